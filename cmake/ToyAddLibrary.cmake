@@ -1,0 +1,11 @@
+# toy_add_library(NAME SOURCES a.cpp ... DEPS toy_x ...): a static library of one folder.
+# Give MLIR to a library whose sources include MLIR's or LLVM's headers.
+function(toy_add_library name)
+  cmake_parse_arguments(ARG "MLIR" "" "SOURCES;DEPS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC ${ARG_DEPS} fmt::fmt)
+  if(ARG_MLIR)
+    target_include_directories(${name} SYSTEM PUBLIC ${TOY_MLIR_INCLUDES})
+    target_compile_definitions(${name} PUBLIC ${LLVM_DEFINITIONS_LIST})
+  endif()
+endfunction()

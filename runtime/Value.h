@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The values of a running program: dense, reference-counted tensors and strings, and the tuples and structs that a session holds of them.
+#pragma once
+
+#include "support/DType.h"
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace toy::rt {
+
+/// A block of element memory, shared by tensors that view the same elements (reshape, view_as_real). 64-byte aligned data.
+struct Storage {
+  std::atomic<int64_t> refs;
+  int64_t bytes; ///< accounted size
+  void *data;
+};
+
+/// A dense row-major tensor. Compiled code relies on the offsets of `data` (8) and `sizes` (32).
+/// An object is created by `newTensor`/`newView` and freed by the last `release`.
+struct Tensor {
+  std::atomic<int64_t> refs;
+  void *data;
+  Storage *storage;
+  DType dtype;
+  uint8_t rank;
+  uint8_t pad[6];
+  int64_t sizes[1]; ///< `rank` entries
+
+  int64_t count() const {
+    int64_t n = 1;
+    for (int i = 0; i < rank; ++i)
+      n *= sizes[i];
+    return n;
+  }
+  std::span<const int64_t> shape() const { return {sizes, rank}; }
+  template <typename T> T *as() const { return static_cast<T *>(data); }
+};
+static_assert(offsetof(Tensor, data) == 8 && offsetof(Tensor, sizes) == 32);
+
+/// An immutable string object.
+struct Str {
+  std::atomic<int64_t> refs;
+  std::string text;
+};
+
+/// Allocates a tensor (refs = 1), elements uninitialised. Sizes are multiplied with overflow checks and accounted against the memory limit;
+/// throws rt::Error (out of memory) before anything is allocated. Small blocks are recycled.
+Tensor *newTensor(DType dtype, std::span<const int64_t> sizes);
+/// A tensor over the elements of `source` (same storage, same total bytes), refs = 1.
+Tensor *newView(Tensor *source, DType dtype, std::span<const int64_t> sizes);
+/// Rank-0 tensor holding the bytes at `element`.
+Tensor *newScalar(DType dtype, const void *element);
+Str *newStr(std::string text);
+
+inline void retain(Tensor *t) { t->refs.fetch_add(1, std::memory_order_relaxed); }
+inline void retain(Str *s) { s->refs.fetch_add(1, std::memory_order_relaxed); }
+void release(Tensor *t);
+void release(Str *s);
+
+/// Owning pointer to a Tensor or Str.
+template <typename T> class Ref {
+public:
+  Ref() = default;
+  /// Takes over one reference.
+  explicit Ref(T *owned) : object(owned) {}
+  Ref(const Ref &other) : object(other.object) {
+    if (object)
+      retain(object);
+  }
+  Ref(Ref &&other) noexcept : object(std::exchange(other.object, nullptr)) {}
+  Ref &operator=(Ref other) noexcept {
+    std::swap(object, other.object);
+    return *this;
+  }
+  ~Ref() {
+    if (object)
+      release(object);
+  }
+  T *get() const { return object; }
+  T *operator->() const { return object; }
+  T &operator*() const { return *object; }
+  /// Gives the reference away.
+  T *take() { return std::exchange(object, nullptr); }
+  explicit operator bool() const { return object; }
+
+private:
+  T *object = nullptr;
+};
+using TensorRef = Ref<Tensor>;
+using StrRef = Ref<Str>;
+
+struct Value;
+/// A tuple or a struct: `typeName` is empty for tuples; `names` are the members of a struct.
+struct Aggregate {
+  std::string typeName;
+  std::vector<std::string> names;
+  std::vector<Value> elements;
+};
+
+/// What a variable of a session holds. The empty value is "nothing" (a call without result).
+struct Value : std::variant<std::monostate, TensorRef, StrRef, std::shared_ptr<Aggregate>> {
+  using variant::variant;
+};
+
+} // namespace toy::rt
