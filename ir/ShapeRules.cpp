@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Rules of operations that rearrange elements.
+#include "ir/ToyDialect.h"
+
+using namespace mlir;
+
+namespace toy::rules {
+
+LogicalResult sizeOfAxis(RuleContext &ctx) {
+  int64_t axis = ctx.integer("axis");
+  if (axis < 0 || axis >= ctx.rank(0))
+    return ctx.fail(DiagId::AxisOutOfRange, axis, ctx.tensor(0));
+  return ctx.result(TensorType::scalar(ctx.context, DType::I64));
+}
+
+/// The sizes that a run of i64 operands stand for; a negative number fails.
+static FailureOr<SmallVector<Dim>> sizesFrom(RuleContext &ctx, ValueRange values) {
+  SmallVector<Dim> dims;
+  for (Value value : values) {
+    dims.push_back(ctx.sizeValue(value));
+    if (dims.back().isNumber() && dims.back().value() < 0)
+      return ctx.fail(DiagId::NegativeSize, dims.back().str());
+  }
+  return dims;
+}
+
+static Dim productOf(RuleContext &ctx, ArrayRef<Dim> dims) {
+  Dim count = Dim::number(ctx.context, 1);
+  for (Dim dim : dims)
+    if (dim.is(0))
+      return dim;
+  for (Dim dim : dims) {
+    int64_t product;
+    if (count.isNumber() && dim.isNumber() && __builtin_mul_overflow(count.value(), dim.value(), &product))
+      return Dim::number(ctx.context, INT64_MAX);
+    count = count * dim;
+  }
+  return count;
+}
+
+LogicalResult reshaped(RuleContext &ctx) {
+  auto dims = sizesFrom(ctx, ctx.operands.drop_front());
+  if (failed(dims))
+    return failure();
+  Dim before = productOf(ctx, ctx.tensor(0).getDims()), after = productOf(ctx, *dims);
+  if (before.isNumber() && after.isNumber() && before != after)
+    return ctx.fail(DiagId::ReshapeCount, ctx.tensor(0), before.str(),
+                    TensorType::get(ctx.context, ctx.dtype(0), *dims).str(), after.str());
+  return ctx.result(ctx.dtype(0), *dims);
+}
+
+LogicalResult permuted(RuleContext &ctx) {
+  ArrayRef<int64_t> permutation = ctx.integers("permutation");
+  SmallVector<bool> seen(ctx.rank(0));
+  if (static_cast<int64_t>(permutation.size()) != ctx.rank(0))
+    return ctx.fail(DiagId::PermutationRank, ctx.tensor(0), static_cast<int64_t>(permutation.size()));
+  SmallVector<Dim> dims;
+  for (int64_t axis : permutation) {
+    if (axis < 0 || axis >= ctx.rank(0))
+      return ctx.fail(DiagId::AxisOutOfRange, axis, ctx.tensor(0));
+    if (std::exchange(seen[axis], true))
+      return ctx.fail(DiagId::RepeatedAxis, axis, ctx.name);
+    dims.push_back(ctx.dim(0, axis));
+  }
+  return ctx.result(ctx.dtype(0), dims);
+}
+
+LogicalResult broadcasted(RuleContext &ctx) {
+  auto dims = sizesFrom(ctx, ctx.operands.drop_front());
+  if (failed(dims))
+    return failure();
+  TensorType target = TensorType::get(ctx.context, ctx.dtype(0), *dims);
+  int64_t offset = target.getRank() - ctx.rank(0);
+  if (offset < 0)
+    return ctx.fail(DiagId::CannotExpand, ctx.tensor(0), target);
+  for (int64_t axis = 0; axis < ctx.rank(0); ++axis) {
+    Dim from = ctx.dim(0, axis), to = (*dims)[offset + axis];
+    if (!from.is(1) && from != to && (from - to).isNumber() && from.str() != "?" && to.str() != "?")
+      return ctx.fail(DiagId::CannotExpand, ctx.tensor(0), target);
+  }
+  return ctx.result(target);
+}
+
+/// Rank and steps of a slice; the counts are the sizes.
+static FailureOr<SmallVector<Dim>> sliceDims(RuleContext &ctx, ValueRange bounds) {
+  int64_t rank = ctx.rank(0);
+  ArrayRef<int64_t> steps = ctx.integers("steps");
+  if (static_cast<int64_t>(steps.size()) != rank || static_cast<int64_t>(bounds.size()) != 2 * rank)
+    return ctx.fail(DiagId::TooManyIndices, static_cast<int64_t>(steps.size()), ctx.tensor(0));
+  if (llvm::is_contained(steps, 0))
+    return ctx.fail(DiagId::ZeroStep);
+  return sizesFrom(ctx, bounds.drop_front(rank));
+}
+
+LogicalResult sliced(RuleContext &ctx) {
+  auto dims = sliceDims(ctx, ctx.operands.drop_front());
+  return failed(dims) ? failure() : ctx.result(ctx.dtype(0), *dims);
+}
+
+LogicalResult sliceStored(RuleContext &ctx) {
+  auto dims = sliceDims(ctx, ctx.operands.drop_front(2));
+  if (failed(dims))
+    return failure();
+  TensorType slice = TensorType::get(ctx.context, ctx.dtype(0), *dims);
+  if (ctx.dtype(0) != ctx.dtype(1))
+    return ctx.fail(DiagId::CannotStore, ctx.tensor(1), slice);
+  int64_t offset = slice.getRank() - ctx.rank(1);
+  if (offset < 0)
+    return ctx.fail(DiagId::CannotStore, ctx.tensor(1), slice);
+  for (int64_t axis = 0; axis < ctx.rank(1); ++axis) {
+    Dim from = ctx.dim(1, axis), to = (*dims)[offset + axis];
+    if (!from.is(1) && from != to && (from - to).isNumber() && from.str() != "?" && to.str() != "?")
+      return ctx.fail(DiagId::CannotStore, ctx.tensor(1), slice);
+  }
+  return ctx.result(ctx.tensor(0));
+}
+
+LogicalResult concatenated(RuleContext &ctx) {
+  int64_t axis = ctx.integer("axis");
+  if (ctx.size() == 0)
+    return ctx.fail(DiagId::NothingToConcat, ctx.name);
+  if (axis < 0 || axis >= ctx.rank(0))
+    return ctx.fail(DiagId::AxisOutOfRange, axis, ctx.tensor(0));
+  SmallVector<Dim> dims = ctx.tensor(0).getDims();
+  for (unsigned i = 1; i < ctx.size(); ++i) {
+    if (ctx.rank(i) != ctx.rank(0))
+      return ctx.fail(DiagId::ConcatMismatch, ctx.tensor(0), ctx.tensor(i), axis);
+    if (ctx.dtype(i) != ctx.dtype(0))
+      return ctx.fail(DiagId::MixedDTypes, ctx.name, ctx.tensor(0), ctx.tensor(i));
+    for (int64_t other = 0; other < ctx.rank(0); ++other)
+      if (other != axis && !ctx.unify(0, other, i, other))
+        return ctx.fail(DiagId::ConcatMismatch, ctx.tensor(0), ctx.tensor(i), axis);
+    Dim next = ctx.dim(i, axis);
+    dims[axis] = dims[axis].str() == "?" || next.str() == "?" ? ctx.freshDim() : dims[axis] + next;
+  }
+  return ctx.result(ctx.dtype(0), dims);
+}
+
+LogicalResult padded(RuleContext &ctx) {
+  ArrayRef<int64_t> low = ctx.integers("low"), high = ctx.integers("high");
+  if (static_cast<int64_t>(low.size()) != ctx.rank(0) || static_cast<int64_t>(high.size()) != ctx.rank(0))
+    return ctx.fail(DiagId::PadRank, ctx.tensor(0), static_cast<int64_t>(low.size()));
+  if (ctx.dtype(0) != ctx.dtype(1))
+    return ctx.fail(DiagId::MixedDTypes, ctx.name, ctx.tensor(0), ctx.tensor(1));
+  SmallVector<Dim> dims;
+  for (int64_t axis = 0; axis < ctx.rank(0); ++axis) {
+    if (low[axis] < 0 || high[axis] < 0)
+      return ctx.fail(DiagId::NegativeSize, std::min(low[axis], high[axis]));
+    Dim dim = ctx.dim(0, axis);
+    dims.push_back(dim.str() == "?" ? dim : dim + Dim::number(ctx.context, low[axis]) + Dim::number(ctx.context, high[axis]));
+  }
+  return ctx.result(ctx.dtype(0), dims);
+}
+
+LogicalResult diagonalOf(RuleContext &ctx) {
+  int64_t rank = ctx.rank(0), offset = ctx.integer("offset");
+  if (rank < 2)
+    return ctx.fail(DiagId::NeedsMatrix, ctx.name, ctx.tensor(0));
+  Dim rows = ctx.dim(0, rank - 2), columns = ctx.dim(0, rank - 1), zero = Dim::number(ctx.context, 0);
+  SmallVector<Dim> dims = ctx.tensor(0).getDims();
+  dims.pop_back();
+  if (rows.str() == "?" || columns.str() == "?")
+    dims.back() = ctx.freshDim();
+  else
+    dims.back() = (rows - Dim::number(ctx.context, std::max<int64_t>(-offset, 0)))
+                      .min(columns - Dim::number(ctx.context, std::max<int64_t>(offset, 0)))
+                      .max(zero);
+  return ctx.result(ctx.dtype(0), dims);
+}
+
+LogicalResult viewedAsReal(RuleContext &ctx) {
+  if (!isComplex(ctx.dtype(0)))
+    return ctx.fail(DiagId::NeedsComplex, ctx.name, ctx.tensor(0));
+  SmallVector<Dim> dims = ctx.tensor(0).getDims();
+  dims.push_back(Dim::number(ctx.context, 2));
+  return ctx.result(realOf(ctx.dtype(0)), dims);
+}
+
+LogicalResult viewedAsComplex(RuleContext &ctx) {
+  TensorType type = ctx.tensor(0);
+  if (type.getDtype() != DType::F32 && type.getDtype() != DType::F64)
+    return ctx.fail(DiagId::ViewAsComplexDType, type);
+  if (type.getRank() == 0 || !type.getDim(type.getRank() - 1).is(2))
+    return ctx.fail(DiagId::ViewAsComplexShape, type);
+  return ctx.result(complexOf(type.getDtype()), ArrayRef(type.getDims()).drop_back());
+}
+
+} // namespace toy::rules

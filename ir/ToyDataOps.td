@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where values come from and go to: constants, makers, globals, strings, files and output.
+#ifndef TOY_DATA_OPS
+#define TOY_DATA_OPS
+
+include "ir/ToyInterfaces.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "mlir/IR/OpAsmInterface.td"
+
+def ConstantOp : Toy_Op<"constant", "constantValue", [Pure, ConstantLike]> {
+  let summary = "a literal";
+  let description = [{
+    The elements are a dense attribute of the corresponding builtin tensor type (bool as i1, u8 as ui8): exact bits, signed zeros and NaN kept.
+
+    ```mlir
+    %r = toy.constant {value = dense<(1.0, -0.0)> : tensor<complex<f64>>} : () -> !toy.tensor<c128[]>
+    ```
+  }];
+  let arguments = (ins ElementsAttr:$value);
+  let results = (outs Toy_Tensor:$result);
+  let hasFolder = 1;
+}
+
+def FullOp : Toy_Op<"full", "filled", [Pure, Toy_IndexMap]> {
+  let summary = "a tensor filled with one value";
+  let description = [{
+    One size operand an axis.
+
+    ```mlir
+    %r = toy.full %value, %n : (!toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N]>
+    ```
+  }];
+  let arguments = (ins Toy_Scalar:$value, Variadic<Toy_Index>:$sizes);
+  let results = (outs Toy_Tensor:$result);
+}
+
+def IotaOp : Toy_Op<"iota", "counted", [Pure, Toy_IndexMap]> {
+  let summary = "0, 1, 2, …";
+  let description = [{
+    ```mlir
+    %r = toy.iota %n : (!toy.tensor<i64[]>) -> !toy.tensor<i64[N]>
+    ```
+  }];
+  let arguments = (ins Toy_Index:$size);
+  let results = (outs Toy_Tensor:$result);
+}
+
+def RandomOp : Toy_Op<"random", "randomized", [Toy_Effect]> {
+  let summary = "random numbers, uniform on [0, 1) or normal";
+  let description = [{
+    Counter-based (Philox): the stream depends on the seed alone, never on threads. Complex normal numbers have unit variance in total.
+
+    ```mlir
+    %r = toy.random %n {dtype = "f64", normal = true} : (!toy.tensor<i64[]>) -> !toy.tensor<f64[N]>
+    ```
+  }];
+  let arguments = (ins Variadic<Toy_Index>:$sizes, StrAttr:$dtype, BoolAttr:$normal);
+  let results = (outs Toy_Tensor:$result);
+}
+
+def SeedOp : Toy_Op<"seed", "nothing", [Toy_Effect]> {
+  let summary = "restarts the random numbers";
+  let description = "```mlir\ntoy.seed %s : (!toy.tensor<i64[]>) -> ()\n```";
+  let arguments = (ins Toy_Index:$seed);
+}
+
+def GlobalLoadOp : Toy_Op<"global_load", "declared", [MemoryEffects<[MemRead]>]> {
+  let summary = "the latest value of a top-level variable";
+  let description = [{
+    ```mlir
+    %w = toy.global_load {name = "w"} : () -> !toy.tensor<f64[3]>
+    ```
+  }];
+  let arguments = (ins StrAttr:$name);
+  let results = (outs Toy_Any:$result);
+}
+
+def GlobalStoreOp : Toy_Op<"global_store", "nothing", [Toy_Effect]> {
+  let summary = "gives a top-level variable a value";
+  let description = "```mlir\ntoy.global_store %x {name = \"w\"} : (!toy.tensor<f64[3]>) -> ()\n```";
+  let arguments = (ins Toy_Any:$value, StrAttr:$name);
+}
+
+def StrConstantOp : Toy_Op<"str_constant", "string", [Pure]> {
+  let summary = "a literal string";
+  let description = "```mlir\n%s = toy.str_constant {value = \"text\"} : () -> !toy.str\n```";
+  let arguments = (ins StrAttr:$value);
+  let results = (outs Toy_Str:$result);
+}
+def StrConcatOp : Toy_Op<"str_concat", "string", [Pure]> {
+  let summary = "two strings joined";
+  let description = "```mlir\n%s = toy.str_concat %a, %b : (!toy.str, !toy.str) -> !toy.str\n```";
+  let arguments = (ins Toy_Str:$lhs, Toy_Str:$rhs);
+  let results = (outs Toy_Str:$result);
+}
+def StrEqOp : Toy_Op<"str_eq", "boolScalar", [Pure]> {
+  let summary = "whether two strings are equal";
+  let description = "```mlir\n%b = toy.str_eq %a, %b : (!toy.str, !toy.str) -> !toy.tensor<bool[]>\n```";
+  let arguments = (ins Toy_Str:$lhs, Toy_Str:$rhs);
+  let results = (outs Toy_Bool:$result);
+}
+def StrLenOp : Toy_Op<"str_len", "indexScalar", [Pure]> {
+  let summary = "bytes of a string";
+  let description = "```mlir\n%n = toy.str_len %s : (!toy.str) -> !toy.tensor<i64[]>\n```";
+  let arguments = (ins Toy_Str:$text);
+  let results = (outs Toy_Index:$result);
+}
+def StrSliceOp : Toy_Op<"str_slice", "string", [Pure]> {
+  let summary = "bytes of a string from a start";
+  let description = "Bounds are already checked.\n```mlir\n%r = toy.str_slice %s, %start, %count : (!toy.str, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.str\n```";
+  let arguments = (ins Toy_Str:$text, Toy_Index:$start, Toy_Index:$count);
+  let results = (outs Toy_Str:$result);
+}
+def ToStrOp : Toy_Op<"to_str", "string", [Pure]> {
+  let summary = "the text that print would show";
+  let description = "```mlir\n%s = toy.to_str %x : (!toy.tensor<f64[]>) -> !toy.str\n```";
+  let arguments = (ins Toy_Any:$value);
+  let results = (outs Toy_Str:$result);
+}
+def ParseNumberOp : Toy_Op<"parse_number", "parsedNumber", [Toy_Effect]> {
+  let summary = "a scalar read from text";
+  let description = "Malformed text is an error.\n```mlir\n%x = toy.parse_number %s {dtype = \"f64\"} : (!toy.str) -> !toy.tensor<f64[]>\n```";
+  let arguments = (ins Toy_Str:$text, StrAttr:$dtype);
+  let results = (outs Toy_Tensor:$result);
+}
+def ArgCountOp : Toy_Op<"arg_count", "indexScalar", [Pure]> {
+  let summary = "number of the script's arguments";
+  let description = "```mlir\n%n = toy.arg_count : () -> !toy.tensor<i64[]>\n```";
+  let results = (outs Toy_Index:$result);
+}
+def ArgOp : Toy_Op<"arg", "string", [Pure]> {
+  let summary = "an argument of the script";
+  let description = "The index is already checked.\n```mlir\n%s = toy.arg %i : (!toy.tensor<i64[]>) -> !toy.str\n```";
+  let arguments = (ins Toy_Index:$index);
+  let results = (outs Toy_Str:$result);
+}
+
+def PrintOp : Toy_Op<"print", "nothing", [Toy_Effect]> {
+  let summary = "a line on standard output";
+  let description = [{
+    `structure` says how the flattened operands group: one JSON-like text per argument, `_` a leaf, `(_, _)` a tuple, `Pair{a: _, b: _}` a struct;
+    arguments are separated by `;`. With `echo` each argument is preceded by its header line.
+
+    ```mlir
+    toy.print %a, %b {structure = "_;_", echo = false} : (!toy.tensor<f64[3]>, !toy.str) -> ()
+    ```
+  }];
+  let arguments = (ins Variadic<Toy_Any>:$values, StrAttr:$structure, BoolAttr:$echo);
+}
+def WriteOp : Toy_Op<"write", "nothing", [Toy_Effect]> {
+  let summary = "a string's or u8 tensor's bytes on standard output, as they are";
+  let description = "```mlir\ntoy.write %s : (!toy.str) -> ()\n```";
+  let arguments = (ins Toy_Any:$value);
+}
+def AssertOp : Toy_Op<"assert", "nothing", [Toy_Effect]> {
+  let summary = "an error with a text unless a condition holds";
+  let description = "```mlir\ntoy.assert %c, %text : (!toy.tensor<bool[]>, !toy.str) -> ()\n```";
+  let arguments = (ins Toy_Bool:$condition, Toy_Str:$text);
+}
+def LoadOp : Toy_Op<"load", "declared", [Toy_Effect]> {
+  let summary = "a tensor from a file";
+  let description = [{
+    The result type is declared; sizes that are names become what the file has, everything else is checked.
+
+    ```mlir
+    %x = toy.load %path : (!toy.str) -> !toy.tensor<f64[s0, 3]>
+    ```
+  }];
+  let arguments = (ins Toy_Str:$path);
+  let results = (outs Toy_Tensor:$result);
+}
+def SaveOp : Toy_Op<"save", "nothing", [Toy_Effect]> {
+  let summary = "a tensor to a file, atomically";
+  let description = "```mlir\ntoy.save %path, %x : (!toy.str, !toy.tensor<f64[3]>) -> ()\n```";
+  let arguments = (ins Toy_Str:$path, Toy_Tensor:$value);
+}
+def ReadBinaryOp : Toy_Op<"read_binary", "binaryRead", [Toy_Effect]> {
+  let summary = "raw little-endian elements from a file at a byte offset";
+  let description = [{
+    ```mlir
+    %x = toy.read_binary %path, %offset, %n {dtype = "f32"} : (!toy.str, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f32[N]>
+    ```
+  }];
+  let arguments = (ins Toy_Str:$path, Toy_Index:$offset, Variadic<Toy_Index>:$sizes, StrAttr:$dtype);
+  let results = (outs Toy_Tensor:$result);
+}
+def ClockOp : Toy_Op<"clock", "floatScalar", [Toy_Effect]> {
+  let summary = "seconds from a monotonic clock";
+  let description = "```mlir\n%t = toy.clock : () -> !toy.tensor<f64[]>\n```";
+  let results = (outs Toy_ScalarOf<"F64">:$result);
+}
+
+def TruthOp : Toy_Op<"truth", "truthValue", [Pure]> {
+  let summary = "a bool scalar as the i1 that branches take";
+  let description = "```mlir\n%c = toy.truth %b : (!toy.tensor<bool[]>) -> i1\n```";
+  let arguments = (ins Toy_Bool:$x);
+  let results = (outs I1:$result);
+}
+#endif

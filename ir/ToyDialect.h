@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The toy dialect: types, operations and the interface that holds their shape and dtype rules.
+#pragma once
+
+#include "ir/Dim.h"
+#include "support/DType.h"
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace toy {
+class RuleContext;
+/// The verifier's half of the type rules: asks the rule and compares with the results the operation has.
+llvm::LogicalResult verifyTypeRule(mlir::Operation *op);
+
+namespace OpTrait {
+template <typename Op> class Elementwise : public mlir::OpTrait::TraitBase<Op, Elementwise> {};
+template <typename Op> class IndexMap : public mlir::OpTrait::TraitBase<Op, IndexMap> {};
+template <typename Op> class Reduction : public mlir::OpTrait::TraitBase<Op, Reduction> {};
+} // namespace OpTrait
+} // namespace toy
+
+#include "ir/ToyDialect.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "ir/ToyTypes.h.inc"
+#include "ir/TypeRules.h"
+#include "ir/ToyInterfaces.h.inc"
+#define GET_OP_CLASSES
+#include "ir/ToyOps.h.inc"
+
+namespace toy {
+/// The tensor type of a value that is known to be a tensor.
+inline TensorType tensorTypeOf(mlir::Value value) { return llvm::cast<TensorType>(value.getType()); }
+/// The builtin tensor type whose dense attributes hold the constants of a dtype: bool is i1, u8 is ui8, c64 is complex<f32>.
+mlir::Type elementTypeOf(mlir::MLIRContext *context, DType dtype);
+} // namespace toy

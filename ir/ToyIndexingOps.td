@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Indexing by data, and updates: an update consumes a value and gives the changed one, in place when nobody else holds it.
+#ifndef TOY_INDEXING_OPS
+#define TOY_INDEXING_OPS
+
+include "ir/ToyInterfaces.td"
+
+def TakeOp : Toy_Op<"take", "taken", [Toy_Effect]> {
+  let summary = "elements at integer positions, NumPy's integer-array indexing";
+  let description = [{
+    `axes` (ascending, consecutive) of `x` are indexed by as many integer tensors, which broadcast together; their axes stand in place of the indexed
+    ones. Negative positions count from the end; a position outside is an error.
+
+    ```mlir
+    %r = toy.take %x, %i {axes = array<i64: 0>} : (!toy.tensor<f64[N, 3]>, !toy.tensor<i64[K]>) -> !toy.tensor<f64[K, 3]>
+    ```
+  }];
+  let arguments = (ins Toy_Tensor:$x, Variadic<Toy_Tensor>:$indices, DenseI64ArrayAttr:$axes);
+  let results = (outs Toy_Tensor:$result);
+}
+
+def TakeAlongOp : Toy_Op<"take_along", "takenAlong", [Toy_Effect]> {
+  let summary = "one element for each position along an axis (PyTorch's gather)";
+  let description = [{
+    `r[i, j] = x[i, index[i, j]]` for axis 1. Ranks are equal; positions as for `take`.
+
+    ```mlir
+    %r = toy.take_along %x, %i {axis = 1 : i64} : (!toy.tensor<f64[N, 3]>, !toy.tensor<i64[N, 2]>) -> !toy.tensor<f64[N, 2]>
+    ```
+  }];
+  let arguments = (ins Toy_Tensor:$x, Toy_Tensor:$index, I64Attr:$axis);
+  let results = (outs Toy_Tensor:$result);
+}
+
+def PutAlongOp : Toy_Op<"put_along", "putAlong", [Toy_Effect]> {
+  let summary = "the operand with elements replaced along an axis (PyTorch's scatter)";
+  let description = [{
+    `r[i, index[i, j]] = values[i, j]` for axis 1, in order, so the last of equal positions wins; the rest is `x`.
+
+    ```mlir
+    %r = toy.put_along %x, %i, %v {axis = 1 : i64}
+        : (!toy.tensor<f64[N, 3]>, !toy.tensor<i64[N, 2]>, !toy.tensor<f64[N, 2]>) -> !toy.tensor<f64[N, 3]>
+    ```
+  }];
+  let arguments = (ins Toy_Tensor:$x, Toy_Tensor:$index, Toy_Tensor:$values, I64Attr:$axis);
+  let results = (outs Toy_Tensor:$result);
+}
+
+def MaskSelectOp : Toy_Op<"mask_select", "maskSelected", [Pure]> {
+  let summary = "the elements where a mask is true";
+  let description = [{
+    The mask has the leading sizes of `x`; its axes become one, whose size depends on the data.
+
+    ```mlir
+    %r = toy.mask_select %x, %m : (!toy.tensor<f64[N, 3]>, !toy.tensor<bool[N]>) -> !toy.tensor<f64[s0, 3]>
+    ```
+  }];
+  let arguments = (ins Toy_Tensor:$x, Toy_Tensor:$mask);
+  let results = (outs Toy_Tensor:$result);
+}
+
+def NonZeroOp : Toy_Op<"nonzero", "nonZeroPositions", [Pure]> {
+  let summary = "positions of the elements that are not zero";
+  let description = [{
+    One row of i64 coordinates an element, in row-major order (PyTorch's layout).
+
+    ```mlir
+    %r = toy.nonzero %x : (!toy.tensor<f64[N, 3]>) -> !toy.tensor<i64[s0, 2]>
+    ```
+  }];
+  let arguments = (ins Toy_Tensor:$x);
+  let results = (outs Toy_Tensor:$result);
+}
+
+def SliceStoreOp : Toy_Op<"slice_store", "sliceStored", [Pure]> {
+  let summary = "the operand with a slice replaced";
+  let description = [{
+    `bounds` and `steps` as of `toy.slice`; `values` broadcasts to the slice. In place when nobody else holds `x`.
+
+    ```mlir
+    %r = toy.slice_store %x, %v, %start, %count {steps = array<i64: 1>}
+        : (!toy.tensor<f64[N]>, !toy.tensor<f64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N]>
+    ```
+  }];
+  let arguments = (ins Toy_Tensor:$x, Toy_Tensor:$values, Variadic<Toy_Index>:$bounds, DenseI64ArrayAttr:$steps);
+  let results = (outs Toy_Tensor:$result);
+  let extraClassDeclaration = ruleMethod # [{
+    ::mlir::ValueRange getStarts() { return getBounds().take_front(getSteps().size()); }
+    ::mlir::ValueRange getCounts() { return getBounds().drop_front(getSteps().size()); }
+  }];
+}
+
+def TakeStoreOp : Toy_Op<"take_store", "takeStored", [Toy_Effect]> {
+  let summary = "the operand with elements at integer positions replaced";
+  let description = [{
+    Positions as of `toy.take`; `values` broadcasts to what `take` would give. The last of equal positions wins.
+
+    ```mlir
+    %r = toy.take_store %x, %v, %i {axes = array<i64: 0>}
+        : (!toy.tensor<f64[N]>, !toy.tensor<f64[K]>, !toy.tensor<i64[K]>) -> !toy.tensor<f64[N]>
+    ```
+  }];
+  let arguments = (ins Toy_Tensor:$x, Toy_Tensor:$values, Variadic<Toy_Tensor>:$indices, DenseI64ArrayAttr:$axes);
+  let results = (outs Toy_Tensor:$result);
+}
+
+def MaskStoreOp : Toy_Op<"mask_store", "maskStored", [Toy_Effect]> {
+  let summary = "the operand with the elements under a mask replaced";
+  let description = [{
+    `values` is one element for each true of the mask, in order (a wrong number is an error), or a scalar.
+
+    ```mlir
+    %r = toy.mask_store %x, %m, %v : (!toy.tensor<f64[N]>, !toy.tensor<bool[N]>, !toy.tensor<f64[K]>) -> !toy.tensor<f64[N]>
+    ```
+  }];
+  let arguments = (ins Toy_Tensor:$x, Toy_Tensor:$mask, Toy_Tensor:$values);
+  let results = (outs Toy_Tensor:$result);
+}
+
+def CheckIndexOp : Toy_Op<"check_index", "checkedIndex", [Toy_Effect]> {
+  let summary = "an index counted from the front, checked";
+  let description = [{
+    Negative indices count from the end of an axis of `size` elements; an index outside is an error that names index, axis and size.
+
+    ```mlir
+    %i = toy.check_index %index, %size {axis = 0 : i64} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+    ```
+  }];
+  let arguments = (ins Toy_Index:$index, Toy_Index:$size, I64Attr:$axis);
+  let results = (outs Toy_Index:$result);
+  let hasFolder = 1;
+}
+
+def CheckEqualOp : Toy_Op<"check_equal", "checked", [Toy_Effect]> {
+  let summary = "an error unless two sizes are equal";
+  let description = [{
+    `what` names the sizes in the error.
+
+    ```mlir
+    toy.check_equal %a, %b {what = "sizes of axis 0"} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> ()
+    ```
+  }];
+  let arguments = (ins Toy_Index:$lhs, Toy_Index:$rhs, StrAttr:$what);
+}
+
+def CheckSizeOp : Toy_Op<"check_size", "checkedSize", [Toy_Effect]> {
+  let summary = "a size, checked not to be negative";
+  let description = [{
+    ```mlir
+    %n = toy.check_size %size : (!toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+    ```
+  }];
+  let arguments = (ins Toy_Index:$size);
+  let results = (outs Toy_Index:$result);
+  let hasFolder = 1;
+}
+#endif

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What rules are made of: access to operands, broadcasting, and the verifier that asks the rules again.
+#include "ir/ToyDialect.h"
+
+using namespace mlir;
+
+namespace toy {
+
+TensorType RuleContext::tensor(unsigned i) const { return cast<TensorType>(operands[i].getType()); }
+DType RuleContext::dtype(unsigned i) const { return tensor(i).getDtype(); }
+int64_t RuleContext::rank(unsigned i) const { return tensor(i).getRank(); }
+Dim RuleContext::dim(unsigned i, int64_t axis) const { return tensor(i).getDim(axis); }
+Dim RuleContext::freshDim() const { return Dim::symbol(context, "?"); }
+
+int64_t RuleContext::integer(StringRef attribute) const { return attributes.getAs<IntegerAttr>(attribute).getInt(); }
+bool RuleContext::flag(StringRef attribute) const { return attributes.getAs<BoolAttr>(attribute).getValue(); }
+ArrayRef<int64_t> RuleContext::integers(StringRef attribute) const {
+  return attributes.getAs<DenseI64ArrayAttr>(attribute).asArrayRef();
+}
+DType RuleContext::dtypeAttribute(StringRef attribute) const {
+  StringRef name = attributes.getAs<StringAttr>(attribute).getValue();
+  return dtypeNamed(std::string_view(name.data(), name.size())).value_or(DType::F64);
+}
+
+LogicalResult RuleContext::result(DType dtype, ArrayRef<Dim> dims) {
+  results.push_back(TensorType::get(context, dtype, dims));
+  return success();
+}
+
+Dim RuleContext::sizeValue(Value value) const {
+  if (auto dim = sizeBehind(value))
+    return *dim;
+  return symbolFor ? symbolFor(value) : freshDim();
+}
+
+std::string RuleContext::text(Type type) { return typeText(type); }
+
+std::string typeText(Type type) {
+  if (auto tensor = dyn_cast<TensorType>(type))
+    return tensor.str();
+  if (isa<StrType>(type))
+    return "str";
+  std::string out;
+  llvm::raw_string_ostream(out) << type;
+  return out;
+}
+
+std::optional<Dim> sizeBehind(Value value) {
+  Operation *op = value.getDefiningOp();
+  auto type = dyn_cast<TensorType>(value.getType());
+  if (!op || !type || !type.isScalar() || type.getDtype() != DType::I64)
+    return std::nullopt;
+  if (auto constant = dyn_cast<ConstantOp>(op))
+    return Dim::number(value.getContext(), *cast<DenseElementsAttr>(constant.getValue()).value_begin<int64_t>());
+  if (auto dimOp = dyn_cast<DimOp>(op)) {
+    Dim dim = tensorTypeOf(dimOp.getX()).getDim(dimOp.getAxis());
+    return dim.str() == "?" ? std::nullopt : std::optional(dim);
+  }
+  if (isa<CheckSizeOp, CheckIndexOp>(op))
+    return isa<CheckSizeOp>(op) ? sizeBehind(op->getOperand(0)) : std::nullopt;
+  if (!isa<AddOp, SubOp, MulOp, FloorDivOp, ModOp, MinimumOp, MaximumOp>(op))
+    return std::nullopt;
+  auto a = sizeBehind(op->getOperand(0)), b = sizeBehind(op->getOperand(1));
+  if (!a || !b)
+    return std::nullopt;
+  if (isa<AddOp>(op))
+    return *a + *b;
+  if (isa<SubOp>(op))
+    return *a - *b;
+  if (isa<MulOp>(op))
+    return *a * *b;
+  if (isa<FloorDivOp>(op))
+    return b->is(0) ? std::nullopt : std::optional(a->floorDiv(*b));
+  if (isa<ModOp>(op))
+    return b->is(0) ? std::nullopt : std::optional(a->mod(*b));
+  return isa<MinimumOp>(op) ? a->min(*b) : a->max(*b);
+}
+
+bool RuleContext::unify(unsigned lhsOperand, unsigned lhsAxis, unsigned rhsOperand, unsigned rhsAxis) {
+  Dim lhs = dim(lhsOperand, lhsAxis), rhs = dim(rhsOperand, rhsAxis);
+  if (lhs == rhs && lhs.str() != "?")
+    return true;
+  if ((lhs - rhs).isNumber() && lhs.str() != "?" && rhs.str() != "?")
+    return false;
+  assumptions.push_back({lhsOperand, lhsAxis, rhsOperand, rhsAxis});
+  return true;
+}
+
+FailureOr<SmallVector<Dim>> RuleContext::broadcast(ArrayRef<unsigned> which) {
+  SmallVector<unsigned> all;
+  if (which.empty()) {
+    for (unsigned i = 0; i < size(); ++i)
+      all.push_back(i);
+    which = all;
+  }
+  int64_t resultRank = 0;
+  for (unsigned i : which)
+    resultRank = std::max(resultRank, rank(i));
+  SmallVector<Dim> dims(resultRank, Dim::number(context, 1));
+  SmallVector<std::pair<unsigned, unsigned>> source(resultRank, {~0u, 0});
+  for (unsigned i : which) {
+    int64_t offset = resultRank - rank(i);
+    for (int64_t axis = 0; axis < rank(i); ++axis) {
+      Dim next = dim(i, axis);
+      auto &[owner, ownerAxis] = source[offset + axis];
+      Dim &known = dims[offset + axis];
+      if (next.is(1))
+        continue;
+      if (owner != ~0u && !known.is(1)) {
+        if (!unify(owner, ownerAxis, i, axis)) {
+          if (name == "where" || which.size() > 2)
+            return fail(DiagId::CannotBroadcast, tensor(owner), tensor(i), offset + axis, known.str(), next.str());
+          return fail(DiagId::CannotBroadcast, tensor(which[0]), tensor(which[1]), offset + axis, dim(which[0], rank(which[0]) - resultRank + offset + axis).str(), next.str());
+        }
+        if (known.isNumber())
+          continue;
+        if (!next.isNumber())
+          continue;
+      }
+      known = next;
+      owner = i;
+      ownerAxis = axis;
+    }
+  }
+  return dims;
+}
+
+/// Equal, or one of them anonymous or refined to a number: passes may know sizes better than the operation was told.
+static bool sizesAgree(Dim expected, Dim actual) {
+  return expected == actual || StringRef(expected.str()).contains('?') || StringRef(actual.str()).contains('?') ||
+         expected.isNumber() != actual.isNumber() || !(expected - actual).isNumber();
+}
+
+LogicalResult verifyTypeRule(Operation *op) {
+  RuleContext ctx(op->getContext(), op->getName().stripDialect(), op->getOperands(), op->getAttrDictionary());
+  SmallVector<Type> declared(op->getResultTypes());
+  ctx.declared = declared;
+  auto *rule = op->getName().getRegisteredInfo()->getInterface<TypeRuleOpInterface>();
+  if (failed(rule->inferTypes(ctx)))
+    return op->emitOpError(formatDiagnostic(ctx.error->id, ctx.error->args));
+  if (ctx.results.size() != op->getNumResults())
+    return op->emitOpError("has ") << op->getNumResults() << " results where its rule gives " << ctx.results.size();
+  for (auto [expected, actual] : llvm::zip_equal(ctx.results, op->getResultTypes())) {
+    auto a = dyn_cast<TensorType>(expected), b = dyn_cast<TensorType>(actual);
+    bool agree = expected == actual || (a && b && a.getDtype() == b.getDtype() && a.getRank() == b.getRank() &&
+                                        llvm::all_of(llvm::zip_equal(a.getDims(), b.getDims()), [](auto pair) {
+                                          return sizesAgree(std::get<0>(pair), std::get<1>(pair));
+                                        }));
+    if (!agree)
+      return op->emitOpError("has result type ") << typeText(actual) << " where its rule gives " << typeText(expected);
+  }
+  return success();
+}
+
+} // namespace toy
+
+#include "ir/ToyInterfaces.cpp.inc"
