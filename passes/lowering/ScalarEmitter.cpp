@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Loads, stores, casts, arithmetic and comparisons of single elements. No fused contraction: the module sets no fast-math flags.
+#include "passes/lowering/ScalarEmitter.h"
+
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/IR/Intrinsics.h"
+
+using namespace llvm;
+
+namespace toy {
+
+Type *ScalarEmitter::partType(DType dtype) const {
+  switch (dtype) {
+  case DType::Bool: return b.getInt1Ty();
+  case DType::U8: return b.getInt8Ty();
+  case DType::I32: return b.getInt32Ty();
+  case DType::I64: return b.getInt64Ty();
+  case DType::BF16: return b.getBFloatTy();
+  case DType::F16: return b.getHalfTy();
+  case DType::F32: case DType::C64: return b.getFloatTy();
+  case DType::F64: case DType::C128: return b.getDoubleTy();
+  }
+  llvm_unreachable("all dtypes are listed");
+}
+
+Type *ScalarEmitter::memoryType(DType dtype) const { return dtype == DType::Bool ? b.getInt8Ty() : partType(dtype); }
+
+Element ScalarEmitter::load(DType dtype, Value *data, Value *index) {
+  Type *type = memoryType(dtype);
+  if (isComplex(dtype)) {
+    Value *re = b.CreateInBoundsGEP(type, data, b.CreateShl(index, 1));
+    Value *im = b.CreateInBoundsGEP(type, re, b.getInt64(1));
+    return {b.CreateLoad(type, re), b.CreateLoad(type, im)};
+  }
+  Value *x = b.CreateLoad(type, b.CreateInBoundsGEP(type, data, index));
+  return {dtype == DType::Bool ? b.CreateICmpNE(x, b.getInt8(0)) : x};
+}
+
+void ScalarEmitter::store(DType dtype, Value *data, Value *index, Element value) {
+  Type *type = memoryType(dtype);
+  if (isComplex(dtype)) {
+    Value *re = b.CreateInBoundsGEP(type, data, b.CreateShl(index, 1));
+    b.CreateStore(value.re, re);
+    b.CreateStore(value.im, b.CreateInBoundsGEP(type, re, b.getInt64(1)));
+    return;
+  }
+  Value *x = dtype == DType::Bool ? b.CreateZExt(value.re, b.getInt8Ty()) : value.re;
+  b.CreateStore(x, b.CreateInBoundsGEP(type, data, index));
+}
+
+Element ScalarEmitter::constant(mlir::DenseElementsAttr value, DType dtype, int64_t index) {
+  if (value.isSplat())
+    index = 0;
+  Type *type = partType(dtype);
+  if (isComplex(dtype)) {
+    auto z = *(value.value_begin<std::complex<APFloat>>() + index);
+    return {ConstantFP::get(type, z.real()), ConstantFP::get(type, z.imag())};
+  }
+  if (isFloat(dtype))
+    return {ConstantFP::get(type, *(value.value_begin<APFloat>() + index))};
+  return {ConstantInt::get(type, *(value.value_begin<APInt>() + index))};
+}
+
+Element ScalarEmitter::real(DType dtype, double value) {
+  Type *type = partType(dtype);
+  if (isComplex(dtype))
+    return {ConstantFP::get(type, value), ConstantFP::get(type, 0.0)};
+  if (isFloat(dtype))
+    return {ConstantFP::get(type, value)};
+  return {ConstantInt::get(type, static_cast<int64_t>(value), true)};
+}
+
+CallInst *ScalarEmitter::call(StringRef name, Type *result, ArrayRef<Value *> args, bool pure) {
+  SmallVector<Type *> types;
+  for (Value *arg : args)
+    types.push_back(arg->getType());
+  FunctionCallee callee = module.getOrInsertFunction(name, FunctionType::get(result, types, false));
+  if (auto *function = dyn_cast<Function>(callee.getCallee()); function && pure) {
+    function->setDoesNotThrow();
+    function->setWillReturn();
+    function->setMemoryEffects(MemoryEffects::none());
+  }
+  return b.CreateCall(callee, args);
+}
+
+Value *ScalarEmitter::libm(StringRef name, DType dtype, ArrayRef<Value *> args) {
+  std::string symbol = name.str() + (dtype == DType::F32 ? "f" : "");
+  return call(symbol, partType(dtype), args, /*pure=*/true);
+}
+
+Element ScalarEmitter::cast(Element x, DType from, DType to) {
+  if (from == to)
+    return x;
+  if (isComplex(to)) {
+    DType part = realOf(to);
+    if (isComplex(from))
+      return {cast({x.re}, realOf(from), part).re, cast({x.im}, realOf(from), part).re};
+    return {cast(x, from, part).re, ConstantFP::get(partType(part), 0.0)};
+  }
+  Type *type = partType(to);
+  if (to == DType::Bool)
+    return {isFloat(from) ? b.CreateFCmpUNE(x.re, ConstantFP::get(x.re->getType(), 0.0))
+                          : b.CreateICmpNE(x.re, ConstantInt::get(x.re->getType(), 0))};
+  bool fromUnsigned = from == DType::Bool || from == DType::U8;
+  if (isFloat(to)) {
+    if (isFloat(from))
+      return {b.CreateFPCast(x.re, type)};
+    return {fromUnsigned ? b.CreateUIToFP(x.re, type) : b.CreateSIToFP(x.re, type)};
+  }
+  if (isFloat(from)) {
+    auto intrinsic = to == DType::U8 ? Intrinsic::fptoui_sat : Intrinsic::fptosi_sat;
+    return {b.CreateIntrinsic(intrinsic, {type, x.re->getType()}, {x.re})};
+  }
+  return {b.CreateIntCast(x.re, type, !fromUnsigned)};
+}
+
+Element ScalarEmitter::add(Element x, Element y, DType dtype) {
+  if (isComplex(dtype))
+    return {b.CreateFAdd(x.re, y.re), b.CreateFAdd(x.im, y.im)};
+  return {isFloat(dtype) ? b.CreateFAdd(x.re, y.re) : b.CreateAdd(x.re, y.re)};
+}
+
+/// (a+bi)(c+di) = (ac-bd) + (ad+bc)i, each product rounded: no contraction.
+Element ScalarEmitter::mul(Element x, Element y, DType dtype) {
+  if (!isComplex(dtype))
+    return {isFloat(dtype) ? b.CreateFMul(x.re, y.re) : b.CreateMul(x.re, y.re)};
+  if (!x.im)
+    return {b.CreateFMul(x.re, y.re), b.CreateFMul(x.re, y.im)};
+  if (!y.im)
+    return {b.CreateFMul(x.re, y.re), b.CreateFMul(x.im, y.re)};
+  return {b.CreateFSub(b.CreateFMul(x.re, y.re), b.CreateFMul(x.im, y.im)),
+          b.CreateFAdd(b.CreateFMul(x.re, y.im), b.CreateFMul(x.im, y.re))};
+}
+
+Value *ScalarEmitter::extremum(Value *x, Value *y, DType dtype, bool isMin) {
+  Intrinsic::ID id;
+  if (isFloat(dtype))
+    id = isMin ? Intrinsic::minimum : Intrinsic::maximum;
+  else if (dtype == DType::U8 || dtype == DType::Bool)
+    id = isMin ? Intrinsic::umin : Intrinsic::umax;
+  else
+    id = isMin ? Intrinsic::smin : Intrinsic::smax;
+  return b.CreateBinaryIntrinsic(id, x, y);
+}
+
+Value *ScalarEmitter::compare(StringRef name, Element x, Element y, DType dtype) {
+  if (isComplex(dtype)) {
+    // A real operand's imaginary part is 0.
+    auto im = [&](Element z) { return z.im ? z.im : ConstantFP::get(z.re->getType(), 0.0); };
+    Value *equal = b.CreateAnd(b.CreateFCmpOEQ(x.re, y.re), b.CreateFCmpOEQ(im(x), im(y)));
+    return name == "eq" ? equal : b.CreateNot(equal);
+  }
+  if (isFloat(dtype)) {
+    auto predicate = StringSwitch<CmpInst::Predicate>(name)
+                         .Case("eq", CmpInst::FCMP_OEQ).Case("ne", CmpInst::FCMP_UNE).Case("lt", CmpInst::FCMP_OLT)
+                         .Case("le", CmpInst::FCMP_OLE).Case("gt", CmpInst::FCMP_OGT).Default(CmpInst::FCMP_OGE);
+    return b.CreateFCmp(predicate, x.re, y.re);
+  }
+  bool isUnsigned = dtype == DType::U8 || dtype == DType::Bool;
+  auto predicate = StringSwitch<CmpInst::Predicate>(name)
+                       .Case("eq", CmpInst::ICMP_EQ).Case("ne", CmpInst::ICMP_NE)
+                       .Case("lt", isUnsigned ? CmpInst::ICMP_ULT : CmpInst::ICMP_SLT)
+                       .Case("le", isUnsigned ? CmpInst::ICMP_ULE : CmpInst::ICMP_SLE)
+                       .Case("gt", isUnsigned ? CmpInst::ICMP_UGT : CmpInst::ICMP_SGT)
+                       .Default(isUnsigned ? CmpInst::ICMP_UGE : CmpInst::ICMP_SGE);
+  return b.CreateICmp(predicate, x.re, y.re);
+}
+
+Element ScalarEmitter::apply(mlir::Operation *op, ArrayRef<Element> args) {
+  auto dtypeOf = [&](unsigned i) { return tensorTypeOf(op->getOperand(i)).getDtype(); };
+  if (isa<WhereOp>(op)) {
+    DType result = tensorTypeOf(op->getResult(0)).getDtype();
+    Element x = cast(args[1], dtypeOf(1), result), y = cast(args[2], dtypeOf(2), result);
+    return {b.CreateSelect(args[0].re, x.re, y.re), x.im ? b.CreateSelect(args[0].re, x.im, y.im) : nullptr};
+  }
+  if (auto castOp = dyn_cast<CastOp>(op))
+    return cast(args[0], dtypeOf(0), tensorTypeOf(castOp.getResult()).getDtype());
+  if (args.size() == 1)
+    return unary(op, args[0], dtypeOf(0));
+  return binary(op, args[0], args[1], dtypeOf(0), dtypeOf(1));
+}
+
+} // namespace toy

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Toy's scalar semantics as LLVM IR: one element of every elementwise operation. The same code serves scalars and the bodies of loops.
+#pragma once
+
+#include "ir/ToyDialect.h"
+
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
+
+namespace toy {
+
+/// One element: its real part, and its imaginary part when the dtype is complex. bool is i1.
+struct Element {
+  llvm::Value *re = nullptr;
+  llvm::Value *im = nullptr;
+};
+
+class ScalarEmitter {
+public:
+  ScalarEmitter(llvm::Module &module, llvm::IRBuilder<> &builder) : module(module), b(builder) {}
+
+  /// The LLVM type of an element's part in registers (bool is i1) and in memory (bool is i8).
+  llvm::Type *partType(DType dtype) const;
+  llvm::Type *memoryType(DType dtype) const;
+
+  Element load(DType dtype, llvm::Value *data, llvm::Value *index);
+  void store(DType dtype, llvm::Value *data, llvm::Value *index, Element value);
+  /// Element `index` of a dense attribute.
+  Element constant(mlir::DenseElementsAttr value, DType dtype, int64_t index = 0);
+  Element zero(DType dtype) { return real(dtype, 0); }
+  /// A small number in any dtype.
+  Element real(DType dtype, double value);
+
+  Element cast(Element x, DType from, DType to);
+  /// One element of an elementwise operation; `args` are elements of the operands' dtypes.
+  Element apply(mlir::Operation *op, llvm::ArrayRef<Element> args);
+  Element add(Element x, Element y, DType dtype);
+  Element mul(Element x, Element y, DType dtype);
+  /// NaN-propagating minimum and maximum.
+  llvm::Value *extremum(llvm::Value *x, llvm::Value *y, DType dtype, bool isMin);
+  llvm::Value *i64(int64_t n) { return b.getInt64(n); }
+
+  /// Calls a runtime or libm function by name.
+  llvm::CallInst *call(llvm::StringRef name, llvm::Type *result, llvm::ArrayRef<llvm::Value *> args, bool pure = false);
+
+private:
+  Element unary(mlir::Operation *op, Element x, DType dtype);
+  Element binary(mlir::Operation *op, Element x, Element y, DType dx, DType dy);
+  llvm::Value *realUnary(llvm::StringRef name, llvm::Value *x, DType dtype);
+  Element complexUnary(llvm::StringRef name, Element x, DType dtype);
+  Element complexBinary(llvm::StringRef name, Element x, Element y, DType dtype);
+  llvm::Value *compare(llvm::StringRef name, Element x, Element y, DType dtype);
+  Element divide(Element x, Element y, DType dx, DType dy);
+  llvm::Value *integerOp(llvm::StringRef name, llvm::Value *x, llvm::Value *y, DType dtype);
+  llvm::Value *libm(llvm::StringRef name, DType dtype, llvm::ArrayRef<llvm::Value *> args);
+  llvm::Value *toF64(llvm::Value *x) { return x->getType()->isDoubleTy() ? x : b.CreateFPExt(x, b.getDoubleTy()); }
+  Element callComplex(llvm::StringRef name, llvm::ArrayRef<llvm::Value *> parts, DType dtype);
+
+  llvm::Module &module;
+  llvm::IRBuilder<> &b;
+};
+
+} // namespace toy

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Unary and binary operations of single elements. Functions that LLVM has no exact instruction for are calls: real ones to libm, complex ones
+/// and checked integer ones to the runtime, so that compiled code and the reference evaluator share their bits.
+#include "passes/lowering/ScalarEmitter.h"
+
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/IR/Intrinsics.h"
+
+using namespace llvm;
+
+namespace toy {
+
+Element ScalarEmitter::callComplex(StringRef name, ArrayRef<Value *> parts, DType dtype) {
+  Function *function = b.GetInsertBlock()->getParent();
+  IRBuilder<> entry(&function->getEntryBlock(), function->getEntryBlock().begin());
+  Value *out = entry.CreateAlloca(entry.getDoubleTy(), entry.getInt32(2));
+  SmallVector<Value *> args = {out};
+  for (Value *part : parts)
+    args.push_back(toF64(part));
+  call(name, b.getVoidTy(), args)->setDoesNotThrow();
+  auto part = [&](unsigned i) -> Value * {
+    Value *x = b.CreateLoad(b.getDoubleTy(), b.CreateConstInBoundsGEP1_64(b.getDoubleTy(), out, i));
+    return realOf(dtype) == DType::F32 ? b.CreateFPTrunc(x, b.getFloatTy()) : x;
+  };
+  return {part(0), part(1)};
+}
+
+/// c64 functions are computed in double and rounded once.
+Element ScalarEmitter::complexUnary(StringRef name, Element x, DType dtype) {
+  return callComplex(("toy_rt_c" + name + (dtype == DType::C64 ? "_c64" : "_c128")).str(), {x.re, x.im}, dtype);
+}
+
+Element ScalarEmitter::complexBinary(StringRef name, Element x, Element y, DType dtype) {
+  return callComplex(("toy_rt_c" + name + (dtype == DType::C64 ? "_c64" : "_c128")).str(), {x.re, x.im, y.re, y.im}, dtype);
+}
+
+Value *ScalarEmitter::realUnary(StringRef name, Value *x, DType dtype) {
+  auto id = StringSwitch<Intrinsic::ID>(name)
+                .Case("sqrt", Intrinsic::sqrt).Case("floor", Intrinsic::floor).Case("ceil", Intrinsic::ceil)
+                .Case("trunc", Intrinsic::trunc).Case("round", Intrinsic::roundeven).Default(Intrinsic::not_intrinsic);
+  if (id != Intrinsic::not_intrinsic)
+    return b.CreateUnaryIntrinsic(id, x);
+  Value *one = ConstantFP::get(x->getType(), 1.0);
+  if (name == "reciprocal")
+    return b.CreateFDiv(one, x);
+  if (name == "rsqrt")
+    return b.CreateFDiv(one, b.CreateUnaryIntrinsic(Intrinsic::sqrt, x));
+  return libm(name, dtype, {x});
+}
+
+Element ScalarEmitter::unary(mlir::Operation *op, Element x, DType dtype) {
+  StringRef name = op->getName().stripDialect();
+  bool complex = isComplex(dtype), floating = complex || isFloat(dtype);
+  if (name == "neg") {
+    if (!floating)
+      return {b.CreateNeg(x.re)};
+    return {b.CreateFNeg(x.re), complex ? b.CreateFNeg(x.im) : nullptr};
+  }
+  if (name == "not")
+    return {b.CreateNot(x.re)};
+  if (name == "conj")
+    return {x.re, b.CreateFNeg(x.im)};
+  if (name == "real")
+    return {x.re};
+  if (name == "imag")
+    return {x.im};
+  if (name == "angle")
+    return {libm("atan2", realOf(dtype), {x.im, x.re})};
+  if (name == "abs2")
+    return complex ? add(mul({x.re}, {x.re}, realOf(dtype)), mul({x.im}, {x.im}, realOf(dtype)), realOf(dtype)) : mul(x, x, dtype);
+  if (name == "abs") {
+    if (complex)
+      return {complexUnary("abs", x, dtype).re};
+    if (floating)
+      return {b.CreateUnaryIntrinsic(Intrinsic::fabs, x.re)};
+    return {dtype == DType::U8 ? x.re : b.CreateIntrinsic(Intrinsic::abs, {x.re->getType()}, {x.re, b.getFalse()})};
+  }
+  if (name == "sign") {
+    if (complex)
+      return complexUnary("sign", x, dtype);
+    Value *zero = Constant::getNullValue(x.re->getType());
+    if (dtype == DType::U8)
+      return {b.CreateZExt(b.CreateICmpNE(x.re, zero), x.re->getType())};
+    if (!floating)
+      return {b.CreateSub(b.CreateZExt(b.CreateICmpSGT(x.re, zero), x.re->getType()), b.CreateZExt(b.CreateICmpSLT(x.re, zero), x.re->getType()))};
+    Value *unit = b.CreateBinaryIntrinsic(Intrinsic::copysign, ConstantFP::get(x.re->getType(), 1.0), x.re);
+    Value *keep = b.CreateFCmpUEQ(x.re, zero); // zero or NaN
+    return {b.CreateSelect(keep, x.re, unit)};
+  }
+  if (name == "isnan" || name == "isinf" || name == "isfinite") {
+    auto test = [&](Value *part) -> Value * {
+      if (name == "isnan")
+        return b.CreateFCmpUNO(part, part);
+      Value *magnitude = b.CreateUnaryIntrinsic(Intrinsic::fabs, part);
+      Value *infinity = ConstantFP::getInfinity(part->getType());
+      return name == "isinf" ? b.CreateFCmpOEQ(magnitude, infinity) : b.CreateFCmpOLT(magnitude, infinity);
+    };
+    if (!complex)
+      return {test(x.re)};
+    Value *re = test(x.re), *im = test(x.im);
+    return {name == "isfinite" ? b.CreateAnd(re, im) : b.CreateOr(re, im)};
+  }
+  if (!complex)
+    return {realUnary(name, x.re, dtype)};
+  if (name == "round")
+    return {realUnary(name, x.re, dtype), realUnary(name, x.im, dtype)};
+  return complexUnary(name, x, dtype);
+}
+
+/// real/complex mixtures: complex by real is two quotients; anything by complex is the runtime's division.
+Element ScalarEmitter::divide(Element x, Element y, DType dx, DType dy) {
+  if (!isComplex(dy))
+    return {b.CreateFDiv(x.re, y.re), x.im ? b.CreateFDiv(x.im, y.re) : nullptr};
+  return complexBinary("div", cast(x, dx, dy), y, dy);
+}
+
+Value *ScalarEmitter::integerOp(StringRef name, Value *x, Value *y, DType dtype) {
+  // Checked in the runtime: divisor 0, negative exponents.
+  Type *wide = b.getInt64Ty();
+  bool isSigned = dtype == DType::I32 || dtype == DType::I64;
+  std::string symbol = ("toy_rt_int_" + name + "_" + StringRef(nameOf(dtype).data(), nameOf(dtype).size())).str();
+  Value *result = call(symbol, wide, {b.CreateIntCast(x, wide, isSigned), b.CreateIntCast(y, wide, isSigned)});
+  return dtype == DType::Bool ? b.CreateICmpNE(result, b.getInt64(0)) : b.CreateIntCast(result, x->getType(), isSigned);
+}
+
+Element ScalarEmitter::binary(mlir::Operation *op, Element x, Element y, DType dx, DType dy) {
+  StringRef name = op->getName().stripDialect();
+  DType dtype = isComplex(dx) ? dx : isComplex(dy) ? dy : dx;
+  bool complex = isComplex(dtype), floating = complex || isFloat(dtype);
+  if (name == "add" || name == "sub") {
+    bool isAdd = name == "add";
+    if (!floating)
+      return {isAdd ? b.CreateAdd(x.re, y.re) : b.CreateSub(x.re, y.re)};
+    Value *re = isAdd ? b.CreateFAdd(x.re, y.re) : b.CreateFSub(x.re, y.re);
+    if (!complex)
+      return {re};
+    Value *im = !x.im ? (isAdd ? y.im : b.CreateFNeg(y.im)) : !y.im ? x.im : isAdd ? b.CreateFAdd(x.im, y.im) : b.CreateFSub(x.im, y.im);
+    return {re, im};
+  }
+  if (name == "mul")
+    return mul(x, y, dtype);
+  if (name == "div")
+    return divide(x, y, dx, dy);
+  if (name == "complex")
+    return {x.re, y.re};
+  if (name == "polar")
+    return {b.CreateFMul(x.re, libm("cos", dx, {y.re})), b.CreateFMul(x.re, libm("sin", dx, {y.re}))};
+  if (name == "minimum" || name == "maximum")
+    return {extremum(x.re, y.re, dtype, name == "minimum")};
+  if (name == "and")
+    return {b.CreateAnd(x.re, y.re)};
+  if (name == "or")
+    return {b.CreateOr(x.re, y.re)};
+  if (name == "atan2" || name == "hypot")
+    return {libm(name, dtype, {x.re, y.re})};
+  if (name == "floordiv" || name == "mod") {
+    if (!floating)
+      return {integerOp(name, x.re, y.re, dtype)};
+    return {call(("toy_rt_float_" + name + (dtype == DType::F32 ? "_f32" : "_f64")).str(), x.re->getType(), {x.re, y.re}, true)};
+  }
+  if (name == "pow") {
+    if (complex && isInteger(dy)) {
+      Value *n = b.CreateIntCast(y.re, b.getInt64Ty(), dy != DType::U8);
+      return callComplex(dtype == DType::C64 ? "toy_rt_cpowi_c64" : "toy_rt_cpowi_c128", {x.re, x.im, b.CreateSIToFP(n, b.getDoubleTy())}, dtype);
+    }
+    if (complex)
+      return complexBinary("pow", cast(x, dx, dtype), cast(y, dy, dtype), dtype);
+    return {floating ? libm("pow", dtype, {x.re, y.re}) : integerOp("pow", x.re, y.re, dtype)};
+  }
+  return {compare(name, x, y, dtype)};
+}
+
+} // namespace toy

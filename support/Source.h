@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Source texts and positions in them. A position is a byte offset into a buffer; lines and columns are computed when something is shown.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace toy {
+
+using BufferId = uint32_t;
+inline constexpr BufferId noBuffer = ~0u;
+
+/// The bytes [begin, end) of a buffer.
+struct SourceRange {
+  BufferId buffer = noBuffer;
+  uint32_t begin = 0, end = 0;
+
+  bool valid() const { return buffer != noBuffer; }
+  /// From the start of this to the end of another.
+  SourceRange to(SourceRange last) const { return {buffer, begin, last.end > end ? last.end : end}; }
+};
+
+/// A text with a name: a file's path, `<input 3>`, `<command line>`.
+class SourceBuffer {
+public:
+  SourceBuffer(std::string name, std::string text);
+  const std::string &getName() const { return name; }
+  std::string_view getText() const { return text; }
+  /// 1-based line of an offset.
+  uint32_t lineOf(uint32_t offset) const;
+  /// 1-based column in UTF-8 characters.
+  uint32_t columnOf(uint32_t offset) const;
+  uint32_t lineBegin(uint32_t line) const { return lineStarts[line - 1]; }
+  /// A line without its end.
+  std::string_view lineText(uint32_t line) const;
+  uint32_t lineCount() const { return lineStarts.size(); }
+  /// The offset of a 1-based line and byte column.
+  uint32_t offsetOf(uint32_t line, uint32_t byteColumn) const;
+
+private:
+  std::string name, text;
+  std::vector<uint32_t> lineStarts;
+};
+
+/// All buffers of a process, by id; they live as long as it does.
+class SourceManager {
+public:
+  /// Adds a text of less than 2 GiB.
+  BufferId add(std::string name, std::string text);
+  const SourceBuffer &get(BufferId id) const { return *buffers[id]; }
+  /// The latest buffer of that name, or noBuffer.
+  BufferId find(std::string_view name) const;
+  std::string_view text(SourceRange range) const;
+
+private:
+  std::vector<std::unique_ptr<SourceBuffer>> buffers;
+};
+
+} // namespace toy
