@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// One pass over the bytes; every malformed piece gives one diagnostic and is skipped.
+#include "lexer/Lexer.h"
+
+#include <fmt/format.h>
+
+namespace toy {
+namespace {
+
+constexpr std::string_view names[] = {
+#define TOY_TOKEN(NAME, TEXT) #NAME,
+#define TOY_PUNCTUATION(NAME, TEXT) #NAME,
+#include "lexer/Tokens.def"
+};
+constexpr std::string_view texts[] = {
+#define TOY_TOKEN(NAME, TEXT) TEXT,
+#define TOY_PUNCTUATION(NAME, TEXT) TEXT,
+#include "lexer/Tokens.def"
+};
+struct Punctuation {
+  TokenKind kind;
+  std::string_view text;
+};
+constexpr Punctuation punctuation[] = {
+#define TOY_TOKEN(NAME, TEXT)
+#define TOY_PUNCTUATION(NAME, TEXT) {TokenKind::NAME, TEXT},
+#include "lexer/Tokens.def"
+};
+
+bool isDigit(char c) { return c >= '0' && c <= '9'; }
+bool isNameStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80); }
+bool isName(char c) { return isNameStart(c) || isDigit(c); }
+
+/// Length of the UTF-8 sequence at `text`, 0 if malformed.
+size_t utf8Length(std::string_view text) {
+  unsigned char c = text[0];
+  size_t length = c < 0x80 ? 1 : c >= 0xC2 && c < 0xE0 ? 2 : (c & 0xF0) == 0xE0 ? 3 : c >= 0xF0 && c < 0xF5 ? 4 : 0;
+  if (length == 0 || text.size() < length)
+    return 0;
+  for (size_t i = 1; i < length; ++i)
+    if ((text[i] & 0xC0) != 0x80)
+      return 0;
+  unsigned char d = length > 1 ? text[1] : 0;
+  bool bad = (c == 0xE0 && d < 0xA0) || (c == 0xED && d >= 0xA0) || (c == 0xF0 && d < 0x90) || (c == 0xF4 && d >= 0x90);
+  return bad ? 0 : length;
+}
+
+class Lexer {
+public:
+  Lexer(BufferId buffer, DiagnosticEngine &diagnostics)
+      : diagnostics(diagnostics), out{buffer, diagnostics.getSources().get(buffer).getText(), {}} {}
+
+  TokenBuffer run() {
+    if (text().starts_with("\xEF\xBB\xBF"))
+      at = 3;
+    while (at < text().size() && !tooMany)
+      next();
+    uint32_t end = text().size();
+    out.tokens.push_back({TokenKind::End, end, end});
+    return std::move(out);
+  }
+
+private:
+  std::string_view text() const { return out.text; }
+  char peek(size_t ahead = 0) const { return at + ahead < text().size() ? text()[at + ahead] : '\0'; }
+
+  void add(TokenKind kind, size_t begin) { out.tokens.push_back({kind, static_cast<uint32_t>(begin), static_cast<uint32_t>(at)}); }
+
+  void error(DiagId id, size_t begin, size_t end, std::vector<std::string> args = {}) {
+    if (++errors > 20) {
+      tooMany = true;
+      id = DiagId::TooManyErrors;
+    }
+    diagnostics.report(id, {out.buffer, static_cast<uint32_t>(begin), static_cast<uint32_t>(end)}, std::move(args));
+  }
+
+  void next() {
+    char c = peek();
+    if (c == ' ' || c == '\t' || c == '\n' || c == '\r')
+      ++at;
+    else if (c == '#')
+      comment();
+    else if (isDigit(c) || (c == '.' && isDigit(peek(1))))
+      number();
+    else if (isNameStart(c))
+      name();
+    else if (c == '"')
+      string();
+    else if (c == '\'')
+      quote();
+    else
+      symbol();
+  }
+
+  /// To the end of the line; its bytes need to be UTF-8 as well.
+  void comment() {
+    size_t begin = at, end = text().find('\n', at);
+    end = end == std::string_view::npos ? text().size() : end;
+    bool doc = text().substr(begin, 2) == "##";
+    checkText(begin, end);
+    at = end;
+    if (doc)
+      add(TokenKind::DocComment, begin);
+  }
+
+  bool checkText(size_t begin, size_t end) {
+    for (size_t i = begin; i < end;) {
+      size_t length = utf8Length(text().substr(i, std::min<size_t>(4, end - i)));
+      if (text()[i] == '\0' || length == 0) {
+        if (text()[i] == '\0')
+          error(DiagId::NulByte, i, i + 1);
+        else
+          error(DiagId::BadUtf8, i, i + 1, {fmt::format("0x{:02X}", static_cast<unsigned char>(text()[i]))});
+        return false;
+      }
+      i += length;
+    }
+    return true;
+  }
+
+  void name() {
+    size_t begin = at;
+    while (at < text().size() && isName(peek())) {
+      size_t length = utf8Length(text().substr(at, 4));
+      if (length == 0) {
+        error(DiagId::BadUtf8, at, at + 1, {fmt::format("0x{:02X}", static_cast<unsigned char>(peek()))});
+        ++at;
+        return;
+      }
+      at += length;
+    }
+    add(TokenKind::Identifier, begin);
+  }
+
+  /// digits [. digits] [e±digits] [i|j]; a dot before a name or another dot belongs to what follows.
+  void number() {
+    size_t begin = at;
+    TokenKind kind = TokenKind::Integer;
+    digits();
+    bool member = peek() == '.' && (peek(1) == '.' || (isNameStart(peek(1)) && !exponentAt(1) && !imaginaryAt(1)));
+    if (peek() == '.' && !member) {
+      kind = TokenKind::Float;
+      ++at;
+      digits();
+    }
+    if (exponentAt(0)) {
+      kind = TokenKind::Float;
+      at += peek(1) == '+' || peek(1) == '-' ? 2 : 1;
+      digits();
+    }
+    if (imaginaryAt(0)) {
+      kind = TokenKind::Imaginary;
+      ++at;
+    }
+    if (isName(peek())) {
+      while (isName(peek()) || (peek() == '.' && isDigit(peek(1))))
+        ++at;
+      error(DiagId::MalformedNumber, begin, at, {std::string(text().substr(begin, std::min<size_t>(at - begin, 40)))});
+      kind = TokenKind::Integer;
+      at = at < begin + 60000 ? at : at;
+    }
+    if (at - begin > 60000)
+      error(DiagId::MalformedNumber, begin, at, {std::string(text().substr(begin, 20)) + "…"});
+    add(kind, begin);
+  }
+  void digits() {
+    while (isDigit(peek()))
+      ++at;
+  }
+  bool exponentAt(size_t i) const {
+    if (peek(i) != 'e' && peek(i) != 'E')
+      return false;
+    return isDigit(peek(i + 1)) || ((peek(i + 1) == '+' || peek(i + 1) == '-') && isDigit(peek(i + 2)));
+  }
+  bool imaginaryAt(size_t i) const { return (peek(i) == 'i' || peek(i) == 'j') && !isName(peek(i + 1)); }
+
+  void string() {
+    size_t begin = at++;
+    while (at < text().size() && peek() != '"' && peek() != '\n') {
+      if (peek() == '\\') {
+        if (std::string_view("ntr0\\\"x").find(peek(1)) == std::string_view::npos)
+          error(DiagId::BadEscape, at, at + 2, {std::string(1, peek(1))});
+        if (peek(1) != '\n')
+          ++at;
+      }
+      ++at;
+    }
+    checkText(begin, std::min(at, text().size()));
+    if (peek() != '"' || at >= text().size())
+      return error(DiagId::UnterminatedString, begin, std::min(at, text().size()));
+    ++at;
+    add(TokenKind::String, begin);
+  }
+
+  /// The adjoint stands directly behind a value.
+  void quote() {
+    size_t begin = at++;
+    bool behindValue = false;
+    if (!out.tokens.empty() && out.tokens.back().end == begin) {
+      switch (out.tokens.back().kind) {
+      case TokenKind::Identifier: case TokenKind::Integer: case TokenKind::Float: case TokenKind::Imaginary: case TokenKind::Adjoint:
+      case TokenKind::RParen: case TokenKind::RBracket:
+        behindValue = true;
+        break;
+      default:
+        break;
+      }
+    }
+    if (behindValue)
+      return add(TokenKind::Adjoint, begin);
+    size_t close = text().find_first_of("'\n", at);
+    if (close != std::string_view::npos && text()[close] == '\'')
+      at = close + 1;
+    error(DiagId::SingleQuotes, begin, at);
+  }
+
+  void symbol() {
+    size_t begin = at;
+    for (const Punctuation &p : punctuation)
+      if (text().substr(at, p.text.size()) == p.text) {
+        at += p.text.size();
+        return add(p.kind, begin);
+      }
+    if (!checkText(at, at + 1)) {
+      ++at;
+      return;
+    }
+    ++at;
+    char c = text()[begin];
+    error(DiagId::StrayCharacter, begin, at,
+          {static_cast<unsigned char>(c) < 0x20 ? fmt::format("0x{:02X}", static_cast<unsigned char>(c)) : fmt::format("`{}`", c)});
+  }
+
+  DiagnosticEngine &diagnostics;
+  TokenBuffer out;
+  size_t at = 0;
+  size_t errors = 0;
+  bool tooMany = false;
+};
+
+} // namespace
+
+std::string_view nameOf(TokenKind kind) { return names[static_cast<size_t>(kind)]; }
+
+std::string describe(TokenKind kind) {
+  std::string_view text = texts[static_cast<size_t>(kind)];
+  return kind <= TokenKind::Adjoint ? std::string(text) : fmt::format("`{}`", text);
+}
+
+TokenBuffer lex(BufferId buffer, DiagnosticEngine &diagnostics) { return Lexer(buffer, diagnostics).run(); }
+
+std::string print(const TokenBuffer &tokens, const SourceManager &sources) {
+  const SourceBuffer &buffer = sources.get(tokens.buffer);
+  std::string out;
+  for (const Token &token : tokens.tokens) {
+    uint32_t line = buffer.lineOf(token.begin);
+    out += fmt::format("{}:{} {} {}\n", line, buffer.columnOf(token.begin), nameOf(token.kind), tokens.spelling(token));
+  }
+  return out;
+}
+
+std::string unescape(std::string_view token) {
+  std::string out;
+  token = token.substr(1, token.size() - 2);
+  for (size_t i = 0; i < token.size(); ++i) {
+    if (token[i] != '\\' || i + 1 == token.size()) {
+      out += token[i];
+      continue;
+    }
+    char c = token[++i];
+    auto hex = [](char h) { return h >= '0' && h <= '9' ? h - '0' : (h | 0x20) >= 'a' && (h | 0x20) <= 'f' ? (h | 0x20) - 'a' + 10 : 0; };
+    if (c == 'x' && i + 2 < token.size()) {
+      out += static_cast<char>(hex(token[i + 1]) * 16 + hex(token[i + 2]));
+      i += 2;
+      continue;
+    }
+    out += c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : c == '0' ? '\0' : c;
+  }
+  return out;
+}
+
+} // namespace toy

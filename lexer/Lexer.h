@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Text to tokens.
+#pragma once
+
+#include "support/Diagnostics.h"
+
+namespace toy {
+
+enum class TokenKind : uint8_t {
+#define TOY_TOKEN(NAME, TEXT) NAME,
+#define TOY_PUNCTUATION(NAME, TEXT) NAME,
+#include "lexer/Tokens.def"
+};
+std::string_view nameOf(TokenKind kind);
+/// How messages call a token: "`;`", "a name".
+std::string describe(TokenKind kind);
+
+struct Token {
+  TokenKind kind;
+  uint32_t begin, end;
+};
+
+/// The tokens of one buffer, ended by an End token. Comments are dropped, except `##` lines.
+struct TokenBuffer {
+  BufferId buffer;
+  std::string_view text;
+  std::vector<Token> tokens;
+
+  std::string_view spelling(const Token &token) const { return text.substr(token.begin, token.end - token.begin); }
+  SourceRange range(const Token &token) const { return {buffer, token.begin, token.end}; }
+};
+
+/// Splits a buffer into tokens in linear time. Malformed characters, numbers and strings are reported and skipped.
+TokenBuffer lex(BufferId buffer, DiagnosticEngine &diagnostics);
+
+/// One token a line: position, kind, text (`--emit=tokens`).
+std::string print(const TokenBuffer &tokens, const SourceManager &sources);
+
+/// The text of a string token without quotes and escapes.
+std::string unescape(std::string_view token);
+
+} // namespace toy

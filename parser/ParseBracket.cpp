@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Tensor literals. Brackets of plain numbers are kept as positions in the source, 16 bytes an element.
+#include "parser/ParserImpl.h"
+
+#include <fmt/format.h>
+
+namespace toy {
+
+using namespace ast;
+
+/// bracket := `[` [e (`,` e)* [`,`]] `]`
+ExprPtr Parser::parseBracket() {
+  Nesting nesting(*this);
+  size_t start = at, errorsBefore = errors;
+  SourceRange begin = here();
+  if (auto compact = parseCompactBracket())
+    return compact;
+  (void)errorsBefore;
+  at = start;
+  auto node = std::make_unique<Bracket>(begin);
+  take();
+  while (!is(TokenKind::RBracket)) {
+    node->elements.push_back(parseExpr());
+    if (!accept(TokenKind::Comma))
+      break;
+  }
+  expect(TokenKind::RBracket, "`,` or `]`");
+  node->range = since(begin);
+  return node;
+}
+
+/// The compact form, or null when something else than numbers and brackets occurs.
+std::unique_ptr<Bracket> Parser::parseCompactBracket() {
+  auto node = std::make_unique<Bracket>(here());
+  SourceRange begin = here();
+  if (!parseCompactLevel(*node, 0))
+    return nullptr;
+  node->compact = true;
+  node->range = since(begin);
+  if (!node->anyComplex)
+    node->im.clear();
+  return node;
+}
+
+bool Parser::parseCompactLevel(Bracket &bracket, size_t level) {
+  Nesting nesting(*this);
+  SourceRange open = here();
+  take();
+  bool first = bracket.shape.size() == level;
+  if (first)
+    bracket.shape.push_back(-1);
+  int64_t count = 0;
+  bool rows = is(TokenKind::LBracket);
+  while (!is(TokenKind::RBracket)) {
+    if (is(TokenKind::LBracket) != rows || (!rows && level + 1 != bracket.shape.size())) {
+      if (is(TokenKind::LBracket) || is(TokenKind::Integer) || is(TokenKind::Float))
+        fail(DiagId::MixedNestingLiteral, here());
+      return false;
+    }
+    if (rows ? !parseCompactLevel(bracket, level + 1) : !parseCompactNumber(bracket))
+      return false;
+    ++count;
+    if (!accept(TokenKind::Comma))
+      break;
+  }
+  if (!is(TokenKind::RBracket))
+    return false;
+  take();
+  int64_t &size = bracket.shape[level];
+  if (size >= 0 && size != count)
+    fail(DiagId::RaggedLiteral, since(open), {fmt::format("{}", count), fmt::format("{}", size)});
+  if (level + 1 < bracket.shape.size() && !rows && count == 0)
+    fail(DiagId::RaggedLiteral, since(open), {"0", "some"});
+  size = count;
+  return true;
+}
+
+/// [`-`|`+`] number [(`+` | `-`) imaginary], followed by `,` or `]`.
+bool Parser::parseCompactNumber(Bracket &bracket) {
+  auto sign = [&] {
+    bool negative = is(TokenKind::Minus);
+    if (negative || is(TokenKind::Plus))
+      take();
+    return negative;
+  };
+  auto part = [&](bool negative) {
+    const Token &token = take();
+    uint32_t length = token.end - token.begin - (token.kind == TokenKind::Imaginary ? 1 : 0);
+    return Bracket::Part{token.begin, static_cast<uint16_t>(std::min<uint32_t>(length, 65535)), negative};
+  };
+  bool negative = sign();
+  Bracket::Part re, im;
+  if (is(TokenKind::Integer) || is(TokenKind::Float)) {
+    bracket.allIntegers &= is(TokenKind::Integer);
+    re = part(negative);
+    if ((is(TokenKind::Plus) || is(TokenKind::Minus)) && peek(1).kind == TokenKind::Imaginary) {
+      bool imNegative = sign();
+      im = part(imNegative);
+    }
+  } else if (is(TokenKind::Imaginary)) {
+    im = part(negative);
+  } else
+    return false;
+  if (!is(TokenKind::Comma) && !is(TokenKind::RBracket))
+    return false;
+  bracket.anyComplex |= im.length > 0;
+  bracket.allIntegers &= im.length == 0;
+  bracket.re.push_back(re);
+  bracket.im.push_back(im);
+  return true;
+}
+
+} // namespace toy

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Declarations: functions, extern functions, structs, imports, attributes.
+#include "parser/ParserImpl.h"
+
+#include <set>
+
+namespace toy {
+
+using namespace ast;
+
+/// item := doc* attribute* (function | extern | struct | import | statement)
+StmtPtr Parser::parseItem() {
+  std::string doc;
+  std::vector<Attribute> attributes;
+  SourceRange first = here();
+  while (is(TokenKind::DocComment) || is(TokenKind::At)) {
+    if (is(TokenKind::At)) {
+      attributes.push_back(parseAttribute());
+      continue;
+    }
+    std::string_view line = tokens.spelling(take()).substr(2);
+    if (line.starts_with(' '))
+      line.remove_prefix(1);
+    doc += (doc.empty() ? "" : "\n") + std::string(line);
+  }
+  if (isWord("def") && peek(1).kind == TokenKind::Identifier)
+    return parseFunction(std::move(attributes), std::move(doc));
+  if (isWord("extern") && isWord("def", 1))
+    return parseExtern(std::move(doc));
+  if (!attributes.empty())
+    fail(DiagId::AttributeWithoutFunction, attributes.front().range);
+  if (is(TokenKind::End)) {
+    if (!doc.empty() && options.prompt)
+      fail(DiagId::Expected, first, {"a function below its docstring", got()});
+    return nullptr;
+  }
+  if (isWord("struct") && peek(1).kind == TokenKind::Identifier)
+    return parseStruct();
+  if (isWord("import") && peek(1).kind == TokenKind::String)
+    return parseImport();
+  return parseStatement();
+}
+
+/// attribute := `@` name [ `(` expressions `)` ]
+Attribute Parser::parseAttribute() {
+  Attribute attribute;
+  SourceRange begin = expect(TokenKind::At);
+  attribute.name = expectName("the name of an attribute", attribute.range);
+  if (attribute.name != "dynamic" && attribute.name != "static" && attribute.name != "buckets")
+    fail(DiagId::UnknownAttribute, attribute.range, {attribute.name});
+  if (accept(TokenKind::LParen)) {
+    while (!is(TokenKind::RParen)) {
+      attribute.arguments.push_back(parseExpr());
+      if (!accept(TokenKind::Comma))
+        break;
+    }
+    expect(TokenKind::RParen);
+  }
+  attribute.range = since(begin);
+  return attribute;
+}
+
+/// function := `def` name signature block
+StmtPtr Parser::parseFunction(std::vector<Attribute> attributes, std::string doc) {
+  SourceRange begin = here();
+  take();
+  auto function = std::make_unique<Function>(begin);
+  function->attributes = std::move(attributes);
+  function->doc = std::move(doc);
+  function->name = expectName("the name of the function", function->nameRange);
+  parseSignature(*function);
+  ++blocks;
+  function->body = parseBlock();
+  --blocks;
+  function->range = since(begin);
+  return function;
+}
+
+/// extern := `extern def` name signature [`from` string] [`symbol` string] `;`
+StmtPtr Parser::parseExtern(std::string doc) {
+  SourceRange begin = here();
+  take();
+  take();
+  auto function = std::make_unique<Function>(begin);
+  function->doc = std::move(doc);
+  function->name = expectName("the name of the function", function->nameRange);
+  parseSignature(*function);
+  for (auto [word, target] : {std::pair{"from", &function->library}, std::pair{"symbol", &function->symbol}})
+    if (acceptWord(word)) {
+      if (!is(TokenKind::String))
+        fail(DiagId::Expected, here(), {"a string", got()});
+      *target = unescape(tokens.spelling(take()));
+    }
+  endStatement();
+  function->range = since(begin);
+  return function;
+}
+
+/// signature := `(` parameters `)` [`->` type] [`where` condition (`,` condition)*]
+void Parser::parseSignature(Function &function) {
+  expect(TokenKind::LParen);
+  while (!is(TokenKind::RParen)) {
+    function.parameters.push_back(parseParameter());
+    if (!accept(TokenKind::Comma))
+      break;
+  }
+  expect(TokenKind::RParen, "`,` or `)`");
+  checkParameters(function.parameters);
+  if (accept(TokenKind::Arrow))
+    function.result = parseType();
+  if (acceptWord("where"))
+    do
+      function.where.push_back(parseExpr());
+    while (accept(TokenKind::Comma));
+}
+
+/// parameter := name [`:` type] [`=` expression] | Struct name
+Parameter Parser::parseParameter() {
+  Parameter parameter;
+  if (is(TokenKind::Identifier) && peek(1).kind == TokenKind::Identifier) {
+    TypeExpr type;
+    type.name = expectName("a type", type.range);
+    parameter.type = std::move(type);
+  }
+  parameter.name = expectName("the name of a parameter", parameter.range);
+  if (!parameter.type && accept(TokenKind::Colon))
+    parameter.type = parseType();
+  if (accept(TokenKind::Equal))
+    parameter.defaultValue = parseExpr();
+  return parameter;
+}
+
+void Parser::checkParameters(const std::vector<Parameter> &parameters) {
+  std::set<std::string> seen;
+  bool defaults = false;
+  for (const Parameter &parameter : parameters) {
+    if (!seen.insert(parameter.name).second)
+      fail(DiagId::DuplicateParameter, parameter.range, {parameter.name});
+    if (defaults && !parameter.defaultValue)
+      fail(DiagId::DefaultBeforeRequired, parameter.range, {parameter.name});
+    defaults |= parameter.defaultValue != nullptr;
+  }
+}
+
+/// struct := `struct` name `{` (`var` name [`:` type] `;` | Struct name `;`)* `}`
+StmtPtr Parser::parseStruct() {
+  SourceRange begin = here();
+  take();
+  auto decl = std::make_unique<Struct>(begin);
+  decl->name = expectName("the name of the struct", decl->nameRange);
+  expect(TokenKind::LBrace);
+  while (!is(TokenKind::RBrace)) {
+    Parameter member;
+    if (!acceptWord("var") || peek().kind != TokenKind::Identifier) {
+      TypeExpr type;
+      type.name = expectName("`var` or a type", type.range);
+      member.type = std::move(type);
+    }
+    member.name = expectName("the name of a member", member.range);
+    for (const Parameter &other : decl->members)
+      if (other.name == member.name)
+        fail(DiagId::DuplicateMember, member.range, {member.name});
+    if (accept(TokenKind::Colon))
+      member.type = parseType();
+    expect(TokenKind::Semicolon);
+    decl->members.push_back(std::move(member));
+  }
+  expect(TokenKind::RBrace);
+  accept(TokenKind::Semicolon);
+  decl->range = since(begin);
+  return decl;
+}
+
+/// import := `import` string `;`
+StmtPtr Parser::parseImport() {
+  SourceRange begin = here();
+  take();
+  auto import = std::make_unique<Import>(begin);
+  import->pathRange = here();
+  import->path = unescape(tokens.spelling(take()));
+  endStatement();
+  import->range = since(begin);
+  return import;
+}
+
+} // namespace toy

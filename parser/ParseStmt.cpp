@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Statements.
+#include "parser/ParserImpl.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace toy {
+
+using namespace ast;
+
+StmtPtr Parser::parseStatement() {
+  while (is(TokenKind::DocComment))
+    take();
+  if (is(TokenKind::LBrace))
+    return parseBlock();
+  if (isWord("if"))
+    return parseIf();
+  if (isWord("while"))
+    return parseWhile();
+  if (isWord("for"))
+    return parseFor();
+  if ((isWord("def") || isWord("struct")) && peek(1).kind == TokenKind::Identifier)
+    fail(DiagId::NestedFunction, here(), {isWord("def") ? "function" : "struct"});
+  return parseSimpleStatement();
+}
+
+/// Statements that end with `;`.
+StmtPtr Parser::parseSimpleStatement() {
+  if (accept(TokenKind::Semicolon))
+    return nullptr;
+  SourceRange begin = here();
+  bool word = is(TokenKind::Identifier);
+  TokenKind next = peek(1).kind;
+  StmtPtr statement;
+  if (isWord("var"))
+    statement = parseVar();
+  else if (isWord("return"))
+    statement = parseReturn();
+  else if (isWord("assert") && next != TokenKind::Equal)
+    statement = parseAssert();
+  else if (isWord("print") && next == TokenKind::LParen)
+    statement = parsePrint();
+  else if (isWord("write") && next == TokenKind::LParen)
+    statement = parseWrite();
+  else if (isWord("break") || isWord("continue")) {
+    if (isWord("break"))
+      statement = std::make_unique<Break>(begin);
+    else
+      statement = std::make_unique<Continue>(begin);
+    take();
+  } else if (word && next == TokenKind::Identifier && peek(2).kind == TokenKind::Equal && peek(3).kind == TokenKind::LBrace)
+    statement = parseStructVar();
+  else
+    statement = parseExpressionStatement();
+  statement->range = since(begin);
+  bool ended = endStatement();
+  if (statement->kind == NodeKind::ExprStmt)
+    static_cast<ExprStmt &>(*statement).silenced = ended || !options.prompt;
+  return statement;
+}
+
+bool Parser::endStatement() {
+  if (accept(TokenKind::Semicolon))
+    return true;
+  if (options.prompt && blocks == 0 && is(TokenKind::End))
+    return false;
+  SourceRange behind = previous();
+  behind.begin = behind.end > behind.begin ? behind.end - 1 : behind.begin;
+  switch (peek().kind) {
+  case TokenKind::Identifier: case TokenKind::Integer: case TokenKind::Float: case TokenKind::Imaginary: case TokenKind::String:
+    if (diagnostics.getSources().get(tokens.buffer).lineOf(here().begin) ==
+        diagnostics.getSources().get(tokens.buffer).lineOf(behind.begin))
+      fail(DiagId::AdjacentValues, here(), {}, "statements end with `;`");
+    break;
+  case TokenKind::End: case TokenKind::RBrace:
+    break;
+  default:
+    if (diagnostics.getSources().get(tokens.buffer).lineOf(here().begin) ==
+        diagnostics.getSources().get(tokens.buffer).lineOf(behind.begin))
+      fail(DiagId::Expected, here(), {"`;`", got()});
+  }
+  // The statement itself is whole: report and go on behind it.
+  try {
+    fail(DiagId::MissingSemicolon, behind, {fmt::format("`{}`", tokens.spelling(tokens.tokens[at ? at - 1 : 0]))});
+  } catch (ParseAbort) {
+    if (incomplete)
+      throw;
+  }
+  return true;
+}
+
+/// block := `{` statement* `}`
+BlockPtr Parser::parseBlock() {
+  Nesting nesting(*this);
+  auto block = std::make_unique<Block>(here());
+  SourceRange begin = expect(TokenKind::LBrace);
+  ++blocks;
+  while (!is(TokenKind::RBrace)) {
+    if (is(TokenKind::End))
+      fail(DiagId::Expected, here(), {"`}`", got()});
+    size_t before = at;
+    int depthBefore = depth, blocksBefore = blocks;
+    try {
+      if (StmtPtr statement = parseStatement())
+        block->statements.push_back(std::move(statement));
+    } catch (ParseAbort) {
+      if (incomplete || is(TokenKind::End) || errors > 20)
+        throw;
+      depth = depthBefore;
+      blocks = blocksBefore;
+      if (at == before)
+        take();
+      synchronize();
+    }
+  }
+  --blocks;
+  take();
+  block->range = since(begin);
+  return block;
+}
+
+/// var := `var` (name [`<` sizes `>`] [`:` type] | `(` names `)`) [`=` expression]
+StmtPtr Parser::parseVar() {
+  SourceRange begin = here();
+  take();
+  auto var = std::make_unique<Var>(begin);
+  if (accept(TokenKind::LParen)) {
+    var->isTuple = true;
+    do {
+      var->nameRanges.emplace_back();
+      var->names.push_back(expectName("a name", var->nameRanges.back()));
+    } while (accept(TokenKind::Comma) && !is(TokenKind::RParen));
+    expect(TokenKind::RParen);
+  } else {
+    var->nameRanges.emplace_back();
+    var->names.push_back(expectName("a name", var->nameRanges.back()));
+    SourceRange shapeBegin = here();
+    if (is(TokenKind::Less)) {
+      var->shape = parseVarShape();
+      var->shapeRange = since(shapeBegin);
+    }
+    if (accept(TokenKind::Colon))
+      var->type = parseType();
+  }
+  // The `>=` of `var a<2>= e` was split by parseVarShape.
+  if (!(var->shape && previous().end > previous().begin && tokens.tokens[at - 1].kind == TokenKind::GreaterEqual))
+    expect(TokenKind::Equal);
+  var->value = parseExpr();
+  return var;
+}
+
+/// `<2, 3>`: sizes are numbers.
+std::vector<int64_t> Parser::parseVarShape() {
+  std::vector<int64_t> shape;
+  take();
+  do {
+    if (!is(TokenKind::Integer))
+      fail(DiagId::Expected, here(), {"a size", got()});
+    std::string_view text = tokens.spelling(peek());
+    int64_t size;
+    if (std::from_chars(text.data(), text.data() + text.size(), size).ec != std::errc())
+      fail(DiagId::BadSizeExpression, here(), {std::string(text)});
+    shape.push_back(size);
+    take();
+  } while (accept(TokenKind::Comma));
+  if (!is(TokenKind::GreaterEqual) && !is(TokenKind::Greater))
+    fail(DiagId::Expected, here(), {"`,` or `>`", got()});
+  take();
+  return shape;
+}
+
+/// `Type name = { … }`
+StmtPtr Parser::parseStructVar() {
+  auto var = std::make_unique<Var>(here());
+  TypeExpr type;
+  type.name = expectName("a type", type.range);
+  var->type = std::move(type);
+  var->nameRanges.emplace_back();
+  var->names.push_back(expectName("a name", var->nameRanges.back()));
+  expect(TokenKind::Equal);
+  auto parseBrace = [&](auto &self) -> ExprPtr {
+    Nesting nesting(*this);
+    auto brace = std::make_unique<Brace>(here());
+    SourceRange begin = expect(TokenKind::LBrace);
+    while (!is(TokenKind::RBrace)) {
+      brace->elements.push_back(is(TokenKind::LBrace) ? self(self) : parseExpr());
+      if (!accept(TokenKind::Comma))
+        break;
+    }
+    expect(TokenKind::RBrace, "`,` or `}`");
+    brace->range = since(begin);
+    return brace;
+  };
+  var->value = parseBrace(parseBrace);
+  return var;
+}
+
+StmtPtr Parser::parseIf() {
+  SourceRange begin = here();
+  Nesting nesting(*this);
+  take();
+  auto statement = std::make_unique<If>(begin);
+  statement->condition = parseExpr();
+  statement->thenBlock = parseBlock();
+  if (acceptWord("else")) {
+    if (isWord("if"))
+      statement->elseBranch = parseIf();
+    else
+      statement->elseBranch = parseBlock();
+  }
+  statement->range = since(begin);
+  return statement;
+}
+
+StmtPtr Parser::parseWhile() {
+  SourceRange begin = here();
+  take();
+  auto statement = std::make_unique<While>(begin);
+  statement->condition = parseExpr();
+  statement->body = parseBlock();
+  statement->range = since(begin);
+  return statement;
+}
+
+/// for := `for` name `in` expression block
+StmtPtr Parser::parseFor() {
+  SourceRange begin = here();
+  take();
+  auto statement = std::make_unique<For>(begin);
+  statement->name = expectName("the name of the loop variable", statement->nameRange);
+  if (!acceptWord("in"))
+    fail(DiagId::Expected, here(), {"`in`", got()});
+  statement->iterable = parseExpr();
+  statement->body = parseBlock();
+  statement->range = since(begin);
+  return statement;
+}
+
+StmtPtr Parser::parseAssert() {
+  auto statement = std::make_unique<Assert>(here());
+  take();
+  statement->condition = parseExpr();
+  if (accept(TokenKind::Comma))
+    statement->text = parseExpr();
+  return statement;
+}
+
+StmtPtr Parser::parsePrint() {
+  auto statement = std::make_unique<Print>(here());
+  take();
+  take();
+  while (!is(TokenKind::RParen)) {
+    statement->values.push_back(parseExpr());
+    if (!accept(TokenKind::Comma))
+      break;
+  }
+  expect(TokenKind::RParen, "`,` or `)`");
+  return statement;
+}
+
+StmtPtr Parser::parseWrite() {
+  auto statement = std::make_unique<Write>(here());
+  take();
+  take();
+  statement->value = parseExpr();
+  expect(TokenKind::RParen);
+  return statement;
+}
+
+StmtPtr Parser::parseReturn() {
+  auto statement = std::make_unique<Return>(here());
+  take();
+  if (!is(TokenKind::Semicolon) && !is(TokenKind::RBrace) && !is(TokenKind::End))
+    statement->value = parseExpr();
+  return statement;
+}
+
+/// The operator of a compound assignment.
+static std::optional<BinaryOp> compoundOp(TokenKind kind) {
+  switch (kind) {
+  case TokenKind::PlusEqual: return BinaryOp::Add;
+  case TokenKind::MinusEqual: return BinaryOp::Sub;
+  case TokenKind::StarEqual: return BinaryOp::Mul;
+  case TokenKind::SlashEqual: return BinaryOp::Div;
+  case TokenKind::SlashSlashEqual: return BinaryOp::FloorDiv;
+  case TokenKind::PercentEqual: return BinaryOp::Mod;
+  case TokenKind::AtEqual: return BinaryOp::MatMul;
+  case TokenKind::StarStarEqual: return BinaryOp::Pow;
+  default: return std::nullopt;
+  }
+}
+
+/// expression [(`=` | `op=`) expression]
+StmtPtr Parser::parseExpressionStatement() {
+  SourceRange begin = here();
+  ExprPtr left = parseExpr();
+  auto op = compoundOp(peek().kind);
+  if (!op && !is(TokenKind::Equal)) {
+    auto statement = std::make_unique<ExprStmt>(since(begin));
+    statement->value = std::move(left);
+    return statement;
+  }
+  checkTarget(*left);
+  auto statement = std::make_unique<Assign>(begin);
+  statement->target = std::move(left);
+  statement->op = op;
+  statement->opRange = here();
+  take();
+  statement->value = parseExpr();
+  return statement;
+}
+
+/// Names, indices and members of them, and (without operator) tuples of them.
+void Parser::checkTarget(const Expr &target) {
+  const Expr *base = &target;
+  while (base->kind == NodeKind::Index || base->kind == NodeKind::Member)
+    base = base->kind == NodeKind::Index ? cast<Index>(*base).base.get() : cast<Member>(*base).base.get();
+  if (base->kind == NodeKind::Name)
+    return;
+  if (auto *tuple = dynCast<Tuple>(&target)) {
+    for (const ExprPtr &element : tuple->elements)
+      checkTarget(*element);
+    return;
+  }
+  const char *what = base->kind == NodeKind::Call ? "the result of a call"
+                     : base->kind == NodeKind::Number || base->kind == NodeKind::Bool || base->kind == NodeKind::String ? "a literal"
+                                                                                                                    : "an expression";
+  fail(DiagId::NotAssignable, target.range, {what});
+}
+
+} // namespace toy

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Tokens, errors, recovery, and the loop over a module's items.
+#include "parser/ParserImpl.h"
+
+#include <fmt/format.h>
+
+namespace toy {
+
+using namespace ast;
+
+std::string Parser::got() const {
+  if (peek().kind == TokenKind::End)
+    return "the end of the input";
+  std::string_view text = tokens.spelling(peek());
+  return fmt::format("`{}`", text.size() > 40 ? std::string(text.substr(0, 37)) + "…" : std::string(text));
+}
+
+void Parser::fail(DiagId id, SourceRange range, std::vector<std::string> args, std::string help) {
+  incomplete |= is(TokenKind::End) && options.prompt && errors == 0;
+  if (++errors <= 20) {
+    Diagnostic &d = diagnostics.report(id, range, std::move(args));
+    if (!help.empty())
+      d.withHelp(std::move(help));
+  }
+  throw ParseAbort();
+}
+
+SourceRange Parser::expect(TokenKind kind, const char *what) {
+  if (!is(kind))
+    fail(DiagId::Expected, here(), {what ? what : describe(kind), got()});
+  return tokens.range(take());
+}
+
+std::string Parser::expectName(const char *what, SourceRange &range) {
+  if (!is(TokenKind::Identifier))
+    fail(DiagId::Expected, here(), {what, got()});
+  range = here();
+  return std::string(tokens.spelling(take()));
+}
+
+Parser::Nesting::Nesting(Parser &parser) : parser(parser) {
+  if (++parser.depth > 1000) {
+    --parser.depth;
+    parser.at = parser.tokens.tokens.size() - 1; // nothing sensible follows
+    parser.fail(DiagId::NestingTooDeep, parser.previous());
+  }
+}
+
+/// Goes behind the next `;`, or to a `}` or the start of a declaration.
+void Parser::synchronize() {
+  int open = 0;
+  while (!is(TokenKind::End)) {
+    if (is(TokenKind::LBrace))
+      ++open;
+    if (is(TokenKind::RBrace) && open-- == 0)
+      return;
+    bool closed = is(TokenKind::RBrace) && open == 0;
+    if ((open == 0 && (isWord("def") || isWord("struct"))) && peek(1).kind == TokenKind::Identifier)
+      return;
+    bool semicolon = is(TokenKind::Semicolon) && open == 0;
+    take();
+    if (semicolon || closed)
+      return;
+  }
+}
+
+ParseResult Parser::run() {
+  ParseResult result{{}, ParseStatus::Complete};
+  while (!is(TokenKind::End) && errors <= 20) {
+    size_t before = at;
+    try {
+      if (StmtPtr item = parseItem())
+        result.module.items.push_back(std::move(item));
+    } catch (ParseAbort) {
+      depth = blocks = 0;
+      if (at == before)
+        take();
+      synchronize();
+      if (is(TokenKind::RBrace))
+        take();
+    }
+  }
+  result.status = incomplete && errors == 1 ? ParseStatus::Incomplete
+                  : errors || diagnostics.hasErrors() ? ParseStatus::Wrong
+                                                      : ParseStatus::Complete;
+  return result;
+}
+
+ParseResult parse(const TokenBuffer &tokens, DiagnosticEngine &diagnostics, ParseOptions options) {
+  return Parser(tokens, diagnostics, options).run();
+}
+
+} // namespace toy

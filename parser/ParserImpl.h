@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The recursive-descent parser's state, shared by the files that parse one kind of construct each.
+#pragma once
+
+#include "parser/Parser.h"
+
+namespace toy {
+
+/// Thrown after an error was reported; caught where parsing can go on.
+struct ParseAbort {};
+
+class Parser {
+public:
+  Parser(const TokenBuffer &tokens, DiagnosticEngine &diagnostics, ParseOptions options)
+      : tokens(tokens), diagnostics(diagnostics), options(options) {}
+
+  ParseResult run();
+
+private:
+  // Parser.cpp: tokens and errors
+  const Token &peek(size_t ahead = 0) const { return tokens.tokens[std::min(at + ahead, tokens.tokens.size() - 1)]; }
+  bool is(TokenKind kind) const { return peek().kind == kind; }
+  bool isWord(std::string_view word, size_t ahead = 0) const {
+    return peek(ahead).kind == TokenKind::Identifier && tokens.spelling(peek(ahead)) == word;
+  }
+  const Token &take() { return tokens.tokens[at < tokens.tokens.size() - 1 ? at++ : at]; }
+  bool accept(TokenKind kind) { return is(kind) && (take(), true); }
+  bool acceptWord(std::string_view word) { return isWord(word) && (take(), true); }
+  SourceRange expect(TokenKind kind, const char *what = nullptr);
+  std::string expectName(const char *what, SourceRange &range);
+  SourceRange here() const { return tokens.range(peek()); }
+  /// The token before the next one.
+  SourceRange previous() const { return at ? tokens.range(tokens.tokens[at - 1]) : here(); }
+  SourceRange since(SourceRange begin) const { return begin.to(previous()); }
+  std::string got() const;
+  [[noreturn]] void fail(DiagId id, SourceRange range, std::vector<std::string> args = {}, std::string help = {});
+  void synchronize();
+
+  /// Counts open constructs; more than 1000 are an error.
+  class Nesting {
+  public:
+    explicit Nesting(Parser &parser);
+    ~Nesting() { --parser.depth; }
+
+  private:
+    Parser &parser;
+  };
+
+  // ParseDecl.cpp
+  ast::StmtPtr parseItem();
+  ast::StmtPtr parseFunction(std::vector<ast::Attribute> attributes, std::string doc);
+  ast::StmtPtr parseExtern(std::string doc);
+  void parseSignature(ast::Function &function);
+  ast::Parameter parseParameter();
+  void checkParameters(const std::vector<ast::Parameter> &parameters);
+  ast::StmtPtr parseStruct();
+  ast::StmtPtr parseImport();
+  ast::Attribute parseAttribute();
+
+  // ParseStmt.cpp
+  ast::StmtPtr parseStatement();
+  ast::StmtPtr parseSimpleStatement();
+  ast::BlockPtr parseBlock();
+  ast::StmtPtr parseVar();
+  ast::StmtPtr parseStructVar();
+  ast::StmtPtr parseIf();
+  ast::StmtPtr parseWhile();
+  ast::StmtPtr parseFor();
+  ast::StmtPtr parseAssert();
+  ast::StmtPtr parsePrint();
+  ast::StmtPtr parseWrite();
+  ast::StmtPtr parseReturn();
+  ast::StmtPtr parseExpressionStatement();
+  std::vector<int64_t> parseVarShape();
+  void checkTarget(const ast::Expr &target);
+  /// The `;` behind a statement; true if it was there (at the prompt the last one may be missing).
+  bool endStatement();
+
+  // ParseExpr.cpp
+  ast::ExprPtr parseExpr();
+  ast::ExprPtr parseOr();
+  ast::ExprPtr parseAnd();
+  ast::ExprPtr parseNot();
+  ast::ExprPtr parseComparison();
+  ast::ExprPtr parseAdditive();
+  ast::ExprPtr parseMultiplicative();
+  ast::ExprPtr parseUnary();
+  ast::ExprPtr parsePower();
+  ast::ExprPtr parsePostfix();
+  ast::ExprPtr parsePrimary();
+  ast::ExprPtr parseNumber();
+  ast::ExprPtr parseParenthesized();
+  ast::ExprPtr parseMember(ast::ExprPtr base);
+  ast::ExprPtr parseIndex(ast::ExprPtr base);
+  ast::Subscript parseSubscript();
+  std::vector<ast::Argument> parseArguments();
+  void chain(ast::ExprPtr &left, ast::BinaryOp op, SourceRange opRange, ast::ExprPtr right);
+  bool foldComplex(ast::ExprPtr &left, ast::BinaryOp op, const ast::Expr &right);
+
+  // ParseBracket.cpp
+  ast::ExprPtr parseBracket();
+  std::unique_ptr<ast::Bracket> parseCompactBracket();
+  bool parseCompactLevel(ast::Bracket &bracket, size_t level);
+  bool parseCompactNumber(ast::Bracket &bracket);
+
+  // ParseType.cpp
+  ast::TypeExpr parseType();
+  void parseSizes(ast::TypeExpr &type);
+  std::string sizeText(const ast::Expr &expr);
+
+  const TokenBuffer &tokens;
+  DiagnosticEngine &diagnostics;
+  ParseOptions options;
+  size_t at = 0;
+  int depth = 0;
+  int blocks = 0;
+  size_t errors = 0;
+  bool incomplete = false;
+  /// Set while parsing the condition of `if`, `while`, `for`, where `{` opens the block.
+};
+
+} // namespace toy
