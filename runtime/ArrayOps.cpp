@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Templates over the element width where only bytes move, over the element type where values count.
+#include "runtime/ArrayOps.h"
+
+#include "runtime/Error.h"
+#include "runtime/Memory.h"
+#include "runtime/Scalar.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstring>
+#include <numeric>
+
+namespace toy::rt {
+namespace {
+
+/// Calls `f` with a null pointer of the dtype's C++ type.
+template <typename F> auto dispatch(DType dtype, F &&f) {
+  switch (dtype) {
+  case DType::Bool: case DType::U8: return f(static_cast<uint8_t *>(nullptr));
+  case DType::I32: return f(static_cast<int32_t *>(nullptr));
+  case DType::F32: return f(static_cast<float *>(nullptr));
+  case DType::F64: return f(static_cast<double *>(nullptr));
+  case DType::C64: return f(static_cast<std::complex<float> *>(nullptr));
+  case DType::C128: return f(static_cast<std::complex<double> *>(nullptr));
+  default: return f(static_cast<int64_t *>(nullptr));
+  }
+}
+
+/// A tensor seen from one axis: `outer` blocks of `size` rows of `inner` elements.
+struct AxisView {
+  int64_t outer = 1, size, inner = 1;
+  AxisView(const Tensor &t, int64_t axis) : size(t.sizes[axis]) {
+    for (int64_t i = 0; i < axis; ++i)
+      outer *= t.sizes[i];
+    for (int64_t i = axis + 1; i < t.rank; ++i)
+      inner *= t.sizes[i];
+  }
+};
+
+template <typename T> bool isNan(T x) {
+  if constexpr (std::is_floating_point_v<T>)
+    return std::isnan(x);
+  return false;
+}
+
+template <typename T> std::vector<int64_t> order(const T *data, int64_t n, int64_t stride, bool descending) {
+  std::vector<int64_t> index(n);
+  std::iota(index.begin(), index.end(), 0);
+  std::stable_sort(index.begin(), index.end(), [&](int64_t i, int64_t j) {
+    T a = data[i * stride], b = data[j * stride];
+    if (isNan(a) || isNan(b))
+      return !isNan(a) && isNan(b);
+    if constexpr (std::is_arithmetic_v<T>)
+      return descending ? b < a : a < b;
+    return false;
+  });
+  return index;
+}
+
+TensorRef sortOrArgsort(const Tensor &x, int64_t axis, bool descending, bool positions) {
+  TensorRef out(newTensor(positions ? DType::I64 : x.dtype, x.shape()));
+  AxisView v(x, axis);
+  dispatch(x.dtype, [&](auto *type) {
+    using T = std::remove_pointer_t<decltype(type)>;
+    for (int64_t o = 0; o < v.outer; ++o)
+      for (int64_t i = 0; i < v.inner; ++i) {
+        int64_t base = o * v.size * v.inner + i;
+        auto index = order(x.as<T>() + base, v.size, v.inner, descending);
+        for (int64_t k = 0; k < v.size; ++k)
+          if (positions)
+            out->as<int64_t>()[base + k * v.inner] = index[k];
+          else
+            out->as<T>()[base + k * v.inner] = x.as<T>()[base + index[k] * v.inner];
+      }
+  });
+  return out;
+}
+
+template <typename T> T times(T a, T b) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  else
+    return a * b;
+}
+template <typename T> std::complex<T> times(std::complex<T> a, std::complex<T> b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+template <typename T> T plus(T a, T b) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  else
+    return a + b;
+}
+
+int64_t positionAt(const Tensor &index, int64_t i) {
+  switch (index.dtype) {
+  case DType::U8: return index.as<uint8_t>()[i];
+  case DType::I32: return index.as<int32_t>()[i];
+  default: return index.as<int64_t>()[i];
+  }
+}
+
+/// Strides of a tensor broadcast to more axes (0 where it is repeated).
+std::vector<int64_t> broadcastStrides(const Tensor &t, std::span<const int64_t> target) {
+  std::vector<int64_t> strides(target.size(), 0);
+  int64_t stride = 1;
+  for (int64_t i = 1; i <= t.rank; ++i) {
+    int64_t size = t.sizes[t.rank - i], to = target[target.size() - i];
+    if (size != 1 && size != to)
+      fail(DiagId::BroadcastRun, {fmt::format("[{}]", fmt::join(t.shape(), ", ")), fmt::format("[{}]", fmt::join(target, ", "))});
+    strides[target.size() - i] = size == 1 ? 0 : stride;
+    stride *= size;
+  }
+  return strides;
+}
+
+/// Linear offset of a row-major index under other strides.
+int64_t offsetOf(int64_t linear, std::span<const int64_t> sizes, std::span<const int64_t> strides) {
+  int64_t offset = 0;
+  for (size_t axis = sizes.size(); axis-- > 0;) {
+    offset += linear % sizes[axis] * strides[axis];
+    linear /= sizes[axis];
+  }
+  return offset;
+}
+
+/// What a `take` reads or a `takeStore` writes: for each combination of positions a run of `inner` elements.
+struct TakePlan {
+  std::vector<int64_t> middle; ///< broadcast sizes of the indices
+  std::vector<int64_t> resultSizes;
+  int64_t outer = 1, count = 1, inner = 1, indexed = 1;
+  std::vector<int64_t> rows; ///< for each position: which row of the indexed axes
+};
+
+TakePlan planTake(const Tensor &x, std::span<const Tensor *const> indices, int64_t firstAxis) {
+  TakePlan plan;
+  size_t rank = 0;
+  for (const Tensor *index : indices)
+    rank = std::max<size_t>(rank, index->rank);
+  plan.middle.assign(rank, 1);
+  for (const Tensor *index : indices)
+    for (int64_t i = 1; i <= index->rank; ++i) {
+      int64_t &known = plan.middle[rank - i];
+      known = known == 1 ? index->sizes[index->rank - i] : known;
+    }
+  for (int64_t size : plan.middle)
+    plan.count *= size;
+  int64_t last = firstAxis + indices.size();
+  for (int64_t axis = 0; axis < x.rank; ++axis)
+    (axis < firstAxis ? plan.outer : axis < last ? plan.indexed : plan.inner) *= x.sizes[axis];
+  plan.resultSizes.assign(x.sizes, x.sizes + firstAxis);
+  plan.resultSizes.insert(plan.resultSizes.end(), plan.middle.begin(), plan.middle.end());
+  plan.resultSizes.insert(plan.resultSizes.end(), x.sizes + last, x.sizes + x.rank);
+  plan.rows.assign(plan.count, 0);
+  for (size_t k = 0; k < indices.size(); ++k) {
+    auto strides = broadcastStrides(*indices[k], plan.middle);
+    int64_t size = x.sizes[firstAxis + k];
+    for (int64_t i = 0; i < plan.count; ++i)
+      plan.rows[i] = plan.rows[i] * size + checkIndex(positionAt(*indices[k], offsetOf(i, plan.middle, strides)), size, firstAxis + k);
+  }
+  return plan;
+}
+
+} // namespace
+
+TensorRef sort(const Tensor &x, int64_t axis, bool descending) { return sortOrArgsort(x, axis, descending, false); }
+TensorRef argsort(const Tensor &x, int64_t axis, bool descending) { return sortOrArgsort(x, axis, descending, true); }
+
+TensorRef cumulate(const Tensor &x, int64_t axis, bool product) {
+  TensorRef out(newTensor(x.dtype == DType::Bool ? DType::I64 : x.dtype, x.shape()));
+  AxisView v(x, axis);
+  if (x.dtype == DType::Bool)
+    for (int64_t i = 0; i < x.count(); ++i)
+      out->as<int64_t>()[i] = x.as<uint8_t>()[i];
+  else
+    std::memcpy(out->data, x.data, x.count() * sizeOf(x.dtype));
+  dispatch(out->dtype, [&](auto *type) {
+    using T = std::remove_pointer_t<decltype(type)>;
+    T *data = out->as<T>();
+    for (int64_t o = 0; o < v.outer; ++o)
+      for (int64_t k = 1; k < v.size; ++k)
+        for (int64_t i = 0; i < v.inner; ++i) {
+          T *at = data + (o * v.size + k) * v.inner + i;
+          *at = product ? times(at[-v.inner], *at) : plus(at[-v.inner], *at);
+        }
+  });
+  return out;
+}
+
+TensorRef nonzero(const Tensor &x) {
+  std::vector<int64_t> hits;
+  dispatch(x.dtype, [&](auto *type) {
+    using T = std::remove_pointer_t<decltype(type)>;
+    for (int64_t i = 0, n = x.count(); i < n; ++i)
+      if (x.as<T>()[i] != T(0))
+        hits.push_back(i);
+  });
+  int64_t sizes[2] = {static_cast<int64_t>(hits.size()), x.rank};
+  TensorRef out(newTensor(DType::I64, sizes));
+  for (size_t i = 0; i < hits.size(); ++i)
+    for (int64_t axis = x.rank, rest = hits[i]; axis-- > 0; rest /= x.sizes[axis])
+      out->as<int64_t>()[i * x.rank + axis] = rest % x.sizes[axis];
+  return out;
+}
+
+TensorRef maskSelect(const Tensor &x, const Tensor &mask) {
+  int64_t n = mask.count(), hits = std::count_if(mask.as<uint8_t>(), mask.as<uint8_t>() + n, [](uint8_t b) { return b != 0; });
+  std::vector<int64_t> sizes = {hits};
+  sizes.insert(sizes.end(), x.sizes + mask.rank, x.sizes + x.rank);
+  TensorRef out(newTensor(x.dtype, sizes));
+  int64_t row = (n ? x.count() / n : 0) * sizeOf(x.dtype);
+  char *to = out->as<char>();
+  for (int64_t i = 0; i < n; ++i)
+    if (mask.as<uint8_t>()[i]) {
+      std::memcpy(to, x.as<char>() + i * row, row);
+      to += row;
+    }
+  return out;
+}
+
+TensorRef maskStore(TensorRef x, const Tensor &mask, const Tensor &values) {
+  TensorRef out(unique(x.take()));
+  int64_t n = mask.count(), hits = std::count_if(mask.as<uint8_t>(), mask.as<uint8_t>() + n, [](uint8_t b) { return b != 0; });
+  int64_t width = sizeOf(out->dtype), rowCount = n ? out->count() / n : 0, inner = out->rank - mask.rank;
+  std::vector<int64_t> sizes = {hits};
+  sizes.insert(sizes.end(), out->sizes + mask.rank, out->sizes + out->rank);
+  if (values.rank == inner + 1 && values.sizes[0] != 1 && values.sizes[0] != hits)
+    fail(DiagId::StoreCount, {std::to_string(values.sizes[0]), std::to_string(hits)});
+  auto strides = broadcastStrides(values, sizes);
+  for (int64_t i = 0, hit = 0; i < n; ++i)
+    if (mask.as<uint8_t>()[i]) {
+      for (int64_t j = 0; j < rowCount; ++j)
+        std::memcpy(out->as<char>() + (i * rowCount + j) * width,
+                    values.as<char>() + offsetOf(hit * rowCount + j, sizes, strides) * width, width);
+      ++hit;
+    }
+  return out;
+}
+
+TensorRef take(const Tensor &x, std::span<const Tensor *const> indices, int64_t firstAxis) {
+  TakePlan plan = planTake(x, indices, firstAxis);
+  TensorRef out(newTensor(x.dtype, plan.resultSizes));
+  int64_t run = plan.inner * sizeOf(x.dtype);
+  for (int64_t o = 0; o < plan.outer; ++o)
+    for (int64_t i = 0; i < plan.count; ++i)
+      std::memcpy(out->as<char>() + (o * plan.count + i) * run, x.as<char>() + (o * plan.indexed + plan.rows[i]) * run, run);
+  return out;
+}
+
+TensorRef takeStore(TensorRef x, const Tensor &values, std::span<const Tensor *const> indices, int64_t firstAxis) {
+  TakePlan plan = planTake(*x, indices, firstAxis);
+  auto strides = broadcastStrides(values, plan.resultSizes);
+  TensorRef out(unique(x.take()));
+  int64_t width = sizeOf(out->dtype);
+  for (int64_t o = 0; o < plan.outer; ++o)
+    for (int64_t i = 0; i < plan.count; ++i)
+      for (int64_t j = 0; j < plan.inner; ++j)
+        std::memcpy(out->as<char>() + ((o * plan.indexed + plan.rows[i]) * plan.inner + j) * width,
+                    values.as<char>() + offsetOf((o * plan.count + i) * plan.inner + j, plan.resultSizes, strides) * width, width);
+  return out;
+}
+
+/// Calls `f(offset in x, offset in index)` for every element of the index.
+template <typename F> static void forEachAlong(const Tensor &x, const Tensor &index, int64_t axis, F &&f) {
+  std::vector<int64_t> strides(x.rank, 1);
+  for (int64_t i = x.rank - 1; i > 0; --i)
+    strides[i - 1] = strides[i] * x.sizes[i];
+  for (int64_t i = 0; i < x.rank; ++i)
+    if (i != axis && index.sizes[i] > x.sizes[i])
+      fail(DiagId::BroadcastRun, {fmt::format("[{}]", fmt::join(index.shape(), ", ")), fmt::format("[{}]", fmt::join(x.shape(), ", "))});
+  for (int64_t i = 0, n = index.count(); i < n; ++i) {
+    int64_t offset = 0, rest = i;
+    for (int64_t a = x.rank; a-- > 0; rest /= index.sizes[a])
+      offset += (a == axis ? checkIndex(positionAt(index, i), x.sizes[axis], axis) : rest % index.sizes[a]) * strides[a];
+    f(offset, i);
+  }
+}
+
+TensorRef takeAlong(const Tensor &x, const Tensor &index, int64_t axis) {
+  TensorRef out(newTensor(x.dtype, index.shape()));
+  int64_t width = sizeOf(x.dtype);
+  forEachAlong(x, index, axis, [&](int64_t from, int64_t to) {
+    std::memcpy(out->as<char>() + to * width, x.as<char>() + from * width, width);
+  });
+  return out;
+}
+
+TensorRef putAlong(TensorRef x, const Tensor &index, const Tensor &values, int64_t axis) {
+  TensorRef out(unique(x.take()));
+  int64_t width = sizeOf(out->dtype);
+  forEachAlong(*out, index, axis, [&](int64_t to, int64_t from) {
+    std::memcpy(out->as<char>() + to * width, values.as<char>() + from * width, width);
+  });
+  return out;
+}
+
+} // namespace toy::rt

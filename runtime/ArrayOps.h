@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Operations that are not loop nests over the result: sorting, scans, and indexing by data. Operands are borrowed unless said otherwise.
+#pragma once
+
+#include "runtime/Value.h"
+
+namespace toy::rt {
+
+/// Stable, NaN last in both directions.
+TensorRef sort(const Tensor &x, int64_t axis, bool descending);
+TensorRef argsort(const Tensor &x, int64_t axis, bool descending);
+/// Running sums or products in order; bool gives i64.
+TensorRef cumulate(const Tensor &x, int64_t axis, bool product);
+/// i64 [n, rank], row-major order.
+TensorRef nonzero(const Tensor &x);
+/// The elements where a mask over the leading axes is true.
+TensorRef maskSelect(const Tensor &x, const Tensor &mask);
+/// Consumes x. `values` has one entry for each true, or one for all (rank of the rest of x).
+TensorRef maskStore(TensorRef x, const Tensor &mask, const Tensor &values);
+/// NumPy's integer-array indexing of consecutive axes from `firstAxis`; the index tensors broadcast.
+TensorRef take(const Tensor &x, std::span<const Tensor *const> indices, int64_t firstAxis);
+/// Consumes x; `values` broadcasts to what `take` gives. The last of equal positions wins.
+TensorRef takeStore(TensorRef x, const Tensor &values, std::span<const Tensor *const> indices, int64_t firstAxis);
+/// PyTorch's gather and scatter.
+TensorRef takeAlong(const Tensor &x, const Tensor &index, int64_t axis);
+TensorRef putAlong(TensorRef x, const Tensor &index, const Tensor &values, int64_t axis);
+
+/// The state of the random numbers: a seed and a counter (Philox4x32-10, Salmon et al. 2011).
+struct RandomState {
+  uint64_t seed = 0;
+  uint64_t counter = 0;
+};
+/// Uniform on [0, 1) with 24 or 53 bits, or normal (Box-Muller; complex: unit variance in total).
+TensorRef random(RandomState &state, DType dtype, std::span<const int64_t> sizes, bool normal);
+
+} // namespace toy::rt

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Chooses transposition flags and leading dimensions; packs what BLAS cannot take.
+#include "runtime/Blas.h"
+
+#include "runtime/Parallel.h"
+
+#include <cblas.h>
+
+#include <algorithm>
+#include <complex>
+#include <cstring>
+#include <vector>
+
+namespace toy::rt {
+namespace {
+
+/// An operand as BLAS takes it.
+template <typename T> struct BlasOperand {
+  const T *data;
+  CBLAS_TRANSPOSE flag;
+  int64_t leading;
+};
+
+template <typename T> T conjugated(T x) { return x; }
+template <typename T> std::complex<T> conjugated(std::complex<T> z) { return std::conj(z); }
+template <typename T> constexpr bool isComplexType = false;
+template <typename T> constexpr bool isComplexType<std::complex<T>> = true;
+
+/// Rows contiguous, columns contiguous (transposed), or packed into `scratch`.
+template <typename T>
+BlasOperand<T> prepare(const T *data, int64_t rows, int64_t columns, const MatrixOperand &o, std::vector<T> &scratch) {
+  bool conjugate = o.conjugate && isComplexType<T>;
+  if ((o.columnStride == 1 || columns == 1) && !conjugate && (o.rowStride >= std::max<int64_t>(columns, 1) || rows == 1))
+    return {data, CblasNoTrans, rows == 1 ? std::max<int64_t>(columns, 1) : o.rowStride};
+  if ((o.rowStride == 1 || rows == 1) && (o.columnStride >= std::max<int64_t>(rows, 1) || columns == 1))
+    return {data, conjugate ? CblasConjTrans : CblasTrans, columns == 1 ? std::max<int64_t>(rows, 1) : o.columnStride};
+  scratch.resize(rows * columns);
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j) {
+      T x = data[i * o.rowStride + j * o.columnStride];
+      scratch[i * columns + j] = conjugate ? conjugated(x) : x;
+    }
+  return {scratch.data(), CblasNoTrans, std::max<int64_t>(columns, 1)};
+}
+
+void call(int64_t m, int64_t n, int64_t k, BlasOperand<float> a, BlasOperand<float> b, float *c) {
+  cblas_sgemm(CblasRowMajor, a.flag, b.flag, m, n, k, 1, a.data, a.leading, b.data, b.leading, 0, c, n);
+}
+void call(int64_t m, int64_t n, int64_t k, BlasOperand<double> a, BlasOperand<double> b, double *c) {
+  cblas_dgemm(CblasRowMajor, a.flag, b.flag, m, n, k, 1, a.data, a.leading, b.data, b.leading, 0, c, n);
+}
+void call(int64_t m, int64_t n, int64_t k, BlasOperand<std::complex<float>> a, BlasOperand<std::complex<float>> b, std::complex<float> *c) {
+  std::complex<float> one = 1, zero = 0;
+  cblas_cgemm(CblasRowMajor, a.flag, b.flag, m, n, k, &one, a.data, a.leading, b.data, b.leading, &zero, c, n);
+}
+void call(int64_t m, int64_t n, int64_t k, BlasOperand<std::complex<double>> a, BlasOperand<std::complex<double>> b, std::complex<double> *c) {
+  std::complex<double> one = 1, zero = 0;
+  cblas_zgemm(CblasRowMajor, a.flag, b.flag, m, n, k, &one, a.data, a.leading, b.data, b.leading, &zero, c, n);
+}
+
+/// One product in plain loops: small sizes, where a library call costs more than the work, and integers.
+template <typename T>
+void plain(int64_t m, int64_t n, int64_t k, const T *a, const MatrixOperand &ao, const T *b, const MatrixOperand &bo, T *c) {
+  std::fill_n(c, m * n, T(0));
+  bool ca = ao.conjugate, cb = bo.conjugate;
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t p = 0; p < k; ++p) {
+      T x = a[i * ao.rowStride + p * ao.columnStride];
+      if (ca)
+        x = conjugated(x);
+      const T *row = b + p * bo.rowStride;
+      for (int64_t j = 0; j < n; ++j) {
+        T y = row[j * bo.columnStride];
+        if constexpr (isComplexType<T>) {
+          if (cb)
+            y = std::conj(y);
+          T &t = c[i * n + j];
+          t = T(t.real() + (x.real() * y.real() - x.imag() * y.imag()), t.imag() + (x.real() * y.imag() + x.imag() * y.real()));
+        } else
+          c[i * n + j] += x * y;
+      }
+    }
+}
+
+template <typename T>
+void one(int64_t m, int64_t n, int64_t k, const T *a, const MatrixOperand &ao, const T *b, const MatrixOperand &bo, T *c) {
+  if (m == 0 || n == 0)
+    return;
+  if constexpr (std::is_integral_v<T>)
+    return plain(m, n, k, a, ao, b, bo, c);
+  else {
+    if (k == 0 || m * n * k <= 64)
+      return plain(m, n, k, a, ao, b, bo, c);
+    std::vector<T> scratchA, scratchB;
+    call(m, n, k, prepare(a, m, k, ao, scratchA), prepare(b, k, n, bo, scratchB), c);
+  }
+}
+
+template <typename T>
+void batched(int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, void *c, std::span<const int64_t> batch) {
+  int64_t count = 1;
+  for (int64_t size : batch)
+    count *= size;
+  struct Context {
+    int64_t m, n, k;
+    MatrixOperand a, b;
+    T *c;
+    std::span<const int64_t> batch;
+  } context{m, n, k, a, b, static_cast<T *>(c), batch};
+  auto body = [](void *opaque, int64_t begin, int64_t end) {
+    auto &x = *static_cast<Context *>(opaque);
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t rest = i, ao = 0, bo = 0;
+      for (size_t axis = x.batch.size(); axis-- > 0;) {
+        int64_t index = rest % x.batch[axis];
+        rest /= x.batch[axis];
+        ao += index * x.a.batchStrides[axis];
+        bo += index * x.b.batchStrides[axis];
+      }
+      one<T>(x.m, x.n, x.k, static_cast<const T *>(x.a.data) + ao, x.a, static_cast<const T *>(x.b.data) + bo, x.b, x.c + i * x.m * x.n);
+    }
+  };
+  double work = double(m) * n * k;
+  if (count > 1 && work < 1 << 18 && threads() > 1) { // many small products: over the batch, each on one thread
+    openblas_set_num_threads(1);
+    parallelFor(count, std::max<int64_t>(1, (1 << 16) / std::max(work, 1.0)), body, &context);
+    openblas_set_num_threads(threads());
+  } else
+    body(&context, 0, count);
+}
+
+} // namespace
+
+void gemm(DType dtype, int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, void *c, std::span<const int64_t> batch) {
+  switch (dtype) {
+  case DType::F32: return batched<float>(m, n, k, a, b, c, batch);
+  case DType::F64: return batched<double>(m, n, k, a, b, c, batch);
+  case DType::C64: return batched<std::complex<float>>(m, n, k, a, b, c, batch);
+  case DType::C128: return batched<std::complex<double>>(m, n, k, a, b, c, batch);
+  case DType::U8: return batched<uint8_t>(m, n, k, a, b, c, batch);
+  case DType::I32: return batched<uint32_t>(m, n, k, a, b, c, batch);
+  default: return batched<uint64_t>(m, n, k, a, b, c, batch);
+  }
+}
+
+} // namespace toy::rt

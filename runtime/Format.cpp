@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Shortest digits for scalars and full precision; for tensors a common number of decimals, or a common exponent form, of 6 significant digits.
+#include "runtime/Format.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <complex>
+#include <cstring>
+
+namespace toy::rt {
+
+PrintOptions &printOptions() {
+  static PrintOptions options;
+  return options;
+}
+
+void appendFloat(std::string &out, double value, bool single) {
+  if (std::isnan(value))
+    out += "nan";
+  else if (std::isinf(value))
+    out += value < 0 ? "-inf" : "inf";
+  else {
+    char buffer[40];
+    double magnitude = std::fabs(value);
+    auto style = magnitude != 0 && (magnitude < 1e-4 || magnitude >= 1e16) ? std::chars_format::scientific : std::chars_format::fixed;
+    auto end = single ? std::to_chars(buffer, buffer + 40, static_cast<float>(value), style).ptr
+                      : std::to_chars(buffer, buffer + 40, value, style).ptr;
+    std::string_view text(buffer, end - buffer);
+    out += text;
+    if (style == std::chars_format::fixed && text.find('.') == std::string_view::npos)
+      out += ".0";
+  }
+}
+
+static float halfToFloat(uint16_t h) {
+  int exponent = (h >> 10) & 31, mantissa = h & 1023;
+  float magnitude = exponent == 31 ? (mantissa ? NAN : INFINITY) : exponent ? std::ldexp(1024 + mantissa, exponent - 25) : std::ldexp(mantissa, -24);
+  return h & 0x8000 ? -magnitude : magnitude;
+}
+static float brainToFloat(uint16_t b) {
+  uint32_t bits = uint32_t(b) << 16;
+  float f;
+  std::memcpy(&f, &bits, 4);
+  return f;
+}
+
+/// The parts of a floating element as doubles.
+static std::complex<double> partsOf(DType dtype, const void *p) {
+  switch (dtype) {
+  case DType::F16: return halfToFloat(*static_cast<const uint16_t *>(p));
+  case DType::BF16: return brainToFloat(*static_cast<const uint16_t *>(p));
+  case DType::F32: return *static_cast<const float *>(p);
+  case DType::F64: return *static_cast<const double *>(p);
+  case DType::C64: return {static_cast<const float *>(p)[0], static_cast<const float *>(p)[1]};
+  default: return {static_cast<const double *>(p)[0], static_cast<const double *>(p)[1]};
+  }
+}
+
+static void appendInteger(std::string &out, DType dtype, const void *p) {
+  switch (dtype) {
+  case DType::Bool: out += *static_cast<const uint8_t *>(p) ? "true" : "false"; break;
+  case DType::U8: out += fmt::format_int(*static_cast<const uint8_t *>(p)).c_str(); break;
+  case DType::I32: out += fmt::format_int(*static_cast<const int32_t *>(p)).c_str(); break;
+  default: out += fmt::format_int(*static_cast<const int64_t *>(p)).c_str(); break;
+  }
+}
+
+void appendElement(std::string &out, DType dtype, const void *p, bool full) {
+  if (kindOf(dtype) <= DKind::Int)
+    return appendInteger(out, dtype, p);
+  auto z = partsOf(dtype, p);
+  bool single = realOf(dtype) == DType::F32;
+  if (dtype == DType::F16 || dtype == DType::BF16)
+    return appendFloat(out, z.real(), true);
+  if (!isComplex(dtype))
+    return appendFloat(out, z.real(), single);
+  bool literal = std::isfinite(z.real()) && std::isfinite(z.imag());
+  if (full && !literal) {
+    out += "complex(";
+    appendFloat(out, z.real(), single);
+    out += ", ";
+    appendFloat(out, z.imag(), single);
+    out += ')';
+    return;
+  }
+  appendFloat(out, z.real(), single);
+  if (!std::signbit(z.imag()) || std::isnan(z.imag()))
+    out += '+';
+  appendFloat(out, z.imag(), single);
+  out += 'i';
+}
+
+namespace {
+
+/// How the elements of one tensor are written: a number of decimals, fixed or scientific.
+struct Style {
+  bool scientific = false;
+  int decimals = 1;
+
+  /// From the largest and smallest magnitudes that are not 0.
+  void choose(double largest, double smallest) {
+    scientific = largest >= 1e8 || (smallest > 0 && smallest < 1e-4) || (smallest > 0 && largest / smallest > 1e6);
+  }
+  /// Decimals that a part needs at the given significant digits.
+  int needed(double x, int digits) const {
+    if (!std::isfinite(x) || x == 0)
+      return 1;
+    std::string text = fmt::format("{:.{}e}", std::fabs(x), digits - 1);
+    size_t e = text.find('e');
+    int exponent = std::stoi(text.substr(e + 1));
+    std::string mantissa = text.substr(0, e);
+    size_t last = mantissa.find_last_not_of('0');
+    int behind = last == std::string::npos || last <= 1 ? 0 : static_cast<int>(last) - 1; // digits behind the first that are not zero
+    return std::max(scientific ? behind : behind - exponent, 1);
+  }
+  std::string part(double x) const {
+    if (std::isnan(x))
+      return "nan";
+    if (std::isinf(x))
+      return x < 0 ? "-inf" : "inf";
+    return scientific ? fmt::format("{:.{}e}", x, decimals) : fmt::format("{:.{}f}", x, decimals);
+  }
+};
+
+class TensorFormatter {
+public:
+  TensorFormatter(const Tensor &t, const PrintOptions &options) : t(t), options(options) {
+    summarised = !options.full() && t.count() > options.threshold;
+    full = options.full();
+  }
+
+  std::string run() {
+    if (!full) {
+      visit([&](int64_t i) { texts.emplace_back(); shown.push_back(i); }, 0, 0);
+      layout();
+    }
+    axis(0, 0, 1);
+    return std::move(out);
+  }
+
+private:
+  const char *element(int64_t i) const { return static_cast<const char *>(t.data) + i * sizeOf(t.dtype); }
+  bool hidden(int64_t index, int64_t size) const { return summarised && size > 2 * options.edge && index >= options.edge && index < size - options.edge; }
+
+  template <typename F> void visit(F &&f, int axis, int64_t offset) {
+    if (axis == t.rank)
+      return f(offset);
+    int64_t n = t.sizes[axis];
+    for (int64_t i = 0; i < n; ++i) {
+      if (hidden(i, n)) {
+        i = n - options.edge - 1;
+        continue;
+      }
+      visit(f, axis + 1, offset * n + i);
+    }
+  }
+
+  void layout() {
+    if (kindOf(t.dtype) <= DKind::Int) {
+      for (size_t k = 0; k < shown.size(); ++k)
+        appendElement(texts[k], t.dtype, element(shown[k]), false);
+    } else {
+      Style style;
+      double largest = 0, smallest = 0;
+      auto each = [&](auto &&f) {
+        for (int64_t i : shown) {
+          auto z = partsOf(t.dtype, element(i));
+          f(z.real());
+          if (isComplex(t.dtype))
+            f(z.imag());
+        }
+      };
+      each([&](double x) {
+        x = std::fabs(x);
+        if (std::isfinite(x) && x != 0) {
+          largest = std::max(largest, x);
+          smallest = smallest == 0 ? x : std::min(smallest, x);
+        }
+      });
+      style.choose(largest, smallest);
+      each([&](double x) { style.decimals = std::max(style.decimals, style.needed(x, options.precision)); });
+      style.decimals = std::min(style.decimals, style.scientific ? options.precision - 1 : options.precision + 4);
+      for (size_t k = 0; k < shown.size(); ++k) {
+        auto z = partsOf(t.dtype, element(shown[k]));
+        texts[k] = style.part(z.real());
+        if (isComplex(t.dtype)) {
+          if (!std::signbit(z.imag()) || std::isnan(z.imag()))
+            texts[k] += '+';
+          texts[k] += style.part(z.imag()) + "i";
+        }
+      }
+    }
+    for (const std::string &text : texts)
+      width = std::max(width, text.size());
+  }
+
+  void appendText(int64_t offset) {
+    if (full)
+      return appendElement(out, t.dtype, element(offset), true);
+    const std::string &text = texts[next++];
+    out.append(width - text.size(), ' ');
+    out += text;
+  }
+
+  void axis(int axisIndex, int64_t offset, size_t indent) {
+    if (axisIndex == t.rank)
+      return appendText(offset);
+    out += '[';
+    int64_t n = t.sizes[axisIndex];
+    bool last = axisIndex == t.rank - 1;
+    size_t column = indent;
+    for (int64_t i = 0; i < n; ++i) {
+      if (i > 0)
+        separator(last, axisIndex, indent, column);
+      if (hidden(i, n)) {
+        out += "…";
+        i = n - options.edge - 1;
+        column += 3;
+        continue;
+      }
+      axis(axisIndex + 1, offset * n + i, indent + 1);
+      column += width + 2;
+    }
+    out += ']';
+  }
+
+  void separator(bool last, int axisIndex, size_t indent, size_t &column) {
+    if (full) {
+      out += last ? ", " : ",\n";
+      return;
+    }
+    if (last && static_cast<int64_t>(column + width + 1) <= options.width) {
+      out += ", ";
+      return;
+    }
+    out += ',';
+    out.append(last ? 1 : t.rank - 1 - axisIndex, '\n');
+    out.append(indent, ' ');
+    column = indent;
+  }
+
+  const Tensor &t;
+  const PrintOptions &options;
+  bool summarised, full;
+  std::vector<int64_t> shown;
+  std::vector<std::string> texts;
+  size_t width = 0, next = 0;
+  std::string out;
+};
+
+} // namespace
+
+std::string format(const Tensor &tensor, const PrintOptions &options) {
+  std::string out;
+  if (tensor.rank == 0) {
+    appendElement(out, tensor.dtype, tensor.data, options.full());
+    return out;
+  }
+  return TensorFormatter(tensor, options).run();
+}
+
+std::string format(const Value &value, const PrintOptions &options) {
+  if (auto *t = std::get_if<TensorRef>(&value))
+    return format(**t, options);
+  if (auto *s = std::get_if<StrRef>(&value))
+    return (*s)->text;
+  auto *aggregate = std::get_if<std::shared_ptr<Aggregate>>(&value);
+  if (!aggregate)
+    return "nothing";
+  const Aggregate &a = **aggregate;
+  std::string out = a.names.empty() ? "(" : a.typeName + "{";
+  for (size_t i = 0; i < a.elements.size(); ++i) {
+    out += i ? ", " : "";
+    if (!a.names.empty())
+      out += a.names[i] + ": ";
+    out += std::holds_alternative<StrRef>(a.elements[i]) ? "\"" + format(a.elements[i], options) + "\"" : format(a.elements[i], options);
+  }
+  if (a.names.empty() && a.elements.size() == 1)
+    out += ",";
+  return out + (a.names.empty() ? ")" : "}");
+}
+
+std::string typeName(const Value &value) {
+  if (auto *t = std::get_if<TensorRef>(&value)) {
+    std::string out(nameOf((*t)->dtype));
+    return (*t)->rank ? fmt::format("{}[{}]", out, fmt::join((*t)->shape(), ", ")) : out;
+  }
+  if (std::holds_alternative<StrRef>(value))
+    return "str";
+  auto *aggregate = std::get_if<std::shared_ptr<Aggregate>>(&value);
+  if (!aggregate)
+    return "nothing";
+  if (!(*aggregate)->names.empty())
+    return (*aggregate)->typeName;
+  std::string out = "(";
+  for (const Value &element : (*aggregate)->elements)
+    out += (out.size() > 1 ? ", " : "") + typeName(element);
+  return out + ")";
+}
+
+} // namespace toy::rt

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Values as text, the same everywhere.
+#pragma once
+
+#include "runtime/Value.h"
+
+namespace toy::rt {
+
+struct PrintOptions {
+  int precision = 6;       ///< significant digits of tensor elements; 0: shortest round-trip digits, every element
+  int64_t threshold = 1000; ///< more elements are summarised
+  int64_t edge = 3;        ///< elements shown at each end of a summarised axis
+  int64_t width = 80;      ///< columns before a row is wrapped
+  bool full() const { return precision == 0; }
+};
+PrintOptions &printOptions();
+
+/// Shortest digits that read back to the same bits of their dtype: `3.0`, `-0.0`, `0.1`, `1e+20`.
+void appendFloat(std::string &out, double value, bool single);
+/// The element at an address.
+void appendElement(std::string &out, DType dtype, const void *element, bool full);
+
+/// A value as `print` shows it.
+std::string format(const Value &value, const PrintOptions &options = printOptions());
+std::string format(const Tensor &tensor, const PrintOptions &options = printOptions());
+/// `c128[2, 3]`, `f64`, `str`, `(f64, i64[3])`, `Pair`.
+std::string typeName(const Value &value);
+
+} // namespace toy::rt

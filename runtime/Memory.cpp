@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Allocation. Every tensor object is preceded by a link of the list of live objects; element blocks come from size-classed free lists (small)
+/// or a small cache of huge-page blocks (large), because fresh pages cost ten times a streaming pass.
+#include "runtime/Memory.h"
+
+#include "runtime/Error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <set>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace toy::rt {
+namespace {
+
+/// Precedes every Tensor and Str in memory.
+struct Link {
+  Link *previous = nullptr, *next = nullptr;
+  uint64_t serial = 0;
+  bool isStr = false;
+};
+
+struct Heap {
+  std::mutex mutex;
+  Link head; ///< newest first
+  uint64_t serial = 0;
+  std::vector<void *> freeBlocks[24]; ///< element blocks of 64 << class bytes
+  std::vector<std::pair<size_t, void *>> largeBlocks;
+  size_t largeBytes = 0;
+  MemoryStats stats;
+  int64_t limit = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 10 * 8;
+};
+
+Heap &heap() {
+  static Heap *instance = new Heap; // never destroyed: values may outlive static objects
+  return *instance;
+}
+
+constexpr size_t smallLimit = 1 << 16, hugePage = 2 << 20, cacheLimit = size_t(512) << 20;
+
+int classOf(size_t bytes) { return std::bit_width((std::max<size_t>(bytes, 64) - 1) >> 6); }
+
+void *takeBlock(size_t bytes) {
+  Heap &h = heap();
+  if (bytes <= smallLimit) {
+    auto &list = h.freeBlocks[classOf(bytes)];
+    if (!list.empty()) {
+      void *block = list.back();
+      list.pop_back();
+      return block;
+    }
+    return std::aligned_alloc(64, size_t(64) << classOf(bytes));
+  }
+  for (auto it = h.largeBlocks.begin(); it != h.largeBlocks.end(); ++it)
+    if (it->first >= bytes && it->first <= bytes + bytes / 4) {
+      void *block = it->second;
+      h.largeBytes -= it->first;
+      h.largeBlocks.erase(it);
+      return block;
+    }
+  size_t rounded = bytes < hugePage * 2 ? (bytes + 63) / 64 * 64 : (bytes + hugePage - 1) / hugePage * hugePage;
+  void *block = std::aligned_alloc(bytes < hugePage * 2 ? 64 : hugePage, rounded);
+  if (block && bytes >= hugePage * 2)
+    madvise(block, rounded, MADV_HUGEPAGE);
+  return block;
+}
+
+void giveBlock(void *block, size_t bytes) {
+  Heap &h = heap();
+  if (bytes <= smallLimit)
+    return h.freeBlocks[classOf(bytes)].push_back(block);
+  h.largeBlocks.emplace_back(bytes, block);
+  h.largeBytes += bytes;
+  while (h.largeBytes > cacheLimit || h.largeBlocks.size() > 16) {
+    h.largeBytes -= h.largeBlocks.front().first;
+    std::free(h.largeBlocks.front().second);
+    h.largeBlocks.erase(h.largeBlocks.begin());
+  }
+}
+
+void link(Link *l) {
+  Heap &h = heap();
+  l->serial = ++h.serial;
+  l->previous = &h.head;
+  l->next = h.head.next;
+  if (l->next)
+    l->next->previous = l;
+  h.head.next = l;
+}
+
+void unlink(Link *l) {
+  l->previous->next = l->next;
+  if (l->next)
+    l->next->previous = l->previous;
+}
+
+Link *linkOf(void *object) { return reinterpret_cast<Link *>(static_cast<char *>(object) - sizeof(Link)); }
+void *objectOf(Link *l) { return reinterpret_cast<char *>(l) + sizeof(Link); }
+
+size_t objectBytes(int rank) { return sizeof(Link) + sizeof(Tensor) + sizeof(int64_t) * std::max(rank - 1, 0); }
+
+std::string sizeText(double bytes) {
+  const char *units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  int unit = 0;
+  while (bytes >= 1024 && unit < 6)
+    bytes /= 1024, ++unit;
+  return unit ? fmt::format("{:.3g} {}", bytes, units[unit]) : fmt::format("{:.0f} bytes", bytes);
+}
+
+[[noreturn]] void failAllocation(DType dtype, std::span<const int64_t> sizes) {
+  double bytes = sizeOf(dtype);
+  for (int64_t n : sizes)
+    bytes *= static_cast<double>(n);
+  Heap &h = heap();
+  fail(DiagId::OutOfMemory, {sizeText(bytes), fmt::format("{}[{}]", nameOf(dtype), fmt::join(sizes, ", ")),
+                             fmt::format("{} of {} are in use", sizeText(h.stats.liveBytes), sizeText(h.limit))});
+}
+
+Tensor *newHeader(DType dtype, std::span<const int64_t> sizes) {
+  char *memory = static_cast<char *>(takeBlock(objectBytes(sizes.size())));
+  link(new (memory) Link);
+  auto *t = reinterpret_cast<Tensor *>(memory + sizeof(Link));
+  t->refs = 1;
+  t->dtype = dtype;
+  t->rank = sizes.size();
+  std::copy(sizes.begin(), sizes.end(), t->sizes);
+  return t;
+}
+
+void releaseStorage(Storage *storage) {
+  if (storage->refs.fetch_sub(1, std::memory_order_acq_rel) != 1)
+    return;
+  Heap &h = heap();
+  h.stats.liveBytes -= storage->bytes;
+  giveBlock(storage->data, storage->bytes);
+  giveBlock(storage, sizeof(Storage));
+}
+
+/// Frees the object; the heap is locked.
+void destroy(Link *l) {
+  unlink(l);
+  void *object = objectOf(l);
+  if (l->isStr) {
+    static_cast<Str *>(object)->~Str();
+    return giveBlock(l, sizeof(Link) + sizeof(Str));
+  }
+  auto *t = static_cast<Tensor *>(object);
+  releaseStorage(t->storage);
+  giveBlock(l, objectBytes(t->rank));
+}
+
+} // namespace
+
+void fail(DiagId id, std::vector<std::string> args) { throw Error{id, std::move(args)}; }
+
+int64_t checkedCount(std::span<const int64_t> sizes, DType dtype) {
+  int64_t count = 1;
+  bool overflow = false, empty = false;
+  for (int64_t n : sizes) {
+    if (n < 0)
+      fail(DiagId::NegativeSizeRun, {std::to_string(n)});
+    empty |= n == 0;
+    overflow |= __builtin_mul_overflow(count, n, &count);
+  }
+  if (empty)
+    return 0;
+  int64_t bytes;
+  if (overflow || __builtin_mul_overflow(count, sizeOf(dtype), &bytes))
+    failAllocation(dtype, sizes);
+  return count;
+}
+
+Tensor *newTensor(DType dtype, std::span<const int64_t> sizes) {
+  int64_t bytes = std::max<int64_t>(checkedCount(sizes, dtype) * sizeOf(dtype), 1);
+  Heap &h = heap();
+  std::lock_guard lock(h.mutex);
+  void *data = bytes > h.limit - h.stats.liveBytes ? nullptr : takeBlock(bytes);
+  if (!data)
+    failAllocation(dtype, sizes);
+  Tensor *t = newHeader(dtype, sizes);
+  t->storage = new (takeBlock(sizeof(Storage))) Storage{1, bytes, data};
+  t->data = data;
+  ++h.stats.allocations;
+  h.stats.liveBytes += bytes;
+  h.stats.peakBytes = std::max(h.stats.peakBytes, h.stats.liveBytes);
+  return t;
+}
+
+Tensor *newView(Tensor *source, DType dtype, std::span<const int64_t> sizes) {
+  Heap &h = heap();
+  std::lock_guard lock(h.mutex);
+  Tensor *t = newHeader(dtype, sizes);
+  t->storage = source->storage;
+  t->storage->refs.fetch_add(1, std::memory_order_relaxed);
+  t->data = source->data;
+  return t;
+}
+
+Tensor *newScalar(DType dtype, const void *element) {
+  Tensor *t = newTensor(dtype, {});
+  std::memcpy(t->data, element, sizeOf(dtype));
+  return t;
+}
+
+Str *newStr(std::string text) {
+  Heap &h = heap();
+  std::lock_guard lock(h.mutex);
+  char *memory = static_cast<char *>(takeBlock(sizeof(Link) + sizeof(Str)));
+  Link *l = new (memory) Link;
+  l->isStr = true;
+  link(l);
+  return new (memory + sizeof(Link)) Str{1, std::move(text)};
+}
+
+void release(Tensor *t) {
+  if (t->refs.fetch_sub(1, std::memory_order_acq_rel) != 1)
+    return;
+  std::lock_guard lock(heap().mutex);
+  destroy(linkOf(t));
+}
+
+void release(Str *s) {
+  if (s->refs.fetch_sub(1, std::memory_order_acq_rel) != 1)
+    return;
+  std::lock_guard lock(heap().mutex);
+  destroy(linkOf(s));
+}
+
+Tensor *copyOf(const Tensor *source) {
+  Tensor *t = newTensor(source->dtype, source->shape());
+  std::memcpy(t->data, source->data, source->count() * sizeOf(source->dtype));
+  return t;
+}
+
+Tensor *unique(Tensor *consumed) {
+  if (consumed->refs.load(std::memory_order_acquire) == 1 && consumed->storage->refs.load(std::memory_order_acquire) == 1)
+    return consumed;
+  Tensor *copy = copyOf(consumed);
+  {
+    std::lock_guard lock(heap().mutex);
+    ++heap().stats.copies;
+  }
+  release(consumed);
+  return copy;
+}
+
+MemoryStats memoryStats() {
+  std::lock_guard lock(heap().mutex);
+  return heap().stats;
+}
+
+void resetMemoryStats() {
+  std::lock_guard lock(heap().mutex);
+  MemoryStats &s = heap().stats;
+  s.allocations = s.copies = 0;
+  s.peakBytes = s.liveBytes;
+}
+
+void setMemoryLimit(int64_t bytes) { heap().limit = bytes; }
+
+uint64_t markObjects() { return heap().serial; }
+
+static void collect(const Value &value, std::set<void *> &objects) {
+  if (auto *t = std::get_if<TensorRef>(&value))
+    objects.insert(t->get());
+  else if (auto *s = std::get_if<StrRef>(&value))
+    objects.insert(s->get());
+  else if (auto *a = std::get_if<std::shared_ptr<Aggregate>>(&value))
+    for (const Value &element : (*a)->elements)
+      collect(element, objects);
+}
+
+void releaseSince(uint64_t mark, std::span<const Value *const> keep) {
+  std::set<void *> kept;
+  for (const Value *value : keep)
+    collect(*value, kept);
+  std::lock_guard lock(heap().mutex);
+  for (Link *l = heap().head.next; l && l->serial > mark;) {
+    Link *next = l->next;
+    if (!kept.count(objectOf(l)))
+      destroy(l);
+    l = next;
+  }
+}
+
+} // namespace toy::rt

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Accounting of tensor memory, updates in place, and cleaning up after an error.
+#pragma once
+
+#include "runtime/Value.h"
+
+namespace toy::rt {
+
+struct MemoryStats {
+  int64_t allocations = 0; ///< element blocks made
+  int64_t copies = 0;      ///< element blocks copied because somebody else held them
+  int64_t liveBytes = 0;
+  int64_t peakBytes = 0;
+};
+MemoryStats memoryStats();
+/// Sets counters to 0 and the peak to what is live.
+void resetMemoryStats();
+/// Bytes that live tensors may occupy together; by default 80 % of the machine's memory.
+void setMemoryLimit(int64_t bytes);
+
+/// The same tensor if nobody else holds it or its elements, else a copy; consumes the reference.
+Tensor *unique(Tensor *consumed);
+Tensor *copyOf(const Tensor *source);
+
+/// Tensors and strings made after a mark. After an error has passed through compiled code, what it held is freed: everything since the mark that
+/// has not been handed to somebody else (see `keep`).
+uint64_t markObjects();
+/// Frees the objects made since the mark, except those reachable from the values given.
+void releaseSince(uint64_t mark, std::span<const Value *const> keep);
+
+/// The element count of a shape; throws when it does not fit.
+int64_t checkedCount(std::span<const int64_t> sizes, DType dtype);
+
+} // namespace toy::rt

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Loops over all cores.
+#pragma once
+
+#include <cstdint>
+
+namespace toy::rt {
+
+/// Limits the threads of loops and of BLAS; 0 is all cores.
+void setThreads(int threads);
+int threads();
+
+/// Calls `body(context, begin, end)` on pieces of [0, n) of at least `grain`; inline when one piece is enough. Exceptions propagate.
+void parallelFor(int64_t n, int64_t grain, void (*body)(void *context, int64_t begin, int64_t end), void *context);
+
+/// Set by Ctrl-C; `poll` throws DiagId::Interrupted once and clears it.
+void interrupt();
+void poll();
+
+} // namespace toy::rt
