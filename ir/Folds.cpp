@@ -95,6 +95,8 @@ TOY_COMPARE_FOLD(GeOp, >=)
 
 OpFoldResult CastOp::fold(FoldAdaptor) { return getX().getType() == getType() ? OpFoldResult(getX()) : OpFoldResult(); }
 
+OpFoldResult RelabelOp::fold(FoldAdaptor) { return getX().getType() == getType() ? OpFoldResult(getX()) : OpFoldResult(); }
+
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValueAttr(); }
 
 OpFoldResult DimOp::fold(FoldAdaptor) {

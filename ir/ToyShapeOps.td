@@ -17,6 +17,20 @@ def DimOp : Toy_Op<"dim", "sizeOfAxis", [Pure]> {
   let hasFolder = 1;
 }
 
+def RelabelOp : Toy_Op<"relabel", "declared", [Pure]> {
+  let summary = "the same value under other names for its sizes";
+  let description = [{
+    Where paths join and where functions are called, sizes change their names (or become numbers); nothing is computed.
+
+    ```mlir
+    %r = toy.relabel %x : (!toy.tensor<f64[128]>) -> !toy.tensor<f64[N]>
+    ```
+  }];
+  let arguments = (ins Toy_Tensor:$x);
+  let results = (outs Toy_Tensor:$result);
+  let hasFolder = 1;
+}
+
 def ReshapeOp : Toy_Op<"reshape", "reshaped", [Pure]> {
   let summary = "the same elements in row-major order under other sizes";
   let description = [{

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Files, text, checks.
+#include "irgen/IRGenImpl.h"
+
+using namespace mlir;
+
+namespace toy {
+
+/// At the top level the file decides the type, so it is read now; elsewhere the type is declared (see `var`).
+Val IRGen::loadBuiltin(Bound &args) {
+  if (fn().decl || fn().scopes.size() > 1 || !fn().loops.empty())
+    fail(DiagId::LoadNeedsType, args.call->range, {}, "write `var x: f64[_, _] = load(…);`");
+  TypeDesc type;
+  std::string name = host.loadNow(*args["path"], type);
+  if (name.empty())
+    throw IRAbort();
+  return Val::leaf(createOp("global_load", args.call->range, {}, {stringAttr("name", name)}, {}, type.leaf)->getResult(0));
+}
+
+static Value pathOf(IRGen &gen, Bound &args) {
+  Val path = gen.valueOf(args, "path");
+  if (!path.isStr())
+    gen.fail(DiagId::ArgumentKind, gen.rangeOf(args, "path"), {args.row->name, "the path", "a string", path.type().str()});
+  return path.value;
+}
+
+Val IRGen::saveBuiltin(Bound &args) {
+  Value path = pathOf(*this, args);
+  create("save", args.call->range, {path, tensorArgument(args, "x").value});
+  return {};
+}
+
+Val IRGen::readBinaryBuiltin(Bound &args) {
+  SourceRange r = args.call->range;
+  SmallVector<Value> operands = {pathOf(*this, args), args.has("offset") ? indexValue(*args["offset"], "read_binary") : integer(0, r)};
+  DType dtype = staticDType(*args["dtype"]);
+  llvm::append_range(operands, checkedSizes(indexList(*args["shape"], "read_binary"), r));
+  return Val::leaf(create("read_binary", r, operands, {dtypeAttr(dtype)}));
+}
+
+Val IRGen::printBuiltin(Bound &args) {
+  print(args.rest, args.call->range, false);
+  return {};
+}
+
+Val IRGen::writeBuiltin(Bound &args) {
+  Val v = valueOf(args, "x");
+  if (!v.isStr() && !(v.isTensor() && v.tensor().getDtype() == DType::U8))
+    fail(DiagId::ArgumentKind, args.call->range, {"write", "the value", "a string or a u8 tensor", v.type().str()});
+  create("write", args.call->range, {v.value});
+  return {};
+}
+
+Val IRGen::strBuiltin(Bound &args) {
+  Val v = valueOf(args, "x");
+  if (v.kind == Val::DTypeRef)
+    return Val::leaf(string(std::string(nameOf(v.dtype)), args.call->range));
+  if (v.isStr())
+    return v;
+  needTensor(v, "str", args.call->range);
+  return Val::leaf(create("to_str", args.call->range, {v.value}));
+}
+
+Val IRGen::checkBuiltin(Bound &args) {
+  Value c = condition(*args["condition"]);
+  Value text = args.has("text") ? valueOf(args, "text").value : string(sourceText(rangeOf(args, "condition")), args.call->range);
+  create("assert", args.call->range, {c, text});
+  return {};
+}
+
+Val IRGen::itemBuiltin(Bound &args) { return Val::leaf(reshape(tensorArgument(args, "x").value, {}, args.call->range)); }
+
+Val IRGen::clockBuiltin(Bound &args) { return Val::leaf(create("clock", args.call->range, {})); }
+
+} // namespace toy

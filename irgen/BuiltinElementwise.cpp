@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Built-ins computed element by element, reductions and scans.
+#include "irgen/IRGenImpl.h"
+
+using namespace mlir;
+
+namespace toy {
+
+Val IRGen::unaryBuiltin(Bound &args) {
+  Val x = tensorArgument(args, "x");
+  SourceRange r = args.call->range;
+  return Val::leaf(create(args.row->op, r, {convertFor(args.row->conversion, x, r).value}));
+}
+
+/// real, imag, conj: on real values the identity, or 0.
+Val IRGen::partBuiltin(Bound &args) {
+  Val x = tensorArgument(args, "x");
+  SourceRange r = args.call->range;
+  if (x.tensor().isComplex())
+    return Val::leaf(create(args.row->op, r, {x.value}));
+  if (StringRef(args.row->op) != "imag")
+    return x;
+  SmallVector<Value> operands = {cast(integer(0, r), x.tensor().getDtype(), r)};
+  llvm::append_range(operands, sizesOf(x.value, r));
+  return Val::leaf(operands.size() == 1 ? operands[0] : create("full", r, operands));
+}
+
+Val IRGen::angleBuiltin(Bound &args) {
+  SourceRange r = args.call->range;
+  Val x = convertFor('f', tensorArgument(args, "x"), r);
+  if (x.tensor().isComplex())
+    return Val::leaf(create("angle", r, {x.value}));
+  return Val::leaf(create("atan2", r, {floating(0, x.tensor().getDtype(), r), x.value}));
+}
+
+Val IRGen::adjointBuiltin(Bound &args) { return adjoint(tensorArgument(args, "x"), args.call->range); }
+
+/// Integers are already integral.
+Val IRGen::roundingBuiltin(Bound &args) {
+  Val x = tensorArgument(args, "x");
+  if (kindOf(x.tensor().getDtype()) <= DKind::Int)
+    return x;
+  return Val::leaf(create(args.row->op, args.call->range, {x.value}));
+}
+
+Val IRGen::testBuiltin(Bound &args) {
+  SourceRange r = args.call->range;
+  return Val::leaf(create(args.row->op, r, {convertFor('f', tensorArgument(args, "x"), r).value}));
+}
+
+Val IRGen::binaryBuiltin(Bound &args) {
+  StringRef first = args.arguments[0].first, second = args.arguments[1].first;
+  Val a = convertFor(args.row->conversion, tensorArgument(args, first), rangeOf(args, first));
+  Val b = convertFor(args.row->conversion, tensorArgument(args, second), rangeOf(args, second));
+  return elementwise(args.row->op, a, b, promoteAll({a, b}), args.call->range, rangeOf(args, first), rangeOf(args, second));
+}
+
+Val IRGen::composeBuiltin(Bound &args) {
+  StringRef first = args.arguments[0].first, second = args.arguments[1].first;
+  Val a = tensorArgument(args, first), b = tensorArgument(args, second);
+  DType dtype = promoteAll({a, b});
+  if (kindOf(dtype) <= DKind::Int)
+    dtype = DType::F64;
+  return elementwise(args.row->op, a, b, dtype, args.call->range, rangeOf(args, first), rangeOf(args, second));
+}
+
+Val IRGen::powBuiltin(Bound &args) {
+  return binary(ast::BinaryOp::Pow, valueOf(args, "a"), valueOf(args, "b"), args.call->range, args.call->range, rangeOf(args, "a"), rangeOf(args, "b"));
+}
+
+Val IRGen::whereBuiltin(Bound &args) {
+  Val c = tensorArgument(args, "condition"), a = tensorArgument(args, "a"), b = tensorArgument(args, "b");
+  DType dtype = promoteAll({a, b});
+  return Val::leaf(create("where", args.call->range, {c.value, castVal(a, dtype, rangeOf(args, "a")), castVal(b, dtype, rangeOf(args, "b"))}, {},
+                          {rangeOf(args, "condition"), rangeOf(args, "a"), rangeOf(args, "b")}));
+}
+
+Val IRGen::reduceBuiltin(Bound &args) {
+  Val x = tensorArgument(args, "x");
+  SourceRange r = args.call->range;
+  Value v = convertFor(args.row->conversion, x, r).value;
+  if (args.row->conversion == 'b' && x.tensor().getDtype() != DType::Bool)
+    v = create("ne", r, {v, castVal(Val::leaf(integer(0, r)), realOf(x.tensor().getDtype()), r)});
+  SmallVector<int64_t> axes;
+  if (args.has("axis"))
+    for (int64_t axis : staticList(*args["axis"], args.row->name))
+      axes.push_back(normalizeAxis(axis, v.getType(), rangeOf(args, "axis")));
+  else
+    for (int64_t i = 0; i < x.tensor().getRank(); ++i)
+      axes.push_back(i);
+  llvm::sort(axes);
+  bool keepdims = flagArgument(args, "keepdims", false);
+  StringRef op = args.row->op;
+  if ((op == "max" || op == "min") && !x.tensor().isComplex()) // empty axes that only the data decides
+    for (int64_t axis : axes)
+      if (!x.tensor().getDim(axis).isNumber()) {
+        Value some = create("gt", r, {sizeOf(v, axis, r), integer(0, r)});
+        create("assert", r, {some, string((op + " over an empty axis").str(), r)});
+      }
+  return Val::leaf(create(op, r, {v}, {integersAttr("axes", axes), boolAttr("keepdims", keepdims)}));
+}
+
+Val IRGen::argBuiltin(Bound &args) {
+  Val x = tensorArgument(args, "x");
+  SourceRange r = args.call->range;
+  if (!args.has("axis"))
+    x = flattened(x, r);
+  int64_t axis = args.has("axis") ? axisArgument(args, x.tensor().getRank(), 0) : 0;
+  return Val::leaf(create(args.row->op, r, {x.value}, {integersAttr("axes", {axis}), boolAttr("keepdims", flagArgument(args, "keepdims", false))}));
+}
+
+Val IRGen::flattened(const Val &x, SourceRange r) {
+  if (x.tensor().getRank() == 1)
+    return x;
+  Value count = integer(1, r);
+  for (Value size : sizesOf(x.value, r))
+    count = arith("mul", count, size, r);
+  return Val::leaf(reshape(x.value, count, r));
+}
+
+Val IRGen::alongBuiltin(Bound &args) {
+  Val x = tensorArgument(args, "x");
+  SourceRange r = args.call->range;
+  if (!args.has("axis"))
+    x = flattened(x, r);
+  return Val::leaf(create(args.row->op, r, {x.value}, {integerAttr("axis", axisArgument(args, x.tensor().getRank(), 0))}));
+}
+
+Val IRGen::sortBuiltin(Bound &args) {
+  Val x = tensorArgument(args, "x");
+  SourceRange r = args.call->range;
+  if (x.tensor().getRank() == 0)
+    fail(DiagId::AxisOutOfRange, r, {"-1", x.type().str()});
+  return Val::leaf(create(args.row->op, r, {x.value}, {integerAttr("axis", axisArgument(args, x.tensor().getRank(), -1)), boolAttr("descending", flagArgument(args, "descending", false))}));
+}
+
+} // namespace toy

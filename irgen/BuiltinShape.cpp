@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Built-ins that rearrange elements.
+#include "irgen/IRGenImpl.h"
+
+#include <numeric>
+
+using namespace mlir;
+
+namespace toy {
+
+SmallVector<Value> IRGen::sizeArguments(Bound &args) {
+  SmallVector<Value> sizes;
+  if (args.rest.size() == 1)
+    return indexList(*args.rest[0], args.row->name);
+  for (const ast::Expr *e : args.rest)
+    sizes.push_back(indexValue(*e, args.row->name));
+  return sizes;
+}
+
+SmallVector<Value> IRGen::checkedSizes(SmallVector<Value> sizes, SourceRange range) {
+  for (Value &size : sizes)
+    if (auto n = constantOf(size); !n || *n < 0)
+      size = create("check_size", range, {size});
+  return sizes;
+}
+
+Val IRGen::reshapeBuiltin(Bound &args) {
+  Val x = tensorArgument(args, "x");
+  SourceRange r = args.call->range;
+  SmallVector<Value> sizes = sizeArguments(args);
+  int inferred = -1;
+  Value known = integer(1, r);
+  for (auto [i, size] : llvm::enumerate(sizes)) {
+    if (constantOf(size) == -1) {
+      if (inferred >= 0)
+        fail(DiagId::ReshapeInfer, r, {x.type().str(), "two sizes are -1"});
+      inferred = i;
+    } else
+      known = arith("mul", known, size, r);
+  }
+  if (inferred >= 0) {
+    Value count = integer(1, r);
+    for (Value size : sizesOf(x.value, r))
+      count = arith("mul", count, size, r);
+    auto total = constantOf(count), divisor = constantOf(known);
+    if (divisor == 0 || (total && divisor && *total % *divisor != 0))
+      fail(DiagId::ReshapeInfer, r, {x.type().str(), divisor == 0 ? "the other sizes hold no element" : std::to_string(*total) + " elements are no multiple of " + std::to_string(*divisor)});
+    sizes[inferred] = arith("floordiv", count, known, r);
+    if (!total || !divisor) {
+      SmallVector<Value> operands = {x.value};
+      llvm::append_range(operands, sizes);
+      Value product = arith("mul", sizes[inferred], known, r);
+      if (auto a = sizeBehind(product), b = sizeBehind(count); !a || !b || *a != *b)
+        create("check_equal", r, {count, product}, {stringAttr("what", "element counts of a reshape")});
+      return Val::leaf(create("reshape", r, operands));
+    }
+  }
+  return Val::leaf(reshape(x.value, checkedSizes(sizes, r), r));
+}
+
+Val IRGen::transposeBuiltin(Bound &args) {
+  Val x = tensorArgument(args, "x");
+  int64_t rank = x.tensor().getRank();
+  SmallVector<int64_t> permutation;
+  if (args.rest.empty()) {
+    for (int64_t i = rank; i-- > 0;)
+      permutation.push_back(i);
+  } else {
+    SmallVector<int64_t> axes;
+    if (args.rest.size() == 1)
+      axes = staticList(*args.rest[0], args.row->name);
+    else
+      for (const ast::Expr *e : args.rest)
+        axes.push_back(staticInteger(*e, args.row->name));
+    for (int64_t axis : axes)
+      permutation.push_back(normalizeAxis(axis, x.value.getType(), args.call->range));
+  }
+  return Val::leaf(permute(x.value, permutation, args.call->range));
+}
+
+Val IRGen::swapBuiltin(Bound &args) {
+  Val x = tensorArgument(args, "x");
+  int64_t rank = x.tensor().getRank(), a = axisArgument(args, rank, 0, "a"), b = axisArgument(args, rank, 0, "b");
+  SmallVector<int64_t> permutation(rank);
+  std::iota(permutation.begin(), permutation.end(), 0);
+  std::swap(permutation[a], permutation[b]);
+  return Val::leaf(permute(x.value, permutation, args.call->range));
+}
+
+Val IRGen::squeezeBuiltin(Bound &args) {
+  Val x = tensorArgument(args, "x");
+  SourceRange r = args.call->range;
+  SmallVector<int64_t> drop;
+  if (args.has("axis")) {
+    for (int64_t axis : staticList(*args["axis"], "squeeze"))
+      drop.push_back(normalizeAxis(axis, x.value.getType(), rangeOf(args, "axis")));
+    for (int64_t axis : drop)
+      if (Dim dim = x.tensor().getDim(axis); dim.isNumber() && !dim.is(1))
+        fail(DiagId::CannotExpand, r, {"axis " + std::to_string(axis) + " of " + x.type().str(), "none: its size is not 1"});
+  } else
+    for (int64_t i = 0; i < x.tensor().getRank(); ++i)
+      if (x.tensor().getDim(i).is(1))
+        drop.push_back(i);
+  SmallVector<Value> sizes;
+  for (int64_t i = 0; i < x.tensor().getRank(); ++i)
+    if (!llvm::is_contained(drop, i))
+      sizes.push_back(sizeOf(x.value, i, r));
+  return Val::leaf(reshape(x.value, sizes, r));
+}
+
+Val IRGen::unsqueezeBuiltin(Bound &args) {
+  Val x = tensorArgument(args, "x");
+  SourceRange r = args.call->range;
+  SmallVector<Value> sizes = sizesOf(x.value, r);
+  sizes.insert(sizes.begin() + axisArgument(args, x.tensor().getRank() + 1, 0), integer(1, r));
+  return Val::leaf(reshape(x.value, sizes, r));
+}
+
+Val IRGen::flattenBuiltin(Bound &args) { return flattened(tensorArgument(args, "x"), args.call->range); }
+
+Val IRGen::expandBuiltin(Bound &args) {
+  Val x = tensorArgument(args, "x");
+  SourceRange r = args.call->range;
+  SmallVector<Value> sizes = sizeArguments(args);
+  int64_t offset = static_cast<int64_t>(sizes.size()) - x.tensor().getRank();
+  for (auto [i, size] : llvm::enumerate(sizes))
+    if (constantOf(size) == -1 && static_cast<int64_t>(i) >= offset)
+      size = sizeOf(x.value, i - offset, r);
+  return Val::leaf(broadcastTo(x.value, checkedSizes(sizes, r), r));
+}
+
+/// [a, b] tiled (m, n): reshape to [1, a, 1, b], broadcast to [m, a, n, b], reshape to [m*a, n*b].
+Val IRGen::tileBuiltin(Bound &args) {
+  Val x = tensorArgument(args, "x");
+  SourceRange r = args.call->range;
+  SmallVector<Value> repeats = checkedSizes(sizeArguments(args), r), sizes = sizesOf(x.value, r), one, wide, result;
+  while (repeats.size() < sizes.size())
+    repeats.insert(repeats.begin(), integer(1, r));
+  while (sizes.size() < repeats.size())
+    sizes.insert(sizes.begin(), integer(1, r));
+  for (auto [n, size] : llvm::zip_equal(repeats, sizes)) {
+    one.append({integer(1, r), size});
+    wide.append({n, size});
+    result.push_back(arith("mul", n, size, r));
+  }
+  return Val::leaf(reshape(broadcastTo(reshape(x.value, one, r), wide, r), result, r));
+}
+
+Val IRGen::repeatBuiltin(Bound &args) {
+  Val x = tensorArgument(args, "x");
+  SourceRange r = args.call->range;
+  Value n = checkedSizes({indexValue(*args["n"], "repeat")}, r)[0];
+  if (!args.has("axis"))
+    x = flattened(x, r);
+  int64_t axis = args.has("axis") ? axisArgument(args, x.tensor().getRank(), 0) : 0;
+  SmallVector<Value> sizes = sizesOf(x.value, r), one(sizes), wide(sizes);
+  one.insert(one.begin() + axis + 1, integer(1, r));
+  wide.insert(wide.begin() + axis + 1, n);
+  sizes[axis] = arith("mul", sizes[axis], n, r);
+  return Val::leaf(reshape(broadcastTo(reshape(x.value, one, r), wide, r), sizes, r));
+}
+
+/// `cat(a, b)`, `cat([a, b])`, `cat((a, b))`.
+std::vector<Val> IRGen::tensorList(Bound &args) {
+  std::vector<Val> values;
+  std::vector<SourceRange> ranges;
+  auto add = [&](Val v, SourceRange range) {
+    values.push_back(needTensor(v, args.row->name, range));
+    ranges.push_back(range);
+  };
+  if (args.rest.size() == 1 && args.rest[0]->kind == ast::NodeKind::Bracket && !ast::cast<ast::Bracket>(*args.rest[0]).compact)
+    for (const ast::ExprPtr &e : ast::cast<ast::Bracket>(*args.rest[0]).elements)
+      add(expr(*e), e->range);
+  else
+    for (const ast::Expr *e : args.rest) {
+      Val v = expr(*e);
+      if (v.kind == Val::Tuple)
+        for (const Val &element : v.elements)
+          add(element, e->range);
+      else
+        add(v, e->range);
+    }
+  if (values.empty())
+    fail(DiagId::NothingToConcat, args.call->range, {args.row->name});
+  DType dtype = promoteAll(values);
+  for (auto [v, range] : llvm::zip_equal(values, ranges))
+    v = Val::leaf(castVal(v, dtype, range));
+  return values;
+}
+
+Val IRGen::catBuiltin(Bound &args) {
+  std::vector<Val> values = tensorList(args);
+  if (values[0].tensor().getRank() == 0)
+    fail(DiagId::AxisOutOfRange, args.call->range, {"0", values[0].type().str()}, "`stack` joins scalars");
+  SmallVector<Value> operands;
+  for (const Val &v : values)
+    operands.push_back(v.value);
+  return Val::leaf(create("concat", args.call->range, operands, {integerAttr("axis", axisArgument(args, values[0].tensor().getRank(), 0))}));
+}
+
+Val IRGen::stackBuiltin(Bound &args) {
+  std::vector<Val> values = tensorList(args);
+  SourceRange r = args.call->range;
+  int64_t axis = axisArgument(args, values[0].tensor().getRank() + 1, 0);
+  SmallVector<Value> operands;
+  for (const Val &v : values) {
+    if (v.tensor().getRank() != values[0].tensor().getRank())
+      fail(DiagId::ConcatMismatch, r, {values[0].type().str(), v.type().str(), std::to_string(axis)});
+    SmallVector<Value> sizes = sizesOf(v.value, r);
+    sizes.insert(sizes.begin() + axis, integer(1, r));
+    operands.push_back(reshape(v.value, sizes, r));
+  }
+  return Val::leaf(create("concat", r, operands, {integerAttr("axis", axis)}));
+}
+
+Val IRGen::splitBuiltin(Bound &args) {
+  Val x = tensorArgument(args, "x");
+  SourceRange r = args.call->range;
+  int64_t axis = axisArgument(args, x.tensor().getRank(), 0);
+  SmallVector<int64_t> sizes = staticList(*args["sections"], "split");
+  Dim whole = x.tensor().getDim(axis);
+  bool list = args["sections"]->kind == ast::NodeKind::Bracket || args["sections"]->kind == ast::NodeKind::Tuple;
+  if (!list) {
+    int64_t part = sizes[0];
+    if (!whole.isNumber() || part <= 0)
+      fail(DiagId::StaticNeeded, r, {"split", "the size of the axis"});
+    sizes.assign(whole.value() / part, part);
+    if (whole.value() % part)
+      sizes.push_back(whole.value() % part);
+  }
+  Val tuple;
+  tuple.kind = Val::Tuple;
+  int64_t at = 0;
+  for (int64_t size : sizes) {
+    if (size < 0 || (whole.isNumber() && at + size > whole.value()))
+      fail(DiagId::NegativeSize, r, {"of a part beyond the end"});
+    tuple.elements.push_back(Val::leaf(sliceAxis(x.value, axis, integer(at, r), integer(size, r), 1, r)));
+    at += size;
+  }
+  if (whole.isNumber() ? at != whole.value() : true)
+    create("check_equal", r, {sizeOf(x.value, axis, r), integer(at, r)}, {stringAttr("what", "the split axis and the sum of its parts")});
+  return tuple;
+}
+
+Val IRGen::chunkBuiltin(Bound &args) {
+  Val x = tensorArgument(args, "x");
+  SourceRange r = args.call->range;
+  int64_t axis = axisArgument(args, x.tensor().getRank(), 0), n = staticInteger(*args["n"], "chunk");
+  if (n <= 0)
+    fail(DiagId::NegativeSize, rangeOf(args, "n"), {std::to_string(n)});
+  Value size = sizeOf(x.value, axis, r);
+  Value part = arith("floordiv", arith("add", size, integer(n - 1, r), r), integer(n, r), r);
+  Val tuple;
+  tuple.kind = Val::Tuple;
+  for (int64_t i = 0; i < n; ++i) {
+    Value start = arith("minimum", arith("mul", part, integer(i, r), r), size, r);
+    Value stop = arith("minimum", arith("mul", part, integer(i + 1, r), r), size, r);
+    Value count = arith("sub", stop, start, r);
+    if (i > 0 && constantOf(count) == 0)
+      break;
+    tuple.elements.push_back(Val::leaf(sliceAxis(x.value, axis, start, count, 1, r)));
+  }
+  return tuple;
+}
+
+Val IRGen::flipBuiltin(Bound &args) {
+  Val x = tensorArgument(args, "x");
+  SourceRange r = args.call->range;
+  SmallVector<int64_t> axes;
+  if (args.has("axis"))
+    axes = staticList(*args["axis"], "flip");
+  else
+    for (int64_t i = 0; i < x.tensor().getRank(); ++i)
+      axes.push_back(i);
+  Value v = x.value;
+  for (int64_t a : axes) {
+    int64_t axis = normalizeAxis(a, v.getType(), r);
+    Value size = sizeOf(v, axis, r);
+    v = sliceAxis(v, axis, arith("sub", size, integer(1, r), r), size, -1, r);
+  }
+  return Val::leaf(v);
+}
+
+/// The last `shift` elements first.
+Val IRGen::rollBuiltin(Bound &args) {
+  Val whole = tensorArgument(args, "x");
+  SourceRange r = args.call->range;
+  Val x = args.has("axis") ? whole : flattened(whole, r);
+  int64_t axis = args.has("axis") ? axisArgument(args, x.tensor().getRank(), 0) : 0;
+  Value size = sizeOf(x.value, axis, r), one = integer(1, r);
+  if (constantOf(size) == 0)
+    return whole;
+  Value shift = create("mod", r, {indexValue(*args["shift"], "roll"), arith("maximum", size, one, r)});
+  Value rest = arith("sub", size, shift, r);
+  Value back = sliceAxis(x.value, axis, rest, shift, 1, r), front = sliceAxis(x.value, axis, integer(0, r), rest, 1, r);
+  Value joined = create("concat", r, {back, front}, {integerAttr("axis", axis)});
+  joined = relabel(joined, x.value.getType(), r);
+  return Val::leaf(args.has("axis") ? joined : reshape(joined, sizesOf(whole.value, r), r));
+}
+
+Val IRGen::padBuiltin(Bound &args) {
+  Val x = tensorArgument(args, "x");
+  SourceRange r = args.call->range;
+  int64_t rank = x.tensor().getRank();
+  SmallVector<int64_t> widths;
+  const ast::Expr &e = *args["widths"];
+  auto *b = ast::dynCast<ast::Bracket>(&e);
+  if (b && b->compact && b->shape.size() == 2 && b->allIntegers && b->shape[1] == 2)
+    for (ast::Bracket::Part part : b->re)
+      widths.push_back(std::stoll(sourceText({e.range.buffer, part.begin, part.begin + part.length})) * (part.negative ? -1 : 1));
+  else {
+    widths = staticList(e, "pad");
+    if (widths.size() == 1)
+      widths.push_back(widths[0]);
+    if (widths.size() == 2) {
+      SmallVector<int64_t> pair(widths);
+      for (int64_t i = 1; i < rank; ++i)
+        widths.append(pair.begin(), pair.end());
+    }
+  }
+  if (static_cast<int64_t>(widths.size()) != 2 * rank)
+    fail(DiagId::PadRank, e.range, {x.type().str(), std::to_string(widths.size() / 2)});
+  SmallVector<int64_t> low, high;
+  for (int64_t i = 0; i < rank; ++i) {
+    low.push_back(widths[2 * i]);
+    high.push_back(widths[2 * i + 1]);
+  }
+  Val fill = args.has("value") ? tensorArgument(args, "value") : Val::leaf(integer(0, r));
+  if (kindOf(fill.tensor().getDtype()) > kindOf(x.tensor().getDtype()))
+    fail(DiagId::ComplexStore, rangeOf(args, "value"), {fill.type().str(), x.type().str()});
+  return Val::leaf(create("pad", r, {x.value, castVal(fill, x.tensor().getDtype(), r)}, {integersAttr("low", low), integersAttr("high", high)}));
+}
+
+/// A matrix's diagonal; of a vector the matrix: rows and columns compared.
+Val IRGen::diagBuiltin(Bound &args) {
+  Val x = tensorArgument(args, "x");
+  SourceRange r = args.call->range;
+  int64_t k = args.has("k") ? staticInteger(*args["k"], "diag") : 0;
+  if (x.tensor().getRank() != 1)
+    return Val::leaf(create("diagonal", r, {x.value}, {integerAttr("offset", k)}));
+  Value size = arith("add", sizeOf(x.value, 0, r), integer(std::abs(k), r), r);
+  Value rows = create("iota", r, {size}), columns = reshape(rows, {integer(1, r), size}, r);
+  rows = reshape(rows, {size, integer(1, r)}, r);
+  Value on = create("eq", r, {create("add", r, {rows, integer(k, r)}), columns});
+  Value zero = cast(integer(0, r), x.tensor().getDtype(), r);
+  Value padded = create("pad", r, {x.value, zero}, {integersAttr("low", {std::max<int64_t>(k, 0)}), integersAttr("high", {std::max<int64_t>(-k, 0)})});
+  return Val::leaf(create("where", r, {on, k >= 0 ? reshape(padded, {integer(1, r), size}, r) : reshape(padded, {integer(1, r), size}, r), zero}));
+}
+
+Val IRGen::triangleBuiltin(Bound &args) {
+  Val x = tensorArgument(args, "x");
+  SourceRange r = args.call->range;
+  int64_t rank = x.tensor().getRank();
+  if (rank < 2)
+    fail(DiagId::NeedsMatrix, r, {args.row->name, x.type().str()});
+  Value k = args.has("k") ? indexValue(*args["k"], args.row->name) : integer(0, r);
+  Value n = sizeOf(x.value, rank - 2, r), m = sizeOf(x.value, rank - 1, r);
+  Value rows = reshape(create("iota", r, {n}), {n, integer(1, r)}, r), columns = create("iota", r, {m});
+  Value keep = create(args.row->op, r, {create("add", r, {rows, k}), columns});
+  return Val::leaf(create("where", r, {keep, x.value, cast(integer(0, r), x.tensor().getDtype(), r)}));
+}
+
+Val IRGen::takeBuiltin(Bound &args) {
+  Val x = tensorArgument(args, "x");
+  SourceRange r = args.call->range;
+  if (!args.has("axis"))
+    x = flattened(x, r);
+  int64_t axis = args.has("axis") ? axisArgument(args, x.tensor().getRank(), 0) : 0;
+  Value index;
+  if (auto *b = ast::dynCast<ast::Bracket>(args["index"]); b && b->compact && b->allIntegers)
+    index = bracket(*b, DType::I64).value;
+  else
+    index = tensorArgument(args, "index").value;
+  return Val::leaf(create("take", r, {x.value, index}, {integersAttr("axes", {axis})}));
+}
+
+Val IRGen::gatherBuiltin(Bound &args) {
+  Val x = tensorArgument(args, "x");
+  auto *b = ast::dynCast<ast::Bracket>(args["index"]);
+  Value index = b && b->compact && b->allIntegers ? bracket(*b, DType::I64).value : tensorArgument(args, "index").value;
+  return Val::leaf(create("take_along", args.call->range, {x.value, index}, {integerAttr("axis", axisArgument(args, x.tensor().getRank(), 0))}));
+}
+
+Val IRGen::scatterBuiltin(Bound &args) {
+  Val x = tensorArgument(args, "x"), values = tensorArgument(args, "values");
+  SourceRange r = args.call->range;
+  auto *b = ast::dynCast<ast::Bracket>(args["index"]);
+  Value index = b && b->compact && b->allIntegers ? bracket(*b, DType::I64).value : tensorArgument(args, "index").value;
+  Value v = castVal(values, x.tensor().getDtype(), r);
+  if (tensorTypeOf(v).getRank() == 0)
+    v = broadcastTo(v, sizesOf(index, r), r);
+  return Val::leaf(create("put_along", r, {x.value, index, v}, {integerAttr("axis", axisArgument(args, x.tensor().getRank(), 0))}));
+}
+
+Val IRGen::nonzeroBuiltin(Bound &args) { return Val::leaf(createOp("nonzero", args.call->range, {tensorArgument(args, "x").value})->getResult(0)); }
+
+Val IRGen::selectBuiltin(Bound &args) {
+  Val x = tensorArgument(args, "x");
+  SourceRange r = args.call->range;
+  int64_t axis = axisArgument(args, x.tensor().getRank(), 0);
+  Value index = create("check_index", r, {indexValue(*args["index"], "select"), sizeOf(x.value, axis, r)}, {integerAttr("axis", axis)});
+  return Val::leaf(select(x.value, axis, index, r));
+}
+
+Val IRGen::shapeBuiltin(Bound &args) {
+  Val tuple;
+  tuple.kind = Val::Tuple;
+  for (Value size : sizesOf(tensorArgument(args, "x").value, args.call->range))
+    tuple.elements.push_back(Val::leaf(size));
+  return tuple;
+}
+
+Val IRGen::sizeBuiltin(Bound &args) {
+  Val x = tensorArgument(args, "x");
+  SourceRange r = args.call->range;
+  if (args.has("axis"))
+    return Val::leaf(sizeOf(x.value, axisArgument(args, x.tensor().getRank(), 0), r));
+  Value count = integer(1, r);
+  for (Value size : sizesOf(x.value, r))
+    count = arith("mul", count, size, r);
+  return Val::leaf(count);
+}
+
+Val IRGen::rankBuiltin(Bound &args) { return Val::leaf(integer(tensorArgument(args, "x").tensor().getRank(), args.call->range)); }
+
+Val IRGen::lenBuiltin(Bound &args) {
+  SourceRange r = args.call->range;
+  if (auto *n = ast::dynCast<ast::Name>(args["x"]); n && n->name == "args" && !lookup("args") && !host.global("args"))
+    return Val::leaf(create("arg_count", r, {}));
+  Val x = valueOf(args, "x");
+  if (x.isStr())
+    return Val::leaf(create("str_len", r, {x.value}));
+  if (x.kind == Val::Tuple)
+    return Val::leaf(integer(x.elements.size(), r));
+  needTensor(x, "len", r);
+  if (x.tensor().getRank() == 0)
+    fail(DiagId::AxisOutOfRange, r, {"0", x.type().str()});
+  return Val::leaf(sizeOf(x.value, 0, r));
+}
+
+Val IRGen::matmulBuiltin(Bound &args) {
+  return matmul(tensorArgument(args, "a"), tensorArgument(args, "b"), args.call->range, rangeOf(args, "a"), rangeOf(args, "b"));
+}
+
+} // namespace toy

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Branches and loops as a control-flow graph. Variables that a construct may change become block arguments where its paths meet; sizes that
+/// differ between paths become names.
+#include "irgen/IRGenImpl.h"
+
+using namespace mlir;
+
+namespace toy {
+
+Block *IRGen::newBlock() {
+  Block *block = new Block;
+  fn().op.getBody().push_back(block);
+  return block;
+}
+
+void IRGen::moveTo(Block *block) {
+  current = block;
+  if (block)
+    b.setInsertionPointToEnd(block);
+}
+
+/// Names that assignments inside may change, in order of appearance.
+std::vector<std::string> IRGen::assignedIn(const ast::Node &node) {
+  std::vector<std::string> out;
+  std::set<std::string> seen;
+  auto addTarget = [&](auto &self, const ast::Expr &target) -> void {
+    if (auto *tuple = ast::dynCast<ast::Tuple>(&target)) {
+      for (const ast::ExprPtr &element : tuple->elements)
+        self(self, *element);
+      return;
+    }
+    const ast::Expr *base = &target;
+    while (base->kind != ast::NodeKind::Name)
+      base = base->kind == ast::NodeKind::Index ? ast::cast<ast::Index>(*base).base.get() : ast::cast<ast::Member>(*base).base.get();
+    if (seen.insert(ast::cast<ast::Name>(*base).name).second)
+      out.push_back(ast::cast<ast::Name>(*base).name);
+  };
+  auto walk = [&](auto &self, const ast::Node *n) -> void {
+    if (!n)
+      return;
+    if (auto *block = ast::dynCast<ast::Block>(n))
+      for (const ast::StmtPtr &s : block->statements)
+        self(self, s.get());
+    else if (auto *assign = ast::dynCast<ast::Assign>(n))
+      addTarget(addTarget, *assign->target);
+    else if (auto *branch = ast::dynCast<ast::If>(n)) {
+      self(self, branch->thenBlock.get());
+      self(self, branch->elseBranch.get());
+    } else if (auto *loop = ast::dynCast<ast::While>(n))
+      self(self, loop->body.get());
+    else if (auto *loop = ast::dynCast<ast::For>(n))
+      self(self, loop->body.get());
+  };
+  walk(walk, &node);
+  // Only what exists before can come out changed; top-level variables are brought into view.
+  std::erase_if(out, [&](const std::string &name) {
+    if (lookup(name))
+      return false;
+    if (fn().decl || !host.global(name))
+      return true;
+    bool found;
+    Val value = readVariable(name, {}, found);
+    fn().scopes.front()[name] = {value, true};
+    return false;
+  });
+  return out;
+}
+
+std::vector<Val> IRGen::snapshot(ArrayRef<std::string> names) {
+  std::vector<Val> values;
+  for (const std::string &name : names)
+    values.push_back(lookup(name)->value);
+  return values;
+}
+
+void IRGen::restore(ArrayRef<std::string> names, ArrayRef<Val> values) {
+  for (auto [name, value] : llvm::zip_equal(names, values))
+    lookup(name)->value = value;
+}
+
+/// One type for two paths: dtype and rank agree, sizes that differ become a new name.
+TypeDesc IRGen::join(const TypeDesc &a, const TypeDesc &b, const std::string &name, SourceRange range) {
+  auto refuse = [&] { fail(DiagId::BranchTypes, range, {name, a.str(), b.str()}); };
+  if (a.kind != b.kind || a.elements.size() != b.elements.size() || a.structName != b.structName)
+    refuse();
+  TypeDesc out = a;
+  for (size_t i = 0; i < a.elements.size(); ++i)
+    out.elements[i] = join(a.elements[i], b.elements[i], name, range);
+  if (a.kind != TypeDesc::Leaf || a.leaf == b.leaf)
+    return out;
+  auto x = dyn_cast<TensorType>(a.leaf), y = dyn_cast<TensorType>(b.leaf);
+  if (!x || !y || x.getDtype() != y.getDtype() || x.getRank() != y.getRank())
+    refuse();
+  SmallVector<Dim> dims;
+  for (auto [p, q] : llvm::zip_equal(x.getDims(), y.getDims()))
+    dims.push_back(p == q ? p : freshSize());
+  out.leaf = x.withDims(dims);
+  return out;
+}
+
+Value IRGen::relabel(Value v, Type type, SourceRange range) {
+  return v.getType() == type ? v : createOp("relabel", range, {v}, {}, {}, type)->getResult(0);
+}
+
+SmallVector<Value> IRGen::relabelled(ArrayRef<Val> values, ArrayRef<TypeDesc> types, SourceRange range) {
+  SmallVector<Value> leaves;
+  SmallVector<Type> leafTypes;
+  for (auto [value, type] : llvm::zip_equal(values, types)) {
+    value.flatten(leaves);
+    type.flatten(leafTypes);
+  }
+  for (auto [leaf, type] : llvm::zip_equal(leaves, leafTypes))
+    leaf = relabel(leaf, type, range);
+  return leaves;
+}
+
+std::vector<Val> IRGen::merge(ArrayRef<Edge> edges, ArrayRef<std::string> names, SourceRange range, Block *into) {
+  if (edges.empty()) {
+    moveTo(nullptr);
+    return {};
+  }
+  size_t n = edges[0].values.size();
+  std::vector<TypeDesc> types;
+  std::vector<bool> same(n, true);
+  for (size_t i = 0; i < n; ++i) {
+    TypeDesc type = edges[0].values[i].type();
+    SmallVector<Value> first;
+    edges[0].values[i].flatten(first);
+    for (const Edge &edge : edges.drop_front()) {
+      SmallVector<Value> other;
+      edge.values[i].flatten(other);
+      same[i] = same[i] && first == other;
+      type = join(type, edge.values[i].type(), names.empty() ? "result" : names[i], range);
+    }
+    types.push_back(type);
+  }
+  Block *block = into ? into : newBlock();
+  SmallVector<Type> leafTypes;
+  for (size_t i = 0; i < n; ++i)
+    if (!same[i])
+      types[i].flatten(leafTypes);
+  for (Type type : leafTypes)
+    block->addArgument(type, loc(range));
+  for (const Edge &edge : edges) {
+    moveTo(edge.from);
+    std::vector<Val> passed;
+    std::vector<TypeDesc> passedTypes;
+    for (size_t i = 0; i < n; ++i)
+      if (!same[i]) {
+        passed.push_back(edge.values[i]);
+        passedTypes.push_back(types[i]);
+      }
+    cf::BranchOp::create(b, loc(range), block, relabelled(passed, passedTypes, range));
+  }
+  moveTo(block);
+  ValueRange arguments = block->getArguments();
+  std::vector<Val> values;
+  for (size_t i = 0; i < n; ++i)
+    values.push_back(same[i] ? edges[0].values[i] : unflatten(types[i], arguments));
+  return values;
+}
+
+void IRGen::ifStatement(const ast::If &s) {
+  Value c = condition(*s.condition);
+  if (auto known = constantOf(c)) { // sizes and constants decide at once
+    if (*known)
+      block(*s.thenBlock);
+    else if (s.elseBranch)
+      statement(*s.elseBranch);
+    return;
+  }
+  std::vector<std::string> names = assignedIn(*s.thenBlock);
+  if (s.elseBranch)
+    for (const std::string &name : assignedIn(*s.elseBranch))
+      if (!llvm::is_contained(names, name))
+        names.push_back(name);
+  Block *thenBlock = newBlock(), *elseBlock = newBlock();
+  cf::CondBranchOp::create(b, loc(s.condition->range), create("truth", s.condition->range, {c}), thenBlock, elseBlock);
+  std::vector<Val> before = snapshot(names);
+  std::vector<Edge> edges;
+  auto arm = [&](Block *start, llvm::function_ref<void()> generate) {
+    moveTo(start);
+    restore(names, before);
+    generate();
+    if (reachable())
+      edges.push_back({current, snapshot(names)});
+  };
+  arm(thenBlock, [&] { block(*s.thenBlock); });
+  arm(elseBlock, [&] {
+    if (s.elseBranch)
+      statement(*s.elseBranch);
+  });
+  std::vector<Val> after = merge(edges, names, s.range);
+  restore(names, edges.empty() ? before : after);
+}
+
+/// Replaces sizes that change from one iteration to the next by names; true if something changed.
+bool IRGen::widen(std::vector<TypeDesc> &types, ArrayRef<Val> back, std::set<std::string> &loopSizes, ArrayRef<std::string> names, SourceRange range) {
+  bool changed = false;
+  auto visit = [&](auto &self, TypeDesc &header, const TypeDesc &end, const std::string &name) -> void {
+    (void)join(header, end, name, range); // dtype and rank agree, or this fails
+    for (size_t i = 0; i < header.elements.size(); ++i)
+      self(self, header.elements[i], end.elements[i], name);
+    auto x = dyn_cast_if_present<TensorType>(header.leaf), y = dyn_cast_if_present<TensorType>(end.leaf);
+    if (header.kind != TypeDesc::Leaf || !x)
+      return;
+    SmallVector<Dim> dims = x.getDims();
+    for (auto [i, dim] : llvm::enumerate(dims))
+      if (dim != y.getDim(i) && !loopSizes.count(dim.str())) {
+        dim = freshSize();
+        loopSizes.insert(dim.str());
+        changed = true;
+      }
+    header.leaf = x.withDims(dims);
+  };
+  for (auto [i, value] : llvm::enumerate(back))
+    visit(visit, types[i], value.type(), names[i]);
+  return changed;
+}
+
+bool IRGen::tryLoop(std::vector<TypeDesc> &types, std::set<std::string> &loopSizes, ArrayRef<std::string> names, const ast::Block &body,
+                    SourceRange range, StringRef variable, bool counted, llvm::function_ref<Value(Value)> test, llvm::function_ref<Val(Value)> element) {
+  Location l = loc(range);
+  Block *header = newBlock();
+  SmallVector<Value> entry = relabelled(snapshot(names), types, range);
+  if (counted)
+    entry.push_back(integer(0, range));
+  for (Value v : entry)
+    header->addArgument(v.getType(), l);
+  cf::BranchOp::create(b, l, header, entry);
+  moveTo(header);
+  ValueRange arguments = header->getArguments();
+  std::vector<Val> values;
+  for (const TypeDesc &type : types)
+    values.push_back(unflatten(type, arguments));
+  restore(names, values);
+  Value counter = counted ? header->getArguments().back() : Value();
+  Value truth = create("truth", range, {test(counter)});
+  Block *bodyBlock = newBlock(), *exitBlock = newBlock();
+  cf::CondBranchOp::create(b, l, truth, bodyBlock, exitBlock);
+  fn().loops.push_back({std::vector<std::string>(names.begin(), names.end()), {}, {}});
+  fn().loops.back().breaks.push_back({exitBlock, snapshot(names)});
+  moveTo(bodyBlock);
+  fn().scopes.emplace_back();
+  if (element)
+    fn().scopes.back()[variable.str()].value = element(counter);
+  block(body);
+  fn().scopes.pop_back();
+  LoopState state = std::move(fn().loops.back());
+  fn().loops.pop_back();
+  if (reachable())
+    state.continues.push_back({current, snapshot(names)});
+  if (!state.continues.empty()) {
+    std::vector<Val> back = merge(state.continues, names, range);
+    if (widen(types, back, loopSizes, names, range))
+      return false;
+    SmallVector<Value> again = relabelled(back, types, range);
+    if (counted)
+      again.push_back(arith("add", counter, integer(1, range), range));
+    cf::BranchOp::create(b, l, header, again);
+  }
+  std::vector<Val> after = merge(state.breaks, names, range);
+  restore(names, after);
+  return true;
+}
+
+void IRGen::loop(const ast::Block &body, SourceRange range, StringRef variable, bool counted, llvm::function_ref<Value(Value)> test,
+                 llvm::function_ref<Val(Value)> element) {
+  std::vector<std::string> names = assignedIn(body);
+  std::vector<Val> before = snapshot(names);
+  std::vector<TypeDesc> types;
+  for (const Val &value : before)
+    types.push_back(value.type());
+  std::set<std::string> loopSizes;
+  Block *entry = current;
+  Operation *lastBefore = entry->empty() ? nullptr : &entry->back();
+  Block *lastBlock = &fn().op.getBody().back();
+  size_t returns = fn().returns.size(), loops = fn().loops.size(), scopes = fn().scopes.size();
+  while (!tryLoop(types, loopSizes, names, body, range, variable, counted, test, element)) {
+    // Some size changes: forget this attempt.
+    fn().returns.resize(returns);
+    fn().returnRanges.resize(returns);
+    fn().loops.resize(loops);
+    fn().scopes.resize(scopes);
+    for (LoopState &outer : fn().loops) {
+      auto isNew = [&](const Edge &e) {
+        for (Block *block = lastBlock->getNextNode(); block; block = block->getNextNode())
+          if (block == e.from)
+            return true;
+        return false;
+      };
+      std::erase_if(outer.breaks, isNew);
+      std::erase_if(outer.continues, isNew);
+    }
+    for (Block *block = lastBlock->getNextNode(); block; block = block->getNextNode())
+      block->dropAllDefinedValueUses(), block->dropAllReferences();
+    while (lastBlock->getNextNode())
+      lastBlock->getNextNode()->erase();
+    while (!entry->empty() && &entry->back() != lastBefore)
+      entry->back().erase();
+    moveTo(entry);
+    restore(names, before);
+  }
+}
+
+void IRGen::whileStatement(const ast::While &s) {
+  loop(*s.body, s.range, "", false, [&](Value) { return condition(*s.condition); }, nullptr);
+}
+
+void IRGen::forStatement(const ast::For &s) {
+  auto *call = ast::dynCast<ast::Call>(s.iterable.get());
+  SourceRange r = s.iterable->range;
+  if (call && call->callee == "range" && !call->isMember && !host.function("range")) {
+    size_t n = call->arguments.size();
+    if (n < 1 || n > 3)
+      fail(DiagId::TooManyArguments, r, {"range", "1 to 3", std::to_string(n)});
+    auto argument = [&](size_t i) { return indexValue(*call->arguments[i].value, "range"); };
+    Value start = n > 1 ? argument(0) : integer(0, r), stop = argument(n > 1 ? 1 : 0), step = n > 2 ? argument(2) : integer(1, r);
+    auto known = constantOf(step);
+    if (known == 0)
+      fail(DiagId::ZeroStep, call->arguments[2].value->range);
+    // ceil((stop - start) / step) = -((start - stop) // step); a step of 0 that only the data shows is a division by zero.
+    Value count = arith("sub", stop, start, r);
+    if (known != 1)
+      count = create("neg", r, {arith("floordiv", arith("sub", start, stop, r), step, r)});
+    loop(*s.body, s.range, s.name, true, [&](Value i) { return create("lt", r, {i, count}); },
+         [&](Value i) { return Val::leaf(arith("add", known == 1 ? i : arith("mul", i, step, r), start, r)); });
+    return;
+  }
+  Val rows = expr(*s.iterable);
+  if (rows.kind == Val::Tuple) { // unrolled: the elements may differ in type
+    fail(DiagId::NotIterable, r, {rows.type().str()}, "tuples are taken apart: `var (a, b) = t;`");
+  }
+  if (!rows.isTensor() || rows.tensor().getRank() == 0)
+    fail(DiagId::NotIterable, r, {rows.kind == Val::DTypeRef ? "a dtype" : rows.type().str()}, rows.isTensor() && isInteger(rows.tensor().getDtype()) ? "`range(" + sourceText(r) + ")` counts" : "");
+  Value size = sizeOf(rows.value, 0, r);
+  loop(*s.body, s.range, s.name, true, [&](Value i) { return create("lt", r, {i, size}); },
+       [&](Value i) { return Val::leaf(select(rows.value, 0, i, r)); });
+}
+
+void IRGen::leaveLoop(const ast::Stmt &s, bool isBreak) {
+  if (fn().loops.empty())
+    fail(DiagId::OutsideLoop, s.range, {isBreak ? "break" : "continue"});
+  LoopState &state = fn().loops.back();
+  (isBreak ? state.breaks : state.continues).push_back({current, snapshot(state.names)});
+  moveTo(nullptr);
+}
+
+} // namespace toy

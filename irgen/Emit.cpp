@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Creation of operations through their type rules, locations, and errors with the chain of calls that led to them.
+#include "irgen/IRGenImpl.h"
+
+using namespace mlir;
+
+namespace toy {
+
+IRGen::IRGen(ModuleOp module, IRGenHost &host, DiagnosticEngine &diagnostics)
+    : context(module.getContext()), module(module), b(module.getContext()), host(host), diagnostics(diagnostics) {}
+
+Location IRGen::loc(SourceRange range) {
+  if (!range.valid())
+    return b.getUnknownLoc();
+  const SourceBuffer &buffer = diagnostics.getSources().get(range.buffer);
+  uint32_t line = buffer.lineOf(range.begin), endLine = buffer.lineOf(range.end);
+  return FileLineColRange::get(b.getStringAttr(buffer.getName()), line, range.begin - buffer.lineBegin(line) + 1, endLine,
+                               range.end - buffer.lineBegin(endLine) + 1);
+}
+
+std::string IRGen::sourceText(SourceRange range) { return std::string(diagnostics.getSources().text(range)); }
+
+Diagnostic &IRGen::report(DiagId id, SourceRange range, std::vector<std::string> args) {
+  // Inside the library the user's own call is the place.
+  std::vector<std::pair<SourceRange, std::string>> chain;
+  for (size_t i = stack.size(); i-- > 0;)
+    if (stack[i]->decl && stack[i]->callRange.valid())
+      chain.emplace_back(stack[i]->callRange, stack[i]->description);
+  auto isLibrary = [&](SourceRange r) { return r.valid() && diagnostics.getSources().get(r.buffer).getName() == "<library>"; };
+  size_t first = 0;
+  while (isLibrary(range) && first < chain.size())
+    range = chain[first++].first;
+  Diagnostic &d = diagnostics.report(id, range, std::move(args));
+  for (size_t i = first; i < chain.size(); ++i)
+    if (!isLibrary(chain[i].first) && i < first + 10)
+      d.note(chain[i].first, "in the call of " + chain[i].second);
+  return d;
+}
+
+void IRGen::fail(DiagId id, SourceRange range, std::vector<std::string> args, std::string help) {
+  Diagnostic &d = report(id, range, std::move(args));
+  if (!help.empty())
+    d.withHelp(std::move(help));
+  throw IRAbort();
+}
+
+Dim IRGen::freshSize() {
+  std::string name;
+  do
+    name = "s" + std::to_string(fn().freshNames++);
+  while (fn().declaredSizes.count(name) || fn().reservedSizes.count(name));
+  return Dim::symbol(context, name);
+}
+
+/// Whether a size consists of names that a signature declares (and not of data).
+static bool isDeclared(Dim dim, const std::set<std::string> &names) {
+  bool all = true;
+  dim.collectSymbols([&](StringRef s) { all &= names.count(s.str()) > 0; });
+  return all;
+}
+
+Operation *IRGen::createOp(StringRef name, SourceRange range, ValueRange operands, ArrayRef<NamedAttribute> attributes,
+                           ArrayRef<SourceRange> sources, TypeRange declared) {
+  OperationName opName(("toy." + name).str(), context);
+  RuleContext ctx(context, name, operands, DictionaryAttr::get(context, attributes));
+  SmallVector<Type> declaredTypes(declared.begin(), declared.end());
+  ctx.declared = declaredTypes;
+  auto *rule = opName.getRegisteredInfo()->getInterface<TypeRuleOpInterface>();
+  auto labelOperands = [&](Diagnostic &d) {
+    if (ctx.error && !ctx.error->labels.empty()) {
+      for (auto &[operand, text] : ctx.error->labels)
+        if (operand < sources.size())
+          d.label(sources[operand], text);
+      return;
+    }
+    for (auto [i, source] : llvm::enumerate(sources))
+      if (i < operands.size() && sources.size() > 1 && source.valid() && (source.begin != range.begin || source.end != range.end))
+        d.label(source, typeText(operands[i].getType()));
+  };
+  if (failed(rule->inferTypes(ctx))) {
+    Diagnostic &d = report(ctx.error->id, range, ctx.error->args);
+    labelOperands(d);
+    if (std::string help = ctx.error->help; !help.empty()) {
+      bool simple = true;
+      for (size_t i = 0; i < sources.size(); ++i) {
+        std::string text = sourceText(sources[i]);
+        simple &= text.size() < 30 && text.find(' ') == std::string::npos && text.find('\n') == std::string::npos;
+        for (size_t at; (at = help.find("{" + std::to_string(i) + "}")) != std::string::npos;)
+          help.replace(at, 3, text);
+      }
+      if (simple)
+        d.withHelp(help);
+    }
+    throw IRAbort();
+  }
+  for (const SizeAssumption &a : ctx.assumptions) {
+    Dim lhs = ctx.dim(a.lhsOperand, a.lhsAxis), rhs = ctx.dim(a.rhsOperand, a.rhsAxis);
+    if (isDeclared(lhs, fn().declaredSizes) && isDeclared(rhs, fn().declaredSizes) && !fn().declaredSizes.empty()) {
+      Diagnostic &d = report(DiagId::NotProvable, range, {"that the sizes " + lhs.str() + " and " + rhs.str() + " are equal"});
+      labelOperands(d);
+      d.withHelp("give both the same name in the signature");
+      throw IRAbort();
+    }
+    create("check_equal", range, {sizeOf(operands[a.lhsOperand], a.lhsAxis, range), sizeOf(operands[a.rhsOperand], a.rhsAxis, range)},
+           {stringAttr("what", "sizes of axes " + std::to_string(a.lhsAxis) + " and " + std::to_string(a.rhsAxis))});
+  }
+  for (Type &type : ctx.results)
+    if (auto tensor = dyn_cast<TensorType>(type)) {
+      SmallVector<Dim> dims = tensor.getDims();
+      for (Dim &dim : dims)
+        if (StringRef(dim.str()).contains('?'))
+          dim = freshSize();
+      type = tensor.withDims(dims);
+    }
+  OperationState state(loc(range), opName, operands, ctx.results, attributes);
+  return b.create(state);
+}
+
+/// As createOp, for operations with at most one result; constants are folded at once, so that sizes are known.
+Value IRGen::create(StringRef name, SourceRange range, ValueRange operands, ArrayRef<NamedAttribute> attributes, ArrayRef<SourceRange> sources) {
+  Operation *op = createOp(name, range, operands, attributes, sources);
+  if (op->getNumResults() == 0)
+    return {};
+  SmallVector<Value> folded;
+  if (op->hasTrait<mlir::OpTrait::ConstantLike>() || failed(b.tryFold(op, folded)) || folded.empty())
+    return op->getResult(0);
+  op->erase();
+  return folded[0];
+}
+
+} // namespace toy

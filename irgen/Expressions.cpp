@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Expressions, names, members, conditions, and arguments that must be constants.
+#include "irgen/IRGenImpl.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace toy {
+
+Val IRGen::expr(const ast::Expr &e) {
+  using ast::NodeKind;
+  switch (e.kind) {
+  case NodeKind::Name: return name(ast::cast<ast::Name>(e));
+  case NodeKind::Number: return number(ast::cast<ast::Number>(e));
+  case NodeKind::Bool: return Val::leaf(boolean(ast::cast<ast::Bool>(e).value, e.range));
+  case NodeKind::String: return Val::leaf(string(ast::cast<ast::String>(e).text, e.range));
+  case NodeKind::Bracket: return bracket(ast::cast<ast::Bracket>(e));
+  case NodeKind::Unary: {
+    auto &u = ast::cast<ast::Unary>(e);
+    if (u.op == ast::UnaryOp::Neg && isLiteral(e)) {
+      auto &n = ast::cast<ast::Number>(*u.operand);
+      Val val = Val::leaf(numberAs(e, n.form == ast::Number::Integer ? DType::I64 : n.form == ast::Number::Float ? DType::F64 : DType::C128));
+      val.weak = true;
+      val.literal = &e;
+      return val;
+    }
+    return unary(u.op, expr(*u.operand), e.range);
+  }
+  case NodeKind::Binary: {
+    auto &chain = ast::cast<ast::Binary>(e);
+    if (chain.steps.front().op >= ast::BinaryOp::And)
+      return logical(chain);
+    Val left = expr(*chain.first);
+    SourceRange leftRange = chain.first->range;
+    for (const auto &step : chain.steps) {
+      Val right = expr(*step.operand);
+      left = binary(step.op, left, right, leftRange.to(step.operand->range), step.opRange, leftRange, step.operand->range);
+      leftRange = leftRange.to(step.operand->range);
+    }
+    return left;
+  }
+  case NodeKind::Call: return call(ast::cast<ast::Call>(e));
+  case NodeKind::Index: return index(ast::cast<ast::Index>(e));
+  case NodeKind::Member: return member(ast::cast<ast::Member>(e));
+  case NodeKind::Adjoint: return adjoint(expr(*ast::cast<ast::Adjoint>(e).operand), e.range);
+  case NodeKind::Tuple: {
+    Val tuple;
+    tuple.kind = Val::Tuple;
+    for (const ast::ExprPtr &element : ast::cast<ast::Tuple>(e).elements)
+      tuple.elements.push_back(expr(*element));
+    return tuple;
+  }
+  default: fail(DiagId::BraceValue, e.range);
+  }
+}
+
+Variable *IRGen::lookup(StringRef name) {
+  for (auto &scope : llvm::reverse(fn().scopes))
+    if (auto it = scope.find(name.str()); it != scope.end())
+      return &it->second;
+  return nullptr;
+}
+
+void IRGen::unknownName(const std::string &name, SourceRange range, bool isFunction) {
+  std::vector<std::string> candidates = host.names();
+  for (auto &scope : fn().scopes)
+    for (auto &[known, variable] : scope)
+      candidates.push_back(known);
+  for (const BuiltinInfo &info : allBuiltins())
+    candidates.push_back(info.name);
+  Diagnostic &d = report(isFunction ? DiagId::UnknownFunction : DiagId::UnknownName, range, {name});
+  if (auto near = suggest(name, candidates))
+    d.withHelp("did you mean `" + *near + "`?");
+  throw IRAbort();
+}
+
+/// Locals first, then top-level variables (in functions: their latest value).
+Val IRGen::readVariable(const std::string &name, SourceRange range, bool &found) {
+  found = true;
+  if (Variable *variable = lookup(name))
+    return variable->value;
+  const TypeDesc *type = host.global(name);
+  if (!type) {
+    found = false;
+    return {};
+  }
+  if (fn().instance)
+    fn().instance->globals[name] = type->str();
+  SmallVector<Type> leaves;
+  type->flatten(leaves);
+  SmallVector<Value> values;
+  for (auto [i, leaf] : llvm::enumerate(leaves))
+    values.push_back(createOp("global_load", range, {}, {stringAttr("name", leaves.size() == 1 ? name : name + "." + std::to_string(i))}, {}, leaf)->getResult(0));
+  ValueRange rest(values);
+  Val value = unflatten(*type, rest);
+  if (!fn().decl && !fn().storeEagerly) // read once; the function stores it again at its end
+    fn().scopes.front()[name] = {value, true};
+  return value;
+}
+
+Val IRGen::name(const ast::Name &n) {
+  bool found;
+  Val value = readVariable(n.name, n.range, found);
+  if (found)
+    return value;
+  if (auto dtype = dtypeNamed(n.name)) {
+    Val val;
+    val.kind = Val::DTypeRef;
+    val.dtype = *dtype;
+    return val;
+  }
+  for (auto [constant, x] : {std::pair<const char *, double>{"pi", M_PI}, {"inf", INFINITY}, {"nan", NAN}})
+    if (n.name == constant) {
+      Val val = Val::leaf(floating(x, DType::F64, n.range));
+      val.weak = true;
+      return val;
+    }
+  if (n.name == "args")
+    fail(DiagId::FunctionAsValue, n.range, {"args"}, "use `len(args)` and `args[i]`");
+  if (host.function(n.name) || findBuiltin(n.name))
+    fail(DiagId::FunctionAsValue, n.range, {n.name}, "call it: `" + n.name + "(…)`");
+  unknownName(n.name, n.range, false);
+}
+
+Val IRGen::member(const ast::Member &m) {
+  Val base = expr(*m.base);
+  if (base.kind == Val::Struct)
+    for (auto [i, known] : llvm::enumerate(base.names))
+      if (known == m.member)
+        return base.elements[i];
+  if (base.isTensor()) {
+    if (m.member == "T")
+      return transposeLast(base, m.range);
+    if (m.member == "H")
+      return adjoint(base, m.range);
+    if (m.member == "real" || m.member == "imag") {
+      if (base.tensor().isComplex())
+        return Val::leaf(create(m.member, m.range, {base.value}));
+      return m.member == "real" ? base : Val::leaf(create("sub", m.range, {base.value, base.value}));
+    }
+    if (m.member == "dtype") {
+      Val val;
+      val.kind = Val::DTypeRef;
+      val.dtype = base.tensor().getDtype();
+      return val;
+    }
+    if (m.member == "shape") {
+      Val tuple;
+      tuple.kind = Val::Tuple;
+      for (Value size : sizesOf(base.value, m.range))
+        tuple.elements.push_back(Val::leaf(size));
+      return tuple;
+    }
+  }
+  std::vector<std::string> candidates = base.kind == Val::Struct ? base.names : std::vector<std::string>{"T", "H", "real", "imag", "shape", "dtype"};
+  Diagnostic &d = report(DiagId::UnknownMember, m.memberRange, {base.kind == Val::DTypeRef ? "a dtype" : base.type().str(), m.member});
+  if (auto near = suggest(m.member, candidates))
+    d.withHelp("did you mean `." + *near + "`?");
+  throw IRAbort();
+}
+
+/// `and`/`or`: elementwise on tensors, control flow on scalars.
+Val IRGen::logical(const ast::Binary &e) {
+  Val left = needTensor(expr(*e.first), "and", e.first->range);
+  SourceRange leftRange = e.first->range;
+  for (const auto &step : e.steps) {
+    bool isAnd = step.op == ast::BinaryOp::And;
+    StringRef op = isAnd ? "and" : "or";
+    if (left.tensor().getDtype() != DType::Bool)
+      fail(DiagId::NeedsBool, leftRange, {op.str(), left.type().str()});
+    if (left.tensor().getRank() > 0) {
+      Val right = needTensor(expr(*step.operand), op, step.operand->range);
+      left = Val::leaf(create(op, step.opRange, {left.value, right.value}, {}, {leftRange, step.operand->range}));
+    } else if (auto known = constantOf(left.value)) {
+      if ((*known != 0) == isAnd)
+        left = needTensor(expr(*step.operand), op, step.operand->range);
+    } else {
+      Block *more = newBlock(), *join = newBlock();
+      Value truth = create("truth", leftRange, {left.value});
+      join->addArgument(left.value.getType(), loc(step.opRange));
+      cf::CondBranchOp::create(b, loc(step.opRange), truth, isAnd ? more : join, isAnd ? ValueRange() : ValueRange(left.value),
+                               isAnd ? join : more, isAnd ? ValueRange(left.value) : ValueRange());
+      moveTo(more);
+      Val right = needTensor(expr(*step.operand), op, step.operand->range);
+      if (right.tensor().getRank() > 0 || right.tensor().getDtype() != DType::Bool)
+        fail(DiagId::NeedsBool, step.operand->range, {op.str(), right.type().str()});
+      cf::BranchOp::create(b, loc(step.opRange), join, right.value);
+      moveTo(join);
+      left = Val::leaf(join->getArgument(0));
+    }
+    if (left.tensor().getDtype() != DType::Bool)
+      fail(DiagId::NeedsBool, step.operand->range, {op.str(), left.type().str()});
+    leftRange = leftRange.to(step.operand->range);
+  }
+  return left;
+}
+
+Value IRGen::condition(const ast::Expr &e) {
+  Val v = expr(e);
+  if (!v.isTensor() || v.tensor().getRank() != 0 || v.tensor().getDtype() != DType::Bool) {
+    std::string help;
+    if (v.isTensor() && v.tensor().getRank() > 0)
+      help = "`any(" + sourceText(e.range) + ")` or `all(" + sourceText(e.range) + ")` is one bool";
+    else if (v.isTensor())
+      help = "write `" + sourceText(e.range) + " != 0`";
+    fail(DiagId::NotScalarCondition, e.range, {v.type().str()}, help.size() < 120 ? help : "");
+  }
+  return v.value;
+}
+
+std::optional<int64_t> IRGen::constantOf(Value value) {
+  if (auto constant = value.getDefiningOp<ConstantOp>())
+    if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue()); dense && dense.getNumElements() == 1 && dense.getElementType().isInteger())
+      return (*dense.value_begin<APInt>()).getBitWidth() == 1 ? (*dense.value_begin<APInt>()).getZExtValue() : (*dense.value_begin<APInt>()).getSExtValue();
+  if (auto size = sizeBehind(value); size && size->isNumber())
+    return size->value();
+  return std::nullopt;
+}
+
+int64_t IRGen::staticInteger(const ast::Expr &e, StringRef what) {
+  Val v = expr(e);
+  if (!v.isTensor() || v.tensor().getRank() != 0 || kindOf(v.tensor().getDtype()) > DKind::Int)
+    fail(DiagId::ArgumentKind, e.range, {what.str(), "the value", "an integer", v.kind == Val::DTypeRef ? "a dtype" : v.type().str()});
+  if (auto n = constantOf(v.value))
+    return *n;
+  if (fn().decl)
+    for (auto [parameter, i] : fn().parameterValues)
+      if (parameter == v.value)
+        throw StaticParameterNeeded{fn().decl, i};
+  fail(DiagId::StaticNeeded, e.range, {what.str(), "`" + sourceText(e.range) + "`"});
+}
+
+bool IRGen::staticBool(const ast::Expr &e, StringRef what) { return staticInteger(e, what) != 0; }
+
+std::string IRGen::staticString(const ast::Expr &e, StringRef what) {
+  Val v = expr(e);
+  if (v.isStr())
+    if (auto constant = v.value.getDefiningOp<StrConstantOp>())
+      return constant.getValue().str();
+  fail(DiagId::StaticNeeded, e.range, {what.str(), "the text"});
+}
+
+DType IRGen::staticDType(const ast::Expr &e) {
+  Val v = expr(e);
+  if (v.kind != Val::DTypeRef)
+    fail(DiagId::ArgumentKind, e.range, {"dtype", "the value", "a dtype", v.type().str()});
+  return v.dtype;
+}
+
+Value IRGen::indexValue(const Val &v, SourceRange range, StringRef what) {
+  if (!v.isTensor() || v.tensor().getRank() != 0 || !isInteger(v.tensor().getDtype()))
+    fail(DiagId::ArgumentKind, range, {what.str(), "a size or index", "an integer", v.kind == Val::DTypeRef ? "a dtype" : v.type().str()});
+  return cast(v.value, DType::I64, range);
+}
+
+Value IRGen::indexValue(const ast::Expr &e, StringRef what) { return indexValue(expr(e), e.range, what); }
+
+SmallVector<Value> IRGen::indexList(const ast::Expr &e, StringRef what) {
+  SmallVector<Value> out;
+  if (auto *bracket = ast::dynCast<ast::Bracket>(&e)) {
+    if (bracket->compact && bracket->shape.size() == 1 && bracket->allIntegers) {
+      for (ast::Bracket::Part part : bracket->re) {
+        int64_t n;
+        SourceRange range{e.range.buffer, part.begin, part.begin + part.length};
+        if (StringRef(sourceText(range)).getAsInteger(10, n))
+          fail(DiagId::LiteralRange, range, {sourceText(range), "i64"});
+        out.push_back(integer(part.negative ? -n : n, range));
+      }
+      return out;
+    }
+    if (!bracket->compact) {
+      for (const ast::ExprPtr &element : bracket->elements)
+        out.push_back(indexValue(*element, what));
+      return out;
+    }
+  }
+  Val v = expr(e);
+  if (v.kind == Val::Tuple) {
+    for (const Val &element : v.elements)
+      out.push_back(indexValue(element, e.range, what));
+    return out;
+  }
+  if (v.isTensor() && v.tensor().getRank() == 1 && isInteger(v.tensor().getDtype()) && v.tensor().getDim(0).isNumber()) {
+    for (int64_t i = 0; i < v.tensor().getDim(0).value(); ++i)
+      out.push_back(cast(select(v.value, 0, integer(i, e.range), e.range), DType::I64, e.range));
+    return out;
+  }
+  return {indexValue(v, e.range, what)};
+}
+
+SmallVector<int64_t> IRGen::staticList(const ast::Expr &e, StringRef what) {
+  SmallVector<int64_t> out;
+  for (Value v : indexList(e, what)) {
+    auto n = constantOf(v);
+    if (!n) {
+      if (fn().decl)
+        for (auto [parameter, i] : fn().parameterValues)
+          if (parameter == v)
+            throw StaticParameterNeeded{fn().decl, i};
+      fail(DiagId::StaticNeeded, e.range, {what.str(), "`" + sourceText(e.range) + "`"});
+    }
+    out.push_back(*n);
+  }
+  return out;
+}
+
+Value IRGen::sizeOf(Value x, int64_t axis, SourceRange range) {
+  if (Dim dim = tensorTypeOf(x).getDim(axis); dim.isNumber())
+    return integer(dim.value(), range);
+  return create("dim", range, {x}, {integerAttr("axis", axis)});
+}
+
+SmallVector<Value> IRGen::sizesOf(Value x, SourceRange range) {
+  SmallVector<Value> out;
+  for (int64_t axis = 0; axis < tensorTypeOf(x).getRank(); ++axis)
+    out.push_back(sizeOf(x, axis, range));
+  return out;
+}
+
+} // namespace toy

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Syntax trees to the toy dialect. Functions are instantiated for the types of their arguments; every value's dtype, rank and sizes are known.
+#pragma once
+
+#include "ast/AST.h"
+#include "support/Diagnostics.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <map>
+#include <set>
+
+namespace toy {
+
+/// The type of a value of the language: a leaf of the IR, or a tuple or struct of such (which the IR does not have).
+struct TypeDesc {
+  enum Kind : uint8_t { Nothing, Leaf, Tuple, Struct } kind = Nothing;
+  mlir::Type leaf;
+  std::string structName;
+  std::vector<std::string> names;
+  std::vector<TypeDesc> elements;
+
+  /// `f64[2, 3]`, `(f64, str)`, `Pair{a: f64, b: f64}`; equal types have equal texts.
+  std::string str() const;
+  void flatten(llvm::SmallVectorImpl<mlir::Type> &leaves) const;
+};
+
+/// A function compiled for argument types.
+struct Instance {
+  std::string symbol;
+  std::vector<mlir::Type> arguments;
+  TypeDesc result;
+  /// Everything the instance was built from: functions by name, and top-level variables with their types.
+  std::set<std::string> functions;
+  std::map<std::string, std::string> globals;
+};
+
+/// What IR generation asks of its surroundings.
+class IRGenHost {
+public:
+  virtual ~IRGenHost() = default;
+  virtual const TypeDesc *global(const std::string &name) = 0;
+  virtual const ast::Function *function(const std::string &name) = 0;
+  virtual const ast::Struct *structure(const std::string &name) = 0;
+  /// A compiled instance that is still valid, or null.
+  virtual const Instance *findInstance(const std::string &key) = 0;
+  virtual void addInstance(const std::string &key, const Instance &instance) = 0;
+  /// A new symbol name.
+  virtual std::string newSymbol(const std::string &base) = 0;
+  /// Runs `load(path)` at the top level now; gives the name of a global that holds the tensor.
+  virtual std::string loadNow(const ast::Expr &path, TypeDesc &type) = 0;
+  /// Names for suggestions.
+  virtual std::vector<std::string> names() = 0;
+};
+
+/// What a top-level input became.
+struct TopLevel {
+  std::string symbol;                     ///< the function `symbol()` runs it
+  std::map<std::string, TypeDesc> stored; ///< variables it gives values to, with their static types
+};
+
+/// Generates top-level statements as one function of `module`, together with the instances it needs that do not exist yet. False after errors,
+/// which are reported with the chain of calls that led to them; the module is then of no use.
+bool generate(mlir::ModuleOp module, llvm::ArrayRef<const ast::Stmt *> statements, IRGenHost &host, DiagnosticEngine &diagnostics,
+              TopLevel &out);
+
+/// One function of the built-in library, for help and completion.
+struct BuiltinInfo {
+  std::string name, parameters, group, doc;
+};
+std::vector<BuiltinInfo> allBuiltins();
+
+/// The library functions that are written in Toy itself.
+const ast::Function *preludeFunction(const std::string &name, SourceManager &sources);
+
+} // namespace toy

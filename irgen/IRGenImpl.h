@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The state of IR generation, shared by the files that generate one kind of construct each.
+#pragma once
+
+#include "ir/ToyDialect.h"
+#include "irgen/IRGen.h"
+
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+
+#include <optional>
+
+namespace toy {
+
+/// Thrown after an error was reported.
+struct IRAbort {};
+/// Thrown when a parameter must be a constant to go on; instantiation catches it and tries again with the constant.
+struct StaticParameterNeeded {
+  const void *function;
+  unsigned index;
+};
+
+/// A value while IR is generated.
+struct Val {
+  enum Kind : uint8_t { Nothing, Leaf, Tuple, Struct, DTypeRef } kind = Nothing;
+  mlir::Value value;                  ///< Leaf: a tensor or string
+  bool weak = false;                  ///< Leaf: made of literals only; takes the precision of what it meets
+  const ast::Expr *literal = nullptr; ///< the literal itself, to be read again in another dtype
+  std::string structName;
+  std::vector<std::string> names;
+  std::vector<Val> elements;
+  DType dtype = DType::F64;
+
+  static Val leaf(mlir::Value v) {
+    Val val;
+    val.kind = Leaf;
+    val.value = v;
+    return val;
+  }
+  bool isTensor() const { return kind == Leaf && llvm::isa<TensorType>(value.getType()); }
+  bool isStr() const { return kind == Leaf && llvm::isa<StrType>(value.getType()); }
+  TensorType tensor() const { return llvm::cast<TensorType>(value.getType()); }
+  TypeDesc type() const;
+  void flatten(llvm::SmallVectorImpl<mlir::Value> &leaves) const;
+};
+
+/// Rebuilds a value of a type from its leaves, consumed from the front.
+Val unflatten(const TypeDesc &type, mlir::ValueRange &leaves);
+
+/// What subscripts mean for one tensor. The slice of every axis comes first, then either a mask or integer tensors, then the final axes.
+struct IndexPlan {
+  bool slices = false;                ///< some axis is not taken whole
+  llvm::SmallVector<mlir::Value> starts, counts;  ///< of every axis
+  llvm::SmallVector<int64_t> steps;
+  llvm::SmallVector<int64_t> kept;          ///< axes of the slice that stay; -1: a new axis
+  Val mask;                           ///< over `maskAxis…`
+  int64_t maskAxis = -1;
+  llvm::SmallVector<mlir::Value> takes;           ///< integer tensors for consecutive axes of the result so far
+  int64_t takeAxis = -1;
+};
+
+struct Variable {
+  Val value;
+  bool isGlobal = false;
+};
+
+/// Values of variables where several paths meet.
+struct Edge {
+  mlir::Block *from;
+  std::vector<Val> values;
+};
+
+struct LoopState {
+  std::vector<std::string> names; ///< variables that the loop may change
+  std::vector<Edge> breaks, continues;
+};
+
+/// One function while it is generated.
+struct FunctionState {
+  const ast::Function *decl = nullptr; ///< null: top level
+  mlir::func::FuncOp op;
+  std::vector<std::map<std::string, Variable>> scopes;
+  std::vector<LoopState> loops;
+  std::vector<Edge> returns;
+  std::vector<SourceRange> returnRanges;
+  std::optional<TypeDesc> declaredResult;
+  Instance *instance = nullptr;
+  SourceRange callRange;
+  std::string description;
+  std::set<std::string> declaredSizes; ///< names of sizes in the signature
+  std::set<std::string> reservedSizes; ///< names that come in with the arguments
+  std::set<std::string> assignedGlobals;
+  std::vector<std::pair<mlir::Value, unsigned>> parameterValues; ///< scalar parameters, to be made constants on demand
+  unsigned freshNames = 0;
+  bool storeEagerly = false;
+};
+
+/// Arguments of a built-in, by parameter.
+class Bound;
+class IRGen;
+struct BuiltinRow {
+  const char *name, *parameters, *group, *doc;
+  Val (IRGen::*handler)(Bound &);
+  const char *op;    ///< the operation behind simple rows
+  char conversion;   ///< how operands are converted: see Builtins.def
+};
+
+class Bound {
+public:
+  const BuiltinRow *row;
+  const ast::Call *call;
+  std::vector<std::pair<std::string, const ast::Expr *>> arguments; ///< in order of parameters; null: default
+  std::vector<const ast::Expr *> rest;                              ///< of `*name`
+  std::optional<Val> self;
+  const ast::Expr *operator[](llvm::StringRef name) const;
+  bool has(llvm::StringRef name) const { return (*this)[name] != nullptr; }
+};
+
+class IRGen {
+public:
+  IRGen(mlir::ModuleOp module, IRGenHost &host, DiagnosticEngine &diagnostics);
+  void generateTop(llvm::ArrayRef<const ast::Stmt *> statements, TopLevel &out);
+
+  // Emit.cpp
+  mlir::Location loc(SourceRange range);
+  [[noreturn]] void fail(DiagId id, SourceRange range, std::vector<std::string> args = {}, std::string help = {});
+  Diagnostic &report(DiagId id, SourceRange range, std::vector<std::string> args = {});
+  /// Creates an operation after asking its type rule; `sources` are the operands' ranges for the error.
+  mlir::Operation *createOp(llvm::StringRef name, SourceRange range, mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {},
+                            llvm::ArrayRef<SourceRange> sources = {}, mlir::TypeRange declared = {});
+  mlir::Value create(llvm::StringRef name, SourceRange range, mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {},
+                     llvm::ArrayRef<SourceRange> sources = {});
+  mlir::NamedAttribute attr(llvm::StringRef name, mlir::Attribute value) { return b.getNamedAttr(name, value); }
+  mlir::NamedAttribute integerAttr(llvm::StringRef name, int64_t n) { return attr(name, b.getI64IntegerAttr(n)); }
+  mlir::NamedAttribute integersAttr(llvm::StringRef name, llvm::ArrayRef<int64_t> n) { return attr(name, b.getDenseI64ArrayAttr(n)); }
+  mlir::NamedAttribute boolAttr(llvm::StringRef name, bool v) { return attr(name, b.getBoolAttr(v)); }
+  mlir::NamedAttribute stringAttr(llvm::StringRef name, llvm::StringRef s) { return attr(name, b.getStringAttr(s)); }
+  mlir::NamedAttribute dtypeAttr(DType d) { return stringAttr("dtype", std::string(nameOf(d))); }
+  Dim freshSize();
+  std::string sourceText(SourceRange range);
+
+  // Literals.cpp
+  mlir::Value integer(int64_t n, SourceRange range);
+  mlir::Value boolean(bool v, SourceRange range);
+  mlir::Value floating(double x, DType dtype, SourceRange range);
+  mlir::Value string(llvm::StringRef text, SourceRange range);
+  Val number(const ast::Number &n, bool negative = false);
+  mlir::Value numberAs(const ast::Expr &literal, DType dtype);
+  Val bracket(const ast::Bracket &bracket, std::optional<DType> dtype = std::nullopt);
+  mlir::Value compactBracket(const ast::Bracket &bracket, DType dtype);
+  static bool isLiteral(const ast::Expr &e);
+
+  // Operators.cpp
+  mlir::Value cast(mlir::Value x, DType dtype, SourceRange range);
+  mlir::Value castVal(const Val &x, DType dtype, SourceRange range);
+  /// To a dtype, or to its real part's dtype when the value is real and the dtype complex.
+  mlir::Value castOperand(const Val &x, DType dtype, SourceRange range);
+  DType promoteAll(llvm::ArrayRef<Val> values);
+  Val binary(ast::BinaryOp op, const Val &lhs, const Val &rhs, SourceRange range, SourceRange opRange, SourceRange lhsRange, SourceRange rhsRange);
+  Val elementwise(llvm::StringRef op, const Val &lhs, const Val &rhs, DType dtype, SourceRange range, SourceRange lhsRange, SourceRange rhsRange);
+  Val matmul(const Val &lhs, const Val &rhs, SourceRange range, SourceRange lhsRange, SourceRange rhsRange);
+  Val unary(ast::UnaryOp op, const Val &x, SourceRange range);
+  Val adjoint(const Val &x, SourceRange range);
+  Val transposeLast(const Val &x, SourceRange range);
+  const Val &needTensor(const Val &x, llvm::StringRef what, SourceRange range);
+
+  // Expressions.cpp
+  Val expr(const ast::Expr &e);
+  Val name(const ast::Name &n);
+  Val member(const ast::Member &m);
+  Val logical(const ast::Binary &e);
+  Variable *lookup(llvm::StringRef name);
+  Val readVariable(const std::string &name, SourceRange range, bool &found);
+  [[noreturn]] void unknownName(const std::string &name, SourceRange range, bool isFunction);
+  /// A rank-0 bool as i1.
+  mlir::Value condition(const ast::Expr &e);
+  std::optional<int64_t> constantOf(mlir::Value value);
+  /// A constant integer, bool, dtype or text argument.
+  int64_t staticInteger(const ast::Expr &e, llvm::StringRef what);
+  bool staticBool(const ast::Expr &e, llvm::StringRef what);
+  std::string staticString(const ast::Expr &e, llvm::StringRef what);
+  DType staticDType(const ast::Expr &e);
+  /// An i64 scalar.
+  mlir::Value indexValue(const ast::Expr &e, llvm::StringRef what);
+  mlir::Value indexValue(const Val &v, SourceRange range, llvm::StringRef what);
+  /// The items of `[a, b]`, a tuple, or a single value, as i64 scalars.
+  llvm::SmallVector<mlir::Value> indexList(const ast::Expr &e, llvm::StringRef what);
+  llvm::SmallVector<int64_t> staticList(const ast::Expr &e, llvm::StringRef what);
+  mlir::Value sizeOf(mlir::Value x, int64_t axis, SourceRange range);
+  llvm::SmallVector<mlir::Value> sizesOf(mlir::Value x, SourceRange range);
+  mlir::Value arith(llvm::StringRef op, mlir::Value a, mlir::Value b, SourceRange range) { return create(op, range, {a, b}); }
+
+  // Indexing.cpp
+  Val index(const ast::Index &e);
+  using Plan = IndexPlan;
+  Plan planIndex(const Val &base, llvm::ArrayRef<ast::Subscript> subscripts, SourceRange range);
+  Val applyPlan(mlir::Value x, const Plan &plan, SourceRange range);
+  mlir::Value storePlan(mlir::Value x, const Plan &plan, const Val &value, SourceRange range, SourceRange valueRange);
+  Val indexTuple(const Val &base, llvm::ArrayRef<ast::Subscript> subscripts, SourceRange range);
+  Val indexStr(const Val &base, llvm::ArrayRef<ast::Subscript> subscripts, SourceRange range);
+  void sliceBounds(const ast::Subscript &s, mlir::Value size, mlir::Value &start, mlir::Value &count, int64_t &step);
+  mlir::Value reshape(mlir::Value x, mlir::ValueRange sizes, SourceRange range);
+  mlir::Value broadcastTo(mlir::Value x, mlir::ValueRange sizes, SourceRange range);
+  mlir::Value permute(mlir::Value x, llvm::ArrayRef<int64_t> permutation, SourceRange range);
+  mlir::Value select(mlir::Value x, int64_t axis, mlir::Value index, SourceRange range);
+  mlir::Value sliceAxis(mlir::Value x, int64_t axis, mlir::Value start, mlir::Value count, int64_t step, SourceRange range);
+
+  // Statements.cpp
+  void statement(const ast::Stmt &s);
+  void block(const ast::Block &b);
+  void var(const ast::Var &s);
+  void assign(const ast::Assign &s);
+  void assignTo(const ast::Expr &target, Val value, SourceRange range);
+  Val updated(const Val &base, llvm::ArrayRef<const ast::Expr *> path, const Val &value, SourceRange range, SourceRange valueRange);
+  void define(const std::string &name, Val value, SourceRange range, bool declare);
+  void print(llvm::ArrayRef<const ast::Expr *> values, SourceRange range, bool echo);
+  void printVals(llvm::ArrayRef<Val> values, SourceRange range, bool echo);
+  Val declaredAs(Val value, const ast::TypeExpr &type, const std::string &name, SourceRange range);
+  Val structValue(const ast::Struct &decl, const ast::Expr &value);
+  Val makeStruct(const ast::Struct &decl, std::vector<Val> values, SourceRange range);
+  TypeDesc typeOf(const ast::TypeExpr &type, std::map<std::string, Dim> *sizes);
+
+  // ControlFlow.cpp
+  void ifStatement(const ast::If &s);
+  void whileStatement(const ast::While &s);
+  void forStatement(const ast::For &s);
+  /// The common form of loops. `test` gives the condition in the header; `element` the loop variable's value in the body (may be null).
+  void loop(const ast::Block &body, SourceRange range, llvm::StringRef variable, bool counted,
+            llvm::function_ref<mlir::Value(mlir::Value counter)> test, llvm::function_ref<Val(mlir::Value counter)> element);
+  bool tryLoop(std::vector<TypeDesc> &types, std::set<std::string> &loopSizes, llvm::ArrayRef<std::string> names, const ast::Block &body,
+               SourceRange range, llvm::StringRef variable, bool counted, llvm::function_ref<mlir::Value(mlir::Value)> test,
+               llvm::function_ref<Val(mlir::Value)> element);
+  bool widen(std::vector<TypeDesc> &types, llvm::ArrayRef<Val> back, std::set<std::string> &loopSizes, llvm::ArrayRef<std::string> names,
+             SourceRange range);
+  void leaveLoop(const ast::Stmt &s, bool isBreak);
+  std::vector<std::string> assignedIn(const ast::Node &node);
+  std::vector<Val> snapshot(llvm::ArrayRef<std::string> names);
+  void restore(llvm::ArrayRef<std::string> names, llvm::ArrayRef<Val> values);
+  /// A block where edges meet; its arguments are the values, which are returned.
+  std::vector<Val> merge(llvm::ArrayRef<Edge> edges, llvm::ArrayRef<std::string> names, SourceRange range, mlir::Block *into = nullptr);
+  llvm::SmallVector<mlir::Value> relabelled(llvm::ArrayRef<Val> values, llvm::ArrayRef<TypeDesc> types, SourceRange range);
+  mlir::Value relabel(mlir::Value v, mlir::Type type, SourceRange range);
+  TypeDesc join(const TypeDesc &a, const TypeDesc &b, const std::string &name, SourceRange range);
+  bool reachable() const { return current != nullptr; }
+  void moveTo(mlir::Block *block);
+  mlir::Block *newBlock();
+
+  // Functions.cpp
+  Val callUser(const ast::Function &decl, const ast::Call &call, std::vector<std::pair<std::string, const ast::Expr *>> arguments);
+  const Instance &instantiate(const ast::Function &decl, llvm::ArrayRef<Val> arguments, const std::string &key, SourceRange callRange,
+                              const std::set<unsigned> &statics);
+  void generateBody(const ast::Function &decl, llvm::ArrayRef<Val> arguments, Instance &instance, SourceRange callRange,
+                    const std::set<unsigned> &statics);
+  /// An i64 value of an expression over declared sizes.
+  mlir::Value sizeExpression(Dim dim, SourceRange range);
+  void bindSizes(const ast::Function &decl, llvm::ArrayRef<Val> arguments);
+  void returnStatement(const ast::Return &s);
+  void finishReturns(const ast::Function &decl, Instance &instance);
+
+  // Calls.cpp
+  Val call(const ast::Call &c);
+  Val convert(DType dtype, const ast::Call &c);
+  Val callStruct(const ast::Struct &decl, const ast::Call &c);
+  Val callBuiltin(const BuiltinRow &row, const ast::Call &c);
+  std::vector<std::pair<std::string, const ast::Expr *>> bindArguments(const ast::Call &c, llvm::ArrayRef<std::string> parameters,
+                                                                      llvm::ArrayRef<bool> optional, const std::string &function,
+                                                                      std::vector<const ast::Expr *> *rest = nullptr);
+  Val valueOf(Bound &args, llvm::StringRef name);
+  Val tensorArgument(Bound &args, llvm::StringRef name);
+  int64_t axisArgument(Bound &args, int64_t rank, int64_t defaultAxis, llvm::StringRef name = "axis");
+  int64_t normalizeAxis(int64_t axis, mlir::Type type, SourceRange range);
+  bool flagArgument(Bound &args, llvm::StringRef name, bool fallback);
+  SourceRange rangeOf(Bound &args, llvm::StringRef name);
+  Val convertFor(char conversion, const Val &x, SourceRange range);
+
+  /// One axis with all elements.
+  Val flattened(const Val &x, SourceRange range);
+  /// Sizes from `f(2, 3)`, `f([2, 3])` or `f(x.shape)`.
+  llvm::SmallVector<mlir::Value> sizeArguments(Bound &args);
+  llvm::SmallVector<mlir::Value> checkedSizes(llvm::SmallVector<mlir::Value> sizes, SourceRange range);
+  DType dtypeArgument(Bound &args, DType fallback);
+  std::vector<Val> tensorList(Bound &args);
+  mlir::Value broadcastBinary(llvm::StringRef op, mlir::Value a, mlir::Value b, SourceRange range) { return create(op, range, {a, b}); }
+  // Builtin*.cpp: handlers of rows of Builtins.def
+#define TOY_HANDLER(NAME) Val NAME(Bound &args);
+#include "irgen/Handlers.def"
+
+  mlir::MLIRContext *context;
+  mlir::ModuleOp module;
+  mlir::OpBuilder b;
+  mlir::Block *current = nullptr; ///< null: the code here is never reached
+  IRGenHost &host;
+  DiagnosticEngine &diagnostics;
+  std::vector<std::unique_ptr<FunctionState>> stack;
+  std::map<std::string, std::unique_ptr<Instance>> building;
+  std::map<const void *, std::set<unsigned>> staticParameters;
+  FunctionState &fn() { return *stack.back(); }
+};
+
+const BuiltinRow *findBuiltin(llvm::StringRef name);
+llvm::ArrayRef<BuiltinRow> builtinRows();
+
+} // namespace toy

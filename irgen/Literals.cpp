@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Constants: numbers read from their text in their final dtype with one rounding, brackets, strings.
+#include "irgen/IRGenImpl.h"
+
+#include "llvm/ADT/APFloat.h"
+#include "llvm/Support/Error.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace toy {
+
+static DenseElementsAttr scalarAttr(Type element, Attribute value) { return DenseElementsAttr::get(RankedTensorType::get({}, element), value); }
+
+Value IRGen::integer(int64_t n, SourceRange range) {
+  return create("constant", range, {}, {attr("value", scalarAttr(b.getI64Type(), b.getI64IntegerAttr(n)))});
+}
+Value IRGen::boolean(bool v, SourceRange range) {
+  return create("constant", range, {}, {attr("value", scalarAttr(b.getI1Type(), b.getBoolAttr(v)))});
+}
+Value IRGen::floating(double x, DType dtype, SourceRange range) {
+  Value v = create("constant", range, {}, {attr("value", scalarAttr(b.getF64Type(), b.getF64FloatAttr(x)))});
+  return cast(v, dtype, range);
+}
+Value IRGen::string(StringRef text, SourceRange range) { return create("str_constant", range, {}, {stringAttr("value", text)}); }
+
+bool IRGen::isLiteral(const ast::Expr &e) {
+  if (auto *unary = ast::dynCast<ast::Unary>(&e))
+    return unary->op != ast::UnaryOp::Not && unary->operand->kind == ast::NodeKind::Number;
+  return e.kind == ast::NodeKind::Number;
+}
+
+/// A decimal text in a floating semantics; infinite when it overflows.
+static APFloat readFloat(const std::string &text, bool negative, const llvm::fltSemantics &semantics) {
+  APFloat value(semantics);
+  std::string copy = text;
+  bool minus = negative;
+  if (!copy.empty() && copy[0] == '-') {
+    minus = !minus;
+    copy.erase(0, 1);
+  }
+  if (!copy.empty() && copy.back() == '.')
+    copy += '0';
+  if (copy.empty())
+    copy = "0";
+  if (auto result = value.convertFromString(copy, APFloat::rmNearestTiesToEven); !result)
+    llvm::consumeError(result.takeError());
+  if (minus)
+    value.changeSign();
+  return value;
+}
+
+static const llvm::fltSemantics &semanticsOf(DType d) {
+  switch (realOf(d)) {
+  case DType::F32: return APFloat::IEEEsingle();
+  case DType::F16: return APFloat::IEEEhalf();
+  case DType::BF16: return APFloat::BFloat();
+  default: return APFloat::IEEEdouble();
+  }
+}
+
+/// A decimal integer text in range of an integer dtype.
+static std::optional<int64_t> readInteger(std::string text, bool negative, DType dtype) {
+  if (!text.empty() && text[0] == '-') {
+    negative = !negative;
+    text.erase(0, 1);
+  }
+  uint64_t magnitude;
+  if (StringRef(text).getAsInteger(10, magnitude))
+    return std::nullopt;
+  uint64_t limit = dtype == DType::U8 ? 255 : dtype == DType::I32 ? (1ull << 31) - 1 : dtype == DType::Bool ? 1 : INT64_MAX;
+  if (magnitude > limit + (negative && dtype >= DType::I32 ? 1 : 0) || (negative && dtype <= DType::U8 && magnitude))
+    return std::nullopt;
+  return static_cast<int64_t>(negative ? -magnitude : magnitude);
+}
+
+/// A literal (a number, signed or not) as a constant of a dtype that its kind allows.
+Value IRGen::numberAs(const ast::Expr &literal, DType dtype) {
+  bool negative = false;
+  const ast::Expr *e = &literal;
+  if (auto *unary = ast::dynCast<ast::Unary>(e)) {
+    negative = unary->op == ast::UnaryOp::Neg;
+    e = unary->operand.get();
+  }
+  auto &n = ast::cast<ast::Number>(*e);
+  Type element = elementTypeOf(context, dtype);
+  auto rangeError = [&]() { fail(DiagId::LiteralRange, literal.range, {sourceText(literal.range), std::string(nameOf(dtype))}); };
+  if (kindOf(dtype) <= DKind::Int) {
+    if (n.form != ast::Number::Integer)
+      fail(DiagId::LiteralRange, literal.range, {sourceText(literal.range), std::string(nameOf(dtype))});
+    auto value = readInteger(n.re, negative, dtype);
+    if (!value)
+      rangeError();
+    return create("constant", literal.range, {}, {attr("value", scalarAttr(element, b.getIntegerAttr(element, *value)))});
+  }
+  APFloat re = readFloat(n.re, negative, semanticsOf(dtype)), im = readFloat(n.im, negative, semanticsOf(dtype));
+  if (n.re.empty() && !negative)
+    re = APFloat(semanticsOf(dtype), "0");
+  if (re.isInfinity() || im.isInfinity())
+    rangeError();
+  DenseElementsAttr value;
+  auto type = RankedTensorType::get({}, element);
+  if (isComplex(dtype))
+    value = DenseElementsAttr::get(type, std::complex<APFloat>(re, im));
+  else
+    value = DenseElementsAttr::get(type, re);
+  return create("constant", literal.range, {}, {attr("value", value)});
+}
+
+/// Alone, an integer is i64, a float f64, an imaginary or complex number c128.
+Val IRGen::number(const ast::Number &n, bool) {
+  DType dtype = n.form == ast::Number::Integer ? DType::I64 : n.form == ast::Number::Float ? DType::F64 : DType::C128;
+  Val val = Val::leaf(numberAs(n, dtype));
+  val.weak = true;
+  val.literal = &n;
+  return val;
+}
+
+/// A bracket of numbers as one constant: its texts are read straight into the buffer.
+Value IRGen::compactBracket(const ast::Bracket &bracket, DType dtype) {
+  std::string_view text = diagnostics.getSources().get(bracket.range.buffer).getText();
+  auto partText = [&](ast::Bracket::Part part) { return std::string(text.substr(part.begin, part.length)); };
+  auto partRange = [&](ast::Bracket::Part part) { return SourceRange{bracket.range.buffer, part.begin, part.begin + part.length}; };
+  Type element = elementTypeOf(context, dtype);
+  auto type = RankedTensorType::get(bracket.shape, element);
+  size_t n = bracket.re.size();
+  auto outOfRange = [&](ast::Bracket::Part part) { fail(DiagId::LiteralRange, partRange(part), {partText(part), std::string(nameOf(dtype))}); };
+  std::vector<char> raw(n * ::toy::sizeOf(dtype) + 1);
+  auto store = [&](size_t i, ast::Bracket::Part part, bool signedZero) {
+    std::string s = part.length ? partText(part) : "0";
+    double sign = part.negative ? -1 : 1;
+    if (realOf(dtype) == DType::F32) {
+      float x = std::strtof(s.c_str(), nullptr) * static_cast<float>(sign);
+      if (std::isinf(x))
+        outOfRange(part);
+      std::memcpy(raw.data() + i * 4, &x, 4);
+    } else {
+      double x = std::strtod(s.c_str(), nullptr) * sign;
+      if (std::isinf(x))
+        outOfRange(part);
+      std::memcpy(raw.data() + i * 8, &x, 8);
+    }
+  };
+  if (kindOf(dtype) <= DKind::Int) {
+    for (size_t i = 0; i < n; ++i) {
+      auto value = readInteger(partText(bracket.re[i]), bracket.re[i].negative, dtype);
+      if (!value)
+        outOfRange(bracket.re[i]);
+      std::memcpy(raw.data() + i * ::toy::sizeOf(dtype), &*value, ::toy::sizeOf(dtype));
+    }
+    if (dtype == DType::Bool) {
+      SmallVector<bool> bits(raw.begin(), raw.begin() + n);
+      return create("constant", bracket.range, {}, {attr("value", DenseElementsAttr::get(type, bits))});
+    }
+  } else {
+    bool complex = isComplex(dtype);
+    for (size_t i = 0; i < n; ++i) {
+      store(complex ? 2 * i : i, bracket.re[i], true);
+      if (complex)
+        store(2 * i + 1, bracket.im.empty() ? ast::Bracket::Part{} : bracket.im[i], true);
+    }
+  }
+  auto value = DenseElementsAttr::getFromRawBuffer(type, ArrayRef<char>(raw).take_front(n * ::toy::sizeOf(dtype)));
+  return create("constant", bracket.range, {}, {attr("value", value)});
+}
+
+/// `[a, b]`: numbers are f64 (c128 if one is complex, bool if all are); a conversion directly above gives the dtype.
+Val IRGen::bracket(const ast::Bracket &e, std::optional<DType> dtype) {
+  if (e.compact) {
+    if (dtype && !isComplex(*dtype) && e.anyComplex)
+      fail(DiagId::ComplexToReal, e.range, {"complex numbers", std::string(nameOf(*dtype))});
+    DType target = dtype.value_or(e.anyComplex ? DType::C128 : DType::F64);
+    if (kindOf(target) <= DKind::Int && !e.allIntegers) // as a conversion of the f64 tensor
+      return Val::leaf(cast(compactBracket(e, DType::F64), target, e.range));
+    return Val::leaf(compactBracket(e, target));
+  }
+  std::vector<Val> values;
+  for (const ast::ExprPtr &element : e.elements) {
+    if (auto *inner = ast::dynCast<ast::Bracket>(element.get()))
+      values.push_back(bracket(*inner, dtype));
+    else if (dtype && isLiteral(*element))
+      values.push_back(Val::leaf(numberAs(*element, *dtype)));
+    else
+      values.push_back(expr(*element));
+    if (!values.back().isTensor())
+      fail(DiagId::LiteralElement, element->range, {values.back().type().str()});
+  }
+  DType target = DType::F64;
+  bool allBool = !values.empty();
+  for (const Val &value : values) {
+    allBool &= value.tensor().getDtype() == DType::Bool;
+    if (isComplex(value.tensor().getDtype()))
+      target = DType::C128;
+  }
+  if (dtype)
+    target = *dtype;
+  else if (allBool)
+    target = DType::Bool;
+  SmallVector<Value> rows;
+  for (auto [i, value] : llvm::enumerate(values)) {
+    SourceRange range = e.elements[i]->range;
+    if (value.tensor().getRank() != values[0].tensor().getRank())
+      fail(DiagId::MixedNestingLiteral, range);
+    if (value.tensor().getRank() > 0 && e.elements[i]->kind != ast::NodeKind::Bracket)
+      fail(DiagId::LiteralElement, range, {value.type().str()}, "use `stack` to join tensors");
+    if (value.tensor().getSizes() != values[0].tensor().getSizes())
+      fail(DiagId::RaggedLiteral, range, {value.tensor().getDim(0).str(), values[0].tensor().getDim(0).str()});
+    Value x = castVal(value, target, range);
+    SmallVector<Value> sizes = {integer(1, range)};
+    llvm::append_range(sizes, sizesOf(x, range));
+    rows.push_back(reshape(x, sizes, range));
+  }
+  return Val::leaf(rows.size() == 1 ? rows[0] : create("concat", e.range, rows, {integerAttr("axis", 0)}));
+}
+
+} // namespace toy

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Types and values of the language as trees over the IR's leaves.
+#include "irgen/IRGenImpl.h"
+
+using namespace mlir;
+
+namespace toy {
+
+std::string TypeDesc::str() const {
+  if (kind == Nothing)
+    return "nothing";
+  if (kind == Leaf)
+    return typeText(leaf);
+  std::string out = kind == Tuple ? "(" : structName + "{";
+  for (auto [i, element] : llvm::enumerate(elements))
+    out += (i ? ", " : "") + (kind == Struct ? names[i] + ": " : std::string()) + element.str();
+  return out + (kind == Tuple ? ")" : "}");
+}
+
+void TypeDesc::flatten(SmallVectorImpl<Type> &leaves) const {
+  if (kind == Leaf)
+    leaves.push_back(leaf);
+  for (const TypeDesc &element : elements)
+    element.flatten(leaves);
+}
+
+TypeDesc Val::type() const {
+  TypeDesc desc;
+  if (kind == Leaf) {
+    desc.kind = TypeDesc::Leaf;
+    desc.leaf = value.getType();
+  } else if (kind == Tuple || kind == Struct) {
+    desc.kind = kind == Tuple ? TypeDesc::Tuple : TypeDesc::Struct;
+    desc.structName = structName;
+    desc.names = names;
+    for (const Val &element : elements)
+      desc.elements.push_back(element.type());
+  }
+  return desc;
+}
+
+void Val::flatten(SmallVectorImpl<Value> &leaves) const {
+  if (kind == Leaf)
+    leaves.push_back(value);
+  for (const Val &element : elements)
+    element.flatten(leaves);
+}
+
+Val unflatten(const TypeDesc &type, ValueRange &leaves) {
+  Val val;
+  if (type.kind == TypeDesc::Leaf) {
+    val = Val::leaf(leaves.front());
+    leaves = leaves.drop_front();
+  } else if (type.kind != TypeDesc::Nothing) {
+    val.kind = type.kind == TypeDesc::Tuple ? Val::Tuple : Val::Struct;
+    val.structName = type.structName;
+    val.names = type.names;
+    for (const TypeDesc &element : type.elements)
+      val.elements.push_back(unflatten(element, leaves));
+  }
+  return val;
+}
+
+} // namespace toy
