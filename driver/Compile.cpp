@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The flow from a text to its result: read, then either show a stage (--emit) or run.
+#include "driver/Compile.h"
+
+#include "ast/AST.h"
+#include "lexer/Lexer.h"
+#include "repl/Repl.h"
+#include "repl/Session.h"
+#include "runtime/Error.h"
+#include "runtime/Format.h"
+#include "runtime/Io.h"
+#include "runtime/Memory.h"
+#include "runtime/Output.h"
+#include "runtime/Parallel.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <unistd.h>
+
+namespace toy {
+namespace {
+
+int explain(const std::string &code) {
+  auto id = findDiagnostic(code);
+  if (!id) {
+    std::fprintf(stderr, "error[D0102]: `%s` is not the code of a diagnostic\n", code.c_str());
+    return 2;
+  }
+  const DiagInfo &info = infoOf(*id);
+  rt::output(fmt::format("{}: {}\n\n{}\n", info.code, info.format, info.explanation));
+  return 0;
+}
+
+int fail(Session &session, const rt::Error &error) {
+  session.getDiagnostics().report(error.id, {}, error.args);
+  session.showDiagnostics();
+  return 1;
+}
+
+std::string readFile(const std::string &path) {
+  rt::InputFile file(path);
+  if (file.size() >= (int64_t(1) << 31))
+    rt::fail(DiagId::SourceTooLarge, {std::to_string(file.size())});
+  std::string text(file.size(), '\0');
+  file.read(text.data(), file.size(), 0);
+  return text;
+}
+
+/// --emit: the text of one stage, to standard output or -o.
+int emit(Session &session, const Options &options, const std::string &name, const std::string &text) {
+  std::string out;
+  DiagnosticEngine &diagnostics = session.getDiagnostics();
+  if (options.emit == "tokens" || options.emit == "ast") {
+    TokenBuffer tokens = lex(diagnostics.getSources().add(name, text), diagnostics);
+    if (options.emit == "tokens")
+      out = print(tokens, diagnostics.getSources());
+    else
+      out = ast::print(parse(tokens, diagnostics, {options.mode != Options::File}).module);
+  } else {
+    auto module = session.lower(name, options.mode == Options::File || text.ends_with(";") || text.ends_with("}") ? text : text + ";");
+    if (module) {
+      std::string error;
+      out = session.getEngine().emit(*module, options.emit, error);
+      if (!error.empty())
+        diagnostics.report(DiagId::Internal, {}, {error});
+    }
+  }
+  bool ok = !diagnostics.hasErrors();
+  session.showDiagnostics();
+  if (!ok)
+    return 1;
+  if (options.output.empty())
+    rt::output(out);
+  else
+    rt::writeAtomically(options.output, out, nullptr, 0);
+  return 0;
+}
+
+std::string quoted(const std::string &text) {
+  std::string out = "\"";
+  for (char c : text)
+    out += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
+  return out + "\"";
+}
+
+/// The keys are LANGUAGE's; what does not exist yet is empty or 0.
+void writeStats(Session &session, const Options &options) {
+  rt::MemoryStats memory = rt::memoryStats();
+  EngineStats &engine = session.getEngine().stats();
+  std::string compiles, kernels, phases;
+  for (const CompileRecord &c : session.compiles)
+    compiles += fmt::format("{}{{\"function\": {}, \"reason\": {}, \"milliseconds\": {:.3f}, \"dynamic\": false}}", compiles.empty() ? "" : ", ",
+                            quoted(c.function), quoted(c.reason), c.milliseconds);
+  for (auto &[name, count] : engine.kernels)
+    kernels += fmt::format("{}{}: {}", kernels.empty() ? "" : ", ", quoted(name), count);
+  for (auto &[name, ms] : session.phaseMs)
+    phases += fmt::format("{}{}: {:.3f}", phases.empty() ? "" : ", ", quoted(name), ms);
+  std::string json = fmt::format(
+      "{{\"version\": \"0.1.0\", \"device\": \"cpu\", \"threads\": {}, \"compiles\": [{}], \"cache_hits\": {}, \"guards\": [], \"recognized\": [], "
+      "\"missed\": [], \"kernels\": {{{}}}, \"loops\": {}, \"repacks\": 0, \"copies\": {}, \"allocations\": {}, \"peak_bytes\": {}, \"phase_ms\": {{{}}}}}\n",
+      rt::threads(), compiles, session.cacheHits, kernels, engine.loops, memory.copies, memory.allocations, memory.peakBytes, phases);
+  rt::writeAtomically(options.stats, json, nullptr, 0);
+}
+
+SessionOptions sessionOptions(const Options &options) {
+  SessionOptions out;
+  out.jit = options.jit == "always" ? SessionOptions::Always : options.jit == "never" ? SessionOptions::Never : SessionOptions::Auto;
+  out.color = options.color == "always" || (options.color == "auto" && isatty(STDERR_FILENO) && !std::getenv("NO_COLOR"));
+  out.json = options.diagnostics == "json";
+  out.naiveMatmul = options.naiveMatmul;
+  out.optimization = options.optimization;
+  out.fuse = options.fuse;
+  return out;
+}
+
+int runProgram(Session &session, const Options &options) {
+  std::string name = options.input, text;
+  bool prompt = options.mode != Options::File;
+  if (options.mode == Options::File)
+    text = readFile(options.input);
+  else if (options.mode == Options::Text) {
+    name = "<command line>";
+    text = options.input;
+  } else {
+    name = "<stdin>";
+    text.assign(std::istreambuf_iterator<char>(std::cin), {});
+  }
+  if (!options.emit.empty())
+    return emit(session, options, name, text);
+  bool ok = session.run(name, std::move(text), {prompt}) != Session::Failed;
+  if (options.interactive)
+    return runPrompt(session);
+  return ok ? 0 : 1;
+}
+
+} // namespace
+
+int runToy(const Options &options) {
+  if (options.mode == Options::Help) {
+    rt::output(helpText());
+    rt::flushOutput();
+    return 0;
+  }
+  if (options.mode == Options::Version) {
+    rt::output("toy 0.1.0 (LLVM/MLIR 22)\n");
+    rt::flushOutput();
+    return 0;
+  }
+  rt::printOptions().precision = options.precision;
+  Session session(sessionOptions(options));
+  session.scriptArguments = options.arguments;
+  try {
+    if (options.mode == Options::Explain) {
+      int status = explain(options.input);
+      rt::flushOutput();
+      return status;
+    }
+    if (options.memoryLimit)
+      rt::setMemoryLimit(options.memoryLimit);
+    rt::setThreads(options.threads);
+    Options copy = options;
+    if (options.mode == Options::Prompt && !isatty(STDIN_FILENO))
+      copy.mode = Options::Stdin;
+    int status = copy.mode == Options::Prompt ? runPrompt(session) : runProgram(session, copy);
+    rt::flushOutput();
+    if (!options.stats.empty())
+      writeStats(session, options);
+    if (options.time)
+      for (auto &[phase, ms] : session.phaseMs)
+        std::fprintf(stderr, "%-10s %9.3f ms\n", phase.c_str(), ms);
+    return status;
+  } catch (rt::Error &error) {
+    return fail(session, error);
+  }
+}
+
+} // namespace toy

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The options in one table: spelling, values, what they set, help.
+#include "driver/Options.h"
+
+#include "support/Diagnostics.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <functional>
+
+namespace toy {
+namespace {
+
+struct Row {
+  std::string_view name, values, help;
+  std::function<bool(Options &, const std::string &)> apply; ///< false: not a value
+};
+
+bool integer(const std::string &text, int64_t low, int64_t high, int64_t &out) {
+  if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos || text.size() > 18)
+    return false;
+  out = std::stoll(text);
+  return out >= low && out <= high;
+}
+
+auto choice(std::string Options::*field, std::vector<std::string> values) {
+  return [=](Options &o, const std::string &v) {
+    for (const std::string &value : values)
+      if (v == value) {
+        o.*field = v;
+        return true;
+      }
+    return false;
+  };
+}
+auto text(std::string Options::*field) {
+  return [=](Options &o, const std::string &v) {
+    o.*field = v;
+    return !v.empty();
+  };
+}
+auto flag(bool Options::*field, bool value) {
+  return [=](Options &o, const std::string &) {
+    o.*field = value;
+    return true;
+  };
+}
+
+const std::vector<Row> &rows() {
+  static const std::vector<Row> table = {
+      {"--emit", "STAGE", "print a stage: tokens ast toy linalg llvm asm", choice(&Options::emit, {
+#define TOY_PHASE(NAME, HELP) #NAME,
+#include "driver/Phases.def"
+       })},
+      {"--device", "cpu|cuda|auto", "where tensors live", [](Options &, const std::string &v) { return v == "cpu" || v == "auto" || v == "cuda"; }},
+      {"--threads", "N", "threads of loops and products; 0 is all cores",
+       [](Options &o, const std::string &v) {
+         int64_t n;
+         return integer(v, 0, 4096, n) && (o.threads = n, true);
+       }},
+      {"--dynamic", "auto|on|off", "sizes that change", [](Options &, const std::string &v) { return v == "auto" || v == "on" || v == "off"; }},
+      {"--no-fuse", "", "one loop an operation", flag(&Options::fuse, false)},
+      {"--jit", "auto|always|never", "compile, or evaluate with the reference evaluator", choice(&Options::jit, {"auto", "always", "never"})},
+      {"--stats", "FILE", "JSON about the run", text(&Options::stats)},
+      {"--time", "", "times of the phases, on stderr", flag(&Options::time, true)},
+      {"--precision", "N|full", "digits of printed tensors",
+       [](Options &o, const std::string &v) {
+         int64_t n = 0;
+         bool ok = v == "full" || integer(v, 1, 17, n);
+         o.precision = n;
+         return ok;
+       }},
+      {"--color", "auto|always|never", "colours in messages", choice(&Options::color, {"auto", "always", "never"})},
+      {"--diagnostics", "text|json", "form of messages", choice(&Options::diagnostics, {"text", "json"})},
+      {"--check-bounds", "", "check every access (indices always are)", flag(&Options::checkBounds, true)},
+      {"--naive-matmul", "", "evaluator only: products in plain loops", flag(&Options::naiveMatmul, true)},
+      {"--memory-limit", "BYTES", "bytes that tensors may take", [](Options &o, const std::string &v) { return integer(v, 1, INT64_MAX, o.memoryLimit); }},
+  };
+  return table;
+}
+
+bool refuse(DiagId id, std::vector<std::string> args) {
+  std::fprintf(stderr, "error[%s]: %s\n", std::string(infoOf(id).code).c_str(), formatDiagnostic(id, args).c_str());
+  return false;
+}
+
+} // namespace
+
+std::string helpText() {
+  std::string out = "toy: an interactive compiler for tensors with complex numbers\n\n"
+                    "  toy                       the prompt\n"
+                    "  toy FILE.toy [ARGS]       run a script        toy -i FILE.toy   and stay at the prompt\n"
+                    "  toy -e 'CODE'             run a text          toy -             run standard input\n"
+                    "  toy --explain CODE        what a diagnostic means\n"
+                    "  toy --version, --help\n\nOptions (before the file):\n";
+  for (const Row &row : rows())
+    out += fmt::format("  {:<34}{}\n", std::string(row.name) + (row.values.empty() ? "" : "=" + std::string(row.values)), row.help);
+  out += "  -O0 … -O3                         how hard LLVM tries\n  -o FILE                           where --emit writes\n";
+  return out;
+}
+
+bool parseOptions(int argc, char **argv, Options &options) {
+  for (int i = 1; i < argc; ++i) {
+    std::string arg = argv[i];
+    auto next = [&](const char *what) {
+      if (++i >= argc)
+        return refuse(DiagId::OptionValue, {arg, what});
+      return true;
+    };
+    if (arg == "-" || arg.empty() || arg[0] != '-') {
+      options.mode = arg == "-" ? Options::Stdin : Options::File;
+      options.input = arg;
+      options.arguments.assign(argv + i + 1, argv + argc);
+      return true;
+    }
+    if (arg == "-e" || arg == "--explain") {
+      if (!next(""))
+        return false;
+      options.mode = arg == "-e" ? Options::Text : Options::Explain;
+      options.input = argv[i];
+      if (arg == "-e") {
+        options.arguments.assign(argv + i + 1, argv + argc);
+        return true;
+      }
+      continue;
+    }
+    if (arg == "-i")
+      options.interactive = true;
+    else if (arg == "--help" || arg == "-h")
+      options.mode = Options::Help;
+    else if (arg == "--version")
+      options.mode = Options::Version;
+    else if (arg.size() == 3 && arg.starts_with("-O") && arg[2] >= '0' && arg[2] <= '3')
+      options.optimization = arg[2] - '0';
+    else if (arg == "-o") {
+      if (!next(""))
+        return false;
+      options.output = argv[i];
+    } else {
+      if (arg.starts_with("-emit="))
+        arg.insert(0, "-");
+      size_t equal = arg.find('=');
+      std::string name = arg.substr(0, equal), value = equal == std::string::npos ? "" : arg.substr(equal + 1);
+      const Row *found = nullptr;
+      std::vector<std::string> names;
+      for (const Row &row : rows()) {
+        names.emplace_back(row.name);
+        if (row.name == name && row.values.empty() == (equal == std::string::npos))
+          found = &row;
+      }
+      if (!found) {
+        refuse(DiagId::UnknownOption, {argv[i]});
+        if (auto near = suggest(name, names))
+          std::fprintf(stderr, "help: did you mean `%s`?\n", near->c_str());
+        return false;
+      }
+      if (!found->apply(options, value))
+        return refuse(name == "--emit" ? DiagId::UnknownStage : DiagId::OptionValue,
+                      name == "--emit" ? std::vector<std::string>{value} : std::vector<std::string>{name, value});
+    }
+  }
+  return true;
+}
+
+} // namespace toy

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The command line.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace toy {
+
+struct Options {
+  enum Mode : uint8_t { Prompt, File, Text, Stdin, Help, Version, Explain } mode = Prompt;
+  std::string input; ///< file, text or code to explain
+  std::vector<std::string> arguments;
+  std::string emit, output, stats;
+  std::string jit = "auto", color = "auto", diagnostics = "text";
+  int optimization = 2, threads = 0, precision = 6;
+  int64_t memoryLimit = 0;
+  bool interactive = false, time = false, fuse = true, checkBounds = false, remarks = false, naiveMatmul = false;
+};
+
+/// Reads the arguments; on a mistake writes it to stderr and returns false (exit status 2).
+bool parseOptions(int argc, char **argv, Options &options);
+/// One screen.
+std::string helpText();
+
+} // namespace toy

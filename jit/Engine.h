@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Compiles modules of the toy dialect to machine code and calls it.
+#pragma once
+
+#include "reference/Evaluator.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+#include <memory>
+#include <set>
+
+namespace toy {
+
+struct EngineOptions {
+  int optimization = 2;
+  bool fuse = true;
+};
+
+/// Counters of compiled code, for --stats.
+struct EngineStats {
+  int64_t loops = 0;                       ///< fused loop nests run
+  std::map<std::string, int64_t> kernels; ///< library kernels called
+};
+
+class Engine {
+public:
+  explicit Engine(EngineOptions options);
+  ~Engine();
+
+  /// Compiles all functions of a module but `except`. The module is not changed.
+  bool compile(mlir::ModuleOp module, llvm::StringRef except, std::string &error);
+  bool has(llvm::StringRef symbol) const;
+  /// Calls a compiled function. Throws rt::Error.
+  std::vector<rt::Value> call(llvm::StringRef symbol, mlir::func::FuncOp function, std::vector<rt::Value> arguments, Environment &environment);
+  /// Where the last error happened and the calls around it, innermost first.
+  const std::vector<mlir::Location> &failureChain() const;
+  EngineStats &stats();
+
+  /// Texts of the later stages, for --emit: `llvm`, `asm`.
+  std::string emit(mlir::ModuleOp module, llvm::StringRef stage, std::string &error);
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> impl;
+};
+
+} // namespace toy

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Functions, blocks and calls.
+#include "reference/EvaluatorImpl.h"
+
+#include "runtime/Memory.h"
+#include "runtime/Parallel.h"
+
+using namespace mlir;
+
+namespace toy {
+
+SmallVector<int64_t> Frame::integers(ValueRange range) {
+  SmallVector<int64_t> out;
+  for (Value v : range)
+    out.push_back(integer(v));
+  return out;
+}
+
+/// A value is read for the last time by `user` if all its other uses are earlier in the same block.
+rt::TensorRef Frame::consume(Value v, Operation *user) {
+  bool last = v.getParentBlock() == user->getBlock();
+  for (OpOperand &use : v.getUses())
+    last &= use.getOwner() == user ? true : use.getOwner()->getBlock() == user->getBlock() && use.getOwner()->isBeforeInBlock(user);
+  if (llvm::count(user->getOperands(), v) > 1 || !last)
+    return tensorRef(v);
+  rt::TensorRef taken = std::move(std::get<rt::TensorRef>(values[v]));
+  values.erase(v);
+  return taken;
+}
+
+void Frame::run(Operation *op) {
+  if (auto fused = dyn_cast<FusedOp>(op)) {
+    Frame inner(evaluator);
+    for (auto [argument, operand] : llvm::zip_equal(fused.getBody().getArguments(), fused.getInputs()))
+      inner.values[argument] = values[operand];
+    for (Operation &nested : fused.getBody().front().without_terminator())
+      inner.run(&nested);
+    for (auto [result, value] : llvm::zip_equal(fused.getResults(), fused.getBody().front().getTerminator()->getOperands()))
+      values[result] = inner.values[value];
+    return;
+  }
+  if (op->hasTrait<OpTrait::Elementwise>())
+    return elementwise(op);
+  if (op->hasTrait<OpTrait::Reduction>())
+    return reduce(op);
+  if (auto product = dyn_cast<MatMulOp>(op))
+    return matmul(product);
+  if (!runTensor(op) && !runData(op))
+    rt::fail(DiagId::Internal, {"no evaluation of " + op->getName().getStringRef().str()});
+}
+
+std::vector<rt::Value> Evaluator::call(func::FuncOp function, std::vector<rt::Value> arguments) {
+  if (++depth > 10000) {
+    --depth;
+    rt::fail(DiagId::RecursionDepth);
+  }
+  struct Leave {
+    int &depth;
+    ~Leave() { --depth; }
+  } leave{depth};
+  Frame frame(*this);
+  Block *block = &function.getBody().front();
+  for (auto [argument, value] : llvm::zip_equal(block->getArguments(), arguments))
+    frame.values[argument] = std::move(value);
+  arguments.clear();
+  auto jump = [&](Block *target, ValueRange operands) {
+    std::vector<rt::Value> passed;
+    for (Value operand : operands)
+      passed.push_back(frame.values[operand]);
+    // What only this block defined is gone, so that updates in loops find themselves alone.
+    for (Operation &op : *block)
+      for (Value result : op.getResults())
+        if (!result.isUsedOutsideOfBlock(block))
+          frame.values.erase(result);
+    for (Value argument : block->getArguments())
+      if (!argument.isUsedOutsideOfBlock(block))
+        frame.values.erase(argument);
+    for (auto [argument, value] : llvm::zip_equal(target->getArguments(), passed))
+      frame.values[argument] = std::move(value);
+    block = target;
+    rt::poll();
+  };
+  while (true) {
+    Operation *current = nullptr;
+    try {
+      for (Operation &op : block->without_terminator()) {
+        current = &op;
+        if (auto call = dyn_cast<func::CallOp>(op)) {
+          std::vector<rt::Value> operands;
+          for (Value operand : call.getOperands())
+            operands.push_back(frame.values[operand]);
+          auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
+          std::vector<rt::Value> results = callee && !callee.isExternal() ? this->call(callee, std::move(operands))
+                                                                          : environment.callExternal(call.getCallee().str(), std::move(operands));
+          for (auto [result, value] : llvm::zip_equal(call.getResults(), results))
+            frame.values[result] = std::move(value);
+        } else
+          frame.run(&op);
+      }
+    } catch (rt::Error &) {
+      callChain.push_back(current->getLoc());
+      throw;
+    }
+    Operation *terminator = block->getTerminator();
+    if (auto branch = dyn_cast<cf::BranchOp>(terminator))
+      jump(branch.getDest(), branch.getDestOperands());
+    else if (auto branch = dyn_cast<cf::CondBranchOp>(terminator)) {
+      bool truth = *frame.tensor(branch.getCondition()).as<uint8_t>();
+      jump(truth ? branch.getTrueDest() : branch.getFalseDest(), truth ? branch.getTrueDestOperands() : branch.getFalseDestOperands());
+    } else {
+      std::vector<rt::Value> results;
+      for (Value operand : terminator->getOperands())
+        results.push_back(frame.values[operand]);
+      return results;
+    }
+  }
+}
+
+} // namespace toy

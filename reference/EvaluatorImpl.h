@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What the parts of the evaluator share: scalars as Element, and a frame of values.
+#pragma once
+
+#include "ir/ToyDialect.h"
+#include "reference/Evaluator.h"
+#include "runtime/Error.h"
+
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+
+#include <functional>
+
+namespace toy {
+
+/// One element of any dtype: integers and bool in `i`, floats in `re`, complex in both parts. f32 and c64 parts are kept rounded to float.
+struct Elem {
+  int64_t i = 0;
+  double re = 0, im = 0;
+};
+
+Elem loadElement(DType dtype, const void *data, int64_t index);
+void storeElement(DType dtype, void *data, int64_t index, Elem value);
+Elem castElement(Elem x, DType from, DType to);
+Elem addElements(Elem x, Elem y, DType dtype);
+Elem mulElements(Elem x, Elem y, DType dtype);
+/// Elements of a constant.
+rt::TensorRef constantTensor(mlir::DenseElementsAttr value, DType dtype);
+/// The scalar function of an elementwise operation.
+std::function<Elem(const Elem *)> scalarFunction(mlir::Operation *op);
+double minimumOf(double a, double b);
+double maximumOf(double a, double b);
+
+/// The values of one function activation (or of a fused group).
+struct Frame {
+  explicit Frame(Evaluator &evaluator) : evaluator(evaluator) {}
+
+  Evaluator &evaluator;
+  llvm::DenseMap<mlir::Value, rt::Value> values;
+
+  const rt::Tensor &tensor(mlir::Value v) { return *std::get<rt::TensorRef>(values[v]); }
+  rt::TensorRef tensorRef(mlir::Value v) { return std::get<rt::TensorRef>(values[v]); }
+  /// Takes the value out of the frame if this is its last use in a block that nothing else reads.
+  rt::TensorRef consume(mlir::Value v, mlir::Operation *user);
+  const std::string &text(mlir::Value v) { return std::get<rt::StrRef>(values[v])->text; }
+  int64_t integer(mlir::Value v) { return *tensor(v).as<int64_t>(); }
+  llvm::SmallVector<int64_t> integers(mlir::ValueRange range);
+  void set(mlir::Value v, rt::TensorRef t) { values[v] = std::move(t); }
+  void setText(mlir::Value v, std::string text) { values[v] = rt::StrRef(rt::newStr(std::move(text))); }
+  void setInteger(mlir::Value v, int64_t n) { set(v, rt::TensorRef(rt::newScalar(DType::I64, &n))); }
+  void setBool(mlir::Value v, bool b) { set(v, rt::TensorRef(rt::newScalar(DType::Bool, &b))); }
+
+  void run(mlir::Operation *op);
+  bool runTensor(mlir::Operation *op);
+  bool runData(mlir::Operation *op);
+  void elementwise(mlir::Operation *op);
+  void reduce(mlir::Operation *op);
+  void matmul(MatMulOp op);
+  Environment &environment() { return evaluator.environment; }
+  const EvaluatorOptions &options() { return evaluator.options; }
+};
+
+/// Calls `f(linear index of the result, coordinates)` for every element of a shape in row-major order.
+template <typename F> void forEachIndex(std::span<const int64_t> sizes, F &&f) {
+  int64_t count = 1;
+  for (int64_t n : sizes)
+    count *= n;
+  llvm::SmallVector<int64_t> index(sizes.size(), 0);
+  for (int64_t i = 0; i < count; ++i) {
+    f(i, index);
+    for (size_t axis = sizes.size(); axis-- > 0;) {
+      if (++index[axis] < sizes[axis])
+        break;
+      index[axis] = 0;
+    }
+  }
+}
+
+} // namespace toy

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Tensor operations: elementwise with broadcasting, reductions in their defined order, rearrangements, products.
+#include "reference/EvaluatorImpl.h"
+
+#include "runtime/Blas.h"
+#include "runtime/Memory.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace toy {
+
+/// Element strides of a dense tensor aligned to a rank, 0 along axes of size 1.
+static SmallVector<int64_t> stridesFor(const rt::Tensor &t, size_t rank) {
+  SmallVector<int64_t> strides(rank, 0);
+  int64_t stride = 1;
+  for (int64_t i = 1; i <= t.rank; ++i) {
+    strides[rank - i] = t.sizes[t.rank - i] == 1 ? 0 : stride;
+    stride *= t.sizes[t.rank - i];
+  }
+  return strides;
+}
+
+static int64_t dot(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+  int64_t sum = 0;
+  for (auto [x, y] : llvm::zip_equal(a, b))
+    sum += x * y;
+  return sum;
+}
+
+void Frame::elementwise(Operation *op) {
+  auto function = scalarFunction(op);
+  unsigned n = op->getNumOperands();
+  TensorType resultType = tensorTypeOf(op->getResult(0));
+  size_t rank = resultType.getRank();
+  SmallVector<int64_t> sizes(rank, 1);
+  for (Value operand : op->getOperands()) {
+    const rt::Tensor &t = tensor(operand);
+    for (int64_t i = 1; i <= t.rank; ++i)
+      if (t.sizes[t.rank - i] != 1)
+        sizes[rank - i] = t.sizes[t.rank - i];
+  }
+  rt::TensorRef out(rt::newTensor(resultType.getDtype(), sizes));
+  SmallVector<SmallVector<int64_t>> strides;
+  for (Value operand : op->getOperands())
+    strides.push_back(stridesFor(tensor(operand), rank));
+  forEachIndex(sizes, [&](int64_t i, ArrayRef<int64_t> index) {
+    Elem args[3];
+    for (unsigned k = 0; k < n; ++k)
+      args[k] = loadElement(tensor(op->getOperand(k)).dtype, tensor(op->getOperand(k)).data, dot(index, strides[k]));
+    storeElement(resultType.getDtype(), out->data, i, function(args));
+  });
+  set(op->getResult(0), std::move(out));
+}
+
+/// The fold of one output element. When the last axis is reduced: blocks of 8192 elements in row-major order; inside a block element j goes to
+/// lane j mod 32, lanes are combined by halving, block results are added in order. Otherwise plainly in order.
+static Elem foldInOrder(StringRef name, DType dtype, int64_t count, bool lanes, llvm::function_ref<Elem(int64_t)> element) {
+  auto combine = [&](Elem a, Elem b) -> Elem {
+    if (name == "sum")
+      return addElements(a, b, dtype);
+    if (name == "prod")
+      return mulElements(a, b, dtype);
+    if (name == "any")
+      return {a.i || b.i};
+    if (name == "all")
+      return {a.i && b.i};
+    bool isMin = name == "min";
+    if (isFloat(dtype))
+      return {0, isMin ? minimumOf(a.re, b.re) : maximumOf(a.re, b.re)};
+    return {isMin ? std::min(a.i, b.i) : std::max(a.i, b.i)};
+  };
+  bool ordered = name == "max" || name == "min";
+  Elem identity = ordered ? element(0) : castElement({name == "prod" || name == "all"}, DType::I64, dtype);
+  if (!lanes) {
+    Elem total = identity;
+    for (int64_t j = 0; j < count; ++j)
+      total = combine(total, element(j));
+    return total;
+  }
+  Elem total = identity;
+  for (int64_t begin = 0; begin < count; begin += 8192) {
+    Elem lane[32];
+    std::fill(lane, lane + 32, identity);
+    for (int64_t j = begin; j < std::min<int64_t>(begin + 8192, count); ++j)
+      lane[j % 32] = combine(lane[j % 32], element(j));
+    for (int half = 16; half > 0; half /= 2)
+      for (int l = 0; l < half; ++l)
+        lane[l] = combine(lane[l], lane[l + half]);
+    total = begin == 0 ? lane[0] : combine(total, lane[0]);
+  }
+  return total;
+}
+
+void Frame::reduce(Operation *op) {
+  StringRef name = op->getName().stripDialect();
+  const rt::Tensor &x = tensor(op->getOperand(0));
+  TensorType resultType = tensorTypeOf(op->getResult(0));
+  auto axes = op->getAttrOfType<DenseI64ArrayAttr>("axes").asArrayRef();
+  bool keepdims = op->getAttrOfType<BoolAttr>("keepdims").getValue();
+  SmallVector<int64_t> outer, inner, outerStrides, innerStrides, sizes, strides(x.rank, 1);
+  for (int64_t i = x.rank - 1; i > 0; --i)
+    strides[i - 1] = strides[i] * x.sizes[i];
+  for (int64_t i = 0; i < x.rank; ++i) {
+    bool reduced = llvm::is_contained(axes, i);
+    (reduced ? inner : outer).push_back(x.sizes[i]);
+    (reduced ? innerStrides : outerStrides).push_back(strides[i]);
+    if (!reduced || keepdims)
+      sizes.push_back(reduced ? 1 : x.sizes[i]);
+  }
+  int64_t count = 1;
+  for (int64_t n : inner)
+    count *= n;
+  bool lanes = x.rank == 0 || llvm::is_contained(axes, x.rank - 1);
+  rt::TensorRef out(rt::newTensor(resultType.getDtype(), sizes));
+  bool position = name.starts_with("arg");
+  if (count == 0 && out->count() && (position || name == "max" || name == "min"))
+    rt::fail(DiagId::EmptyReductionRun, {name.str()});
+  forEachIndex(outer, [&](int64_t i, ArrayRef<int64_t> index) {
+    int64_t base = dot(index, outerStrides);
+    auto element = [&](int64_t j) {
+      int64_t offset = base;
+      for (size_t axis = inner.size(); axis-- > 0; j /= inner[axis])
+        offset += j % inner[axis] * innerStrides[axis];
+      return castElement(loadElement(x.dtype, x.data, offset), x.dtype, position ? x.dtype : resultType.getDtype());
+    };
+    if (!position)
+      return storeElement(resultType.getDtype(), out->data, i, foldInOrder(name, resultType.getDtype(), count, lanes, element));
+    int64_t best = 0;
+    for (int64_t j = 1; j < count; ++j) {
+      Elem a = element(best), b = element(j);
+      bool better = isFloat(x.dtype) ? !std::isnan(a.re) && (std::isnan(b.re) || (name == "argmax" ? b.re > a.re : b.re < a.re))
+                                     : (name == "argmax" ? b.i > a.i : b.i < a.i);
+      best = better ? j : best;
+    }
+    out->as<int64_t>()[i] = best;
+  });
+  set(op->getResult(0), std::move(out));
+}
+
+void Frame::matmul(MatMulOp op) {
+  const rt::Tensor &a = tensor(op.getLhs()), &b = tensor(op.getRhs());
+  bool leftVector = a.rank == 1, rightVector = b.rank == 1;
+  int64_t m = leftVector ? 1 : a.sizes[a.rank - 2], k = a.sizes[a.rank - 1], n = rightVector ? 1 : b.sizes[b.rank - 1];
+  if (k != b.sizes[rightVector ? 0 : b.rank - 2])
+    rt::fail(DiagId::SizesDiffer, {"inner sizes", std::to_string(k), std::to_string(b.sizes[rightVector ? 0 : b.rank - 2])});
+  SmallVector<int64_t> batch(std::max({a.rank - 2, b.rank - 2, 0}), 1), sizes;
+  SmallVector<int64_t> aStrides(batch.size(), 0), bStrides(batch.size(), 0);
+  auto addBatch = [&](const rt::Tensor &t, SmallVector<int64_t> &strides, int64_t stride) {
+    for (int64_t i = 3; i <= t.rank; ++i) {
+      int64_t size = t.sizes[t.rank - i];
+      size_t at = batch.size() - (i - 2);
+      if (size != 1)
+        batch[at] = size, strides[at] = stride;
+      stride *= size;
+    }
+  };
+  addBatch(a, aStrides, m * k);
+  addBatch(b, bStrides, k * n);
+  sizes = batch;
+  if (!leftVector)
+    sizes.push_back(m);
+  if (!rightVector)
+    sizes.push_back(n);
+  rt::TensorRef out(rt::newTensor(tensorTypeOf(op.getResult()).getDtype(), sizes));
+  if (!options().naiveMatmul) {
+    rt::gemm(a.dtype, m, n, k, {a.data, k, 1, aStrides.data()}, {b.data, n, 1, bStrides.data()}, out->data, batch);
+  } else
+    forEachIndex(batch, [&](int64_t i, ArrayRef<int64_t> index) {
+      int64_t ao = dot(index, aStrides), bo = dot(index, bStrides);
+      for (int64_t row = 0; row < m; ++row)
+        for (int64_t column = 0; column < n; ++column) {
+          Elem sum;
+          for (int64_t j = 0; j < k; ++j)
+            sum = addElements(sum, mulElements(loadElement(a.dtype, a.data, ao + row * k + j), loadElement(b.dtype, b.data, bo + j * n + column), a.dtype), a.dtype);
+          storeElement(out->dtype, out->data, (i * m + row) * n + column, sum);
+        }
+    });
+  set(op.getResult(), std::move(out));
+}
+
+/// A tensor whose element at each index is an element of `x`.
+static rt::TensorRef gatherElements(const rt::Tensor &x, ArrayRef<int64_t> sizes, llvm::function_ref<int64_t(ArrayRef<int64_t>)> offset) {
+  rt::TensorRef out(rt::newTensor(x.dtype, sizes));
+  int64_t width = sizeOf(x.dtype);
+  forEachIndex(sizes, [&](int64_t i, ArrayRef<int64_t> index) {
+    std::memcpy(out->as<char>() + i * width, x.as<char>() + offset(index) * width, width);
+  });
+  return out;
+}
+
+static SmallVector<int64_t> denseStrides(const rt::Tensor &t) {
+  SmallVector<int64_t> strides(t.rank, 1);
+  for (int64_t i = t.rank - 1; i > 0; --i)
+    strides[i - 1] = strides[i] * t.sizes[i];
+  return strides;
+}
+
+bool Frame::runTensor(Operation *op) {
+  Value result = op->getNumResults() ? op->getResult(0) : Value();
+  if (auto o = dyn_cast<RelabelOp>(op))
+    values[result] = values[o.getX()];
+  else if (auto o = dyn_cast<DimOp>(op))
+    setInteger(result, tensor(o.getX()).sizes[o.getAxis()]);
+  else if (auto o = dyn_cast<ReshapeOp>(op)) {
+    rt::TensorRef x = tensorRef(o.getX());
+    set(result, rt::TensorRef(rt::newView(x.get(), x->dtype, integers(o.getSizes()))));
+  } else if (auto o = dyn_cast<PermuteOp>(op)) {
+    const rt::Tensor &x = tensor(o.getX());
+    SmallVector<int64_t> sizes, strides, dense = denseStrides(x);
+    for (int64_t axis : o.getPermutation()) {
+      sizes.push_back(x.sizes[axis]);
+      strides.push_back(dense[axis]);
+    }
+    set(result, gatherElements(x, sizes, [&](ArrayRef<int64_t> index) { return dot(index, strides); }));
+  } else if (auto o = dyn_cast<BroadcastOp>(op)) {
+    const rt::Tensor &x = tensor(o.getX());
+    SmallVector<int64_t> sizes = integers(o.getSizes()), strides = stridesFor(x, sizes.size());
+    for (int64_t i = 1; i <= x.rank; ++i)
+      if (x.sizes[x.rank - i] != 1 && x.sizes[x.rank - i] != sizes[sizes.size() - i])
+        rt::fail(DiagId::SizesDiffer, {"sizes of a broadcast", std::to_string(x.sizes[x.rank - i]), std::to_string(sizes[sizes.size() - i])});
+    set(result, gatherElements(x, sizes, [&](ArrayRef<int64_t> index) { return dot(index, strides); }));
+  } else if (auto o = dyn_cast<SliceOp>(op)) {
+    const rt::Tensor &x = tensor(o.getX());
+    SmallVector<int64_t> starts = integers(o.getStarts()), sizes = integers(o.getCounts()), strides = denseStrides(x);
+    int64_t base = dot(starts, strides);
+    for (auto [stride, step] : llvm::zip_equal(strides, o.getSteps()))
+      stride *= step;
+    set(result, gatherElements(x, sizes, [&](ArrayRef<int64_t> index) { return base + dot(index, strides); }));
+  } else if (auto o = dyn_cast<SliceStoreOp>(op)) {
+    rt::TensorRef x(rt::unique(consume(o.getX(), op).take()));
+    const rt::Tensor &v = tensor(o.getValues());
+    SmallVector<int64_t> starts = integers(o.getStarts()), sizes = integers(o.getCounts()), strides = denseStrides(*x), from = stridesFor(v, sizes.size());
+    for (int64_t i = 1; i <= v.rank; ++i)
+      if (v.sizes[v.rank - i] != 1 && v.sizes[v.rank - i] != sizes[sizes.size() - i])
+        rt::fail(DiagId::SizesDiffer, {"sizes of the value and the slice", std::to_string(v.sizes[v.rank - i]), std::to_string(sizes[sizes.size() - i])});
+    int64_t base = dot(starts, strides);
+    for (auto [stride, step] : llvm::zip_equal(strides, o.getSteps()))
+      stride *= step;
+    forEachIndex(sizes, [&](int64_t, ArrayRef<int64_t> index) {
+      storeElement(x->dtype, x->data, base + dot(index, strides), loadElement(v.dtype, v.data, dot(index, from)));
+    });
+    set(result, std::move(x));
+  } else if (auto o = dyn_cast<ConcatOp>(op)) {
+    int64_t axis = o.getAxis(), total = 0;
+    for (Value part : o.getParts())
+      total += tensor(part).sizes[axis];
+    SmallVector<int64_t> sizes(tensor(o.getParts()[0]).shape().begin(), tensor(o.getParts()[0]).shape().end());
+    sizes[axis] = total;
+    rt::TensorRef out(rt::newTensor(tensorTypeOf(result).getDtype(), sizes));
+    SmallVector<int64_t> strides = denseStrides(*out);
+    int64_t at = 0;
+    for (Value part : o.getParts()) {
+      const rt::Tensor &x = tensor(part);
+      forEachIndex(x.shape(), [&](int64_t i, ArrayRef<int64_t> index) {
+        storeElement(out->dtype, out->data, at * strides[axis] + dot(index, strides), loadElement(x.dtype, x.data, i));
+      });
+      at += x.sizes[axis];
+    }
+    set(result, std::move(out));
+  } else if (auto o = dyn_cast<PadOp>(op)) {
+    const rt::Tensor &x = tensor(o.getX());
+    SmallVector<int64_t> sizes, strides = denseStrides(x);
+    for (int64_t i = 0; i < x.rank; ++i)
+      sizes.push_back(x.sizes[i] + o.getLow()[i] + o.getHigh()[i]);
+    rt::TensorRef out(rt::newTensor(x.dtype, sizes));
+    forEachIndex(sizes, [&](int64_t i, ArrayRef<int64_t> index) {
+      int64_t offset = 0;
+      bool inside = true;
+      for (int64_t axis = 0; axis < x.rank; ++axis) {
+        int64_t k = index[axis] - o.getLow()[axis];
+        inside &= k >= 0 && k < x.sizes[axis];
+        offset += k * strides[axis];
+      }
+      storeElement(x.dtype, out->data, i, inside ? loadElement(x.dtype, x.data, offset) : loadElement(x.dtype, tensor(o.getValue()).data, 0));
+    });
+    set(result, std::move(out));
+  } else if (auto o = dyn_cast<DiagonalOp>(op)) {
+    const rt::Tensor &x = tensor(o.getX());
+    int64_t k = o.getOffset(), down = std::max<int64_t>(-k, 0), right = std::max<int64_t>(k, 0);
+    int64_t rows = x.sizes[x.rank - 2], columns = x.sizes[x.rank - 1];
+    SmallVector<int64_t> sizes(x.sizes, x.sizes + x.rank - 1), strides = denseStrides(x);
+    sizes.back() = std::max<int64_t>(std::min(rows - down, columns - right), 0);
+    strides.pop_back();
+    strides.back() = columns + 1;
+    set(result, gatherElements(x, sizes, [&](ArrayRef<int64_t> index) { return down * columns + right + dot(index, strides); }));
+  } else if (isa<ViewAsRealOp, ViewAsComplexOp>(op)) {
+    rt::TensorRef x = tensorRef(op->getOperand(0));
+    SmallVector<int64_t> sizes(x->shape().begin(), x->shape().end());
+    if (isa<ViewAsRealOp>(op))
+      sizes.push_back(2);
+    else
+      sizes.pop_back();
+    set(result, rt::TensorRef(rt::newView(x.get(), tensorTypeOf(result).getDtype(), sizes)));
+  } else if (auto o = dyn_cast<FullOp>(op)) {
+    const rt::Tensor &v = tensor(o.getValue());
+    set(result, gatherElements(v, integers(o.getSizes()), [](ArrayRef<int64_t>) { return 0; }));
+  } else if (auto o = dyn_cast<IotaOp>(op)) {
+    int64_t n = integer(o.getSize());
+    rt::TensorRef out(rt::newTensor(DType::I64, std::span(&n, 1)));
+    for (int64_t i = 0; i < n; ++i)
+      out->as<int64_t>()[i] = i;
+    set(result, std::move(out));
+  } else
+    return false;
+  return true;
+}
+
+} // namespace toy

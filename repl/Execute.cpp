@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Running statements: generation, the choice between evaluation and compilation, errors, and undoing what a failed statement did.
+#include "ir/ToyDialect.h"
+#include "passes/Pipelines.h"
+#include "repl/SessionImpl.h"
+#include "runtime/Error.h"
+#include "runtime/Io.h"
+#include "runtime/Memory.h"
+#include "runtime/Output.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
+#include "llvm/ADT/ScopeExit.h"
+
+using namespace mlir;
+
+namespace toy {
+
+/// Concrete sizes from the values, in place of what was known statically.
+static TypeDesc concrete(TypeDesc type, llvm::function_ref<rt::Value()> nextLeaf) {
+  for (TypeDesc &element : type.elements)
+    element = concrete(element, nextLeaf);
+  if (type.kind != TypeDesc::Leaf)
+    return type;
+  rt::Value leaf = nextLeaf();
+  if (auto *t = std::get_if<rt::TensorRef>(&leaf)) {
+    SmallVector<Dim> dims;
+    for (int64_t n : (*t)->shape())
+      dims.push_back(Dim::number(type.leaf.getContext(), n));
+    type.leaf = TensorType::get(type.leaf.getContext(), (*t)->dtype, dims);
+  }
+  return type;
+}
+
+static size_t leafCount(const TypeDesc &type) {
+  SmallVector<Type> leaves;
+  type.flatten(leaves);
+  return leaves.size();
+}
+
+void Session::rollback(std::map<std::string, std::optional<rt::Value>> &changes) {
+  for (auto &[name, value] : changes)
+    if (value)
+      globals[name] = *value;
+    else
+      globals.erase(name);
+}
+
+std::vector<const rt::Value *> Session::liveValues() const {
+  std::vector<const rt::Value *> out;
+  for (auto &[name, value] : globals)
+    out.push_back(&value);
+  return out;
+}
+
+SourceRange Session::rangeOf(Location location) {
+  if (auto call = dyn_cast<CallSiteLoc>(location))
+    return rangeOf(call.getCallee());
+  auto range = dyn_cast<FileLineColRange>(location);
+  if (!range)
+    return {};
+  StringRef file = range.getFilename();
+  BufferId id = sources.find(std::string_view(file.data(), file.size()));
+  if (id == noBuffer)
+    return {};
+  const SourceBuffer &buffer = sources.get(id);
+  return {id, buffer.offsetOf(range.getStartLine(), range.getStartColumn()), buffer.offsetOf(range.getEndLine(), range.getEndColumn())};
+}
+
+/// The innermost place in the user's own text, and the calls that led there.
+void Session::reportRuntimeError(const rt::Error &error, ArrayRef<Location> chain) {
+  std::vector<SourceRange> ranges;
+  for (Location l : chain) {
+    while (auto call = dyn_cast<CallSiteLoc>(l)) {
+      ranges.push_back(rangeOf(call.getCallee()));
+      l = call.getCaller();
+    }
+    ranges.push_back(rangeOf(l));
+  }
+  std::erase_if(ranges, [&](SourceRange r) { return !r.valid() || sources.get(r.buffer).getName() == "<library>"; });
+  Diagnostic &d = diagnostics.report(error.id, ranges.empty() ? SourceRange() : ranges[0], error.args);
+  for (size_t i = 1; i < ranges.size(); ++i) {
+    if (i == 6 && ranges.size() > 12) {
+      d.note({}, "… " + std::to_string(ranges.size() - 12) + " more calls …");
+      i = ranges.size() - 6;
+    }
+    d.note(ranges[i], "called here");
+  }
+}
+
+/// Small straight-line statements are evaluated; loops and large tensors are compiled.
+bool Session::worthCompiling(ModuleOp module, StringRef symbol) {
+  if (options.jit != SessionOptions::Auto)
+    return options.jit == SessionOptions::Always;
+  auto top = module.lookupSymbol<func::FuncOp>(symbol);
+  for (Block &block : top.getBody())
+    for (Block *next : block.getSuccessors())
+      if (next->getParent() == block.getParent() && next == &block)
+        return true;
+  bool heavy = false;
+  SmallPtrSet<Block *, 16> seen;
+  for (Block &block : top.getBody()) {
+    seen.insert(&block);
+    for (Block *next : block.getSuccessors())
+      heavy |= seen.contains(next); // a back edge: a loop
+  }
+  double work = 0;
+  top.walk([&](Operation *op) {
+    if (op->hasTrait<OpTrait::Elementwise>() || op->hasTrait<OpTrait::IndexMap>() || op->hasTrait<OpTrait::Reduction>())
+      for (Type type : llvm::concat<Type>(SmallVector<Type>(op->getResultTypes()), SmallVector<Type>(op->getOperandTypes())))
+        if (auto tensor = dyn_cast<TensorType>(type))
+          work += static_cast<double>(tensor.getStaticCount().value_or(1 << 20));
+  });
+  return heavy || work > 8192;
+}
+
+std::vector<rt::Value> Session::callExternal(const std::string &symbol, std::vector<rt::Value> arguments) {
+  auto it = symbolModules.find(symbol);
+  assert(it != symbolModules.end() && "an instance has a module");
+  CompiledModule &owner = *it->second;
+  if (options.jit == SessionOptions::Never) {
+    Evaluator evaluator(*owner.module, *this, {options.naiveMatmul});
+    try {
+      return evaluator.call(owner.module->lookupSymbol<func::FuncOp>(symbol), std::move(arguments));
+    } catch (rt::Error &) {
+      if (runningEvaluator)
+        llvm::append_range(runningEvaluator->callChain, evaluator.callChain);
+      throw;
+    }
+  }
+  return engine.call(symbol, owner.module->lookupSymbol<func::FuncOp>(symbol), std::move(arguments), *this);
+}
+
+bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top) {
+  std::map<std::string, std::optional<rt::Value>> changes;
+  journal = &changes;
+  auto finish = llvm::make_scope_exit([&] { journal = nullptr; });
+  uint64_t mark = rt::markObjects();
+  auto function = owner->module->lookupSymbol<func::FuncOp>(top.symbol);
+  PhaseTimer timer(phaseMs["run"]);
+  bool compiled = owner->compiled && engine.has(top.symbol);
+  std::vector<Location> chain;
+  auto undo = [&](const rt::Error &error) {
+    rollback(changes);
+    changes.clear();
+    if (compiled || options.jit != SessionOptions::Never)
+      chain.insert(chain.begin(), engine.failureChain().begin(), engine.failureChain().end());
+    reportRuntimeError(error, chain);
+    return false;
+  };
+  try {
+    if (compiled) {
+      engine.call(top.symbol, function, {}, *this);
+      return true;
+    }
+    Evaluator evaluator(*owner->module, *this, {options.naiveMatmul});
+    runningEvaluator = &evaluator;
+    auto done = llvm::make_scope_exit([&] {
+      runningEvaluator = nullptr;
+      chain = evaluator.callChain;
+    });
+    evaluator.call(function, {});
+    return true;
+  } catch (rt::Error &error) {
+    rt::Error copy = error;
+    bool failed = undo(copy);
+    std::vector<const rt::Value *> keep = liveValues();
+    if (options.jit != SessionOptions::Never)
+      rt::releaseSince(mark, keep);
+    return failed;
+  } catch (std::bad_alloc &) {
+    return undo({DiagId::OutOfMemory, {"more memory", "a value", "the system has none left"}});
+  }
+}
+
+bool Session::execute(ArrayRef<const ast::Stmt *> statements) {
+  auto owner = std::make_shared<CompiledModule>();
+  owner->module = ModuleOp::create(UnknownLoc::get(context.get()));
+  TopLevel top;
+  std::vector<std::string> outerPending;
+  std::swap(outerPending, pendingInstances);
+  auto restore = llvm::make_scope_exit([&] { std::swap(outerPending, pendingInstances); });
+  {
+    PhaseTimer timer(phaseMs["irgen"]);
+    if (!generate(*owner->module, statements, *this, diagnostics, top)) {
+      for (const std::string &key : pendingInstances)
+        instances.erase(key);
+      return false;
+    }
+  }
+  bool needsCompile = options.jit != SessionOptions::Never && (worthCompiling(*owner->module, top.symbol) || !pendingInstances.empty());
+  bool compileTop = options.jit != SessionOptions::Never && worthCompiling(*owner->module, top.symbol);
+  if (failed(mlir::verify(*owner->module))) {
+    diagnostics.report(DiagId::Internal, statements[0]->range, {"the IR of this statement does not verify"});
+    return false;
+  }
+  if (pendingInstances.empty() && !top.symbol.empty())
+    ++cacheHits;
+  for (const std::string &key : pendingInstances)
+    symbolModules[instances[key].symbol] = owner;
+  if (needsCompile) {
+    PhaseTimer timer(phaseMs["compile"]);
+    std::string error;
+    if (!engine.compile(*owner->module, compileTop ? std::string() : top.symbol, error)) {
+      diagnostics.report(DiagId::Internal, statements[0]->range, {error});
+      for (const std::string &key : pendingInstances)
+        instances.erase(key);
+      return false;
+    }
+    owner->compiled = true;
+    for (const std::string &key : pendingInstances)
+      compiles.push_back({key.substr(0, key.find('@')), "first call with these types", timer.milliseconds() / pendingInstances.size()});
+  }
+  bool ok = runTop(owner, top);
+  if (ok)
+    for (auto &[name, type] : top.stored) {
+      size_t n = leafCount(type), i = 0;
+      globalTypes[name] = concrete(type, [&] { return globals.at(n == 1 ? name : name + "." + std::to_string(i++)); });
+    }
+  return ok;
+}
+
+std::string Session::loadNow(const ast::Expr &path, TypeDesc &type) {
+  // `$path = path;` as a statement of its own.
+  auto name = std::make_unique<ast::Var>(path.range);
+  std::string pathName = "$path" + std::to_string(counter++), loaded = "$load" + std::to_string(counter++);
+  name->names = {pathName};
+  name->nameRanges = {path.range};
+  name->value.reset(const_cast<ast::Expr *>(&path)); // borrowed, given back below
+  bool ok = execute({name.get()});
+  name->value.release();
+  if (!ok)
+    return "";
+  try {
+    auto *text = std::get_if<rt::StrRef>(&globals.at(pathName));
+    if (!text) {
+      diagnostics.report(DiagId::ArgumentKind, path.range, {"load", "the path", "a string", globalTypes[pathName].str()});
+      return "";
+    }
+    rt::TensorRef tensor = rt::load((*text)->text);
+    type.kind = TypeDesc::Leaf;
+    SmallVector<Dim> dims;
+    for (int64_t n : tensor->shape())
+      dims.push_back(Dim::number(context.get(), n));
+    type.leaf = TensorType::get(context.get(), tensor->dtype, dims);
+    globals.erase(pathName);
+    globalTypes.erase(pathName);
+    globals[loaded] = tensor;
+    globalTypes[loaded] = type;
+    return loaded;
+  } catch (rt::Error &error) {
+    diagnostics.report(error.id, path.range, error.args);
+    return "";
+  }
+}
+
+} // namespace toy

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Inputs, declarations and the tables that IR generation asks for.
+#include "repl/Session.h"
+
+#include "repl/SessionImpl.h"
+#include "runtime/Io.h"
+#include "runtime/Output.h"
+
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "ir/ToyDialect.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+using namespace mlir;
+
+namespace toy {
+
+Session::Session(SessionOptions sessionOptions)
+    : options(sessionOptions), diagnostics(sources), context(std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED)),
+      engine({sessionOptions.optimization, sessionOptions.fuse}) {
+  context->loadDialect<ToyDialect, func::FuncDialect, cf::ControlFlowDialect>();
+}
+
+Session::~Session() = default;
+
+void Session::showDiagnostics() {
+  rt::flushOutput();
+  for (const Diagnostic &d : diagnostics.diagnostics()) {
+    std::string text = options.json ? diagnostics.renderJson(d) + "\n" : diagnostics.render(d, options.color);
+    std::fwrite(text.data(), 1, text.size(), stderr);
+  }
+  diagnostics.clear();
+}
+
+/// Enters functions, structs and imports; statements are left for later.
+bool Session::declare(const ast::Module &module, bool *hasStatements) {
+  for (const ast::StmtPtr &item : module.items) {
+    if (auto *f = ast::dynCast<ast::Function>(item.get())) {
+      functions[f->name] = f;
+      std::erase_if(instances, [&](auto &entry) { return entry.second.functions.count(f->name) > 0; });
+    } else if (auto *s = ast::dynCast<ast::Struct>(item.get())) {
+      structures[s->name] = s;
+      instances.clear(); // their types may hold the old members
+    } else if (auto *i = ast::dynCast<ast::Import>(item.get())) {
+      if (!import(*i))
+        return false;
+    } else if (hasStatements)
+      *hasStatements = true;
+  }
+  return true;
+}
+
+/// A file's declarations, once; its path is relative to the importing file.
+bool Session::import(const ast::Import &item) {
+  namespace fs = std::filesystem;
+  fs::path from(sources.get(item.range.buffer).getName());
+  fs::path path = fs::path(item.path).is_absolute() ? fs::path(item.path) : from.parent_path() / item.path;
+  std::string key = fs::weakly_canonical(path).string();
+  if (importing.count(key)) {
+    diagnostics.report(DiagId::ImportCycle, item.pathRange, {item.path});
+    return false;
+  }
+  if (!imported.insert(key).second)
+    return true;
+  std::string text;
+  try {
+    rt::InputFile file(path.string());
+    text.resize(file.size());
+    file.read(text.data(), file.size(), 0);
+  } catch (rt::Error &e) {
+    diagnostics.report(e.id, item.pathRange, e.args);
+    imported.erase(key);
+    return false;
+  }
+  importing.insert(key);
+  ParseResult result = parse(lex(sources.add(path.string(), std::move(text)), diagnostics), diagnostics);
+  bool ok = result.status == ParseStatus::Complete;
+  modules.push_back(std::make_unique<ast::Module>(std::move(result.module)));
+  const ast::Module &module = *modules.back();
+  ok = ok && declare(module, nullptr);
+  std::vector<const ast::Stmt *> statements;
+  for (const ast::StmtPtr &s : module.items)
+    if (ok && s->kind != ast::NodeKind::Function && s->kind != ast::NodeKind::Struct && s->kind != ast::NodeKind::Import)
+      ok = execute({s.get()});
+  importing.erase(key);
+  if (!ok)
+    imported.erase(key);
+  return ok;
+}
+
+static bool isStatement(const ast::Stmt &s) {
+  return s.kind != ast::NodeKind::Function && s.kind != ast::NodeKind::Struct && s.kind != ast::NodeKind::Import;
+}
+
+Session::Outcome Session::run(std::string name, std::string text, ParseOptions parseOptions) {
+  diagnostics.clear();
+  if (text.size() >= (1ull << 31)) {
+    diagnostics.report(DiagId::SourceTooLarge, {}, {std::to_string(text.size())});
+    showDiagnostics();
+    return Failed;
+  }
+  ParseResult result = [&] {
+    PhaseTimer timer(phaseMs["parse"]);
+    return parse(lex(sources.add(std::move(name), std::move(text)), diagnostics), diagnostics, parseOptions);
+  }();
+  if (result.status == ParseStatus::Incomplete) {
+    diagnostics.clear();
+    return Incomplete;
+  }
+  bool ok = result.status == ParseStatus::Complete;
+  bool hasStatements = false;
+  if (ok) {
+    modules.push_back(std::make_unique<ast::Module>(std::move(result.module)));
+    const ast::Module &module = *modules.back();
+    ok = declare(module, &hasStatements);
+    for (const ast::StmtPtr &s : module.items)
+      if (ok && isStatement(*s))
+        ok = execute({s.get()});
+    if (ok && !hasStatements && !parseOptions.prompt)
+      if (const ast::Function *main = function("main"); main && main->parameters.empty() && main->range.buffer == module.items.back()->range.buffer) {
+        auto call = std::make_unique<ast::Call>(main->nameRange);
+        call->callee = "main";
+        call->calleeRange = main->nameRange;
+        auto statement = std::make_unique<ast::ExprStmt>(main->nameRange);
+        statement->value = std::move(call);
+        modules.push_back(std::make_unique<ast::Module>());
+        modules.back()->items.push_back(std::move(statement));
+        ok = execute({modules.back()->items.back().get()});
+      }
+  }
+  showDiagnostics();
+  return ok ? Done : Failed;
+}
+
+OwningOpRef<ModuleOp> Session::lower(std::string name, std::string text) {
+  ParseResult result = parse(lex(sources.add(std::move(name), std::move(text)), diagnostics), diagnostics);
+  if (result.status != ParseStatus::Complete)
+    return {};
+  modules.push_back(std::make_unique<ast::Module>(std::move(result.module)));
+  if (!declare(*modules.back(), nullptr))
+    return {};
+  std::vector<const ast::Stmt *> statements;
+  for (const ast::StmtPtr &s : modules.back()->items)
+    if (isStatement(*s))
+      statements.push_back(s.get());
+  if (const ast::Function *main = function("main"); statements.empty() && main && main->parameters.empty()) {
+    auto call = std::make_unique<ast::Call>(main->nameRange);
+    call->callee = "main";
+    auto statement = std::make_unique<ast::ExprStmt>(main->nameRange);
+    statement->value = std::move(call);
+    modules.push_back(std::make_unique<ast::Module>());
+    modules.back()->items.push_back(std::move(statement));
+    statements.push_back(modules.back()->items.back().get());
+  }
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(context.get()));
+  TopLevel top;
+  if (!generate(*module, statements, *this, diagnostics, top))
+    return {};
+  return module;
+}
+
+const TypeDesc *Session::global(const std::string &name) {
+  auto it = globalTypes.find(name);
+  return it == globalTypes.end() ? nullptr : &it->second;
+}
+
+const ast::Function *Session::function(const std::string &name) {
+  auto it = functions.find(name);
+  return it == functions.end() ? nullptr : it->second;
+}
+
+const ast::Struct *Session::structure(const std::string &name) {
+  auto it = structures.find(name);
+  return it == structures.end() ? nullptr : it->second;
+}
+
+const Instance *Session::findInstance(const std::string &key) {
+  auto it = instances.find(key);
+  if (it == instances.end())
+    return nullptr;
+  for (auto &[name, type] : it->second.globals)
+    if (const TypeDesc *now = global(name); !now || now->str() != type)
+      return nullptr;
+  return &it->second;
+}
+
+void Session::addInstance(const std::string &key, const Instance &instance) {
+  instances[key] = instance;
+  pendingInstances.push_back(key);
+}
+
+std::string Session::newSymbol(const std::string &base) { return base + "." + std::to_string(counter++); }
+
+std::vector<std::string> Session::names() {
+  std::vector<std::string> out;
+  for (auto &[name, type] : globalTypes)
+    out.push_back(name);
+  for (auto &[name, decl] : functions)
+    out.push_back(name);
+  for (auto &[name, decl] : structures)
+    out.push_back(name);
+  return out;
+}
+
+std::vector<std::pair<std::string, std::string>> Session::variables() const {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (auto &[name, type] : globalTypes)
+    if (!name.starts_with("$"))
+      out.emplace_back(name, type.str());
+  return out;
+}
+
+std::vector<std::string> Session::functionNames() const {
+  std::vector<std::string> out;
+  for (auto &[name, decl] : functions)
+    out.push_back(name);
+  return out;
+}
+
+rt::Value Session::getGlobal(const std::string &name) { return globals.at(name); }
+
+void Session::setGlobal(const std::string &name, rt::Value value) {
+  if (journal && !journal->count(name)) {
+    auto it = globals.find(name);
+    (*journal)[name] = it == globals.end() ? std::nullopt : std::optional(it->second);
+  }
+  globals[name] = std::move(value);
+}
+
+} // namespace toy

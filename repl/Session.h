@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The state of a running program: variables, functions, compiled instances. Scripts, `-e` and the prompt are inputs to one session.
+#pragma once
+
+#include "irgen/IRGen.h"
+#include "jit/Engine.h"
+#include "parser/Parser.h"
+#include "reference/Evaluator.h"
+#include "runtime/Error.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace toy {
+
+struct SessionOptions {
+  enum Jit : uint8_t { Auto, Always, Never } jit = Auto;
+  bool color = false;
+  bool json = false;
+  bool naiveMatmul = false;
+  int optimization = 2;
+  bool fuse = true;
+};
+
+/// One compile, for --stats.
+struct CompileRecord {
+  std::string function, reason;
+  double milliseconds;
+};
+
+class Session : public IRGenHost, public Environment {
+public:
+  explicit Session(SessionOptions options);
+  ~Session() override;
+
+  enum Outcome : uint8_t { Done, Incomplete, Failed };
+  /// Runs a text. Errors are written to stderr; a failed statement changes nothing, and the statements behind it do not run.
+  /// At the prompt an unfinished text gives Incomplete and does nothing.
+  Outcome run(std::string name, std::string text, ParseOptions options);
+  /// The toy IR of a whole script as one module, for --emit; null after errors.
+  mlir::OwningOpRef<mlir::ModuleOp> lower(std::string name, std::string text);
+
+  std::vector<std::string> scriptArguments;
+  DiagnosticEngine &getDiagnostics() { return diagnostics; }
+  /// Writes and drops what was reported.
+  void showDiagnostics();
+  std::vector<std::pair<std::string, std::string>> variables() const; ///< names and types
+  std::vector<std::string> functionNames() const;
+  std::map<std::string, double> phaseMs;
+  std::vector<CompileRecord> compiles;
+  int64_t cacheHits = 0;
+  Engine &getEngine() { return engine; }
+
+  // IRGenHost
+  const TypeDesc *global(const std::string &name) override;
+  const ast::Function *function(const std::string &name) override;
+  const ast::Struct *structure(const std::string &name) override;
+  const Instance *findInstance(const std::string &key) override;
+  void addInstance(const std::string &key, const Instance &instance) override;
+  std::string newSymbol(const std::string &base) override;
+  std::string loadNow(const ast::Expr &path, TypeDesc &type) override;
+  std::vector<std::string> names() override;
+  // Environment
+  rt::Value getGlobal(const std::string &name) override;
+  void setGlobal(const std::string &name, rt::Value value) override;
+  const std::vector<std::string> &arguments() override { return scriptArguments; }
+  rt::RandomState &random() override { return randomState; }
+  std::vector<rt::Value> callExternal(const std::string &symbol, std::vector<rt::Value> arguments) override;
+
+private:
+  struct CompiledModule;
+  bool declare(const ast::Module &module, bool *hasStatements);
+  bool import(const ast::Import &item);
+  bool execute(llvm::ArrayRef<const ast::Stmt *> statements);
+  bool runTop(std::shared_ptr<CompiledModule> module, const TopLevel &top);
+  void reportRuntimeError(const rt::Error &error, llvm::ArrayRef<mlir::Location> chain);
+  SourceRange rangeOf(mlir::Location location);
+  bool worthCompiling(mlir::ModuleOp module, llvm::StringRef symbol);
+  void rollback(std::map<std::string, std::optional<rt::Value>> &journal);
+  std::vector<const rt::Value *> liveValues() const;
+
+  SessionOptions options;
+  SourceManager sources;
+  DiagnosticEngine diagnostics;
+  std::unique_ptr<mlir::MLIRContext> context;
+  Engine engine;
+  std::vector<std::unique_ptr<ast::Module>> modules;
+  std::map<std::string, const ast::Function *> functions;
+  std::map<std::string, const ast::Struct *> structures;
+  std::map<std::string, TypeDesc> globalTypes;
+  std::map<std::string, rt::Value> globals;
+  std::map<std::string, std::optional<rt::Value>> *journal = nullptr; ///< old values of what the running statement changes
+  std::map<std::string, Instance> instances;
+  std::vector<std::string> pendingInstances;
+  std::map<std::string, std::shared_ptr<CompiledModule>> symbolModules;
+  std::set<std::string> importing, imported;
+  std::map<std::string, std::string> folderOf;
+  rt::RandomState randomState;
+  unsigned counter = 0;
+  Evaluator *runningEvaluator = nullptr;
+};
+
+} // namespace toy

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Shared by the session's files.
+#pragma once
+
+#include "repl/Session.h"
+
+#include <chrono>
+
+namespace toy {
+
+/// Adds the time of a scope to a phase.
+class PhaseTimer {
+public:
+  explicit PhaseTimer(double &total) : total(total), begin(std::chrono::steady_clock::now()) {}
+  ~PhaseTimer() { total += milliseconds(); }
+  double milliseconds() const { return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count(); }
+
+private:
+  double &total;
+  std::chrono::steady_clock::time_point begin;
+};
+
+/// A module whose functions other modules call.
+struct Session::CompiledModule {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  bool compiled = false;
+};
+
+} // namespace toy
