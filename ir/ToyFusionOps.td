@@ -27,6 +27,21 @@ def FusedOp : Op<Toy_Dialect, "fused", [IsolatedFromAbove, Pure]> {
   let hasVerifier = 1;
 }
 
+def GemmOp : Toy_Op<"gemm", "declared", [Pure]> {
+  let summary = "a matrix product as BLAS computes it, operands read transposed or conjugated in place";
+  let description = [{
+    As `toy.matmul`, after transposes of the last two axes and conjugations of its operands were taken into flags: no copy is made of them.
+
+    ```mlir
+    %r = toy.gemm %a, %b {lhsTransposed = false, lhsConjugated = false, rhsTransposed = true, rhsConjugated = true}
+        : (!toy.tensor<c64[2, 3]>, !toy.tensor<c64[4, 3]>) -> !toy.tensor<c64[2, 4]>
+    ```
+  }];
+  let arguments = (ins Toy_Tensor:$lhs, Toy_Tensor:$rhs, BoolAttr:$lhsTransposed, BoolAttr:$lhsConjugated, BoolAttr:$rhsTransposed,
+                       BoolAttr:$rhsConjugated);
+  let results = (outs Toy_Tensor:$result);
+}
+
 def YieldOp : Op<Toy_Dialect, "yield", [Pure, Terminator, ReturnLike, HasParent<"FusedOp">]> {
   let summary = "what a fused group stores";
   let description = "```mlir\ntoy.yield %p : (!toy.tensor<c64[N]>) -> ()\n```";

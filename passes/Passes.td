@@ -26,4 +26,16 @@ def FuseElementwise : Pass<"toy-fuse", "::mlir::func::FuncOp"> {
   let options = [Option<"fuse", "fuse", "bool", "true", "Join producers; without it every operation is its own group.">];
   let dependentDialects = ["::toy::ToyDialect"];
 }
+
+def SelectKernels : Pass<"toy-select-kernels", "::mlir::func::FuncOp"> {
+  let summary = "chooses library kernels and folds what they can read in place";
+  let description = [{
+    A matrix product becomes `toy.gemm`; transposes of the last two axes and conjugations of its operands become flags.
+
+    Before: `%t = toy.permute %b {permutation = array<i64: 1, 0>}`, `%r = toy.matmul %a, %t`.
+    After: `%r = toy.gemm %a, %b {rhsTransposed = true, ...}`.
+    Guarantees: no `toy.matmul` is left.
+  }];
+  let dependentDialects = ["::toy::ToyDialect"];
+}
 #endif

@@ -15,6 +15,7 @@ void buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
   OpPassManager &functions = passes.nest<func::FuncOp>();
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
+  functions.addPass(createSelectKernels());
   FuseElementwiseOptions fuse;
   fuse.fuse = options.fuse;
   functions.addPass(createFuseElementwise(fuse));

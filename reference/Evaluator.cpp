@@ -19,6 +19,11 @@ SmallVector<int64_t> Frame::integers(ValueRange range) {
 
 /// A value is read for the last time by `user` if all its other uses are earlier in the same block.
 rt::TensorRef Frame::consume(Value v, Operation *user) {
+  if (single) {
+    rt::TensorRef taken = std::move(std::get<rt::TensorRef>(values[v]));
+    values.erase(v);
+    return taken;
+  }
   bool last = v.getParentBlock() == user->getBlock();
   for (OpOperand &use : v.getUses())
     last &= use.getOwner() == user ? true : use.getOwner()->getBlock() == user->getBlock() && use.getOwner()->isBeforeInBlock(user);

@@ -37,6 +37,7 @@ struct Frame {
 
   Evaluator &evaluator;
   llvm::DenseMap<mlir::Value, rt::Value> values;
+  bool single = false; ///< one operation alone: updates own their operand
 
   const rt::Tensor &tensor(mlir::Value v) { return *std::get<rt::TensorRef>(values[v]); }
   rt::TensorRef tensorRef(mlir::Value v) { return std::get<rt::TensorRef>(values[v]); }

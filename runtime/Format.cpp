@@ -182,7 +182,7 @@ private:
       });
       style.choose(largest, smallest);
       each([&](double x) { style.decimals = std::max(style.decimals, style.needed(x, options.precision)); });
-      style.decimals = std::min(style.decimals, style.scientific ? options.precision - 1 : options.precision + 4);
+      style.decimals = std::min(style.decimals, style.scientific ? options.precision - 1 : options.precision);
       for (size_t k = 0; k < shown.size(); ++k) {
         auto z = partsOf(t.dtype, element(shown[k]));
         texts[k] = style.part(z.real());

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The C functions behind compiled code. Objects are borrowed unless said otherwise; results are owned by the caller. Errors are exceptions.
+#include "jit/Abi.h"
+
+#include "reference/EvaluatorImpl.h"
+#include "runtime/Blas.h"
+#include "runtime/ComplexMath.h"
+#include "runtime/Memory.h"
+#include "runtime/Parallel.h"
+#include "runtime/Scalar.h"
+
+#include <cmath>
+
+using namespace toy;
+
+namespace toy {
+AbiState &abiState() {
+  static AbiState state;
+  return state;
+}
+} // namespace toy
+
+extern "C" {
+
+int64_t toy_rt_site = 0;
+
+static rt::Tensor *toy_rt_alloc(int64_t dtype, int64_t rank, const int64_t *sizes) {
+  return rt::newTensor(static_cast<DType>(dtype), {sizes, static_cast<size_t>(rank)});
+}
+static void toy_rt_release(rt::Tensor *t) { rt::release(t); }
+static void toy_rt_retain(rt::Tensor *t) { rt::retain(t); }
+static void toy_rt_release_str(rt::Str *s) { rt::release(s); }
+static void toy_rt_retain_str(rt::Str *s) { rt::retain(s); }
+static rt::Tensor *toy_rt_box(int64_t dtype, const void *element) { return rt::newScalar(static_cast<DType>(dtype), element); }
+static rt::Tensor *toy_rt_view(rt::Tensor *t, int64_t dtype, int64_t rank, const int64_t *sizes) {
+  return rt::newView(t, static_cast<DType>(dtype), {sizes, static_cast<size_t>(rank)});
+}
+static void toy_rt_parallel_for(void (*body)(void *, int64_t, int64_t), void *context, int64_t n, int64_t grain) {
+  rt::poll();
+  rt::parallelFor(n, grain, body, context);
+}
+static int64_t toy_rt_check_index(int64_t index, int64_t size, int64_t axis) { return rt::checkIndex(index, size, axis); }
+static void toy_rt_enter(int64_t site) {
+  if (abiState().calls.size() >= 10000) {
+    toy_rt_site = site;
+    rt::fail(DiagId::RecursionDepth);
+  }
+  abiState().calls.push_back(site);
+}
+static void toy_rt_leave() { abiState().calls.pop_back(); }
+
+/// A @ B with NumPy's rank rules; flags: 1 A transposed, 2 A conjugated, 4 B transposed, 8 B conjugated.
+static rt::Tensor *toy_rt_gemm(rt::Tensor *a, rt::Tensor *b, int64_t flags) {
+  struct Side {
+    int64_t rows, columns, rowStride, columnStride, matrix;
+    llvm::SmallVector<int64_t> batch;
+  };
+  auto side = [](const rt::Tensor &t, bool left, bool transposed) {
+    Side s;
+    int64_t n = t.rank, rows = n > 1 ? t.sizes[n - 2] : left ? 1 : t.sizes[0], columns = n > 1 ? t.sizes[n - 1] : left ? t.sizes[0] : 1;
+    s.matrix = rows * columns;
+    s.rows = transposed ? columns : rows;
+    s.columns = transposed ? rows : columns;
+    s.rowStride = transposed ? 1 : columns;
+    s.columnStride = transposed ? columns : 1;
+    s.batch.assign(t.sizes, t.sizes + std::max<int64_t>(n - 2, 0));
+    return s;
+  };
+  bool leftVector = a->rank == 1, rightVector = b->rank == 1;
+  Side x = side(*a, true, flags & 1 && !leftVector), y = side(*b, false, flags & 4 && !rightVector);
+  if (x.columns != y.rows)
+    rt::fail(DiagId::SizesDiffer, {"inner sizes", std::to_string(x.columns), std::to_string(y.rows)});
+  size_t rank = std::max(x.batch.size(), y.batch.size());
+  llvm::SmallVector<int64_t> batch(rank, 1), xs(rank, 0), ys(rank, 0);
+  auto place = [&](const Side &s, llvm::SmallVector<int64_t> &strides) {
+    int64_t stride = s.matrix;
+    for (size_t i = s.batch.size(); i-- > 0;) {
+      size_t at = rank - s.batch.size() + i;
+      if (s.batch[i] != 1) {
+        batch[at] = s.batch[i];
+        strides[at] = stride;
+      }
+      stride *= s.batch[i];
+    }
+  };
+  place(x, xs);
+  place(y, ys);
+  llvm::SmallVector<int64_t> sizes(batch);
+  if (!leftVector)
+    sizes.push_back(x.rows);
+  if (!rightVector)
+    sizes.push_back(y.columns);
+  rt::TensorRef out(rt::newTensor(a->dtype == DType::Bool ? DType::I64 : a->dtype, sizes));
+  bool complex = isComplex(a->dtype);
+  rt::gemm(a->dtype, x.rows, y.columns, x.columns, {a->data, x.rowStride, x.columnStride, xs.data(), complex && (flags & 2)},
+           {b->data, y.rowStride, y.columnStride, ys.data(), complex && (flags & 8)}, out->data, batch);
+  ++abiState().kernels[std::string("gemm_") + std::string(nameOf(a->dtype))];
+  rt::poll();
+  return out.take();
+}
+
+/// Executes one operation; updates own their first operand.
+static void toy_rt_eval(mlir::Operation *op, void **operands, void **results) {
+  Evaluator evaluator(op->getParentOfType<mlir::ModuleOp>(), *abiState().environment);
+  Frame frame(evaluator);
+  frame.single = true;
+  bool updates = llvm::isa<SliceStoreOp, TakeStoreOp, MaskStoreOp, PutAlongOp>(op);
+  for (auto [i, v] : llvm::enumerate(op->getOperands())) {
+    if (llvm::isa<StrType>(v.getType())) {
+      auto *s = static_cast<rt::Str *>(operands[i]);
+      rt::retain(s);
+      frame.values[v] = rt::StrRef(s);
+    } else {
+      auto *t = static_cast<rt::Tensor *>(operands[i]);
+      if (!(updates && i == 0))
+        rt::retain(t);
+      frame.values[v] = rt::TensorRef(t);
+    }
+  }
+  frame.run(op);
+  for (auto [i, v] : llvm::enumerate(op->getResults())) {
+    rt::Value &value = frame.values[v];
+    results[i] = llvm::isa<StrType>(v.getType()) ? static_cast<void *>(std::get<rt::StrRef>(value).take()) : std::get<rt::TensorRef>(value).take();
+  }
+}
+
+static double toy_rt_float_floordiv_f64(double a, double b) { return rt::floorDivide(a, b); }
+static double toy_rt_float_mod_f64(double a, double b) { return rt::floorModulo(a, b); }
+static float toy_rt_float_floordiv_f32(float a, float b) { return rt::floorDivide(double(a), double(b)); }
+static float toy_rt_float_mod_f32(float a, float b) { return rt::floorModulo(double(a), double(b)); }
+static int64_t toy_rt_int_floordiv(int64_t a, int64_t b) { return rt::floorDivide(a, b); }
+static int64_t toy_rt_int_mod(int64_t a, int64_t b) { return rt::floorModulo(a, b); }
+static int64_t toy_rt_int_pow(int64_t a, int64_t b) { return rt::integerPower(a, b); }
+
+static void put(double *out, rt::c128 z) {
+  out[0] = z.real();
+  out[1] = z.imag();
+}
+static void toy_rt_cdiv(double *out, double a, double b, double c, double d) { put(out, rt::divide({a, b}, {c, d})); }
+static void toy_rt_cpow(double *out, double a, double b, double c, double d) { put(out, rt::power(rt::c128(a, b), rt::c128(c, d))); }
+static void toy_rt_cpowi(double *out, double a, double b, double n) { put(out, rt::power(rt::c128(a, b), static_cast<int64_t>(n))); }
+
+#define TOY_COMPLEX_FUNCTIONS(ROW)                                                                                     \
+  ROW(exp) ROW(expm1) ROW(log) ROW(log1p) ROW(log2) ROW(log10) ROW(sqrt) ROW(rsqrt) ROW(reciprocal) ROW(sin) ROW(cos)  \
+  ROW(tan) ROW(sinh) ROW(cosh) ROW(tanh) ROW(asin) ROW(acos) ROW(atan) ROW(asinh) ROW(acosh) ROW(atanh) ROW(sign)      \
+  ROW(abs)
+#define TOY_COMPLEX(NAME)                                                                                              \
+  static void toy_rt_c##NAME(double *out, double re, double im) {                                                      \
+    static const rt::ComplexFunction function = rt::complexFunction(#NAME);                                            \
+    put(out, function({re, im}));                                                                                      \
+  }
+TOY_COMPLEX_FUNCTIONS(TOY_COMPLEX)
+}
+
+namespace toy {
+
+int64_t &abiSite() { return toy_rt_site; }
+
+std::span<const std::pair<const char *, void *>> abiSymbols() {
+#define TOY_SYMBOL(NAME) {#NAME, reinterpret_cast<void *>(&NAME)}
+#define TOY_COMPLEX_SYMBOLS(NAME)                                                                                      \
+  {"toy_rt_c" #NAME "_c64", reinterpret_cast<void *>(&toy_rt_c##NAME)}, {"toy_rt_c" #NAME "_c128", reinterpret_cast<void *>(&toy_rt_c##NAME)},
+#define TOY_INTEGER(NAME)                                                                                              \
+  {#NAME "_bool", reinterpret_cast<void *>(&NAME)}, {#NAME "_u8", reinterpret_cast<void *>(&NAME)}, {#NAME "_i32", reinterpret_cast<void *>(&NAME)}, \
+      {#NAME "_i64", reinterpret_cast<void *>(&NAME)}
+#define TOY_LIBM(NAME)                                                                                                 \
+  {#NAME, reinterpret_cast<void *>(static_cast<double (*)(double)>(&::NAME))}, {#NAME "f", reinterpret_cast<void *>(static_cast<float (*)(float)>(&::NAME##f))}
+#define TOY_LIBM2(NAME)                                                                                                \
+  {#NAME, reinterpret_cast<void *>(static_cast<double (*)(double, double)>(&::NAME))},                                \
+      {#NAME "f", reinterpret_cast<void *>(static_cast<float (*)(float, float)>(&::NAME##f))}
+  static const std::pair<const char *, void *> table[] = {
+      TOY_SYMBOL(toy_rt_site), TOY_SYMBOL(toy_rt_alloc), TOY_SYMBOL(toy_rt_release), TOY_SYMBOL(toy_rt_retain), TOY_SYMBOL(toy_rt_release_str),
+      TOY_SYMBOL(toy_rt_retain_str), TOY_SYMBOL(toy_rt_box), TOY_SYMBOL(toy_rt_view), TOY_SYMBOL(toy_rt_parallel_for), TOY_SYMBOL(toy_rt_check_index),
+      TOY_SYMBOL(toy_rt_enter), TOY_SYMBOL(toy_rt_leave), TOY_SYMBOL(toy_rt_gemm), TOY_SYMBOL(toy_rt_eval), TOY_SYMBOL(toy_rt_float_floordiv_f64),
+      TOY_SYMBOL(toy_rt_float_mod_f64), TOY_SYMBOL(toy_rt_float_floordiv_f32), TOY_SYMBOL(toy_rt_float_mod_f32),
+      TOY_INTEGER(toy_rt_int_floordiv), TOY_INTEGER(toy_rt_int_mod), TOY_INTEGER(toy_rt_int_pow), TOY_COMPLEX_SYMBOLS(div) TOY_COMPLEX_SYMBOLS(pow)
+      TOY_COMPLEX_SYMBOLS(powi) TOY_COMPLEX_FUNCTIONS(TOY_COMPLEX_SYMBOLS) TOY_LIBM(exp), TOY_LIBM(expm1), TOY_LIBM(log), TOY_LIBM(log1p), TOY_LIBM(log2),
+      TOY_LIBM(log10), TOY_LIBM(sin), TOY_LIBM(cos), TOY_LIBM(tan), TOY_LIBM(sinh), TOY_LIBM(cosh), TOY_LIBM(tanh), TOY_LIBM(asin), TOY_LIBM(acos),
+      TOY_LIBM(atan), TOY_LIBM(asinh), TOY_LIBM(acosh), TOY_LIBM(atanh), TOY_LIBM(erf), TOY_LIBM(floor), TOY_LIBM(ceil), TOY_LIBM(trunc),
+      TOY_LIBM(roundeven), TOY_LIBM(sqrt), TOY_LIBM2(atan2), TOY_LIBM2(hypot), TOY_LIBM2(pow), TOY_LIBM2(fmod)};
+  return table;
+}
+
+} // namespace toy

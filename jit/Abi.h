@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What compiled code calls.
+#pragma once
+
+#include "reference/Evaluator.h"
+
+#include <span>
+#include <utility>
+
+namespace toy {
+
+/// Names and addresses of the functions and variables that compiled code refers to.
+std::span<const std::pair<const char *, void *>> abiSymbols();
+
+/// The state of compiled code on this thread.
+struct AbiState {
+  Environment *environment = nullptr;
+  std::vector<int64_t> calls; ///< sites of the calls that are active
+  std::map<std::string, int64_t> kernels;
+  int64_t loops = 0;
+};
+AbiState &abiState();
+/// The place that compiled code reached last.
+int64_t &abiSite();
+
+} // namespace toy

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Blocks, edges and the life of references: each tensor or string value holds one reference, given up behind its last use; references passed
+/// along an edge are the receiving block's own. Arguments belong to the callee, results to the caller.
+#include "passes/lowering/FunctionEmitter.h"
+
+#include "runtime/Value.h"
+
+using namespace llvm;
+
+namespace toy {
+
+/// The LLVM types of a value of the dialect.
+static void appendTypes(SmallVectorImpl<Type *> &types, ScalarEmitter &scalars, mlir::Type type, LLVMContext &context) {
+  auto tensor = dyn_cast<TensorType>(type);
+  if (!tensor || !tensor.isScalar()) {
+    types.push_back(PointerType::getUnqual(context));
+    return;
+  }
+  types.append(tensor.isComplex() ? 2 : 1, scalars.partType(tensor.getDtype()));
+}
+
+Function *FunctionEmitter::declare(Module &module, mlir::func::FuncOp function) {
+  if (Function *known = module.getFunction(function.getSymName()))
+    return known;
+  IRBuilder<> b(module.getContext());
+  ScalarEmitter scalars(module, b);
+  SmallVector<Type *> arguments, results;
+  for (mlir::Type type : function.getFunctionType().getInputs())
+    appendTypes(arguments, scalars, type, module.getContext());
+  for (mlir::Type type : function.getFunctionType().getResults())
+    appendTypes(results, scalars, type, module.getContext());
+  Type *result = results.empty() ? b.getVoidTy() : results.size() == 1 ? results[0] : StructType::get(module.getContext(), results);
+  auto *f = Function::Create(FunctionType::get(result, arguments, false), Function::ExternalLinkage, function.getSymName(), module);
+  f->addFnAttr(Attribute::getWithUWTableKind(module.getContext(), UWTableKind::Default));
+  return f;
+}
+
+Slot FunctionEmitter::slotFromArguments(mlir::Type type, Function::arg_iterator &argument) {
+  auto tensor = dyn_cast<TensorType>(type);
+  if (!tensor || !tensor.isScalar())
+    return {&*argument++, {}};
+  Slot slot;
+  slot.scalar.re = &*argument++;
+  if (tensor.isComplex())
+    slot.scalar.im = &*argument++;
+  return slot;
+}
+
+void FunctionEmitter::append(SmallVectorImpl<Value *> &values, mlir::Value v) {
+  const Slot &slot = slots[v];
+  if (slot.object)
+    values.push_back(slot.object);
+  else {
+    values.push_back(slot.scalar.re);
+    if (slot.scalar.im)
+      values.push_back(slot.scalar.im);
+  }
+}
+
+Slot FunctionEmitter::makePhi(mlir::Type type) {
+  SmallVector<Type *> types;
+  appendTypes(types, scalars, type, module.getContext());
+  auto tensor = dyn_cast<TensorType>(type);
+  Slot slot;
+  if (!tensor || !tensor.isScalar())
+    slot.object = b.CreatePHI(types[0], 2);
+  else {
+    slot.scalar.re = b.CreatePHI(types[0], 2);
+    if (types.size() > 1)
+      slot.scalar.im = b.CreatePHI(types[1], 2);
+  }
+  return slot;
+}
+
+void FunctionEmitter::release(mlir::Value v) {
+  scalars.call(isa<StrType>(v.getType()) ? "toy_rt_release_str" : "toy_rt_release", b.getVoidTy(), {slots[v].object})->setDoesNotThrow();
+}
+void FunctionEmitter::retain(mlir::Value v) {
+  scalars.call(isa<StrType>(v.getType()) ? "toy_rt_retain_str" : "toy_rt_retain", b.getVoidTy(), {slots[v].object})->setDoesNotThrow();
+}
+
+bool FunctionEmitter::diesAt(mlir::Value v, mlir::Operation *op) {
+  mlir::Block *block = op->getBlock();
+  if (liveness.getLiveness(block)->isLiveOut(v))
+    return false;
+  for (mlir::Operation *user : v.getUsers()) {
+    mlir::Operation *at = block->findAncestorOpInBlock(*user);
+    if (at && at != op && op->isBeforeInBlock(at))
+      return false;
+  }
+  return true;
+}
+
+/// Gives up references whose last use this operation was, and results that nobody uses.
+void FunctionEmitter::releaseDead(mlir::Operation *op) {
+  SmallPtrSet<void *, 8> done;
+  for (mlir::Value operand : op->getOperands())
+    if (isObject(operand) && done.insert(operand.getAsOpaquePointer()).second && diesAt(operand, op) && !moved.contains(operand.getAsOpaquePointer()))
+      release(operand);
+  moved.clear();
+  for (mlir::Value result : op->getResults())
+    if (isObject(result) && result.use_empty())
+      release(result);
+}
+
+void FunctionEmitter::emitBlock(mlir::Block &block) {
+  b.SetInsertPoint(blocks[&block]);
+  if (!block.isEntryBlock())
+    for (mlir::Value argument : block.getArguments())
+      slots[argument] = makePhi(argument.getType());
+  for (mlir::Value argument : block.getArguments())
+    if (isObject(argument) && argument.use_empty())
+      release(argument);
+  for (mlir::Operation &op : block.without_terminator()) {
+    emitOp(&op);
+    releaseDead(&op);
+  }
+  blocks[&block] = b.GetInsertBlock(); // where its branches leave from
+}
+
+/// A block on an edge: references for the receiver, and an end to those that the receiver does not need.
+BasicBlock *FunctionEmitter::edge(mlir::Block *from, mlir::Block *to, mlir::ValueRange operands) {
+  BasicBlock *block = BasicBlock::Create(b.getContext(), "", f);
+  b.SetInsertPoint(block);
+  for (mlir::Value operand : operands)
+    if (isObject(operand))
+      retain(operand);
+  const mlir::LivenessBlockInfo *here = liveness.getLiveness(from), *there = liveness.getLiveness(to);
+  SmallPtrSet<void *, 8> done;
+  auto end = [&](mlir::Value v) {
+    if (isObject(v) && done.insert(v.getAsOpaquePointer()).second && !there->isLiveIn(v))
+      release(v);
+  };
+  std::vector<mlir::Value> live(here->out().begin(), here->out().end());
+  // In a fixed order, so that the same program gives the same code.
+  llvm::sort(live, [](mlir::Value x, mlir::Value y) { return x.getAsOpaquePointer() < y.getAsOpaquePointer(); });
+  for (mlir::Value v : live)
+    end(v);
+  for (mlir::Value v : from->getTerminator()->getOperands())
+    if (isObject(v) && !here->isLiveOut(v))
+      end(v);
+  return block;
+}
+
+void FunctionEmitter::emitTerminator(mlir::Block &block) {
+  mlir::Operation *terminator = block.getTerminator();
+  b.SetInsertPoint(blocks[&block]);
+  if (auto ret = dyn_cast<mlir::func::ReturnOp>(terminator)) {
+    SmallVector<Value *> values;
+    SmallPtrSet<void *, 8> done;
+    for (mlir::Value v : ret.getOperands()) {
+      append(values, v);
+      if (isObject(v))
+        retain(v);
+    }
+    for (mlir::Value v : ret.getOperands())
+      if (isObject(v) && done.insert(v.getAsOpaquePointer()).second)
+        release(v);
+    if (values.empty())
+      b.CreateRetVoid();
+    else if (values.size() == 1)
+      b.CreateRet(values[0]);
+    else {
+      Value *aggregate = PoisonValue::get(f->getReturnType());
+      for (auto [i, v] : enumerate(values))
+        aggregate = b.CreateInsertValue(aggregate, v, i);
+      b.CreateRet(aggregate);
+    }
+    return;
+  }
+  BasicBlock *from = b.GetInsertBlock();
+  auto go = [&](mlir::Block *to, mlir::ValueRange operands, BasicBlock *start) {
+    // `start` is the first block of the target; phis take the operands.
+    BasicBlock *on = edge(&block, to, operands);
+    b.CreateBr(start);
+    for (auto [argument, operand] : zip_equal(to->getArguments(), operands)) {
+      SmallVector<Value *> phis, values;
+      append(phis, argument);
+      append(values, operand);
+      for (auto [phi, value] : zip_equal(phis, values))
+        cast<PHINode>(phi)->addIncoming(value, b.GetInsertBlock());
+    }
+    return on;
+  };
+  if (auto branch = dyn_cast<mlir::cf::BranchOp>(terminator)) {
+    BasicBlock *on = go(branch.getDest(), branch.getDestOperands(), starts[branch.getDest()]);
+    b.SetInsertPoint(from);
+    b.CreateBr(on);
+    return;
+  }
+  auto branch = cast<mlir::cf::CondBranchOp>(terminator);
+  BasicBlock *yes = go(branch.getTrueDest(), branch.getTrueDestOperands(), starts[branch.getTrueDest()]);
+  BasicBlock *no = go(branch.getFalseDest(), branch.getFalseDestOperands(), starts[branch.getFalseDest()]);
+  b.SetInsertPoint(from);
+  b.CreateCondBr(slots[branch.getCondition()].scalar.re, yes, no);
+}
+
+void FunctionEmitter::emit() {
+  f = declare(module, function);
+  for (mlir::Block &block : function.getBody()) {
+    BasicBlock *start = BasicBlock::Create(b.getContext(), "", f);
+    blocks[&block] = starts[&block] = start;
+  }
+  auto argument = f->arg_begin();
+  for (mlir::Value v : function.getBody().front().getArguments())
+    slots[v] = slotFromArguments(v.getType(), argument);
+  // Definitions come before uses in dominance order; blocks that nothing reaches were removed before.
+  SmallVector<mlir::Block *> order;
+  DenseSet<mlir::Block *> seen;
+  auto visit = [&](auto &self, mlir::Block *block) -> void {
+    if (!seen.insert(block).second)
+      return;
+    for (mlir::Block *next : block->getSuccessors())
+      self(self, next);
+    order.push_back(block);
+  };
+  visit(visit, &function.getBody().front());
+  for (mlir::Block *block : llvm::reverse(order))
+    emitBlock(*block);
+  for (mlir::Block *block : llvm::reverse(order))
+    emitTerminator(*block);
+  for (mlir::Block &block : function.getBody())
+    if (!seen.contains(&block)) {
+      b.SetInsertPoint(starts[&block]);
+      b.CreateUnreachable();
+    }
+  // Allocas need an entry block that nothing jumps to.
+  BasicBlock *entry = BasicBlock::Create(b.getContext(), "entry", f, &f->getEntryBlock());
+  IRBuilder<>(entry).CreateBr(entry->getNextNode());
+  for (BasicBlock &block : *f)
+    for (Instruction &i : make_early_inc_range(block))
+      if (isa<AllocaInst>(i) && &block != entry)
+        i.moveBefore(*entry, entry->begin());
+  emitEntry(f);
+}
+
+/// `void symbol.entry(void **arguments, void **results)`
+void FunctionEmitter::emitEntry(Function *body) {
+  auto *type = FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy()}, false);
+  auto *entry = Function::Create(type, Function::ExternalLinkage, function.getSymName() + ".entry", module);
+  entry->addFnAttr(Attribute::getWithUWTableKind(b.getContext(), UWTableKind::Default));
+  f = entry;
+  b.SetInsertPoint(BasicBlock::Create(b.getContext(), "entry", entry));
+  SmallVector<Value *> arguments;
+  for (auto [i, input] : enumerate(function.getFunctionType().getInputs())) {
+    Value *object = b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getPtrTy(), entry->getArg(0), i));
+    auto tensor = dyn_cast<TensorType>(input);
+    Slot slot = tensor && tensor.isScalar() ? unbox(input, object) : Slot{object, {}};
+    if (slot.object)
+      arguments.push_back(slot.object);
+    else {
+      arguments.push_back(slot.scalar.re);
+      if (slot.scalar.im)
+        arguments.push_back(slot.scalar.im);
+    }
+  }
+  CallInst *call = b.CreateCall(body, arguments);
+  unsigned part = 0;
+  bool single = !call->getType()->isStructTy();
+  auto next = [&]() -> Value * { return single ? static_cast<Value *>(call) : b.CreateExtractValue(call, part++); };
+  for (auto [i, output] : enumerate(function.getFunctionType().getResults())) {
+    auto tensor = dyn_cast<TensorType>(output);
+    Value *object;
+    if (tensor && tensor.isScalar()) {
+      Slot slot;
+      slot.scalar.re = next();
+      if (tensor.isComplex())
+        slot.scalar.im = next();
+      Value *memory = b.CreateAlloca(b.getDoubleTy(), b.getInt32(2));
+      scalars.store(tensor.getDtype(), memory, b.getInt64(0), slot.scalar);
+      object = scalars.call("toy_rt_box", b.getPtrTy(), {b.getInt64(static_cast<int>(tensor.getDtype())), memory});
+    } else
+      object = next();
+    b.CreateStore(object, b.CreateConstInBoundsGEP1_64(b.getPtrTy(), entry->getArg(1), i));
+  }
+  b.CreateRetVoid();
+}
+
+} // namespace toy

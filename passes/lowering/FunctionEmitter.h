@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Functions of the toy dialect as LLVM IR: control flow, scalars in registers, tensors as counted references, kernels and runtime calls.
+#pragma once
+
+#include "passes/lowering/KernelEmitter.h"
+
+#include "mlir/Analysis/Liveness.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace toy {
+
+/// What compiled code refers to by number or address at run time.
+struct EmissionTables {
+  /// Places that can fail, by the number that compiled code leaves in `toy_rt_site`.
+  std::vector<mlir::Location> &sites;
+};
+
+class FunctionEmitter {
+public:
+  FunctionEmitter(llvm::Module &module, mlir::func::FuncOp function, EmissionTables tables)
+      : module(module), function(function), tables(tables), b(module.getContext()), scalars(module, b), liveness(function) {}
+
+  /// Emits the body and an entry `symbol.entry(Tensor **arguments, Tensor **results)` that boxes scalars.
+  void emit();
+  static llvm::Function *declare(llvm::Module &module, mlir::func::FuncOp function);
+
+private:
+  // FunctionEmitter.cpp
+  void emitEntry(llvm::Function *body);
+  void emitBlock(mlir::Block &block);
+  void emitTerminator(mlir::Block &block);
+  llvm::BasicBlock *edge(mlir::Block *from, mlir::Block *to, mlir::ValueRange operands);
+  Slot slotFromArguments(mlir::Type type, llvm::Function::arg_iterator &argument);
+  void append(llvm::SmallVectorImpl<llvm::Value *> &values, mlir::Value v);
+  Slot makePhi(mlir::Type type);
+  bool isObject(mlir::Value v) { return llvm::isa<StrType>(v.getType()) || (llvm::isa<TensorType>(v.getType()) && !tensorTypeOf(v).isScalar()); }
+  void release(mlir::Value v);
+  void retain(mlir::Value v);
+  /// Whether `op` uses the value for the last time in this function.
+  bool diesAt(mlir::Value v, mlir::Operation *op);
+  void releaseDead(mlir::Operation *op);
+
+  // OpEmitter.cpp
+  void emitOp(mlir::Operation *op);
+  void emitCall(mlir::func::CallOp op);
+  void emitEval(mlir::Operation *op);
+  void emitGemm(GemmOp op);
+  void emitView(mlir::Operation *op);
+  void emitConstant(ConstantOp op);
+  void emitAssert(AssertOp op);
+  void setSite(mlir::Operation *op);
+  llvm::Value *sizeOf(mlir::Value tensor, int64_t axis);
+  llvm::Value *stackArray(llvm::Type *type, int64_t count);
+  llvm::Value *sizesArray(llvm::ArrayRef<llvm::Value *> sizes);
+  llvm::Value *box(mlir::Value v);
+  Slot unbox(mlir::Type type, llvm::Value *object);
+
+  llvm::Module &module;
+  mlir::func::FuncOp function;
+  EmissionTables tables;
+  llvm::IRBuilder<> b;
+  ScalarEmitter scalars;
+  mlir::Liveness liveness;
+  llvm::Function *f = nullptr;
+  llvm::DenseMap<mlir::Value, Slot> slots;
+  llvm::DenseMap<mlir::Block *, llvm::BasicBlock *> starts, blocks; ///< first and last LLVM block of each block
+  llvm::SmallPtrSet<void *, 4> moved; ///< operands whose reference the current operation took
+  int kernels = 0;
+};
+
+} // namespace toy

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The kernel emitter: a `toy.fused` group becomes an LLVM function of one loop nest. Every element of the result is computed from its index;
+/// index maps only change the index (as in XLA's elemental emitter), so a group has no temporaries.
+#pragma once
+
+#include "passes/lowering/ScalarEmitter.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+#include <functional>
+#include <map>
+
+namespace toy {
+
+/// A value of a function while it is emitted: a tensor or string object, or a scalar's parts.
+struct Slot {
+  llvm::Value *object = nullptr;
+  Element scalar;
+};
+
+class KernelEmitter {
+public:
+  KernelEmitter(llvm::Module &module, FusedOp op, llvm::IRBuilder<> &caller, llvm::ArrayRef<Slot> inputs, const std::string &name);
+
+  /// Emits the kernel and, in the caller, the allocation of the result and the call. The slot is the owned result.
+  Slot emit();
+
+private:
+  using Indices = llvm::SmallVector<llvm::Value *, 4>;
+
+  // In the caller: sizes of any value of the group.
+  llvm::Value *callerSize(mlir::Value value, int64_t axis);
+  llvm::Value *callerInteger(mlir::Value scalar);
+
+  // In the kernel.
+  llvm::Value *capture(llvm::Value *callerValue);
+  llvm::Value *size(mlir::Value value, int64_t axis) { return capture(callerSize(value, axis)); }
+  llvm::Value *integer(mlir::Value scalar) { return capture(callerInteger(scalar)); }
+  Element elementAt(mlir::Value value, const Indices &indices);
+  Element computeElement(mlir::Value value, const Indices &indices);
+  Element loadInput(mlir::Value value, const Indices &indices);
+  Element concatAt(ConcatOp op, const Indices &indices);
+  Element padAt(PadOp op, const Indices &indices);
+  llvm::Value *i64(int64_t n) { return k.getInt64(n); }
+  /// Indices of an operand that broadcasts to a result.
+  Indices aligned(mlir::Value operand, int64_t resultRank, const Indices &indices);
+  void loop(llvm::Value *begin, llvm::Value *end, llvm::function_ref<void(llvm::Value *)> body);
+  /// A value of `then` if the condition holds, `otherwise` else, each computed only when needed.
+  Element choose(llvm::Value *condition, DType dtype, llvm::function_ref<Element()> then, llvm::function_ref<Element()> otherwise);
+  Indices decode(llvm::Value *linear, llvm::ArrayRef<llvm::Value *> sizes);
+  llvm::Value *product(llvm::ArrayRef<llvm::Value *> values);
+
+  void emitMap();
+  // ReductionEmitter.cpp
+  void emitReduction(mlir::Operation *op);
+  Element combine(mlir::Operation *op, Element a, Element b, DType dtype);
+  Element reductionElement(mlir::Operation *op, const Indices &outer, llvm::Value *j);
+  Element emitBlock(mlir::Operation *op, const Indices &outer, llvm::Value *begin, llvm::Value *end);
+  void emitLaneReduction(mlir::Operation *op);
+  void emitColumnReduction(mlir::Operation *op);
+  void emitArgReduction(mlir::Operation *op);
+  void emitCombine(mlir::Operation *op, llvm::Value *partials, llvm::Value *count);
+  bool isAllElementwise(mlir::Value root);
+
+  /// Starts a kernel function; parameters are added as values are captured.
+  void begin();
+  /// Ends it and calls it from the caller over [0, range), on all cores when it is worth it.
+  void finish(llvm::Value *callerRange, llvm::Value *callerGrain, bool parallel);
+
+  llvm::Module &module;
+  FusedOp op;
+  llvm::IRBuilder<> &caller;
+  llvm::ArrayRef<Slot> inputs;
+  std::string name;
+  mlir::Value root;
+  TensorType rootType;
+
+  llvm::IRBuilder<> k; ///< in the kernel
+  ScalarEmitter scalars;
+  llvm::Function *kernel = nullptr;
+  llvm::Value *rangeBegin = nullptr, *rangeEnd = nullptr;
+  llvm::SmallVector<llvm::Value *> captured;
+  llvm::DenseMap<llvm::Value *, llvm::Value *> captures;
+  std::map<std::pair<void *, std::vector<llvm::Value *>>, Element> memo;
+  llvm::DenseMap<llvm::Value *, llvm::Value *> dataPointers;
+  std::map<std::pair<void *, int64_t>, llvm::Value *> callerSizes;
+  llvm::Value *callerOut = nullptr;
+  bool flat = false;
+  int parts = 0;
+};
+
+} // namespace toy

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Single operations: scalars inline, groups as kernels, products as BLAS calls, views as headers; everything else is executed by the runtime
+/// through one generic call.
+#include "passes/lowering/FunctionEmitter.h"
+
+#include "runtime/Value.h"
+
+#include "llvm/IR/MDBuilder.h"
+
+using namespace llvm;
+
+namespace toy {
+
+Value *FunctionEmitter::stackArray(Type *type, int64_t count) { return b.CreateAlloca(type, b.getInt32(std::max<int64_t>(count, 1))); }
+
+/// Leaves the operation's place for errors. Only operations that can fail pay for it.
+void FunctionEmitter::setSite(mlir::Operation *op) {
+  tables.sites.push_back(op->getLoc());
+  Value *site = module.getOrInsertGlobal("toy_rt_site", b.getInt64Ty());
+  b.CreateStore(b.getInt64(tables.sites.size() - 1), site);
+}
+
+Value *FunctionEmitter::sizeOf(mlir::Value tensor, int64_t axis) {
+  if (Dim dim = tensorTypeOf(tensor).getDim(axis); dim.isNumber())
+    return b.getInt64(dim.value());
+  Value *at = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), slots[tensor].object, offsetof(rt::Tensor, sizes) + 8 * axis);
+  return b.CreateLoad(b.getInt64Ty(), at);
+}
+
+Value *FunctionEmitter::sizesArray(ArrayRef<Value *> sizes) {
+  Value *array = stackArray(b.getInt64Ty(), sizes.size());
+  for (auto [i, size] : enumerate(sizes))
+    b.CreateStore(size, b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), array, i));
+  return array;
+}
+
+/// A value as an object: scalars get a new one.
+Value *FunctionEmitter::box(mlir::Value v) {
+  if (slots[v].object)
+    return slots[v].object;
+  auto type = dyn_cast<TensorType>(v.getType());
+  DType dtype = type ? type.getDtype() : DType::Bool; // i1 of toy.truth
+  Value *memory = stackArray(b.getDoubleTy(), 2);
+  scalars.store(dtype, memory, b.getInt64(0), slots[v].scalar);
+  return scalars.call("toy_rt_box", b.getPtrTy(), {b.getInt64(static_cast<int>(dtype)), memory});
+}
+
+/// The scalar in an object, which is given up.
+Slot FunctionEmitter::unbox(mlir::Type type, Value *object) {
+  auto tensor = cast<TensorType>(type);
+  Value *data = b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), object, offsetof(rt::Tensor, data)));
+  Slot slot{nullptr, scalars.load(tensor.getDtype(), data, b.getInt64(0))};
+  scalars.call("toy_rt_release", b.getVoidTy(), {object})->setDoesNotThrow();
+  return slot;
+}
+
+void FunctionEmitter::emitOp(mlir::Operation *op) {
+  mlir::Value result = op->getNumResults() == 1 ? op->getResult(0) : mlir::Value();
+  if (auto constant = dyn_cast<ConstantOp>(op))
+    return emitConstant(constant);
+  if (op->hasTrait<OpTrait::Elementwise>() && tensorTypeOf(result).isScalar()) {
+    if (isa<FloorDivOp, ModOp, PowOp>(op))
+      setSite(op);
+    SmallVector<Element> args;
+    for (mlir::Value operand : op->getOperands())
+      args.push_back(slots[operand].scalar);
+    slots[result].scalar = scalars.apply(op, args);
+    return;
+  }
+  if (auto fused = dyn_cast<FusedOp>(op)) {
+    setSite(op);
+    SmallVector<Slot> inputs;
+    for (mlir::Value v : fused.getInputs())
+      inputs.push_back(slots[v]);
+    std::string name = (function.getSymName() + ".k" + std::to_string(kernels++)).str();
+    slots[fused.getResult(0)] = KernelEmitter(module, fused, b, inputs, name).emit();
+    return;
+  }
+  if (auto dim = dyn_cast<DimOp>(op)) {
+    slots[result].scalar = {sizeOf(dim.getX(), dim.getAxis())};
+    return;
+  }
+  if (auto relabel = dyn_cast<RelabelOp>(op)) {
+    slots[result] = slots[relabel.getX()];
+    if (isObject(result))
+      retain(result);
+    return;
+  }
+  if (isa<TruthOp>(op)) {
+    slots[result] = slots[op->getOperand(0)];
+    return;
+  }
+  if (auto check = dyn_cast<CheckIndexOp>(op)) {
+    setSite(op);
+    slots[result].scalar = {scalars.call("toy_rt_check_index", b.getInt64Ty(), {slots[check.getIndex()].scalar.re, slots[check.getSize()].scalar.re, b.getInt64(check.getAxis())})};
+    return;
+  }
+  if (auto gemm = dyn_cast<GemmOp>(op))
+    return emitGemm(gemm);
+  if (isa<ReshapeOp, ViewAsRealOp, ViewAsComplexOp>(op))
+    return emitView(op);
+  if (auto call = dyn_cast<mlir::func::CallOp>(op))
+    return emitCall(call);
+  if (auto check = dyn_cast<AssertOp>(op))
+    return emitAssert(check);
+  emitEval(op);
+}
+
+void FunctionEmitter::emitConstant(ConstantOp op) {
+  auto value = cast<mlir::DenseElementsAttr>(op.getValue());
+  TensorType type = tensorTypeOf(op.getResult());
+  if (type.isScalar()) {
+    slots[op.getResult()].scalar = scalars.constant(value, type.getDtype());
+    return;
+  }
+  emitEval(op);
+}
+
+void FunctionEmitter::emitCall(mlir::func::CallOp op) {
+  auto callee = op->getParentOfType<mlir::ModuleOp>().lookupSymbol<mlir::func::FuncOp>(op.getCallee());
+  SmallVector<Value *> arguments;
+  SmallPtrSet<void *, 8> given;
+  for (mlir::Value v : op.getOperands()) {
+    append(arguments, v);
+    if (!isObject(v))
+      continue;
+    // The callee owns its arguments: the reference itself when this is the last use.
+    if (diesAt(v, op) && given.insert(v.getAsOpaquePointer()).second)
+      moved.insert(v.getAsOpaquePointer());
+    else
+      retain(v);
+  }
+  tables.sites.push_back(op.getLoc());
+  scalars.call("toy_rt_enter", b.getVoidTy(), {b.getInt64(tables.sites.size() - 1)});
+  CallInst *call = b.CreateCall(declare(module, callee), arguments);
+  scalars.call("toy_rt_leave", b.getVoidTy(), {})->setDoesNotThrow();
+  unsigned part = 0;
+  bool single = !call->getType()->isStructTy();
+  auto next = [&]() -> Value * { return single ? static_cast<Value *>(call) : b.CreateExtractValue(call, part++); };
+  for (mlir::Value result : op.getResults()) {
+    Slot slot;
+    if (isObject(result))
+      slot.object = next();
+    else {
+      slot.scalar.re = next();
+      if (tensorTypeOf(result).isComplex())
+        slot.scalar.im = next();
+    }
+    slots[result] = slot;
+  }
+}
+
+void FunctionEmitter::emitGemm(GemmOp op) {
+  setSite(op);
+  int64_t flags = op.getLhsTransposed() | op.getLhsConjugated() << 1 | op.getRhsTransposed() << 2 | op.getRhsConjugated() << 3;
+  Value *object = scalars.call("toy_rt_gemm", b.getPtrTy(), {slots[op.getLhs()].object, slots[op.getRhs()].object, b.getInt64(flags)});
+  slots[op.getResult()] = tensorTypeOf(op.getResult()).isScalar() ? unbox(op.getType(), object) : Slot{object, {}};
+}
+
+/// The same elements under another header; scalars become or come from tensors of one element.
+void FunctionEmitter::emitView(mlir::Operation *op) {
+  setSite(op);
+  mlir::Value x = op->getOperand(0), result = op->getResult(0);
+  TensorType from = tensorTypeOf(x), to = tensorTypeOf(result);
+  SmallVector<Value *> sizes;
+  if (auto reshape = dyn_cast<ReshapeOp>(op))
+    for (mlir::Value size : reshape.getSizes())
+      sizes.push_back(slots[size].scalar.re);
+  else {
+    for (int64_t axis = 0; axis < std::min(from.getRank(), to.getRank()); ++axis)
+      sizes.push_back(sizeOf(x, axis));
+    if (isa<ViewAsRealOp>(op))
+      sizes.push_back(b.getInt64(2));
+  }
+  if (from.isScalar() && to.isScalar()) {
+    slots[result] = slots[x];
+    return;
+  }
+  Value *source = box(x);
+  Value *object = scalars.call("toy_rt_view", b.getPtrTy(), {source, b.getInt64(static_cast<int>(to.getDtype())), b.getInt64(to.getRank()), sizesArray(sizes)});
+  if (from.isScalar())
+    scalars.call("toy_rt_release", b.getVoidTy(), {source})->setDoesNotThrow();
+  slots[result] = to.isScalar() ? unbox(to, object) : Slot{object, {}};
+}
+
+/// The text is only made when the condition fails.
+void FunctionEmitter::emitAssert(AssertOp op) {
+  BasicBlock *failed = BasicBlock::Create(b.getContext(), "", f), *passed = BasicBlock::Create(b.getContext(), "", f);
+  b.CreateCondBr(slots[op.getCondition()].scalar.re, passed, failed, MDBuilder(b.getContext()).createLikelyBranchWeights());
+  b.SetInsertPoint(failed);
+  emitEval(op);
+  b.CreateBr(passed);
+  b.SetInsertPoint(passed);
+}
+
+/// `toy_rt_eval(operation, operands, results)`: the runtime executes the operation on objects. Updates take their first operand's reference.
+void FunctionEmitter::emitEval(mlir::Operation *op) {
+  setSite(op);
+  bool updates = isa<SliceStoreOp, TakeStoreOp, MaskStoreOp, PutAlongOp>(op);
+  Value *operands = stackArray(b.getPtrTy(), op->getNumOperands()), *results = stackArray(b.getPtrTy(), op->getNumResults());
+  SmallVector<Value *> boxed;
+  for (auto [i, v] : enumerate(op->getOperands())) {
+    Value *object = box(v);
+    if (!slots[v].object)
+      boxed.push_back(object);
+    if (updates && i == 0 && isObject(v)) {
+      if (count(op->getOperands(), v) == 1 && diesAt(v, op))
+        moved.insert(v.getAsOpaquePointer());
+      else
+        retain(v);
+    }
+    b.CreateStore(object, b.CreateConstInBoundsGEP1_64(b.getPtrTy(), operands, i));
+  }
+  Value *address = b.CreateIntToPtr(b.getInt64(reinterpret_cast<uint64_t>(op)), b.getPtrTy());
+  scalars.call("toy_rt_eval", b.getVoidTy(), {address, operands, results});
+  for (Value *object : boxed)
+    scalars.call("toy_rt_release", b.getVoidTy(), {object})->setDoesNotThrow();
+  for (auto [i, result] : enumerate(op->getResults())) {
+    Value *object = b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getPtrTy(), results, i));
+    slots[result] = isObject(result) ? Slot{object, {}} : unbox(result.getType(), object);
+  }
+}
+
+} // namespace toy
