@@ -1,0 +1,31 @@
+# Every command installs and builds what it needs: `make run`, `make run FILE=x.toy ARGS='…'`, `make test`, `make check`, `make bench`.
+BUILD := build/release
+FILE ?= examples/01-tour.toy
+ARGS ?=
+
+.PHONY: build run test check bench setup clean
+
+setup:
+	@scripts/install-packages
+
+build: setup
+	@test -f $(BUILD)/build.ninja || cmake --preset release >/dev/null
+	@cmake --build $(BUILD) -- --quiet
+
+run: build
+	@$(BUILD)/toy $(FILE) $(ARGS)
+
+test: build
+	@/usr/bin/python3 tests/run.py --toy $(BUILD)/toy --toy-opt $(BUILD)/toy-opt --unit $(BUILD)/unit-tests $(if $(filter command line,$(origin FILE)),$(FILE)) $(ARGS)
+
+# The same tests with AddressSanitizer and UBSan.
+check: setup
+	@test -f build/asan/build.ninja || cmake --preset asan >/dev/null
+	@cmake --build build/asan -- --quiet
+	@ASAN_OPTIONS=detect_leaks=0 /usr/bin/python3 tests/run.py --toy build/asan/toy --toy-opt build/asan/toy-opt --unit build/asan/unit-tests $(ARGS)
+
+bench: build
+	@bench/run $(BUILD)/toy
+
+clean:
+	@rm -rf build
