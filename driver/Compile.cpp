@@ -132,7 +132,10 @@ int runProgram(Session &session, const Options &options) {
   }
   if (!options.emit.empty())
     return emit(session, options, name, text);
-  bool ok = session.run(name, std::move(text), {prompt}) != Session::Failed;
+  Session::Outcome outcome = session.run(name, text, {prompt});
+  if (outcome == Session::Incomplete) // nothing more will come: say what is missing
+    outcome = session.run(name, std::move(text), {false});
+  bool ok = outcome == Session::Done;
   if (options.interactive)
     return runPrompt(session);
   return ok ? 0 : 1;
@@ -152,6 +155,7 @@ int runToy(const Options &options) {
     return 0;
   }
   rt::printOptions().precision = options.precision;
+  rt::printOptions().header = isatty(STDOUT_FILENO);
   Session session(sessionOptions(options));
   session.scriptArguments = options.arguments;
   try {

@@ -24,6 +24,7 @@ AbiState &abiState() {
 extern "C" {
 
 int64_t toy_rt_site = 0;
+int64_t toy_rt_loops = 0;
 
 static rt::Tensor *toy_rt_alloc(int64_t dtype, int64_t rank, const int64_t *sizes) {
   return rt::newTensor(static_cast<DType>(dtype), {sizes, static_cast<size_t>(rank)});
@@ -156,6 +157,7 @@ TOY_COMPLEX_FUNCTIONS(TOY_COMPLEX)
 namespace toy {
 
 int64_t &abiSite() { return toy_rt_site; }
+int64_t abiLoops() { return toy_rt_loops; }
 
 std::span<const std::pair<const char *, void *>> abiSymbols() {
 #define TOY_SYMBOL(NAME) {#NAME, reinterpret_cast<void *>(&NAME)}
@@ -170,7 +172,7 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
   {#NAME, reinterpret_cast<void *>(static_cast<double (*)(double, double)>(&::NAME))},                                \
       {#NAME "f", reinterpret_cast<void *>(static_cast<float (*)(float, float)>(&::NAME##f))}
   static const std::pair<const char *, void *> table[] = {
-      TOY_SYMBOL(toy_rt_site), TOY_SYMBOL(toy_rt_alloc), TOY_SYMBOL(toy_rt_release), TOY_SYMBOL(toy_rt_retain), TOY_SYMBOL(toy_rt_release_str),
+      TOY_SYMBOL(toy_rt_site), TOY_SYMBOL(toy_rt_loops), TOY_SYMBOL(toy_rt_alloc), TOY_SYMBOL(toy_rt_release), TOY_SYMBOL(toy_rt_retain), TOY_SYMBOL(toy_rt_release_str),
       TOY_SYMBOL(toy_rt_retain_str), TOY_SYMBOL(toy_rt_box), TOY_SYMBOL(toy_rt_view), TOY_SYMBOL(toy_rt_parallel_for), TOY_SYMBOL(toy_rt_check_index),
       TOY_SYMBOL(toy_rt_enter), TOY_SYMBOL(toy_rt_leave), TOY_SYMBOL(toy_rt_gemm), TOY_SYMBOL(toy_rt_eval), TOY_SYMBOL(toy_rt_float_floordiv_f64),
       TOY_SYMBOL(toy_rt_float_mod_f64), TOY_SYMBOL(toy_rt_float_floordiv_f32), TOY_SYMBOL(toy_rt_float_mod_f32),

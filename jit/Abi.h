@@ -18,10 +18,11 @@ struct AbiState {
   Environment *environment = nullptr;
   std::vector<int64_t> calls; ///< sites of the calls that are active
   std::map<std::string, int64_t> kernels;
-  int64_t loops = 0;
 };
 AbiState &abiState();
 /// The place that compiled code reached last.
 int64_t &abiSite();
+/// Loop nests run so far.
+int64_t abiLoops();
 
 } // namespace toy

@@ -175,7 +175,7 @@ const std::vector<mlir::Location> &Engine::failureChain() const { return impl->c
 
 EngineStats &Engine::stats() {
   impl->stats.kernels = abiState().kernels;
-  impl->stats.loops = abiState().loops;
+  impl->stats.loops = abiLoops();
   return impl->stats;
 }
 

@@ -70,7 +70,7 @@ std::string renderPrint(StringRef structure, bool echo, ArrayRef<rt::Value> leav
   while (!structure.empty()) {
     structure.consume_front(";");
     rt::Value v = rebuild(structure, leaves);
-    if (echo)
+    if (echo && rt::printOptions().header)
       out += rt::typeName(v) + "\n";
     else if (!first)
       out += " ";

@@ -432,6 +432,8 @@ Slot KernelEmitter::emit() {
     result.object = calls.call("toy_rt_alloc", caller.getPtrTy(), {caller.getInt64(static_cast<int>(rootType.getDtype())), caller.getInt64(rootType.getRank()), sizes});
     callerOut = caller.CreateLoad(caller.getPtrTy(), caller.CreateConstInBoundsGEP1_64(caller.getInt8Ty(), result.object, offsetof(rt::Tensor, data)));
   }
+  Value *counter = module.getOrInsertGlobal("toy_rt_loops", caller.getInt64Ty());
+  caller.CreateStore(caller.CreateAdd(caller.CreateLoad(caller.getInt64Ty(), counter), caller.getInt64(1)), counter);
   if (def && def->hasTrait<OpTrait::Reduction>())
     emitReduction(def);
   else

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random well-typed programs: the reference evaluator and compiled code at every setting print the same bits."""
+import random
+import subprocess
+import tempfile
+
+REAL_UNARY = ["exp", "sin", "cos", "sqrt", "abs", "tanh", "floor", "sign", "expm1", "square", "sigmoid", "atan"]
+COMPLEX_UNARY = ["exp", "sin", "conj", "sqrt", "log", "tanh", "sign", "square"]
+
+
+class Generator:
+    """Keeps a list of variables with (name, kind, dtype, shape) and adds statements."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.lines = []
+        self.variables = []
+        self.count = 0
+
+    def choose(self, items):
+        return self.random.choice(items)
+
+    def literal(self, dtype):
+        value = self.choose(["0.0", "-0.0", "1.0", "2.5", "-3.25", "0.1", "7.0", "1e-3", "inf", "nan", "-1e10"] if self.random.random() < 0.3
+                            else [f"{self.random.uniform(-4, 4):.3f}"])
+        return value
+
+    def constant(self, dtype, shape):
+        n = 1
+        for s in shape:
+            n *= s
+        if dtype in ("i64", "i32", "u8"):
+            items = [str(self.random.randint(0 if dtype == "u8" else -9, 9)) for _ in range(n)]
+        elif dtype in ("c64", "c128"):
+            items = [f"complex({self.literal(dtype)}, {self.literal(dtype)})" for _ in range(n)]
+        else:
+            items = [self.literal(dtype) for _ in range(n)]
+        if not shape:
+            return f"{dtype}({items[0]})"
+        if n == 0:
+            return f"zeros({list(shape)}, dtype={dtype})"
+        return f"reshape({dtype}([{', '.join(items)}]), {list(shape)})"
+
+    def new(self, text, dtype, shape):
+        name = f"v{self.count}"
+        self.count += 1
+        self.lines.append(f"var {name} = {text};")
+        self.variables.append((name, dtype, tuple(shape)))
+        return name
+
+    def pick(self, condition=lambda d, s: True):
+        fitting = [v for v in self.variables if condition(v[1], v[2])]
+        return self.choose(fitting) if fitting else None
+
+    def step(self):
+        kind = self.choose(["unary", "binary", "binary", "binary", "reduce", "reduce", "shape", "slice", "where", "matmul", "scalar", "store", "loop",
+                            "cumulate", "complexparts", "concat"])
+        getattr(self, "step_" + kind)()
+
+    def step_unary(self):
+        name, d, s = self.pick()
+        if d in ("c64", "c128"):
+            f = self.choose(COMPLEX_UNARY)
+            self.new(f"{f}({name})", d, s)
+        elif d in ("f32", "f64"):
+            self.new(f"{self.choose(REAL_UNARY)}({name})", d, s)
+        elif d in ("i64", "i32"):
+            self.new(f"-{name}", d, s)
+
+    def step_binary(self):
+        a = self.pick(lambda d, s: d != "bool")
+        b = self.pick(lambda d, s: d == a[1] and (s == a[2] or s == ()))
+        op = self.choose(["+", "-", "*", "/"]) if a[1] in ("f32", "f64", "c64", "c128") else self.choose(["+", "-", "*"])
+        self.new(f"{a[0]} {op} {b[0]}", a[1], a[2])
+
+    def step_reduce(self):
+        name, d, s = self.pick(lambda d, s: len(s) > 0 and d != "bool")
+        axis = self.random.randrange(len(s))
+        f = self.choose(["sum", "prod"] + (["max", "min", "argmax"] if d not in ("c64", "c128") and s[axis] > 0 else []))
+        rest = s[:axis] + s[axis + 1:]
+        self.new(f"{f}({name}, {axis})", "i64" if f == "argmax" else d, rest)
+        if self.random.random() < 0.5:
+            self.new(f"sum({name})", d, ())
+
+    def step_shape(self):
+        name, d, s = self.pick(lambda d, s: len(s) == 2)
+        self.new(f"{name}.T", d, s[::-1])
+
+    def step_slice(self):
+        name, d, s = self.pick(lambda d, s: len(s) > 0 and s[0] > 1)
+        if self.random.random() < 0.5:
+            self.new(f"flip({name}, 0)", d, s)
+        else:
+            self.new(f"{name}[1:]", d, (s[0] - 1,) + s[1:])
+
+    def step_where(self):
+        name, d, s = self.pick(lambda d, s: d in ("f32", "f64", "i64"))
+        self.new(f"where({name} > 0, {name}, -{name})", d, s)
+
+    def step_matmul(self):
+        a = self.pick(lambda d, s: len(s) == 2 and d in ("f64", "c128", "i64"))
+        if a and a[1] == "i64":  # exact, so that any order of summation agrees
+            self.new(f"{a[0]} @ {a[0]}.T", a[1], (a[2][0], a[2][0]))
+
+    def step_scalar(self):
+        name, d, s = self.pick(lambda d, s: d in ("f64", "c128", "f32", "c64"))
+        self.new(f"{name} * {self.random.uniform(-2, 2):.3f} + 1", d, s)
+
+    def step_store(self):
+        name, d, s = self.pick(lambda d, s: len(s) > 0 and s[0] > 1 and d != "bool")
+        self.lines.append(f"{name}[0] = {name}[1];")
+        self.lines.append(f"{name}[1:] *= 2;" if d != "u8" else f"{name}[1:] = 2;")
+
+    def step_loop(self):
+        name, d, s = self.pick(lambda d, s: d in ("f64", "f32", "c64", "c128"))
+        acc = self.new(f"{name} * 0", d, s)
+        self.lines.append(f"for i in range({self.random.randint(1, 4)}) {{ if i % 2 == 0 {{ {acc} = {acc} + {name}; }} else {{ {acc} -= {name} * 0.5; }} }}")
+
+    def step_cumulate(self):
+        name, d, s = self.pick(lambda d, s: len(s) > 0 and d != "bool")
+        self.new(f"cumsum({name}, 0)", d, s)
+
+    def step_complexparts(self):
+        v = self.pick(lambda d, s: d in ("c64", "c128"))
+        if v:
+            d = "f32" if v[1] == "c64" else "f64"
+            a = self.new(f"{v[0]}.real", d, v[2])
+            b = self.new(f"imag({v[0]})", d, v[2])
+            self.new(f"complex({b}, {a}) * conj({v[0]})", v[1], v[2])
+
+    def step_concat(self):
+        name, d, s = self.pick(lambda d, s: len(s) > 0 and s[0] < 40)
+        self.new(f"cat({name}, {name})", d, (2 * s[0],) + s[1:])
+
+    def program(self):
+        for _ in range(5):
+            dtype = self.choose(["f64", "f64", "f32", "c128", "c64", "i64", "i32"])
+            shape = self.choose([(), (3,), (4,), (2, 3), (3, 3), (2, 2, 2), (0,), (1,), (37,), (5, 34)])
+            self.new(self.constant(dtype, shape), dtype, shape)
+        self.new(self.constant("f64", (3, 3)), "f64", (3, 3))
+        self.new(self.constant("i64", (2, 3)), "i64", (2, 3))
+        self.new(self.constant("c64", (4,)), "c64", (4,))
+        for _ in range(self.random.randint(5, 14)):
+            self.step()
+        inside = "\n  ".join(self.lines)
+        prints = "\n  ".join(f'print("{name}", {name});' for name, _, _ in self.variables)
+        return f"def main() {{\n  {inside}\n  {prints}\n}}\n"
+
+
+SETTINGS = [["--jit=always"], ["--jit=always", "-O0"], ["--jit=always", "--no-fuse"], ["--jit=always", "--threads=1"]]
+
+
+def output(toy, flags, path):
+    done = subprocess.run([toy, "--precision=full", *flags, path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
+    return done.returncode, done.stdout, done.stderr
+
+
+def check(toy, seed):
+    text = Generator(seed).program()
+    with tempfile.NamedTemporaryFile("w", suffix=".toy") as file:
+        file.write(text)
+        file.flush()
+        want = output(toy, ["--jit=never"], file.name)
+        if want[0] != 0:
+            return f"the evaluator fails: {want[2]}\n{text}"
+        for flags in SETTINGS:
+            got = output(toy, flags, file.name)
+            if got[:2] != want[:2]:
+                lines = [f"  {a!r}\n  {b!r}" for a, b in zip(want[1].splitlines(), got[1].splitlines()) if a != b][:3]
+                return f"{flags} differs (evaluator, compiled):\n" + "\n".join(lines) + f"\n{got[2]}\n{text}"
+    return None

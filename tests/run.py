@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs all tests and ends with one line `N passed, N failed, N skipped`.
+
+Kinds: unit tests; programs with `# expect:` lines (tests/e2e, examples), evaluated and compiled at several settings; programs with one
+`# error: CODE LINE:COLUMN` line (tests/errors); textual IR with `// RUN:` lines for FileCheck; random programs, evaluator against compiled code;
+printed values read back; the command line; the prompt in a pseudo-terminal; a real model's first layer.
+"""
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+LLVM_BIN = "/usr/lib/llvm-22/bin"
+CONFIGURATIONS = [["--jit=never"], ["--jit=never", "--naive-matmul"], ["--jit=auto"], ["--jit=always"], ["--jit=always", "-O0"],
+                  ["--jit=always", "--no-fuse"]]
+
+
+class Results:
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+
+    def add(self, name, problem):
+        if problem is None:
+            self.passed += 1
+        elif problem.startswith("skipped"):
+            self.skipped += 1
+            print(f"SKIP {name}: {problem}")
+        else:
+            self.failed += 1
+            print(f"FAIL {name}\n{problem}")
+
+
+def run(command, timeout=120, **kwargs):
+    kwargs.setdefault("stdin", subprocess.DEVNULL)
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout, text=True, errors="replace", **kwargs)
+
+
+def expected_lines(path):
+    return [line.split("# expect:", 1)[1].strip() for line in path.read_text().splitlines() if "# expect:" in line]
+
+
+def check_program(toy, path, flags):
+    """Every `# expect:` text is one line of output, in order, blanks at the ends aside."""
+    done = run([toy, *flags, str(path)], cwd=path.parent)
+    if done.returncode != 0:
+        return f"exit status {done.returncode}\n{done.stderr}"
+    got = [line.strip() for line in done.stdout.splitlines()]
+    want = expected_lines(path)
+    if not want:
+        return "the program expects nothing"
+    if got != want:
+        return "\n".join(f"  line {i + 1}: expected {w!r}, got {g!r}" for i, (w, g) in enumerate(zip(want + ["<nothing>"] * 99, got + ["<nothing>"] * 99))
+                         if w != g and i < max(len(want), len(got)))
+    return None
+
+
+def check_error(toy, path, flags):
+    """`# error: CODE LINE:COLUMN` for every error, in order; `# help: TEXT` parts of the message."""
+    text = path.read_text()
+    want = [line.split("# error:", 1)[1].split() for line in text.splitlines() if "# error:" in line]
+    done = run([toy, *flags, str(path)], cwd=path.parent)
+    if done.returncode != 1:
+        return f"exit status {done.returncode}, expected 1\n{done.stdout}{done.stderr}"
+    lines = done.stderr.splitlines()
+    got = [(line.split("[", 1)[1].split("]")[0], next((l.rsplit(":", 2)[1:] for l in lines[i:] if "--> " in l), ["?", "?"]))
+           for i, line in enumerate(lines) if line.startswith("error[")]
+    got = [[code, ":".join(place)] for code, place in got]
+    if got != want:
+        return f"expected {want}, got {got}\n{done.stderr}"
+    for line in text.splitlines():
+        if "# help:" in line and line.split("# help:", 1)[1].strip() not in done.stderr:
+            return f"no help {line}\n{done.stderr}"
+    return None
+
+
+def check_filecheck(tools, path):
+    for line in path.read_text().splitlines():
+        if "RUN:" not in line:
+            continue
+        command = line.split("RUN:", 1)[1].strip()
+        for name, tool in {**tools, "FileCheck": f"{LLVM_BIN}/FileCheck", "not ": f"{LLVM_BIN}/not "}.items():
+            command = command.replace(f"%{name}" if name in tools else name, str(tool))
+        done = run(["bash", "-c", "set -o pipefail; " + command.replace("%s", str(path))])
+        if done.returncode != 0:
+            return f"{command}\n{done.stdout}{done.stderr}"
+    return None
+
+
+def unit_results(binary, results):
+    if not os.path.exists(binary):
+        return results.add("unit tests", f"{binary} is missing")
+    done = run([binary, "--gtest_brief=1"], timeout=600)
+    for line in done.stdout.splitlines():
+        if "[  PASSED  ]" in line:
+            results.passed += int(line.split("]")[1].split()[0])
+        if "[  FAILED  ]" in line and "(" in line:
+            results.add(line, done.stdout[-4000:])
+    if done.returncode not in (0, 1):
+        results.add("unit tests", f"exit status {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--toy", required=True)
+    parser.add_argument("--toy-opt", required=True)
+    parser.add_argument("--unit", required=True)
+    parser.add_argument("--random", type=int, default=150, help="number of random programs")
+    parser.add_argument("files", nargs="*", help="only these files")
+    options = parser.parse_args()
+    toy, opt = os.path.abspath(options.toy), os.path.abspath(options.toy_opt)
+    results = Results()
+    jobs = []
+    pool = concurrent.futures.ThreadPoolExecutor(2)
+    only = {pathlib.Path(f).resolve() for f in options.files}
+
+    def submit(name, path, function, *args):
+        if not only or path in only:
+            jobs.append((name, pool.submit(function, *args)))
+
+    for folder in ("tests/e2e", "examples"):
+        for path in sorted((ROOT / folder).rglob("*.toy")):
+            for flags in CONFIGURATIONS:
+                submit(f"{path.relative_to(ROOT)} {' '.join(flags)}", path, check_program, toy, path, flags)
+    for path in sorted((ROOT / "tests/errors").rglob("*.toy")):
+        for flags in (["--jit=never"], ["--jit=always"]):
+            submit(f"{path.relative_to(ROOT)} {' '.join(flags)}", path, check_error, toy, path, flags)
+    for path in sorted((ROOT / "tests").rglob("*.mlir")):
+        submit(str(path.relative_to(ROOT)), path, check_filecheck, {"toy-opt": opt, "toy": toy}, path)
+    if not only:
+        import cases
+        import generator.random_programs as random_programs
+        for name, function in cases.all_cases():
+            jobs.append((name, pool.submit(function, toy)))
+        for seed in range(options.random):
+            jobs.append((f"random program {seed}", pool.submit(random_programs.check, toy, seed)))
+        unit_results(os.path.abspath(options.unit), results)
+    for name, job in jobs:
+        try:
+            results.add(name, job.result())
+        except subprocess.TimeoutExpired as error:
+            results.add(name, f"timed out: {error.cmd}")
+    print(f"{results.passed} passed, {results.failed} failed, {results.skipped} skipped")
+    return 1 if results.failed or not results.passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
