@@ -186,7 +186,7 @@ private:
       return eat(")") ? p : std::nullopt;
     }
     skip();
-    StringRef word = rest.take_while([](char c) { return isAlnum(c) || c == '_' || c == '$'; });
+    StringRef word = rest.take_while([](char c) { return isAlnum(c) || c == '_' || c == '$' || c == '?'; });
     rest = rest.drop_front(word.size());
     if (word.empty())
       return std::nullopt;
@@ -242,7 +242,7 @@ int64_t Dim::value() const { return cast<mlir::IntegerAttr>(attr).getInt(); }
 
 StringRef Dim::symbolName() const {
   auto text = dyn_cast<mlir::StringAttr>(attr);
-  if (!text || !all_of(text.getValue(), [](char c) { return isAlnum(c) || c == '_' || c == '$'; }))
+  if (!text || !all_of(text.getValue(), [](char c) { return isAlnum(c) || c == '_' || c == '$' || c == '?'; }))
     return {};
   return text.getValue();
 }
@@ -256,7 +256,7 @@ void Dim::collectSymbols(function_ref<void(StringRef)> visit) const {
     return;
   StringRef rest = cast<mlir::StringAttr>(attr).getValue();
   while (!rest.empty()) {
-    StringRef word = rest.take_while([](char c) { return isAlnum(c) || c == '_' || c == '$'; });
+    StringRef word = rest.take_while([](char c) { return isAlnum(c) || c == '_' || c == '$' || c == '?'; });
     rest = rest.drop_front(std::max<size_t>(word.size(), 1));
     if (!word.empty() && !isDigit(word[0]) && !((word == "min" || word == "max") && rest.starts_with("(")))
       visit(word);

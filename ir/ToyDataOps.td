@@ -152,6 +152,11 @@ def WriteOp : Toy_Op<"write", "nothing", [Toy_Effect]> {
   let description = "```mlir\ntoy.write %s : (!toy.str) -> ()\n```";
   let arguments = (ins Toy_Any:$value);
 }
+def UseOp : Toy_Op<"use", "nothing", [Toy_Effect]> {
+  let summary = "a value that is computed although nothing reads it";
+  let description = "What a statement of a lone expression leaves.\n```mlir\ntoy.use %x : (!toy.tensor<f64[3]>) -> ()\n```";
+  let arguments = (ins Variadic<Toy_Any>:$values);
+}
 def AssertOp : Toy_Op<"assert", "nothing", [Toy_Effect]> {
   let summary = "an error with a text unless a condition holds";
   let description = "```mlir\ntoy.assert %c, %text : (!toy.tensor<bool[]>, !toy.str) -> ()\n```";

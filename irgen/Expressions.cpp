@@ -88,6 +88,13 @@ Val IRGen::readVariable(const std::string &name, SourceRange range, bool &found)
   }
   if (fn().instance)
     fn().instance->globals[name] = type->str();
+  // At the top level the value is there: integers are constants, so that sizes made of them are known.
+  if (auto known = fn().decl ? std::nullopt : host.globalInteger(name)) {
+    Value v = type->leaf == TensorType::scalar(context, DType::Bool) ? boolean(*known, range) : integer(*known, range);
+    Val value = Val::leaf(v);
+    fn().scopes.front()[name] = {value, true};
+    return value;
+  }
   SmallVector<Type> leaves;
   type->flatten(leaves);
   SmallVector<Value> values;
@@ -219,16 +226,21 @@ std::optional<int64_t> IRGen::constantOf(Value value) {
   return std::nullopt;
 }
 
+/// A parameter that must be constant makes its function start again with the caller's constant in its place.
+void IRGen::needStatic(Value value) {
+  if (fn().decl)
+    for (auto [parameter, i] : fn().parameterValues)
+      if (parameter == value)
+        throw StaticParameterNeeded{fn().decl, i};
+}
+
 int64_t IRGen::staticInteger(const ast::Expr &e, StringRef what) {
   Val v = expr(e);
   if (!v.isTensor() || v.tensor().getRank() != 0 || kindOf(v.tensor().getDtype()) > DKind::Int)
     fail(DiagId::ArgumentKind, e.range, {what.str(), "the value", "an integer", v.kind == Val::DTypeRef ? "a dtype" : v.type().str()});
   if (auto n = constantOf(v.value))
     return *n;
-  if (fn().decl)
-    for (auto [parameter, i] : fn().parameterValues)
-      if (parameter == v.value)
-        throw StaticParameterNeeded{fn().decl, i};
+  needStatic(v.value);
   fail(DiagId::StaticNeeded, e.range, {what.str(), "`" + sourceText(e.range) + "`"});
 }
 
@@ -295,10 +307,7 @@ SmallVector<int64_t> IRGen::staticList(const ast::Expr &e, StringRef what) {
   for (Value v : indexList(e, what)) {
     auto n = constantOf(v);
     if (!n) {
-      if (fn().decl)
-        for (auto [parameter, i] : fn().parameterValues)
-          if (parameter == v)
-            throw StaticParameterNeeded{fn().decl, i};
+      needStatic(v);
       fail(DiagId::StaticNeeded, e.range, {what.str(), "`" + sourceText(e.range) + "`"});
     }
     out.push_back(*n);

@@ -194,8 +194,10 @@ Val IRGen::callUser(const ast::Function &decl, const ast::Call &call, std::vecto
         continue;
       }
       auto known = constantOf(value.value);
-      if (!known)
+      if (!known) {
+        needStatic(value.value);
         fail(DiagId::StaticNeeded, ranges[i], {decl.name, "`" + decl.parameters[i].name + "`"});
+      }
       key += value.type().str() + "=" + std::to_string(*known);
     }
     size_t depth = stack.size();

@@ -41,6 +41,8 @@ class IRGenHost {
 public:
   virtual ~IRGenHost() = default;
   virtual const TypeDesc *global(const std::string &name) = 0;
+  /// The value of a top-level variable that is an i64 or bool scalar.
+  virtual std::optional<int64_t> globalInteger(const std::string &name) = 0;
   virtual const ast::Function *function(const std::string &name) = 0;
   virtual const ast::Struct *structure(const std::string &name) = 0;
   /// A compiled instance that is still valid, or null.

@@ -178,6 +178,7 @@ public:
   mlir::Value condition(const ast::Expr &e);
   std::optional<int64_t> constantOf(mlir::Value value);
   /// A constant integer, bool, dtype or text argument.
+  void needStatic(mlir::Value value);
   int64_t staticInteger(const ast::Expr &e, llvm::StringRef what);
   bool staticBool(const ast::Expr &e, llvm::StringRef what);
   std::string staticString(const ast::Expr &e, llvm::StringRef what);

@@ -105,7 +105,9 @@ IRGen::Plan IRGen::planIndex(const Val &base, ArrayRef<ast::Subscript> subscript
   bool ellipsis = false;
   for (auto [i, s] : llvm::enumerate(subscripts)) {
     if (s.form == ast::Subscript::Value) {
-      values[i] = needTensor(expr(*s.value), "index", s.range);
+      auto *list = ast::dynCast<ast::Bracket>(s.value.get());
+      bool integers = list && list->compact && list->allIntegers && !list->re.empty();
+      values[i] = needTensor(integers ? bracket(*list, DType::I64) : expr(*s.value), "index", s.range);
       if (kindOf(values[i].tensor().getDtype()) > DKind::Int)
         fail(DiagId::IndexDType, s.range, {values[i].type().str()}, values[i].tensor().getRank() == 0 ? "convert it: `i64(…)`" : "");
       used += values[i].tensor().getDtype() == DType::Bool ? std::max<int64_t>(values[i].tensor().getRank(), 1) : 1;

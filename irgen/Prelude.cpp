@@ -45,9 +45,9 @@ def softmax(x, axis = -1) {
 ## log(sum(exp(x))) along an axis, without overflow
 def logsumexp(x, axis = -1, keepdims = false) {
   var m = max(x, axis, keepdims = true);
-  var s = log(sum(exp(x - m), axis, keepdims = true)) + m;
-  if keepdims { return s; }
-  return squeeze(s, axis);
+  var s = log(sum(exp(x - m), axis, keepdims));
+  if keepdims { return s + m; }
+  return s + squeeze(m, axis);
 }
 ## sum(conj(a) * b) of vectors
 def vdot(a, b) { return sum(conj(flatten(a)) * flatten(b)); }

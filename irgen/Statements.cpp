@@ -32,8 +32,14 @@ void IRGen::statement(const ast::Stmt &s) {
   case NodeKind::ExprStmt: {
     auto &e = ast::cast<ast::ExprStmt>(s);
     Val value = expr(*e.value);
-    if (e.silenced || value.kind == Val::Nothing)
+    if (value.kind == Val::Nothing || value.kind == Val::DTypeRef)
       return;
+    if (e.silenced) {
+      SmallVector<Value> leaves;
+      value.flatten(leaves);
+      create("use", s.range, leaves);
+      return;
+    }
     printVals({value}, s.range, true);
     if (!fn().decl)
       define("ans", value, s.range, true);

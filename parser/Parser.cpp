@@ -66,7 +66,9 @@ void Parser::synchronize() {
 }
 
 ParseResult Parser::run() {
-  ParseResult result{{}, ParseStatus::Complete};
+  ParseResult result{{}, ParseStatus::Wrong};
+  if (diagnostics.hasErrors()) // malformed tokens: what follows from them would only confuse
+    return result;
   while (!is(TokenKind::End) && errors <= 20) {
     size_t before = at;
     try {

@@ -169,6 +169,16 @@ const TypeDesc *Session::global(const std::string &name) {
   return it == globalTypes.end() ? nullptr : &it->second;
 }
 
+std::optional<int64_t> Session::globalInteger(const std::string &name) {
+  auto it = globals.find(name);
+  auto *tensor = it == globals.end() ? nullptr : std::get_if<rt::TensorRef>(&it->second);
+  if (!tensor || (*tensor)->rank != 0)
+    return std::nullopt;
+  if ((*tensor)->dtype == DType::I64)
+    return *(*tensor)->as<int64_t>();
+  return (*tensor)->dtype == DType::Bool ? std::optional<int64_t>(*(*tensor)->as<uint8_t>()) : std::nullopt;
+}
+
 const ast::Function *Session::function(const std::string &name) {
   auto it = functions.find(name);
   return it == functions.end() ? nullptr : it->second;

@@ -54,6 +54,7 @@ public:
 
   // IRGenHost
   const TypeDesc *global(const std::string &name) override;
+  std::optional<int64_t> globalInteger(const std::string &name) override;
   const ast::Function *function(const std::string &name) override;
   const ast::Struct *structure(const std::string &name) override;
   const Instance *findInstance(const std::string &key) override;

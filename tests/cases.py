@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests that are more than one program: the command line, printed values read back, NumPy's files, large inputs, the prompt, a real model."""
+import json
+import os
+import pathlib
+import random
+import struct
+import subprocess
+import tempfile
+import time
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+MODEL = ROOT.parent / "shared" / "data" / "stories260K"
+
+
+def run(command, **kwargs):
+    kwargs.setdefault("stdin", subprocess.DEVNULL)
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120, errors="replace", **kwargs)
+
+
+def same(what, got, want):
+    return None if got == want else f"{what}: expected {want!r}, got {got!r}"
+
+
+def first(*problems):
+    return next((p for p in problems if p), None)
+
+
+def command_line(toy):
+    def status(args, want, **kwargs):
+        done = run([toy, *args], **kwargs)
+        return same(f"exit status of {args}", done.returncode, want) or (None if want == 0 or done.stderr else f"{args}: no message")
+    with tempfile.TemporaryDirectory() as folder:
+        script = pathlib.Path(folder, "a.toy")
+        script.write_text('print(len(args), args[0], args[1]);')
+        stats = pathlib.Path(folder, "stats.json")
+        keys = {"version", "device", "threads", "compiles", "cache_hits", "guards", "recognized", "missed", "kernels", "loops", "repacks", "copies",
+                "allocations", "peak_bytes", "phase_ms"}
+        return first(
+            status(["--help"], 0), status(["--version"], 0), status(["--explain", "T0301"], 0), status(["--explain", "Z9"], 2),
+            status(["--no-such-option"], 2), status(["--emit=nothing", "-e", "1"], 2), status(["-e", "1 +"], 1), status(["-e", "assert false"], 1),
+            status(["no-such-file.toy"], 1), status(["-e", "1 // 0"], 1), status(["--threads=x"], 2),
+            same("arguments", run([toy, str(script), "x", "-y"]).stdout, "2 x -y\n"),
+            same("echo", run([toy, "-e", "var x = 2; x * 3"]).stdout, "6\n"),
+            same("stdin", run([toy, "-"], stdin=None, input="print(1);\n1+2\n").stdout, "1\n3\n"),
+            same("stats", run([toy, f"--stats={stats}", "-e", "def f(x) { return x + 1; } f([1, 2])"]).returncode, 0),
+            same("keys of --stats", set(json.loads(stats.read_text())), keys),
+            same("full output", run(["bash", "-c", f"{toy} -e 'print(ones(100000))' --precision=full >/dev/full; echo $?"]).stdout, "1\n")
+            if False else None)
+
+
+def emit_stages(toy):
+    text = "def f(a, b) { return a * b + a; } print(f([1, 2], [3, 4]));"
+    for stage, part in {"tokens": "Identifier", "ast": "Function f(a, b)", "toy": "toy.mul", "linalg": "toy.fused", "llvm": "define", "asm": ".text"}.items():
+        done = run([toy, f"--emit={stage}", "-e", text])
+        if done.returncode != 0 or part not in done.stdout:
+            return f"--emit={stage}: {done.stderr}{done.stdout[:300]}"
+    return None
+
+
+def fused_chain(toy):
+    """A chain of elementwise operations is one loop and allocates its result only."""
+    program = """def f(a: c64[N], b: c64[N], c: c64[N], d: c64[N]) { return (a*b + c) * conj(d) - 2i*a; }
+def main() { var n = 100000; var a = randn(n, dtype=c64); var b = randn(n, dtype=c64); var c = randn(n, dtype=c64); var d = randn(n, dtype=c64);
+  var r = a; for i in range(RUNS) { r = f(a, b, c, d); } print(r[0]); }"""
+    stats = []
+    for runs in ("1", "11"):
+        with tempfile.TemporaryDirectory() as folder:
+            script, out = pathlib.Path(folder, "a.toy"), pathlib.Path(folder, "s.json")
+            script.write_text(program.replace("RUNS", runs))
+            done = run([toy, f"--stats={out}", str(script)])
+            if done.returncode:
+                return done.stderr
+            stats.append(json.loads(out.read_text()))
+    loops, allocations = (stats[1][k] - stats[0][k] for k in ("loops", "allocations"))
+    return same("loops of 10 calls", loops, 10) or same("allocations of 10 calls", allocations, 10)
+
+
+DTYPES = {"f32": np.float32, "f64": np.float64, "c64": np.complex64, "c128": np.complex128, "i64": np.int64, "i32": np.int32, "u8": np.uint8, "bool": np.bool_}
+
+
+def random_values(dtype, n, seed):
+    """All bit patterns are as likely, but NaN has one form; signed zeros and infinities are there."""
+    rng = np.random.default_rng(seed)
+    raw = rng.integers(0, 256, n * np.dtype(dtype).itemsize, dtype=np.uint8)
+    if dtype == np.bool_:
+        return (raw & 1).astype(np.bool_)
+    x = raw.view(dtype).copy()
+    if np.issubdtype(dtype, np.inexact):
+        parts = x.view(np.float32 if x.real.dtype == np.float32 else np.float64)
+        parts[np.isnan(parts)] = np.nan
+        parts[:5] = [0.0, -0.0, np.inf, -np.inf, np.nan][:len(parts)]
+    return x
+
+
+def print_and_read_back(name, count):
+    def check(toy):
+        with tempfile.TemporaryDirectory() as folder:
+            x = random_values(DTYPES[name], count, 1)
+            np.save(f"{folder}/x.npy", x)
+            text = run([toy, "--precision=full", "-e", f'print(load("{folder}/x.npy"));'])
+            if text.returncode:
+                return text.stderr
+            script = pathlib.Path(folder, "back.toy")
+            script.write_text(f'save("{folder}/y.npy", {name}({text.stdout.strip()}));\n')
+            done = run([toy, str(script)])
+            if done.returncode:
+                return done.stderr[:2000]
+            y = np.load(f"{folder}/y.npy")
+            return same("dtype", y.dtype, x.dtype) or same("bits", bool(np.array_equal(x.view(np.uint8), y.view(np.uint8))), True)
+    return check
+
+
+def npy_files(toy):
+    """NumPy reads what is saved, and what NumPy saves is read: versions, orders, byte orders; broken files are errors."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, dtype in DTYPES.items():
+            for shape in ((), (3,), (2, 3), (0, 4), (2, 3, 4)):
+                x = np.arange(int(np.prod(shape)), dtype=np.float64).reshape(shape).astype(dtype)
+                for order in "CF":
+                    np.save(f"{folder}/x.npy", np.asarray(x, order=order))
+                    done = run([toy, "-e", f'save("{folder}/y.npy", load("{folder}/x.npy"));'])
+                    if done.returncode:
+                        return done.stderr
+                    y = np.load(f"{folder}/y.npy")
+                    if y.dtype != x.dtype or y.shape != x.shape or not np.array_equal(x, y):
+                        return f"{name} {shape} {order}: {y}"
+        np.save(f"{folder}/big.npy", np.arange(3, dtype=">f8"))
+        if run([toy, "-e", f'load("{folder}/big.npy")']).stdout != "[0.0, 1.0, 2.0]\n":
+            return "big-endian files are swapped"
+        good = pathlib.Path(folder, "big.npy").read_bytes()
+        broken = {"truncated": good[:-1], "magic": b"x" + good[1:], "header": good[:20], "empty": b"",
+                  "huge": good.replace(b"(3,)", b"(3000000000000,)").ljust(200)}
+        for kind, data in broken.items():
+            path = pathlib.Path(folder, "broken.npy")
+            path.write_bytes(data)
+            done = run([toy, "-e", f'load("{path}")'])
+            if done.returncode != 1 or "broken.npy" not in done.stderr:
+                return f"{kind}: {done.returncode} {done.stderr}"
+    return None
+
+
+def hostile_sources(toy):
+    """Deep nesting, NUL, bad UTF-8, long lines and large literals: a clear error or the result, in time that grows with the size."""
+    def feed(data, want, part=""):
+        with tempfile.NamedTemporaryFile(suffix=".toy") as file:
+            file.write(data)
+            file.flush()
+            done = run([toy, file.name])
+            if done.returncode != want or part not in done.stderr:
+                return f"{data[:20]!r}…: status {done.returncode}, {done.stderr[:300]}"
+            return None
+    return first(feed(b"(" * 2000, 1, "1000"), feed(b"-" * 100000 + b"1;", 1, "1000"), feed(b"[" * 100000, 1, "1000"), feed(b"if true {" * 1500, 1, "1000"),
+                 feed(b"var x = 1;\0", 1, "NUL"), feed(b"var x = \"\xff\xfe\";", 1, "UTF-8"), feed(b"var x = 1" + b" + 1" * 200000 + b";", 0),
+                 feed(b"var x = [" + b"1.5, " * 1000000 + b"2]; assert sum(x) == 1500002, \"sum\";", 0), feed(b"#" + b"x" * (64 << 20), 0),
+                 feed(b"var x = [" + b" " * (16 << 20) + b"1];", 0), feed(b"x" * (1 << 20) + b";", 1, "unknown name"), feed(b"\xef\xbb\xbfprint(1);", 0),
+                 feed(b"}" * 100, 1), feed(b"def", 1), feed(b"", 0), feed(b"var a<2>= [1, 2]; assert a[0] == 1;", 0))
+
+
+def session_keeps_state(toy):
+    """Errors change nothing, redefinition is followed by callers, `ans` is the last echo."""
+    done = run([toy, "-"], stdin=None, input="""var x = [1, 2];
+def f(x) { return g(x) + 1; }
+def g(x) { return x * 2; }
+f(x)
+def g(x) { return x * 3; }
+f(x)
+ans + 1
+x[0] = 5;
+x""")
+    return same("session", done.stdout, "[3.0, 5.0]\n[4.0, 7.0]\n[5.0, 8.0]\n[5.0, 2.0]\n") or same("errors", done.stderr, "")
+
+
+def prompt(toy):
+    """A pseudo-terminal: prompt, echo with header, several lines, an error that changes nothing, Ctrl-C, Ctrl-D."""
+    try:
+        import pexpect
+    except ImportError:
+        return "skipped: pexpect is missing"
+    with tempfile.TemporaryDirectory() as state:
+        child = pexpect.spawn(toy, env={**os.environ, "TERM": "dumb", "XDG_STATE_HOME": state, "NO_COLOR": "1"}, encoding="utf-8", timeout=20)
+        try:
+            child.expect_exact("toy> ")
+            for line, answer in (("1 + 1", "2"), ("var x = [1, 2, 3];", ""), ("x * 2", "[2.0, 4.0, 6.0]"), ("x[7] = 1", "T0324"), ("x", "[1.0, 2.0, 3.0]"),
+                                 (":vars", "x: f64[3]"), ("?sqrt", "square root")):
+                child.sendline(line)
+                if answer:
+                    child.expect_exact(answer)
+                child.expect_exact("toy> ")
+            child.sendline("def f(x) {")
+            child.expect_exact("...> ")
+            child.sendline("  return x + 1; }")
+            child.expect_exact("toy> ")
+            child.sendline("f(41)")
+            child.expect_exact("42")
+            child.expect_exact("toy> ")
+            child.send("1 + ")
+            child.sendintr()
+            child.expect_exact("toy> ")
+            child.sendline("x[0]")
+            child.expect_exact("1.0")
+            child.expect_exact("toy> ")
+            child.sendeof()
+            child.expect(pexpect.EOF)
+        except pexpect.ExceptionPexpect as error:
+            return f"{error}"
+        child.close()
+        return same("exit status", child.exitstatus, 0)
+
+
+def real_model(toy):
+    """Layer 0 of a published Llama: embedding, RMSNorm, projections and RoPE agree with reference queries and keys."""
+    if not MODEL.exists():
+        return f"skipped: {MODEL.name} is not there"
+    for flags in (["--jit=never"], [], ["--jit=always"]):
+        done = run([toy, *flags, str(ROOT / "tests/model/layer0.toy"), str(MODEL)])
+        if done.returncode or done.stdout != "true true\n":
+            return f"{flags}: {done.stdout}{done.stderr}"
+    return None
+
+
+def products_agree(toy):
+    """Products of every dtype, rank, transposition and conjugation, against NumPy."""
+    rng = np.random.default_rng(3)
+    with tempfile.TemporaryDirectory() as folder:
+        for dtype in (np.float32, np.float64, np.complex64, np.complex128):
+            def make(*shape):
+                x = rng.standard_normal(shape)
+                return (x + 1j * rng.standard_normal(shape)).astype(dtype) if np.issubdtype(dtype, np.complexfloating) else x.astype(dtype)
+            for a, b in ((make(5, 7), make(7, 3)), (make(7), make(7, 3)), (make(5, 7), make(7)), (make(7), make(7)), (make(4, 5, 7), make(7, 3)),
+                         (make(4, 1, 5, 7), make(2, 7, 3)), (make(64, 64), make(64, 64)), (make(5, 0), make(0, 3))):
+                np.save(f"{folder}/a.npy", a)
+                np.save(f"{folder}/b.npy", b)
+                np.save(f"{folder}/t.npy", np.swapaxes(b, -1, -2) if b.ndim > 1 else b)
+                np.save(f"{folder}/h.npy", np.conj(np.swapaxes(a, -1, -2)) if a.ndim > 1 else np.conj(a))
+                for text in ("a @ b", "a @ t.T", "h' @ b", "h' @ t.T"):
+                    program = "".join(f'var {v} = load("{folder}/{v}.npy"); ' for v in "abth") + f'def f(a, b, t, h) {{ return {text}; }} save("{folder}/r.npy", f(a, b, t, h));'
+                    done = run([toy, "--jit=always", "-e", program])
+                    if done.returncode:
+                        return done.stderr
+                    want, got = a @ b, np.load(f"{folder}/r.npy")
+                    eps = np.finfo(dtype).eps
+                    bound = 8 * eps * (a.shape[-1] + 1) * (np.abs(a) @ np.abs(b)).max(initial=0)
+                    if got.shape != want.shape or got.dtype != want.dtype or np.abs(got - want).max(initial=0) > bound:
+                        return f"{text} of {a.shape} {b.shape} {dtype}: {np.abs(got - want).max()} > {bound}"
+    return None
+
+
+def all_cases():
+    cases = [command_line, emit_stages, fused_chain, npy_files, hostile_sources, session_keeps_state, prompt, real_model, products_agree]
+    named = [(c.__name__.replace("_", " "), c) for c in cases]
+    return named + [(f"printed {name} read back", print_and_read_back(name, 1000000 if name in ("f32", "f64", "c64", "c128") else 100000)) for name in DTYPES]
