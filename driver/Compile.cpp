@@ -118,6 +118,48 @@ SessionOptions sessionOptions(const Options &options) {
   return out;
 }
 
+/// Brackets that a line opens and does not close; strings and comments aside.
+int openBrackets(const std::string &line) {
+  int open = 0;
+  bool inString = false;
+  for (size_t i = 0; i < line.size(); ++i) {
+    char c = line[i];
+    if (inString) {
+      i += c == '\\';
+      inString = c != '"';
+    } else if (c == '"')
+      inString = true;
+    else if (c == '#')
+      break;
+    else
+      open += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
+  }
+  return open;
+}
+
+/// Piped text is input of the prompt, without the prompt: each input runs as soon as it is whole; the first error ends it.
+bool runLines(Session &session, const std::string &text) {
+  std::string input;
+  int open = 0;
+  for (size_t at = 0; at < text.size();) {
+    size_t end = std::min(text.find('\n', at), text.size());
+    std::string line = text.substr(at, end - at);
+    at = end + 1;
+    open += openBrackets(line);
+    input += (input.empty() ? "" : "\n") + line;
+    if (open > 0)
+      continue;
+    Session::Outcome outcome = session.run("<stdin>", input, {true});
+    if (outcome == Session::Failed)
+      return false;
+    if (outcome == Session::Incomplete)
+      continue;
+    input.clear();
+    open = 0;
+  }
+  return input.empty() || session.run("<stdin>", input, {false}) == Session::Done;
+}
+
 int runProgram(Session &session, const Options &options) {
   std::string name = options.input, text;
   bool prompt = options.mode != Options::File;
@@ -132,6 +174,8 @@ int runProgram(Session &session, const Options &options) {
   }
   if (!options.emit.empty())
     return emit(session, options, name, text);
+  if (options.mode == Options::Stdin)
+    return runLines(session, text) ? 0 : 1;
   Session::Outcome outcome = session.run(name, text, {prompt});
   if (outcome == Session::Incomplete) // nothing more will come: say what is missing
     outcome = session.run(name, std::move(text), {false});

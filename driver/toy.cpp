@@ -43,6 +43,11 @@ int main(int argc, char **argv) {
     std::fputs("error[X0001]: internal error: no thread could be started\n", stderr);
     return 70;
   }
+  // Signals belong to the thread that runs the program.
+  sigset_t interrupts;
+  sigemptyset(&interrupts);
+  sigaddset(&interrupts, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &interrupts, nullptr);
   pthread_join(thread, nullptr);
   std::fflush(nullptr);
   _exit(start.status); // nothing is left to tear down that the system does not free at once

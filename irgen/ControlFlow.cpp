@@ -236,11 +236,16 @@ bool IRGen::tryLoop(std::vector<TypeDesc> &types, std::set<std::string> &loopSiz
     values.push_back(unflatten(type, arguments));
   restore(names, values);
   Value counter = counted ? header->getArguments().back() : Value();
-  Value truth = create("truth", range, {test(counter)});
-  Block *bodyBlock = newBlock(), *exitBlock = newBlock();
-  cf::CondBranchOp::create(b, l, truth, bodyBlock, exitBlock);
+  Value condition = test(counter);
   fn().loops.push_back({std::vector<std::string>(names.begin(), names.end()), {}, {}});
-  fn().loops.back().breaks.push_back({exitBlock, snapshot(names)});
+  Block *bodyBlock = newBlock();
+  if (constantOf(condition) == 1) { // `while true` is left by break and return only
+    cf::BranchOp::create(b, l, bodyBlock);
+  } else {
+    Block *exitBlock = newBlock();
+    cf::CondBranchOp::create(b, l, create("truth", range, {condition}), bodyBlock, exitBlock);
+    fn().loops.back().breaks.push_back({exitBlock, snapshot(names)});
+  }
   moveTo(bodyBlock);
   fn().scopes.emplace_back();
   if (element)
@@ -261,7 +266,7 @@ bool IRGen::tryLoop(std::vector<TypeDesc> &types, std::set<std::string> &loopSiz
     cf::BranchOp::create(b, l, header, again);
   }
   std::vector<Val> after = merge(state.breaks, names, range);
-  restore(names, after);
+  restore(names, state.breaks.empty() ? values : after);
   return true;
 }
 

@@ -131,14 +131,15 @@ Value IRGen::compactBracket(const ast::Bracket &bracket, DType dtype) {
   auto store = [&](size_t i, ast::Bracket::Part part, bool signedZero) {
     std::string s = part.length ? partText(part) : "0";
     double sign = part.negative ? -1 : 1;
+    bool special = s == "inf" || s == "nan";
     if (realOf(dtype) == DType::F32) {
       float x = std::strtof(s.c_str(), nullptr) * static_cast<float>(sign);
-      if (std::isinf(x))
+      if (std::isinf(x) && !special)
         outOfRange(part);
       std::memcpy(raw.data() + i * 4, &x, 4);
     } else {
       double x = std::strtod(s.c_str(), nullptr) * sign;
-      if (std::isinf(x))
+      if (std::isinf(x) && !special)
         outOfRange(part);
       std::memcpy(raw.data() + i * 8, &x, 8);
     }

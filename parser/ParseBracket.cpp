@@ -76,7 +76,7 @@ bool Parser::parseCompactLevel(Bracket &bracket, size_t level) {
   return true;
 }
 
-/// [`-`|`+`] number [(`+` | `-`) imaginary], followed by `,` or `]`.
+/// [`-`|`+`] number [(`+` | `-`) imaginary] | `complex(` part `,` part `)`, followed by `,` or `]`; parts may be `nan` and `inf`.
 bool Parser::parseCompactNumber(Bracket &bracket) {
   auto sign = [&] {
     bool negative = is(TokenKind::Minus);
@@ -84,24 +84,42 @@ bool Parser::parseCompactNumber(Bracket &bracket) {
       take();
     return negative;
   };
+  auto isReal = [&] { return is(TokenKind::Integer) || is(TokenKind::Float) || isWord("nan") || isWord("inf"); };
   auto part = [&](bool negative) {
     const Token &token = take();
     uint32_t length = token.end - token.begin - (token.kind == TokenKind::Imaginary ? 1 : 0);
+    bracket.allIntegers &= token.kind == TokenKind::Integer;
     return Bracket::Part{token.begin, static_cast<uint16_t>(std::min<uint32_t>(length, 65535)), negative};
   };
-  bool negative = sign();
   Bracket::Part re, im;
-  if (is(TokenKind::Integer) || is(TokenKind::Float)) {
-    bracket.allIntegers &= is(TokenKind::Integer);
+  if (isWord("complex") && peek(1).kind == TokenKind::LParen) {
+    take();
+    take();
+    bool negative = sign();
+    if (!isReal())
+      return false;
     re = part(negative);
-    if ((is(TokenKind::Plus) || is(TokenKind::Minus)) && peek(1).kind == TokenKind::Imaginary) {
-      bool imNegative = sign();
-      im = part(imNegative);
-    }
-  } else if (is(TokenKind::Imaginary)) {
+    if (!accept(TokenKind::Comma))
+      return false;
+    negative = sign();
+    if (!isReal())
+      return false;
     im = part(negative);
-  } else
-    return false;
+    if (!accept(TokenKind::RParen))
+      return false;
+  } else {
+    bool negative = sign();
+    if (isReal()) {
+      re = part(negative);
+      if ((is(TokenKind::Plus) || is(TokenKind::Minus)) && peek(1).kind == TokenKind::Imaginary) {
+        bool imNegative = sign();
+        im = part(imNegative);
+      }
+    } else if (is(TokenKind::Imaginary))
+      im = part(negative);
+    else
+      return false;
+  }
   if (!is(TokenKind::Comma) && !is(TokenKind::RBracket))
     return false;
   bracket.anyComplex |= im.length > 0;

@@ -96,7 +96,7 @@ std::vector<rt::Value> Evaluator::call(func::FuncOp function, std::vector<rt::Va
           for (Value operand : call.getOperands())
             operands.push_back(frame.values[operand]);
           auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
-          std::vector<rt::Value> results = callee && !callee.isExternal() ? this->call(callee, std::move(operands))
+          std::vector<rt::Value> results = callee && !callee.isExternal() && !environment.isCompiled(call.getCallee().str()) ? this->call(callee, std::move(operands))
                                                                           : environment.callExternal(call.getCallee().str(), std::move(operands));
           for (auto [result, value] : llvm::zip_equal(call.getResults(), results))
             frame.values[result] = std::move(value);

@@ -22,7 +22,9 @@ public:
   virtual void setGlobal(const std::string &name, rt::Value value) = 0;
   virtual const std::vector<std::string> &arguments() = 0;
   virtual rt::RandomState &random() = 0;
-  /// A function without a body in the module.
+  /// Whether a function exists as compiled code, which is then called instead of being evaluated.
+  virtual bool isCompiled(const std::string &symbol) = 0;
+  /// A compiled function, or one without a body in the module.
   virtual std::vector<rt::Value> callExternal(const std::string &symbol, std::vector<rt::Value> arguments) = 0;
 };
 

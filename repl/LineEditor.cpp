@@ -10,9 +10,11 @@
 #include <iostream>
 
 #ifdef TOY_HAVE_READLINE
-#include <csetjmp>
 #include <csignal>
+#include <cerrno>
 #include <cstdio>
+#include <sys/select.h>
+#include <unistd.h>
 #include <readline/history.h>
 #include <readline/readline.h>
 #endif
@@ -22,12 +24,30 @@ namespace toy {
 #ifdef TOY_HAVE_READLINE
 
 static Session *completionSession;
-static sigjmp_buf interruptPoint;
-static volatile sig_atomic_t reading;
+static volatile sig_atomic_t lineDropped;
 
-static void onInterrupt(int) {
-  if (reading)
-    siglongjmp(interruptPoint, 1);
+static void onInterrupt(int) { lineDropped = 1; }
+
+/// The next byte; Ctrl-C empties the line and ends it. The signal is delivered only while waiting, so none is lost.
+static int readKey(FILE *stream) {
+  sigset_t open;
+  pthread_sigmask(SIG_SETMASK, nullptr, &open);
+  sigdelset(&open, SIGINT);
+  while (true) {
+    fd_set ready;
+    FD_ZERO(&ready);
+    FD_SET(fileno(stream), &ready);
+    int n = lineDropped ? -1 : pselect(fileno(stream) + 1, &ready, nullptr, nullptr, nullptr, &open);
+    if (lineDropped) {
+      rl_replace_line("", 0);
+      return '\n';
+    }
+    unsigned char c;
+    if (n > 0)
+      return ::read(fileno(stream), &c, 1) == 1 ? c : EOF;
+    if (n < 0 && errno != EINTR)
+      return EOF;
+  }
 }
 
 static char *nextName(const char *text, int state) {
@@ -61,6 +81,7 @@ LineEditor::LineEditor(Session &session) : historyPath(statePath()) {
   rl_readline_name = "toy";
   rl_attempted_completion_function = complete;
   rl_catch_signals = 0;
+  rl_getc_function = readKey;
   using_history();
   stifle_history(10000);
   read_history(historyPath.c_str());
@@ -69,23 +90,18 @@ LineEditor::LineEditor(Session &session) : historyPath(statePath()) {
 LineEditor::~LineEditor() { write_history(historyPath.c_str()); }
 
 std::optional<std::string> LineEditor::read(const std::string &prompt, bool &interrupted) {
-  interrupted = false;
   struct sigaction action = {}, old;
   action.sa_handler = onInterrupt;
   sigaction(SIGINT, &action, &old);
-  if (sigsetjmp(interruptPoint, 1)) {
-    reading = 0;
-    rl_free_line_state();
-    rl_cleanup_after_signal();
-    std::fputs("\n", stdout);
-    sigaction(SIGINT, &old, nullptr);
-    interrupted = true;
-    return "";
-  }
-  reading = 1;
+  lineDropped = 0;
+  sigset_t interrupts, before;
+  sigemptyset(&interrupts);
+  sigaddset(&interrupts, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &interrupts, &before);
   char *line = readline(prompt.c_str());
-  reading = 0;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   sigaction(SIGINT, &old, nullptr);
+  interrupted = lineDropped;
   if (!line)
     return std::nullopt;
   std::string text(line);

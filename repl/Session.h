@@ -67,6 +67,7 @@ public:
   void setGlobal(const std::string &name, rt::Value value) override;
   const std::vector<std::string> &arguments() override { return scriptArguments; }
   rt::RandomState &random() override { return randomState; }
+  bool isCompiled(const std::string &symbol) override { return engine.has(symbol); }
   std::vector<rt::Value> callExternal(const std::string &symbol, std::vector<rt::Value> arguments) override;
 
 private:

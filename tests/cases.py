@@ -53,7 +53,7 @@ def command_line(toy):
 
 def emit_stages(toy):
     text = "def f(a, b) { return a * b + a; } print(f([1, 2], [3, 4]));"
-    for stage, part in {"tokens": "Identifier", "ast": "Function f(a, b)", "toy": "toy.mul", "linalg": "toy.fused", "llvm": "define", "asm": ".text"}.items():
+    for stage, part in {"tokens": "Identifier", "ast": "Function f(a, b)", "toy": "toy.mul", "linalg": "toy.fused", "llvm": "define", "asm": "ret"}.items():
         done = run([toy, f"--emit={stage}", "-e", text])
         if done.returncode != 0 or part not in done.stdout:
             return f"--emit={stage}: {done.stderr}{done.stdout[:300]}"
