@@ -26,7 +26,14 @@ namespace toy {
 static Session *completionSession;
 static volatile sig_atomic_t lineDropped;
 
-static void onInterrupt(int) { lineDropped = 1; }
+static pthread_t reader;
+
+/// The system may choose any thread for Ctrl-C; the one that reads must wake up.
+static void onInterrupt(int) {
+  lineDropped = 1;
+  if (!pthread_equal(pthread_self(), reader))
+    pthread_kill(reader, SIGINT);
+}
 
 /// The next byte; Ctrl-C empties the line and ends it. The signal is delivered only while waiting, so none is lost.
 static int readKey(FILE *stream) {
@@ -94,6 +101,7 @@ std::optional<std::string> LineEditor::read(const std::string &prompt, bool &int
   action.sa_handler = onInterrupt;
   sigaction(SIGINT, &action, &old);
   lineDropped = 0;
+  reader = pthread_self();
   sigset_t interrupts, before;
   sigemptyset(&interrupts);
   sigaddset(&interrupts, SIGINT);

@@ -197,6 +197,7 @@ def prompt(toy):
             child.expect_exact("42")
             child.expect_exact("toy> ")
             child.send("1 + ")
+            child.expect_exact("1 + ")
             child.sendintr()
             child.expect_exact("toy> ")
             child.sendline("x[0]")

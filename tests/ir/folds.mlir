@@ -1,0 +1,38 @@
+// RUN: %toy-opt --canonicalize %s | FileCheck %s
+
+// CHECK-LABEL: func.func @known_size
+// CHECK: dense<6>
+// CHECK-NOT: toy.dim
+func.func @known_size(%x: !toy.tensor<f64[2, 3]>) -> !toy.tensor<i64[]> {
+  %a = toy.dim %x {axis = 0 : i64} : (!toy.tensor<f64[2, 3]>) -> !toy.tensor<i64[]>
+  %b = toy.dim %x {axis = 1 : i64} : (!toy.tensor<f64[2, 3]>) -> !toy.tensor<i64[]>
+  %r = toy.mul %a, %b : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  return %r : !toy.tensor<i64[]>
+}
+
+// CHECK-LABEL: func.func @views_undo_each_other
+// CHECK-NEXT: return %arg0
+func.func @views_undo_each_other(%x: !toy.tensor<f32[N, 2]>) -> !toy.tensor<f32[N, 2]> {
+  %z = toy.view_as_complex %x : (!toy.tensor<f32[N, 2]>) -> !toy.tensor<c64[N]>
+  %r = toy.view_as_real %z : (!toy.tensor<c64[N]>) -> !toy.tensor<f32[N, 2]>
+  return %r : !toy.tensor<f32[N, 2]>
+}
+
+// -0 + 0 is +0: floating sums are not folded.
+// CHECK-LABEL: func.func @not_when_floating
+// CHECK: toy.add
+func.func @not_when_floating(%x: !toy.tensor<f64[]>) -> !toy.tensor<f64[]> {
+  %z = toy.constant {value = dense<0.0> : tensor<f64>} : () -> !toy.tensor<f64[]>
+  %r = toy.add %x, %z : (!toy.tensor<f64[]>, !toy.tensor<f64[]>) -> !toy.tensor<f64[]>
+  return %r : !toy.tensor<f64[]>
+}
+
+// A check that fails stays.
+// CHECK-LABEL: func.func @failing_check
+// CHECK: toy.floordiv
+func.func @failing_check() {
+  %a = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %z = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %r = toy.floordiv %a, %z : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  return
+}
