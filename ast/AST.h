@@ -84,7 +84,7 @@ struct Bracket : Expr {
     uint16_t length = 0;
     bool negative = false;
   };
-  bool compact = false, anyComplex = false, allIntegers = true;
+  bool compact = false, anyComplex = false, allIntegers = true, allBools = false;
   std::vector<int64_t> shape;
   std::vector<Part> re, im; ///< `im` is empty unless anyComplex
 };

@@ -111,7 +111,7 @@ Val IRGen::convert(DType dtype, const ast::Call &c) {
     if (fits)
       return Val::leaf(numberAs(e, dtype));
   }
-  if (auto *b = ast::dynCast<ast::Bracket>(&e); b && dtype != DType::Bool)
+  if (auto *b = ast::dynCast<ast::Bracket>(&e); b && (dtype != DType::Bool || b->allBools))
     return bracket(*b, dtype);
   Val v = expr(e);
   if (v.isStr() && (dtype == DType::I64 || dtype == DType::F64 || dtype == DType::I32 || dtype == DType::F32))

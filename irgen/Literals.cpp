@@ -169,6 +169,14 @@ Value IRGen::compactBracket(const ast::Bracket &bracket, DType dtype) {
 
 /// `[a, b]`: numbers are f64 (c128 if one is complex, bool if all are); a conversion directly above gives the dtype.
 Val IRGen::bracket(const ast::Bracket &e, std::optional<DType> dtype) {
+  if (e.compact && e.allBools) {
+    std::string_view text = diagnostics.getSources().get(e.range.buffer).getText();
+    SmallVector<bool> bits;
+    for (ast::Bracket::Part part : e.re)
+      bits.push_back(text[part.begin] == 't');
+    auto value = DenseElementsAttr::get(RankedTensorType::get(e.shape, b.getI1Type()), bits);
+    return Val::leaf(cast(create("constant", e.range, {}, {attr("value", value)}), dtype.value_or(DType::Bool), e.range));
+  }
   if (e.compact) {
     if (dtype && !isComplex(*dtype) && e.anyComplex)
       fail(DiagId::ComplexToReal, e.range, {"complex numbers", std::string(nameOf(*dtype))});

@@ -109,7 +109,14 @@ bool Parser::parseCompactNumber(Bracket &bracket) {
       return false;
   } else {
     bool negative = sign();
-    if (isReal()) {
+    if (isWord("true") || isWord("false")) {
+      re = part(negative);
+      if (negative || !(bracket.re.empty() || bracket.allBools))
+        return false;
+      bracket.allBools = true;
+    } else if (isReal()) {
+      if (bracket.allBools)
+        return false;
       re = part(negative);
       if ((is(TokenKind::Plus) || is(TokenKind::Minus)) && peek(1).kind == TokenKind::Imaginary) {
         bool imNegative = sign();

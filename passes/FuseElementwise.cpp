@@ -19,7 +19,10 @@ bool isRanked(Operation *op) { return op->getNumResults() == 1 && isa<TensorType
 /// Views cost nothing at run time as they are: they stay outside of groups.
 bool isView(Operation *op) { return isa<ViewAsRealOp, ViewAsComplexOp>(op); }
 
-bool isIndexMap(Operation *op) { return op->hasTrait<OpTrait::IndexMap>() && !isView(op) && isRanked(op); }
+/// Joining many parts is copying, not choosing: code would grow with their number.
+bool hasManyParts(Operation *op) { return isa<ConcatOp>(op) && op->getNumOperands() > 8; }
+
+bool isIndexMap(Operation *op) { return op->hasTrait<OpTrait::IndexMap>() && !isView(op) && isRanked(op) && !hasManyParts(op); }
 /// Checked integer operations may fail, but element by element like the others.
 bool isElementwise(Operation *op) { return op->hasTrait<OpTrait::Elementwise>() && isRanked(op); }
 bool isReduction(Operation *op) { return op->hasTrait<OpTrait::Reduction>(); }

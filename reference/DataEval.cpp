@@ -125,6 +125,8 @@ static Elem parseNumber(const std::string &text, DType dtype) {
 static DType dtypeOf(StringRef name) { return *dtypeNamed(std::string_view(name.data(), name.size())); }
 
 bool Frame::runData(Operation *op) {
+  if (isa<UseOp>(op))
+    return true;
   Value result = op->getNumResults() ? op->getResult(0) : Value();
   auto indexTensors = [&](ValueRange range) {
     SmallVector<const rt::Tensor *> tensors;

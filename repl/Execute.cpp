@@ -94,10 +94,6 @@ bool Session::worthCompiling(ModuleOp module, StringRef symbol) {
   if (options.jit != SessionOptions::Auto)
     return options.jit == SessionOptions::Always;
   auto top = module.lookupSymbol<func::FuncOp>(symbol);
-  for (Block &block : top.getBody())
-    for (Block *next : block.getSuccessors())
-      if (next->getParent() == block.getParent() && next == &block)
-        return true;
   bool heavy = false;
   SmallPtrSet<Block *, 16> seen;
   for (Block &block : top.getBody()) {
@@ -106,12 +102,16 @@ bool Session::worthCompiling(ModuleOp module, StringRef symbol) {
       heavy |= seen.contains(next); // a back edge: a loop
   }
   double work = 0;
+  int64_t operations = 0;
   top.walk([&](Operation *op) {
+    ++operations;
     if (op->hasTrait<OpTrait::Elementwise>() || op->hasTrait<OpTrait::IndexMap>() || op->hasTrait<OpTrait::Reduction>())
       for (Type type : llvm::concat<Type>(SmallVector<Type>(op->getResultTypes()), SmallVector<Type>(op->getOperandTypes())))
         if (auto tensor = dyn_cast<TensorType>(type))
           work += static_cast<double>(tensor.getStaticCount().value_or(1 << 20));
   });
+  if (!heavy && operations > 4096) // a long literal, run once: compiling it costs more
+    return false;
   return heavy || work > 8192;
 }
 
