@@ -10,7 +10,7 @@ setup:
 
 build: setup
 	@test -f $(BUILD)/build.ninja || cmake --preset release >/dev/null
-	@cmake --build $(BUILD) -- --quiet
+	@cmake --build $(BUILD) -- --quiet >&2
 
 run: build
 	@$(BUILD)/toy $(FILE) $(ARGS)
