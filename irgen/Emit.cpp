@@ -53,9 +53,10 @@ Dim IRGen::freshSize() {
   return Dim::symbol(context, name);
 }
 
-/// Whether a size consists of names that a signature declares (and not of data).
+/// Whether a size is a polynomial of names that a signature declares: not of data, and without the min and max of slices, about which
+/// only a run-time check can decide.
 static bool isDeclared(Dim dim, const std::set<std::string> &names) {
-  bool all = true;
+  bool all = dim.isNumber() || !StringRef(dim.str()).contains('(');
   dim.collectSymbols([&](StringRef s) { all &= names.count(s.str()) > 0; });
   return all;
 }
