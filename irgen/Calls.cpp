@@ -18,17 +18,13 @@ const ast::Expr *Bound::operator[](StringRef name) const {
 
 /// Positional and keyword arguments in the order of the parameters; `dim` is an alias of `axis`.
 std::vector<std::pair<std::string, const ast::Expr *>> IRGen::bindArguments(const ast::Call &c, ArrayRef<std::string> parameters, ArrayRef<bool> optional,
-                                                                           const std::string &function, std::vector<const ast::Expr *> *rest) {
+                                                                           const std::string &function) {
   std::vector<std::pair<std::string, const ast::Expr *>> bound;
   for (const std::string &parameter : parameters)
     bound.emplace_back(parameter, nullptr);
   size_t positional = 0, total = c.arguments.size();
   for (const ast::Argument &argument : c.arguments) {
     if (argument.keyword.empty()) {
-      if (rest && positional >= 0 && (parameters.empty() || positional >= parameters.size() - 0)) {
-        rest->push_back(argument.value.get());
-        continue;
-      }
       if (positional >= parameters.size())
         fail(DiagId::TooManyArguments, argument.value->range, {function, std::to_string(parameters.size()), std::to_string(total)});
       bound[positional++].second = argument.value.get();
@@ -56,30 +52,25 @@ std::vector<std::pair<std::string, const ast::Expr *>> IRGen::bindArguments(cons
 
 Val IRGen::call(const ast::Call &c) {
   const std::string &name = c.callee;
-  if (const ast::Function *decl = host.function(name)) {
+  auto callFunction = [&](const ast::Function &decl) {
     std::vector<std::string> parameters;
     SmallVector<bool> optional;
-    for (const ast::Parameter &p : decl->parameters) {
+    for (const ast::Parameter &p : decl.parameters) {
       parameters.push_back(p.name);
       optional.push_back(p.defaultValue != nullptr);
     }
-    return callUser(*decl, c, bindArguments(c, parameters, optional, name));
-  }
+    return callUser(decl, c, bindArguments(c, parameters, optional, name));
+  };
+  if (const ast::Function *decl = host.function(name))
+    return callFunction(*decl);
   if (const ast::Struct *decl = host.structure(name))
     return callStruct(*decl, c);
   if (auto dtype = dtypeNamed(name))
     return convert(*dtype, c);
   if (const BuiltinRow *row = findBuiltin(name))
     return callBuiltin(*row, c);
-  if (const ast::Function *decl = preludeFunction(name, diagnostics.getSources())) {
-    std::vector<std::string> parameters;
-    SmallVector<bool> optional;
-    for (const ast::Parameter &p : decl->parameters) {
-      parameters.push_back(p.name);
-      optional.push_back(p.defaultValue != nullptr);
-    }
-    return callUser(*decl, c, bindArguments(c, parameters, optional, name));
-  }
+  if (const ast::Function *decl = preludeFunction(name, diagnostics.getSources()))
+    return callFunction(*decl);
   if (lookup(name) || host.global(name))
     fail(DiagId::NotAFunction, c.calleeRange, {name});
   unknownName(name, c.calleeRange, true);

@@ -266,8 +266,7 @@ public:
   Val callStruct(const ast::Struct &decl, const ast::Call &c);
   Val callBuiltin(const BuiltinRow &row, const ast::Call &c);
   std::vector<std::pair<std::string, const ast::Expr *>> bindArguments(const ast::Call &c, llvm::ArrayRef<std::string> parameters,
-                                                                      llvm::ArrayRef<bool> optional, const std::string &function,
-                                                                      std::vector<const ast::Expr *> *rest = nullptr);
+                                                                      llvm::ArrayRef<bool> optional, const std::string &function);
   Val valueOf(Bound &args, llvm::StringRef name);
   Val tensorArgument(Bound &args, llvm::StringRef name);
   int64_t axisArgument(Bound &args, int64_t rank, int64_t defaultAxis, llvm::StringRef name = "axis");

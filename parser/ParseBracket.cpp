@@ -12,11 +12,10 @@ using namespace ast;
 /// bracket := `[` [e (`,` e)* [`,`]] `]`
 ExprPtr Parser::parseBracket() {
   Nesting nesting(*this);
-  size_t start = at, errorsBefore = errors;
+  size_t start = at;
   SourceRange begin = here();
   if (auto compact = parseCompactBracket())
     return compact;
-  (void)errorsBefore;
   at = start;
   auto node = std::make_unique<Bracket>(begin);
   take();

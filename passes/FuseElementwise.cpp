@@ -64,7 +64,7 @@ private:
     for (Operation *user : op->getUsers()) {
       if (user->getBlock() != &block || !isFusible(user))
         return false;
-      if (isa<SliceOp, PermuteOp>(op) == false && isReduction(user) && isa<ConcatOp, PadOp>(op))
+      if (isReduction(user) && isa<ConcatOp, PadOp>(op))
         return false;
       llvm::append_range(targets, groupsOf[user]);
     }
@@ -92,10 +92,9 @@ private:
       if (isElementwise(user)) {
         if (tensorTypeOf(user->getResult(0)).getSizes() != shape) // broadcast: its elements would be computed again
           return false;
-      } else if (isReduction(user)) {
       } else if (keepsElementsOnce(user))
         ++throughMaps;
-      else
+      else if (!isReduction(user))
         return false;
     }
     if (!target || (throughMaps && uses > 1))

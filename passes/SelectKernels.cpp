@@ -44,9 +44,7 @@ struct SelectKernelsPass : impl::SelectKernelsBase<SelectKernelsPass> {
   void runOnOperation() override {
     getOperation().walk([](MatMulOp op) {
       OpBuilder b(op);
-      bool matrices = tensorTypeOf(op.getLhs()).getRank() > 1;
       Peeled lhs = peel(op.getLhs()), rhs = peel(op.getRhs());
-      (void)matrices;
       auto gemm = GemmOp::create(b, op.getLoc(), op.getType(), lhs.value, rhs.value, lhs.transposed, lhs.conjugated, rhs.transposed, rhs.conjugated);
       SmallVector<Operation *> unused;
       for (Value operand : op.getOperands())

@@ -115,8 +115,6 @@ void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
     reducedSizes.push_back(callerSize(x, axis));
   Value *count = product(reducedSizes), *rows = product(outerSizes);
   auto known = tensorTypeOf(x).getStaticCount();
-  Type *partial = scalars.memoryType(dtype);
-  (void)partial;
   if (axes.outer.empty() && !(known && *known <= blockElements)) {
     // A long fold to one element: blocks on all cores, their results combined in order.
     flat = isAllElementwise(x);
@@ -149,8 +147,6 @@ void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
   loop(rangeBegin, rangeEnd, [&](Value *row) {
     Indices outer = decode(row, sizes);
     // total over blocks, in order
-    BasicBlock *before = k.GetInsertBlock();
-    (void)before;
     IRBuilder<> entry(&kernel->getEntryBlock(), kernel->getEntryBlock().begin());
     Value *total = entry.CreateAlloca(scalars.memoryType(dtype), entry.getInt32(2));
     if (!isOrdered(op)) // an empty fold; ordered ones are checked before
