@@ -139,17 +139,20 @@ int openBrackets(const std::string &line) {
 
 /// Piped text is input of the prompt, without the prompt: each input runs as soon as it is whole; the first error ends it.
 bool runLines(Session &session, const std::string &text) {
-  std::string input;
-  int open = 0;
+  std::string input, name = "<stdin>";
+  int open = 0, number = 0;
   for (size_t at = 0; at < text.size();) {
     size_t end = std::min(text.find('\n', at), text.size());
     std::string line = text.substr(at, end - at);
     at = end + 1;
     open += openBrackets(line);
+    ++number;
+    if (input.empty() && number > 1)
+      name = fmt::format("<stdin from line {}>", number);
     input += (input.empty() ? "" : "\n") + line;
     if (open > 0)
       continue;
-    Session::Outcome outcome = session.run("<stdin>", input, {true});
+    Session::Outcome outcome = session.run(name, input, {true});
     if (outcome == Session::Failed)
       return false;
     if (outcome == Session::Incomplete)
@@ -157,7 +160,7 @@ bool runLines(Session &session, const std::string &text) {
     input.clear();
     open = 0;
   }
-  return input.empty() || session.run("<stdin>", input, {false}) == Session::Done;
+  return input.empty() || session.run(name, input, {false}) == Session::Done;
 }
 
 int runProgram(Session &session, const Options &options) {
@@ -208,6 +211,8 @@ int runToy(const Options &options) {
       rt::flushOutput();
       return status;
     }
+    if (options.device == "cuda")
+      rt::fail(DiagId::NoDevice, {"this program was built for CPUs"});
     if (options.memoryLimit)
       rt::setMemoryLimit(options.memoryLimit);
     rt::setThreads(options.threads);

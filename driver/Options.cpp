@@ -54,7 +54,7 @@ const std::vector<Row> &rows() {
 #define TOY_PHASE(NAME, HELP) #NAME,
 #include "driver/Phases.def"
        })},
-      {"--device", "cpu|cuda|auto", "where tensors live", [](Options &, const std::string &v) { return v == "cpu" || v == "auto" || v == "cuda"; }},
+      {"--device", "cpu|cuda|auto", "where tensors live", choice(&Options::device, {"cpu", "cuda", "auto"})},
       {"--threads", "N", "threads of loops and products; 0 is all cores",
        [](Options &o, const std::string &v) {
          int64_t n;

@@ -14,7 +14,7 @@ struct Options {
   std::string input; ///< file, text or code to explain
   std::vector<std::string> arguments;
   std::string emit, output, stats;
-  std::string jit = "auto", color = "auto", diagnostics = "text";
+  std::string device = "auto", jit = "auto", color = "auto", diagnostics = "text";
   int optimization = 2, threads = 0, precision = 6;
   int64_t memoryLimit = 0;
   bool interactive = false, time = false, fuse = true, checkBounds = false, remarks = false, naiveMatmul = false;

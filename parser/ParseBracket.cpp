@@ -121,9 +121,10 @@ bool Parser::parseCompactNumber(Bracket &bracket) {
         bool imNegative = sign();
         im = part(imNegative);
       }
-    } else if (is(TokenKind::Imaginary))
+    } else if (is(TokenKind::Imaginary)) {
       im = part(negative);
-    else
+      re.negative = negative; // -1i is the negation of 0+1i
+    } else
       return false;
   }
   if (!is(TokenKind::Comma) && !is(TokenKind::RBracket))
