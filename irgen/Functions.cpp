@@ -421,6 +421,10 @@ void IRGen::finishReturns(const ast::Function &decl, Instance &instance) {
     if (first.kind != mine.kind || (first.kind == TypeDesc::Leaf && shape(first) != shape(mine)))
       fail(DiagId::ReturnTypes, range, {mine.str(), first.str()});
   }
+  if (state.returns.empty()) { // never returns
+    instance.result = TypeDesc();
+    return;
+  }
   std::vector<Val> result = merge(state.returns, {}, decl.nameRange);
   SmallVector<Value> leaves;
   TypeDesc type;
@@ -470,6 +474,10 @@ void IRGen::generateTop(ArrayRef<const ast::Stmt *> statements, TopLevel &out) {
   moveTo(state.op.addEntryBlock());
   for (const ast::Stmt *s : statements)
     statement(*s);
+  if (!reachable()) { // it ends in a loop that nothing leaves
+    stack.pop_back();
+    return;
+  }
   for (const std::string &name : state.assignedGlobals) {
     Val &value = state.scopes.front()[name].value;
     out.stored[name] = value.type();

@@ -41,6 +41,7 @@ static void toy_rt_parallel_for(void (*body)(void *, int64_t, int64_t), void *co
   rt::poll();
   rt::parallelFor(n, grain, body, context);
 }
+static void toy_rt_poll() { rt::poll(); }
 static int64_t toy_rt_check_index(int64_t index, int64_t size, int64_t axis) { return rt::checkIndex(index, size, axis); }
 static void toy_rt_enter(int64_t site) {
   if (abiState().calls.size() >= 10000) {
@@ -172,6 +173,7 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
   {#NAME, reinterpret_cast<void *>(static_cast<double (*)(double, double)>(&::NAME))},                                \
       {#NAME "f", reinterpret_cast<void *>(static_cast<float (*)(float, float)>(&::NAME##f))}
   static const std::pair<const char *, void *> table[] = {
+      {"toy_rt_interrupted", &rt::interruptFlag()}, TOY_SYMBOL(toy_rt_poll),
       TOY_SYMBOL(toy_rt_site), TOY_SYMBOL(toy_rt_loops), TOY_SYMBOL(toy_rt_alloc), TOY_SYMBOL(toy_rt_release), TOY_SYMBOL(toy_rt_retain), TOY_SYMBOL(toy_rt_release_str),
       TOY_SYMBOL(toy_rt_retain_str), TOY_SYMBOL(toy_rt_box), TOY_SYMBOL(toy_rt_view), TOY_SYMBOL(toy_rt_parallel_for), TOY_SYMBOL(toy_rt_check_index),
       TOY_SYMBOL(toy_rt_enter), TOY_SYMBOL(toy_rt_leave), TOY_SYMBOL(toy_rt_gemm), TOY_SYMBOL(toy_rt_eval), TOY_SYMBOL(toy_rt_float_floordiv_f64),

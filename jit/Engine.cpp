@@ -188,10 +188,12 @@ std::vector<rt::Value> Engine::call(StringRef symbol, mlir::func::FuncOp functio
   Environment *before = std::exchange(state.environment, &environment);
   size_t depth = state.calls.size();
   impl->chain.clear();
+  abiSite() = -1;
   try {
     entry(operands.data(), results.data());
   } catch (rt::Error &) {
-    impl->chain.push_back(impl->sites[abiSite()]);
+    if (abiSite() >= 0)
+      impl->chain.push_back(impl->sites[abiSite()]);
     for (size_t i = state.calls.size(); i > depth; --i)
       impl->chain.push_back(impl->sites[state.calls[i - 1]]);
     state.calls.resize(depth);

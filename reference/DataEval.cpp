@@ -137,7 +137,7 @@ bool Frame::runData(Operation *op) {
   if (auto o = dyn_cast<ConstantOp>(op))
     set(result, constantTensor(cast<DenseElementsAttr>(o.getValue()), tensorTypeOf(result).getDtype()));
   else if (auto o = dyn_cast<TruthOp>(op))
-    values[result] = values[o.getX()];
+    alias(result, o.getX());
   else if (auto o = dyn_cast<CumSumOp>(op))
     set(result, rt::cumulate(tensor(o.getX()), o.getAxis(), false));
   else if (auto o = dyn_cast<CumProdOp>(op))
@@ -171,7 +171,7 @@ bool Frame::runData(Operation *op) {
   } else if (auto o = dyn_cast<CheckSizeOp>(op)) {
     if (integer(o.getSize()) < 0)
       rt::fail(DiagId::NegativeSizeRun, {std::to_string(integer(o.getSize()))});
-    values[result] = values[o.getSize()];
+    alias(result, o.getSize());
   } else if (auto o = dyn_cast<RandomOp>(op))
     set(result, rt::random(environment().random(), dtypeOf(o.getDtype()), integers(o.getSizes()), o.getNormal()));
   else if (auto o = dyn_cast<SeedOp>(op))

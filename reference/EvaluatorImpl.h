@@ -46,6 +46,11 @@ struct Frame {
   const std::string &text(mlir::Value v) { return std::get<rt::StrRef>(values[v])->text; }
   int64_t integer(mlir::Value v) { return *tensor(v).as<int64_t>(); }
   llvm::SmallVector<int64_t> integers(mlir::ValueRange range);
+  /// The same value under another name (copied first: the map may move when it grows).
+  void alias(mlir::Value v, mlir::Value source) {
+    rt::Value copy = values[source];
+    values[v] = std::move(copy);
+  }
   void set(mlir::Value v, rt::TensorRef t) { values[v] = std::move(t); }
   void setText(mlir::Value v, std::string text) { values[v] = rt::StrRef(rt::newStr(std::move(text))); }
   void setInteger(mlir::Value v, int64_t n) { set(v, rt::TensorRef(rt::newScalar(DType::I64, &n))); }

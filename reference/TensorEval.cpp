@@ -201,7 +201,7 @@ static SmallVector<int64_t> denseStrides(const rt::Tensor &t) {
 bool Frame::runTensor(Operation *op) {
   Value result = op->getNumResults() ? op->getResult(0) : Value();
   if (auto o = dyn_cast<RelabelOp>(op))
-    values[result] = values[o.getX()];
+    alias(result, o.getX());
   else if (auto o = dyn_cast<DimOp>(op))
     setInteger(result, tensor(o.getX()).sizes[o.getAxis()]);
   else if (auto o = dyn_cast<ReshapeOp>(op)) {

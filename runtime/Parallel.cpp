@@ -36,6 +36,8 @@ void parallelFor(int64_t n, int64_t grain, void (*body)(void *, int64_t, int64_t
                     [&](const tbb::blocked_range<int64_t> &r) { body(context, r.begin(), r.end()); });
 }
 
+std::atomic<bool> &interruptFlag() { return interrupted; }
+
 void interrupt() { interrupted.store(true, std::memory_order_relaxed); }
 
 void poll() {

@@ -3,6 +3,7 @@
 /// Loops over all cores.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 namespace toy::rt {
@@ -17,5 +18,7 @@ void parallelFor(int64_t n, int64_t grain, void (*body)(void *context, int64_t b
 /// Set by Ctrl-C; `poll` throws DiagId::Interrupted once and clears it.
 void interrupt();
 void poll();
+/// What `interrupt` sets, for compiled loops to look at.
+std::atomic<bool> &interruptFlag();
 
 } // namespace toy::rt

@@ -6,6 +6,8 @@
 
 #include "runtime/Value.h"
 
+#include "llvm/IR/MDBuilder.h"
+
 using namespace llvm;
 
 namespace toy {
@@ -143,6 +145,17 @@ BasicBlock *FunctionEmitter::edge(mlir::Block *from, mlir::Block *to, mlir::Valu
   return block;
 }
 
+void FunctionEmitter::emitPoll(mlir::Operation *branch) {
+  Value *flag = b.CreateLoad(b.getInt8Ty(), module.getOrInsertGlobal("toy_rt_interrupted", b.getInt8Ty()), /*isVolatile=*/true);
+  BasicBlock *stop = BasicBlock::Create(b.getContext(), "", f), *on = BasicBlock::Create(b.getContext(), "", f);
+  b.CreateCondBr(b.CreateICmpEQ(flag, b.getInt8(0)), on, stop, MDBuilder(b.getContext()).createLikelyBranchWeights());
+  b.SetInsertPoint(stop);
+  setSite(branch);
+  scalars.call("toy_rt_poll", b.getVoidTy(), {});
+  b.CreateBr(on);
+  b.SetInsertPoint(on);
+}
+
 void FunctionEmitter::emitTerminator(mlir::Block &block) {
   mlir::Operation *terminator = block.getTerminator();
   b.SetInsertPoint(blocks[&block]);
@@ -173,6 +186,8 @@ void FunctionEmitter::emitTerminator(mlir::Block &block) {
   auto go = [&](mlir::Block *to, mlir::ValueRange operands, BasicBlock *start) {
     // `start` is the first block of the target; phis take the operands.
     BasicBlock *on = edge(&block, to, operands);
+    if (position[to] <= position[&block])
+      emitPoll(terminator);
     b.CreateBr(start);
     for (auto [argument, operand] : zip_equal(to->getArguments(), operands)) {
       SmallVector<Value *> phis, values;
@@ -216,8 +231,10 @@ void FunctionEmitter::emit() {
     order.push_back(block);
   };
   visit(visit, &function.getBody().front());
-  for (mlir::Block *block : llvm::reverse(order))
+  for (mlir::Block *block : llvm::reverse(order)) {
+    position[block] = position.size();
     emitBlock(*block);
+  }
   for (mlir::Block *block : llvm::reverse(order))
     emitTerminator(*block);
   for (mlir::Block &block : function.getBody())

@@ -31,6 +31,8 @@ private:
   void emitEntry(llvm::Function *body);
   void emitBlock(mlir::Block &block);
   void emitTerminator(mlir::Block &block);
+  /// Looks for Ctrl-C; on the edges that close loops.
+  void emitPoll(mlir::Operation *branch);
   llvm::BasicBlock *edge(mlir::Block *from, mlir::Block *to, mlir::ValueRange operands);
   Slot slotFromArguments(mlir::Type type, llvm::Function::arg_iterator &argument);
   void append(llvm::SmallVectorImpl<llvm::Value *> &values, mlir::Value v);
@@ -67,6 +69,7 @@ private:
   llvm::DenseMap<mlir::Value, Slot> slots;
   llvm::DenseMap<mlir::Block *, llvm::BasicBlock *> starts, blocks; ///< first and last LLVM block of each block
   llvm::SmallPtrSet<void *, 4> moved; ///< operands whose reference the current operation took
+  llvm::DenseMap<mlir::Block *, size_t> position; ///< of each block in the order of emission
   int kernels = 0;
 };
 

@@ -82,13 +82,15 @@ void FunctionEmitter::emitOp(mlir::Operation *op) {
     return;
   }
   if (auto relabel = dyn_cast<RelabelOp>(op)) {
-    slots[result] = slots[relabel.getX()];
+    Slot same = slots[relabel.getX()]; // the map may move when it grows
+    slots[result] = same;
     if (isObject(result))
       retain(result);
     return;
   }
   if (isa<TruthOp>(op)) {
-    slots[result] = slots[op->getOperand(0)];
+    Slot same = slots[op->getOperand(0)]; // the map may move when it grows
+    slots[result] = same;
     return;
   }
   if (auto check = dyn_cast<CheckIndexOp>(op)) {
@@ -174,7 +176,8 @@ void FunctionEmitter::emitView(mlir::Operation *op) {
       sizes.push_back(b.getInt64(2));
   }
   if (from.isScalar() && to.isScalar()) {
-    slots[result] = slots[x];
+    Slot same = slots[x]; // the map may move when it grows
+    slots[result] = same;
     return;
   }
   Value *source = box(x);
