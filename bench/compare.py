@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Medians of interleaved rounds: Toy against NumPy on the same sizes. Nothing here is a test."""
+import ctypes
 import json
 import statistics
 import subprocess
@@ -58,6 +59,37 @@ def start(command, rounds=15):
     return statistics.median(times) * 1e3
 
 
+PRODUCT = """
+def product(a, b) {{ return a @ b; }}
+def main() {{
+  var a = rand({n}, {n}); var b = rand({n}, {n});
+  for i in range({rounds}) {{ var t0 = clock(); var p = product(a, b); var t1 = clock(); print(t1 - t0, p[0, 0]); }}
+}}
+"""
+
+
+def toy_product(n, rounds):
+    with tempfile.NamedTemporaryFile("w", suffix=".toy") as file:
+        file.write(PRODUCT.format(n=n, rounds=rounds))
+        file.flush()
+        out = subprocess.run([toy, file.name], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return [float(line.split()[0]) for line in out.splitlines()]
+
+
+def direct_product(n, rounds):
+    """cblas_dgemm of the same library, called directly; the result is allocated in every round, as Toy does."""
+    blas = ctypes.CDLL("libopenblas.so.0")
+    a, b = np.random.rand(n, n), np.random.rand(n, n)
+    times = []
+    for _ in range(rounds):
+        begin = time.perf_counter()
+        c = np.empty((n, n))
+        blas.cblas_dgemm(101, 111, 111, n, n, n, ctypes.c_double(1), a.ctypes.data_as(ctypes.c_void_p), n, b.ctypes.data_as(ctypes.c_void_p), n,
+                         ctypes.c_double(0), c.ctypes.data_as(ctypes.c_void_p), n)
+        times.append(time.perf_counter() - begin)
+    return times
+
+
 ours, theirs = [], []
 for _ in range(5):
     ours += toy_times(12)[2:]
@@ -66,6 +98,14 @@ print(f"{'':34}{'toy ms':>10}{'numpy ms':>10}{'ratio':>8}")
 for i, name in enumerate(["(a*b+c)*conj(d)-2i*a, c64, 10^6", "sum of 10^7 f64", "512x512 f64 product"]):
     t, n = (statistics.median(row[i] for row in rows) * 1e3 for rows in (ours, theirs))
     print(f"{name:34}{t:10.3f}{n:10.3f}{n / t:8.2f}")
+print(f"{'':34}{'toy ms':>10}{'OpenBLAS':>10}{'ratio':>8}")
+for size in (256, 512, 1024):
+    mine, direct = [], []
+    for _ in range(4):
+        mine += toy_product(size, 22)[2:]
+        direct += direct_product(size, 22)[2:]
+    t, n = statistics.median(mine) * 1e3, statistics.median(direct) * 1e3
+    print(f"{f'{size}x{size} f64 product':34}{t:10.3f}{n:10.3f}{n / t:8.2f}")
 t, n = start([toy, "-e", "1+1"]), start(["/usr/bin/python3", "-c", "import numpy"])
 print(f"{'start: -e 1+1, import numpy':34}{t:10.3f}{n:10.3f}{n / t:8.2f}")
 with tempfile.NamedTemporaryFile(suffix=".json") as file:
