@@ -66,20 +66,23 @@ LogicalResult permuted(RuleContext &ctx) {
   return ctx.result(ctx.dtype(0), dims);
 }
 
+/// Whether operand `i` may broadcast to a shape: aligned from the last axis, every size is 1 or not proved to differ.
+static bool broadcastsTo(RuleContext &ctx, unsigned i, ArrayRef<Dim> target) {
+  int64_t offset = static_cast<int64_t>(target.size()) - ctx.rank(i);
+  for (int64_t axis = 0; offset >= 0 && axis < ctx.rank(i); ++axis) {
+    Dim from = ctx.dim(i, axis), to = target[offset + axis];
+    if (!from.is(1) && from != to && (from - to).isNumber() && from.str() != "?" && to.str() != "?")
+      return false;
+  }
+  return offset >= 0;
+}
+
 LogicalResult broadcasted(RuleContext &ctx) {
   auto dims = sizesFrom(ctx, ctx.operands.drop_front());
   if (failed(dims))
     return failure();
   TensorType target = TensorType::get(ctx.context, ctx.dtype(0), *dims);
-  int64_t offset = target.getRank() - ctx.rank(0);
-  if (offset < 0)
-    return ctx.fail(DiagId::CannotExpand, ctx.tensor(0), target);
-  for (int64_t axis = 0; axis < ctx.rank(0); ++axis) {
-    Dim from = ctx.dim(0, axis), to = (*dims)[offset + axis];
-    if (!from.is(1) && from != to && (from - to).isNumber() && from.str() != "?" && to.str() != "?")
-      return ctx.fail(DiagId::CannotExpand, ctx.tensor(0), target);
-  }
-  return ctx.result(target);
+  return broadcastsTo(ctx, 0, *dims) ? ctx.result(target) : ctx.fail(DiagId::CannotExpand, ctx.tensor(0), target);
 }
 
 /// Rank and steps of a slice; the counts are the sizes.
@@ -103,16 +106,8 @@ LogicalResult sliceStored(RuleContext &ctx) {
   if (failed(dims))
     return failure();
   TensorType slice = TensorType::get(ctx.context, ctx.dtype(0), *dims);
-  if (ctx.dtype(0) != ctx.dtype(1))
+  if (ctx.dtype(0) != ctx.dtype(1) || !broadcastsTo(ctx, 1, *dims))
     return ctx.fail(DiagId::CannotStore, ctx.tensor(1), slice);
-  int64_t offset = slice.getRank() - ctx.rank(1);
-  if (offset < 0)
-    return ctx.fail(DiagId::CannotStore, ctx.tensor(1), slice);
-  for (int64_t axis = 0; axis < ctx.rank(1); ++axis) {
-    Dim from = ctx.dim(1, axis), to = (*dims)[offset + axis];
-    if (!from.is(1) && from != to && (from - to).isNumber() && from.str() != "?" && to.str() != "?")
-      return ctx.fail(DiagId::CannotStore, ctx.tensor(1), slice);
-  }
   return ctx.result(ctx.tensor(0));
 }
 

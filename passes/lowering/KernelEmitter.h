@@ -31,6 +31,9 @@ private:
 
   // In the caller: sizes of any value of the group.
   llvm::Value *callerSize(mlir::Value value, int64_t axis);
+  llvm::SmallVector<llvm::Value *> callerSizesOf(mlir::Value value, llvm::ArrayRef<int64_t> axes) {
+    return llvm::map_to_vector(axes, [&](int64_t axis) { return callerSize(value, axis); });
+  }
   llvm::Value *callerInteger(mlir::Value scalar);
 
   // In the kernel.

@@ -108,11 +108,7 @@ void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
   mlir::Value x = op->getOperand(0);
   Axes axes(op);
   DType dtype = rootType.getDtype();
-  SmallVector<Value *> outerSizes, reducedSizes;
-  for (int64_t axis : axes.outer)
-    outerSizes.push_back(callerSize(x, axis));
-  for (int64_t axis : axes.reduced)
-    reducedSizes.push_back(callerSize(x, axis));
+  SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), reducedSizes = callerSizesOf(x, axes.reduced);
   Value *count = product(reducedSizes), *rows = product(outerSizes);
   auto known = tensorTypeOf(x).getStaticCount();
   if (axes.outer.empty() && !(known && *known <= blockElements)) {
@@ -185,11 +181,7 @@ void KernelEmitter::emitColumnReduction(mlir::Operation *op) {
   mlir::Value x = op->getOperand(0);
   Axes axes(op);
   DType dtype = rootType.getDtype();
-  SmallVector<Value *> outerSizes, reducedSizes;
-  for (int64_t axis : axes.outer)
-    outerSizes.push_back(callerSize(x, axis));
-  for (int64_t axis : axes.reduced)
-    reducedSizes.push_back(callerSize(x, axis));
+  SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), reducedSizes = callerSizesOf(x, axes.reduced);
   Value *count = product(reducedSizes), *columns = outerSizes.back(), *rows = product(ArrayRef(outerSizes).drop_back());
   begin();
   Value *out = capture(callerOut), *n = capture(count), *width = capture(columns), *height = capture(rows);
@@ -228,11 +220,7 @@ void KernelEmitter::emitArgReduction(mlir::Operation *op) {
   Axes axes(op);
   DType dtype = tensorTypeOf(x).getDtype();
   bool isMax = isa<ArgMaxOp>(op);
-  SmallVector<Value *> outerSizes, reducedSizes;
-  for (int64_t axis : axes.outer)
-    outerSizes.push_back(callerSize(x, axis));
-  for (int64_t axis : axes.reduced)
-    reducedSizes.push_back(callerSize(x, axis));
+  SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), reducedSizes = callerSizesOf(x, axes.reduced);
   Value *count = product(reducedSizes), *rows = product(outerSizes);
   begin();
   Value *out = capture(callerOut), *n = capture(count);
