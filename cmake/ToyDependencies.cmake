@@ -13,7 +13,6 @@ set(TOY_MLIR_INCLUDES ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 find_package(fmt REQUIRED)
 find_package(TBB REQUIRED)
 find_package(Threads REQUIRED)
-find_library(OPENBLAS_LIBRARY openblas REQUIRED)
 find_path(OPENBLAS_INCLUDE cblas.h PATH_SUFFIXES x86_64-linux-gnu aarch64-linux-gnu REQUIRED)
 
 # Debian's MLIR libraries name the shared libLLVM; for a static program they are pointed at the static libraries instead.

@@ -5,6 +5,7 @@
 
 #include "ir/ToyDialect.h"
 #include "jit/Abi.h"
+#include "jit/Target.h"
 #include "passes/Pipelines.h"
 #include "passes/lowering/FunctionEmitter.h"
 #include "runtime/Error.h"
@@ -19,9 +20,7 @@
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/TargetParser/Host.h"
 
 using namespace llvm;
 
@@ -36,7 +35,6 @@ struct Engine::Impl {
   std::map<std::string, void (*)(void **, void **)> entries;
   std::vector<mlir::Location> sites, chain;
   EngineStats stats;
-
   bool start(std::string &error);
   mlir::OwningOpRef<mlir::ModuleOp> lowered(mlir::ModuleOp module, StringRef except, std::string &error);
   std::unique_ptr<Module> emitModule(mlir::ModuleOp module, LLVMContext &context);
@@ -47,17 +45,13 @@ struct Engine::Impl {
 bool Engine::Impl::start(std::string &error) {
   if (jit)
     return true;
-  InitializeNativeTarget();
-  InitializeNativeTargetAsmPrinter();
   auto fail = [&](Error e) {
     error = toString(std::move(e));
     return false;
   };
-  auto host = orc::JITTargetMachineBuilder::detectHost();
+  auto host = targetMachineBuilder(options.optimization == 0 ? CodeGenOptLevel::None : options.optimization < 3 ? CodeGenOptLevel::Less : CodeGenOptLevel::Default);
   if (!host)
     return fail(host.takeError());
-  host->setCodeGenOptLevel(options.optimization == 0 ? CodeGenOptLevel::None : CodeGenOptLevel::Default);
-  // 256-bit vectors reach the same peak on most machines without the clock's price.
   auto target = host->createTargetMachine();
   if (!target)
     return fail(target.takeError());

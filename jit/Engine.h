@@ -24,6 +24,9 @@ struct EngineStats {
   std::map<std::string, int64_t> kernels; ///< library kernels called
 };
 
+/// Something will be compiled soon: starts the code generator on a thread of its own.
+void expectCompiles();
+
 class Engine {
 public:
   explicit Engine(EngineOptions options);

@@ -3,9 +3,8 @@
 /// Chooses transposition flags and leading dimensions; packs what BLAS cannot take.
 #include "runtime/Blas.h"
 
+#include "runtime/OpenBlas.h"
 #include "runtime/Parallel.h"
-
-#include <cblas.h>
 
 #include <algorithm>
 #include <complex>
@@ -45,18 +44,18 @@ BlasOperand<T> prepare(const T *data, int64_t rows, int64_t columns, const Matri
 }
 
 void call(int64_t m, int64_t n, int64_t k, BlasOperand<float> a, BlasOperand<float> b, float *c) {
-  cblas_sgemm(CblasRowMajor, a.flag, b.flag, m, n, k, 1, a.data, a.leading, b.data, b.leading, 0, c, n);
+  openBlas().sgemm(CblasRowMajor, a.flag, b.flag, m, n, k, 1, a.data, a.leading, b.data, b.leading, 0, c, n);
 }
 void call(int64_t m, int64_t n, int64_t k, BlasOperand<double> a, BlasOperand<double> b, double *c) {
-  cblas_dgemm(CblasRowMajor, a.flag, b.flag, m, n, k, 1, a.data, a.leading, b.data, b.leading, 0, c, n);
+  openBlas().dgemm(CblasRowMajor, a.flag, b.flag, m, n, k, 1, a.data, a.leading, b.data, b.leading, 0, c, n);
 }
 void call(int64_t m, int64_t n, int64_t k, BlasOperand<std::complex<float>> a, BlasOperand<std::complex<float>> b, std::complex<float> *c) {
   std::complex<float> one = 1, zero = 0;
-  cblas_cgemm(CblasRowMajor, a.flag, b.flag, m, n, k, &one, a.data, a.leading, b.data, b.leading, &zero, c, n);
+  openBlas().cgemm(CblasRowMajor, a.flag, b.flag, m, n, k, &one, a.data, a.leading, b.data, b.leading, &zero, c, n);
 }
 void call(int64_t m, int64_t n, int64_t k, BlasOperand<std::complex<double>> a, BlasOperand<std::complex<double>> b, std::complex<double> *c) {
   std::complex<double> one = 1, zero = 0;
-  cblas_zgemm(CblasRowMajor, a.flag, b.flag, m, n, k, &one, a.data, a.leading, b.data, b.leading, &zero, c, n);
+  openBlas().zgemm(CblasRowMajor, a.flag, b.flag, m, n, k, &one, a.data, a.leading, b.data, b.leading, &zero, c, n);
 }
 
 /// One product in plain loops: small sizes, where a library call costs more than the work, and integers.
@@ -123,9 +122,10 @@ void batched(int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, 
   };
   double work = double(m) * n * k;
   if (count > 1 && work < 1 << 18 && threads() > 1) { // many small products: over the batch, each on one thread
-    openblas_set_num_threads(1);
+    openBlas();
+    setBlasThreads(1);
     parallelFor(count, std::max<int64_t>(1, (1 << 16) / std::max(work, 1.0)), body, &context);
-    openblas_set_num_threads(threads());
+    setBlasThreads(threads());
   } else
     body(&context, 0, count);
 }

@@ -4,12 +4,11 @@
 #include "runtime/Parallel.h"
 
 #include "runtime/Error.h"
+#include "runtime/OpenBlas.h"
 
 #include <tbb/global_control.h>
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
-
-#include <cblas.h>
 
 #include <atomic>
 #include <memory>
@@ -21,7 +20,7 @@ static std::atomic<bool> interrupted{false};
 
 void setThreads(int n) {
   control = n > 0 ? std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism, n) : nullptr;
-  openblas_set_num_threads(threads());
+  setBlasThreads(threads());
 }
 
 int threads() {

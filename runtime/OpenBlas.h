@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// OpenBLAS, opened when the first product needs it: loading it and starting its threads costs more than the rest of the program's start.
+#pragma once
+
+#include <cblas.h>
+
+namespace toy::rt {
+
+struct OpenBlas {
+  decltype(&cblas_sgemm) sgemm;
+  decltype(&cblas_dgemm) dgemm;
+  decltype(&cblas_cgemm) cgemm;
+  decltype(&cblas_zgemm) zgemm;
+  decltype(&openblas_set_num_threads) setThreads;
+};
+
+/// The library's functions. Throws rt::Error when it cannot be loaded.
+const OpenBlas &openBlas();
+/// Threads of products from now on; does not load the library.
+void setBlasThreads(int n);
+
+} // namespace toy::rt
