@@ -62,34 +62,41 @@ def start(command, rounds=15):
 PRODUCT = """
 def product(a, b) {{ return a @ b; }}
 def main() {{
-  var a = rand({n}, {n}); var b = rand({n}, {n});
-  for i in range({rounds}) {{ var t0 = clock(); var p = product(a, b); var t1 = clock(); print(t1 - t0, p[0, 0]); }}
+  var a = randn({n}, {n}, dtype={dtype}); var b = randn({n}, {n}, dtype={dtype});
+  for i in range({rounds}) {{ var t0 = clock(); var p = product(a, b); var t1 = clock(); print(t1 - t0, abs(p[0, 0])); }}
 }}
 """
+BLAS = {"f32": ("s", np.float32), "f64": ("d", np.float64), "c64": ("c", np.complex64), "c128": ("z", np.complex128)}
 
 
-def toy_product(n, rounds):
+def toy_product(n, dtype, rounds):
     with tempfile.NamedTemporaryFile("w", suffix=".toy") as file:
-        file.write(PRODUCT.format(n=n, rounds=rounds))
+        file.write(PRODUCT.format(n=n, dtype=dtype, rounds=rounds))
         file.flush()
         out = subprocess.run([toy, file.name], stdout=subprocess.PIPE, text=True, check=True).stdout
     return [float(line.split()[0]) for line in out.splitlines()]
 
 
-def direct_product(n, rounds):
-    """cblas_dgemm of the same library, called directly; the result is allocated in every round, as Toy does."""
-    blas = ctypes.CDLL("libopenblas.so.0")
-    a, b = np.random.rand(n, n), np.random.rand(n, n)
+def direct_product(n, dtype, rounds):
+    """cblas_?gemm of the same library, called directly; the result is allocated in every round, as Toy does."""
+    letter, numpy_dtype = BLAS[dtype]
+    gemm = getattr(ctypes.CDLL("libopenblas.so.0"), f"cblas_{letter}gemm")
+    a, b = (np.random.rand(n, n).astype(numpy_dtype) for _ in range(2))
+    pointer = lambda x: x.ctypes.data_as(ctypes.c_void_p)
+    one, zero = np.ones(1, numpy_dtype), np.zeros(1, numpy_dtype)
+    scalar = {"s": lambda x: ctypes.c_float(x[0]), "d": lambda x: ctypes.c_double(x[0])}.get(letter, pointer)
     times = []
     for _ in range(rounds):
         begin = time.perf_counter()
-        c = np.empty((n, n))
-        blas.cblas_dgemm(101, 111, 111, n, n, n, ctypes.c_double(1), a.ctypes.data_as(ctypes.c_void_p), n, b.ctypes.data_as(ctypes.c_void_p), n,
-                         ctypes.c_double(0), c.ctypes.data_as(ctypes.c_void_p), n)
+        c = np.empty((n, n), numpy_dtype)
+        gemm(101, 111, 111, n, n, n, scalar(one), pointer(a), n, pointer(b), n, scalar(zero), pointer(c), n)
         times.append(time.perf_counter() - begin)
     return times
 
 
+if "--direct" in sys.argv:
+    print(statistics.median(direct_product(int(sys.argv[3]), sys.argv[4], 16)[2:]))
+    sys.exit()
 ours, theirs = [], []
 for _ in range(5):
     ours += toy_times(12)[2:]
@@ -99,13 +106,14 @@ for i, name in enumerate(["(a*b+c)*conj(d)-2i*a, c64, 10^6", "sum of 10^7 f64", 
     t, n = (statistics.median(row[i] for row in rows) * 1e3 for rows in (ours, theirs))
     print(f"{name:34}{t:10.3f}{n:10.3f}{n / t:8.2f}")
 print(f"{'':34}{'toy ms':>10}{'OpenBLAS':>10}{'ratio':>8}")
-for size in (256, 512, 1024):
-    mine, direct = [], []
-    for _ in range(4):
-        mine += toy_product(size, 22)[2:]
-        direct += direct_product(size, 22)[2:]
-    t, n = statistics.median(mine) * 1e3, statistics.median(direct) * 1e3
-    print(f"{f'{size}x{size} f64 product':34}{t:10.3f}{n:10.3f}{n / t:8.2f}")
+for dtype in BLAS:
+    for size in (256, 512, 1024):
+        mine, direct = [], []
+        for _ in range(9):  # the median of runs: threads are placed well or badly for a whole run
+            mine.append(statistics.median(toy_product(size, dtype, 16)[2:]))
+            direct.append(float(subprocess.run([sys.executable, __file__, toy, "--direct", str(size), dtype], stdout=subprocess.PIPE, check=True).stdout))
+        t, n = statistics.median(mine) * 1e3, statistics.median(direct) * 1e3
+        print(f"{f'{size}x{size} {dtype} product':34}{t:10.3f}{n:10.3f}{n / t:8.2f}")
 t, n = start([toy, "-e", "1+1"]), start(["/usr/bin/python3", "-c", "import numpy"])
 print(f"{'start: -e 1+1, import numpy':34}{t:10.3f}{n:10.3f}{n / t:8.2f}")
 with tempfile.NamedTemporaryFile(suffix=".json") as file:

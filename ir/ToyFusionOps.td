@@ -27,18 +27,22 @@ def FusedOp : Op<Toy_Dialect, "fused", [IsolatedFromAbove, Pure]> {
   let hasVerifier = 1;
 }
 
-def GemmOp : Toy_Op<"gemm", "declared", [Pure]> {
-  let summary = "a matrix product as BLAS computes it, operands read transposed or conjugated in place";
+def GemmOp : Toy_Op<"gemm", "declared", [Pure, AttrSizedOperandSegments]> {
+  let summary = "a matrix product as BLAS computes it, operands read in place through strided views";
   let description = [{
-    As `toy.matmul`, after transposes of the last two axes and conjugations of its operands were taken into flags: no copy is made of them.
+    As `toy.matmul`, after permutations, slices, unit axes and conjugations of its operands were taken into views: what BLAS can address is
+    not copied. Axis i of an operand's view is axis `axes[i]` of the operand, or an axis of size 1 where that is -1. With `bounds` (as
+    `toy.slice` has them: starts, then counts) the view holds every `steps[a]`-th element of axis a.
 
     ```mlir
-    %r = toy.gemm %a, %b {lhsTransposed = false, lhsConjugated = false, rhsTransposed = true, rhsConjugated = true}
+    %r = toy.gemm %a, %b {lhsAxes = array<i64: 0, 1>, lhsConjugated = false, lhsSteps = array<i64>, operandSegmentSizes = array<i32: 1, 1, 0, 0>,
+                          rhsAxes = array<i64: 1, 0>, rhsConjugated = true, rhsSteps = array<i64>}
         : (!toy.tensor<c64[2, 3]>, !toy.tensor<c64[4, 3]>) -> !toy.tensor<c64[2, 4]>
     ```
   }];
-  let arguments = (ins Toy_Tensor:$lhs, Toy_Tensor:$rhs, BoolAttr:$lhsTransposed, BoolAttr:$lhsConjugated, BoolAttr:$rhsTransposed,
-                       BoolAttr:$rhsConjugated);
+  let arguments = (ins Toy_Tensor:$lhs, Toy_Tensor:$rhs, Variadic<Toy_Index>:$lhsBounds, Variadic<Toy_Index>:$rhsBounds,
+                       DenseI64ArrayAttr:$lhsAxes, DenseI64ArrayAttr:$lhsSteps, BoolAttr:$lhsConjugated,
+                       DenseI64ArrayAttr:$rhsAxes, DenseI64ArrayAttr:$rhsSteps, BoolAttr:$rhsConjugated);
   let results = (outs Toy_Tensor:$result);
 }
 

@@ -26,6 +26,22 @@ extern "C" {
 int64_t toy_rt_site = 0;
 int64_t toy_rt_loops = 0;
 
+static rt::StridedView stridedView(const rt::Tensor &t, const int64_t *view) {
+  int64_t rank = *view++;
+  const int64_t *axes = view, *bounds = view[rank] ? view + rank + 1 : nullptr;
+  rt::StridedView base = rt::denseView(t), out{t.dtype, 0, {}, {}, t.data};
+  for (int64_t i = 0; bounds && i < t.rank; ++i) {
+    out.offset += bounds[3 * i] * base.strides[i];
+    base.sizes[i] = bounds[3 * i + 1];
+    base.strides[i] *= bounds[3 * i + 2];
+  }
+  for (int64_t axis : llvm::ArrayRef(axes, rank)) {
+    out.sizes.push_back(axis < 0 ? 1 : base.sizes[axis]);
+    out.strides.push_back(axis < 0 ? 0 : base.strides[axis]);
+  }
+  return out;
+}
+
 static rt::Tensor *toy_rt_alloc(int64_t dtype, int64_t rank, const int64_t *sizes) {
   return rt::newTensor(static_cast<DType>(dtype), {sizes, static_cast<size_t>(rank)});
 }
@@ -52,51 +68,12 @@ static void toy_rt_enter(int64_t site) {
 }
 static void toy_rt_leave() { abiState().calls.pop_back(); }
 
-/// A @ B with NumPy's rank rules; flags: 1 A transposed, 2 A conjugated, 4 B transposed, 8 B conjugated.
-static rt::Tensor *toy_rt_gemm(rt::Tensor *a, rt::Tensor *b, int64_t flags) {
-  struct Side {
-    int64_t rows, columns, rowStride, columnStride, matrix;
-    llvm::SmallVector<int64_t> batch;
-  };
-  auto side = [](const rt::Tensor &t, bool left, bool transposed) {
-    Side s;
-    int64_t n = t.rank, rows = n > 1 ? t.sizes[n - 2] : left ? 1 : t.sizes[0], columns = n > 1 ? t.sizes[n - 1] : left ? t.sizes[0] : 1;
-    s.matrix = rows * columns;
-    s.rows = transposed ? columns : rows;
-    s.columns = transposed ? rows : columns;
-    s.rowStride = transposed ? 1 : columns;
-    s.columnStride = transposed ? columns : 1;
-    s.batch.assign(t.sizes, t.sizes + std::max<int64_t>(n - 2, 0));
-    return s;
-  };
-  bool leftVector = a->rank == 1, rightVector = b->rank == 1;
-  Side x = side(*a, true, flags & 1 && !leftVector), y = side(*b, false, flags & 4 && !rightVector);
-  if (x.columns != y.rows)
-    rt::fail(DiagId::SizesDiffer, {"inner sizes", std::to_string(x.columns), std::to_string(y.rows)});
-  size_t rank = std::max(x.batch.size(), y.batch.size());
-  llvm::SmallVector<int64_t> batch(rank, 1), xs(rank, 0), ys(rank, 0);
-  auto place = [&](const Side &s, llvm::SmallVector<int64_t> &strides) {
-    int64_t stride = s.matrix;
-    for (size_t i = s.batch.size(); i-- > 0;) {
-      size_t at = rank - s.batch.size() + i;
-      if (s.batch[i] != 1) {
-        batch[at] = s.batch[i];
-        strides[at] = stride;
-      }
-      stride *= s.batch[i];
-    }
-  };
-  place(x, xs);
-  place(y, ys);
-  llvm::SmallVector<int64_t> sizes(batch);
-  if (!leftVector)
-    sizes.push_back(x.rows);
-  if (!rightVector)
-    sizes.push_back(y.columns);
-  rt::TensorRef out(rt::newTensor(a->dtype == DType::Bool ? DType::I64 : a->dtype, sizes));
-  bool complex = isComplex(a->dtype);
-  rt::gemm(a->dtype, x.rows, y.columns, x.columns, {a->data, x.rowStride, x.columnStride, xs.data(), complex && (flags & 2)},
-           {b->data, y.rowStride, y.columnStride, ys.data(), complex && (flags & 8)}, out->data, batch);
+/// A @ B with NumPy's rank rules, operands through strided views (see FunctionEmitter::viewArray); conjugated: 1 A, 2 B.
+static rt::Tensor *toy_rt_gemm(rt::Tensor *a, const int64_t *aView, rt::Tensor *b, const int64_t *bView, int64_t conjugated) {
+  rt::StridedView x = stridedView(*a, aView), y = stridedView(*b, bView);
+  x.conjugated = conjugated & 1;
+  y.conjugated = conjugated & 2;
+  rt::TensorRef out = rt::matmul(x, y);
   ++abiState().kernels[std::string("gemm_") + std::string(nameOf(a->dtype))];
   rt::poll();
   return out.take();

@@ -30,10 +30,10 @@ def FuseElementwise : Pass<"toy-fuse", "::mlir::func::FuncOp"> {
 def SelectKernels : Pass<"toy-select-kernels", "::mlir::func::FuncOp"> {
   let summary = "chooses library kernels and folds what they can read in place";
   let description = [{
-    A matrix product becomes `toy.gemm`; transposes of the last two axes and conjugations of its operands become flags.
+    A matrix product becomes `toy.gemm`; permutations, slices, unit axes and conjugations of its operands become strided views.
 
     Before: `%t = toy.permute %b {permutation = array<i64: 1, 0>}`, `%r = toy.matmul %a, %t`.
-    After: `%r = toy.gemm %a, %b {rhsTransposed = true, ...}`.
+    After: `%r = toy.gemm %a, %b {rhsAxes = array<i64: 1, 0>, ...}`.
     Guarantees: no `toy.matmul` is left.
   }];
   let dependentDialects = ["::toy::ToyDialect"];

@@ -11,32 +11,94 @@ namespace toy {
 
 namespace {
 
-/// An operand without the transposes and conjugations around it.
-struct Peeled {
-  Value value;
-  bool transposed = false, conjugated = false;
+/// A strided view of `base`: what an operand is behind permutations, unit axes, one slice, and conjugations.
+struct StridedView {
+  Value base;
+  SmallVector<int64_t> axes;           ///< of the view: the base's axis, or -1 for a new axis of size 1
+  SmallVector<Value> starts, counts;   ///< of the base's axes; empty: all elements
+  SmallVector<int64_t> steps;
+  bool conjugated = false;
+
+  explicit StridedView(Value value) : base(value), axes(llvm::to_vector(llvm::seq(tensorTypeOf(value).getRank()))) {
+    while (look()) {
+    }
+  }
+  SmallVector<Value> bounds() const { return llvm::to_vector(llvm::concat<const Value>(starts, counts)); }
+
+private:
+  /// Looks through one more operation.
+  bool look() {
+    Operation *op = base.getDefiningOp();
+    if (auto conj = dyn_cast_if_present<ConjOp>(op)) {
+      conjugated = !conjugated;
+      base = conj.getX();
+      return true;
+    }
+    if (auto permute = dyn_cast_if_present<PermuteOp>(op)) {
+      renumber(permute.getPermutation(), permute.getX());
+      return true;
+    }
+    if (auto reshape = dyn_cast_if_present<ReshapeOp>(op))
+      return lookThroughUnitAxes(reshape);
+    auto slice = dyn_cast_if_present<SliceOp>(op);
+    if (!slice || !steps.empty())
+      return false;
+    starts.assign(slice.getStarts().begin(), slice.getStarts().end());
+    counts.assign(slice.getCounts().begin(), slice.getCounts().end());
+    steps.assign(slice.getSteps().begin(), slice.getSteps().end());
+    base = slice.getX();
+    return true;
+  }
+
+  /// Axis i of what was seen so far is axis `to[i]` of `next` (-1: none). Bounds exist only where no axis is lost or gained.
+  void renumber(ArrayRef<int64_t> to, Value next) {
+    for (int64_t &axis : axes)
+      axis = axis < 0 ? -1 : to[axis];
+    if (!steps.empty()) {
+      StridedView old = *this;
+      for (auto [i, axis] : llvm::enumerate(to)) {
+        starts[axis] = old.starts[i];
+        counts[axis] = old.counts[i];
+        steps[axis] = old.steps[i];
+      }
+    }
+    base = next;
+  }
+
+  /// A reshape that only adds or drops axes of size 1: the others are the same sizes in the same order.
+  bool lookThroughUnitAxes(ReshapeOp reshape) {
+    TensorType from = tensorTypeOf(reshape.getX()), to = tensorTypeOf(reshape.getResult());
+    SmallVector<int64_t> map;
+    int64_t next = 0;
+    auto skipUnits = [&] {
+      while (next < from.getRank() && from.getDim(next).is(1))
+        ++next;
+    };
+    for (Dim dim : to.getDims()) {
+      if (dim.is(1)) {
+        map.push_back(-1);
+        continue;
+      }
+      skipUnits();
+      if (next == from.getRank() || from.getDim(next) != dim)
+        return false;
+      map.push_back(next++);
+    }
+    skipUnits();
+    if (next != from.getRank() || !steps.empty())
+      return false;
+    renumber(map, reshape.getX());
+    return true;
+  }
 };
 
-bool swapsLastTwo(PermuteOp op) {
-  ArrayRef<int64_t> p = op.getPermutation();
-  int64_t n = p.size();
-  for (int64_t i = 0; i < n - 2; ++i)
-    if (p[i] != i)
-      return false;
-  return n >= 2 && p[n - 2] == n - 1 && p[n - 1] == n - 2;
-}
-
-Peeled peel(Value value) {
-  Peeled p{value};
-  while (true) {
-    if (auto permute = p.value.getDefiningOp<PermuteOp>(); permute && swapsLastTwo(permute)) {
-      p.value = permute.getX();
-      p.transposed = !p.transposed;
-    } else if (auto conj = p.value.getDefiningOp<ConjOp>()) {
-      p.value = conj.getX();
-      p.conjugated = !p.conjugated;
-    } else
-      return p;
+/// Erases operations that only led to the operands of a product.
+void eraseUnused(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<PermuteOp, ConjOp, ReshapeOp, SliceOp>(op) || !op->use_empty())
+      return;
+    value = op->getOperand(0);
+    op->erase();
   }
 }
 
@@ -44,20 +106,15 @@ struct SelectKernelsPass : impl::SelectKernelsBase<SelectKernelsPass> {
   void runOnOperation() override {
     getOperation().walk([](MatMulOp op) {
       OpBuilder b(op);
-      Peeled lhs = peel(op.getLhs()), rhs = peel(op.getRhs());
-      auto gemm = GemmOp::create(b, op.getLoc(), op.getType(), lhs.value, rhs.value, lhs.transposed, lhs.conjugated, rhs.transposed, rhs.conjugated);
-      SmallVector<Operation *> unused;
-      for (Value operand : op.getOperands())
-        for (Operation *at = operand.getDefiningOp(); isa_and_present<PermuteOp, ConjOp>(at); at = at->getOperand(0).getDefiningOp())
-          unused.push_back(at);
+      StridedView lhs(op.getLhs()), rhs(op.getRhs());
+      auto gemm = GemmOp::create(b, op.getLoc(), op.getType(), lhs.base, rhs.base, lhs.bounds(), rhs.bounds(), lhs.axes, lhs.steps, lhs.conjugated,
+                                 rhs.axes, rhs.steps, rhs.conjugated);
+      Value left = op.getLhs(), right = op.getRhs();
       op.replaceAllUsesWith(gemm.getResult());
       op.erase();
-      SmallPtrSet<Operation *, 8> gone;
-      for (Operation *at : unused)
-        if (!gone.contains(at) && at->use_empty()) {
-          gone.insert(at);
-          at->erase();
-        }
+      eraseUnused(left);
+      if (right != left)
+        eraseUnused(right);
     });
   }
 };

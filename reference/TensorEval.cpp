@@ -142,6 +142,8 @@ void Frame::reduce(Operation *op) {
 
 void Frame::matmul(MatMulOp op) {
   const rt::Tensor &a = tensor(op.getLhs()), &b = tensor(op.getRhs());
+  if (!options().naiveMatmul)
+    return set(op.getResult(), rt::matmul(rt::denseView(a), rt::denseView(b)));
   bool leftVector = a.rank == 1, rightVector = b.rank == 1;
   int64_t m = leftVector ? 1 : a.sizes[a.rank - 2], k = a.sizes[a.rank - 1], n = rightVector ? 1 : b.sizes[b.rank - 1];
   if (k != b.sizes[rightVector ? 0 : b.rank - 2])
@@ -165,10 +167,7 @@ void Frame::matmul(MatMulOp op) {
   if (!rightVector)
     sizes.push_back(n);
   rt::TensorRef out(rt::newTensor(tensorTypeOf(op.getResult()).getDtype(), sizes));
-  if (!options().naiveMatmul) {
-    rt::gemm(a.dtype, m, n, k, {a.data, k, 1, aStrides.data()}, {b.data, n, 1, bStrides.data()}, out->data, batch);
-  } else
-    forEachIndex(batch, [&](int64_t i, ArrayRef<int64_t> index) {
+  forEachIndex(batch, [&](int64_t i, ArrayRef<int64_t> index) {
       int64_t ao = dot(index, aStrides), bo = dot(index, bStrides);
       for (int64_t row = 0; row < m; ++row)
         for (int64_t column = 0; column < n; ++column) {

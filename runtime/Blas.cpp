@@ -2,7 +2,7 @@
 /// \file
 /// Chooses transposition flags and leading dimensions; packs what BLAS cannot take.
 #include "runtime/Blas.h"
-
+#include "runtime/Error.h"
 #include "runtime/OpenBlas.h"
 #include "runtime/Parallel.h"
 
@@ -142,6 +142,59 @@ void gemm(DType dtype, int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixO
   case DType::I32: return batched<uint32_t>(m, n, k, a, b, c, batch);
   default: return batched<uint64_t>(m, n, k, a, b, c, batch);
   }
+}
+
+StridedView denseView(const Tensor &t) {
+  StridedView out{t.dtype, 0, {t.sizes, t.sizes + t.rank}, std::vector<int64_t>(t.rank, 1), t.data};
+  for (int64_t axis = t.rank - 1; axis-- > 0;)
+    out.strides[axis] = out.strides[axis + 1] * t.sizes[axis + 1];
+  return out;
+}
+
+TensorRef matmul(const StridedView &a, const StridedView &b) {
+  struct Side {
+    int64_t rows = 1, columns = 1, rowStride = 1, columnStride = 1;
+    size_t batchRank;
+  };
+  auto side = [](const StridedView &v, bool left) {
+    size_t n = v.sizes.size();
+    Side s;
+    s.batchRank = n > 2 ? n - 2 : 0;
+    if (n > 1 || !left) {
+      s.rows = v.sizes[n > 1 ? n - 2 : 0];
+      s.rowStride = v.strides[n > 1 ? n - 2 : 0];
+    }
+    if (n > 1 || left) {
+      s.columns = v.sizes[n - 1];
+      s.columnStride = v.strides[n - 1];
+    }
+    return s;
+  };
+  Side x = side(a, true), y = side(b, false);
+  if (x.columns != y.rows)
+    fail(DiagId::SizesDiffer, {"inner sizes", std::to_string(x.columns), std::to_string(y.rows)});
+  size_t rank = std::max(x.batchRank, y.batchRank);
+  std::vector<int64_t> sizes(rank, 1), xs(rank, 0), ys(rank, 0);
+  auto place = [&](const StridedView &v, const Side &s, std::vector<int64_t> &strides) {
+    for (size_t i = 0; i < s.batchRank; ++i)
+      if (v.sizes[i] != 1) {
+        sizes[rank - s.batchRank + i] = v.sizes[i];
+        strides[rank - s.batchRank + i] = v.strides[i];
+      }
+  };
+  place(a, x, xs);
+  place(b, y, ys);
+  if (a.sizes.size() > 1)
+    sizes.push_back(x.rows);
+  if (b.sizes.size() > 1)
+    sizes.push_back(y.columns);
+  TensorRef out(newTensor(a.dtype == DType::Bool ? DType::I64 : a.dtype, sizes));
+  auto operand = [](const StridedView &v, const Side &s, const std::vector<int64_t> &strides) {
+    const char *data = static_cast<const char *>(v.data) + v.offset * sizeOf(v.dtype);
+    return MatrixOperand{data, s.rowStride, s.columnStride, strides.data(), v.conjugated && isComplex(v.dtype)};
+  };
+  gemm(a.dtype, x.rows, y.columns, x.columns, operand(a, x, xs), operand(b, y, ys), out->data, {sizes.data(), rank});
+  return out;
 }
 
 } // namespace toy::rt

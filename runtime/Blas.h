@@ -19,4 +19,19 @@ struct MatrixOperand {
 /// Integers wrap. k = 0 gives zeros.
 void gemm(DType dtype, int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, void *c, std::span<const int64_t> batch);
 
+/// Elements of a tensor at `offset + sum(index * stride)`; strides may be 0 or negative.
+struct StridedView {
+  DType dtype;
+  int64_t offset;
+  std::vector<int64_t> sizes, strides;
+  const void *data;
+  bool conjugated = false;
+};
+
+StridedView denseView(const Tensor &t);
+
+/// `a @ b` with NumPy's rank rules: leading axes broadcast, a vector on the left is a row, on the right a column. bool gives i64.
+/// Throws when the inner sizes differ.
+TensorRef matmul(const StridedView &a, const StridedView &b);
+
 } // namespace toy::rt

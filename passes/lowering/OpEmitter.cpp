@@ -153,10 +153,22 @@ void FunctionEmitter::emitCall(mlir::func::CallOp op) {
   }
 }
 
+/// A view as `toy_rt_gemm` reads it: rank, axes, whether bounds follow, then start, count and step of every axis of the operand.
+Value *FunctionEmitter::viewArray(ArrayRef<int64_t> axes, mlir::ValueRange bounds, ArrayRef<int64_t> steps) {
+  SmallVector<Value *> items = {b.getInt64(axes.size())};
+  for (int64_t axis : axes)
+    items.push_back(b.getInt64(axis));
+  items.push_back(b.getInt64(!steps.empty()));
+  for (auto [i, step] : enumerate(steps))
+    items.append({slots[bounds[i]].scalar.re, slots[bounds[steps.size() + i]].scalar.re, b.getInt64(step)});
+  return sizesArray(items);
+}
+
 void FunctionEmitter::emitGemm(GemmOp op) {
   setSite(op);
-  int64_t flags = op.getLhsTransposed() | op.getLhsConjugated() << 1 | op.getRhsTransposed() << 2 | op.getRhsConjugated() << 3;
-  Value *object = scalars.call("toy_rt_gemm", b.getPtrTy(), {slots[op.getLhs()].object, slots[op.getRhs()].object, b.getInt64(flags)});
+  Value *conjugated = b.getInt64(op.getLhsConjugated() | op.getRhsConjugated() << 1);
+  Value *lhs = viewArray(op.getLhsAxes(), op.getLhsBounds(), op.getLhsSteps()), *rhs = viewArray(op.getRhsAxes(), op.getRhsBounds(), op.getRhsSteps());
+  Value *object = scalars.call("toy_rt_gemm", b.getPtrTy(), {slots[op.getLhs()].object, lhs, slots[op.getRhs()].object, rhs, conjugated});
   slots[op.getResult()] = tensorTypeOf(op.getResult()).isScalar() ? unbox(op.getType(), object) : Slot{object, {}};
 }
 
