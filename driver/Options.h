@@ -10,12 +10,13 @@
 namespace toy {
 
 struct Options {
+  static constexpr int byCost = -1; ///< without -O: code that costs more to optimize than to run is not optimized
   enum Mode : uint8_t { Prompt, File, Text, Stdin, Help, Version, Explain } mode = Prompt;
   std::string input; ///< file, text or code to explain
   std::vector<std::string> arguments;
   std::string emit, output, stats;
   std::string device = "auto", jit = "auto", color = "auto", diagnostics = "text";
-  int optimization = 2, threads = 0, precision = 6;
+  int optimization = byCost, threads = 0, precision = 6;
   int64_t memoryLimit = 0;
   bool interactive = false, time = false, fuse = true, checkBounds = false, remarks = false, naiveMatmul = false;
 };

@@ -3,9 +3,17 @@
 /// What rules are made of: access to operands, broadcasting, and the verifier that asks the rules again.
 #include "ir/ToyDialect.h"
 
+#include "llvm/ADT/StringSwitch.h"
+
 using namespace mlir;
 
 namespace toy {
+
+std::string spelling(StringRef opName) {
+  return llvm::StringSwitch<StringRef>(opName)
+      .Case("add", "+").Case("sub", "-").Case("neg", "-").Case("mul", "*").Case("div", "/").Case("floordiv", "//").Case("mod", "%").Case("pow", "**")
+      .Case("eq", "==").Case("ne", "!=").Case("lt", "<").Case("le", "<=").Case("gt", ">").Case("ge", ">=").Default(opName).str();
+}
 
 TensorType RuleContext::tensor(unsigned i) const { return cast<TensorType>(operands[i].getType()); }
 DType RuleContext::dtype(unsigned i) const { return tensor(i).getDtype(); }

@@ -28,16 +28,19 @@ struct SizeAssumption {
   unsigned lhsOperand, lhsAxis, rhsOperand, rhsAxis;
 };
 
+/// How users write an operation of the dialect: `+` for `add`, `matmul` for `matmul`.
+std::string spelling(llvm::StringRef opName);
+
 /// What a rule sees and what it says.
 class RuleContext {
 public:
   RuleContext(mlir::MLIRContext *context, llvm::StringRef opName, mlir::ValueRange operands, mlir::DictionaryAttr attributes)
-      : context(context), operands(operands), attributes(attributes), name(opName) {}
+      : context(context), operands(operands), attributes(attributes), name(spelling(opName)) {}
 
   mlir::MLIRContext *context;
   mlir::ValueRange operands;
   mlir::DictionaryAttr attributes;
-  std::string name; ///< as users know it: `matmul`, `add`
+  std::string name; ///< as users know it: `matmul`, `+`
   /// The declared result types of operations whose results are not inferred (loads).
   llvm::ArrayRef<mlir::Type> declared;
   /// The size that an i64 value stands for when no expression of known sizes is behind it; by default an anonymous size.

@@ -54,7 +54,7 @@ def vdot(a, b) { return sum(conj(flatten(a)) * flatten(b)); }
 ## a[i] * b[j]
 def outer(a, b) { return unsqueeze(flatten(a), 1) * unsqueeze(flatten(b), 0); }
 ## the sum of the diagonal
-def trace(x, k = 0) { return sum(diag(x, k), -1); }
+def trace(x, k = 0) { assert rank(x) >= 2, "trace needs a matrix"; return sum(diag(x, k), -1); }
 )toy";
 
 /// The parsed library of one SourceManager.

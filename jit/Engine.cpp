@@ -15,6 +15,7 @@
 
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
+#include "llvm/ExecutionEngine/Orc/CompileUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
@@ -28,7 +29,7 @@ namespace toy {
 
 struct Engine::Impl {
   EngineOptions options;
-  std::unique_ptr<TargetMachine> machine;
+  std::unique_ptr<TargetMachine> machine, quickMachine; ///< for loops and large tensors; for code that costs more to optimize than to run
   std::unique_ptr<orc::LLJIT> jit;
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules; ///< compiled code points into them
   std::set<std::string> symbols;
@@ -41,6 +42,37 @@ struct Engine::Impl {
   void optimize(Module &module);
 };
 
+/// Whether the functions of a module do little work each time they run: no loops, no recursion, few elements, all sizes known.
+static bool isCheap(mlir::ModuleOp module) {
+  constexpr int64_t manyElements = 4096;
+  int64_t elements = 0;
+  DenseMap<mlir::Operation *, bool> active; // functions on the way to the current one, and those that were left
+  auto visit = [&](auto &self, mlir::func::FuncOp function) -> bool {
+    auto [it, isNew] = active.try_emplace(function, true);
+    if (!isNew)
+      return !it->second;
+    SmallPtrSet<mlir::Block *, 8> seen;
+    for (mlir::Block &block : function.getBody()) {
+      seen.insert(&block);
+      if (any_of(block.getSuccessors(), [&](mlir::Block *next) { return seen.contains(next); }))
+        return false;
+      for (mlir::Operation &op : block) {
+        for (mlir::Type type : concat<const mlir::Type>(SmallVector<mlir::Type>(op.getResultTypes()), SmallVector<mlir::Type>(op.getOperandTypes())))
+          if (auto tensor = dyn_cast<TensorType>(type))
+            elements += tensor.getStaticCount().value_or(manyElements + 1);
+        if (elements > manyElements)
+          return false;
+        if (auto call = dyn_cast<mlir::func::CallOp>(op))
+          if (auto callee = module.lookupSymbol<mlir::func::FuncOp>(call.getCallee()); callee && !callee.isExternal() && !self(self, callee))
+            return false;
+      }
+    }
+    active[function] = false;
+    return true;
+  };
+  return all_of(module.getOps<mlir::func::FuncOp>(), [&](mlir::func::FuncOp f) { return visit(visit, f); });
+}
+
 /// Target, JIT and the symbols of the runtime: on first use.
 bool Engine::Impl::start(std::string &error) {
   if (jit)
@@ -49,13 +81,19 @@ bool Engine::Impl::start(std::string &error) {
     error = toString(std::move(e));
     return false;
   };
-  auto host = targetMachineBuilder(options.optimization == 0 ? CodeGenOptLevel::None : options.optimization < 3 ? CodeGenOptLevel::Less : CodeGenOptLevel::Default);
+  auto host = targetMachineBuilder(options.optimization < 3 ? CodeGenOptLevel::Less : CodeGenOptLevel::Default);
   if (!host)
     return fail(host.takeError());
   auto target = host->createTargetMachine();
   if (!target)
     return fail(target.takeError());
   machine = std::move(*target);
+  auto quick = *host;
+  quick.setCodeGenOptLevel(CodeGenOptLevel::None);
+  if (auto target = quick.createTargetMachine())
+    quickMachine = std::move(*target);
+  else
+    return fail(target.takeError());
   auto created = orc::LLJITBuilder().setJITTargetMachineBuilder(*host).create();
   if (!created)
     return fail(created.takeError());
@@ -145,19 +183,24 @@ bool Engine::compile(mlir::ModuleOp module, StringRef except, std::string &error
     error = "the generated LLVM IR is not valid: " + problems;
     return false;
   }
-  impl->optimize(*code);
-  if (Error e = impl->jit->addIRModule(orc::ThreadSafeModule(std::move(code), std::move(context)))) {
+  bool quick = impl->options.optimization == 0 || (impl->options.optimization < 0 && isCheap(*copy));
+  if (!quick)
+    impl->optimize(*code);
+  auto object = orc::SimpleCompiler(quick ? *impl->quickMachine : *impl->machine)(*code);
+  auto fail = [&](Error e) {
     error = toString(std::move(e));
     return false;
-  }
+  };
+  if (!object)
+    return fail(object.takeError());
+  if (Error e = impl->jit->addObjectFile(std::move(*object)))
+    return fail(std::move(e));
   for (auto function : copy->getOps<mlir::func::FuncOp>())
     if (!function.isExternal()) {
       std::string name = function.getSymName().str();
       auto address = impl->jit->lookup(name + ".entry");
-      if (!address) {
-        error = toString(address.takeError());
-        return false;
-      }
+      if (!address)
+        return fail(address.takeError());
       impl->entries[name] = address->toPtr<void (*)(void **, void **)>();
     }
   impl->modules.push_back(std::move(copy));

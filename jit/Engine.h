@@ -14,7 +14,7 @@
 namespace toy {
 
 struct EngineOptions {
-  int optimization = 2;
+  int optimization = -1; ///< -O0 to -O3; -1: as much as the work of each module is worth
   bool fuse = true;
 };
 

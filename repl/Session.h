@@ -19,7 +19,7 @@ struct SessionOptions {
   bool color = false;
   bool json = false;
   bool naiveMatmul = false;
-  int optimization = 2;
+  int optimization = -1; ///< -O0 to -O3; -1: as much as the work of each module is worth
   bool fuse = true;
 };
 

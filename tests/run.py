@@ -4,7 +4,7 @@
 
 Kinds: unit tests; programs with `# expect:` lines (tests/e2e, examples), evaluated and compiled at several settings; programs with one
 `# error: CODE LINE:COLUMN` line (tests/errors); textual IR with `// RUN:` lines for FileCheck; random programs, evaluator against compiled code;
-printed values read back; the command line; the prompt in a pseudo-terminal; a real model's first layer.
+every operator with every dtype; printed values read back; the command line; the prompt in a pseudo-terminal; a real model's first layer.
 """
 import argparse
 import concurrent.futures
@@ -17,8 +17,8 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 LLVM_BIN = "/usr/lib/llvm-22/bin"
-CONFIGURATIONS = [["--jit=never"], ["--jit=never", "--naive-matmul"], ["--jit=auto"], ["--jit=always"], ["--jit=always", "-O0"],
-                  ["--jit=always", "--no-fuse"]]
+CONFIGURATIONS = [["--jit=never"], ["--jit=never", "--naive-matmul"], ["--jit=auto"], ["--jit=always"], ["--jit=always", "-O0"], ["--jit=always", "-O3"],
+                  ["--jit=always", "-O2", "--no-fuse"]]
 
 
 class Results:
@@ -134,8 +134,9 @@ def main():
         submit(str(path.relative_to(ROOT)), path, check_filecheck, {"toy-opt": opt, "toy": toy}, path)
     if not only:
         import cases
+        import operators
         import generator.random_programs as random_programs
-        for name, function in cases.all_cases():
+        for name, function in [*cases.all_cases(), *operators.all_cases()]:
             jobs.append((name, pool.submit(function, toy)))
         for seed in range(options.random):
             jobs.append((f"random program {seed}", pool.submit(random_programs.check, toy, seed)))

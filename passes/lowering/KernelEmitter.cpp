@@ -238,8 +238,8 @@ Element KernelEmitter::computeElement(mlir::Value value, const Indices &indices)
   if (auto o = dyn_cast<SliceOp>(def)) {
     Indices own = indices;
     for (auto [axis, index] : enumerate(own)) {
-      Value *step = o.getSteps()[axis] == 1 ? index : k.CreateMul(index, i64(o.getSteps()[axis]), "", true, true);
-      index = k.CreateAdd(integer(o.getStarts()[axis]), step, "", true, true);
+      Value *step = o.getSteps()[axis] == 1 ? index : k.CreateMul(index, i64(o.getSteps()[axis]), "", /*HasNUW=*/false, true); // steps may be negative
+      index = k.CreateAdd(integer(o.getStarts()[axis]), step, "", /*HasNUW=*/false, true);
     }
     return elementAt(o.getX(), own);
   }

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every operator and elementwise or reducing function with every dtype and kind of value: what is defined runs, what is not is an error with the
+right code at the operation's place; and every operator with shapes that do not fit. One table of rules, not the program's own."""
+import subprocess
+
+VALUES = {"bool": "[true, false]", "u8": "u8([1, 2])", "i32": "i32([1, 2])", "i64": "i64([1, 2])", "f32": "f32([1, 2])", "f64": "[1, 2]",
+          "c64": "c64([1, 2])", "c128": "[1i, 2]", "str": '"ab"', "tuple": "(1, 2)"}
+TENSORS = [name for name in VALUES if name not in ("str", "tuple")]
+COMPLEX = ("c64", "c128")
+NOT_DEFINED, NEEDS_TENSOR, NOT_ORDERED, NEEDS_BOOL, NEEDS_REAL, NEEDS_COMPLEX = "T0209", "T0210", "T0206", "T0204", "T0202", "T0205"
+
+ARITHMETIC = ["+", "-", "*", "/", "**", "@", "==", "!="]
+ORDERED = ["//", "%", "<", "<=", ">", ">="]
+LOGICAL = ["and", "or"]
+PAIRS = {"minimum": NOT_ORDERED, "maximum": NOT_ORDERED, "atan2": NOT_ORDERED, "hypot": NOT_ORDERED, "complex": NEEDS_REAL, "polar": NEEDS_REAL,
+         "dot": None, "vdot": None, "outer": None, "matmul": None}
+ANY_NUMBER = ("exp expm1 log log1p log2 log10 sqrt rsqrt reciprocal sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh round isnan isinf "
+              "isfinite sigmoid silu real imag conj angle abs abs2 adjoint sign sum prod mean std var norm any all cumsum cumprod transpose flatten "
+              "squeeze diag nonzero size rank shape").split()
+REAL_ONLY = "floor ceil trunc relu erf max min argmax argmin softmax logsumexp sort argsort".split()
+
+
+def expected_binary(op, a, b):
+    """The code of the error, or None."""
+    others = [x for x in (a, b) if x not in TENSORS]
+    if op in LOGICAL:
+        if a not in TENSORS:
+            return NEEDS_TENSOR
+        if a != "bool":
+            return NEEDS_BOOL
+        return NEEDS_TENSOR if b not in TENSORS else NEEDS_BOOL if b != "bool" else None
+    if others:
+        return None if a == b == "str" and op in ("+", "==", "!=") else NOT_DEFINED
+    return NOT_ORDERED if op in ORDERED and (a in COMPLEX or b in COMPLEX) else None
+
+
+def expected_pair(function, a, b):
+    if a not in TENSORS or b not in TENSORS:
+        return NEEDS_TENSOR
+    return PAIRS[function] if a in COMPLEX or b in COMPLEX else None
+
+
+def expected_unary(function, a):
+    if a not in TENSORS:
+        return NEEDS_TENSOR
+    if function == "not ":
+        return None if a == "bool" else NEEDS_BOOL
+    if function == "view_as_real":
+        return None if a in COMPLEX else NEEDS_COMPLEX
+    return NOT_ORDERED if function in REAL_ONLY and a in COMPLEX else None
+
+
+def check(toy, source, code, column):
+    """`code` at `column` of the one line, or no error."""
+    done = subprocess.run([toy, "-e", source], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+    if code is None:
+        return None if done.returncode == 0 else f"{source}\n{done.stderr}"
+    first = done.stderr.splitlines()[:2]
+    if done.returncode != 1 or not first or not first[0].startswith(f"error[{code}]"):
+        return f"{source}\nexpected {code}, got status {done.returncode}\n{done.stderr}"
+    at = int(first[1].rsplit(":", 1)[1])
+    return None if column <= at <= len(source) else f"{source}\nthe error is at column {at}\n{done.stderr}"
+
+
+def operation(toy, expression, a, b, code):
+    # Divisors and exponents that always work: errors of values are tested elsewhere.
+    prefix = f"var a = {VALUES[a]}; var b = {VALUES[b].replace('false', 'true')}; "
+    return check(toy, f"{prefix}var c = {expression};", code, len(prefix) + 1)
+
+
+def binary(toy, op):
+    problems = [operation(toy, f"a {op} b", a, b, expected_binary(op, a, b)) for a in VALUES for b in VALUES]
+    return "\n".join(filter(None, problems)) or None
+
+
+def pair(toy, function):
+    problems = [operation(toy, f"{function}(a, b)", a, b, expected_pair(function, a, b)) for a in VALUES for b in VALUES]
+    return "\n".join(filter(None, problems)) or None
+
+
+def unary(toy, function):
+    text = "not a" if function == "not " else "-a" if function == "-" else f"{function}(a)"
+    problems = [operation(toy, text, a, a, expected_unary(function, a)) for a in VALUES]
+    return "\n".join(filter(None, problems)) or None
+
+
+def shapes(toy, op):
+    """Operands that do not broadcast: known while compiling, and only when running."""
+    kind = "bool" if op in LOGICAL else "f64"
+    rows = [("ones(2, 3)", "ones(4)"), ("ones(2, 3)", "ones(3, 2, 1, 2)"), ("ones(5, 1, 3)", "ones(2, 4)")]
+    code = "T0301" if op == "@" else "T0304"
+    problems = []
+    for a, b in rows:
+        cast = (lambda x: f"({x} > 0)") if kind == "bool" else (lambda x: x)
+        prefix = f"var a = {cast(a)}; var b = {cast(b)}; "
+        problems.append(check(toy, f"{prefix}var c = a {op} b;", code, len(prefix) + 1))
+    for mode in ("never", "always"):
+        prefix = "def f(x: f64[N], y: f64[M]) { return "
+        inner = f"(x > 0) {op} (y > 0)" if kind == "bool" else f"x {op} y"
+        source = f"{prefix}{inner}; }} f(ones(3), ones(4));"
+        done = subprocess.run([toy, f"--jit={mode}", "-e", source], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        if done.returncode != 1 or "error[" not in done.stderr or "X0001" in done.stderr:
+            problems.append(f"{source}: status {done.returncode}\n{done.stderr}")
+    return "\n".join(filter(None, problems)) or None
+
+
+def all_cases():
+    for op in ARITHMETIC + ORDERED + LOGICAL:
+        yield f"dtypes of {op}", lambda toy, op=op: binary(toy, op)
+        yield f"shapes of {op}", lambda toy, op=op: shapes(toy, op)
+    for function in PAIRS:
+        yield f"dtypes of {function}", lambda toy, f=function: pair(toy, f)
+    for function in ANY_NUMBER + REAL_ONLY + ["-", "not ", "view_as_real"]:
+        yield f"dtypes of {function.strip()}", lambda toy, f=function: unary(toy, f)
