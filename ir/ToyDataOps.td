@@ -95,7 +95,7 @@ def StrConcatOp : Toy_Op<"str_concat", "string", [Pure]> {
 }
 def StrEqOp : Toy_Op<"str_eq", "boolScalar", [Pure]> {
   let summary = "whether two strings are equal";
-  let description = "```mlir\n%b = toy.str_eq %a, %b : (!toy.str, !toy.str) -> !toy.tensor<bool[]>\n```";
+  let description = "```mlir\n%r = toy.str_eq %a, %b : (!toy.str, !toy.str) -> !toy.tensor<bool[]>\n```";
   let arguments = (ins Toy_Str:$lhs, Toy_Str:$rhs);
   let results = (outs Toy_Bool:$result);
 }

@@ -5,10 +5,10 @@
 
 include "ir/ToyInterfaces.td"
 
-class Toy_Unary<string mnemonic, string rule, string summary_, string semantics>
+class Toy_Unary<string mnemonic, string rule, string summary_, string semantics, string from = "f64", string to = from>
     : Toy_Op<mnemonic, rule, [Pure, Toy_Elementwise]> {
   let summary = summary_;
-  let description = semantics # "\n\n```mlir\n%r = toy." # mnemonic # " %x : (!toy.tensor<f64[N]>) -> !toy.tensor<f64[N]>\n```\n";
+  let description = semantics # "\n\n```mlir\n%r = toy." # mnemonic # " %x : (!toy.tensor<" # from # "[N]>) -> !toy.tensor<" # to # "[N]>\n```\n";
   let arguments = (ins Toy_Tensor:$x);
   let results = (outs Toy_Tensor:$result);
 }
@@ -48,17 +48,17 @@ def RoundOp : Toy_Unary<"round", "floating", "nearest integral value, ties to ev
 def TruncOp : Toy_RealMath<"trunc", "integral part, towards zero">;
 
 def NegOp : Toy_Unary<"neg", "numeric", "negation", "Flips the sign of every part (also of zeros and NaN); integers wrap.">;
-def NotOp : Toy_Unary<"not", "boolean", "logical not", "On bool only.">;
-def ConjOp : Toy_Unary<"conj", "complexOnly", "complex conjugate", "Flips the sign of the imaginary part (also of zero).">;
-def RealOp : Toy_Unary<"real", "partOf", "real part", "c64 gives f32, c128 gives f64; exact.">;
-def ImagOp : Toy_Unary<"imag", "partOf", "imaginary part", "c64 gives f32, c128 gives f64; exact.">;
-def AngleOp : Toy_Unary<"angle", "partOf", "the argument, atan2(imag, real)", "In [-pi, pi]; `angle(0)` is 0, `angle(-0.0+0i)` is pi.">;
+def NotOp : Toy_Unary<"not", "boolean", "logical not", "On bool only.", "bool">;
+def ConjOp : Toy_Unary<"conj", "complexOnly", "complex conjugate", "Flips the sign of the imaginary part (also of zero).", "c64">;
+def RealOp : Toy_Unary<"real", "partOf", "real part", "c64 gives f32, c128 gives f64; exact.", "c64", "f32">;
+def ImagOp : Toy_Unary<"imag", "partOf", "imaginary part", "c64 gives f32, c128 gives f64; exact.", "c64", "f32">;
+def AngleOp : Toy_Unary<"angle", "partOf", "the argument, atan2(imag, real)", "In [-pi, pi]; `angle(0)` is 0, `angle(-0.0+0i)` is pi.", "c64", "f32">;
 def AbsOp : Toy_Unary<"abs", "magnitude", "absolute value", "Complex: hypot(re, im), real result, never over- or underflows on the way; infinite if a part is. The smallest integer wraps.">;
 def Abs2Op : Toy_Unary<"abs2", "magnitude", "squared absolute value", "`re*re + im*im` (complex, real result), `x*x` (real).">;
 def SignOp : Toy_Unary<"sign", "numeric", "sign", "Real: -1, 0 or 1 (signed zero kept, NaN stays). Complex: z/abs(z), 0 at 0.">;
-def IsNanOp : Toy_Unary<"isnan", "test", "whether a part is NaN", "Complex: either part.">;
-def IsInfOp : Toy_Unary<"isinf", "test", "whether a part is infinite", "Complex: either part.">;
-def IsFiniteOp : Toy_Unary<"isfinite", "test", "whether all parts are finite", "Complex: both parts.">;
+def IsNanOp : Toy_Unary<"isnan", "test", "whether a part is NaN", "Complex: either part.", "f64", "bool">;
+def IsInfOp : Toy_Unary<"isinf", "test", "whether a part is infinite", "Complex: either part.", "f64", "bool">;
+def IsFiniteOp : Toy_Unary<"isfinite", "test", "whether all parts are finite", "Complex: both parts.", "f64", "bool">;
 
 def CastOp : Toy_Op<"cast", "castTo", [Pure, Toy_Elementwise]> {
   let summary = "conversion to another dtype";
@@ -75,11 +75,11 @@ def CastOp : Toy_Op<"cast", "castTo", [Pure, Toy_Elementwise]> {
   let hasFolder = 1;
 }
 
-class Toy_Binary<string mnemonic, string rule, string summary_, string semantics, list<Trait> traits = [Pure]>
+class Toy_Binary<string mnemonic, string rule, string summary_, string semantics, list<Trait> traits = [Pure], string from = "f64", string to = from>
     : Toy_Op<mnemonic, rule, traits # [Toy_Elementwise]> {
   let summary = summary_;
   let description = semantics # "\n\n```mlir\n%r = toy." # mnemonic
-      # " %a, %b : (!toy.tensor<f64[N]>, !toy.tensor<f64[N]>) -> !toy.tensor<f64[N]>\n```\n";
+      # " %a, %b : (!toy.tensor<" # from # "[N]>, !toy.tensor<" # from # "[N]>) -> !toy.tensor<" # to # "[N]>\n```\n";
   let arguments = (ins Toy_Tensor:$lhs, Toy_Tensor:$rhs);
   let results = (outs Toy_Tensor:$result);
 }
@@ -102,19 +102,19 @@ def MinimumOp : Toy_Binary<"minimum", "orderedArithmetic", "smaller value", "NaN
 def MaximumOp : Toy_Binary<"maximum", "orderedArithmetic", "larger value", "NaN if either is NaN; +0 is above -0."> { let hasFolder = 1; }
 def Atan2Op : Toy_Binary<"atan2", "realFloatingPair", "angle of the point (rhs, lhs)", "In [-pi, pi], IEEE signed zeros and infinities.">;
 def HypotOp : Toy_Binary<"hypot", "realFloatingPair", "sqrt(a*a + b*b)", "Without over- or underflow on the way; infinite if either is.">;
-def ComplexOp : Toy_Binary<"complex", "composed", "complex value of a real and an imaginary part", "f32 parts give c64, f64 parts c128; exact.">;
-def PolarOp : Toy_Binary<"polar", "composed", "complex value of modulus and angle", "`r*cos t + i r*sin t`; the modulus may be negative.">;
+def ComplexOp : Toy_Binary<"complex", "composed", "complex value of a real and an imaginary part", "f32 parts give c64, f64 parts c128; exact.", [Pure], "f32", "c64">;
+def PolarOp : Toy_Binary<"polar", "composed", "complex value of modulus and angle", "`r*cos t + i r*sin t`; the modulus may be negative.", [Pure], "f32", "c64">;
 
 class Toy_Compare<string mnemonic, string rule, string summary_> : Toy_Binary<mnemonic, rule, summary_,
-    "Result is bool; comparisons with NaN are false (`ne`: true), zeros of either sign are equal."> { let hasFolder = 1; }
+    "Result is bool; comparisons with NaN are false (`ne`: true), zeros of either sign are equal.", [Pure], "f64", "bool"> { let hasFolder = 1; }
 def EqOp : Toy_Compare<"eq", "equality", "equal (complex: both parts)">;
 def NeOp : Toy_Compare<"ne", "equality", "different">;
 def LtOp : Toy_Compare<"lt", "ordering", "less">;
 def LeOp : Toy_Compare<"le", "ordering", "less or equal">;
 def GtOp : Toy_Compare<"gt", "ordering", "greater">;
 def GeOp : Toy_Compare<"ge", "ordering", "greater or equal">;
-def AndOp : Toy_Binary<"and", "booleanPair", "logical and", "On bool; both operands are evaluated (rank-0 short circuits are control flow).">;
-def OrOp : Toy_Binary<"or", "booleanPair", "logical or", "On bool; both operands are evaluated.">;
+def AndOp : Toy_Binary<"and", "booleanPair", "logical and", "On bool; both operands are evaluated (rank-0 short circuits are control flow).", [Pure], "bool">;
+def OrOp : Toy_Binary<"or", "booleanPair", "logical or", "On bool; both operands are evaluated.", [Pure], "bool">;
 
 def WhereOp : Toy_Op<"where", "choose", [Pure, Toy_Elementwise]> {
   let summary = "element of the second operand where the first is true, of the third elsewhere";

@@ -6,10 +6,10 @@
 include "ir/ToyInterfaces.td"
 
 // `axes` are sorted, unique and not negative; with keepdims the reduced axes stay as size 1.
-class Toy_Reduce<string mnemonic, string rule, string summary_, string semantics> : Toy_Op<mnemonic, rule, [Pure, Toy_Reduction]> {
+class Toy_Reduce<string mnemonic, string rule, string summary_, string semantics, string from = "f64", string to = from> : Toy_Op<mnemonic, rule, [Pure, Toy_Reduction]> {
   let summary = summary_;
   let description = semantics # "\n\n```mlir\n%r = toy." # mnemonic
-      # " %x {axes = array<i64: 1>, keepdims = false} : (!toy.tensor<f64[N, 8]>) -> !toy.tensor<f64[N]>\n```\n";
+      # " %x {axes = array<i64: 1>, keepdims = false} : (!toy.tensor<" # from # "[N, 8]>) -> !toy.tensor<" # to # "[N]>\n```\n";
   let arguments = (ins Toy_Tensor:$x, DenseI64ArrayAttr:$axes, BoolAttr:$keepdims);
   let results = (outs Toy_Tensor:$result);
 }
@@ -18,10 +18,10 @@ def SumOp : Toy_Reduce<"sum", "sumReduction", "sum over axes",
 def ProdOp : Toy_Reduce<"prod", "sumReduction", "product over axes", "As `sum`; empty products are 1.">;
 def MaxOp : Toy_Reduce<"max", "orderReduction", "largest element over axes", "NaN if any is NaN. An empty axis is an error.">;
 def MinOp : Toy_Reduce<"min", "orderReduction", "smallest element over axes", "NaN if any is NaN. An empty axis is an error.">;
-def AnyOp : Toy_Reduce<"any", "boolReduction", "whether some element over axes is true", "On bool. False for empty axes.">;
-def AllOp : Toy_Reduce<"all", "boolReduction", "whether every element over axes is true", "On bool. True for empty axes.">;
-def ArgMaxOp : Toy_Reduce<"argmax", "argReduction", "index of the first largest element", "Over one axis; NaN counts as largest. i64.">;
-def ArgMinOp : Toy_Reduce<"argmin", "argReduction", "index of the first smallest element", "Over one axis; NaN counts as smallest. i64.">;
+def AnyOp : Toy_Reduce<"any", "boolReduction", "whether some element over axes is true", "On bool. False for empty axes.", "bool">;
+def AllOp : Toy_Reduce<"all", "boolReduction", "whether every element over axes is true", "On bool. True for empty axes.", "bool">;
+def ArgMaxOp : Toy_Reduce<"argmax", "argReduction", "index of the first largest element", "Over one axis; NaN counts as largest. i64.", "f64", "i64">;
+def ArgMinOp : Toy_Reduce<"argmin", "argReduction", "index of the first smallest element", "Over one axis; NaN counts as smallest. i64.", "f64", "i64">;
 
 class Toy_AlongAxis<string mnemonic, string rule, string summary_, string semantics> : Toy_Op<mnemonic, rule, [Pure]> {
   let summary = summary_;
