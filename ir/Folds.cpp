@@ -95,7 +95,17 @@ TOY_COMPARE_FOLD(GeOp, >=)
 
 OpFoldResult CastOp::fold(FoldAdaptor) { return getX().getType() == getType() ? OpFoldResult(getX()) : OpFoldResult(); }
 
-OpFoldResult RelabelOp::fold(FoldAdaptor) { return getX().getType() == getType() ? OpFoldResult(getX()) : OpFoldResult(); }
+OpFoldResult RelabelOp::fold(FoldAdaptor) {
+  if (getX().getType() == getType())
+    return getX();
+  auto inner = getX().getDefiningOp<RelabelOp>();
+  if (!inner)
+    return {};
+  if (inner.getX().getType() == getType())
+    return inner.getX();
+  getXMutable().assign(inner.getX());
+  return getResult();
+}
 
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValueAttr(); }
 

@@ -37,7 +37,8 @@ struct Engine::Impl {
   std::vector<mlir::Location> sites, chain;
   EngineStats stats;
   bool start(std::string &error);
-  mlir::OwningOpRef<mlir::ModuleOp> lowered(mlir::ModuleOp module, StringRef except, std::string &error);
+  mlir::OwningOpRef<mlir::ModuleOp> lowered(mlir::ModuleOp module, StringRef except, Engine::BodyLookup bodyOf, std::string &error);
+  void importBodies(mlir::ModuleOp module, Engine::BodyLookup bodyOf);
   std::unique_ptr<Module> emitModule(mlir::ModuleOp module, LLVMContext &context);
   void optimize(Module &module);
 };
@@ -110,11 +111,51 @@ bool Engine::Impl::start(std::string &error) {
   return true;
 }
 
+/// Declared functions get their bodies: to be compiled here if they have no code yet, otherwise to be inlined.
+void Engine::Impl::importBodies(mlir::ModuleOp module, Engine::BodyLookup bodyOf) {
+  SmallVector<mlir::func::FuncOp> declared;
+  auto collect = [&](mlir::Operation *in) {
+    in->walk([&](mlir::func::CallOp call) {
+      if (auto callee = module.lookupSymbol<mlir::func::FuncOp>(call.getCallee()); callee && callee.isExternal())
+        declared.push_back(callee);
+    });
+  };
+  collect(module);
+  mlir::OpBuilder b(module.getBodyRegion());
+  while (!declared.empty()) {
+    mlir::func::FuncOp declaration = declared.pop_back_val(), body;
+    if (!declaration.isExternal() || !(body = bodyOf(declaration.getSymName())))
+      continue;
+    mlir::func::FuncOp copy = body.clone();
+    declaration.getBody().takeBody(copy.getBody());
+    copy->destroy();
+    declaration->setAttrs(body->getAttrDictionary());
+    declaration.setPrivate();
+    if (entries.count(declaration.getSymName().str()))
+      declaration->setAttr("toy.imported", b.getUnitAttr());
+    declaration.walk([&](mlir::func::CallOp call) {
+      auto callee = module.lookupSymbol<mlir::func::FuncOp>(call.getCallee());
+      if (!callee) {
+        callee = mlir::func::FuncOp::create(b, call.getLoc(), call.getCallee(), bodyOf(call.getCallee()).getFunctionType());
+        callee.setPrivate();
+      }
+      if (callee.isExternal())
+        declared.push_back(callee);
+    });
+  }
+}
+
 /// A copy without one function, after the passes.
-mlir::OwningOpRef<mlir::ModuleOp> Engine::Impl::lowered(mlir::ModuleOp module, StringRef except, std::string &error) {
+mlir::OwningOpRef<mlir::ModuleOp> Engine::Impl::lowered(mlir::ModuleOp module, StringRef except, Engine::BodyLookup bodyOf, std::string &error) {
   mlir::OwningOpRef<mlir::ModuleOp> copy(module.clone());
-  if (auto function = copy->lookupSymbol<mlir::func::FuncOp>(except); function && !except.empty())
+  importBodies(*copy, bodyOf);
+  if (auto function = copy->lookupSymbol<mlir::func::FuncOp>(except); function && !except.empty()) {
+    function.walk([&](mlir::func::CallOp call) { // what it calls stays
+      if (auto callee = copy->lookupSymbol<mlir::func::FuncOp>(call.getCallee()); callee && !callee.isExternal() && !callee->hasAttr("toy.imported"))
+        callee.setPublic();
+    });
     function.erase();
+  }
   mlir::PassManager passes(module.getContext());
   passes.enableVerifier(true);
   buildPipeline(passes, {options.fuse});
@@ -169,10 +210,10 @@ void Engine::Impl::optimize(Module &module) {
 Engine::Engine(EngineOptions options) : impl(std::make_unique<Impl>()) { impl->options = options; }
 Engine::~Engine() = default;
 
-bool Engine::compile(mlir::ModuleOp module, StringRef except, std::string &error) {
+bool Engine::compile(mlir::ModuleOp module, StringRef except, BodyLookup bodyOf, std::vector<std::string> &compiled, std::string &error) {
   if (!impl->start(error))
     return false;
-  auto copy = impl->lowered(module, except, error);
+  auto copy = impl->lowered(module, except, bodyOf, error);
   if (!copy)
     return false;
   auto context = std::make_unique<LLVMContext>();
@@ -202,6 +243,8 @@ bool Engine::compile(mlir::ModuleOp module, StringRef except, std::string &error
       if (!address)
         return fail(address.takeError());
       impl->entries[name] = address->toPtr<void (*)(void **, void **)>();
+      if (auto user = function->getAttrOfType<mlir::StringAttr>("toy.name"))
+        compiled.push_back(user.str());
     }
   impl->modules.push_back(std::move(copy));
   return true;
@@ -254,7 +297,7 @@ std::string Engine::emit(mlir::ModuleOp module, StringRef stage, std::string &er
     module.print(out);
     return text;
   }
-  auto copy = impl->lowered(module, "", error);
+  auto copy = impl->lowered(module, "", [](StringRef) { return mlir::func::FuncOp(); }, error);
   if (!copy || !impl->start(error))
     return "";
   if (stage == "linalg") {

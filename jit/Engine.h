@@ -32,8 +32,11 @@ public:
   explicit Engine(EngineOptions options);
   ~Engine();
 
-  /// Compiles all functions of a module but `except`. The module is not changed.
-  bool compile(mlir::ModuleOp module, llvm::StringRef except, std::string &error);
+  /// Gives the body of a function that a module only declares, or null.
+  using BodyLookup = llvm::function_ref<mlir::func::FuncOp(llvm::StringRef symbol)>;
+  /// Compiles a module's functions but `except`, and those without code yet that it needs; functions that were inlined everywhere are left out.
+  /// The module is not changed. `compiled` gets the names of the user functions that now have code.
+  bool compile(mlir::ModuleOp module, llvm::StringRef except, BodyLookup bodyOf, std::vector<std::string> &compiled, std::string &error);
   bool has(llvm::StringRef symbol) const;
   /// Calls a compiled function. Throws rt::Error.
   std::vector<rt::Value> call(llvm::StringRef symbol, mlir::func::FuncOp function, std::vector<rt::Value> arguments, Environment &environment);

@@ -5,6 +5,19 @@
 
 include "mlir/Pass/PassBase.td"
 
+def InlineFunctions : Pass<"toy-inline", "::mlir::ModuleOp"> {
+  let summary = "puts straight-line functions in the place of their calls";
+  let description = [{
+    Calls inside user functions (those with `toy.name`) of functions with one block that do not recur. Sizes take the caller's names; names
+    that only the callee has get new ones. Functions marked `toy.imported` are bodies of functions compiled elsewhere: what is not inlined of
+    them becomes a declaration again. Private functions that nobody calls any more are erased.
+
+    Before: `%r = call @square(%x)` with `@square(%a) { %p = toy.mul %a, %a; return %p }`. After: `%r = toy.mul %x, %x`.
+    Requires: nothing. Guarantees: nothing about order of effects changes.
+  }];
+  let dependentDialects = ["::toy::ToyDialect"];
+}
+
 def FuseElementwise : Pass<"toy-fuse", "::mlir::func::FuncOp"> {
   let summary = "groups operations that become one loop nest";
   let description = [{

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Simplify, fuse.
+/// Inline, simplify, select kernels, fuse.
 #include "passes/Pipelines.h"
 
 #include "passes/Passes.h"
@@ -12,6 +12,7 @@ using namespace mlir;
 namespace toy {
 
 void buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
+  passes.addPass(createInlineFunctions());
   OpPassManager &functions = passes.nest<func::FuncOp>();
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());

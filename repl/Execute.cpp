@@ -190,6 +190,9 @@ bool Session::execute(ArrayRef<const ast::Stmt *> statements) {
     }
   }
   bool needsCompile = options.jit != SessionOptions::Never && (worthCompiling(*owner->module, top.symbol) || !pendingInstances.empty());
+  owner->module->walk([&](func::CallOp call) { // functions that were only inlined so far
+    needsCompile |= options.jit != SessionOptions::Never && !engine.has(call.getCallee());
+  });
   bool compileTop = options.jit != SessionOptions::Never && worthCompiling(*owner->module, top.symbol);
   if (failed(mlir::verify(*owner->module))) {
     diagnostics.report(DiagId::Internal, statements[0]->range, {"the IR of this statement does not verify"});
@@ -199,18 +202,23 @@ bool Session::execute(ArrayRef<const ast::Stmt *> statements) {
     ++cacheHits;
   for (const std::string &key : pendingInstances)
     symbolModules[instances[key].symbol] = owner;
+  auto bodyOf = [&](StringRef symbol) {
+    auto it = symbolModules.find(symbol.str());
+    return it == symbolModules.end() ? func::FuncOp() : it->second->module->lookupSymbol<func::FuncOp>(symbol);
+  };
   if (needsCompile) {
     PhaseTimer timer(phaseMs["compile"]);
     std::string error;
-    if (!engine.compile(*owner->module, compileTop ? std::string() : top.symbol, error)) {
+    std::vector<std::string> compiled;
+    if (!engine.compile(*owner->module, compileTop ? std::string() : top.symbol, bodyOf, compiled, error)) {
       diagnostics.report(DiagId::Internal, statements[0]->range, {error});
       for (const std::string &key : pendingInstances)
         instances.erase(key);
       return false;
     }
     owner->compiled = true;
-    for (const std::string &key : pendingInstances)
-      compiles.push_back({key.substr(0, key.find('@')), "first call with these types", timer.milliseconds() / pendingInstances.size()});
+    for (const std::string &name : compiled)
+      compiles.push_back({name, "first call with these types", timer.milliseconds() / compiled.size()});
   }
   bool ok = runTop(owner, top);
   if (ok)
