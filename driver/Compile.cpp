@@ -100,10 +100,18 @@ void writeStats(Session &session, const Options &options) {
     kernels += fmt::format("{}{}: {}", kernels.empty() ? "" : ", ", quoted(name), count);
   for (auto &[name, ms] : session.phaseMs)
     phases += fmt::format("{}{}: {:.3f}", phases.empty() ? "" : ", ", quoted(name), ms);
+  std::string recognized, missed;
+  for (const RecognitionRemark &r : session.recognition()) {
+    if (r.kind.empty())
+      missed += fmt::format("{}{{\"line\": {}, \"column\": {}, \"reason\": {}}}", missed.empty() ? "" : ", ", r.line, r.column, quoted(r.text));
+    else
+      recognized += fmt::format("{}{{\"kind\": {}, \"form\": {}, \"strategy\": {}, \"file\": {}, \"line\": {}, \"column\": {}}}", recognized.empty() ? "" : ", ",
+                                quoted(r.kind), quoted(r.text), quoted(r.strategy), quoted(r.file), r.line, r.column);
+  }
   std::string json = fmt::format(
-      "{{\"version\": \"0.1.0\", \"device\": \"cpu\", \"threads\": {}, \"compiles\": [{}], \"cache_hits\": {}, \"guards\": [], \"recognized\": [], "
-      "\"missed\": [], \"kernels\": {{{}}}, \"loops\": {}, \"repacks\": 0, \"copies\": {}, \"allocations\": {}, \"peak_bytes\": {}, \"phase_ms\": {{{}}}}}\n",
-      rt::threads(), compiles, session.cacheHits, kernels, engine.loops, memory.copies, memory.allocations, memory.peakBytes, phases);
+      "{{\"version\": \"0.1.0\", \"device\": \"cpu\", \"threads\": {}, \"compiles\": [{}], \"cache_hits\": {}, \"guards\": [], \"recognized\": [{}], "
+      "\"missed\": [{}], \"kernels\": {{{}}}, \"loops\": {}, \"repacks\": 0, \"copies\": {}, \"allocations\": {}, \"peak_bytes\": {}, \"phase_ms\": {{{}}}}}\n",
+      rt::threads(), compiles, session.cacheHits, recognized, missed, kernels, engine.loops, memory.copies, memory.allocations, memory.peakBytes, phases);
   rt::writeAtomically(options.stats, json, nullptr, 0);
 }
 
@@ -115,6 +123,9 @@ SessionOptions sessionOptions(const Options &options) {
   out.naiveMatmul = options.naiveMatmul;
   out.optimization = options.optimization;
   out.fuse = options.fuse;
+  out.recognize = options.recognize;
+  out.remarks = options.remarks;
+  out.join = (options.mode == Options::File || options.mode == Options::Text) && !options.interactive;
   return out;
 }
 

@@ -61,6 +61,8 @@ const std::vector<Row> &rows() {
          return integer(v, 0, 4096, n) && (o.threads = n, true);
        }},
       {"--dynamic", "auto|on|off", "sizes that change", [](Options &, const std::string &v) { return v == "auto" || v == "on" || v == "off"; }},
+      {"--remarks", "", "what was recognised or missed, and why, on stderr", flag(&Options::remarks, true)},
+      {"--no-recognize", "", "leave real arithmetic as it is written", flag(&Options::recognize, false)},
       {"--no-fuse", "", "one loop an operation", flag(&Options::fuse, false)},
       {"--jit", "auto|always|never", "compile, or evaluate with the reference evaluator", choice(&Options::jit, {"auto", "always", "never"})},
       {"--stats", "FILE", "JSON about the run", text(&Options::stats)},

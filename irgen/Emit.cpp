@@ -114,7 +114,17 @@ Operation *IRGen::createOp(StringRef name, SourceRange range, ValueRange operand
           dim = freshSize();
       type = tensor.withDims(dims);
     }
-  OperationState state(loc(range), opName, operands, ctx.results, attributes);
+  // The operator is the place of errors; the whole expression is what remarks speak of.
+  SourceRange whole = range;
+  for (SourceRange source : sources)
+    if (source.valid() && range.valid() && source.buffer == range.buffer) {
+      whole.begin = std::min(whole.begin, source.begin);
+      whole.end = std::max(whole.end, source.end);
+    }
+  Location place = loc(range);
+  if (whole.begin != range.begin || whole.end != range.end)
+    place = FusedLoc::get(context, {place, loc(whole)});
+  OperationState state(place, opName, operands, ctx.results, attributes);
   return b.create(state);
 }
 

@@ -89,7 +89,12 @@ Val IRGen::readVariable(const std::string &name, SourceRange range, bool &found)
   if (fn().instance)
     fn().instance->globals[name] = type->str();
   // At the top level the value is there: integers are constants, so that sizes made of them are known.
-  if (auto known = fn().decl ? std::nullopt : host.globalInteger(name)) {
+  auto known = fn().decl ? std::nullopt : host.globalInteger(name);
+  bool readOnce = !fn().decl && !fn().storeEagerly; // the function stores it again at its end
+  OpBuilder::InsertionGuard guard(b);
+  if (known || readOnce) // where it is seen from every branch
+    b.setInsertionPointToStart(&fn().op.getBody().front());
+  if (known) {
     Value v = type->leaf == TensorType::scalar(context, DType::Bool) ? boolean(*known, range) : integer(*known, range);
     Val value = Val::leaf(v);
     fn().scopes.front()[name] = {value, true};
@@ -102,7 +107,7 @@ Val IRGen::readVariable(const std::string &name, SourceRange range, bool &found)
     values.push_back(createOp("global_load", range, {}, {stringAttr("name", leaves.size() == 1 ? name : name + "." + std::to_string(i))}, {}, leaf)->getResult(0));
   ValueRange rest(values);
   Val value = unflatten(*type, rest);
-  if (!fn().decl && !fn().storeEagerly) // read once; the function stores it again at its end
+  if (readOnce)
     fn().scopes.front()[name] = {value, true};
   return value;
 }

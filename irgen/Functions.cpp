@@ -326,6 +326,8 @@ void IRGen::generateBody(const ast::Function &decl, ArrayRef<Val> arguments, Ins
   at.setInsertionPointToEnd(module.getBody());
   state.op = func::FuncOp::create(at, loc(decl.nameRange), symbol, at.getFunctionType(inputs, {}));
   state.op->setAttr("toy.name", b.getStringAttr(decl.name));
+  if (diagnostics.getSources().get(decl.range.buffer).getName() == "<library>")
+    state.op->setAttr("toy.library", b.getUnitAttr());
   state.op.setPrivate();
   instance.arguments.assign(inputs.begin(), inputs.end());
   Block *entry = state.op.addEntryBlock();

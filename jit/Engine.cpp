@@ -27,6 +27,9 @@ using namespace llvm;
 
 namespace toy {
 
+/// How far the passes go.
+enum class Stage : uint8_t { Recognized, Selected };
+
 struct Engine::Impl {
   EngineOptions options;
   std::unique_ptr<TargetMachine> machine, quickMachine; ///< for loops and large tensors; for code that costs more to optimize than to run
@@ -36,8 +39,9 @@ struct Engine::Impl {
   std::map<std::string, void (*)(void **, void **)> entries;
   std::vector<mlir::Location> sites, chain;
   EngineStats stats;
+  RecognitionLog log;
   bool start(std::string &error);
-  mlir::OwningOpRef<mlir::ModuleOp> lowered(mlir::ModuleOp module, StringRef except, Engine::BodyLookup bodyOf, std::string &error);
+  mlir::OwningOpRef<mlir::ModuleOp> lowered(mlir::ModuleOp module, StringRef except, Engine::BodyLookup bodyOf, std::string &error, Stage stage = Stage::Selected);
   void importBodies(mlir::ModuleOp module, Engine::BodyLookup bodyOf);
   std::unique_ptr<Module> emitModule(mlir::ModuleOp module, LLVMContext &context);
   void optimize(Module &module);
@@ -146,19 +150,22 @@ void Engine::Impl::importBodies(mlir::ModuleOp module, Engine::BodyLookup bodyOf
 }
 
 /// A copy without one function, after the passes.
-mlir::OwningOpRef<mlir::ModuleOp> Engine::Impl::lowered(mlir::ModuleOp module, StringRef except, Engine::BodyLookup bodyOf, std::string &error) {
+mlir::OwningOpRef<mlir::ModuleOp> Engine::Impl::lowered(mlir::ModuleOp module, StringRef except, Engine::BodyLookup bodyOf, std::string &error, Stage stage) {
   mlir::OwningOpRef<mlir::ModuleOp> copy(module.clone());
   importBodies(*copy, bodyOf);
   if (auto function = copy->lookupSymbol<mlir::func::FuncOp>(except); function && !except.empty()) {
-    function.walk([&](mlir::func::CallOp call) { // what it calls stays
-      if (auto callee = copy->lookupSymbol<mlir::func::FuncOp>(call.getCallee()); callee && !callee.isExternal() && !callee->hasAttr("toy.imported"))
+    function.walk([&](mlir::func::CallOp call) { // the user functions it calls stay; library functions are evaluated with it
+      if (auto callee = copy->lookupSymbol<mlir::func::FuncOp>(call.getCallee()); callee && !callee.isExternal() && !callee->hasAttr("toy.imported") && !callee->hasAttr("toy.library"))
         callee.setPublic();
     });
     function.erase();
   }
   mlir::PassManager passes(module.getContext());
   passes.enableVerifier(true);
-  buildPipeline(passes, {options.fuse});
+  PipelineOptions pipeline{options.fuse, options.recognize, &log};
+  buildRecognition(passes, pipeline);
+  if (stage != Stage::Recognized)
+    buildSelection(passes, pipeline);
   if (mlir::failed(passes.run(*copy))) {
     error = "a pass failed";
     return {};
@@ -253,6 +260,17 @@ bool Engine::compile(mlir::ModuleOp module, StringRef except, BodyLookup bodyOf,
 bool Engine::has(StringRef symbol) const { return impl->entries.count(symbol.str()); }
 const std::vector<mlir::Location> &Engine::failureChain() const { return impl->chain; }
 
+RecognitionLog &Engine::recognition() { return impl->log; }
+
+void Engine::recognize(mlir::ModuleOp module, StringRef symbol, BodyLookup bodyOf) {
+  auto function = module.lookupSymbol<mlir::func::FuncOp>(symbol);
+  auto mayMatter = [](mlir::Operation &op) { return isa<AddOp, SubOp, MulOp, MatMulOp, mlir::func::CallOp>(op); };
+  if (!impl->options.recognize || count_if(function.getOps(), mayMatter) < 3)
+    return;
+  std::string error;
+  impl->lowered(module, "", bodyOf, error, Stage::Recognized);
+}
+
 EngineStats &Engine::stats() {
   impl->stats.kernels = abiState().kernels;
   impl->stats.loops = abiLoops();
@@ -297,10 +315,10 @@ std::string Engine::emit(mlir::ModuleOp module, StringRef stage, std::string &er
     module.print(out);
     return text;
   }
-  auto copy = impl->lowered(module, "", [](StringRef) { return mlir::func::FuncOp(); }, error);
+  auto copy = impl->lowered(module, "", [](StringRef) { return mlir::func::FuncOp(); }, error, stage == "recognized" ? Stage::Recognized : Stage::Selected);
   if (!copy || !impl->start(error))
     return "";
-  if (stage == "linalg") {
+  if (stage == "linalg" || stage == "recognized") {
     copy->print(out);
     return text;
   }

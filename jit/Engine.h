@@ -3,6 +3,7 @@
 /// Compiles modules of the toy dialect to machine code and calls it.
 #pragma once
 
+#include "passes/RecognitionLog.h"
 #include "reference/Evaluator.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -16,6 +17,7 @@ namespace toy {
 struct EngineOptions {
   int optimization = -1; ///< -O0 to -O3; -1: as much as the work of each module is worth
   bool fuse = true;
+  bool recognize = true;
 };
 
 /// Counters of compiled code, for --stats.
@@ -29,11 +31,11 @@ void expectCompiles();
 
 class Engine {
 public:
+  /// Gives the body of a function that a module only declares, or null.
+  using BodyLookup = llvm::function_ref<mlir::func::FuncOp(llvm::StringRef symbol)>;
   explicit Engine(EngineOptions options);
   ~Engine();
 
-  /// Gives the body of a function that a module only declares, or null.
-  using BodyLookup = llvm::function_ref<mlir::func::FuncOp(llvm::StringRef symbol)>;
   /// Compiles a module's functions but `except`, and those without code yet that it needs; functions that were inlined everywhere are left out.
   /// The module is not changed. `compiled` gets the names of the user functions that now have code.
   bool compile(mlir::ModuleOp module, llvm::StringRef except, BodyLookup bodyOf, std::vector<std::string> &compiled, std::string &error);
@@ -43,6 +45,10 @@ public:
   /// Where the last error happened and the calls around it, innermost first.
   const std::vector<mlir::Location> &failureChain() const;
   EngineStats &stats();
+  /// What recognition found and refused so far, also in functions that are evaluated.
+  RecognitionLog &recognition();
+  /// Only recognition, for a function that will be evaluated.
+  void recognize(mlir::ModuleOp module, llvm::StringRef symbol, BodyLookup bodyOf);
 
   /// Texts of the later stages, for --emit: `llvm`, `asm`.
   std::string emit(mlir::ModuleOp module, llvm::StringRef stage, std::string &error);

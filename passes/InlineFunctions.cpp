@@ -133,8 +133,8 @@ private:
       if (!callee || callee.isExternal())
         continue;
       visit(callee);
-      // The top level calls functions through their own compiled entries.
-      if (!function->hasAttr("toy.name") || active.contains(callee) || !callee.getBody().hasOneBlock() || callee.getBody().front().getOperations().size() > largeFunction ||
+      // The top level calls user functions through their own compiled entries.
+      if ((!function->hasAttr("toy.name") && !callee->hasAttr("toy.library")) || active.contains(callee) || !callee.getBody().hasOneBlock() || callee.getBody().front().getOperations().size() > largeFunction ||
           function.getBody().front().getOperations().size() > 8 * largeFunction)
         continue;
       if (!inliner)

@@ -12,4 +12,8 @@ namespace toy {
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "passes/Passes.h.inc"
+
+struct RecognitionLog;
+/// Recognition that reports to a log; without one it emits remarks.
+std::unique_ptr<mlir::Pass> createRecognizeComplex(RecognitionLog *log);
 } // namespace toy

@@ -8,12 +8,58 @@ include "mlir/Pass/PassBase.td"
 def InlineFunctions : Pass<"toy-inline", "::mlir::ModuleOp"> {
   let summary = "puts straight-line functions in the place of their calls";
   let description = [{
-    Calls inside user functions (those with `toy.name`) of functions with one block that do not recur. Sizes take the caller's names; names
+    Calls of functions with one block that do not recur, inside user functions (those with `toy.name`) or of library functions (`toy.library`). Sizes take the caller's names; names
     that only the callee has get new ones. Functions marked `toy.imported` are bodies of functions compiled elsewhere: what is not inlined of
     them becomes a declaration again. Private functions that nobody calls any more are erased.
 
     Before: `%r = call @square(%x)` with `@square(%a) { %p = toy.mul %a, %a; return %p }`. After: `%r = toy.mul %x, %x`.
     Requires: nothing. Guarantees: nothing about order of effects changes.
+  }];
+  let dependentDialects = ["::toy::ToyDialect"];
+}
+
+def KeepParts : Pass<"toy-keep-parts", "::mlir::func::FuncOp"> {
+  let summary = "keeps sums of products that nothing reads until recognition has seen them";
+  let description = [{
+    One part of a complex product may be unused in the program and still say what the other one is. `toy.use` with the attribute `toy.part`
+    holds it; `toy-recognize-complex` takes these away.
+
+    Before: `%im = toy.add %ad, %bc`, unused. After: also `toy.use %im {toy.part}`.
+  }];
+  let dependentDialects = ["::toy::ToyDialect"];
+}
+
+def RecognizeComplex : Pass<"toy-recognize-complex", "::mlir::func::FuncOp"> {
+  let summary = "raises complex arithmetic written in real arithmetic";
+  let description = [{
+    Two sums of two products over the same four operands are the parts of a complex product when their pairing and their signs say so:
+    `a*c ± b*d` with `a*d ± b*c`. Factors of elementwise products stand in any order, those of matrix products in theirs. Also `r*cos t` with
+    `r*sin t`, and `a*a + b*b`. Both parts are replaced separately, before the earlier of the two, which all four operands dominate.
+    Only what has the same bits is raised (matrix products: the same componentwise error bound); near misses are reported with their reason.
+
+    Before:
+    ```mlir
+    %ac = toy.mul %a, %c  %bd = toy.mul %b, %d  %re = toy.sub %ac, %bd
+    %ad = toy.mul %a, %d  %bc = toy.mul %b, %c  %im = toy.add %ad, %bc
+    ```
+    After:
+    ```mlir
+    %x = toy.complex %a, %b  %y = toy.complex %c, %d  %z = toy.mul %x, %y
+    %re = toy.real %z  %im = toy.imag %z
+    ```
+    Requires: equal values are one value (`cse`). Guarantees: deterministic; each sum is in at most one product.
+  }];
+  let dependentDialects = ["::toy::ToyDialect"];
+}
+
+def ComplexAlgebra : Pass<"toy-complex-algebra", "::mlir::func::FuncOp"> {
+  let summary = "equations of complex numbers that hold bit for bit";
+  let description = [{
+    Parts of values that are only asked for by parts become real arithmetic; conjugates cancel; `re(z * conj z)` is `abs2 z`. Each equation
+    stands in the source with the reason why no bit changes.
+
+    Before: `%z = toy.mul %x, %y`, `%r = toy.real %z`. After: `%r = toy.sub %ac, %bd` with the parts of `%x` and `%y`.
+    Guarantees: parts of sums, products, conjugates and pairs are not taken from a complex value that nothing else needs.
   }];
   let dependentDialects = ["::toy::ToyDialect"];
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Inline, simplify, select kernels, fuse.
+/// Inline, simplify, recognise; complex algebra, kernels, fusion.
 #include "passes/Pipelines.h"
 
 #include "passes/Passes.h"
@@ -11,10 +11,21 @@ using namespace mlir;
 
 namespace toy {
 
-void buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
+void buildRecognition(OpPassManager &passes, const PipelineOptions &options) {
+  if (options.recognize)
+    passes.nest<func::FuncOp>().addPass(createKeepParts());
+  passes.nest<func::FuncOp>().addPass(createCanonicalizerPass());
   passes.addPass(createInlineFunctions());
   OpPassManager &functions = passes.nest<func::FuncOp>();
   functions.addPass(createCanonicalizerPass());
+  functions.addPass(createCSEPass());
+  if (options.recognize)
+    functions.addPass(createRecognizeComplex(options.log));
+}
+
+void buildSelection(OpPassManager &passes, const PipelineOptions &options) {
+  OpPassManager &functions = passes.nest<func::FuncOp>();
+  functions.addPass(createComplexAlgebra());
   functions.addPass(createCSEPass());
   functions.addPass(createSelectKernels());
   FuseElementwiseOptions fuse;
@@ -24,7 +35,10 @@ void buildPipeline(OpPassManager &passes, const PipelineOptions &options) {
 
 void registerPasses() {
   registerToyPasses();
-  PassPipelineRegistration<>("toy-pipeline", "all passes in their order", [](OpPassManager &passes) { buildPipeline(passes, {}); });
+  PassPipelineRegistration<>("toy-pipeline", "all passes in their order", [](OpPassManager &passes) {
+    buildRecognition(passes, {});
+    buildSelection(passes, {});
+  });
 }
 
 } // namespace toy

@@ -7,13 +7,18 @@
 #include "mlir/Pass/PassManager.h"
 
 namespace toy {
+struct RecognitionLog;
 
 struct PipelineOptions {
   bool fuse = true;
+  bool recognize = true;
+  RecognitionLog *log = nullptr; ///< null: remarks on the operations
 };
 
-/// From generated IR to groups that become loop nests.
-void buildPipeline(mlir::OpPassManager &passes, const PipelineOptions &options);
+/// From generated IR to complex operations: inlined, simplified, recognised.
+void buildRecognition(mlir::OpPassManager &passes, const PipelineOptions &options);
+/// From there to groups that become loop nests and calls of kernels.
+void buildSelection(mlir::OpPassManager &passes, const PipelineOptions &options);
 /// Makes every pass and the pipeline available to toy-opt.
 void registerPasses();
 

@@ -54,9 +54,11 @@ std::vector<const rt::Value *> Session::liveValues() const {
   return out;
 }
 
-SourceRange Session::rangeOf(Location location) {
+SourceRange Session::rangeOf(Location location, bool whole) {
   if (auto call = dyn_cast<CallSiteLoc>(location))
-    return rangeOf(call.getCallee());
+    return rangeOf(call.getCallee(), whole);
+  if (auto fused = dyn_cast<FusedLoc>(location)) // the operator, then the whole expression
+    return rangeOf(whole ? fused.getLocations().back() : fused.getLocations().front(), whole);
   auto range = dyn_cast<FileLineColRange>(location);
   if (!range)
     return {};
@@ -103,13 +105,18 @@ bool Session::worthCompiling(ModuleOp module, StringRef symbol) {
   }
   double work = 0;
   int64_t operations = 0;
-  top.walk([&](Operation *op) {
+  auto count = [&](auto &self, Operation *op) -> void {
+    if (auto call = dyn_cast<func::CallOp>(op))
+      if (auto it = symbolModules.find(call.getCallee().str()); it != symbolModules.end())
+        if (auto callee = it->second->module->lookupSymbol<func::FuncOp>(call.getCallee()); callee && callee->hasAttr("toy.library"))
+          callee.walk([&](Operation *inner) { self(self, inner); });
     ++operations;
     if (op->hasTrait<OpTrait::Elementwise>() || op->hasTrait<OpTrait::IndexMap>() || op->hasTrait<OpTrait::Reduction>())
       for (Type type : llvm::concat<Type>(SmallVector<Type>(op->getResultTypes()), SmallVector<Type>(op->getOperandTypes())))
         if (auto tensor = dyn_cast<TensorType>(type))
           work += static_cast<double>(tensor.getStaticCount().value_or(1 << 20));
-  });
+  };
+  top.walk([&](Operation *op) { count(count, op); });
   if (!heavy && operations > 4096) // a long literal, run once: compiling it costs more
     return false;
   return heavy || work > 8192;
@@ -119,7 +126,7 @@ std::vector<rt::Value> Session::callExternal(const std::string &symbol, std::vec
   auto it = symbolModules.find(symbol);
   assert(it != symbolModules.end() && "an instance has a module");
   CompiledModule &owner = *it->second;
-  if (options.jit == SessionOptions::Never) {
+  if (options.jit == SessionOptions::Never || !engine.has(symbol)) {
     Evaluator evaluator(*owner.module, *this, {options.naiveMatmul});
     try {
       return evaluator.call(owner.module->lookupSymbol<func::FuncOp>(symbol), std::move(arguments));
@@ -174,7 +181,7 @@ bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top)
   }
 }
 
-bool Session::execute(ArrayRef<const ast::Stmt *> statements) {
+bool Session::execute(ArrayRef<const ast::Stmt *> statements, bool *generated) {
   auto owner = std::make_shared<CompiledModule>();
   owner->module = ModuleOp::create(UnknownLoc::get(context.get()));
   TopLevel top;
@@ -186,14 +193,11 @@ bool Session::execute(ArrayRef<const ast::Stmt *> statements) {
     if (!generate(*owner->module, statements, *this, diagnostics, top)) {
       for (const std::string &key : pendingInstances)
         instances.erase(key);
+      if (generated)
+        *generated = false;
       return false;
     }
   }
-  bool needsCompile = options.jit != SessionOptions::Never && (worthCompiling(*owner->module, top.symbol) || !pendingInstances.empty());
-  owner->module->walk([&](func::CallOp call) { // functions that were only inlined so far
-    needsCompile |= options.jit != SessionOptions::Never && !engine.has(call.getCallee());
-  });
-  bool compileTop = options.jit != SessionOptions::Never && worthCompiling(*owner->module, top.symbol);
   if (failed(mlir::verify(*owner->module))) {
     diagnostics.report(DiagId::Internal, statements[0]->range, {"the IR of this statement does not verify"});
     return false;
@@ -206,6 +210,13 @@ bool Session::execute(ArrayRef<const ast::Stmt *> statements) {
     auto it = symbolModules.find(symbol.str());
     return it == symbolModules.end() ? func::FuncOp() : it->second->module->lookupSymbol<func::FuncOp>(symbol);
   };
+  bool compileTop = options.jit != SessionOptions::Never && worthCompiling(*owner->module, top.symbol);
+  bool needsCompile = compileTop;
+  if (options.jit != SessionOptions::Never)
+    owner->module->lookupSymbol<func::FuncOp>(top.symbol).walk([&](func::CallOp call) {
+      auto callee = bodyOf(call.getCallee());
+      needsCompile |= !engine.has(call.getCallee()) && callee && !callee->hasAttr("toy.library");
+    });
   if (needsCompile) {
     PhaseTimer timer(phaseMs["compile"]);
     std::string error;
@@ -220,6 +231,10 @@ bool Session::execute(ArrayRef<const ast::Stmt *> statements) {
     for (const std::string &name : compiled)
       compiles.push_back({name, "first call with these types", timer.milliseconds() / compiled.size()});
   }
+  if (!compileTop)
+    engine.recognize(*owner->module, top.symbol, bodyOf);
+  if (options.remarks)
+    showRemarks();
   bool ok = runTop(owner, top);
   if (ok)
     for (auto &[name, type] : top.stored) {

@@ -22,7 +22,7 @@ namespace toy {
 
 Session::Session(SessionOptions sessionOptions)
     : options(sessionOptions), diagnostics(sources), context(std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED)),
-      engine({sessionOptions.optimization, sessionOptions.fuse}) {
+      engine({sessionOptions.optimization, sessionOptions.fuse, sessionOptions.recognize}) {
   context->loadDialect<ToyDialect, func::FuncDialect, cf::ControlFlowDialect>();
 }
 
@@ -97,6 +97,60 @@ static bool isStatement(const ast::Stmt &s) {
   return s.kind != ast::NodeKind::Function && s.kind != ast::NodeKind::Struct && s.kind != ast::NodeKind::Import;
 }
 
+/// Statements without control flow whose types do not depend on what running the one before gives.
+static bool isSimple(const ast::Stmt &s, std::string_view text) {
+  using ast::NodeKind;
+  return (s.kind == NodeKind::Var || s.kind == NodeKind::Assign || s.kind == NodeKind::ExprStmt || s.kind == NodeKind::Print) &&
+         text.find("load") == text.npos && text.find("read_binary") == text.npos;
+}
+
+/// Whether statements could hold both parts of a complex product.
+static bool mayHoldProducts(std::string_view text) {
+  size_t products = 0, sums = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    products += text[i] == '*' || text[i] == '@';
+    sums += text[i] == '+' || text[i] == '-';
+  }
+  return products > 1 && sums > 1;
+}
+
+bool Session::executeJoined(ArrayRef<const ast::Stmt *> statements) {
+  auto text = [&](const ast::Stmt &first, const ast::Stmt &last) { return sources.text(first.range.to(last.range)); };
+  if (statements.size() > 1 && mayHoldProducts(text(*statements.front(), *statements.back()))) {
+    size_t reported = diagnostics.diagnostics().size();
+    bool generated = true;
+    bool ok = execute(statements, &generated);
+    if (generated)
+      return ok;
+    diagnostics.truncate(reported); // one after the other, then: those before the error run
+  }
+  for (const ast::Stmt *s : statements)
+    if (!execute({s}))
+      return false;
+  return true;
+}
+
+bool Session::executeAll(const ast::Module &module) {
+  constexpr size_t most = 64;
+  std::vector<const ast::Stmt *> joined;
+  auto flush = [&] {
+    std::vector<const ast::Stmt *> now;
+    std::swap(now, joined);
+    return now.empty() || executeJoined(now);
+  };
+  for (const ast::StmtPtr &s : module.items) {
+    if (!isStatement(*s))
+      continue;
+    if (options.join && isSimple(*s, sources.text(s->range))) {
+      joined.push_back(s.get());
+      if (joined.size() == most && !flush())
+        return false;
+    } else if (!flush() || !execute({s.get()}))
+      return false;
+  }
+  return flush();
+}
+
 Session::Outcome Session::run(std::string name, std::string text, ParseOptions parseOptions) {
   diagnostics.clear();
   if (text.size() >= (1ull << 31)) {
@@ -118,9 +172,7 @@ Session::Outcome Session::run(std::string name, std::string text, ParseOptions p
     modules.push_back(std::make_unique<ast::Module>(std::move(result.module)));
     const ast::Module &module = *modules.back();
     ok = declare(module, &hasStatements);
-    for (const ast::StmtPtr &s : module.items)
-      if (ok && isStatement(*s))
-        ok = execute({s.get()});
+    ok = ok && executeAll(module);
     if (ok && !hasStatements && !parseOptions.prompt)
       if (const ast::Function *main = function("main"); main && main->parameters.empty() && main->range.buffer == module.items.back()->range.buffer) {
         auto call = std::make_unique<ast::Call>(main->nameRange);

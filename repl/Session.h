@@ -21,12 +21,22 @@ struct SessionOptions {
   bool naiveMatmul = false;
   int optimization = -1; ///< -O0 to -O3; -1: as much as the work of each module is worth
   bool fuse = true;
+  bool recognize = true;
+  bool remarks = false;
+  bool join = false; ///< statements in a row may become one function, so that what belongs together is seen together
 };
 
 /// One compile, for --stats.
 struct CompileRecord {
   std::string function, reason;
   double milliseconds;
+};
+
+/// A place where complex arithmetic was recognised (`kind` and form) or just missed (no kind, the reason).
+struct RecognitionRemark {
+  std::string kind, text, strategy, file;
+  uint32_t line, column;
+  SourceRange range;
 };
 
 class Session : public IRGenHost, public Environment {
@@ -51,6 +61,8 @@ public:
   std::vector<CompileRecord> compiles;
   int64_t cacheHits = 0;
   Engine &getEngine() { return engine; }
+  /// Every place once, in the order of the text.
+  std::vector<RecognitionRemark> recognition();
 
   // IRGenHost
   const TypeDesc *global(const std::string &name) override;
@@ -74,10 +86,14 @@ private:
   struct CompiledModule;
   bool declare(const ast::Module &module, bool *hasStatements);
   bool import(const ast::Import &item);
-  bool execute(llvm::ArrayRef<const ast::Stmt *> statements);
+  /// Runs statements as one function; `generated` tells errors of types from errors of running.
+  bool execute(llvm::ArrayRef<const ast::Stmt *> statements, bool *generated = nullptr);
+  bool executeAll(const ast::Module &module);
+  bool executeJoined(llvm::ArrayRef<const ast::Stmt *> statements);
   bool runTop(std::shared_ptr<CompiledModule> module, const TopLevel &top);
   void reportRuntimeError(const rt::Error &error, llvm::ArrayRef<mlir::Location> chain);
-  SourceRange rangeOf(mlir::Location location);
+  SourceRange rangeOf(mlir::Location location, bool whole = false);
+  void showRemarks();
   bool worthCompiling(mlir::ModuleOp module, llvm::StringRef symbol);
   void rollback(std::map<std::string, std::optional<rt::Value>> &journal);
   std::vector<const rt::Value *> liveValues() const;
@@ -88,6 +104,7 @@ private:
   std::unique_ptr<mlir::MLIRContext> context;
   Engine engine;
   std::vector<std::unique_ptr<ast::Module>> modules;
+  std::set<std::string> remarked; ///< places that --remarks has shown
   std::map<std::string, const ast::Function *> functions;
   std::map<std::string, const ast::Struct *> structures;
   std::map<std::string, TypeDesc> globalTypes;

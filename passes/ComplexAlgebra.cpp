@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Equations of complex numbers that hold bit for bit. Each stands beside its reason; equations that only hold for real numbers without rounding
+/// are not here.
+#include "passes/Passes.h"
+
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace toy {
+#define GEN_PASS_DEF_COMPLEXALGEBRA
+#include "passes/Passes.h.inc"
+
+namespace {
+
+TensorType partType(Value z) {
+  TensorType type = tensorTypeOf(z);
+  return type.withDType(realOf(type.getDtype()));
+}
+
+/// Whether only the parts of a value are asked for, so that it need not exist as a complex value.
+bool onlyPartsUsed(Value z) {
+  return llvm::all_of(z.getUsers(), [](Operation *user) { return isa<RealOp, ImagOp, ConjOp>(user); });
+}
+
+/// The real or imaginary part of a value; a real value is its own real part and has no imaginary one.
+struct Parts {
+  Value re, im;
+};
+Parts partsOf(PatternRewriter &b, Location loc, Value z) {
+  if (!tensorTypeOf(z).isComplex())
+    return {z, {}};
+  return {RealOp::create(b, loc, partType(z), z), ImagOp::create(b, loc, partType(z), z)};
+}
+
+/// conj(conj z) ==> z: the sign of the imaginary part flips twice.
+struct ConjOfConj : OpRewritePattern<ConjOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ConjOp op, PatternRewriter &b) const override {
+    auto inner = op.getX().getDefiningOp<ConjOp>();
+    if (!inner)
+      return b.notifyMatchFailure(op, "not a conjugate of a conjugate");
+    b.replaceOp(op, inner.getX());
+    return success();
+  }
+};
+
+/// Parts of results that are only asked for by parts become real arithmetic on the operands' parts, in the same order of rounding:
+///   re(a + ib) ==> a,   im(a + ib) ==> b
+///   re(conj z) ==> re z,   im(conj z) ==> -im z
+///   re(-z) ==> -re z,   im(-z) ==> -im z
+///   re(x + y) ==> re x + re y,   im(x + y) ==> im x + im y   (a real operand has no imaginary part)
+///   re(z * conj z) ==> abs2 z: a*a - b*(-b) is a*a + b*b exactly
+///   re(x * y) ==> a*c - b*d,   im(x * y) ==> a*d + b*c: the definition
+///   re(r * z) ==> r * re z: two products
+///   re(polar(r, t)) ==> r * cos t,   im(polar(r, t)) ==> r * sin t: the definition
+template <typename Op> struct PartOf : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+  static constexpr bool isReal = std::is_same_v<Op, RealOp>;
+
+  LogicalResult matchAndRewrite(Op op, PatternRewriter &b) const override {
+    Operation *def = op.getX().getDefiningOp();
+    if (!def)
+      return b.notifyMatchFailure(op, "the value comes from outside");
+    Location loc = op.getLoc();
+    Type type = op.getType();
+    auto replace = [&](Value value) {
+      if (value.getType() != type)
+        return failure();
+      b.replaceOp(op, value);
+      return success();
+    };
+    if (auto complex = dyn_cast<ComplexOp>(def)) {
+      Value part = isReal ? complex.getLhs() : complex.getRhs();
+      return part.getType() == type ? replace(part) : b.notifyMatchFailure(op, "the part is broadcast");
+    }
+    if (auto conj = dyn_cast<ConjOp>(def)) {
+      Value part = Op::create(b, loc, type, conj.getX());
+      return replace(isReal ? part : NegOp::create(b, loc, type, part).getResult());
+    }
+    if (!onlyPartsUsed(op.getX()))
+      return b.notifyMatchFailure(op, "the whole value is used as well");
+    if (auto neg = dyn_cast<NegOp>(def))
+      return replace(NegOp::create(b, loc, type, Op::create(b, loc, partType(neg.getX()), neg.getX())));
+    if (auto polar = dyn_cast<PolarOp>(def)) {
+      Value t = polar.getRhs();
+      Value factor = isReal ? CosOp::create(b, loc, t.getType(), t).getResult() : SinOp::create(b, loc, t.getType(), t).getResult();
+      return replace(MulOp::create(b, loc, type, polar.getLhs(), factor));
+    }
+    if (isa<AddOp, SubOp>(def))
+      return replace(ofSum(b, loc, def, type));
+    if (auto mul = dyn_cast<MulOp>(def))
+      return replace(ofProduct(b, loc, mul, type));
+    return b.notifyMatchFailure(op, "no equation for this operation");
+  }
+
+  static Value ofSum(PatternRewriter &b, Location loc, Operation *sum, Type type) {
+    bool isAdd = isa<AddOp>(sum);
+    auto part = [&](Value x) { return Op::create(b, loc, partType(x), x).getResult(); };
+    auto combine = [&](Value x, Value y) {
+      return isAdd ? AddOp::create(b, loc, type, x, y).getResult() : SubOp::create(b, loc, type, x, y).getResult();
+    };
+    Value x = sum->getOperand(0), y = sum->getOperand(1);
+    bool xComplex = tensorTypeOf(x).isComplex(), yComplex = tensorTypeOf(y).isComplex();
+    if (isReal)
+      return combine(xComplex ? part(x) : x, yComplex ? part(y) : y);
+    if (xComplex && yComplex)
+      return combine(part(x), part(y));
+    Value only = xComplex ? part(x) : part(y);
+    return yComplex && !isAdd ? NegOp::create(b, loc, only.getType(), only).getResult() : only;
+  }
+
+  static Value ofProduct(PatternRewriter &b, Location loc, MulOp mul, Type type) {
+    auto times = [&](Value x, Value y) {
+      RuleContext ctx(b.getContext(), "mul", {x, y}, b.getDictionaryAttr({}));
+      (void)rules::arithmetic(ctx);
+      return MulOp::create(b, loc, ctx.results[0], x, y).getResult();
+    };
+    Value x = mul.getLhs(), y = mul.getRhs();
+    auto isConjugateOf = [](Value x, Value y) {
+      auto conj = x.getDefiningOp<ConjOp>();
+      return conj && conj.getX() == y;
+    };
+    if (isReal && (isConjugateOf(x, y) || isConjugateOf(y, x)))
+      return Abs2Op::create(b, loc, type, isConjugateOf(x, y) ? y : x);
+    Parts p = partsOf(b, loc, x), q = partsOf(b, loc, y);
+    if (!p.im || !q.im)
+      return p.im ? times(isReal ? p.re : p.im, q.re) : times(p.re, isReal ? q.re : q.im);
+    if (isReal)
+      return SubOp::create(b, loc, type, times(p.re, q.re), times(p.im, q.im));
+    return AddOp::create(b, loc, type, times(p.re, q.im), times(p.im, q.re));
+  }
+};
+
+/// abs2(a + ib) ==> a*a + b*b: the definition.
+struct Abs2OfComplex : OpRewritePattern<Abs2Op> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(Abs2Op op, PatternRewriter &b) const override {
+    auto complex = op.getX().getDefiningOp<ComplexOp>();
+    if (!complex)
+      return b.notifyMatchFailure(op, "not of two parts");
+    auto square = [&](Value x) { return MulOp::create(b, op.getLoc(), x.getType(), x, x); };
+    b.replaceOpWithNewOp<AddOp>(op, op.getType(), square(complex.getLhs()), square(complex.getRhs()));
+    return success();
+  }
+};
+
+struct ComplexAlgebraPass : impl::ComplexAlgebraBase<ComplexAlgebraPass> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<ConjOfConj, PartOf<RealOp>, PartOf<ImagOp>, Abs2OfComplex>(&getContext());
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace toy

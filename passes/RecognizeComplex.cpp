@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Real arithmetic that is complex arithmetic becomes complex operations. Only forms with the same bits are raised (matrix products: with the same
+/// componentwise error bound); everything that comes close is reported with the reason.
+#include "passes/Passes.h"
+#include "passes/RecognitionLog.h"
+#include "passes/recognize/SumOfProducts.h"
+
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/MapVector.h"
+
+#include <map>
+
+using namespace mlir;
+
+namespace toy {
+#define GEN_PASS_DEF_RECOGNIZECOMPLEX
+#include "passes/Passes.h.inc"
+
+namespace {
+
+/// Creates an operation with the result types of its rule; null where the rule refuses.
+Value create(OpBuilder &b, Location loc, StringRef name, ValueRange operands) {
+  OperationName opName(name, b.getContext());
+  RuleContext ctx(b.getContext(), opName.stripDialect(), operands, b.getDictionaryAttr({}));
+  if (failed(opName.getRegisteredInfo()->getInterface<TypeRuleOpInterface>()->inferTypes(ctx)))
+    return {};
+  OperationState state(loc, opName, operands, ctx.results);
+  return b.create(state)->getResult(0);
+}
+
+bool isCosineAndSine(Value x, Value y) {
+  auto cosine = x.getDefiningOp<CosOp>();
+  auto sine = y.getDefiningOp<SinOp>();
+  return cosine && sine && cosine.getX() == sine.getX();
+}
+
+/// x without reshapes that only drop or add axes: they do not change which elements these are.
+Value withoutReshape(Value x) {
+  while (auto reshape = x.getDefiningOp<ReshapeOp>())
+    x = reshape.getX();
+  return x;
+}
+
+std::optional<int64_t> integerOf(Value value) {
+  auto dim = sizeBehind(value);
+  return dim ? dim->asNumber() : std::nullopt;
+}
+
+/// Whether x and y are slices of one tensor that differ only in the start of its last axis: the even and odd elements, the elements 0 and 1, or
+/// the two halves.
+bool isSplitPair(Value x, Value y) {
+  auto s = withoutReshape(x).getDefiningOp<SliceOp>(), t = withoutReshape(y).getDefiningOp<SliceOp>();
+  if (!s || !t || s.getX() != t.getX() || s.getSteps() != t.getSteps())
+    return false;
+  size_t last = s.getSteps().size() - 1;
+  for (size_t i = 0; i < s.getBounds().size(); ++i)
+    if (i != last && s.getBounds()[i] != t.getBounds()[i])
+      return false;
+  auto from = sizeBehind(s.getStarts()[last]), to = sizeBehind(t.getStarts()[last]), count = sizeBehind(s.getCounts()[last]);
+  if (!from || !to || !count || !from->is(0))
+    return false;
+  return (s.getSteps()[last] == 2 && to->is(1)) || (s.getSteps()[last] == 1 && *to == *count);
+}
+
+class Recognizer {
+public:
+  Recognizer(func::FuncOp function, RecognitionLog &log) : function(function), log(log) {}
+
+  void run() {
+    for (Block &block : function.getBody())
+      for (Operation &op : block)
+        if (auto sum = sumOfProducts(&op))
+          sums.push_back(*sum);
+    pairUp();
+    for (const ComplexProduct &product : products)
+      raise(product);
+    for (Block &block : function.getBody()) {
+      raiseMagnitudesAndAngles(block);
+      for (UseOp use : llvm::make_early_inc_range(block.getOps<UseOp>()))
+        if (use->hasAttr("toy.part"))
+          use.erase();
+    }
+  }
+
+private:
+  /// Sums over the same four operands; of those, pairs in program order.
+  void pairUp() {
+    llvm::MapVector<SmallVector<void *, 4>, SmallVector<size_t>, std::map<SmallVector<void *, 4>, unsigned>> groups;
+    for (auto [i, sum] : llvm::enumerate(sums)) {
+      SmallVector<void *, 4> key = sum.operandKey();
+      key.push_back(reinterpret_cast<void *>(static_cast<uintptr_t>(sum.isMatrix)));
+      groups[key].push_back(i);
+    }
+    for (auto &[key, members] : groups)
+      if (members.size() > 1)
+        pairGroup(members);
+  }
+
+  /// As many pairs as possible; among those the ones that come first. Members are in program order and almost always two.
+  void pairGroup(ArrayRef<size_t> members) {
+    SmallVector<SmallVector<size_t>> partners(members.size());
+    for (size_t i = 0; i < members.size(); ++i)
+      for (size_t j = i + 1; j < members.size(); ++j)
+        if (canPair(sums[members[i]], sums[members[j]])) {
+          partners[i].push_back(j);
+          partners[j].push_back(i);
+        }
+    SmallVector<std::optional<size_t>> mate(members.size());
+    // Sums with mixed signs on one side, equal signs on the other: augmenting paths give a largest matching.
+    auto augment = [&](auto &self, size_t i, SmallVector<bool> &seen) -> bool {
+      for (size_t j : partners[i]) {
+        if (seen[j])
+          continue;
+        seen[j] = true;
+        if (!mate[j] || self(self, *mate[j], seen)) {
+          mate[j] = i;
+          mate[i] = j;
+          return true;
+        }
+      }
+      return false;
+    };
+    for (size_t i = 0; i < members.size(); ++i)
+      if (sums[members[i]].hasMixedSigns() && !mate[i]) {
+        SmallVector<bool> seen(members.size(), false);
+        augment(augment, i, seen);
+      }
+    for (size_t i = 0; i < members.size(); ++i) {
+      if (mate[i] && *mate[i] > i)
+        products.push_back(*asProduct(sums[members[i]], sums[members[*mate[i]]]));
+      else if (!mate[i])
+        explain(sums[members[i]], members, i);
+    }
+  }
+
+  bool canPair(const SumOfProducts &x, const SumOfProducts &y) { return asProduct(x, y).has_value(); }
+
+  std::optional<ComplexProduct> asProduct(const SumOfProducts &first, const SumOfProducts &second) {
+    Mismatch why;
+    const ProductTerm *culprit = nullptr;
+    auto product = realPartIsSecond(first, second) ? matchProduct(second, first, why, culprit) : matchProduct(first, second, why, culprit);
+    return product && refusal(*product).empty() ? product : std::nullopt;
+  }
+
+  /// Every such pair is a product in two readings, with the parts exchanged. The real part is the one that is used as such, or comes first.
+  bool realPartIsSecond(const SumOfProducts &first, const SumOfProducts &second) {
+    Value x = first.root->getResult(0), y = second.root->getResult(0);
+    for (Operation *user : x.getUsers())
+      if (isa<ComplexOp>(user))
+        return user->getOperand(0) == y && user->getOperand(1) == x;
+    auto joinedAt = [](Value v) -> std::pair<Operation *, unsigned> {
+      for (OpOperand &use : v.getUses()) {
+        Operation *user = use.getOwner();
+        if (isa<ReshapeOp>(user) && user->hasOneUse())
+          for (OpOperand &next : user->getResult(0).getUses())
+            if (isa<ConcatOp>(next.getOwner()))
+              return {next.getOwner(), next.getOperandNumber()};
+        if (isa<ConcatOp>(user))
+          return {user, use.getOperandNumber()};
+      }
+      return {nullptr, 0};
+    };
+    auto [concatX, positionX] = joinedAt(x);
+    auto [concatY, positionY] = joinedAt(y);
+    return concatX && concatX == concatY && positionY < positionX;
+  }
+
+  /// Why a pair with the right operands and signs is left alone; empty when it is not.
+  std::string refusal(const ComplexProduct &p) {
+    Operation *re = p.re->root, *im = p.im->root;
+    if (!isFloat(tensorTypeOf(re->getResult(0)).getDtype()))
+      return "there are no complex integers";
+    if (re->getBlock() != im->getBlock())
+      return "its parts are computed in different branches";
+    if (re->getResult(0).getType() != im->getResult(0).getType())
+      return "its parts have different types, " + typeText(re->getResult(0).getType()) + " and " + typeText(im->getResult(0).getType());
+    if (p.re->isMatrix && (p.a.getType() != p.b.getType() || p.c.getType() != p.d.getType()))
+      return "real and imaginary parts of a factor have different shapes";
+    return "";
+  }
+
+  void explain(const SumOfProducts &sum, ArrayRef<size_t> members, size_t self) {
+    for (size_t other = 0; other < self; ++other) { // once, at the later sum
+      const SumOfProducts &first = sums[members[other]];
+      Mismatch why;
+      const ProductTerm *culprit = nullptr;
+      auto product = matchProduct(first, sum, why, culprit);
+      Location at = sum.root->getLoc();
+      if (product) {
+        if (std::string reason = refusal(*product); !reason.empty())
+          log.missed.push_back({at, "`{0}` and `{1}` would be a complex product, but " + reason, {first.root->getLoc(), at}});
+      } else if (why == Mismatch::Order)
+        log.missed.push_back({at, "not a complex product with `{0}`: there is the product `{1}`; matrix products do not commute", {first.root->getLoc(), culprit->op->getLoc()}});
+      else if (why == Mismatch::Signs)
+        log.missed.push_back({at, "not a complex product with `{0}`: one of the two must be a sum and the other a difference", {first.root->getLoc()}});
+      else
+        continue;
+      return;
+    }
+  }
+
+  void raise(const ComplexProduct &p) {
+    Operation *re = p.re->root, *im = p.im->root, *earlier = re->isBeforeInBlock(im) ? re : im;
+    OpBuilder b(earlier);
+    Location loc = earlier->getLoc();
+    auto factor = [&](Value real, bool negateReal, Value imaginary, bool negateImaginary) {
+      if (negateReal)
+        real = create(b, loc, "toy.neg", real);
+      bool conjugate = !negateReal && negateImaginary;
+      if (negateImaginary && !conjugate)
+        imaginary = create(b, loc, "toy.neg", imaginary);
+      Value z = create(b, loc, "toy.complex", {real, imaginary});
+      return conjugate ? create(b, loc, "toy.conj", z) : z;
+    };
+    Value x = factor(p.a, false, p.b, p.negateB()), y = factor(p.c, p.negateC(), p.d, p.negateD());
+    Value z = create(b, loc, p.re->isMatrix ? "toy.matmul" : "toy.mul", {x, y});
+    Type expected = re->getResult(0).getType();
+    if (!z || tensorTypeOf(z).withDType(realOf(tensorTypeOf(z).getDtype())) != expected) {
+      log.missed.push_back({loc, "`{0}` and `{1}` would be a complex product, but a factor's real and imaginary parts broadcast differently", {re->getLoc(), im->getLoc()}});
+      return;
+    }
+    re->getResult(0).replaceAllUsesWith(create(b, loc, "toy.real", z));
+    im->getResult(0).replaceAllUsesWith(create(b, loc, "toy.imag", z));
+    log.recognized.push_back({re->getLoc(), kindOf(p), p.form(), p.re->isMatrix ? "native" : "loop"});
+    if (p.re->isMatrix)
+      z.getDefiningOp()->setAttr("toy.recognized", b.getI64IntegerAttr(log.recognized.size() - 1));
+  }
+
+  std::string kindOf(const ComplexProduct &p) {
+    if (p.re->isMatrix)
+      return p.isConjugated() ? "conj_matmul" : "matmul";
+    bool splitX = isSplitPair(p.a, p.b) || isSplitPair(p.b, p.a), splitY = isSplitPair(p.c, p.d) || isSplitPair(p.d, p.c);
+    if (splitX != splitY)
+      return "rope";
+    if (isCosineAndSine(p.a, p.b) || isCosineAndSine(p.c, p.d))
+      return "rotation";
+    return p.isConjugated() ? "conj_mul" : "mul";
+  }
+
+  /// r*cos t with r*sin t, and x*x + y*y, where they were not part of a product.
+  void raiseMagnitudesAndAngles(Block &block) {
+    llvm::MapVector<std::pair<void *, void *>, MulOp> cosines;
+    auto angle = [](MulOp mul, auto function, Value &radius) -> Value {
+      for (auto [f, r] : {std::pair(mul.getLhs(), mul.getRhs()), std::pair(mul.getRhs(), mul.getLhs())})
+        if (Operation *def = f.getDefiningOp(); isa_and_present<decltype(function)>(def) && isReal(r)) {
+          radius = r;
+          return def->getOperand(0);
+        }
+      return {};
+    };
+    SmallVector<std::pair<MulOp, MulOp>> polars;
+    llvm::MapVector<std::pair<void *, void *>, MulOp> sines;
+    for (MulOp mul : block.getOps<MulOp>()) {
+      if (!isReal(mul.getResult()) || !llvm::any_of(mul->getUsers(), [](Operation *) { return true; }))
+        continue;
+      Value radius;
+      if (Value t = angle(mul, CosOp(), radius))
+        cosines.insert({{radius.getAsOpaquePointer(), t.getAsOpaquePointer()}, mul});
+      if (Value t = angle(mul, SinOp(), radius))
+        sines.insert({{radius.getAsOpaquePointer(), t.getAsOpaquePointer()}, mul});
+    }
+    for (auto &[key, cosine] : cosines)
+      if (auto it = sines.find(key); it != sines.end() && it->second != cosine)
+        polars.push_back({cosine, it->second});
+    for (auto [cosine, sine] : polars) {
+      OpBuilder b(cosine->isBeforeInBlock(sine) ? cosine : sine);
+      Location loc = cosine.getLoc();
+      Value radius, unused;
+      Value t = angle(cosine, CosOp(), radius);
+      Value z = create(b, loc, "toy.polar", {radius, t});
+      if (!z || tensorTypeOf(z).withDType(realOf(tensorTypeOf(z).getDtype())) != cosine.getType() || cosine.getType() != sine.getType())
+        continue;
+      cosine.replaceAllUsesWith(create(b, loc, "toy.real", z));
+      sine.replaceAllUsesWith(create(b, loc, "toy.imag", z));
+      log.recognized.push_back({loc, "polar", "re = r*cos t, im = r*sin t", "loop"});
+    }
+    SmallVector<AddOp> squares(block.getOps<AddOp>());
+    for (AddOp add : squares) {
+      auto sum = add->use_empty() ? std::nullopt : sumOfProducts(add);
+      if (!sum || sum->isMatrix || sum->hasMixedSigns() || sum->terms[0].negative || sum->terms[0].lhs != sum->terms[0].rhs ||
+          sum->terms[1].lhs != sum->terms[1].rhs || sum->terms[0].lhs == sum->terms[1].lhs || !isFloat(tensorTypeOf(add.getResult()).getDtype()))
+        continue;
+      OpBuilder b(add);
+      Value z = create(b, add.getLoc(), "toy.complex", {sum->terms[0].lhs, sum->terms[1].lhs}), r = z ? create(b, add.getLoc(), "toy.abs2", z) : Value();
+      if (!r || r.getType() != add.getType())
+        continue;
+      add.getResult().replaceAllUsesWith(r);
+      log.recognized.push_back({add.getLoc(), "abs2", "a*a + b*b", "loop"});
+    }
+  }
+
+  static bool isReal(Value x) { return isFloat(tensorTypeOf(x).getDtype()) && !isComplex(tensorTypeOf(x).getDtype()); }
+
+  func::FuncOp function;
+  RecognitionLog &log;
+  std::vector<SumOfProducts> sums;
+  std::vector<ComplexProduct> products;
+};
+
+struct RecognizeComplexPass : impl::RecognizeComplexBase<RecognizeComplexPass> {
+  explicit RecognizeComplexPass(RecognitionLog *log = nullptr) : log(log) {}
+
+  void runOnOperation() override {
+    RecognitionLog own;
+    Recognizer(getOperation(), log ? *log : own).run();
+    if (log)
+      return;
+    for (const Recognized &r : own.recognized)
+      emitRemark(r.place) << "recognized " << r.kind << ": " << r.form;
+    for (const Missed &m : own.missed)
+      emitRemark(m.place) << "missed: " << m.reason;
+  }
+
+  RecognitionLog *log;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createRecognizeComplex(RecognitionLog *log) { return std::make_unique<RecognizeComplexPass>(log); }
+
+} // namespace toy

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What recognition found, in the user's words and at the user's places.
+#include "repl/Session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace toy {
+
+std::vector<RecognitionRemark> Session::recognition() {
+  std::vector<RecognitionRemark> all;
+  std::set<std::tuple<BufferId, uint32_t, std::string, std::string>> seen;
+  auto add = [&](mlir::Location place, std::string kind, std::string text, std::string strategy) {
+    SourceRange range = rangeOf(place, true);
+    if (!range.valid() || !seen.emplace(range.buffer, range.begin, kind, kind.empty() ? text : "").second)
+      return;
+    const SourceBuffer &buffer = sources.get(range.buffer);
+    if (buffer.getName() == "<library>")
+      return;
+    uint32_t line = buffer.lineOf(range.begin);
+    all.push_back({std::move(kind), std::move(text), std::move(strategy), std::string(buffer.getName()), line, range.begin - buffer.lineBegin(line) + 1, range});
+  };
+  for (const Recognized &r : engine.recognition().recognized)
+    add(r.place, r.kind, r.form, r.strategy);
+  for (const Missed &m : engine.recognition().missed) {
+    std::string reason = m.reason;
+    for (auto [i, part] : llvm::enumerate(m.parts)) {
+      std::string hole = "{" + std::to_string(i) + "}", text(sources.text(rangeOf(part, true)));
+      if (size_t at = reason.find(hole); at != std::string::npos)
+        reason.replace(at, hole.size(), text);
+    }
+    add(m.place, "", reason, "");
+  }
+  std::stable_sort(all.begin(), all.end(), [](auto &a, auto &b) { return std::tie(a.range.buffer, a.range.begin) < std::tie(b.range.buffer, b.range.begin); });
+  return all;
+}
+
+/// What is new since the last time.
+void Session::showRemarks() {
+  for (const RecognitionRemark &r : recognition()) {
+    if (!remarked.insert(fmt::format("{}:{}:{}:{}", r.range.buffer, r.range.begin, r.kind, r.kind.empty() ? r.text : "")).second)
+      continue;
+    if (r.kind.empty())
+      diagnostics.report(DiagId::MissedComplex, r.range, {r.text});
+    else
+      diagnostics.report(DiagId::RecognizedComplex, r.range, {r.kind, r.text, r.strategy});
+  }
+  showDiagnostics();
+}
+
+} // namespace toy

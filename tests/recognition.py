@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs with complex arithmetic hidden in real arithmetic, and programs that come close. Each says how many products must be recognised; with and
+without recognition, evaluated and compiled, the printed bits are the same."""
+import itertools
+import json
+import os
+import subprocess
+import tempfile
+
+PRODUCTS = ("mul", "conj_mul", "matmul", "conj_matmul", "rotation", "rope")
+
+SETUP = """
+  var a = [[1.5, -2], [0.25, 4]]; var b = [[-3, 0.5], [7, 1]]; var c = [[2, 0.125], [-1, 3]]; var d = [[1, 6], [-0.0, 2.75]];
+  var e = [[0.5, 1], [2, -4]]; var f = [[9, -1], [0.75, 2]]; var k = 3.0; var t = [[0.1, 0.2], [0.3, 0.4]];
+"""
+# name: (statements, kinds of the products)
+POSITIVE = {
+    "plain": ("print(a*c - b*d, a*d + b*c);", ["mul"]),
+    "imaginary part first": ("var im = a*d + b*c; var re = a*c - b*d; print(re, im);", ["conj_mul"]),
+    "only the real part is printed": ("var re = a*c - b*d; var im = a*d + b*c; print(re);", ["mul"]),
+    "conjugate of the right factor": ("print(a*c + b*d, b*c - a*d);", ["conj_mul"]),
+    "conjugate of the left factor": ("print(a*c + b*d, a*d - b*c);", ["conj_mul"]),
+    "both conjugated": ("print(a*c - b*d, -(a*d) - b*c);", ["conj_mul"]),
+    "negated product": ("print(-(a*c) - b*d, a*d - b*c);", ["conj_mul"]),
+    "negated operand": ("print(a*c + (-b)*d, a*d + b*c);", ["mul"]),
+    "conjugate of the result": ("print(a*c - b*d, -(a*d + b*c));", ["mul"]),
+    "roles exchanged": ("print(b*d - a*c, a*d + b*c);", ["mul"]),
+    "square": ("print(a*a - b*b, a*b + b*a);", ["mul"]),
+    "square by two": ("print(a*a - b*b, 2*(a*b));", ["mul"]),
+    "square with a sum": ("var p = a*b; print(a*a - b*b, p + p);", ["mul"]),
+    "repeated operand": ("print(a*c - b*c, a*c + b*c);", ["mul"]),  # (a + ib)(c + ic)
+    "numerators of a quotient": ("var m = c*c - d*d; print((a*c + b*d)/m, (b*c - a*d)/m);", ["conj_mul"]),
+    "scaled factor": ("var ka = k*a; var kb = k*b; print(ka*c - kb*d, ka*d + kb*c);", ["mul"]),
+    "scaled result": ("print(k*(a*c - b*d), k*(a*d + b*c));", ["mul"]),
+    "accumulated": ("print(e + (a*c - b*d), f + (a*d + b*c));", ["mul"]),
+    "accumulated by difference": ("print(e - (a*c - b*d), f - (a*d + b*c));", ["mul"]),
+    "rotation": ("print(a*cos(t) - b*sin(t), a*sin(t) + b*cos(t));", ["rotation"]),
+    "rotation back": ("print(a*cos(t) + b*sin(t), b*cos(t) - a*sin(t));", ["rotation"]),
+    "scalar coefficients": ("print(a*k - b*2.5, a*2.5 + b*k);", ["mul"]),
+    "two products": ("print(a*c - b*d, a*d + b*c); print(e*c - f*d, e*d + f*c);", ["mul", "mul"]),
+    "chain": ("var x = a*c - b*d; var y = a*d + b*c; print(x*e - y*f, x*f + y*e);", ["mul", "mul"]),
+    "in a loop": ("var x = a; var y = b; for i in range(3) { var u = x*c - y*d; y = x*d + y*c; x = u; } print(x, y);", ["mul"]),
+    "in a branch": ("if k > 2 { print(a*c - b*d, a*d + b*c); } else { print(a); }", ["mul"]),
+    "parts used twice": ("var re = a*c - b*d; var im = a*d + b*c; print(re, im, re + 1, im * re);", ["mul"]),
+    "product also printed": ("var p = a*c; print(p - b*d, a*d + b*c, p);", ["mul"]),
+    "complex of the parts": ("print(complex(a*c - b*d, a*d + b*c));", ["mul"]),
+    "complex of the parts, exchanged": ("var im = a*d + b*c; print(complex(a*c - b*d, im));", ["mul"]),
+    "matrices": ("print(a@c - b@d, a@d + b@c);", ["matmul"]),
+    "matrices, terms exchanged": ("print(a@c - b@d, b@c + a@d);", ["matmul"]),
+    "matrices, conjugate on the right": ("print(a@c + b@d, b@c - a@d);", ["conj_matmul"]),
+    "matrices, conjugate on the left": ("print(a@c + b@d, a@d - b@c);", ["conj_matmul"]),
+    "matrices, both conjugated": ("print(a@c - b@d, -(a@d) - b@c);", ["conj_matmul"]),
+    "matrix square": ("print(a@a - b@b, a@b + b@a);", ["matmul"]),
+    "matrices, adjoint": ("print(a.T@c + b.T@d, a.T@d - b.T@c);", ["conj_matmul"]),
+    "Gram matrix": ("print(a.T@a + b.T@b, a.T@b - b.T@a);", ["conj_matmul"]),
+    "matrix and vector": ("var u = c[0]; var v = d[0]; print(a@u - b@v, a@v + b@u);", ["matmul"]),
+    "inner product": ("var u = c[0]; var v = d[0]; var x = a[0]; var y = b[1]; print(x@u - y@v, x@v + y@u);", ["matmul"]),
+    "batch": ("var p = stack([a, b]); var q = stack([c, d]); var r = stack([e, f]); var s = stack([t, a]); print(p@r - q@s, p@s + q@r);", ["matmul"]),
+    "matrices, accumulated": ("print(e + (a@c - b@d), f + (a@d + b@c));", ["matmul"]),
+    "outer product": ("print(outer(a[0], c[0]) - outer(b[0], d[0]), outer(a[0], d[0]) + outer(b[0], c[0]));", ["mul"]),
+    "pairs on the last axis": ("var x = stack([a, b], axis=-1); var y = stack([c, d], axis=-1);\n"
+                               "print(stack([x[..., 0]*y[..., 0] - x[..., 1]*y[..., 1], x[..., 0]*y[..., 1] + x[..., 1]*y[..., 0]], axis=-1));", ["mul"]),
+    "even and odd elements": ("var x = reshape(a, [4]); var co = cos(t[0]); var si = sin(t[0]); var x0 = x[0::2]; var x1 = x[1::2];\n"
+                              "print(flatten(stack([x0*co - x1*si, x0*si + x1*co], axis=-1)));", ["rope"]),
+    "pairs of a reshape": ("var x = reshape(a, [2, 1, 2]); var co = cos(t[0]); var si = sin(t[0]);\n"
+                           "print(x[..., 0]*co - x[..., 1]*si, x[..., 0]*si + x[..., 1]*co);", ["rope"]),
+    "halves": ("var x = reshape(a, [4]); var co = cos(t[0]); var si = sin(t[0]); var x0 = x[:2]; var x1 = x[2:];\n"
+               "print(cat([x0*co - x1*si, x0*si + x1*co]));", ["rope"]),
+}
+NEGATIVE = {
+    "reference program 0": "print(a@b - c@d, a@d + c@b.T);", "products exchanged in im": "print(a@c - b@d, d@a + b@c);",
+    "one product exchanged": "print(a@c - b@d, a@d + c@b);", "both products exchanged": "print(a@c - b@d, d@a + c@b);",
+    "commutator": "print(a@c - c@a, a@c + c@a);", "anticommutator": "print(a@b + b@a, a@a + b@b);",
+    "difference and sum of the same": "print(a*c - b*d, a*c + b*d);", "both sums": "print(a*c + b*d, a*d + b*c);",
+    "both differences": "print(a*c - b*d, a*d - b*c);", "a fifth operand": "print(a*c - b*d, a*e + b*c);", "a missing operand": "print(a*c - b*d, a*d + b);",
+    "an operand twice": "print(a*c - b*d, a*d + a*c);", "matrix square from ab + ab": "print(a@a - b@b, a@b + a@b);",
+    "matrix square from 2ab": "print(a@a - b@b, 2*(a@b));", "elementwise and matrix": "print(a*c - b*d, a@d + b@c);", "mixed in one sum": "print(a@c - b*d, a@d + b*c);",
+    "weight in one term": "print(k*(a*c) - b*d, a*d + b*c);", "weight in one factor": "print((k*a)*c - b*d, a*d + b*c);", "real part only": "print(a*c - b*d);",
+    "imaginary part only": "print(a*d + b*c);", "complex times real": "print(a*c, b*c);", "dual numbers": "print(a*c, a*d + b*c);",
+    "quotient rule": "print((b*c - a*d) / (c*c));", "square from (2a)b": "print(a*a - b*b, 2*a*b);", "two real parts": "print(a*c - b*d, a*e - b*f);",
+    "butterfly": "print(a + b*c, a - b*c);", "triple products": "print(a*c*e - b*d*f, a*d*e + b*c*f);", "transpose where an adjoint is": "print(a.T@c - b.T@d, a@d + b@c);",
+    "transposes of others": "print(a@c.T - b@d.T, a@d + b@c.T);", "row and column": "print(a*c[0] - b*d[0], a*d[:, newaxis, 0] + b*c[0]);",
+    "other precisions": "var g = f32(c); var h = f32(d); print(a*c - b*d, f32(a)*h + f32(b)*g);", "other slices": "print(a[0]*c[0] - b[0]*d[0], a[0]*d[1] + b[0]*c[0]);",
+    "redefined between": "var re = a*c - b*d; a = a + 1; print(re, a*d + b*c);", "in different branches": "if k > 2 { print(a*c - b*d); } else { print(a*d + b*c); }",
+    "integers": "var p = i64(a); var q = i64(b); var r = i64(c); var s = i64(d); print(p*r - q*s, p*s + q*r);", "already complex": "var w = a + 1i*b; var z = c + 1i*d; print(w*z - z*z, w*z + z*w);",
+    "other angle": "print(a*cos(t) - b*sin(t), a*sin(t + 1) + b*cos(t));", "radius differs": "print(a*cos(t), b*sin(t));", "masked real part": "print(where(a > 0, a*c, 0) - b*d, a*d + b*c);",
+    "flat accumulation": "print(e + a*c - b*d, f + a*d + b*c);", "sum of one, product of other": "print(sum(a*c) - sum(b*d), sum(a*d) + sum(b*c));",
+    "Gauss, wrong sign": "var p = c*(a + b); print(p - b*(c + d), p - a*(d - c));",
+}
+
+
+def run(toy, flags, text):
+    with tempfile.TemporaryDirectory() as folder:
+        path, stats = os.path.join(folder, "p.toy"), os.path.join(folder, "s.json")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        done = subprocess.run([toy, *flags, f"--stats={stats}", path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+        found = json.load(open(stats))["recognized"] if done.returncode == 0 else []
+        return done, [r["kind"] for r in found if r["kind"] in PRODUCTS]
+
+
+def check(toy, statements, kinds):
+    problems = []
+    for spelling in ("main", "function", "top"):
+        body = SETUP + "  " + statements
+        if spelling == "main":
+            text = f"def main() {{{body}\n}}\n"
+        elif spelling == "function":
+            text = f"def f(a, b, c, d, e, f, k, t) {{ {statements} }}\ndef main() {{{SETUP}  f(a, b, c, d, e, f, k, t);\n}}\n"
+        else:
+            text = body + "\n"
+        outputs = set()
+        for flags in (["--precision=full"], ["--precision=full", "--no-recognize"], ["--precision=full", "--jit=always", "-O2"], ["--precision=full", "--jit=never"]):
+            done, found = run(toy, flags, text)
+            if done.returncode != 0:
+                return f"{text}\n{done.stderr}"
+            outputs.add(done.stdout)
+            if "--no-recognize" in flags and found:
+                problems.append(f"--no-recognize found {found}")
+            if flags in (["--precision=full"], ["--precision=full", "--jit=always", "-O2"]) and sorted(found) != sorted(kinds):
+                problems.append(f"{spelling}, {flags}: expected {kinds}, recognised {found}\n{text}")
+        if len(outputs) != 1:
+            problems.append(f"{spelling}: the printed bits differ\n{text}\n{outputs}")
+    return "\n".join(problems) or None
+
+
+def orders(toy, sign):
+    """All 24 orders of a, b, c, d in x*y + z*w beside a*c - b*d (or of differences beside a*c + b*d): 16 of them are products."""
+    problems, products = [], 0
+    for x, y, z, w in itertools.permutations("abcd"):
+        other, same = ("-", "+") if sign == "-" else ("+", "-")
+        pairs = {frozenset((x, y)), frozenset((z, w))}
+        expected = pairs != {frozenset("ac"), frozenset("bd")}
+        for operator in ("*", "@"):
+            text = f"def main() {{{SETUP} print(a{operator}c {other} b{operator}d, {x}{operator}{y} {same} {z}{operator}{w});\n}}\n"
+            done, found = run(toy, [], text)
+            if done.returncode != 0:
+                return done.stderr
+            lefts, rights = {x, z}, {y, w}
+            want = expected if operator == "*" else expected and lefts == {"a", "b"} and rights == {"c", "d"}
+            products += len(found)
+            if len(found) != want:
+                problems.append(f"expected {int(want)}, recognised {found}: {text}")
+    return "\n".join(problems) or (None if products else "nothing was recognised")
+
+
+def all_cases():
+    for name, (statements, kinds) in POSITIVE.items():
+        yield f"recognized: {name}", lambda toy, s=statements, k=kinds: check(toy, s, k)
+    for name, statements in NEGATIVE.items():
+        yield f"not recognized: {name}", lambda toy, s=statements: check(toy, s, [])
+    for sign in "-+":
+        yield f"orders of operands, {sign}", lambda toy, s=sign: orders(toy, s)
