@@ -124,6 +124,7 @@ SessionOptions sessionOptions(const Options &options) {
   out.optimization = options.optimization;
   out.fuse = options.fuse;
   out.recognize = options.recognize;
+  out.complexMatmul = options.complexMatmul;
   out.remarks = options.remarks;
   out.join = (options.mode == Options::File || options.mode == Options::Text) && !options.interactive;
   return out;

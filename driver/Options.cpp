@@ -63,6 +63,8 @@ const std::vector<Row> &rows() {
       {"--dynamic", "auto|on|off", "sizes that change", [](Options &, const std::string &v) { return v == "auto" || v == "on" || v == "off"; }},
       {"--remarks", "", "what was recognised or missed, and why, on stderr", flag(&Options::remarks, true)},
       {"--no-recognize", "", "leave real arithmetic as it is written", flag(&Options::recognize, false)},
+      {"--complex-matmul", "auto|native|four-real|gauss", "how complex matrix products are computed",
+       choice(&Options::complexMatmul, {"auto", "native", "four-real", "gauss"})},
       {"--no-fuse", "", "one loop an operation", flag(&Options::fuse, false)},
       {"--jit", "auto|always|never", "compile, or evaluate with the reference evaluator", choice(&Options::jit, {"auto", "always", "never"})},
       {"--stats", "FILE", "JSON about the run", text(&Options::stats)},

@@ -46,6 +46,23 @@ def GemmOp : Toy_Op<"gemm", "declared", [Pure, AttrSizedOperandSegments]> {
   let results = (outs Toy_Tensor:$result);
 }
 
+def PlanarGemmOp : Toy_Op<"planar_gemm", "declared", [Pure]> {
+  let summary = "a complex matrix product whose operands and result are real and imaginary parts";
+  let description = [{
+    `(a + ib) @ (c + id)` with NumPy's rank rules, each factor conjugated where its flag says so. `lhsAxes` and `rhsAxes` are the views of a and b,
+    and of c and d, as `toy.gemm` has them. `strategy`: `auto`, `native` (interleaved for the complex kernel), `four-real`, or `gauss` (three real
+    products; the error of a part is relative to the norm of the result).
+
+    ```mlir
+    %re, %im = toy.planar_gemm %a, %b, %c, %d {lhsAxes = array<i64: 0, 1>, lhsConjugated = false, rhsAxes = array<i64: 0, 1>, rhsConjugated = true, strategy = "auto"}
+        : (!toy.tensor<f64[2, 3]>, !toy.tensor<f64[2, 3]>, !toy.tensor<f64[3, 4]>, !toy.tensor<f64[3, 4]>) -> (!toy.tensor<f64[2, 4]>, !toy.tensor<f64[2, 4]>)
+    ```
+  }];
+  let arguments = (ins Toy_Tensor:$a, Toy_Tensor:$b, Toy_Tensor:$c, Toy_Tensor:$d, DenseI64ArrayAttr:$lhsAxes, BoolAttr:$lhsConjugated,
+                       DenseI64ArrayAttr:$rhsAxes, BoolAttr:$rhsConjugated, StrAttr:$strategy);
+  let results = (outs Toy_Tensor:$re, Toy_Tensor:$im);
+}
+
 def YieldOp : Op<Toy_Dialect, "yield", [Pure, Terminator, ReturnLike, HasParent<"FusedOp">]> {
   let summary = "what a fused group stores";
   let description = "```mlir\ntoy.yield %p : (!toy.tensor<c64[N]>) -> ()\n```";

@@ -62,13 +62,14 @@ def MatMulOp : Toy_Op<"matmul", "matrixProduct", [Pure]> {
   let summary = "matrix product with NumPy's rank rules";
   let description = [{
     `[..., m, k] @ [..., k, n]`; leading axes broadcast; a vector on the left is a row, on the right a column, and that axis is dropped.
-    Never conjugates. Complex products are the four-product form up to the order of summation.
+    Never conjugates. Complex products are the four-product form up to the order of summation; `strategy` (optional) is one of `auto`, `native`,
+    `four-real`, `gauss`, and counts for complex operands only.
 
     ```mlir
     %r = toy.matmul %a, %b : (!toy.tensor<c64[2, 3]>, !toy.tensor<c64[3, 4]>) -> !toy.tensor<c64[2, 4]>
     ```
   }];
-  let arguments = (ins Toy_Tensor:$lhs, Toy_Tensor:$rhs);
+  let arguments = (ins Toy_Tensor:$lhs, Toy_Tensor:$rhs, OptionalAttr<StrAttr>:$strategy);
   let results = (outs Toy_Tensor:$result);
 }
 #endif

@@ -440,7 +440,15 @@ Val IRGen::lenBuiltin(Bound &args) {
 }
 
 Val IRGen::matmulBuiltin(Bound &args) {
-  return matmul(tensorArgument(args, "a"), tensorArgument(args, "b"), args.call->range, rangeOf(args, "a"), rangeOf(args, "b"));
+  Val product = matmul(tensorArgument(args, "a"), tensorArgument(args, "b"), args.call->range, rangeOf(args, "a"), rangeOf(args, "b"));
+  if (!args.has("strategy"))
+    return product;
+  std::string strategy = staticString(*args["strategy"], "strategy");
+  if (!llvm::is_contained({"auto", "native", "four-real", "gauss"}, strategy))
+    fail(DiagId::ArgumentKind, rangeOf(args, "strategy"), {"matmul", "`strategy`", "\"auto\", \"native\", \"four-real\" or \"gauss\"", "\"" + strategy + "\""});
+  if (auto op = product.value.getDefiningOp<MatMulOp>())
+    op.setStrategy(strategy);
+  return product;
 }
 
 } // namespace toy

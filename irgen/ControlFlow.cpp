@@ -282,12 +282,14 @@ void IRGen::loop(const ast::Block &body, SourceRange range, StringRef variable, 
   Operation *lastBefore = entry->empty() ? nullptr : &entry->back();
   Block *lastBlock = &fn().op.getBody().back();
   size_t returns = fn().returns.size(), loops = fn().loops.size(), scopes = fn().scopes.size();
+  auto sizeNames = fn().sizeNames;
   while (!tryLoop(types, loopSizes, names, body, range, variable, counted, test, element)) {
     // Some size changes: forget this attempt.
     fn().returns.resize(returns);
     fn().returnRanges.resize(returns);
     fn().loops.resize(loops);
     fn().scopes.resize(scopes);
+    fn().sizeNames = sizeNames; // it holds values that are erased below
     for (LoopState &outer : fn().loops) {
       auto isNew = [&](const Edge &e) {
         for (Block *block = lastBlock->getNextNode(); block; block = block->getNextNode())

@@ -67,6 +67,15 @@ Operation *IRGen::createOp(StringRef name, SourceRange range, ValueRange operand
   RuleContext ctx(context, name, operands, DictionaryAttr::get(context, attributes));
   SmallVector<Type> declaredTypes(declared.begin(), declared.end());
   ctx.declared = declaredTypes;
+  auto nameOfSize = [&](Value value) { // one value, one name
+    while (auto check = value.getDefiningOp<CheckSizeOp>())
+      value = check.getSize();
+    Dim &name = fn().sizeNames[value];
+    if (!name)
+      name = freshSize();
+    return name;
+  };
+  ctx.symbolFor = nameOfSize;
   auto *rule = opName.getRegisteredInfo()->getInterface<TypeRuleOpInterface>();
   auto labelOperands = [&](Diagnostic &d) {
     if (ctx.error && !ctx.error->labels.empty()) {

@@ -94,6 +94,7 @@ struct FunctionState {
   std::set<std::string> assignedGlobals;
   std::vector<std::pair<mlir::Value, unsigned>> parameterValues; ///< scalar parameters, to be made constants on demand
   unsigned freshNames = 0;
+  llvm::DenseMap<mlir::Value, Dim> sizeNames; ///< names of sizes that are values of the program
   bool storeEagerly = false;
 };
 

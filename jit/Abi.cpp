@@ -8,6 +8,7 @@
 #include "runtime/ComplexMath.h"
 #include "runtime/Memory.h"
 #include "runtime/Parallel.h"
+#include "runtime/Planar.h"
 #include "runtime/Scalar.h"
 
 #include <cmath>
@@ -77,6 +78,18 @@ static rt::Tensor *toy_rt_gemm(rt::Tensor *a, const int64_t *aView, rt::Tensor *
   ++abiState().kernels[std::string("gemm_") + std::string(nameOf(a->dtype))];
   rt::poll();
   return out.take();
+}
+
+/// The parts of (a + ib) @ (c + id) through views of a and b, and of c and d. Flags: 1 conj of the left, 2 of the right, then the strategy.
+static void toy_rt_planar_gemm(rt::Tensor *a, rt::Tensor *b, const int64_t *xView, rt::Tensor *c, rt::Tensor *d, const int64_t *yView, int64_t flags,
+                               rt::Tensor **results) {
+  rt::PlanarOperand x{stridedView(*a, xView), stridedView(*b, xView), (flags & 1) != 0}, y{stridedView(*c, yView), stridedView(*d, yView), (flags & 2) != 0};
+  rt::ComplexProduct used;
+  auto [re, im] = rt::planarMatmul(x, y, static_cast<rt::ComplexProduct>(flags >> 2), used);
+  ++abiState().kernels["planar_gemm_" + std::string(nameOf(a->dtype)) + "_" + std::string(rt::nameOf(used))];
+  rt::poll();
+  results[0] = re.take();
+  results[1] = im.take();
 }
 
 /// Executes one operation; updates own their first operand.
@@ -153,7 +166,7 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       {"toy_rt_interrupted", &rt::interruptFlag()}, TOY_SYMBOL(toy_rt_poll),
       TOY_SYMBOL(toy_rt_site), TOY_SYMBOL(toy_rt_loops), TOY_SYMBOL(toy_rt_alloc), TOY_SYMBOL(toy_rt_release), TOY_SYMBOL(toy_rt_retain), TOY_SYMBOL(toy_rt_release_str),
       TOY_SYMBOL(toy_rt_retain_str), TOY_SYMBOL(toy_rt_box), TOY_SYMBOL(toy_rt_view), TOY_SYMBOL(toy_rt_parallel_for), TOY_SYMBOL(toy_rt_check_index),
-      TOY_SYMBOL(toy_rt_enter), TOY_SYMBOL(toy_rt_leave), TOY_SYMBOL(toy_rt_gemm), TOY_SYMBOL(toy_rt_eval), TOY_SYMBOL(toy_rt_float_floordiv_f64),
+      TOY_SYMBOL(toy_rt_enter), TOY_SYMBOL(toy_rt_leave), TOY_SYMBOL(toy_rt_gemm), TOY_SYMBOL(toy_rt_planar_gemm), TOY_SYMBOL(toy_rt_eval), TOY_SYMBOL(toy_rt_float_floordiv_f64),
       TOY_SYMBOL(toy_rt_float_mod_f64), TOY_SYMBOL(toy_rt_float_floordiv_f32), TOY_SYMBOL(toy_rt_float_mod_f32),
       TOY_INTEGER(toy_rt_int_floordiv), TOY_INTEGER(toy_rt_int_mod), TOY_INTEGER(toy_rt_int_pow), TOY_COMPLEX_SYMBOLS(div) TOY_COMPLEX_SYMBOLS(pow)
       TOY_COMPLEX_SYMBOLS(powi) TOY_COMPLEX_FUNCTIONS(TOY_COMPLEX_SYMBOLS) TOY_LIBM(exp), TOY_LIBM(expm1), TOY_LIBM(log), TOY_LIBM(log1p), TOY_LIBM(log2),

@@ -162,7 +162,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Engine::Impl::lowered(mlir::ModuleOp module, S
   }
   mlir::PassManager passes(module.getContext());
   passes.enableVerifier(true);
-  PipelineOptions pipeline{options.fuse, options.recognize, &log};
+  PipelineOptions pipeline{options.fuse, options.recognize, options.complexMatmul, &log};
   buildRecognition(passes, pipeline);
   if (stage != Stage::Recognized)
     buildSelection(passes, pipeline);

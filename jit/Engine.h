@@ -18,6 +18,7 @@ struct EngineOptions {
   int optimization = -1; ///< -O0 to -O3; -1: as much as the work of each module is worth
   bool fuse = true;
   bool recognize = true;
+  std::string complexMatmul = "auto";
 };
 
 /// Counters of compiled code, for --stats.

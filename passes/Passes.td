@@ -93,8 +93,10 @@ def SelectKernels : Pass<"toy-select-kernels", "::mlir::func::FuncOp"> {
 
     Before: `%t = toy.permute %b {permutation = array<i64: 1, 0>}`, `%r = toy.matmul %a, %t`.
     After: `%r = toy.gemm %a, %b {rhsAxes = array<i64: 1, 0>, ...}`.
+    A complex product of factors that exist by parts, with a result that is used by parts, becomes `toy.planar_gemm`.
     Guarantees: no `toy.matmul` is left.
   }];
+  let options = [Option<"strategy", "strategy", "std::string", "\"auto\"", "How complex products are computed: auto, native, four-real, gauss.">];
   let dependentDialects = ["::toy::ToyDialect"];
 }
 #endif

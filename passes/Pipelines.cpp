@@ -27,7 +27,7 @@ void buildSelection(OpPassManager &passes, const PipelineOptions &options) {
   OpPassManager &functions = passes.nest<func::FuncOp>();
   functions.addPass(createComplexAlgebra());
   functions.addPass(createCSEPass());
-  functions.addPass(createSelectKernels());
+  functions.addPass(createSelectKernels({options.complexMatmul}, options.log));
   FuseElementwiseOptions fuse;
   fuse.fuse = options.fuse;
   functions.addPass(createFuseElementwise(fuse));

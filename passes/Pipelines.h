@@ -12,6 +12,7 @@ struct RecognitionLog;
 struct PipelineOptions {
   bool fuse = true;
   bool recognize = true;
+  std::string complexMatmul = "auto"; ///< strategy of complex products without one of their own
   RecognitionLog *log = nullptr; ///< null: remarks on the operations
 };
 

@@ -42,11 +42,6 @@ Value withoutReshape(Value x) {
   return x;
 }
 
-std::optional<int64_t> integerOf(Value value) {
-  auto dim = sizeBehind(value);
-  return dim ? dim->asNumber() : std::nullopt;
-}
-
 /// Whether x and y are slices of one tensor that differ only in the start of its last axis: the even and odd elements, the elements 0 and 1, or
 /// the two halves.
 bool isSplitPair(Value x, Value y) {
@@ -266,7 +261,7 @@ private:
     for (auto [cosine, sine] : polars) {
       OpBuilder b(cosine->isBeforeInBlock(sine) ? cosine : sine);
       Location loc = cosine.getLoc();
-      Value radius, unused;
+      Value radius;
       Value t = angle(cosine, CosOp(), radius);
       Value z = create(b, loc, "toy.polar", {radius, t});
       if (!z || tensorTypeOf(z).withDType(realOf(tensorTypeOf(z).getDtype())) != cosine.getType() || cosine.getType() != sine.getType())

@@ -2,6 +2,8 @@
 /// \file
 /// Matrix products as library calls.
 #include "passes/Passes.h"
+#include "passes/RecognitionLog.h"
+#include "runtime/Planar.h"
 
 using namespace mlir;
 
@@ -102,22 +104,118 @@ void eraseUnused(Value value) {
   }
 }
 
+/// A complex factor by its parts: [conj] complex(a, b).
+struct PlanarFactor {
+  Value re, im;
+  bool conjugated = false;
+
+  static std::optional<PlanarFactor> of(Value value) {
+    PlanarFactor factor;
+    while (auto conj = value.getDefiningOp<ConjOp>()) {
+      factor.conjugated = !factor.conjugated;
+      value = conj.getX();
+    }
+    auto complex = value.getDefiningOp<ComplexOp>();
+    if (!complex || complex.getLhs().getType() != complex.getRhs().getType())
+      return std::nullopt;
+    factor.re = complex.getLhs();
+    factor.im = complex.getRhs();
+    return factor;
+  }
+};
+
 struct SelectKernelsPass : impl::SelectKernelsBase<SelectKernelsPass> {
+  using SelectKernelsBase::SelectKernelsBase;
+  RecognitionLog *log = nullptr;
+
   void runOnOperation() override {
-    getOperation().walk([](MatMulOp op) {
-      OpBuilder b(op);
-      StridedView lhs(op.getLhs()), rhs(op.getRhs());
-      auto gemm = GemmOp::create(b, op.getLoc(), op.getType(), lhs.base, rhs.base, lhs.bounds(), rhs.bounds(), lhs.axes, lhs.steps, lhs.conjugated,
-                                 rhs.axes, rhs.steps, rhs.conjugated);
-      Value left = op.getLhs(), right = op.getRhs();
-      op.replaceAllUsesWith(gemm.getResult());
-      op.erase();
-      eraseUnused(left);
-      if (right != left)
-        eraseUnused(right);
-    });
+    SmallVector<MatMulOp> products;
+    getOperation().walk([&](MatMulOp op) { products.push_back(op); });
+    for (MatMulOp op : products)
+      if (!selectPlanar(op))
+        selectGemm(op);
+  }
+
+private:
+  void selectGemm(MatMulOp op) {
+    OpBuilder b(op);
+    StridedView lhs(op.getLhs()), rhs(op.getRhs());
+    auto gemm = GemmOp::create(b, op.getLoc(), op.getType(), lhs.base, rhs.base, lhs.bounds(), rhs.bounds(), lhs.axes, lhs.steps, lhs.conjugated,
+                               rhs.axes, rhs.steps, rhs.conjugated);
+    Value left = op.getLhs(), right = op.getRhs();
+    op.replaceAllUsesWith(gemm.getResult());
+    op.erase();
+    eraseUnused(left);
+    if (right != left)
+      eraseUnused(right);
+  }
+
+  /// Factors that exist by parts and a result that is used by parts, or a strategy that works on parts.
+  bool selectPlanar(MatMulOp op) {
+    if (!op.getType().isComplex())
+      return false;
+    StringRef chosen = op.getStrategy() ? *op.getStrategy() : StringRef(strategy);
+    auto lhs = PlanarFactor::of(op.getLhs()), rhs = PlanarFactor::of(op.getRhs());
+    bool byParts = lhs && rhs && llvm::all_of(op->getUsers(), [](Operation *user) { return isa<RealOp, ImagOp>(user); });
+    if (!byParts && chosen != "four-real" && chosen != "gauss")
+      return false;
+    OpBuilder b(op);
+    Location loc = op.getLoc();
+    auto split = [&](std::optional<PlanarFactor> factor, Value z) {
+      if (factor)
+        return *factor;
+      TensorType type = tensorTypeOf(z).withDType(realOf(tensorTypeOf(z).getDtype()));
+      return PlanarFactor{RealOp::create(b, loc, type, z), ImagOp::create(b, loc, type, z), false};
+    };
+    PlanarFactor x = split(lhs, op.getLhs()), y = split(rhs, op.getRhs());
+    SmallVector<int64_t> xAxes = sharedView(x), yAxes = sharedView(y);
+    Type part = op.getType().withDType(realOf(op.getType().getDtype()));
+    auto planar = PlanarGemmOp::create(b, loc, TypeRange{part, part}, x.re, x.im, y.re, y.im, xAxes, x.conjugated, yAxes, y.conjugated, chosen);
+    report(op, planar);
+    if (byParts) {
+      for (Operation *user : llvm::make_early_inc_range(op->getUsers())) {
+        user->getResult(0).replaceAllUsesWith(planar.getResult(isa<ImagOp>(user)));
+        user->erase();
+      }
+    } else
+      op.replaceAllUsesWith(ComplexOp::create(b, loc, op.getType(), planar.getRe(), planar.getIm()).getResult());
+    op.erase();
+    return true;
+  }
+
+  /// The permutations and unit axes around both parts, if they are the same; they are then taken off.
+  static SmallVector<int64_t> sharedView(PlanarFactor &factor) {
+    StridedView re(factor.re), im(factor.im);
+    if (re.axes == im.axes && re.steps.empty() && im.steps.empty() && re.base.getType() == im.base.getType()) {
+      factor.re = re.base;
+      factor.im = im.base;
+      return re.axes;
+    }
+    return llvm::to_vector(llvm::seq(tensorTypeOf(factor.re).getRank()));
+  }
+
+  /// The strategy of a recognised product goes into the log, as far as sizes tell it.
+  void report(MatMulOp op, PlanarGemmOp planar) {
+    auto index = op->getAttrOfType<IntegerAttr>("toy.recognized");
+    if (!log || !index)
+      return;
+    std::string &text = log->recognized[index.getInt()].strategy;
+    text = planar.getStrategy();
+    if (text != "auto")
+      return;
+    TensorType x = tensorTypeOf(op.getLhs()), y = tensorTypeOf(op.getRhs());
+    auto size = [](TensorType t, int64_t fromEnd) { return t.getRank() >= fromEnd ? t.getDim(t.getRank() - fromEnd).asNumber() : std::optional<int64_t>(1); };
+    auto m = size(x, 2), k = size(x, 1), n = y.getRank() == 1 ? std::optional<int64_t>(1) : size(y, 1);
+    text = m && k && n ? std::string(rt::nameOf(rt::strategyFor(realOf(x.getDtype()), *m, *n, *k))) : "auto: native or four-real, by size";
   }
 };
 
 } // namespace
+
+std::unique_ptr<Pass> createSelectKernels(const SelectKernelsOptions &options, RecognitionLog *log) {
+  auto pass = std::make_unique<SelectKernelsPass>(options);
+  pass->log = log;
+  return pass;
+}
+
 } // namespace toy

@@ -22,6 +22,7 @@ struct SessionOptions {
   int optimization = -1; ///< -O0 to -O3; -1: as much as the work of each module is worth
   bool fuse = true;
   bool recognize = true;
+  std::string complexMatmul = "auto";
   bool remarks = false;
   bool join = false; ///< statements in a row may become one function, so that what belongs together is seen together
 };

@@ -14,6 +14,8 @@
 namespace toy::rt {
 namespace {
 
+constexpr int64_t smallProduct = 64; ///< m*n*k up to which plain loops are faster than a call
+
 /// An operand as BLAS takes it.
 template <typename T> struct BlasOperand {
   const T *data;
@@ -43,19 +45,19 @@ BlasOperand<T> prepare(const T *data, int64_t rows, int64_t columns, const Matri
   return {scratch.data(), CblasNoTrans, std::max<int64_t>(columns, 1)};
 }
 
-void call(int64_t m, int64_t n, int64_t k, BlasOperand<float> a, BlasOperand<float> b, float *c) {
-  openBlas().sgemm(CblasRowMajor, a.flag, b.flag, m, n, k, 1, a.data, a.leading, b.data, b.leading, 0, c, n);
+void call(int64_t m, int64_t n, int64_t k, float alpha, BlasOperand<float> a, BlasOperand<float> b, float beta, float *c) {
+  openBlas().sgemm(CblasRowMajor, a.flag, b.flag, m, n, k, alpha, a.data, a.leading, b.data, b.leading, beta, c, n);
 }
-void call(int64_t m, int64_t n, int64_t k, BlasOperand<double> a, BlasOperand<double> b, double *c) {
-  openBlas().dgemm(CblasRowMajor, a.flag, b.flag, m, n, k, 1, a.data, a.leading, b.data, b.leading, 0, c, n);
+void call(int64_t m, int64_t n, int64_t k, double alpha, BlasOperand<double> a, BlasOperand<double> b, double beta, double *c) {
+  openBlas().dgemm(CblasRowMajor, a.flag, b.flag, m, n, k, alpha, a.data, a.leading, b.data, b.leading, beta, c, n);
 }
-void call(int64_t m, int64_t n, int64_t k, BlasOperand<std::complex<float>> a, BlasOperand<std::complex<float>> b, std::complex<float> *c) {
-  std::complex<float> one = 1, zero = 0;
-  openBlas().cgemm(CblasRowMajor, a.flag, b.flag, m, n, k, &one, a.data, a.leading, b.data, b.leading, &zero, c, n);
+void call(int64_t m, int64_t n, int64_t k, std::complex<float> alpha, BlasOperand<std::complex<float>> a,
+          BlasOperand<std::complex<float>> b, std::complex<float> beta, std::complex<float> *c) {
+  openBlas().cgemm(CblasRowMajor, a.flag, b.flag, m, n, k, &alpha, a.data, a.leading, b.data, b.leading, &beta, c, n);
 }
-void call(int64_t m, int64_t n, int64_t k, BlasOperand<std::complex<double>> a, BlasOperand<std::complex<double>> b, std::complex<double> *c) {
-  std::complex<double> one = 1, zero = 0;
-  openBlas().zgemm(CblasRowMajor, a.flag, b.flag, m, n, k, &one, a.data, a.leading, b.data, b.leading, &zero, c, n);
+void call(int64_t m, int64_t n, int64_t k, std::complex<double> alpha, BlasOperand<std::complex<double>> a,
+          BlasOperand<std::complex<double>> b, std::complex<double> beta, std::complex<double> *c) {
+  openBlas().zgemm(CblasRowMajor, a.flag, b.flag, m, n, k, &alpha, a.data, a.leading, b.data, b.leading, &beta, c, n);
 }
 
 /// One product in plain loops: small sizes, where a library call costs more than the work, and integers.
@@ -83,21 +85,22 @@ void plain(int64_t m, int64_t n, int64_t k, const T *a, const MatrixOperand &ao,
 }
 
 template <typename T>
-void one(int64_t m, int64_t n, int64_t k, const T *a, const MatrixOperand &ao, const T *b, const MatrixOperand &bo, T *c) {
+void one(int64_t m, int64_t n, int64_t k, double alpha, const T *a, const MatrixOperand &ao, const T *b, const MatrixOperand &bo, double beta, T *c) {
   if (m == 0 || n == 0)
     return;
   if constexpr (std::is_integral_v<T>)
     return plain(m, n, k, a, ao, b, bo, c);
   else {
-    if (k == 0 || m * n * k <= 64)
+    if (k == 0 || (m * n * k <= smallProduct && alpha == 1 && beta == 0))
       return plain(m, n, k, a, ao, b, bo, c);
     std::vector<T> scratchA, scratchB;
-    call(m, n, k, prepare(a, m, k, ao, scratchA), prepare(b, k, n, bo, scratchB), c);
+    call(m, n, k, T(alpha), prepare(a, m, k, ao, scratchA), prepare(b, k, n, bo, scratchB), T(beta), c);
   }
 }
 
 template <typename T>
-void batched(int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, void *c, std::span<const int64_t> batch) {
+void batched(int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, void *c, std::span<const int64_t> batch, double alpha,
+             double beta) {
   int64_t count = 1;
   for (int64_t size : batch)
     count *= size;
@@ -106,7 +109,8 @@ void batched(int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, 
     MatrixOperand a, b;
     T *c;
     std::span<const int64_t> batch;
-  } context{m, n, k, a, b, static_cast<T *>(c), batch};
+    double alpha, beta;
+  } context{m, n, k, a, b, static_cast<T *>(c), batch, alpha, beta};
   auto body = [](void *opaque, int64_t begin, int64_t end) {
     auto &x = *static_cast<Context *>(opaque);
     for (int64_t i = begin; i < end; ++i) {
@@ -117,7 +121,7 @@ void batched(int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, 
         ao += index * x.a.batchStrides[axis];
         bo += index * x.b.batchStrides[axis];
       }
-      one<T>(x.m, x.n, x.k, static_cast<const T *>(x.a.data) + ao, x.a, static_cast<const T *>(x.b.data) + bo, x.b, x.c + i * x.m * x.n);
+      one<T>(x.m, x.n, x.k, x.alpha, static_cast<const T *>(x.a.data) + ao, x.a, static_cast<const T *>(x.b.data) + bo, x.b, x.beta, x.c + i * x.m * x.n);
     }
   };
   double work = double(m) * n * k;
@@ -132,15 +136,15 @@ void batched(int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, 
 
 } // namespace
 
-void gemm(DType dtype, int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, void *c, std::span<const int64_t> batch) {
+void gemm(DType dtype, int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, void *c, std::span<const int64_t> batch, double alpha, double beta) {
   switch (dtype) {
-  case DType::F32: return batched<float>(m, n, k, a, b, c, batch);
-  case DType::F64: return batched<double>(m, n, k, a, b, c, batch);
-  case DType::C64: return batched<std::complex<float>>(m, n, k, a, b, c, batch);
-  case DType::C128: return batched<std::complex<double>>(m, n, k, a, b, c, batch);
-  case DType::U8: return batched<uint8_t>(m, n, k, a, b, c, batch);
-  case DType::I32: return batched<uint32_t>(m, n, k, a, b, c, batch);
-  default: return batched<uint64_t>(m, n, k, a, b, c, batch);
+  case DType::F32: return batched<float>(m, n, k, a, b, c, batch, alpha, beta);
+  case DType::F64: return batched<double>(m, n, k, a, b, c, batch, alpha, beta);
+  case DType::C64: return batched<std::complex<float>>(m, n, k, a, b, c, batch, alpha, beta);
+  case DType::C128: return batched<std::complex<double>>(m, n, k, a, b, c, batch, alpha, beta);
+  case DType::U8: return batched<uint8_t>(m, n, k, a, b, c, batch, alpha, beta);
+  case DType::I32: return batched<uint32_t>(m, n, k, a, b, c, batch, alpha, beta);
+  default: return batched<uint64_t>(m, n, k, a, b, c, batch, alpha, beta);
   }
 }
 
@@ -151,49 +155,48 @@ StridedView denseView(const Tensor &t) {
   return out;
 }
 
-TensorRef matmul(const StridedView &a, const StridedView &b) {
-  struct Side {
-    int64_t rows = 1, columns = 1, rowStride = 1, columnStride = 1;
-    size_t batchRank;
-  };
-  auto side = [](const StridedView &v, bool left) {
-    size_t n = v.sizes.size();
-    Side s;
-    s.batchRank = n > 2 ? n - 2 : 0;
-    if (n > 1 || !left) {
-      s.rows = v.sizes[n > 1 ? n - 2 : 0];
-      s.rowStride = v.strides[n > 1 ? n - 2 : 0];
-    }
-    if (n > 1 || left) {
-      s.columns = v.sizes[n - 1];
-      s.columnStride = v.strides[n - 1];
-    }
-    return s;
-  };
-  Side x = side(a, true), y = side(b, false);
-  if (x.columns != y.rows)
-    fail(DiagId::SizesDiffer, {"inner sizes", std::to_string(x.columns), std::to_string(y.rows)});
-  size_t rank = std::max(x.batchRank, y.batchRank);
-  std::vector<int64_t> sizes(rank, 1), xs(rank, 0), ys(rank, 0);
-  auto place = [&](const StridedView &v, const Side &s, std::vector<int64_t> &strides) {
-    for (size_t i = 0; i < s.batchRank; ++i)
-      if (v.sizes[i] != 1) {
-        sizes[rank - s.batchRank + i] = v.sizes[i];
-        strides[rank - s.batchRank + i] = v.strides[i];
+const void *dataOf(const StridedView &v) { return static_cast<const char *>(v.data) + v.offset * sizeOf(v.dtype); }
+
+ProductShape productShape(const StridedView &a, const StridedView &b) {
+  size_t aRank = a.sizes.size(), bRank = b.sizes.size();
+  ProductShape s{1, 1, a.sizes[aRank - 1], {}, {}, 1, a.strides[aRank - 1], b.strides[bRank > 1 ? bRank - 2 : 0], 1, {}, {}};
+  int64_t inner = b.sizes[bRank > 1 ? bRank - 2 : 0];
+  if (s.k != inner)
+    fail(DiagId::SizesDiffer, {"inner sizes", std::to_string(s.k), std::to_string(inner)});
+  if (aRank > 1) {
+    s.m = a.sizes[aRank - 2];
+    s.aRow = a.strides[aRank - 2];
+  }
+  if (bRank > 1) {
+    s.n = b.sizes[bRank - 1];
+    s.bColumn = b.strides[bRank - 1];
+  }
+  size_t rank = std::max<size_t>({aRank, bRank, 2}) - 2;
+  s.batch.assign(rank, 1);
+  auto place = [&](const StridedView &v, std::vector<int64_t> &strides) {
+    strides.assign(rank, 0);
+    for (size_t i = 0; i + 2 < v.sizes.size(); ++i)
+      if (size_t at = rank - (v.sizes.size() - 2) + i; v.sizes[i] != 1) {
+        s.batch[at] = v.sizes[i];
+        strides[at] = v.strides[i];
       }
   };
-  place(a, x, xs);
-  place(b, y, ys);
-  if (a.sizes.size() > 1)
-    sizes.push_back(x.rows);
-  if (b.sizes.size() > 1)
-    sizes.push_back(y.columns);
-  TensorRef out(newTensor(a.dtype == DType::Bool ? DType::I64 : a.dtype, sizes));
-  auto operand = [](const StridedView &v, const Side &s, const std::vector<int64_t> &strides) {
-    const char *data = static_cast<const char *>(v.data) + v.offset * sizeOf(v.dtype);
-    return MatrixOperand{data, s.rowStride, s.columnStride, strides.data(), v.conjugated && isComplex(v.dtype)};
-  };
-  gemm(a.dtype, x.rows, y.columns, x.columns, operand(a, x, xs), operand(b, y, ys), out->data, {sizes.data(), rank});
+  place(a, s.aBatch);
+  place(b, s.bBatch);
+  s.result = s.batch;
+  if (aRank > 1)
+    s.result.push_back(s.m);
+  if (bRank > 1)
+    s.result.push_back(s.n);
+  return s;
+}
+
+TensorRef matmul(const StridedView &a, const StridedView &b) {
+  ProductShape s = productShape(a, b);
+  TensorRef out(newTensor(a.dtype == DType::Bool ? DType::I64 : a.dtype, s.result));
+  bool complex = isComplex(a.dtype);
+  gemm(a.dtype, s.m, s.n, s.k, {dataOf(a), s.aRow, s.aColumn, s.aBatch.data(), complex && a.conjugated},
+       {dataOf(b), s.bRow, s.bColumn, s.bBatch.data(), complex && b.conjugated}, out->data, s.batch);
   return out;
 }
 

@@ -49,6 +49,7 @@ private:
   void emitCall(mlir::func::CallOp op);
   void emitEval(mlir::Operation *op);
   void emitGemm(GemmOp op);
+  void emitPlanarGemm(PlanarGemmOp op);
   llvm::Value *viewArray(llvm::ArrayRef<int64_t> axes, mlir::ValueRange bounds, llvm::ArrayRef<int64_t> steps);
   void emitView(mlir::Operation *op);
   void emitConstant(ConstantOp op);

@@ -4,7 +4,7 @@
 /// through one generic call.
 #include "passes/lowering/FunctionEmitter.h"
 
-#include "runtime/Value.h"
+#include "runtime/Planar.h"
 
 #include "llvm/IR/MDBuilder.h"
 
@@ -100,6 +100,8 @@ void FunctionEmitter::emitOp(mlir::Operation *op) {
   }
   if (auto gemm = dyn_cast<GemmOp>(op))
     return emitGemm(gemm);
+  if (auto gemm = dyn_cast<PlanarGemmOp>(op))
+    return emitPlanarGemm(gemm);
   if (isa<ReshapeOp, ViewAsRealOp, ViewAsComplexOp>(op))
     return emitView(op);
   if (auto call = dyn_cast<mlir::func::CallOp>(op))
@@ -170,6 +172,18 @@ void FunctionEmitter::emitGemm(GemmOp op) {
   Value *lhs = viewArray(op.getLhsAxes(), op.getLhsBounds(), op.getLhsSteps()), *rhs = viewArray(op.getRhsAxes(), op.getRhsBounds(), op.getRhsSteps());
   Value *object = scalars.call("toy_rt_gemm", b.getPtrTy(), {slots[op.getLhs()].object, lhs, slots[op.getRhs()].object, rhs, conjugated});
   slots[op.getResult()] = tensorTypeOf(op.getResult()).isScalar() ? unbox(op.getType(), object) : Slot{object, {}};
+}
+
+void FunctionEmitter::emitPlanarGemm(PlanarGemmOp op) {
+  setSite(op);
+  Value *x = viewArray(op.getLhsAxes(), {}, {}), *y = viewArray(op.getRhsAxes(), {}, {}), *results = stackArray(b.getPtrTy(), 2);
+  int64_t flags = op.getLhsConjugated() | op.getRhsConjugated() << 1 | static_cast<int64_t>(*rt::complexProductNamed(std::string_view(op.getStrategy().data(), op.getStrategy().size()))) << 2;
+  scalars.call("toy_rt_planar_gemm", b.getVoidTy(),
+               {slots[op.getA()].object, slots[op.getB()].object, x, slots[op.getC()].object, slots[op.getD()].object, y, b.getInt64(flags), results});
+  for (auto [i, result] : enumerate(op.getResults())) {
+    Value *object = b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getPtrTy(), results, i));
+    slots[result] = isObject(result) ? Slot{object, {}} : unbox(result.getType(), object);
+  }
 }
 
 /// The same elements under another header; scalars become or come from tensors of one element.

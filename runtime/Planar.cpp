@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Strategies for planar complex products and the choice among them.
+#include "runtime/Planar.h"
+
+#include "runtime/Parallel.h"
+#include "runtime/PlanarKernels.h"
+
+#include <algorithm>
+#include <chrono>
+#include <complex>
+
+namespace toy::rt {
+
+#define TOY_FOR_ISA(NAME)                                                                                              \
+  namespace NAME {                                                                                                     \
+  PlanarKernels<float> kernelsF32();                                                                                   \
+  PlanarKernels<double> kernelsF64();                                                                                  \
+  }
+TOY_FOR_ISA(baseline)
+#ifdef __x86_64__
+TOY_FOR_ISA(avx2)
+TOY_FOR_ISA(avx512)
+#endif
+
+template <typename T> static PlanarKernels<T> pick(PlanarKernels<T> plain, [[maybe_unused]] PlanarKernels<T> wide, [[maybe_unused]] PlanarKernels<T> widest) {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
+    return widest;
+  if (__builtin_cpu_supports("avx2"))
+    return wide;
+#endif
+  return plain;
+}
+#ifdef __x86_64__
+#define TOY_KERNELS(NAME) pick(baseline::NAME(), avx2::NAME(), avx512::NAME())
+#else
+#define TOY_KERNELS(NAME) baseline::NAME()
+#endif
+
+template <> const PlanarKernels<float> &planarKernels<float>() {
+  static const PlanarKernels<float> kernels = TOY_KERNELS(kernelsF32);
+  return kernels;
+}
+template <> const PlanarKernels<double> &planarKernels<double>() {
+  static const PlanarKernels<double> kernels = TOY_KERNELS(kernelsF64);
+  return kernels;
+}
+
+namespace {
+
+template <typename T> constexpr DType realDType = sizeof(T) == 4 ? DType::F32 : DType::F64;
+template <typename T> constexpr DType complexDType = sizeof(T) == 4 ? DType::C64 : DType::C128;
+
+bool sameLayout(const PlanarOperand &x) { return x.re.strides == x.im.strides; }
+
+int64_t countOf(const std::vector<int64_t> &sizes) {
+  int64_t n = 1;
+  for (int64_t size : sizes)
+    n *= size;
+  return n;
+}
+
+/// The elements of two views side by side, dense.
+template <typename T> TensorRef interleaved(const PlanarOperand &x) {
+  TensorRef out(newTensor(complexDType<T>, x.re.sizes));
+  auto *to = static_cast<std::complex<T> *>(out->data);
+  const T *re = static_cast<const T *>(dataOf(x.re)), *im = static_cast<const T *>(dataOf(x.im));
+  size_t rank = x.re.sizes.size();
+  int64_t inner = x.re.sizes[rank - 1], rows = inner ? countOf(x.re.sizes) / inner : 0;
+  for (int64_t row = 0; row < rows; ++row) {
+    int64_t rest = row, reAt = 0, imAt = 0;
+    for (size_t axis = rank - 1; axis-- > 0;) {
+      reAt += rest % x.re.sizes[axis] * x.re.strides[axis];
+      imAt += rest % x.re.sizes[axis] * x.im.strides[axis];
+      rest /= x.re.sizes[axis];
+    }
+    for (int64_t j = 0; j < inner; ++j)
+      to[row * inner + j] = {re[reAt + j * x.re.strides[rank - 1]], im[imAt + j * x.im.strides[rank - 1]]};
+  }
+  return out;
+}
+
+template <typename T> void native(const PlanarOperand &x, const PlanarOperand &y, Tensor &re, Tensor &im) {
+  TensorRef left = interleaved<T>(x), right = interleaved<T>(y);
+  StridedView a = denseView(*left), b = denseView(*right);
+  a.conjugated = x.conjugated;
+  b.conjugated = y.conjugated;
+  TensorRef z = matmul(a, b);
+  const auto *from = static_cast<const std::complex<T> *>(z->data);
+  for (int64_t i = 0, n = countOf({z->sizes, z->sizes + z->rank}); i < n; ++i) {
+    static_cast<T *>(re.data)[i] = from[i].real();
+    static_cast<T *>(im.data)[i] = from[i].imag();
+  }
+}
+
+/// re = ac ∓ bd, im = ±ad ± bc. The second product is accumulated onto the first where the result is large; a small result costs nothing to
+/// combine afterwards, and then has the bits of four products written one by one.
+template <typename T> void fourReal(const ProductShape &s, const PlanarOperand &x, const PlanarOperand &y, Tensor &re, Tensor &im) {
+  constexpr int64_t largeResult = 64 * 64;
+  ProductShape swapped = productShape(x.im, y.im);
+  auto product = [&](const StridedView &left, const StridedView &right, void *out, double alpha, double beta) {
+    const ProductShape &l = &left == &x.im ? swapped : s, &r = &right == &y.im ? swapped : s;
+    gemm(realDType<T>, s.m, s.n, s.k, {dataOf(left), l.aRow, l.aColumn, l.aBatch.data()}, {dataOf(right), r.bRow, r.bColumn, r.bBatch.data()}, out,
+         s.batch, alpha, beta);
+  };
+  int64_t count = countOf(s.result);
+  bool addBd = x.conjugated != y.conjugated;
+  if (count >= largeResult) {
+    product(x.re, y.re, re.data, 1, 0);
+    product(x.im, y.im, re.data, addBd ? 1 : -1, 1);
+    product(x.re, y.im, im.data, y.conjugated ? -1 : 1, 0);
+    product(x.im, y.re, im.data, x.conjugated ? -1 : 1, 1);
+    return;
+  }
+  std::vector<T> other(count);
+  T *first = static_cast<T *>(re.data);
+  product(x.re, y.re, first, 1, 0);
+  product(x.im, y.im, other.data(), 1, 0);
+  for (int64_t i = 0; i < count; ++i)
+    first[i] = addBd ? first[i] + other[i] : first[i] - other[i];
+  first = static_cast<T *>(im.data);
+  product(x.re, y.im, first, 1, 0);
+  product(x.im, y.re, other.data(), 1, 0);
+  for (int64_t i = 0; i < count; ++i) {
+    T ad = y.conjugated ? -first[i] : first[i];
+    first[i] = x.conjugated ? ad - other[i] : ad + other[i];
+  }
+}
+
+/// p = ac, q = bd, re = p - q, im = (a + b)(c + d) - p - q (Gauss; Higham 1992). Conjugation is in the signs of b and d.
+template <typename T> void gauss(const ProductShape &s, const PlanarOperand &x, const PlanarOperand &y, Tensor &re, Tensor &im) {
+  auto sum = [](const PlanarOperand &o) {
+    TensorRef z = interleaved<T>(o), out(newTensor(realDType<T>, o.re.sizes));
+    const auto *from = static_cast<const std::complex<T> *>(z->data);
+    for (int64_t i = 0, n = countOf(o.re.sizes); i < n; ++i)
+      static_cast<T *>(out->data)[i] = from[i].real() + (o.conjugated ? -from[i].imag() : from[i].imag());
+    return out;
+  };
+  TensorRef left = sum(x), right = sum(y), p = matmul(x.re, y.re), q = matmul(x.im, y.im), all = matmul(denseView(*left), denseView(*right));
+  T sign = x.conjugated != y.conjugated ? -1 : 1;
+  for (int64_t i = 0, n = countOf(s.result); i < n; ++i) {
+    T first = static_cast<const T *>(p->data)[i], second = sign * static_cast<const T *>(q->data)[i];
+    static_cast<T *>(re.data)[i] = first - second;
+    static_cast<T *>(im.data)[i] = static_cast<const T *>(all->data)[i] - first - second;
+  }
+}
+
+template <typename T> PlanarProduct<T> kernelArguments(const ProductShape &s, const PlanarOperand &x, const PlanarOperand &y, Tensor &re, Tensor &im) {
+  auto at = [](const StridedView &v) { return static_cast<const T *>(dataOf(v)); };
+  return {s.m, s.n, s.k, at(x.re), at(x.im), at(y.re), at(y.im), static_cast<T *>(re.data), static_cast<T *>(im.data),
+          s.aRow, s.aColumn, s.bRow, s.bColumn, x.conjugated != y.conjugated, y.conjugated, x.conjugated};
+}
+
+/// Many products of small matrices, or one.
+template <typename T> bool trySmall(const ProductShape &s, const PlanarOperand &x, const PlanarOperand &y, Tensor &re, Tensor &im) {
+  if (s.m * s.n * s.k > 512 || s.batch.size() > 1 || !sameLayout(x) || !sameLayout(y))
+    return false;
+  struct Context {
+    PlanarProduct<T> p;
+    int64_t xStep, yStep;
+  } context{kernelArguments<T>(s, x, y, re, im), s.batch.empty() ? 0 : s.aBatch[0], s.batch.empty() ? 0 : s.bBatch[0]};
+  auto body = [](void *opaque, int64_t begin, int64_t end) {
+    auto &c = *static_cast<Context *>(opaque);
+    PlanarProduct<T> p = c.p;
+    p.a += begin * c.xStep, p.b += begin * c.xStep, p.c += begin * c.yStep, p.d += begin * c.yStep;
+    p.re += begin * p.m * p.n, p.im += begin * p.m * p.n;
+    planarKernels<T>().small(p, end - begin, c.xStep, c.yStep);
+  };
+  parallelFor(countOf(s.batch), std::max<int64_t>(1, (1 << 15) / std::max<int64_t>(s.m * s.n * s.k, 1)), body, &context);
+  return true;
+}
+
+template <typename T> bool tryFewRows(const ProductShape &s, const PlanarOperand &x, const PlanarOperand &y, Tensor &re, Tensor &im) {
+  if (s.m > 4 || countOf(s.batch) != 1 || s.bColumn != 1 || s.n < 16 || !sameLayout(x) || !sameLayout(y))
+    return false;
+  PlanarProduct<T> p = kernelArguments<T>(s, x, y, re, im);
+  auto body = [](void *opaque, int64_t begin, int64_t end) { planarKernels<T>().fewRows(*static_cast<PlanarProduct<T> *>(opaque), begin, end); };
+  parallelFor(s.n, std::max<int64_t>(256, (1 << 17) / std::max<int64_t>(s.k, 1)), body, &p);
+  return true;
+}
+
+/// How much faster one complex product of BLAS is than four real ones on this machine, layouts aside; measured once, at 192 x 192.
+template <typename T> double nativeAdvantage() {
+  static const double advantage = [] {
+    constexpr int64_t n = 192, sizes[] = {n, n};
+    TensorRef x(newTensor(realDType<T>, sizes)), r(newTensor(realDType<T>, sizes)), z(newTensor(complexDType<T>, sizes)), w(newTensor(complexDType<T>, sizes));
+    std::fill_n(static_cast<T *>(x->data), n * n, T(0.5));
+    std::fill_n(static_cast<T *>(z->data), 2 * n * n, T(0.5));
+    auto best = [&](DType dtype, const Tensor &in, Tensor &out) {
+      double least = 1e9;
+      for (int round = 0; round < 3; ++round) {
+        auto begin = std::chrono::steady_clock::now();
+        gemm(dtype, n, n, n, {in.data, n, 1, nullptr}, {in.data, n, 1, nullptr}, out.data, {});
+        least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+      }
+      return least;
+    };
+    return 4 * best(realDType<T>, *x, *r) / best(complexDType<T>, *z, *w);
+  }();
+  return advantage;
+}
+
+/// Interleaving reads and writes every element of both operands and of the result once more; it pays from a few hundred rows on, and only where
+/// the complex kernel is clearly better.
+template <typename T> ComplexProduct choose(const ProductShape &s) {
+  if (std::min({s.m, s.n, s.k}) < 256)
+    return ComplexProduct::FourReal;
+  return nativeAdvantage<T>() > 1.10 ? ComplexProduct::Native : ComplexProduct::FourReal;
+}
+
+template <typename T>
+std::pair<TensorRef, TensorRef> product(const PlanarOperand &x, const PlanarOperand &y, ComplexProduct strategy, ComplexProduct &used) {
+  ProductShape s = productShape(x.re, y.re);
+  TensorRef re(newTensor(realDType<T>, s.result)), im(newTensor(realDType<T>, s.result));
+  used = strategy == ComplexProduct::Auto ? choose<T>(s) : strategy;
+  if (used == ComplexProduct::Native)
+    native<T>(x, y, *re, *im);
+  else if (used == ComplexProduct::Gauss)
+    gauss<T>(s, x, y, *re, *im);
+  else if (!trySmall<T>(s, x, y, *re, *im) && !tryFewRows<T>(s, x, y, *re, *im))
+    fourReal<T>(s, x, y, *re, *im);
+  return {std::move(re), std::move(im)};
+}
+
+} // namespace
+
+ComplexProduct strategyFor(DType real, int64_t m, int64_t n, int64_t k) {
+  ProductShape s{m, n, k, {}, {}, 0, 0, 0, 0, {}, {}};
+  return real == DType::F32 ? choose<float>(s) : choose<double>(s);
+}
+
+std::string_view nameOf(ComplexProduct strategy) {
+  constexpr std::string_view names[] = {"auto", "native", "four-real", "gauss"};
+  return names[static_cast<size_t>(strategy)];
+}
+
+std::optional<ComplexProduct> complexProductNamed(std::string_view name) {
+  for (auto strategy : {ComplexProduct::Auto, ComplexProduct::Native, ComplexProduct::FourReal, ComplexProduct::Gauss})
+    if (nameOf(strategy) == name)
+      return strategy;
+  return std::nullopt;
+}
+
+std::pair<TensorRef, TensorRef> planarMatmul(const PlanarOperand &x, const PlanarOperand &y, ComplexProduct strategy, ComplexProduct &used) {
+  return x.re.dtype == DType::F32 ? product<float>(x, y, strategy, used) : product<double>(x, y, strategy, used);
+}
+
+} // namespace toy::rt
