@@ -96,12 +96,14 @@ private:
 
 /// Erases operations that only led to the operands of a product.
 void eraseUnused(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (!isa<PermuteOp, ConjOp, ReshapeOp, SliceOp>(op) || !op->use_empty())
-      return;
-    value = op->getOperand(0);
-    op->erase();
-  }
+  Operation *op = value.getDefiningOp();
+  if (!isa_and_present<PermuteOp, ConjOp, ReshapeOp, SliceOp, ComplexOp>(op) || !op->use_empty())
+    return;
+  SmallVector<Value> operands(op->getOperands());
+  op->erase();
+  for (auto [i, operand] : llvm::enumerate(operands))
+    if (!llvm::is_contained(ArrayRef(operands).take_front(i), operand))
+      eraseUnused(operand);
 }
 
 /// A complex factor by its parts: [conj] complex(a, b).
@@ -142,8 +144,12 @@ private:
     StridedView lhs(op.getLhs()), rhs(op.getRhs());
     auto gemm = GemmOp::create(b, op.getLoc(), op.getType(), lhs.base, rhs.base, lhs.bounds(), rhs.bounds(), lhs.axes, lhs.steps, lhs.conjugated,
                                rhs.axes, rhs.steps, rhs.conjugated);
-    Value left = op.getLhs(), right = op.getRhs();
     op.replaceAllUsesWith(gemm.getResult());
+    eraseProduct(op);
+  }
+
+  static void eraseProduct(MatMulOp op) {
+    Value left = op.getLhs(), right = op.getRhs();
     op.erase();
     eraseUnused(left);
     if (right != left)
@@ -179,7 +185,7 @@ private:
       }
     } else
       op.replaceAllUsesWith(ComplexOp::create(b, loc, op.getType(), planar.getRe(), planar.getIm()).getResult());
-    op.erase();
+    eraseProduct(op);
     return true;
   }
 

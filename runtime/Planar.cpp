@@ -26,8 +26,8 @@ TOY_FOR_ISA(avx512)
 template <typename T> static PlanarKernels<T> pick(PlanarKernels<T> plain, [[maybe_unused]] PlanarKernels<T> wide, [[maybe_unused]] PlanarKernels<T> widest) {
 #ifdef __x86_64__
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
-    return widest;
-  if (__builtin_cpu_supports("avx2"))
+    return {wide.small, widest.fewRows}; // small matrices do not fill wider registers
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
     return wide;
 #endif
   return plain;
@@ -81,6 +81,16 @@ template <typename T> TensorRef interleaved(const PlanarOperand &x) {
   return out;
 }
 
+/// `f(i)` for i in [0, n), on all cores.
+template <typename F> void parallelLoop(int64_t n, F f) {
+  auto body = [](void *opaque, int64_t begin, int64_t end) {
+    F &function = *static_cast<F *>(opaque);
+    for (int64_t i = begin; i < end; ++i)
+      function(i);
+  };
+  parallelFor(n, 1 << 15, body, &f);
+}
+
 template <typename T> void native(const PlanarOperand &x, const PlanarOperand &y, Tensor &re, Tensor &im) {
   TensorRef left = interleaved<T>(x), right = interleaved<T>(y);
   StridedView a = denseView(*left), b = denseView(*right);
@@ -88,16 +98,16 @@ template <typename T> void native(const PlanarOperand &x, const PlanarOperand &y
   b.conjugated = y.conjugated;
   TensorRef z = matmul(a, b);
   const auto *from = static_cast<const std::complex<T> *>(z->data);
-  for (int64_t i = 0, n = countOf({z->sizes, z->sizes + z->rank}); i < n; ++i) {
-    static_cast<T *>(re.data)[i] = from[i].real();
-    static_cast<T *>(im.data)[i] = from[i].imag();
-  }
+  T *reOut = static_cast<T *>(re.data), *imOut = static_cast<T *>(im.data);
+  parallelLoop(countOf({z->sizes, z->sizes + z->rank}), [=](int64_t i) {
+    reOut[i] = from[i].real();
+    imOut[i] = from[i].imag();
+  });
 }
 
-/// re = ac ∓ bd, im = ±ad ± bc. The second product is accumulated onto the first where the result is large; a small result costs nothing to
-/// combine afterwards, and then has the bits of four products written one by one.
+/// re = ac ∓ bd, im = ±ad ± bc. The second product is accumulated onto the first where that saves a pass over a large result; otherwise they are
+/// combined afterwards (BLAS has better kernels for small products that do not accumulate), with the bits of four products written one by one.
 template <typename T> void fourReal(const ProductShape &s, const PlanarOperand &x, const PlanarOperand &y, Tensor &re, Tensor &im) {
-  constexpr int64_t largeResult = 64 * 64;
   ProductShape swapped = productShape(x.im, y.im);
   auto product = [&](const StridedView &left, const StridedView &right, void *out, double alpha, double beta) {
     const ProductShape &l = &left == &x.im ? swapped : s, &r = &right == &y.im ? swapped : s;
@@ -106,44 +116,61 @@ template <typename T> void fourReal(const ProductShape &s, const PlanarOperand &
   };
   int64_t count = countOf(s.result);
   bool addBd = x.conjugated != y.conjugated;
-  if (count >= largeResult) {
+  if (std::min({s.m, s.n, s.k}) >= 64) {
     product(x.re, y.re, re.data, 1, 0);
     product(x.im, y.im, re.data, addBd ? 1 : -1, 1);
     product(x.re, y.im, im.data, y.conjugated ? -1 : 1, 0);
     product(x.im, y.re, im.data, x.conjugated ? -1 : 1, 1);
     return;
   }
-  std::vector<T> other(count);
-  T *first = static_cast<T *>(re.data);
-  product(x.re, y.re, first, 1, 0);
-  product(x.im, y.im, other.data(), 1, 0);
-  for (int64_t i = 0; i < count; ++i)
-    first[i] = addBd ? first[i] + other[i] : first[i] - other[i];
-  first = static_cast<T *>(im.data);
-  product(x.re, y.im, first, 1, 0);
-  product(x.im, y.re, other.data(), 1, 0);
-  for (int64_t i = 0; i < count; ++i) {
-    T ad = y.conjugated ? -first[i] : first[i];
-    first[i] = x.conjugated ? ad - other[i] : ad + other[i];
+  TensorRef bd(newTensor(realDType<T>, s.result)), bc(newTensor(realDType<T>, s.result));
+  product(x.re, y.re, re.data, 1, 0);
+  product(x.im, y.im, bd->data, 1, 0);
+  product(x.re, y.im, im.data, 1, 0);
+  product(x.im, y.re, bc->data, 1, 0);
+  T *reOut = static_cast<T *>(re.data), *imOut = static_cast<T *>(im.data);
+  const T *bdIn = static_cast<const T *>(bd->data), *bcIn = static_cast<const T *>(bc->data);
+  bool subtractAd = y.conjugated, subtractBc = x.conjugated;
+  parallelLoop(count, [=](int64_t i) {
+    T ad = subtractAd ? -imOut[i] : imOut[i];
+    reOut[i] = addBd ? reOut[i] + bdIn[i] : reOut[i] - bdIn[i];
+    imOut[i] = subtractBc ? ad - bcIn[i] : ad + bcIn[i];
+  });
+}
+
+/// re ± im of an operand, in the layout of its parts where they are dense.
+template <typename T> StridedView sumOfParts(const PlanarOperand &x, TensorRef &storage) {
+  T sign = x.conjugated ? -1 : 1;
+  int64_t count = countOf(x.re.sizes), last = 0;
+  for (size_t axis = 0; axis < x.re.sizes.size(); ++axis)
+    last += (x.re.sizes[axis] - 1) * x.re.strides[axis];
+  storage = TensorRef(newTensor(realDType<T>, x.re.sizes));
+  T *out = static_cast<T *>(storage->data);
+  const T *re = static_cast<const T *>(dataOf(x.re)), *im = static_cast<const T *>(dataOf(x.im));
+  StridedView view = denseView(*storage);
+  if (count > 0 && sameLayout(x) && last == count - 1) { // all of a block of memory, in some order
+    parallelLoop(count, [=](int64_t i) { out[i] = re[i] + sign * im[i]; });
+    view.strides = x.re.strides;
+    return view;
   }
+  TensorRef z = interleaved<T>(x);
+  const auto *from = static_cast<const std::complex<T> *>(z->data);
+  parallelLoop(count, [=](int64_t i) { out[i] = from[i].real() + sign * from[i].imag(); });
+  return view;
 }
 
 /// p = ac, q = bd, re = p - q, im = (a + b)(c + d) - p - q (Gauss; Higham 1992). Conjugation is in the signs of b and d.
 template <typename T> void gauss(const ProductShape &s, const PlanarOperand &x, const PlanarOperand &y, Tensor &re, Tensor &im) {
-  auto sum = [](const PlanarOperand &o) {
-    TensorRef z = interleaved<T>(o), out(newTensor(realDType<T>, o.re.sizes));
-    const auto *from = static_cast<const std::complex<T> *>(z->data);
-    for (int64_t i = 0, n = countOf(o.re.sizes); i < n; ++i)
-      static_cast<T *>(out->data)[i] = from[i].real() + (o.conjugated ? -from[i].imag() : from[i].imag());
-    return out;
-  };
-  TensorRef left = sum(x), right = sum(y), p = matmul(x.re, y.re), q = matmul(x.im, y.im), all = matmul(denseView(*left), denseView(*right));
-  T sign = x.conjugated != y.conjugated ? -1 : 1;
-  for (int64_t i = 0, n = countOf(s.result); i < n; ++i) {
-    T first = static_cast<const T *>(p->data)[i], second = sign * static_cast<const T *>(q->data)[i];
-    static_cast<T *>(re.data)[i] = first - second;
-    static_cast<T *>(im.data)[i] = static_cast<const T *>(all->data)[i] - first - second;
-  }
+  TensorRef leftSum, rightSum;
+  StridedView left = sumOfParts<T>(x, leftSum), right = sumOfParts<T>(y, rightSum);
+  TensorRef p = matmul(x.re, y.re), q = matmul(x.im, y.im), all = matmul(left, right);
+  T sign = x.conjugated != y.conjugated ? -1 : 1, *reOut = static_cast<T *>(re.data), *imOut = static_cast<T *>(im.data);
+  const T *pIn = static_cast<const T *>(p->data), *qIn = static_cast<const T *>(q->data), *allIn = static_cast<const T *>(all->data);
+  parallelLoop(countOf(s.result), [=](int64_t i) {
+    T first = pIn[i], second = sign * qIn[i];
+    reOut[i] = first - second;
+    imOut[i] = allIn[i] - first - second;
+  });
 }
 
 template <typename T> PlanarProduct<T> kernelArguments(const ProductShape &s, const PlanarOperand &x, const PlanarOperand &y, Tensor &re, Tensor &im) {
@@ -172,10 +199,18 @@ template <typename T> bool trySmall(const ProductShape &s, const PlanarOperand &
 }
 
 template <typename T> bool tryFewRows(const ProductShape &s, const PlanarOperand &x, const PlanarOperand &y, Tensor &re, Tensor &im) {
-  if (s.m > 4 || countOf(s.batch) != 1 || s.bColumn != 1 || s.n < 16 || !sameLayout(x) || !sameLayout(y))
+  if (s.m > 12 || countOf(s.batch) != 1 || s.bColumn != 1 || s.n < 16 || !sameLayout(x) || !sameLayout(y))
     return false;
   PlanarProduct<T> p = kernelArguments<T>(s, x, y, re, im);
-  auto body = [](void *opaque, int64_t begin, int64_t end) { planarKernels<T>().fewRows(*static_cast<PlanarProduct<T> *>(opaque), begin, end); };
+  auto body = [](void *opaque, int64_t begin, int64_t end) {
+    PlanarProduct<T> part = *static_cast<PlanarProduct<T> *>(opaque);
+    for (int64_t rows = part.m; rows > 0; rows -= 4) {
+      part.m = std::min<int64_t>(rows, 4);
+      planarKernels<T>().fewRows(part, begin, end);
+      part.a += 4 * part.xRow, part.b += 4 * part.xRow;
+      part.re += 4 * part.n, part.im += 4 * part.n;
+    }
+  };
   parallelFor(s.n, std::max<int64_t>(256, (1 << 17) / std::max<int64_t>(s.k, 1)), body, &p);
   return true;
 }
