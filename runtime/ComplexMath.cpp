@@ -1,28 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// On glibc's complex functions where they are within 2 ulp; own forms for the rest.
+/// On glibc's complex functions where they are within 3 ulp a part; own forms for the rest.
 #include "runtime/ComplexMath.h"
 
 #include <cmath>
 
+#ifdef __SIZEOF_FLOAT128__
+extern "C" { // libquadmath
+__float128 sinq(__float128);
+__float128 cosq(__float128);
+__float128 expm1q(__float128);
+}
+#endif
+
 namespace toy::rt {
 namespace {
 
+#ifdef __SIZEOF_FLOAT128__
+using Quad = __float128;
+Quad quadSin(Quad x) { return sinq(x); }
+Quad quadCos(Quad x) { return cosq(x); }
+Quad quadExpm1(Quad x) { return expm1q(x); }
+#else // long double has 113 bits where there is no __float128
+using Quad = long double;
+Quad quadSin(Quad x) { return std::sin(x); }
+Quad quadCos(Quad x) { return std::cos(x); }
+Quad quadExpm1(Quad x) { return std::expm1(x); }
+#endif
+
+/// Re: e^x cos y - 1 = expm1(x) cos y - 2 sin^2(y/2); Im: e^x sin y. Where the two terms of the real part cancel, they are computed with more
+/// digits, as many as are lost.
 c128 expm1(c128 z) {
-  // Re: e^x cos y - 1 = expm1(x) cos y - 2 sin^2(y/2); Im: e^x sin y.
   double x = z.real(), y = z.imag();
   if (y == 0)
     return {std::expm1(x), y};
-  double s = std::sin(y / 2);
-  return {std::expm1(x) * std::cos(y) - 2 * s * s, std::exp(x) * std::sin(y)};
+  if (!std::isfinite(x) || !std::isfinite(y) || x > 700) {
+    c128 w = std::exp(z);
+    return {w.real() - 1, w.imag()};
+  }
+  double s = std::sin(y / 2), second = 2 * s * s, re = std::expm1(x) * std::cos(y) - second;
+  if (std::fabs(re) < second / 128) {
+    Quad wide = quadSin(static_cast<Quad>(y) / 2);
+    re = static_cast<double>(quadExpm1(x) * quadCos(y) - 2 * wide * wide);
+  } else if (std::fabs(re) < 2 * second) {
+    long double longY = y, wide = std::sin(longY / 2);
+    re = static_cast<double>(std::expm1(static_cast<long double>(x)) * std::cos(longY) - 2 * wide * wide);
+  }
+  return {re, std::exp(x) * std::sin(y)};
 }
 
+/// log|1+z| = log1p(2x + x^2 + y^2)/2 around 1, the sum with twice the digits because it may cancel; through log elsewhere.
 c128 log1p(c128 z) {
-  // log|1+z| = log1p(x(2+x) + y^2)/2 where that is small, else through log.
-  double x = z.real(), y = z.imag();
-  if (std::fabs(x) > 0.5 || std::fabs(y) > 0.5 || std::isnan(x) || std::isnan(y))
+  double x = z.real(), y = z.imag(), m = x * (2 + x) + y * y;
+  if (!(m > -0.75 && m < 3))
     return std::log(c128(1 + x, y));
-  return {std::log1p(std::fma(y, y, x * (2 + x))) / 2, std::atan2(y, 1 + x)};
+  Quad wideX = x, wideY = y, wide = wideX * (2 + wideX) + wideY * wideY;
+  double sum = static_cast<double>(wide), rest = static_cast<double>(wide - sum);
+  // log1p(sum + rest) = log1p(sum) + rest / (1 + sum) up to rest^2
+  return {(std::log1p(sum) + rest / (1 + sum)) / 2, std::atan2(y, 1 + x)};
 }
 
 c128 scaledLog(c128 z, double factor) {
@@ -44,6 +79,17 @@ c128 sign(c128 z) {
   return {re / r, im / r};
 }
 
+c128 rounded(std::complex<long double> z) { return {static_cast<double>(z.real()), static_cast<double>(z.imag())}; }
+
+/// conj(w) / |w|^2 for w = sqrt(z), in long double.
+c128 rsqrt(c128 z) {
+  if (!std::isfinite(z.real()) || !std::isfinite(z.imag()) || z == c128(0))
+    return divide(1, std::sqrt(z));
+  std::complex<long double> w = std::sqrt(std::complex<long double>(z));
+  long double square = w.real() * w.real() + w.imag() * w.imag();
+  return rounded({w.real() / square, -w.imag() / square});
+}
+
 c128 absolute(c128 z) { return std::hypot(z.real(), z.imag()); }
 
 struct Row {
@@ -58,14 +104,14 @@ const Row table[] = {
     {"log2", [](c128 z) { return scaledLog(z, M_LOG2E); }},
     {"log10", [](c128 z) { return scaledLog(z, M_LOG10E); }},
     {"sqrt", [](c128 z) { return std::sqrt(z); }},
-    {"rsqrt", [](c128 z) { return divide(1, std::sqrt(z)); }},
+    {"rsqrt", rsqrt},
     {"reciprocal", [](c128 z) { return divide(1, z); }},
     {"sin", [](c128 z) { return std::sin(z); }},
     {"cos", [](c128 z) { return std::cos(z); }},
-    {"tan", [](c128 z) { return std::tan(z); }},
+    {"tan", [](c128 z) { return rounded(std::tan(std::complex<long double>(z))); }},
     {"sinh", [](c128 z) { return std::sinh(z); }},
     {"cosh", [](c128 z) { return std::cosh(z); }},
-    {"tanh", [](c128 z) { return std::tanh(z); }},
+    {"tanh", [](c128 z) { return rounded(std::tanh(std::complex<long double>(z))); }},
     {"asin", [](c128 z) { return std::asin(z); }},
     {"acos", [](c128 z) { return std::acos(z); }},
     {"atan", [](c128 z) { return std::atan(z); }},
@@ -85,33 +131,53 @@ ComplexFunction complexFunction(std::string_view name) {
   return nullptr;
 }
 
-c128 divide(c128 x, c128 y) {
-  double a = x.real(), b = x.imag(), c = y.real(), d = y.imag();
-  double largestY = std::max(std::fabs(c), std::fabs(d)), largestX = std::max(std::fabs(a), std::fabs(b));
-  int ey = 0, ex = 0;
-  if (std::isfinite(largestY) && largestY != 0) {
-    ey = std::ilogb(largestY);
-    c = std::scalbn(c, -ey);
-    d = std::scalbn(d, -ey);
-  }
-  if (std::isfinite(largestX) && largestX != 0) {
-    ex = std::ilogb(largestX);
-    a = std::scalbn(a, -ex);
-    b = std::scalbn(b, -ex);
-  }
-  double denominator = c * c + d * d;
-  double re = std::scalbn((a * c + b * d) / denominator, ex - ey), im = std::scalbn((b * c - a * d) / denominator, ex - ey);
-  if (!std::isnan(re) || !std::isnan(im))
-    return {re, im};
-  // C99 Annex G.5.1
-  if (denominator == 0 && (!std::isnan(a) || !std::isnan(b)))
-    return {std::copysign(INFINITY, c) * a, std::copysign(INFINITY, c) * b};
+/// C99 Annex G.5.1: infinities and zeros of quotients whose plain formula gives NaN.
+static c128 divideSpecial(double a, double b, double c, double d) {
   auto boxed = [](double v) { return std::copysign(std::isinf(v) ? 1.0 : 0.0, v); };
+  if (c == 0 && d == 0 && (!std::isnan(a) || !std::isnan(b)))
+    return {std::copysign(INFINITY, c) * a, std::copysign(INFINITY, c) * b};
   if ((std::isinf(a) || std::isinf(b)) && std::isfinite(c) && std::isfinite(d))
     return {INFINITY * (boxed(a) * c + boxed(b) * d), INFINITY * (boxed(b) * c - boxed(a) * d)};
-  if (std::isinf(largestY) && std::isfinite(a) && std::isfinite(b))
+  if ((std::isinf(c) || std::isinf(d)) && std::isfinite(a) && std::isfinite(b))
     return {0.0 * (a * boxed(c) + b * boxed(d)), 0.0 * (b * boxed(c) - a * boxed(d))};
-  return {re, im};
+  return {NAN, NAN};
+}
+
+namespace {
+/// A number as significand in [0.5, 1) and exponent.
+struct Split {
+  double significand;
+  int exponent;
+  explicit Split(double x) { significand = std::frexp(x, &exponent); }
+};
+
+/// x*y + z*w to about one unit in the last place whatever cancels (Kahan, with fused multiply-add), as `value` times 2^`exponent`.
+struct ScaledSum {
+  double value;
+  int exponent;
+  ScaledSum(Split x, Split y, Split z, Split w) {
+    int e = x.exponent + y.exponent, f = z.exponent + w.exponent;
+    if (x.significand == 0 || y.significand == 0)
+      e = f;
+    if (z.significand == 0 || w.significand == 0)
+      f = e;
+    exponent = std::max(e, f);
+    double first = std::ldexp(x.significand, std::max(e - exponent, -1100)), second = std::ldexp(z.significand, std::max(f - exponent, -1100));
+    double product = second * w.significand, rest = std::fma(second, w.significand, -product);
+    value = std::fma(first, y.significand, product) + rest;
+  }
+};
+} // namespace
+
+c128 divide(c128 x, c128 y) {
+  double a = x.real(), b = x.imag(), c = y.real(), d = y.imag();
+  double largest = std::max(std::fabs(c), std::fabs(d));
+  if (!std::isfinite(a) || !std::isfinite(b) || !std::isfinite(c) || !std::isfinite(d) || largest == 0)
+    return divideSpecial(a, b, c, d);
+  int scale = std::ilogb(largest);
+  double cScaled = std::scalbn(c, -scale), dScaled = std::scalbn(d, -scale), denominator = cScaled * cScaled + dScaled * dScaled;
+  ScaledSum re{Split(a), Split(c), Split(b), Split(d)}, im{Split(b), Split(c), Split(-a), Split(d)};
+  return {std::scalbn(re.value / denominator, re.exponent - 2 * scale), std::scalbn(im.value / denominator, im.exponent - 2 * scale)};
 }
 
 static c128 product(c128 x, c128 y) {
