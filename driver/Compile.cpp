@@ -125,6 +125,7 @@ SessionOptions sessionOptions(const Options &options) {
   out.fuse = options.fuse;
   out.recognize = options.recognize;
   out.complexMatmul = options.complexMatmul;
+  out.unpack = options.unpack;
   out.remarks = options.remarks;
   out.join = (options.mode == Options::File || options.mode == Options::Text) && !options.interactive;
   return out;

@@ -170,4 +170,12 @@ LogicalResult choose(RuleContext &ctx) {
   return broadcastAs(ctx, *dtype);
 }
 
+/// Real tensors that broadcast; the part of a complex function's value has their dtype.
+LogicalResult functionPart(RuleContext &ctx) {
+  for (unsigned i = 0; i < ctx.size(); ++i)
+    if (!isFloat(ctx.dtype(i)) && !(i == 2 && isInteger(ctx.dtype(i))))
+      return ctx.fail(DiagId::NeedsRealFloating, ctx.name, ctx.tensor(i));
+  return broadcastAs(ctx, ctx.dtype(0));
+}
+
 } // namespace toy::rules

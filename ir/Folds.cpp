@@ -135,4 +135,13 @@ OpFoldResult ViewAsComplexOp::fold(FoldAdaptor) {
   return inner && inner.getX().getType() == getType() ? OpFoldResult(inner.getX()) : OpFoldResult();
 }
 
+/// The part of a pair is what was packed.
+OpFoldResult PartOp::fold(FoldAdaptor) {
+  auto pack = getX().getDefiningOp<PackOp>();
+  if (!pack)
+    return {};
+  Value part = getIndex() == 0 ? pack.getRe() : pack.getIm();
+  return part.getType() == getType() ? OpFoldResult(part) : OpFoldResult();
+}
+
 } // namespace toy

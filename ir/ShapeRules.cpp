@@ -181,4 +181,18 @@ LogicalResult viewedAsComplex(RuleContext &ctx) {
   return ctx.result(complexOf(type.getDtype()), ArrayRef(type.getDims()).drop_back());
 }
 
+LogicalResult partTaken(RuleContext &ctx) {
+  if (ctx.rank(0) == 0 || !ctx.dim(0, ctx.rank(0) - 1).is(2))
+    return ctx.fail(DiagId::ViewAsComplexShape, ctx.tensor(0));
+  return ctx.result(ctx.tensor(0).withDims(ArrayRef(ctx.tensor(0).getDims()).drop_back()));
+}
+
+LogicalResult packedPair(RuleContext &ctx) {
+  if (ctx.operands[0].getType() != ctx.operands[1].getType())
+    return ctx.fail(DiagId::MixedDTypes, ctx.name, ctx.tensor(0), ctx.tensor(1));
+  SmallVector<Dim> dims = ctx.tensor(0).getDims();
+  dims.push_back(Dim::number(ctx.context, 2));
+  return ctx.result(ctx.dtype(0), dims);
+}
+
 } // namespace toy::rules

@@ -21,7 +21,7 @@ def ConstantOp : Toy_Op<"constant", "constantValue", [Pure, ConstantLike]> {
   let hasFolder = 1;
 }
 
-def FullOp : Toy_Op<"full", "filled", [Pure, Toy_IndexMap]> {
+def FullOp : Toy_Op<"full", "filled", [Pure, Toy_IndexMap, Toy_PartWise]> {
   let summary = "a tensor filled with one value";
   let description = [{
     One size operand an axis.

@@ -23,6 +23,7 @@ llvm::LogicalResult verifyTypeRule(mlir::Operation *op);
 namespace OpTrait {
 template <typename Op> class Elementwise : public mlir::OpTrait::TraitBase<Op, Elementwise> {};
 template <typename Op> class IndexMap : public mlir::OpTrait::TraitBase<Op, IndexMap> {};
+template <typename Op> class PartWise : public mlir::OpTrait::TraitBase<Op, PartWise> {};
 template <typename Op> class Reduction : public mlir::OpTrait::TraitBase<Op, Reduction> {};
 } // namespace OpTrait
 } // namespace toy

@@ -5,8 +5,8 @@
 
 include "ir/ToyInterfaces.td"
 
-class Toy_Unary<string mnemonic, string rule, string summary_, string semantics, string from = "f64", string to = from>
-    : Toy_Op<mnemonic, rule, [Pure, Toy_Elementwise]> {
+class Toy_Unary<string mnemonic, string rule, string summary_, string semantics, string from = "f64", string to = from, list<Trait> traits = []>
+    : Toy_Op<mnemonic, rule, traits # [Pure, Toy_Elementwise]> {
   let summary = summary_;
   let description = semantics # "\n\n```mlir\n%r = toy." # mnemonic # " %x : (!toy.tensor<" # from # "[N]>) -> !toy.tensor<" # to # "[N]>\n```\n";
   let arguments = (ins Toy_Tensor:$x);
@@ -44,10 +44,10 @@ class Toy_RealMath<string mnemonic, string summary_, string semantics = ""> : To
 def ErfOp : Toy_RealMath<"erf", "the error function">;
 def FloorOp : Toy_RealMath<"floor", "largest integral value not above x">;
 def CeilOp : Toy_RealMath<"ceil", "smallest integral value not below x">;
-def RoundOp : Toy_Unary<"round", "floating", "nearest integral value, ties to even", "Complex values are rounded part by part.">;
+def RoundOp : Toy_Unary<"round", "floating", "nearest integral value, ties to even", "Complex values are rounded part by part.", "f64", "f64", [Toy_PartWise]>;
 def TruncOp : Toy_RealMath<"trunc", "integral part, towards zero">;
 
-def NegOp : Toy_Unary<"neg", "numeric", "negation", "Flips the sign of every part (also of zeros and NaN); integers wrap.">;
+def NegOp : Toy_Unary<"neg", "numeric", "negation", "Flips the sign of every part (also of zeros and NaN); integers wrap.", "f64", "f64", [Toy_PartWise]>;
 def NotOp : Toy_Unary<"not", "boolean", "logical not", "On bool only.", "bool">;
 def ConjOp : Toy_Unary<"conj", "complexOnly", "complex conjugate", "Flips the sign of the imaginary part (also of zero).", "c64">;
 def RealOp : Toy_Unary<"real", "partOf", "real part", "c64 gives f32, c128 gives f64; exact.", "c64", "f32">;
@@ -116,7 +116,7 @@ def GeOp : Toy_Compare<"ge", "ordering", "greater or equal">;
 def AndOp : Toy_Binary<"and", "booleanPair", "logical and", "On bool; both operands are evaluated (rank-0 short circuits are control flow).", [Pure], "bool">;
 def OrOp : Toy_Binary<"or", "booleanPair", "logical or", "On bool; both operands are evaluated.", [Pure], "bool">;
 
-def WhereOp : Toy_Op<"where", "choose", [Pure, Toy_Elementwise]> {
+def WhereOp : Toy_Op<"where", "choose", [Pure, Toy_Elementwise, Toy_PartWise]> {
   let summary = "element of the second operand where the first is true, of the third elsewhere";
   let description = [{
     All three broadcast. The alternatives have one dtype, and both are evaluated.
@@ -126,6 +126,20 @@ def WhereOp : Toy_Op<"where", "choose", [Pure, Toy_Elementwise]> {
     ```
   }];
   let arguments = (ins Toy_Tensor:$condition, Toy_Tensor:$lhs, Toy_Tensor:$rhs);
+  let results = (outs Toy_Tensor:$result);
+}
+
+def FunctionPartOp : Toy_Op<"function_part", "functionPart", [Pure, Toy_Elementwise]> {
+  let summary = "a part of a complex function of numbers given by their parts";
+  let description = [{
+    `function` is a complex operation of one or two operands (`exp`, `div`, …); operands are re and im of each (an integer exponent is one
+    operand). `part` is 0 for the real and 1 for the imaginary part. Same bits as the complex operation.
+
+    ```mlir
+    %r = toy.function_part %re, %im {function = "exp", part = 0 : i64} : (!toy.tensor<f64[N]>, !toy.tensor<f64[N]>) -> !toy.tensor<f64[N]>
+    ```
+  }];
+  let arguments = (ins Variadic<Toy_Tensor>:$parts, StrAttr:$function, I64Attr:$part);
   let results = (outs Toy_Tensor:$result);
 }
 #endif

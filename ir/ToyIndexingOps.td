@@ -5,7 +5,7 @@
 
 include "ir/ToyInterfaces.td"
 
-def TakeOp : Toy_Op<"take", "taken", [Toy_Effect]> {
+def TakeOp : Toy_Op<"take", "taken", [Toy_Effect, Toy_PartWise]> {
   let summary = "elements at integer positions, NumPy's integer-array indexing";
   let description = [{
     `axes` (ascending, consecutive) of `x` are indexed by as many integer tensors, which broadcast together; their axes stand in place of the indexed
@@ -19,7 +19,7 @@ def TakeOp : Toy_Op<"take", "taken", [Toy_Effect]> {
   let results = (outs Toy_Tensor:$result);
 }
 
-def TakeAlongOp : Toy_Op<"take_along", "takenAlong", [Toy_Effect]> {
+def TakeAlongOp : Toy_Op<"take_along", "takenAlong", [Toy_Effect, Toy_PartWise]> {
   let summary = "one element for each position along an axis (PyTorch's gather)";
   let description = [{
     `r[i, j] = x[i, index[i, j]]` for axis 1. Ranks are equal; positions as for `take`.
@@ -32,7 +32,7 @@ def TakeAlongOp : Toy_Op<"take_along", "takenAlong", [Toy_Effect]> {
   let results = (outs Toy_Tensor:$result);
 }
 
-def PutAlongOp : Toy_Op<"put_along", "putAlong", [Toy_Effect]> {
+def PutAlongOp : Toy_Op<"put_along", "putAlong", [Toy_Effect, Toy_PartWise]> {
   let summary = "the operand with elements replaced along an axis (PyTorch's scatter)";
   let description = [{
     `r[i, index[i, j]] = values[i, j]` for axis 1, in order, so the last of equal positions wins; the rest is `x`.
@@ -46,7 +46,7 @@ def PutAlongOp : Toy_Op<"put_along", "putAlong", [Toy_Effect]> {
   let results = (outs Toy_Tensor:$result);
 }
 
-def MaskSelectOp : Toy_Op<"mask_select", "maskSelected", [Pure]> {
+def MaskSelectOp : Toy_Op<"mask_select", "maskSelected", [Pure, Toy_PartWise]> {
   let summary = "the elements where a mask is true";
   let description = [{
     The mask has the leading sizes of `x`; its axes become one, whose size depends on the data.
@@ -72,7 +72,7 @@ def NonZeroOp : Toy_Op<"nonzero", "nonZeroPositions", [Pure]> {
   let results = (outs Toy_Tensor:$result);
 }
 
-def SliceStoreOp : Toy_Op<"slice_store", "sliceStored", [Pure]> {
+def SliceStoreOp : Toy_Op<"slice_store", "sliceStored", [Pure, Toy_PartWise]> {
   let summary = "the operand with a slice replaced";
   let description = [{
     `bounds` and `steps` as of `toy.slice`; `values` broadcasts to the slice. In place when nobody else holds `x`.
@@ -90,7 +90,7 @@ def SliceStoreOp : Toy_Op<"slice_store", "sliceStored", [Pure]> {
   }];
 }
 
-def TakeStoreOp : Toy_Op<"take_store", "takeStored", [Toy_Effect]> {
+def TakeStoreOp : Toy_Op<"take_store", "takeStored", [Toy_Effect, Toy_PartWise]> {
   let summary = "the operand with elements at integer positions replaced";
   let description = [{
     Positions as of `toy.take`; `values` broadcasts to what `take` would give. The last of equal positions wins.
@@ -104,7 +104,7 @@ def TakeStoreOp : Toy_Op<"take_store", "takeStored", [Toy_Effect]> {
   let results = (outs Toy_Tensor:$result);
 }
 
-def MaskStoreOp : Toy_Op<"mask_store", "maskStored", [Toy_Effect]> {
+def MaskStoreOp : Toy_Op<"mask_store", "maskStored", [Toy_Effect, Toy_PartWise]> {
   let summary = "the operand with the elements under a mask replaced";
   let description = [{
     `values` is one element for each true of the mask, in order (a wrong number is an error), or a scalar.

@@ -31,6 +31,8 @@ defvar Toy_Effect = MemoryEffects<[MemRead, MemWrite]>;
 // Marks: computed element by element from operands of the same (broadcast) index.
 def Toy_Elementwise : NativeOpTrait<"Elementwise"> { let cppNamespace = "::toy::OpTrait"; }
 // Marks: an element of the result is an element of the operands (index maps): fuses into consumers without cost.
+/// Acts on real and imaginary parts alike, each on its own.
+def Toy_PartWise : NativeOpTrait<"PartWise"> { let cppNamespace = "::toy::OpTrait"; }
 def Toy_IndexMap : NativeOpTrait<"IndexMap"> { let cppNamespace = "::toy::OpTrait"; }
 // Marks: folds one or more axes with an associative operation.
 def Toy_Reduction : NativeOpTrait<"Reduction"> { let cppNamespace = "::toy::OpTrait"; }

@@ -6,7 +6,8 @@
 include "ir/ToyInterfaces.td"
 
 // `axes` are sorted, unique and not negative; with keepdims the reduced axes stay as size 1.
-class Toy_Reduce<string mnemonic, string rule, string summary_, string semantics, string from = "f64", string to = from> : Toy_Op<mnemonic, rule, [Pure, Toy_Reduction]> {
+class Toy_Reduce<string mnemonic, string rule, string summary_, string semantics, string from = "f64", string to = from,
+                 list<Trait> traits = []> : Toy_Op<mnemonic, rule, traits # [Pure, Toy_Reduction]> {
   let summary = summary_;
   let description = semantics # "\n\n```mlir\n%r = toy." # mnemonic
       # " %x {axes = array<i64: 1>, keepdims = false} : (!toy.tensor<" # from # "[N, 8]>) -> !toy.tensor<" # to # "[N]>\n```\n";
@@ -14,7 +15,7 @@ class Toy_Reduce<string mnemonic, string rule, string summary_, string semantics
   let results = (outs Toy_Tensor:$result);
 }
 def SumOp : Toy_Reduce<"sum", "sumReduction", "sum over axes",
-    "bool sums to i64, other dtypes stay. The order is fixed (see docs/language.md), so results never depend on threads. Empty sums are 0.">;
+    "bool sums to i64, other dtypes stay. The order is fixed (see docs/language.md), so results never depend on threads. Empty sums are 0.", "f64", "f64", [Toy_PartWise]>;
 def ProdOp : Toy_Reduce<"prod", "sumReduction", "product over axes", "As `sum`; empty products are 1.">;
 def MaxOp : Toy_Reduce<"max", "orderReduction", "largest element over axes", "NaN if any is NaN. An empty axis is an error.">;
 def MinOp : Toy_Reduce<"min", "orderReduction", "smallest element over axes", "NaN if any is NaN. An empty axis is an error.">;
@@ -23,14 +24,14 @@ def AllOp : Toy_Reduce<"all", "boolReduction", "whether every element over axes 
 def ArgMaxOp : Toy_Reduce<"argmax", "argReduction", "index of the first largest element", "Over one axis; NaN counts as largest. i64.", "f64", "i64">;
 def ArgMinOp : Toy_Reduce<"argmin", "argReduction", "index of the first smallest element", "Over one axis; NaN counts as smallest. i64.", "f64", "i64">;
 
-class Toy_AlongAxis<string mnemonic, string rule, string summary_, string semantics> : Toy_Op<mnemonic, rule, [Pure]> {
+class Toy_AlongAxis<string mnemonic, string rule, string summary_, string semantics, list<Trait> traits = []> : Toy_Op<mnemonic, rule, traits # [Pure]> {
   let summary = summary_;
   let description = semantics # "\n\n```mlir\n%r = toy." # mnemonic
       # " %x {axis = 0 : i64} : (!toy.tensor<f64[N]>) -> !toy.tensor<f64[N]>\n```\n";
   let arguments = (ins Toy_Tensor:$x, I64Attr:$axis);
   let results = (outs Toy_Tensor:$result);
 }
-def CumSumOp : Toy_AlongAxis<"cumsum", "scan", "running sum along an axis", "In order; bool gives i64.">;
+def CumSumOp : Toy_AlongAxis<"cumsum", "scan", "running sum along an axis", "In order; bool gives i64.", [Toy_PartWise]>;
 def CumProdOp : Toy_AlongAxis<"cumprod", "scan", "running product along an axis", "In order; bool gives i64.">;
 
 def SortOp : Toy_Op<"sort", "sorted", [Pure]> {

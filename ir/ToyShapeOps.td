@@ -17,7 +17,7 @@ def DimOp : Toy_Op<"dim", "sizeOfAxis", [Pure]> {
   let hasFolder = 1;
 }
 
-def RelabelOp : Toy_Op<"relabel", "declared", [Pure]> {
+def RelabelOp : Toy_Op<"relabel", "declared", [Pure, Toy_PartWise]> {
   let summary = "the same value under other names for its sizes";
   let description = [{
     Where paths join and where functions are called, sizes change their names (or become numbers); nothing is computed.
@@ -31,7 +31,7 @@ def RelabelOp : Toy_Op<"relabel", "declared", [Pure]> {
   let hasFolder = 1;
 }
 
-def ReshapeOp : Toy_Op<"reshape", "reshaped", [Pure]> {
+def ReshapeOp : Toy_Op<"reshape", "reshaped", [Pure, Toy_PartWise]> {
   let summary = "the same elements in row-major order under other sizes";
   let description = [{
     One size operand an axis. The element counts are equal: proved by the type rule where sizes are known, by a `toy.check_equal` before otherwise.
@@ -44,7 +44,7 @@ def ReshapeOp : Toy_Op<"reshape", "reshaped", [Pure]> {
   let results = (outs Toy_Tensor:$result);
 }
 
-def PermuteOp : Toy_Op<"permute", "permuted", [Pure, Toy_IndexMap]> {
+def PermuteOp : Toy_Op<"permute", "permuted", [Pure, Toy_IndexMap, Toy_PartWise]> {
   let summary = "axes in another order";
   let description = [{
     Axis i of the result is axis `permutation[i]` of the operand. Never conjugates.
@@ -57,7 +57,7 @@ def PermuteOp : Toy_Op<"permute", "permuted", [Pure, Toy_IndexMap]> {
   let results = (outs Toy_Tensor:$result);
 }
 
-def BroadcastOp : Toy_Op<"broadcast", "broadcasted", [Pure, Toy_IndexMap]> {
+def BroadcastOp : Toy_Op<"broadcast", "broadcasted", [Pure, Toy_IndexMap, Toy_PartWise]> {
   let summary = "repetition along axes of size 1 and new leading axes";
   let description = [{
     One size operand an axis of the result, NumPy's rules.
@@ -70,7 +70,7 @@ def BroadcastOp : Toy_Op<"broadcast", "broadcasted", [Pure, Toy_IndexMap]> {
   let results = (outs Toy_Tensor:$result);
 }
 
-def SliceOp : Toy_Op<"slice", "sliced", [Pure, Toy_IndexMap]> {
+def SliceOp : Toy_Op<"slice", "sliced", [Pure, Toy_IndexMap, Toy_PartWise]> {
   let summary = "every k-th element from a start, on each axis";
   let description = [{
     `bounds` are the start of every axis, then the number of elements of every axis (i64 scalars); `steps` are not 0 and may be negative. All
@@ -88,7 +88,7 @@ def SliceOp : Toy_Op<"slice", "sliced", [Pure, Toy_IndexMap]> {
   }];
 }
 
-def ConcatOp : Toy_Op<"concat", "concatenated", [Pure, Toy_IndexMap]> {
+def ConcatOp : Toy_Op<"concat", "concatenated", [Pure, Toy_IndexMap, Toy_PartWise]> {
   let summary = "operands one after the other along an axis";
   let description = [{
     All operands have one dtype, one rank, and equal sizes on the other axes.
@@ -101,7 +101,7 @@ def ConcatOp : Toy_Op<"concat", "concatenated", [Pure, Toy_IndexMap]> {
   let results = (outs Toy_Tensor:$result);
 }
 
-def PadOp : Toy_Op<"pad", "padded", [Pure, Toy_IndexMap]> {
+def PadOp : Toy_Op<"pad", "padded", [Pure, Toy_IndexMap, Toy_PartWise]> {
   let summary = "a constant around the elements";
   let description = [{
     `low` and `high` elements of the scalar `value` before and after each axis; none is negative.
@@ -114,7 +114,7 @@ def PadOp : Toy_Op<"pad", "padded", [Pure, Toy_IndexMap]> {
   let results = (outs Toy_Tensor:$result);
 }
 
-def DiagonalOp : Toy_Op<"diagonal", "diagonalOf", [Pure, Toy_IndexMap]> {
+def DiagonalOp : Toy_Op<"diagonal", "diagonalOf", [Pure, Toy_IndexMap, Toy_PartWise]> {
   let summary = "a diagonal of the last two axes";
   let description = [{
     Element i is `x[..., i + max(-offset, 0), i + max(offset, 0)]`.
@@ -153,5 +153,30 @@ def ViewAsComplexOp : Toy_Op<"view_as_complex", "viewedAsComplex", [Pure, Toy_In
   let arguments = (ins Toy_Tensor:$x);
   let results = (outs Toy_Tensor:$result);
   let hasFolder = 1;
+}
+
+def PartOp : Toy_Op<"part", "partTaken", [Pure, Toy_IndexMap]> {
+  let summary = "the real (0) or imaginary (1) parts of packed pairs";
+  let description = [{
+    ```mlir
+    %re = toy.part %p {index = 0 : i64} : (!toy.tensor<f32[N, 2]>) -> !toy.tensor<f32[N]>
+    ```
+  }];
+  let arguments = (ins Toy_Tensor:$x, I64Attr:$index);
+  let results = (outs Toy_Tensor:$result);
+  let hasFolder = 1;
+}
+
+def PackOp : Toy_Op<"pack", "packedPair", [Pure, Toy_IndexMap]> {
+  let summary = "real and imaginary parts side by side";
+  let description = [{
+    In memory this is what a complex tensor is.
+
+    ```mlir
+    %p = toy.pack %re, %im : (!toy.tensor<f32[N]>, !toy.tensor<f32[N]>) -> !toy.tensor<f32[N, 2]>
+    ```
+  }];
+  let arguments = (ins Toy_Tensor:$re, Toy_Tensor:$im);
+  let results = (outs Toy_Tensor:$result);
 }
 #endif

@@ -15,7 +15,27 @@ std::string spelling(StringRef opName) {
       .Case("eq", "==").Case("ne", "!=").Case("lt", "<").Case("le", "<=").Case("gt", ">").Case("ge", ">=").Default(opName).str();
 }
 
-TensorType RuleContext::tensor(unsigned i) const { return cast<TensorType>(operands[i].getType()); }
+TensorType packedType(TensorType complex) {
+  SmallVector<Dim> dims = complex.getDims();
+  dims.push_back(Dim::number(complex.getContext(), 2));
+  return TensorType::get(complex.getContext(), realOf(complex.getDtype()), dims);
+}
+
+TensorType unpackedType(TensorType pairs) {
+  SmallVector<Dim> dims = pairs.getDims();
+  dims.pop_back();
+  return TensorType::get(pairs.getContext(), complexOf(pairs.getDtype()), dims);
+}
+
+bool RuleContext::isPacked(unsigned i) const {
+  auto packed = attributes ? attributes.getAs<DenseI64ArrayAttr>("packed") : DenseI64ArrayAttr();
+  return packed && llvm::is_contained(packed.asArrayRef(), i);
+}
+
+TensorType RuleContext::tensor(unsigned i) const {
+  auto type = cast<TensorType>(operands[i].getType());
+  return isPacked(i) ? unpackedType(type) : type;
+}
 DType RuleContext::dtype(unsigned i) const { return tensor(i).getDtype(); }
 int64_t RuleContext::rank(unsigned i) const { return tensor(i).getRank(); }
 Dim RuleContext::dim(unsigned i, int64_t axis) const { return tensor(i).getDim(axis); }
@@ -150,6 +170,8 @@ LogicalResult verifyTypeRule(Operation *op) {
   if (ctx.results.size() != op->getNumResults())
     return op->emitOpError("has ") << op->getNumResults() << " results where its rule gives " << ctx.results.size();
   for (auto [expected, actual] : llvm::zip_equal(ctx.results, op->getResultTypes())) {
+    if (auto complex = dyn_cast<TensorType>(expected); complex && complex.isComplex() && op->hasAttr("packed"))
+      expected = packedType(complex);
     auto a = dyn_cast<TensorType>(expected), b = dyn_cast<TensorType>(actual);
     bool agree = expected == actual || (a && b && a.getDtype() == b.getDtype() && a.getRank() == b.getRank() &&
                                         llvm::all_of(llvm::zip_equal(a.getDims(), b.getDims()), [](auto pair) {

@@ -50,6 +50,8 @@ public:
   llvm::SmallVector<SizeAssumption, 0> assumptions;
   std::optional<RuleError> error;
 
+  /// Whether operand i is a real tensor of pairs that stands for a complex one (`packed` form, see packedType).
+  bool isPacked(unsigned i) const;
   unsigned size() const { return operands.size(); }
   class TensorType tensor(unsigned i) const;
   DType dtype(unsigned i) const;
@@ -91,6 +93,11 @@ private:
 
 /// The size that an i64 value stands for, through constants, `toy.dim` and arithmetic on them; none when it is only data.
 std::optional<Dim> sizeBehind(mlir::Value value);
+
+/// A complex tensor's parts side by side: c64[N] as f32[N, 2]. An operation with the attribute `packed` (numbers of operands) takes such tensors
+/// for complex ones, and gives them: the same rule holds, seen through these two functions.
+class TensorType packedType(class TensorType complex);
+class TensorType unpackedType(class TensorType pairs);
 
 /// How the language writes a type: `c64[2, N]`, `str`.
 std::string typeText(mlir::Type type);

@@ -28,7 +28,7 @@ using namespace llvm;
 namespace toy {
 
 /// How far the passes go.
-enum class Stage : uint8_t { Recognized, Selected };
+enum class Stage : uint8_t { Recognized, Unpacked, Selected };
 
 struct Engine::Impl {
   EngineOptions options;
@@ -164,7 +164,9 @@ mlir::OwningOpRef<mlir::ModuleOp> Engine::Impl::lowered(mlir::ModuleOp module, S
   passes.enableVerifier(true);
   PipelineOptions pipeline{options.fuse, options.recognize, options.complexMatmul, &log};
   buildRecognition(passes, pipeline);
-  if (stage != Stage::Recognized)
+  if (stage == Stage::Unpacked || (stage == Stage::Selected && options.unpack))
+    buildUnpacking(passes);
+  if (stage == Stage::Selected)
     buildSelection(passes, pipeline);
   if (mlir::failed(passes.run(*copy))) {
     error = "a pass failed";
@@ -279,6 +281,11 @@ EngineStats &Engine::stats() {
 
 std::vector<rt::Value> Engine::call(StringRef symbol, mlir::func::FuncOp function, std::vector<rt::Value> arguments, Environment &environment) {
   auto *entry = impl->entries.at(symbol.str());
+  // Unpacked code takes and gives pairs, which are the same memory under another header.
+  auto isPacked = [&](mlir::Type type) { return impl->options.unpack && isa<TensorType>(type) && cast<TensorType>(type).isComplex(); };
+  for (auto [v, type] : zip_equal(arguments, function.getArgumentTypes()))
+    if (isPacked(type))
+      v = pairsView(v);
   SmallVector<void *> operands, results(function.getNumResults(), nullptr);
   for (rt::Value &v : arguments)
     operands.push_back(std::holds_alternative<rt::StrRef>(v) ? static_cast<void *>(std::get<rt::StrRef>(v).take()) : std::get<rt::TensorRef>(v).take());
@@ -305,6 +312,9 @@ std::vector<rt::Value> Engine::call(StringRef symbol, mlir::func::FuncOp functio
       out.push_back(rt::StrRef(static_cast<rt::Str *>(object)));
     else
       out.push_back(rt::TensorRef(static_cast<rt::Tensor *>(object)));
+  for (auto [v, type] : zip_equal(out, function.getResultTypes()))
+    if (isPacked(type))
+      v = complexView(v);
   return out;
 }
 
@@ -315,10 +325,10 @@ std::string Engine::emit(mlir::ModuleOp module, StringRef stage, std::string &er
     module.print(out);
     return text;
   }
-  auto copy = impl->lowered(module, "", [](StringRef) { return mlir::func::FuncOp(); }, error, stage == "recognized" ? Stage::Recognized : Stage::Selected);
+  auto copy = impl->lowered(module, "", [](StringRef) { return mlir::func::FuncOp(); }, error, stage == "recognized" ? Stage::Recognized : stage == "unpacked" ? Stage::Unpacked : Stage::Selected);
   if (!copy || !impl->start(error))
     return "";
-  if (stage == "linalg" || stage == "recognized") {
+  if (stage == "linalg" || stage == "recognized" || stage == "unpacked") {
     copy->print(out);
     return text;
   }

@@ -22,14 +22,17 @@ bool isView(Operation *op) { return isa<ViewAsRealOp, ViewAsComplexOp>(op); }
 /// Joining many parts is copying, not choosing: code would grow with their number.
 bool hasManyParts(Operation *op) { return isa<ConcatOp>(op) && op->getNumOperands() > 8; }
 
-bool isIndexMap(Operation *op) { return op->hasTrait<OpTrait::IndexMap>() && !isView(op) && isRanked(op) && !hasManyParts(op); }
+/// Operations on packed pairs are the runtime's.
+bool isPackedForm(Operation *op) { return op->hasAttr("packed"); }
+
+bool isIndexMap(Operation *op) { return !isPackedForm(op) && op->hasTrait<OpTrait::IndexMap>() && !isView(op) && isRanked(op) && !hasManyParts(op); }
 /// Checked integer operations may fail, but element by element like the others.
-bool isElementwise(Operation *op) { return op->hasTrait<OpTrait::Elementwise>() && isRanked(op); }
-bool isReduction(Operation *op) { return op->hasTrait<OpTrait::Reduction>(); }
+bool isElementwise(Operation *op) { return !isPackedForm(op) && op->hasTrait<OpTrait::Elementwise>() && isRanked(op); }
+bool isReduction(Operation *op) { return !isPackedForm(op) && op->hasTrait<OpTrait::Reduction>(); }
 bool isFusible(Operation *op) { return isIndexMap(op) || isElementwise(op) || isReduction(op); }
 
 /// Index maps whose result has each element of the operand at most once.
-bool keepsElementsOnce(Operation *op) { return isa<PermuteOp, SliceOp, ConcatOp, PadOp, DiagonalOp>(op); }
+bool keepsElementsOnce(Operation *op) { return isa<PermuteOp, SliceOp, ConcatOp, PadOp, DiagonalOp, PackOp, PartOp>(op); }
 
 struct Group {
   Operation *root;

@@ -64,6 +64,20 @@ def ComplexAlgebra : Pass<"toy-complex-algebra", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::toy::ToyDialect"];
 }
 
+def UnpackComplex : Pass<"toy-unpack-complex", "::mlir::ModuleOp"> {
+  let summary = "complex tensors as real ones with a last axis of 2";
+  let description = [{
+    Total: signatures, constants, calls, control flow, results and globals. A complex value inside a function is two real values; arguments,
+    results and operations of the runtime see them side by side (`toy.pack`, `toy.part`), the latter as operations in packed form. One row an
+    operation; operations that only move, add or choose elements are marked by a trait instead.
+
+    Before: `%r = toy.mul %x, %y : (!toy.tensor<c64[N]>, !toy.tensor<c64[N]>) -> !toy.tensor<c64[N]>`.
+    After: `%ac = toy.mul %a, %c`, `%bd = toy.mul %b, %d`, `%re = toy.sub %ac, %bd`, and the same for the imaginary part, all f32.
+    Requires: nothing. Guarantees: no complex type is left (checked).
+  }];
+  let dependentDialects = ["::toy::ToyDialect", "::mlir::cf::ControlFlowDialect"];
+}
+
 def FuseElementwise : Pass<"toy-fuse", "::mlir::func::FuncOp"> {
   let summary = "groups operations that become one loop nest";
   let description = [{

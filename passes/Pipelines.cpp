@@ -23,6 +23,14 @@ void buildRecognition(OpPassManager &passes, const PipelineOptions &options) {
     functions.addPass(createRecognizeComplex(options.log));
 }
 
+void buildUnpacking(OpPassManager &passes) {
+  passes.nest<func::FuncOp>().addPass(createComplexAlgebra());
+  passes.nest<func::FuncOp>().addPass(createCSEPass());
+  passes.addPass(createUnpackComplex());
+  passes.nest<func::FuncOp>().addPass(createCanonicalizerPass());
+  passes.nest<func::FuncOp>().addPass(createCSEPass());
+}
+
 void buildSelection(OpPassManager &passes, const PipelineOptions &options) {
   OpPassManager &functions = passes.nest<func::FuncOp>();
   functions.addPass(createComplexAlgebra());

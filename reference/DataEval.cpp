@@ -215,7 +215,7 @@ bool Frame::runData(Operation *op) {
     if (!*tensor(o.getCondition()).as<uint8_t>())
       rt::fail(DiagId::AssertionFailed, {text(o.getText())});
   } else if (auto o = dyn_cast<LoadOp>(op))
-    set(result, loadAs(text(o.getPath()), result.getType()));
+    set(result, loadAs(text(o.getPath()), op->hasAttr("packed") ? Type(unpackedType(tensorTypeOf(result))) : result.getType()));
   else if (auto o = dyn_cast<SaveOp>(op))
     rt::save(text(o.getPath()), tensor(o.getValue()));
   else if (auto o = dyn_cast<ReadBinaryOp>(op))

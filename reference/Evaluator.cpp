@@ -34,7 +34,37 @@ rt::TensorRef Frame::consume(Value v, Operation *user) {
   return taken;
 }
 
+rt::Value complexView(const rt::Value &pairs) {
+  const rt::Tensor &t = *std::get<rt::TensorRef>(pairs);
+  return rt::TensorRef(rt::newView(const_cast<rt::Tensor *>(&t), complexOf(t.dtype), {t.sizes, static_cast<size_t>(t.rank - 1)}));
+}
+
+rt::Value pairsView(const rt::Value &complex) {
+  const rt::Tensor &t = *std::get<rt::TensorRef>(complex);
+  SmallVector<int64_t> sizes(t.sizes, t.sizes + t.rank);
+  sizes.push_back(2);
+  return rt::TensorRef(rt::newView(const_cast<rt::Tensor *>(&t), realOf(t.dtype), sizes));
+}
+
+/// An operation in packed form: its pairs are read as complex numbers, and complex results become pairs.
+void Frame::runPacked(Operation *op) {
+  Frame complex(evaluator);
+  complex.single = single;
+  complex.runningPacked = true;
+  auto packed = op->getAttrOfType<DenseI64ArrayAttr>("packed").asArrayRef();
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    complex.values[operand] = llvm::is_contained(packed, i) ? complexView(values[operand]) : values[operand];
+  complex.run(op);
+  for (Value result : op->getResults()) {
+    rt::Value &value = complex.values[result];
+    auto *tensor = std::get_if<rt::TensorRef>(&value);
+    values[result] = tensor && isComplex((*tensor)->dtype) ? pairsView(value) : value;
+  }
+}
+
 void Frame::run(Operation *op) {
+  if (op->hasAttr("packed") && !runningPacked)
+    return runPacked(op);
   if (auto fused = dyn_cast<FusedOp>(op)) {
     Frame inner(evaluator);
     for (auto [argument, operand] : llvm::zip_equal(fused.getBody().getArguments(), fused.getInputs()))

@@ -33,6 +33,10 @@ std::string renderPrint(llvm::StringRef structure, bool echo, llvm::ArrayRef<rt:
 /// Loads a tensor for `toy.load` and checks it against the declared type; names of sizes take what comes.
 rt::TensorRef loadAs(const std::string &path, mlir::Type declared);
 
+/// The same memory as complex numbers and as pairs of reals.
+rt::Value complexView(const rt::Value &pairs);
+rt::Value pairsView(const rt::Value &complex);
+
 struct EvaluatorOptions {
   bool naiveMatmul = false; ///< plain loops instead of BLAS
 };

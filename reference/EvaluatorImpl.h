@@ -38,6 +38,7 @@ struct Frame {
   Evaluator &evaluator;
   llvm::DenseMap<mlir::Value, rt::Value> values;
   bool single = false; ///< one operation alone: updates own their operand
+  bool runningPacked = false; ///< operands are already seen as complex
 
   const rt::Tensor &tensor(mlir::Value v) { return *std::get<rt::TensorRef>(values[v]); }
   rt::TensorRef tensorRef(mlir::Value v) { return std::get<rt::TensorRef>(values[v]); }
@@ -57,6 +58,7 @@ struct Frame {
   void setBool(mlir::Value v, bool b) { set(v, rt::TensorRef(rt::newScalar(DType::Bool, &b))); }
 
   void run(mlir::Operation *op);
+  void runPacked(mlir::Operation *op);
   bool runTensor(mlir::Operation *op);
   bool runData(mlir::Operation *op);
   void elementwise(mlir::Operation *op);

@@ -247,6 +247,15 @@ std::function<Elem(const Elem *)> scalarFunction(Operation *op) {
     return [from = dtypeOf(0), result](const Elem *x) { return castElement(*x, from, result); };
   if (isa<WhereOp>(op))
     return [a = dtypeOf(1), c = dtypeOf(2), result](const Elem *x) { return x[0].i ? castElement(x[1], a, result) : castElement(x[2], c, result); };
+  if (auto o = dyn_cast<FunctionPartOp>(op)) { // of the complex function on pairs
+    DType complex = complexOf(result), second = op->getNumOperands() == 3 ? dtypeOf(2) : complex;
+    auto function = op->getNumOperands() == 2 ? unaryFunction(o.getFunction(), complex) : binaryFunction(o.getFunction(), complex, second);
+    return [function, isReal = o.getPart() == 0, integer = isInteger(second)](const Elem *x) {
+      Elem pair[2] = {{0, x[0].re, x[1].re}, integer ? x[2] : Elem{0, x[2].re, x[3].re}};
+      Elem value = function(pair);
+      return Elem{0, isReal ? value.re : value.im};
+    };
+  }
   return op->getNumOperands() == 1 ? unaryFunction(name, dtypeOf(0)) : binaryFunction(name, dtypeOf(0), dtypeOf(1));
 }
 

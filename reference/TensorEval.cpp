@@ -98,6 +98,8 @@ void Frame::reduce(Operation *op) {
   StringRef name = op->getName().stripDialect();
   const rt::Tensor &x = tensor(op->getOperand(0));
   TensorType resultType = tensorTypeOf(op->getResult(0));
+  if (op->hasAttr("packed"))
+    resultType = unpackedType(resultType);
   auto axes = op->getAttrOfType<DenseI64ArrayAttr>("axes").asArrayRef();
   bool keepdims = op->getAttrOfType<BoolAttr>("keepdims").getValue();
   SmallVector<int64_t> outer, inner, outerStrides, innerStrides, sizes, strides(x.rank, 1);
@@ -203,7 +205,23 @@ bool Frame::runTensor(Operation *op) {
     alias(result, o.getX());
   else if (auto o = dyn_cast<DimOp>(op))
     setInteger(result, tensor(o.getX()).sizes[o.getAxis()]);
-  else if (auto o = dyn_cast<ReshapeOp>(op)) {
+  else if (auto o = dyn_cast<PartOp>(op)) {
+    const rt::Tensor &x = tensor(o.getX());
+    set(result, gatherElements(x, ArrayRef(x.sizes, x.rank - 1), [&](ArrayRef<int64_t> index) {
+          SmallVector<int64_t> strides = denseStrides(x);
+          return dot(index, ArrayRef(strides).drop_back()) + static_cast<int64_t>(o.getIndex());
+        }));
+  } else if (auto o = dyn_cast<PackOp>(op)) {
+    const rt::Tensor &re = tensor(o.getRe()), &im = tensor(o.getIm());
+    SmallVector<int64_t> sizes(re.sizes, re.sizes + re.rank);
+    sizes.push_back(2);
+    rt::TensorRef out(rt::newTensor(re.dtype, sizes));
+    for (int64_t i = 0; i < re.count(); ++i) {
+      storeElement(re.dtype, out->data, 2 * i, loadElement(re.dtype, re.data, i));
+      storeElement(re.dtype, out->data, 2 * i + 1, loadElement(im.dtype, im.data, i));
+    }
+    set(result, std::move(out));
+  } else if (auto o = dyn_cast<ReshapeOp>(op)) {
     rt::TensorRef x = tensorRef(o.getX());
     set(result, rt::TensorRef(rt::newView(x.get(), x->dtype, integers(o.getSizes()))));
   } else if (auto o = dyn_cast<PermuteOp>(op)) {

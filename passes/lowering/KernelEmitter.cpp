@@ -54,6 +54,10 @@ Value *KernelEmitter::callerSize(mlir::Value value, int64_t axis) {
         sum = caller.CreateAdd(sum, callerSize(part, axis));
       return sum;
     }
+    if (auto o = dyn_cast<PartOp>(def))
+      return callerSize(o.getX(), axis);
+    if (auto o = dyn_cast<PackOp>(def))
+      return callerSize(o.getRe(), axis);
     if (auto o = dyn_cast<PadOp>(def))
       return caller.CreateAdd(callerSize(o.getX(), axis), caller.getInt64(o.getLow()[axis] + o.getHigh()[axis]));
     if (auto o = dyn_cast<DiagonalOp>(def)) {
@@ -135,6 +139,8 @@ Element KernelEmitter::loadInput(mlir::Value value, const Indices &indices) {
     callerData = caller.CreateLoad(caller.getPtrTy(), caller.CreateConstInBoundsGEP1_64(caller.getInt8Ty(), slot.object, offsetof(rt::Tensor, data)));
   Value *data = capture(callerData);
   Value *offset = indices.empty() ? i64(0) : indices.back();
+  if (flat && indices.size() == 2) // a pair: its number and its part
+    offset = k.CreateAdd(k.CreateShl(indices[0], 1, "", true, true), indices[1], "", true, true);
   if (!flat) {
     Value *stride = i64(1);
     offset = i64(0);
@@ -255,6 +261,18 @@ Element KernelEmitter::computeElement(mlir::Value value, const Indices &indices)
     own.push_back(k.CreateAdd(i, i64(std::max<int64_t>(offset, 0))));
     return elementAt(o.getX(), own);
   }
+  if (auto o = dyn_cast<PartOp>(def)) {
+    Indices own = indices;
+    own.push_back(i64(o.getIndex()));
+    return elementAt(o.getX(), own);
+  }
+  if (auto o = dyn_cast<PackOp>(def)) {
+    Indices own(indices.begin(), indices.end() - 1);
+    if (auto which = dyn_cast<ConstantInt>(indices.back()))
+      return elementAt(which->isZero() ? o.getRe() : o.getIm(), own);
+    Element re = elementAt(o.getRe(), own), im = elementAt(o.getIm(), own);
+    return {k.CreateSelect(k.CreateICmpEQ(indices.back(), i64(0)), re.re, im.re)};
+  }
   if (auto o = dyn_cast<ConstantOp>(def))
     return scalars.constant(cast<mlir::DenseElementsAttr>(o.getValue()), tensorTypeOf(value).getDtype());
   llvm_unreachable("an operation that cannot be in a group");
@@ -369,6 +387,11 @@ bool KernelEmitter::isAllElementwise(mlir::Value of) {
       continue;
     if (isa<FullOp>(def))
       continue;
+    if (auto part = dyn_cast<PartOp>(def)) { // the same counter, doubled
+      if (part.getX().getDefiningOp())
+        return false;
+      continue;
+    }
     if (!def->hasTrait<OpTrait::Elementwise>())
       return false;
     append_range(work, def->getOperands());
@@ -385,18 +408,27 @@ Value *KernelEmitter::product(ArrayRef<Value *> values) {
 
 /// One loop over rows (all axes but the last, or everything when flat), one over the last axis.
 void KernelEmitter::emitMap() {
-  flat = isAllElementwise(root);
+  auto pack = root.getDefiningOp<PackOp>();
+  // Pairs: one step computes both parts and stores them side by side.
+  int64_t axes = rootType.getRank() - (pack ? 1 : 0);
+  flat = pack ? isAllElementwise(pack.getRe()) && isAllElementwise(pack.getIm()) : isAllElementwise(root);
   SmallVector<Value *> sizes;
-  for (int64_t axis = 0; axis < rootType.getRank(); ++axis)
+  for (int64_t axis = 0; axis < axes; ++axis)
     sizes.push_back(callerSize(root, axis));
+  auto store = [&](Value *out, Value *at, const Indices &indices) {
+    if (!pack)
+      return scalars.store(rootType.getDtype(), out, at, elementAt(root, indices));
+    Element pair{elementAt(pack.getRe(), indices).re, elementAt(pack.getIm(), indices).re};
+    scalars.store(complexOf(rootType.getDtype()), out, at, pair);
+  };
   Value *count = product(sizes);
-  bool oneLoop = flat || sizes.size() == 1;
+  bool oneLoop = flat || sizes.size() <= 1;
   Value *range = oneLoop ? count : product(ArrayRef(sizes).drop_back());
   auto known = rootType.getStaticCount();
   begin();
   Value *out = capture(callerOut);
   if (oneLoop)
-    loop(rangeBegin, rangeEnd, [&](Value *i) { scalars.store(rootType.getDtype(), out, i, elementAt(root, {i})); });
+    loop(rangeBegin, rangeEnd, [&](Value *i) { store(out, i, axes == 0 ? Indices() : Indices{i}); });
   else {
     SmallVector<Value *> inner;
     for (Value *v : sizes)
@@ -407,7 +439,7 @@ void KernelEmitter::emitMap() {
       loop(i64(0), inner.back(), [&](Value *j) {
         Indices indices = outer;
         indices.push_back(j);
-        scalars.store(rootType.getDtype(), out, k.CreateAdd(base, j, "", true, true), elementAt(root, indices));
+        store(out, k.CreateAdd(base, j, "", true, true), indices);
       });
     });
   }

@@ -59,6 +59,8 @@ void FunctionEmitter::emitOp(mlir::Operation *op) {
   mlir::Value result = op->getNumResults() == 1 ? op->getResult(0) : mlir::Value();
   if (auto constant = dyn_cast<ConstantOp>(op))
     return emitConstant(constant);
+  if (op->hasAttr("packed"))
+    return emitEval(op);
   if (op->hasTrait<OpTrait::Elementwise>() && tensorTypeOf(result).isScalar()) {
     if (isa<FloorDivOp, ModOp, PowOp>(op))
       setSite(op);

@@ -176,9 +176,16 @@ Element ScalarEmitter::apply(mlir::Operation *op, ArrayRef<Element> args) {
   }
   if (auto castOp = dyn_cast<CastOp>(op))
     return cast(args[0], dtypeOf(0), tensorTypeOf(castOp.getResult()).getDtype());
+  if (auto part = dyn_cast<FunctionPartOp>(op)) {
+    DType complex = complexOf(tensorTypeOf(part.getResult()).getDtype());
+    Element x{args[0].re, args[1].re};
+    Element value = args.size() == 2 ? unary(part.getFunction(), x, complex)
+                                     : binary(part.getFunction(), x, args.size() == 3 ? args[2] : Element{args[2].re, args[3].re}, complex, args.size() == 3 ? dtypeOf(2) : complex);
+    return {part.getPart() == 0 ? value.re : value.im};
+  }
   if (args.size() == 1)
-    return unary(op, args[0], dtypeOf(0));
-  return binary(op, args[0], args[1], dtypeOf(0), dtypeOf(1));
+    return unary(op->getName().stripDialect(), args[0], dtypeOf(0));
+  return binary(op->getName().stripDialect(), args[0], args[1], dtypeOf(0), dtypeOf(1));
 }
 
 } // namespace toy

@@ -45,8 +45,8 @@ public:
   llvm::CallInst *call(llvm::StringRef name, llvm::Type *result, llvm::ArrayRef<llvm::Value *> args, bool pure = false);
 
 private:
-  Element unary(mlir::Operation *op, Element x, DType dtype);
-  Element binary(mlir::Operation *op, Element x, Element y, DType dx, DType dy);
+  Element unary(llvm::StringRef name, Element x, DType dtype);
+  Element binary(llvm::StringRef name, Element x, Element y, DType dx, DType dy);
   llvm::Value *realUnary(llvm::StringRef name, llvm::Value *x, DType dtype);
   Element complexUnary(llvm::StringRef name, Element x, DType dtype);
   Element complexBinary(llvm::StringRef name, Element x, Element y, DType dtype);

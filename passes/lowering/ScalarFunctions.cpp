@@ -49,8 +49,7 @@ Value *ScalarEmitter::realUnary(StringRef name, Value *x, DType dtype) {
   return libm(name, dtype, {x});
 }
 
-Element ScalarEmitter::unary(mlir::Operation *op, Element x, DType dtype) {
-  StringRef name = op->getName().stripDialect();
+Element ScalarEmitter::unary(StringRef name, Element x, DType dtype) {
   bool complex = isComplex(dtype), floating = complex || isFloat(dtype);
   if (name == "neg") {
     if (!floating)
@@ -124,8 +123,7 @@ Value *ScalarEmitter::integerOp(StringRef name, Value *x, Value *y, DType dtype)
   return dtype == DType::Bool ? b.CreateICmpNE(result, b.getInt64(0)) : b.CreateIntCast(result, x->getType(), isSigned);
 }
 
-Element ScalarEmitter::binary(mlir::Operation *op, Element x, Element y, DType dx, DType dy) {
-  StringRef name = op->getName().stripDialect();
+Element ScalarEmitter::binary(StringRef name, Element x, Element y, DType dx, DType dy) {
   DType dtype = isComplex(dx) ? dx : isComplex(dy) ? dy : dx;
   bool complex = isComplex(dtype), floating = complex || isFloat(dtype);
   if (name == "add" || name == "sub") {

@@ -147,7 +147,7 @@ class Generator:
         return f"def main() {{\n  {inside}\n  {prints}\n}}\n"
 
 
-SETTINGS = [["--jit=always", "-O2"], ["--jit=always", "-O0"], ["--jit=always", "-O2", "--no-fuse"], ["--jit=always", "-O3", "--threads=1"], ["--jit=always"]]
+SETTINGS = [["--jit=always", "-O2", "--unpack"], ["--jit=always", "-O2"], ["--jit=always", "-O0"], ["--jit=always", "-O2", "--no-fuse"], ["--jit=always", "-O3", "--threads=1"], ["--jit=always"]]
 
 
 def output(toy, flags, path):
