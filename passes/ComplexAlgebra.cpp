@@ -147,11 +147,85 @@ struct Abs2OfComplex : OpRewritePattern<Abs2Op> {
   }
 };
 
+/// stack([re z, im z], last axis) ==> view_as_real z: the parts stand side by side already.
+struct StackOfParts : OpRewritePattern<ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ConcatOp op, PatternRewriter &b) const override {
+    if (op.getParts().size() != 2)
+      return b.notifyMatchFailure(op, "not two parts");
+    auto first = op.getParts()[0].getDefiningOp<ReshapeOp>(), second = op.getParts()[1].getDefiningOp<ReshapeOp>();
+    auto re = first ? first.getX().getDefiningOp<RealOp>() : RealOp();
+    auto im = second ? second.getX().getDefiningOp<ImagOp>() : ImagOp();
+    if (!re || !im || re.getX() != im.getX() || packedType(tensorTypeOf(re.getX())) != op.getType())
+      return b.notifyMatchFailure(op, "not the parts of one value on a new last axis");
+    b.replaceOpWithNewOp<ViewAsRealOp>(op, op.getType(), re.getX());
+    return success();
+  }
+};
+
+Value integerConstant(PatternRewriter &b, Location loc, int64_t n) {
+  auto value = DenseElementsAttr::get(RankedTensorType::get({}, b.getI64Type()), n);
+  return ConstantOp::create(b, loc, TensorType::scalar(b.getContext(), DType::I64), cast<ElementsAttr>(value));
+}
+
+/// complex(x[..., 0::2], x[..., 1::2]) ==> view_as_complex(reshape(x, [..., n, 2])) and complex(p[..., 0], p[..., 1]) ==> view_as_complex p:
+/// the parts are neighbours in memory.
+struct ComplexOfNeighbours : OpRewritePattern<ComplexOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ComplexOp op, PatternRewriter &b) const override {
+    auto sliceOf = [](Value v) {
+      auto reshape = v.getDefiningOp<ReshapeOp>();
+      return (reshape ? reshape.getX() : v).getDefiningOp<SliceOp>();
+    };
+    SliceOp s = sliceOf(op.getLhs()), t = sliceOf(op.getRhs());
+    bool dropped = op.getLhs().getDefiningOp<ReshapeOp>() != nullptr;
+    if (!s || !t || s.getX() != t.getX() || s.getSteps() != t.getSteps() || op.getLhs().getType() != op.getRhs().getType())
+      return b.notifyMatchFailure(op, "not two slices of one value");
+    TensorType type = tensorTypeOf(s.getX());
+    int64_t last = type.getRank() - 1;
+    auto isNumber = [](Value v, int64_t n) {
+      auto dim = sizeBehind(v);
+      return dim && dim->is(n);
+    };
+    for (int64_t axis = 0; axis < last; ++axis) // whole, and the same
+      for (SliceOp slice : {s, t}) {
+        auto count = sizeBehind(slice.getCounts()[axis]);
+        if (slice.getSteps()[axis] != 1 || !isNumber(slice.getStarts()[axis], 0) || !count || *count != type.getDim(axis))
+          return b.notifyMatchFailure(op, "other axes are cut");
+      }
+    if (!isNumber(s.getStarts()[last], 0) || !isNumber(t.getStarts()[last], 1))
+      return b.notifyMatchFailure(op, "not elements 0 and 1");
+    Location loc = op.getLoc();
+    if (dropped) { // elements 0 and 1 of pairs
+      if (!type.getDim(last).is(2) || op.getType() != unpackedType(type))
+        return b.notifyMatchFailure(op, "not pairs on the last axis");
+      b.replaceOpWithNewOp<ViewAsComplexOp>(op, op.getType(), s.getX());
+      return success();
+    }
+    auto count = sizeBehind(s.getCounts()[last]);
+    if (s.getSteps()[last] != 2 || !count || *count * Dim::number(b.getContext(), 2) != type.getDim(last))
+      return b.notifyMatchFailure(op, "not the even and odd elements");
+    SmallVector<Value> sizes;
+    for (int64_t axis = 0; axis < last; ++axis)
+      sizes.push_back(DimOp::create(b, loc, TensorType::scalar(b.getContext(), DType::I64), s.getX(), axis));
+    sizes.append({s.getCounts()[last], integerConstant(b, loc, 2)});
+    SmallVector<Dim> dims = type.getDims();
+    dims.back() = *count;
+    dims.push_back(Dim::number(b.getContext(), 2));
+    Value pairs = ReshapeOp::create(b, loc, type.withDims(dims), s.getX(), sizes);
+    b.replaceOpWithNewOp<ViewAsComplexOp>(op, op.getType(), pairs);
+    return success();
+  }
+};
+
 struct ComplexAlgebraPass : impl::ComplexAlgebraBase<ComplexAlgebraPass> {
   void runOnOperation() override {
+    // Values that stand in memory as complex numbers first: taken apart they would be read and written in strides.
+    RewritePatternSet views(&getContext());
+    views.add<StackOfParts, ComplexOfNeighbours>(&getContext());
     RewritePatternSet patterns(&getContext());
     patterns.add<ConjOfConj, PartOf<RealOp>, PartOf<ImagOp>, Abs2OfComplex>(&getContext());
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    if (failed(applyPatternsGreedily(getOperation(), std::move(views))) || failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
 };

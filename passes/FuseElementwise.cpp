@@ -42,7 +42,11 @@ struct Group {
 /// Decides for one block, from its end to its start, which operations join their consumers.
 class Grouper {
 public:
-  explicit Grouper(Block &block) : block(block) {}
+  explicit Grouper(Block &block) : block(block) {
+    unsigned readings = 0;
+    for (Operation &op : block)
+      interval[&op] = isa<ClockOp>(op) ? ++readings : readings;
+  }
 
   void run(bool fuse) {
     for (Operation &op : llvm::reverse(block)) {
@@ -65,7 +69,7 @@ private:
   bool joinAll(Operation *op) {
     SmallVector<size_t> targets;
     for (Operation *user : op->getUsers()) {
-      if (user->getBlock() != &block || !isFusible(user))
+      if (user->getBlock() != &block || !isFusible(user) || interval[user] != interval[op])
         return false;
       if (isReduction(user) && isa<ConcatOp, PadOp>(op))
         return false;
@@ -86,7 +90,7 @@ private:
     unsigned throughMaps = 0, uses = 0;
     for (OpOperand &use : op->getUses()) {
       Operation *user = use.getOwner();
-      if (user->getBlock() != &block || !isFusible(user) || groupsOf[user].size() != 1)
+      if (user->getBlock() != &block || !isFusible(user) || groupsOf[user].size() != 1 || interval[user] != interval[op])
         return false;
       if (target && *target != groupsOf[user][0])
         return false;
@@ -108,6 +112,7 @@ private:
   }
 
   Block &block;
+  DenseMap<Operation *, unsigned> interval; ///< between readings of the clock, over which no work moves
   DenseMap<Operation *, SmallVector<size_t>> groupsOf;
 };
 

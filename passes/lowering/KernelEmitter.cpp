@@ -196,6 +196,11 @@ Element KernelEmitter::choose(Value *condition, DType dtype, function_ref<Elemen
 
 Element KernelEmitter::concatAt(ConcatOp op, const Indices &indices) {
   int64_t axis = op.getAxis();
+  if (splitConcats.contains(op) && indices[axis] == splitIndex) {
+    Indices own = indices;
+    own[axis] = k.CreateSub(indices[axis], splitBegin, "", true, true);
+    return elementAt(op.getParts()[splitPart], own);
+  }
   Value *start = i64(0);
   auto from = [&](auto &self, size_t part, Value *begin) -> Element {
     Indices own = indices;
@@ -406,6 +411,43 @@ Value *KernelEmitter::product(ArrayRef<Value *> values) {
   return out;
 }
 
+/// Joins along the last axis that are read at the index of the result itself.
+void KernelEmitter::collectConcats(mlir::Value value, SmallVectorImpl<ConcatOp> &concats) {
+  mlir::Operation *def = value.getDefiningOp();
+  auto sameRow = [&](mlir::Value v) {
+    TensorType type = tensorTypeOf(v);
+    return type.getRank() > 0 && type.getDim(type.getRank() - 1) == rootType.getDim(rootType.getRank() - 1);
+  };
+  if (auto concat = dyn_cast_if_present<ConcatOp>(def); concat && concat.getAxis() == static_cast<uint64_t>(tensorTypeOf(value).getRank() - 1)) {
+    concats.push_back(concat);
+    return;
+  }
+  if (def && def->hasTrait<OpTrait::Elementwise>())
+    for (mlir::Value operand : def->getOperands())
+      if (sameRow(operand))
+        collectConcats(operand, concats);
+}
+
+void KernelEmitter::loopOverRow(Value *size, function_ref<void(Value *)> body) {
+  SmallVector<ConcatOp> concats;
+  collectConcats(root, concats);
+  auto lastSizes = [](ConcatOp op) { return map_to_vector(op.getParts(), [](mlir::Value part) { return tensorTypeOf(part).getDims().back(); }); };
+  if (concats.empty() || any_of(concats, [&](ConcatOp op) { return lastSizes(op) != lastSizes(concats[0]); }))
+    return loop(i64(0), size, body);
+  splitConcats.insert(concats.begin(), concats.end());
+  splitBegin = i64(0);
+  for (auto [part, value] : enumerate(concats[0].getParts())) {
+    Value *end = k.CreateAdd(splitBegin, this->size(value, tensorTypeOf(value).getRank() - 1), "", true, true);
+    splitPart = part;
+    loop(splitBegin, end, [&](Value *j) {
+      splitIndex = j;
+      body(j);
+    });
+    splitBegin = end;
+  }
+  splitConcats.clear();
+}
+
 /// One loop over rows (all axes but the last, or everything when flat), one over the last axis.
 void KernelEmitter::emitMap() {
   auto pack = root.getDefiningOp<PackOp>();
@@ -436,7 +478,7 @@ void KernelEmitter::emitMap() {
     loop(rangeBegin, rangeEnd, [&](Value *row) {
       Indices outer = decode(row, ArrayRef(inner).drop_back());
       Value *base = k.CreateMul(row, inner.back(), "", true, true);
-      loop(i64(0), inner.back(), [&](Value *j) {
+      loopOverRow(inner.back(), [&](Value *j) {
         Indices indices = outer;
         indices.push_back(j);
         store(out, k.CreateAdd(base, j, "", true, true), indices);

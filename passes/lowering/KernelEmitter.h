@@ -44,6 +44,9 @@ private:
   Element computeElement(mlir::Value value, const Indices &indices);
   Element loadInput(mlir::Value value, const Indices &indices);
   Element concatAt(ConcatOp op, const Indices &indices);
+  void collectConcats(mlir::Value value, llvm::SmallVectorImpl<ConcatOp> &concats);
+  /// A loop over [0, size) of the last axis; one for each part where parts are joined along it.
+  void loopOverRow(llvm::Value *size, llvm::function_ref<void(llvm::Value *)> body);
   Element padAt(PadOp op, const Indices &indices);
   llvm::Value *i64(int64_t n) { return k.getInt64(n); }
   /// Indices of an operand that broadcasts to a result.
@@ -90,6 +93,9 @@ private:
   std::map<std::pair<void *, int64_t>, llvm::Value *> callerSizes;
   llvm::Value *callerOut = nullptr;
   bool flat = false;
+  llvm::SmallPtrSet<mlir::Operation *, 4> splitConcats; ///< whose part is known in the current loop
+  size_t splitPart = 0;
+  llvm::Value *splitIndex = nullptr, *splitBegin = nullptr;
   int parts = 0;
 };
 
