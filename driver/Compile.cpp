@@ -126,6 +126,7 @@ SessionOptions sessionOptions(const Options &options) {
   out.recognize = options.recognize;
   out.complexMatmul = options.complexMatmul;
   out.unpack = options.unpack;
+  out.fastMath = options.fastMath;
   out.remarks = options.remarks;
   out.join = (options.mode == Options::File || options.mode == Options::Text) && !options.interactive;
   return out;

@@ -65,6 +65,7 @@ const std::vector<Row> &rows() {
       {"--no-recognize", "", "leave real arithmetic as it is written", flag(&Options::recognize, false)},
       {"--complex-matmul", "auto|native|four-real|gauss", "how complex matrix products are computed",
        choice(&Options::complexMatmul, {"auto", "native", "four-real", "gauss"})},
+      {"--fast-math", "", "recognise forms that round differently as well", flag(&Options::fastMath, true)},
       {"--unpack", "", "run complex programs as real code", flag(&Options::unpack, true)},
       {"--no-fuse", "", "one loop an operation", flag(&Options::fuse, false)},
       {"--jit", "auto|always|never", "compile, or evaluate with the reference evaluator", choice(&Options::jit, {"auto", "always", "never"})},

@@ -162,7 +162,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Engine::Impl::lowered(mlir::ModuleOp module, S
   }
   mlir::PassManager passes(module.getContext());
   passes.enableVerifier(true);
-  PipelineOptions pipeline{options.fuse, options.recognize, options.complexMatmul, &log};
+  PipelineOptions pipeline{options.fuse, options.recognize, options.complexMatmul, options.fastMath, &log};
   buildRecognition(passes, pipeline);
   if (stage == Stage::Unpacked || (stage == Stage::Selected && options.unpack))
     buildUnpacking(passes);

@@ -19,6 +19,7 @@ struct EngineOptions {
   bool fuse = true;
   bool recognize = true;
   std::string complexMatmul = "auto";
+  bool fastMath = false;
   bool unpack = false; ///< complex tensors are real ones with a last axis of 2 in all code
 };
 

@@ -49,6 +49,7 @@ def RecognizeComplex : Pass<"toy-recognize-complex", "::mlir::func::FuncOp"> {
     ```
     Requires: equal values are one value (`cse`). Guarantees: deterministic; each sum is in at most one product.
   }];
+  let options = [Option<"relaxed", "relaxed", "bool", "false", "Also forms that round differently: division, three multiplications, flat sums.">];
   let dependentDialects = ["::toy::ToyDialect"];
 }
 

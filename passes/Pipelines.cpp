@@ -20,7 +20,7 @@ void buildRecognition(OpPassManager &passes, const PipelineOptions &options) {
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
   if (options.recognize)
-    functions.addPass(createRecognizeComplex(options.log));
+    functions.addPass(createRecognizeComplex({options.fastMath}, options.log));
 }
 
 void buildUnpacking(OpPassManager &passes) {

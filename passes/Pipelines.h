@@ -13,6 +13,7 @@ struct PipelineOptions {
   bool fuse = true;
   bool recognize = true;
   std::string complexMatmul = "auto"; ///< strategy of complex products without one of their own
+  bool fastMath = false; ///< forms that round differently are recognised as well
   RecognitionLog *log = nullptr; ///< null: remarks on the operations
 };
 

@@ -4,6 +4,7 @@
 /// componentwise error bound); everything that comes close is reported with the reason.
 #include "passes/Passes.h"
 #include "passes/RecognitionLog.h"
+#include "passes/recognize/Relaxed.h"
 #include "passes/recognize/SumOfProducts.h"
 
 #include "mlir/IR/PatternMatch.h"
@@ -18,16 +19,6 @@ namespace toy {
 #include "passes/Passes.h.inc"
 
 namespace {
-
-/// Creates an operation with the result types of its rule; null where the rule refuses.
-Value create(OpBuilder &b, Location loc, StringRef name, ValueRange operands) {
-  OperationName opName(name, b.getContext());
-  RuleContext ctx(b.getContext(), opName.stripDialect(), operands, b.getDictionaryAttr({}));
-  if (failed(opName.getRegisteredInfo()->getInterface<TypeRuleOpInterface>()->inferTypes(ctx)))
-    return {};
-  OperationState state(loc, opName, operands, ctx.results);
-  return b.create(state)->getResult(0);
-}
 
 bool isCosineAndSine(Value x, Value y) {
   auto cosine = x.getDefiningOp<CosOp>();
@@ -71,6 +62,8 @@ public:
     for (const ComplexProduct &product : products)
       raise(product);
     for (Block &block : function.getBody()) {
+      for (AddOp add : SmallVector<AddOp>(block.getOps<AddOp>()))
+        raiseHalfSplit(add);
       raiseMagnitudesAndAngles(block);
       for (UseOp use : llvm::make_early_inc_range(block.getOps<UseOp>()))
         if (use->hasAttr("toy.part"))
@@ -201,22 +194,22 @@ private:
     Location loc = earlier->getLoc();
     auto factor = [&](Value real, bool negateReal, Value imaginary, bool negateImaginary) {
       if (negateReal)
-        real = create(b, loc, "toy.neg", real);
+        real = createByRule(b, loc, "toy.neg", real);
       bool conjugate = !negateReal && negateImaginary;
       if (negateImaginary && !conjugate)
-        imaginary = create(b, loc, "toy.neg", imaginary);
-      Value z = create(b, loc, "toy.complex", {real, imaginary});
-      return conjugate ? create(b, loc, "toy.conj", z) : z;
+        imaginary = createByRule(b, loc, "toy.neg", imaginary);
+      Value z = createByRule(b, loc, "toy.complex", {real, imaginary});
+      return conjugate ? createByRule(b, loc, "toy.conj", z) : z;
     };
     Value x = factor(p.a, false, p.b, p.negateB()), y = factor(p.c, p.negateC(), p.d, p.negateD());
-    Value z = create(b, loc, p.re->isMatrix ? "toy.matmul" : "toy.mul", {x, y});
+    Value z = createByRule(b, loc, p.re->isMatrix ? "toy.matmul" : "toy.mul", {x, y});
     Type expected = re->getResult(0).getType();
     if (!z || tensorTypeOf(z).withDType(realOf(tensorTypeOf(z).getDtype())) != expected) {
       log.missed.push_back({loc, "`{0}` and `{1}` would be a complex product, but a factor's real and imaginary parts broadcast differently", {re->getLoc(), im->getLoc()}});
       return;
     }
-    re->getResult(0).replaceAllUsesWith(create(b, loc, "toy.real", z));
-    im->getResult(0).replaceAllUsesWith(create(b, loc, "toy.imag", z));
+    re->getResult(0).replaceAllUsesWith(createByRule(b, loc, "toy.real", z));
+    im->getResult(0).replaceAllUsesWith(createByRule(b, loc, "toy.imag", z));
     log.recognized.push_back({re->getLoc(), kindOf(p), p.form(), p.re->isMatrix ? "native" : "loop"});
     if (p.re->isMatrix)
       z.getDefiningOp()->setAttr("toy.recognized", b.getI64IntegerAttr(log.recognized.size() - 1));
@@ -231,6 +224,73 @@ private:
     if (isCosineAndSine(p.a, p.b) || isCosineAndSine(p.c, p.d))
       return "rotation";
     return p.isConjugated() ? "conj_mul" : "mul";
+  }
+
+  /// The value whose two copies along the last axis are v, through functions of elements and new axes; creates it at the builder.
+  Value halfOf(OpBuilder &b, Value v) {
+    Operation *def = v.getDefiningOp();
+    if (!def)
+      return {};
+    int64_t last = tensorTypeOf(v).getRank() - 1;
+    if (auto concat = dyn_cast<ConcatOp>(def))
+      return concat.getParts().size() == 2 && concat.getParts()[0] == concat.getParts()[1] && static_cast<int64_t>(concat.getAxis()) == last ? concat.getParts()[0] : Value();
+    if (isa<CosOp, SinOp>(def)) {
+      Value half = halfOf(b, def->getOperand(0));
+      return half ? createByRule(b, def->getLoc(), def->getName().getStringRef(), half) : Value();
+    }
+    auto reshape = dyn_cast<ReshapeOp>(def);
+    if (!reshape || tensorTypeOf(reshape.getX()).getDims().back() != tensorTypeOf(v).getDims().back())
+      return {};
+    Value half = halfOf(b, reshape.getX());
+    if (!half)
+      return {};
+    SmallVector<Value> operands = {half};
+    llvm::append_range(operands, reshape.getSizes().drop_back());
+    TensorType type = tensorTypeOf(half);
+    operands.push_back(DimOp::create(b, def->getLoc(), TensorType::scalar(b.getContext(), DType::I64), half, type.getRank() - 1));
+    SmallVector<Dim> dims = tensorTypeOf(v).getDims();
+    dims.back() = type.getDims().back();
+    return ReshapeOp::create(b, def->getLoc(), type.withDims(dims), half, ValueRange(operands).drop_front());
+  }
+
+  /// x*cos + cat(-x2, x1)*sin, where x is cat(x1, x2) and both tables hold each value twice: the pairs (x1, x2) turned by the angle.
+  /// The first half is x1*c + (-x2)*s = x1*c - x2*s, the second x2*c + x1*s: the parts of (x1 + i x2)(c + is), each rounded in the same places.
+  void raiseHalfSplit(AddOp add) {
+    auto sum = add->use_empty() ? std::nullopt : sumOfProducts(add);
+    if (!sum || sum->isMatrix || sum->terms[0].negative || sum->terms[1].negative)
+      return;
+    for (unsigned turned : {0u, 1u})
+      for (bool swapTurned : {false, true})
+        for (bool swapPlain : {false, true}) {
+          const ProductTerm &r = sum->terms[turned], &p = sum->terms[1 - turned];
+          Value rotated = swapTurned ? r.rhs : r.lhs, sine = swapTurned ? r.lhs : r.rhs, x = swapPlain ? p.rhs : p.lhs, cosine = swapPlain ? p.lhs : p.rhs;
+          auto halves = rotated.getDefiningOp<ConcatOp>();
+          if (!halves || halves.getParts().size() != 2 || static_cast<int64_t>(halves.getAxis()) != tensorTypeOf(rotated).getRank() - 1)
+            continue;
+          auto negated = halves.getParts()[0].getDefiningOp<NegOp>();
+          Value x1 = halves.getParts()[1], x2 = negated ? negated.getX() : Value();
+          auto slice = x1.getDefiningOp<SliceOp>();
+          if (!x2 || !slice || slice.getX() != x || !isSplitPair(x1, x2) || slice.getSteps().back() != 1)
+            continue;
+          OpBuilder b(add);
+          Value c = halfOf(b, cosine), s = halfOf(b, sine);
+          if (!c || !s) {
+            log.missed.push_back({add.getLoc(), "`{0}` would be a rotation of pairs, but it is not known that both halves of its tables are the same", {add.getLoc()}});
+            return;
+          }
+          Location loc = add.getLoc();
+          Value left = createByRule(b, loc, "toy.complex", {x1, x2}), right = createByRule(b, loc, "toy.complex", {c, s});
+          Value z = left && right ? createByRule(b, loc, "toy.mul", {left, right}) : Value();
+          if (!z)
+            return;
+          Value parts[] = {createByRule(b, loc, "toy.real", z), createByRule(b, loc, "toy.imag", z)};
+          if (tensorTypeOf(parts[0]).getRank() != tensorTypeOf(add.getResult()).getRank())
+            return;
+          auto joined = ConcatOp::create(b, loc, add.getType(), parts, tensorTypeOf(add.getResult()).getRank() - 1);
+          add.getResult().replaceAllUsesWith(joined);
+          log.recognized.push_back({loc, "rope", "x*cos + cat(-x2, x1)*sin", "loop"});
+          return;
+        }
   }
 
   /// r*cos t with r*sin t, and x*x + y*y, where they were not part of a product.
@@ -263,11 +323,11 @@ private:
       Location loc = cosine.getLoc();
       Value radius;
       Value t = angle(cosine, CosOp(), radius);
-      Value z = create(b, loc, "toy.polar", {radius, t});
+      Value z = createByRule(b, loc, "toy.polar", {radius, t});
       if (!z || tensorTypeOf(z).withDType(realOf(tensorTypeOf(z).getDtype())) != cosine.getType() || cosine.getType() != sine.getType())
         continue;
-      cosine.replaceAllUsesWith(create(b, loc, "toy.real", z));
-      sine.replaceAllUsesWith(create(b, loc, "toy.imag", z));
+      cosine.replaceAllUsesWith(createByRule(b, loc, "toy.real", z));
+      sine.replaceAllUsesWith(createByRule(b, loc, "toy.imag", z));
       log.recognized.push_back({loc, "polar", "re = r*cos t, im = r*sin t", "loop"});
     }
     SmallVector<AddOp> squares(block.getOps<AddOp>());
@@ -277,7 +337,7 @@ private:
           sum->terms[1].lhs != sum->terms[1].rhs || sum->terms[0].lhs == sum->terms[1].lhs || !isFloat(tensorTypeOf(add.getResult()).getDtype()))
         continue;
       OpBuilder b(add);
-      Value z = create(b, add.getLoc(), "toy.complex", {sum->terms[0].lhs, sum->terms[1].lhs}), r = z ? create(b, add.getLoc(), "toy.abs2", z) : Value();
+      Value z = createByRule(b, add.getLoc(), "toy.complex", {sum->terms[0].lhs, sum->terms[1].lhs}), r = z ? createByRule(b, add.getLoc(), "toy.abs2", z) : Value();
       if (!r || r.getType() != add.getType())
         continue;
       add.getResult().replaceAllUsesWith(r);
@@ -294,11 +354,13 @@ private:
 };
 
 struct RecognizeComplexPass : impl::RecognizeComplexBase<RecognizeComplexPass> {
-  explicit RecognizeComplexPass(RecognitionLog *log = nullptr) : log(log) {}
+  using RecognizeComplexBase::RecognizeComplexBase;
+  RecognitionLog *log = nullptr;
 
   void runOnOperation() override {
     RecognitionLog own;
     Recognizer(getOperation(), log ? *log : own).run();
+    recognizeRelaxed(getOperation(), log ? *log : own, relaxed);
     if (log)
       return;
     for (const Recognized &r : own.recognized)
@@ -306,12 +368,14 @@ struct RecognizeComplexPass : impl::RecognizeComplexBase<RecognizeComplexPass> {
     for (const Missed &m : own.missed)
       emitRemark(m.place) << "missed: " << m.reason;
   }
-
-  RecognitionLog *log;
 };
 
 } // namespace
 
-std::unique_ptr<Pass> createRecognizeComplex(RecognitionLog *log) { return std::make_unique<RecognizeComplexPass>(log); }
+std::unique_ptr<Pass> createRecognizeComplex(const RecognizeComplexOptions &options, RecognitionLog *log) {
+  auto pass = std::make_unique<RecognizeComplexPass>(options);
+  pass->log = log;
+  return pass;
+}
 
 } // namespace toy

@@ -22,7 +22,7 @@ namespace toy {
 
 Session::Session(SessionOptions sessionOptions)
     : options(sessionOptions), diagnostics(sources), context(std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED)),
-      engine({sessionOptions.optimization, sessionOptions.fuse, sessionOptions.recognize, sessionOptions.complexMatmul, sessionOptions.unpack}) {
+      engine({sessionOptions.optimization, sessionOptions.fuse, sessionOptions.recognize, sessionOptions.complexMatmul, sessionOptions.fastMath, sessionOptions.unpack}) {
   context->loadDialect<ToyDialect, func::FuncDialect, cf::ControlFlowDialect>();
 }
 

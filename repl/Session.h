@@ -23,6 +23,7 @@ struct SessionOptions {
   bool fuse = true;
   bool recognize = true;
   std::string complexMatmul = "auto";
+  bool fastMath = false;
   bool unpack = false;
   bool remarks = false;
   bool join = false; ///< statements in a row may become one function, so that what belongs together is seen together

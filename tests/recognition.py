@@ -67,6 +67,17 @@ POSITIVE = {
     "halves": ("var x = reshape(a, [4]); var co = cos(t[0]); var si = sin(t[0]); var x0 = x[:2]; var x1 = x[2:];\n"
                "print(cat([x0*co - x1*si, x0*si + x1*co]));", ["rope"]),
 }
+POSITIVE["rotate half"] = (
+    "var x = reshape(cat([a, b, c, d]), [2, 8]); var emb = cat([t, t], axis=-1);\n"
+    "var h = cat([-x[..., 4:], x[..., :4]], axis=-1); print(x*cos(cat([emb, emb], axis=-1)) + h*sin(cat([emb, emb], axis=-1)));", ["rope"])
+# Forms that round differently: only with --fast-math, otherwise reported.
+RELAXED = {
+    "division": ("var m = c*c + d*d; print((a*c + b*d)/m, (b*c - a*d)/m);", "div"),
+    "three multiplications": ("var p = c*(a + b); print(p - b*(c + d), p + a*(d - c));", "mul"),
+    "three matrix products": ("var p = (a + b)@c; print(p - b@(c + d), p + a@(d - c));", "matmul"),
+    "flat accumulation": ("print(e + a*c - b*d, f + a*d + b*c);", "mul"),
+    "magnitude": ("print(sqrt(a*a + b*b));", "abs"),
+}
 NEGATIVE = {
     "reference program 0": "print(a@b - c@d, a@d + c@b.T);", "products exchanged in im": "print(a@c - b@d, d@a + b@c);",
     "one product exchanged": "print(a@c - b@d, a@d + c@b);", "both products exchanged": "print(a@c - b@d, d@a + c@b);",
@@ -85,6 +96,8 @@ NEGATIVE = {
     "integers": "var p = i64(a); var q = i64(b); var r = i64(c); var s = i64(d); print(p*r - q*s, p*s + q*r);", "already complex": "var w = a + 1i*b; var z = c + 1i*d; print(w*z - z*z, w*z + z*w);",
     "other angle": "print(a*cos(t) - b*sin(t), a*sin(t + 1) + b*cos(t));", "radius differs": "print(a*cos(t), b*sin(t));", "masked real part": "print(where(a > 0, a*c, 0) - b*d, a*d + b*c);",
     "flat accumulation": "print(e + a*c - b*d, f + a*d + b*c);", "sum of one, product of other": "print(sum(a*c) - sum(b*d), sum(a*d) + sum(b*c));",
+    "halves of other tables": "var x = reshape(cat([a, b, c, d]), [4, 4]); var h = cat([-x[..., 2:], x[..., :2]], axis=-1); var u = cat([t, c]); var v = cat([c, t]); "
+                              "var g = cat([u, v], axis=-1); print(x*cos(g) + h*sin(g));",
     "Gauss, wrong sign": "var p = c*(a + b); print(p - b*(c + d), p - a*(d - c));",
 }
 
@@ -124,6 +137,17 @@ def check(toy, statements, kinds):
     return "\n".join(problems) or None
 
 
+def relaxed(toy, statements, kind):
+    text = f"def main() {{{SETUP}  {statements}\n}}\n"
+    allowed, _ = run(toy, ["--fast-math", "--remarks"], text)
+    strict, _ = run(toy, ["--remarks"], text)
+    if allowed.returncode != 0 or f"recognized {kind}:" not in allowed.stderr:
+        return f"not recognised with --fast-math\n{text}{allowed.stderr}"
+    if strict.returncode != 0 or f"recognized {kind}:" in strict.stderr or "--fast-math" not in strict.stderr:
+        return f"without --fast-math it must be reported, not raised\n{text}{strict.stderr}"
+    return None
+
+
 def orders(toy, sign):
     """All 24 orders of a, b, c, d in x*y + z*w beside a*c - b*d (or of differences beside a*c + b*d): 16 of them are products."""
     problems, products = [], 0
@@ -149,5 +173,7 @@ def all_cases():
         yield f"recognized: {name}", lambda toy, s=statements, k=kinds: check(toy, s, k)
     for name, statements in NEGATIVE.items():
         yield f"not recognized: {name}", lambda toy, s=statements: check(toy, s, [])
+    for name, (statements, kind) in RELAXED.items():
+        yield f"relaxed: {name}", lambda toy, s=statements, k=kind: relaxed(toy, s, k)
     for sign in "-+":
         yield f"orders of operands, {sign}", lambda toy, s=sign: orders(toy, s)

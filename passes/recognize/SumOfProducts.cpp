@@ -123,4 +123,13 @@ std::optional<ComplexProduct> matchProduct(const SumOfProducts &re, const SumOfP
   return product;
 }
 
+Value createByRule(OpBuilder &b, Location loc, StringRef name, ValueRange operands) {
+  OperationName opName(name, b.getContext());
+  RuleContext ctx(b.getContext(), opName.stripDialect(), operands, b.getDictionaryAttr({}));
+  if (failed(opName.getRegisteredInfo()->getInterface<TypeRuleOpInterface>()->inferTypes(ctx)))
+    return {};
+  OperationState state(loc, opName, operands, ctx.results);
+  return b.create(state)->getResult(0);
+}
+
 } // namespace toy
