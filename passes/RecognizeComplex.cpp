@@ -61,6 +61,8 @@ public:
     pairUp();
     for (const ComplexProduct &product : products)
       raise(product);
+    for (Operation *part : llvm::reverse(replaced))
+      eraseDead(part);
     for (Block &block : function.getBody()) {
       for (AddOp add : SmallVector<AddOp>(block.getOps<AddOp>()))
         raiseHalfSplit(add);
@@ -188,7 +190,10 @@ private:
     }
   }
 
-  void raise(const ComplexProduct &p) {
+  void raise(ComplexProduct p) {
+    for (Value *operand : {&p.a, &p.b, &p.c, &p.d}) // parts of products that were raised before
+      if (auto it = raised.find(*operand); it != raised.end())
+        *operand = it->second;
     Operation *re = p.re->root, *im = p.im->root, *earlier = re->isBeforeInBlock(im) ? re : im;
     OpBuilder b(earlier);
     Location loc = earlier->getLoc();
@@ -208,11 +213,29 @@ private:
       log.missed.push_back({loc, "`{0}` and `{1}` would be a complex product, but a factor's real and imaginary parts broadcast differently", {re->getLoc(), im->getLoc()}});
       return;
     }
-    re->getResult(0).replaceAllUsesWith(createByRule(b, loc, "toy.real", z));
-    im->getResult(0).replaceAllUsesWith(createByRule(b, loc, "toy.imag", z));
+    for (auto [part, name] : {std::pair(re, "toy.real"), std::pair(im, "toy.imag")}) {
+      Value value = createByRule(b, loc, name, z);
+      raised[part->getResult(0)] = value;
+      part->getResult(0).replaceAllUsesWith(value);
+      replaced.push_back(part);
+    }
     log.recognized.push_back({re->getLoc(), kindOf(p), p.form(), p.re->isMatrix ? "native" : "loop"});
     if (p.re->isMatrix)
       z.getDefiningOp()->setAttr("toy.recognized", b.getI64IntegerAttr(log.recognized.size() - 1));
+  }
+
+  /// What only led to sums that were replaced would look like more complex arithmetic.
+  void eraseDead(Operation *op) {
+    if (erased.contains(op) || !op->use_empty() || !isa<AddOp, SubOp, MulOp, NegOp, MatMulOp>(op))
+      return;
+    SmallVector<Operation *> operands;
+    for (Value operand : op->getOperands())
+      if (Operation *def = operand.getDefiningOp(); def && !llvm::is_contained(operands, def))
+        operands.push_back(def);
+    erased.insert(op);
+    op->erase();
+    for (Operation *def : operands)
+      eraseDead(def);
   }
 
   std::string kindOf(const ComplexProduct &p) {
@@ -351,6 +374,9 @@ private:
   RecognitionLog &log;
   std::vector<SumOfProducts> sums;
   std::vector<ComplexProduct> products;
+  llvm::DenseMap<Value, Value> raised; ///< sums, by the parts that took their places
+  SmallVector<Operation *> replaced;
+  llvm::DenseSet<Operation *> erased;
 };
 
 struct RecognizeComplexPass : impl::RecognizeComplexBase<RecognizeComplexPass> {
