@@ -110,8 +110,8 @@ void writeStats(Session &session, const Options &options) {
   }
   std::string json = fmt::format(
       "{{\"version\": \"0.1.0\", \"device\": \"cpu\", \"threads\": {}, \"compiles\": [{}], \"cache_hits\": {}, \"guards\": [], \"recognized\": [{}], "
-      "\"missed\": [{}], \"kernels\": {{{}}}, \"loops\": {}, \"repacks\": 0, \"copies\": {}, \"allocations\": {}, \"peak_bytes\": {}, \"phase_ms\": {{{}}}}}\n",
-      rt::threads(), compiles, session.cacheHits, recognized, missed, kernels, engine.loops, memory.copies, memory.allocations, memory.peakBytes, phases);
+      "\"missed\": [{}], \"kernels\": {{{}}}, \"loops\": {}, \"repacks\": {}, \"copies\": {}, \"allocations\": {}, \"peak_bytes\": {}, \"phase_ms\": {{{}}}}}\n",
+      rt::threads(), compiles, session.cacheHits, recognized, missed, kernels, engine.loops, engine.repacks, memory.copies, memory.allocations, memory.peakBytes, phases);
   rt::writeAtomically(options.stats, json, nullptr, 0);
 }
 

@@ -127,7 +127,7 @@ Val IRGen::callUser(const ast::Function &decl, const ast::Call &call, std::vecto
         continue;
       else
         size = "_";
-    values[i] = declaredAs(values[i], loose, parameter.name, ranges[i]);
+    values[i] = declaredAs(values[i], loose, parameter.name, ranges[i], &*parameter.type);
     std::swap(keep, fn().declaredSizes);
     if (!values[i].isTensor() || parameter.type->form != ast::TypeExpr::Tensor)
       continue;

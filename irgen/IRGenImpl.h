@@ -219,7 +219,8 @@ public:
   void define(const std::string &name, Val value, SourceRange range, bool declare);
   void print(llvm::ArrayRef<const ast::Expr *> values, SourceRange range, bool echo);
   void printVals(llvm::ArrayRef<Val> values, SourceRange range, bool echo);
-  Val declaredAs(Val value, const ast::TypeExpr &type, const std::string &name, SourceRange range);
+  /// Widens a value to a declared type and checks it; errors show `signature` where the sizes of `type` are loosened.
+  Val declaredAs(Val value, const ast::TypeExpr &type, const std::string &name, SourceRange range, const ast::TypeExpr *signature = nullptr);
   Val structValue(const ast::Struct &decl, const ast::Expr &value);
   Val makeStruct(const ast::Struct &decl, std::vector<Val> values, SourceRange range);
   TypeDesc typeOf(const ast::TypeExpr &type, std::map<std::string, Dim> *sizes);

@@ -172,7 +172,11 @@ TypeDesc IRGen::typeOf(const ast::TypeExpr &type, std::map<std::string, Dim> *si
 }
 
 /// A value under a declared type: dtypes widen, ranks agree, numbers agree; names and `_` take what comes.
-Val IRGen::declaredAs(Val value, const ast::TypeExpr &type, const std::string &name, SourceRange range) {
+Val IRGen::declaredAs(Val value, const ast::TypeExpr &type, const std::string &name, SourceRange range, const ast::TypeExpr *signature) {
+  auto written = [&] { // as the signature has it
+    const ast::TypeExpr &shown = signature ? *signature : type;
+    return shown.name + (shown.sizes.empty() ? "" : "[" + llvm::join(shown.sizes, ", ") + "]");
+  };
   auto refuse = [&](const std::string &declared) { fail(DiagId::DeclaredType, range, {name, declared, value.kind == Val::DTypeRef ? "a dtype" : value.type().str()}); };
   if (type.form == ast::TypeExpr::Tuple) {
     if (value.kind != Val::Tuple || value.elements.size() != type.elements.size())
@@ -202,13 +206,13 @@ Val IRGen::declaredAs(Val value, const ast::TypeExpr &type, const std::string &n
   DType have = value.tensor().getDtype();
   bool widens = have == dtype || value.weak || promote({have}, {dtype}) == dtype;
   if (!widens || kindOf(have) > kindOf(dtype) || value.tensor().getRank() != static_cast<int64_t>(type.sizes.size()))
-    refuse(declared ? declared.str() : type.name);
+    refuse(written());
   for (auto [i, size] : llvm::enumerate(type.sizes)) {
     if (size == "_")
       continue;
     Dim want = *Dim::parse(context, size), got = value.tensor().getDim(i);
     if (want.isNumber() && got.isNumber() && want != got)
-      refuse(declared ? declared.str() : type.name);
+      refuse(written());
     if (want != got && (want.isNumber() || fn().declaredSizes.count(want.str())))
       create("check_equal", range, {sizeOf(value.value, i, range), sizeExpression(want, range)},
              {stringAttr("what", "declared and actual size of axis " + std::to_string(i) + " of `" + name + "`")});

@@ -86,6 +86,8 @@ static void toy_rt_planar_gemm(rt::Tensor *a, rt::Tensor *b, const int64_t *xVie
   rt::PlanarOperand x{stridedView(*a, xView), stridedView(*b, xView), (flags & 1) != 0}, y{stridedView(*c, yView), stridedView(*d, yView), (flags & 2) != 0};
   rt::ComplexProduct used;
   auto [re, im] = rt::planarMatmul(x, y, static_cast<rt::ComplexProduct>(flags >> 2), used);
+  if (used == rt::ComplexProduct::Native)
+    abiState().repacks += 3; // both factors in, the result out
   ++abiState().kernels["planar_gemm_" + std::string(nameOf(a->dtype)) + "_" + std::string(rt::nameOf(used))];
   rt::poll();
   results[0] = re.take();

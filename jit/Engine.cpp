@@ -276,6 +276,7 @@ void Engine::recognize(mlir::ModuleOp module, StringRef symbol, BodyLookup bodyO
 EngineStats &Engine::stats() {
   impl->stats.kernels = abiState().kernels;
   impl->stats.loops = abiLoops();
+  impl->stats.repacks = abiState().repacks;
   return impl->stats;
 }
 

@@ -26,6 +26,7 @@ struct EngineOptions {
 /// Counters of compiled code, for --stats.
 struct EngineStats {
   int64_t loops = 0;                       ///< fused loop nests run
+  int64_t repacks = 0;                     ///< conversions between planar and interleaved matrices
   std::map<std::string, int64_t> kernels; ///< library kernels called
 };
 

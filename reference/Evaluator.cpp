@@ -85,6 +85,26 @@ void Frame::run(Operation *op) {
     rt::fail(DiagId::Internal, {"no evaluation of " + op->getName().getStringRef().str()});
 }
 
+/// `x[…] = v` on a top-level variable: the variable gives up its value right before the update, which then happens in place. Only where nothing can
+/// fail any more (sizes are known, stores follow), so that a failed statement still changes nothing.
+static GlobalLoadOp updatedGlobal(Operation &op) {
+  auto update = dyn_cast<SliceStoreOp>(op);
+  auto load = update ? update.getX().getDefiningOp<GlobalLoadOp>() : GlobalLoadOp();
+  if (!load || load->getBlock() != op.getBlock() || !update->hasOneUse() || !tensorTypeOf(update.getX()).hasStaticShape() || !tensorTypeOf(update.getValues()).hasStaticShape() ||
+      !llvm::all_of(update.getCounts(), [](Value v) { return v.getDefiningOp<ConstantOp>(); }))
+    return {};
+  auto store = dyn_cast<GlobalStoreOp>(*update->user_begin());
+  if (!store || store.getName() != load.getName())
+    return {};
+  for (Operation *user : load->getUsers())
+    if (user != update && (isa<ReshapeOp, ViewAsRealOp, ViewAsComplexOp, RelabelOp, GlobalStoreOp>(user) || user->getBlock() != op.getBlock() || !user->isBeforeInBlock(update)))
+      return {};
+  for (Operation *next = op.getNextNode(); next; next = next->getNextNode())
+    if (!isa<GlobalStoreOp, ConstantOp, func::ReturnOp>(next))
+      return {};
+  return load;
+}
+
 std::vector<rt::Value> Evaluator::call(func::FuncOp function, std::vector<rt::Value> arguments) {
   if (++depth > 10000) {
     --depth;
@@ -130,8 +150,11 @@ std::vector<rt::Value> Evaluator::call(func::FuncOp function, std::vector<rt::Va
                                                                           : environment.callExternal(call.getCallee().str(), std::move(operands));
           for (auto [result, value] : llvm::zip_equal(call.getResults(), results))
             frame.values[result] = std::move(value);
-        } else
-          frame.run(&op);
+          continue;
+        }
+        if (GlobalLoadOp load = updatedGlobal(op))
+          environment.releaseGlobal(load.getName().str());
+        frame.run(&op);
       }
     } catch (rt::Error &) {
       callChain.push_back(current->getLoc());

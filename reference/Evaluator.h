@@ -20,6 +20,8 @@ public:
   /// The leaf of a top-level variable: `x`, or `p.0` of a tuple or struct.
   virtual rt::Value getGlobal(const std::string &name) = 0;
   virtual void setGlobal(const std::string &name, rt::Value value) = 0;
+  /// The variable is about to be set: it gives up its value.
+  virtual void releaseGlobal(const std::string &name) = 0;
   virtual const std::vector<std::string> &arguments() = 0;
   virtual rt::RandomState &random() = 0;
   /// Whether a function exists as compiled code, which is then called instead of being evaluated.

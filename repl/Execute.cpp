@@ -111,8 +111,9 @@ bool Session::worthCompiling(ModuleOp module, StringRef symbol) {
         if (auto callee = it->second->module->lookupSymbol<func::FuncOp>(call.getCallee()); callee && callee->hasAttr("toy.library"))
           callee.walk([&](Operation *inner) { self(self, inner); });
     ++operations;
-    if (op->hasTrait<OpTrait::Elementwise>() || op->hasTrait<OpTrait::IndexMap>() || op->hasTrait<OpTrait::Reduction>())
-      for (Type type : llvm::concat<Type>(SmallVector<Type>(op->getResultTypes()), SmallVector<Type>(op->getOperandTypes())))
+    bool reduces = op->hasTrait<OpTrait::Reduction>(); // reads all of its operand; the others write all of their result
+    if (op->hasTrait<OpTrait::Elementwise>() || op->hasTrait<OpTrait::IndexMap>() || reduces)
+      for (Type type : reduces ? TypeRange(op->getOperandTypes()) : TypeRange(op->getResultTypes()))
         if (auto tensor = dyn_cast<TensorType>(type))
           work += static_cast<double>(tensor.getStaticCount().value_or(1 << 20));
   };

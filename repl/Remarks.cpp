@@ -37,6 +37,13 @@ std::vector<RecognitionRemark> Session::recognition() {
   return all;
 }
 
+bool Session::isInFunctionOf(const std::string &text, SourceRange range) const {
+  return std::any_of(functions.begin(), functions.end(), [&](auto &entry) {
+    SourceRange body = entry.second->range;
+    return text.find(entry.first) != std::string::npos && body.buffer == range.buffer && body.begin <= range.begin && range.end <= body.end;
+  });
+}
+
 /// What is new since the last time.
 void Session::showRemarks() {
   for (const RecognitionRemark &r : recognition()) {

@@ -27,6 +27,7 @@ struct Prompt {
   }
   void load(const std::string &path);
   void emit(const std::string &arguments);
+  void explain(const std::string &text);
   void set(const std::string &arguments);
   void quit(const std::string &) { leave = true; }
 };
@@ -81,6 +82,18 @@ void Prompt::emit(const std::string &arguments) {
     return;
   std::string error, out = session.getEngine().emit(*module, stage, error);
   rt::output(error.empty() ? out : error + "\n");
+}
+
+void Prompt::explain(const std::string &text) {
+  auto module = session.lower("<explain>", text.ends_with(";") ? text : text + ";");
+  session.showDiagnostics();
+  if (!module)
+    return;
+  std::string error, real = session.getEngine().emit(*module, "unpacked", error);
+  for (const RecognitionRemark &r : session.recognition())
+    if (r.file == "<explain>" || session.isInFunctionOf(text, r.range))
+      rt::output(r.kind.empty() ? fmt::format("missed: {}\n", r.text) : fmt::format("{}: {} ({})\n", r.kind, r.text, r.strategy));
+  rt::output(error.empty() ? real : error + "\n");
 }
 
 void Prompt::set(const std::string &arguments) {

@@ -211,9 +211,13 @@ OwningOpRef<ModuleOp> Session::lower(std::string name, std::string text) {
   }
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(context.get()));
   TopLevel top;
-  if (!generate(*module, statements, *this, diagnostics, top))
-    return {};
-  return module;
+  std::vector<std::string> outer;
+  std::swap(outer, pendingInstances);
+  bool ok = generate(*module, statements, *this, diagnostics, top);
+  for (const std::string &key : pendingInstances) // the module is only shown: what it holds is not kept
+    instances.erase(key);
+  std::swap(outer, pendingInstances);
+  return ok ? std::move(module) : OwningOpRef<ModuleOp>();
 }
 
 const TypeDesc *Session::global(const std::string &name) {
@@ -293,5 +297,7 @@ void Session::setGlobal(const std::string &name, rt::Value value) {
   }
   globals[name] = std::move(value);
 }
+
+void Session::releaseGlobal(const std::string &name) { globals[name] = rt::TensorRef(); }
 
 } // namespace toy

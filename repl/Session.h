@@ -66,6 +66,8 @@ public:
   Engine &getEngine() { return engine; }
   /// Every place once, in the order of the text.
   std::vector<RecognitionRemark> recognition();
+  /// Whether a place is inside a function that a text names.
+  bool isInFunctionOf(const std::string &text, SourceRange range) const;
 
   // IRGenHost
   const TypeDesc *global(const std::string &name) override;
@@ -80,6 +82,7 @@ public:
   // Environment
   rt::Value getGlobal(const std::string &name) override;
   void setGlobal(const std::string &name, rt::Value value) override;
+  void releaseGlobal(const std::string &name) override;
   const std::vector<std::string> &arguments() override { return scriptArguments; }
   rt::RandomState &random() override { return randomState; }
   bool isCompiled(const std::string &symbol) override { return engine.has(symbol); }

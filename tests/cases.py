@@ -184,7 +184,7 @@ def prompt(toy):
         try:
             child.expect_exact("toy> ")
             for line, answer in (("1 + 1", "2"), ("var x = [1, 2, 3];", ""), ("x * 2", "[2.0, 4.0, 6.0]"), ("x[7] = 1", "T0324"), ("x", "[1.0, 2.0, 3.0]"),
-                                 (":vars", "x: f64[3]"), ("?sqrt", "square root")):
+                                 (":vars", "x: f64[3]"), (":explain (x*3 - x*2, x*2 + x*3)", "mul: re = a*c - b*d"), ("?sqrt", "square root")):
                 child.sendline(line)
                 if answer:
                     child.expect_exact(answer)
@@ -254,7 +254,22 @@ def products_agree(toy):
     return None
 
 
+def updates_in_place(toy):
+    """`x[…] = v` at the top level copies only when another variable holds the same values; a failed update changes nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        stats = os.path.join(folder, "s.json")
+        text = "var x = zeros(1000000);\nx[5] = 1.0;\nx[6] += 2;\nx[7:9] = 3;\nx[-1] = x[5] + x[6];\nvar y = x;\ny[5] = 7;\nprint(x[5], y[5], x[6], x[-1], sum(x));\n"
+        path = os.path.join(folder, "p.toy")
+        pathlib.Path(path).write_text(text, encoding="utf-8")
+        done = run([toy, f"--stats={stats}", path])
+        problem = same("output", done.stdout, "1.0 7.0 2.0 3.0 12.0\n") or same("copies", json.load(open(stats))["copies"], 1)
+        if problem:
+            return problem
+    failed = run([toy, "-e", "var x = [1, 2, 3]; x[0] = 5; print(x); x[1:] = [1, 2, 3];"])
+    return same("status", failed.returncode, 1) or same("output", failed.stdout, "[5.0, 2.0, 3.0]\n")
+
+
 def all_cases():
-    cases = [command_line, emit_stages, fused_chain, npy_files, hostile_sources, session_keeps_state, prompt, real_model, products_agree]
+    cases = [command_line, updates_in_place, emit_stages, fused_chain, npy_files, hostile_sources, session_keeps_state, prompt, real_model, products_agree]
     named = [(c.__name__.replace("_", " "), c) for c in cases]
     return named + [(f"printed {name} read back", print_and_read_back(name, 1000000 if name in ("f32", "f64", "c64", "c128") else 100000)) for name in DTYPES]

@@ -151,6 +151,8 @@ def main():
             results.add(name, job.result())
         except subprocess.TimeoutExpired as error:
             results.add(name, f"timed out: {error.cmd}")
+    if not only:
+        print(f"random programs: {random_programs.recognized['products']} forms recognised, {random_programs.recognized['near misses']} near misses reported")
     print(f"{results.passed} passed, {results.failed} failed, {results.skipped} skipped")
     return 1 if results.failed or not results.passed else 0
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random well-typed programs: the reference evaluator and compiled code at every setting print the same bits."""
+import json
 import random
 import subprocess
 import tempfile
@@ -54,7 +55,7 @@ class Generator:
 
     def step(self):
         kind = self.choose(["unary", "binary", "binary", "binary", "reduce", "reduce", "shape", "slice", "where", "matmul", "scalar", "store", "loop",
-                            "cumulate", "complexparts", "concat"])
+                            "cumulate", "complexparts", "concat", "hidden", "hidden"])
         getattr(self, "step_" + kind)()
 
     def step_unary(self):
@@ -132,6 +133,22 @@ class Generator:
         name, d, s = self.pick(lambda d, s: len(s) > 0 and s[0] < 40)
         self.new(f"cat({name}, {name})", d, (2 * s[0],) + s[1:])
 
+    def step_hidden(self):
+        """Complex products written in real arithmetic, exactly or with one mistake."""
+        dtype, shape = self.choose([("f64", (3, 3)), ("f32", (4,)), ("f64", (2, 3)), ("f32", ())])
+        a, b, c, d = (self.new(self.constant(dtype, shape), dtype, shape) for _ in range(4))
+        times = "@" if shape == (3, 3) and self.random.random() < 0.5 else "*"
+        order = (lambda x, y: f"{x}{times}{y}") if times == "@" else (lambda x, y: self.choose([f"{x}*{y}", f"{y}*{x}"]))
+        re, im = self.choose([("-", "+"), ("+", "-"), ("-", "+")])
+        if self.random.random() < 0.35:  # a near miss: a sign, an operand, or an order
+            re, a, c = self.choose([(im, a, c), (re, d, c), (re, c, a)])
+        first, second = (f"{order(a, c)} {re} {order(b, d)}", f"{order(a, d)} {im} {order(b, c)}")
+        if self.random.random() < 0.2:
+            first, second = f"0.5 * ({first})", f"{a} - ({second})"
+        x, y = self.new(first, dtype, shape), self.new(second, dtype, shape)
+        if self.random.random() < 0.3:
+            self.new(f"complex({x}, {y})", "c64" if dtype == "f32" else "c128", shape)
+
     def program(self):
         for _ in range(5):
             dtype = self.choose(["f64", "f64", "f32", "c128", "c64", "i64", "i32"])
@@ -147,7 +164,9 @@ class Generator:
         return f"def main() {{\n  {inside}\n  {prints}\n}}\n"
 
 
-SETTINGS = [["--jit=always", "-O2", "--unpack"], ["--jit=always", "-O2"], ["--jit=always", "-O0"], ["--jit=always", "-O2", "--no-fuse"], ["--jit=always", "-O3", "--threads=1"], ["--jit=always"]]
+SETTINGS = [["--jit=always", "-O2", "--unpack"], ["--jit=always", "-O2"], ["--jit=always", "-O2", "--no-recognize"], ["--jit=always", "-O0"],
+            ["--jit=always", "-O2", "--no-fuse"], ["--jit=always", "-O3", "--threads=1"], ["--jit=always"]]
+recognized = {"products": 0, "near misses": 0}  # over all programs of a run
 
 
 def output(toy, flags, path):
@@ -168,4 +187,9 @@ def check(toy, seed):
             if got[:2] != want[:2]:
                 lines = [f"  {a!r}\n  {b!r}" for a, b in zip(want[1].splitlines(), got[1].splitlines()) if a != b][:3]
                 return f"{flags} differs (evaluator, compiled):\n" + "\n".join(lines) + f"\n{got[2]}\n{text}"
+        with tempfile.NamedTemporaryFile(suffix=".json") as stats:
+            output(toy, [f"--stats={stats.name}"], file.name)
+            found = json.load(open(stats.name, encoding="utf-8"))
+            recognized["products"] += len(found["recognized"])
+            recognized["near misses"] += len(found["missed"])
     return None
