@@ -343,7 +343,7 @@ std::string Engine::emit(mlir::ModuleOp module, StringRef stage, std::string &er
   SmallString<0> buffer;
   raw_svector_ostream assembly(buffer);
   legacy::PassManager passes;
-  if (impl->machine->addPassesToEmitFile(passes, assembly, nullptr, CodeGenFileType::AssemblyFile)) {
+  if (impl->machine->addPassesToEmitFile(passes, assembly, nullptr, stage == "obj" ? CodeGenFileType::ObjectFile : CodeGenFileType::AssemblyFile)) {
     error = "the target writes no assembly";
     return "";
   }

@@ -203,7 +203,7 @@ static std::function<Elem(const Elem *)> binaryFunction(StringRef name, DType dx
   if (name == "div")
     return [=](const Elem *x) {
       if (complex && !realRight)
-        return fromComplex(rt::divide({x[0].re, x[0].im}, {x[1].re, x[1].im}), d);
+        return fromComplex((single ? rt::divideSingle : rt::divide)({x[0].re, x[0].im}, {x[1].re, x[1].im}), d);
       return Elem{0, r(x[0].re / x[1].re), complex ? r(x[0].im / x[1].re) : 0};
     };
   if (name == "complex")

@@ -174,10 +174,21 @@ c128 divide(c128 x, c128 y) {
   double largest = std::max(std::fabs(c), std::fabs(d));
   if (!std::isfinite(a) || !std::isfinite(b) || !std::isfinite(c) || !std::isfinite(d) || largest == 0)
     return divideSpecial(a, b, c, d);
+  auto isModerate = [](double v) { return v == 0 || (std::fabs(v) > 0x1p-400 && std::fabs(v) < 0x1p400); };
+  if (isModerate(a) && isModerate(b) && isModerate(c) && isModerate(d)) { // no product leaves the range: scaling would change nothing
+    double denominator = c * c + d * d, bd = b * d, ad = -a * d;
+    return {(std::fma(a, c, bd) + std::fma(b, d, -bd)) / denominator, (std::fma(b, c, ad) + std::fma(-a, d, -ad)) / denominator};
+  }
   int scale = std::ilogb(largest);
   double cScaled = std::scalbn(c, -scale), dScaled = std::scalbn(d, -scale), denominator = cScaled * cScaled + dScaled * dScaled;
   ScaledSum re{Split(a), Split(c), Split(b), Split(d)}, im{Split(b), Split(c), Split(-a), Split(d)};
   return {std::scalbn(re.value / denominator, re.exponent - 2 * scale), std::scalbn(im.value / denominator, im.exponent - 2 * scale)};
+}
+
+c128 divideSingle(c128 x, c128 y) {
+  double a = x.real(), b = x.imag(), c = y.real(), d = y.imag(), denominator = c * c + d * d;
+  double re = (a * c + b * d) / denominator, im = (b * c - a * d) / denominator;
+  return std::isnan(re) && std::isnan(im) ? divideSpecial(a, b, c, d) : c128(re, im);
 }
 
 static c128 product(c128 x, c128 y) {

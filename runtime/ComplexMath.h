@@ -15,9 +15,11 @@ using ComplexFunction = c128 (*)(c128);
 /// Null for an unknown name.
 ComplexFunction complexFunction(std::string_view name);
 
-/// Never over- or underflows where the quotient is representable: operands are scaled by powers of two (exact), then the plain formula; C99's
-/// infinities and zeros are repaired at the end.
+/// Never over- or underflows where the quotient is representable, each part within 2 ulp whatever cancels; C99's infinities and zeros.
 c128 divide(c128 x, c128 y);
+/// The quotient of c64 values, in double: products are exact there and nothing overflows, so the plain formula serves. Compiled code has the
+/// same operations inline.
+c128 divideSingle(c128 x, c128 y);
 /// z**n by repeated squaring; z**0 is 1.
 c128 power(c128 z, int64_t n);
 /// exp(w log z); integral real w up to 2^31 by repeated squaring; 0**w is 0 for positive real w.

@@ -52,6 +52,7 @@ private:
   Element complexBinary(llvm::StringRef name, Element x, Element y, DType dtype);
   llvm::Value *compare(llvm::StringRef name, Element x, Element y, DType dtype);
   Element divide(Element x, Element y, DType dx, DType dy);
+  Element divideSingle(Element x, Element y);
   llvm::Value *integerOp(llvm::StringRef name, llvm::Value *x, llvm::Value *y, DType dtype);
   llvm::Value *libm(llvm::StringRef name, DType dtype, llvm::ArrayRef<llvm::Value *> args);
   llvm::Value *toF64(llvm::Value *x) { return x->getType()->isDoubleTy() ? x : b.CreateFPExt(x, b.getDoubleTy()); }

@@ -111,7 +111,42 @@ Element ScalarEmitter::unary(StringRef name, Element x, DType dtype) {
 Element ScalarEmitter::divide(Element x, Element y, DType dx, DType dy) {
   if (!isComplex(dy))
     return {b.CreateFDiv(x.re, y.re), x.im ? b.CreateFDiv(x.im, y.re) : nullptr};
+  if (dy == DType::C64)
+    return divideSingle(cast(x, dx, dy), y);
   return complexBinary("div", cast(x, dx, dy), y, dy);
+}
+
+/// rt::divideSingle, with selects in place of branches so that loops vectorize: (a + ib)/(c + id) by the plain formula in double, then C99 Annex G
+/// where both parts are NaN.
+Element ScalarEmitter::divideSingle(Element x, Element y) {
+  Value *a = toF64(x.re), *b_ = toF64(x.im), *c = toF64(y.re), *d = toF64(y.im);
+  auto times = [&](Value *u, Value *v) { return b.CreateFMul(u, v); };
+  auto constant = [&](double v) { return ConstantFP::get(b.getDoubleTy(), v); };
+  auto absolute = [&](Value *v) { return b.CreateUnaryIntrinsic(Intrinsic::fabs, v); };
+  Value *infinity = ConstantFP::getInfinity(b.getDoubleTy());
+  auto isInfinite = [&](Value *v) { return b.CreateFCmpOEQ(absolute(v), infinity); };
+  auto isFinite = [&](Value *v) { return b.CreateFCmpOLT(absolute(v), infinity); };
+  auto isNan = [&](Value *v) { return b.CreateFCmpUNO(v, v); };
+  auto boxed = [&](Value *v) { return b.CreateBinaryIntrinsic(Intrinsic::copysign, b.CreateSelect(isInfinite(v), constant(1), constant(0)), v); };
+  Value *denominator = b.CreateFAdd(times(c, c), times(d, d));
+  Value *re = b.CreateFDiv(b.CreateFAdd(times(a, c), times(b_, d)), denominator), *im = b.CreateFDiv(b.CreateFSub(times(b_, c), times(a, d)), denominator);
+  // From the last case to the first.
+  Value *nan = ConstantFP::getNaN(b.getDoubleTy()), *reSpecial = nan, *imSpecial = nan;
+  auto override = [&](Value *condition, Value *real, Value *imaginary) {
+    reSpecial = b.CreateSelect(condition, real, reSpecial);
+    imSpecial = b.CreateSelect(condition, imaginary, imSpecial);
+  };
+  Value *c1 = boxed(c), *d1 = boxed(d), *a1 = boxed(a), *b1 = boxed(b_);
+  override(b.CreateAnd(b.CreateOr(isInfinite(c), isInfinite(d)), b.CreateAnd(isFinite(a), isFinite(b_))),
+           times(constant(0), b.CreateFAdd(times(a, c1), times(b_, d1))), times(constant(0), b.CreateFSub(times(b_, c1), times(a, d1))));
+  override(b.CreateAnd(b.CreateOr(isInfinite(a), isInfinite(b_)), b.CreateAnd(isFinite(c), isFinite(d))),
+           times(infinity, b.CreateFAdd(times(a1, c), times(b1, d))), times(infinity, b.CreateFSub(times(b1, c), times(a1, d))));
+  Value *zero = b.CreateAnd(b.CreateFCmpOEQ(c, constant(0)), b.CreateFCmpOEQ(d, constant(0)));
+  Value *signedInfinity = b.CreateBinaryIntrinsic(Intrinsic::copysign, infinity, c);
+  override(b.CreateAnd(zero, b.CreateNot(b.CreateAnd(isNan(a), isNan(b_)))), times(signedInfinity, a), times(signedInfinity, b_));
+  Value *special = b.CreateAnd(isNan(re), isNan(im));
+  auto single = [&](Value *v) { return b.CreateFPTrunc(v, b.getFloatTy()); };
+  return {single(b.CreateSelect(special, reSpecial, re)), single(b.CreateSelect(special, imSpecial, im))};
 }
 
 Value *ScalarEmitter::integerOp(StringRef name, Value *x, Value *y, DType dtype) {
