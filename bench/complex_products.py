@@ -25,7 +25,7 @@ def median(flags, left, right, dtype, rounds):
     return statistics.median(float(line.split()[0]) for line in out.splitlines()[3:]) * 1e3
 
 
-def compare(name, left, right, dtype, rounds=21, runs=7):
+def compare(name, left, right, dtype, rounds=15, runs=3):
     rows = {"recognised": [], "as written": ["--no-recognize"], "gauss": ["--complex-matmul=gauss"]}
     times = {key: [] for key in rows}
     for _ in range(runs):

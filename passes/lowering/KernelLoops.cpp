@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Loops over the result of a group, and the call of the kernel that holds them.
+#include "passes/lowering/KernelEmitter.h"
+
+#include "runtime/Value.h"
+
+using namespace llvm;
+
+namespace toy {
+
+static constexpr int64_t parallelElements = 1 << 15;
+
+void KernelEmitter::loop(Value *begin, Value *end, function_ref<void(Value *)> body) {
+  auto saved = memo;
+  BasicBlock *entry = k.GetInsertBlock(), *header = BasicBlock::Create(k.getContext(), "loop", kernel);
+  BasicBlock *exit = BasicBlock::Create(k.getContext(), "done", kernel);
+  k.CreateCondBr(k.CreateICmpSLT(begin, end), header, exit);
+  k.SetInsertPoint(header);
+  PHINode *i = k.CreatePHI(k.getInt64Ty(), 2, "i");
+  i->addIncoming(begin, entry);
+  body(i);
+  Value *next = k.CreateAdd(i, i64(1), "", true, true);
+  i->addIncoming(next, k.GetInsertBlock());
+  k.CreateCondBr(k.CreateICmpSLT(next, end), header, exit);
+  k.SetInsertPoint(exit);
+  memo = saved;
+}
+
+KernelEmitter::Indices KernelEmitter::decode(Value *linear, ArrayRef<Value *> sizes) {
+  Indices out(sizes.size());
+  for (size_t i = sizes.size(); i-- > 1;) {
+    out[i] = k.CreateURem(linear, sizes[i]);
+    linear = k.CreateUDiv(linear, sizes[i]);
+  }
+  if (!sizes.empty())
+    out[0] = linear;
+  return out;
+}
+
+void KernelEmitter::begin() {
+  Type *i64Type = k.getInt64Ty(), *pointer = k.getPtrTy();
+  auto *type = FunctionType::get(k.getVoidTy(), {pointer, i64Type, i64Type}, false);
+  kernel = Function::Create(type, Function::InternalLinkage, name + ".loop" + (parts++ ? std::to_string(parts) : ""), module);
+  kernel->addFnAttr(Attribute::getWithUWTableKind(k.getContext(), UWTableKind::Default));
+  k.SetInsertPoint(BasicBlock::Create(k.getContext(), "entry", kernel));
+  BasicBlock *body = BasicBlock::Create(k.getContext(), "body", kernel);
+  k.CreateBr(body);
+  k.SetInsertPoint(body);
+  rangeBegin = kernel->getArg(1);
+  rangeEnd = kernel->getArg(2);
+  captured.clear();
+  captures.clear();
+  memo.clear();
+}
+
+void KernelEmitter::finish(Value *callerRange, Value *callerGrain, bool parallel) {
+  k.CreateRetVoid();
+  // The loop's real work is in a function of its own whose pointer parameters do not alias: LLVM then vectorizes without run-time checks.
+  SmallVector<Type *> types;
+  for (Value *v : captured)
+    types.push_back(v->getType());
+  types.append({k.getInt64Ty(), k.getInt64Ty()});
+  auto *type = FunctionType::get(k.getVoidTy(), types, false);
+  Function *work = Function::Create(type, Function::InternalLinkage, kernel->getName() + ".work", module);
+  work->copyAttributesFrom(kernel);
+  work->addFnAttr(Attribute::NoInline);
+  work->splice(work->end(), kernel);
+  for (auto [i, v] : enumerate(captured)) {
+    Value *loaded = captures[v];
+    loaded->replaceAllUsesWith(work->getArg(i));
+    auto *load = cast<LoadInst>(loaded);
+    auto *slot = dyn_cast<Instruction>(load->getPointerOperand());
+    load->eraseFromParent();
+    if (slot && slot->use_empty())
+      slot->eraseFromParent();
+    if (v->getType()->isPointerTy())
+      work->addParamAttr(i, Attribute::NoAlias);
+  }
+  kernel->getArg(1)->replaceAllUsesWith(work->getArg(captured.size()));
+  kernel->getArg(2)->replaceAllUsesWith(work->getArg(captured.size() + 1));
+  if (!parallel) {
+    SmallVector<Value *> arguments(captured);
+    arguments.append({caller.getInt64(0), callerRange});
+    caller.CreateCall(work, arguments);
+    kernel->eraseFromParent();
+    return;
+  }
+  IRBuilder<> t(BasicBlock::Create(k.getContext(), "entry", kernel));
+  SmallVector<Value *> arguments;
+  for (auto [i, v] : enumerate(captured))
+    arguments.push_back(t.CreateLoad(v->getType(), t.CreateConstInBoundsGEP1_64(t.getInt64Ty(), kernel->getArg(0), i)));
+  arguments.append({kernel->getArg(1), kernel->getArg(2)});
+  t.CreateCall(work, arguments);
+  t.CreateRetVoid();
+  Function *function = caller.GetInsertBlock()->getParent();
+  IRBuilder<> entry(&function->getEntryBlock(), function->getEntryBlock().begin());
+  Value *context = entry.CreateAlloca(entry.getInt64Ty(), entry.getInt32(std::max<size_t>(captured.size(), 1)));
+  for (auto [i, v] : enumerate(captured))
+    caller.CreateStore(v, caller.CreateConstInBoundsGEP1_64(caller.getInt64Ty(), context, i));
+  ScalarEmitter(module, caller).call("toy_rt_parallel_for", caller.getVoidTy(), {kernel, context, callerRange, callerGrain});
+}
+
+/// Whether the group only combines values of one shape, so that one counter serves all.
+bool KernelEmitter::isAllElementwise(mlir::Value of) {
+  auto sizes = tensorTypeOf(of).getSizes();
+  auto fits = [&](mlir::Value v) { return tensorTypeOf(v).isScalar() || tensorTypeOf(v).getSizes() == sizes; };
+  SmallVector<mlir::Value> work = {of};
+  SmallPtrSet<void *, 16> seen;
+  while (!work.empty()) {
+    mlir::Value v = work.pop_back_val();
+    if (!seen.insert(v.getAsOpaquePointer()).second)
+      continue;
+    if (!fits(v))
+      return false;
+    mlir::Operation *def = v.getDefiningOp();
+    if (!def || tensorTypeOf(v).isScalar())
+      continue;
+    if (isa<FullOp>(def))
+      continue;
+    if (auto part = dyn_cast<PartOp>(def)) { // the same counter, doubled
+      if (part.getX().getDefiningOp())
+        return false;
+      continue;
+    }
+    if (!def->hasTrait<OpTrait::Elementwise>())
+      return false;
+    append_range(work, def->getOperands());
+  }
+  return true;
+}
+
+Value *KernelEmitter::product(ArrayRef<Value *> values) {
+  Value *out = caller.getInt64(1);
+  for (Value *v : values)
+    out = caller.CreateMul(out, v);
+  return out;
+}
+
+/// Joins along the last axis that are read at the index of the result itself.
+void KernelEmitter::collectConcats(mlir::Value value, SmallVectorImpl<ConcatOp> &concats) {
+  mlir::Operation *def = value.getDefiningOp();
+  auto sameRow = [&](mlir::Value v) {
+    TensorType type = tensorTypeOf(v);
+    return type.getRank() > 0 && type.getDim(type.getRank() - 1) == rootType.getDim(rootType.getRank() - 1);
+  };
+  if (auto concat = dyn_cast_if_present<ConcatOp>(def); concat && concat.getAxis() == static_cast<uint64_t>(tensorTypeOf(value).getRank() - 1)) {
+    concats.push_back(concat);
+    return;
+  }
+  if (def && def->hasTrait<OpTrait::Elementwise>())
+    for (mlir::Value operand : def->getOperands())
+      if (sameRow(operand))
+        collectConcats(operand, concats);
+}
+
+void KernelEmitter::loopOverRow(Value *size, function_ref<void(Value *)> body) {
+  SmallVector<ConcatOp> concats;
+  collectConcats(root, concats);
+  auto lastSizes = [](ConcatOp op) { return map_to_vector(op.getParts(), [](mlir::Value part) { return tensorTypeOf(part).getDims().back(); }); };
+  if (concats.empty() || any_of(concats, [&](ConcatOp op) { return lastSizes(op) != lastSizes(concats[0]); }))
+    return loop(i64(0), size, body);
+  splitConcats.insert(concats.begin(), concats.end());
+  splitBegin = i64(0);
+  for (auto [part, value] : enumerate(concats[0].getParts())) {
+    Value *end = k.CreateAdd(splitBegin, this->size(value, tensorTypeOf(value).getRank() - 1), "", true, true);
+    splitPart = part;
+    loop(splitBegin, end, [&](Value *j) {
+      splitIndex = j;
+      body(j);
+    });
+    splitBegin = end;
+  }
+  splitConcats.clear();
+}
+
+/// One loop over rows (all axes but the last, or everything when flat), one over the last axis.
+void KernelEmitter::emitMap() {
+  auto pack = root.getDefiningOp<PackOp>();
+  // Pairs: one step computes both parts and stores them side by side.
+  int64_t axes = rootType.getRank() - (pack ? 1 : 0);
+  flat = pack ? isAllElementwise(pack.getRe()) && isAllElementwise(pack.getIm()) : isAllElementwise(root);
+  SmallVector<Value *> sizes;
+  for (int64_t axis = 0; axis < axes; ++axis)
+    sizes.push_back(callerSize(root, axis));
+  auto store = [&](Value *out, Value *at, const Indices &indices) {
+    if (!pack)
+      return scalars.store(rootType.getDtype(), out, at, elementAt(root, indices));
+    Element pair{elementAt(pack.getRe(), indices).re, elementAt(pack.getIm(), indices).re};
+    scalars.store(complexOf(rootType.getDtype()), out, at, pair);
+  };
+  Value *count = product(sizes);
+  bool oneLoop = flat || sizes.size() <= 1;
+  Value *range = oneLoop ? count : product(ArrayRef(sizes).drop_back());
+  auto known = rootType.getStaticCount();
+  begin();
+  Value *out = capture(callerOut);
+  if (oneLoop)
+    loop(rangeBegin, rangeEnd, [&](Value *i) { store(out, i, axes == 0 ? Indices() : Indices{i}); });
+  else {
+    SmallVector<Value *> inner;
+    for (Value *v : sizes)
+      inner.push_back(capture(v));
+    loop(rangeBegin, rangeEnd, [&](Value *row) {
+      Indices outer = decode(row, ArrayRef(inner).drop_back());
+      Value *base = k.CreateMul(row, inner.back(), "", true, true);
+      loopOverRow(inner.back(), [&](Value *j) {
+        Indices indices = outer;
+        indices.push_back(j);
+        store(out, k.CreateAdd(base, j, "", true, true), indices);
+      });
+    });
+  }
+  Value *grain = caller.getInt64(parallelElements);
+  if (!oneLoop)
+    grain = caller.CreateUDiv(caller.getInt64(parallelElements), caller.CreateBinaryIntrinsic(Intrinsic::smax, sizes.back(), caller.getInt64(1)));
+  finish(range, caller.CreateBinaryIntrinsic(Intrinsic::smax, grain, caller.getInt64(1)), !known || *known > parallelElements);
+}
+
+Slot KernelEmitter::emit() {
+  Slot result;
+  mlir::Operation *def = root.getDefiningOp();
+  Function *function = caller.GetInsertBlock()->getParent();
+  IRBuilder<> entry(&function->getEntryBlock(), function->getEntryBlock().begin());
+  ScalarEmitter calls(module, caller);
+  if (rootType.isScalar())
+    callerOut = entry.CreateAlloca(entry.getDoubleTy(), entry.getInt32(2));
+  else {
+    Value *sizes = entry.CreateAlloca(entry.getInt64Ty(), entry.getInt32(rootType.getRank()));
+    for (int64_t axis = 0; axis < rootType.getRank(); ++axis)
+      caller.CreateStore(callerSize(root, axis), caller.CreateConstInBoundsGEP1_64(caller.getInt64Ty(), sizes, axis));
+    result.object = calls.call("toy_rt_alloc", caller.getPtrTy(), {caller.getInt64(static_cast<int>(rootType.getDtype())), caller.getInt64(rootType.getRank()), sizes});
+    callerOut = caller.CreateLoad(caller.getPtrTy(), caller.CreateConstInBoundsGEP1_64(caller.getInt8Ty(), result.object, offsetof(rt::Tensor, data)));
+  }
+  Value *counter = module.getOrInsertGlobal("toy_rt_loops", caller.getInt64Ty());
+  caller.CreateStore(caller.CreateAdd(caller.CreateLoad(caller.getInt64Ty(), counter), caller.getInt64(1)), counter);
+  if (def && def->hasTrait<OpTrait::Reduction>())
+    emitReduction(def);
+  else
+    emitMap();
+  if (rootType.isScalar())
+    result.scalar = calls.load(rootType.getDtype(), callerOut, caller.getInt64(0));
+  return result;
+}
+
+} // namespace toy
