@@ -163,6 +163,19 @@ struct StackOfParts : OpRewritePattern<ConcatOp> {
   }
 };
 
+/// re z + i im z ==> z. Matrix products by parts stay that way: they are computed by parts.
+struct ComplexOfParts : OpRewritePattern<ComplexOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ComplexOp op, PatternRewriter &b) const override {
+    auto re = op.getLhs().getDefiningOp<RealOp>();
+    auto im = op.getRhs().getDefiningOp<ImagOp>();
+    if (!re || !im || re.getX() != im.getX() || re.getX().getDefiningOp<MatMulOp>())
+      return b.notifyMatchFailure(op, "not the parts of one value");
+    b.replaceOp(op, re.getX());
+    return success();
+  }
+};
+
 Value integerConstant(PatternRewriter &b, Location loc, int64_t n) {
   auto value = DenseElementsAttr::get(RankedTensorType::get({}, b.getI64Type()), n);
   return ConstantOp::create(b, loc, TensorType::scalar(b.getContext(), DType::I64), cast<ElementsAttr>(value));
@@ -222,7 +235,7 @@ struct ComplexAlgebraPass : impl::ComplexAlgebraBase<ComplexAlgebraPass> {
   void runOnOperation() override {
     // Values that stand in memory as complex numbers first: taken apart they would be read and written in strides.
     RewritePatternSet views(&getContext());
-    views.add<StackOfParts, ComplexOfNeighbours>(&getContext());
+    views.add<StackOfParts, ComplexOfParts, ComplexOfNeighbours>(&getContext());
     RewritePatternSet patterns(&getContext());
     patterns.add<ConjOfConj, PartOf<RealOp>, PartOf<ImagOp>, Abs2OfComplex>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(views))) || failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

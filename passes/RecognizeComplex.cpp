@@ -219,7 +219,7 @@ private:
       part->getResult(0).replaceAllUsesWith(value);
       replaced.push_back(part);
     }
-    log.recognized.push_back({re->getLoc(), kindOf(p), p.form(), p.re->isMatrix ? "native" : "loop"});
+    log.recognized.push_back({re->getLoc(), kindOf(p), p.form(), p.re->isMatrix ? "evaluated" : "loop"});
     if (p.re->isMatrix)
       z.getDefiningOp()->setAttr("toy.recognized", b.getI64IntegerAttr(log.recognized.size() - 1));
   }

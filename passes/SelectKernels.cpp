@@ -144,6 +144,8 @@ private:
     StridedView lhs(op.getLhs()), rhs(op.getRhs());
     auto gemm = GemmOp::create(b, op.getLoc(), op.getType(), lhs.base, rhs.base, lhs.bounds(), rhs.bounds(), lhs.axes, lhs.steps, lhs.conjugated,
                                rhs.axes, rhs.steps, rhs.conjugated);
+    if (auto index = op->getAttrOfType<IntegerAttr>("toy.recognized"); log && index)
+      log->recognized[index.getInt()].strategy = "native";
     op.replaceAllUsesWith(gemm.getResult());
     eraseProduct(op);
   }

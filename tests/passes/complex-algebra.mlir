@@ -60,6 +60,25 @@ func.func @stack_of_parts(%z: !toy.tensor<c64[4]>) -> !toy.tensor<f32[4, 2]> {
   return %s : !toy.tensor<f32[4, 2]>
 }
 
+// CHECK-LABEL: func.func @complex_of_parts
+// CHECK-NEXT: return %arg0
+func.func @complex_of_parts(%z: !z) -> !z {
+  %re = toy.real %z : (!z) -> !r
+  %im = toy.imag %z : (!z) -> !r
+  %w = toy.complex %re, %im : (!r, !r) -> !z
+  return %w : !z
+}
+
+// The parts of two values are no value.
+// CHECK-LABEL: func.func @not_complex_of_parts_of_others
+// CHECK: toy.complex
+func.func @not_complex_of_parts_of_others(%z: !z, %w: !z) -> !z {
+  %re = toy.real %z : (!z) -> !r
+  %im = toy.imag %w : (!z) -> !r
+  %v = toy.complex %re, %im : (!r, !r) -> !z
+  return %v : !z
+}
+
 // Log and exp do not cancel: log(exp z) is not z beyond pi.
 // CHECK-LABEL: func.func @not_log_of_exp
 // CHECK: toy.exp
