@@ -22,6 +22,7 @@
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
 
 using namespace llvm;
 
@@ -190,6 +191,13 @@ std::unique_ptr<Module> Engine::Impl::emitModule(mlir::ModuleOp module, LLVMCont
   return out;
 }
 
+/// Vectors' versions of functions that no loop took.
+static void eraseUnusedVariants(Module &module) {
+  for (Function &f : make_early_inc_range(module))
+    if (f.hasFnAttribute("toy.variant") && f.use_empty())
+      f.eraseFromParent();
+}
+
 void Engine::Impl::optimize(Module &module) {
   if (options.optimization == 0)
     return;
@@ -213,7 +221,14 @@ void Engine::Impl::optimize(Module &module) {
     if (Error e = builder.parsePassPipeline(passes, pipeline))
       report_fatal_error(std::move(e));
   }
+  SmallVector<GlobalValue *> variants; // no call names them yet
+  for (Function &f : module)
+    if (f.hasFnAttribute("toy.variant"))
+      variants.push_back(&f);
+  appendToCompilerUsed(module, variants);
   passes.run(module, modules);
+  if (GlobalVariable *used = module.getGlobalVariable("llvm.compiler.used"))
+    used->eraseFromParent();
 }
 
 Engine::Engine(EngineOptions options) : impl(std::make_unique<Impl>()) { impl->options = options; }
@@ -236,6 +251,7 @@ bool Engine::compile(mlir::ModuleOp module, StringRef except, BodyLookup bodyOf,
   bool quick = impl->options.optimization == 0 || (impl->options.optimization < 0 && isCheap(*copy));
   if (!quick)
     impl->optimize(*code);
+  eraseUnusedVariants(*code);
   auto object = orc::SimpleCompiler(quick ? *impl->quickMachine : *impl->machine)(*code);
   auto fail = [&](Error e) {
     error = toString(std::move(e));
@@ -336,6 +352,7 @@ std::string Engine::emit(mlir::ModuleOp module, StringRef stage, std::string &er
   LLVMContext context;
   std::unique_ptr<Module> code = impl->emitModule(*copy, context);
   impl->optimize(*code);
+  eraseUnusedVariants(*code);
   if (stage == "llvm") {
     code->print(out, nullptr);
     return text;

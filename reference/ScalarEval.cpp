@@ -5,6 +5,7 @@
 #include "reference/EvaluatorImpl.h"
 
 #include "runtime/ComplexMath.h"
+#include "runtime/ElementFunctions.h"
 #include "runtime/Scalar.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -119,6 +120,14 @@ static RealFunction realFunction(StringRef name) {
   return nullptr;
 }
 
+/// One element of a function of the table; arguments by parts.
+static Elem byTable(int function, std::initializer_list<double> arguments, DType d) {
+  double parts[4];
+  std::copy(arguments.begin(), arguments.end(), parts);
+  rt::applyElements(function, 1, parts);
+  return {0, rounded(parts[0], d), rt::elementFunctions()[function].outputs == 2 ? rounded(parts[1], d) : 0};
+}
+
 static Elem fromComplex(rt::c128 z, DType d) { return {0, rounded(z.real(), d), rounded(z.imag(), d)}; }
 
 static std::function<Elem(const Elem *)> unaryFunction(StringRef name, DType d) {
@@ -134,7 +143,7 @@ static std::function<Elem(const Elem *)> unaryFunction(StringRef name, DType d) 
   if (name == "imag")
     return [](const Elem *x) { return Elem{0, x->im}; };
   if (name == "angle")
-    return [=](const Elem *x) { return Elem{0, single ? static_cast<double>(atan2f(x->im, x->re)) : atan2(x->im, x->re)}; };
+    return [=, f = rt::findElementFunction("atan2", realOf(d))](const Elem *x) { return byTable(f, {x->im, x->re}, realOf(d)); };
   if (name == "abs2")
     return [=](const Elem *x) {
       return complex ? addElements(mulElements({0, x->re}, {0, x->re}, realOf(d)), mulElements({0, x->im}, {0, x->im}, realOf(d)), realOf(d)) : mulElements(*x, *x, d);
@@ -153,6 +162,8 @@ static std::function<Elem(const Elem *)> unaryFunction(StringRef name, DType d) 
     return [](const Elem *x) { return Elem{std::isinf(x->re) || std::isinf(x->im)}; };
   if (name == "isfinite")
     return [](const Elem *x) { return Elem{std::isfinite(x->re) && std::isfinite(x->im)}; };
+  if (int f = rt::findElementFunction(name, d); f >= 0)
+    return [=](const Elem *x) { return complex ? byTable(f, {x->re, x->im}, d) : byTable(f, {x->re}, d); };
   RealFunction real = realFunction(name);
   if (!complex || name == "round")
     return [=](const Elem *x) { return Elem{0, rounded(real(x->re, single), d), complex ? rounded(real(x->im, single), d) : 0}; };
@@ -201,22 +212,22 @@ static std::function<Elem(const Elem *)> binaryFunction(StringRef name, DType dx
       return mulElements(x[0], x[1], d);
     };
   if (name == "div")
-    return [=](const Elem *x) {
+    return [=, f = rt::findElementFunction("div", d)](const Elem *x) {
       if (complex && !realRight)
-        return fromComplex((single ? rt::divideSingle : rt::divide)({x[0].re, x[0].im}, {x[1].re, x[1].im}), d);
+        return single ? fromComplex(rt::divideSingle({x[0].re, x[0].im}, {x[1].re, x[1].im}), d) : byTable(f, {x[0].re, x[0].im, x[1].re, x[1].im}, d);
       return Elem{0, r(x[0].re / x[1].re), complex ? r(x[0].im / x[1].re) : 0};
     };
   if (name == "complex")
     return [](const Elem *x) { return Elem{0, x[0].re, x[1].re}; };
   if (name == "polar")
-    return [=](const Elem *x) {
-      double c = single ? static_cast<double>(cosf(x[1].re)) : cos(x[1].re), s = single ? static_cast<double>(sinf(x[1].re)) : sin(x[1].re);
-      return Elem{0, r(x[0].re * c), r(x[0].re * s)};
+    return [=, f = rt::findElementFunction("cis", realOf(d))](const Elem *x) {
+      Elem unit = byTable(f, {x[1].re}, d);
+      return Elem{0, r(x[0].re * unit.re), r(x[0].re * unit.im)};
     };
   if (name == "and" || name == "or")
     return [=](const Elem *x) { return Elem{name == "and" ? (x[0].i && x[1].i) : (x[0].i || x[1].i)}; };
   if (name == "atan2")
-    return [=](const Elem *x) { return Elem{0, single ? static_cast<double>(atan2f(x[0].re, x[1].re)) : atan2(x[0].re, x[1].re)}; };
+    return [=, f = rt::findElementFunction("atan2", d)](const Elem *x) { return byTable(f, {x[0].re, x[1].re}, d); };
   if (name == "hypot")
     return [=](const Elem *x) { return Elem{0, single ? static_cast<double>(hypotf(x[0].re, x[1].re)) : hypot(x[0].re, x[1].re)}; };
   if (name == "pow" && complex)

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import random
 import struct
 import subprocess
@@ -269,7 +270,17 @@ def updates_in_place(toy):
     return same("status", failed.returncode, 1) or same("output", failed.stdout, "[5.0, 2.0, 3.0]\n")
 
 
+def functions_in_lanes(toy):
+    """Loops over elementary functions call their vectors' versions; code that does not pay for optimization has none."""
+    for f, dtype in (("exp", "c64"), ("log", "c128"), ("tanh", "f32"), ("sin", "f64")):
+        text = f"def f(z: {dtype}[N]) {{ return {f}(z); }} f(zeros(3, dtype={dtype}));"
+        done = run([toy, "-O2", "--emit=llvm", "-e", text])
+        if done.returncode or not re.search(rf"call [^\n]*<\d+ x double>[^\n]* @toy\.{f}\.{dtype}\.\d", done.stdout):
+            return f"{f} of {dtype} is not called in lanes\n{done.stdout}{done.stderr}"
+    return None
+
+
 def all_cases():
-    cases = [command_line, updates_in_place, emit_stages, fused_chain, npy_files, hostile_sources, session_keeps_state, prompt, real_model, products_agree]
+    cases = [functions_in_lanes, command_line, updates_in_place, emit_stages, fused_chain, npy_files, hostile_sources, session_keeps_state, prompt, real_model, products_agree]
     named = [(c.__name__.replace("_", " "), c) for c in cases]
     return named + [(f"printed {name} read back", print_and_read_back(name, 1000000 if name in ("f32", "f64", "c64", "c128") else 100000)) for name in DTYPES]

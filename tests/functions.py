@@ -137,7 +137,60 @@ def divisions(toy):
     return "\n".join(problems) or None
 
 
+REAL_LIMIT = {"f32": 1.0, "f64": 2.5}
+REAL = {"f64": "exp log sin cos tanh", "f32": "exp expm1 log log2 log10 sin cos tan sinh cosh tanh"}
+
+
+def real(toy, name, dtype):
+    """Real functions against more digits, over ordinary, tiny and huge arguments; special values as libm's."""
+    real, wide = {"f32": (np.float32, np.float64), "f64": (np.float64, np.longdouble)}[dtype]
+    rng = np.random.default_rng(11)
+    x = np.concatenate([rng.standard_normal(3000), rng.uniform(-80, 80, 3000), np.exp(rng.uniform(-80, 80, 1000)), np.arange(-40, 40) * np.pi / 2, [0.0, -0.0, INF, -INF, NAN, 1.0, -1.0]]).astype(real)
+    arguments = {"z": [(v, 0.0) for v in x]}
+    (evaluated,) = evaluate(toy, ["--jit=never"], [f"{name}({dtype}(real(z)))"], arguments)
+    (compiled,) = evaluate(toy, ["--jit=always", "-O2"], [f"{name}({dtype}(real(z)))"], arguments)
+    if evaluated.tobytes() != compiled.tobytes():
+        return "evaluated and compiled code differ"
+    with np.errstate(all="ignore"):
+        peer = getattr(np, {"asin": "arcsin"}.get(name, name))
+        want, rounded = peer(x.astype(wide)), peer(x)
+    problems = []
+    for argument, got, exact, near in zip(x, compiled, want, rounded):
+        if np.isfinite(near) and abs(near) >= np.finfo(real).tiny:
+            error = abs(float((wide(got) - exact) / wide(np.spacing(abs(near)))))
+            if not error <= REAL_LIMIT[dtype]:
+                problems.append(f"{name}({argument!r}) on {dtype}: {got!r}, expected {exact!r}, {error:.2f} ulp")
+        elif not (same(got, near) or abs(got - near) <= np.finfo(real).tiny):
+            problems.append(f"{name}({argument!r}) on {dtype}: {got!r}, expected {near!r}")
+    return "\n".join(problems[:20]) or None
+
+
+def angles(toy):
+    """atan2 and polar, all quadrants, axes and special values."""
+    parts = [0.0, -0.0, 1.0, -1.0, 3e-5, -7.25, 1e300, -1e-300, INF, -INF, NAN, 0.4375, 0.6875, 1e-310]
+    pairs = [(x, y) for x in parts for y in parts]
+    outputs = [evaluate(toy, flags, ["angle(z)", "atan2(imag(z), real(z))", "polar(real(z), imag(z))", "angle(c64(z))"], {"z": pairs}) for flags in (["--jit=never"], ["--jit=always", "-O2"])]
+    if any(a.tobytes() != b.tobytes() for a, b in zip(*outputs)):
+        return "evaluated and compiled code differ"
+    problems = []
+    with np.errstate(all="ignore"):
+        for (x, y), angle, angle2, polar, single in zip(pairs, *outputs[0]):
+            want, narrow = np.arctan2(y, x), np.float32(np.arctan2(np.float64(np.float32(y)), np.float64(np.float32(x))))
+            if not (same(angle, want) or abs(angle - want) <= np.spacing(abs(want))) or angle.tobytes() != angle2.tobytes():
+                problems.append(f"angle({x}, {y}): {angle!r}, expected {want!r}")
+            if not (same(single, narrow) or abs(single - narrow) <= np.spacing(abs(narrow))):
+                problems.append(f"angle(c64({x}, {y})): {single!r}, expected {narrow!r}")
+            for got, part in zip((polar.real, polar.imag), (x * np.cos(y), x * np.sin(y))):
+                if not (same(got, part) or abs(got - part) <= 2 * np.spacing(abs(part))):
+                    problems.append(f"polar({x}, {y}): {got!r}, expected {part!r}")
+    return "\n".join(problems[:20]) or None
+
+
 def all_cases():
+    for dtype, names in REAL.items():
+        for name in names.split():
+            yield f"{name} on {dtype}", lambda toy, n=name, d=dtype: real(toy, n, d)
+    yield "angles", angles
     for name, rows in table().items():
         yield f"accuracy of {name}", lambda toy, n=name, r=rows: accuracy(toy, n, r)
     for name in SPECIAL:

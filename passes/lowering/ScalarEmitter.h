@@ -48,6 +48,8 @@ private:
   Element unary(llvm::StringRef name, Element x, DType dtype);
   Element binary(llvm::StringRef name, Element x, Element y, DType dx, DType dy);
   llvm::Value *realUnary(llvm::StringRef name, llvm::Value *x, DType dtype);
+  llvm::Value *absSingle(Element x);
+  Element byTable(int row, llvm::ArrayRef<llvm::Value *> parts, DType dtype);
   Element complexUnary(llvm::StringRef name, Element x, DType dtype);
   Element complexBinary(llvm::StringRef name, Element x, Element y, DType dtype);
   llvm::Value *compare(llvm::StringRef name, Element x, Element y, DType dtype);

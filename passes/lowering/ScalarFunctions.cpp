@@ -3,6 +3,7 @@
 /// Unary and binary operations of single elements. Functions that LLVM has no exact instruction for are calls: real ones to libm, complex ones
 /// and checked integer ones to the runtime, so that compiled code and the reference evaluator share their bits.
 #include "passes/lowering/ScalarEmitter.h"
+#include "runtime/ElementFunctions.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/Intrinsics.h"
@@ -26,8 +27,56 @@ Element ScalarEmitter::callComplex(StringRef name, ArrayRef<Value *> parts, DTyp
   return {part(0), part(1)};
 }
 
+/// `width` elements through the runtime's kernels, as a function of vectors (of doubles for width 1).
+static Function *elementWrapper(Module &module, int row, int width, const Twine &name) {
+  const rt::ElementFunction &function = rt::elementFunctions()[row];
+  LLVMContext &context = module.getContext();
+  Type *part = Type::getDoubleTy(context), *i64 = Type::getInt64Ty(context), *lanes = width == 1 ? part : FixedVectorType::get(part, width);
+  Type *result = function.outputs == 1 ? lanes : StructType::get(lanes, lanes);
+  auto *wrapper = Function::Create(FunctionType::get(result, SmallVector<Type *>(function.inputs, lanes), false), GlobalValue::InternalLinkage, name, module);
+  wrapper->setDoesNotThrow();
+  wrapper->setWillReturn();
+  wrapper->setMemoryEffects(MemoryEffects::none());
+  wrapper->addFnAttr(Attribute::NoInline);
+  IRBuilder<> b(BasicBlock::Create(context, "", wrapper));
+  FunctionCallee kernel = module.getOrInsertFunction("toy_rt_elements", FunctionType::get(b.getVoidTy(), {i64, i64, b.getPtrTy()}, false));
+  Value *values = b.CreateAlloca(lanes, b.getInt64(function.most()));
+  for (int i = 0; i < function.inputs; ++i)
+    b.CreateAlignedStore(wrapper->getArg(i), b.CreateConstInBoundsGEP1_64(lanes, values, i), Align(8));
+  b.CreateCall(kernel, {b.getInt64(row), b.getInt64(width), values})->setDoesNotThrow();
+  auto output = [&](unsigned i) { return b.CreateAlignedLoad(lanes, b.CreateConstInBoundsGEP1_64(lanes, values, i), Align(8)); };
+  b.CreateRet(function.outputs == 1 ? static_cast<Value *>(output(0)) : b.CreateInsertValue(b.CreateInsertValue(PoisonValue::get(result), output(0), 0), output(1), 1));
+  return wrapper;
+}
+
+/// A function of the runtime's table. The call names vectors' versions, so that loops over it vectorize.
+Element ScalarEmitter::byTable(int row, ArrayRef<Value *> parts, DType dtype) {
+  const rt::ElementFunction &function = rt::elementFunctions()[row];
+  std::string name = ("toy." + StringRef(function.name.data(), function.name.size()) + "." + StringRef(nameOf(function.dtype).data())).str(), variants;
+  Function *scalar = module.getFunction(name);
+  for (int width : {2, 4, 8}) {
+    std::string variant = name + "." + std::to_string(width);
+    if (!scalar)
+      elementWrapper(module, row, width, variant)->addFnAttr("toy.variant");
+    variants += (width == 2 ? "" : ",") + ("_ZGV_LLVM_N" + std::to_string(width) + std::string(function.inputs, 'v') + "_" + name + "(" + variant + ")");
+  }
+  if (!scalar)
+    scalar = elementWrapper(module, row, 1, name);
+  SmallVector<Value *> arguments;
+  for (Value *part : parts)
+    arguments.push_back(toF64(part));
+  CallInst *call = b.CreateCall(scalar, arguments);
+  call->addFnAttr(Attribute::get(module.getContext(), "vector-function-abi-variant", variants));
+  auto part = [&](Value *x) { return realOf(dtype) == DType::F32 ? b.CreateFPTrunc(x, b.getFloatTy()) : x; };
+  if (function.outputs == 1)
+    return {part(call)};
+  return {part(b.CreateExtractValue(call, 0)), part(b.CreateExtractValue(call, 1))};
+}
+
 /// c64 functions are computed in double and rounded once.
 Element ScalarEmitter::complexUnary(StringRef name, Element x, DType dtype) {
+  if (int row = rt::findElementFunction(name.str(), dtype); row >= 0)
+    return byTable(row, {x.re, x.im}, dtype);
   return callComplex(("toy_rt_c" + name + (dtype == DType::C64 ? "_c64" : "_c128")).str(), {x.re, x.im}, dtype);
 }
 
@@ -46,6 +95,8 @@ Value *ScalarEmitter::realUnary(StringRef name, Value *x, DType dtype) {
     return b.CreateFDiv(one, x);
   if (name == "rsqrt")
     return b.CreateFDiv(one, b.CreateUnaryIntrinsic(Intrinsic::sqrt, x));
+  if (int row = rt::findElementFunction(name.str(), dtype); row >= 0)
+    return byTable(row, {x}, dtype).re;
   return libm(name, dtype, {x});
 }
 
@@ -65,12 +116,14 @@ Element ScalarEmitter::unary(StringRef name, Element x, DType dtype) {
   if (name == "imag")
     return {x.im};
   if (name == "angle")
-    return {libm("atan2", realOf(dtype), {x.im, x.re})};
+    return byTable(rt::findElementFunction("atan2", realOf(dtype)), {x.im, x.re}, realOf(dtype));
   if (name == "abs2")
     return complex ? add(mul({x.re}, {x.re}, realOf(dtype)), mul({x.im}, {x.im}, realOf(dtype)), realOf(dtype)) : mul(x, x, dtype);
   if (name == "abs") {
+    if (dtype == DType::C64)
+      return {absSingle(x)};
     if (complex)
-      return {complexUnary("abs", x, dtype).re};
+      return complexUnary("abs", x, dtype);
     if (floating)
       return {b.CreateUnaryIntrinsic(Intrinsic::fabs, x.re)};
     return {dtype == DType::U8 ? x.re : b.CreateIntrinsic(Intrinsic::abs, {x.re->getType()}, {x.re, b.getFalse()})};
@@ -113,7 +166,16 @@ Element ScalarEmitter::divide(Element x, Element y, DType dx, DType dy) {
     return {b.CreateFDiv(x.re, y.re), x.im ? b.CreateFDiv(x.im, y.re) : nullptr};
   if (dy == DType::C64)
     return divideSingle(cast(x, dx, dy), y);
-  return complexBinary("div", cast(x, dx, dy), y, dy);
+  Element z = cast(x, dx, dy);
+  return byTable(rt::findElementFunction("div", dy), {z.re, z.im, y.re, y.im}, dy);
+}
+
+/// The kernel of the table inline: squares of f32 are exact and in range in double. Infinite parts win over NaN.
+Value *ScalarEmitter::absSingle(Element x) {
+  Value *re = toF64(x.re), *im = toF64(x.im), *infinity = ConstantFP::getInfinity(b.getDoubleTy());
+  auto isInfinite = [&](Value *v) { return b.CreateFCmpOEQ(b.CreateUnaryIntrinsic(Intrinsic::fabs, v), infinity); };
+  Value *r = b.CreateUnaryIntrinsic(Intrinsic::sqrt, b.CreateFAdd(b.CreateFMul(re, re), b.CreateFMul(im, im)));
+  return b.CreateFPTrunc(b.CreateSelect(b.CreateOr(isInfinite(re), isInfinite(im)), infinity, r), b.getFloatTy());
 }
 
 /// rt::divideSingle, with selects in place of branches so that loops vectorize: (a + ib)/(c + id) by the plain formula in double, then C99 Annex G
@@ -177,15 +239,19 @@ Element ScalarEmitter::binary(StringRef name, Element x, Element y, DType dx, DT
     return divide(x, y, dx, dy);
   if (name == "complex")
     return {x.re, y.re};
-  if (name == "polar")
-    return {b.CreateFMul(x.re, libm("cos", dx, {y.re})), b.CreateFMul(x.re, libm("sin", dx, {y.re}))};
+  if (name == "polar") {
+    Element unit = byTable(rt::findElementFunction("cis", dx), {y.re}, dx);
+    return {b.CreateFMul(x.re, unit.re), b.CreateFMul(x.re, unit.im)};
+  }
   if (name == "minimum" || name == "maximum")
     return {extremum(x.re, y.re, dtype, name == "minimum")};
   if (name == "and")
     return {b.CreateAnd(x.re, y.re)};
   if (name == "or")
     return {b.CreateOr(x.re, y.re)};
-  if (name == "atan2" || name == "hypot")
+  if (name == "atan2")
+    return byTable(rt::findElementFunction("atan2", dtype), {x.re, y.re}, dtype);
+  if (name == "hypot")
     return {libm(name, dtype, {x.re, y.re})};
   if (name == "floordiv" || name == "mod") {
     if (!floating)

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The table of element functions, their forms for any argument, and the choice of the machine's kernels.
+#include "runtime/ElementFunctions.h"
+
+#include "runtime/ComplexMath.h"
+
+#include <cmath>
+
+namespace toy::rt {
+
+namespace baseline {
+extern const ElementKernel elementKernels[];
+}
+#ifdef __x86_64__
+namespace avx2 {
+extern const ElementKernel elementKernels[];
+}
+namespace avx512 {
+extern const ElementKernel elementKernels[];
+}
+#endif
+
+namespace {
+
+using std::exp, std::expm1, std::log, std::log2, std::log10, std::sin, std::cos, std::tan, std::sinh, std::cosh, std::tanh;
+
+/// libm in the element's precision, and the complex functions in double.
+template <bool single> auto rounded(double x) {
+  if constexpr (single)
+    return static_cast<float>(x);
+  else
+    return x;
+}
+#define TOY_REAL(NAME)                                                                                                 \
+  template <bool single> void real_##NAME(double *v) { v[0] = NAME(rounded<single>(v[0])); }
+TOY_REAL(exp) TOY_REAL(expm1) TOY_REAL(log) TOY_REAL(log2) TOY_REAL(log10) TOY_REAL(sin) TOY_REAL(cos) TOY_REAL(tan) TOY_REAL(sinh) TOY_REAL(cosh) TOY_REAL(tanh)
+template <bool single> void real_cis(double *v) {
+  double x = v[0];
+  v[0] = cos(rounded<single>(x));
+  v[1] = sin(rounded<single>(x));
+}
+template <bool single> void real_atan2(double *v) { v[0] = std::atan2(rounded<single>(v[0]), rounded<single>(v[1])); }
+
+#define TOY_COMPLEX(NAME)                                                                                              \
+  template <bool single> void complex_##NAME(double *v) {                                                              \
+    static const ComplexFunction function = complexFunction(#NAME);                                                    \
+    c128 z = function({v[0], v[1]});                                                                                   \
+    v[0] = z.real();                                                                                                   \
+    v[1] = z.imag();                                                                                                   \
+  }
+TOY_COMPLEX(exp) TOY_COMPLEX(log) TOY_COMPLEX(log2) TOY_COMPLEX(log10) TOY_COMPLEX(sqrt) TOY_COMPLEX(rsqrt) TOY_COMPLEX(sin) TOY_COMPLEX(cos) TOY_COMPLEX(tan)
+TOY_COMPLEX(sinh) TOY_COMPLEX(cosh) TOY_COMPLEX(tanh) TOY_COMPLEX(sign) TOY_COMPLEX(reciprocal) TOY_COMPLEX(abs)
+template <bool single> void complex_div(double *v) {
+  c128 z = divide({v[0], v[1]}, {v[2], v[3]});
+  v[0] = z.real();
+  v[1] = z.imag();
+}
+
+#define real_F32(NAME) real_##NAME<true>
+#define real_F64(NAME) real_##NAME<false>
+#define real_C64(NAME) complex_##NAME<true>
+#define real_C128(NAME) complex_##NAME<false>
+const ElementFunction table[] = {
+#define TOY_ELEMENT(KERNEL, NAME, DTYPE, INPUTS, OUTPUTS) {#NAME, DType::DTYPE, INPUTS, OUTPUTS, real_##DTYPE(NAME)},
+#include "runtime/ElementFunctions.def"
+};
+
+const ElementKernel *machineKernels() {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
+    return avx512::elementKernels;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    return avx2::elementKernels;
+#endif
+  return baseline::elementKernels;
+}
+
+} // namespace
+
+std::span<const ElementFunction> elementFunctions() { return table; }
+
+int findElementFunction(std::string_view name, DType dtype) {
+  for (const ElementFunction &row : table)
+    if (row.dtype == dtype && row.name == name)
+      return static_cast<int>(&row - table);
+  return -1;
+}
+
+void applyElements(int function, int64_t n, double *values) {
+  static const ElementKernel *const kernels = machineKernels();
+  kernels[function](n, values, table[function].careful);
+}
+
+} // namespace toy::rt

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Elementary functions on N doubles at once, for ordinary arguments. Only IEEE operations and explicit fused multiply-add: a lane's bits depend
+/// neither on its neighbours nor on the instruction set. Included once for each instruction set, into a namespace of its own.
+/// Reductions and polynomials: Sun's fdlibm (W. J. Cody and W. Waite's methods), with fused multiply-add in place of split constants.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace toy::rt::TOY_ISA {
+namespace {
+
+template <int N> using Lanes = double __attribute__((ext_vector_type(N)));
+template <int N> using Mask = int64_t __attribute__((ext_vector_type(N)));
+
+template <int N> Lanes<N> fma(Lanes<N> x, Lanes<N> y, Lanes<N> z) { return __builtin_elementwise_fma(x, y, z); }
+template <int N> Lanes<N> fabs(Lanes<N> x) { return __builtin_elementwise_abs(x); }
+template <int N> Lanes<N> sqrt(Lanes<N> x) { return __builtin_elementwise_sqrt(x); }
+template <int N> Lanes<N> copysign(Lanes<N> x, Lanes<N> y) { return __builtin_elementwise_copysign(x, y); }
+template <int N> Lanes<N> all(double x) { return Lanes<N>(x); }
+template <int N> Mask<N> bitsOf(Lanes<N> x) { return __builtin_bit_cast(Mask<N>, x); }
+template <int N> Lanes<N> fromBits(Mask<N> x) { return __builtin_bit_cast(Lanes<N>, x); }
+/// c0 + x (c1 + x (c2 + …)).
+template <int N, typename... C> Lanes<N> polynomial(Lanes<N> x, double c0, C... rest) {
+  if constexpr (sizeof...(rest) == 0)
+    return all<N>(c0);
+  else
+    return fma<N>(polynomial<N>(x, rest...), x, all<N>(c0));
+}
+
+/// The nearest integer of |x| < 2^51 and, in the low bits of `bits`, the same as an integer.
+template <int N> Lanes<N> nearest(Lanes<N> x, Mask<N> &bits) {
+  constexpr double shift = 0x1.8p52;
+  Lanes<N> shifted = x + shift;
+  bits = bitsOf<N>(shifted);
+  return shifted - shift;
+}
+
+constexpr double angleLimit = 0x1p20, exponentLimit = 700;
+
+/// |x| < 708, within 0.8 ulp.
+template <int N> Lanes<N> exp(Lanes<N> x) {
+  Mask<N> k;
+  Lanes<N> n = nearest<N>(x * 0x1.71547652b82fep+0, k);
+  Lanes<N> r = fma<N>(-n, all<N>(0x1.abc9e3b39803fp-56), fma<N>(-n, all<N>(0x1.62e42fefa39efp-1), x));
+  Lanes<N> q = polynomial<N>(r, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320, 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800);
+  Lanes<N> y = 1 + fma<N>(r * r, q, r);
+  return fromBits<N>(bitsOf<N>(y) + (k << 52));
+}
+
+/// |x| < 2^20, each within 0.7 ulp.
+template <int N> void sincos(Lanes<N> x, Lanes<N> &sine, Lanes<N> &cosine) {
+  constexpr double high = 0x1.921fb54442d18p+0, middle = 0x1.1a62633145c07p-54, low = -0x1.f1976b7ed8fbcp-110; // pi/2
+  Mask<N> k;
+  Lanes<N> n = nearest<N>(x * 0x1.45f306dc9c883p-1, k);
+  Lanes<N> first = fma<N>(-n, all<N>(high), x), w = n * middle, r = first - w;
+  Lanes<N> rest = ((first - r) - w) - fma<N>(n, all<N>(middle), -w) - n * low;
+  Lanes<N> z = r * r, v = z * r;
+  Lanes<N> p = polynomial<N>(z, 8.33333333332248946124e-03, -1.98412698298579493134e-04, 2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10);
+  Lanes<N> s = r - ((z * (0.5 * rest - v * p) - rest) + v * 1.66666666666666324348e-01);
+  Lanes<N> q = z * polynomial<N>(z, 4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05, -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11);
+  Lanes<N> half = 0.5 * z, c = 1 - half;
+  c = c + (((1 - c) - half) + (z * q - r * rest));
+  Mask<N> odd = (k & 1) != 0;
+  sine = odd ? c : s;
+  cosine = odd ? s : c;
+  sine = fromBits<N>(bitsOf<N>(sine) ^ ((k & 2) << 62));
+  cosine = fromBits<N>(bitsOf<N>(cosine) ^ (((k + 1) & 2) << 62));
+}
+
+/// log(x + rest) of normal x > 0 and a rest far below it, within 1 ulp.
+template <int N> Lanes<N> log(Lanes<N> x, Lanes<N> rest) {
+  Mask<N> bits = bitsOf<N>(x), k = ((bits - 0x3fe6a09e667f3bcd) >> 52), exponent = k << 52; // x = 2^k m, sqrt(1/2) <= m < sqrt(2)
+  Lanes<N> f = fromBits<N>(bits - exponent) - 1, n = __builtin_convertvector(k, Lanes<N>);
+  Lanes<N> tail = rest * fromBits<N>((Mask<N>(1023) - k) << 52) / (1 + f), s = f / (2 + f), z = s * s;
+  Lanes<N> series = z * polynomial<N>(z, 6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01, 2.222219843214978396e-01, 1.818357216161805012e-01,
+                                      1.531383769920937332e-01, 1.479819860511658591e-01);
+  Lanes<N> half = 0.5 * f * f;
+  return n * 6.93147180369123816490e-01 - ((half - (s * (half + series) + (n * 1.90821492927058770002e-10 + tail))) - f);
+}
+
+/// |x| < 700, within 1.5 ulp.
+template <int N> void sinhcosh(Lanes<N> x, Lanes<N> &sinh, Lanes<N> &cosh) {
+  Lanes<N> a = fabs<N>(x), e = exp<N>(a), inverse = 1 / e, z = x * x;
+  cosh = 0.5 * (e + inverse);
+  Lanes<N> series = polynomial<N>(z, 1.0 / 6, 1.0 / 120, 1.0 / 5040, 1.0 / 362880, 1.0 / 39916800, 1.0 / 6227020800, 1.0 / 1307674368000, 1.0 / 355687428096000, 1.0 / 121645100408832000);
+  sinh = a < 1 ? fma<N>(x * z, series, x) : copysign<N>(0.5 * (e - inverse), x);
+}
+
+/// The angle of x + iy; neither both zero nor so far apart that y/x leaves the range. Within 1 ulp.
+template <int N> Lanes<N> atan2(Lanes<N> y, Lanes<N> x) {
+  Lanes<N> ay = fabs<N>(y), ax = fabs<N>(x), small = __builtin_elementwise_min(ax, ay), large = __builtin_elementwise_max(ax, ay);
+  // atan(small/large), reduced by atan(1/2) and atan(1)
+  Mask<N> second = small > 0.6875 * large, first = small > 0.4375 * large;
+  Lanes<N> numerator = second ? small - large : first ? 2 * small - large : small, denominator = second ? small + large : first ? 2 * large + small : large;
+  Lanes<N> high = second ? all<N>(7.85398163397448278999e-01) : first ? all<N>(4.63647609000806093515e-01) : all<N>(0);
+  Lanes<N> low = second ? all<N>(3.06161699786838301793e-17) : first ? all<N>(2.26987774529616870924e-17) : all<N>(0);
+  Lanes<N> t = numerator / denominator, z = t * t;
+  Lanes<N> series = t * z * polynomial<N>(z, 3.33333333333329318027e-01, -1.99999999998764832476e-01, 1.42857142725034663711e-01, -1.11111104054623557880e-01, 9.09088713343650656196e-02,
+                                          -7.69187620504482999495e-02, 6.66107313738753120669e-02, -5.83357013379057348645e-02, 4.97687799461593236017e-02, -3.65315727442169155270e-02, 1.62858201153657823623e-02);
+  Lanes<N> angle = high - ((series - low) - t);
+  constexpr double halfPi = 1.57079632679489655800, halfPiLow = 6.12323399573676603587e-17;
+  angle = ay > ax ? halfPi - (angle - halfPiLow) : angle;
+  angle = bitsOf<N>(x) < 0 ? 2 * halfPi - (angle - 2 * halfPiLow) : angle;
+  return copysign<N>(angle, y);
+}
+
+} // namespace
+} // namespace toy::rt::TOY_ISA
