@@ -17,7 +17,7 @@ def main() {{
 """
 
 
-def median(flags, left, right, dtype, rounds):
+def median([*flags, *common], left, right, dtype, rounds):
     with tempfile.NamedTemporaryFile("w", suffix=".toy") as file:
         file.write(PROGRAM.format(left=left, right=right, dtype=dtype, rounds=rounds + 3))
         file.flush()
@@ -25,12 +25,12 @@ def median(flags, left, right, dtype, rounds):
     return statistics.median(float(line.split()[0]) for line in out.splitlines()[3:]) * 1e3
 
 
-def compare(name, left, right, dtype, rounds=15, runs=3):
+def compare(name, left, right, dtype, rounds=15, runs=3, common=()):
     rows = {"recognised": [], "as written": ["--no-recognize"], "gauss": ["--complex-matmul=gauss"]}
     times = {key: [] for key in rows}
     for _ in range(runs):
         for key, flags in rows.items():
-            times[key].append(median(flags, left, right, dtype, rounds))
+            times[key].append(median([*flags, *common], left, right, dtype, rounds))
     t = {key: statistics.median(values) for key, values in times.items()}
     print(f"{name:24}{dtype:>5}{t['as written']:12.4f}{t['recognised']:12.4f}{t['gauss']:12.4f}{t['as written'] / t['recognised']:8.2f}{t['as written'] / t['gauss']:8.2f}", flush=True)
     return t["as written"] / t["recognised"], t["as written"] / t["gauss"]
@@ -40,7 +40,10 @@ print(f"{'':29}{'as written':>12}{'recognised':>12}{'gauss':>12}{'ratio':>8}{'ga
 for dtype in ("f32", "f64"):
     ratios = [compare(f"{n} x {n}", f"{n}, {n}", f"{n}, {n}", dtype, rounds=21 if n < 1024 else 5) for n in (128, 256, 512, 1024, 2048)]
     print(f"geometric mean {dtype}: {math.exp(statistics.fmean(math.log(r[0]) for r in ratios)):.3f}")
-for n in (2, 3, 4, 6, 8, 16):
-    compare(f"{65536 // n // n} of {n} x {n}", f"{65536 // n // n}, {n}, {n}", f"{65536 // n // n}, {n}, {n}", "f32")
-for m in (1, 2, 4, 8):
-    compare(f"{m} x 1024 by 1024 x 1024", f"{m}, 1024", "1024, 1024", "f32")
+for threads in ([], ["--threads=1"]):
+    print("one thread" if threads else "all threads")
+    for n in (2, 3, 4, 6, 8, 16):
+        for total in (8192, 65536, 524288):
+            compare(f"{total // n // n} of {n} x {n}", f"{total // n // n}, {n}, {n}", f"{total // n // n}, {n}, {n}", "f32", common=threads)
+    for m in (1, 2, 4, 8):
+        compare(f"{m} x 1024 by 1024 x 1024", f"{m}, 1024", "1024, 1024", "f32", common=threads)

@@ -181,7 +181,8 @@ template <typename T> PlanarProduct<T> kernelArguments(const ProductShape &s, co
 
 /// Many products of small matrices, or one.
 template <typename T> bool trySmall(const ProductShape &s, const PlanarOperand &x, const PlanarOperand &y, Tensor &re, Tensor &im) {
-  if (s.m * s.n * s.k > 512 || s.batch.size() > 1 || !sameLayout(x) || !sameLayout(y))
+  bool square = s.m == s.n && s.n == s.k;
+  if (s.m * s.n * s.k > (square ? 4096 : 512) || s.batch.size() > 1 || !sameLayout(x) || !sameLayout(y))
     return false;
   struct Context {
     PlanarProduct<T> p;
@@ -194,7 +195,9 @@ template <typename T> bool trySmall(const ProductShape &s, const PlanarOperand &
     p.re += begin * p.m * p.n, p.im += begin * p.m * p.n;
     planarKernels<T>().small(p, end - begin, c.xStep, c.yStep);
   };
-  parallelFor(countOf(s.batch), std::max<int64_t>(1, (1 << 15) / std::max<int64_t>(s.m * s.n * s.k, 1)), body, &context);
+  // Tasks of some 100 microseconds, because a sleeping thread takes half of that to wake up: about 8 multiplications and additions, or 16 bytes, in a nanosecond.
+  int64_t cost = std::max<int64_t>({s.m * s.n * s.k / 8, (s.m * s.k + s.k * s.n + s.m * s.n) * 2 * static_cast<int64_t>(sizeof(T)) / 16, 1});
+  parallelFor(countOf(s.batch), std::max<int64_t>(1, 100000 / cost), body, &context);
   return true;
 }
 
@@ -203,13 +206,7 @@ template <typename T> bool tryFewRows(const ProductShape &s, const PlanarOperand
     return false;
   PlanarProduct<T> p = kernelArguments<T>(s, x, y, re, im);
   auto body = [](void *opaque, int64_t begin, int64_t end) {
-    PlanarProduct<T> part = *static_cast<PlanarProduct<T> *>(opaque);
-    for (int64_t rows = part.m; rows > 0; rows -= 4) {
-      part.m = std::min<int64_t>(rows, 4);
-      planarKernels<T>().fewRows(part, begin, end);
-      part.a += 4 * part.xRow, part.b += 4 * part.xRow;
-      part.re += 4 * part.n, part.im += 4 * part.n;
-    }
+    planarKernels<T>().fewRows(*static_cast<PlanarProduct<T> *>(opaque), begin, end);
   };
   parallelFor(s.n, std::max<int64_t>(256, (1 << 17) / std::max<int64_t>(s.k, 1)), body, &p);
   return true;

@@ -51,7 +51,7 @@ void one(const PlanarProduct<T> &p, const T *a, const T *b, const T *c, const T 
 
 /// Dense S x S matrices, a row of the result in one register; rows shorter than a register are filled up with zeros.
 template <typename T, int64_t S> void squares(const PlanarProduct<T> &p, int64_t count, int64_t xStep, int64_t yStep) {
-  constexpr int64_t lanes = S <= 2 ? 2 : S <= 4 ? 4 : 8;
+  constexpr int64_t lanes = S <= 2 ? 2 : S <= 4 ? 4 : S <= 8 ? 8 : 16;
   using Row __attribute__((vector_size(lanes * sizeof(T)))) = T;
   auto load = [](const T *from) {
     Row row = {};
@@ -89,8 +89,9 @@ template <typename T, int64_t S> void squares(const PlanarProduct<T> &p, int64_t
 template <typename T> void small(const PlanarProduct<T> &p, int64_t count, int64_t xStep, int64_t yStep) {
   bool dense = p.xColumn == 1 && p.yColumn == 1 && p.m == p.n && p.n == p.k && p.xRow == p.k && p.yRow == p.n;
   using Function = void (*)(const PlanarProduct<T> &, int64_t, int64_t, int64_t);
-  constexpr Function bySize[] = {squares<T, 2>, squares<T, 3>, squares<T, 4>, squares<T, 5>, squares<T, 6>, squares<T, 7>, squares<T, 8>};
-  if (dense && p.m >= 2 && p.m <= 8)
+  constexpr Function bySize[] = {squares<T, 2>, squares<T, 3>, squares<T, 4>, squares<T, 5>, squares<T, 6>, squares<T, 7>, squares<T, 8>,
+                                  squares<T, 9>, squares<T, 10>, squares<T, 11>, squares<T, 12>, squares<T, 13>, squares<T, 14>, squares<T, 15>, squares<T, 16>};
+  if (dense && p.m >= 2 && p.m <= 16)
     return bySize[p.m - 2](p, count, xStep, yStep);
   bool fused = p.m * p.n * p.k > 64;
   for (int64_t i = 0; i < count; ++i)
@@ -125,11 +126,10 @@ void addRows(const PlanarProduct<T> &p, int64_t i, int64_t q, int64_t j0, int64_
 }
 
 /// Columns in blocks that stay in the first cache; every element of c and d is read once.
-template <typename T> void fewRows(const PlanarProduct<T> &p, int64_t begin, int64_t end) {
-  constexpr int64_t block = 256;
+template <typename T, int64_t rows, int64_t block> void rowsAtOnce(const PlanarProduct<T> &p, int64_t begin, int64_t end) {
   for (int64_t j0 = begin; j0 < end; j0 += block) {
     const int64_t width = least(block, end - j0);
-    T ac[4][block], bd[4][block], ad[4][block], bc[4][block];
+    T ac[rows][block], bd[rows][block], ad[rows][block], bc[rows][block];
     for (int64_t i = 0; i < p.m; ++i)
       for (int64_t j = 0; j < width; ++j)
         ac[i][j] = bd[i][j] = ad[i][j] = bc[i][j] = 0;
@@ -144,6 +144,10 @@ template <typename T> void fewRows(const PlanarProduct<T> &p, int64_t begin, int
       for (int64_t j = 0; j < width; ++j)
         combine(p, ac[i][j], bd[i][j], ad[i][j], bc[i][j], p.re[i * p.n + j0 + j], p.im[i * p.n + j0 + j]);
   }
+}
+
+template <typename T> void fewRows(const PlanarProduct<T> &p, int64_t begin, int64_t end) {
+  (p.m <= 4 ? rowsAtOnce<T, 4, 256> : rowsAtOnce<T, 12, 128>)(p, begin, end);
 }
 
 } // namespace

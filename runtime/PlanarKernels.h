@@ -18,9 +18,9 @@ template <typename T> struct PlanarProduct {
 };
 
 template <typename T> struct PlanarKernels {
-  /// `count` products one after the other in memory, `xStep` and `yStep` elements apart. For m·n·k of at most 512.
+  /// `count` products one after the other in memory, `xStep` and `yStep` elements apart. For m·n·k of at most 512, squares up to 16 x 16.
   void (*small)(const PlanarProduct<T> &, int64_t count, int64_t xStep, int64_t yStep);
-  /// Columns [begin, end) of a product with at most 4 rows and yColumn 1.
+  /// Columns [begin, end) of a product with at most 12 rows and yColumn 1.
   void (*fewRows)(const PlanarProduct<T> &, int64_t begin, int64_t end);
 };
 
