@@ -3,7 +3,7 @@ BUILD := build/release
 FILE ?= examples/01-tour.toy
 ARGS ?=
 
-.PHONY: build run test check bench setup clean
+.PHONY: build run test check bench mutants setup clean
 
 setup:
 	@scripts/install-packages
@@ -23,6 +23,10 @@ check: setup
 	@test -f build/asan/build.ninja || cmake --preset asan >/dev/null
 	@cmake --build build/asan -- --quiet
 	@ASAN_OPTIONS=allow_user_poisoning=0:detect_leaks=0:detect_container_overflow=0 /usr/bin/python3 tests/run.py --toy build/asan/toy --toy-opt build/asan/toy-opt --unit build/asan/unit-tests $(ARGS)
+
+# Whether the tests notice a recogniser that is wrong in one place.
+mutants: setup
+	@/usr/bin/python3 tests/mutants.py
 
 bench: build
 	@bench/run $(BUILD)/toy

@@ -47,6 +47,13 @@ static rt::StridedView stridedView(const rt::Tensor &t, const int64_t *view) {
 static rt::Tensor *toy_rt_alloc(int64_t dtype, int64_t rank, const int64_t *sizes) {
   return rt::newTensor(static_cast<DType>(dtype), {sizes, static_cast<size_t>(rank)});
 }
+/// The operand itself, once more, if nobody else holds its memory; else a new tensor. Types are equal.
+static rt::Tensor *toy_rt_reuse(rt::Tensor *operand, int64_t dtype, int64_t rank, const int64_t *sizes) {
+  if (operand->refs.load(std::memory_order_acquire) != 1 || operand->storage->refs.load(std::memory_order_acquire) != 1)
+    return toy_rt_alloc(dtype, rank, sizes);
+  rt::retain(operand);
+  return operand;
+}
 static void toy_rt_release(rt::Tensor *t) { rt::release(t); }
 static void toy_rt_retain(rt::Tensor *t) { rt::retain(t); }
 static void toy_rt_release_str(rt::Str *s) { rt::release(s); }
@@ -59,6 +66,9 @@ static void toy_rt_parallel_for(void (*body)(void *, int64_t, int64_t), void *co
   rt::poll();
   rt::parallelFor(n, grain, body, context);
 }
+static int64_t toy_rt_stream_steps(int64_t bytes, int64_t stepBytes) { return rt::streamSteps(bytes, stepBytes); }
+static void toy_rt_stream(void *to, const void *from, int64_t bytes) { rt::streamCopy(to, from, bytes); }
+static void toy_rt_finish_stream() { rt::finishStream(); }
 static void toy_rt_poll() { rt::poll(); }
 static int64_t toy_rt_check_index(int64_t index, int64_t size, int64_t axis) { return rt::checkIndex(index, size, axis); }
 static void toy_rt_enter(int64_t site) {
@@ -70,11 +80,13 @@ static void toy_rt_enter(int64_t site) {
 }
 static void toy_rt_leave() { abiState().calls.pop_back(); }
 
-/// A @ B with NumPy's rank rules, operands through strided views (see FunctionEmitter::viewArray); conjugated: 1 A, 2 B.
-static rt::Tensor *toy_rt_gemm(rt::Tensor *a, const int64_t *aView, rt::Tensor *b, const int64_t *bView, int64_t conjugated) {
+/// A @ B with NumPy's rank rules, operands through strided views (see FunctionEmitter::viewArray). Flags: 1 conj of A, 2 of B, then
+/// the number of factors and results whose layout loops around it change.
+static rt::Tensor *toy_rt_gemm(rt::Tensor *a, const int64_t *aView, rt::Tensor *b, const int64_t *bView, int64_t flags) {
   rt::StridedView x = stridedView(*a, aView), y = stridedView(*b, bView);
-  x.conjugated = conjugated & 1;
-  y.conjugated = conjugated & 2;
+  x.conjugated = flags & 1;
+  y.conjugated = flags & 2;
+  abiState().repacks += flags >> 2;
   rt::TensorRef out = rt::matmul(x, y);
   ++abiState().kernels[std::string("gemm_") + std::string(nameOf(a->dtype))];
   rt::poll();
@@ -165,7 +177,7 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       {#NAME "f", reinterpret_cast<void *>(static_cast<float (*)(float, float)>(&::NAME##f))}
   static const std::pair<const char *, void *> table[] = {
       {"toy_rt_interrupted", &rt::interruptFlag()}, TOY_SYMBOL(toy_rt_poll),
-      TOY_SYMBOL(toy_rt_site), TOY_SYMBOL(toy_rt_loops), TOY_SYMBOL(toy_rt_alloc), TOY_SYMBOL(toy_rt_release), TOY_SYMBOL(toy_rt_retain), TOY_SYMBOL(toy_rt_release_str),
+      TOY_SYMBOL(toy_rt_site), TOY_SYMBOL(toy_rt_loops), TOY_SYMBOL(toy_rt_alloc), TOY_SYMBOL(toy_rt_reuse), TOY_SYMBOL(toy_rt_stream_steps), TOY_SYMBOL(toy_rt_stream), TOY_SYMBOL(toy_rt_finish_stream), TOY_SYMBOL(toy_rt_release), TOY_SYMBOL(toy_rt_retain), TOY_SYMBOL(toy_rt_release_str),
       TOY_SYMBOL(toy_rt_retain_str), TOY_SYMBOL(toy_rt_box), TOY_SYMBOL(toy_rt_view), TOY_SYMBOL(toy_rt_parallel_for), TOY_SYMBOL(toy_rt_check_index),
       TOY_SYMBOL(toy_rt_enter), TOY_SYMBOL(toy_rt_leave), TOY_SYMBOL(toy_rt_gemm), TOY_SYMBOL(toy_rt_planar_gemm), TOY_SYMBOL(toy_rt_eval), TOY_SYMBOL(toy_rt_float_floordiv_f64),
       TOY_SYMBOL(toy_rt_float_mod_f64), TOY_SYMBOL(toy_rt_float_floordiv_f32), TOY_SYMBOL(toy_rt_float_mod_f32),

@@ -166,7 +166,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Engine::Impl::lowered(mlir::ModuleOp module, S
   PipelineOptions pipeline{options.fuse, options.recognize, options.complexMatmul, options.fastMath, &log};
   buildRecognition(passes, pipeline);
   if (stage == Stage::Unpacked || (stage == Stage::Selected && options.unpack))
-    buildUnpacking(passes);
+    buildUnpacking(passes, pipeline);
   if (stage == Stage::Selected)
     buildSelection(passes, pipeline);
   if (mlir::failed(passes.run(*copy))) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Equations of complex numbers that hold bit for bit. Each stands beside its reason; equations that only hold for real numbers without rounding
-/// are not here.
+/// Equations of complex numbers that hold bit for bit, each beside its reason; and, with `relaxed`, some that do not, beside their price.
 #include "passes/Passes.h"
 
 #include "mlir/IR/PatternMatch.h"
@@ -231,13 +230,93 @@ struct ComplexOfNeighbours : OpRewritePattern<ComplexOp> {
   }
 };
 
+/// The number behind a constant exponent.
+std::optional<double> constantNumber(Value v) {
+  while (auto cast = v.getDefiningOp<CastOp>())
+    v = cast.getX();
+  auto constant = v.getDefiningOp<ConstantOp>();
+  auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+  if (!elements || !elements.isSplat())
+    return std::nullopt;
+  if (isa<IntegerType>(elements.getElementType()))
+    return static_cast<double>(elements.getSplatValue<APInt>().getSExtValue());
+  return isa<FloatType>(elements.getElementType()) ? std::optional(elements.getSplatValue<APFloat>().convertToDouble()) : std::nullopt;
+}
+
+/// z**1 ==> z, z**-1 ==> reciprocal z: what repeated squaring computes. z**2 ==> z * z: the same for c128; for c64, whose powers are computed in
+/// double and rounded once, only when relaxed (up to 2 ulp a part).
+struct SmallPower : OpRewritePattern<PowOp> {
+  bool relaxed;
+  SmallPower(MLIRContext *context, bool relaxed) : OpRewritePattern(context), relaxed(relaxed) {}
+  LogicalResult matchAndRewrite(PowOp op, PatternRewriter &b) const override {
+    Value z = op.getLhs();
+    auto n = constantNumber(op.getRhs());
+    if (!tensorTypeOf(z).isComplex() || !n || z.getType() != op.getType())
+      return b.notifyMatchFailure(op, "not a constant power of a complex value");
+    if (*n == 1)
+      b.replaceOp(op, z);
+    else if (*n == -1)
+      b.replaceOpWithNewOp<ReciprocalOp>(op, op.getType(), z);
+    else if (*n == 2 && (relaxed || tensorTypeOf(z).getDtype() == DType::C128))
+      b.replaceOpWithNewOp<MulOp>(op, op.getType(), z, z);
+    else
+      return b.notifyMatchFailure(op, "no small power");
+    return success();
+  }
+};
+
+/// i * z ==> complex(-im z, re z), -i * z ==> complex(im z, -re z). Relaxed: the products by the constant's zero real part are left out, so that
+/// infinite parts give no NaN, and zeros may change their signs.
+struct TimesImaginaryUnit : OpRewritePattern<MulOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MulOp op, PatternRewriter &b) const override {
+    for (auto [unit, z] : {std::pair(op.getLhs(), op.getRhs()), std::pair(op.getRhs(), op.getLhs())}) {
+      while (auto cast = unit.getDefiningOp<CastOp>())
+        unit = cast.getX();
+      auto constant = unit.getDefiningOp<ConstantOp>();
+      auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+      if (!elements || !elements.isSplat() || !isa<ComplexType>(elements.getElementType()) || z.getType() != op.getType())
+        continue;
+      auto value = elements.getSplatValue<std::complex<APFloat>>();
+      double im = value.imag().convertToDouble();
+      if (!value.real().isZero() || std::abs(im) != 1)
+        continue;
+      Parts p = partsOf(b, op.getLoc(), z);
+      Value negated = NegOp::create(b, op.getLoc(), p.re.getType(), im > 0 ? p.im : p.re);
+      b.replaceOpWithNewOp<ComplexOp>(op, op.getType(), im > 0 ? negated : p.im, im > 0 ? p.re : negated);
+      return success();
+    }
+    return b.notifyMatchFailure(op, "not a product by i");
+  }
+};
+
+/// z * conj z ==> complex(abs2 z, 0). Relaxed: infinite parts would give a NaN imaginary part.
+struct SquaredMagnitude : OpRewritePattern<MulOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MulOp op, PatternRewriter &b) const override {
+    for (auto [x, y] : {std::pair(op.getLhs(), op.getRhs()), std::pair(op.getRhs(), op.getLhs())})
+      if (auto conj = y.getDefiningOp<ConjOp>(); conj && conj.getX() == x && tensorTypeOf(x).isComplex()) {
+        Value square = Abs2Op::create(b, op.getLoc(), partType(x), x);
+        Value zero = SubOp::create(b, op.getLoc(), partType(x), square, square);
+        b.replaceOpWithNewOp<ComplexOp>(op, op.getType(), square, zero);
+        return success();
+      }
+    return b.notifyMatchFailure(op, "not a value times its conjugate");
+  }
+};
+
 struct ComplexAlgebraPass : impl::ComplexAlgebraBase<ComplexAlgebraPass> {
+  using ComplexAlgebraBase::ComplexAlgebraBase;
+
   void runOnOperation() override {
     // Values that stand in memory as complex numbers first: taken apart they would be read and written in strides.
     RewritePatternSet views(&getContext());
     views.add<StackOfParts, ComplexOfParts, ComplexOfNeighbours>(&getContext());
     RewritePatternSet patterns(&getContext());
     patterns.add<ConjOfConj, PartOf<RealOp>, PartOf<ImagOp>, Abs2OfComplex>(&getContext());
+    patterns.add<SmallPower>(&getContext(), relaxed);
+    if (relaxed)
+      patterns.add<TimesImaginaryUnit, SquaredMagnitude>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(views))) || failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -34,7 +34,7 @@ def RecognizeComplex : Pass<"toy-recognize-complex", "::mlir::func::FuncOp"> {
   let description = [{
     Two sums of two products over the same four operands are the parts of a complex product when their pairing and their signs say so:
     `a*c ± b*d` with `a*d ± b*c`. Factors of elementwise products stand in any order, those of matrix products in theirs. Also `r*cos t` with
-    `r*sin t`, and `a*a + b*b`. Both parts are replaced separately, before the earlier of the two, which all four operands dominate.
+    `r*sin t`, `cos t + i sin t`, and `a*a + b*b`. Both parts are replaced separately, before the earlier of the two, which all four operands dominate.
     Only what has the same bits is raised (matrix products: the same componentwise error bound); near misses are reported with their reason.
 
     Before:
@@ -54,14 +54,15 @@ def RecognizeComplex : Pass<"toy-recognize-complex", "::mlir::func::FuncOp"> {
 }
 
 def ComplexAlgebra : Pass<"toy-complex-algebra", "::mlir::func::FuncOp"> {
-  let summary = "equations of complex numbers that hold bit for bit";
+  let summary = "equations of complex numbers, by default those that hold bit for bit";
   let description = [{
     Parts of values that are only asked for by parts become real arithmetic; conjugates cancel; `re(z * conj z)` is `abs2 z`. Each equation
-    stands in the source with the reason why no bit changes.
+    stands in the source with the reason why no bit changes, or with what does.
 
     Before: `%z = toy.mul %x, %y`, `%r = toy.real %z`. After: `%r = toy.sub %ac, %bd` with the parts of `%x` and `%y`.
     Guarantees: parts of sums, products, conjugates and pairs are not taken from a complex value that nothing else needs.
   }];
+  let options = [Option<"relaxed", "relaxed", "bool", "false", "Also equations that change rounding, signs of zeros, or what infinities give.">];
   let dependentDialects = ["::toy::ToyDialect"];
 }
 

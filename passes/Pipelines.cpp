@@ -23,8 +23,8 @@ void buildRecognition(OpPassManager &passes, const PipelineOptions &options) {
     functions.addPass(createRecognizeComplex({options.fastMath}, options.log));
 }
 
-void buildUnpacking(OpPassManager &passes) {
-  passes.nest<func::FuncOp>().addPass(createComplexAlgebra());
+void buildUnpacking(OpPassManager &passes, const PipelineOptions &options) {
+  passes.nest<func::FuncOp>().addPass(createComplexAlgebra({options.fastMath}));
   passes.nest<func::FuncOp>().addPass(createCSEPass());
   passes.addPass(createUnpackComplex());
   passes.nest<func::FuncOp>().addPass(createCanonicalizerPass());
@@ -33,7 +33,7 @@ void buildUnpacking(OpPassManager &passes) {
 
 void buildSelection(OpPassManager &passes, const PipelineOptions &options) {
   OpPassManager &functions = passes.nest<func::FuncOp>();
-  functions.addPass(createComplexAlgebra());
+  functions.addPass(createComplexAlgebra({options.fastMath}));
   functions.addPass(createCSEPass());
   functions.addPass(createSelectKernels({options.complexMatmul}, options.log));
   FuseElementwiseOptions fuse;

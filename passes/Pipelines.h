@@ -20,7 +20,7 @@ struct PipelineOptions {
 /// From generated IR to complex operations: inlined, simplified, recognised.
 void buildRecognition(mlir::OpPassManager &passes, const PipelineOptions &options);
 /// From there to real operations only.
-void buildUnpacking(mlir::OpPassManager &passes);
+void buildUnpacking(mlir::OpPassManager &passes, const PipelineOptions &options);
 /// From complex or real operations to groups that become loop nests and calls of kernels.
 void buildSelection(mlir::OpPassManager &passes, const PipelineOptions &options);
 /// Makes every pass and the pipeline available to toy-opt.

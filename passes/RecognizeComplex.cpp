@@ -353,6 +353,21 @@ private:
       sine.replaceAllUsesWith(createByRule(b, loc, "toy.imag", z));
       log.recognized.push_back({loc, "polar", "re = r*cos t, im = r*sin t", "loop"});
     }
+    for (ComplexOp pair : SmallVector<ComplexOp>(block.getOps<ComplexOp>())) { // cos t + i sin t
+      if (!isCosineAndSine(pair.getLhs(), pair.getRhs()))
+        continue;
+      OpBuilder b(pair);
+      Value angle = pair.getLhs().getDefiningOp<CosOp>().getX();
+      auto one = DenseElementsAttr::get(RankedTensorType::get({}, b.getF64Type()), 1.0);
+      Value radius = ConstantOp::create(b, pair.getLoc(), TensorType::scalar(b.getContext(), DType::F64), cast<ElementsAttr>(one));
+      if (DType dtype = tensorTypeOf(angle).getDtype(); dtype != DType::F64)
+        radius = CastOp::create(b, pair.getLoc(), TensorType::scalar(b.getContext(), dtype), radius);
+      Value z = createByRule(b, pair.getLoc(), "toy.polar", {radius, angle});
+      if (!z || z.getType() != pair.getType())
+        continue;
+      pair.getResult().replaceAllUsesWith(z);
+      log.recognized.push_back({pair.getLoc(), "cis", "cos t + i sin t", "loop"});
+    }
     SmallVector<AddOp> squares(block.getOps<AddOp>());
     for (AddOp add : squares) {
       auto sum = add->use_empty() ? std::nullopt : sumOfProducts(add);

@@ -146,8 +146,15 @@ private:
                                rhs.axes, rhs.steps, rhs.conjugated);
     if (auto index = op->getAttrOfType<IntegerAttr>("toy.recognized"); log && index)
       log->recognized[index.getInt()].strategy = "native";
+    // Parts that are put together for this product, and taken apart after it; the loops that do it are fused with their neighbours.
+    if (op.getType().isComplex())
+      gemm->setAttr("toy.repacks", b.getI64IntegerAttr(PlanarFactor::of(op.getLhs()).has_value() + PlanarFactor::of(op.getRhs()).has_value() + isUsedByParts(op)));
     op.replaceAllUsesWith(gemm.getResult());
     eraseProduct(op);
+  }
+
+  static bool isUsedByParts(MatMulOp op) {
+    return !op->use_empty() && llvm::all_of(op->getUsers(), [](Operation *user) { return isa<RealOp, ImagOp>(user); });
   }
 
   static void eraseProduct(MatMulOp op) {
@@ -164,8 +171,10 @@ private:
       return false;
     StringRef chosen = op.getStrategy() ? *op.getStrategy() : StringRef(strategy);
     auto lhs = PlanarFactor::of(op.getLhs()), rhs = PlanarFactor::of(op.getRhs());
-    bool byParts = lhs && rhs && llvm::all_of(op->getUsers(), [](Operation *user) { return isa<RealOp, ImagOp>(user); });
-    if (!byParts && chosen != "four-real" && chosen != "gauss")
+    bool byParts = lhs && rhs && isUsedByParts(op);
+    if (chosen == "auto" && byParts)
+      chosen = bySize(op);
+    if (chosen == "native" || (!byParts && chosen == "auto"))
       return false;
     OpBuilder b(op);
     Location loc = op.getLoc();
@@ -202,19 +211,19 @@ private:
     return llvm::to_vector(llvm::seq(tensorTypeOf(factor.re).getRank()));
   }
 
-  /// The strategy of a recognised product goes into the log, as far as sizes tell it.
-  void report(MatMulOp op, PlanarGemmOp planar) {
-    auto index = op->getAttrOfType<IntegerAttr>("toy.recognized");
-    if (!log || !index)
-      return;
-    std::string &text = log->recognized[index.getInt()].strategy;
-    text = planar.getStrategy();
-    if (text != "auto")
-      return;
+  /// What the cost model says, where all sizes are known.
+  static StringRef bySize(MatMulOp op) {
     TensorType x = tensorTypeOf(op.getLhs()), y = tensorTypeOf(op.getRhs());
     auto size = [](TensorType t, int64_t fromEnd) { return t.getRank() >= fromEnd ? t.getDim(t.getRank() - fromEnd).asNumber() : std::optional<int64_t>(1); };
     auto m = size(x, 2), k = size(x, 1), n = y.getRank() == 1 ? std::optional<int64_t>(1) : size(y, 1);
-    text = m && k && n ? std::string(rt::nameOf(rt::strategyFor(realOf(x.getDtype()), *m, *n, *k))) : "auto: native or four-real, by size";
+    return m && k && n ? StringRef(rt::nameOf(rt::strategyFor(realOf(x.getDtype()), *m, *n, *k))) : StringRef("auto");
+  }
+
+  /// The strategy of a recognised product goes into the log, as far as sizes tell it.
+  void report(MatMulOp op, PlanarGemmOp planar) {
+    auto index = op->getAttrOfType<IntegerAttr>("toy.recognized");
+    if (log && index)
+      log->recognized[index.getInt()].strategy = planar.getStrategy() == "auto" ? "auto: native or four-real, by size" : planar.getStrategy().str();
   }
 };
 

@@ -11,7 +11,12 @@
 #include <tbb/parallel_for.h>
 
 #include <atomic>
+#include <cstring>
 #include <memory>
+
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 namespace toy::rt {
 
@@ -34,6 +39,36 @@ void parallelFor(int64_t n, int64_t grain, void (*body)(void *, int64_t, int64_t
   tbb::parallel_for(tbb::blocked_range<int64_t>(0, n, std::max<int64_t>(grain, n / (4 * threads()))),
                     [&](const tbb::blocked_range<int64_t> &r) { body(context, r.begin(), r.end()); });
 }
+
+int64_t streamSteps(int64_t bytes, int64_t stepBytes) { return bytes < streamBytes || stepBytes > streamPiece ? 0 : streamPiece / stepBytes; }
+
+#ifdef __x86_64__
+namespace {
+/// Whole cache lines, `to` on the start of one.
+__attribute__((target("avx512f"))) void streamLines512(char *to, const char *from, int64_t bytes) {
+  for (int64_t i = 0; i < bytes; i += 64)
+    _mm512_stream_si512(reinterpret_cast<__m512i *>(to + i), _mm512_loadu_si512(from + i));
+}
+void streamLines128(char *to, const char *from, int64_t bytes) {
+  for (int64_t i = 0; i < bytes; i += 16)
+    _mm_stream_si128(reinterpret_cast<__m128i *>(to + i), _mm_loadu_si128(reinterpret_cast<const __m128i *>(from + i)));
+}
+} // namespace
+
+void streamCopy(void *to, const void *from, int64_t bytes) {
+  static const auto streamLines = __builtin_cpu_supports("avx512f") ? streamLines512 : streamLines128;
+  auto *out = static_cast<char *>(to);
+  auto *in = static_cast<const char *>(from);
+  int64_t head = std::min<int64_t>(-reinterpret_cast<uintptr_t>(to) & 63, bytes), body = (bytes - head) & ~int64_t(63);
+  std::memcpy(out, in, head);
+  streamLines(out + head, in + head, body);
+  std::memcpy(out + head + body, in + head + body, bytes - head - body);
+}
+void finishStream() { _mm_sfence(); }
+#else
+void streamCopy(void *to, const void *from, int64_t bytes) { std::memcpy(to, from, bytes); }
+void finishStream() {}
+#endif
 
 std::atomic<bool> &interruptFlag() { return interrupted; }
 

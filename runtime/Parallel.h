@@ -21,4 +21,12 @@ void poll();
 /// What `interrupt` sets, for compiled loops to look at.
 std::atomic<bool> &interruptFlag();
 
+/// Results of at least this many bytes are written past the caches, in pieces of at most `streamPiece` bytes (longer ones interrupt reading ahead).
+constexpr int64_t streamBytes = 16 << 20, streamPiece = 4 << 10;
+/// Steps of the range in a piece; 0 where the result is small or a step too long.
+int64_t streamSteps(int64_t bytes, int64_t stepBytes);
+/// Copies by non-temporal stores where the machine has them; others see them after `finishStream`.
+void streamCopy(void *to, const void *from, int64_t bytes);
+void finishStream();
+
 } // namespace toy::rt

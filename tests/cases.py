@@ -280,7 +280,47 @@ def functions_in_lanes(toy):
     return None
 
 
+def large_results(toy):
+    """Results beyond the caches, and results in the memory of an operand that dies: never one that is read elsewhere, or that somebody else holds."""
+    program = """
+def flat(x: f64[N]) { return x * 2 + 1; }
+def rows(x: f64[N, M], y: f64[M]) { return x * y - 1; }
+def turn(x: f32[N, 2], w: c64[N]) { return view_as_real(view_as_complex(x) * w); }
+def again(x: f64[N]) { var y = x; for i in range(5) { y = y * 0.5 + 1; } return y; }
+def mirrored(x: f64[N]) { var y = x + 1; y = y + flip(y); y = y - y[::-1] * 2; return y; }
+def transposed(x: f64[N, N]) { var y = x * 2; y = y + y.T; return y; }
+def shared(x: f64[N]) { var y = x + 1; var z = y; y = y * 3; return stack([y, z]); }
+def pairs(x: c128[N]) { var y = x * 2; for i in range(3) { y = y * conj(y) - y; } return y; }
+var x = load("x.npy"); var a = load("a.npy"); var p = load("p.npy"); var w = load("w.npy"); var s = load("s.npy");
+save("0.npy", flat(x)); save("1.npy", rows(a, a[0])); save("2.npy", turn(p, w)); save("3.npy", again(x)); save("4.npy", mirrored(x));
+save("5.npy", transposed(s)); save("6.npy", shared(x)); save("7.npy", pairs(x[:1000] + 1i)); save("8.npy", x); save("9.npy", rows(a[1:4, 1:], a[0, 1:]));
+"""
+    rng = np.random.default_rng(5)
+    x, a, s = rng.standard_normal(3000001), rng.standard_normal((1500, 1501)), rng.standard_normal((300, 300))
+    p, w = rng.standard_normal((2500001, 2)).astype(np.float32), (rng.standard_normal(2500001) + 1j).astype(np.complex64)
+    y, z, half = x + 1, (x[:1000] + 1j) * 2, x
+    y = y + y[::-1]
+    for _ in range(3):
+        z = z * np.conj(z) - z
+    for _ in range(5):
+        half = half * 0.5 + 1
+    turned = p.view(np.complex64)[:, 0] * w
+    want = [x * 2 + 1, a * a[0] - 1, turned.view(np.float32).reshape(-1, 2), half, y - y[::-1] * 2, s * 2 + (s * 2).T, np.stack([(x + 1) * 3, x + 1]), z, x, a[1:4, 1:] * a[0, 1:] - 1]
+    with tempfile.TemporaryDirectory() as folder:
+        for name, value in {"x": x, "a": a, "p": p, "w": w, "s": s}.items():
+            np.save(os.path.join(folder, name + ".npy"), value)
+        pathlib.Path(folder, "p.toy").write_text(program, encoding="utf-8")
+        for flags in (["-O2"], ["-O2", "--threads=1"], ["-O0", "--jit=always"], ["--unpack"]):
+            done = run([toy, *flags, "p.toy"], cwd=folder)
+            if done.returncode:
+                return done.stderr
+            for i, value in enumerate(want):
+                if not np.allclose(np.load(os.path.join(folder, f"{i}.npy")), value, rtol=1e-6 if i == 2 else 1e-12, atol=1e-5 if i == 2 else 1e-12):
+                    return f"{flags}: result {i} is wrong"
+    return None
+
+
 def all_cases():
-    cases = [functions_in_lanes, command_line, updates_in_place, emit_stages, fused_chain, npy_files, hostile_sources, session_keeps_state, prompt, real_model, products_agree]
+    cases = [large_results, functions_in_lanes, command_line, updates_in_place, emit_stages, fused_chain, npy_files, hostile_sources, session_keeps_state, prompt, real_model, products_agree]
     named = [(c.__name__.replace("_", " "), c) for c in cases]
     return named + [(f"printed {name} read back", print_and_read_back(name, 1000000 if name in ("f32", "f64", "c64", "c128") else 100000)) for name in DTYPES]

@@ -23,6 +23,7 @@ POSITIVE = {
     "both conjugated": ("print(a*c - b*d, -(a*d) - b*c);", ["conj_mul"]),
     "negated product": ("print(-(a*c) - b*d, a*d - b*c);", ["conj_mul"]),
     "negated operand": ("print(a*c + (-b)*d, a*d + b*c);", ["mul"]),
+    "negated right operand": ("print(a*(-c) - b*d, a*d + b*(-c));", ["conj_mul"]),
     "conjugate of the result": ("print(a*c - b*d, -(a*d + b*c));", ["mul"]),
     "roles exchanged": ("print(b*d - a*c, a*d + b*c);", ["mul"]),
     "square": ("print(a*a - b*b, a*b + b*a);", ["mul"]),
@@ -77,6 +78,7 @@ RELAXED = {
     "three matrix products": ("var p = (a + b)@c; print(p - b@(c + d), p + a@(d - c));", "matmul"),
     "flat accumulation": ("print(e + a*c - b*d, f + a*d + b*c);", "mul"),
     "magnitude": ("print(sqrt(a*a + b*b));", "abs"),
+    "reciprocal": ("var m = c*c + d*d; print(c/m, -d/m);", "reciprocal"),
 }
 NEGATIVE = {
     "reference program 0": "print(a@b - c@d, a@d + c@b.T);", "products exchanged in im": "print(a@c - b@d, d@a + b@c);",

@@ -46,6 +46,7 @@ private:
 
   // OpEmitter.cpp
   void emitOp(mlir::Operation *op);
+  llvm::Value *reusableInput(FusedOp op);
   void emitCall(mlir::func::CallOp op);
   void emitEval(mlir::Operation *op);
   void emitGemm(GemmOp op);

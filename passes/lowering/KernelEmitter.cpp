@@ -9,8 +9,8 @@ using namespace llvm;
 
 namespace toy {
 
-KernelEmitter::KernelEmitter(Module &module, FusedOp op, IRBuilder<> &caller, ArrayRef<Slot> inputs, const std::string &name)
-    : module(module), op(op), caller(caller), inputs(inputs), name(name), root(op.getBody().front().getTerminator()->getOperand(0)),
+KernelEmitter::KernelEmitter(Module &module, FusedOp op, IRBuilder<> &caller, ArrayRef<Slot> inputs, Value *reusable, const std::string &name)
+    : module(module), op(op), caller(caller), inputs(inputs), reusable(reusable), name(name), root(op.getBody().front().getTerminator()->getOperand(0)),
       rootType(tensorTypeOf(root)), k(module.getContext()), scalars(module, k) {}
 
 // --- sizes, in the caller

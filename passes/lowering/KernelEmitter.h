@@ -21,7 +21,9 @@ struct Slot {
 
 class KernelEmitter {
 public:
-  KernelEmitter(llvm::Module &module, FusedOp op, llvm::IRBuilder<> &caller, llvm::ArrayRef<Slot> inputs, const std::string &name);
+  /// `reusable`: the object of an aligned input that is not needed afterwards, or null.
+  KernelEmitter(llvm::Module &module, FusedOp op, llvm::IRBuilder<> &caller, llvm::ArrayRef<Slot> inputs, llvm::Value *reusable, const std::string &name);
+  static llvm::SmallVector<unsigned> alignedInputs(FusedOp op);
 
   /// Emits the kernel and, in the caller, the allocation of the result and the call. The slot is the owned result.
   Slot emit();
@@ -72,12 +74,16 @@ private:
   /// Starts a kernel function; parameters are added as values are captured.
   void begin();
   /// Ends it and calls it from the caller over [0, range), on all cores when it is worth it.
-  void finish(llvm::Value *callerRange, llvm::Value *callerGrain, bool parallel);
+  void markParallel(llvm::Function *work);
+  void finish(llvm::Value *callerRange, llvm::Value *callerGrain, bool parallel, llvm::Value *callerStepBytes = nullptr);
+  void callByPieces(llvm::Function *work, llvm::ArrayRef<llvm::Value *> arguments, llvm::IRBuilder<> &t, llvm::Value *steps, llvm::Value *stepBytes);
 
   llvm::Module &module;
   FusedOp op;
   llvm::IRBuilder<> &caller;
   llvm::ArrayRef<Slot> inputs;
+  llvm::Value *reusable;
+  llvm::SmallVector<llvm::Instruction *> latches; ///< of the kernel's loops
   std::string name;
   mlir::Value root;
   TensorType rootType;

@@ -3,6 +3,7 @@
 /// Loops over the result of a group, and the call of the kernel that holds them.
 #include "passes/lowering/KernelEmitter.h"
 
+#include "runtime/Parallel.h"
 #include "runtime/Value.h"
 
 using namespace llvm;
@@ -22,7 +23,7 @@ void KernelEmitter::loop(Value *begin, Value *end, function_ref<void(Value *)> b
   body(i);
   Value *next = k.CreateAdd(i, i64(1), "", true, true);
   i->addIncoming(next, k.GetInsertBlock());
-  k.CreateCondBr(k.CreateICmpSLT(next, end), header, exit);
+  latches.push_back(k.CreateCondBr(k.CreateICmpSLT(next, end), header, exit));
   k.SetInsertPoint(exit);
   memo = saved;
 }
@@ -52,9 +53,54 @@ void KernelEmitter::begin() {
   captured.clear();
   captures.clear();
   memo.clear();
+  latches.clear();
 }
 
-void KernelEmitter::finish(Value *callerRange, Value *callerGrain, bool parallel) {
+/// Inputs of the result's type that are read only at the index that is written next: their memory may be the result's.
+SmallVector<unsigned> KernelEmitter::alignedInputs(FusedOp op) {
+  mlir::Value root = op.getBody().front().getTerminator()->getOperand(0);
+  TensorType type = tensorTypeOf(root);
+  llvm::SetVector<mlir::Value> aligned, others;
+  auto visit = [&](auto &self, mlir::Value v, bool isAligned) -> void {
+    if (!(isAligned ? aligned : others).insert(v))
+      return;
+    mlir::Operation *def = v.getDefiningOp();
+    if (!def)
+      return;
+    bool elementwise = def->hasTrait<OpTrait::Elementwise>();
+    for (mlir::Value operand : def->getOperands()) {
+      bool samePair = isa<PackOp>(def) && v == root;                                // its parts, both before the pair is stored
+      bool partOfPair = isa<PartOp>(def) && operand.getType() == root.getType();     // and of such a pair
+      self(self, operand, isAligned && (samePair || partOfPair || (elementwise && tensorTypeOf(operand).getSizes() == tensorTypeOf(v).getSizes())));
+    }
+  };
+  visit(visit, root, true);
+  SmallVector<unsigned> found;
+  if (mlir::Operation *def = root.getDefiningOp(); type.isScalar() || !def || !(def->hasTrait<OpTrait::Elementwise>() || isa<PackOp>(def)))
+    return found;
+  for (mlir::BlockArgument argument : op.getBody().getArguments())
+    if (argument.getType() == root.getType() && aligned.contains(argument) && !others.contains(argument))
+      found.push_back(argument.getArgNumber());
+  return found;
+}
+
+/// The result may stand where an input stood: no promise then that their pointers differ, but one that iterations do not depend on each other.
+void KernelEmitter::markParallel(Function *work) {
+  LLVMContext &context = work->getContext();
+  MDNode *group = MDNode::getDistinct(context, {});
+  for (BasicBlock &block : *work)
+    for (Instruction &i : block)
+      if (isa<LoadInst, StoreInst>(i))
+        i.setMetadata(LLVMContext::MD_access_group, group);
+  for (Instruction *latch : latches) {
+    MDNode *parallel = MDNode::get(context, {MDString::get(context, "llvm.loop.parallel_accesses"), group});
+    MDNode *loop = MDNode::getDistinct(context, {nullptr, parallel});
+    loop->replaceOperandWith(0, loop);
+    latch->setMetadata(LLVMContext::MD_loop, loop);
+  }
+}
+
+void KernelEmitter::finish(Value *callerRange, Value *callerGrain, bool parallel, Value *callerStepBytes) {
   k.CreateRetVoid();
   // The loop's real work is in a function of its own whose pointer parameters do not alias: LLVM then vectorizes without run-time checks.
   SmallVector<Type *> types;
@@ -74,9 +120,11 @@ void KernelEmitter::finish(Value *callerRange, Value *callerGrain, bool parallel
     load->eraseFromParent();
     if (slot && slot->use_empty())
       slot->eraseFromParent();
-    if (v->getType()->isPointerTy())
+    if (v->getType()->isPointerTy() && !(reusable && (v == callerOut || v == dataPointers[reusable])))
       work->addParamAttr(i, Attribute::NoAlias);
   }
+  if (reusable)
+    markParallel(work);
   kernel->getArg(1)->replaceAllUsesWith(work->getArg(captured.size()));
   kernel->getArg(2)->replaceAllUsesWith(work->getArg(captured.size() + 1));
   if (!parallel) {
@@ -87,18 +135,64 @@ void KernelEmitter::finish(Value *callerRange, Value *callerGrain, bool parallel
     return;
   }
   IRBuilder<> t(BasicBlock::Create(k.getContext(), "entry", kernel));
-  SmallVector<Value *> arguments;
+  auto parameter = [&](size_t i, Type *type) -> Value * { return t.CreateLoad(type, t.CreateConstInBoundsGEP1_64(t.getInt64Ty(), kernel->getArg(0), i)); };
+  SmallVector<Value *> arguments, context(captured);
   for (auto [i, v] : enumerate(captured))
-    arguments.push_back(t.CreateLoad(v->getType(), t.CreateConstInBoundsGEP1_64(t.getInt64Ty(), kernel->getArg(0), i)));
-  arguments.append({kernel->getArg(1), kernel->getArg(2)});
-  t.CreateCall(work, arguments);
-  t.CreateRetVoid();
+    arguments.push_back(parameter(i, v->getType()));
+  ScalarEmitter calls(module, caller);
+  if (callerStepBytes) {
+    Value *steps = calls.call("toy_rt_stream_steps", caller.getInt64Ty(), {caller.CreateMul(callerRange, callerStepBytes), callerStepBytes});
+    if (reusable) // what is read anyway need not be kept out of the caches
+      steps = caller.CreateSelect(caller.CreateICmpEQ(callerOut, dataPointers[reusable]), i64(0), steps);
+    callByPieces(work, arguments, t, parameter(captured.size(), t.getInt64Ty()), parameter(captured.size() + 1, t.getInt64Ty()));
+    context.append({steps, callerStepBytes});
+  } else {
+    arguments.append({kernel->getArg(1), kernel->getArg(2)});
+    t.CreateCall(work, arguments);
+    t.CreateRetVoid();
+  }
   Function *function = caller.GetInsertBlock()->getParent();
   IRBuilder<> entry(&function->getEntryBlock(), function->getEntryBlock().begin());
-  Value *context = entry.CreateAlloca(entry.getInt64Ty(), entry.getInt32(std::max<size_t>(captured.size(), 1)));
-  for (auto [i, v] : enumerate(captured))
-    caller.CreateStore(v, caller.CreateConstInBoundsGEP1_64(caller.getInt64Ty(), context, i));
-  ScalarEmitter(module, caller).call("toy_rt_parallel_for", caller.getVoidTy(), {kernel, context, callerRange, callerGrain});
+  Value *memory = entry.CreateAlloca(entry.getInt64Ty(), entry.getInt32(std::max<size_t>(context.size(), 1)));
+  for (auto [i, v] : enumerate(context))
+    caller.CreateStore(v, caller.CreateConstInBoundsGEP1_64(caller.getInt64Ty(), memory, i));
+  calls.call("toy_rt_parallel_for", caller.getVoidTy(), {kernel, memory, callerRange, callerGrain});
+}
+
+/// Large results go past the caches: a piece at a time is computed into a buffer on the stack and copied by non-temporal stores, so that memory is
+/// written without being read first. `steps` of the range are a piece, 0 for none; each writes `stepBytes`.
+void KernelEmitter::callByPieces(Function *work, ArrayRef<Value *> arguments, IRBuilder<> &t, Value *steps, Value *stepBytes) {
+  size_t outAt = llvm::find(captured, callerOut) - captured.begin();
+  Value *first = kernel->getArg(1), *end = kernel->getArg(2);
+  AllocaInst *buffer = t.CreateAlloca(ArrayType::get(t.getInt8Ty(), rt::streamPiece));
+  buffer->setAlignment(Align(64));
+  BasicBlock *entry = t.GetInsertBlock(), *whole = BasicBlock::Create(k.getContext(), "whole", kernel);
+  BasicBlock *pieces = BasicBlock::Create(k.getContext(), "pieces", kernel), *fence = BasicBlock::Create(k.getContext(), "fence", kernel);
+  BasicBlock *done = BasicBlock::Create(k.getContext(), "done", kernel);
+  t.CreateCondBr(t.CreateICmpEQ(steps, i64(0)), whole, pieces);
+  auto callWork = [&](Value *out, Value *from, Value *to) {
+    SmallVector<Value *> all(arguments);
+    all[outAt] = out;
+    all.append({from, to});
+    t.CreateCall(work, all);
+  };
+  t.SetInsertPoint(whole);
+  callWork(arguments[outAt], first, end);
+  t.CreateBr(done);
+  t.SetInsertPoint(pieces);
+  PHINode *at = t.CreatePHI(t.getInt64Ty(), 2);
+  at->addIncoming(first, entry);
+  at->addIncoming(t.CreateBinaryIntrinsic(Intrinsic::smin, t.CreateAdd(at, steps), end), pieces);
+  Value *next = at->getIncomingValue(1), *offset = t.CreateMul(at, stepBytes);
+  callWork(t.CreateGEP(t.getInt8Ty(), buffer, t.CreateNeg(offset)), at, next);
+  Value *to = t.CreateGEP(t.getInt8Ty(), arguments[outAt], offset);
+  ScalarEmitter(module, t).call("toy_rt_stream", t.getVoidTy(), {to, buffer, t.CreateMul(t.CreateSub(next, at), stepBytes)})->setDoesNotThrow();
+  t.CreateCondBr(t.CreateICmpSLT(next, end), pieces, fence);
+  t.SetInsertPoint(fence);
+  ScalarEmitter(module, t).call("toy_rt_finish_stream", t.getVoidTy(), {})->setDoesNotThrow();
+  t.CreateBr(done);
+  t.SetInsertPoint(done);
+  t.CreateRetVoid();
 }
 
 /// Whether the group only combines values of one shape, so that one counter serves all.
@@ -214,7 +308,10 @@ void KernelEmitter::emitMap() {
   Value *grain = caller.getInt64(parallelElements);
   if (!oneLoop)
     grain = caller.CreateUDiv(caller.getInt64(parallelElements), caller.CreateBinaryIntrinsic(Intrinsic::smax, sizes.back(), caller.getInt64(1)));
-  finish(range, caller.CreateBinaryIntrinsic(Intrinsic::smax, grain, caller.getInt64(1)), !known || *known > parallelElements);
+  int64_t bytes = sizeOf(rootType.getDtype()) * (pack ? 2 : 1);
+  Value *stepBytes = oneLoop ? caller.getInt64(bytes) : caller.CreateMul(sizes.back(), caller.getInt64(bytes));
+  bool mayStream = !known || *known * sizeOf(rootType.getDtype()) >= rt::streamBytes;
+  finish(range, caller.CreateBinaryIntrinsic(Intrinsic::smax, grain, caller.getInt64(1)), !known || *known > parallelElements, mayStream ? stepBytes : nullptr);
 }
 
 Slot KernelEmitter::emit() {
@@ -229,7 +326,8 @@ Slot KernelEmitter::emit() {
     Value *sizes = entry.CreateAlloca(entry.getInt64Ty(), entry.getInt32(rootType.getRank()));
     for (int64_t axis = 0; axis < rootType.getRank(); ++axis)
       caller.CreateStore(callerSize(root, axis), caller.CreateConstInBoundsGEP1_64(caller.getInt64Ty(), sizes, axis));
-    result.object = calls.call("toy_rt_alloc", caller.getPtrTy(), {caller.getInt64(static_cast<int>(rootType.getDtype())), caller.getInt64(rootType.getRank()), sizes});
+    Value *dtype = caller.getInt64(static_cast<int>(rootType.getDtype())), *rank = caller.getInt64(rootType.getRank());
+    result.object = reusable ? calls.call("toy_rt_reuse", caller.getPtrTy(), {reusable, dtype, rank, sizes}) : calls.call("toy_rt_alloc", caller.getPtrTy(), {dtype, rank, sizes});
     callerOut = caller.CreateLoad(caller.getPtrTy(), caller.CreateConstInBoundsGEP1_64(caller.getInt8Ty(), result.object, offsetof(rt::Tensor, data)));
   }
   Value *counter = module.getOrInsertGlobal("toy_rt_loops", caller.getInt64Ty());

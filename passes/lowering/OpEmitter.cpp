@@ -55,6 +55,18 @@ Slot FunctionEmitter::unbox(mlir::Type type, Value *object) {
   return slot;
 }
 
+/// An input whose memory the result may take: read where it is written only, and for the last time.
+Value *FunctionEmitter::reusableInput(FusedOp op) {
+  SmallVector<unsigned> aligned = KernelEmitter::alignedInputs(op);
+  for (unsigned i : aligned) {
+    mlir::Value input = op.getInputs()[i];
+    auto readsAligned = [&](auto indexed) { return indexed.value() != input || llvm::is_contained(aligned, indexed.index()); };
+    if (isObject(input) && diesAt(input, op) && all_of(enumerate(op.getInputs()), readsAligned))
+      return slots[input].object;
+  }
+  return nullptr;
+}
+
 void FunctionEmitter::emitOp(mlir::Operation *op) {
   mlir::Value result = op->getNumResults() == 1 ? op->getResult(0) : mlir::Value();
   if (auto constant = dyn_cast<ConstantOp>(op))
@@ -76,7 +88,7 @@ void FunctionEmitter::emitOp(mlir::Operation *op) {
     for (mlir::Value v : fused.getInputs())
       inputs.push_back(slots[v]);
     std::string name = (function.getSymName() + ".k" + std::to_string(kernels++)).str();
-    slots[fused.getResult(0)] = KernelEmitter(module, fused, b, inputs, name).emit();
+    slots[fused.getResult(0)] = KernelEmitter(module, fused, b, inputs, reusableInput(fused), name).emit();
     return;
   }
   if (auto dim = dyn_cast<DimOp>(op)) {
@@ -170,9 +182,10 @@ Value *FunctionEmitter::viewArray(ArrayRef<int64_t> axes, mlir::ValueRange bound
 
 void FunctionEmitter::emitGemm(GemmOp op) {
   setSite(op);
-  Value *conjugated = b.getInt64(op.getLhsConjugated() | op.getRhsConjugated() << 1);
+  auto repacks = op->getAttrOfType<mlir::IntegerAttr>("toy.repacks");
+  Value *flags = b.getInt64(op.getLhsConjugated() | op.getRhsConjugated() << 1 | (repacks ? repacks.getInt() : 0) << 2);
   Value *lhs = viewArray(op.getLhsAxes(), op.getLhsBounds(), op.getLhsSteps()), *rhs = viewArray(op.getRhsAxes(), op.getRhsBounds(), op.getRhsSteps());
-  Value *object = scalars.call("toy_rt_gemm", b.getPtrTy(), {slots[op.getLhs()].object, lhs, slots[op.getRhs()].object, rhs, conjugated});
+  Value *object = scalars.call("toy_rt_gemm", b.getPtrTy(), {slots[op.getLhs()].object, lhs, slots[op.getRhs()].object, rhs, flags});
   slots[op.getResult()] = tensorTypeOf(op.getResult()).isScalar() ? unbox(op.getType(), object) : Slot{object, {}};
 }
 

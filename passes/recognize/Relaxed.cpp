@@ -18,12 +18,17 @@ public:
 
   void run(Block &block) {
     for (DivOp div : SmallVector<DivOp>(block.getOps<DivOp>()))
-      if (!div->use_empty())
+      if (!div->use_empty()) {
         quotient(div);
+        reciprocal(div);
+      }
     threeMultiplications(block);
     flatAccumulations(block);
     for (SqrtOp root : SmallVector<SqrtOp>(block.getOps<SqrtOp>()))
       magnitude(root);
+    if (allowed) // without it the polar form stays, which has the same bits
+      for (PolarOp polar : SmallVector<PolarOp>(block.getOps<PolarOp>()))
+        exponential(polar);
   }
 
 private:
@@ -73,6 +78,36 @@ private:
               return;
             }
     }
+  }
+
+  /// c / (c*c + d*d) with -d / (c*c + d*d): 1 / (c + id).
+  void reciprocal(DivOp re) {
+    if (re->use_empty() || !isReal(re.getLhs()))
+      return;
+    for (Operation *user : llvm::to_vector(re.getRhs().getUsers())) {
+      auto im = dyn_cast<DivOp>(user);
+      auto negated = im ? im.getLhs().getDefiningOp<NegOp>() : NegOp();
+      if (!negated || im == re || im.getRhs() != re.getRhs() || im->getBlock() != re->getBlock() || !isSumOfSquares(re.getRhs(), re.getLhs(), negated.getX()))
+        continue;
+      raise(re, im, "reciprocal", "re = c/(c*c + d*d), im = -d/(c*c + d*d)", "division rounds differently, and does not overflow", [&](OpBuilder &b) {
+        Value y = createByRule(b, re->getLoc(), "toy.complex", {re.getLhs(), negated.getX()});
+        return y ? createByRule(b, re->getLoc(), "toy.reciprocal", y) : Value();
+      });
+      return;
+    }
+  }
+
+  /// exp(a) * (cos b + i sin b): exp(a + ib).
+  void exponential(PolarOp polar) {
+    auto radius = polar.getLhs().getDefiningOp<ExpOp>();
+    if (!radius || polar->use_empty())
+      return;
+    OpBuilder b(polar);
+    Value z = createByRule(b, polar.getLoc(), "toy.complex", {radius.getX(), polar.getRhs()}), e = z ? createByRule(b, polar.getLoc(), "toy.exp", z) : Value();
+    if (!e || e.getType() != polar.getType())
+      return;
+    polar.getResult().replaceAllUsesWith(e);
+    log.recognized.push_back({polar.getLoc(), "exp", "re = exp(a)*cos b, im = exp(a)*sin b", "loop"});
   }
 
   static bool isSumOfSquares(Value v, Value c, Value d) {

@@ -9,7 +9,7 @@
 
 namespace toy {
 
-/// Quotients by the squared magnitude, products by three multiplications, accumulations without parentheses, magnitudes as square roots of sums
+/// Quotients and reciprocals by the squared magnitude, exponentials, products by three multiplications, accumulations without parentheses, magnitudes as square roots of sums
 /// of squares. With `allowed` they are raised; otherwise each is a missed place that names the option.
 void recognizeRelaxed(mlir::func::FuncOp function, RecognitionLog &log, bool allowed);
 
