@@ -320,7 +320,22 @@ save("5.npy", transposed(s)); save("6.npy", shared(x)); save("7.npy", pairs(x[:1
     return None
 
 
+def layout_conversions(toy):
+    """A native product of parts: they are put together in the loops before it, taken apart in those after it, and counted."""
+    text = ("def f(a: f64[40, 40], b: f64[40, 40], c: f64[40, 40], d: f64[40, 40]) { var x = a * 2 + b; var re = x@c - b@d; var im = x@d + b@c; return (re + 1, im * im); }\n"
+            "def main() { var a = rand(40, 40); var (p, q) = f(a, a / 2, a / 3, a / 4); print(sum(p) + sum(q) > 0); }\n")
+    for strategy, repacks, kernel in (("native", 3, "gemm_c128"), ("four-real", 0, "planar_gemm_f64_four-real")):
+        with tempfile.TemporaryDirectory() as folder:
+            stats, path = os.path.join(folder, "s.json"), os.path.join(folder, "p.toy")
+            pathlib.Path(path).write_text(text, encoding="utf-8")
+            done = run([toy, "-O2", f"--complex-matmul={strategy}", f"--stats={stats}", path])
+            found = json.load(open(stats)) if done.returncode == 0 else {}
+            if found.get("repacks") != repacks or found.get("kernels") != {kernel: 1}:
+                return f"{strategy}: {found}{done.stderr}"
+    return None
+
+
 def all_cases():
-    cases = [large_results, functions_in_lanes, command_line, updates_in_place, emit_stages, fused_chain, npy_files, hostile_sources, session_keeps_state, prompt, real_model, products_agree]
+    cases = [layout_conversions, large_results, functions_in_lanes, command_line, updates_in_place, emit_stages, fused_chain, npy_files, hostile_sources, session_keeps_state, prompt, real_model, products_agree]
     named = [(c.__name__.replace("_", " "), c) for c in cases]
     return named + [(f"printed {name} read back", print_and_read_back(name, 1000000 if name in ("f32", "f64", "c64", "c128") else 100000)) for name in DTYPES]

@@ -14,6 +14,7 @@ COPY = ROOT / "build/mutants/source"
 BUILD = ROOT / "build/mutants/build"
 sys.path.insert(0, str(ROOT / "tests"))
 import recognition  # noqa: E402
+import run  # noqa: E402
 
 SUMS, HEADER, PASS, RELAXED = "passes/recognize/SumOfProducts.cpp", "passes/recognize/SumOfProducts.h", "passes/RecognizeComplex.cpp", "passes/recognize/Relaxed.cpp"
 MUTANTS = [
@@ -21,7 +22,6 @@ MUTANTS = [
     ("the sign of a left factor is lost", SUMS, "term.lhs = withoutNegations(term.op->getOperand(0), term.negative);", "bool lost = false; term.lhs = withoutNegations(term.op->getOperand(0), lost);"),
     ("the sign of a right factor is lost", SUMS, "term.rhs = withoutNegations(term.op->getOperand(1), term.negative);", "bool lost = false; term.rhs = withoutNegations(term.op->getOperand(1), lost);"),
     ("any factor is two", SUMS, "convertToDouble() == 2", "convertToDouble() != 0"),
-    ("twice a matrix product", SUMS, "term && isa<MulOp>(term->op))\n        return SumOfProducts{op, {*term, *term}, false};", "term)\n        return SumOfProducts{op, {*term, *term}, isa<MatMulOp>(term->op)};"),
     ("elementwise and matrix products mix", SUMS, " || isa<MatMulOp>(x->op) != isa<MatMulOp>(y->op)", ""),
     ("differences are sums", SUMS, "y->negative ^= isa<SubOp>(op);", ""),
     ("operands are not sorted", SUMS, "llvm::sort(key);", ""),
@@ -43,7 +43,8 @@ MUTANTS = [
     ("no largest matching", PASS, "if (!mate[j] || self(self, *mate[j], seen)) {", "if (false) {"),
     ("raised parts are forgotten", PASS, "raised[part->getResult(0)] = value;", ""),
     ("any two functions are cosine and sine of one angle", PASS, "cosine && sine && cosine.getX() == sine.getX()", "cosine && sine"),
-    ("angles of polar forms do not matter", PASS, "cosines.insert({{radius.getAsOpaquePointer(), t.getAsOpaquePointer()}, mul});", "cosines.insert({{radius.getAsOpaquePointer(), nullptr}, mul});"),
+    ("angles of polar forms do not matter", PASS, "{{radius.getAsOpaquePointer(), t.getAsOpaquePointer()}, mul}", "{{radius.getAsOpaquePointer(), nullptr}, mul}"),
+    ("polar forms are not found", PASS, "it != sines.end() && it->second != cosine", "false"),
     ("any slices are pairs", PASS, "(s.getSteps()[last] == 2 && to->is(1)) || (s.getSteps()[last] == 1 && *to == *count)", "true"),
     ("tables' halves may differ", PASS, "concat.getParts()[0] == concat.getParts()[1] && ", ""),
     ("the turned half is another tensor's", PASS, "slice.getX() != x || ", ""),
@@ -59,7 +60,7 @@ MUTANTS = [
 
 
 def build():
-    done = subprocess.run(["cmake", "--build", str(BUILD), "--target", "toy", "--", "--quiet"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    done = subprocess.run(["cmake", "--build", str(BUILD), "--target", "toy", "toy-opt", "--", "--quiet"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return None if done.returncode == 0 else done.stdout
 
 
@@ -67,6 +68,7 @@ def first_failure():
     toy = str(BUILD / "toy")
     pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count())
     jobs = {pool.submit(function, toy): name for name, function in recognition.all_cases()}
+    jobs[pool.submit(run.check_filecheck, {"toy-opt": BUILD / "toy-opt", "toy": toy}, ROOT / "tests/passes/recognize-complex.mlir")] = "recognize-complex.mlir"
     try:
         for job in concurrent.futures.as_completed(jobs):
             try:

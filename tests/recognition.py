@@ -44,6 +44,7 @@ POSITIVE = {
     "in a branch": ("if k > 2 { print(a*c - b*d, a*d + b*c); } else { print(a); }", ["mul"]),
     "parts used twice": ("var re = a*c - b*d; var im = a*d + b*c; print(re, im, re + 1, im * re);", ["mul"]),
     "product also printed": ("var p = a*c; print(p - b*d, a*d + b*c, p);", ["mul"]),
+    "stack of the parts, exchanged": ("var im = a*d + b*c; print(stack([a*c - b*d, im], axis=-1));", ["mul"]),
     "complex of the parts": ("print(complex(a*c - b*d, a*d + b*c));", ["mul"]),
     "complex of the parts, exchanged": ("var im = a*d + b*c; print(complex(a*c - b*d, im));", ["mul"]),
     "matrices": ("print(a@c - b@d, a@d + b@c);", ["matmul"]),
@@ -71,6 +72,8 @@ POSITIVE = {
 POSITIVE["rotate half"] = (
     "var x = reshape(cat([a, b, c, d]), [2, 8]); var emb = cat([t, t], axis=-1);\n"
     "var h = cat([-x[..., 4:], x[..., :4]], axis=-1); print(x*cos(cat([emb, emb], axis=-1)) + h*sin(cat([emb, emb], axis=-1)));", ["rope"])
+# Complex arithmetic that is no product.
+OTHERS = {"polar": "print(k*cos(t), k*sin(t));", "cis": "print(complex(cos(t), sin(t)));", "abs2": "print(a*a + b*b);"}
 # Forms that round differently: only with --fast-math, otherwise reported.
 RELAXED = {
     "division": ("var m = c*c + d*d; print((a*c + b*d)/m, (b*c - a*d)/m);", "div"),
@@ -79,6 +82,12 @@ RELAXED = {
     "flat accumulation": ("print(e + a*c - b*d, f + a*d + b*c);", "mul"),
     "magnitude": ("print(sqrt(a*a + b*b));", "abs"),
     "reciprocal": ("var m = c*c + d*d; print(c/m, -d/m);", "reciprocal"),
+}
+# Not even then.
+NEVER = {
+    "division by another square": "var m = c*c + e*e; print((a*c + b*d)/m, (b*c - a*d)/m);", "division by a difference": "var m = c*c - d*d; print((a*c + b*d)/m, (b*c - a*d)/m);",
+    "Gauss's form with another difference": "var p = c*(a + b); print(p - b*(c + d), p + a*(d - e));", "accumulated sums": "print(e + a*c + b*d, f + a*d + b*c);",
+    "reciprocal of another": "var m = c*c + d*d; print(c/m, -e/m);", "magnitude of a difference": "print(sqrt(abs(a*a - b*b)));",
 }
 NEGATIVE = {
     "reference program 0": "print(a@b - c@d, a@d + c@b.T);", "products exchanged in im": "print(a@c - b@d, d@a + b@c);",
@@ -100,6 +109,13 @@ NEGATIVE = {
     "flat accumulation": "print(e + a*c - b*d, f + a*d + b*c);", "sum of one, product of other": "print(sum(a*c) - sum(b*d), sum(a*d) + sum(b*c));",
     "halves of other tables": "var x = reshape(cat([a, b, c, d]), [4, 4]); var h = cat([-x[..., 2:], x[..., :2]], axis=-1); var u = cat([t, c]); var v = cat([c, t]); "
                               "var g = cat([u, v], axis=-1); print(x*cos(g) + h*sin(g));",
+    "halves that overlap": "var x = cat([a, b], axis=-1); var h = cat([-x[..., 1:3], x[..., :2]], axis=-1); var g = cat([t, t], axis=-1); print(x*cos(g) + h*sin(g));",
+    "halves of another tensor": "var x = cat([a, b], axis=-1); var y = cat([c, d], axis=-1); var h = cat([-y[..., 2:], y[..., :2]], axis=-1); var g = cat([t, t], axis=-1); "
+                                "print(x*cos(g) + h*sin(g));",
+    "halves without a negation": "var x = cat([a, b], axis=-1); var h = cat([x[..., 2:], x[..., :2]], axis=-1); var g = cat([t, t], axis=-1); print(x*cos(g) + h*sin(g));",
+    "three times a product": "print(a*a - b*b, 3*(a*b));", "a row for a matrix": "var r = b[:1]; print(a@c - r@d, a@d + r@c);",
+    "cosine and sine of others": "print(complex(cos(t), sin(t + 1)));", "polar form of other angles": "print(k*cos(t), k*sin(t + 1));",
+    "sum of other products": "print(a*c + b*b, a*a + b*c);", "difference of squares": "print(a*a - b*b);", "negated square": "print(-(a*a) + b*b, b*b - c*c);",
     "Gauss, wrong sign": "var p = c*(a + b); print(p - b*(c + d), p - a*(d - c));",
 }
 
@@ -150,6 +166,25 @@ def relaxed(toy, statements, kind):
     return None
 
 
+def never(toy, statements):
+    text = f"def main() {{{SETUP}  {statements}\n}}\n"
+    outputs = {tuple(flags): run(toy, ["--precision=full", *flags], text) for flags in (["--fast-math"], ["--no-recognize"])}
+    texts = {done.stdout for done, _ in outputs.values()}
+    relaxed_kinds = [r for r in outputs[("--fast-math",)][0].stderr.splitlines() if "recognized div" in r or "recognized abs:" in r]
+    if any(done.returncode for done, _ in outputs.values()) or len(texts) != 1 or relaxed_kinds:
+        return f"{text}\n{texts}\n{relaxed_kinds}"
+    return None
+
+
+def other(toy, kind, statements):
+    text = f"def main() {{{SETUP}  {statements}\n}}\n"
+    found, _ = run(toy, ["--precision=full", "--remarks"], text)
+    plain, _ = run(toy, ["--precision=full", "--no-recognize"], text)
+    if found.returncode or f"recognized {kind}:" not in found.stderr or found.stdout != plain.stdout:
+        return f"{text}\n{found.stderr}\n{found.stdout}\n{plain.stdout}"
+    return None
+
+
 def orders(toy, sign):
     """All 24 orders of a, b, c, d in x*y + z*w beside a*c - b*d (or of differences beside a*c + b*d): 16 of them are products."""
     problems, products = [], 0
@@ -177,5 +212,9 @@ def all_cases():
         yield f"not recognized: {name}", lambda toy, s=statements: check(toy, s, [])
     for name, (statements, kind) in RELAXED.items():
         yield f"relaxed: {name}", lambda toy, s=statements, k=kind: relaxed(toy, s, k)
+    for name, statements in NEVER.items():
+        yield f"never: {name}", lambda toy, s=statements: never(toy, s)
+    for kind, statements in OTHERS.items():
+        yield f"recognized: {kind}", lambda toy, k=kind, s=statements: other(toy, k, s)
     for sign in "-+":
         yield f"orders of operands, {sign}", lambda toy, s=sign: orders(toy, s)

@@ -1,4 +1,5 @@
 // RUN: %toy-opt --pass-pipeline='builtin.module(func.func(toy-complex-algebra,cse))' %s | FileCheck %s
+// RUN: %toy-opt --pass-pipeline='builtin.module(func.func(toy-complex-algebra{relaxed=true},cse))' %s | FileCheck %s --check-prefix=RELAXED
 
 !z = !toy.tensor<c64[N]>
 !r = !toy.tensor<f32[N]>
@@ -87,4 +88,42 @@ func.func @not_log_of_exp(%z: !z) -> !z {
   %e = toy.exp %z : (!z) -> !z
   %l = toy.log %e : (!z) -> !z
   return %l : !z
+}
+
+// The square of c128 is its product with itself; that of c64 is computed in double and rounded once.
+// CHECK-LABEL: func.func @squares
+// CHECK: toy.mul %arg0, %arg0
+// CHECK: toy.pow %arg1
+// RELAXED-LABEL: func.func @squares
+// RELAXED: toy.mul %arg1, %arg1
+func.func @squares(%z: !toy.tensor<c128[N]>, %w: !toy.tensor<c64[N]>) -> (!toy.tensor<c128[N]>, !toy.tensor<c64[N]>) {
+  %two = toy.constant {value = dense<2> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %x = toy.pow %z, %two : (!toy.tensor<c128[N]>, !toy.tensor<i64[]>) -> !toy.tensor<c128[N]>
+  %y = toy.pow %w, %two : (!toy.tensor<c64[N]>, !toy.tensor<i64[]>) -> !toy.tensor<c64[N]>
+  return %x, %y : !toy.tensor<c128[N]>, !toy.tensor<c64[N]>
+}
+
+// i * z is an exchange of parts only where infinities and signs of zeros do not count.
+// CHECK-LABEL: func.func @times_i
+// CHECK: toy.mul
+// RELAXED-LABEL: func.func @times_i
+// RELAXED-NOT: toy.mul
+// RELAXED: toy.neg
+// RELAXED: toy.complex
+func.func @times_i(%z: !toy.tensor<c128[N]>) -> !toy.tensor<c128[N]> {
+  %i = toy.constant {value = dense<(0.0, 1.0)> : tensor<complex<f64>>} : () -> !toy.tensor<c128[]>
+  %w = toy.mul %i, %z : (!toy.tensor<c128[]>, !toy.tensor<c128[N]>) -> !toy.tensor<c128[N]>
+  return %w : !toy.tensor<c128[N]>
+}
+
+// z * conj z has an imaginary part that is 0 unless something is infinite.
+// CHECK-LABEL: func.func @squared_magnitude
+// CHECK: toy.mul
+// RELAXED-LABEL: func.func @squared_magnitude
+// RELAXED-NOT: toy.conj
+// RELAXED: toy.complex
+func.func @squared_magnitude(%z: !toy.tensor<c128[N]>) -> !toy.tensor<c128[N]> {
+  %c = toy.conj %z : (!toy.tensor<c128[N]>) -> !toy.tensor<c128[N]>
+  %w = toy.mul %z, %c : (!toy.tensor<c128[N]>, !toy.tensor<c128[N]>) -> !toy.tensor<c128[N]>
+  return %w : !toy.tensor<c128[N]>
 }

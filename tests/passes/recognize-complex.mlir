@@ -75,3 +75,24 @@ func.func @keeps_products_with_other_uses(%a: !v, %b: !v, %c: !v, %d: !v) -> (!v
   %im = toy.add %ad, %bc : (!v, !v) -> !v
   return %re, %im, %ac : !v, !v, !v
 }
+
+// The second product takes the parts of the first one; nothing of the real arithmetic stays.
+// CHECK-LABEL: func.func @chain
+// CHECK-NOT: toy.sub
+// CHECK-NOT: toy.add
+// CHECK: return
+func.func @chain(%a: !v, %b: !v, %c: !v, %d: !v) -> (!v, !v) {
+  %ac = toy.mul %a, %c : (!v, !v) -> !v
+  %bd = toy.mul %d, %b : (!v, !v) -> !v
+  %re = toy.sub %ac, %bd : (!v, !v) -> !v
+  %bc = toy.mul %b, %c : (!v, !v) -> !v
+  %ad = toy.mul %a, %d : (!v, !v) -> !v
+  %im = toy.add %bc, %ad : (!v, !v) -> !v
+  %rc = toy.mul %re, %c : (!v, !v) -> !v
+  %id = toy.mul %im, %d : (!v, !v) -> !v
+  %re2 = toy.sub %rc, %id : (!v, !v) -> !v
+  %rd = toy.mul %re, %d : (!v, !v) -> !v
+  %ic = toy.mul %im, %c : (!v, !v) -> !v
+  %im2 = toy.add %rd, %ic : (!v, !v) -> !v
+  return %re2, %im2 : !v, !v
+}
