@@ -51,6 +51,7 @@ LogicalResult declared(RuleContext &ctx) {
   return success();
 }
 LogicalResult string(RuleContext &ctx) { return ctx.result(StrType::get(ctx.context)); }
+LogicalResult bytesOfText(RuleContext &ctx) { return ctx.result(DType::U8, {ctx.freshDim()}); }
 LogicalResult boolScalar(RuleContext &ctx) { return ctx.result(TensorType::scalar(ctx.context, DType::Bool)); }
 LogicalResult indexScalar(RuleContext &ctx) { return ctx.result(TensorType::scalar(ctx.context, DType::I64)); }
 LogicalResult floatScalar(RuleContext &ctx) { return ctx.result(TensorType::scalar(ctx.context, DType::F64)); }

@@ -105,6 +105,12 @@ def StrLenOp : Toy_Op<"str_len", "indexScalar", [Pure]> {
   let arguments = (ins Toy_Str:$text);
   let results = (outs Toy_Index:$result);
 }
+def StrBytesOp : Toy_Op<"str_bytes", "bytesOfText", [Pure]> {
+  let summary = "the bytes of a string";
+  let description = "```mlir\n%r = toy.str_bytes %s : (!toy.str) -> !toy.tensor<u8[n]>\n```";
+  let arguments = (ins Toy_Str:$text);
+  let results = (outs Toy_Tensor:$result);
+}
 def StrSliceOp : Toy_Op<"str_slice", "string", [Pure]> {
   let summary = "bytes of a string from a start";
   let description = "Bounds are already checked.\n```mlir\n%r = toy.str_slice %s, %start, %count : (!toy.str, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.str\n```";

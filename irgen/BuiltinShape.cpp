@@ -117,7 +117,20 @@ Val IRGen::unsqueezeBuiltin(Bound &args) {
   return Val::leaf(reshape(x.value, sizes, r));
 }
 
-Val IRGen::flattenBuiltin(Bound &args) { return flattened(tensorArgument(args, "x"), args.call->range); }
+Val IRGen::flattenBuiltin(Bound &args) {
+  Val x = tensorArgument(args, "x");
+  SourceRange r = args.call->range;
+  int64_t rank = x.tensor().getRank();
+  if (rank == 0 || (!args.has("start") && !args.has("end")))
+    return flattened(x, r);
+  int64_t start = axisArgument(args, rank, 0, "start"), end = axisArgument(args, rank, rank - 1, "end");
+  SmallVector<Value> sizes = sizesOf(x.value, r);
+  for (; end > start; --end) {
+    sizes[end - 1] = arith("mul", sizes[end - 1], sizes[end], r);
+    sizes.erase(sizes.begin() + end);
+  }
+  return Val::leaf(reshape(x.value, sizes, r));
+}
 
 Val IRGen::expandBuiltin(Bound &args) {
   Val x = tensorArgument(args, "x");

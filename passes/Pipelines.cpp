@@ -11,13 +11,18 @@ using namespace mlir;
 
 namespace toy {
 
+/// Without the pattern that turns branches into selections of values: tensors are selected by control flow.
+static std::unique_ptr<Pass> createCanonicalizer() {
+  return createCanonicalizerPass({}, {"(anonymous namespace)::SimplifyCondBranchIdenticalSuccessors"});
+}
+
 void buildRecognition(OpPassManager &passes, const PipelineOptions &options) {
   if (options.recognize)
     passes.nest<func::FuncOp>().addPass(createKeepParts());
-  passes.nest<func::FuncOp>().addPass(createCanonicalizerPass());
+  passes.nest<func::FuncOp>().addPass(createCanonicalizer());
   passes.addPass(createInlineFunctions());
   OpPassManager &functions = passes.nest<func::FuncOp>();
-  functions.addPass(createCanonicalizerPass());
+  functions.addPass(createCanonicalizer());
   functions.addPass(createCSEPass());
   if (options.recognize)
     functions.addPass(createRecognizeComplex({options.fastMath}, options.log));
@@ -27,7 +32,7 @@ void buildUnpacking(OpPassManager &passes, const PipelineOptions &options) {
   passes.nest<func::FuncOp>().addPass(createComplexAlgebra({options.fastMath}));
   passes.nest<func::FuncOp>().addPass(createCSEPass());
   passes.addPass(createUnpackComplex());
-  passes.nest<func::FuncOp>().addPass(createCanonicalizerPass());
+  passes.nest<func::FuncOp>().addPass(createCanonicalizer());
   passes.nest<func::FuncOp>().addPass(createCSEPass());
 }
 

@@ -5,10 +5,12 @@
 
 #include "runtime/Format.h"
 #include "runtime/Io.h"
+#include "runtime/Library.h"
 #include "runtime/Memory.h"
 #include "runtime/Output.h"
 #include "runtime/Scalar.h"
 
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <charconv>
@@ -188,7 +190,18 @@ bool Frame::runData(Operation *op) {
     setBool(result, text(o.getLhs()) == text(o.getRhs()));
   else if (auto o = dyn_cast<StrLenOp>(op))
     setInteger(result, text(o.getText()).size());
-  else if (auto o = dyn_cast<StrSliceOp>(op))
+  else if (auto o = dyn_cast<StrBytesOp>(op)) {
+    const std::string &bytes = text(o.getText());
+    rt::TensorRef out(rt::newTensor(DType::U8, std::array{static_cast<int64_t>(bytes.size())}));
+    std::memcpy(out->data, bytes.data(), bytes.size());
+    set(result, std::move(out));
+  } else if (auto o = dyn_cast<LibraryOp>(op)) {
+    SmallVector<const rt::Tensor *> arguments = indexTensors(o.getArguments());
+    StringRef name = o.getFunction();
+    std::vector<rt::TensorRef> found = rt::findLibraryFunction({name.data(), name.size()})({arguments.data(), arguments.size()}, {o.getParameters().data(), o.getParameters().size()});
+    for (auto [value, tensor] : llvm::zip_equal(o.getResults(), found))
+      set(value, std::move(tensor));
+  } else if (auto o = dyn_cast<StrSliceOp>(op))
     setText(result, text(o.getText()).substr(integer(o.getStart()), integer(o.getCount())));
   else if (auto o = dyn_cast<ToStrOp>(op))
     setText(result, rt::format(values[o.getValue()]));

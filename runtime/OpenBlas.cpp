@@ -11,6 +11,7 @@
 namespace toy::rt {
 
 static bool loaded = false;
+static void *handle = nullptr;
 
 static OpenBlas load() {
   void *library = dlopen(TOY_OPENBLAS, RTLD_NOW | RTLD_LOCAL);
@@ -28,6 +29,7 @@ static OpenBlas load() {
   symbol(table.zgemm, "cblas_zgemm");
   symbol(table.setThreads, "openblas_set_num_threads");
   table.setThreads(threads());
+  handle = library;
   loaded = true;
   return table;
 }
@@ -35,6 +37,14 @@ static OpenBlas load() {
 const OpenBlas &openBlas() {
   static const OpenBlas table = load();
   return table;
+}
+
+void *openBlasSymbol(const std::string &name) {
+  openBlas();
+  void *function = dlsym(handle, name.c_str());
+  if (!function)
+    fail(DiagId::MissingLibrary, {TOY_OPENBLAS, "it has no " + name});
+  return function;
 }
 
 void setBlasThreads(int n) {

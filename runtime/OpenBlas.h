@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cblas.h>
+#include <string>
 
 namespace toy::rt {
 
@@ -17,6 +18,8 @@ struct OpenBlas {
 
 /// The library's functions. Throws rt::Error when it cannot be loaded.
 const OpenBlas &openBlas();
+/// Any other function of it, for example of LAPACK.
+void *openBlasSymbol(const std::string &name);
 /// Threads of products from now on; does not load the library.
 void setBlasThreads(int n);
 

@@ -4,7 +4,7 @@
 
 Kinds: unit tests; programs with `# expect:` lines (tests/e2e, examples), evaluated and compiled at several settings; programs with one
 `# error: CODE LINE:COLUMN` line (tests/errors); textual IR with `// RUN:` lines for FileCheck; random programs, evaluator against compiled code;
-every operator with every dtype; complex operations against NumPy; hidden complex products and near misses; every operation's documented example; complex functions against tables; printed values read back; the command line; the prompt in a pseudo-terminal; a real model's first layer.
+every operator with every dtype; complex operations and libraries against NumPy; hidden complex products and near misses; every operation's documented example; complex functions against tables; printed values read back; the command line; the prompt in a pseudo-terminal; a real model's first layer.
 """
 import argparse
 import concurrent.futures
@@ -124,7 +124,7 @@ def main():
             jobs.append((name, pool.submit(function, *args)))
 
     for folder in ("tests/e2e", "examples"):
-        for path in sorted((ROOT / folder).rglob("*.toy")):
+        for path in sorted(p for p in (ROOT / folder).rglob("*.toy") if expected_lines(p)):
             for flags in CONFIGURATIONS:
                 submit(f"{path.relative_to(ROOT)} {' '.join(flags)}", path, check_program, toy, path, flags)
     for path in sorted((ROOT / "tests/errors").rglob("*.toy")):
@@ -137,10 +137,11 @@ def main():
         import functions
         import op_examples
         import operators
+        import libraries
         import recognition
         import scenarios
         import generator.random_programs as random_programs
-        for name, function in [*cases.all_cases(), *operators.all_cases(), *recognition.all_cases(), *functions.all_cases(), *scenarios.all_cases()]:
+        for name, function in [*cases.all_cases(), *operators.all_cases(), *recognition.all_cases(), *functions.all_cases(), *scenarios.all_cases(), *libraries.all_cases()]:
             jobs.append((name, pool.submit(function, toy)))
         for name, function in op_examples.all_cases(opt):
             jobs.append((name, pool.submit(function, toy)))

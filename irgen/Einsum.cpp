@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Einstein summation: subscripts become diagonals, sums, matrix products and permutations.
+#include "irgen/IRGenImpl.h"
+
+#include <numeric>
+
+using namespace mlir;
+
+namespace toy {
+namespace {
+
+/// A tensor whose axes have labels: letters, or -1, -2, … for the axes of an ellipsis counted from the last one.
+struct Labelled {
+  Value value;
+  SmallVector<int> labels;
+};
+
+class Einsum {
+public:
+  Einsum(IRGen &gen, SourceRange range, std::string spec) : gen(gen), r(range), spec(std::move(spec)) {}
+
+  Val run(ArrayRef<Val> operands) {
+    parse(operands);
+    SmallVector<Labelled> all;
+    for (auto [i, v] : llvm::enumerate(operands)) {
+      Labelled x{v.value, inputs[i]};
+      takeDiagonals(x);
+      all.push_back(std::move(x));
+    }
+    for (size_t i = 0; i < all.size(); ++i)
+      sumOut(all[i], [&](int label) { return llvm::is_contained(output, label) || usedAfter(all, i, label); });
+    Labelled result = all[0];
+    for (size_t i = 1; i < all.size(); ++i)
+      result = contract(result, all[i], [&](int label) { return llvm::is_contained(output, label) || usedFrom(all, i + 1, label); });
+    sumOut(result, [&](int label) { return llvm::is_contained(output, label); });
+    return Val::leaf(arrange(result, output));
+  }
+
+private:
+  [[noreturn]] void fail(std::string why) { gen.fail(DiagId::EinsumSpec, r, {spec, std::move(why)}); }
+
+  SmallVector<int> parseTerm(StringRef term, int64_t ellipsisAxes, bool &hasEllipsis) {
+    SmallVector<int> labels;
+    hasEllipsis = false;
+    while (!term.empty()) {
+      if (term.consume_front("...")) {
+        if (hasEllipsis)
+          fail("an operand has two ellipses");
+        hasEllipsis = true;
+        for (int64_t i = ellipsisAxes; i > 0; --i)
+          labels.push_back(static_cast<int>(-i));
+        continue;
+      }
+      if (!std::isalpha(static_cast<unsigned char>(term.front())))
+        fail(std::string("`") + term.front() + "` is no letter");
+      labels.push_back(term.front());
+      term = term.drop_front();
+    }
+    return labels;
+  }
+
+  void parse(ArrayRef<Val> operands) {
+    std::string text;
+    for (char c : spec)
+      if (c != ' ')
+        text += c;
+    auto [left, right] = StringRef(text).split("->");
+    bool isExplicit = text.find("->") != std::string::npos, hasEllipsis = false;
+    SmallVector<StringRef> terms;
+    left.split(terms, ',');
+    if (terms.size() != operands.size())
+      fail(std::to_string(terms.size()) + " operands are named, " + std::to_string(operands.size()) + " are given");
+    int64_t widest = 0;
+    for (auto [term, v] : llvm::zip_equal(terms, operands)) {
+      int64_t letters = llvm::count_if(term, [](char c) { return c != '.'; }), rank = v.tensor().getRank();
+      bool ellipsis = term.contains("...");
+      if (ellipsis ? rank < letters : rank != letters)
+        fail("`" + term.str() + "` names " + std::to_string(letters) + " axes, the operand is " + v.type().str());
+      widest = ellipsis ? std::max(widest, rank - letters) : widest;
+      inputs.push_back(parseTerm(term, rank - letters, hasEllipsis));
+    }
+    if (isExplicit) {
+      output = parseTerm(right, widest, hasEllipsis);
+      if (widest && !hasEllipsis)
+        fail("the result has no `...`");
+      for (auto [i, label] : llvm::enumerate(output)) {
+        if (llvm::is_contained(ArrayRef(output).take_front(i), label))
+          fail(std::string("the result names `") + static_cast<char>(label) + "` twice");
+        if (label > 0 && llvm::none_of(inputs, [label = label](auto &labels) { return llvm::is_contained(labels, label); }))
+          fail(std::string("no operand has `") + static_cast<char>(label) + "`");
+      }
+      return;
+    }
+    for (int64_t i = widest; i > 0; --i)
+      output.push_back(static_cast<int>(-i));
+    std::map<int, int> counts;
+    for (auto &labels : inputs)
+      for (int label : labels)
+        if (label > 0)
+          ++counts[label];
+    for (auto [label, n] : counts) // in alphabetical order
+      if (n == 1)
+        output.push_back(label);
+  }
+
+  static bool usedFrom(ArrayRef<Labelled> all, size_t begin, int label) {
+    return llvm::any_of(all.drop_front(begin), [&](const Labelled &x) { return llvm::is_contained(x.labels, label); });
+  }
+  /// By any other operand.
+  static bool usedAfter(ArrayRef<Labelled> all, size_t self, int label) {
+    return usedFrom(all, self + 1, label) || llvm::any_of(all.take_front(self), [&](const Labelled &x) { return llvm::is_contained(x.labels, label); });
+  }
+
+  void needEqual(Value x, int64_t axis, Value y, int64_t other, int label) {
+    Dim a = tensorTypeOf(x).getDim(axis), b = tensorTypeOf(y).getDim(other);
+    if (a == b)
+      return;
+    if (a.isNumber() && b.isNumber())
+      fail(std::string("`") + static_cast<char>(label) + "` is " + a.str() + " and " + b.str());
+    gen.createOp("check_equal", r, {gen.sizeOf(x, axis, r), gen.sizeOf(y, other, r)}, {gen.stringAttr("what", std::string("sizes of `") + static_cast<char>(label) + "` in einsum")});
+  }
+
+  /// A label that an operand has twice is its diagonal.
+  void takeDiagonals(Labelled &x) {
+    for (size_t i = 0; i < x.labels.size(); ++i)
+      for (size_t j = i + 1; j < x.labels.size(); ++j)
+        if (x.labels[i] == x.labels[j]) {
+          needEqual(x.value, i, x.value, j, x.labels[i]);
+          SmallVector<int64_t> order;
+          SmallVector<int> labels;
+          for (size_t k = 0; k < x.labels.size(); ++k)
+            if (k != i && k != j) {
+              order.push_back(k);
+              labels.push_back(x.labels[k]);
+            }
+          labels.push_back(x.labels[i]);
+          order.append({static_cast<int64_t>(i), static_cast<int64_t>(j)});
+          x = {gen.create("diagonal", r, {gen.permute(x.value, order, r)}, {gen.integerAttr("offset", 0)}), labels};
+          i = -1;
+          break;
+        }
+  }
+
+  void sumOut(Labelled &x, llvm::function_ref<bool(int)> isNeeded) {
+    SmallVector<int64_t> axes;
+    SmallVector<int> kept;
+    for (auto [axis, label] : llvm::enumerate(x.labels))
+      if (isNeeded(label))
+        kept.push_back(label);
+      else
+        axes.push_back(axis);
+    if (!axes.empty())
+      x = {gen.create("sum", r, {x.value}, {gen.integersAttr("axes", axes), gen.boolAttr("keepdims", false)}), kept};
+  }
+
+  static int64_t axisOf(const Labelled &x, int label) { return llvm::find(x.labels, label) - x.labels.begin(); }
+
+  /// The axes in another order; labels that are missing become axes of size 1.
+  Value arrange(const Labelled &x, ArrayRef<int> order) {
+    SmallVector<int64_t> permutation;
+    for (int label : order)
+      if (llvm::is_contained(x.labels, label))
+        permutation.push_back(axisOf(x, label));
+    Value moved = gen.permute(x.value, permutation, r);
+    if (permutation.size() == order.size())
+      return moved;
+    SmallVector<Value> sizes;
+    int64_t axis = 0;
+    for (int label : order)
+      sizes.push_back(llvm::is_contained(x.labels, label) ? gen.sizeOf(moved, axis++, r) : gen.integer(1, r));
+    return gen.reshape(moved, sizes, r);
+  }
+
+  Value productOf(ArrayRef<Value> sizes) {
+    Value product = gen.integer(1, r);
+    for (Value size : sizes)
+      product = gen.arith("mul", product, size, r);
+    return product;
+  }
+  SmallVector<Value> sizesOf(const Labelled &x, ArrayRef<int> labels) {
+    return llvm::map_to_vector(labels, [&](int label) { return gen.sizeOf(x.value, axisOf(x, label), r); });
+  }
+
+  /// Labels of both that nothing needs later are summed: a matrix product over the labels of both that stay.
+  Labelled contract(const Labelled &x, const Labelled &y, llvm::function_ref<bool(int)> isNeeded) {
+    SmallVector<int> batch, inner, left, right;
+    for (int label : x.labels) {
+      bool shared = llvm::is_contained(y.labels, label);
+      (shared ? isNeeded(label) || label < 0 ? batch : inner : left).push_back(label);
+      if (shared && label > 0)
+        needEqual(x.value, axisOf(x, label), y.value, axisOf(y, label), label);
+    }
+    for (int label : y.labels)
+      if (!llvm::is_contained(x.labels, label))
+        right.push_back(label);
+    for (SmallVector<int> *side : {&left, &right}) // axes of an ellipsis broadcast
+      for (int label : llvm::to_vector(*side))
+        if (label < 0) {
+          batch.push_back(label);
+          side->erase(llvm::find(*side, label));
+        }
+    llvm::stable_sort(batch, [](int a, int b) { return (a < 0) > (b < 0) || (a < 0 && b < 0 && a < b); });
+    SmallVector<int> labels(batch);
+    labels.append(left);
+    labels.append(right);
+    DType dtype = gen.promoteAll({Val::leaf(x.value), Val::leaf(y.value)});
+    if (inner.empty()) {
+      Val product = gen.elementwise("mul", Val::leaf(arrange(x, labels)), Val::leaf(arrange(y, labels)), dtype == DType::Bool ? DType::I64 : dtype, r, r, r);
+      return {product.value, labels};
+    }
+    SmallVector<int> xOrder(batch), yOrder(batch);
+    xOrder.append(left);
+    xOrder.append(inner);
+    yOrder.append(inner);
+    yOrder.append(right);
+    Value a = arrange(x, xOrder), b = arrange(y, yOrder);
+    auto matrix = [&](Value v, ArrayRef<Value> rows, ArrayRef<Value> columns) {
+      SmallVector<Value> sizes;
+      for (size_t axis = 0; axis < batch.size(); ++axis)
+        sizes.push_back(gen.sizeOf(v, axis, r));
+      sizes.append({productOf(rows), productOf(columns)});
+      return gen.reshape(v, sizes, r);
+    };
+    SmallVector<Value> rows = sizesOf(x, left), columns = sizesOf(y, right), between = sizesOf(x, inner);
+    Val product = gen.matmul(Val::leaf(matrix(a, rows, between)), Val::leaf(matrix(b, between, columns)), r, r, r);
+    SmallVector<Value> sizes;
+    for (size_t axis = 0; axis < batch.size(); ++axis)
+      sizes.push_back(gen.sizeOf(product.value, axis, r));
+    sizes.append(rows);
+    sizes.append(columns);
+    return {gen.reshape(product.value, sizes, r), labels};
+  }
+
+  IRGen &gen;
+  SourceRange r;
+  std::string spec;
+  SmallVector<SmallVector<int>> inputs;
+  SmallVector<int> output;
+};
+
+} // namespace
+
+Val IRGen::einsumBuiltin(Bound &args) {
+  SourceRange r = args.call->range;
+  std::string spec = staticString(*args["subscripts"], "einsum");
+  std::vector<Val> operands = tensorList(args);
+  for (Val &v : operands)
+    v = convertFor('n', v, r);
+  if (operands.empty())
+    fail(DiagId::MissingArgument, r, {"einsum", "operands"});
+  return Einsum(*this, r, spec).run(operands);
+}
+
+} // namespace toy
