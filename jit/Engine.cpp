@@ -291,6 +291,9 @@ void Engine::recognize(mlir::ModuleOp module, StringRef symbol, BodyLookup bodyO
 
 EngineStats &Engine::stats() {
   impl->stats.kernels = abiState().kernels;
+  for (int i = 0; i < numDTypes; ++i)
+    if (int64_t n = abiState().products[i])
+      impl->stats.kernels["gemm_" + std::string(nameOf(static_cast<DType>(i)))] = n;
   impl->stats.loops = abiLoops();
   impl->stats.repacks = abiState().repacks;
   return impl->stats;

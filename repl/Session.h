@@ -85,7 +85,7 @@ public:
   void releaseGlobal(const std::string &name) override;
   const std::vector<std::string> &arguments() override { return scriptArguments; }
   rt::RandomState &random() override { return randomState; }
-  bool isCompiled(const std::string &symbol) override { return engine.has(symbol); }
+  bool isCompiled(const std::string &symbol) override;
   std::vector<rt::Value> callExternal(const std::string &symbol, std::vector<rt::Value> arguments) override;
 
 private:
@@ -100,6 +100,7 @@ private:
   void reportRuntimeError(const rt::Error &error, llvm::ArrayRef<mlir::Location> chain);
   SourceRange rangeOf(mlir::Location location, bool whole = false);
   void showRemarks();
+  bool compileModule(CompiledModule &owner, const std::string &except);
   bool worthCompiling(mlir::ModuleOp module, llvm::StringRef symbol);
   void rollback(std::map<std::string, std::optional<rt::Value>> &journal);
   std::vector<const rt::Value *> liveValues() const;

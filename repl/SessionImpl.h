@@ -24,6 +24,7 @@ private:
 /// A module whose functions other modules call.
 struct Session::CompiledModule {
   mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::string top; ///< the function of the statement itself
   bool compiled = false;
 };
 

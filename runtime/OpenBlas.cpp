@@ -27,6 +27,10 @@ static OpenBlas load() {
   symbol(table.dgemm, "cblas_dgemm");
   symbol(table.cgemm, "cblas_cgemm");
   symbol(table.zgemm, "cblas_zgemm");
+  symbol(table.sgemv, "cblas_sgemv");
+  symbol(table.dgemv, "cblas_dgemv");
+  symbol(table.cgemv, "cblas_cgemv");
+  symbol(table.zgemv, "cblas_zgemv");
   symbol(table.setThreads, "openblas_set_num_threads");
   table.setThreads(threads());
   handle = library;

@@ -13,6 +13,10 @@ struct OpenBlas {
   decltype(&cblas_dgemm) dgemm;
   decltype(&cblas_cgemm) cgemm;
   decltype(&cblas_zgemm) zgemm;
+  decltype(&cblas_sgemv) sgemv;
+  decltype(&cblas_dgemv) dgemv;
+  decltype(&cblas_cgemv) cgemv;
+  decltype(&cblas_zgemv) zgemv;
   decltype(&openblas_set_num_threads) setThreads;
 };
 

@@ -228,6 +228,29 @@ def real_model(toy):
     return None
 
 
+def llama(toy):
+    """The whole model, in the language: 200 greedy tokens as published; sampling is repeatable; a prompt is continued; files that are no model are errors."""
+    if not MODEL.exists():
+        return f"skipped: {MODEL.name} is not there"
+    program, files = str(ROOT / "examples/llama/llama.toy"), [str(MODEL / "stories260K.bin"), str(MODEL / "tok512.bin")]
+    want = (MODEL / "expected-greedy-200.txt").read_text()
+    for flags in ([], ["--unpack"], ["--threads=1"], ["--no-recognize"]):
+        done = run([toy, *flags, program, *files, "200", "0"])
+        if done.returncode or done.stdout != want:
+            return f"{flags}: {done.stdout}{done.stderr}"
+    again = [run([toy, program, *files, "40", "0.9", seed, "Once upon a"]).stdout for seed in ("7", "7", "8")]
+    if again[0] != again[1] or again[0] == again[2] or not again[0].startswith("Once upon a"):
+        return f"{again}"
+    failed = run([toy, program, files[1], files[1]])
+    return same("status of a wrong file", failed.returncode, 1)
+
+
+def random_llama(toy):
+    """A random model of any size runs."""
+    done = run([toy, str(ROOT / "examples/llama/random.toy"), "32", "2", "4", "2", "50", "8"])
+    return None if done.returncode == 0 and done.stdout.endswith("tokens a second\n") else done.stdout + done.stderr
+
+
 def products_agree(toy):
     """Products of every dtype, rank, transposition and conjugation, against NumPy."""
     rng = np.random.default_rng(3)
@@ -336,6 +359,6 @@ def layout_conversions(toy):
 
 
 def all_cases():
-    cases = [layout_conversions, large_results, functions_in_lanes, command_line, updates_in_place, emit_stages, fused_chain, npy_files, hostile_sources, session_keeps_state, prompt, real_model, products_agree]
+    cases = [layout_conversions, large_results, functions_in_lanes, command_line, updates_in_place, emit_stages, fused_chain, npy_files, hostile_sources, session_keeps_state, prompt, real_model, llama, random_llama, products_agree]
     named = [(c.__name__.replace("_", " "), c) for c in cases]
     return named + [(f"printed {name} read back", print_and_read_back(name, 1000000 if name in ("f32", "f64", "c64", "c128") else 100000)) for name in DTYPES]
