@@ -12,6 +12,7 @@ set(TOY_MLIR_INCLUDES ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 
 find_package(fmt REQUIRED)
 find_package(TBB REQUIRED)
+find_package(ZLIB REQUIRED)
 find_package(Threads REQUIRED)
 find_path(OPENBLAS_INCLUDE cblas.h PATH_SUFFIXES x86_64-linux-gnu aarch64-linux-gnu REQUIRED)
 

@@ -171,19 +171,25 @@ def AssertOp : Toy_Op<"assert", "nothing", [Toy_Effect]> {
 def LoadOp : Toy_Op<"load", "declared", [Toy_Effect]> {
   let summary = "a tensor from a file";
   let description = [{
-    The result type is declared; sizes that are names become what the file has, everything else is checked.
+    The only array of the file, or the one with a name (unless that is empty). The result type is declared; sizes that are names become what the file
+    has, everything else is checked.
 
     ```mlir
-    %x = toy.load %path : (!toy.str) -> !toy.tensor<f64[s0, 3]>
+    %x = toy.load %path, %name : (!toy.str, !toy.str) -> !toy.tensor<f64[s0, 3]>
     ```
   }];
-  let arguments = (ins Toy_Str:$path);
+  let arguments = (ins Toy_Str:$path, Toy_Str:$name);
   let results = (outs Toy_Tensor:$result);
 }
 def SaveOp : Toy_Op<"save", "nothing", [Toy_Effect]> {
-  let summary = "a tensor to a file, atomically";
-  let description = "```mlir\ntoy.save %path, %x : (!toy.str, !toy.tensor<f64[3]>) -> ()\n```";
-  let arguments = (ins Toy_Str:$path, Toy_Tensor:$value);
+  let summary = "tensors to a file, atomically";
+  let description = "`names` has the arrays' names, separated by lines.\n```mlir\ntoy.save %path, %x {names = \"x\"} : (!toy.str, !toy.tensor<f64[3]>) -> ()\n```";
+  let arguments = (ins Toy_Str:$path, Variadic<Toy_Tensor>:$values, StrAttr:$names);
+}
+def ShowOp : Toy_Op<"show", "nothing", [Toy_Effect]> {
+  let summary = "an image or a complex matrix as colours on the terminal";
+  let description = "```mlir\ntoy.show %x : (!toy.tensor<f64[3, 3]>) -> ()\n```";
+  let arguments = (ins Toy_Tensor:$value);
 }
 def ReadBinaryOp : Toy_Op<"read_binary", "binaryRead", [Toy_Effect]> {
   let summary = "raw little-endian elements from a file at a byte offset";

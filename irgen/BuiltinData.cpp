@@ -12,10 +12,10 @@ Val IRGen::loadBuiltin(Bound &args) {
   if (fn().decl || fn().scopes.size() > 1 || !fn().loops.empty())
     fail(DiagId::LoadNeedsType, args.call->range, {}, "write `var x: f64[_, _] = load(…);`");
   TypeDesc type;
-  std::string name = host.loadNow(*args["path"], type);
+  std::string name = host.loadNow(*args["path"], args["name"], type);
   if (name.empty())
     throw IRAbort();
-  return Val::leaf(createOp("global_load", args.call->range, {}, {stringAttr("name", name)}, {}, type.leaf)->getResult(0));
+  return globalValue(name, type, args.call->range);
 }
 
 static Value pathOf(IRGen &gen, Bound &args) {
@@ -25,9 +25,27 @@ static Value pathOf(IRGen &gen, Bound &args) {
   return path.value;
 }
 
+/// A tensor, or the members of a struct or tuple.
 Val IRGen::saveBuiltin(Bound &args) {
-  Value path = pathOf(*this, args);
-  create("save", args.call->range, {path, tensorArgument(args, "x").value});
+  Val x = valueOf(args, "x");
+  SourceRange r = rangeOf(args, "x");
+  SmallVector<Value> operands = {pathOf(*this, args)};
+  std::string names;
+  auto add = [&](const Val &v, const std::string &name) {
+    operands.push_back(needTensor(v, "save", r).value);
+    names += (operands.size() > 2 ? "\n" : "") + name;
+  };
+  if (x.kind == Val::Struct || x.kind == Val::Tuple)
+    for (auto [i, element] : llvm::enumerate(x.elements))
+      add(element, x.kind == Val::Struct ? x.names[i] : "arr_" + std::to_string(i));
+  else
+    add(x, args.has("name") ? staticString(*args["name"], "save") : "arr_0");
+  create("save", args.call->range, operands, {stringAttr("names", names)});
+  return {};
+}
+
+Val IRGen::showBuiltin(Bound &args) {
+  create("show", args.call->range, {tensorArgument(args, "x").value});
   return {};
 }
 

@@ -77,6 +77,17 @@ void IRGen::unknownName(const std::string &name, SourceRange range, bool isFunct
 }
 
 /// Locals first, then top-level variables (in functions: their latest value).
+/// What a top-level variable holds, from its leaves.
+Val IRGen::globalValue(const std::string &name, const TypeDesc &type, SourceRange range) {
+  SmallVector<Type> leaves;
+  type.flatten(leaves);
+  SmallVector<Value> values;
+  for (auto [i, leaf] : llvm::enumerate(leaves))
+    values.push_back(createOp("global_load", range, {}, {stringAttr("name", leaves.size() == 1 ? name : name + "." + std::to_string(i))}, {}, leaf)->getResult(0));
+  ValueRange rest(values);
+  return unflatten(type, rest);
+}
+
 Val IRGen::readVariable(const std::string &name, SourceRange range, bool &found) {
   found = true;
   if (Variable *variable = lookup(name))
@@ -100,13 +111,7 @@ Val IRGen::readVariable(const std::string &name, SourceRange range, bool &found)
     fn().scopes.front()[name] = {value, true};
     return value;
   }
-  SmallVector<Type> leaves;
-  type->flatten(leaves);
-  SmallVector<Value> values;
-  for (auto [i, leaf] : llvm::enumerate(leaves))
-    values.push_back(createOp("global_load", range, {}, {stringAttr("name", leaves.size() == 1 ? name : name + "." + std::to_string(i))}, {}, leaf)->getResult(0));
-  ValueRange rest(values);
-  Val value = unflatten(*type, rest);
+  Val value = globalValue(name, *type, range);
   if (readOnce)
     fn().scopes.front()[name] = {value, true};
   return value;

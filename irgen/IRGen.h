@@ -51,7 +51,7 @@ public:
   /// A new symbol name.
   virtual std::string newSymbol(const std::string &base) = 0;
   /// Runs `load(path)` at the top level now; gives the name of a global that holds the tensor.
-  virtual std::string loadNow(const ast::Expr &path, TypeDesc &type) = 0;
+  virtual std::string loadNow(const ast::Expr &path, const ast::Expr *member, TypeDesc &type) = 0;
   /// Names for suggestions.
   virtual std::vector<std::string> names() = 0;
 };

@@ -173,6 +173,7 @@ public:
   Val member(const ast::Member &m);
   Val logical(const ast::Binary &e);
   Variable *lookup(llvm::StringRef name);
+  Val globalValue(const std::string &name, const TypeDesc &type, SourceRange range);
   Val readVariable(const std::string &name, SourceRange range, bool &found);
   [[noreturn]] void unknownName(const std::string &name, SourceRange range, bool isFunction);
   /// A rank-0 bool as i1.

@@ -273,17 +273,16 @@ void IRGen::var(const ast::Var &s) {
     if (callee && callee->callee == "load" && s.type && !callee->isMember && !host.function("load")) {
       // The declared type is the result type; the file is checked against it.
       TypeDesc type = typeOf(*s.type, nullptr);
-      if (callee->arguments.size() != 1)
-        fail(DiagId::TooManyArguments, callee->range, {"load", "1", std::to_string(callee->arguments.size())});
-      Val path = expr(*callee->arguments[0].value);
+      auto bound = bindArguments(*callee, {"path", "name"}, {false, true}, "load");
+      Val path = expr(*bound[0].second), member = bound[1].second ? expr(*bound[1].second) : Val::leaf(string("", callee->range));
       auto tensor = dyn_cast<TensorType>(type.leaf);
-      if (!path.isStr() || !tensor)
+      if (!path.isStr() || !member.isStr() || !tensor)
         fail(DiagId::ArgumentKind, callee->range, {"load", "the path", "a string", path.type().str()});
       SmallVector<Dim> dims = tensor.getDims();
       for (Dim &dim : dims)
         if (StringRef(dim.str()).contains('?'))
           dim = freshSize();
-      value = Val::leaf(createOp("load", s.value->range, {path.value}, {}, {}, TypeRange(Type(tensor.withDims(dims))))->getResult(0));
+      value = Val::leaf(createOp("load", s.value->range, {path.value, member.value}, {}, {}, TypeRange(Type(tensor.withDims(dims))))->getResult(0));
     } else if (s.type && s.value->kind == ast::NodeKind::Bracket && dtypeNamed(s.type->name))
       value = bracket(ast::cast<ast::Bracket>(*s.value), kindOf(*dtypeNamed(s.type->name)) >= DKind::Float ? dtypeNamed(s.type->name) : std::nullopt);
     else

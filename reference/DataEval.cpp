@@ -82,8 +82,8 @@ std::string renderPrint(StringRef structure, bool echo, ArrayRef<rt::Value> leav
   return out + "\n";
 }
 
-rt::TensorRef loadAs(const std::string &path, Type declared) {
-  rt::TensorRef t = rt::load(path);
+rt::TensorRef loadAs(const std::string &path, const std::string &name, Type declared) {
+  rt::TensorRef t = rt::load(path, name);
   auto type = cast<TensorType>(declared);
   bool fits = t->dtype == type.getDtype() && t->rank == type.getRank();
   std::map<std::string, int64_t> names;
@@ -228,9 +228,16 @@ bool Frame::runData(Operation *op) {
     if (!*tensor(o.getCondition()).as<uint8_t>())
       rt::fail(DiagId::AssertionFailed, {text(o.getText())});
   } else if (auto o = dyn_cast<LoadOp>(op))
-    set(result, loadAs(text(o.getPath()), op->hasAttr("packed") ? Type(unpackedType(tensorTypeOf(result))) : result.getType()));
-  else if (auto o = dyn_cast<SaveOp>(op))
-    rt::save(text(o.getPath()), tensor(o.getValue()));
+    set(result, loadAs(text(o.getPath()), text(o.getName()), op->hasAttr("packed") ? Type(unpackedType(tensorTypeOf(result))) : result.getType()));
+  else if (auto o = dyn_cast<SaveOp>(op)) {
+    std::vector<rt::NamedTensor> all;
+    SmallVector<StringRef> names;
+    o.getNames().split(names, '\n');
+    for (auto [name, v] : llvm::zip_equal(names, o.getValues()))
+      all.push_back({name.str(), tensorRef(v)});
+    rt::save(text(o.getPath()), all);
+  } else if (auto o = dyn_cast<ShowOp>(op))
+    rt::output(rt::imageText(tensor(o.getValue())));
   else if (auto o = dyn_cast<ReadBinaryOp>(op))
     set(result, rt::readBinary(text(o.getPath()), dtypeOf(o.getDtype()), integers(o.getSizes()), integer(o.getOffset())));
   else if (isa<ClockOp>(op)) {

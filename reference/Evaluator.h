@@ -33,7 +33,7 @@ public:
 /// The lines that `toy.print` shows for flattened values (see the operation's `structure`).
 std::string renderPrint(llvm::StringRef structure, bool echo, llvm::ArrayRef<rt::Value> leaves);
 /// Loads a tensor for `toy.load` and checks it against the declared type; names of sizes take what comes.
-rt::TensorRef loadAs(const std::string &path, mlir::Type declared);
+rt::TensorRef loadAs(const std::string &path, const std::string &name, mlir::Type declared);
 
 /// The same memory as complex numbers and as pairs of reals.
 rt::Value complexView(const rt::Value &pairs);

@@ -266,32 +266,59 @@ bool Session::execute(ArrayRef<const ast::Stmt *> statements, bool *generated) {
   return ok;
 }
 
-std::string Session::loadNow(const ast::Expr &path, TypeDesc &type) {
-  // `$path = path;` as a statement of its own.
-  auto name = std::make_unique<ast::Var>(path.range);
-  std::string pathName = "$path" + std::to_string(counter++), loaded = "$load" + std::to_string(counter++);
-  name->names = {pathName};
-  name->nameRanges = {path.range};
-  name->value.reset(const_cast<ast::Expr *>(&path)); // borrowed, given back below
-  bool ok = execute({name.get()});
-  name->value.release();
+/// A string, now: `$text = e;` as a statement of its own.
+bool Session::evaluateText(const ast::Expr &e, std::string &text) {
+  auto statement = std::make_unique<ast::Var>(e.range);
+  std::string name = "$text" + std::to_string(counter++);
+  statement->names = {name};
+  statement->nameRanges = {e.range};
+  statement->value.reset(const_cast<ast::Expr *>(&e)); // borrowed, given back below
+  bool ok = execute({statement.get()});
+  statement->value.release();
   if (!ok)
+    return false;
+  auto *found = std::get_if<rt::StrRef>(&globals.at(name));
+  if (found)
+    text = (*found)->text;
+  else
+    diagnostics.report(DiagId::ArgumentKind, e.range, {"load", "the path", "a string", globalTypes[name].str()});
+  globals.erase(name);
+  globalTypes.erase(name);
+  return found;
+}
+
+/// One array, or a struct of all arrays by their names.
+std::string Session::loadNow(const ast::Expr &path, const ast::Expr *member, TypeDesc &type) {
+  std::string file, wanted, loaded = "$load" + std::to_string(counter++);
+  if (!evaluateText(path, file) || (member && !evaluateText(*member, wanted)))
     return "";
-  try {
-    auto *text = std::get_if<rt::StrRef>(&globals.at(pathName));
-    if (!text) {
-      diagnostics.report(DiagId::ArgumentKind, path.range, {"load", "the path", "a string", globalTypes[pathName].str()});
-      return "";
-    }
-    rt::TensorRef tensor = rt::load((*text)->text);
-    type.kind = TypeDesc::Leaf;
+  auto leafOf = [&](const rt::Tensor &tensor) {
+    TypeDesc leaf;
+    leaf.kind = TypeDesc::Leaf;
     SmallVector<Dim> dims;
-    for (int64_t n : tensor->shape())
+    for (int64_t n : tensor.shape())
       dims.push_back(Dim::number(context.get(), n));
-    type.leaf = TensorType::get(context.get(), tensor->dtype, dims);
-    globals.erase(pathName);
-    globalTypes.erase(pathName);
-    globals[loaded] = tensor;
+    leaf.leaf = TensorType::get(context.get(), tensor.dtype, dims);
+    return leaf;
+  };
+  try {
+    std::vector<rt::NamedTensor> all;
+    if (wanted.empty())
+      all = rt::loadAll(file);
+    auto isName = [](const rt::NamedTensor &entry) { return !entry.name.empty() && !std::isdigit(entry.name[0]) && llvm::all_of(entry.name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }); };
+    if (all.size() < 2 || !llvm::all_of(all, isName)) {
+      rt::TensorRef tensor = rt::load(file, wanted);
+      type = leafOf(*tensor);
+      globals[loaded] = tensor;
+    } else {
+      type.kind = TypeDesc::Struct;
+      type.structName = "file";
+      for (auto [i, entry] : llvm::enumerate(all)) {
+        type.names.push_back(entry.name);
+        type.elements.push_back(leafOf(*entry.tensor));
+        globals[loaded + "." + std::to_string(i)] = entry.tensor;
+      }
+    }
     globalTypes[loaded] = type;
     return loaded;
   } catch (rt::Error &error) {

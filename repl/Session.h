@@ -77,7 +77,8 @@ public:
   const Instance *findInstance(const std::string &key) override;
   void addInstance(const std::string &key, const Instance &instance) override;
   std::string newSymbol(const std::string &base) override;
-  std::string loadNow(const ast::Expr &path, TypeDesc &type) override;
+  std::string loadNow(const ast::Expr &path, const ast::Expr *member, TypeDesc &type) override;
+  bool evaluateText(const ast::Expr &e, std::string &text);
   std::vector<std::string> names() override;
   // Environment
   rt::Value getGlobal(const std::string &name) override;

@@ -7,29 +7,80 @@
 
 namespace toy::rt {
 
-/// A tensor from a file, by suffix (`.npy`). Sizes are checked against the file before anything is allocated; every failure names file and reason.
-TensorRef load(const std::string &path);
-/// Writes a tensor, by suffix (`.npy`), to a new file that then takes the name: readers see the old or the new file, never a part.
-void save(const std::string &path, const Tensor &tensor);
+/// Arrays of a file, by suffix: `.npy` and `.png` and `.csv` hold one without a name, `.npz` and `.safetensors` any number with names. Sizes are checked
+/// against the file before anything is allocated; every failure names file and reason.
+struct NamedTensor {
+  std::string name;
+  TensorRef tensor;
+};
+std::vector<NamedTensor> loadAll(const std::string &path);
+/// The only array of a file, or the one with a name.
+TensorRef load(const std::string &path, const std::string &name = "");
+/// Writes to a new file that then takes the name: readers see the old or the new file, never a part.
+void save(const std::string &path, std::span<const NamedTensor> tensors);
 /// `shape` elements in little-endian order from byte `offset`.
 TensorRef readBinary(const std::string &path, DType dtype, std::span<const int64_t> shape, int64_t offset);
 
-/// A regular file opened for reading; throws for folders, devices and missing files.
-class InputFile {
+/// Bytes with a name for messages.
+class Bytes {
 public:
-  explicit InputFile(std::string path);
-  ~InputFile();
-  InputFile(const InputFile &) = delete;
+  virtual ~Bytes() = default;
   int64_t size() const { return bytes; }
   const std::string &getPath() const { return path; }
   /// Reads exactly `count` bytes from `offset`.
-  void read(void *target, int64_t count, int64_t offset);
+  virtual void read(void *target, int64_t count, int64_t offset) = 0;
+  std::string text(int64_t offset, int64_t count) {
+    std::string out(count, '\0');
+    read(out.data(), count, offset);
+    return out;
+  }
+
+protected:
+  std::string path;
+  int64_t bytes = 0;
+};
+
+/// A regular file opened for reading; throws for folders, devices and missing files.
+class InputFile : public Bytes {
+public:
+  explicit InputFile(std::string path);
+  ~InputFile() override;
+  InputFile(const InputFile &) = delete;
+  void read(void *target, int64_t count, int64_t offset) override;
 
 private:
-  std::string path;
   int descriptor;
-  int64_t bytes;
 };
+
+class MemoryBytes : public Bytes {
+public:
+  MemoryBytes(std::string name, std::string contents) : contents(std::move(contents)) {
+    path = std::move(name);
+    bytes = static_cast<int64_t>(this->contents.size());
+  }
+  void read(void *target, int64_t count, int64_t offset) override { contents.copy(static_cast<char *>(target), count, offset); }
+
+private:
+  std::string contents;
+};
+
+// Formats.
+TensorRef readNpy(Bytes &file);
+/// Header and data of an `.npy` file: the header alone; the data follow as they are.
+std::string npyHeader(const std::string &path, const Tensor &tensor);
+std::vector<NamedTensor> readNpz(Bytes &file);
+std::string npzText(const std::string &path, std::span<const NamedTensor> tensors);
+std::vector<NamedTensor> readSafetensors(Bytes &file);
+std::string safetensorsText(const std::string &path, std::span<const NamedTensor> tensors);
+TensorRef readCsv(Bytes &file);
+std::string csvText(const std::string &path, const Tensor &tensor);
+TensorRef readPng(Bytes &file);
+/// Grey [H, W], or [H, W, 1, 3 or 4]; floats from 0 to 1; complex values by domain colouring.
+std::string pngText(const std::string &path, const Tensor &tensor);
+/// The image for a terminal: two rows of pixels a line in 24-bit colours, at most 80 columns.
+std::string imageText(const Tensor &tensor);
+/// Rows of colours, 3 bytes a pixel, of an image or a complex matrix.
+std::string imageColours(const std::string &what, const Tensor &tensor, int64_t &height, int64_t &width);
 
 /// Writes `text` and then `data` to `path` atomically.
 void writeAtomically(const std::string &path, std::string_view text, const void *data, int64_t bytes);

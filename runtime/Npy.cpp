@@ -17,7 +17,8 @@
 
 namespace toy::rt {
 
-InputFile::InputFile(std::string name) : path(std::move(name)) {
+InputFile::InputFile(std::string name) {
+  path = std::move(name);
   struct stat info;
   descriptor = -1;
   if (path.find('\0') != std::string::npos || ::stat(path.c_str(), &info) != 0)
@@ -229,8 +230,10 @@ TensorRef fromFortran(const Tensor &columnMajor, std::span<const int64_t> shape)
   return out;
 }
 
-TensorRef loadNpy(const std::string &path) {
-  InputFile file(path);
+} // namespace
+
+TensorRef readNpy(Bytes &file) {
+  const std::string &path = file.getPath();
   unsigned char start[12] = {};
   HeaderParser refuse(path, "");
   if (file.size() < 10)
@@ -275,7 +278,7 @@ TensorRef loadNpy(const std::string &path) {
   return header.fortran && header.shape.size() > 1 ? fromFortran(*tensor, header.shape) : tensor;
 }
 
-void saveNpy(const std::string &path, const Tensor &t) {
+std::string npyHeader(const std::string &path, const Tensor &t) {
   static constexpr const char *names[numDTypes] = {"|b1", "|u1", "<i4", "<i8", nullptr, "<f2", "<f4", "<f8", "<c8", "<c16"};
   const char *descr = names[static_cast<int>(t.dtype)];
   if (!descr)
@@ -289,22 +292,7 @@ void saveNpy(const std::string &path, const Tensor &t) {
   start += '\0';
   start += static_cast<char>(header.size() & 255);
   start += static_cast<char>(header.size() >> 8);
-  writeAtomically(path, start + header, t.data, t.count() * sizeOf(t.dtype));
-}
-
-} // namespace
-
-TensorRef load(const std::string &path) {
-  if (path.ends_with(".npy"))
-    return loadNpy(path);
-  InputFile check(path); // a missing file is the more useful message
-  fail(DiagId::UnknownFormat, {path});
-}
-
-void save(const std::string &path, const Tensor &tensor) {
-  if (!path.ends_with(".npy"))
-    fail(DiagId::UnknownFormat, {path});
-  saveNpy(path, tensor);
+  return start + header;
 }
 
 TensorRef readBinary(const std::string &path, DType dtype, std::span<const int64_t> shape, int64_t offset) {

@@ -134,6 +134,7 @@ def main():
         submit(str(path.relative_to(ROOT)), path, check_filecheck, {"toy-opt": opt, "toy": toy}, path)
     if not only:
         import cases
+        import files
         import functions
         import op_examples
         import operators
@@ -141,7 +142,7 @@ def main():
         import recognition
         import scenarios
         import generator.random_programs as random_programs
-        for name, function in [*cases.all_cases(), *operators.all_cases(), *recognition.all_cases(), *functions.all_cases(), *scenarios.all_cases(), *libraries.all_cases()]:
+        for name, function in [*cases.all_cases(), *operators.all_cases(), *recognition.all_cases(), *functions.all_cases(), *scenarios.all_cases(), *libraries.all_cases(), *files.all_cases()]:
             jobs.append((name, pool.submit(function, toy)))
         for name, function in op_examples.all_cases(opt):
             jobs.append((name, pool.submit(function, toy)))

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// NumPy's `.npz`: a zip archive (APPNOTE.TXT 6.3) of `.npy` files, stored or deflated, with 64-bit sizes where they are needed.
+#include "runtime/Io.h"
+
+#include "runtime/Error.h"
+#include "runtime/Memory.h"
+
+#include <algorithm>
+#include <cstring>
+#include <zlib.h>
+
+namespace toy::rt {
+namespace {
+
+[[noreturn]] void bad(const Bytes &file, const char *why) { fail(DiagId::MalformedFile, {file.getPath(), ".npz", why}); }
+
+/// Little-endian numbers of a text.
+class Reader {
+public:
+  Reader(const Bytes &file, std::string_view text) : file(file), text(text) {}
+  uint64_t number(size_t at, int width) const {
+    if (at + width > text.size())
+      bad(file, "an entry is cut off");
+    uint64_t n = 0;
+    for (int i = width; i-- > 0;)
+      n = n << 8 | static_cast<unsigned char>(text[at + i]);
+    return n;
+  }
+  std::string_view slice(size_t at, size_t count) const {
+    if (at > text.size() || count > text.size() - at)
+      bad(file, "an entry is cut off");
+    return text.substr(at, count);
+  }
+
+private:
+  const Bytes &file;
+  std::string_view text;
+};
+
+std::string inflated(const Bytes &file, std::string_view packed, uint64_t size) {
+  std::string out;
+  // The header's size is believed only as far as the data go.
+  out.reserve(std::min<uint64_t>(size, packed.size() * 1032 + 64));
+  z_stream stream = {};
+  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
+    bad(file, "an entry cannot be inflated");
+  stream.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(packed.data()));
+  int state = Z_OK;
+  char buffer[1 << 16];
+  size_t consumed = 0;
+  while (state == Z_OK && out.size() <= size) {
+    if (stream.avail_in == 0) {
+      stream.avail_in = static_cast<uInt>(std::min<size_t>(packed.size() - consumed, 1 << 30));
+      consumed += stream.avail_in;
+    }
+    stream.next_out = reinterpret_cast<Bytef *>(buffer);
+    stream.avail_out = sizeof buffer;
+    state = inflate(&stream, Z_NO_FLUSH);
+    out.append(buffer, sizeof buffer - stream.avail_out);
+  }
+  inflateEnd(&stream);
+  if (state != Z_STREAM_END || out.size() != size)
+    bad(file, "an entry cannot be inflated");
+  return out;
+}
+
+void put(std::string &out, uint64_t n, int width) {
+  for (int i = 0; i < width; ++i)
+    out += static_cast<char>(n >> (8 * i));
+}
+
+} // namespace
+
+std::vector<NamedTensor> readNpz(Bytes &file) {
+  // The end record is within the last 64 KiB, after at most a comment.
+  int64_t tailSize = std::min<int64_t>(file.size(), (1 << 16) + 22);
+  std::string tail = file.text(file.size() - tailSize, tailSize);
+  size_t end = tail.rfind("PK\5\6");
+  if (end == std::string::npos)
+    bad(file, "it is no zip archive");
+  Reader last(file, std::string_view(tail).substr(end));
+  uint64_t entries = last.number(10, 2), size = last.number(12, 4), offset = last.number(16, 4);
+  if (offset == 0xffffffff || entries == 0xffff || size == 0xffffffff) {
+    size_t locator = tail.rfind("PK\6\7", end);
+    if (locator == std::string::npos)
+      bad(file, "its 64-bit directory is missing");
+    uint64_t at = Reader(file, std::string_view(tail).substr(locator)).number(8, 8);
+    if (at > static_cast<uint64_t>(file.size()) || file.size() - at < 56)
+      bad(file, "its directory is cut off");
+    std::string record = file.text(at, 56);
+    Reader wide(file, record);
+    entries = wide.number(32, 8), size = wide.number(40, 8), offset = wide.number(48, 8);
+  }
+  if (offset > static_cast<uint64_t>(file.size()) || size > file.size() - offset)
+    bad(file, "its directory is cut off");
+  std::string directoryText = file.text(offset, size);
+  Reader directory(file, directoryText);
+  std::vector<NamedTensor> out;
+  size_t at = 0;
+  for (uint64_t i = 0; i < entries; ++i) {
+    if (directory.slice(at, 4) != "PK\1\2")
+      bad(file, "its directory is malformed");
+    uint64_t flags = directory.number(at + 8, 2), method = directory.number(at + 10, 2), crc = directory.number(at + 16, 4), packed = directory.number(at + 20, 4), plain = directory.number(at + 24, 4);
+    uint64_t nameSize = directory.number(at + 28, 2), extraSize = directory.number(at + 30, 2), commentSize = directory.number(at + 32, 2), local = directory.number(at + 42, 4);
+    std::string name(directory.slice(at + 46, nameSize));
+    std::string_view extra = directory.slice(at + 46 + nameSize, extraSize);
+    for (size_t e = 0; e + 4 <= extra.size();) { // 64-bit sizes
+      Reader field(file, extra);
+      uint64_t id = field.number(e, 2), length = field.number(e + 2, 2);
+      size_t v = e + 4;
+      if (id == 1)
+        for (uint64_t *value : {&plain, &packed, &local})
+          if (*value == 0xffffffff) {
+            *value = field.number(v, 8);
+            v += 8;
+          }
+      e += 4 + length;
+    }
+    at += 46 + nameSize + extraSize + commentSize;
+    if (flags & 1)
+      bad(file, "it is encrypted");
+    if (local > static_cast<uint64_t>(file.size()) || file.size() - local < 30)
+      bad(file, "an entry is cut off");
+    std::string headText = file.text(local, 30);
+    Reader head(file, headText);
+    uint64_t begin = local + 30 + head.number(26, 2) + head.number(28, 2);
+    if (head.slice(0, 4) != "PK\3\4" || begin > static_cast<uint64_t>(file.size()) || packed > file.size() - begin)
+      bad(file, "an entry is cut off");
+    if (!name.ends_with(".npy"))
+      continue;
+    std::string contents = file.text(begin, packed);
+    if (method == 8)
+      contents = inflated(file, contents, plain);
+    else if (method != 0)
+      bad(file, "an entry is compressed by a method other than deflate");
+    if (crc32_z(0, reinterpret_cast<const Bytef *>(contents.data()), contents.size()) != crc)
+      bad(file, "a checksum is wrong");
+    MemoryBytes bytes(file.getPath(), std::move(contents));
+    out.push_back({name.substr(0, name.size() - 4), readNpy(bytes)});
+  }
+  return out;
+}
+
+std::string npzText(const std::string &path, std::span<const NamedTensor> tensors) {
+  std::string out, directory;
+  for (const auto &[given, tensor] : tensors) {
+    std::string name = given + ".npy", header = npyHeader(path, *tensor);
+    uint64_t bytes = tensor->count() * sizeOf(tensor->dtype), size = header.size() + bytes, local = out.size();
+    uLong crc = crc32_z(crc32_z(0, reinterpret_cast<const Bytef *>(header.data()), header.size()), static_cast<const Bytef *>(tensor->data), bytes);
+    auto common = [&](std::string &to) { // version, flags, method, time and date (1980-01-01), checksum, sizes by the extra field
+      put(to, 45, 2), put(to, 0x800, 2), put(to, 0, 2), put(to, 0, 2), put(to, 0x21, 2), put(to, crc, 4), put(to, 0xffffffff, 4), put(to, 0xffffffff, 4);
+    };
+    out += "PK\3\4";
+    common(out);
+    put(out, name.size(), 2), put(out, 20, 2);
+    out += name;
+    put(out, 1, 2), put(out, 16, 2), put(out, size, 8), put(out, size, 8);
+    out += header;
+    out.append(static_cast<const char *>(tensor->data), bytes);
+    directory += "PK\1\2";
+    put(directory, 45, 2);
+    common(directory);
+    put(directory, name.size(), 2), put(directory, 28, 2), put(directory, 0, 2), put(directory, 0, 2), put(directory, 0, 2), put(directory, 0, 4), put(directory, 0xffffffff, 4);
+    directory += name;
+    put(directory, 1, 2), put(directory, 24, 2), put(directory, size, 8), put(directory, size, 8), put(directory, local, 8);
+  }
+  uint64_t offset = out.size(), count = tensors.size();
+  out += directory + "PK\6\6";
+  put(out, 44, 8), put(out, 45, 2), put(out, 45, 2), put(out, 0, 4), put(out, 0, 4), put(out, count, 8), put(out, count, 8), put(out, directory.size(), 8), put(out, offset, 8);
+  uint64_t record = offset + directory.size();
+  out += "PK\6\7";
+  put(out, 0, 4), put(out, record, 8), put(out, 1, 4);
+  out += "PK\5\6";
+  put(out, 0, 2), put(out, 0, 2), put(out, std::min<uint64_t>(count, 0xffff), 2), put(out, std::min<uint64_t>(count, 0xffff), 2), put(out, std::min<uint64_t>(directory.size(), 0xffffffff), 4);
+  put(out, 0xffffffff, 4), put(out, 0, 2);
+  return out;
+}
+
+} // namespace toy::rt
