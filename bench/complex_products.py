@@ -17,7 +17,7 @@ def main() {{
 """
 
 
-def median([*flags, *common], left, right, dtype, rounds):
+def median(flags, left, right, dtype, rounds):
     with tempfile.NamedTemporaryFile("w", suffix=".toy") as file:
         file.write(PROGRAM.format(left=left, right=right, dtype=dtype, rounds=rounds + 3))
         file.flush()
