@@ -10,6 +10,7 @@
 #include "runtime/Error.h"
 #include "runtime/Format.h"
 #include "runtime/Io.h"
+#include "runtime/Extern.h"
 #include "runtime/Memory.h"
 #include "runtime/Output.h"
 #include "runtime/Parallel.h"
@@ -229,6 +230,7 @@ int runToy(const Options &options) {
     }
     if (options.device == "cuda")
       rt::fail(DiagId::NoDevice, {"this program was built for CPUs"});
+    rt::setCheckBounds(options.checkBounds);
     if (options.memoryLimit)
       rt::setMemoryLimit(options.memoryLimit);
     rt::setThreads(options.threads);

@@ -18,4 +18,18 @@ def LibraryOp : Toy_Op<"library", "library", [Toy_Effect]> {
   let arguments = (ins Variadic<Toy_Any>:$arguments, StrAttr:$function, DenseI64ArrayAttr:$parameters);
   let results = (outs Variadic<Toy_Tensor>:$results);
 }
+
+def ExternOp : Toy_Op<"extern", "declared", [Toy_Effect]> {
+  let summary = "a function of a user's library";
+  let description = [{
+    The first `count` operands are the arguments, the others the sizes of the results, one after the other. `resultTypes` has a dtype and a rank for each
+    result: the types of what the function fills, in packed form as well.
+
+    ```mlir
+    %r = toy.extern %x, %n {name = "scale", library = "libmine.so", symbol = "scale", count = 1 : i64, resultTypes = array<i64: 7, 1>} : (!toy.tensor<f64[N]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N]>
+    ```
+  }];
+  let arguments = (ins Variadic<Toy_Tensor>:$operands, StrAttr:$name, StrAttr:$library, StrAttr:$symbol, I64Attr:$count, DenseI64ArrayAttr:$resultTypes);
+  let results = (outs Variadic<Toy_Tensor>:$results);
+}
 #endif

@@ -89,8 +89,6 @@ void IRGen::bindSizes(const ast::Function &decl, ArrayRef<Val> arguments) {
 }
 
 Val IRGen::callUser(const ast::Function &decl, const ast::Call &call, std::vector<std::pair<std::string, const ast::Expr *>> bound) {
-  if (!decl.body)
-    fail(DiagId::NotSupported, call.calleeRange, {"calling an extern function"});
   std::vector<Val> values;
   std::vector<SourceRange> ranges;
   for (auto [i, parameter] : llvm::enumerate(decl.parameters)) {
@@ -374,12 +372,59 @@ void IRGen::generateBody(const ast::Function &decl, ArrayRef<Val> arguments, Ins
   if (instance.symbol.empty() && instance.result.kind == TypeDesc::Nothing)
     instance.symbol = ""; // recursion learns the type from the first return
   state.scopes.emplace_back();
-  for (const ast::StmtPtr &s : decl.body->statements)
-    if (reachable())
-      statement(*s);
+  if (!decl.body)
+    externBody(decl, values);
+  else
+    for (const ast::StmtPtr &s : decl.body->statements)
+      if (reachable())
+        statement(*s);
   finishReturns(decl, instance);
   instance.symbol = symbol;
   stack.pop_back();
+}
+
+/// The call of a user's library in place of statements; the declared result type says what comes back.
+void IRGen::externBody(const ast::Function &decl, ArrayRef<Val> arguments) {
+  auto refuse = [&](std::string why, SourceRange range) { fail(DiagId::ExternSignature, range, {decl.name, std::move(why)}); };
+  if (decl.library.empty())
+    refuse("the library is missing: `from \"lib….so\"`", decl.nameRange);
+  SmallVector<Value> operands;
+  for (auto [parameter, v] : llvm::zip_equal(decl.parameters, arguments)) {
+    if (!parameter.type || !v.isTensor())
+      refuse("parameter `" + parameter.name + "` has no tensor type", parameter.range);
+    operands.push_back(v.value);
+  }
+  int64_t count = operands.size();
+  SmallVector<Type> leaves;
+  TypeDesc declared;
+  SmallVector<int64_t> types;
+  if (decl.result) {
+    declared = typeOf(*decl.result, nullptr);
+    declared.flatten(leaves);
+  }
+  for (Type leaf : leaves) {
+    auto tensor = dyn_cast<TensorType>(leaf);
+    if (!tensor)
+      refuse("a result is no tensor", decl.result->range);
+    types.append({static_cast<int64_t>(tensor.getDtype()), tensor.getRank()});
+    for (Dim dim : tensor.getDims()) {
+      bool known = !StringRef(dim.str()).contains('?');
+      dim.collectSymbols([&](StringRef s) { known &= lookup(s) != nullptr; });
+      if (!known)
+        refuse("size `" + dim.str() + "` of the result does not follow from the arguments", decl.result->range);
+      operands.push_back(checkedSizes({sizeExpression(dim, decl.result->range)}, decl.result->range)[0]);
+    }
+  }
+  Operation *op = createOp("extern", decl.nameRange, operands, {stringAttr("name", decl.name), stringAttr("library", decl.library), stringAttr("symbol", decl.symbol.empty() ? decl.name : decl.symbol),
+                                                               integerAttr("count", count), integersAttr("resultTypes", types)}, {}, leaves);
+  Val value;
+  if (decl.result) {
+    ValueRange rest(op->getResults());
+    value = unflatten(declared, rest);
+  }
+  fn().returns.push_back({current, {value}});
+  fn().returnRanges.push_back(decl.nameRange);
+  moveTo(nullptr);
 }
 
 void IRGen::returnStatement(const ast::Return &s) {

@@ -260,6 +260,7 @@ public:
   /// An i64 value of an expression over declared sizes.
   mlir::Value sizeExpression(Dim dim, SourceRange range);
   void bindSizes(const ast::Function &decl, llvm::ArrayRef<Val> arguments);
+  void externBody(const ast::Function &decl, llvm::ArrayRef<Val> arguments);
   void returnStatement(const ast::Return &s);
   void finishReturns(const ast::Function &decl, Instance &instance);
 

@@ -3,6 +3,7 @@
 /// Constants, indexing by data, strings, files, output, and the checks.
 #include "reference/EvaluatorImpl.h"
 
+#include "runtime/Extern.h"
 #include "runtime/Format.h"
 #include "runtime/Io.h"
 #include "runtime/Library.h"
@@ -200,6 +201,18 @@ bool Frame::runData(Operation *op) {
     StringRef name = o.getFunction();
     std::vector<rt::TensorRef> found = rt::findLibraryFunction({name.data(), name.size()})({arguments.data(), arguments.size()}, {o.getParameters().data(), o.getParameters().size()});
     for (auto [value, tensor] : llvm::zip_equal(o.getResults(), found))
+      set(value, std::move(tensor));
+  } else if (auto o = dyn_cast<ExternOp>(op)) {
+    SmallVector<const rt::Tensor *> arguments = indexTensors(o.getOperands().take_front(o.getCount()));
+    SmallVector<int64_t> sizes = integers(o.getOperands().drop_front(o.getCount()));
+    ArrayRef<int64_t> types = o.getResultTypes(), rest(sizes);
+    std::vector<rt::TensorRef> results;
+    for (; !types.empty(); types = types.drop_front(2)) {
+      results.push_back(rt::TensorRef(rt::newTensor(static_cast<DType>(types[0]), {rest.data(), static_cast<size_t>(types[1])})));
+      rest = rest.drop_front(types[1]);
+    }
+    rt::callExtern(o.getName().str(), o.getLibrary().str(), o.getSymbol().str(), {arguments.data(), arguments.size()}, results);
+    for (auto [value, tensor] : llvm::zip_equal(o.getResults(), results))
       set(value, std::move(tensor));
   } else if (auto o = dyn_cast<StrSliceOp>(op))
     setText(result, text(o.getText()).substr(integer(o.getStart()), integer(o.getCount())));

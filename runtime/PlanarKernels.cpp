@@ -126,7 +126,7 @@ void addRows(const PlanarProduct<T> &p, int64_t i, int64_t q, int64_t j0, int64_
 }
 
 /// Columns in blocks that stay in the first cache; every element of c and d is read once.
-template <typename T, int64_t rows, int64_t block> void rowsAtOnce(const PlanarProduct<T> &p, int64_t begin, int64_t end) {
+template <typename T, int64_t rows, int64_t block, int64_t depth> void rowsAtOnce(const PlanarProduct<T> &p, int64_t begin, int64_t end) {
   for (int64_t j0 = begin; j0 < end; j0 += block) {
     const int64_t width = least(block, end - j0);
     T ac[rows][block], bd[rows][block], ad[rows][block], bc[rows][block];
@@ -134,9 +134,9 @@ template <typename T, int64_t rows, int64_t block> void rowsAtOnce(const PlanarP
       for (int64_t j = 0; j < width; ++j)
         ac[i][j] = bd[i][j] = ad[i][j] = bc[i][j] = 0;
     int64_t q = 0;
-    for (; q + 4 <= p.k; q += 4) // four rows at a time, so that the sums are loaded and stored once for all of them
+    for (; q + depth <= p.k; q += depth) // several rows at a time, so that the sums are loaded and stored once for all of them
       for (int64_t i = 0; i < p.m; ++i)
-        addRows<T, 4>(p, i, q, j0, width, ac[i], bd[i], ad[i], bc[i]);
+        addRows<T, depth>(p, i, q, j0, width, ac[i], bd[i], ad[i], bc[i]);
     for (; q < p.k; ++q)
       for (int64_t i = 0; i < p.m; ++i)
         addRows<T, 1>(p, i, q, j0, width, ac[i], bd[i], ad[i], bc[i]);
@@ -147,7 +147,7 @@ template <typename T, int64_t rows, int64_t block> void rowsAtOnce(const PlanarP
 }
 
 template <typename T> void fewRows(const PlanarProduct<T> &p, int64_t begin, int64_t end) {
-  (p.m <= 4 ? rowsAtOnce<T, 4, 256> : rowsAtOnce<T, 12, 128>)(p, begin, end);
+  (p.m == 1 ? rowsAtOnce<T, 1, 2048, 4> : p.m <= 4 ? rowsAtOnce<T, 4, 256, 4> : rowsAtOnce<T, 12, 128, 4>)(p, begin, end);
 }
 
 } // namespace

@@ -358,7 +358,30 @@ def layout_conversions(toy):
     return None
 
 
+def extern_functions(toy):
+    """The example library, evaluated, compiled and unpacked; errors of the library, of its absence, and of writes out of bounds."""
+    with tempfile.TemporaryDirectory() as folder:
+        built = run(["cc", "-shared", "-fPIC", f"-I{ROOT}/runtime", "-o", f"{folder}/libmine.so", f"{ROOT}/examples/extern/mine.c"])
+        if built.returncode:
+            return built.stderr
+        want = "[3.0+0.0i, 0.0+6.0i] [3.0+2.0i]\n[[1.0, 4.0],\n [0.0, 5.0],\n [3.0, 0.0]] 2\n3.0\n"
+        for flags in (["--jit=never"], [], ["--jit=always", "-O2"], ["--jit=always", "--unpack"], ["--check-bounds"]):
+            done = run([toy, *flags, str(ROOT / "examples/extern/mine.toy")], cwd=folder)
+            if done.returncode or done.stdout != want:
+                return f"{flags}: {done.stdout}{done.stderr}"
+        declare = 'extern def {0} from "libmine.so"; '
+        rows = [("positive(x: f64[N]) -> f64[N]", "positive([1, -2])", [], "R0120"), ("missing(x: f64[N]) -> f64[N]", "missing([1])", [], "I0110"), ("positive(x: f64[N]) -> f64[M]", "positive([1])", [], "T0353"),
+                ("positive(x) -> f64[3]", "positive([1])", [], "T0353"), ("too_long(x: f64[N]) -> f64[N]", "too_long([1])", ["--check-bounds"], "R0121"), ("into_argument(x: f64[N]) -> f64[N]", "into_argument([1])", ["--check-bounds"], "R0121"),
+                ("positive(x: f64[N, 2]) -> f64[N]", "positive([1, 2])", [], "T0")]
+        for signature, call, flags, code in rows:
+            done = run([toy, *flags, "-e", declare.format(signature) + call + ";"], cwd=folder)
+            if done.returncode != 1 or f"error[{code}" not in done.stderr:
+                return f"{signature}: {code}\n{done.stdout}{done.stderr}"
+        done = run([toy, "-e", 'extern def f(x: f64) -> f64 from "libnone.so"; f(1.0);'], cwd=folder)
+        return None if done.returncode == 1 and "error[I0110]" in done.stderr else done.stderr
+
+
 def all_cases():
-    cases = [layout_conversions, large_results, functions_in_lanes, command_line, updates_in_place, emit_stages, fused_chain, npy_files, hostile_sources, session_keeps_state, prompt, real_model, llama, random_llama, products_agree]
+    cases = [extern_functions, layout_conversions, large_results, functions_in_lanes, command_line, updates_in_place, emit_stages, fused_chain, npy_files, hostile_sources, session_keeps_state, prompt, real_model, llama, random_llama, products_agree]
     named = [(c.__name__.replace("_", " "), c) for c in cases]
     return named + [(f"printed {name} read back", print_and_read_back(name, 1000000 if name in ("f32", "f64", "c64", "c128") else 100000)) for name in DTYPES]
