@@ -160,16 +160,21 @@ template <typename T> StridedView sumOfParts(const PlanarOperand &x, TensorRef &
 }
 
 /// p = ac, q = bd, re = p - q, im = (a + b)(c + d) - p - q (Gauss; Higham 1992). Conjugation is in the signs of b and d.
-template <typename T> void gauss(const ProductShape &s, const PlanarOperand &x, const PlanarOperand &y, Tensor &re, Tensor &im) {
-  TensorRef leftSum, rightSum;
-  StridedView left = sumOfParts<T>(x, leftSum), right = sumOfParts<T>(y, rightSum);
-  TensorRef p = matmul(x.re, y.re), q = matmul(x.im, y.im), all = matmul(left, right);
+template <typename T> void gauss(const ProductShape &shape, const PlanarOperand &x, const PlanarOperand &y, Tensor &re, Tensor &im) {
+  auto product = [](const StridedView &left, const StridedView &right, Tensor &out) {
+    ProductShape s = productShape(left, right);
+    gemm(realDType<T>, s.m, s.n, s.k, {dataOf(left), s.aRow, s.aColumn, s.aBatch.data()}, {dataOf(right), s.bRow, s.bColumn, s.bBatch.data()}, out.data, s.batch);
+  };
+  TensorRef leftSum, rightSum, bd(newTensor(realDType<T>, shape.result));
+  product(sumOfParts<T>(x, leftSum), sumOfParts<T>(y, rightSum), im);
+  product(x.re, y.re, re);
+  product(x.im, y.im, *bd);
   T sign = x.conjugated != y.conjugated ? -1 : 1, *reOut = static_cast<T *>(re.data), *imOut = static_cast<T *>(im.data);
-  const T *pIn = static_cast<const T *>(p->data), *qIn = static_cast<const T *>(q->data), *allIn = static_cast<const T *>(all->data);
-  parallelLoop(countOf(s.result), [=](int64_t i) {
-    T first = pIn[i], second = sign * qIn[i];
+  const T *bdIn = static_cast<const T *>(bd->data);
+  parallelLoop(countOf(shape.result), [=](int64_t i) {
+    T first = reOut[i], second = sign * bdIn[i];
     reOut[i] = first - second;
-    imOut[i] = allIn[i] - first - second;
+    imOut[i] = imOut[i] - first - second;
   });
 }
 
@@ -195,9 +200,9 @@ template <typename T> bool trySmall(const ProductShape &s, const PlanarOperand &
     p.re += begin * p.m * p.n, p.im += begin * p.m * p.n;
     planarKernels<T>().small(p, end - begin, c.xStep, c.yStep);
   };
-  // Tasks of some 100 microseconds, because a sleeping thread takes half of that to wake up: about 8 multiplications and additions, or 16 bytes, in a nanosecond.
+  // Tasks of some 25 microseconds: about 8 multiplications and additions, or 16 bytes, in a nanosecond.
   int64_t cost = std::max<int64_t>({s.m * s.n * s.k / 8, (s.m * s.k + s.k * s.n + s.m * s.n) * 2 * static_cast<int64_t>(sizeof(T)) / 16, 1});
-  parallelFor(countOf(s.batch), std::max<int64_t>(1, 100000 / cost), body, &context);
+  parallelFor(countOf(s.batch), std::max<int64_t>(1, 25000 / cost), body, &context);
   return true;
 }
 
