@@ -32,20 +32,6 @@ bool isDigit(char c) { return c >= '0' && c <= '9'; }
 bool isNameStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80); }
 bool isName(char c) { return isNameStart(c) || isDigit(c); }
 
-/// Length of the UTF-8 sequence at `text`, 0 if malformed.
-size_t utf8Length(std::string_view text) {
-  unsigned char c = text[0];
-  size_t length = c < 0x80 ? 1 : c >= 0xC2 && c < 0xE0 ? 2 : (c & 0xF0) == 0xE0 ? 3 : c >= 0xF0 && c < 0xF5 ? 4 : 0;
-  if (length == 0 || text.size() < length)
-    return 0;
-  for (size_t i = 1; i < length; ++i)
-    if ((text[i] & 0xC0) != 0x80)
-      return 0;
-  unsigned char d = length > 1 ? text[1] : 0;
-  bool bad = (c == 0xE0 && d < 0xA0) || (c == 0xED && d >= 0xA0) || (c == 0xF0 && d < 0x90) || (c == 0xF4 && d >= 0x90);
-  return bad ? 0 : length;
-}
-
 class Lexer {
 public:
   Lexer(BufferId buffer, DiagnosticEngine &diagnostics)

@@ -11,6 +11,8 @@
 namespace toy {
 
 Diagnostic &DiagnosticEngine::report(DiagId id, SourceRange range, std::vector<std::string> args) {
+  for (std::string &arg : args)
+    arg = printable(arg);
   all.push_back({id, formatDiagnostic(id, args), range, {}, {}, {}, {}});
   return all.back();
 }

@@ -8,6 +8,36 @@
 
 namespace toy {
 
+size_t utf8Length(std::string_view text) {
+  unsigned char c = text[0];
+  size_t length = c < 0x80 ? 1 : c >= 0xC2 && c < 0xE0 ? 2 : (c & 0xF0) == 0xE0 ? 3 : c >= 0xF0 && c < 0xF5 ? 4 : 0;
+  if (length == 0 || text.size() < length)
+    return 0;
+  for (size_t i = 1; i < length; ++i)
+    if ((text[i] & 0xC0) != 0x80)
+      return 0;
+  unsigned char d = length > 1 ? text[1] : 0;
+  bool bad = (c == 0xE0 && d < 0xA0) || (c == 0xED && d >= 0xA0) || (c == 0xF0 && d < 0x90) || (c == 0xF4 && d >= 0x90);
+  return bad ? 0 : length;
+}
+
+std::string printable(std::string_view text) {
+  constexpr const char *digits = "0123456789ABCDEF";
+  std::string out;
+  while (!text.empty()) {
+    size_t length = utf8Length(text);
+    unsigned char c = text[0];
+    bool isControl = (c < 32 && c != '\n' && c != '\t') || c == 127;
+    if (length == 0 || isControl)
+      out += {'\\', 'x', digits[c >> 4], digits[c & 15]};
+    else
+      out += text.substr(0, length);
+    text.remove_prefix(std::max<size_t>(length, 1));
+  }
+  return out;
+}
+
+
 SourceBuffer::SourceBuffer(std::string bufferName, std::string bufferText)
     : name(std::move(bufferName)), text(std::move(bufferText)) {
   assert(text.size() < (1ull << 31) && "callers refuse larger texts");

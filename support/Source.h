@@ -24,6 +24,11 @@ struct SourceRange {
   SourceRange to(SourceRange last) const { return {buffer, begin, last.end > end ? last.end : end}; }
 };
 
+/// Length of the UTF-8 sequence at the start of a text, 0 if malformed.
+size_t utf8Length(std::string_view text);
+/// A text for people: malformed bytes and control characters as \xHH, so that names from files neither break nor steer a terminal.
+std::string printable(std::string_view text);
+
 /// A text with a name: a file's path, `<input 3>`, `<command line>`.
 class SourceBuffer {
 public:

@@ -57,3 +57,10 @@ TEST(Suggestions, CloseNamesOnly) {
   EXPECT_EQ(suggest("sqtr", {"sin", "sqrt"}), "sqrt");
   EXPECT_EQ(suggest("zebra", {"sin", "sqrt"}), std::nullopt);
 }
+TEST(Source, PrintableEscapesWhatATerminalMustNotSee) {
+  EXPECT_EQ(printable("a\xC3\xA9\tb\n"), "a\xC3\xA9\tb\n");
+  EXPECT_EQ(printable("\x1b[31m\xff\x7f"), "\\x1B[31m\\xFF\\x7F");
+  EXPECT_EQ(printable(std::string_view("\xE2\x82", 2)), "\\xE2\\x82");
+  EXPECT_EQ(printable(std::string_view("\0", 1)), "\\x00");
+}
+
