@@ -279,7 +279,7 @@ struct Function : Stmt {
   std::vector<Attribute> attributes;
   std::string doc;
   BlockPtr body; ///< null: extern
-  std::string library, symbol;
+  std::string sharedObject, symbol;
 };
 
 struct Struct : Stmt {

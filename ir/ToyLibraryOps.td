@@ -5,14 +5,14 @@
 
 include "ir/ToyInterfaces.td"
 
-def LibraryOp : Toy_Op<"library", "library", [Toy_Effect]> {
+def LibraryOp : Toy_Op<"call_library", "library", [Toy_Effect]> {
   let summary = "a function of the runtime's libraries";
   let description = [{
     `function` names a row of ir/Library.def, which gives its type rule; `parameters` are its constant integers (an axis, a flag). Leading axes are
     batches. What the data decides (a singular matrix) is an error when it runs.
 
     ```mlir
-    %x = toy.library %a, %b {function = "solve", parameters = array<i64>} : (!toy.tensor<f64[3, 3]>, !toy.tensor<f64[3, 2]>) -> !toy.tensor<f64[3, 2]>
+    %x = toy.call_library %a, %b {function = "solve", parameters = array<i64>} : (!toy.tensor<f64[3, 3]>, !toy.tensor<f64[3, 2]>) -> !toy.tensor<f64[3, 2]>
     ```
   }];
   let arguments = (ins Variadic<Toy_Any>:$arguments, StrAttr:$function, DenseI64ArrayAttr:$parameters);

@@ -10,7 +10,7 @@ using namespace mlir;
 namespace toy {
 
 static Val libraryCall(IRGen &gen, SourceRange r, StringRef function, ArrayRef<Value> operands, ArrayRef<int64_t> parameters = {}, ArrayRef<SourceRange> sources = {}) {
-  Operation *op = gen.createOp("library", r, operands, {gen.stringAttr("function", function), gen.integersAttr("parameters", parameters)}, sources);
+  Operation *op = gen.createOp("call_library", r, operands, {gen.stringAttr("function", function), gen.integersAttr("parameters", parameters)}, sources);
   if (op->getNumResults() == 1)
     return Val::leaf(op->getResult(0));
   Val tuple;

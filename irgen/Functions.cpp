@@ -325,7 +325,7 @@ void IRGen::generateBody(const ast::Function &decl, ArrayRef<Val> arguments, Ins
   state.op = func::FuncOp::create(at, loc(decl.nameRange), symbol, at.getFunctionType(inputs, {}));
   state.op->setAttr("toy.name", b.getStringAttr(decl.name));
   if (diagnostics.getSources().get(decl.range.buffer).getName() == "<library>")
-    state.op->setAttr("toy.library", b.getUnitAttr());
+    state.op->setAttr("toy.prelude", b.getUnitAttr());
   state.op.setPrivate();
   instance.arguments.assign(inputs.begin(), inputs.end());
   Block *entry = state.op.addEntryBlock();
@@ -386,7 +386,7 @@ void IRGen::generateBody(const ast::Function &decl, ArrayRef<Val> arguments, Ins
 /// The call of a user's library in place of statements; the declared result type says what comes back.
 void IRGen::externBody(const ast::Function &decl, ArrayRef<Val> arguments) {
   auto refuse = [&](std::string why, SourceRange range) { fail(DiagId::ExternSignature, range, {decl.name, std::move(why)}); };
-  if (decl.library.empty())
+  if (decl.sharedObject.empty())
     refuse("the library is missing: `from \"lib….so\"`", decl.nameRange);
   SmallVector<Value> operands;
   for (auto [parameter, v] : llvm::zip_equal(decl.parameters, arguments)) {
@@ -415,7 +415,7 @@ void IRGen::externBody(const ast::Function &decl, ArrayRef<Val> arguments) {
       operands.push_back(checkedSizes({sizeExpression(dim, decl.result->range)}, decl.result->range)[0]);
     }
   }
-  Operation *op = createOp("extern", decl.nameRange, operands, {stringAttr("name", decl.name), stringAttr("library", decl.library), stringAttr("symbol", decl.symbol.empty() ? decl.name : decl.symbol),
+  Operation *op = createOp("extern", decl.nameRange, operands, {stringAttr("name", decl.name), stringAttr("library", decl.sharedObject), stringAttr("symbol", decl.symbol.empty() ? decl.name : decl.symbol),
                                                                integerAttr("count", count), integersAttr("resultTypes", types)}, {}, leaves);
   Val value;
   if (decl.result) {

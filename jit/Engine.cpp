@@ -156,7 +156,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Engine::Impl::lowered(mlir::ModuleOp module, S
   importBodies(*copy, bodyOf);
   if (auto function = copy->lookupSymbol<mlir::func::FuncOp>(except); function && !except.empty()) {
     function.walk([&](mlir::func::CallOp call) { // the user functions it calls stay; library functions are evaluated with it
-      if (auto callee = copy->lookupSymbol<mlir::func::FuncOp>(call.getCallee()); callee && !callee.isExternal() && !callee->hasAttr("toy.imported") && !callee->hasAttr("toy.library"))
+      if (auto callee = copy->lookupSymbol<mlir::func::FuncOp>(call.getCallee()); callee && !callee.isExternal() && !callee->hasAttr("toy.imported") && !callee->hasAttr("toy.prelude"))
         callee.setPublic();
     });
     function.erase();

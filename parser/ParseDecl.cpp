@@ -86,7 +86,7 @@ StmtPtr Parser::parseExtern(std::string doc) {
   function->doc = std::move(doc);
   function->name = expectName("the name of the function", function->nameRange);
   parseSignature(*function);
-  for (auto [word, target] : {std::pair{"from", &function->library}, std::pair{"symbol", &function->symbol}})
+  for (auto [word, target] : {std::pair{"from", &function->sharedObject}, std::pair{"symbol", &function->symbol}})
     if (acceptWord(word)) {
       if (!is(TokenKind::String))
         fail(DiagId::Expected, here(), {"a string", got()});

@@ -134,7 +134,7 @@ private:
         continue;
       visit(callee);
       // The top level calls user functions through their own compiled entries.
-      if ((!function->hasAttr("toy.name") && !callee->hasAttr("toy.library")) || active.contains(callee) || !callee.getBody().hasOneBlock() || callee.getBody().front().getOperations().size() > largeFunction ||
+      if ((!function->hasAttr("toy.name") && !callee->hasAttr("toy.prelude")) || active.contains(callee) || !callee.getBody().hasOneBlock() || callee.getBody().front().getOperations().size() > largeFunction ||
           function.getBody().front().getOperations().size() > 8 * largeFunction)
         continue;
       if (!inliner)

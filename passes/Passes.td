@@ -8,7 +8,7 @@ include "mlir/Pass/PassBase.td"
 def InlineFunctions : Pass<"toy-inline", "::mlir::ModuleOp"> {
   let summary = "puts straight-line functions in the place of their calls";
   let description = [{
-    Calls of functions with one block that do not recur, inside user functions (those with `toy.name`) or of library functions (`toy.library`). Sizes take the caller's names; names
+    Calls of functions with one block that do not recur, inside user functions (those with `toy.name`) or of library functions (`toy.prelude`). Sizes take the caller's names; names
     that only the callee has get new ones. Functions marked `toy.imported` are bodies of functions compiled elsewhere: what is not inlined of
     them becomes a declaration again. Private functions that nobody calls any more are erased.
 

@@ -108,7 +108,7 @@ bool Session::worthCompiling(ModuleOp module, StringRef symbol) {
   auto count = [&](auto &self, Operation *op) -> void {
     if (auto call = dyn_cast<func::CallOp>(op))
       if (auto it = symbolModules.find(call.getCallee().str()); it != symbolModules.end())
-        if (auto callee = it->second->module->lookupSymbol<func::FuncOp>(call.getCallee()); callee && callee->hasAttr("toy.library"))
+        if (auto callee = it->second->module->lookupSymbol<func::FuncOp>(call.getCallee()); callee && callee->hasAttr("toy.prelude"))
           callee.walk([&](Operation *inner) { self(self, inner); });
     ++operations;
     bool reduces = op->hasTrait<OpTrait::Reduction>(); // reads all of its operand; the others write all of their result
@@ -148,7 +148,7 @@ bool Session::isCompiled(const std::string &symbol) {
     return engine.has(symbol);
   auto it = symbolModules.find(symbol);
   auto callee = it == symbolModules.end() ? func::FuncOp() : it->second->module->lookupSymbol<func::FuncOp>(symbol);
-  if (!callee || callee->hasAttr("toy.library") || it->second->compiled)
+  if (!callee || callee->hasAttr("toy.prelude") || it->second->compiled)
     return false;
   PhaseTimer timer(phaseMs["run"]);
   bool ok = compileModule(*it->second, it->second->top);

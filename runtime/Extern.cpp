@@ -4,11 +4,11 @@
 #include "runtime/Extern.h"
 
 #include "runtime/Error.h"
+#include "runtime/SharedLibrary.h"
 #include "runtime/toy_extern.h"
 
 #include <algorithm>
 #include <cstring>
-#include <dlfcn.h>
 #include <map>
 #include <mutex>
 #include <unistd.h>
@@ -24,20 +24,15 @@ constexpr unsigned char pattern = 0xA5;
 
 toy_function functionNamed(const std::string &library, const std::string &symbol) {
   static std::mutex mutex;
-  static std::map<std::string, void *> libraries;
+  static std::map<std::string, SharedLibrary> libraries;
   std::lock_guard lock(mutex);
-  void *&handle = libraries[library];
-  if (!handle) {
+  auto known = libraries.find(library);
+  if (known == libraries.end()) {
     std::string local = "./" + library;
     bool isLocal = library.find('/') == std::string::npos && access(local.c_str(), F_OK) == 0;
-    handle = dlopen(isLocal ? local.c_str() : library.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!handle)
-      fail(DiagId::MissingLibrary, {library, dlerror()});
+    known = libraries.emplace(library, SharedLibrary(isLocal ? local : library)).first;
   }
-  void *function = dlsym(handle, symbol.c_str());
-  if (!function)
-    fail(DiagId::MissingLibrary, {library, "it has no function `" + symbol + "`"});
-  return reinterpret_cast<toy_function>(function);
+  return reinterpret_cast<toy_function>(known->second.symbol(symbol));
 }
 
 int64_t bytesOf(const Tensor &t) { return t.count() * sizeOf(t.dtype); }

@@ -5,12 +5,12 @@
 
 #include "runtime/Error.h"
 #include "runtime/Parallel.h"
+#include "runtime/SharedLibrary.h"
 
 #include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstring>
-#include <dlfcn.h>
 #include <fftw3.h>
 #include <map>
 #include <mutex>
@@ -36,23 +36,15 @@ template <typename R> struct Fftw {
 
   static const Fftw &get() {
     static const Fftw table = [] {
-      const char *name = single ? "libfftw3f.so.3" : "libfftw3.so.3";
-      void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-      if (!library)
-        fail(DiagId::MissingLibrary, {name, dlerror()});
+      SharedLibrary library(single ? "libfftw3f.so.3" : "libfftw3.so.3");
+      std::string prefix = single ? "fftwf_" : "fftw_";
       Fftw t;
-      auto symbol = [&](auto &function, const char *suffix) {
-        std::string full = std::string(single ? "fftwf_" : "fftw_") + suffix;
-        function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, full.c_str()));
-        if (!function)
-          fail(DiagId::MissingLibrary, {name, "it has no " + full});
-      };
-      symbol(t.planComplex, "plan_guru64_dft");
-      symbol(t.planReal, "plan_guru64_dft_r2c");
-      symbol(t.planInverse, "plan_guru64_dft_c2r");
-      symbol(t.executeComplex, "execute_dft");
-      symbol(t.executeReal, "execute_dft_r2c");
-      symbol(t.executeInverse, "execute_dft_c2r");
+      library.load(t.planComplex, prefix + "plan_guru64_dft");
+      library.load(t.planReal, prefix + "plan_guru64_dft_r2c");
+      library.load(t.planInverse, prefix + "plan_guru64_dft_c2r");
+      library.load(t.executeComplex, prefix + "execute_dft");
+      library.load(t.executeReal, prefix + "execute_dft_r2c");
+      library.load(t.executeInverse, prefix + "execute_dft_c2r");
       return t;
     }();
     return table;

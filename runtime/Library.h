@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Functions behind toy.library: dense tensors in, dense tensors out. Shapes were checked by the type rules of ir/LibraryRules.cpp.
+/// Functions behind toy.call_library: dense tensors in, dense tensors out. Shapes were checked by the type rules of ir/LibraryRules.cpp.
 #pragma once
 
 #include "runtime/Value.h"

@@ -3,37 +3,31 @@
 /// Symbols of the shared library, looked up once.
 #include "runtime/OpenBlas.h"
 
-#include "runtime/Error.h"
 #include "runtime/Parallel.h"
-
-#include <dlfcn.h>
+#include "runtime/SharedLibrary.h"
 
 namespace toy::rt {
 
 static bool loaded = false;
-static void *handle = nullptr;
+
+static const SharedLibrary &sharedLibrary() {
+  static const SharedLibrary opened(TOY_OPENBLAS);
+  return opened;
+}
 
 static OpenBlas load() {
-  void *library = dlopen(TOY_OPENBLAS, RTLD_NOW | RTLD_LOCAL);
-  if (!library)
-    fail(DiagId::MissingLibrary, {TOY_OPENBLAS, dlerror()});
-  auto symbol = [&](auto &function, const char *name) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-    if (!function)
-      fail(DiagId::MissingLibrary, {TOY_OPENBLAS, std::string("it has no ") + name});
-  };
+  const SharedLibrary &blas = sharedLibrary();
   OpenBlas table;
-  symbol(table.sgemm, "cblas_sgemm");
-  symbol(table.dgemm, "cblas_dgemm");
-  symbol(table.cgemm, "cblas_cgemm");
-  symbol(table.zgemm, "cblas_zgemm");
-  symbol(table.sgemv, "cblas_sgemv");
-  symbol(table.dgemv, "cblas_dgemv");
-  symbol(table.cgemv, "cblas_cgemv");
-  symbol(table.zgemv, "cblas_zgemv");
-  symbol(table.setThreads, "openblas_set_num_threads");
+  blas.load(table.sgemm, "cblas_sgemm");
+  blas.load(table.dgemm, "cblas_dgemm");
+  blas.load(table.cgemm, "cblas_cgemm");
+  blas.load(table.zgemm, "cblas_zgemm");
+  blas.load(table.sgemv, "cblas_sgemv");
+  blas.load(table.dgemv, "cblas_dgemv");
+  blas.load(table.cgemv, "cblas_cgemv");
+  blas.load(table.zgemv, "cblas_zgemv");
+  blas.load(table.setThreads, "openblas_set_num_threads");
   table.setThreads(threads());
-  handle = library;
   loaded = true;
   return table;
 }
@@ -45,10 +39,7 @@ const OpenBlas &openBlas() {
 
 void *openBlasSymbol(const std::string &name) {
   openBlas();
-  void *function = dlsym(handle, name.c_str());
-  if (!function)
-    fail(DiagId::MissingLibrary, {TOY_OPENBLAS, "it has no " + name});
-  return function;
+  return sharedLibrary().symbol(name);
 }
 
 void setBlasThreads(int n) {
