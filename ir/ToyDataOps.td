@@ -207,7 +207,7 @@ def ClockOp : Toy_Op<"clock", "floatScalar", [Toy_Effect]> {
   let results = (outs Toy_ScalarOf<"F64">:$result);
 }
 
-def TruthOp : Toy_Op<"truth", "truthValue", [Pure]> {
+def TruthOp : Toy_Op<"truth", "truthValue", [Pure, Toy_Computes]> {
   let summary = "a bool scalar as the i1 that branches take";
   let description = "```mlir\n%c = toy.truth %b : (!toy.tensor<bool[]>) -> i1\n```";
   let arguments = (ins Toy_Bool:$x);

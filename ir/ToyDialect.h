@@ -4,7 +4,7 @@
 #pragma once
 
 #include "ir/Dim.h"
-#include "support/DType.h"
+#include "support/Half.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -21,6 +21,7 @@ class RuleContext;
 llvm::LogicalResult verifyTypeRule(mlir::Operation *op);
 
 namespace OpTrait {
+template <typename Op> class Computes : public mlir::OpTrait::TraitBase<Op, Computes> {};
 template <typename Op> class Elementwise : public mlir::OpTrait::TraitBase<Op, Elementwise> {};
 template <typename Op> class IndexMap : public mlir::OpTrait::TraitBase<Op, IndexMap> {};
 template <typename Op> class PartWise : public mlir::OpTrait::TraitBase<Op, PartWise> {};
@@ -39,6 +40,11 @@ template <typename Op> class Reduction : public mlir::OpTrait::TraitBase<Op, Red
 namespace toy {
 /// The tensor type of a value that is known to be a tensor.
 inline TensorType tensorTypeOf(mlir::Value value) { return llvm::cast<TensorType>(value.getType()); }
+/// A tensor of bf16 or f16.
+inline bool isHalfTensor(mlir::Type type) {
+  auto tensor = llvm::dyn_cast<TensorType>(type);
+  return tensor && isHalf(tensor.getDtype());
+}
 /// The builtin tensor type whose dense attributes hold the constants of a dtype: bool is i1, u8 is ui8, c64 is complex<f32>.
 mlir::Type elementTypeOf(mlir::MLIRContext *context, DType dtype);
 } // namespace toy

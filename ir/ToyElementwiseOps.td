@@ -6,7 +6,7 @@
 include "ir/ToyInterfaces.td"
 
 class Toy_Unary<string mnemonic, string rule, string summary_, string semantics, string from = "f64", string to = from, list<Trait> traits = []>
-    : Toy_Op<mnemonic, rule, traits # [Pure, Toy_Elementwise]> {
+    : Toy_Op<mnemonic, rule, traits # [Pure, Toy_Computes, Toy_Elementwise]> {
   let summary = summary_;
   let description = semantics # "\n\n```mlir\n%r = toy." # mnemonic # " %x : (!toy.tensor<" # from # "[N]>) -> !toy.tensor<" # to # "[N]>\n```\n";
   let arguments = (ins Toy_Tensor:$x);
@@ -76,7 +76,7 @@ def CastOp : Toy_Op<"cast", "castTo", [Pure, Toy_Elementwise]> {
 }
 
 class Toy_Binary<string mnemonic, string rule, string summary_, string semantics, list<Trait> traits = [Pure], string from = "f64", string to = from>
-    : Toy_Op<mnemonic, rule, traits # [Toy_Elementwise]> {
+    : Toy_Op<mnemonic, rule, traits # [Toy_Computes, Toy_Elementwise]> {
   let summary = summary_;
   let description = semantics # "\n\n```mlir\n%r = toy." # mnemonic
       # " %a, %b : (!toy.tensor<" # from # "[N]>, !toy.tensor<" # from # "[N]>) -> !toy.tensor<" # to # "[N]>\n```\n";

@@ -59,7 +59,7 @@ def MaskSelectOp : Toy_Op<"mask_select", "maskSelected", [Pure, Toy_PartWise]> {
   let results = (outs Toy_Tensor:$result);
 }
 
-def NonZeroOp : Toy_Op<"nonzero", "nonZeroPositions", [Pure]> {
+def NonZeroOp : Toy_Op<"nonzero", "nonZeroPositions", [Pure, Toy_Computes]> {
   let summary = "positions of the elements that are not zero";
   let description = [{
     One row of i64 coordinates an element, in row-major order (PyTorch's layout).

@@ -28,6 +28,9 @@ class Toy_Op<string mnemonic, string rule, list<Trait> traits = []> : Op<Toy_Dia
 // May fail at run time or acts on the world: neither removed, repeated nor reordered with its like.
 defvar Toy_Effect = MemoryEffects<[MemRead, MemWrite]>;
 
+// Marks: computes with element values. Operands of bf16 and f16, which are storage types, are widened to f32 before it and results rounded
+// after it, so no such operand reaches it.
+def Toy_Computes : NativeOpTrait<"Computes"> { let cppNamespace = "::toy::OpTrait"; }
 // Marks: computed element by element from operands of the same (broadcast) index.
 def Toy_Elementwise : NativeOpTrait<"Elementwise"> { let cppNamespace = "::toy::OpTrait"; }
 // Marks: an element of the result is an element of the operands (index maps): fuses into consumers without cost.

@@ -5,7 +5,7 @@
 
 include "ir/ToyInterfaces.td"
 
-def LibraryOp : Toy_Op<"call_library", "library", [Toy_Effect]> {
+def LibraryOp : Toy_Op<"call_library", "library", [Toy_Computes, Toy_Effect]> {
   let summary = "a function of the runtime's libraries";
   let description = [{
     `function` names a row of ir/Library.def, which gives its type rule; `parameters` are its constant integers (an axis, a flag). Leading axes are

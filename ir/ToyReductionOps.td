@@ -7,7 +7,7 @@ include "ir/ToyInterfaces.td"
 
 // `axes` are sorted, unique and not negative; with keepdims the reduced axes stay as size 1.
 class Toy_Reduce<string mnemonic, string rule, string summary_, string semantics, string from = "f64", string to = from,
-                 list<Trait> traits = []> : Toy_Op<mnemonic, rule, traits # [Pure, Toy_Reduction]> {
+                 list<Trait> traits = []> : Toy_Op<mnemonic, rule, traits # [Pure, Toy_Computes, Toy_Reduction]> {
   let summary = summary_;
   let description = semantics # "\n\n```mlir\n%r = toy." # mnemonic
       # " %x {axes = array<i64: 1>, keepdims = false} : (!toy.tensor<" # from # "[N, 8]>) -> !toy.tensor<" # to # "[N]>\n```\n";
@@ -24,7 +24,7 @@ def AllOp : Toy_Reduce<"all", "boolReduction", "whether every element over axes 
 def ArgMaxOp : Toy_Reduce<"argmax", "argReduction", "index of the first largest element", "Over one axis; NaN counts as largest. i64.", "f64", "i64">;
 def ArgMinOp : Toy_Reduce<"argmin", "argReduction", "index of the first smallest element", "Over one axis; NaN counts as smallest. i64.", "f64", "i64">;
 
-class Toy_AlongAxis<string mnemonic, string rule, string summary_, string semantics, list<Trait> traits = []> : Toy_Op<mnemonic, rule, traits # [Pure]> {
+class Toy_AlongAxis<string mnemonic, string rule, string summary_, string semantics, list<Trait> traits = []> : Toy_Op<mnemonic, rule, traits # [Pure, Toy_Computes]> {
   let summary = summary_;
   let description = semantics # "\n\n```mlir\n%r = toy." # mnemonic
       # " %x {axis = 0 : i64} : (!toy.tensor<f64[N]>) -> !toy.tensor<f64[N]>\n```\n";
@@ -34,7 +34,7 @@ class Toy_AlongAxis<string mnemonic, string rule, string summary_, string semant
 def CumSumOp : Toy_AlongAxis<"cumsum", "scan", "running sum along an axis", "In order; bool gives i64.", [Toy_PartWise]>;
 def CumProdOp : Toy_AlongAxis<"cumprod", "scan", "running product along an axis", "In order; bool gives i64.">;
 
-def SortOp : Toy_Op<"sort", "sorted", [Pure]> {
+def SortOp : Toy_Op<"sort", "sorted", [Pure, Toy_Computes]> {
   let summary = "elements in order along an axis";
   let description = [{
     Stable, ascending unless `descending`; NaN last. Complex values are not ordered.
@@ -46,7 +46,7 @@ def SortOp : Toy_Op<"sort", "sorted", [Pure]> {
   let arguments = (ins Toy_Tensor:$x, I64Attr:$axis, BoolAttr:$descending);
   let results = (outs Toy_Tensor:$result);
 }
-def ArgSortOp : Toy_Op<"argsort", "argSorted", [Pure]> {
+def ArgSortOp : Toy_Op<"argsort", "argSorted", [Pure, Toy_Computes]> {
   let summary = "indices that sort along an axis";
   let description = [{
     As `sort`, i64.
@@ -59,7 +59,7 @@ def ArgSortOp : Toy_Op<"argsort", "argSorted", [Pure]> {
   let results = (outs Toy_Tensor:$result);
 }
 
-def MatMulOp : Toy_Op<"matmul", "matrixProduct", [Pure]> {
+def MatMulOp : Toy_Op<"matmul", "matrixProduct", [Pure, Toy_Computes]> {
   let summary = "matrix product with NumPy's rank rules";
   let description = [{
     `[..., m, k] @ [..., k, n]`; leading axes broadcast; a vector on the left is a row, on the right a column, and that axis is dropped.

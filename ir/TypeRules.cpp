@@ -161,6 +161,8 @@ static bool sizesAgree(Dim expected, Dim actual) {
 }
 
 LogicalResult verifyTypeRule(Operation *op) {
+  if (op->hasTrait<OpTrait::Computes>() && llvm::any_of(op->getOperandTypes(), isHalfTensor))
+    return op->emitOpError("computes in f32; cast bf16 and f16 operands first");
   RuleContext ctx(op->getContext(), op->getName().stripDialect(), op->getOperands(), op->getAttrDictionary());
   SmallVector<Type> declared(op->getResultTypes());
   ctx.declared = declared;

@@ -56,6 +56,15 @@ Val IRGen::binaryBuiltin(Bound &args) {
   return elementwise(args.row->op, a, b, promoteAll({a, b}), args.call->range, rangeOf(args, first), rangeOf(args, second));
 }
 
+Val IRGen::clipBuiltin(Bound &args) {
+  Val x = tensorArgument(args, "x");
+  for (auto [name, op] : {std::pair("low", "maximum"), std::pair("high", "minimum")}) {
+    Val bound = tensorArgument(args, name);
+    x = elementwise(op, x, bound, promoteAll({x, bound}), args.call->range, rangeOf(args, "x"), rangeOf(args, name));
+  }
+  return x;
+}
+
 Val IRGen::composeBuiltin(Bound &args) {
   StringRef first = args.arguments[0].first, second = args.arguments[1].first;
   Val a = tensorArgument(args, first), b = tensorArgument(args, second);
@@ -120,8 +129,8 @@ Val IRGen::flattened(const Val &x, SourceRange r) {
 }
 
 Val IRGen::alongBuiltin(Bound &args) {
-  Val x = tensorArgument(args, "x");
   SourceRange r = args.call->range;
+  Val x = convertFor(args.row->conversion, tensorArgument(args, "x"), r);
   if (!args.has("axis"))
     x = flattened(x, r);
   return Val::leaf(create(args.row->op, r, {x.value}, {integerAttr("axis", axisArgument(args, x.tensor().getRank(), 0))}));

@@ -11,11 +11,12 @@ namespace toy {
 
 static Val libraryCall(IRGen &gen, SourceRange r, StringRef function, ArrayRef<Value> operands, ArrayRef<int64_t> parameters = {}, ArrayRef<SourceRange> sources = {}) {
   Operation *op = gen.createOp("call_library", r, operands, {gen.stringAttr("function", function), gen.integersAttr("parameters", parameters)}, sources);
-  if (op->getNumResults() == 1)
-    return Val::leaf(op->getResult(0));
+  SmallVector<Value> results = gen.resultsOf(op, operands, r);
+  if (results.size() == 1)
+    return Val::leaf(results[0]);
   Val tuple;
   tuple.kind = Val::Tuple;
-  for (Value result : op->getResults())
+  for (Value result : results)
     tuple.elements.push_back(Val::leaf(result));
   return tuple;
 }
@@ -179,7 +180,7 @@ Val IRGen::convolutionBuiltin(Bound &args) {
     out = create("add", r, {out, reshape(castVal(bias, dtype, r), sizes, r)});
   }
   if (integers)
-    out = cast(out, natural == DType::Bool ? DType::I64 : natural, r);
+    out = cast(cast(out, DType::I64, r), natural == DType::Bool ? DType::I64 : natural, r);
   if (rank == axes + 1)
     out = reshape(out, ArrayRef(sizesOf(out, r)).drop_front(), r);
   return Val::leaf(out);

@@ -12,10 +12,7 @@ namespace toy {
 DType IRGen::dtypeArgument(Bound &args, DType fallback) {
   if (!args.has("dtype"))
     return fallback;
-  DType dtype = staticDType(*args["dtype"]);
-  if (dtype == DType::BF16 || dtype == DType::F16)
-    fail(DiagId::NotSupported, rangeOf(args, "dtype"), {"dtype " + std::string(nameOf(dtype))});
-  return dtype;
+  return staticDType(*args["dtype"]);
 }
 
 static Value fullOf(IRGen &gen, Value value, ValueRange sizes, SourceRange r) {
@@ -110,18 +107,20 @@ Val IRGen::linspaceBuiltin(Bound &args) {
   dtype = dtypeArgument(args, kindOf(dtype) <= DKind::Int ? DType::F64 : dtype);
   if (kindOf(dtype) < DKind::Float)
     fail(DiagId::NeedsFloating, r, {"linspace", std::string(nameOf(dtype))});
-  DType part = realOf(dtype);
-  Value a = castVal(start, dtype, r), b = castVal(stop, dtype, r), index = create("iota", r, {n});
+  DType work = isHalf(dtype) ? DType::F32 : dtype, part = realOf(work);
+  Value a = castVal(start, work, r), b = castVal(stop, work, r), index = create("iota", r, {n});
   Value last = arith("maximum", arith("sub", n, integer(1, r), r), integer(1, r), r);
   Value step = create("div", r, {create("sub", r, {b, a}), cast(last, part, r)});
   Value values = create("add", r, {create("mul", r, {cast(index, part, r), step}), a});
   Value isLast = create("and", r, {create("eq", r, {index, last}), create("gt", r, {index, integer(0, r)})});
-  return Val::leaf(create("where", r, {isLast, b, values}));
+  return Val::leaf(cast(create("where", r, {isLast, b, values}), dtype, r));
 }
 
 Val IRGen::randomBuiltin(Bound &args) {
   SourceRange r = args.call->range;
-  return Val::leaf(create("random", r, checkedSizes(sizeArguments(args), r), {dtypeAttr(dtypeArgument(args, DType::F64)), boolAttr("normal", args.row->op[0] == 'n')}));
+  DType dtype = dtypeArgument(args, DType::F64);
+  Value x = create("random", r, checkedSizes(sizeArguments(args), r), {dtypeAttr(isHalf(dtype) ? DType::F32 : dtype), boolAttr("normal", args.row->op[0] == 'n')});
+  return Val::leaf(cast(x, dtype, r));
 }
 
 Val IRGen::seedBuiltin(Bound &args) {

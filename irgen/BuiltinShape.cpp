@@ -97,7 +97,7 @@ Val IRGen::squeezeBuiltin(Bound &args) {
       drop.push_back(normalizeAxis(axis, x.value.getType(), rangeOf(args, "axis")));
     for (int64_t axis : drop)
       if (Dim dim = x.tensor().getDim(axis); dim.isNumber() && !dim.is(1))
-        fail(DiagId::CannotExpand, r, {"axis " + std::to_string(axis) + " of " + x.type().str(), "none: its size is not 1"});
+        fail(DiagId::CannotSqueeze, r, {std::to_string(axis), x.type().str(), dim.str()});
   } else
     for (int64_t i = 0; i < x.tensor().getRank(); ++i)
       if (x.tensor().getDim(i).is(1))
@@ -340,9 +340,9 @@ Val IRGen::padBuiltin(Bound &args) {
     high.push_back(widths[2 * i + 1]);
   }
   Val fill = args.has("value") ? tensorArgument(args, "value") : Val::leaf(integer(0, r));
-  if (kindOf(fill.tensor().getDtype()) > kindOf(x.tensor().getDtype()))
+  if (args.has("value") && kindOf(fill.tensor().getDtype()) > kindOf(x.tensor().getDtype()))
     fail(DiagId::ComplexStore, rangeOf(args, "value"), {fill.type().str(), x.type().str()});
-  return Val::leaf(create("pad", r, {x.value, castVal(fill, x.tensor().getDtype(), r)}, {integersAttr("low", low), integersAttr("high", high)}));
+  return Val::leaf(create("pad", r, {x.value, args.has("value") ? castVal(fill, x.tensor().getDtype(), r) : cast(fill.value, x.tensor().getDtype(), r)}, {integersAttr("low", low), integersAttr("high", high)}));
 }
 
 /// A matrix's diagonal; of a vector the matrix: rows and columns compared.

@@ -90,8 +90,6 @@ Val IRGen::callStruct(const ast::Struct &decl, const ast::Call &c) {
 
 /// `D(x)`: literals and brackets directly below are read in D with one rounding; strings are parsed.
 Val IRGen::convert(DType dtype, const ast::Call &c) {
-  if (dtype == DType::BF16 || dtype == DType::F16)
-    fail(DiagId::NotSupported, c.calleeRange, {"dtype " + std::string(nameOf(dtype))});
   if (c.arguments.size() != 1 || !c.arguments[0].keyword.empty())
     fail(c.arguments.empty() ? DiagId::MissingArgument : DiagId::TooManyArguments, c.range, {std::string(nameOf(dtype)), c.arguments.empty() ? "x" : "1", std::to_string(c.arguments.size())});
   const ast::Expr &e = *c.arguments[0].value;
@@ -105,7 +103,7 @@ Val IRGen::convert(DType dtype, const ast::Call &c) {
   if (auto *b = ast::dynCast<ast::Bracket>(&e); b && (dtype != DType::Bool || b->allBools))
     return bracket(*b, dtype);
   Val v = expr(e);
-  if (v.isStr() && (dtype == DType::I64 || dtype == DType::F64 || dtype == DType::I32 || dtype == DType::F32))
+  if (v.isStr() && (dtype == DType::I64 || dtype == DType::I32 || isFloat(dtype)))
     return Val::leaf(create("parse_number", c.range, {v.value}, {dtypeAttr(dtype)}));
   if (!v.isTensor())
     fail(DiagId::ConversionOf, c.range, {v.kind == Val::DTypeRef ? "a dtype" : v.type().str(), std::string(nameOf(dtype))});
@@ -189,12 +187,13 @@ int64_t IRGen::axisArgument(Bound &args, int64_t rank, int64_t defaultAxis, Stri
 
 bool IRGen::flagArgument(Bound &args, StringRef name, bool fallback) { return args.has(name) ? staticBool(*args[name], name) : fallback; }
 
-/// The conversion letters of Builtins.def: f floats (integers become f64), r the same for real only, n numbers (bool becomes i64), . none.
+/// The conversion letters of Builtins.def: f floats (integers become f64), r the same for real only, n numbers (bool becomes i64), i wide
+/// integers (bool and integers become i64), . none.
 Val IRGen::convertFor(char conversion, const Val &x, SourceRange range) {
   DType d = x.tensor().getDtype();
   if ((conversion == 'f' || conversion == 'r') && kindOf(d) <= DKind::Int)
     return Val::leaf(castVal(x, DType::F64, range));
-  if (conversion == 'n' && d == DType::Bool)
+  if ((conversion == 'n' && d == DType::Bool) || (conversion == 'i' && kindOf(d) <= DKind::Int))
     return Val::leaf(castVal(x, DType::I64, range));
   return x;
 }

@@ -104,6 +104,12 @@ Operation *IRGen::createOp(StringRef name, SourceRange range, ValueRange operand
     }
     throw IRAbort();
   }
+  if (opName.hasTrait<OpTrait::Computes>() && llvm::any_of(operands.getTypes(), isHalfTensor)) {
+    SmallVector<Value> widened;
+    for (Value operand : operands)
+      widened.push_back(isHalfTensor(operand.getType()) ? cast(operand, DType::F32, range) : operand);
+    return createOp(name, range, widened, attributes, sources, declared);
+  }
   for (const SizeAssumption &a : ctx.assumptions) {
     Dim lhs = ctx.dim(a.lhsOperand, a.lhsAxis), rhs = ctx.dim(a.rhsOperand, a.rhsAxis);
     if (isDeclared(lhs, fn().declaredSizes) && isDeclared(rhs, fn().declaredSizes) && !fn().declaredSizes.empty()) {
@@ -137,6 +143,17 @@ Operation *IRGen::createOp(StringRef name, SourceRange range, ValueRange operand
   return b.create(state);
 }
 
+/// The results of an operation of bf16 or f16 operands, which computed in f32, rounded to the operands' dtype.
+SmallVector<Value> IRGen::resultsOf(Operation *op, ValueRange operands, SourceRange range) {
+  SmallVector<Value> results(op->getResults());
+  auto half = llvm::find_if(operands, [](Value v) { return isHalfTensor(v.getType()); });
+  if (op->hasTrait<OpTrait::Computes>() && half != operands.end())
+    for (Value &result : results)
+      if (tensorTypeOf(result).getDtype() == DType::F32)
+        result = cast(result, tensorTypeOf(*half).getDtype(), range);
+  return results;
+}
+
 /// As createOp, for operations with at most one result; constants are folded at once, so that sizes are known.
 Value IRGen::create(StringRef name, SourceRange range, ValueRange operands, ArrayRef<NamedAttribute> attributes, ArrayRef<SourceRange> sources) {
   Operation *op = createOp(name, range, operands, attributes, sources);
@@ -144,7 +161,7 @@ Value IRGen::create(StringRef name, SourceRange range, ValueRange operands, Arra
     return {};
   SmallVector<Value> folded;
   if (op->hasTrait<mlir::OpTrait::ConstantLike>() || failed(b.tryFold(op, folded)) || folded.empty())
-    return op->getResult(0);
+    return resultsOf(op, operands, range)[0];
   op->erase();
   return folded[0];
 }

@@ -105,6 +105,28 @@ Val IRGen::callUser(const ast::Function &decl, const ast::Call &call, std::vecto
     if (values.back().kind == Val::Nothing)
       fail(DiagId::NoValue, ranges.back(), {sourceText(ranges.back())});
   }
+  // Functions of the library compute in f32 as a whole, and round halves once.
+  bool isLibrary = diagnostics.getSources().get(decl.range.buffer).getName() == "<library>";
+  auto half = llvm::find_if(values, [](const Val &v) { return v.isTensor() && isHalfTensor(v.value.getType()); });
+  if (isLibrary)
+    for (auto [i, parameter] : llvm::enumerate(decl.parameters))
+      if (!parameter.defaultValue)
+        needTensor(values[i], decl.name, ranges[i]);
+  if (isLibrary && half != values.end()) {
+    DType dtype = half->tensor().getDtype();
+    for (Val &v : values)
+      if (v.isTensor() && isHalfTensor(v.value.getType()))
+        v = Val::leaf(cast(v.value, DType::F32, call.range));
+    Val result = callWith(decl, call, std::move(values), std::move(ranges));
+    if (result.isTensor() && result.tensor().getDtype() == DType::F32)
+      result = Val::leaf(cast(result.value, dtype, call.range));
+    return result;
+  }
+  return callWith(decl, call, std::move(values), std::move(ranges));
+}
+
+/// A call with evaluated arguments.
+Val IRGen::callWith(const ast::Function &decl, const ast::Call &call, std::vector<Val> values, std::vector<SourceRange> ranges) {
   // Declared types: widen, bind names of sizes to what the arguments have.
   llvm::StringMap<Dim> sizes;
   std::vector<TypeDesc> types(values.size());

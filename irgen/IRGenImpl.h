@@ -131,6 +131,7 @@ public:
   /// Creates an operation after asking its type rule; `sources` are the operands' ranges for the error.
   mlir::Operation *createOp(llvm::StringRef name, SourceRange range, mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {},
                             llvm::ArrayRef<SourceRange> sources = {}, mlir::TypeRange declared = {});
+  llvm::SmallVector<mlir::Value> resultsOf(mlir::Operation *op, mlir::ValueRange operands, SourceRange range);
   mlir::Value create(llvm::StringRef name, SourceRange range, mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {},
                      llvm::ArrayRef<SourceRange> sources = {});
   mlir::NamedAttribute attr(llvm::StringRef name, mlir::Attribute value) { return b.getNamedAttr(name, value); }
@@ -253,6 +254,7 @@ public:
 
   // Functions.cpp
   Val callUser(const ast::Function &decl, const ast::Call &call, std::vector<std::pair<std::string, const ast::Expr *>> arguments);
+  Val callWith(const ast::Function &decl, const ast::Call &call, std::vector<Val> values, std::vector<SourceRange> ranges);
   const Instance &instantiate(const ast::Function &decl, llvm::ArrayRef<Val> arguments, const std::string &key, SourceRange callRange,
                               const std::set<unsigned> &statics);
   void generateBody(const ast::Function &decl, llvm::ArrayRef<Val> arguments, Instance &instance, SourceRange callRange,

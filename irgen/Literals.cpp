@@ -132,7 +132,13 @@ Value IRGen::compactBracket(const ast::Bracket &bracket, DType dtype) {
     std::string s = part.length ? partText(part) : "0";
     double sign = part.negative ? -1 : 1;
     bool special = s == "inf" || s == "nan";
-    if (realOf(dtype) == DType::F32) {
+    if (isHalf(dtype)) {
+      APFloat x = readFloat(s, part.negative, semanticsOf(dtype));
+      if (x.isInfinity() && !special)
+        outOfRange(part);
+      uint16_t bits = x.bitcastToAPInt().getZExtValue();
+      std::memcpy(raw.data() + i * 2, &bits, 2);
+    } else if (realOf(dtype) == DType::F32) {
       float x = std::strtof(s.c_str(), nullptr) * static_cast<float>(sign);
       if (std::isinf(x) && !special)
         outOfRange(part);

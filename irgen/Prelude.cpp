@@ -10,10 +10,8 @@ namespace toy {
 static const char *const preludeText = R"toy(
 ## x * x
 def square(x) { return x * x; }
-## values limited to [low, high]
-def clip(x, low, high) { return minimum(maximum(x, low), high); }
 ## 1 / (1 + exp(-x))
-def sigmoid(x) { return reciprocal(1 + exp(-x)); }
+def sigmoid(x) { return reciprocal(1 + exp(-1.0 * x)); }
 ## x * sigmoid(x)
 def silu(x) { return x * sigmoid(x); }
 ## max(x, 0)
@@ -34,18 +32,18 @@ def var(x, axis = -1000, ddof = 0, keepdims = false) {
 def std(x, axis = -1000, ddof = 0, keepdims = false) { return sqrt(var(x, axis, ddof, keepdims)); }
 ## the 2-norm: sqrt(sum(abs2(x)))
 def norm(x, axis = -1000, keepdims = false) {
-  if axis == -1000 { return sqrt(sum(abs2(x))); }
-  return sqrt(sum(abs2(x), axis, keepdims));
+  if axis == -1000 { return sqrt(sum(abs2(1.0 * x))); }
+  return sqrt(sum(abs2(1.0 * x), axis, keepdims));
 }
 ## exp(x) over its sum along an axis, without overflow
 def softmax(x, axis = -1) {
-  var e = exp(x - max(x, axis, keepdims = true));
+  var e = exp(1.0 * x - max(x, axis, keepdims = true));
   return e / sum(e, axis, keepdims = true);
 }
 ## log(sum(exp(x))) along an axis, without overflow
 def logsumexp(x, axis = -1, keepdims = false) {
   var m = max(x, axis, keepdims = true);
-  var s = log(sum(exp(x - m), axis, keepdims));
+  var s = log(sum(exp(1.0 * x - m), axis, keepdims));
   if keepdims { return s + m; }
   return s + squeeze(m, axis);
 }
@@ -54,7 +52,7 @@ def vdot(a, b) { return sum(conj(flatten(a)) * flatten(b)); }
 ## a[i] * b[j]
 def outer(a, b) { return unsqueeze(flatten(a), 1) * unsqueeze(flatten(b), 0); }
 ## the sum of the diagonal
-def trace(x, k = 0) { assert rank(x) >= 2, "trace needs a matrix"; return sum(diag(x, k), -1); }
+def trace(x, k = 0) { check(rank(x) >= 2, "trace needs a matrix"); return sum(diag(x, k), -1); }
 ## the Kronecker product of matrices or vectors
 def kron(a, b) {
   if rank(a) == 1 { return flatten(unsqueeze(a, 1) * unsqueeze(b, 0)); }

@@ -184,6 +184,8 @@ static void toy_rt_eval(mlir::Operation *op, void **operands, void **results) {
   }
 }
 
+static uint16_t toy_rt_to_bf16(double x) { return toHalf(DType::BF16, x); }
+static uint16_t toy_rt_to_f16(double x) { return toHalf(DType::F16, x); }
 static double toy_rt_float_floordiv_f64(double a, double b) { return rt::floorDivide(a, b); }
 static double toy_rt_float_mod_f64(double a, double b) { return rt::floorModulo(a, b); }
 static float toy_rt_float_floordiv_f32(float a, float b) { return rt::floorDivide(double(a), double(b)); }
@@ -231,7 +233,7 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       {"toy_rt_interrupted", &rt::interruptFlag()}, TOY_SYMBOL(toy_rt_poll),
       TOY_SYMBOL(toy_rt_site), TOY_SYMBOL(toy_rt_loops), TOY_SYMBOL(toy_rt_alloc), TOY_SYMBOL(toy_rt_reuse), TOY_SYMBOL(toy_rt_stream_steps), TOY_SYMBOL(toy_rt_stream), TOY_SYMBOL(toy_rt_finish_stream), TOY_SYMBOL(toy_rt_release), TOY_SYMBOL(toy_rt_retain), TOY_SYMBOL(toy_rt_release_str),
       TOY_SYMBOL(toy_rt_retain_str), TOY_SYMBOL(toy_rt_box), TOY_SYMBOL(toy_rt_view), TOY_SYMBOL(toy_rt_parallel_for), TOY_SYMBOL(toy_rt_check_index),
-      TOY_SYMBOL(toy_rt_enter), TOY_SYMBOL(toy_rt_leave), TOY_SYMBOL(toy_rt_gemm), TOY_SYMBOL(toy_rt_planar_gemm), TOY_SYMBOL(toy_rt_eval), TOY_SYMBOL(toy_rt_float_floordiv_f64),
+      TOY_SYMBOL(toy_rt_enter), TOY_SYMBOL(toy_rt_leave), TOY_SYMBOL(toy_rt_gemm), TOY_SYMBOL(toy_rt_planar_gemm), TOY_SYMBOL(toy_rt_eval), TOY_SYMBOL(toy_rt_to_bf16), TOY_SYMBOL(toy_rt_to_f16), TOY_SYMBOL(toy_rt_float_floordiv_f64),
       TOY_SYMBOL(toy_rt_float_mod_f64), TOY_SYMBOL(toy_rt_float_floordiv_f32), TOY_SYMBOL(toy_rt_float_mod_f32),
       TOY_INTEGER(toy_rt_int_floordiv), TOY_INTEGER(toy_rt_int_mod), TOY_INTEGER(toy_rt_int_pow), TOY_SYMBOL(toy_rt_elements), TOY_COMPLEX_SYMBOLS(pow)
       TOY_COMPLEX_SYMBOLS(powi) TOY_COMPLEX_FUNCTIONS(TOY_COMPLEX_SYMBOLS) TOY_LIBM(exp), TOY_LIBM(expm1), TOY_LIBM(log), TOY_LIBM(log1p), TOY_LIBM(log2),

@@ -119,6 +119,8 @@ static Elem parseNumber(const std::string &text, DType dtype) {
     x.re = f;
   } else
     r = std::from_chars(begin, end, x.re);
+  if (isHalf(dtype))
+    x.re = fromHalf(dtype, toHalf(dtype, x.re));
   bool outOfRange = dtype == DType::I32 && (x.i > INT32_MAX || x.i < INT32_MIN);
   if (begin == end || r.ec != std::errc() || r.ptr != end || outOfRange)
     rt::fail(DiagId::MalformedNumberText, {text, std::string(nameOf(dtype))});
@@ -153,9 +155,10 @@ bool Frame::runData(Operation *op) {
     set(result, rt::take(tensor(o.getX()), indexTensors(o.getIndices()), o.getAxes()[0]));
   else if (auto o = dyn_cast<TakeAlongOp>(op))
     set(result, rt::takeAlong(tensor(o.getX()), tensor(o.getIndex()), o.getAxis()));
-  else if (auto o = dyn_cast<PutAlongOp>(op))
-    set(result, rt::putAlong(consume(o.getX(), op), tensor(o.getIndex()), tensor(o.getValues()), o.getAxis()));
-  else if (auto o = dyn_cast<MaskSelectOp>(op))
+  else if (auto o = dyn_cast<PutAlongOp>(op)) {
+    const rt::Tensor &index = tensor(o.getIndex()), &v = tensor(o.getValues());
+    set(result, rt::putAlong(consume(o.getX(), op), index, v, o.getAxis()));
+  } else if (auto o = dyn_cast<MaskSelectOp>(op))
     set(result, rt::maskSelect(tensor(o.getX()), tensor(o.getMask())));
   else if (auto o = dyn_cast<NonZeroOp>(op))
     set(result, rt::nonzero(tensor(o.getX())));

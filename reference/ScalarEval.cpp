@@ -16,12 +16,15 @@ using namespace mlir;
 
 namespace toy {
 
-static double rounded(double x, DType dtype) { return realOf(dtype) == DType::F32 ? static_cast<float>(x) : x; }
+static double rounded(double x, DType dtype) {
+  return isHalf(dtype) ? fromHalf(dtype, toHalf(dtype, x)) : realOf(dtype) == DType::F32 ? static_cast<float>(x) : x;
+}
 
 Elem loadElement(DType dtype, const void *data, int64_t k) {
   switch (dtype) {
   case DType::Bool: case DType::U8: return {static_cast<const uint8_t *>(data)[k]};
   case DType::I32: return {static_cast<const int32_t *>(data)[k]};
+  case DType::BF16: case DType::F16: return {0, fromHalf(dtype, static_cast<const uint16_t *>(data)[k])};
   case DType::F32: return {0, static_cast<const float *>(data)[k]};
   case DType::F64: return {0, static_cast<const double *>(data)[k]};
   case DType::C64: return {0, static_cast<const float *>(data)[2 * k], static_cast<const float *>(data)[2 * k + 1]};
@@ -35,6 +38,7 @@ void storeElement(DType dtype, void *data, int64_t k, Elem x) {
   case DType::Bool: static_cast<uint8_t *>(data)[k] = x.i != 0; break;
   case DType::U8: static_cast<uint8_t *>(data)[k] = x.i; break;
   case DType::I32: static_cast<int32_t *>(data)[k] = x.i; break;
+  case DType::BF16: case DType::F16: static_cast<uint16_t *>(data)[k] = toHalf(dtype, x.re); break;
   case DType::F32: static_cast<float *>(data)[k] = x.re; break;
   case DType::F64: static_cast<double *>(data)[k] = x.re; break;
   case DType::C64: static_cast<float *>(data)[2 * k] = x.re; static_cast<float *>(data)[2 * k + 1] = x.im; break;
@@ -65,7 +69,7 @@ Elem castElement(Elem x, DType from, DType to) {
   if (kindOf(from) <= DKind::Int) {
     if (kindOf(to) <= DKind::Int)
       return {wrapped(x.i, to)};
-    return {0, realOf(to) == DType::F32 ? static_cast<double>(static_cast<float>(x.i)) : static_cast<double>(x.i), 0};
+    return {0, realOf(to) == DType::F32 ? static_cast<double>(static_cast<float>(x.i)) : rounded(static_cast<double>(x.i), to), 0};
   }
   if (to == DType::Bool)
     return {x.re != 0 || std::isnan(x.re)};

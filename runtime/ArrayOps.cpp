@@ -22,6 +22,7 @@ namespace {
 template <typename F> auto dispatch(DType dtype, F &&f) {
   switch (dtype) {
   case DType::Bool: case DType::U8: return f(static_cast<uint8_t *>(nullptr));
+  case DType::BF16: case DType::F16: return f(static_cast<uint16_t *>(nullptr)); // moved only
   case DType::I32: return f(static_cast<int32_t *>(nullptr));
   case DType::F32: return f(static_cast<float *>(nullptr));
   case DType::F64: return f(static_cast<double *>(nullptr));

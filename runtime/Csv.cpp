@@ -5,7 +5,9 @@
 #include "runtime/Io.h"
 
 #include "runtime/Error.h"
+#include "runtime/Format.h"
 #include "runtime/Memory.h"
+#include "support/Half.h"
 
 #include <fmt/format.h>
 
@@ -128,6 +130,7 @@ std::string csvText(const std::string &path, const Tensor &t) {
     case DType::Bool: case DType::U8: out += std::to_string(t.as<uint8_t>()[i]); break;
     case DType::I32: out += std::to_string(t.as<int32_t>()[i]); break;
     case DType::I64: out += std::to_string(t.as<int64_t>()[i]); break;
+    case DType::BF16: case DType::F16: appendElement(out, t.dtype, t.as<uint16_t>() + i, true); break;
     case DType::F32: case DType::F64: out += realText(part(i), single); break;
     default:
       out += realText(part(2 * i), single) + (std::signbit(part(2 * i + 1)) ? "-" : "+") + realText(std::fabs(part(2 * i + 1)), single) + "j";

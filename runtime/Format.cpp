@@ -3,6 +3,8 @@
 /// Shortest digits for scalars and full precision; for tensors a common number of decimals, or a common exponent form, of 6 significant digits.
 #include "runtime/Format.h"
 
+#include "support/Half.h"
+
 #include <fmt/format.h>
 
 #include <charconv>
@@ -35,23 +37,20 @@ void appendFloat(std::string &out, double value, bool single) {
   }
 }
 
-static float halfToFloat(uint16_t h) {
-  int exponent = (h >> 10) & 31, mantissa = h & 1023;
-  float magnitude = exponent == 31 ? (mantissa ? NAN : INFINITY) : exponent ? std::ldexp(1024 + mantissa, exponent - 25) : std::ldexp(mantissa, -24);
-  return h & 0x8000 ? -magnitude : magnitude;
-}
-static float brainToFloat(uint16_t b) {
-  uint32_t bits = uint32_t(b) << 16;
-  float f;
-  std::memcpy(&f, &bits, 4);
-  return f;
+/// The shortest digits that read back to the same half.
+static void appendHalf(std::string &out, DType dtype, uint16_t bits) {
+  double value = fromHalf(dtype, bits), shortest = value;
+  if (std::isfinite(value))
+    for (int digits = 1; digits < 10; ++digits)
+      if (shortest = std::strtod(fmt::format("{:.{}e}", value, digits - 1).c_str(), nullptr); toHalf(dtype, shortest) == bits)
+        break;
+  appendFloat(out, shortest, false);
 }
 
 /// The parts of a floating element as doubles.
 static std::complex<double> partsOf(DType dtype, const void *p) {
   switch (dtype) {
-  case DType::F16: return halfToFloat(*static_cast<const uint16_t *>(p));
-  case DType::BF16: return brainToFloat(*static_cast<const uint16_t *>(p));
+  case DType::BF16: case DType::F16: return fromHalf(dtype, *static_cast<const uint16_t *>(p));
   case DType::F32: return *static_cast<const float *>(p);
   case DType::F64: return *static_cast<const double *>(p);
   case DType::C64: return {static_cast<const float *>(p)[0], static_cast<const float *>(p)[1]};
@@ -73,8 +72,8 @@ void appendElement(std::string &out, DType dtype, const void *p, bool full) {
     return appendInteger(out, dtype, p);
   auto z = partsOf(dtype, p);
   bool single = realOf(dtype) == DType::F32;
-  if (dtype == DType::F16 || dtype == DType::BF16)
-    return appendFloat(out, z.real(), true);
+  if (isHalf(dtype))
+    return appendHalf(out, dtype, *static_cast<const uint16_t *>(p));
   if (!isComplex(dtype))
     return appendFloat(out, z.real(), single);
   bool literal = std::isfinite(z.real()) && std::isfinite(z.imag());

@@ -6,6 +6,7 @@
 
 #include "runtime/Error.h"
 #include "runtime/Memory.h"
+#include "support/Half.h"
 
 #include <algorithm>
 #include <cmath>
@@ -51,6 +52,7 @@ double elementOf(const Tensor &t, int64_t i) {
   case DType::U8: return t.as<uint8_t>()[i] / 255.0;
   case DType::I32: return t.as<int32_t>()[i] / 255.0;
   case DType::I64: return static_cast<double>(t.as<int64_t>()[i]) / 255.0;
+  case DType::BF16: case DType::F16: return fromHalf(t.dtype, t.as<uint16_t>()[i]);
   case DType::F32: return t.as<float>()[i];
   default: return t.as<double>()[i];
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// `.safetensors` (huggingface.co/docs/safetensors): a JSON header of names, dtypes, shapes and places, then the data. C64 is complex64; c128, which
-/// the format lacks, is F64 with a last axis of 2 and listed in the metadata entry `toy.c128`. F16 and BF16 are widened to f32 when they are read.
+/// the format lacks, is F64 with a last axis of 2 and listed in the metadata entry `toy.c128`.
 #include "runtime/Io.h"
 
 #include "runtime/Error.h"
@@ -161,15 +161,7 @@ struct Name {
   std::string_view name;
   DType dtype;
 };
-constexpr Name names[] = {{"BOOL", DType::Bool}, {"U8", DType::U8}, {"I32", DType::I32}, {"I64", DType::I64}, {"F32", DType::F32}, {"F64", DType::F64}, {"C64", DType::C64}};
-
-float widened(uint16_t bits, bool isBFloat) {
-  if (isBFloat)
-    return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
-  int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  float magnitude = exponent == 31 ? (fraction ? NAN : INFINITY) : exponent ? std::ldexp(1024.0f + static_cast<float>(fraction), exponent - 25) : std::ldexp(static_cast<float>(fraction), -24);
-  return bits & 0x8000 ? -magnitude : magnitude;
-}
+constexpr Name names[] = {{"BOOL", DType::Bool}, {"U8", DType::U8}, {"I32", DType::I32}, {"I64", DType::I64}, {"BF16", DType::BF16}, {"F16", DType::F16}, {"F32", DType::F32}, {"F64", DType::F64}, {"C64", DType::C64}};
 
 std::string quoted(const std::string &text) {
   std::string out = "\"";
@@ -203,14 +195,13 @@ std::vector<NamedTensor> readSafetensors(Bytes &file) {
   std::string pairs = "," + metadata["toy.c128"] + ",";
   std::vector<NamedTensor> out;
   for (Entry &e : entries) {
-    bool half = e.dtype == "F16" || e.dtype == "BF16";
     const Name *known = nullptr;
     for (const Name &name : names)
       if (name.name == e.dtype)
         known = &name;
-    if (!known && !half)
+    if (!known)
       fail(DiagId::UnsupportedDType, {file.getPath(), e.dtype});
-    int64_t width = half ? 2 : sizeOf(known->dtype), count = 1;
+    int64_t width = sizeOf(known->dtype), count = 1;
     bool overflow = false;
     for (int64_t n : e.shape)
       overflow |= __builtin_mul_overflow(count, n, &count);
@@ -218,15 +209,6 @@ std::vector<NamedTensor> readSafetensors(Bytes &file) {
       count = 0, overflow = false;
     if (overflow || e.end < e.begin || e.end > available || (e.end - e.begin) / width != count || (e.end - e.begin) % width)
       refuse.bad("an entry's place, shape and dtype contradict each other or the file's size");
-    if (half) {
-      std::vector<uint16_t> bits(count);
-      file.read(bits.data(), count * 2, base + e.begin);
-      TensorRef t(newTensor(DType::F32, e.shape));
-      for (int64_t i = 0; i < count; ++i)
-        t->as<float>()[i] = widened(bits[i], e.dtype == "BF16");
-      out.push_back({e.name, std::move(t)});
-      continue;
-    }
     DType dtype = known->dtype;
     if (dtype == DType::F64 && !e.shape.empty() && e.shape.back() == 2 && pairs.find("," + e.name + ",") != std::string::npos) {
       e.shape.pop_back();

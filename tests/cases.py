@@ -79,7 +79,7 @@ def main() { var n = 100000; var a = randn(n, dtype=c64); var b = randn(n, dtype
     return same("loops of 10 calls", loops, 10) or same("allocations of 10 calls", allocations, 10)
 
 
-DTYPES = {"f32": np.float32, "f64": np.float64, "c64": np.complex64, "c128": np.complex128, "i64": np.int64, "i32": np.int32, "u8": np.uint8, "bool": np.bool_}
+DTYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "c64": np.complex64, "c128": np.complex128, "i64": np.int64, "i32": np.int32, "u8": np.uint8, "bool": np.bool_}
 
 
 def random_values(dtype, n, seed):
@@ -90,7 +90,7 @@ def random_values(dtype, n, seed):
         return (raw & 1).astype(np.bool_)
     x = raw.view(dtype).copy()
     if np.issubdtype(dtype, np.inexact):
-        parts = x.view(np.float32 if x.real.dtype == np.float32 else np.float64)
+        parts = x.view(x.real.dtype)
         parts[np.isnan(parts)] = np.nan
         parts[:5] = [0.0, -0.0, np.inf, -np.inf, np.nan][:len(parts)]
     return x
@@ -112,6 +112,22 @@ def print_and_read_back(name, count):
             y = np.load(f"{folder}/y.npy")
             return same("dtype", y.dtype, x.dtype) or same("bits", bool(np.array_equal(x.view(np.uint8), y.view(np.uint8))), True)
     return check
+
+
+def all_bf16_read_back(toy):
+    """Every bf16, printed in full and read, as text and as a file."""
+    bits = np.arange(1 << 16, dtype=np.uint32) << 16
+    x = bits.view(np.float32)
+    x = np.where(np.isnan(x), np.float32(np.nan), x)
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(f"{folder}/x.npy", x)
+        text = run([toy, "--precision=full", "-e", f'print(bf16(load("{folder}/x.npy")));'])
+        script = pathlib.Path(folder, "back.toy")
+        script.write_text(f'var y = bf16({text.stdout.strip()}); save("{folder}/y.npy", f32(y));\nsave("{folder}/z.safetensors", y); save("{folder}/z.npy", f32(load("{folder}/z.safetensors", "arr_0")));\nvar h = f16([0.1, 65504, 6e-8]); save("{folder}/h.safetensors", h); print(load("{folder}/h.safetensors", "arr_0") == h, load("{folder}/h.safetensors", "arr_0").dtype);\n')
+        done = run([toy, str(script)])
+        if done.returncode or done.stdout != "[true, true, true] f16\n":
+            return done.stdout + done.stderr[:2000]
+        return same("bits", [bool(np.array_equal(np.load(f"{folder}/{name}.npy").view(np.uint32), x.view(np.uint32))) for name in "yz"], [True, True])
 
 
 def npy_files(toy):
@@ -382,6 +398,6 @@ def extern_functions(toy):
 
 
 def all_cases():
-    cases = [extern_functions, layout_conversions, large_results, functions_in_lanes, command_line, updates_in_place, emit_stages, fused_chain, npy_files, hostile_sources, session_keeps_state, prompt, real_model, llama, random_llama, products_agree]
+    cases = [all_bf16_read_back, extern_functions, layout_conversions, large_results, functions_in_lanes, command_line, updates_in_place, emit_stages, fused_chain, npy_files, hostile_sources, session_keeps_state, prompt, real_model, llama, random_llama, products_agree]
     named = [(c.__name__.replace("_", " "), c) for c in cases]
     return named + [(f"printed {name} read back", print_and_read_back(name, 1000000 if name in ("f32", "f64", "c64", "c128") else 100000)) for name in DTYPES]

@@ -3,7 +3,7 @@
 right code at the operation's place; and every operator with shapes that do not fit. One table of rules, not the program's own."""
 import subprocess
 
-VALUES = {"bool": "[true, false]", "u8": "u8([1, 2])", "i32": "i32([1, 2])", "i64": "i64([1, 2])", "f32": "f32([1, 2])", "f64": "[1, 2]",
+VALUES = {"bool": "[true, false]", "u8": "u8([1, 2])", "i32": "i32([1, 2])", "i64": "i64([1, 2])", "f16": "f16([1, 2])", "bf16": "bf16([1, 2])", "f32": "f32([1, 2])", "f64": "[1, 2]",
           "c64": "c64([1, 2])", "c128": "[1i, 2]", "str": '"ab"', "tuple": "(1, 2)"}
 TENSORS = [name for name in VALUES if name not in ("str", "tuple")]
 COMPLEX = ("c64", "c128")

@@ -4,7 +4,7 @@
 
 Kinds: unit tests; programs with `# expect:` lines (tests/e2e, examples), evaluated and compiled at several settings; programs with one
 `# error: CODE LINE:COLUMN` line (tests/errors); textual IR with `// RUN:` lines for FileCheck; random programs, evaluator against compiled code;
-every operator with every dtype; complex operations and libraries against NumPy; hidden complex products and near misses; every operation's documented example; complex functions against tables; printed values read back; the command line; the prompt in a pseudo-terminal; a real model's first layer.
+every operator with every dtype; every function with every dtype, shape and axis, complex operations and libraries against NumPy; hidden complex products and near misses; every operation's documented example; complex functions against tables; printed values read back; the command line; the prompt in a pseudo-terminal; a real model's first layer.
 """
 import argparse
 import concurrent.futures
@@ -139,10 +139,11 @@ def main():
         import op_examples
         import operators
         import libraries
+        import matrix
         import recognition
         import scenarios
         import generator.random_programs as random_programs
-        for name, function in [*cases.all_cases(), *operators.all_cases(), *recognition.all_cases(), *functions.all_cases(), *scenarios.all_cases(), *libraries.all_cases(), *files.all_cases()]:
+        for name, function in [*cases.all_cases(), *operators.all_cases(), *recognition.all_cases(), *functions.all_cases(), *scenarios.all_cases(), *libraries.all_cases(), *matrix.all_cases(), *files.all_cases()]:
             jobs.append((name, pool.submit(function, toy)))
         for name, function in op_examples.all_cases(opt):
             jobs.append((name, pool.submit(function, toy)))

@@ -16,8 +16,7 @@ Type *ScalarEmitter::partType(DType dtype) const {
   case DType::U8: return b.getInt8Ty();
   case DType::I32: return b.getInt32Ty();
   case DType::I64: return b.getInt64Ty();
-  case DType::BF16: return b.getBFloatTy();
-  case DType::F16: return b.getHalfTy();
+  case DType::BF16: case DType::F16: return b.getInt16Ty(); // bits: never computed with
   case DType::F32: case DType::C64: return b.getFloatTy();
   case DType::F64: case DType::C128: return b.getDoubleTy();
   }
@@ -57,6 +56,8 @@ Element ScalarEmitter::constant(mlir::DenseElementsAttr value, DType dtype, int6
     auto z = *(value.value_begin<std::complex<APFloat>>() + index);
     return {ConstantFP::get(type, z.real()), ConstantFP::get(type, z.imag())};
   }
+  if (isHalf(dtype))
+    return {ConstantInt::get(type, (*(value.value_begin<APFloat>() + index)).bitcastToAPInt())};
   if (isFloat(dtype))
     return {ConstantFP::get(type, *(value.value_begin<APFloat>() + index))};
   return {ConstantInt::get(type, *(value.value_begin<APInt>() + index))};
@@ -66,6 +67,8 @@ Element ScalarEmitter::real(DType dtype, double value) {
   Type *type = partType(dtype);
   if (isComplex(dtype))
     return {ConstantFP::get(type, value), ConstantFP::get(type, 0.0)};
+  if (isHalf(dtype))
+    return {ConstantInt::get(type, toy::toHalf(dtype, value))};
   if (isFloat(dtype))
     return {ConstantFP::get(type, value)};
   return {ConstantInt::get(type, static_cast<int64_t>(value), true)};
@@ -89,9 +92,29 @@ Value *ScalarEmitter::libm(StringRef name, DType dtype, ArrayRef<Value *> args) 
   return call(symbol, partType(dtype), args, /*pure=*/true);
 }
 
+/// f32 to and from the bits of halves by the processor (f16 on F16C) or by integers; other dtypes on their way to a half are rounded once.
+Value *ScalarEmitter::fromHalf(Value *bits, DType dtype) {
+  if (dtype == DType::BF16)
+    return b.CreateBitCast(b.CreateShl(b.CreateZExt(bits, b.getInt32Ty()), 16), b.getFloatTy());
+  return b.CreateFPExt(b.CreateBitCast(bits, b.getHalfTy()), b.getFloatTy());
+}
+Value *ScalarEmitter::toHalf(Value *x, DType dtype) {
+  if (!x->getType()->isFloatTy())
+    return call(dtype == DType::BF16 ? "toy_rt_to_bf16" : "toy_rt_to_f16", b.getInt16Ty(), {x}, true);
+  if (dtype == DType::F16)
+    return b.CreateBitCast(b.CreateFPTrunc(x, b.getHalfTy()), b.getInt16Ty());
+  Value *bits = b.CreateBitCast(x, b.getInt32Ty()), *upper = b.CreateLShr(bits, 16);
+  Value *nearest = b.CreateLShr(b.CreateAdd(bits, b.CreateAdd(b.getInt32(0x7fff), b.CreateAnd(upper, 1))), 16); // ties to even
+  return b.CreateTrunc(b.CreateSelect(b.CreateFCmpUNO(x, x), b.CreateOr(upper, 0x40), nearest), b.getInt16Ty());
+}
+
 Element ScalarEmitter::cast(Element x, DType from, DType to) {
   if (from == to)
     return x;
+  if (isHalf(from))
+    return cast({fromHalf(x.re, from)}, DType::F32, to);
+  if (isHalf(to))
+    return {toHalf(from == DType::F32 ? x.re : cast(x, from, DType::F64).re, to)};
   if (isComplex(to)) {
     DType part = realOf(to);
     if (isComplex(from))

@@ -57,6 +57,8 @@ private:
   Element divideSingle(Element x, Element y);
   llvm::Value *integerOp(llvm::StringRef name, llvm::Value *x, llvm::Value *y, DType dtype);
   llvm::Value *libm(llvm::StringRef name, DType dtype, llvm::ArrayRef<llvm::Value *> args);
+  llvm::Value *fromHalf(llvm::Value *bits, DType dtype);
+  llvm::Value *toHalf(llvm::Value *x, DType dtype);
   llvm::Value *toF64(llvm::Value *x) { return x->getType()->isDoubleTy() ? x : b.CreateFPExt(x, b.getDoubleTy()); }
   Element callComplex(llvm::StringRef name, llvm::ArrayRef<llvm::Value *> parts, DType dtype);
 

@@ -5,6 +5,7 @@ import random
 import subprocess
 import tempfile
 
+INTEGERS, FLOATS = ("bool", "u8", "i32", "i64"), ("bf16", "f16", "f32", "f64")
 REAL_UNARY = ["exp", "sin", "cos", "sqrt", "abs", "tanh", "floor", "sign", "expm1", "square", "sigmoid", "atan"]
 COMPLEX_UNARY = ["exp", "sin", "conj", "sqrt", "log", "tanh", "sign", "square"]
 
@@ -22,7 +23,7 @@ class Generator:
         return self.random.choice(items)
 
     def literal(self, dtype):
-        value = self.choose(["0.0", "-0.0", "1.0", "2.5", "-3.25", "0.1", "7.0", "1e-3", "inf", "nan", "-1e10"] if self.random.random() < 0.3
+        value = self.choose(["0.0", "-0.0", "1.0", "2.5", "-3.25", "0.1", "7.0", "1e-3", "inf", "nan", "-1e4" if dtype == "f16" else "-1e10"] if self.random.random() < 0.3
                             else [f"{self.random.uniform(-4, 4):.3f}"])
         return value
 
@@ -63,7 +64,7 @@ class Generator:
         if d in ("c64", "c128"):
             f = self.choose(COMPLEX_UNARY)
             self.new(f"{f}({name})", d, s)
-        elif d in ("f32", "f64"):
+        elif d in FLOATS:
             self.new(f"{self.choose(REAL_UNARY)}({name})", d, s)
         elif d in ("i64", "i32"):
             self.new(f"-{name}", d, s)
@@ -71,7 +72,7 @@ class Generator:
     def step_binary(self):
         a = self.pick(lambda d, s: d != "bool")
         b = self.pick(lambda d, s: d == a[1] and (s == a[2] or s == ()))
-        op = self.choose(["+", "-", "*", "/"]) if a[1] in ("f32", "f64", "c64", "c128") else self.choose(["+", "-", "*"])
+        op = self.choose(["+", "-", "*", "/"]) if a[1] in (*FLOATS, "c64", "c128") else self.choose(["+", "-", "*"])
         self.new(f"{a[0]} {op} {b[0]}", a[1], a[2])
 
     def step_reduce(self):
@@ -79,9 +80,9 @@ class Generator:
         axis = self.random.randrange(len(s))
         f = self.choose(["sum", "prod"] + (["max", "min", "argmax"] if d not in ("c64", "c128") and s[axis] > 0 else []))
         rest = s[:axis] + s[axis + 1:]
-        self.new(f"{f}({name}, {axis})", "i64" if f == "argmax" else d, rest)
+        self.new(f"{f}({name}, {axis})", "i64" if f == "argmax" or d in INTEGERS else d, rest)
         if self.random.random() < 0.5:
-            self.new(f"sum({name})", d, ())
+            self.new(f"sum({name})", "i64" if d in INTEGERS else d, ())
 
     def step_shape(self):
         name, d, s = self.pick(lambda d, s: len(s) == 2)
@@ -95,7 +96,7 @@ class Generator:
             self.new(f"{name}[1:]", d, (s[0] - 1,) + s[1:])
 
     def step_where(self):
-        name, d, s = self.pick(lambda d, s: d in ("f32", "f64", "i64"))
+        name, d, s = self.pick(lambda d, s: d in (*FLOATS, "i64"))
         self.new(f"where({name} > 0, {name}, -{name})", d, s)
 
     def step_matmul(self):
@@ -104,7 +105,7 @@ class Generator:
             self.new(f"{a[0]} @ {a[0]}.T", a[1], (a[2][0], a[2][0]))
 
     def step_scalar(self):
-        name, d, s = self.pick(lambda d, s: d in ("f64", "c128", "f32", "c64"))
+        name, d, s = self.pick(lambda d, s: d in (*FLOATS, "c128", "c64"))
         self.new(f"{name} * {self.random.uniform(-2, 2):.3f} + 1", d, s)
 
     def step_store(self):
@@ -113,13 +114,13 @@ class Generator:
         self.lines.append(f"{name}[1:] *= 2;" if d != "u8" else f"{name}[1:] = 2;")
 
     def step_loop(self):
-        name, d, s = self.pick(lambda d, s: d in ("f64", "f32", "c64", "c128"))
+        name, d, s = self.pick(lambda d, s: d in (*FLOATS, "c64", "c128"))
         acc = self.new(f"{name} * 0", d, s)
         self.lines.append(f"for i in range({self.random.randint(1, 4)}) {{ if i % 2 == 0 {{ {acc} = {acc} + {name}; }} else {{ {acc} -= {name} * 0.5; }} }}")
 
     def step_cumulate(self):
         name, d, s = self.pick(lambda d, s: len(s) > 0 and d != "bool")
-        self.new(f"cumsum({name}, 0)", d, s)
+        self.new(f"cumsum({name}, 0)", "i64" if d in INTEGERS else d, s)
 
     def step_complexparts(self):
         v = self.pick(lambda d, s: d in ("c64", "c128"))
@@ -151,7 +152,7 @@ class Generator:
 
     def program(self):
         for _ in range(5):
-            dtype = self.choose(["f64", "f64", "f32", "c128", "c64", "i64", "i32"])
+            dtype = self.choose(["f64", "f64", "f32", "c128", "c64", "i64", "i32", "f16", "bf16"])
             shape = self.choose([(), (3,), (4,), (2, 3), (3, 3), (2, 2, 2), (0,), (1,), (37,), (5, 34)])
             self.new(self.constant(dtype, shape), dtype, shape)
         self.new(self.constant("f64", (3, 3)), "f64", (3, 3))
