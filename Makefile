@@ -1,9 +1,9 @@
 # Every command installs and builds what it needs: `make run`, `make run FILE=x.toy ARGS='…'`, `make test`, `make check`, `make bench`.
 BUILD := build/release
-FILE ?= examples/01-tour.toy
+FILE ?= examples/tour.toy
 ARGS ?=
 
-.PHONY: build run test check bench mutants setup clean
+.PHONY: build run test check bench fuzz mutants setup clean
 
 setup:
 	@scripts/install-packages
@@ -23,6 +23,12 @@ check: setup
 	@test -f build/asan/build.ninja || cmake --preset asan >/dev/null
 	@cmake --build build/asan -- --quiet
 	@ASAN_OPTIONS=allow_user_poisoning=0:detect_leaks=0:detect_container_overflow=0 /usr/bin/python3 tests/run.py --toy build/asan/toy --toy-opt build/asan/toy-opt --unit build/asan/unit-tests $(ARGS)
+
+# Ten minutes of damaged files for every reader, under sanitizers.
+fuzz: setup
+	@test -f build/asan/build.ninja || cmake --preset asan >/dev/null
+	@cmake --build build/asan --target fuzz-files -- --quiet
+	@build/asan/fuzz-files $(or $(ARGS),600)
 
 # Whether the tests notice a recogniser that is wrong in one place.
 mutants: setup

@@ -287,6 +287,7 @@ const Instance &IRGen::instantiate(const ast::Function &decl, ArrayRef<Val> argu
   if (auto it = building.find(key); it != building.end()) {
     if (it->second->result.kind == TypeDesc::Nothing && it->second->symbol.empty())
       fail(DiagId::RecursiveType, callRange, {decl.name});
+    it->second->recursive = true;
     return *it->second;
   }
   if (const Instance *known = host.findInstance(key)) {
@@ -506,7 +507,7 @@ void IRGen::finishReturns(const ast::Function &decl, Instance &instance) {
     } else
       result[0].flatten(leaves);
   }
-  if (assumed.kind != TypeDesc::Nothing && assumed.str() != type.str()) {
+  if (instance.recursive && assumed.kind != TypeDesc::Nothing && assumed.str() != type.str()) {
     // Recursive calls were made with the first return's type: sizes may differ, then names stand for them.
     instance.result = assumed;
     fail(DiagId::ReturnTypes, decl.nameRange, {type.str(), assumed.str()}, "declare the result type of the recursive function");

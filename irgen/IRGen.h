@@ -31,6 +31,7 @@ struct Instance {
   std::string symbol;
   std::vector<mlir::Type> arguments;
   TypeDesc result;
+  bool recursive = false; ///< a call inside was made with the type of the first return
   /// Everything the instance was built from: functions by name, and top-level variables with their types.
   std::set<std::string> functions;
   std::map<std::string, std::string> globals;

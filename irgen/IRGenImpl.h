@@ -49,16 +49,17 @@ struct Val {
 /// Rebuilds a value of a type from its leaves, consumed from the front.
 Val unflatten(const TypeDesc &type, mlir::ValueRange &leaves);
 
-/// What subscripts mean for one tensor. The slice of every axis comes first, then either a mask or integer tensors, then the final axes.
+/// What subscripts mean for one tensor. Positions along single axes come first, then the slice of every axis, then either a mask or integer tensors.
 struct IndexPlan {
+  llvm::SmallVector<std::pair<int64_t, mlir::Value>> gathers; ///< slices whose step only the run decides: axis and positions
   bool slices = false;                ///< some axis is not taken whole
   llvm::SmallVector<mlir::Value> starts, counts;  ///< of every axis
   llvm::SmallVector<int64_t> steps;
   llvm::SmallVector<int64_t> kept;          ///< axes of the slice that stay; -1: a new axis
-  Val mask;                           ///< over `maskAxis…`
-  int64_t maskAxis = -1;
-  llvm::SmallVector<mlir::Value> takes;           ///< integer tensors for consecutive axes of the result so far
-  int64_t takeAxis = -1;
+  mlir::Value mask;                   ///< over the first axes that stay
+  llvm::SmallVector<mlir::Value> takes;           ///< integer tensors, which broadcast,
+  llvm::SmallVector<int64_t> takeAxes;            ///< and their places in `kept`
+  bool front = false;                 ///< something stands between them: what they give comes first, as in NumPy
 };
 
 struct Variable {
@@ -204,7 +205,11 @@ public:
   mlir::Value storePlan(mlir::Value x, const Plan &plan, const Val &value, SourceRange range, SourceRange valueRange);
   Val indexTuple(const Val &base, llvm::ArrayRef<ast::Subscript> subscripts, SourceRange range);
   Val indexStr(const Val &base, llvm::ArrayRef<ast::Subscript> subscripts, SourceRange range);
-  void sliceBounds(const ast::Subscript &s, mlir::Value size, mlir::Value &start, mlir::Value &count, int64_t &step);
+  void sliceBounds(const ast::Subscript &s, mlir::Value size, mlir::Value &start, mlir::Value &count, mlir::Value &step);
+  /// The axes that index tensors act on, moved to where they act; `undo` takes them back.
+  mlir::Value gatherAxes(mlir::Value x, const Plan &plan, int64_t &first, llvm::SmallVectorImpl<int64_t> &undo, SourceRange range);
+  mlir::Value takeStore(mlir::Value x, llvm::ArrayRef<mlir::Value> indices, int64_t axis, mlir::Value value, SourceRange range, SourceRange valueRange);
+  mlir::Value take(mlir::Value x, llvm::ArrayRef<mlir::Value> indices, int64_t axis, SourceRange range);
   mlir::Value reshape(mlir::Value x, mlir::ValueRange sizes, SourceRange range);
   mlir::Value broadcastTo(mlir::Value x, mlir::ValueRange sizes, SourceRange range);
   mlir::Value permute(mlir::Value x, llvm::ArrayRef<int64_t> permutation, SourceRange range);
@@ -223,6 +228,7 @@ public:
   void printVals(llvm::ArrayRef<Val> values, SourceRange range, bool echo);
   /// Widens a value to a declared type and checks it; errors show `signature` where the sizes of `type` are loosened.
   Val declaredAs(Val value, const ast::TypeExpr &type, const std::string &name, SourceRange range, const ast::TypeExpr *signature = nullptr);
+  void bindNewSizes(const Val &value, const ast::TypeExpr &type, SourceRange range);
   Val structValue(const ast::Struct &decl, const ast::Expr &value);
   Val makeStruct(const ast::Struct &decl, std::vector<Val> values, SourceRange range);
   TypeDesc typeOf(const ast::TypeExpr &type, std::map<std::string, Dim> *sizes);

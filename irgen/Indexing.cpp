@@ -67,14 +67,21 @@ Value IRGen::select(Value x, int64_t axis, Value index, SourceRange range) {
   return reshape(slice, sizes, range);
 }
 
-/// Python's clamping: a missing bound is an end, negative ones count from the end, and nothing is out of range.
-void IRGen::sliceBounds(const ast::Subscript &s, Value size, Value &start, Value &count, int64_t &step) {
+/// Python's clamping: a missing bound is an end, negative ones count from the end, and nothing is out of range. The sign of a step that only
+/// the run knows chooses between the two sets of ends.
+void IRGen::sliceBounds(const ast::Subscript &s, Value size, Value &start, Value &count, Value &step) {
   SourceRange r = s.range;
-  step = s.step ? staticInteger(*s.step, "slice step") : 1;
-  if (step == 0)
+  step = s.step ? indexValue(*s.step, "slice step") : integer(1, r);
+  std::optional<int64_t> known = constantOf(step);
+  if (known == 0)
     fail(DiagId::ZeroStep, s.step->range);
-  Value zero = integer(0, r), low = step > 0 ? zero : integer(-1, r);
-  Value high = step > 0 ? size : arith("sub", size, integer(1, r), r);
+  Value zero = integer(0, r), positive;
+  if (!known) {
+    create("assert", r, {create("ne", r, {step, zero}), string("slice step is 0", r)});
+    positive = create("gt", r, {step, zero});
+  }
+  auto bySign = [&](Value up, Value down) { return known ? (*known > 0 ? up : down) : create("where", r, {positive, up, down}); };
+  Value low = bySign(zero, integer(-1, r)), high = bySign(size, arith("sub", size, integer(1, r), r));
   auto bound = [&](const ast::ExprPtr &e, Value fallback) {
     if (!e)
       return fallback;
@@ -88,11 +95,16 @@ void IRGen::sliceBounds(const ast::Subscript &s, Value size, Value &start, Value
     }
     return arith("minimum", arith("maximum", v, low, r), high, r);
   };
-  start = bound(s.start, step > 0 ? zero : high);
-  Value stop = bound(s.stop, step > 0 ? size : low);
-  Value distance = step > 0 ? arith("sub", stop, start, r) : arith("sub", start, stop, r);
-  if (step != 1 && step != -1)
-    distance = arith("floordiv", arith("add", distance, integer(std::abs(step) - 1, r), r), integer(std::abs(step), r), r);
+  start = bound(s.start, bySign(zero, high));
+  Value stop = bound(s.stop, bySign(size, low));
+  if (!known) { // the distance rounded away from 0 to whole steps
+    Value unit = create("where", r, {positive, integer(1, r), integer(-1, r)});
+    count = arith("maximum", arith("floordiv", arith("add", arith("sub", stop, start, r), arith("sub", step, unit, r), r), step, r), zero, r);
+    return;
+  }
+  Value distance = *known > 0 ? arith("sub", stop, start, r) : arith("sub", start, stop, r);
+  if (std::abs(*known) != 1)
+    distance = arith("floordiv", arith("add", distance, integer(std::abs(*known) - 1, r), r), integer(std::abs(*known), r), r);
   count = s.start || s.stop ? arith("maximum", distance, zero, r) : distance;
 }
 
@@ -101,7 +113,7 @@ IRGen::Plan IRGen::planIndex(const Val &base, ArrayRef<ast::Subscript> subscript
   Plan plan;
   // Evaluate the values first: masks take several axes.
   std::vector<Val> values(subscripts.size());
-  int64_t used = 0;
+  int64_t used = 0, tensors = 0;
   bool ellipsis = false;
   for (auto [i, s] : llvm::enumerate(subscripts)) {
     if (s.form == ast::Subscript::Value) {
@@ -110,6 +122,7 @@ IRGen::Plan IRGen::planIndex(const Val &base, ArrayRef<ast::Subscript> subscript
       values[i] = needTensor(integers ? bracket(*list, DType::I64) : expr(*s.value), "index", s.range);
       if (kindOf(values[i].tensor().getDtype()) > DKind::Int)
         fail(DiagId::IndexDType, s.range, {values[i].type().str()}, values[i].tensor().getRank() == 0 ? "convert it: `i64(…)`" : "");
+      tensors += values[i].tensor().getRank() > 0;
       used += values[i].tensor().getDtype() == DType::Bool ? std::max<int64_t>(values[i].tensor().getRank(), 1) : 1;
     } else if (s.form == ast::Subscript::Slice)
       ++used;
@@ -127,6 +140,19 @@ IRGen::Plan IRGen::planIndex(const Val &base, ArrayRef<ast::Subscript> subscript
     plan.steps.push_back(1);
     plan.kept.push_back(axis++);
   };
+  // Beside index tensors integers count as such; what they give comes first when something stands between two of them.
+  bool before = false, gap = false;
+  for (const ast::Subscript &s : subscripts) {
+    bool value = s.form == ast::Subscript::Value;
+    plan.front |= tensors && value && gap;
+    gap = before && !value;
+    before |= value;
+  }
+  auto takeAt = [&](Value index) {
+    plan.takes.push_back(index);
+    plan.takeAxes.push_back(plan.kept.size());
+    whole();
+  };
   for (auto [i, s] : llvm::enumerate(subscripts)) {
     if (s.form == ast::Subscript::NewAxis) {
       plan.kept.push_back(-1);
@@ -138,14 +164,22 @@ IRGen::Plan IRGen::planIndex(const Val &base, ArrayRef<ast::Subscript> subscript
       continue;
     }
     if (s.form == ast::Subscript::Slice) {
-      Value start, count;
-      int64_t step;
+      Value start, count, step;
       Value size = sizeOf(base.value, axis, s.range);
       sliceBounds(s, size, start, count, step);
-      plan.slices |= !(constantOf(start) == 0 && step == 1 && (count == size || (constantOf(count) && constantOf(count) == constantOf(size))));
+      if (!constantOf(step)) {
+        Value positions = arith("add", start, arith("mul", create("iota", s.range, {count}), step, s.range), s.range);
+        plan.gathers.emplace_back(axis, positions);
+        plan.starts.push_back(integer(0, s.range));
+        plan.counts.push_back(count);
+        plan.steps.push_back(1);
+        plan.kept.push_back(axis++);
+        continue;
+      }
+      plan.slices |= !(constantOf(start) == 0 && constantOf(step) == 1 && (count == size || (constantOf(count) && constantOf(count) == constantOf(size))));
       plan.starts.push_back(start);
       plan.counts.push_back(count);
-      plan.steps.push_back(step);
+      plan.steps.push_back(*constantOf(step));
       plan.kept.push_back(axis++);
       continue;
     }
@@ -153,10 +187,21 @@ IRGen::Plan IRGen::planIndex(const Val &base, ArrayRef<ast::Subscript> subscript
     if (v.tensor().getDtype() == DType::Bool) {
       if (v.tensor().getRank() == 0)
         fail(DiagId::IndexDType, s.range, {"bool"});
-      plan.mask = v;
-      plan.maskAxis = plan.kept.size();
-      for (int64_t n = v.tensor().getRank(); n > 0; --n)
-        whole();
+      if (tensors == 1 && plan.kept.empty()) { // alone and first
+        plan.mask = v.value;
+        for (int64_t n = v.tensor().getRank(); n > 0; --n)
+          whole();
+        continue;
+      }
+      Value positions = createOp("nonzero", s.range, {v.value})->getResult(0);
+      for (int64_t n = 0; n < v.tensor().getRank(); ++n) {
+        Dim have = v.tensor().getDim(n), want = type.getDim(axis);
+        if ((have - want).isNumber() && have != want)
+          fail(DiagId::MaskShape, s.range, {v.type().str(), type.str()});
+        if (have != want)
+          create("check_equal", s.range, {sizeOf(v.value, n, s.range), sizeOf(base.value, axis, s.range)}, {stringAttr("what", "sizes of a mask and what it selects from")});
+        takeAt(select(positions, 1, integer(n, s.range), s.range));
+      }
     } else if (v.tensor().getRank() == 0) {
       Value size = sizeOf(base.value, axis, s.range);
       Value index = create("check_index", s.range, {cast(v.value, DType::I64, s.range), size}, {integerAttr("axis", axis)});
@@ -166,22 +211,44 @@ IRGen::Plan IRGen::planIndex(const Val &base, ArrayRef<ast::Subscript> subscript
       plan.slices = true;
       ++axis;
     } else {
-      if (plan.takeAxis >= 0 && plan.takeAxis + static_cast<int64_t>(plan.takes.size()) != static_cast<int64_t>(plan.kept.size()))
-        fail(DiagId::NotSupported, s.range, {"index tensors on axes that are not neighbours"});
-      if (plan.takeAxis < 0)
-        plan.takeAxis = plan.kept.size();
-      plan.takes.push_back(v.value);
-      whole();
+      takeAt(v.value);
     }
   }
   while (axis < type.getRank())
     whole();
-  if (plan.maskAxis >= 0 && !plan.takes.empty())
-    fail(DiagId::NotSupported, range, {"a mask together with index tensors"});
   return plan;
 }
 
+Value IRGen::take(Value x, ArrayRef<Value> indices, int64_t axis, SourceRange range) {
+  SmallVector<Value> operands = {x};
+  llvm::append_range(operands, indices);
+  return create("take", range, operands, {integersAttr("axes", llvm::to_vector(llvm::seq<int64_t>(axis, axis + indices.size())))});
+}
+
+Value IRGen::takeStore(Value x, ArrayRef<Value> indices, int64_t axis, Value value, SourceRange range, SourceRange valueRange) {
+  SmallVector<Value> operands = {x, value};
+  llvm::append_range(operands, indices);
+  return create("take_store", range, operands, {integersAttr("axes", llvm::to_vector(llvm::seq<int64_t>(axis, axis + indices.size())))}, {range, valueRange});
+}
+
+Value IRGen::gatherAxes(Value x, const Plan &plan, int64_t &first, SmallVectorImpl<int64_t> &undo, SourceRange range) {
+  first = plan.takeAxes[0];
+  if (!plan.front)
+    return x;
+  SmallVector<int64_t> order(plan.takeAxes);
+  for (int64_t axis = 0; axis < tensorTypeOf(x).getRank(); ++axis)
+    if (!llvm::is_contained(plan.takeAxes, axis))
+      order.push_back(axis);
+  first = 0;
+  undo.resize(order.size());
+  for (auto [to, from] : llvm::enumerate(order))
+    undo[from] = to;
+  return permute(x, order, range);
+}
+
 Val IRGen::applyPlan(Value x, const Plan &plan, SourceRange range) {
+  for (auto &[axis, positions] : plan.gathers)
+    x = take(x, positions, axis, range);
   SmallVector<Value> operands = {x};
   if (plan.slices) {
     llvm::append_range(operands, plan.starts);
@@ -194,18 +261,13 @@ Val IRGen::applyPlan(Value x, const Plan &plan, SourceRange range) {
       sizes.push_back(axis < 0 ? integer(1, range) : sizeOf(x, axis, range));
     x = reshape(x, sizes, range);
   }
-  if (plan.maskAxis >= 0) {
-    if (plan.maskAxis > 0)
-      fail(DiagId::NotSupported, range, {"a mask behind other subscripts"});
-    x = createOp("mask_select", range, {x, plan.mask.value})->getResult(0);
-  }
+  if (plan.mask)
+    x = createOp("mask_select", range, {x, plan.mask})->getResult(0);
   if (!plan.takes.empty()) {
-    SmallVector<Value> takeOperands = {x};
-    llvm::append_range(takeOperands, plan.takes);
-    SmallVector<int64_t> axes;
-    for (size_t i = 0; i < plan.takes.size(); ++i)
-      axes.push_back(plan.takeAxis + i);
-    x = create("take", range, takeOperands, {integersAttr("axes", axes)});
+    int64_t first;
+    SmallVector<int64_t> undo;
+    x = gatherAxes(x, plan, first, undo, range);
+    x = take(x, plan.takes, first, range);
   }
   return Val::leaf(x);
 }
@@ -216,6 +278,17 @@ Value IRGen::storePlan(Value x, const Plan &plan, const Val &value, SourceRange 
   if (kindOf(from) > kindOf(target) && !(value.weak && kindOf(from) <= kindOf(target)))
     fail(DiagId::ComplexStore, valueRange, {value.type().str(), tensorTypeOf(x).str()});
   Value v = castVal(value, target, valueRange);
+  if (!plan.gathers.empty()) { // the positions' elements, updated, go back to their places
+    auto [axis, positions] = plan.gathers.back();
+    Plan rest = plan;
+    rest.gathers.pop_back();
+    Value part = take(x, positions, axis, range);
+    if (rest.gathers.empty() && !rest.slices && !rest.mask && rest.takes.empty() && rest.kept.size() == rest.starts.size() && !llvm::is_contained(rest.kept, -1))
+      part = broadcastTo(v, sizesOf(part, range), range);
+    else
+      part = storePlan(part, rest, Val::leaf(v), range, valueRange);
+    return takeStore(x, positions, axis, part, range, valueRange);
+  }
   SmallVector<Value> bounds(plan.starts);
   llvm::append_range(bounds, plan.counts);
   auto sliceStore = [&](Value into, Value what) {
@@ -223,7 +296,7 @@ Value IRGen::storePlan(Value x, const Plan &plan, const Val &value, SourceRange 
     llvm::append_range(operands, bounds);
     return create("slice_store", range, operands, {integersAttr("steps", plan.steps)}, {range, valueRange});
   };
-  if (plan.maskAxis < 0 && plan.takes.empty()) {
+  if (!plan.mask && plan.takes.empty()) {
     // Bring the value to the slice's own axes: dropped ones have size 1, new ones go away.
     SmallVector<Value> sizes = sizesOf(v, range);
     SmallVector<bool> keptAxis(tensorTypeOf(x).getRank(), false);
@@ -248,6 +321,7 @@ Value IRGen::storePlan(Value x, const Plan &plan, const Val &value, SourceRange 
         } else
           reversed.push_back(integer(1, range));
       }
+      at -= k + 1; // new axes in front
       if (at > 0)
         fail(DiagId::CannotStore, valueRange, {value.type().str(), applyPlan(x, plan, range).type().str()});
       full.assign(reversed.rbegin(), reversed.rend());
@@ -260,19 +334,17 @@ Value IRGen::storePlan(Value x, const Plan &plan, const Val &value, SourceRange 
   bool partial = plan.slices || static_cast<int64_t>(plan.kept.size()) != tensorTypeOf(x).getRank();
   Plan slice = plan;
   slice.mask = {};
-  slice.maskAxis = -1;
   slice.takes.clear();
   if (partial)
     part = applyPlan(x, slice, range).value;
-  if (plan.maskAxis >= 0)
-    part = create("mask_store", range, {part, plan.mask.value, v}, {}, {range, plan.mask.value ? range : range, valueRange});
+  if (plan.mask)
+    part = create("mask_store", range, {part, plan.mask, v}, {}, {range, range, valueRange});
   else {
-    SmallVector<Value> operands = {part, v};
-    llvm::append_range(operands, plan.takes);
-    SmallVector<int64_t> axes;
-    for (size_t i = 0; i < plan.takes.size(); ++i)
-      axes.push_back(plan.takeAxis + i);
-    part = create("take_store", range, operands, {integersAttr("axes", axes)}, {range, valueRange});
+    int64_t first;
+    SmallVector<int64_t> undo;
+    part = takeStore(gatherAxes(part, plan, first, undo, range), plan.takes, first, v, range, valueRange);
+    if (!undo.empty())
+      part = permute(part, undo, range);
   }
   if (!partial)
     return part;
@@ -291,13 +363,12 @@ Val IRGen::indexTuple(const Val &base, ArrayRef<ast::Subscript> subscripts, Sour
 Val IRGen::indexStr(const Val &base, ArrayRef<ast::Subscript> subscripts, SourceRange range) {
   if (subscripts.size() != 1 || subscripts[0].form > ast::Subscript::Slice)
     fail(DiagId::TooManyIndices, range, {std::to_string(subscripts.size()), "a string"});
-  Value size = create("str_len", range, {base.value}), start, count = integer(1, range);
-  int64_t step = 1;
+  Value size = create("str_len", range, {base.value}), start, count = integer(1, range), step = count;
   if (subscripts[0].form == ast::Subscript::Slice)
     sliceBounds(subscripts[0], size, start, count, step);
   else
     start = create("check_index", range, {indexValue(*subscripts[0].value, "index"), size}, {integerAttr("axis", 0)});
-  if (step != 1)
+  if (constantOf(step) != 1)
     fail(DiagId::NotSupported, range, {"a string slice with a step"});
   return Val::leaf(create("str_slice", range, {base.value, start, count}));
 }

@@ -235,6 +235,17 @@ Val IRGen::makeStruct(const ast::Struct &decl, std::vector<Val> values, SourceRa
   return out;
 }
 
+/// Names of sizes that a declaration mentions first are integers from there on.
+void IRGen::bindNewSizes(const Val &value, const ast::TypeExpr &type, SourceRange range) {
+  if (!value.isTensor())
+    return;
+  for (auto [axis, text] : llvm::enumerate(type.sizes)) {
+    StringRef name = Dim::parse(context, text) ? Dim::parse(context, text)->symbolName() : StringRef();
+    if (text != "_" && !name.empty() && !lookup(name) && !fn().declaredSizes.count(name.str()))
+      fn().scopes.back()[name.str()] = {Val::leaf(sizeOf(value.value, axis, range)), false};
+  }
+}
+
 /// `{a, b}`, nested braces for members that are structs.
 Val IRGen::structValue(const ast::Struct &decl, const ast::Expr &value) {
   auto *brace = ast::dynCast<ast::Brace>(&value);
@@ -287,8 +298,10 @@ void IRGen::var(const ast::Var &s) {
       value = bracket(ast::cast<ast::Bracket>(*s.value), kindOf(*dtypeNamed(s.type->name)) >= DKind::Float ? dtypeNamed(s.type->name) : std::nullopt);
     else
       value = expr(*s.value);
-    if (s.type)
+    if (s.type) {
       value = declaredAs(value, *s.type, s.names[0], s.value->range);
+      bindNewSizes(value, *s.type, s.value->range);
+    }
   }
   if (s.shape) {
     needTensor(value, "var<>", s.value->range);

@@ -45,6 +45,15 @@ public:
     for (Operation &op : body.without_terminator()) {
       Operation *copy = b.clone(op, mapping);
       copy->setLoc(CallSiteLoc::get(op.getLoc(), call.getLoc()));
+      if (isa<func::CallOp>(copy)) { // a call that stays has the names of its own callee
+        b.setInsertionPoint(copy);
+        for (auto [i, operand] : llvm::enumerate(op.getOperands()))
+          copy->setOperand(i, relabelled(b, copy->getOperand(i), operand.getType(), copy->getLoc()));
+        b.setInsertionPointAfter(copy);
+        for (auto [result, original] : llvm::zip_equal(copy->getResults(), op.getResults()))
+          mapping.map(original, relabelled(b, result, substitute(result.getType(), sizes), copy->getLoc()));
+        continue;
+      }
       for (Value result : copy->getResults())
         result.setType(substitute(result.getType(), sizes));
     }

@@ -4,7 +4,7 @@
 
 Kinds: unit tests; programs with `# expect:` lines (tests/e2e, examples), evaluated and compiled at several settings; programs with one
 `# error: CODE LINE:COLUMN` line (tests/errors); textual IR with `// RUN:` lines for FileCheck; random programs, evaluator against compiled code;
-every operator with every dtype; every function with every dtype, shape and axis, complex operations and libraries against NumPy; hidden complex products and near misses; every operation's documented example; complex functions against tables; printed values read back; the command line; the prompt in a pseudo-terminal; a real model's first layer.
+every operator with every dtype; random subscripts; transforms, roots and residuals; damaged files; every function with every dtype, shape and axis, complex operations and libraries against NumPy; hidden complex products and near misses; every operation's documented example; complex functions against tables; printed values read back; the command line; the prompt in a pseudo-terminal; a real model's first layer.
 """
 import argparse
 import concurrent.futures
@@ -47,7 +47,8 @@ def expected_lines(path):
 
 def check_program(toy, path, flags):
     """Every `# expect:` text is one line of output, in order, blanks at the ends aside."""
-    done = run([toy, *flags, str(path)], cwd=path.parent)
+    with tempfile.TemporaryDirectory() as folder:
+        done = run([toy, *flags, str(path)], cwd=folder)
     if done.returncode != 0:
         return f"exit status {done.returncode}\n{done.stderr}"
     got = [line.strip() for line in done.stdout.splitlines()]
@@ -105,6 +106,11 @@ def unit_results(binary, results):
         results.add("unit tests", f"exit status {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
 
 
+def fuzz_files(binary):
+    done = run([binary, "3"])
+    return None if done.returncode == 0 else f"exit status {done.returncode}\n{done.stdout}{done.stderr[-3000:]}"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--toy", required=True)
@@ -135,20 +141,23 @@ def main():
     if not only:
         import cases
         import files
+        import indexing
         import functions
         import op_examples
         import operators
         import libraries
         import matrix
+        import numerics
         import recognition
         import scenarios
         import generator.random_programs as random_programs
-        for name, function in [*cases.all_cases(), *operators.all_cases(), *recognition.all_cases(), *functions.all_cases(), *scenarios.all_cases(), *libraries.all_cases(), *matrix.all_cases(), *files.all_cases()]:
+        for name, function in [*cases.all_cases(), *operators.all_cases(), *recognition.all_cases(), *functions.all_cases(), *scenarios.all_cases(), *libraries.all_cases(), *matrix.all_cases(), *numerics.all_cases(), *indexing.all_cases(), *files.all_cases()]:
             jobs.append((name, pool.submit(function, toy)))
         for name, function in op_examples.all_cases(opt):
             jobs.append((name, pool.submit(function, toy)))
         for seed in range(options.random):
             jobs.append((f"random program {seed}", pool.submit(random_programs.check, toy, seed)))
+        jobs.append(("damaged files", pool.submit(fuzz_files, os.path.join(os.path.dirname(os.path.abspath(options.unit)), "fuzz-files"))))
         unit_results(os.path.abspath(options.unit), results)
     for name, job in jobs:
         try:
