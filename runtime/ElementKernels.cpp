@@ -23,10 +23,22 @@ template <int N> Mask<N> RealExp(Lanes<N> *v) {
   v[0] = exp<N>(v[0]);
   return ok;
 }
-template <int N> Mask<N> RealExpm1(Lanes<N> *v) { // for f32: half the digits may go
+/// e^x - 1 with its rest.
+template <int N> Twice<N> expm1Twice(Lanes<N> x) {
+  Twice<N> e = expTwice<N>(x), large = twice<N>(all<N>(-1)) + e;
+  Lanes<N> series = x * x * polynomial<N>(x, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320, 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800, 1.0 / 87178291200);
+  Twice<N> small = orderedSum<N>(x, series);
+  Mask<N> isSmall = fabs<N>(x) < 0.5;
+  return {isSmall ? small.high : large.high, isSmall ? small.low : large.low};
+}
+template <int N> Mask<N> RealExpm1(Lanes<N> *v) {
   Mask<N> ok = isBelow<N>(v[0], exponentLimit);
-  Lanes<N> x = v[0], series = polynomial<N>(x, 1.0, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040);
-  v[0] = fabs<N>(x) < 0.0625 ? x * series : exp<N>(x) - 1;
+  v[0] = copysign<N>(expm1Twice<N>(v[0]).high, v[0]);
+  return ok;
+}
+template <int N> Mask<N> RealLog1p(Lanes<N> *v) {
+  Mask<N> ok = (v[0] > -0.5) & (v[0] < 0x1p900) & (fabs<N>(v[0]) > 0x1p-900);
+  v[0] = log1p<N>(twice<N>(v[0]));
   return ok;
 }
 template <int N> Mask<N> RealLog(Lanes<N> *v) {
@@ -46,36 +58,36 @@ template <int N> Mask<N> RealCis(Lanes<N> *v) {
   sincos<N>(v[0], v[1], v[0]);
   return ok;
 }
+/// One of two results: of cis (cosine, sine), of sinhcosh.
 template <int N> Mask<N> RealCos(Lanes<N> *v) {
-  Lanes<N> both[2] = {v[0]};
-  Mask<N> ok = RealCis<N>(both);
-  v[0] = both[0];
+  Mask<N> ok = isBelow<N>(v[0], angleLimit);
+  Lanes<N> sine;
+  sincos<N>(v[0], sine, v[0]);
   return ok;
 }
 template <int N> Mask<N> RealSin(Lanes<N> *v) {
-  Lanes<N> both[2] = {v[0]};
-  Mask<N> ok = RealCis<N>(both);
-  v[0] = both[1];
+  Mask<N> ok = isBelow<N>(v[0], angleLimit);
+  Lanes<N> cosine;
+  sincos<N>(v[0], v[0], cosine);
   return ok;
 }
 template <int N> Mask<N> RealTan(Lanes<N> *v) {
-  Lanes<N> both[2] = {v[0]};
-  Mask<N> ok = RealCis<N>(both);
-  v[0] = both[1] / both[0];
+  Mask<N> ok = isBelow<N>(v[0], angleLimit);
+  Lanes<N> s, c;
+  sincos<N>(v[0], s, c);
+  v[0] = s / c;
   return ok;
 }
 template <int N> Mask<N> RealSinh(Lanes<N> *v) {
   Mask<N> ok = isBelow<N>(v[0], exponentLimit);
-  Lanes<N> s, c;
-  sinhcosh<N>(v[0], s, c);
-  v[0] = s;
+  Lanes<N> c;
+  sinhcosh<N>(v[0], v[0], c);
   return ok;
 }
 template <int N> Mask<N> RealCosh(Lanes<N> *v) {
   Mask<N> ok = isBelow<N>(v[0], exponentLimit);
-  Lanes<N> s, c;
-  sinhcosh<N>(v[0], s, c);
-  v[0] = c;
+  Lanes<N> s;
+  sinhcosh<N>(v[0], s, v[0]);
   return ok;
 }
 template <int N> Mask<N> RealTanh(Lanes<N> *v) {
@@ -83,6 +95,42 @@ template <int N> Mask<N> RealTanh(Lanes<N> *v) {
   Lanes<N> s, c, a = fabs<N>(v[0]), e = exp<N>(-2 * __builtin_elementwise_min(a, all<N>(50)));
   sinhcosh<N>(v[0], s, c);
   v[0] = a < 0.5 ? s / c : copysign<N>((1 - e) / (1 + e), v[0]);
+  return ok;
+}
+template <int N> Mask<N> RealAsinh(Lanes<N> *v) {
+  Mask<N> ok = isModerate<N>(v[0]);
+  v[0] = copysign<N>(asinh<N>(twice<N>(fabs<N>(v[0]))), v[0]);
+  return ok;
+}
+/// log(x + sqrt(x^2 - 1)), from 1 on.
+template <int N> Mask<N> RealAcosh(Lanes<N> *v) {
+  Mask<N> ok = (v[0] > 1) & isModerate<N>(v[0]);
+  Twice<N> w = sum<N>(v[0], all<N>(-1)), above = sum<N>(v[0], all<N>(1));
+  v[0] = log1p<N>(w + sqrt<N>(w * above));
+  return ok;
+}
+/// log1p(2x/(1 - x))/2.
+template <int N> Mask<N> RealAtanh(Lanes<N> *v) {
+  Lanes<N> a = fabs<N>(v[0]);
+  Mask<N> ok = isModerate<N>(a) & (a < 1);
+  v[0] = copysign<N>(0.5 * log1p<N>(twice<N>(2 * a) / sum<N>(all<N>(1), -a)), v[0]);
+  return ok;
+}
+template <int N> Mask<N> RealAtan(Lanes<N> *v) {
+  Mask<N> ok = isModerate<N>(v[0]);
+  v[0] = atan2<N>(v[0], all<N>(1));
+  return ok;
+}
+/// The angle whose sine is x, and whose cosine is sqrt((1 - x)(1 + x)).
+template <int N> Lanes<N> legOf(Lanes<N> x) { return sqrt<N>(rounded<N>(sum<N>(all<N>(1), -x) * sum<N>(all<N>(1), x))); }
+template <int N> Mask<N> RealAsin(Lanes<N> *v) {
+  Mask<N> ok = isModerate<N>(v[0]) & isBelow<N>(v[0], 1);
+  v[0] = atan2<N>(v[0], legOf<N>(v[0]));
+  return ok;
+}
+template <int N> Mask<N> RealAcos(Lanes<N> *v) {
+  Mask<N> ok = isModerate<N>(v[0]) & isBelow<N>(v[0], 1);
+  v[0] = atan2<N>(legOf<N>(v[0]), v[0]);
   return ok;
 }
 template <int N> Mask<N> RealAtan2(Lanes<N> *v) {
@@ -126,12 +174,94 @@ template <int N> Mask<N> ComplexSqrt(Lanes<N> *v) {
   v[1] = copysign<N>(right ? u : t, v[1]);
   return ok;
 }
+/// The square root of x + iy with rests, both parts made positive; the signs are those of ComplexSqrt.
+template <int N> struct Root {
+  Twice<N> re, im, size;
+  Root(Twice<N> x, Lanes<N> y) {
+    Lanes<N> ay = fabs<N>(y);
+    size = sqrt<N>(x * x + twice<N>(ay) * twice<N>(ay));
+    Twice<N> t = sqrt<N>(scaled<N>(size + fabs<N>(x), all<N>(0.5))), u = twice<N>(0.5 * ay) / t;
+    Mask<N> right = x.high >= 0;
+    re = {right ? t.high : u.high, right ? t.low : u.low};
+    im = {right ? u.high : t.high, right ? u.low : t.low};
+  }
+};
 /// conj(sqrt z)/|z|.
 template <int N> Mask<N> ComplexRsqrt(Lanes<N> *v) {
-  Lanes<N> r = magnitude<N>(v);
-  Mask<N> ok = ComplexSqrt<N>(v);
-  v[0] = v[0] / r;
-  v[1] = -v[1] / r;
+  Mask<N> ok = isModeratePair<N>(v);
+  Root<N> root(twice<N>(v[0]), v[1]);
+  v[0] = rounded<N>(root.re / root.size);
+  v[1] = copysign<N>(rounded<N>(root.im / root.size), -v[1]);
+  return ok;
+}
+/// Off the axes, where signs of zeros and branch cuts need no care.
+template <int N> Mask<N> isInside(const Lanes<N> *v) { return isModerate<N>(v[0]) & isModerate<N>(v[1]); }
+/// W. Kahan (Branch cuts for complex elementary functions): with a = sqrt(1 - z), b = sqrt(1 + z) the parts are those of a conj(b) and a b, of which
+/// no sum cancels.
+template <int N> Mask<N> ComplexAsin(Lanes<N> *v) {
+  Mask<N> ok = isInside<N>(v);
+  Root<N> a(sum<N>(all<N>(1), -v[0]), v[1]), b(sum<N>(all<N>(1), v[0]), v[1]);
+  Lanes<N> y = asinh<N>(a.re * b.im + a.im * b.re);
+  v[0] = atan2<N>(v[0], rounded<N>(a.re * b.re + a.im * b.im));
+  v[1] = copysign<N>(y, v[1]);
+  return ok;
+}
+template <int N> Mask<N> ComplexAcos(Lanes<N> *v) {
+  Mask<N> ok = isInside<N>(v);
+  Root<N> a(sum<N>(all<N>(1), -v[0]), v[1]), b(sum<N>(all<N>(1), v[0]), v[1]);
+  Lanes<N> y = asinh<N>(a.re * b.im + a.im * b.re);
+  v[0] = 2 * atan2<N>(a.re.high, b.re.high);
+  v[1] = copysign<N>(y, -v[1]);
+  return ok;
+}
+template <int N> Mask<N> ComplexAcosh(Lanes<N> *v) { // i acos z, with the sign that makes the real part positive
+  Lanes<N> w[2] = {v[0], v[1]};
+  Mask<N> ok = ComplexAcos<N>(w);
+  v[0] = fabs<N>(w[1]);
+  v[1] = copysign<N>(w[0], v[1]);
+  return ok;
+}
+template <int N> Mask<N> ComplexAsinh(Lanes<N> *v) { // asinh z = -i asin(iz)
+  Lanes<N> w[2] = {-v[1], v[0]};
+  Mask<N> ok = ComplexAsin<N>(w);
+  v[0] = w[1];
+  v[1] = -w[0];
+  return ok;
+}
+/// log1p(4|x|/((1 - |x|)^2 + y^2))/4, and half the angle of (1 - x^2 - y^2) + 2iy.
+template <int N> Mask<N> ComplexAtanh(Lanes<N> *v) {
+  Mask<N> ok = isInside<N>(v);
+  Lanes<N> a = fabs<N>(v[0]), y = v[1];
+  Twice<N> below = sum<N>(all<N>(1), -a), above = sum<N>(all<N>(1), a), square = twice<N>(y) * twice<N>(y);
+  v[0] = copysign<N>(0.25 * log1p<N>(twice<N>(4 * a) / (below * below + square)), v[0]);
+  v[1] = 0.5 * atan2<N>(2 * y, rounded<N>(below * above + -square));
+  return ok;
+}
+template <int N> Mask<N> ComplexAtan(Lanes<N> *v) { // atan z = -i atanh(iz)
+  Lanes<N> w[2] = {-v[1], v[0]};
+  Mask<N> ok = ComplexAtanh<N>(w);
+  v[0] = w[1];
+  v[1] = -w[0];
+  return ok;
+}
+/// expm1(x) cos y - 2 sin(y/2)^2, unless the two nearly cancel, and e^x sin y.
+template <int N> Mask<N> ComplexExpm1(Lanes<N> *v) {
+  Mask<N> ok = isInside<N>(v) & isBelow<N>(v[0], exponentLimit) & isBelow<N>(v[1], angleLimit);
+  Twice<N> s, c, halfSine, unused, m = expm1Twice<N>(v[0]);
+  sincosTwice<N>(v[1], s, c);
+  sincosTwice<N>(0.5 * v[1], halfSine, unused);
+  Twice<N> first = m * c, second = scaled<N>(halfSine * halfSine, all<N>(-2)), re = first + second;
+  v[1] = rounded<N>(expTwice<N>(v[0]) * s);
+  v[0] = rounded<N>(re);
+  return ok & (fabs<N>(v[0]) * 4 > fabs<N>(first.high));
+}
+/// log1p(x(2 + x) + y^2)/2, the sum with twice the digits, and the angle of (1 + x) + iy.
+template <int N> Mask<N> ComplexLog1p(Lanes<N> *v) {
+  Lanes<N> x = v[0], y = v[1];
+  Twice<N> above = sum<N>(all<N>(1), x), square = twice<N>(y) * twice<N>(y), product = twice<N>(x) * sum<N>(all<N>(2), x), w = product + square;
+  Mask<N> ok = isInside<N>(v) & (w.high > -0.5) & (fabs<N>(w.high) > 0x1p-40 * square.high);
+  v[0] = 0.5 * log1p<N>(w);
+  v[1] = atan2<N>(y, above.high);
   return ok;
 }
 /// What sin, cos, sinh, cosh, tan and tanh need of one real and one imaginary argument.
@@ -168,13 +298,15 @@ template <int N> Mask<N> ComplexCosh(Lanes<N> *v) {
   v[1] = f.s * f.sh;
   return f.ok;
 }
-/// tanh(x + iy) = (sinh x cosh x + i sin y cos y)/(sinh^2 x + cos^2 y); for c64.
+/// tanh(x + iy) = (sinh x cosh x + i sin y cos y)/(sinh^2 x + cos^2 y).
 template <int N> Mask<N> ComplexTanh(Lanes<N> *v) {
-  Circular<N> f(v[1], v[0]);
-  Lanes<N> d = f.sh * f.sh + f.c * f.c;
-  Mask<N> ok = f.ok & isBelow<N>(v[0], exponentLimit / 2);
-  v[0] = f.sh * f.ch / d;
-  v[1] = f.s * f.c / d;
+  Mask<N> ok = isBelow<N>(v[1], angleLimit) & isBelow<N>(v[0], exponentLimit / 2);
+  Twice<N> s, c, sh, ch;
+  sincosTwice<N>(v[1], s, c);
+  sinhcoshTwice<N>(v[0], sh, ch);
+  Twice<N> d = sh * sh + c * c;
+  v[0] = copysign<N>((sh * ch / d).high, v[0]);
+  v[1] = copysign<N>((s * c / d).high, s.high * c.high);
   return ok;
 }
 template <int N> Mask<N> ComplexTan(Lanes<N> *v) { // tan z = -i tanh(iz)

@@ -39,18 +39,58 @@ template <int N> Lanes<N> nearest(Lanes<N> x, Mask<N> &bits) {
 
 constexpr double angleLimit = 0x1p20, exponentLimit = 700;
 
-/// |x| < 708, within 0.8 ulp.
-template <int N> Lanes<N> exp(Lanes<N> x) {
+/// A value and what its rounding lost: about twice the digits. T. J. Dekker's and D. E. Knuth's sums and products.
+template <int N> struct Twice {
+  Lanes<N> high, low;
+};
+template <int N> Twice<N> sum(Lanes<N> a, Lanes<N> b) {
+  Lanes<N> s = a + b, part = s - a;
+  return {s, (a - (s - part)) + (b - part)};
+}
+/// |a| >= |b|.
+template <int N> Twice<N> orderedSum(Lanes<N> a, Lanes<N> b) {
+  Lanes<N> s = a + b;
+  return {s, b - (s - a)};
+}
+template <int N> Twice<N> operator+(Twice<N> a, Twice<N> b) {
+  Twice<N> s = sum<N>(a.high, b.high);
+  return orderedSum<N>(s.high, s.low + (a.low + b.low));
+}
+template <int N> Twice<N> operator-(Twice<N> a) { return {-a.high, -a.low}; }
+template <int N> Twice<N> operator*(Twice<N> a, Twice<N> b) {
+  Lanes<N> p = a.high * b.high;
+  return orderedSum<N>(p, fma<N>(a.high, b.high, -p) + (a.high * b.low + a.low * b.high));
+}
+template <int N> Twice<N> operator/(Twice<N> a, Twice<N> b) {
+  Lanes<N> q = a.high / b.high;
+  return orderedSum<N>(q, (fma<N>(-q, b.high, a.high) + (a.low - q * b.low)) / b.high);
+}
+/// Of positive values.
+template <int N> Twice<N> sqrt(Twice<N> a) {
+  Lanes<N> r = sqrt<N>(a.high);
+  return orderedSum<N>(r, (fma<N>(-r, r, a.high) + a.low) / (2 * r));
+}
+template <int N> Twice<N> scaled(Twice<N> a, Lanes<N> factor) { return {a.high * factor, a.low * factor}; } // by powers of 2
+template <int N> Twice<N> fabs(Twice<N> a) {
+  Mask<N> negative = a.high < 0;
+  return {negative ? -a.high : a.high, negative ? -a.low : a.low};
+}
+template <int N> Twice<N> twice(Lanes<N> x) { return {x, all<N>(0)}; }
+template <int N> Lanes<N> rounded(Twice<N> a) { return a.high + a.low; }
+
+/// |x| < 708, within 0.8 ulp; with its rest within 0.3.
+template <int N> Twice<N> expTwice(Lanes<N> x) {
   Mask<N> k;
   Lanes<N> n = nearest<N>(x * 0x1.71547652b82fep+0, k);
   Lanes<N> r = fma<N>(-n, all<N>(0x1.abc9e3b39803fp-56), fma<N>(-n, all<N>(0x1.62e42fefa39efp-1), x));
   Lanes<N> q = polynomial<N>(r, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320, 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800);
-  Lanes<N> y = 1 + fma<N>(r * r, q, r);
-  return fromBits<N>(bitsOf<N>(y) + (k << 52));
+  Lanes<N> p = fma<N>(r * r, q, r), y = 1 + p, scale = fromBits<N>((Mask<N>(1023) + ((k << 52) >> 52)) << 52);
+  return {fromBits<N>(bitsOf<N>(y) + (k << 52)), ((1 - y) + p) * scale};
 }
+template <int N> Lanes<N> exp(Lanes<N> x) { return expTwice<N>(x).high; }
 
-/// |x| < 2^20, each within 0.7 ulp.
-template <int N> void sincos(Lanes<N> x, Lanes<N> &sine, Lanes<N> &cosine) {
+/// |x| < 2^20, each within 0.7 ulp; with its rest within 0.3.
+template <int N> void sincosTwice(Lanes<N> x, Twice<N> &sine, Twice<N> &cosine) {
   constexpr double high = 0x1.921fb54442d18p+0, middle = 0x1.1a62633145c07p-54, low = -0x1.f1976b7ed8fbcp-110; // pi/2
   Mask<N> k;
   Lanes<N> n = nearest<N>(x * 0x1.45f306dc9c883p-1, k);
@@ -58,15 +98,22 @@ template <int N> void sincos(Lanes<N> x, Lanes<N> &sine, Lanes<N> &cosine) {
   Lanes<N> rest = ((first - r) - w) - fma<N>(n, all<N>(middle), -w) - n * low;
   Lanes<N> z = r * r, v = z * r;
   Lanes<N> p = polynomial<N>(z, 8.33333333332248946124e-03, -1.98412698298579493134e-04, 2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10);
-  Lanes<N> s = r - ((z * (0.5 * rest - v * p) - rest) + v * 1.66666666666666324348e-01);
+  Lanes<N> t = (z * (0.5 * rest - v * p) - rest) + v * 1.66666666666666324348e-01, s = r - t;
   Lanes<N> q = z * polynomial<N>(z, 4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05, -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11);
-  Lanes<N> half = 0.5 * z, c = 1 - half;
-  c = c + (((1 - c) - half) + (z * q - r * rest));
-  Mask<N> odd = (k & 1) != 0;
-  sine = odd ? c : s;
-  cosine = odd ? s : c;
-  sine = fromBits<N>(bitsOf<N>(sine) ^ ((k & 2) << 62));
-  cosine = fromBits<N>(bitsOf<N>(cosine) ^ (((k + 1) & 2) << 62));
+  Lanes<N> half = 0.5 * z, c = 1 - half, u = ((1 - c) - half) + (z * q - r * rest), d = c + u;
+  Twice<N> even = {s, (r - s) - t}, odd = {d, (c - d) + u};
+  Mask<N> swap = (k & 1) != 0, flipSine = (k & 2) << 62, flipCosine = ((k + 1) & 2) << 62;
+  auto chosen = [&](Twice<N> one, Twice<N> other, Mask<N> flip) {
+    return Twice<N>{fromBits<N>(bitsOf<N>(swap ? one.high : other.high) ^ flip), fromBits<N>(bitsOf<N>(swap ? one.low : other.low) ^ flip)};
+  };
+  sine = chosen(odd, even, flipSine);
+  cosine = chosen(even, odd, flipCosine);
+}
+template <int N> void sincos(Lanes<N> x, Lanes<N> &sine, Lanes<N> &cosine) {
+  Twice<N> s, c;
+  sincosTwice<N>(x, s, c);
+  sine = s.high;
+  cosine = c.high;
 }
 
 /// log(x + rest) of normal x > 0 and a rest far below it, within 1 ulp.
@@ -86,6 +133,29 @@ template <int N> void sinhcosh(Lanes<N> x, Lanes<N> &sinh, Lanes<N> &cosh) {
   cosh = 0.5 * (e + inverse);
   Lanes<N> series = polynomial<N>(z, 1.0 / 6, 1.0 / 120, 1.0 / 5040, 1.0 / 362880, 1.0 / 39916800, 1.0 / 6227020800, 1.0 / 1307674368000, 1.0 / 355687428096000, 1.0 / 121645100408832000);
   sinh = a < 1 ? fma<N>(x * z, series, x) : copysign<N>(0.5 * (e - inverse), x);
+}
+
+/// |x| < 350, with rests: within 0.6 ulp of the value.
+template <int N> void sinhcoshTwice(Lanes<N> x, Twice<N> &sinh, Twice<N> &cosh) {
+  Lanes<N> a = fabs<N>(x), z = x * x;
+  Twice<N> e = expTwice<N>(a), inverse = twice<N>(all<N>(1)) / e;
+  cosh = scaled<N>(e + inverse, all<N>(0.5));
+  Lanes<N> series = polynomial<N>(z, 1.0 / 6, 1.0 / 120, 1.0 / 5040, 1.0 / 362880, 1.0 / 39916800, 1.0 / 6227020800, 1.0 / 1307674368000, 1.0 / 355687428096000, 1.0 / 121645100408832000);
+  Twice<N> small = orderedSum<N>(x, x * z * series), large = scaled<N>(e + -inverse, copysign<N>(all<N>(0.5), x));
+  Mask<N> isSmall = a < 1;
+  sinh = {isSmall ? small.high : large.high, isSmall ? small.low : large.low};
+}
+
+/// log(1 + w), w > -1/2 with its rest, within 1.5 ulp of the result.
+template <int N> Lanes<N> log1p(Twice<N> w) {
+  Twice<N> s = twice<N>(all<N>(1)) + w;
+  return log<N>(s.high, s.low);
+}
+
+/// The inverse hyperbolic sine of 0 <= t < 2^400.
+template <int N> Lanes<N> asinh(Twice<N> t) {
+  Twice<N> one = twice<N>(all<N>(1)), square = t * t;
+  return log1p<N>(t + square / (one + sqrt<N>(one + square)));
 }
 
 /// The angle of x + iy; neither both zero nor so far apart that y/x leaves the range. Within 1 ulp.
