@@ -16,9 +16,9 @@ CASES = [(f, d) for d in ("c64", "c128") for f in FUNCTIONS] + [(f, d) for d in 
 
 
 def toy_times(toy):
-    text = "".join(f"def f{i}(x: {d}[N]) {{ return {f}(x); }}\n" for i, (f, d) in enumerate(CASES))
+    text = "".join(f"def test{i}(x: {d}[N]) {{ return {f}(x); }}\n" for i, (f, d) in enumerate(CASES))
     text += f"var z = randn({N}) + 1i*randn({N}); var c128x = z; var c64x = c64(z); var f64x = real(z); var f32x = f32(f64x);\n"
-    text += "".join(f"var t{i} = inf; for k in range(5) {{ var b = clock(); var o = f{i}({d}x); t{i} = minimum(t{i}, clock() - b); }} print(t{i});\n" for i, (f, d) in enumerate(CASES))
+    text += "".join(f"var t{i} = inf; for k in range(5) {{ var b = clock(); var o = test{i}({d}x); t{i} = minimum(t{i}, clock() - b); }} print(t{i});\n" for i, (f, d) in enumerate(CASES))
     with tempfile.NamedTemporaryFile("w", suffix=".toy") as file:
         file.write(text)
         file.flush()
