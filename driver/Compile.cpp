@@ -5,6 +5,7 @@
 
 #include "ast/AST.h"
 #include "lexer/Lexer.h"
+#include "repl/Guard.h"
 #include "repl/Repl.h"
 #include "repl/Session.h"
 #include "runtime/Error.h"
@@ -17,6 +18,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -116,6 +118,11 @@ void writeStats(Session &session, const Options &options) {
   rt::writeAtomically(options.stats, json, nullptr, 0);
 }
 
+bool promptColor(const Options &options) {
+  const char *none = std::getenv("NO_COLOR");
+  return options.color == "always" || (options.color == "auto" && isatty(STDOUT_FILENO) && !(none && *none));
+}
+
 SessionOptions sessionOptions(const Options &options) {
   SessionOptions out;
   out.jit = options.jit == "always" ? SessionOptions::Always : options.jit == "never" ? SessionOptions::Never : SessionOptions::Auto;
@@ -129,53 +136,23 @@ SessionOptions sessionOptions(const Options &options) {
   out.unpack = options.unpack;
   out.fastMath = options.fastMath;
   out.remarks = options.remarks;
+  out.prompt = (options.mode == Options::Prompt && isatty(STDIN_FILENO)) || options.interactive;
   out.join = (options.mode == Options::File || options.mode == Options::Text) && !options.interactive;
   return out;
 }
 
-/// Brackets that a line opens and does not close; strings and comments aside.
-int openBrackets(const std::string &line) {
-  int open = 0;
-  bool inString = false;
-  for (size_t i = 0; i < line.size(); ++i) {
-    char c = line[i];
-    if (inString) {
-      i += c == '\\';
-      inString = c != '"';
-    } else if (c == '"')
-      inString = true;
-    else if (c == '#')
-      break;
-    else
-      open += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
-  }
-  return open;
-}
-
 /// Piped text is input of the prompt, without the prompt: each input runs as soon as it is whole; the first error ends it.
 bool runLines(Session &session, const std::string &text) {
-  std::string input, name = "<stdin>";
-  int open = 0, number = 0;
-  for (size_t at = 0; at < text.size();) {
-    size_t end = std::min(text.find('\n', at), text.size());
-    std::string line = text.substr(at, end - at);
-    at = end + 1;
-    open += openBrackets(line);
-    ++number;
-    if (input.empty() && number > 1)
-      name = fmt::format("<stdin from line {}>", number);
-    input += (input.empty() ? "" : "\n") + line;
-    if (open > 0)
-      continue;
-    Session::Outcome outcome = session.run(name, input, {true});
-    if (outcome == Session::Failed)
+  bool unfinished;
+  int line = 1;
+  std::vector<std::string> inputs = inputsOf(session, text, unfinished);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    bool last = i + 1 == inputs.size();
+    if (session.run(line == 1 ? "<stdin>" : fmt::format("<stdin from line {}>", line), inputs[i], {!(last && unfinished)}) != Session::Done)
       return false;
-    if (outcome == Session::Incomplete)
-      continue;
-    input.clear();
-    open = 0;
+    line += 1 + static_cast<int>(std::count(inputs[i].begin(), inputs[i].end(), '\n'));
   }
-  return input.empty() || session.run(name, input, {false}) == Session::Done;
+  return true;
 }
 
 int runProgram(Session &session, const Options &options) {
@@ -199,8 +176,8 @@ int runProgram(Session &session, const Options &options) {
     outcome = session.run(name, std::move(text), {false});
   bool ok = outcome == Session::Done;
   if (options.interactive)
-    return runPrompt(session);
-  return ok ? 0 : 1;
+    return runPrompt(session, promptColor(options), false);
+  return ok ? 0 : session.faulted ? 70 : 1;
 }
 
 } // namespace
@@ -220,6 +197,7 @@ int runToy(const Options &options) {
   rt::printOptions().header = isatty(STDOUT_FILENO);
   if (options.mode == Options::Prompt && isatty(STDIN_FILENO) && options.jit != "never") // while the first line is typed
     expectCompiles();
+  installFaultHandlers();
   Session session(sessionOptions(options));
   session.scriptArguments = options.arguments;
   try {
@@ -237,7 +215,7 @@ int runToy(const Options &options) {
     Options copy = options;
     if (options.mode == Options::Prompt && !isatty(STDIN_FILENO))
       copy.mode = Options::Stdin;
-    int status = copy.mode == Options::Prompt ? runPrompt(session) : runProgram(session, copy);
+    int status = copy.mode == Options::Prompt ? runPrompt(session, promptColor(options), options.init) : runProgram(session, copy);
     rt::flushOutput();
     if (!options.stats.empty())
       writeStats(session, options);

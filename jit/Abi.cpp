@@ -73,6 +73,7 @@ static void toy_rt_finish_stream() { rt::finishStream(); }
 static void toy_rt_poll() { rt::poll(); }
 static int64_t toy_rt_check_index(int64_t index, int64_t size, int64_t axis) { return rt::checkIndex(index, size, axis); }
 static void toy_rt_enter(int64_t site) {
+  rt::poll();
   if (abiState().calls.size() >= 10000) {
     toy_rt_site = site;
     rt::fail(DiagId::RecursionDepth);

@@ -13,6 +13,7 @@
 #include <set>
 
 namespace toy {
+class SourceManager;
 
 struct EngineOptions {
   int optimization = -1; ///< -O0 to -O3; -1: as much as the work of each module is worth
@@ -55,7 +56,12 @@ public:
   void recognize(mlir::ModuleOp module, llvm::StringRef symbol, BodyLookup bodyOf);
 
   /// Texts of the later stages, for --emit: `llvm`, `asm`.
-  std::string emit(mlir::ModuleOp module, llvm::StringRef stage, std::string &error);
+  /// With sources, stages of the dialect show the lines they come from in between.
+  std::string emit(mlir::ModuleOp module, llvm::StringRef stage, std::string &error, const SourceManager *sources = nullptr);
+  /// The loops and library kernels of a module, a line each.
+  std::string kernelsOf(mlir::ModuleOp module, std::string &error);
+  /// Calls `edge(from, to)` and `node(operation, number)` of a stage's operations.
+  mlir::OwningOpRef<mlir::ModuleOp> staged(mlir::ModuleOp module, bool recognized, std::string &error);
 
 private:
   struct Impl;

@@ -173,10 +173,18 @@ std::vector<rt::Value> Session::callExternal(const std::string &symbol, std::vec
   return engine.call(symbol, owner.module->lookupSymbol<func::FuncOp>(symbol), std::move(arguments), *this);
 }
 
+/// What a statement changed belongs to the input it stands in.
+void Session::remember(std::map<std::string, std::optional<rt::Value>> &changes) {
+  if (recording)
+    for (auto &[name, value] : changes)
+      recording->values.try_emplace(name, std::move(value));
+}
+
 bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top) {
-  std::map<std::string, std::optional<rt::Value>> changes;
+  std::map<std::string, std::optional<rt::Value>> &changes = statementChanges;
+  changes.clear();
   journal = &changes;
-  auto finish = llvm::make_scope_exit([&] { journal = nullptr; });
+  llvm::scope_exit finish([&] { journal = nullptr; });
   uint64_t mark = rt::markObjects();
   auto function = owner->module->lookupSymbol<func::FuncOp>(top.symbol);
   PhaseTimer timer(phaseMs["run"]);
@@ -193,15 +201,17 @@ bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top)
   try {
     if (compiled) {
       engine.call(top.symbol, function, {}, *this);
+      remember(changes);
       return true;
     }
     Evaluator evaluator(*owner->module, *this, {options.naiveMatmul});
     runningEvaluator = &evaluator;
-    auto done = llvm::make_scope_exit([&] {
+    llvm::scope_exit done([&] {
       runningEvaluator = nullptr;
       chain = evaluator.callChain;
     });
     evaluator.call(function, {});
+    remember(changes);
     return true;
   } catch (rt::Error &error) {
     rt::Error copy = error;
@@ -215,13 +225,13 @@ bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top)
   }
 }
 
-bool Session::execute(ArrayRef<const ast::Stmt *> statements, bool *generated) {
+/// Generates, checks and, where it is worth it (or always), compiles statements; null after errors.
+std::shared_ptr<Session::CompiledModule> Session::prepare(ArrayRef<const ast::Stmt *> statements, TopLevel &top, bool always, bool *generated) {
   auto owner = std::make_shared<CompiledModule>();
   owner->module = ModuleOp::create(UnknownLoc::get(context.get()));
-  TopLevel top;
   std::vector<std::string> outerPending;
   std::swap(outerPending, pendingInstances);
-  auto restore = llvm::make_scope_exit([&] { std::swap(outerPending, pendingInstances); });
+  llvm::scope_exit restore([&] { std::swap(outerPending, pendingInstances); });
   {
     PhaseTimer timer(phaseMs["irgen"]);
     if (!generate(*owner->module, statements, *this, diagnostics, top)) {
@@ -229,12 +239,12 @@ bool Session::execute(ArrayRef<const ast::Stmt *> statements, bool *generated) {
         instances.erase(key);
       if (generated)
         *generated = false;
-      return false;
+      return nullptr;
     }
   }
   if (failed(mlir::verify(*owner->module))) {
     diagnostics.report(DiagId::Internal, statements[0]->range, {"the IR of this statement does not verify"});
-    return false;
+    return nullptr;
   }
   if (pendingInstances.empty() && !top.symbol.empty())
     ++cacheHits;
@@ -245,14 +255,22 @@ bool Session::execute(ArrayRef<const ast::Stmt *> statements, bool *generated) {
     return it == symbolModules.end() ? func::FuncOp() : it->second->module->lookupSymbol<func::FuncOp>(symbol);
   };
   owner->top = top.symbol;
-  bool compileTop = options.jit != SessionOptions::Never && worthCompiling(*owner->module, top.symbol);
+  bool compileTop = options.jit != SessionOptions::Never && (always || worthCompiling(*owner->module, top.symbol));
   if (compileTop && !compileModule(*owner, "")) {
     for (const std::string &key : pendingInstances)
       instances.erase(key);
-    return false;
+    return nullptr;
   }
   if (!compileTop)
     engine.recognize(*owner->module, top.symbol, bodyOf);
+  return owner;
+}
+
+bool Session::execute(ArrayRef<const ast::Stmt *> statements, bool *generated) {
+  TopLevel top;
+  std::shared_ptr<CompiledModule> owner = prepare(statements, top, false, generated);
+  if (!owner)
+    return false;
   if (options.remarks)
     showRemarks();
   bool ok = runTop(owner, top);

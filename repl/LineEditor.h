@@ -1,25 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Lines from a person: GNU readline where it is built in, plain standard input elsewhere.
+/// Reads inputs of the prompt. On a terminal that can move its cursor an input of several lines is one text, drawn in colours with brackets that match
+/// and hints; elsewhere a line at a time.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
 namespace toy {
-
 class Session;
 
 class LineEditor {
 public:
-  /// `session` gives names for completion.
-  explicit LineEditor(Session &session);
+  /// `isUnfinished` decides whether Enter ends a text or starts another line of it.
+  LineEditor(Session &session, bool color, std::function<bool(const std::string &)> isUnfinished);
   ~LineEditor();
-  /// The next line without its end; nothing at the end of the input. `interrupted` is set when Ctrl-C dropped the line.
+  /// Whether `read` gives whole inputs.
+  bool readsBlocks() const { return blocks; }
+  /// The next text without its final newline; nothing at the end of input. `interrupted` tells that Ctrl-C dropped it.
   std::optional<std::string> read(const std::string &prompt, bool &interrupted);
+  /// Adds an input to the history, also of later sessions; one that begins with a space is not kept.
   void remember(const std::string &input);
 
 private:
+  bool blocks = false;
   std::string historyPath;
 };
 

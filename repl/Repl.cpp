@@ -1,168 +1,113 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The loop: a line is a command, or text that is run as soon as the parser does not ask for more.
+/// The loop: an input is a command, or text that is run as soon as the parser does not ask for more.
 #include "repl/Repl.h"
 
+#include "repl/Commands.h"
 #include "repl/LineEditor.h"
 #include "repl/Session.h"
-#include "runtime/Error.h"
-#include "runtime/Format.h"
-#include "runtime/Io.h"
 #include "runtime/Output.h"
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
 namespace toy {
-namespace {
 
-/// What the commands act on.
-struct Prompt {
-  Session &session;
-  bool leave = false;
-
-  void help(const std::string &name);
-  void vars(const std::string &) {
-    for (auto &[name, type] : session.variables())
-      rt::output(fmt::format("{}: {}\n", name, type));
+/// Brackets that a line opens and does not close; strings and comments aside.
+static int openBrackets(const std::string &line) {
+  int open = 0;
+  bool inString = false;
+  for (size_t i = 0; i < line.size(); ++i) {
+    char c = line[i];
+    if (inString) {
+      i += c == '\\';
+      inString = c != '"';
+    } else if (c == '"')
+      inString = true;
+    else if (c == '#')
+      break;
+    else
+      open += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
   }
-  void load(const std::string &path);
-  void emit(const std::string &arguments);
-  void explain(const std::string &text);
-  void set(const std::string &arguments);
-  void quit(const std::string &) { leave = true; }
-};
+  return open;
+}
 
-struct Command {
-  const char *name, *argument;
-  void (Prompt::*run)(const std::string &);
-  const char *help;
-};
-const Command commands[] = {
-#define TOY_COMMAND(NAME, ARGUMENT, HANDLER, HELP) {#NAME, ARGUMENT, &Prompt::HANDLER, HELP},
-#include "repl/Commands.def"
-};
-
-void Prompt::help(const std::string &name) {
-  if (name.empty()) {
-    for (const Command &c : commands)
-      rt::output(fmt::format("  :{:<28} {}\n", std::string(c.name) + " " + c.argument, c.help));
-    rt::output("  ?NAME                         the documentation of a function\n");
-    return;
-  }
-  for (const BuiltinInfo &info : allBuiltins())
-    if (info.name == name) {
-      rt::output(fmt::format("{}({})\n  {}\n", info.name, info.parameters, info.doc));
-      return;
+std::vector<std::string> inputsOf(Session &session, const std::string &text, bool &unfinished) {
+  std::vector<std::string> inputs;
+  std::istringstream lines(text);
+  std::string input;
+  int open = 0;
+  unfinished = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (input.empty() && (line.starts_with(":") || line.starts_with("?"))) {
+      inputs.push_back(line);
+      continue;
     }
-  if (const ast::Function *f = session.function(name)) {
-    rt::output(f->doc.empty() ? name + " has no docstring\n" : f->doc + "\n");
-    return;
+    open = (input.empty() ? 0 : open) + openBrackets(line);
+    input += (input.empty() ? "" : "\n") + line;
+    if (unfinished = open > 0 || session.isUnfinished(input); unfinished)
+      continue;
+    inputs.push_back(std::exchange(input, {}));
   }
-  rt::output(fmt::format("nothing is known about `{}`\n", name));
+  if (!input.empty())
+    inputs.push_back(input);
+  return inputs;
 }
 
-void Prompt::load(const std::string &path) {
-  try {
-    rt::InputFile file(path);
-    std::string text(file.size(), '\0');
-    file.read(text.data(), file.size(), 0);
-    session.run(path, std::move(text), {});
-  } catch (rt::Error &e) {
-    session.getDiagnostics().report(e.id, {}, e.args);
-    session.showDiagnostics();
-  }
-}
-
-void Prompt::emit(const std::string &arguments) {
-  size_t space = arguments.find(' ');
-  std::string stage = arguments.substr(0, space), text = space == std::string::npos ? "" : arguments.substr(space + 1);
-  auto module = session.lower("<emit>", text.ends_with(";") ? text : text + ";");
-  session.showDiagnostics();
-  if (!module)
-    return;
-  std::string error, out = session.getEngine().emit(*module, stage, error);
-  rt::output(error.empty() ? out : error + "\n");
-}
-
-void Prompt::explain(const std::string &text) {
-  auto module = session.lower("<explain>", text.ends_with(";") ? text : text + ";");
-  session.showDiagnostics();
-  if (!module)
-    return;
-  std::string error, real = session.getEngine().emit(*module, "unpacked", error);
-  for (const RecognitionRemark &r : session.recognition())
-    if (r.file == "<explain>" || session.isInFunctionOf(text, r.range))
-      rt::output(r.kind.empty() ? fmt::format("missed: {}\n", r.text) : fmt::format("{}: {} ({})\n", r.kind, r.text, r.strategy));
-  rt::output(error.empty() ? real : error + "\n");
-}
-
-void Prompt::set(const std::string &arguments) {
-  size_t space = arguments.find(' ');
-  std::string name = arguments.substr(0, space), value = space == std::string::npos ? "" : arguments.substr(space + 1);
-  bool number = !value.empty() && value.find_first_not_of("0123456789") == std::string::npos && value.size() < 3;
-  if (name == "precision" && (value == "full" || number)) {
-    rt::printOptions().precision = value == "full" ? 0 : std::stoi(value);
-    return;
-  }
-  session.getDiagnostics().report(DiagId::OptionValue, {}, {name.empty() ? ":set" : name, value});
-  session.showDiagnostics();
-}
-
-/// `:name argument` or `?name`; false when the line is not a command.
-bool runCommand(Prompt &prompt, const std::string &line) {
-  if (line.starts_with("?")) {
-    prompt.help(line.substr(1));
-    return true;
-  }
-  if (!line.starts_with(":"))
-    return false;
-  size_t space = line.find(' ');
-  std::string name = line.substr(1, space == std::string::npos ? space : space - 1), argument = space == std::string::npos ? "" : line.substr(space + 1);
-  for (const Command &c : commands)
-    if (name == c.name) {
-      (prompt.*c.run)(argument);
-      return true;
-    }
-  prompt.session.getDiagnostics().report(DiagId::UnknownOption, {}, {":" + name});
-  prompt.session.showDiagnostics();
-  return true;
-}
-
-} // namespace
-
-std::vector<std::string> completions(Session &session) {
-  std::vector<std::string> out = {"def", "var", "return", "if", "else", "while", "for", "in", "struct", "true", "false", "and", "or", "not"};
-  for (const std::string &name : session.names())
-    out.push_back(name);
-  for (const BuiltinInfo &info : allBuiltins())
-    out.push_back(info.name);
+std::string withoutPrompts(const std::string &text) {
+  if (!text.starts_with("toy> "))
+    return text;
+  std::istringstream lines(text);
+  std::string out;
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("toy> ") || line.starts_with("...> "))
+      out += (out.empty() ? "" : "\n") + line.substr(5);
   return out;
 }
 
-int runPrompt(Session &session) {
+static void runInitFile(Prompt &prompt) {
+  const char *config = std::getenv("XDG_CONFIG_HOME"), *home = std::getenv("HOME");
+  std::filesystem::path path = (config && *config ? std::filesystem::path(config) : std::filesystem::path(home ? home : ".") / ".config") / "toy/init.toy";
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(path, ignored))
+    prompt.run(":load " + path.string());
+  prompt.lastFile.clear();
+}
+
+int runPrompt(Session &session, bool color, bool init) {
   Prompt prompt{session};
-  LineEditor editor(session);
-  std::string input;
+  if (init)
+    runInitFile(prompt);
+  LineEditor editor(session, color, [&](const std::string &text) {
+    bool unfinished;
+    inputsOf(session, withoutPrompts(text), unfinished);
+    return unfinished;
+  });
+  std::string pending; // a text that was begun, where the terminal gives lines
   int number = 0;
   bool interrupted;
-  while (auto line = editor.read(input.empty() ? "toy> " : "...> ", interrupted)) {
+  while (auto text = editor.read(pending.empty() ? "toy> " : "...> ", interrupted)) {
     if (interrupted) {
-      input.clear();
+      pending.clear();
       continue;
     }
-    if (input.empty() && runCommand(prompt, *line)) {
-      editor.remember(*line);
+    pending += (pending.empty() ? "" : "\n") + *text;
+    bool unfinished;
+    std::vector<std::string> inputs = inputsOf(session, withoutPrompts(pending), unfinished);
+    if (unfinished && !editor.readsBlocks())
+      continue;
+    editor.remember(pending);
+    pending.clear();
+    for (const std::string &input : inputs) {
+      if (!prompt.run(input))
+        prompt.runText(fmt::format("<input {}>", ++number), input);
       rt::flushOutput();
       if (prompt.leave)
         return 0;
-      continue;
     }
-    input += (input.empty() ? "" : "\n") + *line;
-    if (session.run(fmt::format("<input {}>", ++number), input, {true}) == Session::Incomplete)
-      continue;
-    editor.remember(input);
-    input.clear();
-    rt::flushOutput();
   }
   rt::output("\n");
   rt::flushOutput();

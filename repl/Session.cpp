@@ -3,6 +3,7 @@
 /// Inputs, declarations and the tables that IR generation asks for.
 #include "repl/Session.h"
 
+#include "repl/Guard.h"
 #include "repl/SessionImpl.h"
 #include "runtime/Io.h"
 #include "runtime/Output.h"
@@ -151,7 +152,40 @@ bool Session::executeAll(const ast::Module &module) {
   return flush();
 }
 
+/// A text, under guard; a fault takes back what its input changed, and what it was about to compile.
 Session::Outcome Session::run(std::string name, std::string text, ParseOptions parseOptions) {
+  bool outermost = !recording && !journal && importing.empty();
+  if (!outermost)
+    return runText(std::move(name), std::move(text), parseOptions);
+  Change change{{}, globalTypes, functions, structures};
+  if (options.prompt)
+    recording = &change;
+  Outcome outcome = Failed;
+  std::string fault = guarded([&] { outcome = runText(name, text, parseOptions); });
+  recording = nullptr;
+  if (!fault.empty()) {
+    if (std::exchange(journal, nullptr))
+      rollback(statementChanges);
+    runningEvaluator = nullptr;
+    for (const std::string &key : pendingInstances)
+      instances.erase(key);
+    pendingInstances.clear();
+    importing.clear();
+    faulted = true;
+    diagnostics.report(DiagId::Fault, {}, {fault}).note({}, "in " + name + (options.prompt ? "; :save the session before you go on" : ""));
+    showDiagnostics();
+  }
+  if (outcome == Failed && options.prompt)
+    takeBack(change);
+  else if (outcome == Done && options.prompt) {
+    past.push_back(std::move(change));
+    if (past.size() > 16)
+      past.erase(past.begin());
+  }
+  return outcome;
+}
+
+Session::Outcome Session::runText(std::string name, std::string text, ParseOptions parseOptions) {
   diagnostics.clear();
   if (text.size() >= (1ull << 31)) {
     diagnostics.report(DiagId::SourceTooLarge, {}, {std::to_string(text.size())});

@@ -26,6 +26,7 @@ struct SessionOptions {
   bool fastMath = false;
   bool unpack = false;
   bool remarks = false;
+  bool prompt = false; ///< inputs can be undone, and those that fail change nothing
   bool join = false; ///< statements in a row may become one function, so that what belongs together is seen together
 };
 
@@ -55,6 +56,7 @@ public:
   mlir::OwningOpRef<mlir::ModuleOp> lower(std::string name, std::string text);
 
   std::vector<std::string> scriptArguments;
+  bool faulted = false; ///< a fault ended an input
   DiagnosticEngine &getDiagnostics() { return diagnostics; }
   /// Writes and drops what was reported.
   void showDiagnostics();
@@ -68,6 +70,35 @@ public:
   std::vector<RecognitionRemark> recognition();
   /// Whether a place is inside a function that a text names.
   bool isInFunctionOf(const std::string &text, SourceRange range) const;
+
+  /// The type of an expression, which is not run; null after errors.
+  const TypeDesc *typeOf(const std::string &text);
+  /// Whether the parser asks for more at the end of a text of the prompt.
+  bool isUnfinished(const std::string &text);
+  /// The tokens or the tree of a text.
+  std::string frontEnd(const std::string &stage, const std::string &text);
+  /// Takes back what the last input changed; false when there is none.
+  bool undo();
+  /// Forgets all variables, functions and structs.
+  void reset();
+  /// A script that makes all functions and variables again; large tensors lie in a folder beside it. Throws rt::Error.
+  void saveScript(const std::string &path);
+  /// The text of a function's definition, or nothing.
+  std::string definitionOf(const std::string &name);
+  /// Runs an expression again and again for about `seconds`.
+  struct Benchmark {
+    double compileMs = 0;
+    std::vector<double> seconds; ///< of each run, in order
+    double flops = 0, bytes = 0; ///< of one run; 0: not known
+    int64_t peakBytes = 0;
+  };
+  bool benchmark(const std::string &text, double seconds, Benchmark &out);
+  /// Real operations of one run and bytes of what it reads and makes, where all sizes are known; else 0.
+  void cost(mlir::ModuleOp module, double &flops, double &bytes);
+  /// The module of the last compiled instance of a function, or of an expression.
+  mlir::OwningOpRef<mlir::ModuleOp> moduleOf(const std::string &name);
+  /// A line for each instance of a function.
+  std::vector<std::string> instancesOf(const std::string &name) const;
 
   // IRGenHost
   const TypeDesc *global(const std::string &name) override;
@@ -98,6 +129,8 @@ private:
   bool executeAll(const ast::Module &module);
   bool executeJoined(llvm::ArrayRef<const ast::Stmt *> statements);
   bool runTop(std::shared_ptr<CompiledModule> module, const TopLevel &top);
+  std::shared_ptr<CompiledModule> prepare(llvm::ArrayRef<const ast::Stmt *> statements, TopLevel &top, bool always, bool *generated);
+  const ast::Module *parseStatement(const std::string &text);
   void reportRuntimeError(const rt::Error &error, llvm::ArrayRef<mlir::Location> chain);
   SourceRange rangeOf(mlir::Location location, bool whole = false);
   void showRemarks();
@@ -126,6 +159,20 @@ private:
   rt::RandomState randomState;
   unsigned counter = 0;
   Evaluator *runningEvaluator = nullptr;
+  /// What an input changed: the state before it.
+  struct Change {
+    std::map<std::string, std::optional<rt::Value>> values;
+    std::map<std::string, TypeDesc> types;
+    std::map<std::string, const ast::Function *> functions;
+    std::map<std::string, const ast::Struct *> structures;
+  };
+  void takeBack(Change &change);
+  void remember(std::map<std::string, std::optional<rt::Value>> &changes);
+  std::vector<Change> past;      ///< of the inputs of the prompt, the newest last
+  std::map<std::string, std::optional<rt::Value>> statementChanges; ///< what `journal` points to
+  Outcome runText(std::string name, std::string text, ParseOptions options);
+  Change *recording = nullptr;   ///< of the input that runs
+  TypeDesc shownType;
 };
 
 } // namespace toy

@@ -5,6 +5,7 @@
 
 #include "runtime/Error.h"
 #include "runtime/Memory.h"
+#include "runtime/Parallel.h"
 #include "runtime/Scalar.h"
 
 #include <fmt/format.h>
@@ -52,7 +53,10 @@ template <typename T> bool isNan(T x) {
 template <typename T> std::vector<int64_t> order(const T *data, int64_t n, int64_t stride, bool descending) {
   std::vector<int64_t> index(n);
   std::iota(index.begin(), index.end(), 0);
+  unsigned comparisons = 0;
   std::stable_sort(index.begin(), index.end(), [&](int64_t i, int64_t j) {
+    if (++comparisons % (1 << 16) == 0)
+      poll();
     T a = data[i * stride], b = data[j * stride];
     if (isNan(a) || isNan(b))
       return !isNan(a) && isNan(b);

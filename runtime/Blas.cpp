@@ -45,19 +45,19 @@ BlasOperand<T> prepare(const T *data, int64_t rows, int64_t columns, const Matri
   return {scratch.data(), CblasNoTrans, std::max<int64_t>(columns, 1)};
 }
 
-void call(int64_t m, int64_t n, int64_t k, float alpha, BlasOperand<float> a, BlasOperand<float> b, float beta, float *c) {
-  openBlas().sgemm(CblasRowMajor, a.flag, b.flag, m, n, k, alpha, a.data, a.leading, b.data, b.leading, beta, c, n);
+void call(int64_t m, int64_t n, int64_t k, float alpha, BlasOperand<float> a, BlasOperand<float> b, float beta, float *c, int64_t leading) {
+  openBlas().sgemm(CblasRowMajor, a.flag, b.flag, m, n, k, alpha, a.data, a.leading, b.data, b.leading, beta, c, leading);
 }
-void call(int64_t m, int64_t n, int64_t k, double alpha, BlasOperand<double> a, BlasOperand<double> b, double beta, double *c) {
-  openBlas().dgemm(CblasRowMajor, a.flag, b.flag, m, n, k, alpha, a.data, a.leading, b.data, b.leading, beta, c, n);
+void call(int64_t m, int64_t n, int64_t k, double alpha, BlasOperand<double> a, BlasOperand<double> b, double beta, double *c, int64_t leading) {
+  openBlas().dgemm(CblasRowMajor, a.flag, b.flag, m, n, k, alpha, a.data, a.leading, b.data, b.leading, beta, c, leading);
 }
 void call(int64_t m, int64_t n, int64_t k, std::complex<float> alpha, BlasOperand<std::complex<float>> a,
-          BlasOperand<std::complex<float>> b, std::complex<float> beta, std::complex<float> *c) {
-  openBlas().cgemm(CblasRowMajor, a.flag, b.flag, m, n, k, &alpha, a.data, a.leading, b.data, b.leading, &beta, c, n);
+          BlasOperand<std::complex<float>> b, std::complex<float> beta, std::complex<float> *c, int64_t leading) {
+  openBlas().cgemm(CblasRowMajor, a.flag, b.flag, m, n, k, &alpha, a.data, a.leading, b.data, b.leading, &beta, c, leading);
 }
 void call(int64_t m, int64_t n, int64_t k, std::complex<double> alpha, BlasOperand<std::complex<double>> a,
-          BlasOperand<std::complex<double>> b, std::complex<double> beta, std::complex<double> *c) {
-  openBlas().zgemm(CblasRowMajor, a.flag, b.flag, m, n, k, &alpha, a.data, a.leading, b.data, b.leading, &beta, c, n);
+          BlasOperand<std::complex<double>> b, std::complex<double> beta, std::complex<double> *c, int64_t leading) {
+  openBlas().zgemm(CblasRowMajor, a.flag, b.flag, m, n, k, &alpha, a.data, a.leading, b.data, b.leading, &beta, c, leading);
 }
 
 void callVector(CBLAS_TRANSPOSE flag, int64_t m, int64_t n, float alpha, BlasOperand<float> a, const float *x, int64_t step, float beta, float *y) {
@@ -102,7 +102,9 @@ template <typename T>
 void plain(int64_t m, int64_t n, int64_t k, const T *a, const MatrixOperand &ao, const T *b, const MatrixOperand &bo, T *c) {
   std::fill_n(c, m * n, T(0));
   bool ca = ao.conjugate, cb = bo.conjugate;
-  for (int64_t i = 0; i < m; ++i)
+  for (int64_t i = 0; i < m; ++i) {
+    if (n * k > 1 << 20)
+      poll();
     for (int64_t p = 0; p < k; ++p) {
       T x = a[i * ao.rowStride + p * ao.columnStride];
       if (ca)
@@ -119,6 +121,7 @@ void plain(int64_t m, int64_t n, int64_t k, const T *a, const MatrixOperand &ao,
           c[i * n + j] += x * y;
       }
     }
+  }
 }
 
 template <typename T>
@@ -135,7 +138,20 @@ void one(int64_t m, int64_t n, int64_t k, double alpha, const T *a, const Matrix
     if (n > 1 && m == 1 && tryVector(true, k, n, T(alpha), b, bo, a, ao.columnStride, ao.conjugate, T(beta), c))
       return;
     std::vector<T> scratchA, scratchB;
-    call(m, n, k, T(alpha), prepare(a, m, k, ao, scratchA), prepare(b, k, n, bo, scratchB), T(beta), c);
+    BlasOperand<T> x = prepare(a, m, k, ao, scratchA), y = prepare(b, k, n, bo, scratchB);
+    // Long products are cut into tiles, and Ctrl-C is looked for between them.
+    int64_t tile = std::max(m, n);
+    if (constexpr int64_t weight = isComplexType<T> ? 4 : 1; double(m) * n * k * weight > double(int64_t(1) << 33))
+      tile = std::max<int64_t>(256, static_cast<int64_t>(std::sqrt(double(int64_t(1) << 31) / (double(k) * weight))) / 64 * 64);
+    for (int64_t i = 0; i < m; i += tile)
+      for (int64_t j = 0; j < n; j += tile) {
+        if (tile < m || tile < n)
+          poll();
+        BlasOperand<T> rows = x, columns = y;
+        rows.data += i * (x.flag == CblasNoTrans ? x.leading : 1);
+        columns.data += j * (y.flag == CblasNoTrans ? 1 : y.leading);
+        call(std::min(tile, m - i), std::min(tile, n - j), k, T(alpha), rows, columns, T(beta), c + i * n + j, n);
+      }
   }
 }
 
@@ -168,9 +184,11 @@ void batched(int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, 
   double work = double(m) * n * k;
   if (count > 1 && work < 1 << 18 && threads() > 1) { // many small products: over the batch, each on one thread
     openBlas();
-    setBlasThreads(1);
+    struct OneThread {
+      OneThread() { setBlasThreads(1); }
+      ~OneThread() { setBlasThreads(threads()); }
+    } oneThread;
     parallelFor(count, std::max<int64_t>(1, (1 << 16) / std::max(work, 1.0)), body, &context);
-    setBlasThreads(threads());
   } else
     body(&context, 0, count);
 }

@@ -7,6 +7,7 @@
 #include "runtime/Error.h"
 #include "runtime/Format.h"
 #include "runtime/Memory.h"
+#include "runtime/Parallel.h"
 #include "support/Half.h"
 
 #include <fmt/format.h>
@@ -107,7 +108,8 @@ TensorRef readCsv(Bytes &file) {
     if (columns >= 0 && fields != columns)
       bad(std::to_string(fields) + " numbers, the lines before have " + std::to_string(columns));
     columns = fields;
-    ++rows;
+    if (++rows % 1024 == 0)
+      poll();
   }
   TensorRef out(newTensor(isComplex ? DType::C128 : DType::F64, std::vector<int64_t>{rows, std::max<int64_t>(columns, 0)}));
   for (size_t i = 0; i < values.size(); ++i)
@@ -136,6 +138,8 @@ std::string csvText(const std::string &path, const Tensor &t) {
       out += realText(part(2 * i), single) + (std::signbit(part(2 * i + 1)) ? "-" : "+") + realText(std::fabs(part(2 * i + 1)), single) + "j";
     }
     out += (i + 1) % columns == 0 ? '\n' : ',';
+    if (i % 4096 == 0)
+      poll();
   }
   return out;
 }

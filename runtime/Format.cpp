@@ -167,9 +167,13 @@ private:
       auto each = [&](auto &&f) {
         for (int64_t i : shown) {
           auto z = partsOf(t.dtype, element(i));
-          f(z.real());
-          if (isComplex(t.dtype))
-            f(z.imag());
+          if (isComplex(t.dtype) && options.polar)
+            f(std::abs(z));
+          else {
+            f(z.real());
+            if (isComplex(t.dtype))
+              f(z.imag());
+          }
         }
       };
       each([&](double x) {
@@ -184,6 +188,10 @@ private:
       style.decimals = std::min(style.decimals, style.scientific ? options.precision - 1 : options.precision);
       for (size_t k = 0; k < shown.size(); ++k) {
         auto z = partsOf(t.dtype, element(shown[k]));
+        if (isComplex(t.dtype) && options.polar) {
+          texts[k] = style.part(std::abs(z)) + fmt::format("∠{:.{}f}°", std::arg(z) * (180 / M_PI), std::min(options.precision, 2));
+          continue;
+        }
         texts[k] = style.part(z.real());
         if (isComplex(t.dtype)) {
           if (!std::signbit(z.imag()) || std::isnan(z.imag()))
@@ -254,6 +262,13 @@ private:
 
 std::string format(const Tensor &tensor, const PrintOptions &options) {
   std::string out;
+  if (tensor.rank == 0 && isComplex(tensor.dtype) && options.polar && !options.full()) {
+    auto z = partsOf(tensor.dtype, tensor.data);
+    appendFloat(out, std::abs(z), tensor.dtype == DType::C64);
+    out += "∠";
+    appendFloat(out, std::arg(z) * (180 / M_PI), tensor.dtype == DType::C64);
+    return out + "°";
+  }
   if (tensor.rank == 0) {
     appendElement(out, tensor.dtype, tensor.data, options.full());
     return out;

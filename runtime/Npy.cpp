@@ -5,6 +5,7 @@
 
 #include "runtime/Error.h"
 #include "runtime/Memory.h"
+#include "runtime/Parallel.h"
 
 #include <fmt/format.h>
 
@@ -59,7 +60,12 @@ void writeAtomically(const std::string &path, std::string_view text, const void 
     refuse();
   auto writeAll = [&](const char *at, int64_t count) {
     while (count > 0) {
-      ssize_t n = ::write(descriptor, at, count);
+      if (interruptFlag()) { // the new file is dropped, the old one stays
+        ::close(descriptor);
+        ::unlink(temporary.c_str());
+        poll();
+      }
+      ssize_t n = ::write(descriptor, at, std::min<int64_t>(count, 1 << 24));
       if (n < 0 && errno == EINTR)
         continue;
       if (n < 0)

@@ -10,6 +10,7 @@
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <memory>
@@ -34,10 +35,18 @@ int threads() {
 }
 
 void parallelFor(int64_t n, int64_t grain, void (*body)(void *, int64_t, int64_t), void *context) {
-  if (n <= grain || threads() == 1)
+  if (n <= grain)
     return body(context, 0, n);
-  tbb::parallel_for(tbb::blocked_range<int64_t>(0, n, std::max<int64_t>(grain, n / (4 * threads()))),
-                    [&](const tbb::blocked_range<int64_t> &r) { body(context, r.begin(), r.end()); });
+  auto piece = [&](int64_t begin, int64_t end) { // what Ctrl-C makes useless is not begun
+    if (!interrupted.load(std::memory_order_relaxed))
+      body(context, begin, end);
+  };
+  if (int64_t step = std::max(grain, n / 64); threads() == 1)
+    for (int64_t begin = 0; begin < n; begin += step)
+      piece(begin, std::min(begin + step, n));
+  else
+    tbb::parallel_for(tbb::blocked_range<int64_t>(0, n, std::max<int64_t>(grain, n / (16 * threads()))), [&](const tbb::blocked_range<int64_t> &r) { piece(r.begin(), r.end()); });
+  poll();
 }
 
 int64_t streamSteps(int64_t bytes, int64_t stepBytes) { return bytes < streamBytes || stepBytes > streamPiece ? 0 : streamPiece / stepBytes; }

@@ -148,10 +148,11 @@ def main():
         import libraries
         import matrix
         import numerics
+        import prompt
         import recognition
         import scenarios
         import generator.random_programs as random_programs
-        for name, function in [*cases.all_cases(), *operators.all_cases(), *recognition.all_cases(), *functions.all_cases(), *scenarios.all_cases(), *libraries.all_cases(), *matrix.all_cases(), *numerics.all_cases(), *indexing.all_cases(), *files.all_cases()]:
+        for name, function in [*cases.all_cases(), *operators.all_cases(), *recognition.all_cases(), *functions.all_cases(), *scenarios.all_cases(), *libraries.all_cases(), *matrix.all_cases(), *numerics.all_cases(), *prompt.all_cases(), *indexing.all_cases(), *files.all_cases()]:
             jobs.append((name, pool.submit(function, toy)))
         for name, function in op_examples.all_cases(opt):
             jobs.append((name, pool.submit(function, toy)))

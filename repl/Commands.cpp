@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The commands of the prompt.
+#include "repl/Commands.h"
+
+#include "repl/Graph.h"
+#include "repl/Session.h"
+#include "runtime/Error.h"
+#include "runtime/Format.h"
+#include "runtime/Io.h"
+#include "runtime/Memory.h"
+#include "runtime/Output.h"
+#include "runtime/Parallel.h"
+
+#include "llvm/TargetParser/Host.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <unistd.h>
+
+namespace toy {
+namespace {
+
+std::string trimmed(const std::string &text) {
+  size_t begin = text.find_first_not_of(" \t\n"), end = text.find_last_not_of(" \t\n");
+  return begin == text.npos ? "" : text.substr(begin, end - begin + 1);
+}
+
+std::pair<std::string, std::string> firstWord(const std::string &text) {
+  size_t space = text.find_first_of(" \t");
+  return {text.substr(0, space), space == text.npos ? "" : trimmed(text.substr(space))};
+}
+
+bool refuse(Session &session, DiagId id, std::vector<std::string> args) {
+  session.getDiagnostics().report(id, {}, std::move(args));
+  session.showDiagnostics();
+  return false;
+}
+
+std::string duration(double seconds) {
+  return seconds < 1e-6 ? fmt::format("{:.0f} ns", seconds * 1e9) : seconds < 1e-3 ? fmt::format("{:.3g} us", seconds * 1e6) : seconds < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.3g} s", seconds);
+}
+
+std::string magnitude(double x, const char *unit) {
+  for (const char *prefix : {"", "k", "M", "G"})
+    if (x < 1000 || *prefix == 'G')
+      return fmt::format("{:.3g} {}{}", x, prefix, unit);
+    else
+      x /= 1000;
+  return "";
+}
+
+using Handler = void (Prompt::*)(const std::string &);
+constexpr std::pair<const char *, Handler> handlers[] = {
+#define TOY_COMMAND(NAME, ARGUMENT, HANDLER, HELP) {#NAME, &Prompt::HANDLER},
+#include "repl/Commands.def"
+};
+
+} // namespace
+
+const std::vector<CommandInfo> &commandTable() {
+  static const std::vector<CommandInfo> table = {
+#define TOY_COMMAND(NAME, ARGUMENT, HANDLER, HELP) {#NAME, ARGUMENT, HELP},
+#include "repl/Commands.def"
+  };
+  return table;
+}
+
+bool Prompt::run(const std::string &line) {
+  if (line.starts_with("?")) {
+    help(trimmed(line.substr(1)));
+    return true;
+  }
+  if (!line.starts_with(":"))
+    return false;
+  if (line.starts_with(":!")) {
+    rt::flushOutput();
+    int status = std::system(line.c_str() + 2);
+    if (status != 0)
+      rt::output(fmt::format("[status {}]\n", WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status)));
+    return true;
+  }
+  auto [name, argument] = firstWord(line.substr(1));
+  std::vector<std::string> names;
+  for (auto &[known, handler] : handlers) {
+    names.push_back(known);
+    if (name == known) {
+      try {
+        (this->*handler)(argument);
+      } catch (rt::Error &e) {
+        refuse(session, e.id, e.args);
+      }
+      return true;
+    }
+  }
+  Diagnostic &d = session.getDiagnostics().report(DiagId::UnknownCommand, {}, {":" + name});
+  if (auto near = suggest(name, names))
+    d.withHelp("did you mean `:" + *near + "`?");
+  session.showDiagnostics();
+  return true;
+}
+
+void Prompt::runText(const std::string &name, const std::string &text) {
+  auto before = session.phaseMs;
+  session.run(name, text, {true});
+  if (!showTime)
+    return;
+  rt::flushOutput();
+  double total = 0;
+  std::string parts;
+  for (auto &[phase, ms] : session.phaseMs)
+    if (double spent = ms - before[phase]; spent > 0.0005) {
+      parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", phase, duration(spent / 1e3));
+      total += spent;
+    }
+  std::fprintf(stderr, "%s (%s)\n", duration(total / 1e3).c_str(), parts.c_str());
+}
+
+void Prompt::help(const std::string &topic) {
+  if (topic.empty()) {
+    for (const CommandInfo &c : commandTable())
+      rt::output(fmt::format("  :{:<27} {}\n", c.name + " " + c.argument, c.help));
+    rt::output("  :!COMMAND                    runs a command of the system\n"
+               "  ?TOPIC                       the documentation of a function, operator, keyword, command or error code\n"
+               "  ?\"TEXT\"                      everything whose documentation has a text\n"
+               "Keys: Tab completes (also \\alpha), Up recalls what begins like the line, Ctrl-R searches, Ctrl-C drops the line or stops what runs.\n");
+    return;
+  }
+  if (topic.size() > 2 && topic.front() == '"' && topic.back() == '"') {
+    std::string found = apropos(topic.substr(1, topic.size() - 2));
+    rt::output(found.empty() ? "nothing is known about " + topic + "\n" : found);
+    return;
+  }
+  std::string text = helpOn(topic, &session);
+  if (text.empty())
+    refuse(session, DiagId::UnknownTopic, {topic});
+  else
+    rt::output(text);
+}
+
+void Prompt::type(const std::string &text) {
+  if (const TypeDesc *type = session.typeOf(text))
+    rt::output(type->str() + "\n");
+  session.showDiagnostics();
+}
+
+void Prompt::vars(const std::string &) {
+  for (auto &[name, type] : session.variables())
+    rt::output(fmt::format("{}: {}\n", name, type));
+}
+
+void Prompt::time(const std::string &text) {
+  bool before = std::exchange(showTime, true);
+  runText(fmt::format("<time {}>", ++counter), text);
+  showTime = before;
+}
+
+void Prompt::bench(const std::string &text) {
+  Session::Benchmark b;
+  bool ok = session.benchmark(text, 0.5, b);
+  session.showDiagnostics();
+  if (!ok)
+    return;
+  std::vector<double> sorted = b.seconds;
+  std::sort(sorted.begin(), sorted.end());
+  double median = sorted[sorted.size() / 2];
+  std::vector<double> deviation;
+  for (double s : sorted)
+    deviation.push_back(std::fabs(s - median));
+  std::nth_element(deviation.begin(), deviation.begin() + deviation.size() / 2, deviation.end());
+  rt::output(fmt::format("compile {}\nrun     {} median, {} smallest, {} spread (median absolute deviation), {} runs\n", duration(b.compileMs / 1e3), duration(median), duration(sorted[0]),
+                         duration(deviation[deviation.size() / 2]), sorted.size()));
+  if (b.flops > 0)
+    rt::output(fmt::format("        {:.3g} GFLOP/s ({})\n", b.flops / median / 1e9, magnitude(b.flops, "FLOP")));
+  if (b.bytes > 0)
+    rt::output(fmt::format("        {:.3g} GB/s ({})\n", b.bytes / median / 1e9, magnitude(b.bytes, "B")));
+  rt::output(fmt::format("memory  {} at most so far\n", magnitude(static_cast<double>(b.peakBytes), "B")));
+}
+
+void Prompt::emit(const std::string &arguments) {
+  auto [stage, text] = firstWord(arguments);
+  if (text.empty()) {
+    refuse(session, DiagId::CommandArgument, {":emit", "a stage and a function or an input"});
+    return;
+  }
+  if (stage == "ast" || stage == "tokens") {
+    std::string source = session.definitionOf(text);
+    rt::output(session.frontEnd(stage, source.empty() ? text : source));
+    session.showDiagnostics();
+    return;
+  }
+  auto module = session.moduleOf(text);
+  session.showDiagnostics();
+  if (!module)
+    return;
+  std::string error, out = session.getEngine().emit(*module, stage, error, &session.getDiagnostics().getSources());
+  rt::output(error.empty() ? out : error + "\n");
+}
+
+void Prompt::explain(const std::string &text) {
+  auto module = session.moduleOf(text);
+  session.showDiagnostics();
+  if (!module)
+    return;
+  std::string error, real = session.getEngine().emit(*module, "unpacked", error, &session.getDiagnostics().getSources());
+  bool any = false;
+  for (const RecognitionRemark &r : session.recognition())
+    if (r.file == "<inspect>" || session.isInFunctionOf(text, r.range)) {
+      any = true;
+      std::string place = r.file == "<inspect>" ? "" : fmt::format("{}:{}:{}: ", r.file, r.line, r.column);
+      rt::output(r.kind.empty() ? fmt::format("{}missed: {}\n", place, r.text) : fmt::format("{}recognised {}: {} ({})\n", place, r.kind, r.text, r.strategy));
+    }
+  if (!any)
+    rt::output("no hidden complex arithmetic\n");
+  double flops, bytes;
+  session.cost(*module, flops, bytes);
+  if (flops > 0)
+    rt::output(fmt::format("cost: {}{}\n", magnitude(flops, "FLOP"), bytes > 0 ? ", " + magnitude(bytes, "B") + " of operands and results" : ""));
+  std::string kernels = session.getEngine().kernelsOf(*module, error);
+  if (!kernels.empty())
+    rt::output("kernels:\n" + kernels);
+  rt::output("as real operations:\n" + (error.empty() ? real : error + "\n"));
+}
+
+void Prompt::graph(const std::string &arguments) {
+  auto [name, path] = firstWord(arguments);
+  size_t space = arguments.find_last_of(" \t"); // the input may hold blanks
+  if (space != arguments.npos) {
+    name = trimmed(arguments.substr(0, space));
+    path = trimmed(arguments.substr(space));
+  }
+  if (path.empty()) {
+    refuse(session, DiagId::CommandArgument, {":graph", "a function or an input, and a file"});
+    return;
+  }
+  auto module = session.moduleOf(name);
+  session.showDiagnostics();
+  if (!module)
+    return;
+  std::string dot = graphText(*module, session.getEngine());
+  bool drawn = false;
+  if (!path.ends_with(".dot") && std::system("command -v dot >/dev/null 2>&1") == 0) {
+    std::string scratch = path + ".dot";
+    rt::writeAtomically(scratch, dot, nullptr, 0);
+    std::string format = std::filesystem::path(path).extension().string();
+    std::string command = fmt::format("dot -T{} '{}' -o '{}'", format.empty() ? "svg" : format.substr(1), scratch, path);
+    drawn = path.find('\'') == path.npos && std::system(command.c_str()) == 0;
+    if (drawn)
+      std::filesystem::remove(scratch);
+  }
+  if (!drawn) {
+    if (!path.ends_with(".dot"))
+      path += ".dot";
+    rt::writeAtomically(path, dot, nullptr, 0);
+  }
+  rt::output(path + "\n");
+}
+
+void Prompt::guards(const std::string &name) {
+  if (!session.function(name)) {
+    refuse(session, DiagId::UnknownTopic, {name});
+    return;
+  }
+  std::vector<std::string> lines = session.instancesOf(name);
+  if (lines.empty())
+    rt::output(name + " was not called yet\n");
+  for (const std::string &line : lines)
+    rt::output(line + ": chosen by the types of the arguments; declared sizes are checked on entry, no guards\n");
+}
+
+void Prompt::recompiles(const std::string &) {
+  for (const CompileRecord &c : session.compiles)
+    rt::output(fmt::format("{}: {}, {}\n", c.function, c.reason, duration(c.milliseconds / 1e3)));
+}
+
+void Prompt::device(const std::string &) {
+  rt::output(fmt::format("cpu: {}, {} thread{}\n", llvm::sys::getHostCPUName().str(), rt::threads(), rt::threads() == 1 ? "" : "s"));
+}
+
+void Prompt::load(const std::string &path) {
+  if (path.empty()) {
+    refuse(session, DiagId::CommandArgument, {":load", "a file"});
+    return;
+  }
+  rt::InputFile file(path);
+  std::string text(file.size(), '\0');
+  file.read(text.data(), file.size(), 0);
+  lastFile = path;
+  session.run(path, std::move(text), {});
+}
+
+void Prompt::reload(const std::string &) {
+  if (lastFile.empty())
+    refuse(session, DiagId::CommandArgument, {":reload", "a file that was loaded before"});
+  else
+    load(lastFile);
+}
+
+void Prompt::edit(const std::string &name) {
+  std::string definition = session.definitionOf(name), path = name;
+  bool scratch = name.empty() || !definition.empty() || !name.ends_with(".toy");
+  if (scratch) {
+    path = (std::filesystem::temp_directory_path() / fmt::format("toy-{}.toy", getpid())).string();
+    rt::writeAtomically(path, definition.empty() && !name.empty() ? "def " + name + "(x) {\n  return x;\n}\n" : definition, nullptr, 0);
+  }
+  const char *visual = std::getenv("VISUAL"), *editor = std::getenv("EDITOR");
+  std::string command = visual && *visual ? visual : editor && *editor ? editor : "vi";
+  rt::flushOutput();
+  if (std::system((command + " '" + path + "'").c_str()) != 0)
+    refuse(session, DiagId::CommandArgument, {":edit", "an editor that ends well; $EDITOR is `" + command + "`"});
+  else {
+    std::string before = lastFile;
+    load(path);
+    if (scratch)
+      lastFile = before;
+  }
+  if (scratch)
+    std::filesystem::remove(path);
+}
+
+void Prompt::save(const std::string &path) {
+  if (path.empty())
+    refuse(session, DiagId::CommandArgument, {":save", "a file"});
+  else
+    session.saveScript(path);
+}
+
+void Prompt::undo(const std::string &) {
+  if (!session.undo())
+    rt::output("nothing to undo\n");
+}
+
+void Prompt::reset(const std::string &) { session.reset(); }
+
+void Prompt::set(const std::string &arguments) {
+  auto [name, value] = firstWord(arguments);
+  rt::PrintOptions &o = rt::printOptions();
+  if (name.empty()) {
+    rt::output(fmt::format("precision {}\nwidth {}\nedge {}\nformat {}\ntime {}\n", o.precision == 0 ? "full" : std::to_string(o.precision), o.width, o.edge, o.polar ? "polar" : "rect", showTime ? "on" : "off"));
+    return;
+  }
+  bool digits = !value.empty() && value.size() < 6 && value.find_first_not_of("0123456789") == value.npos;
+  int number = digits ? std::stoi(value) : -1;
+  if (name == "precision" && (value == "full" || (number >= 1 && number <= 17)))
+    o.precision = value == "full" ? 0 : number;
+  else if (name == "width" && number >= 20)
+    o.width = number;
+  else if (name == "edge" && number >= 1)
+    o.edge = number;
+  else if (name == "format" && (value == "rect" || value == "polar"))
+    o.polar = value == "polar";
+  else if (name == "time" && (value == "on" || value == "off"))
+    showTime = value == "on";
+  else {
+    std::vector<std::string> names = {"precision", "width", "edge", "format", "time"};
+    bool known = std::find(names.begin(), names.end(), name) != names.end();
+    Diagnostic &d = session.getDiagnostics().report(known ? DiagId::OptionValue : DiagId::UnknownOption, {}, known ? std::vector<std::string>{name, value} : std::vector<std::string>{name});
+    if (auto near = suggest(name, names); near && !known)
+      d.withHelp("did you mean `:set " + *near + "`?");
+    session.showDiagnostics();
+  }
+}
+
+} // namespace toy

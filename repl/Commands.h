@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The commands of the prompt, and the help of everything that has a name.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace toy {
+class Session;
+
+/// What commands act on besides the session.
+struct Prompt {
+  explicit Prompt(Session &session) : session(session) {}
+  Session &session;
+  bool leave = false;
+  bool showTime = false;    ///< after every input
+  std::string lastFile;     ///< of :load
+
+  /// Runs `:name argument`, `?topic` or `:!command`; false when the line is not a command.
+  bool run(const std::string &line);
+
+  // Handlers of Commands.def.
+  void help(const std::string &topic);
+  void type(const std::string &text);
+  void vars(const std::string &);
+  void time(const std::string &text);
+  void bench(const std::string &text);
+  void emit(const std::string &arguments);
+  void explain(const std::string &text);
+  void graph(const std::string &arguments);
+  void guards(const std::string &name);
+  void recompiles(const std::string &);
+  void device(const std::string &);
+  void load(const std::string &path);
+  void reload(const std::string &);
+  void edit(const std::string &name);
+  void save(const std::string &path);
+  void undo(const std::string &);
+  void reset(const std::string &);
+  void set(const std::string &arguments);
+  void quit(const std::string &) { leave = true; }
+  /// Runs a text of the prompt under a name for messages.
+  void runText(const std::string &name, const std::string &text);
+
+private:
+  int counter = 0;
+};
+
+struct CommandInfo {
+  std::string name, argument, help;
+};
+const std::vector<CommandInfo> &commandTable();
+/// The documentation of a function, operator, keyword, command or error code; empty when there is none. `session` may have functions of its own.
+std::string helpOn(const std::string &topic, Session *session);
+/// Topics whose name or documentation holds a text, a line each.
+std::string apropos(const std::string &text);
+/// An example of a function or operator and what it prints.
+struct Example {
+  std::string name, input, output;
+};
+const std::vector<Example> &examples();
+
+} // namespace toy

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Documentation of everything that has a name, from the tables that define it.
+#include "irgen/IRGen.h"
+#include "repl/Commands.h"
+#include "repl/Session.h"
+
+#include <fmt/format.h>
+
+namespace toy {
+namespace {
+
+struct Word {
+  const char *name, *doc;
+};
+/// Operators, statements and constants; functions document themselves.
+constexpr Word words[] = {
+    {"+", "a + b: sum, element by element with broadcasting; strings are joined. A real operand of a complex sum adds to the real part only."},
+    {"-", "a - b: difference; -a: negation of every part, also of zeros."},
+    {"*", "a * b: product, element by element with broadcasting. Complex: ac-bd, ad+bc, each product rounded."},
+    {"/", "a / b: quotient; integers give f64. Complex quotients never over- or underflow on the way."},
+    {"//", "a // b: quotient rounded down; integer divisor 0 is an error."},
+    {"%", "a % b: remainder with the divisor's sign."},
+    {"@", "a @ b: matrix product with NumPy's rank rules; never conjugates. Leading axes are batches, vectors are rows or columns."},
+    {"**", "a ** b: power, from right to left; -x**2 is -(x**2)."},
+    {"'", "x': the adjoint, the conjugate transpose of the last two axes. x.T only transposes, x.H is the same as x'."},
+    {"==", "a == b, a != b: equality, element by element; complex: of both parts."},
+    {"<", "a < b, <=, >, >=: order of real values, element by element; complex values are not ordered."},
+    {"and", "a and b, a or b: on bool, element by element; scalars stop as soon as the result is known."},
+    {"or", "a and b, a or b: on bool, element by element; scalars stop as soon as the result is known."},
+    {"not", "not a: logical not of bool."},
+    {"[]", "x[i], x[a:b:s], x[..., newaxis], x[mask], x[i64([…])]: indices count from 0, negative from the end, and are checked."},
+    {"if", "if c { … } else if d { … } else { … }: c is one bool; use any(x) or all(x) for tensors."},
+    {"while", "while c { … }: runs while the data say so; break and continue work."},
+    {"for", "for i in range(a, b, step) { … }, for row in x { … }"},
+    {"def", "def f(x, w: f32[N, 64], eps = 1e-5) -> f32[N] where N > 0 { … }: generic over dtypes and sizes; names of sizes compile once for all."},
+    {"var", "var x = e;  var x: c64[N] = e;  var a<2, 3> = e;  var (q, r) = f(x);"},
+    {"return", "return e;  return (a, b);"},
+    {"struct", "struct P { var x; var y; }  P p = {1, 2};  p.x"},
+    {"assert", "assert c, \"text\": an error with the text unless c holds."},
+    {"import", "import \"file.toy\": functions and structs of a file, relative to this one."},
+    {"extern", "extern def f(x: c64[N]) -> c64[N] from \"libmine.so\" symbol \"f_v1\": a function of a shared library (runtime/toy_extern.h)."},
+    {"pi", "3.141592653589793"}, {"inf", "infinity"}, {"nan", "not a number"},
+    {"ans", "the last value that the prompt showed"},
+    {"args", "the script's arguments, strings: len(args), args[0]"},
+    {"i", "2i and 2j are imaginary numbers; 1+2i is one complex constant."},
+};
+
+std::string exampleOf(const std::string &name) {
+  std::string out;
+  for (const Example &e : examples())
+    if (e.name == name) {
+      out += "\n  toy> " + e.input + "\n";
+      for (size_t at = 0; at < e.output.size();) {
+        size_t end = std::min(e.output.find('\n', at), e.output.size());
+        out += "  " + e.output.substr(at, end - at) + "\n";
+        at = end + 1;
+      }
+    }
+  return out;
+}
+
+} // namespace
+
+const std::vector<Example> &examples() {
+  static const std::vector<Example> all = {
+#define TOY_EXAMPLE(NAME, INPUT, OUTPUT) {NAME, INPUT, OUTPUT},
+#include "repl/Examples.def"
+  };
+  return all;
+}
+
+std::string helpOn(const std::string &topic, Session *session) {
+  std::string out;
+  if (session) {
+    if (const ast::Function *f = session->function(topic)) {
+      std::string definition = session->definitionOf(topic);
+      size_t at = definition.find("def ");
+      out += definition.substr(at, definition.find('{', at) - at) + "\n  " + (f->doc.empty() ? "(no docstring: write `##` lines above the def)" : f->doc) + "\n";
+      for (const std::string &line : session->instancesOf(topic))
+        out += "  compiled: " + line + "\n";
+      return out;
+    }
+    for (auto &[name, type] : session->variables())
+      if (name == topic)
+        return name + ": " + type + "\n";
+  }
+  for (const BuiltinInfo &info : allBuiltins())
+    if (info.name == topic)
+      out += fmt::format("{}({})\n  {}\n", info.name, info.parameters, info.doc);
+  std::string plain = topic == "!=" ? "==" : topic == "<=" || topic == ">" || topic == ">=" ? "<" : topic == "else" ? "if" : topic == "j" ? "i" : topic == ".T" || topic == ".H" ? "'" : topic;
+  for (const Word &word : words)
+    if (word.name == plain)
+      out += (out.empty() ? std::string() : "\n") + fmt::format("{}\n  {}\n", topic, word.doc);
+  if (!out.empty())
+    return out + exampleOf(plain);
+  if (auto dtype = dtypeNamed(topic))
+    return fmt::format("{}: a dtype of {} byte{}; {}(x) converts\n", topic, sizeOf(*dtype), sizeOf(*dtype) == 1 ? "" : "s", topic);
+  std::string command = topic.starts_with(":") ? topic.substr(1) : topic;
+  for (const CommandInfo &c : commandTable())
+    if (c.name == command)
+      return fmt::format(":{} {}\n  {}\n", c.name, c.argument, c.help);
+  if (auto id = findDiagnostic(topic)) {
+    const DiagInfo &info = infoOf(*id);
+    return fmt::format("{}: {}\n  {}\n", info.code, info.format, info.explanation);
+  }
+  return "";
+}
+
+std::string apropos(const std::string &text) {
+  std::string out;
+  auto add = [&](const std::string &name, const std::string &doc) {
+    if ((name + " " + doc).find(text) != std::string::npos)
+      out += fmt::format("  {:<18} {}\n", name, doc);
+  };
+  for (const BuiltinInfo &info : allBuiltins())
+    add(info.name, info.doc);
+  for (const Word &word : words)
+    add(word.name, word.doc);
+  for (const CommandInfo &c : commandTable())
+    add(":" + c.name, c.help);
+  for (DiagId id : allDiagnostics())
+    add(std::string(infoOf(id).code), std::string(infoOf(id).format));
+  return out;
+}
+
+} // namespace toy

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// One pass over the characters; nothing here parses, so that unfinished text has colours too.
+#include "repl/Highlight.h"
+
+#include "irgen/IRGen.h"
+#include "repl/Commands.h"
+#include "repl/Session.h"
+
+#include <algorithm>
+#include <cwchar>
+#include <filesystem>
+#include <set>
+
+namespace toy {
+namespace {
+
+constexpr std::string_view keywords[] = {"and", "assert", "break", "continue", "def", "else", "extern", "false", "for", "if", "import", "in", "not", "or", "print", "return", "struct", "true", "var", "where", "while"};
+
+bool isWordStart(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80); }
+bool isWord(char c) { return isWordStart(c) || std::isdigit(static_cast<unsigned char>(c)); }
+bool isKeyword(std::string_view word) { return std::find(std::begin(keywords), std::end(keywords), word) != std::end(keywords); }
+
+const std::set<std::string> &builtinNames() {
+  static const std::set<std::string> names = [] {
+    std::set<std::string> out;
+    for (const BuiltinInfo &info : allBuiltins())
+      out.insert(info.name);
+    return out;
+  }();
+  return names;
+}
+
+/// The end of a string literal that begins at `at`.
+size_t stringEnd(std::string_view text, size_t at) {
+  for (size_t i = at + 1; i < text.size(); ++i)
+    if (text[i] == '\\')
+      ++i;
+    else if (text[i] == '"')
+      return i + 1;
+    else if (text[i] == '\n')
+      return i;
+  return text.size();
+}
+
+/// Positions of brackets outside strings and comments, with the partner of each (npos: none).
+std::vector<std::pair<size_t, size_t>> brackets(std::string_view text) {
+  std::vector<std::pair<size_t, size_t>> out;
+  std::vector<size_t> open;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (c == '"')
+      i = stringEnd(text, i) - 1;
+    else if (c == '#')
+      i = std::min(text.find('\n', i), text.size()) - 1;
+    else if (c == '(' || c == '[' || c == '{') {
+      open.push_back(out.size());
+      out.emplace_back(i, text.npos);
+    } else if (c == ')' || c == ']' || c == '}') {
+      char wanted = c == ')' ? '(' : c == ']' ? '[' : '{';
+      if (!open.empty() && text[out[open.back()].first] == wanted) {
+        out[open.back()].second = i;
+        out.emplace_back(i, out[open.back()].first);
+        open.pop_back();
+      } else
+        out.emplace_back(i, text.npos);
+    }
+  }
+  return out;
+}
+
+constexpr std::pair<const char *, const char *> symbols[] = {
+    {"alpha", "α"}, {"beta", "β"}, {"gamma", "γ"}, {"delta", "δ"}, {"epsilon", "ε"}, {"zeta", "ζ"}, {"eta", "η"}, {"theta", "θ"}, {"iota", "ι"}, {"kappa", "κ"},
+    {"lambda", "λ"}, {"mu", "μ"}, {"nu", "ν"}, {"xi", "ξ"}, {"omicron", "ο"}, {"pi", "π"}, {"rho", "ρ"}, {"sigma", "σ"}, {"tau", "τ"}, {"upsilon", "υ"}, {"phi", "φ"},
+    {"chi", "χ"}, {"psi", "ψ"}, {"omega", "ω"}, {"Gamma", "Γ"}, {"Delta", "Δ"}, {"Theta", "Θ"}, {"Lambda", "Λ"}, {"Xi", "Ξ"}, {"Pi", "Π"}, {"Sigma", "Σ"},
+    {"Phi", "Φ"}, {"Psi", "Ψ"}, {"Omega", "Ω"}, {"hbar", "ħ"}, {"ell", "ℓ"}};
+
+constexpr std::string_view stages[] = {"asm", "ast", "linalg", "llvm", "recognized", "tokens", "toy", "unpacked"};
+
+std::string signatureOf(const std::string &name, Session &session) {
+  if (const ast::Function *f = session.function(name)) {
+    std::string definition = session.definitionOf(name);
+    size_t open = definition.find('(', definition.find("def ")), close = definition.find('{', open);
+    (void)f;
+    std::string out = definition.substr(open, close == definition.npos ? close : close - open);
+    while (!out.empty() && std::isspace(static_cast<unsigned char>(out.back())))
+      out.pop_back();
+    return out;
+  }
+  for (const BuiltinInfo &info : allBuiltins())
+    if (info.name == name)
+      return "(" + info.parameters + ")";
+  return "";
+}
+
+} // namespace
+
+std::string highlighted(std::string_view text, size_t cursor, Session &session) {
+  size_t marked[2] = {text.npos, text.npos};
+  for (auto &[at, partner] : brackets(text))
+    if (partner != text.npos && (at == cursor || at + 1 == cursor)) {
+      marked[0] = at;
+      marked[1] = partner;
+      if (at + 1 == cursor)
+        break;
+    }
+  std::string out;
+  auto put = [&](const char *colour, size_t begin, size_t end) {
+    if (*colour)
+      out += std::string("\x1b[") + colour + "m";
+    for (size_t i = begin; i < end; ++i)
+      if (i == marked[0] || i == marked[1])
+        out += std::string("\x1b[1;7m") + text[i] + "\x1b[0m";
+      else
+        out += text[i];
+    if (*colour)
+      out += "\x1b[0m";
+  };
+  for (size_t i = 0; i < text.size();) {
+    char c = text[i];
+    size_t end = i + 1;
+    if (c == '"') {
+      end = stringEnd(text, i);
+      put("32", i, end);
+    } else if (c == '#') {
+      end = std::min(text.find('\n', i), text.size());
+      put("2", i, end);
+    } else if (std::isdigit(static_cast<unsigned char>(c)) || (c == '.' && i + 1 < text.size() && std::isdigit(static_cast<unsigned char>(text[i + 1])))) {
+      while (end < text.size() && (isWord(text[end]) || text[end] == '.' || ((text[end] == '+' || text[end] == '-') && (text[end - 1] == 'e' || text[end - 1] == 'E'))))
+        ++end;
+      put(text[end - 1] == 'i' || text[end - 1] == 'j' ? "35" : "36", i, end);
+    } else if (isWordStart(c)) {
+      while (end < text.size() && isWord(text[end]))
+        ++end;
+      std::string word(text.substr(i, end - i));
+      put(isKeyword(word) ? "1;34" : dtypeNamed(word) ? "33" : builtinNames().count(word) || session.function(word) ? "34" : "", i, end);
+    } else
+      put("", i, end);
+    i = end;
+  }
+  return out;
+}
+
+size_t columnsOf(std::string_view text) {
+  size_t columns = 0;
+  for (size_t i = 0; i < text.size();) {
+    unsigned char c = text[i];
+    int length = c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+    uint32_t code = length == 1 ? c : c & (0xff >> (length + 1));
+    for (int k = 1; k < length && i + k < text.size(); ++k)
+      code = code << 6 | (text[i + k] & 0x3f);
+    bool combining = (code >= 0x300 && code < 0x370) || (code >= 0x200b && code <= 0x200f) || code == 0xfe0f;
+    bool wide = (code >= 0x1100 && code <= 0x115f) || (code >= 0x2e80 && code <= 0xa4cf) || (code >= 0xac00 && code <= 0xd7a3) || (code >= 0xf900 && code <= 0xfaff) || (code >= 0xff00 && code <= 0xff60) ||
+                (code >= 0x1f300 && code <= 0x1faff) || (code >= 0x20000 && code <= 0x3fffd);
+    columns += combining ? 0 : wide ? 2 : 1;
+    i += length;
+  }
+  return columns;
+}
+
+std::vector<Completion> completionsAt(std::string_view text, size_t end, Session &session, size_t &begin) {
+  text = text.substr(0, end);
+  std::vector<Completion> out;
+  begin = end;
+  while (begin > 0 && isWord(text[begin - 1]))
+    --begin;
+  std::string word(text.substr(begin));
+  auto add = [&](std::string name, std::string detail) {
+    if (std::string_view(name).starts_with(word))
+      out.push_back({std::move(name), std::move(detail)});
+  };
+  auto sorted = [&] {
+    std::sort(out.begin(), out.end(), [](auto &a, auto &b) { return a.text < b.text; });
+    out.erase(std::unique(out.begin(), out.end(), [](auto &a, auto &b) { return a.text == b.text; }), out.end());
+    return out;
+  };
+  // a path, inside a string or behind a command that takes a file
+  size_t quote = text.npos;
+  for (size_t i = 0; i < text.size(); ++i)
+    if (text[i] == '"') {
+      size_t close = stringEnd(text, i);
+      if (close == text.size() && (close == i + 1 || text[close - 1] != '"')) {
+        quote = i + 1;
+        break;
+      }
+      i = close - 1;
+    }
+  for (std::string_view command : {":load ", ":save ", ":edit "})
+    if (text.starts_with(command))
+      quote = command.size();
+  if (quote != text.npos) {
+    begin = quote;
+    std::string typed(text.substr(quote)), folder = typed.substr(0, typed.find_last_of('/') + 1);
+    if (typed.find_last_of('/') == typed.npos)
+      folder = "";
+    std::error_code failed;
+    for (auto &entry : std::filesystem::directory_iterator(folder.empty() ? "." : folder, failed)) {
+      std::string path = folder + entry.path().filename().string() + (entry.is_directory(failed) ? "/" : "");
+      if (path.starts_with(typed) && (!entry.path().filename().string().starts_with(".") || typed.size() > folder.size()))
+        out.push_back({path, ""});
+    }
+    return sorted();
+  }
+  if (begin > 0 && text[begin - 1] == '\\') {
+    for (auto &[name, symbol] : symbols)
+      if (word == name) {
+        --begin;
+        return {{symbol, ""}};
+      }
+    for (auto &[name, symbol] : symbols)
+      add(name, symbol);
+    return sorted();
+  }
+  if (begin > 0 && text[begin - 1] == ':' && begin == 1) {
+    for (const CommandInfo &c : commandTable())
+      add(c.name, c.argument);
+    return sorted();
+  }
+  if (text.starts_with(":set ") && begin == 5) {
+    for (const char *name : {"precision", "width", "edge", "format", "time"})
+      add(name, "");
+    return sorted();
+  }
+  if (text.starts_with(":emit ") && begin == 6) {
+    for (std::string_view stage : stages)
+      add(std::string(stage), "");
+    return sorted();
+  }
+  if (begin > 1 && text[begin - 1] == '.') { // a member, or a function of the value
+    size_t from = begin - 1;
+    while (from > 0 && isWord(text[from - 1]))
+      --from;
+    std::string base(text.substr(from, begin - 1 - from));
+    if (const TypeDesc *type = session.global(base); type && type->kind == TypeDesc::Struct) {
+      for (size_t i = 0; i < type->names.size(); ++i)
+        add(type->names[i], type->elements[i].str());
+      return sorted();
+    }
+    for (const char *name : {"T", "H", "real", "imag", "shape", "dtype"})
+      add(name, "");
+  } else {
+    for (std::string_view keyword : keywords)
+      add(std::string(keyword), "");
+    for (auto &[name, type] : session.variables())
+      add(name, type);
+    for (int d = 0; d < numDTypes; ++d)
+      add(std::string(nameOf(static_cast<DType>(d))), "dtype");
+    for (const char *name : {"pi", "inf", "nan", "newaxis", "range", "args"})
+      add(name, "");
+  }
+  for (const std::string &name : session.functionNames())
+    add(name, signatureOf(name, session));
+  for (const BuiltinInfo &info : allBuiltins())
+    add(info.name, "(" + info.parameters + ")");
+  return sorted();
+}
+
+std::string hintFor(std::string_view text, Session &session) {
+  if (text.empty() || text.back() == '\n')
+    return "";
+  // the innermost call that is still open
+  auto all = brackets(text);
+  for (auto it = all.rbegin(); it != all.rend(); ++it)
+    if (it->second == text.npos && text[it->first] == '(' && it->first + 1 == text.size()) {
+      size_t end = it->first, begin = end;
+      while (begin > 0 && isWord(text[begin - 1]))
+        --begin;
+      std::string signature = signatureOf(std::string(text.substr(begin, end - begin)), session);
+      return signature.empty() ? "" : signature.substr(1);
+    }
+  if (!isWord(text.back()))
+    return "";
+  size_t begin;
+  std::vector<Completion> candidates = completionsAt(text, text.size(), session, begin);
+  size_t typed = text.size() - begin;
+  if (candidates.size() == 1 && typed >= 2 && candidates[0].text.size() > typed)
+    return candidates[0].text.substr(typed);
+  return "";
+}
+
+} // namespace toy

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Looking at code without running it for its result: types, costs, instances, timing.
+#include "ir/ToyDialect.h"
+#include "repl/SessionImpl.h"
+#include "runtime/Memory.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+
+namespace toy {
+
+/// One statement of the prompt, kept alive; null after errors.
+const ast::Module *Session::parseStatement(const std::string &text) {
+  bool ends = text.find_last_not_of(" \t\n") != text.npos && text[text.find_last_not_of(" \t\n")] == ';';
+  ParseResult result = parse(lex(sources.add("<inspect>", ends ? text : text + ";"), diagnostics), diagnostics);
+  if (result.status != ParseStatus::Complete || result.module.items.empty())
+    return nullptr;
+  modules.push_back(std::make_unique<ast::Module>(std::move(result.module)));
+  return modules.back().get();
+}
+
+bool Session::isUnfinished(const std::string &text) {
+  SourceManager scratch;
+  DiagnosticEngine quiet(scratch);
+  return parse(lex(scratch.add("<input>", text), quiet), quiet, {true}).status == ParseStatus::Incomplete;
+}
+
+std::string Session::frontEnd(const std::string &stage, const std::string &text) {
+  TokenBuffer tokens = lex(sources.add("<inspect>", text), diagnostics);
+  return stage == "tokens" ? print(tokens, sources) : ast::print(parse(tokens, diagnostics, {true}).module);
+}
+
+const TypeDesc *Session::typeOf(const std::string &text) {
+  const ast::Module *module = parseStatement("var shown = " + text);
+  if (!module)
+    return nullptr;
+  OwningOpRef<ModuleOp> scratch = ModuleOp::create(UnknownLoc::get(context.get()));
+  TopLevel top;
+  std::vector<std::string> outer;
+  std::swap(outer, pendingInstances);
+  bool ok = generate(*scratch, {module->items.front().get()}, *this, diagnostics, top);
+  for (const std::string &key : pendingInstances)
+    instances.erase(key);
+  std::swap(outer, pendingInstances);
+  if (!ok || !top.stored.count("shown"))
+    return nullptr;
+  shownType = top.stored.at("shown");
+  return &shownType;
+}
+
+/// Real operations an element: sums, products, quotients; what libm does counts as one.
+static double flopsOf(Operation *op) {
+  auto result = op->getNumResults() ? dyn_cast<TensorType>(op->getResult(0).getType()) : TensorType();
+  if (!result || kindOf(result.getDtype()) == DKind::Bool)
+    return 0;
+  auto complexOperand = [&](unsigned i) { return i < op->getNumOperands() && isa<TensorType>(op->getOperand(i).getType()) && tensorTypeOf(op->getOperand(i)).isComplex(); };
+  double both = complexOperand(0) && complexOperand(1), any = complexOperand(0) || complexOperand(1);
+  double each;
+  if (isa<AddOp, SubOp>(op))
+    each = both ? 2 : 1;
+  else if (isa<MulOp>(op))
+    each = both ? 6 : any ? 2 : 1;
+  else if (isa<DivOp>(op))
+    each = both ? 11 : any ? 2 : 1;
+  else if (isa<Abs2Op>(op))
+    each = any ? 3 : 1;
+  else if (isa<ConjOp, RealOp, ImagOp, CastOp, WhereOp, NegOp, ComplexOp>(op))
+    each = 0;
+  else if (auto product = dyn_cast<MatMulOp>(op)) {
+    TensorType x = tensorTypeOf(product.getLhs());
+    auto inner = x.getRank() ? x.getDim(x.getRank() - 1).asNumber() : std::nullopt;
+    if (!inner)
+      return -1;
+    each = *inner * (both ? 8.0 : any ? 4.0 : 2.0);
+  } else if (op->hasTrait<toy::OpTrait::Reduction>()) {
+    auto count = tensorTypeOf(op->getOperand(0)).getStaticCount();
+    return count ? *count * (any ? 2.0 : 1.0) : -1;
+  } else if (op->hasTrait<toy::OpTrait::Elementwise>())
+    each = any ? 2 : 1;
+  else
+    return 0;
+  auto count = result.getStaticCount();
+  return count ? *count * each : -1;
+}
+
+void Session::cost(ModuleOp module, double &flops, double &bytes) {
+  flops = bytes = 0;
+  bool known = true;
+  auto bytesOf = [&](Type type) {
+    auto tensor = dyn_cast<TensorType>(type);
+    auto count = tensor ? tensor.getStaticCount() : 0;
+    known &= count.has_value();
+    return tensor && count && *count > 1 ? static_cast<double>(*count * sizeOf(tensor.getDtype())) : 0.0;
+  };
+  auto visit = [&](auto &self, func::FuncOp function, int depth) -> void {
+    known &= depth < 20;
+    SmallPtrSet<Block *, 8> seen;
+    for (Block &block : function.getBody()) {
+      seen.insert(&block);
+      known &= llvm::none_of(block.getSuccessors(), [&](Block *next) { return seen.contains(next); }); // loops run as often as the data say
+    }
+    function.walk([&](Operation *op) {
+      double n = flopsOf(op);
+      known &= n >= 0;
+      flops += std::max(n, 0.0);
+      if (isa<GlobalLoadOp>(op))
+        bytes += bytesOf(op->getResult(0).getType());
+      if (auto use = dyn_cast<UseOp>(op))
+        bytes += bytesOf(use->getOperand(0).getType());
+      if (auto call = dyn_cast<func::CallOp>(op)) {
+        auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
+        if (auto it = symbolModules.find(call.getCallee().str()); (!callee || callee.isExternal()) && it != symbolModules.end())
+          callee = it->second->module->lookupSymbol<func::FuncOp>(call.getCallee());
+        if (callee && !callee.isExternal())
+          self(self, callee, depth + 1);
+      }
+    });
+  };
+  for (auto function : module.getOps<func::FuncOp>())
+    if (!function.isExternal() && !function.isPrivate())
+      visit(visit, function, 0);
+  if (!known)
+    flops = bytes = 0;
+}
+
+bool Session::benchmark(const std::string &text, double seconds, Benchmark &out) {
+  const ast::Module *module = parseStatement(text);
+  if (!module)
+    return false;
+  TopLevel top;
+  double before = phaseMs["compile"];
+  std::vector<const ast::Stmt *> statements;
+  for (const ast::StmtPtr &s : module->items)
+    statements.push_back(s.get());
+  std::shared_ptr<CompiledModule> owner = prepare(statements, top, true, nullptr);
+  if (!owner || !runTop(owner, top)) // functions compile when they are called first
+    return false;
+  out.compileMs = phaseMs["compile"] - before;
+  cost(*owner->module, out.flops, out.bytes);
+  double spent = 0;
+  while (out.seconds.size() < 3 || (spent < seconds && out.seconds.size() < 100000)) {
+    auto begin = std::chrono::steady_clock::now();
+    if (!runTop(owner, top))
+      return false;
+    out.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    spent += out.seconds.back();
+  }
+  out.peakBytes = rt::memoryStats().peakBytes;
+  return true;
+}
+
+OwningOpRef<ModuleOp> Session::moduleOf(const std::string &name) {
+  auto bodyOf = [&](StringRef symbol) {
+    auto it = symbolModules.find(symbol.str());
+    return it == symbolModules.end() ? func::FuncOp() : it->second->module->lookupSymbol<func::FuncOp>(symbol);
+  };
+  OwningOpRef<ModuleOp> out;
+  if (function(name)) {
+    for (auto &[key, instance] : instances)
+      if (func::FuncOp body = key.starts_with(name + "@") ? bodyOf(instance.symbol) : func::FuncOp()) {
+        out = ModuleOp::create(UnknownLoc::get(context.get()));
+        func::FuncOp copy = body.clone();
+        out->push_back(copy);
+        copy.setPublic();
+        break;
+      }
+    if (!out)
+      diagnostics.report(DiagId::NotCalledYet, {}, {name});
+  } else
+    out = lower("<inspect>", name.ends_with(";") ? name : name + ";");
+  // With the bodies of what is called.
+  while (out) {
+    std::set<std::string> wanted;
+    out->walk([&](func::CallOp call) {
+      auto callee = out->lookupSymbol<func::FuncOp>(call.getCallee());
+      if ((!callee || callee.isExternal()) && bodyOf(call.getCallee()))
+        wanted.insert(call.getCallee().str());
+    });
+    if (wanted.empty())
+      break;
+    for (const std::string &symbol : wanted) {
+      if (auto declaration = out->lookupSymbol(symbol))
+        declaration->erase();
+      func::FuncOp copy = bodyOf(symbol).clone();
+      copy.setPrivate();
+      out->push_back(copy);
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> Session::instancesOf(const std::string &name) const {
+  std::vector<std::string> out;
+  for (auto &[key, instance] : instances)
+    if (key.starts_with(name + "@")) {
+      std::string types;
+      for (Type type : instance.arguments)
+        types += (types.empty() ? "" : ", ") + (isa<TensorType>(type) ? cast<TensorType>(type).str() : "str");
+      out.push_back(name + "(" + types + ")" + (instance.result.kind == TypeDesc::Nothing ? "" : " -> " + instance.result.str()));
+    }
+  return out;
+}
+
+} // namespace toy

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What a session keeps: undoing inputs, forgetting everything, and a script that makes all of it again.
+#include "repl/SessionImpl.h"
+#include "runtime/Format.h"
+#include "runtime/Io.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+namespace toy {
+
+void Session::takeBack(Change &change) {
+  rollback(change.values);
+  globalTypes = std::move(change.types);
+  if (functions != change.functions || structures != change.structures)
+    instances.clear(); // they hold the newer definitions
+  functions = std::move(change.functions);
+  structures = std::move(change.structures);
+}
+
+bool Session::undo() {
+  if (past.empty())
+    return false;
+  takeBack(past.back());
+  past.pop_back();
+  return true;
+}
+
+void Session::reset() {
+  globals.clear();
+  globalTypes.clear();
+  functions.clear();
+  structures.clear();
+  instances.clear();
+  imported.clear();
+  past.clear();
+}
+
+/// A definition as it was written, with its docstring.
+std::string Session::definitionOf(const std::string &name) {
+  const ast::Function *f = function(name);
+  const ast::Struct *s = f ? nullptr : structure(name);
+  if (!f && !s)
+    return "";
+  std::string text;
+  if (f && !f->doc.empty())
+    for (size_t at = 0; at <= f->doc.size();) {
+      size_t end = std::min(f->doc.find('\n', at), f->doc.size());
+      text += "## " + f->doc.substr(at, end - at) + "\n";
+      at = end + 1;
+    }
+  text += sources.text(f ? f->range : s->range);
+  return text + "\n";
+}
+
+namespace {
+
+/// Writes values as expressions of the language; what is large goes to a file each.
+class ScriptWriter {
+public:
+  explicit ScriptWriter(const std::string &path) : folder(path + ".data") {}
+
+  std::string expression(const rt::Value &value, const std::string &name) {
+    if (auto *s = std::get_if<rt::StrRef>(&value))
+      return quoted((*s)->text);
+    if (auto *t = std::get_if<rt::TensorRef>(&value))
+      return *t ? tensor(**t, name) : "0";
+    std::string out;
+    auto &aggregate = std::get<std::shared_ptr<rt::Aggregate>>(value);
+    for (size_t i = 0; i < aggregate->elements.size(); ++i)
+      out += (i ? ", " : "") + expression(aggregate->elements[i], name + "." + std::to_string(i));
+    return "(" + out + ")";
+  }
+
+private:
+  static std::string quoted(const std::string &text) {
+    std::string out = "\"";
+    for (char c : text)
+      out += c == '"' || c == '\\' ? std::string("\\") + c : c == '\n' ? "\\n" : c == '\t' ? "\\t" : std::string(1, c);
+    return out + "\"";
+  }
+
+  std::string tensor(const rt::Tensor &t, const std::string &name) {
+    std::string dtype(nameOf(t.dtype));
+    if (t.count() == 0)
+      return fmt::format("zeros([{}], dtype={})", fmt::join(t.shape(), ", "), dtype);
+    if (t.count() <= 200) {
+      rt::PrintOptions full;
+      full.precision = 0;
+      return dtype + "(" + rt::format(t, full) + ")";
+    }
+    std::error_code ignored;
+    std::filesystem::create_directories(folder, ignored);
+    bool isHalf = t.dtype == DType::BF16; // which .npy lacks
+    std::string file = (std::filesystem::path(folder) / (name + (isHalf ? ".safetensors" : ".npy"))).string();
+    rt::TensorRef shared(const_cast<rt::Tensor *>(&t));
+    rt::retain(shared.get());
+    std::vector<rt::NamedTensor> entry;
+    entry.push_back({"arr_0", std::move(shared)});
+    rt::save(file, entry);
+    return "load(" + quoted(file) + ")";
+  }
+
+  std::string folder;
+};
+
+} // namespace
+
+void Session::saveScript(const std::string &path) {
+  std::string text = "# A saved session of toy.\n";
+  for (auto &[name, s] : structures)
+    text += definitionOf(name);
+  for (auto &[name, f] : functions)
+    text += definitionOf(name);
+  ScriptWriter writer(path);
+  for (auto &[name, type] : globalTypes) {
+    if (name.starts_with("$"))
+      continue;
+    size_t next = 0;
+    llvm::SmallVector<mlir::Type> leaves;
+    type.flatten(leaves);
+    auto write = [&](auto &self, const TypeDesc &t) -> std::string {
+      if (t.kind == TypeDesc::Leaf) {
+        std::string leaf = leaves.size() == 1 ? name : name + "." + std::to_string(next);
+        ++next;
+        return writer.expression(globals.at(leaf), leaf);
+      }
+      std::string parts;
+      for (const TypeDesc &element : t.elements)
+        parts += (parts.empty() ? "" : ", ") + self(self, element);
+      return (t.kind == TypeDesc::Struct && structures.count(t.structName) ? t.structName : "") + "(" + parts + (t.elements.size() == 1 && t.kind == TypeDesc::Tuple ? ",)" : ")");
+    };
+    text += "var " + name + " = " + write(write, type) + ";\n";
+  }
+  rt::writeAtomically(path, text, nullptr, 0);
+}
+
+} // namespace toy
