@@ -117,7 +117,7 @@ for dtype in BLAS:
 t, n = start([toy, "-e", "1+1"]), start(["/usr/bin/python3", "-c", "import numpy"])
 print(f"{'start: -e 1+1, import numpy':34}{t:10.3f}{n:10.3f}{n / t:8.2f}")
 with tempfile.NamedTemporaryFile(suffix=".json") as file:
-    subprocess.run([toy, f"--stats={file.name}", "-e", "def f(x, y) { return x * y + 1; } f([1, 2], [3, 4]); def g(x) { return sin(x) + x; } g([1, 2, 3]);"],
+    subprocess.run([toy, "--no-cache", f"--stats={file.name}", "-e", "def f(x, y) { return x * y + 1; } f([1, 2], [3, 4]); def g(x) { return sin(x) + x; } g([1, 2, 3]);"],
                    stdout=subprocess.DEVNULL, check=True)
     compiles = json.load(open(file.name))["compiles"]
 print("compiling small functions, ms:", ", ".join(f"{c['function']} {c['milliseconds']:.1f}" for c in compiles))

@@ -135,6 +135,7 @@ SessionOptions sessionOptions(const Options &options) {
   out.complexMatmul = options.complexMatmul;
   out.unpack = options.unpack;
   out.fastMath = options.fastMath;
+  out.cache = options.cache;
   out.remarks = options.remarks;
   out.prompt = (options.mode == Options::Prompt && isatty(STDIN_FILENO)) || options.interactive;
   out.join = (options.mode == Options::File || options.mode == Options::Text) && !options.interactive;

@@ -80,6 +80,7 @@ const std::vector<Row> &rows() {
        }},
       {"--color", "auto|always|never", "colours in messages", choice(&Options::color, {"auto", "always", "never"})},
       {"--diagnostics", "text|json", "form of messages", choice(&Options::diagnostics, {"text", "json"})},
+      {"--no-cache", "", "do not keep machine code in ~/.cache/toy", flag(&Options::cache, false)},
       {"--no-init", "", "do not run ~/.config/toy/init.toy at the prompt", flag(&Options::init, false)},
       {"--check-bounds", "", "watch over extern functions (indices are always checked)", flag(&Options::checkBounds, true)},
       {"--naive-matmul", "", "evaluator only: products in plain loops", flag(&Options::naiveMatmul, true)},

@@ -18,6 +18,7 @@ struct Options {
   std::string device = "auto", jit = "auto", color = "auto", diagnostics = "text", complexMatmul = "auto";
   int optimization = byCost, threads = 0, precision = 6;
   int64_t memoryLimit = 0;
+  bool cache = true; ///< keep machine code on disk
   bool init = true; ///< run the start-up file
   bool interactive = false, time = false, fuse = true, checkBounds = false, remarks = false, recognize = true, unpack = false, fastMath = false, naiveMatmul = false;
 };

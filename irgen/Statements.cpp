@@ -61,10 +61,20 @@ void IRGen::statement(const ast::Stmt &s) {
   case NodeKind::Assert: {
     auto &a = ast::cast<ast::Assert>(s);
     Value c = condition(*a.condition);
+    bool computed = a.text && a.text->kind != NodeKind::String; // only when it is needed
+    Block *failing = computed ? newBlock() : nullptr, *on = computed ? newBlock() : nullptr;
+    if (computed) {
+      cf::CondBranchOp::create(b, loc(s.range), create("truth", s.range, {c}), on, failing);
+      moveTo(failing);
+    }
     Val text = a.text ? expr(*a.text) : Val::leaf(string(sourceText(a.condition->range), s.range));
     if (!text.isStr())
       fail(DiagId::ArgumentKind, a.text->range, {"assert", "the text", "a string", text.type().str()});
     create("assert", s.range, {c, text.value});
+    if (computed) {
+      cf::BranchOp::create(b, loc(s.range), on);
+      moveTo(on);
+    }
     return;
   }
   default:

@@ -5,6 +5,7 @@
 
 #include "ir/ToyDialect.h"
 #include "jit/Abi.h"
+#include "jit/CodeCache.h"
 #include "jit/Target.h"
 #include "passes/Pipelines.h"
 #include "passes/lowering/FunctionEmitter.h"
@@ -41,12 +42,16 @@ struct Engine::Impl {
   std::set<std::string> symbols;
   std::map<std::string, void (*)(void **, void **)> entries;
   std::vector<mlir::Location> sites, chain;
+  std::vector<std::unique_ptr<int64_t[]>> data; ///< `toy.data` of each module
+  std::map<std::string, orc::ExecutorAddr> addresses; ///< of functions, for the modules that call them
+  std::unique_ptr<CodeCache> cache;
   EngineStats stats;
   RecognitionLog log;
   bool start(std::string &error);
   mlir::OwningOpRef<mlir::ModuleOp> lowered(mlir::ModuleOp module, StringRef except, Engine::BodyLookup bodyOf, std::string &error, Stage stage = Stage::Selected);
   void importBodies(mlir::ModuleOp module, Engine::BodyLookup bodyOf);
-  std::unique_ptr<Module> emitModule(mlir::ModuleOp module, LLVMContext &context);
+  std::unique_ptr<Module> emitModule(mlir::ModuleOp module, LLVMContext &context, std::vector<mlir::Location> &places, std::vector<mlir::Operation *> &operations);
+  Error load(std::unique_ptr<MemoryBuffer> object, mlir::ModuleOp module, const std::map<std::string, std::string> &names, std::vector<mlir::Location> &places, std::vector<mlir::Operation *> &operations);
   void optimize(Module &module);
 };
 
@@ -85,6 +90,8 @@ static bool isCheap(mlir::ModuleOp module) {
 bool Engine::Impl::start(std::string &error) {
   if (jit)
     return true;
+  if (!cache)
+    cache = std::make_unique<CodeCache>(options.cache);
   auto fail = [&](Error e) {
     error = toString(std::move(e));
     return false;
@@ -178,13 +185,13 @@ mlir::OwningOpRef<mlir::ModuleOp> Engine::Impl::lowered(mlir::ModuleOp module, S
   return copy;
 }
 
-std::unique_ptr<Module> Engine::Impl::emitModule(mlir::ModuleOp module, LLVMContext &context) {
+std::unique_ptr<Module> Engine::Impl::emitModule(mlir::ModuleOp module, LLVMContext &context, std::vector<mlir::Location> &places, std::vector<mlir::Operation *> &operations) {
   auto out = std::make_unique<Module>("toy", context);
   out->setDataLayout(machine->createDataLayout());
   out->setTargetTriple(machine->getTargetTriple());
   for (auto function : module.getOps<mlir::func::FuncOp>())
     if (!function.isExternal())
-      FunctionEmitter(*out, function, {sites}).emit();
+      FunctionEmitter(*out, function, {places, operations}).emit();
   for (Function &f : *out)
     if (!f.isDeclaration()) {
       f.addFnAttr("target-cpu", machine->getTargetCPU());
@@ -236,43 +243,108 @@ void Engine::Impl::optimize(Module &module) {
 Engine::Engine(EngineOptions options) : impl(std::make_unique<Impl>()) { impl->options = options; }
 Engine::~Engine() = default;
 
-bool Engine::compile(mlir::ModuleOp module, StringRef except, BodyLookup bodyOf, std::vector<std::string> &compiled, std::string &error) {
+void Engine::renew() {
+  EngineOptions options = impl->options;
+  auto cache = std::move(impl->cache);
+  impl = std::make_unique<Impl>();
+  impl->options = options;
+  impl->cache = std::move(cache);
+}
+
+/// Functions are named by their order, so that equal code is equal whatever else a session holds. Gives the new name of each function of the dialect.
+static std::map<std::string, std::string> renameFunctions(Module &code, mlir::ModuleOp module) {
+  std::map<std::string, std::string> names;
+  unsigned defined = 0, called = 0;
+  for (auto function : module.getOps<mlir::func::FuncOp>())
+    names[function.getSymName().str()] = function.isExternal() ? "X" + std::to_string(called++) : "F" + std::to_string(defined++);
+  for (Function &f : code) {
+    StringRef name = f.getName();
+    for (size_t dot = name.size(); dot != StringRef::npos; dot = name.substr(0, dot).rfind('.'))
+      if (auto it = names.find(name.substr(0, dot).str()); it != names.end()) {
+        f.setName(it->second + name.substr(dot));
+        break;
+      }
+  }
+  return names;
+}
+
+/// Links an object on its own: its functions, those it calls in other modules, and its data.
+Error Engine::Impl::load(std::unique_ptr<MemoryBuffer> object, mlir::ModuleOp module, const std::map<std::string, std::string> &names, std::vector<mlir::Location> &places, std::vector<mlir::Operation *> &operations) {
+  data.push_back(std::make_unique<int64_t[]>(operations.size() + 1));
+  data.back()[0] = static_cast<int64_t>(sites.size());
+  for (auto [i, op] : enumerate(operations))
+    data.back()[i + 1] = reinterpret_cast<int64_t>(op);
+  sites.insert(sites.end(), places.begin(), places.end());
+  auto dylib = jit->createJITDylib("m" + std::to_string(data.size()));
+  if (!dylib)
+    return dylib.takeError();
+  dylib->addToLinkOrder(jit->getMainJITDylib());
+  orc::SymbolMap symbols;
+  symbols[jit->mangleAndIntern("toy.data")] = {orc::ExecutorAddr::fromPtr(data.back().get()), JITSymbolFlags::Exported};
+  for (auto function : module.getOps<mlir::func::FuncOp>())
+    if (function.isExternal())
+      if (auto it = addresses.find(function.getSymName().str()); it != addresses.end())
+        symbols[jit->mangleAndIntern(names.at(it->first))] = {it->second, JITSymbolFlags::Exported | JITSymbolFlags::Callable};
+  if (Error e = dylib->define(orc::absoluteSymbols(std::move(symbols))))
+    return e;
+  if (Error e = jit->addObjectFile(*dylib, std::move(object)))
+    return e;
+  for (auto function : module.getOps<mlir::func::FuncOp>())
+    if (!function.isExternal()) {
+      std::string symbol = function.getSymName().str();
+      auto entry = jit->lookup(*dylib, names.at(symbol) + ".entry"), body = jit->lookup(*dylib, names.at(symbol));
+      if (!entry)
+        return entry.takeError();
+      entries[symbol] = entry->toPtr<void (*)(void **, void **)>();
+      if (body)
+        addresses[symbol] = *body;
+      else
+        consumeError(body.takeError());
+    }
+  return Error::success();
+}
+
+bool Engine::compile(mlir::ModuleOp module, StringRef except, BodyLookup bodyOf, std::vector<std::string> &compiled, bool &fromCache, std::string &error) {
   if (!impl->start(error))
     return false;
   auto copy = impl->lowered(module, except, bodyOf, error);
   if (!copy)
     return false;
   auto context = std::make_unique<LLVMContext>();
-  std::unique_ptr<Module> code = impl->emitModule(*copy, *context);
-  std::string problems;
-  raw_string_ostream stream(problems);
-  if (verifyModule(*code, &stream)) {
-    error = "the generated LLVM IR is not valid: " + problems;
-    return false;
-  }
+  std::vector<mlir::Location> places;
+  std::vector<mlir::Operation *> operations;
+  std::unique_ptr<Module> code = impl->emitModule(*copy, *context, places, operations);
+  auto names = renameFunctions(*code, *copy);
   bool quick = impl->options.optimization == 0 || (impl->options.optimization < 0 && isCheap(*copy));
-  if (!quick)
-    impl->optimize(*code);
-  eraseUnusedVariants(*code);
-  auto object = orc::SimpleCompiler(quick ? *impl->quickMachine : *impl->machine)(*code);
   auto fail = [&](Error e) {
     error = toString(std::move(e));
     return false;
   };
-  if (!object)
-    return fail(object.takeError());
-  if (Error e = impl->jit->addObjectFile(std::move(*object)))
+  std::string key = impl->cache->keyOf(*code, (impl->machine->getTargetCPU() + impl->machine->getTargetFeatureString() + (quick ? "quick" : "O" + std::to_string(impl->options.optimization))).str());
+  std::unique_ptr<MemoryBuffer> object = impl->cache->find(key);
+  fromCache = object != nullptr;
+  if (!object) {
+    std::string problems;
+    raw_string_ostream stream(problems);
+    if (verifyModule(*code, &stream)) {
+      error = "the generated LLVM IR is not valid: " + problems;
+      return false;
+    }
+    if (!quick)
+      impl->optimize(*code);
+    eraseUnusedVariants(*code);
+    auto made = orc::SimpleCompiler(quick ? *impl->quickMachine : *impl->machine)(*code);
+    if (!made)
+      return fail(made.takeError());
+    object = std::move(*made);
+    impl->cache->add(key, *object);
+  }
+  if (Error e = impl->load(std::move(object), *copy, names, places, operations))
     return fail(std::move(e));
   for (auto function : copy->getOps<mlir::func::FuncOp>())
-    if (!function.isExternal()) {
-      std::string name = function.getSymName().str();
-      auto address = impl->jit->lookup(name + ".entry");
-      if (!address)
-        return fail(address.takeError());
-      impl->entries[name] = address->toPtr<void (*)(void **, void **)>();
+    if (!function.isExternal())
       if (auto user = function->getAttrOfType<mlir::StringAttr>("toy.name"))
         compiled.push_back(user.str());
-    }
   impl->modules.push_back(std::move(copy));
   return true;
 }
@@ -419,7 +491,9 @@ std::string Engine::emit(mlir::ModuleOp module, StringRef stage, std::string &er
   if (stage == "linalg" || stage == "recognized" || stage == "unpacked")
     return printed(*copy, sources);
   LLVMContext context;
-  std::unique_ptr<Module> code = impl->emitModule(*copy, context);
+  std::vector<mlir::Location> places;
+  std::vector<mlir::Operation *> operations;
+  std::unique_ptr<Module> code = impl->emitModule(*copy, context, places, operations);
   impl->optimize(*code);
   eraseUnusedVariants(*code);
   if (stage == "llvm") {

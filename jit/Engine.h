@@ -21,6 +21,7 @@ struct EngineOptions {
   bool recognize = true;
   std::string complexMatmul = "auto";
   bool fastMath = false;
+  bool cache = true;   ///< keep code on disk
   bool unpack = false; ///< complex tensors are real ones with a last axis of 2 in all code
 };
 
@@ -39,11 +40,14 @@ public:
   /// Gives the body of a function that a module only declares, or null.
   using BodyLookup = llvm::function_ref<mlir::func::FuncOp(llvm::StringRef symbol)>;
   explicit Engine(EngineOptions options);
+  /// Drops all code, and what recognition found; counters stay.
+  void renew();
   ~Engine();
 
   /// Compiles a module's functions but `except`, and those without code yet that it needs; functions that were inlined everywhere are left out.
-  /// The module is not changed. `compiled` gets the names of the user functions that now have code.
-  bool compile(mlir::ModuleOp module, llvm::StringRef except, BodyLookup bodyOf, std::vector<std::string> &compiled, std::string &error);
+  /// The module is not changed. `compiled` gets the names of the user functions that now have code, `fromCache`
+  /// whether it was made before.
+  bool compile(mlir::ModuleOp module, llvm::StringRef except, BodyLookup bodyOf, std::vector<std::string> &compiled, bool &fromCache, std::string &error);
   bool has(llvm::StringRef symbol) const;
   /// Calls a compiled function. Throws rt::Error.
   std::vector<rt::Value> call(llvm::StringRef symbol, mlir::func::FuncOp function, std::vector<rt::Value> arguments, Environment &environment);

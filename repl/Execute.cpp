@@ -132,13 +132,15 @@ bool Session::compileModule(CompiledModule &owner, const std::string &except) {
   };
   std::string error;
   std::vector<std::string> compiled;
-  if (!engine.compile(*owner.module, except, bodyOf, compiled, error)) {
+  bool fromCache = false;
+  if (!engine.compile(*owner.module, except, bodyOf, compiled, fromCache, error)) {
     diagnostics.report(DiagId::Internal, {}, {error});
     return false;
   }
   owner.compiled = true;
+  cacheHits += fromCache;
   for (const std::string &name : compiled)
-    compiles.push_back({name, "first call with these types", timer.milliseconds() / compiled.size()});
+    compiles.push_back({name, fromCache ? "first call with these types; its code was kept from before" : "first call with these types", timer.milliseconds() / compiled.size()});
   return true;
 }
 
@@ -267,6 +269,7 @@ std::shared_ptr<Session::CompiledModule> Session::prepare(ArrayRef<const ast::St
 }
 
 bool Session::execute(ArrayRef<const ast::Stmt *> statements, bool *generated) {
+  ++executed;
   TopLevel top;
   std::shared_ptr<CompiledModule> owner = prepare(statements, top, false, generated);
   if (!owner)

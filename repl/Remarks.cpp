@@ -10,7 +10,7 @@
 namespace toy {
 
 std::vector<RecognitionRemark> Session::recognition() {
-  std::vector<RecognitionRemark> all;
+  std::vector<RecognitionRemark> all = earlierRemarks;
   std::set<std::tuple<BufferId, uint32_t, std::string, std::string>> seen;
   auto add = [&](mlir::Location place, std::string kind, std::string text, std::string strategy) {
     SourceRange range = rangeOf(place, true);

@@ -22,9 +22,8 @@ using namespace mlir;
 namespace toy {
 
 Session::Session(SessionOptions sessionOptions)
-    : options(sessionOptions), diagnostics(sources), context(std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED)),
-      engine({sessionOptions.optimization, sessionOptions.fuse, sessionOptions.recognize, sessionOptions.complexMatmul, sessionOptions.fastMath, sessionOptions.unpack}) {
-  context->loadDialect<ToyDialect, func::FuncDialect, cf::ControlFlowDialect>();
+    : options(sessionOptions), diagnostics(sources), context(newContext()),
+      engine({sessionOptions.optimization, sessionOptions.fuse, sessionOptions.recognize, sessionOptions.complexMatmul, sessionOptions.fastMath, sessionOptions.cache, sessionOptions.unpack}) {
 }
 
 Session::~Session() = default;
@@ -157,9 +156,15 @@ Session::Outcome Session::run(std::string name, std::string text, ParseOptions p
   bool outermost = !recording && !journal && importing.empty();
   if (!outermost)
     return runText(std::move(name), std::move(text), parseOptions);
-  Change change{{}, globalTypes, functions, structures};
-  if (options.prompt)
+  if (executed > 5000) {
+    executed = 0;
+    recycle();
+  }
+  Change change;
+  if (options.prompt) {
+    change = {{}, globalTypes, functions, structures};
     recording = &change;
+  }
   Outcome outcome = Failed;
   std::string fault = guarded([&] { outcome = runText(name, text, parseOptions); });
   recording = nullptr;

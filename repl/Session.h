@@ -25,6 +25,7 @@ struct SessionOptions {
   std::string complexMatmul = "auto";
   bool fastMath = false;
   bool unpack = false;
+  bool cache = true;
   bool remarks = false;
   bool prompt = false; ///< inputs can be undone, and those that fail change nothing
   bool join = false; ///< statements in a row may become one function, so that what belongs together is seen together
@@ -167,6 +168,10 @@ private:
     std::map<std::string, const ast::Struct *> structures;
   };
   void takeBack(Change &change);
+  std::unique_ptr<mlir::MLIRContext> newContext();
+  void recycle();
+  std::vector<RecognitionRemark> earlierRemarks; ///< of contexts that are gone
+  unsigned executed = 0;                         ///< statements since the last recycling
   void remember(std::map<std::string, std::optional<rt::Value>> &changes);
   std::vector<Change> past;      ///< of the inputs of the prompt, the newest last
   std::map<std::string, std::optional<rt::Value>> statementChanges; ///< what `journal` points to

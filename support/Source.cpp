@@ -73,9 +73,20 @@ BufferId SourceManager::add(std::string name, std::string text) {
   return buffers.size() - 1;
 }
 
+const SourceBuffer &SourceManager::get(BufferId id) const {
+  static const SourceBuffer dropped("<earlier input>", "");
+  return buffers[id] ? *buffers[id] : dropped;
+}
+
+void SourceManager::keepOnly(const std::set<BufferId> &live) {
+  for (BufferId id = 0; id < buffers.size(); ++id)
+    if (buffers[id] && buffers[id]->getName() != "<library>" && !live.count(id))
+      buffers[id].reset();
+}
+
 BufferId SourceManager::find(std::string_view name) const {
   for (size_t i = buffers.size(); i > 0; --i)
-    if (buffers[i - 1]->getName() == name)
+    if (get(i - 1).getName() == name)
       return i - 1;
   return noBuffer;
 }
@@ -83,7 +94,8 @@ BufferId SourceManager::find(std::string_view name) const {
 std::string_view SourceManager::text(SourceRange range) const {
   if (!range.valid())
     return {};
-  return get(range.buffer).getText().substr(range.begin, range.end - range.begin);
+  std::string_view whole = get(range.buffer).getText();
+  return range.end <= whole.size() ? whole.substr(range.begin, range.end - range.begin) : std::string_view();
 }
 
 } // namespace toy

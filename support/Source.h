@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,12 +52,14 @@ private:
   std::vector<uint32_t> lineStarts;
 };
 
-/// All buffers of a process, by id; they live as long as it does.
+/// All buffers of a process, by id; they live until they are dropped.
 class SourceManager {
 public:
   /// Adds a text of less than 2 GiB.
   BufferId add(std::string name, std::string text);
-  const SourceBuffer &get(BufferId id) const { return *buffers[id]; }
+  const SourceBuffer &get(BufferId id) const;
+  /// Drops all others but the library's; what still names them sees an empty text.
+  void keepOnly(const std::set<BufferId> &live);
   /// The latest buffer of that name, or noBuffer.
   BufferId find(std::string_view name) const;
   std::string_view text(SourceRange range) const;

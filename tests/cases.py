@@ -114,6 +114,56 @@ def print_and_read_back(name, count):
     return check
 
 
+def code_cache(toy):
+    """A second run of a script takes its code from the cache; damaged files and processes side by side are no danger; --no-cache writes nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = pathlib.Path(folder, "p.toy")
+        program.write_text("def f(z: c64[N], n: i64) { var s = z; for i in range(n) { s = s * z + conj(s); } return s; }\nprint(sum(f(c64([1, 0.5i, 2]), 7)));\nassert len(args) == 0, args[0];\n")
+        cache, environment = pathlib.Path(folder, "toy"), {**os.environ, "XDG_CACHE_HOME": folder}
+
+        def go(*flags, arguments=()):
+            done = run([toy, f"--stats={folder}/s.json", *flags, str(program), *arguments], env=environment)
+            return done.returncode, done.stdout, [c["reason"] for c in json.loads(pathlib.Path(folder, "s.json").read_text())["compiles"]]
+
+        none = go("--no-cache")
+        if cache.exists():
+            return "--no-cache wrote files"
+        first, second = go(), go()
+        if first != none or second[:2] != first[:2] or "kept" in first[2][0] or "kept" not in second[2][0]:
+            return f"{none} {first} {second}"
+        failed = run([toy, str(program), "reason"], env=environment)
+        if failed.returncode != 1 or "p.toy:3:1" not in failed.stderr or "reason" not in failed.stderr:
+            return failed.stderr
+        for i, file in enumerate(sorted(cache.iterdir())):
+            data = file.read_bytes()
+            file.write_bytes([data[:len(data) // 2], b"", data[:-1] + bytes([data[-1] ^ 1]), b"x" * len(data)][i % 4])
+        damaged, again = go(), go()
+        if damaged[:2] != first[:2] or "kept" in damaged[2][0] or "kept" not in again[2][0]:
+            return f"damaged {damaged} {again}"
+        for file in cache.iterdir():
+            file.unlink()
+        together = [subprocess.Popen([toy, str(program)], env=environment, stdout=subprocess.PIPE, text=True) for _ in range(8)]
+        outputs = {p.communicate()[0] for p in together}
+        return same("outputs", outputs, {first[1]}) or same("leftovers", [f.name for f in cache.iterdir() if "." in f.name], [])
+
+
+def memory_of_many_inputs(toy):
+    """Statements and redefinitions leave nothing behind: the largest resident size after 8,000 and after 32,000 inputs (a statement took 4.4 KiB before)."""
+    peaks = []
+    for count in (8000, 32000):
+        lines = [[f"var a = {i} + 1;", f"def f(x) {{ return x + {i % 7}; }}", "var b = [1, 2, 3] * a;", "b[1] = 7;", "var c = f(b);"][i % 5] for i in range(count)]
+        with tempfile.TemporaryFile("w+") as text:
+            text.write("\n".join(lines) + "\nprint(c);\n")
+            text.seek(0)
+            child = subprocess.Popen([toy, "-"], stdin=text, stdout=subprocess.DEVNULL)
+            _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = status
+        if status:
+            return f"status {status}"
+        peaks.append(usage.ru_maxrss)
+    return None if peaks[1] - peaks[0] < 60000 else f"{peaks} KiB"
+
+
 def all_bf16_read_back(toy):
     """Every bf16, printed in full and read, as text and as a file."""
     bits = np.arange(1 << 16, dtype=np.uint32) << 16
@@ -398,6 +448,6 @@ def extern_functions(toy):
 
 
 def all_cases():
-    cases = [all_bf16_read_back, extern_functions, layout_conversions, large_results, functions_in_lanes, command_line, updates_in_place, emit_stages, fused_chain, npy_files, hostile_sources, session_keeps_state, prompt, real_model, llama, random_llama, products_agree]
+    cases = [code_cache, memory_of_many_inputs, all_bf16_read_back, extern_functions, layout_conversions, large_results, functions_in_lanes, command_line, updates_in_place, emit_stages, fused_chain, npy_files, hostile_sources, session_keeps_state, prompt, real_model, llama, random_llama, products_agree]
     named = [(c.__name__.replace("_", " "), c) for c in cases]
     return named + [(f"printed {name} read back", print_and_read_back(name, 1000000 if name in ("f32", "f64", "c64", "c128") else 100000)) for name in DTYPES]

@@ -119,6 +119,8 @@ def main():
     parser.add_argument("--random", type=int, default=150, help="number of random programs")
     parser.add_argument("files", nargs="*", help="only these files")
     options = parser.parse_args()
+    cache = tempfile.TemporaryDirectory()  # of machine code: what earlier runs left is not used
+    os.environ["XDG_CACHE_HOME"] = cache.name
     toy, opt = os.path.abspath(options.toy), os.path.abspath(options.toy_opt)
     results = Results()
     jobs = []

@@ -136,7 +136,15 @@ BasicBlock *FunctionEmitter::edge(mlir::Block *from, mlir::Block *to, mlir::Valu
   };
   std::vector<mlir::Value> live(here->out().begin(), here->out().end());
   // In a fixed order, so that the same program gives the same code.
-  llvm::sort(live, [](mlir::Value x, mlir::Value y) { return x.getAsOpaquePointer() < y.getAsOpaquePointer(); });
+  if (numbers.empty()) {
+    auto number = [&](mlir::Value v) { numbers.try_emplace(v, numbers.size()); };
+    for (mlir::Block &b : function.getBody()) {
+      for_each(b.getArguments(), number);
+      for (mlir::Operation &op : b)
+        for_each(op.getResults(), number);
+    }
+  }
+  llvm::sort(live, [&](mlir::Value x, mlir::Value y) { return numbers.at(x) < numbers.at(y); });
   for (mlir::Value v : live)
     end(v);
   for (mlir::Value v : from->getTerminator()->getOperands())

@@ -13,8 +13,11 @@ namespace toy {
 
 /// What compiled code refers to by number or address at run time.
 struct EmissionTables {
-  /// Places that can fail, by the number that compiled code leaves in `toy_rt_site`.
+  /// Places that can fail, by the number that compiled code leaves in `toy_rt_site`: counted from the first word of `toy.data`, which the code
+  /// reads, so that the same code serves wherever it is loaded.
   std::vector<mlir::Location> &sites;
+  /// Operations that the runtime executes; their addresses are the words behind the first.
+  std::vector<mlir::Operation *> &operations;
 };
 
 class FunctionEmitter {
@@ -56,6 +59,8 @@ private:
   void emitConstant(ConstantOp op);
   void emitAssert(AssertOp op);
   void setSite(mlir::Operation *op);
+  llvm::Value *siteNumber(mlir::Location place);
+  llvm::Value *dataWord(int64_t index, llvm::Type *type);
   llvm::Value *sizeOf(mlir::Value tensor, int64_t axis);
   llvm::Value *stackArray(llvm::Type *type, int64_t count);
   llvm::Value *sizesArray(llvm::ArrayRef<llvm::Value *> sizes);
@@ -71,6 +76,7 @@ private:
   llvm::Function *f = nullptr;
   llvm::DenseMap<mlir::Value, Slot> slots;
   llvm::DenseMap<mlir::Block *, llvm::BasicBlock *> starts, blocks; ///< first and last LLVM block of each block
+  llvm::DenseMap<mlir::Value, size_t> numbers; ///< of values, in the order of the text
   llvm::SmallPtrSet<void *, 4> moved; ///< operands whose reference the current operation took
   llvm::DenseMap<mlir::Block *, size_t> position; ///< of each block in the order of emission
   int kernels = 0;

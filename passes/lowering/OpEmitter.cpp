@@ -16,9 +16,21 @@ Value *FunctionEmitter::stackArray(Type *type, int64_t count) { return b.CreateA
 
 /// Leaves the operation's place for errors. Only operations that can fail pay for it.
 void FunctionEmitter::setSite(mlir::Operation *op) {
-  tables.sites.push_back(op->getLoc());
-  Value *site = module.getOrInsertGlobal("toy_rt_site", b.getInt64Ty());
-  b.CreateStore(b.getInt64(tables.sites.size() - 1), site);
+  Value *number = siteNumber(op->getLoc()), *site = module.getOrInsertGlobal("toy_rt_site", b.getInt64Ty());
+  b.CreateStore(number, site);
+}
+
+/// A word of the module's data, which never changes.
+Value *FunctionEmitter::dataWord(int64_t index, Type *type) {
+  Value *data = module.getOrInsertGlobal("toy.data", b.getInt64Ty());
+  LoadInst *word = b.CreateLoad(type, b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), data, index));
+  word->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(b.getContext(), {}));
+  return word;
+}
+
+Value *FunctionEmitter::siteNumber(mlir::Location place) {
+  tables.sites.push_back(place);
+  return b.CreateAdd(dataWord(0, b.getInt64Ty()), b.getInt64(tables.sites.size() - 1));
 }
 
 Value *FunctionEmitter::sizeOf(mlir::Value tensor, int64_t axis) {
@@ -149,8 +161,7 @@ void FunctionEmitter::emitCall(mlir::func::CallOp op) {
     else
       retain(v);
   }
-  tables.sites.push_back(op.getLoc());
-  scalars.call("toy_rt_enter", b.getVoidTy(), {b.getInt64(tables.sites.size() - 1)});
+  scalars.call("toy_rt_enter", b.getVoidTy(), {siteNumber(op.getLoc())});
   CallInst *call = b.CreateCall(declare(module, callee), arguments);
   scalars.call("toy_rt_leave", b.getVoidTy(), {})->setDoesNotThrow();
   unsigned part = 0;
@@ -256,7 +267,8 @@ void FunctionEmitter::emitEval(mlir::Operation *op) {
     }
     b.CreateStore(object, b.CreateConstInBoundsGEP1_64(b.getPtrTy(), operands, i));
   }
-  Value *address = b.CreateIntToPtr(b.getInt64(reinterpret_cast<uint64_t>(op)), b.getPtrTy());
+  tables.operations.push_back(op);
+  Value *address = dataWord(tables.operations.size(), b.getPtrTy());
   scalars.call("toy_rt_eval", b.getVoidTy(), {address, operands, results});
   for (Value *object : boxed)
     scalars.call("toy_rt_release", b.getVoidTy(), {object})->setDoesNotThrow();

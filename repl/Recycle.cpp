@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// A session of any length takes memory for what it holds, not for what it has seen: types, constants and places live as long as their context,
+/// machine code as long as its engine, so both are renewed from time to time. Functions compile again when they are called next.
+#include "ir/ToyDialect.h"
+#include "repl/SessionImpl.h"
+
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+
+namespace toy {
+
+std::unique_ptr<MLIRContext> Session::newContext() {
+  auto fresh = std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
+  fresh->loadDialect<ToyDialect, func::FuncDialect, cf::ControlFlowDialect>();
+  return fresh;
+}
+
+/// The same type in another context; sizes of values are numbers.
+static TypeDesc inContext(const TypeDesc &type, MLIRContext *context) {
+  TypeDesc out = type;
+  if (auto tensor = dyn_cast_if_present<TensorType>(type.leaf)) {
+    SmallVector<Dim> dims;
+    for (Dim dim : tensor.getDims())
+      dims.push_back(*Dim::parse(context, dim.str()));
+    out.leaf = TensorType::get(context, tensor.getDtype(), dims);
+  } else if (type.leaf)
+    out.leaf = StrType::get(context);
+  for (TypeDesc &element : out.elements)
+    element = inContext(element, context);
+  return out;
+}
+
+void Session::recycle() {
+  earlierRemarks = recognition();
+  std::unique_ptr<MLIRContext> fresh = newContext();
+  auto move = [&](std::map<std::string, TypeDesc> &types) {
+    for (auto &[name, type] : types)
+      type = inContext(type, fresh.get());
+  };
+  move(globalTypes);
+  for (Change &change : past)
+    move(change.types);
+  shownType = {};
+  instances.clear();
+  symbolModules.clear();
+  engine.renew();
+  context = std::move(fresh);
+  // Texts and trees that nothing names any more.
+  std::set<BufferId> live;
+  auto keep = [&](auto &declarations) {
+    for (auto &[name, declaration] : declarations)
+      live.insert(declaration->range.buffer);
+  };
+  keep(functions);
+  keep(structures);
+  for (Change &change : past) {
+    keep(change.functions);
+    keep(change.structures);
+  }
+  for (const RecognitionRemark &r : earlierRemarks)
+    live.insert(r.range.buffer);
+  std::erase_if(modules, [&](const std::unique_ptr<ast::Module> &module) { return module->items.empty() || !live.count(module->items.front()->range.buffer); });
+  sources.keepOnly(live);
+}
+
+} // namespace toy
