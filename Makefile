@@ -3,7 +3,7 @@ BUILD := build/release
 FILE ?= examples/tour.toy
 ARGS ?=
 
-.PHONY: build run test check bench fuzz mutants setup clean
+.PHONY: build package run test check bench fuzz mutants setup clean
 
 setup:
 	@scripts/install-packages
@@ -17,6 +17,10 @@ run: build
 
 test: build
 	@/usr/bin/python3 tests/run.py --toy $(BUILD)/toy --toy-opt $(BUILD)/toy-opt --unit $(BUILD)/unit-tests $(if $(filter command line,$(origin FILE)),$(FILE)) $(ARGS)
+
+# A Debian package in build/.
+package: build
+	@cd $(BUILD) && cpack >/dev/null && mv toy-*.deb .. && ls ../toy-*.deb
 
 # The same tests with AddressSanitizer and UBSan.
 check: setup

@@ -189,6 +189,11 @@ int runToy(const Options &options) {
     rt::flushOutput();
     return 0;
   }
+  if (options.mode == Options::Generate) {
+    rt::output(options.input == "man" ? manualPage() : bashCompletion());
+    rt::flushOutput();
+    return 0;
+  }
   if (options.mode == Options::Version) {
     rt::output("toy 0.1.0 (LLVM/MLIR 22)\n");
     rt::flushOutput();

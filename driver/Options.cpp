@@ -109,6 +109,13 @@ std::string helpText() {
   return out;
 }
 
+std::vector<OptionInfo> optionTable() {
+  std::vector<OptionInfo> out;
+  for (const Row &row : rows())
+    out.push_back({std::string(row.name), std::string(row.values), std::string(row.help)});
+  return out;
+}
+
 bool parseOptions(int argc, char **argv, Options &options) {
   for (int i = 1; i < argc; ++i) {
     std::string arg = argv[i];
@@ -134,7 +141,10 @@ bool parseOptions(int argc, char **argv, Options &options) {
       }
       continue;
     }
-    if (arg == "-i")
+    if (arg == "--generate=man" || arg == "--generate=bash") { // for the installation
+      options.mode = Options::Generate;
+      options.input = arg.substr(arg.find('=') + 1);
+    } else if (arg == "-i")
       options.interactive = true;
     else if (arg == "--help" || arg == "-h")
       options.mode = Options::Help;

@@ -11,7 +11,7 @@ namespace toy {
 
 struct Options {
   static constexpr int byCost = -1; ///< without -O: code that costs more to optimize than to run is not optimized
-  enum Mode : uint8_t { Prompt, File, Text, Stdin, Help, Version, Explain } mode = Prompt;
+  enum Mode : uint8_t { Prompt, File, Text, Stdin, Help, Version, Explain, Generate } mode = Prompt;
   std::string input; ///< file, text or code to explain
   std::vector<std::string> arguments;
   std::string emit, output, stats;
@@ -27,5 +27,13 @@ struct Options {
 bool parseOptions(int argc, char **argv, Options &options);
 /// One screen.
 std::string helpText();
+
+struct OptionInfo {
+  std::string name, values, help;
+};
+std::vector<OptionInfo> optionTable();
+/// toy(1), and the completion of command lines in bash.
+std::string manualPage();
+std::string bashCompletion();
 
 } // namespace toy

@@ -16,14 +16,9 @@ LogicalResult floating(RuleContext &ctx) {
   return sameType(ctx);
 }
 
-static LogicalResult failNotOrdered(RuleContext &ctx, unsigned operand) {
-  (void)ctx.fail(DiagId::ComplexNotOrdered, ctx.name, ctx.tensor(operand));
-  return failure();
-}
-
 LogicalResult realFloating(RuleContext &ctx) {
   if (isComplex(ctx.dtype(0)))
-    return failNotOrdered(ctx, 0);
+    return ctx.failNotOrdered(0);
   return floating(ctx);
 }
 
@@ -107,7 +102,7 @@ LogicalResult trueDivision(RuleContext &ctx) {
 LogicalResult orderedArithmetic(RuleContext &ctx) {
   for (unsigned i : {0u, 1u})
     if (isComplex(ctx.dtype(i)))
-      return failNotOrdered(ctx, i);
+      return ctx.failNotOrdered(i);
   auto dtype = commonDType(ctx, 0, 1);
   if (failed(dtype))
     return failure();
@@ -124,7 +119,7 @@ LogicalResult power(RuleContext &ctx) {
 LogicalResult realFloatingPair(RuleContext &ctx) {
   for (unsigned i : {0u, 1u}) {
     if (isComplex(ctx.dtype(i)))
-      return failNotOrdered(ctx, i);
+      return ctx.failNotOrdered(i);
     if (!isFloat(ctx.dtype(i)))
       return ctx.fail(DiagId::NeedsFloating, ctx.name, ctx.tensor(i));
   }
@@ -150,7 +145,7 @@ LogicalResult equality(RuleContext &ctx) {
 LogicalResult ordering(RuleContext &ctx) {
   for (unsigned i : {0u, 1u})
     if (isComplex(ctx.dtype(i)))
-      return failNotOrdered(ctx, i);
+      return ctx.failNotOrdered(i);
   return equality(ctx);
 }
 

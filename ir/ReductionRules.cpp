@@ -43,7 +43,7 @@ LogicalResult sumReduction(RuleContext &ctx) {
 /// max, min and their positions: an empty axis has none.
 static LogicalResult checkOrdered(RuleContext &ctx) {
   if (isComplex(ctx.dtype(0)))
-    return ctx.fail(DiagId::ComplexNotOrdered, ctx.name, ctx.tensor(0));
+    return ctx.failNotOrdered(0);
   for (int64_t axis : ctx.integers("axes"))
     if (axis >= 0 && axis < ctx.rank(0) && ctx.dim(0, axis).is(0))
       return ctx.fail(DiagId::EmptyReduction, ctx.name, ctx.tensor(0), axis);
@@ -74,7 +74,7 @@ LogicalResult scan(RuleContext &ctx) { return along(ctx, ctx.dtype(0) == DType::
 
 LogicalResult sorted(RuleContext &ctx) {
   if (isComplex(ctx.dtype(0)))
-    return ctx.fail(DiagId::ComplexNotOrdered, ctx.name, ctx.tensor(0));
+    return ctx.failNotOrdered(0);
   return along(ctx, ctx.dtype(0));
 }
 

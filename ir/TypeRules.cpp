@@ -160,6 +160,13 @@ static bool sizesAgree(Dim expected, Dim actual) {
          expected.isNumber() != actual.isNumber() || !(expected - actual).isNumber();
 }
 
+LogicalResult RuleContext::failNotOrdered(unsigned operand) {
+  (void)fail(DiagId::ComplexNotOrdered, name, tensor(operand));
+  std::string hole = "{" + std::to_string(operand) + "}";
+  help("`abs(" + hole + ")` and `real(" + hole + ")` are ordered");
+  return failure();
+}
+
 LogicalResult verifyTypeRule(Operation *op) {
   if (op->hasTrait<OpTrait::Computes>() && llvm::any_of(op->getOperandTypes(), isHalfTensor))
     return op->emitOpError("computes in f32; cast bf16 and f16 operands first");

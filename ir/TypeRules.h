@@ -77,6 +77,8 @@ public:
   }
   void label(unsigned operand, std::string text) { error->labels.emplace_back(operand, std::move(text)); }
   void help(std::string text) { error->help = std::move(text); }
+  /// Complex values have no order; their parts and absolute values have.
+  llvm::LogicalResult failNotOrdered(unsigned operand);
   /// Broadcasts the shapes of some operands (all by default); fails with the axis where they differ.
   llvm::FailureOr<llvm::SmallVector<Dim>> broadcast(llvm::ArrayRef<unsigned> which = {});
   /// Takes two axes to be equal: false if they are proved different; assumptions are noted.

@@ -10,7 +10,7 @@ namespace toy {
 Val IRGen::unaryBuiltin(Bound &args) {
   Val x = tensorArgument(args, "x");
   SourceRange r = args.call->range;
-  return Val::leaf(create(args.row->op, r, {convertFor(args.row->conversion, x, r).value}));
+  return Val::leaf(create(args.row->op, r, {convertFor(args.row->conversion, x, r).value}, {}, rangeOf(args, "x")));
 }
 
 /// real, imag, conj: on real values the identity, or 0.
@@ -41,7 +41,7 @@ Val IRGen::roundingBuiltin(Bound &args) {
   Val x = tensorArgument(args, "x");
   if (kindOf(x.tensor().getDtype()) <= DKind::Int)
     return x;
-  return Val::leaf(create(args.row->op, args.call->range, {x.value}));
+  return Val::leaf(create(args.row->op, args.call->range, {x.value}, {}, rangeOf(args, "x")));
 }
 
 Val IRGen::testBuiltin(Bound &args) {
@@ -107,7 +107,7 @@ Val IRGen::reduceBuiltin(Bound &args) {
         Value some = create("gt", r, {sizeOf(v, axis, r), integer(0, r)});
         create("assert", r, {some, string((op + " over an empty axis").str(), r)});
       }
-  return Val::leaf(create(op, r, {v}, {integersAttr("axes", axes), boolAttr("keepdims", keepdims)}));
+  return Val::leaf(create(op, r, {v}, {integersAttr("axes", axes), boolAttr("keepdims", keepdims)}, rangeOf(args, "x")));
 }
 
 Val IRGen::argBuiltin(Bound &args) {
@@ -116,7 +116,7 @@ Val IRGen::argBuiltin(Bound &args) {
   if (!args.has("axis"))
     x = flattened(x, r);
   int64_t axis = args.has("axis") ? axisArgument(args, x.tensor().getRank(), 0) : 0;
-  return Val::leaf(create(args.row->op, r, {x.value}, {integersAttr("axes", {axis}), boolAttr("keepdims", flagArgument(args, "keepdims", false))}));
+  return Val::leaf(create(args.row->op, r, {x.value}, {integersAttr("axes", {axis}), boolAttr("keepdims", flagArgument(args, "keepdims", false))}, rangeOf(args, "x")));
 }
 
 Val IRGen::flattened(const Val &x, SourceRange r) {
@@ -141,7 +141,7 @@ Val IRGen::sortBuiltin(Bound &args) {
   SourceRange r = args.call->range;
   if (x.tensor().getRank() == 0)
     fail(DiagId::AxisOutOfRange, r, {"-1", x.type().str()});
-  return Val::leaf(create(args.row->op, r, {x.value}, {integerAttr("axis", axisArgument(args, x.tensor().getRank(), -1)), boolAttr("descending", flagArgument(args, "descending", false))}));
+  return Val::leaf(create(args.row->op, r, {x.value}, {integerAttr("axis", axisArgument(args, x.tensor().getRank(), -1)), boolAttr("descending", flagArgument(args, "descending", false))}, rangeOf(args, "x")));
 }
 
 } // namespace toy

@@ -16,6 +16,13 @@ const ast::Expr *Bound::operator[](StringRef name) const {
   return nullptr;
 }
 
+void IRGen::unknownArgument(const std::string &function, const ast::Argument &argument, ArrayRef<std::string> parameters) {
+  Diagnostic &d = report(DiagId::UnknownArgument, argument.keywordRange, {function, argument.keyword});
+  if (auto near = suggest(argument.keyword, std::vector<std::string>(parameters.begin(), parameters.end())))
+    d.withHelp("did you mean `" + *near + "`?");
+  throw IRAbort();
+}
+
 /// Positional and keyword arguments in the order of the parameters; `dim` is an alias of `axis`.
 std::vector<std::pair<std::string, const ast::Expr *>> IRGen::bindArguments(const ast::Call &c, ArrayRef<std::string> parameters, ArrayRef<bool> optional,
                                                                            const std::string &function) {
@@ -34,12 +41,8 @@ std::vector<std::pair<std::string, const ast::Expr *>> IRGen::bindArguments(cons
     if (keyword == "dim" && !llvm::is_contained(parameters, "dim"))
       keyword = "axis";
     auto it = llvm::find_if(bound, [&](auto &b) { return b.first == keyword; });
-    if (it == bound.end()) {
-      Diagnostic &d = report(DiagId::UnknownArgument, argument.keywordRange, {function, argument.keyword});
-      if (auto near = suggest(argument.keyword, std::vector<std::string>(parameters.begin(), parameters.end())))
-        d.withHelp("did you mean `" + *near + "`?");
-      throw IRAbort();
-    }
+    if (it == bound.end())
+      unknownArgument(function, argument, parameters);
     if (it->second)
       fail(DiagId::ArgumentTwice, argument.keywordRange, {function, keyword});
     it->second = argument.value.get();
@@ -148,7 +151,7 @@ Val IRGen::callBuiltin(const BuiltinRow &row, const ast::Call &c) {
       std::string keyword = a.keyword == "dim" ? "axis" : a.keyword;
       auto it = llvm::find_if(named, [&](auto &n) { return n.first == keyword; });
       if (it == named.end())
-        fail(DiagId::UnknownArgument, a.keywordRange, {row.name, a.keyword});
+        unknownArgument(row.name, a, parameters);
       it->second = a.value.get();
     }
     for (size_t i = 0; i < required; ++i)

@@ -99,7 +99,7 @@ Operation *IRGen::createOp(StringRef name, SourceRange range, ValueRange operand
         for (size_t at; (at = help.find("{" + std::to_string(i) + "}")) != std::string::npos;)
           help.replace(at, 3, text);
       }
-      if (simple)
+      if (simple && help.find('{') == std::string::npos)
         d.withHelp(help);
     }
     throw IRAbort();

@@ -277,6 +277,7 @@ public:
   Val convert(DType dtype, const ast::Call &c);
   Val callStruct(const ast::Struct &decl, const ast::Call &c);
   Val callBuiltin(const BuiltinRow &row, const ast::Call &c);
+  [[noreturn]] void unknownArgument(const std::string &function, const ast::Argument &argument, llvm::ArrayRef<std::string> parameters);
   std::vector<std::pair<std::string, const ast::Expr *>> bindArguments(const ast::Call &c, llvm::ArrayRef<std::string> parameters,
                                                                       llvm::ArrayRef<bool> optional, const std::string &function);
   Val valueOf(Bound &args, llvm::StringRef name);

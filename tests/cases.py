@@ -156,11 +156,14 @@ def memory_of_many_inputs(toy):
             text.write("\n".join(lines) + "\nprint(c);\n")
             text.seek(0)
             child = subprocess.Popen([toy, "-"], stdin=text, stdout=subprocess.DEVNULL)
-            _, status, usage = os.wait4(child.pid, 0)
-        child.returncode = status
-        if status:
-            return f"status {status}"
-        peaks.append(usage.ru_maxrss)
+            peak = 0
+            while child.poll() is None:
+                found = re.search(r"VmHWM:\s+(\d+)", pathlib.Path(f"/proc/{child.pid}/status").read_text())
+                peak = int(found.group(1)) if found else peak
+                time.sleep(0.02)
+        if child.returncode:
+            return f"status {child.returncode}"
+        peaks.append(peak)
     return None if peaks[1] - peaks[0] < 60000 else f"{peaks} KiB"
 
 

@@ -143,6 +143,7 @@ def main():
     if not only:
         import cases
         import files
+        import golden_errors
         import indexing
         import functions
         import op_examples
@@ -154,7 +155,7 @@ def main():
         import recognition
         import scenarios
         import generator.random_programs as random_programs
-        for name, function in [*cases.all_cases(), *operators.all_cases(), *recognition.all_cases(), *functions.all_cases(), *scenarios.all_cases(), *libraries.all_cases(), *matrix.all_cases(), *numerics.all_cases(), *prompt.all_cases(), *indexing.all_cases(), *files.all_cases()]:
+        for name, function in [*cases.all_cases(), *operators.all_cases(), *recognition.all_cases(), *functions.all_cases(), *scenarios.all_cases(), *libraries.all_cases(), *matrix.all_cases(), *golden_errors.all_cases(), *numerics.all_cases(), *prompt.all_cases(), *indexing.all_cases(), *files.all_cases()]:
             jobs.append((name, pool.submit(function, toy)))
         for name, function in op_examples.all_cases(opt):
             jobs.append((name, pool.submit(function, toy)))
