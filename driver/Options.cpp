@@ -50,7 +50,10 @@ auto flag(bool Options::*field, bool value) {
 
 const std::vector<Row> &rows() {
   static const std::vector<Row> table = {
-      {"--emit", "STAGE", "print a stage: tokens ast toy linalg llvm asm", choice(&Options::emit, {
+      {"--emit", "STAGE", "print a stage:"
+#define TOY_PHASE(NAME, HELP) " " #NAME
+#include "driver/Phases.def"
+       , choice(&Options::emit, {
 #define TOY_PHASE(NAME, HELP) #NAME,
 #include "driver/Phases.def"
        })},

@@ -50,7 +50,12 @@ void onFault(int number) { leave(nameOfSignal(number)); }
 
 } // namespace
 
+#ifndef __has_feature
+#define __has_feature(FEATURE) 0
+#endif
+
 void installFaultHandlers() {
+#if !__has_feature(address_sanitizer) // which reports faults itself, and owns the stack for it
   static char stack[1 << 16];
   stack_t alternate{};
   alternate.ss_sp = stack;
@@ -61,6 +66,7 @@ void installFaultHandlers() {
   action.sa_flags = SA_ONSTACK | SA_NODEFER;
   for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
     sigaction(number, &action, nullptr);
+#endif
   llvm::install_fatal_error_handler([](void *, const char *reason, bool) { leave(reason); });
 }
 

@@ -7,7 +7,9 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <filesystem>
+#include <unistd.h>
 
 namespace toy {
 
@@ -36,6 +38,23 @@ void Session::reset() {
   instances.clear();
   imported.clear();
   past.clear();
+}
+
+/// What failed, for a report: the definitions there are and the text that was running.
+void Session::writeReproducer(const std::string &name, const std::string &text) {
+  std::error_code failed;
+  std::string path = (std::filesystem::temp_directory_path(failed) / fmt::format("toy-reproducer-{}.toy", getpid())).string(), out = "# This input of toy failed with an internal error: " + name + "\n";
+  if (name.starts_with("<")) { // a file holds its definitions itself
+    for (auto &[structure, s] : structures)
+      out += definitionOf(structure);
+    for (auto &[function, f] : functions)
+      out += definitionOf(function);
+  }
+  try {
+    rt::writeAtomically(path, out + text + "\n", nullptr, 0);
+    std::fprintf(stderr, "note: a reproducer is in %s\n", path.c_str());
+  } catch (rt::Error &) {
+  }
 }
 
 /// A definition as it was written, with its docstring.

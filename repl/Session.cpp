@@ -31,6 +31,7 @@ Session::~Session() = default;
 void Session::showDiagnostics() {
   rt::flushOutput();
   for (const Diagnostic &d : diagnostics.diagnostics()) {
+    faulted |= d.id == DiagId::Internal || d.id == DiagId::Fault;
     std::string text = options.json ? diagnostics.renderJson(d) + "\n" : diagnostics.render(d, options.color);
     std::fwrite(text.data(), 1, text.size(), stderr);
   }
@@ -166,6 +167,7 @@ Session::Outcome Session::run(std::string name, std::string text, ParseOptions p
     recording = &change;
   }
   Outcome outcome = Failed;
+  bool before = std::exchange(faulted, false);
   std::string fault = guarded([&] { outcome = runText(name, text, parseOptions); });
   recording = nullptr;
   if (!fault.empty()) {
@@ -176,10 +178,12 @@ Session::Outcome Session::run(std::string name, std::string text, ParseOptions p
       instances.erase(key);
     pendingInstances.clear();
     importing.clear();
-    faulted = true;
     diagnostics.report(DiagId::Fault, {}, {fault}).note({}, "in " + name + (options.prompt ? "; :save the session before you go on" : ""));
     showDiagnostics();
   }
+  if (faulted)
+    writeReproducer(name, text);
+  faulted |= before;
   if (outcome == Failed && options.prompt)
     takeBack(change);
   else if (outcome == Done && options.prompt) {

@@ -57,7 +57,7 @@ public:
   mlir::OwningOpRef<mlir::ModuleOp> lower(std::string name, std::string text);
 
   std::vector<std::string> scriptArguments;
-  bool faulted = false; ///< a fault ended an input
+  bool faulted = false; ///< a fault or an internal error ended an input
   DiagnosticEngine &getDiagnostics() { return diagnostics; }
   /// Writes and drops what was reported.
   void showDiagnostics();
@@ -168,6 +168,7 @@ private:
     std::map<std::string, const ast::Struct *> structures;
   };
   void takeBack(Change &change);
+  void writeReproducer(const std::string &name, const std::string &text);
   std::unique_ptr<mlir::MLIRContext> newContext();
   void recycle();
   std::vector<RecognitionRemark> earlierRemarks; ///< of contexts that are gone

@@ -78,7 +78,7 @@ class Session:
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             os.chdir(self.home.name)
-            settings = {**os.environ, "TERM": "xterm-256color", "HOME": self.home.name, "XDG_STATE_HOME": self.home.name, "XDG_CONFIG_HOME": self.home.name, **environment}
+            settings = {**os.environ, "TERM": "xterm-256color", "HOME": self.home.name, "XDG_STATE_HOME": self.home.name, "XDG_CONFIG_HOME": self.home.name, "TMPDIR": self.home.name, **environment}
             if "NO_COLOR" not in environment:
                 settings.pop("NO_COLOR", None)
             os.execve(toy, ["toy", *arguments], settings)
@@ -367,8 +367,8 @@ def faults(toy):
             s.close()
         path = pathlib.Path(folder, "p.toy")
         path.write_text(declared + "print(1);\nprint(crash(2.0));\n")
-        done = subprocess.run([toy, str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
-        return expect("a script's fault", (done.returncode, done.stdout, "X0002" in done.stderr), (70, "1\n", True))
+        done = subprocess.run([toy, str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60, env={**os.environ, "TMPDIR": folder})
+        return expect("a script's fault", (done.returncode, done.stdout, "X0002" in done.stderr), (70, "1\n", True)) or expect("a reproducer", len(list(pathlib.Path(folder).glob("toy-reproducer-*.toy"))), 1)
 
 
 def saved_sessions(s):
