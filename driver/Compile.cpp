@@ -201,8 +201,6 @@ int runToy(const Options &options) {
   }
   rt::printOptions().precision = options.precision;
   rt::printOptions().header = isatty(STDOUT_FILENO);
-  if (options.mode == Options::Prompt && isatty(STDIN_FILENO) && options.jit != "never") // while the first line is typed
-    expectCompiles();
   installFaultHandlers();
   Session session(sessionOptions(options));
   session.scriptArguments = options.arguments;

@@ -32,6 +32,7 @@ namespace {
 struct Terminal {
   Session *session = nullptr;
   std::function<bool(const std::string &)> isUnfinished;
+  std::function<void()> shown;
   bool color = false;
   pthread_t reader{};
   size_t cursorRow = 0; ///< of the last drawing, from the prompt's row
@@ -147,6 +148,8 @@ void onSignal(int number) {
 
 /// The next byte; Ctrl-C empties the line and ends it. Signals are delivered only while waiting, so none is lost.
 int readKey(FILE *stream) {
+  if (terminal.shown)
+    std::exchange(terminal.shown, nullptr)();
   sigset_t open;
   pthread_sigmask(SIG_SETMASK, nullptr, &open);
   sigdelset(&open, SIGINT);
@@ -365,6 +368,7 @@ LineEditor::LineEditor(Session &session, bool color, std::function<bool(const st
     rl_bind_keyseq(key, onRight);
 }
 
+void LineEditor::whenShown(std::function<void()> action) { terminal.shown = std::move(action); }
 LineEditor::~LineEditor() = default;
 
 std::optional<std::string> LineEditor::read(const std::string &prompt, bool &interrupted) {
@@ -408,6 +412,7 @@ void LineEditor::remember(const std::string &input) {
 #else
 
 LineEditor::LineEditor(Session &, bool, std::function<bool(const std::string &)>) {}
+void LineEditor::whenShown(std::function<void()>) {}
 LineEditor::~LineEditor() = default;
 std::optional<std::string> LineEditor::read(const std::string &prompt, bool &interrupted) {
   interrupted = false;

@@ -16,6 +16,8 @@ public:
   /// `isUnfinished` decides whether Enter ends a text or starts another line of it.
   LineEditor(Session &session, bool color, std::function<bool(const std::string &)> isUnfinished);
   ~LineEditor();
+  /// Runs once, when the first prompt is on the screen.
+  void whenShown(std::function<void()> action);
   /// Whether `read` gives whole inputs.
   bool readsBlocks() const { return blocks; }
   /// The next text without its final newline; nothing at the end of input. `interrupted` tells that Ctrl-C dropped it.

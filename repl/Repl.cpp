@@ -86,6 +86,8 @@ int runPrompt(Session &session, bool color, bool init) {
     inputsOf(session, withoutPrompts(text), unfinished);
     return unfinished;
   });
+  if (session.mayCompile())
+    editor.whenShown(expectCompiles); // while the first line is typed
   std::string pending; // a text that was begun, where the terminal gives lines
   int number = 0;
   bool interrupted;

@@ -67,6 +67,7 @@ public:
   std::vector<CompileRecord> compiles;
   int64_t cacheHits = 0;
   Engine &getEngine() { return engine; }
+  bool mayCompile() const { return options.jit != SessionOptions::Never; }
   /// Every place once, in the order of the text.
   std::vector<RecognitionRemark> recognition();
   /// Whether a place is inside a function that a text names.

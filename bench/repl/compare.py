@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 
-ROUNDS = 15
+ROUNDS = 9
 
 
 class Terminal:
@@ -65,16 +65,16 @@ class Terminal:
 
 def peers(toy):
     yield "toy", {"command": [toy, "--no-init"], "prompt": "toy> ", "one-shot": [toy, "-e", "1+1"], "sum": ("1+1", "2"), "function": ("def f(x) { return x * x + 1; } f(3)", "10"),
-                  "setup": "var a = [[1, 2i], [3, 4]];", "product": ("a @ a", "4"), "again": ("a @ a", "4"), "big": "var m = complex(rand(3500, 3500), rand(3500, 3500));", "long": "var r = m @ m;"}
+                  "setup": "var a = [[1, 2i], [3, 4]];", "product": ("a @ a", "4"), "again": ("a @ a", "4"), "big": "var m = complex(rand(3500, 3500), rand(3500, 3500));", "long": "var r = m @ m;", "stopped": "interrupted"}
     if shutil.which("clang-repl-22"):
         yield "clang-repl-22", {"command": ["clang-repl-22"], "prompt": "clang-repl> ", "one-shot": ["sh", "-c", "echo '#include <cstdio>\nprintf(\"%d\", 1+1);' | clang-repl-22"], "sum": ("1+1", "2"),
                                 "function": ("auto f = [](int x) { return x * x + 1; }; f(3)", "10"), "setup": "#include <complex>", "product": ("std::complex<double> a[2][2] = {{1., {0., 2.}}, {3., 4.}}, r[2][2]; for (int i = 0; i < 2; ++i) for (int j = 0; j < 2; ++j) { r[i][j] = 0; for (int k = 0; k < 2; ++k) r[i][j] += a[i][k] * a[k][j]; } r[0][0].real()", "1"),
                                 "again": None, "big": None}
     if shutil.which("octave-cli"):
         yield "octave", {"command": ["octave-cli", "-q", "--no-init-file"], "prompt": r"octave:\d+> ", "one-shot": ["octave-cli", "-q", "--eval", "1+1"], "sum": ("1+1", "2"), "function": ("function y = f(x) y = x * x + 1; end; f(3)", "10"),
-                         "setup": "a = [1, 2i; 3, 4];", "product": ("a * a", "4"), "again": ("a * a", "4"), "big": "m = complex(rand(3500), rand(3500));", "long": "r = m * m;"}
+                         "setup": "a = [1, 2i; 3, 4];", "product": ("a * a", "4"), "again": ("a * a", "4"), "big": "m = complex(rand(3500), rand(3500));", "long": "r = m * m;", "stopped": "\\^C|interrupt"}
     yield "python3+numpy", {"command": ["/usr/bin/python3", "-q", "-c", "import code, readline, numpy as np\ncode.interact(banner='', local={'np': np})"], "prompt": ">>> ", "one-shot": ["/usr/bin/python3", "-c", "import numpy; print(1+1)"], "sum": ("1+1", "2"), "function": ("f = lambda x: x * x + 1; print(f(3))", "10"),
-                            "setup": "a = np.array([[1, 2j], [3, 4]])", "product": ("a @ a", "j"), "again": ("a @ a", "j"), "big": "m = np.random.rand(3500, 3500) + 1j * np.random.rand(3500, 3500)", "long": "r = m @ m"}
+                            "setup": "a = np.array([[1, 2j], [3, 4]])", "product": ("a @ a", "j"), "again": ("a @ a", "j"), "big": "m = np.random.rand(3500, 3500) + 1j * np.random.rand(3500, 3500)", "long": "r = m @ m", "stopped": "KeyboardInterrupt"}
 
 
 def main():
@@ -109,7 +109,7 @@ def main():
             t = Terminal(p["command"], p["prompt"])
             try:
                 t.ask(p["big"], "", None)
-                table[name]["Ctrl-C in a 3500x3500 product"].append(1e3 * t.ask(p["long"], "", 0.7))
+                table[name]["Ctrl-C in a 3500x3500 product"].append(1e3 * t.ask(p["long"], p["stopped"], 0.7))
             except TimeoutError:
                 pass
             finally:
