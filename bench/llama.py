@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Greedy decoding of the Llama example beside llama2.c's run.c, taking turns: tokens a second while decoding, medians, and the time of the whole command.
+"""Greedy decoding of the Llama example beside llama2.c's run.c, taking turns: tokens a second while decoding (from the second token on, as run.c counts;
+what a run of one token takes is subtracted), medians, and the time of the whole command.
 run.c is not part of this repository: build it with `gcc -O3 -march=native run.c -lm` and name the program.
 Usage: llama.py TOY RUN CHECKPOINT TOKENIZER [STEPS [ROUNDS]]"""
 import pathlib
@@ -26,8 +27,9 @@ def main():
     for _ in range(rounds):
         seconds, done = timed([toy, "--time", str(HERE.parent / "examples/llama/llama.toy"), checkpoint, tokenizer, str(steps)])
         whole[0].append(seconds)
-        phase = dict(re.findall(r"(\w+)\s+([0-9.]+) ms", done.stderr))
-        ours.append(steps / (float(phase["run"]) / 1000))
+        one = timed([toy, "--time", str(HERE.parent / "examples/llama/llama.toy"), checkpoint, tokenizer, "1"])[1]
+        run_ms = [float(dict(re.findall(r"(\w+)\s+([0-9.]+) ms", text))["run"]) for text in (one.stderr, done.stderr)]
+        ours.append((steps - 1) / ((run_ms[1] - run_ms[0]) / 1000))
         seconds, done = timed([run, checkpoint, "-z", tokenizer, "-t", "0", "-n", str(steps)])
         whole[1].append(seconds)
         theirs.append(float(re.search(r"tok/s: ([0-9.]+)", done.stderr).group(1)))
