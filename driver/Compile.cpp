@@ -84,13 +84,6 @@ int emit(Session &session, const Options &options, const std::string &name, cons
   return 0;
 }
 
-std::string quoted(const std::string &text) {
-  std::string out = "\"";
-  for (char c : text)
-    out += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
-  return out + "\"";
-}
-
 /// The keys are LANGUAGE's; what does not exist yet is empty or 0.
 void writeStats(Session &session, const Options &options) {
   rt::MemoryStats memory = rt::memoryStats();
@@ -98,18 +91,18 @@ void writeStats(Session &session, const Options &options) {
   std::string compiles, kernels, phases;
   for (const CompileRecord &c : session.compiles)
     compiles += fmt::format("{}{{\"function\": {}, \"reason\": {}, \"milliseconds\": {:.3f}, \"dynamic\": false}}", compiles.empty() ? "" : ", ",
-                            quoted(c.function), quoted(c.reason), c.milliseconds);
+                            jsonText(c.function), jsonText(c.reason), c.milliseconds);
   for (auto &[name, count] : engine.kernels)
-    kernels += fmt::format("{}{}: {}", kernels.empty() ? "" : ", ", quoted(name), count);
+    kernels += fmt::format("{}{}: {}", kernels.empty() ? "" : ", ", jsonText(name), count);
   for (auto &[name, ms] : session.phaseMs)
-    phases += fmt::format("{}{}: {:.3f}", phases.empty() ? "" : ", ", quoted(name), ms);
+    phases += fmt::format("{}{}: {:.3f}", phases.empty() ? "" : ", ", jsonText(name), ms);
   std::string recognized, missed;
   for (const RecognitionRemark &r : session.recognition()) {
     if (r.kind.empty())
-      missed += fmt::format("{}{{\"line\": {}, \"column\": {}, \"reason\": {}}}", missed.empty() ? "" : ", ", r.line, r.column, quoted(r.text));
+      missed += fmt::format("{}{{\"line\": {}, \"column\": {}, \"reason\": {}}}", missed.empty() ? "" : ", ", r.line, r.column, jsonText(r.text));
     else
       recognized += fmt::format("{}{{\"kind\": {}, \"form\": {}, \"strategy\": {}, \"file\": {}, \"line\": {}, \"column\": {}}}", recognized.empty() ? "" : ", ",
-                                quoted(r.kind), quoted(r.text), quoted(r.strategy), quoted(r.file), r.line, r.column);
+                                jsonText(r.kind), jsonText(r.text), jsonText(r.strategy), jsonText(r.file), r.line, r.column);
   }
   std::string json = fmt::format(
       "{{\"version\": \"0.1.0\", \"device\": \"cpu\", \"threads\": {}, \"compiles\": [{}], \"cache_hits\": {}, \"guards\": [], \"recognized\": [{}], "

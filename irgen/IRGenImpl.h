@@ -312,6 +312,8 @@ public:
   FunctionState &fn() { return *stack.back(); }
 };
 
+/// Names of sizes in a type.
+void collectNames(mlir::Type type, std::set<std::string> &names);
 const BuiltinRow *findBuiltin(llvm::StringRef name);
 llvm::ArrayRef<BuiltinRow> builtinRows();
 

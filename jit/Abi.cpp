@@ -203,14 +203,6 @@ static void toy_rt_elements(int64_t function, int64_t n, double *values) { rt::a
 static void toy_rt_cpow(double *out, double a, double b, double c, double d) { put(out, rt::power(rt::c128(a, b), rt::c128(c, d))); }
 static void toy_rt_cpowi(double *out, double a, double b, double n) { put(out, rt::power(rt::c128(a, b), static_cast<int64_t>(n))); }
 
-#define TOY_COMPLEX_FUNCTIONS(ROW)                                                                                     \
-  ROW(expm1) ROW(log1p) ROW(rsqrt) ROW(tan) ROW(tanh) ROW(asin) ROW(acos) ROW(atan) ROW(asinh) ROW(acosh) ROW(atanh)
-#define TOY_COMPLEX(NAME)                                                                                              \
-  static void toy_rt_c##NAME(double *out, double re, double im) {                                                      \
-    static const rt::ComplexFunction function = rt::complexFunction(#NAME);                                            \
-    put(out, function({re, im}));                                                                                      \
-  }
-TOY_COMPLEX_FUNCTIONS(TOY_COMPLEX)
 }
 
 namespace toy {
@@ -237,10 +229,8 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       TOY_SYMBOL(toy_rt_enter), TOY_SYMBOL(toy_rt_leave), TOY_SYMBOL(toy_rt_gemm), TOY_SYMBOL(toy_rt_planar_gemm), TOY_SYMBOL(toy_rt_eval), TOY_SYMBOL(toy_rt_to_bf16), TOY_SYMBOL(toy_rt_to_f16), TOY_SYMBOL(toy_rt_float_floordiv_f64),
       TOY_SYMBOL(toy_rt_float_mod_f64), TOY_SYMBOL(toy_rt_float_floordiv_f32), TOY_SYMBOL(toy_rt_float_mod_f32),
       TOY_INTEGER(toy_rt_int_floordiv), TOY_INTEGER(toy_rt_int_mod), TOY_INTEGER(toy_rt_int_pow), TOY_SYMBOL(toy_rt_elements), TOY_COMPLEX_SYMBOLS(pow)
-      TOY_COMPLEX_SYMBOLS(powi) TOY_COMPLEX_FUNCTIONS(TOY_COMPLEX_SYMBOLS) TOY_LIBM(exp), TOY_LIBM(expm1), TOY_LIBM(log), TOY_LIBM(log1p), TOY_LIBM(log2),
-      TOY_LIBM(log10), TOY_LIBM(sin), TOY_LIBM(cos), TOY_LIBM(tan), TOY_LIBM(sinh), TOY_LIBM(cosh), TOY_LIBM(tanh), TOY_LIBM(asin), TOY_LIBM(acos),
-      TOY_LIBM(atan), TOY_LIBM(asinh), TOY_LIBM(acosh), TOY_LIBM(atanh), TOY_LIBM(erf), TOY_LIBM(floor), TOY_LIBM(ceil), TOY_LIBM(trunc),
-      TOY_LIBM(roundeven), TOY_LIBM(sqrt), TOY_LIBM2(atan2), TOY_LIBM2(hypot), TOY_LIBM2(pow), TOY_LIBM2(fmod)};
+      TOY_COMPLEX_SYMBOLS(powi) TOY_LIBM(erf), TOY_LIBM(floor), TOY_LIBM(ceil), TOY_LIBM(trunc),
+      TOY_LIBM(roundeven), TOY_LIBM(sqrt), TOY_LIBM2(hypot), TOY_LIBM2(pow), TOY_LIBM2(fmod)};
   return table;
 }
 

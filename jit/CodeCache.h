@@ -27,7 +27,7 @@ public:
 private:
   std::string pathOf(const std::string &key) const { return folder + "/" + key; }
   void trim();
-  std::map<std::string, std::string> recent; ///< objects of this session
+  std::map<std::string, std::string> recent; ///< objects that were made or read
   size_t recentBytes = 0;
   std::string folder;  ///< empty: no disk
   std::string program; ///< which build this is

@@ -1,59 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// toy → groups → LLVM IR → optimized → ORC LLJIT.
-#include "jit/Engine.h"
+#include "jit/EngineImpl.h"
 
 #include "ir/ToyDialect.h"
 #include "jit/Abi.h"
-#include "jit/CodeCache.h"
 #include "jit/Target.h"
 #include "passes/Pipelines.h"
 #include "passes/lowering/FunctionEmitter.h"
 #include "runtime/Error.h"
-#include "support/Source.h"
 
-#include "mlir/IR/AsmState.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/CompileUtils.h"
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 
 using namespace llvm;
 
 namespace toy {
-
-/// How far the passes go.
-enum class Stage : uint8_t { Recognized, Unpacked, Selected };
-
-struct Engine::Impl {
-  EngineOptions options;
-  std::unique_ptr<TargetMachine> machine, quickMachine; ///< for loops and large tensors; for code that costs more to optimize than to run
-  std::unique_ptr<orc::LLJIT> jit;
-  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules; ///< compiled code points into them
-  std::set<std::string> symbols;
-  std::map<std::string, void (*)(void **, void **)> entries;
-  std::vector<mlir::Location> sites, chain;
-  std::vector<std::unique_ptr<int64_t[]>> data; ///< `toy.data` of each module
-  std::map<std::string, orc::ExecutorAddr> addresses; ///< of functions, for the modules that call them
-  std::unique_ptr<CodeCache> cache;
-  EngineStats stats;
-  RecognitionLog log;
-  bool start(std::string &error);
-  mlir::OwningOpRef<mlir::ModuleOp> lowered(mlir::ModuleOp module, StringRef except, Engine::BodyLookup bodyOf, std::string &error, Stage stage = Stage::Selected);
-  void importBodies(mlir::ModuleOp module, Engine::BodyLookup bodyOf);
-  std::unique_ptr<Module> emitModule(mlir::ModuleOp module, LLVMContext &context, std::vector<mlir::Location> &places, std::vector<mlir::Operation *> &operations);
-  Error load(std::unique_ptr<MemoryBuffer> object, mlir::ModuleOp module, const std::map<std::string, std::string> &names, std::vector<mlir::Location> &places, std::vector<mlir::Operation *> &operations);
-  void optimize(Module &module);
-};
 
 /// Whether the functions of a module do little work each time they run: no loops, no recursion, few elements, all sizes known.
 static bool isCheap(mlir::ModuleOp module) {
@@ -200,8 +170,7 @@ std::unique_ptr<Module> Engine::Impl::emitModule(mlir::ModuleOp module, LLVMCont
   return out;
 }
 
-/// Vectors' versions of functions that no loop took.
-static void eraseUnusedVariants(Module &module) {
+void Engine::Impl::eraseUnusedVariants(Module &module) {
   for (Function &f : make_early_inc_range(module))
     if (f.hasFnAttribute("toy.variant") && f.use_empty())
       f.eraseFromParent();
@@ -332,7 +301,7 @@ bool Engine::compile(mlir::ModuleOp module, StringRef except, BodyLookup bodyOf,
     }
     if (!quick)
       impl->optimize(*code);
-    eraseUnusedVariants(*code);
+    impl->eraseUnusedVariants(*code);
     auto made = orc::SimpleCompiler(quick ? *impl->quickMachine : *impl->machine)(*code);
     if (!made)
       return fail(made.takeError());
@@ -410,105 +379,6 @@ std::vector<rt::Value> Engine::call(StringRef symbol, mlir::func::FuncOp functio
     if (isPacked(type))
       v = complexView(v);
   return out;
-}
-
-static mlir::FileLineColRange placeOf(mlir::Location location) {
-  if (auto call = dyn_cast<mlir::CallSiteLoc>(location))
-    return placeOf(call.getCallee());
-  if (auto fused = dyn_cast<mlir::FusedLoc>(location))
-    return fused.getLocations().empty() ? mlir::FileLineColRange() : placeOf(fused.getLocations().front());
-  return dyn_cast<mlir::FileLineColRange>(location);
-}
-
-/// The text of a module. With sources, a comment shows the source line wherever operations of another one begin; operations print in the order
-/// of a walk, one a line from the first that has a place.
-static std::string printed(mlir::ModuleOp module, const SourceManager *sources) {
-  std::string text;
-  raw_string_ostream out(text);
-  if (!sources) {
-    module.print(out);
-    return text;
-  }
-  mlir::AsmState::LocationMap lines;
-  mlir::AsmState withLines(module, mlir::OpPrintingFlags(), &lines);
-  module.print(out, withLines);
-  std::map<unsigned, mlir::Operation *> byLine;
-  module.walk([&](mlir::Operation *op) {
-    if (auto it = lines.find(op); it != lines.end())
-      byLine[it->second.first] = op;
-  });
-  std::string result;
-  std::pair<StringRef, unsigned> last;
-  unsigned number = 0;
-  for (StringRef rest = text; !rest.empty();) {
-    auto [line, tail] = rest.split('\n');
-    rest = tail;
-    if (auto it = byLine.find(++number); it != byLine.end() && !isa<mlir::ModuleOp>(it->second))
-      if (mlir::FileLineColRange place = placeOf(it->second->getLoc()))
-        if (std::pair<StringRef, unsigned> here{place.getFilename(), place.getStartLine()}; here != last) {
-          last = here;
-          if (BufferId id = sources->find(std::string_view(here.first.data(), here.first.size())); id != noBuffer)
-            result += (line.take_while([](char c) { return c == ' '; }) + "// " + Twine(here.second) + " | " + StringRef(std::string(sources->get(id).lineText(here.second))).trim() + "\n").str();
-        }
-    result += line.str() + "\n";
-  }
-  return result;
-}
-
-mlir::OwningOpRef<mlir::ModuleOp> Engine::staged(mlir::ModuleOp module, bool recognized, std::string &error) {
-  return impl->lowered(module, "", [](StringRef) { return mlir::func::FuncOp(); }, error, recognized ? Stage::Recognized : Stage::Selected);
-}
-
-std::string Engine::kernelsOf(mlir::ModuleOp module, std::string &error) {
-  auto copy = staged(module, false, error);
-  std::string out;
-  if (!copy)
-    return out;
-  copy->walk([&](mlir::Operation *op) {
-    auto result = op->getNumResults() ? op->getResult(0).getType() : mlir::Type();
-    std::string type = result && isa<TensorType>(result) ? cast<TensorType>(result).str() : "";
-    if (auto group = dyn_cast<FusedOp>(op)) {
-      std::string names;
-      for (mlir::Operation &inner : group->getRegion(0).front().without_terminator())
-        names += (names.empty() ? "" : ", ") + inner.getName().stripDialect().str();
-      out += "  one loop for " + type + ": " + names + "\n";
-    } else if (op->getName().getStringRef() == "toy.gemm" || op->getName().getStringRef() == "toy.planar_gemm" || isa<MatMulOp>(op))
-      out += "  " + op->getName().stripDialect().str() + " for " + type + "\n";
-    else if (auto call = dyn_cast<LibraryOp>(op))
-      out += "  library function " + call.getFunction().str() + "\n";
-  });
-  return out;
-}
-
-std::string Engine::emit(mlir::ModuleOp module, StringRef stage, std::string &error, const SourceManager *sources) {
-  std::string text;
-  raw_string_ostream out(text);
-  if (stage == "toy")
-    return printed(module, sources);
-  auto copy = impl->lowered(module, "", [](StringRef) { return mlir::func::FuncOp(); }, error, stage == "recognized" ? Stage::Recognized : stage == "unpacked" ? Stage::Unpacked : Stage::Selected);
-  if (!copy || !impl->start(error))
-    return "";
-  if (stage == "linalg" || stage == "recognized" || stage == "unpacked")
-    return printed(*copy, sources);
-  LLVMContext context;
-  std::vector<mlir::Location> places;
-  std::vector<mlir::Operation *> operations;
-  std::unique_ptr<Module> code = impl->emitModule(*copy, context, places, operations);
-  impl->optimize(*code);
-  eraseUnusedVariants(*code);
-  if (stage == "llvm") {
-    code->print(out, nullptr);
-    return text;
-  }
-  SmallString<0> buffer;
-  raw_svector_ostream assembly(buffer);
-  legacy::PassManager passes;
-  if (impl->machine->addPassesToEmitFile(passes, assembly, nullptr, stage == "obj" ? CodeGenFileType::ObjectFile : CodeGenFileType::AssemblyFile)) {
-    error = "the target writes no assembly";
-    return "";
-  }
-  passes.run(*code);
-  return buffer.str().str();
 }
 
 } // namespace toy

@@ -64,7 +64,7 @@ public:
   std::string emit(mlir::ModuleOp module, llvm::StringRef stage, std::string &error, const SourceManager *sources = nullptr);
   /// The loops and library kernels of a module, a line each.
   std::string kernelsOf(mlir::ModuleOp module, std::string &error);
-  /// Calls `edge(from, to)` and `node(operation, number)` of a stage's operations.
+  /// A copy after recognition, or after kernel selection.
   mlir::OwningOpRef<mlir::ModuleOp> staged(mlir::ModuleOp module, bool recognized, std::string &error);
 
 private:

@@ -107,9 +107,8 @@ bool Session::worthCompiling(ModuleOp module, StringRef symbol) {
   int64_t operations = 0;
   auto count = [&](auto &self, Operation *op) -> void {
     if (auto call = dyn_cast<func::CallOp>(op))
-      if (auto it = symbolModules.find(call.getCallee().str()); it != symbolModules.end())
-        if (auto callee = it->second->module->lookupSymbol<func::FuncOp>(call.getCallee()); callee && callee->hasAttr("toy.prelude"))
-          callee.walk([&](Operation *inner) { self(self, inner); });
+      if (func::FuncOp callee = bodyOf(call.getCallee()); callee && callee->hasAttr("toy.prelude"))
+        callee.walk([&](Operation *inner) { self(self, inner); });
     ++operations;
     bool reduces = op->hasTrait<OpTrait::Reduction>(); // reads all of its operand; the others write all of their result
     if (op->hasTrait<OpTrait::Elementwise>() || op->hasTrait<OpTrait::IndexMap>() || reduces)
@@ -123,17 +122,30 @@ bool Session::worthCompiling(ModuleOp module, StringRef symbol) {
   return heavy || work > 8192;
 }
 
+/// The body of a function's instance, or null.
+func::FuncOp Session::bodyOf(StringRef symbol) {
+  auto it = symbolModules.find(symbol.str());
+  return it == symbolModules.end() ? func::FuncOp() : it->second->module->lookupSymbol<func::FuncOp>(symbol);
+}
+
+/// IR to look at: its instances are not kept. False after errors.
+bool Session::generateOnly(ModuleOp module, ArrayRef<const ast::Stmt *> statements, TopLevel &top) {
+  std::vector<std::string> outer;
+  std::swap(outer, pendingInstances);
+  bool ok = generate(module, statements, *this, diagnostics, top);
+  for (const std::string &key : pendingInstances)
+    instances.erase(key);
+  std::swap(outer, pendingInstances);
+  return ok;
+}
+
 /// Everything of a module but the function `except`.
 bool Session::compileModule(CompiledModule &owner, const std::string &except) {
   PhaseTimer timer(phaseMs["compile"]);
-  auto bodyOf = [&](StringRef symbol) {
-    auto it = symbolModules.find(symbol.str());
-    return it == symbolModules.end() ? func::FuncOp() : it->second->module->lookupSymbol<func::FuncOp>(symbol);
-  };
   std::string error;
   std::vector<std::string> compiled;
   bool fromCache = false;
-  if (!engine.compile(*owner.module, except, bodyOf, compiled, fromCache, error)) {
+  if (!engine.compile(*owner.module, except, [&](StringRef symbol) { return bodyOf(symbol); }, compiled, fromCache, error)) {
     diagnostics.report(DiagId::Internal, {}, {error});
     return false;
   }
@@ -148,12 +160,11 @@ bool Session::compileModule(CompiledModule &owner, const std::string &except) {
 bool Session::isCompiled(const std::string &symbol) {
   if (engine.has(symbol) || options.jit == SessionOptions::Never)
     return engine.has(symbol);
-  auto it = symbolModules.find(symbol);
-  auto callee = it == symbolModules.end() ? func::FuncOp() : it->second->module->lookupSymbol<func::FuncOp>(symbol);
-  if (!callee || callee->hasAttr("toy.prelude") || it->second->compiled)
+  func::FuncOp callee = bodyOf(symbol);
+  if (!callee || callee->hasAttr("toy.prelude") || symbolModules[symbol]->compiled)
     return false;
   PhaseTimer timer(phaseMs["run"]);
-  bool ok = compileModule(*it->second, it->second->top);
+  bool ok = compileModule(*symbolModules[symbol], symbolModules[symbol]->top);
   phaseMs["run"] -= 2 * timer.milliseconds(); // once for this timer, once for the statement's
   return ok && engine.has(symbol);
 }
@@ -252,10 +263,6 @@ std::shared_ptr<Session::CompiledModule> Session::prepare(ArrayRef<const ast::St
     ++cacheHits;
   for (const std::string &key : pendingInstances)
     symbolModules[instances[key].symbol] = owner;
-  auto bodyOf = [&](StringRef symbol) {
-    auto it = symbolModules.find(symbol.str());
-    return it == symbolModules.end() ? func::FuncOp() : it->second->module->lookupSymbol<func::FuncOp>(symbol);
-  };
   owner->top = top.symbol;
   bool compileTop = options.jit != SessionOptions::Never && (always || worthCompiling(*owner->module, top.symbol));
   if (compileTop && !compileModule(*owner, "")) {
@@ -264,7 +271,7 @@ std::shared_ptr<Session::CompiledModule> Session::prepare(ArrayRef<const ast::St
     return nullptr;
   }
   if (!compileTop)
-    engine.recognize(*owner->module, top.symbol, bodyOf);
+    engine.recognize(*owner->module, top.symbol, [&](StringRef symbol) { return bodyOf(symbol); });
   return owner;
 }
 

@@ -38,13 +38,7 @@ const TypeDesc *Session::typeOf(const std::string &text) {
     return nullptr;
   OwningOpRef<ModuleOp> scratch = ModuleOp::create(UnknownLoc::get(context.get()));
   TopLevel top;
-  std::vector<std::string> outer;
-  std::swap(outer, pendingInstances);
-  bool ok = generate(*scratch, {module->items.front().get()}, *this, diagnostics, top);
-  for (const std::string &key : pendingInstances)
-    instances.erase(key);
-  std::swap(outer, pendingInstances);
-  if (!ok || !top.stored.count("shown"))
+  if (!generateOnly(*scratch, {module->items.front().get()}, top) || !top.stored.count("shown"))
     return nullptr;
   shownType = top.stored.at("shown");
   return &shownType;
@@ -111,8 +105,8 @@ void Session::cost(ModuleOp module, double &flops, double &bytes) {
         bytes += bytesOf(use->getOperand(0).getType());
       if (auto call = dyn_cast<func::CallOp>(op)) {
         auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
-        if (auto it = symbolModules.find(call.getCallee().str()); (!callee || callee.isExternal()) && it != symbolModules.end())
-          callee = it->second->module->lookupSymbol<func::FuncOp>(call.getCallee());
+        if (!callee || callee.isExternal())
+          callee = bodyOf(call.getCallee());
         if (callee && !callee.isExternal())
           self(self, callee, depth + 1);
       }
@@ -152,10 +146,6 @@ bool Session::benchmark(const std::string &text, double seconds, Benchmark &out)
 }
 
 OwningOpRef<ModuleOp> Session::moduleOf(const std::string &name) {
-  auto bodyOf = [&](StringRef symbol) {
-    auto it = symbolModules.find(symbol.str());
-    return it == symbolModules.end() ? func::FuncOp() : it->second->module->lookupSymbol<func::FuncOp>(symbol);
-  };
   OwningOpRef<ModuleOp> out;
   if (function(name)) {
     for (auto &[key, instance] : instances)

@@ -254,13 +254,7 @@ OwningOpRef<ModuleOp> Session::lower(std::string name, std::string text) {
   }
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(context.get()));
   TopLevel top;
-  std::vector<std::string> outer;
-  std::swap(outer, pendingInstances);
-  bool ok = generate(*module, statements, *this, diagnostics, top);
-  for (const std::string &key : pendingInstances) // the module is only shown: what it holds is not kept
-    instances.erase(key);
-  std::swap(outer, pendingInstances);
-  return ok ? std::move(module) : OwningOpRef<ModuleOp>();
+  return generateOnly(*module, statements, top) ? std::move(module) : OwningOpRef<ModuleOp>();
 }
 
 const TypeDesc *Session::global(const std::string &name) {

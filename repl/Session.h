@@ -136,6 +136,8 @@ private:
   void reportRuntimeError(const rt::Error &error, llvm::ArrayRef<mlir::Location> chain);
   SourceRange rangeOf(mlir::Location location, bool whole = false);
   void showRemarks();
+  mlir::func::FuncOp bodyOf(llvm::StringRef symbol);
+  bool generateOnly(mlir::ModuleOp module, llvm::ArrayRef<const ast::Stmt *> statements, TopLevel &top);
   bool compileModule(CompiledModule &owner, const std::string &except);
   bool worthCompiling(mlir::ModuleOp module, llvm::StringRef symbol);
   void rollback(std::map<std::string, std::optional<rt::Value>> &journal);

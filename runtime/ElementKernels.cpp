@@ -194,6 +194,14 @@ template <int N> Mask<N> ComplexRsqrt(Lanes<N> *v) {
   v[1] = copysign<N>(rounded<N>(root.im / root.size), -v[1]);
   return ok;
 }
+/// -i f(iz): asinh of asin, tan of tanh, atan of atanh.
+template <int N, auto function> Mask<N> turned(Lanes<N> *v) {
+  Lanes<N> w[2] = {-v[1], v[0]};
+  Mask<N> ok = function(w);
+  v[0] = w[1];
+  v[1] = -w[0];
+  return ok;
+}
 /// Off the axes, where signs of zeros and branch cuts need no care.
 template <int N> Mask<N> isInside(const Lanes<N> *v) { return isModerate<N>(v[0]) & isModerate<N>(v[1]); }
 /// W. Kahan (Branch cuts for complex elementary functions): with a = sqrt(1 - z), b = sqrt(1 + z) the parts are those of a conj(b) and a b, of which
@@ -221,13 +229,7 @@ template <int N> Mask<N> ComplexAcosh(Lanes<N> *v) { // i acos z, with the sign 
   v[1] = copysign<N>(w[0], v[1]);
   return ok;
 }
-template <int N> Mask<N> ComplexAsinh(Lanes<N> *v) { // asinh z = -i asin(iz)
-  Lanes<N> w[2] = {-v[1], v[0]};
-  Mask<N> ok = ComplexAsin<N>(w);
-  v[0] = w[1];
-  v[1] = -w[0];
-  return ok;
-}
+template <int N> Mask<N> ComplexAsinh(Lanes<N> *v) { return turned<N, ComplexAsin<N>>(v); }
 /// log1p(4|x|/((1 - |x|)^2 + y^2))/4, and half the angle of (1 - x^2 - y^2) + 2iy.
 template <int N> Mask<N> ComplexAtanh(Lanes<N> *v) {
   Mask<N> ok = isInside<N>(v);
@@ -237,13 +239,7 @@ template <int N> Mask<N> ComplexAtanh(Lanes<N> *v) {
   v[1] = 0.5 * atan2<N>(2 * y, rounded<N>(below * above + -square));
   return ok;
 }
-template <int N> Mask<N> ComplexAtan(Lanes<N> *v) { // atan z = -i atanh(iz)
-  Lanes<N> w[2] = {-v[1], v[0]};
-  Mask<N> ok = ComplexAtanh<N>(w);
-  v[0] = w[1];
-  v[1] = -w[0];
-  return ok;
-}
+template <int N> Mask<N> ComplexAtan(Lanes<N> *v) { return turned<N, ComplexAtanh<N>>(v); }
 /// expm1(x) cos y - 2 sin(y/2)^2, unless the two nearly cancel, and e^x sin y.
 template <int N> Mask<N> ComplexExpm1(Lanes<N> *v) {
   Mask<N> ok = isInside<N>(v) & isBelow<N>(v[0], exponentLimit) & isBelow<N>(v[1], angleLimit);
@@ -309,13 +305,7 @@ template <int N> Mask<N> ComplexTanh(Lanes<N> *v) {
   v[1] = copysign<N>((s * c / d).high, s.high * c.high);
   return ok;
 }
-template <int N> Mask<N> ComplexTan(Lanes<N> *v) { // tan z = -i tanh(iz)
-  Lanes<N> w[2] = {-v[1], v[0]};
-  Mask<N> ok = ComplexTanh<N>(w);
-  v[0] = w[1];
-  v[1] = -w[0];
-  return ok;
-}
+template <int N> Mask<N> ComplexTan(Lanes<N> *v) { return turned<N, ComplexTanh<N>>(v); }
 template <int N> Mask<N> ComplexSign(Lanes<N> *v) {
   Mask<N> ok = isModeratePair<N>(v);
   Lanes<N> r = magnitude<N>(v);

@@ -6,6 +6,7 @@
 
 #include "runtime/Error.h"
 #include "runtime/Memory.h"
+#include "support/Source.h"
 
 #include <fmt/format.h>
 
@@ -163,18 +164,6 @@ struct Name {
 };
 constexpr Name names[] = {{"BOOL", DType::Bool}, {"U8", DType::U8}, {"I32", DType::I32}, {"I64", DType::I64}, {"BF16", DType::BF16}, {"F16", DType::F16}, {"F32", DType::F32}, {"F64", DType::F64}, {"C64", DType::C64}};
 
-std::string quoted(const std::string &text) {
-  std::string out = "\"";
-  for (char c : text)
-    if (c == '"' || c == '\\')
-      out += {'\\', c};
-    else if (static_cast<unsigned char>(c) < 32)
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    else
-      out += c;
-  return out + '"';
-}
-
 } // namespace
 
 std::vector<NamedTensor> readSafetensors(Bytes &file) {
@@ -240,10 +229,10 @@ std::string safetensorsText(const std::string &path, std::span<const NamedTensor
     if (dtype.empty())
       fail(DiagId::UnsupportedDType, {path, std::string(nameOf(t->dtype))});
     int64_t bytes = t->count() * sizeOf(t->dtype);
-    header += fmt::format("{}{}:{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}}", header.empty() ? "" : ",", quoted(name), dtype, fmt::join(shape, ","), data.size(), data.size() + bytes);
+    header += fmt::format("{}{}:{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}}", header.empty() ? "" : ",", jsonText(name), dtype, fmt::join(shape, ","), data.size(), data.size() + bytes);
     data.append(static_cast<const char *>(t->data), bytes);
   }
-  std::string metadata = pairs.empty() ? "" : "\"__metadata__\":{\"toy.c128\":" + quoted(pairs) + "}" + (header.empty() ? "" : ",");
+  std::string metadata = pairs.empty() ? "" : "\"__metadata__\":{\"toy.c128\":" + jsonText(pairs) + "}" + (header.empty() ? "" : ",");
   header = "{" + metadata + header + "}";
   header.resize((header.size() + 7) / 8 * 8, ' ');
   uint64_t length = header.size();

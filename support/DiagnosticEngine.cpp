@@ -164,27 +164,12 @@ private:
   std::string out;
 };
 
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\')
-      out += '\\', out += c;
-    else if (c == '\n')
-      out += "\\n";
-    else if (static_cast<unsigned char>(c) < 0x20)
-      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
-    else
-      out += c;
-  }
-  return out + "\"";
-}
-
 std::string placeJson(const SourceManager &sources, SourceRange range) {
   if (!range.valid())
     return "null";
   const SourceBuffer &buffer = sources.get(range.buffer);
   uint32_t line = buffer.lineOf(range.begin), endLine = buffer.lineOf(range.end);
-  return fmt::format("{{\"file\":{},\"line\":{},\"column\":{},\"end_line\":{},\"end_column\":{}}}", quoted(buffer.getName()), line,
+  return fmt::format("{{\"file\":{},\"line\":{},\"column\":{},\"end_line\":{},\"end_column\":{}}}", jsonText(buffer.getName()), line,
                      buffer.columnOf(range.begin), endLine, buffer.columnOf(range.end));
 }
 
@@ -200,14 +185,14 @@ std::string DiagnosticEngine::renderJson(const Diagnostic &d) const {
   auto labelsJson = [&](const std::vector<Label> &labels) {
     std::string out = "[";
     for (const Label &label : labels)
-      out += fmt::format("{}{{\"at\":{},\"text\":{}}}", out.size() > 1 ? "," : "", placeJson(sources, label.range), quoted(label.text));
+      out += fmt::format("{}{{\"at\":{},\"text\":{}}}", out.size() > 1 ? "," : "", placeJson(sources, label.range), jsonText(label.text));
     return out + "]";
   };
   std::string help = "[";
   for (const std::string &line : d.help)
-    help += (help.size() > 1 ? "," : "") + quoted(line);
+    help += (help.size() > 1 ? "," : "") + jsonText(line);
   return fmt::format("{{\"severity\":\"{}\",\"code\":\"{}\",\"message\":{},\"at\":{},\"labels\":{},\"notes\":{},\"help\":{}]}}", severity,
-                     info.code, quoted(d.message), placeJson(sources, d.range), labelsJson(d.labels), labelsJson(d.notes), help);
+                     info.code, jsonText(d.message), placeJson(sources, d.range), labelsJson(d.labels), labelsJson(d.notes), help);
 }
 
 } // namespace toy

@@ -3,6 +3,8 @@
 /// Line tables and columns.
 #include "support/Source.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cassert>
 
@@ -66,6 +68,21 @@ std::string_view SourceBuffer::lineText(uint32_t line) const {
 uint32_t SourceBuffer::offsetOf(uint32_t line, uint32_t byteColumn) const {
   line = std::clamp<uint32_t>(line, 1, lineCount());
   return std::min<uint32_t>(lineBegin(line) + (byteColumn ? byteColumn - 1 : 0), text.size());
+}
+
+std::string jsonText(std::string_view text) {
+  std::string out = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\')
+      out += '\\', out += c;
+    else if (c == '\n')
+      out += "\\n";
+    else if (static_cast<unsigned char>(c) < 0x20)
+      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+    else
+      out += c;
+  }
+  return out + "\"";
 }
 
 BufferId SourceManager::add(std::string name, std::string text) {

@@ -30,6 +30,9 @@ size_t utf8Length(std::string_view text);
 /// A text for people: malformed bytes and control characters as \xHH, so that names from files neither break nor steer a terminal.
 std::string printable(std::string_view text);
 
+/// A string of JSON: quoted, with escapes.
+std::string jsonText(std::string_view text);
+
 /// A text with a name: a file's path, `<input 3>`, `<command line>`.
 class SourceBuffer {
 public:

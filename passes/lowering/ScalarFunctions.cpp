@@ -75,9 +75,7 @@ Element ScalarEmitter::byTable(int row, ArrayRef<Value *> parts, DType dtype) {
 
 /// c64 functions are computed in double and rounded once.
 Element ScalarEmitter::complexUnary(StringRef name, Element x, DType dtype) {
-  if (int row = rt::findElementFunction(name.str(), dtype); row >= 0)
-    return byTable(row, {x.re, x.im}, dtype);
-  return callComplex(("toy_rt_c" + name + (dtype == DType::C64 ? "_c64" : "_c128")).str(), {x.re, x.im}, dtype);
+  return byTable(rt::findElementFunction(name.str(), dtype), {x.re, x.im}, dtype);
 }
 
 Element ScalarEmitter::complexBinary(StringRef name, Element x, Element y, DType dtype) {

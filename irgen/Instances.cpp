@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The body of a function, generated for the types of its arguments; extern functions; returns.
+#include "irgen/IRGenImpl.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace toy {
+
+const Instance &IRGen::instantiate(const ast::Function &decl, ArrayRef<Val> arguments, const std::string &key, SourceRange callRange,
+                                   const std::set<unsigned> &statics) {
+  auto declare = [&](const Instance &instance) {
+    if (module.lookupSymbol(instance.symbol))
+      return;
+    OpBuilder at(module.getBodyRegion());
+    SmallVector<Type> results;
+    instance.result.flatten(results);
+    auto op = func::FuncOp::create(at, b.getUnknownLoc(), instance.symbol, at.getFunctionType(instance.arguments, results));
+    op.setPrivate();
+  };
+  if (auto it = building.find(key); it != building.end()) {
+    if (it->second->result.kind == TypeDesc::Nothing && it->second->symbol.empty())
+      fail(DiagId::RecursiveType, callRange, {decl.name});
+    it->second->recursive = true;
+    return *it->second;
+  }
+  if (const Instance *known = host.findInstance(key)) {
+    declare(*known);
+    return *known;
+  }
+  if (stack.size() > 200)
+    fail(DiagId::RecursiveType, callRange, {decl.name}, "every call has new argument types: the recursion does not end");
+  building[key] = std::make_unique<Instance>();
+  Instance &instance = *building[key];
+  OpBuilder::InsertPoint point = b.saveInsertionPoint();
+  Block *before = current;
+  size_t depth = stack.size();
+  try {
+    generateBody(decl, arguments, instance, callRange, statics);
+  } catch (...) {
+    if (stack.size() > depth && stack.back()->op)
+      stack.back()->op->erase();
+    stack.resize(depth);
+    building.erase(key);
+    b.restoreInsertionPoint(point);
+    current = before;
+    throw;
+  }
+  b.restoreInsertionPoint(point);
+  current = before;
+  std::unique_ptr<Instance> done = std::move(building[key]);
+  building.erase(key);
+  done->functions.insert(decl.name);
+  host.addInstance(key, *done);
+  return *host.findInstance(key);
+}
+
+void IRGen::generateBody(const ast::Function &decl, ArrayRef<Val> arguments, Instance &instance, SourceRange callRange,
+                         const std::set<unsigned> &statics) {
+  std::string description = decl.name + "(";
+  SmallVector<Type> inputs;
+  std::vector<TypeDesc> types;
+  for (auto [i, value] : llvm::enumerate(arguments)) {
+    types.push_back(value.type());
+    if (!statics.count(i) && value.kind != Val::DTypeRef)
+      types.back().flatten(inputs);
+    description += (i ? ", " : "") + decl.parameters[i].name + ": " + (value.kind == Val::DTypeRef ? std::string(nameOf(value.dtype)) : types.back().str());
+  }
+  std::vector<std::optional<int64_t>> constants;
+  for (auto [i, value] : llvm::enumerate(arguments))
+    constants.push_back(statics.count(i) ? constantOf(value.value) : std::nullopt);
+  stack.push_back(std::make_unique<FunctionState>());
+  FunctionState &state = fn();
+  state.decl = &decl;
+  state.instance = &instance;
+  state.callRange = callRange;
+  state.description = description + ")";
+  state.scopes.resize(1);
+  std::string symbol = host.newSymbol(decl.name);
+  OpBuilder at(module.getBodyRegion());
+  at.setInsertionPointToEnd(module.getBody());
+  state.op = func::FuncOp::create(at, loc(decl.nameRange), symbol, at.getFunctionType(inputs, {}));
+  state.op->setAttr("toy.name", b.getStringAttr(decl.name));
+  if (diagnostics.getSources().get(decl.range.buffer).getName() == "<library>")
+    state.op->setAttr("toy.prelude", b.getUnitAttr());
+  state.op.setPrivate();
+  instance.arguments.assign(inputs.begin(), inputs.end());
+  Block *entry = state.op.addEntryBlock();
+  moveTo(entry);
+  for (const ast::Parameter &parameter : decl.parameters)
+    if (parameter.type)
+      for (const std::string &size : parameter.type->sizes)
+        if (size != "_")
+          Dim::parse(context, size)->collectSymbols([&](StringRef s) { state.declaredSizes.insert(s.str()); });
+  for (Type type : inputs)
+    collectNames(type, state.reservedSizes);
+  ValueRange rest = entry->getArguments();
+  std::vector<Val> values;
+  for (auto [i, parameter] : llvm::enumerate(decl.parameters)) {
+    Val v;
+    if (arguments[i].kind == Val::DTypeRef)
+      v = arguments[i];
+    else if (constants[i])
+      v = Val::leaf(cast(types[i].leaf == TensorType::scalar(context, DType::Bool) ? boolean(*constants[i], parameter.range) : integer(*constants[i], parameter.range),
+                         llvm::cast<TensorType>(types[i].leaf).getDtype(), parameter.range));
+    else
+      v = unflatten(types[i], rest);
+    if (v.isTensor() && v.tensor().getRank() == 0)
+      state.parameterValues.emplace_back(v.value, i);
+    values.push_back(v);
+    state.scopes.front()[parameter.name].value = v;
+  }
+  bindSizes(decl, values);
+  for (const ast::ExprPtr &fact : decl.where)
+    create("assert", fact->range, {condition(*fact), string("where " + sourceText(fact->range), fact->range)});
+  if (decl.result && decl.result->name != "_" && !host.structure(decl.result->name)) {
+    TypeDesc declared = typeOf(*decl.result, nullptr);
+    bool whole = true;
+    SmallVector<Type> leaves;
+    declared.flatten(leaves);
+    for (Type leaf : leaves)
+      whole &= !StringRef(typeText(leaf)).contains('?');
+    if (whole) {
+      instance.result = declared;
+      instance.symbol = symbol;
+      state.declaredResult = declared;
+    }
+  }
+  if (instance.symbol.empty() && instance.result.kind == TypeDesc::Nothing)
+    instance.symbol = ""; // recursion learns the type from the first return
+  state.scopes.emplace_back();
+  if (!decl.body)
+    externBody(decl, values);
+  else
+    for (const ast::StmtPtr &s : decl.body->statements)
+      if (reachable())
+        statement(*s);
+  finishReturns(decl, instance);
+  instance.symbol = symbol;
+  stack.pop_back();
+}
+
+/// The call of a user's library in place of statements; the declared result type says what comes back.
+void IRGen::externBody(const ast::Function &decl, ArrayRef<Val> arguments) {
+  auto refuse = [&](std::string why, SourceRange range) { fail(DiagId::ExternSignature, range, {decl.name, std::move(why)}); };
+  if (decl.sharedObject.empty())
+    refuse("the library is missing: `from \"lib….so\"`", decl.nameRange);
+  SmallVector<Value> operands;
+  for (auto [parameter, v] : llvm::zip_equal(decl.parameters, arguments)) {
+    if (!parameter.type || !v.isTensor())
+      refuse("parameter `" + parameter.name + "` has no tensor type", parameter.range);
+    operands.push_back(v.value);
+  }
+  int64_t count = operands.size();
+  SmallVector<Type> leaves;
+  TypeDesc declared;
+  SmallVector<int64_t> types;
+  if (decl.result) {
+    declared = typeOf(*decl.result, nullptr);
+    declared.flatten(leaves);
+  }
+  for (Type leaf : leaves) {
+    auto tensor = dyn_cast<TensorType>(leaf);
+    if (!tensor)
+      refuse("a result is no tensor", decl.result->range);
+    types.append({static_cast<int64_t>(tensor.getDtype()), tensor.getRank()});
+    for (Dim dim : tensor.getDims()) {
+      bool known = !StringRef(dim.str()).contains('?');
+      dim.collectSymbols([&](StringRef s) { known &= lookup(s) != nullptr; });
+      if (!known)
+        refuse("size `" + dim.str() + "` of the result does not follow from the arguments", decl.result->range);
+      operands.push_back(checkedSizes({sizeExpression(dim, decl.result->range)}, decl.result->range)[0]);
+    }
+  }
+  Operation *op = createOp("extern", decl.nameRange, operands, {stringAttr("name", decl.name), stringAttr("library", decl.sharedObject), stringAttr("symbol", decl.symbol.empty() ? decl.name : decl.symbol),
+                                                               integerAttr("count", count), integersAttr("resultTypes", types)}, {}, leaves);
+  Val value;
+  if (decl.result) {
+    ValueRange rest(op->getResults());
+    value = unflatten(declared, rest);
+  }
+  fn().returns.push_back({current, {value}});
+  fn().returnRanges.push_back(decl.nameRange);
+  moveTo(nullptr);
+}
+
+void IRGen::returnStatement(const ast::Return &s) {
+  if (!fn().decl)
+    fail(DiagId::ReturnOutsideFunction, s.range);
+  Val value;
+  if (s.value) {
+    value = expr(*s.value);
+    if (value.kind == Val::DTypeRef)
+      fail(DiagId::FunctionAsValue, s.value->range, {std::string(nameOf(value.dtype))});
+    if (fn().decl->result)
+      value = declaredAs(value, *fn().decl->result, fn().decl->name, s.value->range);
+    value.weak = false;
+    value.literal = nullptr;
+  }
+  Instance &instance = *fn().instance;
+  if (instance.symbol.empty() && value.kind != Val::Nothing) { // recursive calls from here on know the type
+    instance.symbol = fn().op.getSymName().str();
+    instance.result = value.type();
+  }
+  fn().returns.push_back({current, {value}});
+  fn().returnRanges.push_back(s.range);
+  moveTo(nullptr);
+}
+
+void IRGen::finishReturns(const ast::Function &decl, Instance &instance) {
+  FunctionState &state = fn();
+  TypeDesc assumed = instance.symbol.empty() ? TypeDesc() : instance.result;
+  bool hasValue = llvm::any_of(state.returns, [](const Edge &e) { return e.values[0].kind != Val::Nothing; });
+  if (reachable()) {
+    if (hasValue || (decl.result && !state.returns.empty()))
+      fail(DiagId::MissingReturn, decl.nameRange, {decl.name, state.returns.front().values[0].type().str()});
+    state.returns.push_back({current, {Val()}});
+    state.returnRanges.push_back(decl.nameRange);
+  }
+  for (auto [edge, range] : llvm::zip_equal(state.returns, state.returnRanges)) {
+    TypeDesc first = state.returns.front().values[0].type(), mine = edge.values[0].type();
+    auto shape = [](const TypeDesc &t) {
+      auto tensor = dyn_cast_if_present<TensorType>(t.leaf);
+      return tensor ? std::string(nameOf(tensor.getDtype())) + std::to_string(tensor.getRank()) : t.str();
+    };
+    if (first.kind != mine.kind || (first.kind == TypeDesc::Leaf && shape(first) != shape(mine)))
+      fail(DiagId::ReturnTypes, range, {mine.str(), first.str()});
+  }
+  if (state.returns.empty()) { // never returns
+    instance.result = TypeDesc();
+    return;
+  }
+  std::vector<Val> result = merge(state.returns, {}, decl.nameRange);
+  SmallVector<Value> leaves;
+  TypeDesc type;
+  if (!result.empty()) {
+    type = result[0].type();
+    if (state.declaredResult && type.str() != state.declaredResult->str()) {
+      leaves = relabelled(result, {*state.declaredResult}, decl.nameRange);
+      type = *state.declaredResult;
+    } else
+      result[0].flatten(leaves);
+  }
+  if (instance.recursive && assumed.kind != TypeDesc::Nothing && assumed.str() != type.str()) {
+    // Recursive calls were made with the first return's type: sizes may differ, then names stand for them.
+    instance.result = assumed;
+    fail(DiagId::ReturnTypes, decl.nameRange, {type.str(), assumed.str()}, "declare the result type of the recursive function");
+  }
+  instance.result = type;
+  func::ReturnOp::create(b, loc(decl.nameRange), leaves);
+  SmallVector<Type> resultTypes;
+  type.flatten(resultTypes);
+  state.op.setFunctionType(b.getFunctionType(state.op.getFunctionType().getInputs(), resultTypes));
+}
+
+} // namespace toy

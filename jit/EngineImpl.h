@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The state of an engine, shared by compiling and showing.
+#pragma once
+
+#include "jit/CodeCache.h"
+#include "jit/Engine.h"
+
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/Target/TargetMachine.h"
+
+namespace toy {
+
+using llvm::Error, llvm::LLVMContext, llvm::MemoryBuffer, llvm::Module, llvm::StringRef, llvm::TargetMachine;
+namespace orc = llvm::orc;
+
+/// How far the passes go.
+enum class Stage : uint8_t { Recognized, Unpacked, Selected };
+
+struct Engine::Impl {
+  EngineOptions options;
+  std::unique_ptr<TargetMachine> machine, quickMachine; ///< for loops and large tensors; for code that costs more to optimize than to run
+  std::unique_ptr<orc::LLJIT> jit;
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules; ///< compiled code points into them
+  std::map<std::string, void (*)(void **, void **)> entries;
+  std::vector<mlir::Location> sites, chain;
+  std::vector<std::unique_ptr<int64_t[]>> data; ///< `toy.data` of each module
+  std::map<std::string, orc::ExecutorAddr> addresses; ///< of functions, for the modules that call them
+  std::unique_ptr<CodeCache> cache;
+  EngineStats stats;
+  RecognitionLog log;
+  bool start(std::string &error);
+  mlir::OwningOpRef<mlir::ModuleOp> lowered(mlir::ModuleOp module, StringRef except, Engine::BodyLookup bodyOf, std::string &error, Stage stage = Stage::Selected);
+  void importBodies(mlir::ModuleOp module, Engine::BodyLookup bodyOf);
+  std::unique_ptr<Module> emitModule(mlir::ModuleOp module, LLVMContext &context, std::vector<mlir::Location> &places, std::vector<mlir::Operation *> &operations);
+  Error load(std::unique_ptr<MemoryBuffer> object, mlir::ModuleOp module, const std::map<std::string, std::string> &names, std::vector<mlir::Location> &places, std::vector<mlir::Operation *> &operations);
+  void optimize(Module &module);
+  /// Vectors' versions of functions that no loop took.
+  static void eraseUnusedVariants(Module &module);
+};
+
+} // namespace toy
