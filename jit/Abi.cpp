@@ -195,13 +195,7 @@ static int64_t toy_rt_int_floordiv(int64_t a, int64_t b) { return rt::floorDivid
 static int64_t toy_rt_int_mod(int64_t a, int64_t b) { return rt::floorModulo(a, b); }
 static int64_t toy_rt_int_pow(int64_t a, int64_t b) { return rt::integerPower(a, b); }
 
-static void put(double *out, rt::c128 z) {
-  out[0] = z.real();
-  out[1] = z.imag();
-}
 static void toy_rt_elements(int64_t function, int64_t n, double *values) { rt::applyElements(static_cast<int>(function), n, values); }
-static void toy_rt_cpow(double *out, double a, double b, double c, double d) { put(out, rt::power(rt::c128(a, b), rt::c128(c, d))); }
-static void toy_rt_cpowi(double *out, double a, double b, double n) { put(out, rt::power(rt::c128(a, b), static_cast<int64_t>(n))); }
 
 }
 
@@ -212,8 +206,6 @@ int64_t abiLoops() { return toy_rt_loops; }
 
 std::span<const std::pair<const char *, void *>> abiSymbols() {
 #define TOY_SYMBOL(NAME) {#NAME, reinterpret_cast<void *>(&NAME)}
-#define TOY_COMPLEX_SYMBOLS(NAME)                                                                                      \
-  {"toy_rt_c" #NAME "_c64", reinterpret_cast<void *>(&toy_rt_c##NAME)}, {"toy_rt_c" #NAME "_c128", reinterpret_cast<void *>(&toy_rt_c##NAME)},
 #define TOY_INTEGER(NAME)                                                                                              \
   {#NAME "_bool", reinterpret_cast<void *>(&NAME)}, {#NAME "_u8", reinterpret_cast<void *>(&NAME)}, {#NAME "_i32", reinterpret_cast<void *>(&NAME)}, \
       {#NAME "_i64", reinterpret_cast<void *>(&NAME)}
@@ -228,9 +220,9 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       TOY_SYMBOL(toy_rt_retain_str), TOY_SYMBOL(toy_rt_box), TOY_SYMBOL(toy_rt_view), TOY_SYMBOL(toy_rt_parallel_for), TOY_SYMBOL(toy_rt_check_index),
       TOY_SYMBOL(toy_rt_enter), TOY_SYMBOL(toy_rt_leave), TOY_SYMBOL(toy_rt_gemm), TOY_SYMBOL(toy_rt_planar_gemm), TOY_SYMBOL(toy_rt_eval), TOY_SYMBOL(toy_rt_to_bf16), TOY_SYMBOL(toy_rt_to_f16), TOY_SYMBOL(toy_rt_float_floordiv_f64),
       TOY_SYMBOL(toy_rt_float_mod_f64), TOY_SYMBOL(toy_rt_float_floordiv_f32), TOY_SYMBOL(toy_rt_float_mod_f32),
-      TOY_INTEGER(toy_rt_int_floordiv), TOY_INTEGER(toy_rt_int_mod), TOY_INTEGER(toy_rt_int_pow), TOY_SYMBOL(toy_rt_elements), TOY_COMPLEX_SYMBOLS(pow)
-      TOY_COMPLEX_SYMBOLS(powi) TOY_LIBM(erf), TOY_LIBM(floor), TOY_LIBM(ceil), TOY_LIBM(trunc),
-      TOY_LIBM(roundeven), TOY_LIBM(sqrt), TOY_LIBM2(hypot), TOY_LIBM2(pow), TOY_LIBM2(fmod)};
+      TOY_INTEGER(toy_rt_int_floordiv), TOY_INTEGER(toy_rt_int_mod), TOY_INTEGER(toy_rt_int_pow), TOY_SYMBOL(toy_rt_elements),
+      TOY_LIBM(erf), TOY_LIBM(floor), TOY_LIBM(ceil), TOY_LIBM(trunc),
+      TOY_LIBM(roundeven), TOY_LIBM(sqrt), TOY_LIBM2(hypot), TOY_LIBM2(fmod)};
   return table;
 }
 

@@ -231,12 +231,11 @@ static std::function<Elem(const Elem *)> binaryFunction(StringRef name, DType dx
   if (name == "hypot")
     return [=](const Elem *x) { return Elem{0, single ? static_cast<double>(hypotf(x[0].re, x[1].re)) : hypot(x[0].re, x[1].re)}; };
   if (name == "pow" && complex)
-    return [=](const Elem *x) {
-      rt::c128 z(x[0].re, x[0].im);
-      return fromComplex(isInteger(dy) ? rt::power(z, x[1].i) : rt::power(z, rt::c128(x[1].re, x[1].im)), d);
+    return [=, f = rt::findElementFunction(isInteger(dy) ? "powi" : "pow", d)](const Elem *x) {
+      return isInteger(dy) ? byTable(f, {x[0].re, x[0].im, static_cast<double>(x[1].i)}, d) : byTable(f, {x[0].re, x[0].im, x[1].re, x[1].im}, d);
     };
   if (name == "pow" && floating)
-    return [=](const Elem *x) { return Elem{0, single ? static_cast<double>(powf(x[0].re, x[1].re)) : pow(x[0].re, x[1].re)}; };
+    return [=, f = rt::findElementFunction("pow", d)](const Elem *x) { return byTable(f, {x[0].re, x[1].re}, d); };
   if (name == "floordiv" && floating)
     return [=](const Elem *x) { return Elem{0, r(rt::floorDivide(x[0].re, x[1].re))}; };
   if (name == "mod" && floating)

@@ -42,21 +42,22 @@ template <bool single> void real_cis(double *v) {
   v[1] = sin(rounded<single>(x));
 }
 template <bool single> void real_atan2(double *v) { v[0] = std::atan2(rounded<single>(v[0]), rounded<single>(v[1])); }
+template <bool single> void real_pow(double *v) { v[0] = std::pow(rounded<single>(v[0]), rounded<single>(v[1])); }
 
-#define TOY_COMPLEX(NAME)                                                                                              \
-  template <bool single> void complex_##NAME(double *v) {                                                              \
-    static const ComplexFunction function = complexFunction(#NAME);                                                    \
-    c128 z = function({v[0], v[1]});                                                                                   \
-    v[0] = z.real();                                                                                                   \
-    v[1] = z.imag();                                                                                                   \
-  }
-TOY_COMPLEX(exp) TOY_COMPLEX(expm1) TOY_COMPLEX(log) TOY_COMPLEX(log1p) TOY_COMPLEX(log2) TOY_COMPLEX(log10) TOY_COMPLEX(sqrt) TOY_COMPLEX(rsqrt) TOY_COMPLEX(sin) TOY_COMPLEX(cos) TOY_COMPLEX(tan)
-TOY_COMPLEX(sinh) TOY_COMPLEX(cosh) TOY_COMPLEX(tanh) TOY_COMPLEX(asin) TOY_COMPLEX(acos) TOY_COMPLEX(atan) TOY_COMPLEX(asinh) TOY_COMPLEX(acosh) TOY_COMPLEX(atanh) TOY_COMPLEX(sign) TOY_COMPLEX(reciprocal) TOY_COMPLEX(abs)
-template <bool single> void complex_div(double *v) {
-  c128 z = divide({v[0], v[1]}, {v[2], v[3]});
+void put(double *v, c128 z) {
   v[0] = z.real();
   v[1] = z.imag();
 }
+#define TOY_COMPLEX(NAME)                                                                                              \
+  template <bool single> void complex_##NAME(double *v) {                                                              \
+    static const ComplexFunction function = complexFunction(#NAME);                                                    \
+    put(v, function({v[0], v[1]}));                                                                                    \
+  }
+TOY_COMPLEX(exp) TOY_COMPLEX(expm1) TOY_COMPLEX(log) TOY_COMPLEX(log1p) TOY_COMPLEX(log2) TOY_COMPLEX(log10) TOY_COMPLEX(sqrt) TOY_COMPLEX(rsqrt) TOY_COMPLEX(sin) TOY_COMPLEX(cos) TOY_COMPLEX(tan)
+TOY_COMPLEX(sinh) TOY_COMPLEX(cosh) TOY_COMPLEX(tanh) TOY_COMPLEX(asin) TOY_COMPLEX(acos) TOY_COMPLEX(atan) TOY_COMPLEX(asinh) TOY_COMPLEX(acosh) TOY_COMPLEX(atanh) TOY_COMPLEX(sign) TOY_COMPLEX(reciprocal) TOY_COMPLEX(abs)
+template <bool single> void complex_div(double *v) { put(v, divide({v[0], v[1]}, {v[2], v[3]})); }
+template <bool single> void complex_pow(double *v) { put(v, power({v[0], v[1]}, c128(v[2], v[3]))); }
+template <bool single> void complex_powi(double *v) { put(v, power({v[0], v[1]}, static_cast<int64_t>(v[2]))); }
 
 #define real_F32(NAME) real_##NAME<true>
 #define real_F64(NAME) real_##NAME<false>

@@ -133,6 +133,20 @@ template <int N> Mask<N> RealAcos(Lanes<N> *v) {
   v[0] = atan2<N>(legOf<N>(v[0]), v[0]);
   return ok;
 }
+/// e^(y log x), the exponent with twice the digits; exact results come out exactly.
+template <int N> Mask<N> RealPow(Lanes<N> *v) {
+  Twice<N> exponent = twice<N>(v[1]) * logTwice<N>(twice<N>(v[0]));
+  Mask<N> ok = isPositive<N>(v[0]) & isModerate<N>(v[1]) & isBelow<N>(exponent.high, exponentLimit);
+  v[0] = rounded<N>(exp<N>(exponent));
+  return ok;
+}
+/// The same for f32: double is enough.
+template <int N> Mask<N> SinglePow(Lanes<N> *v) {
+  Lanes<N> exponent = v[1] * log<N>(v[0], all<N>(0));
+  Mask<N> ok = isPositive<N>(v[0]) & isModerate<N>(v[1]) & isBelow<N>(exponent, exponentLimit);
+  v[0] = exp<N>(exponent);
+  return ok;
+}
 template <int N> Mask<N> RealAtan2(Lanes<N> *v) {
   Mask<N> ok = isModeratePair<N>(v);
   v[0] = atan2<N>(v[0], v[1]);
@@ -327,12 +341,66 @@ template <int N> Mask<N> ComplexDiv(Lanes<N> *v) {
   v[1] = (fma<N>(b, c, ad) + fma<N>(-a, d, -ad)) / denominator;
   return ok;
 }
+/// Powers z^w = e^(w log z). Exponents that are integers or 1/2 have exact rules, zeros have signs: those are no ordinary arguments.
+template <int N> Mask<N> hasOrdinaryPower(const Lanes<N> *v, Lanes<N> exponent, Lanes<N> angle) {
+  Lanes<N> re = v[2], im = v[3];
+  return isModeratePair<N>(v) & isModerateOrZero<N>(re) & isModerateOrZero<N>(im) & isBelow<N>(exponent, exponentLimit) & isBelow<N>(angle, 1024) & (angle != 0) &
+         ((im != 0) | ((re != __builtin_elementwise_trunc(re)) & (re != 0.5)));
+}
+/// The product with twice the digits.
+template <int N> Mask<N> ComplexPow(Lanes<N> *v) {
+  Twice<N> x = twice<N>(v[0]), y = twice<N>(v[1]), re = twice<N>(v[2]), im = twice<N>(v[3]);
+  Twice<N> size = scaled<N>(logTwice<N>(x * x + y * y), all<N>(0.5)), angle = atan2Twice<N>(v[1], v[0]);
+  Twice<N> u = re * size + -(im * angle), t = re * angle + im * size, e = exp<N>(u), s, c;
+  Mask<N> ok = hasOrdinaryPower<N>(v, u.high, t.high);
+  sincosTwice<N>(t.high, s, c);
+  v[0] = rounded<N>(e * (c + twice<N>(-s.high * t.low)));
+  v[1] = rounded<N>(e * (s + twice<N>(c.high * t.low)));
+  return ok;
+}
+/// The same for c64: double is enough, but where the sine or cosine is small.
+template <int N> Mask<N> SingleComplexPow(Lanes<N> *v) {
+  Lanes<N> full[4] = {v[0], v[1], v[2], v[3]};
+  Lanes<N> size = 0.5 * log<N>(v[0] * v[0] + v[1] * v[1], all<N>(0)), angle = atan2<N>(v[1], v[0]);
+  Lanes<N> u = v[2] * size - v[3] * angle, t = v[2] * angle + v[3] * size, e = exp<N>(u), s, c;
+  Mask<N> ok = hasOrdinaryPower<N>(v, u, t);
+  sincos<N>(t, s, c);
+  v[0] = e * c;
+  v[1] = e * s;
+  Mask<N> isSmall = (fabs<N>(s) < 0x1p-16) | (fabs<N>(c) < 0x1p-16);
+  if (__builtin_reduce_or(isSmall)) {
+    ok &= ~isSmall | ComplexPow<N>(full);
+    v[0] = isSmall ? full[0] : v[0];
+    v[1] = isSmall ? full[1] : v[1];
+  }
+  return ok;
+}
 template <int N> Mask<N> ComplexReciprocal(Lanes<N> *v) {
   Lanes<N> quotient[4] = {all<N>(1), all<N>(0), v[0], v[1]};
   Mask<N> ok = ComplexDiv<N>(quotient);
   v[0] = quotient[0];
   v[1] = quotient[1];
   return ok;
+}
+/// z^n by repeated squaring, the operations of rt::power.
+template <int N> Mask<N> ComplexPowi(Lanes<N> *v) {
+  Mask<N> ok = isBelow<N>(v[2], 0x1p31), m = __builtin_convertvector(fabs<N>(ok ? v[2] : all<N>(0)), Mask<N>), any = {};
+  Lanes<N> re = all<N>(1), im = all<N>(0), x = v[0], y = v[1];
+  for (; __builtin_reduce_or(m); m >>= 1) {
+    Mask<N> odd = (m & 1) != 0;
+    Lanes<N> p = re * x - im * y, q = re * y + im * x;
+    re = odd ? (any ? p : x) : re;
+    im = odd ? (any ? q : y) : im;
+    any |= odd;
+    Lanes<N> square = x * x - y * y;
+    y = x * y + y * x;
+    x = square;
+  }
+  Lanes<N> inverse[2] = {re, im};
+  Mask<N> negative = v[2] < 0, invertible = ComplexReciprocal<N>(inverse);
+  v[0] = negative ? inverse[0] : re;
+  v[1] = negative ? inverse[1] : im;
+  return ok & (~negative | invertible);
 }
 
 /// n elements in place, N at a time; the lanes beyond n compute the values of 1.

@@ -176,5 +176,47 @@ template <int N> Lanes<N> atan2(Lanes<N> y, Lanes<N> x) {
   return copysign<N>(angle, y);
 }
 
+/// log(x + rest) of x.high normal and positive, with an absolute error below 2^-64 of the larger of 1 and the result. log(1 + f) = 2 atanh(f/(2 + f)).
+template <int N> Twice<N> logTwice(Twice<N> x) {
+  Mask<N> bits = bitsOf<N>(x.high), k = ((bits - 0x3fe6a09e667f3bcd) >> 52);
+  Lanes<N> n = __builtin_convertvector(k, Lanes<N>), scale = fromBits<N>((Mask<N>(1023) - k) << 52);
+  Twice<N> m = {fromBits<N>(bits - (k << 52)), x.low * scale}, f = twice<N>(all<N>(-1)) + m, s = f / (twice<N>(all<N>(1)) + m), z = s * s;
+  Lanes<N> series = z.high * polynomial<N>(z.high, 1.0 / 5, 1.0 / 7, 1.0 / 9, 1.0 / 11, 1.0 / 13, 1.0 / 15, 1.0 / 17, 1.0 / 19, 1.0 / 21, 1.0 / 23, 1.0 / 25, 1.0 / 27);
+  Twice<N> tail = z * (Twice<N>{all<N>(0x1.5555555555555p-2), all<N>(0x1.5555555555555p-56)} + twice<N>(series));
+  return twice<N>(n) * Twice<N>{all<N>(0x1.62e42fefa39efp-1), all<N>(0x1.abc9e3b39803fp-56)} + scaled<N>(s + s * tail, all<N>(2));
+}
+
+/// atan2 with its rest, of the same arguments, with an error below 2^-64. The ratio is reduced by the nearest k/16.
+template <int N> Twice<N> atan2Twice(Lanes<N> y, Lanes<N> x) {
+  constexpr double high[] = {0x0.0p+0, 0x1.ff55bb72cfdeap-5, 0x1.fd5ba9aac2f6ep-4, 0x1.7b97b4bce5b02p-3, 0x1.f5b75f92c80ddp-3, 0x1.362773707ebccp-2, 0x1.6f61941e4def1p-2, 0x1.a64eec3cc23fdp-2, 0x1.dac670561bb4fp-2, 0x1.0657e94db30d0p-1, 0x1.1e00babdefeb4p-1, 0x1.345f01cce37bbp-1, 0x1.4978fa3269ee1p-1, 0x1.5d58987169b18p-1, 0x1.700a7c5784634p-1, 0x1.819d0b7158a4dp-1, 0x1.921fb54442d18p-1};
+  constexpr double low[] = {0x0.0p+0, -0x1.c934d86d23f1dp-60, -0x1.cd37686760c17p-59, 0x1.347b0b4f881cap-58, 0x1.8ab6e3cf7afbdp-57, -0x1.963a544b672d8p-57, -0x1.c63aae6f6e918p-56, -0x1.24dec1b50b7ffp-56, 0x1.a2b7f222f65e2p-56, -0x1.d5b495f6349e6p-56, -0x1.928df287a668fp-58, 0x1.1021137c71102p-55, 0x1.2419a87f2a458p-56, 0x1.0028e4bc5e7cap-57, -0x1.8c34d25aadef6p-56, -0x1.bf76229d3b917p-56, 0x1.1a62633145c07p-55};
+  Lanes<N> ay = fabs<N>(y), ax = fabs<N>(x), small = __builtin_elementwise_min(ax, ay), large = __builtin_elementwise_max(ax, ay);
+  Mask<N> k;
+  Lanes<N> n = nearest<N>(16 * (small / large), k);
+  Twice<N> reduction;
+  for (int i = 0; i < N; ++i) {
+    reduction.high[i] = high[k[i] & 31];
+    reduction.low[i] = low[k[i] & 31];
+  }
+  auto times = [&](Lanes<N> v) { return twice<N>(n) * twice<N>(v); };
+  Twice<N> t = (twice<N>(16 * small) + -times(large)) / (twice<N>(16 * large) + times(small)), z = t * t;
+  Lanes<N> series = z.high * polynomial<N>(z.high, -1.0 / 3, 1.0 / 5, -1.0 / 7, 1.0 / 9, -1.0 / 11);
+  Twice<N> angle = reduction + (t + twice<N>(t.high * series)), halfPi = {all<N>(0x1.921fb54442d18p+0), all<N>(0x1.1a62633145c07p-54)};
+  auto mirrored = [&](Mask<N> where, Twice<N> from) {
+    Twice<N> other = from + -angle;
+    angle = {where ? other.high : angle.high, where ? other.low : angle.low};
+  };
+  mirrored(ay > ax, halfPi);
+  mirrored(bitsOf<N>(x) < 0, scaled<N>(halfPi, all<N>(2)));
+  Lanes<N> sign = copysign<N>(all<N>(1), y);
+  return scaled<N>(angle, sign);
+}
+
+/// e^x of a value with its rest, |x| < 708, within 0.35 ulp.
+template <int N> Twice<N> exp(Twice<N> x) {
+  Twice<N> e = expTwice<N>(x.high);
+  return {e.high, fma<N>(e.high, x.low, e.low)};
+}
+
 } // namespace
 } // namespace toy::rt::TOY_ISA

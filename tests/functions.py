@@ -85,20 +85,21 @@ def worst(toy, name, rows, dtype):
     """The largest error of a function in a dtype, and where."""
     real = np.float64 if dtype == "c128" else np.float32
     if dtype == "c64":  # arguments that are exact in f32 have the same values; others are moved and compared with c128
-        rows = [[float(real(x)), float(real(y)), None, None] for x, y, _, _ in rows]
-    points = [(r[0], r[1]) for r in rows]
-    evaluated, wide = evaluate(toy, ["--jit=never"], [f"{name}({dtype}(z))", f"{name}(z)"], {"z": points})
-    (compiled, _) = evaluate(toy, ["--jit=always", "-O2"], [f"{name}({dtype}(z))", f"{name}(z)"], {"z": points})
+        rows = [[*(float(real(x)) for x in row[:-2]), None, None] for row in rows]
+    arguments = dict(zip("zw", ([(r[i], r[i + 1]) for r in rows] for i in range(0, len(rows[0]) - 2, 2))))
+    calls = [f"{name}({', '.join(f'{to}({a})' for a in arguments)})" for to in (dtype, "c128")]
+    evaluated, wide = evaluate(toy, ["--jit=never"], calls, arguments)
+    (compiled, _) = evaluate(toy, ["--jit=always", "-O2"], calls, arguments)
     if evaluated.tobytes() != compiled.tobytes():
         raise AssertionError(f"{name}: evaluated and compiled code differ")
     largest, place = 0.0, None
     for row, got, reference in zip(rows, evaluated, wide):
-        want = (row[2], row[3]) if dtype == "c128" else (reference.real, reference.imag)
+        want = row[-2:] if dtype == "c128" else (reference.real, reference.imag)
         if dtype == "c64" and not all(1e-37 < abs(w) < 3e38 for w in want):
             continue
         error = max(ulps(got.real, want[0], real), ulps(got.imag, want[1], real))
         if not error <= largest:
-            largest, place = error, (row[0], row[1])
+            largest, place = error, row[:-2]
     return largest, place
 
 
@@ -138,7 +139,8 @@ def divisions(toy):
 
 
 REAL_LIMIT = {"f32": 1.0, "f64": 2.5}
-REAL = {dtype: "exp expm1 log log1p log2 log10 sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh" for dtype in ("f64", "f32")}
+BINARY = {"pow": "power", "atan2": "arctan2"}
+REAL = {dtype: "pow atan2 exp expm1 log log1p log2 log10 sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh" for dtype in ("f64", "f32")}
 
 
 def real(toy, name, dtype):
@@ -146,22 +148,27 @@ def real(toy, name, dtype):
     real, wide = {"f32": (np.float32, np.float64), "f64": (np.float64, np.longdouble)}[dtype]
     rng = np.random.default_rng(11)
     x = np.concatenate([rng.standard_normal(3000), rng.uniform(-80, 80, 3000), np.exp(rng.uniform(-80, 80, 1000)), np.arange(-40, 40) * np.pi / 2, [0.0, -0.0, INF, -INF, NAN, 1.0, -1.0]]).astype(real)
-    arguments = {"z": [(v, 0.0) for v in x]}
-    (evaluated,) = evaluate(toy, ["--jit=never"], [f"{name}({dtype}(real(z)))"], arguments)
-    (compiled,) = evaluate(toy, ["--jit=always", "-O2"], [f"{name}({dtype}(real(z)))"], arguments)
+    y = rng.permutation(x) if name in BINARY else x
+    if name == "pow":  # integers too, whose powers are exact, and halves
+        x, y = (np.concatenate([a, b.ravel().astype(real)]) for a, b in zip((x, y), np.meshgrid(np.arange(1, 30), np.arange(-20, 21) / 2)))
+    call = f"{name}({dtype}(real(z)), {dtype}(imag(z)))" if name in BINARY else f"{name}({dtype}(real(z)))"
+    arguments = {"z": list(zip(x, y))}
+    (evaluated,) = evaluate(toy, ["--jit=never"], [call], arguments)
+    (compiled,) = evaluate(toy, ["--jit=always", "-O2"], [call], arguments)
     if evaluated.tobytes() != compiled.tobytes():
         return "evaluated and compiled code differ"
     with np.errstate(all="ignore"):
-        peer = getattr(np, "arc" + name[1:] if name[0] == "a" else name)
-        want, rounded = peer(x.astype(wide)), peer(x)
+        peer = getattr(np, BINARY.get(name) or ("arc" + name[1:] if name[0] == "a" else name))
+        operands = [x, y] if name in BINARY else [x]
+        want, rounded = peer(*(v.astype(wide) for v in operands)), peer(*operands)
     problems = []
-    for argument, got, exact, near in zip(x, compiled, want, rounded):
+    for argument, got, exact, near in zip(zip(*operands), compiled, want, rounded):
         if np.isfinite(near) and abs(near) >= np.finfo(real).tiny:
             error = abs(float((wide(got) - exact) / wide(np.spacing(abs(near)))))
             if not error <= REAL_LIMIT[dtype]:
-                problems.append(f"{name}({argument!r}) on {dtype}: {got!r}, expected {exact!r}, {error:.2f} ulp")
+                problems.append(f"{name}{argument!r} on {dtype}: {got!r}, expected {exact!r}, {error:.2f} ulp")
         elif not (same(got, near) or abs(got - near) <= np.finfo(real).tiny):
-            problems.append(f"{name}({argument!r}) on {dtype}: {got!r}, expected {near!r}")
+            problems.append(f"{name}{argument!r} on {dtype}: {got!r}, expected {near!r}")
     return "\n".join(problems[:20]) or None
 
 

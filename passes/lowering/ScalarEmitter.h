@@ -51,7 +51,6 @@ private:
   llvm::Value *absSingle(Element x);
   Element byTable(int row, llvm::ArrayRef<llvm::Value *> parts, DType dtype);
   Element complexUnary(llvm::StringRef name, Element x, DType dtype);
-  Element complexBinary(llvm::StringRef name, Element x, Element y, DType dtype);
   llvm::Value *compare(llvm::StringRef name, Element x, Element y, DType dtype);
   Element divide(Element x, Element y, DType dx, DType dy);
   Element divideSingle(Element x, Element y);
@@ -60,7 +59,6 @@ private:
   llvm::Value *fromHalf(llvm::Value *bits, DType dtype);
   llvm::Value *toHalf(llvm::Value *x, DType dtype);
   llvm::Value *toF64(llvm::Value *x) { return x->getType()->isDoubleTy() ? x : b.CreateFPExt(x, b.getDoubleTy()); }
-  Element callComplex(llvm::StringRef name, llvm::ArrayRef<llvm::Value *> parts, DType dtype);
 
   llvm::Module &module;
   llvm::IRBuilder<> &b;

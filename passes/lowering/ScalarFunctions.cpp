@@ -12,21 +12,6 @@ using namespace llvm;
 
 namespace toy {
 
-Element ScalarEmitter::callComplex(StringRef name, ArrayRef<Value *> parts, DType dtype) {
-  Function *function = b.GetInsertBlock()->getParent();
-  IRBuilder<> entry(&function->getEntryBlock(), function->getEntryBlock().begin());
-  Value *out = entry.CreateAlloca(entry.getDoubleTy(), entry.getInt32(2));
-  SmallVector<Value *> args = {out};
-  for (Value *part : parts)
-    args.push_back(toF64(part));
-  call(name, b.getVoidTy(), args)->setDoesNotThrow();
-  auto part = [&](unsigned i) -> Value * {
-    Value *x = b.CreateLoad(b.getDoubleTy(), b.CreateConstInBoundsGEP1_64(b.getDoubleTy(), out, i));
-    return realOf(dtype) == DType::F32 ? b.CreateFPTrunc(x, b.getFloatTy()) : x;
-  };
-  return {part(0), part(1)};
-}
-
 /// `width` elements through the runtime's kernels, as a function of vectors (of doubles for width 1).
 static Function *elementWrapper(Module &module, int row, int width, const Twine &name) {
   const rt::ElementFunction &function = rt::elementFunctions()[row];
@@ -76,10 +61,6 @@ Element ScalarEmitter::byTable(int row, ArrayRef<Value *> parts, DType dtype) {
 /// c64 functions are computed in double and rounded once.
 Element ScalarEmitter::complexUnary(StringRef name, Element x, DType dtype) {
   return byTable(rt::findElementFunction(name.str(), dtype), {x.re, x.im}, dtype);
-}
-
-Element ScalarEmitter::complexBinary(StringRef name, Element x, Element y, DType dtype) {
-  return callComplex(("toy_rt_c" + name + (dtype == DType::C64 ? "_c64" : "_c128")).str(), {x.re, x.im, y.re, y.im}, dtype);
 }
 
 Value *ScalarEmitter::realUnary(StringRef name, Value *x, DType dtype) {
@@ -259,11 +240,15 @@ Element ScalarEmitter::binary(StringRef name, Element x, Element y, DType dx, DT
   if (name == "pow") {
     if (complex && isInteger(dy)) {
       Value *n = b.CreateIntCast(y.re, b.getInt64Ty(), dy != DType::U8);
-      return callComplex(dtype == DType::C64 ? "toy_rt_cpowi_c64" : "toy_rt_cpowi_c128", {x.re, x.im, b.CreateSIToFP(n, b.getDoubleTy())}, dtype);
+      return byTable(rt::findElementFunction("powi", dtype), {x.re, x.im, b.CreateSIToFP(n, b.getDoubleTy())}, dtype);
     }
-    if (complex)
-      return complexBinary("pow", cast(x, dx, dtype), cast(y, dy, dtype), dtype);
-    return {floating ? libm("pow", dtype, {x.re, y.re}) : integerOp("pow", x.re, y.re, dtype)};
+    if (!floating)
+      return {integerOp("pow", x.re, y.re, dtype)};
+    int row = rt::findElementFunction("pow", dtype);
+    if (!complex)
+      return byTable(row, {x.re, y.re}, dtype);
+    Element z = cast(x, dx, dtype), w = cast(y, dy, dtype);
+    return byTable(row, {z.re, z.im, w.re, w.im}, dtype);
   }
   return {compare(name, x, y, dtype)};
 }

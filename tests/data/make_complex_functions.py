@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes complex_functions.txt: correctly rounded values of complex functions, from mpmath. Lines: function, argument, value, each part as a
+"""Makes complex_functions.txt: correctly rounded values of complex functions, from mpmath. Lines: function, arguments, value, each part as a
 hexadecimal float. Points: all over the plane, near zeros and branch points, on both sides of cuts, on circles where logarithms cancel."""
 import math
 import pathlib
@@ -14,7 +14,7 @@ FUNCTIONS = {
     "log2": lambda z: mpmath.log(z) / mpmath.log(2), "log10": lambda z: mpmath.log(z) / mpmath.log(10), "sqrt": mpmath.sqrt,
     "rsqrt": lambda z: 1 / mpmath.sqrt(z), "reciprocal": lambda z: 1 / z, "sin": mpmath.sin, "cos": mpmath.cos, "tan": mpmath.tan,
     "sinh": mpmath.sinh, "cosh": mpmath.cosh, "tanh": mpmath.tanh, "asin": mpmath.asin, "acos": mpmath.acos, "atan": mpmath.atan,
-    "asinh": mpmath.asinh, "acosh": mpmath.acosh, "atanh": mpmath.atanh, "sign": lambda z: z / abs(z),
+    "asinh": mpmath.asinh, "acosh": mpmath.acosh, "atanh": mpmath.atanh, "sign": lambda z: z / abs(z), "pow": mpmath.power,
 }
 
 
@@ -38,14 +38,24 @@ def points(rng):
         yield rng.choice([-1, 1]) * (1 + rng.uniform(-1, 1) * 10 ** rng.uniform(-15, -3)), rng.uniform(-1, 1) * 10 ** rng.uniform(-15, -3)
 
 
+def exponents(rng):
+    while True:
+        yield rng.uniform(-4, 4), rng.uniform(-4, 4)
+        yield rng.uniform(-20, 20), 0.0
+        yield rng.randint(-6, 6) + 0.5, 0.0
+        yield 0.0, rng.uniform(-9, 9)
+        yield tuple(rng.choice([-1, 1]) * 10 ** rng.uniform(-12, 1) for _ in range(2))
+
+
 def main():
     rng = random.Random(1)
     lines = ["# function re im -> re im; made by make_complex_functions.py with mpmath " + mpmath.__version__]
     for name, function in FUNCTIONS.items():
-        for x, y in points(rng):
-            value = function(mpmath.mpc(x, y))
+        for point, exponent in zip(points(rng), exponents(random.Random(2))):
+            arguments = [tuple(point), exponent] if name == "pow" else [tuple(point)]
+            value = function(*(mpmath.mpc(*argument) for argument in arguments))
             if all(mpmath.mpf("1e-290") < abs(part) < mpmath.mpf("1e290") for part in (value.real, value.imag)):
-                lines.append(f"{name} {x.hex()} {y.hex()} {float(value.real).hex()} {float(value.imag).hex()}")
+                lines.append(" ".join([name, *(part.hex() for argument in [*arguments, (float(value.real), float(value.imag))] for part in argument)]))
     (pathlib.Path(__file__).parent / "complex_functions.txt").write_text("\n".join(lines) + "\n")
 
 
