@@ -32,15 +32,15 @@ def GemmOp : Toy_Op<"gemm", "declared", [Pure, AttrSizedOperandSegments]> {
   let description = [{
     As `toy.matmul`, after permutations, slices, unit axes and conjugations of its operands were taken into views: what BLAS can address is
     not copied. Axis i of an operand's view is axis `axes[i]` of the operand, or an axis of size 1 where that is -1. With `bounds` (as
-    `toy.slice` has them: starts, then counts) the view holds every `steps[a]`-th element of axis a.
+    `toy.slice` has them: starts, then counts) the view holds every `steps[a]`-th element of axis a. `scale`, a real scalar, multiplies the product.
 
     ```mlir
-    %r = toy.gemm %a, %b {lhsAxes = array<i64: 0, 1>, lhsConjugated = false, lhsSteps = array<i64>, operandSegmentSizes = array<i32: 1, 1, 0, 0>,
+    %r = toy.gemm %a, %b {lhsAxes = array<i64: 0, 1>, lhsConjugated = false, lhsSteps = array<i64>, operandSegmentSizes = array<i32: 1, 1, 0, 0, 0>,
                           rhsAxes = array<i64: 1, 0>, rhsConjugated = true, rhsSteps = array<i64>}
         : (!toy.tensor<c64[2, 3]>, !toy.tensor<c64[4, 3]>) -> !toy.tensor<c64[2, 4]>
     ```
   }];
-  let arguments = (ins Toy_Tensor:$lhs, Toy_Tensor:$rhs, Variadic<Toy_Index>:$lhsBounds, Variadic<Toy_Index>:$rhsBounds,
+  let arguments = (ins Toy_Tensor:$lhs, Toy_Tensor:$rhs, Variadic<Toy_Index>:$lhsBounds, Variadic<Toy_Index>:$rhsBounds, Optional<Toy_Tensor>:$scale,
                        DenseI64ArrayAttr:$lhsAxes, DenseI64ArrayAttr:$lhsSteps, BoolAttr:$lhsConjugated,
                        DenseI64ArrayAttr:$rhsAxes, DenseI64ArrayAttr:$rhsSteps, BoolAttr:$rhsConjugated);
   let results = (outs Toy_Tensor:$result);

@@ -112,7 +112,7 @@ struct PlainView {
   }
 };
 
-static rt::Tensor *plainProduct(DType dtype, const PlainView &x, const PlainView &y, bool conjugateX, bool conjugateY) {
+static rt::Tensor *plainProduct(DType dtype, const PlainView &x, const PlainView &y, bool conjugateX, bool conjugateY, double scale) {
   int64_t k = x.sizes[x.rank - 1], m = x.rank == 2 ? x.sizes[0] : 1, n = y.rank == 2 ? y.sizes[1] : 1, sizes[2];
   if (k != y.sizes[0])
     rt::fail(DiagId::SizesDiffer, {"inner sizes", std::to_string(k), std::to_string(y.sizes[0])});
@@ -123,25 +123,25 @@ static rt::Tensor *plainProduct(DType dtype, const PlainView &x, const PlainView
     sizes[rank++] = n;
   rt::TensorRef out(rt::newTensor(dtype == DType::Bool ? DType::I64 : dtype, {sizes, rank}));
   rt::gemm(dtype, m, n, k, {x.data, x.rank == 2 ? x.strides[0] : 1, x.strides[x.rank - 1], nullptr, conjugateX},
-           {y.data, y.strides[0], y.rank == 2 ? y.strides[1] : 1, nullptr, conjugateY}, out->data, {});
+           {y.data, y.strides[0], y.rank == 2 ? y.strides[1] : 1, nullptr, conjugateY}, out->data, {}, scale);
   return out.take();
 }
 
 /// A @ B with NumPy's rank rules, operands through strided views (see FunctionEmitter::viewArray). Flags: 1 conj of A, 2 of B, then
 /// the number of factors and results whose layout loops around it change.
-static rt::Tensor *toy_rt_gemm(rt::Tensor *a, const int64_t *aView, rt::Tensor *b, const int64_t *bView, int64_t flags) {
+static rt::Tensor *toy_rt_gemm(rt::Tensor *a, const int64_t *aView, rt::Tensor *b, const int64_t *bView, int64_t flags, double scale) {
   abiState().repacks += flags >> 2;
   ++abiState().products[static_cast<int>(a->dtype)];
   auto plainX = PlainView::of(*a, aView), plainY = PlainView::of(*b, bView);
   if (plainX && plainY) {
-    rt::Tensor *product = plainProduct(a->dtype, *plainX, *plainY, flags & 1 && isComplex(a->dtype), flags & 2 && isComplex(a->dtype));
+    rt::Tensor *product = plainProduct(a->dtype, *plainX, *plainY, flags & 1 && isComplex(a->dtype), flags & 2 && isComplex(a->dtype), scale);
     rt::poll();
     return product;
   }
   rt::StridedView x = stridedView(*a, aView), y = stridedView(*b, bView);
   x.conjugated = flags & 1;
   y.conjugated = flags & 2;
-  rt::TensorRef out = rt::matmul(x, y);
+  rt::TensorRef out = rt::matmul(x, y, scale);
   rt::poll();
   return out.take();
 }

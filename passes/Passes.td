@@ -109,10 +109,12 @@ def SelectKernels : Pass<"toy-select-kernels", "::mlir::func::FuncOp"> {
 
     Before: `%t = toy.permute %b {permutation = array<i64: 1, 0>}`, `%r = toy.matmul %a, %t`.
     After: `%r = toy.gemm %a, %b {rhsAxes = array<i64: 1, 0>, ...}`.
+    With `relaxed` so do real scalars, of operands and of the result: `t * (a @ b)` and `(t * a) @ b` become `toy.gemm %a, %b, %t`.
     A complex product of factors that exist by parts, with a result that is used by parts, becomes `toy.planar_gemm`.
     Guarantees: no `toy.matmul` is left.
   }];
-  let options = [Option<"strategy", "strategy", "std::string", "\"auto\"", "How complex products are computed: auto, native, four-real, gauss.">];
+  let options = [Option<"strategy", "strategy", "std::string", "\"auto\"", "How complex products are computed: auto, native, four-real, gauss.">,
+                 Option<"relaxed", "relaxed", "bool", "false", "Real scalars are multiplied into products: one rounding less, elsewhere.">];
   let dependentDialects = ["::toy::ToyDialect"];
 }
 #endif

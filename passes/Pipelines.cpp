@@ -40,7 +40,7 @@ void buildSelection(OpPassManager &passes, const PipelineOptions &options) {
   OpPassManager &functions = passes.nest<func::FuncOp>();
   functions.addPass(createComplexAlgebra({options.fastMath}));
   functions.addPass(createCSEPass());
-  functions.addPass(createSelectKernels({options.complexMatmul}, options.log));
+  functions.addPass(createSelectKernels({options.complexMatmul, options.fastMath}, options.log));
   FuseElementwiseOptions fuse;
   fuse.fuse = options.fuse;
   functions.addPass(createFuseElementwise(fuse));

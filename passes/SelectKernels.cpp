@@ -13,6 +13,19 @@ namespace toy {
 
 namespace {
 
+/// The real scalar of `t * x` or `x * t`; `x` becomes the other factor.
+Value scaleOf(Operation *op, Value &x) {
+  auto mul = dyn_cast_if_present<MulOp>(op);
+  if (!mul)
+    return {};
+  for (auto [scale, other] : {std::pair(mul.getLhs(), mul.getRhs()), std::pair(mul.getRhs(), mul.getLhs())})
+    if (TensorType type = tensorTypeOf(scale); type.isScalar() && type.getDtype() == realOf(tensorTypeOf(mul.getResult()).getDtype()) && isFloat(type.getDtype()) && tensorTypeOf(other) == mul.getType()) {
+      x = other;
+      return scale;
+    }
+  return {};
+}
+
 /// A strided view of `base`: what an operand is behind permutations, unit axes, one slice, and conjugations.
 struct StridedView {
   Value base;
@@ -21,13 +34,16 @@ struct StridedView {
   SmallVector<int64_t> steps;
   bool conjugated = false;
 
-  explicit StridedView(Value value) : base(value), axes(llvm::to_vector(llvm::seq(tensorTypeOf(value).getRank()))) {
+  /// `scales` receives the real scalars that multiply the operand, unless it is null.
+  explicit StridedView(Value value, SmallVectorImpl<Value> *scales = nullptr) : base(value), axes(llvm::to_vector(llvm::seq(tensorTypeOf(value).getRank()))), scales(scales) {
     while (look()) {
     }
   }
   SmallVector<Value> bounds() const { return llvm::to_vector(llvm::concat<const Value>(starts, counts)); }
 
 private:
+  SmallVectorImpl<Value> *scales;
+
   /// Looks through one more operation.
   bool look() {
     Operation *op = base.getDefiningOp();
@@ -42,6 +58,10 @@ private:
     }
     if (auto reshape = dyn_cast_if_present<ReshapeOp>(op))
       return lookThroughUnitAxes(reshape);
+    if (Value scale = scales ? scaleOf(op, base) : Value()) {
+      scales->push_back(scale);
+      return true;
+    }
     auto slice = dyn_cast_if_present<SliceOp>(op);
     if (!slice || !steps.empty())
       return false;
@@ -97,7 +117,7 @@ private:
 /// Erases operations that only led to the operands of a product.
 void eraseUnused(Value value) {
   Operation *op = value.getDefiningOp();
-  if (!isa_and_present<PermuteOp, ConjOp, ReshapeOp, SliceOp, ComplexOp>(op) || !op->use_empty())
+  if (!isa_and_present<PermuteOp, ConjOp, ReshapeOp, SliceOp, ComplexOp, MulOp>(op) || !op->use_empty())
     return;
   SmallVector<Value> operands(op->getOperands());
   op->erase();
@@ -140,16 +160,35 @@ struct SelectKernelsPass : impl::SelectKernelsBase<SelectKernelsPass> {
 
 private:
   void selectGemm(MatMulOp op) {
-    OpBuilder b(op);
-    StridedView lhs(op.getLhs()), rhs(op.getRhs());
-    auto gemm = GemmOp::create(b, op.getLoc(), op.getType(), lhs.base, rhs.base, lhs.bounds(), rhs.bounds(), lhs.axes, lhs.steps, lhs.conjugated,
+    SmallVector<Value> scales;
+    StridedView lhs(op.getLhs(), relaxed ? &scales : nullptr), rhs(op.getRhs(), relaxed ? &scales : nullptr);
+    Operation *product = op; // and what scales it
+    while (relaxed && product->hasOneUse()) {
+      Value other;
+      Value scale = scaleOf(*product->user_begin(), other);
+      if (!scale || other.getDefiningOp() != product)
+        break;
+      product = *product->user_begin();
+      scales.push_back(scale);
+    }
+    OpBuilder b(product);
+    Value scale;
+    for (Value next : scales)
+      scale = scale ? MulOp::create(b, op.getLoc(), next.getType(), scale, next).getResult() : next;
+    auto gemm = GemmOp::create(b, op.getLoc(), op.getType(), lhs.base, rhs.base, lhs.bounds(), rhs.bounds(), scale, lhs.axes, lhs.steps, lhs.conjugated,
                                rhs.axes, rhs.steps, rhs.conjugated);
     if (auto index = op->getAttrOfType<IntegerAttr>("toy.recognized"); log && index)
       log->recognized[index.getInt()].strategy = "native";
     // Parts that are put together for this product, and taken apart after it; the loops that do it are fused with their neighbours.
     if (op.getType().isComplex())
       gemm->setAttr("toy.repacks", b.getI64IntegerAttr(PlanarFactor::of(op.getLhs()).has_value() + PlanarFactor::of(op.getRhs()).has_value() + isUsedByParts(op)));
-    op.replaceAllUsesWith(gemm.getResult());
+    product->getResult(0).replaceAllUsesWith(gemm.getResult());
+    while (product != op) {
+      Value other;
+      scaleOf(product, other);
+      product->erase();
+      product = other.getDefiningOp();
+    }
     eraseProduct(op);
   }
 

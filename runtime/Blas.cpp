@@ -250,12 +250,12 @@ ProductShape productShape(const StridedView &a, const StridedView &b) {
   return s;
 }
 
-TensorRef matmul(const StridedView &a, const StridedView &b) {
+TensorRef matmul(const StridedView &a, const StridedView &b, double scale) {
   ProductShape s = productShape(a, b);
   TensorRef out(newTensor(a.dtype == DType::Bool ? DType::I64 : a.dtype, s.result));
   bool complex = isComplex(a.dtype);
   gemm(a.dtype, s.m, s.n, s.k, {dataOf(a), s.aRow, s.aColumn, s.aBatch.data(), complex && a.conjugated},
-       {dataOf(b), s.bRow, s.bColumn, s.bBatch.data(), complex && b.conjugated}, out->data, s.batch);
+       {dataOf(b), s.bRow, s.bColumn, s.bBatch.data(), complex && b.conjugated}, out->data, s.batch, scale);
   return out;
 }
 

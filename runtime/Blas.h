@@ -43,8 +43,8 @@ ProductShape productShape(const StridedView &a, const StridedView &b);
 /// The first element of a view.
 const void *dataOf(const StridedView &v);
 
-/// `a @ b` with NumPy's rank rules: leading axes broadcast, a vector on the left is a row, on the right a column. bool gives i64.
+/// `scale * a @ b` with NumPy's rank rules: leading axes broadcast, a vector on the left is a row, on the right a column. bool gives i64.
 /// Throws when the inner sizes differ.
-TensorRef matmul(const StridedView &a, const StridedView &b);
+TensorRef matmul(const StridedView &a, const StridedView &b, double scale = 1);
 
 } // namespace toy::rt

@@ -83,6 +83,9 @@ RELAXED = {
     "magnitude": ("print(sqrt(a*a + b*b));", "abs"),
     "reciprocal": ("var m = c*c + d*d; print(c/m, -d/m);", "reciprocal"),
 }
+# Real scalars that are multiplied into products; the setup's numbers are exact either way.
+SCALED = ["2.5*(a @ c)", "(k*a) @ c[0]", "-0.5*((a + 1i*b) @ (4*(c + 1i*d)))", "(2*a)' @ (c*0.25)[:, ::-1]", "k*(a @ c) + a @ c", "(k*(a + 1i*b)) @ adjoint(c + 1i*d) * 2", "2*(c[0] @ (k*d)[1])",
+          "f32(2)*(f32(a) @ f32(c))", "1.5*(reshape(cat([a, b]), [2, 2, 2]) @ (c*2))", "[2, 3]*(a @ c)", "1i*(a @ c)"]
 # Not even then.
 NEVER = {
     "division by another square": "var m = c*c + e*e; print((a*c + b*d)/m, (b*c - a*d)/m);", "division by a difference": "var m = c*c - d*d; print((a*c + b*d)/m, (b*c - a*d)/m);",
@@ -176,6 +179,12 @@ def never(toy, statements):
     return None
 
 
+def scaled(toy, expression):
+    text = f"def main() {{{SETUP}  print({expression});\n}}\n"
+    folded, plain = (run(toy, [*flags, "--precision=full", "--jit=always"], text)[0] for flags in (["--fast-math"], []))
+    return None if folded.returncode == 0 and folded.stdout == plain.stdout else f"{text}\n{folded.stderr}\n{folded.stdout}\n{plain.stdout}"
+
+
 def other(toy, kind, statements):
     text = f"def main() {{{SETUP}  {statements}\n}}\n"
     found, _ = run(toy, ["--precision=full", "--remarks"], text)
@@ -212,6 +221,8 @@ def all_cases():
         yield f"not recognized: {name}", lambda toy, s=statements: check(toy, s, [])
     for name, (statements, kind) in RELAXED.items():
         yield f"relaxed: {name}", lambda toy, s=statements, k=kind: relaxed(toy, s, k)
+    for expression in SCALED:
+        yield f"scaled product: {expression}", lambda toy, e=expression: scaled(toy, e)
     for name, statements in NEVER.items():
         yield f"never: {name}", lambda toy, s=statements: never(toy, s)
     for kind, statements in OTHERS.items():

@@ -196,7 +196,8 @@ void FunctionEmitter::emitGemm(GemmOp op) {
   auto repacks = op->getAttrOfType<mlir::IntegerAttr>("toy.repacks");
   Value *flags = b.getInt64(op.getLhsConjugated() | op.getRhsConjugated() << 1 | (repacks ? repacks.getInt() : 0) << 2);
   Value *lhs = viewArray(op.getLhsAxes(), op.getLhsBounds(), op.getLhsSteps()), *rhs = viewArray(op.getRhsAxes(), op.getRhsBounds(), op.getRhsSteps());
-  Value *object = scalars.call("toy_rt_gemm", b.getPtrTy(), {slots[op.getLhs()].object, lhs, slots[op.getRhs()].object, rhs, flags});
+  Value *scale = op.getScale() ? scalars.toF64(slots[op.getScale()].scalar.re) : ConstantFP::get(b.getDoubleTy(), 1);
+  Value *object = scalars.call("toy_rt_gemm", b.getPtrTy(), {slots[op.getLhs()].object, lhs, slots[op.getRhs()].object, rhs, flags, scale});
   slots[op.getResult()] = tensorTypeOf(op.getResult()).isScalar() ? unbox(op.getType(), object) : Slot{object, {}};
 }
 

@@ -44,6 +44,8 @@ public:
   /// Calls a runtime or libm function by name.
   llvm::CallInst *call(llvm::StringRef name, llvm::Type *result, llvm::ArrayRef<llvm::Value *> args, bool pure = false);
 
+  llvm::Value *toF64(llvm::Value *x) { return x->getType()->isDoubleTy() ? x : b.CreateFPExt(x, b.getDoubleTy()); }
+
 private:
   Element unary(llvm::StringRef name, Element x, DType dtype);
   Element binary(llvm::StringRef name, Element x, Element y, DType dx, DType dy);
@@ -58,7 +60,6 @@ private:
   llvm::Value *libm(llvm::StringRef name, DType dtype, llvm::ArrayRef<llvm::Value *> args);
   llvm::Value *fromHalf(llvm::Value *bits, DType dtype);
   llvm::Value *toHalf(llvm::Value *x, DType dtype);
-  llvm::Value *toF64(llvm::Value *x) { return x->getType()->isDoubleTy() ? x : b.CreateFPExt(x, b.getDoubleTy()); }
 
   llvm::Module &module;
   llvm::IRBuilder<> &b;
