@@ -28,11 +28,12 @@ check: setup
 	@cmake --build build/asan -- --quiet
 	@ASAN_OPTIONS=allow_user_poisoning=0:detect_leaks=0:detect_container_overflow=0 /usr/bin/python3 tests/run.py --sanitized --toy build/asan/toy --toy-opt build/asan/toy-opt --unit build/asan/unit-tests $(ARGS)
 
-# Ten minutes of damaged files for every reader, under sanitizers.
+# Ten minutes of damaged files for every reader, and then mutated programs at the prompt, under sanitizers.
 fuzz: setup
 	@test -f build/asan/build.ninja || cmake --preset asan >/dev/null
-	@cmake --build build/asan --target fuzz-files -- --quiet
+	@cmake --build build/asan --target fuzz-files fuzz-prompt -- --quiet
 	@build/asan/fuzz-files $(or $(ARGS),600)
+	@cd build/asan && ASAN_OPTIONS=allow_user_poisoning=0:detect_leaks=0 ./fuzz-prompt 20000 1 $(CURDIR)/examples/*.toy $(CURDIR)/tests/e2e/*.toy $(CURDIR)/tests/errors/*.toy
 
 # Whether the tests notice a recogniser that is wrong in one place.
 mutants: setup

@@ -271,6 +271,7 @@ public:
   void externBody(const ast::Function &decl, llvm::ArrayRef<Val> arguments);
   void returnStatement(const ast::Return &s);
   void finishReturns(const ast::Function &decl, Instance &instance);
+  std::string resultText();
 
   // Calls.cpp
   Val call(const ast::Call &c);

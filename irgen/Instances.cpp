@@ -186,9 +186,19 @@ void IRGen::externBody(const ast::Function &decl, ArrayRef<Val> arguments) {
   moveTo(nullptr);
 }
 
+/// What the current function returns, as far as it is known.
+std::string IRGen::resultText() {
+  FunctionState &state = fn();
+  if (state.declaredResult)
+    return state.declaredResult->str();
+  return state.returns.empty() ? "a value of the declared type" : state.returns.front().values[0].type().str();
+}
+
 void IRGen::returnStatement(const ast::Return &s) {
   if (!fn().decl)
     fail(DiagId::ReturnOutsideFunction, s.range);
+  if (!s.value && fn().decl->result)
+    fail(DiagId::MissingReturn, s.range, {fn().decl->name, resultText()});
   Val value;
   if (s.value) {
     value = expr(*s.value);
@@ -214,8 +224,8 @@ void IRGen::finishReturns(const ast::Function &decl, Instance &instance) {
   TypeDesc assumed = instance.symbol.empty() ? TypeDesc() : instance.result;
   bool hasValue = llvm::any_of(state.returns, [](const Edge &e) { return e.values[0].kind != Val::Nothing; });
   if (reachable()) {
-    if (hasValue || (decl.result && !state.returns.empty()))
-      fail(DiagId::MissingReturn, decl.nameRange, {decl.name, state.returns.front().values[0].type().str()});
+    if (hasValue || decl.result)
+      fail(DiagId::MissingReturn, decl.nameRange, {decl.name, resultText()});
     state.returns.push_back({current, {Val()}});
     state.returnRanges.push_back(decl.nameRange);
   }

@@ -9,9 +9,9 @@
 #include "passes/Pipelines.h"
 #include "passes/lowering/FunctionEmitter.h"
 #include "runtime/Error.h"
+#include "support/DeferredInitializers.h"
 
 #include "mlir/IR/Verifier.h"
-#include "mlir/Pass/PassManager.h"
 
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
@@ -60,6 +60,7 @@ static bool isCheap(mlir::ModuleOp module) {
 bool Engine::Impl::start(std::string &error) {
   if (jit)
     return true;
+  runDeferredInitializers();
   if (!cache)
     cache = std::make_unique<CodeCache>(options.cache);
   auto fail = [&](Error e) {
@@ -140,15 +141,18 @@ mlir::OwningOpRef<mlir::ModuleOp> Engine::Impl::lowered(mlir::ModuleOp module, S
     });
     function.erase();
   }
-  mlir::PassManager passes(module.getContext());
-  passes.enableVerifier(true);
-  PipelineOptions pipeline{options.fuse, options.recognize, options.complexMatmul, options.fastMath, &log};
-  buildRecognition(passes, pipeline);
-  if (stage == Stage::Unpacked || (stage == Stage::Selected && options.unpack))
-    buildUnpacking(passes, pipeline);
-  if (stage == Stage::Selected)
-    buildSelection(passes, pipeline);
-  if (mlir::failed(passes.run(*copy))) {
+  std::unique_ptr<mlir::PassManager> &passes = pipelines[static_cast<int>(stage)];
+  if (!passes) { // kept: their patterns are collected once
+    passes = std::make_unique<mlir::PassManager>(module.getContext());
+    passes->enableVerifier(__has_feature(address_sanitizer)); // otherwise once, at the end
+    PipelineOptions pipeline{options.fuse, options.recognize, options.complexMatmul, options.fastMath, &log};
+    buildRecognition(*passes, pipeline);
+    if (stage == Stage::Unpacked || (stage == Stage::Selected && options.unpack))
+      buildUnpacking(*passes, pipeline);
+    if (stage == Stage::Selected)
+      buildSelection(*passes, pipeline);
+  }
+  if (mlir::failed(passes->run(*copy)) || mlir::failed(mlir::verify(*copy))) {
     error = "a pass failed";
     return {};
   }
@@ -290,7 +294,7 @@ bool Engine::compile(mlir::ModuleOp module, StringRef except, BodyLookup bodyOf,
     return false;
   };
   std::string key = impl->cache->keyOf(*code, (impl->machine->getTargetCPU() + impl->machine->getTargetFeatureString() + (quick ? "quick" : "O" + std::to_string(impl->options.optimization))).str());
-  std::unique_ptr<MemoryBuffer> object = impl->cache->find(key);
+  std::unique_ptr<MemoryBuffer> object = impl->preparing ? nullptr : impl->cache->find(key);
   fromCache = object != nullptr;
   if (!object) {
     std::string problems;
@@ -306,7 +310,8 @@ bool Engine::compile(mlir::ModuleOp module, StringRef except, BodyLookup bodyOf,
     if (!made)
       return fail(made.takeError());
     object = std::move(*made);
-    impl->cache->add(key, *object);
+    if (!impl->preparing)
+      impl->cache->add(key, *object);
   }
   if (Error e = impl->load(std::move(object), *copy, names, places, operations))
     return fail(std::move(e));

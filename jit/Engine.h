@@ -32,9 +32,6 @@ struct EngineStats {
   std::map<std::string, int64_t> kernels; ///< library kernels called
 };
 
-/// Something will be compiled soon: starts the code generator on a thread of its own.
-void expectCompiles();
-
 class Engine {
 public:
   /// Gives the body of a function that a module only declares, or null.
@@ -43,6 +40,8 @@ public:
   /// Drops all code, and what recognition found; counters stay.
   void renew();
   ~Engine();
+  /// Starts the JIT and compiles small functions, so that the first one of the user's finds everything ready.
+  void prepare(mlir::MLIRContext *context);
 
   /// Compiles a module's functions but `except`, and those without code yet that it needs; functions that were inlined everywhere are left out.
   /// The module is not changed. `compiled` gets the names of the user functions that now have code, `fromCache`

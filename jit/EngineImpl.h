@@ -6,6 +6,8 @@
 #include "jit/CodeCache.h"
 #include "jit/Engine.h"
 
+#include "mlir/Pass/PassManager.h"
+
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Target/TargetMachine.h"
 
@@ -27,6 +29,8 @@ struct Engine::Impl {
   std::vector<std::unique_ptr<int64_t[]>> data; ///< `toy.data` of each module
   std::map<std::string, orc::ExecutorAddr> addresses; ///< of functions, for the modules that call them
   std::unique_ptr<CodeCache> cache;
+  bool preparing = false; ///< nothing is taken from the cache or kept there
+  std::unique_ptr<mlir::PassManager> pipelines[3]; ///< by stage
   EngineStats stats;
   RecognitionLog log;
   bool start(std::string &error);

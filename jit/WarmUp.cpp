@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The first use of LLVM's code generator reads its tables and pages from disk and builds its registries. A small function is generated on a
-/// thread of its own as soon as it is known that something will be compiled, while the user's functions are still on their way.
-#include "jit/Engine.h"
+/// The first use of MLIR's passes and LLVM's code generators reads their tables and pages from disk and builds their registries. Two small functions
+/// are compiled on another thread while the first line is typed.
+#include "ir/ToyDialect.h"
+#include "jit/EngineImpl.h"
 #include "jit/Target.h"
 
-#include "llvm/ADT/SmallString.h"
-#include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/LegacyPassManager.h"
-#include "llvm/IR/Module.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
 #include "llvm/Support/TargetSelect.h"
-#include "llvm/Support/raw_ostream.h"
-#include "llvm/Target/TargetMachine.h"
 
 #include <mutex>
-#include <thread>
 
 using namespace llvm;
 
@@ -28,58 +24,37 @@ void initializeTarget() {
   });
 }
 
-/// `for (i = 0; i < n; ++i) x[i] = x[i] * 2` on vectors, as kernels are.
-static void buildLoop(Module &module) {
-  IRBuilder<> b(module.getContext());
-  Type *vector = FixedVectorType::get(b.getDoubleTy(), 4);
-  auto *f = Function::Create(FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getInt64Ty()}, false), Function::ExternalLinkage, "warm_up", module);
-  BasicBlock *entry = BasicBlock::Create(b.getContext(), "", f), *loop = BasicBlock::Create(b.getContext(), "", f),
-             *exit = BasicBlock::Create(b.getContext(), "", f);
-  b.SetInsertPoint(entry);
-  b.CreateBr(loop);
-  b.SetInsertPoint(loop);
-  PHINode *i = b.CreatePHI(b.getInt64Ty(), 2);
-  Value *at = b.CreateInBoundsGEP(vector, f->getArg(0), i), *next = b.CreateAdd(i, b.getInt64(1));
-  b.CreateStore(b.CreateFMul(b.CreateLoad(vector, at), ConstantFP::get(vector, 2)), at);
-  i->addIncoming(b.getInt64(0), entry);
-  i->addIncoming(next, loop);
-  b.CreateCondBr(b.CreateICmpSLT(next, f->getArg(1)), loop, exit);
-  b.SetInsertPoint(exit);
-  b.CreateRetVoid();
-}
-
-static void warmUpCodeGenerator() {
-  auto builder = targetMachineBuilder(CodeGenOptLevel::Less);
-  if (!builder)
-    return consumeError(builder.takeError());
-  auto machine = builder->createTargetMachine();
-  if (!machine)
-    return consumeError(machine.takeError());
-  LLVMContext context;
-  Module module("warm-up", context);
-  module.setDataLayout((*machine)->createDataLayout());
-  module.setTargetTriple((*machine)->getTargetTriple());
-  buildLoop(module);
-  SmallString<0> object;
-  raw_svector_ostream out(object);
-  legacy::PassManager passes;
-  MCContext *mc = nullptr;
-  if (!(*machine)->addPassesToEmitMC(passes, mc, out, true))
-    passes.run(module);
-}
-
-void expectCompiles() {
-  static std::jthread thread;
-  if (!thread.joinable() && std::thread::hardware_concurrency() > 1)
-    thread = std::jthread(warmUpCodeGenerator);
-}
-
 Expected<orc::JITTargetMachineBuilder> targetMachineBuilder(CodeGenOptLevel level) {
   initializeTarget();
   auto host = orc::JITTargetMachineBuilder::detectHost();
   if (host)
     host->setCodeGenOptLevel(level);
   return host;
+}
+
+/// `x * x + x`.
+static mlir::OwningOpRef<mlir::ModuleOp> squareModule(TensorType type, StringRef name) {
+  mlir::OpBuilder b(type.getContext());
+  mlir::Location place = b.getUnknownLoc();
+  mlir::OwningOpRef<mlir::ModuleOp> module(mlir::ModuleOp::create(place));
+  b.setInsertionPointToEnd(module->getBody());
+  auto function = mlir::func::FuncOp::create(b, place, name, b.getFunctionType(type, type));
+  b.setInsertionPointToStart(function.addEntryBlock());
+  mlir::Value x = function.getArgument(0), square = MulOp::create(b, place, type, x, x), sum = AddOp::create(b, place, type, square, x);
+  mlir::func::ReturnOp::create(b, place, sum);
+  return module;
+}
+
+void Engine::prepare(mlir::MLIRContext *context) {
+  impl->preparing = true;
+  for (auto [name, type] : {std::pair("prepare.scalar", TensorType::get(context, DType::I64, ArrayRef<Dim>())), std::pair("prepare.loop", TensorType::get(context, DType::C128, Dim::symbol(context, "N")))}) {
+    auto module = squareModule(type, name);
+    std::vector<std::string> compiled;
+    bool fromCache;
+    std::string error; // the first compilation of the user's tells it
+    compile(*module, "", [](StringRef) { return mlir::func::FuncOp(); }, compiled, fromCache, error);
+  }
+  impl->preparing = false;
 }
 
 } // namespace toy

@@ -241,7 +241,7 @@ bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top)
 /// Generates, checks and, where it is worth it (or always), compiles statements; null after errors.
 std::shared_ptr<Session::CompiledModule> Session::prepare(ArrayRef<const ast::Stmt *> statements, TopLevel &top, bool always, bool *generated) {
   auto owner = std::make_shared<CompiledModule>();
-  owner->module = ModuleOp::create(UnknownLoc::get(context.get()));
+  owner->module = ModuleOp::create(UnknownLoc::get(ir()));
   std::vector<std::string> outerPending;
   std::swap(outerPending, pendingInstances);
   llvm::scope_exit restore([&] { std::swap(outerPending, pendingInstances); });
@@ -325,8 +325,8 @@ std::string Session::loadNow(const ast::Expr &path, const ast::Expr *member, Typ
     leaf.kind = TypeDesc::Leaf;
     SmallVector<Dim> dims;
     for (int64_t n : tensor.shape())
-      dims.push_back(Dim::number(context.get(), n));
-    leaf.leaf = TensorType::get(context.get(), tensor.dtype, dims);
+      dims.push_back(Dim::number(ir(), n));
+    leaf.leaf = TensorType::get(ir(), tensor.dtype, dims);
     return leaf;
   };
   try {

@@ -36,7 +36,7 @@ const TypeDesc *Session::typeOf(const std::string &text) {
   const ast::Module *module = parseStatement("var shown = " + text);
   if (!module)
     return nullptr;
-  OwningOpRef<ModuleOp> scratch = ModuleOp::create(UnknownLoc::get(context.get()));
+  OwningOpRef<ModuleOp> scratch = ModuleOp::create(UnknownLoc::get(ir()));
   TopLevel top;
   if (!generateOnly(*scratch, {module->items.front().get()}, top) || !top.stored.count("shown"))
     return nullptr;
@@ -88,8 +88,17 @@ void Session::cost(ModuleOp module, double &flops, double &bytes) {
     known &= count.has_value();
     return tensor && count && *count > 1 ? static_cast<double>(*count * sizeOf(tensor.getDtype())) : 0.0;
   };
-  auto visit = [&](auto &self, func::FuncOp function, int depth) -> void {
-    known &= depth < 20;
+  struct Work {
+    double flops = 0, bytes = 0;
+    bool ready = false; ///< false: on the way to the current function
+  };
+  std::map<Operation *, Work> works;
+  auto visit = [&](auto &self, func::FuncOp function) -> const Work & {
+    auto [it, isNew] = works.try_emplace(function);
+    Work &work = it->second;
+    known &= isNew || work.ready; // not a recursion
+    if (!isNew)
+      return work;
     SmallPtrSet<Block *, 8> seen;
     for (Block &block : function.getBody()) {
       seen.insert(&block);
@@ -98,23 +107,31 @@ void Session::cost(ModuleOp module, double &flops, double &bytes) {
     function.walk([&](Operation *op) {
       double n = flopsOf(op);
       known &= n >= 0;
-      flops += std::max(n, 0.0);
+      work.flops += std::max(n, 0.0);
       if (isa<GlobalLoadOp>(op))
-        bytes += bytesOf(op->getResult(0).getType());
+        work.bytes += bytesOf(op->getResult(0).getType());
       if (auto use = dyn_cast<UseOp>(op))
-        bytes += bytesOf(use->getOperand(0).getType());
+        work.bytes += bytesOf(use->getOperand(0).getType());
       if (auto call = dyn_cast<func::CallOp>(op)) {
         auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
         if (!callee || callee.isExternal())
           callee = bodyOf(call.getCallee());
-        if (callee && !callee.isExternal())
-          self(self, callee, depth + 1);
+        if (callee && !callee.isExternal()) {
+          const Work &inner = self(self, callee);
+          work.flops += inner.flops;
+          work.bytes += inner.bytes;
+        }
       }
     });
+    work.ready = true;
+    return work;
   };
   for (auto function : module.getOps<func::FuncOp>())
-    if (!function.isExternal() && !function.isPrivate())
-      visit(visit, function, 0);
+    if (!function.isExternal() && !function.isPrivate()) {
+      const Work &work = visit(visit, function);
+      flops += work.flops;
+      bytes += work.bytes;
+    }
   if (!known)
     flops = bytes = 0;
 }
@@ -150,7 +167,7 @@ OwningOpRef<ModuleOp> Session::moduleOf(const std::string &name) {
   if (function(name)) {
     for (auto &[key, instance] : instances)
       if (func::FuncOp body = key.starts_with(name + "@") ? bodyOf(instance.symbol) : func::FuncOp()) {
-        out = ModuleOp::create(UnknownLoc::get(context.get()));
+        out = ModuleOp::create(UnknownLoc::get(ir()));
         func::FuncOp copy = body.clone();
         out->push_back(copy);
         copy.setPublic();

@@ -10,9 +10,11 @@
 
 #include <fmt/format.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
+#include <thread>
 
 namespace toy {
 
@@ -86,8 +88,17 @@ int runPrompt(Session &session, bool color, bool init) {
     inputsOf(session, withoutPrompts(text), unfinished);
     return unfinished;
   });
-  if (session.mayCompile())
-    editor.whenShown(expectCompiles); // while the first line is typed
+  std::jthread preparation; // while the first line is typed
+  editor.whenShown([&] {
+    preparation = std::jthread([&] {
+      sigset_t signals;
+      sigfillset(&signals);
+      for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL})
+        sigdelset(&signals, fault);
+      pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+      session.prepare();
+    });
+  });
   std::string pending; // a text that was begun, where the terminal gives lines
   int number = 0;
   bool interrupted;

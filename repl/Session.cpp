@@ -7,6 +7,7 @@
 #include "repl/SessionImpl.h"
 #include "runtime/Io.h"
 #include "runtime/Output.h"
+#include "support/DeferredInitializers.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -22,11 +23,24 @@ using namespace mlir;
 namespace toy {
 
 Session::Session(SessionOptions sessionOptions)
-    : options(sessionOptions), diagnostics(sources), context(newContext()),
+    : options(sessionOptions), diagnostics(sources),
       engine({sessionOptions.optimization, sessionOptions.fuse, sessionOptions.recognize, sessionOptions.complexMatmul, sessionOptions.fastMath, sessionOptions.cache, sessionOptions.unpack}) {
 }
 
 Session::~Session() = default;
+
+/// The context, made when it is first asked for, or before: then this waits for the other thread.
+MLIRContext *Session::ir(bool prepares) {
+  std::call_once(contextMade, [&] {
+    runDeferredInitializers();
+    context = newContext();
+    if (prepares && options.jit != SessionOptions::Never)
+      engine.prepare(context.get());
+  });
+  return context.get();
+}
+
+void Session::prepare() { ir(true); }
 
 void Session::showDiagnostics() {
   rt::flushOutput();
@@ -252,7 +266,7 @@ OwningOpRef<ModuleOp> Session::lower(std::string name, std::string text) {
     modules.back()->items.push_back(std::move(statement));
     statements.push_back(modules.back()->items.back().get());
   }
-  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(context.get()));
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(ir()));
   TopLevel top;
   return generateOnly(*module, statements, top) ? std::move(module) : OwningOpRef<ModuleOp>();
 }
@@ -335,6 +349,10 @@ void Session::setGlobal(const std::string &name, rt::Value value) {
   globals[name] = std::move(value);
 }
 
-void Session::releaseGlobal(const std::string &name) { globals[name] = rt::TensorRef(); }
+void Session::releaseGlobal(const std::string &name) {
+  if (recording && !recording->values.contains(name) && !(journal && journal->contains(name)))
+    return; // if this input fails, the value will be wanted again
+  globals[name] = rt::TensorRef();
+}
 
 } // namespace toy

@@ -10,6 +10,8 @@
 #include "runtime/Error.h"
 
 #include "mlir/IR/MLIRContext.h"
+
+#include <mutex>
 #include "mlir/IR/OwningOpRef.h"
 
 namespace toy {
@@ -67,7 +69,8 @@ public:
   std::vector<CompileRecord> compiles;
   int64_t cacheHits = 0;
   Engine &getEngine() { return engine; }
-  bool mayCompile() const { return options.jit != SessionOptions::Never; }
+  /// What the first statement needs, and the first compiled one; may run on another thread while the first line is typed.
+  void prepare();
   /// Every place once, in the order of the text.
   std::vector<RecognitionRemark> recognition();
   /// Whether a place is inside a function that a text names.
@@ -146,7 +149,8 @@ private:
   SessionOptions options;
   SourceManager sources;
   DiagnosticEngine diagnostics;
-  std::unique_ptr<mlir::MLIRContext> context;
+  std::once_flag contextMade;
+  std::unique_ptr<mlir::MLIRContext> context; ///< see ir()
   Engine engine;
   std::vector<std::unique_ptr<ast::Module>> modules;
   std::set<std::string> remarked; ///< places that --remarks has shown
@@ -172,6 +176,7 @@ private:
   };
   void takeBack(Change &change);
   void writeReproducer(const std::string &name, const std::string &text);
+  mlir::MLIRContext *ir(bool prepares = false);
   std::unique_ptr<mlir::MLIRContext> newContext();
   void recycle();
   std::vector<RecognitionRemark> earlierRemarks; ///< of contexts that are gone

@@ -25,6 +25,8 @@ static std::unique_ptr<tbb::global_control> control;
 static std::atomic<bool> interrupted{false};
 
 void setThreads(int n) {
+  if (n <= 0 && !control)
+    return; // TBB is not started for what holds without it
   control = n > 0 ? std::make_unique<tbb::global_control>(tbb::global_control::max_allowed_parallelism, n) : nullptr;
   setBlasThreads(threads());
 }

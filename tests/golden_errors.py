@@ -28,6 +28,8 @@ CASES = {
     "[1, 2, 3][3];": None,
     "ones(2, 2)[0, 0, 0];": None,
     "[1, 2, 3][1.5];": None,
+    "def f(n: i64) -> i64 { } f(0);": None,
+    "def f(x: f64[N]) -> f64[N] { if N > 1 { return; } return x; } f([1]);": None,
     "var m = [true, false]; [1, 2, 3][m];": None,
     "reshape(arange(6), [4, 2]);": None,
     "reshape(arange(6), [4, -1]);": None,

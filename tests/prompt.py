@@ -265,7 +265,7 @@ def interrupts(s):
 def interrupts_at_random(s):
     s.line("seed(1); var total = rand(200, 200); var check = sum(total);")
     rng = random.Random(3)
-    for _ in range(120):
+    for _ in range(500):
         s.send(rng.choice(["var y = total @ total; y = y @ total;", "for i in range(100000) { var q = total + i; }", "total * 2 - total", "def z(x) { return x @ x; } var r = z(total);", "1 + 1", "sort(rand(100000))[0]"]) + "\r")
         time.sleep(rng.random() * 0.02)
         os.kill(s.pid, signal.SIGINT)

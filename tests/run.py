@@ -111,6 +111,13 @@ def fuzz_files(binary):
     return None if done.returncode == 0 else f"exit status {done.returncode}\n{done.stdout}{done.stderr[-3000:]}"
 
 
+def fuzz_prompt(binary, count):
+    programs = [str(p) for folder in ("examples", "tests/e2e", "tests/errors") for p in sorted((ROOT / folder).rglob("*.toy"))]
+    with tempfile.TemporaryDirectory() as folder:
+        done = run([binary, str(count), "1", *programs], cwd=folder, timeout=600)
+    return None if done.returncode == 0 else f"exit status {done.returncode}\n{done.stdout}{done.stderr[-3000:]}"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--toy", required=True)
@@ -165,6 +172,7 @@ def main():
             jobs.append((name, pool.submit(function, toy)))
         for seed in range(options.random):
             jobs.append((f"random program {seed}", pool.submit(random_programs.check, toy, seed)))
+        jobs.append(("mutated programs at the prompt", pool.submit(fuzz_prompt, os.path.join(os.path.dirname(os.path.abspath(options.unit)), "fuzz-prompt"), 1000 if options.sanitized else 10000)))
         jobs.append(("damaged files", pool.submit(fuzz_files, os.path.join(os.path.dirname(os.path.abspath(options.unit)), "fuzz-files"))))
         unit_results(os.path.abspath(options.unit), results)
     for name, job in jobs:

@@ -19,11 +19,12 @@ ROUNDS = 9
 class Terminal:
     def __init__(self, command, prompt):
         self.prompt = re.compile(prompt)
+        self.fd, slave = pty.openpty()
+        environment = {**os.environ, "TERM": "xterm", "PYTHONDONTWRITEBYTECODE": "1"}
+        inherited = [(os.POSIX_SPAWN_OPEN, 0, os.ttyname(slave), os.O_RDWR, 0), (os.POSIX_SPAWN_DUP2, 0, 1), (os.POSIX_SPAWN_DUP2, 0, 2), (os.POSIX_SPAWN_CLOSE, self.fd)]
         self.begin = time.perf_counter()
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            os.environ.update(TERM="xterm", PYTHONDONTWRITEBYTECODE="1")
-            os.execvp(command[0], command)
+        self.pid = os.posix_spawn(shutil.which(command[0]), command, environment, file_actions=inherited, setsid=True)  # the first terminal it opens is its own
+        os.close(slave)
         self.text = ""
         self.until(self.prompt)
         self.started = time.perf_counter() - self.begin
