@@ -5,6 +5,7 @@
 
 #include "ast/AST.h"
 #include "lexer/Lexer.h"
+#include "repl/Commands.h"
 #include "repl/Guard.h"
 #include "repl/Repl.h"
 #include "repl/Session.h"
@@ -90,8 +91,8 @@ void writeStats(Session &session, const Options &options) {
   EngineStats &engine = session.getEngine().stats();
   std::string compiles, kernels, phases;
   for (const CompileRecord &c : session.compiles)
-    compiles += fmt::format("{}{{\"function\": {}, \"reason\": {}, \"milliseconds\": {:.3f}, \"dynamic\": false}}", compiles.empty() ? "" : ", ",
-                            jsonText(c.function), jsonText(c.reason), c.milliseconds);
+    compiles += fmt::format("{}{{\"function\": {}, \"reason\": {}, \"milliseconds\": {:.3f}, \"dynamic\": {}}}", compiles.empty() ? "" : ", ",
+                            jsonText(c.function), jsonText(c.reason), c.milliseconds, c.dynamic);
   for (auto &[name, count] : engine.kernels)
     kernels += fmt::format("{}{}: {}", kernels.empty() ? "" : ", ", jsonText(name), count);
   for (auto &[name, ms] : session.phaseMs)
@@ -130,19 +131,26 @@ SessionOptions sessionOptions(const Options &options) {
   out.fastMath = options.fastMath;
   out.cache = options.cache;
   out.remarks = options.remarks;
+  out.dynamic = options.dynamic == "on" ? DynamicMode::On : options.dynamic == "off" ? DynamicMode::Off : DynamicMode::Auto;
   out.prompt = (options.mode == Options::Prompt && isatty(STDIN_FILENO)) || options.interactive;
   out.join = (options.mode == Options::File || options.mode == Options::Text) && !options.interactive;
   return out;
 }
 
-/// Piped text is input of the prompt, without the prompt: each input runs as soon as it is whole; the first error ends it.
+/// Piped text is input of the prompt, commands too, without the prompt: each input runs as soon as it is whole; the first error ends it.
 bool runLines(Session &session, const std::string &text) {
+  toy::Prompt prompt{session};
   bool unfinished;
   int line = 1;
   std::vector<std::string> inputs = inputsOf(session, text, unfinished);
   for (size_t i = 0; i < inputs.size(); ++i) {
     bool last = i + 1 == inputs.size();
-    if (session.run(line == 1 ? "<stdin>" : fmt::format("<stdin from line {}>", line), inputs[i], {!(last && unfinished)}) != Session::Done)
+    int errors = session.errorsShown;
+    if (prompt.run(inputs[i])) {
+      rt::flushOutput();
+      if (session.errorsShown != errors || prompt.leave)
+        return prompt.leave;
+    } else if (session.run(line == 1 ? "<stdin>" : fmt::format("<stdin from line {}>", line), inputs[i], {!(last && unfinished)}) != Session::Done)
       return false;
     line += 1 + static_cast<int>(std::count(inputs[i].begin(), inputs[i].end(), '\n'));
   }

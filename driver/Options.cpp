@@ -63,7 +63,7 @@ const std::vector<Row> &rows() {
          int64_t n;
          return integer(v, 0, 4096, n) && (o.threads = n, true);
        }},
-      {"--dynamic", "auto|on|off", "sizes that change", [](Options &, const std::string &v) { return v == "auto" || v == "on" || v == "off"; }},
+      {"--dynamic", "auto|on|off", "sizes that no signature declares: as they come when they change, always, never", choice(&Options::dynamic, {"auto", "on", "off"})},
       {"--remarks", "", "what was recognised or missed, and why, on stderr", flag(&Options::remarks, true)},
       {"--no-recognize", "", "leave real arithmetic as it is written", flag(&Options::recognize, false)},
       {"--complex-matmul", "auto|native|four-real|gauss", "how complex matrix products are computed",

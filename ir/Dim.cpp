@@ -270,6 +270,44 @@ Dim Dim::substitute(const StringMap<Dim> &values) const {
   return dimOf(attr.getContext(), *poly);
 }
 
+void Dim::forEachTerm(function_ref<void(int64_t, ArrayRef<std::string>)> visit) const {
+  for (const auto &[monomial, coefficient] : polyOf(*this).terms)
+    visit(coefficient, monomial);
+}
+
+std::optional<Dim::Atom> Dim::atomParts(mlir::MLIRContext *context, StringRef atom) {
+  bool isMin = atom.starts_with("min("), isMax = atom.starts_with("max(");
+  if (!atom.starts_with("(") && !isMin && !isMax)
+    return std::nullopt;
+  StringRef rest = atom.drop_front(isMin || isMax ? 4 : 1).drop_back();
+  size_t depth = 0, at = 0; // of the comma, or of the bracket behind the left side
+  for (; at < rest.size(); ++at) {
+    if (depth == 0 && (rest[at] == ',' || rest[at] == ')'))
+      break;
+    depth += (rest[at] == '(') - (rest[at] == ')');
+  }
+  StringRef left = rest.take_front(at), right = rest.drop_front(at + 1);
+  if (isMin || isMax)
+    return Atom{isMin ? Atom::Min : Atom::Max, *parse(context, left), *parse(context, right)};
+  bool isQuotient = right.consume_front("//(");
+  if (!isQuotient)
+    right.consume_front("%(");
+  return Atom{isQuotient ? Atom::Quotient : Atom::Remainder, *parse(context, left), *parse(context, right)};
+}
+
+Dim Dim::opaque(mlir::MLIRContext *context, StringRef atom) { return dimOf(context, Poly::atom(atom.str())); }
+
+std::string Dim::renamed(StringRef text, const std::map<std::string, std::string> &names) {
+  std::string out;
+  while (!text.empty()) {
+    StringRef word = text.take_while([](char c) { return isAlnum(c) || c == '_' || c == '$' || c == '?'; });
+    auto it = names.find(word.str());
+    out += word.empty() ? text.take_front().str() : it == names.end() ? word.str() : it->second;
+    text = text.drop_front(std::max<size_t>(word.size(), 1));
+  }
+  return out;
+}
+
 Dim Dim::operator+(Dim o) const { return dimOf(attr.getContext(), sum(polyOf(*this), polyOf(o), 1)); }
 Dim Dim::operator-(Dim o) const { return dimOf(attr.getContext(), sum(polyOf(*this), polyOf(o), -1)); }
 Dim Dim::operator*(Dim o) const { return dimOf(attr.getContext(), product(polyOf(*this), polyOf(o))); }

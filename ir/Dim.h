@@ -7,6 +7,7 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -41,6 +42,16 @@ public:
   /// Replaces names by sizes (names without an entry stay).
   Dim substitute(const llvm::StringMap<Dim> &values) const;
 
+  /// Terms of the polynomial: coefficient and atoms; the constant comes last and has none.
+  void forEachTerm(llvm::function_ref<void(int64_t coefficient, llvm::ArrayRef<std::string> atoms)> visit) const;
+  /// An atom that is no name.
+  struct Atom;
+  static std::optional<Atom> atomParts(mlir::MLIRContext *context, llvm::StringRef atom);
+  /// An atom as a size.
+  static Dim opaque(mlir::MLIRContext *context, llvm::StringRef atom);
+  /// A text of sizes with other names in it.
+  static std::string renamed(llvm::StringRef text, const std::map<std::string, std::string> &names);
+
   Dim operator+(Dim other) const;
   Dim operator-(Dim other) const;
   Dim operator*(Dim other) const;
@@ -55,6 +66,11 @@ public:
 
 private:
   mlir::Attribute attr;
+};
+
+struct Dim::Atom {
+  enum Kind : uint8_t { Quotient, Remainder, Min, Max } kind;
+  Dim left, right;
 };
 
 inline llvm::hash_code hash_value(Dim dim) { return mlir::hash_value(dim.getAttr()); }

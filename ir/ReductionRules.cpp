@@ -119,7 +119,7 @@ LogicalResult matrixProduct(RuleContext &ctx) {
     int64_t la = leftBatch - i, ra = rightBatch - i;
     Dim left = la >= 0 ? ctx.dim(0, la) : Dim::number(ctx.context, 1);
     Dim right = ra >= 0 ? ctx.dim(1, ra) : Dim::number(ctx.context, 1);
-    if (!left.is(1) && !right.is(1) && !ctx.unify(0, la, 1, ra))
+    if (!left.is(1) && !right.is(1) && !ctx.unify(0, la, 1, ra, true))
       return ctx.fail(DiagId::MatmulBatch, ctx.tensor(0), ctx.tensor(1), left.str(), right.str());
     dims.push_back(left.is(1) ? right : left);
   }

@@ -176,13 +176,13 @@ LogicalResult viewedAsComplex(RuleContext &ctx) {
   TensorType type = ctx.tensor(0);
   if (type.getDtype() != DType::F32 && type.getDtype() != DType::F64)
     return ctx.fail(DiagId::ViewAsComplexDType, type);
-  if (type.getRank() == 0 || !type.getDim(type.getRank() - 1).is(2))
+  if (type.getRank() == 0 || !ctx.hasSize(0, type.getRank() - 1, 2))
     return ctx.fail(DiagId::ViewAsComplexShape, type);
   return ctx.result(complexOf(type.getDtype()), ArrayRef(type.getDims()).drop_back());
 }
 
 LogicalResult partTaken(RuleContext &ctx) {
-  if (ctx.rank(0) == 0 || !ctx.dim(0, ctx.rank(0) - 1).is(2))
+  if (ctx.rank(0) == 0 || !ctx.hasSize(0, ctx.rank(0) - 1, 2))
     return ctx.fail(DiagId::ViewAsComplexShape, ctx.tensor(0));
   return ctx.result(ctx.tensor(0).withDims(ArrayRef(ctx.tensor(0).getDims()).drop_back()));
 }

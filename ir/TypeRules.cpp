@@ -105,13 +105,20 @@ std::optional<Dim> sizeBehind(Value value) {
   return isa<MinimumOp>(op) ? a->min(*b) : a->max(*b);
 }
 
-bool RuleContext::unify(unsigned lhsOperand, unsigned lhsAxis, unsigned rhsOperand, unsigned rhsAxis) {
+bool RuleContext::hasSize(unsigned operand, unsigned axis, int64_t size) {
+  Dim have = dim(operand, axis);
+  if (!have.isNumber())
+    wanted.push_back({operand, axis, size});
+  return have.is(size);
+}
+
+bool RuleContext::unify(unsigned lhsOperand, unsigned lhsAxis, unsigned rhsOperand, unsigned rhsAxis, bool mayBroadcast) {
   Dim lhs = dim(lhsOperand, lhsAxis), rhs = dim(rhsOperand, rhsAxis);
   if (lhs == rhs && lhs.str() != "?")
     return true;
   if ((lhs - rhs).isNumber() && lhs.str() != "?" && rhs.str() != "?")
     return false;
-  assumptions.push_back({lhsOperand, lhsAxis, rhsOperand, rhsAxis});
+  assumptions.push_back({lhsOperand, lhsAxis, rhsOperand, rhsAxis, mayBroadcast});
   return true;
 }
 
@@ -136,7 +143,7 @@ FailureOr<SmallVector<Dim>> RuleContext::broadcast(ArrayRef<unsigned> which) {
       if (next.is(1))
         continue;
       if (owner != ~0u && !known.is(1)) {
-        if (!unify(owner, ownerAxis, i, axis)) {
+        if (!unify(owner, ownerAxis, i, axis, true)) {
           if (name == "where" || which.size() > 2)
             return fail(DiagId::CannotBroadcast, tensor(owner), tensor(i), offset + axis, known.str(), next.str());
           return fail(DiagId::CannotBroadcast, tensor(which[0]), tensor(which[1]), offset + axis, dim(which[0], rank(which[0]) - resultRank + offset + axis).str(), next.str());

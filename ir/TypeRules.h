@@ -26,6 +26,12 @@ struct RuleError {
 /// Two axes whose sizes the rule takes to be equal without being able to prove it: IR generation checks them at run time or refuses.
 struct SizeAssumption {
   unsigned lhsOperand, lhsAxis, rhsOperand, rhsAxis;
+  bool mayBroadcast = false; ///< a size of 1 would do as well
+};
+/// An axis whose size had to be a number that it is not known to be.
+struct WantedSize {
+  unsigned operand, axis;
+  int64_t size;
 };
 
 /// How users write an operation of the dialect: `+` for `add`, `matmul` for `matmul`.
@@ -48,6 +54,7 @@ public:
 
   llvm::SmallVector<mlir::Type, 1> results;
   llvm::SmallVector<SizeAssumption, 0> assumptions;
+  llvm::SmallVector<WantedSize, 0> wanted;
   std::optional<RuleError> error;
 
   /// Whether operand i is a real tensor of pairs that stands for a complex one (`packed` form, see packedType).
@@ -82,7 +89,9 @@ public:
   /// Broadcasts the shapes of some operands (all by default); fails with the axis where they differ.
   llvm::FailureOr<llvm::SmallVector<Dim>> broadcast(llvm::ArrayRef<unsigned> which = {});
   /// Takes two axes to be equal: false if they are proved different; assumptions are noted.
-  bool unify(unsigned lhsOperand, unsigned lhsAxis, unsigned rhsOperand, unsigned rhsAxis);
+  bool unify(unsigned lhsOperand, unsigned lhsAxis, unsigned rhsOperand, unsigned rhsAxis, bool mayBroadcast = false);
+  /// Whether an axis has a size; if that is not known, it is noted.
+  bool hasSize(unsigned operand, unsigned axis, int64_t size);
 
 private:
   static std::string text(const std::string &s) { return s; }

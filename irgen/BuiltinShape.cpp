@@ -96,12 +96,16 @@ Val IRGen::squeezeBuiltin(Bound &args) {
     for (int64_t axis : staticList(*args["axis"], "squeeze"))
       drop.push_back(normalizeAxis(axis, x.value.getType(), rangeOf(args, "axis")));
     for (int64_t axis : drop)
-      if (Dim dim = x.tensor().getDim(axis); dim.isNumber() && !dim.is(1))
+      if (Dim dim = x.tensor().getDim(axis); isFree(dim) && decideSize(SizeFact::equal(dim, Dim::number(context, 1)), r, true))
+        x = Val::leaf(withSize(x.value, axis, Dim::number(context, 1), r));
+      else if (dim.isNumber() && !dim.is(1))
         fail(DiagId::CannotSqueeze, r, {std::to_string(axis), x.type().str(), dim.str()});
   } else
     for (int64_t i = 0; i < x.tensor().getRank(); ++i)
-      if (x.tensor().getDim(i).is(1))
+      if (Dim dim = x.tensor().getDim(i), one = Dim::number(context, 1); dim.is(1) || (isFree(dim) && decideSize(SizeFact::equal(dim, one), r))) {
+        x = Val::leaf(withSize(x.value, i, one, r));
         drop.push_back(i);
+      }
   SmallVector<Value> sizes;
   for (int64_t i = 0; i < x.tensor().getRank(); ++i)
     if (!llvm::is_contained(drop, i))

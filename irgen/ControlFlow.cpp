@@ -163,7 +163,7 @@ std::vector<Val> IRGen::merge(ArrayRef<Edge> edges, ArrayRef<std::string> names,
 
 void IRGen::ifStatement(const ast::If &s) {
   Value c = condition(*s.condition);
-  if (auto known = constantOf(c)) { // sizes and constants decide at once
+  if (auto known = knownCondition(c, s.condition->range)) { // sizes and constants decide at once
     if (*known)
       block(*s.thenBlock);
     else if (s.elseBranch)

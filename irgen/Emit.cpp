@@ -88,7 +88,23 @@ Operation *IRGen::createOp(StringRef name, SourceRange range, ValueRange operand
       if (i < operands.size() && sources.size() > 1 && source.valid() && (source.begin != range.begin || source.end != range.end))
         d.label(source, typeText(operands[i].getType()));
   };
-  if (failed(rule->inferTypes(ctx))) {
+  bool refused = failed(rule->inferTypes(ctx));
+  if (fn().sizes && (!ctx.assumptions.empty() || !ctx.wanted.empty())) { // sizes of which this form takes more to be known
+    SmallVector<Value> same(operands);
+    bool decided = false;
+    for (const SizeAssumption &a : ctx.assumptions)
+      decided |= unifySizes(same, a, range);
+    for (const WantedSize &wanted : ctx.wanted)
+      if (Dim dim = ctx.dim(wanted.operand, wanted.axis); isFree(dim) && hintOf(dim) == wanted.size) {
+        Dim size = Dim::number(context, wanted.size);
+        decideSize(SizeFact::equal(dim, size), range);
+        same[wanted.operand] = withSize(same[wanted.operand], wanted.axis, size, range);
+        decided = true;
+      }
+    if (decided)
+      return createOp(name, range, same, attributes, sources, declared);
+  }
+  if (refused) {
     Diagnostic &d = report(ctx.error->id, range, ctx.error->args);
     labelOperands(d);
     if (std::string help = ctx.error->help; !help.empty()) {

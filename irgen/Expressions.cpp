@@ -190,7 +190,7 @@ Val IRGen::logical(const ast::Binary &e) {
     if (left.tensor().getRank() > 0) {
       Val right = needTensor(expr(*step.operand), op, step.operand->range);
       left = Val::leaf(create(op, step.opRange, {left.value, right.value}, {}, {leftRange, step.operand->range}));
-    } else if (auto known = constantOf(left.value)) {
+    } else if (auto known = decidesConditions ? knownCondition(left.value, leftRange) : constantOf(left.value)) {
       if ((*known != 0) == isAnd)
         left = needTensor(expr(*step.operand), op, step.operand->range);
     } else {
@@ -214,8 +214,17 @@ Val IRGen::logical(const ast::Binary &e) {
   return left;
 }
 
+/// A constant, or a comparison of sizes that this form decides.
+std::optional<int64_t> IRGen::knownCondition(Value condition, SourceRange range) {
+  if (auto known = constantOf(condition))
+    return known;
+  return decidedCondition(condition, range);
+}
+
 Value IRGen::condition(const ast::Expr &e) {
+  bool outer = std::exchange(decidesConditions, true);
   Val v = expr(e);
+  decidesConditions = outer;
   if (!v.isTensor() || v.tensor().getRank() != 0 || v.tensor().getDtype() != DType::Bool) {
     std::string help;
     if (v.isTensor() && v.tensor().getRank() > 0)
@@ -249,6 +258,8 @@ int64_t IRGen::staticInteger(const ast::Expr &e, StringRef what) {
   if (!v.isTensor() || v.tensor().getRank() != 0 || kindOf(v.tensor().getDtype()) > DKind::Int)
     fail(DiagId::ArgumentKind, e.range, {what.str(), "the value", "an integer", v.kind == Val::DTypeRef ? "a dtype" : v.type().str()});
   if (auto n = constantOf(v.value))
+    return *n;
+  if (auto n = decidedInteger(v.value, e.range))
     return *n;
   needStatic(v.value);
   fail(DiagId::StaticNeeded, e.range, {what.str(), "`" + sourceText(e.range) + "`"});
@@ -304,6 +315,11 @@ SmallVector<Value> IRGen::indexList(const ast::Expr &e, StringRef what) {
       out.push_back(indexValue(element, e.range, what));
     return out;
   }
+  if (v.isTensor() && v.tensor().getRank() == 1 && isInteger(v.tensor().getDtype()) && isFree(v.tensor().getDim(0))) { // as many sizes as this form has
+    Dim length = v.tensor().getDim(0), number = Dim::number(context, hintOf(length));
+    decideSize(SizeFact::equal(length, number), e.range);
+    v = Val::leaf(withSize(v.value, 0, number, e.range));
+  }
   if (v.isTensor() && v.tensor().getRank() == 1 && isInteger(v.tensor().getDtype()) && v.tensor().getDim(0).isNumber()) {
     for (int64_t i = 0; i < v.tensor().getDim(0).value(); ++i)
       out.push_back(cast(select(v.value, 0, integer(i, e.range), e.range), DType::I64, e.range));
@@ -316,6 +332,8 @@ SmallVector<int64_t> IRGen::staticList(const ast::Expr &e, StringRef what) {
   SmallVector<int64_t> out;
   for (Value v : indexList(e, what)) {
     auto n = constantOf(v);
+    if (!n)
+      n = decidedInteger(v, e.range);
     if (!n) {
       needStatic(v);
       fail(DiagId::StaticNeeded, e.range, {what.str(), "`" + sourceText(e.range) + "`"});

@@ -201,29 +201,36 @@ Val IRGen::callWith(const ast::Function &decl, const ast::Call &call, std::vecto
   }
   while (true) {
     std::set<unsigned> statics = staticParameters[&decl];
-    std::string key = decl.name + "@" + std::to_string(decl.range.buffer) + ":" + std::to_string(decl.range.begin) + "(";
-    for (auto [i, value] : llvm::enumerate(values)) {
-      key += i ? "; " : "";
-      if (!statics.count(i) && value.kind != Val::DTypeRef) {
-        key += value.type().str();
-        continue;
+    auto keyOf = [&](ArrayRef<Val> values) {
+      std::string key = decl.name + "@" + std::to_string(decl.range.buffer) + ":" + std::to_string(decl.range.begin) + "(";
+      for (auto [i, value] : llvm::enumerate(values)) {
+        key += i ? "; " : "";
+        if (!statics.count(i) && value.kind != Val::DTypeRef) {
+          key += value.type().str();
+          continue;
+        }
+        if (value.kind == Val::DTypeRef) {
+          key += std::string(nameOf(value.dtype));
+          continue;
+        }
+        auto known = constantOf(value.value);
+        if (!known)
+          known = decidedInteger(value.value, ranges[i]);
+        if (!known) {
+          needStatic(value.value);
+          fail(DiagId::StaticNeeded, ranges[i], {decl.name, "`" + decl.parameters[i].name + "`"});
+        }
+        key += value.type().str() + "=" + std::to_string(*known);
       }
-      if (value.kind == Val::DTypeRef) {
-        key += std::string(nameOf(value.dtype));
-        continue;
-      }
-      auto known = constantOf(value.value);
-      if (!known) {
-        needStatic(value.value);
-        fail(DiagId::StaticNeeded, ranges[i], {decl.name, "`" + decl.parameters[i].name + "`"});
-      }
-      key += value.type().str() + "=" + std::to_string(*known);
-    }
+      return key + ")";
+    };
     size_t depth = stack.size();
     try {
-      const Instance &instance = instantiate(decl, values, key + ")", call.range, statics);
+      std::vector<Val> given = values;
+      std::shared_ptr<Specialization> form = specialize(decl, call, given, statics, keyOf, ranges);
+      const Instance &instance = instantiate(decl, given, keyOf(given), call.range, statics, form);
       SmallVector<Value> operands;
-      for (auto [i, value] : llvm::enumerate(values))
+      for (auto [i, value] : llvm::enumerate(given))
         if (!statics.count(i) && value.kind != Val::DTypeRef)
           value.flatten(operands);
       if (FunctionState &caller = fn(); caller.instance) {
@@ -236,6 +243,9 @@ Val IRGen::callWith(const ast::Function &decl, const ast::Call &call, std::vecto
       for (Value v : operands)
         collectNames(v.getType(), known);
       llvm::StringMap<Dim> names = sizes;
+      if (form)
+        for (const auto &entry : form->bound)
+          names[entry.first()] = entry.second;
       auto rename = [&](auto &self, TypeDesc &type) -> void {
         for (TypeDesc &element : type.elements)
           self(self, element);

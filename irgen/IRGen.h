@@ -9,6 +9,7 @@
 #include "mlir/IR/BuiltinOps.h"
 
 #include <map>
+#include <memory>
 #include <set>
 
 namespace toy {
@@ -31,11 +32,15 @@ struct Instance {
   std::string symbol;
   std::vector<mlir::Type> arguments;
   TypeDesc result;
+  std::shared_ptr<const struct Specialization> form; ///< of functions whose sizes are not declared
   bool recursive = false; ///< a call inside was made with the type of the first return
   /// Everything the instance was built from: functions by name, and top-level variables with their types.
   std::set<std::string> functions;
   std::map<std::string, std::string> globals;
 };
+
+struct SpecializationSet;
+enum class DynamicMode : uint8_t;
 
 /// What IR generation asks of its surroundings.
 class IRGenHost {
@@ -49,6 +54,12 @@ public:
   /// A compiled instance that is still valid, or null.
   virtual const Instance *findInstance(const std::string &key) = 0;
   virtual void addInstance(const std::string &key, const Instance &instance) = 0;
+  /// The compiled forms of a function for types without their free sizes.
+  virtual SpecializationSet &specializations(const std::string &key) = 0;
+  virtual DynamicMode dynamicMode() = 0;
+  /// Whether another form of a function is an error.
+  virtual bool failsOnRecompile() = 0;
+  virtual unsigned newNumber() = 0;
   /// A new symbol name.
   virtual std::string newSymbol(const std::string &base) = 0;
   /// Runs `load(path)` at the top level now; gives the name of a global that holds the tensor.

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "ir/ToyDialect.h"
-#include "irgen/IRGen.h"
+#include "irgen/Specialize.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -95,6 +95,7 @@ struct FunctionState {
   std::set<std::string> assignedGlobals;
   std::vector<std::pair<mlir::Value, unsigned>> parameterValues; ///< scalar parameters, to be made constants on demand
   unsigned freshNames = 0;
+  std::shared_ptr<Specialization> sizes; ///< names of sizes that come as they are, and what was decided about them
   llvm::DenseMap<mlir::Value, Dim> sizeNames; ///< names of sizes that are values of the program
   bool storeEagerly = false;
 };
@@ -262,9 +263,27 @@ public:
   Val callUser(const ast::Function &decl, const ast::Call &call, std::vector<std::pair<std::string, const ast::Expr *>> arguments);
   Val callWith(const ast::Function &decl, const ast::Call &call, std::vector<Val> values, std::vector<SourceRange> ranges);
   const Instance &instantiate(const ast::Function &decl, llvm::ArrayRef<Val> arguments, const std::string &key, SourceRange callRange,
-                              const std::set<unsigned> &statics);
+                              const std::set<unsigned> &statics, std::shared_ptr<Specialization> form = nullptr);
   void generateBody(const ast::Function &decl, llvm::ArrayRef<Val> arguments, Instance &instance, SourceRange callRange,
-                    const std::set<unsigned> &statics);
+                    const std::set<unsigned> &statics, std::shared_ptr<Specialization> form);
+
+  // Specialize.cpp
+  struct SizeAttribute;
+  SizeAttribute sizeAttribute(const ast::Function &decl, const std::string &parameter, int64_t rank, int64_t axis);
+  std::shared_ptr<Specialization> specialize(const ast::Function &decl, const ast::Call &call, std::vector<Val> &values, const std::set<unsigned> &statics,
+                                             llvm::function_ref<std::string(llvm::ArrayRef<Val>)> keyOf, llvm::ArrayRef<SourceRange> ranges);
+  /// Whether a size is an expression of sizes that come as they are, about which this form may decide.
+  bool isFree(Dim dim);
+  int64_t hintOf(Dim dim);
+  /// Whether a fact holds, with a guard (or check) where that does not follow from earlier ones. A check that fails is not noted.
+  bool decideSize(SizeFact fact, SourceRange range, bool isCheck = false);
+  /// The integer of a free size, with a guard; or nothing.
+  std::optional<int64_t> decidedInteger(mlir::Value value, SourceRange range);
+  bool decidesConditions = false; ///< inside the condition of a branch
+  std::optional<int64_t> knownCondition(mlir::Value condition, SourceRange range);
+  std::optional<bool> decidedCondition(mlir::Value condition, SourceRange range);
+  mlir::Value withSize(mlir::Value x, int64_t axis, Dim size, SourceRange range);
+  bool unifySizes(llvm::MutableArrayRef<mlir::Value> operands, const SizeAssumption &a, SourceRange range);
   /// An i64 value of an expression over declared sizes.
   mlir::Value sizeExpression(Dim dim, SourceRange range);
   void bindSizes(const ast::Function &decl, llvm::ArrayRef<Val> arguments);

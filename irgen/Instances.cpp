@@ -10,7 +10,7 @@ using namespace mlir;
 namespace toy {
 
 const Instance &IRGen::instantiate(const ast::Function &decl, ArrayRef<Val> arguments, const std::string &key, SourceRange callRange,
-                                   const std::set<unsigned> &statics) {
+                                   const std::set<unsigned> &statics, std::shared_ptr<Specialization> form) {
   auto declare = [&](const Instance &instance) {
     if (module.lookupSymbol(instance.symbol))
       return;
@@ -38,7 +38,7 @@ const Instance &IRGen::instantiate(const ast::Function &decl, ArrayRef<Val> argu
   Block *before = current;
   size_t depth = stack.size();
   try {
-    generateBody(decl, arguments, instance, callRange, statics);
+    generateBody(decl, arguments, instance, callRange, statics, form);
   } catch (...) {
     if (stack.size() > depth && stack.back()->op)
       stack.back()->op->erase();
@@ -58,7 +58,7 @@ const Instance &IRGen::instantiate(const ast::Function &decl, ArrayRef<Val> argu
 }
 
 void IRGen::generateBody(const ast::Function &decl, ArrayRef<Val> arguments, Instance &instance, SourceRange callRange,
-                         const std::set<unsigned> &statics) {
+                         const std::set<unsigned> &statics, std::shared_ptr<Specialization> form) {
   std::string description = decl.name + "(";
   SmallVector<Type> inputs;
   std::vector<TypeDesc> types;
@@ -71,8 +71,11 @@ void IRGen::generateBody(const ast::Function &decl, ArrayRef<Val> arguments, Ins
   std::vector<std::optional<int64_t>> constants;
   for (auto [i, value] : llvm::enumerate(arguments))
     constants.push_back(statics.count(i) ? constantOf(value.value) : std::nullopt);
+  std::shared_ptr<Specialization> sizes = form ? form->isDynamic() && !form->generic ? form : nullptr : fn().sizes;
+  instance.form = form;
   stack.push_back(std::make_unique<FunctionState>());
   FunctionState &state = fn();
+  state.sizes = std::move(sizes);
   state.decl = &decl;
   state.instance = &instance;
   state.callRange = callRange;
@@ -83,6 +86,11 @@ void IRGen::generateBody(const ast::Function &decl, ArrayRef<Val> arguments, Ins
   at.setInsertionPointToEnd(module.getBody());
   state.op = func::FuncOp::create(at, loc(decl.nameRange), symbol, at.getFunctionType(inputs, {}));
   state.op->setAttr("toy.name", b.getStringAttr(decl.name));
+  if (form && form->reason.size()) {
+    state.op->setAttr("toy.reason", b.getStringAttr(form->reason));
+    if (form->isDynamic())
+      state.op->setAttr("toy.dynamic", b.getUnitAttr());
+  }
   if (diagnostics.getSources().get(decl.range.buffer).getName() == "<library>")
     state.op->setAttr("toy.prelude", b.getUnitAttr());
   state.op.setPrivate();

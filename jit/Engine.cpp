@@ -277,7 +277,7 @@ Error Engine::Impl::load(std::unique_ptr<MemoryBuffer> object, mlir::ModuleOp mo
   return Error::success();
 }
 
-bool Engine::compile(mlir::ModuleOp module, StringRef except, BodyLookup bodyOf, std::vector<std::string> &compiled, bool &fromCache, std::string &error) {
+bool Engine::compile(mlir::ModuleOp module, StringRef except, BodyLookup bodyOf, std::vector<CompiledFunction> &compiled, bool &fromCache, std::string &error) {
   if (!impl->start(error))
     return false;
   auto copy = impl->lowered(module, except, bodyOf, error);
@@ -318,7 +318,7 @@ bool Engine::compile(mlir::ModuleOp module, StringRef except, BodyLookup bodyOf,
   for (auto function : copy->getOps<mlir::func::FuncOp>())
     if (!function.isExternal())
       if (auto user = function->getAttrOfType<mlir::StringAttr>("toy.name"))
-        compiled.push_back(user.str());
+        compiled.push_back({user.str(), function->hasAttr("toy.reason") ? function->getAttrOfType<mlir::StringAttr>("toy.reason").str() : "first call with these types", function->hasAttr("toy.dynamic")});
   impl->modules.push_back(std::move(copy));
   return true;
 }

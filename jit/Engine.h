@@ -32,6 +32,12 @@ struct EngineStats {
   std::map<std::string, int64_t> kernels; ///< library kernels called
 };
 
+/// A user function that was given code: its name, why this form of it was made, and whether some sizes are as they come.
+struct CompiledFunction {
+  std::string name, reason;
+  bool dynamic;
+};
+
 class Engine {
 public:
   /// Gives the body of a function that a module only declares, or null.
@@ -44,9 +50,9 @@ public:
   void prepare(mlir::MLIRContext *context);
 
   /// Compiles a module's functions but `except`, and those without code yet that it needs; functions that were inlined everywhere are left out.
-  /// The module is not changed. `compiled` gets the names of the user functions that now have code, `fromCache`
+  /// The module is not changed. `compiled` gets the user functions that now have code, `fromCache`
   /// whether it was made before.
-  bool compile(mlir::ModuleOp module, llvm::StringRef except, BodyLookup bodyOf, std::vector<std::string> &compiled, bool &fromCache, std::string &error);
+  bool compile(mlir::ModuleOp module, llvm::StringRef except, BodyLookup bodyOf, std::vector<CompiledFunction> &compiled, bool &fromCache, std::string &error);
   bool has(llvm::StringRef symbol) const;
   /// Calls a compiled function. Throws rt::Error.
   std::vector<rt::Value> call(llvm::StringRef symbol, mlir::func::FuncOp function, std::vector<rt::Value> arguments, Environment &environment);

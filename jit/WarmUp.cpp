@@ -49,7 +49,7 @@ void Engine::prepare(mlir::MLIRContext *context) {
   impl->preparing = true;
   for (auto [name, type] : {std::pair("prepare.scalar", TensorType::get(context, DType::I64, ArrayRef<Dim>())), std::pair("prepare.loop", TensorType::get(context, DType::C128, Dim::symbol(context, "N")))}) {
     auto module = squareModule(type, name);
-    std::vector<std::string> compiled;
+    std::vector<CompiledFunction> compiled;
     bool fromCache;
     std::string error; // the first compilation of the user's tells it
     compile(*module, "", [](StringRef) { return mlir::func::FuncOp(); }, compiled, fromCache, error);

@@ -264,11 +264,11 @@ void Prompt::guards(const std::string &name) {
     refuse(session, DiagId::UnknownTopic, {name});
     return;
   }
-  std::vector<std::string> lines = session.instancesOf(name);
-  if (lines.empty())
+  std::vector<std::string> forms = session.formsOf(name);
+  if (forms.empty())
     rt::output(name + " was not called yet\n");
-  for (const std::string &line : lines)
-    rt::output(line + ": chosen by the types of the arguments; declared sizes are checked on entry, no guards\n");
+  for (const std::string &form : forms)
+    rt::output(form + "\n");
 }
 
 void Prompt::recompiles(const std::string &) {
@@ -339,7 +339,8 @@ void Prompt::set(const std::string &arguments) {
   auto [name, value] = firstWord(arguments);
   rt::PrintOptions &o = rt::printOptions();
   if (name.empty()) {
-    rt::output(fmt::format("precision {}\nwidth {}\nedge {}\nformat {}\ntime {}\n", o.precision == 0 ? "full" : std::to_string(o.precision), o.width, o.edge, o.polar ? "polar" : "rect", showTime ? "on" : "off"));
+    rt::output(fmt::format("precision {}\nwidth {}\nedge {}\nformat {}\ntime {}\ndynamic {}\nfail_on_recompile {}\n", o.precision == 0 ? "full" : std::to_string(o.precision), o.width, o.edge, o.polar ? "polar" : "rect", showTime ? "on" : "off",
+                           session.settings().dynamic == DynamicMode::Auto ? "auto" : session.settings().dynamic == DynamicMode::On ? "on" : "off", session.settings().failOnRecompile ? "on" : "off"));
     return;
   }
   bool digits = !value.empty() && value.size() < 6 && value.find_first_not_of("0123456789") == value.npos;
@@ -354,8 +355,12 @@ void Prompt::set(const std::string &arguments) {
     o.polar = value == "polar";
   else if (name == "time" && (value == "on" || value == "off"))
     showTime = value == "on";
+  else if (name == "dynamic" && (value == "auto" || value == "on" || value == "off"))
+    session.settings().dynamic = value == "auto" ? DynamicMode::Auto : value == "on" ? DynamicMode::On : DynamicMode::Off;
+  else if (name == "fail_on_recompile" && (value == "on" || value == "off"))
+    session.settings().failOnRecompile = value == "on";
   else {
-    std::vector<std::string> names = {"precision", "width", "edge", "format", "time"};
+    std::vector<std::string> names(settingNames.begin(), settingNames.end());
     bool known = std::find(names.begin(), names.end(), name) != names.end();
     Diagnostic &d = session.getDiagnostics().report(known ? DiagId::OptionValue : DiagId::UnknownOption, {}, known ? std::vector<std::string>{name, value} : std::vector<std::string>{name});
     if (auto near = suggest(name, names); near && !known)

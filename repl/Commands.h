@@ -3,6 +3,7 @@
 /// The commands of the prompt, and the help of everything that has a name.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,9 @@ struct Prompt {
 private:
   int counter = 0;
 };
+
+/// What :set knows.
+inline constexpr std::array<std::string_view, 7> settingNames = {"precision", "width", "edge", "format", "time", "dynamic", "fail_on_recompile"};
 
 struct CommandInfo {
   std::string name, argument, help;

@@ -132,7 +132,9 @@ func::FuncOp Session::bodyOf(StringRef symbol) {
 bool Session::generateOnly(ModuleOp module, ArrayRef<const ast::Stmt *> statements, TopLevel &top) {
   std::vector<std::string> outer;
   std::swap(outer, pendingInstances);
+  auto before = specializationSets;
   bool ok = generate(module, statements, *this, diagnostics, top);
+  specializationSets = std::move(before);
   for (const std::string &key : pendingInstances)
     instances.erase(key);
   std::swap(outer, pendingInstances);
@@ -143,7 +145,7 @@ bool Session::generateOnly(ModuleOp module, ArrayRef<const ast::Stmt *> statemen
 bool Session::compileModule(CompiledModule &owner, const std::string &except) {
   PhaseTimer timer(phaseMs["compile"]);
   std::string error;
-  std::vector<std::string> compiled;
+  std::vector<CompiledFunction> compiled;
   bool fromCache = false;
   if (!engine.compile(*owner.module, except, [&](StringRef symbol) { return bodyOf(symbol); }, compiled, fromCache, error)) {
     diagnostics.report(DiagId::Internal, {}, {error});
@@ -151,8 +153,8 @@ bool Session::compileModule(CompiledModule &owner, const std::string &except) {
   }
   owner.compiled = true;
   cacheHits += fromCache;
-  for (const std::string &name : compiled)
-    compiles.push_back({name, fromCache ? "first call with these types; its code was kept from before" : "first call with these types", timer.milliseconds() / compiled.size()});
+  for (const CompiledFunction &f : compiled)
+    compiles.push_back({f.name, f.reason + (fromCache ? "; its code was kept from before" : ""), timer.milliseconds() / compiled.size(), f.dynamic});
   return true;
 }
 

@@ -77,8 +77,8 @@ std::string helpOn(const std::string &topic, Session *session) {
       std::string definition = session->definitionOf(topic);
       size_t at = definition.find("def ");
       out += definition.substr(at, definition.find('{', at) - at) + "\n  " + (f->doc.empty() ? "(no docstring: write `##` lines above the def)" : f->doc) + "\n";
-      for (const std::string &line : session->instancesOf(topic))
-        out += "  compiled: " + line + "\n";
+      for (const std::string &form : session->formsOf(topic))
+        out += "  compiled: " + form.substr(0, form.find('\n')) + "\n";
       return out;
     }
     for (auto &[name, type] : session->variables())

@@ -217,8 +217,8 @@ std::vector<Completion> completionsAt(std::string_view text, size_t end, Session
     return sorted();
   }
   if (text.starts_with(":set ") && begin == 5) {
-    for (const char *name : {"precision", "width", "edge", "format", "time"})
-      add(name, "");
+    for (std::string_view name : settingNames)
+      add(std::string(name), "");
     return sorted();
   }
   if (text.starts_with(":emit ") && begin == 6) {

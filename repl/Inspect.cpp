@@ -7,6 +7,8 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <fmt/format.h>
+
 using namespace mlir;
 
 namespace toy {
@@ -198,15 +200,51 @@ OwningOpRef<ModuleOp> Session::moduleOf(const std::string &name) {
   return out;
 }
 
-std::vector<std::string> Session::instancesOf(const std::string &name) const {
+std::vector<std::string> Session::formsOf(const std::string &name) {
   std::vector<std::string> out;
-  for (auto &[key, instance] : instances)
-    if (key.starts_with(name + "@")) {
-      std::string types;
-      for (Type type : instance.arguments)
-        types += (types.empty() ? "" : ", ") + (isa<TensorType>(type) ? cast<TensorType>(type).str() : "str");
-      out.push_back(name + "(" + types + ")" + (instance.result.kind == TypeDesc::Nothing ? "" : " -> " + instance.result.str()));
+  auto signature = [&](const Instance &instance, std::map<std::string, std::string> shown) {
+    std::string types;
+    for (Type type : instance.arguments) {
+      if (auto tensor = dyn_cast<TensorType>(type))
+        for (Dim dim : tensor.getDims())
+          dim.collectSymbols([&](StringRef s) {
+            if (s.starts_with("unused"))
+              shown[s.str()] = "_";
+          });
     }
+    for (Type type : instance.arguments)
+      types += (types.empty() ? "" : ", ") + (isa<TensorType>(type) ? Dim::renamed(cast<TensorType>(type).str(), shown) : "str");
+    return name + "(" + types + ")" + (instance.result.kind == TypeDesc::Nothing ? "" : " -> " + Dim::renamed(instance.result.str(), shown));
+  };
+  auto place = [&](SourceRange range) {
+    const SourceBuffer &buffer = sources.get(range.buffer);
+    uint32_t line = buffer.lineOf(range.begin);
+    return fmt::format("{}:{}:{}: `{}`", buffer.getName(), line, range.begin - buffer.lineBegin(line) + 1, sources.text(range));
+  };
+  std::set<const Specialization *> listed;
+  for (auto &[key, set] : specializationSets) {
+    if (set.function != name)
+      continue;
+    for (const auto &form : set.entries) {
+      const Instance *instance = findInstance(form->key);
+      if (!instance)
+        continue;
+      listed.insert(form.get());
+      std::map<std::string, std::string> shown = form->shownNames(set.slots);
+      std::string text = fmt::format("{}: {} call{}", signature(*instance, shown), form->calls, form->calls == 1 ? "" : "s");
+      if (form->generic)
+        text += ", for all sizes: decides while it runs";
+      for (const SizeGuard &guard : form->guards)
+        text += "\n  guard " + guard.fact.str(shown) + "  at " + place(guard.range);
+      for (const SizeGuard &check : form->checks)
+        text += "\n  check " + check.fact.str(shown) + "  at " + place(check.range);
+      text += "\n  compiled because: " + form->reason;
+      out.push_back(text);
+    }
+  }
+  for (auto &[key, instance] : instances)
+    if (key.starts_with(name + "@") && !instance.form)
+      out.push_back(signature(instance, {}) + ": no guards; declared sizes are checked on entry");
   return out;
 }
 

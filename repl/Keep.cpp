@@ -36,6 +36,7 @@ void Session::reset() {
   functions.clear();
   structures.clear();
   instances.clear();
+  specializationSets.clear();
   imported.clear();
   past.clear();
 }

@@ -45,6 +45,8 @@ void Session::recycle() {
     move(change.types);
   shownType = {};
   instances.clear();
+  for (auto &[key, set] : specializationSets) // what varies is remembered
+    set.entries.clear();
   symbolModules.clear();
   engine.renew();
   context = std::move(fresh);

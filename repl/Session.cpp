@@ -46,6 +46,7 @@ void Session::showDiagnostics() {
   rt::flushOutput();
   for (const Diagnostic &d : diagnostics.diagnostics()) {
     faulted |= d.id == DiagId::Internal || d.id == DiagId::Fault;
+    errorsShown += infoOf(d.id).severity == Severity::Error;
     std::string text = options.json ? diagnostics.renderJson(d) + "\n" : diagnostics.render(d, options.color);
     std::fwrite(text.data(), 1, text.size(), stderr);
   }

@@ -3,16 +3,16 @@
 /// The state of a running program: variables, functions, compiled instances. Scripts, `-e` and the prompt are inputs to one session.
 #pragma once
 
-#include "irgen/IRGen.h"
+#include "irgen/Specialize.h"
 #include "jit/Engine.h"
 #include "parser/Parser.h"
 #include "reference/Evaluator.h"
 #include "runtime/Error.h"
 
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
 
 #include <mutex>
-#include "mlir/IR/OwningOpRef.h"
 
 namespace toy {
 
@@ -29,6 +29,8 @@ struct SessionOptions {
   bool unpack = false;
   bool cache = true;
   bool remarks = false;
+  DynamicMode dynamic = DynamicMode::Auto;
+  bool failOnRecompile = false;
   bool prompt = false; ///< inputs can be undone, and those that fail change nothing
   bool join = false; ///< statements in a row may become one function, so that what belongs together is seen together
 };
@@ -37,6 +39,7 @@ struct SessionOptions {
 struct CompileRecord {
   std::string function, reason;
   double milliseconds;
+  bool dynamic; ///< some sizes are as they come
 };
 
 /// A place where complex arithmetic was recognised (`kind` and form) or just missed (no kind, the reason).
@@ -59,6 +62,7 @@ public:
   mlir::OwningOpRef<mlir::ModuleOp> lower(std::string name, std::string text);
 
   std::vector<std::string> scriptArguments;
+  int errorsShown = 0;
   bool faulted = false; ///< a fault or an internal error ended an input
   DiagnosticEngine &getDiagnostics() { return diagnostics; }
   /// Writes and drops what was reported.
@@ -102,8 +106,9 @@ public:
   void cost(mlir::ModuleOp module, double &flops, double &bytes);
   /// The module of the last compiled instance of a function, or of an expression.
   mlir::OwningOpRef<mlir::ModuleOp> moduleOf(const std::string &name);
-  /// A line for each instance of a function.
-  std::vector<std::string> instancesOf(const std::string &name) const;
+  /// The compiled forms of a function: a paragraph each, with its guards and checks and where they come from.
+  std::vector<std::string> formsOf(const std::string &name);
+  SessionOptions &settings() { return options; }
 
   // IRGenHost
   const TypeDesc *global(const std::string &name) override;
@@ -112,6 +117,10 @@ public:
   const ast::Struct *structure(const std::string &name) override;
   const Instance *findInstance(const std::string &key) override;
   void addInstance(const std::string &key, const Instance &instance) override;
+  SpecializationSet &specializations(const std::string &key) override { return specializationSets[key]; }
+  DynamicMode dynamicMode() override { return options.dynamic; }
+  bool failsOnRecompile() override { return options.failOnRecompile; }
+  unsigned newNumber() override { return counter++; }
   std::string newSymbol(const std::string &base) override;
   std::string loadNow(const ast::Expr &path, const ast::Expr *member, TypeDesc &type) override;
   bool evaluateText(const ast::Expr &e, std::string &text);
@@ -160,6 +169,7 @@ private:
   std::map<std::string, rt::Value> globals;
   std::map<std::string, std::optional<rt::Value>> *journal = nullptr; ///< old values of what the running statement changes
   std::map<std::string, Instance> instances;
+  std::map<std::string, SpecializationSet> specializationSets;
   std::vector<std::string> pendingInstances;
   std::map<std::string, std::shared_ptr<CompiledModule>> symbolModules;
   std::set<std::string> importing, imported;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Sizes are canonical: equal expressions are equal values.
-#include "ir/Dim.h"
+#include "ir/ShapeFacts.h"
 
 #include "mlir/IR/MLIRContext.h"
 
@@ -43,4 +43,58 @@ TEST_F(DimTest, MinMaxAndSubstitution) {
 TEST_F(DimTest, MalformedTexts) {
   for (const char *text : {"", "N+", "(N", "N N", "*"})
     EXPECT_FALSE(Dim::parse(&context, text)) << text;
+}
+
+TEST_F(DimTest, Atoms) {
+  auto quotient = Dim::atomParts(&context, "(N+(M)//(2))//(K+1)");
+  ASSERT_TRUE(quotient);
+  EXPECT_EQ(quotient->kind, Dim::Atom::Quotient);
+  EXPECT_EQ(quotient->left, dim("N + M//2"));
+  EXPECT_EQ(quotient->right, dim("K+1"));
+  auto least = Dim::atomParts(&context, "min(max(A,B),N+1)");
+  ASSERT_TRUE(least);
+  EXPECT_EQ(least->left, dim("max(A,B)"));
+  EXPECT_EQ(least->right, dim("N+1"));
+  EXPECT_FALSE(Dim::atomParts(&context, "N"));
+}
+
+TEST_F(DimTest, Truth) {
+  ShapeFacts facts;
+  auto atLeast = [&](const char *a, const char *b) { return facts.decide(SizeFact::atLeast(dim(a), dim(b))); };
+  auto equal = [&](const char *a, const char *b) { return facts.equal(dim(a), dim(b)); };
+  EXPECT_EQ(equal("2*N", "N+N"), Truth::Yes);
+  EXPECT_EQ(equal("N", "N+1"), Truth::No);
+  EXPECT_EQ(equal("N", "M"), Truth::Unknown);
+  EXPECT_EQ(equal("2*N", "2*M+1"), Truth::No); // even and odd
+  EXPECT_EQ(atLeast("N*M", "0"), Truth::Yes);
+  EXPECT_EQ(atLeast("N*M", "1"), Truth::Unknown);
+  EXPECT_EQ(atLeast("4*(N//4)", "N+1"), Truth::No);
+  EXPECT_EQ(atLeast("N", "4*(N//4)"), Truth::Yes);
+  EXPECT_EQ(atLeast("3", "N%4"), Truth::Yes);
+  EXPECT_EQ(atLeast("N", "min(N,M)"), Truth::Yes);
+  EXPECT_EQ(atLeast("max(N,M)", "min(N,M)"), Truth::Yes);
+  EXPECT_EQ(equal("N//N", "1"), Truth::Unknown); // N may be 0
+  facts.assume(SizeFact::atLeast(dim("N"), dim("5")));
+  EXPECT_EQ(equal("N", "3"), Truth::No);
+  EXPECT_EQ(equal("N", "5"), Truth::Unknown);
+  EXPECT_EQ(atLeast("N*M", "5*M"), Truth::Unknown); // products are names of their own
+  facts.assume(SizeFact::equal(dim("M"), dim("2*N")));
+  EXPECT_EQ(atLeast("M", "10"), Truth::Yes);
+  EXPECT_EQ(equal("M", "N+N"), Truth::Yes);
+  facts.assume(SizeFact::equal(dim("K%8"), dim("0")));
+  EXPECT_EQ(equal("K", "12"), Truth::No);
+  EXPECT_EQ(equal("K", "16"), Truth::Unknown);
+  facts.assume(SizeFact::atLeast(dim("A"), dim("B")));
+  facts.assume(SizeFact::atLeast(dim("B"), dim("C+1")));
+  EXPECT_EQ(atLeast("A", "C+1"), Truth::Yes);
+  EXPECT_EQ(equal("A", "C"), Truth::No);
+}
+
+TEST_F(DimTest, MinimalFacts) {
+  std::vector<SizeFact> facts = {SizeFact::atLeast(dim("N"), dim("3")), SizeFact::atLeast(dim("N"), dim("5")), SizeFact::equal(dim("N"), dim("M")), SizeFact::atLeast(dim("M"), dim("4"))};
+  std::vector<size_t> kept = minimalFacts({}, facts);
+  EXPECT_EQ(kept, (std::vector<size_t>{1, 2}));
+  EXPECT_EQ(SizeFact::atLeast(dim("X+Y"), dim("3")).str({{"X", "x.shape[0]"}, {"Y", "y.shape[0]"}}), "x.shape[0] + y.shape[0] >= 3");
+  EXPECT_EQ(SizeFact::equal(dim("X"), dim("1")).str(), "X == 1");
+  EXPECT_EQ(SizeFact::atLeast(dim("X"), dim("3")).negated().str(), "X <= 2");
 }

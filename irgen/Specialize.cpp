@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The choice of a compiled form by sizes, new forms, and decisions about sizes while a form is generated.
+#include "irgen/IRGenImpl.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace toy {
+
+std::map<std::string, std::string> Specialization::shownNames(ArrayRef<SizeSlot> slots) const {
+  std::map<std::string, std::string> out;
+  for (auto [name, slot] : llvm::zip_equal(names, slots))
+    if (!name.empty())
+      out[name] = slot.shown;
+  return out;
+}
+
+llvm::StringMap<Dim> Specialization::bind(MLIRContext *context, ArrayRef<int64_t> sizes) const {
+  llvm::StringMap<Dim> out;
+  for (auto [name, size] : llvm::zip_equal(names, sizes))
+    if (!name.empty())
+      out[name] = Dim::number(context, size);
+  return out;
+}
+
+std::string Specialization::mismatch(ArrayRef<SizeSlot> slots, ArrayRef<int64_t> sizes) const {
+  for (auto [slot, want, size] : llvm::zip_equal(slots, fixed, sizes))
+    if (want && *want != size)
+      return slot.shown + " is " + std::to_string(size) + ", not " + std::to_string(*want);
+  if (guards.empty())
+    return "";
+  llvm::StringMap<Dim> values = bind(guards[0].fact.dim.getAttr().getContext(), sizes);
+  for (const SizeGuard &guard : guards)
+    if (!guard.fact.holds(values))
+      return "not " + guard.fact.str(shownNames(slots));
+  return "";
+}
+
+/// Whether a text holds a name as a word.
+static bool mentions(StringRef text, StringRef name) {
+  auto isPart = [](char c) { return llvm::isAlnum(c) || c == '_'; };
+  for (size_t at = text.find(name); at != StringRef::npos; at = text.find(name, at + 1))
+    if ((at == 0 || !isPart(text[at - 1])) && (at + name.size() == text.size() || !isPart(text[at + name.size()])))
+      return true;
+  return false;
+}
+
+/// The tensors of a value with how users reach them.
+static void reach(const Val &value, const std::string &shown, llvm::function_ref<void(const std::string &)> visit) {
+  for (auto [i, element] : llvm::enumerate(value.elements))
+    reach(element, value.kind == Val::Struct ? shown + "." + value.names[i] : shown + "[" + std::to_string(i) + "]", visit);
+  if (value.kind == Val::Leaf)
+    visit(shown);
+}
+
+/// What the attributes of a function say about an axis: @dynamic with its bounds, @static, or nothing.
+struct IRGen::SizeAttribute {
+  enum Kind : uint8_t { None, Dynamic, Static } kind = None;
+  int64_t lo = 0, hi = ShapeFacts::largest;
+  SourceRange range;
+};
+
+IRGen::SizeAttribute IRGen::sizeAttribute(const ast::Function &decl, const std::string &parameter, int64_t rank, int64_t axis) {
+  SizeAttribute out;
+  for (const ast::Attribute &attribute : decl.attributes) {
+    if (attribute.name == "buckets")
+      continue;
+    auto *name = attribute.arguments.empty() ? nullptr : ast::dynCast<ast::Name>(attribute.arguments[0].get());
+    if (!name || llvm::none_of(decl.parameters, [&](const ast::Parameter &p) { return p.name == name->name; }))
+      fail(DiagId::SizeAttribute, attribute.range, {attribute.name, "the first argument is a parameter of `" + decl.name + "`"});
+    if (attribute.arguments.size() != 2 && (attribute.name == "static" || attribute.arguments.size() != 4))
+      fail(DiagId::SizeAttribute, attribute.range, {attribute.name, attribute.name == "static" ? "a parameter and an axis are wanted" : "a parameter, an axis and perhaps two bounds are wanted"});
+    if (name->name != parameter)
+      continue;
+    if (int64_t at = staticInteger(*attribute.arguments[1], attribute.name); at < -rank || at >= rank)
+      fail(DiagId::SizeAttribute, attribute.arguments[1]->range, {attribute.name, "`" + parameter + "` has rank " + std::to_string(rank)});
+    else if ((at + rank) % rank != axis)
+      continue;
+    out.kind = attribute.name == "static" ? SizeAttribute::Static : SizeAttribute::Dynamic;
+    out.range = attribute.range;
+    if (attribute.arguments.size() == 4) {
+      out.lo = staticInteger(*attribute.arguments[2], "dynamic");
+      out.hi = staticInteger(*attribute.arguments[3], "dynamic");
+      if (out.lo < 0 || out.hi < out.lo)
+        fail(DiagId::SizeAttribute, attribute.range, {attribute.name, "no size lies between " + std::to_string(out.lo) + " and " + std::to_string(out.hi)});
+    }
+  }
+  return out;
+}
+
+/// Chooses or makes the form of a function for a call from the top level; `values` get its types. Null where every size is declared or known to be
+/// unused, and for calls from other functions, which are generated for what they are given.
+std::shared_ptr<Specialization> IRGen::specialize(const ast::Function &decl, const ast::Call &call, std::vector<Val> &values, const std::set<unsigned> &statics,
+                                                  llvm::function_ref<std::string(ArrayRef<Val>)> keyOf, ArrayRef<SourceRange> ranges) {
+  bool isLibrary = diagnostics.getSources().get(decl.range.buffer).getName() == "<library>";
+  if (fn().decl || isLibrary || !decl.body)
+    return nullptr;
+  std::string body = sourceText(decl.body->range);
+  if (decl.result)
+    body += sourceText(decl.result->range);
+  for (const ast::ExprPtr &fact : decl.where)
+    body += " " + sourceText(fact->range);
+  // The sizes that are free, and the types without them: what all forms of the function share.
+  std::vector<SizeSlot> slots;
+  std::vector<int64_t> sizes;
+  std::vector<SizeAttribute> attributes;
+  std::vector<Val> bare = values;
+  unsigned leaf = 0;
+  for (auto [i, value] : llvm::enumerate(values)) {
+    const ast::Parameter &parameter = decl.parameters[i];
+    SmallVector<Value> leaves;
+    if (value.kind != Val::DTypeRef && !statics.count(i))
+      value.flatten(leaves);
+    std::vector<std::string> shown;
+    reach(value, parameter.name, [&](const std::string &text) { shown.push_back(text); });
+    bool isUnused = !mentions(body, parameter.name);
+    SmallVector<Value> masked;
+    for (auto [j, v] : llvm::enumerate(leaves)) {
+      auto type = dyn_cast<TensorType>(v.getType());
+      SmallVector<Dim> dims = type ? SmallVector<Dim>(type.getDims()) : SmallVector<Dim>();
+      for (auto [axis, dim] : llvm::enumerate(dims)) {
+        bool isDeclared = parameter.type && parameter.type->form == ast::TypeExpr::Tensor && parameter.type->sizes[axis] != "_";
+        if (isDeclared || !dim.isNumber())
+          continue;
+        SizeAttribute attribute = parameter.type || leaves.size() == 1 ? sizeAttribute(decl, parameter.name, dims.size(), axis) : SizeAttribute();
+        if (!isUnused) {
+          slots.push_back({leaf, static_cast<unsigned>(axis), shown[j] + ".shape[" + std::to_string(axis) + "]", dim.value(), false});
+          sizes.push_back(dim.value());
+          attributes.push_back(attribute);
+        }
+        dim = Dim::symbol(context, (isUnused ? "unused" : "any") + std::to_string(leaf) + "_" + std::to_string(axis));
+      }
+      masked.push_back(type ? relabel(v, type.withDims(dims), ranges[i]) : v);
+      ++leaf;
+    }
+    if (!leaves.empty()) {
+      ValueRange rest(masked);
+      bare[i] = unflatten(bare[i].type(), rest);
+    }
+    if (isUnused && !leaves.empty())
+      values[i] = bare[i];
+  }
+  if (slots.empty())
+    return nullptr;
+  SpecializationSet &set = host.specializations(keyOf(bare));
+  set.function = decl.name;
+  if (set.slots.empty())
+    set.slots = slots;
+  llvm::erase_if(set.entries, [&](const auto &entry) { return !host.findInstance(entry->key); });
+
+  // The types of a form: fixed sizes, and names for the others.
+  auto typed = [&](const Specialization &form) {
+    std::vector<Val> out = values;
+    unsigned leaf = 0, slot = 0;
+    for (auto [i, value] : llvm::enumerate(out)) {
+      SmallVector<Value> leaves;
+      if (value.kind != Val::DTypeRef && !statics.count(i))
+        value.flatten(leaves);
+      for (Value &v : leaves) {
+        if (auto type = dyn_cast<TensorType>(v.getType())) {
+          SmallVector<Dim> dims = type.getDims();
+          for (; slot < slots.size() && slots[slot].leaf == leaf; ++slot)
+            dims[slots[slot].axis] = form.fixed[slot] ? Dim::number(context, *form.fixed[slot]) : Dim::symbol(context, form.names[slot]);
+          v = relabel(v, type.withDims(dims), ranges[i]);
+        }
+        ++leaf;
+      }
+      if (!leaves.empty()) {
+        ValueRange rest(leaves);
+        value = unflatten(value.type(), rest);
+      }
+    }
+    return out;
+  };
+  auto choose = [&](std::shared_ptr<Specialization> form) {
+    if (!form->checks.empty()) {
+      llvm::StringMap<Dim> bound = form->bind(context, sizes);
+      for (const SizeGuard &check : form->checks)
+        if (!check.fact.holds(bound)) { // the sizes as they are say what is wrong
+          form = std::make_shared<Specialization>();
+          form->fixed.assign(sizes.begin(), sizes.end());
+          form->names.resize(sizes.size());
+          break;
+        }
+    }
+    values = typed(*form);
+    form->bound = form->bind(context, sizes);
+    ++form->calls;
+    return form;
+  };
+  std::string reason;
+  for (bool exact : {true, false}) // forms for just these sizes come first
+    for (const auto &entry : set.entries)
+      if (entry->isDynamic() != exact) {
+        std::string why = entry->mismatch(set.slots, sizes);
+        if (why.empty())
+          return choose(entry);
+        reason += (reason.empty() ? "" : "; ") + why;
+      }
+  // A new form: what changed since the first call is as it comes.
+  for (auto [slot, size] : llvm::zip_equal(set.slots, sizes))
+    slot.varies |= slot.first != size;
+  if (!reason.empty() && host.failsOnRecompile())
+    fail(DiagId::Recompiled, call.range, {decl.name, reason});
+  auto form = std::make_shared<Specialization>();
+  form->generic = set.entries.size() >= SpecializationSet::most;
+  form->reason = reason.empty() ? "first call with these types" : reason;
+  if (form->generic)
+    form->reason += "; after " + std::to_string(SpecializationSet::most) + " forms, one for all sizes";
+  std::vector<std::pair<std::string, SizeAttribute>> required;
+  for (auto [i, slot] : llvm::enumerate(set.slots)) {
+    const SizeAttribute &attribute = attributes[i];
+    bool inBounds = sizes[i] >= attribute.lo && sizes[i] <= attribute.hi;
+    bool isDynamic = attribute.kind == SizeAttribute::Static ? false
+                     : attribute.kind == SizeAttribute::Dynamic && inBounds ? true
+                     : form->generic ? sizes[i] != 1
+                     : host.dynamicMode() == DynamicMode::On || (host.dynamicMode() == DynamicMode::Auto && slot.varies);
+    form->fixed.push_back(isDynamic ? std::nullopt : std::optional(sizes[i]));
+    form->names.push_back(isDynamic ? "d" + std::to_string(host.newNumber()) : "");
+    if (!isDynamic)
+      continue;
+    Dim name = Dim::symbol(context, form->names.back());
+    form->hints[form->names.back()] = Dim::number(context, sizes[i]);
+    form->facts.bound(form->names.back(), 0);
+    if (attribute.kind != SizeAttribute::Dynamic || !inBounds)
+      continue;
+    required.emplace_back(form->names.back(), attribute);
+    for (auto [present, fact] : {std::pair(attribute.lo > 0, SizeFact::atLeast(name, Dim::number(context, attribute.lo))),
+                                 std::pair(attribute.hi != ShapeFacts::largest, SizeFact::atLeast(Dim::number(context, attribute.hi), name))})
+      if (present) {
+        form->guards.push_back({fact, attribute.range});
+        form->facts.assume(fact);
+      }
+  }
+  values = typed(*form);
+  form->key = keyOf(values);
+  size_t reported = diagnostics.diagnostics().size();
+  llvm::SmallPtrSet<Operation *, 8> before;
+  for (Operation &op : module.getOps())
+    before.insert(&op);
+  try {
+    (void)instantiate(decl, values, form->key, call.range, statics, form);
+  } catch (IRAbort &) {
+    if (!form->isDynamic())
+      throw;
+    // It cannot be made for all sizes: made for these, or said with them what is wrong.
+    std::vector<Diagnostic> causes(diagnostics.diagnostics().begin() + reported, diagnostics.diagnostics().end());
+    diagnostics.truncate(reported);
+    for (Operation &op : llvm::make_early_inc_range(module.getOps()))
+      if (!before.contains(&op))
+        op.erase();
+    auto fixed = std::make_shared<Specialization>();
+    fixed->fixed.assign(sizes.begin(), sizes.end());
+    fixed->names.resize(sizes.size());
+    fixed->reason = form->reason + "; other sizes are no option: " + (causes.empty() ? "" : "it gives " + std::string(infoOf(causes[0].id).code));
+    form = fixed;
+    values = typed(*form);
+    form->key = keyOf(values);
+    (void)instantiate(decl, values, form->key, call.range, statics, form);
+    for (auto &[name, attribute] : required)
+      fail(DiagId::CannotBeDynamic, attribute.range, {sourceText(attribute.range), "the function compiles for single sizes only"});
+  }
+  for (auto &[name, attribute] : required)
+    if (ShapeFacts::Range range = form->facts.rangeOf(Dim::symbol(context, name)); range.lo == range.hi) {
+      auto guard = llvm::find_if(form->guards, [&](const SizeGuard &g) { return g.fact.relation == SizeFact::Zero; });
+      Diagnostic &d = report(DiagId::CannotBeDynamic, attribute.range, {sourceText(attribute.range), "only " + std::to_string(range.lo) + " is possible"});
+      if (guard != form->guards.end())
+        d.note(guard->range, "this needs " + guard->fact.str(form->shownNames(set.slots)));
+      throw IRAbort();
+    }
+  // Guards that follow from the others are not asked for.
+  ShapeFacts known;
+  for (const std::string &name : form->names)
+    if (!name.empty())
+      known.bound(name, 0);
+  std::vector<SizeFact> facts;
+  for (const SizeGuard &guard : form->guards)
+    facts.push_back(guard.fact);
+  std::vector<SizeGuard> kept;
+  for (size_t i : minimalFacts(known, facts))
+    kept.push_back(form->guards[i]);
+  form->guards = std::move(kept);
+  set.entries.push_back(form);
+  return choose(form);
+}
+
+bool IRGen::isFree(Dim dim) {
+  bool all = fn().sizes != nullptr && StringRef(dim.str()) != "?";
+  dim.collectSymbols([&](StringRef s) { all = all && fn().sizes->hints.count(s); });
+  return all && !dim.isNumber();
+}
+
+int64_t IRGen::hintOf(Dim dim) { return dim.substitute(fn().sizes->hints).value(); }
+
+bool IRGen::decideSize(SizeFact fact, SourceRange range, bool isCheck) {
+  Specialization &form = *fn().sizes;
+  if (Truth truth = form.facts.decide(fact); truth != Truth::Unknown)
+    return truth == Truth::Yes;
+  bool holds = fact.holds(form.hints);
+  if (isCheck && !holds)
+    return false;
+  SizeFact taken = holds ? fact : fact.negated();
+  (isCheck ? form.checks : form.guards).push_back({taken, range});
+  form.facts.assume(taken);
+  return holds;
+}
+
+std::optional<int64_t> IRGen::decidedInteger(Value value, SourceRange range) {
+  auto dim = sizeBehind(value);
+  if (!dim || !isFree(*dim))
+    return std::nullopt;
+  int64_t n = hintOf(*dim);
+  decideSize(SizeFact::equal(*dim, Dim::number(context, n)), range);
+  return n;
+}
+
+/// Comparisons of sizes, and `not` of such.
+std::optional<bool> IRGen::decidedCondition(Value condition, SourceRange range) {
+  Operation *op = condition.getDefiningOp();
+  if (!op || !fn().sizes)
+    return std::nullopt;
+  if (isa<NotOp>(op)) {
+    auto inner = decidedCondition(op->getOperand(0), range);
+    return inner ? std::optional(!*inner) : std::nullopt;
+  }
+  if (!isa<EqOp, NeOp, LtOp, LeOp, GtOp, GeOp>(op))
+    return std::nullopt;
+  auto a = sizeBehind(op->getOperand(0)), b = sizeBehind(op->getOperand(1));
+  if (!a || !b || (!isFree(*a) && !a->isNumber()) || (!isFree(*b) && !b->isNumber()) || (a->isNumber() && b->isNumber()))
+    return std::nullopt;
+  Dim one = Dim::number(context, 1);
+  SizeFact fact = isa<EqOp>(op)   ? SizeFact::equal(*a, *b)
+                  : isa<NeOp>(op) ? SizeFact::equal(*a, *b).negated()
+                  : isa<LtOp>(op) ? SizeFact::atLeast(*b, *a + one)
+                  : isa<LeOp>(op) ? SizeFact::atLeast(*b, *a)
+                  : isa<GtOp>(op) ? SizeFact::atLeast(*a, *b + one)
+                                  : SizeFact::atLeast(*a, *b);
+  return decideSize(fact, range);
+}
+
+/// The operand with another size on an axis, which is known to be equal.
+Value IRGen::withSize(Value x, int64_t axis, Dim size, SourceRange range) {
+  SmallVector<Dim> dims = tensorTypeOf(x).getDims();
+  dims[axis] = size;
+  return relabel(x, tensorTypeOf(x).withDims(dims), range);
+}
+
+/// Makes two axes of operands the same size in their types, or one of them 1 where that is allowed. False where nothing can be decided here. Sizes that
+/// the call at hand does not allow end the form; with just these sizes the error says why.
+bool IRGen::unifySizes(MutableArrayRef<Value> operands, const SizeAssumption &a, SourceRange range) {
+  Dim lhs = tensorTypeOf(operands[a.lhsOperand]).getDim(a.lhsAxis), rhs = tensorTypeOf(operands[a.rhsOperand]).getDim(a.rhsAxis);
+  if ((!isFree(lhs) && !lhs.isNumber()) || (!isFree(rhs) && !rhs.isNumber()))
+    return false;
+  SizeFact equal = SizeFact::equal(lhs, rhs);
+  if (equal.holds(fn().sizes->hints)) {
+    decideSize(equal, range, !a.mayBroadcast);
+    if (lhs.isNumber())
+      operands[a.rhsOperand] = withSize(operands[a.rhsOperand], a.rhsAxis, lhs, range);
+    else if (rhs.isNumber())
+      operands[a.lhsOperand] = withSize(operands[a.lhsOperand], a.lhsAxis, rhs, range);
+    else
+      operands[a.rhsOperand] = withSize(operands[a.rhsOperand], a.rhsAxis, lhs, range);
+    return true;
+  }
+  Dim one = Dim::number(context, 1);
+  if (a.mayBroadcast)
+    for (auto [dim, operand, axis] : {std::tuple(lhs, a.lhsOperand, a.lhsAxis), std::tuple(rhs, a.rhsOperand, a.rhsAxis)})
+      if (isFree(dim) && hintOf(dim) == 1) {
+        decideSize(SizeFact::equal(dim, one), range);
+        operands[operand] = withSize(operands[operand], axis, one, range);
+        return true;
+      }
+  fail(DiagId::NotProvable, range, {"that the sizes " + lhs.str() + " and " + rhs.str() + " are equal"});
+}
+
+} // namespace toy

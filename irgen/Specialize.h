@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Sizes that no signature declares: a function is compiled for the sizes of its first call; when a size changes, it is compiled once more with that
+/// size as it comes. What the compiler decided by looking at such a size is a guard of that form; what would be an error otherwise is a check.
+#pragma once
+
+#include "ir/ShapeFacts.h"
+#include "irgen/IRGen.h"
+
+namespace toy {
+
+enum class DynamicMode : uint8_t { Auto, On, Off };
+
+/// A condition on sizes of arguments, and the place in the source that asked for it.
+struct SizeGuard {
+  SizeFact fact;
+  SourceRange range;
+};
+
+/// A size of an argument: its place, how users write it, and what callers brought so far.
+struct SizeSlot {
+  unsigned leaf, axis; ///< of the flattened arguments
+  std::string shown;   ///< `x.shape[0]`
+  int64_t first = 0;   ///< of the first call
+  bool varies = false;
+};
+
+/// One compiled form of a function.
+struct Specialization {
+  std::vector<std::optional<int64_t>> fixed; ///< by slot; none: any size
+  std::vector<std::string> names;            ///< by slot: of sizes as they come, in types
+  llvm::StringMap<Dim> hints;                ///< the sizes of the call it was made for, by name
+  std::vector<SizeGuard> guards;             ///< otherwise another form is chosen
+  std::vector<SizeGuard> checks;             ///< otherwise the call is an error
+  ShapeFacts facts;
+  std::string key, reason; ///< of the instance; why it was made
+  llvm::StringMap<Dim> bound; ///< the sizes of the last call, by name
+  bool generic = false;    ///< decides while it runs: no guards
+  int64_t calls = 0;
+
+  bool isDynamic() const { return !hints.empty(); }
+  std::map<std::string, std::string> shownNames(llvm::ArrayRef<SizeSlot> slots) const;
+  /// Empty when sizes fit, otherwise the first thing that does not.
+  std::string mismatch(llvm::ArrayRef<SizeSlot> slots, llvm::ArrayRef<int64_t> sizes) const;
+  llvm::StringMap<Dim> bind(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> sizes) const;
+};
+
+/// The forms of a function for arguments of the same dtypes and ranks.
+struct SpecializationSet {
+  std::string function;
+  std::vector<SizeSlot> slots;
+  std::vector<std::shared_ptr<Specialization>> entries;
+  static constexpr size_t most = 8; ///< then a generic one follows
+};
+
+} // namespace toy
