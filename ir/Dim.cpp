@@ -59,6 +59,8 @@ struct Poly {
 std::string Poly::str() const {
   if (terms.empty())
     return "0";
+  if (const auto &[monomial, coefficient] = *terms.begin(); terms.size() == 1 && coefficient == 1 && monomial.size() == 1 && monomial[0][0] == '(')
+    return monomial[0].substr(1, monomial[0].size() - 2);
   std::string out;
   for (const auto &[monomial, coefficient] : terms) {
     if (coefficient < 0)
@@ -100,6 +102,15 @@ int64_t floorDivide(int64_t a, int64_t b) {
   return (a % b != 0 && ((a < 0) != (b < 0))) ? q - 1 : q;
 }
 
+/// `(a//b)`, `((a+1)%b)`: atoms stand in brackets, so that a text means the same wherever it stands.
+Poly binaryAtom(const Poly &a, const char *op, const Poly &b) {
+  auto side = [](const Poly &p) {
+    std::string text = p.str();
+    return all_of(text, [](char c) { return isAlnum(c) || c == '_' || c == '$' || c == '?'; }) ? text : "(" + text + ")";
+  };
+  return Poly::atom("(" + side(a) + op + side(b) + ")");
+}
+
 /// a // b. Exact when b is a number that divides every coefficient but the constant, or when a is b times a number.
 Poly quotient(const Poly &a, const Poly &b) {
   if (auto divisor = b.asNumber(); divisor && *divisor != 0) {
@@ -112,7 +123,7 @@ Poly quotient(const Poly &a, const Poly &b) {
     if (exact)
       return result;
   }
-  return Poly::atom("(" + a.str() + ")//(" + b.str() + ")");
+  return binaryAtom(a, "//", b);
 }
 
 Poly remainder(const Poly &a, const Poly &b) {
@@ -124,7 +135,7 @@ Poly remainder(const Poly &a, const Poly &b) {
       return Poly::number(c - floorDivide(c, *divisor) * *divisor);
     }
   }
-  return Poly::atom("(" + a.str() + ")%(" + b.str() + ")");
+  return binaryAtom(a, "%", b);
 }
 
 Poly extremum(const Poly &a, const Poly &b, bool isMin) {
@@ -280,19 +291,15 @@ std::optional<Dim::Atom> Dim::atomParts(mlir::MLIRContext *context, StringRef at
   if (!atom.starts_with("(") && !isMin && !isMax)
     return std::nullopt;
   StringRef rest = atom.drop_front(isMin || isMax ? 4 : 1).drop_back();
-  size_t depth = 0, at = 0; // of the comma, or of the bracket behind the left side
+  size_t depth = 0, at = 0; // of the comma or operator
   for (; at < rest.size(); ++at) {
-    if (depth == 0 && (rest[at] == ',' || rest[at] == ')'))
+    if (depth == 0 && (isMin || isMax ? rest[at] == ',' : rest[at] == '/' || rest[at] == '%'))
       break;
     depth += (rest[at] == '(') - (rest[at] == ')');
   }
-  StringRef left = rest.take_front(at), right = rest.drop_front(at + 1);
-  if (isMin || isMax)
-    return Atom{isMin ? Atom::Min : Atom::Max, *parse(context, left), *parse(context, right)};
-  bool isQuotient = right.consume_front("//(");
-  if (!isQuotient)
-    right.consume_front("%(");
-  return Atom{isQuotient ? Atom::Quotient : Atom::Remainder, *parse(context, left), *parse(context, right)};
+  bool isQuotient = rest.drop_front(at).starts_with("//");
+  StringRef left = rest.take_front(at), right = rest.drop_front(at + (isQuotient ? 2 : 1));
+  return Atom{isMin ? Atom::Min : isMax ? Atom::Max : isQuotient ? Atom::Quotient : Atom::Remainder, *parse(context, left), *parse(context, right)};
 }
 
 Dim Dim::opaque(mlir::MLIRContext *context, StringRef atom) { return dimOf(context, Poly::atom(atom.str())); }

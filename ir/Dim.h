@@ -14,7 +14,7 @@
 namespace toy {
 
 /// A size. Uniqued in the MLIR context: comparing two sizes compares pointers. A number is an IntegerAttr, anything else a StringAttr whose text
-/// is the canonical polynomial (`2*M*N+N+3`) over names and the atoms `(p)//(q)`, `(p)%(q)`, `min(p,q)`, `max(p,q)`.
+/// is the canonical polynomial (`2*M*N+N+3`) over names and the atoms `(p//q)`, `(p%q)`, `min(p,q)`, `max(p,q)`.
 /// Arithmetic is exact over the integers; coefficients that would overflow 64 bits give no value (asserted: sizes are below 2^63).
 class Dim {
 public:

@@ -56,7 +56,7 @@ Dim IRGen::freshSize() {
 /// Whether a size is a polynomial of names that a signature declares: not of data, and without the min and max of slices, about which
 /// only a run-time check can decide.
 static bool isDeclared(Dim dim, const std::set<std::string> &names) {
-  bool all = dim.isNumber() || !StringRef(dim.str()).contains('(');
+  bool all = dim.isNumber() || StringRef(dim.str()).find_first_of("(/%") == StringRef::npos;
   dim.collectSymbols([&](StringRef s) { all &= names.count(s.str()) > 0; });
   return all;
 }

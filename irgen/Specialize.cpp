@@ -268,6 +268,7 @@ std::shared_ptr<Specialization> IRGen::specialize(const ast::Function &decl, con
       Diagnostic &d = report(DiagId::CannotBeDynamic, attribute.range, {sourceText(attribute.range), "only " + std::to_string(range.lo) + " is possible"});
       if (guard != form->guards.end())
         d.note(guard->range, "this needs " + guard->fact.str(form->shownNames(set.slots)));
+      d.note(call.range, "in this call");
       throw IRAbort();
     }
   // Guards that follow from the others are not asked for.

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 using namespace toy;
 
 namespace {
@@ -22,6 +24,16 @@ TEST_F(DimTest, CanonicalForms) {
   EXPECT_EQ(dim("N - N"), dim("0"));
   EXPECT_EQ(dim("2*M+1").str(), "2*M+1");
   EXPECT_NE(dim("N"), dim("M"));
+}
+
+TEST_F(DimTest, AtomsInSums) {
+  for (const char *text : {"-(A%3)-1", "2*(A%3)", "N*(A//2)", "N-(A//2)*(B%5)", "min(A,-(B//2))", "(A//2)//3", "(A%3)%2", "-(A//(B+1))"}) {
+    Dim once = dim(text);
+    EXPECT_EQ(once, dim(once.str().c_str())) << text << " prints as " << once.str();
+  }
+  EXPECT_NE(dim("2*(A%3)"), dim("(2*A)%3"));
+  EXPECT_EQ(dim("N//2").str(), "N//2");
+  EXPECT_EQ(dim("N//2 + 1").str(), "(N//2)+1");
 }
 
 TEST_F(DimTest, Quotients) {
@@ -46,7 +58,7 @@ TEST_F(DimTest, MalformedTexts) {
 }
 
 TEST_F(DimTest, Atoms) {
-  auto quotient = Dim::atomParts(&context, "(N+(M)//(2))//(K+1)");
+  auto quotient = Dim::atomParts(&context, "((N+(M//2))//(K+1))");
   ASSERT_TRUE(quotient);
   EXPECT_EQ(quotient->kind, Dim::Atom::Quotient);
   EXPECT_EQ(quotient->left, dim("N + M//2"));
@@ -97,4 +109,53 @@ TEST_F(DimTest, MinimalFacts) {
   EXPECT_EQ(SizeFact::atLeast(dim("X+Y"), dim("3")).str({{"X", "x.shape[0]"}, {"Y", "y.shape[0]"}}), "x.shape[0] + y.shape[0] >= 3");
   EXPECT_EQ(SizeFact::equal(dim("X"), dim("1")).str(), "X == 1");
   EXPECT_EQ(SizeFact::atLeast(dim("X"), dim("3")).negated().str(), "X <= 2");
+}
+
+// Random facts and questions about three sizes: what is answered holds for every assignment that the facts allow.
+TEST_F(DimTest, AnswersAreSound) {
+  std::mt19937 engine(7);
+  auto below = [&](int n) { return static_cast<int>(engine() % n); };
+  const char *names[] = {"A", "B", "C"};
+  auto random = [&](auto &self, int depth) -> Dim {
+    if (depth == 0 || below(3) == 0)
+      return below(3) ? dim(names[below(3)]) : Dim::number(&context, below(5));
+    Dim x = self(self, depth - 1), y = self(self, depth - 1), n = Dim::number(&context, 1 + below(4));
+    switch (below(8)) {
+    case 0: case 1: return x + y;
+    case 2: return x - y;
+    case 3: return x * n;
+    case 4: return x.floorDiv(n);
+    case 5: return x.mod(n);
+    case 6: return below(2) ? x.min(y) : x.max(y);
+    default: return x * y;
+    }
+  };
+  auto randomFact = [&] { return SizeFact{static_cast<SizeFact::Relation>(below(3)), random(random, 2)}; };
+  int answered = 0;
+  for (int round = 0; round < 1500; ++round) {
+    ShapeFacts facts;
+    std::vector<SizeFact> known;
+    for (int i = below(4); i-- > 0;) {
+      known.push_back(randomFact());
+      facts.assume(known.back());
+    }
+    SizeFact question = randomFact();
+    Truth truth = facts.decide(question);
+    answered += truth != Truth::Unknown;
+    for (int a = 0; a < 6; ++a)
+      for (int b = 0; b < 6; ++b)
+        for (int c = 0; c < 6; ++c) {
+          llvm::StringMap<Dim> sizes;
+          sizes["A"] = Dim::number(&context, a);
+          sizes["B"] = Dim::number(&context, b);
+          sizes["C"] = Dim::number(&context, c);
+          if (truth != Truth::Unknown && llvm::all_of(known, [&](const SizeFact &f) { return f.holds(sizes); })) {
+            std::string text;
+            for (const SizeFact &f : known)
+              text += f.str() + "; ";
+            ASSERT_EQ(question.holds(sizes), truth == Truth::Yes) << text << "question " << question.str() << " with " << a << " " << b << " " << c;
+          }
+        }
+  }
+  EXPECT_GT(answered, 500);
 }
