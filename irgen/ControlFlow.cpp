@@ -4,6 +4,8 @@
 /// differ between paths become names.
 #include "irgen/IRGenImpl.h"
 
+#include "llvm/ADT/ScopeExit.h"
+
 using namespace mlir;
 
 namespace toy {
@@ -162,7 +164,9 @@ std::vector<Val> IRGen::merge(ArrayRef<Edge> edges, ArrayRef<std::string> names,
 }
 
 void IRGen::ifStatement(const ast::If &s) {
+  bool outer = std::exchange(decidesConditions, true);
   Value c = condition(*s.condition);
+  decidesConditions = outer;
   if (auto known = knownCondition(c, s.condition->range)) { // sizes and constants decide at once
     if (*known)
       block(*s.thenBlock);
@@ -175,24 +179,35 @@ void IRGen::ifStatement(const ast::If &s) {
     for (const std::string &name : assignedIn(*s.elseBranch))
       if (!llvm::is_contained(names, name))
         names.push_back(name);
+  std::vector<SizeFact> facts = fn().sizes ? std::vector<SizeFact>() : factsOf(*s.condition);
   Block *thenBlock = newBlock(), *elseBlock = newBlock();
   cf::CondBranchOp::create(b, loc(s.condition->range), create("truth", s.condition->range, {c}), thenBlock, elseBlock);
   std::vector<Val> before = snapshot(names);
   std::vector<Edge> edges;
-  auto arm = [&](Block *start, llvm::function_ref<void()> generate) {
+  ShapeFacts known = fn().facts, after = known; // after a branch that is left otherwise, what holds in the other one
+  auto arm = [&](Block *start, ArrayRef<SizeFact> facts, llvm::function_ref<void()> generate) {
     moveTo(start);
     restore(names, before);
+    fn().facts = known;
+    for (const SizeFact &fact : facts)
+      fn().facts.assume(fact);
     generate();
-    if (reachable())
-      edges.push_back({current, snapshot(names)});
+    if (!reachable())
+      return;
+    after = edges.empty() ? fn().facts : known;
+    edges.push_back({current, snapshot(names)});
   };
-  arm(thenBlock, [&] { block(*s.thenBlock); });
-  arm(elseBlock, [&] {
+  arm(thenBlock, facts, [&] { block(*s.thenBlock); });
+  std::vector<SizeFact> opposite;
+  if (facts.size() == 1)
+    opposite.push_back(facts[0].negated());
+  arm(elseBlock, opposite, [&] {
     if (s.elseBranch)
       statement(*s.elseBranch);
   });
-  std::vector<Val> after = merge(edges, names, s.range);
-  restore(names, edges.empty() ? before : after);
+  fn().facts = after;
+  std::vector<Val> merged = merge(edges, names, s.range);
+  restore(names, edges.empty() ? before : merged);
 }
 
 /// Replaces sizes that change from one iteration to the next by names; true if something changed.
@@ -283,12 +298,15 @@ void IRGen::loop(const ast::Block &body, SourceRange range, StringRef variable, 
   Block *lastBlock = &fn().op.getBody().back();
   size_t returns = fn().returns.size(), loops = fn().loops.size(), scopes = fn().scopes.size();
   auto sizeNames = fn().sizeNames;
+  ShapeFacts facts = fn().facts; // what the body asserts holds in the body
+  llvm::scope_exit forget([&] { fn().facts = facts; });
   while (!tryLoop(types, loopSizes, names, body, range, variable, counted, test, element)) {
     // Some size changes: forget this attempt.
     fn().returns.resize(returns);
     fn().returnRanges.resize(returns);
     fn().loops.resize(loops);
     fn().scopes.resize(scopes);
+    fn().facts = facts;
     fn().sizeNames = sizeNames; // it holds values that are erased below
     for (LoopState &outer : fn().loops) {
       auto isNew = [&](const Edge &e) {

@@ -126,12 +126,19 @@ Operation *IRGen::createOp(StringRef name, SourceRange range, ValueRange operand
       widened.push_back(isHalfTensor(operand.getType()) ? cast(operand, DType::F32, range) : operand);
     return createOp(name, range, widened, attributes, sources, declared);
   }
+  for (const SizeAssumption &a : ctx.assumptions)
+    if (Dim lhs = ctx.dim(a.lhsOperand, a.lhsAxis), rhs = ctx.dim(a.rhsOperand, a.rhsAxis); lhs.str() != "?" && rhs.str() != "?" && fn().facts.equal(lhs, rhs) == Truth::Yes) {
+      SmallVector<Value> same(operands);
+      same[a.rhsOperand] = withSize(same[a.rhsOperand], a.rhsAxis, lhs, range);
+      return createOp(name, range, same, attributes, sources, declared);
+    }
   for (const SizeAssumption &a : ctx.assumptions) {
     Dim lhs = ctx.dim(a.lhsOperand, a.lhsAxis), rhs = ctx.dim(a.rhsOperand, a.rhsAxis);
     if (isDeclared(lhs, fn().declaredSizes) && isDeclared(rhs, fn().declaredSizes) && !fn().declaredSizes.empty()) {
       Diagnostic &d = report(DiagId::NotProvable, range, {"that the sizes " + lhs.str() + " and " + rhs.str() + " are equal"});
       labelOperands(d);
-      d.withHelp("give both the same name in the signature");
+      bool names = !lhs.symbolName().empty() && !rhs.symbolName().empty();
+      d.withHelp(names ? "give both the same name in the signature, or write `where " + lhs.str() + " == " + rhs.str() + "` behind it" : "write `where " + lhs.str() + " == " + rhs.str() + "` behind the signature");
       throw IRAbort();
     }
     create("check_equal", range, {sizeOf(operands[a.lhsOperand], a.lhsAxis, range), sizeOf(operands[a.rhsOperand], a.rhsAxis, range)},

@@ -214,6 +214,60 @@ Val IRGen::logical(const ast::Binary &e) {
   return left;
 }
 
+/// Whether an expression is made of names, numbers and shapes only: evaluating it again does nothing.
+static bool isSizeExpression(const ast::Expr &e) {
+  if (auto *binary = ast::dynCast<ast::Binary>(&e))
+    return isSizeExpression(*binary->first) && llvm::all_of(binary->steps, [](const auto &step) { return isSizeExpression(*step.operand); });
+  if (auto *index = ast::dynCast<ast::Index>(&e)) {
+    auto *shape = ast::dynCast<ast::Member>(index->base.get());
+    return shape && shape->member == "shape" && index->subscripts.size() == 1 && index->subscripts[0].form == ast::Subscript::Value;
+  }
+  return e.kind == ast::NodeKind::Name || e.kind == ast::NodeKind::Number;
+}
+
+/// What a condition says about sizes: comparisons joined by `and`; nothing where any part is something else.
+std::vector<SizeFact> IRGen::factsOf(const ast::Expr &e) {
+  std::vector<SizeFact> out;
+  auto *binary = ast::dynCast<ast::Binary>(&e);
+  if (!binary)
+    return out;
+  if (binary->steps[0].op == ast::BinaryOp::And) {
+    std::vector<const ast::Expr *> parts = {binary->first.get()};
+    for (const auto &step : binary->steps)
+      parts.push_back(step.operand.get());
+    for (const ast::Expr *part : parts) {
+      std::vector<SizeFact> more = factsOf(*part);
+      if (more.empty())
+        return {};
+      llvm::append_range(out, more);
+    }
+    return out;
+  }
+  if (binary->steps.size() != 1 || !isSizeExpression(*binary->first) || !isSizeExpression(*binary->steps[0].operand))
+    return out;
+  auto sizeOfExpr = [&](const ast::Expr &side) -> std::optional<Dim> {
+    Val v = expr(side);
+    return v.isTensor() && v.tensor().getRank() == 0 ? sizeBehind(v.value) : std::nullopt;
+  };
+  auto fact = comparison(binary->steps[0].op, sizeOfExpr(*binary->first), sizeOfExpr(*binary->steps[0].operand));
+  return fact ? std::vector{*fact} : out;
+}
+
+std::optional<SizeFact> IRGen::comparison(ast::BinaryOp op, std::optional<Dim> a, std::optional<Dim> b) {
+  if (!a || !b)
+    return std::nullopt;
+  Dim one = Dim::number(context, 1);
+  switch (op) {
+  case ast::BinaryOp::Eq: return SizeFact::equal(*a, *b);
+  case ast::BinaryOp::Ne: return SizeFact::equal(*a, *b).negated();
+  case ast::BinaryOp::Lt: return SizeFact::atLeast(*b, *a + one);
+  case ast::BinaryOp::Le: return SizeFact::atLeast(*b, *a);
+  case ast::BinaryOp::Gt: return SizeFact::atLeast(*a, *b + one);
+  case ast::BinaryOp::Ge: return SizeFact::atLeast(*a, *b);
+  default: return std::nullopt;
+  }
+}
+
 /// A constant, or a comparison of sizes that this form decides.
 std::optional<int64_t> IRGen::knownCondition(Value condition, SourceRange range) {
   if (auto known = constantOf(condition))
@@ -222,9 +276,7 @@ std::optional<int64_t> IRGen::knownCondition(Value condition, SourceRange range)
 }
 
 Value IRGen::condition(const ast::Expr &e) {
-  bool outer = std::exchange(decidesConditions, true);
   Val v = expr(e);
-  decidesConditions = outer;
   if (!v.isTensor() || v.tensor().getRank() != 0 || v.tensor().getDtype() != DType::Bool) {
     std::string help;
     if (v.isTensor() && v.tensor().getRank() > 0)

@@ -79,6 +79,10 @@ struct TopLevel {
 bool generate(mlir::ModuleOp module, llvm::ArrayRef<const ast::Stmt *> statements, IRGenHost &host, DiagnosticEngine &diagnostics,
               TopLevel &out);
 
+/// Whether what a function with a fully declared signature takes to be equal follows from that signature; if not, the error is reported. `module` is of no
+/// use afterwards.
+bool checkDefinition(mlir::ModuleOp module, const ast::Function &decl, IRGenHost &host, DiagnosticEngine &diagnostics);
+
 /// One function of the built-in library, for help and completion.
 struct BuiltinInfo {
   std::string name, parameters, group, doc;

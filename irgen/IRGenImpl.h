@@ -95,6 +95,7 @@ struct FunctionState {
   std::set<std::string> assignedGlobals;
   std::vector<std::pair<mlir::Value, unsigned>> parameterValues; ///< scalar parameters, to be made constants on demand
   unsigned freshNames = 0;
+  ShapeFacts facts;                     ///< about declared sizes: of the signature, and of the branch that is generated
   std::shared_ptr<Specialization> sizes; ///< names of sizes that come as they are, and what was decided about them
   llvm::DenseMap<mlir::Value, Dim> sizeNames; ///< names of sizes that are values of the program
   bool storeEagerly = false;
@@ -124,6 +125,7 @@ public:
 class IRGen {
 public:
   IRGen(mlir::ModuleOp module, IRGenHost &host, DiagnosticEngine &diagnostics);
+  bool checkDefinition(const ast::Function &decl);
   void generateTop(llvm::ArrayRef<const ast::Stmt *> statements, TopLevel &out);
 
   // Emit.cpp
@@ -279,6 +281,9 @@ public:
   bool decideSize(SizeFact fact, SourceRange range, bool isCheck = false);
   /// The integer of a free size, with a guard; or nothing.
   std::optional<int64_t> decidedInteger(mlir::Value value, SourceRange range);
+  /// What a condition says about sizes.
+  std::vector<SizeFact> factsOf(const ast::Expr &condition);
+  std::optional<SizeFact> comparison(ast::BinaryOp op, std::optional<Dim> a, std::optional<Dim> b);
   bool decidesConditions = false; ///< inside the condition of a branch
   std::optional<int64_t> knownCondition(mlir::Value condition, SourceRange range);
   std::optional<bool> decidedCondition(mlir::Value condition, SourceRange range);

@@ -123,6 +123,9 @@ void IRGen::generateBody(const ast::Function &decl, ArrayRef<Val> arguments, Ins
   bindSizes(decl, values);
   for (const ast::ExprPtr &fact : decl.where)
     create("assert", fact->range, {condition(*fact), string("where " + sourceText(fact->range), fact->range)});
+  for (const ast::ExprPtr &fact : decl.where)
+    for (const SizeFact &known : factsOf(*fact))
+      state.facts.assume(known);
   if (decl.result && decl.result->name != "_" && !host.structure(decl.result->name)) {
     TypeDesc declared = typeOf(*decl.result, nullptr);
     bool whole = true;

@@ -331,14 +331,13 @@ std::optional<bool> IRGen::decidedCondition(Value condition, SourceRange range) 
   auto a = sizeBehind(op->getOperand(0)), b = sizeBehind(op->getOperand(1));
   if (!a || !b || (!isFree(*a) && !a->isNumber()) || (!isFree(*b) && !b->isNumber()) || (a->isNumber() && b->isNumber()))
     return std::nullopt;
-  Dim one = Dim::number(context, 1);
-  SizeFact fact = isa<EqOp>(op)   ? SizeFact::equal(*a, *b)
-                  : isa<NeOp>(op) ? SizeFact::equal(*a, *b).negated()
-                  : isa<LtOp>(op) ? SizeFact::atLeast(*b, *a + one)
-                  : isa<LeOp>(op) ? SizeFact::atLeast(*b, *a)
-                  : isa<GtOp>(op) ? SizeFact::atLeast(*a, *b + one)
-                                  : SizeFact::atLeast(*a, *b);
-  return decideSize(fact, range);
+  ast::BinaryOp comparator = isa<EqOp>(op)   ? ast::BinaryOp::Eq
+                             : isa<NeOp>(op) ? ast::BinaryOp::Ne
+                             : isa<LtOp>(op) ? ast::BinaryOp::Lt
+                             : isa<LeOp>(op) ? ast::BinaryOp::Le
+                             : isa<GtOp>(op) ? ast::BinaryOp::Gt
+                                             : ast::BinaryOp::Ge;
+  return decideSize(*comparison(comparator, a, b), range);
 }
 
 /// The operand with another size on an axis, which is known to be equal.

@@ -71,6 +71,8 @@ void IRGen::statement(const ast::Stmt &s) {
     if (!text.isStr())
       fail(DiagId::ArgumentKind, a.text->range, {"assert", "the text", "a string", text.type().str()});
     create("assert", s.range, {c, text.value});
+    for (const SizeFact &fact : factsOf(*a.condition))
+      fn().facts.assume(fact);
     if (computed) {
       cf::BranchOp::create(b, loc(s.range), on);
       moveTo(on);

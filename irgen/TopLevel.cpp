@@ -62,4 +62,37 @@ bool generate(ModuleOp module, ArrayRef<const ast::Stmt *> statements, IRGenHost
   }
 }
 
+bool IRGen::checkDefinition(const ast::Function &decl) {
+  bool isWhole = decl.body && llvm::all_of(decl.parameters, [](const ast::Parameter &p) {
+                   return p.type && p.type->form != ast::TypeExpr::Tuple && dtypeNamed(p.type->name) && !llvm::is_contained(p.type->sizes, "_");
+                 });
+  if (!isWhole || decl.parameters.empty())
+    return true;
+  size_t reported = diagnostics.diagnostics().size();
+  try {
+    stack.push_back(std::make_unique<FunctionState>());
+    fn().scopes.resize(1);
+    b.setInsertionPointToEnd(module.getBody());
+    fn().op = func::FuncOp::create(b, b.getUnknownLoc(), host.newSymbol("__definition"), b.getFunctionType({}, {}));
+    moveTo(fn().op.addEntryBlock());
+    std::vector<Val> arguments;
+    for (const ast::Parameter &parameter : decl.parameters)
+      arguments.push_back(Val::leaf(current->addArgument(typeOf(*parameter.type, nullptr).leaf, b.getUnknownLoc())));
+    (void)instantiate(decl, arguments, decl.name + "@definition", {}, {});
+    return true;
+  } catch (IRAbort) {
+    // Other errors may be about what is not there yet: the call tells them.
+    bool isProof = diagnostics.diagnostics().size() > reported && diagnostics.diagnostics()[reported].id == DiagId::NotProvable;
+    if (!isProof)
+      diagnostics.truncate(reported);
+    return !isProof;
+  } catch (StaticParameterNeeded &) {
+    return true;
+  }
+}
+
+bool checkDefinition(ModuleOp module, const ast::Function &decl, IRGenHost &host, DiagnosticEngine &diagnostics) {
+  return IRGen(module, host, diagnostics).checkDefinition(decl);
+}
+
 } // namespace toy

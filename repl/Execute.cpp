@@ -141,6 +141,22 @@ bool Session::generateOnly(ModuleOp module, ArrayRef<const ast::Stmt *> statemen
   return ok;
 }
 
+/// What declared sizes must imply is said where a function is defined.
+bool Session::checkDefinitions(const ast::Module &module) {
+  bool ok = true;
+  for (const ast::StmtPtr &item : module.items)
+    if (auto *f = ast::dynCast<ast::Function>(item.get())) {
+      OwningOpRef<ModuleOp> scratch = ModuleOp::create(UnknownLoc::get(ir()));
+      std::vector<std::string> outer;
+      std::swap(outer, pendingInstances);
+      ok &= checkDefinition(*scratch, *f, *this, diagnostics);
+      for (const std::string &key : pendingInstances)
+        instances.erase(key);
+      std::swap(outer, pendingInstances);
+    }
+  return ok;
+}
+
 /// Everything of a module but the function `except`.
 bool Session::compileModule(CompiledModule &owner, const std::string &except) {
   PhaseTimer timer(phaseMs["compile"]);

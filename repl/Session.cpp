@@ -229,7 +229,7 @@ Session::Outcome Session::runText(std::string name, std::string text, ParseOptio
   if (ok) {
     modules.push_back(std::make_unique<ast::Module>(std::move(result.module)));
     const ast::Module &module = *modules.back();
-    ok = declare(module, &hasStatements);
+    ok = declare(module, &hasStatements) && checkDefinitions(module);
     ok = ok && executeAll(module);
     if (ok && !hasStatements && !parseOptions.prompt)
       if (const ast::Function *main = function("main"); main && main->parameters.empty() && main->range.buffer == module.items.back()->range.buffer) {

@@ -149,6 +149,7 @@ private:
   SourceRange rangeOf(mlir::Location location, bool whole = false);
   void showRemarks();
   mlir::func::FuncOp bodyOf(llvm::StringRef symbol);
+  bool checkDefinitions(const ast::Module &module);
   bool generateOnly(mlir::ModuleOp module, llvm::ArrayRef<const ast::Stmt *> statements, TopLevel &top);
   bool compileModule(CompiledModule &owner, const std::string &except);
   bool worthCompiling(mlir::ModuleOp module, llvm::StringRef symbol);
