@@ -328,4 +328,57 @@ std::vector<size_t> minimalFacts(const ShapeFacts &known, ArrayRef<SizeFact> fac
   return kept;
 }
 
+SizeTest::SizeTest(SizeFact fact, const StringMap<unsigned> &places) : relation(fact.relation) { compile(fact.dim, places); }
+
+void SizeTest::compile(Dim dim, const StringMap<unsigned> &places) {
+  bool first = true;
+  dim.forEachTerm([&](int64_t coefficient, ArrayRef<std::string> atoms) {
+    bool hasFactor = coefficient != 1 || atoms.empty();
+    if (hasFactor)
+      steps.push_back({Constant, coefficient});
+    for (const std::string &atom : atoms) {
+      if (auto parts = Dim::atomParts(dim.getAttr().getContext(), atom)) {
+        compile(parts->left, places);
+        compile(parts->right, places);
+        constexpr Code codes[] = {Quotient, Remainder, Min, Max};
+        steps.push_back({codes[parts->kind], 0});
+      } else
+        steps.push_back({Load, places.lookup(atom)});
+      if (std::exchange(hasFactor, true))
+        steps.push_back({Multiply, 0});
+    }
+    if (!std::exchange(first, false))
+      steps.push_back({Add, 0});
+  });
+  if (first)
+    steps.push_back({Constant, 0});
+}
+
+bool SizeTest::holds(const int64_t *sizes) const {
+  int64_t stack[mostDepth], *top = stack; // depth is that of brackets in a source line, which the parser limits
+  SmallVector<int64_t, 0> large;
+  if (steps.size() > mostDepth) {
+    large.resize(steps.size());
+    top = large.data();
+  }
+  auto floorDivide = [](int64_t a, int64_t b) { return b == 0 ? 0 : a / b - (a % b != 0 && (a < 0) != (b < 0)); };
+  for (Step step : steps) {
+    if (step.code <= Constant) {
+      *top++ = step.code == Load ? sizes[step.operand] : step.operand;
+      continue;
+    }
+    int64_t b = *--top, &a = top[-1];
+    switch (step.code) {
+    case Add: a += b; break;
+    case Multiply: a *= b; break;
+    case Quotient: a = floorDivide(a, b); break;
+    case Remainder: a -= floorDivide(a, b) * b; break;
+    case Min: a = std::min(a, b); break;
+    default: a = std::max(a, b); break;
+    }
+  }
+  int64_t value = top[-1];
+  return relation == SizeFact::Zero ? value == 0 : relation == SizeFact::NonZero ? value != 0 : value >= 0;
+}
+
 } // namespace toy

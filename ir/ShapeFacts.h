@@ -59,6 +59,26 @@ private:
   mutable int queries = 0;
 };
 
+/// A fact in a form that is tested in nanoseconds: a postfix program over an array of sizes.
+class SizeTest {
+public:
+  /// `places` are the indices of names in the array.
+  SizeTest(SizeFact fact, const llvm::StringMap<unsigned> &places);
+  bool holds(const int64_t *sizes) const;
+
+private:
+  enum Code : uint8_t { Load, Constant, Add, Multiply, Quotient, Remainder, Min, Max };
+  struct Step {
+    Code code;
+    int64_t operand;
+  };
+  void compile(Dim dim, const llvm::StringMap<unsigned> &places);
+
+  SizeFact::Relation relation;
+  std::vector<Step> steps;
+  static constexpr int mostDepth = 32;
+};
+
 /// The facts that do not follow from the others and from what is known (`known`), in their order.
 std::vector<size_t> minimalFacts(const ShapeFacts &known, llvm::ArrayRef<SizeFact> facts);
 

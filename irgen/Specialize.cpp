@@ -25,10 +25,24 @@ llvm::StringMap<Dim> Specialization::bind(MLIRContext *context, ArrayRef<int64_t
   return out;
 }
 
+void Specialization::freeze() {
+  llvm::StringMap<unsigned> places;
+  for (auto [i, name] : llvm::enumerate(names))
+    if (!name.empty())
+      places[name] = i;
+  for (std::optional<int64_t> size : fixed)
+    wanted.push_back(size.value_or(anySize));
+  for (const SizeGuard &guard : guards)
+    tests.emplace_back(guard.fact, places);
+}
+
 std::string Specialization::mismatch(ArrayRef<SizeSlot> slots, ArrayRef<int64_t> sizes) const {
-  for (auto [slot, want, size] : llvm::zip_equal(slots, fixed, sizes))
+  for (auto [slot, want, size] : llvm::zip_equal(slots, fixed, sizes)) {
     if (want && *want != size)
       return slot.shown + " is " + std::to_string(size) + ", not " + std::to_string(*want);
+    if (generic && !want && size == 1)
+      return slot.shown + " is 1";
+  }
   if (guards.empty())
     return "";
   llvm::StringMap<Dim> values = bind(guards[0].fact.dim.getAttr().getContext(), sizes);
@@ -190,22 +204,18 @@ std::shared_ptr<Specialization> IRGen::specialize(const ast::Function &decl, con
     ++form->calls;
     return form;
   };
+  if (auto found = set.find(sizes.data()))
+    return choose(found);
   std::string reason;
-  for (bool exact : {true, false}) // forms for just these sizes come first
-    for (const auto &entry : set.entries)
-      if (entry->isDynamic() != exact) {
-        std::string why = entry->mismatch(set.slots, sizes);
-        if (why.empty())
-          return choose(entry);
-        reason += (reason.empty() ? "" : "; ") + why;
-      }
+  for (const auto &entry : set.entries)
+    reason += (reason.empty() ? "" : "; ") + entry->mismatch(set.slots, sizes);
   // A new form: what changed since the first call is as it comes.
   for (auto [slot, size] : llvm::zip_equal(set.slots, sizes))
     slot.varies |= slot.first != size;
   if (!reason.empty() && host.failsOnRecompile())
     fail(DiagId::Recompiled, call.range, {decl.name, reason});
   auto form = std::make_shared<Specialization>();
-  form->generic = set.entries.size() >= SpecializationSet::most;
+  form->generic = set.entries.size() >= SpecializationSet::most && host.dynamicMode() != DynamicMode::Off;
   form->reason = reason.empty() ? "first call with these types" : reason;
   if (form->generic)
     form->reason += "; after " + std::to_string(SpecializationSet::most) + " forms, one for all sizes";
@@ -230,7 +240,7 @@ std::shared_ptr<Specialization> IRGen::specialize(const ast::Function &decl, con
     for (auto [present, fact] : {std::pair(attribute.lo > 0, SizeFact::atLeast(name, Dim::number(context, attribute.lo))),
                                  std::pair(attribute.hi != ShapeFacts::largest, SizeFact::atLeast(Dim::number(context, attribute.hi), name))})
       if (present) {
-        form->guards.push_back({fact, attribute.range});
+        form->decisions.push_back({fact, attribute.range});
         form->facts.assume(fact);
       }
   }
@@ -264,9 +274,9 @@ std::shared_ptr<Specialization> IRGen::specialize(const ast::Function &decl, con
   }
   for (auto &[name, attribute] : required)
     if (ShapeFacts::Range range = form->facts.rangeOf(Dim::symbol(context, name)); range.lo == range.hi) {
-      auto guard = llvm::find_if(form->guards, [&](const SizeGuard &g) { return g.fact.relation == SizeFact::Zero; });
+      auto guard = llvm::find_if(form->decisions, [&](const SizeGuard &g) { return g.fact.relation == SizeFact::Zero; });
       Diagnostic &d = report(DiagId::CannotBeDynamic, attribute.range, {sourceText(attribute.range), "only " + std::to_string(range.lo) + " is possible"});
-      if (guard != form->guards.end())
+      if (guard != form->decisions.end())
         d.note(guard->range, "this needs " + guard->fact.str(form->shownNames(set.slots)));
       d.note(call.range, "in this call");
       throw IRAbort();
@@ -277,12 +287,11 @@ std::shared_ptr<Specialization> IRGen::specialize(const ast::Function &decl, con
     if (!name.empty())
       known.bound(name, 0);
   std::vector<SizeFact> facts;
-  for (const SizeGuard &guard : form->guards)
-    facts.push_back(guard.fact);
-  std::vector<SizeGuard> kept;
+  for (const SizeGuard &decision : form->decisions)
+    facts.push_back(decision.fact);
   for (size_t i : minimalFacts(known, facts))
-    kept.push_back(form->guards[i]);
-  form->guards = std::move(kept);
+    form->guards.push_back(form->decisions[i]);
+  form->freeze();
   set.entries.push_back(form);
   return choose(form);
 }
@@ -303,7 +312,7 @@ bool IRGen::decideSize(SizeFact fact, SourceRange range, bool isCheck) {
   if (isCheck && !holds)
     return false;
   SizeFact taken = holds ? fact : fact.negated();
-  (isCheck ? form.checks : form.guards).push_back({taken, range});
+  (isCheck ? form.checks : form.decisions).push_back({taken, range});
   form.facts.assume(taken);
   return holds;
 }

@@ -30,16 +30,32 @@ struct Specialization {
   std::vector<std::optional<int64_t>> fixed; ///< by slot; none: any size
   std::vector<std::string> names;            ///< by slot: of sizes as they come, in types
   llvm::StringMap<Dim> hints;                ///< the sizes of the call it was made for, by name
-  std::vector<SizeGuard> guards;             ///< otherwise another form is chosen
+  std::vector<SizeGuard> decisions;          ///< guards as they were found
+  std::vector<SizeGuard> guards;             ///< those of them that do not follow from the others: otherwise another form is chosen
   std::vector<SizeGuard> checks;             ///< otherwise the call is an error
   ShapeFacts facts;
   std::string key, reason; ///< of the instance; why it was made
   llvm::StringMap<Dim> bound; ///< the sizes of the last call, by name
-  bool generic = false;    ///< decides while it runs: no guards
+  bool generic = false;    ///< decides while it runs: no guards; only which sizes are 1, and stretch, is known
   int64_t calls = 0;
+
+  static constexpr int64_t anySize = -1;
+  std::vector<int64_t> wanted;  ///< by slot: the fixed size, or anySize
+  std::vector<SizeTest> tests;  ///< the guards
 
   bool isDynamic() const { return !hints.empty(); }
   std::map<std::string, std::string> shownNames(llvm::ArrayRef<SizeSlot> slots) const;
+  /// Makes `accepts` ready, when fixed sizes and guards are known.
+  void freeze();
+  bool accepts(const int64_t *sizes) const {
+    for (size_t i = 0; i < wanted.size(); ++i)
+      if (wanted[i] == anySize ? generic && sizes[i] == 1 : wanted[i] != sizes[i])
+        return false;
+    for (const SizeTest &test : tests)
+      if (!test.holds(sizes))
+        return false;
+    return true;
+  }
   /// Empty when sizes fit, otherwise the first thing that does not.
   std::string mismatch(llvm::ArrayRef<SizeSlot> slots, llvm::ArrayRef<int64_t> sizes) const;
   llvm::StringMap<Dim> bind(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> sizes) const;
@@ -51,6 +67,15 @@ struct SpecializationSet {
   std::vector<SizeSlot> slots;
   std::vector<std::shared_ptr<Specialization>> entries;
   static constexpr size_t most = 8; ///< then a generic one follows
+
+  /// The form for sizes (by slot), or null. Forms for single sizes come first.
+  std::shared_ptr<Specialization> find(const int64_t *sizes) const {
+    for (bool dynamic : {false, true})
+      for (const auto &entry : entries)
+        if (entry->isDynamic() == dynamic && entry->accepts(sizes))
+          return entry;
+    return nullptr;
+  }
 };
 
 } // namespace toy

@@ -117,6 +117,7 @@ public:
   const ast::Struct *structure(const std::string &name) override;
   const Instance *findInstance(const std::string &key) override;
   void addInstance(const std::string &key, const Instance &instance) override;
+  const std::map<std::string, SpecializationSet> &allSpecializations() const { return specializationSets; }
   SpecializationSet &specializations(const std::string &key) override { return specializationSets[key]; }
   DynamicMode dynamicMode() override { return options.dynamic; }
   bool failsOnRecompile() override { return options.failOnRecompile; }

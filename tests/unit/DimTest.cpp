@@ -158,4 +158,15 @@ TEST_F(DimTest, AnswersAreSound) {
         }
   }
   EXPECT_GT(answered, 500);
+  llvm::StringMap<unsigned> places;
+  for (unsigned i = 0; i < 3; ++i)
+    places[names[i]] = i;
+  for (int round = 0; round < 3000; ++round) {
+    SizeFact fact = randomFact();
+    int64_t values[3];
+    llvm::StringMap<Dim> sizes;
+    for (int i = 0; i < 3; ++i)
+      sizes[names[i]] = Dim::number(&context, values[i] = below(50));
+    EXPECT_EQ(SizeTest(fact, places).holds(values), fact.holds(sizes)) << fact.str();
+  }
 }
