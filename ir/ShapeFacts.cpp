@@ -328,7 +328,20 @@ std::vector<size_t> minimalFacts(const ShapeFacts &known, ArrayRef<SizeFact> fac
   return kept;
 }
 
-SizeTest::SizeTest(SizeFact fact, const StringMap<unsigned> &places) : relation(fact.relation) { compile(fact.dim, places); }
+SizeTest::SizeTest(SizeFact fact, const StringMap<unsigned> &places) : relation(fact.relation) {
+  fact.dim.forEachTerm([&](int64_t coefficient, ArrayRef<std::string> atoms) {
+    if (atoms.empty())
+      constant = coefficient;
+    else if (terms < 0 || terms == mostTerms || atoms.size() > 1 || !places.count(atoms[0]))
+      terms = -1;
+    else {
+      slots[terms] = places.lookup(atoms[0]);
+      weights[terms++] = coefficient;
+    }
+  });
+  if (terms < 0)
+    compile(fact.dim, places);
+}
 
 void SizeTest::compile(Dim dim, const StringMap<unsigned> &places) {
   bool first = true;
@@ -354,7 +367,7 @@ void SizeTest::compile(Dim dim, const StringMap<unsigned> &places) {
     steps.push_back({Constant, 0});
 }
 
-bool SizeTest::holds(const int64_t *sizes) const {
+int64_t SizeTest::run(const int64_t *sizes) const {
   int64_t stack[mostDepth], *top = stack; // depth is that of brackets in a source line, which the parser limits
   SmallVector<int64_t, 0> large;
   if (steps.size() > mostDepth) {
@@ -377,8 +390,7 @@ bool SizeTest::holds(const int64_t *sizes) const {
     default: a = std::max(a, b); break;
     }
   }
-  int64_t value = top[-1];
-  return relation == SizeFact::Zero ? value == 0 : relation == SizeFact::NonZero ? value != 0 : value >= 0;
+  return top[-1];
 }
 
 } // namespace toy

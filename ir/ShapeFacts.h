@@ -59,14 +59,27 @@ private:
   mutable int queries = 0;
 };
 
-/// A fact in a form that is tested in nanoseconds: a postfix program over an array of sizes.
+/// A fact in a form that is tested in nanoseconds: a weighted sum of an array of sizes, or, with products and quotients, a postfix program.
 class SizeTest {
 public:
   /// `places` are the indices of names in the array.
   SizeTest(SizeFact fact, const llvm::StringMap<unsigned> &places);
-  bool holds(const int64_t *sizes) const;
+  bool holds(const int64_t *sizes) const {
+    int64_t value = constant;
+    for (int i = 0; i < terms; ++i)
+      value += weights[i] * sizes[slots[i]];
+    if (terms < 0)
+      value = run(sizes);
+    return relation == SizeFact::Zero ? value == 0 : relation == SizeFact::NonZero ? value != 0 : value >= 0;
+  }
 
 private:
+  int64_t run(const int64_t *sizes) const;
+
+  static constexpr int mostTerms = 4;
+  int terms = 0; ///< -1: a program
+  unsigned slots[mostTerms] = {};
+  int64_t weights[mostTerms] = {}, constant = 0;
   enum Code : uint8_t { Load, Constant, Add, Multiply, Quotient, Remainder, Min, Max };
   struct Step {
     Code code;

@@ -240,6 +240,18 @@ Val IRGen::splitBuiltin(Bound &args) {
   bool list = args["sections"]->kind == ast::NodeKind::Bracket || args["sections"]->kind == ast::NodeKind::Tuple;
   if (!list) {
     int64_t part = sizes[0];
+    if (part > 0 && isFree(whole)) { // how many parts there are is decided, how long the last one is not
+      Dim count = (whole + Dim::number(context, part - 1)).floorDiv(Dim::number(context, part));
+      int64_t n = hintOf(count);
+      decideSize(SizeFact::equal(count, Dim::number(context, n)), r);
+      Val tuple;
+      tuple.kind = Val::Tuple;
+      for (int64_t i = 0; i < n; ++i) {
+        Value begin = integer(i * part, r), size = i + 1 < n ? integer(part, r) : arith("sub", sizeOf(x.value, axis, r), begin, r);
+        tuple.elements.push_back(Val::leaf(sliceAxis(x.value, axis, begin, size, 1, r)));
+      }
+      return tuple;
+    }
     if (!whole.isNumber() || part <= 0)
       fail(DiagId::StaticNeeded, r, {"split", "the size of the axis"});
     sizes.assign(whole.value() / part, part);

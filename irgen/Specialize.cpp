@@ -204,8 +204,8 @@ std::shared_ptr<Specialization> IRGen::specialize(const ast::Function &decl, con
     ++form->calls;
     return form;
   };
-  if (auto found = set.find(sizes.data()))
-    return choose(found);
+  if (Specialization *found = set.find(sizes.data()))
+    return choose(*llvm::find_if(set.entries, [&](const auto &entry) { return entry.get() == found; }));
   std::string reason;
   for (const auto &entry : set.entries)
     reason += (reason.empty() ? "" : "; ") + entry->mismatch(set.slots, sizes);

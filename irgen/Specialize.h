@@ -68,14 +68,19 @@ struct SpecializationSet {
   std::vector<std::shared_ptr<Specialization>> entries;
   static constexpr size_t most = 8; ///< then a generic one follows
 
-  /// The form for sizes (by slot), or null. Forms for single sizes come first.
-  std::shared_ptr<Specialization> find(const int64_t *sizes) const {
-    for (bool dynamic : {false, true})
-      for (const auto &entry : entries)
-        if (entry->isDynamic() == dynamic && entry->accepts(sizes))
-          return entry;
+  /// The form for sizes (by slot), or null. Forms for single sizes come first, then the one that was found last.
+  Specialization *find(const int64_t *sizes) {
+    for (const auto &entry : entries)
+      if (!entry->isDynamic() && entry->accepts(sizes))
+        return entry.get();
+    if (recent < entries.size() && entries[recent]->isDynamic() && entries[recent]->accepts(sizes))
+      return entries[recent].get();
+    for (size_t i = 0; i < entries.size(); ++i)
+      if (entries[i]->isDynamic() && entries[i]->accepts(sizes))
+        return entries[recent = i].get();
     return nullptr;
   }
+  size_t recent = 0;
 };
 
 } // namespace toy

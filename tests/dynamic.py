@@ -115,6 +115,7 @@ CASES = {
     "pairs of numbers": Case("def f(x) { return view_as_complex(x); }", calls((3, 2), (4, 2), (5, 2)), 2, []),
     "squeeze": Case("def f(x) { return squeeze(x, 0); }", calls((1, 2), (1, 3), (1, 4)), 2, []),
     "squeeze of all": Case("def f(x) { return squeeze(x); }", lengths(3, 4, 5), 2, [f"{X} != 1"]),
+    "parts": Case("def f(x) { var parts = split(x, 2); return parts[0] * len(parts[-1]); }", lengths(6, 5, 6, 3, 4), 3, ["((x.shape[0]+1)//2) == 3", "((x.shape[0]+1)//2) == 2"]),
     # declared sizes
     "declared": Case("def f(x: f64[N]) { return x * 2; }", lengths(10, 20, 0, 1), 1),
     "declared twice": Case("def f(x: f64[N], y: f64[N]) { return x + y; }", pairs((3, 3), (4, 4), (0, 0), (3, 4)), 1, errors=1),
@@ -138,6 +139,24 @@ CASES = {
     "a callee is redefined": Case("def g(x) { return x * 2; } def f(x) { return g(x) + 1; }", [*lengths(3, 4, 5), "def g(x) { return x * 4; }", *lengths(6, 3)], None),
     "fail_on_recompile": Case(TWICE, [*lengths(3), ":set fail_on_recompile on", *lengths(3, 4)], 1, errors=1),
 }
+
+
+# Every kind of operation on a tensor [n, m]: two compilations for three shapes, and no guard.
+SWEEP = """x + 1; x * x; x / 2; x ** 2; x // 2; x % 3; -x; x > 1; not (x > 1); abs(x); exp(x); log(x + 1); sqrt(x); sin(x); cos(x); tanh(x); floor(x); round(x); sign(x); square(x); reciprocal(x + 1);
+sigmoid(x); relu(x); gelu(x); silu(x); x * 1i; conj(x * 1i); real(x * 1i); imag(x * 1i); angle(x * 1i); abs2(x * 1i); polar(x, x); complex(x, x); view_as_real(x * 1i); c64(x); f32(x); i64(x);
+sum(x); sum(x, 0); sum(x, 1); sum(x, axis=[0, 1]); sum(x, 1, keepdims=true); prod(x); mean(x); mean(x, 0); std(x, 1); norm(x); norm(x, 1); max(x); max(x, 0); min(x, 1); argmax(x); argmax(x, 0); any(x > 0); all(x > 0, 1);
+cumsum(x, 0); cumprod(x, 1); softmax(x, 1); softmax(x, 0); logsumexp(x); x.T; transpose(x); permute(x, [1, 0]); swapaxes(x, 0, 1); reshape(x, [-1]); flatten(x); reshape(x, [x.shape[1], x.shape[0]]); unsqueeze(x, 0); unsqueeze(x, -1);
+x[0]; x[-1]; x[:, 0]; x[1:]; x[:, ::2]; x[::-1]; x[..., 0]; x[newaxis]; x[0, 1]; x[[0, 1]]; x[x > 0]; flip(x, 0); roll(x, 1, 0); tile(x, [2, 1]); repeat(x, 2, 0); pad(x, [[1, 1], [0, 2]]); cat([x, x]); cat([x, x], axis=1); stack(x, x);
+x @ x.T; x.T @ x; x @ x[0]; einsum("ij,ij->i", x, x); einsum("ij,kj->ik", x, x); dot(x[0], x[0]); outer(x[0], x[0]); kron(x, x); trace(x @ x.T); diag(x[0]); tril(x); triu(x);
+fft(x); ifft(x * 1i); rfft(x); fft(x, axis=0); fft2(x); fftshift(x[0]); det(x @ x.T + eye(x.shape[0])); inv(x @ x.T + eye(x.shape[0])); solve(x @ x.T + eye(x.shape[0]), x); cholesky(x @ x.T + eye(x.shape[0])); eigh(x @ x.T)[0]; svd(x)[1]; qr(x)[1];
+sort(x); sort(x, 0); argsort(x); nonzero(x); where(x > 0, x, 0); clip(x, 0, 2); minimum(x, 2); maximum(x, x.T.T); isnan(x); isfinite(x); zeros(x.shape[0]); ones(x.shape[0], x.shape[1]); eye(x.shape[0]); arange(x.shape[1]); linspace(0, 1, x.shape[0]); full([x.shape[0], 2], 3); zeros_like(x); ones_like(x);
+rmsnorm(x, x[0]); layernorm(x, x[0], x[0]); x.shape[0]; len(x); x.shape; convolve(x[0], x[0]); expand(x, [3, x.shape[0], x.shape[1]])"""
+
+
+def swept(toy, expression):
+    case = Case(f"def f(x) {{ return {expression}; }}", calls((2, 6), (3, 8), (4, 10)), 2)
+    CASES[expression] = case
+    return check(toy, expression)
 
 
 def run(toy, case, flags):
@@ -189,8 +208,10 @@ def check(toy, name):
 
 
 def all_cases():
-    for name in CASES:
+    for name in list(CASES):
         yield f"sizes: {name}", lambda toy, n=name: check(toy, n)
+    for expression in filter(None, (e.strip() for e in SWEEP.split(";"))):
+        yield f"sizes: sweep of {expression}", lambda toy, e=expression: swept(toy, e)
 
 
 if __name__ == "__main__":

@@ -118,6 +118,11 @@ def fuzz_prompt(binary, count):
     return None if done.returncode == 0 else f"exit status {done.returncode}\n{done.stdout}{done.stderr[-3000:]}"
 
 
+def fuzz_shapes(binary, count):
+    done = run([binary, str(count), "1"], timeout=600)
+    return None if done.returncode == 0 else f"exit status {done.returncode}\n{done.stdout}{done.stderr[-3000:]}"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--toy", required=True)
@@ -166,7 +171,7 @@ def main():
         import generator.random_programs as random_programs
         every = [*cases.all_cases(), *operators.all_cases(), *recognition.all_cases(), *functions.all_cases(), *scenarios.all_cases(), *libraries.all_cases(), *matrix.all_cases(), *golden_errors.all_cases(), *dynamic.all_cases(), *numerics.all_cases(), *prompt.all_cases(), *indexing.all_cases(), *files.all_cases()]
         if options.sanitized:  # several times slower: what is about time, memory, or thousands of programs is left to the other build
-            every = [(name, function) for name, function in every if not name.startswith("prompt: ") and "memory" not in name and not (name.startswith("matrix: ") and (", refused" in name or ", compiled" in name))]
+            every = [(name, function) for name, function in every if not name.startswith("prompt: ") and "memory" not in name and not (name.startswith("matrix: ") and (", refused" in name or ", compiled" in name)) and "sweep" not in name]
         for name, function in every:
             jobs.append((name, pool.submit(function, toy)))
         for name, function in op_examples.all_cases(opt):
@@ -174,6 +179,7 @@ def main():
         for seed in range(options.random):
             jobs.append((f"random program {seed}", pool.submit(random_programs.check, toy, seed)))
         jobs.append(("mutated programs at the prompt", pool.submit(fuzz_prompt, os.path.join(os.path.dirname(os.path.abspath(options.unit)), "fuzz-prompt"), 1000 if options.sanitized else 10000)))
+        jobs.append(("random programs of sizes", pool.submit(fuzz_shapes, os.path.join(os.path.dirname(os.path.abspath(options.unit)), "fuzz-shapes"), 60 if options.sanitized else 600)))
         jobs.append(("damaged files", pool.submit(fuzz_files, os.path.join(os.path.dirname(os.path.abspath(options.unit)), "fuzz-files"))))
         unit_results(os.path.abspath(options.unit), results)
     for name, job in jobs:
