@@ -217,6 +217,8 @@ int runToy(const Options &options) {
     if (options.memoryLimit)
       rt::setMemoryLimit(options.memoryLimit);
     rt::setThreads(options.threads);
+    if (!options.sizeProfile.empty())
+      session.readSizeProfile(options.sizeProfile);
     Options copy = options;
     if (options.mode == Options::Prompt && !isatty(STDIN_FILENO))
       copy.mode = Options::Stdin;
@@ -224,6 +226,8 @@ int runToy(const Options &options) {
     rt::flushOutput();
     if (!options.stats.empty())
       writeStats(session, options);
+    if (!options.sizeProfile.empty())
+      session.writeSizeProfile(options.sizeProfile);
     if (options.time)
       for (auto &[phase, ms] : session.phaseMs)
         std::fprintf(stderr, "%-10s %9.3f ms\n", phase.c_str(), ms);

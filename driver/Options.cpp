@@ -64,6 +64,7 @@ const std::vector<Row> &rows() {
          return integer(v, 0, 4096, n) && (o.threads = n, true);
        }},
       {"--dynamic", "auto|on|off", "sizes that no signature declares: as they come when they change, always, never", choice(&Options::dynamic, {"auto", "on", "off"})},
+      {"--size-profile", "FILE", "which sizes changed in earlier runs, read at the start and kept up at the end", text(&Options::sizeProfile)},
       {"--remarks", "", "what was recognised or missed, and why, on stderr", flag(&Options::remarks, true)},
       {"--no-recognize", "", "leave real arithmetic as it is written", flag(&Options::recognize, false)},
       {"--complex-matmul", "auto|native|four-real|gauss", "how complex matrix products are computed",

@@ -15,6 +15,7 @@ struct Options {
   std::string input; ///< file, text or code to explain
   std::vector<std::string> arguments;
   std::string emit, output, stats;
+  std::string sizeProfile;
   std::string device = "auto", jit = "auto", color = "auto", diagnostics = "text", complexMatmul = "auto", dynamic = "auto";
   int optimization = byCost, threads = 0, precision = 6;
   int64_t memoryLimit = 0;

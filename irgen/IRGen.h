@@ -57,6 +57,8 @@ public:
   /// The compiled forms of a function for types without their free sizes.
   virtual SpecializationSet &specializations(const std::string &key) = 0;
   virtual DynamicMode dynamicMode() = 0;
+  /// The sizes of a function (by slot) that changed in earlier runs; the key does not depend on the session.
+  virtual std::set<unsigned> &sizeProfile(const std::string &key) = 0;
   /// Whether another form of a function is an error.
   virtual bool failsOnRecompile() = 0;
   virtual unsigned newNumber() = 0;

@@ -47,6 +47,13 @@ def logsumexp(x, axis = -1, keepdims = false) {
   if keepdims { return s + m; }
   return s + squeeze(m, axis);
 }
+## the distinct elements in ascending order, nan once and last
+def unique(x) {
+  var s = sort(flatten(x));
+  var first = arange(len(s)) == 0;
+  var before = roll(s, 1);
+  return s[first or not (s == before or (isnan(1.0 * s) and isnan(1.0 * before)))];
+}
 ## sum(conj(a) * b) of vectors
 def vdot(a, b) { return sum(conj(flatten(a)) * flatten(b)); }
 ## a[i] * b[j]

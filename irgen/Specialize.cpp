@@ -4,6 +4,7 @@
 #include "irgen/IRGenImpl.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 
@@ -104,6 +105,248 @@ IRGen::SizeAttribute IRGen::sizeAttribute(const ast::Function &decl, const std::
   return out;
 }
 
+namespace {
+
+/// The choice, for one call.
+class Specializer {
+public:
+  Specializer(IRGen &gen, const ast::Function &decl, const ast::Call &call, std::vector<Val> &values, const std::set<unsigned> &statics,
+              llvm::function_ref<std::string(ArrayRef<Val>)> keyOf, ArrayRef<SourceRange> ranges)
+      : gen(gen), decl(decl), call(call), values(values), statics(statics), keyOf(keyOf), ranges(ranges) {}
+
+  std::shared_ptr<Specialization> run() {
+    std::vector<Val> bare = collect();
+    if (slots.empty())
+      return nullptr;
+    std::string key = keyOf(bare);
+    set = &gen.host.specializations(key);
+    set->function = decl.name;
+    profile = &gen.host.sizeProfile(llvm::utohexstr(llvm::xxh3_64bits(gen.sourceText(decl.range) + key.substr(key.find('(')))) + "-" + decl.name);
+    if (set->slots.empty()) {
+      set->slots = slots;
+      for (unsigned slot : *profile)
+        if (slot < slots.size())
+          set->slots[slot].varies = true;
+    }
+    llvm::erase_if(set->entries, [&](const auto &entry) { return !gen.host.findInstance(entry->key); });
+    if (Specialization *found = set->find(sizes.data()))
+      return choose(*llvm::find_if(set->entries, [&](const auto &entry) { return entry.get() == found; }));
+    std::shared_ptr<Specialization> form = generate(newForm());
+    minimize(*form);
+    form->freeze();
+    set->entries.push_back(form);
+    return choose(form);
+  }
+
+private:
+  using Attribute = IRGen::SizeAttribute;
+
+  /// Calls `visit` for the leaves of the arguments that are values, with the number of the leaf; gives the arguments with what it returns.
+  std::vector<Val> mapLeaves(llvm::function_ref<Value(unsigned argument, unsigned inArgument, unsigned leaf, Value v)> visit) {
+    std::vector<Val> out = values;
+    unsigned leaf = 0;
+    for (auto [i, value] : llvm::enumerate(out)) {
+      SmallVector<Value> leaves;
+      if (value.kind != Val::DTypeRef && !statics.count(i))
+        value.flatten(leaves);
+      if (leaves.empty())
+        continue;
+      for (auto [j, v] : llvm::enumerate(leaves))
+        v = visit(i, j, leaf++, v);
+      ValueRange rest(leaves);
+      value = unflatten(value.type(), rest);
+    }
+    return out;
+  }
+
+  /// The sizes that are free, and the arguments without them, which all forms of the function share. Arguments that the body does not mention lose
+  /// their sizes for good.
+  std::vector<Val> collect() {
+    std::string body = gen.sourceText(decl.body->range);
+    if (decl.result)
+      body += gen.sourceText(decl.result->range);
+    for (const ast::ExprPtr &fact : decl.where)
+      body += " " + gen.sourceText(fact->range);
+    std::vector<std::vector<std::string>> shown(values.size());
+    std::vector<bool> isUsed;
+    for (auto [i, value] : llvm::enumerate(values)) {
+      reach(value, decl.parameters[i].name, [&, i = i](const std::string &text) { shown[i].push_back(text); });
+      isUsed.push_back(mentions(body, decl.parameters[i].name));
+    }
+    std::vector<Val> bare = mapLeaves([&](unsigned i, unsigned j, unsigned leaf, Value v) {
+      const ast::Parameter &parameter = decl.parameters[i];
+      auto type = dyn_cast<TensorType>(v.getType());
+      if (!type)
+        return v;
+      SmallVector<Dim> dims = type.getDims();
+      for (auto [axis, dim] : llvm::enumerate(dims)) {
+        bool isDeclared = parameter.type && parameter.type->form == ast::TypeExpr::Tensor && parameter.type->sizes[axis] != "_";
+        if (isDeclared || !dim.isNumber())
+          continue;
+        Attribute attribute = shown[i].size() == 1 ? gen.sizeAttribute(decl, parameter.name, dims.size(), axis) : Attribute();
+        if (isUsed[i]) {
+          slots.push_back({leaf, static_cast<unsigned>(axis), shown[i][j] + ".shape[" + std::to_string(axis) + "]", dim.value(), false});
+          sizes.push_back(dim.value());
+          attributes.push_back(attribute);
+        }
+        dim = Dim::symbol(gen.context, (isUsed[i] ? "any" : "unused") + std::to_string(leaf) + "_" + std::to_string(axis));
+      }
+      return gen.relabel(v, type.withDims(dims), ranges[i]);
+    });
+    for (auto [i, value] : llvm::enumerate(values))
+      if (!isUsed[i])
+        value = bare[i];
+    return bare;
+  }
+
+  /// The arguments as a form takes them: fixed sizes, and names for the others.
+  std::vector<Val> typed(const Specialization &form) {
+    unsigned slot = 0;
+    return mapLeaves([&](unsigned i, unsigned, unsigned leaf, Value v) {
+      auto type = dyn_cast<TensorType>(v.getType());
+      if (!type)
+        return v;
+      SmallVector<Dim> dims = type.getDims();
+      for (; slot < slots.size() && slots[slot].leaf == leaf; ++slot)
+        dims[slots[slot].axis] = form.fixed[slot] ? Dim::number(gen.context, *form.fixed[slot]) : Dim::symbol(gen.context, form.names[slot]);
+      return gen.relabel(v, type.withDims(dims), ranges[i]);
+    });
+  }
+
+  /// The form for just the sizes at hand.
+  std::shared_ptr<Specialization> fixedForm() {
+    auto form = std::make_shared<Specialization>();
+    form->fixed.assign(sizes.begin(), sizes.end());
+    form->names.resize(sizes.size());
+    return form;
+  }
+
+  std::shared_ptr<Specialization> choose(std::shared_ptr<Specialization> form) {
+    llvm::StringMap<Dim> bound = form->bind(gen.context, sizes);
+    if (llvm::any_of(form->checks, [&](const SizeGuard &check) { return !check.fact.holds(bound); }))
+      form = fixedForm(); // which says what is wrong with these sizes
+    values = typed(*form);
+    form->bound = std::move(bound);
+    ++form->calls;
+    return form;
+  }
+
+  /// What changed since the first call is as it comes.
+  std::shared_ptr<Specialization> newForm() {
+    std::string reason;
+    for (const auto &entry : set->entries)
+      reason += (reason.empty() ? "" : "; ") + entry->mismatch(set->slots, sizes);
+    for (auto [i, slot] : llvm::enumerate(set->slots))
+      if (slot.varies |= slot.first != sizes[i]; slot.varies)
+        profile->insert(i);
+    if (!reason.empty() && gen.host.failsOnRecompile())
+      gen.fail(DiagId::Recompiled, call.range, {decl.name, reason});
+    auto form = std::make_shared<Specialization>();
+    DynamicMode mode = gen.host.dynamicMode();
+    form->generic = set->entries.size() >= SpecializationSet::most && mode != DynamicMode::Off;
+    form->reason = reason.empty() ? "first call with these types" : reason;
+    if (form->generic)
+      form->reason += "; after " + std::to_string(SpecializationSet::most) + " forms, one for all sizes";
+    for (auto [i, slot] : llvm::enumerate(set->slots)) {
+      const Attribute &attribute = attributes[i];
+      bool isAsked = attribute.kind == Attribute::Dynamic && sizes[i] >= attribute.lo && sizes[i] <= attribute.hi;
+      bool isFree = form->generic ? sizes[i] != 1 : mode == DynamicMode::On || (mode == DynamicMode::Auto && slot.varies);
+      if (!isAsked && (attribute.kind == Attribute::Static || !isFree)) {
+        form->fixed.push_back(sizes[i]);
+        form->names.push_back("");
+        continue;
+      }
+      form->fixed.push_back(std::nullopt);
+      form->names.push_back("d" + std::to_string(gen.host.newNumber()));
+      form->hints[form->names.back()] = Dim::number(gen.context, sizes[i]);
+      form->facts.bound(form->names.back(), 0);
+      if (!isAsked)
+        continue;
+      required.emplace_back(form->names.back(), attribute);
+      Dim name = Dim::symbol(gen.context, form->names.back());
+      if (attribute.lo > 0)
+        demand(*form, SizeFact::atLeast(name, Dim::number(gen.context, attribute.lo)), attribute.range);
+      if (attribute.hi != ShapeFacts::largest)
+        demand(*form, SizeFact::atLeast(Dim::number(gen.context, attribute.hi), name), attribute.range);
+    }
+    return form;
+  }
+  static void demand(Specialization &form, SizeFact fact, SourceRange range) {
+    form.decisions.push_back({fact, range});
+    form.facts.assume(fact);
+  }
+
+  void instantiate(std::shared_ptr<Specialization> form) {
+    values = typed(*form);
+    form->key = keyOf(values);
+    (void)gen.instantiate(decl, values, form->key, call.range, statics, form);
+  }
+
+  /// The form, or, where it cannot be made for all sizes, the one for the sizes at hand, which may say what is wrong with them.
+  std::shared_ptr<Specialization> generate(std::shared_ptr<Specialization> form) {
+    size_t reported = gen.diagnostics.diagnostics().size();
+    llvm::SmallPtrSet<Operation *, 8> before;
+    for (Operation &op : gen.module.getOps())
+      before.insert(&op);
+    try {
+      instantiate(form);
+    } catch (IRAbort &) {
+      if (!form->isDynamic())
+        throw;
+      std::string cause(infoOf(gen.diagnostics.diagnostics()[reported].id).code);
+      gen.diagnostics.truncate(reported);
+      for (Operation &op : llvm::make_early_inc_range(gen.module.getOps()))
+        if (!before.contains(&op))
+          op.erase();
+      auto fixed = fixedForm();
+      fixed->reason = form->reason + "; other sizes are no option: " + cause;
+      instantiate(fixed);
+      for (auto &[name, attribute] : required)
+        gen.fail(DiagId::CannotBeDynamic, attribute.range, {gen.sourceText(attribute.range), "the function compiles for single sizes only"});
+      return fixed;
+    }
+    for (auto &[name, attribute] : required)
+      if (ShapeFacts::Range range = form->facts.rangeOf(Dim::symbol(gen.context, name)); range.lo == range.hi) {
+        Diagnostic &d = gen.report(DiagId::CannotBeDynamic, attribute.range, {gen.sourceText(attribute.range), "only " + std::to_string(range.lo) + " is possible"});
+        auto guard = llvm::find_if(form->decisions, [&](const SizeGuard &g) { return g.fact.relation == SizeFact::Zero; });
+        if (guard != form->decisions.end())
+          d.note(guard->range, "this needs " + guard->fact.str(form->shownNames(set->slots)));
+        d.note(call.range, "in this call");
+        throw IRAbort();
+      }
+    return form;
+  }
+
+  /// Guards that follow from the others are not asked for.
+  static void minimize(Specialization &form) {
+    ShapeFacts known;
+    for (const std::string &name : form.names)
+      if (!name.empty())
+        known.bound(name, 0);
+    std::vector<SizeFact> facts;
+    for (const SizeGuard &decision : form.decisions)
+      facts.push_back(decision.fact);
+    for (size_t i : minimalFacts(known, facts))
+      form.guards.push_back(form.decisions[i]);
+  }
+
+  IRGen &gen;
+  const ast::Function &decl;
+  const ast::Call &call;
+  std::vector<Val> &values;
+  const std::set<unsigned> &statics;
+  llvm::function_ref<std::string(ArrayRef<Val>)> keyOf;
+  ArrayRef<SourceRange> ranges;
+  std::vector<SizeSlot> slots;
+  std::vector<int64_t> sizes;        ///< by slot
+  std::vector<Attribute> attributes; ///< by slot
+  std::vector<std::pair<std::string, Attribute>> required; ///< names that @dynamic asks for
+  SpecializationSet *set = nullptr;
+  std::set<unsigned> *profile = nullptr;
+};
+
+} // namespace
+
 /// Chooses or makes the form of a function for a call from the top level; `values` get its types. Null where every size is declared or known to be
 /// unused, and for calls from other functions, which are generated for what they are given.
 std::shared_ptr<Specialization> IRGen::specialize(const ast::Function &decl, const ast::Call &call, std::vector<Val> &values, const std::set<unsigned> &statics,
@@ -111,189 +354,7 @@ std::shared_ptr<Specialization> IRGen::specialize(const ast::Function &decl, con
   bool isLibrary = diagnostics.getSources().get(decl.range.buffer).getName() == "<library>";
   if (fn().decl || isLibrary || !decl.body)
     return nullptr;
-  std::string body = sourceText(decl.body->range);
-  if (decl.result)
-    body += sourceText(decl.result->range);
-  for (const ast::ExprPtr &fact : decl.where)
-    body += " " + sourceText(fact->range);
-  // The sizes that are free, and the types without them: what all forms of the function share.
-  std::vector<SizeSlot> slots;
-  std::vector<int64_t> sizes;
-  std::vector<SizeAttribute> attributes;
-  std::vector<Val> bare = values;
-  unsigned leaf = 0;
-  for (auto [i, value] : llvm::enumerate(values)) {
-    const ast::Parameter &parameter = decl.parameters[i];
-    SmallVector<Value> leaves;
-    if (value.kind != Val::DTypeRef && !statics.count(i))
-      value.flatten(leaves);
-    std::vector<std::string> shown;
-    reach(value, parameter.name, [&](const std::string &text) { shown.push_back(text); });
-    bool isUnused = !mentions(body, parameter.name);
-    SmallVector<Value> masked;
-    for (auto [j, v] : llvm::enumerate(leaves)) {
-      auto type = dyn_cast<TensorType>(v.getType());
-      SmallVector<Dim> dims = type ? SmallVector<Dim>(type.getDims()) : SmallVector<Dim>();
-      for (auto [axis, dim] : llvm::enumerate(dims)) {
-        bool isDeclared = parameter.type && parameter.type->form == ast::TypeExpr::Tensor && parameter.type->sizes[axis] != "_";
-        if (isDeclared || !dim.isNumber())
-          continue;
-        SizeAttribute attribute = parameter.type || leaves.size() == 1 ? sizeAttribute(decl, parameter.name, dims.size(), axis) : SizeAttribute();
-        if (!isUnused) {
-          slots.push_back({leaf, static_cast<unsigned>(axis), shown[j] + ".shape[" + std::to_string(axis) + "]", dim.value(), false});
-          sizes.push_back(dim.value());
-          attributes.push_back(attribute);
-        }
-        dim = Dim::symbol(context, (isUnused ? "unused" : "any") + std::to_string(leaf) + "_" + std::to_string(axis));
-      }
-      masked.push_back(type ? relabel(v, type.withDims(dims), ranges[i]) : v);
-      ++leaf;
-    }
-    if (!leaves.empty()) {
-      ValueRange rest(masked);
-      bare[i] = unflatten(bare[i].type(), rest);
-    }
-    if (isUnused && !leaves.empty())
-      values[i] = bare[i];
-  }
-  if (slots.empty())
-    return nullptr;
-  SpecializationSet &set = host.specializations(keyOf(bare));
-  set.function = decl.name;
-  if (set.slots.empty())
-    set.slots = slots;
-  llvm::erase_if(set.entries, [&](const auto &entry) { return !host.findInstance(entry->key); });
-
-  // The types of a form: fixed sizes, and names for the others.
-  auto typed = [&](const Specialization &form) {
-    std::vector<Val> out = values;
-    unsigned leaf = 0, slot = 0;
-    for (auto [i, value] : llvm::enumerate(out)) {
-      SmallVector<Value> leaves;
-      if (value.kind != Val::DTypeRef && !statics.count(i))
-        value.flatten(leaves);
-      for (Value &v : leaves) {
-        if (auto type = dyn_cast<TensorType>(v.getType())) {
-          SmallVector<Dim> dims = type.getDims();
-          for (; slot < slots.size() && slots[slot].leaf == leaf; ++slot)
-            dims[slots[slot].axis] = form.fixed[slot] ? Dim::number(context, *form.fixed[slot]) : Dim::symbol(context, form.names[slot]);
-          v = relabel(v, type.withDims(dims), ranges[i]);
-        }
-        ++leaf;
-      }
-      if (!leaves.empty()) {
-        ValueRange rest(leaves);
-        value = unflatten(value.type(), rest);
-      }
-    }
-    return out;
-  };
-  auto choose = [&](std::shared_ptr<Specialization> form) {
-    if (!form->checks.empty()) {
-      llvm::StringMap<Dim> bound = form->bind(context, sizes);
-      for (const SizeGuard &check : form->checks)
-        if (!check.fact.holds(bound)) { // the sizes as they are say what is wrong
-          form = std::make_shared<Specialization>();
-          form->fixed.assign(sizes.begin(), sizes.end());
-          form->names.resize(sizes.size());
-          break;
-        }
-    }
-    values = typed(*form);
-    form->bound = form->bind(context, sizes);
-    ++form->calls;
-    return form;
-  };
-  if (Specialization *found = set.find(sizes.data()))
-    return choose(*llvm::find_if(set.entries, [&](const auto &entry) { return entry.get() == found; }));
-  std::string reason;
-  for (const auto &entry : set.entries)
-    reason += (reason.empty() ? "" : "; ") + entry->mismatch(set.slots, sizes);
-  // A new form: what changed since the first call is as it comes.
-  for (auto [slot, size] : llvm::zip_equal(set.slots, sizes))
-    slot.varies |= slot.first != size;
-  if (!reason.empty() && host.failsOnRecompile())
-    fail(DiagId::Recompiled, call.range, {decl.name, reason});
-  auto form = std::make_shared<Specialization>();
-  form->generic = set.entries.size() >= SpecializationSet::most && host.dynamicMode() != DynamicMode::Off;
-  form->reason = reason.empty() ? "first call with these types" : reason;
-  if (form->generic)
-    form->reason += "; after " + std::to_string(SpecializationSet::most) + " forms, one for all sizes";
-  std::vector<std::pair<std::string, SizeAttribute>> required;
-  for (auto [i, slot] : llvm::enumerate(set.slots)) {
-    const SizeAttribute &attribute = attributes[i];
-    bool inBounds = sizes[i] >= attribute.lo && sizes[i] <= attribute.hi;
-    bool isDynamic = attribute.kind == SizeAttribute::Static ? false
-                     : attribute.kind == SizeAttribute::Dynamic && inBounds ? true
-                     : form->generic ? sizes[i] != 1
-                     : host.dynamicMode() == DynamicMode::On || (host.dynamicMode() == DynamicMode::Auto && slot.varies);
-    form->fixed.push_back(isDynamic ? std::nullopt : std::optional(sizes[i]));
-    form->names.push_back(isDynamic ? "d" + std::to_string(host.newNumber()) : "");
-    if (!isDynamic)
-      continue;
-    Dim name = Dim::symbol(context, form->names.back());
-    form->hints[form->names.back()] = Dim::number(context, sizes[i]);
-    form->facts.bound(form->names.back(), 0);
-    if (attribute.kind != SizeAttribute::Dynamic || !inBounds)
-      continue;
-    required.emplace_back(form->names.back(), attribute);
-    for (auto [present, fact] : {std::pair(attribute.lo > 0, SizeFact::atLeast(name, Dim::number(context, attribute.lo))),
-                                 std::pair(attribute.hi != ShapeFacts::largest, SizeFact::atLeast(Dim::number(context, attribute.hi), name))})
-      if (present) {
-        form->decisions.push_back({fact, attribute.range});
-        form->facts.assume(fact);
-      }
-  }
-  values = typed(*form);
-  form->key = keyOf(values);
-  size_t reported = diagnostics.diagnostics().size();
-  llvm::SmallPtrSet<Operation *, 8> before;
-  for (Operation &op : module.getOps())
-    before.insert(&op);
-  try {
-    (void)instantiate(decl, values, form->key, call.range, statics, form);
-  } catch (IRAbort &) {
-    if (!form->isDynamic())
-      throw;
-    // It cannot be made for all sizes: made for these, or said with them what is wrong.
-    std::vector<Diagnostic> causes(diagnostics.diagnostics().begin() + reported, diagnostics.diagnostics().end());
-    diagnostics.truncate(reported);
-    for (Operation &op : llvm::make_early_inc_range(module.getOps()))
-      if (!before.contains(&op))
-        op.erase();
-    auto fixed = std::make_shared<Specialization>();
-    fixed->fixed.assign(sizes.begin(), sizes.end());
-    fixed->names.resize(sizes.size());
-    fixed->reason = form->reason + "; other sizes are no option: " + (causes.empty() ? "" : "it gives " + std::string(infoOf(causes[0].id).code));
-    form = fixed;
-    values = typed(*form);
-    form->key = keyOf(values);
-    (void)instantiate(decl, values, form->key, call.range, statics, form);
-    for (auto &[name, attribute] : required)
-      fail(DiagId::CannotBeDynamic, attribute.range, {sourceText(attribute.range), "the function compiles for single sizes only"});
-  }
-  for (auto &[name, attribute] : required)
-    if (ShapeFacts::Range range = form->facts.rangeOf(Dim::symbol(context, name)); range.lo == range.hi) {
-      auto guard = llvm::find_if(form->decisions, [&](const SizeGuard &g) { return g.fact.relation == SizeFact::Zero; });
-      Diagnostic &d = report(DiagId::CannotBeDynamic, attribute.range, {sourceText(attribute.range), "only " + std::to_string(range.lo) + " is possible"});
-      if (guard != form->decisions.end())
-        d.note(guard->range, "this needs " + guard->fact.str(form->shownNames(set.slots)));
-      d.note(call.range, "in this call");
-      throw IRAbort();
-    }
-  // Guards that follow from the others are not asked for.
-  ShapeFacts known;
-  for (const std::string &name : form->names)
-    if (!name.empty())
-      known.bound(name, 0);
-  std::vector<SizeFact> facts;
-  for (const SizeGuard &decision : form->decisions)
-    facts.push_back(decision.fact);
-  for (size_t i : minimalFacts(known, facts))
-    form->guards.push_back(form->decisions[i]);
-  form->freeze();
-  set.entries.push_back(form);
-  return choose(form);
+  return Specializer(*this, decl, call, values, statics, keyOf, ranges).run();
 }
 
 bool IRGen::isFree(Dim dim) {

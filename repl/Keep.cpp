@@ -8,7 +8,10 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <unistd.h>
 
 namespace toy {
@@ -20,6 +23,36 @@ void Session::takeBack(Change &change) {
     instances.clear(); // they hold the newer definitions
   functions = std::move(change.functions);
   structures = std::move(change.structures);
+}
+
+void Session::readSizeProfile(const std::string &path) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string key;
+    words >> key;
+    for (unsigned slot; words >> slot && slot < 4096;)
+      sizeProfiles[key].insert(slot);
+  }
+}
+
+void Session::writeSizeProfile(const std::string &path) {
+  std::string temporary = path + "." + std::to_string(::getpid());
+  {
+    std::ofstream file(temporary, std::ios::trunc);
+    for (auto &[key, slots] : sizeProfiles)
+      if (!slots.empty()) {
+        file << key;
+        for (unsigned slot : slots)
+          file << ' ' << slot;
+        file << '\n';
+      }
+    file.flush();
+    if (!file || std::rename(temporary.c_str(), path.c_str()) != 0) {
+      std::remove(temporary.c_str());
+      rt::fail(DiagId::CannotWrite, {path, std::strerror(errno)});
+    }
+  }
 }
 
 bool Session::undo() {

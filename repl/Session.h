@@ -119,6 +119,10 @@ public:
   void addInstance(const std::string &key, const Instance &instance) override;
   const std::map<std::string, SpecializationSet> &allSpecializations() const { return specializationSets; }
   SpecializationSet &specializations(const std::string &key) override { return specializationSets[key]; }
+  std::set<unsigned> &sizeProfile(const std::string &key) override { return sizeProfiles[key]; }
+  /// Lines `key slot...`. What cannot be read is left out; the file is replaced as a whole.
+  void readSizeProfile(const std::string &path);
+  void writeSizeProfile(const std::string &path);
   DynamicMode dynamicMode() override { return options.dynamic; }
   bool failsOnRecompile() override { return options.failOnRecompile; }
   unsigned newNumber() override { return counter++; }
@@ -172,6 +176,7 @@ private:
   std::map<std::string, std::optional<rt::Value>> *journal = nullptr; ///< old values of what the running statement changes
   std::map<std::string, Instance> instances;
   std::map<std::string, SpecializationSet> specializationSets;
+  std::map<std::string, std::set<unsigned>> sizeProfiles;
   std::vector<std::string> pendingInstances;
   std::map<std::string, std::shared_ptr<CompiledModule>> symbolModules;
   std::set<std::string> importing, imported;

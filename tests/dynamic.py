@@ -115,6 +115,9 @@ CASES = {
     "pairs of numbers": Case("def f(x) { return view_as_complex(x); }", calls((3, 2), (4, 2), (5, 2)), 2, []),
     "squeeze": Case("def f(x) { return squeeze(x, 0); }", calls((1, 2), (1, 3), (1, 4)), 2, []),
     "squeeze of all": Case("def f(x) { return squeeze(x); }", lengths(3, 4, 5), 2, [f"{X} != 1"]),
+    "sizes of data": Case("def f(x) { var u = unique(cumsum(x) % 3); if len(u) > 2 { return sum(u) * 10; } return sum(u) / len(u); }", lengths(2, 3, 4, 9, 0 + 1), 2, []),
+    "positions": Case("def f(x) { var p = nonzero(cumsum(x) > 2); assert p.shape[0] <= x.shape[0]; return zeros(p.shape[0], 2) + sum(p); }", lengths(2, 3, 4, 9), 2, []),
+    "an item as a size": Case("def f(x) { return ones(i64(item(sum(x)))) * 2; }", lengths(2, 3, 4, 0), 2, []),
     "parts": Case("def f(x) { var parts = split(x, 2); return parts[0] * len(parts[-1]); }", lengths(6, 5, 6, 3, 4), 3, ["((x.shape[0]+1)//2) == 3", "((x.shape[0]+1)//2) == 2"]),
     # declared sizes
     "declared": Case("def f(x: f64[N]) { return x * 2; }", lengths(10, 20, 0, 1), 1),
@@ -207,7 +210,28 @@ def check(toy, name):
     return "\n".join(problems + [case.definition, *case.sequence, shown]) if problems else None
 
 
+def profile(toy):
+    """What changed in one run is as it comes from the first call of the next one; a damaged file is no profile; processes side by side leave a whole file."""
+    program = "def f(x) { return x * 2; }\n" + "".join(f"print(sum({c}));\n" for c in lengths(8, 9, 10))
+    with tempfile.TemporaryDirectory() as folder:
+        path, stats = os.path.join(folder, "profile"), os.path.join(folder, "stats.json")
+
+        def compiles(text=program):
+            done = subprocess.run([toy, "--no-cache", f"--size-profile={path}", f"--stats={stats}"], input=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+            return (done.stdout.split(), len(json.load(open(stats))["compiles"])) if done.returncode == 0 else done.stderr
+        counts = [compiles(), compiles(), compiles(program.replace("* 2", "* 3"))]
+        with open(path, "ab") as file:
+            file.write(b"\xff\x00 damaged 99999999999999999999\n7 -1 x\n")
+        counts.append(compiles())
+        side = [subprocess.Popen([toy, "--no-cache", f"--size-profile={path}", "-e", program], stdout=subprocess.DEVNULL) for _ in range(6)]
+        ends = [process.wait(60) for process in side]
+        counts.append(compiles())
+    want = [(["16.0", "18.0", "20.0"], 2), (["16.0", "18.0", "20.0"], 1), (["24.0", "27.0", "30.0"], 2), (["16.0", "18.0", "20.0"], 1), (["16.0", "18.0", "20.0"], 1)]
+    return None if counts == want and not any(ends) else f"{counts} {ends}"
+
+
 def all_cases():
+    yield "sizes: profile", profile
     for name in list(CASES):
         yield f"sizes: {name}", lambda toy, n=name: check(toy, n)
     for expression in filter(None, (e.strip() for e in SWEEP.split(";"))):

@@ -294,7 +294,7 @@ def shapes(name, dtype, shape, x):
         yield "trace(x)", Refused("R0104 T0316") if r < 2 else np.trace(x.astype(NUMPY[wide(dtype)]), axis1=-2, axis2=-1), wide(dtype)
 
 
-@row("cat", "stack", "split", "chunk", "take", "gather", "scatter", "select", "nonzero", "shape", "size", "rank", "len")
+@row("cat", "stack", "split", "chunk", "take", "gather", "scatter", "select", "nonzero", "unique", "shape", "size", "rank", "len")
 def joined(name, dtype, shape, x):
     r = len(shape)
     if name in ("cat", "stack"):
@@ -326,6 +326,8 @@ def joined(name, dtype, shape, x):
                 yield f"scatter(x, {axis}, {source}, x)", out, dtype
     elif name == "nonzero":
         yield "nonzero(x)", np.argwhere(x), "i64"
+    elif name == "unique":
+        yield "unique(x)", Refused(NOT_ORDERED) if dtype in COMPLEX else np.unique(x), dtype
     elif name == "shape":
         for axis in range(r):
             yield f"shape(x)[{axis}]", np.int64(shape[axis]), "i64"

@@ -17,7 +17,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 LLVM_BIN = "/usr/lib/llvm-22/bin"
-CONFIGURATIONS = [["--jit=never"], ["--jit=never", "--naive-matmul"], ["--jit=auto"], ["--jit=always"], ["--jit=always", "-O0"], ["--jit=always", "-O3"],
+CONFIGURATIONS = [["--jit=never"], ["--jit=never", "--naive-matmul"], ["--jit=auto"], ["--jit=always"], ["--jit=always", "-O0"], ["--jit=always", "--dynamic=on"], ["--jit=always", "-O3"],
                   ["--jit=always", "-O2", "--no-fuse"], ["--jit=always", "--unpack"], ["--jit=always", "-O2", "--unpack"]]
 
 
