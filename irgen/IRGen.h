@@ -61,6 +61,8 @@ public:
   virtual std::set<unsigned> &sizeProfile(const std::string &key) = 0;
   /// Whether another form of a function is an error.
   virtual bool failsOnRecompile() = 0;
+  /// A form was chosen several times: its guards may become machine code.
+  virtual void formIsUsedAgain(struct Specialization &) {}
   virtual unsigned newNumber() = 0;
   /// A new symbol name.
   virtual std::string newSymbol(const std::string &base) = 0;

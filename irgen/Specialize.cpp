@@ -26,15 +26,20 @@ llvm::StringMap<Dim> Specialization::bind(MLIRContext *context, ArrayRef<int64_t
   return out;
 }
 
-void Specialization::freeze() {
-  llvm::StringMap<unsigned> places;
+llvm::StringMap<unsigned> Specialization::places() const {
+  llvm::StringMap<unsigned> out;
   for (auto [i, name] : llvm::enumerate(names))
     if (!name.empty())
-      places[name] = i;
+      out[name] = i;
+  return out;
+}
+
+void Specialization::freeze() {
+  llvm::StringMap<unsigned> at = places();
   for (std::optional<int64_t> size : fixed)
     wanted.push_back(size.value_or(anySize));
   for (const SizeGuard &guard : guards)
-    tests.emplace_back(guard.fact, places);
+    tests.emplace_back(guard.fact, at);
 }
 
 std::string Specialization::mismatch(ArrayRef<SizeSlot> slots, ArrayRef<int64_t> sizes) const {
@@ -227,7 +232,8 @@ private:
       form = fixedForm(); // which says what is wrong with these sizes
     values = typed(*form);
     form->bound = std::move(bound);
-    ++form->calls;
+    if (++form->calls == 3)
+      gen.host.formIsUsedAgain(*form);
     return form;
   }
 

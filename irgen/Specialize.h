@@ -47,7 +47,11 @@ struct Specialization {
   std::map<std::string, std::string> shownNames(llvm::ArrayRef<SizeSlot> slots) const;
   /// Makes `accepts` ready, when fixed sizes and guards are known.
   void freeze();
+  llvm::StringMap<unsigned> places() const; ///< names to slots
+  bool (*native)(const int64_t *sizes) = nullptr; ///< the same as machine code, for forms that are used again
   bool accepts(const int64_t *sizes) const {
+    if (native)
+      return native(sizes);
     for (size_t i = 0; i < wanted.size(); ++i)
       if (wanted[i] == anySize ? generic && sizes[i] == 1 : wanted[i] != sizes[i])
         return false;

@@ -3,6 +3,7 @@
 /// Compiles modules of the toy dialect to machine code and calls it.
 #pragma once
 
+#include "ir/ShapeFacts.h"
 #include "passes/RecognitionLog.h"
 #include "reference/Evaluator.h"
 
@@ -49,6 +50,9 @@ public:
   /// Starts the JIT and compiles small functions, so that the first one of the user's finds everything ready.
   void prepare(mlir::MLIRContext *context);
 
+  /// Whether sizes (by slot) are the fixed ones and the facts hold, names being slots; null where that cannot be compiled. Lives as long as the code.
+  using SizeGuards = bool (*)(const int64_t *sizes);
+  SizeGuards compileGuards(llvm::ArrayRef<std::optional<int64_t>> fixed, llvm::ArrayRef<SizeFact> facts, const llvm::StringMap<unsigned> &places);
   /// Compiles a module's functions but `except`, and those without code yet that it needs; functions that were inlined everywhere are left out.
   /// The module is not changed. `compiled` gets the user functions that now have code, `fromCache`
   /// whether it was made before.

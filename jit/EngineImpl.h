@@ -29,6 +29,7 @@ struct Engine::Impl {
   std::vector<std::unique_ptr<int64_t[]>> data; ///< `toy.data` of each module
   std::map<std::string, orc::ExecutorAddr> addresses; ///< of functions, for the modules that call them
   std::unique_ptr<CodeCache> cache;
+  unsigned guards = 0; ///< that were compiled
   bool preparing = false; ///< nothing is taken from the cache or kept there
   std::unique_ptr<mlir::PassManager> pipelines[3]; ///< by stage
   EngineStats stats;

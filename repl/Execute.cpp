@@ -141,6 +141,15 @@ bool Session::generateOnly(ModuleOp module, ArrayRef<const ast::Stmt *> statemen
   return ok;
 }
 
+void Session::formIsUsedAgain(Specialization &form) {
+  if (options.jit == SessionOptions::Never || form.generic)
+    return;
+  std::vector<SizeFact> facts;
+  for (const SizeGuard &guard : form.guards)
+    facts.push_back(guard.fact);
+  form.native = engine.compileGuards(form.fixed, facts, form.places());
+}
+
 /// What declared sizes must imply is said where a function is defined.
 bool Session::checkDefinitions(const ast::Module &module) {
   bool ok = true;

@@ -125,6 +125,7 @@ public:
   void writeSizeProfile(const std::string &path);
   DynamicMode dynamicMode() override { return options.dynamic; }
   bool failsOnRecompile() override { return options.failOnRecompile; }
+  void formIsUsedAgain(Specialization &form) override;
   unsigned newNumber() override { return counter++; }
   std::string newSymbol(const std::string &base) override;
   std::string loadNow(const ast::Expr &path, const ast::Expr *member, TypeDesc &type) override;

@@ -119,7 +119,7 @@ int fuzz(int count) {
   for (int i = 0; i < count; ++i) {
     SessionOptions options;
     options.cache = false;
-    options.jit = below(20) == 0 ? SessionOptions::Always : SessionOptions::Never;
+    options.jit = below(10) == 0 ? SessionOptions::Auto : SessionOptions::Never; // compiled, and with guards as machine code
     options.dynamic = below(3) == 0 ? DynamicMode::On : DynamicMode::Auto;
     Session dynamic(options);
     options.jit = SessionOptions::Never;
