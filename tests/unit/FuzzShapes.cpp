@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Random functions of tensors whose sizes are not declared, called with random sizes: `fuzz-shapes COUNT SEED`. Results and errors are those of code that
+/// Random functions of tensors whose sizes are not declared, called with random sizes: `fuzz-shapes COUNT SEED [VECTORS]`. Results and errors are those of code that
 /// is made for every size alone, and the guards that are asked for say the same as all decisions together.
 #include "irgen/Specialize.h"
 #include "repl/Session.h"
@@ -111,7 +111,7 @@ std::string resultOf(Session &session, const std::string &expression) {
   return rt::format(session.getGlobal("r.0"), {.precision = 0}) + rt::format(session.getGlobal("r.1"), {.precision = 0});
 }
 
-int fuzz(int count) {
+int fuzz(int count, int vectors) {
   FILE *report = fdopen(dup(1), "w");
   for (int stream : {1, 2})
     dup2(open("/dev/null", O_WRONLY), stream);
@@ -148,10 +148,10 @@ int fuzz(int count) {
         if (form->decisions.empty())
           continue;
         mlir::MLIRContext *context = form->decisions[0].fact.dim.getAttr().getContext();
-        for (int k = 0; k < 200; ++k) {
+        for (int k = 0; k < vectors; ++k) {
           std::vector<int64_t> sizes;
           for (size_t slot = 0; slot < set.slots.size(); ++slot)
-            sizes.push_back(below(k < 100 ? 5 : 40));
+            sizes.push_back(below(k % 2 ? 5 : 40));
           auto bound = form->bind(context, sizes);
           auto all = [&](const std::vector<SizeGuard> &list) { return llvm::all_of(list, [&](const SizeGuard &g) { return g.fact.holds(bound); }); };
           bool isFixed = llvm::any_of(llvm::zip_equal(form->fixed, sizes), [](auto pair) { return std::get<0>(pair) && *std::get<0>(pair) != std::get<1>(pair); });
@@ -177,8 +177,12 @@ int main(int argc, char **argv) {
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, size_t(1) << 30);
   pthread_t thread;
-  auto body = [](void *p) -> void * { _exit(fuzz(*static_cast<int *>(p))); };
-  if (pthread_create(&thread, &attributes, body, &count) == 0)
+  std::pair<int, int> counts(count, argc > 3 ? std::atoi(argv[3]) : 200);
+  auto body = [](void *p) -> void * {
+    auto [count, vectors] = *static_cast<std::pair<int, int> *>(p);
+    _exit(fuzz(count, vectors));
+  };
+  if (pthread_create(&thread, &attributes, body, &counts) == 0)
     pthread_join(thread, nullptr);
   return 2;
 }
