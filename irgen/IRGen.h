@@ -63,6 +63,7 @@ public:
   virtual bool failsOnRecompile() = 0;
   /// A form was chosen several times: its guards may become machine code.
   virtual void formIsUsedAgain(struct Specialization &) {}
+  virtual bool wantsRemarks() = 0;
   virtual unsigned newNumber() = 0;
   /// A new symbol name.
   virtual std::string newSymbol(const std::string &base) = 0;

@@ -139,6 +139,8 @@ public:
     std::shared_ptr<Specialization> form = generate(newForm());
     minimize(*form);
     form->freeze();
+    if (!set->entries.empty())
+      remark(*form);
     set->entries.push_back(form);
     return choose(form);
   }
@@ -321,6 +323,14 @@ private:
         throw IRAbort();
       }
     return form;
+  }
+
+  void remark(const Specialization &form) {
+    if (!gen.host.wantsRemarks())
+      return;
+    Diagnostic &d = gen.report(DiagId::AnotherForm, call.range, {decl.name, form.reason});
+    for (const SizeGuard &guard : form.guards)
+      d.note(guard.range, "it is for " + guard.fact.str(form.shownNames(set->slots)));
   }
 
   /// Guards that follow from the others are not asked for.

@@ -126,6 +126,7 @@ public:
   DynamicMode dynamicMode() override { return options.dynamic; }
   bool failsOnRecompile() override { return options.failOnRecompile; }
   void formIsUsedAgain(Specialization &form) override;
+  bool wantsRemarks() override { return options.remarks; }
   unsigned newNumber() override { return counter++; }
   std::string newSymbol(const std::string &base) override;
   std::string loadNow(const ast::Expr &path, const ast::Expr *member, TypeDesc &type) override;

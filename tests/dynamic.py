@@ -230,8 +230,17 @@ def profile(toy):
     return None if counts == want and not any(ends) else f"{counts} {ends}"
 
 
+def remarks(toy):
+    """Another form is told with its reason and its guards, at their places."""
+    done = subprocess.run([toy, "--no-cache", "--remarks", "-e", f"{ADD} f(ones(3), ones(3)); f(ones(4), ones(4)); f(ones(5), ones(5));"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+    found = [line for line in done.stderr.splitlines() if line.startswith(("remark", "note"))]
+    want = ["remark[M0103]: another form of `f`: x.shape[0] is 4, not 3", f"note: it is for {X} == {Y}"]
+    return None if done.returncode == 0 and found == want else done.stderr
+
+
 def all_cases():
     yield "sizes: profile", profile
+    yield "sizes: remarks", remarks
     for name in list(CASES):
         yield f"sizes: {name}", lambda toy, n=name: check(toy, n)
     for expression in filter(None, (e.strip() for e in SWEEP.split(";"))):
