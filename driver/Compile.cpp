@@ -85,7 +85,23 @@ int emit(Session &session, const Options &options, const std::string &name, cons
   return 0;
 }
 
-/// The keys are LANGUAGE's; what does not exist yet is empty or 0.
+/// The guards and checks of all compiled forms.
+std::string guardsJson(Session &session) {
+  std::string out;
+  const SourceManager &sources = session.getDiagnostics().getSources();
+  for (auto &[key, set] : session.allSpecializations())
+    for (const auto &form : set.entries)
+      for (const auto &[kind, list] : {std::pair("guard", &form->guards), std::pair("check", &form->checks)})
+        for (const SizeGuard &guard : *list) {
+          const SourceBuffer &buffer = sources.get(guard.range.buffer);
+          uint32_t line = buffer.lineOf(guard.range.begin);
+          out += fmt::format("{}{{\"function\": {}, \"kind\": \"{}\", \"condition\": {}, \"file\": {}, \"line\": {}, \"column\": {}}}", out.empty() ? "" : ", ", jsonText(set.function), kind,
+                             jsonText(guard.fact.str(form->shownNames(set.slots))), jsonText(std::string(buffer.getName())), line, guard.range.begin - buffer.lineBegin(line) + 1);
+        }
+  return out;
+}
+
+/// The keys are LANGUAGE's.
 void writeStats(Session &session, const Options &options) {
   rt::MemoryStats memory = rt::memoryStats();
   EngineStats &engine = session.getEngine().stats();
@@ -106,9 +122,9 @@ void writeStats(Session &session, const Options &options) {
                                 jsonText(r.kind), jsonText(r.text), jsonText(r.strategy), jsonText(r.file), r.line, r.column);
   }
   std::string json = fmt::format(
-      "{{\"version\": \"0.1.0\", \"device\": \"cpu\", \"threads\": {}, \"compiles\": [{}], \"cache_hits\": {}, \"guards\": [], \"recognized\": [{}], "
+      "{{\"version\": \"0.1.0\", \"device\": \"cpu\", \"threads\": {}, \"compiles\": [{}], \"cache_hits\": {}, \"guards\": [{}], \"recognized\": [{}], "
       "\"missed\": [{}], \"kernels\": {{{}}}, \"loops\": {}, \"repacks\": {}, \"copies\": {}, \"allocations\": {}, \"peak_bytes\": {}, \"phase_ms\": {{{}}}}}\n",
-      rt::threads(), compiles, session.cacheHits, recognized, missed, kernels, engine.loops, engine.repacks, memory.copies, memory.allocations, memory.peakBytes, phases);
+      rt::threads(), compiles, session.cacheHits, guardsJson(session), recognized, missed, kernels, engine.loops, engine.repacks, memory.copies, memory.allocations, memory.peakBytes, phases);
   rt::writeAtomically(options.stats, json, nullptr, 0);
 }
 

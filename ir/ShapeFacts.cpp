@@ -166,12 +166,12 @@ void ShapeFacts::assume(SizeFact fact) {
       range.lo = std::max(range.lo, edge);
     if (fact.relation == SizeFact::Zero || (fact.relation == SizeFact::NonNegative && coefficient == -1))
       range.hi = std::min(range.hi, edge);
-    if (auto parts = Dim::atomParts(context, atom); parts && parts->kind == Dim::Atom::Remainder && fact.relation == SizeFact::Zero && parts->right.isNumber() && !parts->left.symbolName().empty()) {
+    if (auto parts = Dim::atomParts(context, atom); parts && parts->kind == Dim::Atom::Remainder && fact.relation == SizeFact::Zero && parts->right.isNumber() && parts->right.value() > 0 && !parts->left.symbolName().empty()) {
       auto &of = ranges.try_emplace(parts->left.symbolName().str(), Range{0, largest}).first->second;
-      of.stride = std::lcm(of.stride, parts->right.value());
-      of.offset = of.stride == parts->right.value() ? edge : of.offset;
-      if (of.stride != parts->right.value())
-        of = {of.lo, of.hi}; // two congruences: no common form is kept
+      if (of.stride == 1) { // the first congruence is kept; the facts hold the others
+        of.stride = parts->right.value();
+        of.offset = edge;
+      }
     }
   }
   if (fact.relation != SizeFact::Zero)

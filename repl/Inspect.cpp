@@ -204,14 +204,13 @@ std::vector<std::string> Session::formsOf(const std::string &name) {
   std::vector<std::string> out;
   auto signature = [&](const Instance &instance, std::map<std::string, std::string> shown) {
     std::string types;
-    for (Type type : instance.arguments) {
+    for (Type type : instance.arguments)
       if (auto tensor = dyn_cast<TensorType>(type))
         for (Dim dim : tensor.getDims())
           dim.collectSymbols([&](StringRef s) {
             if (s.starts_with("unused"))
               shown[s.str()] = "_";
           });
-    }
     for (Type type : instance.arguments)
       types += (types.empty() ? "" : ", ") + (isa<TensorType>(type) ? Dim::renamed(cast<TensorType>(type).str(), shown) : "str");
     return name + "(" + types + ")" + (instance.result.kind == TypeDesc::Nothing ? "" : " -> " + Dim::renamed(instance.result.str(), shown));
@@ -221,7 +220,6 @@ std::vector<std::string> Session::formsOf(const std::string &name) {
     uint32_t line = buffer.lineOf(range.begin);
     return fmt::format("{}:{}:{}: `{}`", buffer.getName(), line, range.begin - buffer.lineBegin(line) + 1, sources.text(range));
   };
-  std::set<const Specialization *> listed;
   for (auto &[key, set] : specializationSets) {
     if (set.function != name)
       continue;
@@ -229,7 +227,6 @@ std::vector<std::string> Session::formsOf(const std::string &name) {
       const Instance *instance = findInstance(form->key);
       if (!instance)
         continue;
-      listed.insert(form.get());
       std::map<std::string, std::string> shown = form->shownNames(set.slots);
       std::string text = fmt::format("{}: {} call{}", signature(*instance, shown), form->calls, form->calls == 1 ? "" : "s");
       if (form->generic)

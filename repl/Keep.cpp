@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -37,22 +36,15 @@ void Session::readSizeProfile(const std::string &path) {
 }
 
 void Session::writeSizeProfile(const std::string &path) {
-  std::string temporary = path + "." + std::to_string(::getpid());
-  {
-    std::ofstream file(temporary, std::ios::trunc);
-    for (auto &[key, slots] : sizeProfiles)
-      if (!slots.empty()) {
-        file << key;
-        for (unsigned slot : slots)
-          file << ' ' << slot;
-        file << '\n';
-      }
-    file.flush();
-    if (!file || std::rename(temporary.c_str(), path.c_str()) != 0) {
-      std::remove(temporary.c_str());
-      rt::fail(DiagId::CannotWrite, {path, std::strerror(errno)});
+  std::string text;
+  for (auto &[key, slots] : sizeProfiles)
+    if (!slots.empty()) {
+      text += key;
+      for (unsigned slot : slots)
+        text += " " + std::to_string(slot);
+      text += "\n";
     }
-  }
+  rt::writeAtomically(path, text, nullptr, 0);
 }
 
 bool Session::undo() {

@@ -181,7 +181,11 @@ def run(toy, case, flags):
             errors += 1
             del lines[number]
             outputs.append(done.stderr)
-        compiles = [c for c in json.load(open(stats))["compiles"] if c["function"] == "f"]
+        told = json.load(open(stats))
+        compiles = [c for c in told["compiles"] if c["function"] == "f"]
+        shown = sorted(re.findall(r"  (guard|check) (.*?)  at ", done.stdout))
+        if shown != sorted((g["kind"], g["condition"]) for g in told["guards"] if g["function"] == "f"):
+            raise AssertionError(f"--stats has other guards: {told['guards']}\n{done.stdout}")
         return done.stdout, errors, compiles, outputs
 
 
