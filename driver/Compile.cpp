@@ -9,6 +9,7 @@
 #include "repl/Guard.h"
 #include "repl/Repl.h"
 #include "repl/Session.h"
+#include "runtime/Device.h"
 #include "runtime/Error.h"
 #include "runtime/Format.h"
 #include "runtime/Io.h"
@@ -121,10 +122,20 @@ void writeStats(Session &session, const Options &options) {
       recognized += fmt::format("{}{{\"kind\": {}, \"form\": {}, \"strategy\": {}, \"file\": {}, \"line\": {}, \"column\": {}}}", recognized.empty() ? "" : ", ",
                                 jsonText(r.kind), jsonText(r.text), jsonText(r.strategy), jsonText(r.file), r.line, r.column);
   }
+  std::string cuda;
+  if (rt::deviceWasUsed()) {
+    const rt::DeviceStats &d = rt::deviceStats();
+    std::string precisions;
+    for (auto &[name, count] : d.precisions)
+      precisions += fmt::format("{}{}: {}", precisions.empty() ? "" : ", ", jsonText(name), count);
+    cuda = fmt::format("\"device\": {}, \"sequences\": {}, \"launches\": {}, \"products\": {}, \"graph_launches\": {}, \"graphs\": {}, \"patches\": {}, \"allocations\": {}, \"waits\": {}, \"bytes_to_device\": {}, "
+                       "\"bytes_to_host\": {}, \"transfers_to_device\": {}, \"transfers_to_host\": {}, \"arena_bytes\": {}, \"product_precisions\": {{{}}}",
+                       jsonText(rt::deviceDescription()), d.flushes, d.launches, d.products, d.graphLaunches, d.graphsBuilt, d.patches, d.allocations, d.waits, d.bytesToDevice, d.bytesToHost, d.transfersToDevice, d.transfersToHost, d.arenaBytes, precisions);
+  }
   std::string json = fmt::format(
-      "{{\"version\": \"0.1.0\", \"device\": \"cpu\", \"threads\": {}, \"compiles\": [{}], \"cache_hits\": {}, \"guards\": [{}], \"recognized\": [{}], "
-      "\"missed\": [{}], \"kernels\": {{{}}}, \"loops\": {}, \"repacks\": {}, \"copies\": {}, \"allocations\": {}, \"peak_bytes\": {}, \"phase_ms\": {{{}}}}}\n",
-      rt::threads(), compiles, session.cacheHits, guardsJson(session), recognized, missed, kernels, engine.loops, engine.repacks, memory.copies, memory.allocations, memory.peakBytes, phases);
+      "{{\"version\": \"0.1.0\", \"device\": \"{}\", \"threads\": {}, \"compiles\": [{}], \"cache_hits\": {}, \"guards\": [{}], \"recognized\": [{}], "
+      "\"missed\": [{}], \"kernels\": {{{}}}, \"loops\": {}, \"repacks\": {}, \"copies\": {}, \"allocations\": {}, \"peak_bytes\": {}, \"phase_ms\": {{{}}}, \"cuda\": {{{}}}}}\n",
+      cuda.empty() ? "cpu" : "cuda", rt::threads(), compiles, session.cacheHits, guardsJson(session), recognized, missed, kernels, engine.loops, engine.repacks, memory.copies, memory.allocations, memory.peakBytes, phases, cuda);
   rt::writeAtomically(options.stats, json, nullptr, 0);
 }
 
@@ -147,6 +158,7 @@ SessionOptions sessionOptions(const Options &options) {
   out.fastMath = options.fastMath;
   out.cache = options.cache;
   out.remarks = options.remarks;
+  out.device = options.device != "cpu";
   out.dynamic = options.dynamic == "on" ? DynamicMode::On : options.dynamic == "off" ? DynamicMode::Off : DynamicMode::Auto;
   out.prompt = (options.mode == Options::Prompt && isatty(STDIN_FILENO)) || options.interactive;
   out.join = (options.mode == Options::File || options.mode == Options::Text) && !options.interactive;
@@ -218,6 +230,10 @@ int runToy(const Options &options) {
   }
   rt::printOptions().precision = options.precision;
   rt::printOptions().header = isatty(STDOUT_FILENO);
+  rt::DeviceOptions &device = rt::deviceOptions();
+  device.choice = options.device == "cuda" ? rt::DeviceChoice::Cuda : options.device == "auto" ? rt::DeviceChoice::Auto : rt::DeviceChoice::Cpu;
+  device.graphs = options.cudaGraphs == "off" ? rt::CudaGraphs::Off : options.cudaGraphs == "full" ? rt::CudaGraphs::Full : options.cudaGraphs == "piecewise" ? rt::CudaGraphs::Piecewise : rt::CudaGraphs::Auto;
+  device.precision = options.matmulPrecision == "medium" ? rt::MatmulPrecision::Medium : rt::MatmulPrecision::Ieee;
   installFaultHandlers();
   Session session(sessionOptions(options));
   session.scriptArguments = options.arguments;
@@ -227,8 +243,8 @@ int runToy(const Options &options) {
       rt::flushOutput();
       return status;
     }
-    if (options.device == "cuda")
-      rt::fail(DiagId::NoDevice, {"this program was built for CPUs"});
+    if (std::string problem; options.device == "cuda" && !rt::deviceIsReady(problem))
+      rt::fail(DiagId::NoDevice, {problem.starts_with("no CUDA device: ") ? problem.substr(16) : problem});
     rt::setCheckBounds(options.checkBounds);
     if (options.memoryLimit)
       rt::setMemoryLimit(options.memoryLimit);
@@ -240,6 +256,8 @@ int runToy(const Options &options) {
       copy.mode = Options::Stdin;
     int status = copy.mode == Options::Prompt ? runPrompt(session, promptColor(options), options.init) : runProgram(session, copy);
     rt::flushOutput();
+    if (status == 0)
+      rt::waitForDevice(); // what went wrong there is said
     if (!options.stats.empty())
       writeStats(session, options);
     if (!options.sizeProfile.empty())

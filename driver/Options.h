@@ -16,7 +16,7 @@ struct Options {
   std::vector<std::string> arguments;
   std::string emit, output, stats;
   std::string sizeProfile;
-  std::string device = "auto", jit = "auto", color = "auto", diagnostics = "text", complexMatmul = "auto", dynamic = "auto";
+  std::string device = "auto", jit = "auto", color = "auto", diagnostics = "text", complexMatmul = "auto", dynamic = "auto", cudaGraphs = "auto", matmulPrecision = "ieee";
   int optimization = byCost, threads = 0, precision = 6;
   int64_t memoryLimit = 0;
   bool cache = true; ///< keep machine code on disk

@@ -6,6 +6,7 @@
 #include "reference/EvaluatorImpl.h"
 #include "runtime/Blas.h"
 #include "runtime/ComplexMath.h"
+#include "runtime/Device.h"
 #include "runtime/ElementFunctions.h"
 #include "runtime/Memory.h"
 #include "runtime/Parallel.h"
@@ -53,8 +54,15 @@ static rt::Tensor *toy_rt_reuse(rt::Tensor *operand, int64_t dtype, int64_t rank
   if (operand->refs.load(std::memory_order_acquire) != 1 || operand->storage->refs.load(std::memory_order_acquire) != 1)
     return toy_rt_alloc(dtype, rank, sizes);
   rt::retain(operand);
+  rt::onHostOnly(*operand);
   return operand;
 }
+/// Null where the host should do it.
+static rt::Tensor *toy_rt_launch(rt::DeviceKernel *kernel, int64_t dtype, int64_t rank, const int64_t *sizes, rt::Tensor **operands, int64_t operandCount, const int64_t *words,
+                                 int64_t wordCount, int64_t threads, int64_t site) {
+  return rt::deviceLaunch({kernel, static_cast<DType>(dtype), {sizes, static_cast<size_t>(rank)}, {operands, static_cast<size_t>(operandCount)}, {words, static_cast<size_t>(wordCount)}, threads, site});
+}
+static void toy_rt_on_host(rt::Tensor *t) { rt::onHost(*t); }
 static void toy_rt_release(rt::Tensor *t) { rt::release(t); }
 static void toy_rt_retain(rt::Tensor *t) { rt::retain(t); }
 static void toy_rt_release_str(rt::Str *s) { rt::release(s); }
@@ -132,6 +140,15 @@ static rt::Tensor *plainProduct(DType dtype, const PlainView &x, const PlainView
 static rt::Tensor *toy_rt_gemm(rt::Tensor *a, const int64_t *aView, rt::Tensor *b, const int64_t *bView, int64_t flags, double scale) {
   abiState().repacks += flags >> 2;
   ++abiState().products[static_cast<int>(a->dtype)];
+  if (rt::deviceOptions().choice != rt::DeviceChoice::Cpu) {
+    rt::StridedView x = stridedView(*a, aView), y = stridedView(*b, bView);
+    x.conjugated = flags & 1;
+    y.conjugated = flags & 2;
+    if (rt::Tensor *product = rt::deviceProduct(a, x, b, y, scale, toy_rt_site))
+      return product;
+    rt::onHost(*a);
+    rt::onHost(*b);
+  }
   auto plainX = PlainView::of(*a, aView), plainY = PlainView::of(*b, bView);
   if (plainX && plainY) {
     rt::Tensor *product = plainProduct(a->dtype, *plainX, *plainY, flags & 1 && isComplex(a->dtype), flags & 2 && isComplex(a->dtype), scale);
@@ -149,6 +166,8 @@ static rt::Tensor *toy_rt_gemm(rt::Tensor *a, const int64_t *aView, rt::Tensor *
 /// The parts of (a + ib) @ (c + id) through views of a and b, and of c and d. Flags: 1 conj of the left, 2 of the right, then the strategy.
 static void toy_rt_planar_gemm(rt::Tensor *a, rt::Tensor *b, const int64_t *xView, rt::Tensor *c, rt::Tensor *d, const int64_t *yView, int64_t flags,
                                rt::Tensor **results) {
+  for (rt::Tensor *t : {a, b, c, d})
+    rt::onHost(*t);
   rt::PlanarOperand x{stridedView(*a, xView), stridedView(*b, xView), (flags & 1) != 0}, y{stridedView(*c, yView), stridedView(*d, yView), (flags & 2) != 0};
   rt::ComplexProduct used;
   auto [re, im] = rt::planarMatmul(x, y, static_cast<rt::ComplexProduct>(flags >> 2), used);
@@ -216,7 +235,7 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       {#NAME "f", reinterpret_cast<void *>(static_cast<float (*)(float, float)>(&::NAME##f))}
   static const std::pair<const char *, void *> table[] = {
       {"toy_rt_interrupted", &rt::interruptFlag()}, TOY_SYMBOL(toy_rt_poll),
-      TOY_SYMBOL(toy_rt_site), TOY_SYMBOL(toy_rt_loops), TOY_SYMBOL(toy_rt_alloc), TOY_SYMBOL(toy_rt_reuse), TOY_SYMBOL(toy_rt_stream_steps), TOY_SYMBOL(toy_rt_stream), TOY_SYMBOL(toy_rt_finish_stream), TOY_SYMBOL(toy_rt_release), TOY_SYMBOL(toy_rt_retain), TOY_SYMBOL(toy_rt_release_str),
+      TOY_SYMBOL(toy_rt_site), TOY_SYMBOL(toy_rt_loops), TOY_SYMBOL(toy_rt_alloc), TOY_SYMBOL(toy_rt_reuse), TOY_SYMBOL(toy_rt_launch), TOY_SYMBOL(toy_rt_on_host), TOY_SYMBOL(toy_rt_stream_steps), TOY_SYMBOL(toy_rt_stream), TOY_SYMBOL(toy_rt_finish_stream), TOY_SYMBOL(toy_rt_release), TOY_SYMBOL(toy_rt_retain), TOY_SYMBOL(toy_rt_release_str),
       TOY_SYMBOL(toy_rt_retain_str), TOY_SYMBOL(toy_rt_box), TOY_SYMBOL(toy_rt_view), TOY_SYMBOL(toy_rt_parallel_for), TOY_SYMBOL(toy_rt_check_index),
       TOY_SYMBOL(toy_rt_enter), TOY_SYMBOL(toy_rt_leave), TOY_SYMBOL(toy_rt_gemm), TOY_SYMBOL(toy_rt_planar_gemm), TOY_SYMBOL(toy_rt_eval), TOY_SYMBOL(toy_rt_to_bf16), TOY_SYMBOL(toy_rt_to_f16), TOY_SYMBOL(toy_rt_float_floordiv_f64),
       TOY_SYMBOL(toy_rt_float_mod_f64), TOY_SYMBOL(toy_rt_float_floordiv_f32), TOY_SYMBOL(toy_rt_float_mod_f32),

@@ -5,6 +5,7 @@
 
 #include "ir/ToyDialect.h"
 #include "jit/Abi.h"
+#include "jit/DeviceCompiler.h"
 #include "jit/Target.h"
 #include "passes/Pipelines.h"
 #include "passes/lowering/FunctionEmitter.h"
@@ -13,12 +14,10 @@
 
 #include "mlir/IR/Verifier.h"
 
-#include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/CompileUtils.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 
 using namespace llvm;
@@ -159,13 +158,13 @@ mlir::OwningOpRef<mlir::ModuleOp> Engine::Impl::lowered(mlir::ModuleOp module, S
   return copy;
 }
 
-std::unique_ptr<Module> Engine::Impl::emitModule(mlir::ModuleOp module, LLVMContext &context, std::vector<mlir::Location> &places, std::vector<mlir::Operation *> &operations) {
+std::unique_ptr<Module> Engine::Impl::emitModule(mlir::ModuleOp module, LLVMContext &context, std::vector<mlir::Location> &places, std::vector<mlir::Operation *> &operations, DeviceCode *device) {
   auto out = std::make_unique<Module>("toy", context);
   out->setDataLayout(machine->createDataLayout());
   out->setTargetTriple(machine->getTargetTriple());
   for (auto function : module.getOps<mlir::func::FuncOp>())
     if (!function.isExternal())
-      FunctionEmitter(*out, function, {places, operations}).emit();
+      FunctionEmitter(*out, function, {places, operations, device, options.device && rt::deviceWasOpened()}).emit();
   for (Function &f : *out)
     if (!f.isDeclaration()) {
       f.addFnAttr("target-cpu", machine->getTargetCPU());
@@ -183,16 +182,8 @@ void Engine::Impl::eraseUnusedVariants(Module &module) {
 void Engine::Impl::optimize(Module &module) {
   if (options.optimization == 0)
     return;
-  LoopAnalysisManager loops;
-  FunctionAnalysisManager functions;
-  CGSCCAnalysisManager sccs;
-  ModuleAnalysisManager modules;
   PassBuilder builder(machine.get());
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(sccs);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, sccs, modules);
+  PassAnalyses analyses(builder);
   ModulePassManager passes;
   if (options.optimization >= 3)
     passes = builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3);
@@ -208,7 +199,7 @@ void Engine::Impl::optimize(Module &module) {
     if (f.hasFnAttribute("toy.variant"))
       variants.push_back(&f);
   appendToCompilerUsed(module, variants);
-  passes.run(module, modules);
+  passes.run(module, analyses.modules);
   if (GlobalVariable *used = module.getGlobalVariable("llvm.compiler.used"))
     used->eraseFromParent();
 }
@@ -242,7 +233,8 @@ static std::map<std::string, std::string> renameFunctions(Module &code, mlir::Mo
 }
 
 /// Links an object on its own: its functions, those it calls in other modules, and its data.
-Error Engine::Impl::load(std::unique_ptr<MemoryBuffer> object, mlir::ModuleOp module, const std::map<std::string, std::string> &names, std::vector<mlir::Location> &places, std::vector<mlir::Operation *> &operations) {
+Error Engine::Impl::load(std::unique_ptr<MemoryBuffer> object, mlir::ModuleOp module, const std::map<std::string, std::string> &names, std::vector<mlir::Location> &places, std::vector<mlir::Operation *> &operations,
+                         rt::DeviceKernel **kernels) {
   data.push_back(std::make_unique<int64_t[]>(operations.size() + 1));
   data.back()[0] = static_cast<int64_t>(sites.size());
   for (auto [i, op] : enumerate(operations))
@@ -254,6 +246,8 @@ Error Engine::Impl::load(std::unique_ptr<MemoryBuffer> object, mlir::ModuleOp mo
   dylib->addToLinkOrder(jit->getMainJITDylib());
   orc::SymbolMap symbols;
   symbols[jit->mangleAndIntern("toy.data")] = {orc::ExecutorAddr::fromPtr(data.back().get()), JITSymbolFlags::Exported};
+  if (kernels)
+    symbols[jit->mangleAndIntern("toy.kernels")] = {orc::ExecutorAddr::fromPtr(kernels), JITSymbolFlags::Exported};
   for (auto function : module.getOps<mlir::func::FuncOp>())
     if (function.isExternal())
       if (auto it = addresses.find(function.getSymName().str()); it != addresses.end())
@@ -277,6 +271,28 @@ Error Engine::Impl::load(std::unique_ptr<MemoryBuffer> object, mlir::ModuleOp mo
   return Error::success();
 }
 
+rt::DeviceKernel **Engine::Impl::loadKernels(DeviceCode &code, std::string &error) {
+  if (code.kernels.empty())
+    return nullptr;
+  int architecture = rt::deviceArchitecture();
+  std::string key = cache->keyOf(code.module, "ptx" + std::to_string(architecture)), ptx;
+  if (std::unique_ptr<MemoryBuffer> kept = cache->find(key))
+    ptx = kept->getBuffer().str();
+  else {
+    ptx = compileToPtx(code.module, architecture, error);
+    if (ptx.empty())
+      return nullptr;
+    cache->add(key, MemoryBufferRef(ptx, "ptx"));
+  }
+  deviceModules.push_back(std::make_unique<rt::DeviceModule>(std::move(ptx)));
+  kernelTables.push_back(std::make_unique<rt::DeviceKernel *[]>(code.kernels.size()));
+  for (auto [i, name] : enumerate(code.kernels)) {
+    deviceKernels.push_back(std::make_unique<rt::DeviceKernel>(rt::DeviceKernel{deviceModules.back().get(), name}));
+    kernelTables.back()[i] = deviceKernels.back().get();
+  }
+  return kernelTables.back().get();
+}
+
 bool Engine::compile(mlir::ModuleOp module, StringRef except, BodyLookup bodyOf, std::vector<CompiledFunction> &compiled, bool &fromCache, std::string &error) {
   if (!impl->start(error))
     return false;
@@ -286,7 +302,16 @@ bool Engine::compile(mlir::ModuleOp module, StringRef except, BodyLookup bodyOf,
   auto context = std::make_unique<LLVMContext>();
   std::vector<mlir::Location> places;
   std::vector<mlir::Operation *> operations;
-  std::unique_ptr<Module> code = impl->emitModule(*copy, *context, places, operations);
+  std::unique_ptr<Module> deviceModule;
+  std::optional<DeviceCode> device;
+  rt::DeviceKernel **kernels = nullptr;
+  if (impl->options.device && !impl->preparing && rt::deviceIsWanted()) {
+    deviceModule = newDeviceModule(*context);
+    device.emplace(DeviceCode{*deviceModule, {}});
+  }
+  std::unique_ptr<Module> code = impl->emitModule(*copy, *context, places, operations, device ? &*device : nullptr);
+  if (device && !(kernels = impl->loadKernels(*device, error)) && !error.empty())
+    return false;
   auto names = renameFunctions(*code, *copy);
   bool quick = impl->options.optimization == 0 || (impl->options.optimization < 0 && isCheap(*copy));
   auto fail = [&](Error e) {
@@ -313,7 +338,7 @@ bool Engine::compile(mlir::ModuleOp module, StringRef except, BodyLookup bodyOf,
     if (!impl->preparing)
       impl->cache->add(key, *object);
   }
-  if (Error e = impl->load(std::move(object), *copy, names, places, operations))
+  if (Error e = impl->load(std::move(object), *copy, names, places, operations, kernels))
     return fail(std::move(e));
   for (auto function : copy->getOps<mlir::func::FuncOp>())
     if (!function.isExternal())
@@ -325,6 +350,8 @@ bool Engine::compile(mlir::ModuleOp module, StringRef except, BodyLookup bodyOf,
 
 bool Engine::has(StringRef symbol) const { return impl->entries.count(symbol.str()); }
 const std::vector<mlir::Location> &Engine::failureChain() const { return impl->chain; }
+
+mlir::Location Engine::placeOf(int64_t site) const { return impl->sites.at(site); }
 
 RecognitionLog &Engine::recognition() { return impl->log; }
 

@@ -23,6 +23,7 @@ struct EngineOptions {
   std::string complexMatmul = "auto";
   bool fastMath = false;
   bool cache = true;   ///< keep code on disk
+  bool device = false; ///< loops may also be kernels of a device, if there is one
   bool unpack = false; ///< complex tensors are real ones with a last axis of 2 in all code
 };
 
@@ -62,6 +63,8 @@ public:
   std::vector<rt::Value> call(llvm::StringRef symbol, mlir::func::FuncOp function, std::vector<rt::Value> arguments, Environment &environment);
   /// Where the last error happened and the calls around it, innermost first.
   const std::vector<mlir::Location> &failureChain() const;
+  /// The place that compiled code calls by a number.
+  mlir::Location placeOf(int64_t site) const;
   EngineStats &stats();
   /// What recognition found and refused so far, also in functions that are evaluated.
   RecognitionLog &recognition();

@@ -5,6 +5,8 @@
 
 #include "jit/CodeCache.h"
 #include "jit/Engine.h"
+#include "passes/lowering/KernelEmitter.h"
+#include "runtime/Device.h"
 
 #include "mlir/Pass/PassManager.h"
 
@@ -27,6 +29,9 @@ struct Engine::Impl {
   std::map<std::string, void (*)(void **, void **)> entries;
   std::vector<mlir::Location> sites, chain;
   std::vector<std::unique_ptr<int64_t[]>> data; ///< `toy.data` of each module
+  std::vector<std::unique_ptr<rt::DeviceModule>> deviceModules;
+  std::vector<std::unique_ptr<rt::DeviceKernel>> deviceKernels;
+  std::vector<std::unique_ptr<rt::DeviceKernel *[]>> kernelTables; ///< `toy.kernels` of each module
   std::map<std::string, orc::ExecutorAddr> addresses; ///< of functions, for the modules that call them
   std::unique_ptr<CodeCache> cache;
   unsigned guards = 0; ///< that were compiled
@@ -37,8 +42,11 @@ struct Engine::Impl {
   bool start(std::string &error);
   mlir::OwningOpRef<mlir::ModuleOp> lowered(mlir::ModuleOp module, StringRef except, Engine::BodyLookup bodyOf, std::string &error, Stage stage = Stage::Selected);
   void importBodies(mlir::ModuleOp module, Engine::BodyLookup bodyOf);
-  std::unique_ptr<Module> emitModule(mlir::ModuleOp module, LLVMContext &context, std::vector<mlir::Location> &places, std::vector<mlir::Operation *> &operations);
-  Error load(std::unique_ptr<MemoryBuffer> object, mlir::ModuleOp module, const std::map<std::string, std::string> &names, std::vector<mlir::Location> &places, std::vector<mlir::Operation *> &operations);
+  std::unique_ptr<Module> emitModule(mlir::ModuleOp module, LLVMContext &context, std::vector<mlir::Location> &places, std::vector<mlir::Operation *> &operations, DeviceCode *device = nullptr);
+  Error load(std::unique_ptr<MemoryBuffer> object, mlir::ModuleOp module, const std::map<std::string, std::string> &names, std::vector<mlir::Location> &places, std::vector<mlir::Operation *> &operations,
+             rt::DeviceKernel **kernels);
+  /// Compiles kernels and gives their table; null where there are none, or after errors.
+  rt::DeviceKernel **loadKernels(DeviceCode &code, std::string &error);
   void optimize(Module &module);
   /// Vectors' versions of functions that no loop took.
   static void eraseUnusedVariants(Module &module);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Texts of the stages of the compiler, for --emit and the prompt.
+#include "jit/DeviceCompiler.h"
 #include "jit/EngineImpl.h"
 
 #include "ir/ToyDialect.h"
@@ -95,6 +96,13 @@ std::string Engine::emit(mlir::ModuleOp module, StringRef stage, std::string &er
   LLVMContext context;
   std::vector<mlir::Location> places;
   std::vector<mlir::Operation *> operations;
+  if (stage == "ptx") { // of the device at hand, or of the oldest that is common
+    int architecture = rt::deviceIsWanted() ? rt::deviceArchitecture() : 80;
+    std::unique_ptr<Module> kernels = newDeviceModule(context);
+    DeviceCode device{*kernels, {}};
+    impl->emitModule(*copy, context, places, operations, &device);
+    return compileToPtx(*kernels, architecture, error);
+  }
   std::unique_ptr<Module> code = impl->emitModule(*copy, context, places, operations);
   impl->optimize(*code);
   impl->eraseUnusedVariants(*code);

@@ -63,6 +63,11 @@ void Frame::runPacked(Operation *op) {
 }
 
 void Frame::run(Operation *op) {
+  if (!isa<ReshapeOp, ViewAsRealOp, ViewAsComplexOp, RelabelOp, DimOp, GlobalStoreOp, FusedOp, PrintOp>(op)) // those look at no element, or only at some
+    for (Value operand : op->getOperands())
+      if (auto it = values.find(operand); it != values.end())
+        if (auto *t = std::get_if<rt::TensorRef>(&it->second))
+          rt::onHost(**t);
   if (op->hasAttr("packed") && !runningPacked)
     return runPacked(op);
   if (auto fused = dyn_cast<FusedOp>(op)) {
@@ -164,7 +169,7 @@ std::vector<rt::Value> Evaluator::call(func::FuncOp function, std::vector<rt::Va
     if (auto branch = dyn_cast<cf::BranchOp>(terminator))
       jump(branch.getDest(), branch.getDestOperands());
     else if (auto branch = dyn_cast<cf::CondBranchOp>(terminator)) {
-      bool truth = *frame.tensor(branch.getCondition()).as<uint8_t>();
+      bool truth = *static_cast<uint8_t *>(rt::onHost(frame.tensor(branch.getCondition())));
       jump(truth ? branch.getTrueDest() : branch.getFalseDest(), truth ? branch.getTrueDestOperands() : branch.getFalseDestOperands());
     } else {
       std::vector<rt::Value> results;

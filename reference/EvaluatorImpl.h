@@ -6,6 +6,7 @@
 #include "ir/ToyDialect.h"
 #include "reference/Evaluator.h"
 #include "runtime/Error.h"
+#include "runtime/Memory.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 
@@ -45,7 +46,7 @@ struct Frame {
   /// Takes the value out of the frame if this is its last use in a block that nothing else reads.
   rt::TensorRef consume(mlir::Value v, mlir::Operation *user);
   const std::string &text(mlir::Value v) { return std::get<rt::StrRef>(values[v])->text; }
-  int64_t integer(mlir::Value v) { return *tensor(v).as<int64_t>(); }
+  int64_t integer(mlir::Value v) { return *static_cast<int64_t *>(rt::onHost(tensor(v))); }
   llvm::SmallVector<int64_t> integers(mlir::ValueRange range);
   /// The same value under another name (copied first: the map may move when it grows).
   void alias(mlir::Value v, mlir::Value source) {

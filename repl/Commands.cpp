@@ -5,6 +5,7 @@
 
 #include "repl/Graph.h"
 #include "repl/Session.h"
+#include "runtime/Device.h"
 #include "runtime/Error.h"
 #include "runtime/Format.h"
 #include "runtime/Io.h"
@@ -278,6 +279,16 @@ void Prompt::recompiles(const std::string &) {
 
 void Prompt::device(const std::string &) {
   rt::output(fmt::format("cpu: {}, {} thread{}\n", llvm::sys::getHostCPUName().str(), rt::threads(), rt::threads() == 1 ? "" : "s"));
+  if (rt::deviceOptions().choice != rt::DeviceChoice::Cpu)
+    rt::output(rt::deviceDescription() + "\n");
+}
+
+void Prompt::graphs(const std::string &) {
+  std::vector<std::string> graphs = rt::deviceGraphs();
+  for (const std::string &graph : graphs)
+    rt::output(graph + "\n");
+  if (graphs.empty())
+    rt::output("no graphs\n");
 }
 
 void Prompt::load(const std::string &path) {

@@ -33,6 +33,7 @@ struct Prompt {
   void guards(const std::string &name);
   void recompiles(const std::string &);
   void device(const std::string &);
+  void graphs(const std::string &);
   void load(const std::string &path);
   void reload(const std::string &);
   void edit(const std::string &name);

@@ -4,6 +4,7 @@
 #include "ir/ToyDialect.h"
 #include "passes/Pipelines.h"
 #include "repl/SessionImpl.h"
+#include "runtime/Device.h"
 #include "runtime/Error.h"
 #include "runtime/Io.h"
 #include "runtime/Memory.h"
@@ -82,6 +83,10 @@ void Session::reportRuntimeError(const rt::Error &error, ArrayRef<Location> chai
   }
   std::erase_if(ranges, [&](SourceRange r) { return !r.valid() || sources.get(r.buffer).getName() == "<library>"; });
   Diagnostic &d = diagnostics.report(error.id, ranges.empty() ? SourceRange() : ranges[0], error.args);
+  if (error.id == DiagId::DeviceFailed)
+    for (int64_t site : rt::unfinishedOnDevice())
+      if (SourceRange range = rangeOf(engine.placeOf(site)); range.valid())
+        d.note(range, "this may not have been finished");
   for (size_t i = 1; i < ranges.size(); ++i) {
     if (i == 6 && ranges.size() > 12) {
       d.note({}, "… " + std::to_string(ranges.size() - 12) + " more calls …");
@@ -241,6 +246,7 @@ bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top)
   try {
     if (compiled) {
       engine.call(top.symbol, function, {}, *this);
+      rt::flushDevice("the statement ends");
       remember(changes);
       return true;
     }
@@ -251,6 +257,7 @@ bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top)
       chain = evaluator.callChain;
     });
     evaluator.call(function, {});
+    rt::flushDevice("the statement ends");
     remember(changes);
     return true;
   } catch (rt::Error &error) {

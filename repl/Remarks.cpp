@@ -2,6 +2,7 @@
 /// \file
 /// What recognition found, in the user's words and at the user's places.
 #include "repl/Session.h"
+#include "runtime/Device.h"
 
 #include <fmt/format.h>
 
@@ -54,6 +55,9 @@ void Session::showRemarks() {
     else
       diagnostics.report(DiagId::RecognizedComplex, r.range, {r.kind, r.text, r.strategy});
   }
+  for (const rt::DeviceSplit &split : rt::takeDeviceSplits())
+    if (SourceRange range = rangeOf(engine.placeOf(split.site), true); range.valid() && remarked.insert(fmt::format("{}:{}:{}", range.buffer, range.begin, split.reason)).second)
+      diagnostics.report(DiagId::DeviceSequence, range, {std::to_string(split.operations), split.operations == 1 ? "" : "s", split.reason});
   showDiagnostics();
 }
 

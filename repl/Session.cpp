@@ -13,6 +13,7 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "ir/ToyDialect.h"
+#include "runtime/Memory.h"
 
 #include <cstdio>
 #include <filesystem>
@@ -24,7 +25,7 @@ namespace toy {
 
 Session::Session(SessionOptions sessionOptions)
     : options(sessionOptions), diagnostics(sources),
-      engine({sessionOptions.optimization, sessionOptions.fuse, sessionOptions.recognize, sessionOptions.complexMatmul, sessionOptions.fastMath, sessionOptions.cache, sessionOptions.unpack}) {
+      engine({sessionOptions.optimization, sessionOptions.fuse, sessionOptions.recognize, sessionOptions.complexMatmul, sessionOptions.fastMath, sessionOptions.cache, sessionOptions.device, sessionOptions.unpack}) {
 }
 
 Session::~Session() = default;
@@ -283,8 +284,8 @@ std::optional<int64_t> Session::globalInteger(const std::string &name) {
   if (!tensor || (*tensor)->rank != 0)
     return std::nullopt;
   if ((*tensor)->dtype == DType::I64)
-    return *(*tensor)->as<int64_t>();
-  return (*tensor)->dtype == DType::Bool ? std::optional<int64_t>(*(*tensor)->as<uint8_t>()) : std::nullopt;
+    return *static_cast<int64_t *>(rt::onHost(**tensor));
+  return (*tensor)->dtype == DType::Bool ? std::optional<int64_t>(*static_cast<uint8_t *>(rt::onHost(**tensor))) : std::nullopt;
 }
 
 const ast::Function *Session::function(const std::string &name) {

@@ -29,6 +29,7 @@ struct SessionOptions {
   bool unpack = false;
   bool cache = true;
   bool remarks = false;
+  bool device = false; ///< loops may be kernels of a device
   DynamicMode dynamic = DynamicMode::Auto;
   bool failOnRecompile = false;
   bool prompt = false; ///< inputs can be undone, and those that fail change nothing

@@ -3,7 +3,9 @@
 /// The rows of ElementFunctions.def in lanes. A kernel overwrites its arguments by its results and returns the lanes whose arguments were ordinary.
 #include "runtime/LaneMath.h"
 
+#ifndef TOY_DEVICE_MATH
 #include "runtime/ElementFunctions.h"
+#endif
 
 namespace toy::rt::TOY_ISA {
 namespace {
@@ -403,6 +405,7 @@ template <int N> Mask<N> ComplexPowi(Lanes<N> *v) {
   return ok & (~negative | invertible);
 }
 
+#ifndef TOY_DEVICE_MATH // see runtime/cuda/DeviceMath.cpp
 /// n elements in place, N at a time; the lanes beyond n compute the values of 1.
 template <int N, auto kernel, int inputs, int outputs> void run(int64_t n, double *values, CarefulFunction careful) {
   constexpr int most = inputs > outputs ? inputs : outputs;
@@ -445,13 +448,16 @@ template <auto narrow, auto wide, int inputs, int outputs> void apply(int64_t n,
   else
     run<4, wide, inputs, outputs>(n, values, careful);
 }
+#endif
 
 } // namespace
 
+#ifndef TOY_DEVICE_MATH
 extern const ElementKernel elementKernels[];
 const ElementKernel elementKernels[] = {
 #define TOY_ELEMENT(KERNEL, NAME, DTYPE, INPUTS, OUTPUTS) apply<KERNEL<2>, KERNEL<4>, INPUTS, OUTPUTS>,
 #include "runtime/ElementFunctions.def"
 };
+#endif
 
 } // namespace toy::rt::TOY_ISA

@@ -4,6 +4,7 @@
 #include "runtime/Io.h"
 
 #include "runtime/Error.h"
+#include "runtime/Memory.h"
 
 #include <fmt/format.h>
 
@@ -42,6 +43,8 @@ TensorRef load(const std::string &path, const std::string &name) {
 }
 
 void save(const std::string &path, std::span<const NamedTensor> tensors) {
+  for (const NamedTensor &entry : tensors)
+    onHost(*entry.tensor);
   bool named = path.ends_with(".npz") || path.ends_with(".safetensors");
   if (named)
     return writeAtomically(path, path.ends_with(".npz") ? npzText(path, tensors) : safetensorsText(path, tensors), nullptr, 0);

@@ -3,10 +3,12 @@
 /// Shortest digits for scalars and full precision; for tensors a common number of decimals, or a common exponent form, of 6 significant digits.
 #include "runtime/Format.h"
 
+#include "runtime/Memory.h"
 #include "support/Half.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <complex>
@@ -134,14 +136,32 @@ public:
   std::string run() {
     if (!full) {
       visit([&](int64_t i) { texts.emplace_back(); shown.push_back(i); }, 0, 0);
+      if (!summarised)
+        onHost(t);
+      else if (!t.storage->data)
+        copyShown();
       layout();
-    }
+    } else
+      onHost(t);
     axis(0, 0, 1);
     return std::move(out);
   }
 
 private:
-  const char *element(int64_t i) const { return static_cast<const char *>(t.data) + i * sizeOf(t.dtype); }
+  const char *element(int64_t i) const {
+    int64_t at = copied.empty() ? i : std::lower_bound(shown.begin(), shown.end(), i) - shown.begin();
+    return (copied.empty() ? static_cast<const char *>(onHost(t)) : copied.data()) + at * sizeOf(t.dtype);
+  }
+  /// The elements that are shown, from the device, neighbours together.
+  void copyShown() {
+    int64_t bytes = sizeOf(t.dtype);
+    copied.resize(shown.size() * bytes);
+    for (size_t begin = 0, end; begin < shown.size(); begin = end) {
+      for (end = begin + 1; end < shown.size() && shown[end] == shown[end - 1] + 1;)
+        ++end;
+      readBytes(t, shown[begin] * bytes, static_cast<int64_t>(end - begin) * bytes, copied.data() + begin * bytes);
+    }
+  }
   bool hidden(int64_t index, int64_t size) const { return summarised && size > 2 * options.edge && index >= options.edge && index < size - options.edge; }
 
   template <typename F> void visit(F &&f, int axis, int64_t offset) {
@@ -253,6 +273,7 @@ private:
   const PrintOptions &options;
   bool summarised, full;
   std::vector<int64_t> shown;
+  std::vector<char> copied; ///< what is shown, where the rest is on a device
   std::vector<std::string> texts;
   size_t width = 0, next = 0;
   std::string out;
@@ -262,6 +283,8 @@ private:
 
 std::string format(const Tensor &tensor, const PrintOptions &options) {
   std::string out;
+  if (tensor.rank == 0)
+    onHost(tensor);
   if (tensor.rank == 0 && isComplex(tensor.dtype) && options.polar && !options.full()) {
     auto z = partsOf(tensor.dtype, tensor.data);
     appendFloat(out, std::abs(z), tensor.dtype == DType::C64);

@@ -5,14 +5,13 @@
 /// Reductions and polynomials: Sun's fdlibm (W. J. Cody and W. Waite's methods), with fused multiply-add in place of split constants.
 #pragma once
 
-#include <bit>
-#include <cstdint>
+#include <stdint.h> // also where there is no C++ library
 
 namespace toy::rt::TOY_ISA {
 namespace {
 
 template <int N> using Lanes = double __attribute__((ext_vector_type(N)));
-template <int N> using Mask = int64_t __attribute__((ext_vector_type(N)));
+template <int N> using Mask = decltype(Lanes<N>() < Lanes<N>()); // of 64-bit integers
 
 template <int N> Lanes<N> fma(Lanes<N> x, Lanes<N> y, Lanes<N> z) { return __builtin_elementwise_fma(x, y, z); }
 template <int N> Lanes<N> fabs(Lanes<N> x) { return __builtin_elementwise_abs(x); }

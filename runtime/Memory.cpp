@@ -35,6 +35,7 @@ struct Heap {
   std::vector<std::pair<size_t, void *>> largeBlocks;
   size_t largeBytes = 0;
   MemoryStats stats;
+  const DeviceMemory *device = nullptr;
   int64_t limit = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 10 * 8;
 };
 
@@ -138,8 +139,12 @@ void releaseStorage(Storage *storage) {
   if (storage->refs.fetch_sub(1, std::memory_order_acq_rel) != 1)
     return;
   Heap &h = heap();
-  h.stats.liveBytes -= storage->bytes;
-  giveBlock(storage->data, storage->bytes);
+  if (storage->data) {
+    h.stats.liveBytes -= storage->bytes;
+    giveBlock(storage->data, storage->bytes);
+  }
+  if (storage->device)
+    h.device->release(storage->device);
   giveBlock(storage, sizeof(Storage));
 }
 
@@ -177,20 +182,73 @@ int64_t checkedCount(std::span<const int64_t> sizes, DType dtype) {
   return count;
 }
 
-Tensor *newTensor(DType dtype, std::span<const int64_t> sizes) {
-  int64_t bytes = std::max<int64_t>(checkedCount(sizes, dtype) * sizeOf(dtype), 1);
+/// A block for elements, accounted; the heap is locked.
+static void *takeElements(DType dtype, std::span<const int64_t> sizes, int64_t bytes) {
   Heap &h = heap();
-  std::lock_guard lock(h.mutex);
   void *data = bytes > h.limit - h.stats.liveBytes ? nullptr : takeBlock(bytes);
   if (!data)
     failAllocation(dtype, sizes);
-  Tensor *t = newHeader(dtype, sizes);
-  t->storage = new (takeBlock(sizeof(Storage))) Storage{1, bytes, data};
-  t->data = data;
   ++h.stats.allocations;
   h.stats.liveBytes += bytes;
   h.stats.peakBytes = std::max(h.stats.peakBytes, h.stats.liveBytes);
+  return data;
+}
+
+Tensor *newTensor(DType dtype, std::span<const int64_t> sizes) {
+  int64_t bytes = std::max<int64_t>(checkedCount(sizes, dtype) * sizeOf(dtype), 1);
+  std::lock_guard lock(heap().mutex);
+  void *data = takeElements(dtype, sizes, bytes);
+  Tensor *t = newHeader(dtype, sizes);
+  t->storage = new (takeBlock(sizeof(Storage))) Storage{1, bytes, data};
+  t->data = data;
   return t;
+}
+
+Tensor *newDeviceTensor(DType dtype, std::span<const int64_t> sizes, DeviceBlock *block) {
+  int64_t bytes = std::max<int64_t>(checkedCount(sizes, dtype) * sizeOf(dtype), 1);
+  std::lock_guard lock(heap().mutex);
+  Tensor *t = newHeader(dtype, sizes);
+  t->storage = new (takeBlock(sizeof(Storage))) Storage{1, bytes, nullptr, block};
+  t->data = nullptr;
+  return t;
+}
+
+void setDeviceMemory(const DeviceMemory *memory) { heap().device = memory; }
+
+void *fetch(const Tensor &t) {
+  Storage &storage = *t.storage;
+  if (!storage.data) {
+    int64_t bytes = storage.bytes;
+    void *data;
+    {
+      std::lock_guard lock(heap().mutex);
+      data = takeElements(t.dtype, t.shape(), bytes);
+    }
+    try {
+      heap().device->read(storage.device, data, 0, t.count() * sizeOf(t.dtype));
+    } catch (Error &) {
+      std::lock_guard lock(heap().mutex);
+      heap().stats.liveBytes -= bytes;
+      giveBlock(data, bytes);
+      throw;
+    }
+    storage.data = data;
+  }
+  return const_cast<Tensor &>(t).data = storage.data;
+}
+
+void readBytes(const Tensor &t, int64_t offset, int64_t bytes, void *to) {
+  if (t.storage->data)
+    std::memcpy(to, static_cast<const char *>(onHost(t)) + offset, bytes);
+  else
+    heap().device->read(t.storage->device, to, offset, bytes);
+}
+
+void *onHostOnly(Tensor &t) {
+  void *data = onHost(t);
+  if (DeviceBlock *block = std::exchange(t.storage->device, nullptr))
+    heap().device->release(block);
+  return data;
 }
 
 Tensor *newView(Tensor *source, DType dtype, std::span<const int64_t> sizes) {
@@ -234,14 +292,17 @@ void release(Str *s) {
 }
 
 Tensor *copyOf(const Tensor *source) {
+  const void *from = onHost(*source);
   Tensor *t = newTensor(source->dtype, source->shape());
-  std::memcpy(t->data, source->data, source->count() * sizeOf(source->dtype));
+  std::memcpy(t->data, from, source->count() * sizeOf(source->dtype));
   return t;
 }
 
 Tensor *unique(Tensor *consumed) {
-  if (consumed->refs.load(std::memory_order_acquire) == 1 && consumed->storage->refs.load(std::memory_order_acquire) == 1)
+  if (consumed->refs.load(std::memory_order_acquire) == 1 && consumed->storage->refs.load(std::memory_order_acquire) == 1) {
+    onHostOnly(*consumed);
     return consumed;
+  }
   Tensor *copy = copyOf(consumed);
   {
     std::lock_guard lock(heap().mutex);

@@ -19,6 +19,20 @@ void resetMemoryStats();
 /// Bytes that live tensors may occupy together; by default 80 % of the machine's memory.
 void setMemoryLimit(int64_t bytes);
 
+/// What knows about elements that are not on the host.
+struct DeviceMemory {
+  void (*read)(DeviceBlock *block, void *to, int64_t offset, int64_t bytes); ///< copies to the host
+  void (*release)(DeviceBlock *block);
+};
+void setDeviceMemory(const DeviceMemory *memory);
+/// The elements on the host, copied there first if they are on the device only.
+void *fetch(const Tensor &t);
+inline void *onHost(const Tensor &t) { return t.data ? t.data : fetch(t); }
+/// `bytes` at an offset, without the rest if the elements are on the device only.
+void readBytes(const Tensor &t, int64_t offset, int64_t bytes, void *to);
+/// The elements will be written on the host: those on the device are given up. Nobody else holds them.
+void *onHostOnly(Tensor &t);
+
 /// The same tensor if nobody else holds it or its elements, else a copy; consumes the reference.
 Tensor *unique(Tensor *consumed);
 Tensor *copyOf(const Tensor *source);

@@ -39,7 +39,7 @@ def command_line(toy):
         script.write_text('print(len(args), args[0], args[1]);')
         stats = pathlib.Path(folder, "stats.json")
         keys = {"version", "device", "threads", "compiles", "cache_hits", "guards", "recognized", "missed", "kernels", "loops", "repacks", "copies",
-                "allocations", "peak_bytes", "phase_ms"}
+                "allocations", "peak_bytes", "phase_ms", "cuda"}
         return first(
             status(["--help"], 0), status(["--version"], 0), status(["--explain", "T0301"], 0), status(["--explain", "Z9"], 2),
             status(["--no-such-option"], 2), status(["--emit=nothing", "-e", "1"], 2), status(["-e", "1 +"], 1), status(["-e", "assert false"], 1),

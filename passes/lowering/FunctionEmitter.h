@@ -18,6 +18,8 @@ struct EmissionTables {
   std::vector<mlir::Location> &sites;
   /// Operations that the runtime executes; their addresses are the words behind the first.
   std::vector<mlir::Operation *> &operations;
+  DeviceCode *device = nullptr;  ///< where kernels of a device go; null: everything is done by the host
+  bool valuesMoveAway = false;   ///< elements may be on a device
 };
 
 class FunctionEmitter {
@@ -50,6 +52,9 @@ private:
   // OpEmitter.cpp
   void emitOp(mlir::Operation *op);
   llvm::Value *reusableInput(FusedOp op);
+  void emitFused(FusedOp op);
+  /// The elements of a tensor object, which may be on a device, are on the host from here on.
+  void bringToHost(mlir::Value v);
   void emitCall(mlir::func::CallOp op);
   void emitEval(mlir::Operation *op);
   void emitGemm(GemmOp op);

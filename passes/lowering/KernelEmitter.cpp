@@ -134,7 +134,7 @@ Element KernelEmitter::loadInput(mlir::Value value, const Indices &indices) {
     return {capture(slot.scalar.re), slot.scalar.im ? capture(slot.scalar.im) : nullptr};
   Value *&callerData = dataPointers[slot.object];
   if (!callerData)
-    callerData = caller.CreateLoad(caller.getPtrTy(), caller.CreateConstInBoundsGEP1_64(caller.getInt8Ty(), slot.object, offsetof(rt::Tensor, data)));
+    callerData = device ? slot.object : caller.CreateLoad(caller.getPtrTy(), caller.CreateConstInBoundsGEP1_64(caller.getInt8Ty(), slot.object, offsetof(rt::Tensor, data)));
   Value *data = capture(callerData);
   Value *offset = indices.empty() ? i64(0) : indices.back();
   if (flat && indices.size() == 2) // a pair: its number and its part

@@ -19,6 +19,12 @@ struct Slot {
   Element scalar;
 };
 
+/// Where kernels for a device go while the functions of a module are emitted; compiled code refers to the i-th by word i of `toy.kernels`.
+struct DeviceCode {
+  llvm::Module &module;
+  std::vector<std::string> kernels;
+};
+
 class KernelEmitter {
 public:
   /// `reusable`: the object of an aligned input that is not needed afterwards, or null.
@@ -27,6 +33,12 @@ public:
 
   /// Emits the kernel and, in the caller, the allocation of the result and the call. The slot is the owned result.
   Slot emit();
+
+  // DeviceKernels.cpp
+  /// Whether the group can be a kernel of a device: everything but checked integer arithmetic, whose errors have a place.
+  static bool isForDevice(FusedOp op);
+  /// Emits the group as kernels of a device and, in the caller, their launch: the result's object, or null where the host should compute it.
+  llvm::Value *emitLaunch(DeviceCode &code, llvm::Value *site);
 
 private:
   using Indices = llvm::SmallVector<llvm::Value *, 4>;
@@ -63,12 +75,23 @@ private:
   // ReductionEmitter.cpp
   void emitReduction(mlir::Operation *op);
   Element combine(mlir::Operation *op, Element a, Element b, DType dtype);
+  Element identityOf(mlir::Operation *op, DType dtype);
+  llvm::Value *isBetter(mlir::Operation *op, llvm::Value *a, llvm::Value *b, DType dtype);
   Element reductionElement(mlir::Operation *op, const Indices &outer, llvm::Value *j);
   Element emitBlock(mlir::Operation *op, const Indices &outer, llvm::Value *begin, llvm::Value *end);
   void emitLaneReduction(mlir::Operation *op);
   void emitColumnReduction(mlir::Operation *op);
   void emitArgReduction(mlir::Operation *op);
   void emitCombine(mlir::Operation *op, llvm::Value *partials, llvm::Value *count);
+  // DeviceKernels.cpp
+  llvm::Value *launchMap(llvm::Value *site);
+  llvm::Value *launchReduction(mlir::Operation *op, llvm::Value *site);
+  llvm::Value *launchLongReduction(mlir::Operation *op, llvm::Value *count, llvm::Value *site);
+  void guarded(llvm::Value *condition, llvm::function_ref<void()> body);
+  llvm::Value *threadNumber();
+  Element shuffledDown(Element x, unsigned distance);
+  Element warpFold(mlir::Operation *op, const Indices &outer, llvm::Value *lane, llvm::Value *begin, llvm::Value *end);
+  llvm::Value *finishLaunch(llvm::Value *threads, DType dtype, llvm::ArrayRef<llvm::Value *> sizes, llvm::Value *site);
   bool isAllElementwise(mlir::Value root);
 
   /// Starts a kernel function; parameters are added as values are captured.
@@ -78,7 +101,7 @@ private:
   void finish(llvm::Value *callerRange, llvm::Value *callerGrain, bool parallel, llvm::Value *callerStepBytes = nullptr);
   void callByPieces(llvm::Function *work, llvm::ArrayRef<llvm::Value *> arguments, llvm::IRBuilder<> &t, llvm::Value *steps, llvm::Value *stepBytes);
 
-  llvm::Module &module;
+  llvm::Module &module; ///< of the kernels
   FusedOp op;
   llvm::IRBuilder<> &caller;
   llvm::ArrayRef<Slot> inputs;
@@ -103,6 +126,7 @@ private:
   size_t splitPart = 0;
   llvm::Value *splitIndex = nullptr, *splitBegin = nullptr;
   int parts = 0;
+  DeviceCode *device = nullptr;
 };
 
 } // namespace toy

@@ -61,6 +61,8 @@ Value *FunctionEmitter::box(mlir::Value v) {
 /// The scalar in an object, which is given up.
 Slot FunctionEmitter::unbox(mlir::Type type, Value *object) {
   auto tensor = cast<TensorType>(type);
+  if (tables.valuesMoveAway)
+    scalars.call("toy_rt_on_host", b.getVoidTy(), {object});
   Value *data = b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), object, offsetof(rt::Tensor, data)));
   Slot slot{nullptr, scalars.load(tensor.getDtype(), data, b.getInt64(0))};
   scalars.call("toy_rt_release", b.getVoidTy(), {object})->setDoesNotThrow();
@@ -79,6 +81,50 @@ Value *FunctionEmitter::reusableInput(FusedOp op) {
   return nullptr;
 }
 
+void FunctionEmitter::bringToHost(mlir::Value v) {
+  if (tables.valuesMoveAway && isa<TensorType>(v.getType()) && isObject(v))
+    scalars.call("toy_rt_on_host", b.getVoidTy(), {slots[v].object});
+}
+
+/// On the device if the runtime says so, else here.
+void FunctionEmitter::emitFused(FusedOp op) {
+  setSite(op);
+  SmallVector<Slot> inputs;
+  for (mlir::Value v : op.getInputs())
+    inputs.push_back(slots[v]);
+  std::string name = (function.getSymName() + ".k" + std::to_string(kernels++)).str();
+  mlir::Value result = op.getResult(0);
+  if (!tables.device || !KernelEmitter::isForDevice(op)) {
+    for (mlir::Value v : op.getInputs())
+      bringToHost(v);
+    slots[result] = KernelEmitter(module, op, b, inputs, reusableInput(op), name).emit();
+    return;
+  }
+  Value *object = KernelEmitter(tables.device->module, op, b, inputs, nullptr, name).emitLaunch(*tables.device, siteNumber(op.getLoc()));
+  BasicBlock *here = BasicBlock::Create(b.getContext(), "", f), *there = BasicBlock::Create(b.getContext(), "", f), *join = BasicBlock::Create(b.getContext(), "", f);
+  b.CreateCondBr(b.CreateIsNull(object), here, there);
+  b.SetInsertPoint(there);
+  Slot launched = isObject(result) ? Slot{object, {}} : unbox(result.getType(), object);
+  BasicBlock *thereEnd = b.GetInsertBlock();
+  b.CreateBr(join);
+  b.SetInsertPoint(here);
+  for (mlir::Value v : op.getInputs())
+    bringToHost(v);
+  Slot computed = KernelEmitter(module, op, b, inputs, reusableInput(op), name).emit();
+  BasicBlock *hereEnd = b.GetInsertBlock();
+  b.CreateBr(join);
+  b.SetInsertPoint(join);
+  auto phi = [&](Value *x, Value *y) -> Value * {
+    if (!x)
+      return nullptr;
+    PHINode *node = b.CreatePHI(x->getType(), 2);
+    node->addIncoming(x, thereEnd);
+    node->addIncoming(y, hereEnd);
+    return node;
+  };
+  slots[result] = {phi(launched.object, computed.object), {phi(launched.scalar.re, computed.scalar.re), phi(launched.scalar.im, computed.scalar.im)}};
+}
+
 void FunctionEmitter::emitOp(mlir::Operation *op) {
   mlir::Value result = op->getNumResults() == 1 ? op->getResult(0) : mlir::Value();
   if (auto constant = dyn_cast<ConstantOp>(op))
@@ -94,15 +140,8 @@ void FunctionEmitter::emitOp(mlir::Operation *op) {
     slots[result].scalar = scalars.apply(op, args);
     return;
   }
-  if (auto fused = dyn_cast<FusedOp>(op)) {
-    setSite(op);
-    SmallVector<Slot> inputs;
-    for (mlir::Value v : fused.getInputs())
-      inputs.push_back(slots[v]);
-    std::string name = (function.getSymName() + ".k" + std::to_string(kernels++)).str();
-    slots[fused.getResult(0)] = KernelEmitter(module, fused, b, inputs, reusableInput(fused), name).emit();
-    return;
-  }
+  if (auto fused = dyn_cast<FusedOp>(op))
+    return emitFused(fused);
   if (auto dim = dyn_cast<DimOp>(op)) {
     slots[result].scalar = {sizeOf(dim.getX(), dim.getAxis())};
     return;

@@ -57,7 +57,7 @@ Element KernelEmitter::reductionElement(mlir::Operation *op, const Indices &oute
   return position ? element : scalars.cast(element, from, to);
 }
 
-static Element identityOf(ScalarEmitter &scalars, mlir::Operation *op, DType dtype) {
+Element KernelEmitter::identityOf(mlir::Operation *op, DType dtype) {
   StringRef name = op->getName().stripDialect();
   return scalars.real(dtype, name == "prod" || name == "all" ? 1 : 0);
 }
@@ -86,7 +86,7 @@ Element KernelEmitter::emitBlock(mlir::Operation *op, const Indices &outer, Valu
     if (p.im)
       k.CreateStore(x.im, p.im);
   };
-  Element identity = isOrdered(op) ? reductionElement(op, outer, i64(0)) : identityOf(scalars, op, dtype);
+  Element identity = isOrdered(op) ? reductionElement(op, outer, i64(0)) : identityOf(op, dtype);
   loop(i64(0), i64(lanes), [&](Value *lane) { write(lane, identity); });
   Value *count = k.CreateSub(end, begin), *rounds = k.CreateUDiv(count, i64(lanes));
   auto step = [&](Value *base, Value *lane) {
@@ -146,7 +146,7 @@ void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
     IRBuilder<> entry(&kernel->getEntryBlock(), kernel->getEntryBlock().begin());
     Value *total = entry.CreateAlloca(scalars.memoryType(dtype), entry.getInt32(2));
     if (!isOrdered(op)) // an empty fold; ordered ones are checked before
-      scalars.store(dtype, total, i64(0), identityOf(scalars, op, dtype));
+      scalars.store(dtype, total, i64(0), identityOf(op, dtype));
     Value *blocks = k.CreateUDiv(k.CreateAdd(n, i64(blockElements - 1)), i64(blockElements));
     loop(i64(0), blocks, [&](Value *block) {
       Value *from = k.CreateMul(block, i64(blockElements));
@@ -168,7 +168,7 @@ void KernelEmitter::emitCombine(mlir::Operation *op, Value *partials, Value *cou
   begin();
   Value *out = capture(callerOut), *in = capture(partials), *n = capture(count);
   Element first = choose(k.CreateICmpSGT(n, i64(0)), dtype, [&] { return scalars.load(dtype, in, i64(0)); },
-                         [&] { return isOrdered(op) ? scalars.real(dtype, 0) : identityOf(scalars, op, dtype); });
+                         [&] { return isOrdered(op) ? scalars.real(dtype, 0) : identityOf(op, dtype); });
   scalars.store(dtype, out, i64(0), first);
   loop(i64(1), n, [&](Value *i) {
     scalars.store(dtype, out, i64(0), combine(op, scalars.load(dtype, out, i64(0)), scalars.load(dtype, in, i), dtype));
@@ -198,7 +198,7 @@ void KernelEmitter::emitColumnReduction(mlir::Operation *op) {
       return all;
     };
     loop(rangeBegin, rangeEnd, [&](Value *column) {
-      Element start = isOrdered(op) ? reductionElement(op, with(column), i64(0)) : identityOf(scalars, op, dtype);
+      Element start = isOrdered(op) ? reductionElement(op, with(column), i64(0)) : identityOf(op, dtype);
       scalars.store(dtype, out, k.CreateAdd(base, column, "", true, true), start);
     });
     loop(i64(0), n, [&](Value *j) {
@@ -214,12 +214,23 @@ void KernelEmitter::emitColumnReduction(mlir::Operation *op) {
   finish(columns, grain, !(known && *known <= 1 << 15));
 }
 
+/// Whether b takes the place of a, which stands before it: the first NaN wins.
+Value *KernelEmitter::isBetter(mlir::Operation *op, Value *a, Value *b, DType dtype) {
+  bool isMax = isa<ArgMaxOp>(op);
+  if (isFloat(dtype)) {
+    Value *beats = isMax ? k.CreateFCmpOGT(b, a) : k.CreateFCmpOLT(b, a);
+    return k.CreateAnd(k.CreateFCmpORD(a, a), k.CreateOr(k.CreateFCmpUNO(b, b), beats));
+  }
+  if (dtype == DType::Bool || dtype == DType::U8)
+    return isMax ? k.CreateICmpUGT(b, a) : k.CreateICmpULT(b, a);
+  return isMax ? k.CreateICmpSGT(b, a) : k.CreateICmpSLT(b, a);
+}
+
 /// The position of the first best element, one output after the other.
 void KernelEmitter::emitArgReduction(mlir::Operation *op) {
   mlir::Value x = op->getOperand(0);
   Axes axes(op);
   DType dtype = tensorTypeOf(x).getDtype();
-  bool isMax = isa<ArgMaxOp>(op);
   SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), reducedSizes = callerSizesOf(x, axes.reduced);
   Value *count = product(reducedSizes), *rows = product(outerSizes);
   begin();
@@ -234,14 +245,7 @@ void KernelEmitter::emitArgReduction(mlir::Operation *op) {
     scalars.store(dtype, best, i64(0), reductionElement(op, outer, i64(0)));
     scalars.store(DType::I64, out, row, {i64(0)});
     loop(i64(1), n, [&](Value *j) {
-      Value *a = scalars.load(dtype, best, i64(0)).re, *b = reductionElement(op, outer, j).re, *better;
-      if (isFloat(dtype)) {
-        Value *beats = isMax ? k.CreateFCmpOGT(b, a) : k.CreateFCmpOLT(b, a);
-        better = k.CreateAnd(k.CreateFCmpORD(a, a), k.CreateOr(k.CreateFCmpUNO(b, b), beats));
-      } else if (dtype == DType::Bool || dtype == DType::U8)
-        better = isMax ? k.CreateICmpUGT(b, a) : k.CreateICmpULT(b, a);
-      else
-        better = isMax ? k.CreateICmpSGT(b, a) : k.CreateICmpSLT(b, a);
+      Value *a = scalars.load(dtype, best, i64(0)).re, *b = reductionElement(op, outer, j).re, *better = isBetter(op, a, b, dtype);
       scalars.store(dtype, best, i64(0), {k.CreateSelect(better, b, a)});
       Value *old = scalars.load(DType::I64, out, row).re;
       scalars.store(DType::I64, out, row, {k.CreateSelect(better, j, old)});

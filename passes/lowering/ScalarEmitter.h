@@ -18,7 +18,7 @@ struct Element {
 
 class ScalarEmitter {
 public:
-  ScalarEmitter(llvm::Module &module, llvm::IRBuilder<> &builder) : module(module), b(builder) {}
+  ScalarEmitter(llvm::Module &module, llvm::IRBuilder<> &builder) : module(module), b(builder), isForDevice(module.getTargetTriple().isNVPTX()) {}
 
   /// The LLVM type of an element's part in registers (bool is i1) and in memory (bool is i8).
   llvm::Type *partType(DType dtype) const;
@@ -51,6 +51,7 @@ private:
   Element binary(llvm::StringRef name, Element x, Element y, DType dx, DType dy);
   llvm::Value *realUnary(llvm::StringRef name, llvm::Value *x, DType dtype);
   llvm::Value *absSingle(Element x);
+  Element byDeviceTable(int row, llvm::ArrayRef<llvm::Value *> parts, DType dtype);
   Element byTable(int row, llvm::ArrayRef<llvm::Value *> parts, DType dtype);
   Element complexUnary(llvm::StringRef name, Element x, DType dtype);
   llvm::Value *compare(llvm::StringRef name, Element x, Element y, DType dtype);
@@ -63,6 +64,7 @@ private:
 
   llvm::Module &module;
   llvm::IRBuilder<> &b;
+  bool isForDevice; ///< the runtime's functions are linked in, see runtime/cuda/DeviceMath.cpp
 };
 
 } // namespace toy

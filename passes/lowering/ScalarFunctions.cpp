@@ -34,8 +34,27 @@ static Function *elementWrapper(Module &module, int row, int width, const Twine 
   return wrapper;
 }
 
+/// The function of a device: arguments in, results out, in memory that becomes registers.
+Element ScalarEmitter::byDeviceTable(int row, ArrayRef<Value *> parts, DType dtype) {
+  const rt::ElementFunction &function = rt::elementFunctions()[row];
+  Function *kernel = b.GetInsertBlock()->getParent();
+  IRBuilder<> entry(&kernel->getEntryBlock(), kernel->getEntryBlock().begin());
+  Value *values = entry.CreateAlloca(b.getDoubleTy(), b.getInt32(function.most()));
+  auto at = [&](unsigned i) { return b.CreateConstInBoundsGEP1_64(b.getDoubleTy(), values, i); };
+  for (auto [i, part] : enumerate(parts))
+    b.CreateStore(toF64(part), at(i));
+  call(("toy_device_" + StringRef(function.name.data(), function.name.size()) + "_" + StringRef(nameOf(function.dtype).data())).str(), b.getVoidTy(), {values});
+  auto result = [&](unsigned i) -> Value * {
+    Value *x = b.CreateLoad(b.getDoubleTy(), at(i));
+    return realOf(dtype) == DType::F32 ? b.CreateFPTrunc(x, b.getFloatTy()) : x;
+  };
+  return {result(0), function.outputs > 1 ? result(1) : nullptr};
+}
+
 /// A function of the runtime's table. The call names vectors' versions, so that loops over it vectorize.
 Element ScalarEmitter::byTable(int row, ArrayRef<Value *> parts, DType dtype) {
+  if (isForDevice)
+    return byDeviceTable(row, parts, dtype);
   const rt::ElementFunction &function = rt::elementFunctions()[row];
   std::string name = ("toy." + StringRef(function.name.data(), function.name.size()) + "." + StringRef(nameOf(function.dtype).data())).str(), variants;
   Function *scalar = module.getFunction(name);

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Groups as kernels of a CUDA device, from the same elements as the loops of the host and in the same order, so that results have the same bits.
+/// Maps: 16 bytes a thread where the index allows it. Reductions along the last axis: one warp a row, lane by lane as the host's 32 lanes; all others
+/// one thread a result.
+#include "passes/lowering/KernelEmitter.h"
+
+#include "runtime/Value.h"
+
+#include "llvm/IR/IntrinsicsNVPTX.h"
+
+using namespace llvm;
+
+namespace toy {
+
+static constexpr int64_t threadsOfBlock = 256, warp = 32, accessBytes = 16;
+static constexpr int64_t blockElements = 8192; ///< of a reduction, as the host's
+
+bool KernelEmitter::isForDevice(FusedOp op) {
+  return llvm::all_of(op.getBody().front(), [](mlir::Operation &inner) {
+    return !isa<FloorDivOp, ModOp, PowOp>(inner) || kindOf(tensorTypeOf(inner.getResult(0)).getDtype()) > DKind::Int;
+  });
+}
+
+Value *KernelEmitter::threadNumber() {
+  Value *block = k.CreateIntrinsic(Intrinsic::nvvm_read_ptx_sreg_ctaid_x, {}), *thread = k.CreateIntrinsic(Intrinsic::nvvm_read_ptx_sreg_tid_x, {});
+  return k.CreateAdd(k.CreateMul(k.CreateZExt(block, k.getInt64Ty()), i64(threadsOfBlock), "", true, true), k.CreateZExt(thread, k.getInt64Ty()), "", true, true);
+}
+
+void KernelEmitter::guarded(Value *condition, function_ref<void()> body) {
+  BasicBlock *inside = BasicBlock::Create(k.getContext(), "", kernel), *after = BasicBlock::Create(k.getContext(), "", kernel);
+  k.CreateCondBr(condition, inside, after);
+  k.SetInsertPoint(inside);
+  body();
+  k.CreateBr(after);
+  k.SetInsertPoint(after);
+  memo.clear();
+}
+
+/// Ends the kernel; in the caller, its launch. Parameters are the result's address, the operands' addresses, and words.
+Value *KernelEmitter::finishLaunch(Value *threads, DType dtype, ArrayRef<Value *> sizes, Value *site) {
+  k.CreateRetVoid();
+  LLVMContext &context = k.getContext();
+  SmallVector<Value *> objects, words;
+  for (Value *v : captured)
+    if (v != callerOut)
+      (v->getType()->isPointerTy() ? objects : words).push_back(v);
+  SmallVector<Value *> order = {callerOut};
+  append_range(order, objects);
+  append_range(order, words);
+  SmallVector<Type *> types;
+  for (Value *v : order)
+    types.push_back(v->getType()->isPointerTy() ? v->getType() : k.getInt64Ty());
+  auto *made = Function::Create(FunctionType::get(k.getVoidTy(), types, false), Function::ExternalLinkage, "k" + Twine(device->kernels.size()), module);
+  made->setCallingConv(CallingConv::PTX_Kernel);
+  made->addFnAttr("nvvm.maxntid", std::to_string(threadsOfBlock));
+  made->splice(made->end(), kernel);
+  for (auto [i, v] : enumerate(order)) {
+    Value *argument = made->getArg(i);
+    auto *load = cast<LoadInst>(captures.at(v));
+    if (v->getType()->isPointerTy()) {
+      made->addParamAttrs(i, AttrBuilder(context).addAttribute(Attribute::NoAlias).addAlignmentAttr(Align(accessBytes)));
+      if (v != callerOut)
+        made->addParamAttr(i, Attribute::ReadOnly);
+    } else if (v->getType() != k.getInt64Ty()) {
+      IRBuilder<> convert(load);
+      argument = convert.CreateTruncOrBitCast(argument, convert.getIntNTy(v->getType()->getPrimitiveSizeInBits()));
+      if (!v->getType()->isIntegerTy())
+        argument = convert.CreateBitCast(argument, v->getType());
+    }
+    auto *slot = dyn_cast<Instruction>(load->getPointerOperand());
+    load->replaceAllUsesWith(argument);
+    load->eraseFromParent();
+    if (slot && slot->use_empty())
+      slot->eraseFromParent();
+  }
+  kernel->eraseFromParent();
+  kernel = nullptr;
+
+  Function *function = caller.GetInsertBlock()->getParent();
+  IRBuilder<> start(&function->getEntryBlock(), function->getEntryBlock().begin());
+  auto array = [&](Type *type, ArrayRef<Value *> values) {
+    Value *memory = start.CreateAlloca(type, start.getInt32(std::max<size_t>(values.size(), 1)));
+    for (auto [i, v] : enumerate(values)) {
+      Value *word = v;
+      if (!v->getType()->isPointerTy()) {
+        word = v->getType()->isIntegerTy() ? v : caller.CreateBitCast(v, caller.getIntNTy(v->getType()->getPrimitiveSizeInBits()));
+        word = caller.CreateZExtOrTrunc(word, caller.getInt64Ty());
+      }
+      caller.CreateStore(word, caller.CreateConstInBoundsGEP1_64(type, memory, i));
+    }
+    return memory;
+  };
+  Module &host = *function->getParent();
+  Value *table = host.getOrInsertGlobal("toy.kernels", caller.getPtrTy());
+  LoadInst *word = caller.CreateLoad(caller.getPtrTy(), caller.CreateConstInBoundsGEP1_64(caller.getPtrTy(), table, device->kernels.size()));
+  device->kernels.push_back(made->getName().str());
+  ScalarEmitter calls(host, caller);
+  return calls.call("toy_rt_launch", caller.getPtrTy(),
+                    {word, caller.getInt64(static_cast<int>(dtype)), caller.getInt64(sizes.size()), array(caller.getInt64Ty(), sizes), array(caller.getPtrTy(), objects), caller.getInt64(objects.size()),
+                     array(caller.getInt64Ty(), words), caller.getInt64(words.size()), threads, site});
+}
+
+Value *KernelEmitter::emitLaunch(DeviceCode &code, Value *site) {
+  device = &code;
+  Argument out(caller.getPtrTy(), "out"); // stands for the result's address until the kernel is finished
+  callerOut = &out;
+  mlir::Operation *def = root.getDefiningOp();
+  Value *object = def && def->hasTrait<OpTrait::Reduction>() ? launchReduction(def, site) : launchMap(site);
+  callerOut = nullptr;
+  return object;
+}
+
+Value *KernelEmitter::launchMap(Value *site) {
+  auto pack = root.getDefiningOp<PackOp>();
+  int64_t axes = rootType.getRank() - (pack ? 1 : 0), bytes = toy::sizeOf(rootType.getDtype()) * (pack ? 2 : 1), width = std::clamp<int64_t>(accessBytes / bytes, 1, 8);
+  flat = pack ? isAllElementwise(pack.getRe()) && isAllElementwise(pack.getIm()) : isAllElementwise(root);
+  SmallVector<Value *> sizes, all;
+  for (int64_t axis = 0; axis < rootType.getRank(); ++axis)
+    all.push_back(callerSize(root, axis));
+  sizes.assign(all.begin(), all.begin() + axes);
+  Dim last = axes > 0 ? rootType.getDim(axes - 1) : Dim();
+  bool sameRow = axes > 0 && last.isNumber() && last.value() % width == 0; // neighbours share all indices but the last
+  if (axes == 0 || (!flat && !sameRow))
+    width = 1;
+  Value *count = product(sizes);
+  begin();
+  Value *out = capture(callerOut), *n = capture(count), *first = k.CreateMul(threadNumber(), i64(width), "", true, true);
+  SmallVector<Value *> inner;
+  for (Value *v : sizes)
+    inner.push_back(capture(v));
+  auto compute = [&](Indices indices) -> Element {
+    if (!pack)
+      return elementAt(root, indices);
+    return {elementAt(pack.getRe(), indices).re, elementAt(pack.getIm(), indices).re};
+  };
+  auto store = [&](Value *at, Element element) { scalars.store(pack ? complexOf(rootType.getDtype()) : rootType.getDtype(), out, at, element); };
+  auto steps = [&](int64_t number) { // all are read before any is written, so that neighbours are one access
+    Indices indices = axes == 0 ? Indices() : flat ? Indices{first} : decode(first, inner);
+    SmallVector<Element> elements;
+    SmallVector<Value *> places;
+    for (int64_t i = 0; i < number; ++i) {
+      Indices own = indices;
+      if (i > 0)
+        own.back() = k.CreateAdd(indices.back(), i64(i), "", true, true);
+      places.push_back(i > 0 ? k.CreateAdd(first, i64(i), "", true, true) : first);
+      elements.push_back(compute(own));
+    }
+    for (auto [place, element] : zip_equal(places, elements))
+      store(place, element);
+  };
+  if (width == 1 || sameRow)
+    guarded(k.CreateICmpSLT(first, n), [&] { steps(width); });
+  else {
+    Value *end = k.CreateAdd(first, i64(width), "", true, true);
+    guarded(k.CreateICmpSLE(end, n), [&] { steps(width); });
+    guarded(k.CreateICmpSGT(end, n), [&] { loop(first, n, [&](Value *i) { store(i, compute(Indices{i})); }); });
+  }
+  Value *threads = caller.CreateUDiv(caller.CreateAdd(count, caller.getInt64(width - 1)), caller.getInt64(width));
+  return finishLaunch(threads, rootType.getDtype(), all, site);
+}
+
+Element KernelEmitter::shuffledDown(Element x, unsigned distance) {
+  auto shuffle = [&](Value *v) -> Value * {
+    Type *type = v->getType();
+    unsigned bits = type->getPrimitiveSizeInBits();
+    auto move = [&](Value *word) {
+      return k.CreateIntrinsic(Intrinsic::nvvm_shfl_sync_down_i32, {}, {k.getInt32(-1), word, k.getInt32(distance), k.getInt32(31)});
+    };
+    Value *integer = type->isIntegerTy() ? v : k.CreateBitCast(v, k.getIntNTy(bits)), *moved;
+    if (bits <= 32)
+      moved = k.CreateTrunc(move(k.CreateZExt(integer, k.getInt32Ty())), k.getIntNTy(bits));
+    else {
+      Value *low = move(k.CreateTrunc(integer, k.getInt32Ty())), *high = move(k.CreateTrunc(k.CreateLShr(integer, 32), k.getInt32Ty()));
+      moved = k.CreateOr(k.CreateZExt(low, k.getInt64Ty()), k.CreateShl(k.CreateZExt(high, k.getInt64Ty()), 32));
+    }
+    return type->isIntegerTy() ? moved : k.CreateBitCast(moved, type);
+  };
+  return {shuffle(x.re), x.im ? shuffle(x.im) : nullptr};
+}
+
+/// The fold of elements [begin, end), in lane 0: emitBlock of the host with a thread for each lane.
+Element KernelEmitter::warpFold(mlir::Operation *op, const Indices &outer, Value *lane, Value *begin, Value *end) {
+  DType dtype = rootType.getDtype();
+  Element start = isa<MaxOp, MinOp>(op) ? reductionElement(op, outer, i64(0)) : identityOf(op, dtype);
+  memo.clear();
+  BasicBlock *entry = k.GetInsertBlock(), *header = BasicBlock::Create(k.getContext(), "", kernel), *body = BasicBlock::Create(k.getContext(), "", kernel);
+  BasicBlock *exit = BasicBlock::Create(k.getContext(), "", kernel);
+  Value *first = k.CreateAdd(begin, lane, "", true, true);
+  k.CreateBr(header);
+  k.SetInsertPoint(header);
+  PHINode *j = k.CreatePHI(k.getInt64Ty(), 2), *re = k.CreatePHI(start.re->getType(), 2), *im = start.im ? k.CreatePHI(start.im->getType(), 2) : nullptr;
+  j->addIncoming(first, entry);
+  re->addIncoming(start.re, entry);
+  if (im)
+    im->addIncoming(start.im, entry);
+  k.CreateCondBr(k.CreateICmpSLT(j, end), body, exit);
+  k.SetInsertPoint(body);
+  Element next = combine(op, {re, im}, reductionElement(op, outer, j), dtype);
+  Value *following = k.CreateAdd(j, i64(warp), "", true, true);
+  j->addIncoming(following, k.GetInsertBlock());
+  re->addIncoming(next.re, k.GetInsertBlock());
+  if (im)
+    im->addIncoming(next.im, k.GetInsertBlock());
+  k.CreateBr(header);
+  k.SetInsertPoint(exit);
+  memo.clear();
+  Element total{re, im};
+  for (unsigned half = warp / 2; half > 0; half /= 2)
+    total = combine(op, total, shuffledDown(total, half), dtype);
+  return total;
+}
+
+Value *KernelEmitter::launchReduction(mlir::Operation *op, Value *site) {
+  mlir::Value x = op->getOperand(0);
+  DType dtype = rootType.getDtype(), from = tensorTypeOf(x).getDtype();
+  int64_t rank = tensorTypeOf(x).getRank();
+  SmallVector<int64_t> outerAxes, reducedAxes;
+  auto axes = op->getAttrOfType<mlir::DenseI64ArrayAttr>("axes").asArrayRef();
+  for (int64_t i = 0; i < rank; ++i)
+    (is_contained(axes, i) ? reducedAxes : outerAxes).push_back(i);
+  SmallVector<Value *> outerSizes = callerSizesOf(x, outerAxes), reducedSizes = callerSizesOf(x, reducedAxes), all;
+  for (int64_t axis = 0; axis < rootType.getRank(); ++axis)
+    all.push_back(callerSize(root, axis));
+  Value *count = product(reducedSizes), *rows = product(outerSizes);
+  bool isPosition = isa<ArgMaxOp, ArgMinOp>(op), alongLast = rank == 0 || is_contained(axes, rank - 1);
+  auto known = tensorTypeOf(x).getStaticCount();
+  if (!isPosition && alongLast && outerAxes.empty() && !(known && *known <= blockElements))
+    return launchLongReduction(op, count, site);
+  flat = outerAxes.empty() && alongLast && isAllElementwise(x);
+  begin();
+  Value *out = capture(callerOut), *n = capture(count), *height = capture(rows), *thread = threadNumber();
+  SmallVector<Value *> sizes;
+  for (Value *v : outerSizes)
+    sizes.push_back(capture(v));
+  auto variable = [&](DType type) {
+    IRBuilder<> entry(&kernel->getEntryBlock(), kernel->getEntryBlock().begin());
+    return entry.CreateAlloca(scalars.memoryType(type), entry.getInt32(2));
+  };
+  if (!isPosition && alongLast) {
+    Value *row = k.CreateLShr(thread, i64(5)), *lane = k.CreateAnd(thread, i64(warp - 1)), *total = variable(dtype);
+    guarded(k.CreateICmpSLT(row, height), [&] {
+      Indices outer = decode(row, sizes);
+      if (!isa<MaxOp, MinOp>(op))
+        scalars.store(dtype, total, i64(0), identityOf(op, dtype));
+      Value *blocks = k.CreateUDiv(k.CreateAdd(n, i64(blockElements - 1)), i64(blockElements));
+      loop(i64(0), blocks, [&](Value *block) {
+        Value *start = k.CreateMul(block, i64(blockElements), "", true, true);
+        Element part = warpFold(op, outer, lane, start, k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(start, i64(blockElements)), n));
+        Element sum = choose(k.CreateICmpEQ(block, i64(0)), dtype, [&] { return part; }, [&] { return combine(op, scalars.load(dtype, total, i64(0)), part, dtype); });
+        scalars.store(dtype, total, i64(0), sum);
+      });
+      guarded(k.CreateICmpEQ(lane, i64(0)), [&] { scalars.store(dtype, out, row, scalars.load(dtype, total, i64(0))); });
+    });
+    return finishLaunch(caller.CreateMul(rows, caller.getInt64(warp)), dtype, all, site);
+  }
+  Value *best = variable(isPosition ? from : dtype), *position = isPosition ? variable(DType::I64) : nullptr;
+  guarded(k.CreateICmpSLT(thread, height), [&] {
+    Indices outer = decode(thread, sizes);
+    if (isPosition) {
+      scalars.store(from, best, i64(0), reductionElement(op, outer, i64(0)));
+      scalars.store(DType::I64, position, i64(0), {i64(0)});
+      memo.clear();
+      loop(i64(1), n, [&](Value *j) {
+        Value *a = scalars.load(from, best, i64(0)).re, *b = reductionElement(op, outer, j).re, *better = isBetter(op, a, b, from);
+        scalars.store(from, best, i64(0), {k.CreateSelect(better, b, a)});
+        scalars.store(DType::I64, position, i64(0), {k.CreateSelect(better, j, scalars.load(DType::I64, position, i64(0)).re)});
+      });
+      return scalars.store(DType::I64, out, thread, scalars.load(DType::I64, position, i64(0)));
+    }
+    scalars.store(dtype, best, i64(0), isa<MaxOp, MinOp>(op) ? reductionElement(op, outer, i64(0)) : identityOf(op, dtype));
+    memo.clear();
+    loop(i64(0), n, [&](Value *j) { scalars.store(dtype, best, i64(0), combine(op, scalars.load(dtype, best, i64(0)), reductionElement(op, outer, j), dtype)); });
+    scalars.store(dtype, out, thread, scalars.load(dtype, best, i64(0)));
+  });
+  return finishLaunch(rows, dtype, all, site);
+}
+
+/// A long fold to one element: a warp for each block, then their results in order.
+Value *KernelEmitter::launchLongReduction(mlir::Operation *op, Value *count, Value *site) {
+  mlir::Value x = op->getOperand(0);
+  DType dtype = rootType.getDtype();
+  flat = isAllElementwise(x);
+  Value *blocks = caller.CreateUDiv(caller.CreateAdd(count, caller.getInt64(blockElements - 1)), caller.getInt64(blockElements));
+  begin();
+  Value *out = capture(callerOut), *n = capture(count), *number = capture(blocks), *thread = threadNumber();
+  Value *block = k.CreateLShr(thread, i64(5)), *lane = k.CreateAnd(thread, i64(warp - 1));
+  guarded(k.CreateICmpSLT(block, number), [&] {
+    Value *start = k.CreateMul(block, i64(blockElements), "", true, true);
+    Element part = warpFold(op, {}, lane, start, k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(start, i64(blockElements)), n));
+    guarded(k.CreateICmpEQ(lane, i64(0)), [&] { scalars.store(dtype, out, block, part); });
+  });
+  Value *partials = finishLaunch(caller.CreateMul(blocks, caller.getInt64(warp)), dtype, {blocks}, site);
+
+  // Null where the host should do it: the second launch is skipped too.
+  Function *function = caller.GetInsertBlock()->getParent();
+  BasicBlock *before = caller.GetInsertBlock(), *on = BasicBlock::Create(caller.getContext(), "", function), *join = BasicBlock::Create(caller.getContext(), "", function);
+  caller.CreateCondBr(caller.CreateIsNull(partials), join, on);
+  caller.SetInsertPoint(on);
+  begin();
+  out = capture(callerOut);
+  Value *in = capture(partials);
+  number = capture(blocks);
+  guarded(k.CreateICmpEQ(threadNumber(), i64(0)), [&] {
+    IRBuilder<> entry(&kernel->getEntryBlock(), kernel->getEntryBlock().begin());
+    Value *total = entry.CreateAlloca(scalars.memoryType(dtype), entry.getInt32(2));
+    scalars.store(dtype, total, i64(0), scalars.load(dtype, in, i64(0)));
+    loop(i64(1), number, [&](Value *i) { scalars.store(dtype, total, i64(0), combine(op, scalars.load(dtype, total, i64(0)), scalars.load(dtype, in, i), dtype)); });
+    scalars.store(dtype, out, i64(0), scalars.load(dtype, total, i64(0)));
+  });
+  SmallVector<Value *> ones(rootType.getRank(), caller.getInt64(1));
+  Value *object = finishLaunch(caller.getInt64(1), dtype, ones, site);
+  ScalarEmitter(*function->getParent(), caller).call("toy_rt_release", caller.getVoidTy(), {partials})->setDoesNotThrow();
+  BasicBlock *end = caller.GetInsertBlock();
+  caller.CreateBr(join);
+  caller.SetInsertPoint(join);
+  PHINode *result = caller.CreatePHI(caller.getPtrTy(), 2);
+  result->addIncoming(partials, before);
+  result->addIncoming(object, end);
+  return result;
+}
+
+} // namespace toy

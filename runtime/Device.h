@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Work on a CUDA device. Operations are recorded when a program reaches them and sent to the device together, when somebody needs a result on the
+/// host or the statement ends: one plan of memory, one graph or one sequence of launches for all of them.
+#pragma once
+
+#include "runtime/Blas.h"
+#include "runtime/Value.h"
+
+#include <map>
+#include <string>
+
+namespace toy::rt {
+
+enum class DeviceChoice : uint8_t { Cpu, Cuda, Auto };
+enum class CudaGraphs : uint8_t { Off, Auto, Full, Piecewise };
+enum class MatmulPrecision : uint8_t { Ieee, High, Medium };
+
+struct DeviceOptions {
+  DeviceChoice choice = DeviceChoice::Cpu;
+  CudaGraphs graphs = CudaGraphs::Auto;
+  MatmulPrecision precision = MatmulPrecision::Ieee;
+};
+DeviceOptions &deviceOptions();
+
+/// Opens the driver and the device on first use. False, with the reason in one line, when there is none or it has failed.
+bool deviceIsReady(std::string &problem);
+/// Whether code should be made that may use a device: it is not ruled out by the options, and there is one.
+bool deviceIsWanted();
+/// Name, memory, compute capability; or why there is none.
+std::string deviceDescription();
+/// Compute capability times 10.
+int deviceArchitecture();
+
+/// PTX with its kernels; loaded when the first of them is launched.
+struct DeviceModule {
+  explicit DeviceModule(std::string ptx) : ptx(std::move(ptx)) {}
+  ~DeviceModule();
+  DeviceModule(const DeviceModule &) = delete;
+  std::string ptx;
+  void *handle = nullptr;
+};
+/// Parameters of a kernel: the result's address, those of the operands, then words of 8 bytes.
+struct DeviceKernel {
+  DeviceModule *module;
+  std::string name;
+  void *function = nullptr;
+};
+
+/// One launch of `threads` threads that makes a dense tensor.
+struct DeviceLaunch {
+  DeviceKernel *kernel;
+  DType dtype;
+  std::span<const int64_t> sizes;
+  std::span<Tensor *const> operands;
+  std::span<const int64_t> words;
+  int64_t threads;
+  int64_t site; ///< of the operation, for messages
+};
+/// Records the launch and gives its result (refs = 1), or null where the host should do it.
+Tensor *deviceLaunch(const DeviceLaunch &launch);
+/// `scale * a @ b` by cuBLAS, or null. The views are of the tensors.
+Tensor *deviceProduct(Tensor *a, const StridedView &aView, Tensor *b, const StridedView &bView, double scale, int64_t site);
+/// Sends what was recorded. The reason is for remarks.
+void flushDevice(const char *reason);
+/// Until all of it is done, or Ctrl-C.
+void waitForDevice();
+/// Operations that were sent since the device was last known to have done all, or before it failed.
+std::vector<int64_t> unfinishedOnDevice();
+
+struct DeviceStats {
+  int64_t launches = 0, products = 0, graphLaunches = 0, graphsBuilt = 0, patches = 0, allocations = 0, flushes = 0;
+  int64_t bytesToDevice = 0, bytesToHost = 0, transfersToDevice = 0, transfersToHost = 0;
+  int64_t liveBytes = 0, arenaBytes = 0, waits = 0;
+  std::map<std::string, int64_t> precisions; ///< of products
+};
+DeviceStats &deviceStats();
+/// Whether there is, or was, a device that values may be on.
+bool deviceWasOpened();
+/// Whether anything was sent to a device.
+bool deviceWasUsed();
+
+/// Why a sequence ended, for --remarks: what the host needed, where, and how many operations it had.
+struct DeviceSplit {
+  std::string reason;
+  int64_t site, operations;
+};
+std::vector<DeviceSplit> takeDeviceSplits();
+/// A line for each graph, for :graphs.
+std::vector<std::string> deviceGraphs();
+
+} // namespace toy::rt

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The device: opening it, its memory, transfers, and errors. An error other than lack of memory ends its use: values that the host has survive.
+#include "runtime/cuda/DeviceImpl.h"
+
+#include "runtime/Error.h"
+#include "runtime/Memory.h"
+#include "runtime/Parallel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <thread>
+
+namespace toy::rt {
+
+DeviceOptions &deviceOptions() {
+  static DeviceOptions options;
+  return options;
+}
+
+namespace cuda {
+
+CudaDevice *CudaDevice::get(std::string &problem) {
+  static CudaDevice *device = new CudaDevice; // never destroyed, as values may outlive it
+  static std::string failure;
+  static const bool usable = device->open(failure);
+  problem = usable ? device->failure : failure;
+  return usable ? device : nullptr;
+}
+
+bool CudaDevice::open(std::string &problem) {
+  cu = openDriver(problem);
+  if (!cu)
+    return false;
+  auto fails = [&](Result result, const char *what) {
+    const char *text = nullptr;
+    if (result != success)
+      problem = fmt::format("no CUDA device: {} says {}", what, cu->getErrorName(result, &text) == success && text ? text : std::to_string(result));
+    return result != success;
+  };
+  int count = 0, major = 0, minor = 0, clockKHz = 0, width = 0, version = 0;
+  if (fails(cu->init(0), "cuInit") || fails(cu->deviceGetCount(&count), "cuDeviceGetCount"))
+    return false;
+  if (count == 0) {
+    problem = "no CUDA device: the driver sees none";
+    return false;
+  }
+  if (cu->driverGetVersion(&version) == success && version < 12000) {
+    problem = fmt::format("no CUDA device: the driver supports CUDA {}.{}, 12.0 is needed", version / 1000, version % 1000 / 10);
+    return false;
+  }
+  char text[256] = "";
+  if (fails(cu->deviceGet(&device, 0), "cuDeviceGet") || fails(cu->devicePrimaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain") ||
+      fails(cu->ctxSetCurrent(context), "cuCtxSetCurrent") || fails(cu->streamCreate(&stream, nonBlocking), "cuStreamCreate") ||
+      fails(cu->deviceGetDefaultMemPool(&pool, device), "cuDeviceGetDefaultMemPool"))
+    return false;
+  uint64_t keepAll = UINT64_MAX; // memory goes back to the system when it is short, not at every wait
+  cu->memPoolSetAttribute(pool, poolReleaseThreshold, &keepAll);
+  cu->deviceGetName(text, sizeof text, device);
+  cu->deviceTotalMem(&memory, device);
+  cu->deviceGetAttribute(&major, computeCapabilityMajor, device);
+  cu->deviceGetAttribute(&minor, computeCapabilityMinor, device);
+  cu->deviceGetAttribute(&multiprocessors, multiprocessorCount, device);
+  cu->deviceGetAttribute(&clockKHz, memoryClockKHz, device);
+  cu->deviceGetAttribute(&width, busWidthBits, device);
+  name = text;
+  architecture = major * 10 + minor;
+  if (clockKHz > 0 && width > 0)
+    bandwidth = 2e3 * clockKHz * width / 8;
+  static const DeviceMemory hooks = {[](DeviceBlock *block, void *to, int64_t offset, int64_t bytes) {
+                                       std::string unused;
+                                       get(unused)->read(block, to, offset, bytes);
+                                     },
+                                     [](DeviceBlock *block) {
+                                       std::string unused;
+                                       get(unused)->release(block);
+                                     }};
+  setDeviceMemory(&hooks);
+  return true;
+}
+
+std::string CudaDevice::describe() const {
+  return fmt::format("cuda: {}, {:.0f} GiB, compute capability {}.{}, {} multiprocessors", name, double(memory) / (1 << 30), architecture / 10, architecture % 10, multiprocessors);
+}
+
+void CudaDevice::check(Result result, const char *what, int64_t) {
+  if (result == success)
+    return;
+  const char *text = nullptr;
+  std::string shown = cu->getErrorName(result, &text) == success && text ? text : std::to_string(result);
+  if (result == outOfMemory)
+    fail(DiagId::DeviceMemory, {what, fmt::format("{} bytes", stats.liveBytes + arenaBytes)});
+  failure = fmt::format("{} failed: {}", what, shown);
+  fail(DiagId::DeviceFailed, {failure});
+}
+
+/// Drops the copy of what the host has too and nobody has used for the longest time.
+bool CudaDevice::evict() {
+  DeviceBlock *oldest = nullptr;
+  for (DeviceBlock *block : uploads)
+    if (block->refs == 1 && (!oldest || block->used < oldest->used))
+      oldest = block;
+  if (!oldest)
+    return false;
+  oldest->uploaded->device = nullptr;
+  release(oldest);
+  return true;
+}
+
+/// Sizes in steps of an eighth, so that blocks serve again when sizes change a little.
+int64_t CudaDevice::capacityOf(int64_t bytes) {
+  int64_t step = std::max<int64_t>(256, std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(bytes, 1))) / 8);
+  return (std::max<int64_t>(bytes, 1) + step - 1) / step * step;
+}
+
+void CudaDevice::dropIdle() {
+  for (auto &[size, pointers] : idle)
+    for (Pointer pointer : pointers)
+      cu->memFreeAsync(pointer, stream);
+  idle.clear();
+  stats.liveBytes -= idleBytes;
+  idleBytes = 0;
+}
+
+Pointer CudaDevice::allocate(int64_t bytes, int64_t site) {
+  int64_t capacity = capacityOf(bytes);
+  if (auto it = idle.find(capacity); it != idle.end() && !it->second.empty()) {
+    Pointer pointer = it->second.back();
+    it->second.pop_back();
+    idleBytes -= capacity;
+    return pointer;
+  }
+  Pointer pointer = 0;
+  Result result = cu->memAllocAsync(&pointer, capacity, stream);
+  while (result == outOfMemory && (idleBytes > 0 || evict())) {
+    dropIdle();
+    wait();
+    check(cu->memPoolTrimTo(pool, 0), "cuMemPoolTrimTo", site);
+    result = cu->memAllocAsync(&pointer, capacity, stream);
+  }
+  check(result, "cuMemAllocAsync", site);
+  ++stats.allocations;
+  stats.liveBytes += capacity;
+  return pointer;
+}
+
+void CudaDevice::giveBack(Pointer pointer, int64_t bytes) {
+  int64_t capacity = capacityOf(bytes);
+  idle[capacity].push_back(pointer);
+  idleBytes += capacity;
+}
+
+void CudaDevice::freeBlock(DeviceBlock *block) {
+  uploads.erase(block);
+  if (block->address && !block->isArena && failure.empty())
+    giveBack(block->address, block->bytes);
+  delete block;
+}
+
+void CudaDevice::release(DeviceBlock *block) {
+  block->held = false;
+  block->uploaded = nullptr;
+  uploads.erase(block);
+  if (--block->refs == 0)
+    freeBlock(block);
+}
+
+DeviceBlock *CudaDevice::blockOf(Tensor &t) {
+  if (DeviceBlock *known = t.storage->device) {
+    known->used = ++clock;
+    if (!known->address && known->producer < 0)
+      fail(DiagId::DeviceLost);
+    return known;
+  }
+  int64_t bytes = t.count() * sizeOf(t.dtype);
+  auto block = std::make_unique<DeviceBlock>(DeviceBlock{bytes});
+  block->address = allocate(bytes, -1);
+  if (bytes)
+    if (Result result = cu->memcpyHtoDAsync(block->address, onHost(t), bytes, stream); result != success) {
+      giveBack(block->address, bytes);
+      check(result, "cuMemcpyHtoDAsync");
+    }
+  stats.bytesToDevice += bytes;
+  ++stats.transfersToDevice;
+  block->uploaded = t.storage;
+  block->used = ++clock;
+  uploads.insert(block.get());
+  return t.storage->device = block.release();
+}
+
+void CudaDevice::read(DeviceBlock *block, void *to, int64_t offset, int64_t bytes) {
+  if (block->producer >= 0)
+    flush("the host needs a value");
+  if (!failure.empty() || !block->address)
+    fail(DiagId::DeviceLost);
+  if (bytes == 0)
+    return;
+  check(cu->memcpyDtoHAsync(to, block->address + offset, bytes, stream), "cuMemcpyDtoHAsync");
+  stats.bytesToHost += bytes;
+  ++stats.transfersToHost;
+  wait();
+}
+
+/// Until the device is done, or Ctrl-C: a kernel that runs cannot be stopped, but nobody has to wait for it.
+void CudaDevice::wait() {
+  ++stats.waits;
+  Event event = nullptr;
+  check(cu->eventCreate(&event, withoutTiming), "cuEventCreate");
+  Result result = cu->eventRecord(event, stream);
+  for (int64_t turns = 0; result == success && (result = cu->eventQuery(event)) == notReady; ++turns) {
+    if (interruptFlag().load(std::memory_order_relaxed)) {
+      // What is being copied still needs its memory: the copy is waited for, what is behind it is not.
+      cu->streamSynchronize(stream);
+      cu->eventDestroy(event);
+      poll();
+    }
+    if (turns > 1000)
+      std::this_thread::sleep_for(std::chrono::microseconds(turns > 10000 ? 200 : 20));
+    else
+      std::this_thread::yield();
+    result = success;
+  }
+  cu->eventDestroy(event);
+  check(result, "the device");
+  unfinished.clear();
+}
+
+Function CudaDevice::functionOf(DeviceKernel &kernel, int64_t site) {
+  if (!kernel.function) {
+    if (!kernel.module->handle) {
+      Module loaded = nullptr;
+      check(cu->moduleLoadData(&loaded, kernel.module->ptx.c_str()), "cuModuleLoadData", site);
+      kernel.module->handle = loaded;
+    }
+    Function function = nullptr;
+    check(cu->moduleGetFunction(&function, static_cast<Module>(kernel.module->handle), kernel.name.c_str()), "cuModuleGetFunction", site);
+    kernel.function = function;
+  }
+  return static_cast<Function>(kernel.function);
+}
+
+void CudaDevice::unload(DeviceModule &module) {
+  if (!module.handle || !failure.empty())
+    return;
+  flush("code is dropped");
+  for (auto &[signature, graph] : graphs) // they may hold its kernels
+    destroyGraph(graph);
+  graphs.clear();
+  cu->streamSynchronize(stream);
+  cu->moduleUnload(static_cast<Module>(module.handle));
+}
+
+} // namespace cuda
+
+using cuda::CudaDevice;
+
+DeviceModule::~DeviceModule() {
+  if (std::string unused; handle)
+    CudaDevice::get(unused)->unload(*this);
+}
+
+static bool wasOpened = false;
+
+bool deviceIsReady(std::string &problem) {
+  wasOpened = true;
+  CudaDevice *device = CudaDevice::get(problem);
+  return device && device->failure.empty();
+}
+
+bool deviceIsWanted() {
+  std::string unused;
+  return deviceOptions().choice != DeviceChoice::Cpu && deviceIsReady(unused);
+}
+
+std::string deviceDescription() {
+  std::string problem;
+  CudaDevice *device = CudaDevice::get(problem);
+  return problem.empty() ? device->describe() : problem;
+}
+
+int deviceArchitecture() {
+  std::string unused;
+  CudaDevice *device = CudaDevice::get(unused);
+  return device ? device->architecture : 0;
+}
+
+/// What the operands' bytes that are not where they are needed cost, and the pass over all of them.
+static bool isWorthwhile(CudaDevice &device, std::span<Tensor *const> operands, int64_t resultBytes, double operations) {
+  if (deviceOptions().choice == DeviceChoice::Cuda)
+    return true;
+  constexpr double busBytes = 2e10, hostBytes = 1e10, hostOperations = 2e10, deviceOperations = 2e13, start = 6e-6;
+  double toDevice = 0, toHost = 0, all = static_cast<double>(resultBytes);
+  for (Tensor *t : operands) {
+    double bytes = static_cast<double>(t->storage->bytes);
+    all += bytes;
+    (t->storage->device ? t->storage->data ? all : toHost : toDevice) += t->storage->device && t->storage->data ? 0 : bytes;
+  }
+  double there = start + toDevice / busBytes + std::max(all / device.bandwidth, operations / deviceOperations);
+  double here = toHost / busBytes + (toHost > 0 ? start : 0) + std::max(all / hostBytes, operations / hostOperations);
+  return there < here;
+}
+
+static CudaDevice *usableDevice() {
+  if (!wasOpened || deviceOptions().choice == DeviceChoice::Cpu)
+    return nullptr;
+  std::string problem;
+  CudaDevice *device = CudaDevice::get(problem);
+  return problem.empty() ? device : nullptr;
+}
+
+Tensor *deviceLaunch(const DeviceLaunch &launch) {
+  CudaDevice *device = usableDevice();
+  int64_t bytes = checkedCount(launch.sizes, launch.dtype) * sizeOf(launch.dtype), grid = (launch.threads + cuda::blockThreads - 1) / cuda::blockThreads;
+  if (!device || bytes == 0 || grid > INT32_MAX || !isWorthwhile(*device, launch.operands, bytes, 0))
+    return nullptr;
+  cuda::Record record;
+  record.kernel = launch.kernel;
+  for (Tensor *t : launch.operands)
+    record.operands.push_back(device->blockOf(*t));
+  record.words.assign(launch.words.begin(), launch.words.end());
+  record.grid = static_cast<unsigned>(grid);
+  record.site = launch.site;
+  return newDeviceTensor(launch.dtype, launch.sizes, device->record(std::move(record), bytes));
+}
+
+/// One operand: which of its axes is contiguous; false where cuBLAS cannot read it as it is.
+static bool blasOperand(int64_t rows, int64_t columns, int64_t rowStride, int64_t columnStride, bool conjugated, int &op, int &leading) {
+  constexpr int64_t most = INT32_MAX;
+  // Row-major data is the transposed matrix in column-major order, and the product is computed transposed: a plain row-major operand is plain.
+  if ((columnStride == 1 || columns == 1) && !conjugated && (rowStride >= std::max<int64_t>(columns, 1) || rows == 1)) {
+    int64_t ld = rows == 1 ? std::max<int64_t>(columns, 1) : rowStride;
+    op = cuda::blasPlain;
+    leading = static_cast<int>(ld);
+    return ld <= most;
+  }
+  if ((rowStride == 1 || rows == 1) && (columnStride >= std::max<int64_t>(rows, 1) || columns == 1)) {
+    int64_t ld = columns == 1 ? std::max<int64_t>(rows, 1) : columnStride;
+    op = conjugated ? cuda::blasConjugated : cuda::blasTransposed;
+    leading = static_cast<int>(ld);
+    return ld <= most;
+  }
+  return false;
+}
+
+/// One stride for all batch axes together, those of size 1 left out; false if there is none.
+static bool batchStride(std::span<const int64_t> sizes, std::span<const int64_t> strides, long long &stride) {
+  stride = 0;
+  int64_t expected = 0;
+  bool first = true;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    if (sizes[i] == 1)
+      continue;
+    if (first)
+      stride = strides[i];
+    else if (strides[i] != expected)
+      return false;
+    expected = strides[i] * sizes[i];
+    first = false;
+  }
+  return true;
+}
+
+Tensor *deviceProduct(Tensor *a, const StridedView &aView, Tensor *b, const StridedView &bView, double scale, int64_t site) {
+  CudaDevice *device = usableDevice();
+  int type = a->dtype == DType::F32 ? cuda::blasF32 : a->dtype == DType::F64 ? cuda::blasF64 : a->dtype == DType::C64 ? cuda::blasC64 : a->dtype == DType::C128 ? cuda::blasC128 : -1;
+  std::string problem;
+  if (!device || type < 0 || !cuda::openBlas(problem))
+    return nullptr;
+  ProductShape s = productShape(aView, bView);
+  int64_t count = 1, size = sizeOf(a->dtype), bytes = checkedCount(s.result, a->dtype) * size;
+  for (int64_t n : s.batch)
+    count *= n;
+  bool complex = isComplex(a->dtype);
+  Tensor *operands[] = {a, b};
+  if (bytes == 0 || s.k == 0 || std::max({s.m, s.n, s.k, count}) > INT32_MAX || !isWorthwhile(*device, operands, bytes, 2.0 * count * s.m * s.n * s.k * (complex ? 4 : 1)))
+    return nullptr;
+  cuda::ProductPlan p{};
+  if (!blasOperand(s.m, s.k, s.aRow, s.aColumn, complex && aView.conjugated, p.opA, p.ldA) || !blasOperand(s.k, s.n, s.bRow, s.bColumn, complex && bView.conjugated, p.opB, p.ldB) ||
+      !batchStride(s.batch, s.aBatch, p.strideA) || !batchStride(s.batch, s.bBatch, p.strideB))
+    return nullptr;
+  p.m = static_cast<int>(s.m);
+  p.n = static_cast<int>(s.n);
+  p.k = static_cast<int>(s.k);
+  p.ldC = p.n;
+  p.batch = static_cast<int>(count);
+  p.strideC = s.m * s.n;
+  p.type = type;
+  bool single = realOf(a->dtype) == DType::F32;
+  MatmulPrecision precision = deviceOptions().precision;
+  p.compute = !single ? cuda::computeF64 : precision == MatmulPrecision::Medium ? cuda::computeF32FastTf32 : cuda::computeF32Pedantic;
+  p.offsetA = aView.offset * size;
+  p.offsetB = bView.offset * size;
+  p.alpha = scale;
+  cuda::Record record;
+  record.operands = {device->blockOf(*a), device->blockOf(*b)};
+  record.product = p;
+  record.site = site;
+  ++device->stats.precisions[!single ? "f64" : p.compute == cuda::computeF32FastTf32 ? "tf32" : "f32"];
+  return newDeviceTensor(a->dtype, s.result, device->record(std::move(record), bytes));
+}
+
+/// The device if it is open: looking does not open it.
+static CudaDevice *openedDevice() {
+  std::string unused;
+  return wasOpened ? CudaDevice::get(unused) : nullptr;
+}
+
+void flushDevice(const char *reason) {
+  if (CudaDevice *device = usableDevice())
+    device->flush(reason);
+}
+
+void waitForDevice() {
+  if (CudaDevice *device = usableDevice()) {
+    device->flush("the result is waited for");
+    device->wait();
+  }
+}
+
+std::vector<int64_t> unfinishedOnDevice() {
+  CudaDevice *device = openedDevice();
+  return device ? std::vector<int64_t>(device->unfinished.begin(), device->unfinished.end()) : std::vector<int64_t>();
+}
+
+DeviceStats &deviceStats() {
+  static DeviceStats none;
+  CudaDevice *device = openedDevice();
+  return device ? device->stats : none;
+}
+
+bool deviceWasOpened() { return openedDevice() != nullptr; }
+bool deviceWasUsed() { return deviceStats().flushes > 0; }
+
+std::vector<DeviceSplit> takeDeviceSplits() {
+  CudaDevice *device = openedDevice();
+  return device ? std::exchange(device->splits, {}) : std::vector<DeviceSplit>();
+}
+
+std::vector<std::string> deviceGraphs() {
+  CudaDevice *device = openedDevice();
+  return device ? device->graphTable() : std::vector<std::string>();
+}
+
+} // namespace toy::rt

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The device, what is recorded for it, and graphs.
+#pragma once
+
+#include "runtime/Device.h"
+#include "runtime/cuda/Driver.h"
+
+#include <array>
+#include <bitset>
+#include <map>
+#include <memory>
+#include <set>
+#include <vector>
+
+namespace toy::rt {
+
+/// Elements on the device. One reference is the storage's, one each recorded operation's that reads or writes it.
+struct DeviceBlock {
+  int64_t bytes;
+  cuda::Pointer address = 0; ///< 0 until it is planned
+  int refs = 1;
+  int producer = -1;        ///< recorded operation that writes it, or -1
+  bool held = true;         ///< by a value
+  bool isArena = false;     ///< the address is inside of the arena
+  Storage *uploaded = nullptr; ///< the host has the same elements: it can be dropped when memory is short
+  uint64_t used = 0;
+};
+
+namespace cuda {
+
+constexpr int mostRecords = 256, auxiliaryStreams = 3;
+constexpr unsigned blockThreads = 256;
+
+/// A matrix product as cuBLAS takes it: column-major, so that operands stand in exchanged order.
+struct ProductPlan {
+  int opA, opB, m, n, k, ldA, ldB, ldC, batch, type, compute;
+  long long strideA, strideB, strideC;
+  int64_t offsetA, offsetB; ///< bytes
+  double alpha;
+  bool operator==(const ProductPlan &) const = default;
+};
+
+struct Record {
+  DeviceKernel *kernel = nullptr; ///< null: a product
+  std::vector<DeviceBlock *> operands;
+  DeviceBlock *result;
+  std::vector<int64_t> words;
+  unsigned grid = 1;
+  ProductPlan product{};
+  int64_t site;
+};
+
+/// What is the same for two sequences of the same operations, whatever their sizes and addresses.
+using Signature = std::vector<uint64_t>;
+
+struct CachedGraph {
+  Graph graph = nullptr;
+  GraphExec exec = nullptr;
+  std::vector<GraphNode> nodes;
+  std::vector<std::vector<uint64_t>> parameters; ///< of each node at the last launch: grid, then words
+  std::vector<ProductPlan> products;
+  int64_t launches = 0, patches = 0, uses = 0;
+};
+
+class CudaDevice {
+public:
+  /// Null and the reason when there is none.
+  static CudaDevice *get(std::string &problem);
+
+  void read(DeviceBlock *block, void *to, int64_t offset, int64_t bytes);
+  void release(DeviceBlock *block);
+  /// The block of a tensor's elements, copied to the device if they are not there.
+  DeviceBlock *blockOf(Tensor &t);
+  DeviceBlock *record(Record record, int64_t bytes);
+  void flush(const char *reason);
+  void wait();
+  std::string describe() const;
+  int architecture = 0, multiprocessors = 1;
+  double bandwidth = 1e12; ///< bytes a second of its memory, from clock and width
+  DeviceStats stats;
+  std::vector<DeviceSplit> splits;
+  std::set<int64_t> unfinished; ///< sites
+  std::vector<std::string> graphTable() const;
+  void unload(DeviceModule &module);
+  /// What has failed for good; empty while all is well.
+  std::string failure;
+
+private:
+  bool open(std::string &problem);
+  void check(Result result, const char *what, int64_t site = -1);
+  Pointer allocate(int64_t bytes, int64_t site);
+  void giveBack(Pointer pointer, int64_t bytes);
+  bool evict();
+  void dropIdle();
+  static int64_t capacityOf(int64_t bytes);
+  void freeBlock(DeviceBlock *block);
+  Function functionOf(DeviceKernel &kernel, int64_t site);
+  // Plan.cpp
+  void plan();
+  // Sequence.cpp
+  void run(size_t begin, size_t end);
+  void runOnStreams(size_t begin, size_t end);
+  void runGraph(CachedGraph &graph, size_t begin, size_t end);
+  Signature signatureOf(size_t begin, size_t end) const;
+  void build(CachedGraph &graph, size_t begin, size_t end);
+  void destroyGraph(CachedGraph &graph);
+  Graph captureProduct(const Record &record);
+  void launch(Record &record, Stream stream);
+  void multiply(const Record &record, Stream stream);
+  std::vector<uint64_t> parametersOf(const Record &record) const;
+  std::vector<int> predecessorsOf(size_t i, size_t begin) const;
+  void finish();
+
+  const DriverFunctions *cu = nullptr;
+  const BlasFunctions *blas = nullptr;
+  cuda::Device device = 0;
+  Context context = nullptr;
+  Stream stream = nullptr, capture = nullptr, auxiliary[auxiliaryStreams] = {};
+  MemPool pool = nullptr;
+  BlasHandle handle = nullptr;
+  Pointer workspace = 0, arena = 0;
+  int64_t arenaBytes = 0, arenaNeeded = 0;
+  std::string name;
+  size_t memory = 0;
+  uint64_t clock = 0;
+  std::vector<Record> pending;
+  std::vector<std::bitset<mostRecords>> ancestors; ///< of the planned records, each including itself
+  std::set<DeviceBlock *> uploads;
+  std::map<int64_t, std::vector<Pointer>> idle; ///< blocks by capacity; whoever takes one comes later on the main stream than its last use
+  int64_t idleBytes = 0;
+  std::map<Signature, CachedGraph> graphs;
+  std::vector<Event> events; ///< free ones
+};
+
+} // namespace cuda
+} // namespace toy::rt

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The CUDA driver and cuBLAS behind tables of functions, opened when first needed; nothing of CUDA is needed to build or to link. Types and numbers
+/// are those of the driver's binary interface (CUDA 12.0 and later).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace toy::rt::cuda {
+
+using Result = int;
+using Device = int;
+using Pointer = unsigned long long; ///< an address on the device
+using Context = struct ContextHandle *;
+using Stream = struct StreamHandle *;
+using Event = struct EventHandle *;
+using Module = struct ModuleHandle *;
+using Function = struct FunctionHandle *;
+using MemPool = struct MemPoolHandle *;
+using Graph = struct GraphHandle *;
+using GraphNode = struct GraphNodeHandle *;
+using GraphExec = struct GraphExecHandle *;
+using BlasHandle = struct BlasHandleObject *;
+
+struct KernelNodeParams {
+  Function function;
+  unsigned gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes;
+  void **parameters;
+  void **extra;
+  void *kernel;
+  Context context;
+};
+
+constexpr Result success = 0, outOfMemory = 2, notReady = 600;
+/// Attributes of devices and pools.
+constexpr int computeCapabilityMajor = 75, computeCapabilityMinor = 76, multiprocessorCount = 16, memoryClockKHz = 36, busWidthBits = 37, poolReleaseThreshold = 4;
+constexpr unsigned nonBlocking = 1, withoutTiming = 2;
+/// cuBLAS: operations, element types, kinds of computation.
+constexpr int blasPlain = 0, blasTransposed = 1, blasConjugated = 2;
+constexpr int blasF32 = 0, blasF64 = 1, blasF16 = 2, blasC64 = 4, blasC128 = 5, blasBF16 = 14;
+constexpr int computeF32 = 68, computeF32Pedantic = 69, computeF32FastTf32 = 77, computeF64 = 70;
+
+struct DriverFunctions {
+#define TOY_CU(SYMBOL, NAME, PARAMETERS) Result(*NAME) PARAMETERS;
+#include "runtime/cuda/DriverFunctions.def"
+};
+struct BlasFunctions {
+#define TOY_CUBLAS(SYMBOL, NAME, PARAMETERS) int(*NAME) PARAMETERS;
+#include "runtime/cuda/BlasFunctions.def"
+};
+
+/// The driver: `$TOY_CUDA_DRIVER` or libcuda.so.1. Null, with the reason in one line, when it cannot be used.
+const DriverFunctions *openDriver(std::string &problem);
+/// cuBLAS: `$TOY_CUDA_BLAS`, the driver's own file when it has the functions, or libcublas.so of CUDA 13 or 12.
+const BlasFunctions *openBlas(std::string &problem);
+
+} // namespace toy::rt::cuda

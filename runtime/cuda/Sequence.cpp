@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// From recorded operations to the device: what nobody needs is dropped, values that end inside of the sequence share one arena, and the rest is one
+/// graph or launches on a few streams. The order of operations is that of their data (a producer before its readers) and nothing else; two values
+/// share memory only where that order says that one has ended.
+#include "runtime/cuda/DeviceImpl.h"
+
+#include "runtime/Error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace toy::rt::cuda {
+
+constexpr int64_t alignment = 256, mostGraphs = 64, workspaceBytes = 32 << 20;
+
+DeviceBlock *CudaDevice::record(Record record, int64_t bytes) {
+  if (pending.size() == mostRecords)
+    flush("the sequence is long");
+  record.result = new DeviceBlock{bytes};
+  record.result->producer = static_cast<int>(pending.size());
+  ++record.result->refs;
+  for (DeviceBlock *block : record.operands)
+    ++block->refs;
+  pending.push_back(std::move(record));
+  return pending.back().result;
+}
+
+/// Drops operations whose results nobody reads, gives addresses to all others. Ordered by data alone: a value's memory serves another one if all that
+/// touches it comes before the operation that writes the other.
+void CudaDevice::plan() {
+  size_t n = pending.size();
+  std::vector<int> readers(n, 0);
+  std::vector<bool> needed(n, false);
+  for (size_t i = n; i-- > 0;)
+    if ((needed[i] = pending[i].result->held || readers[i] > 0))
+      for (DeviceBlock *block : pending[i].operands)
+        if (block->producer >= 0)
+          ++readers[block->producer];
+  std::vector<Record> kept;
+  for (size_t i = 0; i < n; ++i) {
+    Record &record = pending[i];
+    if (needed[i]) {
+      record.result->producer = static_cast<int>(kept.size());
+      kept.push_back(std::move(record));
+      continue;
+    }
+    for (DeviceBlock *block : record.operands)
+      if (--block->refs == 0)
+        freeBlock(block);
+    if (--record.result->refs == 0)
+      freeBlock(record.result);
+  }
+  pending = std::move(kept);
+  n = pending.size();
+  ancestors.assign(n, {});
+  std::vector<std::bitset<mostRecords>> touching(n);
+  for (size_t i = 0; i < n; ++i) {
+    ancestors[i].set(i);
+    touching[i].set(i);
+    for (DeviceBlock *block : pending[i].operands)
+      if (block->producer >= 0) {
+        ancestors[i] |= ancestors[block->producer];
+        touching[block->producer].set(i);
+      }
+  }
+  struct Place {
+    size_t record;
+    int64_t begin, end;
+  };
+  std::vector<Place> places;
+  int64_t needs = 0;
+  for (size_t i = 0; i < n; ++i) {
+    DeviceBlock *block = pending[i].result;
+    if (block->held)
+      continue;
+    std::bitset<mostRecords> before = ancestors[i];
+    before.reset(i);
+    std::vector<Place> conflicts;
+    for (const Place &place : places)
+      if ((touching[place.record] & ~before).any())
+        conflicts.push_back(place);
+    std::sort(conflicts.begin(), conflicts.end(), [](const Place &x, const Place &y) { return x.begin < y.begin; });
+    int64_t size = (block->bytes + alignment - 1) / alignment * alignment, at = 0, best = -1, bestGap = INT64_MAX;
+    for (const Place &place : conflicts) {
+      if (place.begin - at >= size && place.begin - at < bestGap) {
+        best = at;
+        bestGap = place.begin - at;
+      }
+      at = std::max(at, place.end);
+    }
+    if (best < 0)
+      best = at;
+    places.push_back({i, best, best + size});
+    needs = std::max(needs, best + size);
+  }
+  if (needs > arenaBytes) {
+    if (arena)
+      giveBack(std::exchange(arena, 0), std::exchange(arenaBytes, 0));
+    arena = allocate(needs, -1);
+    stats.arenaBytes = arenaBytes = needs;
+  }
+  for (const Place &place : places) {
+    pending[place.record].result->address = arena + place.begin;
+    pending[place.record].result->isArena = true;
+  }
+  for (Record &record : pending)
+    if (!record.result->address)
+      record.result->address = allocate(record.result->bytes, record.site);
+}
+
+/// Ends the recorded operations, run or given up.
+void CudaDevice::finish() {
+  for (Record &record : pending) {
+    record.result->producer = -1;
+    if (!failure.empty())
+      record.result->address = 0;
+  }
+  for (Record &record : pending) {
+    for (DeviceBlock *block : record.operands)
+      if (--block->refs == 0)
+        freeBlock(block);
+    if (--record.result->refs == 0)
+      freeBlock(record.result);
+  }
+  pending.clear();
+}
+
+void CudaDevice::flush(const char *reason) {
+  if (pending.empty())
+    return;
+  ++stats.flushes;
+  splits.push_back({reason, pending.back().site, static_cast<int64_t>(pending.size())});
+  if (splits.size() > 1000)
+    splits.erase(splits.begin(), splits.begin() + 500);
+  for (const Record &record : pending)
+    unfinished.insert(record.site);
+  try {
+    plan();
+    CudaGraphs mode = deviceOptions().graphs;
+    for (size_t begin = 0; begin < pending.size();) {
+      size_t end = begin + 1;
+      auto splits = [&](size_t i) { return mode == CudaGraphs::Piecewise && !pending[i].kernel; };
+      while (end < pending.size() && !splits(begin) && !splits(end))
+        ++end;
+      run(begin, end);
+      begin = end;
+    }
+  } catch (Error &) {
+    for (Record &record : pending) // not written: the values are lost
+      if (record.result->held && record.result->address && !record.result->isArena && failure.empty()) {
+        giveBack(std::exchange(record.result->address, 0), record.result->bytes);
+      }
+    finish();
+    throw;
+  }
+  finish();
+}
+
+void CudaDevice::run(size_t begin, size_t end) {
+  CudaGraphs mode = deviceOptions().graphs;
+  bool single = end - begin == 1;
+  if (mode == CudaGraphs::Off || (mode == CudaGraphs::Auto && single) || (mode == CudaGraphs::Piecewise && single && !pending[begin].kernel))
+    return runOnStreams(begin, end);
+  Signature signature = signatureOf(begin, end);
+  if (graphs.size() >= mostGraphs && !graphs.contains(signature)) {
+    auto least = std::min_element(graphs.begin(), graphs.end(), [](auto &x, auto &y) { return x.second.uses < y.second.uses; });
+    destroyGraph(least->second);
+    graphs.erase(least);
+  }
+  CachedGraph &graph = graphs[signature];
+  if (++graph.uses == 1 && mode == CudaGraphs::Auto)
+    return runOnStreams(begin, end);
+  runGraph(graph, begin, end);
+}
+
+/// Operations of [begin, …) that this one must wait for: the producers of its operands, without those that another one waits for anyway; products
+/// also follow each other, because they share a workspace.
+std::vector<int> CudaDevice::predecessorsOf(size_t i, size_t begin) const {
+  std::vector<int> found, reduced;
+  for (DeviceBlock *block : pending[i].operands)
+    if (block->producer >= static_cast<int>(begin) && std::find(found.begin(), found.end(), block->producer) == found.end())
+      found.push_back(block->producer);
+  for (int p : found)
+    if (std::none_of(found.begin(), found.end(), [&](int q) { return q != p && ancestors[q].test(p); }))
+      reduced.push_back(p);
+  if (!pending[i].kernel)
+    for (size_t j = i; j-- > begin;)
+      if (!pending[j].kernel) {
+        if (std::find(reduced.begin(), reduced.end(), static_cast<int>(j)) == reduced.end())
+          reduced.push_back(static_cast<int>(j));
+        break;
+      }
+  return reduced;
+}
+
+std::vector<uint64_t> CudaDevice::parametersOf(const Record &record) const {
+  std::vector<uint64_t> out = {record.grid, record.result->address};
+  for (DeviceBlock *block : record.operands)
+    out.push_back(block->address);
+  out.insert(out.end(), record.words.begin(), record.words.end());
+  return out;
+}
+
+void CudaDevice::launch(Record &record, Stream on) {
+  Function function = functionOf(*record.kernel, record.site);
+  std::vector<uint64_t> values = parametersOf(record);
+  std::vector<void *> pointers;
+  for (size_t i = 1; i < values.size(); ++i)
+    pointers.push_back(&values[i]);
+  check(cu->launchKernel(function, record.grid, 1, 1, blockThreads, 1, 1, 0, on, pointers.data(), nullptr), "cuLaunchKernel", record.site);
+  ++stats.launches;
+}
+
+void CudaDevice::multiply(const Record &record, Stream on) {
+  std::string problem;
+  if (!blas && !(blas = openBlas(problem)))
+    fail(DiagId::DeviceFailed, {problem});
+  auto must = [&](int status, const char *what) {
+    if (status == 0)
+      return;
+    failure = fmt::format("{} failed with status {}", what, status);
+    fail(DiagId::DeviceFailed, {failure});
+  };
+  if (!handle) {
+    workspace = allocate(workspaceBytes, record.site);
+    must(blas->create(&handle), "cublasCreate");
+  }
+  must(blas->setStream(handle, on), "cublasSetStream");
+  must(blas->setWorkspace(handle, reinterpret_cast<void *>(workspace), workspaceBytes), "cublasSetWorkspace"); // forgotten with every new stream
+  const ProductPlan &p = record.product;
+  double alpha[2] = {p.alpha, 0}, beta[2] = {0, 0};
+  float alphaSingle[2] = {static_cast<float>(p.alpha), 0}, betaSingle[2] = {0, 0};
+  bool single = p.type == blasF32 || p.type == blasC64;
+  auto at = [](Pointer address) { return reinterpret_cast<void *>(address); };
+  must(blas->gemmStridedBatchedEx(handle, p.opB, p.opA, p.n, p.m, p.k, single ? static_cast<void *>(alphaSingle) : alpha, at(record.operands[1]->address + p.offsetB), p.type, p.ldB, p.strideB,
+                                  at(record.operands[0]->address + p.offsetA), p.type, p.ldA, p.strideA, single ? static_cast<void *>(betaSingle) : beta, at(record.result->address), p.type,
+                                  p.ldC, p.strideC, p.batch, p.compute, -1),
+       "cublasGemmStridedBatchedEx");
+  ++stats.products;
+}
+
+/// Small independent operations on several streams, as long as both leave room on the device; waits only where no earlier wait serves.
+void CudaDevice::runOnStreams(size_t begin, size_t end) {
+  size_t n = end - begin;
+  constexpr int streams = auxiliaryStreams + 1;
+  std::vector<int> on(n, 0);
+  std::vector<std::vector<int>> predecessors(n);
+  int last[streams] = {-1, -1, -1, -1};
+  double load[streams] = {};
+  for (size_t i = 0; i < n; ++i) {
+    Record &record = pending[begin + i];
+    for (int p : predecessorsOf(begin + i, begin))
+      predecessors[i].push_back(p - static_cast<int>(begin));
+    bool fills = !record.kernel || record.grid > static_cast<unsigned>(multiprocessors) / 2;
+    if (!fills && n > 2) {
+      int chosen = -1;
+      for (int p : predecessors[i]) // behind a producer that nothing else has followed
+        if (last[on[p]] == p)
+          chosen = on[p];
+      if (chosen < 0)
+        chosen = static_cast<int>(std::min_element(load, load + streams) - load);
+      on[i] = chosen;
+    }
+    last[on[i]] = static_cast<int>(i);
+    load[on[i]] += record.grid;
+  }
+  Stream all[streams] = {stream, auxiliary[0], auxiliary[1], auxiliary[2]};
+  auto newEvent = [&] {
+    Event event = nullptr;
+    if (!events.empty()) {
+      event = events.back();
+      events.pop_back();
+    } else
+      check(cu->eventCreate(&event, withoutTiming), "cuEventCreate");
+    return event;
+  };
+  std::vector<Event> used;
+  auto mark = [&](int s) {
+    used.push_back(newEvent());
+    check(cu->eventRecord(used.back(), all[s]), "cuEventRecord");
+    return used.back();
+  };
+  // Which operations of each stream a stream (and each operation's end) is known to follow.
+  std::vector<std::array<int, streams>> follows(n);
+  std::array<std::array<int, streams>, streams> known;
+  for (auto &row : known)
+    row.fill(-1);
+  std::vector<Event> done(n, nullptr);
+  std::vector<bool> crosses(n, false);
+  for (size_t i = 0; i < n; ++i)
+    for (int p : predecessors[i])
+      crosses[p] = crosses[p] || on[p] != on[i];
+  bool started[streams] = {true};
+  Event start = std::any_of(on.begin(), on.end(), [](int s) { return s > 0; }) ? mark(0) : nullptr;
+  for (size_t i = 0; i < n; ++i) {
+    int s = on[i];
+    if (!started[s]) {
+      if (!all[s]) {
+        check(cu->streamCreate(&auxiliary[s - 1], nonBlocking), "cuStreamCreate");
+        all[s] = auxiliary[s - 1];
+      }
+      check(cu->streamWaitEvent(all[s], start, 0), "cuStreamWaitEvent");
+      started[s] = true;
+    }
+    for (int p : predecessors[i])
+      if (on[p] != s && known[s][on[p]] < p) {
+        check(cu->streamWaitEvent(all[s], done[p], 0), "cuStreamWaitEvent");
+        for (int t = 0; t < streams; ++t)
+          known[s][t] = std::max(known[s][t], follows[p][t]);
+      }
+    Record &record = pending[begin + i];
+    record.kernel ? launch(record, all[s]) : multiply(record, all[s]);
+    known[s][s] = static_cast<int>(i);
+    follows[i] = known[s];
+    if (crosses[i])
+      done[i] = mark(s);
+  }
+  for (int s = 1; s < streams; ++s)
+    if (started[s] && known[0][s] < last[s])
+      check(cu->streamWaitEvent(stream, mark(s), 0), "cuStreamWaitEvent");
+  events.insert(events.end(), used.begin(), used.end());
+}
+
+Signature CudaDevice::signatureOf(size_t begin, size_t end) const {
+  Signature out;
+  for (size_t i = begin; i < end; ++i) {
+    const Record &record = pending[i];
+    out.push_back(reinterpret_cast<uint64_t>(record.kernel));
+    out.push_back(record.operands.size());
+    for (DeviceBlock *block : record.operands)
+      out.push_back(block->producer >= static_cast<int>(begin) ? block->producer - begin : ~uint64_t(0));
+  }
+  return out;
+}
+
+Graph CudaDevice::captureProduct(const Record &record) {
+  if (!handle) // allocates: not while a stream is captured
+    multiply(record, stream);
+  if (!capture)
+    check(cu->streamCreate(&capture, nonBlocking), "cuStreamCreate");
+  Graph out = nullptr;
+  constexpr int relaxed = 2;
+  check(cu->streamBeginCapture(capture, relaxed), "cuStreamBeginCapture", record.site);
+  multiply(record, capture);
+  check(cu->streamEndCapture(capture, &out), "cuStreamEndCapture", record.site);
+  return out;
+}
+
+static KernelNodeParams nodeParameters(const Record &record, Function function, std::vector<uint64_t> &values, std::vector<void *> &pointers) {
+  for (size_t i = 1; i < values.size(); ++i)
+    pointers.push_back(&values[i]);
+  return {function, record.grid, 1, 1, blockThreads, 1, 1, 0, pointers.data(), nullptr, nullptr, nullptr};
+}
+
+void CudaDevice::build(CachedGraph &cached, size_t begin, size_t end) {
+  check(cu->graphCreate(&cached.graph, 0), "cuGraphCreate");
+  for (size_t i = begin; i < end; ++i) {
+    Record &record = pending[i];
+    std::vector<GraphNode> dependencies;
+    for (int p : predecessorsOf(i, begin))
+      dependencies.push_back(cached.nodes[p - begin]);
+    GraphNode node = nullptr;
+    std::vector<uint64_t> values = parametersOf(record);
+    if (record.kernel) {
+      std::vector<void *> pointers;
+      KernelNodeParams parameters = nodeParameters(record, functionOf(*record.kernel, record.site), values, pointers);
+      check(cu->graphAddKernelNode(&node, cached.graph, dependencies.data(), dependencies.size(), &parameters), "cuGraphAddKernelNode", record.site);
+    } else {
+      Graph child = captureProduct(record);
+      check(cu->graphAddChildGraphNode(&node, cached.graph, dependencies.data(), dependencies.size(), child), "cuGraphAddChildGraphNode", record.site);
+      cu->graphDestroy(child); // the node has a copy
+    }
+    cached.nodes.push_back(node);
+    cached.parameters.push_back(std::move(values));
+    cached.products.push_back(record.product);
+  }
+  check(cu->graphInstantiate(&cached.exec, cached.graph, 0), "cuGraphInstantiate");
+  ++stats.graphsBuilt;
+}
+
+void CudaDevice::runGraph(CachedGraph &cached, size_t begin, size_t end) {
+  if (!cached.exec)
+    build(cached, begin, end);
+  for (size_t i = begin; i < end; ++i) {
+    Record &record = pending[i];
+    std::vector<uint64_t> values = parametersOf(record);
+    size_t at = i - begin;
+    if (values == cached.parameters[at] && record.product == cached.products[at])
+      continue;
+    if (record.kernel) {
+      std::vector<void *> pointers;
+      KernelNodeParams parameters = nodeParameters(record, functionOf(*record.kernel, record.site), values, pointers);
+      check(cu->graphExecKernelNodeSetParams(cached.exec, cached.nodes[at], &parameters), "cuGraphExecKernelNodeSetParams", record.site);
+    } else {
+      Graph child = captureProduct(record);
+      Result result = cu->graphExecChildGraphNodeSetParams(cached.exec, cached.nodes[at], child);
+      cu->graphDestroy(child);
+      if (result != success) { // another kernel of the library: the graph has another shape
+        int64_t uses = cached.uses;
+        destroyGraph(cached);
+        cached.uses = uses;
+        build(cached, begin, end);
+        break;
+      }
+    }
+    cached.parameters[at] = std::move(values);
+    cached.products[at] = record.product;
+    ++cached.patches;
+    ++stats.patches;
+  }
+  check(cu->graphLaunch(cached.exec, stream), "cuGraphLaunch", pending[begin].site);
+  ++cached.launches;
+  ++stats.graphLaunches;
+}
+
+void CudaDevice::destroyGraph(CachedGraph &cached) {
+  if (cached.exec)
+    cu->graphExecDestroy(cached.exec);
+  if (cached.graph)
+    cu->graphDestroy(cached.graph);
+  cached = {};
+}
+
+std::vector<std::string> CudaDevice::graphTable() const {
+  std::vector<std::string> out;
+  for (auto &[signature, graph] : graphs)
+    if (graph.exec)
+      out.push_back(fmt::format("{} operations, {} launches, {} parameters changed in between", graph.nodes.size(), graph.launches, graph.patches));
+  return out;
+}
+
+} // namespace toy::rt::cuda
