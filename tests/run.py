@@ -4,7 +4,7 @@
 
 Kinds: unit tests; programs with `# expect:` lines (tests/e2e, examples), evaluated and compiled at several settings; programs with one
 `# error: CODE LINE:COLUMN` line (tests/errors); textual IR with `// RUN:` lines for FileCheck; random programs, evaluator against compiled code;
-every operator with every dtype; random subscripts; transforms, roots and residuals; damaged files; every function with every dtype, shape and axis, complex operations and libraries against NumPy; hidden complex products and near misses; every operation's documented example; complex functions against tables; printed values read back; the command line; the prompt in a pseudo-terminal; a real model's first layer.
+every operator with every dtype; random subscripts; transforms, roots and residuals; damaged files; every function with every dtype, shape and axis, complex operations and libraries against NumPy; hidden complex products and near misses; every operation's documented example; complex functions against tables; printed values read back; the command line; the prompt in a pseudo-terminal; a real model's first layer; programs on a device that the fake CUDA driver plays.
 """
 import argparse
 import concurrent.futures
@@ -155,6 +155,7 @@ def main():
         submit(str(path.relative_to(ROOT)), path, check_filecheck, {"toy-opt": opt, "toy": toy}, path)
     if not only:
         import cases
+        import device
         import dynamic
         import files
         import golden_errors
@@ -169,7 +170,7 @@ def main():
         import recognition
         import scenarios
         import generator.random_programs as random_programs
-        every = [*cases.all_cases(), *operators.all_cases(), *recognition.all_cases(), *functions.all_cases(), *scenarios.all_cases(), *libraries.all_cases(), *matrix.all_cases(), *golden_errors.all_cases(), *dynamic.all_cases(), *numerics.all_cases(), *prompt.all_cases(), *indexing.all_cases(), *files.all_cases()]
+        every = [*cases.all_cases(), *operators.all_cases(), *recognition.all_cases(), *functions.all_cases(), *scenarios.all_cases(), *libraries.all_cases(), *matrix.all_cases(), *golden_errors.all_cases(), *dynamic.all_cases(), *device.all_cases(), *numerics.all_cases(), *prompt.all_cases(), *indexing.all_cases(), *files.all_cases()]
         if options.sanitized:  # several times slower: what is about time, memory, or thousands of programs is left to the other build
             every = [(name, function) for name, function in every if not name.startswith("prompt: ") and "memory" not in name and not (name.startswith("matrix: ") and (", refused" in name or ", compiled" in name)) and "sweep" not in name]
         for name, function in every:
