@@ -35,9 +35,9 @@ fuzz: setup
 	@build/asan/fuzz-files $(or $(ARGS),600)
 	@cd build/asan && ASAN_OPTIONS=allow_user_poisoning=0:detect_leaks=0 ./fuzz-prompt 20000 1 $(CURDIR)/examples/*.toy $(CURDIR)/tests/e2e/*.toy $(CURDIR)/tests/errors/*.toy
 
-# Whether the tests notice a recogniser that is wrong in one place.
+# Whether the tests notice a recogniser, or a device's runtime, that is wrong in one place (ARGS: recognition or device).
 mutants: setup
-	@/usr/bin/python3 tests/mutants.py
+	@/usr/bin/python3 tests/mutants.py $(ARGS)
 
 bench: build
 	@bench/run $(BUILD)/toy

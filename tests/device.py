@@ -238,6 +238,15 @@ def graphs(toy):
         text = STEADY + "var first = f(x, w); var before = sum(first); for i in range(6) { x = x + 0.01; w = w * 1.01; var y = f(x, w); } print(sum(first) == before, f(ones([3, 3]), ones([3, 3])));"
         if problem := same_bits(toy, text.replace("@", "*"), [f"--cuda-graphs={mode}"]):
             return problem
+        # Whole numbers, so that products are exact: sizes change under the same graph, and one value is updated on the host in between.
+        text = """def g(x: f64[N, M], y: f64[M, K]) { var z = x @ y; return (z + 1) @ (y.T * 2) - x; }
+for n in i64([3, 5, 3, 7, 5]) {
+  var x = reshape(arange(n * 4) * 1.0, [n, 4]); var y = reshape(arange(4 * (n + 1)) * 1.0, [4, n + 1]);
+  print(g(x, y)); x[0, 0] = 100; print(g(x, y), sum(g(2 * x, y) @ ones([4, 1])), g(x, y) @ conj(y));
+  var big = reshape(arange(100 * n * 7) % 11 * 1.0, [100 * n, 7]); print(sum(big * 2 + 1, axis=0), sum(where(big > 3, big, 0)), max(big, axis=1)[:9]);
+}"""
+        if problem := same_bits(toy, text, [f"--cuda-graphs={mode}"]):
+            return problem
     return None
 
 

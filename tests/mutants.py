@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Breaks the recogniser of complex products in one place at a time and sees that its tests notice. Builds a copy of the sources in build/mutants; takes
-some minutes, so it is not part of `make test`: `make mutants`. Ends with `N caught, N missed`."""
+"""Breaks the recogniser of complex products, or what runs on devices, in one place at a time and sees that the tests notice. Builds a copy of the
+sources in build/mutants; takes some minutes, so it is not part of `make test`: `make mutants ARGS='recognition|device'`. Ends with `N caught, N missed`."""
 import concurrent.futures
 import os
 import pathlib
@@ -13,6 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 COPY = ROOT / "build/mutants/source"
 BUILD = ROOT / "build/mutants/build"
 sys.path.insert(0, str(ROOT / "tests"))
+import device  # noqa: E402
 import recognition  # noqa: E402
 import run  # noqa: E402
 
@@ -57,17 +58,64 @@ MUTANTS = [
     ("Gauss's form with any difference", RELAXED, " || difference.getRhs() != c)", ")"),
 ]
 
+SEQUENCE, DEVICE, KERNELS, MEMORY = "runtime/cuda/Sequence.cpp", "runtime/cuda/Device.cpp", "passes/lowering/DeviceKernels.cpp", "runtime/Memory.cpp"
+DEVICE_MUTANTS = [
+    ("a wait between streams is dropped", SEQUENCE, 'check(cu->streamWaitEvent(all[s], done[p], 0), "cuStreamWaitEvent");', ""),
+    ("streams do not wait for what came before", SEQUENCE, 'check(cu->streamWaitEvent(all[s], start, 0), "cuStreamWaitEvent");', ""),
+    ("the end of the sequence is not waited for", SEQUENCE, 'check(cu->streamWaitEvent(stream, mark(s), 0), "cuStreamWaitEvent");', ""),
+    ("one wait serves for everything", SEQUENCE, "known[s][t] = std::max(known[s][t], follows[p][t]);", "known[s][t] = static_cast<int>(i);"),
+    ("temporaries share memory at once", SEQUENCE, "if ((touching[place.record] & ~before).any())", "if (place.record + 1 == i)"),
+    ("readers do not keep memory", SEQUENCE, "touching[block->producer].set(i);", ""),
+    ("results take their operands' memory", SEQUENCE, "before.reset(i);", ""),
+    ("the arena does not grow", SEQUENCE, "if (needs > arenaBytes) {", "if (arenaBytes == 0) {"),
+    ("all temporaries stand at the start", SEQUENCE, "pending[place.record].result->address = arena + place.begin;", "pending[place.record].result->address = arena;"),
+    ("graphs have no edges", SEQUENCE, "dependencies.push_back(cached.nodes[p - begin]);", ""),
+    ("products share the workspace at once", SEQUENCE, "  if (!pending[i].kernel)\n    for (size_t j = i; j-- > begin;)", "  if (false)\n    for (size_t j = i; j-- > begin;)"),
+    ("addresses in graphs stay", SEQUENCE, "if (values == cached.parameters[at] && record.product == cached.products[at])", "if (true)"),
+    ("sizes of products in graphs stay", SEQUENCE, "if (values == cached.parameters[at] && record.product == cached.products[at])", "if (values == cached.parameters[at])"),
+    ("one block of threads", SEQUENCE, "return {function, record.grid, 1, 1,", "return {function, 1, 1, 1,"),
+    ("graphs are mixed up", SEQUENCE, "out.push_back(block->producer >= static_cast<int>(begin) ? block->producer - begin : ~uint64_t(0));", "out.push_back(0);"),
+    ("kernels in graphs are mixed up", SEQUENCE, "out.push_back(reinterpret_cast<uint64_t>(record.kernel));", "out.push_back(0);"),
+    ("what only others read is dropped", SEQUENCE, "pending[i].result->held || readers[i] > 0", "pending[i].result->held"),
+    ("operations that moved up are not found", SEQUENCE, "record.result->producer = static_cast<int>(kept.size());", ""),
+    ("operands may go before their readers ran", SEQUENCE, "for (DeviceBlock *block : record.operands)\n    ++block->refs;", ""),
+    ("results are never given back", SEQUENCE, "if (--record.result->refs == 0)\n      freeBlock(record.result);\n  }\n  pending.clear();", "--record.result->refs;\n  }\n  pending.clear();"),
+    ("no workspace of its own", SEQUENCE, 'must(blas->setWorkspace(handle, reinterpret_cast<void *>(workspace), workspaceBytes), "cublasSetWorkspace");', ""),
+    ("operands of products are exchanged", SEQUENCE, "p.opB, p.opA, p.n, p.m, p.k", "p.opA, p.opB, p.n, p.m, p.k"),
+    ("the host reads before the sequence went", DEVICE, 'if (block->producer >= 0)\n    flush("the host needs a value");', ""),
+    ("the host does not wait for its copy", DEVICE, "++stats.transfersToHost;\n  wait();", "++stats.transfersToHost;"),
+    ("parts are read from the start", DEVICE, "cu->memcpyDtoHAsync(to, block->address + offset, bytes, stream)", "cu->memcpyDtoHAsync(to, block->address, bytes, stream)"),
+    ("every use copies to the device", DEVICE, "return t.storage->device = block.release();", "return block.release();"),
+    ("blocks are too small", DEVICE, "return (std::max<int64_t>(bytes, 1) + step - 1) / step * step;", "return std::max<int64_t>(bytes / 2, 16);"),
+    ("blocks serve for any size", DEVICE, "auto it = idle.find(capacity)", "auto it = idle.begin()"),
+    ("conjugates are transposes", DEVICE, "op = conjugated ? cuda::blasConjugated : cuda::blasTransposed;", "op = cuda::blasTransposed;"),
+    ("slices of factors start at 0", DEVICE, "p.offsetA = aView.offset * size;", "p.offsetA = 0;"),
+    ("batches are written to one place", DEVICE, "p.strideC = s.m * s.n;", "p.strideC = 0;"),
+    ("scaling is lost", DEVICE, "p.alpha = scale;", "p.alpha = 1;"),
+    ("what is needed is evicted", DEVICE, "if (block->refs == 1 && (!oldest", "if ((!oldest"),
+    ("a failed device is used on", DEVICE, 'failure = fmt::format("{} failed: {}", what, shown);', ""),
+    ("updates on the host are not seen", MEMORY, "if (DeviceBlock *block = std::exchange(t.storage->device, nullptr))", "if (DeviceBlock *block = nullptr)"),
+    ("threads write beyond the end", KERNELS, "guarded(k.CreateICmpSLT(first, n), [&] { steps(width); });", "guarded(k.CreateICmpSLE(first, n), [&] { steps(width); });"),
+    ("the tail is not computed", KERNELS, "guarded(k.CreateICmpSGT(end, n), [&] { loop", "guarded(k.getFalse(), [&] { loop"),
+    ("lanes are not all combined", KERNELS, "for (unsigned half = warp / 2; half > 0; half /= 2)", "for (unsigned half = warp / 2; half > 1; half /= 2)"),
+    ("reductions in another order", KERNELS, "static constexpr int64_t blockElements = 8192;", "static constexpr int64_t blockElements = 4096;"),
+    ("rows are taken for lanes", KERNELS, "Value *row = k.CreateLShr(thread, i64(5)), *lane", "Value *row = k.CreateLShr(thread, i64(4)), *lane"),
+]
+
 
 def build():
-    done = subprocess.run(["cmake", "--build", str(BUILD), "--target", "toy", "toy-opt", "--", "--quiet"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    done = subprocess.run(["cmake", "--build", str(BUILD), "--target", "toy", "toy-opt", "toyfakecuda", "--", "--quiet"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return None if done.returncode == 0 else done.stdout
 
 
-def first_failure():
+def first_failure(of_device):
     toy = str(BUILD / "toy")
     pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count())
-    jobs = {pool.submit(function, toy): name for name, function in recognition.all_cases()}
-    jobs[pool.submit(run.check_filecheck, {"toy-opt": BUILD / "toy-opt", "toy": toy}, ROOT / "tests/passes/recognize-complex.mlir")] = "recognize-complex.mlir"
+    if of_device:
+        jobs = {pool.submit(function, toy): name for name, function in reversed(device.all_cases(40)) if not name.endswith(("faults", "functions", "ptxas"))}
+    else:
+        jobs = {pool.submit(function, toy): name for name, function in recognition.all_cases()}
+        jobs[pool.submit(run.check_filecheck, {"toy-opt": BUILD / "toy-opt", "toy": toy}, ROOT / "tests/passes/recognize-complex.mlir")] = "recognize-complex.mlir"
     try:
         for job in concurrent.futures.as_completed(jobs):
             try:
@@ -81,7 +129,7 @@ def first_failure():
         pool.shutdown(cancel_futures=True)
 
 
-def main():
+def main(kinds):
     for name in subprocess.run(["git", "ls-files"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout.split():
         target = COPY / name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -90,32 +138,34 @@ def main():
     environment = {**os.environ, "CC": "clang-22", "CXX": "clang++-22"}
     subprocess.run(["cmake", "--preset", "release", "-S", str(COPY), "-B", str(BUILD)], cwd=COPY, env=environment, stdout=subprocess.DEVNULL, check=True)
     problem = build()
-    if problem or first_failure():
-        print(problem or "the tests fail without mutants")
-        return 1
     caught = missed = 0
-    for name, path, before, after in MUTANTS:
-        file = COPY / path
-        text = file.read_text()
-        if before not in text:
-            print(f"MISSED {name}: the place to change is gone")
-            missed += 1
-            continue
-        file.write_text(text.replace(before, after))
-        problem = build()
-        failure = None if problem else first_failure()
-        file.write_text(text)
-        if problem:
-            print(f"MISSED {name}: it does not compile\n{problem}", flush=True)
-        elif failure:
-            print(f"caught {name}: {failure}", flush=True)
-        else:
-            print(f"MISSED {name}", flush=True)
-        caught += failure is not None
-        missed += failure is None
+    for kind in kinds:
+        of_device = kind == "device"
+        if problem or first_failure(of_device):
+            print(problem or "the tests fail without mutants")
+            return 1
+        for name, path, before, after in DEVICE_MUTANTS if of_device else MUTANTS:
+            file = COPY / path
+            text = file.read_text()
+            if before not in text:
+                print(f"MISSED {name}: the place to change is gone")
+                missed += 1
+                continue
+            file.write_text(text.replace(before, after))
+            broken = build()
+            failure = None if broken else first_failure(of_device)
+            file.write_text(text)
+            if broken:
+                print(f"MISSED {name}: it does not compile\n{broken}", flush=True)
+            elif failure:
+                print(f"caught {name}: {failure}", flush=True)
+            else:
+                print(f"MISSED {name}", flush=True)
+            caught += failure is not None
+            missed += failure is None
     print(f"{caught} caught, {missed} missed")
     return 1 if missed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:] or ["recognition", "device"]))
