@@ -128,9 +128,9 @@ void writeStats(Session &session, const Options &options) {
     std::string precisions;
     for (auto &[name, count] : d.precisions)
       precisions += fmt::format("{}{}: {}", precisions.empty() ? "" : ", ", jsonText(name), count);
-    cuda = fmt::format("\"device\": {}, \"sequences\": {}, \"launches\": {}, \"products\": {}, \"graph_launches\": {}, \"graphs\": {}, \"patches\": {}, \"allocations\": {}, \"waits\": {}, \"bytes_to_device\": {}, "
+    cuda = fmt::format("\"device\": {}, \"sequences\": {}, \"launches\": {}, \"products\": {}, \"transforms\": {}, \"graph_launches\": {}, \"graphs\": {}, \"patches\": {}, \"allocations\": {}, \"waits\": {}, \"bytes_to_device\": {}, "
                        "\"bytes_to_host\": {}, \"transfers_to_device\": {}, \"transfers_to_host\": {}, \"arena_bytes\": {}, \"product_precisions\": {{{}}}",
-                       jsonText(rt::deviceDescription()), d.flushes, d.launches, d.products, d.graphLaunches, d.graphsBuilt, d.patches, d.allocations, d.waits, d.bytesToDevice, d.bytesToHost, d.transfersToDevice, d.transfersToHost, d.arenaBytes, precisions);
+                       jsonText(rt::deviceDescription()), d.flushes, d.launches, d.products, d.transforms, d.graphLaunches, d.graphsBuilt, d.patches, d.allocations, d.waits, d.bytesToDevice, d.bytesToHost, d.transfersToDevice, d.transfersToHost, d.arenaBytes, precisions);
   }
   std::string json = fmt::format(
       "{{\"version\": \"0.1.0\", \"device\": \"{}\", \"threads\": {}, \"compiles\": [{}], \"cache_hits\": {}, \"guards\": [{}], \"recognized\": [{}], "
@@ -231,9 +231,9 @@ int runToy(const Options &options) {
   rt::printOptions().precision = options.precision;
   rt::printOptions().header = isatty(STDOUT_FILENO);
   rt::DeviceOptions &device = rt::deviceOptions();
-  device.choice = options.device == "cuda" ? rt::DeviceChoice::Cuda : options.device == "auto" ? rt::DeviceChoice::Auto : rt::DeviceChoice::Cpu;
+  device.choice = options.jit == "never" ? rt::DeviceChoice::Cpu : options.device == "cuda" ? rt::DeviceChoice::Cuda : options.device == "auto" ? rt::DeviceChoice::Auto : rt::DeviceChoice::Cpu;
   device.graphs = options.cudaGraphs == "off" ? rt::CudaGraphs::Off : options.cudaGraphs == "full" ? rt::CudaGraphs::Full : options.cudaGraphs == "piecewise" ? rt::CudaGraphs::Piecewise : rt::CudaGraphs::Auto;
-  device.precision = options.matmulPrecision == "medium" ? rt::MatmulPrecision::Medium : rt::MatmulPrecision::Ieee;
+  device.precision = options.matmulPrecision == "medium" ? rt::MatmulPrecision::Medium : options.matmulPrecision == "high" ? rt::MatmulPrecision::High : rt::MatmulPrecision::Ieee;
   installFaultHandlers();
   Session session(sessionOptions(options));
   session.scriptArguments = options.arguments;

@@ -59,7 +59,7 @@ const std::vector<Row> &rows() {
        })},
       {"--device", "cpu|cuda|auto", "where tensors live", choice(&Options::device, {"cpu", "cuda", "auto"})},
       {"--cuda-graphs", "off|auto|full|piecewise", "sequences on a device as CUDA graphs: never, from the second time on, always, without products", choice(&Options::cudaGraphs, {"off", "auto", "full", "piecewise"})},
-      {"--matmul-precision", "ieee|medium", "products of f32 and c64 on a device: as exact as the host's, or TF32", choice(&Options::matmulPrecision, {"ieee", "medium"})},
+      {"--matmul-precision", "ieee|high|medium", "products of f32 and c64 on a device: IEEE, three of TF32 with the digits of f32, or TF32", choice(&Options::matmulPrecision, {"ieee", "high", "medium"})},
       {"--threads", "N", "threads of loops and products; 0 is all cores",
        [](Options &o, const std::string &v) {
          int64_t n;

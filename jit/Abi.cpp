@@ -197,7 +197,9 @@ static void toy_rt_eval(mlir::Operation *op, void **operands, void **results) {
       frame.values[v] = rt::TensorRef(t);
     }
   }
+  rt::deviceSite() = toy_rt_site;
   frame.run(op);
+  rt::deviceSite() = -1;
   for (auto [i, v] : llvm::enumerate(op->getResults())) {
     rt::Value &value = frame.values[v];
     results[i] = llvm::isa<StrType>(v.getType()) ? static_cast<void *>(std::get<rt::StrRef>(value).take()) : std::get<rt::TensorRef>(value).take();

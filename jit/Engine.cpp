@@ -351,7 +351,7 @@ bool Engine::compile(mlir::ModuleOp module, StringRef except, BodyLookup bodyOf,
 bool Engine::has(StringRef symbol) const { return impl->entries.count(symbol.str()); }
 const std::vector<mlir::Location> &Engine::failureChain() const { return impl->chain; }
 
-mlir::Location Engine::placeOf(int64_t site) const { return impl->sites.at(site); }
+std::optional<mlir::Location> Engine::placeOf(int64_t site) const { return site >= 0 && site < static_cast<int64_t>(impl->sites.size()) ? std::optional(impl->sites[site]) : std::nullopt; }
 
 RecognitionLog &Engine::recognition() { return impl->log; }
 

@@ -63,8 +63,8 @@ public:
   std::vector<rt::Value> call(llvm::StringRef symbol, mlir::func::FuncOp function, std::vector<rt::Value> arguments, Environment &environment);
   /// Where the last error happened and the calls around it, innermost first.
   const std::vector<mlir::Location> &failureChain() const;
-  /// The place that compiled code calls by a number.
-  mlir::Location placeOf(int64_t site) const;
+  /// The place that compiled code calls by a number, if it is one.
+  std::optional<mlir::Location> placeOf(int64_t site) const;
   EngineStats &stats();
   /// What recognition found and refused so far, also in functions that are evaluated.
   RecognitionLog &recognition();

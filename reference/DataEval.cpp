@@ -3,6 +3,7 @@
 /// Constants, indexing by data, strings, files, output, and the checks.
 #include "reference/EvaluatorImpl.h"
 
+#include "runtime/Device.h"
 #include "runtime/Extern.h"
 #include "runtime/Format.h"
 #include "runtime/Io.h"
@@ -202,7 +203,15 @@ bool Frame::runData(Operation *op) {
   } else if (auto o = dyn_cast<LibraryOp>(op)) {
     SmallVector<const rt::Tensor *> arguments = indexTensors(o.getArguments());
     StringRef name = o.getFunction();
-    std::vector<rt::TensorRef> found = rt::findLibraryFunction({name.data(), name.size()})({arguments.data(), arguments.size()}, {o.getParameters().data(), o.getParameters().size()});
+    std::string_view function(name.data(), name.size());
+    std::span<const rt::Tensor *const> all(arguments.data(), arguments.size());
+    std::span<const int64_t> parameters(o.getParameters().data(), o.getParameters().size());
+    std::vector<rt::TensorRef> found;
+    if (!rt::deviceLibrary(function, all, parameters, found)) {
+      for (const rt::Tensor *t : all)
+        rt::onHost(*t);
+      found = rt::findLibraryFunction(function)(all, parameters);
+    }
     for (auto [value, tensor] : llvm::zip_equal(o.getResults(), found))
       set(value, std::move(tensor));
   } else if (auto o = dyn_cast<ExternOp>(op)) {

@@ -63,7 +63,7 @@ void Frame::runPacked(Operation *op) {
 }
 
 void Frame::run(Operation *op) {
-  if (!isa<ReshapeOp, ViewAsRealOp, ViewAsComplexOp, RelabelOp, DimOp, GlobalStoreOp, FusedOp, PrintOp>(op)) // those look at no element, or only at some
+  if (!isa<ReshapeOp, ViewAsRealOp, ViewAsComplexOp, RelabelOp, DimOp, GlobalStoreOp, FusedOp, PrintOp, LibraryOp>(op)) // those look at no element, or only at some
     for (Value operand : op->getOperands())
       if (auto it = values.find(operand); it != values.end())
         if (auto *t = std::get_if<rt::TensorRef>(&it->second))

@@ -85,8 +85,9 @@ void Session::reportRuntimeError(const rt::Error &error, ArrayRef<Location> chai
   Diagnostic &d = diagnostics.report(error.id, ranges.empty() ? SourceRange() : ranges[0], error.args);
   if (error.id == DiagId::DeviceFailed)
     for (int64_t site : rt::unfinishedOnDevice())
-      if (SourceRange range = rangeOf(engine.placeOf(site)); range.valid())
-        d.note(range, "this may not have been finished");
+      if (auto place = engine.placeOf(site))
+        if (SourceRange range = rangeOf(*place); range.valid())
+          d.note(range, "this may not have been finished");
   for (size_t i = 1; i < ranges.size(); ++i) {
     if (i == 6 && ranges.size() > 12) {
       d.note({}, "… " + std::to_string(ranges.size() - 12) + " more calls …");

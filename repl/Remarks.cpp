@@ -56,7 +56,7 @@ void Session::showRemarks() {
       diagnostics.report(DiagId::RecognizedComplex, r.range, {r.kind, r.text, r.strategy});
   }
   for (const rt::DeviceSplit &split : rt::takeDeviceSplits())
-    if (SourceRange range = rangeOf(engine.placeOf(split.site), true); range.valid() && remarked.insert(fmt::format("{}:{}:{}", range.buffer, range.begin, split.reason)).second)
+    if (SourceRange range = rangeOf(engine.placeOf(split.site).value_or(mlir::UnknownLoc::get(ir())), true); range.valid() && remarked.insert(fmt::format("{}:{}:{}", range.buffer, range.begin, split.reason)).second)
       diagnostics.report(DiagId::DeviceSequence, range, {std::to_string(split.operations), split.operations == 1 ? "" : "s", split.reason});
   showDiagnostics();
 }

@@ -9,6 +9,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 namespace toy::rt {
 
@@ -61,6 +62,10 @@ struct DeviceLaunch {
 Tensor *deviceLaunch(const DeviceLaunch &launch);
 /// `scale * a @ b` by cuBLAS, or null. The views are of the tensors.
 Tensor *deviceProduct(Tensor *a, const StridedView &aView, Tensor *b, const StridedView &bView, double scale, int64_t site);
+/// Where operations that the evaluator runs stand, or -1.
+int64_t &deviceSite();
+/// A library function (runtime/Library.h) on the device; false where the host should do it.
+bool deviceLibrary(std::string_view function, std::span<const Tensor *const> arguments, std::span<const int64_t> parameters, std::vector<TensorRef> &results);
 /// Sends what was recorded. The reason is for remarks.
 void flushDevice(const char *reason);
 /// Until all of it is done, or Ctrl-C.
@@ -69,7 +74,7 @@ void waitForDevice();
 std::vector<int64_t> unfinishedOnDevice();
 
 struct DeviceStats {
-  int64_t launches = 0, products = 0, graphLaunches = 0, graphsBuilt = 0, patches = 0, allocations = 0, flushes = 0;
+  int64_t launches = 0, products = 0, transforms = 0, graphLaunches = 0, graphsBuilt = 0, patches = 0, allocations = 0, flushes = 0;
   int64_t bytesToDevice = 0, bytesToHost = 0, transfersToDevice = 0, transfersToHost = 0;
   int64_t liveBytes = 0, arenaBytes = 0, waits = 0;
   std::map<std::string, int64_t> precisions; ///< of products

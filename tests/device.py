@@ -100,6 +100,64 @@ def product(toy, text):
     return None if close and got.stdout.count("true") == want.count("true") else f"host {want} device {got.stdout}\n{text}"
 
 
+def transforms(toy):
+    """fft, ifft, rfft, irfft against NumPy: lengths, axes, norms, both precisions, alone and in graphs."""
+    import numpy as np
+    rng = np.random.default_rng(2)
+    with tempfile.TemporaryDirectory() as folder:
+        x = {"c128": rng.normal(size=(3, 10, 4)) + 1j * rng.normal(size=(3, 10, 4)), "f64": rng.normal(size=(3, 10, 4))}
+        x["c64"], x["f32"] = x["c128"].astype("c8"), x["f64"].astype("f4")
+        text, want = "", {}
+        for dtype, array in x.items():
+            np.save(f"{folder}/{dtype}.npy", array)
+            text += f'var {dtype}_ = load("{folder}/{dtype}.npy");\n'
+            for axis in (0, 1, 2):
+                for norm in ("backward", "ortho", "forward"):
+                    for f in ("fft", "ifft") if "c" in dtype else ("rfft", "irfft"):
+                        argument = f"rfft({dtype}_, axis={axis})" if f == "irfft" else f"{dtype}_"
+                        n = f", n={array.shape[axis]}" if f == "irfft" else ""
+                        name = f"{dtype}.{f}.{axis}.{norm}"
+                        text += f'save("{folder}/{name}.npy", {f}({argument}{n}, axis={axis}, norm="{norm}"));\n'
+                        source = np.fft.rfft(array, axis=axis) if f == "irfft" else array
+                        want[name] = getattr(np.fft, f)(source, axis=axis, norm=norm, **({"n": array.shape[axis]} if n else {}))
+        path = pathlib.Path(folder, "program.toy")
+        path.write_text(text)
+        for mode in GRAPHS:
+            done = run(toy, [*EVERYWHERE, f"--cuda-graphs={mode}", str(path)])
+            if problem := done.problem():
+                return problem
+            if mode == "off" and done.stats["transforms"] < len(want):
+                return f"{done.stats['transforms']} transforms ran on the device, {len(want)} were asked for"
+            for name, expected in want.items():
+                error = np.abs(np.load(f"{folder}/{name}.npy") - expected).max() / np.abs(expected).max()
+                if error > (1e-6 if "c64" in name or "f32" in name else 1e-14):
+                    return f"{name}, graphs {mode}: relative error {error}"
+    return None
+
+
+def precisions(toy):
+    """ieee keeps all digits of f32, high nearly all of them on units that read 11 digits, medium those 11."""
+    import numpy as np
+    rng = np.random.default_rng(3)
+    with tempfile.TemporaryDirectory() as folder:
+        a, b = (rng.normal(size=(2, 40, 30)), rng.normal(size=(2, 30, 50)))
+        files = {"f": (a[0].astype("f4"), b[0].astype("f4")), "c": ((a[0] + 1j * a[1]).astype("c8"), (b[0] + 1j * b[1]).astype("c8"))}
+        for kind, (x, y) in files.items():
+            np.save(f"{folder}/x{kind}.npy", x)
+            np.save(f"{folder}/y{kind}.npy", y)
+            exact = x.astype("c16") @ y.astype("c16")
+            for precision, low, high, name in (("ieee", 0, 4e-7, "f32"), ("high", 0, 1e-6, "3xtf32"), ("medium", 5e-5, 2e-3, "tf32")):
+                for mode in ("off", "full"):
+                    text = f'var x = load("{folder}/x{kind}.npy"); var y = load("{folder}/y{kind}.npy"); for i in range(2) {{ save("{folder}/z.npy", 2 * (x @ y)); }}'
+                    done = run(toy, [*EVERYWHERE, f"--matmul-precision={precision}", f"--cuda-graphs={mode}", "-e", text])
+                    if problem := done.problem():
+                        return problem
+                    error = np.linalg.norm(np.load(f"{folder}/z.npy") - 2 * exact) / np.linalg.norm(2 * exact)
+                    if not low <= error <= high or done.stats["product_precisions"] != {name: 2}:
+                        return f"{kind}, {precision}: error {error}, {done.stats['product_precisions']}"
+    return None
+
+
 def functions(toy):
     """All elementary functions: the same bits for ordinary arguments, the same class and few units in the last place for all others."""
     import numpy as np
@@ -268,13 +326,13 @@ var x = arange(3000) * 1.0
 var a = x * 2 + 1
 var b = reshape(a, [50, 60]) @ reshape(a, [60, 50])
 var c = sum(b, axis=1)
-var d = sum(c)
+var d = sum(abs(fft(c)))
 d
 print("first", sum(host), 7 * 6)
 print("second", sum(host), 7 * 6)
 """
 CALLS = ["cuMemAllocAsync", "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync", "cuModuleLoadData", "cuModuleGetFunction", "cuLaunchKernel", "cuEventCreate", "cuEventRecord", "cuEventQuery", "cuStreamCreate", "cuInit",
-         "cuGraphCreate", "cuGraphAddKernelNode", "cuGraphAddChildGraphNode", "cuGraphInstantiate", "cuGraphLaunch", "cuStreamBeginCapture", "cuStreamEndCapture", "cublasGemmStridedBatchedEx", "cuMemFreeAsync", "cuGraphExecKernelNodeSetParams"]
+         "cuGraphCreate", "cuGraphAddKernelNode", "cuGraphAddChildGraphNode", "cuGraphInstantiate", "cuGraphLaunch", "cuStreamBeginCapture", "cuStreamEndCapture", "cublasGemmStridedBatchedEx", "cufftXtExec", "cuMemFreeAsync", "cuGraphExecKernelNodeSetParams"]
 
 
 def faults(toy):
@@ -378,7 +436,7 @@ def all_cases(random=60):
             rows.append((f"device: {path.name} {' '.join(flags)}", lambda toy, path=path, flags=flags, seed=i: program(toy, path, flags, seed)))
     rows += [(f"device: random program {seed}", lambda toy, seed=seed: random_program(toy, seed)) for seed in range(random)]
     rows += [(f"device: product {i}", lambda toy, text=text: product(toy, text)) for i, text in enumerate(PRODUCTS)]
-    rows += [("device: functions", functions), ("device: transfers", transfers), ("device: graphs", graphs), ("device: none", no_device), ("device: faults", faults), ("device: memory", memory), ("device: ptxas", assembles)]
+    rows += [("device: functions", functions), ("device: transforms", transforms), ("device: precisions", precisions), ("device: transfers", transfers), ("device: graphs", graphs), ("device: none", no_device), ("device: faults", faults), ("device: memory", memory), ("device: ptxas", assembles)]
     return rows
 
 

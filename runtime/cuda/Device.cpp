@@ -287,7 +287,7 @@ int deviceArchitecture() {
 }
 
 /// What the operands' bytes that are not where they are needed cost, and the pass over all of them.
-static bool isWorthwhile(CudaDevice &device, std::span<Tensor *const> operands, int64_t resultBytes, double operations) {
+bool cuda::isWorthwhile(CudaDevice &device, std::span<Tensor *const> operands, int64_t resultBytes, double operations) {
   if (deviceOptions().choice == DeviceChoice::Cuda)
     return true;
   constexpr double busBytes = 2e10, hostBytes = 1e10, hostOperations = 2e10, deviceOperations = 2e13, start = 6e-6;
@@ -302,7 +302,7 @@ static bool isWorthwhile(CudaDevice &device, std::span<Tensor *const> operands, 
   return there < here;
 }
 
-static CudaDevice *usableDevice() {
+CudaDevice *cuda::usableDevice() {
   if (!wasOpened || deviceOptions().choice == DeviceChoice::Cpu)
     return nullptr;
   std::string problem;
@@ -311,9 +311,9 @@ static CudaDevice *usableDevice() {
 }
 
 Tensor *deviceLaunch(const DeviceLaunch &launch) {
-  CudaDevice *device = usableDevice();
+  CudaDevice *device = cuda::usableDevice();
   int64_t bytes = checkedCount(launch.sizes, launch.dtype) * sizeOf(launch.dtype), grid = (launch.threads + cuda::blockThreads - 1) / cuda::blockThreads;
-  if (!device || bytes == 0 || grid > INT32_MAX || !isWorthwhile(*device, launch.operands, bytes, 0))
+  if (!device || bytes == 0 || grid > INT32_MAX || !cuda::isWorthwhile(*device, launch.operands, bytes, 0))
     return nullptr;
   cuda::Record record;
   record.kernel = launch.kernel;
@@ -325,82 +325,6 @@ Tensor *deviceLaunch(const DeviceLaunch &launch) {
   return newDeviceTensor(launch.dtype, launch.sizes, device->record(std::move(record), bytes));
 }
 
-/// One operand: which of its axes is contiguous; false where cuBLAS cannot read it as it is.
-static bool blasOperand(int64_t rows, int64_t columns, int64_t rowStride, int64_t columnStride, bool conjugated, int &op, int &leading) {
-  constexpr int64_t most = INT32_MAX;
-  // Row-major data is the transposed matrix in column-major order, and the product is computed transposed: a plain row-major operand is plain.
-  if ((columnStride == 1 || columns == 1) && !conjugated && (rowStride >= std::max<int64_t>(columns, 1) || rows == 1)) {
-    int64_t ld = rows == 1 ? std::max<int64_t>(columns, 1) : rowStride;
-    op = cuda::blasPlain;
-    leading = static_cast<int>(ld);
-    return ld <= most;
-  }
-  if ((rowStride == 1 || rows == 1) && (columnStride >= std::max<int64_t>(rows, 1) || columns == 1)) {
-    int64_t ld = columns == 1 ? std::max<int64_t>(rows, 1) : columnStride;
-    op = conjugated ? cuda::blasConjugated : cuda::blasTransposed;
-    leading = static_cast<int>(ld);
-    return ld <= most;
-  }
-  return false;
-}
-
-/// One stride for all batch axes together, those of size 1 left out; false if there is none.
-static bool batchStride(std::span<const int64_t> sizes, std::span<const int64_t> strides, long long &stride) {
-  stride = 0;
-  int64_t expected = 0;
-  bool first = true;
-  for (size_t i = sizes.size(); i-- > 0;) {
-    if (sizes[i] == 1)
-      continue;
-    if (first)
-      stride = strides[i];
-    else if (strides[i] != expected)
-      return false;
-    expected = strides[i] * sizes[i];
-    first = false;
-  }
-  return true;
-}
-
-Tensor *deviceProduct(Tensor *a, const StridedView &aView, Tensor *b, const StridedView &bView, double scale, int64_t site) {
-  CudaDevice *device = usableDevice();
-  int type = a->dtype == DType::F32 ? cuda::blasF32 : a->dtype == DType::F64 ? cuda::blasF64 : a->dtype == DType::C64 ? cuda::blasC64 : a->dtype == DType::C128 ? cuda::blasC128 : -1;
-  std::string problem;
-  if (!device || type < 0 || !cuda::openBlas(problem))
-    return nullptr;
-  ProductShape s = productShape(aView, bView);
-  int64_t count = 1, size = sizeOf(a->dtype), bytes = checkedCount(s.result, a->dtype) * size;
-  for (int64_t n : s.batch)
-    count *= n;
-  bool complex = isComplex(a->dtype);
-  Tensor *operands[] = {a, b};
-  if (bytes == 0 || s.k == 0 || std::max({s.m, s.n, s.k, count}) > INT32_MAX || !isWorthwhile(*device, operands, bytes, 2.0 * count * s.m * s.n * s.k * (complex ? 4 : 1)))
-    return nullptr;
-  cuda::ProductPlan p{};
-  if (!blasOperand(s.m, s.k, s.aRow, s.aColumn, complex && aView.conjugated, p.opA, p.ldA) || !blasOperand(s.k, s.n, s.bRow, s.bColumn, complex && bView.conjugated, p.opB, p.ldB) ||
-      !batchStride(s.batch, s.aBatch, p.strideA) || !batchStride(s.batch, s.bBatch, p.strideB))
-    return nullptr;
-  p.m = static_cast<int>(s.m);
-  p.n = static_cast<int>(s.n);
-  p.k = static_cast<int>(s.k);
-  p.ldC = p.n;
-  p.batch = static_cast<int>(count);
-  p.strideC = s.m * s.n;
-  p.type = type;
-  bool single = realOf(a->dtype) == DType::F32;
-  MatmulPrecision precision = deviceOptions().precision;
-  p.compute = !single ? cuda::computeF64 : precision == MatmulPrecision::Medium ? cuda::computeF32FastTf32 : cuda::computeF32Pedantic;
-  p.offsetA = aView.offset * size;
-  p.offsetB = bView.offset * size;
-  p.alpha = scale;
-  cuda::Record record;
-  record.operands = {device->blockOf(*a), device->blockOf(*b)};
-  record.product = p;
-  record.site = site;
-  ++device->stats.precisions[!single ? "f64" : p.compute == cuda::computeF32FastTf32 ? "tf32" : "f32"];
-  return newDeviceTensor(a->dtype, s.result, device->record(std::move(record), bytes));
-}
-
 /// The device if it is open: looking does not open it.
 static CudaDevice *openedDevice() {
   std::string unused;
@@ -408,12 +332,12 @@ static CudaDevice *openedDevice() {
 }
 
 void flushDevice(const char *reason) {
-  if (CudaDevice *device = usableDevice())
+  if (CudaDevice *device = cuda::usableDevice())
     device->flush(reason);
 }
 
 void waitForDevice() {
-  if (CudaDevice *device = usableDevice()) {
+  if (CudaDevice *device = cuda::usableDevice()) {
     device->flush("the result is waited for");
     device->wait();
   }

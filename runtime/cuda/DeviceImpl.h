@@ -10,6 +10,7 @@
 #include <bitset>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -32,17 +33,28 @@ namespace cuda {
 constexpr int mostRecords = 256, auxiliaryStreams = 3;
 constexpr unsigned blockThreads = 256;
 
-/// A matrix product as cuBLAS takes it: column-major, so that operands stand in exchanged order.
+/// Transforms along one axis: `outer` times of `points` elements that lie `inner` apart.
+struct TransformPlan {
+  enum Kind : uint8_t { Forward, Backward, RealForward, RealBackward } kind;
+  bool single;
+  int64_t outer, points, inner;
+  auto operator<=>(const TransformPlan &) const = default;
+};
+
+/// A matrix product as cuBLAS takes it: column-major, so that operands stand in exchanged order. With `terms` 3 the operands are the upper and lower
+/// digits of the left factor, then of the right one, and three products of them are added.
 struct ProductPlan {
+  int terms = 1;
+  double alpha = 1;
   int opA, opB, m, n, k, ldA, ldB, ldC, batch, type, compute;
   long long strideA, strideB, strideC;
   int64_t offsetA, offsetB; ///< bytes
-  double alpha;
   bool operator==(const ProductPlan &) const = default;
 };
 
 struct Record {
-  DeviceKernel *kernel = nullptr; ///< null: a product
+  DeviceKernel *kernel = nullptr; ///< null: a call of a library
+  std::optional<TransformPlan> transform;
   std::vector<DeviceBlock *> operands;
   DeviceBlock *result;
   std::vector<int64_t> words;
@@ -60,6 +72,7 @@ struct CachedGraph {
   std::vector<GraphNode> nodes;
   std::vector<std::vector<uint64_t>> parameters; ///< of each node at the last launch: grid, then words
   std::vector<ProductPlan> products;
+  std::vector<std::optional<TransformPlan>> transforms;
   int64_t launches = 0, patches = 0, uses = 0;
 };
 
@@ -105,20 +118,27 @@ private:
   Signature signatureOf(size_t begin, size_t end) const;
   void build(CachedGraph &graph, size_t begin, size_t end);
   void destroyGraph(CachedGraph &graph);
-  Graph captureProduct(const Record &record);
+  Graph captureCall(const Record &record);
   void launch(Record &record, Stream stream);
+  // Libraries.cpp
+  void must(int status, const char *what);
+  void prepareCall(const Record &record);
+  void callLibrary(const Record &record, Stream stream);
   void multiply(const Record &record, Stream stream);
+  void transform(const Record &record, Stream stream);
   std::vector<uint64_t> parametersOf(const Record &record) const;
   std::vector<int> predecessorsOf(size_t i, size_t begin) const;
   void finish();
 
   const DriverFunctions *cu = nullptr;
   const BlasFunctions *blas = nullptr;
+  const FftFunctions *fft = nullptr;
   cuda::Device device = 0;
   Context context = nullptr;
   Stream stream = nullptr, capture = nullptr, auxiliary[auxiliaryStreams] = {};
   MemPool pool = nullptr;
   BlasHandle handle = nullptr;
+  std::map<TransformPlan, int> transformPlans;
   Pointer workspace = 0, arena = 0;
   int64_t arenaBytes = 0, arenaNeeded = 0;
   std::string name;
@@ -132,6 +152,11 @@ private:
   std::map<Signature, CachedGraph> graphs;
   std::vector<Event> events; ///< free ones
 };
+
+/// The device, if it is open, allowed, and has not failed.
+CudaDevice *usableDevice();
+/// Whether an operation should run there, by what has to move and what it reads, writes and computes. Always with --device=cuda.
+bool isWorthwhile(CudaDevice &device, std::span<Tensor *const> operands, int64_t resultBytes, double operations);
 
 } // namespace cuda
 } // namespace toy::rt

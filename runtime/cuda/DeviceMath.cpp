@@ -404,7 +404,7 @@ Complex complexSinh(Complex z) {
   if (z.re == 0 && !isFinite(z.im))
     return {z.re, notANumber};
   if (isInfinite(z.re) && !isFinite(z.im))
-    return {z.re, notANumber};
+    return {infinity, notANumber};
   double s, c;
   anyAngle(z.im, s, c);
   double half = realExp(0.5 * size(z.re)) * 0.5;
@@ -436,7 +436,7 @@ Complex complexTanh(Complex z) {
   double sh = realSinh(z.re), ch = realCosh(z.re), d = __builtin_fma(sh, sh, c * c);
   return {sh * ch / d, s * c / d};
 }
-Complex complexSin(Complex z) { return turnedBack(complexSinh(turned(z))); }
+Complex complexSin(Complex z) { return isInfinite(z.im) && !isFinite(z.re) ? Complex{notANumber, infinity} : turnedBack(complexSinh(turned(z))); }
 Complex complexCos(Complex z) { return complexCosh(turned(z)); }
 Complex complexTan(Complex z) { return turnedBack(complexTanh(turned(z))); }
 bool isHuge(Complex z) { return size(z.re) > 0x1p400 || size(z.im) > 0x1p400; }

@@ -51,9 +51,16 @@ struct BlasFunctions {
 #include "runtime/cuda/BlasFunctions.def"
 };
 
+struct FftFunctions {
+#define TOY_CUFFT(SYMBOL, NAME, PARAMETERS) int(*NAME) PARAMETERS;
+#include "runtime/cuda/FftFunctions.def"
+};
+
 /// The driver: `$TOY_CUDA_DRIVER` or libcuda.so.1. Null, with the reason in one line, when it cannot be used.
 const DriverFunctions *openDriver(std::string &problem);
 /// cuBLAS: `$TOY_CUDA_BLAS`, the driver's own file when it has the functions, or libcublas.so of CUDA 13 or 12.
 const BlasFunctions *openBlas(std::string &problem);
+/// cuFFT, in the same way: `$TOY_CUDA_FFT`, the driver's own file, or libcufft.so.
+const FftFunctions *openFft(std::string &problem);
 
 } // namespace toy::rt::cuda

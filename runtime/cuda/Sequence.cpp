@@ -13,7 +13,7 @@
 
 namespace toy::rt::cuda {
 
-constexpr int64_t alignment = 256, mostGraphs = 64, workspaceBytes = 32 << 20;
+constexpr int64_t alignment = 256, mostGraphs = 64;
 
 DeviceBlock *CudaDevice::record(Record record, int64_t bytes) {
   if (pending.size() == mostRecords)
@@ -175,8 +175,8 @@ void CudaDevice::run(size_t begin, size_t end) {
   runGraph(graph, begin, end);
 }
 
-/// Operations of [begin, …) that this one must wait for: the producers of its operands, without those that another one waits for anyway; products
-/// also follow each other, because they share a workspace.
+/// Operations of [begin, …) that this one must wait for: the producers of its operands, without those that another one waits for anyway; calls of
+/// libraries also follow each other, because they share a workspace.
 std::vector<int> CudaDevice::predecessorsOf(size_t i, size_t begin) const {
   std::vector<int> found, reduced;
   for (DeviceBlock *block : pending[i].operands)
@@ -211,34 +211,6 @@ void CudaDevice::launch(Record &record, Stream on) {
     pointers.push_back(&values[i]);
   check(cu->launchKernel(function, record.grid, 1, 1, blockThreads, 1, 1, 0, on, pointers.data(), nullptr), "cuLaunchKernel", record.site);
   ++stats.launches;
-}
-
-void CudaDevice::multiply(const Record &record, Stream on) {
-  std::string problem;
-  if (!blas && !(blas = openBlas(problem)))
-    fail(DiagId::DeviceFailed, {problem});
-  auto must = [&](int status, const char *what) {
-    if (status == 0)
-      return;
-    failure = fmt::format("{} failed with status {}", what, status);
-    fail(DiagId::DeviceFailed, {failure});
-  };
-  if (!handle) {
-    workspace = allocate(workspaceBytes, record.site);
-    must(blas->create(&handle), "cublasCreate");
-  }
-  must(blas->setStream(handle, on), "cublasSetStream");
-  must(blas->setWorkspace(handle, reinterpret_cast<void *>(workspace), workspaceBytes), "cublasSetWorkspace"); // forgotten with every new stream
-  const ProductPlan &p = record.product;
-  double alpha[2] = {p.alpha, 0}, beta[2] = {0, 0};
-  float alphaSingle[2] = {static_cast<float>(p.alpha), 0}, betaSingle[2] = {0, 0};
-  bool single = p.type == blasF32 || p.type == blasC64;
-  auto at = [](Pointer address) { return reinterpret_cast<void *>(address); };
-  must(blas->gemmStridedBatchedEx(handle, p.opB, p.opA, p.n, p.m, p.k, single ? static_cast<void *>(alphaSingle) : alpha, at(record.operands[1]->address + p.offsetB), p.type, p.ldB, p.strideB,
-                                  at(record.operands[0]->address + p.offsetA), p.type, p.ldA, p.strideA, single ? static_cast<void *>(betaSingle) : beta, at(record.result->address), p.type,
-                                  p.ldC, p.strideC, p.batch, p.compute, -1),
-       "cublasGemmStridedBatchedEx");
-  ++stats.products;
 }
 
 /// Small independent operations on several streams, as long as both leave room on the device; waits only where no earlier wait serves.
@@ -311,7 +283,7 @@ void CudaDevice::runOnStreams(size_t begin, size_t end) {
           known[s][t] = std::max(known[s][t], follows[p][t]);
       }
     Record &record = pending[begin + i];
-    record.kernel ? launch(record, all[s]) : multiply(record, all[s]);
+    record.kernel ? launch(record, all[s]) : callLibrary(record, all[s]);
     known[s][s] = static_cast<int>(i);
     follows[i] = known[s];
     if (crosses[i])
@@ -335,15 +307,14 @@ Signature CudaDevice::signatureOf(size_t begin, size_t end) const {
   return out;
 }
 
-Graph CudaDevice::captureProduct(const Record &record) {
-  if (!handle) // allocates: not while a stream is captured
-    multiply(record, stream);
+Graph CudaDevice::captureCall(const Record &record) {
+  prepareCall(record);
   if (!capture)
     check(cu->streamCreate(&capture, nonBlocking), "cuStreamCreate");
   Graph out = nullptr;
   constexpr int relaxed = 2;
   check(cu->streamBeginCapture(capture, relaxed), "cuStreamBeginCapture", record.site);
-  multiply(record, capture);
+  callLibrary(record, capture);
   check(cu->streamEndCapture(capture, &out), "cuStreamEndCapture", record.site);
   return out;
 }
@@ -368,13 +339,14 @@ void CudaDevice::build(CachedGraph &cached, size_t begin, size_t end) {
       KernelNodeParams parameters = nodeParameters(record, functionOf(*record.kernel, record.site), values, pointers);
       check(cu->graphAddKernelNode(&node, cached.graph, dependencies.data(), dependencies.size(), &parameters), "cuGraphAddKernelNode", record.site);
     } else {
-      Graph child = captureProduct(record);
+      Graph child = captureCall(record);
       check(cu->graphAddChildGraphNode(&node, cached.graph, dependencies.data(), dependencies.size(), child), "cuGraphAddChildGraphNode", record.site);
       cu->graphDestroy(child); // the node has a copy
     }
     cached.nodes.push_back(node);
     cached.parameters.push_back(std::move(values));
     cached.products.push_back(record.product);
+    cached.transforms.push_back(record.transform);
   }
   check(cu->graphInstantiate(&cached.exec, cached.graph, 0), "cuGraphInstantiate");
   ++stats.graphsBuilt;
@@ -387,14 +359,14 @@ void CudaDevice::runGraph(CachedGraph &cached, size_t begin, size_t end) {
     Record &record = pending[i];
     std::vector<uint64_t> values = parametersOf(record);
     size_t at = i - begin;
-    if (values == cached.parameters[at] && record.product == cached.products[at])
+    if (values == cached.parameters[at] && record.product == cached.products[at] && record.transform == cached.transforms[at])
       continue;
     if (record.kernel) {
       std::vector<void *> pointers;
       KernelNodeParams parameters = nodeParameters(record, functionOf(*record.kernel, record.site), values, pointers);
       check(cu->graphExecKernelNodeSetParams(cached.exec, cached.nodes[at], &parameters), "cuGraphExecKernelNodeSetParams", record.site);
     } else {
-      Graph child = captureProduct(record);
+      Graph child = captureCall(record);
       Result result = cu->graphExecChildGraphNodeSetParams(cached.exec, cached.nodes[at], child);
       cu->graphDestroy(child);
       if (result != success) { // another kernel of the library: the graph has another shape
@@ -407,6 +379,7 @@ void CudaDevice::runGraph(CachedGraph &cached, size_t begin, size_t end) {
     }
     cached.parameters[at] = std::move(values);
     cached.products[at] = record.product;
+    cached.transforms[at] = record.transform;
     ++cached.patches;
     ++stats.patches;
   }

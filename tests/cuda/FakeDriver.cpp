@@ -95,7 +95,16 @@ struct Launch {
   std::vector<uint64_t> parameters;
 };
 
+/// cuFFT's plan, and one call of it.
+struct FftPlan {
+  long long n = 0, from = 0, to = 0, inStride = 1, inDistance = 1, outStride = 1, outDistance = 1, batch = 1;
+  int inType = 0, outType = 0, direction = -1;
+  uint64_t in = 0, out = 0;
+};
+
 struct Product {
+  FftPlan transform; ///< if n is not 0
+  int compute = 0;
   int opA, opB, m, n, k, type, ldA, ldB, ldC, batch;
   long long strideA, strideB, strideC;
   uint64_t a, b, c, workspace;
@@ -328,6 +337,8 @@ struct Fake : ptx::Memory {
     ptx::run(*l.function->module, *l.function->function, l.blocks, l.threads, l.parameters, *this);
   }
   void multiply(const Product &p);
+  void transform(const FftPlan &p);
+  std::vector<std::pair<FftPlan, FakeStream *>> fftPlans;
   void runGraph(FakeGraph &graph, Operation &operation);
 };
 
@@ -336,9 +347,25 @@ Fake &fake() {
   return *instance;
 }
 
+/// As the units for TF32 read it: 11 digits.
+float tf32(float x) {
+  uint32_t bits;
+  std::memcpy(&bits, &x, 4);
+  if ((bits & 0x7f800000) != 0x7f800000)
+    bits = (bits + 0xfff + (bits >> 13 & 1)) & ~0x1fffu;
+  std::memcpy(&x, &bits, 4);
+  return x;
+}
+
 template <typename T> void product(Fake &f, const Product &p, T alpha, T beta) {
-  auto get = [](const T *data, int ld, int op, int row, int column) {
+  auto get = [&](const T *data, int ld, int op, int row, int column) {
     T x = op == blasPlain ? data[int64_t(column) * ld + row] : data[int64_t(row) * ld + column];
+    if (p.compute == computeF32FastTf32) {
+      if constexpr (std::is_same_v<T, float>)
+        x = tf32(x);
+      else if constexpr (std::is_same_v<T, std::complex<float>>)
+        x = {tf32(x.real()), tf32(x.imag())};
+    }
     if constexpr (!std::is_floating_point_v<T>)
       return op == blasConjugated ? std::conj(x) : x;
     return x;
@@ -361,7 +388,54 @@ template <typename T> void product(Fake &f, const Product &p, T alpha, T beta) {
       }
 }
 
+/// Every sum of the definition, in double.
+void Fake::transform(const FftPlan &p) {
+  auto isComplex = [](int type) { return type == blasC64 || type == blasC128; };
+  auto isSingle = [](int type) { return type == blasF32 || type == blasC64; };
+  int64_t inBytes = (isSingle(p.inType) ? 4 : 8) * (isComplex(p.inType) ? 2 : 1), outBytes = (isSingle(p.outType) ? 4 : 8) * (isComplex(p.outType) ? 2 : 1);
+  bool inverseReal = !isComplex(p.outType);
+  char *in = range(p.in, ((p.from - 1) * p.inStride + (p.batch - 1) * p.inDistance + 1) * inBytes, inverseReal); // which destroys its input
+  char *out = range(p.out, ((p.to - 1) * p.outStride + (p.batch - 1) * p.outDistance + 1) * outBytes, true);
+  auto read = [&](int64_t at) -> std::complex<double> {
+    auto real = [&](int64_t i) { return isSingle(p.inType) ? reinterpret_cast<float *>(in)[i] : reinterpret_cast<double *>(in)[i]; };
+    return isComplex(p.inType) ? std::complex<double>(real(2 * at), real(2 * at + 1)) : std::complex<double>(real(at));
+  };
+  auto write = [&](int64_t at, std::complex<double> z) {
+    auto real = [&](int64_t i, double v) { isSingle(p.outType) ? void(reinterpret_cast<float *>(out)[i] = float(v)) : void(reinterpret_cast<double *>(out)[i] = v); };
+    if (isComplex(p.outType)) {
+      real(2 * at, z.real());
+      real(2 * at + 1, z.imag());
+    } else
+      real(at, z.real());
+  };
+  for (int64_t b = 0; b < p.batch; ++b) {
+    std::vector<std::complex<double>> x(p.n), twiddles(p.n), y;
+    for (int64_t i = 0; i < p.n; ++i) {
+      twiddles[i] = std::polar(1.0, p.direction * 2 * 3.14159265358979323846 * double(i) / double(p.n));
+      x[i] = i < p.from ? read(b * p.inDistance + i * p.inStride) : std::conj(read(b * p.inDistance + (p.n - i) * p.inStride));
+    }
+    if (inverseReal) {
+      x[0] = x[0].real();
+      if (p.n % 2 == 0)
+        x[p.n / 2] = x[p.n / 2].real();
+    }
+    for (int64_t k = 0; k < p.to; ++k) {
+      std::complex<double> sum = 0;
+      for (int64_t i = 0; i < p.n; ++i)
+        sum += x[i] * twiddles[i * k % p.n];
+      y.push_back(sum);
+    }
+    for (int64_t k = 0; k < p.to; ++k)
+      write(b * p.outDistance + k * p.outStride, y[k]);
+    if (inverseReal)
+      for (int64_t i = 0; i < p.from; ++i)
+        std::memset(in + (b * p.inDistance + i * p.inStride) * inBytes, 0xff, inBytes);
+  }
+}
+
 void Fake::multiply(const Product &p) {
+  if (p.transform.n)
+    return transform(p.transform);
   switch (p.type) {
   case blasF32: return product<float>(*this, p, float(p.alpha.real()), float(p.beta.real()));
   case blasF64: return product<double>(*this, p, p.alpha.real(), p.beta.real());
@@ -773,7 +847,7 @@ int cublasSetWorkspace_v2(BlasHandle handle, void *workspace, size_t) {
   return 0;
 }
 int cublasGemmStridedBatchedEx(BlasHandle handle, int opA, int opB, int m, int n, int k, const void *alpha, const void *a, int type, int ldA, long long strideA, const void *b, int, int ldB, long long strideB,
-                               const void *beta, void *c, int, int ldC, long long strideC, int batch, int, int) {
+                               const void *beta, void *c, int, int ldC, long long strideC, int batch, int compute, int) {
   Fake &f = fake();
   std::lock_guard lock(f.mutex);
   if (f.enter("cublasGemmStridedBatchedEx") != success)
@@ -794,7 +868,7 @@ int cublasGemmStridedBatchedEx(BlasHandle handle, int opA, int opB, int m, int n
   }
   if (!h->workspace)
     f.complain("cuBLAS: no workspace of its own");
-  Product p{opA, opB, m, n, k, type, ldA, ldB, ldC, batch, strideA, strideB, strideC, reinterpret_cast<uint64_t>(a), reinterpret_cast<uint64_t>(b), reinterpret_cast<uint64_t>(c), h->workspace, scalar(alpha), scalar(beta)};
+  Product p{{}, compute, opA, opB, m, n, k, type, ldA, ldB, ldC, batch, strideA, strideB, strideC, reinterpret_cast<uint64_t>(a), reinterpret_cast<uint64_t>(b), reinterpret_cast<uint64_t>(c), h->workspace, scalar(alpha), scalar(beta)};
   ++f.counts["products"];
   if (h->stream->capturing) {
     auto node = std::make_unique<FakeNode>();
@@ -803,6 +877,52 @@ int cublasGemmStridedBatchedEx(BlasHandle handle, int opA, int opB, int m, int n
     return 0;
   }
   f.add(*h->stream, "a product", [&f, p](Operation &) { f.multiply(p); });
+  return 0;
+}
+
+int cufftCreate(int *plan) {
+  Fake &f = fake();
+  std::lock_guard lock(f.mutex);
+  f.fftPlans.push_back({});
+  *plan = static_cast<int>(f.fftPlans.size()) - 1;
+  return 0;
+}
+int cufftSetStream(int plan, Stream stream) {
+  fake().fftPlans.at(plan).second = streamOf(stream);
+  return 0;
+}
+int cufftXtMakePlanMany(int plan, int rank, long long *n, long long *inEmbed, long long inStride, long long inDistance, int inType, long long *outEmbed, long long outStride, long long outDistance, int outType,
+                        long long batch, size_t *workBytes, int computeType) {
+  Fake &f = fake();
+  std::lock_guard lock(f.mutex);
+  for (auto &[id, stream] : f.streams)
+    if (stream->capturing)
+      f.complain("cuFFT: a plan is made while a stream is captured");
+  if (rank != 1 || *n < 1 || *inEmbed < 1 || *outEmbed < 1 || batch < 1 || (computeType != blasC64 && computeType != blasC128))
+    return 4;
+  f.fftPlans.at(plan).first = {*n, *inEmbed, *outEmbed, inStride, inDistance, outStride, outDistance, batch, inType, outType};
+  *workBytes = 0;
+  return 0;
+}
+int cufftXtExec(int plan, void *in, void *out, int direction) {
+  Fake &f = fake();
+  std::lock_guard lock(f.mutex);
+  if (f.enter("cufftXtExec") != success)
+    return 6;
+  auto &[description, stream] = f.fftPlans.at(plan);
+  Product p{};
+  p.transform = description;
+  p.transform.direction = direction;
+  p.transform.in = reinterpret_cast<uint64_t>(in);
+  p.transform.out = reinterpret_cast<uint64_t>(out);
+  ++f.counts["transforms"];
+  if (stream->capturing) {
+    auto node = std::make_unique<FakeNode>();
+    node->products.push_back(p);
+    stream->capturing->nodes.push_back(std::move(node));
+    return 0;
+  }
+  f.add(*stream, "a transform", [&f, p](Operation &) { f.multiply(p); });
   return 0;
 }
 }

@@ -192,6 +192,8 @@ private:
     if (name.front() == '%') {
       o.kind = Operand::Register;
       o.reg = registerOf(name);
+      if (bar != std::string::npos) // a second result
+        o.parts.push_back(operand(s.substr(bar + 1)));
       return o;
     }
     o.kind = Operand::Immediate;
@@ -663,8 +665,8 @@ private:
 
   bool compare(const Instruction &i, uint64_t a, uint64_t b) const {
     const std::string &how = i.suffix[0];
-    if (i.kind == 'f') {
-      auto number = [&](uint64_t v) { return i.bits == 64 ? f64(v) : i.bits == 32 ? f32(v) : halfToFloat(static_cast<uint16_t>(v)); };
+    if (i.kind == 'f' || i.kind == 'h') {
+      auto number = [&](uint64_t v) { return i.bits == 64 ? f64(v) : i.bits == 32 && i.kind == 'f' ? f32(v) : halfToFloat(static_cast<uint16_t>(v)); };
       double x = number(a), y = number(b);
       bool nan = std::isnan(x) || std::isnan(y);
       if (how == "num") return !nan;
@@ -765,6 +767,11 @@ private:
         break;
       case SelP: out(f.registers[i.operands[3].reg] & 1 ? in(1) : in(2)); break;
       case SetP: {
+        if (i.kind == 'h') {
+          out(compare(i, in(1) & 0xffff, in(2) & 0xffff));
+          f.registers[i.operands[0].parts.at(0).reg] = compare(i, in(1) >> 16 & 0xffff, in(2) >> 16 & 0xffff);
+          break;
+        }
         bool truth = compare(i, in(1), in(2));
         if (i.operands.size() > 3) {
           bool other = f.registers[i.operands[3].reg] & 1;

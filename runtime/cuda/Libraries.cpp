@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Matrix products by cuBLAS and Fourier transforms by cuFFT.
+#include "runtime/cuda/DeviceImpl.h"
+
+#include "runtime/Error.h"
+#include "runtime/Memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace toy::rt {
+namespace cuda {
+namespace {
+
+constexpr int64_t workspaceBytes = 32 << 20;
+
+const char *const kernelText =
+#include "runtime/cuda/KernelText.inc"
+    ;
+
+/// A kernel of Kernels.ptx.
+DeviceKernel &kernelNamed(const char *name) {
+  static auto *module = new DeviceModule(kernelText); // never unloaded
+  static auto *kernels = new std::map<std::string, DeviceKernel>;
+  return kernels->try_emplace(name, DeviceKernel{module, name}).first->second;
+}
+
+/// `count` threads of such a kernel; the result belongs to the caller.
+DeviceBlock *runKernel(CudaDevice &device, const char *name, DeviceBlock *operand, int64_t bytes, int64_t count, int64_t word, int64_t site) {
+  Record record;
+  record.kernel = &kernelNamed(name);
+  record.operands = {operand};
+  record.words = {count, word};
+  record.grid = static_cast<unsigned>((count + blockThreads - 1) / blockThreads);
+  record.site = site;
+  return device.record(std::move(record), bytes);
+}
+
+/// One operand: which of its axes is contiguous; false where cuBLAS cannot read it as it is.
+bool blasOperand(int64_t rows, int64_t columns, int64_t rowStride, int64_t columnStride, bool conjugated, int &op, int &leading) {
+  constexpr int64_t most = INT32_MAX;
+  // Row-major data is the transposed matrix in column-major order, and the product is computed transposed: a plain row-major operand is plain.
+  if ((columnStride == 1 || columns == 1) && !conjugated && (rowStride >= std::max<int64_t>(columns, 1) || rows == 1)) {
+    int64_t ld = rows == 1 ? std::max<int64_t>(columns, 1) : rowStride;
+    op = blasPlain;
+    leading = static_cast<int>(ld);
+    return ld <= most;
+  }
+  if ((rowStride == 1 || rows == 1) && (columnStride >= std::max<int64_t>(rows, 1) || columns == 1)) {
+    int64_t ld = columns == 1 ? std::max<int64_t>(rows, 1) : columnStride;
+    op = conjugated ? blasConjugated : blasTransposed;
+    leading = static_cast<int>(ld);
+    return ld <= most;
+  }
+  return false;
+}
+
+/// One stride for all batch axes together, those of size 1 left out; false if there is none.
+bool batchStride(std::span<const int64_t> sizes, std::span<const int64_t> strides, long long &stride) {
+  stride = 0;
+  int64_t expected = 0;
+  bool first = true;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    if (sizes[i] == 1)
+      continue;
+    if (first)
+      stride = strides[i];
+    else if (strides[i] != expected)
+      return false;
+    expected = strides[i] * sizes[i];
+    first = false;
+  }
+  return true;
+}
+
+/// A product of f32 or c64 on the units for TF32, with the digits of f32: each factor as a sum of two with 11 digits, three of the four products added
+/// (the fourth is below the rounding). A complex product is the real one of A as it lies in memory, with twice the columns, and B expanded to
+/// [[re, im], [-im, re]] (F. G. Van Zee's 1m method). Null where the factors are not whole row-major matrices.
+DeviceBlock *splitProduct(CudaDevice &device, ProductPlan p, bool complex, DeviceBlock *left, int64_t leftCount, DeviceBlock *right, int64_t rightCount, int64_t bytes, int64_t site) {
+  auto isWhole = [](int op, int ld, int rows, int columns, int64_t offset, int64_t count) { return op == blasPlain && ld == columns && offset == 0 && count == int64_t(rows) * columns; };
+  if (p.batch != 1 || !isWhole(p.opA, p.ldA, p.m, p.k, p.offsetA, leftCount) || !isWhole(p.opB, p.ldB, p.k, p.n, p.offsetB, rightCount) || p.k > INT32_MAX / 2 || p.n > INT32_MAX / 2)
+    return nullptr;
+  DeviceBlock *factor = right;
+  if (complex) {
+    factor = runKernel(device, "expand", right, rightCount * 16, rightCount, p.n, site);
+    leftCount *= 2;
+    rightCount *= 4;
+    p.k *= 2;
+    p.n *= 2;
+    p.ldA = p.k;
+    p.ldB = p.ldC = p.n;
+  }
+  Record record;
+  for (int64_t rest : {0, 1})
+    record.operands.push_back(runKernel(device, "split", left, leftCount * 4, leftCount, rest, site));
+  for (int64_t rest : {0, 1})
+    record.operands.push_back(runKernel(device, "split", factor, rightCount * 4, rightCount, rest, site));
+  std::vector<DeviceBlock *> temporaries = record.operands;
+  if (complex)
+    temporaries.push_back(factor);
+  p.type = blasF32;
+  p.compute = computeF32FastTf32;
+  p.terms = 3;
+  record.product = p;
+  record.site = site;
+  DeviceBlock *result = device.record(std::move(record), bytes);
+  for (DeviceBlock *block : temporaries)
+    device.release(block);
+  return result;
+}
+
+} // namespace
+
+void CudaDevice::must(int status, const char *what) {
+  if (status == 0)
+    return;
+  failure = fmt::format("{} failed with status {}", what, status);
+  fail(DiagId::DeviceFailed, {failure});
+}
+
+/// Handles, workspaces and plans: what must not be made while a stream is captured.
+void CudaDevice::prepareCall(const Record &record) {
+  std::string problem;
+  if (record.transform) {
+    if (!fft && !(fft = openFft(problem)))
+      fail(DiagId::DeviceFailed, {problem});
+    auto [plan, isNew] = transformPlans.try_emplace(*record.transform, 0);
+    if (!isNew)
+      return;
+    const TransformPlan &t = *record.transform;
+    int64_t half = t.points / 2 + 1;
+    long long n = t.points, from = t.kind == TransformPlan::RealBackward ? half : n, to = t.kind == TransformPlan::RealForward ? half : n;
+    int complexType = t.single ? blasC64 : blasC128, realType = t.single ? blasF32 : blasF64;
+    size_t workBytes = 0;
+    bool together = t.inner == 1; // else one call for each outer index
+    must(fft->create(&plan->second), "cufftCreate");
+    must(fft->makePlanMany(plan->second, 1, &n, &from, t.inner, together ? from : 1, t.kind == TransformPlan::RealForward ? realType : complexType, &to, t.inner, together ? to : 1,
+                           t.kind == TransformPlan::RealBackward ? realType : complexType, together ? t.outer : t.inner, &workBytes, complexType),
+         "cufftXtMakePlanMany");
+    return;
+  }
+  if (!blas && !(blas = openBlas(problem)))
+    fail(DiagId::DeviceFailed, {problem});
+  if (!handle) {
+    workspace = allocate(workspaceBytes, record.site);
+    must(blas->create(&handle), "cublasCreate");
+  }
+}
+
+void CudaDevice::callLibrary(const Record &record, Stream on) {
+  prepareCall(record);
+  record.transform ? transform(record, on) : multiply(record, on);
+}
+
+void CudaDevice::transform(const Record &record, Stream on) {
+  const TransformPlan &t = *record.transform;
+  int plan = transformPlans.at(t);
+  must(fft->setStream(plan, on), "cufftSetStream");
+  int64_t part = t.single ? 4 : 8, half = t.points / 2 + 1, times = t.inner == 1 ? 1 : t.outer;
+  int64_t from = t.kind == TransformPlan::RealBackward ? half * 2 : t.kind == TransformPlan::RealForward ? t.points : t.points * 2;
+  int64_t to = t.kind == TransformPlan::RealForward ? half * 2 : t.kind == TransformPlan::RealBackward ? t.points : t.points * 2;
+  bool forward = t.kind == TransformPlan::Forward || t.kind == TransformPlan::RealForward;
+  for (int64_t i = 0; i < times; ++i)
+    must(fft->exec(plan, reinterpret_cast<void *>(record.operands[0]->address + i * from * t.inner * part), reinterpret_cast<void *>(record.result->address + i * to * t.inner * part), forward ? -1 : 1),
+         "cufftXtExec");
+  ++stats.transforms;
+}
+
+void CudaDevice::multiply(const Record &record, Stream on) {
+  must(blas->setStream(handle, on), "cublasSetStream");
+  must(blas->setWorkspace(handle, reinterpret_cast<void *>(workspace), workspaceBytes), "cublasSetWorkspace"); // forgotten with every new stream
+  const ProductPlan &p = record.product;
+  double alpha[2] = {p.alpha, 0}, beta[2] = {0, 0};
+  float alphaSingle[2] = {static_cast<float>(p.alpha), 0}, betaSingle[2] = {0, 0};
+  bool single = p.type == blasF32 || p.type == blasC64;
+  auto at = [](Pointer address) { return reinterpret_cast<void *>(address); };
+  auto product = [&](DeviceBlock *a, DeviceBlock *b) {
+    must(blas->gemmStridedBatchedEx(handle, p.opB, p.opA, p.n, p.m, p.k, single ? static_cast<void *>(alphaSingle) : alpha, at(b->address + p.offsetB), p.type, p.ldB, p.strideB,
+                                    at(a->address + p.offsetA), p.type, p.ldA, p.strideA, single ? static_cast<void *>(betaSingle) : beta, at(record.result->address), p.type, p.ldC, p.strideC,
+                                    p.batch, p.compute, -1),
+         "cublasGemmStridedBatchedEx");
+    betaSingle[0] = 1; // the next one adds
+  };
+  const auto &o = record.operands;
+  if (p.terms == 1)
+    product(o[0], o[1]);
+  else { // the small ones first
+    product(o[1], o[2]);
+    product(o[0], o[3]);
+    product(o[0], o[2]);
+  }
+  ++stats.products;
+}
+
+} // namespace cuda
+
+using cuda::CudaDevice;
+
+Tensor *deviceProduct(Tensor *a, const StridedView &aView, Tensor *b, const StridedView &bView, double scale, int64_t site) {
+  CudaDevice *device = cuda::usableDevice();
+  int type = a->dtype == DType::F32 ? cuda::blasF32 : a->dtype == DType::F64 ? cuda::blasF64 : a->dtype == DType::C64 ? cuda::blasC64 : a->dtype == DType::C128 ? cuda::blasC128 : -1;
+  std::string problem;
+  if (!device || type < 0 || !cuda::openBlas(problem))
+    return nullptr;
+  ProductShape s = productShape(aView, bView);
+  int64_t count = 1, size = sizeOf(a->dtype), bytes = checkedCount(s.result, a->dtype) * size;
+  for (int64_t n : s.batch)
+    count *= n;
+  bool complex = isComplex(a->dtype);
+  Tensor *operands[] = {a, b};
+  if (bytes == 0 || s.k == 0 || std::max({s.m, s.n, s.k, count}) > INT32_MAX || !cuda::isWorthwhile(*device, operands, bytes, 2.0 * count * s.m * s.n * s.k * (complex ? 4 : 1)))
+    return nullptr;
+  cuda::ProductPlan p{};
+  if (!cuda::blasOperand(s.m, s.k, s.aRow, s.aColumn, complex && aView.conjugated, p.opA, p.ldA) || !cuda::blasOperand(s.k, s.n, s.bRow, s.bColumn, complex && bView.conjugated, p.opB, p.ldB) ||
+      !cuda::batchStride(s.batch, s.aBatch, p.strideA) || !cuda::batchStride(s.batch, s.bBatch, p.strideB))
+    return nullptr;
+  p.m = static_cast<int>(s.m);
+  p.n = static_cast<int>(s.n);
+  p.k = static_cast<int>(s.k);
+  p.ldC = p.n;
+  p.batch = static_cast<int>(count);
+  p.strideC = s.m * s.n;
+  p.type = type;
+  bool single = realOf(a->dtype) == DType::F32;
+  MatmulPrecision precision = deviceOptions().precision;
+  p.compute = !single ? cuda::computeF64 : precision == MatmulPrecision::Medium ? cuda::computeF32FastTf32 : cuda::computeF32Pedantic;
+  p.offsetA = aView.offset * size;
+  p.offsetB = bView.offset * size;
+  p.alpha = scale;
+  DeviceBlock *left = device->blockOf(*a), *right = device->blockOf(*b), *result = nullptr;
+  if (single && precision == MatmulPrecision::High)
+    result = cuda::splitProduct(*device, p, complex, left, a->count(), right, b->count(), bytes, site);
+  ++device->stats.precisions[result ? "3xtf32" : !single ? "f64" : p.compute == cuda::computeF32FastTf32 ? "tf32" : "f32"];
+  if (!result) {
+    cuda::Record record;
+    record.operands = {left, right};
+    record.product = p;
+    record.site = site;
+    result = device->record(std::move(record), bytes);
+  }
+  return newDeviceTensor(a->dtype, s.result, result);
+}
+
+
+/// fft, ifft, rfft, irfft of the axis' own length: parameters are the axis and the norm (0: the inverse is divided by the points, 1: both by the root,
+/// 2: the forward one).
+static Tensor *deviceTransform(std::string_view name, const Tensor &x, int64_t axis, int64_t norm, int64_t points, int64_t site) {
+  using cuda::TransformPlan;
+  constexpr std::string_view names[] = {"fft", "ifft", "rfft", "irfft"};
+  auto found = std::find(std::begin(names), std::end(names), name);
+  auto kind = static_cast<TransformPlan::Kind>(found - std::begin(names));
+  CudaDevice *device = cuda::usableDevice();
+  std::string problem;
+  int64_t half = points / 2 + 1, wanted = kind == TransformPlan::RealBackward ? half : points;
+  if (found == std::end(names) || !device || points < 1 || points > INT32_MAX || x.sizes[axis] != wanted || x.count() == 0 || !cuda::openFft(problem))
+    return nullptr;
+  std::vector<int64_t> sizes(x.sizes, x.sizes + x.rank);
+  sizes[axis] = kind == TransformPlan::RealForward ? half : points;
+  TransformPlan plan{kind, realOf(x.dtype) == DType::F32, 1, points, 1};
+  for (int64_t i = 0; i < axis; ++i)
+    plan.outer *= sizes[i];
+  for (int64_t i = axis + 1; i < x.rank; ++i)
+    plan.inner *= sizes[i];
+  DType part = plan.single ? DType::F32 : DType::F64, dtype = kind == TransformPlan::RealBackward ? part : complexOf(part);
+  int64_t count = checkedCount(sizes, dtype) * (isComplex(dtype) ? 2 : 1), bytes = count * sizeOf(part);
+  Tensor *operand = const_cast<Tensor *>(&x), *operands[] = {operand};
+  if (count > INT32_MAX * int64_t(cuda::blockThreads) || !cuda::isWorthwhile(*device, operands, bytes, 2.5 * double(count) * std::log2(double(points) + 1)))
+    return nullptr;
+  const char *scaling = plan.single ? "scale_f32" : "scale_f64";
+  auto bits = [&](double factor) { return plan.single ? static_cast<int64_t>(std::bit_cast<uint32_t>(static_cast<float>(factor))) : std::bit_cast<int64_t>(factor); };
+  DeviceBlock *input = device->blockOf(*operand), *copy = nullptr;
+  if (kind == TransformPlan::RealBackward) // which overwrites what it reads
+    input = copy = cuda::runKernel(*device, scaling, input, x.count() * sizeOf(x.dtype), x.count() * 2, bits(1), site);
+  cuda::Record record;
+  record.transform = plan;
+  record.operands = {input};
+  record.site = site;
+  DeviceBlock *result = device->record(std::move(record), bytes);
+  if (copy)
+    device->release(copy);
+  bool forward = kind == TransformPlan::Forward || kind == TransformPlan::RealForward;
+  double scale = norm == 1 ? 1 / std::sqrt(static_cast<double>(points)) : (norm == 2) == forward ? 1.0 / static_cast<double>(points) : 1;
+  if (scale != 1) {
+    DeviceBlock *scaled = cuda::runKernel(*device, scaling, result, bytes, count, bits(scale), site);
+    device->release(std::exchange(result, scaled));
+  }
+  return newDeviceTensor(dtype, sizes, result);
+}
+
+int64_t &deviceSite() {
+  static int64_t site = -1;
+  return site;
+}
+
+bool deviceLibrary(std::string_view function, std::span<const Tensor *const> arguments, std::span<const int64_t> parameters, std::vector<TensorRef> &results) {
+  if (!cuda::usableDevice() || arguments.size() != 2 || parameters.size() < 2)
+    return false;
+  Tensor *made = deviceTransform(function, *arguments[0], parameters[0], parameters[1], *static_cast<int64_t *>(onHost(*arguments[1])), deviceSite());
+  if (made)
+    results.push_back(TensorRef(made));
+  return made != nullptr;
+}
+
+} // namespace toy::rt
