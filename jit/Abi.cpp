@@ -59,8 +59,8 @@ static rt::Tensor *toy_rt_reuse(rt::Tensor *operand, int64_t dtype, int64_t rank
 }
 /// Null where the host should do it.
 static rt::Tensor *toy_rt_launch(rt::DeviceKernel *kernel, int64_t dtype, int64_t rank, const int64_t *sizes, rt::Tensor **operands, int64_t operandCount, const int64_t *words,
-                                 int64_t wordCount, int64_t threads, int64_t site) {
-  return rt::deviceLaunch({kernel, static_cast<DType>(dtype), {sizes, static_cast<size_t>(rank)}, {operands, static_cast<size_t>(operandCount)}, {words, static_cast<size_t>(wordCount)}, threads, site});
+                                 int64_t wordCount, int64_t threads, int64_t site, int64_t region) {
+  return rt::deviceLaunch({kernel, static_cast<DType>(dtype), {sizes, static_cast<size_t>(rank)}, {operands, static_cast<size_t>(operandCount)}, {words, static_cast<size_t>(wordCount)}, threads, site, region});
 }
 static void toy_rt_on_host(rt::Tensor *t) { rt::onHost(*t); }
 static void toy_rt_release(rt::Tensor *t) { rt::release(t); }

@@ -208,6 +208,8 @@ bool Frame::runData(Operation *op) {
     std::span<const int64_t> parameters(o.getParameters().data(), o.getParameters().size());
     std::vector<rt::TensorRef> found;
     if (!rt::deviceLibrary(function, all, parameters, found)) {
+      if (llvm::any_of(all, [](const rt::Tensor *t) { return !t->data; }))
+        rt::flushDevice(("`" + std::string(function) + "` runs on the host").c_str());
       for (const rt::Tensor *t : all)
         rt::onHost(*t);
       found = rt::findLibraryFunction(function)(all, parameters);

@@ -56,7 +56,8 @@ struct DeviceLaunch {
   std::span<Tensor *const> operands;
   std::span<const int64_t> words;
   int64_t threads;
-  int64_t site; ///< of the operation, for messages
+  int64_t site;   ///< of the operation, for messages
+  int64_t region; ///< operations around it that could run on the device, more in loops
 };
 /// Records the launch and gives its result (refs = 1), or null where the host should do it.
 Tensor *deviceLaunch(const DeviceLaunch &launch);

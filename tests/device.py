@@ -386,6 +386,46 @@ def run_prompt(toy, text, flags, **environment):
         return Done(status, text, text, report.read_text() if report.exists() else "", {})
 
 
+def interrupted(toy):
+    """Ctrl-C while a kernel does not end: the prompt is back at once, and what the host has can be worked with."""
+    import pexpect
+    import time
+    with tempfile.TemporaryDirectory() as folder:
+        env = {**os.environ, "TOY_CUDA_DRIVER": str(pathlib.Path(toy).parent / "libtoyfakecuda.so"), "TERM": "dumb", "NO_COLOR": "1", "HOME": folder, "TOY_FAKE_HANG": "1"}
+        child = pexpect.spawn(toy, ["--device=cuda", "--jit=always", "--no-cache", "--no-init"], env=env, encoding="utf-8", timeout=30, echo=False, dimensions=(100, 250))
+        child.delaybeforesend = None
+        child.expect("toy> ")
+        child.sendline("var y = arange(1000) * 2.0")  # comes back before the device is done
+        child.expect("toy> ")
+        child.sendline("print(sum(y))")
+        time.sleep(0.5)
+        start = time.monotonic()
+        child.sendintr()
+        child.expect("toy> ")
+        seconds, message = time.monotonic() - start, child.before
+        child.sendline('print("still", 6 * 7)')
+        child.expect("toy> ")
+        alive = "still 42" in child.before
+        child.close(force=True)
+        return None if "R0114" in message and alive and seconds < 0.5 else f"{seconds} s\n{message}\n{child.before}"
+
+
+def placement(toy):
+    """--device=auto: small work and single passes over the host's data stay there, products and long regions go to the device."""
+    rows = [("var y = ones([100]) * 2; print(sum(y));", False), ("var x = load(\"x.npy\"); print(sum(x + 1));", False),
+            ("var x = ones([900, 900]); for i in range(40) { x = x * 0.5 + 1; } print(x[0, 0]);", True)]
+    import numpy as np
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(f"{folder}/x.npy", np.ones((1000, 300)))
+        for text, wanted in rows:
+            done = run(toy, ["--device=auto", "--jit=always", "--no-cache", "-e", text.replace("x.npy", f"{folder}/x.npy")])
+            if problem := done.problem():
+                return problem
+            if bool(done.stats.get("launches", 0)) != wanted:
+                return f"{text}: {done.stats}"
+    return None
+
+
 def memory(toy):
     """Copies of what the host has make room; when even that is not enough, the message says so and the session goes on."""
     import numpy as np
@@ -436,7 +476,7 @@ def all_cases(random=60):
             rows.append((f"device: {path.name} {' '.join(flags)}", lambda toy, path=path, flags=flags, seed=i: program(toy, path, flags, seed)))
     rows += [(f"device: random program {seed}", lambda toy, seed=seed: random_program(toy, seed)) for seed in range(random)]
     rows += [(f"device: product {i}", lambda toy, text=text: product(toy, text)) for i, text in enumerate(PRODUCTS)]
-    rows += [("device: functions", functions), ("device: transforms", transforms), ("device: precisions", precisions), ("device: transfers", transfers), ("device: graphs", graphs), ("device: none", no_device), ("device: faults", faults), ("device: memory", memory), ("device: ptxas", assembles)]
+    rows += [("device: functions", functions), ("device: transforms", transforms), ("device: precisions", precisions), ("device: transfers", transfers), ("device: graphs", graphs), ("device: none", no_device), ("device: faults", faults), ("device: memory", memory), ("device: interrupted", interrupted), ("device: placement", placement), ("device: ptxas", assembles)]
     return rows
 
 

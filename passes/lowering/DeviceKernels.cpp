@@ -98,7 +98,7 @@ Value *KernelEmitter::finishLaunch(Value *threads, DType dtype, ArrayRef<Value *
   ScalarEmitter calls(host, caller);
   return calls.call("toy_rt_launch", caller.getPtrTy(),
                     {word, caller.getInt64(static_cast<int>(dtype)), caller.getInt64(sizes.size()), array(caller.getInt64Ty(), sizes), array(caller.getPtrTy(), objects), caller.getInt64(objects.size()),
-                     array(caller.getInt64Ty(), words), caller.getInt64(words.size()), threads, site});
+                     array(caller.getInt64Ty(), words), caller.getInt64(words.size()), threads, site, caller.getInt64(device->region)});
 }
 
 Value *KernelEmitter::emitLaunch(DeviceCode &code, Value *site) {

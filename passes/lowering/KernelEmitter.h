@@ -23,6 +23,7 @@ struct Slot {
 struct DeviceCode {
   llvm::Module &module;
   std::vector<std::string> kernels;
+  int64_t region = 1; ///< operations for the device in the block that is emitted, more in loops
 };
 
 class KernelEmitter {

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
+#include <cstring>
 #include <thread>
 
 namespace toy::rt {
@@ -197,10 +199,11 @@ void CudaDevice::read(DeviceBlock *block, void *to, int64_t offset, int64_t byte
     fail(DiagId::DeviceLost);
   if (bytes == 0)
     return;
+  wait(); // may be left by Ctrl-C, the copy may not: it writes the host's memory
   check(cu->memcpyDtoHAsync(to, block->address + offset, bytes, stream), "cuMemcpyDtoHAsync");
+  check(cu->streamSynchronize(stream), "the device");
   stats.bytesToHost += bytes;
   ++stats.transfersToHost;
-  wait();
 }
 
 /// Until the device is done, or Ctrl-C: a kernel that runs cannot be stopped, but nobody has to wait for it.
@@ -211,8 +214,6 @@ void CudaDevice::wait() {
   Result result = cu->eventRecord(event, stream);
   for (int64_t turns = 0; result == success && (result = cu->eventQuery(event)) == notReady; ++turns) {
     if (interruptFlag().load(std::memory_order_relaxed)) {
-      // What is being copied still needs its memory: the copy is waited for, what is behind it is not.
-      cu->streamSynchronize(stream);
       cu->eventDestroy(event);
       poll();
     }
@@ -286,19 +287,56 @@ int deviceArchitecture() {
   return device ? device->architecture : 0;
 }
 
-/// What the operands' bytes that are not where they are needed cost, and the pass over all of them.
-bool cuda::isWorthwhile(CudaDevice &device, std::span<Tensor *const> operands, int64_t resultBytes, double operations) {
+/// How fast this machine and its device are, measured once, in a few milliseconds.
+void CudaDevice::calibrate() {
+  constexpr int64_t bytes = 8 << 20, rounds = 3;
+  auto seconds = [](auto &&work) {
+    double best = 1;
+    for (int i = 0; i < rounds; ++i) {
+      auto start = std::chrono::steady_clock::now();
+      work();
+      best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    }
+    return std::max(best, 1e-9);
+  };
+  std::vector<char> from(bytes, 1), to(bytes, 2);
+  costs.hostBytes = 2 * bytes / seconds([&] {
+                      std::memcpy(to.data(), from.data(), bytes);
+                      asm volatile("" : : "r"(to.data()) : "memory"); // it is needed
+                    });
+  costs.start = seconds([&] { wait(); });
+  Pointer pointer = allocate(bytes, -1);
+  costs.busBytes = bytes / seconds([&] {
+                     check(cu->memcpyHtoDAsync(pointer, from.data(), bytes, stream), "cuMemcpyHtoDAsync");
+                     wait();
+                   });
+  giveBack(pointer, bytes);
+  costs.known = true;
+}
+
+/// The time there and here: starting, moving what is elsewhere, and the larger of reading and writing and of computing. Waiting and moving to the
+/// device are shared by the operations of a region, which find the values there.
+bool cuda::isWorthwhile(CudaDevice &device, std::span<Tensor *const> operands, int64_t resultBytes, double operations, double region) {
   if (deviceOptions().choice == DeviceChoice::Cuda)
     return true;
-  constexpr double busBytes = 2e10, hostBytes = 1e10, hostOperations = 2e10, deviceOperations = 2e13, start = 6e-6;
+  constexpr double hostOperations = 2e10, deviceOperations = 2e13;
   double toDevice = 0, toHost = 0, all = static_cast<double>(resultBytes);
   for (Tensor *t : operands) {
     double bytes = static_cast<double>(t->storage->bytes);
     all += bytes;
-    (t->storage->device ? t->storage->data ? all : toHost : toDevice) += t->storage->device && t->storage->data ? 0 : bytes;
+    if (!t->storage->device)
+      toDevice += bytes;
+    else if (!t->storage->data)
+      toHost += bytes;
   }
-  double there = start + toDevice / busBytes + std::max(all / device.bandwidth, operations / deviceOperations);
-  double here = toHost / busBytes + (toHost > 0 ? start : 0) + std::max(all / hostBytes, operations / hostOperations);
+  if (all < 64 << 10 && toHost == 0) // less than starting costs, whatever the machine
+    return false;
+  if (!device.costs.known)
+    device.calibrate();
+  const auto &c = device.costs;
+  constexpr double launch = 2e-6;
+  double there = launch + (c.start + toDevice / c.busBytes) / std::max(region, 1.0) + std::max(all / device.bandwidth, operations / deviceOperations);
+  double here = toHost / c.busBytes + (toHost > 0 ? c.start : 0) + std::max(all / c.hostBytes, operations / hostOperations);
   return there < here;
 }
 
@@ -313,7 +351,7 @@ CudaDevice *cuda::usableDevice() {
 Tensor *deviceLaunch(const DeviceLaunch &launch) {
   CudaDevice *device = cuda::usableDevice();
   int64_t bytes = checkedCount(launch.sizes, launch.dtype) * sizeOf(launch.dtype), grid = (launch.threads + cuda::blockThreads - 1) / cuda::blockThreads;
-  if (!device || bytes == 0 || grid > INT32_MAX || !cuda::isWorthwhile(*device, launch.operands, bytes, 0))
+  if (!device || bytes == 0 || grid > INT32_MAX || !cuda::isWorthwhile(*device, launch.operands, bytes, 0, static_cast<double>(launch.region)))
     return nullptr;
   cuda::Record record;
   record.kernel = launch.kernel;

@@ -96,6 +96,12 @@ public:
   std::set<int64_t> unfinished; ///< sites
   std::vector<std::string> graphTable() const;
   void unload(DeviceModule &module);
+  /// Seconds to start and wait for something, bytes a second between host and device and of the host's memory.
+  struct Costs {
+    bool known = false;
+    double start = 0, busBytes = 0, hostBytes = 0;
+  } costs;
+  void calibrate();
   /// What has failed for good; empty while all is well.
   std::string failure;
 
@@ -156,7 +162,7 @@ private:
 /// The device, if it is open, allowed, and has not failed.
 CudaDevice *usableDevice();
 /// Whether an operation should run there, by what has to move and what it reads, writes and computes. Always with --device=cuda.
-bool isWorthwhile(CudaDevice &device, std::span<Tensor *const> operands, int64_t resultBytes, double operations);
+bool isWorthwhile(CudaDevice &device, std::span<Tensor *const> operands, int64_t resultBytes, double operations, double region = 1);
 
 } // namespace cuda
 } // namespace toy::rt

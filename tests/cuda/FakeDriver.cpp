@@ -4,7 +4,7 @@
 ///  * device memory is where the host cannot read it; new memory is full of NaN, freed memory again; every access is checked against its allocation;
 ///  * streams are lazy: nothing runs before somebody waits, and then in any order that the events allow, by a seed (TOY_FAKE_SEED);
 ///  * operations that touch the same bytes without an order between them are races, found by vector clocks (and by reachability inside of graphs);
-///  * what may not happen while a stream is captured fails; the k-th call of a function can be made to fail (TOY_FAKE_FAIL=cuLaunchKernel:3:700);
+///  * what may not happen while a stream is captured fails; the k-th call of a function can be made to fail (TOY_FAKE_FAIL=cuLaunchKernel:3:700), and kernels not to end (TOY_FAKE_HANG);
 ///  * counts and everything found are written to TOY_FAKE_REPORT, a line each.
 /// Kernels are the PTX that was loaded, interpreted.
 #include "Ptx.h"
@@ -670,6 +670,8 @@ Result cuEventRecord(Event event, Stream stream) {
 }
 Result cuEventQuery(Event event) {
   ENTER("cuEventQuery");
+  if (std::getenv("TOY_FAKE_HANG")) // a kernel that does not end
+    return notReady;
   auto *e = reinterpret_cast<FakeEvent *>(event);
   if (e->stream < 0)
     return success;
