@@ -29,8 +29,8 @@ struct Engine::Impl {
   std::map<std::string, void (*)(void **, void **)> entries;
   std::vector<mlir::Location> sites, chain;
   std::vector<std::unique_ptr<int64_t[]>> data; ///< `toy.data` of each module
-  std::vector<std::unique_ptr<rt::DeviceModule>> deviceModules;
   std::vector<std::unique_ptr<rt::DeviceKernel>> deviceKernels;
+  std::vector<std::unique_ptr<rt::DeviceModule>> deviceModules; ///< go before their kernels, which may still have to run
   std::vector<std::unique_ptr<rt::DeviceKernel *[]>> kernelTables; ///< `toy.kernels` of each module
   std::map<std::string, orc::ExecutorAddr> addresses; ///< of functions, for the modules that call them
   std::unique_ptr<CodeCache> cache;

@@ -226,7 +226,7 @@ void Session::remember(std::map<std::string, std::optional<rt::Value>> &changes)
       recording->values.try_emplace(name, std::move(value));
 }
 
-bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top) {
+bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top, bool wait) {
   std::map<std::string, std::optional<rt::Value>> &changes = statementChanges;
   changes.clear();
   journal = &changes;
@@ -247,7 +247,7 @@ bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top)
   try {
     if (compiled) {
       engine.call(top.symbol, function, {}, *this);
-      rt::flushDevice("the statement ends");
+      wait ? rt::waitForDevice() : rt::flushDevice("the statement ends");
       remember(changes);
       return true;
     }
@@ -258,7 +258,7 @@ bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top)
       chain = evaluator.callChain;
     });
     evaluator.call(function, {});
-    rt::flushDevice("the statement ends");
+    wait ? rt::waitForDevice() : rt::flushDevice("the statement ends");
     remember(changes);
     return true;
   } catch (rt::Error &error) {

@@ -155,7 +155,7 @@ bool Session::benchmark(const std::string &text, double seconds, Benchmark &out)
   double spent = 0;
   while (out.seconds.size() < 3 || (spent < seconds && out.seconds.size() < 100000)) {
     auto begin = std::chrono::steady_clock::now();
-    if (!runTop(owner, top))
+    if (!runTop(owner, top, /*wait=*/true))
       return false;
     out.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     spent += out.seconds.back();

@@ -150,7 +150,7 @@ private:
   bool execute(llvm::ArrayRef<const ast::Stmt *> statements, bool *generated = nullptr);
   bool executeAll(const ast::Module &module);
   bool executeJoined(llvm::ArrayRef<const ast::Stmt *> statements);
-  bool runTop(std::shared_ptr<CompiledModule> module, const TopLevel &top);
+  bool runTop(std::shared_ptr<CompiledModule> module, const TopLevel &top, bool wait = false);
   std::shared_ptr<CompiledModule> prepare(llvm::ArrayRef<const ast::Stmt *> statements, TopLevel &top, bool always, bool *generated);
   const ast::Module *parseStatement(const std::string &text);
   void reportRuntimeError(const rt::Error &error, llvm::ArrayRef<mlir::Location> chain);

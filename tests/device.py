@@ -34,6 +34,8 @@ def run(toy, args, seed=1, stdin=None, **environment):
     with tempfile.TemporaryDirectory() as folder:
         report, stats = pathlib.Path(folder, "report"), pathlib.Path(folder, "stats")
         env = {**os.environ, "TOY_CUDA_DRIVER": str(driver), "TOY_FAKE_REPORT": str(report), "TOY_FAKE_SEED": str(seed), **environment}
+        if os.environ.get("TOY_REAL_DEVICE"):  # scripts/gpu-check
+            del env["TOY_CUDA_DRIVER"]
         done = subprocess.run([toy, f"--stats={stats}", *args], input=stdin, stdin=subprocess.DEVNULL if stdin is None else None, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300, text=True,
                               errors="replace", env=env, cwd=folder)
         return Done(done.returncode, done.stdout, done.stderr, report.read_text() if report.exists() else "",
