@@ -310,6 +310,21 @@ for n in i64([3, 5, 3, 7, 5]) {
     return None
 
 
+def overlap(toy):
+    """Independent chains of small operations run next to each other, on streams and in graphs; big ones and dependent ones do not. In virtual time."""
+    chains = "".join(f"var y{i} = x * {i + 2}.0; for i in range(12) {{ y{i} = reshape(sum(y{i}, axis=1), [N, 1]) * x; }} " for i in range(4))
+    one = "var y0 = x; for i in range(48) { y0 = reshape(sum(y0, axis=1), [N, 1]) * x; } "
+    for mode in ("off", "full"):
+        for body, n, low, high in ((f"{chains} return y0 + y1 + y2 + y3;", 8, 0, 0.5), (f"{one} return y0;", 8, 0.8, 1.01), (f"{chains} return y0 + y1 + y2 + y3;", 200, 0.8 if mode == "off" else 0, 1.01)):
+            done = run(toy, [*EVERYWHERE, f"--cuda-graphs={mode}", "-e", f"def f(x: f64[N, M]) {{ {body} }} var x = ones([{n}, {n}]) * 0.01; print(sum(f(x)));"])
+            if problem := done.problem():
+                return problem
+            took, row = (float(re.search(rf"virtual us{k}: (\d+)", done.report).group(1)) for k in ("", " in a row"))
+            if not low <= took / row <= high:
+                return f"{mode}, {n}: {took} us of {row} in a row\n{body}"
+    return None
+
+
 def no_device(toy):
     """One clear line for each way of having no device; with --device=auto nothing at all."""
     rows = [({"TOY_CUDA_DRIVER": "/nonexistent.so"}, "cannot be opened"), ({"TOY_FAKE_INIT": "100"}, "CUDA_ERROR_NO_DEVICE"), ({"TOY_FAKE_DEVICES": "0"}, "sees none"), ({"TOY_FAKE_VERSION": "11040"}, "CUDA 11.4")]
@@ -478,7 +493,7 @@ def all_cases(random=60):
             rows.append((f"device: {path.name} {' '.join(flags)}", lambda toy, path=path, flags=flags, seed=i: program(toy, path, flags, seed)))
     rows += [(f"device: random program {seed}", lambda toy, seed=seed: random_program(toy, seed)) for seed in range(random)]
     rows += [(f"device: product {i}", lambda toy, text=text: product(toy, text)) for i, text in enumerate(PRODUCTS)]
-    rows += [("device: functions", functions), ("device: transforms", transforms), ("device: precisions", precisions), ("device: transfers", transfers), ("device: graphs", graphs), ("device: none", no_device), ("device: faults", faults), ("device: memory", memory), ("device: interrupted", interrupted), ("device: placement", placement), ("device: ptxas", assembles)]
+    rows += [("device: functions", functions), ("device: transforms", transforms), ("device: precisions", precisions), ("device: transfers", transfers), ("device: graphs", graphs), ("device: overlap", overlap), ("device: none", no_device), ("device: faults", faults), ("device: memory", memory), ("device: interrupted", interrupted), ("device: placement", placement), ("device: ptxas", assembles)]
     return rows
 
 

@@ -123,6 +123,26 @@ def fuzz_shapes(binary, count):
     return None if done.returncode == 0 else f"exit status {done.returncode}\n{done.stdout}{done.stderr[-3000:]}"
 
 
+# With --device=fake: tests of what only the host does, by the start of their names.
+HOST_ONLY = ("code cache", "command line", "fused chain", "device: ", "prompt: ")
+
+
+def on_fake_device(toy, folder):
+    """A program that is toy with --device=cuda on the fake driver; every finding of the driver is an error of the run."""
+    wrapper = pathlib.Path(folder, "toy")
+    report = "$(mktemp)"
+    wrapper.write_text(f"""#!/bin/sh
+report={report}
+TOY_CUDA_DRIVER={os.path.dirname(toy)}/libtoyfakecuda.so TOY_FAKE_REPORT=$report {toy} --device=cuda --no-cache "$@"
+status=$?
+grep '^found: ' $report >&2 && status=99
+rm -f $report
+exit $status
+""")
+    wrapper.chmod(0o755)
+    return str(wrapper)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--toy", required=True)
@@ -130,11 +150,15 @@ def main():
     parser.add_argument("--unit", required=True)
     parser.add_argument("--random", type=int, default=150, help="number of random programs")
     parser.add_argument("--sanitized", action="store_true", help="the programs are built with sanitizers")
+    parser.add_argument("--device", choices=["host", "fake"], default="host", help="fake: everything on a device that tests/cuda plays")
     parser.add_argument("files", nargs="*", help="only these files")
     options = parser.parse_args()
     cache = tempfile.TemporaryDirectory()  # of machine code: what earlier runs left is not used
     os.environ["XDG_CACHE_HOME"] = cache.name
     toy, opt = os.path.abspath(options.toy), os.path.abspath(options.toy_opt)
+    if options.device == "fake":
+        os.environ["TOY_TEST_DEVICE"] = "fake"
+        toy = on_fake_device(toy, cache.name)
     results = Results()
     jobs = []
     pool = concurrent.futures.ThreadPoolExecutor(2)
@@ -174,7 +198,10 @@ def main():
         if options.sanitized:  # several times slower: what is about time, memory, or thousands of programs is left to the other build
             every = [(name, function) for name, function in every if not name.startswith("prompt: ") and "memory" not in name and not (name.startswith("matrix: ") and (", refused" in name or ", compiled" in name)) and "sweep" not in name]
         for name, function in every:
-            jobs.append((name, pool.submit(function, toy)))
+            if options.device == "fake" and name.startswith(HOST_ONLY):
+                results.add(name, "skipped: about the host")
+            else:
+                jobs.append((name, pool.submit(function, toy)))
         for name, function in op_examples.all_cases(opt):
             jobs.append((name, pool.submit(function, toy)))
         for seed in range(options.random):

@@ -102,11 +102,13 @@ void largeAngle(double x, double &sine, double &cosine) {
     fraction = ~fraction;
     rest = ~rest;
   }
-  double f = static_cast<double>(fraction) * 0x1p-64 + static_cast<double>(rest) * 0x1p-128, angle = f * (pi / 2);
+  Twice<1> f = sum<1>(all<1>(static_cast<double>(fraction >> 11 << 11) * 0x1p-64), all<1>(static_cast<double>(fraction & 2047) * 0x1p-64 + static_cast<double>(rest) * 0x1p-128));
+  Twice<1> angle = f * Twice<1>{all<1>(pi / 2), all<1>(0x1.1a62633145c07p-54)};
   if (above)
     angle = -angle;
-  Lanes<1> s, c;
-  sincos<1>(all<1>(angle), s, c);
+  Twice<1> sineTwice, cosineTwice;
+  sincosTwice<1>(angle.high, sineTwice, cosineTwice);
+  Lanes<1> s = sineTwice.high + fma<1>(cosineTwice.high, angle.low, sineTwice.low), c = cosineTwice.high + fma<1>(-sineTwice.high, angle.low, cosineTwice.low);
   double bySine[] = {s[0], c[0], -s[0], -c[0]}, byCosine[] = {c[0], -s[0], -c[0], s[0]};
   sine = isNegative(x) ? -bySine[quadrant] : bySine[quadrant];
   cosine = byCosine[quadrant];
@@ -320,6 +322,38 @@ Complex complexExp(Complex z) {
   double half = realExp(0.5 * z.re);
   return z.re > 700 ? Complex{half * c * half, half * s * half} : Complex{realExp(z.re) * c, realExp(z.re) * s};
 }
+/// The sine and cosine of |x| < 2^20, e^x - 1, all with twice the digits, by their series.
+void sincosDouble(double x, Twice<1> &sine, Twice<1> &cosine) {
+  double n = __builtin_rint(x * 0x1.45f306dc9c883p-1);
+  auto times = [](double a, double b) {
+    double p = a * b;
+    return Twice<1>{all<1>(p), all<1>(__builtin_fma(a, b, -p))};
+  };
+  Twice<1> r = twice<1>(all<1>(x)) + -times(n, 0x1.921fb54442d18p+0) + -times(n, 0x1.1a62633145c07p-54) + -times(n, -0x1.f1976b7ed8fbcp-110), z = r * r;
+  Twice<1> one = twice<1>(all<1>(1)), s = r, c = one, sineTerm = r, cosineTerm = one;
+  for (int i = 1; i < 16; ++i) {
+    cosineTerm = -(cosineTerm * z) / twice<1>(all<1>((2 * i - 1) * (2 * i)));
+    sineTerm = -(sineTerm * z) / twice<1>(all<1>((2 * i) * (2 * i + 1)));
+    c = c + cosineTerm;
+    s = s + sineTerm;
+  }
+  int64_t quadrant = static_cast<int64_t>(n);
+  double sineSign = quadrant & 2 ? -1 : 1, cosineSign = (quadrant + 1) & 2 ? -1 : 1;
+  sine = scaled<1>(quadrant & 1 ? c : s, all<1>(sineSign));
+  cosine = scaled<1>(quadrant & 1 ? s : c, all<1>(cosineSign));
+}
+Twice<1> expm1Double(double x) {
+  if (size(x) > 40) // nothing cancels so far up
+    return twice<1>(all<1>(realExpm1(x)));
+  Twice<1> t = twice<1>(all<1>(x * 0x1p-8)), term = t, total = t;
+  for (int i = 2; i < 18; ++i) {
+    term = term * t / twice<1>(all<1>(i));
+    total = total + term;
+  }
+  for (int i = 0; i < 8; ++i)
+    total = total + total + total * total;
+  return total;
+}
 Complex complexExpm1(Complex z) {
   if (z.im == 0)
     return {realExpm1(z.re), z.im};
@@ -327,10 +361,15 @@ Complex complexExpm1(Complex z) {
     Complex e = complexExp(z);
     return {e.re - 1, e.im};
   }
-  if (size(z.re) < 700 && size(z.im) < angleLimit) { // with twice the digits, which near cancellation are not all of them
+  if (size(z.im) < angleLimit) {
     Lanes<1> v[2] = {all<1>(z.re), all<1>(z.im)};
-    ComplexExpm1<1>(v);
-    return {v[0][0], v[1][0]};
+    if (size(z.re) < 700 && ComplexExpm1<1>(v)[0])
+      return {v[0][0], v[1][0]};
+    Twice<1> s, c, halfSine, halfCosine; // the two terms cancel
+    sincosDouble(z.im, s, c);
+    sincosDouble(0.5 * z.im, halfSine, halfCosine);
+    Twice<1> square = halfSine * halfSine;
+    return {rounded<1>(expm1Double(z.re) * c + -(square + square))[0], realExp(z.re) * s.high[0]};
   }
   double s, c, halfSine, halfCosine;
   anyAngle(z.im, s, c);
@@ -536,6 +575,11 @@ Complex complexPow(Complex z, Complex w) {
     return {0, 0};
   if (w.im == 0 && w.re == 0.5)
     return complexSqrt(z);
+  // A part that the other one hides has only a sign.
+  bool reHides = size(z.re) > size(z.im) * 0x1p120, imHides = size(z.im) > size(z.re) * 0x1p120;
+  Lanes<1> v[4] = {all<1>(imHides ? withSign(0, z.re) : z.re), all<1>(reHides ? withSign(0, z.im) : z.im), all<1>(w.re), all<1>(w.im)};
+  if (ComplexPow<1>(v)[0])
+    return {v[0][0], v[1][0]};
   return complexExp(timesAny(w, complexLog(z)));
 }
 

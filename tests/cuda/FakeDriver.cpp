@@ -4,6 +4,7 @@
 ///  * device memory is where the host cannot read it; new memory is full of NaN, freed memory again; every access is checked against its allocation;
 ///  * streams are lazy: nothing runs before somebody waits, and then in any order that the events allow, by a seed (TOY_FAKE_SEED);
 ///  * operations that touch the same bytes without an order between them are races, found by vector clocks (and by reachability inside of graphs);
+///  * a virtual clock: 2 us a kernel or call and 1 us for 4 KiB that move or 4096 threads, streams and nodes of graphs next to each other;
 ///  * what may not happen while a stream is captured fails; the k-th call of a function can be made to fail (TOY_FAKE_FAIL=cuLaunchKernel:3:700), and kernels not to end (TOY_FAKE_HANG);
 ///  * counts and everything found are written to TOY_FAKE_REPORT, a line each.
 /// Kernels are the PTX that was loaded, interpreted.
@@ -62,6 +63,7 @@ struct Operation {
   std::string what;
   int node = -1;                  ///< while a graph runs
   FakeGraph *graph = nullptr;
+  double cost = 0, serial = 0; ///< virtual microseconds, and those of a graph's nodes one after the other
 };
 
 struct FakeEvent {
@@ -76,7 +78,7 @@ struct FakeStream {
   int64_t enqueued = 0, finished = 0;
   Clock clock; ///< of what is enqueued next
   FakeGraph *capturing = nullptr;
-  bool captureFailed = false;
+  std::vector<double> ends = {}; ///< of its operations, in virtual time
 };
 
 struct FakeFunction {
@@ -186,7 +188,7 @@ struct Fake : ptx::Memory {
       int64_t live = 0;
       for (auto &[address, a] : allocations)
         live += a.isLive;
-      std::fprintf(file, "live: %lld\n", static_cast<long long>(live));
+      std::fprintf(file, "live: %lld\nvirtual us: %.0f\nvirtual us in a row: %.0f\n", static_cast<long long>(live), makespan, serial);
       std::fclose(file);
     }
   }
@@ -310,7 +312,16 @@ struct Fake : ptx::Memory {
       }
     running = nullptr;
     ++stream.finished;
+    double start = stream.ends.empty() ? 0 : stream.ends.back();
+    for (auto &[other, count] : operation->before)
+      if (other != stream.id && count > 0)
+        start = std::max(start, streams[other]->ends[count - 1]);
+    stream.ends.push_back(start + operation->cost);
+    serial += operation->serial > 0 ? operation->serial : operation->cost;
+    makespan = std::max(makespan, stream.ends.back());
   }
+
+  double serial = 0, makespan = 0; ///< virtual time of all operations one after the other, and as they were ordered
 
   /// A random operation that may run; false when there is none.
   bool step() {
@@ -333,6 +344,7 @@ struct Fake : ptx::Memory {
       }
   }
 
+  static double costOf(const Launch &l) { return 2 + l.blocks * l.threads / 4096.0; }
   void launch(const Launch &l) {
     ptx::run(*l.function->module, *l.function->function, l.blocks, l.threads, l.parameters, *this);
   }
@@ -448,6 +460,7 @@ void Fake::multiply(const Product &p) {
 void Fake::runGraph(FakeGraph &graph, Operation &operation) {
   size_t n = graph.nodes.size();
   std::vector<bool> done(n, false);
+  std::vector<double> ends(n, 0);
   for (size_t finished = 0; finished < n; ++finished) {
     std::vector<size_t> ready;
     for (size_t i = 0; i < n; ++i)
@@ -457,6 +470,12 @@ void Fake::runGraph(FakeGraph &graph, Operation &operation) {
     operation.node = static_cast<int>(chosen);
     operation.graph = &graph;
     FakeNode &node = *graph.nodes[chosen];
+    double start = 0, cost = node.launch.function ? costOf(node.launch) - 1.5 : 2.0 * double(node.products.size()); // a node starts faster than a launch
+    for (int d : node.dependencies)
+      start = std::max(start, ends[d]);
+    ends[chosen] = start + cost;
+    operation.serial += cost;
+    operation.cost = std::max(operation.cost, ends[chosen]);
     if (node.launch.function)
       launch(node.launch);
     for (const Product &p : node.products)
@@ -561,7 +580,7 @@ Result cuMemPoolTrimTo(MemPool, size_t) {
 Result cuStreamCreate(Stream *stream, unsigned) {
   ENTER("cuStreamCreate");
   int id = static_cast<int>(f.streams.size());
-  f.streams[id] = std::make_unique<FakeStream>(FakeStream{id, {}, 0, 0, {}, nullptr, false});
+  f.streams[id] = std::make_unique<FakeStream>(FakeStream{id, {}, 0, 0, {}, nullptr});
   *stream = reinterpret_cast<Stream>(f.streams[id].get());
   return success;
 }
@@ -621,7 +640,10 @@ Result cuMemcpyHtoDAsync_v2(Pointer to, const void *from, size_t bytes, Stream s
   ENTER("cuMemcpyHtoDAsync");
   f.counts["bytesToDevice"] += bytes;
   auto staged = std::make_shared<std::vector<char>>(static_cast<const char *>(from), static_cast<const char *>(from) + bytes); // pageable memory is read now
-  f.add(*streamOf(stream), "a copy to the device", [&f, to, staged](Operation &) { std::memcpy(f.range(to, staged->size(), true), staged->data(), staged->size()); });
+  f.add(*streamOf(stream), "a copy to the device", [&f, to, staged](Operation &operation) {
+    operation.cost = 2 + double(staged->size()) / 4096;
+    std::memcpy(f.range(to, staged->size(), true), staged->data(), staged->size());
+  });
   return success;
 }
 Result cuMemcpyDtoHAsync_v2(void *to, Pointer from, size_t bytes, Stream stream) {
@@ -630,7 +652,10 @@ Result cuMemcpyDtoHAsync_v2(void *to, Pointer from, size_t bytes, Stream stream)
     return captureUnsupported;
   f.counts["bytesToHost"] += bytes;
   std::memset(to, 0xff, bytes); // not there before somebody waits
-  f.add(*streamOf(stream), "a copy to the host", [&f, to, from, bytes](Operation &) { std::memcpy(to, f.range(from, bytes, false), bytes); });
+  f.add(*streamOf(stream), "a copy to the host", [&f, to, from, bytes](Operation &operation) {
+    operation.cost = 2 + double(bytes) / 4096;
+    std::memcpy(to, f.range(from, bytes, false), bytes);
+  });
   return success;
 }
 
@@ -739,7 +764,10 @@ Result cuLaunchKernel(Function function, unsigned gx, unsigned gy, unsigned gz, 
     return captureUnsupported; // toy adds its kernels to graphs itself
   ++f.counts["launches"];
   auto l = std::make_shared<Launch>(launchOf(function, gx, bx, parameters));
-  f.add(s, "kernel " + l->function->function->name, [&f, l](Operation &) { f.launch(*l); });
+  f.add(s, "kernel " + l->function->function->name, [&f, l](Operation &operation) {
+    operation.cost = Fake::costOf(*l);
+    f.launch(*l);
+  });
   return success;
 }
 
@@ -878,7 +906,10 @@ int cublasGemmStridedBatchedEx(BlasHandle handle, int opA, int opB, int m, int n
     h->stream->capturing->nodes.push_back(std::move(node));
     return 0;
   }
-  f.add(*h->stream, "a product", [&f, p](Operation &) { f.multiply(p); });
+  f.add(*h->stream, "a product", [&f, p](Operation &operation) {
+    operation.cost = 2;
+    f.multiply(p);
+  });
   return 0;
 }
 
@@ -924,7 +955,10 @@ int cufftXtExec(int plan, void *in, void *out, int direction) {
     stream->capturing->nodes.push_back(std::move(node));
     return 0;
   }
-  f.add(*stream, "a transform", [&f, p](Operation &) { f.multiply(p); });
+  f.add(*stream, "a transform", [&f, p](Operation &operation) {
+    operation.cost = 2;
+    f.multiply(p);
+  });
   return 0;
 }
 }
