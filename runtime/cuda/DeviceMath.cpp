@@ -314,7 +314,7 @@ Complex complexExp(Complex z) {
   if (z.im == 0)
     return {realExp(z.re), z.im};
   if (!isFinite(z.im))
-    return z.re == -infinity ? Complex{0, 0} : z.re == infinity ? Complex{infinity, notANumber} : Complex{notANumber, notANumber};
+    return z.re == -infinity ? Complex{0, withSign(0, z.im)} : z.re == infinity ? Complex{infinity, notANumber} : Complex{notANumber, notANumber};
   double s, c;
   anyAngle(z.im, s, c);
   if (z.re == -infinity)
