@@ -134,6 +134,16 @@ void KernelEmitter::finish(Value *callerRange, Value *callerGrain, bool parallel
     kernel->eraseFromParent();
     return;
   }
+  Function *function = caller.GetInsertBlock()->getParent();
+  // One piece is called as it is, without looking for others to share it with.
+  BasicBlock *one = BasicBlock::Create(caller.getContext(), "", function), *many = BasicBlock::Create(caller.getContext(), "", function), *join = BasicBlock::Create(caller.getContext(), "", function);
+  caller.CreateCondBr(caller.CreateICmpSLE(callerRange, callerGrain), one, many);
+  caller.SetInsertPoint(one);
+  SmallVector<Value *> whole(captured);
+  whole.append({caller.getInt64(0), callerRange});
+  caller.CreateCall(work, whole);
+  caller.CreateBr(join);
+  caller.SetInsertPoint(many);
   IRBuilder<> t(BasicBlock::Create(k.getContext(), "entry", kernel));
   auto parameter = [&](size_t i, Type *type) -> Value * { return t.CreateLoad(type, t.CreateConstInBoundsGEP1_64(t.getInt64Ty(), kernel->getArg(0), i)); };
   SmallVector<Value *> arguments, context(captured);
@@ -151,12 +161,13 @@ void KernelEmitter::finish(Value *callerRange, Value *callerGrain, bool parallel
     t.CreateCall(work, arguments);
     t.CreateRetVoid();
   }
-  Function *function = caller.GetInsertBlock()->getParent();
   IRBuilder<> entry(&function->getEntryBlock(), function->getEntryBlock().begin());
   Value *memory = entry.CreateAlloca(entry.getInt64Ty(), entry.getInt32(std::max<size_t>(context.size(), 1)));
   for (auto [i, v] : enumerate(context))
     caller.CreateStore(v, caller.CreateConstInBoundsGEP1_64(caller.getInt64Ty(), memory, i));
   calls.call("toy_rt_parallel_for", caller.getVoidTy(), {kernel, memory, callerRange, callerGrain});
+  caller.CreateBr(join);
+  caller.SetInsertPoint(join);
 }
 
 /// Large results go past the caches: a piece at a time is computed into a buffer on the stack and copied by non-temporal stores, so that memory is
