@@ -87,7 +87,7 @@ std::string CudaDevice::describe() const {
   return fmt::format("cuda: {}, {:.0f} GiB, compute capability {}.{}, {} multiprocessors", name, double(memory) / (1 << 30), architecture / 10, architecture % 10, multiprocessors);
 }
 
-void CudaDevice::check(Result result, const char *what, int64_t) {
+void CudaDevice::check(Result result, const char *what) {
   if (result == success)
     return;
   const char *text = nullptr;
@@ -126,7 +126,7 @@ void CudaDevice::dropIdle() {
   idleBytes = 0;
 }
 
-Pointer CudaDevice::allocate(int64_t bytes, int64_t site) {
+Pointer CudaDevice::allocate(int64_t bytes) {
   int64_t capacity = capacityOf(bytes);
   if (auto it = idle.find(capacity); it != idle.end() && !it->second.empty()) {
     Pointer pointer = it->second.back();
@@ -139,10 +139,10 @@ Pointer CudaDevice::allocate(int64_t bytes, int64_t site) {
   while (result == outOfMemory && (idleBytes > 0 || evict())) {
     dropIdle();
     wait();
-    check(cu->memPoolTrimTo(pool, 0), "cuMemPoolTrimTo", site);
+    check(cu->memPoolTrimTo(pool, 0), "cuMemPoolTrimTo");
     result = cu->memAllocAsync(&pointer, capacity, stream);
   }
-  check(result, "cuMemAllocAsync", site);
+  check(result, "cuMemAllocAsync");
   ++stats.allocations;
   stats.liveBytes += capacity;
   return pointer;
@@ -178,7 +178,7 @@ DeviceBlock *CudaDevice::blockOf(Tensor &t) {
   }
   int64_t bytes = t.count() * sizeOf(t.dtype);
   auto block = std::make_unique<DeviceBlock>(DeviceBlock{bytes});
-  block->address = allocate(bytes, -1);
+  block->address = allocate(bytes);
   if (bytes)
     if (Result result = cu->memcpyHtoDAsync(block->address, onHost(t), bytes, stream); result != success) {
       giveBack(block->address, bytes);
@@ -228,15 +228,15 @@ void CudaDevice::wait() {
   unfinished.clear();
 }
 
-Function CudaDevice::functionOf(DeviceKernel &kernel, int64_t site) {
+Function CudaDevice::functionOf(DeviceKernel &kernel) {
   if (!kernel.function) {
     if (!kernel.module->handle) {
       Module loaded = nullptr;
-      check(cu->moduleLoadData(&loaded, kernel.module->ptx.c_str()), "cuModuleLoadData", site);
+      check(cu->moduleLoadData(&loaded, kernel.module->ptx.c_str()), "cuModuleLoadData");
       kernel.module->handle = loaded;
     }
     Function function = nullptr;
-    check(cu->moduleGetFunction(&function, static_cast<Module>(kernel.module->handle), kernel.name.c_str()), "cuModuleGetFunction", site);
+    check(cu->moduleGetFunction(&function, static_cast<Module>(kernel.module->handle), kernel.name.c_str()), "cuModuleGetFunction");
     kernel.function = function;
   }
   return static_cast<Function>(kernel.function);
@@ -305,7 +305,7 @@ void CudaDevice::calibrate() {
                       asm volatile("" : : "r"(to.data()) : "memory"); // it is needed
                     });
   costs.start = seconds([&] { wait(); });
-  Pointer pointer = allocate(bytes, -1);
+  Pointer pointer = allocate(bytes);
   costs.busBytes = bytes / seconds([&] {
                      check(cu->memcpyHtoDAsync(pointer, from.data(), bytes, stream), "cuMemcpyHtoDAsync");
                      wait();

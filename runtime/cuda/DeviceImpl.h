@@ -107,14 +107,14 @@ public:
 
 private:
   bool open(std::string &problem);
-  void check(Result result, const char *what, int64_t site = -1);
-  Pointer allocate(int64_t bytes, int64_t site);
+  void check(Result result, const char *what);
+  Pointer allocate(int64_t bytes);
   void giveBack(Pointer pointer, int64_t bytes);
   bool evict();
   void dropIdle();
   static int64_t capacityOf(int64_t bytes);
   void freeBlock(DeviceBlock *block);
-  Function functionOf(DeviceKernel &kernel, int64_t site);
+  Function functionOf(DeviceKernel &kernel);
   // Plan.cpp
   void plan();
   // Sequence.cpp

@@ -146,7 +146,7 @@ void CudaDevice::prepareCall(const Record &record) {
   if (!blas && !(blas = openBlas(problem)))
     fail(DiagId::DeviceFailed, {problem});
   if (!handle) {
-    workspace = allocate(workspaceBytes, record.site);
+    workspace = allocate(workspaceBytes);
     must(blas->create(&handle), "cublasCreate");
   }
 }

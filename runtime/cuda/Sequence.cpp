@@ -98,7 +98,7 @@ void CudaDevice::plan() {
   if (needs > arenaBytes) {
     if (arena)
       giveBack(std::exchange(arena, 0), std::exchange(arenaBytes, 0));
-    arena = allocate(needs, -1);
+    arena = allocate(needs);
     stats.arenaBytes = arenaBytes = needs;
   }
   for (const Place &place : places) {
@@ -107,7 +107,7 @@ void CudaDevice::plan() {
   }
   for (Record &record : pending)
     if (!record.result->address)
-      record.result->address = allocate(record.result->bytes, record.site);
+      record.result->address = allocate(record.result->bytes);
 }
 
 /// Ends the recorded operations, run or given up.
@@ -204,12 +204,12 @@ std::vector<uint64_t> CudaDevice::parametersOf(const Record &record) const {
 }
 
 void CudaDevice::launch(Record &record, Stream on) {
-  Function function = functionOf(*record.kernel, record.site);
+  Function function = functionOf(*record.kernel);
   std::vector<uint64_t> values = parametersOf(record);
   std::vector<void *> pointers;
   for (size_t i = 1; i < values.size(); ++i)
     pointers.push_back(&values[i]);
-  check(cu->launchKernel(function, record.grid, 1, 1, blockThreads, 1, 1, 0, on, pointers.data(), nullptr), "cuLaunchKernel", record.site);
+  check(cu->launchKernel(function, record.grid, 1, 1, blockThreads, 1, 1, 0, on, pointers.data(), nullptr), "cuLaunchKernel");
   ++stats.launches;
 }
 
@@ -313,9 +313,9 @@ Graph CudaDevice::captureCall(const Record &record) {
     check(cu->streamCreate(&capture, nonBlocking), "cuStreamCreate");
   Graph out = nullptr;
   constexpr int relaxed = 2;
-  check(cu->streamBeginCapture(capture, relaxed), "cuStreamBeginCapture", record.site);
+  check(cu->streamBeginCapture(capture, relaxed), "cuStreamBeginCapture");
   callLibrary(record, capture);
-  check(cu->streamEndCapture(capture, &out), "cuStreamEndCapture", record.site);
+  check(cu->streamEndCapture(capture, &out), "cuStreamEndCapture");
   return out;
 }
 
@@ -336,11 +336,11 @@ void CudaDevice::build(CachedGraph &cached, size_t begin, size_t end) {
     std::vector<uint64_t> values = parametersOf(record);
     if (record.kernel) {
       std::vector<void *> pointers;
-      KernelNodeParams parameters = nodeParameters(record, functionOf(*record.kernel, record.site), values, pointers);
-      check(cu->graphAddKernelNode(&node, cached.graph, dependencies.data(), dependencies.size(), &parameters), "cuGraphAddKernelNode", record.site);
+      KernelNodeParams parameters = nodeParameters(record, functionOf(*record.kernel), values, pointers);
+      check(cu->graphAddKernelNode(&node, cached.graph, dependencies.data(), dependencies.size(), &parameters), "cuGraphAddKernelNode");
     } else {
       Graph child = captureCall(record);
-      check(cu->graphAddChildGraphNode(&node, cached.graph, dependencies.data(), dependencies.size(), child), "cuGraphAddChildGraphNode", record.site);
+      check(cu->graphAddChildGraphNode(&node, cached.graph, dependencies.data(), dependencies.size(), child), "cuGraphAddChildGraphNode");
       cu->graphDestroy(child); // the node has a copy
     }
     cached.nodes.push_back(node);
@@ -363,8 +363,8 @@ void CudaDevice::runGraph(CachedGraph &cached, size_t begin, size_t end) {
       continue;
     if (record.kernel) {
       std::vector<void *> pointers;
-      KernelNodeParams parameters = nodeParameters(record, functionOf(*record.kernel, record.site), values, pointers);
-      check(cu->graphExecKernelNodeSetParams(cached.exec, cached.nodes[at], &parameters), "cuGraphExecKernelNodeSetParams", record.site);
+      KernelNodeParams parameters = nodeParameters(record, functionOf(*record.kernel), values, pointers);
+      check(cu->graphExecKernelNodeSetParams(cached.exec, cached.nodes[at], &parameters), "cuGraphExecKernelNodeSetParams");
     } else {
       Graph child = captureCall(record);
       Result result = cu->graphExecChildGraphNodeSetParams(cached.exec, cached.nodes[at], child);
@@ -383,7 +383,7 @@ void CudaDevice::runGraph(CachedGraph &cached, size_t begin, size_t end) {
     ++cached.patches;
     ++stats.patches;
   }
-  check(cu->graphLaunch(cached.exec, stream), "cuGraphLaunch", pending[begin].site);
+  check(cu->graphLaunch(cached.exec, stream), "cuGraphLaunch");
   ++cached.launches;
   ++stats.graphLaunches;
 }
