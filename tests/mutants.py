@@ -97,7 +97,6 @@ DEVICE_MUTANTS = [
     ("slices of factors start at 0", LIBRARIES, "p.offsetA = aView.offset * size;", "p.offsetA = 0;"),
     ("batches are written to one place", LIBRARIES, "p.strideC = s.m * s.n;", "p.strideC = 0;"),
     ("scaling is lost", LIBRARIES, "p.alpha = scale;", "p.alpha = 1;"),
-    ("what is needed is evicted", DEVICE, "if (block->refs == 1 && (!oldest", "if ((!oldest"),
     ("a failed device is used on", DEVICE, 'failure = fmt::format("{} failed: {}", what, shown);', ""),
     ("updates on the host are not seen", MEMORY, "if (DeviceBlock *block = std::exchange(t.storage->device, nullptr))", "if (DeviceBlock *block = nullptr)"),
     ("threads write beyond the end", KERNELS, "guarded(k.CreateICmpSLT(first, n), [&] { steps(width); });", "guarded(k.CreateICmpSLE(first, n), [&] { steps(width); });"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Random functions of tensors whose sizes are not declared, called with random sizes: `fuzz-shapes COUNT SEED [VECTORS]`. Results and errors are those of code that
+/// Random functions of tensors whose sizes are not declared, called with random sizes: `fuzz-shapes COUNT SEED [VECTORS [CALLS]]`. Results and errors are those of code that
 /// is made for every size alone, and the guards that are asked for say the same as all decisions together.
 #include "irgen/Specialize.h"
 #include "repl/Session.h"
@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -111,7 +112,7 @@ std::string resultOf(Session &session, const std::string &expression) {
   return rt::format(session.getGlobal("r.0"), {.precision = 0}) + rt::format(session.getGlobal("r.1"), {.precision = 0});
 }
 
-int fuzz(int count, int vectors) {
+int fuzz(int count, int vectors, int callsOfProgram) {
   FILE *report = fdopen(dup(1), "w");
   for (int stream : {1, 2})
     dup2(open("/dev/null", O_WRONLY), stream);
@@ -129,7 +130,7 @@ int fuzz(int count, int vectors) {
     dynamic.run("<program>", program.text, {});
     fixed.run("<program>", program.text, {});
     std::string history;
-    for (int k = 0; k < 12; ++k, ++calls) {
+    for (int k = 0; k < callsOfProgram; ++k, ++calls) {
       std::string expression = program.call("f");
       history += expression + "\n";
       std::string got = resultOf(dynamic, expression), want = resultOf(fixed, expression);
@@ -177,10 +178,10 @@ int main(int argc, char **argv) {
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, size_t(1) << 30);
   pthread_t thread;
-  std::pair<int, int> counts(count, argc > 3 ? std::atoi(argv[3]) : 200);
+  std::array<int, 3> counts = {count, argc > 3 ? std::atoi(argv[3]) : 200, argc > 4 ? std::atoi(argv[4]) : 12};
   auto body = [](void *p) -> void * {
-    auto [count, vectors] = *static_cast<std::pair<int, int> *>(p);
-    _exit(fuzz(count, vectors));
+    auto [count, vectors, calls] = *static_cast<std::array<int, 3> *>(p);
+    _exit(fuzz(count, vectors, calls));
   };
   if (pthread_create(&thread, &attributes, body, &counts) == 0)
     pthread_join(thread, nullptr);
