@@ -103,6 +103,13 @@ Operation *IRGen::createOp(StringRef name, SourceRange range, ValueRange operand
       }
     if (decided)
       return createOp(name, range, same, attributes, sources, declared);
+  } else if (fn().generic) {
+    SmallVector<Value> same(operands);
+    bool stretches = false;
+    for (const SizeAssumption &a : ctx.assumptions)
+      stretches |= stretchInGeneric(same, a, range);
+    if (stretches)
+      return createOp(name, range, same, attributes, sources, declared);
   }
   if (refused) {
     Diagnostic &d = report(ctx.error->id, range, ctx.error->args);

@@ -97,6 +97,7 @@ struct FunctionState {
   unsigned freshNames = 0;
   ShapeFacts facts;                     ///< about declared sizes: of the signature, and of the branch that is generated
   std::shared_ptr<Specialization> sizes; ///< names of sizes that come as they are, and what was decided about them
+  std::shared_ptr<Specialization> generic; ///< a form that decides while it runs; only what stretches is known
   llvm::DenseMap<mlir::Value, Dim> sizeNames; ///< names of sizes that are values of the program
   bool storeEagerly = false;
 };
@@ -289,6 +290,7 @@ public:
   std::optional<bool> decidedCondition(mlir::Value condition, SourceRange range);
   mlir::Value withSize(mlir::Value x, int64_t axis, Dim size, SourceRange range);
   bool unifySizes(llvm::MutableArrayRef<mlir::Value> operands, const SizeAssumption &a, SourceRange range);
+  bool stretchInGeneric(llvm::MutableArrayRef<mlir::Value> operands, const SizeAssumption &a, SourceRange range);
   /// An i64 value of an expression over declared sizes.
   mlir::Value sizeExpression(Dim dim, SourceRange range);
   void bindSizes(const ast::Function &decl, llvm::ArrayRef<Val> arguments);

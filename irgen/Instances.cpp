@@ -76,6 +76,7 @@ void IRGen::generateBody(const ast::Function &decl, ArrayRef<Val> arguments, Ins
   stack.push_back(std::make_unique<FunctionState>());
   FunctionState &state = fn();
   state.sizes = std::move(sizes);
+  state.generic = form && form->isDynamic() && form->generic ? form : nullptr;
   state.decl = &decl;
   state.instance = &instance;
   state.callRange = callRange;

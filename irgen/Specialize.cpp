@@ -461,4 +461,33 @@ bool IRGen::unifySizes(MutableArrayRef<Value> operands, const SizeAssumption &a,
   fail(DiagId::NotProvable, range, {"that the sizes " + lhs.str() + " and " + rhs.str() + " are equal"});
 }
 
+/// In a form that decides while it runs: computed sizes (`(n + 1) // 2`) that are 1 stretch, so that which of them are is told apart, as it is for the
+/// sizes of arguments. True where an operand became one that stretches.
+bool IRGen::stretchInGeneric(MutableArrayRef<Value> operands, const SizeAssumption &a, SourceRange range) {
+  Specialization &form = *fn().generic;
+  Dim one = Dim::number(context, 1);
+  if (!a.mayBroadcast)
+    return false;
+  for (auto [operand, axis] : {std::pair(a.lhsOperand, a.lhsAxis), std::pair(a.rhsOperand, a.rhsAxis)}) {
+    Dim dim = tensorTypeOf(operands[operand]).getDim(axis);
+    bool isComputed = !dim.isNumber() && StringRef(dim.str()) != "?" && !form.hints.count(dim.str());
+    dim.collectSymbols([&](StringRef s) { isComputed = isComputed && form.hints.count(s); });
+    if (!isComputed)
+      continue;
+    SizeFact isOne = SizeFact::equal(dim, one);
+    Truth truth = form.facts.decide(isOne);
+    bool holds = truth == Truth::Unknown ? isOne.holds(form.hints) : truth == Truth::Yes;
+    if (truth == Truth::Unknown) {
+      SizeFact taken = holds ? isOne : isOne.negated();
+      form.decisions.push_back({taken, range});
+      form.facts.assume(taken);
+    }
+    if (holds) {
+      operands[operand] = withSize(operands[operand], axis, one, range);
+      return true;
+    }
+  }
+  return false;
+}
+
 } // namespace toy
