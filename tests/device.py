@@ -43,7 +43,8 @@ def run(toy, args, seed=1, stdin=None, **environment):
 
 
 def on_host(toy, args):
-    done = subprocess.run([toy, "--device=cpu", "--jit=always", *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([toy, "--device=cpu", "--jit=always", *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120, cwd=folder)
     return done.stdout if done.returncode == 0 else f"exit status {done.returncode}: {done.stderr}"
 
 
