@@ -244,7 +244,7 @@ int runToy(const Options &options) {
       return status;
     }
     if (std::string problem; options.device == "cuda" && !rt::deviceIsReady(problem))
-      rt::fail(DiagId::NoDevice, {problem.starts_with("no CUDA device: ") ? problem.substr(16) : problem});
+      rt::fail(DiagId::NoDevice, {problem});
     rt::setCheckBounds(options.checkBounds);
     if (options.memoryLimit)
       rt::setMemoryLimit(options.memoryLimit);

@@ -279,7 +279,8 @@ public:
   bool isFree(Dim dim);
   int64_t hintOf(Dim dim);
   /// Whether a fact holds, with a guard (or check) where that does not follow from earlier ones. A check that fails is not noted.
-  bool decideSize(SizeFact fact, SourceRange range, bool isCheck = false);
+  bool decideSize(SizeFact fact, SourceRange range, bool isCheck = false) { return decideSize(*fn().sizes, fact, range, isCheck); }
+  bool decideSize(Specialization &form, SizeFact fact, SourceRange range, bool isCheck = false);
   /// The integer of a free size, with a guard; or nothing.
   std::optional<int64_t> decidedInteger(mlir::Value value, SourceRange range);
   /// What a condition says about sizes.

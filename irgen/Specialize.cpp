@@ -381,8 +381,7 @@ bool IRGen::isFree(Dim dim) {
 
 int64_t IRGen::hintOf(Dim dim) { return dim.substitute(fn().sizes->hints).value(); }
 
-bool IRGen::decideSize(SizeFact fact, SourceRange range, bool isCheck) {
-  Specialization &form = *fn().sizes;
+bool IRGen::decideSize(Specialization &form, SizeFact fact, SourceRange range, bool isCheck) {
   if (Truth truth = form.facts.decide(fact); truth != Truth::Unknown)
     return truth == Truth::Yes;
   bool holds = fact.holds(form.hints);
@@ -474,15 +473,7 @@ bool IRGen::stretchInGeneric(MutableArrayRef<Value> operands, const SizeAssumpti
     dim.collectSymbols([&](StringRef s) { isComputed = isComputed && form.hints.count(s); });
     if (!isComputed)
       continue;
-    SizeFact isOne = SizeFact::equal(dim, one);
-    Truth truth = form.facts.decide(isOne);
-    bool holds = truth == Truth::Unknown ? isOne.holds(form.hints) : truth == Truth::Yes;
-    if (truth == Truth::Unknown) {
-      SizeFact taken = holds ? isOne : isOne.negated();
-      form.decisions.push_back({taken, range});
-      form.facts.assume(taken);
-    }
-    if (holds) {
+    if (decideSize(form, SizeFact::equal(dim, one), range)) {
       operands[operand] = withSize(operands[operand], axis, one, range);
       return true;
     }

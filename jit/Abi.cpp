@@ -140,11 +140,13 @@ static rt::Tensor *plainProduct(DType dtype, const PlainView &x, const PlainView
 static rt::Tensor *toy_rt_gemm(rt::Tensor *a, const int64_t *aView, rt::Tensor *b, const int64_t *bView, int64_t flags, double scale) {
   abiState().repacks += flags >> 2;
   ++abiState().products[static_cast<int>(a->dtype)];
+  auto operand = [](const rt::Tensor &t, const int64_t *view, bool conjugated) {
+    rt::StridedView out = stridedView(t, view);
+    out.conjugated = conjugated;
+    return out;
+  };
   if (rt::deviceOptions().choice != rt::DeviceChoice::Cpu) {
-    rt::StridedView x = stridedView(*a, aView), y = stridedView(*b, bView);
-    x.conjugated = flags & 1;
-    y.conjugated = flags & 2;
-    if (rt::Tensor *product = rt::deviceProduct(a, x, b, y, scale, toy_rt_site))
+    if (rt::Tensor *product = rt::deviceProduct(a, operand(*a, aView, flags & 1), b, operand(*b, bView, flags & 2), scale, toy_rt_site))
       return product;
     rt::onHost(*a);
     rt::onHost(*b);
@@ -155,10 +157,7 @@ static rt::Tensor *toy_rt_gemm(rt::Tensor *a, const int64_t *aView, rt::Tensor *
     rt::poll();
     return product;
   }
-  rt::StridedView x = stridedView(*a, aView), y = stridedView(*b, bView);
-  x.conjugated = flags & 1;
-  y.conjugated = flags & 2;
-  rt::TensorRef out = rt::matmul(x, y, scale);
+  rt::TensorRef out = rt::matmul(operand(*a, aView, flags & 1), operand(*b, bView, flags & 2), scale);
   rt::poll();
   return out.take();
 }

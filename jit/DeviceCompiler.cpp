@@ -14,8 +14,6 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/Internalize.h"
 
-#include <mutex>
-
 using namespace llvm;
 
 extern "C" {

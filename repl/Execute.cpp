@@ -236,6 +236,11 @@ bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top,
   PhaseTimer timer(phaseMs["run"]);
   bool compiled = owner->compiled && engine.has(top.symbol);
   std::vector<Location> chain;
+  auto succeed = [&] {
+    wait ? rt::waitForDevice() : rt::flushDevice("the statement ends");
+    remember(changes);
+    return true;
+  };
   auto undo = [&](const rt::Error &error) {
     rollback(changes);
     changes.clear();
@@ -247,9 +252,7 @@ bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top,
   try {
     if (compiled) {
       engine.call(top.symbol, function, {}, *this);
-      wait ? rt::waitForDevice() : rt::flushDevice("the statement ends");
-      remember(changes);
-      return true;
+      return succeed();
     }
     Evaluator evaluator(*owner->module, *this, {options.naiveMatmul});
     runningEvaluator = &evaluator;
@@ -258,9 +261,7 @@ bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top,
       chain = evaluator.callChain;
     });
     evaluator.call(function, {});
-    wait ? rt::waitForDevice() : rt::flushDevice("the statement ends");
-    remember(changes);
-    return true;
+    return succeed();
   } catch (rt::Error &error) {
     rt::Error copy = error;
     bool failed = undo(copy);

@@ -376,7 +376,8 @@ std::optional<std::string> LineEditor::read(const std::string &prompt, bool &int
   action.sa_handler = onSignal;
   sigaction(SIGINT, &action, &oldInterrupt);
   sigaction(SIGWINCH, &action, &oldResize);
-  lineDropped = resized = 0;
+  lineDropped = 0;
+  resized = 0;
   terminal.reader = pthread_self();
   terminal.cursorRow = 0;
   sigset_t held, before;

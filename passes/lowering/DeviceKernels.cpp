@@ -13,8 +13,9 @@ using namespace llvm;
 
 namespace toy {
 
-static constexpr int64_t threadsOfBlock = 256, warp = 32, accessBytes = 16;
-static constexpr int64_t blockElements = 8192; ///< of a reduction, as the host's
+static constexpr int64_t threadsOfBlock = 256, accessBytes = 16;
+static constexpr int64_t warp = reductionLanes; // which is why results have the host's bits
+static_assert(warp == 32);
 
 bool KernelEmitter::isForDevice(FusedOp op) {
   return llvm::all_of(op.getBody().front(), [](mlir::Operation &inner) {
@@ -112,16 +113,11 @@ Value *KernelEmitter::emitLaunch(DeviceCode &code, Value *site) {
 }
 
 Value *KernelEmitter::launchMap(Value *site) {
-  auto pack = root.getDefiningOp<PackOp>();
-  int64_t axes = rootType.getRank() - (pack ? 1 : 0), bytes = toy::sizeOf(rootType.getDtype()) * (pack ? 2 : 1), width = std::clamp<int64_t>(accessBytes / bytes, 1, 8);
-  flat = pack ? isAllElementwise(pack.getRe()) && isAllElementwise(pack.getIm()) : isAllElementwise(root);
-  SmallVector<Value *> sizes, all;
-  for (int64_t axis = 0; axis < rootType.getRank(); ++axis)
-    all.push_back(callerSize(root, axis));
-  sizes.assign(all.begin(), all.begin() + axes);
-  Dim last = axes > 0 ? rootType.getDim(axes - 1) : Dim();
-  bool sameRow = axes > 0 && last.isNumber() && last.value() % width == 0; // neighbours share all indices but the last
-  if (axes == 0 || (!flat && !sameRow))
+  auto [sizes, bytes] = beginMap();
+  int64_t width = std::clamp<int64_t>(accessBytes / bytes, 1, 8);
+  Dim last = sizes.empty() ? Dim() : rootType.getDim(sizes.size() - 1);
+  bool sameRow = !sizes.empty() && last.isNumber() && last.value() % width == 0; // neighbours share all indices but the last
+  if (sizes.empty() || (!flat && !sameRow))
     width = 1;
   Value *count = product(sizes);
   begin();
@@ -129,35 +125,28 @@ Value *KernelEmitter::launchMap(Value *site) {
   SmallVector<Value *> inner;
   for (Value *v : sizes)
     inner.push_back(capture(v));
-  auto compute = [&](Indices indices) -> Element {
-    if (!pack)
-      return elementAt(root, indices);
-    return {elementAt(pack.getRe(), indices).re, elementAt(pack.getIm(), indices).re};
-  };
-  auto store = [&](Value *at, Element element) { scalars.store(pack ? complexOf(rootType.getDtype()) : rootType.getDtype(), out, at, element); };
   auto steps = [&](int64_t number) { // all are read before any is written, so that neighbours are one access
-    Indices indices = axes == 0 ? Indices() : flat ? Indices{first} : decode(first, inner);
-    SmallVector<Element> elements;
-    SmallVector<Value *> places;
+    Indices indices = sizes.empty() ? Indices() : flat ? Indices{first} : decode(first, inner);
+    SmallVector<std::pair<Value *, Element>> elements;
     for (int64_t i = 0; i < number; ++i) {
       Indices own = indices;
       if (i > 0)
         own.back() = k.CreateAdd(indices.back(), i64(i), "", true, true);
-      places.push_back(i > 0 ? k.CreateAdd(first, i64(i), "", true, true) : first);
-      elements.push_back(compute(own));
+      Value *place = i > 0 ? k.CreateAdd(first, i64(i), "", true, true) : first;
+      elements.emplace_back(place, mapElement(own));
     }
-    for (auto [place, element] : zip_equal(places, elements))
-      store(place, element);
+    for (auto [place, element] : elements)
+      storeMapElement(out, place, element);
   };
   if (width == 1 || sameRow)
     guarded(k.CreateICmpSLT(first, n), [&] { steps(width); });
   else {
     Value *end = k.CreateAdd(first, i64(width), "", true, true);
     guarded(k.CreateICmpSLE(end, n), [&] { steps(width); });
-    guarded(k.CreateICmpSGT(end, n), [&] { loop(first, n, [&](Value *i) { store(i, compute(Indices{i})); }); });
+    guarded(k.CreateICmpSGT(end, n), [&] { loop(first, n, [&](Value *i) { storeMapElement(out, i, mapElement(Indices{i})); }); });
   }
   Value *threads = caller.CreateUDiv(caller.CreateAdd(count, caller.getInt64(width - 1)), caller.getInt64(width));
-  return finishLaunch(threads, rootType.getDtype(), all, site);
+  return finishLaunch(threads, rootType.getDtype(), resultSizes(), site);
 }
 
 Element KernelEmitter::shuffledDown(Element x, unsigned distance) {
@@ -182,7 +171,7 @@ Element KernelEmitter::shuffledDown(Element x, unsigned distance) {
 /// The fold of elements [begin, end), in lane 0: emitBlock of the host with a thread for each lane.
 Element KernelEmitter::warpFold(mlir::Operation *op, const Indices &outer, Value *lane, Value *begin, Value *end) {
   DType dtype = rootType.getDtype();
-  Element start = isa<MaxOp, MinOp>(op) ? reductionElement(op, outer, i64(0)) : identityOf(op, dtype);
+  Element start = isOrdered(op) ? reductionElement(op, outer, i64(0)) : identityOf(op, dtype);
   memo.clear();
   BasicBlock *entry = k.GetInsertBlock(), *header = BasicBlock::Create(k.getContext(), "", kernel), *body = BasicBlock::Create(k.getContext(), "", kernel);
   BasicBlock *exit = BasicBlock::Create(k.getContext(), "", kernel);
@@ -214,20 +203,14 @@ Element KernelEmitter::warpFold(mlir::Operation *op, const Indices &outer, Value
 Value *KernelEmitter::launchReduction(mlir::Operation *op, Value *site) {
   mlir::Value x = op->getOperand(0);
   DType dtype = rootType.getDtype(), from = tensorTypeOf(x).getDtype();
-  int64_t rank = tensorTypeOf(x).getRank();
-  SmallVector<int64_t> outerAxes, reducedAxes;
-  auto axes = op->getAttrOfType<mlir::DenseI64ArrayAttr>("axes").asArrayRef();
-  for (int64_t i = 0; i < rank; ++i)
-    (is_contained(axes, i) ? reducedAxes : outerAxes).push_back(i);
-  SmallVector<Value *> outerSizes = callerSizesOf(x, outerAxes), reducedSizes = callerSizesOf(x, reducedAxes), all;
-  for (int64_t axis = 0; axis < rootType.getRank(); ++axis)
-    all.push_back(callerSize(root, axis));
+  ReductionAxes axes(op);
+  SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), reducedSizes = callerSizesOf(x, axes.reduced), all = resultSizes();
   Value *count = product(reducedSizes), *rows = product(outerSizes);
-  bool isPosition = isa<ArgMaxOp, ArgMinOp>(op), alongLast = rank == 0 || is_contained(axes, rank - 1);
+  bool isPosition = isa<ArgMaxOp, ArgMinOp>(op);
   auto known = tensorTypeOf(x).getStaticCount();
-  if (!isPosition && alongLast && outerAxes.empty() && !(known && *known <= blockElements))
+  if (!isPosition && axes.alongLast && axes.outer.empty() && !(known && *known <= reductionBlock))
     return launchLongReduction(op, count, site);
-  flat = outerAxes.empty() && alongLast && isAllElementwise(x);
+  flat = axes.outer.empty() && axes.alongLast && isAllElementwise(x);
   begin();
   Value *out = capture(callerOut), *n = capture(count), *height = capture(rows), *thread = threadNumber();
   SmallVector<Value *> sizes;
@@ -237,16 +220,16 @@ Value *KernelEmitter::launchReduction(mlir::Operation *op, Value *site) {
     IRBuilder<> entry(&kernel->getEntryBlock(), kernel->getEntryBlock().begin());
     return entry.CreateAlloca(scalars.memoryType(type), entry.getInt32(2));
   };
-  if (!isPosition && alongLast) {
+  if (!isPosition && axes.alongLast) {
     Value *row = k.CreateLShr(thread, i64(5)), *lane = k.CreateAnd(thread, i64(warp - 1)), *total = variable(dtype);
     guarded(k.CreateICmpSLT(row, height), [&] {
       Indices outer = decode(row, sizes);
-      if (!isa<MaxOp, MinOp>(op))
+      if (!isOrdered(op))
         scalars.store(dtype, total, i64(0), identityOf(op, dtype));
-      Value *blocks = k.CreateUDiv(k.CreateAdd(n, i64(blockElements - 1)), i64(blockElements));
+      Value *blocks = k.CreateUDiv(k.CreateAdd(n, i64(reductionBlock - 1)), i64(reductionBlock));
       loop(i64(0), blocks, [&](Value *block) {
-        Value *start = k.CreateMul(block, i64(blockElements), "", true, true);
-        Element part = warpFold(op, outer, lane, start, k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(start, i64(blockElements)), n));
+        Value *start = k.CreateMul(block, i64(reductionBlock), "", true, true);
+        Element part = warpFold(op, outer, lane, start, k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(start, i64(reductionBlock)), n));
         Element sum = choose(k.CreateICmpEQ(block, i64(0)), dtype, [&] { return part; }, [&] { return combine(op, scalars.load(dtype, total, i64(0)), part, dtype); });
         scalars.store(dtype, total, i64(0), sum);
       });
@@ -268,7 +251,7 @@ Value *KernelEmitter::launchReduction(mlir::Operation *op, Value *site) {
       });
       return scalars.store(DType::I64, out, thread, scalars.load(DType::I64, position, i64(0)));
     }
-    scalars.store(dtype, best, i64(0), isa<MaxOp, MinOp>(op) ? reductionElement(op, outer, i64(0)) : identityOf(op, dtype));
+    scalars.store(dtype, best, i64(0), isOrdered(op) ? reductionElement(op, outer, i64(0)) : identityOf(op, dtype));
     memo.clear();
     loop(i64(0), n, [&](Value *j) { scalars.store(dtype, best, i64(0), combine(op, scalars.load(dtype, best, i64(0)), reductionElement(op, outer, j), dtype)); });
     scalars.store(dtype, out, thread, scalars.load(dtype, best, i64(0)));
@@ -281,13 +264,13 @@ Value *KernelEmitter::launchLongReduction(mlir::Operation *op, Value *count, Val
   mlir::Value x = op->getOperand(0);
   DType dtype = rootType.getDtype();
   flat = isAllElementwise(x);
-  Value *blocks = caller.CreateUDiv(caller.CreateAdd(count, caller.getInt64(blockElements - 1)), caller.getInt64(blockElements));
+  Value *blocks = caller.CreateUDiv(caller.CreateAdd(count, caller.getInt64(reductionBlock - 1)), caller.getInt64(reductionBlock));
   begin();
   Value *out = capture(callerOut), *n = capture(count), *number = capture(blocks), *thread = threadNumber();
   Value *block = k.CreateLShr(thread, i64(5)), *lane = k.CreateAnd(thread, i64(warp - 1));
   guarded(k.CreateICmpSLT(block, number), [&] {
-    Value *start = k.CreateMul(block, i64(blockElements), "", true, true);
-    Element part = warpFold(op, {}, lane, start, k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(start, i64(blockElements)), n));
+    Value *start = k.CreateMul(block, i64(reductionBlock), "", true, true);
+    Element part = warpFold(op, {}, lane, start, k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(start, i64(reductionBlock)), n));
     guarded(k.CreateICmpEQ(lane, i64(0)), [&] { scalars.store(dtype, out, block, part); });
   });
   Value *partials = finishLaunch(caller.CreateMul(blocks, caller.getInt64(warp)), dtype, {blocks}, site);

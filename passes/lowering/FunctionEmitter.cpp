@@ -116,15 +116,7 @@ void FunctionEmitter::emitBlock(mlir::Block &block) {
       release(argument);
   if (tables.device) {
     constexpr int64_t turns = 16; // of a loop
-    bool isInLoop = false;
-    SmallVector<mlir::Block *> reached(block.getSuccessors());
-    for (size_t i = 0; i < reached.size() && !isInLoop; ++i) {
-      isInLoop = reached[i] == &block;
-      for (mlir::Block *next : reached[i]->getSuccessors())
-        if (!is_contained(reached, next))
-          reached.push_back(next);
-    }
-    tables.device->region = llvm::count_if(block, [](mlir::Operation &op) { return isa<FusedOp, GemmOp, LibraryOp>(op); }) * (isInLoop ? turns : 1);
+    tables.device->region = llvm::count_if(block, [](mlir::Operation &op) { return isa<FusedOp, GemmOp, LibraryOp>(op); }) * (loops && loops->getLoopFor(&block) ? turns : 1);
   }
   for (mlir::Operation &op : block.without_terminator()) {
     emitOp(&op);

@@ -5,9 +5,11 @@
 
 #include "passes/lowering/KernelEmitter.h"
 
+#include "mlir/Analysis/CFGLoopInfo.h"
 #include "mlir/Analysis/Liveness.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Dominance.h"
 
 namespace toy {
 
@@ -25,7 +27,10 @@ struct EmissionTables {
 class FunctionEmitter {
 public:
   FunctionEmitter(llvm::Module &module, mlir::func::FuncOp function, EmissionTables tables)
-      : module(module), function(function), tables(tables), b(module.getContext()), scalars(module, b), liveness(function) {}
+      : module(module), function(function), tables(tables), b(module.getContext()), scalars(module, b), liveness(function) {
+    if (tables.device && !function.getBody().hasOneBlock())
+      loops.emplace(dominance.getDomTree(&function.getBody()));
+  }
 
   /// Emits the body and an entry `symbol.entry(Tensor **arguments, Tensor **results)` that boxes scalars.
   void emit();
@@ -78,6 +83,8 @@ private:
   llvm::IRBuilder<> b;
   ScalarEmitter scalars;
   mlir::Liveness liveness;
+  mlir::DominanceInfo dominance;
+  std::optional<mlir::CFGLoopInfo> loops; ///< where a device may be used
   llvm::Function *f = nullptr;
   llvm::DenseMap<mlir::Value, Slot> slots;
   llvm::DenseMap<mlir::Block *, llvm::BasicBlock *> starts, blocks; ///< first and last LLVM block of each block

@@ -7,6 +7,7 @@
 #include "passes/lowering/ScalarEmitter.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/Sequence.h"
 
 #include <functional>
 #include <map>
@@ -18,6 +19,15 @@ struct Slot {
   llvm::Value *object = nullptr;
   Element scalar;
 };
+
+/// The axes of a reduction's operand, split.
+struct ReductionAxes {
+  explicit ReductionAxes(mlir::Operation *op);
+  llvm::SmallVector<int64_t> outer, reduced;
+  bool alongLast; ///< the last axis is reduced, or there is none
+};
+/// The order of sums along the last axis (docs/language.md, rule 12): blocks one after the other, in each of them lanes.
+constexpr int64_t reductionBlock = 8192, reductionLanes = 32;
 
 /// Where kernels for a device go while the functions of a module are emitted; compiled code refers to the i-th by word i of `toy.kernels`.
 struct DeviceCode {
@@ -49,6 +59,7 @@ private:
   llvm::SmallVector<llvm::Value *> callerSizesOf(mlir::Value value, llvm::ArrayRef<int64_t> axes) {
     return llvm::map_to_vector(axes, [&](int64_t axis) { return callerSize(value, axis); });
   }
+  llvm::SmallVector<llvm::Value *> resultSizes() { return callerSizesOf(root, llvm::to_vector(llvm::seq<int64_t>(0, rootType.getRank()))); }
   llvm::Value *callerInteger(mlir::Value scalar);
 
   // In the kernel.
@@ -72,7 +83,16 @@ private:
   Indices decode(llvm::Value *linear, llvm::ArrayRef<llvm::Value *> sizes);
   llvm::Value *product(llvm::ArrayRef<llvm::Value *> values);
 
+  // Groups without a reduction: one element (of a pair, both parts) for an index of the axes that are counted.
+  struct Map {
+    llvm::SmallVector<llvm::Value *> sizes; ///< of those axes, in the caller
+    int64_t bytes;                          ///< of an element
+  };
+  Map beginMap();
+  Element mapElement(const Indices &indices);
+  void storeMapElement(llvm::Value *out, llvm::Value *at, Element element);
   void emitMap();
+  static bool isOrdered(mlir::Operation *op) { return llvm::isa<MaxOp, MinOp>(op); }
   // ReductionEmitter.cpp
   void emitReduction(mlir::Operation *op);
   Element combine(mlir::Operation *op, Element a, Element b, DType dtype);

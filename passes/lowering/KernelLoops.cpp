@@ -279,21 +279,30 @@ void KernelEmitter::loopOverRow(Value *size, function_ref<void(Value *)> body) {
   splitConcats.clear();
 }
 
+KernelEmitter::Map KernelEmitter::beginMap() {
+  auto pack = root.getDefiningOp<PackOp>();
+  flat = pack ? isAllElementwise(pack.getRe()) && isAllElementwise(pack.getIm()) : isAllElementwise(root);
+  Map map{{}, sizeOf(rootType.getDtype()) * (pack ? 2 : 1)};
+  for (int64_t axis = 0; axis < rootType.getRank() - (pack ? 1 : 0); ++axis)
+    map.sizes.push_back(callerSize(root, axis));
+  return map;
+}
+
+Element KernelEmitter::mapElement(const Indices &indices) {
+  if (auto pack = root.getDefiningOp<PackOp>())
+    return {elementAt(pack.getRe(), indices).re, elementAt(pack.getIm(), indices).re};
+  return elementAt(root, indices);
+}
+
+void KernelEmitter::storeMapElement(Value *out, Value *at, Element element) {
+  DType dtype = rootType.getDtype();
+  scalars.store(root.getDefiningOp<PackOp>() ? complexOf(dtype) : dtype, out, at, element);
+}
+
 /// One loop over rows (all axes but the last, or everything when flat), one over the last axis.
 void KernelEmitter::emitMap() {
-  auto pack = root.getDefiningOp<PackOp>();
-  // Pairs: one step computes both parts and stores them side by side.
-  int64_t axes = rootType.getRank() - (pack ? 1 : 0);
-  flat = pack ? isAllElementwise(pack.getRe()) && isAllElementwise(pack.getIm()) : isAllElementwise(root);
-  SmallVector<Value *> sizes;
-  for (int64_t axis = 0; axis < axes; ++axis)
-    sizes.push_back(callerSize(root, axis));
-  auto store = [&](Value *out, Value *at, const Indices &indices) {
-    if (!pack)
-      return scalars.store(rootType.getDtype(), out, at, elementAt(root, indices));
-    Element pair{elementAt(pack.getRe(), indices).re, elementAt(pack.getIm(), indices).re};
-    scalars.store(complexOf(rootType.getDtype()), out, at, pair);
-  };
+  auto [sizes, bytes] = beginMap();
+  auto store = [&](Value *out, Value *at, const Indices &indices) { storeMapElement(out, at, mapElement(indices)); };
   Value *count = product(sizes);
   bool oneLoop = flat || sizes.size() <= 1;
   Value *range = oneLoop ? count : product(ArrayRef(sizes).drop_back());
@@ -301,7 +310,7 @@ void KernelEmitter::emitMap() {
   begin();
   Value *out = capture(callerOut);
   if (oneLoop)
-    loop(rangeBegin, rangeEnd, [&](Value *i) { store(out, i, axes == 0 ? Indices() : Indices{i}); });
+    loop(rangeBegin, rangeEnd, [&](Value *i) { store(out, i, sizes.empty() ? Indices() : Indices{i}); });
   else {
     SmallVector<Value *> inner;
     for (Value *v : sizes)
@@ -319,7 +328,6 @@ void KernelEmitter::emitMap() {
   Value *grain = caller.getInt64(parallelElements);
   if (!oneLoop)
     grain = caller.CreateUDiv(caller.getInt64(parallelElements), caller.CreateBinaryIntrinsic(Intrinsic::smax, sizes.back(), caller.getInt64(1)));
-  int64_t bytes = sizeOf(rootType.getDtype()) * (pack ? 2 : 1);
   Value *stepBytes = oneLoop ? caller.getInt64(bytes) : caller.CreateMul(sizes.back(), caller.getInt64(bytes));
   bool mayStream = !known || *known * sizeOf(rootType.getDtype()) >= rt::streamBytes;
   finish(range, caller.CreateBinaryIntrinsic(Intrinsic::smax, grain, caller.getInt64(1)), !known || *known > parallelElements, mayStream ? stepBytes : nullptr);

@@ -7,19 +7,13 @@ using namespace llvm;
 
 namespace toy {
 
-static constexpr int64_t blockElements = 8192, lanes = 32;
-
-namespace {
-/// The axes of a reduction's operand, split.
-struct Axes {
-  SmallVector<int64_t> outer, reduced;
-  explicit Axes(mlir::Operation *op) {
-    auto axes = op->getAttrOfType<mlir::DenseI64ArrayAttr>("axes").asArrayRef();
-    for (int64_t i = 0; i < tensorTypeOf(op->getOperand(0)).getRank(); ++i)
-      (is_contained(axes, i) ? reduced : outer).push_back(i);
-  }
-};
-} // namespace
+ReductionAxes::ReductionAxes(mlir::Operation *op) {
+  auto axes = op->getAttrOfType<mlir::DenseI64ArrayAttr>("axes").asArrayRef();
+  int64_t rank = tensorTypeOf(op->getOperand(0)).getRank();
+  for (int64_t i = 0; i < rank; ++i)
+    (is_contained(axes, i) ? reduced : outer).push_back(i);
+  alongLast = rank == 0 || is_contained(axes, rank - 1);
+}
 
 Element KernelEmitter::combine(mlir::Operation *op, Element a, Element b, DType dtype) {
   StringRef name = op->getName().stripDialect();
@@ -43,7 +37,7 @@ Element KernelEmitter::reductionElement(mlir::Operation *op, const Indices &oute
   if (flat)
     element = elementAt(x, {j});
   else {
-    Axes axes(op);
+    ReductionAxes axes(op);
     SmallVector<Value *> sizes;
     for (int64_t axis : axes.reduced)
       sizes.push_back(size(x, axis));
@@ -62,17 +56,15 @@ Element KernelEmitter::identityOf(mlir::Operation *op, DType dtype) {
   return scalars.real(dtype, name == "prod" || name == "all" ? 1 : 0);
 }
 
-static bool isOrdered(mlir::Operation *op) { return isa<MaxOp, MinOp>(op); }
-
 /// The fold of elements [begin, end) of at most one block: element j in lane (j - begin) mod 32, lanes combined by halving.
 Element KernelEmitter::emitBlock(mlir::Operation *op, const Indices &outer, Value *begin, Value *end) {
   DType dtype = rootType.getDtype();
   Type *type = scalars.memoryType(dtype);
   IRBuilder<> entry(&kernel->getEntryBlock(), kernel->getEntryBlock().begin());
-  Value *acc = entry.CreateAlloca(type, entry.getInt32(lanes * (isComplex(dtype) ? 2 : 1)));
+  Value *acc = entry.CreateAlloca(type, entry.getInt32(reductionLanes * (isComplex(dtype) ? 2 : 1)));
   auto at = [&](Value *lane) -> Element {
     Value *re = k.CreateInBoundsGEP(type, acc, lane);
-    Value *im = isComplex(dtype) ? k.CreateInBoundsGEP(type, acc, k.CreateAdd(lane, i64(lanes))) : nullptr;
+    Value *im = isComplex(dtype) ? k.CreateInBoundsGEP(type, acc, k.CreateAdd(lane, i64(reductionLanes))) : nullptr;
     return {re, im};
   };
   auto read = [&](Value *lane) -> Element {
@@ -87,18 +79,18 @@ Element KernelEmitter::emitBlock(mlir::Operation *op, const Indices &outer, Valu
       k.CreateStore(x.im, p.im);
   };
   Element identity = isOrdered(op) ? reductionElement(op, outer, i64(0)) : identityOf(op, dtype);
-  loop(i64(0), i64(lanes), [&](Value *lane) { write(lane, identity); });
-  Value *count = k.CreateSub(end, begin), *rounds = k.CreateUDiv(count, i64(lanes));
+  loop(i64(0), i64(reductionLanes), [&](Value *lane) { write(lane, identity); });
+  Value *count = k.CreateSub(end, begin), *rounds = k.CreateUDiv(count, i64(reductionLanes));
   auto step = [&](Value *base, Value *lane) {
     write(lane, combine(op, read(lane), reductionElement(op, outer, k.CreateAdd(base, lane, "", true, true)), dtype));
   };
   loop(i64(0), rounds, [&](Value *round) {
-    Value *base = k.CreateAdd(begin, k.CreateMul(round, i64(lanes), "", true, true), "", true, true);
-    loop(i64(0), i64(lanes), [&](Value *lane) { step(base, lane); });
+    Value *base = k.CreateAdd(begin, k.CreateMul(round, i64(reductionLanes), "", true, true), "", true, true);
+    loop(i64(0), i64(reductionLanes), [&](Value *lane) { step(base, lane); });
   });
-  Value *tail = k.CreateAdd(begin, k.CreateMul(rounds, i64(lanes)));
+  Value *tail = k.CreateAdd(begin, k.CreateMul(rounds, i64(reductionLanes)));
   loop(i64(0), k.CreateSub(end, tail), [&](Value *lane) { step(tail, lane); });
-  for (int64_t half = lanes / 2; half > 0; half /= 2)
+  for (int64_t half = reductionLanes / 2; half > 0; half /= 2)
     loop(i64(0), i64(half), [&](Value *lane) { write(lane, combine(op, read(lane), read(k.CreateAdd(lane, i64(half))), dtype)); });
   return read(i64(0));
 }
@@ -106,15 +98,15 @@ Element KernelEmitter::emitBlock(mlir::Operation *op, const Indices &outer, Valu
 /// The last axis is reduced.
 void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
   mlir::Value x = op->getOperand(0);
-  Axes axes(op);
+  ReductionAxes axes(op);
   DType dtype = rootType.getDtype();
   SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), reducedSizes = callerSizesOf(x, axes.reduced);
   Value *count = product(reducedSizes), *rows = product(outerSizes);
   auto known = tensorTypeOf(x).getStaticCount();
-  if (axes.outer.empty() && !(known && *known <= blockElements)) {
+  if (axes.outer.empty() && !(known && *known <= reductionBlock)) {
     // A long fold to one element: blocks on all cores, their results combined in order.
     flat = isAllElementwise(x);
-    Value *blocks = caller.CreateUDiv(caller.CreateAdd(count, caller.getInt64(blockElements - 1)), caller.getInt64(blockElements));
+    Value *blocks = caller.CreateUDiv(caller.CreateAdd(count, caller.getInt64(reductionBlock - 1)), caller.getInt64(reductionBlock));
     Function *function = caller.GetInsertBlock()->getParent();
     IRBuilder<> entry(&function->getEntryBlock(), function->getEntryBlock().begin());
     Value *size = entry.CreateAlloca(entry.getInt64Ty());
@@ -125,8 +117,8 @@ void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
     begin();
     Value *out = capture(data), *n = capture(count);
     loop(rangeBegin, rangeEnd, [&](Value *block) {
-      Value *from = k.CreateMul(block, i64(blockElements));
-      Value *to = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(from, i64(blockElements)), n);
+      Value *from = k.CreateMul(block, i64(reductionBlock));
+      Value *to = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(from, i64(reductionBlock)), n);
       scalars.store(dtype, out, block, emitBlock(op, {}, from, to));
     });
     finish(blocks, caller.getInt64(4), true);
@@ -147,10 +139,10 @@ void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
     Value *total = entry.CreateAlloca(scalars.memoryType(dtype), entry.getInt32(2));
     if (!isOrdered(op)) // an empty fold; ordered ones are checked before
       scalars.store(dtype, total, i64(0), identityOf(op, dtype));
-    Value *blocks = k.CreateUDiv(k.CreateAdd(n, i64(blockElements - 1)), i64(blockElements));
+    Value *blocks = k.CreateUDiv(k.CreateAdd(n, i64(reductionBlock - 1)), i64(reductionBlock));
     loop(i64(0), blocks, [&](Value *block) {
-      Value *from = k.CreateMul(block, i64(blockElements));
-      Value *to = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(from, i64(blockElements)), n);
+      Value *from = k.CreateMul(block, i64(reductionBlock));
+      Value *to = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(from, i64(reductionBlock)), n);
       Element part = emitBlock(op, outer, from, to);
       Element sum = choose(k.CreateICmpEQ(block, i64(0)), dtype, [&] { return part; },
                            [&] { return combine(op, scalars.load(dtype, total, i64(0)), part, dtype); });
@@ -179,7 +171,7 @@ void KernelEmitter::emitCombine(mlir::Operation *op, Value *partials, Value *cou
 /// The last axis stays: the result's row is the accumulator, reduced elements are added in order.
 void KernelEmitter::emitColumnReduction(mlir::Operation *op) {
   mlir::Value x = op->getOperand(0);
-  Axes axes(op);
+  ReductionAxes axes(op);
   DType dtype = rootType.getDtype();
   SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), reducedSizes = callerSizesOf(x, axes.reduced);
   Value *count = product(reducedSizes), *columns = outerSizes.back(), *rows = product(ArrayRef(outerSizes).drop_back());
@@ -229,7 +221,7 @@ Value *KernelEmitter::isBetter(mlir::Operation *op, Value *a, Value *b, DType dt
 /// The position of the first best element, one output after the other.
 void KernelEmitter::emitArgReduction(mlir::Operation *op) {
   mlir::Value x = op->getOperand(0);
-  Axes axes(op);
+  ReductionAxes axes(op);
   DType dtype = tensorTypeOf(x).getDtype();
   SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), reducedSizes = callerSizesOf(x, axes.reduced);
   Value *count = product(reducedSizes), *rows = product(outerSizes);
@@ -257,11 +249,7 @@ void KernelEmitter::emitArgReduction(mlir::Operation *op) {
 void KernelEmitter::emitReduction(mlir::Operation *op) {
   if (isa<ArgMaxOp, ArgMinOp>(op))
     return emitArgReduction(op);
-  int64_t rank = tensorTypeOf(op->getOperand(0)).getRank();
-  auto axes = op->getAttrOfType<mlir::DenseI64ArrayAttr>("axes").asArrayRef();
-  if (rank == 0 || is_contained(axes, rank - 1))
-    return emitLaneReduction(op);
-  emitColumnReduction(op);
+  ReductionAxes(op).alongLast ? emitLaneReduction(op) : emitColumnReduction(op);
 }
 
 } // namespace toy

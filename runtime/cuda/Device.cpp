@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
-#include <cstring>
 #include <thread>
 
 namespace toy::rt {
@@ -39,18 +38,18 @@ bool CudaDevice::open(std::string &problem) {
   auto fails = [&](Result result, const char *what) {
     const char *text = nullptr;
     if (result != success)
-      problem = fmt::format("no CUDA device: {} says {}", what, cu->getErrorName(result, &text) == success && text ? text : std::to_string(result));
+      problem = fmt::format("{} says {}", what, cu->getErrorName(result, &text) == success && text ? text : std::to_string(result));
     return result != success;
   };
   int count = 0, major = 0, minor = 0, clockKHz = 0, width = 0, version = 0;
   if (fails(cu->init(0), "cuInit") || fails(cu->deviceGetCount(&count), "cuDeviceGetCount"))
     return false;
   if (count == 0) {
-    problem = "no CUDA device: the driver sees none";
+    problem = "the driver sees none";
     return false;
   }
   if (cu->driverGetVersion(&version) == success && version < 12000) {
-    problem = fmt::format("no CUDA device: the driver supports CUDA {}.{}, 12.0 is needed", version / 1000, version % 1000 / 10);
+    problem = fmt::format("the driver supports CUDA {}.{}, 12.0 is needed", version / 1000, version % 1000 / 10);
     return false;
   }
   char text[256] = "";
@@ -154,19 +153,25 @@ void CudaDevice::giveBack(Pointer pointer, int64_t bytes) {
   idleBytes += capacity;
 }
 
-void CudaDevice::freeBlock(DeviceBlock *block) {
-  uploads.erase(block);
+void CudaDevice::drop(DeviceBlock *block) {
+  if (--block->refs > 0)
+    return;
   if (block->address && !block->isArena && failure.empty())
     giveBack(block->address, block->bytes);
   delete block;
+}
+
+void CudaDevice::drop(Record &record) {
+  for (DeviceBlock *block : record.operands)
+    drop(block);
+  drop(record.result);
 }
 
 void CudaDevice::release(DeviceBlock *block) {
   block->held = false;
   block->uploaded = nullptr;
   uploads.erase(block);
-  if (--block->refs == 0)
-    freeBlock(block);
+  drop(block);
 }
 
 DeviceBlock *CudaDevice::blockOf(Tensor &t) {
@@ -278,66 +283,13 @@ bool deviceIsWanted() {
 std::string deviceDescription() {
   std::string problem;
   CudaDevice *device = CudaDevice::get(problem);
-  return problem.empty() ? device->describe() : problem;
+  return problem.empty() ? device->describe() : "no CUDA device: " + problem;
 }
 
 int deviceArchitecture() {
   std::string unused;
   CudaDevice *device = CudaDevice::get(unused);
   return device ? device->architecture : 0;
-}
-
-/// How fast this machine and its device are, measured once, in a few milliseconds.
-void CudaDevice::calibrate() {
-  constexpr int64_t bytes = 8 << 20, rounds = 3;
-  auto seconds = [](auto &&work) {
-    double best = 1;
-    for (int i = 0; i < rounds; ++i) {
-      auto start = std::chrono::steady_clock::now();
-      work();
-      best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-    }
-    return std::max(best, 1e-9);
-  };
-  std::vector<char> from(bytes, 1), to(bytes, 2);
-  costs.hostBytes = 2 * bytes / seconds([&] {
-                      std::memcpy(to.data(), from.data(), bytes);
-                      asm volatile("" : : "r"(to.data()) : "memory"); // it is needed
-                    });
-  costs.start = seconds([&] { wait(); });
-  Pointer pointer = allocate(bytes);
-  costs.busBytes = bytes / seconds([&] {
-                     check(cu->memcpyHtoDAsync(pointer, from.data(), bytes, stream), "cuMemcpyHtoDAsync");
-                     wait();
-                   });
-  giveBack(pointer, bytes);
-  costs.known = true;
-}
-
-/// The time there and here: starting, moving what is elsewhere, and the larger of reading and writing and of computing. Waiting and moving to the
-/// device are shared by the operations of a region, which find the values there.
-bool cuda::isWorthwhile(CudaDevice &device, std::span<Tensor *const> operands, int64_t resultBytes, double operations, double region) {
-  if (deviceOptions().choice == DeviceChoice::Cuda)
-    return true;
-  constexpr double hostOperations = 2e10, deviceOperations = 2e13;
-  double toDevice = 0, toHost = 0, all = static_cast<double>(resultBytes);
-  for (Tensor *t : operands) {
-    double bytes = static_cast<double>(t->storage->bytes);
-    all += bytes;
-    if (!t->storage->device)
-      toDevice += bytes;
-    else if (!t->storage->data)
-      toHost += bytes;
-  }
-  if (all < 64 << 10 && toHost == 0) // less than starting costs, whatever the machine
-    return false;
-  if (!device.costs.known)
-    device.calibrate();
-  const auto &c = device.costs;
-  constexpr double launch = 2e-6;
-  double there = launch + (c.start + toDevice / c.busBytes) / std::max(region, 1.0) + std::max(all / device.bandwidth, operations / deviceOperations);
-  double here = toHost / c.busBytes + (toHost > 0 ? c.start : 0) + std::max(all / c.hostBytes, operations / hostOperations);
-  return there < here;
 }
 
 CudaDevice *cuda::usableDevice() {

@@ -67,12 +67,16 @@ struct Record {
 using Signature = std::vector<uint64_t>;
 
 struct CachedGraph {
+  /// A node, and what it was given at the last launch.
+  struct Node {
+    GraphNode node = nullptr;
+    std::vector<uint64_t> parameters; ///< grid, addresses, words
+    ProductPlan product{};
+    std::optional<TransformPlan> transform;
+  };
   Graph graph = nullptr;
   GraphExec exec = nullptr;
-  std::vector<GraphNode> nodes;
-  std::vector<std::vector<uint64_t>> parameters; ///< of each node at the last launch: grid, then words
-  std::vector<ProductPlan> products;
-  std::vector<std::optional<TransformPlan>> transforms;
+  std::vector<Node> nodes;
   int64_t launches = 0, patches = 0, uses = 0;
 };
 
@@ -113,7 +117,8 @@ private:
   bool evict();
   void dropIdle();
   static int64_t capacityOf(int64_t bytes);
-  void freeBlock(DeviceBlock *block);
+  void drop(DeviceBlock *block); ///< one reference
+  void drop(Record &record);     ///< its references
   Function functionOf(DeviceKernel &kernel);
   // Plan.cpp
   void plan();

@@ -30,68 +30,71 @@ std::string driverName() {
   return chosen ? chosen : "libcuda.so.1";
 }
 
-} // namespace
-
-const DriverFunctions *openDriver(std::string &problem) {
-  static DriverFunctions functions;
-  static std::string failure;
-  static const bool usable = [] {
-    std::string name = driverName();
-    void *library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-      failure = "no CUDA driver: " + name + " cannot be opened";
-      return false;
-    }
-    return resolve(library,
-                   {
-#define TOY_CU(SYMBOL, NAME, PARAMETERS) {#SYMBOL, reinterpret_cast<void **>(&functions.NAME)},
-#include "runtime/cuda/DriverFunctions.def"
-                   },
-                   "the CUDA driver " + name, failure);
-  }();
-  problem = failure;
-  return usable ? &functions : nullptr;
-}
-
-/// A library of CUDA's that has a function `probe`.
-static bool openLibrary(const char *variable, std::vector<std::string> names, const char *probe, std::initializer_list<Symbol> symbols, std::string &problem) {
-  if (const char *chosen = std::getenv(variable))
-    names = {chosen};
-  else if (std::getenv("TOY_CUDA_DRIVER"))
-    names.insert(names.begin(), driverName());
-  problem = names.back() + " cannot be opened";
+/// The first of some libraries that can be opened and has the first symbol.
+bool open(const std::vector<std::string> &names, std::initializer_list<Symbol> symbols, std::string &problem) {
   for (const std::string &name : names)
-    if (void *library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL); library && dlsym(library, probe)) {
-      problem.clear();
+    if (void *library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL); library && dlsym(library, symbols.begin()->name))
       return resolve(library, symbols, name, problem);
-    }
+  problem = names.back() + " cannot be opened";
   return false;
 }
 
-const BlasFunctions *openBlas(std::string &problem) {
-  static BlasFunctions functions;
+/// A library beside the driver: the one that a variable names, the driver's own file where that was chosen, or one of NVIDIA's.
+std::vector<std::string> libraryNames(const char *variable, std::vector<std::string> names) {
+  if (const char *chosen = std::getenv(variable))
+    return {chosen};
+  if (std::getenv("TOY_CUDA_DRIVER"))
+    names.insert(names.begin(), driverName());
+  return names;
+}
+
+/// Opened once; null, with the reason, if that failed.
+template <typename Functions, typename Open> const Functions *openOnce(Open open, std::string &problem) {
+  static Functions functions;
   static std::string failure;
-  static const bool usable = openLibrary("TOY_CUDA_BLAS", {"libcublas.so.13", "libcublas.so.12", "/usr/local/cuda/lib64/libcublas.so"}, "cublasCreate_v2",
-                                         {
-#define TOY_CUBLAS(SYMBOL, NAME, PARAMETERS) {#SYMBOL, reinterpret_cast<void **>(&functions.NAME)},
-#include "runtime/cuda/BlasFunctions.def"
-                                         },
-                                         failure);
+  static const bool usable = open(functions, failure);
   problem = failure;
   return usable ? &functions : nullptr;
 }
 
+} // namespace
+
+#define TOY_SLOT(SYMBOL, NAME, PARAMETERS) {#SYMBOL, reinterpret_cast<void **>(&f.NAME)},
+
+const DriverFunctions *openDriver(std::string &problem) {
+  auto driver = [](DriverFunctions &f, std::string &failure) {
+    return open({driverName()},
+                {
+#define TOY_CU TOY_SLOT
+#include "runtime/cuda/DriverFunctions.def"
+                },
+                failure);
+  };
+  return openOnce<DriverFunctions>(driver, problem);
+}
+
+const BlasFunctions *openBlas(std::string &problem) {
+  auto blas = [](BlasFunctions &f, std::string &failure) {
+    return open(libraryNames("TOY_CUDA_BLAS", {"libcublas.so.13", "libcublas.so.12", "/usr/local/cuda/lib64/libcublas.so"}),
+                {
+#define TOY_CUBLAS TOY_SLOT
+#include "runtime/cuda/BlasFunctions.def"
+                },
+                failure);
+  };
+  return openOnce<BlasFunctions>(blas, problem);
+}
+
 const FftFunctions *openFft(std::string &problem) {
-  static FftFunctions functions;
-  static std::string failure;
-  static const bool usable = openLibrary("TOY_CUDA_FFT", {"libcufft.so.12", "libcufft.so.11", "/usr/local/cuda/lib64/libcufft.so"}, "cufftCreate",
-                                         {
-#define TOY_CUFFT(SYMBOL, NAME, PARAMETERS) {#SYMBOL, reinterpret_cast<void **>(&functions.NAME)},
+  auto fft = [](FftFunctions &f, std::string &failure) {
+    return open(libraryNames("TOY_CUDA_FFT", {"libcufft.so.12", "libcufft.so.11", "/usr/local/cuda/lib64/libcufft.so"}),
+                {
+#define TOY_CUFFT TOY_SLOT
 #include "runtime/cuda/FftFunctions.def"
-                                         },
-                                         failure);
-  problem = failure;
-  return usable ? &functions : nullptr;
+                },
+                failure);
+  };
+  return openOnce<FftFunctions>(fft, problem);
 }
 
 } // namespace toy::rt::cuda

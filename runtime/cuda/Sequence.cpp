@@ -46,11 +46,7 @@ void CudaDevice::plan() {
       kept.push_back(std::move(record));
       continue;
     }
-    for (DeviceBlock *block : record.operands)
-      if (--block->refs == 0)
-        freeBlock(block);
-    if (--record.result->refs == 0)
-      freeBlock(record.result);
+    drop(record);
   }
   pending = std::move(kept);
   n = pending.size();
@@ -117,13 +113,8 @@ void CudaDevice::finish() {
     if (!failure.empty())
       record.result->address = 0;
   }
-  for (Record &record : pending) {
-    for (DeviceBlock *block : record.operands)
-      if (--block->refs == 0)
-        freeBlock(block);
-    if (--record.result->refs == 0)
-      freeBlock(record.result);
-  }
+  for (Record &record : pending)
+    drop(record);
   pending.clear();
 }
 
@@ -149,9 +140,8 @@ void CudaDevice::flush(const char *reason) {
     }
   } catch (Error &) {
     for (Record &record : pending) // not written: the values are lost
-      if (record.result->held && record.result->address && !record.result->isArena && failure.empty()) {
+      if (record.result->held && record.result->address && !record.result->isArena && failure.empty())
         giveBack(std::exchange(record.result->address, 0), record.result->bytes);
-      }
     finish();
     throw;
   }
@@ -203,13 +193,17 @@ std::vector<uint64_t> CudaDevice::parametersOf(const Record &record) const {
   return out;
 }
 
+/// As the driver takes parameters: behind the grid, a pointer to each.
+static std::vector<void *> pointersTo(std::vector<uint64_t> &parameters) {
+  std::vector<void *> out;
+  for (size_t i = 1; i < parameters.size(); ++i)
+    out.push_back(&parameters[i]);
+  return out;
+}
+
 void CudaDevice::launch(Record &record, Stream on) {
-  Function function = functionOf(*record.kernel);
-  std::vector<uint64_t> values = parametersOf(record);
-  std::vector<void *> pointers;
-  for (size_t i = 1; i < values.size(); ++i)
-    pointers.push_back(&values[i]);
-  check(cu->launchKernel(function, record.grid, 1, 1, blockThreads, 1, 1, 0, on, pointers.data(), nullptr), "cuLaunchKernel");
+  std::vector<uint64_t> parameters = parametersOf(record);
+  check(cu->launchKernel(functionOf(*record.kernel), record.grid, 1, 1, blockThreads, 1, 1, 0, on, pointersTo(parameters).data(), nullptr), "cuLaunchKernel");
   ++stats.launches;
 }
 
@@ -319,9 +313,7 @@ Graph CudaDevice::captureCall(const Record &record) {
   return out;
 }
 
-static KernelNodeParams nodeParameters(const Record &record, Function function, std::vector<uint64_t> &values, std::vector<void *> &pointers) {
-  for (size_t i = 1; i < values.size(); ++i)
-    pointers.push_back(&values[i]);
+static KernelNodeParams nodeParameters(const Record &record, Function function, std::vector<void *> &pointers) {
   return {function, record.grid, 1, 1, blockThreads, 1, 1, 0, pointers.data(), nullptr, nullptr, nullptr};
 }
 
@@ -331,22 +323,18 @@ void CudaDevice::build(CachedGraph &cached, size_t begin, size_t end) {
     Record &record = pending[i];
     std::vector<GraphNode> dependencies;
     for (int p : predecessorsOf(i, begin))
-      dependencies.push_back(cached.nodes[p - begin]);
-    GraphNode node = nullptr;
-    std::vector<uint64_t> values = parametersOf(record);
+      dependencies.push_back(cached.nodes[p - begin].node);
+    CachedGraph::Node made{nullptr, parametersOf(record), record.product, record.transform};
     if (record.kernel) {
-      std::vector<void *> pointers;
-      KernelNodeParams parameters = nodeParameters(record, functionOf(*record.kernel), values, pointers);
-      check(cu->graphAddKernelNode(&node, cached.graph, dependencies.data(), dependencies.size(), &parameters), "cuGraphAddKernelNode");
+      std::vector<void *> pointers = pointersTo(made.parameters);
+      KernelNodeParams parameters = nodeParameters(record, functionOf(*record.kernel), pointers);
+      check(cu->graphAddKernelNode(&made.node, cached.graph, dependencies.data(), dependencies.size(), &parameters), "cuGraphAddKernelNode");
     } else {
       Graph child = captureCall(record);
-      check(cu->graphAddChildGraphNode(&node, cached.graph, dependencies.data(), dependencies.size(), child), "cuGraphAddChildGraphNode");
+      check(cu->graphAddChildGraphNode(&made.node, cached.graph, dependencies.data(), dependencies.size(), child), "cuGraphAddChildGraphNode");
       cu->graphDestroy(child); // the node has a copy
     }
-    cached.nodes.push_back(node);
-    cached.parameters.push_back(std::move(values));
-    cached.products.push_back(record.product);
-    cached.transforms.push_back(record.transform);
+    cached.nodes.push_back(std::move(made));
   }
   check(cu->graphInstantiate(&cached.exec, cached.graph, 0), "cuGraphInstantiate");
   ++stats.graphsBuilt;
@@ -358,16 +346,16 @@ void CudaDevice::runGraph(CachedGraph &cached, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) {
     Record &record = pending[i];
     std::vector<uint64_t> values = parametersOf(record);
-    size_t at = i - begin;
-    if (values == cached.parameters[at] && record.product == cached.products[at] && record.transform == cached.transforms[at])
+    CachedGraph::Node &known = cached.nodes[i - begin];
+    if (values == known.parameters && record.product == known.product && record.transform == known.transform)
       continue;
     if (record.kernel) {
-      std::vector<void *> pointers;
-      KernelNodeParams parameters = nodeParameters(record, functionOf(*record.kernel), values, pointers);
-      check(cu->graphExecKernelNodeSetParams(cached.exec, cached.nodes[at], &parameters), "cuGraphExecKernelNodeSetParams");
+      std::vector<void *> pointers = pointersTo(values);
+      KernelNodeParams parameters = nodeParameters(record, functionOf(*record.kernel), pointers);
+      check(cu->graphExecKernelNodeSetParams(cached.exec, known.node, &parameters), "cuGraphExecKernelNodeSetParams");
     } else {
       Graph child = captureCall(record);
-      Result result = cu->graphExecChildGraphNodeSetParams(cached.exec, cached.nodes[at], child);
+      Result result = cu->graphExecChildGraphNodeSetParams(cached.exec, known.node, child);
       cu->graphDestroy(child);
       if (result != success) { // another kernel of the library: the graph has another shape
         int64_t uses = cached.uses;
@@ -377,9 +365,9 @@ void CudaDevice::runGraph(CachedGraph &cached, size_t begin, size_t end) {
         break;
       }
     }
-    cached.parameters[at] = std::move(values);
-    cached.products[at] = record.product;
-    cached.transforms[at] = record.transform;
+    known.parameters = std::move(values);
+    known.product = record.product;
+    known.transform = record.transform;
     ++cached.patches;
     ++stats.patches;
   }
