@@ -64,6 +64,8 @@ public:
   /// A form was chosen several times: its guards may become machine code.
   virtual void formIsUsedAgain(struct Specialization &) {}
   virtual bool wantsRemarks() = 0;
+  /// Whether sizes with @buckets are padded: on a device.
+  virtual bool padsToBuckets() = 0;
   virtual unsigned newNumber() = 0;
   /// A new symbol name.
   virtual std::string newSymbol(const std::string &base) = 0;

@@ -277,6 +277,8 @@ public:
                                              llvm::function_ref<std::string(llvm::ArrayRef<Val>)> keyOf, llvm::ArrayRef<SourceRange> ranges);
   /// Whether a size is an expression of sizes that come as they are, about which this form may decide.
   bool isFree(Dim dim);
+  /// The sizes of @buckets, by name; checked.
+  mlir::DictionaryAttr bucketsOf(const ast::Function &decl);
   int64_t hintOf(Dim dim);
   /// Whether a fact holds, with a guard (or check) where that does not follow from earlier ones. A check that fails is not noted.
   bool decideSize(SizeFact fact, SourceRange range, bool isCheck = false) { return decideSize(*fn().sizes, fact, range, isCheck); }

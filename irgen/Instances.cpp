@@ -105,6 +105,8 @@ void IRGen::generateBody(const ast::Function &decl, ArrayRef<Val> arguments, Ins
           Dim::parse(context, size)->collectSymbols([&](StringRef s) { state.declaredSizes.insert(s.str()); });
   for (Type type : inputs)
     collectNames(type, state.reservedSizes);
+  if (DictionaryAttr buckets = bucketsOf(decl); buckets && host.padsToBuckets())
+    state.op->setAttr("toy.buckets", buckets);
   ValueRange rest = entry->getArguments();
   std::vector<Val> values;
   for (auto [i, parameter] : llvm::enumerate(decl.parameters)) {

@@ -110,6 +110,27 @@ IRGen::SizeAttribute IRGen::sizeAttribute(const ast::Function &decl, const std::
   return out;
 }
 
+DictionaryAttr IRGen::bucketsOf(const ast::Function &decl) {
+  SmallVector<NamedAttribute> rows;
+  for (const ast::Attribute &attribute : decl.attributes) {
+    if (attribute.name != "buckets")
+      continue;
+    auto refuse = [&](const std::string &why) { fail(DiagId::SizeAttribute, attribute.range, {attribute.name, why}); };
+    auto *name = attribute.arguments.size() == 2 ? ast::dynCast<ast::Name>(attribute.arguments[0].get()) : nullptr;
+    if (!name)
+      refuse("a size of the signature and a list of numbers are wanted: `@buckets(N, [8, 16])`");
+    if (!fn().declaredSizes.count(name->name))
+      refuse("`" + name->name + "` is no size in the signature of `" + decl.name + "`");
+    if (llvm::any_of(rows, [&](NamedAttribute row) { return row.getName() == name->name; }))
+      refuse("`" + name->name + "` has buckets already");
+    auto sizes = staticList(*attribute.arguments[1], attribute.name);
+    if (sizes.empty() || sizes.front() < 1 || std::adjacent_find(sizes.begin(), sizes.end(), std::greater_equal<>()) != sizes.end())
+      refuse("the sizes are positive and in ascending order");
+    rows.emplace_back(b.getStringAttr(name->name), b.getDenseI64ArrayAttr(sizes));
+  }
+  return rows.empty() ? nullptr : b.getDictionaryAttr(rows);
+}
+
 namespace {
 
 /// The choice, for one call.

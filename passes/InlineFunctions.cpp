@@ -142,8 +142,8 @@ private:
       if (!callee || callee.isExternal())
         continue;
       visit(callee);
-      // The top level calls user functions through their own compiled entries.
-      if ((!function->hasAttr("toy.name") && !callee->hasAttr("toy.prelude")) || active.contains(callee) || !callee.getBody().hasOneBlock() || callee.getBody().front().getOperations().size() > largeFunction ||
+      // The top level calls user functions through their own compiled entries; padded ones have a size of their own.
+      if ((!function->hasAttr("toy.name") && !callee->hasAttr("toy.prelude")) || callee->hasAttr("toy.buckets") || active.contains(callee) || !callee.getBody().hasOneBlock() || callee.getBody().front().getOperations().size() > largeFunction ||
           function.getBody().front().getOperations().size() > 8 * largeFunction)
         continue;
       if (!inliner)

@@ -53,6 +53,21 @@ def RecognizeComplex : Pass<"toy-recognize-complex", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::toy::ToyDialect"];
 }
 
+def PadToBuckets : Pass<"toy-pad-to-buckets", "::mlir::func::FuncOp"> {
+  let summary = "pads a size to one of a few, where no element can tell";
+  let description = [{
+    A function with the attribute `toy.buckets = {N = array<i64: 8, 16>}` gets arguments of the size `N` padded with zeros up to the smallest bucket
+    that holds them, and its results cut, so that products and transforms see few sizes. More than half of padding (or 256 rows) is not allowed: then, and
+    above the last bucket, sizes stay. Scalars made from the size keep what it is. Padding is harmless if element i along padded axes depends on
+    elements i along padded axes only; one rule an operation says so, and what has no rule forbids it, with a remark.
+
+    Before: `%r = toy.matmul %x, %w : f32[N, 64], f32[64, 32]`. After: `%p = toy.concat %x, %zeros`, relabelled `f32[N_bucket, 64]`,
+    `%q = toy.matmul %p, %w`, `%r = toy.slice %q` to `N` rows.
+    Requires: one block. Guarantees: the types of the function stay.
+  }];
+  let dependentDialects = ["::toy::ToyDialect"];
+}
+
 def ComplexAlgebra : Pass<"toy-complex-algebra", "::mlir::func::FuncOp"> {
   let summary = "equations of complex numbers, by default those that hold bit for bit";
   let description = [{

@@ -26,6 +26,7 @@ void buildRecognition(OpPassManager &passes, const PipelineOptions &options) {
   functions.addPass(createCSEPass());
   if (options.recognize)
     functions.addPass(createRecognizeComplex({options.fastMath}, options.log));
+  functions.addPass(createPadToBuckets(options.log));
 }
 
 void buildUnpacking(OpPassManager &passes, const PipelineOptions &options) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// What recognition found and what it refused, for remarks, :explain and --stats.
+/// What recognition found and what it and padding refused, for remarks, :explain and --stats.
 #pragma once
 
 #include "mlir/IR/Location.h"
@@ -26,9 +26,16 @@ struct Missed {
   llvm::SmallVector<mlir::Location, 2> parts;
 };
 
+/// A size with buckets that is not padded.
+struct NotPadded {
+  mlir::Location place;
+  std::string size, reason;
+};
+
 struct RecognitionLog {
   std::vector<Recognized> recognized;
   std::vector<Missed> missed;
+  std::vector<NotPadded> notPadded;
 };
 
 } // namespace toy

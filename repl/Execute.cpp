@@ -147,6 +147,8 @@ bool Session::generateOnly(ModuleOp module, ArrayRef<const ast::Stmt *> statemen
   return ok;
 }
 
+bool Session::padsToBuckets() { return options.device && rt::deviceIsWanted(); }
+
 void Session::formIsUsedAgain(Specialization &form) {
   if (options.jit == SessionOptions::Never || form.generic)
     return;

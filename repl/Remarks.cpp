@@ -55,6 +55,9 @@ void Session::showRemarks() {
     else
       diagnostics.report(DiagId::RecognizedComplex, r.range, {r.kind, r.text, r.strategy});
   }
+  for (const NotPadded &n : engine.recognition().notPadded)
+    if (SourceRange range = rangeOf(n.place, true); range.valid() && remarked.insert(fmt::format("{}:{}:{}", range.buffer, range.begin, n.reason)).second)
+      diagnostics.report(DiagId::NotPadded, range, {n.size, n.reason});
   for (const rt::DeviceSplit &split : rt::takeDeviceSplits())
     if (SourceRange range = rangeOf(engine.placeOf(split.site).value_or(mlir::UnknownLoc::get(ir())), true); range.valid() && remarked.insert(fmt::format("{}:{}:{}", range.buffer, range.begin, split.reason)).second)
       diagnostics.report(DiagId::DeviceSequence, range, {std::to_string(split.operations), split.operations == 1 ? "" : "s", split.reason});

@@ -128,6 +128,7 @@ public:
   bool failsOnRecompile() override { return options.failOnRecompile; }
   void formIsUsedAgain(Specialization &form) override;
   bool wantsRemarks() override { return options.remarks; }
+  bool padsToBuckets() override;
   unsigned newNumber() override { return counter++; }
   std::string newSymbol(const std::string &base) override;
   std::string loadNow(const ast::Expr &path, const ast::Expr *member, TypeDesc &type) override;

@@ -13,6 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 COPY = ROOT / "build/mutants/source"
 BUILD = ROOT / "build/mutants/build"
 sys.path.insert(0, str(ROOT / "tests"))
+import buckets  # noqa: E402
 import device  # noqa: E402
 import recognition  # noqa: E402
 import run  # noqa: E402
@@ -59,7 +60,7 @@ MUTANTS = [
 ]
 
 SEQUENCE, DEVICE, KERNELS, MEMORY = "runtime/cuda/Sequence.cpp", "runtime/cuda/Device.cpp", "passes/lowering/DeviceKernels.cpp", "runtime/Memory.cpp"
-LIBRARIES = "runtime/cuda/Libraries.cpp"
+LIBRARIES, BUCKETS = "runtime/cuda/Libraries.cpp", "passes/PadToBuckets.cpp"
 DEVICE_MUTANTS = [
     ("a wait between streams is dropped", SEQUENCE, 'check(cu->streamWaitEvent(all[s], done[p], 0), "cuStreamWaitEvent");', ""),
     ("streams do not wait for what came before", SEQUENCE, 'check(cu->streamWaitEvent(all[s], start, 0), "cuStreamWaitEvent");', ""),
@@ -103,6 +104,19 @@ DEVICE_MUTANTS = [
     ("the tail is not computed", KERNELS, "guarded(k.CreateICmpSGT(end, n), [&] { loop", "guarded(k.getFalse(), [&] { loop"),
     ("lanes are not all combined", KERNELS, "for (unsigned half = warp / 2; half > 0; half /= 2)", "for (unsigned half = warp / 2; half > 1; half /= 2)"),
     ("reductions in another order", KERNELS, "static_assert(warp == 32);", "#define reductionBlock 4096"),
+    ("sums over padding", BUCKETS, "!isReduced(op, op->getOperand(0))", "true"),
+    ("scans over padding", BUCKETS, "!isPadded(op->getOperand(0), op->getAttrOfType", "true || !isPadded(op->getOperand(0), op->getAttrOfType"),
+    ("reversed padding", BUCKETS, "isPadded(slice.getX(), axis) && step != 1", "false"),
+    ("products over padding", BUCKETS, "!contractsPadded(product) && aligned", "aligned"),
+    ("joined padding", BUCKETS, "isSameAxes(v, concat, concat.getAxis())", "true"),
+    ("rows of other sizes", BUCKETS, "from && to && *from == *to", "from && to"),
+    ("failures of padding", BUCKETS, "if (!isMemoryEffectFree(op))", "if (false)"),
+    ("sizes of other names", BUCKETS, "return isAligned(v, op->getResult(0));", "return true;"),
+    ("scalars of the bucket", BUCKETS, "dim.replaceAllUsesWith(real);", "dim.replaceAllUsesWith(count);"),
+    ("any waste", BUCKETS, "chosen = choose(chosen, most, chosen, n);", ""),
+    ("results keep their padding", BUCKETS, "if (dim == bucket) {\n        dim = size;\n        count = real;\n      }", "if (dim == bucket)\n        dim = size;"),
+    ("sizes that come back have no graph of their own", SEQUENCE, "if (!sizesSeen.insert(signature).second) {", "if (false) {"),
+    ("graphs of all sizes are one", SEQUENCE, "addSizes(pending[i], signature);", ""),
     ("rows are taken for lanes", KERNELS, "Value *row = k.CreateLShr(thread, i64(5)), *lane", "Value *row = k.CreateLShr(thread, i64(4)), *lane"),
 ]
 
@@ -118,7 +132,8 @@ def first_failure(of_device):
     if of_device:
         cases = [case for case in reversed(device.all_cases(10)) if not case[0].endswith(("functions", "ptxas", "off", "auto", "--unpack"))]
         cases.sort(key=lambda case: case[0].endswith("faults"))  # which takes longest
-        jobs = {pool.submit(function, toy): name for name, function in cases}
+        jobs = {pool.submit(run.check_filecheck, {"toy-opt": BUILD / "toy-opt", "toy": toy}, ROOT / "tests/passes/pad-to-buckets.mlir"): "pad-to-buckets.mlir"}
+        jobs |= {pool.submit(function, toy): name for name, function in [*buckets.all_cases(3), *cases]}
     else:
         jobs = {pool.submit(function, toy): name for name, function in recognition.all_cases()}
         jobs[pool.submit(run.check_filecheck, {"toy-opt": BUILD / "toy-opt", "toy": toy}, ROOT / "tests/passes/recognize-complex.mlir")] = "recognize-complex.mlir"

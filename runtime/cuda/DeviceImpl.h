@@ -120,13 +120,13 @@ private:
   void drop(DeviceBlock *block); ///< one reference
   void drop(Record &record);     ///< its references
   Function functionOf(DeviceKernel &kernel);
-  // Plan.cpp
-  void plan();
   // Sequence.cpp
+  void plan();
   void run(size_t begin, size_t end);
   void runOnStreams(size_t begin, size_t end);
   void runGraph(CachedGraph &graph, size_t begin, size_t end);
   Signature signatureOf(size_t begin, size_t end) const;
+  CachedGraph &graphOf(const Signature &signature);
   void build(CachedGraph &graph, size_t begin, size_t end);
   void destroyGraph(CachedGraph &graph);
   Graph captureCall(const Record &record);
@@ -151,7 +151,7 @@ private:
   BlasHandle handle = nullptr;
   std::map<TransformPlan, int> transformPlans;
   Pointer workspace = 0, arena = 0;
-  int64_t arenaBytes = 0, arenaNeeded = 0;
+  int64_t arenaBytes = 0;
   std::string name;
   size_t memory = 0;
   uint64_t clock = 0;
@@ -161,6 +161,7 @@ private:
   std::map<int64_t, std::vector<Pointer>> idle; ///< blocks by capacity; whoever takes one comes later on the main stream than its last use
   int64_t idleBytes = 0;
   std::map<Signature, CachedGraph> graphs;
+  std::set<Signature> sizesSeen; ///< of sequences with calls of libraries whose graph had other sizes
   std::vector<Event> events; ///< free ones
 };
 

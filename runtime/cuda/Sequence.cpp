@@ -13,7 +13,7 @@
 
 namespace toy::rt::cuda {
 
-constexpr int64_t alignment = 256, mostGraphs = 64;
+constexpr int64_t alignment = 256, mostGraphs = 64, mostSizes = 4096;
 
 DeviceBlock *CudaDevice::record(Record record, int64_t bytes) {
   if (pending.size() == mostRecords)
@@ -148,21 +148,47 @@ void CudaDevice::flush(const char *reason) {
   finish();
 }
 
+/// The sizes of a library's call.
+static void addSizes(const Record &r, Signature &out) {
+  if (r.transform)
+    out.insert(out.end(), {static_cast<uint64_t>(r.transform->outer), static_cast<uint64_t>(r.transform->points), static_cast<uint64_t>(r.transform->inner)});
+  else if (!r.kernel)
+    for (int size : {r.product.m, r.product.n, r.product.k, r.product.batch})
+      out.push_back(size);
+}
+
 void CudaDevice::run(size_t begin, size_t end) {
   CudaGraphs mode = deviceOptions().graphs;
   bool single = end - begin == 1;
   if (mode == CudaGraphs::Off || (mode == CudaGraphs::Auto && single) || (mode == CudaGraphs::Piecewise && single && !pending[begin].kernel))
     return runOnStreams(begin, end);
   Signature signature = signatureOf(begin, end);
+  CachedGraph *graph = &graphOf(signature);
+  if (++graph->uses == 1 && mode == CudaGraphs::Auto)
+    return runOnStreams(begin, end);
+  auto hasOtherCalls = [&](const CachedGraph &graph) {
+    return !std::equal(graph.nodes.begin(), graph.nodes.end(), pending.begin() + begin, [](auto &node, auto &record) { return node.product == record.product && node.transform == record.transform; });
+  };
+  if (graph->exec && hasOtherCalls(*graph)) { // calls would be captured again: sizes that come back have a graph of their own
+    for (size_t i = begin; i < end; ++i)
+      addSizes(pending[i], signature);
+    if (sizesSeen.size() >= mostSizes)
+      sizesSeen.clear();
+    if (!sizesSeen.insert(signature).second) {
+      graph = &graphOf(signature);
+      ++graph->uses;
+    }
+  }
+  runGraph(*graph, begin, end);
+}
+
+CachedGraph &CudaDevice::graphOf(const Signature &signature) {
   if (graphs.size() >= mostGraphs && !graphs.contains(signature)) {
     auto least = std::min_element(graphs.begin(), graphs.end(), [](auto &x, auto &y) { return x.second.uses < y.second.uses; });
     destroyGraph(least->second);
     graphs.erase(least);
   }
-  CachedGraph &graph = graphs[signature];
-  if (++graph.uses == 1 && mode == CudaGraphs::Auto)
-    return runOnStreams(begin, end);
-  runGraph(graph, begin, end);
+  return graphs[signature];
 }
 
 /// Operations of [begin, …) that this one must wait for: the producers of its operands, without those that another one waits for anyway; calls of
