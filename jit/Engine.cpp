@@ -159,6 +159,12 @@ mlir::OwningOpRef<mlir::ModuleOp> Engine::Impl::lowered(mlir::ModuleOp module, S
 }
 
 std::unique_ptr<Module> Engine::Impl::emitModule(mlir::ModuleOp module, LLVMContext &context, std::vector<mlir::Location> &places, std::vector<mlir::Operation *> &operations, DeviceCode *device) {
+  if (device && options.fuse) {
+    mlir::PassManager passes(module.getContext());
+    buildDeviceGroups(passes);
+    if (mlir::failed(passes.run(module)))
+      llvm_unreachable("rows are grouped or left alone");
+  }
   auto out = std::make_unique<Module>("toy", context);
   out->setDataLayout(machine->createDataLayout());
   out->setTargetTriple(machine->getTargetTriple());

@@ -117,6 +117,20 @@ def FuseElementwise : Pass<"toy-fuse", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::toy::ToyDialect"];
 }
 
+def GroupRows : Pass<"toy-group-rows", "::mlir::func::FuncOp"> {
+  let summary = "groups rows with the reductions that they are computed from";
+  let description = [{
+    A `toy.fused` group whose rows (along its last axis) are computed from sums or maxima of the same rows becomes a group of groups with all that nobody
+    else reads: softmax and the norms are one kernel of a device, which reads its operands and writes its result once. A vector is one row: it is left
+    alone unless it is known to be short.
+
+    Before: `%m = toy.fused %x { max }`, `%e = toy.fused %x, %m { exp(x - m) }`, `%s = toy.fused %e { sum }`, `%r = toy.fused %e, %s { div }`.
+    After: `%r = toy.fused %x { these four }`.
+    Requires: `toy-fuse`. Guarantees: results keep their bits.
+  }];
+  let dependentDialects = ["::toy::ToyDialect"];
+}
+
 def SelectKernels : Pass<"toy-select-kernels", "::mlir::func::FuncOp"> {
   let summary = "chooses library kernels and folds what they can read in place";
   let description = [{

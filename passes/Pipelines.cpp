@@ -47,6 +47,8 @@ void buildSelection(OpPassManager &passes, const PipelineOptions &options) {
   functions.addPass(createFuseElementwise(fuse));
 }
 
+void buildDeviceGroups(OpPassManager &passes) { passes.nest<func::FuncOp>().addPass(createGroupRows()); }
+
 void registerPasses() {
   registerToyPasses();
   PassPipelineRegistration<>("toy-pipeline", "all passes in their order", [](OpPassManager &passes) {

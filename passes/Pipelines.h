@@ -23,6 +23,8 @@ void buildRecognition(mlir::OpPassManager &passes, const PipelineOptions &option
 void buildUnpacking(mlir::OpPassManager &passes, const PipelineOptions &options);
 /// From complex or real operations to groups that become loop nests and calls of kernels.
 void buildSelection(mlir::OpPassManager &passes, const PipelineOptions &options);
+/// What groups become where they may be kernels of a device.
+void buildDeviceGroups(mlir::OpPassManager &passes);
 /// Makes every pass and the pipeline available to toy-opt.
 void registerPasses();
 

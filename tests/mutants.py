@@ -104,6 +104,8 @@ DEVICE_MUTANTS = [
     ("the tail is not computed", KERNELS, "guarded(k.CreateICmpSGT(end, n), [&] { loop", "guarded(k.getFalse(), [&] { loop"),
     ("lanes are not all combined", KERNELS, "for (unsigned half = warp / 2; half > 0; half /= 2)", "for (unsigned half = warp / 2; half > 1; half /= 2)"),
     ("reductions in another order", KERNELS, "static_assert(warp == 32);", "#define reductionBlock 4096"),
+    ("sums of rows stay in one lane", KERNELS, "shuffled(rowFold(def, outer, lane, n), Intrinsic::nvvm_shfl_sync_idx_i32, 0)", "rowFold(def, outer, lane, n)"),
+    ("sums of other rows", "passes/GroupRows.cpp", "return user->hasTrait<OpTrait::Elementwise>() && tensorTypeOf", "return true || tensorTypeOf"),
     ("sums over padding", BUCKETS, "!isReduced(op, op->getOperand(0))", "true"),
     ("scans over padding", BUCKETS, "!isPadded(op->getOperand(0), op->getAttrOfType", "true || !isPadded(op->getOperand(0), op->getAttrOfType"),
     ("reversed padding", BUCKETS, "isPadded(slice.getX(), axis) && step != 1", "false"),

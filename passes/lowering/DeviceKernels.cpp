@@ -2,7 +2,7 @@
 /// \file
 /// Groups as kernels of a CUDA device, from the same elements as the loops of the host and in the same order, so that results have the same bits.
 /// Maps: 16 bytes a thread where the index allows it. Reductions along the last axis: one warp a row, lane by lane as the host's 32 lanes; all others
-/// one thread a result.
+/// one thread a result. Groups of groups: one warp a row, which folds it as often as there are reductions, and then writes it.
 #include "passes/lowering/KernelEmitter.h"
 
 #include "runtime/Value.h"
@@ -19,6 +19,8 @@ static_assert(warp == 32);
 
 bool KernelEmitter::isForDevice(FusedOp op) {
   return llvm::all_of(op.getBody().front(), [](mlir::Operation &inner) {
+    if (auto group = dyn_cast<FusedOp>(inner))
+      return isForDevice(group);
     return !isa<FloorDivOp, ModOp, PowOp>(inner) || kindOf(tensorTypeOf(inner.getResult(0)).getDtype()) > DKind::Int;
   });
 }
@@ -107,7 +109,7 @@ Value *KernelEmitter::emitLaunch(DeviceCode &code, Value *site) {
   Argument out(caller.getPtrTy(), "out"); // stands for the result's address until the kernel is finished
   callerOut = &out;
   mlir::Operation *def = root.getDefiningOp();
-  Value *object = def && def->hasTrait<OpTrait::Reduction>() ? launchReduction(def, site) : launchMap(site);
+  Value *object = !def ? launchMap(site) : isa<FusedOp>(def) ? launchRows(site) : def->hasTrait<OpTrait::Reduction>() ? launchReduction(def, site) : launchMap(site);
   callerOut = nullptr;
   return object;
 }
@@ -149,12 +151,54 @@ Value *KernelEmitter::launchMap(Value *site) {
   return finishLaunch(threads, rootType.getDtype(), resultSizes(), site);
 }
 
-Element KernelEmitter::shuffledDown(Element x, unsigned distance) {
+/// A group of groups. Elements of inner groups are computed again for each reduction, from operands that are in the caches by then.
+Value *KernelEmitter::launchRows(Value *site) {
+  int64_t width = std::clamp<int64_t>(accessBytes / toy::sizeOf(rootType.getDtype()), 1, 8);
+  if (Dim last = rootType.getDims().back(); !last.isNumber() || last.value() % width != 0)
+    width = 1;
+  SmallVector<Value *> all = resultSizes(), outerSizes(all.begin(), all.end() - 1);
+  Value *rows = product(outerSizes);
+  begin();
+  Value *out = capture(callerOut), *n = capture(all.back()), *height = capture(rows), *thread = threadNumber();
+  Value *row = k.CreateLShr(thread, i64(5)), *lane = k.CreateAnd(thread, i64(warp - 1));
+  SmallVector<Value *> sizes;
+  for (Value *v : outerSizes)
+    sizes.push_back(capture(v));
+  guarded(k.CreateICmpSLT(row, height), [&] {
+    Indices outer = decode(row, sizes), first = outer;
+    first.push_back(i64(0));
+    for (FusedOp group : op.getBody().front().getOps<FusedOp>()) {
+      mlir::Value result = group.getResult(0), inner = behind(result);
+      if (!tensorTypeOf(result).getDims().back().is(1))
+        continue;
+      mlir::Operation *def = inner.getDefiningOp();
+      bool isFold = def && def->hasTrait<OpTrait::Reduction>();
+      Element value = isFold ? shuffled(rowFold(def, outer, lane, n), Intrinsic::nvvm_shfl_sync_idx_i32, 0) : elementAt(inner, first);
+      rowValues[result] = value;
+    }
+    memo.clear();
+    Value *start = k.CreateMul(row, n, "", true, true);
+    strided(k.CreateMul(lane, i64(width), "", true, true), n, warp * width, {}, [&](Value *j, Element) {
+      SmallVector<std::pair<Value *, Element>> elements; // all are read before any is written, so that neighbours are one access
+      for (int64_t i = 0; i < width; ++i) {
+        Indices own = outer;
+        own.push_back(i > 0 ? k.CreateAdd(j, i64(i), "", true, true) : j);
+        elements.emplace_back(k.CreateAdd(start, own.back(), "", true, true), elementAt(root, own));
+      }
+      for (auto [place, element] : elements)
+        scalars.store(rootType.getDtype(), out, place, element);
+      return Element();
+    });
+  });
+  return finishLaunch(caller.CreateMul(rows, caller.getInt64(warp)), rootType.getDtype(), all, site);
+}
+
+Element KernelEmitter::shuffled(Element x, Intrinsic::ID how, unsigned lane) {
   auto shuffle = [&](Value *v) -> Value * {
     Type *type = v->getType();
     unsigned bits = type->getPrimitiveSizeInBits();
     auto move = [&](Value *word) {
-      return k.CreateIntrinsic(Intrinsic::nvvm_shfl_sync_down_i32, {}, {k.getInt32(-1), word, k.getInt32(distance), k.getInt32(31)});
+      return k.CreateIntrinsic(how, {}, {k.getInt32(-1), word, k.getInt32(lane), k.getInt32(31)});
     };
     Value *integer = type->isIntegerTy() ? v : k.CreateBitCast(v, k.getIntNTy(bits)), *moved;
     if (bits <= 32)
@@ -170,34 +214,67 @@ Element KernelEmitter::shuffledDown(Element x, unsigned distance) {
 
 /// The fold of elements [begin, end), in lane 0: emitBlock of the host with a thread for each lane.
 Element KernelEmitter::warpFold(mlir::Operation *op, const Indices &outer, Value *lane, Value *begin, Value *end) {
-  DType dtype = rootType.getDtype();
+  DType dtype = tensorTypeOf(op->getResult(0)).getDtype();
   Element start = isOrdered(op) ? reductionElement(op, outer, i64(0)) : identityOf(op, dtype);
+  Element total = strided(k.CreateAdd(begin, lane, "", true, true), end, warp, start, [&](Value *j, Element sum) { return combine(op, sum, reductionElement(op, outer, j), dtype); });
+  for (unsigned half = warp / 2; half > 0; half /= 2)
+    total = combine(op, total, shuffled(total, Intrinsic::nvvm_shfl_sync_down_i32, half), dtype);
+  return total;
+}
+
+/// A loop over first, first + step, … below end, with a value that each round gives to the next.
+Element KernelEmitter::strided(Value *first, Value *end, int64_t step, Element start, function_ref<Element(Value *, Element)> body) {
   memo.clear();
-  BasicBlock *entry = k.GetInsertBlock(), *header = BasicBlock::Create(k.getContext(), "", kernel), *body = BasicBlock::Create(k.getContext(), "", kernel);
+  BasicBlock *entry = k.GetInsertBlock(), *header = BasicBlock::Create(k.getContext(), "", kernel), *inside = BasicBlock::Create(k.getContext(), "", kernel);
   BasicBlock *exit = BasicBlock::Create(k.getContext(), "", kernel);
-  Value *first = k.CreateAdd(begin, lane, "", true, true);
   k.CreateBr(header);
   k.SetInsertPoint(header);
-  PHINode *j = k.CreatePHI(k.getInt64Ty(), 2), *re = k.CreatePHI(start.re->getType(), 2), *im = start.im ? k.CreatePHI(start.im->getType(), 2) : nullptr;
+  PHINode *j = k.CreatePHI(k.getInt64Ty(), 2);
   j->addIncoming(first, entry);
-  re->addIncoming(start.re, entry);
+  auto carried = [&](Value *v) {
+    PHINode *phi = v ? k.CreatePHI(v->getType(), 2) : nullptr;
+    if (phi)
+      phi->addIncoming(v, entry);
+    return phi;
+  };
+  PHINode *re = carried(start.re), *im = carried(start.im);
+  k.CreateCondBr(k.CreateICmpSLT(j, end), inside, exit);
+  k.SetInsertPoint(inside);
+  Element next = body(j, {re, im});
+  Value *following = k.CreateAdd(j, i64(step), "", true, true);
+  BasicBlock *latch = k.GetInsertBlock();
+  j->addIncoming(following, latch);
+  if (re)
+    re->addIncoming(next.re, latch);
   if (im)
-    im->addIncoming(start.im, entry);
-  k.CreateCondBr(k.CreateICmpSLT(j, end), body, exit);
-  k.SetInsertPoint(body);
-  Element next = combine(op, {re, im}, reductionElement(op, outer, j), dtype);
-  Value *following = k.CreateAdd(j, i64(warp), "", true, true);
-  j->addIncoming(following, k.GetInsertBlock());
-  re->addIncoming(next.re, k.GetInsertBlock());
-  if (im)
-    im->addIncoming(next.im, k.GetInsertBlock());
+    im->addIncoming(next.im, latch);
   k.CreateBr(header);
   k.SetInsertPoint(exit);
   memo.clear();
-  Element total{re, im};
-  for (unsigned half = warp / 2; half > 0; half /= 2)
-    total = combine(op, total, shuffledDown(total, half), dtype);
-  return total;
+  return {re, im};
+}
+
+Value *KernelEmitter::variable(DType type) {
+  IRBuilder<> entry(&kernel->getEntryBlock(), kernel->getEntryBlock().begin());
+  return entry.CreateAlloca(scalars.memoryType(type), entry.getInt32(2));
+}
+
+/// The fold of a row of n elements, in lane 0: its blocks, one after the other.
+Element KernelEmitter::rowFold(mlir::Operation *op, const Indices &outer, Value *lane, Value *n) {
+  if (auto *known = dyn_cast<ConstantInt>(n); known && known->getSExtValue() > 0 && known->getSExtValue() <= reductionBlock)
+    return warpFold(op, outer, lane, i64(0), n);
+  DType dtype = tensorTypeOf(op->getResult(0)).getDtype();
+  Value *total = variable(dtype);
+  if (!isOrdered(op))
+    scalars.store(dtype, total, i64(0), identityOf(op, dtype));
+  Value *blocks = k.CreateUDiv(k.CreateAdd(n, i64(reductionBlock - 1)), i64(reductionBlock));
+  loop(i64(0), blocks, [&](Value *block) {
+    Value *start = k.CreateMul(block, i64(reductionBlock), "", true, true);
+    Element part = warpFold(op, outer, lane, start, k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(start, i64(reductionBlock)), n));
+    Element sum = choose(k.CreateICmpEQ(block, i64(0)), dtype, [&] { return part; }, [&] { return combine(op, scalars.load(dtype, total, i64(0)), part, dtype); });
+    scalars.store(dtype, total, i64(0), sum);
+  });
+  return scalars.load(dtype, total, i64(0));
 }
 
 Value *KernelEmitter::launchReduction(mlir::Operation *op, Value *site) {
@@ -216,24 +293,11 @@ Value *KernelEmitter::launchReduction(mlir::Operation *op, Value *site) {
   SmallVector<Value *> sizes;
   for (Value *v : outerSizes)
     sizes.push_back(capture(v));
-  auto variable = [&](DType type) {
-    IRBuilder<> entry(&kernel->getEntryBlock(), kernel->getEntryBlock().begin());
-    return entry.CreateAlloca(scalars.memoryType(type), entry.getInt32(2));
-  };
   if (!isPosition && axes.alongLast) {
-    Value *row = k.CreateLShr(thread, i64(5)), *lane = k.CreateAnd(thread, i64(warp - 1)), *total = variable(dtype);
+    Value *row = k.CreateLShr(thread, i64(5)), *lane = k.CreateAnd(thread, i64(warp - 1));
     guarded(k.CreateICmpSLT(row, height), [&] {
-      Indices outer = decode(row, sizes);
-      if (!isOrdered(op))
-        scalars.store(dtype, total, i64(0), identityOf(op, dtype));
-      Value *blocks = k.CreateUDiv(k.CreateAdd(n, i64(reductionBlock - 1)), i64(reductionBlock));
-      loop(i64(0), blocks, [&](Value *block) {
-        Value *start = k.CreateMul(block, i64(reductionBlock), "", true, true);
-        Element part = warpFold(op, outer, lane, start, k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(start, i64(reductionBlock)), n));
-        Element sum = choose(k.CreateICmpEQ(block, i64(0)), dtype, [&] { return part; }, [&] { return combine(op, scalars.load(dtype, total, i64(0)), part, dtype); });
-        scalars.store(dtype, total, i64(0), sum);
-      });
-      guarded(k.CreateICmpEQ(lane, i64(0)), [&] { scalars.store(dtype, out, row, scalars.load(dtype, total, i64(0))); });
+      Element total = rowFold(op, decode(row, sizes), lane, n);
+      guarded(k.CreateICmpEQ(lane, i64(0)), [&] { scalars.store(dtype, out, row, total); });
     });
     return finishLaunch(caller.CreateMul(rows, caller.getInt64(warp)), dtype, all, site);
   }

@@ -13,9 +13,19 @@ KernelEmitter::KernelEmitter(Module &module, FusedOp op, IRBuilder<> &caller, Ar
     : module(module), op(op), caller(caller), inputs(inputs), reusable(reusable), name(name), root(op.getBody().front().getTerminator()->getOperand(0)),
       rootType(tensorTypeOf(root)), k(module.getContext()), scalars(module, k) {}
 
+mlir::Value KernelEmitter::behind(mlir::Value value) {
+  if (auto inner = value.getDefiningOp<FusedOp>())
+    return inner.getBody().front().getTerminator()->getOperand(0);
+  auto argument = dyn_cast<mlir::BlockArgument>(value);
+  auto group = argument ? cast<FusedOp>(argument.getOwner()->getParentOp()) : FusedOp();
+  return group && group != op ? group.getInputs()[argument.getArgNumber()] : mlir::Value();
+}
+
 // --- sizes, in the caller
 
 Value *KernelEmitter::callerInteger(mlir::Value scalar) {
+  if (mlir::Value inner = behind(scalar))
+    return callerInteger(inner);
   if (auto argument = dyn_cast<mlir::BlockArgument>(scalar))
     return inputs[argument.getArgNumber()].scalar.re;
   return caller.getInt64(*cast<mlir::DenseElementsAttr>(scalar.getDefiningOp<ConstantOp>().getValue()).value_begin<int64_t>());
@@ -25,6 +35,8 @@ Value *KernelEmitter::callerSize(mlir::Value value, int64_t axis) {
   TensorType type = tensorTypeOf(value);
   if (Dim dim = type.getDim(axis); dim.isNumber())
     return caller.getInt64(dim.value());
+  if (mlir::Value inner = behind(value))
+    return callerSize(inner, axis);
   auto key = std::pair(value.getAsOpaquePointer(), axis);
   if (auto it = callerSizes.find(key); it != callerSizes.end())
     return it->second;
@@ -223,6 +235,10 @@ Element KernelEmitter::padAt(PadOp op, const Indices &indices) {
 }
 
 Element KernelEmitter::computeElement(mlir::Value value, const Indices &indices) {
+  if (auto it = rowValues.find(value); it != rowValues.end())
+    return it->second;
+  if (mlir::Value inner = behind(value))
+    return elementAt(inner, indices);
   if (isa<mlir::BlockArgument>(value))
     return loadInput(value, indices);
   mlir::Operation *def = value.getDefiningOp();

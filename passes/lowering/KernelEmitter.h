@@ -68,6 +68,8 @@ private:
   llvm::Value *integer(mlir::Value scalar) { return capture(callerInteger(scalar)); }
   Element elementAt(mlir::Value value, const Indices &indices);
   Element computeElement(mlir::Value value, const Indices &indices);
+  /// What a value inside a group of groups stands for: of an inner group its root, of an argument of one its operand; null elsewhere.
+  mlir::Value behind(mlir::Value value);
   Element loadInput(mlir::Value value, const Indices &indices);
   Element concatAt(ConcatOp op, const Indices &indices);
   void collectConcats(mlir::Value value, llvm::SmallVectorImpl<ConcatOp> &concats);
@@ -106,11 +108,15 @@ private:
   void emitCombine(mlir::Operation *op, llvm::Value *partials, llvm::Value *count);
   // DeviceKernels.cpp
   llvm::Value *launchMap(llvm::Value *site);
+  llvm::Value *launchRows(llvm::Value *site);
   llvm::Value *launchReduction(mlir::Operation *op, llvm::Value *site);
   llvm::Value *launchLongReduction(mlir::Operation *op, llvm::Value *count, llvm::Value *site);
   void guarded(llvm::Value *condition, llvm::function_ref<void()> body);
   llvm::Value *threadNumber();
-  Element shuffledDown(Element x, unsigned distance);
+  Element shuffled(Element x, llvm::Intrinsic::ID how, unsigned lane);
+  Element strided(llvm::Value *first, llvm::Value *end, int64_t step, Element start, llvm::function_ref<Element(llvm::Value *, Element)> body);
+  llvm::Value *variable(DType type);
+  Element rowFold(mlir::Operation *op, const Indices &outer, llvm::Value *lane, llvm::Value *n);
   Element warpFold(mlir::Operation *op, const Indices &outer, llvm::Value *lane, llvm::Value *begin, llvm::Value *end);
   llvm::Value *finishLaunch(llvm::Value *threads, DType dtype, llvm::ArrayRef<llvm::Value *> sizes, llvm::Value *site);
   bool isAllElementwise(mlir::Value root);
@@ -141,6 +147,7 @@ private:
   std::map<std::pair<void *, std::vector<llvm::Value *>>, Element> memo;
   llvm::DenseMap<llvm::Value *, llvm::Value *> dataPointers;
   std::map<std::pair<void *, int64_t>, llvm::Value *> callerSizes;
+  llvm::DenseMap<mlir::Value, Element> rowValues; ///< what inner groups give for the row at hand
   llvm::Value *callerOut = nullptr;
   bool flat = false;
   llvm::SmallPtrSet<mlir::Operation *, 4> splitConcats; ///< whose part is known in the current loop

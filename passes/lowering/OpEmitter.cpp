@@ -86,6 +86,23 @@ void FunctionEmitter::bringToHost(mlir::Value v) {
     scalars.call("toy_rt_on_host", b.getVoidTy(), {slots[v].object});
 }
 
+Slot FunctionEmitter::emitLoops(FusedOp op, ArrayRef<Slot> inputs, Value *reusable, const std::string &name) {
+  mlir::Block &body = op.getBody().front();
+  if (!isa<FusedOp>(body.front()))
+    return KernelEmitter(module, op, b, inputs, reusable, name).emit();
+  for (auto [argument, slot] : zip_equal(body.getArguments(), inputs))
+    slots[argument] = slot;
+  for (auto [i, inner] : enumerate(body.getOps<FusedOp>())) {
+    SmallVector<Slot> own = map_to_vector(inner.getInputs(), [&](mlir::Value v) { return slots[v]; });
+    slots[inner.getResult(0)] = KernelEmitter(module, inner, b, own, nullptr, name + "." + std::to_string(i)).emit();
+    SmallPtrSet<void *, 8> done;
+    for (mlir::Value v : inner.getInputs())
+      if (v.getDefiningOp() && done.insert(v.getAsOpaquePointer()).second && llvm::none_of(v.getUsers(), [&](mlir::Operation *user) { return inner->isBeforeInBlock(user); }))
+        release(v);
+  }
+  return slots[body.getTerminator()->getOperand(0)];
+}
+
 /// On the device if the runtime says so, else here.
 void FunctionEmitter::emitFused(FusedOp op) {
   setSite(op);
@@ -97,7 +114,7 @@ void FunctionEmitter::emitFused(FusedOp op) {
   if (!tables.device || !KernelEmitter::isForDevice(op)) {
     for (mlir::Value v : op.getInputs())
       bringToHost(v);
-    slots[result] = KernelEmitter(module, op, b, inputs, reusableInput(op), name).emit();
+    slots[result] = emitLoops(op, inputs, reusableInput(op), name);
     return;
   }
   Value *object = KernelEmitter(tables.device->module, op, b, inputs, nullptr, name).emitLaunch(*tables.device, siteNumber(op.getLoc()));
@@ -110,7 +127,7 @@ void FunctionEmitter::emitFused(FusedOp op) {
   b.SetInsertPoint(here);
   for (mlir::Value v : op.getInputs())
     bringToHost(v);
-  Slot computed = KernelEmitter(module, op, b, inputs, reusableInput(op), name).emit();
+  Slot computed = emitLoops(op, inputs, reusableInput(op), name);
   BasicBlock *hereEnd = b.GetInsertBlock();
   b.CreateBr(join);
   b.SetInsertPoint(join);

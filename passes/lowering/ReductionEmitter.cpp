@@ -31,7 +31,7 @@ Element KernelEmitter::combine(mlir::Operation *op, Element a, Element b, DType 
 /// Element j of the reduced axes in row-major order, as the result's dtype.
 Element KernelEmitter::reductionElement(mlir::Operation *op, const Indices &outer, Value *j) {
   mlir::Value x = op->getOperand(0);
-  DType from = tensorTypeOf(x).getDtype(), to = rootType.getDtype();
+  DType from = tensorTypeOf(x).getDtype(), to = tensorTypeOf(op->getResult(0)).getDtype();
   bool position = op->getName().stripDialect().starts_with("arg");
   Element element;
   if (flat)

@@ -23,6 +23,12 @@ struct Memory {
   virtual char *access(uint64_t address, unsigned bytes, bool isWrite) = 0;
 };
 
+/// Operations, as the interpreter numbers them.
+enum Code : int {
+  Add, AddC, Sub, SubC, Mul, MulWide, MulHi, Mad, MadWide, Fma, Div, Rem, Min, Max, Neg, Abs, And, Or, Xor, Not, Shl, Shr, Sqrt, Rcp, CopySign, Mov, Cvta, Cvt, SetP, SelP, Ld, St, Bra, Ret, Call, Shfl, Shf, Clz,
+  Popc, Brev, Bfe, Testp, Prmt, Exit
+};
+
 enum class Space : uint8_t { Register, Param, Global, Local, Const };
 
 struct Operand {

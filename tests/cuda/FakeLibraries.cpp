@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// cuBLAS and cuFFT of the fake driver, by definition.
+#include "Fake.h"
+
+namespace fakecuda {
+
+/// As the units for TF32 read it: 11 digits.
+static float tf32(float x) {
+  uint32_t bits;
+  std::memcpy(&bits, &x, 4);
+  if ((bits & 0x7f800000) != 0x7f800000)
+    bits = (bits + 0xfff + (bits >> 13 & 1)) & ~0x1fffu;
+  std::memcpy(&x, &bits, 4);
+  return x;
+}
+
+template <typename T> static void product(Fake &f, const Product &p, T alpha, T beta) {
+  auto get = [&](const T *data, int ld, int op, int row, int column) {
+    T x = op == blasPlain ? data[int64_t(column) * ld + row] : data[int64_t(row) * ld + column];
+    if (p.compute == computeF32FastTf32) {
+      if constexpr (std::is_same_v<T, float>)
+        x = tf32(x);
+      else if constexpr (std::is_same_v<T, std::complex<float>>)
+        x = {tf32(x.real()), tf32(x.imag())};
+    }
+    if constexpr (!std::is_floating_point_v<T>)
+      return op == blasConjugated ? std::conj(x) : x;
+    return x;
+  };
+  auto bytesOf = [&](int rows, int columns, int ld, long long stride) { return (uint64_t(columns - 1) * ld + rows + stride * (p.batch - 1)) * sizeof(T); };
+  bool plainA = p.opA == blasPlain, plainB = p.opB == blasPlain;
+  auto *a = reinterpret_cast<const T *>(f.range(p.a, bytesOf(plainA ? p.m : p.k, plainA ? p.k : p.m, p.ldA, p.strideA), false));
+  auto *b = reinterpret_cast<const T *>(f.range(p.b, bytesOf(plainB ? p.k : p.n, plainB ? p.n : p.k, p.ldB, p.strideB), false));
+  auto *c = reinterpret_cast<T *>(f.range(p.c, bytesOf(p.m, p.n, p.ldC, p.strideC), true));
+  if (p.workspace)
+    f.range(p.workspace, 256, true); // two products at once would share it
+  for (int batch = 0; batch < p.batch; ++batch)
+    for (int j = 0; j < p.n; ++j)
+      for (int i = 0; i < p.m; ++i) {
+        T sum = 0;
+        for (int k = 0; k < p.k; ++k)
+          sum += get(a + batch * p.strideA, p.ldA, p.opA, i, k) * get(b + batch * p.strideB, p.ldB, p.opB, k, j);
+        T &out = c[batch * p.strideC + int64_t(j) * p.ldC + i];
+        out = beta == T(0) ? alpha * sum : alpha * sum + beta * out;
+      }
+}
+
+/// Every sum of the definition, in double.
+void Fake::transform(const FftPlan &p) {
+  auto isComplex = [](int type) { return type == blasC64 || type == blasC128; };
+  auto isSingle = [](int type) { return type == blasF32 || type == blasC64; };
+  int64_t inBytes = (isSingle(p.inType) ? 4 : 8) * (isComplex(p.inType) ? 2 : 1), outBytes = (isSingle(p.outType) ? 4 : 8) * (isComplex(p.outType) ? 2 : 1);
+  bool inverseReal = !isComplex(p.outType);
+  char *in = range(p.in, ((p.from - 1) * p.inStride + (p.batch - 1) * p.inDistance + 1) * inBytes, inverseReal); // which destroys its input
+  char *out = range(p.out, ((p.to - 1) * p.outStride + (p.batch - 1) * p.outDistance + 1) * outBytes, true);
+  auto read = [&](int64_t at) -> std::complex<double> {
+    auto real = [&](int64_t i) { return isSingle(p.inType) ? reinterpret_cast<float *>(in)[i] : reinterpret_cast<double *>(in)[i]; };
+    return isComplex(p.inType) ? std::complex<double>(real(2 * at), real(2 * at + 1)) : std::complex<double>(real(at));
+  };
+  auto write = [&](int64_t at, std::complex<double> z) {
+    auto real = [&](int64_t i, double v) { isSingle(p.outType) ? void(reinterpret_cast<float *>(out)[i] = float(v)) : void(reinterpret_cast<double *>(out)[i] = v); };
+    if (isComplex(p.outType)) {
+      real(2 * at, z.real());
+      real(2 * at + 1, z.imag());
+    } else
+      real(at, z.real());
+  };
+  for (int64_t b = 0; b < p.batch; ++b) {
+    std::vector<std::complex<double>> x(p.n), twiddles(p.n), y;
+    for (int64_t i = 0; i < p.n; ++i) {
+      twiddles[i] = std::polar(1.0, p.direction * 2 * 3.14159265358979323846 * double(i) / double(p.n));
+      x[i] = i < p.from ? read(b * p.inDistance + i * p.inStride) : std::conj(read(b * p.inDistance + (p.n - i) * p.inStride));
+    }
+    if (inverseReal) {
+      x[0] = x[0].real();
+      if (p.n % 2 == 0)
+        x[p.n / 2] = x[p.n / 2].real();
+    }
+    for (int64_t k = 0; k < p.to; ++k) {
+      std::complex<double> sum = 0;
+      for (int64_t i = 0; i < p.n; ++i)
+        sum += x[i] * twiddles[i * k % p.n];
+      y.push_back(sum);
+    }
+    for (int64_t k = 0; k < p.to; ++k)
+      write(b * p.outDistance + k * p.outStride, y[k]);
+    if (inverseReal)
+      for (int64_t i = 0; i < p.from; ++i)
+        std::memset(in + (b * p.inDistance + i * p.inStride) * inBytes, 0xff, inBytes);
+  }
+}
+
+void Fake::multiply(const Product &p) {
+  if (p.transform.n)
+    return transform(p.transform);
+  switch (p.type) {
+  case blasF32: return product<float>(*this, p, float(p.alpha.real()), float(p.beta.real()));
+  case blasF64: return product<double>(*this, p, p.alpha.real(), p.beta.real());
+  case blasC64: return product<std::complex<float>>(*this, p, std::complex<float>(p.alpha), std::complex<float>(p.beta));
+  default: return product<std::complex<double>>(*this, p, p.alpha, p.beta);
+  }
+}
+
+} // namespace fakecuda
+
+using namespace fakecuda;
+
+extern "C" {
+
+int cublasCreate_v2(BlasHandle *handle) {
+  *handle = reinterpret_cast<BlasHandle>(new FakeBlas);
+  return 0;
+}
+int cublasDestroy_v2(BlasHandle handle) {
+  delete reinterpret_cast<FakeBlas *>(handle);
+  return 0;
+}
+int cublasSetStream_v2(BlasHandle handle, Stream stream) {
+  auto *h = reinterpret_cast<FakeBlas *>(handle);
+  h->stream = streamOf(stream);
+  h->workspace = 0; // as the real one: the workspace belongs to the stream
+  return 0;
+}
+int cublasSetWorkspace_v2(BlasHandle handle, void *workspace, size_t) {
+  reinterpret_cast<FakeBlas *>(handle)->workspace = reinterpret_cast<uint64_t>(workspace);
+  return 0;
+}
+int cublasGemmStridedBatchedEx(BlasHandle handle, int opA, int opB, int m, int n, int k, const void *alpha, const void *a, int type, int ldA, long long strideA, const void *b, int, int ldB, long long strideB,
+                               const void *beta, void *c, int, int ldC, long long strideC, int batch, int compute, int) {
+  Fake &f = fake();
+  std::lock_guard lock(f.mutex);
+  if (f.enter("cublasGemmStridedBatchedEx") != success)
+    return 13;
+  auto *h = reinterpret_cast<FakeBlas *>(handle);
+  auto scalar = [&](const void *p) -> std::complex<double> {
+    switch (type) {
+    case blasF32: return *static_cast<const float *>(p);
+    case blasF64: return *static_cast<const double *>(p);
+    case blasC64: return *static_cast<const std::complex<float> *>(p);
+    default: return *static_cast<const std::complex<double> *>(p);
+    }
+  };
+  int rowsA = opA == blasPlain ? m : k, rowsB = opB == blasPlain ? k : n;
+  if (m <= 0 || n <= 0 || k <= 0 || ldA < rowsA || ldB < rowsB || ldC < m || batch < 1 || (opA == blasConjugated && type < blasC64) || opA > 2 || opB > 2) {
+    f.complain("cuBLAS: a bad argument");
+    return 7;
+  }
+  if (!h->workspace)
+    f.complain("cuBLAS: no workspace of its own");
+  Product p{{}, compute, opA, opB, m, n, k, type, ldA, ldB, ldC, batch, strideA, strideB, strideC, reinterpret_cast<uint64_t>(a), reinterpret_cast<uint64_t>(b), reinterpret_cast<uint64_t>(c), h->workspace, scalar(alpha), scalar(beta)};
+  ++f.counts["products"];
+  if (h->stream->capturing) {
+    auto node = std::make_unique<FakeNode>();
+    node->products.push_back(p);
+    h->stream->capturing->nodes.push_back(std::move(node));
+    return 0;
+  }
+  f.add(*h->stream, "a product", [&f, p](Operation &operation) {
+    operation.cost = 2;
+    f.multiply(p);
+  });
+  return 0;
+}
+
+int cufftCreate(int *plan) {
+  Fake &f = fake();
+  std::lock_guard lock(f.mutex);
+  f.fftPlans.push_back({});
+  *plan = static_cast<int>(f.fftPlans.size()) - 1;
+  return 0;
+}
+int cufftSetStream(int plan, Stream stream) {
+  fake().fftPlans.at(plan).second = streamOf(stream);
+  return 0;
+}
+int cufftXtMakePlanMany(int plan, int rank, long long *n, long long *inEmbed, long long inStride, long long inDistance, int inType, long long *outEmbed, long long outStride, long long outDistance, int outType,
+                        long long batch, size_t *workBytes, int computeType) {
+  Fake &f = fake();
+  std::lock_guard lock(f.mutex);
+  for (auto &[id, stream] : f.streams)
+    if (stream->capturing)
+      f.complain("cuFFT: a plan is made while a stream is captured");
+  if (rank != 1 || *n < 1 || *inEmbed < 1 || *outEmbed < 1 || batch < 1 || (computeType != blasC64 && computeType != blasC128))
+    return 4;
+  f.fftPlans.at(plan).first = {*n, *inEmbed, *outEmbed, inStride, inDistance, outStride, outDistance, batch, inType, outType};
+  *workBytes = 0;
+  return 0;
+}
+int cufftXtExec(int plan, void *in, void *out, int direction) {
+  Fake &f = fake();
+  std::lock_guard lock(f.mutex);
+  if (f.enter("cufftXtExec") != success)
+    return 6;
+  auto &[description, stream] = f.fftPlans.at(plan);
+  Product p{};
+  p.transform = description;
+  p.transform.direction = direction;
+  p.transform.in = reinterpret_cast<uint64_t>(in);
+  p.transform.out = reinterpret_cast<uint64_t>(out);
+  ++f.counts["transforms"];
+  if (stream->capturing) {
+    auto node = std::make_unique<FakeNode>();
+    node->products.push_back(p);
+    stream->capturing->nodes.push_back(std::move(node));
+    return 0;
+  }
+  f.add(*stream, "a transform", [&f, p](Operation &operation) {
+    operation.cost = 2;
+    f.multiply(p);
+  });
+  return 0;
+}
+}

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How often and how much: bytes that move, launches, graphs, what runs beside what, and where."""
+import pathlib
+import re
+import tempfile
+
+from device import EVERYWHERE, GRAPHS, close, on_host, run, same_bits
+
+BIG = "var x = load(\"{data}\");"  # f64[1000, 100], 800000 bytes
+N = 800000
+TRANSFERS = [
+    ("print(shape(x));", 0, 0),
+    ("var y = x * 2; print(shape(y));", N, 0),
+    ("var y = x * 2;", N, 0),
+    ("var y = x * 2; var z = y + x; var w = z * z - y;", N, 0),
+    ("var y = x * 2; print(y);", N, 6 * 6 * 8),
+    ("var y = sum(x * x); print(y);", N, 8),
+    ("var y = sum(x, axis=0); print(y);", N, 800),
+    ("var y = sum(x, axis=1); print(y[:5]);", N, 40),
+    ("var y = x @ x.T; print(y[0, 0]);", N, 8),
+    ("var y = exp(x); print(max(y));", N, 8),
+    ("var y = x * 2; print(y[3, 4]);", N, 8),
+    ("var y = x; y = y * 2; y = y * 2; y = y * 2; print(y[0, :3]);", N, 24),
+    ("var y = reshape(x * 2, [100, 1000]); print(sum(y));", N, 8),
+    ("var y = (x * 2).T; print(sum(y));", N, 8),
+    ("var y = f32(x); print(sum(y));", N, 4),
+    ("var y = complex(x, x * 2); print(sum(abs(y)));", N, 8),
+    ("var y = x > 0; print(all(y), any(y));", N, 2),
+    ("var y = softmax(x, axis=1); print(sum(y));", N, 8),
+    ("def f(a: f64[N, M]) { return a * 2 + 1; } var y = f(x); var z = f(y); print(z[0, 0]);", N, 8),
+    ("def f(a: f64[N, M]) { return a * 2 + 1; } for i in range(5) { x = f(x); } print(x[0, 0]);", N, 8),
+    ("var y = x * 2; save(\"out.npy\", y);", N, N),
+    ("var y = x * 2; print(sum(y)); save(\"out.npy\", y); print(sum(y));", N, N + 16),
+    ("var y = zeros([1000, 100]) + 1; print(sum(y));", 0, 8),
+    ("var y = ones([1000, 1000]) * 3; var z = y @ y; print(z[0, 0]);", 0, 8),
+    ("var y = x[:10]; print(sum(y * y));", N, 8),
+    ("var a = x * 1; var b = a; var c = b; print(sum(a + b + c));", N, 8),
+    ("var y = argmax(x, axis=1); print(y[:4]);", N, 32),
+    ("var y = mean(x, axis=1); var z = x - reshape(y, [1000, 1]); print(sum(z * z));", N, 8),
+    ("var y = x * 2; y = x * 3; print(sum(y));", N, 8),
+    ("var y = cat(x, x); print(sum(y));", N, 8),
+    ("var y = (x + 1i) * (x - 1i); print(sum(y).real);", N, 16),
+    ("var y = where(x > 0, x, -x); print(sum(y));", N, 8),
+]
+
+
+def transfers(toy):
+    import numpy as np
+    problems = []
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(f"{folder}/x.npy", np.random.default_rng(1).normal(size=(1000, 100)))
+        path = pathlib.Path(folder, "program.toy")
+        for text, there, back in TRANSFERS:
+            path.write_text(BIG.replace("{data}", f"{folder}/x.npy") + "\n" + text)
+            done = run(toy, [*EVERYWHERE, str(path)])
+            got = (done.stats.get("bytes_to_device", 0), done.stats.get("bytes_to_host", 0))
+            if problem := done.problem():
+                problems.append(f"{text}: {problem}")
+            elif got != (there, back):
+                problems.append(f"{text}\n  moved {got} bytes, needed {(there, back)}")
+            elif not close(done.stdout, on_host(toy, [str(path)]), 1e-10):
+                problems.append(f"{text}\n  {done.stdout}\n  {on_host(toy, [str(path)])}")
+    return "\n".join(problems) or None
+
+
+STEADY = """def f(x: f64[N, N], w: f64[N, N]) {
+  var y = tanh(x @ w + 1);
+  var z = y * y - x;
+  var s = sum(z, axis=1);
+  return z / reshape(s, [x.shape[0], 1]) + y @ w;
+}
+var x = ones([16, 16]) * 0.1; var w = ones([16, 16]) * 0.2;
+"""
+
+
+def graphs(toy):
+    """One graph launch a call, nothing allocated once it is warm, and earlier results keep their values."""
+    calls = {}
+    for n in (4, 12):
+        text = STEADY + "".join(f"var y{i % 2} = f(x, w);\n" for i in range(n)) + "print(sum(y0), sum(y1));"
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "program.toy")
+            path.write_text(text)
+            done = run(toy, [*EVERYWHERE, "-i", str(path)], stdin="")
+        if problem := done.problem():
+            return problem
+        calls[n] = done.stats
+    grown = {key: calls[12][key] - calls[4][key] for key in ("graph_launches", "launches", "products", "allocations", "graphs", "bytes_to_device", "bytes_to_host")}
+    want = {"graph_launches": 8, "launches": 0, "products": 0, "allocations": 0, "graphs": 0, "bytes_to_device": 0, "bytes_to_host": 0}
+    if grown != want:
+        return f"eight more calls cost {grown}, not {want}"
+    for mode in GRAPHS:  # a result is not overwritten by later calls, whatever the sizes
+        text = STEADY + "var first = f(x, w); var before = sum(first); for i in range(6) { x = x + 0.01; w = w * 1.01; var y = f(x, w); } print(sum(first) == before, f(ones([3, 3]), ones([3, 3])));"
+        if problem := same_bits(toy, text.replace("@", "*"), [f"--cuda-graphs={mode}"]):
+            return problem
+        # Whole numbers, so that products are exact: sizes change under the same graph, and one value is updated on the host in between.
+        text = """def g(x: f64[N, M], y: f64[M, K]) { var z = x @ y; return (z + 1) @ (y.T * 2) - x; }
+for n in i64([3, 5, 3, 7, 5]) {
+  var x = reshape(arange(n * 4) * 1.0, [n, 4]); var y = reshape(arange(4 * (n + 1)) * 1.0, [4, n + 1]);
+  print(g(x, y)); x[0, 0] = 100; print(g(x, y), sum(g(2 * x, y) @ ones([4, 1])), g(x, y) @ conj(y));
+  var big = reshape(arange(100 * n * 7) % 11 * 1.0, [100 * n, 7]); print(sum(big * 2 + 1, axis=0), sum(where(big > 3, big, 0)), max(big, axis=1)[:9]);
+}"""
+        if problem := same_bits(toy, text, [f"--cuda-graphs={mode}"]):
+            return problem
+        # Rows of several blocks of 8192, which are summed in the host's order.
+        text = "var long = sin(reshape(arange(60000) * 0.1, [3, 20000])); print(sum(long, axis=1), sum(long), sum(f32(long), axis=1), max(long), mean(long * 1i));"
+        if problem := same_bits(toy, text, [f"--cuda-graphs={mode}"]):
+            return problem
+        # The same kernels in the same order, but one reads now the one and now the other.
+        text = """def g(x: f64[N, M], k) { var p = x * 2; var q = x * 3; var t = p; if k > 0 { t = q; } var r = reshape(sum(t, axis=1), [N, 1]); var u = sum(p, axis=1) - sum(q, axis=1); return r + reshape(u, [N, 1]); }
+var x = reshape(arange(12) * 1.0, [3, 4]);
+for i in range(8) { print(g(x, i % 2)); }"""
+        for seed in range(4):
+            if problem := same_bits(toy, text, [f"--cuda-graphs={mode}"], seed):
+                return problem
+    return None
+
+
+def overlap(toy):
+    """Independent chains of small operations run next to each other, on streams and in graphs; big ones and dependent ones do not. In virtual time."""
+    chains = "".join(f"var y{i} = x * {i + 2}.0; for i in range(12) {{ y{i} = reshape(sum(y{i}, axis=1), [N, 1]) * x; }} " for i in range(4))
+    one = "var y0 = x; for i in range(48) { y0 = reshape(sum(y0, axis=1), [N, 1]) * x; } "
+    for mode in ("off", "full"):
+        for body, n, low, high in ((f"{chains} return y0 + y1 + y2 + y3;", 8, 0, 0.5), (f"{one} return y0;", 8, 0.8, 1.01), (f"{chains} return y0 + y1 + y2 + y3;", 200, 0.8 if mode == "off" else 0, 1.01)):
+            done = run(toy, [*EVERYWHERE, f"--cuda-graphs={mode}", "-e", f"def f(x: f64[N, M]) {{ {body} }} var x = ones([{n}, {n}]) * 0.01; print(sum(f(x)));"])
+            if problem := done.problem():
+                return problem
+            took, row = (float(re.search(rf"virtual us{k}: (\d+)", done.report).group(1)) for k in ("", " in a row"))
+            if not low <= took / row <= high:
+                return f"{mode}, {n}: {took} us of {row} in a row\n{body}"
+    return None
+
+
+def placement(toy):
+    """--device=auto: small work and single passes over the host's data stay there, products and long regions go to the device."""
+    rows = [("var y = ones([100]) * 2; print(sum(y));", False), ("var x = load(\"x.npy\"); print(sum(x + 1));", False),
+            ("var x = ones([900, 900]); for i in range(40) { x = x * 0.5 + 1; } print(x[0, 0]);", True)]
+    import numpy as np
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(f"{folder}/x.npy", np.ones((1000, 300)))
+        for text, wanted in rows:
+            done = run(toy, ["--device=auto", "--jit=always", "--no-cache", "-e", text.replace("x.npy", f"{folder}/x.npy")])
+            if problem := done.problem():
+                return problem
+            if bool(done.stats.get("launches", 0)) != wanted:
+                return f"{text}: {done.stats}"
+    return None
+
+
+def all_cases():
+    return [("device: transfers", transfers), ("device: graphs", graphs), ("device: overlap", overlap), ("device: placement", placement)]

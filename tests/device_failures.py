@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What fails: no device, every call of the driver, memory, and what a user interrupts."""
+import os
+import pathlib
+import re
+import tempfile
+
+from device import EVERYWHERE, Done, run
+from device_counts import N
+
+def no_device(toy):
+    """One clear line for each way of having no device; with --device=auto nothing at all."""
+    rows = [({"TOY_CUDA_DRIVER": "/nonexistent.so"}, "cannot be opened"), ({"TOY_FAKE_INIT": "100"}, "CUDA_ERROR_NO_DEVICE"), ({"TOY_FAKE_DEVICES": "0"}, "sees none"), ({"TOY_FAKE_VERSION": "11040"}, "CUDA 11.4")]
+    for environment, part in rows:
+        done = run(toy, ["--device=cuda", "-e", "print(1);"], **environment)
+        if done.status != 1 or "error[D0104]" not in done.stderr or part not in done.stderr or len(done.stderr.strip().splitlines()) != 1:
+            return f"{environment}: exit status {done.status}\n{done.stderr}"
+        done = run(toy, ["--device=auto", "--jit=always", "-e", "print(sum(ones([100000])));"], **environment)
+        if done.status or done.stderr or done.stdout != "100000.0\n":
+            return f"{environment} with --device=auto: {done.status} {done.stdout}{done.stderr}"
+    return None
+
+
+FAULTY = """var host = [1.0, 2, 3, 4]
+var x = arange(3000) * 1.0
+var a = x * 2 + 1
+var b = reshape(a, [50, 60]) @ reshape(a, [60, 50])
+var c = sum(b, axis=1)
+var d = sum(abs(fft(c)))
+d
+print("first", sum(host), 7 * 6)
+print("second", sum(host), 7 * 6)
+"""
+CALLS = ["cuMemAllocAsync", "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync", "cuModuleLoadData", "cuModuleGetFunction", "cuLaunchKernel", "cuEventCreate", "cuEventRecord", "cuEventQuery", "cuStreamCreate", "cuInit",
+         "cuGraphCreate", "cuGraphAddKernelNode", "cuGraphAddChildGraphNode", "cuGraphInstantiate", "cuGraphLaunch", "cuStreamBeginCapture", "cuStreamEndCapture", "cublasGemmStridedBatchedEx", "cufftXtExec", "cuMemFreeAsync", "cuGraphExecKernelNodeSetParams"]
+
+
+def faults(toy):
+    """Each call of the driver fails once, with an error that stays or one that does not: a clear message, the session goes on, and what the host has survives."""
+    tried = 0
+    for mode in ("off", "full"):
+        for function in CALLS:
+            for k in (1, 2, 5):
+                for code in (2, 700):
+                    done = run_prompt(toy, FAULTY, [f"--cuda-graphs={mode}"], TOY_FAKE_FAIL=f"{function}:{k}:{code}")
+                    tried += 1
+                    if function in ("cuInit", "cuStreamCreate") and k == 1:
+                        if done.status != 1 or "D0104" not in done.stderr:
+                            return f"{function}: {done.status} {done.stderr}"
+                        continue
+                    codes = set(re.findall(r"error\[([A-Z]\d+)\]", done.stderr))
+                    if any(not c.startswith("R012") and c != "N0101" for c in codes):  # of the device, or of names that a failed line did not define
+                        return f"{function}, call {k}, error {code}: unexpected {codes}\n{done.stderr}"
+                    if "X000" in done.stderr or done.status not in (0, 1) or "second 10.0 42" not in done.stdout:
+                        return f"{function}, call {k}, error {code}, graphs {mode}: the session did not go on\n{done.status}\n{done.stdout}\n{done.stderr}"
+                    if "found: " in done.report:
+                        return f"{function}, call {k}, error {code}: {done.report}"
+    return None if tried > 100 else "too few faults"
+
+
+def run_prompt(toy, text, flags, **environment):
+    """Lines at the prompt, which goes on after errors."""
+    driver = pathlib.Path(toy).parent / "libtoyfakecuda.so"
+    import pexpect
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder, "report")
+        env = {**os.environ, "TOY_CUDA_DRIVER": str(driver), "TOY_FAKE_REPORT": str(report), "TERM": "dumb", "NO_COLOR": "1", "HOME": folder, **environment}
+        child = pexpect.spawn(toy, ["--device=cuda", "--jit=always", "--no-cache", "--no-init", *flags], env=env, encoding="utf-8", timeout=60, echo=False, dimensions=(100, 250))
+        child.delaybeforesend = None
+        out = []
+        try:
+            child.expect("toy> ")
+            for line in text.splitlines():
+                child.sendline(line)
+                child.expect("toy> ")
+                out.append(child.before)
+            child.sendline(":quit")
+            child.expect(pexpect.EOF)
+            child.close()
+            status = child.exitstatus
+        except (pexpect.EOF, pexpect.TIMEOUT):
+            out.append(child.before if isinstance(child.before, str) else "")
+            child.close()
+            status = child.exitstatus if child.exitstatus is not None else -1
+        text = "".join(out)
+        return Done(status, text, text, report.read_text() if report.exists() else "", {})
+
+
+def interrupted(toy):
+    """Ctrl-C while a kernel does not end: the prompt is back at once, and what the host has can be worked with."""
+    import pexpect
+    import time
+    with tempfile.TemporaryDirectory() as folder:
+        env = {**os.environ, "TOY_CUDA_DRIVER": str(pathlib.Path(toy).parent / "libtoyfakecuda.so"), "TERM": "dumb", "NO_COLOR": "1", "HOME": folder, "TOY_FAKE_HANG": "1"}
+        child = pexpect.spawn(toy, ["--device=cuda", "--jit=always", "--no-cache", "--no-init"], env=env, encoding="utf-8", timeout=30, echo=False, dimensions=(100, 250))
+        child.delaybeforesend = None
+        child.expect("toy> ")
+        child.sendline("var y = arange(1000) * 2.0")  # comes back before the device is done
+        child.expect("toy> ")
+        child.sendline("print(sum(y))")
+        time.sleep(0.5)
+        start = time.monotonic()
+        child.sendintr()
+        child.expect("toy> ")
+        seconds, message = time.monotonic() - start, child.before
+        child.sendline('print("still", 6 * 7)')
+        child.expect("toy> ")
+        alive = "still 42" in child.before
+        child.close(force=True)
+        return None if "R0114" in message and alive and seconds < 0.5 else f"{seconds} s\n{message}\n{child.before}"
+
+
+def memory(toy):
+    """Copies of what the host has make room; when even that is not enough, the message says so and the session goes on."""
+    import numpy as np
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(f"{folder}/x.npy", np.ones((1000, 100)))
+        loads = "".join(f"var x{i} = load(\"{folder}/x.npy\"); var s{i} = sum(x{i} * 2);\n" for i in range(6)) + "print(s0, s5, sum(x0 * 2));"
+        path = pathlib.Path(folder, "program.toy")
+        path.write_text(loads)
+        done = run(toy, [*EVERYWHERE, str(path)], TOY_FAKE_MEMORY=str(4 * N))
+        if problem := done.problem():
+            return problem
+        if done.stdout != "200000.0 200000.0 200000.0\n":
+            return done.stdout
+        path.write_text(f"var x = load(\"{folder}/x.npy\"); var y = x * 2; print(sum(y));")
+        done = run(toy, [*EVERYWHERE, str(path)], TOY_FAKE_MEMORY=str(N // 2))
+        if done.status != 1 or "error[R0122]" not in done.stderr or "found" in done.report:
+            return f"{done.status} {done.stderr}{done.report}"
+        # What operations that are still to run read does not make room.
+        path.write_text(f"def f(a: f64[N, M]) {{ return (a * 2, a * 3); }} var x = load(\"{folder}/x.npy\"); var (b, c) = f(x); print(sum(b), sum(c));")
+        done = run(toy, [*EVERYWHERE, str(path)], TOY_FAKE_MEMORY=str(N * 5 // 2))
+        return None if done.status == 1 and "error[R0122]" in done.stderr and "found" not in done.report else f"{done.status} {done.stderr}{done.report}"
+
+
+def all_cases():
+    return [("device: none", no_device), ("device: faults", faults), ("device: memory", memory), ("device: interrupted", interrupted)]
