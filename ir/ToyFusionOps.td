@@ -11,7 +11,7 @@ def FusedOp : Op<Toy_Dialect, "fused", [IsolatedFromAbove, Pure]> {
   let description = [{
     The body is a graph of toy operations over the operands; only what is yielded is stored. All results have the same sizes, unless the
     group ends in a reduction. Made by `toy-fuse`, consumed by the kernel emitter. A body of `toy.fused` groups (made by `toy-group-rows`) is one kernel of a
-    device, with a warp for each row; the host computes its groups one after the other.
+    device, with a warp for each row; where the runtime says that this does not pay, its groups are computed one after the other.
 
     ```mlir
     %r = toy.fused %a, %b : (!toy.tensor<c64[N]>, !toy.tensor<c64[N]>) -> !toy.tensor<c64[N]> {

@@ -165,6 +165,18 @@ def rows(toy):
     return None
 
 
+def long_rows(toy):
+    """A few long rows are a kernel for each step, with the host's bits as well; short ones are one."""
+    lead, launches = "def f(x: f32[N, M]) { return softmax(x, 1); }\n", {}
+    for shape in ("2, 8200", "2, 8100"):
+        value = f"f32(reshape(sin(arange({shape.replace(',', ' *')}) * 0.7), [{shape}]))"
+        if problem := same_bits(toy, f"{lead}var r = f({value}); print(r[:, 0:40], sum(r, 1));", ["--cuda-graphs=off"]):
+            return problem
+        done = run(toy, [*EVERYWHERE, "--cuda-graphs=off", "-e", f"{lead}var r = f({value});"])
+        launches[shape] = done.stats["launches"]
+    return None if launches["2, 8200"] == launches["2, 8100"] + 3 else f"{launches}"
+
+
 def all_cases():
     return [*((f"device: product {i}", lambda toy, text=text: product(toy, text)) for i, text in enumerate(PRODUCTS)), ("device: functions", functions), ("device: transforms", transforms),
-            ("device: precisions", precisions), ("device: rows", rows)]
+            ("device: precisions", precisions), ("device: rows", rows), ("device: long rows", long_rows)]

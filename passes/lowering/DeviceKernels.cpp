@@ -151,7 +151,13 @@ Value *KernelEmitter::launchMap(Value *site) {
   return finishLaunch(threads, rootType.getDtype(), resultSizes(), site);
 }
 
-/// A group of groups. Elements of inner groups are computed again for each reduction, from operands that are in the caches by then.
+bool KernelEmitter::isAlwaysByRows(FusedOp op) {
+  Dim n = tensorTypeOf(op.getResult(0)).getDims().back();
+  return n.isNumber() && n.value() <= reductionBlock;
+}
+
+/// A group of groups. Elements of inner groups are computed again for each reduction, from operands that are in the caches by then. Null also where rows
+/// are few and long: more threads take part in a kernel for each group.
 Value *KernelEmitter::launchRows(Value *site) {
   int64_t width = std::clamp<int64_t>(accessBytes / toy::sizeOf(rootType.getDtype()), 1, 8);
   if (Dim last = rootType.getDims().back(); !last.isNumber() || last.value() % width != 0)
@@ -190,7 +196,27 @@ Value *KernelEmitter::launchRows(Value *site) {
       return Element();
     });
   });
-  return finishLaunch(caller.CreateMul(rows, caller.getInt64(warp)), rootType.getDtype(), all, site);
+  auto launch = [&] { return finishLaunch(caller.CreateMul(rows, caller.getInt64(warp)), rootType.getDtype(), all, site); };
+  if (isAlwaysByRows(op))
+    return launch();
+  constexpr int64_t manyRows = 512;
+  return onlyIf(caller.CreateOr(caller.CreateICmpSLE(all.back(), caller.getInt64(reductionBlock)), caller.CreateICmpSGE(rows, caller.getInt64(manyRows))), launch);
+}
+
+/// What `make` gives if the condition holds, else null.
+Value *KernelEmitter::onlyIf(Value *condition, function_ref<Value *()> make) {
+  Function *function = caller.GetInsertBlock()->getParent();
+  BasicBlock *before = caller.GetInsertBlock(), *on = BasicBlock::Create(caller.getContext(), "", function), *join = BasicBlock::Create(caller.getContext(), "", function);
+  caller.CreateCondBr(condition, on, join);
+  caller.SetInsertPoint(on);
+  Value *made = make();
+  BasicBlock *end = caller.GetInsertBlock();
+  caller.CreateBr(join);
+  caller.SetInsertPoint(join);
+  PHINode *result = caller.CreatePHI(caller.getPtrTy(), 2);
+  result->addIncoming(ConstantPointerNull::get(caller.getPtrTy()), before);
+  result->addIncoming(made, end);
+  return result;
 }
 
 Element KernelEmitter::shuffled(Element x, Intrinsic::ID how, unsigned lane) {
@@ -339,32 +365,22 @@ Value *KernelEmitter::launchLongReduction(mlir::Operation *op, Value *count, Val
   });
   Value *partials = finishLaunch(caller.CreateMul(blocks, caller.getInt64(warp)), dtype, {blocks}, site);
 
-  // Null where the host should do it: the second launch is skipped too.
-  Function *function = caller.GetInsertBlock()->getParent();
-  BasicBlock *before = caller.GetInsertBlock(), *on = BasicBlock::Create(caller.getContext(), "", function), *join = BasicBlock::Create(caller.getContext(), "", function);
-  caller.CreateCondBr(caller.CreateIsNull(partials), join, on);
-  caller.SetInsertPoint(on);
-  begin();
-  out = capture(callerOut);
-  Value *in = capture(partials);
-  number = capture(blocks);
-  guarded(k.CreateICmpEQ(threadNumber(), i64(0)), [&] {
-    IRBuilder<> entry(&kernel->getEntryBlock(), kernel->getEntryBlock().begin());
-    Value *total = entry.CreateAlloca(scalars.memoryType(dtype), entry.getInt32(2));
-    scalars.store(dtype, total, i64(0), scalars.load(dtype, in, i64(0)));
-    loop(i64(1), number, [&](Value *i) { scalars.store(dtype, total, i64(0), combine(op, scalars.load(dtype, total, i64(0)), scalars.load(dtype, in, i), dtype)); });
-    scalars.store(dtype, out, i64(0), scalars.load(dtype, total, i64(0)));
+  return onlyIf(caller.CreateIsNotNull(partials), [&] {
+    begin();
+    out = capture(callerOut);
+    Value *in = capture(partials);
+    number = capture(blocks);
+    guarded(k.CreateICmpEQ(threadNumber(), i64(0)), [&] {
+      Value *total = variable(dtype);
+      scalars.store(dtype, total, i64(0), scalars.load(dtype, in, i64(0)));
+      loop(i64(1), number, [&](Value *i) { scalars.store(dtype, total, i64(0), combine(op, scalars.load(dtype, total, i64(0)), scalars.load(dtype, in, i), dtype)); });
+      scalars.store(dtype, out, i64(0), scalars.load(dtype, total, i64(0)));
+    });
+    SmallVector<Value *> ones(rootType.getRank(), caller.getInt64(1));
+    Value *object = finishLaunch(caller.getInt64(1), dtype, ones, site);
+    ScalarEmitter(*caller.GetInsertBlock()->getModule(), caller).call("toy_rt_release", caller.getVoidTy(), {partials})->setDoesNotThrow();
+    return object;
   });
-  SmallVector<Value *> ones(rootType.getRank(), caller.getInt64(1));
-  Value *object = finishLaunch(caller.getInt64(1), dtype, ones, site);
-  ScalarEmitter(*function->getParent(), caller).call("toy_rt_release", caller.getVoidTy(), {partials})->setDoesNotThrow();
-  BasicBlock *end = caller.GetInsertBlock();
-  caller.CreateBr(join);
-  caller.SetInsertPoint(join);
-  PHINode *result = caller.CreatePHI(caller.getPtrTy(), 2);
-  result->addIncoming(partials, before);
-  result->addIncoming(object, end);
-  return result;
 }
 
 } // namespace toy

@@ -48,6 +48,8 @@ public:
   // DeviceKernels.cpp
   /// Whether the group can be a kernel of a device: everything but checked integer arithmetic, whose errors have a place.
   static bool isForDevice(FusedOp op);
+  /// Whether a group of groups is one kernel whatever its sizes.
+  static bool isAlwaysByRows(FusedOp op);
   /// Emits the group as kernels of a device and, in the caller, their launch: the result's object, or null where the host should compute it.
   llvm::Value *emitLaunch(DeviceCode &code, llvm::Value *site);
 
@@ -109,6 +111,7 @@ private:
   // DeviceKernels.cpp
   llvm::Value *launchMap(llvm::Value *site);
   llvm::Value *launchRows(llvm::Value *site);
+  llvm::Value *onlyIf(llvm::Value *condition, llvm::function_ref<llvm::Value *()> make);
   llvm::Value *launchReduction(mlir::Operation *op, llvm::Value *site);
   llvm::Value *launchLongReduction(mlir::Operation *op, llvm::Value *count, llvm::Value *site);
   void guarded(llvm::Value *condition, llvm::function_ref<void()> body);

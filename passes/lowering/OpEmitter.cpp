@@ -71,6 +71,8 @@ Slot FunctionEmitter::unbox(mlir::Type type, Value *object) {
 
 /// An input whose memory the result may take: read where it is written only, and for the last time.
 Value *FunctionEmitter::reusableInput(FusedOp op) {
+  if (isa<FusedOp>(op->getParentOp())) // its values live on
+    return nullptr;
   SmallVector<unsigned> aligned = KernelEmitter::alignedInputs(op);
   for (unsigned i : aligned) {
     mlir::Value input = op.getInputs()[i];
@@ -92,9 +94,8 @@ Slot FunctionEmitter::emitLoops(FusedOp op, ArrayRef<Slot> inputs, Value *reusab
     return KernelEmitter(module, op, b, inputs, reusable, name).emit();
   for (auto [argument, slot] : zip_equal(body.getArguments(), inputs))
     slots[argument] = slot;
-  for (auto [i, inner] : enumerate(body.getOps<FusedOp>())) {
-    SmallVector<Slot> own = map_to_vector(inner.getInputs(), [&](mlir::Value v) { return slots[v]; });
-    slots[inner.getResult(0)] = KernelEmitter(module, inner, b, own, nullptr, name + "." + std::to_string(i)).emit();
+  for (FusedOp inner : body.getOps<FusedOp>()) {
+    emitFused(inner);
     SmallPtrSet<void *, 8> done;
     for (mlir::Value v : inner.getInputs())
       if (v.getDefiningOp() && done.insert(v.getAsOpaquePointer()).second && llvm::none_of(v.getUsers(), [&](mlir::Operation *user) { return inner->isBeforeInBlock(user); }))
@@ -111,7 +112,8 @@ void FunctionEmitter::emitFused(FusedOp op) {
     inputs.push_back(slots[v]);
   std::string name = (function.getSymName() + ".k" + std::to_string(kernels++)).str();
   mlir::Value result = op.getResult(0);
-  if (!tables.device || !KernelEmitter::isForDevice(op)) {
+  auto outer = dyn_cast<FusedOp>(op->getParentOp());
+  if (!tables.device || !KernelEmitter::isForDevice(op) || (outer && KernelEmitter::isAlwaysByRows(outer))) {
     for (mlir::Value v : op.getInputs())
       bringToHost(v);
     slots[result] = emitLoops(op, inputs, reusableInput(op), name);
