@@ -134,7 +134,7 @@ def first_failure(of_device):
     if of_device:
         cases = [case for case in reversed(device.all_cases(10)) if not case[0].endswith(("functions", "ptxas", "off", "auto", "--unpack"))]
         cases.sort(key=lambda case: case[0].endswith("faults"))  # which takes longest
-        jobs = {pool.submit(run.check_filecheck, {"toy-opt": BUILD / "toy-opt", "toy": toy}, ROOT / "tests/passes/pad-to-buckets.mlir"): "pad-to-buckets.mlir"}
+        jobs = {pool.submit(run.check_filecheck, {"toy-opt": BUILD / "toy-opt", "toy": toy}, ROOT / "tests/passes" / name): name for name in ("pad-to-buckets.mlir", "group-rows.mlir")}
         jobs |= {pool.submit(function, toy): name for name, function in [*buckets.all_cases(3), *cases]}
     else:
         jobs = {pool.submit(function, toy): name for name, function in recognition.all_cases()}

@@ -39,6 +39,14 @@ func.func @scanned(%x: !toy.tensor<f64[4, N]>) -> !toy.tensor<f64[4, N]> attribu
   return %0 : !toy.tensor<f64[4, N]>
 }
 
+// CHECK-DAG: pad-to-buckets.mlir:[[@LINE+4]]:{{.*}}remark: `N` is not padded to buckets: it mixes what stands along this size
+func.func @reversed(%x: !toy.tensor<f64[N]>) -> !toy.tensor<f64[N]> attributes {toy.buckets = {N = array<i64: 8>}} {
+  %n = toy.dim %x {axis = 0 : i64} : (!toy.tensor<f64[N]>) -> !toy.tensor<i64[]>  %one = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %last = toy.sub %n, %one : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %0 = toy.slice %x, %last, %n {steps = array<i64: -1>} : (!toy.tensor<f64[N]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N]>
+  return %0 : !toy.tensor<f64[N]>
+}
+
 // CHECK-DAG: pad-to-buckets.mlir:[[@LINE+2]]:{{.*}}remark: `N` is not padded to buckets: it may fail for elements that are padding
 func.func @mayFail(%x: !toy.tensor<i64[N]>, %y: !toy.tensor<i64[N]>) -> !toy.tensor<i64[N]> attributes {toy.buckets = {N = array<i64: 8>}} {
   %0 = toy.mod %x, %y : (!toy.tensor<i64[N]>, !toy.tensor<i64[N]>) -> !toy.tensor<i64[N]>
