@@ -23,23 +23,20 @@ public:
 
   /// The operation that forbids it, and why; null and no reason if sizes are padded now.
   std::pair<Operation *, std::string> run() {
-    if (!function.getBody().hasOneBlock())
-      return {function, "it branches"};
-    Block &body = function.getBody().front();
     bool isBoundToSizes = false;
-    for (Operation &op : body) {
+    for (Operation &op : function.getBody().getOps()) {
       if (std::string reason = refusal(&op); !reason.empty())
         return {&op, reason};
       isBoundToSizes |= isa<MatMulOp, LibraryOp>(op) && isTouched(&op);
     }
-    for (BlockArgument argument : body.getArguments())
+    for (BlockArgument argument : function.getArguments())
       if (isPadded(argument.getType()))
         padded.push_back(argument);
     if (padded.empty())
       return {function, "no argument has this size"};
     if (!isBoundToSizes)
       return {function, "nothing in it is bound to a size: kernels take any"};
-    rewrite(body);
+    rewrite();
     return {nullptr, ""};
   }
 
@@ -99,7 +96,7 @@ private:
 
   /// Why padding is not known to be harmless for an operation; empty if it is.
   std::string refusal(Operation *op) const {
-    if (!isTouched(op) || isa<func::ReturnOp, DimOp, UseOp, FullOp, IotaOp, PermuteOp, ViewAsRealOp, ViewAsComplexOp, PartOp, PackOp>(op))
+    if (!isTouched(op) || isa<func::ReturnOp, cf::BranchOp, cf::CondBranchOp, DimOp, UseOp, FullOp, IotaOp, PermuteOp, ViewAsRealOp, ViewAsComplexOp, PartOp, PackOp>(op))
       return "";
     auto unless = [](bool harmless, StringRef reason) { return harmless ? std::string() : reason.str(); };
     StringRef mixes = "it mixes what stands along this size";
@@ -175,8 +172,10 @@ private:
     return choose(n, integer(0), n, chosen);
   }
 
-  void rewrite(Block &body) {
-    b.setInsertionPointToStart(&body);
+  void rewrite() {
+    Block &entry = function.getBody().front();
+    SmallVector<Operation *> operations = llvm::map_to_vector(function.getBody().getOps(), [](Operation &op) { return &op; });
+    b.setInsertionPointToStart(&entry);
     loc = function.getLoc();
     SmallVector<Dim> dims = tensorTypeOf(padded[0]).getDims();
     int64_t axisOfSize = llvm::find(dims, size) - dims.begin();
@@ -206,10 +205,13 @@ private:
       entries.emplace_back(argument, x);
     }
     Value count = DimOp::create(b, loc, integerType(), entries[0].second, axisOfSize);
-    Operation *last = count.getDefiningOp();
+    SmallPtrSet<Operation *, 32> given(operations.begin(), operations.end());
     for (auto [argument, x] : entries)
-      argument.replaceUsesWithIf(x, [&](OpOperand &use) { return last->isBeforeInBlock(use.getOwner()); });
-    for (Operation *op = last->getNextNode(); op; op = op->getNextNode()) {
+      argument.replaceUsesWithIf(x, [&](OpOperand &use) { return given.contains(use.getOwner()); });
+    for (Block &block : llvm::drop_begin(function.getBody()))
+      for (BlockArgument argument : block.getArguments())
+        argument.setType(enlarged(argument.getType()));
+    for (Operation *op : operations) {
       if (auto dim = dyn_cast<DimOp>(op); dim && tensorTypeOf(dim.getX()).getDim(dim.getAxis()) == bucket)
         dim.replaceAllUsesWith(real); // the true one
       if (isa<ReshapeOp, BroadcastOp, FullOp, IotaOp, SliceOp>(op)) {

@@ -63,7 +63,7 @@ def PadToBuckets : Pass<"toy-pad-to-buckets", "::mlir::func::FuncOp"> {
 
     Before: `%r = toy.matmul %x, %w : f32[N, 64], f32[64, 32]`. After: `%p = toy.concat %x, %zeros`, relabelled `f32[N_bucket, 64]`,
     `%q = toy.matmul %p, %w`, `%r = toy.slice %q` to `N` rows.
-    Requires: one block. Guarantees: the types of the function stay.
+    Guarantees: the types of the function stay; branches are taken as without padding, because no scalar knows of it.
   }];
   let dependentDialects = ["::toy::ToyDialect"];
 }

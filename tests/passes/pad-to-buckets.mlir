@@ -1,13 +1,6 @@
 // RUN: %toy-opt --pass-pipeline='builtin.module(func.func(toy-pad-to-buckets))' %s 2>&1 | FileCheck %s
 // Padded: products of rows. The bucket is chosen by comparisons, arguments get zeros, results their rows back, scalars keep the true size.
 
-// CHECK-DAG: pad-to-buckets.mlir:[[@LINE+1]]:{{.*}}remark: `N` is not padded to buckets: it branches
-func.func @branches(%x: !toy.tensor<f64[N, 4]>, %c: i1) -> !toy.tensor<f64[N, 4]> attributes {toy.buckets = {N = array<i64: 8>}} {
-  cf.cond_br %c, ^a, ^a
-^a:
-  return %x : !toy.tensor<f64[N, 4]>
-}
-
 // CHECK-DAG: pad-to-buckets.mlir:[[@LINE+2]]:{{.*}}remark: `N` is not padded to buckets: it sums over this size
 func.func @contracted(%x: !toy.tensor<f64[N, 4]>, %y: !toy.tensor<f64[4, N]>) -> !toy.tensor<f64[4, 4]> attributes {toy.buckets = {N = array<i64: 8>}} {
   %0 = toy.matmul %y, %x : (!toy.tensor<f64[4, N]>, !toy.tensor<f64[N, 4]>) -> !toy.tensor<f64[4, 4]>
@@ -95,4 +88,29 @@ func.func @rows(%x: !toy.tensor<c64[N, 4]>, %w: !toy.tensor<c64[4, 5]>) -> (!toy
   %one = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
   %2 = toy.reshape %1, %n, %five, %one : (!toy.tensor<c64[N, 5]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<c64[N, 5, 1]>
   return %2, %n : !toy.tensor<c64[N, 5, 1]>, !toy.tensor<i64[]>
+}
+
+// Loops carry padded values; their conditions know the true size only.
+// CHECK-LABEL: func.func @loop(
+// CHECK: %[[N:.*]] = toy.dim %arg0 {axis = 0
+// CHECK: cf.br ^bb1(%{{.*}}, %{{.*}} : !toy.tensor<f64[N_bucket, 4]>, !toy.tensor<i64[]>)
+// CHECK: ^bb1(%[[Y:.*]]: !toy.tensor<f64[N_bucket, 4]>, %[[I:.*]]: !toy.tensor<i64[]>):
+// CHECK: toy.lt %[[I]], %[[N]]
+// CHECK: toy.matmul %[[Y]], %arg1 {{.*}} -> !toy.tensor<f64[N_bucket, 4]>
+// CHECK: toy.slice %[[Y]], {{.*}} -> !toy.tensor<f64[N, 4]>
+func.func @loop(%x: !toy.tensor<f64[N, 4]>, %w: !toy.tensor<f64[4, 4]>) -> !toy.tensor<f64[N, 4]> attributes {toy.buckets = {N = array<i64: 8>}} {
+  %zero = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %one = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  cf.br ^head(%x, %zero : !toy.tensor<f64[N, 4]>, !toy.tensor<i64[]>)
+^head(%y: !toy.tensor<f64[N, 4]>, %i: !toy.tensor<i64[]>):
+  %n = toy.dim %y {axis = 0 : i64} : (!toy.tensor<f64[N, 4]>) -> !toy.tensor<i64[]>
+  %less = toy.lt %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %less : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^body, ^end
+^body:
+  %0 = toy.matmul %y, %w : (!toy.tensor<f64[N, 4]>, !toy.tensor<f64[4, 4]>) -> !toy.tensor<f64[N, 4]>
+  %1 = toy.add %i, %one : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^head(%0, %1 : !toy.tensor<f64[N, 4]>, !toy.tensor<i64[]>)
+^end:
+  return %y : !toy.tensor<f64[N, 4]>
 }
