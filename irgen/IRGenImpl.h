@@ -270,15 +270,22 @@ public:
   void generateBody(const ast::Function &decl, llvm::ArrayRef<Val> arguments, Instance &instance, SourceRange callRange,
                     const std::set<unsigned> &statics, std::shared_ptr<Specialization> form);
 
-  // Specialize.cpp
-  struct SizeAttribute;
+  // SizeAttributes.cpp
+  /// What the attributes of a function say about an axis: @dynamic with its bounds, @static, or nothing.
+  struct SizeAttribute {
+    enum Kind : uint8_t { None, Dynamic, Static } kind = None;
+    int64_t lo = 0, hi = ShapeFacts::largest;
+    SourceRange range;
+  };
   SizeAttribute sizeAttribute(const ast::Function &decl, const std::string &parameter, int64_t rank, int64_t axis);
+  /// The sizes of @buckets, by name; checked.
+  mlir::DictionaryAttr bucketsOf(const ast::Function &decl);
+
+  // Specialize.cpp
   std::shared_ptr<Specialization> specialize(const ast::Function &decl, const ast::Call &call, std::vector<Val> &values, const std::set<unsigned> &statics,
                                              llvm::function_ref<std::string(llvm::ArrayRef<Val>)> keyOf, llvm::ArrayRef<SourceRange> ranges);
   /// Whether a size is an expression of sizes that come as they are, about which this form may decide.
   bool isFree(Dim dim);
-  /// The sizes of @buckets, by name; checked.
-  mlir::DictionaryAttr bucketsOf(const ast::Function &decl);
   int64_t hintOf(Dim dim);
   /// Whether a fact holds, with a guard (or check) where that does not follow from earlier ones. A check that fails is not noted.
   bool decideSize(SizeFact fact, SourceRange range, bool isCheck = false) { return decideSize(*fn().sizes, fact, range, isCheck); }

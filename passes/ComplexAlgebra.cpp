@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Equations of complex numbers that hold bit for bit, each beside its reason; and, with `relaxed`, some that do not, beside their price.
+#include "passes/Constants.h"
 #include "passes/Passes.h"
 
 #include "mlir/IR/PatternMatch.h"
@@ -174,11 +175,6 @@ struct ComplexOfParts : OpRewritePattern<ComplexOp> {
     return success();
   }
 };
-
-Value integerConstant(PatternRewriter &b, Location loc, int64_t n) {
-  auto value = DenseElementsAttr::get(RankedTensorType::get({}, b.getI64Type()), n);
-  return ConstantOp::create(b, loc, TensorType::scalar(b.getContext(), DType::I64), cast<ElementsAttr>(value));
-}
 
 /// complex(x[..., 0::2], x[..., 1::2]) ==> view_as_complex(reshape(x, [..., n, 2])) and complex(p[..., 0], p[..., 1]) ==> view_as_complex p:
 /// the parts are neighbours in memory.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Functions whose rows do not know of each other run with a few sizes only: arguments are padded with zeros, results are cut.
+#include "passes/Constants.h"
 #include "passes/Passes.h"
 #include "passes/RecognitionLog.h"
 
@@ -140,16 +141,7 @@ private:
     return "it is not known to compute rows on their own";
   }
 
-  Value integer(int64_t n) {
-    auto value = DenseElementsAttr::get(RankedTensorType::get({}, b.getI64Type()), n);
-    return ConstantOp::create(b, loc, integerType(), cast<ElementsAttr>(value));
-  }
-  Value zero(DType dtype) {
-    char bytes[16] = {};
-    auto type = RankedTensorType::get({}, elementTypeOf(b.getContext(), dtype));
-    auto value = DenseElementsAttr::getFromRawBuffer(type, ArrayRef(bytes, sizeOf(dtype)));
-    return ConstantOp::create(b, loc, TensorType::scalar(b.getContext(), dtype), cast<ElementsAttr>(value));
-  }
+  Value integer(int64_t n) { return integerConstant(b, loc, n); }
   TensorType integerType() { return TensorType::scalar(b.getContext(), DType::I64); }
   template <typename Op> Value arith(Value x, Value y) { return Op::create(b, loc, integerType(), x, y); }
   Value choose(Value less, Value than, Value yes, Value no) {
@@ -196,7 +188,7 @@ private:
         SmallVector<Dim> dims = tensorTypeOf(x).getDims();
         sizes[axis] = rest;
         dims[axis] = restSize;
-        Value zeros = FullOp::create(b, loc, tensorTypeOf(x).withDims(dims), zero(tensorTypeOf(x).getDtype()), sizes);
+        Value zeros = FullOp::create(b, loc, tensorTypeOf(x).withDims(dims), zeroConstant(b, loc, tensorTypeOf(x).getDtype()), sizes);
         dims[axis] = size + restSize;
         x = ConcatOp::create(b, loc, tensorTypeOf(x).withDims(dims), ValueRange{x, zeros}, axis);
         dims[axis] = bucket;

@@ -2,6 +2,7 @@
 /// \file
 /// One total conversion: complex tensors become real ones with a last axis of 2, in signatures, constants, calls, control flow, results and globals.
 /// Inside a function a complex value is two real values; they are put side by side only where something asks for the whole.
+#include "passes/Constants.h"
 #include "passes/Passes.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -117,15 +118,8 @@ private:
   Value re(Value v) { return isComplex(v) ? pairs.at(v).re : v; }
   /// The imaginary part; of a real value a zero, which broadcasts.
   Value im(Operation *at, Value v) { return isComplex(v) ? pairs.at(v).im : zero(at, tensorTypeOf(v).getDtype()); }
-  Value zero(Operation *at, DType dtype) {
-    auto type = RankedTensorType::get({}, elementTypeOf(b.getContext(), dtype));
-    auto value = cast<FloatType>(type.getElementType()).getWidth() == 32 ? DenseElementsAttr::get(type, 0.0f) : DenseElementsAttr::get(type, 0.0);
-    return make<ConstantOp>(at, TensorType::scalar(b.getContext(), dtype), cast<ElementsAttr>(value));
-  }
-  Value integer(Operation *at, int64_t n) {
-    auto value = DenseElementsAttr::get(RankedTensorType::get({}, b.getI64Type()), n);
-    return make<ConstantOp>(at, TensorType::scalar(b.getContext(), DType::I64), cast<ElementsAttr>(value));
-  }
+  Value zero(Operation *at, DType dtype) { return zeroConstant(b, at->getLoc(), dtype); }
+  Value integer(Operation *at, int64_t n) { return integerConstant(b, at->getLoc(), n); }
   /// A value repeated to the sizes of a type, which the sources have between them.
   Value broadcast(Operation *at, Value v, TensorType shape, ValueRange sources) {
     TensorType target = shape.withDType(tensorTypeOf(v).getDtype());

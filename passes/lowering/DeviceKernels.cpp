@@ -114,6 +114,20 @@ Value *KernelEmitter::emitLaunch(DeviceCode &code, Value *site) {
   return object;
 }
 
+/// `number` elements from one on, along the last axis. All are read before any is written, so that neighbours are one access.
+void KernelEmitter::storeNeighbours(Value *out, Value *first, const Indices &indices, int64_t number) {
+  SmallVector<std::pair<Value *, Element>> elements;
+  for (int64_t i = 0; i < number; ++i) {
+    Indices own = indices;
+    if (i > 0)
+      own.back() = k.CreateAdd(indices.back(), i64(i), "", true, true);
+    Value *place = i > 0 ? k.CreateAdd(first, i64(i), "", true, true) : first;
+    elements.emplace_back(place, mapElement(own));
+  }
+  for (auto [place, element] : elements)
+    storeMapElement(out, place, element);
+}
+
 Value *KernelEmitter::launchMap(Value *site) {
   auto [sizes, bytes] = beginMap();
   int64_t width = std::clamp<int64_t>(accessBytes / bytes, 1, 8);
@@ -127,19 +141,7 @@ Value *KernelEmitter::launchMap(Value *site) {
   SmallVector<Value *> inner;
   for (Value *v : sizes)
     inner.push_back(capture(v));
-  auto steps = [&](int64_t number) { // all are read before any is written, so that neighbours are one access
-    Indices indices = sizes.empty() ? Indices() : flat ? Indices{first} : decode(first, inner);
-    SmallVector<std::pair<Value *, Element>> elements;
-    for (int64_t i = 0; i < number; ++i) {
-      Indices own = indices;
-      if (i > 0)
-        own.back() = k.CreateAdd(indices.back(), i64(i), "", true, true);
-      Value *place = i > 0 ? k.CreateAdd(first, i64(i), "", true, true) : first;
-      elements.emplace_back(place, mapElement(own));
-    }
-    for (auto [place, element] : elements)
-      storeMapElement(out, place, element);
-  };
+  auto steps = [&](int64_t number) { storeNeighbours(out, first, sizes.empty() ? Indices() : flat ? Indices{first} : decode(first, inner), number); };
   if (width == 1 || sameRow)
     guarded(k.CreateICmpSLT(first, n), [&] { steps(width); });
   else {
@@ -185,14 +187,9 @@ Value *KernelEmitter::launchRows(Value *site) {
     memo.clear();
     Value *start = k.CreateMul(row, n, "", true, true);
     strided(k.CreateMul(lane, i64(width), "", true, true), n, warp * width, {}, [&](Value *j, Element) {
-      SmallVector<std::pair<Value *, Element>> elements; // all are read before any is written, so that neighbours are one access
-      for (int64_t i = 0; i < width; ++i) {
-        Indices own = outer;
-        own.push_back(i > 0 ? k.CreateAdd(j, i64(i), "", true, true) : j);
-        elements.emplace_back(k.CreateAdd(start, own.back(), "", true, true), elementAt(root, own));
-      }
-      for (auto [place, element] : elements)
-        scalars.store(rootType.getDtype(), out, place, element);
+      Indices own = outer;
+      own.push_back(j);
+      storeNeighbours(out, k.CreateAdd(start, j, "", true, true), own, width);
       return Element();
     });
   });

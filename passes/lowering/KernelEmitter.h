@@ -109,6 +109,7 @@ private:
   void emitArgReduction(mlir::Operation *op);
   void emitCombine(mlir::Operation *op, llvm::Value *partials, llvm::Value *count);
   // DeviceKernels.cpp
+  void storeNeighbours(llvm::Value *out, llvm::Value *first, const Indices &indices, int64_t number);
   llvm::Value *launchMap(llvm::Value *site);
   llvm::Value *launchRows(llvm::Value *site);
   llvm::Value *onlyIf(llvm::Value *condition, llvm::function_ref<llvm::Value *()> make);
