@@ -297,6 +297,11 @@ std::optional<int64_t> IRGen::constantOf(Value value) {
   return std::nullopt;
 }
 
+std::optional<StringRef> IRGen::stringOf(const Val &value) {
+  auto constant = value.isStr() ? value.value.getDefiningOp<StrConstantOp>() : StrConstantOp();
+  return constant ? std::optional(constant.getValue()) : std::nullopt;
+}
+
 /// A parameter that must be constant makes its function start again with the caller's constant in its place.
 void IRGen::needStatic(Value value) {
   if (fn().decl)
@@ -321,9 +326,10 @@ bool IRGen::staticBool(const ast::Expr &e, StringRef what) { return staticIntege
 
 std::string IRGen::staticString(const ast::Expr &e, StringRef what) {
   Val v = expr(e);
+  if (auto text = stringOf(v))
+    return text->str();
   if (v.isStr())
-    if (auto constant = v.value.getDefiningOp<StrConstantOp>())
-      return constant.getValue().str();
+    needStatic(v.value);
   fail(DiagId::StaticNeeded, e.range, {what.str(), "the text"});
 }
 

@@ -105,13 +105,12 @@ Val IRGen::callUser(const ast::Function &decl, const ast::Call &call, std::vecto
       fail(DiagId::NoValue, ranges.back(), {sourceText(ranges.back())});
   }
   // Functions of the library compute in f32 as a whole, and round halves once.
-  bool isLibrary = diagnostics.getSources().get(decl.range.buffer).getName() == "<library>";
   auto half = llvm::find_if(values, [](const Val &v) { return v.isTensor() && isHalfTensor(v.value.getType()); });
-  if (isLibrary)
+  if (isLibrary(decl))
     for (auto [i, parameter] : llvm::enumerate(decl.parameters))
       if (!parameter.defaultValue)
         needTensor(values[i], decl.name, ranges[i]);
-  if (isLibrary && half != values.end()) {
+  if (isLibrary(decl) && half != values.end()) {
     DType dtype = half->tensor().getDtype();
     for (Val &v : values)
       if (v.isTensor() && isHalfTensor(v.value.getType()))
@@ -201,6 +200,9 @@ Val IRGen::callWith(const ast::Function &decl, const ast::Call &call, std::vecto
   }
   while (true) {
     std::set<unsigned> statics = staticParameters[&decl];
+    for (auto [i, value] : llvm::enumerate(values)) // words choose what a library function does
+      if (isLibrary(decl) && stringOf(value))
+        statics.insert(i);
     auto keyOf = [&](ArrayRef<Val> values) {
       std::string key = decl.name + "@" + std::to_string(decl.range.buffer) + ":" + std::to_string(decl.range.begin) + "(";
       for (auto [i, value] : llvm::enumerate(values)) {
@@ -211,6 +213,10 @@ Val IRGen::callWith(const ast::Function &decl, const ast::Call &call, std::vecto
         }
         if (value.kind == Val::DTypeRef) {
           key += std::string(nameOf(value.dtype));
+          continue;
+        }
+        if (auto text = stringOf(value)) {
+          key += "=\"" + text->str() + "\"";
           continue;
         }
         auto known = constantOf(value.value);

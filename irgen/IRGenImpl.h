@@ -185,6 +185,8 @@ public:
   /// A rank-0 bool as i1.
   mlir::Value condition(const ast::Expr &e);
   std::optional<int64_t> constantOf(mlir::Value value);
+  /// The text of a string that is written in the program.
+  static std::optional<llvm::StringRef> stringOf(const Val &value);
   /// A constant integer, bool, dtype or text argument.
   void needStatic(mlir::Value value);
   int64_t staticInteger(const ast::Expr &e, llvm::StringRef what);
@@ -282,6 +284,7 @@ public:
   mlir::DictionaryAttr bucketsOf(const ast::Function &decl);
 
   // Specialize.cpp
+  bool isLibrary(const ast::Function &decl) const { return diagnostics.getSources().get(decl.range.buffer).getName() == "<library>"; }
   std::shared_ptr<Specialization> specialize(const ast::Function &decl, const ast::Call &call, std::vector<Val> &values, const std::set<unsigned> &statics,
                                              llvm::function_ref<std::string(llvm::ArrayRef<Val>)> keyOf, llvm::ArrayRef<SourceRange> ranges);
   /// Whether a size is an expression of sizes that come as they are, about which this form may decide.

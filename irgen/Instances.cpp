@@ -70,7 +70,7 @@ void IRGen::generateBody(const ast::Function &decl, ArrayRef<Val> arguments, Ins
   }
   std::vector<std::optional<int64_t>> constants;
   for (auto [i, value] : llvm::enumerate(arguments))
-    constants.push_back(statics.count(i) ? constantOf(value.value) : std::nullopt);
+    constants.push_back(statics.count(i) && !value.isStr() ? constantOf(value.value) : std::nullopt);
   std::shared_ptr<Specialization> sizes = form ? form->isDynamic() && !form->generic ? form : nullptr : fn().sizes;
   instance.form = form;
   stack.push_back(std::make_unique<FunctionState>());
@@ -92,7 +92,7 @@ void IRGen::generateBody(const ast::Function &decl, ArrayRef<Val> arguments, Ins
     if (form->isDynamic())
       state.op->setAttr("toy.dynamic", b.getUnitAttr());
   }
-  if (diagnostics.getSources().get(decl.range.buffer).getName() == "<library>")
+  if (isLibrary(decl))
     state.op->setAttr("toy.prelude", b.getUnitAttr());
   state.op.setPrivate();
   instance.arguments.assign(inputs.begin(), inputs.end());
@@ -113,12 +113,14 @@ void IRGen::generateBody(const ast::Function &decl, ArrayRef<Val> arguments, Ins
     Val v;
     if (arguments[i].kind == Val::DTypeRef)
       v = arguments[i];
+    else if (statics.count(i) && arguments[i].isStr())
+      v = Val::leaf(string(*stringOf(arguments[i]), parameter.range));
     else if (constants[i])
       v = Val::leaf(cast(types[i].leaf == TensorType::scalar(context, DType::Bool) ? boolean(*constants[i], parameter.range) : integer(*constants[i], parameter.range),
                          llvm::cast<TensorType>(types[i].leaf).getDtype(), parameter.range));
     else
       v = unflatten(types[i], rest);
-    if (v.isTensor() && v.tensor().getRank() == 0)
+    if (v.isStr() || (v.isTensor() && v.tensor().getRank() == 0))
       state.parameterValues.emplace_back(v.value, i);
     values.push_back(v);
     state.scopes.front()[parameter.name].value = v;

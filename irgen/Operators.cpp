@@ -57,7 +57,8 @@ Val IRGen::binary(ast::BinaryOp op, const Val &lhs, const Val &rhs, SourceRange 
     if (op == BinaryOp::Add)
       return Val::leaf(create("str_concat", range, {lhs.value, rhs.value}));
     if (op == BinaryOp::Eq || op == BinaryOp::Ne) {
-      Value equal = create("str_eq", range, {lhs.value, rhs.value});
+      auto left = stringOf(lhs), right = stringOf(rhs);
+      Value equal = left && right ? boolean(*left == *right, range) : create("str_eq", range, {lhs.value, rhs.value});
       return Val::leaf(op == BinaryOp::Eq ? equal : create("not", range, {equal}));
     }
   }

@@ -332,8 +332,7 @@ private:
 /// unused, and for calls from other functions, which are generated for what they are given.
 std::shared_ptr<Specialization> IRGen::specialize(const ast::Function &decl, const ast::Call &call, std::vector<Val> &values, const std::set<unsigned> &statics,
                                                   llvm::function_ref<std::string(ArrayRef<Val>)> keyOf, ArrayRef<SourceRange> ranges) {
-  bool isLibrary = diagnostics.getSources().get(decl.range.buffer).getName() == "<library>";
-  if (fn().decl || isLibrary || !decl.body)
+  if (fn().decl || isLibrary(decl) || !decl.body)
     return nullptr;
   return Specializer(*this, decl, call, values, statics, keyOf, ranges).run();
 }
