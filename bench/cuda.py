@@ -24,6 +24,11 @@ CASES = {
                                     " var a = zeros([1, 8192, 32, 128], dtype=f32) + f32(1); var w = c64(polar(1.0, reshape(arange(8192) * 1.0, [8192, 1, 1]) * reshape(arange(64) * 0.01, [1, 1, 64])));", "f(a, w)", 2 * 2**27, 0,
                                     "a = torch.ones(1, 8192, 32, 128, device='cuda'); w = torch.polar(torch.ones(8192, 1, 64, device='cuda'), torch.rand(8192, 1, 64, device='cuda'))",
                                     "torch.view_as_real(torch.view_as_complex(a.reshape(1, 8192, 32, 64, 2)) * w).flatten(3)"),
+    "rope of queries and keys, bf16[1, 8192, 32 and 8, 128]": ("def f(q, k, w) { return (rope(q, w), rope(k, w)); } var q = bf16(zeros(1, 8192, 32, 128) + 1); var k = bf16(zeros(1, 8192, 8, 128) + 1);"
+                                                               " var w = c64(polar(1.0, reshape(arange(8192) * 1.0, [8192, 1]) * reshape(arange(64) * 0.01, [1, 64])));", "f(q, k, w)", 4 * 8192 * 40 * 128, 0,
+                                                               "q = torch.ones(1, 8192, 32, 128, device='cuda', dtype=torch.bfloat16); k = torch.ones(1, 8192, 8, 128, device='cuda', dtype=torch.bfloat16);"
+                                                               " c = torch.rand(8192, 1, 64, device='cuda'); s = torch.rand(8192, 1, 64, device='cuda')",
+                                                               "[torch.stack([x[..., 0::2].float() * c - x[..., 1::2].float() * s, x[..., 0::2].float() * s + x[..., 1::2].float() * c], -1).flatten(3).bfloat16() for x in (q, k)]"),
     "softmax, f32[8192, 4096]": ("def f(x: f32[N, M]) { return softmax(x, axis=1); } var a = zeros([8192, 4096], dtype=f32) + f32(1);", "f(a)", 2 * 2**27, 0, "a = torch.ones(8192, 4096, device='cuda')", "torch.softmax(a, 1)"),
     "sum of f64[2^26]": ("def f(x: f64[N]) { return x * sum(x); } var a = ones([2 ** 26]);", "f(a)", 3 * 2**29, 0, "a = torch.ones(2**26, device='cuda', dtype=torch.float64)", "a * a.sum()"),
     "c64 product, 4096": ("def f(a: c64[N, N]) { return a @ a; } var a = c64(ones([4096, 4096]) * 1e-3);", "f(a)", 0, 8 * 4096**3, "a = torch.ones(4096, 4096, device='cuda', dtype=torch.complex64)", "a @ a"),

@@ -129,8 +129,8 @@ void writeStats(Session &session, const Options &options) {
     for (auto &[name, count] : d.precisions)
       precisions += fmt::format("{}{}: {}", precisions.empty() ? "" : ", ", jsonText(name), count);
     cuda = fmt::format("\"device\": {}, \"sequences\": {}, \"launches\": {}, \"products\": {}, \"transforms\": {}, \"graph_launches\": {}, \"graphs\": {}, \"patches\": {}, \"allocations\": {}, \"waits\": {}, \"bytes_to_device\": {}, "
-                       "\"bytes_to_host\": {}, \"transfers_to_device\": {}, \"transfers_to_host\": {}, \"arena_bytes\": {}, \"product_precisions\": {{{}}}",
-                       jsonText(rt::deviceDescription()), d.flushes, d.launches, d.products, d.transforms, d.graphLaunches, d.graphsBuilt, d.patches, d.allocations, d.waits, d.bytesToDevice, d.bytesToHost, d.transfersToDevice, d.transfersToHost, d.arenaBytes, precisions);
+                       "\"bytes_to_host\": {}, \"transfers_to_device\": {}, \"transfers_to_host\": {}, \"arena_bytes\": {}, \"ropes\": {}, \"product_precisions\": {{{}}}",
+                       jsonText(rt::deviceDescription()), d.flushes, d.launches, d.products, d.transforms, d.graphLaunches, d.graphsBuilt, d.patches, d.allocations, d.waits, d.bytesToDevice, d.bytesToHost, d.transfersToDevice, d.transfersToHost, d.arenaBytes, d.ropes, precisions);
   }
   std::string json = fmt::format(
       "{{\"version\": \"0.1.0\", \"device\": \"{}\", \"threads\": {}, \"compiles\": [{}], \"cache_hits\": {}, \"guards\": [{}], \"recognized\": [{}], "

@@ -109,9 +109,11 @@ std::string helpText() {
                     "  toy -e 'CODE'             run a text          toy -             run standard input\n"
                     "  toy --explain CODE        what a diagnostic means\n"
                     "  toy --version, --help\n\nOptions (before the file):\n";
+  auto add = [&](const std::string &option, std::string_view help) { out += fmt::format("  {:<45} {}\n", option, help); };
   for (const Row &row : rows())
-    out += fmt::format("  {:<34}{}\n", std::string(row.name) + (row.values.empty() ? "" : "=" + std::string(row.values)), row.help);
-  out += "  -O0 … -O3                         how hard LLVM tries\n  -o FILE                           where --emit writes\n";
+    add(std::string(row.name) + (row.values.empty() ? "" : "=" + std::string(row.values)), row.help);
+  add("-O0 … -O3", "how hard LLVM tries");
+  add("-o FILE", "where --emit writes");
   return out;
 }
 

@@ -135,6 +135,14 @@ static rt::Tensor *plainProduct(DType dtype, const PlainView &x, const PlainView
   return out.take();
 }
 
+/// Halves as f32.
+static rt::TensorRef widened(const rt::Tensor &t) {
+  rt::TensorRef out(rt::newTensor(DType::F32, t.shape()));
+  for (int64_t i = 0, n = t.count(); i < n; ++i)
+    out->as<float>()[i] = fromHalf(t.dtype, t.as<uint16_t>()[i]);
+  return out;
+}
+
 /// A @ B with NumPy's rank rules, operands through strided views (see FunctionEmitter::viewArray). Flags: 1 conj of A, 2 of B, then
 /// the number of factors and results whose layout loops around it change.
 static rt::Tensor *toy_rt_gemm(rt::Tensor *a, const int64_t *aView, rt::Tensor *b, const int64_t *bView, int64_t flags, double scale) {
@@ -151,6 +159,10 @@ static rt::Tensor *toy_rt_gemm(rt::Tensor *a, const int64_t *aView, rt::Tensor *
     rt::onHost(*a);
     rt::onHost(*b);
   }
+  if (isHalf(a->dtype)) { // for a device only
+    rt::TensorRef wideA = widened(*a), wideB = widened(*b);
+    return rt::matmul(operand(*wideA, aView, false), operand(*wideB, bView, false), scale).take();
+  }
   auto plainX = PlainView::of(*a, aView), plainY = PlainView::of(*b, bView);
   if (plainX && plainY) {
     rt::Tensor *product = plainProduct(a->dtype, *plainX, *plainY, flags & 1 && isComplex(a->dtype), flags & 2 && isComplex(a->dtype), scale);
@@ -165,7 +177,10 @@ static rt::Tensor *toy_rt_gemm(rt::Tensor *a, const int64_t *aView, rt::Tensor *
 /// The parts of (a + ib) @ (c + id) through views of a and b, and of c and d. Flags: 1 conj of the left, 2 of the right, then the strategy.
 static void toy_rt_planar_gemm(rt::Tensor *a, rt::Tensor *b, const int64_t *xView, rt::Tensor *c, rt::Tensor *d, const int64_t *yView, int64_t flags,
                                rt::Tensor **results) {
-  for (rt::Tensor *t : {a, b, c, d})
+  rt::Tensor *const parts[] = {a, b, c, d};
+  if (rt::deviceOptions().choice != rt::DeviceChoice::Cpu && rt::devicePlanarProduct(parts, stridedView(*a, xView), stridedView(*c, yView), flags & 1, flags & 2, toy_rt_site, results))
+    return;
+  for (rt::Tensor *t : parts)
     rt::onHost(*t);
   rt::PlanarOperand x{stridedView(*a, xView), stridedView(*b, xView), (flags & 1) != 0}, y{stridedView(*c, yView), stridedView(*d, yView), (flags & 2) != 0};
   rt::ComplexProduct used;

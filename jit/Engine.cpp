@@ -140,11 +140,12 @@ mlir::OwningOpRef<mlir::ModuleOp> Engine::Impl::lowered(mlir::ModuleOp module, S
     });
     function.erase();
   }
-  std::unique_ptr<mlir::PassManager> &passes = pipelines[static_cast<int>(stage)];
+  bool device = mayUseDevice();
+  std::unique_ptr<mlir::PassManager> &passes = pipelines[static_cast<int>(stage)][device];
   if (!passes) { // kept: their patterns are collected once
     passes = std::make_unique<mlir::PassManager>(module.getContext());
     passes->enableVerifier(__has_feature(address_sanitizer)); // otherwise once, at the end
-    PipelineOptions pipeline{options.fuse, options.recognize, options.complexMatmul, options.fastMath, &log};
+    PipelineOptions pipeline{options.fuse, options.recognize, options.complexMatmul, options.fastMath, device, &log};
     buildRecognition(*passes, pipeline);
     if (stage == Stage::Unpacked || (stage == Stage::Selected && options.unpack))
       buildUnpacking(*passes, pipeline);
@@ -293,8 +294,10 @@ rt::DeviceKernel **Engine::Impl::loadKernels(DeviceCode &code, std::string &erro
   deviceModules.push_back(std::make_unique<rt::DeviceModule>(std::move(ptx)));
   kernelTables.push_back(std::make_unique<rt::DeviceKernel *[]>(code.kernels.size()));
   for (auto [i, name] : enumerate(code.kernels)) {
-    deviceKernels.push_back(std::make_unique<rt::DeviceKernel>(rt::DeviceKernel{deviceModules.back().get(), name}));
-    kernelTables.back()[i] = deviceKernels.back().get();
+    rt::DeviceKernel *kernel = rt::handWrittenKernel(name);
+    if (!kernel)
+      kernel = deviceKernels.emplace_back(std::make_unique<rt::DeviceKernel>(rt::DeviceKernel{deviceModules.back().get(), name})).get();
+    kernelTables.back()[i] = kernel;
   }
   return kernelTables.back().get();
 }
@@ -311,7 +314,7 @@ bool Engine::compile(mlir::ModuleOp module, StringRef except, BodyLookup bodyOf,
   std::unique_ptr<Module> deviceModule;
   std::optional<DeviceCode> device;
   rt::DeviceKernel **kernels = nullptr;
-  if (impl->options.device && !impl->preparing && rt::deviceIsWanted()) {
+  if (impl->mayUseDevice()) {
     deviceModule = newDeviceModule(*context);
     device.emplace(DeviceCode{*deviceModule, {}});
   }

@@ -35,8 +35,9 @@ struct Engine::Impl {
   std::map<std::string, orc::ExecutorAddr> addresses; ///< of functions, for the modules that call them
   std::unique_ptr<CodeCache> cache;
   unsigned guards = 0; ///< that were compiled
+  bool mayUseDevice() const { return options.device && !preparing && rt::deviceIsWanted(); }
   bool preparing = false; ///< nothing is taken from the cache or kept there
-  std::unique_ptr<mlir::PassManager> pipelines[3]; ///< by stage
+  std::unique_ptr<mlir::PassManager> pipelines[3][2]; ///< by stage
   EngineStats stats;
   RecognitionLog log;
   bool start(std::string &error);

@@ -3,7 +3,11 @@
 /// Groups of operations that become one loop nest.
 #include "passes/Passes.h"
 
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -138,9 +142,83 @@ void outline(const Group &group) {
   group.root->erase();
 }
 
+// Views stay outside of groups, so that what they stand between would not be fused.
+
+bool isHalfTensor(Value v) { return tensorTypeOf(v).getDtype() == DType::BF16 || tensorTypeOf(v).getDtype() == DType::F16; }
+
+/// view_as_complex(cast x) ==> complex(cast(x[..., 0]), cast(x[..., 1])) for x of halves: x is read as it is.
+struct ComplexOfHalves : OpRewritePattern<ViewAsComplexOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ViewAsComplexOp op, PatternRewriter &b) const override {
+    auto cast = op.getX().getDefiningOp<CastOp>();
+    if (!cast || !isHalfTensor(cast.getX()))
+      return b.notifyMatchFailure(op, "not cast from halves");
+    TensorType pairs = tensorTypeOf(op.getResult()), half = pairs.withDType(tensorTypeOf(cast.getX()).getDtype()), real = pairs.withDType(realOf(pairs.getDtype()));
+    Value parts[2];
+    for (int i : {0, 1})
+      parts[i] = CastOp::create(b, op.getLoc(), real, PartOp::create(b, op.getLoc(), half, cast.getX(), i), cast.getDtype());
+    b.replaceOpWithNewOp<ComplexOp>(op, pairs, parts[0], parts[1]);
+    return success();
+  }
+};
+
+/// cast(view_as_real z) ==> pack(cast(real z), cast(imag z)) for casts to halves: z is not stored.
+struct HalvesOfComplex : OpRewritePattern<CastOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(CastOp op, PatternRewriter &b) const override {
+    auto view = op.getX().getDefiningOp<ViewAsRealOp>();
+    if (!view || !isHalfTensor(op.getResult()) || !view->hasOneUse())
+      return b.notifyMatchFailure(op, "not parts that become halves");
+    TensorType pairs = tensorTypeOf(view.getX()), half = pairs.withDType(tensorTypeOf(op.getResult()).getDtype()), real = pairs.withDType(realOf(pairs.getDtype()));
+    Value re = CastOp::create(b, op.getLoc(), half, RealOp::create(b, op.getLoc(), real, view.getX()), op.getDtype());
+    Value im = CastOp::create(b, op.getLoc(), half, ImagOp::create(b, op.getLoc(), real, view.getX()), op.getDtype());
+    b.replaceOpWithNewOp<PackOp>(op, op.getType(), re, im);
+    return success();
+  }
+};
+
+/// reshape(f(x)) ==> f(reshape x) where f is a cast from halves or a part, and f(reshape x) ==> reshape(f(x)) where it is a cast to halves: casts
+/// come to the pairs that they can be fused with.
+struct ReshapeBeforePart : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &b) const override {
+    Operation *f = op.getX().getDefiningOp();
+    if (!f || !(isa<RealOp, ImagOp>(f) || (isa<CastOp>(f) && isHalfTensor(f->getOperand(0)))))
+      return b.notifyMatchFailure(op, "no part, no cast from halves");
+    TensorType type = tensorTypeOf(op.getResult()).withDType(tensorTypeOf(f->getOperand(0)).getDtype());
+    IRMapping mapping;
+    mapping.map(f->getOperand(0), ReshapeOp::create(b, op.getLoc(), type, f->getOperand(0), op.getSizes()).getResult());
+    Operation *moved = b.clone(*f, mapping);
+    moved->getResult(0).setType(op.getType());
+    b.replaceOp(op, moved);
+    return success();
+  }
+};
+
+struct ReshapeBehindCast : OpRewritePattern<CastOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(CastOp op, PatternRewriter &b) const override {
+    auto reshape = op.getX().getDefiningOp<ReshapeOp>();
+    if (!reshape || !isHalfTensor(op.getResult()) || !reshape->hasOneUse())
+      return b.notifyMatchFailure(op, "no reshape of what becomes halves");
+    TensorType type = tensorTypeOf(reshape.getX()).withDType(tensorTypeOf(op.getResult()).getDtype());
+    Value cast = CastOp::create(b, op.getLoc(), type, reshape.getX(), op.getDtype());
+    b.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), cast, reshape.getSizes());
+    return success();
+  }
+};
+
 struct FuseElementwisePass : impl::FuseElementwiseBase<FuseElementwisePass> {
   using FuseElementwiseBase::FuseElementwiseBase;
   void runOnOperation() override {
+    RewritePatternSet views(&getContext());
+    views.add<ComplexOfHalves, HalvesOfComplex, ReshapeBeforePart, ReshapeBehindCast>(&getContext());
+    bool changed = false;
+    if (fuse && failed(applyPatternsGreedily(getOperation(), std::move(views), {}, &changed)))
+      return signalPassFailure();
+    IRRewriter rewriter(&getContext());
+    if (changed) // reshapes may have met
+      eliminateCommonSubExpressions(rewriter, getAnalysis<DominanceInfo>(), getOperation());
     SmallVector<Block *> blocks;
     for (Block &block : getOperation().getBody())
       blocks.push_back(&block);

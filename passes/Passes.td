@@ -100,7 +100,8 @@ def FuseElementwise : Pass<"toy-fuse", "::mlir::func::FuncOp"> {
   let description = [{
     Elementwise operations, index maps and reductions are moved into `toy.fused` groups. A producer joins its consumer's group when the consumer reads
     each of its elements at most once (equal shapes, or through an index map that does not repeat), so nothing is computed twice and no
-    temporary is stored; index maps join every consumer. A reduction ends a group.
+    temporary is stored; index maps join every consumer. A reduction ends a group. Casts from and to halves move through views of pairs, so that
+    halves are read and written as they are.
 
     Before:
     ```mlir
@@ -114,6 +115,18 @@ def FuseElementwise : Pass<"toy-fuse", "::mlir::func::FuncOp"> {
     Requires: nothing. Guarantees: every ranked elementwise operation, index map and reduction is inside a group.
   }];
   let options = [Option<"fuse", "fuse", "bool", "true", "Join producers; without it every operation is its own group.">];
+  let dependentDialects = ["::toy::ToyDialect"];
+}
+
+def RepeatParts : Pass<"toy-repeat-parts", "::mlir::func::FuncOp"> {
+  let summary = "computes parts and casts where they are read";
+  let description = [{
+    `toy.fused` groups of nothing but real, imag, complex, conj and cast join every group that reads them, also where elements are read more than once: on
+    a device a launch costs more. Groups that something else reads are left alone.
+
+    Before: `%c = toy.fused %w { real }`, `%r = toy.fused %x, %c { mul }`. After: `%r = toy.fused %x, %w { real, mul }`.
+    Requires: `toy-fuse`. Guarantees: results keep their bits.
+  }];
   let dependentDialects = ["::toy::ToyDialect"];
 }
 
@@ -143,7 +156,8 @@ def SelectKernels : Pass<"toy-select-kernels", "::mlir::func::FuncOp"> {
     Guarantees: no `toy.matmul` is left.
   }];
   let options = [Option<"strategy", "strategy", "std::string", "\"auto\"", "How complex products are computed: auto, native, four-real, gauss.">,
-                 Option<"relaxed", "relaxed", "bool", "false", "Real scalars are multiplied into products: one rounding less, elsewhere.">];
+                 Option<"relaxed", "relaxed", "bool", "false", "Real scalars are multiplied into products: one rounding less, elsewhere.">,
+                 Option<"halves", "halves", "bool", "false", "Products read halves as they are, where both factors are of one type of halves; for devices.">];
   let dependentDialects = ["::toy::ToyDialect"];
 }
 #endif

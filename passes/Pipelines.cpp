@@ -41,13 +41,17 @@ void buildSelection(OpPassManager &passes, const PipelineOptions &options) {
   OpPassManager &functions = passes.nest<func::FuncOp>();
   functions.addPass(createComplexAlgebra({options.fastMath}));
   functions.addPass(createCSEPass());
-  functions.addPass(createSelectKernels({options.complexMatmul, options.fastMath}, options.log));
+  functions.addPass(createSelectKernels({options.complexMatmul, options.fastMath, options.device}, options.log));
   FuseElementwiseOptions fuse;
   fuse.fuse = options.fuse;
   functions.addPass(createFuseElementwise(fuse));
 }
 
-void buildDeviceGroups(OpPassManager &passes) { passes.nest<func::FuncOp>().addPass(createGroupRows()); }
+void buildDeviceGroups(OpPassManager &passes) {
+  OpPassManager &functions = passes.nest<func::FuncOp>();
+  functions.addPass(createRepeatParts());
+  functions.addPass(createGroupRows());
+}
 
 void registerPasses() {
   registerToyPasses();

@@ -14,6 +14,7 @@ struct PipelineOptions {
   bool recognize = true;
   std::string complexMatmul = "auto"; ///< strategy of complex products without one of their own
   bool fastMath = false; ///< forms that round differently are recognised as well
+  bool device = false;   ///< there is one
   RecognitionLog *log = nullptr; ///< null: remarks on the operations
 };
 

@@ -4,6 +4,7 @@
 #include "passes/Passes.h"
 #include "passes/RecognitionLog.h"
 #include "runtime/Planar.h"
+#include "support/Half.h"
 
 using namespace mlir;
 
@@ -34,8 +35,9 @@ struct StridedView {
   SmallVector<int64_t> steps;
   bool conjugated = false;
 
-  /// `scales` receives the real scalars that multiply the operand, unless it is null.
-  explicit StridedView(Value value, SmallVectorImpl<Value> *scales = nullptr) : base(value), axes(llvm::to_vector(llvm::seq(tensorTypeOf(value).getRank()))), scales(scales) {
+  /// `scales` receives the real scalars that multiply the operand, unless it is null. With `halves` the base may be of halves where the view is f32.
+  explicit StridedView(Value value, SmallVectorImpl<Value> *scales = nullptr, bool halves = false)
+      : base(value), axes(llvm::to_vector(llvm::seq(tensorTypeOf(value).getRank()))), scales(scales), halves(halves) {
     while (look()) {
     }
   }
@@ -43,6 +45,7 @@ struct StridedView {
 
 private:
   SmallVectorImpl<Value> *scales;
+  bool halves;
 
   /// Looks through one more operation.
   bool look() {
@@ -60,6 +63,10 @@ private:
       return lookThroughUnitAxes(reshape);
     if (Value scale = scales ? scaleOf(op, base) : Value()) {
       scales->push_back(scale);
+      return true;
+    }
+    if (auto cast = dyn_cast_if_present<CastOp>(op); cast && halves && tensorTypeOf(base).getDtype() == DType::F32 && isHalf(tensorTypeOf(cast.getX()).getDtype())) {
+      base = cast.getX();
       return true;
     }
     auto slice = dyn_cast_if_present<SliceOp>(op);
@@ -117,7 +124,7 @@ private:
 /// Erases operations that only led to the operands of a product.
 void eraseUnused(Value value) {
   Operation *op = value.getDefiningOp();
-  if (!isa_and_present<PermuteOp, ConjOp, ReshapeOp, SliceOp, ComplexOp, MulOp>(op) || !op->use_empty())
+  if (!isa_and_present<PermuteOp, ConjOp, ReshapeOp, SliceOp, ComplexOp, MulOp, CastOp>(op) || !op->use_empty())
     return;
   SmallVector<Value> operands(op->getOperands());
   op->erase();
@@ -161,7 +168,13 @@ struct SelectKernelsPass : impl::SelectKernelsBase<SelectKernelsPass> {
 private:
   void selectGemm(MatMulOp op) {
     SmallVector<Value> scales;
-    StridedView lhs(op.getLhs(), relaxed ? &scales : nullptr), rhs(op.getRhs(), relaxed ? &scales : nullptr);
+    auto viewOf = [&](Value operand, bool halves) { return StridedView(operand, relaxed ? &scales : nullptr, halves); };
+    StridedView lhs = viewOf(op.getLhs(), halves), rhs = viewOf(op.getRhs(), halves);
+    if (tensorTypeOf(lhs.base).getDtype() != tensorTypeOf(rhs.base).getDtype()) {
+      scales.clear();
+      lhs = viewOf(op.getLhs(), false);
+      rhs = viewOf(op.getRhs(), false);
+    }
     Operation *product = op; // and what scales it
     while (relaxed && product->hasOneUse()) {
       Value other;

@@ -63,6 +63,8 @@ void Frame::runPacked(Operation *op) {
 }
 
 void Frame::run(Operation *op) {
+  if (auto store = dyn_cast<SliceStoreOp>(op); store && storeOnDevice(store))
+    return;
   if (!isa<ReshapeOp, ViewAsRealOp, ViewAsComplexOp, RelabelOp, DimOp, GlobalStoreOp, FusedOp, PrintOp, LibraryOp>(op)) // those look at no element, or only at some
     for (Value operand : op->getOperands())
       if (auto it = values.find(operand); it != values.end())

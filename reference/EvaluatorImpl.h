@@ -61,6 +61,8 @@ struct Frame {
   void run(mlir::Operation *op);
   void runPacked(mlir::Operation *op);
   bool runTensor(mlir::Operation *op);
+  /// True if the device does it.
+  bool storeOnDevice(SliceStoreOp op);
   bool runData(mlir::Operation *op);
   void elementwise(mlir::Operation *op);
   void reduce(mlir::Operation *op);

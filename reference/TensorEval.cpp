@@ -4,6 +4,7 @@
 #include "reference/EvaluatorImpl.h"
 
 #include "runtime/Blas.h"
+#include "runtime/Device.h"
 #include "runtime/Memory.h"
 
 #include <cmath>
@@ -199,6 +200,28 @@ static SmallVector<int64_t> denseStrides(const rt::Tensor &t) {
   return strides;
 }
 
+static void checkStoredSizes(const rt::Tensor &v, ArrayRef<int64_t> sizes) {
+  for (int64_t i = 1; i <= v.rank; ++i)
+    if (v.sizes[v.rank - i] != 1 && v.sizes[v.rank - i] != sizes[sizes.size() - i])
+      rt::fail(DiagId::SizesDiffer, {"sizes of the value and the slice", std::to_string(v.sizes[v.rank - i]), std::to_string(sizes[sizes.size() - i])});
+}
+
+bool Frame::storeOnDevice(SliceStoreOp op) {
+  const rt::Tensor &v = tensor(op.getValues());
+  if ((!v.storage->device && !tensor(op.getX()).storage->device) || (op->hasAttr("packed") && !runningPacked))
+    return false;
+  SmallVector<int64_t> starts = integers(op.getStarts()), sizes = integers(op.getCounts());
+  checkStoredSizes(v, sizes);
+  rt::TensorRef x = consume(op.getX(), op);
+  rt::TensorRef stored = rt::deviceStore(x, v, starts, sizes, op.getSteps(), rt::deviceSite());
+  if (!stored) {
+    set(op.getX(), std::move(x));
+    return false;
+  }
+  set(op.getResult(), std::move(stored));
+  return true;
+}
+
 bool Frame::runTensor(Operation *op) {
   Value result = op->getNumResults() ? op->getResult(0) : Value();
   if (auto o = dyn_cast<RelabelOp>(op))
@@ -250,9 +273,7 @@ bool Frame::runTensor(Operation *op) {
     rt::TensorRef x(rt::unique(consume(o.getX(), op).take()));
     const rt::Tensor &v = tensor(o.getValues());
     SmallVector<int64_t> starts = integers(o.getStarts()), sizes = integers(o.getCounts()), strides = denseStrides(*x), from = stridesFor(v, sizes.size());
-    for (int64_t i = 1; i <= v.rank; ++i)
-      if (v.sizes[v.rank - i] != 1 && v.sizes[v.rank - i] != sizes[sizes.size() - i])
-        rt::fail(DiagId::SizesDiffer, {"sizes of the value and the slice", std::to_string(v.sizes[v.rank - i]), std::to_string(sizes[sizes.size() - i])});
+    checkStoredSizes(v, sizes);
     int64_t base = dot(starts, strides);
     for (auto [stride, step] : llvm::zip_equal(strides, o.getSteps()))
       stride *= step;

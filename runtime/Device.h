@@ -41,12 +41,16 @@ struct DeviceModule {
   std::string ptx;
   void *handle = nullptr;
 };
-/// Parameters of a kernel: the result's address, those of the operands, then words of 8 bytes.
+/// Parameters of a kernel: the result's address, those of the operands, then words of 8 bytes. One that takes two computes two results in a launch: results,
+/// operands and words of both, then the number of blocks that the first has.
 struct DeviceKernel {
   DeviceModule *module;
   std::string name;
+  bool takesTwo = false;
   void *function = nullptr;
 };
+/// A kernel that is written by hand: "rope." and a dtype. Null for other names.
+DeviceKernel *handWrittenKernel(std::string_view name);
 
 /// One launch of `threads` threads that makes a dense tensor.
 struct DeviceLaunch {
@@ -61,12 +65,18 @@ struct DeviceLaunch {
 };
 /// Records the launch and gives its result (refs = 1), or null where the host should do it.
 Tensor *deviceLaunch(const DeviceLaunch &launch);
-/// `scale * a @ b` by cuBLAS, or null. The views are of the tensors.
-Tensor *deviceProduct(Tensor *a, const StridedView &aView, Tensor *b, const StridedView &bView, double scale, int64_t site);
+/// `scale * a @ b` by cuBLAS, or null. The views are of the tensors. Products of halves are f32. With `onto`, a result that nobody else holds, the product is
+/// added to it.
+Tensor *deviceProduct(Tensor *a, const StridedView &aView, Tensor *b, const StridedView &bView, double scale, int64_t site, Tensor *onto = nullptr);
+/// The parts of [conj](a + ib) @ [conj](c + id), as four real products; false where the host should do it. One view is of a and b, one of c and d.
+bool devicePlanarProduct(Tensor *const parts[4], const StridedView &x, const StridedView &y, bool conjugateX, bool conjugateY, int64_t site, Tensor *results[2]);
 /// Where operations that the evaluator runs stand, or -1.
 int64_t &deviceSite();
 /// A library function (runtime/Library.h) on the device; false where the host should do it.
 bool deviceLibrary(std::string_view function, std::span<const Tensor *const> arguments, std::span<const int64_t> parameters, std::vector<TensorRef> &results);
+/// The slice of x at `starts`, of `counts` elements in `steps`, replaced by values that broadcast to it; in place if nobody else holds x. Null where the
+/// host should do it: neither of both is on the device, or their layouts are unusual.
+TensorRef deviceStore(TensorRef &x, const Tensor &values, std::span<const int64_t> starts, std::span<const int64_t> counts, std::span<const int64_t> steps, int64_t site);
 /// Sends what was recorded. The reason is for remarks.
 void flushDevice(const char *reason);
 /// Until all of it is done, or Ctrl-C.
@@ -78,6 +88,7 @@ struct DeviceStats {
   int64_t launches = 0, products = 0, transforms = 0, graphLaunches = 0, graphsBuilt = 0, patches = 0, allocations = 0, flushes = 0;
   int64_t bytesToDevice = 0, bytesToHost = 0, transfersToDevice = 0, transfersToHost = 0;
   int64_t liveBytes = 0, arenaBytes = 0, waits = 0;
+  int64_t ropes = 0;                         ///< tensors that the kernel for rotary embeddings turned
   std::map<std::string, int64_t> precisions; ///< of products
 };
 DeviceStats &deviceStats();

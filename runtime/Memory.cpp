@@ -251,6 +251,15 @@ void *onHostOnly(Tensor &t) {
   return data;
 }
 
+void onDeviceOnly(Tensor &t) {
+  std::lock_guard lock(heap().mutex);
+  if (void *data = std::exchange(t.storage->data, nullptr)) {
+    heap().stats.liveBytes -= t.storage->bytes;
+    giveBlock(data, t.storage->bytes);
+  }
+  t.data = nullptr;
+}
+
 Tensor *newView(Tensor *source, DType dtype, std::span<const int64_t> sizes) {
   Heap &h = heap();
   std::lock_guard lock(h.mutex);

@@ -32,6 +32,8 @@ inline void *onHost(const Tensor &t) { return t.data ? t.data : fetch(t); }
 void readBytes(const Tensor &t, int64_t offset, int64_t bytes, void *to);
 /// The elements will be written on the host: those on the device are given up. Nobody else holds them.
 void *onHostOnly(Tensor &t);
+/// The elements will be written on the device: those on the host are given up. Nobody else holds them.
+void onDeviceOnly(Tensor &t);
 
 /// The same tensor if nobody else holds it or its elements, else a copy; consumes the reference.
 Tensor *unique(Tensor *consumed);

@@ -85,9 +85,26 @@ def close(got, want, tolerance):
     return re.sub(NUMBER, "#", got) == re.sub(NUMBER, "#", want) and all(abs(a - b) <= tolerance * max(1, abs(b)) for a, b in zip(x, y))
 
 
+def tool_of_cuda(name):
+    path = f"/usr/local/cuda/bin/{name}"
+    return shutil.which(name) or (path if os.path.exists(path) else None)
+
+
+def ptxas_refuses(ptxas, text):
+    for architecture in ("sm_80", "sm_90", "sm_100"):
+        with tempfile.NamedTemporaryFile("w", suffix=".ptx") as file:
+            file.write(text)
+            file.flush()
+            out = subprocess.run([ptxas, "-v", f"-arch={architecture}", "-o", "/dev/null", file.name], capture_output=True, text=True, timeout=300)
+        spills = [line for line in out.stderr.splitlines() if "spill" in line and "0 bytes spill stores, 0 bytes spill loads" not in line]
+        if out.returncode or spills:
+            return f"{architecture}: {out.stderr[-1500:] if out.returncode else spills}"
+    return None
+
+
 def assembles(toy):
-    """The kernels of all examples go through ptxas, where it is installed, for several architectures; none spills registers."""
-    ptxas = shutil.which("ptxas") or ("/usr/local/cuda/bin/ptxas" if os.path.exists("/usr/local/cuda/bin/ptxas") else None)
+    """The kernels of all examples, and those written by hand, go through ptxas, where it is installed, for several architectures; none spills registers."""
+    ptxas = tool_of_cuda("ptxas")
     if not ptxas:
         return "skipped: ptxas is not installed"
     files = 0
@@ -96,15 +113,27 @@ def assembles(toy):
         if done.returncode or ".entry" not in done.stdout:  # variables that only a run knows
             continue
         files += 1
-        for architecture in ("sm_80", "sm_90", "sm_100"):
-            with tempfile.NamedTemporaryFile("w", suffix=".ptx") as file:
-                file.write(done.stdout)
-                file.flush()
-                out = subprocess.run([ptxas, "-v", f"-arch={architecture}", "-o", "/dev/null", file.name], capture_output=True, text=True, timeout=300)
-            spills = [line for line in out.stderr.splitlines() if "spill" in line and "0 bytes spill stores, 0 bytes spill loads" not in line]
-            if out.returncode or spills:
-                return f"{path} for {architecture}: {out.stderr[-1500:] if out.returncode else spills}"
-    return None if files >= 8 else f"only {files} programs have kernels"
+        if problem := ptxas_refuses(ptxas, done.stdout):
+            return f"{path} for {problem}"
+    for path in pathlib.Path(toy).parent.glob("runtime/*.ptx"):
+        files += 1
+        if problem := ptxas_refuses(ptxas, path.read_text()):
+            return f"{path} for {problem}"
+    return None if files >= 13 else f"only {files} programs have kernels"
+
+
+def compiled_by_nvcc(toy):
+    """What clang compiles nvcc takes too, and gives no other registers to spill."""
+    nvcc, ptxas = tool_of_cuda("nvcc"), tool_of_cuda("ptxas")
+    if not nvcc or not ptxas:
+        return "skipped: nvcc is not installed"
+    for source, flags in (("Kernels", []), *(("Rope", [f"-DROPE_ELEMENT={element}", f"-DROPE_PART={part}"]) for element, part in (("float", "float"), ("double", "double"), ("BFloat16", "float"), ("Float16", "float")))):
+        done = subprocess.run([nvcc, "-std=c++20", "-fmad=false", "-arch=sm_80", *flags, "-ptx", "-o", "/dev/stdout", str(ROOT / f"runtime/cuda/{source}.cu")], capture_output=True, text=True, timeout=300)
+        if done.returncode:
+            return done.stderr
+        if problem := ptxas_refuses(ptxas, done.stdout):
+            return f"{source} {flags} for {problem}"
+    return None
 
 
 def all_cases(random=60):
@@ -119,7 +148,7 @@ def all_cases(random=60):
     import device_counts
     import device_failures
     import device_numbers
-    return [*rows, *device_numbers.all_cases(), *device_counts.all_cases(), *device_failures.all_cases(), ("device: ptxas", assembles)]
+    return [*rows, *device_numbers.all_cases(), *device_counts.all_cases(), *device_failures.all_cases(), ("device: ptxas", assembles), ("device: nvcc", compiled_by_nvcc)]
 
 
 if __name__ == "__main__":  # some cases, or random programs: device.py TOY [SUBSTRING | FIRST LAST]

@@ -41,6 +41,10 @@ TRANSFERS = [
     ("var y = cat(x, x); print(sum(y));", N, 8),
     ("var y = (x + 1i) * (x - 1i); print(sum(y).real);", N, 16),
     ("var y = where(x > 0, x, -x); print(sum(y));", N, 8),
+    ("var y = x * 2; y[3, 4] = 7; y[::2, 5:] = -1; print(sum(y));", N, 8),
+    ("var y = x * 2; y[10:20] = x[:10] + 1; y[:, 3] = 2 * y[:, 4]; print(sum(y));", N, 8),
+    ("var y = x * 2; var z = y; y[0] = z[1] * 3; print(sum(y), sum(z));", N, 16),
+    ("def f(a: f64[N, M], n) { for i in range(n) { a[i] = a[i] + a[i + 1]; } return a; } print(sum(f(x, 7)));", N, 8),
 ]
 
 

@@ -10,6 +10,7 @@ MATRIX = "def at(n: i64) { return sin(arange(n) * 0.7) + 0.3; }\n"
 PRODUCTS = [f"{MATRIX}var a = {d}(reshape(at(6 * 5), [6, 5])) * {f}; var b = {d}(reshape(at(5 * 4), [5, 4])) * {f}; var c = a @ b; {after}"
             for d, f in (("f32", "1"), ("f64", "1"), ("c64", "complex(f32(0.5), f32(-1))"), ("c128", "(0.5-1i)"))
             for after in ("print(max(abs(c - (b.T @ a.T).T)) < 1e-5, norm(c));", "print(norm(conj(a).T @ c), norm(a @ conj(b)), norm(c @ conj(c).T));",
+                          "print(norm(a[:, ::-1] @ b[::-1]), norm(conj(a) @ conj(b)), norm(stack(a, a)[::-1, ::2] @ stack(b, conj(b))[:, ::-1, ::3]));",
                           "print(norm(a[1:, ::2] @ b[::2]), norm(a[0] @ b), norm(a @ b[:, 1]), a[0] @ b[:, 1]);",
                           f"var t = real(a[0, 0]); print(norm(t * (a @ b)), norm((3 * a) @ b)); var s = stack(a, a * 2, a - 1); print(norm(s @ b), norm(s @ stack(b, b, b)), norm(stack(a, a) @ b));")]
 
@@ -23,6 +24,29 @@ def product(toy, text):
             return f"no product ran on the device: {got.stats}\n{text}"
         if not close(got.stdout, want, 2e-5):
             return f"host {want} device {got.stdout}\n{text}"
+    return None
+
+
+def parts_and_halves(toy):
+    """Recognized products of parts are four real ones on the device, halves are read as they are; nothing comes to the host but what is printed."""
+    lead = MATRIX + "var a = {d}(reshape(at(30), [6, 5])); var b = {d}(reshape(at(30) + 1, [6, 5])); var c = {d}(reshape(at(20), [5, 4])); var e = {d}(reshape(at(20) - 1, [5, 4]));\n"
+    for dtype in ("f32", "f64"):
+        for f in ("(a @ c - b @ d, a @ d + b @ c)", "(a @ c + b @ d, b @ c - a @ d)", "(a @ c + b @ d, a @ d - b @ c)", "(a @ c - b @ d, -(a @ d) - b @ c)", "(a.T.T @ c - b @ d, a @ d + b @ c)"):
+            text = lead.replace("{d}", dtype) + f"def f(a, b, c, d) {{ return {f}; }}\nfor i in range(3) {{ var (x, y) = f(a * 2, b, c * i, e); print(sum(x), sum(y * y)); }}"
+            for i, flags in enumerate((["--complex-matmul=four-real"], [], ["--matmul-precision=high"])):
+                done = run(toy, [*EVERYWHERE, *flags, f"--cuda-graphs={GRAPHS[i]}", "-e", text])
+                if problem := done.problem():
+                    return f"{problem}\n{text}"
+                if sum(done.stats["product_precisions"].values()) != 12 or done.stats["bytes_to_host"] > 64 or not close(done.stdout, on_host(toy, ["-e", text]), 2e-5):
+                    return f"{done.stats}\n{done.stdout}{text}"
+    for dtype in ("bf16", "f16"):
+        for product, mixed in (("a @ c", 0), ("a @ e", 0), ("c.T @ a.T", 0), ("a[1:, :3] @ c[:3]", 0), ("stack(a, b) @ c", 0), ("a[0] @ c", 0), ("f32(a) @ f32(c)", 0), ("a @ (f32(c) + 1)", 1), ("a @ c[::-1][::-1]", 0)):
+            text = lead.replace("{d}", dtype) + f"def f(a, b, c, e) {{ return f32({product}); }}\nfor i in range(3) {{ print(sum(f(a, b, c, e * {dtype}(i)))); }}"
+            done = run(toy, [*EVERYWHERE, "-e", text])
+            if problem := done.problem():
+                return f"{problem}\n{text}"
+            if list(done.stats["product_precisions"]) != (["f32"] if mixed else [dtype]) or not close(done.stdout, on_host(toy, ["-e", text]), 1e-2):
+                return f"{done.stats}\n{done.stdout}{on_host(toy, ['-e', text])}{text}"
     return None
 
 
@@ -142,7 +166,7 @@ def functions(toy):
 # Rows from reductions of the same rows are one kernel, also of halves; what else reads a part, or reads it elsewhere, needs the stored value.
 ROWS = [
     ("f32", "softmax(x)", 1), ("bf16", "softmax(x)", 1), ("f32", "rmsnorm(x, 2)", 1), ("f64", "layernorm(x, 3, 0.5)", 1), ("c64", "x / (sum(abs(x), -1, true) + 1) - mean(x, -1, true)", 1), ("f64", "x - max(x, 1, true) * min(x, -1, true)", 1),
-    ("f64", "softmax(softmax(x) * x)", 1), ("f32", "softmax(x, 1)", 1), ("f64", "(x - mean(x, -1, true)) * flip(x, 1)", 1), ("f64", "x / flip(sum(exp(x), 1, true), 0)", 2), ("f64", "(x / sum(x, 1, true), sum(x, 1, true))", 2), ("f64", "x - argmax(x, 1, true)", 3), ("f64", "softmax(x, 0)", 4),
+    ("f64", "softmax(softmax(x) * x)", 1), ("f32", "softmax(x, 1)", 1), ("f64", "(x - mean(x, -1, true)) * flip(x, 1)", 1), ("f64", "x / flip(sum(exp(x), 1, true), 0)", 2), ("f64", "(x / sum(x, 1, true), sum(x, 1, true))", 2), ("f64", "x - argmax(x, 1, true)", 2), ("f64", "softmax(x, 0)", 4),
 ]
 
 
@@ -177,6 +201,91 @@ def long_rows(toy):
     return None if launches["2, 8200"] == launches["2, 8100"] + 3 else f"{launches}"
 
 
+def turned(spelling, dtype, batch, length, heads, pairs):
+    """A program that turns queries and keys in one function, and what it calls."""
+    angles = "c128" if dtype == "f64" else "c64"
+    lead = f"""seed({pairs + heads});
+def interleaved(x, w) {{ return rope(x, w); }}
+def half(x, w) {{ return rope(x, w, "half"); }}
+def pairs(x, w) {{ var s = x.shape; return reshape(view_as_real(view_as_complex(reshape(x, [s[0], s[1], s[2], s[3] // 2, 2])) * w[:, newaxis]), s); }}
+def real_halves(x, w) {{
+  var h = w.shape[1]; var c = cat([real(w), real(w)], axis = -1)[:, newaxis]; var s = cat([imag(w), imag(w)], axis = -1)[:, newaxis];
+  return x * c + cat([-x[..., h:], x[..., :h]], axis = -1) * s;
+}}
+def by_hand(x, w) {{
+  var c = real(w)[:, newaxis]; var s = imag(w)[:, newaxis]; var e = x[..., 0::2]; var o = x[..., 1::2];
+  return flatten(stack([e * c - o * s, e * s + o * c], axis = -1), -2);
+}}
+def both(q, k, w) {{ return ({spelling}(q, w), {spelling}(k, w)); }}
+var q = {dtype}(randn({batch}, {length}, {heads}, {2 * pairs})); var k = {dtype}(randn({batch}, {length}, 1, {2 * pairs}));
+q[0, 0, 0, :4] = {dtype}([nan, inf, -0.0, -inf]);
+var w = {angles}(polar(1.0, randn({length}, {pairs})));
+"""
+    return lead
+
+
+def ropes(toy):
+    """Every spelling of rotary embeddings is the kernel written for them, with the host's bits; queries and keys are turned in one launch."""
+    shapes = [(2, 5, 3, 8), (1, 7, 1, 16), (3, 4, 5, 3), (1, 2, 9, 24)]
+    for i, spelling in enumerate(("interleaved", "half", "pairs", "real_halves", "by_hand")):
+        for j, dtype in enumerate(("f32", "f64", "bf16", "f16") if i < 2 else ("f32", "f64")):
+            for batch, length, heads, pairs in shapes if i < 2 else shapes[j:j + 2]:
+                text = turned(spelling, dtype, batch, length, heads, pairs) + "var (a, b) = both(q, k, w); print(a); print(b);"
+                if problem := same_bits(toy, text, [f"--cuda-graphs={GRAPHS[(i + j) % 4]}"], seed=j):
+                    return problem
+                counts = []
+                for calls in (1, 3):
+                    done = run(toy, [*EVERYWHERE, "--cuda-graphs=off", "-e", turned(spelling, dtype, batch, length, heads, pairs) + "".join(f"var (a{n}, b{n}) = both(q, k, w);" for n in range(calls))])
+                    if problem := done.problem():
+                        return problem
+                    counts.append((done.stats["ropes"], done.stats["launches"]))
+                if (counts[1][0] - counts[0][0], counts[1][1] - counts[0][1]) != (4, 2):
+                    return f"{spelling} {dtype}: two calls more turn {counts[1][0] - counts[0][0]} tensors in {counts[1][1] - counts[0][1]} launches, not 4 in 2\n{text}"
+    return None
+
+
+# What is nearly a rotation, or has nothing to share, is the generated kernel: parts of two tensors, from neighbours to halves, another sign, other axes.
+NOT_ROPES = [
+    "def f(x, y, w) { var z = complex(x[..., 0::2], y[..., 1::2]) * w; return flatten(view_as_real(z), -2); }", "def f(x, y, w) { var z = complex(x[..., 0::2], x[..., 1::2]) * w; return cat([real(z), imag(z)], axis = -1); }",
+    "def f(x, y, w) { var z = complex(x[..., :4], x[..., 4:]) * w; return flatten(view_as_real(z), -2); }", "def f(x, y, w) { var a = x[..., :4]; var b = x[..., 4:]; return cat([a * real(w) - b * imag(w), b * real(w) - a * imag(w)], axis = -1); }",
+    "def f(x, y, w) { var a = x[..., 1:5]; var b = x[..., 4:]; return cat([a * real(w) - b * imag(w), a * imag(w) + b * real(w)], axis = -1); }", "def f(x, y, w) { return view_as_complex(reshape(x, [2, 3, 4, 2])) * c64(y[..., :4]); }",
+]
+
+
+def near_ropes(toy):
+    # Angles of an outer and an inner axis, with one between that has none.
+    if problem := same_bits(toy, "def f(x, w) { return view_as_complex(x) * w; } print(f(f32(reshape(arange(96), [2, 3, 4, 2, 2])), c64(polar(1.0, reshape(arange(16), [2, 1, 4, 2])))));"):
+        return problem
+    for body in NOT_ROPES:
+        text = f"{body}\nvar x = f32(reshape(sin(arange(48)), [2, 3, 8])); var y = x + 1; var w = c64(polar(1.0, reshape(arange(12), [3, 4])));\nprint(f(x, y, w));"
+        if problem := same_bits(toy, text):
+            return problem
+        done = run(toy, [*EVERYWHERE, "-e", text])
+        if done.stats["ropes"]:
+            return f"a kernel for rotations ran\n{text}"
+    return None
+
+
+def joined(toy):
+    """Pairs are joined where neither needs the other, over what stands between them; chains are not."""
+    lead = "seed(1); var q = f32(randn(1, 4, 2, 8)); var k = f32(randn(1, 4, 2, 8)); var w = c64(polar(1.0, randn(4, 4)));\n"
+    for body, ropes, launches in (("rope(rope(q, w), w)", 2, 2), ("rope(q, w) + k @ swapaxes(k, -1, -2) @ rope(exp(k), w)", 2, 3), ("rope(rope(q, w) + rope(k, w), w)", 3, 3), ("(rope(q, w), rope(k, w), rope(q, w * w))", 3, 3),
+                                  ("(rope(q, w), rope(rope(k, w), w), rope(exp(q), w))", 4, 3)):
+        text = f"{lead}def f(q, k, w) {{ return {body}; }}\n"
+        counts = []
+        for seed, calls in enumerate((1, 3, 3)):
+            done = run(toy, [*EVERYWHERE, "--cuda-graphs=off", "-e", text + "".join(f"var r{n} = f(q, k, w);" for n in range(calls))], seed)
+            if problem := done.problem():
+                return problem
+            counts.append((done.stats["ropes"], done.stats["launches"]))
+        if (counts[1][0] - counts[0][0], counts[1][1] - counts[0][1]) != (2 * ropes, 2 * launches) or counts[1] != counts[2]:
+            return f"{body}: {counts}"
+        for mode in GRAPHS:
+            if problem := same_bits(toy, text + "for i in range(3) { print(f(q * i, k, w)); }", [f"--cuda-graphs={mode}"], tolerance=1e-5):
+                return problem
+    return None
+
+
 def all_cases():
-    return [*((f"device: product {i}", lambda toy, text=text: product(toy, text)) for i, text in enumerate(PRODUCTS)), ("device: functions", functions), ("device: transforms", transforms),
-            ("device: precisions", precisions), ("device: rows", rows), ("device: long rows", long_rows)]
+    return [*((f"device: product {i}", lambda toy, text=text: product(toy, text)) for i, text in enumerate(PRODUCTS)), ("device: parts and halves", parts_and_halves), ("device: functions", functions), ("device: transforms", transforms),
+            ("device: precisions", precisions), ("device: rows", rows), ("device: long rows", long_rows), ("device: ropes", ropes), ("device: near ropes", near_ropes), ("device: joined ropes", joined)]

@@ -79,7 +79,11 @@ Value *KernelEmitter::finishLaunch(Value *threads, DType dtype, ArrayRef<Value *
   }
   kernel->eraseFromParent();
   kernel = nullptr;
+  return launchKernel(made->getName().str(), dtype, sizes, objects, words, threads, site);
+}
 
+/// In the caller: a launch, or null where the host should compute.
+Value *KernelEmitter::launchKernel(const std::string &name, DType dtype, ArrayRef<Value *> sizes, ArrayRef<Value *> objects, ArrayRef<Value *> words, Value *threads, Value *site) {
   Function *function = caller.GetInsertBlock()->getParent();
   IRBuilder<> start(&function->getEntryBlock(), function->getEntryBlock().begin());
   auto array = [&](Type *type, ArrayRef<Value *> values) {
@@ -97,7 +101,7 @@ Value *KernelEmitter::finishLaunch(Value *threads, DType dtype, ArrayRef<Value *
   Module &host = *function->getParent();
   Value *table = host.getOrInsertGlobal("toy.kernels", caller.getPtrTy());
   LoadInst *word = caller.CreateLoad(caller.getPtrTy(), caller.CreateConstInBoundsGEP1_64(caller.getPtrTy(), table, device->kernels.size()));
-  device->kernels.push_back(made->getName().str());
+  device->kernels.push_back(name);
   ScalarEmitter calls(host, caller);
   return calls.call("toy_rt_launch", caller.getPtrTy(),
                     {word, caller.getInt64(static_cast<int>(dtype)), caller.getInt64(sizes.size()), array(caller.getInt64Ty(), sizes), array(caller.getPtrTy(), objects), caller.getInt64(objects.size()),
@@ -109,7 +113,10 @@ Value *KernelEmitter::emitLaunch(DeviceCode &code, Value *site) {
   Argument out(caller.getPtrTy(), "out"); // stands for the result's address until the kernel is finished
   callerOut = &out;
   mlir::Operation *def = root.getDefiningOp();
-  Value *object = !def ? launchMap(site) : isa<FusedOp>(def) ? launchRows(site) : def->hasTrait<OpTrait::Reduction>() ? launchReduction(def, site) : launchMap(site);
+  bool isRope;
+  Value *object = launchRope(site, isRope);
+  if (!isRope)
+    object = !def ? launchMap(site) : isa<FusedOp>(def) ? launchRows(site) : def->hasTrait<OpTrait::Reduction>() ? launchReduction(def, site) : launchMap(site);
   callerOut = nullptr;
   return object;
 }

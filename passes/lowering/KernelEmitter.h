@@ -115,6 +115,9 @@ private:
   llvm::Value *onlyIf(llvm::Value *condition, llvm::function_ref<llvm::Value *()> make);
   llvm::Value *launchReduction(mlir::Operation *op, llvm::Value *site);
   llvm::Value *launchLongReduction(mlir::Operation *op, llvm::Value *count, llvm::Value *site);
+  llvm::Value *launchKernel(const std::string &name, DType dtype, llvm::ArrayRef<llvm::Value *> sizes, llvm::ArrayRef<llvm::Value *> objects, llvm::ArrayRef<llvm::Value *> words,
+                            llvm::Value *threads, llvm::Value *site);
+  llvm::Value *launchRope(llvm::Value *site, bool &matched); // RopeKernel.cpp
   void guarded(llvm::Value *condition, llvm::function_ref<void()> body);
   llvm::Value *threadNumber();
   Element shuffled(Element x, llvm::Intrinsic::ID how, unsigned lane);

@@ -296,7 +296,12 @@ Element KernelEmitter::mapElement(const Indices &indices) {
 
 void KernelEmitter::storeMapElement(Value *out, Value *at, Element element) {
   DType dtype = rootType.getDtype();
-  scalars.store(root.getDefiningOp<PackOp>() ? complexOf(dtype) : dtype, out, at, element);
+  bool isPair = root.getDefiningOp<PackOp>() != nullptr;
+  if (!isPair || realOf(complexOf(dtype)) == dtype)
+    return scalars.store(isPair ? complexOf(dtype) : dtype, out, at, element);
+  Value *first = k.CreateShl(at, 1, "", true, true); // there are no complex halves
+  scalars.store(dtype, out, first, {element.re});
+  scalars.store(dtype, out, k.CreateOr(first, i64(1)), {element.im});
 }
 
 /// One loop over rows (all axes but the last, or everything when flat), one over the last axis.

@@ -164,7 +164,8 @@ void CudaDevice::drop(DeviceBlock *block) {
 void CudaDevice::drop(Record &record) {
   for (DeviceBlock *block : record.operands)
     drop(block);
-  drop(record.result);
+  for (DeviceBlock *block : record.results)
+    drop(block);
 }
 
 void CudaDevice::release(DeviceBlock *block) {
@@ -312,6 +313,7 @@ Tensor *deviceLaunch(const DeviceLaunch &launch) {
   record.words.assign(launch.words.begin(), launch.words.end());
   record.grid = static_cast<unsigned>(grid);
   record.site = launch.site;
+  device->stats.ropes += launch.kernel->takesTwo;
   return newDeviceTensor(launch.dtype, launch.sizes, device->record(std::move(record), bytes));
 }
 

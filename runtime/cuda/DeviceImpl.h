@@ -21,7 +21,7 @@ struct DeviceBlock {
   int64_t bytes;
   cuda::Pointer address = 0; ///< 0 until it is planned
   int refs = 1;
-  int producer = -1;        ///< recorded operation that writes it, or -1
+  int producer = -1;        ///< recorded operation that writes it (last), or -1
   bool held = true;         ///< by a value
   bool isArena = false;     ///< the address is inside of the arena
   Storage *uploaded = nullptr; ///< the host has the same elements: it can be dropped when memory is short
@@ -45,8 +45,8 @@ struct TransformPlan {
 /// digits of the left factor, then of the right one, and three products of them are added.
 struct ProductPlan {
   int terms = 1;
-  double alpha = 1;
-  int opA, opB, m, n, k, ldA, ldB, ldC, batch, type, compute;
+  double alpha = 1, beta = 0; ///< with beta 1 it is added to what the result has
+  int opA, opB, m, n, k, ldA, ldB, ldC, batch, type, typeC, compute; ///< `type` of the factors
   long long strideA, strideB, strideC;
   int64_t offsetA, offsetB; ///< bytes
   bool operator==(const ProductPlan &) const = default;
@@ -55,8 +55,9 @@ struct ProductPlan {
 struct Record {
   DeviceKernel *kernel = nullptr; ///< null: a call of a library
   std::optional<TransformPlan> transform;
-  std::vector<DeviceBlock *> operands;
-  DeviceBlock *result;
+  std::vector<DeviceBlock *> operands, results; ///< two results where a kernel does two launches
+  bool updates = false;                         ///< the result is written in place: what it had remains
+  std::vector<int> needs;                       ///< earlier records of the sequence that must be done: writers of what this reads, readers of what it overwrites
   std::vector<int64_t> words;
   unsigned grid = 1;
   ProductPlan product{};
@@ -90,6 +91,8 @@ public:
   /// The block of a tensor's elements, copied to the device if they are not there.
   DeviceBlock *blockOf(Tensor &t);
   DeviceBlock *record(Record record, int64_t bytes);
+  /// The same for a kernel that changes a block, which nobody else holds.
+  void recordUpdate(Record record, DeviceBlock *block);
   void flush(const char *reason);
   void wait();
   std::string describe() const;
@@ -122,6 +125,8 @@ private:
   Function functionOf(DeviceKernel &kernel);
   // Sequence.cpp
   void plan();
+  void joinPairs();
+  void findNeeds();
   void run(size_t begin, size_t end);
   void runOnStreams(size_t begin, size_t end);
   void runGraph(CachedGraph &graph, size_t begin, size_t end);
@@ -165,6 +170,10 @@ private:
   std::vector<Event> events; ///< free ones
 };
 
+/// A kernel of Kernels.cu.
+DeviceKernel &kernelAround(const char *name);
+/// Elements of a block from an offset on along axes (outermost first) as a dense block, which belongs to the caller; null where the axes are too many.
+DeviceBlock *copyDense(CudaDevice &device, DType dtype, DeviceBlock *from, int64_t offset, std::span<const int64_t> sizes, std::span<const int64_t> strides, int64_t site);
 /// The device, if it is open, allowed, and has not failed.
 CudaDevice *usableDevice();
 /// Whether an operation should run there, by what has to move and what it reads, writes and computes. Always with --device=cuda.

@@ -5,12 +5,14 @@
 
 #include "runtime/Error.h"
 #include "runtime/Memory.h"
+#include "support/Half.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <tuple>
 
 namespace toy::rt {
 namespace cuda {
@@ -18,21 +20,10 @@ namespace {
 
 constexpr int64_t workspaceBytes = 32 << 20;
 
-const char *const kernelText =
-#include "runtime/cuda/KernelText.inc"
-    ;
-
-/// A kernel of Kernels.ptx.
-DeviceKernel &kernelNamed(const char *name) {
-  static auto *module = new DeviceModule(kernelText); // never unloaded
-  static auto *kernels = new std::map<std::string, DeviceKernel>;
-  return kernels->try_emplace(name, DeviceKernel{module, name}).first->second;
-}
-
-/// `count` threads of such a kernel; the result belongs to the caller.
+/// `count` threads of a kernel of Kernels.cu; the result belongs to the caller.
 DeviceBlock *runKernel(CudaDevice &device, const char *name, DeviceBlock *operand, int64_t bytes, int64_t count, int64_t word, int64_t site) {
   Record record;
-  record.kernel = &kernelNamed(name);
+  record.kernel = &kernelAround(name);
   record.operands = {operand};
   record.words = {count, word};
   record.grid = static_cast<unsigned>((count + blockThreads - 1) / blockThreads);
@@ -77,10 +68,49 @@ bool batchStride(std::span<const int64_t> sizes, std::span<const int64_t> stride
   return true;
 }
 
+/// A factor as cuBLAS reads it.
+struct Factor {
+  DeviceBlock *block;
+  int64_t offset; ///< elements
+  int op = blasPlain, leading = 0;
+  long long stride = 0;
+  bool copied = false; ///< `block` belongs to this one
+  int64_t elements = 0;
+  int64_t count(const Tensor &t) const { return copied ? elements : t.count(); }
+};
+
+/// Finds how to read a factor; what cuBLAS cannot address (other steps, conjugates that are not transposed) is copied first.
+bool read(CudaDevice &device, Factor &f, DType dtype, std::span<const int64_t> batch, std::span<const int64_t> batchStrides, int64_t rows, int64_t columns, int64_t rowStride, int64_t columnStride,
+          bool conjugated, int64_t site) {
+  if (blasOperand(rows, columns, rowStride, columnStride, conjugated, f.op, f.leading) && batchStride(batch, batchStrides, f.stride))
+    return true;
+  std::vector<int64_t> sizes(batch.begin(), batch.end()), strides(batchStrides.begin(), batchStrides.end());
+  bool transposed = conjugated;
+  for (bool isRow : {!transposed, transposed}) {
+    sizes.push_back(isRow ? rows : columns);
+    strides.push_back(isRow ? rowStride : columnStride);
+  }
+  DeviceBlock *copy = copyDense(device, dtype, f.block, f.offset, sizes, strides, site);
+  if (!copy)
+    return false;
+  f = {copy, 0, transposed ? blasConjugated : blasPlain, static_cast<int>(std::max<int64_t>(transposed ? rows : columns, 1)), rows * columns, true, 1};
+  for (int64_t size : sizes)
+    f.elements *= size;
+  return true;
+}
+
+/// A product with a result of its own, or added to `onto`.
+DeviceBlock *recordProduct(CudaDevice &device, Record record, int64_t bytes, DeviceBlock *onto) {
+  if (!onto)
+    return device.record(std::move(record), bytes);
+  device.recordUpdate(std::move(record), onto);
+  return onto;
+}
+
 /// A product of f32 or c64 on the units for TF32, with the digits of f32: each factor as a sum of two with 11 digits, three of the four products added
 /// (the fourth is below the rounding). A complex product is the real one of A as it lies in memory, with twice the columns, and B expanded to
 /// [[re, im], [-im, re]] (F. G. Van Zee's 1m method). Null where the factors are not whole row-major matrices.
-DeviceBlock *splitProduct(CudaDevice &device, ProductPlan p, bool complex, DeviceBlock *left, int64_t leftCount, DeviceBlock *right, int64_t rightCount, int64_t bytes, int64_t site) {
+DeviceBlock *splitProduct(CudaDevice &device, ProductPlan p, bool complex, DeviceBlock *left, int64_t leftCount, DeviceBlock *right, int64_t rightCount, int64_t bytes, DeviceBlock *onto, int64_t site) {
   auto isWhole = [](int op, int ld, int rows, int columns, int64_t offset, int64_t count) { return op == blasPlain && ld == columns && offset == 0 && count == int64_t(rows) * columns; };
   if (p.batch != 1 || !isWhole(p.opA, p.ldA, p.m, p.k, p.offsetA, leftCount) || !isWhole(p.opB, p.ldB, p.k, p.n, p.offsetB, rightCount) || p.k > INT32_MAX / 2 || p.n > INT32_MAX / 2)
     return nullptr;
@@ -102,12 +132,12 @@ DeviceBlock *splitProduct(CudaDevice &device, ProductPlan p, bool complex, Devic
   std::vector<DeviceBlock *> temporaries = record.operands;
   if (complex)
     temporaries.push_back(factor);
-  p.type = blasF32;
+  p.type = p.typeC = blasF32;
   p.compute = computeF32FastTf32;
   p.terms = 3;
   record.product = p;
   record.site = site;
-  DeviceBlock *result = device.record(std::move(record), bytes);
+  DeviceBlock *result = recordProduct(device, std::move(record), bytes, onto);
   for (DeviceBlock *block : temporaries)
     device.release(block);
   return result;
@@ -165,7 +195,7 @@ void CudaDevice::transform(const Record &record, Stream on) {
   int64_t to = t.kind == TransformPlan::RealForward ? half * 2 : t.kind == TransformPlan::RealBackward ? t.points : t.points * 2;
   bool forward = t.kind == TransformPlan::Forward || t.kind == TransformPlan::RealForward;
   for (int64_t i = 0; i < times; ++i)
-    must(fft->exec(plan, reinterpret_cast<void *>(record.operands[0]->address + i * from * t.inner * part), reinterpret_cast<void *>(record.result->address + i * to * t.inner * part), forward ? -1 : 1),
+    must(fft->exec(plan, reinterpret_cast<void *>(record.operands[0]->address + i * from * t.inner * part), reinterpret_cast<void *>(record.results[0]->address + i * to * t.inner * part), forward ? -1 : 1),
          "cufftXtExec");
   ++stats.transforms;
 }
@@ -174,13 +204,13 @@ void CudaDevice::multiply(const Record &record, Stream on) {
   must(blas->setStream(handle, on), "cublasSetStream");
   must(blas->setWorkspace(handle, reinterpret_cast<void *>(workspace), workspaceBytes), "cublasSetWorkspace"); // forgotten with every new stream
   const ProductPlan &p = record.product;
-  double alpha[2] = {p.alpha, 0}, beta[2] = {0, 0};
-  float alphaSingle[2] = {static_cast<float>(p.alpha), 0}, betaSingle[2] = {0, 0};
-  bool single = p.type == blasF32 || p.type == blasC64;
+  double alpha[2] = {p.alpha, 0}, beta[2] = {p.beta, 0};
+  float alphaSingle[2] = {static_cast<float>(p.alpha), 0}, betaSingle[2] = {static_cast<float>(p.beta), 0};
+  bool single = p.typeC == blasF32 || p.typeC == blasC64;
   auto at = [](Pointer address) { return reinterpret_cast<void *>(address); };
   auto product = [&](DeviceBlock *a, DeviceBlock *b) {
     must(blas->gemmStridedBatchedEx(handle, p.opB, p.opA, p.n, p.m, p.k, single ? static_cast<void *>(alphaSingle) : alpha, at(b->address + p.offsetB), p.type, p.ldB, p.strideB,
-                                    at(a->address + p.offsetA), p.type, p.ldA, p.strideA, single ? static_cast<void *>(betaSingle) : beta, at(record.result->address), p.type, p.ldC, p.strideC,
+                                    at(a->address + p.offsetA), p.type, p.ldA, p.strideA, single ? static_cast<void *>(betaSingle) : beta, at(record.results[0]->address), p.typeC, p.ldC, p.strideC,
                                     p.batch, p.compute, -1),
          "cublasGemmStridedBatchedEx");
     betaSingle[0] = 1; // the next one adds
@@ -200,24 +230,52 @@ void CudaDevice::multiply(const Record &record, Stream on) {
 
 using cuda::CudaDevice;
 
-Tensor *deviceProduct(Tensor *a, const StridedView &aView, Tensor *b, const StridedView &bView, double scale, int64_t site) {
+/// Element types of cuBLAS, or -1.
+static int blasTypeOf(DType dtype) {
+  switch (dtype) {
+  case DType::BF16: return cuda::blasBF16;
+  case DType::F16: return cuda::blasF16;
+  case DType::F32: return cuda::blasF32;
+  case DType::F64: return cuda::blasF64;
+  case DType::C64: return cuda::blasC64;
+  case DType::C128: return cuda::blasC128;
+  default: return -1;
+  }
+}
+
+Tensor *deviceProduct(Tensor *a, const StridedView &aView, Tensor *b, const StridedView &bView, double scale, int64_t site, Tensor *onto) {
   CudaDevice *device = cuda::usableDevice();
-  int type = a->dtype == DType::F32 ? cuda::blasF32 : a->dtype == DType::F64 ? cuda::blasF64 : a->dtype == DType::C64 ? cuda::blasC64 : a->dtype == DType::C128 ? cuda::blasC128 : -1;
+  int type = blasTypeOf(a->dtype);
   std::string problem;
   if (!device || type < 0 || !cuda::openBlas(problem))
     return nullptr;
+  bool halves = isHalf(a->dtype), complex = isComplex(a->dtype);
+  DType result = halves ? DType::F32 : a->dtype;
   ProductShape s = productShape(aView, bView);
-  int64_t count = 1, size = sizeOf(a->dtype), bytes = checkedCount(s.result, a->dtype) * size;
+  int64_t count = 1, size = sizeOf(a->dtype), bytes = checkedCount(s.result, result) * sizeOf(result);
   for (int64_t n : s.batch)
     count *= n;
-  bool complex = isComplex(a->dtype);
   Tensor *operands[] = {a, b};
-  if (bytes == 0 || s.k == 0 || std::max({s.m, s.n, s.k, count}) > INT32_MAX || !cuda::isWorthwhile(*device, operands, bytes, 2.0 * count * s.m * s.n * s.k * (complex ? 4 : 1)))
+  if (bytes == 0 || s.k == 0 || std::max({s.m, s.n, s.k, count}) > INT32_MAX || (!onto && !cuda::isWorthwhile(*device, operands, bytes, 2.0 * count * s.m * s.n * s.k * (complex ? 4 : 1))))
     return nullptr;
   cuda::ProductPlan p{};
-  if (!cuda::blasOperand(s.m, s.k, s.aRow, s.aColumn, complex && aView.conjugated, p.opA, p.ldA) || !cuda::blasOperand(s.k, s.n, s.bRow, s.bColumn, complex && bView.conjugated, p.opB, p.ldB) ||
-      !cuda::batchStride(s.batch, s.aBatch, p.strideA) || !cuda::batchStride(s.batch, s.bBatch, p.strideB))
+  cuda::Factor left{device->blockOf(*a), aView.offset}, right{device->blockOf(*b), bView.offset};
+  auto drop = [&] {
+    for (cuda::Factor *factor : {&left, &right})
+      if (factor->copied)
+        device->release(factor->block);
+  };
+  if (!cuda::read(*device, left, a->dtype, s.batch, s.aBatch, s.m, s.k, s.aRow, s.aColumn, complex && aView.conjugated, site) ||
+      !cuda::read(*device, right, b->dtype, s.batch, s.bBatch, s.k, s.n, s.bRow, s.bColumn, complex && bView.conjugated, site)) {
+    drop();
     return nullptr;
+  }
+  p.opA = left.op;
+  p.opB = right.op;
+  p.ldA = left.leading;
+  p.ldB = right.leading;
+  p.strideA = left.stride;
+  p.strideB = right.stride;
   p.m = static_cast<int>(s.m);
   p.n = static_cast<int>(s.n);
   p.k = static_cast<int>(s.k);
@@ -225,26 +283,44 @@ Tensor *deviceProduct(Tensor *a, const StridedView &aView, Tensor *b, const Stri
   p.batch = static_cast<int>(count);
   p.strideC = s.m * s.n;
   p.type = type;
+  p.typeC = blasTypeOf(result);
   bool single = realOf(a->dtype) == DType::F32;
   MatmulPrecision precision = deviceOptions().precision;
-  p.compute = !single ? cuda::computeF64 : precision == MatmulPrecision::Medium ? cuda::computeF32FastTf32 : cuda::computeF32Pedantic;
-  p.offsetA = aView.offset * size;
-  p.offsetB = bView.offset * size;
+  p.compute = halves ? cuda::computeF32 : !single ? cuda::computeF64 : precision == MatmulPrecision::Medium ? cuda::computeF32FastTf32 : cuda::computeF32Pedantic;
+  p.offsetA = left.offset * size;
+  p.offsetB = right.offset * size;
   p.alpha = scale;
-  DeviceBlock *left = device->blockOf(*a), *right = device->blockOf(*b), *result = nullptr;
+  p.beta = onto ? 1 : 0;
+  DeviceBlock *sum = onto ? device->blockOf(*onto) : nullptr, *made = nullptr;
   if (single && precision == MatmulPrecision::High)
-    result = cuda::splitProduct(*device, p, complex, left, a->count(), right, b->count(), bytes, site);
-  ++device->stats.precisions[result ? "3xtf32" : !single ? "f64" : p.compute == cuda::computeF32FastTf32 ? "tf32" : "f32"];
-  if (!result) {
+    made = cuda::splitProduct(*device, p, complex, left.block, left.count(*a), right.block, right.count(*b), bytes, sum, site);
+  ++device->stats.precisions[made ? "3xtf32" : halves ? std::string(nameOf(a->dtype)) : !single ? "f64" : p.compute == cuda::computeF32FastTf32 ? "tf32" : "f32"];
+  if (!made) {
     cuda::Record record;
-    record.operands = {left, right};
+    record.operands = {left.block, right.block};
     record.product = p;
     record.site = site;
-    result = device->record(std::move(record), bytes);
+    made = cuda::recordProduct(*device, std::move(record), bytes, sum);
   }
-  return newDeviceTensor(a->dtype, s.result, result);
+  drop();
+  if (!onto)
+    return newDeviceTensor(result, s.result, made);
+  onDeviceOnly(*onto);
+  return onto;
 }
 
+bool devicePlanarProduct(Tensor *const parts[4], const StridedView &x, const StridedView &y, bool conjugateX, bool conjugateY, int64_t site, Tensor *results[2]) {
+  auto [a, b, c, d] = std::tuple(parts[0], parts[1], parts[2], parts[3]);
+  double xSign = conjugateX ? -1 : 1, ySign = conjugateY ? -1 : 1;
+  TensorRef re(deviceProduct(a, x, c, y, 1, site)), im(re ? deviceProduct(a, x, d, y, ySign, site) : nullptr);
+  if (!re || !im)
+    return false;
+  deviceProduct(b, x, d, y, -xSign * ySign, site, re.get());
+  deviceProduct(b, x, c, y, xSign, site, im.get());
+  results[0] = re.take();
+  results[1] = im.take();
+  return true;
+}
 
 /// fft, ifft, rfft, irfft of the axis' own length: parameters are the axis and the norm (0: the inverse is divided by the points, 1: both by the root,
 /// 2: the forward one).

@@ -18,79 +18,170 @@ constexpr int64_t alignment = 256, mostGraphs = 64, mostSizes = 4096;
 DeviceBlock *CudaDevice::record(Record record, int64_t bytes) {
   if (pending.size() == mostRecords)
     flush("the sequence is long");
-  record.result = new DeviceBlock{bytes};
-  record.result->producer = static_cast<int>(pending.size());
-  ++record.result->refs;
+  auto *result = new DeviceBlock{bytes};
+  result->producer = static_cast<int>(pending.size());
+  ++result->refs;
+  record.results = {result};
   for (DeviceBlock *block : record.operands)
     ++block->refs;
   pending.push_back(std::move(record));
-  return pending.back().result;
+  return result;
+}
+
+void CudaDevice::recordUpdate(Record record, DeviceBlock *block) {
+  if (pending.size() == mostRecords)
+    flush("the sequence is long");
+  block->producer = static_cast<int>(pending.size());
+  block->uploaded = nullptr; // the host's elements are old ones
+  uploads.erase(block);
+  record.results = {block};
+  record.updates = true;
+  ++block->refs;
+  for (DeviceBlock *operand : record.operands)
+    ++operand->refs;
+  pending.push_back(std::move(record));
+}
+
+/// What must be done before what, by data alone, and the closure of it.
+void CudaDevice::findNeeds() {
+  struct Access {
+    int writer = -1;
+    std::vector<int> readers; ///< since
+  };
+  std::map<DeviceBlock *, Access> accesses;
+  ancestors.assign(pending.size(), {});
+  for (int i = 0; i < static_cast<int>(pending.size()); ++i) {
+    Record &record = pending[i];
+    record.needs.clear();
+    auto need = [&](int j) {
+      if (j >= 0 && j != i && std::find(record.needs.begin(), record.needs.end(), j) == record.needs.end())
+        record.needs.push_back(j);
+    };
+    for (DeviceBlock *block : record.operands) {
+      need(accesses[block].writer);
+      accesses[block].readers.push_back(i);
+    }
+    for (DeviceBlock *block : record.results) {
+      Access &access = accesses[block];
+      need(access.writer);
+      for (int reader : access.readers)
+        need(reader);
+      access = {i, {}};
+    }
+    ancestors[i].set(i);
+    for (int j : record.needs)
+      ancestors[i] |= ancestors[j];
+  }
+}
+
+/// Launches of a kernel that takes two become one where neither needs what the other computes. The joined one stands where the second stood; what read
+/// the first comes behind it.
+void CudaDevice::joinPairs() {
+  size_t n = pending.size();
+  std::vector<size_t> partner(n, n);
+  bool found = false;
+  for (size_t j = 0; j < n; ++j)
+    for (size_t i = 0; i < j && pending[j].kernel && pending[j].kernel->takesTwo; ++i) {
+      if (pending[i].kernel != pending[j].kernel || partner[i] < n || ancestors[i].test(j) || ancestors[j].test(i))
+        continue;
+      partner[i] = j;
+      partner[j] = i;
+      found = true;
+      std::bitset<mostRecords> both = ancestors[i] | ancestors[j];
+      for (auto &set : ancestors)
+        if (set.test(i) || set.test(j))
+          set |= both;
+      break;
+    }
+  if (!found)
+    return;
+  std::vector<Record> order;
+  std::vector<bool> done(n, false);
+  auto isReady = [&](const Record &record) { return std::all_of(record.needs.begin(), record.needs.end(), [&](int j) { return done[j]; }); };
+  for (size_t left = n; left > 0;)
+    for (size_t i = 0; i < n; ++i) {
+      size_t first = partner[i];
+      if (done[i] || (first < n && first > i) || !isReady(pending[i]) || (first < n && !isReady(pending[first])))
+        continue;
+      done[i] = true;
+      --left;
+      if (first == n) {
+        order.push_back(std::move(pending[i]));
+        continue;
+      }
+      done[first] = true;
+      --left;
+      Record joined = std::move(pending[first]);
+      const Record &second = pending[i];
+      joined.results.push_back(second.results[0]);
+      joined.operands.insert(joined.operands.end(), second.operands.begin(), second.operands.end());
+      joined.words.insert(joined.words.end(), second.words.begin(), second.words.end());
+      joined.words.push_back(joined.grid);
+      joined.grid += second.grid;
+      order.push_back(std::move(joined));
+    }
+  pending = std::move(order);
+  findNeeds();
 }
 
 /// Drops operations whose results nobody reads, gives addresses to all others. Ordered by data alone: a value's memory serves another one if all that
 /// touches it comes before the operation that writes the other.
 void CudaDevice::plan() {
-  size_t n = pending.size();
-  std::vector<int> readers(n, 0);
-  std::vector<bool> needed(n, false);
-  for (size_t i = n; i-- > 0;)
-    if ((needed[i] = pending[i].result->held || readers[i] > 0))
-      for (DeviceBlock *block : pending[i].operands)
-        if (block->producer >= 0)
-          ++readers[block->producer];
+  std::set<DeviceBlock *> read;
   std::vector<Record> kept;
-  for (size_t i = 0; i < n; ++i) {
+  for (size_t i = pending.size(); i-- > 0;) {
     Record &record = pending[i];
-    if (needed[i]) {
-      record.result->producer = static_cast<int>(kept.size());
-      kept.push_back(std::move(record));
+    DeviceBlock *result = record.results[0];
+    if (!result->held && !read.contains(result)) {
+      drop(record);
       continue;
     }
-    drop(record);
+    if (!record.updates)
+      read.erase(result);
+    else
+      read.insert(result);
+    read.insert(record.operands.begin(), record.operands.end());
+    kept.push_back(std::move(record));
   }
-  pending = std::move(kept);
-  n = pending.size();
-  ancestors.assign(n, {});
-  std::vector<std::bitset<mostRecords>> touching(n);
-  for (size_t i = 0; i < n; ++i) {
-    ancestors[i].set(i);
-    touching[i].set(i);
-    for (DeviceBlock *block : pending[i].operands)
-      if (block->producer >= 0) {
-        ancestors[i] |= ancestors[block->producer];
-        touching[block->producer].set(i);
-      }
-  }
+  pending.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));
+  findNeeds();
+  joinPairs();
+  size_t n = pending.size();
+  std::map<DeviceBlock *, std::bitset<mostRecords>> touching;
+  for (size_t i = 0; i < n; ++i)
+    for (auto *blocks : {&pending[i].operands, &pending[i].results})
+      for (DeviceBlock *block : *blocks)
+        touching[block].set(i);
   struct Place {
-    size_t record;
+    DeviceBlock *block;
     int64_t begin, end;
   };
   std::vector<Place> places;
   int64_t needs = 0;
-  for (size_t i = 0; i < n; ++i) {
-    DeviceBlock *block = pending[i].result;
-    if (block->held)
-      continue;
-    std::bitset<mostRecords> before = ancestors[i];
-    before.reset(i);
-    std::vector<Place> conflicts;
-    for (const Place &place : places)
-      if ((touching[place.record] & ~before).any())
-        conflicts.push_back(place);
-    std::sort(conflicts.begin(), conflicts.end(), [](const Place &x, const Place &y) { return x.begin < y.begin; });
-    int64_t size = (block->bytes + alignment - 1) / alignment * alignment, at = 0, best = -1, bestGap = INT64_MAX;
-    for (const Place &place : conflicts) {
-      if (place.begin - at >= size && place.begin - at < bestGap) {
-        best = at;
-        bestGap = place.begin - at;
+  for (size_t i = 0; i < n; ++i)
+    for (DeviceBlock *block : pending[i].results) {
+      if (block->held || pending[i].updates)
+        continue;
+      std::bitset<mostRecords> before = ancestors[i];
+      before.reset(i);
+      std::vector<Place> conflicts;
+      for (const Place &place : places)
+        if ((touching[place.block] & ~before).any())
+          conflicts.push_back(place);
+      std::sort(conflicts.begin(), conflicts.end(), [](const Place &x, const Place &y) { return x.begin < y.begin; });
+      int64_t size = (block->bytes + alignment - 1) / alignment * alignment, at = 0, best = -1, bestGap = INT64_MAX;
+      for (const Place &place : conflicts) {
+        if (place.begin - at >= size && place.begin - at < bestGap) {
+          best = at;
+          bestGap = place.begin - at;
+        }
+        at = std::max(at, place.end);
       }
-      at = std::max(at, place.end);
+      if (best < 0)
+        best = at;
+      places.push_back({block, best, best + size});
+      needs = std::max(needs, best + size);
     }
-    if (best < 0)
-      best = at;
-    places.push_back({i, best, best + size});
-    needs = std::max(needs, best + size);
-  }
   if (needs > arenaBytes) {
     if (arena)
       giveBack(std::exchange(arena, 0), std::exchange(arenaBytes, 0));
@@ -98,21 +189,23 @@ void CudaDevice::plan() {
     stats.arenaBytes = arenaBytes = needs;
   }
   for (const Place &place : places) {
-    pending[place.record].result->address = arena + place.begin;
-    pending[place.record].result->isArena = true;
+    place.block->address = arena + place.begin;
+    place.block->isArena = true;
   }
   for (Record &record : pending)
-    if (!record.result->address)
-      record.result->address = allocate(record.result->bytes);
+    for (DeviceBlock *block : record.results)
+      if (!block->address)
+        block->address = allocate(block->bytes);
 }
 
 /// Ends the recorded operations, run or given up.
 void CudaDevice::finish() {
-  for (Record &record : pending) {
-    record.result->producer = -1;
-    if (!failure.empty())
-      record.result->address = 0;
-  }
+  for (Record &record : pending)
+    for (DeviceBlock *block : record.results) {
+      block->producer = -1;
+      if (!failure.empty())
+        block->address = 0;
+    }
   for (Record &record : pending)
     drop(record);
   pending.clear();
@@ -127,8 +220,10 @@ void CudaDevice::flush(const char *reason) {
     splits.erase(splits.begin(), splits.begin() + 500);
   for (const Record &record : pending)
     unfinished.insert(record.site);
+  bool planned = false;
   try {
     plan();
+    planned = true;
     CudaGraphs mode = deviceOptions().graphs;
     for (size_t begin = 0; begin < pending.size();) {
       size_t end = begin + 1;
@@ -139,9 +234,10 @@ void CudaDevice::flush(const char *reason) {
       begin = end;
     }
   } catch (Error &) {
-    for (Record &record : pending) // not written: the values are lost
-      if (record.result->held && record.result->address && !record.result->isArena && failure.empty())
-        giveBack(std::exchange(record.result->address, 0), record.result->bytes);
+    for (Record &record : pending) // not written: the values are lost, but for those that only would have changed
+      for (DeviceBlock *block : record.results)
+        if (block->held && block->address && !block->isArena && failure.empty() && (planned || !record.updates))
+          giveBack(std::exchange(block->address, 0), block->bytes);
     finish();
     throw;
   }
@@ -191,13 +287,13 @@ CachedGraph &CudaDevice::graphOf(const Signature &signature) {
   return graphs[signature];
 }
 
-/// Operations of [begin, …) that this one must wait for: the producers of its operands, without those that another one waits for anyway; calls of
+/// Operations of [begin, …) that this one must wait for, without those that another one waits for anyway; calls of
 /// libraries also follow each other, because they share a workspace.
 std::vector<int> CudaDevice::predecessorsOf(size_t i, size_t begin) const {
   std::vector<int> found, reduced;
-  for (DeviceBlock *block : pending[i].operands)
-    if (block->producer >= static_cast<int>(begin) && std::find(found.begin(), found.end(), block->producer) == found.end())
-      found.push_back(block->producer);
+  for (int j : pending[i].needs)
+    if (j >= static_cast<int>(begin))
+      found.push_back(j);
   for (int p : found)
     if (std::none_of(found.begin(), found.end(), [&](int q) { return q != p && ancestors[q].test(p); }))
       reduced.push_back(p);
@@ -212,10 +308,19 @@ std::vector<int> CudaDevice::predecessorsOf(size_t i, size_t begin) const {
 }
 
 std::vector<uint64_t> CudaDevice::parametersOf(const Record &record) const {
-  std::vector<uint64_t> out = {record.grid, record.result->address};
-  for (DeviceBlock *block : record.operands)
-    out.push_back(block->address);
-  out.insert(out.end(), record.words.begin(), record.words.end());
+  std::vector<uint64_t> out = {record.grid};
+  bool again = record.kernel && record.kernel->takesTwo && record.results.size() == 1; // the second has no blocks
+  auto add = [&](auto &values, auto &&value) {
+    for (int times = 0; times < (again ? 2 : 1); ++times)
+      for (auto &v : values)
+        out.push_back(value(v));
+  };
+  auto address = [](DeviceBlock *block) { return block->address; };
+  add(record.results, address);
+  add(record.operands, address);
+  add(record.words, [](int64_t word) { return word; });
+  if (again)
+    out.push_back(record.grid);
   return out;
 }
 
@@ -321,8 +426,9 @@ Signature CudaDevice::signatureOf(size_t begin, size_t end) const {
     const Record &record = pending[i];
     out.push_back(reinterpret_cast<uint64_t>(record.kernel));
     out.push_back(record.operands.size());
-    for (DeviceBlock *block : record.operands)
-      out.push_back(block->producer >= static_cast<int>(begin) ? block->producer - begin : ~uint64_t(0));
+    for (int j : record.needs)
+      out.push_back(j >= static_cast<int>(begin) ? j - begin : ~uint64_t(0));
+    out.push_back(~uint64_t(1));
   }
   return out;
 }

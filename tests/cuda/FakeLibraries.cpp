@@ -3,6 +3,8 @@
 /// cuBLAS and cuFFT of the fake driver, by definition.
 #include "Fake.h"
 
+#include <bit>
+
 namespace fakecuda {
 
 /// As the units for TF32 read it: 11 digits.
@@ -15,8 +17,13 @@ static float tf32(float x) {
   return x;
 }
 
-template <typename T> static void product(Fake &f, const Product &p, T alpha, T beta) {
-  auto get = [&](const T *data, int ld, int op, int row, int column) {
+struct BFloat16 {
+  uint16_t bits;
+  operator float() const { return std::bit_cast<float>(uint32_t(bits) << 16); }
+};
+
+template <typename T, typename In = T> static void product(Fake &f, const Product &p, T alpha, T beta) {
+  auto get = [&](const In *data, int ld, int op, int row, int column) {
     T x = op == blasPlain ? data[int64_t(column) * ld + row] : data[int64_t(row) * ld + column];
     if (p.compute == computeF32FastTf32) {
       if constexpr (std::is_same_v<T, float>)
@@ -28,11 +35,11 @@ template <typename T> static void product(Fake &f, const Product &p, T alpha, T 
       return op == blasConjugated ? std::conj(x) : x;
     return x;
   };
-  auto bytesOf = [&](int rows, int columns, int ld, long long stride) { return (uint64_t(columns - 1) * ld + rows + stride * (p.batch - 1)) * sizeof(T); };
+  auto countOf = [&](int rows, int columns, int ld, long long stride) { return (uint64_t(columns - 1) * ld + rows + stride * (p.batch - 1)); };
   bool plainA = p.opA == blasPlain, plainB = p.opB == blasPlain;
-  auto *a = reinterpret_cast<const T *>(f.range(p.a, bytesOf(plainA ? p.m : p.k, plainA ? p.k : p.m, p.ldA, p.strideA), false));
-  auto *b = reinterpret_cast<const T *>(f.range(p.b, bytesOf(plainB ? p.k : p.n, plainB ? p.n : p.k, p.ldB, p.strideB), false));
-  auto *c = reinterpret_cast<T *>(f.range(p.c, bytesOf(p.m, p.n, p.ldC, p.strideC), true));
+  auto *a = reinterpret_cast<const In *>(f.range(p.a, countOf(plainA ? p.m : p.k, plainA ? p.k : p.m, p.ldA, p.strideA) * sizeof(In), false));
+  auto *b = reinterpret_cast<const In *>(f.range(p.b, countOf(plainB ? p.k : p.n, plainB ? p.n : p.k, p.ldB, p.strideB) * sizeof(In), false));
+  auto *c = reinterpret_cast<T *>(f.range(p.c, countOf(p.m, p.n, p.ldC, p.strideC) * sizeof(T), true));
   if (p.workspace)
     f.range(p.workspace, 256, true); // two products at once would share it
   for (int batch = 0; batch < p.batch; ++batch)
@@ -95,6 +102,8 @@ void Fake::multiply(const Product &p) {
   if (p.transform.n)
     return transform(p.transform);
   switch (p.type) {
+  case blasBF16: return product<float, BFloat16>(*this, p, float(p.alpha.real()), float(p.beta.real()));
+  case blasF16: return product<float, _Float16>(*this, p, float(p.alpha.real()), float(p.beta.real()));
   case blasF32: return product<float>(*this, p, float(p.alpha.real()), float(p.beta.real()));
   case blasF64: return product<double>(*this, p, p.alpha.real(), p.beta.real());
   case blasC64: return product<std::complex<float>>(*this, p, std::complex<float>(p.alpha), std::complex<float>(p.beta));
@@ -126,15 +135,15 @@ int cublasSetWorkspace_v2(BlasHandle handle, void *workspace, size_t) {
   reinterpret_cast<FakeBlas *>(handle)->workspace = reinterpret_cast<uint64_t>(workspace);
   return 0;
 }
-int cublasGemmStridedBatchedEx(BlasHandle handle, int opA, int opB, int m, int n, int k, const void *alpha, const void *a, int type, int ldA, long long strideA, const void *b, int, int ldB, long long strideB,
-                               const void *beta, void *c, int, int ldC, long long strideC, int batch, int compute, int) {
+int cublasGemmStridedBatchedEx(BlasHandle handle, int opA, int opB, int m, int n, int k, const void *alpha, const void *a, int type, int ldA, long long strideA, const void *b, int typeB, int ldB, long long strideB,
+                               const void *beta, void *c, int typeC, int ldC, long long strideC, int batch, int compute, int) {
   Fake &f = fake();
   std::lock_guard lock(f.mutex);
   if (f.enter("cublasGemmStridedBatchedEx") != success)
     return 13;
   auto *h = reinterpret_cast<FakeBlas *>(handle);
   auto scalar = [&](const void *p) -> std::complex<double> {
-    switch (type) {
+    switch (typeC) {
     case blasF32: return *static_cast<const float *>(p);
     case blasF64: return *static_cast<const double *>(p);
     case blasC64: return *static_cast<const std::complex<float> *>(p);
@@ -142,7 +151,8 @@ int cublasGemmStridedBatchedEx(BlasHandle handle, int opA, int opB, int m, int n
     }
   };
   int rowsA = opA == blasPlain ? m : k, rowsB = opB == blasPlain ? k : n;
-  if (m <= 0 || n <= 0 || k <= 0 || ldA < rowsA || ldB < rowsB || ldC < m || batch < 1 || (opA == blasConjugated && type < blasC64) || opA > 2 || opB > 2) {
+  if (m <= 0 || n <= 0 || k <= 0 || ldA < rowsA || ldB < rowsB || ldC < m || batch < 1 || (opA == blasConjugated && type != blasC64 && type != blasC128) || opA > 2 || opB > 2 || typeB != type ||
+      typeC != (type == blasF16 || type == blasBF16 ? blasF32 : type) || ((type == blasF16 || type == blasBF16) && compute != computeF32)) {
     f.complain("cuBLAS: a bad argument");
     return 7;
   }

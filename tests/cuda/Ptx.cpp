@@ -194,6 +194,8 @@ private:
       o.kind = Operand::None;
     else if (module->globals.contains(name))
       o.value = module->globals[name];
+    else if (slots.contains(name)) // the address of a parameter
+      o.value = paramWindow + slots[name] * sizeof(Slot);
     else if (name.starts_with("__local_depot"))
       o.kind = Operand::LocalBase;
     else if (name == "true" || name == "false")

@@ -4,6 +4,7 @@
 /// after the other up to the next shuffle. Every access of global memory goes through the caller's hook.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -22,6 +23,10 @@ struct Memory {
   virtual ~Memory() = default;
   virtual char *access(uint64_t address, unsigned bytes, bool isWrite) = 0;
 };
+
+using Slot = std::array<uint64_t, 4>; ///< of parameters and results: structures too
+/// Where the parameters of a kernel lie one after the other, for loads through an address.
+constexpr uint64_t paramWindow = uint64_t(1) << 61;
 
 /// Operations, as the interpreter numbers them.
 enum Code : int {

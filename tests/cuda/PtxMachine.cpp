@@ -12,8 +12,6 @@
 namespace ptx {
 namespace {
 
-using Slot = std::array<uint64_t, 4>; ///< of parameters and results: structures too
-
 struct Frame {
   const Function *function;
   size_t pc = 0;
@@ -255,6 +253,11 @@ private:
       return reinterpret_cast<char *>(f.slots[o.param].data()) + o.value;
     }
     uint64_t address = o.value + (o.reg >= 0 ? f.registers[o.reg] : 0);
+    if (i.space == Space::Param) {
+      if (isWrite || address < paramWindow || address + bytes > paramWindow + f.slots.size() * sizeof(Slot))
+        throw Error("PTX: no parameter");
+      return reinterpret_cast<char *>(f.slots.data()) + (address - paramWindow);
+    }
     if (address % bytes)
       throw Error("PTX: a misaligned access");
     if (i.space == Space::Local || (address >= localWindow && address < localWindow + localBytes)) {

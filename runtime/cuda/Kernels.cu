@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Kernels around calls of libraries.
+#include "KernelSource.h"
+
+__device__ inline Word threadNumber() { return Word(BLOCK) * 256 + THREAD; }
+
+/// x * factor, whose bits are the word; factor 1 copies.
+KERNEL(scale_f32)(float *out, const float *in, Word count, Word factor) {
+  if (Word i = threadNumber(); i < count)
+    out[i] = in[i] * floatOf(static_cast<unsigned>(factor));
+}
+
+KERNEL(scale_f64)(double *out, const double *in, Word count, Word factor) {
+  if (Word i = threadNumber(); i < count)
+    out[i] = in[i] * __builtin_bit_cast(double, factor);
+}
+
+/// The upper 11 digits of x (to nearest), or x without them when `rest` is 1. Values whose upper part overflows keep everything above.
+KERNEL(split)(float *out, const float *in, Word count, Word rest) {
+  Word i = threadNumber();
+  if (i >= count)
+    return;
+  float x = in[i];
+  unsigned upper = (bitsOf(x) + 0x1000) & 0xffffe000;
+  bool overflows = (upper & 0x7f800000) == 0x7f800000;
+  float high = overflows ? x : floatOf(upper);
+  out[i] = rest == 0 ? high : overflows ? 0 : x - high;
+}
+
+/// Complex k x n as the real 2k x 2n matrix of [[re, im], [-im, re]]; one complex element a thread.
+KERNEL(expand)(float *out, const float *in, Word count, Word columns) {
+  Word i = threadNumber();
+  if (i >= count)
+    return;
+  float re = in[2 * i], im = in[2 * i + 1];
+  float *upper = out + i / columns * columns * 4 + i % columns * 2, *lower = upper + columns * 2;
+  upper[0] = re;
+  upper[1] = im;
+  lower[0] = -im;
+  lower[1] = re;
+}
+
+/// Up to four axes: n0 of `count` elements in all, and steps in memory.
+struct Axes {
+  Word n1, n2, n3, s0, s1, s2, s3;
+};
+__device__ inline Word placeOf(Word i, const Axes &a) {
+  Word i3 = i % a.n3, rest = i / a.n3, i2 = rest % a.n2, i1 = rest / a.n2 % a.n1, i0 = rest / a.n2 / a.n1;
+  return i0 * a.s0 + i1 * a.s1 + i2 * a.s2 + i3 * a.s3;
+}
+struct alignas(16) Double2 {
+  unsigned long long low, high;
+};
+template <typename T> __device__ inline T valueOf(Word low, Word) { return static_cast<T>(low); }
+template <> __device__ inline Double2 valueOf<Double2>(Word low, Word high) { return {static_cast<unsigned long long>(low), static_cast<unsigned long long>(high)}; }
+
+/// The elements of a slice (`out` at `base`, in steps o) replaced by those of `in` (from `first` on, in steps i, 0 where they repeat), or by one value.
+#define STORE(BYTES, T)                                                                                                                                                \
+  KERNEL(store_##BYTES)(T * out, const T *in, Word count, Word base, Word n1, Word n2, Word n3, Word o0, Word o1, Word o2, Word o3, Word first, Word i0, Word i1, Word i2, Word i3) { \
+    if (Word i = threadNumber(); i < count)                                                                                                                            \
+      out[base + placeOf(i, {n1, n2, n3, o0, o1, o2, o3})] = in[first + placeOf(i, {n1, n2, n3, i0, i1, i2, i3})];                                                     \
+  }                                                                                                                                                                    \
+  KERNEL(fill_##BYTES)(T * out, Word count, Word base, Word n1, Word n2, Word n3, Word o0, Word o1, Word o2, Word o3, Word low, Word high) {                            \
+    if (Word i = threadNumber(); i < count)                                                                                                                            \
+      out[base + placeOf(i, {n1, n2, n3, o0, o1, o2, o3})] = valueOf<T>(low, high);                                                                                    \
+  }
+STORE(1, unsigned char)
+STORE(2, unsigned short)
+STORE(4, unsigned)
+STORE(8, unsigned long long)
+STORE(16, Double2)
