@@ -3,6 +3,8 @@
 /// Groups of operations that become one loop nest.
 #include "passes/Passes.h"
 
+#include "support/Half.h"
+
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
@@ -144,14 +146,16 @@ void outline(const Group &group) {
 
 // Views stay outside of groups, so that what they stand between would not be fused.
 
-bool isHalfTensor(Value v) { return tensorTypeOf(v).getDtype() == DType::BF16 || tensorTypeOf(v).getDtype() == DType::F16; }
+bool isHalfTensor(Value v) { return isHalf(tensorTypeOf(v).getDtype()); }
+bool widens(CastOp cast) { return isHalfTensor(cast.getX()) && !isHalfTensor(cast.getResult()); }
+bool narrows(CastOp cast) { return !isHalfTensor(cast.getX()) && isHalfTensor(cast.getResult()); }
 
 /// view_as_complex(cast x) ==> complex(cast(x[..., 0]), cast(x[..., 1])) for x of halves: x is read as it is.
 struct ComplexOfHalves : OpRewritePattern<ViewAsComplexOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ViewAsComplexOp op, PatternRewriter &b) const override {
     auto cast = op.getX().getDefiningOp<CastOp>();
-    if (!cast || !isHalfTensor(cast.getX()))
+    if (!cast || !widens(cast))
       return b.notifyMatchFailure(op, "not cast from halves");
     TensorType pairs = tensorTypeOf(op.getResult()), half = pairs.withDType(tensorTypeOf(cast.getX()).getDtype()), real = pairs.withDType(realOf(pairs.getDtype()));
     Value parts[2];
@@ -167,7 +171,7 @@ struct HalvesOfComplex : OpRewritePattern<CastOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(CastOp op, PatternRewriter &b) const override {
     auto view = op.getX().getDefiningOp<ViewAsRealOp>();
-    if (!view || !isHalfTensor(op.getResult()) || !view->hasOneUse())
+    if (!view || !narrows(op) || !view->hasOneUse())
       return b.notifyMatchFailure(op, "not parts that become halves");
     TensorType pairs = tensorTypeOf(view.getX()), half = pairs.withDType(tensorTypeOf(op.getResult()).getDtype()), real = pairs.withDType(realOf(pairs.getDtype()));
     Value re = CastOp::create(b, op.getLoc(), half, RealOp::create(b, op.getLoc(), real, view.getX()), op.getDtype());
@@ -183,7 +187,7 @@ struct ReshapeBeforePart : OpRewritePattern<ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &b) const override {
     Operation *f = op.getX().getDefiningOp();
-    if (!f || !(isa<RealOp, ImagOp>(f) || (isa<CastOp>(f) && isHalfTensor(f->getOperand(0)))))
+    if (!f || !(isa<RealOp, ImagOp>(f) || (isa<CastOp>(f) && widens(cast<CastOp>(f)))))
       return b.notifyMatchFailure(op, "no part, no cast from halves");
     TensorType type = tensorTypeOf(op.getResult()).withDType(tensorTypeOf(f->getOperand(0)).getDtype());
     IRMapping mapping;
@@ -199,7 +203,7 @@ struct ReshapeBehindCast : OpRewritePattern<CastOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(CastOp op, PatternRewriter &b) const override {
     auto reshape = op.getX().getDefiningOp<ReshapeOp>();
-    if (!reshape || !isHalfTensor(op.getResult()) || !reshape->hasOneUse())
+    if (!reshape || !narrows(op) || !reshape->hasOneUse())
       return b.notifyMatchFailure(op, "no reshape of what becomes halves");
     TensorType type = tensorTypeOf(reshape.getX()).withDType(tensorTypeOf(op.getResult()).getDtype());
     Value cast = CastOp::create(b, op.getLoc(), type, reshape.getX(), op.getDtype());

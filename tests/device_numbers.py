@@ -256,8 +256,16 @@ def near_ropes(toy):
     # Angles of an outer and an inner axis, with one between that has none.
     if problem := same_bits(toy, "def f(x, w) { return view_as_complex(x) * w; } print(f(f32(reshape(arange(96), [2, 3, 4, 2, 2])), c64(polar(1.0, reshape(arange(16), [2, 1, 4, 2])))));"):
         return problem
-    for body in NOT_ROPES:
-        text = f"{body}\nvar x = f32(reshape(sin(arange(48)), [2, 3, 8])); var y = x + 1; var w = c64(polar(1.0, reshape(arange(12), [3, 4])));\nprint(f(x, y, w));"
+    # Pairs that are repeated, on axes where the angles are not.
+    if problem := same_bits(toy, "def f(x, w) { return view_as_complex(x) * w; } print(f(f32(reshape(arange(16), [1, 4, 2, 2])), c64(polar(1.0, reshape(arange(6), [3, 1, 2])))));"):
+        return problem
+    twice = [("f16", f"bf16({form})") for form in ("rope(f32(x), w)", 'rope(f32(x), w, "half")')] + [("bf16", f"bf16(f16({form}))") for form in ("rope(f32(x), w)", 'rope(f32(x), w, "half")')]
+    twice += [("f16", "f16(real(complex(f32(bf16(x)[..., :4]), f32(bf16(x)[..., 4:])) * w[:, newaxis]))"), ("f16", "f16(cat([real(z), imag(z)], axis = -1))")]
+    lead = {"f16": "var b = bf16(x); var z = complex(f32(b[..., :4]), f32(b[..., 4:])) * w[:, newaxis]; "}
+    programs = [f"{body}\nvar x = f32(reshape(sin(arange(48)), [2, 3, 8])); var y = x + 1;" for body in NOT_ROPES]
+    programs += [f"def f(x, y, w) {{ {lead.get(dtype, '')}return {body}; }}\nvar x = {dtype}(reshape(sin(arange(96)), [2, 3, 2, 8])); var y = x;" for dtype, body in twice]
+    for program in programs:
+        text = f"{program} var w = c64(polar(1.0, reshape(arange(12), [3, 4])));\nprint(f(x, y, w));"
         if problem := same_bits(toy, text):
             return problem
         done = run(toy, [*EVERYWHERE, "-e", text])
@@ -286,6 +294,44 @@ def joined(toy):
     return None
 
 
+def subscripts(toy, seed):
+    """Random subscripts, read and stored, against NumPy."""
+    import os
+    import indexing
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder, "report")
+        env = {**os.environ, "TOY_CUDA_DRIVER": str(pathlib.Path(toy).parent / "libtoyfakecuda.so"), "TOY_FAKE_REPORT": str(report), "TOY_FAKE_SEED": str(seed)}
+        if problem := indexing.check(toy, [*EVERYWHERE, f"--cuda-graphs={GRAPHS[seed % 4]}"], seed, env=env):
+            return problem
+        found = [line for line in report.read_text().splitlines() if line.startswith("found: ")]
+        return "\n".join(found) or None
+
+
+# Reads and writes in every order: copies before and after writes, writes of writes, in loops and across statements.
+WRITES = """def f(x: f64[N, M], v: f64[M], n) {
+  var y = x; var kept = x * 1;
+  for i in range(n) {
+    var before = sum(y);
+    y[i] = y[i + 1] * 2 + v;
+    if i == 2 { kept = y; }
+    y[:, i] = before;
+    y[::2, -1] = y[1::2, 0];
+  }
+  return (y, kept, x);
+}
+var x = reshape(sin(arange(80) * 0.7), [8, 10]) * 2; var v = cos(arange(10)) + 1;
+for k in range(3) { var (a, b, c) = f(x, v, 5); x = a; x[k, k] = -1; print(a, sum(b), sum(c), sum(x)); }
+var z = x * 1; var w = z; z[0] = 5; w[1] = z[0] + 1; z = w; z[2, 3:] = 7; print(z, w, x); z[3:5, 2:4] = x[1:3, :2]; print(sum(z), sum(w));
+"""
+
+
+def writes(toy):
+    for i, mode in enumerate(GRAPHS * 2):
+        if problem := same_bits(toy, WRITES, [f"--cuda-graphs={mode}"], seed=i):
+            return problem
+    return None
+
+
 def all_cases():
     return [*((f"device: product {i}", lambda toy, text=text: product(toy, text)) for i, text in enumerate(PRODUCTS)), ("device: parts and halves", parts_and_halves), ("device: functions", functions), ("device: transforms", transforms),
-            ("device: precisions", precisions), ("device: rows", rows), ("device: long rows", long_rows), ("device: ropes", ropes), ("device: near ropes", near_ropes), ("device: joined ropes", joined)]
+            ("device: precisions", precisions), ("device: rows", rows), ("device: long rows", long_rows), ("device: ropes", ropes), ("device: near ropes", near_ropes), ("device: joined ropes", joined), ("device: writes", writes), *((f"device: subscripts {seed}", lambda toy, seed=seed: subscripts(toy, seed)) for seed in range(4))]

@@ -108,7 +108,7 @@ class Case:
         return text, read, y
 
 
-def check(toy, flags, seed, count=60):
+def check(toy, flags, seed, count=60, env=None):
     rng = random.Random(seed)
     programs, expected = [], []
     while len(programs) < count:
@@ -118,7 +118,7 @@ def check(toy, flags, seed, count=60):
     with tempfile.TemporaryDirectory() as folder:
         results = ", ".join(f"r{i}, s{i}, t{i}, u{i}" for i in range(count))
         pathlib.Path(folder, "p.toy").write_text("".join(programs) + f'save("out.npz", ({results}));\n')
-        done = subprocess.run([toy, *flags, "p.toy"], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300)
+        done = subprocess.run([toy, *flags, "p.toy"], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300, env=env)
         if done.returncode:
             return done.stderr[:2000]
         out = np.load(os.path.join(folder, "out.npz"))

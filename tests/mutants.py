@@ -93,6 +93,8 @@ DEVICE_MUTANTS = [
     ("all rows have the first angles", "runtime/cuda/Rope.cu", "row = rest % r.period, begin", "row = 0 * r.period, begin"),
     ("halves are taken for neighbours", ROPE, "found->halves == halves", "true"),
     ("pairs of two tensors are turned", ROPE, "low.getX() != high.getX() ||", ""),
+    ("pairs that are repeated are turned", ROPE, "isWhole(found->pairs, shape) &&", ""),
+    ("halves are rounded twice", ROPE, "partTypeOf(v) == element || partTypeOf(v) == computed", "true"),
     ("axes without angles are between", ROPE, "if (angles[axis - missing].is(1) && !dims[axis].is(1))", "if (false)"),
     ("operands may go before their readers ran", SEQUENCE, "for (DeviceBlock *block : record.operands)\n    ++block->refs;", ""),
     ("values are never given back", DEVICE, "if (--block->refs > 0)\n    return;", "--block->refs;\n  return;"),

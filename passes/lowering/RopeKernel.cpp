@@ -3,6 +3,8 @@
 /// Groups that only turn pairs by angles which other axes share (rotary embeddings) are a kernel written by hand: runtime/cuda/Rope.cu.
 #include "passes/lowering/KernelEmitter.h"
 
+#include "support/Half.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -101,8 +103,12 @@ public:
       dtype = realOf(dtype);
     }
     element = dtype;
+    computed = isHalf(element) ? DType::F32 : element;
+    if (!isRoundedOnce(inside))
+      return false;
+    TensorType shape = tensorTypeOf(root);
     for (auto &[x, w] : factors)
-      if (auto found = sourceOf(x); found && found->halves == halves && partTypeOf(found->input) == element && findAngles(w) && sharesAngles(found->pairs)) {
+      if (auto found = sourceOf(x); found && found->halves == halves && partTypeOf(found->input) == element && isWhole(found->pairs, shape) && findAngles(w) && sharesAngles(found->pairs)) {
         source = *found;
         return true;
       }
@@ -110,12 +116,19 @@ public:
   }
 
   Source source;
-  DType element;
+  DType element, computed; ///< stored; computed in
   mlir::Value cosines, sines; ///< inputs
   bool packed = false;        ///< parts of complex inputs
   int64_t outerAxes = 0, periodAxes = 0; ///< of the pairs; the rest without the last are inner ones
 
 private:
+  /// Between the elements and what they are computed in there is one cast at most.
+  bool isRoundedOnce(mlir::Value v) { return partTypeOf(v) == element || partTypeOf(v) == computed; }
+  /// Whether no axis of the pairs is repeated. Sizes that are not 1 were proven equal, or checked.
+  static bool isWhole(mlir::Value pairs, TensorType result) {
+    ArrayRef<mlir::Attribute> sizes = tensorTypeOf(pairs).getSizes();
+    return llvm::all_of(llvm::zip(sizes, result.getSizes()), [](auto both) { return !Dim(std::get<0>(both)).is(1) || Dim(std::get<1>(both)).is(1); });
+  }
   static DType partTypeOf(mlir::Value v) { return realOf(tensorTypeOf(v).getDtype()); }
   static bool isInput(mlir::Value v) { return isa<mlir::BlockArgument>(v); }
 
@@ -134,7 +147,7 @@ private:
     if (first && second && first.getX() == second.getX() && first.getIndex() == 0 && second.getIndex() == 1 && isInput(first.getX()))
       return Source{first.getX(), re};
     auto low = re.getDefiningOp<SliceOp>(), high = im.getDefiningOp<SliceOp>();
-    if (!low || !high || low.getX() != high.getX() || !isInput(withoutCast(low.getX())) || tensorTypeOf(re) != tensorTypeOf(im))
+    if (!low || !high || low.getX() != high.getX() || !isInput(withoutCast(low.getX())) || tensorTypeOf(re) != tensorTypeOf(im) || !isRoundedOnce(re))
       return std::nullopt;
     TensorType whole = tensorTypeOf(low.getX()), half = tensorTypeOf(re);
     int64_t last = whole.getRank() - 1, step = low.getSteps()[last];
@@ -154,12 +167,10 @@ private:
     sines = w.im.value;
     packed = w.re.part == 0 && w.im.part == 1;
     bool isPlanar = w.re.part < 0 && w.im.part < 0;
-    DType computed = element == DType::BF16 || element == DType::F16 ? DType::F32 : element;
     return (packed || isPlanar) && isInput(cosines) && isInput(sines) && tensorTypeOf(cosines) == tensorTypeOf(sines) && partTypeOf(cosines) == computed;
   }
 
-  /// Whether the angles have the last axis of the pairs and some neighbouring axes before it; at least one other axis shares them. Sizes
-  /// that are not 1 were proven equal, or checked.
+  /// Whether the angles have the last axis of the pairs and some neighbouring axes before it; at least one other axis shares them.
   bool sharesAngles(mlir::Value pairs) {
     SmallVector<Dim> dims(tensorTypeOf(pairs).getDims()), angles(tensorTypeOf(cosines).getDims());
     if (angles.empty() || angles.size() > dims.size() || angles.back().is(1))
