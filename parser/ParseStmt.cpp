@@ -62,6 +62,21 @@ StmtPtr Parser::parseSimpleStatement() {
   return statement;
 }
 
+/// What somebody may have meant who comes from another language.
+static std::string helpBehind(std::string_view word) {
+  for (std::string_view declares : {"let", "const", "auto", "val", "local", "mut"})
+    if (word == declares)
+      return "`var x = …;` declares a variable";
+  for (std::string_view defines : {"fn", "func", "function", "fun"})
+    if (word == defines)
+      return "`def f(x) { … }` defines a function";
+  if (word == "elif" || word == "elseif")
+    return "write `else if`";
+  if (word == "print")
+    return "write `print(…);`";
+  return "statements end with `;`";
+}
+
 bool Parser::endStatement() {
   if (accept(TokenKind::Semicolon))
     return true;
@@ -73,7 +88,7 @@ bool Parser::endStatement() {
   case TokenKind::Identifier: case TokenKind::Integer: case TokenKind::Float: case TokenKind::Imaginary: case TokenKind::String:
     if (diagnostics.getSources().get(tokens.buffer).lineOf(here().begin) ==
         diagnostics.getSources().get(tokens.buffer).lineOf(behind.begin))
-      fail(DiagId::AdjacentValues, here(), {}, "statements end with `;`");
+      fail(DiagId::AdjacentValues, here(), {}, helpBehind(diagnostics.getSources().text(previous())));
     break;
   case TokenKind::End: case TokenKind::RBrace:
     break;
