@@ -101,7 +101,11 @@ std::string Engine::emit(mlir::ModuleOp module, StringRef stage, std::string &er
     std::unique_ptr<Module> kernels = newDeviceModule(context);
     DeviceCode device{*kernels, {}};
     impl->emitModule(*copy, context, places, operations, &device);
-    return compileToPtx(*kernels, architecture, error);
+    text = compileToPtx(*kernels, architecture, error);
+    for (const std::string &name : device.kernels)
+      if (!text.empty() && rt::handWrittenKernel(name))
+        text += "// launched as well: " + name + ", written by hand\n";
+    return text;
   }
   std::unique_ptr<Module> code = impl->emitModule(*copy, context, places, operations);
   impl->optimize(*code);

@@ -75,7 +75,7 @@ int64_t &deviceSite();
 /// A library function (runtime/Library.h) on the device; false where the host should do it.
 bool deviceLibrary(std::string_view function, std::span<const Tensor *const> arguments, std::span<const int64_t> parameters, std::vector<TensorRef> &results);
 /// The slice of x at `starts`, of `counts` elements in `steps`, replaced by values that broadcast to it; in place if nobody else holds x. Null where the
-/// host should do it: neither of both is on the device, or their layouts are unusual.
+/// host should do it: x is not on the device (and does not have to go there), or the layouts are unusual.
 TensorRef deviceStore(TensorRef &x, const Tensor &values, std::span<const int64_t> starts, std::span<const int64_t> counts, std::span<const int64_t> steps, int64_t site);
 /// Sends what was recorded. The reason is for remarks.
 void flushDevice(const char *reason);

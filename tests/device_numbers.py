@@ -311,8 +311,9 @@ def subscripts(toy, seed):
 WRITES = """def f(x: f64[N, M], v: f64[M], n) {
   var y = x; var kept = x * 1;
   for i in range(n) {
-    var before = sum(y);
+    var before = sum(y, axis = 1);
     y[i] = y[i + 1] * 2 + v;
+    y[-1] = v * i;
     if i == 2 { kept = y; }
     y[:, i] = before;
     y[::2, -1] = y[1::2, 0];

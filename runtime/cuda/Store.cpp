@@ -85,7 +85,8 @@ DeviceBlock *cuda::copyDense(CudaDevice &device, DType dtype, DeviceBlock *from,
 TensorRef deviceStore(TensorRef &x, const Tensor &values, std::span<const int64_t> starts, std::span<const int64_t> counts, std::span<const int64_t> steps, int64_t site) {
   cuda::CudaDevice *device = cuda::usableDevice();
   constexpr int64_t most = INT32_MAX * int64_t(cuda::blockThreads);
-  if (!device || (!x->storage->device && !values.storage->device) || x->dtype != values.dtype || values.rank > x->rank || x->count() > most ||
+  bool mayMove = values.storage->device && deviceOptions().choice == DeviceChoice::Cuda; // x, to the device
+  if (!device || (!x->storage->device && !mayMove) || x->dtype != values.dtype || values.rank > x->rank || x->count() > most ||
       std::find(counts.begin(), counts.end(), 0) != counts.end())
     return TensorRef();
   std::vector<Axis> axes = axesOf(*x, values, counts, steps);
