@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 
 namespace toy::rt::cuda {
 
@@ -98,7 +99,9 @@ void CudaDevice::joinPairs() {
   std::vector<Record> order;
   std::vector<bool> done(n, false);
   auto isReady = [&](const Record &record) { return std::all_of(record.needs.begin(), record.needs.end(), [&](int j) { return done[j]; }); };
-  for (size_t left = n; left > 0;)
+  for (size_t left = n, before = n + 1; left > 0;) {
+    assert(left < before && "a joined pair waits for itself");
+    before = left;
     for (size_t i = 0; i < n; ++i) {
       size_t first = partner[i];
       if (done[i] || (first < n && first > i) || !isReady(pending[i]) || (first < n && !isReady(pending[first])))
@@ -120,6 +123,7 @@ void CudaDevice::joinPairs() {
       joined.grid += second.grid;
       order.push_back(std::move(joined));
     }
+  }
   pending = std::move(order);
   findNeeds();
 }
