@@ -124,7 +124,7 @@ def fuzz_shapes(binary, count):
 
 
 # With --device=fake: tests of what only the host does, by the start of their names.
-HOST_ONLY = ("code cache", "command line", "fused chain", "device: ", "prompt", "sizes: remarks", "Fourier transforms of every length")
+HOST_ONLY = ("layout conversions", "updates in place", "code cache", "command line", "fused chain", "device: ", "prompt", "sizes: remarks", "Fourier transforms of every length")
 
 
 def on_fake_device(toy, folder):
