@@ -90,6 +90,7 @@ public:
   void release(DeviceBlock *block);
   /// The block of a tensor's elements, copied to the device if they are not there.
   DeviceBlock *blockOf(Tensor &t);
+  // Plan.cpp
   DeviceBlock *record(Record record, int64_t bytes);
   /// The same for a kernel that changes a block, which nobody else holds.
   void recordUpdate(Record record, DeviceBlock *block);
@@ -123,10 +124,11 @@ private:
   void drop(DeviceBlock *block); ///< one reference
   void drop(Record &record);     ///< its references
   Function functionOf(DeviceKernel &kernel);
-  // Sequence.cpp
+  // Plan.cpp
   void plan();
   void joinPairs();
   void findNeeds();
+  // Sequence.cpp
   void run(size_t begin, size_t end);
   void runOnStreams(size_t begin, size_t end);
   void runGraph(CachedGraph &graph, size_t begin, size_t end);
