@@ -127,6 +127,11 @@ def memory(toy):
         done = run(toy, [*EVERYWHERE, str(path)], TOY_FAKE_MEMORY=str(N // 2))
         if done.status != 1 or "error[R0122]" not in done.stderr or "found" in done.report:
             return f"{done.status} {done.stderr}{done.report}"
+        # The first operand does not make room for the second one.
+        path.write_text(f"def f(a, b) {{ return sum(a + b); }} var x = load(\"{folder}/x.npy\"); var y = load(\"{folder}/x.npy\"); print(f(x, y));")
+        done = run(toy, [*EVERYWHERE, str(path)], TOY_FAKE_MEMORY=str(N * 3 // 2))
+        if done.status != 1 or "error[R0122]" not in done.stderr or "found" in done.report:
+            return f"{done.status} {done.stderr}{done.report}"
         # What operations that are still to run read does not make room.
         path.write_text(f"def f(a: f64[N, M]) {{ return (a * 2, a * 3); }} var x = load(\"{folder}/x.npy\"); var (b, c) = f(x); print(sum(b), sum(c));")
         done = run(toy, [*EVERYWHERE, str(path)], TOY_FAKE_MEMORY=str(N * 5 // 2))

@@ -97,11 +97,11 @@ void CudaDevice::check(Result result, const char *what) {
   fail(DiagId::DeviceFailed, {failure});
 }
 
-/// Drops the copy of what the host has too and nobody has used for the longest time.
+/// Drops the copy of what the host has too and nobody has used for the longest time; what the operation at hand uses stays.
 bool CudaDevice::evict() {
   DeviceBlock *oldest = nullptr;
   for (DeviceBlock *block : uploads)
-    if (block->refs == 1 && (!oldest || block->used < oldest->used))
+    if (block->refs == 1 && block->used <= operationStart && (!oldest || block->used < oldest->used))
       oldest = block;
   if (!oldest)
     return false;
@@ -298,7 +298,10 @@ CudaDevice *cuda::usableDevice() {
     return nullptr;
   std::string problem;
   CudaDevice *device = CudaDevice::get(problem);
-  return problem.empty() ? device : nullptr;
+  if (!problem.empty())
+    return nullptr;
+  device->startOperation();
+  return device;
 }
 
 Tensor *deviceLaunch(const DeviceLaunch &launch) {

@@ -86,6 +86,8 @@ public:
   /// Null and the reason when there is none.
   static CudaDevice *get(std::string &problem);
 
+  /// From here on blocks that are asked for stay until the next operation.
+  void startOperation() { operationStart = clock; }
   void read(DeviceBlock *block, void *to, int64_t offset, int64_t bytes);
   void release(DeviceBlock *block);
   /// The block of a tensor's elements, copied to the device if they are not there.
@@ -161,7 +163,7 @@ private:
   int64_t arenaBytes = 0;
   std::string name;
   size_t memory = 0;
-  uint64_t clock = 0;
+  uint64_t clock = 0, operationStart = 0;
   std::vector<Record> pending;
   std::vector<std::bitset<mostRecords>> ancestors; ///< of the planned records, each including itself
   std::set<DeviceBlock *> uploads;
