@@ -30,6 +30,8 @@ CASES = {
                                                                " c = torch.rand(8192, 1, 64, device='cuda'); s = torch.rand(8192, 1, 64, device='cuda')",
                                                                "[torch.stack([x[..., 0::2].float() * c - x[..., 1::2].float() * s, x[..., 0::2].float() * s + x[..., 1::2].float() * c], -1).flatten(3).bfloat16() for x in (q, k)]"),
     "softmax, f32[8192, 4096]": ("def f(x: f32[N, M]) { return softmax(x, axis=1); } var a = zeros([8192, 4096], dtype=f32) + f32(1);", "f(a)", 2 * 2**27, 0, "a = torch.ones(8192, 4096, device='cuda')", "torch.softmax(a, 1)"),
+    "rmsnorm and residual, bf16[8192, 4096]": ("def f(x: bf16[N, M], r: bf16[N, M]) { var h = x + r; return (rmsnorm(h, 1), h); } var a = bf16(zeros([8192, 4096]) + 1);", "f(a, a)", 4 * 2**26, 0,
+                                               "a = torch.ones(8192, 4096, device='cuda', dtype=torch.bfloat16)", "(lambda h: (torch.nn.functional.rms_norm(h, (4096,)), h))(a + a)"),
     "sum of f64[2^26]": ("def f(x: f64[N]) { return x * sum(x); } var a = ones([2 ** 26]);", "f(a)", 3 * 2**29, 0, "a = torch.ones(2**26, device='cuda', dtype=torch.float64)", "a * a.sum()"),
     "c64 product, 4096": ("def f(a: c64[N, N]) { return a @ a; } var a = c64(ones([4096, 4096]) * 1e-3);", "f(a)", 0, 8 * 4096**3, "a = torch.ones(4096, 4096, device='cuda', dtype=torch.complex64)", "a @ a"),
     "c64 product, 4096, high": ("def f(a: c64[N, N]) { return a @ a; } var a = c64(ones([4096, 4096]) * 1e-3);", "f(a)", 0, 8 * 4096**3, "a = torch.ones(4096, 4096, device='cuda', dtype=torch.complex64)", "a @ a"),

@@ -9,9 +9,9 @@ include "mlir/Interfaces/ControlFlowInterfaces.td"
 def FusedOp : Op<Toy_Dialect, "fused", [IsolatedFromAbove, Pure]> {
   let summary = "operations computed together, element by element, in one loop nest";
   let description = [{
-    The body is a graph of toy operations over the operands; only what is yielded is stored. All results have the same sizes, unless the
-    group ends in a reduction. Made by `toy-fuse`, consumed by the kernel emitter. A body of `toy.fused` groups (made by `toy-group-rows`) is one kernel of a
-    device, with a warp for each row; where the runtime says that this does not pay, its groups are computed one after the other.
+    The body is a graph of toy operations over the operands; only what is yielded, one value, is stored. Made by `toy-fuse`, consumed by the kernel emitter.
+    A body of `toy.fused` groups (made by `toy-group-rows`) is one kernel of a device, with a warp for each row, and may yield several values: rows, of one
+    length, and what was reduced from them (of length 1). Where the runtime says that this does not pay, its groups are computed one after the other.
 
     ```mlir
     %r = toy.fused %a, %b : (!toy.tensor<c64[N]>, !toy.tensor<c64[N]>) -> !toy.tensor<c64[N]> {

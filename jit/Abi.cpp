@@ -57,10 +57,18 @@ static rt::Tensor *toy_rt_reuse(rt::Tensor *operand, int64_t dtype, int64_t rank
   rt::onHostOnly(*operand);
   return operand;
 }
-/// Null where the host should do it.
-static rt::Tensor *toy_rt_launch(rt::DeviceKernel *kernel, int64_t dtype, int64_t rank, const int64_t *sizes, rt::Tensor **operands, int64_t operandCount, const int64_t *words,
-                                 int64_t wordCount, int64_t threads, int64_t site, int64_t region) {
-  return rt::deviceLaunch({kernel, static_cast<DType>(dtype), {sizes, static_cast<size_t>(rank)}, {operands, static_cast<size_t>(operandCount)}, {words, static_cast<size_t>(wordCount)}, threads, site, region});
+/// The first of `count` results of one rank, the others go to `others`; null where the host should do it.
+static rt::Tensor *toy_rt_launch(rt::DeviceKernel *kernel, int64_t count, const int64_t *dtypes, int64_t rank, const int64_t *sizes, rt::Tensor **others, rt::Tensor **operands, int64_t operandCount,
+                                 const int64_t *words, int64_t wordCount, int64_t threads, int64_t site, int64_t region) {
+  auto size = [](int64_t n) { return static_cast<size_t>(n); };
+  std::vector<rt::DeviceLaunch::Result> results;
+  for (int64_t i = 0; i < count; ++i)
+    results.push_back({static_cast<DType>(dtypes[i]), {sizes + i * rank, size(rank)}});
+  std::vector<rt::Tensor *> made = rt::deviceLaunch({kernel, results, {operands, size(operandCount)}, {words, size(wordCount)}, threads, site, region});
+  if (made.empty())
+    return nullptr;
+  std::copy(made.begin() + 1, made.end(), others);
+  return made[0];
 }
 static void toy_rt_on_host(rt::Tensor *t) { rt::onHost(*t); }
 static void toy_rt_release(rt::Tensor *t) { rt::release(t); }
@@ -178,13 +186,14 @@ static rt::Tensor *toy_rt_gemm(rt::Tensor *a, const int64_t *aView, rt::Tensor *
 static void toy_rt_planar_gemm(rt::Tensor *a, rt::Tensor *b, const int64_t *xView, rt::Tensor *c, rt::Tensor *d, const int64_t *yView, int64_t flags,
                                rt::Tensor **results) {
   rt::Tensor *const parts[] = {a, b, c, d};
-  if (rt::deviceOptions().choice != rt::DeviceChoice::Cpu && rt::devicePlanarProduct(parts, stridedView(*a, xView), stridedView(*c, yView), flags & 1, flags & 2, toy_rt_site, results))
+  auto strategy = static_cast<rt::ComplexProduct>(flags >> 2);
+  if (rt::deviceOptions().choice != rt::DeviceChoice::Cpu && rt::devicePlanarProduct(parts, stridedView(*a, xView), stridedView(*c, yView), flags & 1, flags & 2, strategy, toy_rt_site, results))
     return;
   for (rt::Tensor *t : parts)
     rt::onHost(*t);
   rt::PlanarOperand x{stridedView(*a, xView), stridedView(*b, xView), (flags & 1) != 0}, y{stridedView(*c, yView), stridedView(*d, yView), (flags & 2) != 0};
   rt::ComplexProduct used;
-  auto [re, im] = rt::planarMatmul(x, y, static_cast<rt::ComplexProduct>(flags >> 2), used);
+  auto [re, im] = rt::planarMatmul(x, y, strategy, used);
   if (used == rt::ComplexProduct::Native)
     abiState().repacks += 3; // both factors in, the result out
   ++abiState().kernels["planar_gemm_" + std::string(nameOf(a->dtype)) + "_" + std::string(rt::nameOf(used))];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Groups of groups: what computes rows from reductions of the same rows (softmax, norms) becomes one kernel of a device.
+/// Groups of groups: what computes rows from reductions of the same rows (softmax, norms) becomes one kernel of a device, with a result for each of its
+/// values that others read later.
 #include "passes/Passes.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -37,11 +38,11 @@ public:
       for (Value input : FusedOp(members[i]).getInputs())
         if (auto producer = input.getDefiningOp<FusedOp>(); producer && isMember(producer))
           members.insert(producer);
-    // What somebody else reads is stored anyway, and what reads a stored value in another place needs it stored.
+    // What reads a value before the end, or in another place, needs it stored before.
     for (bool changed = true; changed;) {
       changed = false;
       for (FusedOp member : llvm::to_vector(members))
-        if (member != last && !isReadHereOnly(member)) {
+        if (member != last && !isReadHereOrLater(member)) {
           members.remove(member);
           changed = true;
         }
@@ -61,15 +62,20 @@ public:
         if (auto producer = input.getDefiningOp<FusedOp>(); !producer || !members.contains(producer))
           inputs.insert(input);
     OpBuilder b(last);
-    auto outer = FusedOp::create(b, last.getLoc(), last->getResultTypes(), inputs.getArrayRef());
+    SmallVector<Value> results = {last.getResult(0)};
+    for (FusedOp member : order)
+      if (member != last && llvm::any_of(member->getUsers(), [&](Operation *user) { return !members.contains(dyn_cast<FusedOp>(user)); }))
+        results.push_back(member.getResult(0));
+    auto outer = FusedOp::create(b, last.getLoc(), TypeRange(ValueRange(results)), inputs.getArrayRef());
     Block *body = b.createBlock(&outer.getBody());
     IRMapping mapping;
     for (Value input : inputs)
       mapping.map(input, body->addArgument(input.getType(), input.getLoc()));
     for (FusedOp member : order)
       b.clone(*member, mapping);
-    YieldOp::create(b, last.getLoc(), mapping.lookup(last.getResult(0)));
-    last.getResult(0).replaceAllUsesWith(outer.getResult(0));
+    YieldOp::create(b, last.getLoc(), llvm::map_to_vector(results, [&](Value v) { return mapping.lookup(v); }));
+    for (auto [v, stored] : llvm::zip_equal(results, outer.getResults()))
+      v.replaceAllUsesWith(stored);
     for (FusedOp member : llvm::reverse(order))
       member.erase();
   }
@@ -102,10 +108,12 @@ private:
     return !isa<ArgMaxOp, ArgMinOp>(root) && axes.size() == 1 && axes[0] == shape.getRank() - 1 && hasRows(type, false) && hasRows(tensorTypeOf(root->getOperand(0)), true);
   }
 
-  bool isReadHereOnly(FusedOp member) const {
+  bool isReadHereOrLater(FusedOp member) const {
     return llvm::all_of(member->getUses(), [&](OpOperand &use) {
-      auto reader = dyn_cast<FusedOp>(use.getOwner());
-      return reader && members.contains(reader) && isReadInPlace(reader.getBody().getArgument(use.getOperandNumber()));
+      Operation *user = use.getOwner();
+      if (auto reader = dyn_cast<FusedOp>(user); reader && members.contains(reader))
+        return isReadInPlace(reader.getBody().getArgument(use.getOperandNumber()));
+      return user->getBlock() != last->getBlock() || last->isBeforeInBlock(user);
     });
   }
 

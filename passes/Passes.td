@@ -134,8 +134,9 @@ def GroupRows : Pass<"toy-group-rows", "::mlir::func::FuncOp"> {
   let summary = "groups rows with the reductions that they are computed from";
   let description = [{
     A `toy.fused` group whose rows (along its last axis) are computed from sums or maxima of the same rows becomes a group of groups with all that nobody
-    else reads: softmax and the norms are one kernel of a device, which reads its operands and writes its result once (long rows that are few stay kernels of their own). A vector is one row: it is left
-    alone unless it is known to be short.
+    reads before it: softmax and the norms are one kernel of a device, which reads its operands and writes its results once (long rows that are few stay
+    kernels of their own). What is read later, such as the sum of a norm with residual, is a further result. A vector is one row: it is left alone unless
+    it is known to be short.
 
     Before: `%m = toy.fused %x { max }`, `%e = toy.fused %x, %m { exp(x - m) }`, `%s = toy.fused %e { sum }`, `%r = toy.fused %e, %s { div }`.
     After: `%r = toy.fused %x { these four }`.

@@ -4,7 +4,7 @@
 /// host or the statement ends: one plan of memory, one graph or one sequence of launches for all of them.
 #pragma once
 
-#include "runtime/Blas.h"
+#include "runtime/Planar.h"
 #include "runtime/Value.h"
 
 #include <map>
@@ -41,7 +41,7 @@ struct DeviceModule {
   std::string ptx;
   void *handle = nullptr;
 };
-/// Parameters of a kernel: the result's address, those of the operands, then words of 8 bytes. One that takes two computes two results in a launch: results,
+/// Parameters of a kernel: the results' addresses, those of the operands, then words of 8 bytes. One that takes two computes two results in a launch: results,
 /// operands and words of both, then the number of blocks that the first has.
 struct DeviceKernel {
   DeviceModule *module;
@@ -52,24 +52,27 @@ struct DeviceKernel {
 /// A kernel that is written by hand: "rope." and a dtype. Null for other names.
 DeviceKernel *handWrittenKernel(std::string_view name);
 
-/// One launch of `threads` threads that makes a dense tensor.
+/// One launch of `threads` threads that makes dense tensors.
 struct DeviceLaunch {
+  struct Result {
+    DType dtype;
+    std::span<const int64_t> sizes;
+  };
   DeviceKernel *kernel;
-  DType dtype;
-  std::span<const int64_t> sizes;
+  std::span<const Result> results;
   std::span<Tensor *const> operands;
   std::span<const int64_t> words;
   int64_t threads;
   int64_t site;   ///< of the operation, for messages
   int64_t region; ///< operations around it that could run on the device, more in loops
 };
-/// Records the launch and gives its result (refs = 1), or null where the host should do it.
-Tensor *deviceLaunch(const DeviceLaunch &launch);
+/// Records the launch and gives its results (refs = 1), or none where the host should do it.
+std::vector<Tensor *> deviceLaunch(const DeviceLaunch &launch);
 /// `scale * a @ b` by cuBLAS, or null. The views are of the tensors. Products of halves are f32. With `onto`, a result that nobody else holds, the product is
 /// added to it.
 Tensor *deviceProduct(Tensor *a, const StridedView &aView, Tensor *b, const StridedView &bView, double scale, int64_t site, Tensor *onto = nullptr);
-/// The parts of [conj](a + ib) @ [conj](c + id), as four real products; false where the host should do it. One view is of a and b, one of c and d.
-bool devicePlanarProduct(Tensor *const parts[4], const StridedView &x, const StridedView &y, bool conjugateX, bool conjugateY, int64_t site, Tensor *results[2]);
+/// The parts of [conj](a + ib) @ [conj](c + id); false where the host should do it. One view is of a and b, one of c and d. `Auto` is four real products.
+bool devicePlanarProduct(Tensor *const parts[4], const StridedView &x, const StridedView &y, bool conjugateX, bool conjugateY, ComplexProduct strategy, int64_t site, Tensor *results[2]);
 /// Where operations that the evaluator runs stand, or -1.
 int64_t &deviceSite();
 /// A library function (runtime/Library.h) on the device; false where the host should do it.

@@ -60,7 +60,7 @@ MUTANTS = [
 ]
 
 SEQUENCE, PLAN, DEVICE, KERNELS, MEMORY = "runtime/cuda/Sequence.cpp", "runtime/cuda/Plan.cpp", "runtime/cuda/Device.cpp", "passes/lowering/DeviceKernels.cpp", "runtime/Memory.cpp"
-LIBRARIES, BUCKETS, STORE, ROPE = "runtime/cuda/Libraries.cpp", "passes/PadToBuckets.cpp", "runtime/cuda/Store.cpp", "passes/lowering/RopeKernel.cpp"
+LIBRARIES, PLANAR, BUCKETS, STORE, ROPE = "runtime/cuda/Libraries.cpp", "runtime/cuda/PlanarProduct.cpp", "passes/PadToBuckets.cpp", "runtime/cuda/Store.cpp", "passes/lowering/RopeKernel.cpp"
 DEVICE_MUTANTS = [
     ("a wait between streams is dropped", SEQUENCE, 'check(cu->streamWaitEvent(all[s], done[p], 0), "cuStreamWaitEvent");', ""),
     ("streams do not wait for what came before", SEQUENCE, 'check(cu->streamWaitEvent(all[s], start, 0), "cuStreamWaitEvent");', ""),
@@ -78,10 +78,11 @@ DEVICE_MUTANTS = [
     ("one block of threads", SEQUENCE, "return {function, record.grid, 1, 1,", "return {function, 1, 1, 1,"),
     ("graphs are mixed up", SEQUENCE, "out.push_back(j >= static_cast<int>(begin) ? j - begin : ~uint64_t(0));", "(void)j;"),
     ("kernels in graphs are mixed up", SEQUENCE, "out.push_back(reinterpret_cast<uint64_t>(record.kernel));", "out.push_back(0);"),
-    ("what only others read is dropped", PLAN, "!result->held && !read.contains(result)", "!result->held"),
+    ("what only others read is dropped", PLAN, "block->held || read.contains(block)", "block->held"),
+    ("only the first result counts", PLAN, "record.results.end(), [&](DeviceBlock *block) { return block->held", "record.results.begin() + 1, [&](DeviceBlock *block) { return block->held"),
     ("what is overwritten is not read first", PLAN, "for (int reader : access.readers)\n        need(reader);", ""),
     ("updates come in any order", PLAN, "need(access.writer);\n      for", "for"),
-    ("what is updated is never made", PLAN, "      read.insert(result);\n", "      read.erase(result);\n"),
+    ("what is updated is never made", PLAN, "read.insert(block);", "read.erase(block);"),
     ("others see updates", STORE, "if (x->refs.load(std::memory_order_acquire) == 1 && x->storage->refs.load(std::memory_order_acquire) == 1) {", "if (true) {"),
     ("the host does not see updates", STORE, "onDeviceOnly(*x);", ""),
     ("slices start at 0", STORE, "base += starts[i] * stride;", "base += 0;"),
@@ -111,7 +112,7 @@ DEVICE_MUTANTS = [
     ("blocks are too small", DEVICE, "return (std::max<int64_t>(bytes, 1) + step - 1) / step * step;", "return std::max<int64_t>(bytes / 2, 16);"),
     ("blocks serve for any size", DEVICE, "auto it = idle.find(capacity)", "auto it = idle.begin()"),
     ("conjugates are transposes", LIBRARIES, "op = conjugated ? blasConjugated : blasTransposed;", "op = blasTransposed;"),
-    ("slices of factors start at 0", LIBRARIES, "p.offsetA = aView.offset * size;", "p.offsetA = 0;"),
+    ("slices of factors start at 0", LIBRARIES, "p.offsetA = left.offset * size;", "p.offsetA = 0;"),
     ("batches are written to one place", LIBRARIES, "p.strideC = s.m * s.n;", "p.strideC = 0;"),
     ("scaling is lost", LIBRARIES, "p.alpha = scale;", "p.alpha = 1;"),
     ("a failed device is used on", DEVICE, 'failure = fmt::format("{} failed: {}", what, shown);', ""),
@@ -122,6 +123,11 @@ DEVICE_MUTANTS = [
     ("reductions in another order", KERNELS, "static_assert(warp == 32);", "#define reductionBlock 4096"),
     ("sums of rows stay in one lane", KERNELS, "shuffled(rowFold(def, outer, lane, n), Intrinsic::nvvm_shfl_sync_idx_i32, 0)", "rowFold(def, outer, lane, n)"),
     ("sums of other rows", "passes/GroupRows.cpp", "return user->hasTrait<OpTrait::Elementwise>() && tensorTypeOf", "return true || tensorTypeOf"),
+    ("sums of all rows are stored in one place", KERNELS, "storeNeighbours(ofRows, row, first, 1)", "storeNeighbours(ofRows, i64(0), first, 1)"),
+    ("further results are the first", KERNELS, "elements[j].first, elements[j].second", "elements[j].first, elements[j - i].second"),
+    ("what is read before is stored after", "passes/GroupRows.cpp", "|| last->isBeforeInBlock(user);", "|| true;"),
+    ("products of differences", PLANAR, 'combined("sum", c, d, -ySign)', 'combined("sum", c, d, ySign)'),
+    ("conjugates of pairs are lost", PLANAR, "leftView.conjugated = xSign < 0;", ""),
     ("sums over padding", BUCKETS, "!isReduced(op, op->getOperand(0))", "true"),
     ("scans over padding", BUCKETS, "!isPadded(op->getOperand(0), op->getAttrOfType", "true || !isPadded(op->getOperand(0), op->getAttrOfType"),
     ("reversed padding", BUCKETS, "isPadded(slice.getX(), axis) && step != 1", "false"),

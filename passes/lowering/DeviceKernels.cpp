@@ -40,15 +40,15 @@ void KernelEmitter::guarded(Value *condition, function_ref<void()> body) {
   memo.clear();
 }
 
-/// Ends the kernel; in the caller, its launch. Parameters are the result's address, the operands' addresses, and words.
-Value *KernelEmitter::finishLaunch(Value *threads, DType dtype, ArrayRef<Value *> sizes, Value *site) {
+/// Ends the kernel; in the caller, its launch. Parameters are the results' addresses, the operands' addresses, and words.
+Value *KernelEmitter::finishLaunch(Value *threads, ArrayRef<LaunchResult> results, Value *site) {
   k.CreateRetVoid();
   LLVMContext &context = k.getContext();
-  SmallVector<Value *> objects, words;
+  SmallVector<Value *> objects, words, order = {callerOut};
+  append_range(order, otherOuts);
   for (Value *v : captured)
-    if (v != callerOut)
+    if (!is_contained(order, v))
       (v->getType()->isPointerTy() ? objects : words).push_back(v);
-  SmallVector<Value *> order = {callerOut};
   append_range(order, objects);
   append_range(order, words);
   SmallVector<Type *> types;
@@ -63,7 +63,7 @@ Value *KernelEmitter::finishLaunch(Value *threads, DType dtype, ArrayRef<Value *
     auto *load = cast<LoadInst>(captures.at(v));
     if (v->getType()->isPointerTy()) {
       made->addParamAttrs(i, AttrBuilder(context).addAttribute(Attribute::NoAlias).addAlignmentAttr(Align(accessBytes)));
-      if (v != callerOut)
+      if (i >= results.size())
         made->addParamAttr(i, Attribute::ReadOnly);
     } else if (v->getType() != k.getInt64Ty()) {
       IRBuilder<> convert(load);
@@ -79,11 +79,11 @@ Value *KernelEmitter::finishLaunch(Value *threads, DType dtype, ArrayRef<Value *
   }
   kernel->eraseFromParent();
   kernel = nullptr;
-  return launchKernel(made->getName().str(), dtype, sizes, objects, words, threads, site);
+  return launchKernel(made->getName().str(), results, objects, words, threads, site);
 }
 
 /// In the caller: a launch, or null where the host should compute.
-Value *KernelEmitter::launchKernel(const std::string &name, DType dtype, ArrayRef<Value *> sizes, ArrayRef<Value *> objects, ArrayRef<Value *> words, Value *threads, Value *site) {
+Value *KernelEmitter::launchKernel(const std::string &name, ArrayRef<LaunchResult> results, ArrayRef<Value *> objects, ArrayRef<Value *> words, Value *threads, Value *site) {
   Function *function = caller.GetInsertBlock()->getParent();
   IRBuilder<> start(&function->getEntryBlock(), function->getEntryBlock().begin());
   auto array = [&](Type *type, ArrayRef<Value *> values) {
@@ -102,37 +102,50 @@ Value *KernelEmitter::launchKernel(const std::string &name, DType dtype, ArrayRe
   Value *table = host.getOrInsertGlobal("toy.kernels", caller.getPtrTy());
   LoadInst *word = caller.CreateLoad(caller.getPtrTy(), caller.CreateConstInBoundsGEP1_64(caller.getPtrTy(), table, device->kernels.size()));
   device->kernels.push_back(name);
+  SmallVector<Value *> dtypes, sizes;
+  for (const LaunchResult &result : results) {
+    dtypes.push_back(caller.getInt64(static_cast<int>(result.dtype)));
+    append_range(sizes, result.sizes);
+  }
   ScalarEmitter calls(host, caller);
   return calls.call("toy_rt_launch", caller.getPtrTy(),
-                    {word, caller.getInt64(static_cast<int>(dtype)), caller.getInt64(sizes.size()), array(caller.getInt64Ty(), sizes), array(caller.getPtrTy(), objects), caller.getInt64(objects.size()),
-                     array(caller.getInt64Ty(), words), caller.getInt64(words.size()), threads, site, caller.getInt64(device->region)});
+                    {word, caller.getInt64(results.size()), array(caller.getInt64Ty(), dtypes), caller.getInt64(results[0].sizes.size()), array(caller.getInt64Ty(), sizes), others,
+                     array(caller.getPtrTy(), objects), caller.getInt64(objects.size()), array(caller.getInt64Ty(), words), caller.getInt64(words.size()), threads, site, caller.getInt64(device->region)});
 }
 
-Value *KernelEmitter::emitLaunch(DeviceCode &code, Value *site) {
+Value *KernelEmitter::emitLaunch(DeviceCode &code, Value *site, Value *otherObjects) {
   device = &code;
-  Argument out(caller.getPtrTy(), "out"); // stands for the result's address until the kernel is finished
-  callerOut = &out;
+  others = otherObjects;
+  SmallVector<std::unique_ptr<Argument>> outs; // stand for the results' addresses until the kernel is finished
+  for (size_t i = 0; i < op.getNumResults(); ++i)
+    outs.push_back(std::make_unique<Argument>(caller.getPtrTy(), "out"));
+  callerOut = outs[0].get();
+  for (auto &out : drop_begin(outs))
+    otherOuts.push_back(out.get());
   mlir::Operation *def = root.getDefiningOp();
   bool isRope;
   Value *object = launchRope(site, isRope);
   if (!isRope)
     object = !def ? launchMap(site) : isa<FusedOp>(def) ? launchRows(site) : def->hasTrait<OpTrait::Reduction>() ? launchReduction(def, site) : launchMap(site);
   callerOut = nullptr;
+  otherOuts.clear();
   return object;
 }
 
 /// `number` elements from one on, along the last axis. All are read before any is written, so that neighbours are one access.
-void KernelEmitter::storeNeighbours(Value *out, Value *first, const Indices &indices, int64_t number) {
+void KernelEmitter::storeNeighbours(ArrayRef<Output> outputs, Value *first, const Indices &indices, int64_t number) {
   SmallVector<std::pair<Value *, Element>> elements;
   for (int64_t i = 0; i < number; ++i) {
     Indices own = indices;
     if (i > 0)
       own.back() = k.CreateAdd(indices.back(), i64(i), "", true, true);
     Value *place = i > 0 ? k.CreateAdd(first, i64(i), "", true, true) : first;
-    elements.emplace_back(place, mapElement(own));
+    for (auto [value, out] : outputs)
+      elements.emplace_back(place, mapElement(value, own));
   }
-  for (auto [place, element] : elements)
-    storeMapElement(out, place, element);
+  for (auto [i, output] : enumerate(outputs))
+    for (size_t j = i; j < elements.size(); j += outputs.size())
+      storeMapElement(output.first, output.second, elements[j].first, elements[j].second);
 }
 
 Value *KernelEmitter::launchMap(Value *site) {
@@ -148,16 +161,16 @@ Value *KernelEmitter::launchMap(Value *site) {
   SmallVector<Value *> inner;
   for (Value *v : sizes)
     inner.push_back(capture(v));
-  auto steps = [&](int64_t number) { storeNeighbours(out, first, sizes.empty() ? Indices() : flat ? Indices{first} : decode(first, inner), number); };
+  auto steps = [&](int64_t number) { storeNeighbours(Output(root, out), first, sizes.empty() ? Indices() : flat ? Indices{first} : decode(first, inner), number); };
   if (width == 1 || sameRow)
     guarded(k.CreateICmpSLT(first, n), [&] { steps(width); });
   else {
     Value *end = k.CreateAdd(first, i64(width), "", true, true);
     guarded(k.CreateICmpSLE(end, n), [&] { steps(width); });
-    guarded(k.CreateICmpSGT(end, n), [&] { loop(first, n, [&](Value *i) { storeMapElement(out, i, mapElement(Indices{i})); }); });
+    guarded(k.CreateICmpSGT(end, n), [&] { loop(first, n, [&](Value *i) { storeMapElement(root, out, i, mapElement(root, Indices{i})); }); });
   }
   Value *threads = caller.CreateUDiv(caller.CreateAdd(count, caller.getInt64(width - 1)), caller.getInt64(width));
-  return finishLaunch(threads, rootType.getDtype(), resultSizes(), site);
+  return finishLaunch(threads, {{rootType.getDtype(), resultSizes()}}, site);
 }
 
 bool KernelEmitter::isAlwaysByRows(FusedOp op) {
@@ -165,8 +178,8 @@ bool KernelEmitter::isAlwaysByRows(FusedOp op) {
   return n.isNumber() && n.value() <= reductionBlock;
 }
 
-/// A group of groups. Elements of inner groups are computed again for each reduction, from operands that are in the caches by then. Null also where rows
-/// are few and long: more threads take part in a kernel for each group.
+/// A group of groups. Elements of inner groups are computed again for each reduction, from operands that are in the caches by then; rows and reductions that
+/// others read are stored beside the result. Null also where rows are few and long: more threads take part in a kernel for each group.
 Value *KernelEmitter::launchRows(Value *site) {
   int64_t width = std::clamp<int64_t>(accessBytes / toy::sizeOf(rootType.getDtype()), 1, 8);
   if (Dim last = rootType.getDims().back(); !last.isNumber() || last.value() % width != 0)
@@ -174,8 +187,15 @@ Value *KernelEmitter::launchRows(Value *site) {
   SmallVector<Value *> all = resultSizes(), outerSizes(all.begin(), all.end() - 1);
   Value *rows = product(outerSizes);
   begin();
-  Value *out = capture(callerOut), *n = capture(all.back()), *height = capture(rows), *thread = threadNumber();
+  Value *n = capture(all.back()), *height = capture(rows), *thread = threadNumber();
   Value *row = k.CreateLShr(thread, i64(5)), *lane = k.CreateAnd(thread, i64(warp - 1));
+  SmallVector<Output> whole = {{root, capture(callerOut)}}, ofRows;
+  SmallVector<LaunchResult> results = {{rootType.getDtype(), all}};
+  for (auto [value, out] : zip_equal(op.getBody().front().getTerminator()->getOperands().drop_front(), otherOuts)) {
+    TensorType type = tensorTypeOf(value);
+    (type.getDims().back().is(1) ? ofRows : whole).emplace_back(value, capture(out));
+    results.push_back({type.getDtype(), sizesOf(value)});
+  }
   SmallVector<Value *> sizes;
   for (Value *v : outerSizes)
     sizes.push_back(capture(v));
@@ -192,15 +212,17 @@ Value *KernelEmitter::launchRows(Value *site) {
       rowValues[result] = value;
     }
     memo.clear();
+    if (!ofRows.empty())
+      guarded(k.CreateICmpEQ(lane, i64(0)), [&] { storeNeighbours(ofRows, row, first, 1); });
     Value *start = k.CreateMul(row, n, "", true, true);
     strided(k.CreateMul(lane, i64(width), "", true, true), n, warp * width, {}, [&](Value *j, Element) {
       Indices own = outer;
       own.push_back(j);
-      storeNeighbours(out, k.CreateAdd(start, j, "", true, true), own, width);
+      storeNeighbours(whole, k.CreateAdd(start, j, "", true, true), own, width);
       return Element();
     });
   });
-  auto launch = [&] { return finishLaunch(caller.CreateMul(rows, caller.getInt64(warp)), rootType.getDtype(), all, site); };
+  auto launch = [&] { return finishLaunch(caller.CreateMul(rows, caller.getInt64(warp)), results, site); };
   if (isAlwaysByRows(op))
     return launch();
   constexpr int64_t manyRows = 512;
@@ -329,7 +351,7 @@ Value *KernelEmitter::launchReduction(mlir::Operation *op, Value *site) {
       Element total = rowFold(op, decode(row, sizes), lane, n);
       guarded(k.CreateICmpEQ(lane, i64(0)), [&] { scalars.store(dtype, out, row, total); });
     });
-    return finishLaunch(caller.CreateMul(rows, caller.getInt64(warp)), dtype, all, site);
+    return finishLaunch(caller.CreateMul(rows, caller.getInt64(warp)), {{dtype, all}}, site);
   }
   Value *best = variable(isPosition ? from : dtype), *position = isPosition ? variable(DType::I64) : nullptr;
   guarded(k.CreateICmpSLT(thread, height), [&] {
@@ -350,7 +372,7 @@ Value *KernelEmitter::launchReduction(mlir::Operation *op, Value *site) {
     loop(i64(0), n, [&](Value *j) { scalars.store(dtype, best, i64(0), combine(op, scalars.load(dtype, best, i64(0)), reductionElement(op, outer, j), dtype)); });
     scalars.store(dtype, out, thread, scalars.load(dtype, best, i64(0)));
   });
-  return finishLaunch(rows, dtype, all, site);
+  return finishLaunch(rows, {{dtype, all}}, site);
 }
 
 /// A long fold to one element: a warp for each block, then their results in order.
@@ -367,7 +389,7 @@ Value *KernelEmitter::launchLongReduction(mlir::Operation *op, Value *count, Val
     Element part = warpFold(op, {}, lane, start, k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(start, i64(reductionBlock)), n));
     guarded(k.CreateICmpEQ(lane, i64(0)), [&] { scalars.store(dtype, out, block, part); });
   });
-  Value *partials = finishLaunch(caller.CreateMul(blocks, caller.getInt64(warp)), dtype, {blocks}, site);
+  Value *partials = finishLaunch(caller.CreateMul(blocks, caller.getInt64(warp)), {{dtype, {blocks}}}, site);
 
   return onlyIf(caller.CreateIsNotNull(partials), [&] {
     begin();
@@ -381,7 +403,7 @@ Value *KernelEmitter::launchLongReduction(mlir::Operation *op, Value *count, Val
       scalars.store(dtype, out, i64(0), scalars.load(dtype, total, i64(0)));
     });
     SmallVector<Value *> ones(rootType.getRank(), caller.getInt64(1));
-    Value *object = finishLaunch(caller.getInt64(1), dtype, ones, site);
+    Value *object = finishLaunch(caller.getInt64(1), {{dtype, ones}}, site);
     ScalarEmitter(*caller.GetInsertBlock()->getModule(), caller).call("toy_rt_release", caller.getVoidTy(), {partials})->setDoesNotThrow();
     return object;
   });

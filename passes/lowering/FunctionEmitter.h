@@ -59,7 +59,7 @@ private:
   llvm::Value *reusableInput(FusedOp op);
   void emitFused(FusedOp op);
   /// On the host: loops over the group, or over each of its groups.
-  Slot emitLoops(FusedOp op, llvm::ArrayRef<Slot> inputs, llvm::Value *reusable, const std::string &name);
+  llvm::SmallVector<Slot, 1> emitLoops(FusedOp op, llvm::ArrayRef<Slot> inputs, llvm::Value *reusable, const std::string &name);
   /// The elements of a tensor object, which may be on a device, are on the host from here on.
   void bringToHost(mlir::Value v);
   void emitCall(mlir::func::CallOp op);

@@ -51,7 +51,8 @@ public:
   /// Whether a group of groups is one kernel whatever its sizes.
   static bool isAlwaysByRows(FusedOp op);
   /// Emits the group as kernels of a device and, in the caller, their launch: the result's object, or null where the host should compute it.
-  llvm::Value *emitLaunch(DeviceCode &code, llvm::Value *site);
+  /// Objects of further results are stored to `others`.
+  llvm::Value *emitLaunch(DeviceCode &code, llvm::Value *site, llvm::Value *others);
 
 private:
   using Indices = llvm::SmallVector<llvm::Value *, 4>;
@@ -61,7 +62,8 @@ private:
   llvm::SmallVector<llvm::Value *> callerSizesOf(mlir::Value value, llvm::ArrayRef<int64_t> axes) {
     return llvm::map_to_vector(axes, [&](int64_t axis) { return callerSize(value, axis); });
   }
-  llvm::SmallVector<llvm::Value *> resultSizes() { return callerSizesOf(root, llvm::to_vector(llvm::seq<int64_t>(0, rootType.getRank()))); }
+  llvm::SmallVector<llvm::Value *> sizesOf(mlir::Value value) { return callerSizesOf(value, llvm::to_vector(llvm::seq<int64_t>(0, tensorTypeOf(value).getRank()))); }
+  llvm::SmallVector<llvm::Value *> resultSizes() { return sizesOf(root); }
   llvm::Value *callerInteger(mlir::Value scalar);
 
   // In the kernel.
@@ -93,8 +95,8 @@ private:
     int64_t bytes;                          ///< of an element
   };
   Map beginMap();
-  Element mapElement(const Indices &indices);
-  void storeMapElement(llvm::Value *out, llvm::Value *at, Element element);
+  Element mapElement(mlir::Value value, const Indices &indices);
+  void storeMapElement(mlir::Value value, llvm::Value *out, llvm::Value *at, Element element);
   void emitMap();
   static bool isOrdered(mlir::Operation *op) { return llvm::isa<MaxOp, MinOp>(op); }
   // ReductionEmitter.cpp
@@ -109,13 +111,19 @@ private:
   void emitArgReduction(mlir::Operation *op);
   void emitCombine(mlir::Operation *op, llvm::Value *partials, llvm::Value *count);
   // DeviceKernels.cpp
-  void storeNeighbours(llvm::Value *out, llvm::Value *first, const Indices &indices, int64_t number);
+  /// A value that a kernel computes, and the address that it is stored to.
+  using Output = std::pair<mlir::Value, llvm::Value *>;
+  void storeNeighbours(llvm::ArrayRef<Output> outputs, llvm::Value *first, const Indices &indices, int64_t number);
   llvm::Value *launchMap(llvm::Value *site);
   llvm::Value *launchRows(llvm::Value *site);
   llvm::Value *onlyIf(llvm::Value *condition, llvm::function_ref<llvm::Value *()> make);
   llvm::Value *launchReduction(mlir::Operation *op, llvm::Value *site);
   llvm::Value *launchLongReduction(mlir::Operation *op, llvm::Value *count, llvm::Value *site);
-  llvm::Value *launchKernel(const std::string &name, DType dtype, llvm::ArrayRef<llvm::Value *> sizes, llvm::ArrayRef<llvm::Value *> objects, llvm::ArrayRef<llvm::Value *> words,
+  struct LaunchResult {
+    DType dtype;
+    llvm::SmallVector<llvm::Value *> sizes; ///< in the caller; as many for each result
+  };
+  llvm::Value *launchKernel(const std::string &name, llvm::ArrayRef<LaunchResult> results, llvm::ArrayRef<llvm::Value *> objects, llvm::ArrayRef<llvm::Value *> words,
                             llvm::Value *threads, llvm::Value *site);
   llvm::Value *launchRope(llvm::Value *site, bool &matched); // RopeKernel.cpp
   void guarded(llvm::Value *condition, llvm::function_ref<void()> body);
@@ -125,7 +133,7 @@ private:
   llvm::Value *variable(DType type);
   Element rowFold(mlir::Operation *op, const Indices &outer, llvm::Value *lane, llvm::Value *n);
   Element warpFold(mlir::Operation *op, const Indices &outer, llvm::Value *lane, llvm::Value *begin, llvm::Value *end);
-  llvm::Value *finishLaunch(llvm::Value *threads, DType dtype, llvm::ArrayRef<llvm::Value *> sizes, llvm::Value *site);
+  llvm::Value *finishLaunch(llvm::Value *threads, llvm::ArrayRef<LaunchResult> results, llvm::Value *site);
   bool isAllElementwise(mlir::Value root);
 
   /// Starts a kernel function; parameters are added as values are captured.
@@ -156,6 +164,8 @@ private:
   std::map<std::pair<void *, int64_t>, llvm::Value *> callerSizes;
   llvm::DenseMap<mlir::Value, Element> rowValues; ///< what inner groups give for the row at hand
   llvm::Value *callerOut = nullptr;
+  llvm::SmallVector<llvm::Value *> otherOuts; ///< of a launch with several results
+  llvm::Value *others = nullptr;              ///< where their objects go
   bool flat = false;
   llvm::SmallPtrSet<mlir::Operation *, 4> splitConcats; ///< whose part is known in the current loop
   size_t splitPart = 0;

@@ -288,15 +288,15 @@ KernelEmitter::Map KernelEmitter::beginMap() {
   return map;
 }
 
-Element KernelEmitter::mapElement(const Indices &indices) {
-  if (auto pack = root.getDefiningOp<PackOp>())
+Element KernelEmitter::mapElement(mlir::Value value, const Indices &indices) {
+  if (auto pack = value.getDefiningOp<PackOp>())
     return {elementAt(pack.getRe(), indices).re, elementAt(pack.getIm(), indices).re};
-  return elementAt(root, indices);
+  return elementAt(value, indices);
 }
 
-void KernelEmitter::storeMapElement(Value *out, Value *at, Element element) {
-  DType dtype = rootType.getDtype();
-  bool isPair = root.getDefiningOp<PackOp>() != nullptr;
+void KernelEmitter::storeMapElement(mlir::Value value, Value *out, Value *at, Element element) {
+  DType dtype = tensorTypeOf(value).getDtype();
+  bool isPair = value.getDefiningOp<PackOp>() != nullptr;
   if (!isPair || realOf(complexOf(dtype)) == dtype)
     return scalars.store(isPair ? complexOf(dtype) : dtype, out, at, element);
   Value *first = k.CreateShl(at, 1, "", true, true); // there are no complex halves
@@ -307,7 +307,7 @@ void KernelEmitter::storeMapElement(Value *out, Value *at, Element element) {
 /// One loop over rows (all axes but the last, or everything when flat), one over the last axis.
 void KernelEmitter::emitMap() {
   auto [sizes, bytes] = beginMap();
-  auto store = [&](Value *out, Value *at, const Indices &indices) { storeMapElement(out, at, mapElement(indices)); };
+  auto store = [&](Value *out, Value *at, const Indices &indices) { storeMapElement(root, out, at, mapElement(root, indices)); };
   Value *count = product(sizes);
   bool oneLoop = flat || sizes.size() <= 1;
   Value *range = oneLoop ? count : product(ArrayRef(sizes).drop_back());

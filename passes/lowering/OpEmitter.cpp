@@ -88,10 +88,10 @@ void FunctionEmitter::bringToHost(mlir::Value v) {
     scalars.call("toy_rt_on_host", b.getVoidTy(), {slots[v].object});
 }
 
-Slot FunctionEmitter::emitLoops(FusedOp op, ArrayRef<Slot> inputs, Value *reusable, const std::string &name) {
+SmallVector<Slot, 1> FunctionEmitter::emitLoops(FusedOp op, ArrayRef<Slot> inputs, Value *reusable, const std::string &name) {
   mlir::Block &body = op.getBody().front();
   if (!isa<FusedOp>(body.front()))
-    return KernelEmitter(module, op, b, inputs, reusable, name).emit();
+    return {KernelEmitter(module, op, b, inputs, reusable, name).emit()};
   for (auto [argument, slot] : zip_equal(body.getArguments(), inputs))
     slots[argument] = slot;
   for (FusedOp inner : body.getOps<FusedOp>()) {
@@ -101,7 +101,7 @@ Slot FunctionEmitter::emitLoops(FusedOp op, ArrayRef<Slot> inputs, Value *reusab
       if (v.getDefiningOp() && done.insert(v.getAsOpaquePointer()).second && llvm::none_of(v.getUsers(), [&](mlir::Operation *user) { return inner->isBeforeInBlock(user); }))
         release(v);
   }
-  return slots[body.getTerminator()->getOperand(0)];
+  return map_to_vector<1>(body.getTerminator()->getOperands(), [&](mlir::Value v) { return slots[v]; });
 }
 
 /// On the device if the runtime says so, else here.
@@ -111,25 +111,32 @@ void FunctionEmitter::emitFused(FusedOp op) {
   for (mlir::Value v : op.getInputs())
     inputs.push_back(slots[v]);
   std::string name = (function.getSymName() + ".k" + std::to_string(kernels++)).str();
-  mlir::Value result = op.getResult(0);
   auto outer = dyn_cast<FusedOp>(op->getParentOp());
   if (!tables.device || !KernelEmitter::isForDevice(op) || (outer && KernelEmitter::isAlwaysByRows(outer))) {
     for (mlir::Value v : op.getInputs())
       bringToHost(v);
-    slots[result] = emitLoops(op, inputs, reusableInput(op), name);
+    for (auto [result, computed] : zip_equal(op.getResults(), emitLoops(op, inputs, reusableInput(op), name)))
+      slots[result] = computed;
     return;
   }
-  Value *object = KernelEmitter(tables.device->module, op, b, inputs, nullptr, name).emitLaunch(*tables.device, siteNumber(op.getLoc()));
+  size_t count = op.getNumResults();
+  IRBuilder<> entry(&f->getEntryBlock(), f->getEntryBlock().begin());
+  Value *others = entry.CreateAlloca(b.getPtrTy(), b.getInt32(count));
+  Value *object = KernelEmitter(tables.device->module, op, b, inputs, nullptr, name).emitLaunch(*tables.device, siteNumber(op.getLoc()), others);
   BasicBlock *here = BasicBlock::Create(b.getContext(), "", f), *there = BasicBlock::Create(b.getContext(), "", f), *join = BasicBlock::Create(b.getContext(), "", f);
   b.CreateCondBr(b.CreateIsNull(object), here, there);
   b.SetInsertPoint(there);
-  Slot launched = isObject(result) ? Slot{object, {}} : unbox(result.getType(), object);
+  SmallVector<Slot> launched;
+  for (auto [i, result] : enumerate(op.getResults())) {
+    Value *own = i == 0 ? object : b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getPtrTy(), others, i - 1));
+    launched.push_back(isObject(result) ? Slot{own, {}} : unbox(result.getType(), own));
+  }
   BasicBlock *thereEnd = b.GetInsertBlock();
   b.CreateBr(join);
   b.SetInsertPoint(here);
   for (mlir::Value v : op.getInputs())
     bringToHost(v);
-  Slot computed = emitLoops(op, inputs, reusableInput(op), name);
+  SmallVector<Slot, 1> computed = emitLoops(op, inputs, reusableInput(op), name);
   BasicBlock *hereEnd = b.GetInsertBlock();
   b.CreateBr(join);
   b.SetInsertPoint(join);
@@ -141,7 +148,8 @@ void FunctionEmitter::emitFused(FusedOp op) {
     node->addIncoming(y, hereEnd);
     return node;
   };
-  slots[result] = {phi(launched.object, computed.object), {phi(launched.scalar.re, computed.scalar.re), phi(launched.scalar.im, computed.scalar.im)}};
+  for (auto [result, x, y] : zip_equal(op.getResults(), launched, computed))
+    slots[result] = {phi(x.object, y.object), {phi(x.scalar.re, y.scalar.re), phi(x.scalar.im, y.scalar.im)}};
 }
 
 void FunctionEmitter::emitOp(mlir::Operation *op) {

@@ -209,7 +209,7 @@ Value *KernelEmitter::launchRope(Value *site, bool &matched) {
   Value *threads = caller.CreateSelect(caller.CreateICmpEQ(caller.CreateURem(pairs, number(16 / bytes)), number(0)), chunks, count);
   return onlyIf(caller.CreateICmpSLT(count, number(int64_t(1) << 30)), [&] {
     auto object = [&](mlir::Value v) { return inputs[cast<mlir::BlockArgument>(v).getArgNumber()].object; };
-    return launchKernel("rope." + std::string(nameOf(rope.element)), rootType.getDtype(), resultSizes(), {object(rope.source.input), object(rope.cosines), object(rope.sines)},
+    return launchKernel("rope." + std::string(nameOf(rope.element)), {{rootType.getDtype(), resultSizes()}}, {object(rope.source.input), object(rope.cosines), object(rope.sines)},
                         {outer, shared, inner, pairs, number(rope.packed ? 2 : 1), number(rope.packed ? 1 : 0), number(rope.source.halves)}, threads, site);
   });
 }

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <numeric>
 #include <thread>
 
 namespace toy::rt {
@@ -304,11 +305,14 @@ CudaDevice *cuda::usableDevice() {
   return device;
 }
 
-Tensor *deviceLaunch(const DeviceLaunch &launch) {
+std::vector<Tensor *> deviceLaunch(const DeviceLaunch &launch) {
   CudaDevice *device = cuda::usableDevice();
-  int64_t bytes = checkedCount(launch.sizes, launch.dtype) * sizeOf(launch.dtype), grid = (launch.threads + cuda::blockThreads - 1) / cuda::blockThreads;
-  if (!device || bytes == 0 || grid > INT32_MAX || !cuda::isWorthwhile(*device, launch.operands, bytes, 0, static_cast<double>(launch.region)))
-    return nullptr;
+  std::vector<int64_t> bytes;
+  for (const DeviceLaunch::Result &result : launch.results)
+    bytes.push_back(checkedCount(result.sizes, result.dtype) * sizeOf(result.dtype));
+  int64_t all = std::accumulate(bytes.begin(), bytes.end(), int64_t(0)), grid = (launch.threads + cuda::blockThreads - 1) / cuda::blockThreads;
+  if (!device || bytes[0] == 0 || grid > INT32_MAX || !cuda::isWorthwhile(*device, launch.operands, all, 0, static_cast<double>(launch.region)))
+    return {};
   cuda::Record record;
   record.kernel = launch.kernel;
   for (Tensor *t : launch.operands)
@@ -317,7 +321,12 @@ Tensor *deviceLaunch(const DeviceLaunch &launch) {
   record.grid = static_cast<unsigned>(grid);
   record.site = launch.site;
   device->stats.ropes += launch.kernel->takesTwo;
-  return newDeviceTensor(launch.dtype, launch.sizes, device->record(std::move(record), bytes));
+  std::vector<Tensor *> made;
+  for (DeviceBlock *block : device->record(std::move(record), bytes)) {
+    const DeviceLaunch::Result &result = launch.results[made.size()];
+    made.push_back(newDeviceTensor(result.dtype, result.sizes, block));
+  }
+  return made;
 }
 
 /// The device if it is open: looking does not open it.

@@ -55,7 +55,7 @@ struct ProductPlan {
 struct Record {
   DeviceKernel *kernel = nullptr; ///< null: a call of a library
   std::optional<TransformPlan> transform;
-  std::vector<DeviceBlock *> operands, results; ///< two results where a kernel does two launches
+  std::vector<DeviceBlock *> operands, results;
   bool updates = false;                         ///< the result is written in place: what it had remains
   std::vector<int> needs;                       ///< earlier records of the sequence that must be done: writers of what this reads, readers of what it overwrites
   std::vector<int64_t> words;
@@ -93,7 +93,9 @@ public:
   /// The block of a tensor's elements, copied to the device if they are not there.
   DeviceBlock *blockOf(Tensor &t);
   // Plan.cpp
-  DeviceBlock *record(Record record, int64_t bytes);
+  /// The results, of so many bytes each.
+  std::vector<DeviceBlock *> record(Record record, std::span<const int64_t> bytes);
+  DeviceBlock *record(Record record, int64_t bytes) { return this->record(std::move(record), std::span(&bytes, 1))[0]; }
   /// The same for a kernel that changes a block, which nobody else holds.
   void recordUpdate(Record record, DeviceBlock *block);
   void flush(const char *reason);

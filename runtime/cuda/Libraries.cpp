@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <tuple>
 
 namespace toy::rt {
 namespace cuda {
@@ -307,19 +306,6 @@ Tensor *deviceProduct(Tensor *a, const StridedView &aView, Tensor *b, const Stri
     return newDeviceTensor(result, s.result, made);
   onDeviceOnly(*onto);
   return onto;
-}
-
-bool devicePlanarProduct(Tensor *const parts[4], const StridedView &x, const StridedView &y, bool conjugateX, bool conjugateY, int64_t site, Tensor *results[2]) {
-  auto [a, b, c, d] = std::tuple(parts[0], parts[1], parts[2], parts[3]);
-  double xSign = conjugateX ? -1 : 1, ySign = conjugateY ? -1 : 1;
-  TensorRef re(deviceProduct(a, x, c, y, 1, site)), im(re ? deviceProduct(a, x, d, y, ySign, site) : nullptr);
-  if (!re || !im)
-    return false;
-  deviceProduct(b, x, d, y, -xSign * ySign, site, re.get());
-  deviceProduct(b, x, c, y, xSign, site, im.get());
-  results[0] = re.take();
-  results[1] = im.take();
-  return true;
 }
 
 /// fft, ifft, rfft, irfft of the axis' own length: parameters are the axis and the norm (0: the inverse is divided by the points, 1: both by the root,

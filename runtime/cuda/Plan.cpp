@@ -12,17 +12,19 @@ namespace toy::rt::cuda {
 
 constexpr int64_t alignment = 256;
 
-DeviceBlock *CudaDevice::record(Record record, int64_t bytes) {
+std::vector<DeviceBlock *> CudaDevice::record(Record record, std::span<const int64_t> bytes) {
   if (pending.size() == mostRecords)
     flush("the sequence is long");
-  auto *result = new DeviceBlock{bytes};
-  result->producer = static_cast<int>(pending.size());
-  ++result->refs;
-  record.results = {result};
+  for (int64_t size : bytes) {
+    auto *result = new DeviceBlock{size};
+    result->producer = static_cast<int>(pending.size());
+    ++result->refs;
+    record.results.push_back(result);
+  }
   for (DeviceBlock *block : record.operands)
     ++block->refs;
   pending.push_back(std::move(record));
-  return result;
+  return pending.back().results;
 }
 
 void CudaDevice::recordUpdate(Record record, DeviceBlock *block) {
@@ -131,15 +133,15 @@ void CudaDevice::plan() {
   std::vector<Record> kept;
   for (size_t i = pending.size(); i-- > 0;) {
     Record &record = pending[i];
-    DeviceBlock *result = record.results[0];
-    if (!result->held && !read.contains(result)) {
+    if (std::none_of(record.results.begin(), record.results.end(), [&](DeviceBlock *block) { return block->held || read.contains(block); })) {
       drop(record);
       continue;
     }
-    if (!record.updates)
-      read.erase(result);
-    else
-      read.insert(result);
+    for (DeviceBlock *block : record.results)
+      if (!record.updates)
+        read.erase(block);
+      else
+        read.insert(block);
     read.insert(record.operands.begin(), record.operands.end());
     kept.push_back(std::move(record));
   }

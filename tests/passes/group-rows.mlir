@@ -29,10 +29,13 @@ func.func @softmax(%x: !toy.tensor<f64[N, 64]>) -> !toy.tensor<f64[N, 64]> {
   return %r : !toy.tensor<f64[N, 64]>
 }
 
-// A sum that is also returned is stored, so that nothing is left to group.
+// A sum that is also returned is a second result.
 // CHECK-LABEL: @usedElsewhere
-// CHECK-COUNT-2: {{^}}    %{{.*}} = toy.fused
-// CHECK-NOT: toy.fused
+// CHECK: %[[R:.*]]:2 = toy.fused %arg0 : (!toy.tensor<f64[N, 64]>) -> (!toy.tensor<f64[N, 64]>, !toy.tensor<f64[N, 1]>) {
+// CHECK: %[[S:.*]] = toy.fused
+// CHECK: %[[D:.*]] = toy.fused
+// CHECK: toy.yield %[[D]], %[[S]]
+// CHECK: return %[[R]]#0, %[[R]]#1
 func.func @usedElsewhere(%x: !toy.tensor<f64[N, 64]>) -> (!toy.tensor<f64[N, 64]>, !toy.tensor<f64[N, 1]>) {
   %s = toy.fused %x : (!toy.tensor<f64[N, 64]>) -> !toy.tensor<f64[N, 1]> {
   ^bb0(%a: !toy.tensor<f64[N, 64]>):
@@ -45,6 +48,56 @@ func.func @usedElsewhere(%x: !toy.tensor<f64[N, 64]>) -> (!toy.tensor<f64[N, 64]
     toy.yield %0 : (!toy.tensor<f64[N, 64]>) -> ()
   }
   return %r, %s : !toy.tensor<f64[N, 64]>, !toy.tensor<f64[N, 1]>
+}
+
+// A residual sum that is read later is a second result.
+// CHECK-LABEL: @residual
+// CHECK: %[[R:.*]]:2 = toy.fused %arg0, %arg1
+// CHECK-COUNT-3: toy.fused
+// CHECK: return %[[R]]#0, %[[R]]#1
+func.func @residual(%x: !toy.tensor<f64[N, 64]>, %y: !toy.tensor<f64[N, 64]>) -> (!toy.tensor<f64[N, 64]>, !toy.tensor<f64[N, 64]>) {
+  %h = toy.fused %x, %y : (!toy.tensor<f64[N, 64]>, !toy.tensor<f64[N, 64]>) -> !toy.tensor<f64[N, 64]> {
+  ^bb0(%a: !toy.tensor<f64[N, 64]>, %b: !toy.tensor<f64[N, 64]>):
+    %0 = toy.add %a, %b : (!toy.tensor<f64[N, 64]>, !toy.tensor<f64[N, 64]>) -> !toy.tensor<f64[N, 64]>
+    toy.yield %0 : (!toy.tensor<f64[N, 64]>) -> ()
+  }
+  %s = toy.fused %h : (!toy.tensor<f64[N, 64]>) -> !toy.tensor<f64[N, 1]> {
+  ^bb0(%a: !toy.tensor<f64[N, 64]>):
+    %0 = toy.sum %a {axes = array<i64: 1>, keepdims = true} : (!toy.tensor<f64[N, 64]>) -> !toy.tensor<f64[N, 1]>
+    toy.yield %0 : (!toy.tensor<f64[N, 1]>) -> ()
+  }
+  %r = toy.fused %h, %s : (!toy.tensor<f64[N, 64]>, !toy.tensor<f64[N, 1]>) -> !toy.tensor<f64[N, 64]> {
+  ^bb0(%a: !toy.tensor<f64[N, 64]>, %b: !toy.tensor<f64[N, 1]>):
+    %0 = toy.div %a, %b : (!toy.tensor<f64[N, 64]>, !toy.tensor<f64[N, 1]>) -> !toy.tensor<f64[N, 64]>
+    toy.yield %0 : (!toy.tensor<f64[N, 64]>) -> ()
+  }
+  return %r, %h : !toy.tensor<f64[N, 64]>, !toy.tensor<f64[N, 64]>
+}
+
+// One that is read before the rows are done is a kernel before.
+// CHECK-LABEL: @readBefore
+// CHECK: %[[H:.*]] = toy.fused %arg0, %arg1
+// CHECK: toy.neg %[[H]]
+// CHECK: %{{.*}} = toy.fused %[[H]] : (!toy.tensor<f64[N, 64]>) -> !toy.tensor<f64[N, 64]> {
+// CHECK-COUNT-2: toy.fused
+func.func @readBefore(%x: !toy.tensor<f64[N, 64]>, %y: !toy.tensor<f64[N, 64]>) -> (!toy.tensor<f64[N, 64]>, !toy.tensor<f64[N, 64]>) {
+  %h = toy.fused %x, %y : (!toy.tensor<f64[N, 64]>, !toy.tensor<f64[N, 64]>) -> !toy.tensor<f64[N, 64]> {
+  ^bb0(%a: !toy.tensor<f64[N, 64]>, %b: !toy.tensor<f64[N, 64]>):
+    %0 = toy.add %a, %b : (!toy.tensor<f64[N, 64]>, !toy.tensor<f64[N, 64]>) -> !toy.tensor<f64[N, 64]>
+    toy.yield %0 : (!toy.tensor<f64[N, 64]>) -> ()
+  }
+  %v = toy.neg %h : (!toy.tensor<f64[N, 64]>) -> !toy.tensor<f64[N, 64]>
+  %s = toy.fused %h : (!toy.tensor<f64[N, 64]>) -> !toy.tensor<f64[N, 1]> {
+  ^bb0(%a: !toy.tensor<f64[N, 64]>):
+    %0 = toy.sum %a {axes = array<i64: 1>, keepdims = true} : (!toy.tensor<f64[N, 64]>) -> !toy.tensor<f64[N, 1]>
+    toy.yield %0 : (!toy.tensor<f64[N, 1]>) -> ()
+  }
+  %r = toy.fused %h, %s : (!toy.tensor<f64[N, 64]>, !toy.tensor<f64[N, 1]>) -> !toy.tensor<f64[N, 64]> {
+  ^bb0(%a: !toy.tensor<f64[N, 64]>, %b: !toy.tensor<f64[N, 1]>):
+    %0 = toy.div %a, %b : (!toy.tensor<f64[N, 64]>, !toy.tensor<f64[N, 1]>) -> !toy.tensor<f64[N, 64]>
+    toy.yield %0 : (!toy.tensor<f64[N, 64]>) -> ()
+  }
+  return %r, %v : !toy.tensor<f64[N, 64]>, !toy.tensor<f64[N, 64]>
 }
 
 // Rows of other sums: an index map stands between.
