@@ -194,6 +194,18 @@ def rows(toy):
     return None
 
 
+def folds(toy):
+    """Reductions of rows of every number of elements a lane, of known and of any length: the host's bits."""
+    lead = "def at(n: i64) { return sin(arange(3 * n) * 0.7) + 0.9; }\ndef f(x) { return (sum(x, 1), sum(abs(x) * 2, -1), prod(x, 1), mean(x * x, 1)); }\ndef g(x) { return (max(x, 1), min(x, 1)); }\n"
+    for dtype in ("f32", "c128", "f16"):
+        for flags in (["--dynamic=on"], ["--dynamic=off"]):
+            text = lead + "".join(f"var x = {dtype}(reshape(at({n}), [3, {n}])){' * (1 - 0.3i)' if 'c' in dtype else ''}; print({n}, f(x){'' if 'c' in dtype else ', g(x)'}, sum(x));\n"
+                                  for n in (1, 31, 32, 33, 64, 95, 224, 255, 256, 257, 288, 300, 512, 513, 1000))
+            if problem := same_bits(toy, text, ["--cuda-graphs=off", *flags]):
+                return problem
+    return None
+
+
 def long_rows(toy):
     """A few long rows are a kernel for each step, with the host's bits as well; short ones are one."""
     lead, launches = "def f(x: f32[N, M]) { return softmax(x, 1); }\n", {}
@@ -340,4 +352,4 @@ def writes(toy):
 
 def all_cases():
     return [*((f"device: product {i}", lambda toy, text=text: product(toy, text)) for i, text in enumerate(PRODUCTS)), ("device: parts and halves", parts_and_halves), ("device: functions", functions), ("device: transforms", transforms),
-            ("device: precisions", precisions), ("device: rows", rows), ("device: long rows", long_rows), ("device: ropes", ropes), ("device: near ropes", near_ropes), ("device: joined ropes", joined), ("device: writes", writes), *((f"device: subscripts {seed}", lambda toy, seed=seed: subscripts(toy, seed)) for seed in range(4))]
+            ("device: precisions", precisions), ("device: rows", rows), ("device: folds", folds), ("device: long rows", long_rows), ("device: ropes", ropes), ("device: near ropes", near_ropes), ("device: joined ropes", joined), ("device: writes", writes), *((f"device: subscripts {seed}", lambda toy, seed=seed: subscripts(toy, seed)) for seed in range(4))]

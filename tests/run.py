@@ -168,6 +168,11 @@ def main():
         if not only or path in only:
             jobs.append((name, pool.submit(function, *args)))
 
+    if not only and options.device == "host":  # which take longest, and use no device
+        beside = os.path.dirname(os.path.abspath(options.unit))
+        jobs.append(("random programs of sizes", pool.submit(fuzz_shapes, os.path.join(beside, "fuzz-shapes"), 60 if options.sanitized else 600)))
+        jobs.append(("mutated programs at the prompt", pool.submit(fuzz_prompt, os.path.join(beside, "fuzz-prompt"), 1000 if options.sanitized else 10000)))
+        jobs.append(("damaged files", pool.submit(fuzz_files, os.path.join(beside, "fuzz-files"))))
     for folder in ("tests/e2e", "examples"):
         for path in sorted(p for p in (ROOT / folder).rglob("*.toy") if expected_lines(p)):
             for flags in CONFIGURATIONS:
@@ -207,9 +212,6 @@ def main():
             jobs.append((name, pool.submit(function, toy)))
         for seed in range(options.random):
             jobs.append((f"random program {seed}", pool.submit(random_programs.check, toy, seed)))
-        jobs.append(("mutated programs at the prompt", pool.submit(fuzz_prompt, os.path.join(os.path.dirname(os.path.abspath(options.unit)), "fuzz-prompt"), 1000 if options.sanitized else 10000)))
-        jobs.append(("random programs of sizes", pool.submit(fuzz_shapes, os.path.join(os.path.dirname(os.path.abspath(options.unit)), "fuzz-shapes"), 60 if options.sanitized else 600)))
-        jobs.append(("damaged files", pool.submit(fuzz_files, os.path.join(os.path.dirname(os.path.abspath(options.unit)), "fuzz-files"))))
         unit_results(os.path.abspath(options.unit), results)
     for name, job in jobs:
         try:

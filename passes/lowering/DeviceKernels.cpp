@@ -7,6 +7,7 @@
 
 #include "runtime/Value.h"
 
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
 using namespace llvm;
@@ -215,11 +216,12 @@ Value *KernelEmitter::launchRows(Value *site) {
     if (!ofRows.empty())
       guarded(k.CreateICmpEQ(lane, i64(0)), [&] { storeNeighbours(ofRows, row, first, 1); });
     Value *start = k.CreateMul(row, n, "", true, true);
-    strided(k.CreateMul(lane, i64(width), "", true, true), n, warp * width, {}, [&](Value *j, Element) {
+    Value *left;
+    strided(k.CreateMul(lane, i64(width), "", true, true), n, {}, left, [&](Value *j, Element) {
       Indices own = outer;
       own.push_back(j);
       storeNeighbours(whole, k.CreateAdd(start, j, "", true, true), own, width);
-      return Element();
+      return Round{{}, warp * width, 0};
     });
   });
   auto launch = [&] { return finishLaunch(caller.CreateMul(rows, caller.getInt64(warp)), results, site); };
@@ -264,21 +266,58 @@ Element KernelEmitter::shuffled(Element x, Intrinsic::ID how, unsigned lane) {
   return {shuffle(x.re), x.im ? shuffle(x.im) : nullptr};
 }
 
-/// The fold of elements [begin, end), in lane 0: emitBlock of the host with a thread for each lane.
+/// Instructions from a block on to the end of its function; a call stands for some.
+static unsigned lengthFrom(BasicBlock *block) {
+  constexpr unsigned ofCall = 32;
+  unsigned length = 0;
+  for (BasicBlock &each : make_range(block->getIterator(), block->getParent()->end()))
+    for (Instruction &instruction : each)
+      length += isa<CallInst>(instruction) && !isa<IntrinsicInst>(instruction) ? ofCall : 1;
+  return length;
+}
+
+/// The fold of elements [begin, end), in lane 0: emitBlock of the host with a thread for each lane. Few rows are few warps, which mostly wait for memory: a
+/// short step of a lane is done several times before the next question whether there is more, so that what these steps read is asked for together.
 Element KernelEmitter::warpFold(mlir::Operation *op, const Indices &outer, Value *lane, Value *begin, Value *end) {
+  constexpr int64_t mostSteps = 8;
+  constexpr unsigned longestStep = 32;
   DType dtype = tensorTypeOf(op->getResult(0)).getDtype();
   Element start = isOrdered(op) ? reductionElement(op, outer, i64(0)) : identityOf(op, dtype);
-  Element total = strided(k.CreateAdd(begin, lane, "", true, true), end, warp, start, [&](Value *j, Element sum) { return combine(op, sum, reductionElement(op, outer, j), dtype); });
+  auto step = [&](Value *j, Element sum) { return combine(op, sum, reductionElement(op, outer, j), dtype); };
+  auto *from = dyn_cast<ConstantInt>(begin), *to = dyn_cast<ConstantInt>(end);
+  int64_t known = from && to ? to->getSExtValue() - from->getSExtValue() : 0, steps = known ? std::min(mostSteps, (known + warp - 1) / warp) : mostSteps;
+  Value *left = nullptr;
+  Element total = strided(k.CreateAdd(begin, lane, "", true, true), end, start, left, [&](Value *j, Element sum) {
+    BasicBlock *inside = k.GetInsertBlock();
+    sum = step(j, sum);
+    if (lengthFrom(inside) > longestStep)
+      steps = 1;
+    for (int64_t i = 1; i < steps; ++i)
+      sum = step(k.CreateAdd(j, i64(i * warp), "", true, true), sum);
+    return Round{sum, steps * warp, (steps - 1) * warp};
+  });
+  if (steps > 1 && (known == 0 || known % (steps * warp) != 0))
+    total = choose(k.CreateICmpSLT(left, end), dtype, [&] {
+      memo.clear();
+      Value *last = k.CreateSub(end, i64(1));
+      Element sum = total;
+      for (int64_t i = 0; i < steps; ++i) { // beyond the end the last element is read once more
+        Value *j = k.CreateAdd(left, i64(i * warp), "", true, true), *isInside = k.CreateICmpSLT(j, end);
+        Element next = step(i == 0 ? j : k.CreateBinaryIntrinsic(Intrinsic::smin, j, last), sum);
+        sum = {k.CreateSelect(isInside, next.re, sum.re), sum.im ? k.CreateSelect(isInside, next.im, sum.im) : nullptr};
+      }
+      return sum;
+    }, [&] { return total; });
   for (unsigned half = warp / 2; half > 0; half /= 2)
     total = combine(op, total, shuffled(total, Intrinsic::nvvm_shfl_sync_down_i32, half), dtype);
   return total;
 }
 
-/// A loop over first, first + step, … below end, with a value that each round gives to the next.
-Element KernelEmitter::strided(Value *first, Value *end, int64_t step, Element start, function_ref<Element(Value *, Element)> body) {
+/// A loop from `first` to before `end`, with a value that each round gives to the next, as long as all that a round touches is before the end; `left` is what the
+/// last round left. The value is the last one.
+Element KernelEmitter::strided(Value *first, Value *end, Element start, Value *&left, function_ref<Round(Value *, Element)> body) {
   memo.clear();
   BasicBlock *entry = k.GetInsertBlock(), *header = BasicBlock::Create(k.getContext(), "", kernel), *inside = BasicBlock::Create(k.getContext(), "", kernel);
-  BasicBlock *exit = BasicBlock::Create(k.getContext(), "", kernel);
   k.CreateBr(header);
   k.SetInsertPoint(header);
   PHINode *j = k.CreatePHI(k.getInt64Ty(), 2);
@@ -290,19 +329,22 @@ Element KernelEmitter::strided(Value *first, Value *end, int64_t step, Element s
     return phi;
   };
   PHINode *re = carried(start.re), *im = carried(start.im);
-  k.CreateCondBr(k.CreateICmpSLT(j, end), inside, exit);
   k.SetInsertPoint(inside);
-  Element next = body(j, {re, im});
-  Value *following = k.CreateAdd(j, i64(step), "", true, true);
+  Round round = body(j, {re, im});
+  Value *following = k.CreateAdd(j, i64(round.step), "", true, true);
   BasicBlock *latch = k.GetInsertBlock();
   j->addIncoming(following, latch);
   if (re)
-    re->addIncoming(next.re, latch);
+    re->addIncoming(round.value.re, latch);
   if (im)
-    im->addIncoming(next.im, latch);
+    im->addIncoming(round.value.im, latch);
   k.CreateBr(header);
+  BasicBlock *exit = BasicBlock::Create(k.getContext(), "", kernel);
+  k.SetInsertPoint(header);
+  k.CreateCondBr(k.CreateICmpSLT(k.CreateAdd(j, i64(round.reach), "", true, true), end), inside, exit);
   k.SetInsertPoint(exit);
   memo.clear();
+  left = j;
   return {re, im};
 }
 

@@ -129,7 +129,12 @@ private:
   void guarded(llvm::Value *condition, llvm::function_ref<void()> body);
   llvm::Value *threadNumber();
   Element shuffled(Element x, llvm::Intrinsic::ID how, unsigned lane);
-  Element strided(llvm::Value *first, llvm::Value *end, int64_t step, Element start, llvm::function_ref<Element(llvm::Value *, Element)> body);
+  /// What a round of a loop gives, how far the index goes on, and how far beyond its index it looked.
+  struct Round {
+    Element value;
+    int64_t step, reach;
+  };
+  Element strided(llvm::Value *first, llvm::Value *end, Element start, llvm::Value *&left, llvm::function_ref<Round(llvm::Value *, Element)> body);
   llvm::Value *variable(DType type);
   Element rowFold(mlir::Operation *op, const Indices &outer, llvm::Value *lane, llvm::Value *n);
   Element warpFold(mlir::Operation *op, const Indices &outer, llvm::Value *lane, llvm::Value *begin, llvm::Value *end);
