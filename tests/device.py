@@ -122,6 +122,24 @@ def assembles(toy):
     return None if files >= 13 else f"only {files} programs have kernels"
 
 
+def accesses(toy):
+    """Kernels read and write 16 bytes at once, also around elementary functions, which have branches; what rows need is read together."""
+
+    def kernel_of(text, addresses):
+        ptx = subprocess.run([toy, "--emit=ptx", "-"], input=text, capture_output=True, text=True, timeout=120).stdout
+        return next((kernel for kernel in ptx.split(".entry") if kernel.count(".ptr") == addresses), "")
+
+    for dtype, body in (("f32", "x * y + x"), ("f32", "exp(x) * y"), ("f64", "exp(x) + tanh(y)"), ("c64", "x * y"), ("c64", "sqrt(x) / y"), ("c128", "sqrt(x) * y"), ("bf16", "tanh(x) * y"), ("i32", "x + y")):
+        text = f"def f(x: {dtype}[64, 64], y: {dtype}[64, 64]) {{ return {body}; }} var a = {dtype}(ones([64, 64])); f(a, a * 2);"
+        widths = [int(count or 1) * int(bits) // 8 for count, bits in re.findall(r"(?:ld|st)\.global(?:\.nc)?(?:\.v(\d))?\.b(\d+)", kernel_of(text, 3))]
+        if len(widths) != 3 or set(widths) != {16}:
+            return f"{text}: accesses of {widths} bytes"
+    loads = re.findall(r"ld\.global\.nc\.b32|bra|\$L__BB", kernel_of("def f(x: f32[N, 4096]) { return sum(exp(x), 1); } var a = f32(ones([3, 4096])); f(a);", 2))
+    if "ld.global.nc.b32" not in loads or loads[loads.index("ld.global.nc.b32"):][:4] != ["ld.global.nc.b32"] * 4:
+        return f"a row is read element by element: {loads}"
+    return None
+
+
 def compiled_by_nvcc(toy):
     """What clang compiles nvcc takes too, and gives no other registers to spill."""
     nvcc, ptxas = tool_of_cuda("nvcc"), tool_of_cuda("ptxas")
@@ -148,7 +166,7 @@ def all_cases(random=60):
     import device_counts
     import device_failures
     import device_numbers
-    return [*rows, *device_numbers.all_cases(), *device_counts.all_cases(), *device_failures.all_cases(), ("device: ptxas", assembles), ("device: nvcc", compiled_by_nvcc)]
+    return [*rows, *device_numbers.all_cases(), *device_counts.all_cases(), *device_failures.all_cases(), ("device: accesses", accesses), ("device: ptxas", assembles), ("device: nvcc", compiled_by_nvcc)]
 
 
 if __name__ == "__main__":  # some cases, or random programs: device.py TOY [SUBSTRING | FIRST LAST]

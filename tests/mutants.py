@@ -125,6 +125,7 @@ DEVICE_MUTANTS = [
     ("sums of other rows", "passes/GroupRows.cpp", "return user->hasTrait<OpTrait::Elementwise>() && tensorTypeOf", "return true || tensorTypeOf"),
     ("rests of rows are left out", KERNELS, "total = choose(k.CreateICmpSLT(left, end)", "total = choose(k.getFalse()"),
     ("rests of rows are whole", KERNELS, "{k.CreateSelect(isInside, next.re, sum.re)", "{k.CreateSelect(k.getTrue(), next.re, sum.re)"),
+    ("neighbours are read one by one", KERNELS, "      elementAt(v, at);\n      return;", "      return;"),
     ("sums of all rows are stored in one place", KERNELS, "storeNeighbours(ofRows, row, first, 1)", "storeNeighbours(ofRows, i64(0), first, 1)"),
     ("further results are the first", KERNELS, "elements[j].first, elements[j].second", "elements[j].first, elements[j - i].second"),
     ("what is read before is stored after", "passes/GroupRows.cpp", "|| last->isBeforeInBlock(user);", "|| true;"),

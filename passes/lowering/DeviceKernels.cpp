@@ -10,6 +10,8 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 
+#include <set>
+
 using namespace llvm;
 
 namespace toy {
@@ -133,13 +135,48 @@ Value *KernelEmitter::emitLaunch(DeviceCode &code, Value *site, Value *otherObje
   return object;
 }
 
+/// Loads of what an element needs, as far as its indices alone say. Elementary functions have branches, which loads do not cross by themselves: what neighbours
+/// need is one access, and what several steps need is on its way together, only if it is asked for before the first of them is computed.
+void KernelEmitter::prefetch(mlir::Value value, const Indices &indices) {
+  std::set<std::pair<void *, std::vector<Value *>>> seen;
+  auto visit = [&](auto &self, mlir::Value v, const Indices &at) -> void {
+    if (rowValues.contains(v) || !seen.emplace(v.getAsOpaquePointer(), std::vector<Value *>(at.begin(), at.end())).second)
+      return;
+    if (mlir::Value inner = behind(v))
+      return self(self, inner, at);
+    mlir::Operation *def = v.getDefiningOp();
+    if (!def) {
+      elementAt(v, at);
+      return;
+    }
+    if (auto part = dyn_cast<PartOp>(def)) {
+      Indices own = at;
+      own.push_back(i64(part.getIndex()));
+      return self(self, part.getX(), own);
+    }
+    if (def->hasTrait<OpTrait::Elementwise>() || isa<BroadcastOp>(def))
+      for (mlir::Value operand : isa<BroadcastOp>(def) ? def->getOperands().take_front() : def->getOperands())
+        self(self, operand, aligned(operand, tensorTypeOf(v).getRank(), at));
+  };
+  visit(visit, value, indices);
+}
+
 /// `number` elements from one on, along the last axis. All are read before any is written, so that neighbours are one access.
 void KernelEmitter::storeNeighbours(ArrayRef<Output> outputs, Value *first, const Indices &indices, int64_t number) {
   SmallVector<std::pair<Value *, Element>> elements;
+  SmallVector<Indices> all;
   for (int64_t i = 0; i < number; ++i) {
-    Indices own = indices;
+    all.push_back(indices);
     if (i > 0)
-      own.back() = k.CreateAdd(indices.back(), i64(i), "", true, true);
+      all.back().back() = k.CreateAdd(indices.back(), i64(i), "", true, true);
+    for (auto [value, out] : outputs)
+      if (auto pack = value.getDefiningOp<PackOp>()) {
+        prefetch(pack.getRe(), all.back());
+        prefetch(pack.getIm(), all.back());
+      } else
+        prefetch(value, all.back());
+  }
+  for (auto [i, own] : enumerate(all)) {
     Value *place = i > 0 ? k.CreateAdd(first, i64(i), "", true, true) : first;
     for (auto [value, out] : outputs)
       elements.emplace_back(place, mapElement(value, own));
@@ -266,34 +303,44 @@ Element KernelEmitter::shuffled(Element x, Intrinsic::ID how, unsigned lane) {
   return {shuffle(x.re), x.im ? shuffle(x.im) : nullptr};
 }
 
-/// Instructions from a block on to the end of its function; a call stands for some.
+/// Instructions from a block on to the end of its function; a call or a division stands for some.
 static unsigned lengthFrom(BasicBlock *block) {
   constexpr unsigned ofCall = 32;
   unsigned length = 0;
   for (BasicBlock &each : make_range(block->getIterator(), block->getParent()->end()))
     for (Instruction &instruction : each)
-      length += isa<CallInst>(instruction) && !isa<IntrinsicInst>(instruction) ? ofCall : 1;
+      length += instruction.isIntDivRem() || instruction.getOpcode() == Instruction::FDiv || (isa<CallInst>(instruction) && !isa<IntrinsicInst>(instruction)) ? ofCall : 1;
   return length;
 }
 
 /// The fold of elements [begin, end), in lane 0: emitBlock of the host with a thread for each lane. Few rows are few warps, which mostly wait for memory: a
 /// short step of a lane is done several times before the next question whether there is more, so that what these steps read is asked for together.
 Element KernelEmitter::warpFold(mlir::Operation *op, const Indices &outer, Value *lane, Value *begin, Value *end) {
-  constexpr int64_t mostSteps = 8;
-  constexpr unsigned longestStep = 32;
+  constexpr int64_t mostSteps = 8, mostLongSteps = 4;
+  constexpr unsigned shortStep = 32, longStep = 128;
   DType dtype = tensorTypeOf(op->getResult(0)).getDtype();
   Element start = isOrdered(op) ? reductionElement(op, outer, i64(0)) : identityOf(op, dtype);
   auto step = [&](Value *j, Element sum) { return combine(op, sum, reductionElement(op, outer, j), dtype); };
+  auto ask = [&](Value *j) { prefetch(op->getOperand(0), reductionIndices(op, outer, j)); };
   auto *from = dyn_cast<ConstantInt>(begin), *to = dyn_cast<ConstantInt>(end);
   int64_t known = from && to ? to->getSExtValue() - from->getSExtValue() : 0, steps = known ? std::min(mostSteps, (known + warp - 1) / warp) : mostSteps;
   Value *left = nullptr;
   Element total = strided(k.CreateAdd(begin, lane, "", true, true), end, start, left, [&](Value *j, Element sum) {
     BasicBlock *inside = k.GetInsertBlock();
     sum = step(j, sum);
-    if (lengthFrom(inside) > longestStep)
-      steps = 1;
-    for (int64_t i = 1; i < steps; ++i)
-      sum = step(k.CreateAdd(j, i64(i * warp), "", true, true), sum);
+    unsigned length = lengthFrom(inside);
+    steps = length <= shortStep ? steps : length <= longStep ? std::min(steps, mostLongSteps) : 1;
+    SmallVector<Value *> others;
+    {
+      IRBuilderBase::InsertPointGuard before(k);
+      k.SetInsertPoint(inside, inside->begin());
+      for (int64_t i = 1; i < steps; ++i) {
+        others.push_back(k.CreateAdd(j, i64(i * warp), "", true, true));
+        ask(others.back());
+      }
+    }
+    for (Value *other : others)
+      sum = step(other, sum);
     return Round{sum, steps * warp, (steps - 1) * warp};
   });
   if (steps > 1 && (known == 0 || known % (steps * warp) != 0))
@@ -301,9 +348,14 @@ Element KernelEmitter::warpFold(mlir::Operation *op, const Indices &outer, Value
       memo.clear();
       Value *last = k.CreateSub(end, i64(1));
       Element sum = total;
-      for (int64_t i = 0; i < steps; ++i) { // beyond the end the last element is read once more
-        Value *j = k.CreateAdd(left, i64(i * warp), "", true, true), *isInside = k.CreateICmpSLT(j, end);
-        Element next = step(i == 0 ? j : k.CreateBinaryIntrinsic(Intrinsic::smin, j, last), sum);
+      SmallVector<std::pair<Value *, Value *>> all; // beyond the end the last element is read once more
+      for (int64_t i = 0; i < steps; ++i) {
+        Value *j = k.CreateAdd(left, i64(i * warp), "", true, true);
+        all.emplace_back(k.CreateICmpSLT(j, end), k.CreateBinaryIntrinsic(Intrinsic::smin, j, last));
+        ask(all.back().second);
+      }
+      for (auto [isInside, j] : all) {
+        Element next = step(j, sum);
         sum = {k.CreateSelect(isInside, next.re, sum.re), sum.im ? k.CreateSelect(isInside, next.im, sum.im) : nullptr};
       }
       return sum;

@@ -104,6 +104,7 @@ private:
   Element combine(mlir::Operation *op, Element a, Element b, DType dtype);
   Element identityOf(mlir::Operation *op, DType dtype);
   llvm::Value *isBetter(mlir::Operation *op, llvm::Value *a, llvm::Value *b, DType dtype);
+  Indices reductionIndices(mlir::Operation *op, const Indices &outer, llvm::Value *j);
   Element reductionElement(mlir::Operation *op, const Indices &outer, llvm::Value *j);
   Element emitBlock(mlir::Operation *op, const Indices &outer, llvm::Value *begin, llvm::Value *end);
   void emitLaneReduction(mlir::Operation *op);
@@ -113,6 +114,7 @@ private:
   // DeviceKernels.cpp
   /// A value that a kernel computes, and the address that it is stored to.
   using Output = std::pair<mlir::Value, llvm::Value *>;
+  void prefetch(mlir::Value value, const Indices &indices);
   void storeNeighbours(llvm::ArrayRef<Output> outputs, llvm::Value *first, const Indices &indices, int64_t number);
   llvm::Value *launchMap(llvm::Value *site);
   llvm::Value *launchRows(llvm::Value *site);

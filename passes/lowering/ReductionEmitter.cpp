@@ -28,27 +28,29 @@ Element KernelEmitter::combine(mlir::Operation *op, Element a, Element b, DType 
   return {scalars.extremum(a.re, b.re, dtype, name == "min")};
 }
 
-/// Element j of the reduced axes in row-major order, as the result's dtype.
+/// Of element j of the reduced axes in row-major order.
+KernelEmitter::Indices KernelEmitter::reductionIndices(mlir::Operation *op, const Indices &outer, Value *j) {
+  if (flat)
+    return {j};
+  mlir::Value x = op->getOperand(0);
+  ReductionAxes axes(op);
+  SmallVector<Value *> sizes;
+  for (int64_t axis : axes.reduced)
+    sizes.push_back(size(x, axis));
+  Indices inner = decode(j, sizes), indices(tensorTypeOf(x).getRank());
+  for (auto [axis, index] : zip_equal(axes.outer, outer))
+    indices[axis] = index;
+  for (auto [axis, index] : zip_equal(axes.reduced, inner))
+    indices[axis] = index;
+  return indices;
+}
+
+/// That element, as the result's dtype.
 Element KernelEmitter::reductionElement(mlir::Operation *op, const Indices &outer, Value *j) {
   mlir::Value x = op->getOperand(0);
-  DType from = tensorTypeOf(x).getDtype(), to = tensorTypeOf(op->getResult(0)).getDtype();
   bool position = op->getName().stripDialect().starts_with("arg");
-  Element element;
-  if (flat)
-    element = elementAt(x, {j});
-  else {
-    ReductionAxes axes(op);
-    SmallVector<Value *> sizes;
-    for (int64_t axis : axes.reduced)
-      sizes.push_back(size(x, axis));
-    Indices inner = decode(j, sizes), indices(tensorTypeOf(x).getRank());
-    for (auto [axis, index] : zip_equal(axes.outer, outer))
-      indices[axis] = index;
-    for (auto [axis, index] : zip_equal(axes.reduced, inner))
-      indices[axis] = index;
-    element = elementAt(x, indices);
-  }
-  return position ? element : scalars.cast(element, from, to);
+  Element element = elementAt(x, reductionIndices(op, outer, j));
+  return position ? element : scalars.cast(element, tensorTypeOf(x).getDtype(), tensorTypeOf(op->getResult(0)).getDtype());
 }
 
 Element KernelEmitter::identityOf(mlir::Operation *op, DType dtype) {
