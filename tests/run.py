@@ -13,6 +13,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
@@ -150,6 +151,7 @@ def main():
     parser.add_argument("--unit", required=True)
     parser.add_argument("--random", type=int, default=150, help="number of random programs")
     parser.add_argument("--sanitized", action="store_true", help="the programs are built with sanitizers")
+    parser.add_argument("--durations", type=int, default=0, metavar="N", help="the N tests that took longest")
     parser.add_argument("--device", choices=["host", "fake"], default="host", help="fake: everything on a device that tests/cuda plays")
     parser.add_argument("files", nargs="*", help="only these files")
     options = parser.parse_args()
@@ -164,15 +166,27 @@ def main():
     pool = concurrent.futures.ThreadPoolExecutor(2)
     only = {pathlib.Path(f).resolve() for f in options.files}
 
+    seconds = {}
+
+    def timed(name, function, *args):
+        begin = time.monotonic()
+        try:
+            return function(*args)
+        finally:
+            seconds[name] = time.monotonic() - begin
+
+    def add(name, function, *args):
+        jobs.append((name, pool.submit(timed, name, function, *args)))
+
     def submit(name, path, function, *args):
         if not only or path in only:
-            jobs.append((name, pool.submit(function, *args)))
+            add(name, function, *args)
 
     if not only and options.device == "host":  # which take longest, and use no device
         beside = os.path.dirname(os.path.abspath(options.unit))
-        jobs.append(("random programs of sizes", pool.submit(fuzz_shapes, os.path.join(beside, "fuzz-shapes"), 60 if options.sanitized else 600)))
-        jobs.append(("mutated programs at the prompt", pool.submit(fuzz_prompt, os.path.join(beside, "fuzz-prompt"), 1000 if options.sanitized else 10000)))
-        jobs.append(("damaged files", pool.submit(fuzz_files, os.path.join(beside, "fuzz-files"))))
+        add("random programs of sizes", fuzz_shapes, os.path.join(beside, "fuzz-shapes"), 60 if options.sanitized else 600)
+        add("mutated programs at the prompt", fuzz_prompt, os.path.join(beside, "fuzz-prompt"), 1000 if options.sanitized else 10000)
+        add("damaged files", fuzz_files, os.path.join(beside, "fuzz-files"))
     for folder in ("tests/e2e", "examples"):
         for path in sorted(p for p in (ROOT / folder).rglob("*.toy") if expected_lines(p)):
             for flags in CONFIGURATIONS:
@@ -207,17 +221,19 @@ def main():
             if options.device == "fake" and name.startswith(HOST_ONLY):
                 results.add(name, "skipped: about the host")
             else:
-                jobs.append((name, pool.submit(function, toy)))
+                add(name, function, toy)
         for name, function in op_examples.all_cases(opt):
-            jobs.append((name, pool.submit(function, toy)))
+            add(name, function, toy)
         for seed in range(options.random):
-            jobs.append((f"random program {seed}", pool.submit(random_programs.check, toy, seed)))
+            add(f"random program {seed}", random_programs.check, toy, seed)
         unit_results(os.path.abspath(options.unit), results)
     for name, job in jobs:
         try:
             results.add(name, job.result())
         except subprocess.TimeoutExpired as error:
             results.add(name, f"timed out: {error.cmd}")
+    for name, took in sorted(seconds.items(), key=lambda item: -item[1])[:options.durations]:
+        print(f"{took:7.1f} s  {name}")
     if not only:
         print(f"random programs: {random_programs.recognized['products']} forms recognised, {random_programs.recognized['near misses']} near misses reported")
     print(f"{results.passed} passed, {results.failed} failed, {results.skipped} skipped")
