@@ -212,11 +212,30 @@ struct ReshapeBehindCast : OpRewritePattern<CastOp> {
   }
 };
 
+/// dim(f(x)) ==> dim(x), asked where x is made, where both are of one size: a question keeps nothing stored.
+struct SizeOfOperand : OpRewritePattern<DimOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(DimOp op, PatternRewriter &b) const override {
+    Operation *def = op.getX().getDefiningOp();
+    if (!def || !isFusible(def))
+      return b.notifyMatchFailure(op, "not the size of what is fused");
+    Dim dim = tensorTypeOf(op.getX()).getDim(op.getAxis());
+    for (Value operand : def->getOperands())
+      for (auto [axis, size] : llvm::enumerate(tensorTypeOf(operand).getDims()))
+        if (size == dim) {
+          b.setInsertionPointAfterValue(operand);
+          b.replaceOpWithNewOp<DimOp>(op, op.getType(), operand, axis);
+          return success();
+        }
+    return b.notifyMatchFailure(op, "no operand is of this size");
+  }
+};
+
 struct FuseElementwisePass : impl::FuseElementwiseBase<FuseElementwisePass> {
   using FuseElementwiseBase::FuseElementwiseBase;
   void runOnOperation() override {
     RewritePatternSet views(&getContext());
-    views.add<ComplexOfHalves, HalvesOfComplex, ReshapeBeforePart, ReshapeBehindCast>(&getContext());
+    views.add<ComplexOfHalves, HalvesOfComplex, ReshapeBeforePart, ReshapeBehindCast, SizeOfOperand>(&getContext());
     bool changed = false;
     if (fuse && failed(applyPatternsGreedily(getOperation(), std::move(views), {}, &changed)))
       return signalPassFailure();

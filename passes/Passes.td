@@ -101,7 +101,7 @@ def FuseElementwise : Pass<"toy-fuse", "::mlir::func::FuncOp"> {
     Elementwise operations, index maps and reductions are moved into `toy.fused` groups. A producer joins its consumer's group when the consumer reads
     each of its elements at most once (equal shapes, or through an index map that does not repeat), so nothing is computed twice and no
     temporary is stored; index maps join every consumer. A reduction ends a group. Casts from and to halves move through views of pairs, so that
-    halves are read and written as they are.
+    halves are read and written as they are. Sizes of results are asked of operands that have them, so that a question keeps nothing stored.
 
     Before:
     ```mlir

@@ -176,8 +176,8 @@ ROWS = [
 
 def rows(toy):
     """The host's bits, and the number of kernels that a call needs."""
-    for dtype, body, kernels in ROWS:
-        for columns, declared in ((12, 12), (33, "M"), (1, "M"), *([(8200, "M")] if "rms" in body else []), (256, 256)):
+    for i, (dtype, body, kernels) in enumerate(ROWS):
+        for columns, declared in (*([(8200, "M")] if "rms" in body else []), ((1, "M"), (12, 12), (256, 256))[i % 3], (33, "M")):
             lead = f"def f(x: {dtype}[N, {declared}]) {{ {'' if 'return' in body else 'return '}{body}; }}\n"
             value = f"{dtype}(reshape(sin(arange(5 * {columns}) * 0.7), [5, {columns}]))" + (" * c64(1 + 0.5i)" if dtype == "c64" else "")
             pick = f" print(f({value})[1]);" if "return (" in body else ""  # nobody reads the first result

@@ -39,3 +39,23 @@ func.func @not_when_used_elsewhere(%a: !toy.tensor<f64[N]>) -> (!toy.tensor<f64[
   %r = toy.add %e, %a : (!toy.tensor<f64[N]>, !toy.tensor<f64[N]>) -> !toy.tensor<f64[N]>
   return %e, %r : !toy.tensor<f64[N]>, !toy.tensor<f64[N]>
 }
+
+// The size of a result is asked of the operand, so that the cast is not stored; that of a product stays.
+// CHECK-LABEL: @size
+// CHECK: %[[D:.*]] = toy.dim %arg0 {axis = 1 : i64} : (!toy.tensor<bf16[N, M]>) -> !toy.tensor<i64[]>
+// CHECK: toy.assert
+// CHECK: %[[S:.*]] = toy.fused %arg0 : (!toy.tensor<bf16[N, M]>) -> !toy.tensor<f32[N, 1]>
+// CHECK: %[[P:.*]] = toy.matmul
+// CHECK: toy.dim %[[P]]
+func.func @size(%x: !toy.tensor<bf16[N, M]>, %y: !toy.tensor<f32[M, N]>, %z: !toy.tensor<f32[N, M]>) -> (!toy.tensor<f32[N, 1]>, !toy.tensor<i64[]>) {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %c = toy.cast %x {dtype = "f32"} : (!toy.tensor<bf16[N, M]>) -> !toy.tensor<f32[N, M]>
+  %d = toy.dim %c {axis = 1 : i64} : (!toy.tensor<f32[N, M]>) -> !toy.tensor<i64[]>
+  %g = toy.gt %d, %0 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %t = toy.str_constant {value = "empty"} : () -> !toy.str
+  toy.assert %g, %t : (!toy.tensor<bool[]>, !toy.str) -> ()
+  %s = toy.sum %c {axes = array<i64: 1>, keepdims = true} : (!toy.tensor<f32[N, M]>) -> !toy.tensor<f32[N, 1]>
+  %p = toy.matmul %y, %z : (!toy.tensor<f32[M, N]>, !toy.tensor<f32[N, M]>) -> !toy.tensor<f32[M, M]>
+  %e = toy.dim %p {axis = 0 : i64} : (!toy.tensor<f32[M, M]>) -> !toy.tensor<i64[]>
+  return %s, %e : !toy.tensor<f32[N, 1]>, !toy.tensor<i64[]>
+}
