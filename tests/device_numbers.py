@@ -295,8 +295,10 @@ def joined(toy):
     """Pairs are joined where neither needs the other, over what stands between them; chains are not."""
     lead = "seed(1); var q = f32(randn(1, 4, 2, 8)); var k = f32(randn(1, 4, 2, 8)); var w = c64(polar(1.0, randn(4, 4)));\n"
     for body, ropes, launches in (("rope(rope(q, w), w)", 2, 2), ("rope(q, w) + k @ swapaxes(k, -1, -2) @ rope(exp(k), w)", 2, 3), ("rope(rope(q, w) + rope(k, w), w)", 3, 3), ("(rope(q, w), rope(k, w), rope(q, w * w))", 3, 3),
-                                  ("(rope(q, w), rope(rope(k, w), w), rope(exp(q), w))", 4, 3)):
-        text = f"{lead}def f(q, k, w) {{ return {body}; }}\n"
+                                  ("(rope(q, w), rope(rope(k, w), w), rope(exp(q), w))", 4, 3),
+                                  # a pair of f32 whose first needs a pair of bf16, which ends behind its second
+                                  ("var a = rope(bf16(q), w); var b = rope(f32(a) * 2, w); return (b, rope(k, w), rope(bf16(k), w))", 4, 5)):
+        text = f"{lead}def f(q, k, w) {{ {'' if 'return' in body else 'return '}{body}; }}\n"
         counts = []
         for seed, calls in enumerate((1, 3, 3)):
             done = run(toy, [*EVERYWHERE, "--cuda-graphs=off", "-e", text + "".join(f"var r{n} = f(q, k, w);" for n in range(calls))], seed)
