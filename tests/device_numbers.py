@@ -271,9 +271,10 @@ NOT_ROPES = [
 
 
 def near_ropes(toy):
-    # Angles of an outer and an inner axis, with one between that has none.
-    if problem := same_bits(toy, "def f(x, w) { return view_as_complex(x) * w; } print(f(f32(reshape(arange(96), [2, 3, 4, 2, 2])), c64(polar(1.0, reshape(arange(16), [2, 1, 4, 2])))));"):
-        return problem
+    # Angles of an outer and an inner axis, with one between that has none, and one before that shares them.
+    for lead in ("", "2, "):
+        if problem := same_bits(toy, f"def f(x, w) {{ return view_as_complex(x) * w; }} print(f(f32(reshape(arange({192 if lead else 96}), [{lead}2, 3, 4, 2, 2])), c64(polar(1.0, reshape(arange(16), [2, 1, 4, 2])))));"):
+            return problem
     # Pairs that are repeated, on axes where the angles are not.
     if problem := same_bits(toy, "def f(x, w) { return view_as_complex(x) * w; } print(f(f32(reshape(arange(16), [1, 4, 2, 2])), c64(polar(1.0, reshape(arange(6), [3, 1, 2])))));"):
         return problem
