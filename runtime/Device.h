@@ -71,7 +71,8 @@ std::vector<Tensor *> deviceLaunch(const DeviceLaunch &launch);
 /// `scale * a @ b` by cuBLAS, or null. The views are of the tensors. Products of halves are f32. With `onto`, a result that nobody else holds, the product is
 /// added to it.
 Tensor *deviceProduct(Tensor *a, const StridedView &aView, Tensor *b, const StridedView &bView, double scale, int64_t site, Tensor *onto = nullptr);
-/// The parts of [conj](a + ib) @ [conj](c + id); false where the host should do it. One view is of a and b, one of c and d. `Auto` is four real products.
+/// The parts of [conj](a + ib) @ [conj](c + id) by three (`Gauss`) or four real products; false where the host should do it. One view is of a and b, one of c
+/// and d.
 bool devicePlanarProduct(Tensor *const parts[4], const StridedView &x, const StridedView &y, bool conjugateX, bool conjugateY, ComplexProduct strategy, int64_t site, Tensor *results[2]);
 /// Where operations that the evaluator runs stand, or -1.
 int64_t &deviceSite();

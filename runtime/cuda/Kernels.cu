@@ -27,21 +27,6 @@ KERNEL(sum_f64)(double *out, const double *x, const double *y, Word count, Word 
     out[i] = x[i] + y[i] * __builtin_bit_cast(double, factor);
 }
 
-/// Two parts as complex numbers.
-KERNEL(pair_f32)(float *out, const float *re, const float *im, Word count, Word) {
-  if (Word i = threadNumber(); i < count) {
-    out[2 * i] = re[i];
-    out[2 * i + 1] = im[i];
-  }
-}
-
-KERNEL(pair_f64)(double *out, const double *re, const double *im, Word count, Word) {
-  if (Word i = threadNumber(); i < count) {
-    out[2 * i] = re[i];
-    out[2 * i + 1] = im[i];
-  }
-}
-
 /// The upper 11 digits of x (to nearest), or x without them when `rest` is 1. Values whose upper part overflows keep everything above.
 KERNEL(split)(float *out, const float *in, Word count, Word rest) {
   Word i = threadNumber();
