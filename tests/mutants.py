@@ -60,7 +60,7 @@ MUTANTS = [
 ]
 
 SEQUENCE, PLAN, DEVICE, KERNELS, MEMORY = "runtime/cuda/Sequence.cpp", "runtime/cuda/Plan.cpp", "runtime/cuda/Device.cpp", "passes/lowering/DeviceKernels.cpp", "runtime/Memory.cpp"
-LIBRARIES, PLANAR, BUCKETS, STORE, ROPE = "runtime/cuda/Libraries.cpp", "runtime/cuda/PlanarProduct.cpp", "passes/PadToBuckets.cpp", "runtime/cuda/Store.cpp", "passes/lowering/RopeKernel.cpp"
+REDUCTIONS, LIBRARIES, PLANAR, BUCKETS, STORE, ROPE = "passes/lowering/DeviceReductions.cpp", "runtime/cuda/Libraries.cpp", "runtime/cuda/PlanarProduct.cpp", "passes/PadToBuckets.cpp", "runtime/cuda/Store.cpp", "passes/lowering/RopeKernel.cpp"
 DEVICE_MUTANTS = [
     ("a wait between streams is dropped", SEQUENCE, 'check(cu->streamWaitEvent(all[s], done[p], 0), "cuStreamWaitEvent");', ""),
     ("streams do not wait for what came before", SEQUENCE, 'check(cu->streamWaitEvent(all[s], start, 0), "cuStreamWaitEvent");', ""),
@@ -143,7 +143,7 @@ DEVICE_MUTANTS = [
     ("results keep their padding", BUCKETS, "if (dim == bucket) {\n        dim = size;\n        count = real;\n      }", "if (dim == bucket)\n        dim = size;"),
     ("sizes that come back have no graph of their own", SEQUENCE, "if (!sizesSeen.insert(signature).second) {", "if (false) {"),
     ("graphs of all sizes are one", SEQUENCE, "addSizes(pending[i], signature);", ""),
-    ("rows are taken for lanes", KERNELS, "Value *row = k.CreateLShr(thread, i64(5)), *lane", "Value *row = k.CreateLShr(thread, i64(4)), *lane"),
+    ("rows are taken for lanes", KERNELS, "{k.CreateLShr(thread, i64(5)),", "{k.CreateLShr(thread, i64(4)),"),
 ]
 
 

@@ -28,6 +28,8 @@ struct ReductionAxes {
 };
 /// The order of sums along the last axis (docs/language.md, rule 12): blocks one after the other, in each of them lanes.
 constexpr int64_t reductionBlock = 8192, reductionLanes = 32;
+/// Of a device: threads that go together, as many as there are lanes, so that results have the host's bits; and the widest access of one.
+constexpr int64_t warp = reductionLanes, accessBytes = 16;
 
 /// Where kernels for a device go while the functions of a module are emitted; compiled code refers to the i-th by word i of `toy.kernels`.
 struct DeviceCode {
@@ -45,7 +47,7 @@ public:
   /// Emits the kernel and, in the caller, the allocation of the result and the call. The slot is the owned result.
   Slot emit();
 
-  // DeviceKernels.cpp
+  // DeviceKernels.cpp, DeviceReductions.cpp
   /// Whether the group can be a kernel of a device: everything but checked integer arithmetic, whose errors have a place.
   static bool isForDevice(FusedOp op);
   /// Whether a group of groups is one kernel whatever its sizes.
@@ -111,7 +113,7 @@ private:
   void emitColumnReduction(mlir::Operation *op);
   void emitArgReduction(mlir::Operation *op);
   void emitCombine(mlir::Operation *op, llvm::Value *partials, llvm::Value *count);
-  // DeviceKernels.cpp
+  // DeviceKernels.cpp, DeviceReductions.cpp
   /// A value that a kernel computes, and the address that it is stored to.
   using Output = std::pair<mlir::Value, llvm::Value *>;
   void prefetch(mlir::Value value, const Indices &indices);
@@ -130,6 +132,7 @@ private:
   llvm::Value *launchRope(llvm::Value *site, bool &matched); // RopeKernel.cpp
   void guarded(llvm::Value *condition, llvm::function_ref<void()> body);
   llvm::Value *threadNumber();
+  std::pair<llvm::Value *, llvm::Value *> warpAndLane();
   Element shuffled(Element x, llvm::Intrinsic::ID how, unsigned lane);
   /// What a round of a loop gives, how far the index goes on, and how far beyond its index it looked.
   struct Round {
