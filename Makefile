@@ -3,7 +3,7 @@ BUILD := build/release
 FILE ?= examples/tour.toy
 ARGS ?=
 
-.PHONY: build package run test check bench fuzz mutants setup clean
+.PHONY: build package run test check nightly bench fuzz mutants setup clean
 
 setup:
 	@scripts/install-packages
@@ -16,7 +16,11 @@ run: build
 	@$(BUILD)/toy $(FILE) $(ARGS)
 
 test: build
-	@/usr/bin/python3 tests/run.py --toy $(BUILD)/toy --toy-opt $(BUILD)/toy-opt --unit $(BUILD)/unit-tests $(if $(filter command line,$(origin FILE)),$(FILE)) $(ARGS)
+	@/usr/bin/python3 tests/run.py --build=$(BUILD) $(if $(filter command line,$(origin FILE)),$(FILE)) $(ARGS)
+
+# What is too long for every day: 20,000 programs with declared sizes, more of all random programs, every precision and kind of graph on a device.
+nightly: build
+	@/usr/bin/python3 tests/run.py --build=$(BUILD) -m nightly $(ARGS)
 
 # A Debian package in build/.
 package: build
@@ -26,7 +30,7 @@ package: build
 check: setup
 	@test -f build/asan/build.ninja || cmake --preset asan >/dev/null
 	@cmake --build build/asan -- --quiet
-	@ASAN_OPTIONS=allow_user_poisoning=0:detect_leaks=0:detect_container_overflow=0 /usr/bin/python3 tests/run.py --sanitized --toy build/asan/toy --toy-opt build/asan/toy-opt --unit build/asan/unit-tests $(ARGS)
+	@ASAN_OPTIONS=allow_user_poisoning=0:detect_leaks=0:detect_container_overflow=0 /usr/bin/python3 tests/run.py --build=build/asan $(ARGS)
 
 # Ten minutes of damaged files for every reader, and then mutated programs at the prompt, under sanitizers.
 fuzz: setup

@@ -189,7 +189,7 @@ int runProgram(Session &session, const Options &options) {
   std::string name = options.input, text;
   bool prompt = options.mode != Options::File;
   if (options.mode == Options::File)
-    text = readFile(options.input);
+    text = options.text ? *options.text : readFile(options.input);
   else if (options.mode == Options::Text) {
     name = "<command line>";
     text = options.input;
@@ -212,7 +212,7 @@ int runProgram(Session &session, const Options &options) {
 
 } // namespace
 
-int runToy(const Options &options) {
+int runToy(const Options &options, const std::function<void(Session &)> &inspect) {
   if (options.mode == Options::Help) {
     rt::output(helpText());
     rt::flushOutput();
@@ -262,6 +262,8 @@ int runToy(const Options &options) {
       writeStats(session, options);
     if (!options.sizeProfile.empty())
       session.writeSizeProfile(options.sizeProfile);
+    if (inspect)
+      inspect(session);
     if (options.time)
       for (auto &[phase, ms] : session.phaseMs)
         std::fprintf(stderr, "%-10s %9.3f ms\n", phase.c_str(), ms);

@@ -5,9 +5,13 @@
 
 #include "driver/Options.h"
 
+#include <functional>
+
 namespace toy {
 
-/// Runs the program; the exit status (0, 1, 2, 70, 130).
-int runToy(const Options &options);
+class Session;
+
+/// Runs the program; the exit status (0, 1, 2, 70, 130). `inspect` sees the session before it goes.
+int runToy(const Options &options, const std::function<void(Session &)> &inspect = {});
 
 } // namespace toy

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@ struct Options {
   static constexpr int byCost = -1; ///< without -O: code that costs more to optimize than to run is not optimized
   enum Mode : uint8_t { Prompt, File, Text, Stdin, Help, Version, Explain, Generate } mode = Prompt;
   std::string input; ///< file, text or code to explain
+  std::optional<std::string> text; ///< of the file, where it is not to be read
   std::vector<std::string> arguments;
   std::string emit, output, stats;
   std::string sizeProfile;

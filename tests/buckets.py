@@ -196,6 +196,9 @@ def refused(toy):
     return None
 
 
+MARKERS = ("device", "host")
+
+
 def all_cases(count=8):
     return [*((f"device: buckets, random functions {seed}", lambda toy, seed=seed: random_functions(toy, seed)) for seed in range(count)),
             ("device: buckets, captures", captures), ("device: buckets, waste", waste), ("device: buckets, errors", refused)]

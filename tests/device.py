@@ -49,7 +49,7 @@ def on_host(toy, args):
 
 
 def program(toy, path, flags, seed):
-    from run import expected_lines
+    from programs import expected_lines
     done = run(toy, [*EVERYWHERE, *flags, str(path)], seed)
     if problem := done.problem():
         return problem
@@ -154,10 +154,13 @@ def compiled_by_nvcc(toy):
     return None
 
 
+MARKERS = ("device", "host")
+
+
 def all_cases(random=60):
     rows = []
     programs = sorted(p for folder in ("tests/e2e", "examples") for p in (ROOT / folder).glob("*.toy"))
-    from run import expected_lines
+    from programs import expected_lines
     for i, path in enumerate(p for p in programs if expected_lines(p)):
         for j, mode in enumerate(GRAPHS):
             flags = [f"--cuda-graphs={mode}", *(["--unpack"] if (i + j) % 4 == 3 else [])]
@@ -174,7 +177,7 @@ if __name__ == "__main__":  # some cases, or random programs: device.py TOY [SUB
     sys.path.insert(0, str(ROOT / "tests"))
     cases = [(f"random {seed}", lambda toy, seed=seed: random_program(toy, seed)) for seed in range(int(sys.argv[2]), int(sys.argv[3]))] if len(sys.argv) > 3 else [c for c in all_cases() if len(sys.argv) < 3 or sys.argv[2] in c[0]]
     failed = 0
-    for name, function in cases:
+    for name, function, *_ in cases:
         if problem := function(toy):
             failed += 1
             print(f"FAIL {name}\n{problem[:3000]}", flush=True)

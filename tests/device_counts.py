@@ -152,4 +152,4 @@ def placement(toy):
 
 
 def all_cases():
-    return [("device: transfers", transfers), ("device: graphs", graphs), ("device: overlap", overlap), ("device: placement", placement)]
+    return [("device: transfers", transfers), ("device: graphs", graphs), ("device: overlap", overlap), ("device: placement", placement, "release")]

@@ -139,4 +139,4 @@ def memory(toy):
 
 
 def all_cases():
-    return [("device: none", no_device), ("device: faults", faults), ("device: memory", memory), ("device: interrupted", interrupted)]
+    return [("device: none", no_device), ("device: faults", faults), ("device: memory", memory, "release"), ("device: interrupted", interrupted)]

@@ -244,18 +244,8 @@ def remarks(toy):
 
 def all_cases():
     yield "sizes: profile", profile
-    yield "sizes: remarks", remarks
+    yield "sizes: remarks", remarks, "host"
     for name in list(CASES):
         yield f"sizes: {name}", lambda toy, n=name: check(toy, n)
     for expression in filter(None, (e.strip() for e in SWEEP.split(";"))):
-        yield f"sizes: sweep of {expression}", lambda toy, e=expression: swept(toy, e)
-
-
-if __name__ == "__main__":
-    import sys
-    for name, function in all_cases():
-        if len(sys.argv) < 3 or any(word in name for word in sys.argv[2:]):
-            problem = function(sys.argv[1])
-            if problem:
-                print("FAIL", name, problem)
-    print(len(CASES), "sequences")
+        yield f"sizes: sweep of {expression}", lambda toy, e=expression: swept(toy, e), "release"

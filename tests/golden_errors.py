@@ -142,10 +142,5 @@ def all_cases():
         yield f"error messages {start} to {start + len(programs[start:start + 16]) - 1}", lambda toy, p=programs[start:start + 16]: check(toy, p)
 
 
-if __name__ == "__main__":
-    if "--write" in sys.argv:
-        GOLDEN.write_text("".join(f"=== {program}\n{message(sys.argv[1], program, 'never')[1]}\n" for program in CASES))
-    else:
-        for name, function in all_cases():
-            if problem := function(sys.argv[1]):
-                print("FAIL", name, "\n", problem)
+if __name__ == "__main__" and "--write" in sys.argv:
+    GOLDEN.write_text("".join(f"=== {program}\n{message(sys.argv[1], program, 'never')[1]}\n" for program in CASES))

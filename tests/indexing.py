@@ -135,10 +135,3 @@ def all_cases():
     for seed in range(12):
         for flags in (["--jit=never"], ["--jit=always"]):
             yield f"random subscripts {seed} {flags[0]}", lambda toy, s=seed, f=flags: check(toy, f, s)
-
-
-if __name__ == "__main__":
-    import sys
-    for name, function in all_cases():
-        if problem := function(sys.argv[1]):
-            print("FAIL", name, "\n", problem)

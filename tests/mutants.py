@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Breaks the recogniser of complex products, or what runs on devices, in one place at a time and sees that the tests notice. Builds a copy of the
 sources in build/mutants; takes some minutes, so it is not part of `make test`: `make mutants ARGS='recognition|device'`. Ends with `N caught, N missed`."""
-import concurrent.futures
 import os
 import pathlib
 import shutil
@@ -12,11 +11,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COPY = ROOT / "build/mutants/source"
 BUILD = ROOT / "build/mutants/build"
-sys.path.insert(0, str(ROOT / "tests"))
-import buckets  # noqa: E402
-import device  # noqa: E402
-import recognition  # noqa: E402
-import run  # noqa: E402
+LIT = "/usr/lib/llvm-22/bin/lit"
 
 SUMS, HEADER, PASS, RELAXED = "passes/recognize/SumOfProducts.cpp", "passes/recognize/SumOfProducts.h", "passes/RecognizeComplex.cpp", "passes/recognize/Relaxed.cpp"
 MUTANTS = [
@@ -148,32 +143,19 @@ DEVICE_MUTANTS = [
 
 
 def build():
-    done = subprocess.run(["cmake", "--build", str(BUILD), "--target", "toy", "toy-opt", "toyfakecuda", "--", "--quiet"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    done = subprocess.run(["cmake", "--build", str(BUILD), "--target", "toy", "toy-opt", "toy-check", "toyfakecuda", "--", "--quiet"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return None if done.returncode == 0 else done.stdout
 
 
 def first_failure(of_device):
-    toy = str(BUILD / "toy")
-    pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count())
-    if of_device:
-        cases = [case for case in reversed(device.all_cases(10)) if not case[0].endswith(("functions", "ptxas", "nvcc", "off", "auto", "--unpack"))]
-        cases.sort(key=lambda case: case[0].endswith("faults"))  # which takes longest
-        jobs = {pool.submit(run.check_filecheck, {"toy-opt": BUILD / "toy-opt", "toy": toy}, ROOT / "tests/passes" / name): name for name in ("pad-to-buckets.mlir", "group-rows.mlir")}
-        jobs |= {pool.submit(function, toy): name for name, function in [*buckets.all_cases(3), *cases]}
-    else:
-        jobs = {pool.submit(function, toy): name for name, function in recognition.all_cases()}
-        jobs[pool.submit(run.check_filecheck, {"toy-opt": BUILD / "toy-opt", "toy": toy}, ROOT / "tests/passes/recognize-complex.mlir")] = "recognize-complex.mlir"
-    try:
-        for job in concurrent.futures.as_completed(jobs):
-            try:
-                failed = job.result() is not None
-            except Exception:
-                failed = True
-            if failed:
-                return jobs[job]
-        return None
-    finally:
-        pool.shutdown(cancel_futures=True)
+    """The name of a test that fails, or None."""
+    texts = ["pad-to-buckets", "group-rows"] if of_device else ["recognize-complex"]
+    if subprocess.run([LIT, "-q", f"--param=build={BUILD}", *(str(ROOT / f"tests/passes/{name}.mlir") for name in texts)], stdout=subprocess.DEVNULL).returncode:
+        return "lit"
+    tests = ["buckets.py", "device.py", "-k", "not (ptxas or nvcc or auto or off or unpack)"] if of_device else ["recognition.py"]
+    done = subprocess.run([sys.executable, "-m", "pytest", "-x", "-n", "auto", f"--build={BUILD}", *tests], cwd=ROOT / "tests", stdout=subprocess.PIPE, text=True)
+    failed = [line for line in done.stdout.splitlines() if line.startswith("FAILED ")]
+    return None if done.returncode == 0 else failed[0].removeprefix("FAILED ") if failed else "pytest"
 
 
 def main(kinds, only=""):

@@ -444,18 +444,12 @@ def start_up_file(toy):
             s.close()
 
 
+MARKERS = ("host", "release", "long")
+
+
 def all_cases():
     yield "prompt: editor command", session(editor_command, EDITOR="./ed.sh", VISUAL="")
     for body in (editing, completion, paste, interrupts, interrupts_at_random, typed_rubbish, resized, saved_sessions, looking, help_topics):
         yield "prompt: " + body.__name__.replace("_", " "), session(body)
     for test in (colours, history, faults, examples_of_help, start_up_file):
         yield "prompt: " + test.__name__.replace("_", " "), test
-
-
-if __name__ == "__main__":
-    import sys
-    for name, function in all_cases():
-        if len(sys.argv) < 3 or any(word in name for word in sys.argv[2:]):
-            begin = time.time()
-            problem = function(sys.argv[1])
-            print(f"{'FAIL' if problem else 'ok'} {name} {time.time() - begin:.1f} s", problem or "")

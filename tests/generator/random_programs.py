@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random well-typed programs: the reference evaluator and compiled code at every setting print the same bits."""
-import json
 import os
 import random
-import subprocess
-import tempfile
+
+from programs import run_parts
 
 INTEGERS, FLOATS = ("bool", "u8", "i32", "i64"), ("bf16", "f16", "f32", "f64")
 REAL_UNARY = ["exp", "sin", "cos", "sqrt", "abs", "tanh", "floor", "sign", "expm1", "square", "sigmoid", "atan"]
@@ -166,39 +165,35 @@ class Generator:
         return f"def main() {{\n  {inside}\n  {prints}\n}}\n"
 
 
-SETTINGS = [["--jit=always", "-O2", "--unpack"], ["--jit=always", "-O2"], ["--jit=always", "-O2", "--no-recognize"], ["--jit=always", "-O0"],
-            ["--jit=always", "-O2", "--no-fuse"], ["--jit=always", "-O3", "--threads=1"], ["--jit=always"]]
-recognized = {"products": 0, "near misses": 0}  # over all programs of a run
-
-
-def output(toy, flags, path):
-    done = subprocess.run([toy, "--precision=full", *flags, path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
-    return done.returncode, done.stdout, done.stderr
+SETTINGS = ["--jit=never", "--jit=always -O2 --unpack", "--jit=always -O2", "--jit=always -O2 --no-recognize", "--jit=always -O0", "--jit=always -O2 --no-fuse", "--jit=always -O3 --threads=1",
+            "--jit=always", ""]
 
 
 def differs(got, want):
     if os.environ.get("TOY_TEST_DEVICE") == "fake":  # extraordinary arguments have other bits there; tests/device.py compares bits
         import device
-        return got[0] != want[0] or not device.close(got[1], want[1], 1e-5)
+        return got.status != want.status or not device.close(got.stdout, want.stdout, 1e-5)
     return got[:2] != want[:2]
 
 
-def check(toy, seed):
-    text = Generator(seed).program()
-    with tempfile.NamedTemporaryFile("w", suffix=".toy") as file:
-        file.write(text)
-        file.flush()
-        want = output(toy, ["--jit=never"], file.name)
-        if want[0] != 0:
-            return f"the evaluator fails: {want[2]}\n{text}"
-        for flags in SETTINGS:
-            got = output(toy, flags, file.name)
+def check(toy, seeds):
+    texts = [Generator(seed).program() for seed in seeds]
+    products = near_misses = 0
+    for text, results in zip(texts, run_parts(toy, [(text, SETTINGS) for text in texts], flags=["--precision=full"])):
+        want = results[0]
+        if want.status != 0:
+            return f"the evaluator fails: {want.stderr}\n{text}"
+        for flags, got in zip(SETTINGS, results):
             if differs(got, want):
-                lines = [f"  {a!r}\n  {b!r}" for a, b in zip(want[1].splitlines(), got[1].splitlines()) if a != b][:3]
-                return f"{flags} differs (evaluator, compiled):\n" + "\n".join(lines) + f"\n{got[2]}\n{text}"
-        with tempfile.NamedTemporaryFile(suffix=".json") as stats:
-            output(toy, [f"--stats={stats.name}"], file.name)
-            found = json.load(open(stats.name, encoding="utf-8"))
-            recognized["products"] += len(found["recognized"])
-            recognized["near misses"] += len(found["missed"])
-    return None
+                lines = [f"  {a!r}\n  {b!r}" for a, b in zip(want.stdout.splitlines(), got.stdout.splitlines()) if a != b][:3]
+                return f"{flags} differs (evaluator, compiled):\n" + "\n".join(lines) + f"\n{got.stderr}\n{text}"
+        products += len(results[-1].recognized)
+        near_misses += results[-1].missed
+    return None if products and near_misses else f"{products} products recognised, {near_misses} near misses reported: the programs test nothing"
+
+
+def all_cases(shard=25):
+    for first in range(0, 150, shard):
+        yield f"random programs {first} to {first + shard - 1}", lambda toy, first=first: check(toy, range(first, first + shard)), *(["release"] if first else [])
+    for first in range(150, 2000, shard):
+        yield f"random programs {first} to {first + shard - 1}", lambda toy, first=first: check(toy, range(first, first + shard)), "nightly"

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How pytest finds and runs what lies here. A test is one of
+* a function `test_…` of a file `test_*.py`, with the fixture `toy` (the program's path);
+* a pair `(name, check)` that `all_cases()` of another module gives: `check(toy)` returns None, or what is wrong, or a text that begins with `skipped`. A third
+  member names markers;
+* a program with lines `# expect:` or `# error:` in tests/e2e, tests/errors or examples, for toy-check.
+Which kinds of builds run a test is said by markers (pytest.ini); `sanitized` is given to all that are not marked `release`, `host` is skipped on a device."""
+import importlib
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import pytest
+from xdist.scheduler import LoadScheduling
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+import programs  # noqa: E402
+
+EVERY_WAY = ["--jit=never", "--jit=never --naive-matmul", "--jit=auto", "--jit=always", "--jit=always -O0", "--jit=always --dynamic=on", "--jit=always -O3", "--jit=always -O2 --no-fuse",
+             "--jit=always --unpack", "--jit=always -O2 --unpack"]
+CONFIGURATIONS = {"e2e": EVERY_WAY, "examples": EVERY_WAY, "errors": ["--jit=never", "--jit=always"]}
+
+
+def pytest_addoption(parser):
+    parser.addoption("--build", default=str(ROOT / "build/release"), help="the folder with toy, toy-check and toy-opt")
+    parser.addoption("--sanitized", action="store_true", help="the programs are built with sanitizers, several times slower: without tests marked `release`")
+    parser.addoption("--device", choices=["host", "fake"], default="host", help="fake: everything on a device that tests/cuda plays")
+
+
+def pytest_configure(config):
+    build = os.path.abspath(config.getoption("--build"))
+    if not config.option.markexpr:
+        config.option.markexpr = "sanitized and not nightly" if config.getoption("--sanitized") else "not nightly"
+    if not hasattr(config, "workerinput"):  # machine code that earlier runs left is not used; workers share what this run makes
+        config.folder = tempfile.TemporaryDirectory()
+        os.environ["XDG_CACHE_HOME"] = config.folder.name
+        os.environ["TOY_TEST_DEVICE"] = config.getoption("--device")
+        os.environ["TOY_TEST_BUILD"] = build
+        if config.getoption("--device") == "fake":
+            programs.on_fake_device(build, config.folder.name)
+    config.programs = os.environ["XDG_CACHE_HOME"] if config.getoption("--device") == "fake" else build
+
+
+def pytest_xdist_auto_num_workers(config):
+    """One more than processors: tests of the prompt wait most of their time."""
+    return (os.cpu_count() or 1) + 1
+
+
+class OneByOne(LoadScheduling):
+    """Gives each worker one test beside the one that it runs, so that nobody waits behind a long one."""
+
+    def check_schedule(self, node, duration=0):
+        if self.pending and not node.shutting_down:
+            self._send_tests(node, 2 - len(self.node2pending[node]))
+        elif not self.pending:
+            super().check_schedule(node, duration)
+
+    def _send_tests(self, node, num):
+        super()._send_tests(node, min(num, 2))
+
+
+def pytest_xdist_make_scheduler(config, log):
+    return OneByOne(config, log)
+
+
+@pytest.fixture
+def toy(request):
+    return os.path.join(request.config.programs, "toy")
+
+
+class Problem(Exception):
+    """What a check returned."""
+
+
+class Case(pytest.Item):
+    def __init__(self, *, check, markers=(), **keywords):
+        super().__init__(**keywords)
+        self.check = check
+        for name in markers:
+            self.add_marker(name)
+
+    def runtest(self):
+        before = programs.cells
+        problem = self.check(os.path.join(self.config.programs, "toy"))
+        self.user_properties.append(("cells", programs.cells - before))
+        if problem and problem.startswith("skipped"):
+            pytest.skip(problem.removeprefix("skipped").lstrip(": "))
+        if problem:
+            raise Problem(problem)
+
+    def repr_failure(self, info, style=None):
+        return str(info.value) if isinstance(info.value, Problem) else super().repr_failure(info, style)
+
+    def reportinfo(self):
+        return self.path, 0, self.name
+
+
+class Cases(pytest.File):
+    def collect(self):
+        module = importlib.import_module(".".join(self.path.relative_to(ROOT / "tests").with_suffix("").parts))
+        shared = getattr(module, "MARKERS", ())
+        arguments = [os.path.join(os.environ["TOY_TEST_BUILD"], "toy-opt")] if module.all_cases.__code__.co_varnames[:1] == ("toy_opt",) else []
+        for name, check, *markers in module.all_cases(*arguments):
+            yield Case.from_parent(self, name=name, check=check, markers=[*shared, *markers])
+
+
+class Program(pytest.File):
+    def collect(self):
+        yield Case.from_parent(self, name=self.path.stem, check=self.check)
+
+    def check(self, toy):
+        configurations = CONFIGURATIONS.get(self.path.parent.name, EVERY_WAY)
+        with tempfile.TemporaryDirectory() as folder:
+            command = [programs.checker(toy), "--timeout=300", *(f"--config={flags}" for flags in configurations), str(self.path)]
+            done = subprocess.run(command, cwd=self.path.parent if self.path.parent.name == "errors" else folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=3600)
+        last = done.stdout.rstrip().rsplit("\n", 1)[-1]
+        if done.returncode or not re.match(r"[1-9]\d* passed, 0 failed", last):
+            return done.stdout + done.stderr or f"status {done.returncode}"
+        programs.count(int(last.split()[0]))
+        return None
+
+
+def pytest_collect_file(file_path, parent):
+    if file_path.suffix == ".py" and not file_path.name.startswith("test_") and re.search(r"^def all_cases\(", file_path.read_text(), re.M):
+        return Cases.from_parent(parent, path=file_path)
+    if file_path.suffix == ".toy":
+        text = file_path.read_text()
+        if "RUN:" not in text and ("# expect:" in text or "# error:" in text):
+            return Program.from_parent(parent, path=file_path)
+    return None
+
+
+def pytest_collection_modifyitems(config, items):
+    """What waits or takes long begins first."""
+    on_device = config.getoption("--device") == "fake"
+    for item in items:
+        if not item.get_closest_marker("release"):
+            item.add_marker("sanitized")
+        if on_device and item.get_closest_marker("host"):
+            item.add_marker(pytest.mark.skip(reason="about the host"))
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
+def pytest_terminal_summary(terminalreporter):
+    cells = sum(value for reports in terminalreporter.stats.values() for report in reports for key, value in getattr(report, "user_properties", ()) if key == "cells" and report.when == "call")
+    terminalreporter.write_line(f"{cells} programs, expressions and error messages compared")
