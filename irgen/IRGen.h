@@ -98,5 +98,7 @@ std::vector<BuiltinInfo> allBuiltins();
 
 /// The library functions that are written in Toy itself.
 const ast::Function *preludeFunction(const std::string &name, SourceManager &sources);
+/// Drops the library that was parsed into `sources`, which are about to go: others may come to lie at their address.
+void forgetPrelude(SourceManager &sources);
 
 } // namespace toy

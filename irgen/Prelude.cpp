@@ -120,16 +120,22 @@ def rope(x, freqs, layout = "interleaved") {
 }
 )toy";
 
-/// The parsed library of one SourceManager.
+/// The parsed library of each SourceManager.
+static std::map<SourceManager *, ast::Module> &preludes() {
+  static auto *modules = new std::map<SourceManager *, ast::Module>;
+  return *modules;
+}
+
+void forgetPrelude(SourceManager &sources) { preludes().erase(&sources); }
+
 static const ast::Module &prelude(SourceManager &sources) {
-  static std::map<SourceManager *, ast::Module> *modules = new std::map<SourceManager *, ast::Module>;
-  auto it = modules->find(&sources);
-  if (it == modules->end()) {
+  auto it = preludes().find(&sources);
+  if (it == preludes().end()) {
     DiagnosticEngine diagnostics(sources);
     TokenBuffer tokens = lex(sources.add("<library>", preludeText), diagnostics);
     ParseResult result = parse(tokens, diagnostics);
     assert(result.status == ParseStatus::Complete && "the library parses");
-    it = modules->emplace(&sources, std::move(result.module)).first;
+    it = preludes().emplace(&sources, std::move(result.module)).first;
   }
   return it->second;
 }

@@ -28,7 +28,7 @@ Session::Session(SessionOptions sessionOptions)
       engine({sessionOptions.optimization, sessionOptions.fuse, sessionOptions.recognize, sessionOptions.complexMatmul, sessionOptions.fastMath, sessionOptions.cache, sessionOptions.device, sessionOptions.unpack}) {
 }
 
-Session::~Session() = default;
+Session::~Session() { forgetPrelude(sources); }
 
 /// The context, made when it is first asked for, or before: then this waits for the other thread.
 MLIRContext *Session::ir(bool prepares) {
