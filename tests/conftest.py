@@ -76,6 +76,11 @@ class Problem(Exception):
     """What a check returned."""
 
 
+def seconds_of_cpu():
+    """Of this process and of those that it has waited for."""
+    return sum(os.times()[:4])
+
+
 class Case(pytest.Item):
     def __init__(self, *, check, markers=(), **keywords):
         super().__init__(**keywords)
@@ -84,9 +89,11 @@ class Case(pytest.Item):
             self.add_marker(name)
 
     def runtest(self):
-        before = programs.cells
-        problem = self.check(os.path.join(self.config.programs, "toy"))
-        self.user_properties.append(("cells", programs.cells - before))
+        before, begin = programs.cells, seconds_of_cpu()
+        try:
+            problem = self.check(os.path.join(self.config.programs, "toy"))
+        finally:
+            self.user_properties += [("cells", programs.cells - before), ("cpu", round(seconds_of_cpu() - begin, 2))]
         if problem and problem.startswith("skipped"):
             pytest.skip(problem.removeprefix("skipped").lstrip(": "))
         if problem:
@@ -146,5 +153,8 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_terminal_summary(terminalreporter):
-    cells = sum(value for reports in terminalreporter.stats.values() for report in reports for key, value in getattr(report, "user_properties", ()) if key == "cells" and report.when == "call")
-    terminalreporter.write_line(f"{cells} programs, expressions and error messages compared")
+    sums = {"cells": 0, "cpu": 0}
+    for report in (r for reports in terminalreporter.stats.values() for r in reports if getattr(r, "when", "") == "call"):
+        for key, value in report.user_properties:
+            sums[key] = sums.get(key, 0) + value
+    terminalreporter.write_line(f"{sums['cells']} results compared (a program, an expression or a message under one configuration), {sums['cpu']:.0f} s of CPU")

@@ -164,8 +164,8 @@ def all_cases(random=60):
     for i, path in enumerate(p for p in programs if expected_lines(p)):
         for j, mode in enumerate(GRAPHS):
             flags = [f"--cuda-graphs={mode}", *(["--unpack"] if (i + j) % 4 == 3 else [])]
-            rows.append((f"device: {path.name} {' '.join(flags)}", lambda toy, path=path, flags=flags, seed=i: program(toy, path, flags, seed)))
-    rows += [(f"device: random program {seed}", lambda toy, seed=seed: random_program(toy, seed)) for seed in range(random)]
+            rows.append((f"device: {path.name} {' '.join(flags)}", lambda toy, path=path, flags=flags, seed=i: program(toy, path, flags, seed), *(["nightly"] if j != i % 4 else [])))
+    rows += [(f"device: random program {seed}", lambda toy, seed=seed: random_program(toy, seed), *(["nightly"] if seed >= 30 else [])) for seed in range(random)]
     import device_counts
     import device_failures
     import device_numbers

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What fails: no device, every call of the driver, memory, and what a user interrupts."""
+import itertools
 import os
 import pathlib
 import re
@@ -35,27 +36,22 @@ CALLS = ["cuMemAllocAsync", "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync", "cuModuleL
          "cuGraphCreate", "cuGraphAddKernelNode", "cuGraphAddChildGraphNode", "cuGraphInstantiate", "cuGraphLaunch", "cuStreamBeginCapture", "cuStreamEndCapture", "cublasGemmStridedBatchedEx", "cufftXtExec", "cuMemFreeAsync", "cuGraphExecKernelNodeSetParams"]
 
 
-def faults(toy):
-    """Each call of the driver fails once, with an error that stays or one that does not: a clear message, the session goes on, and what the host has survives."""
-    tried = 0
-    for mode in ("off", "full"):
-        for function in CALLS:
-            for k in (1, 2, 5):
-                for code in (2, 700):
-                    done = run_prompt(toy, FAULTY, [f"--cuda-graphs={mode}"], TOY_FAKE_FAIL=f"{function}:{k}:{code}")
-                    tried += 1
-                    if function in ("cuInit", "cuStreamCreate") and k == 1:
-                        if done.status != 1 or "D0104" not in done.stderr:
-                            return f"{function}: {done.status} {done.stderr}"
-                        continue
-                    codes = set(re.findall(r"error\[([A-Z]\d+)\]", done.stderr))
-                    if any(not c.startswith("R012") and c != "N0101" for c in codes):  # of the device, or of names that a failed line did not define
-                        return f"{function}, call {k}, error {code}: unexpected {codes}\n{done.stderr}"
-                    if "X000" in done.stderr or done.status not in (0, 1) or "second 10.0 42" not in done.stdout:
-                        return f"{function}, call {k}, error {code}, graphs {mode}: the session did not go on\n{done.status}\n{done.stdout}\n{done.stderr}"
-                    if "found: " in done.report:
-                        return f"{function}, call {k}, error {code}: {done.report}"
-    return None if tried > 100 else "too few faults"
+def faults(toy, function):
+    """A call of the driver fails once, with an error that stays or one that does not: a clear message, the session goes on, and what the host has survives."""
+    for mode, k, code in itertools.product(("off", "full"), (1, 2, 5), (2, 700)):
+        done = run_prompt(toy, FAULTY, [f"--cuda-graphs={mode}"], TOY_FAKE_FAIL=f"{function}:{k}:{code}")
+        if function in ("cuInit", "cuStreamCreate") and k == 1:
+            if done.status != 1 or "D0104" not in done.stderr:
+                return f"{function}: {done.status} {done.stderr}"
+            continue
+        codes = set(re.findall(r"error\[([A-Z]\d+)\]", done.stderr))
+        if any(not c.startswith("R012") and c != "N0101" for c in codes):  # of the device, or of names that a failed line did not define
+            return f"{function}, call {k}, error {code}: unexpected {codes}\n{done.stderr}"
+        if "X000" in done.stderr or done.status not in (0, 1) or "second 10.0 42" not in done.stdout:
+            return f"{function}, call {k}, error {code}, graphs {mode}: the session did not go on\n{done.status}\n{done.stdout}\n{done.stderr}"
+        if "found: " in done.report:
+            return f"{function}, call {k}, error {code}: {done.report}"
+    return None
 
 
 def run_prompt(toy, text, flags, **environment):
@@ -65,8 +61,9 @@ def run_prompt(toy, text, flags, **environment):
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder, "report")
         env = {**os.environ, "TOY_CUDA_DRIVER": str(driver), "TOY_FAKE_REPORT": str(report), "TERM": "dumb", "NO_COLOR": "1", "HOME": folder, **environment}
-        child = pexpect.spawn(toy, ["--device=cuda", "--jit=always", "--no-cache", "--no-init", *flags], env=env, encoding="utf-8", timeout=60, echo=False, dimensions=(100, 250))
+        child = pexpect.spawn(toy, ["--device=cuda", "--jit=always", "--no-init", *flags], env=env, encoding="utf-8", timeout=60, echo=False, dimensions=(100, 250))
         child.delaybeforesend = None
+        child.delayafterclose = child.ptyproc.delayafterclose = 0
         out = []
         try:
             child.expect("toy> ")
@@ -139,4 +136,4 @@ def memory(toy):
 
 
 def all_cases():
-    return [("device: none", no_device), ("device: faults", faults), ("device: memory", memory, "release"), ("device: interrupted", interrupted)]
+    return [("device: none", no_device), *((f"device: faults of {function}", lambda toy, function=function: faults(toy, function)) for function in CALLS), ("device: memory", memory, "release"), ("device: interrupted", interrupted)]

@@ -142,7 +142,7 @@ def all_cases():
     everything = list(rows())
     yield "library errors", errors
     for dtype in scenarios.TOLERANCE:
-        for flags in (["--jit=never"], ["--jit=always", "-O2"], ["--jit=always", "--unpack"]):
+        for flags in (["--jit=never"], ["--jit=always", "-O2"], ["--jit=always", "-O2", "--unpack"]):
             for start in range(0, len(everything), 64):
                 part = everything[start:start + 64]
                 yield f"libraries {start} to {start + len(part) - 1} on {dtype} {' '.join(flags)}", (lambda toy, d=dtype, f=flags, p=part: scenarios.check(toy, d, f, p, 50)), *scenarios.slow_unpacked(dtype, flags)

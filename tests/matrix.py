@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every built-in function × dtype × shape × axis against NumPy. The functions are read from the program's own tables, so that one without a row here fails;
-each cell has a value, with its dtype, or a designed error. Accepted cells of one function and dtype are one program; every refused cell is its own."""
+each cell has a value, with its dtype, or a designed error. Accepted cells of one function and dtype are one program; every refused cell is its own. All programs of a function run in one process."""
 import os
 import pathlib
 import re
-import subprocess
 import tempfile
 
 import numpy as np
 
+from programs import count, run_parts
 from matrix_rows import DTYPES, HALVES, INTEGERS, NUMPY, ROWS, SHAPES, TOLERANCE, Refused, values
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -26,12 +26,11 @@ PRINTED = {"rand": "true true f32 (0, 3)\n", "randn": "true true f32 (0, 3)\n", 
 
 
 def acts(toy, name):
-    for flags in (["--jit=never"], ["--jit=always"], ["--jit=always", "--threads=1"]):
-        with tempfile.TemporaryDirectory() as folder:
-            np.arange(4, dtype=np.int32).tofile(os.path.join(folder, "x.bin"))
-            pathlib.Path(folder, "p.toy").write_text(ACTS[name])
-            done = subprocess.run([toy, *flags, "p.toy"], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
-            if done.returncode or done.stdout != PRINTED.get(name, done.stdout) or not done.stdout:
+    ways = ["--jit=never", "--jit=always", "--jit=always --threads=1"]
+    with tempfile.TemporaryDirectory() as folder:
+        np.arange(4, dtype=np.int32).tofile(os.path.join(folder, "x.bin"))
+        for flags, done in zip(ways, run_parts(toy, [(ACTS[name], ways)], cwd=folder)[0]):
+            if done.status or done.stdout != PRINTED.get(name, done.stdout) or not done.stdout:
                 return f"{flags} {ACTS[name]}\n{done.stdout}{done.stderr}"
     return None
 
@@ -66,35 +65,37 @@ def agree(got, want, dtype):
 
 
 def inputs(folder, dtype):
-    np.savez(os.path.join(folder, "in.npz"), **{f"x{k}": values(shape, dtype) for k, shape in enumerate(SHAPES)})
+    np.savez(os.path.join(folder, f"{dtype}.npz"), **{f"x{k}": values(shape, dtype) for k, shape in enumerate(SHAPES)})
     read = "".join(f"var x{k} = {f'{dtype}(t.x{k})' if dtype in HALVES else f't.x{k}'};\n" for k in range(len(SHAPES)))
-    return f'var t = load("in.npz");\n{read}'
+    return f'var t = load("{dtype}.npz");\n{read}'
+
+
+def program(folder, dtype, accepted):
+    """Saves all values, a hundred to a file, and prints their dtypes."""
+    text = inputs(folder, dtype)
+    for i, (expression, _, to) in enumerate(accepted):
+        text += f"var r{i} = {expression};\nvar o{i} = {f'f32(r{i})' if to in HALVES else f'r{i}'};\n"
+    for start in range(0, len(accepted), 100):
+        block = range(start, min(start + 100, len(accepted)))
+        text += f'save("{dtype}.{start}.npz", ({", ".join([f"o{i}" for i in block] + ["1"])}));\n'
+    return text + "".join(f"print(str(r{i}.dtype));\n" for i in range(len(accepted)))
 
 
 def check(toy, name, flags, every=1):
-    problems, count = [], 0
-    for dtype in DTYPES:
-        accepted = [c for c in cells(name, dtype) if not isinstance(c[1], Refused)][::every]
-        if not accepted:
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            program = inputs(folder, dtype)
-            for i, (expression, _, to) in enumerate(accepted):
-                program += f"var r{i} = {expression};\nvar o{i} = {f'f32(r{i})' if to in HALVES else f'r{i}'};\n"
-            for start in range(0, len(accepted), 100):
-                block = range(start, min(start + 100, len(accepted)))
-                program += f'save("out{start}.npz", ({", ".join([f"o{i}" for i in block] + ["1"])}));\n'
-            program += "".join(f"print(str(r{i}.dtype));\n" for i in range(len(accepted)))
-            pathlib.Path(folder, "p.toy").write_text(program)
-            done = subprocess.run([toy, *flags, "p.toy"], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300)
-            if done.returncode != 0:
-                problems.append(f"{name} on {dtype}: status {done.returncode}\n{done.stderr[:1500]}")
+    problems = []
+    everything = {dtype: [c for c in cells(name, dtype) if not isinstance(c[1], Refused)][::every] for dtype in DTYPES}
+    everything = {dtype: accepted for dtype, accepted in everything.items() if accepted}
+    with tempfile.TemporaryDirectory() as folder:
+        results = run_parts(toy, [(program(folder, dtype, accepted), [flags]) for dtype, accepted in everything.items()], cwd=folder) if everything else []
+        for (dtype, accepted), (done,) in zip(everything.items(), results):
+            if done.status != 0:
+                problems.append(f"{name} on {dtype}: status {done.status}\n{done.stderr[:1500]}")
                 continue
+            count(len(accepted) - 1)
             dtypes = done.stdout.split()
             for i, (expression, want, to) in enumerate(accepted):
-                count += 1
                 if i % 100 == 0:
-                    file = np.load(os.path.join(folder, f"out{i}.npz"))
+                    file = np.load(os.path.join(folder, f"{dtype}.{i}.npz"))
                 if dtypes[i] != to:
                     problems.append(f"{expression} on {dtype} is {dtypes[i]}, expected {to}")
                 elif problem := agree(file[f"arr_{i % 100}"], want, to):
@@ -103,7 +104,7 @@ def check(toy, name, flags, every=1):
 
 
 def refusals(toy, name):
-    problems, seen = [], {}
+    rows, seen = [], {}
     for dtype in DTYPES:
         for expression, want, _ in cells(name, dtype):
             if not isinstance(want, Refused):
@@ -112,10 +113,11 @@ def refusals(toy, name):
             if seen[dtype, want] > 8:  # the same error of one dtype: these shapes and axes are enough
                 continue
             used = re.search(r"\bx(\d+)", expression)
-            source = (f"var {used.group(0)} = zeros({list(SHAPES[int(used.group(1))])}, dtype={dtype}); " if used else "") + f"var r = {expression};"
-            done = subprocess.run([toy, "-e", source], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
-            if done.returncode != 1 or not any(done.stderr.startswith(f"error[{code}]") for code in want.split()):
-                problems.append(f"{source} expected {want}, got status {done.returncode}\n{done.stderr[:300]}")
+            rows.append(((f"var {used.group(0)} = zeros({list(SHAPES[int(used.group(1))])}, dtype={dtype}); " if used else "") + f"var r = {expression};", want))
+    problems = []
+    for (source, want), (done,) in zip(rows, run_parts(toy, [(source, [""]) for source, _ in rows]) if rows else []):
+        if done.status != 1 or not any(done.stderr.startswith(f"error[{code}]") for code in want.split()):
+            problems.append(f"{source} expected {want}, got status {done.status}\n{done.stderr[:300]}")
     return "\n".join(problems[:20]) or None
 
 
@@ -124,6 +126,6 @@ def all_cases():
     for name in ACTS:
         yield f"matrix: {name}", lambda toy, n=name: acts(toy, n)
     for name in ROWS:
-        yield f"matrix: {name}", lambda toy, n=name: check(toy, n, ["--jit=never"])
-        yield f"matrix: {name}, compiled", lambda toy, n=name: check(toy, n, ["--jit=always"], 7), "release"
+        yield f"matrix: {name}", lambda toy, n=name: check(toy, n, "--jit=never")
+        yield f"matrix: {name}, compiled", lambda toy, n=name: check(toy, n, "--jit=always", 7), "release"
         yield f"matrix: {name}, refused", lambda toy, n=name: refusals(toy, n), "release"

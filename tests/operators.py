@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every operator and elementwise or reducing function with every dtype and kind of value: what is defined runs, what is not is an error with the
 right code at the operation's place; and every operator with shapes that do not fit. One table of rules, not the program's own."""
-import subprocess
+from programs import run_parts
 
 VALUES = {"bool": "[true, false]", "u8": "u8([1, 2])", "i32": "i32([1, 2])", "i64": "i64([1, 2])", "f16": "f16([1, 2])", "bf16": "bf16([1, 2])", "f32": "f32([1, 2])", "f64": "[1, 2]",
           "c64": "c64([1, 2])", "c128": "[1i, 2]", "str": '"ab"', "tuple": "(1, 2)"}
@@ -50,58 +50,56 @@ def expected_unary(function, a):
     return NOT_ORDERED if function in REAL_ONLY and a in COMPLEX else None
 
 
-def check(toy, source, code, column):
-    """`code` at `column` of the one line, or no error."""
-    done = subprocess.run([toy, "-e", source], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
-    if code is None:
-        return None if done.returncode == 0 else f"{source}\n{done.stderr}"
-    first = done.stderr.splitlines()[:2]
-    if done.returncode != 1 or not first or not first[0].startswith(f"error[{code}]"):
-        return f"{source}\nexpected {code}, got status {done.returncode}\n{done.stderr}"
-    at = int(first[1].rsplit(":", 1)[1])
-    return None if column <= at <= len(source) else f"{source}\nthe error is at column {at}\n{done.stderr}"
+def check(toy, rows):
+    """Rows (source, code, column): `code` at or behind `column` of the one line, or no error."""
+    problems = []
+    for (source, code, column), (done,) in zip(rows, run_parts(toy, [(source, [""]) for source, _, _ in rows])):
+        first = done.stderr.splitlines()[:2]
+        if code is None:
+            if done.status != 0:
+                problems.append(f"{source}\n{done.stderr}")
+        elif done.status != 1 or len(first) < 2 or not first[0].startswith(f"error[{code}]"):
+            problems.append(f"{source}\nexpected {code}, got status {done.status}\n{done.stderr}")
+        elif not column <= int(first[1].rsplit(":", 1)[1]) <= len(source):
+            problems.append(f"{source}\nthe error is at column {first[1]}\n{done.stderr}")
+    return "\n".join(problems) or None
 
 
-def operation(toy, expression, a, b, code):
+def operation(expression, a, b, code):
     # Divisors and exponents that always work: errors of values are tested elsewhere.
     prefix = f"var a = {VALUES[a]}; var b = {VALUES[b].replace('false', 'true')}; "
-    return check(toy, f"{prefix}var c = {expression};", code, len(prefix) + 1)
+    return f"{prefix}var c = {expression};", code, len(prefix) + 1
 
 
 def binary(toy, op):
-    problems = [operation(toy, f"a {op} b", a, b, expected_binary(op, a, b)) for a in VALUES for b in VALUES]
-    return "\n".join(filter(None, problems)) or None
+    return check(toy, [operation(f"a {op} b", a, b, expected_binary(op, a, b)) for a in VALUES for b in VALUES])
 
 
 def pair(toy, function):
-    problems = [operation(toy, f"{function}(a, b)", a, b, expected_pair(function, a, b)) for a in VALUES for b in VALUES]
-    return "\n".join(filter(None, problems)) or None
+    return check(toy, [operation(f"{function}(a, b)", a, b, expected_pair(function, a, b)) for a in VALUES for b in VALUES])
 
 
 def unary(toy, function):
     text = "not a" if function == "not " else "-a" if function == "-" else f"{function}(a)"
-    problems = [operation(toy, text, a, a, expected_unary(function, a)) for a in VALUES]
-    return "\n".join(filter(None, problems)) or None
+    return check(toy, [operation(text, a, a, expected_unary(function, a)) for a in VALUES])
 
 
 def shapes(toy, op):
     """Operands that do not broadcast: known while compiling, and only when running."""
     kind = "bool" if op in LOGICAL else "f64"
-    rows = [("ones(2, 3)", "ones(4)"), ("ones(2, 3)", "ones(3, 2, 1, 2)"), ("ones(5, 1, 3)", "ones(2, 4)")]
     code = "T0301" if op == "@" else "T0304"
-    problems = []
-    for a, b in rows:
+    rows = []
+    for a, b in [("ones(2, 3)", "ones(4)"), ("ones(2, 3)", "ones(3, 2, 1, 2)"), ("ones(5, 1, 3)", "ones(2, 4)")]:
         cast = (lambda x: f"({x} > 0)") if kind == "bool" else (lambda x: x)
         prefix = f"var a = {cast(a)}; var b = {cast(b)}; "
-        problems.append(check(toy, f"{prefix}var c = a {op} b;", code, len(prefix) + 1))
-    for mode in ("never", "always"):
-        prefix = "def f(x: f64[N], y: f64[M]) { return "
-        inner = f"(x > 0) {op} (y > 0)" if kind == "bool" else f"x {op} y"
-        source = f"{prefix}{inner}; }} f(ones(3), ones(4));"
-        done = subprocess.run([toy, f"--jit={mode}", "-e", source], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        if done.returncode != 1 or "error[" not in done.stderr or "X0001" in done.stderr:
-            problems.append(f"{source}: status {done.returncode}\n{done.stderr}")
-    return "\n".join(filter(None, problems)) or None
+        rows.append((f"{prefix}var c = a {op} b;", code, len(prefix) + 1))
+    problem = check(toy, rows)
+    inner = f"(x > 0) {op} (y > 0)" if kind == "bool" else f"x {op} y"
+    source = f"def f(x: f64[N], y: f64[M]) {{ return {inner}; }} f(ones(3), ones(4));"
+    for done in run_parts(toy, [(source, ["--jit=never", "--jit=always"])])[0]:
+        if done.status != 1 or "error[" not in done.stderr or "X0001" in done.stderr:
+            problem = f"{problem or ''}\n{source}: status {done.status}\n{done.stderr}"
+    return problem
 
 
 def all_cases():

@@ -2,10 +2,8 @@
 """Programs with complex arithmetic hidden in real arithmetic, and programs that come close. Each says how many products must be recognised; with and
 without recognition, evaluated and compiled, the printed bits are the same."""
 import itertools
-import json
-import os
-import subprocess
-import tempfile
+
+from programs import run_parts
 
 PRODUCTS = ("mul", "conj_mul", "matmul", "conj_matmul", "rotation", "rope")
 
@@ -123,95 +121,80 @@ NEGATIVE = {
 }
 
 
-def run(toy, flags, text):
-    with tempfile.TemporaryDirectory() as folder:
-        path, stats = os.path.join(folder, "p.toy"), os.path.join(folder, "s.json")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        done = subprocess.run([toy, *flags, f"--stats={stats}", path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
-        found = json.load(open(stats))["recognized"] if done.returncode == 0 else []
-        return done, [r["kind"] for r in found if r["kind"] in PRODUCTS]
+def products(done):
+    return sorted(kind for kind in done.recognized if kind in PRODUCTS)
+
+
+def in_main(statements):
+    return f"def main() {{{SETUP}  {statements}\n}}\n"
 
 
 def check(toy, statements, kinds):
+    texts = {"main": in_main(statements), "function": f"def f(a, b, c, d, e, f, k, t) {{ {statements} }}\ndef main() {{{SETUP}  f(a, b, c, d, e, f, k, t);\n}}\n", "top": f"{SETUP}  {statements}\n"}
+    ways = ["", "--no-recognize", "--jit=always -O2", "--jit=never"]
     problems = []
-    for spelling in ("main", "function", "top"):
-        body = SETUP + "  " + statements
-        if spelling == "main":
-            text = f"def main() {{{body}\n}}\n"
-        elif spelling == "function":
-            text = f"def f(a, b, c, d, e, f, k, t) {{ {statements} }}\ndef main() {{{SETUP}  f(a, b, c, d, e, f, k, t);\n}}\n"
-        else:
-            text = body + "\n"
-        outputs = set()
-        for flags in (["--precision=full"], ["--precision=full", "--no-recognize"], ["--precision=full", "--jit=always", "-O2"], ["--precision=full", "--jit=never"]):
-            done, found = run(toy, flags, text)
-            if done.returncode != 0:
+    for (spelling, text), results in zip(texts.items(), run_parts(toy, [(text, ways) for text in texts.values()], flags=["--precision=full"])):
+        for flags, done in zip(ways, results):
+            if done.status != 0:
                 return f"{text}\n{done.stderr}"
-            outputs.add(done.stdout)
-            if "--no-recognize" in flags and found:
-                problems.append(f"--no-recognize found {found}")
-            if flags in (["--precision=full"], ["--precision=full", "--jit=always", "-O2"]) and sorted(found) != sorted(kinds):
-                problems.append(f"{spelling}, {flags}: expected {kinds}, recognised {found}\n{text}")
-        if len(outputs) != 1:
-            problems.append(f"{spelling}: the printed bits differ\n{text}\n{outputs}")
+            if flags == "--no-recognize" and done.recognized:
+                problems.append(f"--no-recognize found {done.recognized}")
+            if flags in ("", "--jit=always -O2") and products(done) != sorted(kinds):
+                problems.append(f"{spelling}, {flags}: expected {kinds}, recognised {products(done)}\n{text}")
+        if len({done.stdout for done in results}) != 1:
+            problems.append(f"{spelling}: the printed bits differ\n{text}\n{[done.stdout for done in results]}")
     return "\n".join(problems) or None
 
 
 def relaxed(toy, statements, kind):
-    text = f"def main() {{{SETUP}  {statements}\n}}\n"
-    allowed, _ = run(toy, ["--fast-math", "--remarks"], text)
-    strict, _ = run(toy, ["--remarks"], text)
-    if allowed.returncode != 0 or f"recognized {kind}:" not in allowed.stderr:
+    text = in_main(statements)
+    [[allowed, strict]] = run_parts(toy, [(text, ["--fast-math --remarks", "--remarks"])])
+    if allowed.status != 0 or f"recognized {kind}:" not in allowed.stderr:
         return f"not recognised with --fast-math\n{text}{allowed.stderr}"
-    if strict.returncode != 0 or f"recognized {kind}:" in strict.stderr or "--fast-math" not in strict.stderr:
+    if strict.status != 0 or f"recognized {kind}:" in strict.stderr or "--fast-math" not in strict.stderr:
         return f"without --fast-math it must be reported, not raised\n{text}{strict.stderr}"
     return None
 
 
 def never(toy, statements):
-    text = f"def main() {{{SETUP}  {statements}\n}}\n"
-    outputs = {tuple(flags): run(toy, ["--precision=full", *flags], text) for flags in (["--fast-math"], ["--no-recognize"])}
-    texts = {done.stdout for done, _ in outputs.values()}
-    relaxed_kinds = [r for r in outputs[("--fast-math",)][0].stderr.splitlines() if "recognized div" in r or "recognized abs:" in r]
-    if any(done.returncode for done, _ in outputs.values()) or len(texts) != 1 or relaxed_kinds:
-        return f"{text}\n{texts}\n{relaxed_kinds}"
+    text = in_main(statements)
+    [[relaxed, plain]] = run_parts(toy, [(text, ["--fast-math", "--no-recognize"])], flags=["--precision=full"])
+    if relaxed.status or plain.status or relaxed.stdout != plain.stdout or {"div", "abs"} & set(relaxed.recognized):
+        return f"{text}\n{relaxed}\n{plain}"
     return None
 
 
 def scaled(toy, expression):
-    text = f"def main() {{{SETUP}  print({expression});\n}}\n"
-    folded, plain = (run(toy, [*flags, "--precision=full", "--jit=always"], text)[0] for flags in (["--fast-math"], []))
-    return None if folded.returncode == 0 and folded.stdout == plain.stdout else f"{text}\n{folded.stderr}\n{folded.stdout}\n{plain.stdout}"
+    text = in_main(f"print({expression});")
+    [[folded, plain]] = run_parts(toy, [(text, ["--fast-math --jit=always", "--jit=always"])], flags=["--precision=full"])
+    return None if folded.status == 0 and folded.stdout == plain.stdout else f"{text}\n{folded.stderr}\n{folded.stdout}\n{plain.stdout}"
 
 
 def other(toy, kind, statements):
-    text = f"def main() {{{SETUP}  {statements}\n}}\n"
-    found, _ = run(toy, ["--precision=full", "--remarks"], text)
-    plain, _ = run(toy, ["--precision=full", "--no-recognize"], text)
-    if found.returncode or f"recognized {kind}:" not in found.stderr or found.stdout != plain.stdout:
+    text = in_main(statements)
+    [[found, plain]] = run_parts(toy, [(text, ["--remarks", "--no-recognize"])], flags=["--precision=full"])
+    if found.status or f"recognized {kind}:" not in found.stderr or found.stdout != plain.stdout:
         return f"{text}\n{found.stderr}\n{found.stdout}\n{plain.stdout}"
     return None
 
 
 def orders(toy, sign):
     """All 24 orders of a, b, c, d in x*y + z*w beside a*c - b*d (or of differences beside a*c + b*d): 16 of them are products."""
-    problems, products = [], 0
+    rows = []
     for x, y, z, w in itertools.permutations("abcd"):
         other, same = ("-", "+") if sign == "-" else ("+", "-")
-        pairs = {frozenset((x, y)), frozenset((z, w))}
-        expected = pairs != {frozenset("ac"), frozenset("bd")}
+        expected = {frozenset((x, y)), frozenset((z, w))} != {frozenset("ac"), frozenset("bd")}
         for operator in ("*", "@"):
-            text = f"def main() {{{SETUP} print(a{operator}c {other} b{operator}d, {x}{operator}{y} {same} {z}{operator}{w});\n}}\n"
-            done, found = run(toy, [], text)
-            if done.returncode != 0:
-                return done.stderr
-            lefts, rights = {x, z}, {y, w}
-            want = expected if operator == "*" else expected and lefts == {"a", "b"} and rights == {"c", "d"}
-            products += len(found)
-            if len(found) != want:
-                problems.append(f"expected {int(want)}, recognised {found}: {text}")
-    return "\n".join(problems) or (None if products else "nothing was recognised")
+            text = in_main(f"print(a{operator}c {other} b{operator}d, {x}{operator}{y} {same} {z}{operator}{w});")
+            rows.append((text, expected if operator == "*" else expected and {x, z} == {"a", "b"} and {y, w} == {"c", "d"}))
+    problems, found = [], 0
+    for (text, want), (done,) in zip(rows, run_parts(toy, [(text, [""]) for text, _ in rows])):
+        if done.status != 0:
+            return done.stderr
+        found += len(products(done))
+        if len(products(done)) != want:
+            problems.append(f"expected {int(want)}, recognised {products(done)}: {text}")
+    return "\n".join(problems) or (None if found else "nothing was recognised")
 
 
 def all_cases():
