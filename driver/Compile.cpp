@@ -6,17 +6,18 @@
 #include "ast/AST.h"
 #include "lexer/Lexer.h"
 #include "repl/Commands.h"
-#include "repl/Guard.h"
 #include "repl/Repl.h"
 #include "repl/Session.h"
 #include "runtime/Device.h"
 #include "runtime/Error.h"
 #include "runtime/Format.h"
+#include "runtime/Guard.h"
 #include "runtime/Io.h"
 #include "runtime/Extern.h"
 #include "runtime/Memory.h"
 #include "runtime/Output.h"
 #include "runtime/Parallel.h"
+#include "support/Terminal.h"
 
 #include <fmt/format.h>
 
@@ -39,12 +40,6 @@ int explain(const std::string &code) {
   const DiagInfo &info = infoOf(*id);
   rt::output(fmt::format("{}: {}\n\n{}\n", info.code, info.format, info.explanation));
   return 0;
-}
-
-int fail(Session &session, const rt::Error &error) {
-  session.getDiagnostics().report(error.id, {}, error.args);
-  session.showDiagnostics();
-  return 1;
 }
 
 std::string readFile(const std::string &path) {
@@ -139,15 +134,10 @@ void writeStats(Session &session, const Options &options) {
   rt::writeAtomically(options.stats, json, nullptr, 0);
 }
 
-bool promptColor(const Options &options) {
-  const char *none = std::getenv("NO_COLOR");
-  return options.color == "always" || (options.color == "auto" && isatty(STDOUT_FILENO) && !(none && *none));
-}
-
 SessionOptions sessionOptions(const Options &options) {
   SessionOptions out;
   out.jit = options.jit == "always" ? SessionOptions::Always : options.jit == "never" ? SessionOptions::Never : SessionOptions::Auto;
-  out.color = options.color == "always" || (options.color == "auto" && isatty(STDERR_FILENO) && !std::getenv("NO_COLOR"));
+  out.color = writesColors(options.color, STDERR_FILENO);
   out.json = options.diagnostics == "json";
   out.naiveMatmul = options.naiveMatmul;
   out.optimization = options.optimization;
@@ -200,77 +190,82 @@ int runProgram(Session &session, const Options &options) {
   if (!options.emit.empty())
     return emit(session, options, name, text);
   if (options.mode == Options::Stdin)
-    return runLines(session, text) ? 0 : 1;
+    return runLines(session, text) ? 0 : session.faulted ? 70 : 1;
   Session::Outcome outcome = session.run(name, text, {prompt});
   if (outcome == Session::Incomplete) // nothing more will come: say what is missing
     outcome = session.run(name, std::move(text), {false});
   bool ok = outcome == Session::Done;
   if (options.interactive)
-    return runPrompt(session, promptColor(options), false);
+    return runPrompt(session, rt::printOptions().color, false);
   return ok ? 0 : session.faulted ? 70 : 1;
+}
+
+/// What needs no session.
+bool isText(const Options &options) {
+  switch (options.mode) {
+  case Options::Help: rt::output(helpText()); return true;
+  case Options::Generate: rt::output(options.input == "man" ? manualPage() : bashCompletion()); return true;
+  case Options::Version: rt::output("toy 0.1.0 (LLVM/MLIR 22)\n"); return true;
+  default: return false;
+  }
+}
+
+int run(const Options &options, const std::function<void(Session &)> &inspect) {
+  rt::printOptions().precision = options.precision;
+  rt::printOptions().header = isatty(STDOUT_FILENO);
+  rt::printOptions().color = writesColors(options.color, STDOUT_FILENO);
+  rt::DeviceOptions &device = rt::deviceOptions();
+  device.choice = options.jit == "never" ? rt::DeviceChoice::Cpu : options.device == "cuda" ? rt::DeviceChoice::Cuda : options.device == "auto" ? rt::DeviceChoice::Auto : rt::DeviceChoice::Cpu;
+  device.graphs = options.cudaGraphs == "off" ? rt::CudaGraphs::Off : options.cudaGraphs == "full" ? rt::CudaGraphs::Full : options.cudaGraphs == "piecewise" ? rt::CudaGraphs::Piecewise : rt::CudaGraphs::Auto;
+  device.precision = options.matmulPrecision == "medium" ? rt::MatmulPrecision::Medium : options.matmulPrecision == "high" ? rt::MatmulPrecision::High : rt::MatmulPrecision::Ieee;
+  Session session(sessionOptions(options));
+  session.scriptArguments = options.arguments;
+  if (options.mode == Options::Explain)
+    return explain(options.input);
+  if (std::string problem; options.device == "cuda" && !rt::deviceIsReady(problem))
+    rt::fail(DiagId::NoDevice, {problem});
+  rt::setCheckBounds(options.checkBounds);
+  if (options.memoryLimit)
+    rt::setMemoryLimit(options.memoryLimit);
+  rt::setThreads(options.threads);
+  if (!options.sizeProfile.empty())
+    session.readSizeProfile(options.sizeProfile);
+  Options copy = options;
+  if (options.mode == Options::Prompt && !isatty(STDIN_FILENO))
+    copy.mode = Options::Stdin;
+  int status = copy.mode == Options::Prompt ? runPrompt(session, rt::printOptions().color, options.init) : runProgram(session, copy);
+  rt::flushOutput();
+  if (status == 0)
+    rt::waitForDevice(); // what went wrong there is said
+  if (!options.stats.empty())
+    writeStats(session, options);
+  if (!options.sizeProfile.empty())
+    session.writeSizeProfile(options.sizeProfile);
+  if (inspect)
+    inspect(session);
+  if (options.time)
+    for (auto &[phase, ms] : session.phaseMs)
+      std::fprintf(stderr, "%-10s %9.3f ms\n", phase.c_str(), ms);
+  return status;
 }
 
 } // namespace
 
 int runToy(const Options &options, const std::function<void(Session &)> &inspect) {
-  if (options.mode == Options::Help) {
-    rt::output(helpText());
+  rt::installFaultHandlers();
+  int status = 1;
+  std::optional<rt::Error> error = rt::guarded([&] {
+    status = isText(options) ? 0 : run(options, inspect);
     rt::flushOutput();
-    return 0;
-  }
-  if (options.mode == Options::Generate) {
-    rt::output(options.input == "man" ? manualPage() : bashCompletion());
-    rt::flushOutput();
-    return 0;
-  }
-  if (options.mode == Options::Version) {
-    rt::output("toy 0.1.0 (LLVM/MLIR 22)\n");
-    rt::flushOutput();
-    return 0;
-  }
-  rt::printOptions().precision = options.precision;
-  rt::printOptions().header = isatty(STDOUT_FILENO);
-  rt::DeviceOptions &device = rt::deviceOptions();
-  device.choice = options.jit == "never" ? rt::DeviceChoice::Cpu : options.device == "cuda" ? rt::DeviceChoice::Cuda : options.device == "auto" ? rt::DeviceChoice::Auto : rt::DeviceChoice::Cpu;
-  device.graphs = options.cudaGraphs == "off" ? rt::CudaGraphs::Off : options.cudaGraphs == "full" ? rt::CudaGraphs::Full : options.cudaGraphs == "piecewise" ? rt::CudaGraphs::Piecewise : rt::CudaGraphs::Auto;
-  device.precision = options.matmulPrecision == "medium" ? rt::MatmulPrecision::Medium : options.matmulPrecision == "high" ? rt::MatmulPrecision::High : rt::MatmulPrecision::Ieee;
-  installFaultHandlers();
-  Session session(sessionOptions(options));
-  session.scriptArguments = options.arguments;
-  try {
-    if (options.mode == Options::Explain) {
-      int status = explain(options.input);
-      rt::flushOutput();
-      return status;
-    }
-    if (std::string problem; options.device == "cuda" && !rt::deviceIsReady(problem))
-      rt::fail(DiagId::NoDevice, {problem});
-    rt::setCheckBounds(options.checkBounds);
-    if (options.memoryLimit)
-      rt::setMemoryLimit(options.memoryLimit);
-    rt::setThreads(options.threads);
-    if (!options.sizeProfile.empty())
-      session.readSizeProfile(options.sizeProfile);
-    Options copy = options;
-    if (options.mode == Options::Prompt && !isatty(STDIN_FILENO))
-      copy.mode = Options::Stdin;
-    int status = copy.mode == Options::Prompt ? runPrompt(session, promptColor(options), options.init) : runProgram(session, copy);
-    rt::flushOutput();
-    if (status == 0)
-      rt::waitForDevice(); // what went wrong there is said
-    if (!options.stats.empty())
-      writeStats(session, options);
-    if (!options.sizeProfile.empty())
-      session.writeSizeProfile(options.sizeProfile);
-    if (inspect)
-      inspect(session);
-    if (options.time)
-      for (auto &[phase, ms] : session.phaseMs)
-        std::fprintf(stderr, "%-10s %9.3f ms\n", phase.c_str(), ms);
+  });
+  if (!error)
     return status;
-  } catch (rt::Error &error) {
-    return fail(session, error);
-  }
+  SourceManager none;
+  DiagnosticEngine diagnostics(none);
+  diagnostics.report(error->id, {}, error->args);
+  std::string text = options.diagnostics == "json" ? diagnostics.renderJson(diagnostics.diagnostics()[0]) + "\n" : diagnostics.render(diagnostics.diagnostics()[0], writesColors(options.color, STDERR_FILENO));
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  return error->id == DiagId::Fault || error->id == DiagId::Internal ? 70 : 1;
 }
 
 } // namespace toy

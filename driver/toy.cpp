@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The program `toy`. It runs on a thread with a large stack: deep recursion of user functions is limited by count, not by a crash.
+/// The program `toy`. It runs on a thread with a large stack: deep recursion of user functions is limited by count, not by a crash. The first thread
+/// waits for its end, or for a signal that ends it before; then what was printed so far goes out.
 #include "driver/Compile.h"
+#include "runtime/Output.h"
 #include "runtime/Parallel.h"
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <pthread.h>
+#include <semaphore.h>
+#include <termios.h>
 #include <unistd.h>
 
 namespace {
@@ -17,10 +22,44 @@ struct Start {
   int status = 70;
 };
 
+sem_t finished;
+volatile sig_atomic_t endingSignal = 0;
+
 void *runOnThread(void *argument) {
   auto &start = *static_cast<Start *>(argument);
   start.status = toy::runToy(start.options);
+  sem_post(&finished);
   return nullptr;
+}
+
+void onEndingSignal(int number) {
+  endingSignal = number;
+  sem_post(&finished);
+}
+
+/// Handlers are reset in programs that are started from here, ignored signals are not: so what was ignored before stays so, and SIGPIPE has a handler.
+void handleSignals(bool atPrompt) {
+  auto handle = [](int number, void (*handler)(int)) {
+    struct sigaction action {};
+    action.sa_handler = handler;
+    action.sa_flags = SA_RESTART;
+    sigaction(number, &action, nullptr);
+  };
+  handle(SIGPIPE, [](int) {});
+  handle(SIGINT, atPrompt ? [](int) { toy::rt::interrupt(); } : onEndingSignal);
+  for (int number : {SIGTERM, SIGHUP})
+    if (struct sigaction before {}; sigaction(number, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
+      handle(number, onEndingSignal);
+}
+
+/// The prompt may be reading a key: lines and echo are turned on again.
+void endBySignal(bool atPrompt, const termios &terminal) {
+  toy::rt::writeOutFromOtherThread();
+  if (atPrompt) {
+    std::signal(SIGTTOU, SIG_IGN);
+    tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
+  }
+  _exit(128 + endingSignal);
 }
 
 } // namespace
@@ -29,11 +68,13 @@ int main(int argc, char **argv) {
   toy::Options options;
   if (!toy::parseOptions(argc, argv, options))
     return 2;
-  std::signal(SIGPIPE, SIG_IGN);
-  if (options.mode != toy::Options::Prompt)
-    std::signal(SIGINT, [](int) { _exit(130); });
-  else
-    std::signal(SIGINT, [](int) { toy::rt::interrupt(); });
+  bool atPrompt = options.mode == toy::Options::Prompt && isatty(STDIN_FILENO);
+  termios terminal{};
+  if (atPrompt)
+    tcgetattr(STDIN_FILENO, &terminal);
+  sem_init(&finished, 0, 0);
+  handleSignals(atPrompt);
+  std::atexit(toy::rt::writeOutNow); // a library may end the program
   Start start{options};
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
@@ -43,11 +84,10 @@ int main(int argc, char **argv) {
     std::fputs("error[X0001]: internal error: no thread could be started\n", stderr);
     return 70;
   }
-  // Signals belong to the thread that runs the program.
-  sigset_t interrupts;
-  sigemptyset(&interrupts);
-  sigaddset(&interrupts, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &interrupts, nullptr);
+  while (sem_wait(&finished) != 0) {
+  }
+  if (endingSignal)
+    endBySignal(atPrompt, terminal);
   pthread_join(thread, nullptr);
   std::fflush(nullptr);
   _exit(start.status); // nothing is left to tear down that the system does not free at once

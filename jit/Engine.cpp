@@ -214,9 +214,13 @@ void Engine::Impl::optimize(Module &module) {
 Engine::Engine(EngineOptions options) : impl(std::make_unique<Impl>()) { impl->options = options; }
 Engine::~Engine() = default;
 
-void Engine::renew() {
+void Engine::renew(bool damaged) {
   EngineOptions options = impl->options;
   auto cache = std::move(impl->cache);
+  if (damaged) {
+    abiState().calls.clear();
+    static_cast<void>(impl.release());
+  }
   impl = std::make_unique<Impl>();
   impl->options = options;
   impl->cache = std::move(cache);
@@ -358,7 +362,7 @@ bool Engine::compile(mlir::ModuleOp module, StringRef except, BodyLookup bodyOf,
 }
 
 bool Engine::has(StringRef symbol) const { return impl->entries.count(symbol.str()); }
-const std::vector<mlir::Location> &Engine::failureChain() const { return impl->chain; }
+std::vector<mlir::Location> Engine::takeFailureChain() { return std::exchange(impl->chain, {}); }
 
 std::optional<mlir::Location> Engine::placeOf(int64_t site) const { return site >= 0 && site < static_cast<int64_t>(impl->sites.size()) ? std::optional(impl->sites[site]) : std::nullopt; }
 
@@ -400,7 +404,7 @@ std::vector<rt::Value> Engine::call(StringRef symbol, mlir::func::FuncOp functio
   abiSite() = -1;
   try {
     entry(operands.data(), results.data());
-  } catch (rt::Error &) {
+  } catch (...) {
     if (abiSite() >= 0)
       impl->chain.push_back(impl->sites[abiSite()]);
     for (size_t i = state.calls.size(); i > depth; --i)

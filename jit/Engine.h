@@ -45,8 +45,8 @@ public:
   /// Gives the body of a function that a module only declares, or null.
   using BodyLookup = llvm::function_ref<mlir::func::FuncOp(llvm::StringRef symbol)>;
   explicit Engine(EngineOptions options);
-  /// Drops all code, and what recognition found; counters stay.
-  void renew();
+  /// Drops all code, and what recognition found; counters stay. What is damaged is left where it is.
+  void renew(bool damaged = false);
   ~Engine();
   /// Starts the JIT and compiles small functions, so that the first one of the user's finds everything ready.
   void prepare(mlir::MLIRContext *context);
@@ -61,8 +61,8 @@ public:
   bool has(llvm::StringRef symbol) const;
   /// Calls a compiled function. Throws rt::Error.
   std::vector<rt::Value> call(llvm::StringRef symbol, mlir::func::FuncOp function, std::vector<rt::Value> arguments, Environment &environment);
-  /// Where the last error happened and the calls around it, innermost first.
-  const std::vector<mlir::Location> &failureChain() const;
+  /// Where the last error happened and the calls around it, innermost first; told once, so that it is not taken for the place of another error.
+  std::vector<mlir::Location> takeFailureChain();
   /// The place that compiled code calls by a number, if it is one.
   std::optional<mlir::Location> placeOf(int64_t site) const;
   EngineStats &stats();

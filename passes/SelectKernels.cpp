@@ -97,6 +97,8 @@ private:
   /// A reshape that only adds or drops axes of size 1: the others are the same sizes in the same order.
   bool lookThroughUnitAxes(ReshapeOp reshape) {
     TensorType from = tensorTypeOf(reshape.getX()), to = tensorTypeOf(reshape.getResult());
+    if (from.isScalar()) // a register: products read memory
+      return false;
     SmallVector<int64_t> map;
     int64_t next = 0;
     auto skipUnits = [&] {

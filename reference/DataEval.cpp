@@ -264,7 +264,7 @@ bool Frame::runData(Operation *op) {
       all.push_back({name.str(), tensorRef(v)});
     rt::save(text(o.getPath()), all);
   } else if (auto o = dyn_cast<ShowOp>(op))
-    rt::output(rt::imageText(tensor(o.getValue())));
+    rt::output(rt::imageText(tensor(o.getValue()), rt::printOptions().color));
   else if (auto o = dyn_cast<ReadBinaryOp>(op))
     set(result, rt::readBinary(text(o.getPath()), dtypeOf(o.getDtype()), integers(o.getSizes()), integer(o.getOffset())));
   else if (isa<ClockOp>(op)) {

@@ -19,7 +19,8 @@ SmallVector<int64_t> Frame::integers(ValueRange range) {
 
 /// A value is read for the last time by `user` if all its other uses are earlier in the same block.
 rt::TensorRef Frame::consume(Value v, Operation *user) {
-  if (single) {
+  bool alone = llvm::count(user->getOperands(), v) == 1; // `x[…] = x` reads what it writes: the operand is shared, so the update works on a copy
+  if (single && alone) {
     rt::TensorRef taken = std::move(std::get<rt::TensorRef>(values[v]));
     values.erase(v);
     return taken;
@@ -27,7 +28,7 @@ rt::TensorRef Frame::consume(Value v, Operation *user) {
   bool last = v.getParentBlock() == user->getBlock();
   for (OpOperand &use : v.getUses())
     last &= use.getOwner() == user ? true : use.getOwner()->getBlock() == user->getBlock() && use.getOwner()->isBeforeInBlock(user);
-  if (llvm::count(user->getOperands(), v) > 1 || !last)
+  if (single || !alone || !last)
     return tensorRef(v);
   rt::TensorRef taken = std::move(std::get<rt::TensorRef>(values[v]));
   values.erase(v);
@@ -163,7 +164,7 @@ std::vector<rt::Value> Evaluator::call(func::FuncOp function, std::vector<rt::Va
           environment.releaseGlobal(load.getName().str());
         frame.run(&op);
       }
-    } catch (rt::Error &) {
+    } catch (...) {
       callChain.push_back(current->getLoc());
       throw;
     }

@@ -71,18 +71,21 @@ const std::vector<CommandInfo> &commandTable() {
 }
 
 bool Prompt::run(const std::string &line) {
-  if (line.starts_with("?")) {
-    help(trimmed(line.substr(1)));
-    return true;
-  }
-  if (!line.starts_with(":"))
+  if (!line.starts_with("?") && !line.starts_with(":"))
     return false;
+  session.protect(line, [&] { runCommand(line); });
+  return true;
+}
+
+void Prompt::runCommand(const std::string &line) {
+  if (line.starts_with("?"))
+    return help(trimmed(line.substr(1)));
   if (line.starts_with(":!")) {
     rt::flushOutput();
     int status = std::system(line.c_str() + 2);
     if (status != 0)
       rt::output(fmt::format("[status {}]\n", WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status)));
-    return true;
+    return;
   }
   auto [name, argument] = firstWord(line.substr(1));
   std::vector<std::string> names;
@@ -94,14 +97,13 @@ bool Prompt::run(const std::string &line) {
       } catch (rt::Error &e) {
         refuse(session, e.id, e.args);
       }
-      return true;
+      return;
     }
   }
   Diagnostic &d = session.getDiagnostics().report(DiagId::UnknownCommand, {}, {":" + name});
   if (auto near = suggest(name, names))
     d.withHelp("did you mean `:" + *near + "`?");
   session.showDiagnostics();
-  return true;
 }
 
 void Prompt::runText(const std::string &name, const std::string &text) {

@@ -46,6 +46,7 @@ struct Prompt {
   void runText(const std::string &name, const std::string &text);
 
 private:
+  void runCommand(const std::string &line);
   int counter = 0;
 };
 

@@ -6,6 +6,7 @@
 #include "repl/SessionImpl.h"
 #include "runtime/Device.h"
 #include "runtime/Error.h"
+#include "runtime/Guard.h"
 #include "runtime/Io.h"
 #include "runtime/Memory.h"
 #include "runtime/Output.h"
@@ -212,7 +213,7 @@ std::vector<rt::Value> Session::callExternal(const std::string &symbol, std::vec
     Evaluator evaluator(*owner.module, *this, {options.naiveMatmul});
     try {
       return evaluator.call(owner.module->lookupSymbol<func::FuncOp>(symbol), std::move(arguments));
-    } catch (rt::Error &) {
+    } catch (...) {
       if (runningEvaluator)
         llvm::append_range(runningEvaluator->callChain, evaluator.callChain);
       throw;
@@ -234,6 +235,7 @@ bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top,
   journal = &changes;
   llvm::scope_exit finish([&] { journal = nullptr; });
   uint64_t mark = rt::markObjects();
+  engine.takeFailureChain(); // of an error that nobody asked about
   auto function = owner->module->lookupSymbol<func::FuncOp>(top.symbol);
   PhaseTimer timer(phaseMs["run"]);
   bool compiled = owner->compiled && engine.has(top.symbol);
@@ -246,8 +248,8 @@ bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top,
   auto undo = [&](const rt::Error &error) {
     rollback(changes);
     changes.clear();
-    if (compiled || options.jit != SessionOptions::Never)
-      chain.insert(chain.begin(), engine.failureChain().begin(), engine.failureChain().end());
+    std::vector<Location> inCode = engine.takeFailureChain();
+    chain.insert(chain.begin(), inCode.begin(), inCode.end());
     reportRuntimeError(error, chain);
     return false;
   };
@@ -264,15 +266,12 @@ bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top,
     });
     evaluator.call(function, {});
     return succeed();
-  } catch (rt::Error &error) {
-    rt::Error copy = error;
-    bool failed = undo(copy);
+  } catch (...) {
+    bool failed = undo(rt::currentError());
     std::vector<const rt::Value *> keep = liveValues();
     if (options.jit != SessionOptions::Never)
       rt::releaseSince(mark, keep);
     return failed;
-  } catch (std::bad_alloc &) {
-    return undo({DiagId::OutOfMemory, {"more memory", "a value", "the system has none left"}});
   }
 }
 

@@ -5,6 +5,8 @@
 
 #include "repl/Highlight.h"
 #include "repl/Session.h"
+#include "runtime/Guard.h"
+#include "support/Terminal.h"
 
 #include <filesystem>
 #include <iostream>
@@ -83,6 +85,13 @@ void advance(std::string_view text, size_t width, size_t &row, size_t &column) {
   }
 }
 
+/// What a function gives, or nothing: what fails while somebody types must not end the typing.
+template <typename F> auto orNothing(F compute) {
+  decltype(compute()) result{};
+  rt::guarded([&] { result = compute(); });
+  return result;
+}
+
 /// Draws prompt, text and hint anew from the prompt's row, and puts the cursor where it belongs.
 void redraw() {
   std::string_view text(rl_line_buffer, rl_end);
@@ -93,10 +102,12 @@ void redraw() {
   size_t point = std::min<size_t>(rl_point, text.size()), cursorRow = row, cursorColumn = column;
   advance(text.substr(0, point), width, cursorRow, cursorColumn);
   advance(text, width, row, column);
-  terminal.hint = terminal.color && !searching && !terminal.final && point == text.size() ? hintFor(text, *terminal.session) : "";
+  terminal.hint = terminal.color && !searching && !terminal.final && point == text.size() ? orNothing([&] { return hintFor(text, *terminal.session); }) : "";
   if (column + columnsOf(terminal.hint) >= width)
     terminal.hint.clear();
-  std::string shown = terminal.color ? highlighted(text, terminal.final ? text.npos : point, *terminal.session) : std::string(text), out = "\r";
+  std::string shown = terminal.color ? orNothing([&] { return highlighted(text, terminal.final ? text.npos : point, *terminal.session); }) : "", out = "\r";
+  if (shown.empty())
+    shown = text;
   if (terminal.cursorRow)
     out += "\x1b[" + std::to_string(terminal.cursorRow) + "A";
   out += "\x1b[J" + (terminal.color ? "\x1b[1m" + prompt + "\x1b[0m" : prompt);
@@ -149,7 +160,7 @@ void onSignal(int number) {
 /// The next byte; Ctrl-C empties the line and ends it. Signals are delivered only while waiting, so none is lost.
 int readKey(FILE *stream) {
   if (terminal.shown)
-    std::exchange(terminal.shown, nullptr)();
+    rt::guarded(std::exchange(terminal.shown, nullptr));
   sigset_t open;
   pthread_sigmask(SIG_SETMASK, nullptr, &open);
   sigdelset(&open, SIGINT);
@@ -182,7 +193,7 @@ int readKey(FILE *stream) {
 }
 
 int onEnter(int, int) {
-  if (!lineDropped && terminal.isUnfinished(std::string(rl_line_buffer, rl_end))) {
+  if (!lineDropped && orNothing([] { return terminal.isUnfinished(std::string(rl_line_buffer, rl_end)); })) {
     rl_insert_text("\n");
     return 0;
   }
@@ -259,7 +270,7 @@ int onDown(int, int) {
 int onTab(int, int) {
   size_t begin;
   std::string_view text(rl_line_buffer, rl_end);
-  std::vector<Completion> all = completionsAt(text, rl_point, *terminal.session, begin);
+  std::vector<Completion> all = orNothing([&] { return completionsAt(text, rl_point, *terminal.session, begin); });
   if (all.empty())
     return rl_ding();
   std::string common = all[0].text;
@@ -337,8 +348,7 @@ std::string decoded(const std::string &line) {
 } // namespace
 
 LineEditor::LineEditor(Session &session, bool color, std::function<bool(const std::string &)> isUnfinished) : historyPath(statePath()) {
-  const char *kind = std::getenv("TERM");
-  blocks = kind && *kind && std::string_view(kind) != "dumb";
+  blocks = terminalMovesCursor();
   terminal.session = &session;
   terminal.isUnfinished = std::move(isUnfinished);
   terminal.color = color && blocks;
@@ -356,6 +366,7 @@ LineEditor::LineEditor(Session &session, bool color, std::function<bool(const st
   if (!blocks)
     return;
   rl_redisplay_function = redraw;
+  rl_variable_bind("enable-active-region", "off"); // the mark around a paste has readline draw the text again below what was left
   rl_bind_key('\r', onEnter);
   rl_bind_key('\n', onEnter);
   rl_bind_keyseq("\\e\\r", onNewLine);

@@ -48,7 +48,9 @@ void Session::recycle() {
   for (auto &[key, set] : specializationSets) // what varies is remembered
     set.entries.clear();
   symbolModules.clear();
-  engine.renew();
+  engine.renew(damaged);
+  if (damaged) // its locks may be held, its tables half written
+    static_cast<void>(context.release());
   context = std::move(fresh);
   // Texts and trees that nothing names any more.
   std::set<BufferId> live;

@@ -7,6 +7,7 @@
 #include "repl/LineEditor.h"
 #include "repl/Session.h"
 #include "runtime/Output.h"
+#include "runtime/Parallel.h"
 
 #include <fmt/format.h>
 
@@ -96,7 +97,10 @@ int runPrompt(Session &session, bool color, bool init) {
       for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL})
         sigdelset(&signals, fault);
       pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-      session.prepare();
+      try {
+        session.prepare();
+      } catch (...) { // the first statement tries again, and tells
+      }
     });
   });
   std::string pending; // a text that was begun, where the terminal gives lines
@@ -114,10 +118,13 @@ int runPrompt(Session &session, bool color, bool init) {
       continue;
     editor.remember(pending);
     pending.clear();
+    rt::interruptFlag() = false; // what came too late for the last input
     for (const std::string &input : inputs) {
-      if (!prompt.run(input))
-        prompt.runText(fmt::format("<input {}>", ++number), input);
-      rt::flushOutput();
+      session.protect("the prompt", [&] {
+        if (!prompt.run(input))
+          prompt.runText(fmt::format("<input {}>", ++number), input);
+        rt::flushOutput();
+      });
       if (prompt.leave)
         return 0;
     }

@@ -3,8 +3,8 @@
 /// Inputs, declarations and the tables that IR generation asks for.
 #include "repl/Session.h"
 
-#include "repl/Guard.h"
 #include "repl/SessionImpl.h"
+#include "runtime/Guard.h"
 #include "runtime/Io.h"
 #include "runtime/Output.h"
 #include "support/DeferredInitializers.h"
@@ -14,6 +14,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "ir/ToyDialect.h"
 #include "runtime/Memory.h"
+
+#include "llvm/Support/ErrorHandling.h"
 
 #include <cstdio>
 #include <filesystem>
@@ -26,6 +28,11 @@ namespace toy {
 Session::Session(SessionOptions sessionOptions)
     : options(sessionOptions), diagnostics(sources),
       engine({sessionOptions.optimization, sessionOptions.fuse, sessionOptions.recognize, sessionOptions.complexMatmul, sessionOptions.fastMath, sessionOptions.cache, sessionOptions.device, sessionOptions.unpack}) {
+  static std::once_flag handled;
+  std::call_once(handled, [] {
+    llvm::install_fatal_error_handler([](void *, const char *reason, bool) { rt::abandon(reason); });
+    llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { rt::abandon("out of memory"); });
+  });
 }
 
 Session::~Session() { forgetPrelude(sources); }
@@ -168,15 +175,47 @@ bool Session::executeAll(const ast::Module &module) {
   return flush();
 }
 
-/// A text, under guard; a fault takes back what its input changed, and what it was about to compile.
+bool Session::protect(const std::string &name, const std::function<void()> &body) {
+  recycleWhenDue();
+  std::optional<rt::Error> error = rt::guarded(body);
+  if (!error)
+    return true;
+  damaged = true;
+  auto report = [&] {
+    if (std::exchange(journal, nullptr))
+      rollback(statementChanges);
+    recording = nullptr;
+    runningEvaluator = nullptr;
+    for (const std::string &key : pendingInstances)
+      instances.erase(key);
+    pendingInstances.clear();
+    importing.clear();
+    Diagnostic &d = diagnostics.report(error->id, {}, error->args);
+    if (error->id == DiagId::Fault)
+      d.note({}, "in " + name + (options.prompt ? "; :save the session before you go on" : ""));
+    showDiagnostics();
+  };
+  if (rt::guarded(report)) // nor is there memory for a report
+    std::fputs("error[R0108]: out of memory\n", stderr);
+  return false;
+}
+
+/// Types, constants and code are made anew from time to time, and after what may have left them half done.
+void Session::recycleWhenDue() {
+  if (!damaged && executed <= 5000)
+    return;
+  executed = 0;
+  if (context)
+    recycle();
+  damaged = false;
+}
+
+/// A text, protected; what ends it takes back what it changed, and what it was about to compile.
 Session::Outcome Session::run(std::string name, std::string text, ParseOptions parseOptions) {
   bool outermost = !recording && !journal && importing.empty();
   if (!outermost)
     return runText(std::move(name), std::move(text), parseOptions);
-  if (executed > 5000) {
-    executed = 0;
-    recycle();
-  }
+  recycleWhenDue();
   Change change;
   if (options.prompt) {
     change = {{}, globalTypes, functions, structures};
@@ -184,19 +223,8 @@ Session::Outcome Session::run(std::string name, std::string text, ParseOptions p
   }
   Outcome outcome = Failed;
   bool before = std::exchange(faulted, false);
-  std::string fault = guarded([&] { outcome = runText(name, text, parseOptions); });
+  protect(name, [&] { outcome = runText(name, text, parseOptions); });
   recording = nullptr;
-  if (!fault.empty()) {
-    if (std::exchange(journal, nullptr))
-      rollback(statementChanges);
-    runningEvaluator = nullptr;
-    for (const std::string &key : pendingInstances)
-      instances.erase(key);
-    pendingInstances.clear();
-    importing.clear();
-    diagnostics.report(DiagId::Fault, {}, {fault}).note({}, "in " + name + (options.prompt ? "; :save the session before you go on" : ""));
-    showDiagnostics();
-  }
   if (faulted)
     writeReproducer(name, text);
   faulted |= before;

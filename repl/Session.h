@@ -59,6 +59,8 @@ public:
   /// Runs a text. Errors are written to stderr; a failed statement changes nothing, and the statements behind it do not run.
   /// At the prompt an unfinished text gives Incomplete and does nothing.
   Outcome run(std::string name, std::string text, ParseOptions options);
+  /// Runs what may end in any way. An exception or a fault is reported as an error of `name`, and the session goes on: false.
+  bool protect(const std::string &name, const std::function<void()> &body);
   /// The toy IR of a whole script as one module, for --emit; null after errors.
   mlir::OwningOpRef<mlir::ModuleOp> lower(std::string name, std::string text);
 
@@ -200,8 +202,10 @@ private:
   mlir::MLIRContext *ir(bool prepares = false);
   std::unique_ptr<mlir::MLIRContext> newContext();
   void recycle();
+  void recycleWhenDue();
   std::vector<RecognitionRemark> earlierRemarks; ///< of contexts that are gone
   unsigned executed = 0;                         ///< statements since the last recycling
+  bool damaged = false;                          ///< an exception or a fault passed through code that may be half done since
   void remember(std::map<std::string, std::optional<rt::Value>> &changes);
   std::vector<Change> past;      ///< of the inputs of the prompt, the newest last
   std::map<std::string, std::optional<rt::Value>> statementChanges; ///< what `journal` points to

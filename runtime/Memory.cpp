@@ -226,7 +226,7 @@ void *fetch(const Tensor &t) {
     }
     try {
       heap().device->read(storage.device, data, 0, t.count() * sizeOf(t.dtype));
-    } catch (Error &) {
+    } catch (...) {
       std::lock_guard lock(heap().mutex);
       heap().stats.liveBytes -= bytes;
       giveBlock(data, bytes);

@@ -9,6 +9,7 @@
 #include "support/Half.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -108,26 +109,38 @@ std::string pngText(const std::string &path, const Tensor &t) {
   return out;
 }
 
-std::string imageText(const Tensor &t) {
+std::string imageText(const Tensor &t, bool color) {
   int64_t height = 0, width = 0;
   std::string colours = imageColours("show", t, height, width), out;
   constexpr int64_t most = 80;
   int64_t step = std::max<int64_t>(1, (width + most - 1) / most), columns = width / step, rows = height / step;
-  auto pixel = [&](int64_t y, int64_t x) { // the mean of a square of pixels
-    int sum[3] = {};
+  auto mean = [&](int64_t y, int64_t x) { // of a square of pixels
+    std::array<int64_t, 3> sum{};
     for (int64_t i = 0; i < step; ++i)
       for (int64_t j = 0; j < step; ++j)
         for (int c = 0; c < 3; ++c)
           sum[c] += static_cast<uint8_t>(colours[((y * step + i) * width + x * step + j) * 3 + c]);
+    for (int64_t &s : sum)
+      s /= step * step;
+    return sum;
+  };
+  auto pixel = [&](int64_t y, int64_t x) {
     std::string text;
-    for (int c = 0; c < 3; ++c)
-      text += ";" + std::to_string(sum[c] / (step * step));
+    for (int64_t c : mean(y, x))
+      text += ";" + std::to_string(c);
     return text;
+  };
+  auto shade = [&](int64_t y, int64_t x) { // from dark to light, by luma of 0 to 255,000
+    auto [red, green, blue] = mean(y, x);
+    return (299 * red + 587 * green + 114 * blue) / 25501;
   };
   for (int64_t y = 0; y < rows; y += 2) { // a half block: its colour above, the background below
     for (int64_t x = 0; x < columns; ++x)
-      out += "\x1b[38;2" + pixel(y, x) + "m" + (y + 1 < rows ? "\x1b[48;2" + pixel(y + 1, x) + "m" : "") + "\u2580";
-    out += "\x1b[0m\n";
+      if (!color)
+        out += " .:-=+*#%@"[(shade(y, x) + shade(std::min(y + 1, rows - 1), x)) / 2];
+      else
+        out += "\x1b[38;2" + pixel(y, x) + "m" + (y + 1 < rows ? "\x1b[48;2" + pixel(y + 1, x) + "m" : "") + "\u2580";
+    out += color ? "\x1b[0m\n" : "\n";
   }
   return out;
 }

@@ -4,9 +4,9 @@
 /// Ctrl-C), no input ends in a fault or an internal error, and the variables that were there before are intact. With FUZZ_LOG=FILE the inputs are
 /// written there, separated by \x1e; COUNT 0 types the inputs of FILE.
 #include "repl/Commands.h"
-#include "repl/Guard.h"
 #include "repl/Session.h"
 #include "runtime/Format.h"
+#include "runtime/Guard.h"
 #include "runtime/Parallel.h"
 
 #include <fcntl.h>
@@ -81,7 +81,7 @@ static int fuzz(int argc, char **argv) {
   FILE *report = fdopen(dup(1), "w");
   dup2(open("/dev/null", O_RDONLY), 0);
   dup2(open("/dev/null", O_WRONLY), 1); // errors stay on stderr
-  installFaultHandlers();
+  rt::installFaultHandlers();
   std::string text;
   std::thread watch([&] { // Ctrl-C after 0.2 seconds; after twenty more it did not help
     for (;;) {
