@@ -1,326 +1,619 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Canonical polynomials behind Dim: a map from monomials (sorted products of atoms) to integer coefficients, printed in a fixed order.
-#include "ir/Dim.h"
+/// Canonical sizes: storage, and the arithmetic that keeps them canonical. A size is computed as a sum (Poly) of factors times monomials.
+#include "ir/DimPoly.h"
 
-#include "mlir/IR/Builders.h"
-#include "mlir/IR/BuiltinAttributes.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
-#include <map>
-#include <vector>
+#include <numeric>
 
 using namespace llvm;
 
+MLIR_DEFINE_EXPLICIT_TYPE_ID(toy::DimAttr)
+
 namespace toy {
-namespace {
+using detail::DimKey;
+using detail::Poly;
+using Kind = Dim::Kind;
 
-/// A product of atoms, sorted (an atom with power p occurs p times). An atom is a name or the text of a quotient, remainder, min or max.
-using Monomial = std::vector<std::string>;
+//===--- Storage ---===//
 
-/// Longer products first, then by text: `2*M*N+N+3`.
-struct MonomialOrder {
-  bool operator()(const Monomial &a, const Monomial &b) const {
-    return a.size() != b.size() ? a.size() > b.size() : a < b;
-  }
-};
-
-struct Poly {
-  std::map<Monomial, int64_t, MonomialOrder> terms;
-
-  static Poly number(int64_t n) {
-    Poly p;
-    p.add({}, n);
-    return p;
-  }
-  static Poly atom(std::string text) {
-    Poly p;
-    p.add({std::move(text)}, 1);
-    return p;
-  }
-  void add(const Monomial &m, int64_t coefficient) {
-    int64_t &slot = terms[m];
-    [[maybe_unused]] bool overflow = __builtin_add_overflow(slot, coefficient, &slot);
-    assert(!overflow && "size arithmetic overflow");
-    if (slot == 0)
-      terms.erase(m);
-  }
-  std::optional<int64_t> asNumber() const {
-    if (terms.empty())
-      return 0;
-    if (terms.size() == 1 && terms.begin()->first.empty())
-      return terms.begin()->second;
-    return std::nullopt;
-  }
-  std::string str() const;
-};
-
-std::string Poly::str() const {
-  if (terms.empty())
-    return "0";
-  if (const auto &[monomial, coefficient] = *terms.begin(); terms.size() == 1 && coefficient == 1 && monomial.size() == 1 && monomial[0][0] == '(')
-    return monomial[0].substr(1, monomial[0].size() - 2);
-  std::string out;
-  for (const auto &[monomial, coefficient] : terms) {
-    if (coefficient < 0)
-      out += "-";
-    else if (!out.empty())
-      out += "+";
-    uint64_t magnitude = coefficient < 0 ? -static_cast<uint64_t>(coefficient) : coefficient;
-    if (magnitude != 1 || monomial.empty())
-      out += std::to_string(magnitude) + (monomial.empty() ? "" : "*");
-    out += join(monomial, "*");
-  }
-  return out;
+hash_code detail::DimStorage::hashKey(const DimKey &key) {
+  hash_code hash = hash_combine(static_cast<int>(key.kind), key.constant, key.name);
+  for (const DimTerm &term : key.terms)
+    hash = hash_combine(hash, term.factor, term.dim);
+  for (Dim operand : key.operands)
+    hash = hash_combine(hash, operand);
+  return hash;
 }
 
-Poly sum(const Poly &a, const Poly &b, int64_t sign) {
-  Poly result = a;
-  for (const auto &[monomial, coefficient] : b.terms)
-    result.add(monomial, sign * coefficient);
-  return result;
-}
-
-Poly product(const Poly &a, const Poly &b) {
-  Poly result;
-  for (const auto &[ma, ca] : a.terms)
-    for (const auto &[mb, cb] : b.terms) {
-      Monomial m = ma;
-      m.insert(m.end(), mb.begin(), mb.end());
-      sort(m);
-      int64_t c;
-      [[maybe_unused]] bool overflow = __builtin_mul_overflow(ca, cb, &c);
-      assert(!overflow && "size arithmetic overflow");
-      result.add(m, c);
-    }
-  return result;
-}
-
-int64_t floorDivide(int64_t a, int64_t b) {
-  int64_t q = a / b;
-  return (a % b != 0 && ((a < 0) != (b < 0))) ? q - 1 : q;
-}
-
-/// `(a//b)`, `((a+1)%b)`: atoms stand in brackets, so that a text means the same wherever it stands.
-Poly binaryAtom(const Poly &a, const char *op, const Poly &b) {
-  auto side = [](const Poly &p) {
-    std::string text = p.str();
-    return all_of(text, [](char c) { return isAlnum(c) || c == '_' || c == '$' || c == '?'; }) ? text : "(" + text + ")";
+detail::DimStorage *detail::DimStorage::construct(mlir::AttributeStorageAllocator &allocator, const DimKey &key) {
+  auto *storage = new (allocator.allocate<DimStorage>())
+      DimStorage({key.kind, key.constant, allocator.copyInto(key.name), allocator.copyInto(key.terms), allocator.copyInto(key.operands)});
+  auto contain = [&](Dim inner) {
+    const DimStorage &other = storageOf(inner);
+    storage->nodes = std::min(storage->nodes + other.nodes, 1u << 20);
+    storage->levels = std::max(storage->levels, other.levels);
   };
-  return Poly::atom("(" + side(a) + op + side(b) + ")");
+  if (key.kind == Kind::Product)
+    storage->degree = 0;
+  for (const DimTerm &term : key.terms) {
+    contain(term.dim);
+    if (key.kind == Kind::Product)
+      storage->degree += term.factor;
+  }
+  for (Dim operand : key.operands)
+    contain(operand);
+  storage->levels += !key.operands.empty();
+  storage->range = rangeOfNode(key);
+  return storage;
 }
 
-/// a // b. Exact when b is a number that divides every coefficient but the constant, or when a is b times a number.
-Poly quotient(const Poly &a, const Poly &b) {
-  if (auto divisor = b.asNumber(); divisor && *divisor != 0) {
-    Poly result;
-    bool exact = true;
-    for (const auto &[monomial, coefficient] : a.terms) {
-      exact &= monomial.empty() || coefficient % *divisor == 0;
-      result.add(monomial, floorDivide(coefficient, *divisor));
-    }
-    if (exact)
-      return result;
+/// Whether an expression has more different nodes than allowed.
+static bool isTooLarge(Dim dim) {
+  SmallPtrSet<const void *, 16> seen;
+  SmallVector<Dim> pending = {dim};
+  while (!pending.empty() && seen.size() <= Dim::mostNodes) {
+    Dim next = pending.pop_back_val();
+    if (!seen.insert(next.getAttr().getAsOpaquePointer()).second)
+      continue;
+    for (const DimTerm &term : detail::keyOf(next).terms)
+      pending.push_back(term.dim);
+    append_range(pending, next.operands());
   }
-  return binaryAtom(a, "//", b);
+  return seen.size() > Dim::mostNodes;
 }
 
-Poly remainder(const Poly &a, const Poly &b) {
-  if (auto divisor = b.asNumber(); divisor && *divisor != 0) {
-    bool divisible = all_of(a.terms, [&](const auto &term) { return term.first.empty() || term.second % *divisor == 0; });
-    if (divisible) {
-      auto constant = a.terms.find({});
-      int64_t c = constant == a.terms.end() ? 0 : constant->second;
-      return Poly::number(c - floorDivide(c, *divisor) * *divisor);
-    }
-  }
-  return binaryAtom(a, "%", b);
+/// The node itself; unknown where it is beyond the limits.
+static Dim nodeOf(mlir::MLIRContext *context, const DimKey &key) {
+  Dim dim(mlir::detail::AttributeUniquer::get<DimAttr>(context, key));
+  const detail::DimStorage &storage = detail::storageOf(dim);
+  bool isWithin = storage.levels <= Dim::mostLevels && storage.degree <= Dim::mostDegree && key.terms.size() <= Dim::mostTerms &&
+                  (storage.nodes <= Dim::mostNodes || !isTooLarge(dim));
+  return isWithin ? dim : Dim::unknown(context);
 }
 
-Poly extremum(const Poly &a, const Poly &b, bool isMin) {
-  if (auto difference = sum(a, b, -1).asNumber())
-    return (*difference <= 0) == isMin ? a : b;
-  std::string left = a.str(), right = b.str();
-  if (right < left)
-    std::swap(left, right);
-  return Poly::atom((isMin ? "min(" : "max(") + left + "," + right + ")");
+//===--- Order ---===//
+
+static int compareNumbers(int64_t a, int64_t b) { return a < b ? -1 : a > b; }
+
+int Dim::compare(Dim a, Dim b) {
+  if (a == b)
+    return 0;
+  const DimKey &x = detail::keyOf(a), &y = detail::keyOf(b);
+  if (x.kind != y.kind)
+    return x.kind < y.kind ? -1 : 1;
+  if (x.kind == Kind::Product) // longer products first
+    if (unsigned p = detail::storageOf(a).degree, q = detail::storageOf(b).degree; p != q)
+      return p > q ? -1 : 1;
+  if (int order = x.name.compare(y.name))
+    return order;
+  for (auto [p, q] : zip(x.operands, y.operands))
+    if (p != q)
+      return compare(p, q);
+  for (auto [p, q] : zip(x.terms, y.terms)) {
+    if (p.dim != q.dim)
+      return compare(p.dim, q.dim);
+    if (p.factor != q.factor)
+      return compareNumbers(p.factor, q.factor);
+  }
+  if (x.terms.size() != y.terms.size())
+    return compareNumbers(x.terms.size(), y.terms.size());
+  if (x.operands.size() != y.operands.size())
+    return compareNumbers(x.operands.size(), y.operands.size());
+  return compareNumbers(x.constant, y.constant);
 }
 
-/// Recursive-descent parser of sizes; null on malformed text.
-class DimParser {
-public:
-  DimParser(StringRef text, const StringMap<Dim> *values) : rest(text), values(values) {}
-  std::optional<Poly> parseAll() {
-    auto p = parseSum();
-    skip();
-    return p && rest.empty() ? p : std::nullopt;
-  }
+/// Monomials in a sum: longer ones first.
+static bool isBefore(Dim a, Dim b) {
+  unsigned p = detail::storageOf(a).degree, q = detail::storageOf(b).degree;
+  return p != q ? p > q : Dim::compare(a, b) < 0;
+}
 
-private:
-  void skip() { rest = rest.ltrim(); }
-  bool eat(StringRef token) {
-    skip();
-    return rest.consume_front(token);
-  }
-  std::optional<Poly> parseSum() {
-    auto left = parseProduct();
-    while (left) {
-      bool plus = eat("+");
-      if (!plus && !eat("-"))
+//===--- Sums ---===//
+
+Poly::Poly(Dim dim) : context(dim.getContext()) {
+  const DimKey &key = detail::keyOf(dim);
+  isValid = key.kind != Kind::Unknown;
+  constant = key.constant;
+  if (key.kind == Kind::Sum)
+    terms.assign(key.terms.begin(), key.terms.end());
+  else if (key.kind != Kind::Constant && isValid)
+    terms.push_back({1, dim});
+}
+
+void Poly::addConstant(int64_t value) {
+  if (__builtin_add_overflow(constant, value, &constant))
+    isValid = false;
+}
+
+void Poly::add(Dim monomial, int64_t factor) {
+  if (monomial.isUnknown())
+    isValid = false;
+  if (!isValid || factor == 0)
+    return;
+  auto *at = std::lower_bound(terms.begin(), terms.end(), monomial, [](const DimTerm &term, Dim dim) { return term.dim != dim && isBefore(term.dim, dim); });
+  if (at == terms.end() || at->dim != monomial) {
+    terms.insert(at, {factor, monomial});
+    isValid = terms.size() <= 4 * Dim::mostTerms;
+  } else if (__builtin_add_overflow(at->factor, factor, &at->factor))
+    isValid = false;
+  else if (at->factor == 0)
+    terms.erase(at);
+}
+
+void Poly::add(const Poly &other, int64_t factor) {
+  isValid = isValid && other.isValid;
+  auto scale = [&](int64_t value) {
+    int64_t product = 0;
+    isValid = isValid && !__builtin_mul_overflow(value, factor, &product);
+    return product;
+  };
+  addConstant(scale(other.constant));
+  for (const DimTerm &term : other.terms)
+    if (isValid)
+      add(term.dim, scale(term.factor));
+}
+
+int64_t Poly::factorOf(Dim monomial) const {
+  auto *at = find_if(terms, [&](const DimTerm &term) { return term.dim == monomial; });
+  return at == terms.end() ? 0 : at->factor;
+}
+
+int64_t Poly::take(Dim monomial) {
+  auto *at = find_if(terms, [&](const DimTerm &term) { return term.dim == monomial; });
+  int64_t factor = at == terms.end() ? 0 : at->factor;
+  if (at != terms.end())
+    terms.erase(at);
+  return factor;
+}
+
+/// The product of two monomials.
+static Dim productOf(Dim a, Dim b) {
+  SmallVector<DimTerm, 4> factors;
+  for (Dim side : {a, b})
+    side.forEachAtom([&](int64_t power, Dim atom) {
+      auto *at = find_if(factors, [&](const DimTerm &factor) { return factor.dim == atom; });
+      if (at == factors.end())
+        factors.push_back({power, atom});
+      else
+        at->factor += power; // limited by the degree
+    });
+  sort(factors, [](const DimTerm &p, const DimTerm &q) { return Dim::compare(p.dim, q.dim) < 0; });
+  return nodeOf(a.getContext(), {Kind::Product, 0, {}, factors});
+}
+
+Poly detail::operator*(const Poly &a, const Poly &b) {
+  Poly result(a.context);
+  result.add(a, b.constant);
+  for (const DimTerm &q : b.terms) {
+    if (!a.isValid || !b.isValid || !result.isValid)
+      break;
+    Poly row(a.context);
+    row.add(q.dim, a.constant);
+    for (const DimTerm &p : a.terms) {
+      row.add(productOf(p.dim, q.dim), p.factor);
+      if (!row.isValid)
         break;
-      auto right = parseProduct();
-      left = right ? std::optional(sum(*left, *right, plus ? 1 : -1)) : std::nullopt;
     }
-    return left;
+    result.add(row, q.factor);
   }
-  std::optional<Poly> parseProduct() {
-    auto left = parseFactor();
-    while (left) {
-      char op = eat("//") ? '/' : eat("%") ? '%' : eat("*") ? '*' : 0;
-      if (!op)
-        break;
-      auto right = parseFactor();
-      if (!right)
-        return std::nullopt;
-      left = op == '*' ? product(*left, *right) : op == '/' ? quotient(*left, *right) : remainder(*left, *right);
+  result.isValid = result.isValid && a.isValid && b.isValid;
+  return result;
+}
+
+//===--- Minima and maxima ---===//
+
+/// `max(p, r + max(q,s))` is `max(p, r+q, r+s)`.
+static void flatten(SmallVectorImpl<Poly> &members, Kind kind) {
+  for (size_t i = 0; i < members.size();) {
+    auto *inner = find_if(members[i].terms, [&](const DimTerm &term) { return term.dim.kind() == kind && term.factor > 0; });
+    if (inner == members[i].terms.end() || members.size() + inner->dim.operands().size() > Dim::mostMembers) {
+      ++i;
+      continue;
     }
-    return left;
+    Poly rest = members[i];
+    Dim extremum = inner->dim;
+    int64_t factor = rest.take(extremum);
+    members.erase(members.begin() + i);
+    for (Dim member : extremum.operands()) {
+      members.push_back(rest);
+      members.back().add(Poly(member), factor);
+    }
   }
-  std::optional<Poly> parseFactor() {
-    if (eat("-")) {
-      auto p = parseFactor();
-      return p ? std::optional(product(Poly::number(-1), *p)) : std::nullopt;
-    }
-    if (eat("(")) {
-      auto p = parseSum();
-      return eat(")") ? p : std::nullopt;
-    }
-    skip();
-    StringRef word = rest.take_while([](char c) { return isAlnum(c) || c == '_' || c == '$' || c == '?'; });
-    rest = rest.drop_front(word.size());
-    if (word.empty())
-      return std::nullopt;
-    int64_t number;
-    if (isDigit(word[0]))
-      return word.getAsInteger(10, number) ? std::nullopt : std::optional(Poly::number(number));
-    if ((word == "min" || word == "max") && eat("(")) {
-      auto a = parseSum();
-      if (!a || !eat(","))
-        return std::nullopt;
-      auto b = parseSum();
-      return b && eat(")") ? std::optional(extremum(*a, *b, word == "min")) : std::nullopt;
-    }
-    return lookup(word);
+}
+
+/// A structural order of sums.
+static bool isBefore(const Poly &a, const Poly &b) {
+  for (auto [p, q] : zip(a.terms, b.terms)) {
+    if (p.dim != q.dim)
+      return isBefore(p.dim, q.dim);
+    if (p.factor != q.factor)
+      return p.factor < q.factor;
   }
-  std::optional<Poly> lookup(StringRef name) {
-    if (values)
-      if (auto it = values->find(name); it != values->end())
-        return DimParser(it->second.str(), nullptr).parseAll();
-    return Poly::atom(name.str());
+  return a.terms.size() != b.terms.size() ? a.terms.size() < b.terms.size() : a.constant < b.constant;
+}
+
+/// Drops members that another one always exceeds; of members that are always equal, the first by structure stays.
+static void dropExceeded(SmallVectorImpl<Poly> &members, Kind kind) {
+  sort(members, [](const Poly &a, const Poly &b) { return isBefore(a, b); });
+  auto exceeds = [&](const Poly &a, const Poly &b) { // or is equal
+    Poly difference = kind == Kind::Max ? a : b;
+    difference.add(kind == Kind::Max ? b : a, -1);
+    return difference.isValid && rangeOf(difference).isNonNegative();
+  };
+  for (size_t i = 0; i < members.size();) {
+    bool isExceeded = false;
+    for (size_t j = 0; j < members.size() && !isExceeded; ++j)
+      isExceeded = i != j && exceeds(members[j], members[i]) && (j < i || !exceeds(members[i], members[j]));
+    if (isExceeded)
+      members.erase(members.begin() + i);
+    else
+      ++i;
   }
-
-  StringRef rest;
-  const StringMap<Dim> *values;
-};
-
-Poly polyOf(Dim dim) {
-  if (dim.isNumber())
-    return Poly::number(dim.value());
-  return *DimParser(cast<mlir::StringAttr>(dim.getAttr()).getValue(), nullptr).parseAll();
 }
 
-Dim dimOf(mlir::MLIRContext *context, const Poly &poly) {
-  if (auto number = poly.asNumber())
-    return Dim::number(context, *number);
-  return Dim(mlir::StringAttr::get(context, poly.str()));
+/// Takes out of the members what all of them share, by the least factor of every monomial; the sum that it is.
+static Poly takeShared(MutableArrayRef<Poly> members) {
+  Poly shared(members[0].context, members[0].constant);
+  SmallVector<Dim> monomials;
+  for (const Poly &member : members) {
+    shared.constant = std::min(shared.constant, member.constant);
+    for (const DimTerm &term : member.terms)
+      if (!is_contained(monomials, term.dim))
+        monomials.push_back(term.dim);
+  }
+  for (Dim monomial : monomials) {
+    int64_t least = INT64_MAX;
+    for (const Poly &member : members)
+      least = std::min(least, member.factorOf(monomial));
+    shared.add(monomial, least);
+  }
+  for (Poly &member : members)
+    member.add(shared, -1);
+  return shared;
 }
 
-} // namespace
-
-Dim Dim::number(mlir::MLIRContext *context, int64_t value) {
-  return Dim(mlir::IntegerAttr::get(mlir::IntegerType::get(context, 64), value));
-}
-Dim Dim::symbol(mlir::MLIRContext *context, StringRef name) { return Dim(mlir::StringAttr::get(context, name)); }
-
-std::optional<Dim> Dim::parse(mlir::MLIRContext *context, StringRef text) {
-  auto poly = DimParser(text, nullptr).parseAll();
-  return poly ? std::optional(dimOf(context, *poly)) : std::nullopt;
-}
-
-bool Dim::isNumber() const { return isa<mlir::IntegerAttr>(attr); }
-int64_t Dim::value() const { return cast<mlir::IntegerAttr>(attr).getInt(); }
-
-StringRef Dim::symbolName() const {
-  auto text = dyn_cast<mlir::StringAttr>(attr);
-  if (!text || !all_of(text.getValue(), [](char c) { return isAlnum(c) || c == '_' || c == '$' || c == '?'; }))
-    return {};
-  return text.getValue();
+/// Divides the members by the greatest common divisor of their factors, which it gives.
+static int64_t takeDivisor(MutableArrayRef<Poly> members) {
+  int64_t divisor = 0; // all factors are 0 or more
+  for (const Poly &member : members) {
+    divisor = std::gcd(divisor, member.constant);
+    for (const DimTerm &term : member.terms)
+      divisor = std::gcd(divisor, term.factor);
+  }
+  for (Poly &member : members) {
+    member.constant /= divisor;
+    for (DimTerm &term : member.terms)
+      term.factor /= divisor;
+  }
+  return divisor;
 }
 
-std::string Dim::str() const {
-  return isNumber() ? std::to_string(value()) : cast<mlir::StringAttr>(attr).getValue().str();
+static Poly extremum(Kind kind, SmallVector<Poly> members) {
+  Poly result(members[0].context);
+  flatten(members, kind);
+  for (const Poly &member : members)
+    result.isValid = result.isValid && member.isValid;
+  if (!result.isValid)
+    return result;
+  dropExceeded(members, kind);
+  if (members.size() == 1)
+    return members[0];
+  result = takeShared(members);
+  for (const Poly &member : members)
+    result.isValid = result.isValid && member.isValid && member.constant >= 0 && all_of(member.terms, [](const DimTerm &term) { return term.factor > 0; });
+  if (!result.isValid)
+    return result;
+  int64_t divisor = takeDivisor(members);
+  SmallVector<Dim> operands = map_to_vector(members, [](const Poly &member) { return dimOf(member); });
+  sort(operands, [](Dim a, Dim b) { return Dim::compare(a, b) < 0; });
+  if (any_of(operands, [](Dim member) { return member.isUnknown(); }))
+    result.isValid = false;
+  else
+    result.add(nodeOf(result.context, {kind, 0, {}, {}, operands}), divisor);
+  return result;
+}
+
+static Poly negated(const Poly &sum) {
+  Poly out(sum.context);
+  out.add(sum, -1);
+  return Poly(dimOf(std::move(out)));
+}
+
+/// `-max(p,q)` is `min(-p,-q)`, alone or as the only minimum or maximum of a product: false when there is none left with a negative factor.
+static bool makePositive(Poly &sum) {
+  for (const DimTerm &term : sum.terms) {
+    if (term.factor >= 0 || term.factor == INT64_MIN)
+      continue;
+    Dim found;
+    int64_t count = 0;
+    term.dim.forEachAtom([&](int64_t power, Dim atom) {
+      if (detail::isExtremum(atom.kind())) {
+        found = atom;
+        count += power;
+      }
+    });
+    if (count != 1)
+      continue;
+    Poly others(sum.context, 1);
+    term.dim.forEachAtom([&](int64_t power, Dim atom) {
+      for (; power > 0 && atom != found; --power)
+        others = others * Poly(atom);
+    });
+    SmallVector<Poly> members;
+    for (Dim member : found.operands())
+      members.push_back(negated(Poly(member)));
+    Poly flipped = extremum(detail::opposite(found.kind()), std::move(members)) * others;
+    int64_t factor = sum.take(term.dim);
+    sum.add(flipped, -factor);
+    return sum.isValid;
+  }
+  return false;
+}
+
+Dim detail::dimOf(Poly sum) {
+  while (sum.isValid && makePositive(sum))
+    ;
+  if (!sum.isValid || sum.terms.size() > Dim::mostTerms)
+    return Dim::unknown(sum.context);
+  if (sum.terms.empty())
+    return Dim::number(sum.context, sum.constant);
+  if (sum.constant == 0 && sum.terms.size() == 1 && sum.terms[0].factor == 1)
+    return sum.terms[0].dim;
+  return nodeOf(sum.context, {Kind::Sum, sum.constant, {}, sum.terms});
+}
+
+//===--- Quotients ---===//
+
+/// p // divisor for a positive number: what it divides comes out, of the rest only what is left over stays inside.
+static Poly quotientByNumber(const Poly &p, int64_t divisor) {
+  Poly whole(p.context, *checked::floorDivide(p.constant, divisor)), rest(p.context, p.constant - whole.constant * divisor);
+  int64_t common = divisor;
+  for (const DimTerm &term : p.terms) {
+    int64_t times = *checked::floorDivide(term.factor, divisor);
+    whole.add(term.dim, times);
+    rest.add(term.dim, term.factor - times * divisor);
+    common = std::gcd(common, term.factor - times * divisor);
+  }
+  if (SizeRange range = rangeOf(rest); range.lo >= 0 && range.hi < divisor)
+    return whole;
+  if (common > 1) { // (2*N+1)//4 is N//2
+    divisor /= common;
+    rest.constant /= common;
+    for (DimTerm &term : rest.terms)
+      term.factor /= common;
+  }
+  if (rest.terms.size() == 1 && rest.terms[0].factor == 1 && rest.terms[0].dim.kind() == Kind::FloorDiv) { // (N//2 + 1)//3 is (N+2)//6
+    Dim inner = rest.terms[0].dim;
+    auto number = inner.operands()[1].asNumber();
+    auto product = number ? checked::multiply(*number, divisor) : std::nullopt;
+    if (product) {
+      Poly dividend(inner.operands()[0]);
+      dividend.add(Poly(p.context, rest.constant), *number);
+      whole.add(quotientByNumber(dividend, *product));
+      return whole;
+    }
+  }
+  Dim operands[] = {dimOf(rest), Dim::number(p.context, divisor)};
+  if (operands[0].isUnknown())
+    whole.isValid = false;
+  else
+    whole.add(nodeOf(p.context, {Kind::FloorDiv, 0, {}, {}, operands}), 1);
+  return whole;
+}
+
+static Poly quotient(Poly p, Poly q) {
+  Poly result(p.context);
+  result.isValid = p.isValid && q.isValid && !(q.isConstant() && (q.constant == 0 || q.constant == INT64_MIN));
+  if (!result.isValid)
+    return result;
+  if (q.isConstant()) {
+    Poly dividend = q.constant > 0 ? std::move(p) : negated(p);
+    return dividend.isValid ? quotientByNumber(dividend, std::abs(q.constant)) : dividend;
+  }
+  Dim operands[] = {dimOf(std::move(p)), dimOf(std::move(q))};
+  if (operands[0].isUnknown() || operands[1].isUnknown())
+    result.isValid = false;
+  else if (operands[0] == operands[1] && operands[1].range().lo > 0)
+    result.constant = 1;
+  else
+    result.add(nodeOf(result.context, {Kind::FloorDiv, 0, {}, {}, operands}), 1);
+  return result;
+}
+
+DimTerm detail::takeRemainder(Poly &sum, Dim term) {
+  Dim quotient;
+  int64_t factor = sum.factorOf(term), times = 0;
+  if (term.kind() == Kind::FloorDiv && term.operands()[1].isNumber()) {
+    int64_t divisor = term.operands()[1].value();
+    quotient = term;
+    if (divisor > 0 && factor % divisor == 0)
+      times = -(factor / divisor);
+  } else if (term.kind() == Kind::Product) {
+    term.forEachAtom([&](int64_t power, Dim atom) {
+      if (atom.kind() == Kind::FloorDiv && power == 1 && atom.operands()[1].kind() != Kind::Sum && productOf(atom, atom.operands()[1]) == term)
+        quotient = atom;
+    });
+    times = factor == INT64_MIN ? 0 : -factor;
+  }
+  if (times == 0 || !quotient)
+    return {0, {}};
+  Poly rest = sum;
+  rest.take(term);
+  size_t without = rest.terms.size();
+  rest.add(Poly(quotient.operands()[0]), -times);
+  if (!rest.isValid || rest.terms.size() >= without)
+    return {0, {}};
+  sum = std::move(rest);
+  return {times, quotient};
+}
+
+//===--- Dim ---===//
+
+Dim Dim::number(mlir::MLIRContext *context, int64_t value) { return nodeOf(context, {Kind::Constant, value}); }
+Dim Dim::unknown(mlir::MLIRContext *context) { return Dim(mlir::detail::AttributeUniquer::get<DimAttr>(context, DimKey{Kind::Unknown})); }
+Dim Dim::symbol(mlir::MLIRContext *context, StringRef name) { return name == "?" ? unknown(context) : nodeOf(context, {Kind::Symbol, 0, name}); }
+
+const detail::DimStorage &Dim::storage() const { return detail::storageOf(*this); }
+Kind Dim::kind() const { return storage().key.kind; }
+int64_t Dim::value() const { return storage().key.constant; }
+int64_t Dim::constant() const { return storage().key.constant; }
+StringRef Dim::symbolName() const { return storage().key.name; }
+SizeRange Dim::range() const { return storage().range; }
+ArrayRef<Dim> Dim::operands() const { return storage().key.operands; }
+
+bool Dim::isPolynomial() const { return !isUnknown() && storage().levels == 0; }
+
+void Dim::forEachTerm(function_ref<void(int64_t, Dim)> visit) const {
+  if (kind() == Kind::Sum)
+    for (const DimTerm &term : storage().key.terms)
+      visit(term.factor, term.dim);
+  else if (!isNumber())
+    visit(1, *this);
+}
+
+void Dim::forEachAtom(function_ref<void(int64_t, Dim)> visit) const {
+  if (kind() != Kind::Product)
+    return visit(1, *this);
+  for (const DimTerm &term : storage().key.terms)
+    visit(term.factor, term.dim);
 }
 
 void Dim::collectSymbols(function_ref<void(StringRef)> visit) const {
-  if (isNumber())
-    return;
-  StringRef rest = cast<mlir::StringAttr>(attr).getValue();
-  while (!rest.empty()) {
-    StringRef word = rest.take_while([](char c) { return isAlnum(c) || c == '_' || c == '$' || c == '?'; });
-    rest = rest.drop_front(std::max<size_t>(word.size(), 1));
-    if (!word.empty() && !isDigit(word[0]) && !((word == "min" || word == "max") && rest.starts_with("(")))
-      visit(word);
-  }
+  SmallPtrSet<const void *, 8> seen;
+  auto walk = [&](auto &self, Dim dim) -> void {
+    if (!seen.insert(dim.getAttr().getAsOpaquePointer()).second)
+      return;
+    if (dim.kind() == Kind::Symbol)
+      visit(dim.symbolName());
+    for (const DimTerm &term : detail::keyOf(dim).terms)
+      self(self, term.dim);
+    for (Dim operand : dim.operands())
+      self(self, operand);
+  };
+  walk(walk, *this);
 }
+
+namespace {
+/// Builds a size again from what its symbols become; nodes that occur several times are done once.
+struct Rebuilder {
+  Rebuilder(mlir::MLIRContext *context, function_ref<Dim(StringRef)> symbolFor) : context(context), symbolFor(symbolFor) {}
+
+  mlir::MLIRContext *context;
+  function_ref<Dim(StringRef)> symbolFor;
+  DenseMap<Dim, Dim> done;
+
+  Dim rebuild(Dim dim) {
+    if (auto it = done.find(dim); it != done.end())
+      return it->second;
+    Dim out = build(dim);
+    done[dim] = out;
+    return out;
+  }
+
+  Dim build(Dim dim) {
+    ArrayRef<Dim> operands = dim.operands();
+    switch (dim.kind()) {
+    case Kind::Unknown: return Dim::unknown(context);
+    case Kind::Constant: return Dim::number(context, dim.value());
+    case Kind::Symbol: return symbolFor(dim.symbolName());
+    case Kind::FloorDiv: return rebuild(operands[0]).floorDiv(rebuild(operands[1]));
+    case Kind::Min:
+    case Kind::Max: {
+      SmallVector<Poly> members = map_to_vector(operands, [&](Dim member) { return Poly(rebuild(member)); });
+      return detail::dimOf(extremum(dim.kind(), std::move(members)));
+    }
+    case Kind::Product:
+    case Kind::Sum: break;
+    }
+    Poly sum(context, dim.constant());
+    dim.forEachTerm([&](int64_t factor, Dim monomial) {
+      Poly product(context, 1);
+      monomial.forEachAtom([&](int64_t power, Dim atom) {
+        for (; power > 0 && product.isValid; --power)
+          product = product * Poly(rebuild(atom));
+      });
+      sum.add(product, factor);
+    });
+    return detail::dimOf(std::move(sum));
+  }
+};
+} // namespace
 
 Dim Dim::substitute(const StringMap<Dim> &values) const {
-  if (isNumber() || values.empty())
+  bool changes = false;
+  if (!isNumber() && !values.empty())
+    collectSymbols([&](StringRef name) { changes |= values.count(name) > 0; });
+  if (!changes)
     return *this;
-  auto poly = DimParser(cast<mlir::StringAttr>(attr).getValue(), &values).parseAll();
-  return dimOf(attr.getContext(), *poly);
+  auto symbolFor = [&](StringRef name) {
+    auto it = values.find(name);
+    return it == values.end() ? symbol(getContext(), name) : it->second;
+  };
+  return Rebuilder(getContext(), symbolFor).rebuild(*this);
 }
 
-void Dim::forEachTerm(function_ref<void(int64_t, ArrayRef<std::string>)> visit) const {
-  for (const auto &[monomial, coefficient] : polyOf(*this).terms)
-    visit(coefficient, monomial);
+Dim Dim::in(mlir::MLIRContext *other) const {
+  return Rebuilder(other, [&](StringRef name) { return symbol(other, name); }).rebuild(*this);
 }
 
-std::optional<Dim::Atom> Dim::atomParts(mlir::MLIRContext *context, StringRef atom) {
-  bool isMin = atom.starts_with("min("), isMax = atom.starts_with("max(");
-  if (!atom.starts_with("(") && !isMin && !isMax)
-    return std::nullopt;
-  StringRef rest = atom.drop_front(isMin || isMax ? 4 : 1).drop_back();
-  size_t depth = 0, at = 0; // of the comma or operator
-  for (; at < rest.size(); ++at) {
-    if (depth == 0 && (isMin || isMax ? rest[at] == ',' : rest[at] == '/' || rest[at] == '%'))
-      break;
-    depth += (rest[at] == '(') - (rest[at] == ')');
+namespace {
+struct Evaluation : DimComputation<std::optional<int64_t>> {
+  using Value = std::optional<int64_t>;
+  explicit Evaluation(function_ref<Value(StringRef)> valueOf) : valueOf(valueOf) {}
+  Value constant(int64_t n) override { return n; }
+  Value symbol(StringRef name) override { return valueOf(name); }
+  Value combine(Operation op, Value a, Value b) override {
+    if (!a || !b)
+      return std::nullopt;
+    switch (op) {
+    case Add: return checked::add(*a, *b);
+    case Subtract: return checked::subtract(*a, *b);
+    case Multiply: return checked::multiply(*a, *b);
+    case FloorDivide: return checked::floorDivide(*a, *b);
+    case Minimum: return std::min(*a, *b);
+    case Maximum: return std::max(*a, *b);
+    }
+    llvm_unreachable("all operations are listed");
   }
-  bool isQuotient = rest.drop_front(at).starts_with("//");
-  StringRef left = rest.take_front(at), right = rest.drop_front(at + (isQuotient ? 2 : 1));
-  return Atom{isMin ? Atom::Min : isMax ? Atom::Max : isQuotient ? Atom::Quotient : Atom::Remainder, *parse(context, left), *parse(context, right)};
+  function_ref<Value(StringRef)> valueOf;
+};
+} // namespace
+
+std::optional<int64_t> Dim::evaluate(function_ref<std::optional<int64_t>(StringRef)> valueOf) const {
+  return isUnknown() ? std::nullopt : Evaluation(valueOf).compute(*this);
 }
 
-Dim Dim::opaque(mlir::MLIRContext *context, StringRef atom) { return dimOf(context, Poly::atom(atom.str())); }
-
-std::string Dim::renamed(StringRef text, const std::map<std::string, std::string> &names) {
-  std::string out;
-  while (!text.empty()) {
-    StringRef word = text.take_while([](char c) { return isAlnum(c) || c == '_' || c == '$' || c == '?'; });
-    auto it = names.find(word.str());
-    out += word.empty() ? text.take_front().str() : it == names.end() ? word.str() : it->second;
-    text = text.drop_front(std::max<size_t>(word.size(), 1));
-  }
-  return out;
+std::optional<int64_t> Dim::evaluate(const StringMap<Dim> &values) const {
+  return evaluate([&](StringRef name) {
+    auto it = values.find(name);
+    return it == values.end() ? std::nullopt : it->second.asNumber();
+  });
 }
 
-Dim Dim::operator+(Dim o) const { return dimOf(attr.getContext(), sum(polyOf(*this), polyOf(o), 1)); }
-Dim Dim::operator-(Dim o) const { return dimOf(attr.getContext(), sum(polyOf(*this), polyOf(o), -1)); }
-Dim Dim::operator*(Dim o) const { return dimOf(attr.getContext(), product(polyOf(*this), polyOf(o))); }
-Dim Dim::floorDiv(Dim o) const { return dimOf(attr.getContext(), quotient(polyOf(*this), polyOf(o))); }
-Dim Dim::mod(Dim o) const { return dimOf(attr.getContext(), remainder(polyOf(*this), polyOf(o))); }
-Dim Dim::min(Dim o) const { return dimOf(attr.getContext(), extremum(polyOf(*this), polyOf(o), true)); }
-Dim Dim::max(Dim o) const { return dimOf(attr.getContext(), extremum(polyOf(*this), polyOf(o), false)); }
+static Dim sumOf(Dim a, Dim b, int64_t sign) {
+  Poly sum(a);
+  sum.add(Poly(b), sign);
+  return detail::dimOf(std::move(sum));
+}
+
+static Dim extremumOf(Kind kind, Dim a, Dim b) {
+  if (a == b)
+    return a;
+  SmallVector<Poly> members = {Poly(a), Poly(b)};
+  return detail::dimOf(extremum(kind, std::move(members)));
+}
+
+Dim Dim::operator+(Dim other) const { return sumOf(*this, other, 1); }
+Dim Dim::operator-(Dim other) const { return sumOf(*this, other, -1); }
+Dim Dim::operator*(Dim other) const { return detail::dimOf(Poly(*this) * Poly(other)); }
+Dim Dim::floorDiv(Dim other) const { return detail::dimOf(quotient(Poly(*this), Poly(other))); }
+Dim Dim::mod(Dim other) const { return *this - other * floorDiv(other); }
+Dim Dim::min(Dim other) const { return extremumOf(Kind::Min, *this, other); }
+Dim Dim::max(Dim other) const { return extremumOf(Kind::Max, *this, other); }
 
 } // namespace toy

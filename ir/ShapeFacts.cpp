@@ -2,9 +2,8 @@
 #include "ir/ShapeFacts.h"
 
 #include "mlir/Analysis/Presburger/IntegerRelation.h"
-#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 
 #include <numeric>
 
@@ -14,19 +13,14 @@ namespace toy {
 
 SizeFact SizeFact::negated() const {
   if (relation == NonNegative)
-    return {NonNegative, Dim::number(dim.getAttr().getContext(), -1) - dim};
+    return {NonNegative, Dim::number(dim.getContext(), -1) - dim};
   return {relation == Zero ? NonZero : Zero, dim};
 }
 
 std::string SizeFact::str(const std::map<std::string, std::string> &shown) const {
-  std::string left, right;
-  dim.forEachTerm([&](int64_t coefficient, ArrayRef<std::string> atoms) {
-    std::string &side = coefficient > 0 ? left : right;
-    uint64_t magnitude = coefficient < 0 ? -static_cast<uint64_t>(coefficient) : coefficient;
-    std::string text = magnitude != 1 || atoms.empty() ? std::to_string(magnitude) : "";
-    for (const std::string &atom : atoms)
-      text += (text.empty() ? "" : "*") + Dim::renamed(atom, shown);
-    side += (side.empty() ? "" : " + ") + text;
+  auto [left, right] = dim.sides([&](StringRef name) {
+    auto it = shown.find(name.str());
+    return it == shown.end() ? name.str() : it->second;
   });
   if (left.empty() && relation != NonNegative)
     std::swap(left, right);
@@ -36,288 +30,289 @@ std::string SizeFact::str(const std::map<std::string, std::string> &shown) const
 }
 
 bool SizeFact::holds(const StringMap<Dim> &sizes) const {
-  int64_t value = dim.substitute(sizes).value();
-  return relation == Zero ? value == 0 : relation == NonZero ? value != 0 : value >= 0;
+  auto value = dim.evaluate(sizes);
+  return value && (relation == Zero ? *value == 0 : relation == NonZero ? *value != 0 : *value >= 0);
 }
 
+//===--- Facts ---===//
+
+struct ShapeFacts::State {
+  StringMap<SizeRange> names;
+  DenseMap<Dim, SizeRange> atoms;
+  StringMap<Dim> equals;
+  std::vector<SizeFact> facts;
+  mutable DenseMap<std::pair<Dim, unsigned>, Truth> answers;
+
+  static constexpr size_t mostFacts = 256; ///< more are forgotten
+};
+
+ShapeFacts::ShapeFacts() : state(std::make_shared<State>()), queries(std::make_shared<int>(0)) {}
+
+ShapeFacts::State &ShapeFacts::change() {
+  if (state.use_count() > 1)
+    state = std::make_shared<State>(*state);
+  state->answers.clear();
+  return *state;
+}
+
+Dim ShapeFacts::canonical(Dim dim) const { return dim.substitute(state->equals); }
+
 void ShapeFacts::bound(StringRef name, int64_t lo, int64_t hi) {
-  auto [it, isNew] = ranges.try_emplace(name.str(), Range{std::max<int64_t>(lo, 0), hi});
+  auto [it, isNew] = change().names.try_emplace(name, SizeRange{std::max<int64_t>(lo, 0), hi});
   if (!isNew) {
     it->second.lo = std::max(it->second.lo, lo);
     it->second.hi = std::min(it->second.hi, hi);
   }
 }
 
-// Bounds that leave 64 bits are no bounds.
-static int64_t addBound(int64_t a, int64_t b, int64_t none) {
-  int64_t sum;
-  return a == none || b == none || __builtin_add_overflow(a, b, &sum) ? none : sum;
+std::optional<SizeRange> ShapeFacts::known(Dim atom) const {
+  if (atom.kind() == Dim::Kind::Symbol) {
+    auto it = state->names.find(atom.symbolName());
+    return it == state->names.end() ? std::nullopt : std::optional(it->second);
+  }
+  auto it = state->atoms.find(atom);
+  return it == state->atoms.end() ? std::nullopt : std::optional(it->second);
 }
 
-static ShapeFacts::Range sumOf(ShapeFacts::Range a, ShapeFacts::Range b) {
-  int64_t stride = std::gcd(a.stride, b.stride), offset;
-  if (__builtin_add_overflow(a.offset, b.offset, &offset))
-    stride = 1, offset = 0;
-  return {addBound(a.lo, b.lo, ShapeFacts::smallest), addBound(a.hi, b.hi, ShapeFacts::largest), stride, stride ? ((offset % stride) + stride) % stride : offset};
-}
-
-static ShapeFacts::Range productOf(ShapeFacts::Range a, ShapeFacts::Range b) {
-  bool finite = a.lo != ShapeFacts::smallest && b.lo != ShapeFacts::smallest && a.hi != ShapeFacts::largest && b.hi != ShapeFacts::largest;
-  ShapeFacts::Range out{ShapeFacts::smallest, ShapeFacts::largest};
-  int64_t corners[4];
-  if (finite && !__builtin_mul_overflow(a.lo, b.lo, &corners[0]) && !__builtin_mul_overflow(a.lo, b.hi, &corners[1]) && !__builtin_mul_overflow(a.hi, b.lo, &corners[2]) && !__builtin_mul_overflow(a.hi, b.hi, &corners[3]))
-    out = {*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4)};
-  else if (a.lo >= 0 && b.lo >= 0) {
-    int64_t lo;
-    out.lo = __builtin_mul_overflow(a.lo, b.lo, &lo) ? 0 : lo;
-    if (a.hi == 0 || b.hi == 0)
-      out.hi = 0;
-  }
-  // A constant factor scales stride and offset; otherwise common divisors stay.
-  const ShapeFacts::Range *constant = a.stride == 0 ? &a : b.stride == 0 ? &b : nullptr, &other = constant == &a ? b : a;
-  int64_t stride, offset;
-  if (constant) {
-    if (!__builtin_mul_overflow(std::abs(constant->offset), other.stride, &stride) && !__builtin_mul_overflow(constant->offset, other.offset, &offset)) {
-      out.stride = stride;
-      out.offset = stride ? ((offset % stride) + stride) % stride : offset;
-    }
-    if (constant->offset < 0 && other.lo >= 0 && !finite) { // -c * [lo, inf)
-      int64_t hi;
-      out = {ShapeFacts::smallest, __builtin_mul_overflow(constant->offset, other.lo, &hi) ? 0 : hi, out.stride, out.offset};
-    } else if (constant->offset > 0 && !finite) {
-      int64_t lo;
-      out.lo = other.lo == ShapeFacts::smallest || __builtin_mul_overflow(constant->offset, other.lo, &lo) ? ShapeFacts::smallest : lo;
-      int64_t hi;
-      out.hi = other.hi == ShapeFacts::largest || __builtin_mul_overflow(constant->offset, other.hi, &hi) ? ShapeFacts::largest : hi;
-    }
-  } else {
-    int64_t da = std::gcd(a.stride, a.offset), db = std::gcd(b.stride, b.offset);
-    if (!__builtin_mul_overflow(da, db, &stride) && stride > 0) {
-      out.stride = stride;
-      out.offset = 0;
-    }
-  }
-  return out;
-}
-
-ShapeFacts::Range ShapeFacts::rangeOfAtom(mlir::MLIRContext *context, StringRef atom) const {
-  auto parts = Dim::atomParts(context, atom);
-  if (!parts) {
-    auto it = ranges.find(atom.str());
-    return it == ranges.end() ? Range{0, largest} : it->second;
-  }
-  Range a = rangeOf(parts->left), b = rangeOf(parts->right), out{smallest, largest};
-  switch (parts->kind) {
-  case Dim::Atom::Quotient:
-    if (b.lo > 0 && a.lo >= 0)
-      out = {b.hi == largest ? 0 : a.lo / b.hi, a.hi == largest ? largest : a.hi / b.lo};
-    break;
-  case Dim::Atom::Remainder:
-    if (b.lo > 0)
-      out = {0, b.hi == largest ? largest : b.hi - 1};
-    break;
-  case Dim::Atom::Min: out = {std::min(a.lo, b.lo), std::min(a.hi, b.hi)}; break;
-  case Dim::Atom::Max: out = {std::max(a.lo, b.lo), std::max(a.hi, b.hi)}; break;
-  }
-  if (auto it = ranges.find(atom.str()); it != ranges.end()) {
-    out.lo = std::max(out.lo, it->second.lo);
-    out.hi = std::min(out.hi, it->second.hi);
-  }
-  return out;
-}
-
-ShapeFacts::Range ShapeFacts::rangeOf(Dim dim) const {
-  Range sum{0, 0, 0, 0};
-  canonical(dim).forEachTerm([&](int64_t coefficient, ArrayRef<std::string> atoms) {
-    Range term{coefficient, coefficient, 0, coefficient};
-    for (const std::string &atom : atoms)
-      term = productOf(term, rangeOfAtom(dim.getAttr().getContext(), atom));
-    sum = sumOf(sum, term);
-  });
-  return sum;
+SizeRange ShapeFacts::rangeOf(Dim dim) const {
+  return toy::rangeOf(canonical(dim), [&](Dim atom) { return known(atom); });
 }
 
 void ShapeFacts::assume(SizeFact fact) {
+  if (fact.dim.isUnknown())
+    return;
   fact.dim = canonical(fact.dim);
-  mlir::MLIRContext *context = fact.dim.getAttr().getContext();
-  if (fact.dim.isNumber())
+  if (fact.dim.isNumber() || fact.dim.isUnknown() || state->facts.size() >= State::mostFacts)
     return;
-  facts.push_back(fact);
-  // c*atom + constant: a range, or, for a remainder, a congruence.
-  int64_t constant = 0, coefficient = 0;
-  std::string atom;
-  int terms = 0;
-  std::map<std::string, int> uses;
-  fact.dim.forEachTerm([&](int64_t c, ArrayRef<std::string> atoms) {
-    for (const std::string &a : atoms)
-      ++uses[a];
-    if (atoms.empty())
-      constant = c;
-    else {
-      ++terms;
-      coefficient = c;
-      atom = atoms.size() == 1 ? atoms[0] : "";
-    }
-  });
-  if (terms == 1 && !atom.empty() && (coefficient == 1 || coefficient == -1)) {
-    auto &range = ranges.try_emplace(atom, Dim::atomParts(context, atom) ? Range{smallest, largest} : Range{0, largest}).first->second;
-    int64_t edge = coefficient == 1 ? -constant : constant;
-    if (fact.relation == SizeFact::Zero || (fact.relation == SizeFact::NonNegative && coefficient == 1))
-      range.lo = std::max(range.lo, edge);
-    if (fact.relation == SizeFact::Zero || (fact.relation == SizeFact::NonNegative && coefficient == -1))
-      range.hi = std::min(range.hi, edge);
-    if (auto parts = Dim::atomParts(context, atom); parts && parts->kind == Dim::Atom::Remainder && fact.relation == SizeFact::Zero && parts->right.isNumber() && parts->right.value() > 0 && !parts->left.symbolName().empty()) {
-      auto &of = ranges.try_emplace(parts->left.symbolName().str(), Range{0, largest}).first->second;
-      if (of.stride == 1) { // the first congruence is kept; the facts hold the others
-        of.stride = parts->right.value();
-        of.offset = edge;
-      }
-    }
-  }
-  if (fact.relation != SizeFact::Zero)
-    return;
-  // The last name that stands alone with factor 1 or -1 is replaced by the rest.
-  std::string solved;
-  int64_t sign = 0;
-  fact.dim.forEachTerm([&](int64_t c, ArrayRef<std::string> atoms) {
-    if (atoms.size() != 1 || uses[atoms[0]] != 1 || (c != 1 && c != -1) || Dim::atomParts(context, atoms[0]))
-      return;
-    bool inside = false; // another atom may hold it
-    for (auto &[other, n] : uses)
-      if (auto parts = Dim::atomParts(context, other)) {
-        auto look = [&](StringRef s) { inside |= s == atoms[0]; };
-        parts->left.collectSymbols(look);
-        parts->right.collectSymbols(look);
-      }
-    if (!inside && atoms[0] > solved) {
-      solved = atoms[0];
-      sign = c;
-    }
-  });
-  if (solved.empty())
-    return;
-  Dim name = Dim::symbol(context, solved), rest = fact.dim - (sign == 1 ? name : Dim::number(context, 0) - name);
-  Dim value = sign == 1 ? Dim::number(context, 0) - rest : rest;
-  if (auto it = ranges.find(solved); it != ranges.end() && !value.symbolName().empty())
-    bound(value.symbolName(), it->second.lo, it->second.hi);
-  StringMap<Dim> step;
-  step[solved] = value;
-  for (auto &entry : equals)
-    entry.second = entry.second.substitute(step);
-  equals[solved] = value;
-  for (SizeFact &known : facts)
-    known.dim = known.dim.substitute(step);
-  erase_if(facts, [](const SizeFact &known) { return known.dim.isNumber(); });
+  change().facts.push_back(fact);
+  narrow(fact);
+  if (fact.relation == SizeFact::Zero)
+    solve(fact);
 }
 
-/// Linear constraints over names; products and what cannot be expressed are names of their own, with their range.
-bool ShapeFacts::isImpossible(ArrayRef<SizeFact> more) const {
-  using namespace mlir::presburger;
-  constexpr int mostQueries = 200, mostConstraints = 64;
-  if (++queries > mostQueries || facts.size() + more.size() > mostConstraints)
-    return false;
-  std::map<std::string, unsigned> columns;
-  std::vector<std::pair<std::map<std::string, int64_t>, bool>> rows; // coefficients ("" is the constant), whether an equality
-  std::vector<std::string> pending;
-  mlir::MLIRContext *context = nullptr;
-  auto columnsOf = [&](Dim dim) {
-    std::map<std::string, int64_t> row;
-    canonical(dim).forEachTerm([&](int64_t coefficient, ArrayRef<std::string> atoms) {
-      std::string product = join(atoms, "*");
-      row[product] += coefficient;
-      if (!atoms.empty() && columns.try_emplace(product, columns.size()).second) {
-        Range range{1, 1, 0, 1};
-        for (const std::string &atom : atoms)
-          range = productOf(range, rangeOfAtom(context, atom));
-        if (range.lo != smallest)
-          rows.push_back({{{product, 1}, {"", -range.lo}}, false});
-        if (range.hi != largest && range.hi != smallest)
-          rows.push_back({{{product, -1}, {"", range.hi}}, false});
-        if (atoms.size() == 1)
-          pending.push_back(atoms[0]);
-      }
-    });
-    return row;
+/// What a fact says about single atoms: bounds, and for `name%number` a congruence.
+void ShapeFacts::narrow(const SizeFact &fact) {
+  SmallVector<DimTerm, 4> terms;
+  fact.dim.forEachTerm([&](int64_t factor, Dim monomial) { terms.push_back({factor, monomial}); });
+  int64_t constant = fact.dim.constant();
+  bool isZero = fact.relation == SizeFact::Zero, isAtLeast = fact.relation == SizeFact::NonNegative;
+  if (constant == INT64_MIN)
+    return;
+  auto rangeFor = [&](Dim atom) -> SizeRange & {
+    return atom.kind() == Dim::Kind::Symbol ? state->names.try_emplace(atom.symbolName(), SizeRange{0, largest}).first->second
+                                            : state->atoms.try_emplace(atom, SizeRange()).first->second;
   };
-  auto add = [&](const SizeFact &fact) {
-    context = fact.dim.getAttr().getContext();
-    if (fact.relation != SizeFact::NonZero)
-      rows.push_back({columnsOf(fact.dim), fact.relation == SizeFact::Zero});
-  };
-  for (const SizeFact &fact : facts)
-    add(fact);
-  for (const SizeFact &fact : more)
-    add(fact);
-  while (!pending.empty() && rows.size() < 4 * mostConstraints) { // what quotients, remainders, minima and maxima mean
-    std::string atom = pending.back();
-    pending.pop_back();
-    auto parts = Dim::atomParts(context, atom);
-    if (!parts)
+  if (terms.size() == 1 && (terms[0].factor == 1 || terms[0].factor == -1) && terms[0].dim.kind() != Dim::Kind::Product) {
+    auto [factor, atom] = terms[0];
+    int64_t edge = factor == 1 ? -constant : constant;
+    SizeRange &range = rangeFor(atom);
+    if (isZero || (isAtLeast && factor == 1))
+      range.lo = std::max(range.lo, edge);
+    if (isZero || (isAtLeast && factor == -1))
+      range.hi = std::min(range.hi, edge);
+  }
+  // name - n*((name + a)//n) + constant == 0
+  for (auto [first, second] : {std::pair(0, 1), std::pair(1, 0)}) {
+    if (!isZero || terms.size() != 2 || terms[first].dim.kind() != Dim::Kind::FloorDiv || terms[second].dim.kind() != Dim::Kind::Symbol)
       continue;
-    Dim self = Dim::opaque(context, atom);
-    if (parts->kind == Dim::Atom::Min || parts->kind == Dim::Atom::Max) {
-      bool isMin = parts->kind == Dim::Atom::Min;
-      for (Dim side : {parts->left, parts->right})
-        rows.push_back({columnsOf(isMin ? side - self : self - side), false});
-    } else if (parts->right.isNumber() && parts->right.value() > 0) {
-      Dim n = parts->right, one = Dim::number(context, 1);
-      Dim quotient = parts->kind == Dim::Atom::Quotient ? self : parts->left.floorDiv(n);
-      Dim rest = parts->kind == Dim::Atom::Remainder ? self : parts->left - n * quotient;
-      if (parts->kind == Dim::Atom::Remainder)
-        rows.push_back({columnsOf(parts->left - n * quotient - self), true});
-      rows.push_back({columnsOf(rest), false});
-      rows.push_back({columnsOf(n - one - rest), false});
+    Dim divisor = terms[first].dim.operands()[1];
+    int64_t sign = terms[second].factor;
+    if (!divisor.isNumber() || (sign != 1 && sign != -1) || terms[first].factor != -sign * divisor.value())
+      continue;
+    SizeRange &range = rangeFor(terms[second].dim);
+    if (range.stride == 1) { // the first congruence is kept; the facts hold the others
+      range.stride = divisor.value();
+      int64_t rest = (-sign * constant) % range.stride;
+      range.offset = rest < 0 ? rest + range.stride : rest;
     }
   }
-  IntegerPolyhedron set(PresburgerSpace::getSetSpace(columns.size()));
-  for (auto &[row, isEquality] : rows) {
-    SmallVector<int64_t> coefficients(columns.size() + 1);
-    for (auto &[product, coefficient] : row)
-      coefficients[product.empty() ? columns.size() : columns.at(product)] = coefficient;
-    if (isEquality)
-      set.addEquality(coefficients);
-    else
-      set.addInequality(coefficients);
+}
+
+/// The last name that stands alone with factor 1 or -1 is replaced by the rest.
+void ShapeFacts::solve(const SizeFact &fact) {
+  Dim name;
+  int64_t sign = 0;
+  fact.dim.forEachTerm([&](int64_t factor, Dim monomial) {
+    if (monomial.kind() != Dim::Kind::Symbol || (factor != 1 && factor != -1) || (name && monomial.symbolName() < name.symbolName()))
+      return;
+    bool isElsewhere = false;
+    fact.dim.forEachTerm([&](int64_t, Dim other) {
+      if (other != monomial)
+        other.collectSymbols([&](StringRef symbol) { isElsewhere |= symbol == monomial.symbolName(); });
+    });
+    if (isElsewhere)
+      return;
+    name = monomial;
+    sign = factor;
+  });
+  if (!name)
+    return;
+  Dim zero = Dim::number(name.getContext(), 0), rest = fact.dim - (sign == 1 ? name : zero - name);
+  Dim value = sign == 1 ? zero - rest : rest;
+  if (value.isUnknown())
+    return;
+  SizeRange range = known(name).value_or(SizeRange{0, largest});
+  StringMap<Dim> step;
+  step[name.symbolName()] = value;
+  State &own = change();
+  for (auto &entry : own.equals)
+    entry.second = entry.second.substitute(step);
+  own.equals[name.symbolName()] = value;
+  for (SizeFact &other : own.facts)
+    other.dim = other.dim.substitute(step);
+  erase_if(own.facts, [](const SizeFact &other) { return other.dim.isNumber() || other.dim.isUnknown(); });
+  // What was known about the name holds for the rest.
+  if (rangeOf(value).lo < range.lo)
+    assume(SizeFact::atLeast(value, Dim::number(name.getContext(), range.lo)));
+  if (range.hi != largest && rangeOf(value).hi > range.hi)
+    assume(SizeFact::atLeast(Dim::number(name.getContext(), range.hi), value));
+}
+
+namespace {
+/// Linear constraints over monomials: products and what cannot be expressed are unknowns of their own, with their bounds.
+class LinearSystem {
+public:
+  LinearSystem(function_ref<std::optional<SizeRange>(Dim)> known) : known(known) {}
+
+  void add(const SizeFact &fact) {
+    if (fact.relation != SizeFact::NonZero && !fact.dim.isUnknown())
+      add(fact.dim, fact.relation == SizeFact::Zero);
   }
-  return set.isEmpty() || set.isIntegerEmpty();
+
+  bool hasNoSolution() {
+    while (!pending.empty() && rows.size() < mostRows)
+      define(pending.pop_back_val());
+    using namespace mlir::presburger;
+    IntegerPolyhedron set(PresburgerSpace::getSetSpace(columns.size()));
+    for (const Row &row : rows) {
+      SmallVector<int64_t> coefficients(columns.size() + 1);
+      for (auto [column, factor] : row.factors)
+        coefficients[column] = factor;
+      coefficients.back() = row.constant;
+      if (row.isEquality)
+        set.addEquality(coefficients);
+      else
+        set.addInequality(coefficients);
+    }
+    return set.isEmpty() || set.isIntegerEmpty();
+  }
+
+  static constexpr size_t mostFacts = 64;
+
+private:
+  struct Row {
+    SmallVector<std::pair<unsigned, int64_t>, 4> factors;
+    int64_t constant;
+    bool isEquality;
+  };
+
+  void add(Dim dim, bool isEquality) {
+    if (dim.isUnknown())
+      return;
+    Row row{{}, dim.constant(), isEquality};
+    dim.forEachTerm([&](int64_t factor, Dim monomial) { row.factors.emplace_back(column(monomial), factor); });
+    rows.push_back(row);
+  }
+
+  unsigned column(Dim monomial) {
+    auto [it, isNew] = columns.try_emplace(monomial, columns.size());
+    unsigned index = it->second;
+    if (!isNew)
+      return index;
+    SizeRange range = toy::rangeOf(monomial, known);
+    if (range.lo != SizeRange::smallest)
+      rows.push_back({{{index, 1}}, range.lo == INT64_MAX ? -INT64_MAX : -range.lo, false});
+    if (range.hi != SizeRange::largest && range.hi != SizeRange::smallest)
+      rows.push_back({{{index, -1}}, range.hi, false});
+    if (!monomial.operands().empty())
+      pending.push_back(monomial);
+    return index;
+  }
+
+  /// What a quotient, a minimum or a maximum means.
+  void define(Dim atom) {
+    ArrayRef<Dim> operands = atom.operands();
+    if (atom.kind() != Dim::Kind::FloorDiv) {
+      for (Dim member : operands)
+        add(atom.kind() == Dim::Kind::Min ? member - atom : atom - member, false);
+    } else if (operands[1].isNumber() && operands[1].value() > 0) {
+      Dim rest = operands[0] - operands[1] * atom;
+      add(rest, false);
+      add(operands[1] - Dim::number(atom.getContext(), 1) - rest, false);
+    }
+  }
+
+  static constexpr size_t mostRows = 256;
+  function_ref<std::optional<SizeRange>(Dim)> known;
+  DenseMap<Dim, unsigned> columns;
+  std::vector<Row> rows;
+  SmallVector<Dim> pending;
+};
+} // namespace
+
+bool ShapeFacts::isImpossible(SizeFact more) const {
+  if (++*queries > mostQueries || state->facts.size() + 1 > LinearSystem::mostFacts || more.dim.isUnknown())
+    return false;
+  auto lookUp = [&](Dim atom) { return known(atom); };
+  LinearSystem system(lookUp);
+  for (const SizeFact &fact : state->facts)
+    system.add(fact);
+  more.dim = canonical(more.dim);
+  system.add(more);
+  return system.hasNoSolution();
 }
 
 Truth ShapeFacts::decide(SizeFact fact) const {
   fact.dim = canonical(fact.dim);
+  if (fact.dim.isUnknown())
+    return Truth::Unknown;
   if (fact.relation == SizeFact::NonZero) {
     Truth zero = decide({SizeFact::Zero, fact.dim});
     return zero == Truth::Unknown ? zero : zero == Truth::Yes ? Truth::No : Truth::Yes;
   }
+  auto [it, isNew] = state->answers.try_emplace({fact.dim, fact.relation}, Truth::Unknown);
+  if (isNew) {
+    Truth answer = decideCanonical(fact);
+    state->answers[{fact.dim, fact.relation}] = answer;
+    return answer;
+  }
+  return it->second;
+}
+
+Truth ShapeFacts::decideCanonical(SizeFact fact) const {
   auto truth = [](bool b) { return b ? Truth::Yes : Truth::No; };
   bool isZero = fact.relation == SizeFact::Zero;
   if (fact.dim.isNumber())
     return truth(isZero ? fact.dim.value() == 0 : fact.dim.value() >= 0);
   Range range = rangeOf(fact.dim);
-  if (!isZero && range.lo != smallest && range.lo >= 0)
+  if (!isZero && range.lo >= 0)
     return Truth::Yes;
   if (range.hi < 0 || (isZero && range.lo > 0) || (isZero && (range.stride ? range.offset % range.stride != 0 : range.offset != 0)))
     return Truth::No;
-  Dim opposite = Dim::number(fact.dim.getAttr().getContext(), 0) - fact.dim;
-  for (const SizeFact &known : facts)
-    if (known.dim == fact.dim || (known.relation != SizeFact::NonNegative && known.dim == opposite)) {
-      if (known.relation == fact.relation)
+  mlir::MLIRContext *context = fact.dim.getContext();
+  Dim opposite = Dim::number(context, 0) - fact.dim;
+  if (rangeOf(opposite).lo > 0)
+    return Truth::No;
+  for (const SizeFact &other : state->facts)
+    if (other.dim == fact.dim || (other.relation != SizeFact::NonNegative && other.dim == opposite)) {
+      if (other.relation == fact.relation)
         return Truth::Yes;
-      if (isZero && known.relation == SizeFact::NonZero)
+      if (isZero && other.relation == SizeFact::NonZero)
         return Truth::No;
     }
   if (isImpossible(fact))
     return Truth::No;
-  SizeFact not_ = fact.negated();
   if (!isZero)
-    return isImpossible(not_) ? Truth::Yes : Truth::Unknown;
-  Dim one = Dim::number(fact.dim.getAttr().getContext(), 1);
-  return isImpossible(SizeFact{SizeFact::NonNegative, fact.dim - one}) && isImpossible(SizeFact{SizeFact::NonNegative, opposite - one}) ? Truth::Yes : Truth::Unknown;
+    return isImpossible(fact.negated()) ? Truth::Yes : Truth::Unknown;
+  Dim one = Dim::number(context, 1);
+  return isImpossible({SizeFact::NonNegative, fact.dim - one}) && isImpossible({SizeFact::NonNegative, opposite - one}) ? Truth::Yes : Truth::Unknown;
 }
 
 std::vector<size_t> minimalFacts(const ShapeFacts &known, ArrayRef<SizeFact> facts) {
   std::vector<size_t> kept(facts.size());
   std::iota(kept.begin(), kept.end(), 0);
-  for (size_t i = facts.size(); i-- > 0;) { // the later ones were found with the earlier ones known
+  constexpr size_t most = 64; // of more, all are kept: each is found with n others
+  for (size_t i = facts.size() <= most ? facts.size() : 0; i-- > 0;) { // the later ones were found with the earlier ones known
     ShapeFacts others = known;
     for (size_t j : kept)
       if (j != i)
@@ -328,69 +323,62 @@ std::vector<size_t> minimalFacts(const ShapeFacts &known, ArrayRef<SizeFact> fac
   return kept;
 }
 
-SizeTest::SizeTest(SizeFact fact, const StringMap<unsigned> &places) : relation(fact.relation) {
-  fact.dim.forEachTerm([&](int64_t coefficient, ArrayRef<std::string> atoms) {
-    if (atoms.empty())
-      constant = coefficient;
-    else if (terms < 0 || terms == mostTerms || atoms.size() > 1 || !places.count(atoms[0]))
-      terms = -1;
-    else {
-      slots[terms] = places.lookup(atoms[0]);
-      weights[terms++] = coefficient;
-    }
-  });
-  if (terms < 0)
-    compile(fact.dim, places);
-}
+//===--- Tests ---===//
 
-void SizeTest::compile(Dim dim, const StringMap<unsigned> &places) {
-  bool first = true;
-  dim.forEachTerm([&](int64_t coefficient, ArrayRef<std::string> atoms) {
-    bool hasFactor = coefficient != 1 || atoms.empty();
-    if (hasFactor)
-      steps.push_back({Constant, coefficient});
-    for (const std::string &atom : atoms) {
-      if (auto parts = Dim::atomParts(dim.getAttr().getContext(), atom)) {
-        compile(parts->left, places);
-        compile(parts->right, places);
-        constexpr Code codes[] = {Quotient, Remainder, Min, Max};
-        steps.push_back({codes[parts->kind], 0});
-      } else
-        steps.push_back({Load, places.lookup(atom)});
-      if (std::exchange(hasFactor, true))
-        steps.push_back({Multiply, 0});
-    }
-    if (!std::exchange(first, false))
-      steps.push_back({Add, 0});
-  });
-  if (first)
-    steps.push_back({Constant, 0});
-}
-
-int64_t SizeTest::run(const int64_t *sizes) const {
-  int64_t stack[mostDepth], *top = stack; // depth is that of brackets in a source line, which the parser limits
-  SmallVector<int64_t, 0> large;
-  if (steps.size() > mostDepth) {
-    large.resize(steps.size());
-    top = large.data();
+/// Steps of a fact that is no short sum of names.
+struct SizeTest::Compiler : DimComputation<unsigned> {
+  Compiler(std::vector<Step> &steps, const StringMap<unsigned> &places) : steps(steps), places(places) {}
+  unsigned push(Step step) {
+    steps.push_back(step);
+    return steps.size() - 1;
   }
-  auto floorDivide = [](int64_t a, int64_t b) { return b == 0 ? 0 : a / b - (a % b != 0 && (a < 0) != (b < 0)); };
-  for (Step step : steps) {
-    if (step.code <= Constant) {
-      *top++ = step.code == Load ? sizes[step.operand] : step.operand;
+  unsigned constant(int64_t n) override { return push({Step::Constant, 0, n}); }
+  unsigned symbol(StringRef name) override { return push({Step::Load, 0, places.lookup(name)}); }
+  unsigned combine(Operation op, unsigned a, unsigned b) override { return push({Step::Combine, op, a, b}); }
+
+  std::vector<Step> &steps;
+  const StringMap<unsigned> &places;
+};
+
+SizeTest::SizeTest(SizeFact fact, const StringMap<unsigned> &places) : constant(fact.dim.constant()), relation(fact.relation) {
+  fact.dim.forEachTerm([&](int64_t factor, Dim monomial) {
+    if (terms < 0 || terms == mostTerms || monomial.kind() != Dim::Kind::Symbol || !places.count(monomial.symbolName())) {
+      terms = -1;
+      return;
+    }
+    slots[terms] = places.lookup(monomial.symbolName());
+    weights[terms++] = factor;
+  });
+  if (terms < 0 && !fact.dim.isUnknown())
+    Compiler(steps, places).compute(fact.dim);
+}
+
+bool SizeTest::run(const int64_t *sizes, int64_t &value) const {
+  using Computation = DimComputation<unsigned>;
+  SmallVector<int64_t, 64> values(steps.size());
+  for (auto [step, slot] : zip_equal(steps, values)) {
+    if (step.code != Step::Combine) {
+      slot = step.code == Step::Load ? sizes[step.left] : step.left;
       continue;
     }
-    int64_t b = *--top, &a = top[-1];
-    switch (step.code) {
-    case Add: a += b; break;
-    case Multiply: a *= b; break;
-    case Quotient: a = floorDivide(a, b); break;
-    case Remainder: a -= floorDivide(a, b) * b; break;
-    case Min: a = std::min(a, b); break;
-    default: a = std::max(a, b); break;
+    int64_t a = values[step.left], b = values[step.right];
+    std::optional<int64_t> result;
+    switch (step.operation) {
+    case Computation::Add: result = checked::add(a, b); break;
+    case Computation::Subtract: result = checked::subtract(a, b); break;
+    case Computation::Multiply: result = checked::multiply(a, b); break;
+    case Computation::FloorDivide: result = checked::floorDivide(a, b); break;
+    case Computation::Minimum: result = std::min(a, b); break;
+    default: result = std::max(a, b); break;
     }
+    if (!result)
+      return false;
+    slot = *result;
   }
-  return top[-1];
+  if (steps.empty())
+    return false;
+  value = values.back();
+  return true;
 }
 
 } // namespace toy

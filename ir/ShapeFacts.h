@@ -4,8 +4,10 @@
 #pragma once
 
 #include "ir/Dim.h"
+#include "llvm/ADT/ArrayRef.h"
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,16 +23,22 @@ struct SizeFact {
   SizeFact negated() const;
   /// As users write it: positive terms stand on both sides, `x + y >= 3`. `shown` gives names (names without an entry stay).
   std::string str(const std::map<std::string, std::string> &shown = {}) const;
-  /// Whether it holds for sizes; all names have one.
+  /// Whether it holds for sizes; all names have one. What cannot be computed does not hold, and neither does its negation.
   bool holds(const llvm::StringMap<Dim> &sizes) const;
 };
 
 enum class Truth : uint8_t { No, Yes, Unknown };
 
-/// Named sizes (integers from 0 on) and facts about them. In this order: canonical polynomials after substitution of equals, intervals and congruences,
-/// facts that are known word for word, and MLIR's Presburger library on what is linear, with products as names of their own.
+/// Named sizes (integers from 0 on) and facts about them. In this order: canonical sizes after substitution of equals, intervals and congruences,
+/// facts that are known word for word, and MLIR's Presburger library on what is linear, with products as names of their own. Copies are cheap, and
+/// share the budget of Presburger queries.
 class ShapeFacts {
 public:
+  using Range = SizeRange;
+  static constexpr int64_t largest = SizeRange::largest, smallest = SizeRange::smallest;
+  static constexpr int mostQueries = 200; ///< of the Presburger library; then it is not asked any more
+
+  ShapeFacts();
   /// A name lies in lo..hi; a second range narrows the first.
   void bound(llvm::StringRef name, int64_t lo, int64_t hi = largest);
   /// Takes a fact to be true.
@@ -38,58 +46,59 @@ public:
   Truth decide(SizeFact fact) const;
   Truth equal(Dim a, Dim b) const { return decide(SizeFact::equal(a, b)); }
   /// With names replaced by what they are known to be equal to.
-  Dim canonical(Dim dim) const { return dim.substitute(equals); }
-
-  struct Range {
-    int64_t lo, hi;                  ///< `smallest` and `largest`: no bound
-    int64_t stride = 1, offset = 0;  ///< values are offset modulo stride; stride 0: only the offset
-  };
+  Dim canonical(Dim dim) const;
   Range rangeOf(Dim dim) const;
-
-  static constexpr int64_t largest = INT64_MAX, smallest = INT64_MIN;
+  /// Whether queries were left out because the budget was spent.
+  bool isExhausted() const { return *queries > mostQueries; }
 
 private:
-  Range rangeOfAtom(mlir::MLIRContext *context, llvm::StringRef atom) const;
+  struct State;
+  State &change();
+  void narrow(const SizeFact &fact);
+  void solve(const SizeFact &fact);
+  std::optional<SizeRange> known(Dim atom) const;
+  Truth decideCanonical(SizeFact fact) const;
   /// Whether the facts, with one more, have no solution in integers.
-  bool isImpossible(llvm::ArrayRef<SizeFact> more) const;
+  bool isImpossible(SizeFact more) const;
 
-  std::map<std::string, Range> ranges;
-  llvm::StringMap<Dim> equals;
-  std::vector<SizeFact> facts;
-  mutable int queries = 0;
+  std::shared_ptr<State> state; ///< shared by copies until one of them changes
+  std::shared_ptr<int> queries;
 };
 
-/// A fact in a form that is tested in nanoseconds: a weighted sum of an array of sizes, or, with products and quotients, a postfix program.
+/// A fact in a form that is tested in nanoseconds: a weighted sum of an array of sizes, or, with products and quotients, a list of steps.
 class SizeTest {
 public:
   /// `places` are the indices of names in the array.
   SizeTest(SizeFact fact, const llvm::StringMap<unsigned> &places);
   bool holds(const int64_t *sizes) const {
     int64_t value = constant;
-    for (int i = 0; i < terms; ++i)
-      value += weights[i] * sizes[slots[i]];
+    bool overflows = false;
+    for (int i = 0; i < terms; ++i) {
+      int64_t product;
+      overflows |= __builtin_mul_overflow(weights[i], sizes[slots[i]], &product);
+      overflows |= __builtin_add_overflow(value, product, &value);
+    }
     if (terms < 0)
-      value = run(sizes);
-    return relation == SizeFact::Zero ? value == 0 : relation == SizeFact::NonZero ? value != 0 : value >= 0;
+      overflows = !run(sizes, value);
+    return !overflows && (relation == SizeFact::Zero ? value == 0 : relation == SizeFact::NonZero ? value != 0 : value >= 0);
   }
 
 private:
-  int64_t run(const int64_t *sizes) const;
+  struct Compiler;
+  /// False where a step leaves 64 bits or divides by 0.
+  bool run(const int64_t *sizes, int64_t &value) const;
 
   static constexpr int mostTerms = 4;
-  int terms = 0; ///< -1: a program
+  int terms = 0; ///< -1: steps
   unsigned slots[mostTerms] = {};
   int64_t weights[mostTerms] = {}, constant = 0;
-  enum Code : uint8_t { Load, Constant, Add, Multiply, Quotient, Remainder, Min, Max };
   struct Step {
-    Code code;
-    int64_t operand;
+    enum Code : uint8_t { Load, Constant, Combine } code;
+    uint8_t operation = 0;
+    int64_t left = 0, right = 0; ///< a place, a number, or the numbers of two steps before
   };
-  void compile(Dim dim, const llvm::StringMap<unsigned> &places);
-
   SizeFact::Relation relation;
   std::vector<Step> steps;
-  static constexpr int mostDepth = 32;
 };
 
 /// The facts that do not follow from the others and from what is known (`known`), in their order.

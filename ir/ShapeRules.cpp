@@ -71,7 +71,7 @@ static bool broadcastsTo(RuleContext &ctx, unsigned i, ArrayRef<Dim> target) {
   int64_t offset = static_cast<int64_t>(target.size()) - ctx.rank(i);
   for (int64_t axis = 0; offset >= 0 && axis < ctx.rank(i); ++axis) {
     Dim from = ctx.dim(i, axis), to = target[offset + axis];
-    if (!from.is(1) && from != to && (from - to).isNumber() && from.str() != "?" && to.str() != "?")
+    if (!from.is(1) && from != to && (from - to).isNumber())
       return false;
   }
   return offset >= 0;
@@ -127,7 +127,7 @@ LogicalResult concatenated(RuleContext &ctx) {
       if (other != axis && !ctx.unify(0, other, i, other))
         return ctx.fail(DiagId::ConcatMismatch, ctx.tensor(0), ctx.tensor(i), axis);
     Dim next = ctx.dim(i, axis);
-    dims[axis] = dims[axis].str() == "?" || next.str() == "?" ? ctx.freshDim() : dims[axis] + next;
+    dims[axis] = dims[axis] + next;
   }
   return ctx.result(ctx.dtype(0), dims);
 }
@@ -143,7 +143,7 @@ LogicalResult padded(RuleContext &ctx) {
     if (low[axis] < 0 || high[axis] < 0)
       return ctx.fail(DiagId::NegativeSize, std::min(low[axis], high[axis]));
     Dim dim = ctx.dim(0, axis);
-    dims.push_back(dim.str() == "?" ? dim : dim + Dim::number(ctx.context, low[axis]) + Dim::number(ctx.context, high[axis]));
+    dims.push_back(dim + Dim::number(ctx.context, low[axis]) + Dim::number(ctx.context, high[axis]));
   }
   return ctx.result(ctx.dtype(0), dims);
 }
@@ -155,10 +155,7 @@ LogicalResult diagonalOf(RuleContext &ctx) {
   Dim rows = ctx.dim(0, rank - 2), columns = ctx.dim(0, rank - 1), zero = Dim::number(ctx.context, 0);
   SmallVector<Dim> dims = ctx.tensor(0).getDims();
   dims.pop_back();
-  if (rows.str() == "?" || columns.str() == "?")
-    dims.back() = ctx.freshDim();
-  else
-    dims.back() = (rows - Dim::number(ctx.context, std::max<int64_t>(-offset, 0)))
+  dims.back() = (rows - Dim::number(ctx.context, std::max<int64_t>(-offset, 0)))
                       .min(columns - Dim::number(ctx.context, std::max<int64_t>(offset, 0)))
                       .max(zero);
   return ctx.result(ctx.dtype(0), dims);

@@ -2,6 +2,7 @@
 /// \file
 /// Registration of the dialect, and the text form of its types.
 #include "ir/ToyDialect.h"
+#include "ir/DimPoly.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -35,7 +36,24 @@ void ToyDialect::initialize() {
 #define GET_OP_LIST
 #include "ir/ToyOps.cpp.inc"
       >();
+  addAttributes<DimAttr>();
   addInterfaces<ToyInliner>();
+}
+
+/// `#toy.dim<"2*N+1">`
+Attribute ToyDialect::parseAttribute(DialectAsmParser &parser, Type) const {
+  StringRef keyword;
+  std::string text;
+  if (parser.parseKeyword(&keyword) || parser.parseLess() || parser.parseString(&text) || parser.parseGreater())
+    return {};
+  auto dim = keyword == DimAttr::getMnemonic() ? Dim::parse(getContext(), text) : std::nullopt;
+  if (!dim)
+    return parser.emitError(parser.getCurrentLocation(), "malformed size '") << text << "'", Attribute();
+  return dim->getAttr();
+}
+
+void ToyDialect::printAttribute(Attribute attribute, DialectAsmPrinter &printer) const {
+  printer << DimAttr::getMnemonic() << "<\"" << Dim(attribute).str() << "\">";
 }
 
 Operation *ToyDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
@@ -52,7 +70,11 @@ SmallVector<Dim> TensorType::getDims() const {
 }
 
 bool TensorType::hasStaticShape() const {
-  return llvm::all_of(getSizes(), [](Attribute a) { return isa<IntegerAttr>(a); });
+  return llvm::all_of(getSizes(), [](Attribute a) { return Dim(a).isNumber(); });
+}
+
+bool TensorType::hasUnknownSize() const {
+  return llvm::any_of(getSizes(), [](Attribute a) { return Dim(a).isUnknown(); });
 }
 
 std::optional<int64_t> TensorType::getStaticCount() const {
@@ -68,11 +90,11 @@ std::optional<int64_t> TensorType::getStaticCount() const {
   return saturated ? INT64_MAX : count;
 }
 
-std::string TensorType::str() const {
+std::string TensorType::str(llvm::function_ref<std::string(StringRef)> shown) const {
   std::string out(nameOf(getDtype()));
   if (isScalar())
     return out;
-  return out + "[" + llvm::join(llvm::map_range(getDims(), [](Dim d) { return d.str(); }), ", ") + "]";
+  return out + "[" + llvm::join(llvm::map_range(getDims(), [&](Dim d) { return d.str(shown); }), ", ") + "]";
 }
 
 /// `<c64[2, N, "2*M"]>`
@@ -92,7 +114,7 @@ Type TensorType::parse(AsmParser &parser) {
       text = keyword.str();
     else if (parser.parseString(&text))
       return failure();
-    auto dim = text == "?" ? std::optional(Dim::symbol(parser.getContext(), "?")) : Dim::parse(parser.getContext(), text);
+    auto dim = Dim::parse(parser.getContext(), text);
     if (!dim)
       return parser.emitError(parser.getCurrentLocation(), "malformed size '") << text << "'";
     sizes.push_back(dim->getAttr());
@@ -108,12 +130,17 @@ Type TensorType::parse(AsmParser &parser) {
   return get(parser.getContext(), *dtype, sizes);
 }
 
+/// Whether MLIR's lexer reads a name as one token.
+static bool isKeyword(StringRef name) {
+  return !name.empty() && (llvm::isAlpha(name[0]) || name[0] == '_') && llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
 void TensorType::print(AsmPrinter &printer) const {
   printer << '<' << llvm::StringRef(nameOf(getDtype())) << '[';
   llvm::interleaveComma(getDims(), printer, [&](Dim dim) {
     if (dim.isNumber())
       printer << dim.value();
-    else if (!dim.symbolName().empty() && !dim.symbolName().contains('$'))
+    else if (isKeyword(dim.symbolName()))
       printer << dim.symbolName();
     else
       printer << '"' << dim.str() << '"';

@@ -33,8 +33,9 @@ def Toy_TensorType : Toy_Type<"Tensor", "tensor"> {
     std::optional<int64_t> getStaticCount() const;
     TensorType withDType(::toy::DType dtype) const { return get(getContext(), dtype, getSizes()); }
     TensorType withDims(::llvm::ArrayRef<::toy::Dim> dims) const { return get(getContext(), getDtype(), dims); }
-    /// As the language writes it: `c64[2, N]`, and `f64` for a scalar.
-    std::string str() const;
+    bool hasUnknownSize() const;
+    /// As the language writes it: `c64[2, N]`, and `f64` for a scalar. `shown` gives other texts for names of sizes.
+    std::string str(::llvm::function_ref<std::string(::llvm::StringRef)> shown = nullptr) const;
   }];
 }
 

@@ -39,7 +39,7 @@ TensorType RuleContext::tensor(unsigned i) const {
 DType RuleContext::dtype(unsigned i) const { return tensor(i).getDtype(); }
 int64_t RuleContext::rank(unsigned i) const { return tensor(i).getRank(); }
 Dim RuleContext::dim(unsigned i, int64_t axis) const { return tensor(i).getDim(axis); }
-Dim RuleContext::freshDim() const { return Dim::symbol(context, "?"); }
+Dim RuleContext::freshDim() const { return Dim::unknown(context); }
 
 int64_t RuleContext::integer(StringRef attribute) const { return attributes.getAs<IntegerAttr>(attribute).getInt(); }
 bool RuleContext::flag(StringRef attribute) const { return attributes.getAs<BoolAttr>(attribute).getValue(); }
@@ -74,36 +74,57 @@ std::string typeText(Type type) {
   return out;
 }
 
-std::optional<Dim> sizeBehind(Value value) {
-  Operation *op = value.getDefiningOp();
-  auto type = dyn_cast<TensorType>(value.getType());
-  if (!op || !type || !type.isScalar() || type.getDtype() != DType::I64)
-    return std::nullopt;
-  if (auto constant = dyn_cast<ConstantOp>(op))
-    return Dim::number(value.getContext(), *cast<DenseElementsAttr>(constant.getValue()).value_begin<int64_t>());
-  if (auto dimOp = dyn_cast<DimOp>(op)) {
-    Dim dim = tensorTypeOf(dimOp.getX()).getDim(dimOp.getAxis());
-    return dim.str() == "?" ? std::nullopt : std::optional(dim);
+namespace {
+/// Reads arithmetic on sizes back as a size. Values that many operations use are read once, and what is very long is taken for data.
+class SizeReader {
+public:
+  std::optional<Dim> read(Value value) {
+    auto [it, isNew] = done.try_emplace(value, std::nullopt);
+    if (!isNew || done.size() > mostValues)
+      return it->second;
+    auto size = readNew(value);
+    done[value] = size;
+    return size;
   }
-  if (isa<CheckSizeOp, CheckIndexOp>(op))
-    return isa<CheckSizeOp>(op) ? sizeBehind(op->getOperand(0)) : std::nullopt;
-  if (!isa<AddOp, SubOp, MulOp, FloorDivOp, ModOp, MinimumOp, MaximumOp>(op))
-    return std::nullopt;
-  auto a = sizeBehind(op->getOperand(0)), b = sizeBehind(op->getOperand(1));
-  if (!a || !b)
-    return std::nullopt;
-  if (isa<AddOp>(op))
-    return *a + *b;
-  if (isa<SubOp>(op))
-    return *a - *b;
-  if (isa<MulOp>(op))
-    return *a * *b;
-  if (isa<FloorDivOp>(op))
-    return b->is(0) ? std::nullopt : std::optional(a->floorDiv(*b));
-  if (isa<ModOp>(op))
-    return b->is(0) ? std::nullopt : std::optional(a->mod(*b));
-  return isa<MinimumOp>(op) ? a->min(*b) : a->max(*b);
-}
+
+private:
+  std::optional<Dim> readNew(Value value) {
+    Operation *op = value.getDefiningOp();
+    auto type = dyn_cast<TensorType>(value.getType());
+    if (!op || !type || !type.isScalar() || type.getDtype() != DType::I64)
+      return std::nullopt;
+    if (auto constant = dyn_cast<ConstantOp>(op))
+      return Dim::number(value.getContext(), *cast<DenseElementsAttr>(constant.getValue()).value_begin<int64_t>());
+    if (auto dimOp = dyn_cast<DimOp>(op))
+      return known(tensorTypeOf(dimOp.getX()).getDim(dimOp.getAxis()));
+    if (isa<CheckSizeOp>(op))
+      return read(op->getOperand(0));
+    if (!isa<AddOp, SubOp, MulOp, FloorDivOp, ModOp, MinimumOp, MaximumOp>(op))
+      return std::nullopt;
+    auto a = read(op->getOperand(0)), b = a ? read(op->getOperand(1)) : std::nullopt;
+    if (!a || !b)
+      return std::nullopt;
+    if (isa<AddOp>(op))
+      return known(*a + *b);
+    if (isa<SubOp>(op))
+      return known(*a - *b);
+    if (isa<MulOp>(op))
+      return known(*a * *b);
+    if (isa<FloorDivOp>(op))
+      return known(a->floorDiv(*b));
+    if (isa<ModOp>(op))
+      return known(a->mod(*b));
+    return known(isa<MinimumOp>(op) ? a->min(*b) : a->max(*b));
+  }
+
+  static std::optional<Dim> known(Dim dim) { return dim.isUnknown() ? std::nullopt : std::optional(dim); }
+
+  static constexpr unsigned mostValues = 400;
+  llvm::DenseMap<Value, std::optional<Dim>> done;
+};
+} // namespace
+
+std::optional<Dim> sizeBehind(Value value) { return SizeReader().read(value); }
 
 bool RuleContext::hasSize(unsigned operand, unsigned axis, int64_t size) {
   Dim have = dim(operand, axis);
@@ -114,9 +135,9 @@ bool RuleContext::hasSize(unsigned operand, unsigned axis, int64_t size) {
 
 bool RuleContext::unify(unsigned lhsOperand, unsigned lhsAxis, unsigned rhsOperand, unsigned rhsAxis, bool mayBroadcast) {
   Dim lhs = dim(lhsOperand, lhsAxis), rhs = dim(rhsOperand, rhsAxis);
-  if (lhs == rhs && lhs.str() != "?")
+  if (lhs == rhs && !lhs.isUnknown())
     return true;
-  if ((lhs - rhs).isNumber() && lhs.str() != "?" && rhs.str() != "?")
+  if ((lhs - rhs).isNumber())
     return false;
   assumptions.push_back({lhsOperand, lhsAxis, rhsOperand, rhsAxis, mayBroadcast});
   return true;
@@ -163,8 +184,7 @@ FailureOr<SmallVector<Dim>> RuleContext::broadcast(ArrayRef<unsigned> which) {
 
 /// Equal, or one of them anonymous or refined to a number: passes may know sizes better than the operation was told.
 static bool sizesAgree(Dim expected, Dim actual) {
-  return expected == actual || StringRef(expected.str()).contains('?') || StringRef(actual.str()).contains('?') ||
-         expected.isNumber() != actual.isNumber() || !(expected - actual).isNumber();
+  return expected == actual || expected.isUnknown() || actual.isUnknown() || expected.isNumber() != actual.isNumber() || !(expected - actual).isNumber();
 }
 
 LogicalResult RuleContext::failNotOrdered(unsigned operand) {

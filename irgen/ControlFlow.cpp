@@ -222,9 +222,9 @@ bool IRGen::widen(std::vector<TypeDesc> &types, ArrayRef<Val> back, std::set<std
       return;
     SmallVector<Dim> dims = x.getDims();
     for (auto [i, dim] : llvm::enumerate(dims))
-      if (dim != y.getDim(i) && !loopSizes.count(dim.str())) {
+      if (dim != y.getDim(i) && !loopSizes.count(dim.symbolName().str())) {
         dim = freshSize();
-        loopSizes.insert(dim.str());
+        loopSizes.insert(dim.symbolName().str());
         changed = true;
       }
     header.leaf = x.withDims(dims);

@@ -56,7 +56,7 @@ Dim IRGen::freshSize() {
 /// Whether a size is a polynomial of names that a signature declares: not of data, and without the min and max of slices, about which
 /// only a run-time check can decide.
 static bool isDeclared(Dim dim, const std::set<std::string> &names) {
-  bool all = dim.isNumber() || StringRef(dim.str()).find_first_of("(/%") == StringRef::npos;
+  bool all = dim.isPolynomial();
   dim.collectSymbols([&](StringRef s) { all &= names.count(s.str()) > 0; });
   return all;
 }
@@ -134,7 +134,7 @@ Operation *IRGen::createOp(StringRef name, SourceRange range, ValueRange operand
     return createOp(name, range, widened, attributes, sources, declared);
   }
   for (const SizeAssumption &a : ctx.assumptions)
-    if (Dim lhs = ctx.dim(a.lhsOperand, a.lhsAxis), rhs = ctx.dim(a.rhsOperand, a.rhsAxis); lhs.str() != "?" && rhs.str() != "?" && fn().facts.equal(lhs, rhs) == Truth::Yes) {
+    if (Dim lhs = ctx.dim(a.lhsOperand, a.lhsAxis), rhs = ctx.dim(a.rhsOperand, a.rhsAxis); fn().facts.equal(lhs, rhs) == Truth::Yes) {
       SmallVector<Value> same(operands);
       same[a.rhsOperand] = withSize(same[a.rhsOperand], a.rhsAxis, lhs, range);
       return createOp(name, range, same, attributes, sources, declared);
@@ -155,7 +155,7 @@ Operation *IRGen::createOp(StringRef name, SourceRange range, ValueRange operand
     if (auto tensor = dyn_cast<TensorType>(type)) {
       SmallVector<Dim> dims = tensor.getDims();
       for (Dim &dim : dims)
-        if (StringRef(dim.str()).contains('?'))
+        if (dim.isUnknown())
           dim = freshSize();
       type = tensor.withDims(dims);
     }

@@ -9,48 +9,31 @@ using namespace mlir;
 
 namespace toy {
 
+namespace {
+struct SizeEmitter : DimComputation<Value> {
+  SizeEmitter(IRGen &gen, SourceRange range) : gen(gen), range(range) {}
+  Value constant(int64_t n) override { return gen.integer(n, range); }
+  Value symbol(StringRef name) override {
+    bool found;
+    Val v = gen.readVariable(name.str(), range, found);
+    if (!found)
+      gen.unknownName(name.str(), range, false);
+    return gen.indexValue(v, range, "size");
+  }
+  Value combine(Operation op, Value a, Value b) override {
+    constexpr const char *names[] = {"add", "sub", "mul", "floordiv", "minimum", "maximum"};
+    return gen.arith(names[op], a, b, range);
+  }
+  IRGen &gen;
+  SourceRange range;
+};
+} // namespace
+
 /// An i64 value of a size: a number, a name in view, or an expression of such.
 Value IRGen::sizeExpression(Dim dim, SourceRange range) {
-  StringRef rest;
-  std::string text = dim.str();
-  rest = text;
-  auto parse = [&](auto &self, int level) -> Value {
-    if (level == 2) {
-      if (rest.consume_front("(")) {
-        Value v = self(self, 0);
-        rest.consume_front(")");
-        return v;
-      }
-      if (rest.consume_front("-"))
-        return create("neg", range, {self(self, 2)});
-      StringRef word = rest.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
-      rest = rest.drop_front(word.size());
-      int64_t n;
-      if (!word.getAsInteger(10, n))
-        return integer(n, range);
-      if ((word == "min" || word == "max") && rest.consume_front("(")) {
-        Value x = self(self, 0);
-        rest.consume_front(",");
-        Value y = self(self, 0);
-        rest.consume_front(")");
-        return arith(word == "min" ? "minimum" : "maximum", x, y, range);
-      }
-      bool found;
-      Val v = readVariable(word.str(), range, found);
-      if (!found)
-        unknownName(word.str(), range, false);
-      return indexValue(v, range, "size");
-    }
-    Value left = self(self, level + 1);
-    while (true) {
-      StringRef op = level == 0 ? (rest.consume_front("+") ? "add" : rest.consume_front("-") ? "sub" : "")
-                                : (rest.consume_front("//") ? "floordiv" : rest.consume_front("%") ? "mod" : rest.consume_front("*") ? "mul" : "");
-      if (op.empty())
-        return left;
-      left = arith(op, left, self(self, level + 1), range);
-    }
-  };
-  return parse(parse, 0);
+  if (dim.isUnknown())
+    fail(DiagId::BadSizeExpression, range, {sourceText(range)});
+  return SizeEmitter(*this, range).compute(dim);
 }
 
 void collectNames(Type type, std::set<std::string> &names) {

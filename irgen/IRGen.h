@@ -23,7 +23,7 @@ struct TypeDesc {
   std::vector<TypeDesc> elements;
 
   /// `f64[2, 3]`, `(f64, str)`, `Pair{a: f64, b: f64}`; equal types have equal texts.
-  std::string str() const;
+  std::string str(llvm::function_ref<std::string(llvm::StringRef)> shownSize = nullptr) const;
   void flatten(llvm::SmallVectorImpl<mlir::Type> &leaves) const;
 };
 

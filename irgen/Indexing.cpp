@@ -26,7 +26,7 @@ Value IRGen::reshape(Value x, ValueRange sizes, SourceRange range) {
       after = after * *d;
     else
       anonymous = true;
-  if (anonymous || (before != after && !(before - after).isNumber())) {
+  if (anonymous || before.isUnknown() || after.isUnknown() || (before != after && !(before - after).isNumber())) {
     Value have = integer(1, range), want = have;
     for (Value size : sizesOf(x, range))
       have = arith("mul", have, size, range);

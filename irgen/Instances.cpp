@@ -137,7 +137,7 @@ void IRGen::generateBody(const ast::Function &decl, ArrayRef<Val> arguments, Ins
     SmallVector<Type> leaves;
     declared.flatten(leaves);
     for (Type leaf : leaves)
-      whole &= !StringRef(typeText(leaf)).contains('?');
+      whole &= !isa<TensorType>(leaf) || !llvm::cast<TensorType>(leaf).hasUnknownSize();
     if (whole) {
       instance.result = declared;
       instance.symbol = symbol;
@@ -183,7 +183,7 @@ void IRGen::externBody(const ast::Function &decl, ArrayRef<Val> arguments) {
       refuse("a result is no tensor", decl.result->range);
     types.append({static_cast<int64_t>(tensor.getDtype()), tensor.getRank()});
     for (Dim dim : tensor.getDims()) {
-      bool known = !StringRef(dim.str()).contains('?');
+      bool known = !dim.isUnknown();
       dim.collectSymbols([&](StringRef s) { known &= lookup(s) != nullptr; });
       if (!known)
         refuse("size `" + dim.str() + "` of the result does not follow from the arguments", decl.result->range);

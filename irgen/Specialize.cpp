@@ -51,7 +51,7 @@ std::string Specialization::mismatch(ArrayRef<SizeSlot> slots, ArrayRef<int64_t>
   }
   if (guards.empty())
     return "";
-  llvm::StringMap<Dim> values = bind(guards[0].fact.dim.getAttr().getContext(), sizes);
+  llvm::StringMap<Dim> values = bind(guards[0].fact.dim.getContext(), sizes);
   for (const SizeGuard &guard : guards)
     if (!guard.fact.holds(values))
       return "not " + guard.fact.str(shownNames(slots));
@@ -338,12 +338,10 @@ std::shared_ptr<Specialization> IRGen::specialize(const ast::Function &decl, con
 }
 
 bool IRGen::isFree(Dim dim) {
-  bool all = fn().sizes != nullptr && StringRef(dim.str()) != "?";
-  dim.collectSymbols([&](StringRef s) { all = all && fn().sizes->hints.count(s); });
-  return all && !dim.isNumber();
+  return fn().sizes != nullptr && !dim.isNumber() && dim.evaluate(fn().sizes->hints);
 }
 
-int64_t IRGen::hintOf(Dim dim) { return dim.substitute(fn().sizes->hints).value(); }
+int64_t IRGen::hintOf(Dim dim) { return *dim.evaluate(fn().sizes->hints); }
 
 bool IRGen::decideSize(Specialization &form, SizeFact fact, SourceRange range, bool isCheck) {
   if (Truth truth = form.facts.decide(fact); truth != Truth::Unknown)
@@ -386,7 +384,8 @@ std::optional<bool> IRGen::decidedCondition(Value condition, SourceRange range) 
                              : isa<LeOp>(op) ? ast::BinaryOp::Le
                              : isa<GtOp>(op) ? ast::BinaryOp::Gt
                                              : ast::BinaryOp::Ge;
-  return decideSize(*comparison(comparator, a, b), range);
+  SizeFact fact = *comparison(comparator, a, b);
+  return fact.dim.evaluate(fn().sizes->hints) ? std::optional(decideSize(fact, range)) : std::nullopt;
 }
 
 /// The operand with another size on an axis, which is known to be equal.
@@ -403,6 +402,8 @@ bool IRGen::unifySizes(MutableArrayRef<Value> operands, const SizeAssumption &a,
   if ((!isFree(lhs) && !lhs.isNumber()) || (!isFree(rhs) && !rhs.isNumber()))
     return false;
   SizeFact equal = SizeFact::equal(lhs, rhs);
+  if (!equal.dim.evaluate(fn().sizes->hints))
+    return false;
   if (equal.holds(fn().sizes->hints)) {
     decideSize(equal, range, !a.mayBroadcast);
     if (lhs.isNumber())
@@ -433,9 +434,7 @@ bool IRGen::stretchInGeneric(MutableArrayRef<Value> operands, const SizeAssumpti
     return false;
   for (auto [operand, axis] : {std::pair(a.lhsOperand, a.lhsAxis), std::pair(a.rhsOperand, a.rhsAxis)}) {
     Dim dim = tensorTypeOf(operands[operand]).getDim(axis);
-    bool isComputed = !dim.isNumber() && StringRef(dim.str()) != "?" && !form.hints.count(dim.str());
-    dim.collectSymbols([&](StringRef s) { isComputed = isComputed && form.hints.count(s); });
-    if (!isComputed)
+    if (dim.isNumber() || !dim.symbolName().empty() || !dim.evaluate(form.hints))
       continue;
     if (decideSize(form, SizeFact::equal(dim, one), range)) {
       operands[operand] = withSize(operands[operand], axis, one, range);

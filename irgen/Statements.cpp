@@ -178,7 +178,7 @@ TypeDesc IRGen::typeOf(const ast::TypeExpr &type, std::map<std::string, Dim> *si
   desc.kind = TypeDesc::Leaf;
   SmallVector<Dim> dims;
   for (const std::string &size : type.sizes)
-    dims.push_back(size == "_" ? Dim::symbol(context, "?") : *Dim::parse(context, size));
+    dims.push_back(size == "_" ? Dim::unknown(context) : *Dim::parse(context, size));
   desc.leaf = TensorType::get(context, *dtype, dims);
   return desc;
 }
@@ -303,7 +303,7 @@ void IRGen::var(const ast::Var &s) {
         fail(DiagId::ArgumentKind, callee->range, {"load", "the path", "a string", path.type().str()});
       SmallVector<Dim> dims = tensor.getDims();
       for (Dim &dim : dims)
-        if (StringRef(dim.str()).contains('?'))
+        if (dim.isUnknown())
           dim = freshSize();
       value = Val::leaf(createOp("load", s.value->range, {path.value, member.value}, {}, {}, TypeRange(Type(tensor.withDims(dims))))->getResult(0));
     } else if (s.type && s.value->kind == ast::NodeKind::Bracket && dtypeNamed(s.type->name))

@@ -7,14 +7,14 @@ using namespace mlir;
 
 namespace toy {
 
-std::string TypeDesc::str() const {
+std::string TypeDesc::str(llvm::function_ref<std::string(StringRef)> shownSize) const {
   if (kind == Nothing)
     return "nothing";
   if (kind == Leaf)
-    return typeText(leaf);
+    return isa<TensorType>(leaf) ? llvm::cast<TensorType>(leaf).str(shownSize) : typeText(leaf);
   std::string out = kind == Tuple ? "(" : structName + "{";
   for (auto [i, element] : llvm::enumerate(elements))
-    out += (i ? ", " : "") + (kind == Struct ? names[i] + ": " : std::string()) + element.str();
+    out += (i ? ", " : "") + (kind == Struct ? names[i] + ": " : std::string()) + element.str(shownSize);
   return out + (kind == Tuple ? ")" : "}");
 }
 

@@ -75,7 +75,7 @@ private:
     if (!to)
       return;
     for (auto [name, size] : llvm::zip_equal(to.getDims(), from.getDims()))
-      if (StringRef symbol = name.symbolName(); !symbol.empty() && symbol != "?")
+      if (StringRef symbol = name.symbolName(); !symbol.empty())
         sizes.try_emplace(symbol, size);
   }
 
@@ -87,14 +87,14 @@ private:
     SmallVector<Dim> dims;
     for (Dim dim : tensor.getDims()) {
       dim.collectSymbols([&](StringRef name) {
-        if (name == "?" || sizes.count(name))
+        if (sizes.count(name))
           return;
         std::string fresh = name.str();
         while (!names.insert(fresh).second)
           fresh = (name + "_" + Twine(++counter)).str();
         sizes[name] = Dim::symbol(type.getContext(), fresh);
       });
-      dims.push_back(dim.str() == "?" ? dim : dim.substitute(sizes));
+      dims.push_back(dim.substitute(sizes));
     }
     return tensor.withDims(dims);
   }

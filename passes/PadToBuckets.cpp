@@ -85,7 +85,7 @@ private:
       return rows;
     };
     auto from = rowsOf(op.getX()), to = rowsOf(op.getResult());
-    return from && to && *from == *to;
+    return from && to && *from == *to && !from->isUnknown();
   }
   bool isReduced(Operation *op, Value x) const {
     return llvm::any_of(op->getAttrOfType<DenseI64ArrayAttr>("axes").asArrayRef(), [&](int64_t axis) { return isPadded(x, axis); });

@@ -240,7 +240,7 @@ private:
     auto compare = [&](Value u, Value v) { // broadcasts as far as its operands go
       RuleContext ctx(b.getContext(), "eq", {u, v}, b.getDictionaryAttr({}));
       (void)rules::equality(ctx);
-      Type own = ctx.results.empty() || StringRef(mlir::cast<TensorType>(ctx.results[0]).str()).contains('?') ? Type(resultType) : ctx.results[0];
+      Type own = ctx.results.empty() || mlir::cast<TensorType>(ctx.results[0]).hasUnknownSize() ? Type(resultType) : ctx.results[0];
       return named(op, name, own, {u, v});
     };
     Value first = compare(re(x), re(y)), second = compare(im(op, x), im(op, y));

@@ -211,9 +211,13 @@ std::vector<std::string> Session::formsOf(const std::string &name) {
             if (s.starts_with("unused"))
               shown[s.str()] = "_";
           });
+    auto nameShown = [&](StringRef name) {
+      auto it = shown.find(name.str());
+      return it == shown.end() ? name.str() : it->second;
+    };
     for (Type type : instance.arguments)
-      types += (types.empty() ? "" : ", ") + (isa<TensorType>(type) ? Dim::renamed(cast<TensorType>(type).str(), shown) : "str");
-    return name + "(" + types + ")" + (instance.result.kind == TypeDesc::Nothing ? "" : " -> " + Dim::renamed(instance.result.str(), shown));
+      types += (types.empty() ? "" : ", ") + (isa<TensorType>(type) ? cast<TensorType>(type).str(nameShown) : "str");
+    return name + "(" + types + ")" + (instance.result.kind == TypeDesc::Nothing ? "" : " -> " + instance.result.str(nameShown));
   };
   auto place = [&](SourceRange range) {
     const SourceBuffer &buffer = sources.get(range.buffer);

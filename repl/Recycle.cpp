@@ -24,7 +24,7 @@ static TypeDesc inContext(const TypeDesc &type, MLIRContext *context) {
   if (auto tensor = dyn_cast_if_present<TensorType>(type.leaf)) {
     SmallVector<Dim> dims;
     for (Dim dim : tensor.getDims())
-      dims.push_back(*Dim::parse(context, dim.str()));
+      dims.push_back(dim.in(context));
     out.leaf = TensorType::get(context, tensor.getDtype(), dims);
   } else if (type.leaf)
     out.leaf = StrType::get(context);

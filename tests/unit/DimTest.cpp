@@ -2,6 +2,7 @@
 /// \file
 /// Sizes are canonical: equal expressions are equal values.
 #include "ir/ShapeFacts.h"
+#include "ir/ToyDialect.h"
 
 #include "mlir/IR/MLIRContext.h"
 
@@ -13,8 +14,10 @@ using namespace toy;
 
 namespace {
 struct DimTest : testing::Test {
+  DimTest() { context.loadDialect<ToyDialect>(); }
   mlir::MLIRContext context;
-  Dim dim(const char *text) { return *Dim::parse(&context, text); }
+  Dim dim(llvm::StringRef text) { return *Dim::parse(&context, text); }
+  Dim number(int64_t n) { return Dim::number(&context, n); }
 };
 } // namespace
 
@@ -57,17 +60,148 @@ TEST_F(DimTest, MalformedTexts) {
     EXPECT_FALSE(Dim::parse(&context, text)) << text;
 }
 
-TEST_F(DimTest, Atoms) {
-  auto quotient = Dim::atomParts(&context, "((N+(M//2))//(K+1))");
-  ASSERT_TRUE(quotient);
-  EXPECT_EQ(quotient->kind, Dim::Atom::Quotient);
-  EXPECT_EQ(quotient->left, dim("N + M//2"));
-  EXPECT_EQ(quotient->right, dim("K+1"));
-  auto least = Dim::atomParts(&context, "min(max(A,B),N+1)");
-  ASSERT_TRUE(least);
-  EXPECT_EQ(least->left, dim("max(A,B)"));
-  EXPECT_EQ(least->right, dim("N+1"));
-  EXPECT_FALSE(Dim::atomParts(&context, "N"));
+// Each row lists texts of one size: they are the same node.
+TEST_F(DimTest, EqualSizesAreOneNode) {
+  const std::vector<std::vector<const char *>> families = {
+      {"N-min(1,N)", "max(N-1,0)", "max(N,1)-1", "min(max(N-1,0),N)", "max(min(N-1,N),0)", "0-min(1-N,0)"},
+      {"max(min(N,16)-max(min(0,N),0),0)", "min(16,N)", "min(N,16,N+3)", "N-max(N-16,0)"},
+      {"max(a,max(b,c))", "max(max(c,b),a)", "max(a,b,c)", "max(a,b,c,a)"},
+      {"max(a,b)+c", "max(a+c,b+c)", "c+max(b,a)", "2*c-min(c-a,c-b)"},
+      {"p-min(a,b)", "max(p-a,p-b)", "p+max(-a,-b)"},
+      {"p-max(a,b)", "min(p-a,p-b)"},
+      {"2*max(N-1,0)", "max(2*N-2,0)", "max(N,1)+max(N,1)-2"},
+      {"(N//4)*4 + N%4", "N"},
+      {"(N+5)//4", "(N+1)//4+1"},
+      {"(4*N+3)//4", "N"},
+      {"(5*N)//4", "N+N//4"},
+      {"(2*N+1)//4", "N//2"},
+      {"(N//2)//3", "N//6", "(N//3)//2"},
+      {"N//(0-2)", "(0-N)//2"},
+      {"(N%4)//4", "0"},
+      {"min(N%4,3)", "N%4"},
+      {"max(N%4,0)", "N%4", "N%4+4*0"},
+      {"M+min(N,16)+min(K,4)", "min(M+16,M+N)+min(K,4)", "min(16,N)+min(M+K,M+4)"},
+      {"(max(N,0))*M", "N*M"},
+      {"K-M*max(N-1,0)", "K+M*min(1-N,0)"},
+      {"max((N+3)//4, 0)", "(N+3)//4"},
+      {"(N+1)//(N+1)", "1"},
+  };
+  for (const auto &family : families)
+    for (const char *text : family) {
+      EXPECT_EQ(dim(text), dim(family[0])) << text << " is " << dim(text).str() << ", not " << dim(family[0]).str();
+      EXPECT_EQ(dim(text), dim(dim(text).str())) << text << " prints as " << dim(text).str();
+    }
+  for (auto [left, right] : {std::pair("max(a,b)", "min(a,b)"), {"N//2", "N//3"}, {"max(a-b,0)", "a-b"}, {"N//N", "1"}, {"min(N,M)*K", "min(N*K,M)"}})
+    EXPECT_NE(dim(left), dim(right)) << left;
+}
+
+TEST_F(DimTest, Texts) {
+  EXPECT_EQ(dim("max(N-1,0)").str(), "max(0,N-1)");
+  EXPECT_EQ(dim("min(16,N)").str(), "min(16,N)");
+  EXPECT_EQ(dim("M+min(16,N)").str(), "min(16,N)+M");
+  EXPECT_EQ(dim("max(N-M,0)").str(), "max(0,N-M)");
+  EXPECT_EQ(dim("N%4").str(), "N%4");
+  EXPECT_EQ(dim("2*(A%B)+1").str(), "2*(A%B)+1");
+  EXPECT_EQ(dim("-(N//2)").str(), "-(N//2)");
+  EXPECT_EQ(dim("(A//2)*(B//3)").str(), "(A//2)*(B//3)");
+  EXPECT_EQ(dim("α*2 + größe").str(), "größe+2*α");
+  EXPECT_EQ(dim("2*N").str([](llvm::StringRef) { return std::string("x.shape[0]"); }), "2*x.shape[0]");
+  std::string type;
+  llvm::raw_string_ostream(type) << TensorType::get(&context, DType::F64, {dim("α"), dim("N"), dim("N+1"), number(3), dim("a$b")});
+  EXPECT_EQ(type, "!toy.tensor<f64[\"α\", N, \"N+1\", 3, \"a$b\"]>");
+}
+
+TEST_F(DimTest, ChainOfSlices) {
+  Dim size = dim("N"), one = number(1), zero = number(0);
+  for (int i = 0; i < 1000; ++i) {
+    Dim tail = (size - one.min(size)).max(zero), head = size.min((size - one).max(zero));
+    ASSERT_EQ(tail, head) << i;
+    size = tail;
+  }
+  EXPECT_EQ(size.str(), "max(0,N-1000)");
+}
+
+TEST_F(DimTest, LimitsGiveTheUnknownSize) {
+  int64_t most = INT64_MAX;
+  EXPECT_TRUE((dim("N") * number(most) + dim("N")).isUnknown());
+  EXPECT_TRUE((number(most) + number(1)).isUnknown());
+  EXPECT_TRUE((number(INT64_MIN) - number(1)).isUnknown());
+  EXPECT_TRUE((dim("N") * number(most) * number(2)).isUnknown());
+  EXPECT_TRUE((number(0) - number(INT64_MIN)).isUnknown());
+  EXPECT_TRUE(number(5).floorDiv(number(0)).isUnknown());
+  EXPECT_TRUE(number(INT64_MIN).floorDiv(number(-1)).isUnknown());
+  EXPECT_TRUE(dim("N").floorDiv(number(INT64_MIN)).isUnknown());
+  EXPECT_FALSE(dim("N").floorDiv(number(most)).isUnknown());
+  Dim unknown = Dim::unknown(&context);
+  for (Dim result : {unknown + dim("N"), dim("N") * unknown, unknown.min(dim("N")), dim("N").floorDiv(unknown), unknown - unknown, unknown.mod(number(2))})
+    EXPECT_TRUE(result.isUnknown());
+  EXPECT_EQ(Dim::symbol(&context, "?"), unknown);
+  EXPECT_EQ(unknown.str(), "?");
+  ShapeFacts facts;
+  facts.assume(SizeFact::equal(unknown, dim("N")));
+  EXPECT_EQ(facts.equal(unknown, unknown), Truth::Unknown);
+  EXPECT_EQ(facts.decide(SizeFact::atLeast(unknown, number(0))), Truth::Unknown);
+  // Many terms, deep atoms, many nodes, high powers.
+  Dim sum = number(0), deep = dim("N"), square = dim("N"), wide = dim("N+1");
+  for (int i = 0; i < 300; ++i) {
+    sum = sum + Dim::symbol(&context, "n" + std::to_string(i));
+    deep = (deep * dim("M")).floorDiv(dim("K+1")) + number(1);
+    square = square * square;
+    wide = (wide * dim("x" + std::to_string(i % 7))).max(dim("y" + std::to_string(i))) * wide + wide.floorDiv(dim("K+2"));
+  }
+  EXPECT_TRUE(sum.isUnknown());
+  EXPECT_TRUE(deep.isUnknown());
+  EXPECT_TRUE(square.isUnknown());
+  EXPECT_TRUE(wide.isUnknown());
+  EXPECT_FALSE(Dim::parse(&context, std::string(100000, '(') + "N"));
+  EXPECT_FALSE(Dim::parse(&context, std::string(100000, '-') + "N"));
+  EXPECT_FALSE(Dim::parse(&context, "99999999999999999999"));
+}
+
+// Random expressions, as trees that are evaluated beside the canonical form.
+TEST_F(DimTest, CanonicalFormsKeepValues) {
+  std::mt19937 engine(11);
+  auto below = [&](int n) { return static_cast<int>(engine() % n); };
+  const char *names[] = {"A", "B", "C"};
+  for (int round = 0; round < 4000; ++round) {
+    int64_t values[3];
+    llvm::StringMap<Dim> sizes;
+    for (int i = 0; i < 3; ++i)
+      sizes[names[i]] = number(values[i] = below(3) ? below(8) : below(1000));
+    auto random = [&](auto &self, int depth) -> std::pair<Dim, std::optional<int64_t>> {
+      if (depth == 0 || below(4) == 0) {
+        int i = below(3);
+        int64_t n = below(12) - 3;
+        return below(3) ? std::pair(dim(names[i]), std::optional(values[i])) : std::pair(number(n), std::optional(n));
+      }
+      auto [x, p] = self(self, depth - 1);
+      auto [y, q] = self(self, depth - 1);
+      auto both = [&](auto f) { return p && q ? f(*p, *q) : std::nullopt; };
+      switch (below(9)) {
+      case 0: case 1: return {x + y, both(checked::add)};
+      case 2: case 3: return {x - y, both(checked::subtract)};
+      case 4: return {x * y, both(checked::multiply)};
+      case 5: return {x.floorDiv(y), both(checked::floorDivide)};
+      case 6: return {x.mod(y), both([](int64_t a, int64_t b) -> std::optional<int64_t> {
+                auto quotient = checked::floorDivide(a, b);
+                return quotient ? std::optional(a - *quotient * b) : std::nullopt;
+              })};
+      case 7: return {x.min(y), both([](int64_t a, int64_t b) { return std::optional(std::min(a, b)); })};
+      default: return {x.max(y), both([](int64_t a, int64_t b) { return std::optional(std::max(a, b)); })};
+      }
+    };
+    auto [size, value] = random(random, 5);
+    if (size.isUnknown() || !value)
+      continue;
+    auto got = size.evaluate(sizes);
+    ASSERT_TRUE(!got || *got == *value) << size.str() << " is " << got.value_or(-1) << ", not " << *value;
+    Dim replaced = size.substitute(sizes);
+    ASSERT_TRUE(replaced.isUnknown() || !replaced.isNumber() || replaced.value() == *value) << size.str();
+    ASSERT_EQ(dim(size.str()), size) << size.str() << " reads as " << dim(size.str()).str();
+    SizeRange range = size.range();
+    ASSERT_TRUE(range.lo <= *value && *value <= range.hi) << size.str() << " in " << range.lo << " to " << range.hi << " is " << *value;
+    ASSERT_TRUE(range.stride ? (*value - range.offset) % range.stride == 0 : *value == range.offset) << size.str() << " is " << *value;
+  }
 }
 
 TEST_F(DimTest, Truth) {
@@ -108,6 +242,7 @@ TEST_F(DimTest, MinimalFacts) {
   EXPECT_EQ(kept, (std::vector<size_t>{1, 2}));
   EXPECT_EQ(SizeFact::atLeast(dim("X+Y"), dim("3")).str({{"X", "x.shape[0]"}, {"Y", "y.shape[0]"}}), "x.shape[0] + y.shape[0] >= 3");
   EXPECT_EQ(SizeFact::equal(dim("X"), dim("1")).str(), "X == 1");
+  EXPECT_EQ(SizeFact::equal(dim("X%4"), dim("1")).str(), "(X%4) == 1");
   EXPECT_EQ(SizeFact::atLeast(dim("X"), dim("3")).negated().str(), "X <= 2");
 }
 

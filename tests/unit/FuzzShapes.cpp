@@ -148,7 +148,7 @@ int fuzz(int count, int vectors, int callsOfProgram) {
         decisions += form->decisions.size();
         if (form->decisions.empty())
           continue;
-        mlir::MLIRContext *context = form->decisions[0].fact.dim.getAttr().getContext();
+        mlir::MLIRContext *context = form->decisions[0].fact.dim.getContext();
         for (int k = 0; k < vectors; ++k) {
           std::vector<int64_t> sizes;
           for (size_t slot = 0; slot < set.slots.size(); ++slot)
