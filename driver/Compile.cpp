@@ -42,15 +42,6 @@ int explain(const std::string &code) {
   return 0;
 }
 
-std::string readFile(const std::string &path) {
-  rt::InputFile file(path);
-  if (file.size() >= (int64_t(1) << 31))
-    rt::fail(DiagId::SourceTooLarge, {std::to_string(file.size())});
-  std::string text(file.size(), '\0');
-  file.read(text.data(), file.size(), 0);
-  return text;
-}
-
 /// --emit: the text of one stage, to standard output or -o.
 int emit(Session &session, const Options &options, const std::string &name, const std::string &text) {
   std::string out;
@@ -77,7 +68,7 @@ int emit(Session &session, const Options &options, const std::string &name, cons
   if (options.output.empty())
     rt::output(out);
   else
-    rt::writeAtomically(options.output, out, nullptr, 0);
+    rt::writeFile(options.output, {out});
   return 0;
 }
 
@@ -131,7 +122,7 @@ void writeStats(Session &session, const Options &options) {
       "{{\"version\": \"0.1.0\", \"device\": \"{}\", \"threads\": {}, \"compiles\": [{}], \"cache_hits\": {}, \"guards\": [{}], \"recognized\": [{}], "
       "\"missed\": [{}], \"kernels\": {{{}}}, \"loops\": {}, \"repacks\": {}, \"copies\": {}, \"allocations\": {}, \"peak_bytes\": {}, \"phase_ms\": {{{}}}, \"cuda\": {{{}}}}}\n",
       cuda.empty() ? "cpu" : "cuda", rt::threads(), compiles, session.cacheHits, guardsJson(session), recognized, missed, kernels, engine.loops, engine.repacks, memory.copies, memory.allocations, memory.peakBytes, phases, cuda);
-  rt::writeAtomically(options.stats, json, nullptr, 0);
+  rt::writeFile(options.stats, {json});
 }
 
 SessionOptions sessionOptions(const Options &options) {
@@ -179,7 +170,7 @@ int runProgram(Session &session, const Options &options) {
   std::string name = options.input, text;
   bool prompt = options.mode != Options::File;
   if (options.mode == Options::File)
-    text = options.text ? *options.text : readFile(options.input);
+    text = options.text ? *options.text : rt::readSource(options.input);
   else if (options.mode == Options::Text) {
     name = "<command line>";
     text = options.input;

@@ -32,7 +32,7 @@ std::string manualPage() {
   for (const CommandInfo &c : commandTable())
     out += fmt::format(".TP\n.B :{} {}\n{}\n", troff(c.name), troff(c.argument), troff(c.help));
   out += ".SH EXIT STATUS\n0; 1 the program failed; 2 bad command line; 70 an internal error; 130 interrupted.\n"
-         ".SH FILES\n.TP\n.I ~/.config/toy/init.toy\nruns when the prompt opens\n.TP\n.I ~/.local/state/toy/history\nwhat was typed\n.TP\n.I ~/.cache/toy\nmachine code\n"
+         ".SH FILES\n.TP\n.I ~/.config/toy/init.toy\nruns when the prompt opens\n.TP\n.I ~/.local/state/toy/history\nwhat was typed\n.TP\n.I ~/.local/state/toy/toy-reproducer-*.toy\ninputs that ended with an internal error; the newest stay\n.TP\n.I ~/.cache/toy\nmachine code\n"
          ".SH ENVIRONMENT\nNO_COLOR, TERM, XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_CACHE_HOME, VISUAL, EDITOR.\n";
   return out;
 }

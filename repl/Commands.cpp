@@ -4,6 +4,7 @@
 #include "repl/Commands.h"
 
 #include "repl/Graph.h"
+#include "repl/Process.h"
 #include "repl/Session.h"
 #include "runtime/Device.h"
 #include "runtime/Error.h"
@@ -18,7 +19,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <unistd.h>
 
@@ -53,6 +56,25 @@ std::string magnitude(double x, const char *unit) {
       x /= 1000;
   return "";
 }
+
+/// A folder for this user's eyes that goes with all that is in it.
+class ScratchFolder {
+public:
+  std::string make() {
+    path = (std::filesystem::temp_directory_path() / "toy-XXXXXX").string();
+    if (!::mkdtemp(path.data()))
+      rt::fail(DiagId::CannotWrite, {std::exchange(path, ""), std::strerror(errno)});
+    return path;
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    if (!path.empty())
+      std::filesystem::remove_all(path, ignored);
+  }
+
+private:
+  std::string path;
+};
 
 using Handler = void (Prompt::*)(const std::string &);
 constexpr std::pair<const char *, Handler> handlers[] = {
@@ -244,21 +266,13 @@ void Prompt::graph(const std::string &arguments) {
   if (!module)
     return;
   std::string dot = graphText(*module, session.getEngine());
-  bool drawn = false;
-  if (!path.ends_with(".dot") && std::system("command -v dot >/dev/null 2>&1") == 0) {
-    std::string scratch = path + ".dot";
-    rt::writeAtomically(scratch, dot, nullptr, 0);
-    std::string format = std::filesystem::path(path).extension().string();
-    std::string command = fmt::format("dot -T{} '{}' -o '{}'", format.empty() ? "svg" : format.substr(1), scratch, path);
-    drawn = path.find('\'') == path.npos && std::system(command.c_str()) == 0;
-    if (drawn)
-      std::filesystem::remove(scratch);
-  }
-  if (!drawn) {
+  std::string format = std::filesystem::path(path).extension().string(), picture;
+  if (path.ends_with(".dot") || !filterText({"dot", "-T" + (format.empty() ? "svg" : format.substr(1))}, dot, picture)) {
+    picture = dot; // without Graphviz: its input
     if (!path.ends_with(".dot"))
       path += ".dot";
-    rt::writeAtomically(path, dot, nullptr, 0);
   }
+  rt::writeFile(path, {picture});
   rt::output(path + "\n");
 }
 
@@ -298,9 +312,7 @@ void Prompt::load(const std::string &path) {
     refuse(session, DiagId::CommandArgument, {":load", "a file"});
     return;
   }
-  rt::InputFile file(path);
-  std::string text(file.size(), '\0');
-  file.read(text.data(), file.size(), 0);
+  std::string text = rt::readSource(path);
   lastFile = path;
   session.run(path, std::move(text), {});
 }
@@ -315,14 +327,17 @@ void Prompt::reload(const std::string &) {
 void Prompt::edit(const std::string &name) {
   std::string definition = session.definitionOf(name), path = name;
   bool scratch = name.empty() || !definition.empty() || !name.ends_with(".toy");
+  ScratchFolder folder;
   if (scratch) {
-    path = (std::filesystem::temp_directory_path() / fmt::format("toy-{}.toy", getpid())).string();
-    rt::writeAtomically(path, definition.empty() && !name.empty() ? "def " + name + "(x) {\n  return x;\n}\n" : definition, nullptr, 0);
+    path = folder.make() + "/input.toy";
+    rt::writeFile(path, {definition.empty() && !name.empty() ? "def " + name + "(x) {\n  return x;\n}\n" : definition});
   }
   const char *visual = std::getenv("VISUAL"), *editor = std::getenv("EDITOR");
   std::string command = visual && *visual ? visual : editor && *editor ? editor : "vi";
+  std::vector<std::string> words = commandWords(command);
+  words.push_back(path.starts_with("-") ? "./" + path : path); // never an option
   rt::flushOutput();
-  if (std::system((command + " '" + path + "'").c_str()) != 0)
+  if (runProgram(words) != 0)
     refuse(session, DiagId::CommandArgument, {":edit", "an editor that ends well; $EDITOR is `" + command + "`"});
   else {
     std::string before = lastFile;
@@ -330,8 +345,6 @@ void Prompt::edit(const std::string &name) {
     if (scratch)
       lastFile = before;
   }
-  if (scratch)
-    std::filesystem::remove(path);
 }
 
 void Prompt::save(const std::string &path) {

@@ -4,12 +4,15 @@
 #include "repl/SessionImpl.h"
 #include "runtime/Format.h"
 #include "runtime/Io.h"
+#include "support/NewFile.h"
+#include "support/PrivateFolder.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <unistd.h>
 
@@ -25,8 +28,14 @@ void Session::takeBack(Change &change) {
 }
 
 void Session::readSizeProfile(const std::string &path) {
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
+  std::string text;
+  try {
+    rt::InputFile file(path);
+    text = file.text(0, file.size());
+  } catch (rt::Error &) { // there is none yet, or it is only written
+  }
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     std::string key;
     words >> key;
@@ -44,7 +53,7 @@ void Session::writeSizeProfile(const std::string &path) {
         text += " " + std::to_string(slot);
       text += "\n";
     }
-  rt::writeAtomically(path, text, nullptr, 0);
+  rt::writeFile(path, {text});
 }
 
 bool Session::undo() {
@@ -66,21 +75,36 @@ void Session::reset() {
   past.clear();
 }
 
-/// What failed, for a report: the definitions there are and the text that was running.
-void Session::writeReproducer(const std::string &name, const std::string &text) {
+/// Only the newest reproducers stay.
+static void dropOldReproducers(const std::string &folder) {
   std::error_code failed;
-  std::string path = (std::filesystem::temp_directory_path(failed) / fmt::format("toy-reproducer-{}.toy", getpid())).string(), out = "# This input of toy failed with an internal error: " + name + "\n";
+  std::vector<std::string> names; // by time
+  for (auto &entry : std::filesystem::directory_iterator(folder, failed))
+    if (std::string name = entry.path().filename().string(); name.starts_with("toy-reproducer-"))
+      names.push_back(name);
+  std::sort(names.begin(), names.end());
+  for (size_t kept = 5; names.size() > kept; names.erase(names.begin()))
+    std::filesystem::remove(folder + "/" + names.front(), failed);
+}
+
+/// What failed, for a report: the definitions there are and the text that was running. For the user's eyes, beside the history.
+void Session::writeReproducer(const std::string &name, const std::string &text) {
+  std::string out = "# This input of toy failed with an internal error: " + name + "\n";
   if (name.starts_with("<")) { // a file holds its definitions itself
     for (auto &[structure, s] : structures)
       out += definitionOf(structure);
     for (auto &[function, f] : functions)
       out += definitionOf(function);
   }
-  try {
-    rt::writeAtomically(path, out + text + "\n", nullptr, 0);
-    std::fprintf(stderr, "note: a reproducer is in %s\n", path.c_str());
-  } catch (rt::Error &) {
-  }
+  Descriptor folder = openPrivateFolder(stateFolder);
+  if (!folder)
+    return;
+  NewFile file(folder.get(), 0600);
+  std::string fileName = fmt::format("toy-reproducer-{:%Y%m%d-%H%M%S}-{}.toy", fmt::gmtime(std::time(nullptr)), ::getpid());
+  if (!file || !writeAll(file.get(), out + text + "\n") || !file.keepAs(fileName, /*replace=*/true))
+    return;
+  dropOldReproducers(pathIn(stateFolder));
+  std::fprintf(stderr, "note: a reproducer is in %s/%s\n", pathIn(stateFolder).c_str(), fileName.c_str());
 }
 
 /// A definition as it was written, with its docstring.
@@ -105,7 +129,12 @@ namespace {
 /// Writes values as expressions of the language; what is large goes to a file each.
 class ScriptWriter {
 public:
-  explicit ScriptWriter(const std::string &path) : folder(path + ".data") {}
+  explicit ScriptWriter(const std::string &path) {
+    std::error_code ignored;
+    auto status = std::filesystem::status(path, ignored);
+    if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status))
+      folder = path + ".data";
+  }
 
   std::string expression(const rt::Value &value, const std::string &name) {
     if (auto *s = std::get_if<rt::StrRef>(&value))
@@ -131,13 +160,13 @@ private:
     std::string dtype(nameOf(t.dtype));
     if (t.count() == 0)
       return fmt::format("zeros([{}], dtype={})", fmt::join(t.shape(), ", "), dtype);
-    if (t.count() <= 200) {
+    if (t.count() <= 200 || folder.empty()) {
       rt::PrintOptions full;
       full.precision = 0;
       return dtype + "(" + rt::format(t, full) + ")";
     }
     std::error_code ignored;
-    std::filesystem::create_directories(folder, ignored);
+    std::filesystem::create_directories(folder, ignored); // saving says why there is none
     bool isHalf = t.dtype == DType::BF16; // which .npy lacks
     std::string file = (std::filesystem::path(folder) / (name + (isHalf ? ".safetensors" : ".npy"))).string();
     rt::TensorRef shared(const_cast<rt::Tensor *>(&t));
@@ -148,7 +177,7 @@ private:
     return "load(" + quoted(file) + ")";
   }
 
-  std::string folder;
+  std::string folder; ///< beside the script; none for a device, which gets everything
 };
 
 } // namespace
@@ -179,7 +208,7 @@ void Session::saveScript(const std::string &path) {
     };
     text += "var " + name + " = " + write(write, type) + ";\n";
   }
-  rt::writeAtomically(path, text, nullptr, 0);
+  rt::writeFile(path, {text});
 }
 
 } // namespace toy

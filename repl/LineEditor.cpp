@@ -6,9 +6,9 @@
 #include "repl/Highlight.h"
 #include "repl/Session.h"
 #include "runtime/Guard.h"
+#include "support/PrivateFolder.h"
 #include "support/Terminal.h"
 
-#include <filesystem>
 #include <iostream>
 
 #ifdef TOY_HAVE_READLINE
@@ -17,9 +17,9 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
-#include <fstream>
 #include <readline/history.h>
 #include <readline/readline.h>
+#include <sstream>
 #include <sys/ioctl.h>
 #include <sys/select.h>
 #include <unistd.h>
@@ -323,12 +323,23 @@ int onClear(int, int) {
   return 0;
 }
 
-std::string statePath() {
-  const char *state = std::getenv("XDG_STATE_HOME"), *home = std::getenv("HOME");
-  std::filesystem::path folder = state && *state ? std::filesystem::path(state) : std::filesystem::path(home ? home : ".") / ".local/state";
-  std::error_code ignored;
-  std::filesystem::create_directories(folder / "toy", ignored);
-  return (folder / "toy" / "history").string();
+/// The history is for this user's eyes: in a private folder, and readable by nobody else.
+Descriptor openHistory(int flags, struct stat &info) {
+  Descriptor folder = openPrivateFolder(stateFolder);
+  Descriptor file = folder ? openOwnFile(folder.get(), "history", flags, info) : Descriptor();
+  if (file && (info.st_mode & 077))
+    ::fchmod(file.get(), 0600);
+  return file;
+}
+
+std::string readHistory() {
+  struct stat info {};
+  Descriptor file = openHistory(O_RDONLY, info);
+  constexpr off_t limit = off_t(64) << 20;
+  if (!file || info.st_size > limit)
+    return "";
+  std::string text(info.st_size, '\0');
+  return readAll(file.get(), text.data(), text.size()) ? text : "";
 }
 
 /// An entry is a line of the file: newlines are \n, backslashes \\.
@@ -347,7 +358,7 @@ std::string decoded(const std::string &line) {
 
 } // namespace
 
-LineEditor::LineEditor(Session &session, bool color, std::function<bool(const std::string &)> isUnfinished) : historyPath(statePath()) {
+LineEditor::LineEditor(Session &session, bool color, std::function<bool(const std::string &)> isUnfinished) {
   blocks = terminalMovesCursor();
   terminal.session = &session;
   terminal.isUnfinished = std::move(isUnfinished);
@@ -358,8 +369,8 @@ LineEditor::LineEditor(Session &session, bool color, std::function<bool(const st
   rl_getc_function = readKey;
   using_history();
   stifle_history(10000);
-  std::ifstream file(historyPath);
-  for (std::string line; std::getline(file, line);)
+  std::istringstream entries(readHistory());
+  for (std::string line; std::getline(entries, line);)
     add_history(decoded(line).c_str());
   rl_initialize();
   rl_bind_key('\t', onTab);
@@ -413,12 +424,9 @@ void LineEditor::remember(const std::string &input) {
     return;
   add_history(input.c_str());
   // Appended at once, a line at a time: sessions side by side do not lose each other's entries.
-  int file = ::open(historyPath.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  if (file < 0)
-    return;
-  std::string line = encoded(input) + "\n";
-  [[maybe_unused]] ssize_t written = ::write(file, line.data(), line.size());
-  ::close(file);
+  struct stat info {};
+  if (Descriptor file = openHistory(O_WRONLY | O_CREAT | O_APPEND, info))
+    writeAll(file.get(), encoded(input) + "\n");
 }
 
 #else

@@ -27,7 +27,6 @@ public:
 
 private:
   bool blocks = false;
-  std::string historyPath;
 };
 
 } // namespace toy

@@ -8,12 +8,11 @@
 #include "repl/Session.h"
 #include "runtime/Output.h"
 #include "runtime/Parallel.h"
+#include "support/PrivateFolder.h"
 
 #include <fmt/format.h>
 
 #include <csignal>
-#include <cstdlib>
-#include <filesystem>
 #include <sstream>
 #include <thread>
 
@@ -71,12 +70,18 @@ std::string withoutPrompts(const std::string &text) {
   return out;
 }
 
+/// Runs ~/.config/toy/init.toy, unless others could have written it.
 static void runInitFile(Prompt &prompt) {
-  const char *config = std::getenv("XDG_CONFIG_HOME"), *home = std::getenv("HOME");
-  std::filesystem::path path = (config && *config ? std::filesystem::path(config) : std::filesystem::path(home ? home : ".") / ".config") / "toy/init.toy";
-  std::error_code ignored;
-  if (std::filesystem::is_regular_file(path, ignored))
-    prompt.run(":load " + path.string());
+  std::string folder = pathIn(configFolder), path = folder + "/init.toy";
+  struct stat file, around;
+  if (folder.empty() || ::stat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode))
+    return;
+  if (::stat(folder.c_str(), &around) == 0 && isTrusted(file) && isTrusted(around))
+    prompt.run(":load " + path);
+  else {
+    prompt.session.getDiagnostics().report(DiagId::CannotOpen, {}, {path, "another user could have written it"}).withHelp("chmod go-w " + path + " " + folder);
+    prompt.session.showDiagnostics();
+  }
   prompt.lastFile.clear();
 }
 

@@ -93,9 +93,7 @@ bool Session::import(const ast::Import &item) {
     return true;
   std::string text;
   try {
-    rt::InputFile file(path.string());
-    text.resize(file.size());
-    file.read(text.data(), file.size(), 0);
+    text = rt::readSource(path.string());
   } catch (rt::Error &e) {
     diagnostics.report(e.id, item.pathRange, e.args);
     imported.erase(key);

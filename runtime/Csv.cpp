@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <complex>
@@ -77,8 +78,12 @@ std::string realText(double x, bool single) { return single ? fmt::format("{}", 
 } // namespace
 
 TensorRef readCsv(Bytes &file) {
+  Reservation forText(file.size(), "`" + file.getPath() + "`");
   std::string contents = file.text(0, file.size());
+  int64_t most = 1 + std::count(contents.begin(), contents.end(), ',') + std::count(contents.begin(), contents.end(), '\n');
+  Reservation forValues(most * static_cast<int64_t>(sizeof(Complex)), "the numbers of `" + file.getPath() + "`");
   std::vector<Complex> values;
+  values.reserve(most);
   int64_t rows = 0, columns = -1, lineNumber = 0;
   bool isComplex = false;
   auto bad = [&](std::string why) { fail(DiagId::MalformedFile, {file.getPath(), ".csv", "line " + std::to_string(lineNumber) + ": " + why}); };

@@ -47,7 +47,7 @@ void save(const std::string &path, std::span<const NamedTensor> tensors) {
     onHost(*entry.tensor);
   bool named = path.ends_with(".npz") || path.ends_with(".safetensors");
   if (named)
-    return writeAtomically(path, path.ends_with(".npz") ? npzText(path, tensors) : safetensorsText(path, tensors), nullptr, 0);
+    return writeFile(path, {path.ends_with(".npz") ? npzText(path, tensors) : safetensorsText(path, tensors)});
   bool known = path.ends_with(".npy") || path.ends_with(".csv") || path.ends_with(".png");
   if (!known)
     fail(DiagId::UnknownFormat, {path});
@@ -55,8 +55,8 @@ void save(const std::string &path, std::span<const NamedTensor> tensors) {
     fail(DiagId::CannotWrite, {path, "the format holds one array"});
   const Tensor &t = *tensors[0].tensor;
   if (path.ends_with(".npy"))
-    return writeAtomically(path, npyHeader(path, t), t.data, t.count() * sizeOf(t.dtype));
-  writeAtomically(path, path.ends_with(".csv") ? csvText(path, t) : pngText(path, t), nullptr, 0);
+    return writeFile(path, {npyHeader(path, t), {t.as<char>(), static_cast<size_t>(t.count() * sizeOf(t.dtype))}});
+  writeFile(path, {path.ends_with(".csv") ? csvText(path, t) : pngText(path, t)});
 }
 
 } // namespace toy::rt

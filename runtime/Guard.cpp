@@ -4,6 +4,8 @@
 /// anything goes on.
 #include "runtime/Guard.h"
 
+#include "support/Sanitizers.h"
+
 #include "runtime/Memory.h"
 #include "runtime/Output.h"
 
@@ -79,12 +81,8 @@ void tryHeap() {
 
 } // namespace
 
-#ifndef __has_feature
-#define __has_feature(FEATURE) 0
-#endif
-
 void installFaultHandlers() {
-#if !__has_feature(address_sanitizer) // which reports faults itself, and owns the stack for it
+#if !TOY_ADDRESS_SANITIZER // which reports faults itself, and owns the stack for it
   static char stack[1 << 16];
   stack_t alternate{};
   alternate.ss_sp = stack;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runtime/Value.h"
+#include "support/Descriptor.h"
 
 namespace toy::rt {
 
@@ -16,7 +17,7 @@ struct NamedTensor {
 std::vector<NamedTensor> loadAll(const std::string &path);
 /// The only array of a file, or the one with a name.
 TensorRef load(const std::string &path, const std::string &name = "");
-/// Writes to a new file that then takes the name: readers see the old or the new file, never a part.
+/// Writes by `writeFile`.
 void save(const std::string &path, std::span<const NamedTensor> tensors);
 /// `shape` elements in little-endian order from byte `offset`.
 TensorRef readBinary(const std::string &path, DType dtype, std::span<const int64_t> shape, int64_t offset);
@@ -29,28 +30,27 @@ public:
   const std::string &getPath() const { return path; }
   /// Reads exactly `count` bytes from `offset`.
   virtual void read(void *target, int64_t count, int64_t offset) = 0;
-  std::string text(int64_t offset, int64_t count) {
-    std::string out(count, '\0');
-    read(out.data(), count, offset);
-    return out;
-  }
+  /// The same as text; the memory limit is asked first.
+  std::string text(int64_t offset, int64_t count);
 
 protected:
   std::string path;
   int64_t bytes = 0;
 };
 
-/// A regular file opened for reading; throws for folders, devices and missing files.
+/// A regular file opened for reading; throws for folders, devices, pipes and missing files, and never waits for any.
 class InputFile : public Bytes {
 public:
   explicit InputFile(std::string path);
-  ~InputFile() override;
   InputFile(const InputFile &) = delete;
   void read(void *target, int64_t count, int64_t offset) override;
 
 private:
-  int descriptor;
+  Descriptor file;
 };
+
+/// The text of a program. Throws where it is too large.
+std::string readSource(const std::string &path);
 
 class MemoryBytes : public Bytes {
 public:
@@ -82,7 +82,9 @@ std::string imageText(const Tensor &tensor, bool color);
 /// Rows of colours, 3 bytes a pixel, of an image or a complex matrix.
 std::string imageColours(const std::string &what, const Tensor &tensor, int64_t &height, int64_t &width);
 
-/// Writes `text` and then `data` to `path` atomically.
-void writeAtomically(const std::string &path, std::string_view text, const void *data, int64_t bytes);
+/// Every file that a user names is written by this. A regular file, or one that is not there, is written beside its place and then put there: readers see
+/// the old or the new file, never a part, and a write that fails or is interrupted changes nothing. The mode stays, and the owner where the system
+/// allows it; links are followed. Devices, pipes and open descriptors (/dev/stdout) are written directly, behind what was printed.
+void writeFile(const std::string &path, std::initializer_list<std::string_view> parts);
 
 } // namespace toy::rt

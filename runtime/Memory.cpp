@@ -5,6 +5,7 @@
 #include "runtime/Memory.h"
 
 #include "runtime/Error.h"
+#include "support/Sanitizers.h"
 
 #include <fmt/format.h>
 
@@ -46,18 +47,43 @@ Heap &heap() {
 
 constexpr size_t smallLimit = 1 << 16, hugePage = 2 << 20, cacheLimit = size_t(512) << 20;
 
+/// Sanitized builds give every object an allocation of its own: a block that is used again would hide that freed elements, or a neighbour's, are read.
+constexpr bool recycles = !hasAddressSanitizer;
+
 int classOf(size_t bytes) { return std::bit_width((std::max<size_t>(bytes, 64) - 1) >> 6); }
+
+/// What a block for so many bytes takes.
+size_t blockSize(size_t bytes) {
+  if (!recycles)
+    return bytes;
+  if (bytes <= smallLimit)
+    return size_t(64) << classOf(bytes);
+  size_t unit = bytes < hugePage * 2 ? 64 : hugePage;
+  return (bytes + unit - 1) / unit * unit;
+}
+
+void *newBlock(size_t bytes) {
+  size_t size = blockSize(bytes);
+  bool isHuge = bytes >= hugePage * 2;
+  void *block = nullptr;
+  if (posix_memalign(&block, isHuge && recycles ? hugePage : 64, size) != 0)
+    return nullptr;
+  if (isHuge)
+    madvise(block, size, MADV_HUGEPAGE);
+  return block;
+}
 
 void *takeBlock(size_t bytes) {
   Heap &h = heap();
+  if (!recycles)
+    return newBlock(bytes);
   if (bytes <= smallLimit) {
     auto &list = h.freeBlocks[classOf(bytes)];
-    if (!list.empty()) {
-      void *block = list.back();
-      list.pop_back();
-      return block;
-    }
-    return std::aligned_alloc(64, size_t(64) << classOf(bytes));
+    if (list.empty())
+      return newBlock(bytes);
+    void *block = list.back();
+    list.pop_back();
+    return block;
   }
   for (auto it = h.largeBlocks.begin(); it != h.largeBlocks.end(); ++it)
     if (it->first >= bytes && it->first <= bytes + bytes / 4) {
@@ -66,15 +92,13 @@ void *takeBlock(size_t bytes) {
       h.largeBlocks.erase(it);
       return block;
     }
-  size_t rounded = bytes < hugePage * 2 ? (bytes + 63) / 64 * 64 : (bytes + hugePage - 1) / hugePage * hugePage;
-  void *block = std::aligned_alloc(bytes < hugePage * 2 ? 64 : hugePage, rounded);
-  if (block && bytes >= hugePage * 2)
-    madvise(block, rounded, MADV_HUGEPAGE);
-  return block;
+  return newBlock(bytes);
 }
 
 void giveBlock(void *block, size_t bytes) {
   Heap &h = heap();
+  if (!recycles)
+    return std::free(block);
   if (bytes <= smallLimit)
     return h.freeBlocks[classOf(bytes)].push_back(block);
   h.largeBlocks.emplace_back(bytes, block);
@@ -115,13 +139,24 @@ std::string sizeText(double bytes) {
   return unit ? fmt::format("{:.3g} {}", bytes, units[unit]) : fmt::format("{:.0f} bytes", bytes);
 }
 
+[[noreturn]] void failAllocation(double bytes, std::string what) {
+  Heap &h = heap();
+  fail(DiagId::OutOfMemory, {sizeText(bytes), std::move(what), fmt::format("{} of {} are in use", sizeText(h.stats.liveBytes), sizeText(h.limit))});
+}
+
 [[noreturn]] void failAllocation(DType dtype, std::span<const int64_t> sizes) {
   double bytes = sizeOf(dtype);
   for (int64_t n : sizes)
     bytes *= static_cast<double>(n);
-  Heap &h = heap();
-  fail(DiagId::OutOfMemory, {sizeText(bytes), fmt::format("{}[{}]", nameOf(dtype), fmt::join(sizes, ", ")),
-                             fmt::format("{} of {} are in use", sizeText(h.stats.liveBytes), sizeText(h.limit))});
+  failAllocation(bytes, fmt::format("{}[{}]", nameOf(dtype), fmt::join(sizes, ", ")));
+}
+
+bool hasRoom(int64_t bytes) { return bytes <= heap().limit - heap().stats.liveBytes; }
+
+void account(int64_t bytes) {
+  MemoryStats &stats = heap().stats;
+  stats.liveBytes += bytes;
+  stats.peakBytes = std::max(stats.peakBytes, stats.liveBytes);
 }
 
 Tensor *newHeader(DType dtype, std::span<const int64_t> sizes) {
@@ -184,13 +219,15 @@ int64_t checkedCount(std::span<const int64_t> sizes, DType dtype) {
 
 /// A block for elements, accounted; the heap is locked.
 static void *takeElements(DType dtype, std::span<const int64_t> sizes, int64_t bytes) {
-  Heap &h = heap();
-  void *data = bytes > h.limit - h.stats.liveBytes ? nullptr : takeBlock(bytes);
+  // Tests ask for fresh elements that are seen in results: what nobody wrote, or what lies behind the last element.
+  static const bool fillsFresh = std::getenv("TOY_FILL_FRESH") != nullptr;
+  void *data = hasRoom(bytes) ? takeBlock(bytes) : nullptr;
   if (!data)
     failAllocation(dtype, sizes);
-  ++h.stats.allocations;
-  h.stats.liveBytes += bytes;
-  h.stats.peakBytes = std::max(h.stats.peakBytes, h.stats.liveBytes);
+  if (fillsFresh)
+    std::memset(data, 0xCB, blockSize(bytes));
+  ++heap().stats.allocations;
+  account(bytes);
   return data;
 }
 
@@ -334,6 +371,32 @@ void resetMemoryStats() {
 }
 
 void setMemoryLimit(int64_t bytes) { heap().limit = bytes; }
+
+void requireMemory(int64_t bytes, const std::string &what) {
+  std::lock_guard lock(heap().mutex);
+  if (!hasRoom(bytes))
+    failAllocation(static_cast<double>(bytes), what);
+}
+
+Reservation::Reservation(int64_t bytes, const std::string &what) : bytes(bytes) {
+  std::lock_guard lock(heap().mutex);
+  if (!hasRoom(bytes))
+    failAllocation(static_cast<double>(bytes), what);
+  account(bytes);
+}
+
+Reservation::~Reservation() {
+  std::lock_guard lock(heap().mutex);
+  heap().stats.liveBytes -= bytes;
+}
+
+int64_t liveObjects() {
+  std::lock_guard lock(heap().mutex);
+  int64_t count = 0;
+  for (Link *l = heap().head.next; l; l = l->next)
+    ++count;
+  return count;
+}
 
 uint64_t markObjects() { return heap().serial; }
 

@@ -18,6 +18,20 @@ MemoryStats memoryStats();
 void resetMemoryStats();
 /// Bytes that live tensors may occupy together; by default 80 % of the machine's memory.
 void setMemoryLimit(int64_t bytes);
+/// Throws as a tensor of so many bytes would; `what` they are for.
+void requireMemory(int64_t bytes, const std::string &what);
+/// Bytes beside tensors that count against the limit while this lives: buffers whose size a file tells. Throws before anything is allocated.
+class Reservation {
+public:
+  Reservation(int64_t bytes, const std::string &what);
+  ~Reservation();
+  Reservation(const Reservation &) = delete;
+
+private:
+  int64_t bytes;
+};
+/// Tensors and strings that were not freed yet.
+int64_t liveObjects();
 
 /// What knows about elements that are not on the host.
 struct DeviceMemory {

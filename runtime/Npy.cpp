@@ -1,92 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// NumPy's `.npy` format, versions 1 to 3 (numpy.lib.format), raw binary files, and atomic writing.
+/// NumPy's `.npy` format, versions 1 to 3 (numpy.lib.format), and raw binary files.
 #include "runtime/Io.h"
 
 #include "runtime/Error.h"
 #include "runtime/Memory.h"
-#include "runtime/Parallel.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace toy::rt {
-
-InputFile::InputFile(std::string name) {
-  path = std::move(name);
-  struct stat info;
-  descriptor = -1;
-  if (path.find('\0') != std::string::npos || ::stat(path.c_str(), &info) != 0)
-    fail(DiagId::CannotOpen, {path, errno ? std::strerror(errno) : "the name holds a NUL byte"});
-  if (!S_ISREG(info.st_mode))
-    fail(DiagId::NotAFile, {path, S_ISDIR(info.st_mode) ? "a folder" : "a device or pipe"});
-  descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0)
-    fail(DiagId::CannotOpen, {path, std::strerror(errno)});
-  bytes = info.st_size;
-}
-
-InputFile::~InputFile() {
-  if (descriptor >= 0)
-    ::close(descriptor);
-}
-
-void InputFile::read(void *target, int64_t count, int64_t offset) {
-  char *at = static_cast<char *>(target);
-  while (count > 0) {
-    ssize_t n = ::pread(descriptor, at, count, offset);
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n <= 0)
-      fail(DiagId::CannotOpen, {path, n < 0 ? std::strerror(errno) : "it became shorter while it was read"});
-    at += n, count -= n, offset += n;
-  }
-}
-
-void writeAtomically(const std::string &path, std::string_view text, const void *data, int64_t bytes) {
-  std::string temporary = path + ".XXXXXX";
-  auto refuse = [&] { fail(DiagId::CannotWrite, {path, std::strerror(errno)}); };
-  struct stat info;
-  if (::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
-    fail(DiagId::CannotWrite, {path, "it is a folder"});
-  int descriptor = ::mkstemp(temporary.data());
-  if (descriptor < 0)
-    refuse();
-  auto writeAll = [&](const char *at, int64_t count) {
-    while (count > 0) {
-      if (interruptFlag()) { // the new file is dropped, the old one stays
-        ::close(descriptor);
-        ::unlink(temporary.c_str());
-        poll();
-      }
-      ssize_t n = ::write(descriptor, at, std::min<int64_t>(count, 1 << 24));
-      if (n < 0 && errno == EINTR)
-        continue;
-      if (n < 0)
-        return false;
-      at += n, count -= n;
-    }
-    return true;
-  };
-  bool ok = writeAll(text.data(), text.size()) && writeAll(static_cast<const char *>(data), bytes);
-  mode_t mask = ::umask(0);
-  ::umask(mask);
-  ok = ok && ::fchmod(descriptor, 0666 & ~mask) == 0 && ::fsync(descriptor) == 0;
-  int saved = errno;
-  ok = ::close(descriptor) == 0 && ok;
-  if (ok && ::rename(temporary.c_str(), path.c_str()) == 0)
-    return;
-  saved = ok ? errno : saved;
-  ::unlink(temporary.c_str());
-  errno = saved;
-  refuse();
-}
 
 namespace {
 
@@ -253,7 +178,7 @@ TensorRef readNpy(Bytes &file) {
   if (lengthBytes == 4) {
     if (file.size() < 12)
       refuse.bad("it is shorter than a header");
-    file.read(start + 8, 4, 8);
+    file.read(start + 10, 2, 10); // each byte once, in order
   }
   int64_t length = start[8] | start[9] << 8;
   if (lengthBytes == 4)

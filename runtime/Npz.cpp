@@ -5,6 +5,7 @@
 
 #include "runtime/Error.h"
 #include "runtime/Memory.h"
+#include "runtime/Parallel.h"
 
 #include <algorithm>
 #include <cstring>
@@ -38,32 +39,91 @@ private:
   std::string_view text;
 };
 
-std::string inflated(const Bytes &file, std::string_view packed, uint64_t size) {
-  std::string out;
-  // The header's size is believed only as far as the data go.
-  out.reserve(std::min<uint64_t>(size, packed.size() * 1032 + 64));
-  z_stream stream = {};
-  if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
-    bad(file, "an entry cannot be inflated");
-  stream.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(packed.data()));
-  int state = Z_OK;
-  char buffer[1 << 16];
-  size_t consumed = 0;
-  while (state == Z_OK && out.size() <= size) {
-    if (stream.avail_in == 0) {
-      stream.avail_in = static_cast<uInt>(std::min<size_t>(packed.size() - consumed, 1 << 30));
-      consumed += stream.avail_in;
-    }
-    stream.next_out = reinterpret_cast<Bytef *>(buffer);
-    stream.avail_out = sizeof buffer;
-    state = inflate(&stream, Z_NO_FLUSH);
-    out.append(buffer, sizeof buffer - stream.avail_out);
+/// What an entry's record says of its contents.
+struct Record {
+  uint64_t begin, packed, plain, crc;
+  bool isDeflated;
+};
+
+/// The contents of an entry, read in order and never held as a whole: what a header declares takes memory only as the array that it becomes.
+class Member : public Bytes {
+public:
+  Member(Bytes &file, const Record &record) : file(file), record(record), at(record.begin), left(record.packed) {
+    path = file.getPath();
+    bytes = static_cast<int64_t>(record.plain);
+    // No deflated byte gives more than 1032 (RFC 1951: a match of 258 in two bits).
+    bool isPossible = record.isDeflated ? record.plain / 1032 <= record.packed : record.plain == record.packed;
+    if (!isPossible || record.plain > INT64_MAX)
+      bad(file, "an entry's sizes contradict each other");
+    if (record.isDeflated && inflateInit2(&stream, -MAX_WBITS) != Z_OK)
+      bad(file, "an entry cannot be inflated");
   }
-  inflateEnd(&stream);
-  if (state != Z_STREAM_END || out.size() != size)
-    bad(file, "an entry cannot be inflated");
-  return out;
-}
+  ~Member() override { inflateEnd(&stream); }
+  Member(const Member &) = delete;
+
+  void read(void *target, int64_t count, int64_t offset) override {
+    if (offset != done || count > bytes - done)
+      bad(file, "an entry is cut off");
+    char *to = static_cast<char *>(target);
+    for (int64_t rest = count; rest > 0;) {
+      poll();
+      int64_t piece = std::min<int64_t>(rest, 1 << 24);
+      if (record.isDeflated)
+        inflatePiece(to, piece);
+      else
+        take(to, piece);
+      crc = crc32_z(crc, reinterpret_cast<const Bytef *>(to), piece);
+      to += piece, rest -= piece;
+    }
+    done += count;
+  }
+
+  /// What lies behind the array is read as well: the checksum is one of everything.
+  void finish() {
+    char rest[1 << 12];
+    while (done < bytes)
+      read(rest, std::min<int64_t>(sizeof rest, bytes - done), done);
+    Bytef more;
+    stream.next_out = &more, stream.avail_out = 1;
+    while (record.isDeflated && stream.avail_out > 0 && inflateStep() == Z_OK)
+      continue;
+    if (record.isDeflated && (state != Z_STREAM_END || stream.avail_out == 0))
+      bad(file, "an entry cannot be inflated");
+    if (crc != record.crc)
+      bad(file, "a checksum is wrong");
+  }
+
+private:
+  /// The next bytes of the file.
+  void take(void *to, int64_t count) {
+    file.read(to, count, static_cast<int64_t>(at));
+    at += count, left -= count;
+  }
+  /// One step, with bytes to read if there are any.
+  int inflateStep() {
+    if (stream.avail_in == 0 && left > 0) {
+      int64_t count = static_cast<int64_t>(std::min<uint64_t>(left, sizeof input));
+      take(input, count);
+      stream.next_in = input, stream.avail_in = static_cast<uInt>(count);
+    }
+    return state == Z_STREAM_END ? state : state = inflate(&stream, Z_NO_FLUSH);
+  }
+  void inflatePiece(char *to, int64_t count) {
+    stream.next_out = reinterpret_cast<Bytef *>(to), stream.avail_out = static_cast<uInt>(count);
+    while (stream.avail_out > 0)
+      if (inflateStep() != Z_OK && (state != Z_STREAM_END || stream.avail_out > 0))
+        bad(file, "an entry cannot be inflated");
+  }
+
+  Bytes &file;
+  Record record;
+  z_stream stream = {};
+  int state = Z_OK;
+  uint64_t at, left; ///< in the file
+  int64_t done = 0;
+  uLong crc = 0;
+  Bytef input[1 << 15];
+};
 
 void put(std::string &out, uint64_t n, int width) {
   for (int i = 0; i < width; ++i)
@@ -129,15 +189,12 @@ std::vector<NamedTensor> readNpz(Bytes &file) {
       bad(file, "an entry is cut off");
     if (!name.ends_with(".npy"))
       continue;
-    std::string contents = file.text(begin, packed);
-    if (method == 8)
-      contents = inflated(file, contents, plain);
-    else if (method != 0)
+    if (method != 0 && method != 8)
       bad(file, "an entry is compressed by a method other than deflate");
-    if (crc32_z(0, reinterpret_cast<const Bytef *>(contents.data()), contents.size()) != crc)
-      bad(file, "a checksum is wrong");
-    MemoryBytes bytes(file.getPath(), std::move(contents));
-    out.push_back({name.substr(0, name.size() - 4), readNpy(bytes)});
+    Member member(file, {begin, packed, plain, crc, method == 8});
+    TensorRef tensor = readNpy(member);
+    member.finish();
+    out.push_back({name.substr(0, name.size() - 4), std::move(tensor)});
   }
   return out;
 }

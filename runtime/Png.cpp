@@ -147,6 +147,7 @@ std::string imageText(const Tensor &t, bool color) {
 
 TensorRef readPng(Bytes &file) {
   auto bad = [&](const char *why) { fail(DiagId::MalformedFile, {file.getPath(), ".png", why}); };
+  Reservation forText(2 * file.size(), "`" + file.getPath() + "`"); // its pieces are joined below
   std::string contents = file.text(0, file.size());
   auto *p = reinterpret_cast<const unsigned char *>(contents.data());
   if (contents.size() < 33 || contents.compare(0, 8, "\x89PNG\r\n\x1a\n") != 0 || contents.compare(12, 4, "IHDR") != 0)
@@ -172,6 +173,7 @@ TensorRef readPng(Bytes &file) {
   int64_t stride = width * channels, rawSize = 0;
   if (!ended || width < 1 || height < 1 || __builtin_mul_overflow(height, stride + 1, &rawSize) || rawSize > static_cast<int64_t>(packed.size()) * 1032 + 64)
     bad("it is cut off");
+  Reservation forRows(rawSize, "the rows of `" + file.getPath() + "`");
   std::string raw(rawSize, '\0');
   uLongf size = rawSize;
   if (uncompress(reinterpret_cast<Bytef *>(raw.data()), &size, reinterpret_cast<const Bytef *>(packed.data()), packed.size()) != Z_OK || static_cast<int64_t>(size) != rawSize)

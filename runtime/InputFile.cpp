@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Reading of regular files.
+#include "runtime/Error.h"
+#include "runtime/Io.h"
+#include "runtime/Memory.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+namespace toy::rt {
+
+std::string Bytes::text(int64_t offset, int64_t count) {
+  requireMemory(count, "`" + path + "`");
+  std::string out(count, '\0');
+  read(out.data(), count, offset);
+  return out;
+}
+
+InputFile::InputFile(std::string name) {
+  path = std::move(name);
+  auto refuse = [&] { fail(DiagId::CannotOpen, {path, std::strerror(errno)}); };
+  auto isFile = [&](const struct stat &info) {
+    if (!S_ISREG(info.st_mode))
+      fail(DiagId::NotAFile, {path, S_ISDIR(info.st_mode) ? "a folder" : "a device or pipe"});
+    bytes = info.st_size;
+  };
+  if (path.find('\0') != std::string::npos)
+    fail(DiagId::CannotOpen, {path, "the name holds a NUL byte"});
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0) // opening a device can do things
+    refuse();
+  isFile(info);
+  file = Descriptor(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (!file || ::fstat(file.get(), &info) != 0)
+    refuse();
+  isFile(info); // what was opened may be another one
+}
+
+void InputFile::read(void *target, int64_t count, int64_t offset) {
+  char *at = static_cast<char *>(target);
+  while (count > 0) {
+    ssize_t n = ::pread(file.get(), at, count, offset);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n <= 0)
+      fail(DiagId::CannotOpen, {path, n < 0 ? std::strerror(errno) : "it became shorter while it was read"});
+    at += n, count -= n, offset += n;
+  }
+}
+
+std::string readSource(const std::string &path) {
+  InputFile file(path);
+  if (file.size() >= (int64_t(1) << 31))
+    fail(DiagId::SourceTooLarge, {std::to_string(file.size())});
+  return file.text(0, file.size());
+}
+
+} // namespace toy::rt
