@@ -3,8 +3,10 @@
 /// The program `toy`. It runs on a thread with a large stack: deep recursion of user functions is limited by count, not by a crash. The first thread
 /// waits for its end, or for a signal that ends it before; then what was printed so far goes out.
 #include "driver/Compile.h"
+#include "runtime/Memory.h"
 #include "runtime/Output.h"
 #include "runtime/Parallel.h"
+#include "support/Sanitizers.h"
 
 #include <cerrno>
 #include <csignal>
@@ -14,6 +16,10 @@
 #include <semaphore.h>
 #include <termios.h>
 #include <unistd.h>
+
+#if TOY_ADDRESS_SANITIZER
+#include <sanitizer/lsan_interface.h>
+#endif
 
 namespace {
 
@@ -62,6 +68,18 @@ void endBySignal(bool atPrompt, const termios &terminal) {
   _exit(128 + endingSignal);
 }
 
+/// In sanitized builds, what a run that ended well left behind: tensors that nobody holds any more, and what LeakSanitizer finds. The list of live
+/// tensors hides them from it.
+bool leaks() {
+#if TOY_ADDRESS_SANITIZER
+  if (int64_t objects = toy::rt::liveObjects())
+    return std::fprintf(stderr, "leak: %lld tensors and strings were not freed\n", static_cast<long long>(objects));
+  return __lsan_do_recoverable_leak_check();
+#else
+  return false;
+#endif
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -89,6 +107,8 @@ int main(int argc, char **argv) {
   if (endingSignal)
     endBySignal(atPrompt, terminal);
   pthread_join(thread, nullptr);
+  if (start.status == 0 && leaks())
+    start.status = 71;
   std::fflush(nullptr);
   _exit(start.status); // nothing is left to tear down that the system does not free at once
 }

@@ -4,10 +4,9 @@
 /// anything goes on.
 #include "runtime/Guard.h"
 
-#include "support/Sanitizers.h"
-
 #include "runtime/Memory.h"
 #include "runtime/Output.h"
+#include "support/Sanitizers.h"
 
 #include <csetjmp>
 #include <csignal>
