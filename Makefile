@@ -26,18 +26,18 @@ nightly: build
 package: build
 	@cd $(BUILD) && cpack >/dev/null && mv toy-*.deb .. && ls ../toy-*.deb
 
-# The same tests with AddressSanitizer and UBSan.
+# The same tests with AddressSanitizer, LeakSanitizer and UBSan (support/SanitizerOptions.cpp).
 check: setup
 	@test -f build/asan/build.ninja || cmake --preset asan >/dev/null
 	@cmake --build build/asan -- --quiet
-	@ASAN_OPTIONS=allow_user_poisoning=0:detect_leaks=0:detect_container_overflow=0 /usr/bin/python3 tests/run.py --build=build/asan $(ARGS)
+	@/usr/bin/python3 tests/run.py --build=build/asan $(ARGS)
 
 # Ten minutes of damaged files for every reader, and then mutated programs at the prompt, under sanitizers.
 fuzz: setup
 	@test -f build/asan/build.ninja || cmake --preset asan >/dev/null
 	@cmake --build build/asan --target fuzz-files fuzz-prompt -- --quiet
 	@build/asan/fuzz-files $(or $(ARGS),600)
-	@cd build/asan && ASAN_OPTIONS=allow_user_poisoning=0:detect_leaks=0 ./fuzz-prompt 20000 1 $(CURDIR)/examples/*.toy $(CURDIR)/tests/e2e/*.toy $(CURDIR)/tests/errors/*.toy
+	@cd build/asan && ./fuzz-prompt 20000 1 $(CURDIR)/examples/*.toy $(CURDIR)/tests/e2e/*.toy $(CURDIR)/tests/errors/*.toy
 
 # Whether the tests notice a recogniser, or a device's runtime, that is wrong in one place (ARGS: recognition or device).
 mutants: setup

@@ -11,6 +11,7 @@
 #include "passes/lowering/FunctionEmitter.h"
 #include "runtime/Error.h"
 #include "support/DeferredInitializers.h"
+#include "support/Sanitizers.h"
 
 #include "mlir/IR/Verifier.h"
 
@@ -144,7 +145,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Engine::Impl::lowered(mlir::ModuleOp module, S
   std::unique_ptr<mlir::PassManager> &passes = pipelines[static_cast<int>(stage)][device];
   if (!passes) { // kept: their patterns are collected once
     passes = std::make_unique<mlir::PassManager>(module.getContext());
-    passes->enableVerifier(__has_feature(address_sanitizer)); // otherwise once, at the end
+    passes->enableVerifier(hasAddressSanitizer); // otherwise once, at the end
     PipelineOptions pipeline{options.fuse, options.recognize, options.complexMatmul, options.fastMath, device, &log};
     buildRecognition(*passes, pipeline);
     if (stage == Stage::Unpacked || (stage == Stage::Selected && options.unpack))
@@ -344,6 +345,7 @@ bool Engine::compile(mlir::ModuleOp module, StringRef except, BodyLookup bodyOf,
     if (!quick)
       impl->optimize(*code);
     impl->eraseUnusedVariants(*code);
+    sanitize(*code, *impl->machine);
     auto made = orc::SimpleCompiler(quick ? *impl->quickMachine : *impl->machine)(*code);
     if (!made)
       return fail(made.takeError());

@@ -27,4 +27,7 @@ struct PassAnalyses {
   llvm::ModuleAnalysisManager modules;
 };
 
+/// In sanitized builds, lets AddressSanitizer watch the loads and stores of a module.
+void sanitize(llvm::Module &module, llvm::TargetMachine &machine);
+
 } // namespace toy

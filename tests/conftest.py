@@ -18,6 +18,7 @@ from xdist.scheduler import LoadScheduling
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
+import environment  # noqa: E402
 import programs  # noqa: E402
 
 EVERY_WAY = ["--jit=never", "--jit=never --naive-matmul", "--jit=auto", "--jit=always", "--jit=always -O0", "--jit=always --dynamic=on", "--jit=always -O3", "--jit=always -O2 --no-fuse",
@@ -38,6 +39,7 @@ def pytest_configure(config):
     if not hasattr(config, "workerinput"):  # machine code that earlier runs left is not used; workers share what this run makes
         config.folder = tempfile.TemporaryDirectory()
         os.environ["XDG_CACHE_HOME"] = config.folder.name
+        os.environ.update(environment.VARIABLES)
         os.environ["TOY_TEST_DEVICE"] = config.getoption("--device")
         os.environ["TOY_TEST_BUILD"] = build
         if config.getoption("--device") == "fake":

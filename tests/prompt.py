@@ -367,8 +367,8 @@ def faults(toy):
             s.close()
         path = pathlib.Path(folder, "p.toy")
         path.write_text(declared + "print(1);\nprint(crash(2.0));\n")
-        done = subprocess.run([toy, str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60, env={**os.environ, "TMPDIR": folder})
-        return expect("a script's fault", (done.returncode, done.stdout, "X0002" in done.stderr), (70, "1\n", True)) or expect("a reproducer", len(list(pathlib.Path(folder).glob("toy-reproducer-*.toy"))), 1)
+        done = subprocess.run([toy, str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60, env={**os.environ, "XDG_STATE_HOME": folder})
+        return expect("a script's fault", (done.returncode, done.stdout, "X0002" in done.stderr), (70, "1\n", True)) or expect("a reproducer", len(list(pathlib.Path(folder).glob("toy/toy-reproducer-*.toy"))), 1)
 
 
 def saved_sessions(s):

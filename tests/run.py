@@ -16,6 +16,8 @@ import subprocess
 import sys
 import xml.etree.ElementTree as xml
 
+from environment import VARIABLES
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIT = "/usr/lib/llvm-22/bin/lit"
 
@@ -47,7 +49,7 @@ def run_all(build, arguments):
     reports = pathlib.Path(build, "reports")
     shutil.rmtree(reports, ignore_errors=True)
     reports.mkdir()
-    environment = {**os.environ, "PYTEST_ADDOPTS": shlex.join(arguments), "COLUMNS": "60"}
+    environment = {**os.environ, **VARIABLES, "PYTEST_ADDOPTS": shlex.join(arguments), "COLUMNS": "60"}
     command = ["ctest", "--test-dir", build, "-V", "-j", str((os.cpu_count() or 1) + 1), "--output-junit", f"{reports}/ctest.xml", "--no-tests=error", *(["-L", "pytest"] if only_pytest else [])]
     process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     show(process.stdout)

@@ -8,10 +8,13 @@
 #include "runtime/Memory.h"
 #include "runtime/Parallel.h"
 #include "runtime/Scalar.h"
+#include "support/Sanitizers.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 
 using namespace toy;
@@ -30,6 +33,49 @@ TEST(Format, ShortestDigits) {
   EXPECT_EQ(shown(0.1f, true), "0.1");
   EXPECT_EQ(shown(1e20), "1e+20");
   EXPECT_EQ(shown(-NAN), "nan");
+}
+
+// Before the first tensor, which asks for it.
+static const int fillsFresh = setenv("TOY_FILL_FRESH", "1", 1);
+
+TEST(Memory, FreshElementsHoldThePatternOfTests) {
+  ASSERT_EQ(fillsFresh, 0);
+  for (int64_t n : {1, 8, 1000, 100000, 3000000})
+    for (int again = 0; again < 2; ++again) { // a block that was used before, too
+      int64_t sizes[] = {n};
+      TensorRef x(newTensor(DType::F32, sizes));
+      auto *bytes = x->as<unsigned char>();
+      EXPECT_TRUE(std::all_of(bytes, bytes + 4 * n, [](unsigned char b) { return b == 0xCB; }));
+      std::memset(bytes, 0, 4 * n);
+    }
+}
+
+#if TOY_ADDRESS_SANITIZER
+TEST(MemoryDeathTest, TensorsAreAllocationsOfTheirOwn) {
+  int64_t sizes[] = {3};
+  TensorRef x(newTensor(DType::U8, sizes)), neighbour(newTensor(DType::U8, sizes));
+  volatile uint8_t *data = x->as<uint8_t>();
+  EXPECT_DEATH(data[3] = 1, "heap-buffer-overflow");
+  EXPECT_DEATH((void)data[-1], "heap-buffer-overflow");
+  x = TensorRef();
+  EXPECT_DEATH((void)data[0], "heap-use-after-free");
+}
+#endif
+
+TEST(Memory, ReservationsCountAgainstTheLimit) {
+  MemoryStats before = memoryStats();
+  setMemoryLimit(before.liveBytes + 1000);
+  {
+    Reservation some(600, "a");
+    EXPECT_EQ(memoryStats().liveBytes, before.liveBytes + 600);
+    EXPECT_THROW(Reservation(500, "b"), Error);
+    EXPECT_THROW(requireMemory(500, "c"), Error);
+    int64_t sizes[] = {500};
+    EXPECT_THROW(newTensor(DType::U8, sizes), Error);
+    Reservation rest(400, "d");
+  }
+  EXPECT_EQ(memoryStats().liveBytes, before.liveBytes);
+  setMemoryLimit(int64_t(1) << 32);
 }
 
 TEST(Memory, UpdatesCopyOnlyWhenShared) {
