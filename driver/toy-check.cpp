@@ -10,6 +10,8 @@
 #include "driver/Compile.h"
 
 #include "repl/Session.h"
+#include "runtime/Memory.h"
+#include "support/Sanitizers.h"
 
 #include <fmt/format.h>
 
@@ -22,6 +24,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 using namespace toy;
 
@@ -126,6 +129,13 @@ Result run(const Job &job, const CommandLine &command) {
       result.kinds += r.kind.empty() ? "" : (result.kinds.empty() ? "" : " ") + r.kind;
     }
   });
+  // The session is gone: what it held should be.
+  static int64_t leftBefore = 0;
+  int64_t left = rt::liveObjects() - std::exchange(leftBefore, rt::liveObjects());
+  if (hasAddressSanitizer && result.status == 0 && left > 0) {
+    std::fprintf(stderr, "leak: %lld tensors and strings were not freed\n", static_cast<long long>(left));
+    result.status = 71;
+  }
   std::fflush(stderr);
   if (options.memoryLimit) // which would hold for the next part, too
     result.status |= 1 << 8;
