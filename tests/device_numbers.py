@@ -27,10 +27,10 @@ def product(toy, text):
     return None
 
 
-def parts_and_halves(toy):
+def parts_and_halves(toy, dtype):
     """Recognized products of parts run on the device by every strategy, halves are read as they are; nothing comes to the host but what is printed."""
     lead = MATRIX + "var a = {d}(reshape(at(30), [6, 5])); var b = {d}(reshape(at(30) + 1, [6, 5])); var c = {d}(reshape(at(20), [5, 4])); var e = {d}(reshape(at(20) - 1, [5, 4]));\n"
-    for dtype in ("f32", "f64"):
+    if dtype in ("f32", "f64"):
         for f in ("(a @ c - b @ d, a @ d + b @ c)", "(a @ c + b @ d, b @ c - a @ d)", "(a @ c + b @ d, a @ d - b @ c)", "(a @ c - b @ d, -(a @ d) - b @ c)", "(a.T.T @ c - b @ d, a @ d + b @ c)"):
             text = lead.replace("{d}", dtype) + f"def f(a, b, c, d) {{ return {f}; }}\nfor i in range(3) {{ var (x, y) = f(a * 2, b, c * i, e); print(sum(x), sum(y * y)); }}"
             want = on_host(toy, ["-e", text])
@@ -40,7 +40,7 @@ def parts_and_halves(toy):
                     return f"{problem}\n{text}"
                 if sum(done.stats["product_precisions"].values()) != 3 * (4 if ".T.T" in f else products) or done.stats["bytes_to_host"] > 64 or not close(done.stdout, want, 2e-5):
                     return f"{done.stats}\n{done.stdout}{want}{text}"
-    for dtype in ("bf16", "f16"):
+    else:
         for product, mixed in (("a @ c", 0), ("a @ e", 0), ("c.T @ a.T", 0), ("a[1:, :3] @ c[:3]", 0), ("stack(a, b) @ c", 0), ("a[0] @ c", 0), ("f32(a) @ f32(c)", 0), ("a @ (f32(c) + 1)", 1), ("a @ c[::-1][::-1]", 0)):
             text = lead.replace("{d}", dtype) + f"def f(a, b, c, e) {{ return f32({product}); }}\nfor i in range(3) {{ print(sum(f(a, b, c, e * {dtype}(i)))); }}"
             done = run(toy, [*EVERYWHERE, "-e", text])
@@ -51,8 +51,8 @@ def parts_and_halves(toy):
     return None
 
 
-def transforms(toy):
-    """fft, ifft, rfft, irfft against NumPy: lengths, axes, norms, both precisions, alone and in graphs."""
+def transforms(toy, mode):
+    """fft, ifft, rfft, irfft against NumPy: lengths, axes, norms, both precisions, alone or in graphs."""
     import numpy as np
     rng = np.random.default_rng(2)
     with tempfile.TemporaryDirectory() as folder:
@@ -73,16 +73,15 @@ def transforms(toy):
                         want[name] = getattr(np.fft, f)(source, axis=axis, norm=norm, **({"n": array.shape[axis]} if n else {}))
         path = pathlib.Path(folder, "program.toy")
         path.write_text(text)
-        for mode in GRAPHS:
-            done = run(toy, [*EVERYWHERE, f"--cuda-graphs={mode}", str(path)])
-            if problem := done.problem():
-                return problem
-            if mode == "off" and done.stats["transforms"] < len(want):
-                return f"{done.stats['transforms']} transforms ran on the device, {len(want)} were asked for"
-            for name, expected in want.items():
-                error = np.abs(np.load(f"{folder}/{name}.npy") - expected).max() / np.abs(expected).max()
-                if error > (1e-6 if "c64" in name or "f32" in name else 1e-14):
-                    return f"{name}, graphs {mode}: relative error {error}"
+        done = run(toy, [*EVERYWHERE, f"--cuda-graphs={mode}", str(path)])
+        if problem := done.problem():
+            return problem
+        if mode == "off" and done.stats["transforms"] < len(want):
+            return f"{done.stats['transforms']} transforms ran on the device, {len(want)} were asked for"
+        for name, expected in want.items():
+            error = np.abs(np.load(f"{folder}/{name}.npy") - expected).max() / np.abs(expected).max()
+            if error > (1e-6 if "c64" in name or "f32" in name else 1e-14):
+                return f"{name}, graphs {mode}: relative error {error}"
     return None
 
 
@@ -242,11 +241,13 @@ var w = {angles}(polar(1.0, randn({length}, {pairs})));
     return lead
 
 
-def ropes(toy):
+def ropes(toy, only):
     """Every spelling of rotary embeddings is the kernel written for them, with the host's bits; queries and keys are turned in one launch."""
     shapes = [(2, 5, 3, 8), (1, 7, 1, 16), (3, 4, 5, 3), (1, 2, 9, 24)]
     for i, spelling in enumerate(("interleaved", "half", "pairs", "real_halves", "by_hand")):
         for j, dtype in enumerate(("f32", "f64", "bf16", "f16") if i < 2 else ("f32", "f64")):
+            if dtype != only:
+                continue
             for batch, length, heads, pairs in shapes if i < 2 else shapes[j:j + 2]:
                 text = turned(spelling, dtype, batch, length, heads, pairs) + "var (a, b) = both(q, k, w); print(a); print(b);"
                 if problem := same_bits(toy, text, [f"--cuda-graphs={GRAPHS[(i + j) % 4]}"], seed=j):
@@ -293,13 +294,13 @@ def near_ropes(toy):
     return None
 
 
-def joined(toy):
+def joined(toy, every_mode):
     """Pairs are joined where neither needs the other, over what stands between them; chains are not."""
     lead = "seed(1); var q = f32(randn(1, 4, 2, 8)); var k = f32(randn(1, 4, 2, 8)); var w = c64(polar(1.0, randn(4, 4)));\n"
-    for body, ropes, launches in (("rope(rope(q, w), w)", 2, 2), ("rope(q, w) + k @ swapaxes(k, -1, -2) @ rope(exp(k), w)", 2, 3), ("rope(rope(q, w) + rope(k, w), w)", 3, 3), ("(rope(q, w), rope(k, w), rope(q, w * w))", 3, 3),
+    for i, (body, ropes, launches) in enumerate((("rope(rope(q, w), w)", 2, 2), ("rope(q, w) + k @ swapaxes(k, -1, -2) @ rope(exp(k), w)", 2, 3), ("rope(rope(q, w) + rope(k, w), w)", 3, 3), ("(rope(q, w), rope(k, w), rope(q, w * w))", 3, 3),
                                   ("(rope(q, w), rope(rope(k, w), w), rope(exp(q), w))", 4, 3),
                                   # a pair of f32 whose first needs a pair of bf16, which ends behind its second
-                                  ("var a = rope(bf16(q), w); var b = rope(f32(a) * 2, w); return (b, rope(k, w), rope(bf16(k), w))", 4, 5)):
+                                  ("var a = rope(bf16(q), w); var b = rope(f32(a) * 2, w); return (b, rope(k, w), rope(bf16(k), w))", 4, 5))):
         text = f"{lead}def f(q, k, w) {{ {'' if 'return' in body else 'return '}{body}; }}\n"
         counts = []
         for seed, calls in enumerate((1, 3, 3)):
@@ -309,7 +310,7 @@ def joined(toy):
             counts.append((done.stats["ropes"], done.stats["launches"]))
         if (counts[1][0] - counts[0][0], counts[1][1] - counts[0][1]) != (2 * ropes, 2 * launches) or counts[1] != counts[2]:
             return f"{body}: {counts}"
-        for mode in GRAPHS:
+        for mode in GRAPHS if every_mode else [GRAPHS[i % 4]]:
             if problem := same_bits(toy, text + "for i in range(3) { print(f(q * i, k, w)); }", [f"--cuda-graphs={mode}"], tolerance=1e-5):
                 return problem
     return None
@@ -348,12 +349,23 @@ var z = x * 1; var w = z; z[0] = 5; w[1] = z[0] + 1; z = w; z[2, 3:] = 7; print(
 
 
 def writes(toy):
-    for i, mode in enumerate(GRAPHS * 2):
+    for i, mode in enumerate(GRAPHS):
         if problem := same_bits(toy, WRITES, [f"--cuda-graphs={mode}"], seed=i):
             return problem
     return None
 
 
 def all_cases():
-    return [*((f"device: product {i}", lambda toy, text=text: product(toy, text)) for i, text in enumerate(PRODUCTS)), ("device: parts and halves", parts_and_halves), ("device: functions", functions), ("device: transforms", transforms),
-            ("device: precisions", precisions), ("device: rows", rows), ("device: folds", folds), ("device: long rows", long_rows), ("device: ropes", ropes), ("device: near ropes", near_ropes), ("device: joined ropes", joined), ("device: writes", writes), *((f"device: subscripts {seed}", lambda toy, seed=seed: subscripts(toy, seed)) for seed in range(4))]
+    """One precision and one kind of graph every day, the others at night."""
+    yield from ((f"device: product {i}", lambda toy, text=text: product(toy, text)) for i, text in enumerate(PRODUCTS))
+    for dtype in ("f32", "f64", "bf16", "f16"):
+        nightly = [] if dtype in ("f32", "bf16") else ["nightly"]
+        yield f"device: parts of {dtype}", lambda toy, dtype=dtype: parts_and_halves(toy, dtype), *nightly
+        yield f"device: ropes of {dtype}", lambda toy, dtype=dtype: ropes(toy, dtype), *nightly
+    for mode in GRAPHS:
+        yield f"device: transforms, graphs {mode}", lambda toy, mode=mode: transforms(toy, mode), *([] if mode in ("off", "full") else ["nightly"])
+    for check in (functions, precisions, rows, folds, long_rows, near_ropes, writes):
+        yield f"device: {check.__name__.replace('_', ' ')}", check
+    yield "device: joined ropes", lambda toy: joined(toy, False)
+    yield "device: joined ropes in every graph", lambda toy: joined(toy, True), "nightly"
+    yield from ((f"device: subscripts {seed}", lambda toy, seed=seed: subscripts(toy, seed)) for seed in range(4))
