@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 import pytest
+from _pytest.mark.expression import Expression, ParseError
 from xdist.scheduler import LoadScheduling
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -37,6 +38,11 @@ def pytest_configure(config):
     if not config.option.markexpr:
         config.option.markexpr = "sanitized and not nightly" if config.getoption("--sanitized") else "not nightly"
     if not hasattr(config, "workerinput"):  # machine code that earlier runs left is not used; workers share what this run makes
+        for expression in filter(None, (config.option.keyword, config.option.markexpr)):
+            try:
+                Expression.compile(expression)
+            except ParseError as error:  # workers would only break down
+                raise pytest.UsageError(f"`{expression}` is no expression of words, `and`, `or` and `not`: {error}") from None
         config.folder = tempfile.TemporaryDirectory()
         os.environ["XDG_CACHE_HOME"] = config.folder.name
         os.environ.update(environment.VARIABLES)
