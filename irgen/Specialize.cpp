@@ -207,8 +207,12 @@ private:
   /// What changed since the first call is as it comes.
   std::shared_ptr<Specialization> newForm() {
     std::string reason;
-    for (const auto &entry : set->entries)
+    constexpr size_t mostReasons = SpecializationSet::most;
+    size_t first = set->entries.size() - std::min(set->entries.size(), mostReasons);
+    for (const auto &entry : llvm::drop_begin(set->entries, first))
       reason += (reason.empty() ? "" : "; ") + entry->mismatch(set->slots, sizes);
+    if (first > 0)
+      reason += "; and " + std::to_string(first) + " forms before";
     for (auto [i, slot] : llvm::enumerate(set->slots))
       if (slot.varies |= slot.first != sizes[i]; slot.varies)
         profile->insert(i);

@@ -138,7 +138,8 @@ BasicBlock *FunctionEmitter::edge(mlir::Block *from, mlir::Block *to, mlir::Valu
     if (isObject(v) && done.insert(v.getAsOpaquePointer()).second && !there->isLiveIn(v))
       release(v);
   };
-  std::vector<mlir::Value> live(here->out().begin(), here->out().end());
+  std::vector<mlir::Value> live; // references only: constants live everywhere
+  llvm::copy_if(here->out(), std::back_inserter(live), [&](mlir::Value v) { return isObject(v) && !there->isLiveIn(v); });
   // In a fixed order, so that the same program gives the same code.
   if (numbers.empty()) {
     auto number = [&](mlir::Value v) { numbers.try_emplace(v, numbers.size()); };
