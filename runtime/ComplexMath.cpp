@@ -60,9 +60,11 @@ c128 log1p(c128 z) {
   return {(std::log1p(sum) + rest / (1 + sum)) / 2, std::atan2(y, 1 + x)};
 }
 
-c128 scaledLog(c128 z, double factor) {
+/// The logarithm to another base: on the axes that of the real function, which is exact for powers of the base.
+c128 scaledLog(c128 z, double factor, double (*real)(double)) {
   c128 w = std::log(z);
-  return {w.real() * factor, w.imag() * factor};
+  double size = z.imag() == 0 ? std::fabs(z.real()) : z.real() == 0 ? std::fabs(z.imag()) : 0;
+  return {size > 0 && std::isfinite(size) ? real(size) : w.real() * factor, w.imag() * factor};
 }
 
 c128 sign(c128 z) {
@@ -101,8 +103,8 @@ const Row table[] = {
     {"expm1", expm1},
     {"log", [](c128 z) { return std::log(z); }},
     {"log1p", log1p},
-    {"log2", [](c128 z) { return scaledLog(z, M_LOG2E); }},
-    {"log10", [](c128 z) { return scaledLog(z, M_LOG10E); }},
+    {"log2", [](c128 z) { return scaledLog(z, M_LOG2E, std::log2); }},
+    {"log10", [](c128 z) { return scaledLog(z, M_LOG10E, std::log10); }},
     {"sqrt", [](c128 z) { return std::sqrt(z); }},
     {"rsqrt", rsqrt},
     {"reciprocal", [](c128 z) { return divide(1, z); }},

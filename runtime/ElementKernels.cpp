@@ -48,13 +48,22 @@ template <int N> Mask<N> RealLog(Lanes<N> *v) {
   v[0] = log<N>(v[0], all<N>(0));
   return ok;
 }
-template <int N> Mask<N> scaledLog(Lanes<N> *v, double factor) {
-  Mask<N> ok = RealLog<N>(v);
-  v[0] *= factor;
+template <int N> Mask<N> RealLog2(Lanes<N> *v) {
+  Mask<N> ok = isPositive<N>(v[0]);
+  v[0] = log2<N>(v[0], all<N>(0));
   return ok;
 }
-template <int N> Mask<N> RealLog2(Lanes<N> *v) { return scaledLog<N>(v, 0x1.71547652b82fep+0); }
-template <int N> Mask<N> RealLog10(Lanes<N> *v) { return scaledLog<N>(v, 0x1.bcb7b1526e50ep-2); }
+template <int N> Mask<N> RealLog10(Lanes<N> *v) {
+  Mask<N> ok = isPositive<N>(v[0]);
+  v[0] = rounded<N>(log10Twice<N>(twice<N>(v[0])));
+  return ok;
+}
+/// To be rounded to f32.
+template <int N> Mask<N> SingleLog10(Lanes<N> *v) {
+  Mask<N> ok = RealLog<N>(v);
+  v[0] *= 0x1.bcb7b1526e50ep-2;
+  return ok;
+}
 template <int N> Mask<N> RealCis(Lanes<N> *v) {
   Mask<N> ok = isBelow<N>(v[0], angleLimit);
   sincos<N>(v[0], v[1], v[0]);
@@ -164,23 +173,35 @@ template <int N> Mask<N> ComplexExp(Lanes<N> *v) {
   v[1] = e * s;
   return ok;
 }
-/// log|z| = log(x^2 + y^2)/2, the sum with twice the digits; too close to |z| = 1 even those are not enough.
-template <int N> Mask<N> ComplexLog(Lanes<N> *v) {
+/// |z|^2 = x^2 + y^2 with twice the digits; too close to 1 even those are not enough for its logarithm.
+template <int N> Twice<N> squaredSize(const Lanes<N> *v, Mask<N> &ok) {
   Lanes<N> x = v[0], y = v[1], xx = x * x, yy = y * y, large = xx > yy ? xx : yy, small = xx > yy ? yy : xx;
   Lanes<N> sum = large + small, rest = ((large - sum) + small) + (fma<N>(x, x, -xx) + fma<N>(y, y, -yy));
-  Mask<N> ok = isModeratePair<N>(v) & (fabs<N>((sum - 1) + rest) > 0x1p-40);
-  v[0] = 0.5 * log<N>(sum, rest);
-  v[1] = atan2<N>(y, x);
+  ok = isModeratePair<N>(v) & (fabs<N>((sum - 1) + rest) > 0x1p-40);
+  return {sum, rest};
+}
+/// log|z| = log(|z|^2)/2.
+template <int N> Mask<N> ComplexLog(Lanes<N> *v) {
+  Mask<N> ok;
+  Twice<N> square = squaredSize<N>(v, ok);
+  v[1] = atan2<N>(v[1], v[0]);
+  v[0] = 0.5 * log<N>(square.high, square.low);
   return ok;
 }
-template <int N> Mask<N> scaledComplexLog(Lanes<N> *v, double factor) {
-  Mask<N> ok = ComplexLog<N>(v);
-  v[0] *= factor;
-  v[1] *= factor;
+template <int N> Mask<N> ComplexLog2(Lanes<N> *v) {
+  Mask<N> ok;
+  Twice<N> square = squaredSize<N>(v, ok);
+  v[1] = atan2<N>(v[1], v[0]) * 0x1.71547652b82fep+0;
+  v[0] = 0.5 * log2<N>(square.high, square.low);
   return ok;
 }
-template <int N> Mask<N> ComplexLog2(Lanes<N> *v) { return scaledComplexLog<N>(v, 0x1.71547652b82fep+0); }
-template <int N> Mask<N> ComplexLog10(Lanes<N> *v) { return scaledComplexLog<N>(v, 0x1.bcb7b1526e50ep-2); }
+template <int N> Mask<N> ComplexLog10(Lanes<N> *v) {
+  Mask<N> ok;
+  Twice<N> square = squaredSize<N>(v, ok);
+  v[1] = atan2<N>(v[1], v[0]) * 0x1.bcb7b1526e50ep-2;
+  v[0] = 0.5 * rounded<N>(log10Twice<N>(square));
+  return ok;
+}
 /// t = sqrt((|z| + |x|)/2), u = |y|/(2t): t + iu on the right, u + it on the left.
 template <int N> Mask<N> ComplexSqrt(Lanes<N> *v) {
   Mask<N> ok = isModeratePair<N>(v);

@@ -126,6 +126,13 @@ template <int N> Lanes<N> log(Lanes<N> x, Lanes<N> rest) {
   return n * 6.93147180369123816490e-01 - ((half - (s * (half + series) + (n * 1.90821492927058770002e-10 + tail))) - f);
 }
 
+/// log2(x + rest) of the same arguments; exact for powers of 2, else within 2 ulp.
+template <int N> Lanes<N> log2(Lanes<N> x, Lanes<N> rest) {
+  Mask<N> bits = bitsOf<N>(x), k = (bits - 0x3fe6a09e667f3bcd) >> 52;
+  Lanes<N> mantissa = fromBits<N>(bits - (k << 52)), scale = fromBits<N>((Mask<N>(1023) - k) << 52);
+  return fma<N>(log<N>(mantissa, rest * scale), all<N>(0x1.71547652b82fep+0), __builtin_convertvector(k, Lanes<N>));
+}
+
 /// |x| < 700, within 1.5 ulp.
 template <int N> void sinhcosh(Lanes<N> x, Lanes<N> &sinh, Lanes<N> &cosh) {
   Lanes<N> a = fabs<N>(x), e = exp<N>(a), inverse = 1 / e, z = x * x;
@@ -184,6 +191,9 @@ template <int N> Twice<N> logTwice(Twice<N> x) {
   Twice<N> tail = z * (Twice<N>{all<N>(0x1.5555555555555p-2), all<N>(0x1.5555555555555p-56)} + twice<N>(series));
   return twice<N>(n) * Twice<N>{all<N>(0x1.62e42fefa39efp-1), all<N>(0x1.abc9e3b39803fp-56)} + scaled<N>(s + s * tail, all<N>(2));
 }
+
+/// The logarithm to base 10 with its rest, of the same arguments: rounded, it is exact for powers of 10.
+template <int N> Twice<N> log10Twice(Twice<N> x) { return logTwice<N>(x) * Twice<N>{all<N>(0x1.bcb7b1526e50ep-2), all<N>(0x1.95355baaafad3p-57)}; }
 
 /// atan2 with its rest, of the same arguments, with an error below 2^-64. The ratio is reduced by the nearest k/16.
 template <int N> Twice<N> atan2Twice(Lanes<N> y, Lanes<N> x) {

@@ -61,8 +61,19 @@ double realLog1p(double x) {
     return x;
   return x > -0.5 && x < 0x1p900 ? lane<RealLog1p<1>>(x) : realLog(x < 0 ? 1 + x : x);
 }
-double realLog2(double x) { return realLog(x) * 0x1.71547652b82fep+0; }
-double realLog10(double x) { return realLog(x) * 0x1.bcb7b1526e50ep-2; }
+double realLog2(double x) {
+  if (!(x > 0) || x == infinity)
+    return realLog(x);
+  int e = exponentOf(x);
+  return lane<RealLog2<1>>(scale(x, -e)) + e;
+}
+double realLog10(double x) {
+  if (!(x > 0) || x == infinity)
+    return realLog(x);
+  int e = exponentOf(x);
+  Twice<1> log10Of2 = {all<1>(0x1.34413509f79ffp-2), all<1>(-0x1.9dc1da994fd21p-59)};
+  return rounded<1>(twice<1>(all<1>(e)) * log10Of2 + log10Twice<1>(twice<1>(all<1>(scale(x, -e)))))[0];
+}
 
 /// x - k pi/2 for any finite x by M. Payne and R. Hanek: the fraction of x * 2/pi from the 192 of its bits that matter.
 void largeAngle(double x, double &sine, double &cosine) {
