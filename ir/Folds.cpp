@@ -123,7 +123,7 @@ OpFoldResult CheckIndexOp::fold(FoldAdaptor adaptor) {
 
 OpFoldResult CheckSizeOp::fold(FoldAdaptor adaptor) {
   auto size = integerOf(adaptor.getSize());
-  return size && *size >= 0 ? OpFoldResult(adaptor.getSize()) : OpFoldResult();
+  return size && *size >= (getReduced() ? 1 : 0) ? OpFoldResult(adaptor.getSize()) : OpFoldResult();
 }
 
 OpFoldResult ViewAsRealOp::fold(FoldAdaptor) {

@@ -39,12 +39,15 @@ LogicalResult needSquare(RuleContext &ctx) {
 LogicalResult determinant(RuleContext &ctx) { return failed(needSquare(ctx)) ? failure() : ctx.result(ctx.dtype(0), batchOf(ctx, 0)); }
 LogicalResult squareMatrix(RuleContext &ctx) { return failed(needSquare(ctx)) ? failure() : ctx.result(ctx.tensor(0)); }
 
-/// a [..., n, n] and b [n] or [..., n, k], batches equal.
+/// a [..., n, n] and b [..., n, k] of the same batches, or one matrix and a vector b [n].
 LogicalResult solution(RuleContext &ctx) {
   if (failed(needSquare(ctx)))
     return failure();
   int64_t axis = ctx.rank(1) - (ctx.rank(1) == 1 ? 1 : 2);
-  if (ctx.rank(1) == 0 || !ctx.unify(0, ctx.rank(0) - 1, 1, axis))
+  bool fits = ctx.rank(1) > 0 && ctx.rank(0) == std::max<int64_t>(ctx.rank(1), 2) && ctx.unify(0, ctx.rank(0) - 1, 1, axis);
+  for (int64_t batch = 0; fits && batch < axis; ++batch)
+    fits = ctx.unify(0, batch, 1, batch);
+  if (!fits)
     return ctx.fail(DiagId::RowsDiffer, ctx.name, ctx.tensor(0), ctx.tensor(1));
   return ctx.result(ctx.tensor(1));
 }

@@ -40,12 +40,13 @@ LogicalResult sumReduction(RuleContext &ctx) {
   return reduce(ctx, ctx.dtype(0) == DType::Bool ? DType::I64 : ctx.dtype(0));
 }
 
-/// max, min and their positions: an empty axis has none.
+/// max, min and their positions: an empty axis has none, unless `orLeast` gives it the least (or largest) value of the dtype.
 static LogicalResult checkOrdered(RuleContext &ctx) {
   if (isComplex(ctx.dtype(0)))
     return ctx.failNotOrdered(0);
+  bool orLeast = ctx.attributes.contains("orLeast");
   for (int64_t axis : ctx.integers("axes"))
-    if (axis >= 0 && axis < ctx.rank(0) && ctx.dim(0, axis).is(0))
+    if (axis >= 0 && axis < ctx.rank(0) && !orLeast && !ctx.hasElements(0, axis))
       return ctx.fail(DiagId::EmptyReduction, ctx.name, ctx.tensor(0), axis);
   return success();
 }

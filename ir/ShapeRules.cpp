@@ -44,7 +44,8 @@ LogicalResult reshaped(RuleContext &ctx) {
   if (failed(dims))
     return failure();
   Dim before = productOf(ctx, ctx.tensor(0).getDims()), after = productOf(ctx, *dims);
-  if (before.isNumber() && after.isNumber() && before != after)
+  bool known = !before.isUnknown() && !after.isUnknown();
+  if (known && before != after && (before - after).isNumber())
     return ctx.fail(DiagId::ReshapeCount, ctx.tensor(0), before.str(),
                     TensorType::get(ctx.context, ctx.dtype(0), *dims).str(), after.str());
   return ctx.result(ctx.dtype(0), *dims);

@@ -17,8 +17,12 @@ class Toy_Reduce<string mnemonic, string rule, string summary_, string semantics
 def SumOp : Toy_Reduce<"sum", "sumReduction", "sum over axes",
     "bool sums to i64, other dtypes stay. The order is fixed (see docs/language.md), so results never depend on threads. Empty sums are 0.", "f64", "f64", [Toy_PartWise]>;
 def ProdOp : Toy_Reduce<"prod", "sumReduction", "product over axes", "As `sum`; empty products are 1.">;
-def MaxOp : Toy_Reduce<"max", "orderReduction", "largest element over axes", "NaN if any is NaN. An empty axis is an error.">;
-def MinOp : Toy_Reduce<"min", "orderReduction", "smallest element over axes", "NaN if any is NaN. An empty axis is an error.">;
+class Toy_Extremum<string mnemonic, string summary_> : Toy_Reduce<mnemonic, "orderReduction", summary_,
+    "NaN if any is NaN. An empty axis is an error, or, with `orLeast`, gives what any element replaces: an infinity, or an end of the integers."> {
+  let arguments = (ins Toy_Tensor:$x, DenseI64ArrayAttr:$axes, BoolAttr:$keepdims, UnitAttr:$orLeast);
+}
+def MaxOp : Toy_Extremum<"max", "largest element over axes">;
+def MinOp : Toy_Extremum<"min", "smallest element over axes">;
 def AnyOp : Toy_Reduce<"any", "boolReduction", "whether some element over axes is true", "On bool. False for empty axes.", "bool">;
 def AllOp : Toy_Reduce<"all", "boolReduction", "whether every element over axes is true", "On bool. True for empty axes.", "bool">;
 def ArgMaxOp : Toy_Reduce<"argmax", "argReduction", "index of the first largest element", "Over one axis; NaN counts as largest. i64.", "f64", "i64">;

@@ -99,6 +99,10 @@ private:
       return known(tensorTypeOf(dimOp.getX()).getDim(dimOp.getAxis()));
     if (isa<CheckSizeOp>(op))
       return read(op->getOperand(0));
+    if (isa<NegOp>(op)) {
+      auto operand = read(op->getOperand(0));
+      return operand ? known(Dim::number(value.getContext(), 0) - *operand) : std::nullopt;
+    }
     if (!isa<AddOp, SubOp, MulOp, FloorDivOp, ModOp, MinimumOp, MaximumOp>(op))
       return std::nullopt;
     auto a = read(op->getOperand(0)), b = a ? read(op->getOperand(1)) : std::nullopt;
@@ -130,7 +134,14 @@ bool RuleContext::hasSize(unsigned operand, unsigned axis, int64_t size) {
   Dim have = dim(operand, axis);
   if (!have.isNumber())
     wanted.push_back({operand, axis, size});
-  return have.is(size);
+  return !have.isNumber() || have.is(size);
+}
+
+bool RuleContext::hasElements(unsigned operand, unsigned axis) {
+  Dim have = dim(operand, axis);
+  if (!have.isNumber())
+    wanted.push_back({operand, axis, 1, true});
+  return !have.is(0);
 }
 
 bool RuleContext::unify(unsigned lhsOperand, unsigned lhsAxis, unsigned rhsOperand, unsigned rhsAxis, bool mayBroadcast) {

@@ -28,10 +28,11 @@ struct SizeAssumption {
   unsigned lhsOperand, lhsAxis, rhsOperand, rhsAxis;
   bool mayBroadcast = false; ///< a size of 1 would do as well
 };
-/// An axis whose size had to be a number that it is not known to be.
+/// An axis whose size has to be a number, or at least that, and is not known to be: IR generation checks it at run time or refuses.
 struct WantedSize {
   unsigned operand, axis;
   int64_t size;
+  bool orMore = false;
 };
 
 /// How users write an operation of the dialect: `+` for `add`, `matmul` for `matmul`.
@@ -51,6 +52,8 @@ public:
   llvm::ArrayRef<mlir::Type> declared;
   /// The size that an i64 value stands for when no expression of known sizes is behind it; by default an anonymous size.
   llvm::function_ref<Dim(mlir::Value)> symbolFor;
+  /// Whether the operation runs whenever the program does: then what cannot succeed is refused. Elsewhere (in loops and branches) it fails when it runs.
+  bool alwaysRuns = false;
 
   llvm::SmallVector<mlir::Type, 1> results;
   llvm::SmallVector<SizeAssumption, 0> assumptions;
@@ -90,8 +93,10 @@ public:
   llvm::FailureOr<llvm::SmallVector<Dim>> broadcast(llvm::ArrayRef<unsigned> which = {});
   /// Takes two axes to be equal: false if they are proved different; assumptions are noted.
   bool unify(unsigned lhsOperand, unsigned lhsAxis, unsigned rhsOperand, unsigned rhsAxis, bool mayBroadcast = false);
-  /// Whether an axis has a size; if that is not known, it is noted.
+  /// Whether an axis may have a size; if that is not known, it is noted.
   bool hasSize(unsigned operand, unsigned axis, int64_t size);
+  /// Whether an axis may have elements; if that is not known, it is noted.
+  bool hasElements(unsigned operand, unsigned axis);
 
 private:
   static std::string text(const std::string &s) { return s; }

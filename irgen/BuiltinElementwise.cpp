@@ -19,8 +19,10 @@ Val IRGen::partBuiltin(Bound &args) {
   SourceRange r = args.call->range;
   if (x.tensor().isComplex())
     return Val::leaf(create(args.row->op, r, {x.value}));
-  if (StringRef(args.row->op) != "imag")
-    return x;
+  return StringRef(args.row->op) == "imag" ? zerosLike(x, r) : x;
+}
+
+Val IRGen::zerosLike(const Val &x, SourceRange r) {
   SmallVector<Value> operands = {cast(integer(0, r), x.tensor().getDtype(), r)};
   llvm::append_range(operands, sizesOf(x.value, r));
   return Val::leaf(operands.size() == 1 ? operands[0] : create("full", r, operands));
@@ -91,32 +93,53 @@ Val IRGen::reduceBuiltin(Bound &args) {
   Value v = convertFor(args.row->conversion, x, r).value;
   if (args.row->conversion == 'b' && x.tensor().getDtype() != DType::Bool)
     v = create("ne", r, {v, castVal(Val::leaf(integer(0, r)), realOf(x.tensor().getDtype()), r)});
-  SmallVector<int64_t> axes;
-  if (args.has("axis"))
-    for (int64_t axis : staticList(*args["axis"], args.row->name))
-      axes.push_back(normalizeAxis(axis, v.getType(), rangeOf(args, "axis")));
-  else
-    for (int64_t i = 0; i < x.tensor().getRank(); ++i)
-      axes.push_back(i);
-  llvm::sort(axes);
-  bool keepdims = flagArgument(args, "keepdims", false);
-  StringRef op = args.row->op;
-  if ((op == "max" || op == "min") && !x.tensor().isComplex()) // empty axes that only the data decides
-    for (int64_t axis : axes)
-      if (!x.tensor().getDim(axis).isNumber()) {
-        Value some = create("gt", r, {sizeOf(v, axis, r), integer(0, r)});
-        create("assert", r, {some, string((op + " over an empty axis").str(), r)});
-      }
-  return Val::leaf(create(op, r, {v}, {integersAttr("axes", axes), boolAttr("keepdims", keepdims)}, rangeOf(args, "x")));
+  SmallVector<int64_t> axes = axesArgument(args, v.getType());
+  SmallVector<NamedAttribute> attributes = {integersAttr("axes", axes), boolAttr("keepdims", flagArgument(args, "keepdims", false))};
+  if (args.has("initial"))
+    return reduceFrom(args, v, attributes);
+  return Val::leaf(create(args.row->op, r, {v}, attributes, rangeOf(args, "x")));
 }
 
+/// Whether a value is written as an infinity of a sign.
+static bool isInfinite(Value value, bool negative) {
+  if (auto negation = value.getDefiningOp<NegOp>())
+    return isInfinite(negation.getX(), !negative);
+  if (auto conversion = value.getDefiningOp<CastOp>())
+    return isInfinite(conversion.getX(), negative);
+  auto constant = value.getDefiningOp<ConstantOp>();
+  auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+  if (!dense || dense.getNumElements() != 1 || !isa<FloatType>(dense.getElementType()))
+    return false;
+  APFloat x = *dense.value_begin<APFloat>();
+  return x.isInfinity() && x.isNegative() == negative;
+}
+
+/// max and min of the elements and of a scalar, which is what an empty axis gives.
+Val IRGen::reduceFrom(Bound &args, Value x, ArrayRef<NamedAttribute> attributes) {
+  SourceRange r = args.call->range;
+  Val initial = tensorArgument(args, "initial"), elements = Val::leaf(x);
+  if (initial.tensor().getRank() != 0)
+    fail(DiagId::ArgumentKind, rangeOf(args, "initial"), {args.row->name, "`initial`", "a scalar", initial.type().str()});
+  DType dtype = promoteAll({elements, initial});
+  SmallVector<NamedAttribute> all(attributes);
+  all.push_back(attr("orLeast", b.getUnitAttr()));
+  bool isMax = StringRef(args.row->op) == "max";
+  Val best = Val::leaf(create(args.row->op, r, {castVal(elements, dtype, r)}, all, rangeOf(args, "x")));
+  return isInfinite(initial.value, isMax) ? best : elementwise(isMax ? "maximum" : "minimum", best, initial, dtype, r, r, rangeOf(args, "initial"));
+}
+
+/// Over one axis, or over the flattened tensor.
 Val IRGen::argBuiltin(Bound &args) {
-  Val x = tensorArgument(args, "x");
+  Val whole = tensorArgument(args, "x"), x = whole;
   SourceRange r = args.call->range;
   if (!args.has("axis"))
     x = flattened(x, r);
   int64_t axis = args.has("axis") ? axisArgument(args, x.tensor().getRank(), 0) : 0;
-  return Val::leaf(create(args.row->op, r, {x.value}, {integersAttr("axes", {axis}), boolAttr("keepdims", flagArgument(args, "keepdims", false))}, rangeOf(args, "x")));
+  bool keepdims = flagArgument(args, "keepdims", false);
+  Value best = create(args.row->op, r, {x.value}, {integersAttr("axes", {axis}), boolAttr("keepdims", keepdims && args.has("axis"))}, rangeOf(args, "x"));
+  if (keepdims && !args.has("axis"))
+    best = reshape(best, SmallVector<Value>(whole.tensor().getRank(), integer(1, r)), r);
+  return Val::leaf(best);
 }
 
 Val IRGen::flattened(const Val &x, SourceRange r) {

@@ -21,7 +21,44 @@ static Val libraryCall(IRGen &gen, SourceRange r, StringRef function, ArrayRef<V
   return tuple;
 }
 
-/// All operands in one floating dtype; batches of `solve` broadcast.
+/// Brings both to the batches that they have between them, which broadcast. A vector beside a stack of matrices is a column for each.
+static Val solved(IRGen &gen, SourceRange r, SmallVector<Value> operands, ArrayRef<SourceRange> sources) {
+  auto rankOf = [&](int i) { return tensorTypeOf(operands[i]).getRank(); };
+  bool isColumn = rankOf(1) == 1 && rankOf(0) > 2;
+  auto column = [&](Value v, bool toColumn) {
+    SmallVector<Value> sizes = gen.sizesOf(v, r);
+    if (toColumn)
+      sizes.push_back(gen.integer(1, r));
+    else
+      sizes.pop_back();
+    return gen.reshape(v, sizes, r);
+  };
+  if (isColumn)
+    operands[1] = column(operands[1], true);
+  int64_t batch = std::max(rankOf(0), rankOf(1)) - 2;
+  if (rankOf(0) < 2 || rankOf(1) < 2 || batch == 0)
+    return libraryCall(gen, r, "solve", operands, {}, sources);
+  SmallVector<Value> both;
+  for (int64_t axis = -batch; axis < 0; ++axis) { // counted from the matrix
+    auto sizeIn = [&](int i) { return rankOf(i) - 2 + axis < 0 ? Dim::number(gen.context, 1) : tensorTypeOf(operands[i]).getDim(rankOf(i) - 2 + axis); };
+    int from = sizeIn(0).is(1) ? 1 : sizeIn(1).is(1) || sizeIn(0).isNumber() ? 0 : 1;
+    both.push_back(sizeIn(from).isNumber() ? gen.integer(sizeIn(from).value(), r) : gen.sizeOf(operands[from], rankOf(from) - 2 + axis, r));
+  }
+  for (Value &v : operands) {
+    SmallVector<Value> sizes(both), own = gen.sizesOf(v, r);
+    sizes.append(own.end() - 2, own.end());
+    bool isWhole = own.size() == sizes.size() && llvm::all_of(llvm::zip_equal(own, sizes), [](auto pair) {
+      auto a = sizeBehind(std::get<0>(pair)), b = sizeBehind(std::get<1>(pair));
+      return a && b && *a == *b;
+    });
+    if (!isWhole)
+      v = gen.broadcastTo(v, sizes, r);
+  }
+  Val x = libraryCall(gen, r, "solve", operands, {}, sources);
+  return isColumn ? Val::leaf(column(x.value, false)) : x;
+}
+
+/// All operands in one floating dtype.
 Val IRGen::libraryBuiltin(Bound &args) {
   SourceRange r = args.call->range;
   StringRef function = args.row->op;
@@ -41,27 +78,8 @@ Val IRGen::libraryBuiltin(Bound &args) {
   SmallVector<int64_t> parameters;
   if (function == "svd")
     parameters.push_back(flagArgument(args, "full_matrices", true));
-  if (function == "solve") { // the batches of both
-    int64_t ranks[] = {tensorTypeOf(operands[0]).getRank(), tensorTypeOf(operands[1]).getRank()};
-    int64_t matrix[] = {2, ranks[1] == 1 ? 1 : 2}, batch = std::max(ranks[0] - 2, ranks[1] - matrix[1]);
-    for (int i : {0, 1}) {
-      Value other = operands[1 - i];
-      if (ranks[i] < matrix[i])
-        continue;
-      SmallVector<Value> sizes;
-      bool changes = ranks[i] - matrix[i] != batch;
-      for (int64_t axis = 0; axis < batch; ++axis) {
-        int64_t own = axis - (batch - (ranks[i] - matrix[i])), its = axis - (batch - (ranks[1 - i] - matrix[1 - i]));
-        bool fromOther = own < 0 || (tensorTypeOf(operands[i]).getDim(own).is(1) && its >= 0);
-        changes |= fromOther && own >= 0 && !tensorTypeOf(other).getDim(its).is(1);
-        sizes.push_back(sizeOf(fromOther ? other : operands[i], fromOther ? its : own, r));
-      }
-      for (int64_t axis = ranks[i] - matrix[i]; axis < ranks[i]; ++axis)
-        sizes.push_back(sizeOf(operands[i], axis, r));
-      if (changes)
-        operands[i] = broadcastTo(operands[i], sizes, r);
-    }
-  }
+  if (function == "solve")
+    return solved(*this, r, operands, sources);
   return libraryCall(*this, r, function, operands, parameters, sources);
 }
 
@@ -96,7 +114,7 @@ Val IRGen::fourierBuiltin(Bound &args) {
   return libraryCall(*this, r, function, {x.value, n}, {axis, normOf(*this, args)}, {rangeOf(args, "x")});
 }
 
-static SmallVector<int64_t> axesArgument(IRGen &gen, Bound &args, Type type, int64_t last) {
+static SmallVector<int64_t> axesOf(IRGen &gen, Bound &args, Type type, int64_t last) {
   int64_t rank = cast<TensorType>(type).getRank();
   SmallVector<int64_t> axes;
   if (args.has("axes"))
@@ -115,7 +133,7 @@ Val IRGen::fourierAxesBuiltin(Bound &args) {
   Val x = transformable(*this, args, true);
   if (name.ends_with("2") && !args.has("axes") && x.tensor().getRank() < 2)
     fail(DiagId::NeedsShape, rangeOf(args, "x"), {args.row->name, "two axes", x.type().str()});
-  SmallVector<int64_t> axes = axesArgument(*this, args, x.value.getType(), name.ends_with("2") ? 2 : x.tensor().getRank());
+  SmallVector<int64_t> axes = axesOf(*this, args, x.value.getType(), name.ends_with("2") ? 2 : x.tensor().getRank());
   int64_t norm = normOf(*this, args);
   for (int64_t axis : llvm::reverse(axes))
     x = libraryCall(*this, r, name.drop_back(), {x.value, sizeOf(x.value, axis, r)}, {axis, norm});
@@ -128,7 +146,7 @@ Val IRGen::shiftBuiltin(Bound &args) {
   Val x = tensorArgument(args, "x");
   bool inverse = StringRef(args.row->op) == "ifft";
   Value v = x.value;
-  for (int64_t axis : axesArgument(*this, args, v.getType(), x.tensor().getRank())) {
+  for (int64_t axis : axesOf(*this, args, v.getType(), x.tensor().getRank())) {
     Value size = sizeOf(v, axis, r), half = arith("floordiv", size, integer(2, r), r), rest = arith("sub", size, half, r);
     Value shift = inverse ? rest : half, front = arith("sub", size, shift, r);
     Value parts[] = {sliceAxis(v, axis, front, shift, 1, r), sliceAxis(v, axis, integer(0, r), front, 1, r)};

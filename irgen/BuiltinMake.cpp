@@ -88,7 +88,7 @@ Val IRGen::arangeBuiltin(Bound &args) {
   if (work == DType::I64) {
     if (constantOf(s) == 0)
       fail(DiagId::ZeroStep, r);
-    count = create("neg", r, {arith("floordiv", arith("sub", a, b, r), s, r)});
+    count = constantOf(s) == 1 ? arith("sub", b, a, r) : create("neg", r, {arith("floordiv", arith("sub", a, b, r), s, r)});
     if (auto n = constantOf(arith("sub", a, b, r)), d = constantOf(s); n && d)
       count = integer(-(*n / *d - (*n % *d != 0 && (*n < 0) != (*d < 0))), r);
   } else

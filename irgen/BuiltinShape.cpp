@@ -92,20 +92,27 @@ Val IRGen::squeezeBuiltin(Bound &args) {
   Val x = tensorArgument(args, "x");
   SourceRange r = args.call->range;
   SmallVector<int64_t> drop;
+  Dim one = Dim::number(context, 1);
   if (args.has("axis")) {
-    for (int64_t axis : staticList(*args["axis"], "squeeze"))
-      drop.push_back(normalizeAxis(axis, x.value.getType(), rangeOf(args, "axis")));
+    drop = axesArgument(args, x.value.getType());
     for (int64_t axis : drop)
-      if (Dim dim = x.tensor().getDim(axis); isFree(dim) && decideSize(SizeFact::equal(dim, Dim::number(context, 1)), r, true))
-        x = Val::leaf(withSize(x.value, axis, Dim::number(context, 1), r));
-      else if (dim.isNumber() && !dim.is(1))
+      if (Dim dim = x.tensor().getDim(axis); isFree(dim)) {
+        if (!decideSize(SizeFact::equal(dim, one), r, true)) // the form for just these sizes says why
+          fail(DiagId::NotProvable, r, {"that the size " + dim.str() + " is 1"});
+        x = Val::leaf(withSize(x.value, axis, one, r));
+      } else if (dim.isNumber() && !dim.is(1))
         fail(DiagId::CannotSqueeze, r, {std::to_string(axis), x.type().str(), dim.str()});
   } else
-    for (int64_t i = 0; i < x.tensor().getRank(); ++i)
-      if (Dim dim = x.tensor().getDim(i), one = Dim::number(context, 1); dim.is(1) || (isFree(dim) && decideSize(SizeFact::equal(dim, one), r))) {
-        x = Val::leaf(withSize(x.value, i, one, r));
-        drop.push_back(i);
-      }
+    for (int64_t i = 0; i < x.tensor().getRank(); ++i) {
+      Dim dim = x.tensor().getDim(i);
+      Truth isOne = isFree(dim) ? decideSize(SizeFact::equal(dim, one), r) ? Truth::Yes : Truth::No : fn().facts.equal(dim, one);
+      if (isOne == Truth::Unknown)
+        fail(DiagId::StaticNeeded, r, {"squeeze", "whether the size " + dim.str() + " of axis " + std::to_string(i) + " is 1"}, "name the axis: `squeeze(x, " + std::to_string(i) + ")`");
+      if (isOne == Truth::No)
+        continue;
+      x = Val::leaf(withSize(x.value, i, one, r));
+      drop.push_back(i);
+    }
   SmallVector<Value> sizes;
   for (int64_t i = 0; i < x.tensor().getRank(); ++i)
     if (!llvm::is_contained(drop, i))
@@ -278,19 +285,46 @@ Val IRGen::chunkBuiltin(Bound &args) {
   int64_t axis = axisArgument(args, x.tensor().getRank(), 0), n = staticInteger(*args["n"], "chunk");
   if (n <= 0)
     fail(DiagId::NegativeSize, rangeOf(args, "n"), {std::to_string(n)});
+  int64_t parts = chunkCount(x.value, axis, n, r);
   Value size = sizeOf(x.value, axis, r);
   Value part = arith("floordiv", arith("add", size, integer(n - 1, r), r), integer(n, r), r);
   Val tuple;
   tuple.kind = Val::Tuple;
-  for (int64_t i = 0; i < n; ++i) {
-    Value start = arith("minimum", arith("mul", part, integer(i, r), r), size, r);
-    Value stop = arith("minimum", arith("mul", part, integer(i + 1, r), r), size, r);
-    Value count = arith("sub", stop, start, r);
-    if (i > 0 && constantOf(count) == 0)
-      break;
+  for (int64_t i = 0; i < parts; ++i) {
+    Value start = arith("mul", part, integer(i, r), r);
+    Value count = i + 1 < parts ? part : arith("sub", size, start, r);
     tuple.elements.push_back(Val::leaf(sliceAxis(x.value, axis, start, count, 1, r)));
   }
   return tuple;
+}
+
+/// How many parts of ceil(size / n) elements an axis has, as PyTorch counts them: n of an empty axis, and never more. A form decides; where only the run
+/// knows, n is checked.
+int64_t IRGen::chunkCount(Value x, int64_t axis, int64_t n, SourceRange r) {
+  auto number = [&](int64_t value) { return Dim::number(context, value); };
+  auto countOf = [&](int64_t size) { return size == 0 ? n : (size - 1) / ((size - 1) / n + 1) + 1; };
+  Dim size = tensorTypeOf(x).getDim(axis);
+  if (size.isNumber())
+    return countOf(size.value());
+  Dim part = (size + number(n - 1)).floorDiv(number(n));
+  auto reaches = [&](int64_t parts) { return SizeFact::atLeast(size, part * number(parts - 1) + number(1)); };
+  if (isFree(size)) {
+    int64_t parts = countOf(hintOf(size));
+    if (decideSize(SizeFact::equal(size, number(0)), r))
+      return parts;
+    decideSize(reaches(parts), r);
+    if (parts < n)
+      decideSize(SizeFact::atLeast(part * number(parts), size), r);
+    return parts;
+  }
+  bool isMultiple = fn().facts.equal(size, part * number(n)) == Truth::Yes;
+  if (n == 1 || isMultiple || fn().facts.decide(reaches(n)) == Truth::Yes)
+    return n;
+  Value have = sizeOf(x, axis, r), zero = integer(0, r);
+  Value before = arith("mul", arith("floordiv", arith("add", have, integer(n - 1, r), r), integer(n, r), r), integer(n - 1, r), r);
+  Value fits = create("or", r, {create("gt", r, {have, before}), create("eq", r, {have, zero})});
+  create("assert", r, {fits, string("chunk gives " + std::to_string(n) + " parts", r)});
+  return n;
 }
 
 Val IRGen::flipBuiltin(Bound &args) {
@@ -443,11 +477,9 @@ Val IRGen::shapeBuiltin(Bound &args) {
 Val IRGen::sizeBuiltin(Bound &args) {
   Val x = tensorArgument(args, "x");
   SourceRange r = args.call->range;
-  if (args.has("axis"))
-    return Val::leaf(sizeOf(x.value, axisArgument(args, x.tensor().getRank(), 0), r));
   Value count = integer(1, r);
-  for (Value size : sizesOf(x.value, r))
-    count = arith("mul", count, size, r);
+  for (int64_t axis : axesArgument(args, x.value.getType()))
+    count = arith("mul", count, sizeOf(x.value, axis, r), r);
   return Val::leaf(count);
 }
 

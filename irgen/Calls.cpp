@@ -188,6 +188,28 @@ int64_t IRGen::axisArgument(Bound &args, int64_t rank, int64_t defaultAxis, Stri
   return axis < 0 ? axis + rank : axis;
 }
 
+SmallVector<int64_t> IRGen::axesArgument(Bound &args, Type type) {
+  if (!args.has("axis"))
+    return llvm::to_vector(llvm::seq<int64_t>(0, llvm::cast<TensorType>(type).getRank()));
+  const ast::Expr &e = *args["axis"];
+  SmallVector<int64_t> given;
+  if (e.kind == ast::NodeKind::Bracket)
+    given = staticList(e, args.row->name);
+  else {
+    Val axis = expr(e);
+    if (axis.isStr() && !stringOf(axis))
+      needStatic(axis.value);
+    if (stringOf(axis) == StringRef("all"))
+      return llvm::to_vector(llvm::seq<int64_t>(0, llvm::cast<TensorType>(type).getRank()));
+    given = staticList(axis, e.range, args.row->name);
+  }
+  SmallVector<int64_t> axes;
+  for (int64_t axis : given)
+    axes.push_back(normalizeAxis(axis, type, e.range));
+  llvm::sort(axes);
+  return axes;
+}
+
 bool IRGen::flagArgument(Bound &args, StringRef name, bool fallback) { return args.has(name) ? staticBool(*args[name], name) : fallback; }
 
 /// The conversion letters of Builtins.def: f floats (integers become f64), r the same for real only, n numbers (bool becomes i64), i wide

@@ -191,7 +191,9 @@ void IRGen::ifStatement(const ast::If &s) {
     fn().facts = known;
     for (const SizeFact &fact : facts)
       fn().facts.assume(fact);
+    ++fn().conditions;
     generate();
+    --fn().conditions;
     if (!reachable())
       return;
     after = edges.empty() ? fn().facts : known;
@@ -252,6 +254,8 @@ bool IRGen::tryLoop(std::vector<TypeDesc> &types, std::set<std::string> &loopSiz
   restore(names, values);
   Value counter = counted ? header->getArguments().back() : Value();
   Value condition = test(counter);
+  if (constantOf(condition) == 0) // no iteration: the body means nothing
+    return true;
   fn().loops.push_back({std::vector<std::string>(names.begin(), names.end()), {}, {}});
   Block *bodyBlock = newBlock();
   if (constantOf(condition) == 1) { // `while true` is left by break and return only
@@ -263,9 +267,11 @@ bool IRGen::tryLoop(std::vector<TypeDesc> &types, std::set<std::string> &loopSiz
   }
   moveTo(bodyBlock);
   fn().scopes.emplace_back();
+  ++fn().conditions;
   if (element)
     fn().scopes.back()[variable.str()].value = element(counter);
   block(body);
+  --fn().conditions;
   fn().scopes.pop_back();
   LoopState state = std::move(fn().loops.back());
   fn().loops.pop_back();
@@ -296,6 +302,7 @@ void IRGen::loop(const ast::Block &body, SourceRange range, StringRef variable, 
   Block *entry = current;
   Operation *lastBefore = entry->empty() ? nullptr : &entry->back();
   Block *lastBlock = &fn().op.getBody().back();
+  unsigned conditions = fn().conditions;
   size_t returns = fn().returns.size(), loops = fn().loops.size(), scopes = fn().scopes.size();
   auto sizeNames = fn().sizeNames;
   ShapeFacts facts = fn().facts; // what the body asserts holds in the body
@@ -306,6 +313,7 @@ void IRGen::loop(const ast::Block &body, SourceRange range, StringRef variable, 
     fn().returnRanges.resize(returns);
     fn().loops.resize(loops);
     fn().scopes.resize(scopes);
+    fn().conditions = conditions;
     fn().facts = facts;
     fn().sizeNames = sizeNames; // it holds values that are erased below
     for (LoopState &outer : fn().loops) {
@@ -346,9 +354,10 @@ void IRGen::forStatement(const ast::For &s) {
     if (known == 0)
       fail(DiagId::ZeroStep, call->arguments[2].value->range);
     // ceil((stop - start) / step) = -((start - stop) // step); a step of 0 that only the data shows is a division by zero.
-    Value count = arith("sub", stop, start, r);
-    if (known != 1)
-      count = create("neg", r, {arith("floordiv", arith("sub", start, stop, r), step, r)});
+    Value back = known == 1 ? arith("sub", start, stop, r) : arith("floordiv", arith("sub", start, stop, r), step, r);
+    if (auto n = constantOf(back); n && *n >= 0) // no iteration: the body means nothing
+      return;
+    Value count = known == 1 ? arith("sub", stop, start, r) : create("neg", r, {back});
     loop(*s.body, s.range, s.name, true, [&](Value i) { return create("lt", r, {i, count}); },
          [&](Value i) { return Val::leaf(arith("add", known == 1 ? i : arith("mul", i, step, r), start, r)); });
     return;
@@ -360,6 +369,8 @@ void IRGen::forStatement(const ast::For &s) {
   if (!rows.isTensor() || rows.tensor().getRank() == 0)
     fail(DiagId::NotIterable, r, {rows.kind == Val::DTypeRef ? "a dtype" : rows.type().str()}, rows.isTensor() && isInteger(rows.tensor().getDtype()) ? "`range(" + sourceText(r) + ")` counts" : "");
   Value size = sizeOf(rows.value, 0, r);
+  if (constantOf(size) == 0)
+    return;
   loop(*s.body, s.range, s.name, true, [&](Value i) { return create("lt", r, {i, size}); },
        [&](Value i) { return Val::leaf(select(rows.value, 0, i, r)); });
 }

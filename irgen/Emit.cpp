@@ -76,6 +76,7 @@ Operation *IRGen::createOp(StringRef name, SourceRange range, ValueRange operand
     return name;
   };
   ctx.symbolFor = nameOfSize;
+  ctx.alwaysRuns = !fn().mayBeSkipped();
   auto *rule = opName.getRegisteredInfo()->getInterface<TypeRuleOpInterface>();
   auto labelOperands = [&](Diagnostic &d) {
     if (ctx.error && !ctx.error->labels.empty()) {
@@ -89,18 +90,11 @@ Operation *IRGen::createOp(StringRef name, SourceRange range, ValueRange operand
         d.label(source, typeText(operands[i].getType()));
   };
   bool refused = failed(rule->inferTypes(ctx));
-  if (fn().sizes && (!ctx.assumptions.empty() || !ctx.wanted.empty())) { // sizes of which this form takes more to be known
+  if (fn().sizes && !ctx.assumptions.empty()) { // sizes of which this form takes more to be known
     SmallVector<Value> same(operands);
     bool decided = false;
     for (const SizeAssumption &a : ctx.assumptions)
       decided |= unifySizes(same, a, range);
-    for (const WantedSize &wanted : ctx.wanted)
-      if (Dim dim = ctx.dim(wanted.operand, wanted.axis); isFree(dim) && hintOf(dim) == wanted.size) {
-        Dim size = Dim::number(context, wanted.size);
-        decideSize(SizeFact::equal(dim, size), range);
-        same[wanted.operand] = withSize(same[wanted.operand], wanted.axis, size, range);
-        decided = true;
-      }
     if (decided)
       return createOp(name, range, same, attributes, sources, declared);
   } else if (fn().generic) {
@@ -132,6 +126,11 @@ Operation *IRGen::createOp(StringRef name, SourceRange range, ValueRange operand
     for (Value operand : operands)
       widened.push_back(isHalfTensor(operand.getType()) ? cast(operand, DType::F32, range) : operand);
     return createOp(name, range, widened, attributes, sources, declared);
+  }
+  if (!ctx.wanted.empty()) {
+    SmallVector<Value> same(operands);
+    if (haveWanted(same, ctx.wanted, ctx.name, range))
+      return createOp(name, range, same, attributes, sources, declared);
   }
   for (const SizeAssumption &a : ctx.assumptions)
     if (Dim lhs = ctx.dim(a.lhsOperand, a.lhsAxis), rhs = ctx.dim(a.rhsOperand, a.rhsAxis); fn().facts.equal(lhs, rhs) == Truth::Yes) {
@@ -171,6 +170,30 @@ Operation *IRGen::createOp(StringRef name, SourceRange range, ValueRange operand
     place = FusedLoc::get(context, {place, loc(whole)});
   OperationState state(place, opName, operands, ctx.results, attributes);
   return b.create(state);
+}
+
+/// Sees to it that axes have the sizes that a rule wants: proven, decided by this form, or checked at run time. True where an operand's type now says more.
+bool IRGen::haveWanted(MutableArrayRef<Value> operands, ArrayRef<WantedSize> all, StringRef what, SourceRange range) {
+  bool changed = false;
+  for (const WantedSize &wanted : all) {
+    Dim have = tensorTypeOf(operands[wanted.operand]).getDim(wanted.axis), size = Dim::number(context, wanted.size);
+    SizeFact fact = wanted.orMore ? SizeFact::atLeast(have, size) : SizeFact::equal(have, size);
+    bool isAnonymous = have.isUnknown(), isDecided = !isAnonymous && isFree(have);
+    if (isDecided && !decideSize(fact, range, wanted.orMore))
+      fail(DiagId::NotProvable, range, {"that the size " + have.str() + " is " + (wanted.orMore ? "at least " : "") + size.str()});
+    Truth known = isDecided ? Truth::Yes : isAnonymous ? Truth::Unknown : fn().facts.decide(fact);
+    if (wanted.orMore) {
+      if (known != Truth::Yes)
+        create("check_size", range, {sizeOf(operands[wanted.operand], wanted.axis, range)}, {stringAttr("reduced", what)});
+      continue;
+    }
+    if (known != Truth::Yes)
+      create("check_equal", range, {sizeOf(operands[wanted.operand], wanted.axis, range), integer(wanted.size, range)},
+             {stringAttr("what", ("size of axis " + std::to_string(wanted.axis) + " and what " + what + " needs").str())});
+    operands[wanted.operand] = withSize(operands[wanted.operand], wanted.axis, size, range);
+    changed = true;
+  }
+  return changed;
 }
 
 /// The results of an operation of bf16 or f16 operands, which computed in f32, rounded to the operands' dtype.

@@ -155,7 +155,7 @@ Val IRGen::member(const ast::Member &m) {
     if (m.member == "real" || m.member == "imag") {
       if (base.tensor().isComplex())
         return Val::leaf(create(m.member, m.range, {base.value}));
-      return m.member == "real" ? base : Val::leaf(create("sub", m.range, {base.value, base.value}));
+      return m.member == "real" ? base : zerosLike(base, m.range);
     }
     if (m.member == "dtype") {
       Val val;
@@ -200,7 +200,9 @@ Val IRGen::logical(const ast::Binary &e) {
       cf::CondBranchOp::create(b, loc(step.opRange), truth, isAnd ? more : join, isAnd ? ValueRange() : ValueRange(left.value),
                                isAnd ? join : more, isAnd ? ValueRange(left.value) : ValueRange());
       moveTo(more);
+      ++fn().conditions;
       Val right = needTensor(expr(*step.operand), op, step.operand->range);
+      --fn().conditions;
       if (right.tensor().getRank() > 0 || right.tensor().getDtype() != DType::Bool)
         fail(DiagId::NeedsBool, step.operand->range, {op.str(), right.type().str()});
       cf::BranchOp::create(b, loc(step.opRange), join, right.value);
@@ -302,6 +304,43 @@ std::optional<StringRef> IRGen::stringOf(const Val &value) {
   return constant ? std::optional(constant.getValue()) : std::nullopt;
 }
 
+std::optional<SmallVector<Attribute>> IRGen::constantLeaves(const Val &value, SourceRange range) {
+  SmallVector<Value> leaves;
+  value.flatten(leaves);
+  SmallVector<Attribute> out;
+  for (Value leaf : leaves) {
+    if (auto text = stringOf(Val::leaf(leaf))) {
+      out.push_back(b.getStringAttr(*text));
+      continue;
+    }
+    auto type = dyn_cast<TensorType>(leaf.getType());
+    auto known = type && type.isScalar() ? constantOf(leaf) : std::nullopt;
+    if (!known && type && type.isScalar())
+      known = decidedInteger(leaf, range);
+    if (!known)
+      return std::nullopt;
+    out.push_back(b.getI64IntegerAttr(*known));
+  }
+  return out;
+}
+
+Val IRGen::constantOf(const TypeDesc &type, ArrayRef<Attribute> leaves, SourceRange range) {
+  SmallVector<Type> types;
+  type.flatten(types);
+  SmallVector<Value> values;
+  for (auto [leaf, t] : llvm::zip_equal(leaves, types)) {
+    auto number = dyn_cast<IntegerAttr>(leaf);
+    if (!number)
+      values.push_back(string(mlir::cast<StringAttr>(leaf).getValue(), range));
+    else if (DType dtype = mlir::cast<TensorType>(t).getDtype(); dtype == DType::Bool)
+      values.push_back(boolean(number.getInt() != 0, range));
+    else
+      values.push_back(cast(integer(number.getInt(), range), dtype, range));
+  }
+  ValueRange rest(values);
+  return unflatten(type, rest);
+}
+
 /// A parameter that must be constant makes its function start again with the caller's constant in its place.
 void IRGen::needStatic(Value value) {
   if (fn().decl)
@@ -367,34 +406,41 @@ SmallVector<Value> IRGen::indexList(const ast::Expr &e, StringRef what) {
       return out;
     }
   }
-  Val v = expr(e);
+  return indexList(expr(e), e.range, what);
+}
+
+SmallVector<Value> IRGen::indexList(Val v, SourceRange range, StringRef what) {
+  SmallVector<Value> out;
   if (v.kind == Val::Tuple) {
     for (const Val &element : v.elements)
-      out.push_back(indexValue(element, e.range, what));
+      out.push_back(indexValue(element, range, what));
     return out;
   }
   if (v.isTensor() && v.tensor().getRank() == 1 && isInteger(v.tensor().getDtype()) && isFree(v.tensor().getDim(0))) { // as many sizes as this form has
     Dim length = v.tensor().getDim(0), number = Dim::number(context, hintOf(length));
-    decideSize(SizeFact::equal(length, number), e.range);
-    v = Val::leaf(withSize(v.value, 0, number, e.range));
+    decideSize(SizeFact::equal(length, number), range);
+    v = Val::leaf(withSize(v.value, 0, number, range));
   }
   if (v.isTensor() && v.tensor().getRank() == 1 && isInteger(v.tensor().getDtype()) && v.tensor().getDim(0).isNumber()) {
     for (int64_t i = 0; i < v.tensor().getDim(0).value(); ++i)
-      out.push_back(cast(select(v.value, 0, integer(i, e.range), e.range), DType::I64, e.range));
+      out.push_back(cast(select(v.value, 0, integer(i, range), range), DType::I64, range));
     return out;
   }
-  return {indexValue(v, e.range, what)};
+  return {indexValue(v, range, what)};
 }
 
-SmallVector<int64_t> IRGen::staticList(const ast::Expr &e, StringRef what) {
+SmallVector<int64_t> IRGen::staticList(const ast::Expr &e, StringRef what) { return staticList(indexList(e, what), e.range, what); }
+SmallVector<int64_t> IRGen::staticList(const Val &v, SourceRange range, StringRef what) { return staticList(indexList(v, range, what), range, what); }
+
+SmallVector<int64_t> IRGen::staticList(ArrayRef<Value> values, SourceRange range, StringRef what) {
   SmallVector<int64_t> out;
-  for (Value v : indexList(e, what)) {
+  for (Value v : values) {
     auto n = constantOf(v);
     if (!n)
-      n = decidedInteger(v, e.range);
+      n = decidedInteger(v, range);
     if (!n) {
       needStatic(v);
-      fail(DiagId::StaticNeeded, e.range, {what.str(), "`" + sourceText(e.range) + "`"});
+      fail(DiagId::StaticNeeded, range, {what.str(), "`" + sourceText(range) + "`"});
     }
     out.push_back(*n);
   }

@@ -70,13 +70,23 @@ void IRGen::bindSizes(const ast::Function &decl, ArrayRef<Val> arguments) {
     }
 }
 
+static Val integers(ArrayRef<Value> values) {
+  Val tuple;
+  tuple.kind = Val::Tuple;
+  for (Value value : values)
+    tuple.elements.push_back(Val::leaf(value));
+  return tuple;
+}
+
 Val IRGen::callUser(const ast::Function &decl, const ast::Call &call, std::vector<std::pair<std::string, const ast::Expr *>> bound) {
   std::vector<Val> values;
   std::vector<SourceRange> ranges;
   for (auto [i, parameter] : llvm::enumerate(decl.parameters)) {
     const ast::Expr *e = bound[i].second;
     ranges.push_back(e ? e->range : call.range);
-    if (e)
+    if (e && e->kind == ast::NodeKind::Bracket && parameter.name == "axis" && isLibrary(decl)) // several axes are integers
+      values.push_back(integers(indexList(*e, decl.name)));
+    else if (e)
       values.push_back(expr(*e));
     else { // defaults see top-level names only
       std::vector<std::map<std::string, Variable>> scopes(1);
@@ -198,18 +208,17 @@ Val IRGen::callWith(const ast::Function &decl, const ast::Call &call, std::vecto
           key += std::string(nameOf(value.dtype));
           continue;
         }
-        if (auto text = stringOf(value)) {
-          key += "=\"" + text->str() + "\"";
-          continue;
-        }
-        auto known = constantOf(value.value);
-        if (!known)
-          known = decidedInteger(value.value, ranges[i]);
-        if (!known) {
-          needStatic(value.value);
+        auto leaves = constantLeaves(value, ranges[i]);
+        if (!leaves) {
+          SmallVector<Value> unknown;
+          value.flatten(unknown);
+          for (Value leaf : unknown)
+            needStatic(leaf);
           fail(DiagId::StaticNeeded, ranges[i], {decl.name, "`" + decl.parameters[i].name + "`"});
         }
-        key += value.type().str() + "=" + std::to_string(*known);
+        key += value.type().str();
+        for (Attribute leaf : *leaves)
+          key += isa<StringAttr>(leaf) ? "=\"" + cast<StringAttr>(leaf).getValue().str() + "\"" : "=" + std::to_string(cast<IntegerAttr>(leaf).getInt());
       }
       return key + ")";
     };

@@ -54,6 +54,9 @@ public:
   /// A compiled instance that is still valid, or null.
   virtual const Instance *findInstance(const std::string &key) = 0;
   virtual void addInstance(const std::string &key, const Instance &instance) = 0;
+  /// Instances that were added since there were `count` of this statement are gone: their functions are.
+  virtual size_t instanceCount() = 0;
+  virtual void forgetInstances(size_t count) = 0;
   /// The compiled forms of a function for types without their free sizes.
   virtual SpecializationSet &specializations(const std::string &key) = 0;
   virtual DynamicMode dynamicMode() = 0;

@@ -100,6 +100,9 @@ struct FunctionState {
   std::shared_ptr<Specialization> generic; ///< a form that decides while it runs; only what stretches is known
   llvm::DenseMap<mlir::Value, Dim> sizeNames; ///< names of sizes that are values of the program
   bool storeEagerly = false;
+  unsigned conditions = 0; ///< branches and loops around the code that is generated, those around the call included
+  /// Whether the code that is generated may not run although the function (or statement) does.
+  bool mayBeSkipped() const { return conditions > 0 || !returns.empty(); }
 };
 
 /// Arguments of a built-in, by parameter.
@@ -165,6 +168,7 @@ public:
   /// To a dtype, or to its real part's dtype when the value is real and the dtype complex.
   mlir::Value castOperand(const Val &x, DType dtype, SourceRange range);
   DType promoteAll(llvm::ArrayRef<Val> values);
+  DType workingDType(DType dtype, llvm::ArrayRef<Val> values);
   Val binary(ast::BinaryOp op, const Val &lhs, const Val &rhs, SourceRange range, SourceRange opRange, SourceRange lhsRange, SourceRange rhsRange);
   Val elementwise(llvm::StringRef op, const Val &lhs, const Val &rhs, DType dtype, SourceRange range, SourceRange lhsRange, SourceRange rhsRange);
   Val matmul(const Val &lhs, const Val &rhs, SourceRange range, SourceRange lhsRange, SourceRange rhsRange);
@@ -187,6 +191,10 @@ public:
   std::optional<int64_t> constantOf(mlir::Value value);
   /// The text of a string that is written in the program.
   static std::optional<llvm::StringRef> stringOf(const Val &value);
+  /// The leaves of a value that is known while the program is compiled: integers and texts.
+  std::optional<llvm::SmallVector<mlir::Attribute>> constantLeaves(const Val &value, SourceRange range);
+  /// Such a value of a type in the function that is generated.
+  Val constantOf(const TypeDesc &type, llvm::ArrayRef<mlir::Attribute> leaves, SourceRange range);
   /// A constant integer, bool, dtype or text argument.
   void needStatic(mlir::Value value);
   int64_t staticInteger(const ast::Expr &e, llvm::StringRef what);
@@ -198,7 +206,10 @@ public:
   mlir::Value indexValue(const Val &v, SourceRange range, llvm::StringRef what);
   /// The items of `[a, b]`, a tuple, or a single value, as i64 scalars.
   llvm::SmallVector<mlir::Value> indexList(const ast::Expr &e, llvm::StringRef what);
+  llvm::SmallVector<mlir::Value> indexList(Val v, SourceRange range, llvm::StringRef what);
   llvm::SmallVector<int64_t> staticList(const ast::Expr &e, llvm::StringRef what);
+  llvm::SmallVector<int64_t> staticList(const Val &v, SourceRange range, llvm::StringRef what);
+  llvm::SmallVector<int64_t> staticList(llvm::ArrayRef<mlir::Value> values, SourceRange range, llvm::StringRef what);
   mlir::Value sizeOf(mlir::Value x, int64_t axis, SourceRange range);
   llvm::SmallVector<mlir::Value> sizesOf(mlir::Value x, SourceRange range);
   mlir::Value arith(llvm::StringRef op, mlir::Value a, mlir::Value b, SourceRange range) { return create(op, range, {a, b}); }
@@ -211,6 +222,7 @@ public:
   mlir::Value storePlan(mlir::Value x, const Plan &plan, const Val &value, SourceRange range, SourceRange valueRange);
   Val indexTuple(const Val &base, llvm::ArrayRef<ast::Subscript> subscripts, SourceRange range);
   Val indexStr(const Val &base, llvm::ArrayRef<ast::Subscript> subscripts, SourceRange range);
+  Truth isAtLeastZero(mlir::Value value);
   void sliceBounds(const ast::Subscript &s, mlir::Value size, mlir::Value &start, mlir::Value &count, mlir::Value &step);
   /// The axes that index tensors act on, moved to where they act; `undo` takes them back.
   mlir::Value gatherAxes(mlir::Value x, const Plan &plan, int64_t &first, llvm::SmallVectorImpl<int64_t> &undo, SourceRange range);
@@ -303,6 +315,7 @@ public:
   std::optional<bool> decidedCondition(mlir::Value condition, SourceRange range);
   mlir::Value withSize(mlir::Value x, int64_t axis, Dim size, SourceRange range);
   bool unifySizes(llvm::MutableArrayRef<mlir::Value> operands, const SizeAssumption &a, SourceRange range);
+  bool haveWanted(llvm::MutableArrayRef<mlir::Value> operands, llvm::ArrayRef<WantedSize> all, llvm::StringRef what, SourceRange range);
   bool stretchInGeneric(llvm::MutableArrayRef<mlir::Value> operands, const SizeAssumption &a, SourceRange range);
   /// An i64 value of an expression over declared sizes.
   mlir::Value sizeExpression(Dim dim, SourceRange range);
@@ -328,8 +341,13 @@ public:
   SourceRange rangeOf(Bound &args, llvm::StringRef name);
   Val convertFor(char conversion, const Val &x, SourceRange range);
 
+  /// The axes of a reduction: one, several, or all of them ("all", and where none is given). Ascending, counted from the front.
+  llvm::SmallVector<int64_t> axesArgument(Bound &args, mlir::Type type);
+  Val reduceFrom(Bound &args, mlir::Value x, llvm::ArrayRef<mlir::NamedAttribute> attributes);
+  Val zerosLike(const Val &x, SourceRange range);
   /// One axis with all elements.
   Val flattened(const Val &x, SourceRange range);
+  int64_t chunkCount(mlir::Value x, int64_t axis, int64_t n, SourceRange range);
   /// Sizes from `f(2, 3)`, `f([2, 3])` or `f(x.shape)`.
   llvm::SmallVector<mlir::Value> sizeArguments(Bound &args);
   llvm::SmallVector<mlir::Value> checkedSizes(llvm::SmallVector<mlir::Value> sizes, SourceRange range);
@@ -349,6 +367,7 @@ public:
   std::vector<std::unique_ptr<FunctionState>> stack;
   std::map<std::string, std::unique_ptr<Instance>> building;
   std::map<const void *, std::set<unsigned>> staticParameters;
+  std::vector<std::function<void()>> undoForms; ///< what to do when the statement fails, the last first
   FunctionState &fn() { return *stack.back(); }
 };
 

@@ -37,7 +37,30 @@ Value IRGen::reshape(Value x, ValueRange sizes, SourceRange range) {
   return create("reshape", range, operands);
 }
 
+/// Repeats `x` to sizes. Which axes of a form's free sizes stretch is decided; what is not known is tested at run time, and the axis stretches there.
 Value IRGen::broadcastTo(Value x, ValueRange sizes, SourceRange range) {
+  int64_t offset = static_cast<int64_t>(sizes.size()) - tensorTypeOf(x).getRank();
+  for (int64_t axis = 0; offset >= 0 && axis < tensorTypeOf(x).getRank(); ++axis) {
+    Dim have = tensorTypeOf(x).getDim(axis), one = Dim::number(context, 1);
+    auto want = sizeBehind(sizes[axis + offset]);
+    if (have.is(1) || (want && (have == *want || (have - *want).isNumber()))) // the rule refuses sizes that differ
+      continue;
+    bool isDecided = fn().sizes && want && (isFree(have) || have.isNumber()) && (isFree(*want) || want->isNumber());
+    auto holds = [&](Dim a, Dim b) {
+      SizeFact fact = SizeFact::equal(a, b);
+      return isDecided ? fact.holds(fn().sizes->hints) && decideSize(fact, range) : fn().facts.decide(fact) == Truth::Yes;
+    };
+    if (want && holds(have, *want))
+      x = withSize(x, axis, *want, range);
+    else if (!have.isNumber() && holds(have, one))
+      x = withSize(x, axis, one, range);
+    else {
+      if (isDecided)
+        fail(DiagId::NotProvable, range, {"that the sizes " + have.str() + " and " + want->str() + " are equal"});
+      Value size = sizeOf(x, axis, range), isOne = create("eq", range, {size, integer(1, range)});
+      create("check_equal", range, {create("where", range, {isOne, sizes[axis + offset], size}), sizes[axis + offset]}, {stringAttr("what", "sizes of a broadcast")});
+    }
+  }
   SmallVector<Value> operands = {x};
   llvm::append_range(operands, sizes);
   return create("broadcast", range, operands);
@@ -67,6 +90,15 @@ Value IRGen::select(Value x, int64_t axis, Value index, SourceRange range) {
   return reshape(slice, sizes, range);
 }
 
+/// What is known about the sign of a value that stands for a size.
+Truth IRGen::isAtLeastZero(Value value) {
+  auto size = sizeBehind(value);
+  if (!size)
+    return Truth::Unknown;
+  SizeFact fact = SizeFact::atLeast(*size, Dim::number(context, 0));
+  return isFree(*size) ? fn().sizes->facts.decide(fact) : fn().facts.decide(fact);
+}
+
 /// Python's clamping: a missing bound is an end, negative ones count from the end, and nothing is out of range. The sign of a step that only
 /// the run knows chooses between the two sets of ends.
 void IRGen::sliceBounds(const ast::Subscript &s, Value size, Value &start, Value &count, Value &step) {
@@ -89,9 +121,9 @@ void IRGen::sliceBounds(const ast::Subscript &s, Value size, Value &start, Value
     if (auto n = constantOf(v)) {
       if (*n < 0)
         v = arith("add", v, size, r);
-    } else {
-      Value negative = create("lt", r, {v, zero});
-      v = create("where", r, {negative, arith("add", v, size, r), v});
+    } else if (Truth isCounted = isAtLeastZero(v); isCounted != Truth::Yes) { // its size stays known where the sign is
+      Value fromEnd = arith("add", v, size, r);
+      v = isCounted == Truth::No ? fromEnd : create("where", r, {create("lt", r, {v, zero}), fromEnd, v});
     }
     return arith("minimum", arith("maximum", v, low, r), high, r);
   };

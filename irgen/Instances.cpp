@@ -68,14 +68,16 @@ void IRGen::generateBody(const ast::Function &decl, ArrayRef<Val> arguments, Ins
       types.back().flatten(inputs);
     description += (i ? ", " : "") + decl.parameters[i].name + ": " + (value.kind == Val::DTypeRef ? std::string(nameOf(value.dtype)) : types.back().str());
   }
-  std::vector<std::optional<int64_t>> constants;
+  std::map<unsigned, SmallVector<Attribute>> constants;
   for (auto [i, value] : llvm::enumerate(arguments))
-    constants.push_back(statics.count(i) && !value.isStr() ? constantOf(value.value) : std::nullopt);
+    if (statics.count(i) && value.kind != Val::DTypeRef)
+      constants[i] = *constantLeaves(value, decl.parameters[i].range);
   std::shared_ptr<Specialization> sizes = form ? form->isDynamic() && !form->generic ? form : nullptr : fn().sizes;
   instance.form = form;
   stack.push_back(std::make_unique<FunctionState>());
   FunctionState &state = fn();
   state.sizes = std::move(sizes);
+  state.conditions = stack[stack.size() - 2]->mayBeSkipped();
   state.generic = form && form->isDynamic() && form->generic ? form : nullptr;
   state.decl = &decl;
   state.instance = &instance;
@@ -113,15 +115,15 @@ void IRGen::generateBody(const ast::Function &decl, ArrayRef<Val> arguments, Ins
     Val v;
     if (arguments[i].kind == Val::DTypeRef)
       v = arguments[i];
-    else if (statics.count(i) && arguments[i].isStr())
-      v = Val::leaf(string(*stringOf(arguments[i]), parameter.range));
-    else if (constants[i])
-      v = Val::leaf(cast(types[i].leaf == TensorType::scalar(context, DType::Bool) ? boolean(*constants[i], parameter.range) : integer(*constants[i], parameter.range),
-                         llvm::cast<TensorType>(types[i].leaf).getDtype(), parameter.range));
+    else if (auto known = constants.find(i); known != constants.end())
+      v = constantOf(types[i], known->second, parameter.range);
     else
       v = unflatten(types[i], rest);
-    if (v.isStr() || (v.isTensor() && v.tensor().getRank() == 0))
-      state.parameterValues.emplace_back(v.value, i);
+    SmallVector<Value> leaves;
+    v.flatten(leaves);
+    for (Value leaf : leaves)
+      if (auto type = dyn_cast<TensorType>(leaf.getType()); !type || type.isScalar())
+        state.parameterValues.emplace_back(leaf, i);
     values.push_back(v);
     state.scopes.front()[parameter.name].value = v;
   }

@@ -44,10 +44,17 @@ static StringRef opOf(ast::BinaryOp op) {
   return names[static_cast<int>(op)];
 }
 
+/// What an operation of these operands computes in: integers beside halves become f32, too, so that only the result is rounded.
+DType IRGen::workingDType(DType dtype, ArrayRef<Val> values) {
+  bool isMixed = llvm::any_of(values, [](const Val &v) { return !isHalf(v.tensor().getDtype()) && !v.weak; });
+  return isHalf(dtype) && isMixed ? DType::F32 : dtype;
+}
+
 /// Casts both operands to the dtype (real operands of complex operations stay real) and creates the operation.
 Val IRGen::elementwise(StringRef op, const Val &lhs, const Val &rhs, DType dtype, SourceRange range, SourceRange lhsRange, SourceRange rhsRange) {
-  Value x = castOperand(lhs, dtype, lhsRange), y = castOperand(rhs, dtype, rhsRange);
-  return Val::leaf(create(op, range, {x, y}, {}, {lhsRange, rhsRange}));
+  DType work = workingDType(dtype, {lhs, rhs});
+  Value x = castOperand(lhs, work, lhsRange), y = castOperand(rhs, work, rhsRange), result = create(op, range, {x, y}, {}, {lhsRange, rhsRange});
+  return Val::leaf(work != dtype && tensorTypeOf(result).getDtype() == work ? cast(result, dtype, range) : result);
 }
 
 Val IRGen::binary(ast::BinaryOp op, const Val &lhs, const Val &rhs, SourceRange range, SourceRange opRange, SourceRange lhsRange, SourceRange rhsRange) {
@@ -100,8 +107,9 @@ Val IRGen::matmul(const Val &lhs, const Val &rhs, SourceRange range, SourceRange
   DType dtype = promoteAll({lhs, rhs});
   if (dtype == DType::Bool)
     dtype = DType::I64;
-  Value x = castVal(lhs, dtype, lhsRange), y = castVal(rhs, dtype, rhsRange);
-  return Val::leaf(create("matmul", range, {x, y}, {}, {lhsRange, rhsRange}));
+  DType work = workingDType(dtype, {lhs, rhs});
+  Value x = castVal(lhs, work, lhsRange), y = castVal(rhs, work, rhsRange);
+  return Val::leaf(cast(create("matmul", range, {x, y}, {}, {lhsRange, rhsRange}), dtype, range));
 }
 
 Val IRGen::unary(ast::UnaryOp op, const Val &x, SourceRange range) {

@@ -19,30 +19,23 @@ def relu(x) { return maximum(x, 0); }
 ## the Gaussian error linear unit, x/2 * (1 + erf(x / sqrt 2))
 def gelu(x) { return 0.5 * x * (1 + erf(x * 0.7071067811865476)); }
 ## arithmetic mean over axes
-def mean(x, axis = -1000, keepdims = false) {
-  if axis == -1000 { return sum(x) / size(x); }
-  return sum(x, axis, keepdims) / size(x, axis);
-}
+def mean(x, axis = "all", keepdims = false) { return sum(x, axis, keepdims) / size(x, axis); }
 ## variance over axes: the mean of abs2(x - mean), divided by n - ddof
-def var(x, axis = -1000, ddof = 0, keepdims = false) {
-  if axis == -1000 { return sum(abs2(x - mean(x))) / (size(x) - ddof); }
+def var(x, axis = "all", ddof = 0, keepdims = false) {
   return sum(abs2(x - mean(x, axis, true)), axis, keepdims) / (size(x, axis) - ddof);
 }
 ## standard deviation over axes
-def std(x, axis = -1000, ddof = 0, keepdims = false) { return sqrt(var(x, axis, ddof, keepdims)); }
-## the 2-norm: sqrt(sum(abs2(x)))
-def norm(x, axis = -1000, keepdims = false) {
-  if axis == -1000 { return sqrt(sum(abs2(1.0 * x))); }
-  return sqrt(sum(abs2(1.0 * x), axis, keepdims));
-}
-## exp(x) over its sum along an axis, without overflow
+def std(x, axis = "all", ddof = 0, keepdims = false) { return sqrt(var(x, axis, ddof, keepdims)); }
+## the 2-norm over axes: sqrt(sum(abs2(x)))
+def norm(x, axis = "all", keepdims = false) { return sqrt(sum(abs2(1.0 * x), axis, keepdims)); }
+## exp(x) over its sum along axes, without overflow
 def softmax(x, axis = -1) {
-  var e = exp(1.0 * x - max(x, axis, keepdims = true));
+  var e = exp(1.0 * x - max(x, axis, keepdims = true, initial = -inf));
   return e / sum(e, axis, keepdims = true);
 }
-## log(sum(exp(x))) along an axis, without overflow
+## log(sum(exp(x))) along axes, without overflow
 def logsumexp(x, axis = -1, keepdims = false) {
-  var m = max(x, axis, keepdims = true);
+  var m = max(x, axis, keepdims = true, initial = -inf);
   var s = log(sum(exp(1.0 * x - m), axis, keepdims));
   if keepdims { return s + m; }
   return s + squeeze(m, axis);
@@ -55,7 +48,10 @@ def unique(x) {
   return s[first or not (s == before or (isnan(1.0 * s) and isnan(1.0 * before)))];
 }
 ## sum(conj(a) * b) of vectors
-def vdot(a, b) { return sum(conj(flatten(a)) * flatten(b)); }
+def vdot(a, b) {
+  check(size(a) == size(b), "vdot needs as many elements on both sides");
+  return sum(conj(flatten(a)) * flatten(b));
+}
 ## a[i] * b[j]
 def outer(a, b) { return unsqueeze(flatten(a), 1) * unsqueeze(flatten(b), 0); }
 ## the sum of the diagonal

@@ -92,7 +92,8 @@ public:
     set = &gen.host.specializations(key);
     set->function = decl.name;
     profile = &gen.host.sizeProfile(llvm::utohexstr(llvm::xxh3_64bits(gen.sourceText(decl.range) + key.substr(key.find('(')))) + "-" + decl.name);
-    if (set->slots.empty()) {
+    bool isNew = set->slots.empty();
+    if (isNew) {
       set->slots = slots;
       for (unsigned slot : *profile)
         if (slot < slots.size())
@@ -101,6 +102,12 @@ public:
     llvm::erase_if(set->entries, [&](const auto &entry) { return !gen.host.findInstance(entry->key); });
     if (Specialization *found = set->find(sizes.data()))
       return choose(*llvm::find_if(set->entries, [&](const auto &entry) { return entry.get() == found; }));
+    // A statement that fails leaves what is known of the function as it was.
+    gen.undoForms.push_back([set = set, slots = isNew ? std::vector<SizeSlot>() : set->slots, entries = set->entries, profile = profile, varying = *profile] {
+      set->slots = slots;
+      set->entries = entries;
+      *profile = varying;
+    });
     std::shared_ptr<Specialization> form = generate(newForm());
     minimize(*form);
     form->freeze();
@@ -262,6 +269,7 @@ private:
   /// The form, or, where it cannot be made for all sizes, the one for the sizes at hand, which may say what is wrong with them.
   std::shared_ptr<Specialization> generate(std::shared_ptr<Specialization> form) {
     size_t reported = gen.diagnostics.diagnostics().size();
+    size_t instances = gen.host.instanceCount();
     llvm::SmallPtrSet<Operation *, 8> before;
     for (Operation &op : gen.module.getOps())
       before.insert(&op);
@@ -272,6 +280,7 @@ private:
         throw;
       std::string cause(infoOf(gen.diagnostics.diagnostics()[reported].id).code);
       gen.diagnostics.truncate(reported);
+      gen.host.forgetInstances(instances);
       for (Operation &op : llvm::make_early_inc_range(gen.module.getOps()))
         if (!before.contains(&op))
           op.erase();

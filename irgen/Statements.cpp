@@ -355,8 +355,20 @@ Val IRGen::updated(const Val &base, ArrayRef<const ast::Expr *> path, const Val 
         }
     if (base.isTensor() && base.tensor().isComplex() && (m->member == "real" || m->member == "imag") && path.size() == 1) {
       Value re = create("real", range, {base.value}), im = create("imag", range, {base.value});
-      Value part = castVal(needTensor(value, m->member, valueRange), realOf(base.tensor().getDtype()), valueRange);
-      part = tensorTypeOf(part).getRank() == base.tensor().getRank() ? part : broadcastTo(part, sizesOf(base.value, range), range);
+      TensorType target = base.tensor().withDType(realOf(base.tensor().getDtype()));
+      needTensor(value, m->member, valueRange);
+      if (value.tensor().isComplex())
+        fail(DiagId::ComplexStore, valueRange, {value.type().str(), target.str()});
+      bool fits = value.tensor().getRank() <= target.getRank();
+      for (int64_t i = 1; fits && i <= value.tensor().getRank(); ++i) {
+        Dim from = value.tensor().getDim(value.tensor().getRank() - i), to = target.getDim(target.getRank() - i);
+        fits = from.is(1) || from == to || !(from - to).isNumber();
+      }
+      if (!fits)
+        fail(DiagId::CannotStore, valueRange, {value.type().str(), target.str()});
+      Value part = castVal(value, target.getDtype(), valueRange);
+      if (target.getRank() > 0)
+        part = broadcastTo(part, sizesOf(base.value, range), range);
       return Val::leaf(create("complex", range, m->member == "real" ? ValueRange{part, im} : ValueRange{re, part}));
     }
     fail(DiagId::UnknownMember, m->memberRange, {base.type().str(), m->member});

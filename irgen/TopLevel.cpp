@@ -54,10 +54,13 @@ void IRGen::generateTop(ArrayRef<const ast::Stmt *> statements, TopLevel &out) {
 }
 
 bool generate(ModuleOp module, ArrayRef<const ast::Stmt *> statements, IRGenHost &host, DiagnosticEngine &diagnostics, TopLevel &out) {
+  IRGen gen(module, host, diagnostics);
   try {
-    IRGen(module, host, diagnostics).generateTop(statements, out);
+    gen.generateTop(statements, out);
     return true;
   } catch (IRAbort) {
+    for (const auto &undo : llvm::reverse(gen.undoForms))
+      undo();
     return false;
   }
 }

@@ -3,11 +3,31 @@
 /// Statements.
 #include "parser/ParserImpl.h"
 
+#include "support/DType.h"
+
 #include <fmt/format.h>
 
 #include <charconv>
 
 namespace toy {
+
+/// What somebody may have meant who comes from another language.
+static std::string helpBehind(std::string_view word) {
+  for (std::string_view declares : {"let", "const", "auto", "val", "local", "mut"})
+    if (word == declares)
+      return "`var x = …;` declares a variable";
+  for (std::string_view defines : {"fn", "func", "function", "fun"})
+    if (word == defines)
+      return "`def f(x) { … }` defines a function";
+  if (word == "elif" || word == "elseif")
+    return "write `else if`";
+  if (word == "print")
+    return "write `print(…);`";
+  return "statements end with `;`";
+}
+
+/// Whether a name before another name and `=` is taken for a struct's.
+static bool isTypeName(std::string_view word) { return !dtypeNamed(word) && helpBehind(word) == helpBehind(""); }
 
 using namespace ast;
 
@@ -51,7 +71,7 @@ StmtPtr Parser::parseSimpleStatement() {
     else
       statement = std::make_unique<Continue>(begin);
     take();
-  } else if (word && next == TokenKind::Identifier && peek(2).kind == TokenKind::Equal && peek(3).kind == TokenKind::LBrace)
+  } else if (word && next == TokenKind::Identifier && peek(2).kind == TokenKind::Equal && isTypeName(diagnostics.getSources().text(begin)))
     statement = parseStructVar();
   else
     statement = parseExpressionStatement();
@@ -60,21 +80,6 @@ StmtPtr Parser::parseSimpleStatement() {
   if (statement->kind == NodeKind::ExprStmt)
     static_cast<ExprStmt &>(*statement).silenced = ended || !options.prompt;
   return statement;
-}
-
-/// What somebody may have meant who comes from another language.
-static std::string helpBehind(std::string_view word) {
-  for (std::string_view declares : {"let", "const", "auto", "val", "local", "mut"})
-    if (word == declares)
-      return "`var x = …;` declares a variable";
-  for (std::string_view defines : {"fn", "func", "function", "fun"})
-    if (word == defines)
-      return "`def f(x) { … }` defines a function";
-  if (word == "elif" || word == "elseif")
-    return "write `else if`";
-  if (word == "print")
-    return "write `print(…);`";
-  return "statements end with `;`";
 }
 
 bool Parser::endStatement() {
@@ -187,7 +192,7 @@ std::vector<int64_t> Parser::parseVarShape() {
   return shape;
 }
 
-/// `Type name = { … }`
+/// `Type name = { … }`, or any value of the type.
 StmtPtr Parser::parseStructVar() {
   auto var = std::make_unique<Var>(here());
   TypeExpr type;
@@ -209,7 +214,7 @@ StmtPtr Parser::parseStructVar() {
     brace->range = since(begin);
     return brace;
   };
-  var->value = parseBrace(parseBrace);
+  var->value = is(TokenKind::LBrace) ? parseBrace(parseBrace) : parseExpr();
   return var;
 }
 

@@ -19,6 +19,6 @@ struct RecognitionLog;
 std::unique_ptr<mlir::Pass> createRecognizeComplex(const RecognizeComplexOptions &options, RecognitionLog *log);
 /// Padding that reports to a log where it is refused; without one it emits remarks.
 std::unique_ptr<mlir::Pass> createPadToBuckets(RecognitionLog *log);
-/// Selection that writes the strategies of recognised products into the log.
+/// Selection that writes the strategies of recognized products into the log.
 std::unique_ptr<mlir::Pass> createSelectKernels(const SelectKernelsOptions &options, RecognitionLog *log);
 } // namespace toy

@@ -92,6 +92,8 @@ def UnpackComplex : Pass<"toy-unpack-complex", "::mlir::ModuleOp"> {
     After: `%ac = toy.mul %a, %c`, `%bd = toy.mul %b, %d`, `%re = toy.sub %ac, %bd`, and the same for the imaginary part, all f32.
     Requires: nothing. Guarantees: no complex type is left (checked).
   }];
+  let options = [Option<"strategy", "strategy", "std::string", "\"auto\"",
+                        "How complex matrix products are computed: auto (four real products), native, four-real, gauss.">];
   let dependentDialects = ["::toy::ToyDialect", "::mlir::cf::ControlFlowDialect"];
 }
 

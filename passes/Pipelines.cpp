@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Inline, simplify, recognise; complex algebra, kernels, fusion.
+/// Inline, simplify, recognize; complex algebra, kernels, fusion.
 #include "passes/Pipelines.h"
 
 #include "passes/Passes.h"
@@ -32,7 +32,7 @@ void buildRecognition(OpPassManager &passes, const PipelineOptions &options) {
 void buildUnpacking(OpPassManager &passes, const PipelineOptions &options) {
   passes.nest<func::FuncOp>().addPass(createComplexAlgebra({options.fastMath}));
   passes.nest<func::FuncOp>().addPass(createCSEPass());
-  passes.addPass(createUnpackComplex());
+  passes.addPass(createUnpackComplex({options.complexMatmul}));
   passes.nest<func::FuncOp>().addPass(createCanonicalizer());
   passes.nest<func::FuncOp>().addPass(createCSEPass());
 }

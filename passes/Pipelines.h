@@ -13,12 +13,12 @@ struct PipelineOptions {
   bool fuse = true;
   bool recognize = true;
   std::string complexMatmul = "auto"; ///< strategy of complex products without one of their own
-  bool fastMath = false; ///< forms that round differently are recognised as well
+  bool fastMath = false; ///< forms that round differently are recognized as well
   bool device = false;   ///< there is one
   RecognitionLog *log = nullptr; ///< null: remarks on the operations
 };
 
-/// From generated IR to complex operations: inlined, simplified, recognised.
+/// From generated IR to complex operations: inlined, simplified, recognized.
 void buildRecognition(mlir::OpPassManager &passes, const PipelineOptions &options);
 /// From there to real operations only.
 void buildUnpacking(mlir::OpPassManager &passes, const PipelineOptions &options);

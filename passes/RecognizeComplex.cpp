@@ -394,6 +394,18 @@ private:
   llvm::DenseSet<Operation *> erased;
 };
 
+/// The reason with the places of its parts, where no source text is at hand.
+std::string withPlaces(const Missed &missed) {
+  std::string reason = missed.reason;
+  for (auto [i, part] : llvm::enumerate(missed.parts)) {
+    std::string hole = "{" + std::to_string(i) + "}", place;
+    llvm::raw_string_ostream(place) << part;
+    if (size_t at = reason.find(hole); at != std::string::npos)
+      reason.replace(at, hole.size(), place);
+  }
+  return reason;
+}
+
 struct RecognizeComplexPass : impl::RecognizeComplexBase<RecognizeComplexPass> {
   using RecognizeComplexBase::RecognizeComplexBase;
   RecognitionLog *log = nullptr;
@@ -407,7 +419,7 @@ struct RecognizeComplexPass : impl::RecognizeComplexBase<RecognizeComplexPass> {
     for (const Recognized &r : own.recognized)
       emitRemark(r.place) << "recognized " << r.kind << ": " << r.form;
     for (const Missed &m : own.missed)
-      emitRemark(m.place) << "missed: " << m.reason;
+      emitRemark(m.place) << "missed: " << withPlaces(m);
   }
 };
 

@@ -273,7 +273,7 @@ private:
     return m && k && n ? StringRef(rt::nameOf(rt::strategyFor(realOf(x.getDtype()), *m, *n, *k))) : StringRef("auto");
   }
 
-  /// The strategy of a recognised product goes into the log, as far as sizes tell it.
+  /// The strategy of a recognized product goes into the log, as far as sizes tell it.
   void report(MatMulOp op, PlanarGemmOp planar) {
     auto index = op->getAttrOfType<IntegerAttr>("toy.recognized");
     if (log && index)

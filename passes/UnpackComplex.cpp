@@ -29,7 +29,7 @@ struct Pair {
 
 class FunctionUnpacker {
 public:
-  explicit FunctionUnpacker(func::FuncOp function) : function(function), b(function.getContext()) {}
+  FunctionUnpacker(func::FuncOp function, StringRef strategy) : function(function), strategy(strategy), b(function.getContext()) {}
 
   void run() {
     if (!function.isExternal()) {
@@ -275,9 +275,15 @@ private:
       return functionParts(op);
     define(op, make<DivOp>(op, part, re(x), y), make<DivOp>(op, part, im(op, x), y));
   }
+  /// As an elementwise product, or by the strategy that is asked for.
   void matrixProduct(Operation *op) {
     Value x = op->getOperand(0), y = op->getOperand(1);
     Type part = partType(op->getResult(0).getType());
+    if (StringRef chosen = mlir::cast<MatMulOp>(op).getStrategy().value_or(strategy); chosen != "auto") {
+      auto axes = [](Value v) { return llvm::to_vector(llvm::seq<int64_t>(0, tensorTypeOf(v).getRank())); };
+      auto planar = PlanarGemmOp::create(b, op->getLoc(), TypeRange{part, part}, re(x), im(op, x), re(y), im(op, y), axes(x), false, axes(y), false, chosen);
+      return define(op, planar.getRe(), planar.getIm());
+    }
     auto times = [&](Value u, Value v) { return make<MatMulOp>(op, part, u, v, StringAttr()); };
     define(op, make<SubOp>(op, part, times(re(x), re(y)), times(im(op, x), im(op, y))),
            make<AddOp>(op, part, times(re(x), im(op, y)), times(im(op, x), re(y))));
@@ -355,6 +361,7 @@ private:
   }
 
   func::FuncOp function;
+  StringRef strategy;
   OpBuilder b;
   llvm::DenseMap<Value, Pair> pairs;
   SmallVector<Operation *> replaced;
@@ -378,10 +385,11 @@ FunctionUnpacker::Row FunctionUnpacker::rowOf(Operation *op) {
 }
 
 struct UnpackComplexPass : impl::UnpackComplexBase<UnpackComplexPass> {
+  using UnpackComplexBase::UnpackComplexBase;
   void runOnOperation() override {
     SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp function : functions)
-      FunctionUnpacker(function).run();
+      FunctionUnpacker(function, strategy).run();
     getOperation().walk([&](Operation *op) {
       bool complex = llvm::any_of(op->getResultTypes(), isComplexType) || llvm::any_of(op->getOperandTypes(), isComplexType);
       for (Region &region : op->getRegions())

@@ -176,6 +176,8 @@ bool Frame::runData(Operation *op) {
     if (integer(o.getLhs()) != integer(o.getRhs()))
       rt::fail(DiagId::SizesDiffer, {o.getWhat().str(), std::to_string(integer(o.getLhs())), std::to_string(integer(o.getRhs()))});
   } else if (auto o = dyn_cast<CheckSizeOp>(op)) {
+    if (o.getReduced() && integer(o.getSize()) == 0)
+      rt::fail(DiagId::EmptyReductionRun, {o.getReduced()->str()});
     if (integer(o.getSize()) < 0)
       rt::fail(DiagId::NegativeSizeRun, {std::to_string(integer(o.getSize()))});
     alias(result, o.getSize());

@@ -89,6 +89,8 @@ void Frame::run(Operation *op) {
     return reduce(op);
   if (auto product = dyn_cast<MatMulOp>(op))
     return matmul(product);
+  if (auto product = dyn_cast<PlanarGemmOp>(op))
+    return planarProduct(product);
   if (!runTensor(op) && !runData(op))
     rt::fail(DiagId::Internal, {"no evaluation of " + op->getName().getStringRef().str()});
 }

@@ -41,6 +41,7 @@ rt::Value pairsView(const rt::Value &complex);
 
 struct EvaluatorOptions {
   bool naiveMatmul = false; ///< plain loops instead of BLAS
+  std::string complexMatmul = "auto"; ///< of complex products without a strategy of their own; auto is BLAS's complex product
 };
 
 class Evaluator {

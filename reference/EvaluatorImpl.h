@@ -5,6 +5,8 @@
 
 #include "ir/ToyDialect.h"
 #include "reference/Evaluator.h"
+
+#include "runtime/Planar.h"
 #include "runtime/Error.h"
 #include "runtime/Memory.h"
 
@@ -67,6 +69,8 @@ struct Frame {
   void elementwise(mlir::Operation *op);
   void reduce(mlir::Operation *op);
   void matmul(MatMulOp op);
+  void matmulByParts(MatMulOp op, rt::ComplexProduct strategy);
+  void planarProduct(PlanarGemmOp op);
   Environment &environment() { return evaluator.environment; }
   const EvaluatorOptions &options() { return evaluator.options; }
 };

@@ -56,6 +56,17 @@ void Frame::elementwise(Operation *op) {
   set(op->getResult(0), std::move(out));
 }
 
+/// What every element replaces in a fold to the largest (or the smallest) one.
+static Elem leastOf(DType dtype, bool isMin) {
+  switch (dtype) {
+  case DType::Bool: return {isMin};
+  case DType::U8: return {isMin ? UINT8_MAX : 0};
+  case DType::I32: return {isMin ? INT32_MAX : INT32_MIN};
+  case DType::I64: return {isMin ? INT64_MAX : INT64_MIN};
+  default: return {0, isMin ? INFINITY : -INFINITY};
+  }
+}
+
 /// The fold of one output element. When the last axis is reduced: blocks of 8192 elements in row-major order; inside a block element j goes to
 /// lane j mod 32, lanes are combined by halving, block results are added in order. Otherwise plainly in order.
 static Elem foldInOrder(StringRef name, DType dtype, int64_t count, bool lanes, llvm::function_ref<Elem(int64_t)> element) {
@@ -73,8 +84,7 @@ static Elem foldInOrder(StringRef name, DType dtype, int64_t count, bool lanes, 
       return {0, isMin ? minimumOf(a.re, b.re) : maximumOf(a.re, b.re)};
     return {isMin ? std::min(a.i, b.i) : std::max(a.i, b.i)};
   };
-  bool ordered = name == "max" || name == "min";
-  Elem identity = ordered ? element(0) : castElement({name == "prod" || name == "all"}, DType::I64, dtype);
+  Elem identity = name == "max" || name == "min" ? leastOf(dtype, name == "min") : castElement({name == "prod" || name == "all"}, DType::I64, dtype);
   if (!lanes) {
     Elem total = identity;
     for (int64_t j = 0; j < count; ++j)
@@ -119,7 +129,7 @@ void Frame::reduce(Operation *op) {
   bool lanes = x.rank == 0 || llvm::is_contained(axes, x.rank - 1);
   rt::TensorRef out(rt::newTensor(resultType.getDtype(), sizes));
   bool position = name.starts_with("arg");
-  if (count == 0 && out->count() && (position || name == "max" || name == "min"))
+  if (count == 0 && out->count() && (position || name == "max" || name == "min") && !op->hasAttr("orLeast"))
     rt::fail(DiagId::EmptyReductionRun, {name.str()});
   forEachIndex(outer, [&](int64_t i, ArrayRef<int64_t> index) {
     int64_t base = dot(index, outerStrides);
@@ -143,8 +153,49 @@ void Frame::reduce(Operation *op) {
   set(op->getResult(0), std::move(out));
 }
 
+/// The real or imaginary parts of a complex tensor, where they lie.
+static rt::StridedView partView(const rt::Tensor &t, int64_t part) {
+  rt::StridedView view = rt::denseView(t);
+  view.dtype = realOf(t.dtype);
+  view.offset = part;
+  for (int64_t &stride : view.strides)
+    stride *= 2;
+  return view;
+}
+
+void Frame::matmulByParts(MatMulOp op, rt::ComplexProduct strategy) {
+  const rt::Tensor &a = tensor(op.getLhs()), &b = tensor(op.getRhs());
+  rt::ComplexProduct used;
+  auto [re, im] = rt::planarMatmul({partView(a, 0), partView(a, 1), false}, {partView(b, 0), partView(b, 1), false}, strategy, used);
+  rt::TensorRef out(rt::newTensor(a.dtype, re->shape()));
+  for (int64_t i = 0; i < out->count(); ++i)
+    storeElement(a.dtype, out->data, i, {0, loadElement(re->dtype, re->data, i).re, loadElement(im->dtype, im->data, i).re});
+  set(op.getResult(), std::move(out));
+}
+
+void Frame::planarProduct(PlanarGemmOp op) {
+  auto view = [&](Value v, ArrayRef<int64_t> axes) {
+    rt::StridedView base = rt::denseView(tensor(v)), out{base.dtype, base.offset, {}, {}, base.data};
+    for (int64_t axis : axes) {
+      out.sizes.push_back(axis < 0 ? 1 : base.sizes[axis]);
+      out.strides.push_back(axis < 0 ? 0 : base.strides[axis]);
+    }
+    return out;
+  };
+  rt::PlanarOperand x{view(op.getA(), op.getLhsAxes()), view(op.getB(), op.getLhsAxes()), op.getLhsConjugated()};
+  rt::PlanarOperand y{view(op.getC(), op.getRhsAxes()), view(op.getD(), op.getRhsAxes()), op.getRhsConjugated()};
+  rt::ComplexProduct used;
+  auto [re, im] = rt::planarMatmul(x, y, *rt::complexProductNamed(std::string_view(op.getStrategy().data(), op.getStrategy().size())), used);
+  set(op.getRe(), std::move(re));
+  set(op.getIm(), std::move(im));
+}
+
 void Frame::matmul(MatMulOp op) {
   const rt::Tensor &a = tensor(op.getLhs()), &b = tensor(op.getRhs());
+  StringRef chosen = op.getStrategy().value_or(options().complexMatmul);
+  auto strategy = *rt::complexProductNamed(std::string_view(chosen.data(), chosen.size()));
+  if (isComplex(a.dtype) && (strategy == rt::ComplexProduct::FourReal || strategy == rt::ComplexProduct::Gauss))
+    return matmulByParts(op, strategy);
   if (!options().naiveMatmul)
     return set(op.getResult(), rt::matmul(rt::denseView(a), rt::denseView(b)));
   bool leftVector = a.rank == 1, rightVector = b.rank == 1;

@@ -210,7 +210,7 @@ std::vector<rt::Value> Session::callExternal(const std::string &symbol, std::vec
   assert(it != symbolModules.end() && "an instance has a module");
   CompiledModule &owner = *it->second;
   if (!isCompiled(symbol)) {
-    Evaluator evaluator(*owner.module, *this, {options.naiveMatmul});
+    Evaluator evaluator(*owner.module, *this, {options.naiveMatmul, options.complexMatmul});
     try {
       return evaluator.call(owner.module->lookupSymbol<func::FuncOp>(symbol), std::move(arguments));
     } catch (...) {
@@ -258,7 +258,7 @@ bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top,
       engine.call(top.symbol, function, {}, *this);
       return succeed();
     }
-    Evaluator evaluator(*owner->module, *this, {options.naiveMatmul});
+    Evaluator evaluator(*owner->module, *this, {options.naiveMatmul, options.complexMatmul});
     runningEvaluator = &evaluator;
     llvm::scope_exit done([&] {
       runningEvaluator = nullptr;

@@ -305,7 +305,8 @@ const TypeDesc *Session::global(const std::string &name) {
 }
 
 std::optional<int64_t> Session::globalInteger(const std::string &name) {
-  auto it = globals.find(name);
+  const TypeDesc *type = global(name); // a struct's only member has the struct's name
+  auto it = type && type->kind == TypeDesc::Leaf ? globals.find(name) : globals.end();
   auto *tensor = it == globals.end() ? nullptr : std::get_if<rt::TensorRef>(&it->second);
   if (!tensor || (*tensor)->rank != 0)
     return std::nullopt;
@@ -337,6 +338,12 @@ const Instance *Session::findInstance(const std::string &key) {
 void Session::addInstance(const std::string &key, const Instance &instance) {
   instances[key] = instance;
   pendingInstances.push_back(key);
+}
+
+void Session::forgetInstances(size_t count) {
+  for (const std::string &key : llvm::ArrayRef(pendingInstances).drop_front(count))
+    instances.erase(key);
+  pendingInstances.resize(count);
 }
 
 std::string Session::newSymbol(const std::string &base) { return base + "." + std::to_string(counter++); }

@@ -43,7 +43,7 @@ struct CompileRecord {
   bool dynamic; ///< some sizes are as they come
 };
 
-/// A place where complex arithmetic was recognised (`kind` and form) or just missed (no kind, the reason).
+/// A place where complex arithmetic was recognized (`kind` and form) or just missed (no kind, the reason).
 struct RecognitionRemark {
   std::string kind, text, strategy, file;
   uint32_t line, column;
@@ -120,6 +120,8 @@ public:
   const ast::Struct *structure(const std::string &name) override;
   const Instance *findInstance(const std::string &key) override;
   void addInstance(const std::string &key, const Instance &instance) override;
+  size_t instanceCount() override { return pendingInstances.size(); }
+  void forgetInstances(size_t count) override;
   const std::map<std::string, SpecializationSet> &allSpecializations() const { return specializationSets; }
   SpecializationSet &specializations(const std::string &key) override { return specializationSets[key]; }
   std::set<unsigned> &sizeProfile(const std::string &key) override { return sizeProfiles[key]; }

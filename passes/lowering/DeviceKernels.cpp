@@ -150,8 +150,10 @@ void KernelEmitter::prefetch(mlir::Value value, const Indices &indices) {
       own.push_back(i64(part.getIndex()));
       return self(self, part.getX(), own);
     }
-    if (def->hasTrait<OpTrait::Elementwise>() || isa<BroadcastOp>(def))
-      for (mlir::Value operand : isa<BroadcastOp>(def) ? def->getOperands().take_front() : def->getOperands())
+    if (auto broadcast = dyn_cast<BroadcastOp>(def))
+      self(self, broadcast.getX(), stretched(broadcast, at));
+    else if (def->hasTrait<OpTrait::Elementwise>())
+      for (mlir::Value operand : def->getOperands())
         self(self, operand, aligned(operand, tensorTypeOf(v).getRank(), at));
   };
   visit(visit, value, indices);

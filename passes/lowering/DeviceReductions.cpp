@@ -111,7 +111,7 @@ Element KernelEmitter::warpFold(mlir::Operation *op, const Indices &outer, Value
   constexpr int64_t mostSteps = 8, mostLongSteps = 4;
   constexpr unsigned shortStep = 32, longStep = 128;
   DType dtype = tensorTypeOf(op->getResult(0)).getDtype();
-  Element start = isOrdered(op) ? reductionElement(op, outer, i64(0)) : identityOf(op, dtype);
+  Element start = identityOf(op, dtype);
   auto step = [&](Value *j, Element sum) { return combine(op, sum, reductionElement(op, outer, j), dtype); };
   auto ask = [&](Value *j) { prefetch(op->getOperand(0), reductionIndices(op, outer, j)); };
   auto *from = dyn_cast<ConstantInt>(begin), *to = dyn_cast<ConstantInt>(end);
@@ -203,8 +203,7 @@ Element KernelEmitter::rowFold(mlir::Operation *op, const Indices &outer, Value 
     return warpFold(op, outer, lane, i64(0), n);
   DType dtype = tensorTypeOf(op->getResult(0)).getDtype();
   Value *total = variable(dtype);
-  if (!isOrdered(op))
-    scalars.store(dtype, total, i64(0), identityOf(op, dtype));
+  scalars.store(dtype, total, i64(0), identityOf(op, dtype));
   Value *blocks = k.CreateUDiv(k.CreateAdd(n, i64(reductionBlock - 1)), i64(reductionBlock));
   loop(i64(0), blocks, [&](Value *block) {
     Value *start = k.CreateMul(block, i64(reductionBlock), "", true, true);
@@ -253,7 +252,7 @@ Value *KernelEmitter::launchReduction(mlir::Operation *op, Value *site) {
       });
       return scalars.store(DType::I64, out, thread, scalars.load(DType::I64, position, i64(0)));
     }
-    scalars.store(dtype, best, i64(0), isOrdered(op) ? reductionElement(op, outer, i64(0)) : identityOf(op, dtype));
+    scalars.store(dtype, best, i64(0), identityOf(op, dtype));
     memo.clear();
     loop(i64(0), n, [&](Value *j) { scalars.store(dtype, best, i64(0), combine(op, scalars.load(dtype, best, i64(0)), reductionElement(op, outer, j), dtype)); });
     scalars.store(dtype, out, thread, scalars.load(dtype, best, i64(0)));

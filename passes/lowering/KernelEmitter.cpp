@@ -139,6 +139,16 @@ KernelEmitter::Indices KernelEmitter::aligned(mlir::Value operand, int64_t resul
   return own;
 }
 
+/// As `aligned`, where also the run decides which axes are 1 and repeated.
+KernelEmitter::Indices KernelEmitter::stretched(BroadcastOp op, const Indices &indices) {
+  TensorType from = tensorTypeOf(op.getX()), to = tensorTypeOf(op.getResult());
+  Indices own = aligned(op.getX(), to.getRank(), indices);
+  for (auto [axis, index] : enumerate(own))
+    if (Dim dim = from.getDim(axis); !dim.isNumber() && dim != to.getDim(to.getRank() - from.getRank() + axis))
+      index = k.CreateSelect(k.CreateICmpEQ(size(op.getX(), axis), i64(1)), i64(0), index);
+  return own;
+}
+
 Element KernelEmitter::loadInput(mlir::Value value, const Indices &indices) {
   const Slot &slot = inputs[cast<mlir::BlockArgument>(value).getArgNumber()];
   TensorType type = tensorTypeOf(value);
@@ -259,7 +269,7 @@ Element KernelEmitter::computeElement(mlir::Value value, const Indices &indices)
     return elementAt(o.getX(), own);
   }
   if (auto o = dyn_cast<BroadcastOp>(def))
-    return elementAt(o.getX(), aligned(o.getX(), tensorTypeOf(value).getRank(), indices));
+    return elementAt(o.getX(), stretched(o, indices));
   if (auto o = dyn_cast<SliceOp>(def)) {
     Indices own = indices;
     for (auto [axis, index] : enumerate(own)) {

@@ -84,6 +84,7 @@ private:
   Element padAt(PadOp op, const Indices &indices);
   llvm::Value *i64(int64_t n) { return k.getInt64(n); }
   /// Indices of an operand that broadcasts to a result.
+  Indices stretched(BroadcastOp op, const Indices &indices);
   Indices aligned(mlir::Value operand, int64_t resultRank, const Indices &indices);
   void loop(llvm::Value *begin, llvm::Value *end, llvm::function_ref<void(llvm::Value *)> body);
   /// A value of `then` if the condition holds, `otherwise` else, each computed only when needed.
@@ -100,7 +101,6 @@ private:
   Element mapElement(mlir::Value value, const Indices &indices);
   void storeMapElement(mlir::Value value, llvm::Value *out, llvm::Value *at, Element element);
   void emitMap();
-  static bool isOrdered(mlir::Operation *op) { return llvm::isa<MaxOp, MinOp>(op); }
   // ReductionEmitter.cpp
   void emitReduction(mlir::Operation *op);
   Element combine(mlir::Operation *op, Element a, Element b, DType dtype);

@@ -53,8 +53,19 @@ Element KernelEmitter::reductionElement(mlir::Operation *op, const Indices &oute
   return position ? element : scalars.cast(element, tensorTypeOf(x).getDtype(), tensorTypeOf(op->getResult(0)).getDtype());
 }
 
+/// What any element replaces.
 Element KernelEmitter::identityOf(mlir::Operation *op, DType dtype) {
   StringRef name = op->getName().stripDialect();
+  if (isa<MaxOp, MinOp>(op)) {
+    bool isMax = isa<MaxOp>(op);
+    if (isFloat(dtype))
+      return scalars.real(dtype, isMax ? -INFINITY : INFINITY);
+    auto *type = cast<IntegerType>(scalars.real(dtype, 0).re->getType());
+    unsigned bits = type->getBitWidth();
+    bool isUnsigned = dtype == DType::Bool || dtype == DType::U8;
+    return {k.getInt(isUnsigned ? isMax ? APInt::getMinValue(bits) : APInt::getMaxValue(bits)
+                                : isMax ? APInt::getSignedMinValue(bits) : APInt::getSignedMaxValue(bits))};
+  }
   return scalars.real(dtype, name == "prod" || name == "all" ? 1 : 0);
 }
 
@@ -80,7 +91,7 @@ Element KernelEmitter::emitBlock(mlir::Operation *op, const Indices &outer, Valu
     if (p.im)
       k.CreateStore(x.im, p.im);
   };
-  Element identity = isOrdered(op) ? reductionElement(op, outer, i64(0)) : identityOf(op, dtype);
+  Element identity = identityOf(op, dtype);
   loop(i64(0), i64(reductionLanes), [&](Value *lane) { write(lane, identity); });
   Value *count = k.CreateSub(end, begin), *rounds = k.CreateUDiv(count, i64(reductionLanes));
   auto step = [&](Value *base, Value *lane) {
@@ -139,8 +150,7 @@ void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
     // total over blocks, in order
     IRBuilder<> entry(&kernel->getEntryBlock(), kernel->getEntryBlock().begin());
     Value *total = entry.CreateAlloca(scalars.memoryType(dtype), entry.getInt32(2));
-    if (!isOrdered(op)) // an empty fold; ordered ones are checked before
-      scalars.store(dtype, total, i64(0), identityOf(op, dtype));
+    scalars.store(dtype, total, i64(0), identityOf(op, dtype)); // an empty fold
     Value *blocks = k.CreateUDiv(k.CreateAdd(n, i64(reductionBlock - 1)), i64(reductionBlock));
     loop(i64(0), blocks, [&](Value *block) {
       Value *from = k.CreateMul(block, i64(reductionBlock));
@@ -161,8 +171,7 @@ void KernelEmitter::emitCombine(mlir::Operation *op, Value *partials, Value *cou
   DType dtype = rootType.getDtype();
   begin();
   Value *out = capture(callerOut), *in = capture(partials), *n = capture(count);
-  Element first = choose(k.CreateICmpSGT(n, i64(0)), dtype, [&] { return scalars.load(dtype, in, i64(0)); },
-                         [&] { return isOrdered(op) ? scalars.real(dtype, 0) : identityOf(op, dtype); });
+  Element first = choose(k.CreateICmpSGT(n, i64(0)), dtype, [&] { return scalars.load(dtype, in, i64(0)); }, [&] { return identityOf(op, dtype); });
   scalars.store(dtype, out, i64(0), first);
   loop(i64(1), n, [&](Value *i) {
     scalars.store(dtype, out, i64(0), combine(op, scalars.load(dtype, out, i64(0)), scalars.load(dtype, in, i), dtype));
@@ -192,8 +201,7 @@ void KernelEmitter::emitColumnReduction(mlir::Operation *op) {
       return all;
     };
     loop(rangeBegin, rangeEnd, [&](Value *column) {
-      Element start = isOrdered(op) ? reductionElement(op, with(column), i64(0)) : identityOf(op, dtype);
-      scalars.store(dtype, out, k.CreateAdd(base, column, "", true, true), start);
+      scalars.store(dtype, out, k.CreateAdd(base, column, "", true, true), identityOf(op, dtype));
     });
     loop(i64(0), n, [&](Value *j) {
       loop(rangeBegin, rangeEnd, [&](Value *column) {
