@@ -39,7 +39,7 @@ fuzz: setup
 	@build/asan/fuzz-files $(or $(ARGS),600)
 	@cd build/asan && ./fuzz-prompt 20000 1 $(CURDIR)/examples/*.toy $(CURDIR)/tests/e2e/*.toy $(CURDIR)/tests/errors/*.toy
 
-# Whether the tests notice a recogniser, or a device's runtime, that is wrong in one place (ARGS: recognition or device).
+# Whether the tests notice a recognizer, or a device's runtime, that is wrong in one place (ARGS: recognition or device).
 mutants: setup
 	@/usr/bin/python3 tests/mutants.py $(ARGS)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recognised complex products of planar matrices beside the same source with --no-recognize: milliseconds, medians of medians over alternating runs.
+"""Recognized complex products of planar matrices beside the same source with --no-recognize: milliseconds, medians of medians over alternating runs.
 Usage: complex_products.py TOY. Nothing here is a test."""
 import math
 import statistics
@@ -26,17 +26,17 @@ def median(flags, left, right, dtype, rounds):
 
 
 def compare(name, left, right, dtype, rounds=15, runs=3, common=()):
-    rows = {"recognised": [], "as written": ["--no-recognize"], "gauss": ["--complex-matmul=gauss"]}
+    rows = {"recognized": [], "as written": ["--no-recognize"], "gauss": ["--complex-matmul=gauss"]}
     times = {key: [] for key in rows}
     for _ in range(runs):
         for key, flags in rows.items():
             times[key].append(median([*flags, *common], left, right, dtype, rounds))
     t = {key: statistics.median(values) for key, values in times.items()}
-    print(f"{name:24}{dtype:>5}{t['as written']:12.4f}{t['recognised']:12.4f}{t['gauss']:12.4f}{t['as written'] / t['recognised']:8.2f}{t['as written'] / t['gauss']:8.2f}", flush=True)
-    return t["as written"] / t["recognised"], t["as written"] / t["gauss"]
+    print(f"{name:24}{dtype:>5}{t['as written']:12.4f}{t['recognized']:12.4f}{t['gauss']:12.4f}{t['as written'] / t['recognized']:8.2f}{t['as written'] / t['gauss']:8.2f}", flush=True)
+    return t["as written"] / t["recognized"], t["as written"] / t["gauss"]
 
 
-print(f"{'':29}{'as written':>12}{'recognised':>12}{'gauss':>12}{'ratio':>8}{'gauss':>8}")
+print(f"{'':29}{'as written':>12}{'recognized':>12}{'gauss':>12}{'ratio':>8}{'gauss':>8}")
 for dtype in ("f32", "f64"):
     ratios = [compare(f"{n} x {n}", f"{n}, {n}", f"{n}, {n}", dtype, rounds=21 if n < 1024 else 5) for n in (128, 256, 512, 1024, 2048)]
     print(f"geometric mean {dtype}: {math.exp(statistics.fmean(math.log(r[0]) for r in ratios)):.3f}")

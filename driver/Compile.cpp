@@ -38,7 +38,7 @@ int explain(const std::string &code) {
     return 2;
   }
   const DiagInfo &info = infoOf(*id);
-  rt::output(fmt::format("{}: {}\n\n{}\n", info.code, info.format, info.explanation));
+  rt::output(fmt::format("{}: {}\n\n{}\n", info.code, textWithoutHoles(info.format), info.explanation));
   return 0;
 }
 

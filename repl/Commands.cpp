@@ -236,7 +236,7 @@ void Prompt::explain(const std::string &text) {
     if (r.file == "<inspect>" || session.isInFunctionOf(text, r.range)) {
       any = true;
       std::string place = r.file == "<inspect>" ? "" : fmt::format("{}:{}:{}: ", r.file, r.line, r.column);
-      rt::output(r.kind.empty() ? fmt::format("{}missed: {}\n", place, r.text) : fmt::format("{}recognised {}: {} ({})\n", place, r.kind, r.text, r.strategy));
+      rt::output(r.kind.empty() ? fmt::format("{}missed: {}\n", place, r.text) : fmt::format("{}recognized {}: {} ({})\n", place, r.kind, r.text, r.strategy));
     }
   if (!any)
     rt::output("no hidden complex arithmetic\n");

@@ -59,6 +59,8 @@ struct CommandInfo {
 const std::vector<CommandInfo> &commandTable();
 /// The documentation of a function, operator, keyword, command or error code; empty when there is none. `session` may have functions of its own.
 std::string helpOn(const std::string &topic, Session *session);
+/// The text of a message with … in place of its arguments.
+std::string textWithoutHoles(std::string_view format);
 /// Topics whose name or documentation holds a text, a line each.
 std::string apropos(const std::string &text);
 /// An example of a function or operator and what it prints.

@@ -46,6 +46,26 @@ constexpr Word words[] = {
     {"i", "2i and 2j are imaginary numbers; 1+2i is one complex constant."},
 };
 
+/// Words of `--emit`, remarks and :explain.
+constexpr Word terms[] = {
+    {"planar", "real and imaginary parts as tensors of their own. `toy.planar_gemm` is a complex matrix product of such parts, by the strategy that stands behind it."},
+    {"toy.planar_gemm", "a complex matrix product whose factors and result are real and imaginary parts; strategies: ?matmul."},
+    {"packed", "real and imaginary parts side by side on a last axis of 2: what a complex tensor is in memory. An operation with the attribute `packed` takes these operands (by number) for complex ones."},
+    {"toy.pack", "real and imaginary parts put side by side; `toy.part` takes one of them."},
+    {"toy.part", "the real (0) or imaginary (1) parts of pairs; `toy.pack` puts them side by side."},
+    {"toy.relabel", "the same value under other names for its sizes: where paths join and where functions are called. Nothing is computed."},
+    {"toy.repacks", "how many operands and results of a product exist by parts, so that loops around it put them together or take them apart."},
+    {"toy.fused", "operations that become one loop; only what is yielded is stored."},
+    {"toy.function_part", "the real (0) or imaginary (1) part of a complex function, computed from the parts of its arguments."},
+    {"structure", "how the flattened values of a print belong together: `_` a value, `(_, _)` a tuple, `P{a: _}` a struct; `;` stands between arguments."},
+    {"cis", "complex(cos(t), sin(t)), written in any way: one function computes both parts."},
+    {"__top", "the function that a statement of the top level is compiled as."},
+    {"any0_0", "in `--emit`: a size that no signature declares, of axis 0 of argument 0 (both counted with the parts of tuples and structs)."},
+    {"unused0_0", "in `--emit`: a size of an argument that the function does not mention."},
+    {"loop", "in remarks: computed element by element, in one loop with what is around it."},
+    {"evaluated", "in remarks: a product in a small statement, which the reference evaluator runs instead of compiling it."},
+};
+
 std::string exampleOf(const std::string &name) {
   std::string out;
   for (const Example &e : examples())
@@ -61,6 +81,16 @@ std::string exampleOf(const std::string &name) {
 }
 
 } // namespace
+
+std::string textWithoutHoles(std::string_view format) {
+  std::string out(format);
+  for (size_t at = 0; (at = out.find('{', at)) != std::string::npos;)
+    if (size_t end = out.find('}', at); end != std::string::npos && end == at + 2)
+      out.replace(at, 3, "…");
+    else
+      ++at;
+  return out;
+}
 
 const std::vector<Example> &examples() {
   static const std::vector<Example> all = {
@@ -92,6 +122,9 @@ std::string helpOn(const std::string &topic, Session *session) {
   for (const Word &word : words)
     if (word.name == plain)
       out += (out.empty() ? std::string() : "\n") + fmt::format("{}\n  {}\n", topic, word.doc);
+  for (const Word &term : terms)
+    if (topic == term.name || topic == "(" + std::string(term.name) + ")" || topic.starts_with(std::string(term.name) + ".") || (term.name == std::string_view("toy." + topic)))
+      out += (out.empty() ? std::string() : "\n") + fmt::format("{}\n  {}\n", topic, term.doc);
   if (!out.empty())
     return out + exampleOf(plain);
   if (auto dtype = dtypeNamed(topic))
@@ -102,7 +135,7 @@ std::string helpOn(const std::string &topic, Session *session) {
       return fmt::format(":{} {}\n  {}\n", c.name, c.argument, c.help);
   if (auto id = findDiagnostic(topic)) {
     const DiagInfo &info = infoOf(*id);
-    return fmt::format("{}: {}\n  {}\n", info.code, info.format, info.explanation);
+    return fmt::format("{}: {}\n  {}\n", info.code, textWithoutHoles(info.format), info.explanation);
   }
   return "";
 }
@@ -120,7 +153,7 @@ std::string apropos(const std::string &text) {
   for (const CommandInfo &c : commandTable())
     add(":" + c.name, c.help);
   for (DiagId id : allDiagnostics())
-    add(std::string(infoOf(id).code), std::string(infoOf(id).format));
+    add(std::string(infoOf(id).code), textWithoutHoles(infoOf(id).format));
   return out;
 }
 

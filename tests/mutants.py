@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Breaks the recogniser of complex products, or what runs on devices, in one place at a time and sees that the tests notice. Builds a copy of the
+"""Breaks the recognizer of complex products, or what runs on devices, in one place at a time and sees that the tests notice. Builds a copy of the
 sources in build/mutants; takes some minutes, so it is not part of `make test`: `make mutants ARGS='recognition|device'`. Ends with `N caught, N missed`."""
 import os
 import pathlib

@@ -399,7 +399,7 @@ def looking(s):
     explained, emitted, benched = s.line(":explain mul"), s.line(":emit recognized mul"), s.line(":bench mul([1, 2], [3, 4], [5, 6], [7, 8])", timeout=60)
     s.line(f":graph mul {s.home.name}/g.dot")
     graph = pathlib.Path(s.home.name, "g.dot").read_text()
-    return first(expect("before a call", "D0105" in early, True), expect("explain", "recognised mul: re = a*c - b*d" in explained.replace("\n", ""), True), expect("source lines", "// 1 | def mul" in emitted, True), expect("complex product", "toy.complex" in emitted, True),
+    return first(expect("before a call", "D0105" in early, True), expect("explain", "recognized mul: re = a*c - b*d" in explained.replace("\n", ""), True), expect("source lines", "// 1 | def mul" in emitted, True), expect("complex product", "toy.complex" in emitted, True),
                  expect("bench", all(word in benched for word in ("compile", "median", "GFLOP/s")), True), expect("graph", "after inlining and recognition" in graph and "->" in graph, True),
                  expect("time", "parse" in s.line(":time 1 + 1"), True), expect("instances", "mul(f64[2]" in s.line(":guards mul"), True), expect("compiles", "mul: first call" in s.line(":recompiles"), True), expect("device", s.line(":device").startswith("cpu"), True),
                  expect("polar", s.line(":set format polar") + s.line("[2i]"), "c128[1]\n[2.0∠90.00°]"), expect("setting", "D0102" in s.line(":set edge 0"), True))

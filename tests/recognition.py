@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs with complex arithmetic hidden in real arithmetic, and programs that come close. Each says how many products must be recognised; with and
+"""Programs with complex arithmetic hidden in real arithmetic, and programs that come close. Each says how many products must be recognized; with and
 without recognition, evaluated and compiled, the printed bits are the same."""
 import itertools
 
@@ -140,7 +140,7 @@ def check(toy, statements, kinds):
             if flags == "--no-recognize" and done.recognized:
                 problems.append(f"--no-recognize found {done.recognized}")
             if flags in ("", "--jit=always -O2") and products(done) != sorted(kinds):
-                problems.append(f"{spelling}, {flags}: expected {kinds}, recognised {products(done)}\n{text}")
+                problems.append(f"{spelling}, {flags}: expected {kinds}, recognized {products(done)}\n{text}")
         if len({done.stdout for done in results}) != 1:
             problems.append(f"{spelling}: the printed bits differ\n{text}\n{[done.stdout for done in results]}")
     return "\n".join(problems) or None
@@ -150,7 +150,7 @@ def relaxed(toy, statements, kind):
     text = in_main(statements)
     [[allowed, strict]] = run_parts(toy, [(text, ["--fast-math --remarks", "--remarks"])])
     if allowed.status != 0 or f"recognized {kind}:" not in allowed.stderr:
-        return f"not recognised with --fast-math\n{text}{allowed.stderr}"
+        return f"not recognized with --fast-math\n{text}{allowed.stderr}"
     if strict.status != 0 or f"recognized {kind}:" in strict.stderr or "--fast-math" not in strict.stderr:
         return f"without --fast-math it must be reported, not raised\n{text}{strict.stderr}"
     return None
@@ -193,8 +193,8 @@ def orders(toy, sign):
             return done.stderr
         found += len(products(done))
         if len(products(done)) != want:
-            problems.append(f"expected {int(want)}, recognised {products(done)}: {text}")
-    return "\n".join(problems) or (None if found else "nothing was recognised")
+            problems.append(f"expected {int(want)}, recognized {products(done)}: {text}")
+    return "\n".join(problems) or (None if found else "nothing was recognized")
 
 
 def all_cases():
