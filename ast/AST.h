@@ -83,7 +83,9 @@ struct Bracket : Expr {
     uint32_t begin = 0;
     uint16_t length = 0;
     bool negative = false;
+    bool isCall = false; ///< of the first part: the element is written `complex(re, im)`
   };
+  bool named = false; ///< compact, with `nan`, `inf` or `complex`: programs may give these names another meaning
   bool compact = false, anyComplex = false, allIntegers = true, allBools = false;
   std::vector<int64_t> shape;
   std::vector<Part> re, im; ///< `im` is empty unless anyComplex

@@ -3,7 +3,11 @@
 /// One pass over the bytes; every malformed piece gives one diagnostic and is skipped.
 #include "lexer/Lexer.h"
 
+#include "support/Unicode.h"
+
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace toy {
 namespace {
@@ -11,26 +15,45 @@ namespace {
 constexpr std::string_view names[] = {
 #define TOY_TOKEN(NAME, TEXT) #NAME,
 #define TOY_PUNCTUATION(NAME, TEXT) #NAME,
+#define TOY_KEYWORD(NAME, TEXT) #NAME,
+#define TOY_CONTEXTUAL(NAME, TEXT) #NAME,
 #include "lexer/Tokens.def"
 };
 constexpr std::string_view texts[] = {
 #define TOY_TOKEN(NAME, TEXT) TEXT,
 #define TOY_PUNCTUATION(NAME, TEXT) TEXT,
+#define TOY_KEYWORD(NAME, TEXT) TEXT,
+#define TOY_CONTEXTUAL(NAME, TEXT) TEXT,
 #include "lexer/Tokens.def"
 };
-struct Punctuation {
+struct Spelling {
   TokenKind kind;
   std::string_view text;
 };
-constexpr Punctuation punctuation[] = {
-#define TOY_TOKEN(NAME, TEXT)
+constexpr Spelling punctuation[] = {
 #define TOY_PUNCTUATION(NAME, TEXT) {TokenKind::NAME, TEXT},
+#include "lexer/Tokens.def"
+};
+constexpr Spelling words[] = {
+#define TOY_KEYWORD(NAME, TEXT) {TokenKind::NAME, TEXT},
+#define TOY_CONTEXTUAL(NAME, TEXT) {TokenKind::NAME, TEXT},
+#include "lexer/Tokens.def"
+};
+constexpr TokenKind reserved[] = {
+#define TOY_KEYWORD(NAME, TEXT) TokenKind::NAME,
+#include "lexer/Tokens.def"
+};
+constexpr TokenKind contextual[] = {
+#define TOY_CONTEXTUAL(NAME, TEXT) TokenKind::NAME,
 #include "lexer/Tokens.def"
 };
 
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
-bool isNameStart(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80); }
-bool isName(char c) { return isNameStart(c) || isDigit(c); }
+
+TokenKind kindOfWord(std::string_view word) {
+  auto *row = std::find_if(std::begin(words), std::end(words), [&](const Spelling &s) { return s.text == word; });
+  return row == std::end(words) ? TokenKind::Identifier : row->kind;
+}
 
 class Lexer {
 public:
@@ -69,7 +92,7 @@ private:
       comment();
     else if (isDigit(c) || (c == '.' && isDigit(peek(1))))
       number();
-    else if (isNameStart(c))
+    else if (nameStartsAt(0))
       name();
     else if (c == '"')
       string();
@@ -90,33 +113,36 @@ private:
       add(TokenKind::DocComment, begin);
   }
 
-  bool checkText(size_t begin, size_t end) {
+  /// Comments and strings hold any character but those that would show them other than they are.
+  void checkText(size_t begin, size_t end) {
     for (size_t i = begin; i < end;) {
       size_t length = utf8Length(text().substr(i, std::min<size_t>(4, end - i)));
-      if (text()[i] == '\0' || length == 0) {
-        if (text()[i] == '\0')
-          error(DiagId::NulByte, i, i + 1);
-        else
-          error(DiagId::BadUtf8, i, i + 1, {fmt::format("0x{:02X}", static_cast<unsigned char>(text()[i]))});
-        return false;
-      }
+      if (text()[i] == '\0')
+        return error(DiagId::NulByte, i, i + 1);
+      if (length == 0)
+        return error(DiagId::BadUtf8, i, i + 1, {fmt::format("0x{:02X}", static_cast<unsigned char>(text()[i]))});
+      if (length > 1)
+        if (uint32_t code = codePointAt(text().substr(i)); deceptionOf(code) == Deception::Direction)
+          error(DiagId::DirectionCharacter, i, i + length, {describeCharacter(code)});
       i += length;
     }
-    return true;
   }
+
+  /// The length of the character at `at + ahead` if it continues (or starts) a name, else 0.
+  size_t nameLengthAt(size_t ahead, bool (*belongs)(uint32_t) = continuesName) const {
+    if (at + ahead >= text().size())
+      return 0;
+    std::string_view rest = text().substr(at + ahead, 4);
+    size_t length = utf8Length(rest);
+    return length && belongs(codePointAt(rest)) ? length : 0;
+  }
+  bool nameStartsAt(size_t ahead) const { return nameLengthAt(ahead, startsName) > 0; }
 
   void name() {
     size_t begin = at;
-    while (at < text().size() && isName(peek())) {
-      size_t length = utf8Length(text().substr(at, 4));
-      if (length == 0) {
-        error(DiagId::BadUtf8, at, at + 1, {fmt::format("0x{:02X}", static_cast<unsigned char>(peek()))});
-        ++at;
-        return;
-      }
+    while (size_t length = nameLengthAt(0))
       at += length;
-    }
-    add(TokenKind::Identifier, begin);
+    add(kindOfWord(text().substr(begin, at - begin)), begin);
   }
 
   /// digits [. digits] [e±digits] [i|j]; a dot before a name or another dot belongs to what follows.
@@ -124,7 +150,7 @@ private:
     size_t begin = at;
     TokenKind kind = TokenKind::Integer;
     digits();
-    bool member = peek() == '.' && (peek(1) == '.' || (isNameStart(peek(1)) && !exponentAt(1) && !imaginaryAt(1)));
+    bool member = peek() == '.' && (peek(1) == '.' || (nameStartsAt(1) && !exponentAt(1) && !imaginaryAt(1)));
     if (peek() == '.' && !member) {
       kind = TokenKind::Float;
       ++at;
@@ -139,12 +165,11 @@ private:
       kind = TokenKind::Imaginary;
       ++at;
     }
-    if (isName(peek())) {
-      while (isName(peek()) || (peek() == '.' && isDigit(peek(1))))
-        ++at;
+    if (nameLengthAt(0)) {
+      while (size_t length = peek() == '.' && isDigit(peek(1)) ? 1 : nameLengthAt(0))
+        at += length;
       error(DiagId::MalformedNumber, begin, at, {std::string(text().substr(begin, std::min<size_t>(at - begin, 40)))});
       kind = TokenKind::Integer;
-      at = at < begin + 60000 ? at : at;
     }
     if (at - begin > 60000)
       error(DiagId::MalformedNumber, begin, at, {std::string(text().substr(begin, 20)) + "…"});
@@ -159,7 +184,7 @@ private:
       return false;
     return isDigit(peek(i + 1)) || ((peek(i + 1) == '+' || peek(i + 1) == '-') && isDigit(peek(i + 2)));
   }
-  bool imaginaryAt(size_t i) const { return (peek(i) == 'i' || peek(i) == 'j') && !isName(peek(i + 1)); }
+  bool imaginaryAt(size_t i) const { return (peek(i) == 'i' || peek(i) == 'j') && !nameLengthAt(i + 1); }
 
   void string() {
     size_t begin = at++;
@@ -184,13 +209,14 @@ private:
     size_t begin = at++;
     bool behindValue = false;
     if (!out.tokens.empty() && out.tokens.back().end == begin) {
-      switch (out.tokens.back().kind) {
-      case TokenKind::Identifier: case TokenKind::Integer: case TokenKind::Float: case TokenKind::Imaginary: case TokenKind::Adjoint:
-      case TokenKind::RParen: case TokenKind::RBracket:
+      TokenKind before = out.tokens.back().kind;
+      switch (before) {
+      case TokenKind::Integer: case TokenKind::Float: case TokenKind::Imaginary: case TokenKind::Adjoint: case TokenKind::RParen:
+      case TokenKind::RBracket: case TokenKind::True: case TokenKind::False:
         behindValue = true;
         break;
       default:
-        break;
+        behindValue = isName(before);
       }
     }
     if (behindValue)
@@ -203,19 +229,25 @@ private:
 
   void symbol() {
     size_t begin = at;
-    for (const Punctuation &p : punctuation)
+    for (const Spelling &p : punctuation)
       if (text().substr(at, p.text.size()) == p.text) {
         at += p.text.size();
         return add(p.kind, begin);
       }
-    if (!checkText(at, at + 1)) {
+    size_t length = utf8Length(text().substr(at, 4));
+    if (peek() == '\0' || length == 0) {
+      checkText(at, at + 1);
       ++at;
       return;
     }
-    ++at;
-    char c = text()[begin];
-    error(DiagId::StrayCharacter, begin, at,
-          {static_cast<unsigned char>(c) < 0x20 ? fmt::format("0x{:02X}", static_cast<unsigned char>(c)) : fmt::format("`{}`", c)});
+    at += length;
+    strayCharacter(begin, codePointAt(text().substr(begin)));
+  }
+
+  void strayCharacter(size_t begin, uint32_t code) {
+    DiagId ids[] = {DiagId::StrayCharacter, DiagId::DirectionCharacter, DiagId::InvisibleCharacter, DiagId::BlankCharacter};
+    std::string shown = code < 0x20 ? fmt::format("0x{:02X}", code) : code < 0x80 ? fmt::format("`{}`", static_cast<char>(code)) : describeCharacter(code);
+    error(ids[static_cast<size_t>(deceptionOf(code))], begin, at, {shown});
   }
 
   DiagnosticEngine &diagnostics;
@@ -233,6 +265,24 @@ std::string describe(TokenKind kind) {
   std::string_view text = texts[static_cast<size_t>(kind)];
   return kind <= TokenKind::Adjoint ? std::string(text) : fmt::format("`{}`", text);
 }
+
+bool isName(TokenKind kind) {
+  return kind == TokenKind::Identifier || std::find(std::begin(contextual), std::end(contextual), kind) != std::end(contextual);
+}
+
+bool isReserved(TokenKind kind) { return std::find(std::begin(reserved), std::end(reserved), kind) != std::end(reserved); }
+
+const std::vector<std::string_view> &keywords() {
+  static const std::vector<std::string_view> all = [] {
+    std::vector<std::string_view> out;
+    for (const Spelling &word : words)
+      out.push_back(word.text);
+    return out;
+  }();
+  return all;
+}
+
+std::string TokenBuffer::name(const Token &token) const { return normalized(spelling(token)); }
 
 TokenBuffer lex(BufferId buffer, DiagnosticEngine &diagnostics) { return Lexer(buffer, diagnostics).run(); }
 

@@ -10,11 +10,19 @@ namespace toy {
 enum class TokenKind : uint8_t {
 #define TOY_TOKEN(NAME, TEXT) NAME,
 #define TOY_PUNCTUATION(NAME, TEXT) NAME,
+#define TOY_KEYWORD(NAME, TEXT) NAME,
+#define TOY_CONTEXTUAL(NAME, TEXT) NAME,
 #include "lexer/Tokens.def"
 };
 std::string_view nameOf(TokenKind kind);
 /// How messages call a token: "`;`", "a name".
 std::string describe(TokenKind kind);
+/// Identifiers and the keywords that are names where their place in the grammar is not.
+bool isName(TokenKind kind);
+/// Words that nothing can be called.
+bool isReserved(TokenKind kind);
+/// The spellings of all keywords, for colours and completion.
+const std::vector<std::string_view> &keywords();
 
 struct Token {
   TokenKind kind;
@@ -28,6 +36,8 @@ struct TokenBuffer {
   std::vector<Token> tokens;
 
   std::string_view spelling(const Token &token) const { return text.substr(token.begin, token.end - token.begin); }
+  /// The name that an identifier spells: equivalent spellings give the same one (Unicode's normalization form C).
+  std::string name(const Token &token) const;
   SourceRange range(const Token &token) const { return {buffer, token.begin, token.end}; }
 };
 

@@ -83,21 +83,24 @@ bool Parser::parseCompactNumber(Bracket &bracket) {
       take();
     return negative;
   };
-  auto isReal = [&] { return is(TokenKind::Integer) || is(TokenKind::Float) || isWord("nan") || isWord("inf"); };
+  auto isCalled = [&](std::string_view name) { return is(TokenKind::Identifier) && tokens.spelling(peek()) == name; };
+  auto isReal = [&] { return is(TokenKind::Integer) || is(TokenKind::Float) || isCalled("nan") || isCalled("inf"); };
   auto part = [&](bool negative) {
     const Token &token = take();
+    bracket.named |= token.kind == TokenKind::Identifier;
     uint32_t length = token.end - token.begin - (token.kind == TokenKind::Imaginary ? 1 : 0);
     bracket.allIntegers &= token.kind == TokenKind::Integer;
     return Bracket::Part{token.begin, static_cast<uint16_t>(std::min<uint32_t>(length, 65535)), negative};
   };
   Bracket::Part re, im;
-  if (isWord("complex") && peek(1).kind == TokenKind::LParen) {
+  if (isCalled("complex") && peek(1).kind == TokenKind::LParen) {
     take();
     take();
     bool negative = sign();
     if (!isReal())
       return false;
     re = part(negative);
+    re.isCall = bracket.named = true;
     if (!accept(TokenKind::Comma))
       return false;
     negative = sign();
@@ -108,7 +111,7 @@ bool Parser::parseCompactNumber(Bracket &bracket) {
       return false;
   } else {
     bool negative = sign();
-    if (isWord("true") || isWord("false")) {
+    if (is(TokenKind::True) || is(TokenKind::False)) {
       re = part(negative);
       if (negative || !(bracket.re.empty() || bracket.allBools))
         return false;

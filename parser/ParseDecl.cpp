@@ -24,9 +24,9 @@ StmtPtr Parser::parseItem() {
       line.remove_prefix(1);
     doc += (doc.empty() ? "" : "\n") + std::string(line);
   }
-  if (isWord("def") && peek(1).kind == TokenKind::Identifier)
+  if (is(TokenKind::Def))
     return parseFunction(std::move(attributes), std::move(doc));
-  if (isWord("extern") && isWord("def", 1))
+  if (is(TokenKind::Extern) && peek(1).kind == TokenKind::Def)
     return parseExtern(std::move(doc));
   if (!attributes.empty())
     fail(DiagId::AttributeWithoutFunction, attributes.front().range);
@@ -35,9 +35,9 @@ StmtPtr Parser::parseItem() {
       fail(DiagId::Expected, first, {"a function below its docstring", got()});
     return nullptr;
   }
-  if (isWord("struct") && peek(1).kind == TokenKind::Identifier)
+  if (is(TokenKind::Struct))
     return parseStruct();
-  if (isWord("import") && peek(1).kind == TokenKind::String)
+  if (is(TokenKind::Import) && peek(1).kind == TokenKind::String)
     return parseImport();
   return parseStatement();
 }
@@ -68,7 +68,8 @@ StmtPtr Parser::parseFunction(std::vector<Attribute> attributes, std::string doc
   auto function = std::make_unique<Function>(begin);
   function->attributes = std::move(attributes);
   function->doc = std::move(doc);
-  function->name = expectName("the name of the function", function->nameRange);
+  function->nameRange = here(); // `var` is the variance, and a function that replaces it
+  function->name = accept(TokenKind::Var) ? "var" : expectName("the name of the function", function->nameRange);
   parseSignature(*function);
   ++blocks;
   function->body = parseBlock();
@@ -86,8 +87,8 @@ StmtPtr Parser::parseExtern(std::string doc) {
   function->doc = std::move(doc);
   function->name = expectName("the name of the function", function->nameRange);
   parseSignature(*function);
-  for (auto [word, target] : {std::pair{"from", &function->sharedObject}, std::pair{"symbol", &function->symbol}})
-    if (acceptWord(word)) {
+  for (auto [word, target] : {std::pair{TokenKind::From, &function->sharedObject}, std::pair{TokenKind::Symbol, &function->symbol}})
+    if (accept(word)) {
       if (!is(TokenKind::String))
         fail(DiagId::Expected, here(), {"a string", got()});
       *target = unescape(tokens.spelling(take()));
@@ -109,7 +110,7 @@ void Parser::parseSignature(Function &function) {
   checkParameters(function.parameters);
   if (accept(TokenKind::Arrow))
     function.result = parseType();
-  if (acceptWord("where"))
+  if (accept(TokenKind::Where))
     do
       function.where.push_back(parseExpr());
     while (accept(TokenKind::Comma));
@@ -118,7 +119,7 @@ void Parser::parseSignature(Function &function) {
 /// parameter := name [`:` type] [`=` expression] | Struct name
 Parameter Parser::parseParameter() {
   Parameter parameter;
-  if (is(TokenKind::Identifier) && peek(1).kind == TokenKind::Identifier) {
+  if (isNameAt(0) && isNameAt(1)) {
     TypeExpr type;
     type.name = expectName("a type", type.range);
     parameter.type = std::move(type);
@@ -152,7 +153,7 @@ StmtPtr Parser::parseStruct() {
   expect(TokenKind::LBrace);
   while (!is(TokenKind::RBrace)) {
     Parameter member;
-    if (!acceptWord("var") || peek().kind != TokenKind::Identifier) {
+    if (!accept(TokenKind::Var)) {
       TypeExpr type;
       type.name = expectName("`var` or a type", type.range);
       member.type = std::move(type);

@@ -32,7 +32,7 @@ void Parser::chain(ExprPtr &left, BinaryOp op, SourceRange opRange, ExprPtr righ
 /// or := and (`or` and)*
 ExprPtr Parser::parseOr() {
   ExprPtr left = parseAnd();
-  while (isWord("or")) {
+  while (is(TokenKind::Or)) {
     SourceRange op = here();
     take();
     chain(left, BinaryOp::Or, op, parseAnd());
@@ -43,7 +43,7 @@ ExprPtr Parser::parseOr() {
 /// and := not (`and` not)*
 ExprPtr Parser::parseAnd() {
   ExprPtr left = parseNot();
-  while (isWord("and")) {
+  while (is(TokenKind::And)) {
     SourceRange op = here();
     take();
     chain(left, BinaryOp::And, op, parseNot());
@@ -53,7 +53,7 @@ ExprPtr Parser::parseAnd() {
 
 /// not := `not` not | comparison
 ExprPtr Parser::parseNot() {
-  if (!isWord("not"))
+  if (!is(TokenKind::Not))
     return parseComparison();
   Nesting nesting(*this);
   auto node = std::make_unique<Unary>(here());
@@ -221,8 +221,8 @@ ExprPtr Parser::parsePostfix() {
 
 ExprPtr Parser::parseMember(ExprPtr base) {
   take();
-  SourceRange nameRange;
-  std::string name = expectName("the name of a member", nameRange);
+  SourceRange nameRange = here(); // members of files may be called by any word, as may the function `var`
+  std::string name = isReserved(peek().kind) ? std::string(tokens.spelling(take())) : expectName("the name of a member", nameRange);
   if (!is(TokenKind::LParen)) {
     auto node = std::make_unique<Member>(since(base->range));
     node->base = std::move(base);
@@ -249,7 +249,7 @@ std::vector<Argument> Parser::parseArguments() {
   bool keywords = false;
   while (!is(TokenKind::RParen)) {
     Argument argument;
-    if (is(TokenKind::Identifier) && peek(1).kind == TokenKind::Equal) {
+    if ((isNameAt(0) || isReserved(peek().kind)) && peek(1).kind == TokenKind::Equal) {
       argument.keyword = expectName("a name", argument.keywordRange);
       take();
       keywords = true;
@@ -292,7 +292,7 @@ Subscript Parser::parseSubscript() {
   auto ends = [&] { return is(TokenKind::Colon) || is(TokenKind::Comma) || is(TokenKind::RBracket); };
   if (accept(TokenKind::Ellipsis))
     s.form = Subscript::Ellipsis;
-  else if (isWord("newaxis") && (peek(1).kind == TokenKind::Comma || peek(1).kind == TokenKind::RBracket)) {
+  else if (is(TokenKind::NewAxis) && (peek(1).kind == TokenKind::Comma || peek(1).kind == TokenKind::RBracket)) {
     take();
     s.form = Subscript::NewAxis;
   } else {
@@ -366,18 +366,19 @@ ExprPtr Parser::parsePrimary() {
     return parseBracket();
   case TokenKind::LBrace:
     fail(DiagId::BraceValue, begin);
-  case TokenKind::Identifier:
-    break;
-  default:
-    fail(DiagId::ExpectedExpression, begin, {got()});
-  }
-  if (isWord("true") || isWord("false")) {
+  case TokenKind::True: case TokenKind::False: {
     auto node = std::make_unique<Bool>(begin);
-    node->value = isWord("true");
-    take();
+    node->value = take().kind == TokenKind::True;
     return node;
   }
-  std::string name(tokens.spelling(take()));
+  default:
+    if (isReserved(peek().kind) && peek(1).kind == TokenKind::Equal)
+      fail(DiagId::ReservedWord, begin, {std::string(tokens.spelling(peek()))});
+    bool isVariance = is(TokenKind::Var) && peek(1).kind == TokenKind::LParen;
+    if (!isNameAt(0) && !isVariance)
+      fail(DiagId::ExpectedExpression, begin, {got()});
+  }
+  std::string name = tokens.name(take());
   if (!is(TokenKind::LParen)) {
     auto node = std::make_unique<Name>(begin);
     node->name = std::move(name);

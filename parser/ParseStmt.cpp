@@ -36,15 +36,14 @@ StmtPtr Parser::parseStatement() {
     take();
   if (is(TokenKind::LBrace))
     return parseBlock();
-  if (isWord("if"))
-    return parseIf();
-  if (isWord("while"))
-    return parseWhile();
-  if (isWord("for"))
-    return parseFor();
-  if ((isWord("def") || isWord("struct")) && peek(1).kind == TokenKind::Identifier)
-    fail(DiagId::NestedFunction, here(), {isWord("def") ? "function" : "struct"});
-  return parseSimpleStatement();
+  switch (peek().kind) {
+  case TokenKind::If: return parseIf();
+  case TokenKind::While: return parseWhile();
+  case TokenKind::For: return parseFor();
+  case TokenKind::Def: fail(DiagId::NestedFunction, here(), {"function"});
+  case TokenKind::Struct: fail(DiagId::NestedFunction, here(), {"struct"});
+  default: return parseSimpleStatement();
+  }
 }
 
 /// Statements that end with `;`.
@@ -52,26 +51,23 @@ StmtPtr Parser::parseSimpleStatement() {
   if (accept(TokenKind::Semicolon))
     return nullptr;
   SourceRange begin = here();
-  bool word = is(TokenKind::Identifier);
   TokenKind next = peek(1).kind;
   StmtPtr statement;
-  if (isWord("var"))
+  if (is(TokenKind::Var))
     statement = parseVar();
-  else if (isWord("return"))
+  else if (is(TokenKind::Return))
     statement = parseReturn();
-  else if (isWord("assert") && next != TokenKind::Equal)
+  else if (is(TokenKind::Assert) && next != TokenKind::Equal)
     statement = parseAssert();
-  else if (isWord("print") && next == TokenKind::LParen)
+  else if (is(TokenKind::Print) && next == TokenKind::LParen)
     statement = parsePrint();
-  else if (isWord("write") && next == TokenKind::LParen)
+  else if (is(TokenKind::Write) && next == TokenKind::LParen)
     statement = parseWrite();
-  else if (isWord("break") || isWord("continue")) {
-    if (isWord("break"))
-      statement = std::make_unique<Break>(begin);
-    else
-      statement = std::make_unique<Continue>(begin);
-    take();
-  } else if (word && next == TokenKind::Identifier && peek(2).kind == TokenKind::Equal && isTypeName(diagnostics.getSources().text(begin)))
+  else if (accept(TokenKind::Break))
+    statement = std::make_unique<Break>(begin);
+  else if (accept(TokenKind::Continue))
+    statement = std::make_unique<Continue>(begin);
+  else if (isNameAt(0) && isNameAt(1) && peek(2).kind == TokenKind::Equal && isTypeName(tokens.spelling(peek())))
     statement = parseStructVar();
   else
     statement = parseExpressionStatement();
@@ -89,7 +85,8 @@ bool Parser::endStatement() {
     return false;
   SourceRange behind = previous();
   behind.begin = behind.end > behind.begin ? behind.end - 1 : behind.begin;
-  switch (peek().kind) {
+  TokenKind kind = isNameAt(0) || isReserved(peek().kind) ? TokenKind::Identifier : peek().kind;
+  switch (kind) {
   case TokenKind::Identifier: case TokenKind::Integer: case TokenKind::Float: case TokenKind::Imaginary: case TokenKind::String:
     if (diagnostics.getSources().get(tokens.buffer).lineOf(here().begin) ==
         diagnostics.getSources().get(tokens.buffer).lineOf(behind.begin))
@@ -225,8 +222,8 @@ StmtPtr Parser::parseIf() {
   auto statement = std::make_unique<If>(begin);
   statement->condition = parseExpr();
   statement->thenBlock = parseBlock();
-  if (acceptWord("else")) {
-    if (isWord("if"))
+  if (accept(TokenKind::Else)) {
+    if (is(TokenKind::If))
       statement->elseBranch = parseIf();
     else
       statement->elseBranch = parseBlock();
@@ -251,7 +248,7 @@ StmtPtr Parser::parseFor() {
   take();
   auto statement = std::make_unique<For>(begin);
   statement->name = expectName("the name of the loop variable", statement->nameRange);
-  if (!acceptWord("in"))
+  if (!accept(TokenKind::In))
     fail(DiagId::Expected, here(), {"`in`", got()});
   statement->iterable = parseExpr();
   statement->body = parseBlock();

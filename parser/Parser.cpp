@@ -33,10 +33,12 @@ SourceRange Parser::expect(TokenKind kind, const char *what) {
 }
 
 std::string Parser::expectName(const char *what, SourceRange &range) {
-  if (!is(TokenKind::Identifier))
+  if (isReserved(peek().kind))
+    fail(DiagId::ReservedWord, here(), {std::string(tokens.spelling(peek()))});
+  if (!isNameAt(0))
     fail(DiagId::Expected, here(), {what, got()});
   range = here();
-  return std::string(tokens.spelling(take()));
+  return tokens.name(take());
 }
 
 Parser::Nesting::Nesting(Parser &parser) : parser(parser) {
@@ -56,7 +58,7 @@ void Parser::synchronize() {
     if (is(TokenKind::RBrace) && open-- == 0)
       return;
     bool closed = is(TokenKind::RBrace) && open == 0;
-    if ((open == 0 && (isWord("def") || isWord("struct"))) && peek(1).kind == TokenKind::Identifier)
+    if (open == 0 && (is(TokenKind::Def) || is(TokenKind::Struct)))
       return;
     bool semicolon = is(TokenKind::Semicolon) && open == 0;
     take();

@@ -21,12 +21,9 @@ private:
   // Parser.cpp: tokens and errors
   const Token &peek(size_t ahead = 0) const { return tokens.tokens[std::min(at + ahead, tokens.tokens.size() - 1)]; }
   bool is(TokenKind kind) const { return peek().kind == kind; }
-  bool isWord(std::string_view word, size_t ahead = 0) const {
-    return peek(ahead).kind == TokenKind::Identifier && tokens.spelling(peek(ahead)) == word;
-  }
+  bool isNameAt(size_t ahead) const { return isName(peek(ahead).kind); }
   const Token &take() { return tokens.tokens[at < tokens.tokens.size() - 1 ? at++ : at]; }
   bool accept(TokenKind kind) { return is(kind) && (take(), true); }
-  bool acceptWord(std::string_view word) { return isWord(word) && (take(), true); }
   SourceRange expect(TokenKind kind, const char *what = nullptr);
   std::string expectName(const char *what, SourceRange &range);
   SourceRange here() const { return tokens.range(peek()); }

@@ -4,6 +4,7 @@
 #include "repl/Highlight.h"
 
 #include "irgen/IRGen.h"
+#include "lexer/Lexer.h"
 #include "repl/Commands.h"
 #include "repl/Session.h"
 
@@ -15,11 +16,9 @@
 namespace toy {
 namespace {
 
-constexpr std::string_view keywords[] = {"and", "assert", "break", "continue", "def", "else", "extern", "false", "for", "if", "import", "in", "not", "or", "print", "return", "struct", "true", "var", "where", "while"};
-
 bool isWordStart(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80); }
 bool isWord(char c) { return isWordStart(c) || std::isdigit(static_cast<unsigned char>(c)); }
-bool isKeyword(std::string_view word) { return std::find(std::begin(keywords), std::end(keywords), word) != std::end(keywords); }
+bool isKeyword(std::string_view word) { return std::find(keywords().begin(), keywords().end(), word) != keywords().end(); }
 
 const std::set<std::string> &builtinNames() {
   static const std::set<std::string> names = [] {
@@ -78,15 +77,8 @@ constexpr std::pair<const char *, const char *> symbols[] = {
 constexpr std::string_view stages[] = {"asm", "ast", "linalg", "llvm", "recognized", "tokens", "toy", "unpacked"};
 
 std::string signatureOf(const std::string &name, Session &session) {
-  if (const ast::Function *f = session.function(name)) {
-    std::string definition = session.definitionOf(name);
-    size_t open = definition.find('(', definition.find("def ")), close = definition.find('{', open);
-    (void)f;
-    std::string out = definition.substr(open, close == definition.npos ? close : close - open);
-    while (!out.empty() && std::isspace(static_cast<unsigned char>(out.back())))
-      out.pop_back();
-    return out;
-  }
+  if (session.function(name))
+    return session.signatureOf(name);
   for (const BuiltinInfo &info : allBuiltins())
     if (info.name == name)
       return "(" + info.parameters + ")";
@@ -239,7 +231,7 @@ std::vector<Completion> completionsAt(std::string_view text, size_t end, Session
     for (const char *name : {"T", "H", "real", "imag", "shape", "dtype"})
       add(name, "");
   } else {
-    for (std::string_view keyword : keywords)
+    for (std::string_view keyword : keywords())
       add(std::string(keyword), "");
     for (auto &[name, type] : session.variables())
       add(name, type);

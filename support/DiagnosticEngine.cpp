@@ -3,6 +3,8 @@
 /// Rendering of diagnostics: source lines with carets and stacked labels, and JSON.
 #include "support/Diagnostics.h"
 
+#include "support/Unicode.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -59,11 +61,16 @@ std::string_view cutAround(std::string_view line, size_t focus, size_t &droppedB
   return line.substr(begin, end - begin);
 }
 
-/// Control characters would disturb the terminal.
+/// Control characters would disturb the terminal, and those of direction would move what is around them.
 std::string printable(std::string_view text) {
   std::string out;
-  for (char c : text)
-    out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+  while (!text.empty()) {
+    size_t length = std::max<size_t>(utf8Length(text), 1);
+    bool isControl = static_cast<unsigned char>(text[0]) < 0x20 || text[0] == 0x7f;
+    bool isDirection = length > 1 && deceptionOf(codePointAt(text)) == Deception::Direction;
+    out += isControl ? " " : isDirection ? "\uFFFD" : text.substr(0, length);
+    text.remove_prefix(length);
+  }
   return out;
 }
 
