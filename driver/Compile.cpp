@@ -53,7 +53,7 @@ int emit(Session &session, const Options &options, const std::string &name, cons
     else
       out = ast::print(parse(tokens, diagnostics, {options.mode != Options::File}).module);
   } else {
-    auto module = session.lower(name, options.mode == Options::File || text.ends_with(";") || text.ends_with("}") ? text : text + ";");
+    auto module = session.lower(name, text, {options.mode != Options::File});
     if (module) {
       std::string error;
       out = session.getEngine().emit(*module, options.emit, error);

@@ -55,6 +55,8 @@ std::vector<std::pair<std::string, const ast::Expr *>> IRGen::bindArguments(cons
 
 Val IRGen::call(const ast::Call &c) {
   const std::string &name = c.callee;
+  if (fn().instance) // also what is built in: a definition may take its place
+    fn().instance->functions.insert(name);
   auto callFunction = [&](const ast::Function &decl) {
     std::vector<std::string> parameters;
     SmallVector<bool> optional;
@@ -64,9 +66,9 @@ Val IRGen::call(const ast::Call &c) {
     }
     return callUser(decl, c, bindArguments(c, parameters, optional, name));
   };
-  if (const ast::Function *decl = host.function(name))
+  if (const ast::Function *decl = userFunction(name))
     return callFunction(*decl);
-  if (const ast::Struct *decl = host.structure(name))
+  if (const ast::Struct *decl = userStruct(name))
     return callStruct(*decl, c);
   if (auto dtype = dtypeNamed(name))
     return convert(*dtype, c);

@@ -22,39 +22,9 @@ void IRGen::moveTo(Block *block) {
     b.setInsertionPointToEnd(block);
 }
 
-/// Names that assignments inside may change, in order of appearance.
+/// Variables in view that assignments inside may change, in order of appearance.
 std::vector<std::string> IRGen::assignedIn(const ast::Node &node) {
-  std::vector<std::string> out;
-  std::set<std::string> seen;
-  auto addTarget = [&](auto &self, const ast::Expr &target) -> void {
-    if (auto *tuple = ast::dynCast<ast::Tuple>(&target)) {
-      for (const ast::ExprPtr &element : tuple->elements)
-        self(self, *element);
-      return;
-    }
-    const ast::Expr *base = &target;
-    while (base->kind != ast::NodeKind::Name)
-      base = base->kind == ast::NodeKind::Index ? ast::cast<ast::Index>(*base).base.get() : ast::cast<ast::Member>(*base).base.get();
-    if (seen.insert(ast::cast<ast::Name>(*base).name).second)
-      out.push_back(ast::cast<ast::Name>(*base).name);
-  };
-  auto walk = [&](auto &self, const ast::Node *n) -> void {
-    if (!n)
-      return;
-    if (auto *block = ast::dynCast<ast::Block>(n))
-      for (const ast::StmtPtr &s : block->statements)
-        self(self, s.get());
-    else if (auto *assign = ast::dynCast<ast::Assign>(n))
-      addTarget(addTarget, *assign->target);
-    else if (auto *branch = ast::dynCast<ast::If>(n)) {
-      self(self, branch->thenBlock.get());
-      self(self, branch->elseBranch.get());
-    } else if (auto *loop = ast::dynCast<ast::While>(n))
-      self(self, loop->body.get());
-    else if (auto *loop = ast::dynCast<ast::For>(n))
-      self(self, loop->body.get());
-  };
-  walk(walk, &node);
+  std::vector<std::string> out = sema::assignedIn(node);
   // Only what exists before can come out changed; top-level variables are brought into view.
   std::erase_if(out, [&](const std::string &name) {
     if (lookup(name))
@@ -253,10 +223,12 @@ bool IRGen::tryLoop(std::vector<TypeDesc> &types, std::set<std::string> &loopSiz
     values.push_back(unflatten(type, arguments));
   restore(names, values);
   Value counter = counted ? header->getArguments().back() : Value();
+  fn().loops.push_back({std::vector<std::string>(names.begin(), names.end()), {}, {}}); // the condition belongs to it: what it calls sees its variables
   Value condition = test(counter);
-  if (constantOf(condition) == 0) // no iteration: the body means nothing
+  if (constantOf(condition) == 0) { // no iteration: the body means nothing
+    fn().loops.pop_back();
     return true;
-  fn().loops.push_back({std::vector<std::string>(names.begin(), names.end()), {}, {}});
+  }
   Block *bodyBlock = newBlock();
   if (constantOf(condition) == 1) { // `while true` is left by break and return only
     cf::BranchOp::create(b, l, bodyBlock);
@@ -305,6 +277,7 @@ void IRGen::loop(const ast::Block &body, SourceRange range, StringRef variable, 
   unsigned conditions = fn().conditions;
   size_t returns = fn().returns.size(), loops = fn().loops.size(), scopes = fn().scopes.size();
   auto sizeNames = fn().sizeNames;
+  auto readGlobals = fn().readGlobals;
   ShapeFacts facts = fn().facts; // what the body asserts holds in the body
   llvm::scope_exit forget([&] { fn().facts = facts; });
   while (!tryLoop(types, loopSizes, names, body, range, variable, counted, test, element)) {
@@ -315,7 +288,8 @@ void IRGen::loop(const ast::Block &body, SourceRange range, StringRef variable, 
     fn().scopes.resize(scopes);
     fn().conditions = conditions;
     fn().facts = facts;
-    fn().sizeNames = sizeNames; // it holds values that are erased below
+    fn().sizeNames = sizeNames; // they hold values that are erased below
+    fn().readGlobals = readGlobals;
     for (LoopState &outer : fn().loops) {
       auto isNew = [&](const Edge &e) {
         for (Block *block = lastBlock->getNextNode(); block; block = block->getNextNode())
@@ -344,7 +318,7 @@ void IRGen::whileStatement(const ast::While &s) {
 void IRGen::forStatement(const ast::For &s) {
   auto *call = ast::dynCast<ast::Call>(s.iterable.get());
   SourceRange r = s.iterable->range;
-  if (call && call->callee == "range" && !call->isMember && !host.function("range")) {
+  if (call && call->callee == "range" && !call->isMember && !userFunction("range")) {
     size_t n = call->arguments.size();
     if (n < 1 || n > 3)
       fail(DiagId::TooManyArguments, r, {"range", "1 to 3", std::to_string(n)});

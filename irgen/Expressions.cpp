@@ -92,19 +92,17 @@ Val IRGen::readVariable(const std::string &name, SourceRange range, bool &found)
   found = true;
   if (Variable *variable = lookup(name))
     return variable->value;
-  const TypeDesc *type = host.global(name);
+  if (auto known = fn().readGlobals.find(name); known != fn().readGlobals.end())
+    return known->second;
+  std::optional<TypeDesc> type = globalType(name);
   if (!type) {
     found = false;
     return {};
   }
-  if (fn().instance)
-    fn().instance->globals[name] = type->str();
   // At the top level the value is there: integers are constants, so that sizes made of them are known.
   auto known = fn().decl ? std::nullopt : host.globalInteger(name);
-  bool readOnce = !fn().decl && !fn().storeEagerly; // the function stores it again at its end
   OpBuilder::InsertionGuard guard(b);
-  if (known || readOnce) // where it is seen from every branch
-    b.setInsertionPointToStart(&fn().op.getBody().front());
+  b.setInsertionPointToStart(&fn().op.getBody().front()); // where it is seen from every branch
   if (known) {
     Value v = type->leaf == TensorType::scalar(context, DType::Bool) ? boolean(*known, range) : integer(*known, range);
     Val value = Val::leaf(v);
@@ -112,7 +110,9 @@ Val IRGen::readVariable(const std::string &name, SourceRange range, bool &found)
     return value;
   }
   Val value = globalValue(name, *type, range);
-  if (readOnce)
+  if (fn().decl)
+    fn().readGlobals[name] = value;
+  else // nobody else changes it while the statement runs
     fn().scopes.front()[name] = {value, true};
   return value;
 }

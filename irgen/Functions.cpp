@@ -88,8 +88,12 @@ Val IRGen::callUser(const ast::Function &decl, const ast::Call &call, std::vecto
       values.push_back(integers(indexList(*e, decl.name)));
     else if (e)
       values.push_back(expr(*e));
-    else { // defaults see top-level names only
+    else { // defaults see top-level names only, as they are now
       std::vector<std::map<std::string, Variable>> scopes(1);
+      if (!fn().decl)
+        for (auto &[name, variable] : fn().scopes.front())
+          if (variable.isGlobal)
+            scopes.front()[name] = variable;
       std::swap(scopes, fn().scopes);
       values.push_back(expr(*parameter.defaultValue));
       std::swap(scopes, fn().scopes);
@@ -118,6 +122,8 @@ Val IRGen::callUser(const ast::Function &decl, const ast::Call &call, std::vecto
 
 /// A call with evaluated arguments.
 Val IRGen::callWith(const ast::Function &decl, const ast::Call &call, std::vector<Val> values, std::vector<SourceRange> ranges) {
+  storeFor(decl, call.range);
+  const std::string globals = globalsKey(decl);
   // Declared types: widen, bind names of sizes to what the arguments have.
   llvm::StringMap<Dim> sizes;
   std::vector<TypeDesc> types(values.size());
@@ -220,7 +226,7 @@ Val IRGen::callWith(const ast::Function &decl, const ast::Call &call, std::vecto
         for (Attribute leaf : *leaves)
           key += isa<StringAttr>(leaf) ? "=\"" + cast<StringAttr>(leaf).getValue().str() + "\"" : "=" + std::to_string(cast<IntegerAttr>(leaf).getInt());
       }
-      return key + ")";
+      return key + ")" + globals;
     };
     size_t depth = stack.size();
     try {
@@ -234,7 +240,6 @@ Val IRGen::callWith(const ast::Function &decl, const ast::Call &call, std::vecto
       if (FunctionState &caller = fn(); caller.instance) {
         caller.instance->functions.insert(instance.functions.begin(), instance.functions.end());
         caller.instance->functions.insert(decl.name);
-        caller.instance->globals.insert(instance.globals.begin(), instance.globals.end());
       }
       // Sizes of the result in the caller's names; what only the callee knows gets new ones.
       std::set<std::string> known;

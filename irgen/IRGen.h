@@ -3,7 +3,7 @@
 /// Syntax trees to the toy dialect. Functions are instantiated for the types of their arguments; every value's dtype, rank and sizes are known.
 #pragma once
 
-#include "ast/AST.h"
+#include "sema/CallGraph.h"
 #include "support/Diagnostics.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -34,9 +34,8 @@ struct Instance {
   TypeDesc result;
   std::shared_ptr<const struct Specialization> form; ///< of functions whose sizes are not declared
   bool recursive = false; ///< a call inside was made with the type of the first return
-  /// Everything the instance was built from: functions by name, and top-level variables with their types.
+  /// The functions it was built from, by name. The types of top-level variables that it reads are part of its key.
   std::set<std::string> functions;
-  std::map<std::string, std::string> globals;
 };
 
 struct SpecializationSet;
@@ -51,6 +50,10 @@ public:
   virtual std::optional<int64_t> globalInteger(const std::string &name) = 0;
   virtual const ast::Function *function(const std::string &name) = 0;
   virtual const ast::Struct *structure(const std::string &name) = 0;
+  /// What functions do, with everything they call, by the definitions that hold now.
+  virtual sema::CallGraph &callGraph() = 0;
+  /// A function or struct takes the place of an earlier one of its name.
+  virtual void define(const ast::Stmt &declaration) = 0;
   /// A compiled instance that is still valid, or null.
   virtual const Instance *findInstance(const std::string &key) = 0;
   virtual void addInstance(const std::string &key, const Instance &instance) = 0;
@@ -84,7 +87,7 @@ struct TopLevel {
   std::map<std::string, TypeDesc> stored; ///< variables it gives values to, with their static types
 };
 
-/// Generates top-level statements as one function of `module`, together with the instances it needs that do not exist yet. False after errors,
+/// Generates top-level statements (definitions among them take effect where they stand) as one function of `module`, together with the instances it needs that do not exist yet. False after errors,
 /// which are reported with the chain of calls that led to them; the module is then of no use.
 bool generate(mlir::ModuleOp module, llvm::ArrayRef<const ast::Stmt *> statements, IRGenHost &host, DiagnosticEngine &diagnostics,
               TopLevel &out);

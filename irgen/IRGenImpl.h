@@ -93,13 +93,13 @@ struct FunctionState {
   std::set<std::string> declaredSizes; ///< names of sizes in the signature
   std::set<std::string> reservedSizes; ///< names that come in with the arguments
   std::set<std::string> assignedGlobals;
+  std::map<std::string, Val> readGlobals; ///< top-level variables that a function has read: nobody changes them while it runs
   std::vector<std::pair<mlir::Value, unsigned>> parameterValues; ///< scalar parameters, to be made constants on demand
   unsigned freshNames = 0;
   ShapeFacts facts;                     ///< about declared sizes: of the signature, and of the branch that is generated
   std::shared_ptr<Specialization> sizes; ///< names of sizes that come as they are, and what was decided about them
   std::shared_ptr<Specialization> generic; ///< a form that decides while it runs; only what stretches is known
   llvm::DenseMap<mlir::Value, Dim> sizeNames; ///< names of sizes that are values of the program
-  bool storeEagerly = false;
   unsigned conditions = 0; ///< branches and loops around the code that is generated, those around the call included
   /// Whether the code that is generated may not run although the function (or statement) does.
   bool mayBeSkipped() const { return conditions > 0 || !returns.empty(); }
@@ -160,6 +160,8 @@ public:
   mlir::Value numberAs(const ast::Expr &literal, DType dtype);
   Val bracket(const ast::Bracket &bracket, std::optional<DType> dtype = std::nullopt);
   mlir::Value compactBracket(const ast::Bracket &bracket, DType dtype);
+  /// The expressions of a compact bracket, where the program has given `nan`, `inf` or `complex` another meaning; else null.
+  const ast::Bracket *expanded(const ast::Bracket &bracket);
   static bool isLiteral(const ast::Expr &e);
 
   // Operators.cpp
@@ -185,6 +187,13 @@ public:
   Variable *lookup(llvm::StringRef name);
   Val globalValue(const std::string &name, const TypeDesc &type, SourceRange range);
   Val readVariable(const std::string &name, SourceRange range, bool &found);
+  /// The type of a top-level variable here: as this statement has made it so far, else as the session has it. Sizes that only the run knows are `?`.
+  std::optional<TypeDesc> globalType(const std::string &name);
+  /// Stores what the statement has assigned and a callee, or what it calls, reads.
+  void storeFor(const ast::Function &callee, SourceRange range);
+  void storeGlobal(const std::string &name, const Val &value, SourceRange range);
+  /// The types of the top-level variables that a function and what it calls read: part of the keys of its instances.
+  std::string globalsKey(const ast::Function &decl);
   [[noreturn]] void unknownName(const std::string &name, SourceRange range, bool isFunction);
   /// A rank-0 bool as i1.
   mlir::Value condition(const ast::Expr &e);
@@ -296,6 +305,9 @@ public:
   mlir::DictionaryAttr bucketsOf(const ast::Function &decl);
 
   // Specialize.cpp
+  /// The user's function or struct of a name, or null; the library sees none of them.
+  const ast::Function *userFunction(const std::string &name) { return fn().decl && isLibrary(*fn().decl) ? nullptr : host.function(name); }
+  const ast::Struct *userStruct(const std::string &name) { return fn().decl && isLibrary(*fn().decl) ? nullptr : host.structure(name); }
   bool isLibrary(const ast::Function &decl) const { return diagnostics.getSources().get(decl.range.buffer).getName() == "<library>"; }
   std::shared_ptr<Specialization> specialize(const ast::Function &decl, const ast::Call &call, std::vector<Val> &values, const std::set<unsigned> &statics,
                                              llvm::function_ref<std::string(llvm::ArrayRef<Val>)> keyOf, llvm::ArrayRef<SourceRange> ranges);
@@ -366,6 +378,7 @@ public:
   DiagnosticEngine &diagnostics;
   std::vector<std::unique_ptr<FunctionState>> stack;
   std::map<std::string, std::unique_ptr<Instance>> building;
+  std::vector<std::unique_ptr<ast::Bracket>> expandedBrackets;
   std::map<const void *, std::set<unsigned>> staticParameters;
   std::vector<std::function<void()>> undoForms; ///< what to do when the statement fails, the last first
   FunctionState &fn() { return *stack.back(); }

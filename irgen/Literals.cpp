@@ -173,8 +173,89 @@ Value IRGen::compactBracket(const ast::Bracket &bracket, DType dtype) {
   return create("constant", bracket.range, {}, {attr("value", value)});
 }
 
+namespace {
+
+/// The tree that the parser makes of a bracket whose elements are not plain numbers.
+class BracketReader {
+public:
+  BracketReader(const ast::Bracket &compact, std::string_view text) : compact(compact), text(text) {}
+
+  std::unique_ptr<ast::Bracket> level(size_t depth) {
+    auto out = std::make_unique<ast::Bracket>(compact.range);
+    for (int64_t i = 0; i < compact.shape[depth]; ++i)
+      out->elements.push_back(depth + 1 < compact.shape.size() ? level(depth + 1) : element(next++));
+    return out;
+  }
+
+private:
+  using Part = ast::Bracket::Part;
+
+  ast::ExprPtr element(size_t i) {
+    Part re = compact.re[i], im = i < compact.im.size() ? compact.im[i] : Part();
+    if (re.isCall) {
+      auto call = std::make_unique<ast::Call>(rangeOf(re));
+      call->callee = "complex";
+      call->calleeRange = call->range;
+      call->arguments.push_back({"", {}, real(re)});
+      call->arguments.push_back({"", {}, real(im)});
+      return call;
+    }
+    if (!im.length)
+      return real(re);
+    auto imaginary = std::make_unique<ast::Number>(rangeOf(im));
+    imaginary->form = ast::Number::Imaginary;
+    imaginary->im = textOf(im);
+    if (!re.length)
+      return signedBy(im.negative, std::move(imaginary));
+    auto sum = std::make_unique<ast::Binary>(rangeOf(re).to(rangeOf(im)));
+    sum->first = real(re);
+    sum->steps.push_back({im.negative ? ast::BinaryOp::Sub : ast::BinaryOp::Add, rangeOf(im), std::move(imaginary)});
+    return sum;
+  }
+
+  ast::ExprPtr real(Part part) {
+    std::string spelling = textOf(part);
+    if (spelling == "nan" || spelling == "inf") {
+      auto name = std::make_unique<ast::Name>(rangeOf(part));
+      name->name = spelling;
+      return signedBy(part.negative, std::move(name));
+    }
+    auto number = std::make_unique<ast::Number>(rangeOf(part));
+    number->form = spelling.find_first_of(".eE") == spelling.npos ? ast::Number::Integer : ast::Number::Float;
+    number->re = spelling;
+    return signedBy(part.negative, std::move(number));
+  }
+
+  static ast::ExprPtr signedBy(bool negative, ast::ExprPtr operand) {
+    if (!negative)
+      return operand;
+    auto node = std::make_unique<ast::Unary>(operand->range);
+    node->operand = std::move(operand);
+    return node;
+  }
+
+  std::string textOf(Part part) const { return std::string(text.substr(part.begin, part.length)); }
+  SourceRange rangeOf(Part part) const { return {compact.range.buffer, part.begin, part.begin + part.length}; }
+
+  const ast::Bracket &compact;
+  std::string_view text;
+  size_t next = 0;
+};
+
+} // namespace
+
+const ast::Bracket *IRGen::expanded(const ast::Bracket &e) {
+  auto isVariable = [&](const char *name) { return lookup(name) || globalType(name); };
+  if (!e.compact || !e.named || !(isVariable("nan") || isVariable("inf") || userFunction("complex") || userStruct("complex")))
+    return nullptr;
+  expandedBrackets.push_back(BracketReader(e, diagnostics.getSources().get(e.range.buffer).getText()).level(0));
+  return expandedBrackets.back().get();
+}
+
 /// `[a, b]`: numbers are f64 (c128 if one is complex, bool if all are); a conversion directly above gives the dtype.
 Val IRGen::bracket(const ast::Bracket &e, std::optional<DType> dtype) {
+  if (const ast::Bracket *tree = expanded(e))
+    return bracket(*tree, dtype);
   if (e.compact && e.allBools) {
     std::string_view text = diagnostics.getSources().get(e.range.buffer).getText();
     SmallVector<bool> bits;

@@ -58,15 +58,6 @@ std::string Specialization::mismatch(ArrayRef<SizeSlot> slots, ArrayRef<int64_t>
   return "";
 }
 
-/// Whether a text holds a name as a word.
-static bool mentions(StringRef text, StringRef name) {
-  auto isPart = [](char c) { return llvm::isAlnum(c) || c == '_'; };
-  for (size_t at = text.find(name); at != StringRef::npos; at = text.find(name, at + 1))
-    if ((at == 0 || !isPart(text[at - 1])) && (at + name.size() == text.size() || !isPart(text[at + name.size()])))
-      return true;
-  return false;
-}
-
 /// The tensors of a value with how users reach them.
 static void reach(const Val &value, const std::string &shown, llvm::function_ref<void(const std::string &)> visit) {
   for (auto [i, element] : llvm::enumerate(value.elements))
@@ -141,16 +132,12 @@ private:
   /// The sizes that are free, and the arguments without them, which all forms of the function share. Arguments that the body does not mention lose
   /// their sizes for good.
   std::vector<Val> collect() {
-    std::string body = gen.sourceText(decl.body->range);
-    if (decl.result)
-      body += gen.sourceText(decl.result->range);
-    for (const ast::ExprPtr &fact : decl.where)
-      body += " " + gen.sourceText(fact->range);
+    const std::set<size_t> &used = gen.host.callGraph().summary(decl).usedParameters;
     std::vector<std::vector<std::string>> shown(values.size());
     std::vector<bool> isUsed;
     for (auto [i, value] : llvm::enumerate(values)) {
       reach(value, decl.parameters[i].name, [&, i = i](const std::string &text) { shown[i].push_back(text); });
-      isUsed.push_back(mentions(body, decl.parameters[i].name));
+      isUsed.push_back(used.count(i) > 0);
     }
     std::vector<Val> bare = mapLeaves([&](unsigned i, unsigned j, unsigned leaf, Value v) {
       const ast::Parameter &parameter = decl.parameters[i];
@@ -168,7 +155,7 @@ private:
           sizes.push_back(dim.value());
           attributes.push_back(attribute);
         }
-        dim = Dim::symbol(gen.context, (isUsed[i] ? "any" : "unused") + std::to_string(leaf) + "_" + std::to_string(axis));
+        dim = Dim::symbol(gen.context, (isUsed[i] ? "any$" : "unused$") + std::to_string(leaf) + "_" + std::to_string(axis));
       }
       return gen.relabel(v, type.withDims(dims), ranges[i]);
     });
@@ -241,7 +228,7 @@ private:
         continue;
       }
       form->fixed.push_back(std::nullopt);
-      form->names.push_back("d" + std::to_string(gen.host.newNumber()));
+      form->names.push_back("d$" + std::to_string(gen.host.newNumber()));
       form->hints[form->names.back()] = Dim::number(gen.context, sizes[i]);
       form->facts.bound(form->names.back(), 0);
       if (!isAsked)

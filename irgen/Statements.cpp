@@ -114,8 +114,8 @@ void IRGen::printVals(ArrayRef<Val> values, SourceRange range, bool echo) {
   create("print", range, leaves, {stringAttr("structure", structure), boolAttr("echo", echo)});
 }
 
-/// Gives a variable its value; `declare` makes it in the innermost scope. Top-level variables are stored at the end of the statement, or at once
-/// when functions may read them in between.
+/// Gives a variable its value; `declare` makes it in the innermost scope. Top-level variables are stored at the end of the statement, and before
+/// calls of functions that read them.
 void IRGen::define(const std::string &name, Val value, SourceRange range, bool declare) {
   if (value.kind == Val::DTypeRef)
     fail(DiagId::FunctionAsValue, range, {std::string(nameOf(value.dtype))}, "dtypes are arguments and conversions, not values");
@@ -141,15 +141,8 @@ void IRGen::define(const std::string &name, Val value, SourceRange range, bool d
     variable = &fn().scopes.back()[name];
   variable->value = value;
   variable->isGlobal |= topScope && declare;
-  if (variable->isGlobal) {
+  if (variable->isGlobal)
     fn().assignedGlobals.insert(name);
-    if (fn().storeEagerly) {
-      SmallVector<Value> leaves;
-      value.flatten(leaves);
-      for (auto [i, leaf] : llvm::enumerate(leaves))
-        create("global_store", range, {leaf}, {stringAttr("name", leaves.size() == 1 ? name : name + "." + std::to_string(i))});
-    }
-  }
 }
 
 TypeDesc IRGen::typeOf(const ast::TypeExpr &type, std::map<std::string, Dim> *sizes) {

@@ -3,38 +3,75 @@
 /// Top-level statements as a function of their own.
 #include "irgen/IRGenImpl.h"
 
-#include "llvm/ADT/StringExtras.h"
-
 using namespace mlir;
 
 namespace toy {
 
-/// Whether a statement calls a function that the user defined (it may read top-level variables).
-static bool callsUser(const std::string &text, IRGenHost &host) {
-  // Names followed by `(`: cheap and safe (a false positive only stores earlier).
-  for (size_t i = 0; i < text.size(); ++i)
-    if (text[i] == '(' && i > 0) {
-      size_t begin = i;
-      while (begin > 0 && (llvm::isAlnum(text[begin - 1]) || text[begin - 1] == '_'))
-        --begin;
-      if (begin < i && host.function(text.substr(begin, i - begin)))
-        return true;
-    }
-  return false;
+void IRGen::storeGlobal(const std::string &name, const Val &value, SourceRange range) {
+  SmallVector<Value> leaves;
+  value.flatten(leaves);
+  for (auto [i, leaf] : llvm::enumerate(leaves))
+    create("global_store", range, {leaf}, {stringAttr("name", leaves.size() == 1 ? name : name + "." + std::to_string(i))});
+}
+
+void IRGen::storeFor(const ast::Function &callee, SourceRange range) {
+  FunctionState &state = fn();
+  if (state.decl || isLibrary(callee))
+    return;
+  for (const std::string &name : host.callGraph().reads(callee)) {
+    auto it = state.scopes.front().find(name);
+    bool isChanged = state.assignedGlobals.count(name) || llvm::any_of(state.loops, [&](const LoopState &loop) { return llvm::is_contained(loop.names, name); });
+    if (it != state.scopes.front().end() && it->second.isGlobal && isChanged)
+      storeGlobal(name, it->second.value, range);
+  }
+}
+
+/// A type as other functions see it: names of sizes mean something in their own function only.
+static TypeDesc withoutNames(TypeDesc type) {
+  for (TypeDesc &element : type.elements)
+    element = withoutNames(element);
+  if (auto tensor = dyn_cast_if_present<TensorType>(type.leaf)) {
+    SmallVector<Dim> dims;
+    for (Dim dim : tensor.getDims())
+      dims.push_back(dim.isNumber() ? dim : Dim::unknown(type.leaf.getContext()));
+    type.leaf = tensor.withDims(dims);
+  }
+  return type;
+}
+
+std::optional<TypeDesc> IRGen::globalType(const std::string &name) {
+  if (fn().decl && isLibrary(*fn().decl)) // the library sees no user's names
+    return std::nullopt;
+  FunctionState &top = *stack.front();
+  if (!top.decl)
+    if (auto it = top.scopes.front().find(name); it != top.scopes.front().end() && it->second.isGlobal)
+      return withoutNames(it->second.value.type());
+  const TypeDesc *type = host.global(name);
+  return type ? std::optional(*type) : std::nullopt;
+}
+
+std::string IRGen::globalsKey(const ast::Function &decl) {
+  std::string key;
+  if (!isLibrary(decl))
+    for (const std::string &name : host.callGraph().reads(decl))
+      if (auto type = globalType(name))
+        key += "|" + name + ": " + type->str();
+  return key;
 }
 
 void IRGen::generateTop(ArrayRef<const ast::Stmt *> statements, TopLevel &out) {
   stack.push_back(std::make_unique<FunctionState>());
   FunctionState &state = fn();
   state.scopes.resize(1);
-  for (const ast::Stmt *s : statements)
-    state.storeEagerly |= (s->kind == ast::NodeKind::For || s->kind == ast::NodeKind::While || statements.size() > 1) && callsUser(sourceText(s->range), host);
   out.symbol = host.newSymbol("__top");
   b.setInsertionPointToEnd(module.getBody());
   state.op = func::FuncOp::create(b, loc(statements.empty() ? SourceRange() : statements[0]->range), out.symbol, b.getFunctionType({}, {}));
   moveTo(state.op.addEntryBlock());
   for (const ast::Stmt *s : statements)
-    statement(*s);
+    if (s->kind == ast::NodeKind::Function || s->kind == ast::NodeKind::Struct)
+      host.define(*s);
+    else if (reachable())
+      statement(*s);
   if (!reachable()) { // it ends in a loop that nothing leaves
     stack.pop_back();
     return;
@@ -42,12 +79,7 @@ void IRGen::generateTop(ArrayRef<const ast::Stmt *> statements, TopLevel &out) {
   for (const std::string &name : state.assignedGlobals) {
     Val &value = state.scopes.front()[name].value;
     out.stored[name] = value.type();
-    if (state.storeEagerly)
-      continue;
-    SmallVector<Value> leaves;
-    value.flatten(leaves);
-    for (auto [i, leaf] : llvm::enumerate(leaves))
-      create("global_store", statements.back()->range, {leaf}, {stringAttr("name", leaves.size() == 1 ? name : name + "." + std::to_string(i))});
+    storeGlobal(name, value, statements.back()->range);
   }
   func::ReturnOp::create(b, b.getUnknownLoc());
   stack.pop_back();

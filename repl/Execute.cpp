@@ -275,6 +275,17 @@ bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top,
   }
 }
 
+/// Whether a function holds values whose sizes are not known before it runs.
+static bool decidesSizesLate(ModuleOp module, StringRef symbol) {
+  auto isLate = [](Type type) {
+    auto tensor = dyn_cast<TensorType>(type);
+    return tensor && !tensor.hasStaticShape();
+  };
+  return module.lookupSymbol<func::FuncOp>(symbol).walk([&](Operation *op) {
+    return llvm::any_of(op->getResultTypes(), isLate) ? WalkResult::interrupt() : WalkResult::advance();
+  }).wasInterrupted();
+}
+
 /// Generates, checks and, where it is worth it (or always), compiles statements; null after errors.
 std::shared_ptr<Session::CompiledModule> Session::prepare(ArrayRef<const ast::Stmt *> statements, TopLevel &top, bool always, bool *generated) {
   auto owner = std::make_shared<CompiledModule>();
@@ -291,6 +302,12 @@ std::shared_ptr<Session::CompiledModule> Session::prepare(ArrayRef<const ast::St
         *generated = false;
       return nullptr;
     }
+  }
+  if (generated && statements.size() > 1 && decidesSizesLate(*owner->module, top.symbol)) { // one after the other, their sizes are known
+    for (const std::string &key : pendingInstances)
+      instances.erase(key);
+    *generated = false;
+    return nullptr;
   }
   if (failed(mlir::verify(*owner->module))) {
     diagnostics.report(DiagId::Internal, statements[0]->range, {"the IR of this statement does not verify"});

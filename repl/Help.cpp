@@ -104,9 +104,7 @@ std::string helpOn(const std::string &topic, Session *session) {
   std::string out;
   if (session) {
     if (const ast::Function *f = session->function(topic)) {
-      std::string definition = session->definitionOf(topic);
-      size_t at = definition.find("def ");
-      out += definition.substr(at, definition.find('{', at) - at) + "\n  " + (f->doc.empty() ? "(no docstring: write `##` lines above the def)" : f->doc) + "\n";
+      out += "def " + topic + session->signatureOf(topic) + "\n  " + (f->doc.empty() ? "(no docstring: write `##` lines above the def)" : f->doc) + "\n";
       for (const std::string &form : session->formsOf(topic))
         out += "  compiled: " + form.substr(0, form.find('\n')) + "\n";
       return out;

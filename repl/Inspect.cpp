@@ -15,10 +15,10 @@ namespace toy {
 
 /// One statement of the prompt, kept alive; null after errors.
 const ast::Module *Session::parseStatement(const std::string &text) {
-  bool ends = text.find_last_not_of(" \t\n") != text.npos && text[text.find_last_not_of(" \t\n")] == ';';
-  ParseResult result = parse(lex(sources.add("<inspect>", ends ? text : text + ";"), diagnostics), diagnostics);
+  ParseResult result = parse(lex(sources.add("<inspect>", text), diagnostics), diagnostics, {true});
   if (result.status != ParseStatus::Complete || result.module.items.empty())
     return nullptr;
+  silence(result.module);
   modules.push_back(std::make_unique<ast::Module>(std::move(result.module)));
   return modules.back().get();
 }
@@ -178,7 +178,7 @@ OwningOpRef<ModuleOp> Session::moduleOf(const std::string &name) {
     if (!out)
       diagnostics.report(DiagId::NotCalledYet, {}, {name});
   } else
-    out = lower("<inspect>", name.ends_with(";") ? name : name + ";");
+    out = lower("<inspect>", name, {true});
   // With the bodies of what is called.
   while (out) {
     std::set<std::string> wanted;

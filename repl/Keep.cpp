@@ -25,6 +25,7 @@ void Session::takeBack(Change &change) {
     instances.clear(); // they hold the newer definitions
   functions = std::move(change.functions);
   structures = std::move(change.structures);
+  graph.forget();
 }
 
 void Session::readSizeProfile(const std::string &path) {
@@ -72,6 +73,8 @@ void Session::reset() {
   instances.clear();
   specializationSets.clear();
   imported.clear();
+  importedModules.clear();
+  graph.forgetAll();
   past.clear();
 }
 
@@ -122,6 +125,16 @@ std::string Session::definitionOf(const std::string &name) {
     }
   text += sources.text(f ? f->range : s->range);
   return text + "\n";
+}
+
+std::string Session::signatureOf(const std::string &name) {
+  const ast::Function *f = function(name);
+  if (!f)
+    return "";
+  SourceRange range{f->range.buffer, f->nameRange.end, f->body ? f->body->range.begin : f->range.end};
+  std::string text(sources.text(range));
+  text.erase(text.find_last_not_of(" \t\r\n;") + 1);
+  return text;
 }
 
 namespace {

@@ -60,6 +60,8 @@ void Session::recycle() {
   };
   keep(functions);
   keep(structures);
+  graph.forgetAll();
+  importedModules.clear();
   for (Change &change : past) {
     keep(change.functions);
     keep(change.structures);

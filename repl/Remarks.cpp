@@ -38,10 +38,19 @@ std::vector<RecognitionRemark> Session::recognition() {
   return all;
 }
 
-bool Session::isInFunctionOf(const std::string &text, SourceRange range) const {
+bool Session::isInFunctionOf(const std::string &text, SourceRange range) {
+  SourceManager scratch;
+  DiagnosticEngine quiet(scratch);
+  ParseResult parsed = parse(lex(scratch.add("<inspect>", text), quiet), quiet, {true});
+  sema::NameSet calls;
+  for (const ast::StmtPtr &s : parsed.module.items) {
+    sema::Summary summary = sema::summarize(*s);
+    calls.merge(summary.calls);
+    calls.merge(summary.reads); // `f` alone
+  }
   return std::any_of(functions.begin(), functions.end(), [&](auto &entry) {
     SourceRange body = entry.second->range;
-    return text.find(entry.first) != std::string::npos && body.buffer == range.buffer && body.begin <= range.begin && range.end <= body.end;
+    return body.buffer == range.buffer && body.begin <= range.begin && range.end <= body.end && graph.reaches(calls, *entry.second);
   });
 }
 

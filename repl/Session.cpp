@@ -61,84 +61,164 @@ void Session::showDiagnostics() {
   diagnostics.clear();
 }
 
-/// Enters functions, structs and imports; statements are left for later.
-bool Session::declare(const ast::Module &module, bool *hasStatements) {
-  for (const ast::StmtPtr &item : module.items) {
-    if (auto *f = ast::dynCast<ast::Function>(item.get())) {
-      functions[f->name] = f;
-      std::erase_if(instances, [&](auto &entry) { return entry.second.functions.count(f->name) > 0; });
-    } else if (auto *s = ast::dynCast<ast::Struct>(item.get())) {
-      structures[s->name] = s;
-      instances.clear(); // their types may hold the old members
-    } else if (auto *i = ast::dynCast<ast::Import>(item.get())) {
-      if (!import(*i))
-        return false;
-    } else if (hasStatements)
-      *hasStatements = true;
+static bool isDefinition(const ast::Stmt &s) { return s.kind == ast::NodeKind::Function || s.kind == ast::NodeKind::Struct; }
+static bool isStatement(const ast::Stmt &s) { return !isDefinition(s) && s.kind != ast::NodeKind::Import; }
+
+/// The name and place of a function or struct.
+static std::pair<const std::string &, SourceRange> nameOf(const ast::Stmt &definition) {
+  if (auto *f = ast::dynCast<ast::Function>(&definition))
+    return {f->name, f->nameRange};
+  auto &s = ast::cast<ast::Struct>(definition);
+  return {s.name, s.nameRange};
+}
+
+void Session::define(const ast::Stmt &definition) {
+  if (auto *f = ast::dynCast<ast::Function>(&definition)) {
+    if (std::exchange(functions[f->name], f) == f)
+      return;
+    std::erase_if(instances, [&](auto &entry) { return entry.second.functions.count(f->name) > 0; });
+  } else if (auto *s = ast::dynCast<ast::Struct>(&definition)) {
+    if (std::exchange(structures[s->name], s) == s)
+      return;
+    instances.clear(); // their types may hold the old members
+  }
+  graph.forget();
+}
+
+static std::string canonicalPath(const ast::Import &item, const SourceManager &sources, std::string &path) {
+  namespace fs = std::filesystem;
+  fs::path from(sources.get(item.range.buffer).getName());
+  path = (fs::path(item.path).is_absolute() ? fs::path(item.path) : from.parent_path() / item.path).string();
+  return fs::weakly_canonical(path).string();
+}
+
+/// Reads and parses imported files, which are relative to the importing one, and theirs.
+bool Session::readImports(const ast::Module &module) {
+  for (const ast::StmtPtr &s : module.items) {
+    auto *item = ast::dynCast<ast::Import>(s.get());
+    if (!item)
+      continue;
+    std::string path, key = canonicalPath(*item, sources, path), text;
+    if (importing.count(key)) {
+      diagnostics.report(DiagId::ImportCycle, item->pathRange, {item->path});
+      return false;
+    }
+    if (importedModules.count(key))
+      continue;
+    try {
+      text = rt::readSource(path);
+    } catch (rt::Error &e) {
+      diagnostics.report(e.id, item->pathRange, e.args);
+      return false;
+    }
+    ParseResult result = parse(lex(sources.add(path, std::move(text)), diagnostics), diagnostics);
+    if (result.status != ParseStatus::Complete)
+      return false;
+    modules.push_back(std::make_unique<ast::Module>(std::move(result.module)));
+    importedModules[key] = modules.back().get();
+    importing.insert(key);
+    bool ok = readImports(*importedModules[key]);
+    importing.erase(key);
+    if (!ok) {
+      importedModules.erase(key);
+      return false;
+    }
   }
   return true;
 }
 
-/// A file's declarations, once; its path is relative to the importing file.
-bool Session::import(const ast::Import &item) {
-  namespace fs = std::filesystem;
-  fs::path from(sources.get(item.range.buffer).getName());
-  fs::path path = fs::path(item.path).is_absolute() ? fs::path(item.path) : from.parent_path() / item.path;
-  std::string key = fs::weakly_canonical(path).string();
-  if (importing.count(key)) {
-    diagnostics.report(DiagId::ImportCycle, item.pathRange, {item.path});
-    return false;
-  }
-  if (!imported.insert(key).second)
-    return true;
-  std::string text;
-  try {
-    text = rt::readSource(path.string());
-  } catch (rt::Error &e) {
-    diagnostics.report(e.id, item.pathRange, e.args);
-    imported.erase(key);
-    return false;
-  }
-  importing.insert(key);
-  ParseResult result = parse(lex(sources.add(path.string(), std::move(text)), diagnostics), diagnostics);
-  bool ok = result.status == ParseStatus::Complete;
-  modules.push_back(std::make_unique<ast::Module>(std::move(result.module)));
-  const ast::Module &module = *modules.back();
-  ok = ok && declare(module, nullptr);
-  std::vector<const ast::Stmt *> statements;
-  for (const ast::StmtPtr &s : module.items)
-    if (ok && s->kind != ast::NodeKind::Function && s->kind != ast::NodeKind::Struct && s->kind != ast::NodeKind::Import)
-      ok = execute({s.get()});
-  importing.erase(key);
-  if (!ok)
-    imported.erase(key);
+/// A name that one text defines twice is worth a warning, one that two files define an error: which of them is meant would depend on the order of imports.
+bool Session::checkNames(const ast::Module &module) {
+  struct First {
+    const ast::Module *module;
+    SourceRange range;
+  };
+  std::map<std::string, First> all;
+  std::set<const ast::Module *> seen;
+  bool ok = true;
+  auto visit = [&](auto &self, const ast::Module &m) -> void {
+    if (!seen.insert(&m).second)
+      return;
+    for (const ast::StmtPtr &s : m.items) {
+      if (auto *item = ast::dynCast<ast::Import>(s.get())) {
+        std::string path;
+        if (auto it = importedModules.find(canonicalPath(*item, sources, path)); it != importedModules.end())
+          self(self, *it->second);
+      }
+      if (!isDefinition(*s))
+        continue;
+      auto [name, range] = nameOf(*s);
+      auto [first, isNew] = all.try_emplace(name, First{&m, range});
+      if (isNew)
+        continue;
+      bool inOneText = first->second.module == &m;
+      ok &= inOneText;
+      diagnostics.report(inOneText ? DiagId::DefinedTwice : DiagId::DefinedInTwoFiles, range, {name})
+          .note(first->second.range, inOneText ? "until then this one is called" : "the other one is here");
+    }
+  };
+  visit(visit, module);
   return ok;
 }
 
-static bool isStatement(const ast::Stmt &s) {
-  return s.kind != ast::NodeKind::Function && s.kind != ast::NodeKind::Struct && s.kind != ast::NodeKind::Import;
+void Session::defineUnknown(const ast::Module &module) {
+  std::set<std::string> builtins;
+  std::set<const ast::Module *> seen;
+  auto visit = [&](auto &self, const ast::Module &m) -> void {
+    if (!seen.insert(&m).second)
+      return;
+    for (const ast::StmtPtr &s : m.items) {
+      if (auto *item = ast::dynCast<ast::Import>(s.get())) {
+        std::string path, key = canonicalPath(*item, sources, path);
+        if (auto it = importedModules.find(key); it != importedModules.end() && !imported.count(key))
+          self(self, *it->second);
+      }
+      if (!isDefinition(*s))
+        continue;
+      if (builtins.empty())
+        for (const BuiltinInfo &info : allBuiltins())
+          builtins.insert(info.name);
+      const std::string &name = nameOf(*s).first;
+      if (!functions.count(name) && !structures.count(name) && !builtins.count(name))
+        define(*s);
+    }
+  };
+  visit(visit, module);
+}
+
+bool Session::declare(const ast::Module &module) {
+  if (!readImports(module) || !checkNames(module))
+    return false;
+  defineUnknown(module);
+  return true;
+}
+
+/// An imported file's definitions and statements take effect, once.
+bool Session::import(const ast::Import &item) {
+  std::string path, key = canonicalPath(item, sources, path);
+  if (!imported.insert(key).second)
+    return true;
+  importing.insert(key);
+  bool ok = executeAll(*importedModules.at(key));
+  importing.erase(key);
+  if (!ok) {
+    imported.erase(key);
+    importedModules.erase(key);
+  }
+  return ok;
 }
 
 /// Statements without control flow whose types do not depend on what running the one before gives.
-static bool isSimple(const ast::Stmt &s, std::string_view text) {
+bool Session::isSimple(const ast::Stmt &s, const sema::Summary &summary) {
   using ast::NodeKind;
-  return (s.kind == NodeKind::Var || s.kind == NodeKind::Assign || s.kind == NodeKind::ExprStmt || s.kind == NodeKind::Print) &&
-         text.find("load") == text.npos && text.find("read_binary") == text.npos;
+  bool loads = false;
+  for (const char *name : {"load", "read_binary"})
+    loads |= summary.calls.count(name) && !function(name);
+  return !loads && (s.kind == NodeKind::Var || s.kind == NodeKind::Assign || s.kind == NodeKind::ExprStmt || s.kind == NodeKind::Print);
 }
 
-/// Whether statements could hold both parts of a complex product.
-static bool mayHoldProducts(std::string_view text) {
-  size_t products = 0, sums = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    products += text[i] == '*' || text[i] == '@';
-    sums += text[i] == '+' || text[i] == '-';
-  }
-  return products > 1 && sums > 1;
-}
-
-bool Session::executeJoined(ArrayRef<const ast::Stmt *> statements) {
-  auto text = [&](const ast::Stmt &first, const ast::Stmt &last) { return sources.text(first.range.to(last.range)); };
-  if (statements.size() > 1 && mayHoldProducts(text(*statements.front(), *statements.back()))) {
+bool Session::executeJoined(ArrayRef<const ast::Stmt *> statements, unsigned factors) {
+  if (statements.size() > 1 && factors > 1) { // they may hold the parts of a complex product
     size_t reported = diagnostics.diagnostics().size();
     bool generated = true;
     bool ok = execute(statements, &generated);
@@ -152,19 +232,34 @@ bool Session::executeJoined(ArrayRef<const ast::Stmt *> statements) {
   return true;
 }
 
+/// Everything of a text takes effect in its order.
 bool Session::executeAll(const ast::Module &module) {
   constexpr size_t most = 64;
   std::vector<const ast::Stmt *> joined;
+  unsigned factors = 0;
   auto flush = [&] {
     std::vector<const ast::Stmt *> now;
     std::swap(now, joined);
-    return now.empty() || executeJoined(now);
+    return now.empty() || executeJoined(now, std::exchange(factors, 0));
   };
   for (const ast::StmtPtr &s : module.items) {
-    if (!isStatement(*s))
+    if (isDefinition(*s)) {
+      const std::string &name = nameOf(*s).first;
+      bool isNew = function(name) != s.get() && structure(name) != s.get();
+      if (isNew && !flush())
+        return false;
+      define(*s);
       continue;
-    if (options.join && isSimple(*s, sources.text(s->range))) {
+    }
+    if (auto *item = ast::dynCast<ast::Import>(s.get())) {
+      if (!flush() || !import(*item))
+        return false;
+      continue;
+    }
+    sema::Summary summary = options.join ? sema::summarize(*s) : sema::Summary();
+    if (options.join && isSimple(*s, summary)) {
       joined.push_back(s.get());
+      factors += summary.factors;
       if (joined.size() == most && !flush())
         return false;
     } else if (!flush() || !execute({s.get()}))
@@ -252,51 +347,62 @@ Session::Outcome Session::runText(std::string name, std::string text, ParseOptio
     return Incomplete;
   }
   bool ok = result.status == ParseStatus::Complete;
-  bool hasStatements = false;
   if (ok) {
     modules.push_back(std::make_unique<ast::Module>(std::move(result.module)));
     const ast::Module &module = *modules.back();
-    ok = declare(module, &hasStatements) && checkDefinitions(module);
+    ok = declare(module) && checkDefinitions(module);
+    if (ok)
+      showDiagnostics(); // warnings
     ok = ok && executeAll(module);
-    if (ok && !hasStatements && !parseOptions.prompt)
-      if (const ast::Function *main = function("main"); main && main->parameters.empty() && main->range.buffer == module.items.back()->range.buffer) {
-        auto call = std::make_unique<ast::Call>(main->nameRange);
-        call->callee = "main";
-        call->calleeRange = main->nameRange;
-        auto statement = std::make_unique<ast::ExprStmt>(main->nameRange);
-        statement->value = std::move(call);
-        modules.push_back(std::make_unique<ast::Module>());
-        modules.back()->items.push_back(std::move(statement));
-        ok = execute({modules.back()->items.back().get()});
-      }
+    if (const ast::Stmt *main = ok && !parseOptions.prompt ? callOfMain(module) : nullptr)
+      ok = execute({main});
   }
   showDiagnostics();
   return ok ? Done : Failed;
 }
 
-OwningOpRef<ModuleOp> Session::lower(std::string name, std::string text) {
-  ParseResult result = parse(lex(sources.add(std::move(name), std::move(text)), diagnostics), diagnostics);
+/// `main();` for a text that defines such a function and holds no statements, else null.
+const ast::Stmt *Session::callOfMain(const ast::Module &module) {
+  const ast::Function *main = function("main");
+  bool isScript = llvm::any_of(module.items, [](const ast::StmtPtr &s) { return isStatement(*s); });
+  if (isScript || !main || !main->parameters.empty() || llvm::none_of(module.items, [&](const ast::StmtPtr &s) { return s.get() == main; }))
+    return nullptr;
+  auto call = std::make_unique<ast::Call>(main->nameRange);
+  call->callee = "main";
+  call->calleeRange = main->nameRange;
+  auto statement = std::make_unique<ast::ExprStmt>(main->nameRange);
+  statement->value = std::move(call);
+  modules.push_back(std::make_unique<ast::Module>());
+  modules.back()->items.push_back(std::move(statement));
+  return modules.back()->items.back().get();
+}
+
+OwningOpRef<ModuleOp> Session::lower(std::string name, std::string text, ParseOptions parseOptions) {
+  ParseResult result = parse(lex(sources.add(std::move(name), std::move(text)), diagnostics), diagnostics, parseOptions);
   if (result.status != ParseStatus::Complete)
     return {};
+  silence(result.module);
   modules.push_back(std::make_unique<ast::Module>(std::move(result.module)));
-  if (!declare(*modules.back(), nullptr))
+  const ast::Module &module = *modules.back();
+  if (!declare(module))
     return {};
-  std::vector<const ast::Stmt *> statements;
-  for (const ast::StmtPtr &s : modules.back()->items)
-    if (isStatement(*s))
-      statements.push_back(s.get());
-  if (const ast::Function *main = function("main"); statements.empty() && main && main->parameters.empty()) {
-    auto call = std::make_unique<ast::Call>(main->nameRange);
-    call->callee = "main";
-    auto statement = std::make_unique<ast::ExprStmt>(main->nameRange);
-    statement->value = std::move(call);
-    modules.push_back(std::make_unique<ast::Module>());
-    modules.back()->items.push_back(std::move(statement));
-    statements.push_back(modules.back()->items.back().get());
+  std::vector<const ast::Stmt *> items;
+  for (const ast::StmtPtr &s : module.items) {
+    if (auto *item = ast::dynCast<ast::Import>(s.get())) {
+      if (!import(*item))
+        return {};
+    } else
+      items.push_back(s.get());
   }
-  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(ir()));
+  if (llvm::all_of(items, [](const ast::Stmt *s) { return isDefinition(*s); })) {
+    for (const ast::Stmt *definition : items)
+      define(*definition);
+    if (const ast::Stmt *main = callOfMain(module))
+      items.push_back(main);
+  }
+  OwningOpRef<ModuleOp> out = ModuleOp::create(UnknownLoc::get(ir()));
   TopLevel top;
-  return generateOnly(*module, statements, top) ? std::move(module) : OwningOpRef<ModuleOp>();
+  return generateOnly(*out, items, top) ? std::move(out) : OwningOpRef<ModuleOp>();
 }
 
 const TypeDesc *Session::global(const std::string &name) {
@@ -327,12 +433,7 @@ const ast::Struct *Session::structure(const std::string &name) {
 
 const Instance *Session::findInstance(const std::string &key) {
   auto it = instances.find(key);
-  if (it == instances.end())
-    return nullptr;
-  for (auto &[name, type] : it->second.globals)
-    if (const TypeDesc *now = global(name); !now || now->str() != type)
-      return nullptr;
-  return &it->second;
+  return it == instances.end() ? nullptr : &it->second;
 }
 
 void Session::addInstance(const std::string &key, const Instance &instance) {

@@ -62,7 +62,7 @@ public:
   /// Runs what may end in any way. An exception or a fault is reported as an error of `name`, and the session goes on: false.
   bool protect(const std::string &name, const std::function<void()> &body);
   /// The toy IR of a whole script as one module, for --emit; null after errors.
-  mlir::OwningOpRef<mlir::ModuleOp> lower(std::string name, std::string text);
+  mlir::OwningOpRef<mlir::ModuleOp> lower(std::string name, std::string text, ParseOptions options = {});
 
   std::vector<std::string> scriptArguments;
   int errorsShown = 0;
@@ -80,8 +80,8 @@ public:
   void prepare();
   /// Every place once, in the order of the text.
   std::vector<RecognitionRemark> recognition();
-  /// Whether a place is inside a function that a text names.
-  bool isInFunctionOf(const std::string &text, SourceRange range) const;
+  /// Whether a place is inside a function that a text names or calls, also through others.
+  bool isInFunctionOf(const std::string &text, SourceRange range);
 
   /// The type of an expression, which is not run; null after errors.
   const TypeDesc *typeOf(const std::string &text);
@@ -97,6 +97,8 @@ public:
   void saveScript(const std::string &path);
   /// The text of a function's definition, or nothing.
   std::string definitionOf(const std::string &name);
+  /// Its parameters, result type and clauses as they were written: `(x: f64[N]) -> f64[N]`.
+  std::string signatureOf(const std::string &name);
   /// Runs an expression again and again for about `seconds`.
   struct Benchmark {
     double compileMs = 0;
@@ -118,6 +120,8 @@ public:
   std::optional<int64_t> globalInteger(const std::string &name) override;
   const ast::Function *function(const std::string &name) override;
   const ast::Struct *structure(const std::string &name) override;
+  sema::CallGraph &callGraph() override { return graph; }
+  void define(const ast::Stmt &declaration) override;
   const Instance *findInstance(const std::string &key) override;
   void addInstance(const std::string &key, const Instance &instance) override;
   size_t instanceCount() override { return pendingInstances.size(); }
@@ -149,12 +153,19 @@ public:
 
 private:
   struct CompiledModule;
-  bool declare(const ast::Module &module, bool *hasStatements);
+  /// What a text and its imports define, before any of it runs: files are read, what is defined twice is reported, and names that mean nothing yet get
+  /// their first definition. The others follow when they are reached.
+  bool declare(const ast::Module &module);
+  bool readImports(const ast::Module &module);
+  bool checkNames(const ast::Module &module);
+  void defineUnknown(const ast::Module &module);
   bool import(const ast::Import &item);
+  const ast::Stmt *callOfMain(const ast::Module &module);
   /// Runs statements as one function; `generated` tells errors of types from errors of running.
   bool execute(llvm::ArrayRef<const ast::Stmt *> statements, bool *generated = nullptr);
   bool executeAll(const ast::Module &module);
-  bool executeJoined(llvm::ArrayRef<const ast::Stmt *> statements);
+  bool executeJoined(llvm::ArrayRef<const ast::Stmt *> statements, unsigned factors);
+  bool isSimple(const ast::Stmt &s, const sema::Summary &summary);
   bool runTop(std::shared_ptr<CompiledModule> module, const TopLevel &top, bool wait = false);
   std::shared_ptr<CompiledModule> prepare(llvm::ArrayRef<const ast::Stmt *> statements, TopLevel &top, bool always, bool *generated);
   const ast::Module *parseStatement(const std::string &text);
@@ -187,8 +198,9 @@ private:
   std::map<std::string, std::set<unsigned>> sizeProfiles;
   std::vector<std::string> pendingInstances;
   std::map<std::string, std::shared_ptr<CompiledModule>> symbolModules;
-  std::set<std::string> importing, imported;
-  std::map<std::string, std::string> folderOf;
+  sema::CallGraph graph{[this](const std::string &name) { return function(name); }};
+  std::set<std::string> importing, imported; ///< canonical paths
+  std::map<std::string, const ast::Module *> importedModules; ///< by canonical path: read, whether or not they have taken effect
   rt::RandomState randomState;
   unsigned counter = 0;
   Evaluator *runningEvaluator = nullptr;

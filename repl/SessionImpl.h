@@ -21,6 +21,13 @@ private:
   std::chrono::steady_clock::time_point begin;
 };
 
+/// Expressions that are looked at show no value.
+inline void silence(ast::Module &module) {
+  for (ast::StmtPtr &s : module.items)
+    if (s->kind == ast::NodeKind::ExprStmt)
+      static_cast<ast::ExprStmt &>(*s).silenced = true;
+}
+
 /// A module whose functions other modules call.
 struct Session::CompiledModule {
   mlir::OwningOpRef<mlir::ModuleOp> module;

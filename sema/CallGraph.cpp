@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Closures over strongly connected components (R. Tarjan, Depth-first search and linear graph algorithms, 1972): functions that call each other read the
+/// same variables.
+#include "sema/CallGraph.h"
+
+#include <algorithm>
+
+namespace toy::sema {
+
+const Summary &CallGraph::summary(const ast::Function &f) {
+  auto it = summaries.find(&f);
+  return it == summaries.end() ? summaries.emplace(&f, summarize(f)).first->second : it->second;
+}
+
+struct CallGraph::Visit {
+  struct State {
+    size_t number, lowest;
+  };
+  std::map<const ast::Function *, State> states;
+  std::vector<const ast::Function *> open; ///< functions whose component is not known yet
+};
+
+void CallGraph::close(const ast::Function &f, Visit &visit) {
+  size_t number = visit.states.size();
+  visit.states[&f] = {number, number};
+  visit.open.push_back(&f);
+  for (const std::string &name : summary(f).calls) {
+    const ast::Function *callee = lookup(name);
+    if (!callee || closed.count(callee))
+      continue;
+    bool isNew = !visit.states.count(callee);
+    if (isNew)
+      close(*callee, visit);
+    if (!closed.count(callee)) {
+      size_t &lowest = visit.states[&f].lowest;
+      lowest = std::min(lowest, isNew ? visit.states[callee].lowest : visit.states[callee].number);
+    }
+  }
+  if (visit.states[&f].lowest != number)
+    return;
+  auto first = std::find(visit.open.begin(), visit.open.end(), &f);
+  auto all = std::make_shared<NameSet>();
+  for (auto member = first; member != visit.open.end(); ++member) {
+    all->insert(summary(**member).reads.begin(), summary(**member).reads.end());
+    for (const std::string &name : summary(**member).calls)
+      if (const ast::Function *callee = lookup(name))
+        if (auto known = closed.find(callee); known != closed.end())
+          all->insert(known->second->begin(), known->second->end());
+  }
+  for (auto member = first; member != visit.open.end(); ++member)
+    closed[*member] = all;
+  visit.open.erase(first, visit.open.end());
+}
+
+const NameSet &CallGraph::reads(const ast::Function &f) {
+  if (!closed.count(&f)) {
+    Visit visit;
+    close(f, visit);
+  }
+  return *closed[&f];
+}
+
+bool CallGraph::reaches(const NameSet &calls, const ast::Function &f) {
+  std::set<const ast::Function *> seen;
+  std::vector<std::string> names(calls.begin(), calls.end());
+  while (!names.empty()) {
+    const ast::Function *callee = lookup(names.back());
+    names.pop_back();
+    if (callee == &f)
+      return true;
+    if (!callee || !seen.insert(callee).second)
+      continue;
+    const NameSet &more = summary(*callee).calls;
+    names.insert(names.end(), more.begin(), more.end());
+  }
+  return false;
+}
+
+} // namespace toy::sema

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Who calls whom, and what follows from it.
+#pragma once
+
+#include "sema/Summary.h"
+
+#include <functional>
+#include <map>
+
+namespace toy::sema {
+
+/// What functions do together with everything that they call, by the definitions that hold now.
+class CallGraph {
+public:
+  /// `lookup` gives the user's function of a name, or null.
+  explicit CallGraph(std::function<const ast::Function *(const std::string &)> lookup) : lookup(std::move(lookup)) {}
+
+  const Summary &summary(const ast::Function &f);
+  /// Variables from outside that a call of the function may read.
+  const NameSet &reads(const ast::Function &f);
+  /// Whether a call of one of the names may reach a function.
+  bool reaches(const NameSet &calls, const ast::Function &f);
+  /// A definition changed.
+  void forget() { closed.clear(); }
+  /// Trees are gone.
+  void forgetAll() {
+    closed.clear();
+    summaries.clear();
+  }
+
+private:
+  struct Visit; ///< of Tarjan's algorithm
+  void close(const ast::Function &f, Visit &visit);
+
+  std::function<const ast::Function *(const std::string &)> lookup;
+  std::map<const ast::Function *, Summary> summaries;
+  std::map<const ast::Function *, std::shared_ptr<const NameSet>> closed;
+};
+
+} // namespace toy::sema

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// One walk over the tree with the scopes that IR generation has.
+#include "sema/Summary.h"
+
+#include <algorithm>
+
+namespace toy::sema {
+namespace {
+
+using ast::NodeKind;
+
+/// The variable that an assignment to a name, an index or a member changes.
+const ast::Name &variableOf(const ast::Expr &target) {
+  const ast::Expr *base = &target;
+  while (base->kind != NodeKind::Name)
+    base = base->kind == NodeKind::Index ? ast::cast<ast::Index>(*base).base.get() : ast::cast<ast::Member>(*base).base.get();
+  return ast::cast<ast::Name>(*base);
+}
+
+class Walker {
+public:
+  explicit Walker(Summary &out) : out(out) {}
+
+  void function(const ast::Function &f) {
+    for (const ast::Parameter &parameter : f.parameters)
+      expr(parameter.defaultValue.get());
+    isFunction = true;
+    scopes.emplace_back();
+    for (const ast::Parameter &parameter : f.parameters) {
+      parameters.push_back(parameter.name);
+      scopes.back().insert(parameter.name);
+    }
+    for (const ast::Parameter &parameter : f.parameters)
+      if (parameter.type)
+        declareSizes(*parameter.type);
+    for (const ast::ExprPtr &fact : f.where)
+      expr(fact.get());
+    if (f.result)
+      type(*f.result);
+    if (f.body)
+      block(*f.body);
+    else // its library gets all of them
+      for (size_t i = 0; i < parameters.size(); ++i)
+        out.usedParameters.insert(i);
+  }
+
+  void statement(const ast::Stmt *s) {
+    if (!s)
+      return;
+    switch (s->kind) {
+    case NodeKind::Block: return block(ast::cast<ast::Block>(*s));
+    case NodeKind::Var: return var(ast::cast<ast::Var>(*s));
+    case NodeKind::Assign: return assign(ast::cast<ast::Assign>(*s));
+    case NodeKind::ExprStmt:
+      expr(ast::cast<ast::ExprStmt>(*s).value.get());
+      if (!ast::cast<ast::ExprStmt>(*s).silenced && !isFunction)
+        declare("ans");
+      return;
+    case NodeKind::If: return branch(ast::cast<ast::If>(*s));
+    case NodeKind::While: {
+      auto &loop = ast::cast<ast::While>(*s);
+      out.loops = true;
+      expr(loop.condition.get());
+      return statement(loop.body.get());
+    }
+    case NodeKind::For: return loop(ast::cast<ast::For>(*s));
+    case NodeKind::Return: return expr(ast::cast<ast::Return>(*s).value.get());
+    case NodeKind::Assert:
+      expr(ast::cast<ast::Assert>(*s).condition.get());
+      return expr(ast::cast<ast::Assert>(*s).text.get());
+    case NodeKind::Print:
+      for (const ast::ExprPtr &value : ast::cast<ast::Print>(*s).values)
+        expr(value.get());
+      return;
+    case NodeKind::Write: return expr(ast::cast<ast::Write>(*s).value.get());
+    case NodeKind::Function: return function(ast::cast<ast::Function>(*s));
+    default: return;
+    }
+  }
+
+  void expr(const ast::Expr *e) {
+    if (!e)
+      return;
+    switch (e->kind) {
+    case NodeKind::Name: return read(ast::cast<ast::Name>(*e).name);
+    case NodeKind::Bracket: return all(ast::cast<ast::Bracket>(*e).elements);
+    case NodeKind::Tuple: return all(ast::cast<ast::Tuple>(*e).elements);
+    case NodeKind::Brace: return all(ast::cast<ast::Brace>(*e).elements);
+    case NodeKind::Unary: return expr(ast::cast<ast::Unary>(*e).operand.get());
+    case NodeKind::Adjoint: return expr(ast::cast<ast::Adjoint>(*e).operand.get());
+    case NodeKind::Member: return expr(ast::cast<ast::Member>(*e).base.get());
+    case NodeKind::Binary: return binary(ast::cast<ast::Binary>(*e));
+    case NodeKind::Call: return call(ast::cast<ast::Call>(*e));
+    case NodeKind::Index: {
+      auto &index = ast::cast<ast::Index>(*e);
+      expr(index.base.get());
+      return subscripts(index);
+    }
+    default: return;
+    }
+  }
+
+private:
+  void all(const std::vector<ast::ExprPtr> &expressions) {
+    for (const ast::ExprPtr &e : expressions)
+      expr(e.get());
+  }
+
+  void binary(const ast::Binary &e) {
+    expr(e.first.get());
+    for (const ast::Binary::Step &step : e.steps) {
+      operation(step.op);
+      expr(step.operand.get());
+    }
+  }
+
+  void operation(ast::BinaryOp op) {
+    using enum ast::BinaryOp;
+    out.factors += op == Mul || op == Div || op == MatMul || op == Pow;
+  }
+
+  void call(const ast::Call &c) {
+    out.calls.insert(c.callee);
+    out.factors += c.callee == "cos" || c.callee == "sin";
+    for (const ast::Argument &argument : c.arguments)
+      expr(argument.value.get());
+  }
+
+  void subscripts(const ast::Index &index) {
+    for (const ast::Subscript &s : index.subscripts)
+      for (const ast::ExprPtr *part : {&s.value, &s.start, &s.stop, &s.step})
+        expr(part->get());
+  }
+
+  void block(const ast::Block &b) {
+    scopes.emplace_back();
+    for (const ast::StmtPtr &s : b.statements)
+      statement(s.get());
+    scopes.pop_back();
+  }
+
+  void branch(const ast::If &s) {
+    out.branches = true;
+    expr(s.condition.get());
+    statement(s.thenBlock.get());
+    statement(s.elseBranch.get());
+  }
+
+  void loop(const ast::For &s) {
+    out.loops = true;
+    expr(s.iterable.get());
+    scopes.push_back({s.name});
+    statement(s.body.get());
+    scopes.pop_back();
+  }
+
+  void var(const ast::Var &s) {
+    expr(s.value.get());
+    if (s.type) {
+      type(*s.type);
+      declareSizes(*s.type);
+    }
+    for (const std::string &name : s.names)
+      declare(name);
+  }
+
+  void assign(const ast::Assign &s) {
+    expr(s.value.get());
+    if (s.op) {
+      operation(*s.op);
+      expr(s.target.get());
+    }
+    target(*s.target, s.op.has_value());
+  }
+
+  void target(const ast::Expr &t, bool isRead) {
+    if (auto *tuple = ast::dynCast<ast::Tuple>(&t)) {
+      for (const ast::ExprPtr &element : tuple->elements)
+        target(*element, isRead);
+      return;
+    }
+    if (t.kind != NodeKind::Name && !isRead) // the rest of the variable stays
+      expr(&t);
+    if (const std::string &name = variableOf(t).name; !find(name))
+      out.writes.insert(name);
+  }
+
+  void type(const ast::TypeExpr &t) {
+    for (const ast::TypeExpr &element : t.elements)
+      type(element);
+    for (const auto &size : t.sizes)
+      sizeNames(size, [&](const std::string &name) { read(name); });
+  }
+
+  /// Names of sizes are integers from their declaration on.
+  void declareSizes(const ast::TypeExpr &t) {
+    if (scopes.empty())
+      return;
+    for (const ast::TypeExpr &element : t.elements)
+      declareSizes(element);
+    for (const auto &size : t.sizes)
+      sizeNames(size, [&](const std::string &name) {
+        if (!find(name))
+          scopes.back().insert(name);
+      });
+  }
+
+  template <typename Size, typename Visit> static void sizeNames(const Size &size, Visit visit) {
+    if constexpr (std::is_same_v<Size, std::string>) {
+      auto isPart = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80); };
+      for (size_t at = 0; at < size.size();) {
+        size_t end = at;
+        while (end < size.size() && isPart(size[end]))
+          ++end;
+        if (end > at && !std::isdigit(static_cast<unsigned char>(size[at])))
+          visit(size.substr(at, end - at));
+        at = std::max(end, at + 1);
+      }
+    } else if (size) {
+      Summary names;
+      Walker(names).expr(size.get());
+      for (const std::string &name : names.reads)
+        visit(name);
+    }
+  }
+
+  void declare(const std::string &name) {
+    if (scopes.empty())
+      out.writes.insert(name);
+    else
+      scopes.back().insert(name);
+  }
+
+  /// The scope that declares a name, or null: it comes from outside.
+  const NameSet *find(const std::string &name) const {
+    auto scope = std::find_if(scopes.rbegin(), scopes.rend(), [&](const NameSet &names) { return names.count(name) > 0; });
+    return scope == scopes.rend() ? nullptr : &*scope;
+  }
+
+  void read(const std::string &name) {
+    const NameSet *scope = find(name);
+    if (!scope)
+      out.reads.insert(name);
+    else if (isFunction && scope == &scopes.front())
+      if (auto parameter = std::find(parameters.begin(), parameters.end(), name); parameter != parameters.end())
+        out.usedParameters.insert(parameter - parameters.begin());
+  }
+
+  Summary &out;
+  std::vector<NameSet> scopes; ///< innermost last; at the top level none
+  std::vector<std::string> parameters;
+  bool isFunction = false;
+};
+
+} // namespace
+
+Summary summarize(const ast::Stmt &statement) {
+  Summary out;
+  Walker(out).statement(&statement);
+  return out;
+}
+
+Summary summarize(const ast::Expr &expression) {
+  Summary out;
+  Walker(out).expr(&expression);
+  return out;
+}
+
+std::vector<std::string> assignedIn(const ast::Node &node) {
+  std::vector<std::string> out;
+  auto target = [&](auto &self, const ast::Expr &t) -> void {
+    if (auto *tuple = ast::dynCast<ast::Tuple>(&t)) {
+      for (const ast::ExprPtr &element : tuple->elements)
+        self(self, *element);
+      return;
+    }
+    const std::string &name = variableOf(t).name;
+    if (std::find(out.begin(), out.end(), name) == out.end())
+      out.push_back(name);
+  };
+  auto walk = [&](auto &self, const ast::Node *n) -> void {
+    if (!n)
+      return;
+    if (auto *block = ast::dynCast<ast::Block>(n))
+      for (const ast::StmtPtr &s : block->statements)
+        self(self, s.get());
+    else if (auto *assign = ast::dynCast<ast::Assign>(n))
+      target(target, *assign->target);
+    else if (auto *branch = ast::dynCast<ast::If>(n)) {
+      self(self, branch->thenBlock.get());
+      self(self, branch->elseBranch.get());
+    } else if (auto *loop = ast::dynCast<ast::While>(n))
+      self(self, loop->body.get());
+    else if (auto *loop = ast::dynCast<ast::For>(n))
+      self(self, loop->body.get());
+  };
+  walk(walk, &node);
+  return out;
+}
+
+} // namespace toy::sema
