@@ -9,7 +9,9 @@
 #include "jit/Target.h"
 #include "passes/Pipelines.h"
 #include "passes/lowering/FunctionEmitter.h"
+#include "runtime/Apart.h"
 #include "runtime/Error.h"
+#include "runtime/Parallel.h"
 #include "support/DeferredInitializers.h"
 #include "support/Sanitizers.h"
 
@@ -56,6 +58,20 @@ static bool isCheap(mlir::ModuleOp module) {
   return all_of(module.getOps<mlir::func::FuncOp>(), [&](mlir::func::FuncOp f) { return visit(visit, f); });
 }
 
+bool Engine::Impl::makeMachines(std::string &error) {
+  auto make = [&](CodeGenOptLevel level, std::shared_ptr<TargetMachine> &made) {
+    auto builder = targetMachineBuilder(level);
+    auto target = builder ? builder->createTargetMachine() : builder.takeError();
+    if (!target) {
+      error = toString(target.takeError());
+      return false;
+    }
+    made = std::move(*target);
+    return true;
+  };
+  return make(options.optimization < 3 ? CodeGenOptLevel::Less : CodeGenOptLevel::Default, machine) && make(CodeGenOptLevel::None, quickMachine);
+}
+
 /// Target, JIT and the symbols of the runtime: on first use.
 bool Engine::Impl::start(std::string &error) {
   if (jit)
@@ -67,19 +83,11 @@ bool Engine::Impl::start(std::string &error) {
     error = toString(std::move(e));
     return false;
   };
-  auto host = targetMachineBuilder(options.optimization < 3 ? CodeGenOptLevel::Less : CodeGenOptLevel::Default);
+  if (!makeMachines(error))
+    return false;
+  auto host = targetMachineBuilder(CodeGenOptLevel::Default);
   if (!host)
     return fail(host.takeError());
-  auto target = host->createTargetMachine();
-  if (!target)
-    return fail(target.takeError());
-  machine = std::move(*target);
-  auto quick = *host;
-  quick.setCodeGenOptLevel(CodeGenOptLevel::None);
-  if (auto target = quick.createTargetMachine())
-    quickMachine = std::move(*target);
-  else
-    return fail(target.takeError());
   auto created = orc::LLJITBuilder().setJITTargetMachineBuilder(*host).create();
   if (!created)
     return fail(created.takeError());
@@ -171,7 +179,7 @@ std::unique_ptr<Module> Engine::Impl::emitModule(mlir::ModuleOp module, LLVMCont
   out->setDataLayout(machine->createDataLayout());
   out->setTargetTriple(machine->getTargetTriple());
   for (auto function : module.getOps<mlir::func::FuncOp>())
-    if (!function.isExternal())
+    if (rt::poll(); !function.isExternal())
       FunctionEmitter(*out, function, {places, operations, device, options.device && rt::deviceWasOpened()}).emit();
   for (Function &f : *out)
     if (!f.isDeclaration()) {
@@ -187,13 +195,15 @@ void Engine::Impl::eraseUnusedVariants(Module &module) {
       f.eraseFromParent();
 }
 
-void Engine::Impl::optimize(Module &module) {
-  if (options.optimization == 0)
+void Engine::Impl::optimize(Module &module, TargetMachine &machine, int level) {
+  if (level == 0)
     return;
-  PassBuilder builder(machine.get());
+  PassInstrumentationCallbacks callbacks;
+  callbacks.registerShouldRunOptionalPassCallback([](StringRef, Any) { return !rt::isInterrupted(); });
+  PassBuilder builder(&machine, PipelineTuningOptions(), std::nullopt, &callbacks);
   PassAnalyses analyses(builder);
   ModulePassManager passes;
-  if (options.optimization >= 3)
+  if (level >= 3)
     passes = builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3);
   else {
     // What loop nests need, and nothing else: a small function compiles in a few milliseconds.
@@ -210,6 +220,40 @@ void Engine::Impl::optimize(Module &module) {
   passes.run(module, analyses.modules);
   if (GlobalVariable *used = module.getGlobalVariable("llvm.compiler.used"))
     used->eraseFromParent();
+}
+
+std::unique_ptr<MemoryBuffer> Engine::Impl::generate(std::unique_ptr<LLVMContext> context, std::unique_ptr<Module> code, bool quick, std::string &error) {
+  struct Generation {
+    std::unique_ptr<LLVMContext> context;
+    std::unique_ptr<Module> code;
+    std::shared_ptr<TargetMachine> machine;
+    std::unique_ptr<MemoryBuffer> object;
+    std::string error;
+  };
+  constexpr unsigned fewInstructions = 3000; // some hundredths of a second
+  bool brief = code->getInstructionCount() < fewInstructions;
+  auto job = std::make_shared<Generation>(Generation{std::move(context), std::move(code), quick ? quickMachine : machine, nullptr, {}});
+  auto work = [job, level = quick ? 0 : options.optimization] {
+    optimize(*job->code, *job->machine, level);
+    eraseUnusedVariants(*job->code);
+    sanitize(*job->code, *job->machine);
+    rt::poll();
+    if (auto made = orc::SimpleCompiler(*job->machine)(*job->code))
+      job->object = std::move(*made);
+    else
+      job->error = toString(made.takeError());
+  };
+  try {
+    if (brief)
+      work();
+    else
+      rt::runApart(work);
+  } catch (rt::Error &) { // the thread that was left goes on with this machine
+    makeMachines(error);
+    throw;
+  }
+  error = job->error;
+  return std::move(job->object);
 }
 
 Engine::Engine(EngineOptions options) : impl(std::make_unique<Impl>()) { impl->options = options; }
@@ -342,14 +386,10 @@ bool Engine::compile(mlir::ModuleOp module, StringRef except, BodyLookup bodyOf,
       error = "the generated LLVM IR is not valid: " + problems;
       return false;
     }
-    if (!quick)
-      impl->optimize(*code);
-    impl->eraseUnusedVariants(*code);
-    sanitize(*code, *impl->machine);
-    auto made = orc::SimpleCompiler(quick ? *impl->quickMachine : *impl->machine)(*code);
-    if (!made)
-      return fail(made.takeError());
-    object = std::move(*made);
+    deviceModule.reset(); // which lives in the same context
+    object = impl->generate(std::move(context), std::move(code), quick, error);
+    if (!object)
+      return false;
     if (!impl->preparing)
       impl->cache->add(key, *object);
   }

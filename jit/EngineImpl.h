@@ -23,7 +23,7 @@ enum class Stage : uint8_t { Recognized, Unpacked, Selected };
 
 struct Engine::Impl {
   EngineOptions options;
-  std::unique_ptr<TargetMachine> machine, quickMachine; ///< for loops and large tensors; for code that costs more to optimize than to run
+  std::shared_ptr<TargetMachine> machine, quickMachine; ///< for loops and large tensors; for code that costs more to optimize than to run
   std::unique_ptr<orc::LLJIT> jit;
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules; ///< compiled code points into them
   std::map<std::string, void (*)(void **, void **)> entries;
@@ -48,7 +48,11 @@ struct Engine::Impl {
              rt::DeviceKernel **kernels);
   /// Compiles kernels and gives their table; null where there are none, or after errors.
   rt::DeviceKernel **loadKernels(DeviceCode &code, std::string &error);
-  void optimize(Module &module);
+  static void optimize(Module &module, TargetMachine &machine, int level);
+  void optimize(Module &module) { optimize(module, *machine, options.optimization); }
+  bool makeMachines(std::string &error);
+  /// An object of a module, which is given up; null after errors. Ctrl-C leaves LLVM behind.
+  std::unique_ptr<MemoryBuffer> generate(std::unique_ptr<LLVMContext> context, std::unique_ptr<Module> code, bool quick, std::string &error);
   /// Vectors' versions of functions that no loop took.
   static void eraseUnusedVariants(Module &module);
 };

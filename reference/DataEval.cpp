@@ -214,7 +214,7 @@ bool Frame::runData(Operation *op) {
         rt::flushDevice(("`" + std::string(function) + "` runs on the host").c_str());
       for (const rt::Tensor *t : all)
         rt::onHost(*t);
-      found = rt::findLibraryFunction(function)(all, parameters);
+      found = rt::callLibrary(function, all, parameters);
     }
     for (auto [value, tensor] : llvm::zip_equal(o.getResults(), found))
       set(value, std::move(tensor));
@@ -261,7 +261,10 @@ bool Frame::runData(Operation *op) {
   else if (auto o = dyn_cast<SaveOp>(op)) {
     std::vector<rt::NamedTensor> all;
     SmallVector<StringRef> names;
-    o.getNames().split(names, '\n');
+    if (o.getValues().size() == 1) // may hold anything
+      names.push_back(o.getNames());
+    else
+      o.getNames().split(names, '\n');
     for (auto [name, v] : llvm::zip_equal(names, o.getValues()))
       all.push_back({name.str(), tensorRef(v)});
     rt::save(text(o.getPath()), all);

@@ -9,6 +9,7 @@
 #include "runtime/Planar.h"
 #include "runtime/Error.h"
 #include "runtime/Memory.h"
+#include "runtime/Parallel.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 
@@ -82,6 +83,8 @@ template <typename F> void forEachIndex(std::span<const int64_t> sizes, F &&f) {
     count *= n;
   llvm::SmallVector<int64_t> index(sizes.size(), 0);
   for (int64_t i = 0; i < count; ++i) {
+    if (i % (1 << 14) == (1 << 14) - 1)
+      rt::poll();
     f(i, index);
     for (size_t axis = sizes.size(); axis-- > 0;) {
       if (++index[axis] < sizes[axis])

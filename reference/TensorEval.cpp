@@ -87,12 +87,17 @@ static Elem foldInOrder(StringRef name, DType dtype, int64_t count, bool lanes, 
   Elem identity = name == "max" || name == "min" ? leastOf(dtype, name == "min") : castElement({name == "prod" || name == "all"}, DType::I64, dtype);
   if (!lanes) {
     Elem total = identity;
-    for (int64_t j = 0; j < count; ++j)
+    for (int64_t j = 0; j < count; ++j) {
+      if (j % 8192 == 8191)
+        rt::poll();
       total = combine(total, element(j));
+    }
     return total;
   }
   Elem total = identity;
   for (int64_t begin = 0; begin < count; begin += 8192) {
+    if (begin)
+      rt::poll();
     Elem lane[32];
     std::fill(lane, lane + 32, identity);
     for (int64_t j = begin; j < std::min<int64_t>(begin + 8192, count); ++j)
@@ -143,6 +148,8 @@ void Frame::reduce(Operation *op) {
       return storeElement(resultType.getDtype(), out->data, i, foldInOrder(name, resultType.getDtype(), count, lanes, element));
     int64_t best = 0;
     for (int64_t j = 1; j < count; ++j) {
+      if (j % 8192 == 0)
+        rt::poll();
       Elem a = element(best), b = element(j);
       bool better = isFloat(x.dtype) ? !std::isnan(a.re) && (std::isnan(b.re) || (name == "argmax" ? b.re > a.re : b.re < a.re))
                                      : (name == "argmax" ? b.i > a.i : b.i < a.i);
@@ -225,6 +232,7 @@ void Frame::matmul(MatMulOp op) {
       int64_t ao = dot(index, aStrides), bo = dot(index, bStrides);
       for (int64_t row = 0; row < m; ++row)
         for (int64_t column = 0; column < n; ++column) {
+          rt::poll();
           Elem sum;
           for (int64_t j = 0; j < k; ++j)
             sum = addElements(sum, mulElements(loadElement(a.dtype, a.data, ao + row * k + j), loadElement(b.dtype, b.data, bo + j * n + column), a.dtype), a.dtype);

@@ -6,6 +6,7 @@
 #include "repl/Commands.h"
 #include "repl/LineEditor.h"
 #include "repl/Session.h"
+#include "runtime/Apart.h"
 #include "runtime/Output.h"
 #include "runtime/Parallel.h"
 #include "support/PrivateFolder.h"
@@ -102,6 +103,8 @@ int runPrompt(Session &session, bool color, bool init) {
       for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL})
         sigdelset(&signals, fault);
       pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+      static std::atomic<bool> never = false; // Ctrl-C is for what the user runs
+      rt::setInterruptFlag(&never);
       try {
         session.prepare();
       } catch (...) { // the first statement tries again, and tells

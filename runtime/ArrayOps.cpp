@@ -44,6 +44,21 @@ struct AxisView {
   }
 };
 
+/// Looks for Ctrl-C now and then: told of every element that a loop has done.
+class Watch {
+public:
+  void operator()(int64_t elements = 1) {
+    if ((left -= elements) < 0) {
+      left = often;
+      poll();
+    }
+  }
+
+private:
+  static constexpr int64_t often = 1 << 18;
+  int64_t left = often;
+};
+
 template <typename T> bool isNan(T x) {
   if constexpr (std::is_floating_point_v<T>)
     return std::isnan(x);
@@ -53,10 +68,9 @@ template <typename T> bool isNan(T x) {
 template <typename T> std::vector<int64_t> order(const T *data, int64_t n, int64_t stride, bool descending) {
   std::vector<int64_t> index(n);
   std::iota(index.begin(), index.end(), 0);
-  unsigned comparisons = 0;
+  Watch watch;
   std::stable_sort(index.begin(), index.end(), [&](int64_t i, int64_t j) {
-    if (++comparisons % (1 << 16) == 0)
-      poll();
+    watch();
     T a = data[i * stride], b = data[j * stride];
     if (isNan(a) || isNan(b))
       return !isNan(a) && isNan(b);
@@ -70,12 +84,14 @@ template <typename T> std::vector<int64_t> order(const T *data, int64_t n, int64
 TensorRef sortOrArgsort(const Tensor &x, int64_t axis, bool descending, bool positions) {
   TensorRef out(newTensor(positions ? DType::I64 : x.dtype, x.shape()));
   AxisView v(x, axis);
+  Watch watch;
   dispatch(x.dtype, [&](auto *type) {
     using T = std::remove_pointer_t<decltype(type)>;
     for (int64_t o = 0; o < v.outer; ++o)
       for (int64_t i = 0; i < v.inner; ++i) {
         int64_t base = o * v.size * v.inner + i;
         auto index = order(x.as<T>() + base, v.size, v.inner, descending);
+        watch(v.size);
         for (int64_t k = 0; k < v.size; ++k)
           if (positions)
             out->as<int64_t>()[base + k * v.inner] = index[k];
@@ -165,7 +181,8 @@ TakePlan planTake(const Tensor &x, std::span<const Tensor *const> indices, int64
   for (size_t k = 0; k < indices.size(); ++k) {
     auto strides = broadcastStrides(*indices[k], plan.middle);
     int64_t size = x.sizes[firstAxis + k];
-    for (int64_t i = 0; i < plan.count; ++i)
+    Watch watch;
+    for (int64_t i = 0; i < plan.count; ++i, watch())
       plan.rows[i] = plan.rows[i] * size + checkIndex(positionAt(*indices[k], offsetOf(i, plan.middle, strides)), size, firstAxis + k);
   }
   return plan;
@@ -187,8 +204,9 @@ TensorRef cumulate(const Tensor &x, int64_t axis, bool product) {
   dispatch(out->dtype, [&](auto *type) {
     using T = std::remove_pointer_t<decltype(type)>;
     T *data = out->as<T>();
+    Watch watch;
     for (int64_t o = 0; o < v.outer; ++o)
-      for (int64_t k = 1; k < v.size; ++k)
+      for (int64_t k = 1; k < v.size; ++k, watch(v.inner))
         for (int64_t i = 0; i < v.inner; ++i) {
           T *at = data + (o * v.size + k) * v.inner + i;
           *at = product ? times(at[-v.inner], *at) : plus(at[-v.inner], *at);
@@ -199,15 +217,16 @@ TensorRef cumulate(const Tensor &x, int64_t axis, bool product) {
 
 TensorRef nonzero(const Tensor &x) {
   std::vector<int64_t> hits;
+  Watch watch;
   dispatch(x.dtype, [&](auto *type) {
     using T = std::remove_pointer_t<decltype(type)>;
-    for (int64_t i = 0, n = x.count(); i < n; ++i)
+    for (int64_t i = 0, n = x.count(); i < n; ++i, watch())
       if (x.as<T>()[i] != T(0))
         hits.push_back(i);
   });
   int64_t sizes[2] = {static_cast<int64_t>(hits.size()), x.rank};
   TensorRef out(newTensor(DType::I64, sizes));
-  for (size_t i = 0; i < hits.size(); ++i)
+  for (size_t i = 0; i < hits.size(); ++i, watch())
     for (int64_t axis = x.rank, rest = hits[i]; axis-- > 0; rest /= x.sizes[axis])
       out->as<int64_t>()[i * x.rank + axis] = rest % x.sizes[axis];
   return out;
@@ -220,7 +239,8 @@ TensorRef maskSelect(const Tensor &x, const Tensor &mask) {
   TensorRef out(newTensor(x.dtype, sizes));
   int64_t row = (n ? x.count() / n : 0) * sizeOf(x.dtype);
   char *to = out->as<char>();
-  for (int64_t i = 0; i < n; ++i)
+  Watch watch;
+  for (int64_t i = 0; i < n; ++i, watch())
     if (mask.as<uint8_t>()[i]) {
       std::memcpy(to, x.as<char>() + i * row, row);
       to += row;
@@ -237,8 +257,10 @@ TensorRef maskStore(TensorRef x, const Tensor &mask, const Tensor &values) {
   if (values.rank == inner + 1 && values.sizes[0] != 1 && values.sizes[0] != hits)
     fail(DiagId::StoreCount, {std::to_string(values.sizes[0]), std::to_string(hits)});
   auto strides = broadcastStrides(values, sizes);
-  for (int64_t i = 0, hit = 0; i < n; ++i)
+  Watch watch;
+  for (int64_t i = 0, hit = 0; i < n; ++i, watch())
     if (mask.as<uint8_t>()[i]) {
+      watch(rowCount);
       for (int64_t j = 0; j < rowCount; ++j)
         std::memcpy(out->as<char>() + (i * rowCount + j) * width,
                     values.as<char>() + offsetOf(hit * rowCount + j, sizes, strides) * width, width);
@@ -251,8 +273,9 @@ TensorRef take(const Tensor &x, std::span<const Tensor *const> indices, int64_t 
   TakePlan plan = planTake(x, indices, firstAxis);
   TensorRef out(newTensor(x.dtype, plan.resultSizes));
   int64_t run = plan.inner * sizeOf(x.dtype);
+  Watch watch;
   for (int64_t o = 0; o < plan.outer; ++o)
-    for (int64_t i = 0; i < plan.count; ++i)
+    for (int64_t i = 0; i < plan.count; ++i, watch(plan.inner))
       std::memcpy(out->as<char>() + (o * plan.count + i) * run, x.as<char>() + (o * plan.indexed + plan.rows[i]) * run, run);
   return out;
 }
@@ -262,8 +285,9 @@ TensorRef takeStore(TensorRef x, const Tensor &values, std::span<const Tensor *c
   auto strides = broadcastStrides(values, plan.resultSizes);
   TensorRef out(unique(x.take()));
   int64_t width = sizeOf(out->dtype);
+  Watch watch;
   for (int64_t o = 0; o < plan.outer; ++o)
-    for (int64_t i = 0; i < plan.count; ++i)
+    for (int64_t i = 0; i < plan.count; ++i, watch(plan.inner))
       for (int64_t j = 0; j < plan.inner; ++j)
         std::memcpy(out->as<char>() + ((o * plan.indexed + plan.rows[i]) * plan.inner + j) * width,
                     values.as<char>() + offsetOf((o * plan.count + i) * plan.inner + j, plan.resultSizes, strides) * width, width);
@@ -278,7 +302,8 @@ template <typename F> static void forEachAlong(const Tensor &x, const Tensor &in
   for (int64_t i = 0; i < x.rank; ++i)
     if (i != axis && index.sizes[i] > x.sizes[i])
       fail(DiagId::BroadcastRun, {fmt::format("[{}]", fmt::join(index.shape(), ", ")), fmt::format("[{}]", fmt::join(x.shape(), ", "))});
-  for (int64_t i = 0, n = index.count(); i < n; ++i) {
+  Watch watch;
+  for (int64_t i = 0, n = index.count(); i < n; ++i, watch()) {
     int64_t offset = 0, rest = i;
     for (int64_t a = x.rank; a-- > 0; rest /= index.sizes[a])
       offset += (a == axis ? checkIndex(positionAt(index, i), x.sizes[axis], axis) : rest % index.sizes[a]) * strides[a];

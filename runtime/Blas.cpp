@@ -178,6 +178,8 @@ void batched(int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, 
         ao += index * x.a.batchStrides[axis];
         bo += index * x.b.batchStrides[axis];
       }
+      if (x.m * x.n * x.k > 1 << 20 || i % 1024 == 1023)
+        poll();
       one<T>(x.m, x.n, x.k, x.alpha, static_cast<const T *>(x.a.data) + ao, x.a, static_cast<const T *>(x.b.data) + bo, x.b, x.beta, x.c + i * x.m * x.n);
     }
   };

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Convolutions (cross-correlations, as networks have them) of any number of axes: each output position's window becomes a column, and the kernels
-/// multiply all columns at once.
+/// multiply a block of columns at once.
 #include "runtime/Library.h"
 
 #include "runtime/Blas.h"
 #include "runtime/Error.h"
 #include "runtime/Parallel.h"
 
+#include <algorithm>
 #include <complex>
 #include <cstring>
 
@@ -18,17 +19,38 @@ struct Axis {
   int64_t in, out, kernel, stride, padding, dilation;
 };
 
-/// Calls f(kernel offset, output offset, input offset) wherever a kernel element at an output position meets an input element.
-template <typename F> void forEachMeeting(std::span<const Axis> axes, F f, int64_t k = 0, int64_t o = 0, int64_t i = 0) {
-  if (axes.empty())
-    return f(k, o, i);
-  const Axis &a = axes.front();
-  for (int64_t q = 0; q < a.kernel; ++q)
-    for (int64_t p = 0; p < a.out; ++p) {
-      int64_t at = p * a.stride - a.padding + q * a.dilation;
-      if (at >= 0 && at < a.in)
-        forEachMeeting(axes.subspan(1), f, k * a.kernel + q, o * a.out + p, i * a.in + at);
+/// Where one kernel element meets the input: runs along the last axis, for the output positions from `begin` to `end`.
+/// Calls f(output position, input offset of it, count), the input advancing by the last axis' stride.
+template <typename F> void forEachRun(std::span<const Axis> axes, int64_t kernel, int64_t begin, int64_t end, F f) {
+  const Axis &last = axes.back();
+  int64_t inRow = kernel % last.kernel * last.dilation - last.padding;
+  for (int64_t position = begin, next; position < end; position = next) {
+    int64_t first = position % last.out, offset = 0, scale = last.in, outer = position / last.out, q = kernel / last.kernel;
+    next = std::min(end, position - first + last.out);
+    bool inside = true;
+    for (size_t i = axes.size() - 1; i-- > 0;) {
+      const Axis &a = axes[i];
+      int64_t at = outer % a.out * a.stride - a.padding + q % a.kernel * a.dilation;
+      inside &= at >= 0 && at < a.in;
+      offset += at * scale;
+      scale *= a.in;
+      outer /= a.out;
+      q /= a.kernel;
     }
+    if (!inside)
+      continue;
+    int64_t lowest = std::max<int64_t>(0, -inRow), from = std::max(first, (lowest + last.stride - 1) / last.stride), reach = last.in - inRow;
+    int64_t to = std::min(first + next - position, reach <= 0 ? 0 : (reach + last.stride - 1) / last.stride);
+    if (from < to)
+      f(position - first + from, offset + from * last.stride + inRow, to - from);
+  }
+}
+
+/// Positions whose columns are made and multiplied together: what stays in the caches, and a short time until Ctrl-C is looked for.
+int64_t blockSize(int64_t rows, int64_t positions, int64_t outputs) {
+  constexpr int64_t elements = 1 << 20, products = 1 << 29;
+  int64_t most = std::min(elements / std::max<int64_t>(rows, 1), products / std::max<int64_t>(rows * outputs, 1));
+  return std::min(positions, std::max<int64_t>(most, 64));
 }
 
 template <typename T> TensorRef convolve(const Tensor &x, const Tensor &w, std::vector<Axis> axes, int64_t groups, bool transposed, std::span<const int64_t> sizes) {
@@ -45,28 +67,44 @@ template <typename T> TensorRef convolve(const Tensor &x, const Tensor &w, std::
   if (out->count() == 0 || x.count() == 0 || w.count() == 0)
     return out;
   int64_t rows = (transposed ? perOut : perIn) * window, positions = transposed ? inCount : outCount;
-  TensorRef columns(newTensor(x.dtype, std::vector<int64_t>{rows, positions}));
+  int64_t block = blockSize(rows, positions, perOut);
+  TensorRef columns(newTensor(x.dtype, std::vector<int64_t>{rows, block})), product(newTensor(x.dtype, std::vector<int64_t>{transposed || block == positions ? 0 : perOut, block}));
   T *column = columns->as<T>();
+  std::vector<Axis> walked = axes;
+  for (Axis &a : walked)
+    if (transposed)
+      std::swap(a.in, a.out);
   for (int64_t n = 0; n < batch; ++n)
     for (int64_t g = 0; g < groups; ++g) {
       const T *in = x.as<T>() + (n * channels + g * perIn) * inCount;
       T *to = out->as<T>() + (n * outer + g * perOut) * outCount;
-      poll();
-      if (!transposed) {
-        std::fill_n(column, rows * positions, T(0));
-        for (int64_t c = 0; c < perIn; ++c)
-          forEachMeeting(axes, [&](int64_t k, int64_t o, int64_t i) { column[(c * window + k) * positions + o] = in[c * inCount + i]; });
-        // [perOut, rows] @ [rows, positions]
-        gemm(x.dtype, perOut, positions, rows, {w.as<T>() + g * perOut * rows, rows, 1, nullptr}, {column, positions, 1, nullptr}, to, {});
-        continue;
+      for (int64_t begin = 0; begin < positions; begin += block) {
+        int64_t width = std::min(block, positions - begin), stride = walked.back().stride;
+        poll();
+        if (transposed) { // [perIn, rows]^T @ [perIn, width], then every column is added where it came from
+          gemm(x.dtype, rows, width, perIn, {w.as<T>() + g * perIn * rows, 1, rows, nullptr}, {in + begin, positions, 1, nullptr}, column, {});
+          for (int64_t row = 0; row < rows; ++row)
+            forEachRun(walked, row % window, begin, begin + width, [&](int64_t o, int64_t i, int64_t count) {
+              T *target = to + row / window * outCount + i, *source = column + row * width + o - begin;
+              for (int64_t t = 0; t < count; ++t)
+                target[t * stride] += source[t];
+            });
+          continue;
+        }
+        std::fill_n(column, rows * width, T(0));
+        for (int64_t row = 0; row < rows; ++row)
+          forEachRun(walked, row % window, begin, begin + width, [&](int64_t o, int64_t i, int64_t count) {
+            const T *source = in + row / window * inCount + i;
+            T *target = column + row * width + o - begin;
+            for (int64_t t = 0; t < count; ++t)
+              target[t] = source[t * stride];
+          });
+        // [perOut, rows] @ [rows, width]
+        T *whole = width == positions ? to : product->as<T>();
+        gemm(x.dtype, perOut, width, rows, {w.as<T>() + g * perOut * rows, rows, 1, nullptr}, {column, width, 1, nullptr}, whole, {});
+        for (int64_t row = 0; whole != to && row < perOut; ++row)
+          std::copy_n(whole + row * width, width, to + row * outCount + begin);
       }
-      // [perIn, rows]^T @ [perIn, positions], then every column is added where it came from.
-      gemm(x.dtype, rows, positions, perIn, {w.as<T>() + g * perIn * rows, 1, rows, nullptr}, {in, positions, 1, nullptr}, column, {});
-      std::vector<Axis> reversed = axes;
-      for (Axis &a : reversed)
-        std::swap(a.in, a.out);
-      for (int64_t c = 0; c < perOut; ++c)
-        forEachMeeting(reversed, [&](int64_t k, int64_t o, int64_t i) { to[c * outCount + i] += column[(c * window + k) * positions + o]; });
     }
   return out;
 }

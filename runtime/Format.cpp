@@ -4,6 +4,7 @@
 #include "runtime/Format.h"
 
 #include "runtime/Memory.h"
+#include "runtime/Parallel.h"
 #include "support/Half.h"
 
 #include <fmt/format.h>
@@ -162,6 +163,7 @@ private:
       readBytes(t, shown[begin] * bytes, static_cast<int64_t>(end - begin) * bytes, copied.data() + begin * bytes);
     }
   }
+  size_t appended = 0;
   bool hidden(int64_t index, int64_t size) const { return summarised && size > 2 * options.edge && index >= options.edge && index < size - options.edge; }
 
   template <typename F> void visit(F &&f, int axis, int64_t offset) {
@@ -225,6 +227,8 @@ private:
   }
 
   void appendText(int64_t offset) {
+    if (++appended % 4096 == 0)
+      poll();
     if (full)
       return appendElement(out, t.dtype, element(offset), true);
     const std::string &text = texts[next++];

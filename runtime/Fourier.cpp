@@ -4,6 +4,7 @@
 #include "runtime/Library.h"
 
 #include "runtime/Error.h"
+#include "runtime/Guard.h"
 #include "runtime/Parallel.h"
 #include "runtime/SharedLibrary.h"
 
@@ -70,12 +71,16 @@ template <typename R> void transform(Kind kind, Shape s, void *in, void *out) {
     if (!known) { // ESTIMATE writes nothing; UNALIGNED because tensors share memory at any element
       fftw_iodim64 axis{s.points, s.inner, s.inner}, batch[] = {{s.outer, from * s.inner, to * s.inner}, {s.inner, 1, 1}};
       unsigned flags = FFTW_ESTIMATE | FFTW_UNALIGNED;
-      if (kind == Kind::RealForward)
-        known = f.planReal(1, &axis, 2, batch, static_cast<R *>(in), static_cast<C *>(out), flags);
-      else if (kind == Kind::RealBackward)
-        known = f.planInverse(1, &axis, 2, batch, static_cast<C *>(in), static_cast<R *>(out), flags);
-      else
-        known = f.planComplex(1, &axis, 2, batch, static_cast<C *>(in), static_cast<C *>(out), kind == Kind::Forward ? FFTW_FORWARD : FFTW_BACKWARD, flags);
+      std::optional<Error> fault = guarded([&] { // a fault would leave the lock behind
+        if (kind == Kind::RealForward)
+          known = f.planReal(1, &axis, 2, batch, static_cast<R *>(in), static_cast<C *>(out), flags);
+        else if (kind == Kind::RealBackward)
+          known = f.planInverse(1, &axis, 2, batch, static_cast<C *>(in), static_cast<R *>(out), flags);
+        else
+          known = f.planComplex(1, &axis, 2, batch, static_cast<C *>(in), static_cast<C *>(out), kind == Kind::Forward ? FFTW_FORWARD : FFTW_BACKWARD, flags);
+      });
+      if (fault)
+        throw *fault;
       if (!known)
         fail(DiagId::Internal, {"FFTW has no plan"});
     }
@@ -144,7 +149,12 @@ template <Kind kind> std::vector<TensorRef> run(LibraryArguments arguments, Libr
   return {out};
 }
 
-constexpr LibraryRow rows[] = {{"fft", run<Kind::Forward>}, {"ifft", run<Kind::Backward>}, {"rfft", run<Kind::RealForward>}, {"irfft", run<Kind::RealBackward>}};
+double transformWork(LibraryArguments arguments) {
+  constexpr double ofAnElement = 64;
+  return static_cast<double>(arguments[0]->count()) * ofAnElement;
+}
+
+constexpr LibraryRow rows[] = {{"fft", run<Kind::Forward>, transformWork}, {"ifft", run<Kind::Backward>, transformWork}, {"rfft", run<Kind::RealForward>, transformWork}, {"irfft", run<Kind::RealBackward>, transformWork}};
 
 } // namespace
 

@@ -1,16 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// All rows of the libraries.
+/// All rows of the libraries, and calls of them.
 #include "runtime/Library.h"
+
+#include "runtime/Apart.h"
+#include "runtime/Memory.h"
 
 namespace toy::rt {
 
-LibraryFunction findLibraryFunction(std::string_view name) {
+static const LibraryRow *findRow(std::string_view name) {
   for (auto rows : {linearAlgebraFunctions(), fourierFunctions(), convolutionFunctions()})
     for (const LibraryRow &row : rows)
       if (row.name == name)
-        return row.function;
+        return &row;
   return nullptr;
+}
+
+LibraryFunction findLibraryFunction(std::string_view name) {
+  const LibraryRow *row = findRow(name);
+  return row ? row->function : nullptr;
+}
+
+/// Headers of their own over the arguments' elements: whoever updates those meanwhile works on a copy, and they live as long as the thread.
+static std::vector<TensorRef> callApart(LibraryFunction function, LibraryArguments arguments, LibraryParameters parameters) {
+  struct Call {
+    std::vector<TensorRef> operands, results;
+    std::vector<int64_t> parameters;
+  };
+  auto call = std::make_shared<Call>();
+  call->parameters.assign(parameters.begin(), parameters.end());
+  {
+    Unlisted unlisted;
+    for (const Tensor *t : arguments)
+      call->operands.push_back(TensorRef(newView(const_cast<Tensor *>(t), t->dtype, t->shape())));
+  }
+  runApart([call, function] {
+    std::vector<const Tensor *> operands;
+    for (const TensorRef &t : call->operands)
+      operands.push_back(t.get());
+    call->results = function(operands, call->parameters);
+  });
+  for (TensorRef &t : call->results)
+    listObject(*t);
+  return std::move(call->results);
+}
+
+std::vector<TensorRef> callLibrary(std::string_view name, LibraryArguments arguments, LibraryParameters parameters) {
+  constexpr double briefWork = 1e8; // operations: some hundredths of a second
+  const LibraryRow *row = findRow(name);
+  return row->work && row->work(arguments) > briefWork ? callApart(row->function, arguments, parameters) : row->function(arguments, parameters);
 }
 
 } // namespace toy::rt

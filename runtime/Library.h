@@ -16,6 +16,8 @@ using LibraryFunction = std::vector<TensorRef> (*)(LibraryArguments, LibraryPara
 struct LibraryRow {
   std::string_view name;
   LibraryFunction function;
+  /// About how many operations a call takes where a foreign function does them, which hears no Ctrl-C; null: it looks for that itself.
+  double (*work)(LibraryArguments) = nullptr;
 };
 std::span<const LibraryRow> linearAlgebraFunctions();
 std::span<const LibraryRow> fourierFunctions();
@@ -23,5 +25,7 @@ std::span<const LibraryRow> convolutionFunctions();
 
 /// Null for an unknown name.
 LibraryFunction findLibraryFunction(std::string_view name);
+/// Calls a function that is known. Ctrl-C leaves a foreign function behind, which comes to its end on its own thread.
+std::vector<TensorRef> callLibrary(std::string_view name, LibraryArguments arguments, LibraryParameters parameters);
 
 } // namespace toy::rt

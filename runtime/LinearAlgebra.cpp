@@ -288,8 +288,15 @@ std::vector<TensorRef> roots(LibraryArguments arguments, LibraryParameters) {
   return {out};
 }
 
-constexpr LibraryRow rows[] = {{"det", det}, {"inv", inv}, {"solve", solve}, {"cholesky", cholesky}, {"qr", qr}, {"svd", svd},
-                               {"eig", eig}, {"eigvals", eigvals}, {"eigh", eigh}, {"lstsq", lstsq}, {"roots", roots}};
+/// Of one matrix: the others are looked at between.
+double factorization(LibraryArguments arguments) {
+  const Tensor &a = *arguments[0];
+  double m = a.rank > 1 ? static_cast<double>(a.sizes[a.rank - 2]) : 1, n = a.rank > 0 ? static_cast<double>(a.sizes[a.rank - 1]) : 1;
+  return a.rank == 1 ? n * n * n * 10 : m * n * std::min(m, n); // the companion matrix of `roots`
+}
+
+constexpr LibraryRow rows[] = {{"det", det, factorization}, {"inv", inv, factorization}, {"solve", solve, factorization}, {"cholesky", cholesky, factorization}, {"qr", qr, factorization}, {"svd", svd, factorization},
+                               {"eig", eig, factorization}, {"eigvals", eigvals, factorization}, {"eigh", eigh, factorization}, {"lstsq", lstsq, factorization}, {"roots", roots, factorization}};
 
 } // namespace
 

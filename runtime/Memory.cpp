@@ -4,6 +4,7 @@
 /// or a small cache of huge-page blocks (large), because fresh pages cost ten times a streaming pass.
 #include "runtime/Memory.h"
 
+#include "runtime/Apart.h"
 #include "runtime/Error.h"
 #include "support/Sanitizers.h"
 
@@ -95,7 +96,8 @@ void *takeBlock(size_t bytes) {
   return newBlock(bytes);
 }
 
-void giveBlock(void *block, size_t bytes) {
+/// Keeps a block for later, or gives it back where not even a place in a list is left. Never fails: values are freed while errors pass.
+void giveBlock(void *block, size_t bytes) noexcept try {
   Heap &h = heap();
   if (!recycles)
     return std::free(block);
@@ -108,10 +110,21 @@ void giveBlock(void *block, size_t bytes) {
     std::free(h.largeBlocks.front().second);
     h.largeBlocks.erase(h.largeBlocks.begin());
   }
+} catch (std::bad_alloc &) {
+  std::free(block);
 }
+
+void *takeBlockOrThrow(size_t bytes) {
+  void *block = takeBlock(bytes);
+  return block ? block : throw std::bad_alloc();
+}
+
+thread_local bool unlisted = false;
 
 void link(Link *l) {
   Heap &h = heap();
+  if (unlisted)
+    return;
   l->serial = ++h.serial;
   l->previous = &h.head;
   l->next = h.head.next;
@@ -121,6 +134,8 @@ void link(Link *l) {
 }
 
 void unlink(Link *l) {
+  if (!l->previous)
+    return;
   l->previous->next = l->next;
   if (l->next)
     l->next->previous = l->previous;
@@ -160,7 +175,7 @@ void account(int64_t bytes) {
 }
 
 Tensor *newHeader(DType dtype, std::span<const int64_t> sizes) {
-  char *memory = static_cast<char *>(takeBlock(objectBytes(sizes.size())));
+  char *memory = static_cast<char *>(takeBlockOrThrow(objectBytes(sizes.size())));
   link(new (memory) Link);
   auto *t = reinterpret_cast<Tensor *>(memory + sizeof(Link));
   t->refs = 1;
@@ -234,18 +249,29 @@ static void *takeElements(DType dtype, std::span<const int64_t> sizes, int64_t b
 Tensor *newTensor(DType dtype, std::span<const int64_t> sizes) {
   int64_t bytes = std::max<int64_t>(checkedCount(sizes, dtype) * sizeOf(dtype), 1);
   std::lock_guard lock(heap().mutex);
-  void *data = takeElements(dtype, sizes, bytes);
-  Tensor *t = newHeader(dtype, sizes);
-  t->storage = new (takeBlock(sizeof(Storage))) Storage{1, bytes, data};
-  t->data = data;
-  return t;
+  void *storage = takeBlockOrThrow(sizeof(Storage)), *data = nullptr;
+  try {
+    data = takeElements(dtype, sizes, bytes);
+    Tensor *t = newHeader(dtype, sizes);
+    t->storage = new (storage) Storage{1, bytes, data};
+    t->data = data;
+    return t;
+  } catch (...) {
+    giveBlock(storage, sizeof(Storage));
+    if (data) {
+      heap().stats.liveBytes -= bytes;
+      giveBlock(data, bytes);
+    }
+    throw;
+  }
 }
 
 Tensor *newDeviceTensor(DType dtype, std::span<const int64_t> sizes, DeviceBlock *block) {
   int64_t bytes = std::max<int64_t>(checkedCount(sizes, dtype) * sizeOf(dtype), 1);
   std::lock_guard lock(heap().mutex);
+  void *storage = takeBlockOrThrow(sizeof(Storage));
   Tensor *t = newHeader(dtype, sizes);
-  t->storage = new (takeBlock(sizeof(Storage))) Storage{1, bytes, nullptr, block};
+  t->storage = new (storage) Storage{1, bytes, nullptr, block};
   t->data = nullptr;
   return t;
 }
@@ -316,7 +342,7 @@ Tensor *newScalar(DType dtype, const void *element) {
 Str *newStr(std::string text) {
   Heap &h = heap();
   std::lock_guard lock(h.mutex);
-  char *memory = static_cast<char *>(takeBlock(sizeof(Link) + sizeof(Str)));
+  char *memory = static_cast<char *>(takeBlockOrThrow(sizeof(Link) + sizeof(Str)));
   Link *l = new (memory) Link;
   l->isStr = true;
   link(l);
@@ -396,6 +422,13 @@ int64_t liveObjects() {
   for (Link *l = heap().head.next; l; l = l->next)
     ++count;
   return count;
+}
+
+void setUnlisted(bool on) { unlisted = on; }
+
+void listObject(Tensor &t) {
+  std::lock_guard lock(heap().mutex);
+  link(linkOf(&t));
 }
 
 uint64_t markObjects() { return heap().serial; }

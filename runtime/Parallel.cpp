@@ -3,6 +3,7 @@
 /// oneTBB behind one function.
 #include "runtime/Parallel.h"
 
+#include "runtime/Apart.h"
 #include "runtime/Error.h"
 #include "runtime/OpenBlas.h"
 
@@ -23,6 +24,7 @@ namespace toy::rt {
 
 static std::unique_ptr<tbb::global_control> control;
 static std::atomic<bool> interrupted{false};
+static thread_local std::atomic<bool> *ownFlag = nullptr;
 
 void setThreads(int n) {
   if (n <= 0 && !control)
@@ -39,8 +41,9 @@ int threads() {
 void parallelFor(int64_t n, int64_t grain, void (*body)(void *, int64_t, int64_t), void *context) {
   if (n <= grain)
     return body(context, 0, n);
+  std::atomic<bool> &flag = ownFlag ? *ownFlag : interrupted;
   auto piece = [&](int64_t begin, int64_t end) { // what Ctrl-C makes useless is not begun
-    if (!interrupted.load(std::memory_order_relaxed))
+    if (!flag.load(std::memory_order_relaxed))
       body(context, begin, end);
   };
   if (int64_t step = std::max(grain, n / 64); threads() == 1)
@@ -82,12 +85,15 @@ void finishStream() {}
 #endif
 
 std::atomic<bool> &interruptFlag() { return interrupted; }
+void setInterruptFlag(std::atomic<bool> *ofThisThread) { ownFlag = ofThisThread; }
+bool isInterrupted() { return (ownFlag ? *ownFlag : interrupted).load(std::memory_order_relaxed); }
 
 void interrupt() { interrupted.store(true, std::memory_order_relaxed); }
 
 void poll() {
-  if (interrupted.load(std::memory_order_relaxed)) {
-    interrupted = false;
+  if (isInterrupted()) {
+    if (!ownFlag)
+      interrupted = false;
     fail(DiagId::Interrupted);
   }
 }
