@@ -42,10 +42,48 @@ TensorRef load(const std::string &path, const std::string &name) {
   fail(DiagId::NoSuchArray, {path, name.empty() ? "" : " `" + name + "`", names.empty() ? "none" : names});
 }
 
+static std::string printable(const std::string &name) {
+  std::string out;
+  for (char c : name.substr(0, 60))
+    out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? fmt::format("\\x{:02x}", c) : std::string(1, c);
+  return out;
+}
+
+/// A name that the format keeps and that no reader of it takes for something else: a member of a zip file is a path to many of them.
+static void checkName(const std::string &path, const NamedTensor &entry) {
+  const std::string &name = entry.name;
+  auto refuse = [&](const char *why) { fail(DiagId::CannotWrite, {path, "`" + printable(name) + "` is no name for an array: " + why}); };
+  if (name.empty())
+    refuse("it is empty");
+  for (char c : name)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      refuse("it holds a control character");
+  if (path.ends_with(".safetensors")) {
+    if (name == "__metadata__")
+      refuse("the format keeps it for itself");
+    if (entry.tensor->dtype == DType::C128 && name.find(',') != name.npos)
+      refuse("a comma separates the names of c128 arrays");
+    return;
+  }
+  if (name.size() > 60000)
+    refuse("it is too long");
+  if (name.find('\\') != name.npos)
+    refuse("a backslash separates folders on some systems");
+  for (size_t at = 0; at <= name.size();) {
+    size_t end = std::min(name.find('/', at), name.size());
+    if (std::string_view part(name.data() + at, end - at); part.empty() || part == "." || part == "..")
+      refuse("it leads out of the folder where somebody unpacks the file");
+    at = end + 1;
+  }
+}
+
 void save(const std::string &path, std::span<const NamedTensor> tensors) {
   for (const NamedTensor &entry : tensors)
     onHost(*entry.tensor);
   bool named = path.ends_with(".npz") || path.ends_with(".safetensors");
+  for (const NamedTensor &entry : tensors)
+    if (named)
+      checkName(path, entry);
   if (named)
     return writeFile(path, {path.ends_with(".npz") ? npzText(path, tensors) : safetensorsText(path, tensors)});
   bool known = path.ends_with(".npy") || path.ends_with(".csv") || path.ends_with(".png");
