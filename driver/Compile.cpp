@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -40,6 +41,15 @@ int explain(const std::string &code) {
   const DiagInfo &info = infoOf(*id);
   rt::output(fmt::format("{}: {}\n\n{}\n", info.code, textWithoutHoles(info.format), info.explanation));
   return 0;
+}
+
+/// A program may come through a pipe (`toy <(…)`): then it is what can be read until the end.
+std::string readProgram(const std::string &path) {
+  std::error_code unknown;
+  if (!std::filesystem::is_fifo(path, unknown))
+    return rt::readSource(path);
+  std::ifstream pipe(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(pipe), {});
 }
 
 /// --emit: the text of one stage, to standard output or -o.
@@ -146,8 +156,10 @@ SessionOptions sessionOptions(const Options &options) {
   return out;
 }
 
-/// Piped text is input of the prompt, commands too, without the prompt: each input runs as soon as it is whole; the first error ends it.
-bool runLines(Session &session, const std::string &text) {
+bool holdsCommands(const std::string &text) { return text.starts_with(":") || text.starts_with("?") || text.find("\n:") != text.npos || text.find("\n?") != text.npos; }
+
+/// Piped text is input of the prompt, commands too, without the prompt: each input runs as soon as it is whole; the first error ends it. `source` names it.
+bool runLines(Session &session, const std::string &source, const std::string &text) {
   toy::Prompt prompt{session};
   bool unfinished;
   int line = 1;
@@ -159,7 +171,7 @@ bool runLines(Session &session, const std::string &text) {
       rt::flushOutput();
       if (session.errorsShown != errors || prompt.leave)
         return prompt.leave;
-    } else if (session.run(line == 1 ? "<stdin>" : fmt::format("<stdin from line {}>", line), inputs[i], {!(last && unfinished)}) != Session::Done)
+    } else if (session.run(line == 1 ? fmt::format("<{}>", source) : fmt::format("<{} from line {}>", source, line), inputs[i], {!(last && unfinished)}) != Session::Done)
       return false;
     line += 1 + static_cast<int>(std::count(inputs[i].begin(), inputs[i].end(), '\n'));
   }
@@ -170,7 +182,7 @@ int runProgram(Session &session, const Options &options) {
   std::string name = options.input, text;
   bool prompt = options.mode != Options::File;
   if (options.mode == Options::File)
-    text = options.text ? *options.text : rt::readSource(options.input);
+    text = options.text ? *options.text : readProgram(options.input);
   else if (options.mode == Options::Text) {
     name = "<command line>";
     text = options.input;
@@ -180,8 +192,8 @@ int runProgram(Session &session, const Options &options) {
   }
   if (!options.emit.empty())
     return emit(session, options, name, text);
-  if (options.mode == Options::Stdin)
-    return runLines(session, text) ? 0 : session.faulted ? 70 : 1;
+  if (options.mode == Options::Stdin || (options.mode == Options::Text && holdsCommands(text) && !options.interactive))
+    return runLines(session, options.mode == Options::Stdin ? "stdin" : "command line", text) ? 0 : session.faulted ? 70 : 1;
   Session::Outcome outcome = session.run(name, text, {prompt});
   if (outcome == Session::Incomplete) // nothing more will come: say what is missing
     outcome = session.run(name, std::move(text), {false});

@@ -52,10 +52,10 @@ const std::vector<Row> &rows() {
   static const std::vector<Row> table = {
       {"--emit", "STAGE", "print a stage:"
 #define TOY_PHASE(NAME, HELP) " " #NAME
-#include "driver/Phases.def"
+#include "jit/Phases.def"
        , choice(&Options::emit, {
 #define TOY_PHASE(NAME, HELP) #NAME,
-#include "driver/Phases.def"
+#include "jit/Phases.def"
        })},
       {"--device", "cpu|cuda|auto", "where tensors live", choice(&Options::device, {"cpu", "cuda", "auto"})},
       {"--cuda-graphs", "off|auto|full|piecewise", "sequences on a device as CUDA graphs: never, from the second time on, always, without products", choice(&Options::cudaGraphs, {"off", "auto", "full", "piecewise"})},
@@ -95,6 +95,16 @@ const std::vector<Row> &rows() {
   return table;
 }
 
+std::string stageList(const char *between) {
+  std::string out;
+  for (const char *name : {
+#define TOY_PHASE(NAME, HELP) #NAME,
+#include "jit/Phases.def"
+       })
+    out += (out.empty() ? "" : between) + std::string(name);
+  return out;
+}
+
 bool refuse(DiagId id, std::vector<std::string> args) {
   std::fprintf(stderr, "error[%s]: %s\n", std::string(infoOf(id).code).c_str(), formatDiagnostic(id, args).c_str());
   return false;
@@ -120,7 +130,7 @@ std::string helpText() {
 std::vector<OptionInfo> optionTable() {
   std::vector<OptionInfo> out;
   for (const Row &row : rows())
-    out.push_back({std::string(row.name), std::string(row.values), std::string(row.help)});
+    out.push_back({std::string(row.name), row.name == std::string_view("--emit") ? stageList("|") : std::string(row.values), std::string(row.help)});
   return out;
 }
 
@@ -182,9 +192,13 @@ bool parseOptions(int argc, char **argv, Options &options) {
           std::fprintf(stderr, "help: did you mean `%s`?\n", near->c_str());
         return false;
       }
-      if (!found->apply(options, value))
-        return refuse(name == "--emit" ? DiagId::UnknownStage : DiagId::OptionValue,
-                      name == "--emit" ? std::vector<std::string>{value} : std::vector<std::string>{name, value});
+      if (found->apply(options, value))
+        continue;
+      if (name != "--emit")
+        return refuse(DiagId::OptionValue, {name, value});
+      refuse(DiagId::UnknownStage, {value});
+      std::fprintf(stderr, "help: the stages are %s\n", stageList(", ").c_str());
+      return false;
     }
   }
   return true;

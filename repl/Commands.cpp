@@ -211,6 +211,15 @@ void Prompt::emit(const std::string &arguments) {
     refuse(session, DiagId::CommandArgument, {":emit", "a stage and a function or an input"});
     return;
   }
+  std::vector<std::string> stages = {
+#define TOY_PHASE(NAME, HELP) #NAME,
+#include "jit/Phases.def"
+  };
+  if (std::find(stages.begin(), stages.end(), stage) == stages.end()) {
+    session.getDiagnostics().report(DiagId::UnknownStage, {}, {stage}).withHelp(fmt::format("the stages are {}", fmt::join(stages, ", ")));
+    session.showDiagnostics();
+    return;
+  }
   if (stage == "ast" || stage == "tokens") {
     std::string source = session.definitionOf(text);
     rt::output(session.frontEnd(stage, source.empty() ? text : source));

@@ -74,7 +74,10 @@ constexpr std::pair<const char *, const char *> symbols[] = {
     {"chi", "χ"}, {"psi", "ψ"}, {"omega", "ω"}, {"Gamma", "Γ"}, {"Delta", "Δ"}, {"Theta", "Θ"}, {"Lambda", "Λ"}, {"Xi", "Ξ"}, {"Pi", "Π"}, {"Sigma", "Σ"},
     {"Phi", "Φ"}, {"Psi", "Ψ"}, {"Omega", "Ω"}, {"hbar", "ħ"}, {"ell", "ℓ"}};
 
-constexpr std::string_view stages[] = {"asm", "ast", "linalg", "llvm", "recognized", "tokens", "toy", "unpacked"};
+constexpr std::string_view stages[] = {
+#define TOY_PHASE(NAME, HELP) #NAME,
+#include "jit/Phases.def"
+};
 
 std::string signatureOf(const std::string &name, Session &session) {
   if (session.function(name))

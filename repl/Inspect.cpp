@@ -15,7 +15,10 @@ namespace toy {
 
 /// One statement of the prompt, kept alive; null after errors.
 const ast::Module *Session::parseStatement(const std::string &text) {
-  ParseResult result = parse(lex(sources.add("<inspect>", text), diagnostics), diagnostics, {true});
+  TokenBuffer tokens = lex(sources.add("<inspect>", text), diagnostics);
+  ParseResult result = parse(tokens, diagnostics, {true});
+  if (result.status == ParseStatus::Incomplete) // say what is missing
+    result = parse(tokens, diagnostics);
   if (result.status != ParseStatus::Complete || result.module.items.empty())
     return nullptr;
   silence(result.module);
@@ -35,9 +38,19 @@ std::string Session::frontEnd(const std::string &stage, const std::string &text)
 }
 
 const TypeDesc *Session::typeOf(const std::string &text) {
-  const ast::Module *module = parseStatement("var shown = " + text);
+  const ast::Module *module = parseStatement(text);
   if (!module)
     return nullptr;
+  ast::StmtPtr &item = modules.back()->items.front();
+  if (module->items.size() > 1 || item->kind != ast::NodeKind::ExprStmt) {
+    diagnostics.report(DiagId::CommandArgument, {}, {":type", "an expression"});
+    return nullptr;
+  }
+  auto statement = std::make_unique<ast::Var>(item->range); // `shown = …`, at the place of what was typed
+  statement->names = {"shown"};
+  statement->nameRanges = {item->range};
+  statement->value = std::move(static_cast<ast::ExprStmt &>(*item).value);
+  item = std::move(statement);
   OwningOpRef<ModuleOp> scratch = ModuleOp::create(UnknownLoc::get(ir()));
   TopLevel top;
   if (!generateOnly(*scratch, {module->items.front().get()}, top) || !top.stored.count("shown"))

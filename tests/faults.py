@@ -129,11 +129,119 @@ def no_escapes(toy):
     return first(*problems)
 
 
+def command_line(toy):
+    """Texts of -e and files that are pipes are input like any other; errors show what was typed."""
+    pipe = subprocess.run(["bash", "-c", f"{toy} <(echo 'print(6 * 7);')"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+    stage, emitted = run(toy, "--emit=affine", "-e", "1"), run(toy, "-e", "def f(x) { return x; }\nf([1, 2])\n:emit nonsense f")
+    return first(expect("-e with a topic", "Fourier" in run(toy, "-e", "?fft").stdout, True), expect("-e with a command", run(toy, "-e", ":type [1, 2] + 1").stdout, "f64[2]\n"), expect("several inputs", run(toy, "-e", "var x = 4\n:type x\nx + 1").stdout, "i64\n5\n"),
+                 expect("a pipe", (pipe.stdout, pipe.stderr), ("42\n", "")), expect("a stage", "tokens, ast, toy" in stage.stderr and "D0103" in stage.stderr, True), expect("a stage at the prompt", "D0103" in emitted.stderr and "text" not in emitted.stdout, True),
+                 expect("what was typed", "1 | 1 + nosuch\n  |     ^^^^^^" in run(toy, "-e", ":type 1 + nosuch").stderr, True), expect("what was typed", "1 | nosuch(2)\n" in run(toy, "-e", ":bench nosuch(2)").stderr, True))
+
+
+def interrupts(toy):
+    """Ctrl-C brings the prompt back at once, whatever runs; the variables are as they were, and a call that was left behind disturbs nothing."""
+    statements = ("var r = conv1d(rand(1, 1, 1000000), rand(1, 1, 2000));", "var r = conv_transpose1d(rand(1, 1, 400000), rand(1, 1, 2000));", "var r = svd(rand(2500, 2500));", "var r = eig(rand(1200, 1200));", "var r = inv(rand(6000, 6000));",
+                  "var r = fft(rand(30000000));", "var r = sort(rand(20000000));", "var r = rand(4000, 4000) @ rand(4000, 4000);", "var r = rand(50000000)[i64(rand(30000000) * 1000)];", "var r = cumsum(rand(100000000)); r = cumsum(r); r = cumsum(r);",
+                  "print(str(rand(3000000)));", 'save("x.csv", rand(3000, 3000));', "long(1.0)", "while true { }", "for i in range(1000000000) { print(i); }")
+    s = prompt.Session(toy)
+    try:
+        s.line(":set precision full")
+        s.line("var x = [1, 2, 3];")
+        body = " ".join(f"if x > {i} {{ x = sin(x) * {i} + cos(x); y = y + [x, {i}]; }}" for i in range(1500))
+        with open(f"{s.home.name}/long.toy", "w") as file:
+            file.write(f"def long(x) {{ var y = [0.0, 0.0]; {body} return y; }}\n")
+        s.line(":load long.toy", timeout=120)
+        problems = []
+        for text in statements:
+            s.send(text + "\r")
+            time.sleep(0.4)
+            rows = len(s.screen.rows)
+            os.kill(s.pid, signal.SIGINT)
+            begin = time.time()
+            while s.pump(0.005) or s.screen.rows[-1].rstrip() != "toy>":
+                if time.time() - begin > 20:
+                    return f"no prompt after Ctrl-C in {text}\n{s.text()[-500:]}"
+            seconds = time.time() - begin
+            stopped = "R0114" in "\n".join(s.screen.rows[rows - 1:])
+            problems.append(None if seconds < 0.5 or not stopped else f"the prompt came back {seconds:.2f} s after Ctrl-C in {text}")
+            problems.append(expect(f"x after {text}", s.line("print(x, sum(ones(300, 300) @ ones(300, 300)), det(eye(300)));"), "[1.0, 2.0, 3.0] 27000000.0 1.0"))
+        return first(*problems)
+    finally:
+        s.close()
+
+
+def extern_bounds(toy):
+    """--check-bounds sees every access beside the operands, near and far, and the session goes on."""
+    with tempfile.TemporaryDirectory() as folder:
+        functions = {"right": "y[0] = x[0]", "after": "y[n] = 1", "far": "y[n + 512] = 1", "before": "y[-1] = 1", "farBefore": "y[-4096] = 1", "into": "x[0] = 7", "readAfter": "y[0] = x[n]", "readFar": "y[0] = x[n + 100000]", "million": "memset(y, 1, 1 << 20)", "thrown": "abort()"}
+        declared = library(folder, "".join(f"int32_t {name}(const toy_call *call) {{ double *x = call->arguments[0].data, *y = call->results[0].data; int64_t n = call->arguments[0].sizes[0]; (void)x; (void)y; (void)n; {body}; return 0; }}\n" for name, body in functions.items()))
+        problems = []
+        for mode in ("never", "always"):
+            s = prompt.Session(toy, ["--check-bounds", f"--jit={mode}"], width=200)
+            try:
+                for text in declared.splitlines():
+                    s.line(text)
+                s.line("var kept = 5;")
+                for size in (8, 512, 1000):
+                    for name in functions:
+                        answer = s.line(f"kept = 6; var r = {name}(ones({size}));")
+                        code = None if name == "right" else "X0002" if name == "thrown" else "R0121"
+                        if size == 1000 and name in ("readAfter",):
+                            code = "R0121"
+                        problems.append(None if (code in answer if code else answer == "") else f"{name} of {size} elements with --jit={mode}: {answer}")
+                        problems.append(expect("a variable", s.line("kept"), "i64\n6" if not code else "i64\n5"))
+                        s.line("kept = 5;")
+            finally:
+                s.close()
+    return first(*problems)
+
+
+def injected(toy):
+    """The n-th allocation, write or thread fails: an input ends with an error and the session goes on, or the program ends with a message; variables and files
+    are as before or as after."""
+    statements = ("def f(x) { return x * 2 + sum(x); } f([1, 2, 3])", "var y = sort(rand(1000)); y[3] >= y[2]", "for i in range(20) { x = x + 0; }", 'save("a.npz", ones(2000)); load("a.npz")[5]', "print(rand(200, 200) @ rand(200, 200));", ":type [1, 2] + 1", "?fft",
+                  'struct P { var u; var v; } var p = P(1, "t"); p.u', "nosuch + 1", ":emit llvm f", "fft([1, 2, 3, 4])")
+    counts = {"allocation": (1, 2, 3, 5, 9, 17, 40, 90, 200, 500, 1200, 3000, 7000), "write": (1,), "thread": (1, 2)}
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["cc", "-O1", "-shared", "-fPIC", f"-I{ROOT / 'runtime'}", "-o", f"{folder}/failing.so", str(ROOT / "tests/data/failing.c"), "-ldl"], check=True)
+        declared = "".join(f'extern def fail_{kind}(n: i64) -> i64 from "{folder}/failing.so";\n' for kind in counts)
+        path = pathlib.Path(folder, "start.toy")
+        path.write_text(declared + "var x = [1, 2, 3];\nfail_allocation(0); fail_write(0); fail_thread(0);\n")
+        ended, s = 0, None
+        try:
+            for kind, numbers in counts.items():
+                for n in numbers:
+                    for text in statements if kind != "write" else [t for t in statements if t.startswith(("print", "save"))]:
+                        if s is None:
+                            s = prompt.Session(toy, LD_PRELOAD=f"{folder}/failing.so")
+                            s.line(f":load {path}")
+                        try:
+                            s.line(f"\x1b[200~fail_{kind}({n});\n{text}\x1b[201~", timeout=20)  # one after the other, without a key in between
+                            s.line(f"fail_{kind}(0);", timeout=20)
+                            answer = s.line("print(x, sum(x));", timeout=20)
+                        except EOFError as error:
+                            ended += 1
+                            if not any(word in str(error) for word in ("error[", "terminate", "xmalloc")):
+                                return f"the session ended without a word when {kind} {n} failed in {text!r}: {error}"
+                            s.close()
+                            s = None
+                            continue
+                        if answer != "[1.0, 2.0, 3.0] 6.0":
+                            return f"after {kind} {n} failed in {text!r}: {answer}\n{s.text()[-800:]}"
+            total = len(counts["allocation"]) * len(statements)
+            return None if ended < total / 10 else f"{ended} of {total} failures ended the session"
+        except TimeoutError as error:
+            return f"{kind} {n} in {text!r}: {error}"
+        finally:
+            if s:
+                s.close()
+
+
 MARKERS = ("host", "release")
 
 
 def all_cases():
-    for test in (ends, lines_at_once, readers_that_leave, places, no_escapes):
+    for test in (ends, lines_at_once, readers_that_leave, places, no_escapes, command_line, interrupts, extern_bounds, injected):
         yield "faults: " + test.__name__.replace("_", " "), test
 
 
