@@ -4,7 +4,9 @@
 #include "runtime/Error.h"
 #include "runtime/Io.h"
 #include "runtime/Memory.h"
+#include "runtime/Parallel.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -40,9 +42,11 @@ InputFile::InputFile(std::string name) {
 }
 
 void InputFile::read(void *target, int64_t count, int64_t offset) {
+  constexpr int64_t piece = 16 << 20; // until Ctrl-C is looked for
   char *at = static_cast<char *>(target);
   while (count > 0) {
-    ssize_t n = ::pread(file.get(), at, count, offset);
+    poll();
+    ssize_t n = ::pread(file.get(), at, std::min(count, piece), offset);
     if (n < 0 && errno == EINTR)
       continue;
     if (n <= 0)
