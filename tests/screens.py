@@ -21,12 +21,18 @@ class Screens(prompt.Session):
         self.stream.feed("toy> ")
         self.problems = []
 
+    def shown(self):
+        rows = [line.rstrip() for line in self.whole.display]
+        while rows and not rows[-1]:
+            rows.pop()
+        return rows
+
     def expect(self, what, *lines):
         """The screen holds these lines and no others, and the cursor stands behind the last one."""
-        got = [line.rstrip() for line in self.whole.display]
-        while got and not got[-1]:
-            got.pop()
-        if got != [line.rstrip() for line in lines]:
+        wanted, limit = [line.rstrip() for line in lines], time.time() + 10
+        while (got := self.shown()) != wanted and time.time() < limit:
+            self.pump(0.1)
+        if got != wanted:
             self.problems.append(f"{what}: the screen shows\n" + "\n".join(got) + "\ninstead of\n" + "\n".join(lines))
         elif (self.whole.cursor.y, self.whole.cursor.x) != (len(lines) - 1, len(lines[-1])):
             self.problems.append(f"{what}: the cursor is at {(self.whole.cursor.y, self.whole.cursor.x)}")
