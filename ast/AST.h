@@ -170,8 +170,7 @@ struct TypeExpr {
   enum Kind : uint8_t { Named, Tensor, Tuple } form = Named;
   SourceRange range;
   std::string name;               ///< a dtype, `str`, `_` or a struct
-  std::vector<std::string> sizes; ///< Tensor: canonical text of each size, `_` for any
-  std::vector<SourceRange> sizeRanges;
+  std::vector<ExprPtr> sizes;     ///< Tensor: names, integers and `+ - * // %` of such; null: `_`, any size
   std::vector<TypeExpr> elements; ///< Tuple
 };
 
@@ -304,6 +303,8 @@ struct Module {
 
 #undef TOY_AST
 
+/// A type as the language writes it, from the tree: blanks and superfluous brackets of the source are gone.
+std::string str(const TypeExpr &type);
 /// A readable tree, one node a line (`--emit=ast`).
 std::string print(const Module &module);
 

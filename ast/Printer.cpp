@@ -20,20 +20,39 @@ std::string_view spellingOf(BinaryOp op) {
   return names[static_cast<size_t>(op)];
 }
 
-namespace {
+static bool isSum(const Expr &size) {
+  auto *binary = dynCast<Binary>(&size);
+  return binary && (binary->steps[0].op == BinaryOp::Add || binary->steps[0].op == BinaryOp::Sub);
+}
 
-std::string typeText(const TypeExpr &type) {
-  std::string out = type.name;
-  if (type.form == TypeExpr::Tuple) {
-    out = "(";
-    for (const TypeExpr &element : type.elements)
-      out += (out.size() > 1 ? ", " : "") + typeText(element);
-    return out + ")";
+static std::string sizeText(const Expr &size) {
+  if (auto *name = dynCast<Name>(&size))
+    return name->name;
+  if (auto *number = dynCast<Number>(&size))
+    return number->re;
+  auto operand = [](const Expr &e, bool needsBrackets) { return needsBrackets ? "(" + sizeText(e) + ")" : sizeText(e); };
+  auto &binary = cast<Binary>(size);
+  std::string out = operand(*binary.first, !isSum(binary) && isSum(*binary.first));
+  for (const Binary::Step &step : binary.steps) {
+    bool nested = step.operand->kind == NodeKind::Binary;
+    out += std::string(spellingOf(step.op)) + operand(*step.operand, nested && (!isSum(binary) || isSum(*step.operand)));
   }
-  if (type.form == TypeExpr::Tensor)
-    out += fmt::format("[{}]", fmt::join(type.sizes, ", "));
   return out;
 }
+
+std::string str(const TypeExpr &type) {
+  std::vector<std::string> parts;
+  if (type.form == TypeExpr::Tuple) {
+    for (const TypeExpr &element : type.elements)
+      parts.push_back(str(element));
+    return fmt::format("({})", fmt::join(parts, ", "));
+  }
+  for (const ExprPtr &size : type.sizes)
+    parts.push_back(size ? sizeText(*size) : "_");
+  return type.form == TypeExpr::Tensor ? fmt::format("{}[{}]", type.name, fmt::join(parts, ", ")) : type.name;
+}
+
+namespace {
 
 class TreePrinter {
 public:
@@ -70,7 +89,7 @@ private:
       std::string text = fmt::format("{}", fmt::join(var.names, ", "));
       if (var.shape)
         text += fmt::format("<{}>", fmt::join(*var.shape, ", "));
-      return text + (var.type ? ": " + typeText(*var.type) : "");
+      return text + (var.type ? ": " + str(*var.type) : "");
     }
     case NodeKind::Assign: return cast<Assign>(node).op ? fmt::format("{}=", spellingOf(*cast<Assign>(node).op)) : "=";
     case NodeKind::ExprStmt: return cast<ExprStmt>(node).silenced ? "" : "echo";
@@ -87,11 +106,11 @@ private:
     for (const Parameter &p : function.parameters) {
       out += (out.back() == '(' ? "" : ", ") + p.name;
       if (p.type)
-        out += ": " + typeText(*p.type);
+        out += ": " + str(*p.type);
       if (p.defaultValue)
         out += " = …";
     }
-    return out + ")" + (function.result ? " -> " + typeText(*function.result) : "");
+    return out + ")" + (function.result ? " -> " + str(*function.result) : "");
   }
 
   void all(const std::vector<ExprPtr> &nodes) {

@@ -146,13 +146,13 @@ def CheckEqualOp : Toy_Op<"check_equal", "checked", [Toy_Effect]> {
 def CheckSizeOp : Toy_Op<"check_size", "checkedSize", [Toy_Effect]> {
   let summary = "a size, checked not to be negative";
   let description = [{
-    With `reduced`, the name of a reduction over an axis of that size, 0 is an error, too.
+    `name` is that of a declared size, for the error. With `reduced`, the name of a reduction over an axis of that size, 0 is an error, too.
 
     ```mlir
     %n = toy.check_size %size : (!toy.tensor<i64[]>) -> !toy.tensor<i64[]>
     ```
   }];
-  let arguments = (ins Toy_Index:$size, OptionalAttr<StrAttr>:$reduced);
+  let arguments = (ins Toy_Index:$size, OptionalAttr<StrAttr>:$name, OptionalAttr<StrAttr>:$reduced);
   let results = (outs Toy_Index:$result);
   let hasFolder = 1;
 }

@@ -53,10 +53,18 @@ Dim IRGen::freshSize() {
   return Dim::symbol(context, name);
 }
 
-/// Whether a size is a polynomial of names that a signature declares: not of data, and without the min and max of slices, about which
-/// only a run-time check can decide.
+Dim IRGen::nameOfSize(Value value) {
+  while (auto check = value.getDefiningOp<CheckSizeOp>())
+    value = check.getSize();
+  Dim &name = fn().sizeNames[value];
+  if (!name)
+    name = freshSize();
+  return name;
+}
+
+/// Whether a size is made of names that a signature declares, and of nothing that only data decides.
 static bool isDeclared(Dim dim, const std::set<std::string> &names) {
-  bool all = dim.isPolynomial();
+  bool all = true;
   dim.collectSymbols([&](StringRef s) { all &= names.count(s.str()) > 0; });
   return all;
 }
@@ -67,15 +75,8 @@ Operation *IRGen::createOp(StringRef name, SourceRange range, ValueRange operand
   RuleContext ctx(context, name, operands, DictionaryAttr::get(context, attributes));
   SmallVector<Type> declaredTypes(declared.begin(), declared.end());
   ctx.declared = declaredTypes;
-  auto nameOfSize = [&](Value value) { // one value, one name
-    while (auto check = value.getDefiningOp<CheckSizeOp>())
-      value = check.getSize();
-    Dim &name = fn().sizeNames[value];
-    if (!name)
-      name = freshSize();
-    return name;
-  };
-  ctx.symbolFor = nameOfSize;
+  auto symbolFor = [&](Value value) { return nameOfSize(value); };
+  ctx.symbolFor = symbolFor;
   ctx.alwaysRuns = !fn().mayBeSkipped();
   auto *rule = opName.getRegisteredInfo()->getInterface<TypeRuleOpInterface>();
   auto labelOperands = [&](Diagnostic &d) {

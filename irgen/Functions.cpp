@@ -11,63 +11,27 @@ namespace toy {
 
 namespace {
 struct SizeEmitter : DimComputation<Value> {
-  SizeEmitter(IRGen &gen, SourceRange range) : gen(gen), range(range) {}
+  SizeEmitter(IRGen &gen, SourceRange range, llvm::function_ref<Value(StringRef)> valueOf) : gen(gen), range(range), valueOf(valueOf) {}
   Value constant(int64_t n) override { return gen.integer(n, range); }
-  Value symbol(StringRef name) override {
-    bool found;
-    Val v = gen.readVariable(name.str(), range, found);
-    if (!found)
-      gen.unknownName(name.str(), range, false);
-    return gen.indexValue(v, range, "size");
-  }
+  Value symbol(StringRef name) override { return valueOf(name); }
   Value combine(Operation op, Value a, Value b) override {
     constexpr const char *names[] = {"add", "sub", "mul", "floordiv", "minimum", "maximum"};
     return gen.arith(names[op], a, b, range);
   }
   IRGen &gen;
   SourceRange range;
+  llvm::function_ref<Value(StringRef)> valueOf;
 };
 } // namespace
 
-/// An i64 value of a size: a number, a name in view, or an expression of such.
-Value IRGen::sizeExpression(Dim dim, SourceRange range) {
-  if (dim.isUnknown())
-    fail(DiagId::BadSizeExpression, range, {sourceText(range)});
-  return SizeEmitter(*this, range).compute(dim);
+Value IRGen::sizeExpression(Dim dim, SourceRange range, llvm::function_ref<Value(StringRef)> valueOf) {
+  return SizeEmitter(*this, range, valueOf).compute(dim);
 }
 
 void collectNames(Type type, std::set<std::string> &names) {
   if (auto tensor = dyn_cast<TensorType>(type))
     for (Dim dim : tensor.getDims())
       dim.collectSymbols([&](StringRef s) { names.insert(s.str()); });
-}
-
-/// The names of a signature become readable values: a size given by a bare name is read off its argument, others are solved (`2*M`).
-void IRGen::bindSizes(const ast::Function &decl, ArrayRef<Val> arguments) {
-  SourceRange r = decl.nameRange;
-  auto &scope = fn().scopes.front();
-  for (bool bare : {true, false})
-    for (const Val &argument : arguments) {
-      if (!argument.isTensor())
-        continue;
-      for (auto [axis, dim] : llvm::enumerate(argument.tensor().getDims())) {
-        std::vector<std::string> unbound;
-        dim.collectSymbols([&](StringRef s) {
-          if (fn().declaredSizes.count(s.str()) && !scope.count(s.str()))
-            unbound.push_back(s.str());
-        });
-        if (unbound.size() != 1 || bare != (dim.symbolName() == unbound[0]))
-          continue;
-        Value size = sizeOf(argument.value, axis, r);
-        llvm::StringMap<Dim> zero, one;
-        zero[unbound[0]] = Dim::number(context, 0);
-        one[unbound[0]] = Dim::number(context, 1);
-        Dim constant = dim.substitute(zero), factor = dim.substitute(one) - constant;
-        if (!bare)
-          size = arith("floordiv", arith("sub", size, sizeExpression(constant, r), r), sizeExpression(factor, r), r);
-        scope[unbound[0]].value = Val::leaf(size);
-      }
-    }
 }
 
 static Val integers(ArrayRef<Value> values) {
@@ -124,79 +88,7 @@ Val IRGen::callUser(const ast::Function &decl, const ast::Call &call, std::vecto
 Val IRGen::callWith(const ast::Function &decl, const ast::Call &call, std::vector<Val> values, std::vector<SourceRange> ranges) {
   storeFor(decl, call.range);
   const std::string globals = globalsKey(decl);
-  // Declared types: widen, bind names of sizes to what the arguments have.
-  llvm::StringMap<Dim> sizes;
-  std::vector<TypeDesc> types(values.size());
-  std::vector<std::pair<size_t, TensorType>> checks;
-  for (auto [i, parameter] : llvm::enumerate(decl.parameters)) {
-    if (!parameter.type)
-      continue;
-    std::set<std::string> keep;
-    std::swap(keep, fn().declaredSizes); // the callee's names mean nothing here
-    ast::TypeExpr loose;
-    loose.form = parameter.type->form;
-    loose.range = parameter.type->range;
-    loose.name = parameter.type->name;
-    loose.elements = parameter.type->elements;
-    loose.sizes = parameter.type->sizes;
-    for (std::string &size : loose.sizes)
-      if (!StringRef(size).getAsInteger(10, *std::make_unique<int64_t>()))
-        continue;
-      else
-        size = "_";
-    values[i] = declaredAs(values[i], loose, parameter.name, ranges[i], &*parameter.type);
-    std::swap(keep, fn().declaredSizes);
-    if (!values[i].isTensor() || parameter.type->form != ast::TypeExpr::Tensor)
-      continue;
-    TensorType actual = values[i].tensor();
-    SmallVector<Dim> dims;
-    for (auto [axis, text] : llvm::enumerate(parameter.type->sizes)) {
-      Dim dim = text == "_" ? actual.getDim(axis) : *Dim::parse(context, text);
-      if (!dim.symbolName().empty() && text != "_" && !sizes.count(dim.symbolName()))
-        sizes[dim.symbolName()] = actual.getDim(axis);
-      dims.push_back(dim);
-    }
-    checks.emplace_back(i, actual.withDims(dims));
-  }
-  for (auto &[i, declared] : checks) // solve what is left: k*M + c
-    for (auto [axis, dim] : llvm::enumerate(declared.getDims())) {
-      std::vector<std::string> unbound;
-      dim.collectSymbols([&](StringRef s) {
-        if (!sizes.count(s) && decl.parameters[i].type->sizes[axis] != "_")
-          unbound.push_back(s.str());
-      });
-      if (unbound.size() != 1)
-        continue;
-      llvm::StringMap<Dim> zero = sizes, one = sizes;
-      zero[unbound[0]] = Dim::number(context, 0);
-      one[unbound[0]] = Dim::number(context, 1);
-      Dim constant = dim.substitute(zero), factor = dim.substitute(one) - constant;
-      if (!factor.is(0))
-        sizes[unbound[0]] = (values[i].tensor().getDim(axis) - constant).floorDiv(factor);
-    }
-  for (auto &[i, declared] : checks) {
-    for (auto [axis, dim] : llvm::enumerate(declared.getDims())) {
-      if (decl.parameters[i].type->sizes[axis] == "_")
-        continue;
-      Dim want = dim.substitute(sizes), have = values[i].tensor().getDim(axis);
-      if (want == have)
-        continue;
-      if ((want - have).isNumber())
-        fail(DiagId::SizeRelation, ranges[i], {decl.parameters[i].name, values[i].type().str(), declared.str(),
-                                              dim.str() + (dim.isNumber() ? "" : " = " + want.str()) + " in axis " + std::to_string(axis)});
-      if (want.isNumber())
-        create("check_equal", ranges[i], {sizeOf(values[i].value, axis, ranges[i]), integer(want.value(), ranges[i])},
-               {stringAttr("what", "sizes of axis " + std::to_string(axis) + " of `" + decl.parameters[i].name + "`")});
-    }
-    types[i].kind = TypeDesc::Leaf;
-    types[i].leaf = declared;
-  }
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (types[i].kind == TypeDesc::Nothing)
-      types[i] = values[i].type();
-    else
-      values[i] = Val::leaf(relabel(values[i].value, types[i].leaf, ranges[i]));
-  }
+  llvm::StringMap<Dim> sizes = declareArguments(decl, values, ranges);
   while (true) {
     std::set<unsigned> statics = staticParameters[&decl];
     for (auto [i, value] : llvm::enumerate(values)) // words choose what a library function does

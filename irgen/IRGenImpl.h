@@ -91,6 +91,7 @@ struct FunctionState {
   SourceRange callRange;
   std::string description;
   std::set<std::string> declaredSizes; ///< names of sizes in the signature
+  std::map<std::string, mlir::Value> sizeValues; ///< what they are, from the entry on
   std::set<std::string> reservedSizes; ///< names that come in with the arguments
   std::set<std::string> assignedGlobals;
   std::map<std::string, Val> readGlobals; ///< top-level variables that a function has read: nobody changes them while it runs
@@ -105,6 +106,7 @@ struct FunctionState {
   bool mayBeSkipped() const { return conditions > 0 || !returns.empty(); }
 };
 
+class SizeBinder;
 /// Arguments of a built-in, by parameter.
 class Bound;
 class IRGen;
@@ -149,6 +151,8 @@ public:
   mlir::NamedAttribute stringAttr(llvm::StringRef name, llvm::StringRef s) { return attr(name, b.getStringAttr(s)); }
   mlir::NamedAttribute dtypeAttr(DType d) { return stringAttr("dtype", std::string(nameOf(d))); }
   Dim freshSize();
+  /// The name of a size that is a value of the program: one value, one name. The value is 0 or more.
+  Dim nameOfSize(mlir::Value value);
   std::string sourceText(SourceRange range);
 
   // Literals.cpp
@@ -254,11 +258,12 @@ public:
   void print(llvm::ArrayRef<const ast::Expr *> values, SourceRange range, bool echo);
   void printVals(llvm::ArrayRef<Val> values, SourceRange range, bool echo);
   /// Widens a value to a declared type and checks it; errors show `signature` where the sizes of `type` are loosened.
-  Val declaredAs(Val value, const ast::TypeExpr &type, const std::string &name, SourceRange range, const ast::TypeExpr *signature = nullptr);
-  void bindNewSizes(const Val &value, const ast::TypeExpr &type, SourceRange range);
+  /// A value in the dtype of a declared type, whose kind and rank it has; sizes are not looked at.
+  Val widened(Val value, const ast::TypeExpr &type, const std::string &name, SourceRange range);
   Val structValue(const ast::Struct &decl, const ast::Expr &value);
   Val makeStruct(const ast::Struct &decl, std::vector<Val> values, SourceRange range);
-  TypeDesc typeOf(const ast::TypeExpr &type, std::map<std::string, Dim> *sizes);
+  /// Sizes under the names of the declaration, `?` where it has `_`.
+  TypeDesc typeOf(const ast::TypeExpr &type);
 
   // ControlFlow.cpp
   void ifStatement(const ast::If &s);
@@ -292,6 +297,20 @@ public:
                               const std::set<unsigned> &statics, std::shared_ptr<Specialization> form = nullptr);
   void generateBody(const ast::Function &decl, llvm::ArrayRef<Val> arguments, Instance &instance, SourceRange callRange,
                     const std::set<unsigned> &statics, std::shared_ptr<Specialization> form);
+
+  // SizeBinder.cpp: declared sizes
+  void require(SizeFact fact, SourceRange range, llvm::function_ref<void()> refuse, llvm::function_ref<void()> check);
+  Dim sizeDim(const ast::Expr &e);
+  std::set<std::string> sizeNamesOf(const ast::Function &decl);
+  std::optional<SizeFact> declaredFact(const ast::Expr &clause);
+  void checkSignature(const ast::Function &decl);
+  llvm::StringMap<Dim> declareArguments(const ast::Function &decl, std::vector<Val> &values, llvm::ArrayRef<SourceRange> ranges);
+  void bindSizes(const ast::Function &decl, llvm::ArrayRef<Val> arguments);
+  Val declaredAs(Val value, const ast::TypeExpr &type, const std::string &name, SourceRange range, SizeBinder &binder);
+  Val declaredResult(Val value, SourceRange range);
+  void knowVariables(SizeBinder &binder, const ast::TypeExpr &type);
+  Val declaredLocal(Val value, const ast::TypeExpr &type, const std::string &name, SourceRange range);
+  void checkMembers(const ast::Struct &decl, Val &value, SourceRange range);
 
   // SizeAttributes.cpp
   /// What the attributes of a function say about an axis: @dynamic with its bounds, @static, or nothing.
@@ -329,9 +348,9 @@ public:
   bool unifySizes(llvm::MutableArrayRef<mlir::Value> operands, const SizeAssumption &a, SourceRange range);
   bool haveWanted(llvm::MutableArrayRef<mlir::Value> operands, llvm::ArrayRef<WantedSize> all, llvm::StringRef what, SourceRange range);
   bool stretchInGeneric(llvm::MutableArrayRef<mlir::Value> operands, const SizeAssumption &a, SourceRange range);
-  /// An i64 value of an expression over declared sizes.
-  mlir::Value sizeExpression(Dim dim, SourceRange range);
-  void bindSizes(const ast::Function &decl, llvm::ArrayRef<Val> arguments);
+  /// An i64 value of a size; `valueOf` gives those of the names in it.
+  mlir::Value sizeExpression(Dim dim, SourceRange range, llvm::function_ref<mlir::Value(llvm::StringRef)> valueOf);
+  bool isWhole(const ast::TypeExpr &type);
   void externBody(const ast::Function &decl, llvm::ArrayRef<Val> arguments);
   void returnStatement(const ast::Return &s);
   void finishReturns(const ast::Function &decl, Instance &instance);

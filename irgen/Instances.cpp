@@ -100,11 +100,7 @@ void IRGen::generateBody(const ast::Function &decl, ArrayRef<Val> arguments, Ins
   instance.arguments.assign(inputs.begin(), inputs.end());
   Block *entry = state.op.addEntryBlock();
   moveTo(entry);
-  for (const ast::Parameter &parameter : decl.parameters)
-    if (parameter.type)
-      for (const std::string &size : parameter.type->sizes)
-        if (size != "_")
-          Dim::parse(context, size)->collectSymbols([&](StringRef s) { state.declaredSizes.insert(s.str()); });
+  state.declaredSizes = sizeNamesOf(decl);
   for (Type type : inputs)
     collectNames(type, state.reservedSizes);
   if (DictionaryAttr buckets = bucketsOf(decl); buckets && host.padsToBuckets())
@@ -133,18 +129,23 @@ void IRGen::generateBody(const ast::Function &decl, ArrayRef<Val> arguments, Ins
   for (const ast::ExprPtr &fact : decl.where)
     for (const SizeFact &known : factsOf(*fact))
       state.facts.assume(known);
-  if (decl.result && decl.result->name != "_" && !host.structure(decl.result->name)) {
-    TypeDesc declared = typeOf(*decl.result, nullptr);
-    bool whole = true;
-    SmallVector<Type> leaves;
-    declared.flatten(leaves);
-    for (Type leaf : leaves)
-      whole &= !isa<TensorType>(leaf) || !llvm::cast<TensorType>(leaf).hasUnknownSize();
-    if (whole) {
-      instance.result = declared;
-      instance.symbol = symbol;
-      state.declaredResult = declared;
-    }
+  if (decl.result && isWhole(*decl.result)) { // recursive calls know their type
+    unsigned open = 0;
+    auto nameOpen = [&](auto &self, TypeDesc &type) -> void {
+      for (TypeDesc &element : type.elements)
+        self(self, element);
+      if (auto tensor = dyn_cast_if_present<TensorType>(type.leaf)) {
+        SmallVector<Dim> dims = tensor.getDims();
+        for (Dim &dim : dims)
+          if (dim.isUnknown())
+            dim = Dim::symbol(context, "r$" + std::to_string(open++));
+        type.leaf = tensor.withDims(dims);
+      }
+    };
+    state.declaredResult = typeOf(*decl.result);
+    nameOpen(nameOpen, *state.declaredResult);
+    instance.result = *state.declaredResult;
+    instance.symbol = symbol;
   }
   if (instance.symbol.empty() && instance.result.kind == TypeDesc::Nothing)
     instance.symbol = ""; // recursion learns the type from the first return
@@ -158,6 +159,13 @@ void IRGen::generateBody(const ast::Function &decl, ArrayRef<Val> arguments, Ins
   finishReturns(decl, instance);
   instance.symbol = symbol;
   stack.pop_back();
+}
+
+/// Whether a type says the dtype and rank of everything.
+bool IRGen::isWhole(const ast::TypeExpr &type) {
+  if (type.form == ast::TypeExpr::Tuple)
+    return llvm::all_of(type.elements, [&](const ast::TypeExpr &element) { return isWhole(element); });
+  return type.name != "_" && !host.structure(type.name);
 }
 
 /// The call of a user's library in place of statements; the declared result type says what comes back.
@@ -176,7 +184,7 @@ void IRGen::externBody(const ast::Function &decl, ArrayRef<Val> arguments) {
   TypeDesc declared;
   SmallVector<int64_t> types;
   if (decl.result) {
-    declared = typeOf(*decl.result, nullptr);
+    declared = typeOf(*decl.result);
     declared.flatten(leaves);
   }
   for (Type leaf : leaves) {
@@ -186,10 +194,10 @@ void IRGen::externBody(const ast::Function &decl, ArrayRef<Val> arguments) {
     types.append({static_cast<int64_t>(tensor.getDtype()), tensor.getRank()});
     for (Dim dim : tensor.getDims()) {
       bool known = !dim.isUnknown();
-      dim.collectSymbols([&](StringRef s) { known &= lookup(s) != nullptr; });
+      dim.collectSymbols([&](StringRef s) { known &= fn().sizeValues.count(s.str()) > 0; });
       if (!known)
         refuse("size `" + dim.str() + "` of the result does not follow from the arguments", decl.result->range);
-      operands.push_back(checkedSizes({sizeExpression(dim, decl.result->range)}, decl.result->range)[0]);
+      operands.push_back(checkedSizes({sizeExpression(dim, decl.result->range, [&](StringRef s) { return fn().sizeValues.at(s.str()); })}, decl.result->range)[0]);
     }
   }
   Operation *op = createOp("extern", decl.nameRange, operands, {stringAttr("name", decl.name), stringAttr("library", decl.sharedObject), stringAttr("symbol", decl.symbol.empty() ? decl.name : decl.symbol),
@@ -207,8 +215,8 @@ void IRGen::externBody(const ast::Function &decl, ArrayRef<Val> arguments) {
 /// What the current function returns, as far as it is known.
 std::string IRGen::resultText() {
   FunctionState &state = fn();
-  if (state.declaredResult)
-    return state.declaredResult->str();
+  if (state.decl->result)
+    return ast::str(*state.decl->result);
   return state.returns.empty() ? "a value of the declared type" : state.returns.front().values[0].type().str();
 }
 
@@ -223,7 +231,7 @@ void IRGen::returnStatement(const ast::Return &s) {
     if (value.kind == Val::DTypeRef)
       fail(DiagId::FunctionAsValue, s.value->range, {std::string(nameOf(value.dtype))});
     if (fn().decl->result)
-      value = declaredAs(value, *fn().decl->result, fn().decl->name, s.value->range);
+      value = declaredResult(value, s.value->range);
     value.weak = false;
     value.literal = nullptr;
   }
@@ -265,7 +273,7 @@ void IRGen::finishReturns(const ast::Function &decl, Instance &instance) {
   TypeDesc type;
   if (!result.empty()) {
     type = result[0].type();
-    if (state.declaredResult && type.str() != state.declaredResult->str()) {
+    if (state.declaredResult && instance.recursive) { // under the names that the calls inside took
       leaves = relabelled(result, {*state.declaredResult}, decl.nameRange);
       type = *state.declaredResult;
     } else

@@ -146,7 +146,7 @@ private:
         return v;
       SmallVector<Dim> dims = type.getDims();
       for (auto [axis, dim] : llvm::enumerate(dims)) {
-        bool isDeclared = parameter.type && parameter.type->form == ast::TypeExpr::Tensor && parameter.type->sizes[axis] != "_";
+        bool isDeclared = parameter.type && parameter.type->form == ast::TypeExpr::Tensor && parameter.type->sizes[axis];
         if (isDeclared || !dim.isNumber())
           continue;
         Attribute attribute = shown[i].size() == 1 ? gen.sizeAttribute(decl, parameter.name, dims.size(), axis) : Attribute();

@@ -145,12 +145,12 @@ void IRGen::define(const std::string &name, Val value, SourceRange range, bool d
     fn().assignedGlobals.insert(name);
 }
 
-TypeDesc IRGen::typeOf(const ast::TypeExpr &type, std::map<std::string, Dim> *sizes) {
+TypeDesc IRGen::typeOf(const ast::TypeExpr &type) {
   TypeDesc desc;
   if (type.form == ast::TypeExpr::Tuple) {
     desc.kind = TypeDesc::Tuple;
     for (const ast::TypeExpr &element : type.elements)
-      desc.elements.push_back(typeOf(element, sizes));
+      desc.elements.push_back(typeOf(element));
     return desc;
   }
   if (type.name == "str" && type.form == ast::TypeExpr::Named) {
@@ -170,24 +170,19 @@ TypeDesc IRGen::typeOf(const ast::TypeExpr &type, std::map<std::string, Dim> *si
   }
   desc.kind = TypeDesc::Leaf;
   SmallVector<Dim> dims;
-  for (const std::string &size : type.sizes)
-    dims.push_back(size == "_" ? Dim::unknown(context) : *Dim::parse(context, size));
+  for (const ast::ExprPtr &size : type.sizes)
+    dims.push_back(size ? sizeDim(*size) : Dim::unknown(context));
   desc.leaf = TensorType::get(context, *dtype, dims);
   return desc;
 }
 
-/// A value under a declared type: dtypes widen, ranks agree, numbers agree; names and `_` take what comes.
-Val IRGen::declaredAs(Val value, const ast::TypeExpr &type, const std::string &name, SourceRange range, const ast::TypeExpr *signature) {
-  auto written = [&] { // as the signature has it
-    const ast::TypeExpr &shown = signature ? *signature : type;
-    return shown.name + (shown.sizes.empty() ? "" : "[" + llvm::join(shown.sizes, ", ") + "]");
-  };
+Val IRGen::widened(Val value, const ast::TypeExpr &type, const std::string &name, SourceRange range) {
   auto refuse = [&](const std::string &declared) { fail(DiagId::DeclaredType, range, {name, declared, value.kind == Val::DTypeRef ? "a dtype" : value.type().str()}); };
   if (type.form == ast::TypeExpr::Tuple) {
     if (value.kind != Val::Tuple || value.elements.size() != type.elements.size())
-      refuse("a tuple of " + std::to_string(type.elements.size()));
+      refuse(ast::str(type));
     for (size_t i = 0; i < type.elements.size(); ++i)
-      value.elements[i] = declaredAs(value.elements[i], type.elements[i], name, range);
+      value.elements[i] = widened(value.elements[i], type.elements[i], name, range);
     return value;
   }
   if (const ast::Struct *decl = host.structure(type.name)) {
@@ -201,27 +196,11 @@ Val IRGen::declaredAs(Val value, const ast::TypeExpr &type, const std::string &n
     return value;
   }
   if (!value.isTensor())
-    refuse(type.name);
-  DType dtype = type.name == "_" ? value.tensor().getDtype() : DType::F64;
-  TensorType declared;
-  if (type.name != "_") {
-    declared = llvm::cast<TensorType>(typeOf(type, nullptr).leaf);
-    dtype = declared.getDtype();
-  }
-  DType have = value.tensor().getDtype();
+    refuse(ast::str(type));
+  DType have = value.tensor().getDtype(), dtype = type.name == "_" ? have : cast<TensorType>(typeOf(type).leaf).getDtype();
   bool widens = have == dtype || value.weak || promote({have}, {dtype}) == dtype;
   if (!widens || kindOf(have) > kindOf(dtype) || value.tensor().getRank() != static_cast<int64_t>(type.sizes.size()))
-    refuse(written());
-  for (auto [i, size] : llvm::enumerate(type.sizes)) {
-    if (size == "_")
-      continue;
-    Dim want = *Dim::parse(context, size), got = value.tensor().getDim(i);
-    if (want.isNumber() && got.isNumber() && want != got)
-      refuse(written());
-    if (want != got && (want.isNumber() || fn().declaredSizes.count(want.str())))
-      create("check_equal", range, {sizeOf(value.value, i, range), sizeExpression(want, range)},
-             {stringAttr("what", "declared and actual size of axis " + std::to_string(i) + " of `" + name + "`")});
-  }
+    refuse(ast::str(type));
   return Val::leaf(castVal(value, dtype, range));
 }
 
@@ -233,29 +212,21 @@ Val IRGen::makeStruct(const ast::Struct &decl, std::vector<Val> values, SourceRa
   out.structName = decl.name;
   for (auto [i, member] : llvm::enumerate(decl.members)) {
     out.names.push_back(member.name);
-    out.elements.push_back(member.type ? declaredAs(values[i], *member.type, member.name, range) : values[i]);
-    out.elements.back().weak = false;
-    out.elements.back().literal = nullptr;
+    out.elements.push_back(values[i]);
+  }
+  checkMembers(decl, out, range);
+  for (Val &element : out.elements) {
+    element.weak = false;
+    element.literal = nullptr;
   }
   return out;
-}
-
-/// Names of sizes that a declaration mentions first are integers from there on.
-void IRGen::bindNewSizes(const Val &value, const ast::TypeExpr &type, SourceRange range) {
-  if (!value.isTensor())
-    return;
-  for (auto [axis, text] : llvm::enumerate(type.sizes)) {
-    StringRef name = Dim::parse(context, text) ? Dim::parse(context, text)->symbolName() : StringRef();
-    if (text != "_" && !name.empty() && !lookup(name) && !fn().declaredSizes.count(name.str()))
-      fn().scopes.back()[name.str()] = {Val::leaf(sizeOf(value.value, axis, range)), false};
-  }
 }
 
 /// `{a, b}`, nested braces for members that are structs.
 Val IRGen::structValue(const ast::Struct &decl, const ast::Expr &value) {
   auto *brace = ast::dynCast<ast::Brace>(&value);
   if (!brace)
-    return declaredAs(expr(value), [&] { ast::TypeExpr t; t.name = decl.name; t.range = value.range; return t; }(), decl.name, value.range);
+    return widened(expr(value), [&] { ast::TypeExpr t; t.name = decl.name; t.range = value.range; return t; }(), decl.name, value.range);
   if (brace->elements.size() != decl.members.size())
     fail(DiagId::StructArity, value.range, {decl.name, std::to_string(decl.members.size()), std::to_string(brace->elements.size())});
   std::vector<Val> values;
@@ -288,7 +259,7 @@ void IRGen::var(const ast::Var &s) {
     auto *callee = ast::dynCast<ast::Call>(s.value.get());
     if (callee && callee->callee == "load" && s.type && !callee->isMember && !host.function("load")) {
       // The declared type is the result type; the file is checked against it.
-      TypeDesc type = typeOf(*s.type, nullptr);
+      TypeDesc type = typeOf(*s.type);
       auto bound = bindArguments(*callee, {"path", "name"}, {false, true}, "load");
       Val path = expr(*bound[0].second), member = bound[1].second ? expr(*bound[1].second) : Val::leaf(string("", callee->range));
       auto tensor = dyn_cast<TensorType>(type.leaf);
@@ -296,17 +267,15 @@ void IRGen::var(const ast::Var &s) {
         fail(DiagId::ArgumentKind, callee->range, {"load", "the path", "a string", path.type().str()});
       SmallVector<Dim> dims = tensor.getDims();
       for (Dim &dim : dims)
-        if (dim.isUnknown())
+        if (!dim.isNumber()) // read off the file, then compared with what is declared
           dim = freshSize();
       value = Val::leaf(createOp("load", s.value->range, {path.value, member.value}, {}, {}, TypeRange(Type(tensor.withDims(dims))))->getResult(0));
     } else if (s.type && s.value->kind == ast::NodeKind::Bracket && dtypeNamed(s.type->name))
       value = bracket(ast::cast<ast::Bracket>(*s.value), kindOf(*dtypeNamed(s.type->name)) >= DKind::Float ? dtypeNamed(s.type->name) : std::nullopt);
     else
       value = expr(*s.value);
-    if (s.type) {
-      value = declaredAs(value, *s.type, s.names[0], s.value->range);
-      bindNewSizes(value, *s.type, s.value->range);
-    }
+    if (s.type)
+      value = declaredLocal(value, *s.type, s.names[0], s.value->range);
   }
   if (s.shape) {
     needTensor(value, "var<>", s.value->range);
@@ -342,6 +311,8 @@ Val IRGen::updated(const Val &base, ArrayRef<const ast::Expr *> path, const Val 
         if (known == m->member) {
           Val out = base;
           out.elements[i] = updated(base.elements[i], path.drop_front(), value, range, valueRange);
+          if (const ast::Struct *decl = host.structure(base.structName); decl && decl->members.size() == base.names.size())
+            checkMembers(*decl, out, valueRange);
           out.elements[i].weak = false;
           out.elements[i].literal = nullptr;
           return out;

@@ -98,8 +98,13 @@ bool generate(ModuleOp module, ArrayRef<const ast::Stmt *> statements, IRGenHost
 }
 
 bool IRGen::checkDefinition(const ast::Function &decl) {
+  try {
+    checkSignature(decl);
+  } catch (IRAbort) {
+    return false;
+  }
   bool isWhole = decl.body && llvm::all_of(decl.parameters, [](const ast::Parameter &p) {
-                   return p.type && p.type->form != ast::TypeExpr::Tuple && dtypeNamed(p.type->name) && !llvm::is_contained(p.type->sizes, "_");
+                   return p.type && p.type->form != ast::TypeExpr::Tuple && dtypeNamed(p.type->name) && !llvm::is_contained(p.type->sizes, nullptr);
                  });
   if (!isWhole || decl.parameters.empty())
     return true;
@@ -112,7 +117,7 @@ bool IRGen::checkDefinition(const ast::Function &decl) {
     moveTo(fn().op.addEntryBlock());
     std::vector<Val> arguments;
     for (const ast::Parameter &parameter : decl.parameters)
-      arguments.push_back(Val::leaf(current->addArgument(typeOf(*parameter.type, nullptr).leaf, b.getUnknownLoc())));
+      arguments.push_back(Val::leaf(current->addArgument(typeOf(*parameter.type).leaf, b.getUnknownLoc())));
     (void)instantiate(decl, arguments, decl.name + "@definition", {}, {});
     return true;
   } catch (IRAbort) {

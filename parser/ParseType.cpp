@@ -31,35 +31,39 @@ TypeExpr Parser::parseType() {
   return type;
 }
 
+/// sizes := `[` [size (`,` size)*] `]`; size := `_` | expression
 void Parser::parseSizes(TypeExpr &type) {
   take();
   while (!is(TokenKind::RBracket)) {
     ExprPtr size = parseExpr();
-    type.sizeRanges.push_back(size->range);
-    type.sizes.push_back(sizeText(*size));
+    if (auto *name = dynCast<Name>(size.get()); name && name->name == "_")
+      size = nullptr;
+    else
+      checkSize(*size);
+    type.sizes.push_back(std::move(size));
     if (!accept(TokenKind::Comma))
       break;
   }
   expect(TokenKind::RBracket, "`,` or `]`");
 }
 
-/// A size expression as text without spaces; anything but names, integers and `+ - * // %` is an error.
-std::string Parser::sizeText(const Expr &expr) {
-  if (auto *name = dynCast<Name>(&expr))
-    return name->name;
+/// A size is made of names, integers and `+ - * // %`; anything else is an error.
+void Parser::checkSize(const Expr &expr) {
+  if (auto *name = dynCast<Name>(&expr); name && name->name != "_")
+    return;
   if (auto *number = dynCast<Number>(&expr); number && number->form == Number::Integer && !number->re.starts_with('-'))
-    return number->re;
-  if (auto *binary = dynCast<Binary>(&expr)) {
-    std::string out = "(" + sizeText(*binary->first);
-    for (const Binary::Step &step : binary->steps) {
-      std::string_view op = spellingOf(step.op);
-      if (op != "+" && op != "-" && op != "*" && op != "//" && op != "%")
-        fail(DiagId::BadSizeExpression, step.opRange, {"`" + std::string(op) + "`"});
-      out += std::string(op) + sizeText(*step.operand);
-    }
-    return out + ")";
+    return;
+  auto *binary = dynCast<Binary>(&expr);
+  if (!binary)
+    fail(DiagId::BadSizeExpression, expr.range, {"`" + std::string(diagnostics.getSources().text(expr.range).substr(0, 40)) + "`"});
+  checkSize(*binary->first);
+  for (const Binary::Step &step : binary->steps) {
+    bool isSizeOp = step.op == BinaryOp::Add || step.op == BinaryOp::Sub || step.op == BinaryOp::Mul ||
+                    step.op == BinaryOp::FloorDiv || step.op == BinaryOp::Mod;
+    if (!isSizeOp)
+      fail(DiagId::BadSizeExpression, step.opRange, {"`" + std::string(spellingOf(step.op)) + "`"});
+    checkSize(*step.operand);
   }
-  fail(DiagId::BadSizeExpression, expr.range, {"`" + std::string(diagnostics.getSources().text(expr.range).substr(0, 40)) + "`"});
 }
 
 } // namespace toy

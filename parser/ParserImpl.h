@@ -104,7 +104,7 @@ private:
   // ParseType.cpp
   ast::TypeExpr parseType();
   void parseSizes(ast::TypeExpr &type);
-  std::string sizeText(const ast::Expr &expr);
+  void checkSize(const ast::Expr &expr);
 
   const TokenBuffer &tokens;
   DiagnosticEngine &diagnostics;

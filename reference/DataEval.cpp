@@ -179,7 +179,7 @@ bool Frame::runData(Operation *op) {
     if (o.getReduced() && integer(o.getSize()) == 0)
       rt::fail(DiagId::EmptyReductionRun, {o.getReduced()->str()});
     if (integer(o.getSize()) < 0)
-      rt::fail(DiagId::NegativeSizeRun, {std::to_string(integer(o.getSize()))});
+      rt::fail(DiagId::NegativeSizeRun, {(o.getName() ? "`" + o.getName()->str() + "` = " : "") + std::to_string(integer(o.getSize()))});
     alias(result, o.getSize());
   } else if (auto o = dyn_cast<RandomOp>(op))
     set(result, rt::random(environment().random(), dtypeOf(o.getDtype()), integers(o.getSizes()), o.getNormal()));
