@@ -62,9 +62,20 @@ Dim IRGen::nameOfSize(Value value) {
   return name;
 }
 
-/// Whether a size is made of names that a signature declares, and of nothing that only data decides.
+static bool hasQuotient(Dim size) {
+  bool found = size.kind() == Dim::Kind::FloorDiv;
+  auto atom = [&](int64_t, Dim atom) {
+    found |= atom.kind() == Dim::Kind::FloorDiv || llvm::any_of(atom.operands(), hasQuotient);
+  };
+  if (!size.isNumber() && !size.isUnknown())
+    size.forEachTerm([&](int64_t, Dim monomial) { monomial.forEachAtom(atom); });
+  return found;
+}
+
+/// Whether a size is made of names that a signature declares, and of nothing that only data decides, so that what is taken to be equal has to be
+/// proven. Quotients are left to the run: too little is proven about the parity of sizes (`x[:D//2] * x[D//2:]`).
 static bool isDeclared(Dim dim, const std::set<std::string> &names) {
-  bool all = true;
+  bool all = !hasQuotient(dim);
   dim.collectSymbols([&](StringRef s) { all &= names.count(s.str()) > 0; });
   return all;
 }

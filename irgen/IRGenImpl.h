@@ -242,6 +242,7 @@ public:
   mlir::Value takeStore(mlir::Value x, llvm::ArrayRef<mlir::Value> indices, int64_t axis, mlir::Value value, SourceRange range, SourceRange valueRange);
   mlir::Value take(mlir::Value x, llvm::ArrayRef<mlir::Value> indices, int64_t axis, SourceRange range);
   mlir::Value reshape(mlir::Value x, mlir::ValueRange sizes, SourceRange range);
+  mlir::Value stretchable(mlir::Value x, mlir::ValueRange sizes, SourceRange range);
   mlir::Value broadcastTo(mlir::Value x, mlir::ValueRange sizes, SourceRange range);
   mlir::Value permute(mlir::Value x, llvm::ArrayRef<int64_t> permutation, SourceRange range);
   mlir::Value select(mlir::Value x, int64_t axis, mlir::Value index, SourceRange range);

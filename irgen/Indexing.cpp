@@ -37,8 +37,9 @@ Value IRGen::reshape(Value x, ValueRange sizes, SourceRange range) {
   return create("reshape", range, operands);
 }
 
-/// Repeats `x` to sizes. Which axes of a form's free sizes stretch is decided; what is not known is tested at run time, and the axis stretches there.
-Value IRGen::broadcastTo(Value x, ValueRange sizes, SourceRange range) {
+/// `x` as it may be repeated to sizes. Which axes of a form's free sizes stretch is decided; what is not known is tested at run time, and the axis stretches
+/// there.
+Value IRGen::stretchable(Value x, ValueRange sizes, SourceRange range) {
   int64_t offset = static_cast<int64_t>(sizes.size()) - tensorTypeOf(x).getRank();
   for (int64_t axis = 0; offset >= 0 && axis < tensorTypeOf(x).getRank(); ++axis) {
     Dim have = tensorTypeOf(x).getDim(axis), one = Dim::number(context, 1);
@@ -61,7 +62,11 @@ Value IRGen::broadcastTo(Value x, ValueRange sizes, SourceRange range) {
       create("check_equal", range, {create("where", range, {isOne, sizes[axis + offset], size}), sizes[axis + offset]}, {stringAttr("what", "sizes of a broadcast")});
     }
   }
-  SmallVector<Value> operands = {x};
+  return x;
+}
+
+Value IRGen::broadcastTo(Value x, ValueRange sizes, SourceRange range) {
+  SmallVector<Value> operands = {stretchable(x, sizes, range)};
   llvm::append_range(operands, sizes);
   return create("broadcast", range, operands);
 }
@@ -324,7 +329,7 @@ Value IRGen::storePlan(Value x, const Plan &plan, const Val &value, SourceRange 
   SmallVector<Value> bounds(plan.starts);
   llvm::append_range(bounds, plan.counts);
   auto sliceStore = [&](Value into, Value what) {
-    SmallVector<Value> operands = {into, what};
+    SmallVector<Value> operands = {into, stretchable(what, plan.counts, range)}; // also where nobody reads the result
     llvm::append_range(operands, bounds);
     return create("slice_store", range, operands, {integersAttr("steps", plan.steps)}, {range, valueRange});
   };

@@ -388,6 +388,8 @@ class Generator:
             i = self.rng.randrange(len(sizes))
             sizes[i] = max(0, sizes[i] + self.rng.choice([-1, 1, 1, 2])) if self.rng.random() < 0.8 else 1
         loop = late and self.rng.random() < 0.4
+        if loop and f.name.startswith("u"):  # sizes that only the data decides do not stretch in a loop of the top level
+            sizes = [max(sizes[0], 2)] * len(sizes)
         toy, model = zip(*(self.argument(f"i + {n}" if loop else str(n), late) for n in sizes))
         integers = [str(self.rng.randint(0, 3)) for _ in range(f.integers)]
         toy, model = f.call([*toy, *integers], [*model, *integers])

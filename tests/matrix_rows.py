@@ -203,8 +203,8 @@ def along(name, dtype, shape, x):
         if not name.startswith("cum") and dtype in COMPLEX:
             return Refused(NOT_ORDERED)
         if name in ("softmax", "logsumexp"):
-            if shape[axis] == 0:
-                return Refused(EMPTY)
+            if shape[axis] == 0: # as PyTorch: nothing, and the logarithm of 0
+                return y if name == "softmax" else np.full(np.delete(shape, axis), -np.inf, y.dtype)
             e = np.exp(y - y.max(axis, keepdims=True))
             return e / e.sum(axis, keepdims=True) if name == "softmax" else np.log(e.sum(axis)) + y.max(axis)
         return library(name)(y, axis=axis, **({"kind": "stable"} if "sort" in name else {"dtype": y.dtype}))

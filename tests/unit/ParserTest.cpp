@@ -82,7 +82,7 @@ TEST(Parser, LargeLiteralsAreCompact) {
 
 TEST(Parser, Declarations) {
   std::string tree = Parsed("def f(x: f32[N, 2*M], y = 1) -> c64[N] where N > 1 { return x; }").tree();
-  EXPECT_TRUE(tree.starts_with("Function f(x: f32[N, (2*M)], y = …) -> c64[N]\n")) << tree;
+  EXPECT_TRUE(tree.starts_with("Function f(x: f32[N, 2*M], y = …) -> c64[N]\n")) << tree;
   EXPECT_EQ(Parsed("extern def g(x: c64[N]) -> c64[N] from \"lib.so\" symbol \"g1\";").result.status, ParseStatus::Complete);
   EXPECT_EQ(Parsed("struct P { var a; var b; } P p = {1, {2, 3}};").result.status, ParseStatus::Complete);
 }
