@@ -106,6 +106,7 @@ int runPrompt(Session &session, bool color, bool init) {
       static std::atomic<bool> never = false; // Ctrl-C is for what the user runs
       rt::setInterruptFlag(&never);
       try {
+        static_cast<void>(rt::threads()); // oneTBB asks the system once, and would wait for ever for an answer that an error prevented
         session.prepare();
       } catch (...) { // the first statement tries again, and tells
       }

@@ -20,6 +20,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <new>
 
 using namespace mlir;
 
@@ -31,7 +32,8 @@ Session::Session(SessionOptions sessionOptions)
   static std::once_flag handled;
   std::call_once(handled, [] {
     llvm::install_fatal_error_handler([](void *, const char *reason, bool) { rt::abandon(reason); });
-    llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { rt::abandon("out of memory"); });
+    // An exception, not a jump: tables that are being made for the first time give up their guards, and frames of ours what they own.
+    llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { throw std::bad_alloc(); });
   });
 }
 

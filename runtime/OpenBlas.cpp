@@ -6,12 +6,34 @@
 #include "runtime/Parallel.h"
 #include "runtime/SharedLibrary.h"
 
+#include <csignal>
+
 namespace toy::rt {
 
 static bool loaded = false;
+static volatile sig_atomic_t lacksThreads = 0;
+static struct sigaction interruptBefore;
+
+/// OpenBLAS starts its threads when it is opened. Where the system refuses one, it raises SIGINT, returns, and would wait for that thread in its first
+/// product for ever: then it works with the calling thread alone. Interrupts by others (SI_TKILL is what `raise` sends) are passed on.
+static SharedLibrary open() {
+  struct sigaction action {};
+  action.sa_flags = SA_SIGINFO;
+  action.sa_sigaction = [](int number, siginfo_t *info, void *) {
+    if (info->si_code == SI_TKILL)
+      lacksThreads = 1;
+    else if (interruptBefore.sa_handler != SIG_DFL && interruptBefore.sa_handler != SIG_IGN)
+      interruptBefore.sa_handler(number);
+  };
+  sigaction(SIGINT, &action, &interruptBefore);
+  struct Restore {
+    ~Restore() { sigaction(SIGINT, &interruptBefore, nullptr); }
+  } restore;
+  return SharedLibrary(TOY_OPENBLAS);
+}
 
 static const SharedLibrary &sharedLibrary() {
-  static const SharedLibrary opened(TOY_OPENBLAS);
+  static const SharedLibrary opened = open();
   return opened;
 }
 
@@ -27,7 +49,7 @@ static OpenBlas load() {
   blas.load(table.cgemv, "cblas_cgemv");
   blas.load(table.zgemv, "cblas_zgemv");
   blas.load(table.setThreads, "openblas_set_num_threads");
-  table.setThreads(threads());
+  table.setThreads(lacksThreads ? 1 : threads());
   loaded = true;
   return table;
 }
@@ -43,7 +65,7 @@ void *openBlasSymbol(const std::string &name) {
 }
 
 void setBlasThreads(int n) {
-  if (loaded)
+  if (loaded && !lacksThreads)
     openBlas().setThreads(n);
 }
 

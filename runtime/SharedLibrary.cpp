@@ -4,12 +4,16 @@
 #include "runtime/SharedLibrary.h"
 
 #include "runtime/Error.h"
+#include "runtime/Guard.h"
 
 #include <dlfcn.h>
 
 namespace toy::rt {
 
-SharedLibrary::SharedLibrary(std::string libraryName) : name(std::move(libraryName)), handle(dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+SharedLibrary::SharedLibrary(std::string libraryName) : name(std::move(libraryName)) {
+  // Libraries run code when they are opened. A fault there must not jump over the locks, and the statics being made, of those who open them.
+  if (std::optional<Error> fault = guarded([&] { handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL); }))
+    throw *fault;
   if (!handle)
     fail(DiagId::MissingLibrary, {name, dlerror()});
 }

@@ -20,7 +20,7 @@ public:
 
 private:
   std::string name;
-  void *handle;
+  void *handle = nullptr;
 };
 
 } // namespace toy::rt
