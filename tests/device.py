@@ -166,16 +166,21 @@ def all_cases(random=60):
             flags = [f"--cuda-graphs={mode}", *(["--unpack"] if (i + j) % 4 == 3 else [])]
             rows.append((f"device: {path.name} {' '.join(flags)}", lambda toy, path=path, flags=flags, seed=i: program(toy, path, flags, seed), *(["nightly"] if j != i % 4 else [])))
     rows += [(f"device: random program {seed}", lambda toy, seed=seed: random_program(toy, seed), *(["nightly"] if seed >= 30 else [])) for seed in range(random)]
+    return [*rows, ("device: accesses", accesses), ("device: ptxas", assembles), ("device: nvcc", compiled_by_nvcc)]
+
+
+def of_all_modules():
+    """The cases of this and of the modules beside it, which pytest finds by itself."""
     import device_counts
     import device_failures
     import device_numbers
-    return [*rows, *device_numbers.all_cases(), *device_counts.all_cases(), *device_failures.all_cases(), ("device: accesses", accesses), ("device: ptxas", assembles), ("device: nvcc", compiled_by_nvcc)]
+    return [*all_cases(), *device_numbers.all_cases(), *device_counts.all_cases(), *device_failures.all_cases()]
 
 
 if __name__ == "__main__":  # some cases, or random programs: device.py TOY [SUBSTRING | FIRST LAST]
     toy = os.path.abspath(sys.argv[1])
     sys.path.insert(0, str(ROOT / "tests"))
-    cases = [(f"random {seed}", lambda toy, seed=seed: random_program(toy, seed)) for seed in range(int(sys.argv[2]), int(sys.argv[3]))] if len(sys.argv) > 3 else [c for c in all_cases() if len(sys.argv) < 3 or sys.argv[2] in c[0]]
+    cases = [(f"random {seed}", lambda toy, seed=seed: random_program(toy, seed)) for seed in range(int(sys.argv[2]), int(sys.argv[3]))] if len(sys.argv) > 3 else [c for c in of_all_modules() if len(sys.argv) < 3 or sys.argv[2] in c[0]]
     failed = 0
     for name, function, *_ in cases:
         if problem := function(toy):

@@ -151,5 +151,8 @@ def placement(toy):
     return None
 
 
+MARKERS = ("device", "host")
+
+
 def all_cases():
     return [("device: transfers", transfers), ("device: graphs", graphs), ("device: overlap", overlap), ("device: placement", placement, "release")]

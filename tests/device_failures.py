@@ -135,5 +135,8 @@ def memory(toy):
         return None if done.status == 1 and "error[R0122]" in done.stderr and "found" not in done.report else f"{done.status} {done.stderr}{done.report}"
 
 
+MARKERS = ("device", "host")
+
+
 def all_cases():
     return [("device: none", no_device), *((f"device: faults of {function}", lambda toy, function=function: faults(toy, function)) for function in CALLS), ("device: memory", memory, "release"), ("device: interrupted", interrupted)]

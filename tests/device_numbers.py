@@ -355,6 +355,9 @@ def writes(toy):
     return None
 
 
+MARKERS = ("device", "host")
+
+
 def all_cases():
     """One precision and one kind of graph every day, the others at night."""
     yield from ((f"device: product {i}", lambda toy, text=text: product(toy, text)) for i, text in enumerate(PRODUCTS))

@@ -152,7 +152,8 @@ def first_failure(of_device):
     texts = ["pad-to-buckets", "group-rows"] if of_device else ["recognize-complex"]
     if subprocess.run([LIT, "-q", f"--param=build={BUILD}", *(str(ROOT / f"tests/passes/{name}.mlir") for name in texts)], stdout=subprocess.DEVNULL).returncode:
         return "lit"
-    tests = ["buckets.py", "device.py", "-k", "not (ptxas or nvcc or auto or off or unpack)"] if of_device else ["recognition.py"]
+    modules = ["buckets.py", "device.py", "device_numbers.py", "device_counts.py", "device_failures.py"]
+    tests = [*modules, "-k", "not (ptxas or nvcc or auto or off or unpack)"] if of_device else ["recognition.py"]
     done = subprocess.run([sys.executable, "-m", "pytest", "-x", "-n", "auto", f"--build={BUILD}", "-m", "nightly or not nightly", *tests], cwd=ROOT / "tests", stdout=subprocess.PIPE, text=True)
     failed = [line for line in done.stdout.splitlines() if line.startswith("FAILED ")]
     return None if done.returncode == 0 else failed[0].removeprefix("FAILED ") if failed else "pytest"
