@@ -3,6 +3,8 @@
 /// Sizes of tensors: integer expressions over named sizes, kept in one canonical form so that equal expressions are equal values.
 #pragma once
 
+#include "support/SizeLimit.h"
+
 #include "mlir/IR/Attributes.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -32,7 +34,7 @@ struct SizeRange {
 /// A size: an immutable tree, uniqued in the MLIR context, so that comparing two sizes compares pointers. Every value is one of
 ///
 ///   Constant     a number
-///   Symbol       a name, whose value is 0 or more; any text may be a name
+///   Symbol       a name, whose value is 0 or more (any integer, if it begins with `$$`); any text may be a name
 ///   Sum          a constant and terms: a factor times a monomial
 ///   Product      a monomial of two or more atoms: atoms to powers
 ///   FloorDiv     p//q, an atom
@@ -54,11 +56,12 @@ public:
   explicit Dim(mlir::Attribute attr) : attr(attr) {}
   static Dim number(mlir::MLIRContext *context, int64_t value);
   static Dim unknown(mlir::MLIRContext *context);
-  /// A size named in a signature, or a fresh name of the compiler; `?` is the unknown size.
+  /// A size named in a signature, or a fresh name of the compiler; `?` is the unknown size, and names that begin with `$$` are any integers.
   static Dim symbol(mlir::MLIRContext *context, llvm::StringRef name);
   /// Parses an expression of names, numbers, `+ - * // %`, parentheses, `min` and `max`; none when malformed.
   static std::optional<Dim> parse(mlir::MLIRContext *context, llvm::StringRef text);
 
+  static bool isDim(mlir::Attribute attr);
   explicit operator bool() const { return static_cast<bool>(attr); }
   mlir::Attribute getAttr() const { return attr; }
   mlir::MLIRContext *getContext() const { return attr.getContext(); }

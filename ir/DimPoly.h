@@ -75,7 +75,14 @@ struct Poly {
   int64_t take(Dim monomial);
 };
 
+/// The node; unknown where it is beyond the limits.
+Dim nodeOf(mlir::MLIRContext *context, const DimKey &key);
+
 Poly operator*(const Poly &a, const Poly &b);
+/// The least or greatest of sums.
+Poly extremum(Dim::Kind kind, llvm::SmallVector<Poly> members);
+/// p//q.
+Poly quotient(Poly p, Poly q);
 /// The size that a sum stands for, in canonical form.
 Dim dimOf(Poly sum);
 /// Bounds of a sum.

@@ -251,7 +251,7 @@ SizeRange rangeOfNode(const DimKey &key) {
   switch (key.kind) {
   case Dim::Kind::Unknown: return {};
   case Dim::Kind::Constant: return SizeRange::of(key.constant);
-  case Dim::Kind::Symbol: return {0, SizeRange::largest};
+  case Dim::Kind::Symbol: return key.name.starts_with("$$") ? SizeRange() : SizeRange{0, SizeRange::largest};
   case Dim::Kind::FloorDiv: return quotientOf(key.operands[0].range(), key.operands[1].range());
   case Dim::Kind::Min:
   case Dim::Kind::Max: {

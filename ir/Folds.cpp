@@ -114,6 +114,21 @@ OpFoldResult DimOp::fold(FoldAdaptor) {
   return dim.isNumber() ? OpFoldResult(integerAttr(getContext(), dim.value())) : OpFoldResult();
 }
 
+std::optional<unsigned> SizeValueOp::operandOf(StringRef name) {
+  unsigned index;
+  bool isOperand = name.consume_front("$$") || name.consume_front("$");
+  return isOperand && !name.getAsInteger(10, index) ? std::optional(index) : std::nullopt;
+}
+
+/// With every operand known, the value; an expression that is an operand, that operand.
+OpFoldResult SizeValueOp::fold(FoldAdaptor adaptor) {
+  Dim expression = getExpr();
+  if (auto operand = operandOf(expression.symbolName()))
+    return getOperand(*operand);
+  auto value = expression.evaluate([&](StringRef name) { return integerOf(adaptor.getSymbols()[*operandOf(name)]); });
+  return value ? OpFoldResult(integerAttr(getContext(), *value)) : OpFoldResult();
+}
+
 OpFoldResult CheckIndexOp::fold(FoldAdaptor adaptor) {
   auto index = integerOf(adaptor.getIndex()), size = integerOf(adaptor.getSize());
   if (!index || !size || *index >= *size || *index < -*size)

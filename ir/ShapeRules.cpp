@@ -3,6 +3,8 @@
 /// Rules of operations that rearrange elements.
 #include "ir/ToyDialect.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace mlir;
 
 namespace toy::rules {
@@ -12,6 +14,16 @@ LogicalResult sizeOfAxis(RuleContext &ctx) {
   if (axis < 0 || axis >= ctx.rank(0))
     return ctx.fail(DiagId::AxisOutOfRange, axis, ctx.tensor(0));
   return ctx.result(TensorType::scalar(ctx.context, DType::I64));
+}
+
+LogicalResult sizeComputed(RuleContext &ctx) {
+  Dim expression(ctx.attributes.get("expr"));
+  bool isWhole = !expression.isUnknown();
+  expression.collectSymbols([&](StringRef name) {
+    auto operand = SizeValueOp::operandOf(name);
+    isWhole &= operand && *operand < ctx.size();
+  });
+  return isWhole ? ctx.result(TensorType::scalar(ctx.context, DType::I64)) : ctx.fail(DiagId::BadSizeExpression, expression.str());
 }
 
 /// The sizes that a run of i64 operands stand for; a negative number fails.
@@ -30,12 +42,8 @@ static Dim productOf(RuleContext &ctx, ArrayRef<Dim> dims) {
   for (Dim dim : dims)
     if (dim.is(0))
       return dim;
-  for (Dim dim : dims) {
-    int64_t product;
-    if (count.isNumber() && dim.isNumber() && __builtin_mul_overflow(count.value(), dim.value(), &product))
-      return Dim::number(ctx.context, INT64_MAX);
+  for (Dim dim : dims)
     count = count * dim;
-  }
   return count;
 }
 
@@ -44,6 +52,8 @@ LogicalResult reshaped(RuleContext &ctx) {
   if (failed(dims))
     return failure();
   Dim before = productOf(ctx, ctx.tensor(0).getDims()), after = productOf(ctx, *dims);
+  if (after.isUnknown() && llvm::all_of(*dims, [](Dim dim) { return dim.isNumber(); }))
+    return ctx.fail(DiagId::SizeTooLarge, llvm::join(llvm::map_range(*dims, [](Dim dim) { return dim.str(); }), "*"));
   bool known = !before.isUnknown() && !after.isUnknown();
   if (known && before != after && (before - after).isNumber())
     return ctx.fail(DiagId::ReshapeCount, ctx.tensor(0), before.str(),
@@ -143,6 +153,8 @@ LogicalResult padded(RuleContext &ctx) {
   for (int64_t axis = 0; axis < ctx.rank(0); ++axis) {
     if (low[axis] < 0 || high[axis] < 0)
       return ctx.fail(DiagId::NegativeSize, std::min(low[axis], high[axis]));
+    if (int64_t most = std::max(low[axis], high[axis]); most > largestSize)
+      return ctx.fail(DiagId::SizeTooLarge, most);
     Dim dim = ctx.dim(0, axis);
     dims.push_back(dim + Dim::number(ctx.context, low[axis]) + Dim::number(ctx.context, high[axis]));
   }

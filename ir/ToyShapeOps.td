@@ -17,6 +17,31 @@ def DimOp : Toy_Op<"dim", "sizeOfAxis", [Pure]> {
   let hasFolder = 1;
 }
 
+def Toy_Dim : Attr<CPred<"::toy::Dim::isDim($_self)">, "a size"> {
+  let storageType = "::mlir::Attribute";
+  let returnType = "::toy::Dim";
+  let convertFromStorage = "::toy::Dim($_self)";
+}
+
+def SizeValueOp : Toy_Op<"size_value", "sizeComputed", [Pure]> {
+  let summary = "an expression of sizes as an i64 scalar";
+  let description = [{
+    In `expr`, `$0`, `$1`, … stand for operands that are sizes, 0 or more, `$$0`, `$$1`, … for operands that may be any integers. It is an error
+    if the computation leaves 64 bits.
+
+    ```mlir
+    %n = toy.size_value %a, %b {expr = #toy.dim<"max(0,$0-$1)">} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+    ```
+  }];
+  let arguments = (ins Variadic<Toy_Index>:$symbols, Toy_Dim:$expr);
+  let results = (outs Toy_Index:$result);
+  let hasFolder = 1;
+  let extraClassDeclaration = ruleMethod # [{
+    /// The number of the operand that a name in the expression stands for.
+    static std::optional<unsigned> operandOf(::llvm::StringRef name);
+  }];
+}
+
 def RelabelOp : Toy_Op<"relabel", "declared", [Pure, Toy_PartWise]> {
   let summary = "the same value under other names for its sizes";
   let description = [{

@@ -52,6 +52,9 @@ DType RuleContext::dtypeAttribute(StringRef attribute) const {
 }
 
 LogicalResult RuleContext::result(DType dtype, ArrayRef<Dim> dims) {
+  for (Dim dim : dims)
+    if (dim.isNumber() && dim.value() > largestSize)
+      return fail(DiagId::SizeTooLarge, dim.str());
   results.push_back(TensorType::get(context, dtype, dims));
   return success();
 }
@@ -103,6 +106,8 @@ private:
       auto operand = read(op->getOperand(0));
       return operand ? known(Dim::number(value.getContext(), 0) - *operand) : std::nullopt;
     }
+    if (auto sizeValue = dyn_cast<SizeValueOp>(op))
+      return readExpression(sizeValue);
     if (!isa<AddOp, SubOp, MulOp, FloorDivOp, ModOp, MinimumOp, MaximumOp>(op))
       return std::nullopt;
     auto a = read(op->getOperand(0)), b = a ? read(op->getOperand(1)) : std::nullopt;
@@ -119,6 +124,18 @@ private:
     if (isa<ModOp>(op))
       return known(a->mod(*b));
     return known(isa<MinimumOp>(op) ? a->min(*b) : a->max(*b));
+  }
+
+  std::optional<Dim> readExpression(SizeValueOp op) {
+    llvm::StringMap<Dim> values;
+    bool isKnown = true;
+    op.getExpr().collectSymbols([&](StringRef name) {
+      auto size = read(op->getOperand(*SizeValueOp::operandOf(name)));
+      isKnown &= size.has_value();
+      if (size)
+        values[name] = *size;
+    });
+    return isKnown ? known(op.getExpr().substitute(values)) : std::nullopt;
   }
 
   static std::optional<Dim> known(Dim dim) { return dim.isUnknown() ? std::nullopt : std::optional(dim); }

@@ -88,9 +88,7 @@ Val IRGen::arangeBuiltin(Bound &args) {
   if (work == DType::I64) {
     if (constantOf(s) == 0)
       fail(DiagId::ZeroStep, r);
-    count = constantOf(s) == 1 ? arith("sub", b, a, r) : create("neg", r, {arith("floordiv", arith("sub", a, b, r), s, r)});
-    if (auto n = constantOf(arith("sub", a, b, r)), d = constantOf(s); n && d)
-      count = integer(-(*n / *d - (*n % *d != 0 && (*n < 0) != (*d < 0))), r);
+    count = arith("sub", integer(0, r), arith("floordiv", arith("sub", a, b, r), s, r), r);
   } else
     count = create("cast", r, {create("ceil", r, {create("div", r, {create("sub", r, {b, a}), s})})}, {dtypeAttr(DType::I64)});
   Value index = create("iota", r, {arith("maximum", count, integer(0, r), r)});

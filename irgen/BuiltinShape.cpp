@@ -269,7 +269,7 @@ Val IRGen::splitBuiltin(Bound &args) {
   tuple.kind = Val::Tuple;
   int64_t at = 0;
   for (int64_t size : sizes) {
-    if (size < 0 || (whole.isNumber() && at + size > whole.value()))
+    if (size < 0 || size > largestSize || (whole.isNumber() && at + size > whole.value()))
       fail(DiagId::NegativeSize, r, {"of a part beyond the end"});
     tuple.elements.push_back(Val::leaf(sliceAxis(x.value, axis, integer(at, r), integer(size, r), 1, r)));
     at += size;
@@ -370,8 +370,13 @@ Val IRGen::padBuiltin(Bound &args) {
   const ast::Expr &e = *args["widths"];
   auto *b = ast::dynCast<ast::Bracket>(&e);
   if (b && b->compact && b->shape.size() == 2 && b->allIntegers && b->shape[1] == 2)
-    for (ast::Bracket::Part part : b->re)
-      widths.push_back(std::stoll(sourceText({e.range.buffer, part.begin, part.begin + part.length})) * (part.negative ? -1 : 1));
+    for (ast::Bracket::Part part : b->re) {
+      SourceRange range{e.range.buffer, part.begin, part.begin + part.length};
+      int64_t n;
+      if (StringRef(sourceText(range)).getAsInteger(10, n))
+        fail(DiagId::LiteralRange, range, {sourceText(range), "i64"});
+      widths.push_back(part.negative ? -n : n);
+    }
   else {
     widths = staticList(e, "pad");
     if (widths.size() == 1)
@@ -402,6 +407,8 @@ Val IRGen::diagBuiltin(Bound &args) {
   int64_t k = args.has("k") ? staticInteger(*args["k"], "diag") : 0;
   if (x.tensor().getRank() != 1)
     return Val::leaf(create("diagonal", r, {x.value}, {integerAttr("offset", k)}));
+  if (k < -largestSize || k > largestSize)
+    fail(DiagId::SizeTooLarge, r, {std::to_string(k)});
   Value size = arith("add", sizeOf(x.value, 0, r), integer(std::abs(k), r), r);
   Value rows = create("iota", r, {size}), columns = reshape(rows, {integer(1, r), size}, r);
   rows = reshape(rows, {size, integer(1, r)}, r);

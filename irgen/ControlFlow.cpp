@@ -255,7 +255,7 @@ bool IRGen::tryLoop(std::vector<TypeDesc> &types, std::set<std::string> &loopSiz
       return false;
     SmallVector<Value> again = relabelled(back, types, range);
     if (counted)
-      again.push_back(arith("add", counter, integer(1, range), range));
+      again.push_back(create("add", range, {counter, integer(1, range)}));
     cf::BranchOp::create(b, l, header, again);
   }
   std::vector<Val> after = merge(state.breaks, names, range);
@@ -328,12 +328,12 @@ void IRGen::forStatement(const ast::For &s) {
     if (known == 0)
       fail(DiagId::ZeroStep, call->arguments[2].value->range);
     // ceil((stop - start) / step) = -((start - stop) // step); a step of 0 that only the data shows is a division by zero.
-    Value back = known == 1 ? arith("sub", start, stop, r) : arith("floordiv", arith("sub", start, stop, r), step, r);
+    Value distance = create("sub", r, {start, stop}), back = known == 1 ? distance : create("floordiv", r, {distance, step});
     if (auto n = constantOf(back); n && *n >= 0) // no iteration: the body means nothing
       return;
-    Value count = known == 1 ? arith("sub", stop, start, r) : create("neg", r, {back});
+    Value count = create("neg", r, {back});
     loop(*s.body, s.range, s.name, true, [&](Value i) { return create("lt", r, {i, count}); },
-         [&](Value i) { return Val::leaf(arith("add", known == 1 ? i : arith("mul", i, step, r), start, r)); });
+         [&](Value i) { return Val::leaf(create("add", r, {known == 1 ? i : create("mul", r, {i, step}), start})); });
     return;
   }
   Val rows = expr(*s.iterable);

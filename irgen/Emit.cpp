@@ -3,6 +3,8 @@
 /// Creation of operations through their type rules, locations, and errors with the chain of calls that led to them.
 #include "irgen/IRGenImpl.h"
 
+#include "llvm/ADT/StringSwitch.h"
+
 using namespace mlir;
 
 namespace toy {
@@ -80,8 +82,23 @@ static bool isDeclared(Dim dim, const std::set<std::string> &names) {
   return all;
 }
 
-Operation *IRGen::createOp(StringRef name, SourceRange range, ValueRange operands, ArrayRef<NamedAttribute> attributes,
+/// The first operand of an operation that is a size, a position or a count.
+static unsigned firstSize(StringRef name) {
+  return llvm::StringSwitch<unsigned>(name)
+      .Cases({"iota", "random", "check_size"}, 0)
+      .Cases({"full", "reshape", "broadcast", "slice"}, 1)
+      .Cases({"read_binary", "slice_store"}, 2)
+      .Default(~0u);
+}
+
+Operation *IRGen::createOp(StringRef name, SourceRange range, ValueRange given, ArrayRef<NamedAttribute> attributes,
                            ArrayRef<SourceRange> sources, TypeRange declared) {
+  if (host.isInterrupted())
+    fail(DiagId::Interrupted, range);
+  SmallVector<Value> checked(given);
+  for (size_t i = firstSize(name); i < checked.size(); ++i)
+    checked[i] = checkedSize(checked[i], range);
+  ValueRange operands(checked);
   OperationName opName(("toy." + name).str(), context);
   RuleContext ctx(context, name, operands, DictionaryAttr::get(context, attributes));
   SmallVector<Type> declaredTypes(declared.begin(), declared.end());

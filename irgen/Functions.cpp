@@ -9,25 +9,6 @@ using namespace mlir;
 
 namespace toy {
 
-namespace {
-struct SizeEmitter : DimComputation<Value> {
-  SizeEmitter(IRGen &gen, SourceRange range, llvm::function_ref<Value(StringRef)> valueOf) : gen(gen), range(range), valueOf(valueOf) {}
-  Value constant(int64_t n) override { return gen.integer(n, range); }
-  Value symbol(StringRef name) override { return valueOf(name); }
-  Value combine(Operation op, Value a, Value b) override {
-    constexpr const char *names[] = {"add", "sub", "mul", "floordiv", "minimum", "maximum"};
-    return gen.arith(names[op], a, b, range);
-  }
-  IRGen &gen;
-  SourceRange range;
-  llvm::function_ref<Value(StringRef)> valueOf;
-};
-} // namespace
-
-Value IRGen::sizeExpression(Dim dim, SourceRange range, llvm::function_ref<Value(StringRef)> valueOf) {
-  return SizeEmitter(*this, range, valueOf).compute(dim);
-}
-
 void collectNames(Type type, std::set<std::string> &names) {
   if (auto tensor = dyn_cast<TensorType>(type))
     for (Dim dim : tensor.getDims())

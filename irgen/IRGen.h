@@ -70,6 +70,8 @@ public:
   /// A form was chosen several times: its guards may become machine code.
   virtual void formIsUsedAgain(struct Specialization &) {}
   virtual bool wantsRemarks() = 0;
+  /// Whether Ctrl-C was pressed: generation ends with an error.
+  virtual bool isInterrupted() { return false; }
   /// Whether sizes with @buckets are padded: on a device.
   virtual bool padsToBuckets() = 0;
   virtual unsigned newNumber() = 0;

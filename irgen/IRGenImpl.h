@@ -62,6 +62,12 @@ struct IndexPlan {
   bool front = false;                 ///< something stands between them: what they give comes first, as in NumPy
 };
 
+/// A size as the run computes it: an expression of operands (see toy.size_value).
+struct SizeTerm {
+  Dim expression;
+  llvm::SmallVector<mlir::Value, 2> operands;
+};
+
 struct Variable {
   Val value;
   bool isGlobal = false;
@@ -225,7 +231,16 @@ public:
   llvm::SmallVector<int64_t> staticList(llvm::ArrayRef<mlir::Value> values, SourceRange range, llvm::StringRef what);
   mlir::Value sizeOf(mlir::Value x, int64_t axis, SourceRange range);
   llvm::SmallVector<mlir::Value> sizesOf(mlir::Value x, SourceRange range);
-  mlir::Value arith(llvm::StringRef op, mlir::Value a, mlir::Value b, SourceRange range) { return create(op, range, {a, b}); }
+
+  // Sizes.cpp
+  /// Arithmetic on sizes, positions and counts: one checked operation, however long the expression becomes.
+  mlir::Value arith(llvm::StringRef op, mlir::Value a, mlir::Value b, SourceRange range);
+  SizeTerm sizeTerm(mlir::Value value);
+  SizeTerm combine(llvm::StringRef op, const SizeTerm &a, const SizeTerm &b, SourceRange range);
+  mlir::Value valueOf(const SizeTerm &term, SourceRange range);
+  mlir::Value checkedSize(mlir::Value value, SourceRange range);
+  /// An i64 value of a size; `valueOf` gives those of the names in it.
+  mlir::Value sizeExpression(Dim dim, SourceRange range, llvm::function_ref<mlir::Value(llvm::StringRef)> valueOf);
 
   // Indexing.cpp
   Val index(const ast::Index &e);
@@ -349,8 +364,6 @@ public:
   bool unifySizes(llvm::MutableArrayRef<mlir::Value> operands, const SizeAssumption &a, SourceRange range);
   bool haveWanted(llvm::MutableArrayRef<mlir::Value> operands, llvm::ArrayRef<WantedSize> all, llvm::StringRef what, SourceRange range);
   bool stretchInGeneric(llvm::MutableArrayRef<mlir::Value> operands, const SizeAssumption &a, SourceRange range);
-  /// An i64 value of a size; `valueOf` gives those of the names in it.
-  mlir::Value sizeExpression(Dim dim, SourceRange range, llvm::function_ref<mlir::Value(llvm::StringRef)> valueOf);
   bool isWhole(const ast::TypeExpr &type);
   void externBody(const ast::Function &decl, llvm::ArrayRef<Val> arguments);
   void returnStatement(const ast::Return &s);

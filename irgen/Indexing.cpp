@@ -112,37 +112,46 @@ void IRGen::sliceBounds(const ast::Subscript &s, Value size, Value &start, Value
   std::optional<int64_t> known = constantOf(step);
   if (known == 0)
     fail(DiagId::ZeroStep, s.step->range);
-  Value zero = integer(0, r), positive;
+  Value positive;
   if (!known) {
+    Value zero = integer(0, r);
     create("assert", r, {create("ne", r, {step, zero}), string("slice step is 0", r)});
     positive = create("gt", r, {step, zero});
   }
-  auto bySign = [&](Value up, Value down) { return known ? (*known > 0 ? up : down) : create("where", r, {positive, up, down}); };
-  Value low = bySign(zero, integer(-1, r)), high = bySign(size, arith("sub", size, integer(1, r), r));
-  auto bound = [&](const ast::ExprPtr &e, Value fallback) {
+  auto number = [&](int64_t n) { return SizeTerm{Dim::number(context, n), {}}; };
+  auto apply = [&](StringRef op, const SizeTerm &a, const SizeTerm &b) { return combine(op, a, b, r); };
+  auto bySign = [&](const SizeTerm &up, const SizeTerm &down) {
+    return known ? (*known > 0 ? up : down) : sizeTerm(create("where", r, {positive, valueOf(up, r), valueOf(down, r)}));
+  };
+  SizeTerm whole = sizeTerm(size), low = bySign(number(0), number(-1)), high = bySign(whole, apply("sub", whole, number(1)));
+  auto bound = [&](const ast::ExprPtr &e, const SizeTerm &fallback) {
     if (!e)
       return fallback;
     Value v = indexValue(*e, "slice");
-    if (auto n = constantOf(v)) {
-      if (*n < 0)
-        v = arith("add", v, size, r);
-    } else if (Truth isCounted = isAtLeastZero(v); isCounted != Truth::Yes) { // its size stays known where the sign is
-      Value fromEnd = arith("add", v, size, r);
-      v = isCounted == Truth::No ? fromEnd : create("where", r, {create("lt", r, {v, zero}), fromEnd, v});
-    }
-    return arith("minimum", arith("maximum", v, low, r), high, r);
+    SizeTerm term = sizeTerm(v);
+    SizeRange range = term.expression.range();
+    Truth isCounted = range.lo >= 0 ? Truth::Yes : range.hi < 0 ? Truth::No : isAtLeastZero(v);
+    if (isCounted == Truth::No)
+      term = apply("add", term, whole);
+    else if (isCounted == Truth::Unknown) // its size stays known where the sign is
+      term = sizeTerm(create("where", r, {create("lt", r, {v, integer(0, r)}), valueOf(apply("add", term, whole), r), v}));
+    return apply("minimum", apply("maximum", term, low), high);
   };
-  start = bound(s.start, bySign(zero, high));
-  Value stop = bound(s.stop, bySign(size, low));
+  SizeTerm first = bound(s.start, bySign(number(0), high)), last = bound(s.stop, bySign(whole, low)), elements;
+  start = valueOf(first, r);
   if (!known) { // the distance rounded away from 0 to whole steps
     Value unit = create("where", r, {positive, integer(1, r), integer(-1, r)});
-    count = arith("maximum", arith("floordiv", arith("add", arith("sub", stop, start, r), arith("sub", step, unit, r), r), step, r), zero, r);
+    SizeTerm distance = apply("add", apply("sub", last, first), apply("sub", sizeTerm(step), sizeTerm(unit)));
+    count = valueOf(apply("maximum", apply("floordiv", distance, sizeTerm(step)), number(0)), r);
     return;
   }
-  Value distance = *known > 0 ? arith("sub", stop, start, r) : arith("sub", start, stop, r);
-  if (std::abs(*known) != 1)
-    distance = arith("floordiv", arith("add", distance, integer(std::abs(*known) - 1, r), r), integer(std::abs(*known), r), r);
-  count = s.start || s.stop ? arith("maximum", distance, zero, r) : distance;
+  elements = *known > 0 ? apply("sub", last, first) : apply("sub", first, last);
+  if (*known > largestSize || *known < -largestSize) { // one element at most
+    elements = apply("minimum", elements, number(1));
+    step = integer(*known > 0 ? 1 : -1, r);
+  } else if (int64_t width = std::abs(*known); width != 1)
+    elements = apply("floordiv", apply("add", elements, number(width - 1)), number(width));
+  count = valueOf(s.start || s.stop ? apply("maximum", elements, number(0)) : elements, r);
 }
 
 IRGen::Plan IRGen::planIndex(const Val &base, ArrayRef<ast::Subscript> subscripts, SourceRange range) {

@@ -4,6 +4,7 @@
 #include "passes/Pipelines.h"
 
 #include "passes/Passes.h"
+#include "runtime/Parallel.h"
 
 #include "mlir/Transforms/Passes.h"
 
@@ -16,12 +17,33 @@ static std::unique_ptr<Pass> createCanonicalizer() {
   return createCanonicalizerPass({}, {"(anonymous namespace)::SimplifyCondBranchIdenticalSuccessors"});
 }
 
+namespace {
+/// Ends a pipeline when Ctrl-C was pressed; whoever runs it sees the flag.
+struct StopIfInterrupted : PassWrapper<StopIfInterrupted, OperationPass<>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(StopIfInterrupted)
+  void runOnOperation() override {
+    if (rt::interruptFlag())
+      signalPassFailure();
+  }
+};
+
+/// Adds passes with a place to stop before each.
+struct Stoppable {
+  OpPassManager &passes;
+  void addPass(std::unique_ptr<Pass> pass) {
+    passes.addPass(std::make_unique<StopIfInterrupted>());
+    passes.addPass(std::move(pass));
+  }
+};
+} // namespace
+
 void buildRecognition(OpPassManager &passes, const PipelineOptions &options) {
+  Stoppable bodies{passes.nest<func::FuncOp>()};
   if (options.recognize)
-    passes.nest<func::FuncOp>().addPass(createKeepParts());
-  passes.nest<func::FuncOp>().addPass(createCanonicalizer());
+    bodies.addPass(createKeepParts());
+  bodies.addPass(createCanonicalizer());
   passes.addPass(createInlineFunctions());
-  OpPassManager &functions = passes.nest<func::FuncOp>();
+  Stoppable functions{passes.nest<func::FuncOp>()};
   functions.addPass(createCanonicalizer());
   functions.addPass(createCSEPass());
   if (options.recognize)
@@ -30,15 +52,17 @@ void buildRecognition(OpPassManager &passes, const PipelineOptions &options) {
 }
 
 void buildUnpacking(OpPassManager &passes, const PipelineOptions &options) {
-  passes.nest<func::FuncOp>().addPass(createComplexAlgebra({options.fastMath}));
-  passes.nest<func::FuncOp>().addPass(createCSEPass());
+  Stoppable before{passes.nest<func::FuncOp>()};
+  before.addPass(createComplexAlgebra({options.fastMath}));
+  before.addPass(createCSEPass());
   passes.addPass(createUnpackComplex({options.complexMatmul}));
-  passes.nest<func::FuncOp>().addPass(createCanonicalizer());
-  passes.nest<func::FuncOp>().addPass(createCSEPass());
+  Stoppable after{passes.nest<func::FuncOp>()};
+  after.addPass(createCanonicalizer());
+  after.addPass(createCSEPass());
 }
 
 void buildSelection(OpPassManager &passes, const PipelineOptions &options) {
-  OpPassManager &functions = passes.nest<func::FuncOp>();
+  Stoppable functions{passes.nest<func::FuncOp>()};
   functions.addPass(createComplexAlgebra({options.fastMath}));
   functions.addPass(createCSEPass());
   functions.addPass(createSelectKernels({options.complexMatmul, options.fastMath, options.device}, options.log));

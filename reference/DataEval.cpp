@@ -21,6 +21,18 @@ using namespace mlir;
 
 namespace toy {
 
+/// Whether an expression of sizes divides by 0.
+static bool dividesByZero(Dim dim, llvm::function_ref<std::optional<int64_t>(StringRef)> valueOf) {
+  bool found = dim.kind() == Dim::Kind::FloorDiv && dim.operands()[1].evaluate(valueOf) == 0;
+  for (Dim operand : dim.operands())
+    found |= dividesByZero(operand, valueOf);
+  if (dim.kind() == Dim::Kind::Sum)
+    dim.forEachTerm([&](int64_t, Dim monomial) { found |= dividesByZero(monomial, valueOf); });
+  if (dim.kind() == Dim::Kind::Product)
+    dim.forEachAtom([&](int64_t, Dim atom) { found |= dividesByZero(atom, valueOf); });
+  return found;
+}
+
 rt::TensorRef constantTensor(DenseElementsAttr value, DType dtype) {
   SmallVector<int64_t> sizes(value.getType().getShape());
   rt::TensorRef out(rt::newTensor(dtype, sizes));
@@ -175,11 +187,21 @@ bool Frame::runData(Operation *op) {
   else if (auto o = dyn_cast<CheckEqualOp>(op)) {
     if (integer(o.getLhs()) != integer(o.getRhs()))
       rt::fail(DiagId::SizesDiffer, {o.getWhat().str(), std::to_string(integer(o.getLhs())), std::to_string(integer(o.getRhs()))});
+  } else if (auto o = dyn_cast<SizeValueOp>(op)) {
+    auto operand = [&](StringRef name) { return integer(o.getOperand(*SizeValueOp::operandOf(name))); };
+    auto value = o.getExpr().evaluate([&](StringRef name) { return std::optional(operand(name)); });
+    if (!value && dividesByZero(o.getExpr(), [&](StringRef name) { return std::optional(operand(name)); }))
+      rt::fail(DiagId::DivisionByZero);
+    if (!value)
+      rt::fail(DiagId::SizeOverflow, {o.getExpr().str([&](StringRef name) { return std::to_string(operand(name)); })});
+    setInteger(result, *value);
   } else if (auto o = dyn_cast<CheckSizeOp>(op)) {
     if (o.getReduced() && integer(o.getSize()) == 0)
       rt::fail(DiagId::EmptyReductionRun, {o.getReduced()->str()});
     if (integer(o.getSize()) < 0)
       rt::fail(DiagId::NegativeSizeRun, {(o.getName() ? "`" + o.getName()->str() + "` = " : "") + std::to_string(integer(o.getSize()))});
+    if (integer(o.getSize()) > largestSize)
+      rt::fail(DiagId::SizeOverflow, {std::to_string(integer(o.getSize()))});
     alias(result, o.getSize());
   } else if (auto o = dyn_cast<RandomOp>(op))
     set(result, rt::random(environment().random(), dtypeOf(o.getDtype()), integers(o.getSizes()), o.getNormal()));

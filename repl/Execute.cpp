@@ -10,6 +10,7 @@
 #include "runtime/Io.h"
 #include "runtime/Memory.h"
 #include "runtime/Output.h"
+#include "runtime/Parallel.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
@@ -182,7 +183,8 @@ bool Session::compileModule(CompiledModule &owner, const std::string &except) {
   std::vector<CompiledFunction> compiled;
   bool fromCache = false;
   if (!engine.compile(*owner.module, except, [&](StringRef symbol) { return bodyOf(symbol); }, compiled, fromCache, error)) {
-    diagnostics.report(DiagId::Internal, {}, {error});
+    bool isInterrupted = rt::interruptFlag().exchange(false);
+    isInterrupted ? diagnostics.report(DiagId::Interrupted, {}) : diagnostics.report(DiagId::Internal, {}, {error});
     return false;
   }
   owner.compiled = true;
@@ -285,6 +287,7 @@ static bool decidesSizesLate(ModuleOp module, StringRef symbol) {
     return llvm::any_of(op->getResultTypes(), isLate) ? WalkResult::interrupt() : WalkResult::advance();
   }).wasInterrupted();
 }
+bool Session::isInterrupted() { return rt::interruptFlag().load(std::memory_order_relaxed); }
 
 /// Generates, checks and, where it is worth it (or always), compiles statements; null after errors.
 std::shared_ptr<Session::CompiledModule> Session::prepare(ArrayRef<const ast::Stmt *> statements, TopLevel &top, bool always, bool *generated) {
@@ -296,6 +299,7 @@ std::shared_ptr<Session::CompiledModule> Session::prepare(ArrayRef<const ast::St
   {
     PhaseTimer timer(phaseMs["irgen"]);
     if (!generate(*owner->module, statements, *this, diagnostics, top)) {
+      rt::interruptFlag() = false;
       for (const std::string &key : pendingInstances)
         instances.erase(key);
       if (generated)

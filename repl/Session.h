@@ -136,6 +136,7 @@ public:
   bool failsOnRecompile() override { return options.failOnRecompile; }
   void formIsUsedAgain(Specialization &form) override;
   bool wantsRemarks() override { return options.remarks; }
+  bool isInterrupted() override;
   bool padsToBuckets() override;
   unsigned newNumber() override { return counter++; }
   std::string newSymbol(const std::string &base) override;

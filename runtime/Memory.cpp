@@ -7,6 +7,7 @@
 #include "runtime/Apart.h"
 #include "runtime/Error.h"
 #include "support/Sanitizers.h"
+#include "support/SizeLimit.h"
 
 #include <fmt/format.h>
 
@@ -224,8 +225,12 @@ int64_t checkedCount(std::span<const int64_t> sizes, DType dtype) {
     empty |= n == 0;
     overflow |= __builtin_mul_overflow(count, n, &count);
   }
-  if (empty)
+  if (empty) {
+    for (int64_t n : sizes)
+      if (n > largestSize)
+        fail(DiagId::SizeOverflow, {std::to_string(n)});
     return 0;
+  }
   int64_t bytes;
   if (overflow || __builtin_mul_overflow(count, sizeOf(dtype), &bytes))
     failAllocation(dtype, sizes);
@@ -324,6 +329,7 @@ void onDeviceOnly(Tensor &t) {
 }
 
 Tensor *newView(Tensor *source, DType dtype, std::span<const int64_t> sizes) {
+  checkedCount(sizes, dtype);
   Heap &h = heap();
   std::lock_guard lock(h.mutex);
   Tensor *t = newHeader(dtype, sizes);

@@ -70,6 +70,8 @@ private:
   void emitView(mlir::Operation *op);
   void emitConstant(ConstantOp op);
   void emitAssert(AssertOp op);
+  void emitSizeValue(SizeValueOp op);
+  void failUnless(llvm::Value *condition, mlir::Operation *op);
   void setSite(mlir::Operation *op);
   llvm::Value *siteNumber(mlir::Location place);
   llvm::Value *dataWord(int64_t index, llvm::Type *type);

@@ -3,6 +3,7 @@
 /// Single operations: scalars inline, groups as kernels, products as BLAS calls, views as headers; everything else is executed by the runtime
 /// through one generic call.
 #include "passes/lowering/FunctionEmitter.h"
+#include "passes/lowering/SizeEmitter.h"
 
 #include "runtime/Planar.h"
 
@@ -200,6 +201,8 @@ void FunctionEmitter::emitOp(mlir::Operation *op) {
     return emitCall(call);
   if (auto check = dyn_cast<AssertOp>(op))
     return emitAssert(check);
+  if (auto size = dyn_cast<SizeValueOp>(op))
+    return emitSizeValue(size);
   emitEval(op);
 }
 
@@ -306,14 +309,25 @@ void FunctionEmitter::emitView(mlir::Operation *op) {
   slots[result] = to.isScalar() ? unbox(to, object) : Slot{object, {}};
 }
 
-/// The text is only made when the condition fails.
-void FunctionEmitter::emitAssert(AssertOp op) {
+/// The runtime executes an operation, which fails, if a condition does not hold; the text of the error is made only then.
+void FunctionEmitter::failUnless(Value *condition, mlir::Operation *op) {
   BasicBlock *failed = BasicBlock::Create(b.getContext(), "", f), *passed = BasicBlock::Create(b.getContext(), "", f);
-  b.CreateCondBr(slots[op.getCondition()].scalar.re, passed, failed, MDBuilder(b.getContext()).createLikelyBranchWeights());
+  b.CreateCondBr(condition, passed, failed, MDBuilder(b.getContext()).createLikelyBranchWeights());
   b.SetInsertPoint(failed);
   emitEval(op);
   b.CreateBr(passed);
   b.SetInsertPoint(passed);
+}
+
+void FunctionEmitter::emitAssert(AssertOp op) { failUnless(slots[op.getCondition()].scalar.re, op); }
+
+void FunctionEmitter::emitSizeValue(SizeValueOp op) {
+  auto operand = [&](StringRef name) { return slots[op.getOperand(*SizeValueOp::operandOf(name))].scalar.re; };
+  SizeEmitter emitter(b, operand);
+  Value *value = emitter.compute(op.getExpr()).value;
+  if (emitter.exact() != b.getTrue())
+    failUnless(emitter.exact(), op);
+  slots[op.getResult()].scalar = {value};
 }
 
 /// `toy_rt_eval(operation, operands, results)`: the runtime executes the operation on objects. Updates take their first operand's reference.
