@@ -22,6 +22,7 @@
 #include <poll.h>
 #include <sstream>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
@@ -155,6 +156,7 @@ struct Worker {
       std::exit(70);
     pid = fork();
     if (pid == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL); // who stops the parent stops a run without an end too
       close(toParent[0]);
       close(toChild[1]);
       dup2(out, STDOUT_FILENO);

@@ -258,6 +258,8 @@ static Dim sumOf(Dim a, Dim b, int64_t sign) {
 static Dim extremumOf(Kind kind, Dim a, Dim b) {
   if (a == b)
     return a;
+  if (a.isNumber() && b.isNumber()) // their difference may leave 64 bits
+    return (a.value() < b.value()) == (kind == Kind::Min) ? a : b;
   SmallVector<Poly> members = {Poly(a), Poly(b)};
   return detail::dimOf(detail::extremum(kind, std::move(members)));
 }

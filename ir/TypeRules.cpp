@@ -51,11 +51,12 @@ DType RuleContext::dtypeAttribute(StringRef attribute) const {
   return dtypeNamed(std::string_view(name.data(), name.size())).value_or(DType::F64);
 }
 
-LogicalResult RuleContext::result(DType dtype, ArrayRef<Dim> dims) {
-  for (Dim dim : dims)
-    if (dim.isNumber() && dim.value() > largestSize)
-      return fail(DiagId::SizeTooLarge, dim.str());
-  results.push_back(TensorType::get(context, dtype, dims));
+LogicalResult RuleContext::result(Type type) {
+  if (auto tensor = dyn_cast<TensorType>(type))
+    for (Dim dim : tensor.getDims())
+      if (dim.isNumber() && dim.value() > largestSize)
+        return fail(DiagId::SizeTooLarge, dim.str());
+  results.push_back(type);
   return success();
 }
 

@@ -76,11 +76,9 @@ public:
   llvm::ArrayRef<int64_t> integers(llvm::StringRef attribute) const;
   DType dtypeAttribute(llvm::StringRef attribute = "dtype") const;
 
-  llvm::LogicalResult result(DType dtype, llvm::ArrayRef<Dim> dims);
-  llvm::LogicalResult result(mlir::Type type) {
-    results.push_back(type);
-    return llvm::success();
-  }
+  /// A result of the operation; fails where a size is too large.
+  llvm::LogicalResult result(mlir::Type type);
+  llvm::LogicalResult result(DType dtype, llvm::ArrayRef<Dim> dims) { return result(TensorType::get(context, dtype, dims)); }
   template <typename... Args> llvm::LogicalResult fail(DiagId id, Args &&...args) {
     error = RuleError{id, {text(args)...}, {}, {}};
     return llvm::failure();

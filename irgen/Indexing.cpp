@@ -133,16 +133,18 @@ void IRGen::sliceBounds(const ast::Subscript &s, Value size, Value &start, Value
     Truth isCounted = range.lo >= 0 ? Truth::Yes : range.hi < 0 ? Truth::No : isAtLeastZero(v);
     if (isCounted == Truth::No)
       term = apply("add", term, whole);
-    else if (isCounted == Truth::Unknown) // its size stays known where the sign is
-      term = sizeTerm(create("where", r, {create("lt", r, {v, integer(0, r)}), valueOf(apply("add", term, whole), r), v}));
+    else if (isCounted == Truth::Unknown) { // a sum that leaves no 64 bits, whatever the number
+      Value zero = integer(0, r);
+      term = apply("add", term, sizeTerm(create("where", r, {create("lt", r, {v, zero}), valueOf(whole, r), zero})));
+    }
     return apply("minimum", apply("maximum", term, low), high);
   };
   SizeTerm first = bound(s.start, bySign(number(0), high)), last = bound(s.stop, bySign(whole, low)), elements;
   start = valueOf(first, r);
-  if (!known) { // the distance rounded away from 0 to whole steps
+  if (!known) { // the first element, and one for each whole step after it: no sum leaves 64 bits
     Value unit = create("where", r, {positive, integer(1, r), integer(-1, r)});
-    SizeTerm distance = apply("add", apply("sub", last, first), apply("sub", sizeTerm(step), sizeTerm(unit)));
-    count = valueOf(apply("maximum", apply("floordiv", distance, sizeTerm(step)), number(0)), r);
+    SizeTerm rest = apply("sub", apply("sub", last, first), sizeTerm(unit));
+    count = valueOf(apply("maximum", apply("add", apply("floordiv", rest, sizeTerm(step)), number(1)), number(0)), r);
     return;
   }
   elements = *known > 0 ? apply("sub", last, first) : apply("sub", first, last);

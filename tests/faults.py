@@ -142,7 +142,7 @@ def interrupts(toy):
     """Ctrl-C brings the prompt back at once, whatever runs; the variables are as they were, and a call that was left behind disturbs nothing."""
     statements = ("var r = conv1d(rand(1, 1, 1000000), rand(1, 1, 2000));", "var r = conv_transpose1d(rand(1, 1, 400000), rand(1, 1, 2000));", "var r = svd(rand(2500, 2500));", "var r = eig(rand(1200, 1200));", "var r = inv(rand(6000, 6000));",
                   "var r = fft(rand(30000000));", "var r = sort(rand(20000000));", "var r = rand(4000, 4000) @ rand(4000, 4000);", "var r = rand(50000000)[i64(rand(30000000) * 1000)];", "var r = cumsum(rand(100000000)); r = cumsum(r); r = cumsum(r);",
-                  "print(str(rand(3000000)));", 'save("x.csv", rand(3000, 3000));', "long(1.0)", "while true { }", "for i in range(1000000000) { print(i); }")
+                  "print(str(rand(3000000)));", 'save("x.csv", rand(3000, 3000));', "long(1.0)", "slices(ones(3))", "while true { }", "for i in range(1000000000) { print(i); }")
     s = prompt.Session(toy)
     try:
         s.line(":set precision full")
@@ -150,6 +150,7 @@ def interrupts(toy):
         body = " ".join(f"if x > {i} {{ x = sin(x) * {i} + cos(x); y = y + [x, {i}]; }}" for i in range(1500))
         with open(f"{s.home.name}/long.toy", "w") as file:
             file.write(f"def long(x) {{ var y = [0.0, 0.0]; {body} return y; }}\n")
+            file.write("def slices(y) {\n" + "  y = y[1:] + y[:-1];\n" * 20000 + "  return y;\n}\n")
         s.line(":load long.toy", timeout=120)
         problems = []
         for text in statements:

@@ -310,7 +310,9 @@ void KernelEmitter::emitMap() {
   auto store = [&](Value *out, Value *at, const Indices &indices) { storeMapElement(root, out, at, mapElement(root, indices)); };
   Value *count = product(sizes);
   bool oneLoop = flat || sizes.size() <= 1;
-  Value *range = oneLoop ? count : product(ArrayRef(sizes).drop_back());
+  Value *range = count;
+  if (!oneLoop) // rows without elements are not counted
+    range = caller.CreateSelect(caller.CreateICmpEQ(sizes.back(), caller.getInt64(0)), sizes.back(), product(ArrayRef(sizes).drop_back()));
   auto known = rootType.getStaticCount();
   begin();
   Value *out = capture(callerOut);
