@@ -4,6 +4,7 @@
 /// along an edge are the receiving block's own. Arguments belong to the callee, results to the caller.
 #include "passes/lowering/FunctionEmitter.h"
 
+#include "runtime/Parallel.h"
 #include "runtime/Value.h"
 
 #include "llvm/IR/MDBuilder.h"
@@ -119,6 +120,7 @@ void FunctionEmitter::emitBlock(mlir::Block &block) {
     tables.device->region = llvm::count_if(block, [](mlir::Operation &op) { return isa<FusedOp, GemmOp, LibraryOp>(op); }) * (loops && loops->getLoopFor(&block) ? turns : 1);
   }
   for (mlir::Operation &op : block.without_terminator()) {
+    rt::poll();
     emitOp(&op);
     releaseDead(&op);
   }
