@@ -199,8 +199,8 @@ def refused(toy):
 MARKERS = ("device", "host")
 
 
-def all_cases(count=8):
-    return [*((f"device: buckets, random functions {seed}", lambda toy, seed=seed: random_functions(toy, seed)) for seed in range(count)),
+def all_cases(count=24, daily=5):
+    return [*((f"device: buckets, random functions {seed}", lambda toy, seed=seed: random_functions(toy, seed), *([] if seed < daily else ["nightly"])) for seed in range(count)),
             ("device: buckets, captures", captures), ("device: buckets, waste", waste), ("device: buckets, errors", refused)]
 
 

@@ -36,9 +36,12 @@ CALLS = ["cuMemAllocAsync", "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync", "cuModuleL
          "cuGraphCreate", "cuGraphAddKernelNode", "cuGraphAddChildGraphNode", "cuGraphInstantiate", "cuGraphLaunch", "cuStreamBeginCapture", "cuStreamEndCapture", "cublasGemmStridedBatchedEx", "cufftXtExec", "cuMemFreeAsync", "cuGraphExecKernelNodeSetParams"]
 
 
-def faults(toy, function):
+WAYS = list(itertools.product(("off", "full"), ((1, 2), (2, 700), (5, 2), (1, 700), (2, 2), (5, 700))))  # without graphs and with them: which call, and its error
+
+
+def faults(toy, function, ways):
     """A call of the driver fails once, with an error that stays or one that does not: a clear message, the session goes on, and what the host has survives."""
-    for mode, k, code in itertools.product(("off", "full"), (1, 2, 5), (2, 700)):
+    for mode, (k, code) in ways:
         done = run_prompt(toy, FAULTY, [f"--cuda-graphs={mode}"], TOY_FAKE_FAIL=f"{function}:{k}:{code}")
         if function in ("cuInit", "cuStreamCreate") and k == 1:
             if done.status != 1 or "D0104" not in done.stderr:
@@ -135,8 +138,17 @@ def memory(toy):
         return None if done.status == 1 and "error[R0122]" in done.stderr and "found" not in done.report else f"{done.status} {done.stderr}{done.report}"
 
 
+def faults_of_calls():
+    """Each of the three calls fails every day without graphs and with them, with one of the errors; at night with the other one."""
+    for i, function in enumerate(CALLS):
+        daily = [way for j, way in enumerate(WAYS) if (j // 3 + i) % 2 == 0]
+        yield f"device: faults of {function}", lambda toy, function=function, ways=daily: faults(toy, function, ways)
+        others = [way for way in WAYS if way not in daily]
+        yield f"device: further faults of {function}", lambda toy, function=function, ways=others: faults(toy, function, ways), "nightly"
+
+
 MARKERS = ("device", "host")
 
 
 def all_cases():
-    return [("device: none", no_device), *((f"device: faults of {function}", lambda toy, function=function: faults(toy, function)) for function in CALLS), ("device: memory", memory, "release"), ("device: interrupted", interrupted)]
+    return [("device: none", no_device), *faults_of_calls(), ("device: memory", memory, "release"), ("device: interrupted", interrupted)]
