@@ -22,8 +22,10 @@ sys.path.insert(0, str(ROOT / "tests"))
 import environment  # noqa: E402
 import programs  # noqa: E402
 
-EVERY_WAY = ["--jit=never", "--jit=never --naive-matmul", "--jit=auto", "--jit=always", "--jit=always -O0", "--jit=always --dynamic=on", "--jit=always -O3", "--jit=always -O2 --no-fuse",
-             "--jit=always --unpack", "--jit=always -O2 --unpack"]
+EVERY_WAY = ["--jit=never", "--jit=never --naive-matmul", "--jit=auto", "--jit=always", "--jit=always -O0", "--jit=always --dynamic=on", "--jit=always -O2 --no-fuse",
+             "--jit=always --unpack", "--jit=always -O3 --unpack"]
+AT_NIGHT = ["--jit=always -O3", "--jit=always -O2 --unpack"]  # which are two of the above at once
+LONG_PROGRAMS = {"stretching", "computed-ones", "axes", "canonical-sizes"}  # which begin first
 CONFIGURATIONS = {"e2e": EVERY_WAY, "examples": EVERY_WAY, "errors": ["--jit=never", "--jit=always"]}
 
 
@@ -125,10 +127,12 @@ class Cases(pytest.File):
 
 class Program(pytest.File):
     def collect(self):
-        yield Case.from_parent(self, name=self.path.stem, check=self.check)
-
-    def check(self, toy):
         configurations = CONFIGURATIONS.get(self.path.parent.name, EVERY_WAY)
+        yield Case.from_parent(self, name=self.path.stem, check=lambda toy: self.check(toy, configurations), markers=["long"] if self.path.stem in LONG_PROGRAMS else [])
+        if configurations is EVERY_WAY:
+            yield Case.from_parent(self, name=f"{self.path.stem} at night", check=lambda toy: self.check(toy, AT_NIGHT), markers=["nightly"])
+
+    def check(self, toy, configurations):
         with tempfile.TemporaryDirectory() as folder:
             command = [programs.checker(toy), "--timeout=300", *(f"--config={flags}" for flags in configurations), str(self.path)]
             done = subprocess.run(command, cwd=self.path.parent if self.path.parent.name == "errors" else folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=3600)

@@ -246,7 +246,7 @@ MARKERS = ("host", "release")
 
 def all_cases():
     for test in (ends, lines_at_once, readers_that_leave, places, no_escapes, command_line, interrupts, extern_bounds, injected):
-        yield "faults: " + test.__name__.replace("_", " "), test
+        yield "faults: " + test.__name__.replace("_", " "), test, *(["long"] if test is interrupts else [])
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import threading
 
 SOURCES = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MODES = {"auto": [], "always": ["--jit=always"], "never": ["--jit=never"], "dynamic": ["--dynamic=on"], "unpacked": ["--unpack"]}
+DAILY = [("never", "always", "dynamic"), ("never", "auto", "unpacked")]  # in turn; all of them at night
 LATE = {"chunk": "R0104", "halves": "R0105"}  # what only the data decides: how many parts there are, and that a computed size is 1
 # What has no tensor argument, or whose argument is no tensor of any size.
 WITHOUT_SIZES = {"seed", "load", "save", "show", "read_binary", "print", "write", "bytes", "check", "clock", "str", "fftfreq", "rfftfreq"}
@@ -259,7 +260,7 @@ def session(toy, flags, lines):
     state = termios.tcgetattr(slave)
     state[3] &= ~termios.ECHO
     termios.tcsetattr(slave, termios.TCSANOW, state)
-    process = subprocess.Popen([toy, "--color=never", "--no-cache", *flags], stdin=slave, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, "TERM": "dumb"})
+    process = subprocess.Popen([toy, "--color=never", *flags], stdin=slave, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, "TERM": "dumb"})
     os.close(slave)
     parts = []
     reader = threading.Thread(target=lambda: parts.extend(iter(lambda: process.stdout.read1(1 << 16), b"")))
@@ -380,15 +381,18 @@ def missing(toy):
     return "\n".join(f"no row calls {name}" for name in names if name not in have) or None
 
 
-SHARD = 20
+SHARD = 10
 
 
 def all_cases():
     yield "symbolic sizes: every function has a row", missing
     every = rows()
     for begin in range(0, len(every), SHARD):
-        chosen = every[begin:begin + SHARD]
-        yield f"symbolic sizes: {chosen[0].name} to {chosen[-1].name} ({begin // SHARD})", lambda toy, c=chosen: check(toy, c)
+        chosen, modes = every[begin:begin + SHARD], DAILY[begin // SHARD % len(DAILY)]
+        name = f"symbolic sizes: {chosen[0].name} to {chosen[-1].name} ({begin // SHARD})"
+        daily = {mode: MODES[mode] for mode in modes}
+        yield name, lambda toy, c=chosen, m=daily: check(toy, c, m), "long"
+        yield f"{name} in every mode", lambda toy, c=chosen: check(toy, c), "nightly"
 
 
 if __name__ == "__main__":
