@@ -138,7 +138,7 @@ def overlap(toy):
 def placement(toy):
     """--device=auto: small work and single passes over the host's data stay there, products and long regions go to the device."""
     rows = [("var y = ones([100]) * 2; print(sum(y));", False), ("var x = load(\"x.npy\"); print(sum(x + 1));", False),
-            ("var x = ones([400, 400]); for i in range(40) { x = x * 0.5 + 1; } print(x[0, 0]);", True)]
+            ("var x = ones([900, 900]); for i in range(40) { x = x * 0.5 + 1; } print(x[0, 0]);", True)]
     import numpy as np
     with tempfile.TemporaryDirectory() as folder:
         np.save(f"{folder}/x.npy", np.ones((1000, 300)))
@@ -155,4 +155,4 @@ MARKERS = ("device", "host")
 
 
 def all_cases():
-    return [("device: transfers", transfers, "long"), ("device: graphs", graphs, "long"), ("device: overlap", overlap), ("device: placement", placement, "release")]
+    return [("device: transfers", transfers, "long"), ("device: graphs", graphs, "long"), ("device: overlap", overlap), ("device: placement", placement, "release", "long")]

@@ -194,15 +194,14 @@ def rows(toy):
     return None
 
 
-def folds(toy):
+def folds(toy, ways):
     """Reductions of rows of every number of elements a lane, of known and of any length: the host's bits."""
     lead = "def at(n: i64) { return sin(arange(3 * n) * 0.7) + 0.9; }\ndef f(x) { return (sum(x, 1), sum(abs(x) * 2, -1), prod(x, 1), mean(x * x, 1)); }\ndef g(x) { return (max(x, 1), min(x, 1)); }\n"
-    for dtype in ("f32", "c128", "f16"):
-        for flags in (["--dynamic=on"], ["--dynamic=off"]):
-            text = lead + "".join(f"var x = {dtype}(reshape(at({n}), [3, {n}])){' * (1 - 0.3i)' if 'c' in dtype else ''}; print({n}, f(x){'' if 'c' in dtype else ', g(x)'}, sum(x));\n"
-                                  for n in (1, 31, 32, 33, 64, 95, 224, 255, 256, 257, 288, 300, 512, 513, 1000))
-            if problem := same_bits(toy, text, ["--cuda-graphs=off", *flags]):
-                return problem
+    for dtype, flag in ways:
+        text = lead + "".join(f"var x = {dtype}(reshape(at({n}), [3, {n}])){' * (1 - 0.3i)' if 'c' in dtype else ''}; print({n}, f(x){'' if 'c' in dtype else ', g(x)'}, sum(x));\n"
+                              for n in (1, 31, 32, 33, 64, 95, 224, 255, 256, 257, 288, 300, 512, 513, 1000))
+        if problem := same_bits(toy, text, ["--cuda-graphs=off", flag]):
+            return problem
     return None
 
 
@@ -367,8 +366,11 @@ def all_cases():
         yield f"device: ropes of {dtype}", lambda toy, dtype=dtype: ropes(toy, dtype), *nightly
     for mode in GRAPHS:
         yield f"device: transforms, graphs {mode}", lambda toy, mode=mode: transforms(toy, mode), *([] if mode in ("off", "full") else ["nightly"])
-    for check in (functions, precisions, rows, folds, long_rows, near_ropes, writes):
-        yield f"device: {check.__name__.replace('_', ' ')}", check, *(["long"] if check in (functions, rows, folds) else [])
+    for check in (functions, precisions, rows, long_rows, near_ropes, writes):
+        yield f"device: {check.__name__.replace('_', ' ')}", check, *(["long"] if check in (functions, rows) else [])
+    for name, ways, marker in (("folds", [("f32", "--dynamic=off"), ("c128", "--dynamic=on"), ("f16", "--dynamic=on")], "long"),
+                               ("further folds", [("f32", "--dynamic=on"), ("c128", "--dynamic=off"), ("f16", "--dynamic=off")], "nightly")):
+        yield f"device: {name}", lambda toy, ways=ways: folds(toy, ways), marker
     yield "device: joined ropes", lambda toy: joined(toy, False)
     yield "device: joined ropes in every graph", lambda toy: joined(toy, True), "nightly"
-    yield from ((f"device: subscripts {seed}", lambda toy, seed=seed: subscripts(toy, seed)) for seed in range(4))
+    yield from ((f"device: subscripts {seed}", lambda toy, seed=seed: subscripts(toy, seed), *([] if seed < 2 else ["nightly"])) for seed in range(8))

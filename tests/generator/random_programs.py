@@ -198,7 +198,7 @@ def check(toy, seeds, everywhere):
     return None if products and near_misses else f"{products} products recognised, {near_misses} near misses reported: the programs test nothing"
 
 
-def all_cases(shard=25, daily=150):
+def all_cases(shard=25, daily=100):
     for first in range(0, daily, shard):
         markers = ["long"] if first == 0 else ["long", "release"]
         yield f"random programs {first} to {first + shard - 1}", lambda toy, first=first: check(toy, range(first, first + shard), False), *markers
