@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sequences of calls with exact numbers of compilations, guards, checks and errors; results equal those of code compiled for every size alone."""
+import itertools
 import json
 import os
 import random
 import re
 import subprocess
 import tempfile
+
+import prompt
 
 
 def ones(*sizes):
@@ -243,7 +246,36 @@ def remarks(toy):
     return None if done.returncode == 0 and found == want else done.stderr
 
 
+def failed_calls(toy):
+    """What a failed call was given is forgotten: each call ends as it does in a session of its own."""
+    programs = {
+        "@dynamic(x, 0) def f(x, y) { return x * y; }": ["f(ones(6), ones(6))", "f(ones(5), ones(5))", "f(ones(3), 2.0)"],
+        "def f(x, y) { return x[:4] + y; }": ["f(ones(6), ones(6))", "f(ones(5), ones(4))", "f(ones(7), ones(5))"],
+        "def f(x) { var h = x.shape[0]//2; return x[:h] + x[h:]; }": ["f(ones(5))", "f(ones(6))", "f(ones(7))"],
+        "def g(x: f64[2*N], y: f64[N]) { return N; } def f(x, y) { return g(x, y) + x[0]; }":
+            ["f(ones(6), ones(2))", "f(ones(5), ones(2))", "f(ones(4), ones(2))", "f(ones(8), ones(4))"],
+    }
+
+    def outcomes(definition, calls, flags):
+        session = prompt.Session(toy, ["--no-cache", *flags])
+        try:
+            session.line(definition)
+            answers = [session.line(call) for call in calls]
+        finally:
+            session.close()
+        return [re.findall(r"error\[(\w+)\]", answer) or answer.strip() for answer in answers]
+    problems = []
+    for definition, calls in programs.items():
+        for flags in (["--jit=always"], ["--jit=always", "--dynamic=on"], ["--jit=never"]):
+            alone = {call: outcomes(definition, [call], flags)[0] for call in calls}
+            for order in itertools.permutations(calls):
+                if (found := outcomes(definition, order * 2, flags)) != [alone[call] for call in order * 2]:
+                    problems.append(f"{flags} {definition} {order}: {found}, alone {alone}")
+    return "\n".join(problems[:5]) or None
+
+
 def all_cases():
+    yield "sizes: failed calls", failed_calls, "release"
     yield "sizes: profile", profile
     yield "sizes: remarks", remarks, "host"
     for name in list(CASES):
