@@ -265,17 +265,21 @@ Val IRGen::splitBuiltin(Bound &args) {
     if (whole.value() % part)
       sizes.push_back(whole.value() % part);
   }
+  int64_t sum = 0;
+  for (int64_t size : sizes) {
+    if (size < 0 || size > largestSize || (whole.isNumber() && sum + size > whole.value()))
+      fail(DiagId::NegativeSize, r, {"of a part beyond the end"});
+    sum += size;
+  }
+  if (!whole.is(sum)) // before anything is read
+    create("check_equal", r, {sizeOf(x.value, axis, r), integer(sum, r)}, {stringAttr("what", "the split axis and the sum of its parts")});
   Val tuple;
   tuple.kind = Val::Tuple;
   int64_t at = 0;
   for (int64_t size : sizes) {
-    if (size < 0 || size > largestSize || (whole.isNumber() && at + size > whole.value()))
-      fail(DiagId::NegativeSize, r, {"of a part beyond the end"});
     tuple.elements.push_back(Val::leaf(sliceAxis(x.value, axis, integer(at, r), integer(size, r), 1, r)));
     at += size;
   }
-  if (whole.isNumber() ? at != whole.value() : true)
-    create("check_equal", r, {sizeOf(x.value, axis, r), integer(at, r)}, {stringAttr("what", "the split axis and the sum of its parts")});
   return tuple;
 }
 

@@ -228,7 +228,8 @@ void Frame::matmul(MatMulOp op) {
   if (!rightVector)
     sizes.push_back(n);
   rt::TensorRef out(rt::newTensor(tensorTypeOf(op.getResult()).getDtype(), sizes));
-  forEachIndex(batch, [&](int64_t i, ArrayRef<int64_t> index) {
+  if (out->count() > 0)
+    forEachIndex(batch, [&](int64_t i, ArrayRef<int64_t> index) {
       int64_t ao = dot(index, aStrides), bo = dot(index, bStrides);
       for (int64_t row = 0; row < m; ++row)
         for (int64_t column = 0; column < n; ++column) {

@@ -236,7 +236,7 @@ bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top,
   changes.clear();
   journal = &changes;
   llvm::scope_exit finish([&] { journal = nullptr; });
-  uint64_t mark = rt::markObjects();
+  rt::ObjectMark mark = options.jit == SessionOptions::Never ? rt::ObjectMark() : rt::markObjects();
   engine.takeFailureChain(); // of an error that nobody asked about
   auto function = owner->module->lookupSymbol<func::FuncOp>(top.symbol);
   PhaseTimer timer(phaseMs["run"]);

@@ -33,10 +33,14 @@ template <typename F> auto dispatch(DType dtype, F &&f) {
   }
 }
 
-/// A tensor seen from one axis: `outer` blocks of `size` rows of `inner` elements.
+/// A tensor seen from one axis: `outer` blocks of `size` rows of `inner` elements; no blocks where there are no elements.
 struct AxisView {
   int64_t outer = 1, size, inner = 1;
   AxisView(const Tensor &t, int64_t axis) : size(t.sizes[axis]) {
+    if (t.count() == 0) {
+      outer = inner = 0;
+      return;
+    }
     for (int64_t i = 0; i < axis; ++i)
       outer *= t.sizes[i];
     for (int64_t i = axis + 1; i < t.rank; ++i)

@@ -158,6 +158,8 @@ void one(int64_t m, int64_t n, int64_t k, double alpha, const T *a, const Matrix
 template <typename T>
 void batched(int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, void *c, std::span<const int64_t> batch, double alpha,
              double beta) {
+  if (m == 0 || n == 0)
+    return;
   int64_t count = 1;
   for (int64_t size : batch)
     count *= size;

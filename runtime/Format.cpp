@@ -130,7 +130,10 @@ struct Style {
 class TensorFormatter {
 public:
   TensorFormatter(const Tensor &t, const PrintOptions &options) : t(t), options(options) {
-    summarised = !options.full() && t.count() > options.threshold;
+    double parts = 1; // elements; where there are none, empty rows, of which nobody needs all
+    for (int64_t size : t.shape())
+      parts *= std::max<int64_t>(size, 1);
+    summarised = (!options.full() || t.count() == 0) && parts > static_cast<double>(options.threshold);
     full = options.full();
   }
 
@@ -169,7 +172,7 @@ private:
   template <typename F> void visit(F &&f, int axis, int64_t offset) {
     if (axis == t.rank)
       return f(offset);
-    int64_t n = t.sizes[axis];
+    int64_t n = t.count() == 0 ? 0 : t.sizes[axis];
     for (int64_t i = 0; i < n; ++i) {
       if (hidden(i, n)) {
         i = n - options.edge - 1;
@@ -244,6 +247,8 @@ private:
     bool last = axisIndex == t.rank - 1;
     size_t column = indent;
     for (int64_t i = 0; i < n; ++i) {
+      if (i % 1024 == 1023)
+        poll();
       if (i > 0)
         separator(last, axisIndex, indent, column);
       if (hidden(i, n)) {

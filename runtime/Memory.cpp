@@ -437,7 +437,18 @@ void listObject(Tensor &t) {
   link(linkOf(&t));
 }
 
-uint64_t markObjects() { return heap().serial; }
+static std::atomic<int64_t> &referencesTo(Link *l) {
+  void *object = objectOf(l);
+  return l->isStr ? static_cast<Str *>(object)->refs : static_cast<Tensor *>(object)->refs;
+}
+
+ObjectMark markObjects() {
+  std::lock_guard lock(heap().mutex);
+  ObjectMark mark{heap().serial, {}};
+  for (Link *l = heap().head.next; l; l = l->next)
+    mark.references.emplace_back(l->serial, referencesTo(l));
+  return mark;
+}
 
 static void collect(const Value &value, std::set<void *> &objects) {
   if (auto *t = std::get_if<TensorRef>(&value))
@@ -449,17 +460,24 @@ static void collect(const Value &value, std::set<void *> &objects) {
       collect(element, objects);
 }
 
-void releaseSince(uint64_t mark, std::span<const Value *const> keep) {
+void releaseSince(const ObjectMark &mark, std::span<const Value *const> keep) {
   std::set<void *> kept;
   for (const Value *value : keep)
     collect(*value, kept);
   std::lock_guard lock(heap().mutex);
-  for (Link *l = heap().head.next; l && l->serial > mark;) {
+  Link *l = heap().head.next;
+  while (l && l->serial > mark.serial) {
     Link *next = l->next;
     if (!kept.count(objectOf(l)))
       destroy(l);
     l = next;
   }
+  for (auto [serial, references] : mark.references)
+    if (l && l->serial == serial) {
+      std::atomic<int64_t> &now = referencesTo(l);
+      now = std::min(now.load(), references);
+      l = l->next;
+    }
 }
 
 } // namespace toy::rt

@@ -53,11 +53,15 @@ void onDeviceOnly(Tensor &t);
 Tensor *unique(Tensor *consumed);
 Tensor *copyOf(const Tensor *source);
 
-/// Tensors and strings made after a mark. After an error has passed through compiled code, what it held is freed: everything since the mark that
-/// has not been handed to somebody else (see `keep`).
-uint64_t markObjects();
-/// Frees the objects made since the mark, except those reachable from the values given.
-void releaseSince(uint64_t mark, std::span<const Value *const> keep);
+/// The tensors and strings that a statement begins with, and how many hold each: newest first, by serial number.
+struct ObjectMark {
+  uint64_t serial = 0;
+  std::vector<std::pair<uint64_t, int64_t>> references;
+};
+ObjectMark markObjects();
+/// After an error has passed through compiled code, whose frames give nothing up: frees the objects made since the mark, except those reachable from
+/// the values given, and takes back the references to older ones that were added since. Variables have the values again that they had at the mark.
+void releaseSince(const ObjectMark &mark, std::span<const Value *const> keep);
 
 /// The element count of a shape; throws when it does not fit.
 int64_t checkedCount(std::span<const int64_t> sizes, DType dtype);

@@ -40,10 +40,10 @@ struct Tensor {
   int64_t sizes[1]; ///< `rank` entries
 
   int64_t count() const {
-    int64_t n = 1;
+    uint64_t n = 1; // sizes beside a 0 may have any product
     for (int i = 0; i < rank; ++i)
-      n *= sizes[i];
-    return n;
+      n *= static_cast<uint64_t>(sizes[i]);
+    return static_cast<int64_t>(n);
   }
   std::span<const int64_t> shape() const { return {sizes, rank}; }
   template <typename T> T *as() const { return static_cast<T *>(data); }

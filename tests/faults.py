@@ -179,6 +179,28 @@ def interrupts(toy):
         s.close()
 
 
+def references(toy):
+    """What compiled code held when an error passed through it is given up: a variable's memory is free when it gets another value."""
+    s = prompt.Session(toy, ["--jit=always", "--memory-limit=300000000"])
+    try:
+        s.line("def g(x, k) { assert(k < 5); return x[k] + sum(x); }")
+        s.line("def f(x, k) { var y = x * 2; var z = reshape(x, [2, 500000]); return g(y, 1) + g(x, k) + sum(z @ z.T); }")
+        for i in range(50):  # 8 MB each, of which :undo keeps some
+            s.line(f"var x = arange(1000000) + {i};")
+            if "R0104" not in (answer := s.line("f(x, 7)")):
+                return f"call {i}: {answer}"
+        answer = s.line("sum(f(x, 1)) > 0")
+        s.send(":quit\r")
+        try:
+            while True:
+                s.pump(1)
+        except EOFError:
+            pass
+        return expect("the last call", answer, "bool\ntrue")
+    finally:
+        s.close()
+
+
 def extern_bounds(toy):
     """--check-bounds sees every access beside the operands, near and far, and the session goes on."""
     with tempfile.TemporaryDirectory() as folder:
@@ -253,13 +275,13 @@ MARKERS = ("host", "release")
 
 
 def all_cases():
-    for test in (ends, lines_at_once, readers_that_leave, places, no_escapes, command_line, interrupts, extern_bounds, injected):
+    for test in (ends, lines_at_once, readers_that_leave, places, no_escapes, command_line, interrupts, references, extern_bounds, injected):
         yield "faults: " + test.__name__.replace("_", " "), test, *(["long"] if test is interrupts else [])
 
 
 if __name__ == "__main__":
     import sys
-    for name, function in all_cases():
+    for name, function, *_ in all_cases():
         if len(sys.argv) < 3 or any(word in name for word in sys.argv[2:]):
             begin = time.time()
             problem = function(sys.argv[1])

@@ -28,6 +28,8 @@ ROWS = [
     ("tile(zeros(0, 3), [1, {n}])", lambda n: (0, 3 * n)),
     ("sum(zeros({n}, 0), 0)", lambda n: (0,) if n < LIMIT else None),
     ("zeros({n}, 0) + ones({n}, 0)", lambda n: (n, 0)),
+    ("cumsum(sort(zeros({n}, 0), 1), 1)", lambda n: (n, 0)),
+    ("zeros({n}, {n}, 0) @ zeros({n}, 0, 0)", lambda n: (n, n, 0)),
     ("tile(zeros(0, 3), [{n}, 1])", lambda n: (0, 3) if n < LIMIT else None),
     ("tile(zeros(0, 3), [{n}, {n}])", lambda n: (0, 3 * n)),
     ("repeat(zeros(0, 3), {n}, axis=1)", lambda n: (0, 3 * n)),

@@ -191,7 +191,9 @@ void KernelEmitter::emitColumnReduction(mlir::Operation *op) {
   SmallVector<Value *> sizes;
   for (Value *v : ArrayRef(outerSizes).drop_back())
     sizes.push_back(capture(v));
-  // The range goes over columns, so that threads own columns and the order does not depend on them.
+  // The range goes over columns, so that threads own columns and the order does not depend on them. Without columns, rows are not counted.
+  height = k.CreateSelect(k.CreateICmpSLT(rangeBegin, rangeEnd), height, i64(0));
+  n = k.CreateSelect(k.CreateICmpSLT(rangeBegin, rangeEnd), n, i64(0));
   loop(i64(0), height, [&](Value *row) {
     Indices outer = decode(row, sizes);
     Value *base = k.CreateMul(row, width, "", true, true);
