@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sequences of calls with exact numbers of compilations, guards, checks and errors; results equal those of code compiled for every size alone."""
-import itertools
 import json
 import os
 import random
@@ -268,8 +267,8 @@ def failed_calls(toy):
     for definition, calls in programs.items():
         for flags in (["--jit=always"], ["--jit=always", "--dynamic=on"], ["--jit=never"]):
             alone = {call: outcomes(definition, [call], flags)[0] for call in calls}
-            for order in itertools.permutations(calls):
-                if (found := outcomes(definition, order * 2, flags)) != [alone[call] for call in order * 2]:
+            for order in (calls * 2, calls[::-1] * 2):
+                if (found := outcomes(definition, order, flags)) != [alone[call] for call in order]:
                     problems.append(f"{flags} {definition} {order}: {found}, alone {alone}")
     return "\n".join(problems[:5]) or None
 
