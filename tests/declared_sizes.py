@@ -45,6 +45,18 @@ def solve(env, items, clauses=()):
         raise Mismatch(f"{env}, {clauses}")
 
 
+late_sizes = False  # of the call at hand
+
+
+def of_late_sizes(call):
+    global late_sizes
+    late_sizes = True
+    try:
+        return call()
+    finally:
+        late_sizes = False
+
+
 def same(x, y):
     if x.shape != y.shape:
         raise Mismatch(f"{x.shape} and {y.shape}")
@@ -52,6 +64,9 @@ def same(x, y):
 
 
 def stretched(x, y):
+    """The left one of operands that fit; sizes that only the data decides do so where they are equal."""
+    if late_sizes:
+        return same(x, y)
     try:
         return np.broadcast_shapes(x.shape, y.shape) and x
     except ValueError:
@@ -388,11 +403,11 @@ class Generator:
             i = self.rng.randrange(len(sizes))
             sizes[i] = max(0, sizes[i] + self.rng.choice([-1, 1, 1, 2])) if self.rng.random() < 0.8 else 1
         loop = late and self.rng.random() < 0.4
-        if loop and f.name.startswith("u"):  # sizes that only the data decides do not stretch in a loop of the top level
-            sizes = [max(sizes[0], 2)] * len(sizes)
         toy, model = zip(*(self.argument(f"i + {n}" if loop else str(n), late) for n in sizes))
         integers = [str(self.rng.randint(0, 3)) for _ in range(f.integers)]
         toy, model = f.call([*toy, *integers], [*model, *integers])
+        if late:
+            model = f"of_late_sizes(lambda: {model})"
         name = self.fresh("r")
         show = f"print({name}.shape, i64(real({name})), i64(imag({name})))" if self.dtype == "c128" else f"print({name}.shape, i64({name}))"
         if f.result is None:
@@ -408,7 +423,7 @@ class Generator:
         for kind in [self.declared] + self.rng.choices([self.declared, self.declared, self.undeclared, self.recursive], k=self.rng.randint(1, 3)):
             kind()
         calls = [self.call() for _ in range(self.rng.randint(2, 4))]
-        printed, called, scope = [], set(), {"np": np, "solve": solve, "same": same, "stretched": stretched, "stored": stored, "element": element, "at": at, "file": np.arange}
+        printed, called, scope = [], set(), {"np": np, "solve": solve, "same": same, "stretched": stretched, "of_late_sizes": of_late_sizes, "stored": stored, "element": element, "at": at, "file": np.arange}
         scope["called"] = called
         scope["show"] = lambda x: printed.append([*np.shape(x), *map(int, np.ravel(x)), *([0] * np.size(x) if self.dtype == "c128" else [])])
         exec("\n".join(self.model), scope)
