@@ -3,6 +3,8 @@
 /// What rules are made of: access to operands, broadcasting, and the verifier that asks the rules again.
 #include "ir/ToyDialect.h"
 
+#include "ir/DimPoly.h"
+
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -139,9 +141,10 @@ private:
     return isKnown ? known(op.getExpr().substitute(values)) : std::nullopt;
   }
 
-  static std::optional<Dim> known(Dim dim) { return dim.isUnknown() ? std::nullopt : std::optional(dim); }
+  /// What has grown large gets a name of its own: functions that call themselves with parts of what they have would be generated for each of its forms.
+  static std::optional<Dim> known(Dim dim) { return dim.isUnknown() || detail::storageOf(dim).nodes > mostNodes ? std::nullopt : std::optional(dim); }
 
-  static constexpr unsigned mostValues = 400;
+  static constexpr unsigned mostValues = 400, mostNodes = 48;
   llvm::DenseMap<Value, std::optional<Dim>> done;
 };
 } // namespace

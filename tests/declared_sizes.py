@@ -177,7 +177,7 @@ class Generator:
 
     def step_sum(self):
         x = self.value()
-        y, name = self.value(self.values[x]), self.fresh("v")
+        y, name = self.value(self.values[x]) or x, self.fresh("v")  # of a size that has no expression, the value itself
         operator = self.rng.choice("+-")
         self.emit(f"var {name} = {x} {operator} {y} * 2;", f"{name} = same({x}, {y}) {operator} {y} * 2")
         self.values[name] = self.values[x]
@@ -249,7 +249,7 @@ class Generator:
 
     def step_loop(self):
         x = self.value()
-        y, name = self.value(self.values[x]), self.fresh("v")
+        y, name = self.value(self.values[x]) or x, self.fresh("v")  # of a size that has no expression, the value itself
         self.emit(f"var {name} = {x};", f"{name} = {x}.copy()")
         if self.values[x].hidden() or self.rng.random() < 0.5:
             k = self.rng.randint(0, 2)
