@@ -236,7 +236,7 @@ bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top,
   changes.clear();
   journal = &changes;
   llvm::scope_exit finish([&] { journal = nullptr; });
-  rt::ObjectMark mark = options.jit == SessionOptions::Never ? rt::ObjectMark() : rt::markObjects();
+  rt::ObjectMark mark = rt::markObjects(options.prompt && options.jit != SessionOptions::Never); // a script ends with its first error
   engine.takeFailureChain(); // of an error that nobody asked about
   auto function = owner->module->lookupSymbol<func::FuncOp>(top.symbol);
   PhaseTimer timer(phaseMs["run"]);
@@ -287,6 +287,7 @@ static bool decidesSizesLate(ModuleOp module, StringRef symbol) {
     return llvm::any_of(op->getResultTypes(), isLate) ? WalkResult::interrupt() : WalkResult::advance();
   }).wasInterrupted();
 }
+
 bool Session::isInterrupted() { return rt::interruptFlag().load(std::memory_order_relaxed); }
 
 /// Generates, checks and, where it is worth it (or always), compiles statements; null after errors.

@@ -442,10 +442,10 @@ static std::atomic<int64_t> &referencesTo(Link *l) {
   return l->isStr ? static_cast<Str *>(object)->refs : static_cast<Tensor *>(object)->refs;
 }
 
-ObjectMark markObjects() {
+ObjectMark markObjects(bool countsReferences) {
   std::lock_guard lock(heap().mutex);
   ObjectMark mark{heap().serial, {}};
-  for (Link *l = heap().head.next; l; l = l->next)
+  for (Link *l = countsReferences ? heap().head.next : nullptr; l; l = l->next)
     mark.references.emplace_back(l->serial, referencesTo(l));
   return mark;
 }
