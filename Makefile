@@ -8,11 +8,17 @@ ARGS ?=
 setup:
 	@scripts/install-packages
 
-build: setup
-	@test -f $(BUILD)/build.ninja || cmake --preset release >/dev/null
-	@cmake --build $(BUILD) -- --quiet >&2
+# $(call build,PRESET,TARGETS): configures the first time, then builds what is not up to date and shows how far it is.
+define build
+	@test -f build/$(1)/build.ninja || { echo "configuring build/$(1)" >&2; cmake --preset $(1) >/dev/null; }
+	@ninja -C build/$(1) -n $(2) | grep -q 'no work to do' || ninja -C build/$(1) $(2) >&2
+endef
 
-run: build
+build: setup
+	$(call build,release,all)
+
+run: setup
+	$(call build,release,toy)
 	@$(BUILD)/toy $(FILE) $(ARGS)
 
 test: build
@@ -29,14 +35,12 @@ package: build
 
 # The same tests with AddressSanitizer, LeakSanitizer and UBSan (support/SanitizerOptions.cpp).
 check: setup
-	@test -f build/asan/build.ninja || cmake --preset asan >/dev/null
-	@cmake --build build/asan -- --quiet
+	$(call build,asan,all)
 	@/usr/bin/python3 tests/run.py --build=build/asan $(ARGS)
 
 # Ten minutes of damaged files for every reader, and then mutated programs at the prompt, under sanitizers.
 fuzz: setup
-	@test -f build/asan/build.ninja || cmake --preset asan >/dev/null
-	@cmake --build build/asan --target fuzz-files fuzz-prompt -- --quiet
+	$(call build,asan,fuzz-files fuzz-prompt)
 	@build/asan/fuzz-files $(or $(ARGS),600)
 	@cd build/asan && ./fuzz-prompt 20000 1 $(CURDIR)/examples/*.toy $(CURDIR)/tests/e2e/*.toy $(CURDIR)/tests/errors/*.toy
 

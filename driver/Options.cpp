@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <functional>
 
@@ -25,14 +26,28 @@ bool integer(const std::string &text, int64_t low, int64_t high, int64_t &out) {
   return out >= low && out <= high;
 }
 
-auto choice(std::string Options::*field, std::vector<std::string> values) {
+template <typename T> T &in(Options &o, T Options::*field) { return o.*field; }
+template <typename T> T &in(Options &o, T CompileOptions::*field) { return o.compile.*field; }
+template <typename T> T &in(Options &o, T rt::DeviceOptions::*field) { return o.device.*field; }
+
+/// One of some words, each with what it sets.
+template <typename T, typename Owner> auto choice(T Owner::*field, std::vector<std::pair<std::string_view, T>> values) {
   return [=](Options &o, const std::string &v) {
-    for (const std::string &value : values)
-      if (v == value) {
-        o.*field = v;
+    for (const auto &[name, value] : values)
+      if (v == name) {
+        in(o, field) = value;
         return true;
       }
     return false;
+  };
+}
+/// One of some words, as it is.
+template <typename Owner> auto word(std::string Owner::*field, std::vector<std::string> values) {
+  return [=](Options &o, const std::string &v) {
+    bool known = std::find(values.begin(), values.end(), v) != values.end();
+    if (known)
+      in(o, field) = v;
+    return known;
   };
 }
 auto text(std::string Options::*field) {
@@ -41,9 +56,9 @@ auto text(std::string Options::*field) {
     return !v.empty();
   };
 }
-auto flag(bool Options::*field, bool value) {
+template <typename Owner> auto flag(bool Owner::*field, bool value) {
   return [=](Options &o, const std::string &) {
-    o.*field = value;
+    in(o, field) = value;
     return true;
   };
 }
@@ -52,29 +67,29 @@ const std::vector<Row> &rows() {
   static const std::vector<Row> table = {
       {"--emit", "STAGE", "print a stage:"
 #define TOY_PHASE(NAME, HELP) " " #NAME
-#include "jit/Phases.def"
-       , choice(&Options::emit, {
+#include "compile/Phases.def"
+       , word(&Options::emit, {
 #define TOY_PHASE(NAME, HELP) #NAME,
-#include "jit/Phases.def"
+#include "compile/Phases.def"
        })},
-      {"--device", "cpu|cuda|auto", "where tensors live", choice(&Options::device, {"cpu", "cuda", "auto"})},
-      {"--cuda-graphs", "off|auto|full|piecewise", "sequences on a device as CUDA graphs: never, from the second time on, always, without products", choice(&Options::cudaGraphs, {"off", "auto", "full", "piecewise"})},
-      {"--matmul-precision", "ieee|high|medium", "products of f32 and c64 on a device: IEEE, three of TF32 with the digits of f32, or TF32", choice(&Options::matmulPrecision, {"ieee", "high", "medium"})},
+      {"--device", "cpu|cuda|auto", "where tensors live", choice(&rt::DeviceOptions::choice, {{"cpu", rt::DeviceChoice::Cpu}, {"cuda", rt::DeviceChoice::Cuda}, {"auto", rt::DeviceChoice::Auto}})},
+      {"--cuda-graphs", "off|auto|full|piecewise", "sequences on a device as CUDA graphs: never, from the second time on, always, without products", choice(&rt::DeviceOptions::graphs, {{"off", rt::CudaGraphs::Off}, {"auto", rt::CudaGraphs::Auto}, {"full", rt::CudaGraphs::Full}, {"piecewise", rt::CudaGraphs::Piecewise}})},
+      {"--matmul-precision", "ieee|high|medium", "products of f32 and c64 on a device: IEEE, three of TF32 with the digits of f32, or TF32", choice(&rt::DeviceOptions::precision, {{"ieee", rt::MatmulPrecision::Ieee}, {"high", rt::MatmulPrecision::High}, {"medium", rt::MatmulPrecision::Medium}})},
       {"--threads", "N", "threads of loops and products; 0 is all cores",
        [](Options &o, const std::string &v) {
          int64_t n;
          return integer(v, 0, 4096, n) && (o.threads = n, true);
        }},
-      {"--dynamic", "auto|on|off", "sizes that no signature declares: as they come when they change, always, never", choice(&Options::dynamic, {"auto", "on", "off"})},
+      {"--dynamic", "auto|on|off", "sizes that no signature declares: as they come when they change, always, never", choice(&CompileOptions::dynamic, {{"auto", DynamicMode::Auto}, {"on", DynamicMode::On}, {"off", DynamicMode::Off}})},
       {"--size-profile", "FILE", "which sizes changed in earlier runs, read at the start and kept up at the end", text(&Options::sizeProfile)},
-      {"--remarks", "", "what was recognized or missed, and why, on stderr", flag(&Options::remarks, true)},
-      {"--no-recognize", "", "leave real arithmetic as it is written", flag(&Options::recognize, false)},
+      {"--remarks", "", "what was recognized or missed, and why, on stderr", flag(&CompileOptions::remarks, true)},
+      {"--no-recognize", "", "leave real arithmetic as it is written", flag(&CompileOptions::recognize, false)},
       {"--complex-matmul", "auto|native|four-real|gauss", "how complex matrix products are computed",
-       choice(&Options::complexMatmul, {"auto", "native", "four-real", "gauss"})},
-      {"--fast-math", "", "recognize forms that round differently as well", flag(&Options::fastMath, true)},
-      {"--unpack", "", "run complex programs as real code", flag(&Options::unpack, true)},
-      {"--no-fuse", "", "one loop an operation", flag(&Options::fuse, false)},
-      {"--jit", "auto|always|never", "compile, or evaluate with the reference evaluator", choice(&Options::jit, {"auto", "always", "never"})},
+       word(&CompileOptions::complexMatmul, {"auto", "native", "four-real", "gauss"})},
+      {"--fast-math", "", "recognize forms that round differently as well", flag(&CompileOptions::fastMath, true)},
+      {"--unpack", "", "run complex programs as real code", flag(&CompileOptions::unpack, true)},
+      {"--no-fuse", "", "one loop an operation", flag(&CompileOptions::fuse, false)},
+      {"--jit", "auto|always|never", "compile, or evaluate with the reference evaluator", choice(&CompileOptions::jit, {{"auto", JitMode::Auto}, {"always", JitMode::Always}, {"never", JitMode::Never}})},
       {"--stats", "FILE", "JSON about the run", text(&Options::stats)},
       {"--time", "", "times of the phases, on stderr", flag(&Options::time, true)},
       {"--precision", "N|full", "digits of printed tensors",
@@ -84,12 +99,12 @@ const std::vector<Row> &rows() {
          o.precision = n;
          return ok;
        }},
-      {"--color", "auto|always|never", "colours in messages", choice(&Options::color, {"auto", "always", "never"})},
-      {"--diagnostics", "text|json", "form of messages", choice(&Options::diagnostics, {"text", "json"})},
-      {"--no-cache", "", "do not keep machine code in ~/.cache/toy", flag(&Options::cache, false)},
+      {"--color", "auto|always|never", "colours in messages", word(&Options::color, {"auto", "always", "never"})},
+      {"--diagnostics", "text|json", "form of messages", choice(&Options::json, {{"text", false}, {"json", true}})},
+      {"--no-cache", "", "do not keep machine code in ~/.cache/toy", flag(&CompileOptions::cache, false)},
       {"--no-init", "", "do not run ~/.config/toy/init.toy at the prompt", flag(&Options::init, false)},
       {"--check-bounds", "", "watch over extern functions (indices are always checked)", flag(&Options::checkBounds, true)},
-      {"--naive-matmul", "", "evaluator only: products in plain loops", flag(&Options::naiveMatmul, true)},
+      {"--naive-matmul", "", "evaluator only: products in plain loops", flag(&CompileOptions::naiveMatmul, true)},
       {"--memory-limit", "BYTES", "bytes that tensors may take", [](Options &o, const std::string &v) { return integer(v, 1, INT64_MAX, o.memoryLimit); }},
   };
   return table;
@@ -99,7 +114,7 @@ std::string stageList(const char *between) {
   std::string out;
   for (const char *name : {
 #define TOY_PHASE(NAME, HELP) #NAME,
-#include "jit/Phases.def"
+#include "compile/Phases.def"
        })
     out += (out.empty() ? "" : between) + std::string(name);
   return out;
@@ -169,7 +184,7 @@ bool parseOptions(int argc, char **argv, Options &options) {
     else if (arg == "--version")
       options.mode = Options::Version;
     else if (arg.size() == 3 && arg.starts_with("-O") && arg[2] >= '0' && arg[2] <= '3')
-      options.optimization = arg[2] - '0';
+      options.compile.optimization = arg[2] - '0';
     else if (arg == "-o") {
       if (!next(""))
         return false;

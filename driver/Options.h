@@ -3,6 +3,9 @@
 /// The command line.
 #pragma once
 
+#include "runtime/Device.h"
+#include "support/CompileOptions.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,19 +14,19 @@
 namespace toy {
 
 struct Options {
-  static constexpr int byCost = -1; ///< without -O: code that costs more to optimize than to run is not optimized
   enum Mode : uint8_t { Prompt, File, Text, Stdin, Help, Version, Explain, Generate } mode = Prompt;
   std::string input; ///< file, text or code to explain
   std::optional<std::string> text; ///< of the file, where it is not to be read
   std::vector<std::string> arguments;
   std::string emit, output, stats;
   std::string sizeProfile;
-  std::string device = "auto", jit = "auto", color = "auto", diagnostics = "text", complexMatmul = "auto", dynamic = "auto", cudaGraphs = "auto", matmulPrecision = "ieee";
-  int optimization = byCost, threads = 0, precision = 6;
+  std::string color = "auto";
+  CompileOptions compile;
+  rt::DeviceOptions device{rt::DeviceChoice::Auto};
+  int threads = 0, precision = 6;
   int64_t memoryLimit = 0;
-  bool cache = true; ///< keep machine code on disk
   bool init = true; ///< run the start-up file
-  bool interactive = false, time = false, fuse = true, checkBounds = false, remarks = false, recognize = true, unpack = false, fastMath = false, naiveMatmul = false;
+  bool interactive = false, time = false, json = false, checkBounds = false;
 };
 
 /// Reads the arguments; on a mistake writes it to stderr and returns false (exit status 2).

@@ -7,9 +7,9 @@
 /// in the messages; `# recognized: N` and `# compiles: N`. With --json nothing is compared: each run is one line, for the tests that are written in Python.
 ///
 /// A child process runs the parts one after the other; when one ends it, the next parts run in a new one.
-#include "driver/Compile.h"
+#include "driver/Run.h"
 
-#include "repl/Session.h"
+#include "session/Session.h"
 #include "runtime/Memory.h"
 #include "support/Sanitizers.h"
 

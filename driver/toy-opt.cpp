@@ -2,7 +2,7 @@
 /// \file
 /// The pass driver: every pass alone on textual IR, as mlir-opt.
 #include "ir/ToyDialect.h"
-#include "passes/Pipelines.h"
+#include "compile/Pipelines.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"

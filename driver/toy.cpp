@@ -2,7 +2,7 @@
 /// \file
 /// The program `toy`. It runs on a thread with a large stack: deep recursion of user functions is limited by count, not by a crash. The first thread
 /// waits for its end, or for a signal that ends it before; then what was printed so far goes out.
-#include "driver/Compile.h"
+#include "driver/Run.h"
 #include "runtime/Memory.h"
 #include "runtime/Output.h"
 #include "runtime/Parallel.h"

@@ -136,7 +136,7 @@ Val IRGen::name(const ast::Name &n) {
     }
   if (n.name == "args")
     fail(DiagId::FunctionAsValue, n.range, {"args"}, "use `len(args)` and `args[i]`");
-  if (host.function(n.name) || findBuiltin(n.name))
+  if (host.definitions().function(n.name) || findBuiltin(n.name))
     fail(DiagId::FunctionAsValue, n.range, {n.name}, "call it: `" + n.name + "(…)`");
   unknownName(n.name, n.range, false);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "sema/CallGraph.h"
+#include "support/CompileOptions.h"
 #include "support/Diagnostics.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -38,8 +39,7 @@ struct Instance {
   std::set<std::string> functions;
 };
 
-struct SpecializationSet;
-enum class DynamicMode : uint8_t;
+class InstanceTable;
 
 /// What IR generation asks of its surroundings.
 class IRGenHost {
@@ -48,35 +48,19 @@ public:
   virtual const TypeDesc *global(const std::string &name) = 0;
   /// The value of a top-level variable that is an i64 or bool scalar.
   virtual std::optional<int64_t> globalInteger(const std::string &name) = 0;
-  virtual const ast::Function *function(const std::string &name) = 0;
-  virtual const ast::Struct *structure(const std::string &name) = 0;
+  virtual const sema::Definitions &definitions() = 0;
   /// What functions do, with everything they call, by the definitions that hold now.
   virtual sema::CallGraph &callGraph() = 0;
   /// A function or struct takes the place of an earlier one of its name.
   virtual void define(const ast::Stmt &declaration) = 0;
-  /// A compiled instance that is still valid, or null.
-  virtual const Instance *findInstance(const std::string &key) = 0;
-  virtual void addInstance(const std::string &key, const Instance &instance) = 0;
-  /// Instances that were added since there were `count` of this statement are gone: their functions are.
-  virtual size_t instanceCount() = 0;
-  virtual void forgetInstances(size_t count) = 0;
-  /// The compiled forms of a function for types without their free sizes.
-  virtual SpecializationSet &specializations(const std::string &key) = 0;
-  virtual DynamicMode dynamicMode() = 0;
-  /// The sizes of a function (by slot) that changed in earlier runs; the key does not depend on the session.
-  virtual std::set<unsigned> &sizeProfile(const std::string &key) = 0;
-  /// Whether another form of a function is an error.
-  virtual bool failsOnRecompile() = 0;
+  virtual InstanceTable &instances() = 0;
+  virtual const CompileOptions &compileOptions() = 0;
   /// A form was chosen several times: its guards may become machine code.
   virtual void formIsUsedAgain(struct Specialization &) {}
-  virtual bool wantsRemarks() = 0;
   /// Whether Ctrl-C was pressed: generation ends with an error.
   virtual bool isInterrupted() { return false; }
   /// Whether sizes with @buckets are padded: on a device.
   virtual bool padsToBuckets() = 0;
-  virtual unsigned newNumber() = 0;
-  /// A new symbol name.
-  virtual std::string newSymbol(const std::string &base) = 0;
   /// Runs `load(path)` at the top level now; gives the name of a global that holds the tensor.
   virtual std::string loadNow(const ast::Expr &path, const ast::Expr *member, TypeDesc &type) = 0;
   /// Names for suggestions.

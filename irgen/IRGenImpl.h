@@ -4,7 +4,7 @@
 #pragma once
 
 #include "ir/ToyDialect.h"
-#include "irgen/Specialize.h"
+#include "irgen/InstanceTable.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -341,8 +341,8 @@ public:
 
   // Specialize.cpp
   /// The user's function or struct of a name, or null; the library sees none of them.
-  const ast::Function *userFunction(const std::string &name) { return fn().decl && isLibrary(*fn().decl) ? nullptr : host.function(name); }
-  const ast::Struct *userStruct(const std::string &name) { return fn().decl && isLibrary(*fn().decl) ? nullptr : host.structure(name); }
+  const ast::Function *userFunction(const std::string &name) { return fn().decl && isLibrary(*fn().decl) ? nullptr : host.definitions().function(name); }
+  const ast::Struct *userStruct(const std::string &name) { return fn().decl && isLibrary(*fn().decl) ? nullptr : host.definitions().structure(name); }
   bool isLibrary(const ast::Function &decl) const { return diagnostics.getSources().get(decl.range.buffer).getName() == "<library>"; }
   std::shared_ptr<Specialization> specialize(const ast::Function &decl, const ast::Call &call, std::vector<Val> &values, const std::set<unsigned> &statics,
                                              llvm::function_ref<std::string(llvm::ArrayRef<Val>)> keyOf, llvm::ArrayRef<SourceRange> ranges);

@@ -26,7 +26,7 @@ const Instance &IRGen::instantiate(const ast::Function &decl, ArrayRef<Val> argu
     it->second->recursive = true;
     return *it->second;
   }
-  if (const Instance *known = host.findInstance(key)) {
+  if (const Instance *known = host.instances().find(key)) {
     declare(*known);
     return *known;
   }
@@ -53,8 +53,7 @@ const Instance &IRGen::instantiate(const ast::Function &decl, ArrayRef<Val> argu
   std::unique_ptr<Instance> done = std::move(building[key]);
   building.erase(key);
   done->functions.insert(decl.name);
-  host.addInstance(key, *done);
-  return *host.findInstance(key);
+  return host.instances().add(key, *done);
 }
 
 void IRGen::generateBody(const ast::Function &decl, ArrayRef<Val> arguments, Instance &instance, SourceRange callRange,
@@ -84,7 +83,7 @@ void IRGen::generateBody(const ast::Function &decl, ArrayRef<Val> arguments, Ins
   state.callRange = callRange;
   state.description = description + ")";
   state.scopes.resize(1);
-  std::string symbol = host.newSymbol(decl.name);
+  std::string symbol = host.instances().newSymbol(decl.name);
   OpBuilder at(module.getBodyRegion());
   at.setInsertionPointToEnd(module.getBody());
   state.op = func::FuncOp::create(at, loc(decl.nameRange), symbol, at.getFunctionType(inputs, {}));
@@ -165,7 +164,7 @@ void IRGen::generateBody(const ast::Function &decl, ArrayRef<Val> arguments, Ins
 bool IRGen::isWhole(const ast::TypeExpr &type) {
   if (type.form == ast::TypeExpr::Tuple)
     return llvm::all_of(type.elements, [&](const ast::TypeExpr &element) { return isWhole(element); });
-  return type.name != "_" && !host.structure(type.name);
+  return type.name != "_" && !host.definitions().structure(type.name);
 }
 
 /// The call of a user's library in place of statements; the declared result type says what comes back.

@@ -80,9 +80,10 @@ public:
     if (slots.empty())
       return nullptr;
     std::string key = keyOf(bare);
-    set = &gen.host.specializations(key);
+    set = &gen.host.instances().specializations[key];
     set->function = decl.name;
-    profile = &gen.host.sizeProfile(llvm::utohexstr(llvm::xxh3_64bits(gen.sourceText(decl.range) + key.substr(key.find('(')))) + "-" + decl.name);
+    uint64_t digest = llvm::xxh3_64bits(gen.sourceText(decl.range) + key.substr(key.find('(')));
+    profile = &gen.host.instances().sizeProfiles[llvm::utohexstr(digest) + "-" + decl.name];
     bool isNew = set->slots.empty();
     if (isNew) {
       set->slots = slots;
@@ -90,7 +91,7 @@ public:
         if (slot < slots.size())
           set->slots[slot].varies = true;
     }
-    llvm::erase_if(set->entries, [&](const auto &entry) { return !gen.host.findInstance(entry->key); });
+    llvm::erase_if(set->entries, [&](const auto &entry) { return !gen.host.instances().find(entry->key); });
     if (Specialization *found = set->find(sizes.data()))
       return choose(*llvm::find_if(set->entries, [&](const auto &entry) { return entry.get() == found; }));
     // A statement that fails leaves what is known of the function as it was.
@@ -210,10 +211,10 @@ private:
     for (auto [i, slot] : llvm::enumerate(set->slots))
       if (slot.varies |= slot.first != sizes[i]; slot.varies)
         profile->insert(i);
-    if (!reason.empty() && gen.host.failsOnRecompile())
+    if (!reason.empty() && gen.host.compileOptions().failOnRecompile)
       gen.fail(DiagId::Recompiled, call.range, {decl.name, reason});
     auto form = std::make_shared<Specialization>();
-    DynamicMode mode = gen.host.dynamicMode();
+    DynamicMode mode = gen.host.compileOptions().dynamic;
     form->generic = set->entries.size() >= SpecializationSet::most && mode != DynamicMode::Off;
     form->reason = reason.empty() ? "first call with these types" : reason;
     if (form->generic)
@@ -228,7 +229,7 @@ private:
         continue;
       }
       form->fixed.push_back(std::nullopt);
-      form->names.push_back("d$" + std::to_string(gen.host.newNumber()));
+      form->names.push_back("d$" + std::to_string(gen.host.instances().newNumber()));
       form->hints[form->names.back()] = Dim::number(gen.context, sizes[i]);
       form->facts.bound(form->names.back(), 0);
       if (!isAsked)
@@ -256,7 +257,7 @@ private:
   /// The form, or, where it cannot be made for all sizes, the one for the sizes at hand, which may say what is wrong with them.
   std::shared_ptr<Specialization> generate(std::shared_ptr<Specialization> form) {
     size_t reported = gen.diagnostics.diagnostics().size();
-    size_t instances = gen.host.instanceCount();
+    size_t instances = gen.host.instances().pendingCount();
     llvm::SmallPtrSet<Operation *, 8> before;
     for (Operation &op : gen.module.getOps())
       before.insert(&op);
@@ -267,7 +268,7 @@ private:
         throw;
       std::string cause(infoOf(gen.diagnostics.diagnostics()[reported].id).code);
       gen.diagnostics.truncate(reported);
-      gen.host.forgetInstances(instances);
+      gen.host.instances().forgetPending(instances);
       for (Operation &op : llvm::make_early_inc_range(gen.module.getOps()))
         if (!before.contains(&op))
           op.erase();
@@ -291,7 +292,7 @@ private:
   }
 
   void remark(const Specialization &form) {
-    if (!gen.host.wantsRemarks())
+    if (!gen.host.compileOptions().remarks)
       return;
     Diagnostic &d = gen.report(DiagId::AnotherForm, call.range, {decl.name, form.reason});
     for (const SizeGuard &guard : form.guards)

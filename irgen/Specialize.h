@@ -9,8 +9,6 @@
 
 namespace toy {
 
-enum class DynamicMode : uint8_t { Auto, On, Off };
-
 /// A condition on sizes of arguments, and the place in the source that asked for it.
 struct SizeGuard {
   SizeFact fact;

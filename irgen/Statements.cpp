@@ -185,7 +185,7 @@ Val IRGen::widened(Val value, const ast::TypeExpr &type, const std::string &name
       value.elements[i] = widened(value.elements[i], type.elements[i], name, range);
     return value;
   }
-  if (const ast::Struct *decl = host.structure(type.name)) {
+  if (const ast::Struct *decl = host.definitions().structure(type.name)) {
     if (value.kind != Val::Struct || value.structName != decl->name)
       refuse(decl->name);
     return value;
@@ -231,7 +231,7 @@ Val IRGen::structValue(const ast::Struct &decl, const ast::Expr &value) {
     fail(DiagId::StructArity, value.range, {decl.name, std::to_string(decl.members.size()), std::to_string(brace->elements.size())});
   std::vector<Val> values;
   for (auto [i, element] : llvm::enumerate(brace->elements)) {
-    const ast::Struct *inner = decl.members[i].type ? host.structure(decl.members[i].type->name) : nullptr;
+    const ast::Struct *inner = decl.members[i].type ? host.definitions().structure(decl.members[i].type->name) : nullptr;
     if (element->kind == ast::NodeKind::Brace && !inner)
       fail(DiagId::BraceValue, element->range);
     values.push_back(inner ? structValue(*inner, *element) : expr(*element));
@@ -251,13 +251,13 @@ void IRGen::var(const ast::Var &s) {
     return;
   }
   Val value;
-  if (s.type && host.structure(s.type->name)) {
-    value = structValue(*host.structure(s.type->name), *s.value);
+  if (s.type && host.definitions().structure(s.type->name)) {
+    value = structValue(*host.definitions().structure(s.type->name), *s.value);
   } else if (s.type && s.value->kind == ast::NodeKind::Brace) {
     fail(DiagId::UnknownType, s.type->range, {s.type->name});
   } else {
     auto *callee = ast::dynCast<ast::Call>(s.value.get());
-    if (callee && callee->callee == "load" && s.type && !callee->isMember && !host.function("load")) {
+    if (callee && callee->callee == "load" && s.type && !callee->isMember && !host.definitions().function("load")) {
       // The declared type is the result type; the file is checked against it.
       TypeDesc type = typeOf(*s.type);
       auto bound = bindArguments(*callee, {"path", "name"}, {false, true}, "load");
@@ -311,7 +311,7 @@ Val IRGen::updated(const Val &base, ArrayRef<const ast::Expr *> path, const Val 
         if (known == m->member) {
           Val out = base;
           out.elements[i] = updated(base.elements[i], path.drop_front(), value, range, valueRange);
-          if (const ast::Struct *decl = host.structure(base.structName); decl && decl->members.size() == base.names.size())
+          if (const ast::Struct *decl = host.definitions().structure(base.structName); decl && decl->members.size() == base.names.size())
             checkMembers(*decl, out, valueRange);
           out.elements[i].weak = false;
           out.elements[i].literal = nullptr;

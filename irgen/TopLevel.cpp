@@ -63,7 +63,7 @@ void IRGen::generateTop(ArrayRef<const ast::Stmt *> statements, TopLevel &out) {
   stack.push_back(std::make_unique<FunctionState>());
   FunctionState &state = fn();
   state.scopes.resize(1);
-  out.symbol = host.newSymbol("__top");
+  out.symbol = host.instances().newSymbol("__top");
   b.setInsertionPointToEnd(module.getBody());
   state.op = func::FuncOp::create(b, loc(statements.empty() ? SourceRange() : statements[0]->range), out.symbol, b.getFunctionType({}, {}));
   moveTo(state.op.addEntryBlock());
@@ -113,7 +113,7 @@ bool IRGen::checkDefinition(const ast::Function &decl) {
     stack.push_back(std::make_unique<FunctionState>());
     fn().scopes.resize(1);
     b.setInsertionPointToEnd(module.getBody());
-    fn().op = func::FuncOp::create(b, b.getUnknownLoc(), host.newSymbol("__definition"), b.getFunctionType({}, {}));
+    fn().op = func::FuncOp::create(b, b.getUnknownLoc(), host.instances().newSymbol("__definition"), b.getFunctionType({}, {}));
     moveTo(fn().op.addEntryBlock());
     std::vector<Val> arguments;
     for (const ast::Parameter &parameter : decl.parameters)

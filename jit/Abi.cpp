@@ -204,7 +204,8 @@ static void toy_rt_planar_gemm(rt::Tensor *a, rt::Tensor *b, const int64_t *xVie
 
 /// Executes one operation; updates own their first operand.
 static void toy_rt_eval(mlir::Operation *op, void **operands, void **results) {
-  Evaluator evaluator(op->getParentOfType<mlir::ModuleOp>(), *abiState().environment);
+  static const CompileOptions options;
+  Evaluator evaluator(op->getParentOfType<mlir::ModuleOp>(), *abiState().environment, options);
   Frame frame(evaluator);
   frame.single = true;
   bool updates = llvm::isa<SliceStoreOp, TakeStoreOp, MaskStoreOp, PutAlongOp>(op);

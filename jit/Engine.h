@@ -1,86 +1,101 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Compiles modules of the toy dialect to machine code and calls it.
+/// LLVM IR to machine code in this process: optimizes it, links it, calls it.
 #pragma once
 
 #include "ir/ShapeFacts.h"
-#include "passes/RecognitionLog.h"
 #include "reference/Evaluator.h"
+#include "support/CompileOptions.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/BuiltinOps.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 #include <memory>
-#include <set>
+
+namespace llvm {
+class TargetMachine;
+}
 
 namespace toy {
-class SourceManager;
-
-struct EngineOptions {
-  int optimization = -1; ///< -O0 to -O3; -1: as much as the work of each module is worth
-  bool fuse = true;
-  bool recognize = true;
-  std::string complexMatmul = "auto";
-  bool fastMath = false;
-  bool cache = true;   ///< keep code on disk
-  bool device = false; ///< loops may also be kernels of a device, if there is one
-  bool unpack = false; ///< complex tensors are real ones with a last axis of 2 in all code
-};
+namespace rt {
+struct DeviceKernel;
+}
 
 /// Counters of compiled code, for --stats.
 struct EngineStats {
-  int64_t loops = 0;                       ///< fused loop nests run
-  int64_t repacks = 0;                     ///< conversions between planar and interleaved matrices
+  int64_t loops = 0;                      ///< fused loop nests run
+  int64_t repacks = 0;                    ///< conversions between planar and interleaved matrices
   std::map<std::string, int64_t> kernels; ///< library kernels called
 };
 
-/// A user function that was given code: its name, why this form of it was made, and whether some sizes are as they come.
-struct CompiledFunction {
-  std::string name, reason;
-  bool dynamic;
+/// How a value enters and leaves compiled code. Pairs: a complex tensor, which unpacked code sees as a real one with a last axis of 2.
+enum class Passing : uint8_t { Tensor, Pairs, Text };
+struct Signature {
+  llvm::SmallVector<Passing> arguments, results;
+};
+
+/// LLVM IR on its way to an object. It is shared, and owns all that it needs: Ctrl-C may leave a thread behind that works on it.
+struct MachineCode {
+  std::unique_ptr<llvm::LLVMContext> context = std::make_unique<llvm::LLVMContext>();
+  std::unique_ptr<llvm::Module> module;
+  bool quick = false; ///< costs more to optimize than to run
+  bool brief = false; ///< takes a few hundredths of a second: not worth a thread of its own
+  std::unique_ptr<llvm::MemoryBuffer> object;
+};
+
+/// An object, and what it is linked with.
+struct Linkable {
+  struct Function {
+    std::string symbol; ///< in the session
+    std::string name;   ///< in the object: `NAME` and, where it can be called from here, `NAME.entry`
+    bool isDefined;     ///< otherwise it is one that was linked before
+    Signature signature;
+  };
+  std::vector<Function> functions;
+  std::vector<mlir::Location> sites;           ///< what its errors give as numbers
+  std::vector<mlir::Operation *> operations;   ///< what it asks the evaluator for, by number
+  mlir::OwningOpRef<mlir::ModuleOp> ir;        ///< which holds them
+  rt::DeviceKernel **kernels = nullptr;        ///< what it launches, by number
+  std::unique_ptr<llvm::MemoryBuffer> object;
 };
 
 class Engine {
 public:
-  /// Gives the body of a function that a module only declares, or null.
-  using BodyLookup = llvm::function_ref<mlir::func::FuncOp(llvm::StringRef symbol)>;
-  explicit Engine(EngineOptions options);
-  /// Drops all code, and what recognition found; counters stay. What is damaged is left where it is.
-  void renew(bool damaged = false);
+  explicit Engine(const CompileOptions &options);
   ~Engine();
-  /// Starts the JIT and compiles small functions, so that the first one of the user's finds everything ready.
-  void prepare(mlir::MLIRContext *context);
+  /// Makes the target and the JIT with the symbols of the runtime, the first time. What went wrong is in `error`.
+  bool start(std::string &error);
+  /// Drops all code; counters stay. What is damaged is left where it is.
+  void renew(bool damaged = false);
 
-  /// Whether sizes (by slot) are the fixed ones and the facts hold, names being slots; null where that cannot be compiled. Lives as long as the code.
-  using SizeGuards = bool (*)(const int64_t *sizes);
-  SizeGuards compileGuards(llvm::ArrayRef<std::optional<int64_t>> fixed, llvm::ArrayRef<SizeFact> facts, const llvm::StringMap<unsigned> &places);
-  /// Compiles a module's functions but `except`, and those without code yet that it needs; functions that were inlined everywhere are left out.
-  /// The module is not changed. `compiled` gets the user functions that now have code, `fromCache`
-  /// whether it was made before.
-  bool compile(mlir::ModuleOp module, llvm::StringRef except, BodyLookup bodyOf, std::vector<CompiledFunction> &compiled, bool &fromCache, std::string &error);
+  /// The machine that a module is made for, before it has functions, and the features that these may use.
+  void setTarget(llvm::Module &module);
+  void setFeatures(llvm::Module &module);
+  /// What decides code beside the IR, for the key of a cache.
+  std::string targetKey(const MachineCode &code) const;
+  /// Ctrl-C leaves LLVM behind: rt::Error.
+  void optimize(std::shared_ptr<MachineCode> code);
+  void assemble(std::shared_ptr<MachineCode> code, std::string &error);
+  /// Assembly, or the bytes of an object, to look at.
+  std::string written(llvm::Module &module, bool asObject, std::string &error);
+
+  void link(Linkable linkable, std::string &error);
   bool has(llvm::StringRef symbol) const;
-  /// Calls a compiled function. Throws rt::Error.
-  std::vector<rt::Value> call(llvm::StringRef symbol, mlir::func::FuncOp function, std::vector<rt::Value> arguments, Environment &environment);
+  /// Calls a linked function. Throws rt::Error.
+  std::vector<rt::Value> call(llvm::StringRef symbol, std::vector<rt::Value> arguments, Environment &environment);
   /// Where the last error happened and the calls around it, innermost first; told once, so that it is not taken for the place of another error.
   std::vector<mlir::Location> takeFailureChain();
   /// The place that compiled code calls by a number, if it is one.
   std::optional<mlir::Location> placeOf(int64_t site) const;
   EngineStats &stats();
-  /// What recognition found and refused so far, also in functions that are evaluated.
-  RecognitionLog &recognition();
-  /// Only recognition, for a function that will be evaluated.
-  void recognize(mlir::ModuleOp module, llvm::StringRef symbol, BodyLookup bodyOf);
 
-  /// Texts of the later stages, for --emit: `llvm`, `asm`.
-  /// With sources, stages of the dialect show the lines they come from in between.
-  std::string emit(mlir::ModuleOp module, llvm::StringRef stage, std::string &error, const SourceManager *sources = nullptr);
-  /// The loops and library kernels of a module, a line each.
-  std::string kernelsOf(mlir::ModuleOp module, std::string &error);
-  /// A copy after recognition, or after kernel selection.
-  mlir::OwningOpRef<mlir::ModuleOp> staged(mlir::ModuleOp module, bool recognized, std::string &error);
+  /// Whether sizes (by slot) are the fixed ones and the facts hold, names being slots; null where that cannot be compiled. Lives as long as the code.
+  using SizeGuards = bool (*)(const int64_t *sizes);
+  SizeGuards compileGuards(llvm::ArrayRef<std::optional<int64_t>> fixed, llvm::ArrayRef<SizeFact> facts, const llvm::StringMap<unsigned> &places);
 
 private:
   struct Impl;
+  const CompileOptions &options;
   std::unique_ptr<Impl> impl;
 };
 

@@ -14,12 +14,11 @@ namespace toy {
 
 Engine::SizeGuards Engine::compileGuards(ArrayRef<std::optional<int64_t>> fixed, ArrayRef<SizeFact> facts, const StringMap<unsigned> &places) {
   std::string error;
-  if (!impl->start(error))
+  if (!start(error))
     return nullptr;
   LLVMContext context;
   Module module("guards", context);
-  module.setDataLayout(impl->machine->createDataLayout());
-  module.setTargetTriple(impl->machine->getTargetTriple());
+  setTarget(module);
   IRBuilder<> b(context);
   auto *function = Function::Create(FunctionType::get(b.getInt1Ty(), {b.getPtrTy()}, false), Function::ExternalLinkage, "guards", module);
   function->addRetAttr(Attribute::ZExt);

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The machine that code is generated for: the host.
+/// What code for the host and for devices shares.
 #pragma once
 
-#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/Passes/PassBuilder.h"
 
 namespace toy {
-
-/// Registers the host's target once; any thread.
-void initializeTarget();
-llvm::Expected<llvm::orc::JITTargetMachineBuilder> targetMachineBuilder(llvm::CodeGenOptLevel level);
 
 /// The analyses that LLVM's passes ask for.
 struct PassAnalyses {

@@ -6,6 +6,7 @@
 
 #include "runtime/ArrayOps.h"
 #include "runtime/Value.h"
+#include "support/CompileOptions.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -39,14 +40,9 @@ rt::TensorRef loadAs(const std::string &path, const std::string &name, mlir::Typ
 rt::Value complexView(const rt::Value &pairs);
 rt::Value pairsView(const rt::Value &complex);
 
-struct EvaluatorOptions {
-  bool naiveMatmul = false; ///< plain loops instead of BLAS
-  std::string complexMatmul = "auto"; ///< of complex products without a strategy of their own; auto is BLAS's complex product
-};
-
 class Evaluator {
 public:
-  Evaluator(mlir::ModuleOp module, Environment &environment, EvaluatorOptions options = {})
+  Evaluator(mlir::ModuleOp module, Environment &environment, const CompileOptions &options)
       : module(module), environment(environment), options(options) {}
 
   /// Runs a function. Throws rt::Error; `callChain` then holds the locations of the failing operation and of the calls around it, innermost first.
@@ -57,7 +53,7 @@ private:
   friend struct Frame;
   mlir::ModuleOp module;
   Environment &environment;
-  EvaluatorOptions options;
+  const CompileOptions &options;
   int depth = 0;
 };
 

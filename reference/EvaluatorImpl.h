@@ -73,7 +73,7 @@ struct Frame {
   void matmulByParts(MatMulOp op, rt::ComplexProduct strategy);
   void planarProduct(PlanarGemmOp op);
   Environment &environment() { return evaluator.environment; }
-  const EvaluatorOptions &options() { return evaluator.options; }
+  const CompileOptions &options() { return evaluator.options; }
 };
 
 /// Calls `f(linear index of the result, coordinates)` for every element of a shape in row-major order.

@@ -5,7 +5,7 @@
 
 #include "repl/Graph.h"
 #include "repl/Process.h"
-#include "repl/Session.h"
+#include "session/Session.h"
 #include "runtime/Device.h"
 #include "runtime/Error.h"
 #include "runtime/Format.h"
@@ -129,15 +129,15 @@ void Prompt::runCommand(const std::string &line) {
 }
 
 void Prompt::runText(const std::string &name, const std::string &text) {
-  auto before = session.phaseMs;
+  PhaseTimes before = session.phaseTimes();
   session.run(name, text, {true});
   if (!showTime)
     return;
   rt::flushOutput();
   double total = 0;
   std::string parts;
-  for (auto &[phase, ms] : session.phaseMs)
-    if (double spent = ms - before[phase]; spent > 0.0005) {
+  for (const auto &[phase, ms] : session.phaseTimes().list())
+    if (double spent = ms - before.of(phase); spent > 0.0005) {
       parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", phase, duration(spent / 1e3));
       total += spent;
     }
@@ -213,7 +213,7 @@ void Prompt::emit(const std::string &arguments) {
   }
   std::vector<std::string> stages = {
 #define TOY_PHASE(NAME, HELP) #NAME,
-#include "jit/Phases.def"
+#include "compile/Phases.def"
   };
   if (std::find(stages.begin(), stages.end(), stage) == stages.end()) {
     session.getDiagnostics().report(DiagId::UnknownStage, {}, {stage}).withHelp(fmt::format("the stages are {}", fmt::join(stages, ", ")));
@@ -230,7 +230,7 @@ void Prompt::emit(const std::string &arguments) {
   session.showDiagnostics();
   if (!module)
     return;
-  std::string error, out = session.getEngine().emit(*module, stage, error, &session.getDiagnostics().getSources());
+  std::string error, out = session.getCompiler().emit(*module, stage, error, &session.getDiagnostics().getSources());
   rt::output(error.empty() ? out : error + "\n");
 }
 
@@ -239,7 +239,7 @@ void Prompt::explain(const std::string &text) {
   session.showDiagnostics();
   if (!module)
     return;
-  std::string error, real = session.getEngine().emit(*module, "unpacked", error, &session.getDiagnostics().getSources());
+  std::string error, real = session.getCompiler().emit(*module, "unpacked", error, &session.getDiagnostics().getSources());
   bool any = false;
   for (const RecognitionRemark &r : session.recognition())
     if (r.file == "<inspect>" || session.isInFunctionOf(text, r.range)) {
@@ -253,7 +253,7 @@ void Prompt::explain(const std::string &text) {
   session.cost(*module, flops, bytes);
   if (flops > 0)
     rt::output(fmt::format("cost: {}{}\n", magnitude(flops, "FLOP"), bytes > 0 ? ", " + magnitude(bytes, "B") + " of operands and results" : ""));
-  std::string kernels = session.getEngine().kernelsOf(*module, error);
+  std::string kernels = session.getCompiler().kernelsOf(*module, error);
   if (!kernels.empty())
     rt::output("kernels:\n" + kernels);
   rt::output("as real operations:\n" + (error.empty() ? real : error + "\n"));
@@ -274,7 +274,7 @@ void Prompt::graph(const std::string &arguments) {
   session.showDiagnostics();
   if (!module)
     return;
-  std::string dot = graphText(*module, session.getEngine());
+  std::string dot = graphText(*module, session.getCompiler());
   std::string format = std::filesystem::path(path).extension().string(), picture;
   if (path.ends_with(".dot") || !filterText({"dot", "-T" + (format.empty() ? "svg" : format.substr(1))}, dot, picture)) {
     picture = dot; // without Graphviz: its input
@@ -286,7 +286,7 @@ void Prompt::graph(const std::string &arguments) {
 }
 
 void Prompt::guards(const std::string &name) {
-  if (!session.function(name)) {
+  if (!session.definitions().function(name)) {
     refuse(session, DiagId::UnknownTopic, {name});
     return;
   }

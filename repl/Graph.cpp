@@ -4,7 +4,7 @@
 #include "repl/Graph.h"
 
 #include "ir/ToyDialect.h"
-#include "jit/Engine.h"
+#include "compile/Compile.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -72,12 +72,12 @@ private:
 
 } // namespace
 
-std::string graphText(ModuleOp module, Engine &engine) {
+std::string graphText(ModuleOp module, Compiler &compiler) {
   Drawing drawing;
   drawing.add(module, "as generated");
-  std::string error;
-  if (auto after = engine.staged(module, true, error))
-    drawing.add(*after, "after inlining and recognition");
+  CompiledUnit unit;
+  if (compiler.compile({module}, unit, Phase::Recognize))
+    drawing.add(*unit.ir, "after inlining and recognition");
   return drawing.take();
 }
 

@@ -8,9 +8,9 @@
 #include <string>
 
 namespace toy {
-class Engine;
+class Compiler;
 
 /// Graphviz text: the operations as generated and, beside them, after inlining and recognition.
-std::string graphText(mlir::ModuleOp module, Engine &engine);
+std::string graphText(mlir::ModuleOp module, Compiler &compiler);
 
 } // namespace toy

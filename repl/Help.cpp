@@ -3,7 +3,7 @@
 /// Documentation of everything that has a name, from the tables that define it.
 #include "irgen/IRGen.h"
 #include "repl/Commands.h"
-#include "repl/Session.h"
+#include "session/Session.h"
 
 #include <fmt/format.h>
 
@@ -103,7 +103,7 @@ const std::vector<Example> &examples() {
 std::string helpOn(const std::string &topic, Session *session) {
   std::string out;
   if (session) {
-    if (const ast::Function *f = session->function(topic)) {
+    if (const ast::Function *f = session->definitions().function(topic)) {
       out += "def " + topic + session->signatureOf(topic) + "\n  " + (f->doc.empty() ? "(no docstring: write `##` lines above the def)" : f->doc) + "\n";
       for (const std::string &form : session->formsOf(topic))
         out += "  compiled: " + form.substr(0, form.find('\n')) + "\n";

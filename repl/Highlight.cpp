@@ -6,7 +6,7 @@
 #include "irgen/IRGen.h"
 #include "lexer/Lexer.h"
 #include "repl/Commands.h"
-#include "repl/Session.h"
+#include "session/Session.h"
 
 #include <algorithm>
 #include <cwchar>
@@ -76,11 +76,11 @@ constexpr std::pair<const char *, const char *> symbols[] = {
 
 constexpr std::string_view stages[] = {
 #define TOY_PHASE(NAME, HELP) #NAME,
-#include "jit/Phases.def"
+#include "compile/Phases.def"
 };
 
 std::string signatureOf(const std::string &name, Session &session) {
-  if (session.function(name))
+  if (session.definitions().function(name))
     return session.signatureOf(name);
   for (const BuiltinInfo &info : allBuiltins())
     if (info.name == name)
@@ -128,7 +128,7 @@ std::string highlighted(std::string_view text, size_t cursor, Session &session) 
       while (end < text.size() && isWord(text[end]))
         ++end;
       std::string word(text.substr(i, end - i));
-      put(isKeyword(word) ? "1;34" : dtypeNamed(word) ? "33" : builtinNames().count(word) || session.function(word) ? "34" : "", i, end);
+      put(isKeyword(word) ? "1;34" : dtypeNamed(word) ? "33" : builtinNames().count(word) || session.definitions().function(word) ? "34" : "", i, end);
     } else
       put("", i, end);
     i = end;

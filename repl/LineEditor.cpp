@@ -4,7 +4,7 @@
 #include "repl/LineEditor.h"
 
 #include "repl/Highlight.h"
-#include "repl/Session.h"
+#include "session/Session.h"
 #include "runtime/Guard.h"
 #include "support/PrivateFolder.h"
 #include "support/Terminal.h"

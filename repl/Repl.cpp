@@ -5,7 +5,7 @@
 
 #include "repl/Commands.h"
 #include "repl/LineEditor.h"
-#include "repl/Session.h"
+#include "session/Session.h"
 #include "runtime/Apart.h"
 #include "runtime/Output.h"
 #include "runtime/Parallel.h"

@@ -26,7 +26,7 @@ void CallGraph::close(const ast::Function &f, Visit &visit) {
   visit.states[&f] = {number, number};
   visit.open.push_back(&f);
   for (const std::string &name : summary(f).calls) {
-    const ast::Function *callee = lookup(name);
+    const ast::Function *callee = definitions.function(name);
     if (!callee || closed.count(callee))
       continue;
     bool isNew = !visit.states.count(callee);
@@ -44,7 +44,7 @@ void CallGraph::close(const ast::Function &f, Visit &visit) {
   for (auto member = first; member != visit.open.end(); ++member) {
     all->insert(summary(**member).reads.begin(), summary(**member).reads.end());
     for (const std::string &name : summary(**member).calls)
-      if (const ast::Function *callee = lookup(name))
+      if (const ast::Function *callee = definitions.function(name))
         if (auto known = closed.find(callee); known != closed.end())
           all->insert(known->second->begin(), known->second->end());
   }
@@ -65,7 +65,7 @@ bool CallGraph::reaches(const NameSet &calls, const ast::Function &f) {
   std::set<const ast::Function *> seen;
   std::vector<std::string> names(calls.begin(), calls.end());
   while (!names.empty()) {
-    const ast::Function *callee = lookup(names.back());
+    const ast::Function *callee = definitions.function(names.back());
     names.pop_back();
     if (callee == &f)
       return true;

@@ -3,18 +3,18 @@
 /// Who calls whom, and what follows from it.
 #pragma once
 
+#include "sema/Definitions.h"
 #include "sema/Summary.h"
 
-#include <functional>
 #include <map>
+#include <memory>
 
 namespace toy::sema {
 
 /// What functions do together with everything that they call, by the definitions that hold now.
 class CallGraph {
 public:
-  /// `lookup` gives the user's function of a name, or null.
-  explicit CallGraph(std::function<const ast::Function *(const std::string &)> lookup) : lookup(std::move(lookup)) {}
+  explicit CallGraph(const Definitions &definitions) : definitions(definitions) {}
 
   const Summary &summary(const ast::Function &f);
   /// Variables from outside that a call of the function may read.
@@ -33,7 +33,7 @@ private:
   struct Visit; ///< of Tarjan's algorithm
   void close(const ast::Function &f, Visit &visit);
 
-  std::function<const ast::Function *(const std::string &)> lookup;
+  const Definitions &definitions;
   std::map<const ast::Function *, Summary> summaries;
   std::map<const ast::Function *, std::shared_ptr<const NameSet>> closed;
 };

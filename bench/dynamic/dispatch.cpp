@@ -26,7 +26,8 @@ static double median(std::vector<double> v) {
 
 static bool measure(bool native) {
   mlir::MLIRContext context;
-  Engine engine({});
+  CompileOptions options;
+  Engine engine(options);
   SpecializationSet set;
   for (unsigned slot = 0; slot < 8; ++slot)
     set.slots.push_back({slot / 2, slot % 2, "", 0, false});

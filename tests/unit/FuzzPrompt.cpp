@@ -4,7 +4,7 @@
 /// Ctrl-C), no input ends in a fault or an internal error, and the variables that were there before are intact. With FUZZ_LOG=FILE the inputs are
 /// written there, separated by \x1e; COUNT 0 types the inputs of FILE.
 #include "repl/Commands.h"
-#include "repl/Session.h"
+#include "session/Session.h"
 #include "runtime/Format.h"
 #include "runtime/Guard.h"
 #include "runtime/Parallel.h"
@@ -98,7 +98,7 @@ static int fuzz(int argc, char **argv) {
   });
   SessionOptions options;
   options.prompt = options.join = true;
-  options.cache = false;
+  options.compile.cache = false;
   Session session(options);
   Prompt prompt{session};
   prompt.runText("<first>", "var firstTensor = [1+2i, 3.5]; var firstText = \"toy\";");

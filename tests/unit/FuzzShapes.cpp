@@ -3,7 +3,7 @@
 /// Random functions of tensors whose sizes are not declared, called with random sizes: `fuzz-shapes COUNT SEED [VECTORS [CALLS]]`. Results and errors are those of code that
 /// is made for every size alone, and the guards that are asked for say the same as all decisions together.
 #include "irgen/Specialize.h"
-#include "repl/Session.h"
+#include "session/Session.h"
 #include "runtime/Format.h"
 
 #include <fcntl.h>
@@ -119,12 +119,12 @@ int fuzz(int count, int vectors, int callsOfProgram) {
   long calls = 0, errors = 0, forms = 0, guards = 0, decisions = 0;
   for (int i = 0; i < count; ++i) {
     SessionOptions options;
-    options.cache = false;
-    options.jit = below(10) == 0 ? SessionOptions::Auto : SessionOptions::Never; // compiled, and with guards as machine code
-    options.dynamic = below(3) == 0 ? DynamicMode::On : DynamicMode::Auto;
+    options.compile.cache = false;
+    options.compile.jit = below(10) == 0 ? JitMode::Auto : JitMode::Never; // compiled, and with guards as machine code
+    options.compile.dynamic = below(3) == 0 ? DynamicMode::On : DynamicMode::Auto;
     Session dynamic(options);
-    options.jit = SessionOptions::Never;
-    options.dynamic = DynamicMode::Off;
+    options.compile.jit = JitMode::Never;
+    options.compile.dynamic = DynamicMode::Off;
     Session fixed(options);
     Program program("f");
     dynamic.run("<program>", program.text, {});
@@ -141,7 +141,7 @@ int fuzz(int count, int vectors, int callsOfProgram) {
         return 1;
       }
     }
-    for (auto &[key, set] : dynamic.allSpecializations())
+    for (auto &[key, set] : dynamic.instances().specializations)
       for (const auto &form : set.entries) {
         ++forms;
         guards += form->guards.size();

@@ -3,23 +3,20 @@
 /// Shared by the session's files.
 #pragma once
 
-#include "repl/Session.h"
-
-#include <chrono>
+#include "session/Session.h"
 
 namespace toy {
 
-/// Adds the time of a scope to a phase.
-class PhaseTimer {
-public:
-  explicit PhaseTimer(double &total) : total(total), begin(std::chrono::steady_clock::now()) {}
-  ~PhaseTimer() { total += milliseconds(); }
-  double milliseconds() const { return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count(); }
+inline bool isDefinition(const ast::Stmt &s) { return s.kind == ast::NodeKind::Function || s.kind == ast::NodeKind::Struct; }
+inline bool isStatement(const ast::Stmt &s) { return !isDefinition(s) && s.kind != ast::NodeKind::Import; }
 
-private:
-  double &total;
-  std::chrono::steady_clock::time_point begin;
-};
+/// The name and place of a function or struct.
+inline std::pair<const std::string &, SourceRange> nameOf(const ast::Stmt &definition) {
+  if (auto *f = ast::dynCast<ast::Function>(&definition))
+    return {f->name, f->nameRange};
+  auto &s = ast::cast<ast::Struct>(definition);
+  return {s.name, s.nameRange};
+}
 
 /// Expressions that are looked at show no value.
 inline void silence(ast::Module &module) {

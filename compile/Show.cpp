@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Texts of the stages of the compiler, for --emit and the prompt.
-#include "jit/DeviceCompiler.h"
-#include "jit/EngineImpl.h"
+/// Texts of the phases, for --emit and the prompt.
+#include "compile/CompileImpl.h"
 
 #include "ir/ToyDialect.h"
+#include "jit/DeviceCompiler.h"
 #include "support/Source.h"
 
 #include "mlir/IR/AsmState.h"
-
-#include "llvm/IR/LegacyPassManager.h"
 
 using namespace llvm;
 
@@ -58,16 +56,14 @@ static std::string printed(mlir::ModuleOp module, const SourceManager *sources) 
   return result;
 }
 
-mlir::OwningOpRef<mlir::ModuleOp> Engine::staged(mlir::ModuleOp module, bool recognized, std::string &error) {
-  return impl->lowered(module, "", [](StringRef) { return mlir::func::FuncOp(); }, error, recognized ? Stage::Recognized : Stage::Selected);
-}
-
-std::string Engine::kernelsOf(mlir::ModuleOp module, std::string &error) {
-  auto copy = staged(module, false, error);
+std::string Compiler::kernelsOf(mlir::ModuleOp module, std::string &error) {
+  CompiledUnit unit;
   std::string out;
-  if (!copy)
+  if (!compile({module}, unit, Phase::Select)) {
+    error = unit.error;
     return out;
-  copy->walk([&](mlir::Operation *op) {
+  }
+  unit.ir->walk([&](mlir::Operation *op) {
     auto result = op->getNumResults() ? op->getResult(0).getType() : mlir::Type();
     std::string type = result && isa<TensorType>(result) ? cast<TensorType>(result).str() : "";
     if (auto group = dyn_cast<FusedOp>(op)) {
@@ -83,46 +79,39 @@ std::string Engine::kernelsOf(mlir::ModuleOp module, std::string &error) {
   return out;
 }
 
-std::string Engine::emit(mlir::ModuleOp module, StringRef stage, std::string &error, const SourceManager *sources) {
-  std::string text;
-  raw_string_ostream out(text);
-  if (stage == "toy")
+std::string Compiler::emit(mlir::ModuleOp module, StringRef name, std::string &error, const SourceManager *sources) {
+  if (name == "toy")
     return printed(module, sources);
-  auto copy = impl->lowered(module, "", [](StringRef) { return mlir::func::FuncOp(); }, error, stage == "recognized" ? Stage::Recognized : stage == "unpacked" ? Stage::Unpacked : Stage::Selected);
-  if (!copy || !impl->start(error))
-    return "";
-  if (stage == "linalg" || stage == "recognized" || stage == "unpacked")
-    return printed(*copy, sources);
-  LLVMContext context;
-  std::vector<mlir::Location> places;
-  std::vector<mlir::Operation *> operations;
-  if (stage == "ptx") { // of the device at hand, or of the oldest that is common
-    int architecture = rt::deviceIsWanted() ? rt::deviceArchitecture() : 80;
-    std::unique_ptr<Module> kernels = newDeviceModule(context);
-    DeviceCode device{*kernels, {}};
-    impl->emitModule(*copy, context, places, operations, &device);
-    text = compileToPtx(*kernels, architecture, error);
-    for (const std::string &name : device.kernels)
-      if (!text.empty() && rt::handWrittenKernel(name))
-        text += "// launched as well: " + name + ", written by hand\n";
-    return text;
-  }
-  std::unique_ptr<Module> code = impl->emitModule(*copy, context, places, operations);
-  impl->optimize(*code);
-  impl->eraseUnusedVariants(*code);
-  if (stage == "llvm") {
-    code->print(out, nullptr);
-    return text;
-  }
-  SmallString<0> buffer;
-  raw_svector_ostream assembly(buffer);
-  legacy::PassManager passes;
-  if (impl->machine->addPassesToEmitFile(passes, assembly, nullptr, stage == "obj" ? CodeGenFileType::ObjectFile : CodeGenFileType::AssemblyFile)) {
-    error = "the target writes no assembly";
+  Phase last = StringSwitch<Phase>(name).Case("recognized", Phase::Recognize).Case("unpacked", Phase::Unpack).Cases({"linalg", "ptx"}, Phase::Select).Default(Phase::Optimize);
+  CompiledUnit unit;
+  if (!compile({module}, unit, last)) {
+    error = unit.error;
     return "";
   }
-  passes.run(*code);
-  return buffer.str().str();
+  if (name == "ptx")
+    return ptx(unit, error);
+  if (last != Phase::Optimize)
+    return printed(*unit.ir, sources);
+  if (name != "llvm")
+    return engine.written(*unit.code->module, name == "obj", error);
+  std::string text;
+  raw_string_ostream(text) << *unit.code->module;
+  return text;
+}
+
+/// For the device at hand, or the oldest one that is common.
+std::string Compiler::ptx(CompiledUnit &unit, std::string &error) {
+  if (!engine.start(error))
+    return "";
+  int architecture = rt::deviceIsWanted() ? rt::deviceArchitecture() : 80;
+  std::unique_ptr<Module> kernels = newDeviceModule(*unit.code->context);
+  DeviceCode device{*kernels, {}};
+  emitFunctions(unit, &device);
+  std::string text = compileToPtx(*kernels, architecture, error);
+  for (const std::string &kernel : device.kernels)
+    if (!text.empty() && rt::handWrittenKernel(kernel))
+      text += "// launched as well: " + kernel + ", written by hand\n";
+  return text;
 }
 
 } // namespace toy

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// What a session keeps: undoing inputs, forgetting everything, and a script that makes all of it again.
-#include "repl/SessionImpl.h"
+#include "session/SessionImpl.h"
 #include "runtime/Format.h"
 #include "runtime/Io.h"
 #include "support/NewFile.h"
@@ -21,10 +21,9 @@ namespace toy {
 void Session::takeBack(Change &change) {
   rollback(change.values);
   globalTypes = std::move(change.types);
-  if (functions != change.functions || structures != change.structures)
-    instances.clear(); // they hold the newer definitions
-  functions = std::move(change.functions);
-  structures = std::move(change.structures);
+  if (defined != change.definitions)
+    instanceTable.clear(); // it holds the newer ones
+  defined = std::move(change.definitions);
   graph.forget();
 }
 
@@ -41,13 +40,13 @@ void Session::readSizeProfile(const std::string &path) {
     std::string key;
     words >> key;
     for (unsigned slot; words >> slot && slot < 4096;)
-      sizeProfiles[key].insert(slot);
+      instanceTable.sizeProfiles[key].insert(slot);
   }
 }
 
 void Session::writeSizeProfile(const std::string &path) {
   std::string text;
-  for (auto &[key, slots] : sizeProfiles)
+  for (auto &[key, slots] : instanceTable.sizeProfiles)
     if (!slots.empty()) {
       text += key;
       for (unsigned slot : slots)
@@ -68,10 +67,9 @@ bool Session::undo() {
 void Session::reset() {
   globals.clear();
   globalTypes.clear();
-  functions.clear();
-  structures.clear();
-  instances.clear();
-  specializationSets.clear();
+  defined = {};
+  instanceTable.clear();
+  instanceTable.specializations.clear();
   imported.clear();
   importedModules.clear();
   graph.forgetAll();
@@ -94,9 +92,9 @@ static void dropOldReproducers(const std::string &folder) {
 void Session::writeReproducer(const std::string &name, const std::string &text) {
   std::string out = "# This input of toy failed with an internal error: " + name + "\n";
   if (name.starts_with("<")) { // a file holds its definitions itself
-    for (auto &[structure, s] : structures)
+    for (auto &[structure, s] : defined.structures)
       out += definitionOf(structure);
-    for (auto &[function, f] : functions)
+    for (auto &[function, f] : defined.functions)
       out += definitionOf(function);
   }
   Descriptor folder = openPrivateFolder(stateFolder);
@@ -112,8 +110,8 @@ void Session::writeReproducer(const std::string &name, const std::string &text) 
 
 /// A definition as it was written, with its docstring.
 std::string Session::definitionOf(const std::string &name) {
-  const ast::Function *f = function(name);
-  const ast::Struct *s = f ? nullptr : structure(name);
+  const ast::Function *f = defined.function(name);
+  const ast::Struct *s = f ? nullptr : defined.structure(name);
   if (!f && !s)
     return "";
   std::string text;
@@ -128,7 +126,7 @@ std::string Session::definitionOf(const std::string &name) {
 }
 
 std::string Session::signatureOf(const std::string &name) {
-  const ast::Function *f = function(name);
+  const ast::Function *f = defined.function(name);
   if (!f)
     return "";
   SourceRange range{f->range.buffer, f->nameRange.end, f->body ? f->body->range.begin : f->range.end};
@@ -197,9 +195,9 @@ private:
 
 void Session::saveScript(const std::string &path) {
   std::string text = "# A saved session of toy.\n";
-  for (auto &[name, s] : structures)
+  for (auto &[name, s] : defined.structures)
     text += definitionOf(name);
-  for (auto &[name, f] : functions)
+  for (auto &[name, f] : defined.functions)
     text += definitionOf(name);
   ScriptWriter writer(path);
   for (auto &[name, type] : globalTypes) {
@@ -217,7 +215,7 @@ void Session::saveScript(const std::string &path) {
       std::string parts;
       for (const TypeDesc &element : t.elements)
         parts += (parts.empty() ? "" : ", ") + self(self, element);
-      return (t.kind == TypeDesc::Struct && structures.count(t.structName) ? t.structName : "") + "(" + parts + (t.elements.size() == 1 && t.kind == TypeDesc::Tuple ? ",)" : ")");
+      return (t.kind == TypeDesc::Struct && defined.structure(t.structName) ? t.structName : "") + "(" + parts + (t.elements.size() == 1 && t.kind == TypeDesc::Tuple ? ",)" : ")");
     };
     text += "var " + name + " = " + write(write, type) + ";\n";
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Inline, simplify, recognize; complex algebra, kernels, fusion.
-#include "passes/Pipelines.h"
+#include "compile/Pipelines.h"
 
 #include "passes/Passes.h"
 #include "runtime/Parallel.h"
@@ -37,7 +37,7 @@ struct Stoppable {
 };
 } // namespace
 
-void buildRecognition(OpPassManager &passes, const PipelineOptions &options) {
+void buildRecognition(OpPassManager &passes, const CompileOptions &options, const PipelineTarget &target) {
   Stoppable bodies{passes.nest<func::FuncOp>()};
   if (options.recognize)
     bodies.addPass(createKeepParts());
@@ -47,11 +47,11 @@ void buildRecognition(OpPassManager &passes, const PipelineOptions &options) {
   functions.addPass(createCanonicalizer());
   functions.addPass(createCSEPass());
   if (options.recognize)
-    functions.addPass(createRecognizeComplex({options.fastMath}, options.log));
-  functions.addPass(createPadToBuckets(options.log));
+    functions.addPass(createRecognizeComplex({options.fastMath}, target.log));
+  functions.addPass(createPadToBuckets(target.log));
 }
 
-void buildUnpacking(OpPassManager &passes, const PipelineOptions &options) {
+void buildUnpacking(OpPassManager &passes, const CompileOptions &options, const PipelineTarget &target) {
   Stoppable before{passes.nest<func::FuncOp>()};
   before.addPass(createComplexAlgebra({options.fastMath}));
   before.addPass(createCSEPass());
@@ -61,11 +61,11 @@ void buildUnpacking(OpPassManager &passes, const PipelineOptions &options) {
   after.addPass(createCSEPass());
 }
 
-void buildSelection(OpPassManager &passes, const PipelineOptions &options) {
+void buildSelection(OpPassManager &passes, const CompileOptions &options, const PipelineTarget &target) {
   Stoppable functions{passes.nest<func::FuncOp>()};
   functions.addPass(createComplexAlgebra({options.fastMath}));
   functions.addPass(createCSEPass());
-  functions.addPass(createSelectKernels({options.complexMatmul, options.fastMath, options.device}, options.log));
+  functions.addPass(createSelectKernels({options.complexMatmul, options.fastMath, target.device}, target.log));
   FuseElementwiseOptions fuse;
   fuse.fuse = options.fuse;
   functions.addPass(createFuseElementwise(fuse));
@@ -80,8 +80,8 @@ void buildDeviceGroups(OpPassManager &passes) {
 void registerPasses() {
   registerToyPasses();
   PassPipelineRegistration<>("toy-pipeline", "all passes in their order", [](OpPassManager &passes) {
-    buildRecognition(passes, {});
-    buildSelection(passes, {});
+    buildRecognition(passes, {}, {});
+    buildSelection(passes, {}, {});
   });
 }
 

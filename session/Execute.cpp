@@ -2,8 +2,7 @@
 /// \file
 /// Running statements: generation, the choice between evaluation and compilation, errors, and undoing what a failed statement did.
 #include "ir/ToyDialect.h"
-#include "passes/Pipelines.h"
-#include "repl/SessionImpl.h"
+#include "session/SessionImpl.h"
 #include "runtime/Device.h"
 #include "runtime/Error.h"
 #include "runtime/Guard.h"
@@ -87,7 +86,7 @@ void Session::reportRuntimeError(const rt::Error &error, ArrayRef<Location> chai
   Diagnostic &d = diagnostics.report(error.id, ranges.empty() ? SourceRange() : ranges[0], error.args);
   if (error.id == DiagId::DeviceFailed)
     for (int64_t site : rt::unfinishedOnDevice())
-      if (auto place = engine.placeOf(site))
+      if (auto place = compiler.engine.placeOf(site))
         if (SourceRange range = rangeOf(*place); range.valid())
           d.note(range, "this may not have been finished");
   for (size_t i = 1; i < ranges.size(); ++i) {
@@ -99,37 +98,6 @@ void Session::reportRuntimeError(const rt::Error &error, ArrayRef<Location> chai
   }
 }
 
-/// Small straight-line statements are evaluated; loops and large tensors are compiled.
-bool Session::worthCompiling(ModuleOp module, StringRef symbol) {
-  if (options.jit != SessionOptions::Auto)
-    return options.jit == SessionOptions::Always;
-  auto top = module.lookupSymbol<func::FuncOp>(symbol);
-  bool heavy = false;
-  SmallPtrSet<Block *, 16> seen;
-  for (Block &block : top.getBody()) {
-    seen.insert(&block);
-    for (Block *next : block.getSuccessors())
-      heavy |= seen.contains(next); // a back edge: a loop
-  }
-  double work = 0;
-  int64_t operations = 0;
-  auto count = [&](auto &self, Operation *op) -> void {
-    if (auto call = dyn_cast<func::CallOp>(op))
-      if (func::FuncOp callee = bodyOf(call.getCallee()); callee && callee->hasAttr("toy.prelude"))
-        callee.walk([&](Operation *inner) { self(self, inner); });
-    ++operations;
-    bool reduces = op->hasTrait<OpTrait::Reduction>(); // reads all of its operand; the others write all of their result
-    if (op->hasTrait<OpTrait::Elementwise>() || op->hasTrait<OpTrait::IndexMap>() || reduces)
-      for (Type type : reduces ? TypeRange(op->getOperandTypes()) : TypeRange(op->getResultTypes()))
-        if (auto tensor = dyn_cast<TensorType>(type))
-          work += static_cast<double>(tensor.getStaticCount().value_or(1 << 20));
-  };
-  top.walk([&](Operation *op) { count(count, op); });
-  if (!heavy && operations > 4096) // a long literal, run once: compiling it costs more
-    return false;
-  return heavy || work > 8192;
-}
-
 /// The body of a function's instance, or null.
 func::FuncOp Session::bodyOf(StringRef symbol) {
   auto it = symbolModules.find(symbol.str());
@@ -138,26 +106,22 @@ func::FuncOp Session::bodyOf(StringRef symbol) {
 
 /// IR to look at: its instances are not kept. False after errors.
 bool Session::generateOnly(ModuleOp module, ArrayRef<const ast::Stmt *> statements, TopLevel &top) {
-  std::vector<std::string> outer;
-  std::swap(outer, pendingInstances);
-  auto before = specializationSets;
+  InstanceTable::Unit unit(instanceTable);
+  auto before = instanceTable.specializations;
   bool ok = generate(module, statements, *this, diagnostics, top);
-  specializationSets = std::move(before);
-  for (const std::string &key : pendingInstances)
-    instances.erase(key);
-  std::swap(outer, pendingInstances);
+  instanceTable.specializations = std::move(before);
   return ok;
 }
 
-bool Session::padsToBuckets() { return options.device && rt::deviceIsWanted(); }
+bool Session::padsToBuckets() { return options.compile.device && rt::deviceIsWanted(); }
 
 void Session::formIsUsedAgain(Specialization &form) {
-  if (options.jit == SessionOptions::Never || form.generic)
+  if (options.compile.jit == JitMode::Never || form.generic)
     return;
   std::vector<SizeFact> facts;
   for (const SizeGuard &guard : form.guards)
     facts.push_back(guard.fact);
-  form.native = engine.compileGuards(form.fixed, facts, form.places());
+  form.native = compiler.engine.compileGuards(form.fixed, facts, form.places());
 }
 
 /// What declared sizes must imply is said where a function is defined.
@@ -166,45 +130,37 @@ bool Session::checkDefinitions(const ast::Module &module) {
   for (const ast::StmtPtr &item : module.items)
     if (auto *f = ast::dynCast<ast::Function>(item.get())) {
       OwningOpRef<ModuleOp> scratch = ModuleOp::create(UnknownLoc::get(ir()));
-      std::vector<std::string> outer;
-      std::swap(outer, pendingInstances);
+      InstanceTable::Unit unit(instanceTable);
       ok &= checkDefinition(*scratch, *f, *this, diagnostics);
-      for (const std::string &key : pendingInstances)
-        instances.erase(key);
-      std::swap(outer, pendingInstances);
     }
   return ok;
 }
 
-/// Everything of a module but the function `except`.
-bool Session::compileModule(CompiledModule &owner, const std::string &except) {
-  PhaseTimer timer(phaseMs["compile"]);
-  std::string error;
-  std::vector<CompiledFunction> compiled;
-  bool fromCache = false;
-  if (!engine.compile(*owner.module, except, [&](StringRef symbol) { return bodyOf(symbol); }, compiled, fromCache, error)) {
+/// Everything of a module but the function `evaluated`.
+bool Session::compileModule(CompiledModule &owner, const std::string &evaluated) {
+  auto begin = PhaseTimes::Clock::now();
+  CompiledUnit unit;
+  if (!compiler.compile({*owner.module, evaluated, [&](StringRef symbol) { return bodyOf(symbol); }}, unit)) {
     bool isInterrupted = rt::interruptFlag().exchange(false);
-    isInterrupted ? diagnostics.report(DiagId::Interrupted, {}) : diagnostics.report(DiagId::Internal, {}, {error});
+    isInterrupted ? diagnostics.report(DiagId::Interrupted, {}) : diagnostics.report(DiagId::Internal, {}, {unit.error});
     return false;
   }
   owner.compiled = true;
-  cacheHits += fromCache;
-  for (const CompiledFunction &f : compiled)
-    compiles.push_back({f.name, f.reason + (fromCache ? "; its code was kept from before" : ""), timer.milliseconds() / compiled.size(), f.dynamic});
+  cacheHits += unit.fromCache;
+  double ms = std::chrono::duration<double, std::milli>(PhaseTimes::Clock::now() - begin).count();
+  for (const CompiledFunction &f : unit.functions)
+    compiles.push_back({f.name, f.reason + (unit.fromCache ? "; its code was kept from before" : ""), ms / unit.functions.size(), f.dynamic});
   return true;
 }
 
 /// Functions are compiled when an evaluated statement calls the first one of their module; those of the library are evaluated with the statement.
 bool Session::isCompiled(const std::string &symbol) {
-  if (engine.has(symbol) || options.jit == SessionOptions::Never)
-    return engine.has(symbol);
+  if (compiler.engine.has(symbol) || options.compile.jit == JitMode::Never)
+    return compiler.engine.has(symbol);
   func::FuncOp callee = bodyOf(symbol);
   if (!callee || callee->hasAttr("toy.prelude") || symbolModules[symbol]->compiled)
     return false;
-  PhaseTimer timer(phaseMs["run"]);
-  bool ok = compileModule(*symbolModules[symbol], symbolModules[symbol]->top);
-  phaseMs["run"] -= 2 * timer.milliseconds(); // once for this timer, once for the statement's
-  return ok && engine.has(symbol);
+  return compileModule(*symbolModules[symbol], symbolModules[symbol]->top) && compiler.engine.has(symbol);
 }
 
 std::vector<rt::Value> Session::callExternal(const std::string &symbol, std::vector<rt::Value> arguments) {
@@ -212,7 +168,7 @@ std::vector<rt::Value> Session::callExternal(const std::string &symbol, std::vec
   assert(it != symbolModules.end() && "an instance has a module");
   CompiledModule &owner = *it->second;
   if (!isCompiled(symbol)) {
-    Evaluator evaluator(*owner.module, *this, {options.naiveMatmul, options.complexMatmul});
+    Evaluator evaluator(*owner.module, *this, options.compile);
     try {
       return evaluator.call(owner.module->lookupSymbol<func::FuncOp>(symbol), std::move(arguments));
     } catch (...) {
@@ -221,7 +177,7 @@ std::vector<rt::Value> Session::callExternal(const std::string &symbol, std::vec
       throw;
     }
   }
-  return engine.call(symbol, owner.module->lookupSymbol<func::FuncOp>(symbol), std::move(arguments), *this);
+  return compiler.engine.call(symbol, std::move(arguments), *this);
 }
 
 /// What a statement changed belongs to the input it stands in.
@@ -236,11 +192,11 @@ bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top,
   changes.clear();
   journal = &changes;
   llvm::scope_exit finish([&] { journal = nullptr; });
-  rt::ObjectMark mark = rt::markObjects(options.prompt && options.jit != SessionOptions::Never); // a script ends with its first error
-  engine.takeFailureChain(); // of an error that nobody asked about
+  rt::ObjectMark mark = rt::markObjects(options.prompt && options.compile.jit != JitMode::Never); // a script ends with its first error
+  compiler.engine.takeFailureChain(); // of an error that nobody asked about
   auto function = owner->module->lookupSymbol<func::FuncOp>(top.symbol);
-  PhaseTimer timer(phaseMs["run"]);
-  bool compiled = owner->compiled && engine.has(top.symbol);
+  PhaseTimes::Phase timer(compiler.times, "run");
+  bool compiled = owner->compiled && compiler.engine.has(top.symbol);
   std::vector<Location> chain;
   auto succeed = [&] {
     wait ? rt::waitForDevice() : rt::flushDevice("the statement ends");
@@ -250,17 +206,17 @@ bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top,
   auto undo = [&](const rt::Error &error) {
     rollback(changes);
     changes.clear();
-    std::vector<Location> inCode = engine.takeFailureChain();
+    std::vector<Location> inCode = compiler.engine.takeFailureChain();
     chain.insert(chain.begin(), inCode.begin(), inCode.end());
     reportRuntimeError(error, chain);
     return false;
   };
   try {
     if (compiled) {
-      engine.call(top.symbol, function, {}, *this);
+      compiler.engine.call(top.symbol, {}, *this);
       return succeed();
     }
-    Evaluator evaluator(*owner->module, *this, {options.naiveMatmul, options.complexMatmul});
+    Evaluator evaluator(*owner->module, *this, options.compile);
     runningEvaluator = &evaluator;
     llvm::scope_exit done([&] {
       runningEvaluator = nullptr;
@@ -271,7 +227,7 @@ bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top,
   } catch (...) {
     bool failed = undo(rt::currentError());
     std::vector<const rt::Value *> keep = liveValues();
-    if (options.jit != SessionOptions::Never)
+    if (options.compile.jit != JitMode::Never)
       rt::releaseSince(mark, keep);
     return failed;
   }
@@ -294,23 +250,17 @@ bool Session::isInterrupted() { return rt::interruptFlag().load(std::memory_orde
 std::shared_ptr<Session::CompiledModule> Session::prepare(ArrayRef<const ast::Stmt *> statements, TopLevel &top, bool always, bool *generated) {
   auto owner = std::make_shared<CompiledModule>();
   owner->module = ModuleOp::create(UnknownLoc::get(ir()));
-  std::vector<std::string> outerPending;
-  std::swap(outerPending, pendingInstances);
-  llvm::scope_exit restore([&] { std::swap(outerPending, pendingInstances); });
+  InstanceTable::Unit added(instanceTable);
   {
-    PhaseTimer timer(phaseMs["irgen"]);
+    PhaseTimes::Phase timer(compiler.times, "generate");
     if (!generate(*owner->module, statements, *this, diagnostics, top)) {
       rt::interruptFlag() = false;
-      for (const std::string &key : pendingInstances)
-        instances.erase(key);
       if (generated)
         *generated = false;
       return nullptr;
     }
   }
   if (generated && statements.size() > 1 && decidesSizesLate(*owner->module, top.symbol)) { // one after the other, their sizes are known
-    for (const std::string &key : pendingInstances)
-      instances.erase(key);
     *generated = false;
     return nullptr;
   }
@@ -318,19 +268,18 @@ std::shared_ptr<Session::CompiledModule> Session::prepare(ArrayRef<const ast::St
     diagnostics.report(DiagId::Internal, statements[0]->range, {"the IR of this statement does not verify"});
     return nullptr;
   }
-  if (pendingInstances.empty() && !top.symbol.empty())
+  if (added.keys().empty() && !top.symbol.empty())
     ++cacheHits;
-  for (const std::string &key : pendingInstances)
-    symbolModules[instances[key].symbol] = owner;
+  for (const std::string &key : added.keys())
+    symbolModules[instanceTable.find(key)->symbol] = owner;
   owner->top = top.symbol;
-  bool compileTop = options.jit != SessionOptions::Never && (always || worthCompiling(*owner->module, top.symbol));
-  if (compileTop && !compileModule(*owner, "")) {
-    for (const std::string &key : pendingInstances)
-      instances.erase(key);
+  Unit unit{*owner->module, "", [&](StringRef symbol) { return bodyOf(symbol); }};
+  bool compileTop = options.compile.jit != JitMode::Never && (always || compiler.isWorthCompiling(unit, top.symbol));
+  if (compileTop && !compileModule(*owner, ""))
     return nullptr;
-  }
+  added.keep();
   if (!compileTop)
-    engine.recognize(*owner->module, top.symbol, [&](StringRef symbol) { return bodyOf(symbol); });
+    compiler.recognize(unit, top.symbol);
   return owner;
 }
 
@@ -340,10 +289,10 @@ bool Session::execute(ArrayRef<const ast::Stmt *> statements, bool *generated) {
   std::shared_ptr<CompiledModule> owner = prepare(statements, top, false, generated);
   if (!owner)
     return false;
-  if (options.remarks)
+  if (options.compile.remarks)
     showRemarks();
   bool ok = runTop(owner, top);
-  if (options.remarks) // of functions that were compiled when they were called
+  if (options.compile.remarks) // of functions that were compiled when they were called
     showRemarks();
   if (ok)
     for (auto &[name, type] : top.stored) {
@@ -356,7 +305,7 @@ bool Session::execute(ArrayRef<const ast::Stmt *> statements, bool *generated) {
 /// A string, now: `$text = e;` as a statement of its own.
 bool Session::evaluateText(const ast::Expr &e, std::string &text) {
   auto statement = std::make_unique<ast::Var>(e.range);
-  std::string name = "$text" + std::to_string(counter++);
+  std::string name = "$text" + std::to_string(instanceTable.newNumber());
   statement->names = {name};
   statement->nameRanges = {e.range};
   statement->value.reset(const_cast<ast::Expr *>(&e)); // borrowed, given back below
@@ -376,7 +325,7 @@ bool Session::evaluateText(const ast::Expr &e, std::string &text) {
 
 /// One array, or a struct of all arrays by their names.
 std::string Session::loadNow(const ast::Expr &path, const ast::Expr *member, TypeDesc &type) {
-  std::string file, wanted, loaded = "$load" + std::to_string(counter++);
+  std::string file, wanted, loaded = "$load" + std::to_string(instanceTable.newNumber());
   if (!evaluateText(path, file) || (member && !evaluateText(*member, wanted)))
     return "";
   auto leafOf = [&](const rt::Tensor &tensor) {

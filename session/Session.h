@@ -3,8 +3,8 @@
 /// The state of a running program: variables, functions, compiled instances. Scripts, `-e` and the prompt are inputs to one session.
 #pragma once
 
-#include "irgen/Specialize.h"
-#include "jit/Engine.h"
+#include "compile/Compile.h"
+#include "irgen/InstanceTable.h"
 #include "parser/Parser.h"
 #include "reference/Evaluator.h"
 #include "runtime/Error.h"
@@ -17,30 +17,18 @@
 namespace toy {
 
 struct SessionOptions {
-  enum Jit : uint8_t { Auto, Always, Never } jit = Auto;
+  CompileOptions compile;
   bool color = false;
-  bool json = false;
-  bool naiveMatmul = false;
-  int optimization = -1; ///< -O0 to -O3; -1: as much as the work of each module is worth
-  bool fuse = true;
-  bool recognize = true;
-  std::string complexMatmul = "auto";
-  bool fastMath = false;
-  bool unpack = false;
-  bool cache = true;
-  bool remarks = false;
-  bool device = false; ///< loops may be kernels of a device
-  DynamicMode dynamic = DynamicMode::Auto;
-  bool failOnRecompile = false;
+  bool json = false;   ///< diagnostics are JSON
   bool prompt = false; ///< inputs can be undone, and those that fail change nothing
-  bool join = false; ///< statements in a row may become one function, so that what belongs together is seen together
+  bool join = false;   ///< statements in a row may become one function, so that what belongs together is seen together
 };
 
 /// One compile, for --stats.
 struct CompileRecord {
   std::string function, reason;
   double milliseconds;
-  bool dynamic; ///< some sizes are as they come
+  bool dynamic; ///< some sizes are dynamic
 };
 
 /// A place where complex arithmetic was recognized (`kind` and form) or just missed (no kind, the reason).
@@ -72,10 +60,10 @@ public:
   void showDiagnostics();
   std::vector<std::pair<std::string, std::string>> variables() const; ///< names and types
   std::vector<std::string> functionNames() const;
-  std::map<std::string, double> phaseMs;
+  const PhaseTimes &phaseTimes() const { return compiler.times; }
   std::vector<CompileRecord> compiles;
   int64_t cacheHits = 0;
-  Engine &getEngine() { return engine; }
+  Compiler &getCompiler() { return compiler; }
   /// What the first statement needs, and the first compiled one; may run on another thread while the first line is typed.
   void prepare();
   /// Every place once, in the order of the text.
@@ -113,33 +101,22 @@ public:
   mlir::OwningOpRef<mlir::ModuleOp> moduleOf(const std::string &name);
   /// The compiled forms of a function: a paragraph each, with its guards and checks and where they come from.
   std::vector<std::string> formsOf(const std::string &name);
-  SessionOptions &settings() { return options; }
+  CompileOptions &settings() { return options.compile; }
 
   // IRGenHost
   const TypeDesc *global(const std::string &name) override;
   std::optional<int64_t> globalInteger(const std::string &name) override;
-  const ast::Function *function(const std::string &name) override;
-  const ast::Struct *structure(const std::string &name) override;
+  const sema::Definitions &definitions() override { return defined; }
   sema::CallGraph &callGraph() override { return graph; }
   void define(const ast::Stmt &declaration) override;
-  const Instance *findInstance(const std::string &key) override;
-  void addInstance(const std::string &key, const Instance &instance) override;
-  size_t instanceCount() override { return pendingInstances.size(); }
-  void forgetInstances(size_t count) override;
-  const std::map<std::string, SpecializationSet> &allSpecializations() const { return specializationSets; }
-  SpecializationSet &specializations(const std::string &key) override { return specializationSets[key]; }
-  std::set<unsigned> &sizeProfile(const std::string &key) override { return sizeProfiles[key]; }
+  InstanceTable &instances() override { return instanceTable; }
   /// Lines `key slot...`. What cannot be read is left out; the file is replaced as a whole.
   void readSizeProfile(const std::string &path);
   void writeSizeProfile(const std::string &path);
-  DynamicMode dynamicMode() override { return options.dynamic; }
-  bool failsOnRecompile() override { return options.failOnRecompile; }
+  const CompileOptions &compileOptions() override { return options.compile; }
   void formIsUsedAgain(Specialization &form) override;
-  bool wantsRemarks() override { return options.remarks; }
   bool isInterrupted() override;
   bool padsToBuckets() override;
-  unsigned newNumber() override { return counter++; }
-  std::string newSymbol(const std::string &base) override;
   std::string loadNow(const ast::Expr &path, const ast::Expr *member, TypeDesc &type) override;
   bool evaluateText(const ast::Expr &e, std::string &text);
   std::vector<std::string> names() override;
@@ -177,7 +154,6 @@ private:
   bool checkDefinitions(const ast::Module &module);
   bool generateOnly(mlir::ModuleOp module, llvm::ArrayRef<const ast::Stmt *> statements, TopLevel &top);
   bool compileModule(CompiledModule &owner, const std::string &except);
-  bool worthCompiling(mlir::ModuleOp module, llvm::StringRef symbol);
   void rollback(std::map<std::string, std::optional<rt::Value>> &journal);
   std::vector<const rt::Value *> liveValues() const;
 
@@ -186,31 +162,25 @@ private:
   DiagnosticEngine diagnostics;
   std::once_flag contextMade;
   std::unique_ptr<mlir::MLIRContext> context; ///< see ir()
-  Engine engine;
+  Compiler compiler;
   std::vector<std::unique_ptr<ast::Module>> modules;
   std::set<std::string> remarked; ///< places that --remarks has shown
-  std::map<std::string, const ast::Function *> functions;
-  std::map<std::string, const ast::Struct *> structures;
+  sema::Definitions defined;
   std::map<std::string, TypeDesc> globalTypes;
   std::map<std::string, rt::Value> globals;
   std::map<std::string, std::optional<rt::Value>> *journal = nullptr; ///< old values of what the running statement changes
-  std::map<std::string, Instance> instances;
-  std::map<std::string, SpecializationSet> specializationSets;
-  std::map<std::string, std::set<unsigned>> sizeProfiles;
-  std::vector<std::string> pendingInstances;
+  InstanceTable instanceTable;
   std::map<std::string, std::shared_ptr<CompiledModule>> symbolModules;
-  sema::CallGraph graph{[this](const std::string &name) { return function(name); }};
+  sema::CallGraph graph{defined};
   std::set<std::string> importing, imported; ///< canonical paths
   std::map<std::string, const ast::Module *> importedModules; ///< by canonical path: read, whether or not they have taken effect
   rt::RandomState randomState;
-  unsigned counter = 0;
   Evaluator *runningEvaluator = nullptr;
   /// What an input changed: the state before it.
   struct Change {
     std::map<std::string, std::optional<rt::Value>> values;
     std::map<std::string, TypeDesc> types;
-    std::map<std::string, const ast::Function *> functions;
-    std::map<std::string, const ast::Struct *> structures;
+    sema::Definitions definitions;
   };
   void takeBack(Change &change);
   void writeReproducer(const std::string &name, const std::string &text);

@@ -2,35 +2,15 @@
 /// \file
 /// The first use of MLIR's passes and LLVM's code generators reads their tables and pages from disk and builds their registries. Two small functions
 /// are compiled on another thread while the first line is typed.
+#include "compile/Compile.h"
+
 #include "ir/ToyDialect.h"
-#include "jit/EngineImpl.h"
-#include "jit/Target.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-
-#include "llvm/Support/TargetSelect.h"
-
-#include <mutex>
 
 using namespace llvm;
 
 namespace toy {
-
-void initializeTarget() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    InitializeNativeTarget();
-    InitializeNativeTargetAsmPrinter();
-  });
-}
-
-Expected<orc::JITTargetMachineBuilder> targetMachineBuilder(CodeGenOptLevel level) {
-  initializeTarget();
-  auto host = orc::JITTargetMachineBuilder::detectHost();
-  if (host)
-    host->setCodeGenOptLevel(level);
-  return host;
-}
 
 /// `x * x + x`.
 static mlir::OwningOpRef<mlir::ModuleOp> squareModule(TensorType type, StringRef name) {
@@ -45,16 +25,15 @@ static mlir::OwningOpRef<mlir::ModuleOp> squareModule(TensorType type, StringRef
   return module;
 }
 
-void Engine::prepare(mlir::MLIRContext *context) {
-  impl->preparing = true;
-  for (auto [name, type] : {std::pair("prepare.scalar", TensorType::get(context, DType::I64, ArrayRef<Dim>())), std::pair("prepare.loop", TensorType::get(context, DType::C128, Dim::symbol(context, "N")))}) {
+void Compiler::warmUp(mlir::MLIRContext *context) {
+  warming = true;
+  for (auto [name, type] : {std::pair("warmup.scalar", TensorType::get(context, DType::I64, ArrayRef<Dim>())),
+                            std::pair("warmup.loop", TensorType::get(context, DType::C128, Dim::symbol(context, "N")))}) {
     auto module = squareModule(type, name);
-    std::vector<CompiledFunction> compiled;
-    bool fromCache;
-    std::string error; // the first compilation of the user's tells it
-    compile(*module, "", [](StringRef) { return mlir::func::FuncOp(); }, compiled, fromCache, error);
+    CompiledUnit unit; // the first unit of the user's tells what is wrong
+    compile({*module}, unit);
   }
-  impl->preparing = false;
+  warming = false;
 }
 
 } // namespace toy

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// The flow from a text to its result: read, then either show a stage (--emit) or run.
-#include "driver/Compile.h"
+#include "driver/Run.h"
 
 #include "ast/AST.h"
+#include "driver/Stats.h"
 #include "lexer/Lexer.h"
 #include "repl/Commands.h"
 #include "repl/Repl.h"
-#include "repl/Session.h"
+#include "session/Session.h"
 #include "runtime/Device.h"
 #include "runtime/Error.h"
 #include "runtime/Format.h"
@@ -66,7 +67,7 @@ int emit(Session &session, const Options &options, const std::string &name, cons
     auto module = session.lower(name, text, {options.mode != Options::File});
     if (module) {
       std::string error;
-      out = session.getEngine().emit(*module, options.emit, error);
+      out = session.getCompiler().emit(*module, options.emit, error);
       if (!error.empty())
         diagnostics.report(DiagId::Internal, {}, {error});
     }
@@ -82,75 +83,12 @@ int emit(Session &session, const Options &options, const std::string &name, cons
   return 0;
 }
 
-/// The guards and checks of all compiled forms.
-std::string guardsJson(Session &session) {
-  std::string out;
-  const SourceManager &sources = session.getDiagnostics().getSources();
-  for (auto &[key, set] : session.allSpecializations())
-    for (const auto &form : set.entries)
-      for (const auto &[kind, list] : {std::pair("guard", &form->guards), std::pair("check", &form->checks)})
-        for (const SizeGuard &guard : *list) {
-          const SourceBuffer &buffer = sources.get(guard.range.buffer);
-          uint32_t line = buffer.lineOf(guard.range.begin);
-          out += fmt::format("{}{{\"function\": {}, \"kind\": \"{}\", \"condition\": {}, \"file\": {}, \"line\": {}, \"column\": {}}}", out.empty() ? "" : ", ", jsonText(set.function), kind,
-                             jsonText(guard.fact.str(form->shownNames(set.slots))), jsonText(std::string(buffer.getName())), line, guard.range.begin - buffer.lineBegin(line) + 1);
-        }
-  return out;
-}
-
-/// The keys are LANGUAGE's.
-void writeStats(Session &session, const Options &options) {
-  rt::MemoryStats memory = rt::memoryStats();
-  EngineStats &engine = session.getEngine().stats();
-  std::string compiles, kernels, phases;
-  for (const CompileRecord &c : session.compiles)
-    compiles += fmt::format("{}{{\"function\": {}, \"reason\": {}, \"milliseconds\": {:.3f}, \"dynamic\": {}}}", compiles.empty() ? "" : ", ",
-                            jsonText(c.function), jsonText(c.reason), c.milliseconds, c.dynamic);
-  for (auto &[name, count] : engine.kernels)
-    kernels += fmt::format("{}{}: {}", kernels.empty() ? "" : ", ", jsonText(name), count);
-  for (auto &[name, ms] : session.phaseMs)
-    phases += fmt::format("{}{}: {:.3f}", phases.empty() ? "" : ", ", jsonText(name), ms);
-  std::string recognized, missed;
-  for (const RecognitionRemark &r : session.recognition()) {
-    if (r.kind.empty())
-      missed += fmt::format("{}{{\"line\": {}, \"column\": {}, \"reason\": {}}}", missed.empty() ? "" : ", ", r.line, r.column, jsonText(r.text));
-    else
-      recognized += fmt::format("{}{{\"kind\": {}, \"form\": {}, \"strategy\": {}, \"file\": {}, \"line\": {}, \"column\": {}}}", recognized.empty() ? "" : ", ",
-                                jsonText(r.kind), jsonText(r.text), jsonText(r.strategy), jsonText(r.file), r.line, r.column);
-  }
-  std::string cuda;
-  if (rt::deviceWasUsed()) {
-    const rt::DeviceStats &d = rt::deviceStats();
-    std::string precisions;
-    for (auto &[name, count] : d.precisions)
-      precisions += fmt::format("{}{}: {}", precisions.empty() ? "" : ", ", jsonText(name), count);
-    cuda = fmt::format("\"device\": {}, \"sequences\": {}, \"launches\": {}, \"products\": {}, \"transforms\": {}, \"graph_launches\": {}, \"graphs\": {}, \"patches\": {}, \"allocations\": {}, \"waits\": {}, \"bytes_to_device\": {}, "
-                       "\"bytes_to_host\": {}, \"transfers_to_device\": {}, \"transfers_to_host\": {}, \"arena_bytes\": {}, \"ropes\": {}, \"product_precisions\": {{{}}}",
-                       jsonText(rt::deviceDescription()), d.flushes, d.launches, d.products, d.transforms, d.graphLaunches, d.graphsBuilt, d.patches, d.allocations, d.waits, d.bytesToDevice, d.bytesToHost, d.transfersToDevice, d.transfersToHost, d.arenaBytes, d.ropes, precisions);
-  }
-  std::string json = fmt::format(
-      "{{\"version\": \"0.1.0\", \"device\": \"{}\", \"threads\": {}, \"compiles\": [{}], \"cache_hits\": {}, \"guards\": [{}], \"recognized\": [{}], "
-      "\"missed\": [{}], \"kernels\": {{{}}}, \"loops\": {}, \"repacks\": {}, \"copies\": {}, \"allocations\": {}, \"peak_bytes\": {}, \"phase_ms\": {{{}}}, \"cuda\": {{{}}}}}\n",
-      cuda.empty() ? "cpu" : "cuda", rt::threads(), compiles, session.cacheHits, guardsJson(session), recognized, missed, kernels, engine.loops, engine.repacks, memory.copies, memory.allocations, memory.peakBytes, phases, cuda);
-  rt::writeFile(options.stats, {json});
-}
-
 SessionOptions sessionOptions(const Options &options) {
   SessionOptions out;
-  out.jit = options.jit == "always" ? SessionOptions::Always : options.jit == "never" ? SessionOptions::Never : SessionOptions::Auto;
+  out.compile = options.compile;
+  out.compile.device = options.device.choice != rt::DeviceChoice::Cpu;
   out.color = writesColors(options.color, STDERR_FILENO);
-  out.json = options.diagnostics == "json";
-  out.naiveMatmul = options.naiveMatmul;
-  out.optimization = options.optimization;
-  out.fuse = options.fuse;
-  out.recognize = options.recognize;
-  out.complexMatmul = options.complexMatmul;
-  out.unpack = options.unpack;
-  out.fastMath = options.fastMath;
-  out.cache = options.cache;
-  out.remarks = options.remarks;
-  out.device = options.device != "cpu";
-  out.dynamic = options.dynamic == "on" ? DynamicMode::On : options.dynamic == "off" ? DynamicMode::Off : DynamicMode::Auto;
+  out.json = options.json;
   out.prompt = (options.mode == Options::Prompt && isatty(STDIN_FILENO)) || options.interactive;
   out.join = (options.mode == Options::File || options.mode == Options::Text) && !options.interactive;
   return out;
@@ -217,15 +155,14 @@ int run(const Options &options, const std::function<void(Session &)> &inspect) {
   rt::printOptions().precision = options.precision;
   rt::printOptions().header = isatty(STDOUT_FILENO);
   rt::printOptions().color = writesColors(options.color, STDOUT_FILENO);
-  rt::DeviceOptions &device = rt::deviceOptions();
-  device.choice = options.jit == "never" ? rt::DeviceChoice::Cpu : options.device == "cuda" ? rt::DeviceChoice::Cuda : options.device == "auto" ? rt::DeviceChoice::Auto : rt::DeviceChoice::Cpu;
-  device.graphs = options.cudaGraphs == "off" ? rt::CudaGraphs::Off : options.cudaGraphs == "full" ? rt::CudaGraphs::Full : options.cudaGraphs == "piecewise" ? rt::CudaGraphs::Piecewise : rt::CudaGraphs::Auto;
-  device.precision = options.matmulPrecision == "medium" ? rt::MatmulPrecision::Medium : options.matmulPrecision == "high" ? rt::MatmulPrecision::High : rt::MatmulPrecision::Ieee;
+  rt::deviceOptions() = options.device;
+  if (options.compile.jit == JitMode::Never)
+    rt::deviceOptions().choice = rt::DeviceChoice::Cpu;
   Session session(sessionOptions(options));
   session.scriptArguments = options.arguments;
   if (options.mode == Options::Explain)
     return explain(options.input);
-  if (std::string problem; options.device == "cuda" && !rt::deviceIsReady(problem))
+  if (std::string problem; options.device.choice == rt::DeviceChoice::Cuda && !rt::deviceIsReady(problem))
     rt::fail(DiagId::NoDevice, {problem});
   rt::setCheckBounds(options.checkBounds);
   if (options.memoryLimit)
@@ -241,13 +178,13 @@ int run(const Options &options, const std::function<void(Session &)> &inspect) {
   if (status == 0)
     rt::waitForDevice(); // what went wrong there is said
   if (!options.stats.empty())
-    writeStats(session, options);
+    writeStats(session, options.stats);
   if (!options.sizeProfile.empty())
     session.writeSizeProfile(options.sizeProfile);
   if (inspect)
     inspect(session);
   if (options.time)
-    for (auto &[phase, ms] : session.phaseMs)
+    for (const auto &[phase, ms] : session.phaseTimes().list())
       std::fprintf(stderr, "%-10s %9.3f ms\n", phase.c_str(), ms);
   return status;
 }
@@ -266,7 +203,7 @@ int runToy(const Options &options, const std::function<void(Session &)> &inspect
   SourceManager none;
   DiagnosticEngine diagnostics(none);
   diagnostics.report(error->id, {}, error->args);
-  std::string text = options.diagnostics == "json" ? diagnostics.renderJson(diagnostics.diagnostics()[0]) + "\n" : diagnostics.render(diagnostics.diagnostics()[0], writesColors(options.color, STDERR_FILENO));
+  std::string text = options.json ? diagnostics.renderJson(diagnostics.diagnostics()[0]) + "\n" : diagnostics.render(diagnostics.diagnostics()[0], writesColors(options.color, STDERR_FILENO));
   std::fwrite(text.data(), 1, text.size(), stderr);
   return error->id == DiagId::Fault || error->id == DiagId::Internal ? 70 : 1;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// What recognition found, in the user's words and at the user's places.
-#include "repl/Session.h"
+#include "session/Session.h"
 #include "runtime/Device.h"
 
 #include <fmt/format.h>
@@ -23,9 +23,9 @@ std::vector<RecognitionRemark> Session::recognition() {
     uint32_t line = buffer.lineOf(range.begin);
     all.push_back({std::move(kind), std::move(text), std::move(strategy), std::string(buffer.getName()), line, range.begin - buffer.lineBegin(line) + 1, range});
   };
-  for (const Recognized &r : engine.recognition().recognized)
+  for (const Recognized &r : compiler.log.recognized)
     add(r.place, r.kind, r.form, r.strategy);
-  for (const Missed &m : engine.recognition().missed) {
+  for (const Missed &m : compiler.log.missed) {
     std::string reason = m.reason;
     for (auto [i, part] : llvm::enumerate(m.parts)) {
       std::string hole = "{" + std::to_string(i) + "}", text(sources.text(rangeOf(part, true)));
@@ -48,7 +48,7 @@ bool Session::isInFunctionOf(const std::string &text, SourceRange range) {
     calls.merge(summary.calls);
     calls.merge(summary.reads); // `f` alone
   }
-  return std::any_of(functions.begin(), functions.end(), [&](auto &entry) {
+  return std::any_of(defined.functions.begin(), defined.functions.end(), [&](auto &entry) {
     SourceRange body = entry.second->range;
     return body.buffer == range.buffer && body.begin <= range.begin && range.end <= body.end && graph.reaches(calls, *entry.second);
   });
@@ -64,11 +64,11 @@ void Session::showRemarks() {
     else
       diagnostics.report(DiagId::RecognizedComplex, r.range, {r.kind, r.text, r.strategy});
   }
-  for (const NotPadded &n : engine.recognition().notPadded)
+  for (const NotPadded &n : compiler.log.notPadded)
     if (SourceRange range = rangeOf(n.place, true); range.valid() && remarked.insert(fmt::format("{}:{}:{}", range.buffer, range.begin, n.reason)).second)
       diagnostics.report(DiagId::NotPadded, range, {n.size, n.reason});
   for (const rt::DeviceSplit &split : rt::takeDeviceSplits())
-    if (SourceRange range = rangeOf(engine.placeOf(split.site).value_or(mlir::UnknownLoc::get(ir())), true); range.valid() && remarked.insert(fmt::format("{}:{}:{}", range.buffer, range.begin, split.reason)).second)
+    if (SourceRange range = rangeOf(compiler.engine.placeOf(split.site).value_or(mlir::UnknownLoc::get(ir())), true); range.valid() && remarked.insert(fmt::format("{}:{}:{}", range.buffer, range.begin, split.reason)).second)
       diagnostics.report(DiagId::DeviceSequence, range, {std::to_string(split.operations), split.operations == 1 ? "" : "s", split.reason});
   showDiagnostics();
 }

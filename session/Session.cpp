@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Inputs, declarations and the tables that IR generation asks for.
-#include "repl/Session.h"
+#include "session/SessionImpl.h"
 
-#include "repl/SessionImpl.h"
 #include "runtime/Guard.h"
 #include "runtime/Io.h"
 #include "runtime/Output.h"
@@ -27,8 +26,7 @@ using namespace mlir;
 namespace toy {
 
 Session::Session(SessionOptions sessionOptions)
-    : options(sessionOptions), diagnostics(sources),
-      engine({sessionOptions.optimization, sessionOptions.fuse, sessionOptions.recognize, sessionOptions.complexMatmul, sessionOptions.fastMath, sessionOptions.cache, sessionOptions.device, sessionOptions.unpack}) {
+    : options(std::move(sessionOptions)), diagnostics(sources), compiler(options.compile) {
   static std::once_flag handled;
   std::call_once(handled, [] {
     llvm::install_fatal_error_handler([](void *, const char *reason, bool) { rt::abandon(reason); });
@@ -44,8 +42,8 @@ MLIRContext *Session::ir(bool prepares) {
   std::call_once(contextMade, [&] {
     runDeferredInitializers();
     context = newContext();
-    if (prepares && options.jit != SessionOptions::Never)
-      engine.prepare(context.get());
+    if (prepares && options.compile.jit != JitMode::Never)
+      compiler.warmUp(context.get());
   });
   return context.get();
 }
@@ -63,151 +61,17 @@ void Session::showDiagnostics() {
   diagnostics.clear();
 }
 
-static bool isDefinition(const ast::Stmt &s) { return s.kind == ast::NodeKind::Function || s.kind == ast::NodeKind::Struct; }
-static bool isStatement(const ast::Stmt &s) { return !isDefinition(s) && s.kind != ast::NodeKind::Import; }
-
-/// The name and place of a function or struct.
-static std::pair<const std::string &, SourceRange> nameOf(const ast::Stmt &definition) {
-  if (auto *f = ast::dynCast<ast::Function>(&definition))
-    return {f->name, f->nameRange};
-  auto &s = ast::cast<ast::Struct>(definition);
-  return {s.name, s.nameRange};
-}
-
 void Session::define(const ast::Stmt &definition) {
   if (auto *f = ast::dynCast<ast::Function>(&definition)) {
-    if (std::exchange(functions[f->name], f) == f)
+    if (std::exchange(defined.functions[f->name], f) == f)
       return;
-    std::erase_if(instances, [&](auto &entry) { return entry.second.functions.count(f->name) > 0; });
+    instanceTable.forgetUsersOf(f->name);
   } else if (auto *s = ast::dynCast<ast::Struct>(&definition)) {
-    if (std::exchange(structures[s->name], s) == s)
+    if (std::exchange(defined.structures[s->name], s) == s)
       return;
-    instances.clear(); // their types may hold the old members
+    instanceTable.clear(); // their types may hold the old members
   }
   graph.forget();
-}
-
-static std::string canonicalPath(const ast::Import &item, const SourceManager &sources, std::string &path) {
-  namespace fs = std::filesystem;
-  fs::path from(sources.get(item.range.buffer).getName());
-  path = (fs::path(item.path).is_absolute() ? fs::path(item.path) : from.parent_path() / item.path).string();
-  return fs::weakly_canonical(path).string();
-}
-
-/// Reads and parses imported files, which are relative to the importing one, and theirs.
-bool Session::readImports(const ast::Module &module) {
-  for (const ast::StmtPtr &s : module.items) {
-    auto *item = ast::dynCast<ast::Import>(s.get());
-    if (!item)
-      continue;
-    std::string path, key = canonicalPath(*item, sources, path), text;
-    if (importing.count(key)) {
-      diagnostics.report(DiagId::ImportCycle, item->pathRange, {item->path});
-      return false;
-    }
-    if (importedModules.count(key))
-      continue;
-    try {
-      text = rt::readSource(path);
-    } catch (rt::Error &e) {
-      diagnostics.report(e.id, item->pathRange, e.args);
-      return false;
-    }
-    ParseResult result = parse(lex(sources.add(path, std::move(text)), diagnostics), diagnostics);
-    if (result.status != ParseStatus::Complete)
-      return false;
-    modules.push_back(std::make_unique<ast::Module>(std::move(result.module)));
-    importedModules[key] = modules.back().get();
-    importing.insert(key);
-    bool ok = readImports(*importedModules[key]);
-    importing.erase(key);
-    if (!ok) {
-      importedModules.erase(key);
-      return false;
-    }
-  }
-  return true;
-}
-
-/// A name that one text defines twice is worth a warning, one that two files define an error: which of them is meant would depend on the order of imports.
-bool Session::checkNames(const ast::Module &module) {
-  struct First {
-    const ast::Module *module;
-    SourceRange range;
-  };
-  std::map<std::string, First> all;
-  std::set<const ast::Module *> seen;
-  bool ok = true;
-  auto visit = [&](auto &self, const ast::Module &m) -> void {
-    if (!seen.insert(&m).second)
-      return;
-    for (const ast::StmtPtr &s : m.items) {
-      if (auto *item = ast::dynCast<ast::Import>(s.get())) {
-        std::string path;
-        if (auto it = importedModules.find(canonicalPath(*item, sources, path)); it != importedModules.end())
-          self(self, *it->second);
-      }
-      if (!isDefinition(*s))
-        continue;
-      auto [name, range] = nameOf(*s);
-      auto [first, isNew] = all.try_emplace(name, First{&m, range});
-      if (isNew)
-        continue;
-      bool inOneText = first->second.module == &m;
-      ok &= inOneText;
-      diagnostics.report(inOneText ? DiagId::DefinedTwice : DiagId::DefinedInTwoFiles, range, {name})
-          .note(first->second.range, inOneText ? "until then this one is called" : "the other one is here");
-    }
-  };
-  visit(visit, module);
-  return ok;
-}
-
-void Session::defineUnknown(const ast::Module &module) {
-  std::set<std::string> builtins;
-  std::set<const ast::Module *> seen;
-  auto visit = [&](auto &self, const ast::Module &m) -> void {
-    if (!seen.insert(&m).second)
-      return;
-    for (const ast::StmtPtr &s : m.items) {
-      if (auto *item = ast::dynCast<ast::Import>(s.get())) {
-        std::string path, key = canonicalPath(*item, sources, path);
-        if (auto it = importedModules.find(key); it != importedModules.end() && !imported.count(key))
-          self(self, *it->second);
-      }
-      if (!isDefinition(*s))
-        continue;
-      if (builtins.empty())
-        for (const BuiltinInfo &info : allBuiltins())
-          builtins.insert(info.name);
-      const std::string &name = nameOf(*s).first;
-      if (!functions.count(name) && !structures.count(name) && !builtins.count(name))
-        define(*s);
-    }
-  };
-  visit(visit, module);
-}
-
-bool Session::declare(const ast::Module &module) {
-  if (!readImports(module) || !checkNames(module))
-    return false;
-  defineUnknown(module);
-  return true;
-}
-
-/// An imported file's definitions and statements take effect, once.
-bool Session::import(const ast::Import &item) {
-  std::string path, key = canonicalPath(item, sources, path);
-  if (!imported.insert(key).second)
-    return true;
-  importing.insert(key);
-  bool ok = executeAll(*importedModules.at(key));
-  importing.erase(key);
-  if (!ok) {
-    imported.erase(key);
-    importedModules.erase(key);
-  }
-  return ok;
 }
 
 /// Statements without control flow whose types do not depend on what running the one before gives.
@@ -215,7 +79,7 @@ bool Session::isSimple(const ast::Stmt &s, const sema::Summary &summary) {
   using ast::NodeKind;
   bool loads = false;
   for (const char *name : {"load", "read_binary"})
-    loads |= summary.calls.count(name) && !function(name);
+    loads |= summary.calls.count(name) && !defined.function(name);
   return !loads && (s.kind == NodeKind::Var || s.kind == NodeKind::Assign || s.kind == NodeKind::ExprStmt || s.kind == NodeKind::Print);
 }
 
@@ -247,7 +111,7 @@ bool Session::executeAll(const ast::Module &module) {
   for (const ast::StmtPtr &s : module.items) {
     if (isDefinition(*s)) {
       const std::string &name = nameOf(*s).first;
-      bool isNew = function(name) != s.get() && structure(name) != s.get();
+      bool isNew = defined.function(name) != s.get() && defined.structure(name) != s.get();
       if (isNew && !flush())
         return false;
       define(*s);
@@ -276,14 +140,13 @@ bool Session::protect(const std::string &name, const std::function<void()> &body
   if (!error)
     return true;
   damaged = true;
+  compiler.times.leaveAll();
   auto report = [&] {
     if (std::exchange(journal, nullptr))
       rollback(statementChanges);
     recording = nullptr;
     runningEvaluator = nullptr;
-    for (const std::string &key : pendingInstances)
-      instances.erase(key);
-    pendingInstances.clear();
+    instanceTable.forgetPending();
     importing.clear();
     Diagnostic &d = diagnostics.report(error->id, {}, error->args);
     if (error->id == DiagId::Fault)
@@ -313,7 +176,7 @@ Session::Outcome Session::run(std::string name, std::string text, ParseOptions p
   recycleWhenDue();
   Change change;
   if (options.prompt) {
-    change = {{}, globalTypes, functions, structures};
+    change = {{}, globalTypes, defined};
     recording = &change;
   }
   Outcome outcome = Failed;
@@ -341,7 +204,7 @@ Session::Outcome Session::runText(std::string name, std::string text, ParseOptio
     return Failed;
   }
   ParseResult result = [&] {
-    PhaseTimer timer(phaseMs["parse"]);
+    PhaseTimes::Phase timer(compiler.times, "parse");
     return parse(lex(sources.add(std::move(name), std::move(text)), diagnostics), diagnostics, parseOptions);
   }();
   if (result.status == ParseStatus::Incomplete) {
@@ -365,7 +228,7 @@ Session::Outcome Session::runText(std::string name, std::string text, ParseOptio
 
 /// `main();` for a text that defines such a function and holds no statements, else null.
 const ast::Stmt *Session::callOfMain(const ast::Module &module) {
-  const ast::Function *main = function("main");
+  const ast::Function *main = defined.function("main");
   bool isScript = llvm::any_of(module.items, [](const ast::StmtPtr &s) { return isStatement(*s); });
   if (isScript || !main || !main->parameters.empty() || llvm::none_of(module.items, [&](const ast::StmtPtr &s) { return s.get() == main; }))
     return nullptr;
@@ -423,41 +286,13 @@ std::optional<int64_t> Session::globalInteger(const std::string &name) {
   return (*tensor)->dtype == DType::Bool ? std::optional<int64_t>(*static_cast<uint8_t *>(rt::onHost(**tensor))) : std::nullopt;
 }
 
-const ast::Function *Session::function(const std::string &name) {
-  auto it = functions.find(name);
-  return it == functions.end() ? nullptr : it->second;
-}
-
-const ast::Struct *Session::structure(const std::string &name) {
-  auto it = structures.find(name);
-  return it == structures.end() ? nullptr : it->second;
-}
-
-const Instance *Session::findInstance(const std::string &key) {
-  auto it = instances.find(key);
-  return it == instances.end() ? nullptr : &it->second;
-}
-
-void Session::addInstance(const std::string &key, const Instance &instance) {
-  instances[key] = instance;
-  pendingInstances.push_back(key);
-}
-
-void Session::forgetInstances(size_t count) {
-  for (const std::string &key : llvm::ArrayRef(pendingInstances).drop_front(count))
-    instances.erase(key);
-  pendingInstances.resize(count);
-}
-
-std::string Session::newSymbol(const std::string &base) { return base + "." + std::to_string(counter++); }
-
 std::vector<std::string> Session::names() {
   std::vector<std::string> out;
   for (auto &[name, type] : globalTypes)
     out.push_back(name);
-  for (auto &[name, decl] : functions)
+  for (auto &[name, decl] : defined.functions)
     out.push_back(name);
-  for (auto &[name, decl] : structures)
+  for (auto &[name, decl] : defined.structures)
     out.push_back(name);
   return out;
 }
@@ -472,7 +307,7 @@ std::vector<std::pair<std::string, std::string>> Session::variables() const {
 
 std::vector<std::string> Session::functionNames() const {
   std::vector<std::string> out;
-  for (auto &[name, decl] : functions)
+  for (auto &[name, decl] : defined.functions)
     out.push_back(name);
   return out;
 }

@@ -3,7 +3,7 @@
 /// A session of any length takes memory for what it holds, not for what it has seen: types, constants and places live as long as their context,
 /// machine code as long as its engine, so both are renewed from time to time. Functions compile again when they are called next.
 #include "ir/ToyDialect.h"
-#include "repl/SessionImpl.h"
+#include "session/SessionImpl.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -44,11 +44,11 @@ void Session::recycle() {
   for (Change &change : past)
     move(change.types);
   shownType = {};
-  instances.clear();
-  for (auto &[key, set] : specializationSets) // what varies is remembered
+  instanceTable.clear();
+  for (auto &[key, set] : instanceTable.specializations) // what varies is remembered
     set.entries.clear();
   symbolModules.clear();
-  engine.renew(damaged);
+  compiler.renew(damaged);
   if (damaged) // its locks may be held, its tables half written
     static_cast<void>(context.release());
   context = std::move(fresh);
@@ -58,13 +58,13 @@ void Session::recycle() {
     for (auto &[name, declaration] : declarations)
       live.insert(declaration->range.buffer);
   };
-  keep(functions);
-  keep(structures);
+  keep(defined.functions);
+  keep(defined.structures);
   graph.forgetAll();
   importedModules.clear();
   for (Change &change : past) {
-    keep(change.functions);
-    keep(change.structures);
+    keep(change.definitions.functions);
+    keep(change.definitions.structures);
   }
   for (const RecognitionRemark &r : earlierRemarks)
     live.insert(r.range.buffer);

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The recipe first, then what its phases do.
+#include "compile/CompileImpl.h"
+
+#include "ir/ToyDialect.h"
+#include "jit/DeviceCompiler.h"
+#include "passes/lowering/FunctionEmitter.h"
+#include "runtime/Parallel.h"
+#include "support/Sanitizers.h"
+
+#include "mlir/IR/Verifier.h"
+
+#include "llvm/IR/Verifier.h"
+
+using namespace llvm;
+
+namespace toy {
+
+bool Compiler::compile(const Unit &unit, CompiledUnit &c, Phase last) {
+  PhaseTimes ignored;
+  auto phase = [&](Phase phase, const char *name, function_ref<void()> body) {
+    if (phase > last || !c.error.empty())
+      return;
+    PhaseTimes::Phase timer(warming ? ignored : times, name);
+    body();
+  };
+  phase(Phase::Recognize, "recognize", [&] {
+    copyModule(unit, c);
+    runPasses(c, Phase::Recognize);
+  });
+  if (options.unpack || last == Phase::Unpack)
+    phase(Phase::Unpack, "unpack", [&] { runPasses(c, Phase::Unpack); });
+  phase(Phase::Select, "select", [&] { runPasses(c, Phase::Select); });
+  phase(Phase::Lower, "lower", [&] {
+    lower(c);
+    c.code->quick = last == Phase::Link && isQuick(c);
+  });
+  std::string key;
+  if (last == Phase::Link && c.error.empty() && !warming)
+    key = findInCache(c);
+  if (!c.fromCache) {
+    phase(Phase::Optimize, "optimize", [&] { optimize(c); });
+    phase(Phase::Assemble, "assemble", [&] { engine.assemble(c.code, c.error); });
+    if (!key.empty() && c.error.empty())
+      cache->add(key, *c.code->object);
+  }
+  phase(Phase::Link, "link", [&] { link(c); });
+  return c.error.empty();
+}
+
+static Signature signatureOf(mlir::func::FuncOp function, const CompileOptions &options) {
+  auto passing = [&](mlir::TypeRange types) {
+    return map_to_vector(types, [&](mlir::Type type) {
+      auto tensor = dyn_cast<TensorType>(type);
+      return !tensor ? Passing::Text : options.unpack && tensor.isComplex() ? Passing::Pairs : Passing::Tensor;
+    });
+  };
+  return {passing(function.getArgumentTypes()), passing(function.getResultTypes())};
+}
+
+/// Declared functions get their bodies: to be compiled here if they have no code yet, otherwise to be inlined.
+static void importBodies(mlir::ModuleOp module, const BodyLookup &bodyOf, const Engine &engine) {
+  SmallVector<mlir::func::FuncOp> declared;
+  module.walk([&](mlir::func::CallOp call) {
+    if (auto callee = module.lookupSymbol<mlir::func::FuncOp>(call.getCallee()); callee && callee.isExternal())
+      declared.push_back(callee);
+  });
+  mlir::OpBuilder b(module.getBodyRegion());
+  while (!declared.empty()) {
+    mlir::func::FuncOp declaration = declared.pop_back_val(), body;
+    if (!declaration.isExternal() || !(body = bodyOf(declaration.getSymName())))
+      continue;
+    mlir::func::FuncOp copy = body.clone();
+    declaration.getBody().takeBody(copy.getBody());
+    copy->destroy();
+    declaration->setAttrs(body->getAttrDictionary());
+    declaration.setPrivate();
+    if (engine.has(declaration.getSymName()))
+      declaration->setAttr("toy.imported", b.getUnitAttr());
+    declaration.walk([&](mlir::func::CallOp call) {
+      auto callee = module.lookupSymbol<mlir::func::FuncOp>(call.getCallee());
+      if (!callee) {
+        mlir::FunctionType type = bodyOf(call.getCallee()).getFunctionType();
+        callee = mlir::func::FuncOp::create(b, call.getLoc(), call.getCallee(), type);
+        callee.setPrivate();
+      }
+      if (callee.isExternal())
+        declared.push_back(callee);
+    });
+  }
+}
+
+/// A copy with the bodies of what is called, without what the evaluator runs: the user functions that it calls stay, library functions are evaluated
+/// with it.
+void Compiler::copyModule(const Unit &unit, CompiledUnit &c) {
+  c.ir = mlir::ModuleOp(unit.module).clone();
+  importBodies(*c.ir, unit.bodyOf, engine);
+  for (auto function : c.ir->getOps<mlir::func::FuncOp>())
+    c.signatures[function.getSymName()] = signatureOf(function, options);
+  auto evaluated = unit.evaluated.empty() ? mlir::func::FuncOp() : c.ir->lookupSymbol<mlir::func::FuncOp>(unit.evaluated);
+  if (!evaluated)
+    return;
+  evaluated.walk([&](mlir::func::CallOp call) {
+    auto callee = c.ir->lookupSymbol<mlir::func::FuncOp>(call.getCallee());
+    if (callee && !callee.isExternal() && !callee->hasAttr("toy.imported") && !callee->hasAttr("toy.prelude"))
+      callee.setPublic();
+  });
+  evaluated.erase();
+}
+
+/// Pass managers are kept: the patterns of their passes are collected once.
+void Compiler::runPasses(CompiledUnit &c, Phase phase) {
+  bool device = usesDevice();
+  std::unique_ptr<mlir::PassManager> &passes = state->pipelines[static_cast<int>(phase)][device];
+  if (!passes) {
+    passes = std::make_unique<mlir::PassManager>(c.ir->getContext());
+    passes->enableVerifier(hasAddressSanitizer); // otherwise once, at the end
+    auto build = phase == Phase::Recognize ? buildRecognition : phase == Phase::Unpack ? buildUnpacking : buildSelection;
+    build(*passes, options, {device, &log});
+  }
+  if (mlir::failed(passes->run(*c.ir)) || mlir::failed(mlir::verify(*c.ir)))
+    c.error = "a pass failed";
+}
+
+void Compiler::emitFunctions(CompiledUnit &c, DeviceCode *device) {
+  if (device && options.fuse) {
+    mlir::PassManager passes(c.ir->getContext());
+    buildDeviceGroups(passes);
+    if (mlir::failed(passes.run(*c.ir)))
+      llvm_unreachable("rows are grouped or left alone");
+  }
+  c.code->module = std::make_unique<Module>("toy", *c.code->context);
+  engine.setTarget(*c.code->module);
+  EmissionTables tables{c.linkable.sites, c.linkable.operations, device, options.device && rt::deviceWasOpened()};
+  for (auto function : c.ir->getOps<mlir::func::FuncOp>())
+    if (rt::poll(); !function.isExternal())
+      FunctionEmitter(*c.code->module, function, tables).emit();
+  engine.setFeatures(*c.code->module);
+}
+
+/// Functions are named by their order, so that equal code is equal whatever else a session holds.
+static void nameFunctions(CompiledUnit &c) {
+  StringMap<std::string> names;
+  unsigned defined = 0, called = 0;
+  for (auto function : c.ir->getOps<mlir::func::FuncOp>()) {
+    StringRef symbol = function.getSymName();
+    names[symbol] = function.isExternal() ? "X" + std::to_string(called++) : "F" + std::to_string(defined++);
+    c.linkable.functions.push_back({symbol.str(), names[symbol], !function.isExternal(), c.signatures.lookup(symbol)});
+  }
+  for (Function &f : *c.code->module) {
+    StringRef name = f.getName();
+    for (size_t dot = name.size(); dot != StringRef::npos; dot = name.substr(0, dot).rfind('.'))
+      if (auto it = names.find(name.substr(0, dot)); it != names.end()) {
+        f.setName(it->second + name.substr(dot));
+        break;
+      }
+  }
+}
+
+void Compiler::lower(CompiledUnit &c) {
+  if (!engine.start(c.error))
+    return;
+  if (!cache)
+    cache = std::make_unique<CodeCache>(options.cache);
+  if (usesDevice()) {
+    std::unique_ptr<Module> module = newDeviceModule(*c.code->context);
+    DeviceCode device{*module, {}};
+    emitFunctions(c, &device);
+    c.linkable.kernels = loadKernels(device, c.error);
+  } else
+    emitFunctions(c, nullptr);
+  nameFunctions(c);
+}
+
+bool Compiler::isQuick(const CompiledUnit &c) const {
+  return options.optimization == 0 || (options.optimization == CompileOptions::byCost && isCheap(*c.ir));
+}
+
+/// Compiles kernels and gives their table; null where there are none, or after errors.
+rt::DeviceKernel **Compiler::loadKernels(DeviceCode &code, std::string &error) {
+  if (code.kernels.empty())
+    return nullptr;
+  int architecture = rt::deviceArchitecture();
+  std::string key = cache->keyOf(code.module, "ptx" + std::to_string(architecture)), ptx;
+  if (std::unique_ptr<MemoryBuffer> kept = cache->find(key))
+    ptx = kept->getBuffer().str();
+  else {
+    ptx = compileToPtx(code.module, architecture, error);
+    if (ptx.empty())
+      return nullptr;
+    cache->add(key, MemoryBufferRef(ptx, "ptx"));
+  }
+  state->deviceModules.push_back(std::make_unique<rt::DeviceModule>(std::move(ptx)));
+  auto &table = state->kernelTables.emplace_back(std::make_unique<rt::DeviceKernel *[]>(code.kernels.size()));
+  for (auto [i, name] : enumerate(code.kernels)) {
+    table[i] = rt::handWrittenKernel(name);
+    if (!table[i]) {
+      rt::DeviceKernel kernel{state->deviceModules.back().get(), name};
+      table[i] = state->deviceKernels.emplace_back(std::make_unique<rt::DeviceKernel>(std::move(kernel))).get();
+    }
+  }
+  return table.get();
+}
+
+std::string Compiler::findInCache(CompiledUnit &c) {
+  std::string key = cache->keyOf(*c.code->module, engine.targetKey(*c.code));
+  c.code->object = cache->find(key);
+  c.fromCache = c.code->object != nullptr;
+  return key;
+}
+
+void Compiler::optimize(CompiledUnit &c) {
+  std::string problems;
+  raw_string_ostream stream(problems);
+  if (verifyModule(*c.code->module, &stream))
+    c.error = "the generated LLVM IR is not valid: " + problems;
+  else
+    engine.optimize(c.code);
+}
+
+void Compiler::link(CompiledUnit &c) {
+  for (auto function : c.ir->getOps<mlir::func::FuncOp>()) {
+    auto user = function->getAttrOfType<mlir::StringAttr>("toy.name");
+    if (!user || function.isExternal())
+      continue;
+    auto reason = function->getAttrOfType<mlir::StringAttr>("toy.reason");
+    c.functions.push_back({user.str(), reason ? reason.str() : "first call with these types", function->hasAttr("toy.dynamic")});
+  }
+  c.linkable.ir = std::move(c.ir);
+  c.linkable.object = std::move(c.code->object);
+  engine.link(std::move(c.linkable), c.error);
+}
+
+Compiler::Compiler(const CompileOptions &options) : engine(options), options(options), state(std::make_unique<State>()) {}
+Compiler::~Compiler() = default;
+
+bool Compiler::usesDevice() const { return options.device && !warming && rt::deviceIsWanted(); }
+
+void Compiler::renew(bool damaged) {
+  engine.renew(damaged);
+  if (damaged)
+    static_cast<void>(state.release());
+  state = std::make_unique<State>();
+  log = {};
+}
+
+} // namespace toy

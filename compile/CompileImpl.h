@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The state of a compiler, shared by compiling and showing.
+#pragma once
+
+#include "compile/Compile.h"
+#include "compile/Pipelines.h"
+#include "passes/lowering/KernelEmitter.h"
+#include "runtime/Device.h"
+
+#include "mlir/Pass/PassManager.h"
+
+namespace toy {
+
+struct Compiler::State {
+  std::unique_ptr<mlir::PassManager> pipelines[3][2]; ///< by phase, without and with a device
+  std::vector<std::unique_ptr<rt::DeviceKernel>> deviceKernels;
+  std::vector<std::unique_ptr<rt::DeviceModule>> deviceModules; ///< go before their kernels, which may still have to run
+  std::vector<std::unique_ptr<rt::DeviceKernel *[]>> kernelTables; ///< `toy.kernels` of each module
+};
+
+/// Whether the functions of a module do little work each time they run: no loops, no recursion, few elements, all sizes known.
+bool isCheap(mlir::ModuleOp module);
+
+} // namespace toy
