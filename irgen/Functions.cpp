@@ -66,41 +66,58 @@ Val IRGen::callUser(const ast::Function &decl, const ast::Call &call, std::vecto
 }
 
 /// A call with evaluated arguments.
+/// Instances of a function differ by the types of their arguments and by constants; types of top-level variables come on top (see globalsKey).
+std::string IRGen::instanceKey(const ast::Function &decl, ArrayRef<Val> values, const std::set<unsigned> &statics, ArrayRef<SourceRange> ranges) {
+  std::string key = decl.name + "@" + std::to_string(decl.range.buffer) + ":" + std::to_string(decl.range.begin) + "(";
+  for (auto [i, value] : llvm::enumerate(values)) {
+    key += i ? "; " : "";
+    if (value.kind == Val::Nothing) {
+      key += "_";
+      continue;
+    }
+    if (value.kind == Val::DTypeRef) {
+      key += std::string(nameOf(value.dtype));
+      continue;
+    }
+    key += value.type().str();
+    if (!statics.count(i))
+      continue;
+    auto leaves = constantLeaves(value, ranges[i]);
+    if (!leaves) {
+      SmallVector<Value> unknown;
+      value.flatten(unknown);
+      for (Value leaf : unknown)
+        needStatic(leaf);
+      fail(DiagId::StaticNeeded, ranges[i], {decl.name, "`" + decl.parameters[i].name + "`"});
+    }
+    for (Attribute leaf : *leaves)
+      key += isa<StringAttr>(leaf) ? "=\"" + cast<StringAttr>(leaf).getValue().str() + "\"" : "=" + std::to_string(cast<IntegerAttr>(leaf).getInt());
+  }
+  return key + ")";
+}
+
+/// Arguments that nobody reads are not passed, and instances do not differ by them. Declared ones are: their sizes may give names their values.
+void IRGen::dropUnread(const ast::Function &decl, std::vector<Val> &values) {
+  if (isLibrary(decl))
+    return;
+  const std::set<size_t> &used = host.callGraph().summary(decl).usedParameters;
+  std::set<std::string> sizes = sizeNamesOf(decl);
+  for (auto [i, parameter] : llvm::enumerate(decl.parameters))
+    if (!parameter.type && !used.count(i) && !sizes.count(parameter.name))
+      values[i] = Val();
+}
+
 Val IRGen::callWith(const ast::Function &decl, const ast::Call &call, std::vector<Val> values, std::vector<SourceRange> ranges) {
   storeFor(decl, call.range);
   const std::string globals = globalsKey(decl);
   llvm::StringMap<Dim> sizes = declareArguments(decl, values, ranges);
+  dropUnread(decl, values);
   while (true) {
     std::set<unsigned> statics = staticParameters[&decl];
     for (auto [i, value] : llvm::enumerate(values)) // words choose what a library function does
       if (isLibrary(decl) && stringOf(value))
         statics.insert(i);
-    auto keyOf = [&](ArrayRef<Val> values) {
-      std::string key = decl.name + "@" + std::to_string(decl.range.buffer) + ":" + std::to_string(decl.range.begin) + "(";
-      for (auto [i, value] : llvm::enumerate(values)) {
-        key += i ? "; " : "";
-        if (!statics.count(i) && value.kind != Val::DTypeRef) {
-          key += value.type().str();
-          continue;
-        }
-        if (value.kind == Val::DTypeRef) {
-          key += std::string(nameOf(value.dtype));
-          continue;
-        }
-        auto leaves = constantLeaves(value, ranges[i]);
-        if (!leaves) {
-          SmallVector<Value> unknown;
-          value.flatten(unknown);
-          for (Value leaf : unknown)
-            needStatic(leaf);
-          fail(DiagId::StaticNeeded, ranges[i], {decl.name, "`" + decl.parameters[i].name + "`"});
-        }
-        key += value.type().str();
-        for (Attribute leaf : *leaves)
-          key += isa<StringAttr>(leaf) ? "=\"" + cast<StringAttr>(leaf).getValue().str() + "\"" : "=" + std::to_string(cast<IntegerAttr>(leaf).getInt());
-      }
-      return key + ")" + globals;
-    };
+    auto keyOf = [&](ArrayRef<Val> values) { return instanceKey(decl, values, statics, ranges) + globals; };
     size_t depth = stack.size();
     try {
       std::vector<Val> given = values;

@@ -78,9 +78,11 @@ struct TopLevel {
 bool generate(mlir::ModuleOp module, llvm::ArrayRef<const ast::Stmt *> statements, IRGenHost &host, DiagnosticEngine &diagnostics,
               TopLevel &out);
 
-/// Whether what a function with a fully declared signature takes to be equal follows from that signature; if not, the error is reported. `module` is of no
-/// use afterwards.
-bool checkDefinition(mlir::ModuleOp module, const ast::Function &decl, IRGenHost &host, DiagnosticEngine &diagnostics);
+/// What is known of a function when it is defined. Wrong: what it takes to be equal does not follow from its signature, which is reported. Generated:
+/// the instance for the declared types is there, which calls will use. Open: its first call tells more.
+enum class DefinitionCheck : uint8_t { Wrong, Generated, Open };
+/// Checks a definition; `module` gets the instance, and is of no use where there is none.
+DefinitionCheck checkDefinition(mlir::ModuleOp module, const ast::Function &decl, IRGenHost &host, DiagnosticEngine &diagnostics);
 
 /// One function of the built-in library, for help and completion.
 struct BuiltinInfo {

@@ -137,7 +137,7 @@ public:
 class IRGen {
 public:
   IRGen(mlir::ModuleOp module, IRGenHost &host, DiagnosticEngine &diagnostics);
-  bool checkDefinition(const ast::Function &decl);
+  DefinitionCheck checkDefinition(const ast::Function &decl);
   void generateTop(llvm::ArrayRef<const ast::Stmt *> statements, TopLevel &out);
 
   // Emit.cpp
@@ -308,6 +308,8 @@ public:
 
   // Functions.cpp
   Val callUser(const ast::Function &decl, const ast::Call &call, std::vector<std::pair<std::string, const ast::Expr *>> arguments);
+  std::string instanceKey(const ast::Function &decl, llvm::ArrayRef<Val> values, const std::set<unsigned> &statics, llvm::ArrayRef<SourceRange> ranges);
+  void dropUnread(const ast::Function &decl, std::vector<Val> &values);
   Val callWith(const ast::Function &decl, const ast::Call &call, std::vector<Val> values, std::vector<SourceRange> ranges);
   const Instance &instantiate(const ast::Function &decl, llvm::ArrayRef<Val> arguments, const std::string &key, SourceRange callRange,
                               const std::set<unsigned> &statics, std::shared_ptr<Specialization> form = nullptr);

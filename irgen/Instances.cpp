@@ -65,7 +65,7 @@ void IRGen::generateBody(const ast::Function &decl, ArrayRef<Val> arguments, Ins
     types.push_back(value.type());
     if (!statics.count(i) && value.kind != Val::DTypeRef)
       types.back().flatten(inputs);
-    description += (i ? ", " : "") + decl.parameters[i].name + ": " + (value.kind == Val::DTypeRef ? std::string(nameOf(value.dtype)) : types.back().str());
+    description += (i ? ", " : "") + decl.parameters[i].name + ": " + (value.kind == Val::DTypeRef ? std::string(nameOf(value.dtype)) : value.kind == Val::Nothing ? "_" : types.back().str());
   }
   std::map<unsigned, SmallVector<Attribute>> constants;
   for (auto [i, value] : llvm::enumerate(arguments))

@@ -130,17 +130,12 @@ private:
     return out;
   }
 
-  /// The sizes that are free, and the arguments without them, which all forms of the function share. Arguments that the body does not mention lose
-  /// their sizes for good.
+  /// The sizes that are free, and the arguments without them, which all specializations of the function share.
   std::vector<Val> collect() {
-    const std::set<size_t> &used = gen.host.callGraph().summary(decl).usedParameters;
     std::vector<std::vector<std::string>> shown(values.size());
-    std::vector<bool> isUsed;
-    for (auto [i, value] : llvm::enumerate(values)) {
+    for (auto [i, value] : llvm::enumerate(values))
       reach(value, decl.parameters[i].name, [&, i = i](const std::string &text) { shown[i].push_back(text); });
-      isUsed.push_back(used.count(i) > 0);
-    }
-    std::vector<Val> bare = mapLeaves([&](unsigned i, unsigned j, unsigned leaf, Value v) {
+    return mapLeaves([&](unsigned i, unsigned j, unsigned leaf, Value v) {
       const ast::Parameter &parameter = decl.parameters[i];
       auto type = dyn_cast<TensorType>(v.getType());
       if (!type)
@@ -151,19 +146,13 @@ private:
         if (isDeclared || !dim.isNumber())
           continue;
         Attribute attribute = shown[i].size() == 1 ? gen.sizeAttribute(decl, parameter.name, dims.size(), axis) : Attribute();
-        if (isUsed[i]) {
-          slots.push_back({leaf, static_cast<unsigned>(axis), shown[i][j] + ".shape[" + std::to_string(axis) + "]", dim.value(), false});
-          sizes.push_back(dim.value());
-          attributes.push_back(attribute);
-        }
-        dim = Dim::symbol(gen.context, (isUsed[i] ? "any$" : "unused$") + std::to_string(leaf) + "_" + std::to_string(axis));
+        slots.push_back({leaf, static_cast<unsigned>(axis), shown[i][j] + ".shape[" + std::to_string(axis) + "]", dim.value(), false});
+        sizes.push_back(dim.value());
+        attributes.push_back(attribute);
+        dim = Dim::symbol(gen.context, "any$" + std::to_string(leaf) + "_" + std::to_string(axis));
       }
       return gen.relabel(v, type.withDims(dims), ranges[i]);
     });
-    for (auto [i, value] : llvm::enumerate(values))
-      if (!isUsed[i])
-        value = bare[i];
-    return bare;
   }
 
   /// The arguments as a form takes them: fixed sizes, and names for the others.
@@ -329,8 +318,7 @@ private:
 
 } // namespace
 
-/// Chooses or makes the form of a function for a call from the top level; `values` get its types. Null where every size is declared or known to be
-/// unused, and for calls from other functions, which are generated for what they are given.
+/// Chooses or makes the form of a function for a call from the top level; `values` get its types. Null where every size is declared, and for calls from other functions, which are generated for what they are given.
 std::shared_ptr<Specialization> IRGen::specialize(const ast::Function &decl, const ast::Call &call, std::vector<Val> &values, const std::set<unsigned> &statics,
                                                   llvm::function_ref<std::string(ArrayRef<Val>)> keyOf, ArrayRef<SourceRange> ranges) {
   if (fn().decl || isLibrary(decl) || !decl.body)

@@ -3,6 +3,8 @@
 /// Top-level statements as a function of their own.
 #include "irgen/IRGenImpl.h"
 
+#include "llvm/ADT/ScopeExit.h"
+
 using namespace mlir;
 
 namespace toy {
@@ -97,41 +99,43 @@ bool generate(ModuleOp module, ArrayRef<const ast::Stmt *> statements, IRGenHost
   }
 }
 
-bool IRGen::checkDefinition(const ast::Function &decl) {
+DefinitionCheck IRGen::checkDefinition(const ast::Function &decl) {
   try {
     checkSignature(decl);
   } catch (IRAbort) {
-    return false;
+    return DefinitionCheck::Wrong;
   }
   bool isWhole = decl.body && llvm::all_of(decl.parameters, [](const ast::Parameter &p) {
                    return p.type && p.type->form != ast::TypeExpr::Tuple && dtypeNamed(p.type->name) && !llvm::is_contained(p.type->sizes, nullptr);
                  });
   if (!isWhole || decl.parameters.empty())
-    return true;
+    return DefinitionCheck::Open;
   size_t reported = diagnostics.diagnostics().size();
+  stack.push_back(std::make_unique<FunctionState>()); // a caller to be
+  fn().scopes.resize(1);
+  b.setInsertionPointToEnd(module.getBody());
+  fn().op = func::FuncOp::create(b, b.getUnknownLoc(), host.instances().newSymbol("__definition"), b.getFunctionType({}, {}));
+  llvm::scope_exit done([&, caller = fn().op]() mutable { caller.erase(); });
   try {
-    stack.push_back(std::make_unique<FunctionState>());
-    fn().scopes.resize(1);
-    b.setInsertionPointToEnd(module.getBody());
-    fn().op = func::FuncOp::create(b, b.getUnknownLoc(), host.instances().newSymbol("__definition"), b.getFunctionType({}, {}));
     moveTo(fn().op.addEntryBlock());
     std::vector<Val> arguments;
     for (const ast::Parameter &parameter : decl.parameters)
       arguments.push_back(Val::leaf(current->addArgument(typeOf(*parameter.type).leaf, b.getUnknownLoc())));
-    (void)instantiate(decl, arguments, decl.name + "@definition", {}, {});
-    return true;
+    const Instance &instance = instantiate(decl, arguments, instanceKey(decl, arguments, {}, {}) + globalsKey(decl), {}, {});
+    module.lookupSymbol<func::FuncOp>(instance.symbol).setPublic(); // its callers are in other modules
+    return DefinitionCheck::Generated;
   } catch (IRAbort) {
     // Other errors may be about what is not there yet: the call tells them.
-    bool isProof = diagnostics.diagnostics().size() > reported && diagnostics.diagnostics()[reported].id == DiagId::NotProvable;
-    if (!isProof)
-      diagnostics.truncate(reported);
-    return !isProof;
+    if (diagnostics.diagnostics().size() > reported && diagnostics.diagnostics()[reported].id == DiagId::NotProvable)
+      return DefinitionCheck::Wrong;
+    diagnostics.truncate(reported);
+    return DefinitionCheck::Open;
   } catch (StaticParameterNeeded &) {
-    return true;
+    return DefinitionCheck::Open;
   }
 }
 
-bool checkDefinition(ModuleOp module, const ast::Function &decl, IRGenHost &host, DiagnosticEngine &diagnostics) {
+DefinitionCheck checkDefinition(ModuleOp module, const ast::Function &decl, IRGenHost &host, DiagnosticEngine &diagnostics) {
   return IRGen(module, host, diagnostics).checkDefinition(decl);
 }
 

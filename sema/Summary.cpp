@@ -182,7 +182,10 @@ private:
     }
     if (t.kind != NodeKind::Name && !isRead) // the rest of the variable stays
       expr(&t);
-    if (const std::string &name = variableOf(t).name; !find(name))
+    const std::string &name = variableOf(t).name;
+    if (find(name))
+      use(name);
+    else
       out.writes.insert(name);
   }
 
@@ -239,10 +242,14 @@ private:
   }
 
   void read(const std::string &name) {
-    const NameSet *scope = find(name);
-    if (!scope)
+    if (find(name))
+      use(name);
+    else
       out.reads.insert(name);
-    else if (isFunction && scope == &scopes.front())
+  }
+
+  void use(const std::string &name) {
+    if (isFunction && find(name) == &scopes.front())
       if (auto parameter = std::find(parameters.begin(), parameters.end(), name); parameter != parameters.end())
         out.usedParameters.insert(parameter - parameters.begin());
   }

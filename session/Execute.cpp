@@ -124,16 +124,29 @@ void Session::formIsUsedAgain(Specialization &form) {
   form.native = compiler.engine.compileGuards(form.fixed, facts, form.places());
 }
 
-/// What declared sizes must imply is said where a function is defined.
+/// What declared sizes must imply is said where a function is defined; its first call finds the instance that this has made.
 bool Session::checkDefinitions(const ast::Module &module) {
+  PhaseTimes::Phase timer(compiler.times, "generate");
   bool ok = true;
   for (const ast::StmtPtr &item : module.items)
     if (auto *f = ast::dynCast<ast::Function>(item.get())) {
-      OwningOpRef<ModuleOp> scratch = ModuleOp::create(UnknownLoc::get(ir()));
-      InstanceTable::Unit unit(instanceTable);
-      ok &= checkDefinition(*scratch, *f, *this, diagnostics);
+      auto owner = std::make_shared<CompiledModule>();
+      owner->module = ModuleOp::create(UnknownLoc::get(ir()));
+      InstanceTable::Unit added(instanceTable);
+      DefinitionCheck check = checkDefinition(*owner->module, *f, *this, diagnostics);
+      ok &= check != DefinitionCheck::Wrong;
+      if (check != DefinitionCheck::Generated)
+        continue;
+      own(owner, added);
+      added.keep();
     }
   return ok;
+}
+
+/// Says where the instances of a unit are.
+void Session::own(std::shared_ptr<CompiledModule> owner, const InstanceTable::Unit &added) {
+  for (const std::string &key : added.keys())
+    symbolModules[instanceTable.find(key)->symbol] = owner;
 }
 
 /// Everything of a module but the function `evaluated`.
@@ -270,8 +283,7 @@ std::shared_ptr<Session::CompiledModule> Session::prepare(ArrayRef<const ast::St
   }
   if (added.keys().empty() && !top.symbol.empty())
     ++cacheHits;
-  for (const std::string &key : added.keys())
-    symbolModules[instanceTable.find(key)->symbol] = owner;
+  own(owner, added);
   owner->top = top.symbol;
   Unit unit{*owner->module, "", [&](StringRef symbol) { return bodyOf(symbol); }};
   bool compileTop = options.compile.jit != JitMode::Never && (always || compiler.isWorthCompiling(unit, top.symbol));

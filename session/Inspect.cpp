@@ -221,15 +221,8 @@ OwningOpRef<ModuleOp> Session::moduleOf(const std::string &name) {
 
 std::vector<std::string> Session::formsOf(const std::string &name) {
   std::vector<std::string> out;
-  auto signature = [&](const Instance &instance, std::map<std::string, std::string> shown) {
+  auto signature = [&](const Instance &instance, const std::map<std::string, std::string> &shown) {
     std::string types;
-    for (Type type : instance.arguments)
-      if (auto tensor = dyn_cast<TensorType>(type))
-        for (Dim dim : tensor.getDims())
-          dim.collectSymbols([&](StringRef s) {
-            if (s.starts_with("unused"))
-              shown[s.str()] = "_";
-          });
     auto nameShown = [&](StringRef name) {
       auto it = shown.find(name.str());
       return it == shown.end() ? name.str() : it->second;

@@ -153,7 +153,8 @@ private:
   mlir::func::FuncOp bodyOf(llvm::StringRef symbol);
   bool checkDefinitions(const ast::Module &module);
   bool generateOnly(mlir::ModuleOp module, llvm::ArrayRef<const ast::Stmt *> statements, TopLevel &top);
-  bool compileModule(CompiledModule &owner, const std::string &except);
+  void own(std::shared_ptr<CompiledModule> owner, const InstanceTable::Unit &added);
+  bool compileModule(CompiledModule &owner, const std::string &evaluated);
   void rollback(std::map<std::string, std::optional<rt::Value>> &journal);
   std::vector<const rt::Value *> liveValues() const;
 
