@@ -182,31 +182,54 @@ void IRGen::ifStatement(const ast::If &s) {
   restore(names, edges.empty() ? before : merged);
 }
 
-/// Replaces sizes that change from one iteration to the next by names; true if something changed.
-bool IRGen::widen(std::vector<TypeDesc> &types, ArrayRef<Val> back, std::set<std::string> &loopSizes, ArrayRef<std::string> names, SourceRange range) {
+/// Sizes that change from one iteration to the next vary; true if one was not known to.
+bool IRGen::findVarying(ArrayRef<TypeDesc> types, ArrayRef<Val> back, VaryingSizes &varying, ArrayRef<std::string> names, SourceRange range) {
   bool changed = false;
-  auto visit = [&](auto &self, TypeDesc &header, const TypeDesc &end, const std::string &name) -> void {
+  unsigned leaf = 0;
+  auto visit = [&](auto &self, const TypeDesc &header, const TypeDesc &end, const std::string &name) -> void {
     (void)join(header, end, name, range); // dtype and rank agree, or this fails
-    for (size_t i = 0; i < header.elements.size(); ++i)
-      self(self, header.elements[i], end.elements[i], name);
-    auto x = dyn_cast_if_present<TensorType>(header.leaf), y = dyn_cast_if_present<TensorType>(end.leaf);
-    if (header.kind != TypeDesc::Leaf || !x)
+    for (auto [before, after] : llvm::zip_equal(header.elements, end.elements))
+      self(self, before, after, name);
+    if (header.kind != TypeDesc::Leaf)
       return;
-    SmallVector<Dim> dims = x.getDims();
-    for (auto [i, dim] : llvm::enumerate(dims))
-      if (dim != y.getDim(i) && !loopSizes.count(dim.symbolName().str())) {
-        dim = freshSize();
-        loopSizes.insert(dim.symbolName().str());
-        changed = true;
-      }
-    header.leaf = x.withDims(dims);
+    if (auto x = dyn_cast<TensorType>(header.leaf))
+      for (auto [axis, before, after] : llvm::enumerate(x.getDims(), cast<TensorType>(end.leaf).getDims()))
+        changed |= before != after && varying.emplace(name, leaf, axis).second;
+    ++leaf;
   };
-  for (auto [i, value] : llvm::enumerate(back))
-    visit(visit, types[i], value.type(), names[i]);
+  for (auto [name, type, value] : llvm::zip_equal(names, types, back)) {
+    leaf = 0;
+    visit(visit, type, value.type(), name);
+  }
   return changed;
 }
 
-bool IRGen::tryLoop(std::vector<TypeDesc> &types, std::set<std::string> &loopSizes, ArrayRef<std::string> names, const ast::Block &body,
+/// The types of variables where a loop begins: names stand for the sizes that vary.
+std::vector<TypeDesc> IRGen::loopTypes(ArrayRef<Val> values, const VaryingSizes &varying, ArrayRef<std::string> names) {
+  std::vector<TypeDesc> types;
+  for (auto [name, value] : llvm::zip_equal(names, values)) {
+    unsigned leaf = 0;
+    auto visit = [&](auto &self, TypeDesc &type) -> void {
+      for (TypeDesc &element : type.elements)
+        self(self, element);
+      if (type.kind != TypeDesc::Leaf)
+        return;
+      if (auto tensor = dyn_cast<TensorType>(type.leaf)) {
+        SmallVector<Dim> dims = tensor.getDims();
+        for (auto [axis, dim] : llvm::enumerate(dims))
+          if (varying.count({name, leaf, axis}))
+            dim = freshSize();
+        type.leaf = tensor.withDims(dims);
+      }
+      ++leaf;
+    };
+    types.push_back(value.type());
+    visit(visit, types.back());
+  }
+  return types;
+}
+
+bool IRGen::tryLoop(ArrayRef<TypeDesc> types, VaryingSizes &varying, ArrayRef<std::string> names, const ast::Block &body,
                     SourceRange range, StringRef variable, bool counted, llvm::function_ref<Value(Value)> test, llvm::function_ref<Val(Value)> element) {
   Location l = loc(range);
   Block *header = newBlock();
@@ -251,7 +274,7 @@ bool IRGen::tryLoop(std::vector<TypeDesc> &types, std::set<std::string> &loopSiz
     state.continues.push_back({current, snapshot(names)});
   if (!state.continues.empty()) {
     std::vector<Val> back = merge(state.continues, names, range);
-    if (widen(types, back, loopSizes, names, range))
+    if (findVarying(types, back, varying, names, range))
       return false;
     SmallVector<Value> again = relabelled(back, types, range);
     if (counted)
@@ -267,10 +290,7 @@ void IRGen::loop(const ast::Block &body, SourceRange range, StringRef variable, 
                  llvm::function_ref<Val(Value)> element) {
   std::vector<std::string> names = assignedIn(body);
   std::vector<Val> before = snapshot(names);
-  std::vector<TypeDesc> types;
-  for (const Val &value : before)
-    types.push_back(value.type());
-  std::set<std::string> loopSizes;
+  VaryingSizes &varying = fn().varyingSizes[&body]; // what an attempt finds holds in all later ones, those of the loop around it too
   Block *entry = current;
   Operation *lastBefore = entry->empty() ? nullptr : &entry->back();
   Block *lastBlock = &fn().op.getBody().back();
@@ -280,7 +300,7 @@ void IRGen::loop(const ast::Block &body, SourceRange range, StringRef variable, 
   auto readGlobals = fn().readGlobals;
   ShapeFacts facts = fn().facts; // what the body asserts holds in the body
   llvm::scope_exit forget([&] { fn().facts = facts; });
-  while (!tryLoop(types, loopSizes, names, body, range, variable, counted, test, element)) {
+  while (!tryLoop(loopTypes(before, varying, names), varying, names, body, range, variable, counted, test, element)) {
     // Some size changes: forget this attempt.
     fn().returns.resize(returns);
     fn().returnRanges.resize(returns);

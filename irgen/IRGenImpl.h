@@ -84,12 +84,16 @@ struct LoopState {
   std::vector<Edge> breaks, continues;
 };
 
+/// Sizes that differ between the iterations of a loop: of variables by name, leaf and axis.
+using VaryingSizes = std::set<std::tuple<std::string, unsigned, size_t>>;
+
 /// One function while it is generated.
 struct FunctionState {
   const ast::Function *decl = nullptr; ///< null: top level
   mlir::func::FuncOp op;
   std::vector<std::map<std::string, Variable>> scopes;
   std::vector<LoopState> loops;
+  std::map<const ast::Block *, VaryingSizes> varyingSizes; ///< of loops, by their bodies
   std::vector<Edge> returns;
   std::vector<SourceRange> returnRanges;
   std::optional<TypeDesc> declaredResult;
@@ -288,11 +292,11 @@ public:
   /// The common form of loops. `test` gives the condition in the header; `element` the loop variable's value in the body (may be null).
   void loop(const ast::Block &body, SourceRange range, llvm::StringRef variable, bool counted,
             llvm::function_ref<mlir::Value(mlir::Value counter)> test, llvm::function_ref<Val(mlir::Value counter)> element);
-  bool tryLoop(std::vector<TypeDesc> &types, std::set<std::string> &loopSizes, llvm::ArrayRef<std::string> names, const ast::Block &body,
+  bool tryLoop(llvm::ArrayRef<TypeDesc> types, VaryingSizes &varying, llvm::ArrayRef<std::string> names, const ast::Block &body,
                SourceRange range, llvm::StringRef variable, bool counted, llvm::function_ref<mlir::Value(mlir::Value)> test,
                llvm::function_ref<Val(mlir::Value)> element);
-  bool widen(std::vector<TypeDesc> &types, llvm::ArrayRef<Val> back, std::set<std::string> &loopSizes, llvm::ArrayRef<std::string> names,
-             SourceRange range);
+  bool findVarying(llvm::ArrayRef<TypeDesc> types, llvm::ArrayRef<Val> back, VaryingSizes &varying, llvm::ArrayRef<std::string> names, SourceRange range);
+  std::vector<TypeDesc> loopTypes(llvm::ArrayRef<Val> values, const VaryingSizes &varying, llvm::ArrayRef<std::string> names);
   void leaveLoop(const ast::Stmt &s, bool isBreak);
   std::vector<std::string> assignedIn(const ast::Node &node);
   std::vector<Val> snapshot(llvm::ArrayRef<std::string> names);

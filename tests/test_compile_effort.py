@@ -14,6 +14,20 @@ def branches(n):
     return "def f(x: f64[N], k: i64) {\n  var s = 0;\n" + "".join(f"  if k > {i} {{ s = s + {i}; }}\n" for i in range(n)) + "  return s + N;\n}\nprint(f([1.0], 5));\n"
 
 
+def nested_loops(n):
+    """Each has a tensor of its own that grows in the innermost one."""
+    tensors = "".join(f"  var t{k} = zeros(1);\n" for k in range(n))
+    loops = "".join(f"  for i{k} in range(n) {{\n" for k in range(n)) + "".join(f"  t{k} = cat([t{k}, ones(1)]);\n" for k in range(n)) + "}" * n
+    return f"def f(n: i64) {{\n{tensors}{loops}\n  return {' + '.join(f'len(t{k})' for k in range(n))};\n}}\nprint(f(1));\n"
+
+
+def wide_functions(n, read):
+    """Functions of many parameters that read two of them: the others are there or not."""
+    names = [f"v{i}" for i in range(17)] if not read else ["v0", "v16"]
+    values = "".join(f"var v{i} = [1.0, {i}{' + 1i' if i % 2 else ''}];\n" for i in range(17))
+    return values + "".join(f"def f{k}({', '.join(names)}) {{ return v0 * {k} + v16; }}\nprint(f{k}({', '.join(names)}));\n" for k in range(n))
+
+
 def seconds(toy, text, folder, flags):
     """Of the processor."""
     path = folder / "program.toy"
@@ -32,3 +46,17 @@ def test_linear(toy, tmp_path, program, flags, n, most):
     few, many = seconds(toy, program(n), tmp_path, flags), seconds(toy, program(4 * n), tmp_path, flags)
     assert few < most
     assert many < 10 * few + 0.2, f"{few:.2f} s for {n}, {many:.2f} s for {4 * n}"
+
+
+@pytest.mark.release
+def test_nested_loops(toy, tmp_path):
+    few, many = (seconds(toy, nested_loops(n), tmp_path, ["--emit=toy"]) for n in (6, 12))
+    assert few < 1
+    assert many < 16 * few + 0.2, f"{few:.2f} s for 6 loops, {many:.2f} s for 12"
+
+
+@pytest.mark.release
+def test_unread_arguments_cost_nothing(toy, tmp_path):
+    flags = ["--jit=always", "--unpack", "--no-cache"]
+    all_of_them, read = (seconds(toy, wide_functions(64, read), tmp_path, flags) for read in (False, True))
+    assert all_of_them < 1.3 * read + 0.2, f"{all_of_them:.2f} s with 15 unread arguments, {read:.2f} s without"
