@@ -116,6 +116,7 @@ static GlobalLoadOp updatedGlobal(Operation &op) {
 }
 
 std::vector<rt::Value> Evaluator::call(func::FuncOp function, std::vector<rt::Value> arguments) {
+  int &depth = environment.callDepth;
   if (++depth > 10001) { // the statement itself is the first
     --depth;
     rt::fail(DiagId::RecursionDepth);

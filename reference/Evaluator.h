@@ -29,6 +29,8 @@ public:
   virtual bool isCompiled(const std::string &symbol) = 0;
   /// A compiled function, or one without a body in the module.
   virtual std::vector<rt::Value> callExternal(const std::string &symbol, std::vector<rt::Value> arguments) = 0;
+
+  int callDepth = 0; ///< evaluated calls that are active, in all modules
 };
 
 /// The lines that `toy.print` shows for flattened values (see the operation's `structure`).
@@ -54,7 +56,6 @@ private:
   mlir::ModuleOp module;
   Environment &environment;
   const CompileOptions &options;
-  int depth = 0;
 };
 
 } // namespace toy

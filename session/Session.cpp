@@ -141,6 +141,7 @@ bool Session::protect(const std::string &name, const std::function<void()> &body
     return true;
   damaged = true;
   compiler.times.leaveAll();
+  callDepth = 0;
   auto report = [&] {
     if (std::exchange(journal, nullptr))
       rollback(statementChanges);
