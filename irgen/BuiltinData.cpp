@@ -40,12 +40,12 @@ Val IRGen::saveBuiltin(Bound &args) {
       add(element, x.kind == Val::Struct ? x.names[i] : "arr_" + std::to_string(i));
   else
     add(x, args.has("name") ? staticString(*args["name"], "save") : "arr_0");
-  create("save", args.call->range, operands, {stringAttr("names", names)});
+  create<SaveOp>(args.call->range, operands, {stringAttr("names", names)});
   return {};
 }
 
 Val IRGen::showBuiltin(Bound &args) {
-  create("show", args.call->range, {tensorArgument(args, "x").value});
+  create<ShowOp>(args.call->range, {tensorArgument(args, "x").value});
   return {};
 }
 
@@ -54,7 +54,7 @@ Val IRGen::readBinaryBuiltin(Bound &args) {
   SmallVector<Value> operands = {pathOf(*this, args), args.has("offset") ? indexValue(*args["offset"], "read_binary") : integer(0, r)};
   DType dtype = staticDType(*args["dtype"]);
   llvm::append_range(operands, checkedSizes(indexList(*args["shape"], "read_binary"), r));
-  return Val::leaf(create("read_binary", r, operands, {dtypeAttr(dtype)}));
+  return Val::leaf(create<ReadBinaryOp>(r, operands, {dtypeAttr(dtype)}));
 }
 
 Val IRGen::printBuiltin(Bound &args) {
@@ -66,7 +66,7 @@ Val IRGen::writeBuiltin(Bound &args) {
   Val v = valueOf(args, "x");
   if (!v.isStr() && !(v.isTensor() && v.tensor().getDtype() == DType::U8))
     fail(DiagId::ArgumentKind, args.call->range, {"write", "the value", "a string or a u8 tensor", v.type().str()});
-  create("write", args.call->range, {v.value});
+  create<WriteOp>(args.call->range, {v.value});
   return {};
 }
 
@@ -77,18 +77,18 @@ Val IRGen::strBuiltin(Bound &args) {
   if (v.isStr())
     return v;
   needTensor(v, "str", args.call->range);
-  return Val::leaf(create("to_str", args.call->range, {v.value}));
+  return Val::leaf(create<ToStrOp>(args.call->range, {v.value}));
 }
 
 Val IRGen::checkBuiltin(Bound &args) {
   Value c = condition(*args["condition"]);
   Value text = args.has("text") ? valueOf(args, "text").value : string(sourceText(rangeOf(args, "condition")), args.call->range);
-  create("assert", args.call->range, {c, text});
+  create<AssertOp>(args.call->range, {c, text});
   return {};
 }
 
 Val IRGen::itemBuiltin(Bound &args) { return Val::leaf(reshape(tensorArgument(args, "x").value, {}, args.call->range)); }
 
-Val IRGen::clockBuiltin(Bound &args) { return Val::leaf(create("clock", args.call->range, {})); }
+Val IRGen::clockBuiltin(Bound &args) { return Val::leaf(create<ClockOp>(args.call->range, {})); }
 
 } // namespace toy

@@ -25,15 +25,15 @@ Val IRGen::partBuiltin(Bound &args) {
 Val IRGen::zerosLike(const Val &x, SourceRange r) {
   SmallVector<Value> operands = {cast(integer(0, r), x.tensor().getDtype(), r)};
   llvm::append_range(operands, sizesOf(x.value, r));
-  return Val::leaf(operands.size() == 1 ? operands[0] : create("full", r, operands));
+  return Val::leaf(operands.size() == 1 ? operands[0] : create<FullOp>(r, operands));
 }
 
 Val IRGen::angleBuiltin(Bound &args) {
   SourceRange r = args.call->range;
   Val x = convertFor('f', tensorArgument(args, "x"), r);
   if (x.tensor().isComplex())
-    return Val::leaf(create("angle", r, {x.value}));
-  return Val::leaf(create("atan2", r, {floating(0, x.tensor().getDtype(), r), x.value}));
+    return Val::leaf(create<AngleOp>(r, {x.value}));
+  return Val::leaf(create<Atan2Op>(r, {floating(0, x.tensor().getDtype(), r), x.value}));
 }
 
 Val IRGen::adjointBuiltin(Bound &args) { return adjoint(tensorArgument(args, "x"), args.call->range); }
@@ -83,7 +83,7 @@ Val IRGen::powBuiltin(Bound &args) {
 Val IRGen::whereBuiltin(Bound &args) {
   Val c = tensorArgument(args, "condition"), a = tensorArgument(args, "a"), b = tensorArgument(args, "b");
   DType dtype = promoteAll({a, b});
-  return Val::leaf(create("where", args.call->range, {c.value, castVal(a, dtype, rangeOf(args, "a")), castVal(b, dtype, rangeOf(args, "b"))}, {},
+  return Val::leaf(create<WhereOp>(args.call->range, {c.value, castVal(a, dtype, rangeOf(args, "a")), castVal(b, dtype, rangeOf(args, "b"))}, {},
                           {rangeOf(args, "condition"), rangeOf(args, "a"), rangeOf(args, "b")}));
 }
 
@@ -92,7 +92,7 @@ Val IRGen::reduceBuiltin(Bound &args) {
   SourceRange r = args.call->range;
   Value v = convertFor(args.row->conversion, x, r).value;
   if (args.row->conversion == 'b' && x.tensor().getDtype() != DType::Bool)
-    v = create("ne", r, {v, castVal(Val::leaf(integer(0, r)), realOf(x.tensor().getDtype()), r)});
+    v = create<NeOp>(r, {v, castVal(Val::leaf(integer(0, r)), realOf(x.tensor().getDtype()), r)});
   SmallVector<int64_t> axes = axesArgument(args, v.getType());
   SmallVector<NamedAttribute> attributes = {integersAttr("axes", axes), boolAttr("keepdims", flagArgument(args, "keepdims", false))};
   if (args.has("initial"))
@@ -147,7 +147,7 @@ Val IRGen::flattened(const Val &x, SourceRange r) {
     return x;
   Value count = integer(1, r);
   for (Value size : sizesOf(x.value, r))
-    count = arith("mul", count, size, r);
+    count = arith<MulOp>(count, size, r);
   return Val::leaf(reshape(x.value, count, r));
 }
 

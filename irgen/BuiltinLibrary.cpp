@@ -10,7 +10,7 @@ using namespace mlir;
 namespace toy {
 
 static Val libraryCall(IRGen &gen, SourceRange r, StringRef function, ArrayRef<Value> operands, ArrayRef<int64_t> parameters = {}, ArrayRef<SourceRange> sources = {}) {
-  Operation *op = gen.createOp("call_library", r, operands, {gen.stringAttr("function", function), gen.integersAttr("parameters", parameters)}, sources);
+  Operation *op = gen.createOp<LibraryOp>(r, operands, {gen.stringAttr("function", function), gen.integersAttr("parameters", parameters)}, sources);
   SmallVector<Value> results = gen.resultsOf(op, operands, r);
   if (results.size() == 1)
     return Val::leaf(results[0]);
@@ -110,7 +110,7 @@ Val IRGen::fourierBuiltin(Bound &args) {
   int64_t axis = axisArgument(args, x.tensor().getRank(), x.tensor().getRank() - 1);
   Value n = args.has("n") ? indexValue(*args["n"], args.row->name) : sizeOf(x.value, axis, r);
   if (!args.has("n") && function == "irfft")
-    n = arith("mul", integer(2, r), arith("sub", n, integer(1, r), r), r);
+    n = arith<MulOp>(integer(2, r), arith<SubOp>(n, integer(1, r), r), r);
   return libraryCall(*this, r, function, {x.value, n}, {axis, normOf(*this, args)}, {rangeOf(args, "x")});
 }
 
@@ -147,10 +147,10 @@ Val IRGen::shiftBuiltin(Bound &args) {
   bool inverse = StringRef(args.row->op) == "ifft";
   Value v = x.value;
   for (int64_t axis : axesOf(*this, args, v.getType(), x.tensor().getRank())) {
-    Value size = sizeOf(v, axis, r), half = arith("floordiv", size, integer(2, r), r), rest = arith("sub", size, half, r);
-    Value shift = inverse ? rest : half, front = arith("sub", size, shift, r);
+    Value size = sizeOf(v, axis, r), half = arith<FloorDivOp>(size, integer(2, r), r), rest = arith<SubOp>(size, half, r);
+    Value shift = inverse ? rest : half, front = arith<SubOp>(size, shift, r);
     Value parts[] = {sliceAxis(v, axis, front, shift, 1, r), sliceAxis(v, axis, integer(0, r), front, 1, r)};
-    v = relabel(create("concat", r, parts, {integerAttr("axis", axis)}), v.getType(), r);
+    v = relabel(create<ConcatOp>(r, parts, {integerAttr("axis", axis)}), v.getType(), r);
   }
   return Val::leaf(v);
 }
@@ -195,7 +195,7 @@ Val IRGen::convolutionBuiltin(Bound &args) {
       fail(DiagId::ArgumentKind, rangeOf(args, "bias"), {args.row->name, "`bias`", "a vector", bias.type().str()});
     SmallVector<Value> sizes = {sizeOf(bias.value, 0, r)};
     sizes.append(axes, integer(1, r));
-    out = create("add", r, {out, reshape(castVal(bias, dtype, r), sizes, r)});
+    out = create<AddOp>(r, {out, reshape(castVal(bias, dtype, r), sizes, r)});
   }
   if (integers)
     out = cast(cast(out, DType::I64, r), natural == DType::Bool ? DType::I64 : natural, r);
@@ -208,7 +208,7 @@ Val IRGen::bytesBuiltin(Bound &args) {
   Val text = valueOf(args, "text");
   if (!text.isStr())
     fail(DiagId::ArgumentKind, rangeOf(args, "text"), {"bytes", "the text", "a string", text.type().str()});
-  return Val::leaf(create("str_bytes", args.call->range, {text.value}));
+  return Val::leaf(create<StrBytesOp>(args.call->range, {text.value}));
 }
 
 } // namespace toy

@@ -20,7 +20,7 @@ static Value fullOf(IRGen &gen, Value value, ValueRange sizes, SourceRange r) {
     return value;
   SmallVector<Value> operands = {value};
   llvm::append_range(operands, sizes);
-  return gen.create("full", r, operands);
+  return gen.create<FullOp>(r, operands);
 }
 
 Val IRGen::fillBuiltin(Bound &args) {
@@ -67,8 +67,8 @@ Val IRGen::eyeBuiltin(Bound &args) {
   SourceRange r = args.call->range;
   Value n = checkedSizes({indexValue(*args["n"], "eye")}, r)[0], m = args.has("m") ? checkedSizes({indexValue(*args["m"], "eye")}, r)[0] : n;
   Value k = args.has("k") ? indexValue(*args["k"], "eye") : integer(0, r);
-  Value rows = reshape(create("iota", r, {n}), {n, integer(1, r)}, r), columns = create("iota", r, {m});
-  return Val::leaf(cast(create("eq", r, {create("add", r, {rows, k}), columns}), dtypeArgument(args, DType::F64), r));
+  Value rows = reshape(create<IotaOp>(r, {n}), {n, integer(1, r)}, r), columns = create<IotaOp>(r, {m});
+  return Val::leaf(cast(create<EqOp>(r, {create<AddOp>(r, {rows, k}), columns}), dtypeArgument(args, DType::F64), r));
 }
 
 /// start + i*step, i below ceil((stop - start) / step).
@@ -88,11 +88,11 @@ Val IRGen::arangeBuiltin(Bound &args) {
   if (work == DType::I64) {
     if (constantOf(s) == 0)
       fail(DiagId::ZeroStep, r);
-    count = arith("sub", integer(0, r), arith("floordiv", arith("sub", a, b, r), s, r), r);
+    count = arith<SubOp>(integer(0, r), arith<FloorDivOp>(arith<SubOp>(a, b, r), s, r), r);
   } else
-    count = create("cast", r, {create("ceil", r, {create("div", r, {create("sub", r, {b, a}), s})})}, {dtypeAttr(DType::I64)});
-  Value index = create("iota", r, {arith("maximum", count, integer(0, r), r)});
-  Value values = create("add", r, {a, create("mul", r, {cast(index, work, r), s})});
+    count = create<CastOp>(r, {create<CeilOp>(r, {create<DivOp>(r, {create<SubOp>(r, {b, a}), s})})}, {dtypeAttr(DType::I64)});
+  Value index = create<IotaOp>(r, {arith<MaximumOp>(count, integer(0, r), r)});
+  Value values = create<AddOp>(r, {a, create<MulOp>(r, {cast(index, work, r), s})});
   return Val::leaf(cast(values, dtype, r));
 }
 
@@ -106,23 +106,23 @@ Val IRGen::linspaceBuiltin(Bound &args) {
   if (kindOf(dtype) < DKind::Float)
     fail(DiagId::NeedsFloating, r, {"linspace", std::string(nameOf(dtype))});
   DType work = isHalf(dtype) ? DType::F32 : dtype, part = realOf(work);
-  Value a = castVal(start, work, r), b = castVal(stop, work, r), index = create("iota", r, {n});
-  Value last = arith("maximum", arith("sub", n, integer(1, r), r), integer(1, r), r);
-  Value step = create("div", r, {create("sub", r, {b, a}), cast(last, part, r)});
-  Value values = create("add", r, {create("mul", r, {cast(index, part, r), step}), a});
-  Value isLast = create("and", r, {create("eq", r, {index, last}), create("gt", r, {index, integer(0, r)})});
-  return Val::leaf(cast(create("where", r, {isLast, b, values}), dtype, r));
+  Value a = castVal(start, work, r), b = castVal(stop, work, r), index = create<IotaOp>(r, {n});
+  Value last = arith<MaximumOp>(arith<SubOp>(n, integer(1, r), r), integer(1, r), r);
+  Value step = create<DivOp>(r, {create<SubOp>(r, {b, a}), cast(last, part, r)});
+  Value values = create<AddOp>(r, {create<MulOp>(r, {cast(index, part, r), step}), a});
+  Value isLast = create<AndOp>(r, {create<EqOp>(r, {index, last}), create<GtOp>(r, {index, integer(0, r)})});
+  return Val::leaf(cast(create<WhereOp>(r, {isLast, b, values}), dtype, r));
 }
 
 Val IRGen::randomBuiltin(Bound &args) {
   SourceRange r = args.call->range;
   DType dtype = dtypeArgument(args, DType::F64);
-  Value x = create("random", r, checkedSizes(sizeArguments(args), r), {dtypeAttr(isHalf(dtype) ? DType::F32 : dtype), boolAttr("normal", args.row->op[0] == 'n')});
+  Value x = create<RandomOp>(r, checkedSizes(sizeArguments(args), r), {dtypeAttr(isHalf(dtype) ? DType::F32 : dtype), boolAttr("normal", args.row->op[0] == 'n')});
   return Val::leaf(cast(x, dtype, r));
 }
 
 Val IRGen::seedBuiltin(Bound &args) {
-  create("seed", args.call->range, {indexValue(*args["n"], "seed")});
+  create<SeedOp>(args.call->range, {indexValue(*args["n"], "seed")});
   return {};
 }
 

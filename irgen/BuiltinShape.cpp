@@ -21,7 +21,7 @@ SmallVector<Value> IRGen::sizeArguments(Bound &args) {
 SmallVector<Value> IRGen::checkedSizes(SmallVector<Value> sizes, SourceRange range) {
   for (Value &size : sizes)
     if (auto n = constantOf(size); !n || *n < 0)
-      size = create("check_size", range, {size});
+      size = create<CheckSizeOp>(range, {size});
   return sizes;
 }
 
@@ -37,23 +37,23 @@ Val IRGen::reshapeBuiltin(Bound &args) {
         fail(DiagId::ReshapeInfer, r, {x.type().str(), "two sizes are -1"});
       inferred = i;
     } else
-      known = arith("mul", known, size, r);
+      known = arith<MulOp>(known, size, r);
   }
   if (inferred >= 0) {
     Value count = integer(1, r);
     for (Value size : sizesOf(x.value, r))
-      count = arith("mul", count, size, r);
+      count = arith<MulOp>(count, size, r);
     auto total = constantOf(count), divisor = constantOf(known);
     if (divisor == 0 || (total && divisor && *total % *divisor != 0))
       fail(DiagId::ReshapeInfer, r, {x.type().str(), divisor == 0 ? "the other sizes hold no element" : std::to_string(*total) + " elements are no multiple of " + std::to_string(*divisor)});
-    sizes[inferred] = arith("floordiv", count, known, r);
+    sizes[inferred] = arith<FloorDivOp>(count, known, r);
     if (!total || !divisor) {
       SmallVector<Value> operands = {x.value};
       llvm::append_range(operands, sizes);
-      Value product = arith("mul", sizes[inferred], known, r);
+      Value product = arith<MulOp>(sizes[inferred], known, r);
       if (auto a = sizeBehind(product), b = sizeBehind(count); !a || !b || *a != *b)
-        create("check_equal", r, {count, product}, {stringAttr("what", "element counts of a reshape")});
-      return Val::leaf(create("reshape", r, operands));
+        create<CheckEqualOp>(r, {count, product}, {stringAttr("what", "element counts of a reshape")});
+      return Val::leaf(create<ReshapeOp>(r, operands));
     }
   }
   return Val::leaf(reshape(x.value, checkedSizes(sizes, r), r));
@@ -137,7 +137,7 @@ Val IRGen::flattenBuiltin(Bound &args) {
   int64_t start = axisArgument(args, rank, 0, "start"), end = axisArgument(args, rank, rank - 1, "end");
   SmallVector<Value> sizes = sizesOf(x.value, r);
   for (; end > start; --end) {
-    sizes[end - 1] = arith("mul", sizes[end - 1], sizes[end], r);
+    sizes[end - 1] = arith<MulOp>(sizes[end - 1], sizes[end], r);
     sizes.erase(sizes.begin() + end);
   }
   return Val::leaf(reshape(x.value, sizes, r));
@@ -166,7 +166,7 @@ Val IRGen::tileBuiltin(Bound &args) {
   for (auto [n, size] : llvm::zip_equal(repeats, sizes)) {
     one.append({integer(1, r), size});
     wide.append({n, size});
-    result.push_back(arith("mul", n, size, r));
+    result.push_back(arith<MulOp>(n, size, r));
   }
   return Val::leaf(reshape(broadcastTo(reshape(x.value, one, r), wide, r), result, r));
 }
@@ -181,7 +181,7 @@ Val IRGen::repeatBuiltin(Bound &args) {
   SmallVector<Value> sizes = sizesOf(x.value, r), one(sizes), wide(sizes);
   one.insert(one.begin() + axis + 1, integer(1, r));
   wide.insert(wide.begin() + axis + 1, n);
-  sizes[axis] = arith("mul", sizes[axis], n, r);
+  sizes[axis] = arith<MulOp>(sizes[axis], n, r);
   return Val::leaf(reshape(broadcastTo(reshape(x.value, one, r), wide, r), sizes, r));
 }
 
@@ -220,7 +220,7 @@ Val IRGen::catBuiltin(Bound &args) {
   SmallVector<Value> operands;
   for (const Val &v : values)
     operands.push_back(v.value);
-  return Val::leaf(create("concat", args.call->range, operands, {integerAttr("axis", axisArgument(args, values[0].tensor().getRank(), 0))}));
+  return Val::leaf(create<ConcatOp>(args.call->range, operands, {integerAttr("axis", axisArgument(args, values[0].tensor().getRank(), 0))}));
 }
 
 Val IRGen::stackBuiltin(Bound &args) {
@@ -235,7 +235,7 @@ Val IRGen::stackBuiltin(Bound &args) {
     sizes.insert(sizes.begin() + axis, integer(1, r));
     operands.push_back(reshape(v.value, sizes, r));
   }
-  return Val::leaf(create("concat", r, operands, {integerAttr("axis", axis)}));
+  return Val::leaf(create<ConcatOp>(r, operands, {integerAttr("axis", axis)}));
 }
 
 Val IRGen::splitBuiltin(Bound &args) {
@@ -254,7 +254,7 @@ Val IRGen::splitBuiltin(Bound &args) {
       Val tuple;
       tuple.kind = Val::Tuple;
       for (int64_t i = 0; i < n; ++i) {
-        Value begin = integer(i * part, r), size = i + 1 < n ? integer(part, r) : arith("sub", sizeOf(x.value, axis, r), begin, r);
+        Value begin = integer(i * part, r), size = i + 1 < n ? integer(part, r) : arith<SubOp>(sizeOf(x.value, axis, r), begin, r);
         tuple.elements.push_back(Val::leaf(sliceAxis(x.value, axis, begin, size, 1, r)));
       }
       return tuple;
@@ -272,7 +272,7 @@ Val IRGen::splitBuiltin(Bound &args) {
     sum += size;
   }
   if (!whole.is(sum)) // before anything is read
-    create("check_equal", r, {sizeOf(x.value, axis, r), integer(sum, r)}, {stringAttr("what", "the split axis and the sum of its parts")});
+    create<CheckEqualOp>(r, {sizeOf(x.value, axis, r), integer(sum, r)}, {stringAttr("what", "the split axis and the sum of its parts")});
   Val tuple;
   tuple.kind = Val::Tuple;
   int64_t at = 0;
@@ -291,12 +291,12 @@ Val IRGen::chunkBuiltin(Bound &args) {
     fail(DiagId::NegativeSize, rangeOf(args, "n"), {std::to_string(n)});
   int64_t parts = chunkCount(x.value, axis, n, r);
   Value size = sizeOf(x.value, axis, r);
-  Value part = arith("floordiv", arith("add", size, integer(n - 1, r), r), integer(n, r), r);
+  Value part = arith<FloorDivOp>(arith<AddOp>(size, integer(n - 1, r), r), integer(n, r), r);
   Val tuple;
   tuple.kind = Val::Tuple;
   for (int64_t i = 0; i < parts; ++i) {
-    Value start = arith("mul", part, integer(i, r), r);
-    Value count = i + 1 < parts ? part : arith("sub", size, start, r);
+    Value start = arith<MulOp>(part, integer(i, r), r);
+    Value count = i + 1 < parts ? part : arith<SubOp>(size, start, r);
     tuple.elements.push_back(Val::leaf(sliceAxis(x.value, axis, start, count, 1, r)));
   }
   return tuple;
@@ -325,9 +325,9 @@ int64_t IRGen::chunkCount(Value x, int64_t axis, int64_t n, SourceRange r) {
   if (n == 1 || isMultiple || fn().facts.decide(reaches(n)) == Truth::Yes)
     return n;
   Value have = sizeOf(x, axis, r), zero = integer(0, r);
-  Value before = arith("mul", arith("floordiv", arith("add", have, integer(n - 1, r), r), integer(n, r), r), integer(n - 1, r), r);
-  Value fits = create("or", r, {create("gt", r, {have, before}), create("eq", r, {have, zero})});
-  create("assert", r, {fits, string("chunk gives " + std::to_string(n) + " parts", r)});
+  Value before = arith<MulOp>(arith<FloorDivOp>(arith<AddOp>(have, integer(n - 1, r), r), integer(n, r), r), integer(n - 1, r), r);
+  Value fits = create<OrOp>(r, {create<GtOp>(r, {have, before}), create<EqOp>(r, {have, zero})});
+  create<AssertOp>(r, {fits, string("chunk gives " + std::to_string(n) + " parts", r)});
   return n;
 }
 
@@ -344,7 +344,7 @@ Val IRGen::flipBuiltin(Bound &args) {
   for (int64_t a : axes) {
     int64_t axis = normalizeAxis(a, v.getType(), r);
     Value size = sizeOf(v, axis, r);
-    v = sliceAxis(v, axis, arith("sub", size, integer(1, r), r), size, -1, r);
+    v = sliceAxis(v, axis, arith<SubOp>(size, integer(1, r), r), size, -1, r);
   }
   return Val::leaf(v);
 }
@@ -358,10 +358,10 @@ Val IRGen::rollBuiltin(Bound &args) {
   Value size = sizeOf(x.value, axis, r), one = integer(1, r);
   if (constantOf(size) == 0)
     return whole;
-  Value shift = create("mod", r, {indexValue(*args["shift"], "roll"), arith("maximum", size, one, r)});
-  Value rest = arith("sub", size, shift, r);
+  Value shift = create<ModOp>(r, {indexValue(*args["shift"], "roll"), arith<MaximumOp>(size, one, r)});
+  Value rest = arith<SubOp>(size, shift, r);
   Value back = sliceAxis(x.value, axis, rest, shift, 1, r), front = sliceAxis(x.value, axis, integer(0, r), rest, 1, r);
-  Value joined = create("concat", r, {back, front}, {integerAttr("axis", axis)});
+  Value joined = create<ConcatOp>(r, {back, front}, {integerAttr("axis", axis)});
   joined = relabel(joined, x.value.getType(), r);
   return Val::leaf(args.has("axis") ? joined : reshape(joined, sizesOf(whole.value, r), r));
 }
@@ -401,7 +401,7 @@ Val IRGen::padBuiltin(Bound &args) {
   Val fill = args.has("value") ? tensorArgument(args, "value") : Val::leaf(integer(0, r));
   if (args.has("value") && kindOf(fill.tensor().getDtype()) > kindOf(x.tensor().getDtype()))
     fail(DiagId::ComplexStore, rangeOf(args, "value"), {fill.type().str(), x.type().str()});
-  return Val::leaf(create("pad", r, {x.value, args.has("value") ? castVal(fill, x.tensor().getDtype(), r) : cast(fill.value, x.tensor().getDtype(), r)}, {integersAttr("low", low), integersAttr("high", high)}));
+  return Val::leaf(create<PadOp>(r, {x.value, args.has("value") ? castVal(fill, x.tensor().getDtype(), r) : cast(fill.value, x.tensor().getDtype(), r)}, {integersAttr("low", low), integersAttr("high", high)}));
 }
 
 /// A matrix's diagonal; of a vector the matrix: rows and columns compared.
@@ -410,16 +410,16 @@ Val IRGen::diagBuiltin(Bound &args) {
   SourceRange r = args.call->range;
   int64_t k = args.has("k") ? staticInteger(*args["k"], "diag") : 0;
   if (x.tensor().getRank() != 1)
-    return Val::leaf(create("diagonal", r, {x.value}, {integerAttr("offset", k)}));
+    return Val::leaf(create<DiagonalOp>(r, {x.value}, {integerAttr("offset", k)}));
   if (k < -largestSize || k > largestSize)
     fail(DiagId::SizeTooLarge, r, {std::to_string(k)});
-  Value size = arith("add", sizeOf(x.value, 0, r), integer(std::abs(k), r), r);
-  Value rows = create("iota", r, {size}), columns = reshape(rows, {integer(1, r), size}, r);
+  Value size = arith<AddOp>(sizeOf(x.value, 0, r), integer(std::abs(k), r), r);
+  Value rows = create<IotaOp>(r, {size}), columns = reshape(rows, {integer(1, r), size}, r);
   rows = reshape(rows, {size, integer(1, r)}, r);
-  Value on = create("eq", r, {create("add", r, {rows, integer(k, r)}), columns});
+  Value on = create<EqOp>(r, {create<AddOp>(r, {rows, integer(k, r)}), columns});
   Value zero = cast(integer(0, r), x.tensor().getDtype(), r);
-  Value padded = create("pad", r, {x.value, zero}, {integersAttr("low", {std::max<int64_t>(k, 0)}), integersAttr("high", {std::max<int64_t>(-k, 0)})});
-  return Val::leaf(create("where", r, {on, k >= 0 ? reshape(padded, {integer(1, r), size}, r) : reshape(padded, {integer(1, r), size}, r), zero}));
+  Value padded = create<PadOp>(r, {x.value, zero}, {integersAttr("low", {std::max<int64_t>(k, 0)}), integersAttr("high", {std::max<int64_t>(-k, 0)})});
+  return Val::leaf(create<WhereOp>(r, {on, k >= 0 ? reshape(padded, {integer(1, r), size}, r) : reshape(padded, {integer(1, r), size}, r), zero}));
 }
 
 Val IRGen::triangleBuiltin(Bound &args) {
@@ -430,9 +430,9 @@ Val IRGen::triangleBuiltin(Bound &args) {
     fail(DiagId::NeedsMatrix, r, {args.row->name, x.type().str()});
   Value k = args.has("k") ? indexValue(*args["k"], args.row->name) : integer(0, r);
   Value n = sizeOf(x.value, rank - 2, r), m = sizeOf(x.value, rank - 1, r);
-  Value rows = reshape(create("iota", r, {n}), {n, integer(1, r)}, r), columns = create("iota", r, {m});
-  Value keep = create(args.row->op, r, {create("add", r, {rows, k}), columns});
-  return Val::leaf(create("where", r, {keep, x.value, cast(integer(0, r), x.tensor().getDtype(), r)}));
+  Value rows = reshape(create<IotaOp>(r, {n}), {n, integer(1, r)}, r), columns = create<IotaOp>(r, {m});
+  Value keep = create(args.row->op, r, {create<AddOp>(r, {rows, k}), columns});
+  return Val::leaf(create<WhereOp>(r, {keep, x.value, cast(integer(0, r), x.tensor().getDtype(), r)}));
 }
 
 Val IRGen::takeBuiltin(Bound &args) {
@@ -446,14 +446,14 @@ Val IRGen::takeBuiltin(Bound &args) {
     index = bracket(*b, DType::I64).value;
   else
     index = tensorArgument(args, "index").value;
-  return Val::leaf(create("take", r, {x.value, index}, {integersAttr("axes", {axis})}));
+  return Val::leaf(create<TakeOp>(r, {x.value, index}, {integersAttr("axes", {axis})}));
 }
 
 Val IRGen::gatherBuiltin(Bound &args) {
   Val x = tensorArgument(args, "x");
   auto *b = ast::dynCast<ast::Bracket>(args["index"]);
   Value index = b && b->compact && b->allIntegers ? bracket(*b, DType::I64).value : tensorArgument(args, "index").value;
-  return Val::leaf(create("take_along", args.call->range, {x.value, index}, {integerAttr("axis", axisArgument(args, x.tensor().getRank(), 0))}));
+  return Val::leaf(create<TakeAlongOp>(args.call->range, {x.value, index}, {integerAttr("axis", axisArgument(args, x.tensor().getRank(), 0))}));
 }
 
 Val IRGen::scatterBuiltin(Bound &args) {
@@ -464,16 +464,16 @@ Val IRGen::scatterBuiltin(Bound &args) {
   Value v = castVal(values, x.tensor().getDtype(), r);
   if (tensorTypeOf(v).getRank() == 0)
     v = broadcastTo(v, sizesOf(index, r), r);
-  return Val::leaf(create("put_along", r, {x.value, index, v}, {integerAttr("axis", axisArgument(args, x.tensor().getRank(), 0))}));
+  return Val::leaf(create<PutAlongOp>(r, {x.value, index, v}, {integerAttr("axis", axisArgument(args, x.tensor().getRank(), 0))}));
 }
 
-Val IRGen::nonzeroBuiltin(Bound &args) { return Val::leaf(createOp("nonzero", args.call->range, {tensorArgument(args, "x").value})->getResult(0)); }
+Val IRGen::nonzeroBuiltin(Bound &args) { return Val::leaf(createOp<NonZeroOp>(args.call->range, {tensorArgument(args, "x").value})->getResult(0)); }
 
 Val IRGen::selectBuiltin(Bound &args) {
   Val x = tensorArgument(args, "x");
   SourceRange r = args.call->range;
   int64_t axis = axisArgument(args, x.tensor().getRank(), 0);
-  Value index = create("check_index", r, {indexValue(*args["index"], "select"), sizeOf(x.value, axis, r)}, {integerAttr("axis", axis)});
+  Value index = create<CheckIndexOp>(r, {indexValue(*args["index"], "select"), sizeOf(x.value, axis, r)}, {integerAttr("axis", axis)});
   return Val::leaf(select(x.value, axis, index, r));
 }
 
@@ -490,7 +490,7 @@ Val IRGen::sizeBuiltin(Bound &args) {
   SourceRange r = args.call->range;
   Value count = integer(1, r);
   for (int64_t axis : axesArgument(args, x.value.getType()))
-    count = arith("mul", count, sizeOf(x.value, axis, r), r);
+    count = arith<MulOp>(count, sizeOf(x.value, axis, r), r);
   return Val::leaf(count);
 }
 
@@ -499,10 +499,10 @@ Val IRGen::rankBuiltin(Bound &args) { return Val::leaf(integer(tensorArgument(ar
 Val IRGen::lenBuiltin(Bound &args) {
   SourceRange r = args.call->range;
   if (auto *n = ast::dynCast<ast::Name>(args["x"]); n && n->name == "args" && !lookup("args") && !host.global("args"))
-    return Val::leaf(create("arg_count", r, {}));
+    return Val::leaf(create<ArgCountOp>(r, {}));
   Val x = valueOf(args, "x");
   if (x.isStr())
-    return Val::leaf(create("str_len", r, {x.value}));
+    return Val::leaf(create<StrLenOp>(r, {x.value}));
   if (x.kind == Val::Tuple)
     return Val::leaf(integer(x.elements.size(), r));
   needTensor(x, "len", r);

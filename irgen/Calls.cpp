@@ -109,7 +109,7 @@ Val IRGen::convert(DType dtype, const ast::Call &c) {
     return bracket(*b, dtype);
   Val v = expr(e);
   if (v.isStr() && (dtype == DType::I64 || dtype == DType::I32 || isFloat(dtype)))
-    return Val::leaf(create("parse_number", c.range, {v.value}, {dtypeAttr(dtype)}));
+    return Val::leaf(create<ParseNumberOp>(c.range, {v.value}, {dtypeAttr(dtype)}));
   if (!v.isTensor())
     fail(DiagId::ConversionOf, c.range, {v.kind == Val::DTypeRef ? "a dtype" : v.type().str(), std::string(nameOf(dtype))});
   if (v.tensor().isComplex() && !isComplex(dtype))

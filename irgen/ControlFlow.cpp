@@ -72,7 +72,7 @@ TypeDesc IRGen::join(const TypeDesc &a, const TypeDesc &b, const std::string &na
 }
 
 Value IRGen::relabel(Value v, Type type, SourceRange range) {
-  return v.getType() == type ? v : createOp("relabel", range, {v}, {}, {}, type)->getResult(0);
+  return v.getType() == type ? v : createOp<RelabelOp>(range, {v}, {}, {}, type)->getResult(0);
 }
 
 SmallVector<Value> IRGen::relabelled(ArrayRef<Val> values, ArrayRef<TypeDesc> types, SourceRange range) {
@@ -151,7 +151,7 @@ void IRGen::ifStatement(const ast::If &s) {
         names.push_back(name);
   std::vector<SizeFact> facts = fn().sizes ? std::vector<SizeFact>() : factsOf(*s.condition);
   Block *thenBlock = newBlock(), *elseBlock = newBlock();
-  cf::CondBranchOp::create(b, loc(s.condition->range), create("truth", s.condition->range, {c}), thenBlock, elseBlock);
+  cf::CondBranchOp::create(b, loc(s.condition->range), create<TruthOp>(s.condition->range, {c}), thenBlock, elseBlock);
   std::vector<Val> before = snapshot(names);
   std::vector<Edge> edges;
   ShapeFacts known = fn().facts, after = known; // after a branch that is left otherwise, what holds in the other one
@@ -257,7 +257,7 @@ bool IRGen::tryLoop(ArrayRef<TypeDesc> types, VaryingSizes &varying, ArrayRef<st
     cf::BranchOp::create(b, l, bodyBlock);
   } else {
     Block *exitBlock = newBlock();
-    cf::CondBranchOp::create(b, l, create("truth", range, {condition}), bodyBlock, exitBlock);
+    cf::CondBranchOp::create(b, l, create<TruthOp>(range, {condition}), bodyBlock, exitBlock);
     fn().loops.back().breaks.push_back({exitBlock, snapshot(names)});
   }
   moveTo(bodyBlock);
@@ -278,7 +278,7 @@ bool IRGen::tryLoop(ArrayRef<TypeDesc> types, VaryingSizes &varying, ArrayRef<st
       return false;
     SmallVector<Value> again = relabelled(back, types, range);
     if (counted)
-      again.push_back(create("add", range, {counter, integer(1, range)}));
+      again.push_back(create<AddOp>(range, {counter, integer(1, range)}));
     cf::BranchOp::create(b, l, header, again);
   }
   std::vector<Val> after = merge(state.breaks, names, range);
@@ -348,12 +348,12 @@ void IRGen::forStatement(const ast::For &s) {
     if (known == 0)
       fail(DiagId::ZeroStep, call->arguments[2].value->range);
     // ceil((stop - start) / step) = -((start - stop) // step); a step of 0 that only the data shows is a division by zero.
-    Value distance = create("sub", r, {start, stop}), back = known == 1 ? distance : create("floordiv", r, {distance, step});
+    Value distance = create<SubOp>(r, {start, stop}), back = known == 1 ? distance : create<FloorDivOp>(r, {distance, step});
     if (auto n = constantOf(back); n && *n >= 0) // no iteration: the body means nothing
       return;
-    Value count = create("neg", r, {back});
-    loop(*s.body, s.range, s.name, true, [&](Value i) { return create("lt", r, {i, count}); },
-         [&](Value i) { return Val::leaf(create("add", r, {known == 1 ? i : create("mul", r, {i, step}), start})); });
+    Value count = create<NegOp>(r, {back});
+    loop(*s.body, s.range, s.name, true, [&](Value i) { return create<LtOp>(r, {i, count}); },
+         [&](Value i) { return Val::leaf(create<AddOp>(r, {known == 1 ? i : create<MulOp>(r, {i, step}), start})); });
     return;
   }
   Val rows = expr(*s.iterable);
@@ -365,7 +365,7 @@ void IRGen::forStatement(const ast::For &s) {
   Value size = sizeOf(rows.value, 0, r);
   if (constantOf(size) == 0)
     return;
-  loop(*s.body, s.range, s.name, true, [&](Value i) { return create("lt", r, {i, size}); },
+  loop(*s.body, s.range, s.name, true, [&](Value i) { return create<LtOp>(r, {i, size}); },
        [&](Value i) { return Val::leaf(select(rows.value, 0, i, r)); });
 }
 

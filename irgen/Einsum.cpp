@@ -118,7 +118,7 @@ private:
       return;
     if (a.isNumber() && b.isNumber())
       fail(std::string("`") + static_cast<char>(label) + "` is " + a.str() + " and " + b.str());
-    gen.createOp("check_equal", r, {gen.sizeOf(x, axis, r), gen.sizeOf(y, other, r)}, {gen.stringAttr("what", std::string("sizes of `") + static_cast<char>(label) + "` in einsum")});
+    gen.createOp<CheckEqualOp>(r, {gen.sizeOf(x, axis, r), gen.sizeOf(y, other, r)}, {gen.stringAttr("what", std::string("sizes of `") + static_cast<char>(label) + "` in einsum")});
   }
 
   /// A label that an operand has twice is its diagonal.
@@ -136,7 +136,7 @@ private:
             }
           labels.push_back(x.labels[i]);
           order.append({static_cast<int64_t>(i), static_cast<int64_t>(j)});
-          x = {gen.create("diagonal", r, {gen.permute(x.value, order, r)}, {gen.integerAttr("offset", 0)}), labels};
+          x = {gen.create<DiagonalOp>(r, {gen.permute(x.value, order, r)}, {gen.integerAttr("offset", 0)}), labels};
           i = -1;
           break;
         }
@@ -151,7 +151,7 @@ private:
       else
         axes.push_back(axis);
     if (!axes.empty())
-      x = {gen.create("sum", r, {x.value}, {gen.integersAttr("axes", axes), gen.boolAttr("keepdims", false)}), kept};
+      x = {gen.create<SumOp>(r, {x.value}, {gen.integersAttr("axes", axes), gen.boolAttr("keepdims", false)}), kept};
   }
 
   static int64_t axisOf(const Labelled &x, int label) { return llvm::find(x.labels, label) - x.labels.begin(); }
@@ -175,7 +175,7 @@ private:
   Value productOf(ArrayRef<Value> sizes) {
     Value product = gen.integer(1, r);
     for (Value size : sizes)
-      product = gen.arith("mul", product, size, r);
+      product = gen.arith<MulOp>(product, size, r);
     return product;
   }
   SmallVector<Value> sizesOf(const Labelled &x, ArrayRef<int> labels) {
@@ -206,7 +206,7 @@ private:
     labels.append(right);
     DType dtype = gen.promoteAll({Val::leaf(x.value), Val::leaf(y.value)});
     if (inner.empty()) {
-      Val product = gen.elementwise("mul", Val::leaf(arrange(x, labels)), Val::leaf(arrange(y, labels)), dtype == DType::Bool ? DType::I64 : dtype, r, r, r);
+      Val product = gen.elementwise<MulOp>(Val::leaf(arrange(x, labels)), Val::leaf(arrange(y, labels)), dtype == DType::Bool ? DType::I64 : dtype, r, r, r);
       return {product.value, labels};
     }
     SmallVector<int> xOrder(batch), yOrder(batch);

@@ -176,7 +176,7 @@ Operation *IRGen::createOp(StringRef name, SourceRange range, ValueRange given, 
       d.withHelp(names ? "give both the same name in the signature, or write `where " + lhs.str() + " == " + rhs.str() + "` behind it" : "write `where " + lhs.str() + " == " + rhs.str() + "` behind the signature");
       throw IRAbort();
     }
-    create("check_equal", range, {sizeOf(operands[a.lhsOperand], a.lhsAxis, range), sizeOf(operands[a.rhsOperand], a.rhsAxis, range)},
+    create<CheckEqualOp>(range, {sizeOf(operands[a.lhsOperand], a.lhsAxis, range), sizeOf(operands[a.rhsOperand], a.rhsAxis, range)},
            {stringAttr("what", "sizes of axes " + std::to_string(a.lhsAxis) + " and " + std::to_string(a.rhsAxis))});
   }
   for (Type &type : ctx.results)
@@ -213,11 +213,11 @@ bool IRGen::haveWanted(MutableArrayRef<Value> operands, ArrayRef<WantedSize> all
     Truth known = isDecided ? Truth::Yes : isAnonymous ? Truth::Unknown : fn().facts.decide(fact);
     if (wanted.orMore) {
       if (known != Truth::Yes)
-        create("check_size", range, {sizeOf(operands[wanted.operand], wanted.axis, range)}, {stringAttr("reduced", what)});
+        create<CheckSizeOp>(range, {sizeOf(operands[wanted.operand], wanted.axis, range)}, {stringAttr("reduced", what)});
       continue;
     }
     if (known != Truth::Yes)
-      create("check_equal", range, {sizeOf(operands[wanted.operand], wanted.axis, range), integer(wanted.size, range)},
+      create<CheckEqualOp>(range, {sizeOf(operands[wanted.operand], wanted.axis, range), integer(wanted.size, range)},
              {stringAttr("what", ("size of axis " + std::to_string(wanted.axis) + " and what " + what + " needs").str())});
     operands[wanted.operand] = withSize(operands[wanted.operand], wanted.axis, size, range);
     changed = true;

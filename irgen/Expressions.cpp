@@ -83,7 +83,7 @@ Val IRGen::globalValue(const std::string &name, const TypeDesc &type, SourceRang
   type.flatten(leaves);
   SmallVector<Value> values;
   for (auto [i, leaf] : llvm::enumerate(leaves))
-    values.push_back(createOp("global_load", range, {}, {stringAttr("name", leaves.size() == 1 ? name : name + "." + std::to_string(i))}, {}, leaf)->getResult(0));
+    values.push_back(createOp<GlobalLoadOp>(range, {}, {stringAttr("name", leaves.size() == 1 ? name : name + "." + std::to_string(i))}, {}, leaf)->getResult(0));
   ValueRange rest(values);
   return unflatten(type, rest);
 }
@@ -195,7 +195,7 @@ Val IRGen::logical(const ast::Binary &e) {
         left = needTensor(expr(*step.operand), op, step.operand->range);
     } else {
       Block *more = newBlock(), *join = newBlock();
-      Value truth = create("truth", leftRange, {left.value});
+      Value truth = create<TruthOp>(leftRange, {left.value});
       join->addArgument(left.value.getType(), loc(step.opRange));
       cf::CondBranchOp::create(b, loc(step.opRange), truth, isAnd ? more : join, isAnd ? ValueRange() : ValueRange(left.value),
                                isAnd ? join : more, isAnd ? ValueRange(left.value) : ValueRange());
@@ -450,7 +450,7 @@ SmallVector<int64_t> IRGen::staticList(ArrayRef<Value> values, SourceRange range
 Value IRGen::sizeOf(Value x, int64_t axis, SourceRange range) {
   if (Dim dim = tensorTypeOf(x).getDim(axis); dim.isNumber())
     return integer(dim.value(), range);
-  return create("dim", range, {x}, {integerAttr("axis", axis)});
+  return create<DimOp>(range, {x}, {integerAttr("axis", axis)});
 }
 
 SmallVector<Value> IRGen::sizesOf(Value x, SourceRange range) {

@@ -154,6 +154,17 @@ public:
   llvm::SmallVector<mlir::Value> resultsOf(mlir::Operation *op, mlir::ValueRange operands, SourceRange range);
   mlir::Value create(llvm::StringRef name, SourceRange range, mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {},
                      llvm::ArrayRef<SourceRange> sources = {});
+  /// The same for an operation that is known here; `create` gives its result, folded where it can be.
+  template <typename Op>
+  Op createOp(SourceRange range, mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {}, llvm::ArrayRef<SourceRange> sources = {}, mlir::TypeRange declared = {}) {
+    return llvm::cast<Op>(createOp(mnemonicOf<Op>(), range, operands, attributes, sources, declared));
+  }
+  template <typename Op>
+  mlir::Value create(SourceRange range, mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {}, llvm::ArrayRef<SourceRange> sources = {}) {
+    return create(mnemonicOf<Op>(), range, operands, attributes, sources);
+  }
+  /// `add` for AddOp.
+  template <typename Op> static llvm::StringRef mnemonicOf() { return Op::getOperationName().drop_front(llvm::StringRef("toy.").size()); }
   mlir::NamedAttribute attr(llvm::StringRef name, mlir::Attribute value) { return b.getNamedAttr(name, value); }
   mlir::NamedAttribute integerAttr(llvm::StringRef name, int64_t n) { return attr(name, b.getI64IntegerAttr(n)); }
   mlir::NamedAttribute integersAttr(llvm::StringRef name, llvm::ArrayRef<int64_t> n) { return attr(name, b.getDenseI64ArrayAttr(n)); }
@@ -187,6 +198,9 @@ public:
   DType workingDType(DType dtype, llvm::ArrayRef<Val> values);
   Val binary(ast::BinaryOp op, const Val &lhs, const Val &rhs, SourceRange range, SourceRange opRange, SourceRange lhsRange, SourceRange rhsRange);
   Val elementwise(llvm::StringRef op, const Val &lhs, const Val &rhs, DType dtype, SourceRange range, SourceRange lhsRange, SourceRange rhsRange);
+  template <typename Op> Val elementwise(const Val &lhs, const Val &rhs, DType dtype, SourceRange range, SourceRange lhsRange, SourceRange rhsRange) {
+    return elementwise(mnemonicOf<Op>(), lhs, rhs, dtype, range, lhsRange, rhsRange);
+  }
   Val matmul(const Val &lhs, const Val &rhs, SourceRange range, SourceRange lhsRange, SourceRange rhsRange);
   Val unary(ast::UnaryOp op, const Val &x, SourceRange range);
   Val adjoint(const Val &x, SourceRange range);
@@ -239,6 +253,7 @@ public:
   // Sizes.cpp
   /// Arithmetic on sizes, positions and counts: one checked operation, however long the expression becomes.
   mlir::Value arith(llvm::StringRef op, mlir::Value a, mlir::Value b, SourceRange range);
+  template <typename Op> mlir::Value arith(mlir::Value a, mlir::Value b, SourceRange range) { return arith(mnemonicOf<Op>(), a, b, range); }
   SizeTerm sizeTerm(mlir::Value value);
   SizeTerm combine(llvm::StringRef op, const SizeTerm &a, const SizeTerm &b, SourceRange range);
   mlir::Value valueOf(const SizeTerm &term, SourceRange range);

@@ -29,12 +29,12 @@ Value IRGen::reshape(Value x, ValueRange sizes, SourceRange range) {
   if (anonymous || before.isUnknown() || after.isUnknown() || (before != after && !(before - after).isNumber())) {
     Value have = integer(1, range), want = have;
     for (Value size : sizesOf(x, range))
-      have = arith("mul", have, size, range);
+      have = arith<MulOp>(have, size, range);
     for (Value size : sizes)
-      want = arith("mul", want, size, range);
-    create("check_equal", range, {have, want}, {stringAttr("what", "element counts of a reshape")});
+      want = arith<MulOp>(want, size, range);
+    create<CheckEqualOp>(range, {have, want}, {stringAttr("what", "element counts of a reshape")});
   }
-  return create("reshape", range, operands);
+  return create<ReshapeOp>(range, operands);
 }
 
 /// `x` as it may be repeated to sizes. Which axes of a form's free sizes stretch is decided; what is not known is tested at run time, and the axis stretches
@@ -58,8 +58,8 @@ Value IRGen::stretchable(Value x, ValueRange sizes, SourceRange range) {
     else {
       if (isDecided)
         fail(DiagId::NotProvable, range, {"that the sizes " + have.str() + " and " + want->str() + " are equal"});
-      Value size = sizeOf(x, axis, range), isOne = create("eq", range, {size, integer(1, range)});
-      create("check_equal", range, {create("where", range, {isOne, sizes[axis + offset], size}), sizes[axis + offset]}, {stringAttr("what", "sizes of a broadcast")});
+      Value size = sizeOf(x, axis, range), isOne = create<EqOp>(range, {size, integer(1, range)});
+      create<CheckEqualOp>(range, {create<WhereOp>(range, {isOne, sizes[axis + offset], size}), sizes[axis + offset]}, {stringAttr("what", "sizes of a broadcast")});
     }
   }
   return x;
@@ -68,11 +68,11 @@ Value IRGen::stretchable(Value x, ValueRange sizes, SourceRange range) {
 Value IRGen::broadcastTo(Value x, ValueRange sizes, SourceRange range) {
   SmallVector<Value> operands = {stretchable(x, sizes, range)};
   llvm::append_range(operands, sizes);
-  return create("broadcast", range, operands);
+  return create<BroadcastOp>(range, operands);
 }
 
 Value IRGen::permute(Value x, ArrayRef<int64_t> permutation, SourceRange range) {
-  return create("permute", range, {x}, {integersAttr("permutation", permutation)});
+  return create<PermuteOp>(range, {x}, {integersAttr("permutation", permutation)});
 }
 
 Value IRGen::sliceAxis(Value x, int64_t axis, Value start, Value count, int64_t step, SourceRange range) {
@@ -84,7 +84,7 @@ Value IRGen::sliceAxis(Value x, int64_t axis, Value start, Value count, int64_t 
     steps.push_back(i == axis ? step : 1);
   }
   llvm::append_range(operands, counts);
-  return create("slice", range, operands, {integersAttr("steps", steps)});
+  return create<SliceOp>(range, operands, {integersAttr("steps", steps)});
 }
 
 /// One element of an axis; the axis is dropped. The index is in range.
@@ -115,13 +115,13 @@ void IRGen::sliceBounds(const ast::Subscript &s, Value size, Value &start, Value
   Value positive;
   if (!known) {
     Value zero = integer(0, r);
-    create("assert", r, {create("ne", r, {step, zero}), string("slice step is 0", r)});
-    positive = create("gt", r, {step, zero});
+    create<AssertOp>(r, {create<NeOp>(r, {step, zero}), string("slice step is 0", r)});
+    positive = create<GtOp>(r, {step, zero});
   }
   auto number = [&](int64_t n) { return SizeTerm{Dim::number(context, n), {}}; };
   auto apply = [&](StringRef op, const SizeTerm &a, const SizeTerm &b) { return combine(op, a, b, r); };
   auto bySign = [&](const SizeTerm &up, const SizeTerm &down) {
-    return known ? (*known > 0 ? up : down) : sizeTerm(create("where", r, {positive, valueOf(up, r), valueOf(down, r)}));
+    return known ? (*known > 0 ? up : down) : sizeTerm(create<WhereOp>(r, {positive, valueOf(up, r), valueOf(down, r)}));
   };
   SizeTerm whole = sizeTerm(size), low = bySign(number(0), number(-1)), high = bySign(whole, apply("sub", whole, number(1)));
   auto bound = [&](const ast::ExprPtr &e, const SizeTerm &fallback) {
@@ -135,14 +135,14 @@ void IRGen::sliceBounds(const ast::Subscript &s, Value size, Value &start, Value
       term = apply("add", term, whole);
     else if (isCounted == Truth::Unknown) { // a sum that leaves no 64 bits, whatever the number
       Value zero = integer(0, r);
-      term = apply("add", term, sizeTerm(create("where", r, {create("lt", r, {v, zero}), valueOf(whole, r), zero})));
+      term = apply("add", term, sizeTerm(create<WhereOp>(r, {create<LtOp>(r, {v, zero}), valueOf(whole, r), zero})));
     }
     return apply("minimum", apply("maximum", term, low), high);
   };
   SizeTerm first = bound(s.start, bySign(number(0), high)), last = bound(s.stop, bySign(whole, low)), elements;
   start = valueOf(first, r);
   if (!known) { // the first element, and one for each whole step after it: no sum leaves 64 bits
-    Value unit = create("where", r, {positive, integer(1, r), integer(-1, r)});
+    Value unit = create<WhereOp>(r, {positive, integer(1, r), integer(-1, r)});
     SizeTerm rest = apply("sub", apply("sub", last, first), sizeTerm(unit));
     count = valueOf(apply("maximum", apply("add", apply("floordiv", rest, sizeTerm(step)), number(1)), number(0)), r);
     return;
@@ -216,7 +216,7 @@ IRGen::Plan IRGen::planIndex(const Val &base, ArrayRef<ast::Subscript> subscript
       Value size = sizeOf(base.value, axis, s.range);
       sliceBounds(s, size, start, count, step);
       if (!constantOf(step)) {
-        Value positions = arith("add", start, arith("mul", create("iota", s.range, {count}), step, s.range), s.range);
+        Value positions = arith<AddOp>(start, arith<MulOp>(create<IotaOp>(s.range, {count}), step, s.range), s.range);
         plan.gathers.emplace_back(axis, positions);
         plan.starts.push_back(integer(0, s.range));
         plan.counts.push_back(count);
@@ -241,18 +241,18 @@ IRGen::Plan IRGen::planIndex(const Val &base, ArrayRef<ast::Subscript> subscript
           whole();
         continue;
       }
-      Value positions = createOp("nonzero", s.range, {v.value})->getResult(0);
+      Value positions = createOp<NonZeroOp>(s.range, {v.value})->getResult(0);
       for (int64_t n = 0; n < v.tensor().getRank(); ++n) {
         Dim have = v.tensor().getDim(n), want = type.getDim(axis);
         if ((have - want).isNumber() && have != want)
           fail(DiagId::MaskShape, s.range, {v.type().str(), type.str()});
         if (have != want)
-          create("check_equal", s.range, {sizeOf(v.value, n, s.range), sizeOf(base.value, axis, s.range)}, {stringAttr("what", "sizes of a mask and what it selects from")});
+          create<CheckEqualOp>(s.range, {sizeOf(v.value, n, s.range), sizeOf(base.value, axis, s.range)}, {stringAttr("what", "sizes of a mask and what it selects from")});
         takeAt(select(positions, 1, integer(n, s.range), s.range));
       }
     } else if (v.tensor().getRank() == 0) {
       Value size = sizeOf(base.value, axis, s.range);
-      Value index = create("check_index", s.range, {cast(v.value, DType::I64, s.range), size}, {integerAttr("axis", axis)});
+      Value index = create<CheckIndexOp>(s.range, {cast(v.value, DType::I64, s.range), size}, {integerAttr("axis", axis)});
       plan.starts.push_back(index);
       plan.counts.push_back(integer(1, s.range));
       plan.steps.push_back(1);
@@ -270,13 +270,13 @@ IRGen::Plan IRGen::planIndex(const Val &base, ArrayRef<ast::Subscript> subscript
 Value IRGen::take(Value x, ArrayRef<Value> indices, int64_t axis, SourceRange range) {
   SmallVector<Value> operands = {x};
   llvm::append_range(operands, indices);
-  return create("take", range, operands, {integersAttr("axes", llvm::to_vector(llvm::seq<int64_t>(axis, axis + indices.size())))});
+  return create<TakeOp>(range, operands, {integersAttr("axes", llvm::to_vector(llvm::seq<int64_t>(axis, axis + indices.size())))});
 }
 
 Value IRGen::takeStore(Value x, ArrayRef<Value> indices, int64_t axis, Value value, SourceRange range, SourceRange valueRange) {
   SmallVector<Value> operands = {x, value};
   llvm::append_range(operands, indices);
-  return create("take_store", range, operands, {integersAttr("axes", llvm::to_vector(llvm::seq<int64_t>(axis, axis + indices.size())))}, {range, valueRange});
+  return create<TakeStoreOp>(range, operands, {integersAttr("axes", llvm::to_vector(llvm::seq<int64_t>(axis, axis + indices.size())))}, {range, valueRange});
 }
 
 Value IRGen::gatherAxes(Value x, const Plan &plan, int64_t &first, SmallVectorImpl<int64_t> &undo, SourceRange range) {
@@ -301,7 +301,7 @@ Val IRGen::applyPlan(Value x, const Plan &plan, SourceRange range) {
   if (plan.slices) {
     llvm::append_range(operands, plan.starts);
     llvm::append_range(operands, plan.counts);
-    x = create("slice", range, operands, {integersAttr("steps", plan.steps)});
+    x = create<SliceOp>(range, operands, {integersAttr("steps", plan.steps)});
   }
   if (static_cast<int64_t>(plan.kept.size()) != tensorTypeOf(x).getRank() || llvm::is_contained(plan.kept, -1)) {
     SmallVector<Value> sizes;
@@ -310,7 +310,7 @@ Val IRGen::applyPlan(Value x, const Plan &plan, SourceRange range) {
     x = reshape(x, sizes, range);
   }
   if (plan.mask)
-    x = createOp("mask_select", range, {x, plan.mask})->getResult(0);
+    x = createOp<MaskSelectOp>(range, {x, plan.mask})->getResult(0);
   if (!plan.takes.empty()) {
     int64_t first;
     SmallVector<int64_t> undo;
@@ -342,7 +342,7 @@ Value IRGen::storePlan(Value x, const Plan &plan, const Val &value, SourceRange 
   auto sliceStore = [&](Value into, Value what) {
     SmallVector<Value> operands = {into, stretchable(what, plan.counts, range)}; // also where nobody reads the result
     llvm::append_range(operands, bounds);
-    return create("slice_store", range, operands, {integersAttr("steps", plan.steps)}, {range, valueRange});
+    return create<SliceStoreOp>(range, operands, {integersAttr("steps", plan.steps)}, {range, valueRange});
   };
   if (!plan.mask && plan.takes.empty()) {
     // Bring the value to the slice's own axes: dropped ones have size 1, new ones go away.
@@ -386,7 +386,7 @@ Value IRGen::storePlan(Value x, const Plan &plan, const Val &value, SourceRange 
   if (partial)
     part = applyPlan(x, slice, range).value;
   if (plan.mask)
-    part = create("mask_store", range, {part, plan.mask, v}, {}, {range, range, valueRange});
+    part = create<MaskStoreOp>(range, {part, plan.mask, v}, {}, {range, range, valueRange});
   else {
     int64_t first;
     SmallVector<int64_t> undo;
@@ -411,22 +411,22 @@ Val IRGen::indexTuple(const Val &base, ArrayRef<ast::Subscript> subscripts, Sour
 Val IRGen::indexStr(const Val &base, ArrayRef<ast::Subscript> subscripts, SourceRange range) {
   if (subscripts.size() != 1 || subscripts[0].form > ast::Subscript::Slice)
     fail(DiagId::TooManyIndices, range, {std::to_string(subscripts.size()), "a string"});
-  Value size = create("str_len", range, {base.value}), start, count = integer(1, range), step = count;
+  Value size = create<StrLenOp>(range, {base.value}), start, count = integer(1, range), step = count;
   if (subscripts[0].form == ast::Subscript::Slice)
     sliceBounds(subscripts[0], size, start, count, step);
   else
-    start = create("check_index", range, {indexValue(*subscripts[0].value, "index"), size}, {integerAttr("axis", 0)});
+    start = create<CheckIndexOp>(range, {indexValue(*subscripts[0].value, "index"), size}, {integerAttr("axis", 0)});
   if (constantOf(step) != 1)
     fail(DiagId::NotSupported, range, {"a string slice with a step"});
-  return Val::leaf(create("str_slice", range, {base.value, start, count}));
+  return Val::leaf(create<StrSliceOp>(range, {base.value, start, count}));
 }
 
 Val IRGen::index(const ast::Index &e) {
   if (auto *name = ast::dynCast<ast::Name>(e.base.get()); name && name->name == "args" && !lookup("args") && !host.global("args")) {
     if (e.subscripts.size() != 1 || e.subscripts[0].form != ast::Subscript::Value)
       fail(DiagId::TooManyIndices, e.range, {std::to_string(e.subscripts.size()), "args"});
-    Value i = create("check_index", e.range, {indexValue(*e.subscripts[0].value, "index"), create("arg_count", e.range, {})}, {integerAttr("axis", 0)});
-    return Val::leaf(create("arg", e.range, {i}));
+    Value i = create<CheckIndexOp>(e.range, {indexValue(*e.subscripts[0].value, "index"), create<ArgCountOp>(e.range, {})}, {integerAttr("axis", 0)});
+    return Val::leaf(create<ArgOp>(e.range, {i}));
   }
   Val base = expr(*e.base);
   if (base.kind == Val::Tuple)

@@ -124,7 +124,7 @@ void IRGen::generateBody(const ast::Function &decl, ArrayRef<Val> arguments, Ins
   }
   bindSizes(decl, values);
   for (const ast::ExprPtr &fact : decl.where)
-    create("assert", fact->range, {condition(*fact), string("where " + sourceText(fact->range), fact->range)});
+    create<AssertOp>(fact->range, {condition(*fact), string("where " + sourceText(fact->range), fact->range)});
   for (const ast::ExprPtr &fact : decl.where)
     for (const SizeFact &known : factsOf(*fact))
       state.facts.assume(known);
@@ -199,7 +199,7 @@ void IRGen::externBody(const ast::Function &decl, ArrayRef<Val> arguments) {
       operands.push_back(checkedSizes({sizeExpression(dim, decl.result->range, [&](StringRef s) { return fn().sizeValues.at(s.str()); })}, decl.result->range)[0]);
     }
   }
-  Operation *op = createOp("extern", decl.nameRange, operands, {stringAttr("name", decl.name), stringAttr("library", decl.sharedObject), stringAttr("symbol", decl.symbol.empty() ? decl.name : decl.symbol),
+  Operation *op = createOp<ExternOp>(decl.nameRange, operands, {stringAttr("name", decl.name), stringAttr("library", decl.sharedObject), stringAttr("symbol", decl.symbol.empty() ? decl.name : decl.symbol),
                                                                integerAttr("count", count), integersAttr("resultTypes", types)}, {}, leaves);
   Val value;
   if (decl.result) {

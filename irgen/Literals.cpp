@@ -15,16 +15,16 @@ namespace toy {
 static DenseElementsAttr scalarAttr(Type element, Attribute value) { return DenseElementsAttr::get(RankedTensorType::get({}, element), value); }
 
 Value IRGen::integer(int64_t n, SourceRange range) {
-  return create("constant", range, {}, {attr("value", scalarAttr(b.getI64Type(), b.getI64IntegerAttr(n)))});
+  return create<ConstantOp>(range, {}, {attr("value", scalarAttr(b.getI64Type(), b.getI64IntegerAttr(n)))});
 }
 Value IRGen::boolean(bool v, SourceRange range) {
-  return create("constant", range, {}, {attr("value", scalarAttr(b.getI1Type(), b.getBoolAttr(v)))});
+  return create<ConstantOp>(range, {}, {attr("value", scalarAttr(b.getI1Type(), b.getBoolAttr(v)))});
 }
 Value IRGen::floating(double x, DType dtype, SourceRange range) {
-  Value v = create("constant", range, {}, {attr("value", scalarAttr(b.getF64Type(), b.getF64FloatAttr(x)))});
+  Value v = create<ConstantOp>(range, {}, {attr("value", scalarAttr(b.getF64Type(), b.getF64FloatAttr(x)))});
   return cast(v, dtype, range);
 }
-Value IRGen::string(StringRef text, SourceRange range) { return create("str_constant", range, {}, {stringAttr("value", text)}); }
+Value IRGen::string(StringRef text, SourceRange range) { return create<StrConstantOp>(range, {}, {stringAttr("value", text)}); }
 
 bool IRGen::isLiteral(const ast::Expr &e) {
   if (auto *unary = ast::dynCast<ast::Unary>(&e))
@@ -93,7 +93,7 @@ Value IRGen::numberAs(const ast::Expr &literal, DType dtype) {
     auto value = readInteger(n.re, negative, dtype);
     if (!value)
       rangeError();
-    return create("constant", literal.range, {}, {attr("value", scalarAttr(element, b.getIntegerAttr(element, *value)))});
+    return create<ConstantOp>(literal.range, {}, {attr("value", scalarAttr(element, b.getIntegerAttr(element, *value)))});
   }
   APFloat re = readFloat(n.re, negative, semanticsOf(dtype)), im = readFloat(n.im, negative, semanticsOf(dtype));
   if (n.re.empty() && !negative)
@@ -106,7 +106,7 @@ Value IRGen::numberAs(const ast::Expr &literal, DType dtype) {
     value = DenseElementsAttr::get(type, std::complex<APFloat>(re, im));
   else
     value = DenseElementsAttr::get(type, re);
-  return create("constant", literal.range, {}, {attr("value", value)});
+  return create<ConstantOp>(literal.range, {}, {attr("value", value)});
 }
 
 /// Alone, an integer is i64, a float f64, an imaginary or complex number c128.
@@ -159,7 +159,7 @@ Value IRGen::compactBracket(const ast::Bracket &bracket, DType dtype) {
     }
     if (dtype == DType::Bool) {
       SmallVector<bool> bits(raw.begin(), raw.begin() + n);
-      return create("constant", bracket.range, {}, {attr("value", DenseElementsAttr::get(type, bits))});
+      return create<ConstantOp>(bracket.range, {}, {attr("value", DenseElementsAttr::get(type, bits))});
     }
   } else {
     bool complex = isComplex(dtype);
@@ -170,7 +170,7 @@ Value IRGen::compactBracket(const ast::Bracket &bracket, DType dtype) {
     }
   }
   auto value = DenseElementsAttr::getFromRawBuffer(type, ArrayRef<char>(raw).take_front(n * ::toy::sizeOf(dtype)));
-  return create("constant", bracket.range, {}, {attr("value", value)});
+  return create<ConstantOp>(bracket.range, {}, {attr("value", value)});
 }
 
 namespace {
@@ -262,7 +262,7 @@ Val IRGen::bracket(const ast::Bracket &e, std::optional<DType> dtype) {
     for (ast::Bracket::Part part : e.re)
       bits.push_back(text[part.begin] == 't');
     auto value = DenseElementsAttr::get(RankedTensorType::get(e.shape, b.getI1Type()), bits);
-    return Val::leaf(cast(create("constant", e.range, {}, {attr("value", value)}), dtype.value_or(DType::Bool), e.range));
+    return Val::leaf(cast(create<ConstantOp>(e.range, {}, {attr("value", value)}), dtype.value_or(DType::Bool), e.range));
   }
   if (e.compact) {
     if (dtype && !isComplex(*dtype) && e.anyComplex)
@@ -308,7 +308,7 @@ Val IRGen::bracket(const ast::Bracket &e, std::optional<DType> dtype) {
     llvm::append_range(sizes, sizesOf(x, range));
     rows.push_back(reshape(x, sizes, range));
   }
-  return Val::leaf(rows.size() == 1 ? rows[0] : create("concat", e.range, rows, {integerAttr("axis", 0)}));
+  return Val::leaf(rows.size() == 1 ? rows[0] : create<ConcatOp>(e.range, rows, {integerAttr("axis", 0)}));
 }
 
 } // namespace toy

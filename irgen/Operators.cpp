@@ -10,7 +10,7 @@ namespace toy {
 Value IRGen::cast(Value x, DType dtype, SourceRange range) {
   if (tensorTypeOf(x).getDtype() == dtype)
     return x;
-  return create("cast", range, {x}, {dtypeAttr(dtype)});
+  return create<CastOp>(range, {x}, {dtypeAttr(dtype)});
 }
 
 Value IRGen::castVal(const Val &x, DType dtype, SourceRange range) {
@@ -62,11 +62,11 @@ Val IRGen::binary(ast::BinaryOp op, const Val &lhs, const Val &rhs, SourceRange 
   std::string spelling(ast::spellingOf(op));
   if (lhs.isStr() && rhs.isStr()) {
     if (op == BinaryOp::Add)
-      return Val::leaf(create("str_concat", range, {lhs.value, rhs.value}));
+      return Val::leaf(create<StrConcatOp>(range, {lhs.value, rhs.value}));
     if (op == BinaryOp::Eq || op == BinaryOp::Ne) {
       auto left = stringOf(lhs), right = stringOf(rhs);
-      Value equal = left && right ? boolean(*left == *right, range) : create("str_eq", range, {lhs.value, rhs.value});
-      return Val::leaf(op == BinaryOp::Eq ? equal : create("not", range, {equal}));
+      Value equal = left && right ? boolean(*left == *right, range) : create<StrEqOp>(range, {lhs.value, rhs.value});
+      return Val::leaf(op == BinaryOp::Eq ? equal : create<NotOp>(range, {equal}));
     }
   }
   if (!lhs.isTensor() || !rhs.isTensor()) {
@@ -88,13 +88,13 @@ Val IRGen::binary(ast::BinaryOp op, const Val &lhs, const Val &rhs, SourceRange 
     result = elementwise(opOf(op), lhs, rhs, dtype == DType::Bool ? DType::I64 : dtype, opRange, lhsRange, rhsRange);
     break;
   case BinaryOp::Div:
-    result = elementwise("div", lhs, rhs, kindOf(dtype) <= DKind::Int ? DType::F64 : dtype, opRange, lhsRange, rhsRange);
+    result = elementwise<DivOp>(lhs, rhs, kindOf(dtype) <= DKind::Int ? DType::F64 : dtype, opRange, lhsRange, rhsRange);
     break;
   case BinaryOp::Pow:
     if (isComplex(lhs.tensor().getDtype()) && isInteger(rhs.tensor().getDtype()))
-      result = Val::leaf(create("pow", opRange, {lhs.value, rhs.value}, {}, {lhsRange, rhsRange}));
+      result = Val::leaf(create<PowOp>(opRange, {lhs.value, rhs.value}, {}, {lhsRange, rhsRange}));
     else
-      result = elementwise("pow", lhs, rhs, dtype == DType::Bool ? DType::I64 : dtype, opRange, lhsRange, rhsRange);
+      result = elementwise<PowOp>(lhs, rhs, dtype == DType::Bool ? DType::I64 : dtype, opRange, lhsRange, rhsRange);
     break;
   default:
     return elementwise(opOf(op), lhs, rhs, dtype, opRange, lhsRange, rhsRange);
@@ -109,17 +109,17 @@ Val IRGen::matmul(const Val &lhs, const Val &rhs, SourceRange range, SourceRange
     dtype = DType::I64;
   DType work = workingDType(dtype, {lhs, rhs});
   Value x = castVal(lhs, work, lhsRange), y = castVal(rhs, work, rhsRange);
-  return Val::leaf(cast(create("matmul", range, {x, y}, {}, {lhsRange, rhsRange}), dtype, range));
+  return Val::leaf(cast(create<MatMulOp>(range, {x, y}, {}, {lhsRange, rhsRange}), dtype, range));
 }
 
 Val IRGen::unary(ast::UnaryOp op, const Val &x, SourceRange range) {
   needTensor(x, op == ast::UnaryOp::Not ? "not" : "-", range);
   if (op == ast::UnaryOp::Not)
-    return Val::leaf(create("not", range, {x.value}));
+    return Val::leaf(create<NotOp>(range, {x.value}));
   if (op == ast::UnaryOp::Plus)
     return x;
   Value operand = x.tensor().getDtype() == DType::Bool ? cast(x.value, DType::I64, range) : x.value;
-  Val result = Val::leaf(create("neg", range, {operand}));
+  Val result = Val::leaf(create<NegOp>(range, {operand}));
   result.weak = x.weak;
   return result;
 }
@@ -137,7 +137,7 @@ Val IRGen::transposeLast(const Val &x, SourceRange range) {
 /// The conjugate transpose of the last two axes; of vectors and scalars the conjugate.
 Val IRGen::adjoint(const Val &x, SourceRange range) {
   needTensor(x, "'", range);
-  Val conjugated = x.tensor().isComplex() ? Val::leaf(create("conj", range, {x.value})) : x;
+  Val conjugated = x.tensor().isComplex() ? Val::leaf(create<ConjOp>(range, {x.value})) : x;
   return transposeLast(conjugated, range);
 }
 

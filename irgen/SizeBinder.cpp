@@ -88,14 +88,14 @@ void SizeBinder::require() {
     Dim found = dims[solution.name], zero = Dim::number(gen.context, 0);
     auto text = [&] { return "`" + solution.name + "` = " + found.str(); };
     gen.require(SizeFact::atLeast(found, zero), equation.range, [&] { gen.fail(DiagId::NegativeSize, equation.range, {text()}, "`" + equation.size.str() + "` is the size of an axis, and `" + solution.name + "` is 0 or more"); },
-                [&] { gen.create("check_size", equation.range, {valueOf(solution.name, equation.range)}, {gen.stringAttr("name", solution.name)}); });
+                [&] { gen.create<CheckSizeOp>(equation.range, {valueOf(solution.name, equation.range)}, {gen.stringAttr("name", solution.name)}); });
   }
   for (const Equation &equation : equations) {
     if (!equation.x)
       continue; // the `where` clause is checked where it stands
     Dim wanted = here(equation.size), have = tensorTypeOf(equation.x).getDim(equation.axis);
     gen.require(SizeFact::equal(have, wanted), equation.range, [&] { equation.refuse(wanted); }, [&] {
-      gen.create("check_equal", equation.range, {gen.sizeOf(equation.x, equation.axis, equation.range), valueOf(equation.size, equation.range)},
+      gen.create<CheckEqualOp>(equation.range, {gen.sizeOf(equation.x, equation.axis, equation.range), valueOf(equation.size, equation.range)},
                  {gen.stringAttr("what", equation.what + " (axis " + std::to_string(equation.axis) + ", `" + equation.size.str() + "`)")});
     });
   }
@@ -113,9 +113,9 @@ Value SizeBinder::valueOf(StringRef name, SourceRange range) {
   const Equation &equation = equations[solution.equation];
   Value size = equation.x ? gen.sizeOf(equation.x, equation.axis, range) : gen.integer(0, range);
   if (!solution.rest.is(0))
-    size = gen.arith("sub", size, valueOf(solution.rest, range), range);
+    size = gen.arith<SubOp>(size, valueOf(solution.rest, range), range);
   if (solution.factor != 1)
-    size = gen.arith("floordiv", size, gen.integer(solution.factor, range), range);
+    size = gen.arith<FloorDivOp>(size, gen.integer(solution.factor, range), range);
   return values[name] = size; // `value` may have moved
 }
 
@@ -296,7 +296,7 @@ llvm::StringMap<Dim> IRGen::declareArguments(const ast::Function &decl, std::vec
       Value n = indexValue(values[i], ranges[i], decl.name);
       auto dim = sizeBehind(n);
       if (!dim || (dim->isNumber() && dim->value() < 0))
-        n = create("check_size", ranges[i], {n}, {stringAttr("name", parameter.name)});
+        n = create<CheckSizeOp>(ranges[i], {n}, {stringAttr("name", parameter.name)});
       binder.know(parameter.name, dim ? *dim : nameOfSize(n), n);
     }
   }

@@ -108,7 +108,7 @@ Value IRGen::valueOf(const SizeTerm &term, SourceRange range) {
   Dim expression = used.take(term);
   if (auto operand = SizeValueOp::operandOf(expression.symbolName()))
     return used.operands[*operand];
-  return create("size_value", range, used.operands, {attr("expr", expression.getAttr())});
+  return create<SizeValueOp>(range, used.operands, {attr("expr", expression.getAttr())});
 }
 
 SizeTerm IRGen::combine(StringRef op, const SizeTerm &a, const SizeTerm &b, SourceRange range) {

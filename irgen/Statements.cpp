@@ -37,7 +37,7 @@ void IRGen::statement(const ast::Stmt &s) {
     if (e.silenced) {
       SmallVector<Value> leaves;
       value.flatten(leaves);
-      create("use", s.range, leaves);
+      create<UseOp>(s.range, leaves);
       return;
     }
     printVals({value}, s.range, true);
@@ -55,7 +55,7 @@ void IRGen::statement(const ast::Stmt &s) {
     Val v = expr(*ast::cast<ast::Write>(s).value);
     if (!v.isStr() && !(v.isTensor() && v.tensor().getDtype() == DType::U8))
       fail(DiagId::ArgumentKind, s.range, {"write", "the value", "a string or a u8 tensor", v.type().str()});
-    create("write", s.range, {v.value});
+    create<WriteOp>(s.range, {v.value});
     return;
   }
   case NodeKind::Assert: {
@@ -64,13 +64,13 @@ void IRGen::statement(const ast::Stmt &s) {
     bool computed = a.text && a.text->kind != NodeKind::String; // only when it is needed
     Block *failing = computed ? newBlock() : nullptr, *on = computed ? newBlock() : nullptr;
     if (computed) {
-      cf::CondBranchOp::create(b, loc(s.range), create("truth", s.range, {c}), on, failing);
+      cf::CondBranchOp::create(b, loc(s.range), create<TruthOp>(s.range, {c}), on, failing);
       moveTo(failing);
     }
     Val text = a.text ? expr(*a.text) : Val::leaf(string(sourceText(a.condition->range), s.range));
     if (!text.isStr())
       fail(DiagId::ArgumentKind, a.text->range, {"assert", "the text", "a string", text.type().str()});
-    create("assert", s.range, {c, text.value});
+    create<AssertOp>(s.range, {c, text.value});
     for (const SizeFact &fact : factsOf(*a.condition))
       fn().facts.assume(fact);
     if (computed) {
@@ -111,7 +111,7 @@ void IRGen::printVals(ArrayRef<Val> values, SourceRange range, bool echo) {
     structure += (i ? ";" : "") + structureOf(shown);
     shown.flatten(leaves);
   }
-  create("print", range, leaves, {stringAttr("structure", structure), boolAttr("echo", echo)});
+  create<PrintOp>(range, leaves, {stringAttr("structure", structure), boolAttr("echo", echo)});
 }
 
 /// Gives a variable its value; `declare` makes it in the innermost scope. Top-level variables are stored at the end of the statement, and before
@@ -269,7 +269,7 @@ void IRGen::var(const ast::Var &s) {
       for (Dim &dim : dims)
         if (!dim.isNumber()) // read off the file, then compared with what is declared
           dim = freshSize();
-      value = Val::leaf(createOp("load", s.value->range, {path.value, member.value}, {}, {}, TypeRange(Type(tensor.withDims(dims))))->getResult(0));
+      value = Val::leaf(createOp<LoadOp>(s.value->range, {path.value, member.value}, {}, {}, TypeRange(Type(tensor.withDims(dims))))->getResult(0));
     } else if (s.type && s.value->kind == ast::NodeKind::Bracket && dtypeNamed(s.type->name))
       value = bracket(ast::cast<ast::Bracket>(*s.value), kindOf(*dtypeNamed(s.type->name)) >= DKind::Float ? dtypeNamed(s.type->name) : std::nullopt);
     else
@@ -287,7 +287,7 @@ void IRGen::var(const ast::Var &s) {
       Value x = kindOf(value.tensor().getDtype()) == DKind::Int && value.weak ? castVal(value, DType::F64, s.value->range) : value.value;
       SmallVector<Value> operands = {x};
       llvm::append_range(operands, sizes);
-      value = Val::leaf(create("full", s.range, operands));
+      value = Val::leaf(create<FullOp>(s.range, operands));
     } else {
       auto count = value.tensor().getStaticCount();
       int64_t want = 1;
@@ -318,7 +318,7 @@ Val IRGen::updated(const Val &base, ArrayRef<const ast::Expr *> path, const Val 
           return out;
         }
     if (base.isTensor() && base.tensor().isComplex() && (m->member == "real" || m->member == "imag") && path.size() == 1) {
-      Value re = create("real", range, {base.value}), im = create("imag", range, {base.value});
+      Value re = create<RealOp>(range, {base.value}), im = create<ImagOp>(range, {base.value});
       TensorType target = base.tensor().withDType(realOf(base.tensor().getDtype()));
       needTensor(value, m->member, valueRange);
       if (value.tensor().isComplex())
@@ -333,7 +333,7 @@ Val IRGen::updated(const Val &base, ArrayRef<const ast::Expr *> path, const Val 
       Value part = castVal(value, target.getDtype(), valueRange);
       if (target.getRank() > 0)
         part = broadcastTo(part, sizesOf(base.value, range), range);
-      return Val::leaf(create("complex", range, m->member == "real" ? ValueRange{part, im} : ValueRange{re, part}));
+      return Val::leaf(create<ComplexOp>(range, m->member == "real" ? ValueRange{part, im} : ValueRange{re, part}));
     }
     fail(DiagId::UnknownMember, m->memberRange, {base.type().str(), m->member});
   }

@@ -13,7 +13,7 @@ void IRGen::storeGlobal(const std::string &name, const Val &value, SourceRange r
   SmallVector<Value> leaves;
   value.flatten(leaves);
   for (auto [i, leaf] : llvm::enumerate(leaves))
-    create("global_store", range, {leaf}, {stringAttr("name", leaves.size() == 1 ? name : name + "." + std::to_string(i))});
+    create<GlobalStoreOp>(range, {leaf}, {stringAttr("name", leaves.size() == 1 ? name : name + "." + std::to_string(i))});
 }
 
 void IRGen::storeFor(const ast::Function &callee, SourceRange range) {

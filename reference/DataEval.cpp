@@ -142,164 +142,237 @@ static Elem parseNumber(const std::string &text, DType dtype) {
 
 static DType dtypeOf(StringRef name) { return *dtypeNamed(std::string_view(name.data(), name.size())); }
 
-bool Frame::runData(Operation *op) {
-  if (isa<UseOp>(op))
-    return true;
-  Value result = op->getNumResults() ? op->getResult(0) : Value();
-  auto indexTensors = [&](ValueRange range) {
-    SmallVector<const rt::Tensor *> tensors;
-    for (Value v : range)
-      tensors.push_back(&tensor(v));
-    return tensors;
-  };
-  if (auto o = dyn_cast<ConstantOp>(op))
-    set(result, constantTensor(cast<DenseElementsAttr>(o.getValue()), tensorTypeOf(result).getDtype()));
-  else if (auto o = dyn_cast<TruthOp>(op))
-    alias(result, o.getX());
-  else if (auto o = dyn_cast<CumSumOp>(op))
-    set(result, rt::cumulate(tensor(o.getX()), o.getAxis(), false));
-  else if (auto o = dyn_cast<CumProdOp>(op))
-    set(result, rt::cumulate(tensor(o.getX()), o.getAxis(), true));
-  else if (auto o = dyn_cast<SortOp>(op))
-    set(result, rt::sort(tensor(o.getX()), o.getAxis(), o.getDescending()));
-  else if (auto o = dyn_cast<ArgSortOp>(op))
-    set(result, rt::argsort(tensor(o.getX()), o.getAxis(), o.getDescending()));
-  else if (auto o = dyn_cast<TakeOp>(op))
-    set(result, rt::take(tensor(o.getX()), indexTensors(o.getIndices()), o.getAxes()[0]));
-  else if (auto o = dyn_cast<TakeAlongOp>(op))
-    set(result, rt::takeAlong(tensor(o.getX()), tensor(o.getIndex()), o.getAxis()));
-  else if (auto o = dyn_cast<PutAlongOp>(op)) {
-    const rt::Tensor &index = tensor(o.getIndex()), &v = tensor(o.getValues());
-    set(result, rt::putAlong(consume(o.getX(), op), index, v, o.getAxis()));
-  } else if (auto o = dyn_cast<MaskSelectOp>(op))
-    set(result, rt::maskSelect(tensor(o.getX()), tensor(o.getMask())));
-  else if (auto o = dyn_cast<NonZeroOp>(op))
-    set(result, rt::nonzero(tensor(o.getX())));
-  else if (auto o = dyn_cast<TakeStoreOp>(op)) {
-    auto indices = indexTensors(o.getIndices());
-    const rt::Tensor &v = tensor(o.getValues());
-    set(result, rt::takeStore(consume(o.getX(), op), v, indices, o.getAxes()[0]));
-  } else if (auto o = dyn_cast<MaskStoreOp>(op)) {
-    const rt::Tensor &mask = tensor(o.getMask()), &v = tensor(o.getValues());
-    set(result, rt::maskStore(consume(o.getX(), op), mask, v));
-  } else if (auto o = dyn_cast<CheckIndexOp>(op))
-    setInteger(result, rt::checkIndex(integer(o.getIndex()), integer(o.getSize()), o.getAxis()));
-  else if (auto o = dyn_cast<CheckEqualOp>(op)) {
-    if (integer(o.getLhs()) != integer(o.getRhs()))
-      rt::fail(DiagId::SizesDiffer, {o.getWhat().str(), std::to_string(integer(o.getLhs())), std::to_string(integer(o.getRhs()))});
-  } else if (auto o = dyn_cast<SizeValueOp>(op)) {
-    auto operand = [&](StringRef name) { return integer(o.getOperand(*SizeValueOp::operandOf(name))); };
-    auto value = o.getExpr().evaluate([&](StringRef name) { return std::optional(operand(name)); });
-    if (!value && dividesByZero(o.getExpr(), [&](StringRef name) { return std::optional(operand(name)); }))
-      rt::fail(DiagId::DivisionByZero);
-    if (!value)
-      rt::fail(DiagId::SizeOverflow, {o.getExpr().str([&](StringRef name) { return std::to_string(operand(name)); })});
-    setInteger(result, *value);
-  } else if (auto o = dyn_cast<CheckSizeOp>(op)) {
-    if (o.getReduced() && integer(o.getSize()) == 0)
-      rt::fail(DiagId::EmptyReductionRun, {o.getReduced()->str()});
-    if (integer(o.getSize()) < 0)
-      rt::fail(DiagId::NegativeSizeRun, {(o.getName() ? "`" + o.getName()->str() + "` = " : "") + std::to_string(integer(o.getSize()))});
-    if (integer(o.getSize()) > largestSize)
-      rt::fail(DiagId::SizeOverflow, {std::to_string(integer(o.getSize()))});
-    alias(result, o.getSize());
-  } else if (auto o = dyn_cast<RandomOp>(op))
-    set(result, rt::random(environment().random(), dtypeOf(o.getDtype()), integers(o.getSizes()), o.getNormal()));
-  else if (auto o = dyn_cast<SeedOp>(op))
-    environment().random() = {static_cast<uint64_t>(integer(o.getSeed())), 0};
-  else if (auto o = dyn_cast<GlobalLoadOp>(op))
-    values[result] = environment().getGlobal(o.getName().str());
-  else if (auto o = dyn_cast<GlobalStoreOp>(op))
-    environment().setGlobal(o.getName().str(), values[o.getValue()]);
-  else if (auto o = dyn_cast<StrConstantOp>(op))
-    setText(result, o.getValue().str());
-  else if (auto o = dyn_cast<StrConcatOp>(op))
-    setText(result, text(o.getLhs()) + text(o.getRhs()));
-  else if (auto o = dyn_cast<StrEqOp>(op))
-    setBool(result, text(o.getLhs()) == text(o.getRhs()));
-  else if (auto o = dyn_cast<StrLenOp>(op))
-    setInteger(result, text(o.getText()).size());
-  else if (auto o = dyn_cast<StrBytesOp>(op)) {
-    const std::string &bytes = text(o.getText());
-    rt::TensorRef out(rt::newTensor(DType::U8, std::array{static_cast<int64_t>(bytes.size())}));
-    std::memcpy(out->data, bytes.data(), bytes.size());
-    set(result, std::move(out));
-  } else if (auto o = dyn_cast<LibraryOp>(op)) {
-    SmallVector<const rt::Tensor *> arguments = indexTensors(o.getArguments());
-    StringRef name = o.getFunction();
-    std::string_view function(name.data(), name.size());
-    std::span<const rt::Tensor *const> all(arguments.data(), arguments.size());
-    std::span<const int64_t> parameters(o.getParameters().data(), o.getParameters().size());
-    std::vector<rt::TensorRef> found;
-    if (!rt::deviceLibrary(function, all, parameters, found)) {
-      if (llvm::any_of(all, [](const rt::Tensor *t) { return !t->data; }))
-        rt::flushDevice(("`" + std::string(function) + "` runs on the host").c_str());
-      for (const rt::Tensor *t : all)
-        rt::onHost(*t);
-      found = rt::callLibrary(function, all, parameters);
-    }
-    for (auto [value, tensor] : llvm::zip_equal(o.getResults(), found))
-      set(value, std::move(tensor));
-  } else if (auto o = dyn_cast<ExternOp>(op)) {
-    SmallVector<const rt::Tensor *> arguments = indexTensors(o.getOperands().take_front(o.getCount()));
-    SmallVector<int64_t> sizes = integers(o.getOperands().drop_front(o.getCount()));
-    ArrayRef<int64_t> types = o.getResultTypes(), rest(sizes);
-    std::vector<rt::TensorRef> results;
-    for (; !types.empty(); types = types.drop_front(2)) {
-      results.push_back(rt::TensorRef(rt::newTensor(static_cast<DType>(types[0]), {rest.data(), static_cast<size_t>(types[1])})));
-      rest = rest.drop_front(types[1]);
-    }
-    rt::callExtern(o.getName().str(), o.getLibrary().str(), o.getSymbol().str(), {arguments.data(), arguments.size()}, results);
-    for (auto [value, tensor] : llvm::zip_equal(o.getResults(), results))
-      set(value, std::move(tensor));
-  } else if (auto o = dyn_cast<StrSliceOp>(op))
-    setText(result, text(o.getText()).substr(integer(o.getStart()), integer(o.getCount())));
-  else if (auto o = dyn_cast<ToStrOp>(op))
-    setText(result, rt::format(values[o.getValue()]));
-  else if (auto o = dyn_cast<ParseNumberOp>(op)) {
-    DType dtype = dtypeOf(o.getDtype());
-    rt::TensorRef out(rt::newTensor(dtype, {}));
-    storeElement(dtype, out->data, 0, parseNumber(text(o.getText()), dtype));
-    set(result, std::move(out));
-  } else if (isa<ArgCountOp>(op))
-    setInteger(result, environment().arguments().size());
-  else if (auto o = dyn_cast<ArgOp>(op))
-    setText(result, environment().arguments()[integer(o.getIndex())]);
-  else if (auto o = dyn_cast<PrintOp>(op)) {
-    std::vector<rt::Value> leaves;
-    for (Value v : o.getValues())
-      leaves.push_back(values[v]);
-    rt::output(renderPrint(o.getStructure(), o.getEcho(), leaves));
-  } else if (auto o = dyn_cast<WriteOp>(op)) {
-    if (isa<StrType>(o.getValue().getType()))
-      rt::output(text(o.getValue()));
-    else
-      rt::output({tensor(o.getValue()).as<char>(), static_cast<size_t>(tensor(o.getValue()).count())});
-  } else if (auto o = dyn_cast<AssertOp>(op)) {
-    if (!*tensor(o.getCondition()).as<uint8_t>())
-      rt::fail(DiagId::AssertionFailed, {text(o.getText())});
-  } else if (auto o = dyn_cast<LoadOp>(op))
-    set(result, loadAs(text(o.getPath()), text(o.getName()), op->hasAttr("packed") ? Type(unpackedType(tensorTypeOf(result))) : result.getType()));
-  else if (auto o = dyn_cast<SaveOp>(op)) {
-    std::vector<rt::NamedTensor> all;
-    SmallVector<StringRef> names;
-    if (o.getValues().size() == 1) // may hold anything
-      names.push_back(o.getNames());
-    else
-      o.getNames().split(names, '\n');
-    for (auto [name, v] : llvm::zip_equal(names, o.getValues()))
-      all.push_back({name.str(), tensorRef(v)});
-    rt::save(text(o.getPath()), all);
-  } else if (auto o = dyn_cast<ShowOp>(op))
-    rt::output(rt::imageText(tensor(o.getValue()), rt::printOptions().color));
-  else if (auto o = dyn_cast<ReadBinaryOp>(op))
-    set(result, rt::readBinary(text(o.getPath()), dtypeOf(o.getDtype()), integers(o.getSizes()), integer(o.getOffset())));
-  else if (isa<ClockOp>(op)) {
-    double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-    set(result, rt::TensorRef(rt::newScalar(DType::F64, &seconds)));
-  } else
-    return false;
-  return true;
+SmallVector<const rt::Tensor *> Frame::tensors(ValueRange range) {
+  return llvm::map_to_vector(range, [&](Value v) { return &tensor(v); });
+}
+
+template <> void Frame::evaluate(UseOp) {}
+
+template <> void Frame::evaluate(ConstantOp o) {
+  set(o.getResult(), constantTensor(cast<DenseElementsAttr>(o.getValue()), tensorTypeOf(o.getResult()).getDtype()));
+}
+
+template <> void Frame::evaluate(TruthOp o) {
+  alias(o.getResult(), o.getX());
+}
+
+template <> void Frame::evaluate(CumSumOp o) {
+  set(o.getResult(), rt::cumulate(tensor(o.getX()), o.getAxis(), false));
+}
+
+template <> void Frame::evaluate(CumProdOp o) {
+  set(o.getResult(), rt::cumulate(tensor(o.getX()), o.getAxis(), true));
+}
+
+template <> void Frame::evaluate(SortOp o) {
+  set(o.getResult(), rt::sort(tensor(o.getX()), o.getAxis(), o.getDescending()));
+}
+
+template <> void Frame::evaluate(ArgSortOp o) {
+  set(o.getResult(), rt::argsort(tensor(o.getX()), o.getAxis(), o.getDescending()));
+}
+
+template <> void Frame::evaluate(TakeOp o) {
+  set(o.getResult(), rt::take(tensor(o.getX()), tensors(o.getIndices()), o.getAxes()[0]));
+}
+
+template <> void Frame::evaluate(TakeAlongOp o) {
+  set(o.getResult(), rt::takeAlong(tensor(o.getX()), tensor(o.getIndex()), o.getAxis()));
+}
+
+template <> void Frame::evaluate(PutAlongOp o) {
+  const rt::Tensor &index = tensor(o.getIndex()), &v = tensor(o.getValues());
+  set(o.getResult(), rt::putAlong(consume(o.getX(), o), index, v, o.getAxis()));
+}
+
+template <> void Frame::evaluate(MaskSelectOp o) {
+  set(o.getResult(), rt::maskSelect(tensor(o.getX()), tensor(o.getMask())));
+}
+
+template <> void Frame::evaluate(NonZeroOp o) {
+  set(o.getResult(), rt::nonzero(tensor(o.getX())));
+}
+
+template <> void Frame::evaluate(TakeStoreOp o) {
+  auto indices = tensors(o.getIndices());
+  const rt::Tensor &v = tensor(o.getValues());
+  set(o.getResult(), rt::takeStore(consume(o.getX(), o), v, indices, o.getAxes()[0]));
+}
+
+template <> void Frame::evaluate(MaskStoreOp o) {
+  const rt::Tensor &mask = tensor(o.getMask()), &v = tensor(o.getValues());
+  set(o.getResult(), rt::maskStore(consume(o.getX(), o), mask, v));
+}
+
+template <> void Frame::evaluate(CheckIndexOp o) {
+  setInteger(o.getResult(), rt::checkIndex(integer(o.getIndex()), integer(o.getSize()), o.getAxis()));
+}
+
+template <> void Frame::evaluate(CheckEqualOp o) {
+  if (integer(o.getLhs()) != integer(o.getRhs()))
+    rt::fail(DiagId::SizesDiffer, {o.getWhat().str(), std::to_string(integer(o.getLhs())), std::to_string(integer(o.getRhs()))});
+}
+
+template <> void Frame::evaluate(SizeValueOp o) {
+  auto operand = [&](StringRef name) { return integer(o.getOperand(*SizeValueOp::operandOf(name))); };
+  auto value = o.getExpr().evaluate([&](StringRef name) { return std::optional(operand(name)); });
+  if (!value && dividesByZero(o.getExpr(), [&](StringRef name) { return std::optional(operand(name)); }))
+    rt::fail(DiagId::DivisionByZero);
+  if (!value)
+    rt::fail(DiagId::SizeOverflow, {o.getExpr().str([&](StringRef name) { return std::to_string(operand(name)); })});
+  setInteger(o.getResult(), *value);
+}
+
+template <> void Frame::evaluate(CheckSizeOp o) {
+  if (o.getReduced() && integer(o.getSize()) == 0)
+    rt::fail(DiagId::EmptyReductionRun, {o.getReduced()->str()});
+  if (integer(o.getSize()) < 0)
+    rt::fail(DiagId::NegativeSizeRun, {(o.getName() ? "`" + o.getName()->str() + "` = " : "") + std::to_string(integer(o.getSize()))});
+  if (integer(o.getSize()) > largestSize)
+    rt::fail(DiagId::SizeOverflow, {std::to_string(integer(o.getSize()))});
+  alias(o.getResult(), o.getSize());
+}
+
+template <> void Frame::evaluate(RandomOp o) {
+  set(o.getResult(), rt::random(environment().random(), dtypeOf(o.getDtype()), integers(o.getSizes()), o.getNormal()));
+}
+
+template <> void Frame::evaluate(SeedOp o) {
+  environment().random() = {static_cast<uint64_t>(integer(o.getSeed())), 0};
+}
+
+template <> void Frame::evaluate(GlobalLoadOp o) {
+  values[o.getResult()] = environment().getGlobal(o.getName().str());
+}
+
+template <> void Frame::evaluate(GlobalStoreOp o) {
+  environment().setGlobal(o.getName().str(), values[o.getValue()]);
+}
+
+template <> void Frame::evaluate(StrConstantOp o) {
+  setText(o.getResult(), o.getValue().str());
+}
+
+template <> void Frame::evaluate(StrConcatOp o) {
+  setText(o.getResult(), text(o.getLhs()) + text(o.getRhs()));
+}
+
+template <> void Frame::evaluate(StrEqOp o) {
+  setBool(o.getResult(), text(o.getLhs()) == text(o.getRhs()));
+}
+
+template <> void Frame::evaluate(StrLenOp o) {
+  setInteger(o.getResult(), text(o.getText()).size());
+}
+
+template <> void Frame::evaluate(StrBytesOp o) {
+  const std::string &bytes = text(o.getText());
+  rt::TensorRef out(rt::newTensor(DType::U8, std::array{static_cast<int64_t>(bytes.size())}));
+  std::memcpy(out->data, bytes.data(), bytes.size());
+  set(o.getResult(), std::move(out));
+}
+
+template <> void Frame::evaluate(LibraryOp o) {
+  SmallVector<const rt::Tensor *> arguments = tensors(o.getArguments());
+  StringRef name = o.getFunction();
+  std::string_view function(name.data(), name.size());
+  std::span<const rt::Tensor *const> all(arguments.data(), arguments.size());
+  std::span<const int64_t> parameters(o.getParameters().data(), o.getParameters().size());
+  std::vector<rt::TensorRef> found;
+  if (!rt::deviceLibrary(function, all, parameters, found)) {
+    if (llvm::any_of(all, [](const rt::Tensor *t) { return !t->data; }))
+      rt::flushDevice(("`" + std::string(function) + "` runs on the host").c_str());
+    for (const rt::Tensor *t : all)
+      rt::onHost(*t);
+    found = rt::callLibrary(function, all, parameters);
+  }
+  for (auto [value, tensor] : llvm::zip_equal(o.getResults(), found))
+    set(value, std::move(tensor));
+}
+
+template <> void Frame::evaluate(ExternOp o) {
+  SmallVector<const rt::Tensor *> arguments = tensors(o.getOperands().take_front(o.getCount()));
+  SmallVector<int64_t> sizes = integers(o.getOperands().drop_front(o.getCount()));
+  ArrayRef<int64_t> types = o.getResultTypes(), rest(sizes);
+  std::vector<rt::TensorRef> results;
+  for (; !types.empty(); types = types.drop_front(2)) {
+    results.push_back(rt::TensorRef(rt::newTensor(static_cast<DType>(types[0]), {rest.data(), static_cast<size_t>(types[1])})));
+    rest = rest.drop_front(types[1]);
+  }
+  rt::callExtern(o.getName().str(), o.getLibrary().str(), o.getSymbol().str(), {arguments.data(), arguments.size()}, results);
+  for (auto [value, tensor] : llvm::zip_equal(o.getResults(), results))
+    set(value, std::move(tensor));
+}
+
+template <> void Frame::evaluate(StrSliceOp o) {
+  setText(o.getResult(), text(o.getText()).substr(integer(o.getStart()), integer(o.getCount())));
+}
+
+template <> void Frame::evaluate(ToStrOp o) {
+  setText(o.getResult(), rt::format(values[o.getValue()]));
+}
+
+template <> void Frame::evaluate(ParseNumberOp o) {
+  DType dtype = dtypeOf(o.getDtype());
+  rt::TensorRef out(rt::newTensor(dtype, {}));
+  storeElement(dtype, out->data, 0, parseNumber(text(o.getText()), dtype));
+  set(o.getResult(), std::move(out));
+}
+
+template <> void Frame::evaluate(ArgCountOp o) {
+  setInteger(o.getResult(), environment().arguments().size());
+}
+
+template <> void Frame::evaluate(ArgOp o) {
+  setText(o.getResult(), environment().arguments()[integer(o.getIndex())]);
+}
+
+template <> void Frame::evaluate(PrintOp o) {
+  std::vector<rt::Value> leaves;
+  for (Value v : o.getValues())
+    leaves.push_back(values[v]);
+  rt::output(renderPrint(o.getStructure(), o.getEcho(), leaves));
+}
+
+template <> void Frame::evaluate(WriteOp o) {
+  if (isa<StrType>(o.getValue().getType()))
+    rt::output(text(o.getValue()));
+  else
+    rt::output({tensor(o.getValue()).as<char>(), static_cast<size_t>(tensor(o.getValue()).count())});
+}
+
+template <> void Frame::evaluate(AssertOp o) {
+  if (!*tensor(o.getCondition()).as<uint8_t>())
+    rt::fail(DiagId::AssertionFailed, {text(o.getText())});
+}
+
+template <> void Frame::evaluate(LoadOp o) {
+  set(o.getResult(), loadAs(text(o.getPath()), text(o.getName()), o->hasAttr("packed") ? Type(unpackedType(tensorTypeOf(o.getResult()))) : o.getResult().getType()));
+}
+
+template <> void Frame::evaluate(SaveOp o) {
+  std::vector<rt::NamedTensor> all;
+  SmallVector<StringRef> names;
+  if (o.getValues().size() == 1) // may hold anything
+    names.push_back(o.getNames());
+  else
+    o.getNames().split(names, '\n');
+  for (auto [name, v] : llvm::zip_equal(names, o.getValues()))
+    all.push_back({name.str(), tensorRef(v)});
+  rt::save(text(o.getPath()), all);
+}
+
+template <> void Frame::evaluate(ShowOp o) {
+  rt::output(rt::imageText(tensor(o.getValue()), rt::printOptions().color));
+}
+
+template <> void Frame::evaluate(ReadBinaryOp o) {
+  set(o.getResult(), rt::readBinary(text(o.getPath()), dtypeOf(o.getDtype()), integers(o.getSizes()), integer(o.getOffset())));
+}
+
+template <> void Frame::evaluate(ClockOp o) {
+  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  set(o.getResult(), rt::TensorRef(rt::newScalar(DType::F64, &seconds)));
 }
 
 } // namespace toy

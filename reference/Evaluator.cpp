@@ -63,6 +63,33 @@ void Frame::runPacked(Operation *op) {
   }
 }
 
+template <> void Frame::evaluate(FusedOp op) {
+  Frame inner(evaluator);
+  for (auto [argument, operand] : llvm::zip_equal(op.getBody().getArguments(), op.getInputs()))
+    inner.values[argument] = values[operand];
+  Block &body = op.getBody().front();
+  for (Operation &nested : body.without_terminator())
+    inner.run(&nested);
+  for (auto [result, value] : llvm::zip_equal(op.getResults(), body.getTerminator()->getOperands()))
+    values[result] = inner.values[value];
+}
+
+/// Products as calls of kernels are compiled only, and what ends a group is seen by the group.
+template <> void Frame::evaluate(GemmOp) { rt::fail(DiagId::Internal, {"toy.gemm is compiled"}); }
+template <> void Frame::evaluate(YieldOp) {}
+
+/// By operation. One without an evaluation does not link.
+template <typename Op> static void evaluateAs(Frame &frame, Operation *op) {
+  if constexpr (Op::template hasTrait<toy::OpTrait::Elementwise>())
+    frame.elementwise(op);
+  else if constexpr (Op::template hasTrait<toy::OpTrait::Reduction>())
+    frame.reduce(op);
+  else
+    frame.evaluate(cast<Op>(op));
+}
+using Evaluation = void (*)(Frame &, Operation *);
+template <typename... Ops> static DenseMap<TypeID, Evaluation> tableOf() { return {{TypeID::get<Ops>(), evaluateAs<Ops>}...}; }
+
 void Frame::run(Operation *op) {
   if (auto store = dyn_cast<SliceStoreOp>(op); store && storeOnDevice(store))
     return;
@@ -73,26 +100,11 @@ void Frame::run(Operation *op) {
           rt::onHost(**t);
   if (op->hasAttr("packed") && !runningPacked)
     return runPacked(op);
-  if (auto fused = dyn_cast<FusedOp>(op)) {
-    Frame inner(evaluator);
-    for (auto [argument, operand] : llvm::zip_equal(fused.getBody().getArguments(), fused.getInputs()))
-      inner.values[argument] = values[operand];
-    for (Operation &nested : fused.getBody().front().without_terminator())
-      inner.run(&nested);
-    for (auto [result, value] : llvm::zip_equal(fused.getResults(), fused.getBody().front().getTerminator()->getOperands()))
-      values[result] = inner.values[value];
-    return;
-  }
-  if (op->hasTrait<OpTrait::Elementwise>())
-    return elementwise(op);
-  if (op->hasTrait<OpTrait::Reduction>())
-    return reduce(op);
-  if (auto product = dyn_cast<MatMulOp>(op))
-    return matmul(product);
-  if (auto product = dyn_cast<PlanarGemmOp>(op))
-    return planarProduct(product);
-  if (!runTensor(op) && !runData(op))
-    rt::fail(DiagId::Internal, {"no evaluation of " + op->getName().getStringRef().str()});
+  static const DenseMap<TypeID, Evaluation> evaluations = tableOf<
+#define GET_OP_LIST
+#include "ir/ToyOps.cpp.inc"
+      >();
+  evaluations.find(op->getName().getTypeID())->second(*this, op);
 }
 
 /// `x[…] = v` on a top-level variable: the variable gives up its value right before the update, which then happens in place. Only where nothing can

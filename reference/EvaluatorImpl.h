@@ -51,6 +51,7 @@ struct Frame {
   const std::string &text(mlir::Value v) { return std::get<rt::StrRef>(values[v])->text; }
   int64_t integer(mlir::Value v) { return *static_cast<int64_t *>(rt::onHost(tensor(v))); }
   llvm::SmallVector<int64_t> integers(mlir::ValueRange range);
+  llvm::SmallVector<const rt::Tensor *> tensors(mlir::ValueRange range);
   /// The same value under another name (copied first: the map may move when it grows).
   void alias(mlir::Value v, mlir::Value source) {
     rt::Value copy = values[source];
@@ -63,15 +64,13 @@ struct Frame {
 
   void run(mlir::Operation *op);
   void runPacked(mlir::Operation *op);
-  bool runTensor(mlir::Operation *op);
-  /// True if the device does it.
-  bool storeOnDevice(SliceStoreOp op);
-  bool runData(mlir::Operation *op);
+  /// What an operation does: one specialization each. Those of elements and reductions share theirs.
+  template <typename Op> void evaluate(Op op);
   void elementwise(mlir::Operation *op);
   void reduce(mlir::Operation *op);
-  void matmul(MatMulOp op);
+  /// True if the device does it.
+  bool storeOnDevice(SliceStoreOp op);
   void matmulByParts(MatMulOp op, rt::ComplexProduct strategy);
-  void planarProduct(PlanarGemmOp op);
   Environment &environment() { return evaluator.environment; }
   const CompileOptions &options() { return evaluator.options; }
 };

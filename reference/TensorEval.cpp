@@ -180,7 +180,7 @@ void Frame::matmulByParts(MatMulOp op, rt::ComplexProduct strategy) {
   set(op.getResult(), std::move(out));
 }
 
-void Frame::planarProduct(PlanarGemmOp op) {
+template <> void Frame::evaluate(PlanarGemmOp op) {
   auto view = [&](Value v, ArrayRef<int64_t> axes) {
     rt::StridedView base = rt::denseView(tensor(v)), out{base.dtype, base.offset, {}, {}, base.data};
     for (int64_t axis : axes) {
@@ -197,7 +197,7 @@ void Frame::planarProduct(PlanarGemmOp op) {
   set(op.getIm(), std::move(im));
 }
 
-void Frame::matmul(MatMulOp op) {
+template <> void Frame::evaluate(MatMulOp op) {
   const rt::Tensor &a = tensor(op.getLhs()), &b = tensor(op.getRhs());
   StringRef chosen = op.getStrategy().value_or(options().complexMatmul);
   auto strategy = *rt::complexProductNamed(std::string_view(chosen.data(), chosen.size()));
@@ -282,128 +282,154 @@ bool Frame::storeOnDevice(SliceStoreOp op) {
   return true;
 }
 
-bool Frame::runTensor(Operation *op) {
-  Value result = op->getNumResults() ? op->getResult(0) : Value();
-  if (auto o = dyn_cast<RelabelOp>(op))
-    alias(result, o.getX());
-  else if (auto o = dyn_cast<DimOp>(op))
-    setInteger(result, tensor(o.getX()).sizes[o.getAxis()]);
-  else if (auto o = dyn_cast<PartOp>(op)) {
-    const rt::Tensor &x = tensor(o.getX());
-    set(result, gatherElements(x, ArrayRef(x.sizes, x.rank - 1), [&](ArrayRef<int64_t> index) {
-          SmallVector<int64_t> strides = denseStrides(x);
-          return dot(index, ArrayRef(strides).drop_back()) + static_cast<int64_t>(o.getIndex());
-        }));
-  } else if (auto o = dyn_cast<PackOp>(op)) {
-    const rt::Tensor &re = tensor(o.getRe()), &im = tensor(o.getIm());
-    SmallVector<int64_t> sizes(re.sizes, re.sizes + re.rank);
-    sizes.push_back(2);
-    rt::TensorRef out(rt::newTensor(re.dtype, sizes));
-    for (int64_t i = 0; i < re.count(); ++i) {
-      storeElement(re.dtype, out->data, 2 * i, loadElement(re.dtype, re.data, i));
-      storeElement(re.dtype, out->data, 2 * i + 1, loadElement(im.dtype, im.data, i));
-    }
-    set(result, std::move(out));
-  } else if (auto o = dyn_cast<ReshapeOp>(op)) {
-    rt::TensorRef x = tensorRef(o.getX());
-    set(result, rt::TensorRef(rt::newView(x.get(), x->dtype, integers(o.getSizes()))));
-  } else if (auto o = dyn_cast<PermuteOp>(op)) {
-    const rt::Tensor &x = tensor(o.getX());
-    SmallVector<int64_t> sizes, strides, dense = denseStrides(x);
-    for (int64_t axis : o.getPermutation()) {
-      sizes.push_back(x.sizes[axis]);
-      strides.push_back(dense[axis]);
-    }
-    set(result, gatherElements(x, sizes, [&](ArrayRef<int64_t> index) { return dot(index, strides); }));
-  } else if (auto o = dyn_cast<BroadcastOp>(op)) {
-    const rt::Tensor &x = tensor(o.getX());
-    SmallVector<int64_t> sizes = integers(o.getSizes()), strides = stridesFor(x, sizes.size());
-    for (int64_t i = 1; i <= x.rank; ++i)
-      if (x.sizes[x.rank - i] != 1 && x.sizes[x.rank - i] != sizes[sizes.size() - i])
-        rt::fail(DiagId::SizesDiffer, {"sizes of a broadcast", std::to_string(x.sizes[x.rank - i]), std::to_string(sizes[sizes.size() - i])});
-    set(result, gatherElements(x, sizes, [&](ArrayRef<int64_t> index) { return dot(index, strides); }));
-  } else if (auto o = dyn_cast<SliceOp>(op)) {
-    const rt::Tensor &x = tensor(o.getX());
-    SmallVector<int64_t> starts = integers(o.getStarts()), sizes = integers(o.getCounts()), strides = denseStrides(x);
-    int64_t base = dot(starts, strides);
-    for (auto [stride, step] : llvm::zip_equal(strides, o.getSteps()))
-      stride *= step;
-    set(result, gatherElements(x, sizes, [&](ArrayRef<int64_t> index) { return base + dot(index, strides); }));
-  } else if (auto o = dyn_cast<SliceStoreOp>(op)) {
-    rt::TensorRef x(rt::unique(consume(o.getX(), op).take()));
-    const rt::Tensor &v = tensor(o.getValues());
-    SmallVector<int64_t> starts = integers(o.getStarts()), sizes = integers(o.getCounts()), strides = denseStrides(*x), from = stridesFor(v, sizes.size());
-    checkStoredSizes(v, sizes);
-    int64_t base = dot(starts, strides);
-    for (auto [stride, step] : llvm::zip_equal(strides, o.getSteps()))
-      stride *= step;
-    forEachIndex(sizes, [&](int64_t, ArrayRef<int64_t> index) {
-      storeElement(x->dtype, x->data, base + dot(index, strides), loadElement(v.dtype, v.data, dot(index, from)));
+template <> void Frame::evaluate(RelabelOp o) {
+  alias(o.getResult(), o.getX());
+}
+
+template <> void Frame::evaluate(DimOp o) {
+  setInteger(o.getResult(), tensor(o.getX()).sizes[o.getAxis()]);
+}
+
+template <> void Frame::evaluate(PartOp o) {
+  const rt::Tensor &x = tensor(o.getX());
+  set(o.getResult(), gatherElements(x, ArrayRef(x.sizes, x.rank - 1), [&](ArrayRef<int64_t> index) {
+        SmallVector<int64_t> strides = denseStrides(x);
+        return dot(index, ArrayRef(strides).drop_back()) + static_cast<int64_t>(o.getIndex());
+      }));
+}
+
+template <> void Frame::evaluate(PackOp o) {
+  const rt::Tensor &re = tensor(o.getRe()), &im = tensor(o.getIm());
+  SmallVector<int64_t> sizes(re.sizes, re.sizes + re.rank);
+  sizes.push_back(2);
+  rt::TensorRef out(rt::newTensor(re.dtype, sizes));
+  for (int64_t i = 0; i < re.count(); ++i) {
+    storeElement(re.dtype, out->data, 2 * i, loadElement(re.dtype, re.data, i));
+    storeElement(re.dtype, out->data, 2 * i + 1, loadElement(im.dtype, im.data, i));
+  }
+  set(o.getResult(), std::move(out));
+}
+
+template <> void Frame::evaluate(ReshapeOp o) {
+  rt::TensorRef x = tensorRef(o.getX());
+  set(o.getResult(), rt::TensorRef(rt::newView(x.get(), x->dtype, integers(o.getSizes()))));
+}
+
+template <> void Frame::evaluate(PermuteOp o) {
+  const rt::Tensor &x = tensor(o.getX());
+  SmallVector<int64_t> sizes, strides, dense = denseStrides(x);
+  for (int64_t axis : o.getPermutation()) {
+    sizes.push_back(x.sizes[axis]);
+    strides.push_back(dense[axis]);
+  }
+  set(o.getResult(), gatherElements(x, sizes, [&](ArrayRef<int64_t> index) { return dot(index, strides); }));
+}
+
+template <> void Frame::evaluate(BroadcastOp o) {
+  const rt::Tensor &x = tensor(o.getX());
+  SmallVector<int64_t> sizes = integers(o.getSizes()), strides = stridesFor(x, sizes.size());
+  for (int64_t i = 1; i <= x.rank; ++i)
+    if (x.sizes[x.rank - i] != 1 && x.sizes[x.rank - i] != sizes[sizes.size() - i])
+      rt::fail(DiagId::SizesDiffer, {"sizes of a broadcast", std::to_string(x.sizes[x.rank - i]), std::to_string(sizes[sizes.size() - i])});
+  set(o.getResult(), gatherElements(x, sizes, [&](ArrayRef<int64_t> index) { return dot(index, strides); }));
+}
+
+template <> void Frame::evaluate(SliceOp o) {
+  const rt::Tensor &x = tensor(o.getX());
+  SmallVector<int64_t> starts = integers(o.getStarts()), sizes = integers(o.getCounts()), strides = denseStrides(x);
+  int64_t base = dot(starts, strides);
+  for (auto [stride, step] : llvm::zip_equal(strides, o.getSteps()))
+    stride *= step;
+  set(o.getResult(), gatherElements(x, sizes, [&](ArrayRef<int64_t> index) { return base + dot(index, strides); }));
+}
+
+template <> void Frame::evaluate(SliceStoreOp o) {
+  rt::TensorRef x(rt::unique(consume(o.getX(), o).take()));
+  const rt::Tensor &v = tensor(o.getValues());
+  SmallVector<int64_t> starts = integers(o.getStarts()), sizes = integers(o.getCounts()), strides = denseStrides(*x), from = stridesFor(v, sizes.size());
+  checkStoredSizes(v, sizes);
+  int64_t base = dot(starts, strides);
+  for (auto [stride, step] : llvm::zip_equal(strides, o.getSteps()))
+    stride *= step;
+  forEachIndex(sizes, [&](int64_t, ArrayRef<int64_t> index) {
+    storeElement(x->dtype, x->data, base + dot(index, strides), loadElement(v.dtype, v.data, dot(index, from)));
+  });
+  set(o.getResult(), std::move(x));
+}
+
+template <> void Frame::evaluate(ConcatOp o) {
+  int64_t axis = o.getAxis(), total = 0;
+  for (Value part : o.getParts())
+    total += tensor(part).sizes[axis];
+  SmallVector<int64_t> sizes(tensor(o.getParts()[0]).shape().begin(), tensor(o.getParts()[0]).shape().end());
+  sizes[axis] = total;
+  rt::TensorRef out(rt::newTensor(tensorTypeOf(o.getResult()).getDtype(), sizes));
+  SmallVector<int64_t> strides = denseStrides(*out);
+  int64_t at = 0;
+  for (Value part : o.getParts()) {
+    const rt::Tensor &x = tensor(part);
+    forEachIndex(x.shape(), [&](int64_t i, ArrayRef<int64_t> index) {
+      storeElement(out->dtype, out->data, at * strides[axis] + dot(index, strides), loadElement(x.dtype, x.data, i));
     });
-    set(result, std::move(x));
-  } else if (auto o = dyn_cast<ConcatOp>(op)) {
-    int64_t axis = o.getAxis(), total = 0;
-    for (Value part : o.getParts())
-      total += tensor(part).sizes[axis];
-    SmallVector<int64_t> sizes(tensor(o.getParts()[0]).shape().begin(), tensor(o.getParts()[0]).shape().end());
-    sizes[axis] = total;
-    rt::TensorRef out(rt::newTensor(tensorTypeOf(result).getDtype(), sizes));
-    SmallVector<int64_t> strides = denseStrides(*out);
-    int64_t at = 0;
-    for (Value part : o.getParts()) {
-      const rt::Tensor &x = tensor(part);
-      forEachIndex(x.shape(), [&](int64_t i, ArrayRef<int64_t> index) {
-        storeElement(out->dtype, out->data, at * strides[axis] + dot(index, strides), loadElement(x.dtype, x.data, i));
-      });
-      at += x.sizes[axis];
+    at += x.sizes[axis];
+  }
+  set(o.getResult(), std::move(out));
+}
+
+template <> void Frame::evaluate(PadOp o) {
+  const rt::Tensor &x = tensor(o.getX());
+  SmallVector<int64_t> sizes, strides = denseStrides(x);
+  for (int64_t i = 0; i < x.rank; ++i)
+    sizes.push_back(x.sizes[i] + o.getLow()[i] + o.getHigh()[i]);
+  rt::TensorRef out(rt::newTensor(x.dtype, sizes));
+  forEachIndex(sizes, [&](int64_t i, ArrayRef<int64_t> index) {
+    int64_t offset = 0;
+    bool inside = true;
+    for (int64_t axis = 0; axis < x.rank; ++axis) {
+      int64_t k = index[axis] - o.getLow()[axis];
+      inside &= k >= 0 && k < x.sizes[axis];
+      offset += k * strides[axis];
     }
-    set(result, std::move(out));
-  } else if (auto o = dyn_cast<PadOp>(op)) {
-    const rt::Tensor &x = tensor(o.getX());
-    SmallVector<int64_t> sizes, strides = denseStrides(x);
-    for (int64_t i = 0; i < x.rank; ++i)
-      sizes.push_back(x.sizes[i] + o.getLow()[i] + o.getHigh()[i]);
-    rt::TensorRef out(rt::newTensor(x.dtype, sizes));
-    forEachIndex(sizes, [&](int64_t i, ArrayRef<int64_t> index) {
-      int64_t offset = 0;
-      bool inside = true;
-      for (int64_t axis = 0; axis < x.rank; ++axis) {
-        int64_t k = index[axis] - o.getLow()[axis];
-        inside &= k >= 0 && k < x.sizes[axis];
-        offset += k * strides[axis];
-      }
-      storeElement(x.dtype, out->data, i, inside ? loadElement(x.dtype, x.data, offset) : loadElement(x.dtype, tensor(o.getValue()).data, 0));
-    });
-    set(result, std::move(out));
-  } else if (auto o = dyn_cast<DiagonalOp>(op)) {
-    const rt::Tensor &x = tensor(o.getX());
-    int64_t k = o.getOffset(), down = std::max<int64_t>(-k, 0), right = std::max<int64_t>(k, 0);
-    int64_t rows = x.sizes[x.rank - 2], columns = x.sizes[x.rank - 1];
-    SmallVector<int64_t> sizes(x.sizes, x.sizes + x.rank - 1), strides = denseStrides(x);
-    sizes.back() = std::max<int64_t>(std::min(rows - down, columns - right), 0);
-    strides.pop_back();
-    strides.back() = columns + 1;
-    set(result, gatherElements(x, sizes, [&](ArrayRef<int64_t> index) { return down * columns + right + dot(index, strides); }));
-  } else if (isa<ViewAsRealOp, ViewAsComplexOp>(op)) {
-    rt::TensorRef x = tensorRef(op->getOperand(0));
-    SmallVector<int64_t> sizes(x->shape().begin(), x->shape().end());
-    if (isa<ViewAsRealOp>(op))
-      sizes.push_back(2);
-    else
-      sizes.pop_back();
-    set(result, rt::TensorRef(rt::newView(x.get(), tensorTypeOf(result).getDtype(), sizes)));
-  } else if (auto o = dyn_cast<FullOp>(op)) {
-    const rt::Tensor &v = tensor(o.getValue());
-    set(result, gatherElements(v, integers(o.getSizes()), [](ArrayRef<int64_t>) { return 0; }));
-  } else if (auto o = dyn_cast<IotaOp>(op)) {
-    int64_t n = integer(o.getSize());
-    rt::TensorRef out(rt::newTensor(DType::I64, std::span(&n, 1)));
-    for (int64_t i = 0; i < n; ++i)
-      out->as<int64_t>()[i] = i;
-    set(result, std::move(out));
-  } else
-    return false;
-  return true;
+    storeElement(x.dtype, out->data, i, inside ? loadElement(x.dtype, x.data, offset) : loadElement(x.dtype, tensor(o.getValue()).data, 0));
+  });
+  set(o.getResult(), std::move(out));
+}
+
+template <> void Frame::evaluate(DiagonalOp o) {
+  const rt::Tensor &x = tensor(o.getX());
+  int64_t k = o.getOffset(), down = std::max<int64_t>(-k, 0), right = std::max<int64_t>(k, 0);
+  int64_t rows = x.sizes[x.rank - 2], columns = x.sizes[x.rank - 1];
+  SmallVector<int64_t> sizes(x.sizes, x.sizes + x.rank - 1), strides = denseStrides(x);
+  sizes.back() = std::max<int64_t>(std::min(rows - down, columns - right), 0);
+  strides.pop_back();
+  strides.back() = columns + 1;
+  set(o.getResult(), gatherElements(x, sizes, [&](ArrayRef<int64_t> index) { return down * columns + right + dot(index, strides); }));
+}
+
+template <> void Frame::evaluate(ViewAsRealOp o) {
+  rt::TensorRef x = tensorRef(o.getOperand());
+  SmallVector<int64_t> sizes(x->sizes, x->sizes + x->rank);
+  sizes.push_back(2);
+  set(o.getResult(), rt::TensorRef(rt::newView(x.get(), realOf(x->dtype), sizes)));
+}
+
+template <> void Frame::evaluate(ViewAsComplexOp o) {
+  rt::TensorRef x = tensorRef(o.getOperand());
+  SmallVector<int64_t> sizes(x->sizes, x->sizes + x->rank - 1);
+  set(o.getResult(), rt::TensorRef(rt::newView(x.get(), complexOf(x->dtype), sizes)));
+}
+
+template <> void Frame::evaluate(FullOp o) {
+  const rt::Tensor &v = tensor(o.getValue());
+  set(o.getResult(), gatherElements(v, integers(o.getSizes()), [](ArrayRef<int64_t>) { return 0; }));
+}
+
+template <> void Frame::evaluate(IotaOp o) {
+  int64_t n = integer(o.getSize());
+  rt::TensorRef out(rt::newTensor(DType::I64, std::span(&n, 1)));
+  for (int64_t i = 0; i < n; ++i)
+    out->as<int64_t>()[i] = i;
+  set(o.getResult(), std::move(out));
 }
 
 } // namespace toy
