@@ -6,6 +6,8 @@
 
 #include "mlir/IR/Builders.h"
 
+#include "llvm/Support/CheckedArithmetic.h"
+
 using namespace mlir;
 
 namespace toy {
@@ -38,22 +40,21 @@ static Value dropUnit(Value lhs, Attribute rhs, int64_t unit) {
   return integerOf(rhs) == unit && tensorTypeOf(lhs).isScalar() ? lhs : Value();
 }
 
-static int64_t wrap(uint64_t value) { return static_cast<int64_t>(value); }
-
+// What leaves 64 bits is not folded: it wraps when the program runs, unless it turns out to be a size, which it never does.
 OpFoldResult AddOp::fold(FoldAdaptor adaptor) {
   if (Value x = dropUnit(getLhs(), adaptor.getRhs(), 0))
     return x;
-  return foldIntegers(getContext(), adaptor, [](int64_t a, int64_t b) { return wrap(uint64_t(a) + uint64_t(b)); });
+  return foldIntegers(getContext(), adaptor, llvm::checkedAdd<int64_t>);
 }
 OpFoldResult SubOp::fold(FoldAdaptor adaptor) {
   if (Value x = dropUnit(getLhs(), adaptor.getRhs(), 0))
     return x;
-  return foldIntegers(getContext(), adaptor, [](int64_t a, int64_t b) { return wrap(uint64_t(a) - uint64_t(b)); });
+  return foldIntegers(getContext(), adaptor, llvm::checkedSub<int64_t>);
 }
 OpFoldResult MulOp::fold(FoldAdaptor adaptor) {
   if (Value x = dropUnit(getLhs(), adaptor.getRhs(), 1))
     return x;
-  return foldIntegers(getContext(), adaptor, [](int64_t a, int64_t b) { return wrap(uint64_t(a) * uint64_t(b)); });
+  return foldIntegers(getContext(), adaptor, llvm::checkedMul<int64_t>);
 }
 
 static std::optional<int64_t> floorDivide(int64_t a, int64_t b) {

@@ -254,7 +254,7 @@ public:
   /// Arithmetic on sizes, positions and counts: one checked operation, however long the expression becomes.
   mlir::Value arith(llvm::StringRef op, mlir::Value a, mlir::Value b, SourceRange range);
   template <typename Op> mlir::Value arith(mlir::Value a, mlir::Value b, SourceRange range) { return arith(mnemonicOf<Op>(), a, b, range); }
-  SizeTerm sizeTerm(mlir::Value value);
+  SizeTerm sizeTerm(mlir::Value value, SourceRange range, bool isSize = false);
   SizeTerm combine(llvm::StringRef op, const SizeTerm &a, const SizeTerm &b, SourceRange range);
   mlir::Value valueOf(const SizeTerm &term, SourceRange range);
   mlir::Value checkedSize(mlir::Value value, SourceRange range);

@@ -121,21 +121,21 @@ void IRGen::sliceBounds(const ast::Subscript &s, Value size, Value &start, Value
   auto number = [&](int64_t n) { return SizeTerm{Dim::number(context, n), {}}; };
   auto apply = [&](StringRef op, const SizeTerm &a, const SizeTerm &b) { return combine(op, a, b, r); };
   auto bySign = [&](const SizeTerm &up, const SizeTerm &down) {
-    return known ? (*known > 0 ? up : down) : sizeTerm(create<WhereOp>(r, {positive, valueOf(up, r), valueOf(down, r)}));
+    return known ? (*known > 0 ? up : down) : sizeTerm(create<WhereOp>(r, {positive, valueOf(up, r), valueOf(down, r)}), r);
   };
-  SizeTerm whole = sizeTerm(size), low = bySign(number(0), number(-1)), high = bySign(whole, apply("sub", whole, number(1)));
+  SizeTerm whole = sizeTerm(size, r), low = bySign(number(0), number(-1)), high = bySign(whole, apply("sub", whole, number(1)));
   auto bound = [&](const ast::ExprPtr &e, const SizeTerm &fallback) {
     if (!e)
       return fallback;
     Value v = indexValue(*e, "slice");
-    SizeTerm term = sizeTerm(v);
+    SizeTerm term = sizeTerm(v, r);
     SizeRange range = term.expression.range();
     Truth isCounted = range.lo >= 0 ? Truth::Yes : range.hi < 0 ? Truth::No : isAtLeastZero(v);
     if (isCounted == Truth::No)
       term = apply("add", term, whole);
     else if (isCounted == Truth::Unknown) { // a sum that leaves no 64 bits, whatever the number
       Value zero = integer(0, r);
-      term = apply("add", term, sizeTerm(create<WhereOp>(r, {create<LtOp>(r, {v, zero}), valueOf(whole, r), zero})));
+      term = apply("add", term, sizeTerm(create<WhereOp>(r, {create<LtOp>(r, {v, zero}), valueOf(whole, r), zero}), r));
     }
     return apply("minimum", apply("maximum", term, low), high);
   };
@@ -143,8 +143,8 @@ void IRGen::sliceBounds(const ast::Subscript &s, Value size, Value &start, Value
   start = valueOf(first, r);
   if (!known) { // the first element, and one for each whole step after it: no sum leaves 64 bits
     Value unit = create<WhereOp>(r, {positive, integer(1, r), integer(-1, r)});
-    SizeTerm rest = apply("sub", apply("sub", last, first), sizeTerm(unit));
-    count = valueOf(apply("maximum", apply("add", apply("floordiv", rest, sizeTerm(step)), number(1)), number(0)), r);
+    SizeTerm rest = apply("sub", apply("sub", last, first), sizeTerm(unit, r));
+    count = valueOf(apply("maximum", apply("add", apply("floordiv", rest, sizeTerm(step, r)), number(1)), number(0)), r);
     return;
   }
   elements = *known > 0 ? apply("sub", last, first) : apply("sub", first, last);

@@ -177,11 +177,23 @@ static void collectDeclared(IRGen &gen, const ast::TypeExpr &type, llvm::functio
       visit(gen.sizeDim(*size), *size);
 }
 
+/// The names in sizes of parameters, and the parameters that sizes of the result name: other names of the result are whatever comes.
 std::set<std::string> IRGen::sizeNamesOf(const ast::Function &decl) {
   std::set<std::string> names;
+  auto isParameter = [&](StringRef s) { return llvm::any_of(decl.parameters, [&](const ast::Parameter &p) { return p.name == s; }); };
+  auto collect = [&](const ast::TypeExpr &type, bool ofResult) {
+    collectDeclared(*this, type, [&](Dim dim, const ast::Expr &) {
+      dim.collectSymbols([&](StringRef s) {
+        if (!ofResult || isParameter(s))
+          names.insert(s.str());
+      });
+    });
+  };
   for (const ast::Parameter &parameter : decl.parameters)
     if (parameter.type)
-      collectDeclared(*this, *parameter.type, [&](Dim dim, const ast::Expr &) { dim.collectSymbols([&](StringRef s) { names.insert(s.str()); }); });
+      collect(*parameter.type, false);
+  if (decl.result)
+    collect(*decl.result, true);
   return names;
 }
 

@@ -70,9 +70,27 @@ static SizeTerm leaf(Value value) {
   return {Dim::symbol(value.getContext(), isSize ? "$0" : "$$0"), {value}};
 }
 
+static bool isArithmetic(Value value) {
+  return isa_and_present<AddOp, SubOp, MulOp, FloorDivOp, ModOp, MinimumOp, MaximumOp>(value.getDefiningOp());
+}
+
+/// Whether a value is made of sizes of tensors and constants only.
+static bool isOfSizes(Value value) {
+  llvm::DenseMap<Value, bool> done;
+  auto visit = [&](auto &self, Value value) -> bool {
+    if (isa_and_present<ConstantOp, DimOp, CheckSizeOp, SizeValueOp>(value.getDefiningOp()))
+      return true;
+    if (auto it = done.find(value); it != done.end())
+      return it->second;
+    bool all = isArithmetic(value) && llvm::all_of(value.getDefiningOp()->getOperands(), [&](Value v) { return self(self, v); });
+    return done[value] = all;
+  };
+  return visit(visit, value);
+}
+
 /// A value as a term. Arithmetic of the program on sizes is taken apart, so that it is checked where it makes a size; other integers of the program
-/// are operands.
-SizeTerm IRGen::sizeTerm(Value value) {
+/// are operands, and their arithmetic wraps, unless the value is to be a size itself.
+SizeTerm IRGen::sizeTerm(Value value, SourceRange range, bool isSize) {
   llvm::DenseMap<Value, SizeTerm> done;
   auto read = [&](auto &self, Value value) -> SizeTerm {
     if (auto it = done.find(value); it != done.end())
@@ -83,22 +101,21 @@ SizeTerm IRGen::sizeTerm(Value value) {
       term = {Dim::number(context, *n), {}};
     else if (auto sizeValue = dyn_cast_if_present<SizeValueOp>(op))
       term = {sizeValue.getExpr(), llvm::to_vector<2>(sizeValue.getOperands())};
-    else if (isa_and_present<AddOp, SubOp, MulOp, FloorDivOp, ModOp, MinimumOp, MaximumOp>(op) && sizeBehind(value)) {
-      SizeTerm a = self(self, op->getOperand(0)), b = self(self, op->getOperand(1));
-      OperandList list(context);
-      Dim left = list.take(a), right = list.take(b);
-      if (Dim expression = combined(op->getName().stripDialect(), left, right); !expression.isUnknown())
-        term = {expression, list.operands};
-    }
+    else if (isArithmetic(value) && (isSize || isOfSizes(value)))
+      term = combine(op->getName().stripDialect(), self(self, op->getOperand(0)), self(self, op->getOperand(1)), range);
     return done[value] = term;
   };
   return read(read, value);
 }
 
-/// A size operand of an operation: as it is, or, where the program computed it from sizes, checked.
+/// A size operand of an operation: as it is, or, where the program computed it, checked. What has no expression keeps its name.
 Value IRGen::checkedSize(Value value, SourceRange range) {
-  bool isComputed = isa_and_present<AddOp, SubOp, MulOp, FloorDivOp, ModOp, MinimumOp, MaximumOp>(value.getDefiningOp());
-  return isComputed && sizeBehind(value) ? valueOf(sizeTerm(value), range) : value;
+  if (!isArithmetic(value) || !tensorTypeOf(value).isScalar() || tensorTypeOf(value).getDtype() != DType::I64)
+    return value;
+  Value checked = valueOf(sizeTerm(value, range, true), range);
+  if (!constantOf(checked) && !sizeBehind(value))
+    fn().sizeNames[checked] = nameOfSize(value);
+  return checked;
 }
 
 Value IRGen::valueOf(const SizeTerm &term, SourceRange range) {
@@ -130,7 +147,7 @@ SizeTerm IRGen::combine(StringRef op, const SizeTerm &a, const SizeTerm &b, Sour
 Value IRGen::arith(StringRef op, Value a, Value b, SourceRange range) {
   if (!tensorTypeOf(a).isScalar() || !tensorTypeOf(b).isScalar())
     return create(op, range, {a, b});
-  return valueOf(combine(op, sizeTerm(a), sizeTerm(b), range), range);
+  return valueOf(combine(op, sizeTerm(a, range), sizeTerm(b, range), range), range);
 }
 
 namespace {
