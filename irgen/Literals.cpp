@@ -95,7 +95,7 @@ Value IRGen::numberAs(const ast::Expr &literal, DType dtype) {
       rangeError();
     return create<ConstantOp>(literal.range, {}, {attr("value", scalarAttr(element, b.getIntegerAttr(element, *value)))});
   }
-  APFloat re = readFloat(n.re, negative, semanticsOf(dtype)), im = readFloat(n.im, negative, semanticsOf(dtype));
+  APFloat re = readFloat(n.re, negative, semanticsOf(dtype)), im = readFloat(n.im, negative && !n.im.empty(), semanticsOf(dtype));
   if (n.re.empty() && !negative)
     re = APFloat(semanticsOf(dtype), "0");
   if (re.isInfinity() || im.isInfinity())

@@ -49,6 +49,7 @@ constexpr TokenKind contextual[] = {
 };
 
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
+bool isHexDigit(char c) { return isDigit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f'); }
 
 TokenKind kindOfWord(std::string_view word) {
   auto *row = std::find_if(std::begin(words), std::end(words), [&](const Spelling &s) { return s.text == word; });
@@ -190,7 +191,8 @@ private:
     size_t begin = at++;
     while (at < text().size() && peek() != '"' && peek() != '\n') {
       if (peek() == '\\') {
-        if (std::string_view("ntr0\\\"x").find(peek(1)) == std::string_view::npos)
+        bool isBroken = peek(1) == 'x' && (!isHexDigit(peek(2)) || !isHexDigit(peek(3)));
+        if (isBroken || std::string_view("ntr0\\\"x").find(peek(1)) == std::string_view::npos)
           error(DiagId::BadEscape, at, at + 2, {std::string(1, peek(1))});
         if (peek(1) != '\n')
           ++at;

@@ -29,8 +29,28 @@ ExprPtr Parser::parseBracket() {
   return node;
 }
 
+/// Whether the bracket that begins at a token holds brackets of numbers only: what is wrong with its shape is wrong for good. `[1, [2][0]]` does not.
+bool Parser::isPlainBracket(size_t start) const {
+  int depth = 0;
+  for (size_t i = start;; ++i) {
+    TokenKind kind = tokens.tokens[i].kind, next = kind == TokenKind::End ? kind : tokens.tokens[i + 1].kind;
+    if (kind == TokenKind::RBracket) {
+      if (--depth == 0)
+        return true;
+      if (next != TokenKind::Comma && next != TokenKind::RBracket)
+        return false;
+    } else if (kind == TokenKind::LBracket)
+      ++depth;
+    else if (kind != TokenKind::Comma && kind != TokenKind::Integer && kind != TokenKind::Float && kind != TokenKind::Imaginary && kind != TokenKind::Plus && kind != TokenKind::Minus)
+      return false;
+    else if (next == TokenKind::LBracket && kind != TokenKind::Comma)
+      return false;
+  }
+}
+
 /// The compact form, or null when something else than numbers and brackets occurs.
 std::unique_ptr<Bracket> Parser::parseCompactBracket() {
+  compactStart = at;
   auto node = std::make_unique<Bracket>(here());
   SourceRange begin = here();
   if (!parseCompactLevel(*node, 0))
@@ -53,7 +73,7 @@ bool Parser::parseCompactLevel(Bracket &bracket, size_t level) {
   bool rows = is(TokenKind::LBracket);
   while (!is(TokenKind::RBracket)) {
     if (is(TokenKind::LBracket) != rows || (!rows && level + 1 != bracket.shape.size())) {
-      if (is(TokenKind::LBracket) || is(TokenKind::Integer) || is(TokenKind::Float))
+      if (isPlainBracket(compactStart))
         fail(DiagId::MixedNestingLiteral, here());
       return false;
     }
@@ -67,6 +87,9 @@ bool Parser::parseCompactLevel(Bracket &bracket, size_t level) {
     return false;
   take();
   int64_t &size = bracket.shape[level];
+  bool isRagged = (size >= 0 && size != count) || (level + 1 < bracket.shape.size() && !rows && count == 0);
+  if (isRagged && !isPlainBracket(compactStart))
+    return false;
   if (size >= 0 && size != count)
     fail(DiagId::RaggedLiteral, since(open), {fmt::format("{}", count), fmt::format("{}", size)});
   if (level + 1 < bracket.shape.size() && !rows && count == 0)

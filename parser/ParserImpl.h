@@ -97,6 +97,7 @@ private:
 
   // ParseBracket.cpp
   ast::ExprPtr parseBracket();
+  bool isPlainBracket(size_t start) const;
   std::unique_ptr<ast::Bracket> parseCompactBracket();
   bool parseCompactLevel(ast::Bracket &bracket, size_t level);
   bool parseCompactNumber(ast::Bracket &bracket);
@@ -110,6 +111,7 @@ private:
   DiagnosticEngine &diagnostics;
   ParseOptions options;
   size_t at = 0;
+  size_t compactStart = 0; ///< of the outermost bracket of numbers
   int depth = 0;
   int blocks = 0;
   size_t errors = 0;
