@@ -15,7 +15,7 @@ class Toy_Reduce<string mnemonic, string rule, string summary_, string semantics
   let results = (outs Toy_Tensor:$result);
 }
 def SumOp : Toy_Reduce<"sum", "sumReduction", "sum over axes",
-    "bool sums to i64, other dtypes stay. The order is fixed (see docs/language.md), so results never depend on threads. Empty sums are 0.", "f64", "f64", [Toy_PartWise]>;
+    "bool sums to i64, other dtypes stay. The order is fixed (rule 12 of docs/reference), so results never depend on threads. Empty sums are 0.", "f64", "f64", [Toy_PartWise]>;
 def ProdOp : Toy_Reduce<"prod", "sumReduction", "product over axes", "As `sum`; empty products are 1.">;
 class Toy_Extremum<string mnemonic, string summary_> : Toy_Reduce<mnemonic, "orderReduction", summary_,
     "NaN if any is NaN. An empty axis is an error, or, with `orLeast`, gives what any element replaces: an infinity, or an end of the integers."> {

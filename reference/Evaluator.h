@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// The reference evaluator of the toy dialect: one operation after the other, written to be read. Compiled code must give the same bits (matrix
-/// products: within the bound of docs/language.md). It also runs top-level statements that are too small to be worth compiling.
+/// products: within the bound of rule 13, docs/reference). It also runs top-level statements that are too small to be worth compiling.
 #pragma once
 
 #include "runtime/ArrayOps.h"

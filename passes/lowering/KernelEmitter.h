@@ -26,7 +26,7 @@ struct ReductionAxes {
   llvm::SmallVector<int64_t> outer, reduced;
   bool alongLast; ///< the last axis is reduced, or there is none
 };
-/// The order of sums along the last axis (docs/language.md, rule 12): blocks one after the other, in each of them lanes.
+/// The order of sums along the last axis (rule 12 of docs/reference): blocks one after the other, in each of them lanes.
 constexpr int64_t reductionBlock = 8192, reductionLanes = 32;
 /// Of a device: threads that go together, as many as there are lanes, so that results have the host's bits; and the widest access of one.
 constexpr int64_t warp = reductionLanes, accessBytes = 16;
