@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules of docs/reference: every example in a fence `toy` does what its comments say, evaluated and compiled; every rule has an example, or says why it has
-none; the rules are numbered from 1 on, each number once; and the index names the page of each."""
+none; the rules are numbered from 1 on, each number once; and the index names the page of each. All documents: files that they name are there."""
 import itertools
 import pathlib
 import re
@@ -58,6 +58,22 @@ def complete(_toy):
     return "\n".join(problems) or None
 
 
+def named_files(_toy):
+    """Paths in backquotes, from the root or from the document, and links."""
+    problems = []
+    documents = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    for document in documents:
+        text = document.read_text()
+        folders = {path.name for path in ROOT.iterdir() if path.is_dir()} - {"build"}
+        for path in re.findall(r"`([\w-]+/[\w./*-]*)`", text):
+            if path.split("/")[0] in folders and not list(ROOT.glob(path)) and not list(ROOT.glob(f"{path}.*")):
+                problems.append(f"{document.relative_to(ROOT)} names {path}, which is not there")
+        for link in re.findall(r"\]\(([^)#:]+)\)", text):
+            if not (document.parent / link).exists():
+                problems.append(f"{document.relative_to(ROOT)} has a link to {link}, which is not there")
+    return "\n".join(problems) or None
+
+
 def shown(toy, mode):
     """All examples in one process. Places of errors count lines in the example."""
     with tempfile.TemporaryDirectory() as folder:
@@ -77,5 +93,6 @@ def shown(toy, mode):
 
 def all_cases():
     yield "reference: every rule once, with an example", complete
+    yield "documents: files that they name are there", named_files
     for mode in MODES:
         yield f"reference: examples with {mode}", lambda toy, mode=mode: shown(toy, mode)
