@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The syntax tree of a module: what the parser makes and IR generation reads. Nodes own their children and know their source range.
+/// The syntax tree of a module: what the parser makes and IR generation reads. Nodes own their children and know their
+/// source range.
 #pragma once
 
 #include "support/Source.h"
@@ -57,7 +58,8 @@ struct Name : Expr {
   std::string name;
 };
 
-/// A number. `a±bi` with a literal real part is one Complex; parts keep their text (with sign) so that any dtype is reached with one rounding.
+/// A number. `a±bi` with a literal real part is one Complex; parts keep their text (with sign) so that any dtype is
+/// reached with one rounding.
 struct Number : Expr {
   TOY_AST(Number, Expr)
   enum Kind : uint8_t { Integer, Float, Imaginary, Complex } form = Integer;
@@ -74,11 +76,13 @@ struct String : Expr {
   std::string text;
 };
 
-/// `[a, b]`, nested. Elements are expressions, or, when all are numbers, their positions in the source (10^6 elements stay small).
+/// `[a, b]`, nested. Elements are expressions, or, when all are numbers, their positions in the source (10^6 elements
+/// stay small).
 struct Bracket : Expr {
   TOY_AST(Bracket, Expr)
   std::vector<ExprPtr> elements;
-  /// The compact form: sizes, and for each element the tokens of its parts (begin offset and length; length 0: no such part).
+  /// The compact form: sizes, and for each element the tokens of its parts (begin offset and length; length 0: no such
+  /// part).
   struct Part {
     uint32_t begin = 0;
     uint16_t length = 0;
@@ -132,8 +136,8 @@ struct Call : Expr {
 struct Subscript {
   enum Kind : uint8_t { Value, Slice, Ellipsis, NewAxis } form = Value;
   SourceRange range;
-  ExprPtr value;              ///< Value
-  ExprPtr start, stop, step;  ///< Slice; each may be null
+  ExprPtr value;             ///< Value
+  ExprPtr start, stop, step; ///< Slice; each may be null
 };
 struct Index : Expr {
   TOY_AST(Index, Expr)

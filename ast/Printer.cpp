@@ -16,7 +16,8 @@ std::string_view nameOf(NodeKind kind) {
 }
 
 std::string_view spellingOf(BinaryOp op) {
-  static constexpr std::string_view names[] = {"+", "-", "*", "/", "//", "%", "@", "**", "==", "!=", "<", "<=", ">", ">=", "and", "or"};
+  static constexpr std::string_view names[] = {"+",  "-",  "*", "/",  "//", "%",  "@",   "**",
+                                               "==", "!=", "<", "<=", ">",  ">=", "and", "or"};
   return names[static_cast<size_t>(op)];
 }
 
@@ -30,12 +31,15 @@ static std::string sizeText(const Expr &size) {
     return name->name;
   if (auto *number = dynCast<Number>(&size))
     return number->re;
-  auto operand = [](const Expr &e, bool needsBrackets) { return needsBrackets ? "(" + sizeText(e) + ")" : sizeText(e); };
+  auto operand = [](const Expr &e, bool needsBrackets) {
+    return needsBrackets ? "(" + sizeText(e) + ")" : sizeText(e);
+  };
   auto &binary = cast<Binary>(size);
   std::string out = operand(*binary.first, !isSum(binary) && isSum(*binary.first));
   for (const Binary::Step &step : binary.steps) {
     bool nested = step.operand->kind == NodeKind::Binary;
-    out += std::string(spellingOf(step.op)) + operand(*step.operand, nested && (!isSum(binary) || isSum(*step.operand)));
+    out +=
+        std::string(spellingOf(step.op)) + operand(*step.operand, nested && (!isSum(binary) || isSum(*step.operand)));
   }
   return out;
 }
@@ -73,17 +77,24 @@ private:
 
   static std::string details(const Node &node) {
     switch (node.kind) {
-    case NodeKind::Name: return cast<Name>(node).name;
-    case NodeKind::Number: return cast<Number>(node).re + (cast<Number>(node).im.empty() ? "" : " " + cast<Number>(node).im + "i");
-    case NodeKind::Bool: return cast<Bool>(node).value ? "true" : "false";
-    case NodeKind::String: return fmt::format("\"{}\"", cast<String>(node).text);
+    case NodeKind::Name:
+      return cast<Name>(node).name;
+    case NodeKind::Number:
+      return cast<Number>(node).re + (cast<Number>(node).im.empty() ? "" : " " + cast<Number>(node).im + "i");
+    case NodeKind::Bool:
+      return cast<Bool>(node).value ? "true" : "false";
+    case NodeKind::String:
+      return fmt::format("\"{}\"", cast<String>(node).text);
     case NodeKind::Bracket: {
       auto &bracket = cast<Bracket>(node);
       return bracket.compact ? fmt::format("{} numbers <{}>", bracket.re.size(), fmt::join(bracket.shape, ", ")) : "";
     }
-    case NodeKind::Unary: return cast<Unary>(node).op == UnaryOp::Neg ? "-" : cast<Unary>(node).op == UnaryOp::Plus ? "+" : "not";
-    case NodeKind::Call: return cast<Call>(node).callee;
-    case NodeKind::Member: return "." + cast<Member>(node).member;
+    case NodeKind::Unary:
+      return cast<Unary>(node).op == UnaryOp::Neg ? "-" : cast<Unary>(node).op == UnaryOp::Plus ? "+" : "not";
+    case NodeKind::Call:
+      return cast<Call>(node).callee;
+    case NodeKind::Member:
+      return "." + cast<Member>(node).member;
     case NodeKind::Var: {
       auto &var = cast<Var>(node);
       std::string text = fmt::format("{}", fmt::join(var.names, ", "));
@@ -91,13 +102,20 @@ private:
         text += fmt::format("<{}>", fmt::join(*var.shape, ", "));
       return text + (var.type ? ": " + str(*var.type) : "");
     }
-    case NodeKind::Assign: return cast<Assign>(node).op ? fmt::format("{}=", spellingOf(*cast<Assign>(node).op)) : "=";
-    case NodeKind::ExprStmt: return cast<ExprStmt>(node).silenced ? "" : "echo";
-    case NodeKind::For: return cast<For>(node).name;
-    case NodeKind::Function: return signature(cast<Function>(node));
-    case NodeKind::Struct: return cast<Struct>(node).name;
-    case NodeKind::Import: return cast<Import>(node).path;
-    default: return "";
+    case NodeKind::Assign:
+      return cast<Assign>(node).op ? fmt::format("{}=", spellingOf(*cast<Assign>(node).op)) : "=";
+    case NodeKind::ExprStmt:
+      return cast<ExprStmt>(node).silenced ? "" : "echo";
+    case NodeKind::For:
+      return cast<For>(node).name;
+    case NodeKind::Function:
+      return signature(cast<Function>(node));
+    case NodeKind::Struct:
+      return cast<Struct>(node).name;
+    case NodeKind::Import:
+      return cast<Import>(node).path;
+    default:
+      return "";
     }
   }
 
@@ -120,12 +138,18 @@ private:
 
   void children(const Node &node) {
     switch (node.kind) {
-    case NodeKind::Bracket: return all(cast<Bracket>(node).elements);
-    case NodeKind::Tuple: return all(cast<Tuple>(node).elements);
-    case NodeKind::Brace: return all(cast<Brace>(node).elements);
-    case NodeKind::Print: return all(cast<Print>(node).values);
-    case NodeKind::Unary: return print(cast<Unary>(node).operand.get());
-    case NodeKind::Adjoint: return print(cast<Adjoint>(node).operand.get());
+    case NodeKind::Bracket:
+      return all(cast<Bracket>(node).elements);
+    case NodeKind::Tuple:
+      return all(cast<Tuple>(node).elements);
+    case NodeKind::Brace:
+      return all(cast<Brace>(node).elements);
+    case NodeKind::Print:
+      return all(cast<Print>(node).values);
+    case NodeKind::Unary:
+      return print(cast<Unary>(node).operand.get());
+    case NodeKind::Adjoint:
+      return print(cast<Adjoint>(node).operand.get());
     case NodeKind::Binary:
       print(cast<Binary>(node).first.get());
       for (const auto &step : cast<Binary>(node).steps)
@@ -140,25 +164,40 @@ private:
       for (const Subscript &s : cast<Index>(node).subscripts)
         subscript(s);
       return;
-    case NodeKind::Member: return print(cast<Member>(node).base.get());
+    case NodeKind::Member:
+      return print(cast<Member>(node).base.get());
     case NodeKind::Block:
       for (const StmtPtr &statement : cast<Block>(node).statements)
         print(statement.get());
       return;
-    case NodeKind::Var: return print(cast<Var>(node).value.get());
-    case NodeKind::Assign: print(cast<Assign>(node).target.get()); return print(cast<Assign>(node).value.get());
-    case NodeKind::ExprStmt: return print(cast<ExprStmt>(node).value.get());
+    case NodeKind::Var:
+      return print(cast<Var>(node).value.get());
+    case NodeKind::Assign:
+      print(cast<Assign>(node).target.get());
+      return print(cast<Assign>(node).value.get());
+    case NodeKind::ExprStmt:
+      return print(cast<ExprStmt>(node).value.get());
     case NodeKind::If:
       print(cast<If>(node).condition.get());
       print(cast<If>(node).thenBlock.get());
       return print(cast<If>(node).elseBranch.get(), "else ");
-    case NodeKind::While: print(cast<While>(node).condition.get()); return print(cast<While>(node).body.get());
-    case NodeKind::For: print(cast<For>(node).iterable.get()); return print(cast<For>(node).body.get());
-    case NodeKind::Return: return print(cast<Return>(node).value.get());
-    case NodeKind::Assert: print(cast<Assert>(node).condition.get()); return print(cast<Assert>(node).text.get());
-    case NodeKind::Write: return print(cast<Write>(node).value.get());
-    case NodeKind::Function: return print(cast<Function>(node).body.get());
-    default: return;
+    case NodeKind::While:
+      print(cast<While>(node).condition.get());
+      return print(cast<While>(node).body.get());
+    case NodeKind::For:
+      print(cast<For>(node).iterable.get());
+      return print(cast<For>(node).body.get());
+    case NodeKind::Return:
+      return print(cast<Return>(node).value.get());
+    case NodeKind::Assert:
+      print(cast<Assert>(node).condition.get());
+      return print(cast<Assert>(node).text.get());
+    case NodeKind::Write:
+      return print(cast<Write>(node).value.get());
+    case NodeKind::Function:
+      return print(cast<Function>(node).body.get());
+    default:
+      return;
     }
   }
 

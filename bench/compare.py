@@ -36,7 +36,9 @@ def toy_times(rounds):
 
 def numpy_times(rounds):
     rng = np.random.default_rng(0)
-    a, b, c, d = ((rng.standard_normal(1000000) + 1j * rng.standard_normal(1000000)).astype(np.complex64) for _ in range(4))
+    a, b, c, d = (
+        (rng.standard_normal(1000000) + 1j * rng.standard_normal(1000000)).astype(np.complex64) for _ in range(4)
+    )
     x, m, two_i = rng.random(10000000), rng.random((512, 512)), np.complex64(2j)
     work = [lambda: (a * b + c) * np.conj(d) - two_i * a, lambda: x.sum(), lambda: m @ m]
     times = []
@@ -111,13 +113,30 @@ for dtype in BLAS:
         mine, direct = [], []
         for _ in range(9):  # the median of runs: threads are placed well or badly for a whole run
             mine.append(statistics.median(toy_product(size, dtype, 16)[2:]))
-            direct.append(float(subprocess.run([sys.executable, __file__, toy, "--direct", str(size), dtype], stdout=subprocess.PIPE, check=True).stdout))
+            direct.append(
+                float(
+                    subprocess.run(
+                        [sys.executable, __file__, toy, "--direct", str(size), dtype],
+                        stdout=subprocess.PIPE,
+                        check=True,
+                    ).stdout
+                )
+            )
         t, n = statistics.median(mine) * 1e3, statistics.median(direct) * 1e3
         print(f"{f'{size}x{size} {dtype} product':34}{t:10.3f}{n:10.3f}{n / t:8.2f}")
 t, n = start([toy, "-e", "1+1"]), start(["/usr/bin/python3", "-c", "import numpy"])
 print(f"{'start: -e 1+1, import numpy':34}{t:10.3f}{n:10.3f}{n / t:8.2f}")
 with tempfile.NamedTemporaryFile(suffix=".json") as file:
-    subprocess.run([toy, "--no-cache", f"--stats={file.name}", "-e", "def f(x, y) { return x * y + 1; } f([1, 2], [3, 4]); def g(x) { return sin(x) + x; } g([1, 2, 3]);"],
-                   stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(
+        [
+            toy,
+            "--no-cache",
+            f"--stats={file.name}",
+            "-e",
+            "def f(x, y) { return x * y + 1; } f([1, 2], [3, 4]); def g(x) { return sin(x) + x; } g([1, 2, 3]);",
+        ],
+        stdout=subprocess.DEVNULL,
+        check=True,
+    )
     compiles = json.load(open(file.name))["compiles"]
 print("compiling small functions, ms:", ", ".join(f"{c['function']} {c['milliseconds']:.1f}" for c in compiles))

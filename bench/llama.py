@@ -15,7 +15,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 def timed(command):
     begin = time.perf_counter()
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", check=True)
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", check=True
+    )
     return time.perf_counter() - begin, done
 
 
@@ -25,7 +27,9 @@ def main():
     rounds = int(sys.argv[6]) if len(sys.argv) > 6 else 9
     ours, theirs, whole = [], [], ([], [])
     for _ in range(rounds):
-        seconds, done = timed([toy, "--time", str(HERE.parent / "examples/llama/llama.toy"), checkpoint, tokenizer, str(steps)])
+        seconds, done = timed(
+            [toy, "--time", str(HERE.parent / "examples/llama/llama.toy"), checkpoint, tokenizer, str(steps)]
+        )
         whole[0].append(seconds)
         one = timed([toy, "--time", str(HERE.parent / "examples/llama/llama.toy"), checkpoint, tokenizer, "1"])[1]
         run_ms = [float(dict(re.findall(r"(\w+)\s+([0-9.]+) ms", text))["run"]) for text in (one.stderr, done.stderr)]

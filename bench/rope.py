@@ -19,10 +19,22 @@ except ImportError:
 
 SHAPE = (1, 2048, 32, 128)
 SPELLINGS = {
-    "complex": ("view_as_real(view_as_complex(reshape(x, [1, 2048, 32, 64, 2])) * reshape(w, [2048, 1, 64]))", "[1, 2048, 32, 64, 2]"),
-    "even and odd": ("stack([x[..., 0::2] * c - x[..., 1::2] * s, x[..., 0::2] * s + x[..., 1::2] * c], axis=-1)", "[1, 2048, 32, 64, 2]"),
-    "halves": ("cat([x[..., :64] * c - x[..., 64:] * s, x[..., :64] * s + x[..., 64:] * c], axis=-1)", "[1, 2048, 32, 128]"),
-    "rotate half": ("x * cat([c, c], axis=-1) + cat([-x[..., 64:], x[..., :64]], axis=-1) * cat([s, s], axis=-1)", "[1, 2048, 32, 128]"),
+    "complex": (
+        "view_as_real(view_as_complex(reshape(x, [1, 2048, 32, 64, 2])) * reshape(w, [2048, 1, 64]))",
+        "[1, 2048, 32, 64, 2]",
+    ),
+    "even and odd": (
+        "stack([x[..., 0::2] * c - x[..., 1::2] * s, x[..., 0::2] * s + x[..., 1::2] * c], axis=-1)",
+        "[1, 2048, 32, 64, 2]",
+    ),
+    "halves": (
+        "cat([x[..., :64] * c - x[..., 64:] * s, x[..., :64] * s + x[..., 64:] * c], axis=-1)",
+        "[1, 2048, 32, 128]",
+    ),
+    "rotate half": (
+        "x * cat([c, c], axis=-1) + cat([-x[..., 64:], x[..., :64]], axis=-1) * cat([s, s], axis=-1)",
+        "[1, 2048, 32, 128]",
+    ),
 }
 COPY = """
 #include <immintrin.h>
@@ -35,7 +47,10 @@ void copy(float *to, const float *from, size_t n) {
 
 
 def toy_times(toy, threads, rounds):
-    text = "".join(f"def f{i}(x: f32[1, 2048, 32, 128], w, c, s) {{ return reshape({e}, [1, 2048, 32, 128]); }}\n" for i, (e, _) in enumerate(SPELLINGS.values()))
+    text = "".join(
+        f"def f{i}(x: f32[1, 2048, 32, 128], w, c, s) {{ return reshape({e}, [1, 2048, 32, 128]); }}\n"
+        for i, (e, _) in enumerate(SPELLINGS.values())
+    )
     text += "var x = randn(1, 2048, 32, 128, dtype=f32); var t = arange(2048)[:, newaxis] * 10000.0 ** (-arange(64) / 64);\n"
     text += "var w = c64(polar(1.0, t)); var c = reshape(f32(cos(t)), [2048, 1, 64]); var s = reshape(f32(sin(t)), [2048, 1, 64]);\n"
     for i in range(len(SPELLINGS)):
@@ -44,7 +59,9 @@ def toy_times(toy, threads, rounds):
     with tempfile.NamedTemporaryFile("w", suffix=".toy") as file:
         file.write(text)
         file.flush()
-        out = subprocess.run([toy, f"--threads={threads}", file.name], stdout=subprocess.PIPE, text=True, check=True).stdout
+        out = subprocess.run(
+            [toy, f"--threads={threads}", file.name], stdout=subprocess.PIPE, text=True, check=True
+        ).stdout
     times = [[] for _ in range(len(SPELLINGS) + 1)]
     for line in out.splitlines():
         i, seconds = line.split()[:2]
@@ -73,12 +90,16 @@ def main():
         subprocess.run(["cc", "-O3", "-shared", "-fPIC", "-o", library, source], check=True)
         copy = ctypes.CDLL(library).copy
     address = lambda a: ctypes.c_void_p(a.ctypes.data)
-    peers = {"non-temporal copy, one thread": lambda: copy(address(out), address(x), ctypes.c_size_t(x.size)),
-             f"NumPy {np.__version__}, complex": lambda: (x.view(np.complex64) * w).view(np.float32)}
+    peers = {
+        "non-temporal copy, one thread": lambda: copy(address(out), address(x), ctypes.c_size_t(x.size)),
+        f"NumPy {np.__version__}, complex": lambda: (x.view(np.complex64) * w).view(np.float32),
+    }
     if torch:
         torch.set_num_threads(threads)
         tx, tw = torch.from_numpy(x), torch.from_numpy(w)
-        peers[f"PyTorch {torch.__version__}, complex"] = lambda: torch.view_as_real(torch.view_as_complex(tx.reshape(*SHAPE[:-1], -1, 2)) * tw).flatten(3)
+        peers[f"PyTorch {torch.__version__}, complex"] = lambda: torch.view_as_real(
+            torch.view_as_complex(tx.reshape(*SHAPE[:-1], -1, 2)) * tw
+        ).flatten(3)
     rows = {}
     for _ in range(5):
         for name, seconds in zip([*SPELLINGS, "complex, operand reused"], toy_times(toy, threads, 12)):

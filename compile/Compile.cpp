@@ -91,14 +91,15 @@ static void importBodies(mlir::ModuleOp module, const BodyLookup &bodyOf, const 
   }
 }
 
-/// A copy with the bodies of what is called, without what the evaluator runs: the user functions that it calls stay, library functions are evaluated
-/// with it.
+/// A copy with the bodies of what is called, without what the evaluator runs: the user functions that it calls stay,
+/// library functions are evaluated with it.
 void Compiler::copyModule(const Unit &unit, CompiledUnit &c) {
   c.ir = mlir::ModuleOp(unit.module).clone();
   importBodies(*c.ir, unit.bodyOf, engine);
   for (auto function : c.ir->getOps<mlir::func::FuncOp>())
     c.signatures[function.getSymName()] = signatureOf(function, options);
-  auto evaluated = unit.evaluated.empty() ? mlir::func::FuncOp() : c.ir->lookupSymbol<mlir::func::FuncOp>(unit.evaluated);
+  auto evaluated =
+      unit.evaluated.empty() ? mlir::func::FuncOp() : c.ir->lookupSymbol<mlir::func::FuncOp>(unit.evaluated);
   if (!evaluated)
     return;
   evaluated.walk([&](mlir::func::CallOp call) {
@@ -116,7 +117,9 @@ void Compiler::runPasses(CompiledUnit &c, Phase phase) {
   if (!passes) {
     passes = std::make_unique<mlir::PassManager>(c.ir->getContext());
     passes->enableVerifier(hasAddressSanitizer); // otherwise once, at the end
-    auto build = phase == Phase::Recognize ? buildRecognition : phase == Phase::Unpack ? buildUnpacking : buildSelection;
+    auto build = phase == Phase::Recognize ? buildRecognition
+                 : phase == Phase::Unpack  ? buildUnpacking
+                                           : buildSelection;
     build(*passes, options, {device, &log});
   }
   if (mlir::failed(passes->run(*c.ir)) || mlir::failed(mlir::verify(*c.ir)))
@@ -225,14 +228,16 @@ void Compiler::link(CompiledUnit &c) {
     if (!user || function.isExternal())
       continue;
     auto reason = function->getAttrOfType<mlir::StringAttr>("toy.reason");
-    c.functions.push_back({user.str(), reason ? reason.str() : "first call with these types", function->hasAttr("toy.dynamic")});
+    c.functions.push_back(
+        {user.str(), reason ? reason.str() : "first call with these types", function->hasAttr("toy.dynamic")});
   }
   c.linkable.ir = std::move(c.ir);
   c.linkable.object = std::move(c.code->object);
   engine.link(std::move(c.linkable), c.error);
 }
 
-Compiler::Compiler(const CompileOptions &options) : engine(options), options(options), state(std::make_unique<State>()) {}
+Compiler::Compiler(const CompileOptions &options)
+    : engine(options), options(options), state(std::make_unique<State>()) {}
 Compiler::~Compiler() = default;
 
 bool Compiler::usesDevice() const { return options.device && !warming && rt::deviceIsWanted(); }

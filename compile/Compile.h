@@ -22,14 +22,16 @@ enum class Phase : uint8_t { Recognize, Unpack, Select, Lower, Optimize, Assembl
 /// The body of a function that a module only declares, or null.
 using BodyLookup = std::function<mlir::func::FuncOp(llvm::StringRef symbol)>;
 
-/// What is compiled together: the functions of a module, which stays as it is, and those that they call and that have no code yet.
+/// What is compiled together: the functions of a module, which stays as it is, and those that they call and that have
+/// no code yet.
 struct Unit {
   mlir::ModuleOp module;
   llvm::StringRef evaluated = ""; ///< a function that gets no code: the evaluator runs it
   BodyLookup bodyOf = [](llvm::StringRef) { return mlir::func::FuncOp(); };
 };
 
-/// A user function that was given code: its name, why this specialization of it was made, and whether some sizes are dynamic.
+/// A user function that was given code: its name, why this specialization of it was made, and whether some sizes are
+/// dynamic.
 struct CompiledFunction {
   std::string name, reason;
   bool dynamic;
@@ -46,26 +48,31 @@ struct CompiledUnit {
   std::string error; ///< of the phase that failed; empty: none has
 };
 
-/// Compiles units and keeps what they share: the pipelines, the cache of code, the engine that holds it, and what recognition found.
+/// Compiles units and keeps what they share: the pipelines, the cache of code, the engine that holds it, and what
+/// recognition found.
 class Compiler {
 public:
   explicit Compiler(const CompileOptions &options);
   ~Compiler();
 
-  /// Runs the phases up to `last`. Functions that were inlined everywhere get no code. False after an error; throws rt::Error when Ctrl-C was pressed.
+  /// Runs the phases up to `last`. Functions that were inlined everywhere get no code. False after an error; throws
+  /// rt::Error when Ctrl-C was pressed.
   bool compile(const Unit &unit, CompiledUnit &out, Phase last = Phase::Link);
   /// Only recognition, into the log, for a function that will be evaluated.
   void recognize(const Unit &unit, llvm::StringRef symbol);
   /// Whether a statement is worth compiling: loops and large tensors are, small straight-line code is evaluated.
   bool isWorthCompiling(const Unit &unit, llvm::StringRef symbol) const;
-  /// Compiles two small functions, so that the first one of the user's finds the tables of MLIR and LLVM read and built. On any thread.
+  /// Compiles two small functions, so that the first one of the user's finds the tables of MLIR and LLVM read and
+  /// built. On any thread.
   void warmUp(mlir::MLIRContext *context);
   /// Drops all code, and what recognition found. What is damaged is left where it is.
   void renew(bool damaged);
 
   // To look at, for --emit and the prompt.
-  /// The text of a phase of `compile/Phases.def`. With sources, those of the dialect show the lines they come from in between.
-  std::string emit(mlir::ModuleOp module, llvm::StringRef phase, std::string &error, const SourceManager *sources = nullptr);
+  /// The text of a phase of `compile/Phases.def`. With sources, those of the dialect show the lines they come from in
+  /// between.
+  std::string emit(mlir::ModuleOp module, llvm::StringRef phase, std::string &error,
+                   const SourceManager *sources = nullptr);
   /// The loops and library kernels of a module, a line each.
   std::string kernelsOf(mlir::ModuleOp module, std::string &error);
 

@@ -15,11 +15,13 @@ namespace toy {
 struct Compiler::State {
   std::unique_ptr<mlir::PassManager> pipelines[3][2]; ///< by phase, without and with a device
   std::vector<std::unique_ptr<rt::DeviceKernel>> deviceKernels;
-  std::vector<std::unique_ptr<rt::DeviceModule>> deviceModules; ///< go before their kernels, which may still have to run
+  std::vector<std::unique_ptr<rt::DeviceModule>>
+      deviceModules; ///< go before their kernels, which may still have to run
   std::vector<std::unique_ptr<rt::DeviceKernel *[]>> kernelTables; ///< `toy.kernels` of each module
 };
 
-/// Whether the functions of a module do little work each time they run: no loops, no recursion, few elements, all sizes known.
+/// Whether the functions of a module do little work each time they run: no loops, no recursion, few elements, all sizes
+/// known.
 bool isCheap(mlir::ModuleOp module);
 
 } // namespace toy

@@ -31,13 +31,15 @@ bool isCheap(ModuleOp module) {
     if (hasLoops(function))
       return false;
     for (Operation &op : function.getOps()) {
-      for (Type type : llvm::concat<const Type>(SmallVector<Type>(op.getResultTypes()), SmallVector<Type>(op.getOperandTypes())))
+      for (Type type :
+           llvm::concat<const Type>(SmallVector<Type>(op.getResultTypes()), SmallVector<Type>(op.getOperandTypes())))
         if (auto tensor = dyn_cast<TensorType>(type))
           elements += tensor.getStaticCount().value_or(manyElements + 1);
       if (elements > manyElements)
         return false;
       if (auto call = dyn_cast<func::CallOp>(op))
-        if (auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee()); callee && !callee.isExternal() && !self(self, callee))
+        if (auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
+            callee && !callee.isExternal() && !self(self, callee))
           return false;
     }
     active[function] = false;
@@ -47,8 +49,8 @@ bool isCheap(ModuleOp module) {
 }
 
 bool Compiler::isWorthCompiling(const Unit &unit, StringRef symbol) const {
-  constexpr double muchWork = 8192;    // elements
-  constexpr int64_t longText = 4096;   // operations: a long literal, run once, costs more to compile
+  constexpr double muchWork = 8192;  // elements
+  constexpr int64_t longText = 4096; // operations: a long literal, run once, costs more to compile
   constexpr int64_t unknownCount = 1 << 20;
   if (options.jit != JitMode::Auto)
     return options.jit == JitMode::Always;
@@ -63,7 +65,8 @@ bool Compiler::isWorthCompiling(const Unit &unit, StringRef symbol) const {
       if (func::FuncOp callee = unit.bodyOf(call.getCallee()); callee && callee->hasAttr("toy.prelude"))
         callee.walk([&](Operation *inner) { self(self, inner); });
     ++operations;
-    bool reduces = op->hasTrait<toy::OpTrait::Reduction>(); // reads all of its operand; the others write all of their result
+    bool reduces =
+        op->hasTrait<toy::OpTrait::Reduction>(); // reads all of its operand; the others write all of their result
     if (op->hasTrait<toy::OpTrait::Elementwise>() || op->hasTrait<toy::OpTrait::IndexMap>() || reduces)
       for (Type type : reduces ? TypeRange(op->getOperandTypes()) : TypeRange(op->getResultTypes()))
         if (auto tensor = dyn_cast<TensorType>(type))

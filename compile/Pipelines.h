@@ -13,7 +13,7 @@ struct RecognitionLog;
 
 /// What a pipeline is built for.
 struct PipelineTarget {
-  bool device = false;          ///< there is one
+  bool device = false;           ///< there is one
   RecognitionLog *log = nullptr; ///< null: remarks on the operations
 };
 

@@ -21,8 +21,8 @@ static mlir::FileLineColRange placeOf(mlir::Location location) {
   return dyn_cast<mlir::FileLineColRange>(location);
 }
 
-/// The text of a module. With sources, a comment shows the source line wherever operations of another one begin; operations print in the order
-/// of a walk, one a line from the first that has a place.
+/// The text of a module. With sources, a comment shows the source line wherever operations of another one begin;
+/// operations print in the order of a walk, one a line from the first that has a place.
 static std::string printed(mlir::ModuleOp module, const SourceManager *sources) {
   std::string text;
   raw_string_ostream out(text);
@@ -49,7 +49,9 @@ static std::string printed(mlir::ModuleOp module, const SourceManager *sources) 
         if (std::pair<StringRef, unsigned> here{place.getFilename(), place.getStartLine()}; here != last) {
           last = here;
           if (BufferId id = sources->find(std::string_view(here.first.data(), here.first.size())); id != noBuffer)
-            result += (line.take_while([](char c) { return c == ' '; }) + "// " + Twine(here.second) + " | " + StringRef(std::string(sources->get(id).lineText(here.second))).trim() + "\n").str();
+            result += (line.take_while([](char c) { return c == ' '; }) + "// " + Twine(here.second) + " | " +
+                       StringRef(std::string(sources->get(id).lineText(here.second))).trim() + "\n")
+                          .str();
         }
     result += line.str() + "\n";
   }
@@ -71,7 +73,8 @@ std::string Compiler::kernelsOf(mlir::ModuleOp module, std::string &error) {
       for (mlir::Operation &inner : group->getRegion(0).front().without_terminator())
         names += (names.empty() ? "" : ", ") + inner.getName().stripDialect().str();
       out += "  one loop for " + type + ": " + names + "\n";
-    } else if (op->getName().getStringRef() == "toy.gemm" || op->getName().getStringRef() == "toy.planar_gemm" || isa<MatMulOp>(op))
+    } else if (op->getName().getStringRef() == "toy.gemm" || op->getName().getStringRef() == "toy.planar_gemm" ||
+               isa<MatMulOp>(op))
       out += "  " + op->getName().stripDialect().str() + " for " + type + "\n";
     else if (auto call = dyn_cast<LibraryOp>(op))
       out += "  library function " + call.getFunction().str() + "\n";
@@ -82,7 +85,11 @@ std::string Compiler::kernelsOf(mlir::ModuleOp module, std::string &error) {
 std::string Compiler::emit(mlir::ModuleOp module, StringRef name, std::string &error, const SourceManager *sources) {
   if (name == "toy")
     return printed(module, sources);
-  Phase last = StringSwitch<Phase>(name).Case("recognized", Phase::Recognize).Case("unpacked", Phase::Unpack).Cases({"linalg", "ptx"}, Phase::Select).Default(Phase::Optimize);
+  Phase last = StringSwitch<Phase>(name)
+                   .Case("recognized", Phase::Recognize)
+                   .Case("unpacked", Phase::Unpack)
+                   .Cases({"linalg", "ptx"}, Phase::Select)
+                   .Default(Phase::Optimize);
   CompiledUnit unit;
   if (!compile({module}, unit, last)) {
     error = unit.error;

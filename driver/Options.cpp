@@ -68,20 +68,36 @@ const std::vector<Row> &rows() {
       {"--emit", "STAGE", "print a stage:"
 #define TOY_PHASE(NAME, HELP) " " #NAME
 #include "compile/Phases.def"
-       , word(&Options::emit, {
+       ,
+       word(&Options::emit,
+            {
 #define TOY_PHASE(NAME, HELP) #NAME,
 #include "compile/Phases.def"
-       })},
-      {"--device", "cpu|cuda|auto", "where tensors live", choice(&rt::DeviceOptions::choice, {{"cpu", rt::DeviceChoice::Cpu}, {"cuda", rt::DeviceChoice::Cuda}, {"auto", rt::DeviceChoice::Auto}})},
-      {"--cuda-graphs", "off|auto|full|piecewise", "sequences on a device as CUDA graphs: never, from the second time on, always, without products", choice(&rt::DeviceOptions::graphs, {{"off", rt::CudaGraphs::Off}, {"auto", rt::CudaGraphs::Auto}, {"full", rt::CudaGraphs::Full}, {"piecewise", rt::CudaGraphs::Piecewise}})},
-      {"--matmul-precision", "ieee|high|medium", "products of f32 and c64 on a device: IEEE, three of TF32 with the digits of f32, or TF32", choice(&rt::DeviceOptions::precision, {{"ieee", rt::MatmulPrecision::Ieee}, {"high", rt::MatmulPrecision::High}, {"medium", rt::MatmulPrecision::Medium}})},
+            })},
+      {"--device", "cpu|cuda|auto", "where tensors live",
+       choice(&rt::DeviceOptions::choice,
+              {{"cpu", rt::DeviceChoice::Cpu}, {"cuda", rt::DeviceChoice::Cuda}, {"auto", rt::DeviceChoice::Auto}})},
+      {"--cuda-graphs", "off|auto|full|piecewise",
+       "sequences on a device as CUDA graphs: never, from the second time on, always, without products",
+       choice(&rt::DeviceOptions::graphs, {{"off", rt::CudaGraphs::Off},
+                                           {"auto", rt::CudaGraphs::Auto},
+                                           {"full", rt::CudaGraphs::Full},
+                                           {"piecewise", rt::CudaGraphs::Piecewise}})},
+      {"--matmul-precision", "ieee|high|medium",
+       "products of f32 and c64 on a device: IEEE, three of TF32 with the digits of f32, or TF32",
+       choice(&rt::DeviceOptions::precision, {{"ieee", rt::MatmulPrecision::Ieee},
+                                              {"high", rt::MatmulPrecision::High},
+                                              {"medium", rt::MatmulPrecision::Medium}})},
       {"--threads", "N", "threads of loops and products; 0 is all cores",
        [](Options &o, const std::string &v) {
          int64_t n;
          return integer(v, 0, 4096, n) && (o.threads = n, true);
        }},
-      {"--dynamic", "auto|on|off", "sizes that no signature declares: as they come when they change, always, never", choice(&CompileOptions::dynamic, {{"auto", DynamicMode::Auto}, {"on", DynamicMode::On}, {"off", DynamicMode::Off}})},
-      {"--size-profile", "FILE", "which sizes changed in earlier runs, read at the start and kept up at the end", text(&Options::sizeProfile)},
+      {"--dynamic", "auto|on|off", "sizes that no signature declares: as they come when they change, always, never",
+       choice(&CompileOptions::dynamic,
+              {{"auto", DynamicMode::Auto}, {"on", DynamicMode::On}, {"off", DynamicMode::Off}})},
+      {"--size-profile", "FILE", "which sizes changed in earlier runs, read at the start and kept up at the end",
+       text(&Options::sizeProfile)},
       {"--remarks", "", "what was recognized or missed, and why, on stderr", flag(&CompileOptions::remarks, true)},
       {"--no-recognize", "", "leave real arithmetic as it is written", flag(&CompileOptions::recognize, false)},
       {"--complex-matmul", "auto|native|four-real|gauss", "how complex matrix products are computed",
@@ -89,7 +105,8 @@ const std::vector<Row> &rows() {
       {"--fast-math", "", "recognize forms that round differently as well", flag(&CompileOptions::fastMath, true)},
       {"--unpack", "", "run complex programs as real code", flag(&CompileOptions::unpack, true)},
       {"--no-fuse", "", "one loop an operation", flag(&CompileOptions::fuse, false)},
-      {"--jit", "auto|always|never", "compile, or evaluate with the reference evaluator", choice(&CompileOptions::jit, {{"auto", JitMode::Auto}, {"always", JitMode::Always}, {"never", JitMode::Never}})},
+      {"--jit", "auto|always|never", "compile, or evaluate with the reference evaluator",
+       choice(&CompileOptions::jit, {{"auto", JitMode::Auto}, {"always", JitMode::Always}, {"never", JitMode::Never}})},
       {"--stats", "FILE", "JSON about the run", text(&Options::stats)},
       {"--time", "", "times of the phases, on stderr", flag(&Options::time, true)},
       {"--precision", "N|full", "digits of printed tensors",
@@ -103,9 +120,11 @@ const std::vector<Row> &rows() {
       {"--diagnostics", "text|json", "form of messages", choice(&Options::json, {{"text", false}, {"json", true}})},
       {"--no-cache", "", "do not keep machine code in ~/.cache/toy", flag(&CompileOptions::cache, false)},
       {"--no-init", "", "do not run ~/.config/toy/init.toy at the prompt", flag(&Options::init, false)},
-      {"--check-bounds", "", "watch over extern functions (indices are always checked)", flag(&Options::checkBounds, true)},
+      {"--check-bounds", "", "watch over extern functions (indices are always checked)",
+       flag(&Options::checkBounds, true)},
       {"--naive-matmul", "", "evaluator only: products in plain loops", flag(&CompileOptions::naiveMatmul, true)},
-      {"--memory-limit", "BYTES", "bytes that tensors may take", [](Options &o, const std::string &v) { return integer(v, 1, INT64_MAX, o.memoryLimit); }},
+      {"--memory-limit", "BYTES", "bytes that tensors may take",
+       [](Options &o, const std::string &v) { return integer(v, 1, INT64_MAX, o.memoryLimit); }},
   };
   return table;
 }
@@ -134,7 +153,9 @@ std::string helpText() {
                     "  toy -e 'CODE'             run a text          toy -             run standard input\n"
                     "  toy --explain CODE        what a diagnostic means\n"
                     "  toy --version, --help\n\nOptions (before the file):\n";
-  auto add = [&](const std::string &option, std::string_view help) { out += fmt::format("  {:<45} {}\n", option, help); };
+  auto add = [&](const std::string &option, std::string_view help) {
+    out += fmt::format("  {:<45} {}\n", option, help);
+  };
   for (const Row &row : rows())
     add(std::string(row.name) + (row.values.empty() ? "" : "=" + std::string(row.values)), row.help);
   add("-O0 … -O3", "how hard LLVM tries");
@@ -145,7 +166,9 @@ std::string helpText() {
 std::vector<OptionInfo> optionTable() {
   std::vector<OptionInfo> out;
   for (const Row &row : rows())
-    out.push_back({std::string(row.name), row.name == std::string_view("--emit") ? stageList("|") : std::string(row.values), std::string(row.help)});
+    out.push_back({std::string(row.name),
+                   row.name == std::string_view("--emit") ? stageList("|") : std::string(row.values),
+                   std::string(row.help)});
   return out;
 }
 

@@ -8,16 +8,16 @@
 #include "lexer/Lexer.h"
 #include "repl/Commands.h"
 #include "repl/Repl.h"
-#include "session/Session.h"
 #include "runtime/Device.h"
 #include "runtime/Error.h"
+#include "runtime/Extern.h"
 #include "runtime/Format.h"
 #include "runtime/Guard.h"
 #include "runtime/Io.h"
-#include "runtime/Extern.h"
 #include "runtime/Memory.h"
 #include "runtime/Output.h"
 #include "runtime/Parallel.h"
+#include "session/Session.h"
 #include "support/Terminal.h"
 
 #include <fmt/format.h>
@@ -94,9 +94,13 @@ SessionOptions sessionOptions(const Options &options) {
   return out;
 }
 
-bool holdsCommands(const std::string &text) { return text.starts_with(":") || text.starts_with("?") || text.find("\n:") != text.npos || text.find("\n?") != text.npos; }
+bool holdsCommands(const std::string &text) {
+  return text.starts_with(":") || text.starts_with("?") || text.find("\n:") != text.npos ||
+         text.find("\n?") != text.npos;
+}
 
-/// Piped text is input of the prompt, commands too, without the prompt: each input runs as soon as it is whole; the first error ends it. `source` names it.
+/// Piped text is input of the prompt, commands too, without the prompt: each input runs as soon as it is whole; the
+/// first error ends it. `source` names it.
 bool runLines(Session &session, const std::string &source, const std::string &text) {
   toy::Prompt prompt{session};
   bool unfinished;
@@ -109,7 +113,8 @@ bool runLines(Session &session, const std::string &source, const std::string &te
       rt::flushOutput();
       if (session.errorsShown != errors || prompt.leave)
         return prompt.leave;
-    } else if (session.run(line == 1 ? fmt::format("<{}>", source) : fmt::format("<{} from line {}>", source, line), inputs[i], {!(last && unfinished)}) != Session::Done)
+    } else if (session.run(line == 1 ? fmt::format("<{}>", source) : fmt::format("<{} from line {}>", source, line),
+                           inputs[i], {!(last && unfinished)}) != Session::Done)
       return false;
     line += 1 + static_cast<int>(std::count(inputs[i].begin(), inputs[i].end(), '\n'));
   }
@@ -131,7 +136,9 @@ int runProgram(Session &session, const Options &options) {
   if (!options.emit.empty())
     return emit(session, options, name, text);
   if (options.mode == Options::Stdin || (options.mode == Options::Text && holdsCommands(text) && !options.interactive))
-    return runLines(session, options.mode == Options::Stdin ? "stdin" : "command line", text) ? 0 : session.faulted ? 70 : 1;
+    return runLines(session, options.mode == Options::Stdin ? "stdin" : "command line", text) ? 0
+           : session.faulted                                                                  ? 70
+                                                                                              : 1;
   Session::Outcome outcome = session.run(name, text, {prompt});
   if (outcome == Session::Incomplete) // nothing more will come: say what is missing
     outcome = session.run(name, std::move(text), {false});
@@ -144,10 +151,17 @@ int runProgram(Session &session, const Options &options) {
 /// What needs no session.
 bool isText(const Options &options) {
   switch (options.mode) {
-  case Options::Help: rt::output(helpText()); return true;
-  case Options::Generate: rt::output(options.input == "man" ? manualPage() : bashCompletion()); return true;
-  case Options::Version: rt::output("toy 0.1.0 (LLVM/MLIR 22)\n"); return true;
-  default: return false;
+  case Options::Help:
+    rt::output(helpText());
+    return true;
+  case Options::Generate:
+    rt::output(options.input == "man" ? manualPage() : bashCompletion());
+    return true;
+  case Options::Version:
+    rt::output("toy 0.1.0 (LLVM/MLIR 22)\n");
+    return true;
+  default:
+    return false;
   }
 }
 
@@ -173,7 +187,8 @@ int run(const Options &options, const std::function<void(Session &)> &inspect) {
   Options copy = options;
   if (options.mode == Options::Prompt && !isatty(STDIN_FILENO))
     copy.mode = Options::Stdin;
-  int status = copy.mode == Options::Prompt ? runPrompt(session, rt::printOptions().color, options.init) : runProgram(session, copy);
+  int status = copy.mode == Options::Prompt ? runPrompt(session, rt::printOptions().color, options.init)
+                                            : runProgram(session, copy);
   rt::flushOutput();
   if (status == 0)
     rt::waitForDevice(); // what went wrong there is said
@@ -203,7 +218,9 @@ int runToy(const Options &options, const std::function<void(Session &)> &inspect
   SourceManager none;
   DiagnosticEngine diagnostics(none);
   diagnostics.report(error->id, {}, error->args);
-  std::string text = options.json ? diagnostics.renderJson(diagnostics.diagnostics()[0]) + "\n" : diagnostics.render(diagnostics.diagnostics()[0], writesColors(options.color, STDERR_FILENO));
+  std::string text = options.json
+                         ? diagnostics.renderJson(diagnostics.diagnostics()[0]) + "\n"
+                         : diagnostics.render(diagnostics.diagnostics()[0], writesColors(options.color, STDERR_FILENO));
   std::fwrite(text.data(), 1, text.size(), stderr);
   return error->id == DiagId::Fault || error->id == DiagId::Internal ? 70 : 1;
 }

@@ -24,8 +24,11 @@ std::string guardsJson(Session &session) {
         for (const SizeGuard &guard : *list) {
           const SourceBuffer &buffer = sources.get(guard.range.buffer);
           uint32_t line = buffer.lineOf(guard.range.begin);
-          out += fmt::format("{}{{\"function\": {}, \"kind\": \"{}\", \"condition\": {}, \"file\": {}, \"line\": {}, \"column\": {}}}", out.empty() ? "" : ", ", jsonText(set.function), kind,
-                             jsonText(guard.fact.str(form->shownNames(set.slots))), jsonText(std::string(buffer.getName())), line, guard.range.begin - buffer.lineBegin(line) + 1);
+          out += fmt::format(
+              "{}{{\"function\": {}, \"kind\": \"{}\", \"condition\": {}, \"file\": {}, \"line\": {}, \"column\": {}}}",
+              out.empty() ? "" : ", ", jsonText(set.function), kind,
+              jsonText(guard.fact.str(form->shownNames(set.slots))), jsonText(std::string(buffer.getName())), line,
+              guard.range.begin - buffer.lineBegin(line) + 1);
         }
   return out;
 }
@@ -37,8 +40,9 @@ void writeStats(Session &session, const std::string &path) {
   EngineStats &engine = session.getCompiler().engine.stats();
   std::string compiles, kernels, phases;
   for (const CompileRecord &c : session.compiles)
-    compiles += fmt::format("{}{{\"function\": {}, \"reason\": {}, \"milliseconds\": {:.3f}, \"dynamic\": {}}}", compiles.empty() ? "" : ", ",
-                            jsonText(c.function), jsonText(c.reason), c.milliseconds, c.dynamic);
+    compiles +=
+        fmt::format("{}{{\"function\": {}, \"reason\": {}, \"milliseconds\": {:.3f}, \"dynamic\": {}}}",
+                    compiles.empty() ? "" : ", ", jsonText(c.function), jsonText(c.reason), c.milliseconds, c.dynamic);
   for (auto &[name, count] : engine.kernels)
     kernels += fmt::format("{}{}: {}", kernels.empty() ? "" : ", ", jsonText(name), count);
   for (const auto &[name, ms] : session.phaseTimes().list())
@@ -46,10 +50,13 @@ void writeStats(Session &session, const std::string &path) {
   std::string recognized, missed;
   for (const RecognitionRemark &r : session.recognition()) {
     if (r.kind.empty())
-      missed += fmt::format("{}{{\"line\": {}, \"column\": {}, \"reason\": {}}}", missed.empty() ? "" : ", ", r.line, r.column, jsonText(r.text));
+      missed += fmt::format("{}{{\"line\": {}, \"column\": {}, \"reason\": {}}}", missed.empty() ? "" : ", ", r.line,
+                            r.column, jsonText(r.text));
     else
-      recognized += fmt::format("{}{{\"kind\": {}, \"form\": {}, \"strategy\": {}, \"file\": {}, \"line\": {}, \"column\": {}}}", recognized.empty() ? "" : ", ",
-                                jsonText(r.kind), jsonText(r.text), jsonText(r.strategy), jsonText(r.file), r.line, r.column);
+      recognized +=
+          fmt::format("{}{{\"kind\": {}, \"form\": {}, \"strategy\": {}, \"file\": {}, \"line\": {}, \"column\": {}}}",
+                      recognized.empty() ? "" : ", ", jsonText(r.kind), jsonText(r.text), jsonText(r.strategy),
+                      jsonText(r.file), r.line, r.column);
   }
   std::string cuda;
   if (rt::deviceWasUsed()) {
@@ -57,14 +64,22 @@ void writeStats(Session &session, const std::string &path) {
     std::string precisions;
     for (auto &[name, count] : d.precisions)
       precisions += fmt::format("{}{}: {}", precisions.empty() ? "" : ", ", jsonText(name), count);
-    cuda = fmt::format("\"device\": {}, \"sequences\": {}, \"launches\": {}, \"products\": {}, \"transforms\": {}, \"graph_launches\": {}, \"graphs\": {}, \"patches\": {}, \"allocations\": {}, \"waits\": {}, \"bytes_to_device\": {}, "
-                       "\"bytes_to_host\": {}, \"transfers_to_device\": {}, \"transfers_to_host\": {}, \"arena_bytes\": {}, \"ropes\": {}, \"product_precisions\": {{{}}}",
-                       jsonText(rt::deviceDescription()), d.flushes, d.launches, d.products, d.transforms, d.graphLaunches, d.graphsBuilt, d.patches, d.allocations, d.waits, d.bytesToDevice, d.bytesToHost, d.transfersToDevice, d.transfersToHost, d.arenaBytes, d.ropes, precisions);
+    cuda = fmt::format("\"device\": {}, \"sequences\": {}, \"launches\": {}, \"products\": {}, \"transforms\": {}, "
+                       "\"graph_launches\": {}, \"graphs\": {}, \"patches\": {}, \"allocations\": {}, \"waits\": {}, "
+                       "\"bytes_to_device\": {}, "
+                       "\"bytes_to_host\": {}, \"transfers_to_device\": {}, \"transfers_to_host\": {}, "
+                       "\"arena_bytes\": {}, \"ropes\": {}, \"product_precisions\": {{{}}}",
+                       jsonText(rt::deviceDescription()), d.flushes, d.launches, d.products, d.transforms,
+                       d.graphLaunches, d.graphsBuilt, d.patches, d.allocations, d.waits, d.bytesToDevice,
+                       d.bytesToHost, d.transfersToDevice, d.transfersToHost, d.arenaBytes, d.ropes, precisions);
   }
   std::string json = fmt::format(
-      "{{\"version\": \"0.1.0\", \"device\": \"{}\", \"threads\": {}, \"compiles\": [{}], \"cache_hits\": {}, \"guards\": [{}], \"recognized\": [{}], "
-      "\"missed\": [{}], \"kernels\": {{{}}}, \"loops\": {}, \"repacks\": {}, \"copies\": {}, \"allocations\": {}, \"peak_bytes\": {}, \"phase_ms\": {{{}}}, \"cuda\": {{{}}}}}\n",
-      cuda.empty() ? "cpu" : "cuda", rt::threads(), compiles, session.cacheHits, guardsJson(session), recognized, missed, kernels, engine.loops, engine.repacks, memory.copies, memory.allocations, memory.peakBytes, phases, cuda);
+      "{{\"version\": \"0.1.0\", \"device\": \"{}\", \"threads\": {}, \"compiles\": [{}], \"cache_hits\": {}, "
+      "\"guards\": [{}], \"recognized\": [{}], "
+      "\"missed\": [{}], \"kernels\": {{{}}}, \"loops\": {}, \"repacks\": {}, \"copies\": {}, \"allocations\": {}, "
+      "\"peak_bytes\": {}, \"phase_ms\": {{{}}}, \"cuda\": {{{}}}}}\n",
+      cuda.empty() ? "cpu" : "cuda", rt::threads(), compiles, session.cacheHits, guardsJson(session), recognized,
+      missed, kernels, engine.loops, engine.repacks, memory.copies, memory.allocations, memory.peakBytes, phases, cuda);
   rt::writeFile(path, {json});
 }
 

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Runs programs and compares what they say with what they announce, many in one process: `toy-check [--json] [--timeout=S] [--config='FLAGS']... [FLAGS] FILE...`.
+/// Runs programs and compares what they say with what they announce, many in one process: `toy-check [--json]
+/// [--timeout=S] [--config='FLAGS']... [FLAGS] FILE...`.
 ///
-/// Lines `# -----` cut a file into parts. Each runs in a session of its own, once for every line `# CONFIG: FLAGS` (they hold until a part has others; without any, for
-/// every --config). A part says what it wants in comments: `# expect: TEXT`, a line of output; `# error: CODE LINE:COLUMN`, an error, its place in the file; `# help: TEXT`,
-/// in the messages; `# recognized: N` and `# compiles: N`. With --json nothing is compared: each run is one line, for the tests that are written in Python.
+/// Lines `# -----` cut a file into parts. Each runs in a session of its own, once for every line `# CONFIG: FLAGS`
+/// (they hold until a part has others; without any, for every --config). A part says what it wants in comments: `#
+/// expect: TEXT`, a line of output; `# error: CODE LINE:COLUMN`, an error, its place in the file; `# help: TEXT`, in
+/// the messages; `# recognized: N` and `# compiles: N`. With --json nothing is compared: each run is one line, for the
+/// tests that are written in Python.
 ///
 /// A child process runs the parts one after the other; when one ends it, the next parts run in a new one.
 #include "driver/Run.h"
 
-#include "session/Session.h"
 #include "runtime/Memory.h"
+#include "session/Session.h"
 #include "support/Sanitizers.h"
 
 #include <fmt/format.h>
@@ -193,7 +196,9 @@ struct Worker {
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, size_t(1) << 30);
     pthread_t thread;
-    if (pthread_create(&thread, &attributes, [](void *p) -> void * { return (*static_cast<decltype(body) *>(p))(), nullptr; }, &body) == 0)
+    if (pthread_create(
+            &thread, &attributes, [](void *p) -> void * { return (*static_cast<decltype(body) *>(p))(), nullptr; },
+            &body) == 0)
       pthread_join(thread, nullptr);
     _exit(70);
   }
@@ -224,7 +229,8 @@ struct Worker {
         kill(pid, SIGKILL);
       waitpid(pid, &status, 0);
       r.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-      r.err = take(err) + (late ? fmt::format("no end after {} s\n", command.seconds) : fmt::format("the process ended with status {}\n", r.status));
+      r.err = take(err) + (late ? fmt::format("no end after {} s\n", command.seconds)
+                                : fmt::format("the process ended with status {}\n", r.status));
       r.status = r.status ? r.status : 70; // a program that leaves like that did not come to its end
       close(results);
       close(orders);
@@ -272,7 +278,8 @@ std::string difference(const std::vector<std::string> &want, const std::vector<s
 
 /// What is not as the part says; empty: everything is.
 std::string problemOf(const Job &job, const Result &r) {
-  auto expected = wanted(job.text, "expect"), errors = wanted(job.text, "error"), recognized = wanted(job.text, "recognized"), compiles = wanted(job.text, "compiles");
+  auto expected = wanted(job.text, "expect"), errors = wanted(job.text, "error"),
+       recognized = wanted(job.text, "recognized"), compiles = wanted(job.text, "compiles");
   if (expected.empty() && errors.empty() && recognized.empty() && compiles.empty())
     return "  the part expects nothing\n";
   std::string out;
@@ -324,8 +331,10 @@ int main(int argc, char **argv) {
     const Job &job = jobs[i];
     Result r = worker.next(i);
     if (command.json) {
-      fmt::print("{{\"file\": {}, \"line\": {}, \"config\": {}, \"status\": {}, \"stdout\": {}, \"stderr\": {}, \"recognized\": {}, \"missed\": {}, \"compiles\": {}}}\n", jsonText(job.file), job.line,
-                 jsonText(job.config), r.status, jsonText(r.out), jsonText(r.err), jsonText(r.kinds), r.missed, r.compiles);
+      fmt::print("{{\"file\": {}, \"line\": {}, \"config\": {}, \"status\": {}, \"stdout\": {}, \"stderr\": {}, "
+                 "\"recognized\": {}, \"missed\": {}, \"compiles\": {}}}\n",
+                 jsonText(job.file), job.line, jsonText(job.config), r.status, jsonText(r.out), jsonText(r.err),
+                 jsonText(r.kinds), r.missed, r.compiles);
       continue;
     }
     std::string problem = problemOf(job, r);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// The pass driver: every pass alone on textual IR, as mlir-opt.
-#include "ir/ToyDialect.h"
 #include "compile/Pipelines.h"
+#include "ir/ToyDialect.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"

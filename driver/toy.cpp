@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The program `toy`. It runs on a thread with a large stack: deep recursion of user functions is limited by count, not by a crash. The first thread
-/// waits for its end, or for a signal that ends it before; then what was printed so far goes out.
+/// The program `toy`. It runs on a thread with a large stack: deep recursion of user functions is limited by count, not
+/// by a crash. The first thread waits for its end, or for a signal that ends it before; then what was printed so far
+/// goes out.
 #include "driver/Run.h"
 #include "runtime/Memory.h"
 #include "runtime/Output.h"
@@ -43,10 +44,11 @@ void onEndingSignal(int number) {
   sem_post(&finished);
 }
 
-/// Handlers are reset in programs that are started from here, ignored signals are not: so what was ignored before stays so, and SIGPIPE has a handler.
+/// Handlers are reset in programs that are started from here, ignored signals are not: so what was ignored before stays
+/// so, and SIGPIPE has a handler.
 void handleSignals(bool atPrompt) {
   auto handle = [](int number, void (*handler)(int)) {
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = handler;
     action.sa_flags = SA_RESTART;
     sigaction(number, &action, nullptr);
@@ -54,7 +56,7 @@ void handleSignals(bool atPrompt) {
   handle(SIGPIPE, [](int) {});
   handle(SIGINT, atPrompt ? [](int) { toy::rt::interrupt(); } : onEndingSignal);
   for (int number : {SIGTERM, SIGHUP})
-    if (struct sigaction before {}; sigaction(number, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
+    if (struct sigaction before{}; sigaction(number, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
       handle(number, onEndingSignal);
 }
 
@@ -68,8 +70,8 @@ void endBySignal(bool atPrompt, const termios &terminal) {
   _exit(128 + endingSignal);
 }
 
-/// In sanitized builds, what a run that ended well left behind: tensors that nobody holds any more, and what LeakSanitizer finds. The list of live
-/// tensors hides them from it.
+/// In sanitized builds, what a run that ended well left behind: tensors that nobody holds any more, and what
+/// LeakSanitizer finds. The list of live tensors hides them from it.
 bool leaks() {
 #if TOY_ADDRESS_SANITIZER
   if (int64_t objects = toy::rt::liveObjects())

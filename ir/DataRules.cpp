@@ -55,7 +55,9 @@ LogicalResult bytesOfText(RuleContext &ctx) { return ctx.result(DType::U8, {ctx.
 LogicalResult boolScalar(RuleContext &ctx) { return ctx.result(TensorType::scalar(ctx.context, DType::Bool)); }
 LogicalResult indexScalar(RuleContext &ctx) { return ctx.result(TensorType::scalar(ctx.context, DType::I64)); }
 LogicalResult floatScalar(RuleContext &ctx) { return ctx.result(TensorType::scalar(ctx.context, DType::F64)); }
-LogicalResult parsedNumber(RuleContext &ctx) { return ctx.result(TensorType::scalar(ctx.context, ctx.dtypeAttribute())); }
+LogicalResult parsedNumber(RuleContext &ctx) {
+  return ctx.result(TensorType::scalar(ctx.context, ctx.dtypeAttribute()));
+}
 LogicalResult truthValue(RuleContext &ctx) { return ctx.result(IntegerType::get(ctx.context, 1)); }
 
 } // namespace toy::rules

@@ -30,7 +30,8 @@ hash_code detail::DimStorage::hashKey(const DimKey &key) {
 
 detail::DimStorage *detail::DimStorage::construct(mlir::AttributeStorageAllocator &allocator, const DimKey &key) {
   auto *storage = new (allocator.allocate<DimStorage>())
-      DimStorage({key.kind, key.constant, allocator.copyInto(key.name), allocator.copyInto(key.terms), allocator.copyInto(key.operands)});
+      DimStorage({key.kind, key.constant, allocator.copyInto(key.name), allocator.copyInto(key.terms),
+                  allocator.copyInto(key.operands)});
   auto contain = [&](Dim inner) {
     const DimStorage &other = storageOf(inner);
     storage->nodes = std::min(storage->nodes + other.nodes, 1u << 20);
@@ -69,8 +70,8 @@ static bool isTooLarge(Dim dim) {
 Dim detail::nodeOf(mlir::MLIRContext *context, const DimKey &key) {
   Dim dim(mlir::detail::AttributeUniquer::get<DimAttr>(context, key));
   const detail::DimStorage &storage = detail::storageOf(dim);
-  bool isWithin = storage.levels <= Dim::mostLevels && storage.degree <= Dim::mostDegree && key.terms.size() <= Dim::mostTerms &&
-                  (storage.nodes <= Dim::mostNodes || !isTooLarge(dim));
+  bool isWithin = storage.levels <= Dim::mostLevels && storage.degree <= Dim::mostDegree &&
+                  key.terms.size() <= Dim::mostTerms && (storage.nodes <= Dim::mostNodes || !isTooLarge(dim));
   return isWithin ? dim : Dim::unknown(context);
 }
 
@@ -108,8 +109,12 @@ int Dim::compare(Dim a, Dim b) {
 //===--- Dim ---===//
 
 Dim Dim::number(mlir::MLIRContext *context, int64_t value) { return detail::nodeOf(context, {Kind::Constant, value}); }
-Dim Dim::unknown(mlir::MLIRContext *context) { return Dim(mlir::detail::AttributeUniquer::get<DimAttr>(context, DimKey{Kind::Unknown})); }
-Dim Dim::symbol(mlir::MLIRContext *context, StringRef name) { return name == "?" ? unknown(context) : detail::nodeOf(context, {Kind::Symbol, 0, name}); }
+Dim Dim::unknown(mlir::MLIRContext *context) {
+  return Dim(mlir::detail::AttributeUniquer::get<DimAttr>(context, DimKey{Kind::Unknown}));
+}
+Dim Dim::symbol(mlir::MLIRContext *context, StringRef name) {
+  return name == "?" ? unknown(context) : detail::nodeOf(context, {Kind::Symbol, 0, name});
+}
 
 bool Dim::isDim(mlir::Attribute attr) { return isa<DimAttr>(attr); }
 const detail::DimStorage &Dim::storage() const { return detail::storageOf(*this); }
@@ -155,7 +160,8 @@ void Dim::collectSymbols(function_ref<void(StringRef)> visit) const {
 namespace {
 /// Builds a size again from what its symbols become; nodes that occur several times are done once.
 struct Rebuilder {
-  Rebuilder(mlir::MLIRContext *context, function_ref<Dim(StringRef)> symbolFor) : context(context), symbolFor(symbolFor) {}
+  Rebuilder(mlir::MLIRContext *context, function_ref<Dim(StringRef)> symbolFor)
+      : context(context), symbolFor(symbolFor) {}
 
   mlir::MLIRContext *context;
   function_ref<Dim(StringRef)> symbolFor;
@@ -172,17 +178,22 @@ struct Rebuilder {
   Dim build(Dim dim) {
     ArrayRef<Dim> operands = dim.operands();
     switch (dim.kind()) {
-    case Kind::Unknown: return Dim::unknown(context);
-    case Kind::Constant: return Dim::number(context, dim.value());
-    case Kind::Symbol: return symbolFor(dim.symbolName());
-    case Kind::FloorDiv: return rebuild(operands[0]).floorDiv(rebuild(operands[1]));
+    case Kind::Unknown:
+      return Dim::unknown(context);
+    case Kind::Constant:
+      return Dim::number(context, dim.value());
+    case Kind::Symbol:
+      return symbolFor(dim.symbolName());
+    case Kind::FloorDiv:
+      return rebuild(operands[0]).floorDiv(rebuild(operands[1]));
     case Kind::Min:
     case Kind::Max: {
       SmallVector<Poly> members = map_to_vector(operands, [&](Dim member) { return Poly(rebuild(member)); });
       return detail::dimOf(detail::extremum(dim.kind(), std::move(members)));
     }
     case Kind::Product:
-    case Kind::Sum: break;
+    case Kind::Sum:
+      break;
     }
     Poly sum(context, dim.constant());
     dim.forEachTerm([&](int64_t factor, Dim monomial) {
@@ -225,12 +236,18 @@ struct Evaluation : DimComputation<std::optional<int64_t>> {
     if (!a || !b)
       return std::nullopt;
     switch (op) {
-    case Add: return checked::add(*a, *b);
-    case Subtract: return checked::subtract(*a, *b);
-    case Multiply: return checked::multiply(*a, *b);
-    case FloorDivide: return checked::floorDivide(*a, *b);
-    case Minimum: return std::min(*a, *b);
-    case Maximum: return std::max(*a, *b);
+    case Add:
+      return checked::add(*a, *b);
+    case Subtract:
+      return checked::subtract(*a, *b);
+    case Multiply:
+      return checked::multiply(*a, *b);
+    case FloorDivide:
+      return checked::floorDivide(*a, *b);
+    case Minimum:
+      return std::min(*a, *b);
+    case Maximum:
+      return std::max(*a, *b);
     }
     llvm_unreachable("all operations are listed");
   }

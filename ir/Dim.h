@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Sizes of tensors: integer expressions over named sizes, kept in one canonical form so that equal expressions are equal values.
+/// Sizes of tensors: integer expressions over named sizes, kept in one canonical form so that equal expressions are
+/// equal values.
 #pragma once
 
 #include "support/SizeLimit.h"
@@ -31,7 +32,8 @@ struct SizeRange {
   bool isNonNegative() const { return lo >= 0; }
 };
 
-/// A size: an immutable tree, uniqued in the MLIR context, so that comparing two sizes compares pointers. Every value is one of
+/// A size: an immutable tree, uniqued in the MLIR context, so that comparing two sizes compares pointers. Every value
+/// is one of
 ///
 ///   Constant     a number
 ///   Symbol       a name, whose value is 0 or more (any integer, if it begins with `$$`); any text may be a name
@@ -39,14 +41,17 @@ struct SizeRange {
 ///   Product      a monomial of two or more atoms: atoms to powers
 ///   FloorDiv     p//q, an atom
 ///   Min, Max     of two or more members, atoms
-///   Unknown      a size that only the run knows, printed as `?`; what is computed from it is unknown, and it equals nothing
+///   Unknown      a size that only the run knows, printed as `?`; what is computed from it is unknown, and it equals
+///   nothing
 ///
-/// Terms, atoms and members are sorted by structure, so that texts and generated code are the same in every process. Where a size is made:
-/// `p%q` becomes `p - q*(p//q)`; quotients by numbers keep only what the number does not divide; members of Min and Max are flat, what all
-/// of them share stands outside (`max(N-1,0)` is `max(N,1)-1`), members that the others always exceed go, and factors of Min and Max are
-/// positive (`-min(p,q)` is `max(-p,-q)`). So `a - min(a,b)` is `max(0,a-b)`, and `max(p,q)+r` is `max(p+r,q+r)`.
+/// Terms, atoms and members are sorted by structure, so that texts and generated code are the same in every process.
+/// Where a size is made: `p%q` becomes `p - q*(p//q)`; quotients by numbers keep only what the number does not divide;
+/// members of Min and Max are flat, what all of them share stands outside (`max(N-1,0)` is `max(N,1)-1`), members that
+/// the others always exceed go, and factors of Min and Max are positive (`-min(p,q)` is `max(-p,-q)`). So `a -
+/// min(a,b)` is `max(0,a-b)`, and `max(p,q)+r` is `max(p+r,q+r)`.
 ///
-/// Arithmetic is exact over the integers. A coefficient beyond 64 bits, or an expression beyond the limits below, is Unknown.
+/// Arithmetic is exact over the integers. A coefficient beyond 64 bits, or an expression beyond the limits below, is
+/// Unknown.
 class Dim {
 public:
   enum class Kind : uint8_t { Unknown, Constant, FloorDiv, Symbol, Max, Min, Product, Sum };
@@ -56,7 +61,8 @@ public:
   explicit Dim(mlir::Attribute attr) : attr(attr) {}
   static Dim number(mlir::MLIRContext *context, int64_t value);
   static Dim unknown(mlir::MLIRContext *context);
-  /// A size named in a signature, or a fresh name of the compiler; `?` is the unknown size, and names that begin with `$$` are any integers.
+  /// A size named in a signature, or a fresh name of the compiler; `?` is the unknown size, and names that begin with
+  /// `$$` are any integers.
   static Dim symbol(mlir::MLIRContext *context, llvm::StringRef name);
   /// Parses an expression of names, numbers, `+ - * // %`, parentheses, `min` and `max`; none when malformed.
   static std::optional<Dim> parse(mlir::MLIRContext *context, llvm::StringRef text);
@@ -157,8 +163,8 @@ template <> struct DenseMapInfo<toy::Dim> {
 
 namespace toy {
 
-/// The steps that compute a known size from its symbols, always the same ones in the same order: evaluation, guards, and code for run-time sizes
-/// overflow alike. Every node is computed once.
+/// The steps that compute a known size from its symbols, always the same ones in the same order: evaluation, guards,
+/// and code for run-time sizes overflow alike. Every node is computed once.
 template <typename Value> class DimComputation {
 public:
   enum Operation : uint8_t { Add, Subtract, Multiply, FloorDivide, Minimum, Maximum };
@@ -178,8 +184,10 @@ public:
 private:
   Value computeNode(Dim dim) {
     switch (dim.kind()) {
-    case Dim::Kind::Constant: return constant(dim.value());
-    case Dim::Kind::Symbol: return symbol(dim.symbolName());
+    case Dim::Kind::Constant:
+      return constant(dim.value());
+    case Dim::Kind::Symbol:
+      return symbol(dim.symbolName());
     case Dim::Kind::FloorDiv: {
       Value dividend = compute(dim.operands()[0]);
       return combine(FloorDivide, dividend, compute(dim.operands()[1]));
@@ -191,7 +199,8 @@ private:
         value = combine(dim.kind() == Dim::Kind::Min ? Minimum : Maximum, value, compute(member));
       return value;
     }
-    default: return sum(dim);
+    default:
+      return sum(dim);
     }
   }
 

@@ -39,7 +39,8 @@ void Poly::add(Dim monomial, int64_t factor) {
     isValid = false;
   if (!isValid || factor == 0)
     return;
-  auto *at = std::lower_bound(terms.begin(), terms.end(), monomial, [](const DimTerm &term, Dim dim) { return term.dim != dim && isBefore(term.dim, dim); });
+  auto *at = std::lower_bound(terms.begin(), terms.end(), monomial,
+                              [](const DimTerm &term, Dim dim) { return term.dim != dim && isBefore(term.dim, dim); });
   if (at == terms.end() || at->dim != monomial) {
     terms.insert(at, {factor, monomial});
     isValid = terms.size() <= 4 * Dim::mostTerms;
@@ -114,7 +115,8 @@ Poly detail::operator*(const Poly &a, const Poly &b) {
 /// `max(p, r + max(q,s))` is `max(p, r+q, r+s)`.
 static void flatten(SmallVectorImpl<Poly> &members, Kind kind) {
   for (size_t i = 0; i < members.size();) {
-    auto *inner = find_if(members[i].terms, [&](const DimTerm &term) { return term.dim.kind() == kind && term.factor > 0; });
+    auto *inner =
+        find_if(members[i].terms, [&](const DimTerm &term) { return term.dim.kind() == kind && term.factor > 0; });
     if (inner == members[i].terms.end() || members.size() + inner->dim.operands().size() > Dim::mostMembers) {
       ++i;
       continue;
@@ -209,7 +211,8 @@ Poly detail::extremum(Kind kind, SmallVector<Poly> members) {
     return members[0];
   result = takeShared(members);
   for (const Poly &member : members)
-    result.isValid = result.isValid && member.isValid && member.constant >= 0 && all_of(member.terms, [](const DimTerm &term) { return term.factor > 0; });
+    result.isValid = result.isValid && member.isValid && member.constant >= 0 &&
+                     all_of(member.terms, [](const DimTerm &term) { return term.factor > 0; });
   if (!result.isValid)
     return result;
   int64_t divisor = takeDivisor(members);
@@ -228,7 +231,8 @@ static Poly negated(const Poly &sum) {
   return Poly(dimOf(std::move(out)));
 }
 
-/// `-max(p,q)` is `min(-p,-q)`, alone or as the only minimum or maximum of a product: false when there is none left with a negative factor.
+/// `-max(p,q)` is `min(-p,-q)`, alone or as the only minimum or maximum of a product: false when there is none left
+/// with a negative factor.
 static bool makePositive(Poly &sum) {
   for (const DimTerm &term : sum.terms) {
     if (term.factor >= 0 || term.factor == INT64_MIN)
@@ -275,7 +279,8 @@ Dim detail::dimOf(Poly sum) {
 
 /// p // divisor for a positive number: what it divides comes out, of the rest only what is left over stays inside.
 static Poly quotientByNumber(const Poly &p, int64_t divisor) {
-  Poly whole(p.context, *checked::floorDivide(p.constant, divisor)), rest(p.context, p.constant - whole.constant * divisor);
+  Poly whole(p.context, *checked::floorDivide(p.constant, divisor)),
+      rest(p.context, p.constant - whole.constant * divisor);
   int64_t common = divisor;
   for (const DimTerm &term : p.terms) {
     int64_t times = *checked::floorDivide(term.factor, divisor);
@@ -291,7 +296,8 @@ static Poly quotientByNumber(const Poly &p, int64_t divisor) {
     for (DimTerm &term : rest.terms)
       term.factor /= common;
   }
-  if (rest.terms.size() == 1 && rest.terms[0].factor == 1 && rest.terms[0].dim.kind() == Kind::FloorDiv) { // (N//2 + 1)//3 is (N+2)//6
+  if (rest.terms.size() == 1 && rest.terms[0].factor == 1 &&
+      rest.terms[0].dim.kind() == Kind::FloorDiv) { // (N//2 + 1)//3 is (N+2)//6
     Dim inner = rest.terms[0].dim;
     auto number = inner.operands()[1].asNumber();
     auto product = number ? checked::multiply(*number, divisor) : std::nullopt;
@@ -345,7 +351,8 @@ DimTerm detail::takeRemainder(Poly &sum, Dim term) {
       times = -(factor / divisor);
   } else if (term.kind() == Kind::Product) {
     term.forEachAtom([&](int64_t power, Dim atom) {
-      if (atom.kind() == Kind::FloorDiv && power == 1 && atom.operands()[1].kind() != Kind::Sum && productOf(atom, atom.operands()[1]) == term)
+      if (atom.kind() == Kind::FloorDiv && power == 1 && atom.operands()[1].kind() != Kind::Sum &&
+          productOf(atom, atom.operands()[1]) == term)
         quotient = atom;
     });
     times = factor == INT64_MIN ? 0 : -factor;

@@ -16,12 +16,13 @@ namespace detail {
 /// One node. Which fields mean something depends on the kind.
 struct DimKey {
   Dim::Kind kind;
-  int64_t constant = 0;          ///< Constant, Sum
-  llvm::StringRef name = {};     ///< Symbol
+  int64_t constant = 0;               ///< Constant, Sum
+  llvm::StringRef name = {};          ///< Symbol
   llvm::ArrayRef<DimTerm> terms = {}; ///< Sum: factors and monomials; Product: powers and atoms
   llvm::ArrayRef<Dim> operands = {};  ///< FloorDiv, Min, Max
   bool operator==(const DimKey &other) const {
-    return kind == other.kind && constant == other.constant && name == other.name && terms == other.terms && operands == other.operands;
+    return kind == other.kind && constant == other.constant && name == other.name && terms == other.terms &&
+           operands == other.operands;
   }
 };
 
@@ -89,7 +90,8 @@ Dim dimOf(Poly sum);
 SizeRange rangeOf(const Poly &sum, llvm::function_ref<std::optional<SizeRange>(Dim)> known = nullptr);
 SizeRange rangeOfMonomial(Dim monomial, llvm::function_ref<std::optional<SizeRange>(Dim)> known = nullptr);
 SizeRange rangeOfNode(const DimKey &key);
-/// The remainder `p%q` in a sum: the term `-c*q*(p//q)` and the terms of `c*p`. Takes it out; c, or 0, and the quotient.
+/// The remainder `p%q` in a sum: the term `-c*q*(p//q)` and the terms of `c*p`. Takes it out; c, or 0, and the
+/// quotient.
 DimTerm takeRemainder(Poly &sum, Dim term);
 
 } // namespace detail

@@ -43,7 +43,9 @@ int64_t modulo(int64_t a, int64_t m) {
 }
 
 /// Bounds that leave 64 bits are no bounds.
-int64_t addBound(int64_t a, int64_t b, int64_t none) { return a == none || b == none ? none : checked::add(a, b).value_or(none); }
+int64_t addBound(int64_t a, int64_t b, int64_t none) {
+  return a == none || b == none ? none : checked::add(a, b).value_or(none);
+}
 
 /// A number times a bound, on the side of `none`.
 int64_t scaleBound(int64_t factor, int64_t bound, int64_t none) {
@@ -80,7 +82,8 @@ SizeRange productOf(SizeRange a, SizeRange b) {
     return scaled(a, b.offset);
   SizeRange out;
   bool isFinite = a.lo != smallest && b.lo != smallest && a.hi != largest && b.hi != largest;
-  std::optional<int64_t> corners[] = {checked::multiply(a.lo, b.lo), checked::multiply(a.lo, b.hi), checked::multiply(a.hi, b.lo), checked::multiply(a.hi, b.hi)};
+  std::optional<int64_t> corners[] = {checked::multiply(a.lo, b.lo), checked::multiply(a.lo, b.hi),
+                                      checked::multiply(a.hi, b.lo), checked::multiply(a.hi, b.hi)};
   if (isFinite && all_of(corners, [](auto &corner) { return corner.has_value(); })) {
     out.lo = **std::min_element(std::begin(corners), std::end(corners));
     out.hi = **std::max_element(std::begin(corners), std::end(corners));
@@ -90,15 +93,18 @@ SizeRange productOf(SizeRange a, SizeRange b) {
       out.hi = 0;
   }
   // Common divisors of a factor's values stay.
-  if (auto stride = checked::multiply(std::gcd(a.stride, a.offset), std::gcd(b.stride, b.offset)); stride && *stride > 0)
+  if (auto stride = checked::multiply(std::gcd(a.stride, a.offset), std::gcd(b.stride, b.offset));
+      stride && *stride > 0)
     out.stride = *stride;
   return out;
 }
 
 /// Values of either.
 SizeRange unionOf(SizeRange a, SizeRange b, bool isMin) {
-  SizeRange out = isMin ? SizeRange{std::min(a.lo, b.lo), std::min(a.hi, b.hi)} : SizeRange{std::max(a.lo, b.lo), std::max(a.hi, b.hi)};
-  if (auto difference = checked::add(a.offset, b.offset == INT64_MIN ? 0 : -b.offset); difference && b.offset != INT64_MIN && *difference != INT64_MIN) {
+  SizeRange out = isMin ? SizeRange{std::min(a.lo, b.lo), std::min(a.hi, b.hi)}
+                        : SizeRange{std::max(a.lo, b.lo), std::max(a.hi, b.hi)};
+  if (auto difference = checked::add(a.offset, b.offset == INT64_MIN ? 0 : -b.offset);
+      difference && b.offset != INT64_MIN && *difference != INT64_MIN) {
     out.stride = std::gcd(std::gcd(a.stride, b.stride), *difference);
     out.offset = out.stride ? modulo(a.offset, out.stride) : a.offset;
   }
@@ -117,7 +123,8 @@ SizeRange quotientOf(SizeRange a, SizeRange b) {
   return out;
 }
 
-/// Finds bounds of sums. Extrema are split into their members where other terms may cancel against them, which the budget limits.
+/// Finds bounds of sums. Extrema are split into their members where other terms may cancel against them, which the
+/// budget limits.
 class RangeFinder {
 public:
   using Known = function_ref<std::optional<SizeRange>(Dim)>;
@@ -142,7 +149,8 @@ public:
       out = sumOf(out, scaled(monomial(term.dim), term.factor));
     if (sum.terms.size() < 2 || out.isNonNegative())
       return out;
-    // All members bound it from below where the sum takes the least of them, one does where it takes the greatest: the former come first.
+    // All members bound it from below where the sum takes the least of them, one does where it takes the greatest: the
+    // former come first.
     for (bool isLeast : {true, false})
       for (const DimTerm &term : sum.terms)
         if (detail::isExtremum(term.dim.kind()) && takesLeast(term) == isLeast && budget > 0)
@@ -244,15 +252,23 @@ SizeRange rangeOf(Dim dim, function_ref<std::optional<SizeRange>(Dim)> known) { 
 
 namespace detail {
 
-SizeRange rangeOf(const Poly &sum, function_ref<std::optional<SizeRange>(Dim)> known) { return RangeFinder(known).sum(sum); }
-SizeRange rangeOfMonomial(Dim monomial, function_ref<std::optional<SizeRange>(Dim)> known) { return RangeFinder(known).monomial(monomial); }
+SizeRange rangeOf(const Poly &sum, function_ref<std::optional<SizeRange>(Dim)> known) {
+  return RangeFinder(known).sum(sum);
+}
+SizeRange rangeOfMonomial(Dim monomial, function_ref<std::optional<SizeRange>(Dim)> known) {
+  return RangeFinder(known).monomial(monomial);
+}
 
 SizeRange rangeOfNode(const DimKey &key) {
   switch (key.kind) {
-  case Dim::Kind::Unknown: return {};
-  case Dim::Kind::Constant: return SizeRange::of(key.constant);
-  case Dim::Kind::Symbol: return key.name.starts_with("$$") ? SizeRange() : SizeRange{0, SizeRange::largest};
-  case Dim::Kind::FloorDiv: return quotientOf(key.operands[0].range(), key.operands[1].range());
+  case Dim::Kind::Unknown:
+    return {};
+  case Dim::Kind::Constant:
+    return SizeRange::of(key.constant);
+  case Dim::Kind::Symbol:
+    return key.name.starts_with("$$") ? SizeRange() : SizeRange{0, SizeRange::largest};
+  case Dim::Kind::FloorDiv:
+    return quotientOf(key.operands[0].range(), key.operands[1].range());
   case Dim::Kind::Min:
   case Dim::Kind::Max: {
     SizeRange out = key.operands[0].range();
@@ -267,7 +283,8 @@ SizeRange rangeOfNode(const DimKey &key) {
         out = productOf(out, term.dim.range());
     return out;
   }
-  case Dim::Kind::Sum: break;
+  case Dim::Kind::Sum:
+    break;
   }
   SizeRange out = SizeRange::of(key.constant);
   for (const DimTerm &term : key.terms)

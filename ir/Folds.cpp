@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Folds that are exact: integer arithmetic on scalar constants, casts to the same dtype, reinterpretations that undo each other.
-/// Floating arithmetic is left to the code that runs it, so that one place decides its bits.
+/// Folds that are exact: integer arithmetic on scalar constants, casts to the same dtype, reinterpretations that undo
+/// each other. Floating arithmetic is left to the code that runs it, so that one place decides its bits.
 #include "ir/ToyDialect.h"
 
 #include "mlir/IR/Builders.h"
@@ -40,7 +40,8 @@ static Value dropUnit(Value lhs, Attribute rhs, int64_t unit) {
   return integerOf(rhs) == unit && tensorTypeOf(lhs).isScalar() ? lhs : Value();
 }
 
-// What leaves 64 bits is not folded: it wraps when the program runs, unless it turns out to be a size, which it never does.
+// What leaves 64 bits is not folded: it wraps when the program runs, unless it turns out to be a size, which it never
+// does.
 OpFoldResult AddOp::fold(FoldAdaptor adaptor) {
   if (Value x = dropUnit(getLhs(), adaptor.getRhs(), 0))
     return x;

@@ -33,10 +33,14 @@ LogicalResult needMatrix(RuleContext &ctx, unsigned i = 0) {
 LogicalResult needSquare(RuleContext &ctx) {
   if (failed(needMatrix(ctx)))
     return failure();
-  return ctx.unify(0, ctx.rank(0) - 2, 0, ctx.rank(0) - 1) ? success() : ctx.fail(DiagId::NeedsShape, ctx.name, "a square matrix", ctx.tensor(0));
+  return ctx.unify(0, ctx.rank(0) - 2, 0, ctx.rank(0) - 1)
+             ? success()
+             : ctx.fail(DiagId::NeedsShape, ctx.name, "a square matrix", ctx.tensor(0));
 }
 
-LogicalResult determinant(RuleContext &ctx) { return failed(needSquare(ctx)) ? failure() : ctx.result(ctx.dtype(0), batchOf(ctx, 0)); }
+LogicalResult determinant(RuleContext &ctx) {
+  return failed(needSquare(ctx)) ? failure() : ctx.result(ctx.dtype(0), batchOf(ctx, 0));
+}
 LogicalResult squareMatrix(RuleContext &ctx) { return failed(needSquare(ctx)) ? failure() : ctx.result(ctx.tensor(0)); }
 
 /// a [..., n, n] and b [..., n, k] of the same batches, or one matrix and a vector b [n].
@@ -44,7 +48,8 @@ LogicalResult solution(RuleContext &ctx) {
   if (failed(needSquare(ctx)))
     return failure();
   int64_t axis = ctx.rank(1) - (ctx.rank(1) == 1 ? 1 : 2);
-  bool fits = ctx.rank(1) > 0 && ctx.rank(0) == std::max<int64_t>(ctx.rank(1), 2) && ctx.unify(0, ctx.rank(0) - 1, 1, axis);
+  bool fits =
+      ctx.rank(1) > 0 && ctx.rank(0) == std::max<int64_t>(ctx.rank(1), 2) && ctx.unify(0, ctx.rank(0) - 1, 1, axis);
   for (int64_t batch = 0; fits && batch < axis; ++batch)
     fits = ctx.unify(0, batch, 1, batch);
   if (!fits)
@@ -120,7 +125,8 @@ LogicalResult complexTransform(RuleContext &ctx) {
 LogicalResult realTransform(RuleContext &ctx) {
   if (isComplex(ctx.dtype(0)))
     return ctx.fail(DiagId::ComplexToReal, ctx.tensor(0), std::string(nameOf(realOf(ctx.dtype(0)))));
-  return transform(ctx, complexOf(ctx.dtype(0)), [&](Dim n) { return n.floorDiv(Dim::number(ctx.context, 2)) + Dim::number(ctx.context, 1); });
+  return transform(ctx, complexOf(ctx.dtype(0)),
+                   [&](Dim n) { return n.floorDiv(Dim::number(ctx.context, 2)) + Dim::number(ctx.context, 1); });
 }
 LogicalResult inverseRealTransform(RuleContext &ctx) {
   return transform(ctx, realOf(ctx.dtype(0)), [](Dim n) { return n; });
@@ -133,14 +139,16 @@ LogicalResult convolved(RuleContext &ctx) {
   if (axes < 1 || ctx.rank(1) != ctx.rank(0))
     return ctx.fail(DiagId::ConvolutionShapes, ctx.name, ctx.tensor(0), ctx.tensor(1));
   auto number = [&](int64_t n) { return Dim::number(ctx.context, n); };
-  Dim channels = ctx.dim(0, 1), inner = ctx.dim(1, transposed ? 0 : 1) * number(transposed ? 1 : groups), outer = ctx.dim(1, transposed ? 1 : 0) * number(transposed ? groups : 1);
+  Dim channels = ctx.dim(0, 1), inner = ctx.dim(1, transposed ? 0 : 1) * number(transposed ? 1 : groups),
+      outer = ctx.dim(1, transposed ? 1 : 0) * number(transposed ? groups : 1);
   bool divides = !outer.isNumber() || outer.value() % groups == 0;
   if ((channels.isNumber() && inner.isNumber() && channels != inner) || !divides)
     return ctx.fail(DiagId::ConvolutionShapes, ctx.name, ctx.tensor(0), ctx.tensor(1));
   SmallVector<Dim> dims = {ctx.dim(0, 0), outer};
   for (int64_t i = 0; i < axes; ++i) {
     Dim n = ctx.dim(0, i + 2), reach = (ctx.dim(1, i + 2) - number(1)) * number(p[2 * axes + i]) + number(1);
-    Dim size = transposed ? (n - number(1)) * number(p[i]) + reach - number(2 * p[axes + i]) : (n + number(2 * p[axes + i]) - reach).floorDiv(number(p[i])) + number(1);
+    Dim size = transposed ? (n - number(1)) * number(p[i]) + reach - number(2 * p[axes + i])
+                          : (n + number(2 * p[axes + i]) - reach).floorDiv(number(p[i])) + number(1);
     if (size.isNumber() && size.value() < 1)
       return ctx.fail(DiagId::ConvolutionShapes, ctx.name, ctx.tensor(0), ctx.tensor(1));
     dims.push_back(size);

@@ -40,7 +40,8 @@ LogicalResult sumReduction(RuleContext &ctx) {
   return reduce(ctx, ctx.dtype(0) == DType::Bool ? DType::I64 : ctx.dtype(0));
 }
 
-/// max, min and their positions: an empty axis has none, unless `orLeast` gives it the least (or largest) value of the dtype.
+/// max, min and their positions: an empty axis has none, unless `orLeast` gives it the least (or largest) value of the
+/// dtype.
 static LogicalResult checkOrdered(RuleContext &ctx) {
   if (isComplex(ctx.dtype(0)))
     return ctx.failNotOrdered(0);
@@ -55,9 +56,7 @@ LogicalResult orderReduction(RuleContext &ctx) {
   return failed(checkOrdered(ctx)) ? failure() : reduce(ctx, ctx.dtype(0));
 }
 
-LogicalResult argReduction(RuleContext &ctx) {
-  return failed(checkOrdered(ctx)) ? failure() : reduce(ctx, DType::I64);
-}
+LogicalResult argReduction(RuleContext &ctx) { return failed(checkOrdered(ctx)) ? failure() : reduce(ctx, DType::I64); }
 
 LogicalResult boolReduction(RuleContext &ctx) {
   if (ctx.dtype(0) != DType::Bool)

@@ -26,7 +26,11 @@ std::string SizeFact::str(const std::map<std::string, std::string> &shown) const
     std::swap(left, right);
   if (relation == NonNegative && left.find_first_not_of("0123456789") == left.npos)
     return (right.empty() ? "0" : right) + " <= " + (left.empty() ? "0" : left);
-  return (left.empty() ? "0" : left) + (relation == Zero ? " == " : relation == NonZero ? " != " : " >= ") + (right.empty() ? "0" : right);
+  return (left.empty() ? "0" : left) +
+         (relation == Zero      ? " == "
+          : relation == NonZero ? " != "
+                                : " >= ") +
+         (right.empty() ? "0" : right);
 }
 
 bool SizeFact::holds(const StringMap<Dim> &sizes) const {
@@ -99,10 +103,12 @@ void ShapeFacts::narrow(const SizeFact &fact) {
   if (constant == INT64_MIN)
     return;
   auto rangeFor = [&](Dim atom) -> SizeRange & {
-    return atom.kind() == Dim::Kind::Symbol ? state->names.try_emplace(atom.symbolName(), SizeRange{0, largest}).first->second
-                                            : state->atoms.try_emplace(atom, SizeRange()).first->second;
+    return atom.kind() == Dim::Kind::Symbol
+               ? state->names.try_emplace(atom.symbolName(), SizeRange{0, largest}).first->second
+               : state->atoms.try_emplace(atom, SizeRange()).first->second;
   };
-  if (terms.size() == 1 && (terms[0].factor == 1 || terms[0].factor == -1) && terms[0].dim.kind() != Dim::Kind::Product) {
+  if (terms.size() == 1 && (terms[0].factor == 1 || terms[0].factor == -1) &&
+      terms[0].dim.kind() != Dim::Kind::Product) {
     auto [factor, atom] = terms[0];
     int64_t edge = factor == 1 ? -constant : constant;
     SizeRange &range = rangeFor(atom);
@@ -113,7 +119,8 @@ void ShapeFacts::narrow(const SizeFact &fact) {
   }
   // name - n*((name + a)//n) + constant == 0
   for (auto [first, second] : {std::pair(0, 1), std::pair(1, 0)}) {
-    if (!isZero || terms.size() != 2 || terms[first].dim.kind() != Dim::Kind::FloorDiv || terms[second].dim.kind() != Dim::Kind::Symbol)
+    if (!isZero || terms.size() != 2 || terms[first].dim.kind() != Dim::Kind::FloorDiv ||
+        terms[second].dim.kind() != Dim::Kind::Symbol)
       continue;
     Dim divisor = terms[first].dim.operands()[1];
     int64_t sign = terms[second].factor;
@@ -133,7 +140,8 @@ void ShapeFacts::solve(const SizeFact &fact) {
   Dim name;
   int64_t sign = 0;
   fact.dim.forEachTerm([&](int64_t factor, Dim monomial) {
-    if (monomial.kind() != Dim::Kind::Symbol || (factor != 1 && factor != -1) || (name && monomial.symbolName() < name.symbolName()))
+    if (monomial.kind() != Dim::Kind::Symbol || (factor != 1 && factor != -1) ||
+        (name && monomial.symbolName() < name.symbolName()))
       return;
     bool isElsewhere = false;
     fact.dim.forEachTerm([&](int64_t, Dim other) {
@@ -169,7 +177,8 @@ void ShapeFacts::solve(const SizeFact &fact) {
 }
 
 namespace {
-/// Linear constraints over monomials: products and what cannot be expressed are unknowns of their own, with their bounds.
+/// Linear constraints over monomials: products and what cannot be expressed are unknowns of their own, with their
+/// bounds.
 class LinearSystem {
 public:
   LinearSystem(function_ref<std::optional<SizeRange>(Dim)> known) : known(known) {}
@@ -287,7 +296,8 @@ Truth ShapeFacts::decideCanonical(SizeFact fact) const {
   Range range = rangeOf(fact.dim);
   if (!isZero && range.lo >= 0)
     return Truth::Yes;
-  if (range.hi < 0 || (isZero && range.lo > 0) || (isZero && (range.stride ? range.offset % range.stride != 0 : range.offset != 0)))
+  if (range.hi < 0 || (isZero && range.lo > 0) ||
+      (isZero && (range.stride ? range.offset % range.stride != 0 : range.offset != 0)))
     return Truth::No;
   mlir::MLIRContext *context = fact.dim.getContext();
   Dim opposite = Dim::number(context, 0) - fact.dim;
@@ -305,14 +315,17 @@ Truth ShapeFacts::decideCanonical(SizeFact fact) const {
   if (!isZero)
     return isImpossible(fact.negated()) ? Truth::Yes : Truth::Unknown;
   Dim one = Dim::number(context, 1);
-  return isImpossible({SizeFact::NonNegative, fact.dim - one}) && isImpossible({SizeFact::NonNegative, opposite - one}) ? Truth::Yes : Truth::Unknown;
+  return isImpossible({SizeFact::NonNegative, fact.dim - one}) && isImpossible({SizeFact::NonNegative, opposite - one})
+             ? Truth::Yes
+             : Truth::Unknown;
 }
 
 std::vector<size_t> minimalFacts(const ShapeFacts &known, ArrayRef<SizeFact> facts) {
   std::vector<size_t> kept(facts.size());
   std::iota(kept.begin(), kept.end(), 0);
   constexpr size_t most = 64; // of more, all are kept: each is found with n others
-  for (size_t i = facts.size() <= most ? facts.size() : 0; i-- > 0;) { // the later ones were found with the earlier ones known
+  for (size_t i = facts.size() <= most ? facts.size() : 0;
+       i-- > 0;) { // the later ones were found with the earlier ones known
     ShapeFacts others = known;
     for (size_t j : kept)
       if (j != i)
@@ -340,9 +353,11 @@ struct SizeTest::Compiler : DimComputation<unsigned> {
   const StringMap<unsigned> &places;
 };
 
-SizeTest::SizeTest(SizeFact fact, const StringMap<unsigned> &places) : constant(fact.dim.constant()), relation(fact.relation) {
+SizeTest::SizeTest(SizeFact fact, const StringMap<unsigned> &places)
+    : constant(fact.dim.constant()), relation(fact.relation) {
   fact.dim.forEachTerm([&](int64_t factor, Dim monomial) {
-    if (terms < 0 || terms == mostTerms || monomial.kind() != Dim::Kind::Symbol || !places.count(monomial.symbolName())) {
+    if (terms < 0 || terms == mostTerms || monomial.kind() != Dim::Kind::Symbol ||
+        !places.count(monomial.symbolName())) {
       terms = -1;
       return;
     }
@@ -364,12 +379,24 @@ bool SizeTest::run(const int64_t *sizes, int64_t &value) const {
     int64_t a = values[step.left], b = values[step.right];
     std::optional<int64_t> result;
     switch (step.operation) {
-    case Computation::Add: result = checked::add(a, b); break;
-    case Computation::Subtract: result = checked::subtract(a, b); break;
-    case Computation::Multiply: result = checked::multiply(a, b); break;
-    case Computation::FloorDivide: result = checked::floorDivide(a, b); break;
-    case Computation::Minimum: result = std::min(a, b); break;
-    default: result = std::max(a, b); break;
+    case Computation::Add:
+      result = checked::add(a, b);
+      break;
+    case Computation::Subtract:
+      result = checked::subtract(a, b);
+      break;
+    case Computation::Multiply:
+      result = checked::multiply(a, b);
+      break;
+    case Computation::FloorDivide:
+      result = checked::floorDivide(a, b);
+      break;
+    case Computation::Minimum:
+      result = std::min(a, b);
+      break;
+    default:
+      result = std::max(a, b);
+      break;
     }
     if (!result)
       return false;

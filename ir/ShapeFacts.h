@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Reasoning about sizes: what follows from what is known about named sizes. Answers are yes, no or unknown, and never wrong; work is bounded.
+/// Reasoning about sizes: what follows from what is known about named sizes. Answers are yes, no or unknown, and never
+/// wrong; work is bounded.
 #pragma once
 
 #include "ir/Dim.h"
@@ -21,17 +22,19 @@ struct SizeFact {
   static SizeFact equal(Dim a, Dim b) { return {Zero, a - b}; }
   static SizeFact atLeast(Dim a, Dim b) { return {NonNegative, a - b}; }
   SizeFact negated() const;
-  /// As users write it: positive terms stand on both sides, `x + y >= 3`. `shown` gives names (names without an entry stay).
+  /// As users write it: positive terms stand on both sides, `x + y >= 3`. `shown` gives names (names without an entry
+  /// stay).
   std::string str(const std::map<std::string, std::string> &shown = {}) const;
-  /// Whether it holds for sizes; all names have one. What cannot be computed does not hold, and neither does its negation.
+  /// Whether it holds for sizes; all names have one. What cannot be computed does not hold, and neither does its
+  /// negation.
   bool holds(const llvm::StringMap<Dim> &sizes) const;
 };
 
 enum class Truth : uint8_t { No, Yes, Unknown };
 
-/// Named sizes (integers from 0 on) and facts about them. In this order: canonical sizes after substitution of equals, intervals and congruences,
-/// facts that are known word for word, and MLIR's Presburger library on what is linear, with products as names of their own. Copies are cheap, and
-/// share the budget of Presburger queries.
+/// Named sizes (integers from 0 on) and facts about them. In this order: canonical sizes after substitution of equals,
+/// intervals and congruences, facts that are known word for word, and MLIR's Presburger library on what is linear, with
+/// products as names of their own. Copies are cheap, and share the budget of Presburger queries.
 class ShapeFacts {
 public:
   using Range = SizeRange;
@@ -65,7 +68,8 @@ private:
   std::shared_ptr<int> queries;
 };
 
-/// A fact in a form that is tested in nanoseconds: a weighted sum of an array of sizes, or, with products and quotients, a list of steps.
+/// A fact in a form that is tested in nanoseconds: a weighted sum of an array of sizes, or, with products and
+/// quotients, a list of steps.
 class SizeTest {
 public:
   /// `places` are the indices of names in the array.
@@ -80,7 +84,9 @@ public:
     }
     if (terms < 0)
       overflows = !run(sizes, value);
-    return !overflows && (relation == SizeFact::Zero ? value == 0 : relation == SizeFact::NonZero ? value != 0 : value >= 0);
+    return !overflows && (relation == SizeFact::Zero      ? value == 0
+                          : relation == SizeFact::NonZero ? value != 0
+                                                          : value >= 0);
   }
 
 private:

@@ -23,7 +23,8 @@ LogicalResult sizeComputed(RuleContext &ctx) {
     auto operand = SizeValueOp::operandOf(name);
     isWhole &= operand && *operand < ctx.size();
   });
-  return isWhole ? ctx.result(TensorType::scalar(ctx.context, DType::I64)) : ctx.fail(DiagId::BadSizeExpression, expression.str());
+  return isWhole ? ctx.result(TensorType::scalar(ctx.context, DType::I64))
+                 : ctx.fail(DiagId::BadSizeExpression, expression.str());
 }
 
 /// The sizes that a run of i64 operands stand for; a negative number fails.
@@ -169,8 +170,8 @@ LogicalResult diagonalOf(RuleContext &ctx) {
   SmallVector<Dim> dims = ctx.tensor(0).getDims();
   dims.pop_back();
   dims.back() = (rows - Dim::number(ctx.context, std::max<int64_t>(-offset, 0)))
-                      .min(columns - Dim::number(ctx.context, std::max<int64_t>(offset, 0)))
-                      .max(zero);
+                    .min(columns - Dim::number(ctx.context, std::max<int64_t>(offset, 0)))
+                    .max(zero);
   return ctx.result(ctx.dtype(0), dims);
 }
 

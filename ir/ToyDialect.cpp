@@ -132,7 +132,8 @@ Type TensorType::parse(AsmParser &parser) {
 
 /// Whether MLIR's lexer reads a name as one token.
 static bool isKeyword(StringRef name) {
-  return !name.empty() && (llvm::isAlpha(name[0]) || name[0] == '_') && llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+  return !name.empty() && (llvm::isAlpha(name[0]) || name[0] == '_') &&
+         llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
 }
 
 void TensorType::print(AsmPrinter &printer) const {
@@ -151,16 +152,26 @@ void TensorType::print(AsmPrinter &printer) const {
 Type elementTypeOf(MLIRContext *context, DType dtype) {
   Builder b(context);
   switch (dtype) {
-  case DType::Bool: return b.getI1Type();
-  case DType::U8: return b.getIntegerType(8, /*isSigned=*/false);
-  case DType::I32: return b.getI32Type();
-  case DType::I64: return b.getI64Type();
-  case DType::BF16: return b.getBF16Type();
-  case DType::F16: return b.getF16Type();
-  case DType::F32: return b.getF32Type();
-  case DType::F64: return b.getF64Type();
-  case DType::C64: return ComplexType::get(b.getF32Type());
-  case DType::C128: return ComplexType::get(b.getF64Type());
+  case DType::Bool:
+    return b.getI1Type();
+  case DType::U8:
+    return b.getIntegerType(8, /*isSigned=*/false);
+  case DType::I32:
+    return b.getI32Type();
+  case DType::I64:
+    return b.getI64Type();
+  case DType::BF16:
+    return b.getBF16Type();
+  case DType::F16:
+    return b.getF16Type();
+  case DType::F32:
+    return b.getF32Type();
+  case DType::F64:
+    return b.getF64Type();
+  case DType::C64:
+    return ComplexType::get(b.getF32Type());
+  case DType::C128:
+    return ComplexType::get(b.getF64Type());
   }
   llvm_unreachable("all dtypes are listed");
 }

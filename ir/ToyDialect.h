@@ -31,9 +31,9 @@ template <typename Op> class Reduction : public mlir::OpTrait::TraitBase<Op, Red
 
 #include "ir/ToyDialect.h.inc"
 #define GET_TYPEDEF_CLASSES
+#include "ir/ToyInterfaces.h.inc"
 #include "ir/ToyTypes.h.inc"
 #include "ir/TypeRules.h"
-#include "ir/ToyInterfaces.h.inc"
 #define GET_OP_CLASSES
 #include "ir/ToyOps.h.inc"
 
@@ -45,6 +45,7 @@ inline bool isHalfTensor(mlir::Type type) {
   auto tensor = llvm::dyn_cast<TensorType>(type);
   return tensor && isHalf(tensor.getDtype());
 }
-/// The builtin tensor type whose dense attributes hold the constants of a dtype: bool is i1, u8 is ui8, c64 is complex<f32>.
+/// The builtin tensor type whose dense attributes hold the constants of a dtype: bool is i1, u8 is ui8, c64 is
+/// complex<f32>.
 mlir::Type elementTypeOf(mlir::MLIRContext *context, DType dtype);
 } // namespace toy

@@ -13,8 +13,22 @@ namespace toy {
 
 std::string spelling(StringRef opName) {
   return llvm::StringSwitch<StringRef>(opName)
-      .Case("add", "+").Case("sub", "-").Case("neg", "-").Case("mul", "*").Case("div", "/").Case("floordiv", "//").Case("mod", "%").Case("pow", "**")
-      .Case("eq", "==").Case("ne", "!=").Case("lt", "<").Case("le", "<=").Case("gt", ">").Case("ge", ">=").Default(opName).str();
+      .Case("add", "+")
+      .Case("sub", "-")
+      .Case("neg", "-")
+      .Case("mul", "*")
+      .Case("div", "/")
+      .Case("floordiv", "//")
+      .Case("mod", "%")
+      .Case("pow", "**")
+      .Case("eq", "==")
+      .Case("ne", "!=")
+      .Case("lt", "<")
+      .Case("le", "<=")
+      .Case("gt", ">")
+      .Case("ge", ">=")
+      .Default(opName)
+      .str();
 }
 
 TensorType packedType(TensorType complex) {
@@ -81,7 +95,8 @@ std::string typeText(Type type) {
 }
 
 namespace {
-/// Reads arithmetic on sizes back as a size. Values that many operations use are read once, and what is very long is taken for data.
+/// Reads arithmetic on sizes back as a size. Values that many operations use are read once, and what is very long is
+/// taken for data.
 class SizeReader {
 public:
   std::optional<Dim> read(Value value) {
@@ -141,8 +156,11 @@ private:
     return isKnown ? known(op.getExpr().substitute(values)) : std::nullopt;
   }
 
-  /// What has grown large gets a name of its own: functions that call themselves with parts of what they have would be generated for each of its forms.
-  static std::optional<Dim> known(Dim dim) { return dim.isUnknown() || detail::storageOf(dim).nodes > mostNodes ? std::nullopt : std::optional(dim); }
+  /// What has grown large gets a name of its own: functions that call themselves with parts of what they have would be
+  /// generated for each of its forms.
+  static std::optional<Dim> known(Dim dim) {
+    return dim.isUnknown() || detail::storageOf(dim).nodes > mostNodes ? std::nullopt : std::optional(dim);
+  }
 
   static constexpr unsigned mostValues = 400, mostNodes = 48;
   llvm::DenseMap<Value, std::optional<Dim>> done;
@@ -165,7 +183,8 @@ bool RuleContext::hasElements(unsigned operand, unsigned axis) {
   return !have.is(0);
 }
 
-bool RuleContext::unify(unsigned lhsOperand, unsigned lhsAxis, unsigned rhsOperand, unsigned rhsAxis, bool mayBroadcast) {
+bool RuleContext::unify(unsigned lhsOperand, unsigned lhsAxis, unsigned rhsOperand, unsigned rhsAxis,
+                        bool mayBroadcast) {
   Dim lhs = dim(lhsOperand, lhsAxis), rhs = dim(rhsOperand, rhsAxis);
   if (lhs == rhs && !lhs.isUnknown())
     return true;
@@ -199,7 +218,8 @@ FailureOr<SmallVector<Dim>> RuleContext::broadcast(ArrayRef<unsigned> which) {
         if (!unify(owner, ownerAxis, i, axis, true)) {
           if (name == "where" || which.size() > 2)
             return fail(DiagId::CannotBroadcast, tensor(owner), tensor(i), offset + axis, known.str(), next.str());
-          return fail(DiagId::CannotBroadcast, tensor(which[0]), tensor(which[1]), offset + axis, dim(which[0], rank(which[0]) - resultRank + offset + axis).str(), next.str());
+          return fail(DiagId::CannotBroadcast, tensor(which[0]), tensor(which[1]), offset + axis,
+                      dim(which[0], rank(which[0]) - resultRank + offset + axis).str(), next.str());
         }
         if (known.isNumber())
           continue;
@@ -216,7 +236,8 @@ FailureOr<SmallVector<Dim>> RuleContext::broadcast(ArrayRef<unsigned> which) {
 
 /// Equal, or one of them anonymous or refined to a number: passes may know sizes better than the operation was told.
 static bool sizesAgree(Dim expected, Dim actual) {
-  return expected == actual || expected.isUnknown() || actual.isUnknown() || expected.isNumber() != actual.isNumber() || !(expected - actual).isNumber();
+  return expected == actual || expected.isUnknown() || actual.isUnknown() || expected.isNumber() != actual.isNumber() ||
+         !(expected - actual).isNumber();
 }
 
 LogicalResult RuleContext::failNotOrdered(unsigned operand) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Shape and dtype rules. A rule reads operands and attributes and sets the result types, or says why not in the user's words.
+/// Shape and dtype rules. A rule reads operands and attributes and sets the result types, or says why not in the user's
+/// words.
 #pragma once
 
 #include "support/Diagnostics.h"
@@ -14,8 +15,8 @@
 
 namespace toy {
 
-/// Why a rule refuses: a row of the diagnostics table with its arguments, labels for single operands, and a help line in which `{i}` stands for the
-/// source text of operand i.
+/// Why a rule refuses: a row of the diagnostics table with its arguments, labels for single operands, and a help line
+/// in which `{i}` stands for the source text of operand i.
 struct RuleError {
   DiagId id;
   std::vector<std::string> args;
@@ -23,12 +24,14 @@ struct RuleError {
   std::string help;
 };
 
-/// Two axes whose sizes the rule takes to be equal without being able to prove it: IR generation checks them at run time or refuses.
+/// Two axes whose sizes the rule takes to be equal without being able to prove it: IR generation checks them at run
+/// time or refuses.
 struct SizeAssumption {
   unsigned lhsOperand, lhsAxis, rhsOperand, rhsAxis;
   bool mayBroadcast = false; ///< a size of 1 would do as well
 };
-/// An axis whose size has to be a number, or at least that, and is not known to be: IR generation checks it at run time or refuses.
+/// An axis whose size has to be a number, or at least that, and is not known to be: IR generation checks it at run time
+/// or refuses.
 struct WantedSize {
   unsigned operand, axis;
   int64_t size;
@@ -41,7 +44,8 @@ std::string spelling(llvm::StringRef opName);
 /// What a rule sees and what it says.
 class RuleContext {
 public:
-  RuleContext(mlir::MLIRContext *context, llvm::StringRef opName, mlir::ValueRange operands, mlir::DictionaryAttr attributes)
+  RuleContext(mlir::MLIRContext *context, llvm::StringRef opName, mlir::ValueRange operands,
+              mlir::DictionaryAttr attributes)
       : context(context), operands(operands), attributes(attributes), name(spelling(opName)) {}
 
   mlir::MLIRContext *context;
@@ -50,9 +54,11 @@ public:
   std::string name; ///< as users know it: `matmul`, `+`
   /// The declared result types of operations whose results are not inferred (loads).
   llvm::ArrayRef<mlir::Type> declared;
-  /// The size that an i64 value stands for when no expression of known sizes is behind it; by default an anonymous size.
+  /// The size that an i64 value stands for when no expression of known sizes is behind it; by default an anonymous
+  /// size.
   llvm::function_ref<Dim(mlir::Value)> symbolFor;
-  /// Whether the operation runs whenever the program does: then what cannot succeed is refused. Elsewhere (in loops and branches) it fails when it runs.
+  /// Whether the operation runs whenever the program does: then what cannot succeed is refused. Elsewhere (in loops and
+  /// branches) it fails when it runs.
   bool alwaysRuns = false;
 
   llvm::SmallVector<mlir::Type, 1> results;
@@ -78,7 +84,9 @@ public:
 
   /// A result of the operation; fails where a size is too large.
   llvm::LogicalResult result(mlir::Type type);
-  llvm::LogicalResult result(DType dtype, llvm::ArrayRef<Dim> dims) { return result(TensorType::get(context, dtype, dims)); }
+  llvm::LogicalResult result(DType dtype, llvm::ArrayRef<Dim> dims) {
+    return result(TensorType::get(context, dtype, dims));
+  }
   template <typename... Args> llvm::LogicalResult fail(DiagId id, Args &&...args) {
     error = RuleError{id, {text(args)...}, {}, {}};
     return llvm::failure();
@@ -105,11 +113,13 @@ private:
   static std::string text(mlir::Type type);
 };
 
-/// The size that an i64 value stands for, through constants, `toy.dim` and arithmetic on them; none when it is only data.
+/// The size that an i64 value stands for, through constants, `toy.dim` and arithmetic on them; none when it is only
+/// data.
 std::optional<Dim> sizeBehind(mlir::Value value);
 
-/// A complex tensor's parts side by side: c64[N] as f32[N, 2]. An operation with the attribute `packed` (numbers of operands) takes such tensors
-/// for complex ones, and gives them: the same rule holds, seen through these two functions.
+/// A complex tensor's parts side by side: c64[N] as f32[N, 2]. An operation with the attribute `packed` (numbers of
+/// operands) takes such tensors for complex ones, and gives them: the same rule holds, seen through these two
+/// functions.
 class TensorType packedType(class TensorType complex);
 class TensorType unpackedType(class TensorType pairs);
 

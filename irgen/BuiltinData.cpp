@@ -21,7 +21,8 @@ Val IRGen::loadBuiltin(Bound &args) {
 static Value pathOf(IRGen &gen, Bound &args) {
   Val path = gen.valueOf(args, "path");
   if (!path.isStr())
-    gen.fail(DiagId::ArgumentKind, gen.rangeOf(args, "path"), {args.row->name, "the path", "a string", path.type().str()});
+    gen.fail(DiagId::ArgumentKind, gen.rangeOf(args, "path"),
+             {args.row->name, "the path", "a string", path.type().str()});
   return path.value;
 }
 
@@ -51,7 +52,8 @@ Val IRGen::showBuiltin(Bound &args) {
 
 Val IRGen::readBinaryBuiltin(Bound &args) {
   SourceRange r = args.call->range;
-  SmallVector<Value> operands = {pathOf(*this, args), args.has("offset") ? indexValue(*args["offset"], "read_binary") : integer(0, r)};
+  SmallVector<Value> operands = {pathOf(*this, args),
+                                 args.has("offset") ? indexValue(*args["offset"], "read_binary") : integer(0, r)};
   DType dtype = staticDType(*args["dtype"]);
   llvm::append_range(operands, checkedSizes(indexList(*args["shape"], "read_binary"), r));
   return Val::leaf(create<ReadBinaryOp>(r, operands, {dtypeAttr(dtype)}));
@@ -82,12 +84,15 @@ Val IRGen::strBuiltin(Bound &args) {
 
 Val IRGen::checkBuiltin(Bound &args) {
   Value c = condition(*args["condition"]);
-  Value text = args.has("text") ? valueOf(args, "text").value : string(sourceText(rangeOf(args, "condition")), args.call->range);
+  Value text =
+      args.has("text") ? valueOf(args, "text").value : string(sourceText(rangeOf(args, "condition")), args.call->range);
   create<AssertOp>(args.call->range, {c, text});
   return {};
 }
 
-Val IRGen::itemBuiltin(Bound &args) { return Val::leaf(reshape(tensorArgument(args, "x").value, {}, args.call->range)); }
+Val IRGen::itemBuiltin(Bound &args) {
+  return Val::leaf(reshape(tensorArgument(args, "x").value, {}, args.call->range));
+}
 
 Val IRGen::clockBuiltin(Bound &args) { return Val::leaf(create<ClockOp>(args.call->range, {})); }
 

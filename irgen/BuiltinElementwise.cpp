@@ -55,7 +55,8 @@ Val IRGen::binaryBuiltin(Bound &args) {
   StringRef first = args.arguments[0].first, second = args.arguments[1].first;
   Val a = convertFor(args.row->conversion, tensorArgument(args, first), rangeOf(args, first));
   Val b = convertFor(args.row->conversion, tensorArgument(args, second), rangeOf(args, second));
-  return elementwise(args.row->op, a, b, promoteAll({a, b}), args.call->range, rangeOf(args, first), rangeOf(args, second));
+  return elementwise(args.row->op, a, b, promoteAll({a, b}), args.call->range, rangeOf(args, first),
+                     rangeOf(args, second));
 }
 
 Val IRGen::clipBuiltin(Bound &args) {
@@ -77,14 +78,16 @@ Val IRGen::composeBuiltin(Bound &args) {
 }
 
 Val IRGen::powBuiltin(Bound &args) {
-  return binary(ast::BinaryOp::Pow, valueOf(args, "a"), valueOf(args, "b"), args.call->range, args.call->range, rangeOf(args, "a"), rangeOf(args, "b"));
+  return binary(ast::BinaryOp::Pow, valueOf(args, "a"), valueOf(args, "b"), args.call->range, args.call->range,
+                rangeOf(args, "a"), rangeOf(args, "b"));
 }
 
 Val IRGen::whereBuiltin(Bound &args) {
   Val c = tensorArgument(args, "condition"), a = tensorArgument(args, "a"), b = tensorArgument(args, "b");
   DType dtype = promoteAll({a, b});
-  return Val::leaf(create<WhereOp>(args.call->range, {c.value, castVal(a, dtype, rangeOf(args, "a")), castVal(b, dtype, rangeOf(args, "b"))}, {},
-                          {rangeOf(args, "condition"), rangeOf(args, "a"), rangeOf(args, "b")}));
+  return Val::leaf(create<WhereOp>(
+      args.call->range, {c.value, castVal(a, dtype, rangeOf(args, "a")), castVal(b, dtype, rangeOf(args, "b"))}, {},
+      {rangeOf(args, "condition"), rangeOf(args, "a"), rangeOf(args, "b")}));
 }
 
 Val IRGen::reduceBuiltin(Bound &args) {
@@ -94,7 +97,8 @@ Val IRGen::reduceBuiltin(Bound &args) {
   if (args.row->conversion == 'b' && x.tensor().getDtype() != DType::Bool)
     v = create<NeOp>(r, {v, castVal(Val::leaf(integer(0, r)), realOf(x.tensor().getDtype()), r)});
   SmallVector<int64_t> axes = axesArgument(args, v.getType());
-  SmallVector<NamedAttribute> attributes = {integersAttr("axes", axes), boolAttr("keepdims", flagArgument(args, "keepdims", false))};
+  SmallVector<NamedAttribute> attributes = {integersAttr("axes", axes),
+                                            boolAttr("keepdims", flagArgument(args, "keepdims", false))};
   if (args.has("initial"))
     return reduceFrom(args, v, attributes);
   return Val::leaf(create(args.row->op, r, {v}, attributes, rangeOf(args, "x")));
@@ -119,13 +123,16 @@ Val IRGen::reduceFrom(Bound &args, Value x, ArrayRef<NamedAttribute> attributes)
   SourceRange r = args.call->range;
   Val initial = tensorArgument(args, "initial"), elements = Val::leaf(x);
   if (initial.tensor().getRank() != 0)
-    fail(DiagId::ArgumentKind, rangeOf(args, "initial"), {args.row->name, "`initial`", "a scalar", initial.type().str()});
+    fail(DiagId::ArgumentKind, rangeOf(args, "initial"),
+         {args.row->name, "`initial`", "a scalar", initial.type().str()});
   DType dtype = promoteAll({elements, initial});
   SmallVector<NamedAttribute> all(attributes);
   all.push_back(attr("orLeast", b.getUnitAttr()));
   bool isMax = StringRef(args.row->op) == "max";
   Val best = Val::leaf(create(args.row->op, r, {castVal(elements, dtype, r)}, all, rangeOf(args, "x")));
-  return isInfinite(initial.value, isMax) ? best : elementwise(isMax ? "maximum" : "minimum", best, initial, dtype, r, r, rangeOf(args, "initial"));
+  return isInfinite(initial.value, isMax)
+             ? best
+             : elementwise(isMax ? "maximum" : "minimum", best, initial, dtype, r, r, rangeOf(args, "initial"));
 }
 
 /// Over one axis, or over the flattened tensor.
@@ -136,7 +143,9 @@ Val IRGen::argBuiltin(Bound &args) {
     x = flattened(x, r);
   int64_t axis = args.has("axis") ? axisArgument(args, x.tensor().getRank(), 0) : 0;
   bool keepdims = flagArgument(args, "keepdims", false);
-  Value best = create(args.row->op, r, {x.value}, {integersAttr("axes", {axis}), boolAttr("keepdims", keepdims && args.has("axis"))}, rangeOf(args, "x"));
+  Value best =
+      create(args.row->op, r, {x.value},
+             {integersAttr("axes", {axis}), boolAttr("keepdims", keepdims && args.has("axis"))}, rangeOf(args, "x"));
   if (keepdims && !args.has("axis"))
     best = reshape(best, SmallVector<Value>(whole.tensor().getRank(), integer(1, r)), r);
   return Val::leaf(best);
@@ -156,7 +165,8 @@ Val IRGen::alongBuiltin(Bound &args) {
   Val x = convertFor(args.row->conversion, tensorArgument(args, "x"), r);
   if (!args.has("axis"))
     x = flattened(x, r);
-  return Val::leaf(create(args.row->op, r, {x.value}, {integerAttr("axis", axisArgument(args, x.tensor().getRank(), 0))}));
+  return Val::leaf(
+      create(args.row->op, r, {x.value}, {integerAttr("axis", axisArgument(args, x.tensor().getRank(), 0))}));
 }
 
 Val IRGen::sortBuiltin(Bound &args) {
@@ -164,7 +174,10 @@ Val IRGen::sortBuiltin(Bound &args) {
   SourceRange r = args.call->range;
   if (x.tensor().getRank() == 0)
     fail(DiagId::AxisOutOfRange, r, {"-1", x.type().str()});
-  return Val::leaf(create(args.row->op, r, {x.value}, {integerAttr("axis", axisArgument(args, x.tensor().getRank(), -1)), boolAttr("descending", flagArgument(args, "descending", false))}, rangeOf(args, "x")));
+  return Val::leaf(create(args.row->op, r, {x.value},
+                          {integerAttr("axis", axisArgument(args, x.tensor().getRank(), -1)),
+                           boolAttr("descending", flagArgument(args, "descending", false))},
+                          rangeOf(args, "x")));
 }
 
 } // namespace toy

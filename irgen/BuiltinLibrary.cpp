@@ -9,8 +9,10 @@ using namespace mlir;
 
 namespace toy {
 
-static Val libraryCall(IRGen &gen, SourceRange r, StringRef function, ArrayRef<Value> operands, ArrayRef<int64_t> parameters = {}, ArrayRef<SourceRange> sources = {}) {
-  Operation *op = gen.createOp<LibraryOp>(r, operands, {gen.stringAttr("function", function), gen.integersAttr("parameters", parameters)}, sources);
+static Val libraryCall(IRGen &gen, SourceRange r, StringRef function, ArrayRef<Value> operands,
+                       ArrayRef<int64_t> parameters = {}, ArrayRef<SourceRange> sources = {}) {
+  Operation *op = gen.createOp<LibraryOp>(
+      r, operands, {gen.stringAttr("function", function), gen.integersAttr("parameters", parameters)}, sources);
   SmallVector<Value> results = gen.resultsOf(op, operands, r);
   if (results.size() == 1)
     return Val::leaf(results[0]);
@@ -21,7 +23,8 @@ static Val libraryCall(IRGen &gen, SourceRange r, StringRef function, ArrayRef<V
   return tuple;
 }
 
-/// Brings both to the batches that they have between them, which broadcast. A vector beside a stack of matrices is a column for each.
+/// Brings both to the batches that they have between them, which broadcast. A vector beside a stack of matrices is a
+/// column for each.
 static Val solved(IRGen &gen, SourceRange r, SmallVector<Value> operands, ArrayRef<SourceRange> sources) {
   auto rankOf = [&](int i) { return tensorTypeOf(operands[i]).getRank(); };
   bool isColumn = rankOf(1) == 1 && rankOf(0) > 2;
@@ -40,17 +43,21 @@ static Val solved(IRGen &gen, SourceRange r, SmallVector<Value> operands, ArrayR
     return libraryCall(gen, r, "solve", operands, {}, sources);
   SmallVector<Value> both;
   for (int64_t axis = -batch; axis < 0; ++axis) { // counted from the matrix
-    auto sizeIn = [&](int i) { return rankOf(i) - 2 + axis < 0 ? Dim::number(gen.context, 1) : tensorTypeOf(operands[i]).getDim(rankOf(i) - 2 + axis); };
+    auto sizeIn = [&](int i) {
+      return rankOf(i) - 2 + axis < 0 ? Dim::number(gen.context, 1)
+                                      : tensorTypeOf(operands[i]).getDim(rankOf(i) - 2 + axis);
+    };
     int from = sizeIn(0).is(1) ? 1 : sizeIn(1).is(1) || sizeIn(0).isNumber() ? 0 : 1;
-    both.push_back(sizeIn(from).isNumber() ? gen.integer(sizeIn(from).value(), r) : gen.sizeOf(operands[from], rankOf(from) - 2 + axis, r));
+    both.push_back(sizeIn(from).isNumber() ? gen.integer(sizeIn(from).value(), r)
+                                           : gen.sizeOf(operands[from], rankOf(from) - 2 + axis, r));
   }
   for (Value &v : operands) {
     SmallVector<Value> sizes(both), own = gen.sizesOf(v, r);
     sizes.append(own.end() - 2, own.end());
     bool isWhole = own.size() == sizes.size() && llvm::all_of(llvm::zip_equal(own, sizes), [](auto pair) {
-      auto a = sizeBehind(std::get<0>(pair)), b = sizeBehind(std::get<1>(pair));
-      return a && b && *a == *b;
-    });
+                     auto a = sizeBehind(std::get<0>(pair)), b = sizeBehind(std::get<1>(pair));
+                     return a && b && *a == *b;
+                   });
     if (!isWhole)
       v = gen.broadcastTo(v, sizes, r);
   }
@@ -91,7 +98,8 @@ static int64_t normOf(IRGen &gen, Bound &args) {
   for (auto [i, name] : llvm::enumerate(names))
     if (norm == name)
       return i;
-  gen.fail(DiagId::ArgumentKind, gen.rangeOf(args, "norm"), {args.row->name, "`norm`", "\"backward\", \"ortho\" or \"forward\"", "\"" + norm + "\""});
+  gen.fail(DiagId::ArgumentKind, gen.rangeOf(args, "norm"),
+           {args.row->name, "`norm`", "\"backward\", \"ortho\" or \"forward\"", "\"" + norm + "\""});
 }
 
 /// Real values become complex for the complex transforms.
@@ -147,7 +155,8 @@ Val IRGen::shiftBuiltin(Bound &args) {
   bool inverse = StringRef(args.row->op) == "ifft";
   Value v = x.value;
   for (int64_t axis : axesOf(*this, args, v.getType(), x.tensor().getRank())) {
-    Value size = sizeOf(v, axis, r), half = arith<FloorDivOp>(size, integer(2, r), r), rest = arith<SubOp>(size, half, r);
+    Value size = sizeOf(v, axis, r), half = arith<FloorDivOp>(size, integer(2, r), r),
+          rest = arith<SubOp>(size, half, r);
     Value shift = inverse ? rest : half, front = arith<SubOp>(size, shift, r);
     Value parts[] = {sliceAxis(v, axis, front, shift, 1, r), sliceAxis(v, axis, integer(0, r), front, 1, r)};
     v = relabel(create<ConcatOp>(r, parts, {integerAttr("axis", axis)}), v.getType(), r);
@@ -176,19 +185,26 @@ Val IRGen::convolutionBuiltin(Bound &args) {
     input = reshape(input, sizes, r);
   }
   SmallVector<int64_t> parameters;
-  for (auto [name, fallback, least] : {std::tuple("stride", 1, 1), std::tuple("padding", 0, 0), std::tuple("dilation", 1, 1)}) {
+  for (auto [name, fallback, least] :
+       {std::tuple("stride", 1, 1), std::tuple("padding", 0, 0), std::tuple("dilation", 1, 1)}) {
     SmallVector<int64_t> values = args.has(name) ? staticList(*args[name], name) : SmallVector<int64_t>{fallback};
     if (values.size() == 1)
       values.assign(axes, values[0]);
-    if (static_cast<int64_t>(values.size()) != axes || llvm::any_of(values, [least = least](int64_t v) { return v < least; }))
-      fail(DiagId::ArgumentKind, rangeOf(args, name), {args.row->name, std::string("`") + name + "`", "a number of " + std::to_string(least) + " or more, or one an axis", "others"});
+    if (static_cast<int64_t>(values.size()) != axes ||
+        llvm::any_of(values, [least = least](int64_t v) { return v < least; }))
+      fail(DiagId::ArgumentKind, rangeOf(args, name),
+           {args.row->name, std::string("`") + name + "`",
+            "a number of " + std::to_string(least) + " or more, or one an axis", "others"});
     llvm::append_range(parameters, values);
   }
   int64_t groups = args.has("groups") ? staticInteger(*args["groups"], "groups") : 1;
   if (groups < 1)
-    fail(DiagId::ArgumentKind, rangeOf(args, "groups"), {args.row->name, "`groups`", "a positive number", std::to_string(groups)});
+    fail(DiagId::ArgumentKind, rangeOf(args, "groups"),
+         {args.row->name, "`groups`", "a positive number", std::to_string(groups)});
   parameters.append({groups, kind == "t"});
-  Value out = libraryCall(*this, r, "convolution", {input, castVal(w, dtype, rangeOf(args, "w"))}, parameters, {rangeOf(args, "x"), rangeOf(args, "w")}).value;
+  Value out = libraryCall(*this, r, "convolution", {input, castVal(w, dtype, rangeOf(args, "w"))}, parameters,
+                          {rangeOf(args, "x"), rangeOf(args, "w")})
+                  .value;
   if (args.has("bias")) {
     Val bias = tensorArgument(args, "bias");
     if (bias.tensor().getRank() != 1)

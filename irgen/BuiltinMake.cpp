@@ -28,7 +28,8 @@ Val IRGen::fillBuiltin(Bound &args) {
   // A dtype may also come last by position: zeros(3, f32).
   DType dtype = dtypeArgument(args, DType::F64);
   if (!args.rest.empty())
-    if (auto *n = ast::dynCast<ast::Name>(args.rest.back()); n && dtypeNamed(n->name) && args.rest.size() > 1 && !args.has("dtype")) {
+    if (auto *n = ast::dynCast<ast::Name>(args.rest.back());
+        n && dtypeNamed(n->name) && args.rest.size() > 1 && !args.has("dtype")) {
       dtype = staticDType(*n);
       args.rest.pop_back();
     }
@@ -44,7 +45,8 @@ Val IRGen::fullBuiltin(Bound &args) {
   DType dtype = dtypeArgument(args, value.tensor().getDtype());
   if (kindOf(value.tensor().getDtype()) > kindOf(dtype) && isComplex(value.tensor().getDtype()))
     fail(DiagId::ComplexToReal, rangeOf(args, "value"), {value.type().str(), std::string(nameOf(dtype))});
-  return Val::leaf(fullOf(*this, castVal(value, dtype, rangeOf(args, "value")), checkedSizes(indexList(*args["sizes"], "full"), r), r));
+  return Val::leaf(fullOf(*this, castVal(value, dtype, rangeOf(args, "value")),
+                          checkedSizes(indexList(*args["sizes"], "full"), r), r));
 }
 
 Val IRGen::likeBuiltin(Bound &args) {
@@ -65,7 +67,8 @@ Val IRGen::likeBuiltin(Bound &args) {
 /// Rows and columns compared.
 Val IRGen::eyeBuiltin(Bound &args) {
   SourceRange r = args.call->range;
-  Value n = checkedSizes({indexValue(*args["n"], "eye")}, r)[0], m = args.has("m") ? checkedSizes({indexValue(*args["m"], "eye")}, r)[0] : n;
+  Value n = checkedSizes({indexValue(*args["n"], "eye")}, r)[0],
+        m = args.has("m") ? checkedSizes({indexValue(*args["m"], "eye")}, r)[0] : n;
   Value k = args.has("k") ? indexValue(*args["k"], "eye") : integer(0, r);
   Value rows = reshape(create<IotaOp>(r, {n}), {n, integer(1, r)}, r), columns = create<IotaOp>(r, {m});
   return Val::leaf(cast(create<EqOp>(r, {create<AddOp>(r, {rows, k}), columns}), dtypeArgument(args, DType::F64), r));
@@ -83,14 +86,16 @@ Val IRGen::arangeBuiltin(Bound &args) {
   DType natural = promoteAll({start, stop, step});
   if (natural == DType::Bool)
     natural = DType::I64;
-  DType dtype = dtypeArgument(args, isInteger(natural) ? DType::I64 : natural), work = isInteger(natural) ? DType::I64 : DType::F64;
+  DType dtype = dtypeArgument(args, isInteger(natural) ? DType::I64 : natural),
+        work = isInteger(natural) ? DType::I64 : DType::F64;
   Value a = castVal(start, work, r), b = castVal(stop, work, r), s = castVal(step, work, r), count;
   if (work == DType::I64) {
     if (constantOf(s) == 0)
       fail(DiagId::ZeroStep, r);
     count = arith<SubOp>(integer(0, r), arith<FloorDivOp>(arith<SubOp>(a, b, r), s, r), r);
   } else
-    count = create<CastOp>(r, {create<CeilOp>(r, {create<DivOp>(r, {create<SubOp>(r, {b, a}), s})})}, {dtypeAttr(DType::I64)});
+    count = create<CastOp>(r, {create<CeilOp>(r, {create<DivOp>(r, {create<SubOp>(r, {b, a}), s})})},
+                           {dtypeAttr(DType::I64)});
   Value index = create<IotaOp>(r, {arith<MaximumOp>(count, integer(0, r), r)});
   Value values = create<AddOp>(r, {a, create<MulOp>(r, {cast(index, work, r), s})});
   return Val::leaf(cast(values, dtype, r));
@@ -117,7 +122,9 @@ Val IRGen::linspaceBuiltin(Bound &args) {
 Val IRGen::randomBuiltin(Bound &args) {
   SourceRange r = args.call->range;
   DType dtype = dtypeArgument(args, DType::F64);
-  Value x = create<RandomOp>(r, checkedSizes(sizeArguments(args), r), {dtypeAttr(isHalf(dtype) ? DType::F32 : dtype), boolAttr("normal", args.row->op[0] == 'n')});
+  Value x =
+      create<RandomOp>(r, checkedSizes(sizeArguments(args), r),
+                       {dtypeAttr(isHalf(dtype) ? DType::F32 : dtype), boolAttr("normal", args.row->op[0] == 'n')});
   return Val::leaf(cast(x, dtype, r));
 }
 

@@ -45,7 +45,10 @@ Val IRGen::reshapeBuiltin(Bound &args) {
       count = arith<MulOp>(count, size, r);
     auto total = constantOf(count), divisor = constantOf(known);
     if (divisor == 0 || (total && divisor && *total % *divisor != 0))
-      fail(DiagId::ReshapeInfer, r, {x.type().str(), divisor == 0 ? "the other sizes hold no element" : std::to_string(*total) + " elements are no multiple of " + std::to_string(*divisor)});
+      fail(DiagId::ReshapeInfer, r,
+           {x.type().str(), divisor == 0
+                                ? "the other sizes hold no element"
+                                : std::to_string(*total) + " elements are no multiple of " + std::to_string(*divisor)});
     sizes[inferred] = arith<FloorDivOp>(count, known, r);
     if (!total || !divisor) {
       SmallVector<Value> operands = {x.value};
@@ -105,9 +108,12 @@ Val IRGen::squeezeBuiltin(Bound &args) {
   } else
     for (int64_t i = 0; i < x.tensor().getRank(); ++i) {
       Dim dim = x.tensor().getDim(i);
-      Truth isOne = isFree(dim) ? decideSize(SizeFact::equal(dim, one), r) ? Truth::Yes : Truth::No : fn().facts.equal(dim, one);
+      Truth isOne =
+          isFree(dim) ? decideSize(SizeFact::equal(dim, one), r) ? Truth::Yes : Truth::No : fn().facts.equal(dim, one);
       if (isOne == Truth::Unknown)
-        fail(DiagId::StaticNeeded, r, {"squeeze", "whether the size " + dim.str() + " of axis " + std::to_string(i) + " is 1"}, "name the axis: `squeeze(x, " + std::to_string(i) + ")`");
+        fail(DiagId::StaticNeeded, r,
+             {"squeeze", "whether the size " + dim.str() + " of axis " + std::to_string(i) + " is 1"},
+             "name the axis: `squeeze(x, " + std::to_string(i) + ")`");
       if (isOne == Truth::No)
         continue;
       x = Val::leaf(withSize(x.value, i, one, r));
@@ -193,7 +199,8 @@ std::vector<Val> IRGen::tensorList(Bound &args) {
     values.push_back(needTensor(v, args.row->name, range));
     ranges.push_back(range);
   };
-  if (args.rest.size() == 1 && args.rest[0]->kind == ast::NodeKind::Bracket && !ast::cast<ast::Bracket>(*args.rest[0]).compact)
+  if (args.rest.size() == 1 && args.rest[0]->kind == ast::NodeKind::Bracket &&
+      !ast::cast<ast::Bracket>(*args.rest[0]).compact)
     for (const ast::ExprPtr &e : ast::cast<ast::Bracket>(*args.rest[0]).elements)
       add(expr(*e), e->range);
   else
@@ -220,7 +227,8 @@ Val IRGen::catBuiltin(Bound &args) {
   SmallVector<Value> operands;
   for (const Val &v : values)
     operands.push_back(v.value);
-  return Val::leaf(create<ConcatOp>(args.call->range, operands, {integerAttr("axis", axisArgument(args, values[0].tensor().getRank(), 0))}));
+  return Val::leaf(create<ConcatOp>(args.call->range, operands,
+                                    {integerAttr("axis", axisArgument(args, values[0].tensor().getRank(), 0))}));
 }
 
 Val IRGen::stackBuiltin(Bound &args) {
@@ -254,7 +262,8 @@ Val IRGen::splitBuiltin(Bound &args) {
       Val tuple;
       tuple.kind = Val::Tuple;
       for (int64_t i = 0; i < n; ++i) {
-        Value begin = integer(i * part, r), size = i + 1 < n ? integer(part, r) : arith<SubOp>(sizeOf(x.value, axis, r), begin, r);
+        Value begin = integer(i * part, r),
+              size = i + 1 < n ? integer(part, r) : arith<SubOp>(sizeOf(x.value, axis, r), begin, r);
         tuple.elements.push_back(Val::leaf(sliceAxis(x.value, axis, begin, size, 1, r)));
       }
       return tuple;
@@ -272,7 +281,8 @@ Val IRGen::splitBuiltin(Bound &args) {
     sum += size;
   }
   if (!whole.is(sum)) // before anything is read
-    create<CheckEqualOp>(r, {sizeOf(x.value, axis, r), integer(sum, r)}, {stringAttr("what", "the split axis and the sum of its parts")});
+    create<CheckEqualOp>(r, {sizeOf(x.value, axis, r), integer(sum, r)},
+                         {stringAttr("what", "the split axis and the sum of its parts")});
   Val tuple;
   tuple.kind = Val::Tuple;
   int64_t at = 0;
@@ -302,8 +312,8 @@ Val IRGen::chunkBuiltin(Bound &args) {
   return tuple;
 }
 
-/// How many parts of ceil(size / n) elements an axis has, as PyTorch counts them: n of an empty axis, and never more. A form decides; where only the run
-/// knows, n is checked.
+/// How many parts of ceil(size / n) elements an axis has, as PyTorch counts them: n of an empty axis, and never more. A
+/// form decides; where only the run knows, n is checked.
 int64_t IRGen::chunkCount(Value x, int64_t axis, int64_t n, SourceRange r) {
   auto number = [&](int64_t value) { return Dim::number(context, value); };
   auto countOf = [&](int64_t size) { return size == 0 ? n : (size - 1) / ((size - 1) / n + 1) + 1; };
@@ -325,7 +335,8 @@ int64_t IRGen::chunkCount(Value x, int64_t axis, int64_t n, SourceRange r) {
   if (n == 1 || isMultiple || fn().facts.decide(reaches(n)) == Truth::Yes)
     return n;
   Value have = sizeOf(x, axis, r), zero = integer(0, r);
-  Value before = arith<MulOp>(arith<FloorDivOp>(arith<AddOp>(have, integer(n - 1, r), r), integer(n, r), r), integer(n - 1, r), r);
+  Value before =
+      arith<MulOp>(arith<FloorDivOp>(arith<AddOp>(have, integer(n - 1, r), r), integer(n, r), r), integer(n - 1, r), r);
   Value fits = create<OrOp>(r, {create<GtOp>(r, {have, before}), create<EqOp>(r, {have, zero})});
   create<AssertOp>(r, {fits, string("chunk gives " + std::to_string(n) + " parts", r)});
   return n;
@@ -401,7 +412,10 @@ Val IRGen::padBuiltin(Bound &args) {
   Val fill = args.has("value") ? tensorArgument(args, "value") : Val::leaf(integer(0, r));
   if (args.has("value") && kindOf(fill.tensor().getDtype()) > kindOf(x.tensor().getDtype()))
     fail(DiagId::ComplexStore, rangeOf(args, "value"), {fill.type().str(), x.type().str()});
-  return Val::leaf(create<PadOp>(r, {x.value, args.has("value") ? castVal(fill, x.tensor().getDtype(), r) : cast(fill.value, x.tensor().getDtype(), r)}, {integersAttr("low", low), integersAttr("high", high)}));
+  return Val::leaf(create<PadOp>(r,
+                                 {x.value, args.has("value") ? castVal(fill, x.tensor().getDtype(), r)
+                                                             : cast(fill.value, x.tensor().getDtype(), r)},
+                                 {integersAttr("low", low), integersAttr("high", high)}));
 }
 
 /// A matrix's diagonal; of a vector the matrix: rows and columns compared.
@@ -418,8 +432,11 @@ Val IRGen::diagBuiltin(Bound &args) {
   rows = reshape(rows, {size, integer(1, r)}, r);
   Value on = create<EqOp>(r, {create<AddOp>(r, {rows, integer(k, r)}), columns});
   Value zero = cast(integer(0, r), x.tensor().getDtype(), r);
-  Value padded = create<PadOp>(r, {x.value, zero}, {integersAttr("low", {std::max<int64_t>(k, 0)}), integersAttr("high", {std::max<int64_t>(-k, 0)})});
-  return Val::leaf(create<WhereOp>(r, {on, k >= 0 ? reshape(padded, {integer(1, r), size}, r) : reshape(padded, {integer(1, r), size}, r), zero}));
+  Value padded =
+      create<PadOp>(r, {x.value, zero},
+                    {integersAttr("low", {std::max<int64_t>(k, 0)}), integersAttr("high", {std::max<int64_t>(-k, 0)})});
+  return Val::leaf(create<WhereOp>(
+      r, {on, k >= 0 ? reshape(padded, {integer(1, r), size}, r) : reshape(padded, {integer(1, r), size}, r), zero}));
 }
 
 Val IRGen::triangleBuiltin(Bound &args) {
@@ -453,7 +470,8 @@ Val IRGen::gatherBuiltin(Bound &args) {
   Val x = tensorArgument(args, "x");
   auto *b = ast::dynCast<ast::Bracket>(args["index"]);
   Value index = b && b->compact && b->allIntegers ? bracket(*b, DType::I64).value : tensorArgument(args, "index").value;
-  return Val::leaf(create<TakeAlongOp>(args.call->range, {x.value, index}, {integerAttr("axis", axisArgument(args, x.tensor().getRank(), 0))}));
+  return Val::leaf(create<TakeAlongOp>(args.call->range, {x.value, index},
+                                       {integerAttr("axis", axisArgument(args, x.tensor().getRank(), 0))}));
 }
 
 Val IRGen::scatterBuiltin(Bound &args) {
@@ -464,16 +482,20 @@ Val IRGen::scatterBuiltin(Bound &args) {
   Value v = castVal(values, x.tensor().getDtype(), r);
   if (tensorTypeOf(v).getRank() == 0)
     v = broadcastTo(v, sizesOf(index, r), r);
-  return Val::leaf(create<PutAlongOp>(r, {x.value, index, v}, {integerAttr("axis", axisArgument(args, x.tensor().getRank(), 0))}));
+  return Val::leaf(
+      create<PutAlongOp>(r, {x.value, index, v}, {integerAttr("axis", axisArgument(args, x.tensor().getRank(), 0))}));
 }
 
-Val IRGen::nonzeroBuiltin(Bound &args) { return Val::leaf(createOp<NonZeroOp>(args.call->range, {tensorArgument(args, "x").value})->getResult(0)); }
+Val IRGen::nonzeroBuiltin(Bound &args) {
+  return Val::leaf(createOp<NonZeroOp>(args.call->range, {tensorArgument(args, "x").value})->getResult(0));
+}
 
 Val IRGen::selectBuiltin(Bound &args) {
   Val x = tensorArgument(args, "x");
   SourceRange r = args.call->range;
   int64_t axis = axisArgument(args, x.tensor().getRank(), 0);
-  Value index = create<CheckIndexOp>(r, {indexValue(*args["index"], "select"), sizeOf(x.value, axis, r)}, {integerAttr("axis", axis)});
+  Value index = create<CheckIndexOp>(r, {indexValue(*args["index"], "select"), sizeOf(x.value, axis, r)},
+                                     {integerAttr("axis", axis)});
   return Val::leaf(select(x.value, axis, index, r));
 }
 
@@ -494,7 +516,9 @@ Val IRGen::sizeBuiltin(Bound &args) {
   return Val::leaf(count);
 }
 
-Val IRGen::rankBuiltin(Bound &args) { return Val::leaf(integer(tensorArgument(args, "x").tensor().getRank(), args.call->range)); }
+Val IRGen::rankBuiltin(Bound &args) {
+  return Val::leaf(integer(tensorArgument(args, "x").tensor().getRank(), args.call->range));
+}
 
 Val IRGen::lenBuiltin(Bound &args) {
   SourceRange r = args.call->range;
@@ -512,12 +536,14 @@ Val IRGen::lenBuiltin(Bound &args) {
 }
 
 Val IRGen::matmulBuiltin(Bound &args) {
-  Val product = matmul(tensorArgument(args, "a"), tensorArgument(args, "b"), args.call->range, rangeOf(args, "a"), rangeOf(args, "b"));
+  Val product = matmul(tensorArgument(args, "a"), tensorArgument(args, "b"), args.call->range, rangeOf(args, "a"),
+                       rangeOf(args, "b"));
   if (!args.has("strategy"))
     return product;
   std::string strategy = staticString(*args["strategy"], "strategy");
   if (!llvm::is_contained({"auto", "native", "four-real", "gauss"}, strategy))
-    fail(DiagId::ArgumentKind, rangeOf(args, "strategy"), {"matmul", "`strategy`", "\"auto\", \"native\", \"four-real\" or \"gauss\"", "\"" + strategy + "\""});
+    fail(DiagId::ArgumentKind, rangeOf(args, "strategy"),
+         {"matmul", "`strategy`", "\"auto\", \"native\", \"four-real\" or \"gauss\"", "\"" + strategy + "\""});
   if (auto op = product.value.getDefiningOp<MatMulOp>())
     op.setStrategy(strategy);
   return product;

@@ -8,7 +8,8 @@ using namespace mlir;
 namespace toy {
 
 static const BuiltinRow table[] = {
-#define TOY_BUILTIN(NAME, PARAMETERS, GROUP, HANDLER, OP, CONVERSION, DOC) {#NAME, PARAMETERS, GROUP, DOC, &IRGen::HANDLER, OP, CONVERSION},
+#define TOY_BUILTIN(NAME, PARAMETERS, GROUP, HANDLER, OP, CONVERSION, DOC)                                             \
+  {#NAME, PARAMETERS, GROUP, DOC, &IRGen::HANDLER, OP, CONVERSION},
 #include "irgen/Builtins.def"
 };
 

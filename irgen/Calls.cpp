@@ -16,7 +16,8 @@ const ast::Expr *Bound::operator[](StringRef name) const {
   return nullptr;
 }
 
-void IRGen::unknownArgument(const std::string &function, const ast::Argument &argument, ArrayRef<std::string> parameters) {
+void IRGen::unknownArgument(const std::string &function, const ast::Argument &argument,
+                            ArrayRef<std::string> parameters) {
   Diagnostic &d = report(DiagId::UnknownArgument, argument.keywordRange, {function, argument.keyword});
   if (auto near = suggest(argument.keyword, std::vector<std::string>(parameters.begin(), parameters.end())))
     d.withHelp("did you mean `" + *near + "`?");
@@ -24,8 +25,10 @@ void IRGen::unknownArgument(const std::string &function, const ast::Argument &ar
 }
 
 /// Positional and keyword arguments in the order of the parameters; `dim` is an alias of `axis`.
-std::vector<std::pair<std::string, const ast::Expr *>> IRGen::bindArguments(const ast::Call &c, ArrayRef<std::string> parameters, ArrayRef<bool> optional,
-                                                                           const std::string &function) {
+std::vector<std::pair<std::string, const ast::Expr *>> IRGen::bindArguments(const ast::Call &c,
+                                                                            ArrayRef<std::string> parameters,
+                                                                            ArrayRef<bool> optional,
+                                                                            const std::string &function) {
   std::vector<std::pair<std::string, const ast::Expr *>> bound;
   for (const std::string &parameter : parameters)
     bound.emplace_back(parameter, nullptr);
@@ -33,7 +36,8 @@ std::vector<std::pair<std::string, const ast::Expr *>> IRGen::bindArguments(cons
   for (const ast::Argument &argument : c.arguments) {
     if (argument.keyword.empty()) {
       if (positional >= parameters.size())
-        fail(DiagId::TooManyArguments, argument.value->range, {function, std::to_string(parameters.size()), std::to_string(total)});
+        fail(DiagId::TooManyArguments, argument.value->range,
+             {function, std::to_string(parameters.size()), std::to_string(total)});
       bound[positional++].second = argument.value.get();
       continue;
     }
@@ -96,12 +100,15 @@ Val IRGen::callStruct(const ast::Struct &decl, const ast::Call &c) {
 /// `D(x)`: literals and brackets directly below are read in D with one rounding; strings are parsed.
 Val IRGen::convert(DType dtype, const ast::Call &c) {
   if (c.arguments.size() != 1 || !c.arguments[0].keyword.empty())
-    fail(c.arguments.empty() ? DiagId::MissingArgument : DiagId::TooManyArguments, c.range, {std::string(nameOf(dtype)), c.arguments.empty() ? "x" : "1", std::to_string(c.arguments.size())});
+    fail(c.arguments.empty() ? DiagId::MissingArgument : DiagId::TooManyArguments, c.range,
+         {std::string(nameOf(dtype)), c.arguments.empty() ? "x" : "1", std::to_string(c.arguments.size())});
   const ast::Expr &e = *c.arguments[0].value;
   if (isLiteral(e)) {
     const ast::Expr *inner = e.kind == ast::NodeKind::Unary ? ast::cast<ast::Unary>(e).operand.get() : &e;
     auto form = ast::cast<ast::Number>(*inner).form;
-    bool fits = form == ast::Number::Integer ? dtype != DType::Bool : form == ast::Number::Float ? isFloat(dtype) || isComplex(dtype) : isComplex(dtype);
+    bool fits = form == ast::Number::Integer ? dtype != DType::Bool
+                : form == ast::Number::Float ? isFloat(dtype) || isComplex(dtype)
+                                             : isComplex(dtype);
     if (fits)
       return Val::leaf(numberAs(e, dtype));
   }
@@ -111,9 +118,11 @@ Val IRGen::convert(DType dtype, const ast::Call &c) {
   if (v.isStr() && (dtype == DType::I64 || dtype == DType::I32 || isFloat(dtype)))
     return Val::leaf(create<ParseNumberOp>(c.range, {v.value}, {dtypeAttr(dtype)}));
   if (!v.isTensor())
-    fail(DiagId::ConversionOf, c.range, {v.kind == Val::DTypeRef ? "a dtype" : v.type().str(), std::string(nameOf(dtype))});
+    fail(DiagId::ConversionOf, c.range,
+         {v.kind == Val::DTypeRef ? "a dtype" : v.type().str(), std::string(nameOf(dtype))});
   if (v.tensor().isComplex() && !isComplex(dtype))
-    fail(DiagId::ComplexToReal, c.range, {v.type().str(), std::string(nameOf(dtype))}, "use `real(…)`, `imag(…)` or `abs(…)`");
+    fail(DiagId::ComplexToReal, c.range, {v.type().str(), std::string(nameOf(dtype))},
+         "use `real(…)`, `imag(…)` or `abs(…)`");
   return Val::leaf(cast(v.value, dtype, c.range));
 }
 
@@ -186,7 +195,8 @@ int64_t IRGen::axisArgument(Bound &args, int64_t rank, int64_t defaultAxis, Stri
     return defaultAxis < 0 ? defaultAxis + rank : defaultAxis;
   int64_t axis = staticInteger(*args[name], args.row->name);
   if (axis < -rank || axis >= rank)
-    fail(DiagId::AxisOutOfRange, rangeOf(args, name), {std::to_string(axis), "a tensor with " + std::to_string(rank) + (rank == 1 ? " axis" : " axes")});
+    fail(DiagId::AxisOutOfRange, rangeOf(args, name),
+         {std::to_string(axis), "a tensor with " + std::to_string(rank) + (rank == 1 ? " axis" : " axes")});
   return axis < 0 ? axis + rank : axis;
 }
 
@@ -212,10 +222,12 @@ SmallVector<int64_t> IRGen::axesArgument(Bound &args, Type type) {
   return axes;
 }
 
-bool IRGen::flagArgument(Bound &args, StringRef name, bool fallback) { return args.has(name) ? staticBool(*args[name], name) : fallback; }
+bool IRGen::flagArgument(Bound &args, StringRef name, bool fallback) {
+  return args.has(name) ? staticBool(*args[name], name) : fallback;
+}
 
-/// The conversion letters of Builtins.def: f floats (integers become f64), r the same for real only, n numbers (bool becomes i64), i wide
-/// integers (bool and integers become i64), . none.
+/// The conversion letters of Builtins.def: f floats (integers become f64), r the same for real only, n numbers (bool
+/// becomes i64), i wide integers (bool and integers become i64), . none.
 Val IRGen::convertFor(char conversion, const Val &x, SourceRange range) {
   DType d = x.tensor().getDtype();
   if ((conversion == 'f' || conversion == 'r') && kindOf(d) <= DKind::Int)

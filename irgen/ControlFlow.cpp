@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Branches and loops as a control-flow graph. Variables that a construct may change become block arguments where its paths meet; sizes that
-/// differ between paths become names.
+/// Branches and loops as a control-flow graph. Variables that a construct may change become block arguments where its
+/// paths meet; sizes that differ between paths become names.
 #include "irgen/IRGenImpl.h"
 
 #include "llvm/ADT/ScopeExit.h"
@@ -183,7 +183,8 @@ void IRGen::ifStatement(const ast::If &s) {
 }
 
 /// Sizes that change from one iteration to the next vary; true if one was not known to.
-bool IRGen::findVarying(ArrayRef<TypeDesc> types, ArrayRef<Val> back, VaryingSizes &varying, ArrayRef<std::string> names, SourceRange range) {
+bool IRGen::findVarying(ArrayRef<TypeDesc> types, ArrayRef<Val> back, VaryingSizes &varying,
+                        ArrayRef<std::string> names, SourceRange range) {
   bool changed = false;
   unsigned leaf = 0;
   auto visit = [&](auto &self, const TypeDesc &header, const TypeDesc &end, const std::string &name) -> void {
@@ -229,8 +230,9 @@ std::vector<TypeDesc> IRGen::loopTypes(ArrayRef<Val> values, const VaryingSizes 
   return types;
 }
 
-bool IRGen::tryLoop(ArrayRef<TypeDesc> types, VaryingSizes &varying, ArrayRef<std::string> names, const ast::Block &body,
-                    SourceRange range, StringRef variable, bool counted, llvm::function_ref<Value(Value)> test, llvm::function_ref<Val(Value)> element) {
+bool IRGen::tryLoop(ArrayRef<TypeDesc> types, VaryingSizes &varying, ArrayRef<std::string> names,
+                    const ast::Block &body, SourceRange range, StringRef variable, bool counted,
+                    llvm::function_ref<Value(Value)> test, llvm::function_ref<Val(Value)> element) {
   Location l = loc(range);
   Block *header = newBlock();
   SmallVector<Value> entry = relabelled(snapshot(names), types, range);
@@ -246,7 +248,9 @@ bool IRGen::tryLoop(ArrayRef<TypeDesc> types, VaryingSizes &varying, ArrayRef<st
     values.push_back(unflatten(type, arguments));
   restore(names, values);
   Value counter = counted ? header->getArguments().back() : Value();
-  fn().loops.push_back({std::vector<std::string>(names.begin(), names.end()), {}, {}}); // the condition belongs to it: what it calls sees its variables
+  fn().loops.push_back({std::vector<std::string>(names.begin(), names.end()),
+                        {},
+                        {}}); // the condition belongs to it: what it calls sees its variables
   Value condition = test(counter);
   if (constantOf(condition) == 0) { // no iteration: the body means nothing
     fn().loops.pop_back();
@@ -286,11 +290,12 @@ bool IRGen::tryLoop(ArrayRef<TypeDesc> types, VaryingSizes &varying, ArrayRef<st
   return true;
 }
 
-void IRGen::loop(const ast::Block &body, SourceRange range, StringRef variable, bool counted, llvm::function_ref<Value(Value)> test,
-                 llvm::function_ref<Val(Value)> element) {
+void IRGen::loop(const ast::Block &body, SourceRange range, StringRef variable, bool counted,
+                 llvm::function_ref<Value(Value)> test, llvm::function_ref<Val(Value)> element) {
   std::vector<std::string> names = assignedIn(body);
   std::vector<Val> before = snapshot(names);
-  VaryingSizes &varying = fn().varyingSizes[&body]; // what an attempt finds holds in all later ones, those of the loop around it too
+  VaryingSizes &varying =
+      fn().varyingSizes[&body]; // what an attempt finds holds in all later ones, those of the loop around it too
   Block *entry = current;
   Operation *lastBefore = entry->empty() ? nullptr : &entry->back();
   Block *lastBlock = &fn().op.getBody().back();
@@ -343,17 +348,21 @@ void IRGen::forStatement(const ast::For &s) {
     if (n < 1 || n > 3)
       fail(DiagId::TooManyArguments, r, {"range", "1 to 3", std::to_string(n)});
     auto argument = [&](size_t i) { return indexValue(*call->arguments[i].value, "range"); };
-    Value start = n > 1 ? argument(0) : integer(0, r), stop = argument(n > 1 ? 1 : 0), step = n > 2 ? argument(2) : integer(1, r);
+    Value start = n > 1 ? argument(0) : integer(0, r), stop = argument(n > 1 ? 1 : 0),
+          step = n > 2 ? argument(2) : integer(1, r);
     auto known = constantOf(step);
     if (known == 0)
       fail(DiagId::ZeroStep, call->arguments[2].value->range);
-    // ceil((stop - start) / step) = -((start - stop) // step); a step of 0 that only the data shows is a division by zero.
-    Value distance = create<SubOp>(r, {start, stop}), back = known == 1 ? distance : create<FloorDivOp>(r, {distance, step});
+    // ceil((stop - start) / step) = -((start - stop) // step); a step of 0 that only the data shows is a division by
+    // zero.
+    Value distance = create<SubOp>(r, {start, stop}),
+          back = known == 1 ? distance : create<FloorDivOp>(r, {distance, step});
     if (auto n = constantOf(back); n && *n >= 0) // no iteration: the body means nothing
       return;
     Value count = create<NegOp>(r, {back});
-    loop(*s.body, s.range, s.name, true, [&](Value i) { return create<LtOp>(r, {i, count}); },
-         [&](Value i) { return Val::leaf(create<AddOp>(r, {known == 1 ? i : create<MulOp>(r, {i, step}), start})); });
+    loop(
+        *s.body, s.range, s.name, true, [&](Value i) { return create<LtOp>(r, {i, count}); },
+        [&](Value i) { return Val::leaf(create<AddOp>(r, {known == 1 ? i : create<MulOp>(r, {i, step}), start})); });
     return;
   }
   Val rows = expr(*s.iterable);
@@ -361,12 +370,14 @@ void IRGen::forStatement(const ast::For &s) {
     fail(DiagId::NotIterable, r, {rows.type().str()}, "tuples are taken apart: `var (a, b) = t;`");
   }
   if (!rows.isTensor() || rows.tensor().getRank() == 0)
-    fail(DiagId::NotIterable, r, {rows.kind == Val::DTypeRef ? "a dtype" : rows.type().str()}, rows.isTensor() && isInteger(rows.tensor().getDtype()) ? "`range(" + sourceText(r) + ")` counts" : "");
+    fail(DiagId::NotIterable, r, {rows.kind == Val::DTypeRef ? "a dtype" : rows.type().str()},
+         rows.isTensor() && isInteger(rows.tensor().getDtype()) ? "`range(" + sourceText(r) + ")` counts" : "");
   Value size = sizeOf(rows.value, 0, r);
   if (constantOf(size) == 0)
     return;
-  loop(*s.body, s.range, s.name, true, [&](Value i) { return create<LtOp>(r, {i, size}); },
-       [&](Value i) { return Val::leaf(select(rows.value, 0, i, r)); });
+  loop(
+      *s.body, s.range, s.name, true, [&](Value i) { return create<LtOp>(r, {i, size}); },
+      [&](Value i) { return Val::leaf(select(rows.value, 0, i, r)); });
 }
 
 void IRGen::leaveLoop(const ast::Stmt &s, bool isBreak) {

@@ -32,7 +32,8 @@ public:
       sumOut(all[i], [&](int label) { return llvm::is_contained(output, label) || usedAfter(all, i, label); });
     Labelled result = all[0];
     for (size_t i = 1; i < all.size(); ++i)
-      result = contract(result, all[i], [&](int label) { return llvm::is_contained(output, label) || usedFrom(all, i + 1, label); });
+      result = contract(result, all[i],
+                        [&](int label) { return llvm::is_contained(output, label) || usedFrom(all, i + 1, label); });
     sumOut(result, [&](int label) { return llvm::is_contained(output, label); });
     return Val::leaf(arrange(result, output));
   }
@@ -87,7 +88,8 @@ private:
       for (auto [i, label] : llvm::enumerate(output)) {
         if (llvm::is_contained(ArrayRef(output).take_front(i), label))
           fail(std::string("the result names `") + static_cast<char>(label) + "` twice");
-        if (label > 0 && llvm::none_of(inputs, [label = label](auto &labels) { return llvm::is_contained(labels, label); }))
+        if (label > 0 &&
+            llvm::none_of(inputs, [label = label](auto &labels) { return llvm::is_contained(labels, label); }))
           fail(std::string("no operand has `") + static_cast<char>(label) + "`");
       }
       return;
@@ -109,7 +111,8 @@ private:
   }
   /// By any other operand.
   static bool usedAfter(ArrayRef<Labelled> all, size_t self, int label) {
-    return usedFrom(all, self + 1, label) || llvm::any_of(all.take_front(self), [&](const Labelled &x) { return llvm::is_contained(x.labels, label); });
+    return usedFrom(all, self + 1, label) ||
+           llvm::any_of(all.take_front(self), [&](const Labelled &x) { return llvm::is_contained(x.labels, label); });
   }
 
   void needEqual(Value x, int64_t axis, Value y, int64_t other, int label) {
@@ -118,7 +121,9 @@ private:
       return;
     if (a.isNumber() && b.isNumber())
       fail(std::string("`") + static_cast<char>(label) + "` is " + a.str() + " and " + b.str());
-    gen.createOp<CheckEqualOp>(r, {gen.sizeOf(x, axis, r), gen.sizeOf(y, other, r)}, {gen.stringAttr("what", std::string("sizes of `") + static_cast<char>(label) + "` in einsum")});
+    gen.createOp<CheckEqualOp>(
+        r, {gen.sizeOf(x, axis, r), gen.sizeOf(y, other, r)},
+        {gen.stringAttr("what", std::string("sizes of `") + static_cast<char>(label) + "` in einsum")});
   }
 
   /// A label that an operand has twice is its diagonal.
@@ -206,7 +211,8 @@ private:
     labels.append(right);
     DType dtype = gen.promoteAll({Val::leaf(x.value), Val::leaf(y.value)});
     if (inner.empty()) {
-      Val product = gen.elementwise<MulOp>(Val::leaf(arrange(x, labels)), Val::leaf(arrange(y, labels)), dtype == DType::Bool ? DType::I64 : dtype, r, r, r);
+      Val product = gen.elementwise<MulOp>(Val::leaf(arrange(x, labels)), Val::leaf(arrange(y, labels)),
+                                           dtype == DType::Bool ? DType::I64 : dtype, r, r, r);
       return {product.value, labels};
     }
     SmallVector<int> xOrder(batch), yOrder(batch);

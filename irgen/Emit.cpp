@@ -17,8 +17,8 @@ Location IRGen::loc(SourceRange range) {
     return b.getUnknownLoc();
   const SourceBuffer &buffer = diagnostics.getSources().get(range.buffer);
   uint32_t line = buffer.lineOf(range.begin), endLine = buffer.lineOf(range.end);
-  return FileLineColRange::get(b.getStringAttr(buffer.getName()), line, range.begin - buffer.lineBegin(line) + 1, endLine,
-                               range.end - buffer.lineBegin(endLine) + 1);
+  return FileLineColRange::get(b.getStringAttr(buffer.getName()), line, range.begin - buffer.lineBegin(line) + 1,
+                               endLine, range.end - buffer.lineBegin(endLine) + 1);
 }
 
 std::string IRGen::sourceText(SourceRange range) { return std::string(diagnostics.getSources().text(range)); }
@@ -29,7 +29,9 @@ Diagnostic &IRGen::report(DiagId id, SourceRange range, std::vector<std::string>
   for (size_t i = stack.size(); i-- > 0;)
     if (stack[i]->decl && stack[i]->callRange.valid())
       chain.emplace_back(stack[i]->callRange, stack[i]->description);
-  auto isLibrary = [&](SourceRange r) { return r.valid() && diagnostics.getSources().get(r.buffer).getName() == "<library>"; };
+  auto isLibrary = [&](SourceRange r) {
+    return r.valid() && diagnostics.getSources().get(r.buffer).getName() == "<library>";
+  };
   size_t first = 0;
   while (isLibrary(range) && first < chain.size())
     range = chain[first++].first;
@@ -74,8 +76,9 @@ static bool hasQuotient(Dim size) {
   return found;
 }
 
-/// Whether a size is made of names that a signature declares, and of nothing that only data decides, so that what is taken to be equal has to be
-/// proven. Quotients are left to the run: too little is proven about the parity of sizes (`x[:D//2] * x[D//2:]`).
+/// Whether a size is made of names that a signature declares, and of nothing that only data decides, so that what is
+/// taken to be equal has to be proven. Quotients are left to the run: too little is proven about the parity of sizes
+/// (`x[:D//2] * x[D//2:]`).
 static bool isDeclared(Dim dim, const std::set<std::string> &names) {
   bool all = !hasQuotient(dim);
   dim.collectSymbols([&](StringRef s) { all &= names.count(s.str()) > 0; });
@@ -115,7 +118,8 @@ Operation *IRGen::createOp(StringRef name, SourceRange range, ValueRange given, 
       return;
     }
     for (auto [i, source] : llvm::enumerate(sources))
-      if (i < operands.size() && sources.size() > 1 && source.valid() && (source.begin != range.begin || source.end != range.end))
+      if (i < operands.size() && sources.size() > 1 && source.valid() &&
+          (source.begin != range.begin || source.end != range.end))
         d.label(source, typeText(operands[i].getType()));
   };
   bool refused = failed(rule->inferTypes(ctx));
@@ -162,7 +166,8 @@ Operation *IRGen::createOp(StringRef name, SourceRange range, ValueRange given, 
       return createOp(name, range, same, attributes, sources, declared);
   }
   for (const SizeAssumption &a : ctx.assumptions)
-    if (Dim lhs = ctx.dim(a.lhsOperand, a.lhsAxis), rhs = ctx.dim(a.rhsOperand, a.rhsAxis); fn().facts.equal(lhs, rhs) == Truth::Yes) {
+    if (Dim lhs = ctx.dim(a.lhsOperand, a.lhsAxis), rhs = ctx.dim(a.rhsOperand, a.rhsAxis);
+        fn().facts.equal(lhs, rhs) == Truth::Yes) {
       SmallVector<Value> same(operands);
       same[a.rhsOperand] = withSize(same[a.rhsOperand], a.rhsAxis, lhs, range);
       return createOp(name, range, same, attributes, sources, declared);
@@ -170,14 +175,18 @@ Operation *IRGen::createOp(StringRef name, SourceRange range, ValueRange given, 
   for (const SizeAssumption &a : ctx.assumptions) {
     Dim lhs = ctx.dim(a.lhsOperand, a.lhsAxis), rhs = ctx.dim(a.rhsOperand, a.rhsAxis);
     if (isDeclared(lhs, fn().declaredSizes) && isDeclared(rhs, fn().declaredSizes) && !fn().declaredSizes.empty()) {
-      Diagnostic &d = report(DiagId::NotProvable, range, {"that the sizes " + lhs.str() + " and " + rhs.str() + " are equal"});
+      Diagnostic &d =
+          report(DiagId::NotProvable, range, {"that the sizes " + lhs.str() + " and " + rhs.str() + " are equal"});
       labelOperands(d);
       bool names = !lhs.symbolName().empty() && !rhs.symbolName().empty();
-      d.withHelp(names ? "give both the same name in the signature, or write `where " + lhs.str() + " == " + rhs.str() + "` behind it" : "write `where " + lhs.str() + " == " + rhs.str() + "` behind the signature");
+      d.withHelp(names ? "give both the same name in the signature, or write `where " + lhs.str() + " == " + rhs.str() +
+                             "` behind it"
+                       : "write `where " + lhs.str() + " == " + rhs.str() + "` behind the signature");
       throw IRAbort();
     }
-    create<CheckEqualOp>(range, {sizeOf(operands[a.lhsOperand], a.lhsAxis, range), sizeOf(operands[a.rhsOperand], a.rhsAxis, range)},
-           {stringAttr("what", "sizes of axes " + std::to_string(a.lhsAxis) + " and " + std::to_string(a.rhsAxis))});
+    create<CheckEqualOp>(
+        range, {sizeOf(operands[a.lhsOperand], a.lhsAxis, range), sizeOf(operands[a.rhsOperand], a.rhsAxis, range)},
+        {stringAttr("what", "sizes of axes " + std::to_string(a.lhsAxis) + " and " + std::to_string(a.rhsAxis))});
   }
   for (Type &type : ctx.results)
     if (auto tensor = dyn_cast<TensorType>(type)) {
@@ -201,7 +210,8 @@ Operation *IRGen::createOp(StringRef name, SourceRange range, ValueRange given, 
   return b.create(state);
 }
 
-/// Sees to it that axes have the sizes that a rule wants: proven, decided by this form, or checked at run time. True where an operand's type now says more.
+/// Sees to it that axes have the sizes that a rule wants: proven, decided by this form, or checked at run time. True
+/// where an operand's type now says more.
 bool IRGen::haveWanted(MutableArrayRef<Value> operands, ArrayRef<WantedSize> all, StringRef what, SourceRange range) {
   bool changed = false;
   for (const WantedSize &wanted : all) {
@@ -209,16 +219,19 @@ bool IRGen::haveWanted(MutableArrayRef<Value> operands, ArrayRef<WantedSize> all
     SizeFact fact = wanted.orMore ? SizeFact::atLeast(have, size) : SizeFact::equal(have, size);
     bool isAnonymous = have.isUnknown(), isDecided = !isAnonymous && isFree(have);
     if (isDecided && !decideSize(fact, range, wanted.orMore))
-      fail(DiagId::NotProvable, range, {"that the size " + have.str() + " is " + (wanted.orMore ? "at least " : "") + size.str()});
+      fail(DiagId::NotProvable, range,
+           {"that the size " + have.str() + " is " + (wanted.orMore ? "at least " : "") + size.str()});
     Truth known = isDecided ? Truth::Yes : isAnonymous ? Truth::Unknown : fn().facts.decide(fact);
     if (wanted.orMore) {
       if (known != Truth::Yes)
-        create<CheckSizeOp>(range, {sizeOf(operands[wanted.operand], wanted.axis, range)}, {stringAttr("reduced", what)});
+        create<CheckSizeOp>(range, {sizeOf(operands[wanted.operand], wanted.axis, range)},
+                            {stringAttr("reduced", what)});
       continue;
     }
     if (known != Truth::Yes)
-      create<CheckEqualOp>(range, {sizeOf(operands[wanted.operand], wanted.axis, range), integer(wanted.size, range)},
-             {stringAttr("what", ("size of axis " + std::to_string(wanted.axis) + " and what " + what + " needs").str())});
+      create<CheckEqualOp>(
+          range, {sizeOf(operands[wanted.operand], wanted.axis, range), integer(wanted.size, range)},
+          {stringAttr("what", ("size of axis " + std::to_string(wanted.axis) + " and what " + what + " needs").str())});
     operands[wanted.operand] = withSize(operands[wanted.operand], wanted.axis, size, range);
     changed = true;
   }
@@ -237,7 +250,8 @@ SmallVector<Value> IRGen::resultsOf(Operation *op, ValueRange operands, SourceRa
 }
 
 /// As createOp, for operations with at most one result; constants are folded at once, so that sizes are known.
-Value IRGen::create(StringRef name, SourceRange range, ValueRange operands, ArrayRef<NamedAttribute> attributes, ArrayRef<SourceRange> sources) {
+Value IRGen::create(StringRef name, SourceRange range, ValueRange operands, ArrayRef<NamedAttribute> attributes,
+                    ArrayRef<SourceRange> sources) {
   Operation *op = createOp(name, range, operands, attributes, sources);
   if (op->getNumResults() == 0)
     return {};

@@ -12,16 +12,23 @@ namespace toy {
 Val IRGen::expr(const ast::Expr &e) {
   using ast::NodeKind;
   switch (e.kind) {
-  case NodeKind::Name: return name(ast::cast<ast::Name>(e));
-  case NodeKind::Number: return number(ast::cast<ast::Number>(e));
-  case NodeKind::Bool: return Val::leaf(boolean(ast::cast<ast::Bool>(e).value, e.range));
-  case NodeKind::String: return Val::leaf(string(ast::cast<ast::String>(e).text, e.range));
-  case NodeKind::Bracket: return bracket(ast::cast<ast::Bracket>(e));
+  case NodeKind::Name:
+    return name(ast::cast<ast::Name>(e));
+  case NodeKind::Number:
+    return number(ast::cast<ast::Number>(e));
+  case NodeKind::Bool:
+    return Val::leaf(boolean(ast::cast<ast::Bool>(e).value, e.range));
+  case NodeKind::String:
+    return Val::leaf(string(ast::cast<ast::String>(e).text, e.range));
+  case NodeKind::Bracket:
+    return bracket(ast::cast<ast::Bracket>(e));
   case NodeKind::Unary: {
     auto &u = ast::cast<ast::Unary>(e);
     if (u.op == ast::UnaryOp::Neg && isLiteral(e)) {
       auto &n = ast::cast<ast::Number>(*u.operand);
-      Val val = Val::leaf(numberAs(e, n.form == ast::Number::Integer ? DType::I64 : n.form == ast::Number::Float ? DType::F64 : DType::C128));
+      Val val = Val::leaf(numberAs(e, n.form == ast::Number::Integer ? DType::I64
+                                      : n.form == ast::Number::Float ? DType::F64
+                                                                     : DType::C128));
       val.weak = true;
       val.literal = &e;
       return val;
@@ -36,15 +43,20 @@ Val IRGen::expr(const ast::Expr &e) {
     SourceRange leftRange = chain.first->range;
     for (const auto &step : chain.steps) {
       Val right = expr(*step.operand);
-      left = binary(step.op, left, right, leftRange.to(step.operand->range), step.opRange, leftRange, step.operand->range);
+      left =
+          binary(step.op, left, right, leftRange.to(step.operand->range), step.opRange, leftRange, step.operand->range);
       leftRange = leftRange.to(step.operand->range);
     }
     return left;
   }
-  case NodeKind::Call: return call(ast::cast<ast::Call>(e));
-  case NodeKind::Index: return index(ast::cast<ast::Index>(e));
-  case NodeKind::Member: return member(ast::cast<ast::Member>(e));
-  case NodeKind::Adjoint: return adjoint(expr(*ast::cast<ast::Adjoint>(e).operand), e.range);
+  case NodeKind::Call:
+    return call(ast::cast<ast::Call>(e));
+  case NodeKind::Index:
+    return index(ast::cast<ast::Index>(e));
+  case NodeKind::Member:
+    return member(ast::cast<ast::Member>(e));
+  case NodeKind::Adjoint:
+    return adjoint(expr(*ast::cast<ast::Adjoint>(e).operand), e.range);
   case NodeKind::Tuple: {
     Val tuple;
     tuple.kind = Val::Tuple;
@@ -52,7 +64,8 @@ Val IRGen::expr(const ast::Expr &e) {
       tuple.elements.push_back(expr(*element));
     return tuple;
   }
-  default: fail(DiagId::BraceValue, e.range);
+  default:
+    fail(DiagId::BraceValue, e.range);
   }
 }
 
@@ -83,7 +96,10 @@ Val IRGen::globalValue(const std::string &name, const TypeDesc &type, SourceRang
   type.flatten(leaves);
   SmallVector<Value> values;
   for (auto [i, leaf] : llvm::enumerate(leaves))
-    values.push_back(createOp<GlobalLoadOp>(range, {}, {stringAttr("name", leaves.size() == 1 ? name : name + "." + std::to_string(i))}, {}, leaf)->getResult(0));
+    values.push_back(
+        createOp<GlobalLoadOp>(
+            range, {}, {stringAttr("name", leaves.size() == 1 ? name : name + "." + std::to_string(i))}, {}, leaf)
+            ->getResult(0));
   ValueRange rest(values);
   return unflatten(type, rest);
 }
@@ -171,8 +187,10 @@ Val IRGen::member(const ast::Member &m) {
       return tuple;
     }
   }
-  std::vector<std::string> candidates = base.kind == Val::Struct ? base.names : std::vector<std::string>{"T", "H", "real", "imag", "shape", "dtype"};
-  Diagnostic &d = report(DiagId::UnknownMember, m.memberRange, {base.kind == Val::DTypeRef ? "a dtype" : base.type().str(), m.member});
+  std::vector<std::string> candidates =
+      base.kind == Val::Struct ? base.names : std::vector<std::string>{"T", "H", "real", "imag", "shape", "dtype"};
+  Diagnostic &d = report(DiagId::UnknownMember, m.memberRange,
+                         {base.kind == Val::DTypeRef ? "a dtype" : base.type().str(), m.member});
   if (auto near = suggest(m.member, candidates))
     d.withHelp("did you mean `." + *near + "`?");
   throw IRAbort();
@@ -197,8 +215,9 @@ Val IRGen::logical(const ast::Binary &e) {
       Block *more = newBlock(), *join = newBlock();
       Value truth = create<TruthOp>(leftRange, {left.value});
       join->addArgument(left.value.getType(), loc(step.opRange));
-      cf::CondBranchOp::create(b, loc(step.opRange), truth, isAnd ? more : join, isAnd ? ValueRange() : ValueRange(left.value),
-                               isAnd ? join : more, isAnd ? ValueRange(left.value) : ValueRange());
+      cf::CondBranchOp::create(b, loc(step.opRange), truth, isAnd ? more : join,
+                               isAnd ? ValueRange() : ValueRange(left.value), isAnd ? join : more,
+                               isAnd ? ValueRange(left.value) : ValueRange());
       moveTo(more);
       ++fn().conditions;
       Val right = needTensor(expr(*step.operand), op, step.operand->range);
@@ -219,10 +238,12 @@ Val IRGen::logical(const ast::Binary &e) {
 /// Whether an expression is made of names, numbers and shapes only: evaluating it again does nothing.
 static bool isSizeExpression(const ast::Expr &e) {
   if (auto *binary = ast::dynCast<ast::Binary>(&e))
-    return isSizeExpression(*binary->first) && llvm::all_of(binary->steps, [](const auto &step) { return isSizeExpression(*step.operand); });
+    return isSizeExpression(*binary->first) &&
+           llvm::all_of(binary->steps, [](const auto &step) { return isSizeExpression(*step.operand); });
   if (auto *index = ast::dynCast<ast::Index>(&e)) {
     auto *shape = ast::dynCast<ast::Member>(index->base.get());
-    return shape && shape->member == "shape" && index->subscripts.size() == 1 && index->subscripts[0].form == ast::Subscript::Value;
+    return shape && shape->member == "shape" && index->subscripts.size() == 1 &&
+           index->subscripts[0].form == ast::Subscript::Value;
   }
   return e.kind == ast::NodeKind::Name || e.kind == ast::NodeKind::Number;
 }
@@ -260,13 +281,20 @@ std::optional<SizeFact> IRGen::comparison(ast::BinaryOp op, std::optional<Dim> a
     return std::nullopt;
   Dim one = Dim::number(context, 1);
   switch (op) {
-  case ast::BinaryOp::Eq: return SizeFact::equal(*a, *b);
-  case ast::BinaryOp::Ne: return SizeFact::equal(*a, *b).negated();
-  case ast::BinaryOp::Lt: return SizeFact::atLeast(*b, *a + one);
-  case ast::BinaryOp::Le: return SizeFact::atLeast(*b, *a);
-  case ast::BinaryOp::Gt: return SizeFact::atLeast(*a, *b + one);
-  case ast::BinaryOp::Ge: return SizeFact::atLeast(*a, *b);
-  default: return std::nullopt;
+  case ast::BinaryOp::Eq:
+    return SizeFact::equal(*a, *b);
+  case ast::BinaryOp::Ne:
+    return SizeFact::equal(*a, *b).negated();
+  case ast::BinaryOp::Lt:
+    return SizeFact::atLeast(*b, *a + one);
+  case ast::BinaryOp::Le:
+    return SizeFact::atLeast(*b, *a);
+  case ast::BinaryOp::Gt:
+    return SizeFact::atLeast(*a, *b + one);
+  case ast::BinaryOp::Ge:
+    return SizeFact::atLeast(*a, *b);
+  default:
+    return std::nullopt;
   }
 }
 
@@ -292,8 +320,10 @@ Value IRGen::condition(const ast::Expr &e) {
 
 std::optional<int64_t> IRGen::constantOf(Value value) {
   if (auto constant = value.getDefiningOp<ConstantOp>())
-    if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue()); dense && dense.getNumElements() == 1 && dense.getElementType().isInteger())
-      return (*dense.value_begin<APInt>()).getBitWidth() == 1 ? (*dense.value_begin<APInt>()).getZExtValue() : (*dense.value_begin<APInt>()).getSExtValue();
+    if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
+        dense && dense.getNumElements() == 1 && dense.getElementType().isInteger())
+      return (*dense.value_begin<APInt>()).getBitWidth() == 1 ? (*dense.value_begin<APInt>()).getZExtValue()
+                                                              : (*dense.value_begin<APInt>()).getSExtValue();
   if (auto size = sizeBehind(value); size && size->isNumber())
     return size->value();
   return std::nullopt;
@@ -352,7 +382,8 @@ void IRGen::needStatic(Value value) {
 int64_t IRGen::staticInteger(const ast::Expr &e, StringRef what) {
   Val v = expr(e);
   if (!v.isTensor() || v.tensor().getRank() != 0 || kindOf(v.tensor().getDtype()) > DKind::Int)
-    fail(DiagId::ArgumentKind, e.range, {what.str(), "the value", "an integer", v.kind == Val::DTypeRef ? "a dtype" : v.type().str()});
+    fail(DiagId::ArgumentKind, e.range,
+         {what.str(), "the value", "an integer", v.kind == Val::DTypeRef ? "a dtype" : v.type().str()});
   if (auto n = constantOf(v.value))
     return *n;
   if (auto n = decidedInteger(v.value, e.range))
@@ -381,7 +412,8 @@ DType IRGen::staticDType(const ast::Expr &e) {
 
 Value IRGen::indexValue(const Val &v, SourceRange range, StringRef what) {
   if (!v.isTensor() || v.tensor().getRank() != 0 || !isInteger(v.tensor().getDtype()))
-    fail(DiagId::ArgumentKind, range, {what.str(), "a size or index", "an integer", v.kind == Val::DTypeRef ? "a dtype" : v.type().str()});
+    fail(DiagId::ArgumentKind, range,
+         {what.str(), "a size or index", "an integer", v.kind == Val::DTypeRef ? "a dtype" : v.type().str()});
   return cast(v.value, DType::I64, range);
 }
 
@@ -416,12 +448,14 @@ SmallVector<Value> IRGen::indexList(Val v, SourceRange range, StringRef what) {
       out.push_back(indexValue(element, range, what));
     return out;
   }
-  if (v.isTensor() && v.tensor().getRank() == 1 && isInteger(v.tensor().getDtype()) && isFree(v.tensor().getDim(0))) { // as many sizes as this form has
+  if (v.isTensor() && v.tensor().getRank() == 1 && isInteger(v.tensor().getDtype()) &&
+      isFree(v.tensor().getDim(0))) { // as many sizes as this form has
     Dim length = v.tensor().getDim(0), number = Dim::number(context, hintOf(length));
     decideSize(SizeFact::equal(length, number), range);
     v = Val::leaf(withSize(v.value, 0, number, range));
   }
-  if (v.isTensor() && v.tensor().getRank() == 1 && isInteger(v.tensor().getDtype()) && v.tensor().getDim(0).isNumber()) {
+  if (v.isTensor() && v.tensor().getRank() == 1 && isInteger(v.tensor().getDtype()) &&
+      v.tensor().getDim(0).isNumber()) {
     for (int64_t i = 0; i < v.tensor().getDim(0).value(); ++i)
       out.push_back(cast(select(v.value, 0, integer(i, range), range), DType::I64, range));
     return out;
@@ -429,8 +463,12 @@ SmallVector<Value> IRGen::indexList(Val v, SourceRange range, StringRef what) {
   return {indexValue(v, range, what)};
 }
 
-SmallVector<int64_t> IRGen::staticList(const ast::Expr &e, StringRef what) { return staticList(indexList(e, what), e.range, what); }
-SmallVector<int64_t> IRGen::staticList(const Val &v, SourceRange range, StringRef what) { return staticList(indexList(v, range, what), range, what); }
+SmallVector<int64_t> IRGen::staticList(const ast::Expr &e, StringRef what) {
+  return staticList(indexList(e, what), e.range, what);
+}
+SmallVector<int64_t> IRGen::staticList(const Val &v, SourceRange range, StringRef what) {
+  return staticList(indexList(v, range, what), range, what);
+}
 
 SmallVector<int64_t> IRGen::staticList(ArrayRef<Value> values, SourceRange range, StringRef what) {
   SmallVector<int64_t> out;

@@ -23,13 +23,15 @@ static Val integers(ArrayRef<Value> values) {
   return tuple;
 }
 
-Val IRGen::callUser(const ast::Function &decl, const ast::Call &call, std::vector<std::pair<std::string, const ast::Expr *>> bound) {
+Val IRGen::callUser(const ast::Function &decl, const ast::Call &call,
+                    std::vector<std::pair<std::string, const ast::Expr *>> bound) {
   std::vector<Val> values;
   std::vector<SourceRange> ranges;
   for (auto [i, parameter] : llvm::enumerate(decl.parameters)) {
     const ast::Expr *e = bound[i].second;
     ranges.push_back(e ? e->range : call.range);
-    if (e && e->kind == ast::NodeKind::Bracket && parameter.name == "axis" && isLibrary(decl)) // several axes are integers
+    if (e && e->kind == ast::NodeKind::Bracket && parameter.name == "axis" &&
+        isLibrary(decl)) // several axes are integers
       values.push_back(integers(indexList(*e, decl.name)));
     else if (e)
       values.push_back(expr(*e));
@@ -66,8 +68,10 @@ Val IRGen::callUser(const ast::Function &decl, const ast::Call &call, std::vecto
 }
 
 /// A call with evaluated arguments.
-/// Instances of a function differ by the types of their arguments and by constants; types of top-level variables come on top (see globalsKey).
-std::string IRGen::instanceKey(const ast::Function &decl, ArrayRef<Val> values, const std::set<unsigned> &statics, ArrayRef<SourceRange> ranges) {
+/// Instances of a function differ by the types of their arguments and by constants; types of top-level variables come
+/// on top (see globalsKey).
+std::string IRGen::instanceKey(const ast::Function &decl, ArrayRef<Val> values, const std::set<unsigned> &statics,
+                               ArrayRef<SourceRange> ranges) {
   std::string key = decl.name + "@" + std::to_string(decl.range.buffer) + ":" + std::to_string(decl.range.begin) + "(";
   for (auto [i, value] : llvm::enumerate(values)) {
     key += i ? "; " : "";
@@ -91,12 +95,14 @@ std::string IRGen::instanceKey(const ast::Function &decl, ArrayRef<Val> values, 
       fail(DiagId::StaticNeeded, ranges[i], {decl.name, "`" + decl.parameters[i].name + "`"});
     }
     for (Attribute leaf : *leaves)
-      key += isa<StringAttr>(leaf) ? "=\"" + cast<StringAttr>(leaf).getValue().str() + "\"" : "=" + std::to_string(cast<IntegerAttr>(leaf).getInt());
+      key += isa<StringAttr>(leaf) ? "=\"" + cast<StringAttr>(leaf).getValue().str() + "\""
+                                   : "=" + std::to_string(cast<IntegerAttr>(leaf).getInt());
   }
   return key + ")";
 }
 
-/// Arguments that nobody reads are not passed, and instances do not differ by them. Declared ones are: their sizes may give names their values.
+/// Arguments that nobody reads are not passed, and instances do not differ by them. Declared ones are: their sizes may
+/// give names their values.
 void IRGen::dropUnread(const ast::Function &decl, std::vector<Val> &values) {
   if (isLibrary(decl))
     return;
@@ -107,7 +113,8 @@ void IRGen::dropUnread(const ast::Function &decl, std::vector<Val> &values) {
       values[i] = Val();
 }
 
-Val IRGen::callWith(const ast::Function &decl, const ast::Call &call, std::vector<Val> values, std::vector<SourceRange> ranges) {
+Val IRGen::callWith(const ast::Function &decl, const ast::Call &call, std::vector<Val> values,
+                    std::vector<SourceRange> ranges) {
   storeFor(decl, call.range);
   const std::string globals = globalsKey(decl);
   llvm::StringMap<Dim> sizes = declareArguments(decl, values, ranges);

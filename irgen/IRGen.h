@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Syntax trees to the toy dialect. Functions are instantiated for the types of their arguments; every value's dtype, rank and sizes are known.
+/// Syntax trees to the toy dialect. Functions are instantiated for the types of their arguments; every value's dtype,
+/// rank and sizes are known.
 #pragma once
 
 #include "sema/CallGraph.h"
@@ -34,7 +35,7 @@ struct Instance {
   std::vector<mlir::Type> arguments;
   TypeDesc result;
   std::shared_ptr<const struct Specialization> form; ///< of functions whose sizes are not declared
-  bool recursive = false; ///< a call inside was made with the type of the first return
+  bool recursive = false;                            ///< a call inside was made with the type of the first return
   /// The functions it was built from, by name. The types of top-level variables that it reads are part of its key.
   std::set<std::string> functions;
 };
@@ -73,16 +74,19 @@ struct TopLevel {
   std::map<std::string, TypeDesc> stored; ///< variables it gives values to, with their static types
 };
 
-/// Generates top-level statements (definitions among them take effect where they stand) as one function of `module`, together with the instances it needs that do not exist yet. False after errors,
-/// which are reported with the chain of calls that led to them; the module is then of no use.
-bool generate(mlir::ModuleOp module, llvm::ArrayRef<const ast::Stmt *> statements, IRGenHost &host, DiagnosticEngine &diagnostics,
-              TopLevel &out);
+/// Generates top-level statements (definitions among them take effect where they stand) as one function of `module`,
+/// together with the instances it needs that do not exist yet. False after errors, which are reported with the chain of
+/// calls that led to them; the module is then of no use.
+bool generate(mlir::ModuleOp module, llvm::ArrayRef<const ast::Stmt *> statements, IRGenHost &host,
+              DiagnosticEngine &diagnostics, TopLevel &out);
 
-/// What is known of a function when it is defined. Wrong: what it takes to be equal does not follow from its signature, which is reported. Generated:
-/// the instance for the declared types is there, which calls will use. Open: its first call tells more.
+/// What is known of a function when it is defined. Wrong: what it takes to be equal does not follow from its signature,
+/// which is reported. Generated: the instance for the declared types is there, which calls will use. Open: its first
+/// call tells more.
 enum class DefinitionCheck : uint8_t { Wrong, Generated, Open };
 /// Checks a definition; `module` gets the instance, and is of no use where there is none.
-DefinitionCheck checkDefinition(mlir::ModuleOp module, const ast::Function &decl, IRGenHost &host, DiagnosticEngine &diagnostics);
+DefinitionCheck checkDefinition(mlir::ModuleOp module, const ast::Function &decl, IRGenHost &host,
+                                DiagnosticEngine &diagnostics);
 
 /// One function of the built-in library, for help and completion.
 struct BuiltinInfo {

@@ -49,17 +49,19 @@ struct Val {
 /// Rebuilds a value of a type from its leaves, consumed from the front.
 Val unflatten(const TypeDesc &type, mlir::ValueRange &leaves);
 
-/// What subscripts mean for one tensor. Positions along single axes come first, then the slice of every axis, then either a mask or integer tensors.
+/// What subscripts mean for one tensor. Positions along single axes come first, then the slice of every axis, then
+/// either a mask or integer tensors.
 struct IndexPlan {
-  llvm::SmallVector<std::pair<int64_t, mlir::Value>> gathers; ///< slices whose step only the run decides: axis and positions
-  bool slices = false;                ///< some axis is not taken whole
-  llvm::SmallVector<mlir::Value> starts, counts;  ///< of every axis
+  llvm::SmallVector<std::pair<int64_t, mlir::Value>>
+      gathers;                                   ///< slices whose step only the run decides: axis and positions
+  bool slices = false;                           ///< some axis is not taken whole
+  llvm::SmallVector<mlir::Value> starts, counts; ///< of every axis
   llvm::SmallVector<int64_t> steps;
-  llvm::SmallVector<int64_t> kept;          ///< axes of the slice that stay; -1: a new axis
-  mlir::Value mask;                   ///< over the first axes that stay
-  llvm::SmallVector<mlir::Value> takes;           ///< integer tensors, which broadcast,
-  llvm::SmallVector<int64_t> takeAxes;            ///< and their places in `kept`
-  bool front = false;                 ///< something stands between them: what they give comes first, as in NumPy
+  llvm::SmallVector<int64_t> kept;      ///< axes of the slice that stay; -1: a new axis
+  mlir::Value mask;                     ///< over the first axes that stay
+  llvm::SmallVector<mlir::Value> takes; ///< integer tensors, which broadcast,
+  llvm::SmallVector<int64_t> takeAxes;  ///< and their places in `kept`
+  bool front = false;                   ///< something stands between them: what they give comes first, as in NumPy
 };
 
 /// A size as the run computes it: an expression of operands (see toy.size_value).
@@ -100,16 +102,17 @@ struct FunctionState {
   Instance *instance = nullptr;
   SourceRange callRange;
   std::string description;
-  std::set<std::string> declaredSizes; ///< names of sizes in the signature
+  std::set<std::string> declaredSizes;           ///< names of sizes in the signature
   std::map<std::string, mlir::Value> sizeValues; ///< what they are, from the entry on
-  std::set<std::string> reservedSizes; ///< names that come in with the arguments
+  std::set<std::string> reservedSizes;           ///< names that come in with the arguments
   std::set<std::string> assignedGlobals;
-  std::map<std::string, Val> readGlobals; ///< top-level variables that a function has read: nobody changes them while it runs
+  std::map<std::string, Val>
+      readGlobals; ///< top-level variables that a function has read: nobody changes them while it runs
   std::vector<std::pair<mlir::Value, unsigned>> parameterValues; ///< scalar parameters, to be made constants on demand
   unsigned freshNames = 0;
-  ShapeFacts facts;                     ///< about declared sizes: of the signature, and of the branch that is generated
-  std::shared_ptr<Specialization> sizes; ///< names of sizes that come as they are, and what was decided about them
-  std::shared_ptr<Specialization> generic; ///< a form that decides while it runs; only what stretches is known
+  ShapeFacts facts; ///< about declared sizes: of the signature, and of the branch that is generated
+  std::shared_ptr<Specialization> sizes;      ///< names of sizes that come as they are, and what was decided about them
+  std::shared_ptr<Specialization> generic;    ///< a form that decides while it runs; only what stretches is known
   llvm::DenseMap<mlir::Value, Dim> sizeNames; ///< names of sizes that are values of the program
   unsigned conditions = 0; ///< branches and loops around the code that is generated, those around the call included
   /// Whether the code that is generated may not run although the function (or statement) does.
@@ -123,8 +126,8 @@ class IRGen;
 struct BuiltinRow {
   const char *name, *parameters, *group, *doc;
   Val (IRGen::*handler)(Bound &);
-  const char *op;    ///< the operation behind simple rows
-  char conversion;   ///< how operands are converted: see Builtins.def
+  const char *op;  ///< the operation behind simple rows
+  char conversion; ///< how operands are converted: see Builtins.def
 };
 
 class Bound {
@@ -149,25 +152,32 @@ public:
   [[noreturn]] void fail(DiagId id, SourceRange range, std::vector<std::string> args = {}, std::string help = {});
   Diagnostic &report(DiagId id, SourceRange range, std::vector<std::string> args = {});
   /// Creates an operation after asking its type rule; `sources` are the operands' ranges for the error.
-  mlir::Operation *createOp(llvm::StringRef name, SourceRange range, mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {},
+  mlir::Operation *createOp(llvm::StringRef name, SourceRange range, mlir::ValueRange operands,
+                            llvm::ArrayRef<mlir::NamedAttribute> attributes = {},
                             llvm::ArrayRef<SourceRange> sources = {}, mlir::TypeRange declared = {});
   llvm::SmallVector<mlir::Value> resultsOf(mlir::Operation *op, mlir::ValueRange operands, SourceRange range);
-  mlir::Value create(llvm::StringRef name, SourceRange range, mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {},
-                     llvm::ArrayRef<SourceRange> sources = {});
+  mlir::Value create(llvm::StringRef name, SourceRange range, mlir::ValueRange operands,
+                     llvm::ArrayRef<mlir::NamedAttribute> attributes = {}, llvm::ArrayRef<SourceRange> sources = {});
   /// The same for an operation that is known here; `create` gives its result, folded where it can be.
   template <typename Op>
-  Op createOp(SourceRange range, mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {}, llvm::ArrayRef<SourceRange> sources = {}, mlir::TypeRange declared = {}) {
+  Op createOp(SourceRange range, mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {},
+              llvm::ArrayRef<SourceRange> sources = {}, mlir::TypeRange declared = {}) {
     return llvm::cast<Op>(createOp(mnemonicOf<Op>(), range, operands, attributes, sources, declared));
   }
   template <typename Op>
-  mlir::Value create(SourceRange range, mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {}, llvm::ArrayRef<SourceRange> sources = {}) {
+  mlir::Value create(SourceRange range, mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {},
+                     llvm::ArrayRef<SourceRange> sources = {}) {
     return create(mnemonicOf<Op>(), range, operands, attributes, sources);
   }
   /// `add` for AddOp.
-  template <typename Op> static llvm::StringRef mnemonicOf() { return Op::getOperationName().drop_front(llvm::StringRef("toy.").size()); }
+  template <typename Op> static llvm::StringRef mnemonicOf() {
+    return Op::getOperationName().drop_front(llvm::StringRef("toy.").size());
+  }
   mlir::NamedAttribute attr(llvm::StringRef name, mlir::Attribute value) { return b.getNamedAttr(name, value); }
   mlir::NamedAttribute integerAttr(llvm::StringRef name, int64_t n) { return attr(name, b.getI64IntegerAttr(n)); }
-  mlir::NamedAttribute integersAttr(llvm::StringRef name, llvm::ArrayRef<int64_t> n) { return attr(name, b.getDenseI64ArrayAttr(n)); }
+  mlir::NamedAttribute integersAttr(llvm::StringRef name, llvm::ArrayRef<int64_t> n) {
+    return attr(name, b.getDenseI64ArrayAttr(n));
+  }
   mlir::NamedAttribute boolAttr(llvm::StringRef name, bool v) { return attr(name, b.getBoolAttr(v)); }
   mlir::NamedAttribute stringAttr(llvm::StringRef name, llvm::StringRef s) { return attr(name, b.getStringAttr(s)); }
   mlir::NamedAttribute dtypeAttr(DType d) { return stringAttr("dtype", std::string(nameOf(d))); }
@@ -185,7 +195,8 @@ public:
   mlir::Value numberAs(const ast::Expr &literal, DType dtype);
   Val bracket(const ast::Bracket &bracket, std::optional<DType> dtype = std::nullopt);
   mlir::Value compactBracket(const ast::Bracket &bracket, DType dtype);
-  /// The expressions of a compact bracket, where the program has given `nan`, `inf` or `complex` another meaning; else null.
+  /// The expressions of a compact bracket, where the program has given `nan`, `inf` or `complex` another meaning; else
+  /// null.
   const ast::Bracket *expanded(const ast::Bracket &bracket);
   static bool isLiteral(const ast::Expr &e);
 
@@ -196,9 +207,13 @@ public:
   mlir::Value castOperand(const Val &x, DType dtype, SourceRange range);
   DType promoteAll(llvm::ArrayRef<Val> values);
   DType workingDType(DType dtype, llvm::ArrayRef<Val> values);
-  Val binary(ast::BinaryOp op, const Val &lhs, const Val &rhs, SourceRange range, SourceRange opRange, SourceRange lhsRange, SourceRange rhsRange);
-  Val elementwise(llvm::StringRef op, const Val &lhs, const Val &rhs, DType dtype, SourceRange range, SourceRange lhsRange, SourceRange rhsRange);
-  template <typename Op> Val elementwise(const Val &lhs, const Val &rhs, DType dtype, SourceRange range, SourceRange lhsRange, SourceRange rhsRange) {
+  Val binary(ast::BinaryOp op, const Val &lhs, const Val &rhs, SourceRange range, SourceRange opRange,
+             SourceRange lhsRange, SourceRange rhsRange);
+  Val elementwise(llvm::StringRef op, const Val &lhs, const Val &rhs, DType dtype, SourceRange range,
+                  SourceRange lhsRange, SourceRange rhsRange);
+  template <typename Op>
+  Val elementwise(const Val &lhs, const Val &rhs, DType dtype, SourceRange range, SourceRange lhsRange,
+                  SourceRange rhsRange) {
     return elementwise(mnemonicOf<Op>(), lhs, rhs, dtype, range, lhsRange, rhsRange);
   }
   Val matmul(const Val &lhs, const Val &rhs, SourceRange range, SourceRange lhsRange, SourceRange rhsRange);
@@ -215,7 +230,8 @@ public:
   Variable *lookup(llvm::StringRef name);
   Val globalValue(const std::string &name, const TypeDesc &type, SourceRange range);
   Val readVariable(const std::string &name, SourceRange range, bool &found);
-  /// The type of a top-level variable here: as this statement has made it so far, else as the session has it. Sizes that only the run knows are `?`.
+  /// The type of a top-level variable here: as this statement has made it so far, else as the session has it. Sizes
+  /// that only the run knows are `?`.
   std::optional<TypeDesc> globalType(const std::string &name);
   /// Stores what the statement has assigned and a callee, or what it calls, reads.
   void storeFor(const ast::Function &callee, SourceRange range);
@@ -253,7 +269,9 @@ public:
   // Sizes.cpp
   /// Arithmetic on sizes, positions and counts: one checked operation, however long the expression becomes.
   mlir::Value arith(llvm::StringRef op, mlir::Value a, mlir::Value b, SourceRange range);
-  template <typename Op> mlir::Value arith(mlir::Value a, mlir::Value b, SourceRange range) { return arith(mnemonicOf<Op>(), a, b, range); }
+  template <typename Op> mlir::Value arith(mlir::Value a, mlir::Value b, SourceRange range) {
+    return arith(mnemonicOf<Op>(), a, b, range);
+  }
   SizeTerm sizeTerm(mlir::Value value, SourceRange range, bool isSize = false);
   SizeTerm combine(llvm::StringRef op, const SizeTerm &a, const SizeTerm &b, SourceRange range);
   mlir::Value valueOf(const SizeTerm &term, SourceRange range);
@@ -270,17 +288,21 @@ public:
   Val indexTuple(const Val &base, llvm::ArrayRef<ast::Subscript> subscripts, SourceRange range);
   Val indexStr(const Val &base, llvm::ArrayRef<ast::Subscript> subscripts, SourceRange range);
   Truth isAtLeastZero(mlir::Value value);
-  void sliceBounds(const ast::Subscript &s, mlir::Value size, mlir::Value &start, mlir::Value &count, mlir::Value &step);
+  void sliceBounds(const ast::Subscript &s, mlir::Value size, mlir::Value &start, mlir::Value &count,
+                   mlir::Value &step);
   /// The axes that index tensors act on, moved to where they act; `undo` takes them back.
-  mlir::Value gatherAxes(mlir::Value x, const Plan &plan, int64_t &first, llvm::SmallVectorImpl<int64_t> &undo, SourceRange range);
-  mlir::Value takeStore(mlir::Value x, llvm::ArrayRef<mlir::Value> indices, int64_t axis, mlir::Value value, SourceRange range, SourceRange valueRange);
+  mlir::Value gatherAxes(mlir::Value x, const Plan &plan, int64_t &first, llvm::SmallVectorImpl<int64_t> &undo,
+                         SourceRange range);
+  mlir::Value takeStore(mlir::Value x, llvm::ArrayRef<mlir::Value> indices, int64_t axis, mlir::Value value,
+                        SourceRange range, SourceRange valueRange);
   mlir::Value take(mlir::Value x, llvm::ArrayRef<mlir::Value> indices, int64_t axis, SourceRange range);
   mlir::Value reshape(mlir::Value x, mlir::ValueRange sizes, SourceRange range);
   mlir::Value stretchable(mlir::Value x, mlir::ValueRange sizes, SourceRange range);
   mlir::Value broadcastTo(mlir::Value x, mlir::ValueRange sizes, SourceRange range);
   mlir::Value permute(mlir::Value x, llvm::ArrayRef<int64_t> permutation, SourceRange range);
   mlir::Value select(mlir::Value x, int64_t axis, mlir::Value index, SourceRange range);
-  mlir::Value sliceAxis(mlir::Value x, int64_t axis, mlir::Value start, mlir::Value count, int64_t step, SourceRange range);
+  mlir::Value sliceAxis(mlir::Value x, int64_t axis, mlir::Value start, mlir::Value count, int64_t step,
+                        SourceRange range);
 
   // Statements.cpp
   void statement(const ast::Stmt &s);
@@ -288,7 +310,8 @@ public:
   void var(const ast::Var &s);
   void assign(const ast::Assign &s);
   void assignTo(const ast::Expr &target, Val value, SourceRange range);
-  Val updated(const Val &base, llvm::ArrayRef<const ast::Expr *> path, const Val &value, SourceRange range, SourceRange valueRange);
+  Val updated(const Val &base, llvm::ArrayRef<const ast::Expr *> path, const Val &value, SourceRange range,
+              SourceRange valueRange);
   void define(const std::string &name, Val value, SourceRange range, bool declare);
   void print(llvm::ArrayRef<const ast::Expr *> values, SourceRange range, bool echo);
   void printVals(llvm::ArrayRef<Val> values, SourceRange range, bool echo);
@@ -304,21 +327,27 @@ public:
   void ifStatement(const ast::If &s);
   void whileStatement(const ast::While &s);
   void forStatement(const ast::For &s);
-  /// The common form of loops. `test` gives the condition in the header; `element` the loop variable's value in the body (may be null).
+  /// The common form of loops. `test` gives the condition in the header; `element` the loop variable's value in the
+  /// body (may be null).
   void loop(const ast::Block &body, SourceRange range, llvm::StringRef variable, bool counted,
-            llvm::function_ref<mlir::Value(mlir::Value counter)> test, llvm::function_ref<Val(mlir::Value counter)> element);
-  bool tryLoop(llvm::ArrayRef<TypeDesc> types, VaryingSizes &varying, llvm::ArrayRef<std::string> names, const ast::Block &body,
-               SourceRange range, llvm::StringRef variable, bool counted, llvm::function_ref<mlir::Value(mlir::Value)> test,
-               llvm::function_ref<Val(mlir::Value)> element);
-  bool findVarying(llvm::ArrayRef<TypeDesc> types, llvm::ArrayRef<Val> back, VaryingSizes &varying, llvm::ArrayRef<std::string> names, SourceRange range);
-  std::vector<TypeDesc> loopTypes(llvm::ArrayRef<Val> values, const VaryingSizes &varying, llvm::ArrayRef<std::string> names);
+            llvm::function_ref<mlir::Value(mlir::Value counter)> test,
+            llvm::function_ref<Val(mlir::Value counter)> element);
+  bool tryLoop(llvm::ArrayRef<TypeDesc> types, VaryingSizes &varying, llvm::ArrayRef<std::string> names,
+               const ast::Block &body, SourceRange range, llvm::StringRef variable, bool counted,
+               llvm::function_ref<mlir::Value(mlir::Value)> test, llvm::function_ref<Val(mlir::Value)> element);
+  bool findVarying(llvm::ArrayRef<TypeDesc> types, llvm::ArrayRef<Val> back, VaryingSizes &varying,
+                   llvm::ArrayRef<std::string> names, SourceRange range);
+  std::vector<TypeDesc> loopTypes(llvm::ArrayRef<Val> values, const VaryingSizes &varying,
+                                  llvm::ArrayRef<std::string> names);
   void leaveLoop(const ast::Stmt &s, bool isBreak);
   std::vector<std::string> assignedIn(const ast::Node &node);
   std::vector<Val> snapshot(llvm::ArrayRef<std::string> names);
   void restore(llvm::ArrayRef<std::string> names, llvm::ArrayRef<Val> values);
   /// A block where edges meet; its arguments are the values, which are returned.
-  std::vector<Val> merge(llvm::ArrayRef<Edge> edges, llvm::ArrayRef<std::string> names, SourceRange range, mlir::Block *into = nullptr);
-  llvm::SmallVector<mlir::Value> relabelled(llvm::ArrayRef<Val> values, llvm::ArrayRef<TypeDesc> types, SourceRange range);
+  std::vector<Val> merge(llvm::ArrayRef<Edge> edges, llvm::ArrayRef<std::string> names, SourceRange range,
+                         mlir::Block *into = nullptr);
+  llvm::SmallVector<mlir::Value> relabelled(llvm::ArrayRef<Val> values, llvm::ArrayRef<TypeDesc> types,
+                                            SourceRange range);
   mlir::Value relabel(mlir::Value v, mlir::Type type, SourceRange range);
   TypeDesc join(const TypeDesc &a, const TypeDesc &b, const std::string &name, SourceRange range);
   bool reachable() const { return current != nullptr; }
@@ -326,12 +355,16 @@ public:
   mlir::Block *newBlock();
 
   // Functions.cpp
-  Val callUser(const ast::Function &decl, const ast::Call &call, std::vector<std::pair<std::string, const ast::Expr *>> arguments);
-  std::string instanceKey(const ast::Function &decl, llvm::ArrayRef<Val> values, const std::set<unsigned> &statics, llvm::ArrayRef<SourceRange> ranges);
+  Val callUser(const ast::Function &decl, const ast::Call &call,
+               std::vector<std::pair<std::string, const ast::Expr *>> arguments);
+  std::string instanceKey(const ast::Function &decl, llvm::ArrayRef<Val> values, const std::set<unsigned> &statics,
+                          llvm::ArrayRef<SourceRange> ranges);
   void dropUnread(const ast::Function &decl, std::vector<Val> &values);
-  Val callWith(const ast::Function &decl, const ast::Call &call, std::vector<Val> values, std::vector<SourceRange> ranges);
-  const Instance &instantiate(const ast::Function &decl, llvm::ArrayRef<Val> arguments, const std::string &key, SourceRange callRange,
-                              const std::set<unsigned> &statics, std::shared_ptr<Specialization> form = nullptr);
+  Val callWith(const ast::Function &decl, const ast::Call &call, std::vector<Val> values,
+               std::vector<SourceRange> ranges);
+  const Instance &instantiate(const ast::Function &decl, llvm::ArrayRef<Val> arguments, const std::string &key,
+                              SourceRange callRange, const std::set<unsigned> &statics,
+                              std::shared_ptr<Specialization> form = nullptr);
   void generateBody(const ast::Function &decl, llvm::ArrayRef<Val> arguments, Instance &instance, SourceRange callRange,
                     const std::set<unsigned> &statics, std::shared_ptr<Specialization> form);
 
@@ -341,7 +374,8 @@ public:
   std::set<std::string> sizeNamesOf(const ast::Function &decl);
   std::optional<SizeFact> declaredFact(const ast::Expr &clause);
   void checkSignature(const ast::Function &decl);
-  llvm::StringMap<Dim> declareArguments(const ast::Function &decl, std::vector<Val> &values, llvm::ArrayRef<SourceRange> ranges);
+  llvm::StringMap<Dim> declareArguments(const ast::Function &decl, std::vector<Val> &values,
+                                        llvm::ArrayRef<SourceRange> ranges);
   void bindSizes(const ast::Function &decl, llvm::ArrayRef<Val> arguments);
   Val declaredAs(Val value, const ast::TypeExpr &type, const std::string &name, SourceRange range, SizeBinder &binder);
   Val declaredResult(Val value, SourceRange range);
@@ -362,16 +396,27 @@ public:
 
   // Specialize.cpp
   /// The user's function or struct of a name, or null; the library sees none of them.
-  const ast::Function *userFunction(const std::string &name) { return fn().decl && isLibrary(*fn().decl) ? nullptr : host.definitions().function(name); }
-  const ast::Struct *userStruct(const std::string &name) { return fn().decl && isLibrary(*fn().decl) ? nullptr : host.definitions().structure(name); }
-  bool isLibrary(const ast::Function &decl) const { return diagnostics.getSources().get(decl.range.buffer).getName() == "<library>"; }
-  std::shared_ptr<Specialization> specialize(const ast::Function &decl, const ast::Call &call, std::vector<Val> &values, const std::set<unsigned> &statics,
-                                             llvm::function_ref<std::string(llvm::ArrayRef<Val>)> keyOf, llvm::ArrayRef<SourceRange> ranges);
+  const ast::Function *userFunction(const std::string &name) {
+    return fn().decl && isLibrary(*fn().decl) ? nullptr : host.definitions().function(name);
+  }
+  const ast::Struct *userStruct(const std::string &name) {
+    return fn().decl && isLibrary(*fn().decl) ? nullptr : host.definitions().structure(name);
+  }
+  bool isLibrary(const ast::Function &decl) const {
+    return diagnostics.getSources().get(decl.range.buffer).getName() == "<library>";
+  }
+  std::shared_ptr<Specialization> specialize(const ast::Function &decl, const ast::Call &call, std::vector<Val> &values,
+                                             const std::set<unsigned> &statics,
+                                             llvm::function_ref<std::string(llvm::ArrayRef<Val>)> keyOf,
+                                             llvm::ArrayRef<SourceRange> ranges);
   /// Whether a size is an expression of sizes that come as they are, about which this form may decide.
   bool isFree(Dim dim);
   int64_t hintOf(Dim dim);
-  /// Whether a fact holds, with a guard (or check) where that does not follow from earlier ones. A check that fails is not noted.
-  bool decideSize(SizeFact fact, SourceRange range, bool isCheck = false) { return decideSize(*fn().sizes, fact, range, isCheck); }
+  /// Whether a fact holds, with a guard (or check) where that does not follow from earlier ones. A check that fails is
+  /// not noted.
+  bool decideSize(SizeFact fact, SourceRange range, bool isCheck = false) {
+    return decideSize(*fn().sizes, fact, range, isCheck);
+  }
   bool decideSize(Specialization &form, SizeFact fact, SourceRange range, bool isCheck = false);
   /// The integer of a free size, with a guard; or nothing.
   std::optional<int64_t> decidedInteger(mlir::Value value, SourceRange range);
@@ -383,7 +428,8 @@ public:
   std::optional<bool> decidedCondition(mlir::Value condition, SourceRange range);
   mlir::Value withSize(mlir::Value x, int64_t axis, Dim size, SourceRange range);
   bool unifySizes(llvm::MutableArrayRef<mlir::Value> operands, const SizeAssumption &a, SourceRange range);
-  bool haveWanted(llvm::MutableArrayRef<mlir::Value> operands, llvm::ArrayRef<WantedSize> all, llvm::StringRef what, SourceRange range);
+  bool haveWanted(llvm::MutableArrayRef<mlir::Value> operands, llvm::ArrayRef<WantedSize> all, llvm::StringRef what,
+                  SourceRange range);
   bool stretchInGeneric(llvm::MutableArrayRef<mlir::Value> operands, const SizeAssumption &a, SourceRange range);
   bool isWhole(const ast::TypeExpr &type);
   void externBody(const ast::Function &decl, llvm::ArrayRef<Val> arguments);
@@ -396,9 +442,12 @@ public:
   Val convert(DType dtype, const ast::Call &c);
   Val callStruct(const ast::Struct &decl, const ast::Call &c);
   Val callBuiltin(const BuiltinRow &row, const ast::Call &c);
-  [[noreturn]] void unknownArgument(const std::string &function, const ast::Argument &argument, llvm::ArrayRef<std::string> parameters);
-  std::vector<std::pair<std::string, const ast::Expr *>> bindArguments(const ast::Call &c, llvm::ArrayRef<std::string> parameters,
-                                                                      llvm::ArrayRef<bool> optional, const std::string &function);
+  [[noreturn]] void unknownArgument(const std::string &function, const ast::Argument &argument,
+                                    llvm::ArrayRef<std::string> parameters);
+  std::vector<std::pair<std::string, const ast::Expr *>> bindArguments(const ast::Call &c,
+                                                                       llvm::ArrayRef<std::string> parameters,
+                                                                       llvm::ArrayRef<bool> optional,
+                                                                       const std::string &function);
   Val valueOf(Bound &args, llvm::StringRef name);
   Val tensorArgument(Bound &args, llvm::StringRef name);
   int64_t axisArgument(Bound &args, int64_t rank, int64_t defaultAxis, llvm::StringRef name = "axis");
@@ -407,7 +456,8 @@ public:
   SourceRange rangeOf(Bound &args, llvm::StringRef name);
   Val convertFor(char conversion, const Val &x, SourceRange range);
 
-  /// The axes of a reduction: one, several, or all of them ("all", and where none is given). Ascending, counted from the front.
+  /// The axes of a reduction: one, several, or all of them ("all", and where none is given). Ascending, counted from
+  /// the front.
   llvm::SmallVector<int64_t> axesArgument(Bound &args, mlir::Type type);
   Val reduceFrom(Bound &args, mlir::Value x, llvm::ArrayRef<mlir::NamedAttribute> attributes);
   Val zerosLike(const Val &x, SourceRange range);
@@ -419,7 +469,9 @@ public:
   llvm::SmallVector<mlir::Value> checkedSizes(llvm::SmallVector<mlir::Value> sizes, SourceRange range);
   DType dtypeArgument(Bound &args, DType fallback);
   std::vector<Val> tensorList(Bound &args);
-  mlir::Value broadcastBinary(llvm::StringRef op, mlir::Value a, mlir::Value b, SourceRange range) { return create(op, range, {a, b}); }
+  mlir::Value broadcastBinary(llvm::StringRef op, mlir::Value a, mlir::Value b, SourceRange range) {
+    return create(op, range, {a, b});
+  }
   // Builtin*.cpp: handlers of rows of Builtins.def
 #define TOY_HANDLER(NAME) Val NAME(Bound &args);
 #include "irgen/Handlers.def"

@@ -11,7 +11,8 @@ Value IRGen::reshape(Value x, ValueRange sizes, SourceRange range) {
   SmallVector<Value> operands = {x};
   llvm::append_range(operands, sizes);
   TensorType type = tensorTypeOf(x);
-  if (type.getRank() == static_cast<int64_t>(sizes.size()) && type.hasStaticShape() && llvm::all_of(llvm::enumerate(sizes), [&](auto it) {
+  if (type.getRank() == static_cast<int64_t>(sizes.size()) && type.hasStaticShape() &&
+      llvm::all_of(llvm::enumerate(sizes), [&](auto it) {
         auto n = constantOf(it.value());
         return n && type.getDim(it.index()).is(*n);
       }))
@@ -37,8 +38,8 @@ Value IRGen::reshape(Value x, ValueRange sizes, SourceRange range) {
   return create<ReshapeOp>(range, operands);
 }
 
-/// `x` as it may be repeated to sizes. Which axes of a form's free sizes stretch is decided; what is not known is tested at run time, and the axis stretches
-/// there.
+/// `x` as it may be repeated to sizes. Which axes of a form's free sizes stretch is decided; what is not known is
+/// tested at run time, and the axis stretches there.
 Value IRGen::stretchable(Value x, ValueRange sizes, SourceRange range) {
   int64_t offset = static_cast<int64_t>(sizes.size()) - tensorTypeOf(x).getRank();
   for (int64_t axis = 0; offset >= 0 && axis < tensorTypeOf(x).getRank(); ++axis) {
@@ -49,7 +50,8 @@ Value IRGen::stretchable(Value x, ValueRange sizes, SourceRange range) {
     bool isDecided = fn().sizes && want && (isFree(have) || have.isNumber()) && (isFree(*want) || want->isNumber());
     auto holds = [&](Dim a, Dim b) {
       SizeFact fact = SizeFact::equal(a, b);
-      return isDecided ? fact.holds(fn().sizes->hints) && decideSize(fact, range) : fn().facts.decide(fact) == Truth::Yes;
+      return isDecided ? fact.holds(fn().sizes->hints) && decideSize(fact, range)
+                       : fn().facts.decide(fact) == Truth::Yes;
     };
     if (want && holds(have, *want))
       x = withSize(x, axis, *want, range);
@@ -59,7 +61,8 @@ Value IRGen::stretchable(Value x, ValueRange sizes, SourceRange range) {
       if (isDecided)
         fail(DiagId::NotProvable, range, {"that the sizes " + have.str() + " and " + want->str() + " are equal"});
       Value size = sizeOf(x, axis, range), isOne = create<EqOp>(range, {size, integer(1, range)});
-      create<CheckEqualOp>(range, {create<WhereOp>(range, {isOne, sizes[axis + offset], size}), sizes[axis + offset]}, {stringAttr("what", "sizes of a broadcast")});
+      create<CheckEqualOp>(range, {create<WhereOp>(range, {isOne, sizes[axis + offset], size}), sizes[axis + offset]},
+                           {stringAttr("what", "sizes of a broadcast")});
     }
   }
   return x;
@@ -104,8 +107,8 @@ Truth IRGen::isAtLeastZero(Value value) {
   return isFree(*size) ? fn().sizes->facts.decide(fact) : fn().facts.decide(fact);
 }
 
-/// Python's clamping: a missing bound is an end, negative ones count from the end, and nothing is out of range. The sign of a step that only
-/// the run knows chooses between the two sets of ends.
+/// Python's clamping: a missing bound is an end, negative ones count from the end, and nothing is out of range. The
+/// sign of a step that only the run knows chooses between the two sets of ends.
 void IRGen::sliceBounds(const ast::Subscript &s, Value size, Value &start, Value &count, Value &step) {
   SourceRange r = s.range;
   step = s.step ? indexValue(*s.step, "slice step") : integer(1, r);
@@ -121,9 +124,11 @@ void IRGen::sliceBounds(const ast::Subscript &s, Value size, Value &start, Value
   auto number = [&](int64_t n) { return SizeTerm{Dim::number(context, n), {}}; };
   auto apply = [&](StringRef op, const SizeTerm &a, const SizeTerm &b) { return combine(op, a, b, r); };
   auto bySign = [&](const SizeTerm &up, const SizeTerm &down) {
-    return known ? (*known > 0 ? up : down) : sizeTerm(create<WhereOp>(r, {positive, valueOf(up, r), valueOf(down, r)}), r);
+    return known ? (*known > 0 ? up : down)
+                 : sizeTerm(create<WhereOp>(r, {positive, valueOf(up, r), valueOf(down, r)}), r);
   };
-  SizeTerm whole = sizeTerm(size, r), low = bySign(number(0), number(-1)), high = bySign(whole, apply("sub", whole, number(1)));
+  SizeTerm whole = sizeTerm(size, r), low = bySign(number(0), number(-1)),
+           high = bySign(whole, apply("sub", whole, number(1)));
   auto bound = [&](const ast::ExprPtr &e, const SizeTerm &fallback) {
     if (!e)
       return fallback;
@@ -144,7 +149,8 @@ void IRGen::sliceBounds(const ast::Subscript &s, Value size, Value &start, Value
   if (!known) { // the first element, and one for each whole step after it: no sum leaves 64 bits
     Value unit = create<WhereOp>(r, {positive, integer(1, r), integer(-1, r)});
     SizeTerm rest = apply("sub", apply("sub", last, first), sizeTerm(unit, r));
-    count = valueOf(apply("maximum", apply("add", apply("floordiv", rest, sizeTerm(step, r)), number(1)), number(0)), r);
+    count =
+        valueOf(apply("maximum", apply("add", apply("floordiv", rest, sizeTerm(step, r)), number(1)), number(0)), r);
     return;
   }
   elements = *known > 0 ? apply("sub", last, first) : apply("sub", first, last);
@@ -169,7 +175,8 @@ IRGen::Plan IRGen::planIndex(const Val &base, ArrayRef<ast::Subscript> subscript
       bool integers = list && list->compact && list->allIntegers && !list->re.empty();
       values[i] = needTensor(integers ? bracket(*list, DType::I64) : expr(*s.value), "index", s.range);
       if (kindOf(values[i].tensor().getDtype()) > DKind::Int)
-        fail(DiagId::IndexDType, s.range, {values[i].type().str()}, values[i].tensor().getRank() == 0 ? "convert it: `i64(…)`" : "");
+        fail(DiagId::IndexDType, s.range, {values[i].type().str()},
+             values[i].tensor().getRank() == 0 ? "convert it: `i64(…)`" : "");
       tensors += values[i].tensor().getRank() > 0;
       used += values[i].tensor().getDtype() == DType::Bool ? std::max<int64_t>(values[i].tensor().getRank(), 1) : 1;
     } else if (s.form == ast::Subscript::Slice)
@@ -224,7 +231,8 @@ IRGen::Plan IRGen::planIndex(const Val &base, ArrayRef<ast::Subscript> subscript
         plan.kept.push_back(axis++);
         continue;
       }
-      plan.slices |= !(constantOf(start) == 0 && constantOf(step) == 1 && (count == size || (constantOf(count) && constantOf(count) == constantOf(size))));
+      plan.slices |= !(constantOf(start) == 0 && constantOf(step) == 1 &&
+                       (count == size || (constantOf(count) && constantOf(count) == constantOf(size))));
       plan.starts.push_back(start);
       plan.counts.push_back(count);
       plan.steps.push_back(*constantOf(step));
@@ -247,12 +255,14 @@ IRGen::Plan IRGen::planIndex(const Val &base, ArrayRef<ast::Subscript> subscript
         if ((have - want).isNumber() && have != want)
           fail(DiagId::MaskShape, s.range, {v.type().str(), type.str()});
         if (have != want)
-          create<CheckEqualOp>(s.range, {sizeOf(v.value, n, s.range), sizeOf(base.value, axis, s.range)}, {stringAttr("what", "sizes of a mask and what it selects from")});
+          create<CheckEqualOp>(s.range, {sizeOf(v.value, n, s.range), sizeOf(base.value, axis, s.range)},
+                               {stringAttr("what", "sizes of a mask and what it selects from")});
         takeAt(select(positions, 1, integer(n, s.range), s.range));
       }
     } else if (v.tensor().getRank() == 0) {
       Value size = sizeOf(base.value, axis, s.range);
-      Value index = create<CheckIndexOp>(s.range, {cast(v.value, DType::I64, s.range), size}, {integerAttr("axis", axis)});
+      Value index =
+          create<CheckIndexOp>(s.range, {cast(v.value, DType::I64, s.range), size}, {integerAttr("axis", axis)});
       plan.starts.push_back(index);
       plan.counts.push_back(integer(1, s.range));
       plan.steps.push_back(1);
@@ -270,13 +280,17 @@ IRGen::Plan IRGen::planIndex(const Val &base, ArrayRef<ast::Subscript> subscript
 Value IRGen::take(Value x, ArrayRef<Value> indices, int64_t axis, SourceRange range) {
   SmallVector<Value> operands = {x};
   llvm::append_range(operands, indices);
-  return create<TakeOp>(range, operands, {integersAttr("axes", llvm::to_vector(llvm::seq<int64_t>(axis, axis + indices.size())))});
+  return create<TakeOp>(range, operands,
+                        {integersAttr("axes", llvm::to_vector(llvm::seq<int64_t>(axis, axis + indices.size())))});
 }
 
-Value IRGen::takeStore(Value x, ArrayRef<Value> indices, int64_t axis, Value value, SourceRange range, SourceRange valueRange) {
+Value IRGen::takeStore(Value x, ArrayRef<Value> indices, int64_t axis, Value value, SourceRange range,
+                       SourceRange valueRange) {
   SmallVector<Value> operands = {x, value};
   llvm::append_range(operands, indices);
-  return create<TakeStoreOp>(range, operands, {integersAttr("axes", llvm::to_vector(llvm::seq<int64_t>(axis, axis + indices.size())))}, {range, valueRange});
+  return create<TakeStoreOp>(range, operands,
+                             {integersAttr("axes", llvm::to_vector(llvm::seq<int64_t>(axis, axis + indices.size())))},
+                             {range, valueRange});
 }
 
 Value IRGen::gatherAxes(Value x, const Plan &plan, int64_t &first, SmallVectorImpl<int64_t> &undo, SourceRange range) {
@@ -331,7 +345,8 @@ Value IRGen::storePlan(Value x, const Plan &plan, const Val &value, SourceRange 
     Plan rest = plan;
     rest.gathers.pop_back();
     Value part = take(x, positions, axis, range);
-    if (rest.gathers.empty() && !rest.slices && !rest.mask && rest.takes.empty() && rest.kept.size() == rest.starts.size() && !llvm::is_contained(rest.kept, -1))
+    if (rest.gathers.empty() && !rest.slices && !rest.mask && rest.takes.empty() &&
+        rest.kept.size() == rest.starts.size() && !llvm::is_contained(rest.kept, -1))
       part = broadcastTo(v, sizesOf(part, range), range);
     else
       part = storePlan(part, rest, Val::leaf(v), range, valueRange);
@@ -422,10 +437,13 @@ Val IRGen::indexStr(const Val &base, ArrayRef<ast::Subscript> subscripts, Source
 }
 
 Val IRGen::index(const ast::Index &e) {
-  if (auto *name = ast::dynCast<ast::Name>(e.base.get()); name && name->name == "args" && !lookup("args") && !host.global("args")) {
+  if (auto *name = ast::dynCast<ast::Name>(e.base.get());
+      name && name->name == "args" && !lookup("args") && !host.global("args")) {
     if (e.subscripts.size() != 1 || e.subscripts[0].form != ast::Subscript::Value)
       fail(DiagId::TooManyIndices, e.range, {std::to_string(e.subscripts.size()), "args"});
-    Value i = create<CheckIndexOp>(e.range, {indexValue(*e.subscripts[0].value, "index"), create<ArgCountOp>(e.range, {})}, {integerAttr("axis", 0)});
+    Value i =
+        create<CheckIndexOp>(e.range, {indexValue(*e.subscripts[0].value, "index"), create<ArgCountOp>(e.range, {})},
+                             {integerAttr("axis", 0)});
     return Val::leaf(create<ArgOp>(e.range, {i}));
   }
   Val base = expr(*e.base);

@@ -7,7 +7,8 @@
 
 namespace toy {
 
-/// The instances of functions by function, types of arguments and constants (their key), and the specializations that a call chooses from.
+/// The instances of functions by function, types of arguments and constants (their key), and the specializations that a
+/// call chooses from.
 class InstanceTable {
 public:
   /// Null where there is none.
@@ -34,8 +35,8 @@ public:
   }
   void clear() { instances.clear(); }
 
-  /// The instances that one unit adds: they are taken back at its end unless they are kept. A unit may be generated while another one is (what loads at
-  /// the top level runs first).
+  /// The instances that one unit adds: they are taken back at its end unless they are kept. A unit may be generated
+  /// while another one is (what loads at the top level runs first).
   class Unit {
   public:
     explicit Unit(InstanceTable &table) : table(table) { std::swap(outer, table.pending); }

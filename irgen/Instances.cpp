@@ -9,15 +9,17 @@ using namespace mlir;
 
 namespace toy {
 
-const Instance &IRGen::instantiate(const ast::Function &decl, ArrayRef<Val> arguments, const std::string &key, SourceRange callRange,
-                                   const std::set<unsigned> &statics, std::shared_ptr<Specialization> form) {
+const Instance &IRGen::instantiate(const ast::Function &decl, ArrayRef<Val> arguments, const std::string &key,
+                                   SourceRange callRange, const std::set<unsigned> &statics,
+                                   std::shared_ptr<Specialization> form) {
   auto declare = [&](const Instance &instance) {
     if (module.lookupSymbol(instance.symbol))
       return;
     OpBuilder at(module.getBodyRegion());
     SmallVector<Type> results;
     instance.result.flatten(results);
-    auto op = func::FuncOp::create(at, b.getUnknownLoc(), instance.symbol, at.getFunctionType(instance.arguments, results));
+    auto op =
+        func::FuncOp::create(at, b.getUnknownLoc(), instance.symbol, at.getFunctionType(instance.arguments, results));
     op.setPrivate();
   };
   if (auto it = building.find(key); it != building.end()) {
@@ -31,7 +33,8 @@ const Instance &IRGen::instantiate(const ast::Function &decl, ArrayRef<Val> argu
     return *known;
   }
   if (stack.size() > 200)
-    fail(DiagId::RecursiveType, callRange, {decl.name}, "every call has new argument types: the recursion does not end");
+    fail(DiagId::RecursiveType, callRange, {decl.name},
+         "every call has new argument types: the recursion does not end");
   building[key] = std::make_unique<Instance>();
   Instance &instance = *building[key];
   OpBuilder::InsertPoint point = b.saveInsertionPoint();
@@ -65,7 +68,10 @@ void IRGen::generateBody(const ast::Function &decl, ArrayRef<Val> arguments, Ins
     types.push_back(value.type());
     if (!statics.count(i) && value.kind != Val::DTypeRef)
       types.back().flatten(inputs);
-    description += (i ? ", " : "") + decl.parameters[i].name + ": " + (value.kind == Val::DTypeRef ? std::string(nameOf(value.dtype)) : value.kind == Val::Nothing ? "_" : types.back().str());
+    description += (i ? ", " : "") + decl.parameters[i].name + ": " +
+                   (value.kind == Val::DTypeRef  ? std::string(nameOf(value.dtype))
+                    : value.kind == Val::Nothing ? "_"
+                                                 : types.back().str());
   }
   std::map<unsigned, SmallVector<Attribute>> constants;
   for (auto [i, value] : llvm::enumerate(arguments))
@@ -169,7 +175,9 @@ bool IRGen::isWhole(const ast::TypeExpr &type) {
 
 /// The call of a user's library in place of statements; the declared result type says what comes back.
 void IRGen::externBody(const ast::Function &decl, ArrayRef<Val> arguments) {
-  auto refuse = [&](std::string why, SourceRange range) { fail(DiagId::ExternSignature, range, {decl.name, std::move(why)}); };
+  auto refuse = [&](std::string why, SourceRange range) {
+    fail(DiagId::ExternSignature, range, {decl.name, std::move(why)});
+  };
   if (decl.sharedObject.empty())
     refuse("the library is missing: `from \"lib….so\"`", decl.nameRange);
   SmallVector<Value> operands;
@@ -196,11 +204,16 @@ void IRGen::externBody(const ast::Function &decl, ArrayRef<Val> arguments) {
       dim.collectSymbols([&](StringRef s) { known &= fn().sizeValues.count(s.str()) > 0; });
       if (!known)
         refuse("size `" + dim.str() + "` of the result does not follow from the arguments", decl.result->range);
-      operands.push_back(checkedSizes({sizeExpression(dim, decl.result->range, [&](StringRef s) { return fn().sizeValues.at(s.str()); })}, decl.result->range)[0]);
+      operands.push_back(checkedSizes(
+          {sizeExpression(dim, decl.result->range, [&](StringRef s) { return fn().sizeValues.at(s.str()); })},
+          decl.result->range)[0]);
     }
   }
-  Operation *op = createOp<ExternOp>(decl.nameRange, operands, {stringAttr("name", decl.name), stringAttr("library", decl.sharedObject), stringAttr("symbol", decl.symbol.empty() ? decl.name : decl.symbol),
-                                                               integerAttr("count", count), integersAttr("resultTypes", types)}, {}, leaves);
+  Operation *op = createOp<ExternOp>(decl.nameRange, operands,
+                                     {stringAttr("name", decl.name), stringAttr("library", decl.sharedObject),
+                                      stringAttr("symbol", decl.symbol.empty() ? decl.name : decl.symbol),
+                                      integerAttr("count", count), integersAttr("resultTypes", types)},
+                                     {}, leaves);
   Val value;
   if (decl.result) {
     ValueRange rest(op->getResults());
@@ -281,7 +294,8 @@ void IRGen::finishReturns(const ast::Function &decl, Instance &instance) {
   if (instance.recursive && assumed.kind != TypeDesc::Nothing && assumed.str() != type.str()) {
     // Recursive calls were made with the first return's type: sizes may differ, then names stand for them.
     instance.result = assumed;
-    fail(DiagId::ReturnTypes, decl.nameRange, {type.str(), assumed.str()}, "declare the result type of the recursive function");
+    fail(DiagId::ReturnTypes, decl.nameRange, {type.str(), assumed.str()},
+         "declare the result type of the recursive function");
   }
   instance.result = type;
   func::ReturnOp::create(b, loc(decl.nameRange), leaves);

@@ -12,7 +12,9 @@ using namespace mlir;
 
 namespace toy {
 
-static DenseElementsAttr scalarAttr(Type element, Attribute value) { return DenseElementsAttr::get(RankedTensorType::get({}, element), value); }
+static DenseElementsAttr scalarAttr(Type element, Attribute value) {
+  return DenseElementsAttr::get(RankedTensorType::get({}, element), value);
+}
 
 Value IRGen::integer(int64_t n, SourceRange range) {
   return create<ConstantOp>(range, {}, {attr("value", scalarAttr(b.getI64Type(), b.getI64IntegerAttr(n)))});
@@ -24,7 +26,9 @@ Value IRGen::floating(double x, DType dtype, SourceRange range) {
   Value v = create<ConstantOp>(range, {}, {attr("value", scalarAttr(b.getF64Type(), b.getF64FloatAttr(x)))});
   return cast(v, dtype, range);
 }
-Value IRGen::string(StringRef text, SourceRange range) { return create<StrConstantOp>(range, {}, {stringAttr("value", text)}); }
+Value IRGen::string(StringRef text, SourceRange range) {
+  return create<StrConstantOp>(range, {}, {stringAttr("value", text)});
+}
 
 bool IRGen::isLiteral(const ast::Expr &e) {
   if (auto *unary = ast::dynCast<ast::Unary>(&e))
@@ -54,10 +58,14 @@ static APFloat readFloat(const std::string &text, bool negative, const llvm::flt
 
 static const llvm::fltSemantics &semanticsOf(DType d) {
   switch (realOf(d)) {
-  case DType::F32: return APFloat::IEEEsingle();
-  case DType::F16: return APFloat::IEEEhalf();
-  case DType::BF16: return APFloat::BFloat();
-  default: return APFloat::IEEEdouble();
+  case DType::F32:
+    return APFloat::IEEEsingle();
+  case DType::F16:
+    return APFloat::IEEEhalf();
+  case DType::BF16:
+    return APFloat::BFloat();
+  default:
+    return APFloat::IEEEdouble();
   }
 }
 
@@ -70,7 +78,10 @@ static std::optional<int64_t> readInteger(std::string text, bool negative, DType
   uint64_t magnitude;
   if (StringRef(text).getAsInteger(10, magnitude))
     return std::nullopt;
-  uint64_t limit = dtype == DType::U8 ? 255 : dtype == DType::I32 ? (1ull << 31) - 1 : dtype == DType::Bool ? 1 : INT64_MAX;
+  uint64_t limit = dtype == DType::U8     ? 255
+                   : dtype == DType::I32  ? (1ull << 31) - 1
+                   : dtype == DType::Bool ? 1
+                                          : INT64_MAX;
   if (magnitude > limit + (negative && dtype >= DType::I32 ? 1 : 0) || (negative && dtype <= DType::U8 && magnitude))
     return std::nullopt;
   return static_cast<int64_t>(negative ? -magnitude : magnitude);
@@ -86,16 +97,20 @@ Value IRGen::numberAs(const ast::Expr &literal, DType dtype) {
   }
   auto &n = ast::cast<ast::Number>(*e);
   Type element = elementTypeOf(context, dtype);
-  auto rangeError = [&]() { fail(DiagId::LiteralRange, literal.range, {sourceText(literal.range), std::string(nameOf(dtype))}); };
+  auto rangeError = [&]() {
+    fail(DiagId::LiteralRange, literal.range, {sourceText(literal.range), std::string(nameOf(dtype))});
+  };
   if (kindOf(dtype) <= DKind::Int) {
     if (n.form != ast::Number::Integer)
       fail(DiagId::LiteralRange, literal.range, {sourceText(literal.range), std::string(nameOf(dtype))});
     auto value = readInteger(n.re, negative, dtype);
     if (!value)
       rangeError();
-    return create<ConstantOp>(literal.range, {}, {attr("value", scalarAttr(element, b.getIntegerAttr(element, *value)))});
+    return create<ConstantOp>(literal.range, {},
+                              {attr("value", scalarAttr(element, b.getIntegerAttr(element, *value)))});
   }
-  APFloat re = readFloat(n.re, negative, semanticsOf(dtype)), im = readFloat(n.im, negative && !n.im.empty(), semanticsOf(dtype));
+  APFloat re = readFloat(n.re, negative, semanticsOf(dtype)),
+          im = readFloat(n.im, negative && !n.im.empty(), semanticsOf(dtype));
   if (n.re.empty() && !negative)
     re = APFloat(semanticsOf(dtype), "0");
   if (re.isInfinity() || im.isInfinity())
@@ -122,11 +137,15 @@ Val IRGen::number(const ast::Number &n, bool) {
 Value IRGen::compactBracket(const ast::Bracket &bracket, DType dtype) {
   std::string_view text = diagnostics.getSources().get(bracket.range.buffer).getText();
   auto partText = [&](ast::Bracket::Part part) { return std::string(text.substr(part.begin, part.length)); };
-  auto partRange = [&](ast::Bracket::Part part) { return SourceRange{bracket.range.buffer, part.begin, part.begin + part.length}; };
+  auto partRange = [&](ast::Bracket::Part part) {
+    return SourceRange{bracket.range.buffer, part.begin, part.begin + part.length};
+  };
   Type element = elementTypeOf(context, dtype);
   auto type = RankedTensorType::get(bracket.shape, element);
   size_t n = bracket.re.size();
-  auto outOfRange = [&](ast::Bracket::Part part) { fail(DiagId::LiteralRange, partRange(part), {partText(part), std::string(nameOf(dtype))}); };
+  auto outOfRange = [&](ast::Bracket::Part part) {
+    fail(DiagId::LiteralRange, partRange(part), {partText(part), std::string(nameOf(dtype))});
+  };
   std::vector<char> raw(n * ::toy::sizeOf(dtype) + 1);
   auto store = [&](size_t i, ast::Bracket::Part part, bool signedZero) {
     std::string s = part.length ? partText(part) : "0";
@@ -246,7 +265,8 @@ private:
 
 const ast::Bracket *IRGen::expanded(const ast::Bracket &e) {
   auto isVariable = [&](const char *name) { return lookup(name) || globalType(name); };
-  if (!e.compact || !e.named || !(isVariable("nan") || isVariable("inf") || userFunction("complex") || userStruct("complex")))
+  if (!e.compact || !e.named ||
+      !(isVariable("nan") || isVariable("inf") || userFunction("complex") || userStruct("complex")))
     return nullptr;
   expandedBrackets.push_back(BracketReader(e, diagnostics.getSources().get(e.range.buffer).getText()).level(0));
   return expandedBrackets.back().get();
@@ -262,7 +282,8 @@ Val IRGen::bracket(const ast::Bracket &e, std::optional<DType> dtype) {
     for (ast::Bracket::Part part : e.re)
       bits.push_back(text[part.begin] == 't');
     auto value = DenseElementsAttr::get(RankedTensorType::get(e.shape, b.getI1Type()), bits);
-    return Val::leaf(cast(create<ConstantOp>(e.range, {}, {attr("value", value)}), dtype.value_or(DType::Bool), e.range));
+    return Val::leaf(
+        cast(create<ConstantOp>(e.range, {}, {attr("value", value)}), dtype.value_or(DType::Bool), e.range));
   }
   if (e.compact) {
     if (dtype && !isComplex(*dtype) && e.anyComplex)

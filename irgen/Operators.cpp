@@ -40,24 +40,29 @@ const Val &IRGen::needTensor(const Val &x, StringRef what, SourceRange range) {
 }
 
 static StringRef opOf(ast::BinaryOp op) {
-  static constexpr const char *names[] = {"add", "sub", "mul", "div", "floordiv", "mod", "matmul", "pow", "eq", "ne", "lt", "le", "gt", "ge", "and", "or"};
+  static constexpr const char *names[] = {"add", "sub", "mul", "div", "floordiv", "mod", "matmul", "pow",
+                                          "eq",  "ne",  "lt",  "le",  "gt",       "ge",  "and",    "or"};
   return names[static_cast<int>(op)];
 }
 
-/// What an operation of these operands computes in: integers beside halves become f32, too, so that only the result is rounded.
+/// What an operation of these operands computes in: integers beside halves become f32, too, so that only the result is
+/// rounded.
 DType IRGen::workingDType(DType dtype, ArrayRef<Val> values) {
   bool isMixed = llvm::any_of(values, [](const Val &v) { return !isHalf(v.tensor().getDtype()) && !v.weak; });
   return isHalf(dtype) && isMixed ? DType::F32 : dtype;
 }
 
 /// Casts both operands to the dtype (real operands of complex operations stay real) and creates the operation.
-Val IRGen::elementwise(StringRef op, const Val &lhs, const Val &rhs, DType dtype, SourceRange range, SourceRange lhsRange, SourceRange rhsRange) {
+Val IRGen::elementwise(StringRef op, const Val &lhs, const Val &rhs, DType dtype, SourceRange range,
+                       SourceRange lhsRange, SourceRange rhsRange) {
   DType work = workingDType(dtype, {lhs, rhs});
-  Value x = castOperand(lhs, work, lhsRange), y = castOperand(rhs, work, rhsRange), result = create(op, range, {x, y}, {}, {lhsRange, rhsRange});
+  Value x = castOperand(lhs, work, lhsRange), y = castOperand(rhs, work, rhsRange),
+        result = create(op, range, {x, y}, {}, {lhsRange, rhsRange});
   return Val::leaf(work != dtype && tensorTypeOf(result).getDtype() == work ? cast(result, dtype, range) : result);
 }
 
-Val IRGen::binary(ast::BinaryOp op, const Val &lhs, const Val &rhs, SourceRange range, SourceRange opRange, SourceRange lhsRange, SourceRange rhsRange) {
+Val IRGen::binary(ast::BinaryOp op, const Val &lhs, const Val &rhs, SourceRange range, SourceRange opRange,
+                  SourceRange lhsRange, SourceRange rhsRange) {
   using ast::BinaryOp;
   std::string spelling(ast::spellingOf(op));
   if (lhs.isStr() && rhs.isStr()) {
@@ -84,11 +89,16 @@ Val IRGen::binary(ast::BinaryOp op, const Val &lhs, const Val &rhs, SourceRange 
   DType dtype = promoteAll({lhs, rhs});
   Val result;
   switch (op) {
-  case BinaryOp::Add: case BinaryOp::Sub: case BinaryOp::Mul: case BinaryOp::FloorDiv: case BinaryOp::Mod:
+  case BinaryOp::Add:
+  case BinaryOp::Sub:
+  case BinaryOp::Mul:
+  case BinaryOp::FloorDiv:
+  case BinaryOp::Mod:
     result = elementwise(opOf(op), lhs, rhs, dtype == DType::Bool ? DType::I64 : dtype, opRange, lhsRange, rhsRange);
     break;
   case BinaryOp::Div:
-    result = elementwise<DivOp>(lhs, rhs, kindOf(dtype) <= DKind::Int ? DType::F64 : dtype, opRange, lhsRange, rhsRange);
+    result =
+        elementwise<DivOp>(lhs, rhs, kindOf(dtype) <= DKind::Int ? DType::F64 : dtype, opRange, lhsRange, rhsRange);
     break;
   case BinaryOp::Pow:
     if (isComplex(lhs.tensor().getDtype()) && isInteger(rhs.tensor().getDtype()))

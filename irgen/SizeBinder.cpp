@@ -7,7 +7,8 @@ using namespace mlir;
 
 namespace toy {
 
-std::vector<SizeSolution> solveSizes(ArrayRef<Dim> expressions, llvm::StringSet<> &known, std::vector<std::string> &unsolved) {
+std::vector<SizeSolution> solveSizes(ArrayRef<Dim> expressions, llvm::StringSet<> &known,
+                                     std::vector<std::string> &unsolved) {
   std::vector<SizeSolution> out;
   auto unknownIn = [&](Dim dim) {
     std::vector<std::string> names;
@@ -32,7 +33,8 @@ std::vector<SizeSolution> solveSizes(ArrayRef<Dim> expressions, llvm::StringSet<
       // dim is rest + factor * name, or it is not linear in the name.
       MLIRContext *context = dim.getContext();
       Dim name = Dim::symbol(context, names[0]), zero = Dim::number(context, 0);
-      Dim rest = dim.substitute({{names[0], zero}}), slope = dim - rest, factor = slope.substitute({{names[0], Dim::number(context, 1)}});
+      Dim rest = dim.substitute({{names[0], zero}}), slope = dim - rest,
+          factor = slope.substitute({{names[0], Dim::number(context, 1)}});
       if (!factor.isNumber() || factor.is(0) || slope != factor * name)
         continue;
       take(i, names[0], factor.value(), rest);
@@ -51,7 +53,8 @@ void SizeBinder::know(StringRef name, Dim dim, Value value) {
   values[name] = value;
 }
 
-void SizeBinder::declare(Dim size, Value x, int64_t axis, SourceRange range, std::string what, std::function<void(Dim)> refuse) {
+void SizeBinder::declare(Dim size, Value x, int64_t axis, SourceRange range, std::string what,
+                         std::function<void(Dim)> refuse) {
   equations.push_back({size, x, axis, range, std::move(what), std::move(refuse)});
 }
 
@@ -63,7 +66,8 @@ void SizeBinder::declare(const ast::TypeExpr &type, const Val &value, SourceRang
     return;
   for (auto [axis, size] : llvm::enumerate(type.sizes))
     if (size)
-      declare(gen.sizeDim(*size), value.value, axis, range, what, [&type, value, axis = axis, refuse](Dim wanted) { refuse(type, value, axis, wanted); });
+      declare(gen.sizeDim(*size), value.value, axis, range, what,
+              [&type, value, axis = axis, refuse](Dim wanted) { refuse(type, value, axis, wanted); });
 }
 
 std::vector<std::string> SizeBinder::solve() {
@@ -87,17 +91,30 @@ void SizeBinder::require() {
       continue;
     Dim found = dims[solution.name], zero = Dim::number(gen.context, 0);
     auto text = [&] { return "`" + solution.name + "` = " + found.str(); };
-    gen.require(SizeFact::atLeast(found, zero), equation.range, [&] { gen.fail(DiagId::NegativeSize, equation.range, {text()}, "`" + equation.size.str() + "` is the size of an axis, and `" + solution.name + "` is 0 or more"); },
-                [&] { gen.create<CheckSizeOp>(equation.range, {valueOf(solution.name, equation.range)}, {gen.stringAttr("name", solution.name)}); });
+    gen.require(
+        SizeFact::atLeast(found, zero), equation.range,
+        [&] {
+          gen.fail(DiagId::NegativeSize, equation.range, {text()},
+                   "`" + equation.size.str() + "` is the size of an axis, and `" + solution.name + "` is 0 or more");
+        },
+        [&] {
+          gen.create<CheckSizeOp>(equation.range, {valueOf(solution.name, equation.range)},
+                                  {gen.stringAttr("name", solution.name)});
+        });
   }
   for (const Equation &equation : equations) {
     if (!equation.x)
       continue; // the `where` clause is checked where it stands
     Dim wanted = here(equation.size), have = tensorTypeOf(equation.x).getDim(equation.axis);
-    gen.require(SizeFact::equal(have, wanted), equation.range, [&] { equation.refuse(wanted); }, [&] {
-      gen.create<CheckEqualOp>(equation.range, {gen.sizeOf(equation.x, equation.axis, equation.range), valueOf(equation.size, equation.range)},
-                 {gen.stringAttr("what", equation.what + " (axis " + std::to_string(equation.axis) + ", `" + equation.size.str() + "`)")});
-    });
+    gen.require(
+        SizeFact::equal(have, wanted), equation.range, [&] { equation.refuse(wanted); },
+        [&] {
+          gen.create<CheckEqualOp>(
+              equation.range,
+              {gen.sizeOf(equation.x, equation.axis, equation.range), valueOf(equation.size, equation.range)},
+              {gen.stringAttr("what", equation.what + " (axis " + std::to_string(equation.axis) + ", `" +
+                                          equation.size.str() + "`)")});
+        });
   }
 }
 
@@ -119,7 +136,8 @@ Value SizeBinder::valueOf(StringRef name, SourceRange range) {
   return values[name] = size; // `value` may have moved
 }
 
-//===-- declared types -------------------------------------------------------------------------------------------------===//
+//===-- declared types
+//-------------------------------------------------------------------------------------------------===//
 
 /// The size that a declaration writes, over its names.
 Dim IRGen::sizeDim(const ast::Expr &e) {
@@ -149,9 +167,10 @@ Dim IRGen::sizeDim(const ast::Expr &e) {
   return left;
 }
 
-/// A fact about sizes that the program relies on: where it is proven nothing is done, where it can never hold `refuse` reports that, and otherwise `check`
-/// makes the program ask; from there on it is known.
-void IRGen::require(SizeFact fact, SourceRange range, llvm::function_ref<void()> refuse, llvm::function_ref<void()> check) {
+/// A fact about sizes that the program relies on: where it is proven nothing is done, where it can never hold `refuse`
+/// reports that, and otherwise `check` makes the program ask; from there on it is known.
+void IRGen::require(SizeFact fact, SourceRange range, llvm::function_ref<void()> refuse,
+                    llvm::function_ref<void()> check) {
   if (fact.dim.isUnknown())
     return check();
   if (isFree(fact.dim)) { // a check of this form: with other sizes the call is an error
@@ -160,16 +179,20 @@ void IRGen::require(SizeFact fact, SourceRange range, llvm::function_ref<void()>
     return;
   }
   switch (fn().facts.decide(fact)) {
-  case Truth::Yes: return;
-  case Truth::No: return refuse();
-  case Truth::Unknown: break;
+  case Truth::Yes:
+    return;
+  case Truth::No:
+    return refuse();
+  case Truth::Unknown:
+    break;
   }
   check();
   fn().facts.assume(fact);
 }
 
 /// The names of a signature that occur in the types of its parameters.
-static void collectDeclared(IRGen &gen, const ast::TypeExpr &type, llvm::function_ref<void(Dim, const ast::Expr &)> visit) {
+static void collectDeclared(IRGen &gen, const ast::TypeExpr &type,
+                            llvm::function_ref<void(Dim, const ast::Expr &)> visit) {
   for (const ast::TypeExpr &element : type.elements)
     collectDeclared(gen, element, visit);
   for (const ast::ExprPtr &size : type.sizes)
@@ -177,10 +200,13 @@ static void collectDeclared(IRGen &gen, const ast::TypeExpr &type, llvm::functio
       visit(gen.sizeDim(*size), *size);
 }
 
-/// The names in sizes of parameters, and the parameters that sizes of the result name: other names of the result are whatever comes.
+/// The names in sizes of parameters, and the parameters that sizes of the result name: other names of the result are
+/// whatever comes.
 std::set<std::string> IRGen::sizeNamesOf(const ast::Function &decl) {
   std::set<std::string> names;
-  auto isParameter = [&](StringRef s) { return llvm::any_of(decl.parameters, [&](const ast::Parameter &p) { return p.name == s; }); };
+  auto isParameter = [&](StringRef s) {
+    return llvm::any_of(decl.parameters, [&](const ast::Parameter &p) { return p.name == s; });
+  };
   auto collect = [&](const ast::TypeExpr &type, bool ofResult) {
     collectDeclared(*this, type, [&](Dim dim, const ast::Expr &) {
       dim.collectSymbols([&](StringRef s) {
@@ -216,12 +242,15 @@ std::optional<SizeFact> IRGen::declaredFact(const ast::Expr &clause) {
   auto isSize = [](auto &self, const ast::Expr &e) -> bool {
     if (auto *inner = ast::dynCast<ast::Binary>(&e))
       return self(self, *inner->first) && llvm::all_of(inner->steps, [&](const ast::Binary::Step &step) {
-               return step.op != ast::BinaryOp::Div && step.op != ast::BinaryOp::MatMul && step.op <= ast::BinaryOp::Mod && self(self, *step.operand);
+               return step.op != ast::BinaryOp::Div && step.op != ast::BinaryOp::MatMul &&
+                      step.op <= ast::BinaryOp::Mod && self(self, *step.operand);
              });
     auto *number = ast::dynCast<ast::Number>(&e);
-    return e.kind == ast::NodeKind::Name || (number && number->form == ast::Number::Integer && !number->re.starts_with('-'));
+    return e.kind == ast::NodeKind::Name ||
+           (number && number->form == ast::Number::Integer && !number->re.starts_with('-'));
   };
-  if (!binary || binary->steps.size() != 1 || !isSize(isSize, *binary->first) || !isSize(isSize, *binary->steps[0].operand))
+  if (!binary || binary->steps.size() != 1 || !isSize(isSize, *binary->first) ||
+      !isSize(isSize, *binary->steps[0].operand))
     return std::nullopt;
   return comparison(binary->steps[0].op, sizeDim(*binary->first), sizeDim(*binary->steps[0].operand));
 }
@@ -246,7 +275,9 @@ void IRGen::checkSignature(const ast::Function &decl) {
   llvm::append_range(expressions, sizeEquations(*this, decl, names));
   std::vector<std::string> unsolved;
   auto refuseOpen = [&](const std::string &name, SourceRange range) {
-    fail(DiagId::UnsolvedSize, range, {name}, "make it a parameter (`" + name + ": i64`), declare another argument `" + name + "` long, or write what it is: `where " + name + " == …`");
+    fail(DiagId::UnsolvedSize, range, {name},
+         "make it a parameter (`" + name + ": i64`), declare another argument `" + name +
+             "` long, or write what it is: `where " + name + " == …`");
   };
   (void)solveSizes(expressions, known, unsolved);
   for (auto [dim, place] : llvm::zip(expressions, places))
@@ -281,7 +312,8 @@ void IRGen::checkSignature(const ast::Function &decl) {
 }
 
 /// Names that undeclared axes have from the caller and that mean something else in the callee get other names there.
-static Dim renamed(Dim dim, const std::set<std::string> &taken, llvm::StringMap<Dim> &names, llvm::StringMap<Dim> &back) {
+static Dim renamed(Dim dim, const std::set<std::string> &taken, llvm::StringMap<Dim> &names,
+                   llvm::StringMap<Dim> &back) {
   MLIRContext *context = dim.getContext();
   dim.collectSymbols([&](StringRef s) {
     if (!taken.count(s.str()) || names.count(s))
@@ -296,9 +328,10 @@ static Dim renamed(Dim dim, const std::set<std::string> &taken, llvm::StringMap<
   return dim.substitute(names);
 }
 
-/// Arguments under the declared types of the parameters: widened, every declared size proven or checked, in the callee's names. Gives what these
-/// names are for the caller.
-llvm::StringMap<Dim> IRGen::declareArguments(const ast::Function &decl, std::vector<Val> &values, ArrayRef<SourceRange> ranges) {
+/// Arguments under the declared types of the parameters: widened, every declared size proven or checked, in the
+/// callee's names. Gives what these names are for the caller.
+llvm::StringMap<Dim> IRGen::declareArguments(const ast::Function &decl, std::vector<Val> &values,
+                                             ArrayRef<SourceRange> ranges) {
   std::set<std::string> names = sizeNamesOf(decl);
   SizeBinder binder(*this);
   for (auto [i, parameter] : llvm::enumerate(decl.parameters)) {
@@ -315,11 +348,15 @@ llvm::StringMap<Dim> IRGen::declareArguments(const ast::Function &decl, std::vec
   for (auto [i, parameter] : llvm::enumerate(decl.parameters)) {
     if (!parameter.type)
       continue;
-    auto refuse = [&, range = ranges[i], &parameter = parameter](const ast::TypeExpr &type, const Val &value, int64_t axis, Dim wanted) {
+    auto refuse = [&, range = ranges[i], &parameter = parameter](const ast::TypeExpr &type, const Val &value,
+                                                                 int64_t axis, Dim wanted) {
       std::string size = sizeDim(*type.sizes[axis]).str();
-      fail(DiagId::SizeRelation, range, {parameter.name, value.type().str(), ast::str(type), size + (wanted.str() == size ? "" : " = " + wanted.str()) + " in axis " + std::to_string(axis)});
+      fail(DiagId::SizeRelation, range,
+           {parameter.name, value.type().str(), ast::str(type),
+            size + (wanted.str() == size ? "" : " = " + wanted.str()) + " in axis " + std::to_string(axis)});
     };
-    binder.declare(*parameter.type, values[i], ranges[i], "actual and declared size of `" + parameter.name + "`", refuse);
+    binder.declare(*parameter.type, values[i], ranges[i], "actual and declared size of `" + parameter.name + "`",
+                   refuse);
   }
   for (Dim zero : sizeEquations(*this, decl, names))
     binder.declareZero(zero);
@@ -334,7 +371,8 @@ llvm::StringMap<Dim> IRGen::declareArguments(const ast::Function &decl, std::vec
       return;
     SmallVector<Dim> dims = value.tensor().getDims();
     for (auto [axis, dim] : llvm::enumerate(dims))
-      dim = type && axis < type->sizes.size() && type->sizes[axis] ? sizeDim(*type->sizes[axis]) : renamed(dim, names, hygiene, back);
+      dim = type && axis < type->sizes.size() && type->sizes[axis] ? sizeDim(*type->sizes[axis])
+                                                                   : renamed(dim, names, hygiene, back);
     bool weak = value.weak;
     auto *literal = value.literal;
     value = Val::leaf(relabel(value.value, value.tensor().withDims(dims), range));
@@ -365,7 +403,9 @@ void IRGen::bindSizes(const ast::Function &decl, ArrayRef<Val> arguments) {
   for (auto [parameter, value] : llvm::zip_equal(decl.parameters, arguments))
     if (parameter.type) {
       binder.declare(*parameter.type, value, decl.nameRange, "", nullptr);
-      collectDeclared(*this, *parameter.type, [&](Dim dim, const ast::Expr &) { state.facts.assume(SizeFact::atLeast(dim, Dim::number(context, 0))); });
+      collectDeclared(*this, *parameter.type, [&](Dim dim, const ast::Expr &) {
+        state.facts.assume(SizeFact::atLeast(dim, Dim::number(context, 0)));
+      });
     }
   for (Dim zero : sizeEquations(*this, decl, state.declaredSizes))
     binder.declareZero(zero);
@@ -378,15 +418,18 @@ void IRGen::bindSizes(const ast::Function &decl, ArrayRef<Val> arguments) {
 }
 
 /// A value under a declared type of a result, a local or a member. Names that `known` does not have are bound by it.
-Val IRGen::declaredAs(Val value, const ast::TypeExpr &type, const std::string &name, SourceRange range, SizeBinder &binder) {
+Val IRGen::declaredAs(Val value, const ast::TypeExpr &type, const std::string &name, SourceRange range,
+                      SizeBinder &binder) {
   value = widened(value, type, name, range);
-  binder.declare(type, value, range, "actual and declared size of `" + name + "`", [this, name, range](const ast::TypeExpr &type, const Val &value, int64_t, Dim) {
-    fail(DiagId::DeclaredType, range, {name, ast::str(type), value.type().str()});
-  });
+  binder.declare(type, value, range, "actual and declared size of `" + name + "`",
+                 [this, name, range](const ast::TypeExpr &type, const Val &value, int64_t, Dim) {
+                   fail(DiagId::DeclaredType, range, {name, ast::str(type), value.type().str()});
+                 });
   return value;
 }
 
-/// What is returned, under the declared type of the result: its sizes are those of the signature, or whatever comes under a name of its own.
+/// What is returned, under the declared type of the result: its sizes are those of the signature, or whatever comes
+/// under a name of its own.
 Val IRGen::declaredResult(Val value, SourceRange range) {
   const ast::Function &decl = *fn().decl;
   SizeBinder binder(*this);
@@ -438,7 +481,8 @@ Val IRGen::declaredLocal(Val value, const ast::TypeExpr &type, const std::string
   bool scoped = fn().decl || fn().scopes.size() > 1; // a statement of the top level ends with its names
   for (const SizeSolution &solution : binder.solved())
     if (scoped)
-      fn().scopes.back()[solution.name] = {Val::leaf(binder.valueOf(Dim::symbol(context, solution.name), range)), false};
+      fn().scopes.back()[solution.name] = {Val::leaf(binder.valueOf(Dim::symbol(context, solution.name), range)),
+                                           false};
   return value;
 }
 

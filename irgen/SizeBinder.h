@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Declared sizes: how the names in them follow from the sizes of values, and that every declared size is proven or checked. Parameters, results,
-/// locals, struct members and loaded files all come here, so that nothing about a size is believed anywhere.
+/// Declared sizes: how the names in them follow from the sizes of values, and that every declared size is proven or
+/// checked. Parameters, results, locals, struct members and loaded files all come here, so that nothing about a size is
+/// believed anywhere.
 #pragma once
 
 #include "irgen/IRGenImpl.h"
@@ -20,9 +21,10 @@ struct SizeSolution {
   Dim rest; ///< over names that are known or solved before
 };
 
-/// Solves equations for the names that are not `known`, which gets them: those that stand alone first, then those that are linear in one unknown name.
-/// What is left is appended to `unsolved`.
-std::vector<SizeSolution> solveSizes(llvm::ArrayRef<Dim> expressions, llvm::StringSet<> &known, std::vector<std::string> &unsolved);
+/// Solves equations for the names that are not `known`, which gets them: those that stand alone first, then those that
+/// are linear in one unknown name. What is left is appended to `unsolved`.
+std::vector<SizeSolution> solveSizes(llvm::ArrayRef<Dim> expressions, llvm::StringSet<> &known,
+                                     std::vector<std::string> &unsolved);
 
 /// The declared sizes of one place (a call, a return, a declaration).
 class SizeBinder {
@@ -31,11 +33,13 @@ public:
 
   /// A name that has a meaning here already; `value` is an i64 scalar.
   void know(llvm::StringRef name, Dim dim, mlir::Value value);
-  /// An axis of `x` is declared to have this size. `refuse(wanted)` reports the error of a size that can never fit; `what` names the sizes when they differ
-  /// while the program runs.
-  void declare(Dim size, mlir::Value x, int64_t axis, SourceRange range, std::string what, std::function<void(Dim wanted)> refuse);
+  /// An axis of `x` is declared to have this size. `refuse(wanted)` reports the error of a size that can never fit;
+  /// `what` names the sizes when they differ while the program runs.
+  void declare(Dim size, mlir::Value x, int64_t axis, SourceRange range, std::string what,
+               std::function<void(Dim wanted)> refuse);
   /// All declared sizes of a value. `name` and `written` are for errors.
-  void declare(const ast::TypeExpr &type, const Val &value, SourceRange range, const std::string &what, const std::function<void(const ast::TypeExpr &, const Val &, int64_t axis, Dim wanted)> &refuse);
+  void declare(const ast::TypeExpr &type, const Val &value, SourceRange range, const std::string &what,
+               const std::function<void(const ast::TypeExpr &, const Val &, int64_t axis, Dim wanted)> &refuse);
   /// From a `where` clause.
   void declareZero(Dim expression) { equations.push_back({expression, {}, 0, {}, {}, {}}); }
 

@@ -82,14 +82,15 @@ static bool isOfSizes(Value value) {
       return true;
     if (auto it = done.find(value); it != done.end())
       return it->second;
-    bool all = isArithmetic(value) && llvm::all_of(value.getDefiningOp()->getOperands(), [&](Value v) { return self(self, v); });
+    bool all = isArithmetic(value) &&
+               llvm::all_of(value.getDefiningOp()->getOperands(), [&](Value v) { return self(self, v); });
     return done[value] = all;
   };
   return visit(visit, value);
 }
 
-/// A value as a term. Arithmetic of the program on sizes is taken apart, so that it is checked where it makes a size; other integers of the program
-/// are operands, and their arithmetic wraps, unless the value is to be a size itself.
+/// A value as a term. Arithmetic of the program on sizes is taken apart, so that it is checked where it makes a size;
+/// other integers of the program are operands, and their arithmetic wraps, unless the value is to be a size itself.
 SizeTerm IRGen::sizeTerm(Value value, SourceRange range, bool isSize) {
   llvm::DenseMap<Value, SizeTerm> done;
   auto read = [&](auto &self, Value value) -> SizeTerm {
@@ -108,7 +109,8 @@ SizeTerm IRGen::sizeTerm(Value value, SourceRange range, bool isSize) {
   return read(read, value);
 }
 
-/// A size operand of an operation: as it is, or, where the program computed it, checked. What has no expression keeps its name.
+/// A size operand of an operation: as it is, or, where the program computed it, checked. What has no expression keeps
+/// its name.
 Value IRGen::checkedSize(Value value, SourceRange range) {
   if (!isArithmetic(value) || !tensorTypeOf(value).isScalar() || tensorTypeOf(value).getDtype() != DType::I64)
     return value;
@@ -134,7 +136,8 @@ SizeTerm IRGen::combine(StringRef op, const SizeTerm &a, const SizeTerm &b, Sour
   if (Dim expression = combined(op, left, right); !expression.isUnknown())
     return {expression, list.operands};
   if (left.isNumber() && right.isNumber() && !right.is(0)) {
-    StringRef sign = llvm::StringSwitch<StringRef>(op).Case("add", " + ").Case("sub", " - ").Case("mul", " * ").Default(" // ");
+    StringRef sign =
+        llvm::StringSwitch<StringRef>(op).Case("add", " + ").Case("sub", " - ").Case("mul", " * ").Default(" // ");
     fail(DiagId::SizeTooLarge, range, {(left.str() + sign + right.str()).str()});
   }
   if (right.is(0)) // an error of the run
@@ -152,7 +155,8 @@ Value IRGen::arith(StringRef op, Value a, Value b, SourceRange range) {
 
 namespace {
 struct DeclaredSize : DimComputation<Value> {
-  DeclaredSize(IRGen &gen, SourceRange range, llvm::function_ref<Value(StringRef)> valueOf) : gen(gen), range(range), valueOf(valueOf) {}
+  DeclaredSize(IRGen &gen, SourceRange range, llvm::function_ref<Value(StringRef)> valueOf)
+      : gen(gen), range(range), valueOf(valueOf) {}
   Value constant(int64_t n) override { return gen.integer(n, range); }
   Value symbol(StringRef name) override { return valueOf(name); }
   Value combine(Operation op, Value a, Value b) override {

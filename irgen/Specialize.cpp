@@ -61,7 +61,8 @@ std::string Specialization::mismatch(ArrayRef<SizeSlot> slots, ArrayRef<int64_t>
 /// The tensors of a value with how users reach them.
 static void reach(const Val &value, const std::string &shown, llvm::function_ref<void(const std::string &)> visit) {
   for (auto [i, element] : llvm::enumerate(value.elements))
-    reach(element, value.kind == Val::Struct ? shown + "." + value.names[i] : shown + "[" + std::to_string(i) + "]", visit);
+    reach(element, value.kind == Val::Struct ? shown + "." + value.names[i] : shown + "[" + std::to_string(i) + "]",
+          visit);
   if (value.kind == Val::Leaf)
     visit(shown);
 }
@@ -71,8 +72,9 @@ namespace {
 /// The choice, for one call.
 class Specializer {
 public:
-  Specializer(IRGen &gen, const ast::Function &decl, const ast::Call &call, std::vector<Val> &values, const std::set<unsigned> &statics,
-              llvm::function_ref<std::string(ArrayRef<Val>)> keyOf, ArrayRef<SourceRange> ranges)
+  Specializer(IRGen &gen, const ast::Function &decl, const ast::Call &call, std::vector<Val> &values,
+              const std::set<unsigned> &statics, llvm::function_ref<std::string(ArrayRef<Val>)> keyOf,
+              ArrayRef<SourceRange> ranges)
       : gen(gen), decl(decl), call(call), values(values), statics(statics), keyOf(keyOf), ranges(ranges) {}
 
   std::shared_ptr<Specialization> run() {
@@ -95,7 +97,8 @@ public:
     if (Specialization *found = set->find(sizes.data()))
       return choose(*llvm::find_if(set->entries, [&](const auto &entry) { return entry.get() == found; }));
     // A statement that fails leaves what is known of the function as it was.
-    gen.undoForms.push_back([set = set, slots = isNew ? std::vector<SizeSlot>() : set->slots, entries = set->entries, profile = profile, varying = *profile] {
+    gen.undoForms.push_back([set = set, slots = isNew ? std::vector<SizeSlot>() : set->slots, entries = set->entries,
+                             profile = profile, varying = *profile] {
       set->slots = slots;
       set->entries = entries;
       *profile = varying;
@@ -112,8 +115,10 @@ public:
 private:
   using Attribute = IRGen::SizeAttribute;
 
-  /// Calls `visit` for the leaves of the arguments that are values, with the number of the leaf; gives the arguments with what it returns.
-  std::vector<Val> mapLeaves(llvm::function_ref<Value(unsigned argument, unsigned inArgument, unsigned leaf, Value v)> visit) {
+  /// Calls `visit` for the leaves of the arguments that are values, with the number of the leaf; gives the arguments
+  /// with what it returns.
+  std::vector<Val>
+  mapLeaves(llvm::function_ref<Value(unsigned argument, unsigned inArgument, unsigned leaf, Value v)> visit) {
     std::vector<Val> out = values;
     unsigned leaf = 0;
     for (auto [i, value] : llvm::enumerate(out)) {
@@ -142,11 +147,14 @@ private:
         return v;
       SmallVector<Dim> dims = type.getDims();
       for (auto [axis, dim] : llvm::enumerate(dims)) {
-        bool isDeclared = parameter.type && parameter.type->form == ast::TypeExpr::Tensor && parameter.type->sizes[axis];
+        bool isDeclared =
+            parameter.type && parameter.type->form == ast::TypeExpr::Tensor && parameter.type->sizes[axis];
         if (isDeclared || !dim.isNumber())
           continue;
-        Attribute attribute = shown[i].size() == 1 ? gen.sizeAttribute(decl, parameter.name, dims.size(), axis) : Attribute();
-        slots.push_back({leaf, static_cast<unsigned>(axis), shown[i][j] + ".shape[" + std::to_string(axis) + "]", dim.value(), false});
+        Attribute attribute =
+            shown[i].size() == 1 ? gen.sizeAttribute(decl, parameter.name, dims.size(), axis) : Attribute();
+        slots.push_back({leaf, static_cast<unsigned>(axis), shown[i][j] + ".shape[" + std::to_string(axis) + "]",
+                         dim.value(), false});
         sizes.push_back(dim.value());
         attributes.push_back(attribute);
         dim = Dim::symbol(gen.context, "any$" + std::to_string(leaf) + "_" + std::to_string(axis));
@@ -164,7 +172,8 @@ private:
         return v;
       SmallVector<Dim> dims = type.getDims();
       for (; slot < slots.size() && slots[slot].leaf == leaf; ++slot)
-        dims[slots[slot].axis] = form.fixed[slot] ? Dim::number(gen.context, *form.fixed[slot]) : Dim::symbol(gen.context, form.names[slot]);
+        dims[slots[slot].axis] =
+            form.fixed[slot] ? Dim::number(gen.context, *form.fixed[slot]) : Dim::symbol(gen.context, form.names[slot]);
       return gen.relabel(v, type.withDims(dims), ranges[i]);
     });
   }
@@ -211,7 +220,8 @@ private:
     for (auto [i, slot] : llvm::enumerate(set->slots)) {
       const Attribute &attribute = attributes[i];
       bool isAsked = attribute.kind == Attribute::Dynamic && sizes[i] >= attribute.lo && sizes[i] <= attribute.hi;
-      bool isFree = form->generic ? sizes[i] != 1 : mode == DynamicMode::On || (mode == DynamicMode::Auto && slot.varies);
+      bool isFree =
+          form->generic ? sizes[i] != 1 : mode == DynamicMode::On || (mode == DynamicMode::Auto && slot.varies);
       if (!isAsked && (attribute.kind == Attribute::Static || !isFree)) {
         form->fixed.push_back(sizes[i]);
         form->names.push_back("");
@@ -243,7 +253,8 @@ private:
     (void)gen.instantiate(decl, values, form->key, call.range, statics, form);
   }
 
-  /// The form, or, where it cannot be made for all sizes, the one for the sizes at hand, which may say what is wrong with them.
+  /// The form, or, where it cannot be made for all sizes, the one for the sizes at hand, which may say what is wrong
+  /// with them.
   std::shared_ptr<Specialization> generate(std::shared_ptr<Specialization> form) {
     size_t reported = gen.diagnostics.diagnostics().size();
     size_t instances = gen.host.instances().pendingCount();
@@ -265,13 +276,17 @@ private:
       fixed->reason = form->reason + "; other sizes are no option: " + cause;
       instantiate(fixed);
       for (auto &[name, attribute] : required)
-        gen.fail(DiagId::CannotBeDynamic, attribute.range, {gen.sourceText(attribute.range), "the function compiles for single sizes only"});
+        gen.fail(DiagId::CannotBeDynamic, attribute.range,
+                 {gen.sourceText(attribute.range), "the function compiles for single sizes only"});
       return fixed;
     }
     for (auto &[name, attribute] : required)
       if (ShapeFacts::Range range = form->facts.rangeOf(Dim::symbol(gen.context, name)); range.lo == range.hi) {
-        Diagnostic &d = gen.report(DiagId::CannotBeDynamic, attribute.range, {gen.sourceText(attribute.range), "only " + std::to_string(range.lo) + " is possible"});
-        auto guard = llvm::find_if(form->decisions, [&](const SizeGuard &g) { return g.fact.relation == SizeFact::Zero; });
+        Diagnostic &d =
+            gen.report(DiagId::CannotBeDynamic, attribute.range,
+                       {gen.sourceText(attribute.range), "only " + std::to_string(range.lo) + " is possible"});
+        auto guard =
+            llvm::find_if(form->decisions, [&](const SizeGuard &g) { return g.fact.relation == SizeFact::Zero; });
         if (guard != form->decisions.end())
           d.note(guard->range, "this needs " + guard->fact.str(form->shownNames(set->slots)));
         d.note(call.range, "in this call");
@@ -309,8 +324,8 @@ private:
   llvm::function_ref<std::string(ArrayRef<Val>)> keyOf;
   ArrayRef<SourceRange> ranges;
   std::vector<SizeSlot> slots;
-  std::vector<int64_t> sizes;        ///< by slot
-  std::vector<Attribute> attributes; ///< by slot
+  std::vector<int64_t> sizes;                              ///< by slot
+  std::vector<Attribute> attributes;                       ///< by slot
   std::vector<std::pair<std::string, Attribute>> required; ///< names that @dynamic asks for
   SpecializationSet *set = nullptr;
   std::set<unsigned> *profile = nullptr;
@@ -318,17 +333,18 @@ private:
 
 } // namespace
 
-/// Chooses or makes the form of a function for a call from the top level; `values` get its types. Null where every size is declared, and for calls from other functions, which are generated for what they are given.
-std::shared_ptr<Specialization> IRGen::specialize(const ast::Function &decl, const ast::Call &call, std::vector<Val> &values, const std::set<unsigned> &statics,
-                                                  llvm::function_ref<std::string(ArrayRef<Val>)> keyOf, ArrayRef<SourceRange> ranges) {
+/// Chooses or makes the form of a function for a call from the top level; `values` get its types. Null where every size
+/// is declared, and for calls from other functions, which are generated for what they are given.
+std::shared_ptr<Specialization> IRGen::specialize(const ast::Function &decl, const ast::Call &call,
+                                                  std::vector<Val> &values, const std::set<unsigned> &statics,
+                                                  llvm::function_ref<std::string(ArrayRef<Val>)> keyOf,
+                                                  ArrayRef<SourceRange> ranges) {
   if (fn().decl || isLibrary(decl) || !decl.body)
     return nullptr;
   return Specializer(*this, decl, call, values, statics, keyOf, ranges).run();
 }
 
-bool IRGen::isFree(Dim dim) {
-  return fn().sizes != nullptr && !dim.isNumber() && dim.evaluate(fn().sizes->hints);
-}
+bool IRGen::isFree(Dim dim) { return fn().sizes != nullptr && !dim.isNumber() && dim.evaluate(fn().sizes->hints); }
 
 int64_t IRGen::hintOf(Dim dim) { return *dim.evaluate(fn().sizes->hints); }
 
@@ -365,7 +381,8 @@ std::optional<bool> IRGen::decidedCondition(Value condition, SourceRange range) 
   if (!isa<EqOp, NeOp, LtOp, LeOp, GtOp, GeOp>(op))
     return std::nullopt;
   auto a = sizeBehind(op->getOperand(0)), b = sizeBehind(op->getOperand(1));
-  if (!a || !b || (!isFree(*a) && !a->isNumber()) || (!isFree(*b) && !b->isNumber()) || (a->isNumber() && b->isNumber()))
+  if (!a || !b || (!isFree(*a) && !a->isNumber()) || (!isFree(*b) && !b->isNumber()) ||
+      (a->isNumber() && b->isNumber()))
     return std::nullopt;
   ast::BinaryOp comparator = isa<EqOp>(op)   ? ast::BinaryOp::Eq
                              : isa<NeOp>(op) ? ast::BinaryOp::Ne
@@ -384,10 +401,12 @@ Value IRGen::withSize(Value x, int64_t axis, Dim size, SourceRange range) {
   return relabel(x, tensorTypeOf(x).withDims(dims), range);
 }
 
-/// Makes two axes of operands the same size in their types, or one of them 1 where that is allowed. False where nothing can be decided here. Sizes that
-/// the call at hand does not allow end the form; with just these sizes the error says why.
+/// Makes two axes of operands the same size in their types, or one of them 1 where that is allowed. False where nothing
+/// can be decided here. Sizes that the call at hand does not allow end the form; with just these sizes the error says
+/// why.
 bool IRGen::unifySizes(MutableArrayRef<Value> operands, const SizeAssumption &a, SourceRange range) {
-  Dim lhs = tensorTypeOf(operands[a.lhsOperand]).getDim(a.lhsAxis), rhs = tensorTypeOf(operands[a.rhsOperand]).getDim(a.rhsAxis);
+  Dim lhs = tensorTypeOf(operands[a.lhsOperand]).getDim(a.lhsAxis),
+      rhs = tensorTypeOf(operands[a.rhsOperand]).getDim(a.rhsAxis);
   if ((!isFree(lhs) && !lhs.isNumber()) || (!isFree(rhs) && !rhs.isNumber()))
     return false;
   SizeFact equal = SizeFact::equal(lhs, rhs);
@@ -405,7 +424,8 @@ bool IRGen::unifySizes(MutableArrayRef<Value> operands, const SizeAssumption &a,
   }
   Dim one = Dim::number(context, 1);
   if (a.mayBroadcast)
-    for (auto [dim, operand, axis] : {std::tuple(lhs, a.lhsOperand, a.lhsAxis), std::tuple(rhs, a.rhsOperand, a.rhsAxis)})
+    for (auto [dim, operand, axis] :
+         {std::tuple(lhs, a.lhsOperand, a.lhsAxis), std::tuple(rhs, a.rhsOperand, a.rhsAxis)})
       if (isFree(dim) && hintOf(dim) == 1) {
         decideSize(SizeFact::equal(dim, one), range);
         operands[operand] = withSize(operands[operand], axis, one, range);
@@ -414,8 +434,8 @@ bool IRGen::unifySizes(MutableArrayRef<Value> operands, const SizeAssumption &a,
   fail(DiagId::NotProvable, range, {"that the sizes " + lhs.str() + " and " + rhs.str() + " are equal"});
 }
 
-/// In a form that decides while it runs: computed sizes (`(n + 1) // 2`) that are 1 stretch, so that which of them are is told apart, as it is for the
-/// sizes of arguments. True where an operand became one that stretches.
+/// In a form that decides while it runs: computed sizes (`(n + 1) // 2`) that are 1 stretch, so that which of them are
+/// is told apart, as it is for the sizes of arguments. True where an operand became one that stretches.
 bool IRGen::stretchInGeneric(MutableArrayRef<Value> operands, const SizeAssumption &a, SourceRange range) {
   Specialization &form = *fn().generic;
   Dim one = Dim::number(context, 1);

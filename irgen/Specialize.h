@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Sizes that no signature declares: a function is compiled for the sizes of its first call; when a size changes, it is compiled once more with that
-/// size as it comes. What the compiler decided by looking at such a size is a guard of that form; what would be an error otherwise is a check.
+/// Sizes that no signature declares: a function is compiled for the sizes of its first call; when a size changes, it is
+/// compiled once more with that size as it comes. What the compiler decided by looking at such a size is a guard of
+/// that form; what would be an error otherwise is a check.
 #pragma once
 
 #include "ir/ShapeFacts.h"
@@ -29,23 +30,23 @@ struct Specialization {
   std::vector<std::string> names;            ///< by slot: of sizes as they come, in types
   llvm::StringMap<Dim> hints;                ///< the sizes of the call it was made for, by name
   std::vector<SizeGuard> decisions;          ///< guards as they were found
-  std::vector<SizeGuard> guards;             ///< those of them that do not follow from the others: otherwise another form is chosen
-  std::vector<SizeGuard> checks;             ///< otherwise the call is an error
+  std::vector<SizeGuard> guards; ///< those of them that do not follow from the others: otherwise another form is chosen
+  std::vector<SizeGuard> checks; ///< otherwise the call is an error
   ShapeFacts facts;
-  std::string key, reason; ///< of the instance; why it was made
+  std::string key, reason;    ///< of the instance; why it was made
   llvm::StringMap<Dim> bound; ///< the sizes of the last call, by name
-  bool generic = false;    ///< decides while it runs: no guards; only which sizes are 1, and stretch, is known
+  bool generic = false;       ///< decides while it runs: no guards; only which sizes are 1, and stretch, is known
   int64_t calls = 0;
 
   static constexpr int64_t anySize = -1;
-  std::vector<int64_t> wanted;  ///< by slot: the fixed size, or anySize
-  std::vector<SizeTest> tests;  ///< the guards
+  std::vector<int64_t> wanted; ///< by slot: the fixed size, or anySize
+  std::vector<SizeTest> tests; ///< the guards
 
   bool isDynamic() const { return !hints.empty(); }
   std::map<std::string, std::string> shownNames(llvm::ArrayRef<SizeSlot> slots) const;
   /// Makes `accepts` ready, when fixed sizes and guards are known.
   void freeze();
-  llvm::StringMap<unsigned> places() const; ///< names to slots
+  llvm::StringMap<unsigned> places() const;       ///< names to slots
   bool (*native)(const int64_t *sizes) = nullptr; ///< the same as machine code, for forms that are used again
   bool accepts(const int64_t *sizes) const {
     if (native)

@@ -20,15 +20,24 @@ void IRGen::block(const ast::Block &block) {
 void IRGen::statement(const ast::Stmt &s) {
   using ast::NodeKind;
   switch (s.kind) {
-  case NodeKind::Block: return block(ast::cast<ast::Block>(s));
-  case NodeKind::Var: return var(ast::cast<ast::Var>(s));
-  case NodeKind::Assign: return assign(ast::cast<ast::Assign>(s));
-  case NodeKind::If: return ifStatement(ast::cast<ast::If>(s));
-  case NodeKind::While: return whileStatement(ast::cast<ast::While>(s));
-  case NodeKind::For: return forStatement(ast::cast<ast::For>(s));
-  case NodeKind::Return: return returnStatement(ast::cast<ast::Return>(s));
-  case NodeKind::Break: return leaveLoop(s, true);
-  case NodeKind::Continue: return leaveLoop(s, false);
+  case NodeKind::Block:
+    return block(ast::cast<ast::Block>(s));
+  case NodeKind::Var:
+    return var(ast::cast<ast::Var>(s));
+  case NodeKind::Assign:
+    return assign(ast::cast<ast::Assign>(s));
+  case NodeKind::If:
+    return ifStatement(ast::cast<ast::If>(s));
+  case NodeKind::While:
+    return whileStatement(ast::cast<ast::While>(s));
+  case NodeKind::For:
+    return forStatement(ast::cast<ast::For>(s));
+  case NodeKind::Return:
+    return returnStatement(ast::cast<ast::Return>(s));
+  case NodeKind::Break:
+    return leaveLoop(s, true);
+  case NodeKind::Continue:
+    return leaveLoop(s, false);
   case NodeKind::ExprStmt: {
     auto &e = ast::cast<ast::ExprStmt>(s);
     Val value = expr(*e.value);
@@ -114,11 +123,12 @@ void IRGen::printVals(ArrayRef<Val> values, SourceRange range, bool echo) {
   create<PrintOp>(range, leaves, {stringAttr("structure", structure), boolAttr("echo", echo)});
 }
 
-/// Gives a variable its value; `declare` makes it in the innermost scope. Top-level variables are stored at the end of the statement, and before
-/// calls of functions that read them.
+/// Gives a variable its value; `declare` makes it in the innermost scope. Top-level variables are stored at the end of
+/// the statement, and before calls of functions that read them.
 void IRGen::define(const std::string &name, Val value, SourceRange range, bool declare) {
   if (value.kind == Val::DTypeRef)
-    fail(DiagId::FunctionAsValue, range, {std::string(nameOf(value.dtype))}, "dtypes are arguments and conversions, not values");
+    fail(DiagId::FunctionAsValue, range, {std::string(nameOf(value.dtype))},
+         "dtypes are arguments and conversions, not values");
   if (value.kind == Val::Nothing)
     fail(DiagId::NoValue, range, {sourceText(range)});
   value.weak = false;
@@ -177,7 +187,9 @@ TypeDesc IRGen::typeOf(const ast::TypeExpr &type) {
 }
 
 Val IRGen::widened(Val value, const ast::TypeExpr &type, const std::string &name, SourceRange range) {
-  auto refuse = [&](const std::string &declared) { fail(DiagId::DeclaredType, range, {name, declared, value.kind == Val::DTypeRef ? "a dtype" : value.type().str()}); };
+  auto refuse = [&](const std::string &declared) {
+    fail(DiagId::DeclaredType, range, {name, declared, value.kind == Val::DTypeRef ? "a dtype" : value.type().str()});
+  };
   if (type.form == ast::TypeExpr::Tuple) {
     if (value.kind != Val::Tuple || value.elements.size() != type.elements.size())
       refuse(ast::str(type));
@@ -197,7 +209,8 @@ Val IRGen::widened(Val value, const ast::TypeExpr &type, const std::string &name
   }
   if (!value.isTensor())
     refuse(ast::str(type));
-  DType have = value.tensor().getDtype(), dtype = type.name == "_" ? have : cast<TensorType>(typeOf(type).leaf).getDtype();
+  DType have = value.tensor().getDtype(),
+        dtype = type.name == "_" ? have : cast<TensorType>(typeOf(type).leaf).getDtype();
   bool widens = have == dtype || value.weak || promote({have}, {dtype}) == dtype;
   if (!widens || kindOf(have) > kindOf(dtype) || value.tensor().getRank() != static_cast<int64_t>(type.sizes.size()))
     refuse(ast::str(type));
@@ -226,12 +239,22 @@ Val IRGen::makeStruct(const ast::Struct &decl, std::vector<Val> values, SourceRa
 Val IRGen::structValue(const ast::Struct &decl, const ast::Expr &value) {
   auto *brace = ast::dynCast<ast::Brace>(&value);
   if (!brace)
-    return widened(expr(value), [&] { ast::TypeExpr t; t.name = decl.name; t.range = value.range; return t; }(), decl.name, value.range);
+    return widened(
+        expr(value),
+        [&] {
+          ast::TypeExpr t;
+          t.name = decl.name;
+          t.range = value.range;
+          return t;
+        }(),
+        decl.name, value.range);
   if (brace->elements.size() != decl.members.size())
-    fail(DiagId::StructArity, value.range, {decl.name, std::to_string(decl.members.size()), std::to_string(brace->elements.size())});
+    fail(DiagId::StructArity, value.range,
+         {decl.name, std::to_string(decl.members.size()), std::to_string(brace->elements.size())});
   std::vector<Val> values;
   for (auto [i, element] : llvm::enumerate(brace->elements)) {
-    const ast::Struct *inner = decl.members[i].type ? host.definitions().structure(decl.members[i].type->name) : nullptr;
+    const ast::Struct *inner =
+        decl.members[i].type ? host.definitions().structure(decl.members[i].type->name) : nullptr;
     if (element->kind == ast::NodeKind::Brace && !inner)
       fail(DiagId::BraceValue, element->range);
     values.push_back(inner ? structValue(*inner, *element) : expr(*element));
@@ -261,7 +284,8 @@ void IRGen::var(const ast::Var &s) {
       // The declared type is the result type; the file is checked against it.
       TypeDesc type = typeOf(*s.type);
       auto bound = bindArguments(*callee, {"path", "name"}, {false, true}, "load");
-      Val path = expr(*bound[0].second), member = bound[1].second ? expr(*bound[1].second) : Val::leaf(string("", callee->range));
+      Val path = expr(*bound[0].second),
+          member = bound[1].second ? expr(*bound[1].second) : Val::leaf(string("", callee->range));
       auto tensor = dyn_cast<TensorType>(type.leaf);
       if (!path.isStr() || !member.isStr() || !tensor)
         fail(DiagId::ArgumentKind, callee->range, {"load", "the path", "a string", path.type().str()});
@@ -269,9 +293,12 @@ void IRGen::var(const ast::Var &s) {
       for (Dim &dim : dims)
         if (!dim.isNumber()) // read off the file, then compared with what is declared
           dim = freshSize();
-      value = Val::leaf(createOp<LoadOp>(s.value->range, {path.value, member.value}, {}, {}, TypeRange(Type(tensor.withDims(dims))))->getResult(0));
+      value = Val::leaf(
+          createOp<LoadOp>(s.value->range, {path.value, member.value}, {}, {}, TypeRange(Type(tensor.withDims(dims))))
+              ->getResult(0));
     } else if (s.type && s.value->kind == ast::NodeKind::Bracket && dtypeNamed(s.type->name))
-      value = bracket(ast::cast<ast::Bracket>(*s.value), kindOf(*dtypeNamed(s.type->name)) >= DKind::Float ? dtypeNamed(s.type->name) : std::nullopt);
+      value = bracket(ast::cast<ast::Bracket>(*s.value),
+                      kindOf(*dtypeNamed(s.type->name)) >= DKind::Float ? dtypeNamed(s.type->name) : std::nullopt);
     else
       value = expr(*s.value);
     if (s.type)
@@ -284,7 +311,9 @@ void IRGen::var(const ast::Var &s) {
       sizes.push_back(integer(n, s.shapeRange));
     // A scalar fills, anything else is reshaped; numbers are f64 as inside brackets.
     if (value.tensor().getRank() == 0) {
-      Value x = kindOf(value.tensor().getDtype()) == DKind::Int && value.weak ? castVal(value, DType::F64, s.value->range) : value.value;
+      Value x = kindOf(value.tensor().getDtype()) == DKind::Int && value.weak
+                    ? castVal(value, DType::F64, s.value->range)
+                    : value.value;
       SmallVector<Value> operands = {x};
       llvm::append_range(operands, sizes);
       value = Val::leaf(create<FullOp>(s.range, operands));
@@ -294,7 +323,9 @@ void IRGen::var(const ast::Var &s) {
       for (int64_t n : *s.shape)
         want *= n;
       if (count && *count != want)
-        fail(DiagId::ShapeRank, s.shapeRange, {llvm::join(llvm::map_range(*s.shape, [](int64_t n) { return std::to_string(n); }), ", "), std::to_string(*count), value.type().str()});
+        fail(DiagId::ShapeRank, s.shapeRange,
+             {llvm::join(llvm::map_range(*s.shape, [](int64_t n) { return std::to_string(n); }), ", "),
+              std::to_string(*count), value.type().str()});
       value = Val::leaf(reshape(value.value, sizes, s.range));
     }
   }
@@ -302,7 +333,8 @@ void IRGen::var(const ast::Var &s) {
 }
 
 /// The base with the part that a path of indices and members selects replaced.
-Val IRGen::updated(const Val &base, ArrayRef<const ast::Expr *> path, const Val &value, SourceRange range, SourceRange valueRange) {
+Val IRGen::updated(const Val &base, ArrayRef<const ast::Expr *> path, const Val &value, SourceRange range,
+                   SourceRange valueRange) {
   if (path.empty())
     return value;
   if (auto *m = ast::dynCast<ast::Member>(path[0])) {
@@ -311,13 +343,15 @@ Val IRGen::updated(const Val &base, ArrayRef<const ast::Expr *> path, const Val 
         if (known == m->member) {
           Val out = base;
           out.elements[i] = updated(base.elements[i], path.drop_front(), value, range, valueRange);
-          if (const ast::Struct *decl = host.definitions().structure(base.structName); decl && decl->members.size() == base.names.size())
+          if (const ast::Struct *decl = host.definitions().structure(base.structName);
+              decl && decl->members.size() == base.names.size())
             checkMembers(*decl, out, valueRange);
           out.elements[i].weak = false;
           out.elements[i].literal = nullptr;
           return out;
         }
-    if (base.isTensor() && base.tensor().isComplex() && (m->member == "real" || m->member == "imag") && path.size() == 1) {
+    if (base.isTensor() && base.tensor().isComplex() && (m->member == "real" || m->member == "imag") &&
+        path.size() == 1) {
       Value re = create<RealOp>(range, {base.value}), im = create<ImagOp>(range, {base.value});
       TensorType target = base.tensor().withDType(realOf(base.tensor().getDtype()));
       needTensor(value, m->member, valueRange);
@@ -354,7 +388,8 @@ void IRGen::assignTo(const ast::Expr &target, Val value, SourceRange range) {
     if (value.kind != Val::Tuple)
       fail(DiagId::NotATuple, range, {value.type().str()});
     if (value.elements.size() != tuple->elements.size())
-      fail(DiagId::TupleSize, target.range, {std::to_string(tuple->elements.size()), std::to_string(value.elements.size())});
+      fail(DiagId::TupleSize, target.range,
+           {std::to_string(tuple->elements.size()), std::to_string(value.elements.size())});
     for (size_t i = 0; i < tuple->elements.size(); ++i)
       assignTo(*tuple->elements[i], value.elements[i], range);
     return;
@@ -363,7 +398,8 @@ void IRGen::assignTo(const ast::Expr &target, Val value, SourceRange range) {
   const ast::Expr *base = &target;
   while (base->kind != ast::NodeKind::Name) {
     path.insert(path.begin(), base);
-    base = base->kind == ast::NodeKind::Index ? ast::cast<ast::Index>(*base).base.get() : ast::cast<ast::Member>(*base).base.get();
+    base = base->kind == ast::NodeKind::Index ? ast::cast<ast::Index>(*base).base.get()
+                                              : ast::cast<ast::Member>(*base).base.get();
   }
   auto &name = ast::cast<ast::Name>(*base);
   if (!path.empty()) {

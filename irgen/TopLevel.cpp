@@ -13,7 +13,8 @@ void IRGen::storeGlobal(const std::string &name, const Val &value, SourceRange r
   SmallVector<Value> leaves;
   value.flatten(leaves);
   for (auto [i, leaf] : llvm::enumerate(leaves))
-    create<GlobalStoreOp>(range, {leaf}, {stringAttr("name", leaves.size() == 1 ? name : name + "." + std::to_string(i))});
+    create<GlobalStoreOp>(range, {leaf},
+                          {stringAttr("name", leaves.size() == 1 ? name : name + "." + std::to_string(i))});
 }
 
 void IRGen::storeFor(const ast::Function &callee, SourceRange range) {
@@ -22,7 +23,9 @@ void IRGen::storeFor(const ast::Function &callee, SourceRange range) {
     return;
   for (const std::string &name : host.callGraph().reads(callee)) {
     auto it = state.scopes.front().find(name);
-    bool isChanged = state.assignedGlobals.count(name) || llvm::any_of(state.loops, [&](const LoopState &loop) { return llvm::is_contained(loop.names, name); });
+    bool isChanged = state.assignedGlobals.count(name) || llvm::any_of(state.loops, [&](const LoopState &loop) {
+                       return llvm::is_contained(loop.names, name);
+                     });
     if (it != state.scopes.front().end() && it->second.isGlobal && isChanged)
       storeGlobal(name, it->second.value, range);
   }
@@ -67,7 +70,8 @@ void IRGen::generateTop(ArrayRef<const ast::Stmt *> statements, TopLevel &out) {
   state.scopes.resize(1);
   out.symbol = host.instances().newSymbol("__top");
   b.setInsertionPointToEnd(module.getBody());
-  state.op = func::FuncOp::create(b, loc(statements.empty() ? SourceRange() : statements[0]->range), out.symbol, b.getFunctionType({}, {}));
+  state.op = func::FuncOp::create(b, loc(statements.empty() ? SourceRange() : statements[0]->range), out.symbol,
+                                  b.getFunctionType({}, {}));
   moveTo(state.op.addEntryBlock());
   for (const ast::Stmt *s : statements)
     if (s->kind == ast::NodeKind::Function || s->kind == ast::NodeKind::Struct)
@@ -87,7 +91,8 @@ void IRGen::generateTop(ArrayRef<const ast::Stmt *> statements, TopLevel &out) {
   stack.pop_back();
 }
 
-bool generate(ModuleOp module, ArrayRef<const ast::Stmt *> statements, IRGenHost &host, DiagnosticEngine &diagnostics, TopLevel &out) {
+bool generate(ModuleOp module, ArrayRef<const ast::Stmt *> statements, IRGenHost &host, DiagnosticEngine &diagnostics,
+              TopLevel &out) {
   IRGen gen(module, host, diagnostics);
   try {
     gen.generateTop(statements, out);
@@ -106,7 +111,8 @@ DefinitionCheck IRGen::checkDefinition(const ast::Function &decl) {
     return DefinitionCheck::Wrong;
   }
   bool isWhole = decl.body && llvm::all_of(decl.parameters, [](const ast::Parameter &p) {
-                   return p.type && p.type->form != ast::TypeExpr::Tuple && dtypeNamed(p.type->name) && !llvm::is_contained(p.type->sizes, nullptr);
+                   return p.type && p.type->form != ast::TypeExpr::Tuple && dtypeNamed(p.type->name) &&
+                          !llvm::is_contained(p.type->sizes, nullptr);
                  });
   if (!isWhole || decl.parameters.empty())
     return DefinitionCheck::Open;
@@ -114,14 +120,16 @@ DefinitionCheck IRGen::checkDefinition(const ast::Function &decl) {
   stack.push_back(std::make_unique<FunctionState>()); // a caller to be
   fn().scopes.resize(1);
   b.setInsertionPointToEnd(module.getBody());
-  fn().op = func::FuncOp::create(b, b.getUnknownLoc(), host.instances().newSymbol("__definition"), b.getFunctionType({}, {}));
+  fn().op =
+      func::FuncOp::create(b, b.getUnknownLoc(), host.instances().newSymbol("__definition"), b.getFunctionType({}, {}));
   llvm::scope_exit done([&, caller = fn().op]() mutable { caller.erase(); });
   try {
     moveTo(fn().op.addEntryBlock());
     std::vector<Val> arguments;
     for (const ast::Parameter &parameter : decl.parameters)
       arguments.push_back(Val::leaf(current->addArgument(typeOf(*parameter.type).leaf, b.getUnknownLoc())));
-    const Instance &instance = instantiate(decl, arguments, instanceKey(decl, arguments, {}, {}) + globalsKey(decl), {}, {});
+    const Instance &instance =
+        instantiate(decl, arguments, instanceKey(decl, arguments, {}, {}) + globalsKey(decl), {}, {});
     module.lookupSymbol<func::FuncOp>(instance.symbol).setPublic(); // its callers are in other modules
     return DefinitionCheck::Generated;
   } catch (IRAbort) {
@@ -135,7 +143,8 @@ DefinitionCheck IRGen::checkDefinition(const ast::Function &decl) {
   }
 }
 
-DefinitionCheck checkDefinition(ModuleOp module, const ast::Function &decl, IRGenHost &host, DiagnosticEngine &diagnostics) {
+DefinitionCheck checkDefinition(ModuleOp module, const ast::Function &decl, IRGenHost &host,
+                                DiagnosticEngine &diagnostics) {
   return IRGen(module, host, diagnostics).checkDefinition(decl);
 }
 

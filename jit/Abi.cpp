@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The C functions behind compiled code. Objects are borrowed unless said otherwise; results are owned by the caller. Errors are exceptions.
+/// The C functions behind compiled code. Objects are borrowed unless said otherwise; results are owned by the caller.
+/// Errors are exceptions.
 #include "jit/Abi.h"
 
 #include "reference/EvaluatorImpl.h"
@@ -58,13 +59,16 @@ static rt::Tensor *toy_rt_reuse(rt::Tensor *operand, int64_t dtype, int64_t rank
   return operand;
 }
 /// The first of `count` results of one rank, the others go to `others`; null where the host should do it.
-static rt::Tensor *toy_rt_launch(rt::DeviceKernel *kernel, int64_t count, const int64_t *dtypes, int64_t rank, const int64_t *sizes, rt::Tensor **others, rt::Tensor **operands, int64_t operandCount,
-                                 const int64_t *words, int64_t wordCount, int64_t threads, int64_t site, int64_t region) {
+static rt::Tensor *toy_rt_launch(rt::DeviceKernel *kernel, int64_t count, const int64_t *dtypes, int64_t rank,
+                                 const int64_t *sizes, rt::Tensor **others, rt::Tensor **operands, int64_t operandCount,
+                                 const int64_t *words, int64_t wordCount, int64_t threads, int64_t site,
+                                 int64_t region) {
   auto size = [](int64_t n) { return static_cast<size_t>(n); };
   std::vector<rt::DeviceLaunch::Result> results;
   for (int64_t i = 0; i < count; ++i)
     results.push_back({static_cast<DType>(dtypes[i]), {sizes + i * rank, size(rank)}});
-  std::vector<rt::Tensor *> made = rt::deviceLaunch({kernel, results, {operands, size(operandCount)}, {words, size(wordCount)}, threads, site, region});
+  std::vector<rt::Tensor *> made = rt::deviceLaunch(
+      {kernel, results, {operands, size(operandCount)}, {words, size(wordCount)}, threads, site, region});
   if (made.empty())
     return nullptr;
   std::copy(made.begin() + 1, made.end(), others);
@@ -75,7 +79,9 @@ static void toy_rt_release(rt::Tensor *t) { rt::release(t); }
 static void toy_rt_retain(rt::Tensor *t) { rt::retain(t); }
 static void toy_rt_release_str(rt::Str *s) { rt::release(s); }
 static void toy_rt_retain_str(rt::Str *s) { rt::retain(s); }
-static rt::Tensor *toy_rt_box(int64_t dtype, const void *element) { return rt::newScalar(static_cast<DType>(dtype), element); }
+static rt::Tensor *toy_rt_box(int64_t dtype, const void *element) {
+  return rt::newScalar(static_cast<DType>(dtype), element);
+}
 static rt::Tensor *toy_rt_view(rt::Tensor *t, int64_t dtype, int64_t rank, const int64_t *sizes) {
   return rt::newView(t, static_cast<DType>(dtype), {sizes, static_cast<size_t>(rank)});
 }
@@ -87,7 +93,9 @@ static int64_t toy_rt_stream_steps(int64_t bytes, int64_t stepBytes) { return rt
 static void toy_rt_stream(void *to, const void *from, int64_t bytes) { rt::streamCopy(to, from, bytes); }
 static void toy_rt_finish_stream() { rt::finishStream(); }
 static void toy_rt_poll() { rt::poll(); }
-static int64_t toy_rt_check_index(int64_t index, int64_t size, int64_t axis) { return rt::checkIndex(index, size, axis); }
+static int64_t toy_rt_check_index(int64_t index, int64_t size, int64_t axis) {
+  return rt::checkIndex(index, size, axis);
+}
 static void toy_rt_enter(int64_t site) {
   rt::poll();
   if (abiState().calls.size() >= 10000) {
@@ -128,7 +136,8 @@ struct PlainView {
   }
 };
 
-static rt::Tensor *plainProduct(DType dtype, const PlainView &x, const PlainView &y, bool conjugateX, bool conjugateY, double scale) {
+static rt::Tensor *plainProduct(DType dtype, const PlainView &x, const PlainView &y, bool conjugateX, bool conjugateY,
+                                double scale) {
   int64_t k = x.sizes[x.rank - 1], m = x.rank == 2 ? x.sizes[0] : 1, n = y.rank == 2 ? y.sizes[1] : 1, sizes[2];
   if (k != y.sizes[0])
     rt::fail(DiagId::SizesDiffer, {"inner sizes", std::to_string(k), std::to_string(y.sizes[0])});
@@ -151,9 +160,10 @@ static rt::TensorRef widened(const rt::Tensor &t) {
   return out;
 }
 
-/// A @ B with NumPy's rank rules, operands through strided views (see FunctionEmitter::viewArray). Flags: 1 conj of A, 2 of B, then
-/// the number of factors and results whose layout loops around it change.
-static rt::Tensor *toy_rt_gemm(rt::Tensor *a, const int64_t *aView, rt::Tensor *b, const int64_t *bView, int64_t flags, double scale) {
+/// A @ B with NumPy's rank rules, operands through strided views (see FunctionEmitter::viewArray). Flags: 1 conj of A,
+/// 2 of B, then the number of factors and results whose layout loops around it change.
+static rt::Tensor *toy_rt_gemm(rt::Tensor *a, const int64_t *aView, rt::Tensor *b, const int64_t *bView, int64_t flags,
+                               double scale) {
   abiState().repacks += flags >> 2;
   ++abiState().products[static_cast<int>(a->dtype)];
   auto operand = [](const rt::Tensor &t, const int64_t *view, bool conjugated) {
@@ -162,7 +172,8 @@ static rt::Tensor *toy_rt_gemm(rt::Tensor *a, const int64_t *aView, rt::Tensor *
     return out;
   };
   if (rt::deviceOptions().choice != rt::DeviceChoice::Cpu) {
-    if (rt::Tensor *product = rt::deviceProduct(a, operand(*a, aView, flags & 1), b, operand(*b, bView, flags & 2), scale, toy_rt_site))
+    if (rt::Tensor *product =
+            rt::deviceProduct(a, operand(*a, aView, flags & 1), b, operand(*b, bView, flags & 2), scale, toy_rt_site))
       return product;
     rt::onHost(*a);
     rt::onHost(*b);
@@ -173,7 +184,8 @@ static rt::Tensor *toy_rt_gemm(rt::Tensor *a, const int64_t *aView, rt::Tensor *
   }
   auto plainX = PlainView::of(*a, aView), plainY = PlainView::of(*b, bView);
   if (plainX && plainY) {
-    rt::Tensor *product = plainProduct(a->dtype, *plainX, *plainY, flags & 1 && isComplex(a->dtype), flags & 2 && isComplex(a->dtype), scale);
+    rt::Tensor *product = plainProduct(a->dtype, *plainX, *plainY, flags & 1 && isComplex(a->dtype),
+                                       flags & 2 && isComplex(a->dtype), scale);
     rt::poll();
     return product;
   }
@@ -182,16 +194,20 @@ static rt::Tensor *toy_rt_gemm(rt::Tensor *a, const int64_t *aView, rt::Tensor *
   return out.take();
 }
 
-/// The parts of (a + ib) @ (c + id) through views of a and b, and of c and d. Flags: 1 conj of the left, 2 of the right, then the strategy.
-static void toy_rt_planar_gemm(rt::Tensor *a, rt::Tensor *b, const int64_t *xView, rt::Tensor *c, rt::Tensor *d, const int64_t *yView, int64_t flags,
-                               rt::Tensor **results) {
+/// The parts of (a + ib) @ (c + id) through views of a and b, and of c and d. Flags: 1 conj of the left, 2 of the
+/// right, then the strategy.
+static void toy_rt_planar_gemm(rt::Tensor *a, rt::Tensor *b, const int64_t *xView, rt::Tensor *c, rt::Tensor *d,
+                               const int64_t *yView, int64_t flags, rt::Tensor **results) {
   rt::Tensor *const parts[] = {a, b, c, d};
   auto strategy = static_cast<rt::ComplexProduct>(flags >> 2);
-  if (rt::deviceOptions().choice != rt::DeviceChoice::Cpu && rt::devicePlanarProduct(parts, stridedView(*a, xView), stridedView(*c, yView), flags & 1, flags & 2, strategy, toy_rt_site, results))
+  if (rt::deviceOptions().choice != rt::DeviceChoice::Cpu &&
+      rt::devicePlanarProduct(parts, stridedView(*a, xView), stridedView(*c, yView), flags & 1, flags & 2, strategy,
+                              toy_rt_site, results))
     return;
   for (rt::Tensor *t : parts)
     rt::onHost(*t);
-  rt::PlanarOperand x{stridedView(*a, xView), stridedView(*b, xView), (flags & 1) != 0}, y{stridedView(*c, yView), stridedView(*d, yView), (flags & 2) != 0};
+  rt::PlanarOperand x{stridedView(*a, xView), stridedView(*b, xView), (flags & 1) != 0},
+      y{stridedView(*c, yView), stridedView(*d, yView), (flags & 2) != 0};
   rt::ComplexProduct used;
   auto [re, im] = rt::planarMatmul(x, y, strategy, used);
   if (used == rt::ComplexProduct::Native)
@@ -226,7 +242,8 @@ static void toy_rt_eval(mlir::Operation *op, void **operands, void **results) {
   rt::deviceSite() = -1;
   for (auto [i, v] : llvm::enumerate(op->getResults())) {
     rt::Value &value = frame.values[v];
-    results[i] = llvm::isa<StrType>(v.getType()) ? static_cast<void *>(std::get<rt::StrRef>(value).take()) : std::get<rt::TensorRef>(value).take();
+    results[i] = llvm::isa<StrType>(v.getType()) ? static_cast<void *>(std::get<rt::StrRef>(value).take())
+                                                 : std::get<rt::TensorRef>(value).take();
   }
 }
 
@@ -240,8 +257,9 @@ static int64_t toy_rt_int_floordiv(int64_t a, int64_t b) { return rt::floorDivid
 static int64_t toy_rt_int_mod(int64_t a, int64_t b) { return rt::floorModulo(a, b); }
 static int64_t toy_rt_int_pow(int64_t a, int64_t b) { return rt::integerPower(a, b); }
 
-static void toy_rt_elements(int64_t function, int64_t n, double *values) { rt::applyElements(static_cast<int>(function), n, values); }
-
+static void toy_rt_elements(int64_t function, int64_t n, double *values) {
+  rt::applyElements(static_cast<int>(function), n, values);
+}
 }
 
 namespace toy {
@@ -252,22 +270,57 @@ int64_t abiLoops() { return toy_rt_loops; }
 std::span<const std::pair<const char *, void *>> abiSymbols() {
 #define TOY_SYMBOL(NAME) {#NAME, reinterpret_cast<void *>(&NAME)}
 #define TOY_INTEGER(NAME)                                                                                              \
-  {#NAME "_bool", reinterpret_cast<void *>(&NAME)}, {#NAME "_u8", reinterpret_cast<void *>(&NAME)}, {#NAME "_i32", reinterpret_cast<void *>(&NAME)}, \
-      {#NAME "_i64", reinterpret_cast<void *>(&NAME)}
+  {#NAME "_bool", reinterpret_cast<void *>(&NAME)}, {#NAME "_u8", reinterpret_cast<void *>(&NAME)},                    \
+      {#NAME "_i32", reinterpret_cast<void *>(&NAME)}, {#NAME "_i64", reinterpret_cast<void *>(&NAME)}
 #define TOY_LIBM(NAME)                                                                                                 \
-  {#NAME, reinterpret_cast<void *>(static_cast<double (*)(double)>(&::NAME))}, {#NAME "f", reinterpret_cast<void *>(static_cast<float (*)(float)>(&::NAME##f))}
+  {#NAME, reinterpret_cast<void *>(static_cast<double (*)(double)>(&::NAME))},                                         \
+      {#NAME "f", reinterpret_cast<void *>(static_cast<float (*)(float)>(&::NAME##f))}
 #define TOY_LIBM2(NAME)                                                                                                \
-  {#NAME, reinterpret_cast<void *>(static_cast<double (*)(double, double)>(&::NAME))},                                \
-      {#NAME "f", reinterpret_cast<void *>(static_cast<float (*)(float, float)>(&::NAME##f))}
-  static const std::pair<const char *, void *> table[] = {
-      {"toy_rt_interrupted", &rt::interruptFlag()}, TOY_SYMBOL(toy_rt_poll),
-      TOY_SYMBOL(toy_rt_site), TOY_SYMBOL(toy_rt_loops), TOY_SYMBOL(toy_rt_alloc), TOY_SYMBOL(toy_rt_reuse), TOY_SYMBOL(toy_rt_launch), TOY_SYMBOL(toy_rt_on_host), TOY_SYMBOL(toy_rt_stream_steps), TOY_SYMBOL(toy_rt_stream), TOY_SYMBOL(toy_rt_finish_stream), TOY_SYMBOL(toy_rt_release), TOY_SYMBOL(toy_rt_retain), TOY_SYMBOL(toy_rt_release_str),
-      TOY_SYMBOL(toy_rt_retain_str), TOY_SYMBOL(toy_rt_box), TOY_SYMBOL(toy_rt_view), TOY_SYMBOL(toy_rt_parallel_for), TOY_SYMBOL(toy_rt_check_index),
-      TOY_SYMBOL(toy_rt_enter), TOY_SYMBOL(toy_rt_leave), TOY_SYMBOL(toy_rt_gemm), TOY_SYMBOL(toy_rt_planar_gemm), TOY_SYMBOL(toy_rt_eval), TOY_SYMBOL(toy_rt_to_bf16), TOY_SYMBOL(toy_rt_to_f16), TOY_SYMBOL(toy_rt_float_floordiv_f64),
-      TOY_SYMBOL(toy_rt_float_mod_f64), TOY_SYMBOL(toy_rt_float_floordiv_f32), TOY_SYMBOL(toy_rt_float_mod_f32),
-      TOY_INTEGER(toy_rt_int_floordiv), TOY_INTEGER(toy_rt_int_mod), TOY_INTEGER(toy_rt_int_pow), TOY_SYMBOL(toy_rt_elements),
-      TOY_LIBM(erf), TOY_LIBM(floor), TOY_LIBM(ceil), TOY_LIBM(trunc),
-      TOY_LIBM(roundeven), TOY_LIBM(sqrt), TOY_LIBM2(hypot), TOY_LIBM2(fmod)};
+  {#NAME, reinterpret_cast<void *>(static_cast<double (*)(double, double)>(&::NAME))}, {                               \
+    #NAME "f", reinterpret_cast<void *>(static_cast<float (*)(float, float)>(&::NAME##f))                              \
+  }
+  static const std::pair<const char *, void *> table[] = {{"toy_rt_interrupted", &rt::interruptFlag()},
+                                                          TOY_SYMBOL(toy_rt_poll),
+                                                          TOY_SYMBOL(toy_rt_site),
+                                                          TOY_SYMBOL(toy_rt_loops),
+                                                          TOY_SYMBOL(toy_rt_alloc),
+                                                          TOY_SYMBOL(toy_rt_reuse),
+                                                          TOY_SYMBOL(toy_rt_launch),
+                                                          TOY_SYMBOL(toy_rt_on_host),
+                                                          TOY_SYMBOL(toy_rt_stream_steps),
+                                                          TOY_SYMBOL(toy_rt_stream),
+                                                          TOY_SYMBOL(toy_rt_finish_stream),
+                                                          TOY_SYMBOL(toy_rt_release),
+                                                          TOY_SYMBOL(toy_rt_retain),
+                                                          TOY_SYMBOL(toy_rt_release_str),
+                                                          TOY_SYMBOL(toy_rt_retain_str),
+                                                          TOY_SYMBOL(toy_rt_box),
+                                                          TOY_SYMBOL(toy_rt_view),
+                                                          TOY_SYMBOL(toy_rt_parallel_for),
+                                                          TOY_SYMBOL(toy_rt_check_index),
+                                                          TOY_SYMBOL(toy_rt_enter),
+                                                          TOY_SYMBOL(toy_rt_leave),
+                                                          TOY_SYMBOL(toy_rt_gemm),
+                                                          TOY_SYMBOL(toy_rt_planar_gemm),
+                                                          TOY_SYMBOL(toy_rt_eval),
+                                                          TOY_SYMBOL(toy_rt_to_bf16),
+                                                          TOY_SYMBOL(toy_rt_to_f16),
+                                                          TOY_SYMBOL(toy_rt_float_floordiv_f64),
+                                                          TOY_SYMBOL(toy_rt_float_mod_f64),
+                                                          TOY_SYMBOL(toy_rt_float_floordiv_f32),
+                                                          TOY_SYMBOL(toy_rt_float_mod_f32),
+                                                          TOY_INTEGER(toy_rt_int_floordiv),
+                                                          TOY_INTEGER(toy_rt_int_mod),
+                                                          TOY_INTEGER(toy_rt_int_pow),
+                                                          TOY_SYMBOL(toy_rt_elements),
+                                                          TOY_LIBM(erf),
+                                                          TOY_LIBM(floor),
+                                                          TOY_LIBM(ceil),
+                                                          TOY_LIBM(trunc),
+                                                          TOY_LIBM(roundeven),
+                                                          TOY_LIBM(sqrt),
+                                                          TOY_LIBM2(hypot),
+                                                          TOY_LIBM2(fmod)};
   return table;
 }
 

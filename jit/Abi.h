@@ -19,7 +19,7 @@ struct AbiState {
   std::vector<int64_t> calls; ///< sites of the calls that are active
   std::map<std::string, int64_t> kernels;
   int64_t products[numDTypes] = {}; ///< calls of gemm, by dtype
-  int64_t repacks = 0; ///< conversions between planar and interleaved matrices
+  int64_t repacks = 0;              ///< conversions between planar and interleaved matrices
 };
 AbiState &abiState();
 /// The place that compiled code reached last.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// A private folder of files named by digests: `toy object 2`, the keyed digest of name and object, the object; and `key`, the secret.
+/// A private folder of files named by digests: `toy object 2`, the keyed digest of name and object, the object; and
+/// `key`, the secret.
 #include "jit/CodeCache.h"
 
 #include "support/NewFile.h"
@@ -39,11 +40,11 @@ static std::string digest(StringRef bytes) {
 }
 
 CodeCache::CodeCache(bool useDisk) {
-  struct stat info {};
+  struct stat info{};
   if (::stat("/proc/self/exe", &info) != 0)
     return; // one build could take another's code
-  program = std::to_string(info.st_size) + "." + std::to_string(info.st_mtim.tv_sec) + "." + std::to_string(info.st_mtim.tv_nsec) + "." +
-            std::to_string(info.st_ino);
+  program = std::to_string(info.st_size) + "." + std::to_string(info.st_mtim.tv_sec) + "." +
+            std::to_string(info.st_mtim.tv_nsec) + "." + std::to_string(info.st_ino);
   if (!useDisk)
     return;
   folder = openPrivateFolder(cacheFolder);
@@ -54,9 +55,10 @@ CodeCache::CodeCache(bool useDisk) {
 /// The first process makes the secret; a file that is doubtful is replaced, which makes every object there is a miss.
 bool CodeCache::readSecret() {
   for (int attempt = 0; attempt < 3; ++attempt) {
-    struct stat info {};
+    struct stat info{};
     if (Descriptor file = openOwnFile(folder.get(), secretName, O_RDONLY, info))
-      if (info.st_size == off_t(secret.size()) && !(info.st_mode & 077) && readAll(file.get(), secret.data(), secret.size()))
+      if (info.st_size == off_t(secret.size()) && !(info.st_mode & 077) &&
+          readAll(file.get(), secret.data(), secret.size()))
         return true;
     ::unlinkat(folder.get(), secretName, 0);
     if (::getrandom(secret.data(), secret.size(), 0) != ssize_t(secret.size()))
@@ -88,12 +90,14 @@ std::string CodeCache::keyOf(const Module &module, const std::string &settings) 
 }
 
 /// The object of an open file; null where it is not what `add` wrote.
-std::unique_ptr<MemoryBuffer> CodeCache::read(const std::string &key, const Descriptor &file, const struct stat &info) const {
+std::unique_ptr<MemoryBuffer> CodeCache::read(const std::string &key, const Descriptor &file,
+                                              const struct stat &info) const {
   if (!file || info.st_size < off_t(headerSize) || info.st_size > objectLimit + off_t(headerSize))
     return nullptr;
   char header[headerSize];
   auto object = WritableMemoryBuffer::getNewUninitMemBuffer(info.st_size - headerSize, key);
-  if (!readAll(file.get(), header, headerSize) || !readAll(file.get(), object->getBufferStart(), object->getBufferSize()))
+  if (!readAll(file.get(), header, headerSize) ||
+      !readAll(file.get(), object->getBufferStart(), object->getBufferSize()))
     return nullptr;
   Digest wanted = seal(key, {object->getBufferStart(), object->getBufferSize()});
   bool isOurs = std::equal(magic, magic + sizeof magic - 1, header) &&
@@ -106,7 +110,7 @@ std::unique_ptr<MemoryBuffer> CodeCache::find(const std::string &key) {
     return MemoryBuffer::getMemBufferCopy(it->second, key);
   if (!folder)
     return nullptr;
-  struct stat info {};
+  struct stat info{};
   Descriptor file = openOwnFile(folder.get(), key, O_RDONLY, info);
   if (!file && errno == ENOENT)
     return nullptr;
@@ -128,7 +132,8 @@ void CodeCache::add(const std::string &key, MemoryBufferRef object) {
     return;
   Digest own = seal(key, bytes);
   NewFile file(folder.get(), 0600);
-  if (file && writeAll(file.get(), {magic, sizeof magic - 1}) && writeAll(file.get(), toStringRef(ArrayRef(own))) && writeAll(file.get(), bytes))
+  if (file && writeAll(file.get(), {magic, sizeof magic - 1}) && writeAll(file.get(), toStringRef(ArrayRef(own))) &&
+      writeAll(file.get(), bytes))
     file.keepAs(key, /*replace=*/true);
   if (own[0] == 0) // once in a while
     trim();
@@ -142,8 +147,9 @@ void CodeCache::trim() {
   if (!entries)
     return;
   while (dirent *entry = ::readdir(entries)) {
-    struct stat info {};
-    if (::fstatat(folder.get(), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode) || StringRef(entry->d_name) == secretName)
+    struct stat info{};
+    if (::fstatat(folder.get(), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode) ||
+        StringRef(entry->d_name) == secretName)
       continue;
     files.emplace_back(info.st_mtim.tv_sec, info.st_size, entry->d_name);
     total += info.st_size;

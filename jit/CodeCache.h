@@ -16,10 +16,11 @@
 
 namespace toy {
 
-/// Objects are found by a digest of their LLVM IR, the target, the level of optimization and this program. What is read from disk is run, so it has to be
-/// what this user's processes wrote under that key: the folder is private, and a file begins with a keyed digest (BLAKE3 as a MAC) of its key and its
-/// contents; the secret is 32 random bytes in the same folder. Files appear under their name when they are whole. Whatever is doubtful (another owner,
-/// a link, a pipe, damage, the file of another key) is a miss, and so are failures to read or write.
+/// Objects are found by a digest of their LLVM IR, the target, the level of optimization and this program. What is read
+/// from disk is run, so it has to be what this user's processes wrote under that key: the folder is private, and a file
+/// begins with a keyed digest (BLAKE3 as a MAC) of its key and its contents; the secret is 32 random bytes in the same
+/// folder. Files appear under their name when they are whole. Whatever is doubtful (another owner, a link, a pipe,
+/// damage, the file of another key) is a miss, and so are failures to read or write.
 class CodeCache {
 public:
   /// `useDisk`: files under $XDG_CACHE_HOME/toy (by default ~/.cache/toy).
@@ -34,7 +35,8 @@ private:
   using Digest = std::array<uint8_t, 32>;
   bool readSecret();
   Digest seal(const std::string &key, llvm::StringRef object) const;
-  std::unique_ptr<llvm::MemoryBuffer> read(const std::string &key, const Descriptor &file, const struct stat &info) const;
+  std::unique_ptr<llvm::MemoryBuffer> read(const std::string &key, const Descriptor &file,
+                                           const struct stat &info) const;
   void trim();
   std::map<std::string, std::string> recent; ///< objects that were made or read
   size_t recentBytes = 0;

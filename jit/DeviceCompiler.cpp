@@ -47,7 +47,9 @@ std::unique_ptr<TargetMachine> machineFor(int architecture) {
   for (int candidate : {80, 86, 89, 90, 100, 120})
     if (candidate <= architecture)
       known = candidate;
-  return std::unique_ptr<TargetMachine>(target()->createTargetMachine(Triple(triple), "sm_" + std::to_string(known), "", options, std::nullopt, std::nullopt, CodeGenOptLevel::Default));
+  return std::unique_ptr<TargetMachine>(target()->createTargetMachine(Triple(triple), "sm_" + std::to_string(known), "",
+                                                                      options, std::nullopt, std::nullopt,
+                                                                      CodeGenOptLevel::Default));
 }
 
 } // namespace

@@ -12,8 +12,8 @@ namespace toy {
 
 /// An empty module for kernels of a compute capability (times 10).
 std::unique_ptr<llvm::Module> newDeviceModule(llvm::LLVMContext &context);
-/// Links the elementary functions, optimizes, and writes PTX. No contraction of products and sums: results have the host's bits.
-/// Empty after errors.
+/// Links the elementary functions, optimizes, and writes PTX. No contraction of products and sums: results have the
+/// host's bits. Empty after errors.
 std::string compileToPtx(llvm::Module &module, int architecture, std::string &error);
 
 /// The elementary functions as bitcode.

@@ -46,7 +46,8 @@ bool Engine::Impl::makeMachines(const CompileOptions &options, std::string &erro
     made = std::move(*target);
     return true;
   };
-  return make(options.optimization < 3 ? CodeGenOptLevel::Less : CodeGenOptLevel::Default, machine) && make(CodeGenOptLevel::None, quickMachine);
+  return make(options.optimization < 3 ? CodeGenOptLevel::Less : CodeGenOptLevel::Default, machine) &&
+         make(CodeGenOptLevel::None, quickMachine);
 }
 
 Engine::Engine(const CompileOptions &options) : options(options), impl(std::make_unique<Impl>()) {}
@@ -183,7 +184,8 @@ std::string Engine::written(Module &module, bool asObject, std::string &error) {
   SmallString<0> buffer;
   raw_svector_ostream out(buffer);
   legacy::PassManager passes;
-  if (impl->machine->addPassesToEmitFile(passes, out, nullptr, asObject ? CodeGenFileType::ObjectFile : CodeGenFileType::AssemblyFile)) {
+  if (impl->machine->addPassesToEmitFile(passes, out, nullptr,
+                                         asObject ? CodeGenFileType::ObjectFile : CodeGenFileType::AssemblyFile)) {
     error = "the target writes no assembly";
     return "";
   }
@@ -195,7 +197,9 @@ std::string Engine::written(Module &module, bool asObject, std::string &error) {
 void Engine::link(Linkable linkable, std::string &error) {
   orc::LLJIT &jit = *impl->jit;
   auto named = [&](StringRef name) { return jit.mangleAndIntern(name); };
-  auto exported = [](void *address) { return orc::ExecutorSymbolDef(orc::ExecutorAddr::fromPtr(address), JITSymbolFlags::Exported); };
+  auto exported = [](void *address) {
+    return orc::ExecutorSymbolDef(orc::ExecutorAddr::fromPtr(address), JITSymbolFlags::Exported);
+  };
   auto &data = impl->data.emplace_back(std::make_unique<int64_t[]>(linkable.operations.size() + 1));
   data[0] = static_cast<int64_t>(impl->sites.size());
   for (auto [i, op] : enumerate(linkable.operations))

@@ -28,13 +28,15 @@ struct EngineStats {
   std::map<std::string, int64_t> kernels; ///< library kernels called
 };
 
-/// How a value enters and leaves compiled code. Pairs: a complex tensor, which unpacked code sees as a real one with a last axis of 2.
+/// How a value enters and leaves compiled code. Pairs: a complex tensor, which unpacked code sees as a real one with a
+/// last axis of 2.
 enum class Passing : uint8_t { Tensor, Pairs, Text };
 struct Signature {
   llvm::SmallVector<Passing> arguments, results;
 };
 
-/// LLVM IR on its way to an object. It is shared, and owns all that it needs: Ctrl-C may leave a thread behind that works on it.
+/// LLVM IR on its way to an object. It is shared, and owns all that it needs: Ctrl-C may leave a thread behind that
+/// works on it.
 struct MachineCode {
   std::unique_ptr<llvm::LLVMContext> context = std::make_unique<llvm::LLVMContext>();
   std::unique_ptr<llvm::Module> module;
@@ -52,10 +54,10 @@ struct Linkable {
     Signature signature;
   };
   std::vector<Function> functions;
-  std::vector<mlir::Location> sites;           ///< what its errors give as numbers
-  std::vector<mlir::Operation *> operations;   ///< what it asks the evaluator for, by number
-  mlir::OwningOpRef<mlir::ModuleOp> ir;        ///< which holds them
-  rt::DeviceKernel **kernels = nullptr;        ///< what it launches, by number
+  std::vector<mlir::Location> sites;         ///< what its errors give as numbers
+  std::vector<mlir::Operation *> operations; ///< what it asks the evaluator for, by number
+  mlir::OwningOpRef<mlir::ModuleOp> ir;      ///< which holds them
+  rt::DeviceKernel **kernels = nullptr;      ///< what it launches, by number
   std::unique_ptr<llvm::MemoryBuffer> object;
 };
 
@@ -83,15 +85,18 @@ public:
   bool has(llvm::StringRef symbol) const;
   /// Calls a linked function. Throws rt::Error.
   std::vector<rt::Value> call(llvm::StringRef symbol, std::vector<rt::Value> arguments, Environment &environment);
-  /// Where the last error happened and the calls around it, innermost first; told once, so that it is not taken for the place of another error.
+  /// Where the last error happened and the calls around it, innermost first; told once, so that it is not taken for the
+  /// place of another error.
   std::vector<mlir::Location> takeFailureChain();
   /// The place that compiled code calls by a number, if it is one.
   std::optional<mlir::Location> placeOf(int64_t site) const;
   EngineStats &stats();
 
-  /// Whether sizes (by slot) are the fixed ones and the facts hold, names being slots; null where that cannot be compiled. Lives as long as the code.
+  /// Whether sizes (by slot) are the fixed ones and the facts hold, names being slots; null where that cannot be
+  /// compiled. Lives as long as the code.
   using SizeGuards = bool (*)(const int64_t *sizes);
-  SizeGuards compileGuards(llvm::ArrayRef<std::optional<int64_t>> fixed, llvm::ArrayRef<SizeFact> facts, const llvm::StringMap<unsigned> &places);
+  SizeGuards compileGuards(llvm::ArrayRef<std::optional<int64_t>> fixed, llvm::ArrayRef<SizeFact> facts,
+                           const llvm::StringMap<unsigned> &places);
 
 private:
   struct Impl;

@@ -15,7 +15,8 @@ struct Engine::Impl {
     void (*call)(void **arguments, void **results);
     Signature signature;
   };
-  std::shared_ptr<llvm::TargetMachine> machine, quickMachine; ///< for loops and large tensors; for code that costs more to optimize than to run
+  std::shared_ptr<llvm::TargetMachine> machine,
+      quickMachine; ///< for loops and large tensors; for code that costs more to optimize than to run
   std::unique_ptr<llvm::orc::LLJIT> jit;
   std::map<std::string, Entry> entries;
   std::map<std::string, llvm::orc::ExecutorAddr> addresses; ///< of functions, for the modules that call them

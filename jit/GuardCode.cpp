@@ -12,7 +12,8 @@ using namespace llvm;
 
 namespace toy {
 
-Engine::SizeGuards Engine::compileGuards(ArrayRef<std::optional<int64_t>> fixed, ArrayRef<SizeFact> facts, const StringMap<unsigned> &places) {
+Engine::SizeGuards Engine::compileGuards(ArrayRef<std::optional<int64_t>> fixed, ArrayRef<SizeFact> facts,
+                                         const StringMap<unsigned> &places) {
   std::string error;
   if (!start(error))
     return nullptr;
@@ -20,10 +21,13 @@ Engine::SizeGuards Engine::compileGuards(ArrayRef<std::optional<int64_t>> fixed,
   Module module("guards", context);
   setTarget(module);
   IRBuilder<> b(context);
-  auto *function = Function::Create(FunctionType::get(b.getInt1Ty(), {b.getPtrTy()}, false), Function::ExternalLinkage, "guards", module);
+  auto *function = Function::Create(FunctionType::get(b.getInt1Ty(), {b.getPtrTy()}, false), Function::ExternalLinkage,
+                                    "guards", module);
   function->addRetAttr(Attribute::ZExt);
   b.SetInsertPoint(BasicBlock::Create(context, "", function));
-  auto load = [&](unsigned place) { return b.CreateLoad(b.getInt64Ty(), b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), function->getArg(0), place)); };
+  auto load = [&](unsigned place) {
+    return b.CreateLoad(b.getInt64Ty(), b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), function->getArg(0), place));
+  };
   auto named = [&](StringRef name) { return load(places.lookup(name)); };
   SizeEmitter emitter(b, named);
   Value *all = b.getTrue();
@@ -34,7 +38,9 @@ Engine::SizeGuards Engine::compileGuards(ArrayRef<std::optional<int64_t>> fixed,
     if (fact.dim.isUnknown())
       all = b.getFalse();
     else {
-      CmpInst::Predicate relation = fact.relation == SizeFact::Zero ? CmpInst::ICMP_EQ : fact.relation == SizeFact::NonZero ? CmpInst::ICMP_NE : CmpInst::ICMP_SGE;
+      CmpInst::Predicate relation = fact.relation == SizeFact::Zero      ? CmpInst::ICMP_EQ
+                                    : fact.relation == SizeFact::NonZero ? CmpInst::ICMP_NE
+                                                                         : CmpInst::ICMP_SGE;
       all = b.CreateAnd(all, b.CreateICmp(relation, emitter.compute(fact.dim).value, b.getInt64(0)));
     }
   b.CreateRet(b.CreateAnd(all, emitter.exact())); // what cannot be computed does not hold

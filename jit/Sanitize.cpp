@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// In builds with AddressSanitizer compiled code is watched as well: each load and store asks whether its address is inside a live allocation. Tensors are
-/// allocations of their own there (runtime/Memory.cpp), so a kernel that reads a neighbour's elements or freed ones ends with a report.
+/// In builds with AddressSanitizer compiled code is watched as well: each load and store asks whether its address is
+/// inside a live allocation. Tensors are allocations of their own there (runtime/Memory.cpp), so a kernel that reads a
+/// neighbour's elements or freed ones ends with a report.
 #include "jit/Target.h"
 #include "support/Sanitizers.h"
 
@@ -18,7 +19,8 @@ void sanitize(Module &module, TargetMachine &machine) {
     if (!f.isDeclaration())
       f.addFnAttr(Attribute::SanitizeAddress);
   for (GlobalVariable &global : module.globals()) { // no constructor registers what would lie around them
-    GlobalValue::SanitizerMetadata without = global.hasSanitizerMetadata() ? global.getSanitizerMetadata() : GlobalValue::SanitizerMetadata();
+    GlobalValue::SanitizerMetadata without =
+        global.hasSanitizerMetadata() ? global.getSanitizerMetadata() : GlobalValue::SanitizerMetadata();
     without.NoAddress = true;
     global.setSanitizerMetadata(without);
   }
@@ -28,7 +30,8 @@ void sanitize(Module &module, TargetMachine &machine) {
   PassBuilder builder(&machine);
   PassAnalyses analyses(builder);
   ModulePassManager passes;
-  passes.addPass(AddressSanitizerPass(options, /*UseGlobalGC=*/false, /*UseOdrIndicator=*/false, AsanDtorKind::None, AsanCtorKind::None));
+  passes.addPass(AddressSanitizerPass(options, /*UseGlobalGC=*/false, /*UseOdrIndicator=*/false, AsanDtorKind::None,
+                                      AsanCtorKind::None));
   passes.run(module, analyses.modules);
 }
 

@@ -75,7 +75,9 @@ private:
   std::string_view text() const { return out.text; }
   char peek(size_t ahead = 0) const { return at + ahead < text().size() ? text()[at + ahead] : '\0'; }
 
-  void add(TokenKind kind, size_t begin) { out.tokens.push_back({kind, static_cast<uint32_t>(begin), static_cast<uint32_t>(at)}); }
+  void add(TokenKind kind, size_t begin) {
+    out.tokens.push_back({kind, static_cast<uint32_t>(begin), static_cast<uint32_t>(at)});
+  }
 
   void error(DiagId id, size_t begin, size_t end, std::vector<std::string> args = {}) {
     if (++errors > 20) {
@@ -213,8 +215,14 @@ private:
     if (!out.tokens.empty() && out.tokens.back().end == begin) {
       TokenKind before = out.tokens.back().kind;
       switch (before) {
-      case TokenKind::Integer: case TokenKind::Float: case TokenKind::Imaginary: case TokenKind::Adjoint: case TokenKind::RParen:
-      case TokenKind::RBracket: case TokenKind::True: case TokenKind::False:
+      case TokenKind::Integer:
+      case TokenKind::Float:
+      case TokenKind::Imaginary:
+      case TokenKind::Adjoint:
+      case TokenKind::RParen:
+      case TokenKind::RBracket:
+      case TokenKind::True:
+      case TokenKind::False:
         behindValue = true;
         break;
       default:
@@ -247,8 +255,11 @@ private:
   }
 
   void strayCharacter(size_t begin, uint32_t code) {
-    DiagId ids[] = {DiagId::StrayCharacter, DiagId::DirectionCharacter, DiagId::InvisibleCharacter, DiagId::BlankCharacter};
-    std::string shown = code < 0x20 ? fmt::format("0x{:02X}", code) : code < 0x80 ? fmt::format("`{}`", static_cast<char>(code)) : describeCharacter(code);
+    DiagId ids[] = {DiagId::StrayCharacter, DiagId::DirectionCharacter, DiagId::InvisibleCharacter,
+                    DiagId::BlankCharacter};
+    std::string shown = code < 0x20   ? fmt::format("0x{:02X}", code)
+                        : code < 0x80 ? fmt::format("`{}`", static_cast<char>(code))
+                                      : describeCharacter(code);
     error(ids[static_cast<size_t>(deceptionOf(code))], begin, at, {shown});
   }
 
@@ -269,10 +280,13 @@ std::string describe(TokenKind kind) {
 }
 
 bool isName(TokenKind kind) {
-  return kind == TokenKind::Identifier || std::find(std::begin(contextual), std::end(contextual), kind) != std::end(contextual);
+  return kind == TokenKind::Identifier ||
+         std::find(std::begin(contextual), std::end(contextual), kind) != std::end(contextual);
 }
 
-bool isReserved(TokenKind kind) { return std::find(std::begin(reserved), std::end(reserved), kind) != std::end(reserved); }
+bool isReserved(TokenKind kind) {
+  return std::find(std::begin(reserved), std::end(reserved), kind) != std::end(reserved);
+}
 
 const std::vector<std::string_view> &keywords() {
   static const std::vector<std::string_view> all = [] {
@@ -307,7 +321,9 @@ std::string unescape(std::string_view token) {
       continue;
     }
     char c = token[++i];
-    auto hex = [](char h) { return h >= '0' && h <= '9' ? h - '0' : (h | 0x20) >= 'a' && (h | 0x20) <= 'f' ? (h | 0x20) - 'a' + 10 : 0; };
+    auto hex = [](char h) {
+      return h >= '0' && h <= '9' ? h - '0' : (h | 0x20) >= 'a' && (h | 0x20) <= 'f' ? (h | 0x20) - 'a' + 10 : 0;
+    };
     if (c == 'x' && i + 2 < token.size()) {
       out += static_cast<char>(hex(token[i + 1]) * 16 + hex(token[i + 2]));
       i += 2;

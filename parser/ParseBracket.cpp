@@ -29,7 +29,8 @@ ExprPtr Parser::parseBracket() {
   return node;
 }
 
-/// Whether the bracket that begins at a token holds brackets of numbers only: what is wrong with its shape is wrong for good. `[1, [2][0]]` does not.
+/// Whether the bracket that begins at a token holds brackets of numbers only: what is wrong with its shape is wrong for
+/// good. `[1, [2][0]]` does not.
 bool Parser::isPlainBracket(size_t start) const {
   int depth = 0;
   for (size_t i = start;; ++i) {
@@ -41,7 +42,8 @@ bool Parser::isPlainBracket(size_t start) const {
         return false;
     } else if (kind == TokenKind::LBracket)
       ++depth;
-    else if (kind != TokenKind::Comma && kind != TokenKind::Integer && kind != TokenKind::Float && kind != TokenKind::Imaginary && kind != TokenKind::Plus && kind != TokenKind::Minus)
+    else if (kind != TokenKind::Comma && kind != TokenKind::Integer && kind != TokenKind::Float &&
+             kind != TokenKind::Imaginary && kind != TokenKind::Plus && kind != TokenKind::Minus)
       return false;
     else if (next == TokenKind::LBracket && kind != TokenKind::Comma)
       return false;
@@ -98,7 +100,8 @@ bool Parser::parseCompactLevel(Bracket &bracket, size_t level) {
   return true;
 }
 
-/// [`-`|`+`] number [(`+` | `-`) imaginary] | `complex(` part `,` part `)`, followed by `,` or `]`; parts may be `nan` and `inf`.
+/// [`-`|`+`] number [(`+` | `-`) imaginary] | `complex(` part `,` part `)`, followed by `,` or `]`; parts may be `nan`
+/// and `inf`.
 bool Parser::parseCompactNumber(Bracket &bracket) {
   auto sign = [&] {
     bool negative = is(TokenKind::Minus);

@@ -87,7 +87,8 @@ StmtPtr Parser::parseExtern(std::string doc) {
   function->doc = std::move(doc);
   function->name = expectName("the name of the function", function->nameRange);
   parseSignature(*function);
-  for (auto [word, target] : {std::pair{TokenKind::From, &function->sharedObject}, std::pair{TokenKind::Symbol, &function->symbol}})
+  for (auto [word, target] :
+       {std::pair{TokenKind::From, &function->sharedObject}, std::pair{TokenKind::Symbol, &function->symbol}})
     if (accept(word)) {
       if (!is(TokenKind::String))
         fail(DiagId::Expected, here(), {"a string", got()});

@@ -16,7 +16,12 @@ ExprPtr Parser::parseExpr() {
 void Parser::chain(ExprPtr &left, BinaryOp op, SourceRange opRange, ExprPtr right) {
   auto *binary = left->kind == NodeKind::Binary ? static_cast<Binary *>(left.get()) : nullptr;
   auto level = [](BinaryOp o) {
-    return o <= BinaryOp::Sub ? 0 : o <= BinaryOp::MatMul ? 1 : o == BinaryOp::Pow ? 2 : o == BinaryOp::And ? 3 : o == BinaryOp::Or ? 4 : 5;
+    return o <= BinaryOp::Sub      ? 0
+           : o <= BinaryOp::MatMul ? 1
+           : o == BinaryOp::Pow    ? 2
+           : o == BinaryOp::And    ? 3
+           : o == BinaryOp::Or     ? 4
+                                   : 5;
   };
   bool parenthesised = binary && binary->range.begin != binary->first->range.begin;
   if (!binary || parenthesised || level(binary->steps.front().op) != level(op)) {
@@ -67,13 +72,20 @@ ExprPtr Parser::parseNot() {
 
 static std::optional<BinaryOp> comparisonOp(TokenKind kind) {
   switch (kind) {
-  case TokenKind::EqualEqual: return BinaryOp::Eq;
-  case TokenKind::NotEqual: return BinaryOp::Ne;
-  case TokenKind::Less: return BinaryOp::Lt;
-  case TokenKind::LessEqual: return BinaryOp::Le;
-  case TokenKind::Greater: return BinaryOp::Gt;
-  case TokenKind::GreaterEqual: return BinaryOp::Ge;
-  default: return std::nullopt;
+  case TokenKind::EqualEqual:
+    return BinaryOp::Eq;
+  case TokenKind::NotEqual:
+    return BinaryOp::Ne;
+  case TokenKind::Less:
+    return BinaryOp::Lt;
+  case TokenKind::LessEqual:
+    return BinaryOp::Le;
+  case TokenKind::Greater:
+    return BinaryOp::Gt;
+  case TokenKind::GreaterEqual:
+    return BinaryOp::Ge;
+  default:
+    return std::nullopt;
   }
 }
 
@@ -140,12 +152,18 @@ ExprPtr Parser::parseAdditive() {
 
 static std::optional<BinaryOp> productOp(TokenKind kind) {
   switch (kind) {
-  case TokenKind::Star: return BinaryOp::Mul;
-  case TokenKind::Slash: return BinaryOp::Div;
-  case TokenKind::SlashSlash: return BinaryOp::FloorDiv;
-  case TokenKind::Percent: return BinaryOp::Mod;
-  case TokenKind::At: return BinaryOp::MatMul;
-  default: return std::nullopt;
+  case TokenKind::Star:
+    return BinaryOp::Mul;
+  case TokenKind::Slash:
+    return BinaryOp::Div;
+  case TokenKind::SlashSlash:
+    return BinaryOp::FloorDiv;
+  case TokenKind::Percent:
+    return BinaryOp::Mod;
+  case TokenKind::At:
+    return BinaryOp::MatMul;
+  default:
+    return std::nullopt;
   }
 }
 
@@ -213,7 +231,8 @@ ExprPtr Parser::parsePostfix() {
     else if (is(TokenKind::Dot))
       value = parseMember(std::move(value));
     else if (is(TokenKind::LParen))
-      fail(DiagId::NotAFunction, value->range, {std::string(diagnostics.getSources().text(value->range).substr(0, 40))});
+      fail(DiagId::NotAFunction, value->range,
+           {std::string(diagnostics.getSources().text(value->range).substr(0, 40))});
     else
       return value;
   }
@@ -222,7 +241,8 @@ ExprPtr Parser::parsePostfix() {
 ExprPtr Parser::parseMember(ExprPtr base) {
   take();
   SourceRange nameRange = here(); // members of files may be called by any word, as may the function `var`
-  std::string name = isReserved(peek().kind) ? std::string(tokens.spelling(take())) : expectName("the name of a member", nameRange);
+  std::string name =
+      isReserved(peek().kind) ? std::string(tokens.spelling(take())) : expectName("the name of a member", nameRange);
   if (!is(TokenKind::LParen)) {
     auto node = std::make_unique<Member>(since(base->range));
     node->base = std::move(base);
@@ -353,7 +373,9 @@ ExprPtr Parser::parseNumber() {
 ExprPtr Parser::parsePrimary() {
   SourceRange begin = here();
   switch (peek().kind) {
-  case TokenKind::Integer: case TokenKind::Float: case TokenKind::Imaginary:
+  case TokenKind::Integer:
+  case TokenKind::Float:
+  case TokenKind::Imaginary:
     return parseNumber();
   case TokenKind::String: {
     auto node = std::make_unique<String>(begin);
@@ -366,7 +388,8 @@ ExprPtr Parser::parsePrimary() {
     return parseBracket();
   case TokenKind::LBrace:
     fail(DiagId::BraceValue, begin);
-  case TokenKind::True: case TokenKind::False: {
+  case TokenKind::True:
+  case TokenKind::False: {
     auto node = std::make_unique<Bool>(begin);
     node->value = take().kind == TokenKind::True;
     return node;

@@ -37,12 +37,18 @@ StmtPtr Parser::parseStatement() {
   if (is(TokenKind::LBrace))
     return parseBlock();
   switch (peek().kind) {
-  case TokenKind::If: return parseIf();
-  case TokenKind::While: return parseWhile();
-  case TokenKind::For: return parseFor();
-  case TokenKind::Def: fail(DiagId::NestedFunction, here(), {"function"});
-  case TokenKind::Struct: fail(DiagId::NestedFunction, here(), {"struct"});
-  default: return parseSimpleStatement();
+  case TokenKind::If:
+    return parseIf();
+  case TokenKind::While:
+    return parseWhile();
+  case TokenKind::For:
+    return parseFor();
+  case TokenKind::Def:
+    fail(DiagId::NestedFunction, here(), {"function"});
+  case TokenKind::Struct:
+    fail(DiagId::NestedFunction, here(), {"struct"});
+  default:
+    return parseSimpleStatement();
   }
 }
 
@@ -87,12 +93,17 @@ bool Parser::endStatement() {
   behind.begin = behind.end > behind.begin ? behind.end - 1 : behind.begin;
   TokenKind kind = isNameAt(0) || isReserved(peek().kind) ? TokenKind::Identifier : peek().kind;
   switch (kind) {
-  case TokenKind::Identifier: case TokenKind::Integer: case TokenKind::Float: case TokenKind::Imaginary: case TokenKind::String:
+  case TokenKind::Identifier:
+  case TokenKind::Integer:
+  case TokenKind::Float:
+  case TokenKind::Imaginary:
+  case TokenKind::String:
     if (diagnostics.getSources().get(tokens.buffer).lineOf(here().begin) ==
         diagnostics.getSources().get(tokens.buffer).lineOf(behind.begin))
       fail(DiagId::AdjacentValues, here(), {}, helpBehind(diagnostics.getSources().text(previous())));
     break;
-  case TokenKind::End: case TokenKind::RBrace:
+  case TokenKind::End:
+  case TokenKind::RBrace:
     break;
   default:
     if (diagnostics.getSources().get(tokens.buffer).lineOf(here().begin) ==
@@ -298,15 +309,24 @@ StmtPtr Parser::parseReturn() {
 /// The operator of a compound assignment.
 static std::optional<BinaryOp> compoundOp(TokenKind kind) {
   switch (kind) {
-  case TokenKind::PlusEqual: return BinaryOp::Add;
-  case TokenKind::MinusEqual: return BinaryOp::Sub;
-  case TokenKind::StarEqual: return BinaryOp::Mul;
-  case TokenKind::SlashEqual: return BinaryOp::Div;
-  case TokenKind::SlashSlashEqual: return BinaryOp::FloorDiv;
-  case TokenKind::PercentEqual: return BinaryOp::Mod;
-  case TokenKind::AtEqual: return BinaryOp::MatMul;
-  case TokenKind::StarStarEqual: return BinaryOp::Pow;
-  default: return std::nullopt;
+  case TokenKind::PlusEqual:
+    return BinaryOp::Add;
+  case TokenKind::MinusEqual:
+    return BinaryOp::Sub;
+  case TokenKind::StarEqual:
+    return BinaryOp::Mul;
+  case TokenKind::SlashEqual:
+    return BinaryOp::Div;
+  case TokenKind::SlashSlashEqual:
+    return BinaryOp::FloorDiv;
+  case TokenKind::PercentEqual:
+    return BinaryOp::Mod;
+  case TokenKind::AtEqual:
+    return BinaryOp::MatMul;
+  case TokenKind::StarStarEqual:
+    return BinaryOp::Pow;
+  default:
+    return std::nullopt;
   }
 }
 
@@ -343,8 +363,9 @@ void Parser::checkTarget(const Expr &target) {
     return;
   }
   const char *what = base->kind == NodeKind::Call ? "the result of a call"
-                     : base->kind == NodeKind::Number || base->kind == NodeKind::Bool || base->kind == NodeKind::String ? "a literal"
-                                                                                                                    : "an expression";
+                     : base->kind == NodeKind::Number || base->kind == NodeKind::Bool || base->kind == NodeKind::String
+                         ? "a literal"
+                         : "an expression";
   fail(DiagId::NotAssignable, target.range, {what});
 }
 

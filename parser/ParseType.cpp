@@ -55,7 +55,8 @@ void Parser::checkSize(const Expr &expr) {
     return;
   auto *binary = dynCast<Binary>(&expr);
   if (!binary)
-    fail(DiagId::BadSizeExpression, expr.range, {"`" + std::string(diagnostics.getSources().text(expr.range).substr(0, 40)) + "`"});
+    fail(DiagId::BadSizeExpression, expr.range,
+         {"`" + std::string(diagnostics.getSources().text(expr.range).substr(0, 40)) + "`"});
   checkSize(*binary->first);
   for (const Binary::Step &step : binary->steps) {
     bool isSizeOp = step.op == BinaryOp::Add || step.op == BinaryOp::Sub || step.op == BinaryOp::Mul ||

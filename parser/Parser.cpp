@@ -85,7 +85,7 @@ ParseResult Parser::run() {
         take();
     }
   }
-  result.status = incomplete && errors == 1 ? ParseStatus::Incomplete
+  result.status = incomplete && errors == 1           ? ParseStatus::Incomplete
                   : errors || diagnostics.hasErrors() ? ParseStatus::Wrong
                                                       : ParseStatus::Complete;
   return result;

@@ -23,8 +23,8 @@ struct ParseResult {
   ParseStatus status;
 };
 
-/// Parses a whole buffer. Errors are reported and parsing goes on behind the next `;` or `}`, so that several are found.
-/// An incomplete input reports an error as well; the REPL drops it and asks for more.
+/// Parses a whole buffer. Errors are reported and parsing goes on behind the next `;` or `}`, so that several are
+/// found. An incomplete input reports an error as well; the REPL drops it and asks for more.
 ParseResult parse(const TokenBuffer &tokens, DiagnosticEngine &diagnostics, ParseOptions options = {});
 
 } // namespace toy

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Equations of complex numbers that hold bit for bit, each beside its reason; and, with `relaxed`, some that do not, beside their price.
+/// Equations of complex numbers that hold bit for bit, each beside its reason; and, with `relaxed`, some that do not,
+/// beside their price.
 #include "passes/Constants.h"
 #include "passes/Passes.h"
 
@@ -47,7 +48,8 @@ struct ConjOfConj : OpRewritePattern<ConjOp> {
   }
 };
 
-/// Parts of results that are only asked for by parts become real arithmetic on the operands' parts, in the same order of rounding:
+/// Parts of results that are only asked for by parts become real arithmetic on the operands' parts, in the same order
+/// of rounding:
 ///   re(a + ib) ==> a,   im(a + ib) ==> b
 ///   re(conj z) ==> re z,   im(conj z) ==> -im z
 ///   re(-z) ==> -re z,   im(-z) ==> -im z
@@ -86,7 +88,8 @@ template <typename Op> struct PartOf : OpRewritePattern<Op> {
       return replace(NegOp::create(b, loc, type, Op::create(b, loc, partType(neg.getX()), neg.getX())));
     if (auto polar = dyn_cast<PolarOp>(def)) {
       Value t = polar.getRhs();
-      Value factor = isReal ? CosOp::create(b, loc, t.getType(), t).getResult() : SinOp::create(b, loc, t.getType(), t).getResult();
+      Value factor = isReal ? CosOp::create(b, loc, t.getType(), t).getResult()
+                            : SinOp::create(b, loc, t.getType(), t).getResult();
       return replace(MulOp::create(b, loc, type, polar.getLhs(), factor));
     }
     if (isa<AddOp, SubOp>(def))
@@ -176,8 +179,8 @@ struct ComplexOfParts : OpRewritePattern<ComplexOp> {
   }
 };
 
-/// complex(x[..., 0::2], x[..., 1::2]) ==> view_as_complex(reshape(x, [..., n, 2])) and complex(p[..., 0], p[..., 1]) ==> view_as_complex p:
-/// the parts are neighbours in memory.
+/// complex(x[..., 0::2], x[..., 1::2]) ==> view_as_complex(reshape(x, [..., n, 2])) and complex(p[..., 0], p[..., 1])
+/// ==> view_as_complex p: the parts are neighbours in memory.
 struct ComplexOfNeighbours : OpRewritePattern<ComplexOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ComplexOp op, PatternRewriter &b) const override {
@@ -187,7 +190,8 @@ struct ComplexOfNeighbours : OpRewritePattern<ComplexOp> {
     };
     SliceOp s = sliceOf(op.getLhs()), t = sliceOf(op.getRhs());
     bool dropped = op.getLhs().getDefiningOp<ReshapeOp>() != nullptr;
-    if (!s || !t || s.getX() != t.getX() || s.getSteps() != t.getSteps() || op.getLhs().getType() != op.getRhs().getType())
+    if (!s || !t || s.getX() != t.getX() || s.getSteps() != t.getSteps() ||
+        op.getLhs().getType() != op.getRhs().getType())
       return b.notifyMatchFailure(op, "not two slices of one value");
     TensorType type = tensorTypeOf(s.getX());
     int64_t last = type.getRank() - 1;
@@ -198,7 +202,8 @@ struct ComplexOfNeighbours : OpRewritePattern<ComplexOp> {
     for (int64_t axis = 0; axis < last; ++axis) // whole, and the same
       for (SliceOp slice : {s, t}) {
         auto count = sizeBehind(slice.getCounts()[axis]);
-        if (slice.getSteps()[axis] != 1 || !isNumber(slice.getStarts()[axis], 0) || !count || *count != type.getDim(axis))
+        if (slice.getSteps()[axis] != 1 || !isNumber(slice.getStarts()[axis], 0) || !count ||
+            *count != type.getDim(axis))
           return b.notifyMatchFailure(op, "other axes are cut");
       }
     if (!isNumber(s.getStarts()[last], 0) || !isNumber(t.getStarts()[last], 1))
@@ -236,11 +241,12 @@ std::optional<double> constantNumber(Value v) {
     return std::nullopt;
   if (isa<IntegerType>(elements.getElementType()))
     return static_cast<double>(elements.getSplatValue<APInt>().getSExtValue());
-  return isa<FloatType>(elements.getElementType()) ? std::optional(elements.getSplatValue<APFloat>().convertToDouble()) : std::nullopt;
+  return isa<FloatType>(elements.getElementType()) ? std::optional(elements.getSplatValue<APFloat>().convertToDouble())
+                                                   : std::nullopt;
 }
 
-/// z**1 ==> z, z**-1 ==> reciprocal z: what repeated squaring computes. z**2 ==> z * z: the same for c128; for c64, whose powers are computed in
-/// double and rounded once, only when relaxed (up to 2 ulp a part).
+/// z**1 ==> z, z**-1 ==> reciprocal z: what repeated squaring computes. z**2 ==> z * z: the same for c128; for c64,
+/// whose powers are computed in double and rounded once, only when relaxed (up to 2 ulp a part).
 struct SmallPower : OpRewritePattern<PowOp> {
   bool relaxed;
   SmallPower(MLIRContext *context, bool relaxed) : OpRewritePattern(context), relaxed(relaxed) {}
@@ -261,8 +267,8 @@ struct SmallPower : OpRewritePattern<PowOp> {
   }
 };
 
-/// i * z ==> complex(-im z, re z), -i * z ==> complex(im z, -re z). Relaxed: the products by the constant's zero real part are left out, so that
-/// infinite parts give no NaN, and zeros may change their signs.
+/// i * z ==> complex(-im z, re z), -i * z ==> complex(im z, -re z). Relaxed: the products by the constant's zero real
+/// part are left out, so that infinite parts give no NaN, and zeros may change their signs.
 struct TimesImaginaryUnit : OpRewritePattern<MulOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MulOp op, PatternRewriter &b) const override {
@@ -271,7 +277,8 @@ struct TimesImaginaryUnit : OpRewritePattern<MulOp> {
         unit = cast.getX();
       auto constant = unit.getDefiningOp<ConstantOp>();
       auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
-      if (!elements || !elements.isSplat() || !isa<ComplexType>(elements.getElementType()) || z.getType() != op.getType())
+      if (!elements || !elements.isSplat() || !isa<ComplexType>(elements.getElementType()) ||
+          z.getType() != op.getType())
         continue;
       auto value = elements.getSplatValue<std::complex<APFloat>>();
       double im = value.imag().convertToDouble();
@@ -313,7 +320,8 @@ struct ComplexAlgebraPass : impl::ComplexAlgebraBase<ComplexAlgebraPass> {
     patterns.add<SmallPower>(&getContext(), relaxed);
     if (relaxed)
       patterns.add<TimesImaginaryUnit, SquaredMagnitude>(&getContext());
-    if (failed(applyPatternsGreedily(getOperation(), std::move(views))) || failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    if (failed(applyPatternsGreedily(getOperation(), std::move(views))) ||
+        failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }
 };

@@ -10,7 +10,8 @@ namespace toy {
 /// A scalar i64.
 inline mlir::Value integerConstant(mlir::OpBuilder &b, mlir::Location loc, int64_t n) {
   auto value = mlir::DenseElementsAttr::get(mlir::RankedTensorType::get({}, b.getI64Type()), n);
-  return ConstantOp::create(b, loc, TensorType::scalar(b.getContext(), DType::I64), llvm::cast<mlir::ElementsAttr>(value));
+  return ConstantOp::create(b, loc, TensorType::scalar(b.getContext(), DType::I64),
+                            llvm::cast<mlir::ElementsAttr>(value));
 }
 
 /// A scalar zero (false, +0, +0+0i) of any dtype.

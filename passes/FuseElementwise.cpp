@@ -20,7 +20,10 @@ namespace toy {
 
 namespace {
 
-bool isRanked(Operation *op) { return op->getNumResults() == 1 && isa<TensorType>(op->getResult(0).getType()) && !tensorTypeOf(op->getResult(0)).isScalar(); }
+bool isRanked(Operation *op) {
+  return op->getNumResults() == 1 && isa<TensorType>(op->getResult(0).getType()) &&
+         !tensorTypeOf(op->getResult(0)).isScalar();
+}
 
 /// Views cost nothing at run time as they are: they stay outside of groups.
 bool isView(Operation *op) { return isa<ViewAsRealOp, ViewAsComplexOp>(op); }
@@ -31,14 +34,18 @@ bool hasManyParts(Operation *op) { return isa<ConcatOp>(op) && op->getNumOperand
 /// Operations on packed pairs are the runtime's.
 bool isPackedForm(Operation *op) { return op->hasAttr("packed"); }
 
-bool isIndexMap(Operation *op) { return !isPackedForm(op) && op->hasTrait<OpTrait::IndexMap>() && !isView(op) && isRanked(op) && !hasManyParts(op); }
+bool isIndexMap(Operation *op) {
+  return !isPackedForm(op) && op->hasTrait<OpTrait::IndexMap>() && !isView(op) && isRanked(op) && !hasManyParts(op);
+}
 /// Checked integer operations may fail, but element by element like the others.
 bool isElementwise(Operation *op) { return !isPackedForm(op) && op->hasTrait<OpTrait::Elementwise>() && isRanked(op); }
 bool isReduction(Operation *op) { return !isPackedForm(op) && op->hasTrait<OpTrait::Reduction>(); }
 bool isFusible(Operation *op) { return isIndexMap(op) || isElementwise(op) || isReduction(op); }
 
 /// Index maps whose result has each element of the operand at most once.
-bool keepsElementsOnce(Operation *op) { return isa<PermuteOp, SliceOp, ConcatOp, PadOp, DiagonalOp, PackOp, PartOp>(op); }
+bool keepsElementsOnce(Operation *op) {
+  return isa<PermuteOp, SliceOp, ConcatOp, PadOp, DiagonalOp, PackOp, PartOp>(op);
+}
 
 struct Group {
   Operation *root;
@@ -96,7 +103,8 @@ private:
     unsigned throughMaps = 0, uses = 0;
     for (OpOperand &use : op->getUses()) {
       Operation *user = use.getOwner();
-      if (user->getBlock() != &block || !isFusible(user) || groupsOf[user].size() != 1 || interval[user] != interval[op])
+      if (user->getBlock() != &block || !isFusible(user) || groupsOf[user].size() != 1 ||
+          interval[user] != interval[op])
         return false;
       if (target && *target != groupsOf[user][0])
         return false;
@@ -157,10 +165,12 @@ struct ComplexOfHalves : OpRewritePattern<ViewAsComplexOp> {
     auto cast = op.getX().getDefiningOp<CastOp>();
     if (!cast || !widens(cast))
       return b.notifyMatchFailure(op, "not cast from halves");
-    TensorType pairs = tensorTypeOf(op.getResult()), half = pairs.withDType(tensorTypeOf(cast.getX()).getDtype()), real = pairs.withDType(realOf(pairs.getDtype()));
+    TensorType pairs = tensorTypeOf(op.getResult()), half = pairs.withDType(tensorTypeOf(cast.getX()).getDtype()),
+               real = pairs.withDType(realOf(pairs.getDtype()));
     Value parts[2];
     for (int i : {0, 1})
-      parts[i] = CastOp::create(b, op.getLoc(), real, PartOp::create(b, op.getLoc(), half, cast.getX(), i), cast.getDtype());
+      parts[i] =
+          CastOp::create(b, op.getLoc(), real, PartOp::create(b, op.getLoc(), half, cast.getX(), i), cast.getDtype());
     b.replaceOpWithNewOp<ComplexOp>(op, pairs, parts[0], parts[1]);
     return success();
   }
@@ -173,7 +183,8 @@ struct HalvesOfComplex : OpRewritePattern<CastOp> {
     auto view = op.getX().getDefiningOp<ViewAsRealOp>();
     if (!view || !narrows(op) || !view->hasOneUse())
       return b.notifyMatchFailure(op, "not parts that become halves");
-    TensorType pairs = tensorTypeOf(view.getX()), half = pairs.withDType(tensorTypeOf(op.getResult()).getDtype()), real = pairs.withDType(realOf(pairs.getDtype()));
+    TensorType pairs = tensorTypeOf(view.getX()), half = pairs.withDType(tensorTypeOf(op.getResult()).getDtype()),
+               real = pairs.withDType(realOf(pairs.getDtype()));
     Value re = CastOp::create(b, op.getLoc(), half, RealOp::create(b, op.getLoc(), real, view.getX()), op.getDtype());
     Value im = CastOp::create(b, op.getLoc(), half, ImagOp::create(b, op.getLoc(), real, view.getX()), op.getDtype());
     b.replaceOpWithNewOp<PackOp>(op, op.getType(), re, im);
@@ -181,8 +192,8 @@ struct HalvesOfComplex : OpRewritePattern<CastOp> {
   }
 };
 
-/// reshape(f(x)) ==> f(reshape x) where f is a cast from halves or a part, and f(reshape x) ==> reshape(f(x)) where it is a cast to halves: casts
-/// come to the pairs that they can be fused with.
+/// reshape(f(x)) ==> f(reshape x) where f is a cast from halves or a part, and f(reshape x) ==> reshape(f(x)) where it
+/// is a cast to halves: casts come to the pairs that they can be fused with.
 struct ReshapeBeforePart : OpRewritePattern<ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &b) const override {

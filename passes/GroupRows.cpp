@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Groups of groups: what computes rows from reductions of the same rows (softmax, norms) becomes one kernel of a device, with a result for each of its
-/// values that others read later.
+/// Groups of groups: what computes rows from reductions of the same rows (softmax, norms) becomes one kernel of a
+/// device, with a result for each of its values that others read later.
 #include "passes/Passes.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -20,7 +20,8 @@ constexpr int64_t longestOnlyRow = 8192;
 Operation *rootOf(FusedOp group) { return group.getBody().front().getTerminator()->getOperand(0).getDefiningOp(); }
 
 bool hasNoFailure(FusedOp group) {
-  return llvm::all_of(group.getBody().front(), [](Operation &op) { return isa<YieldOp>(op) || isMemoryEffectFree(&op); });
+  return llvm::all_of(group.getBody().front(),
+                      [](Operation &op) { return isa<YieldOp>(op) || isMemoryEffectFree(&op); });
 }
 
 /// The groups that the rows of one group are computed from.
@@ -64,7 +65,8 @@ public:
     OpBuilder b(last);
     SmallVector<Value> results = {last.getResult(0)};
     for (FusedOp member : order)
-      if (member != last && llvm::any_of(member->getUsers(), [&](Operation *user) { return !members.contains(dyn_cast<FusedOp>(user)); }))
+      if (member != last &&
+          llvm::any_of(member->getUsers(), [&](Operation *user) { return !members.contains(dyn_cast<FusedOp>(user)); }))
         results.push_back(member.getResult(0));
     auto outer = FusedOp::create(b, last.getLoc(), TypeRange(ValueRange(results)), inputs.getArrayRef());
     Block *body = b.createBlock(&outer.getBody());
@@ -85,7 +87,8 @@ private:
   static bool isRowOfMaps(FusedOp group) {
     TensorType type = tensorTypeOf(group.getResult(0));
     Operation *root = rootOf(group);
-    if (!root || root->hasTrait<OpTrait::Reduction>() || isa<PackOp, FusedOp>(root) || type.isScalar() || !hasNoFailure(group))
+    if (!root || root->hasTrait<OpTrait::Reduction>() || isa<PackOp, FusedOp>(root) || type.isScalar() ||
+        !hasNoFailure(group))
       return false;
     Dim n = type.getDims().back();
     return n.isNumber() ? n.value() > 1 && (n.value() <= longestOnlyRow || type.getRank() > 1) : type.getRank() > 1;
@@ -99,13 +102,15 @@ private:
 
   bool isMember(FusedOp group) const {
     Operation *root = rootOf(group);
-    if (group->getBlock() != last->getBlock() || interval.lookup(group) != interval.lookup(last) || group.getNumResults() != 1 || !root || isa<PackOp, FusedOp>(root) || !hasNoFailure(group))
+    if (group->getBlock() != last->getBlock() || interval.lookup(group) != interval.lookup(last) ||
+        group.getNumResults() != 1 || !root || isa<PackOp, FusedOp>(root) || !hasNoFailure(group))
       return false;
     TensorType type = tensorTypeOf(group.getResult(0));
     if (!root->hasTrait<OpTrait::Reduction>())
       return hasRows(type, true) || hasRows(type, false);
     auto axes = root->getAttrOfType<DenseI64ArrayAttr>("axes").asArrayRef();
-    return !isa<ArgMaxOp, ArgMinOp>(root) && axes.size() == 1 && axes[0] == shape.getRank() - 1 && hasRows(type, false) && hasRows(tensorTypeOf(root->getOperand(0)), true);
+    return !isa<ArgMaxOp, ArgMinOp>(root) && axes.size() == 1 && axes[0] == shape.getRank() - 1 &&
+           hasRows(type, false) && hasRows(tensorTypeOf(root->getOperand(0)), true);
   }
 
   bool isReadHereOrLater(FusedOp member) const {
@@ -122,7 +127,8 @@ private:
     return llvm::all_of(v.getUsers(), [&](Operation *user) {
       if (isa<YieldOp>(user) || user->hasTrait<OpTrait::Reduction>())
         return true;
-      return user->hasTrait<OpTrait::Elementwise>() && tensorTypeOf(user->getResult(0)).getRank() == shape.getRank() && isReadInPlace(user->getResult(0));
+      return user->hasTrait<OpTrait::Elementwise>() && tensorTypeOf(user->getResult(0)).getRank() == shape.getRank() &&
+             isReadInPlace(user->getResult(0));
     });
   }
 

@@ -100,7 +100,8 @@ private:
   }
 
   Value relabelled(OpBuilder &b, Value value, Type type, Location loc) {
-    return value.getType() == type || !isa<TensorType>(type) ? value : RelabelOp::create(b, loc, type, value).getResult();
+    return value.getType() == type || !isa<TensorType>(type) ? value
+                                                             : RelabelOp::create(b, loc, type, value).getResult();
   }
 
   llvm::StringSet<> names; ///< in use in the caller
@@ -143,7 +144,9 @@ private:
         continue;
       visit(callee);
       // The top level calls user functions through their own compiled entries; padded ones have a size of their own.
-      if ((!function->hasAttr("toy.name") && !callee->hasAttr("toy.prelude")) || callee->hasAttr("toy.buckets") || active.contains(callee) || !callee.getBody().hasOneBlock() || callee.getBody().front().getOperations().size() > largeFunction ||
+      if ((!function->hasAttr("toy.name") && !callee->hasAttr("toy.prelude")) || callee->hasAttr("toy.buckets") ||
+          active.contains(callee) || !callee.getBody().hasOneBlock() ||
+          callee.getBody().front().getOperations().size() > largeFunction ||
           function.getBody().front().getOperations().size() > 8 * largeFunction)
         continue;
       if (!inliner)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Functions whose rows do not know of each other run with a few sizes only: arguments are padded with zeros, results are cut.
+/// Functions whose rows do not know of each other run with a few sizes only: arguments are padded with zeros, results
+/// are cut.
 #include "passes/Constants.h"
 #include "passes/Passes.h"
 #include "passes/RecognitionLog.h"
@@ -15,12 +16,14 @@ namespace toy {
 
 namespace {
 
-/// One size of one function. A value is *padded* if an axis has exactly this size; no other value depends on how many rows there are, because scalars
-/// made from the size keep what it really is. Padding is harmless if element i along padded axes depends on elements i along padded axes only.
+/// One size of one function. A value is *padded* if an axis has exactly this size; no other value depends on how many
+/// rows there are, because scalars made from the size keep what it really is. Padding is harmless if element i along
+/// padded axes depends on elements i along padded axes only.
 class BucketPadder {
 public:
   BucketPadder(func::FuncOp function, StringRef name, ArrayRef<int64_t> buckets)
-      : function(function), buckets(buckets), size(Dim::symbol(function.getContext(), name)), b(function.getContext()) {}
+      : function(function), buckets(buckets), size(Dim::symbol(function.getContext(), name)), b(function.getContext()) {
+  }
 
   /// The operation that forbids it, and why; null and no reason if sizes are padded now.
   std::pair<Operation *, std::string> run() {
@@ -53,7 +56,8 @@ private:
     return llvm::any_of(op->getOperandTypes(), test) || llvm::any_of(op->getResultTypes(), test);
   }
 
-  /// Whether an operand's axes, counted from the last but `drop` on both sides, are padded where those of the result are, or stretch.
+  /// Whether an operand's axes, counted from the last but `drop` on both sides, are padded where those of the result
+  /// are, or stretch.
   bool isAligned(Value operand, Value result, int64_t drop = 0) const {
     TensorType from = tensorTypeOf(operand), to = tensorTypeOf(result);
     for (int64_t i = 1 + drop; i <= from.getRank(); ++i) {
@@ -66,7 +70,8 @@ private:
   }
   bool isSameAxes(Value operand, Value result, int64_t except = -1) const {
     for (int64_t axis = 0; axis < tensorTypeOf(operand).getRank(); ++axis)
-      if (axis == except ? isPadded(operand, axis) || isPadded(result, axis) : isPadded(operand, axis) != isPadded(result, axis))
+      if (axis == except ? isPadded(operand, axis) || isPadded(result, axis)
+                         : isPadded(operand, axis) != isPadded(result, axis))
         return false;
     return true;
   }
@@ -88,7 +93,8 @@ private:
     return from && to && *from == *to && !from->isUnknown();
   }
   bool isReduced(Operation *op, Value x) const {
-    return llvm::any_of(op->getAttrOfType<DenseI64ArrayAttr>("axes").asArrayRef(), [&](int64_t axis) { return isPadded(x, axis); });
+    return llvm::any_of(op->getAttrOfType<DenseI64ArrayAttr>("axes").asArrayRef(),
+                        [&](int64_t axis) { return isPadded(x, axis); });
   }
   bool contractsPadded(MatMulOp op) const {
     int64_t lhs = tensorTypeOf(op.getLhs()).getRank(), rhs = tensorTypeOf(op.getRhs()).getRank();
@@ -97,7 +103,8 @@ private:
 
   /// Why padding is not known to be harmless for an operation; empty if it is.
   std::string refusal(Operation *op) const {
-    if (!isTouched(op) || isa<func::ReturnOp, cf::BranchOp, cf::CondBranchOp, DimOp, UseOp, FullOp, IotaOp, PermuteOp, ViewAsRealOp, ViewAsComplexOp, PartOp, PackOp>(op))
+    if (!isTouched(op) || isa<func::ReturnOp, cf::BranchOp, cf::CondBranchOp, DimOp, UseOp, FullOp, IotaOp, PermuteOp,
+                              ViewAsRealOp, ViewAsComplexOp, PartOp, PackOp>(op))
       return "";
     auto unless = [](bool harmless, StringRef reason) { return harmless ? std::string() : reason.str(); };
     StringRef mixes = "it mixes what stands along this size";
@@ -105,7 +112,9 @@ private:
       if (!isMemoryEffectFree(op))
         return "it may fail for elements that are padding";
       bool isBroadcast = isa<BroadcastOp>(op);
-      return unless(llvm::all_of(isBroadcast ? op->getOperands().take_front() : op->getOperands(), [&](Value v) { return isAligned(v, op->getResult(0)); }), mixes);
+      return unless(llvm::all_of(isBroadcast ? op->getOperands().take_front() : op->getOperands(),
+                                 [&](Value v) { return isAligned(v, op->getResult(0)); }),
+                    mixes);
     }
     if (auto relabel = dyn_cast<RelabelOp>(op))
       return unless(isSameAxes(relabel.getX(), relabel), "the size is also known by another name");
@@ -115,10 +124,12 @@ private:
       for (auto [axis, step] : llvm::enumerate(slice.getSteps()))
         if (isPadded(slice.getX(), axis) && step != 1)
           return mixes.str();
-      return unless(isSameAxes(slice.getX(), slice), mixes); // as many elements as there are, one after the other, begin with the first
+      return unless(isSameAxes(slice.getX(), slice),
+                    mixes); // as many elements as there are, one after the other, begin with the first
     }
     if (auto concat = dyn_cast<ConcatOp>(op))
-      return unless(llvm::all_of(concat.getParts(), [&](Value v) { return isSameAxes(v, concat, concat.getAxis()); }), mixes);
+      return unless(llvm::all_of(concat.getParts(), [&](Value v) { return isSameAxes(v, concat, concat.getAxis()); }),
+                    mixes);
     if (auto pad = dyn_cast<PadOp>(op)) {
       for (int64_t axis = 0; axis < tensorTypeOf(pad.getX()).getRank(); ++axis)
         if (isPadded(pad.getX(), axis) && (pad.getLow()[axis] || pad.getHigh()[axis]))
@@ -134,9 +145,11 @@ private:
                      (isAligned(product.getLhs(), product, 2) && isAligned(product.getRhs(), product, 2));
       return unless(!contractsPadded(product) && aligned, "it sums over this size");
     }
-    if (auto call = dyn_cast<LibraryOp>(op); call && llvm::is_contained({"fft", "ifft", "rfft", "irfft"}, call.getFunction())) {
+    if (auto call = dyn_cast<LibraryOp>(op);
+        call && llvm::is_contained({"fft", "ifft", "rfft", "irfft"}, call.getFunction())) {
       int64_t axis = call.getParameters()[0];
-      return unless(!isPadded(call.getOperand(0), axis) && isSameAxes(call.getOperand(0), call.getResult(0), axis), mixes);
+      return unless(!isPadded(call.getOperand(0), axis) && isSameAxes(call.getOperand(0), call.getResult(0), axis),
+                    mixes);
     }
     return "it is not known to compute rows on their own";
   }
@@ -155,7 +168,8 @@ private:
     return out;
   }
 
-  /// The smallest bucket that holds n, unless more than half of it (of small ones: 256 rows) would be padding; then, and above all buckets, n.
+  /// The smallest bucket that holds n, unless more than half of it (of small ones: 256 rows) would be padding; then,
+  /// and above all buckets, n.
   Value bucketOf(Value n) {
     Value chosen = n, most = arith<MaximumOp>(arith<AddOp>(n, n), arith<AddOp>(n, integer(256)));
     for (int64_t bucket : llvm::reverse(buckets))
@@ -166,7 +180,8 @@ private:
 
   void rewrite() {
     Block &entry = function.getBody().front();
-    SmallVector<Operation *> operations = llvm::map_to_vector(function.getBody().getOps(), [](Operation &op) { return &op; });
+    SmallVector<Operation *> operations =
+        llvm::map_to_vector(function.getBody().getOps(), [](Operation &op) { return &op; });
     b.setInsertionPointToStart(&entry);
     loc = function.getLoc();
     SmallVector<Dim> dims = tensorTypeOf(padded[0]).getDims();
@@ -176,7 +191,9 @@ private:
     Dim restSize = fresh("rest"), bucket = fresh("bucket");
     auto enlarged = [&](Type type) {
       auto tensor = dyn_cast<TensorType>(type);
-      return isPadded(type) ? Type(tensor.withDims(llvm::map_to_vector(tensor.getDims(), [&](Dim d) { return isPadded(d) ? bucket : d; }))) : type;
+      return isPadded(type) ? Type(tensor.withDims(llvm::map_to_vector(
+                                  tensor.getDims(), [&](Dim d) { return isPadded(d) ? bucket : d; })))
+                            : type;
     };
     SmallVector<std::pair<Value, Value>> entries;
     for (Value argument : padded) {
@@ -188,7 +205,8 @@ private:
         SmallVector<Dim> dims = tensorTypeOf(x).getDims();
         sizes[axis] = rest;
         dims[axis] = restSize;
-        Value zeros = FullOp::create(b, loc, tensorTypeOf(x).withDims(dims), zeroConstant(b, loc, tensorTypeOf(x).getDtype()), sizes);
+        Value zeros = FullOp::create(b, loc, tensorTypeOf(x).withDims(dims),
+                                     zeroConstant(b, loc, tensorTypeOf(x).getDtype()), sizes);
         dims[axis] = size + restSize;
         x = ConcatOp::create(b, loc, tensorTypeOf(x).withDims(dims), ValueRange{x, zeros}, axis);
         dims[axis] = bucket;
@@ -237,7 +255,8 @@ private:
         count = real;
       }
     bounds.append(counts);
-    result.set(SliceOp::create(b, loc, type.withDims(dims), result.get(), bounds, SmallVector<int64_t>(type.getRank(), 1)));
+    result.set(
+        SliceOp::create(b, loc, type.withDims(dims), result.get(), bounds, SmallVector<int64_t>(type.getRank(), 1)));
   }
 
   Dim fresh(StringRef what) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Real arithmetic that is complex arithmetic becomes complex operations. Only forms with the same bits are raised (matrix products: with the same
-/// componentwise error bound); everything that comes close is reported with the reason.
+/// Real arithmetic that is complex arithmetic becomes complex operations. Only forms with the same bits are raised
+/// (matrix products: with the same componentwise error bound); everything that comes close is reported with the reason.
 #include "passes/Passes.h"
 #include "passes/RecognitionLog.h"
 #include "passes/recognize/Relaxed.h"
@@ -33,8 +33,8 @@ Value withoutReshape(Value x) {
   return x;
 }
 
-/// Whether x and y are slices of one tensor that differ only in the start of its last axis: the even and odd elements, the elements 0 and 1, or
-/// the two halves.
+/// Whether x and y are slices of one tensor that differ only in the start of its last axis: the even and odd elements,
+/// the elements 0 and 1, or the two halves.
 bool isSplitPair(Value x, Value y) {
   auto s = withoutReshape(x).getDefiningOp<SliceOp>(), t = withoutReshape(y).getDefiningOp<SliceOp>();
   if (!s || !t || s.getX() != t.getX() || s.getSteps() != t.getSteps())
@@ -43,7 +43,8 @@ bool isSplitPair(Value x, Value y) {
   for (size_t i = 0; i < s.getBounds().size(); ++i)
     if (i != last && s.getBounds()[i] != t.getBounds()[i])
       return false;
-  auto from = sizeBehind(s.getStarts()[last]), to = sizeBehind(t.getStarts()[last]), count = sizeBehind(s.getCounts()[last]);
+  auto from = sizeBehind(s.getStarts()[last]), to = sizeBehind(t.getStarts()[last]),
+       count = sizeBehind(s.getCounts()[last]);
   if (!from || !to || !count || !from->is(0))
     return false;
   return (s.getSteps()[last] == 2 && to->is(1)) || (s.getSteps()[last] == 1 && *to == *count);
@@ -87,7 +88,8 @@ private:
         pairGroup(members);
   }
 
-  /// As many pairs as possible; among those the ones that come first. Members are in program order and almost always two.
+  /// As many pairs as possible; among those the ones that come first. Members are in program order and almost always
+  /// two.
   void pairGroup(ArrayRef<size_t> members) {
     SmallVector<SmallVector<size_t>> partners(members.size());
     for (size_t i = 0; i < members.size(); ++i)
@@ -129,11 +131,13 @@ private:
   std::optional<ComplexProduct> asProduct(const SumOfProducts &first, const SumOfProducts &second) {
     Mismatch why;
     const ProductTerm *culprit = nullptr;
-    auto product = realPartIsSecond(first, second) ? matchProduct(second, first, why, culprit) : matchProduct(first, second, why, culprit);
+    auto product = realPartIsSecond(first, second) ? matchProduct(second, first, why, culprit)
+                                                   : matchProduct(first, second, why, culprit);
     return product && refusal(*product).empty() ? product : std::nullopt;
   }
 
-  /// Every such pair is a product in two readings, with the parts exchanged. The real part is the one that is used as such, or comes first.
+  /// Every such pair is a product in two readings, with the parts exchanged. The real part is the one that is used as
+  /// such, or comes first.
   bool realPartIsSecond(const SumOfProducts &first, const SumOfProducts &second) {
     Value x = first.root->getResult(0), y = second.root->getResult(0);
     for (Operation *user : x.getUsers())
@@ -164,7 +168,8 @@ private:
     if (re->getBlock() != im->getBlock())
       return "its parts are computed in different branches";
     if (re->getResult(0).getType() != im->getResult(0).getType())
-      return "its parts have different types, " + typeText(re->getResult(0).getType()) + " and " + typeText(im->getResult(0).getType());
+      return "its parts have different types, " + typeText(re->getResult(0).getType()) + " and " +
+             typeText(im->getResult(0).getType());
     if (p.re->isMatrix && (p.a.getType() != p.b.getType() || p.c.getType() != p.d.getType()))
       return "real and imaginary parts of a factor have different shapes";
     return "";
@@ -179,11 +184,18 @@ private:
       Location at = sum.root->getLoc();
       if (product) {
         if (std::string reason = refusal(*product); !reason.empty())
-          log.missed.push_back({at, "`{0}` and `{1}` would be a complex product, but " + reason, {first.root->getLoc(), at}});
+          log.missed.push_back(
+              {at, "`{0}` and `{1}` would be a complex product, but " + reason, {first.root->getLoc(), at}});
       } else if (why == Mismatch::Order)
-        log.missed.push_back({at, "not a complex product with `{0}`: there is the product `{1}`; matrix products do not commute", {first.root->getLoc(), culprit->op->getLoc()}});
+        log.missed.push_back(
+            {at,
+             "not a complex product with `{0}`: there is the product `{1}`; matrix products do not commute",
+             {first.root->getLoc(), culprit->op->getLoc()}});
       else if (why == Mismatch::Signs)
-        log.missed.push_back({at, "not a complex product with `{0}`: one of the two must be a sum and the other a difference", {first.root->getLoc()}});
+        log.missed.push_back(
+            {at,
+             "not a complex product with `{0}`: one of the two must be a sum and the other a difference",
+             {first.root->getLoc()}});
       else
         continue;
       return;
@@ -210,7 +222,10 @@ private:
     Value z = createByRule(b, loc, p.re->isMatrix ? "toy.matmul" : "toy.mul", {x, y});
     Type expected = re->getResult(0).getType();
     if (!z || tensorTypeOf(z).withDType(realOf(tensorTypeOf(z).getDtype())) != expected) {
-      log.missed.push_back({loc, "`{0}` and `{1}` would be a complex product, but a factor's real and imaginary parts broadcast differently", {re->getLoc(), im->getLoc()}});
+      log.missed.push_back(
+          {loc,
+           "`{0}` and `{1}` would be a complex product, but a factor's real and imaginary parts broadcast differently",
+           {re->getLoc(), im->getLoc()}});
       return;
     }
     for (auto [part, name] : {std::pair(re, "toy.real"), std::pair(im, "toy.imag")}) {
@@ -241,7 +256,8 @@ private:
   std::string kindOf(const ComplexProduct &p) {
     if (p.re->isMatrix)
       return p.isConjugated() ? "conj_matmul" : "matmul";
-    bool splitX = isSplitPair(p.a, p.b) || isSplitPair(p.b, p.a), splitY = isSplitPair(p.c, p.d) || isSplitPair(p.d, p.c);
+    bool splitX = isSplitPair(p.a, p.b) || isSplitPair(p.b, p.a),
+         splitY = isSplitPair(p.c, p.d) || isSplitPair(p.d, p.c);
     if (splitX != splitY)
       return "rope";
     if (isCosineAndSine(p.a, p.b) || isCosineAndSine(p.c, p.d))
@@ -249,14 +265,18 @@ private:
     return p.isConjugated() ? "conj_mul" : "mul";
   }
 
-  /// The value whose two copies along the last axis are v, through functions of elements and new axes; creates it at the builder.
+  /// The value whose two copies along the last axis are v, through functions of elements and new axes; creates it at
+  /// the builder.
   Value halfOf(OpBuilder &b, Value v) {
     Operation *def = v.getDefiningOp();
     if (!def)
       return {};
     int64_t last = tensorTypeOf(v).getRank() - 1;
     if (auto concat = dyn_cast<ConcatOp>(def))
-      return concat.getParts().size() == 2 && concat.getParts()[0] == concat.getParts()[1] && static_cast<int64_t>(concat.getAxis()) == last ? concat.getParts()[0] : Value();
+      return concat.getParts().size() == 2 && concat.getParts()[0] == concat.getParts()[1] &&
+                     static_cast<int64_t>(concat.getAxis()) == last
+                 ? concat.getParts()[0]
+                 : Value();
     if (isa<CosOp, SinOp>(def)) {
       Value half = halfOf(b, def->getOperand(0));
       return half ? createByRule(b, def->getLoc(), def->getName().getStringRef(), half) : Value();
@@ -270,14 +290,16 @@ private:
     SmallVector<Value> operands = {half};
     llvm::append_range(operands, reshape.getSizes().drop_back());
     TensorType type = tensorTypeOf(half);
-    operands.push_back(DimOp::create(b, def->getLoc(), TensorType::scalar(b.getContext(), DType::I64), half, type.getRank() - 1));
+    operands.push_back(
+        DimOp::create(b, def->getLoc(), TensorType::scalar(b.getContext(), DType::I64), half, type.getRank() - 1));
     SmallVector<Dim> dims = tensorTypeOf(v).getDims();
     dims.back() = type.getDims().back();
     return ReshapeOp::create(b, def->getLoc(), type.withDims(dims), half, ValueRange(operands).drop_front());
   }
 
-  /// x*cos + cat(-x2, x1)*sin, where x is cat(x1, x2) and both tables hold each value twice: the pairs (x1, x2) turned by the angle.
-  /// The first half is x1*c + (-x2)*s = x1*c - x2*s, the second x2*c + x1*s: the parts of (x1 + i x2)(c + is), each rounded in the same places.
+  /// x*cos + cat(-x2, x1)*sin, where x is cat(x1, x2) and both tables hold each value twice: the pairs (x1, x2) turned
+  /// by the angle. The first half is x1*c + (-x2)*s = x1*c - x2*s, the second x2*c + x1*s: the parts of (x1 + i x2)(c +
+  /// is), each rounded in the same places.
   void raiseHalfSplit(AddOp add) {
     auto sum = add->use_empty() ? std::nullopt : sumOfProducts(add);
     if (!sum || sum->isMatrix || sum->terms[0].negative || sum->terms[1].negative)
@@ -286,9 +308,11 @@ private:
       for (bool swapTurned : {false, true})
         for (bool swapPlain : {false, true}) {
           const ProductTerm &r = sum->terms[turned], &p = sum->terms[1 - turned];
-          Value rotated = swapTurned ? r.rhs : r.lhs, sine = swapTurned ? r.lhs : r.rhs, x = swapPlain ? p.rhs : p.lhs, cosine = swapPlain ? p.lhs : p.rhs;
+          Value rotated = swapTurned ? r.rhs : r.lhs, sine = swapTurned ? r.lhs : r.rhs, x = swapPlain ? p.rhs : p.lhs,
+                cosine = swapPlain ? p.lhs : p.rhs;
           auto halves = rotated.getDefiningOp<ConcatOp>();
-          if (!halves || halves.getParts().size() != 2 || static_cast<int64_t>(halves.getAxis()) != tensorTypeOf(rotated).getRank() - 1)
+          if (!halves || halves.getParts().size() != 2 ||
+              static_cast<int64_t>(halves.getAxis()) != tensorTypeOf(rotated).getRank() - 1)
             continue;
           auto negated = halves.getParts()[0].getDefiningOp<NegOp>();
           Value x1 = halves.getParts()[1], x2 = negated ? negated.getX() : Value();
@@ -298,11 +322,15 @@ private:
           OpBuilder b(add);
           Value c = halfOf(b, cosine), s = halfOf(b, sine);
           if (!c || !s) {
-            log.missed.push_back({add.getLoc(), "`{0}` would be a rotation of pairs, but it is not known that both halves of its tables are the same", {add.getLoc()}});
+            log.missed.push_back(
+                {add.getLoc(),
+                 "`{0}` would be a rotation of pairs, but it is not known that both halves of its tables are the same",
+                 {add.getLoc()}});
             return;
           }
           Location loc = add.getLoc();
-          Value left = createByRule(b, loc, "toy.complex", {x1, x2}), right = createByRule(b, loc, "toy.complex", {c, s});
+          Value left = createByRule(b, loc, "toy.complex", {x1, x2}),
+                right = createByRule(b, loc, "toy.complex", {c, s});
           Value z = left && right ? createByRule(b, loc, "toy.mul", {left, right}) : Value();
           if (!z)
             return;
@@ -347,7 +375,8 @@ private:
       Value radius;
       Value t = angle(cosine, CosOp(), radius);
       Value z = createByRule(b, loc, "toy.polar", {radius, t});
-      if (!z || tensorTypeOf(z).withDType(realOf(tensorTypeOf(z).getDtype())) != cosine.getType() || cosine.getType() != sine.getType())
+      if (!z || tensorTypeOf(z).withDType(realOf(tensorTypeOf(z).getDtype())) != cosine.getType() ||
+          cosine.getType() != sine.getType())
         continue;
       cosine.replaceAllUsesWith(createByRule(b, loc, "toy.real", z));
       sine.replaceAllUsesWith(createByRule(b, loc, "toy.imag", z));
@@ -359,7 +388,8 @@ private:
       OpBuilder b(pair);
       Value angle = pair.getLhs().getDefiningOp<CosOp>().getX();
       auto one = DenseElementsAttr::get(RankedTensorType::get({}, b.getF64Type()), 1.0);
-      Value radius = ConstantOp::create(b, pair.getLoc(), TensorType::scalar(b.getContext(), DType::F64), cast<ElementsAttr>(one));
+      Value radius =
+          ConstantOp::create(b, pair.getLoc(), TensorType::scalar(b.getContext(), DType::F64), cast<ElementsAttr>(one));
       if (DType dtype = tensorTypeOf(angle).getDtype(); dtype != DType::F64)
         radius = CastOp::create(b, pair.getLoc(), TensorType::scalar(b.getContext(), dtype), radius);
       Value z = createByRule(b, pair.getLoc(), "toy.polar", {radius, angle});
@@ -371,11 +401,13 @@ private:
     SmallVector<AddOp> squares(block.getOps<AddOp>());
     for (AddOp add : squares) {
       auto sum = add->use_empty() ? std::nullopt : sumOfProducts(add);
-      if (!sum || sum->isMatrix || sum->hasMixedSigns() || sum->terms[0].negative || sum->terms[0].lhs != sum->terms[0].rhs ||
-          sum->terms[1].lhs != sum->terms[1].rhs || sum->terms[0].lhs == sum->terms[1].lhs || !isFloat(tensorTypeOf(add.getResult()).getDtype()))
+      if (!sum || sum->isMatrix || sum->hasMixedSigns() || sum->terms[0].negative ||
+          sum->terms[0].lhs != sum->terms[0].rhs || sum->terms[1].lhs != sum->terms[1].rhs ||
+          sum->terms[0].lhs == sum->terms[1].lhs || !isFloat(tensorTypeOf(add.getResult()).getDtype()))
         continue;
       OpBuilder b(add);
-      Value z = createByRule(b, add.getLoc(), "toy.complex", {sum->terms[0].lhs, sum->terms[1].lhs}), r = z ? createByRule(b, add.getLoc(), "toy.abs2", z) : Value();
+      Value z = createByRule(b, add.getLoc(), "toy.complex", {sum->terms[0].lhs, sum->terms[1].lhs}),
+            r = z ? createByRule(b, add.getLoc(), "toy.abs2", z) : Value();
       if (!r || r.getType() != add.getType())
         continue;
       add.getResult().replaceAllUsesWith(r);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Groups that only take parts, join them or convert them are computed where they are read: on a device a launch costs more than doing so twice.
+/// Groups that only take parts, join them or convert them are computed where they are read: on a device a launch costs
+/// more than doing so twice.
 #include "passes/Passes.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -15,7 +16,8 @@ namespace toy {
 namespace {
 
 bool isOfParts(FusedOp group) {
-  return llvm::all_of(group.getBody().front(), [](Operation &op) { return isa<RealOp, ImagOp, ComplexOp, ConjOp, CastOp, YieldOp>(op); });
+  return llvm::all_of(group.getBody().front(),
+                      [](Operation &op) { return isa<RealOp, ImagOp, ComplexOp, ConjOp, CastOp, YieldOp>(op); });
 }
 
 /// `reader` with the body of `group` in the place of its result.
@@ -47,7 +49,10 @@ void join(FusedOp group, FusedOp reader) {
 
 struct RepeatPartsPass : impl::RepeatPartsBase<RepeatPartsPass> {
   void runOnOperation() override {
-    auto isReadByGroups = [](FusedOp group) { return llvm::all_of(group->getUsers(), [&](Operation *user) { return isa<FusedOp>(user) && user->getBlock() == group->getBlock(); }); };
+    auto isReadByGroups = [](FusedOp group) {
+      return llvm::all_of(group->getUsers(),
+                          [&](Operation *user) { return isa<FusedOp>(user) && user->getBlock() == group->getBlock(); });
+    };
     for (Block &block : getOperation().getBody())
       for (Operation *op = &block.front(), *next; op; op = next) {
         auto group = dyn_cast<FusedOp>(op);

@@ -20,7 +20,9 @@ Value scaleOf(Operation *op, Value &x) {
   if (!mul)
     return {};
   for (auto [scale, other] : {std::pair(mul.getLhs(), mul.getRhs()), std::pair(mul.getRhs(), mul.getLhs())})
-    if (TensorType type = tensorTypeOf(scale); type.isScalar() && type.getDtype() == realOf(tensorTypeOf(mul.getResult()).getDtype()) && isFloat(type.getDtype()) && tensorTypeOf(other) == mul.getType()) {
+    if (TensorType type = tensorTypeOf(scale); type.isScalar() &&
+                                               type.getDtype() == realOf(tensorTypeOf(mul.getResult()).getDtype()) &&
+                                               isFloat(type.getDtype()) && tensorTypeOf(other) == mul.getType()) {
       x = other;
       return scale;
     }
@@ -30,12 +32,13 @@ Value scaleOf(Operation *op, Value &x) {
 /// A strided view of `base`: what an operand is behind permutations, unit axes, one slice, and conjugations.
 struct StridedView {
   Value base;
-  SmallVector<int64_t> axes;           ///< of the view: the base's axis, or -1 for a new axis of size 1
-  SmallVector<Value> starts, counts;   ///< of the base's axes; empty: all elements
+  SmallVector<int64_t> axes;         ///< of the view: the base's axis, or -1 for a new axis of size 1
+  SmallVector<Value> starts, counts; ///< of the base's axes; empty: all elements
   SmallVector<int64_t> steps;
   bool conjugated = false;
 
-  /// `scales` receives the real scalars that multiply the operand, unless it is null. With `halves` the base may be of halves where the view is f32.
+  /// `scales` receives the real scalars that multiply the operand, unless it is null. With `halves` the base may be of
+  /// halves where the view is f32.
   explicit StridedView(Value value, SmallVectorImpl<Value> *scales = nullptr, bool halves = false)
       : base(value), axes(llvm::to_vector(llvm::seq(tensorTypeOf(value).getRank()))), scales(scales), halves(halves) {
     while (look()) {
@@ -65,7 +68,8 @@ private:
       scales->push_back(scale);
       return true;
     }
-    if (auto cast = dyn_cast_if_present<CastOp>(op); cast && halves && tensorTypeOf(base).getDtype() == DType::F32 && isHalf(tensorTypeOf(cast.getX()).getDtype())) {
+    if (auto cast = dyn_cast_if_present<CastOp>(op);
+        cast && halves && tensorTypeOf(base).getDtype() == DType::F32 && isHalf(tensorTypeOf(cast.getX()).getDtype())) {
       base = cast.getX();
       return true;
     }
@@ -79,7 +83,8 @@ private:
     return true;
   }
 
-  /// Axis i of what was seen so far is axis `to[i]` of `next` (-1: none). Bounds exist only where no axis is lost or gained.
+  /// Axis i of what was seen so far is axis `to[i]` of `next` (-1: none). Bounds exist only where no axis is lost or
+  /// gained.
   void renumber(ArrayRef<int64_t> to, Value next) {
     for (int64_t &axis : axes)
       axis = axis < 0 ? -1 : to[axis];
@@ -190,13 +195,15 @@ private:
     Value scale;
     for (Value next : scales)
       scale = scale ? MulOp::create(b, op.getLoc(), next.getType(), scale, next).getResult() : next;
-    auto gemm = GemmOp::create(b, op.getLoc(), op.getType(), lhs.base, rhs.base, lhs.bounds(), rhs.bounds(), scale, lhs.axes, lhs.steps, lhs.conjugated,
-                               rhs.axes, rhs.steps, rhs.conjugated);
+    auto gemm = GemmOp::create(b, op.getLoc(), op.getType(), lhs.base, rhs.base, lhs.bounds(), rhs.bounds(), scale,
+                               lhs.axes, lhs.steps, lhs.conjugated, rhs.axes, rhs.steps, rhs.conjugated);
     if (auto index = op->getAttrOfType<IntegerAttr>("toy.recognized"); log && index)
       log->recognized[index.getInt()].strategy = "native";
-    // Parts that are put together for this product, and taken apart after it; the loops that do it are fused with their neighbours.
+    // Parts that are put together for this product, and taken apart after it; the loops that do it are fused with their
+    // neighbours.
     if (op.getType().isComplex())
-      gemm->setAttr("toy.repacks", b.getI64IntegerAttr(PlanarFactor::of(op.getLhs()).has_value() + PlanarFactor::of(op.getRhs()).has_value() + isUsedByParts(op)));
+      gemm->setAttr("toy.repacks", b.getI64IntegerAttr(PlanarFactor::of(op.getLhs()).has_value() +
+                                                       PlanarFactor::of(op.getRhs()).has_value() + isUsedByParts(op)));
     product->getResult(0).replaceAllUsesWith(gemm.getResult());
     while (product != op) {
       Value other;
@@ -241,7 +248,8 @@ private:
     PlanarFactor x = split(lhs, op.getLhs()), y = split(rhs, op.getRhs());
     SmallVector<int64_t> xAxes = sharedView(x), yAxes = sharedView(y);
     Type part = op.getType().withDType(realOf(op.getType().getDtype()));
-    auto planar = PlanarGemmOp::create(b, loc, TypeRange{part, part}, x.re, x.im, y.re, y.im, xAxes, x.conjugated, yAxes, y.conjugated, chosen);
+    auto planar = PlanarGemmOp::create(b, loc, TypeRange{part, part}, x.re, x.im, y.re, y.im, xAxes, x.conjugated,
+                                       yAxes, y.conjugated, chosen);
     report(op, planar);
     if (byParts) {
       for (Operation *user : llvm::make_early_inc_range(op->getUsers())) {
@@ -268,7 +276,9 @@ private:
   /// What the cost model says, where all sizes are known.
   static StringRef bySize(MatMulOp op) {
     TensorType x = tensorTypeOf(op.getLhs()), y = tensorTypeOf(op.getRhs());
-    auto size = [](TensorType t, int64_t fromEnd) { return t.getRank() >= fromEnd ? t.getDim(t.getRank() - fromEnd).asNumber() : std::optional<int64_t>(1); };
+    auto size = [](TensorType t, int64_t fromEnd) {
+      return t.getRank() >= fromEnd ? t.getDim(t.getRank() - fromEnd).asNumber() : std::optional<int64_t>(1);
+    };
     auto m = size(x, 2), k = size(x, 1), n = y.getRank() == 1 ? std::optional<int64_t>(1) : size(y, 1);
     return m && k && n ? StringRef(rt::nameOf(rt::strategyFor(realOf(x.getDtype()), *m, *n, *k))) : StringRef("auto");
   }
@@ -277,7 +287,8 @@ private:
   void report(MatMulOp op, PlanarGemmOp planar) {
     auto index = op->getAttrOfType<IntegerAttr>("toy.recognized");
     if (log && index)
-      log->recognized[index.getInt()].strategy = planar.getStrategy() == "auto" ? "auto: native or four-real, by size" : planar.getStrategy().str();
+      log->recognized[index.getInt()].strategy =
+          planar.getStrategy() == "auto" ? "auto: native or four-real, by size" : planar.getStrategy().str();
   }
 };
 

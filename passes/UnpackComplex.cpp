@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// One total conversion: complex tensors become real ones with a last axis of 2, in signatures, constants, calls, control flow, results and globals.
-/// Inside a function a complex value is two real values; they are put side by side only where something asks for the whole.
+/// One total conversion: complex tensors become real ones with a last axis of 2, in signatures, constants, calls,
+/// control flow, results and globals. Inside a function a complex value is two real values; they are put side by side
+/// only where something asks for the whole.
 #include "passes/Constants.h"
 #include "passes/Passes.h"
 
@@ -19,7 +20,9 @@ bool isComplexType(Type type) {
   auto tensor = dyn_cast<TensorType>(type);
   return tensor && tensor.isComplex();
 }
-TensorType partType(Type complex) { return cast<TensorType>(complex).withDType(realOf(cast<TensorType>(complex).getDtype())); }
+TensorType partType(Type complex) {
+  return cast<TensorType>(complex).withDType(realOf(cast<TensorType>(complex).getDtype()));
+}
 Type converted(Type type) { return isComplexType(type) ? Type(packedType(cast<TensorType>(type))) : type; }
 
 /// A complex value by its parts; `packed` where it exists as a whole.
@@ -29,7 +32,8 @@ struct Pair {
 
 class FunctionUnpacker {
 public:
-  FunctionUnpacker(func::FuncOp function, StringRef strategy) : function(function), strategy(strategy), b(function.getContext()) {}
+  FunctionUnpacker(func::FuncOp function, StringRef strategy)
+      : function(function), strategy(strategy), b(function.getContext()) {}
 
   void run() {
     if (!function.isExternal()) {
@@ -46,7 +50,8 @@ public:
         block.eraseArguments([](BlockArgument argument) { return isComplexType(argument.getType()); });
     }
     auto convertAll = [](ArrayRef<Type> types) { return llvm::map_to_vector(types, converted); };
-    function.setFunctionType(FunctionType::get(function.getContext(), convertAll(function.getArgumentTypes()), convertAll(function.getResultTypes())));
+    function.setFunctionType(FunctionType::get(function.getContext(), convertAll(function.getArgumentTypes()),
+                                               convertAll(function.getResultTypes())));
   }
 
 private:
@@ -66,7 +71,8 @@ private:
         split(argument, packed);
       } else {
         Type part = partType(argument.getType());
-        Value re = block.insertArgument(argument.getArgNumber(), part, loc), im = block.insertArgument(argument.getArgNumber(), part, loc);
+        Value re = block.insertArgument(argument.getArgNumber(), part, loc),
+              im = block.insertArgument(argument.getArgNumber(), part, loc);
         pairs[argument] = {re, im, {}};
       }
     }
@@ -134,7 +140,8 @@ private:
       Value from = sources[0];
       int64_t own = 0;
       for (Value source : sources)
-        if (int64_t offset = target.getRank() - tensorTypeOf(source).getRank(); axis >= offset && !tensorTypeOf(source).getDim(axis - offset).is(1)) {
+        if (int64_t offset = target.getRank() - tensorTypeOf(source).getRank();
+            axis >= offset && !tensorTypeOf(source).getDim(axis - offset).is(1)) {
           from = source;
           own = axis - offset;
           break;
@@ -149,13 +156,15 @@ private:
   }
   void split(Value complex, Value whole) {
     Type part = partType(complex.getType());
-    Value re = PartOp::create(b, whole.getLoc(), part, whole, 0), im = PartOp::create(b, whole.getLoc(), part, whole, 1);
+    Value re = PartOp::create(b, whole.getLoc(), part, whole, 0),
+          im = PartOp::create(b, whole.getLoc(), part, whole, 1);
     pairs[complex] = {re, im, whole};
   }
   /// A part that only one operand decides may be smaller than the result.
   void define(Operation *op, Value re, Value im) {
     Value result = op->getResult(0);
-    pairs[result] = {broadcast(op, re, tensorTypeOf(result), {re, im}), broadcast(op, im, tensorTypeOf(result), {im, re}), {}};
+    pairs[result] = {
+        broadcast(op, re, tensorTypeOf(result), {re, im}), broadcast(op, im, tensorTypeOf(result), {im, re}), {}};
   }
   void replace(Operation *op, Value real) { op->getResult(0).replaceAllUsesWith(real); }
 
@@ -174,7 +183,9 @@ private:
     for (NamedAttribute &attribute : attributes)
       if (attribute.getName() == "dtype")
         attribute.setValue(b.getStringAttr(std::string(nameOf(cast<TensorType>(part).getDtype()))));
-    pairs[op->getResult(0)] = {named(op, op->getName().getStringRef(), part, res, attributes), named(op, op->getName().getStringRef(), part, ims, attributes), {}};
+    pairs[op->getResult(0)] = {named(op, op->getName().getStringRef(), part, res, attributes),
+                               named(op, op->getName().getStringRef(), part, ims, attributes),
+                               {}};
   }
 
   void constant(Operation *op) {
@@ -189,7 +200,8 @@ private:
       ims.push_back(z.imag());
     }
     auto make = [&](ArrayRef<APFloat> parts) {
-      return ConstantOp::create(b, op->getLoc(), part, cast<ElementsAttr>(DenseElementsAttr::get(type, parts))).getResult();
+      return ConstantOp::create(b, op->getLoc(), part, cast<ElementsAttr>(DenseElementsAttr::get(type, parts)))
+          .getResult();
     };
     pairs[op->getResult(0)] = {make(res), make(ims), {}};
   }
@@ -198,7 +210,9 @@ private:
     Value x = op->getOperand(0);
     Type part = partType(op->getResult(0).getType());
     auto dtype = b.getStringAttr(std::string(nameOf(mlir::cast<TensorType>(part).getDtype())));
-    auto convert = [&](Value v) { return make<CastOp>(op, tensorTypeOf(v).withDType(mlir::cast<TensorType>(part).getDtype()), v, dtype); };
+    auto convert = [&](Value v) {
+      return make<CastOp>(op, tensorTypeOf(v).withDType(mlir::cast<TensorType>(part).getDtype()), v, dtype);
+    };
     Value real = convert(re(x));
     define(op, real, isComplex(x) ? convert(im(op, x)) : zero(op, mlir::cast<TensorType>(part).getDtype()));
   }
@@ -207,22 +221,28 @@ private:
   void polar(Operation *op) {
     Value r = op->getOperand(0), t = op->getOperand(1);
     Type part = partType(op->getResult(0).getType());
-    define(op, make<MulOp>(op, part, r, make<CosOp>(op, t.getType(), t)), make<MulOp>(op, part, r, make<SinOp>(op, t.getType(), t)));
+    define(op, make<MulOp>(op, part, r, make<CosOp>(op, t.getType(), t)),
+           make<MulOp>(op, part, r, make<SinOp>(op, t.getType(), t)));
   }
   void viewAsComplex(Operation *op) { split(op->getResult(0), op->getOperand(0)); }
   void viewAsReal(Operation *op) { replace(op, packed(op, op->getOperand(0))); }
   void real(Operation *op) { replace(op, re(op->getOperand(0))); }
   void imag(Operation *op) { replace(op, im(op, op->getOperand(0))); }
-  void dim(Operation *op) { replace(op, make<DimOp>(op, op->getResult(0).getType(), re(op->getOperand(0)), mlir::cast<DimOp>(op).getAxis())); }
+  void dim(Operation *op) {
+    replace(op, make<DimOp>(op, op->getResult(0).getType(), re(op->getOperand(0)), mlir::cast<DimOp>(op).getAxis()));
+  }
   void conj(Operation *op) {
     Value x = op->getOperand(0);
     pairs[op->getResult(0)] = {re(x), make<NegOp>(op, im(op, x).getType(), im(op, x)), {}};
   }
-  void angle(Operation *op) { replace(op, make<Atan2Op>(op, op->getResult(0).getType(), im(op, op->getOperand(0)), re(op->getOperand(0)))); }
+  void angle(Operation *op) {
+    replace(op, make<Atan2Op>(op, op->getResult(0).getType(), im(op, op->getOperand(0)), re(op->getOperand(0))));
+  }
   void abs2(Operation *op) {
     Value x = op->getOperand(0);
     Type type = op->getResult(0).getType();
-    replace(op, make<AddOp>(op, type, make<MulOp>(op, type, re(x), re(x)), make<MulOp>(op, type, im(op, x), im(op, x))));
+    replace(op,
+            make<AddOp>(op, type, make<MulOp>(op, type, re(x), re(x)), make<MulOp>(op, type, im(op, x), im(op, x))));
   }
   /// isnan, isinf: either part; isfinite: both.
   void test(Operation *op) {
@@ -240,7 +260,8 @@ private:
     auto compare = [&](Value u, Value v) { // broadcasts as far as its operands go
       RuleContext ctx(b.getContext(), "eq", {u, v}, b.getDictionaryAttr({}));
       (void)rules::equality(ctx);
-      Type own = ctx.results.empty() || mlir::cast<TensorType>(ctx.results[0]).hasUnknownSize() ? Type(resultType) : ctx.results[0];
+      Type own = ctx.results.empty() || mlir::cast<TensorType>(ctx.results[0]).hasUnknownSize() ? Type(resultType)
+                                                                                                : ctx.results[0];
       return named(op, name, own, {u, v});
     };
     Value first = compare(re(x), re(y)), second = compare(im(op, x), im(op, y));
@@ -255,7 +276,9 @@ private:
     if (isComplex(x) && isComplex(y))
       imaginary = named(op, name, part, {im(op, x), im(op, y)});
     else
-      imaginary = isComplex(x) ? im(op, x) : isa<AddOp>(op) ? im(op, y) : make<NegOp>(op, im(op, y).getType(), im(op, y));
+      imaginary = isComplex(x)     ? im(op, x)
+                  : isa<AddOp>(op) ? im(op, y)
+                                   : make<NegOp>(op, im(op, y).getType(), im(op, y));
     define(op, real, imaginary);
   }
   /// (a + ib)(c + id) = (ac - bd) + i(ad + bc); a real factor gives two products.
@@ -281,7 +304,8 @@ private:
     Type part = partType(op->getResult(0).getType());
     if (StringRef chosen = mlir::cast<MatMulOp>(op).getStrategy().value_or(strategy); chosen != "auto") {
       auto axes = [](Value v) { return llvm::to_vector(llvm::seq<int64_t>(0, tensorTypeOf(v).getRank())); };
-      auto planar = PlanarGemmOp::create(b, op->getLoc(), TypeRange{part, part}, re(x), im(op, x), re(y), im(op, y), axes(x), false, axes(y), false, chosen);
+      auto planar = PlanarGemmOp::create(b, op->getLoc(), TypeRange{part, part}, re(x), im(op, x), re(y), im(op, y),
+                                         axes(x), false, axes(y), false, chosen);
       return define(op, planar.getRe(), planar.getIm());
     }
     auto times = [&](Value u, Value v) { return make<MatMulOp>(op, part, u, v, StringAttr()); };
@@ -313,7 +337,8 @@ private:
         which.push_back(i);
       operands.push_back(isComplex(v) ? packed(op, v) : v);
     }
-    OperationState state(op->getLoc(), op->getName(), operands, llvm::map_to_vector(op->getResultTypes(), converted), op->getAttrs());
+    OperationState state(op->getLoc(), op->getName(), operands, llvm::map_to_vector(op->getResultTypes(), converted),
+                         op->getAttrs());
     state.addAttribute("packed", b.getDenseI64ArrayAttr(which));
     Operation *copy = b.create(state);
     for (auto [old, now] : llvm::zip_equal(op->getResults(), copy->getResults()))
@@ -324,8 +349,10 @@ private:
   }
 
   void callWhole(func::CallOp op) {
-    SmallVector<Value> operands = llvm::map_to_vector(op.getOperands(), [&](Value v) { return isComplex(v) ? packed(op, v) : v; });
-    auto call = func::CallOp::create(b, op.getLoc(), op.getCallee(), llvm::map_to_vector(op.getResultTypes(), converted), operands);
+    SmallVector<Value> operands =
+        llvm::map_to_vector(op.getOperands(), [&](Value v) { return isComplex(v) ? packed(op, v) : v; });
+    auto call = func::CallOp::create(b, op.getLoc(), op.getCallee(),
+                                     llvm::map_to_vector(op.getResultTypes(), converted), operands);
     for (auto [old, now] : llvm::zip_equal(op.getResults(), call.getResults()))
       if (isComplex(old))
         split(old, now);
@@ -354,8 +381,9 @@ private:
       cf::BranchOp::create(b, op->getLoc(), branch.getDest(), flat(branch.getDestOperands()));
     else {
       auto conditional = cast<cf::CondBranchOp>(op);
-      cf::CondBranchOp::create(b, op->getLoc(), conditional.getCondition(), conditional.getTrueDest(), flat(conditional.getTrueDestOperands()),
-                               conditional.getFalseDest(), flat(conditional.getFalseDestOperands()));
+      cf::CondBranchOp::create(b, op->getLoc(), conditional.getCondition(), conditional.getTrueDest(),
+                               flat(conditional.getTrueDestOperands()), conditional.getFalseDest(),
+                               flat(conditional.getFalseDestOperands()));
     }
     op->erase();
   }
@@ -367,18 +395,32 @@ private:
   SmallVector<Operation *> replaced;
 };
 
-/// The table: one row an operation. What only moves, adds or chooses elements has the trait PartWise; the rest of the elementwise operations are
-/// functions.
+/// The table: one row an operation. What only moves, adds or chooses elements has the trait PartWise; the rest of the
+/// elementwise operations are functions.
 FunctionUnpacker::Row FunctionUnpacker::rowOf(Operation *op) {
   using U = FunctionUnpacker;
   if (op->hasTrait<toy::OpTrait::PartWise>())
     return &U::byParts;
   Row row = llvm::StringSwitch<Row>(op->getName().stripDialect())
-                .Case("dim", &U::dim).Case("constant", &U::constant).Case("cast", &U::cast_).Case("complex", &U::complex).Case("polar", &U::polar)
-                .Case("view_as_complex", &U::viewAsComplex).Case("view_as_real", &U::viewAsReal).Case("real", &U::real).Case("imag", &U::imag)
-                .Case("conj", &U::conj).Case("angle", &U::angle).Case("abs2", &U::abs2)
-                .Cases({"isnan", "isinf", "isfinite"}, &U::test).Cases({"eq", "ne"}, &U::equal).Cases({"add", "sub"}, &U::sum)
-                .Case("mul", &U::product).Case("div", &U::quotient).Case("matmul", &U::matrixProduct).Default(nullptr);
+                .Case("dim", &U::dim)
+                .Case("constant", &U::constant)
+                .Case("cast", &U::cast_)
+                .Case("complex", &U::complex)
+                .Case("polar", &U::polar)
+                .Case("view_as_complex", &U::viewAsComplex)
+                .Case("view_as_real", &U::viewAsReal)
+                .Case("real", &U::real)
+                .Case("imag", &U::imag)
+                .Case("conj", &U::conj)
+                .Case("angle", &U::angle)
+                .Case("abs2", &U::abs2)
+                .Cases({"isnan", "isinf", "isfinite"}, &U::test)
+                .Cases({"eq", "ne"}, &U::equal)
+                .Cases({"add", "sub"}, &U::sum)
+                .Case("mul", &U::product)
+                .Case("div", &U::quotient)
+                .Case("matmul", &U::matrixProduct)
+                .Default(nullptr);
   if (row)
     return row;
   return op->hasTrait<toy::OpTrait::Elementwise>() ? &U::functionParts : &U::inPackedForm;
@@ -391,7 +433,8 @@ struct UnpackComplexPass : impl::UnpackComplexBase<UnpackComplexPass> {
     for (func::FuncOp function : functions)
       FunctionUnpacker(function, strategy).run();
     getOperation().walk([&](Operation *op) {
-      bool complex = llvm::any_of(op->getResultTypes(), isComplexType) || llvm::any_of(op->getOperandTypes(), isComplexType);
+      bool complex =
+          llvm::any_of(op->getResultTypes(), isComplexType) || llvm::any_of(op->getOperandTypes(), isComplexType);
       for (Region &region : op->getRegions())
         for (Block &block : region)
           complex |= llvm::any_of(block.getArgumentTypes(), isComplexType);

@@ -13,9 +13,9 @@
 #include "runtime/Scalar.h"
 
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <cmath>
-#include <charconv>
 
 using namespace mlir;
 
@@ -152,17 +152,11 @@ template <> void Frame::evaluate(ConstantOp o) {
   set(o.getResult(), constantTensor(cast<DenseElementsAttr>(o.getValue()), tensorTypeOf(o.getResult()).getDtype()));
 }
 
-template <> void Frame::evaluate(TruthOp o) {
-  alias(o.getResult(), o.getX());
-}
+template <> void Frame::evaluate(TruthOp o) { alias(o.getResult(), o.getX()); }
 
-template <> void Frame::evaluate(CumSumOp o) {
-  set(o.getResult(), rt::cumulate(tensor(o.getX()), o.getAxis(), false));
-}
+template <> void Frame::evaluate(CumSumOp o) { set(o.getResult(), rt::cumulate(tensor(o.getX()), o.getAxis(), false)); }
 
-template <> void Frame::evaluate(CumProdOp o) {
-  set(o.getResult(), rt::cumulate(tensor(o.getX()), o.getAxis(), true));
-}
+template <> void Frame::evaluate(CumProdOp o) { set(o.getResult(), rt::cumulate(tensor(o.getX()), o.getAxis(), true)); }
 
 template <> void Frame::evaluate(SortOp o) {
   set(o.getResult(), rt::sort(tensor(o.getX()), o.getAxis(), o.getDescending()));
@@ -189,9 +183,7 @@ template <> void Frame::evaluate(MaskSelectOp o) {
   set(o.getResult(), rt::maskSelect(tensor(o.getX()), tensor(o.getMask())));
 }
 
-template <> void Frame::evaluate(NonZeroOp o) {
-  set(o.getResult(), rt::nonzero(tensor(o.getX())));
-}
+template <> void Frame::evaluate(NonZeroOp o) { set(o.getResult(), rt::nonzero(tensor(o.getX()))); }
 
 template <> void Frame::evaluate(TakeStoreOp o) {
   auto indices = tensors(o.getIndices());
@@ -210,7 +202,8 @@ template <> void Frame::evaluate(CheckIndexOp o) {
 
 template <> void Frame::evaluate(CheckEqualOp o) {
   if (integer(o.getLhs()) != integer(o.getRhs()))
-    rt::fail(DiagId::SizesDiffer, {o.getWhat().str(), std::to_string(integer(o.getLhs())), std::to_string(integer(o.getRhs()))});
+    rt::fail(DiagId::SizesDiffer,
+             {o.getWhat().str(), std::to_string(integer(o.getLhs())), std::to_string(integer(o.getRhs()))});
 }
 
 template <> void Frame::evaluate(SizeValueOp o) {
@@ -227,7 +220,8 @@ template <> void Frame::evaluate(CheckSizeOp o) {
   if (o.getReduced() && integer(o.getSize()) == 0)
     rt::fail(DiagId::EmptyReductionRun, {o.getReduced()->str()});
   if (integer(o.getSize()) < 0)
-    rt::fail(DiagId::NegativeSizeRun, {(o.getName() ? "`" + o.getName()->str() + "` = " : "") + std::to_string(integer(o.getSize()))});
+    rt::fail(DiagId::NegativeSizeRun,
+             {(o.getName() ? "`" + o.getName()->str() + "` = " : "") + std::to_string(integer(o.getSize()))});
   if (integer(o.getSize()) > largestSize)
     rt::fail(DiagId::SizeOverflow, {std::to_string(integer(o.getSize()))});
   alias(o.getResult(), o.getSize());
@@ -241,29 +235,17 @@ template <> void Frame::evaluate(SeedOp o) {
   environment().random() = {static_cast<uint64_t>(integer(o.getSeed())), 0};
 }
 
-template <> void Frame::evaluate(GlobalLoadOp o) {
-  values[o.getResult()] = environment().getGlobal(o.getName().str());
-}
+template <> void Frame::evaluate(GlobalLoadOp o) { values[o.getResult()] = environment().getGlobal(o.getName().str()); }
 
-template <> void Frame::evaluate(GlobalStoreOp o) {
-  environment().setGlobal(o.getName().str(), values[o.getValue()]);
-}
+template <> void Frame::evaluate(GlobalStoreOp o) { environment().setGlobal(o.getName().str(), values[o.getValue()]); }
 
-template <> void Frame::evaluate(StrConstantOp o) {
-  setText(o.getResult(), o.getValue().str());
-}
+template <> void Frame::evaluate(StrConstantOp o) { setText(o.getResult(), o.getValue().str()); }
 
-template <> void Frame::evaluate(StrConcatOp o) {
-  setText(o.getResult(), text(o.getLhs()) + text(o.getRhs()));
-}
+template <> void Frame::evaluate(StrConcatOp o) { setText(o.getResult(), text(o.getLhs()) + text(o.getRhs())); }
 
-template <> void Frame::evaluate(StrEqOp o) {
-  setBool(o.getResult(), text(o.getLhs()) == text(o.getRhs()));
-}
+template <> void Frame::evaluate(StrEqOp o) { setBool(o.getResult(), text(o.getLhs()) == text(o.getRhs())); }
 
-template <> void Frame::evaluate(StrLenOp o) {
-  setInteger(o.getResult(), text(o.getText()).size());
-}
+template <> void Frame::evaluate(StrLenOp o) { setInteger(o.getResult(), text(o.getText()).size()); }
 
 template <> void Frame::evaluate(StrBytesOp o) {
   const std::string &bytes = text(o.getText());
@@ -296,10 +278,12 @@ template <> void Frame::evaluate(ExternOp o) {
   ArrayRef<int64_t> types = o.getResultTypes(), rest(sizes);
   std::vector<rt::TensorRef> results;
   for (; !types.empty(); types = types.drop_front(2)) {
-    results.push_back(rt::TensorRef(rt::newTensor(static_cast<DType>(types[0]), {rest.data(), static_cast<size_t>(types[1])})));
+    results.push_back(
+        rt::TensorRef(rt::newTensor(static_cast<DType>(types[0]), {rest.data(), static_cast<size_t>(types[1])})));
     rest = rest.drop_front(types[1]);
   }
-  rt::callExtern(o.getName().str(), o.getLibrary().str(), o.getSymbol().str(), {arguments.data(), arguments.size()}, results);
+  rt::callExtern(o.getName().str(), o.getLibrary().str(), o.getSymbol().str(), {arguments.data(), arguments.size()},
+                 results);
   for (auto [value, tensor] : llvm::zip_equal(o.getResults(), results))
     set(value, std::move(tensor));
 }
@@ -308,9 +292,7 @@ template <> void Frame::evaluate(StrSliceOp o) {
   setText(o.getResult(), text(o.getText()).substr(integer(o.getStart()), integer(o.getCount())));
 }
 
-template <> void Frame::evaluate(ToStrOp o) {
-  setText(o.getResult(), rt::format(values[o.getValue()]));
-}
+template <> void Frame::evaluate(ToStrOp o) { setText(o.getResult(), rt::format(values[o.getValue()])); }
 
 template <> void Frame::evaluate(ParseNumberOp o) {
   DType dtype = dtypeOf(o.getDtype());
@@ -319,13 +301,9 @@ template <> void Frame::evaluate(ParseNumberOp o) {
   set(o.getResult(), std::move(out));
 }
 
-template <> void Frame::evaluate(ArgCountOp o) {
-  setInteger(o.getResult(), environment().arguments().size());
-}
+template <> void Frame::evaluate(ArgCountOp o) { setInteger(o.getResult(), environment().arguments().size()); }
 
-template <> void Frame::evaluate(ArgOp o) {
-  setText(o.getResult(), environment().arguments()[integer(o.getIndex())]);
-}
+template <> void Frame::evaluate(ArgOp o) { setText(o.getResult(), environment().arguments()[integer(o.getIndex())]); }
 
 template <> void Frame::evaluate(PrintOp o) {
   std::vector<rt::Value> leaves;
@@ -347,7 +325,9 @@ template <> void Frame::evaluate(AssertOp o) {
 }
 
 template <> void Frame::evaluate(LoadOp o) {
-  set(o.getResult(), loadAs(text(o.getPath()), text(o.getName()), o->hasAttr("packed") ? Type(unpackedType(tensorTypeOf(o.getResult()))) : o.getResult().getType()));
+  set(o.getResult(),
+      loadAs(text(o.getPath()), text(o.getName()),
+             o->hasAttr("packed") ? Type(unpackedType(tensorTypeOf(o.getResult()))) : o.getResult().getType()));
 }
 
 template <> void Frame::evaluate(SaveOp o) {
@@ -367,7 +347,8 @@ template <> void Frame::evaluate(ShowOp o) {
 }
 
 template <> void Frame::evaluate(ReadBinaryOp o) {
-  set(o.getResult(), rt::readBinary(text(o.getPath()), dtypeOf(o.getDtype()), integers(o.getSizes()), integer(o.getOffset())));
+  set(o.getResult(),
+      rt::readBinary(text(o.getPath()), dtypeOf(o.getDtype()), integers(o.getSizes()), integer(o.getOffset())));
 }
 
 template <> void Frame::evaluate(ClockOp o) {

@@ -19,7 +19,8 @@ SmallVector<int64_t> Frame::integers(ValueRange range) {
 
 /// A value is read for the last time by `user` if all its other uses are earlier in the same block.
 rt::TensorRef Frame::consume(Value v, Operation *user) {
-  bool alone = llvm::count(user->getOperands(), v) == 1; // `x[…] = x` reads what it writes: the operand is shared, so the update works on a copy
+  bool alone = llvm::count(user->getOperands(), v) ==
+               1; // `x[…] = x` reads what it writes: the operand is shared, so the update works on a copy
   if (single && alone) {
     rt::TensorRef taken = std::move(std::get<rt::TensorRef>(values[v]));
     values.erase(v);
@@ -27,7 +28,9 @@ rt::TensorRef Frame::consume(Value v, Operation *user) {
   }
   bool last = v.getParentBlock() == user->getBlock();
   for (OpOperand &use : v.getUses())
-    last &= use.getOwner() == user ? true : use.getOwner()->getBlock() == user->getBlock() && use.getOwner()->isBeforeInBlock(user);
+    last &= use.getOwner() == user
+                ? true
+                : use.getOwner()->getBlock() == user->getBlock() && use.getOwner()->isBeforeInBlock(user);
   if (single || !alone || !last)
     return tensorRef(v);
   rt::TensorRef taken = std::move(std::get<rt::TensorRef>(values[v]));
@@ -37,7 +40,8 @@ rt::TensorRef Frame::consume(Value v, Operation *user) {
 
 rt::Value complexView(const rt::Value &pairs) {
   const rt::Tensor &t = *std::get<rt::TensorRef>(pairs);
-  return rt::TensorRef(rt::newView(const_cast<rt::Tensor *>(&t), complexOf(t.dtype), {t.sizes, static_cast<size_t>(t.rank - 1)}));
+  return rt::TensorRef(
+      rt::newView(const_cast<rt::Tensor *>(&t), complexOf(t.dtype), {t.sizes, static_cast<size_t>(t.rank - 1)}));
 }
 
 rt::Value pairsView(const rt::Value &complex) {
@@ -88,12 +92,15 @@ template <typename Op> static void evaluateAs(Frame &frame, Operation *op) {
     frame.evaluate(cast<Op>(op));
 }
 using Evaluation = void (*)(Frame &, Operation *);
-template <typename... Ops> static DenseMap<TypeID, Evaluation> tableOf() { return {{TypeID::get<Ops>(), evaluateAs<Ops>}...}; }
+template <typename... Ops> static DenseMap<TypeID, Evaluation> tableOf() {
+  return {{TypeID::get<Ops>(), evaluateAs<Ops>}...};
+}
 
 void Frame::run(Operation *op) {
   if (auto store = dyn_cast<SliceStoreOp>(op); store && storeOnDevice(store))
     return;
-  if (!isa<ReshapeOp, ViewAsRealOp, ViewAsComplexOp, RelabelOp, DimOp, GlobalStoreOp, FusedOp, PrintOp, LibraryOp>(op)) // those look at no element, or only at some
+  if (!isa<ReshapeOp, ViewAsRealOp, ViewAsComplexOp, RelabelOp, DimOp, GlobalStoreOp, FusedOp, PrintOp, LibraryOp>(
+          op)) // those look at no element, or only at some
     for (Value operand : op->getOperands())
       if (auto it = values.find(operand); it != values.end())
         if (auto *t = std::get_if<rt::TensorRef>(&it->second))
@@ -107,19 +114,22 @@ void Frame::run(Operation *op) {
   evaluations.find(op->getName().getTypeID())->second(*this, op);
 }
 
-/// `x[…] = v` on a top-level variable: the variable gives up its value right before the update, which then happens in place. Only where nothing can
-/// fail any more (sizes are known, stores follow), so that a failed statement still changes nothing.
+/// `x[…] = v` on a top-level variable: the variable gives up its value right before the update, which then happens in
+/// place. Only where nothing can fail any more (sizes are known, stores follow), so that a failed statement still
+/// changes nothing.
 static GlobalLoadOp updatedGlobal(Operation &op) {
   auto update = dyn_cast<SliceStoreOp>(op);
   auto load = update ? update.getX().getDefiningOp<GlobalLoadOp>() : GlobalLoadOp();
-  if (!load || load->getBlock() != op.getBlock() || !update->hasOneUse() || !tensorTypeOf(update.getX()).hasStaticShape() || !tensorTypeOf(update.getValues()).hasStaticShape() ||
+  if (!load || load->getBlock() != op.getBlock() || !update->hasOneUse() ||
+      !tensorTypeOf(update.getX()).hasStaticShape() || !tensorTypeOf(update.getValues()).hasStaticShape() ||
       !llvm::all_of(update.getCounts(), [](Value v) { return v.getDefiningOp<ConstantOp>(); }))
     return {};
   auto store = dyn_cast<GlobalStoreOp>(*update->user_begin());
   if (!store || store.getName() != load.getName())
     return {};
   for (Operation *user : load->getUsers())
-    if (user != update && (isa<ReshapeOp, ViewAsRealOp, ViewAsComplexOp, RelabelOp, GlobalStoreOp>(user) || user->getBlock() != op.getBlock() || !user->isBeforeInBlock(update)))
+    if (user != update && (isa<ReshapeOp, ViewAsRealOp, ViewAsComplexOp, RelabelOp, GlobalStoreOp>(user) ||
+                           user->getBlock() != op.getBlock() || !user->isBeforeInBlock(update)))
       return {};
   for (Operation *next = op.getNextNode(); next; next = next->getNextNode())
     if (!isa<GlobalStoreOp, ConstantOp, func::ReturnOp>(next))
@@ -169,8 +179,10 @@ std::vector<rt::Value> Evaluator::call(func::FuncOp function, std::vector<rt::Va
           for (Value operand : call.getOperands())
             operands.push_back(frame.values[operand]);
           auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
-          std::vector<rt::Value> results = callee && !callee.isExternal() && !environment.isCompiled(call.getCallee().str()) ? this->call(callee, std::move(operands))
-                                                                          : environment.callExternal(call.getCallee().str(), std::move(operands));
+          std::vector<rt::Value> results =
+              callee && !callee.isExternal() && !environment.isCompiled(call.getCallee().str())
+                  ? this->call(callee, std::move(operands))
+                  : environment.callExternal(call.getCallee().str(), std::move(operands));
           for (auto [result, value] : llvm::zip_equal(call.getResults(), results))
             frame.values[result] = std::move(value);
           continue;
@@ -188,7 +200,8 @@ std::vector<rt::Value> Evaluator::call(func::FuncOp function, std::vector<rt::Va
       jump(branch.getDest(), branch.getDestOperands());
     else if (auto branch = dyn_cast<cf::CondBranchOp>(terminator)) {
       bool truth = *static_cast<uint8_t *>(rt::onHost(frame.tensor(branch.getCondition())));
-      jump(truth ? branch.getTrueDest() : branch.getFalseDest(), truth ? branch.getTrueDestOperands() : branch.getFalseDestOperands());
+      jump(truth ? branch.getTrueDest() : branch.getFalseDest(),
+           truth ? branch.getTrueDestOperands() : branch.getFalseDestOperands());
     } else {
       std::vector<rt::Value> results;
       for (Value operand : terminator->getOperands())

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The reference evaluator of the toy dialect: one operation after the other, written to be read. Compiled code must give the same bits (matrix
-/// products: within the bound of rule 13, docs/reference). It also runs top-level statements that are too small to be worth compiling.
+/// The reference evaluator of the toy dialect: one operation after the other, written to be read. Compiled code must
+/// give the same bits (matrix products: within the bound of rule 13, docs/reference). It also runs top-level statements
+/// that are too small to be worth compiling.
 #pragma once
 
 #include "runtime/ArrayOps.h"
@@ -47,7 +48,8 @@ public:
   Evaluator(mlir::ModuleOp module, Environment &environment, const CompileOptions &options)
       : module(module), environment(environment), options(options) {}
 
-  /// Runs a function. Throws rt::Error; `callChain` then holds the locations of the failing operation and of the calls around it, innermost first.
+  /// Runs a function. Throws rt::Error; `callChain` then holds the locations of the failing operation and of the calls
+  /// around it, innermost first.
   std::vector<rt::Value> call(mlir::func::FuncOp function, std::vector<rt::Value> arguments);
   std::vector<mlir::Location> callChain;
 

@@ -6,10 +6,10 @@
 #include "ir/ToyDialect.h"
 #include "reference/Evaluator.h"
 
-#include "runtime/Planar.h"
 #include "runtime/Error.h"
 #include "runtime/Memory.h"
 #include "runtime/Parallel.h"
+#include "runtime/Planar.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 
@@ -17,7 +17,8 @@
 
 namespace toy {
 
-/// One element of any dtype: integers and bool in `i`, floats in `re`, complex in both parts. f32 and c64 parts are kept rounded to float.
+/// One element of any dtype: integers and bool in `i`, floats in `re`, complex in both parts. f32 and c64 parts are
+/// kept rounded to float.
 struct Elem {
   int64_t i = 0;
   double re = 0, im = 0;
@@ -41,7 +42,7 @@ struct Frame {
 
   Evaluator &evaluator;
   llvm::DenseMap<mlir::Value, rt::Value> values;
-  bool single = false; ///< one operation alone: updates own their operand
+  bool single = false;        ///< one operation alone: updates own their operand
   bool runningPacked = false; ///< operands are already seen as complex
 
   const rt::Tensor &tensor(mlir::Value v) { return *std::get<rt::TensorRef>(values[v]); }

@@ -59,17 +59,24 @@ void Frame::elementwise(Operation *op) {
 /// What every element replaces in a fold to the largest (or the smallest) one.
 static Elem leastOf(DType dtype, bool isMin) {
   switch (dtype) {
-  case DType::Bool: return {isMin};
-  case DType::U8: return {isMin ? UINT8_MAX : 0};
-  case DType::I32: return {isMin ? INT32_MAX : INT32_MIN};
-  case DType::I64: return {isMin ? INT64_MAX : INT64_MIN};
-  default: return {0, isMin ? INFINITY : -INFINITY};
+  case DType::Bool:
+    return {isMin};
+  case DType::U8:
+    return {isMin ? UINT8_MAX : 0};
+  case DType::I32:
+    return {isMin ? INT32_MAX : INT32_MIN};
+  case DType::I64:
+    return {isMin ? INT64_MAX : INT64_MIN};
+  default:
+    return {0, isMin ? INFINITY : -INFINITY};
   }
 }
 
-/// The fold of one output element. When the last axis is reduced: blocks of 8192 elements in row-major order; inside a block element j goes to
-/// lane j mod 32, lanes are combined by halving, block results are added in order. Otherwise plainly in order.
-static Elem foldInOrder(StringRef name, DType dtype, int64_t count, bool lanes, llvm::function_ref<Elem(int64_t)> element) {
+/// The fold of one output element. When the last axis is reduced: blocks of 8192 elements in row-major order; inside a
+/// block element j goes to lane j mod 32, lanes are combined by halving, block results are added in order. Otherwise
+/// plainly in order.
+static Elem foldInOrder(StringRef name, DType dtype, int64_t count, bool lanes,
+                        llvm::function_ref<Elem(int64_t)> element) {
   auto combine = [&](Elem a, Elem b) -> Elem {
     if (name == "sum")
       return addElements(a, b, dtype);
@@ -84,7 +91,8 @@ static Elem foldInOrder(StringRef name, DType dtype, int64_t count, bool lanes, 
       return {0, isMin ? minimumOf(a.re, b.re) : maximumOf(a.re, b.re)};
     return {isMin ? std::min(a.i, b.i) : std::max(a.i, b.i)};
   };
-  Elem identity = name == "max" || name == "min" ? leastOf(dtype, name == "min") : castElement({name == "prod" || name == "all"}, DType::I64, dtype);
+  Elem identity = name == "max" || name == "min" ? leastOf(dtype, name == "min")
+                                                 : castElement({name == "prod" || name == "all"}, DType::I64, dtype);
   if (!lanes) {
     Elem total = identity;
     for (int64_t j = 0; j < count; ++j) {
@@ -145,14 +153,16 @@ void Frame::reduce(Operation *op) {
       return castElement(loadElement(x.dtype, x.data, offset), x.dtype, position ? x.dtype : resultType.getDtype());
     };
     if (!position)
-      return storeElement(resultType.getDtype(), out->data, i, foldInOrder(name, resultType.getDtype(), count, lanes, element));
+      return storeElement(resultType.getDtype(), out->data, i,
+                          foldInOrder(name, resultType.getDtype(), count, lanes, element));
     int64_t best = 0;
     for (int64_t j = 1; j < count; ++j) {
       if (j % 8192 == 0)
         rt::poll();
       Elem a = element(best), b = element(j);
-      bool better = isFloat(x.dtype) ? !std::isnan(a.re) && (std::isnan(b.re) || (name == "argmax" ? b.re > a.re : b.re < a.re))
-                                     : (name == "argmax" ? b.i > a.i : b.i < a.i);
+      bool better = isFloat(x.dtype)
+                        ? !std::isnan(a.re) && (std::isnan(b.re) || (name == "argmax" ? b.re > a.re : b.re < a.re))
+                        : (name == "argmax" ? b.i > a.i : b.i < a.i);
       best = better ? j : best;
     }
     out->as<int64_t>()[i] = best;
@@ -173,10 +183,12 @@ static rt::StridedView partView(const rt::Tensor &t, int64_t part) {
 void Frame::matmulByParts(MatMulOp op, rt::ComplexProduct strategy) {
   const rt::Tensor &a = tensor(op.getLhs()), &b = tensor(op.getRhs());
   rt::ComplexProduct used;
-  auto [re, im] = rt::planarMatmul({partView(a, 0), partView(a, 1), false}, {partView(b, 0), partView(b, 1), false}, strategy, used);
+  auto [re, im] = rt::planarMatmul({partView(a, 0), partView(a, 1), false}, {partView(b, 0), partView(b, 1), false},
+                                   strategy, used);
   rt::TensorRef out(rt::newTensor(a.dtype, re->shape()));
   for (int64_t i = 0; i < out->count(); ++i)
-    storeElement(a.dtype, out->data, i, {0, loadElement(re->dtype, re->data, i).re, loadElement(im->dtype, im->data, i).re});
+    storeElement(a.dtype, out->data, i,
+                 {0, loadElement(re->dtype, re->data, i).re, loadElement(im->dtype, im->data, i).re});
   set(op.getResult(), std::move(out));
 }
 
@@ -192,7 +204,8 @@ template <> void Frame::evaluate(PlanarGemmOp op) {
   rt::PlanarOperand x{view(op.getA(), op.getLhsAxes()), view(op.getB(), op.getLhsAxes()), op.getLhsConjugated()};
   rt::PlanarOperand y{view(op.getC(), op.getRhsAxes()), view(op.getD(), op.getRhsAxes()), op.getRhsConjugated()};
   rt::ComplexProduct used;
-  auto [re, im] = rt::planarMatmul(x, y, *rt::complexProductNamed(std::string_view(op.getStrategy().data(), op.getStrategy().size())), used);
+  auto [re, im] = rt::planarMatmul(
+      x, y, *rt::complexProductNamed(std::string_view(op.getStrategy().data(), op.getStrategy().size())), used);
   set(op.getRe(), std::move(re));
   set(op.getIm(), std::move(im));
 }
@@ -208,7 +221,8 @@ template <> void Frame::evaluate(MatMulOp op) {
   bool leftVector = a.rank == 1, rightVector = b.rank == 1;
   int64_t m = leftVector ? 1 : a.sizes[a.rank - 2], k = a.sizes[a.rank - 1], n = rightVector ? 1 : b.sizes[b.rank - 1];
   if (k != b.sizes[rightVector ? 0 : b.rank - 2])
-    rt::fail(DiagId::SizesDiffer, {"inner sizes", std::to_string(k), std::to_string(b.sizes[rightVector ? 0 : b.rank - 2])});
+    rt::fail(DiagId::SizesDiffer,
+             {"inner sizes", std::to_string(k), std::to_string(b.sizes[rightVector ? 0 : b.rank - 2])});
   SmallVector<int64_t> batch(std::max({a.rank - 2, b.rank - 2, 0}), 1), sizes;
   SmallVector<int64_t> aStrides(batch.size(), 0), bStrides(batch.size(), 0);
   auto addBatch = [&](const rt::Tensor &t, SmallVector<int64_t> &strides, int64_t stride) {
@@ -236,7 +250,10 @@ template <> void Frame::evaluate(MatMulOp op) {
           rt::poll();
           Elem sum;
           for (int64_t j = 0; j < k; ++j)
-            sum = addElements(sum, mulElements(loadElement(a.dtype, a.data, ao + row * k + j), loadElement(b.dtype, b.data, bo + j * n + column), a.dtype), a.dtype);
+            sum = addElements(sum,
+                              mulElements(loadElement(a.dtype, a.data, ao + row * k + j),
+                                          loadElement(b.dtype, b.data, bo + j * n + column), a.dtype),
+                              a.dtype);
           storeElement(out->dtype, out->data, (i * m + row) * n + column, sum);
         }
     });
@@ -244,7 +261,8 @@ template <> void Frame::evaluate(MatMulOp op) {
 }
 
 /// A tensor whose element at each index is an element of `x`.
-static rt::TensorRef gatherElements(const rt::Tensor &x, ArrayRef<int64_t> sizes, llvm::function_ref<int64_t(ArrayRef<int64_t>)> offset) {
+static rt::TensorRef gatherElements(const rt::Tensor &x, ArrayRef<int64_t> sizes,
+                                    llvm::function_ref<int64_t(ArrayRef<int64_t>)> offset) {
   rt::TensorRef out(rt::newTensor(x.dtype, sizes));
   int64_t width = sizeOf(x.dtype);
   forEachIndex(sizes, [&](int64_t i, ArrayRef<int64_t> index) {
@@ -263,7 +281,8 @@ static SmallVector<int64_t> denseStrides(const rt::Tensor &t) {
 static void checkStoredSizes(const rt::Tensor &v, ArrayRef<int64_t> sizes) {
   for (int64_t i = 1; i <= v.rank; ++i)
     if (v.sizes[v.rank - i] != 1 && v.sizes[v.rank - i] != sizes[sizes.size() - i])
-      rt::fail(DiagId::SizesDiffer, {"sizes of the value and the slice", std::to_string(v.sizes[v.rank - i]), std::to_string(sizes[sizes.size() - i])});
+      rt::fail(DiagId::SizesDiffer, {"sizes of the value and the slice", std::to_string(v.sizes[v.rank - i]),
+                                     std::to_string(sizes[sizes.size() - i])});
 }
 
 bool Frame::storeOnDevice(SliceStoreOp op) {
@@ -282,13 +301,9 @@ bool Frame::storeOnDevice(SliceStoreOp op) {
   return true;
 }
 
-template <> void Frame::evaluate(RelabelOp o) {
-  alias(o.getResult(), o.getX());
-}
+template <> void Frame::evaluate(RelabelOp o) { alias(o.getResult(), o.getX()); }
 
-template <> void Frame::evaluate(DimOp o) {
-  setInteger(o.getResult(), tensor(o.getX()).sizes[o.getAxis()]);
-}
+template <> void Frame::evaluate(DimOp o) { setInteger(o.getResult(), tensor(o.getX()).sizes[o.getAxis()]); }
 
 template <> void Frame::evaluate(PartOp o) {
   const rt::Tensor &x = tensor(o.getX());
@@ -330,7 +345,8 @@ template <> void Frame::evaluate(BroadcastOp o) {
   SmallVector<int64_t> sizes = integers(o.getSizes()), strides = stridesFor(x, sizes.size());
   for (int64_t i = 1; i <= x.rank; ++i)
     if (x.sizes[x.rank - i] != 1 && x.sizes[x.rank - i] != sizes[sizes.size() - i])
-      rt::fail(DiagId::SizesDiffer, {"sizes of a broadcast", std::to_string(x.sizes[x.rank - i]), std::to_string(sizes[sizes.size() - i])});
+      rt::fail(DiagId::SizesDiffer,
+               {"sizes of a broadcast", std::to_string(x.sizes[x.rank - i]), std::to_string(sizes[sizes.size() - i])});
   set(o.getResult(), gatherElements(x, sizes, [&](ArrayRef<int64_t> index) { return dot(index, strides); }));
 }
 
@@ -346,7 +362,8 @@ template <> void Frame::evaluate(SliceOp o) {
 template <> void Frame::evaluate(SliceStoreOp o) {
   rt::TensorRef x(rt::unique(consume(o.getX(), o).take()));
   const rt::Tensor &v = tensor(o.getValues());
-  SmallVector<int64_t> starts = integers(o.getStarts()), sizes = integers(o.getCounts()), strides = denseStrides(*x), from = stridesFor(v, sizes.size());
+  SmallVector<int64_t> starts = integers(o.getStarts()), sizes = integers(o.getCounts()), strides = denseStrides(*x),
+                       from = stridesFor(v, sizes.size());
   checkStoredSizes(v, sizes);
   int64_t base = dot(starts, strides);
   for (auto [stride, step] : llvm::zip_equal(strides, o.getSteps()))
@@ -390,7 +407,8 @@ template <> void Frame::evaluate(PadOp o) {
       inside &= k >= 0 && k < x.sizes[axis];
       offset += k * strides[axis];
     }
-    storeElement(x.dtype, out->data, i, inside ? loadElement(x.dtype, x.data, offset) : loadElement(x.dtype, tensor(o.getValue()).data, 0));
+    storeElement(x.dtype, out->data, i,
+                 inside ? loadElement(x.dtype, x.data, offset) : loadElement(x.dtype, tensor(o.getValue()).data, 0));
   });
   set(o.getResult(), std::move(out));
 }
@@ -403,7 +421,8 @@ template <> void Frame::evaluate(DiagonalOp o) {
   sizes.back() = std::max<int64_t>(std::min(rows - down, columns - right), 0);
   strides.pop_back();
   strides.back() = columns + 1;
-  set(o.getResult(), gatherElements(x, sizes, [&](ArrayRef<int64_t> index) { return down * columns + right + dot(index, strides); }));
+  set(o.getResult(),
+      gatherElements(x, sizes, [&](ArrayRef<int64_t> index) { return down * columns + right + dot(index, strides); }));
 }
 
 template <> void Frame::evaluate(ViewAsRealOp o) {

@@ -5,7 +5,6 @@
 
 #include "repl/Graph.h"
 #include "repl/Process.h"
-#include "session/Session.h"
 #include "runtime/Device.h"
 #include "runtime/Error.h"
 #include "runtime/Format.h"
@@ -13,6 +12,7 @@
 #include "runtime/Memory.h"
 #include "runtime/Output.h"
 #include "runtime/Parallel.h"
+#include "session/Session.h"
 
 #include "llvm/TargetParser/Host.h"
 
@@ -45,7 +45,10 @@ bool refuse(Session &session, DiagId id, std::vector<std::string> args) {
 }
 
 std::string duration(double seconds) {
-  return seconds < 1e-6 ? fmt::format("{:.0f} ns", seconds * 1e9) : seconds < 1e-3 ? fmt::format("{:.3g} us", seconds * 1e6) : seconds < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.3g} s", seconds);
+  return seconds < 1e-6   ? fmt::format("{:.0f} ns", seconds * 1e9)
+         : seconds < 1e-3 ? fmt::format("{:.3g} us", seconds * 1e6)
+         : seconds < 1    ? fmt::format("{:.3g} ms", seconds * 1e3)
+                          : fmt::format("{:.3g} s", seconds);
 }
 
 std::string magnitude(double x, const char *unit) {
@@ -148,10 +151,12 @@ void Prompt::help(const std::string &topic) {
   if (topic.empty()) {
     for (const CommandInfo &c : commandTable())
       rt::output(fmt::format("  :{:<27} {}\n", c.name + " " + c.argument, c.help));
-    rt::output("  :!COMMAND                    runs a command of the system\n"
-               "  ?TOPIC                       the documentation of a function, operator, keyword, command or error code\n"
-               "  ?\"TEXT\"                      everything whose documentation has a text\n"
-               "Keys: Tab completes (also \\alpha), Up recalls what begins like the line, Ctrl-R searches, Ctrl-C drops the line or stops what runs.\n");
+    rt::output(
+        "  :!COMMAND                    runs a command of the system\n"
+        "  ?TOPIC                       the documentation of a function, operator, keyword, command or error code\n"
+        "  ?\"TEXT\"                      everything whose documentation has a text\n"
+        "Keys: Tab completes (also \\alpha), Up recalls what begins like the line, Ctrl-R searches, Ctrl-C drops the "
+        "line or stops what runs.\n");
     return;
   }
   if (topic.size() > 2 && topic.front() == '"' && topic.back() == '"') {
@@ -196,7 +201,8 @@ void Prompt::bench(const std::string &text) {
   for (double s : sorted)
     deviation.push_back(std::fabs(s - median));
   std::nth_element(deviation.begin(), deviation.begin() + deviation.size() / 2, deviation.end());
-  rt::output(fmt::format("compile {}\nrun     {} median, {} smallest, {} spread (median absolute deviation), {} runs\n", duration(b.compileMs / 1e3), duration(median), duration(sorted[0]),
+  rt::output(fmt::format("compile {}\nrun     {} median, {} smallest, {} spread (median absolute deviation), {} runs\n",
+                         duration(b.compileMs / 1e3), duration(median), duration(sorted[0]),
                          duration(deviation[deviation.size() / 2]), sorted.size()));
   if (b.flops > 0)
     rt::output(fmt::format("        {:.3g} GFLOP/s ({})\n", b.flops / median / 1e9, magnitude(b.flops, "FLOP")));
@@ -216,7 +222,9 @@ void Prompt::emit(const std::string &arguments) {
 #include "compile/Phases.def"
   };
   if (std::find(stages.begin(), stages.end(), stage) == stages.end()) {
-    session.getDiagnostics().report(DiagId::UnknownStage, {}, {stage}).withHelp(fmt::format("the stages are {}", fmt::join(stages, ", ")));
+    session.getDiagnostics()
+        .report(DiagId::UnknownStage, {}, {stage})
+        .withHelp(fmt::format("the stages are {}", fmt::join(stages, ", ")));
     session.showDiagnostics();
     return;
   }
@@ -239,20 +247,23 @@ void Prompt::explain(const std::string &text) {
   session.showDiagnostics();
   if (!module)
     return;
-  std::string error, real = session.getCompiler().emit(*module, "unpacked", error, &session.getDiagnostics().getSources());
+  std::string error,
+      real = session.getCompiler().emit(*module, "unpacked", error, &session.getDiagnostics().getSources());
   bool any = false;
   for (const RecognitionRemark &r : session.recognition())
     if (r.file == "<inspect>" || session.isInFunctionOf(text, r.range)) {
       any = true;
       std::string place = r.file == "<inspect>" ? "" : fmt::format("{}:{}:{}: ", r.file, r.line, r.column);
-      rt::output(r.kind.empty() ? fmt::format("{}missed: {}\n", place, r.text) : fmt::format("{}recognized {}: {} ({})\n", place, r.kind, r.text, r.strategy));
+      rt::output(r.kind.empty() ? fmt::format("{}missed: {}\n", place, r.text)
+                                : fmt::format("{}recognized {}: {} ({})\n", place, r.kind, r.text, r.strategy));
     }
   if (!any)
     rt::output("no hidden complex arithmetic\n");
   double flops, bytes;
   session.cost(*module, flops, bytes);
   if (flops > 0)
-    rt::output(fmt::format("cost: {}{}\n", magnitude(flops, "FLOP"), bytes > 0 ? ", " + magnitude(bytes, "B") + " of operands and results" : ""));
+    rt::output(fmt::format("cost: {}{}\n", magnitude(flops, "FLOP"),
+                           bytes > 0 ? ", " + magnitude(bytes, "B") + " of operands and results" : ""));
   std::string kernels = session.getCompiler().kernelsOf(*module, error);
   if (!kernels.empty())
     rt::output("kernels:\n" + kernels);
@@ -276,7 +287,8 @@ void Prompt::graph(const std::string &arguments) {
     return;
   std::string dot = graphText(*module, session.getCompiler());
   std::string format = std::filesystem::path(path).extension().string(), picture;
-  if (path.ends_with(".dot") || !filterText({"dot", "-T" + (format.empty() ? "svg" : format.substr(1))}, dot, picture)) {
+  if (path.ends_with(".dot") ||
+      !filterText({"dot", "-T" + (format.empty() ? "svg" : format.substr(1))}, dot, picture)) {
     picture = dot; // without Graphviz: its input
     if (!path.ends_with(".dot"))
       path += ".dot";
@@ -303,7 +315,8 @@ void Prompt::recompiles(const std::string &) {
 }
 
 void Prompt::device(const std::string &) {
-  rt::output(fmt::format("cpu: {}, {} thread{}\n", llvm::sys::getHostCPUName().str(), rt::threads(), rt::threads() == 1 ? "" : "s"));
+  rt::output(fmt::format("cpu: {}, {} thread{}\n", llvm::sys::getHostCPUName().str(), rt::threads(),
+                         rt::threads() == 1 ? "" : "s"));
   if (rt::deviceOptions().choice != rt::DeviceChoice::Cpu)
     rt::output(rt::deviceDescription() + "\n");
 }
@@ -374,8 +387,13 @@ void Prompt::set(const std::string &arguments) {
   auto [name, value] = firstWord(arguments);
   rt::PrintOptions &o = rt::printOptions();
   if (name.empty()) {
-    rt::output(fmt::format("precision {}\nwidth {}\nedge {}\nformat {}\ntime {}\ndynamic {}\nfail_on_recompile {}\n", o.precision == 0 ? "full" : std::to_string(o.precision), o.width, o.edge, o.polar ? "polar" : "rect", showTime ? "on" : "off",
-                           session.settings().dynamic == DynamicMode::Auto ? "auto" : session.settings().dynamic == DynamicMode::On ? "on" : "off", session.settings().failOnRecompile ? "on" : "off"));
+    rt::output(fmt::format("precision {}\nwidth {}\nedge {}\nformat {}\ntime {}\ndynamic {}\nfail_on_recompile {}\n",
+                           o.precision == 0 ? "full" : std::to_string(o.precision), o.width, o.edge,
+                           o.polar ? "polar" : "rect", showTime ? "on" : "off",
+                           session.settings().dynamic == DynamicMode::Auto ? "auto"
+                           : session.settings().dynamic == DynamicMode::On ? "on"
+                                                                           : "off",
+                           session.settings().failOnRecompile ? "on" : "off"));
     return;
   }
   bool digits = !value.empty() && value.size() < 6 && value.find_first_not_of("0123456789") == value.npos;
@@ -391,13 +409,17 @@ void Prompt::set(const std::string &arguments) {
   else if (name == "time" && (value == "on" || value == "off"))
     showTime = value == "on";
   else if (name == "dynamic" && (value == "auto" || value == "on" || value == "off"))
-    session.settings().dynamic = value == "auto" ? DynamicMode::Auto : value == "on" ? DynamicMode::On : DynamicMode::Off;
+    session.settings().dynamic = value == "auto" ? DynamicMode::Auto
+                                 : value == "on" ? DynamicMode::On
+                                                 : DynamicMode::Off;
   else if (name == "fail_on_recompile" && (value == "on" || value == "off"))
     session.settings().failOnRecompile = value == "on";
   else {
     std::vector<std::string> names(settingNames.begin(), settingNames.end());
     bool known = std::find(names.begin(), names.end(), name) != names.end();
-    Diagnostic &d = session.getDiagnostics().report(known ? DiagId::OptionValue : DiagId::UnknownOption, {}, known ? std::vector<std::string>{name, value} : std::vector<std::string>{name});
+    Diagnostic &d =
+        session.getDiagnostics().report(known ? DiagId::OptionValue : DiagId::UnknownOption, {},
+                                        known ? std::vector<std::string>{name, value} : std::vector<std::string>{name});
     if (auto near = suggest(name, names); near && !known)
       d.withHelp("did you mean `:set " + *near + "`?");
     session.showDiagnostics();

@@ -15,8 +15,8 @@ struct Prompt {
   explicit Prompt(Session &session) : session(session) {}
   Session &session;
   bool leave = false;
-  bool showTime = false;    ///< after every input
-  std::string lastFile;     ///< of :load
+  bool showTime = false; ///< after every input
+  std::string lastFile;  ///< of :load
 
   /// Runs `:name argument`, `?topic` or `:!command`; false when the line is not a command.
   bool run(const std::string &line);
@@ -51,13 +51,15 @@ private:
 };
 
 /// What :set knows.
-inline constexpr std::array<std::string_view, 7> settingNames = {"precision", "width", "edge", "format", "time", "dynamic", "fail_on_recompile"};
+inline constexpr std::array<std::string_view, 7> settingNames = {
+    "precision", "width", "edge", "format", "time", "dynamic", "fail_on_recompile"};
 
 struct CommandInfo {
   std::string name, argument, help;
 };
 const std::vector<CommandInfo> &commandTable();
-/// The documentation of a function, operator, keyword, command or error code; empty when there is none. `session` may have functions of its own.
+/// The documentation of a function, operator, keyword, command or error code; empty when there is none. `session` may
+/// have functions of its own.
 std::string helpOn(const std::string &topic, Session *session);
 /// The text of a message with … in place of its arguments.
 std::string textWithoutHoles(std::string_view format);

@@ -3,8 +3,8 @@
 /// Operations are nodes, values are edges labelled by their types; complex operations are shaded.
 #include "repl/Graph.h"
 
-#include "ir/ToyDialect.h"
 #include "compile/Compile.h"
+#include "ir/ToyDialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -37,11 +37,14 @@ public:
         continue;
       for (Block &block : function.getBody()) {
         for (BlockArgument argument : block.getArguments())
-          numbers[argument] = node(("argument " + Twine(argument.getArgNumber()) + "\n" + typeLabel(argument.getType())).str(), "ellipse", false);
+          numbers[argument] =
+              node(("argument " + Twine(argument.getArgNumber()) + "\n" + typeLabel(argument.getType())).str(),
+                   "ellipse", false);
         for (Operation &op : block) {
           if (isa<ConstantOp>(op) && tensorTypeOf(op.getResult(0)).isScalar() && op.use_empty())
             continue;
-          bool isComplex = llvm::any_of(op.getResultTypes(), [](Type t) { return isa<TensorType>(t) && cast<TensorType>(t).isComplex(); });
+          bool isComplex = llvm::any_of(op.getResultTypes(),
+                                        [](Type t) { return isa<TensorType>(t) && cast<TensorType>(t).isComplex(); });
           std::string label = op.getName().stripDialect().str();
           if (op.getNumResults())
             label += "\n" + typeLabel(op.getResult(0).getType());
@@ -56,14 +59,18 @@ public:
     }
     out += edges + "  }\n";
   }
-  std::string take() { return "digraph toy {\n  rankdir=TB;\n  node [fontname=\"monospace\", fontsize=10];\n" + out + "}\n"; }
+  std::string take() {
+    return "digraph toy {\n  rankdir=TB;\n  node [fontname=\"monospace\", fontsize=10];\n" + out + "}\n";
+  }
 
 private:
   int node(const std::string &label, StringRef shape, bool shaded) {
     std::string text = escaped(label);
     for (size_t at; (at = text.find('\n')) != text.npos;)
       text.replace(at, 1, "\\n");
-    out += ("    n" + Twine(nodes) + " [label=\"" + text + "\", shape=" + shape + (shaded ? ", style=filled, fillcolor=lightblue" : "") + "];\n").str();
+    out += ("    n" + Twine(nodes) + " [label=\"" + text + "\", shape=" + shape +
+            (shaded ? ", style=filled, fillcolor=lightblue" : "") + "];\n")
+               .str();
     return nodes++;
   }
   std::string out;

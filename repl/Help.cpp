@@ -15,13 +15,15 @@ struct Word {
 };
 /// Operators, statements and constants; functions document themselves.
 constexpr Word words[] = {
-    {"+", "a + b: sum, element by element with broadcasting; strings are joined. A real operand of a complex sum adds to the real part only."},
+    {"+", "a + b: sum, element by element with broadcasting; strings are joined. A real operand of a complex sum adds "
+          "to the real part only."},
     {"-", "a - b: difference; -a: negation of every part, also of zeros."},
     {"*", "a * b: product, element by element with broadcasting. Complex: ac-bd, ad+bc, each product rounded."},
     {"/", "a / b: quotient; integers give f64. Complex quotients never over- or underflow on the way."},
     {"//", "a // b: quotient rounded down; integer divisor 0 is an error."},
     {"%", "a % b: remainder with the divisor's sign."},
-    {"@", "a @ b: matrix product with NumPy's rank rules; never conjugates. Leading axes are batches, vectors are rows or columns."},
+    {"@", "a @ b: matrix product with NumPy's rank rules; never conjugates. Leading axes are batches, vectors are rows "
+          "or columns."},
     {"**", "a ** b: power, from right to left; -x**2 is -(x**2)."},
     {"'", "x': the adjoint, the conjugate transpose of the last two axes. x.T only transposes, x.H is the same as x'."},
     {"==", "a == b, a != b: equality, element by element; complex: of both parts."},
@@ -29,18 +31,23 @@ constexpr Word words[] = {
     {"and", "a and b, a or b: on bool, element by element; scalars stop as soon as the result is known."},
     {"or", "a and b, a or b: on bool, element by element; scalars stop as soon as the result is known."},
     {"not", "not a: logical not of bool."},
-    {"[]", "x[i], x[a:b:s], x[..., newaxis], x[mask], x[i64([…])]: indices count from 0, negative from the end, and are checked."},
+    {"[]", "x[i], x[a:b:s], x[..., newaxis], x[mask], x[i64([…])]: indices count from 0, negative from the end, and "
+           "are checked."},
     {"if", "if c { … } else if d { … } else { … }: c is one bool; use any(x) or all(x) for tensors."},
     {"while", "while c { … }: runs while the data say so; break and continue work."},
     {"for", "for i in range(a, b, step) { … }, for row in x { … }"},
-    {"def", "def f(x, w: f32[N, 64], eps = 1e-5) -> f32[N] where N > 0 { … }: generic over dtypes and sizes; names of sizes compile once for all."},
+    {"def", "def f(x, w: f32[N, 64], eps = 1e-5) -> f32[N] where N > 0 { … }: generic over dtypes and sizes; names of "
+            "sizes compile once for all."},
     {"var", "var x = e;  var x: c64[N] = e;  var a<2, 3> = e;  var (q, r) = f(x);"},
     {"return", "return e;  return (a, b);"},
     {"struct", "struct P { var x; var y; }  P p = {1, 2};  p.x"},
     {"assert", "assert c, \"text\": an error with the text unless c holds."},
     {"import", "import \"file.toy\": functions and structs of a file, relative to this one."},
-    {"extern", "extern def f(x: c64[N]) -> c64[N] from \"libmine.so\" symbol \"f_v1\": a function of a shared library (runtime/toy_extern.h)."},
-    {"pi", "3.141592653589793"}, {"inf", "infinity"}, {"nan", "not a number"},
+    {"extern", "extern def f(x: c64[N]) -> c64[N] from \"libmine.so\" symbol \"f_v1\": a function of a shared library "
+               "(runtime/toy_extern.h)."},
+    {"pi", "3.141592653589793"},
+    {"inf", "infinity"},
+    {"nan", "not a number"},
     {"ans", "the last value that the prompt showed"},
     {"args", "the script's arguments, strings: len(args), args[0]"},
     {"i", "2i and 2j are imaginary numbers; 1+2i is one complex constant."},
@@ -48,22 +55,31 @@ constexpr Word words[] = {
 
 /// Words of `--emit`, remarks and :explain.
 constexpr Word terms[] = {
-    {"planar", "real and imaginary parts as tensors of their own. `toy.planar_gemm` is a complex matrix product of such parts, by the strategy that stands behind it."},
-    {"toy.planar_gemm", "a complex matrix product whose factors and result are real and imaginary parts; strategies: ?matmul."},
-    {"packed", "real and imaginary parts side by side on a last axis of 2: what a complex tensor is in memory. An operation with the attribute `packed` takes these operands (by number) for complex ones."},
+    {"planar", "real and imaginary parts as tensors of their own. `toy.planar_gemm` is a complex matrix product of "
+               "such parts, by the strategy that stands behind it."},
+    {"toy.planar_gemm",
+     "a complex matrix product whose factors and result are real and imaginary parts; strategies: ?matmul."},
+    {"packed", "real and imaginary parts side by side on a last axis of 2: what a complex tensor is in memory. An "
+               "operation with the attribute `packed` takes these operands (by number) for complex ones."},
     {"toy.pack", "real and imaginary parts put side by side; `toy.part` takes one of them."},
     {"toy.part", "the real (0) or imaginary (1) parts of pairs; `toy.pack` puts them side by side."},
-    {"toy.relabel", "the same value under other names for its sizes: where paths join and where functions are called. Nothing is computed."},
-    {"toy.repacks", "how many operands and results of a product exist by parts, so that loops around it put them together or take them apart."},
+    {"toy.relabel", "the same value under other names for its sizes: where paths join and where functions are called. "
+                    "Nothing is computed."},
+    {"toy.repacks", "how many operands and results of a product exist by parts, so that loops around it put them "
+                    "together or take them apart."},
     {"toy.fused", "operations that become one loop; only what is yielded is stored."},
-    {"toy.function_part", "the real (0) or imaginary (1) part of a complex function, computed from the parts of its arguments."},
-    {"structure", "how the flattened values of a print belong together: `_` a value, `(_, _)` a tuple, `P{a: _}` a struct; `;` stands between arguments."},
+    {"toy.function_part",
+     "the real (0) or imaginary (1) part of a complex function, computed from the parts of its arguments."},
+    {"structure", "how the flattened values of a print belong together: `_` a value, `(_, _)` a tuple, `P{a: _}` a "
+                  "struct; `;` stands between arguments."},
     {"cis", "complex(cos(t), sin(t)), written in any way: one function computes both parts."},
     {"__top", "the function that a statement of the top level is compiled as."},
-    {"any0_0", "in `--emit`: a size that no signature declares, of axis 0 of argument 0 (both counted with the parts of tuples and structs)."},
+    {"any0_0", "in `--emit`: a size that no signature declares, of axis 0 of argument 0 (both counted with the parts "
+               "of tuples and structs)."},
     {"unused0_0", "in `--emit`: a size of an argument that the function does not mention."},
     {"loop", "in remarks: computed element by element, in one loop with what is around it."},
-    {"evaluated", "in remarks: a product in a small statement, which the reference evaluator runs instead of compiling it."},
+    {"evaluated",
+     "in remarks: a product in a small statement, which the reference evaluator runs instead of compiling it."},
 };
 
 std::string exampleOf(const std::string &name) {
@@ -104,7 +120,8 @@ std::string helpOn(const std::string &topic, Session *session) {
   std::string out;
   if (session) {
     if (const ast::Function *f = session->definitions().function(topic)) {
-      out += "def " + topic + session->signatureOf(topic) + "\n  " + (f->doc.empty() ? "(no docstring: write `##` lines above the def)" : f->doc) + "\n";
+      out += "def " + topic + session->signatureOf(topic) + "\n  " +
+             (f->doc.empty() ? "(no docstring: write `##` lines above the def)" : f->doc) + "\n";
       for (const std::string &form : session->formsOf(topic))
         out += "  compiled: " + form.substr(0, form.find('\n')) + "\n";
       return out;
@@ -116,17 +133,24 @@ std::string helpOn(const std::string &topic, Session *session) {
   for (const BuiltinInfo &info : allBuiltins())
     if (info.name == topic)
       out += fmt::format("{}({})\n  {}\n", info.name, info.parameters, info.doc);
-  std::string plain = topic == "!=" ? "==" : topic == "<=" || topic == ">" || topic == ">=" ? "<" : topic == "else" ? "if" : topic == "j" ? "i" : topic == ".T" || topic == ".H" ? "'" : topic;
+  std::string plain = topic == "!="                                    ? "=="
+                      : topic == "<=" || topic == ">" || topic == ">=" ? "<"
+                      : topic == "else"                                ? "if"
+                      : topic == "j"                                   ? "i"
+                      : topic == ".T" || topic == ".H"                 ? "'"
+                                                                       : topic;
   for (const Word &word : words)
     if (word.name == plain)
       out += (out.empty() ? std::string() : "\n") + fmt::format("{}\n  {}\n", topic, word.doc);
   for (const Word &term : terms)
-    if (topic == term.name || topic == "(" + std::string(term.name) + ")" || topic.starts_with(std::string(term.name) + ".") || (term.name == std::string_view("toy." + topic)))
+    if (topic == term.name || topic == "(" + std::string(term.name) + ")" ||
+        topic.starts_with(std::string(term.name) + ".") || (term.name == std::string_view("toy." + topic)))
       out += (out.empty() ? std::string() : "\n") + fmt::format("{}\n  {}\n", topic, term.doc);
   if (!out.empty())
     return out + exampleOf(plain);
   if (auto dtype = dtypeNamed(topic))
-    return fmt::format("{}: a dtype of {} byte{}; {}(x) converts\n", topic, sizeOf(*dtype), sizeOf(*dtype) == 1 ? "" : "s", topic);
+    return fmt::format("{}: a dtype of {} byte{}; {}(x) converts\n", topic, sizeOf(*dtype),
+                       sizeOf(*dtype) == 1 ? "" : "s", topic);
   std::string command = topic.starts_with(":") ? topic.substr(1) : topic;
   for (const CommandInfo &c : commandTable())
     if (c.name == command)

@@ -18,7 +18,9 @@ namespace {
 
 bool isWordStart(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80); }
 bool isWord(char c) { return isWordStart(c) || std::isdigit(static_cast<unsigned char>(c)); }
-bool isKeyword(std::string_view word) { return std::find(keywords().begin(), keywords().end(), word) != keywords().end(); }
+bool isKeyword(std::string_view word) {
+  return std::find(keywords().begin(), keywords().end(), word) != keywords().end();
+}
 
 const std::set<std::string> &builtinNames() {
   static const std::set<std::string> names = [] {
@@ -69,10 +71,12 @@ std::vector<std::pair<size_t, size_t>> brackets(std::string_view text) {
 }
 
 constexpr std::pair<const char *, const char *> symbols[] = {
-    {"alpha", "α"}, {"beta", "β"}, {"gamma", "γ"}, {"delta", "δ"}, {"epsilon", "ε"}, {"zeta", "ζ"}, {"eta", "η"}, {"theta", "θ"}, {"iota", "ι"}, {"kappa", "κ"},
-    {"lambda", "λ"}, {"mu", "μ"}, {"nu", "ν"}, {"xi", "ξ"}, {"omicron", "ο"}, {"pi", "π"}, {"rho", "ρ"}, {"sigma", "σ"}, {"tau", "τ"}, {"upsilon", "υ"}, {"phi", "φ"},
-    {"chi", "χ"}, {"psi", "ψ"}, {"omega", "ω"}, {"Gamma", "Γ"}, {"Delta", "Δ"}, {"Theta", "Θ"}, {"Lambda", "Λ"}, {"Xi", "Ξ"}, {"Pi", "Π"}, {"Sigma", "Σ"},
-    {"Phi", "Φ"}, {"Psi", "Ψ"}, {"Omega", "Ω"}, {"hbar", "ħ"}, {"ell", "ℓ"}};
+    {"alpha", "α"}, {"beta", "β"},    {"gamma", "γ"},   {"delta", "δ"},  {"epsilon", "ε"}, {"zeta", "ζ"},
+    {"eta", "η"},   {"theta", "θ"},   {"iota", "ι"},    {"kappa", "κ"},  {"lambda", "λ"},  {"mu", "μ"},
+    {"nu", "ν"},    {"xi", "ξ"},      {"omicron", "ο"}, {"pi", "π"},     {"rho", "ρ"},     {"sigma", "σ"},
+    {"tau", "τ"},   {"upsilon", "υ"}, {"phi", "φ"},     {"chi", "χ"},    {"psi", "ψ"},     {"omega", "ω"},
+    {"Gamma", "Γ"}, {"Delta", "Δ"},   {"Theta", "Θ"},   {"Lambda", "Λ"}, {"Xi", "Ξ"},      {"Pi", "Π"},
+    {"Sigma", "Σ"}, {"Phi", "Φ"},     {"Psi", "Ψ"},     {"Omega", "Ω"},  {"hbar", "ħ"},    {"ell", "ℓ"}};
 
 constexpr std::string_view stages[] = {
 #define TOY_PHASE(NAME, HELP) #NAME,
@@ -120,15 +124,22 @@ std::string highlighted(std::string_view text, size_t cursor, Session &session) 
     } else if (c == '#') {
       end = std::min(text.find('\n', i), text.size());
       put("2", i, end);
-    } else if (std::isdigit(static_cast<unsigned char>(c)) || (c == '.' && i + 1 < text.size() && std::isdigit(static_cast<unsigned char>(text[i + 1])))) {
-      while (end < text.size() && (isWord(text[end]) || text[end] == '.' || ((text[end] == '+' || text[end] == '-') && (text[end - 1] == 'e' || text[end - 1] == 'E'))))
+    } else if (std::isdigit(static_cast<unsigned char>(c)) ||
+               (c == '.' && i + 1 < text.size() && std::isdigit(static_cast<unsigned char>(text[i + 1])))) {
+      while (end < text.size() &&
+             (isWord(text[end]) || text[end] == '.' ||
+              ((text[end] == '+' || text[end] == '-') && (text[end - 1] == 'e' || text[end - 1] == 'E'))))
         ++end;
       put(text[end - 1] == 'i' || text[end - 1] == 'j' ? "35" : "36", i, end);
     } else if (isWordStart(c)) {
       while (end < text.size() && isWord(text[end]))
         ++end;
       std::string word(text.substr(i, end - i));
-      put(isKeyword(word) ? "1;34" : dtypeNamed(word) ? "33" : builtinNames().count(word) || session.definitions().function(word) ? "34" : "", i, end);
+      put(isKeyword(word)                                                      ? "1;34"
+          : dtypeNamed(word)                                                   ? "33"
+          : builtinNames().count(word) || session.definitions().function(word) ? "34"
+                                                                               : "",
+          i, end);
     } else
       put("", i, end);
     i = end;
@@ -145,8 +156,10 @@ size_t columnsOf(std::string_view text) {
     for (int k = 1; k < length && i + k < text.size(); ++k)
       code = code << 6 | (text[i + k] & 0x3f);
     bool combining = (code >= 0x300 && code < 0x370) || (code >= 0x200b && code <= 0x200f) || code == 0xfe0f;
-    bool wide = (code >= 0x1100 && code <= 0x115f) || (code >= 0x2e80 && code <= 0xa4cf) || (code >= 0xac00 && code <= 0xd7a3) || (code >= 0xf900 && code <= 0xfaff) || (code >= 0xff00 && code <= 0xff60) ||
-                (code >= 0x1f300 && code <= 0x1faff) || (code >= 0x20000 && code <= 0x3fffd);
+    bool wide = (code >= 0x1100 && code <= 0x115f) || (code >= 0x2e80 && code <= 0xa4cf) ||
+                (code >= 0xac00 && code <= 0xd7a3) || (code >= 0xf900 && code <= 0xfaff) ||
+                (code >= 0xff00 && code <= 0xff60) || (code >= 0x1f300 && code <= 0x1faff) ||
+                (code >= 0x20000 && code <= 0x3fffd);
     columns += combining ? 0 : wide ? 2 : 1;
     i += length;
   }
@@ -191,7 +204,8 @@ std::vector<Completion> completionsAt(std::string_view text, size_t end, Session
     std::error_code failed;
     for (auto &entry : std::filesystem::directory_iterator(folder.empty() ? "." : folder, failed)) {
       std::string path = folder + entry.path().filename().string() + (entry.is_directory(failed) ? "/" : "");
-      if (path.starts_with(typed) && (!entry.path().filename().string().starts_with(".") || typed.size() > folder.size()))
+      if (path.starts_with(typed) &&
+          (!entry.path().filename().string().starts_with(".") || typed.size() > folder.size()))
         out.push_back({path, ""});
     }
     return sorted();

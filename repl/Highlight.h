@@ -10,8 +10,8 @@
 namespace toy {
 class Session;
 
-/// The text with ANSI colours: keywords, functions, numbers, strings, comments; the bracket that matches the one at `cursor` is marked.
-/// Removing the escape sequences gives the text back.
+/// The text with ANSI colours: keywords, functions, numbers, strings, comments; the bracket that matches the one at
+/// `cursor` is marked. Removing the escape sequences gives the text back.
 std::string highlighted(std::string_view text, size_t cursor, Session &session);
 /// Columns that UTF-8 text takes; combining marks take none, wide characters two.
 size_t columnsOf(std::string_view text);
@@ -22,7 +22,8 @@ struct Completion {
 };
 /// What can stand at `end` of `text` in place of the word that begins at `begin` (set here).
 std::vector<Completion> completionsAt(std::string_view text, size_t end, Session &session, size_t &begin);
-/// What is shown in grey behind the cursor: the parameters of the function whose call is being typed, or the rest of the only completion.
+/// What is shown in grey behind the cursor: the parameters of the function whose call is being typed, or the rest of
+/// the only completion.
 std::string hintFor(std::string_view text, Session &session);
 
 } // namespace toy

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The editor on readline: its buffer, keys, history search and paste, with a display of our own that knows colours and texts of several lines.
+/// The editor on readline: its buffer, keys, history search and paste, with a display of our own that knows colours and
+/// texts of several lines.
 #include "repl/LineEditor.h"
 
 #include "repl/Highlight.h"
-#include "session/Session.h"
 #include "runtime/Guard.h"
+#include "session/Session.h"
 #include "support/PrivateFolder.h"
 #include "support/Terminal.h"
 
@@ -37,9 +38,9 @@ struct Terminal {
   std::function<void()> shown;
   bool color = false;
   pthread_t reader{};
-  size_t cursorRow = 0; ///< of the last drawing, from the prompt's row
-  std::string hint;     ///< shown behind the text
-  bool final = false;   ///< the text is accepted: no hint, no marks
+  size_t cursorRow = 0;      ///< of the last drawing, from the prompt's row
+  std::string hint;          ///< shown behind the text
+  bool final = false;        ///< the text is accepted: no hint, no marks
   std::string prefix, saved; ///< of a recall: what entries begin with, and the text before
   int at = 0;
 };
@@ -102,10 +103,16 @@ void redraw() {
   size_t point = std::min<size_t>(rl_point, text.size()), cursorRow = row, cursorColumn = column;
   advance(text.substr(0, point), width, cursorRow, cursorColumn);
   advance(text, width, row, column);
-  terminal.hint = terminal.color && !searching && !terminal.final && point == text.size() ? orNothing([&] { return hintFor(text, *terminal.session); }) : "";
+  terminal.hint = terminal.color && !searching && !terminal.final && point == text.size()
+                      ? orNothing([&] { return hintFor(text, *terminal.session); })
+                      : "";
   if (column + columnsOf(terminal.hint) >= width)
     terminal.hint.clear();
-  std::string shown = terminal.color ? orNothing([&] { return highlighted(text, terminal.final ? text.npos : point, *terminal.session); }) : "", out = "\r";
+  std::string shown = terminal.color ? orNothing([&] {
+    return highlighted(text, terminal.final ? text.npos : point, *terminal.session);
+  })
+                                     : "",
+              out = "\r";
   if (shown.empty())
     shown = text;
   if (terminal.cursorRow)
@@ -179,7 +186,8 @@ int readKey(FILE *stream) {
     if (resized) { // the terminal has wrapped the rows anew
       resized = 0;
       size_t row = 0, column = 0;
-      advance(std::string(rl_display_prompt ? rl_display_prompt : "") + std::string(rl_line_buffer, rl_point), terminalWidth(), row, column);
+      advance(std::string(rl_display_prompt ? rl_display_prompt : "") + std::string(rl_line_buffer, rl_point),
+              terminalWidth(), row, column);
       terminal.cursorRow = row;
       (*rl_redisplay_function)();
       continue;
@@ -229,14 +237,16 @@ int onUp(int, int) {
   std::string_view text(rl_line_buffer, rl_end);
   size_t lineStart = rl_point ? text.rfind('\n', rl_point - 1) : text.npos;
   if (lineStart != text.npos && rl_last_func != onUp && rl_last_func != onDown) {
-    size_t column = rl_point - lineStart - 1, above = lineStart ? text.rfind('\n', lineStart - 1) : text.npos, begin = above == text.npos ? 0 : above + 1;
+    size_t column = rl_point - lineStart - 1, above = lineStart ? text.rfind('\n', lineStart - 1) : text.npos,
+           begin = above == text.npos ? 0 : above + 1;
     rl_point = static_cast<int>(std::min(begin + column, lineStart));
     return 0;
   }
   beginRecall();
   for (int i = terminal.at - 1; i >= 0; --i) {
     HIST_ENTRY *entry = history_get(history_base + i);
-    if (entry && std::string_view(entry->line).starts_with(terminal.prefix) && entry->line != std::string(rl_line_buffer, rl_end)) {
+    if (entry && std::string_view(entry->line).starts_with(terminal.prefix) &&
+        entry->line != std::string(rl_line_buffer, rl_end)) {
       terminal.at = i;
       replaceText(entry->line);
       return 0;
@@ -247,15 +257,18 @@ int onUp(int, int) {
 
 int onDown(int, int) {
   std::string_view text(rl_line_buffer, rl_end);
-  if (size_t lineEnd = text.find('\n', rl_point); lineEnd != text.npos && rl_last_func != onUp && rl_last_func != onDown) {
-    size_t before = rl_point ? text.rfind('\n', rl_point - 1) : text.npos, column = rl_point - (before == text.npos ? 0 : before + 1);
+  if (size_t lineEnd = text.find('\n', rl_point);
+      lineEnd != text.npos && rl_last_func != onUp && rl_last_func != onDown) {
+    size_t before = rl_point ? text.rfind('\n', rl_point - 1) : text.npos,
+           column = rl_point - (before == text.npos ? 0 : before + 1);
     rl_point = static_cast<int>(std::min(lineEnd + 1 + column, std::min(text.find('\n', lineEnd + 1), text.size())));
     return 0;
   }
   beginRecall();
   for (int i = terminal.at + 1; i < history_length; ++i) {
     HIST_ENTRY *entry = history_get(history_base + i);
-    if (entry && std::string_view(entry->line).starts_with(terminal.prefix) && entry->line != std::string(rl_line_buffer, rl_end)) {
+    if (entry && std::string_view(entry->line).starts_with(terminal.prefix) &&
+        entry->line != std::string(rl_line_buffer, rl_end)) {
       terminal.at = i;
       replaceText(entry->line);
       return 0;
@@ -333,7 +346,7 @@ Descriptor openHistory(int flags, struct stat &info) {
 }
 
 std::string readHistory() {
-  struct stat info {};
+  struct stat info{};
   Descriptor file = openHistory(O_RDONLY, info);
   constexpr off_t limit = off_t(64) << 20;
   if (!file || info.st_size > limit)
@@ -377,7 +390,8 @@ LineEditor::LineEditor(Session &session, bool color, std::function<bool(const st
   if (!blocks)
     return;
   rl_redisplay_function = redraw;
-  rl_variable_bind("enable-active-region", "off"); // the mark around a paste has readline draw the text again below what was left
+  rl_variable_bind("enable-active-region",
+                   "off"); // the mark around a paste has readline draw the text again below what was left
   rl_bind_key('\r', onEnter);
   rl_bind_key('\n', onEnter);
   rl_bind_keyseq("\\e\\r", onNewLine);
@@ -420,11 +434,12 @@ std::optional<std::string> LineEditor::read(const std::string &prompt, bool &int
 }
 
 void LineEditor::remember(const std::string &input) {
-  if (input.empty() || input[0] == ' ' || (history_length > 0 && input == history_get(history_base + history_length - 1)->line))
+  if (input.empty() || input[0] == ' ' ||
+      (history_length > 0 && input == history_get(history_base + history_length - 1)->line))
     return;
   add_history(input.c_str());
   // Appended at once, a line at a time: sessions side by side do not lose each other's entries.
-  struct stat info {};
+  struct stat info{};
   if (Descriptor file = openHistory(O_WRONLY | O_CREAT | O_APPEND, info))
     writeAll(file.get(), encoded(input) + "\n");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Reads inputs of the prompt. On a terminal that can move its cursor an input of several lines is one text, drawn in colours with brackets that match
-/// and hints; elsewhere a line at a time.
+/// Reads inputs of the prompt. On a terminal that can move its cursor an input of several lines is one text, drawn in
+/// colours with brackets that match and hints; elsewhere a line at a time.
 #pragma once
 
 #include <functional>

@@ -28,7 +28,8 @@ std::vector<std::string> commandWords(const std::string &command) {
     inWord = true;
     if (quote ? c == quote : c == '\'' || c == '"')
       quote = quote ? 0 : c;
-    else if (c == '\\' && quote != '\'' && i + 1 < command.size() && (!quote || command[i + 1] == '"' || command[i + 1] == '\\'))
+    else if (c == '\\' && quote != '\'' && i + 1 < command.size() &&
+             (!quote || command[i + 1] == '"' || command[i + 1] == '\\'))
       words.back() += command[++i];
     else
       words.back() += c;

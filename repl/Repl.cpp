@@ -5,10 +5,10 @@
 
 #include "repl/Commands.h"
 #include "repl/LineEditor.h"
-#include "session/Session.h"
 #include "runtime/Apart.h"
 #include "runtime/Output.h"
 #include "runtime/Parallel.h"
+#include "session/Session.h"
 #include "support/PrivateFolder.h"
 
 #include <fmt/format.h>
@@ -80,7 +80,9 @@ static void runInitFile(Prompt &prompt) {
   if (::stat(folder.c_str(), &around) == 0 && isTrusted(file) && isTrusted(around))
     prompt.run(":load " + path);
   else {
-    prompt.session.getDiagnostics().report(DiagId::CannotOpen, {}, {path, "another user could have written it"}).withHelp("chmod go-w " + path + " " + folder);
+    prompt.session.getDiagnostics()
+        .report(DiagId::CannotOpen, {}, {path, "another user could have written it"})
+        .withHelp("chmod go-w " + path + " " + folder);
     prompt.session.showDiagnostics();
   }
   prompt.lastFile.clear();
@@ -106,7 +108,8 @@ int runPrompt(Session &session, bool color, bool init) {
       static std::atomic<bool> never = false; // Ctrl-C is for what the user runs
       rt::setInterruptFlag(&never);
       try {
-        static_cast<void>(rt::threads()); // oneTBB asks the system once, and would wait for ever for an answer that an error prevented
+        static_cast<void>(rt::threads()); // oneTBB asks the system once, and would wait for ever for an answer that an
+                                          // error prevented
         session.prepare();
       } catch (...) { // the first statement tries again, and tells
       }

@@ -10,9 +10,9 @@
 
 namespace toy::rt {
 
-/// Runs `work` on a thread of its own and waits for it; its errors are thrown here. Ctrl-C ends the wait at once (DiagId::Interrupted) and leaves the
-/// thread behind, which comes to its end alone: all that `work` touches, it must own. There, `poll` asks whether it was left, and tensors that it makes
-/// are its own until `listObject`.
+/// Runs `work` on a thread of its own and waits for it; its errors are thrown here. Ctrl-C ends the wait at once
+/// (DiagId::Interrupted) and leaves the thread behind, which comes to its end alone: all that `work` touches, it must
+/// own. There, `poll` asks whether it was left, and tensors that it makes are its own until `listObject`.
 void runApart(std::function<void()> work);
 
 // For threads that run something apart.

@@ -22,18 +22,29 @@ namespace {
 /// Calls `f` with a null pointer of the dtype's C++ type.
 template <typename F> auto dispatch(DType dtype, F &&f) {
   switch (dtype) {
-  case DType::Bool: case DType::U8: return f(static_cast<uint8_t *>(nullptr));
-  case DType::BF16: case DType::F16: return f(static_cast<uint16_t *>(nullptr)); // moved only
-  case DType::I32: return f(static_cast<int32_t *>(nullptr));
-  case DType::F32: return f(static_cast<float *>(nullptr));
-  case DType::F64: return f(static_cast<double *>(nullptr));
-  case DType::C64: return f(static_cast<std::complex<float> *>(nullptr));
-  case DType::C128: return f(static_cast<std::complex<double> *>(nullptr));
-  default: return f(static_cast<int64_t *>(nullptr));
+  case DType::Bool:
+  case DType::U8:
+    return f(static_cast<uint8_t *>(nullptr));
+  case DType::BF16:
+  case DType::F16:
+    return f(static_cast<uint16_t *>(nullptr)); // moved only
+  case DType::I32:
+    return f(static_cast<int32_t *>(nullptr));
+  case DType::F32:
+    return f(static_cast<float *>(nullptr));
+  case DType::F64:
+    return f(static_cast<double *>(nullptr));
+  case DType::C64:
+    return f(static_cast<std::complex<float> *>(nullptr));
+  case DType::C128:
+    return f(static_cast<std::complex<double> *>(nullptr));
+  default:
+    return f(static_cast<int64_t *>(nullptr));
   }
 }
 
-/// A tensor seen from one axis: `outer` blocks of `size` rows of `inner` elements; no blocks where there are no elements.
+/// A tensor seen from one axis: `outer` blocks of `size` rows of `inner` elements; no blocks where there are no
+/// elements.
 struct AxisView {
   int64_t outer = 1, size, inner = 1;
   AxisView(const Tensor &t, int64_t axis) : size(t.sizes[axis]) {
@@ -124,9 +135,12 @@ template <typename T> T plus(T a, T b) {
 
 int64_t positionAt(const Tensor &index, int64_t i) {
   switch (index.dtype) {
-  case DType::U8: return index.as<uint8_t>()[i];
-  case DType::I32: return index.as<int32_t>()[i];
-  default: return index.as<int64_t>()[i];
+  case DType::U8:
+    return index.as<uint8_t>()[i];
+  case DType::I32:
+    return index.as<int32_t>()[i];
+  default:
+    return index.as<int64_t>()[i];
   }
 }
 
@@ -137,7 +151,8 @@ std::vector<int64_t> broadcastStrides(const Tensor &t, std::span<const int64_t> 
   for (int64_t i = 1; i <= t.rank; ++i) {
     int64_t size = t.sizes[t.rank - i], to = target[target.size() - i];
     if (size != 1 && size != to)
-      fail(DiagId::BroadcastRun, {fmt::format("[{}]", fmt::join(t.shape(), ", ")), fmt::format("[{}]", fmt::join(target, ", "))});
+      fail(DiagId::BroadcastRun,
+           {fmt::format("[{}]", fmt::join(t.shape(), ", ")), fmt::format("[{}]", fmt::join(target, ", "))});
     strides[target.size() - i] = size == 1 ? 0 : stride;
     stride *= size;
   }
@@ -187,7 +202,8 @@ TakePlan planTake(const Tensor &x, std::span<const Tensor *const> indices, int64
     int64_t size = x.sizes[firstAxis + k];
     Watch watch;
     for (int64_t i = 0; i < plan.count; ++i, watch())
-      plan.rows[i] = plan.rows[i] * size + checkIndex(positionAt(*indices[k], offsetOf(i, plan.middle, strides)), size, firstAxis + k);
+      plan.rows[i] = plan.rows[i] * size +
+                     checkIndex(positionAt(*indices[k], offsetOf(i, plan.middle, strides)), size, firstAxis + k);
   }
   return plan;
 }
@@ -237,7 +253,8 @@ TensorRef nonzero(const Tensor &x) {
 }
 
 TensorRef maskSelect(const Tensor &x, const Tensor &mask) {
-  int64_t n = mask.count(), hits = std::count_if(mask.as<uint8_t>(), mask.as<uint8_t>() + n, [](uint8_t b) { return b != 0; });
+  int64_t n = mask.count(),
+          hits = std::count_if(mask.as<uint8_t>(), mask.as<uint8_t>() + n, [](uint8_t b) { return b != 0; });
   std::vector<int64_t> sizes = {hits};
   sizes.insert(sizes.end(), x.sizes + mask.rank, x.sizes + x.rank);
   TensorRef out(newTensor(x.dtype, sizes));
@@ -254,7 +271,8 @@ TensorRef maskSelect(const Tensor &x, const Tensor &mask) {
 
 TensorRef maskStore(TensorRef x, const Tensor &mask, const Tensor &values) {
   TensorRef out(unique(x.take()));
-  int64_t n = mask.count(), hits = std::count_if(mask.as<uint8_t>(), mask.as<uint8_t>() + n, [](uint8_t b) { return b != 0; });
+  int64_t n = mask.count(),
+          hits = std::count_if(mask.as<uint8_t>(), mask.as<uint8_t>() + n, [](uint8_t b) { return b != 0; });
   int64_t width = sizeOf(out->dtype), rowCount = n ? out->count() / n : 0, inner = out->rank - mask.rank;
   std::vector<int64_t> sizes = {hits};
   sizes.insert(sizes.end(), out->sizes + mask.rank, out->sizes + out->rank);
@@ -280,7 +298,8 @@ TensorRef take(const Tensor &x, std::span<const Tensor *const> indices, int64_t 
   Watch watch;
   for (int64_t o = 0; o < plan.outer; ++o)
     for (int64_t i = 0; i < plan.count; ++i, watch(plan.inner))
-      std::memcpy(out->as<char>() + (o * plan.count + i) * run, x.as<char>() + (o * plan.indexed + plan.rows[i]) * run, run);
+      std::memcpy(out->as<char>() + (o * plan.count + i) * run, x.as<char>() + (o * plan.indexed + plan.rows[i]) * run,
+                  run);
   return out;
 }
 
@@ -294,7 +313,9 @@ TensorRef takeStore(TensorRef x, const Tensor &values, std::span<const Tensor *c
     for (int64_t i = 0; i < plan.count; ++i, watch(plan.inner))
       for (int64_t j = 0; j < plan.inner; ++j)
         std::memcpy(out->as<char>() + ((o * plan.indexed + plan.rows[i]) * plan.inner + j) * width,
-                    values.as<char>() + offsetOf((o * plan.count + i) * plan.inner + j, plan.resultSizes, strides) * width, width);
+                    values.as<char>() +
+                        offsetOf((o * plan.count + i) * plan.inner + j, plan.resultSizes, strides) * width,
+                    width);
   return out;
 }
 
@@ -305,12 +326,14 @@ template <typename F> static void forEachAlong(const Tensor &x, const Tensor &in
     strides[i - 1] = strides[i] * x.sizes[i];
   for (int64_t i = 0; i < x.rank; ++i)
     if (i != axis && index.sizes[i] > x.sizes[i])
-      fail(DiagId::BroadcastRun, {fmt::format("[{}]", fmt::join(index.shape(), ", ")), fmt::format("[{}]", fmt::join(x.shape(), ", "))});
+      fail(DiagId::BroadcastRun,
+           {fmt::format("[{}]", fmt::join(index.shape(), ", ")), fmt::format("[{}]", fmt::join(x.shape(), ", "))});
   Watch watch;
   for (int64_t i = 0, n = index.count(); i < n; ++i, watch()) {
     int64_t offset = 0, rest = i;
     for (int64_t a = x.rank; a-- > 0; rest /= index.sizes[a])
-      offset += (a == axis ? checkIndex(positionAt(index, i), x.sizes[axis], axis) : rest % index.sizes[a]) * strides[a];
+      offset +=
+          (a == axis ? checkIndex(positionAt(index, i), x.sizes[axis], axis) : rest % index.sizes[a]) * strides[a];
     f(offset, i);
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Operations that are not loop nests over the result: sorting, scans, and indexing by data. Operands are borrowed unless said otherwise.
+/// Operations that are not loop nests over the result: sorting, scans, and indexing by data. Operands are borrowed
+/// unless said otherwise.
 #pragma once
 
 #include "runtime/Value.h"

@@ -32,7 +32,8 @@ template <typename T> constexpr bool isComplexType<std::complex<T>> = true;
 template <typename T>
 BlasOperand<T> prepare(const T *data, int64_t rows, int64_t columns, const MatrixOperand &o, std::vector<T> &scratch) {
   bool conjugate = o.conjugate && isComplexType<T>;
-  if ((o.columnStride == 1 || columns == 1) && !conjugate && (o.rowStride >= std::max<int64_t>(columns, 1) || rows == 1))
+  if ((o.columnStride == 1 || columns == 1) && !conjugate &&
+      (o.rowStride >= std::max<int64_t>(columns, 1) || rows == 1))
     return {data, CblasNoTrans, rows == 1 ? std::max<int64_t>(columns, 1) : o.rowStride};
   if ((o.rowStride == 1 || rows == 1) && (o.columnStride >= std::max<int64_t>(rows, 1) || columns == 1))
     return {data, conjugate ? CblasConjTrans : CblasTrans, columns == 1 ? std::max<int64_t>(rows, 1) : o.columnStride};
@@ -45,39 +46,51 @@ BlasOperand<T> prepare(const T *data, int64_t rows, int64_t columns, const Matri
   return {scratch.data(), CblasNoTrans, std::max<int64_t>(columns, 1)};
 }
 
-void call(int64_t m, int64_t n, int64_t k, float alpha, BlasOperand<float> a, BlasOperand<float> b, float beta, float *c, int64_t leading) {
-  openBlas().sgemm(CblasRowMajor, a.flag, b.flag, m, n, k, alpha, a.data, a.leading, b.data, b.leading, beta, c, leading);
+void call(int64_t m, int64_t n, int64_t k, float alpha, BlasOperand<float> a, BlasOperand<float> b, float beta,
+          float *c, int64_t leading) {
+  openBlas().sgemm(CblasRowMajor, a.flag, b.flag, m, n, k, alpha, a.data, a.leading, b.data, b.leading, beta, c,
+                   leading);
 }
-void call(int64_t m, int64_t n, int64_t k, double alpha, BlasOperand<double> a, BlasOperand<double> b, double beta, double *c, int64_t leading) {
-  openBlas().dgemm(CblasRowMajor, a.flag, b.flag, m, n, k, alpha, a.data, a.leading, b.data, b.leading, beta, c, leading);
+void call(int64_t m, int64_t n, int64_t k, double alpha, BlasOperand<double> a, BlasOperand<double> b, double beta,
+          double *c, int64_t leading) {
+  openBlas().dgemm(CblasRowMajor, a.flag, b.flag, m, n, k, alpha, a.data, a.leading, b.data, b.leading, beta, c,
+                   leading);
 }
 void call(int64_t m, int64_t n, int64_t k, std::complex<float> alpha, BlasOperand<std::complex<float>> a,
           BlasOperand<std::complex<float>> b, std::complex<float> beta, std::complex<float> *c, int64_t leading) {
-  openBlas().cgemm(CblasRowMajor, a.flag, b.flag, m, n, k, &alpha, a.data, a.leading, b.data, b.leading, &beta, c, leading);
+  openBlas().cgemm(CblasRowMajor, a.flag, b.flag, m, n, k, &alpha, a.data, a.leading, b.data, b.leading, &beta, c,
+                   leading);
 }
 void call(int64_t m, int64_t n, int64_t k, std::complex<double> alpha, BlasOperand<std::complex<double>> a,
           BlasOperand<std::complex<double>> b, std::complex<double> beta, std::complex<double> *c, int64_t leading) {
-  openBlas().zgemm(CblasRowMajor, a.flag, b.flag, m, n, k, &alpha, a.data, a.leading, b.data, b.leading, &beta, c, leading);
+  openBlas().zgemm(CblasRowMajor, a.flag, b.flag, m, n, k, &alpha, a.data, a.leading, b.data, b.leading, &beta, c,
+                   leading);
 }
 
-void callVector(CBLAS_TRANSPOSE flag, int64_t m, int64_t n, float alpha, BlasOperand<float> a, const float *x, int64_t step, float beta, float *y) {
+void callVector(CBLAS_TRANSPOSE flag, int64_t m, int64_t n, float alpha, BlasOperand<float> a, const float *x,
+                int64_t step, float beta, float *y) {
   openBlas().sgemv(CblasRowMajor, flag, m, n, alpha, a.data, a.leading, x, step, beta, y, 1);
 }
-void callVector(CBLAS_TRANSPOSE flag, int64_t m, int64_t n, double alpha, BlasOperand<double> a, const double *x, int64_t step, double beta, double *y) {
+void callVector(CBLAS_TRANSPOSE flag, int64_t m, int64_t n, double alpha, BlasOperand<double> a, const double *x,
+                int64_t step, double beta, double *y) {
   openBlas().dgemv(CblasRowMajor, flag, m, n, alpha, a.data, a.leading, x, step, beta, y, 1);
 }
-void callVector(CBLAS_TRANSPOSE flag, int64_t m, int64_t n, std::complex<float> alpha, BlasOperand<std::complex<float>> a, const std::complex<float> *x, int64_t step,
+void callVector(CBLAS_TRANSPOSE flag, int64_t m, int64_t n, std::complex<float> alpha,
+                BlasOperand<std::complex<float>> a, const std::complex<float> *x, int64_t step,
                 std::complex<float> beta, std::complex<float> *y) {
   openBlas().cgemv(CblasRowMajor, flag, m, n, &alpha, a.data, a.leading, x, step, &beta, y, 1);
 }
-void callVector(CBLAS_TRANSPOSE flag, int64_t m, int64_t n, std::complex<double> alpha, BlasOperand<std::complex<double>> a, const std::complex<double> *x, int64_t step,
+void callVector(CBLAS_TRANSPOSE flag, int64_t m, int64_t n, std::complex<double> alpha,
+                BlasOperand<std::complex<double>> a, const std::complex<double> *x, int64_t step,
                 std::complex<double> beta, std::complex<double> *y) {
   openBlas().zgemv(CblasRowMajor, flag, m, n, &alpha, a.data, a.leading, x, step, &beta, y, 1);
 }
 
-/// op(A) x for an m x k op(A), or its transpose times x; false where BLAS has no such call (a conjugate that is not transposed).
+/// op(A) x for an m x k op(A), or its transpose times x; false where BLAS has no such call (a conjugate that is not
+/// transposed).
 template <typename T>
-bool tryVector(bool transposed, int64_t m, int64_t k, T alpha, const T *a, const MatrixOperand &ao, const T *x, int64_t step, bool conjugateX, T beta, T *y) {
+bool tryVector(bool transposed, int64_t m, int64_t k, T alpha, const T *a, const MatrixOperand &ao, const T *x,
+               int64_t step, bool conjugateX, T beta, T *y) {
   std::vector<T> scratchA, scratchX;
   BlasOperand<T> matrix = prepare(a, m, k, ao, scratchA);
   bool isStored = matrix.flag == CblasNoTrans;
@@ -99,7 +112,8 @@ bool tryVector(bool transposed, int64_t m, int64_t k, T alpha, const T *a, const
 
 /// One product in plain loops: small sizes, where a library call costs more than the work, and integers.
 template <typename T>
-void plain(int64_t m, int64_t n, int64_t k, const T *a, const MatrixOperand &ao, const T *b, const MatrixOperand &bo, T *c) {
+void plain(int64_t m, int64_t n, int64_t k, const T *a, const MatrixOperand &ao, const T *b, const MatrixOperand &bo,
+           T *c) {
   std::fill_n(c, m * n, T(0));
   bool ca = ao.conjugate, cb = bo.conjugate;
   for (int64_t i = 0; i < m; ++i) {
@@ -116,7 +130,8 @@ void plain(int64_t m, int64_t n, int64_t k, const T *a, const MatrixOperand &ao,
           if (cb)
             y = std::conj(y);
           T &t = c[i * n + j];
-          t = T(t.real() + (x.real() * y.real() - x.imag() * y.imag()), t.imag() + (x.real() * y.imag() + x.imag() * y.real()));
+          t = T(t.real() + (x.real() * y.real() - x.imag() * y.imag()),
+                t.imag() + (x.real() * y.imag() + x.imag() * y.real()));
         } else
           c[i * n + j] += x * y;
       }
@@ -125,7 +140,8 @@ void plain(int64_t m, int64_t n, int64_t k, const T *a, const MatrixOperand &ao,
 }
 
 template <typename T>
-void one(int64_t m, int64_t n, int64_t k, double alpha, const T *a, const MatrixOperand &ao, const T *b, const MatrixOperand &bo, double beta, T *c) {
+void one(int64_t m, int64_t n, int64_t k, double alpha, const T *a, const MatrixOperand &ao, const T *b,
+         const MatrixOperand &bo, double beta, T *c) {
   if (m == 0 || n == 0)
     return;
   if constexpr (std::is_integral_v<T>)
@@ -142,7 +158,8 @@ void one(int64_t m, int64_t n, int64_t k, double alpha, const T *a, const Matrix
     // Long products are cut into tiles, and Ctrl-C is looked for between them.
     int64_t tile = std::max(m, n);
     if (constexpr int64_t weight = isComplexType<T> ? 4 : 1; double(m) * n * k * weight > double(int64_t(1) << 33))
-      tile = std::max<int64_t>(256, static_cast<int64_t>(std::sqrt(double(int64_t(1) << 31) / (double(k) * weight))) / 64 * 64);
+      tile = std::max<int64_t>(256, static_cast<int64_t>(std::sqrt(double(int64_t(1) << 31) / (double(k) * weight))) /
+                                        64 * 64);
     for (int64_t i = 0; i < m; i += tile)
       for (int64_t j = 0; j < n; j += tile) {
         if (tile < m || tile < n)
@@ -156,8 +173,8 @@ void one(int64_t m, int64_t n, int64_t k, double alpha, const T *a, const Matrix
 }
 
 template <typename T>
-void batched(int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, void *c, std::span<const int64_t> batch, double alpha,
-             double beta) {
+void batched(int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, void *c, std::span<const int64_t> batch,
+             double alpha, double beta) {
   if (m == 0 || n == 0)
     return;
   int64_t count = 1;
@@ -182,7 +199,8 @@ void batched(int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, 
       }
       if (x.m * x.n * x.k > 1 << 20 || i % 1024 == 1023)
         poll();
-      one<T>(x.m, x.n, x.k, x.alpha, static_cast<const T *>(x.a.data) + ao, x.a, static_cast<const T *>(x.b.data) + bo, x.b, x.beta, x.c + i * x.m * x.n);
+      one<T>(x.m, x.n, x.k, x.alpha, static_cast<const T *>(x.a.data) + ao, x.a, static_cast<const T *>(x.b.data) + bo,
+             x.b, x.beta, x.c + i * x.m * x.n);
     }
   };
   double work = double(m) * n * k;
@@ -199,15 +217,23 @@ void batched(int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, 
 
 } // namespace
 
-void gemm(DType dtype, int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, void *c, std::span<const int64_t> batch, double alpha, double beta) {
+void gemm(DType dtype, int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, void *c,
+          std::span<const int64_t> batch, double alpha, double beta) {
   switch (dtype) {
-  case DType::F32: return batched<float>(m, n, k, a, b, c, batch, alpha, beta);
-  case DType::F64: return batched<double>(m, n, k, a, b, c, batch, alpha, beta);
-  case DType::C64: return batched<std::complex<float>>(m, n, k, a, b, c, batch, alpha, beta);
-  case DType::C128: return batched<std::complex<double>>(m, n, k, a, b, c, batch, alpha, beta);
-  case DType::U8: return batched<uint8_t>(m, n, k, a, b, c, batch, alpha, beta);
-  case DType::I32: return batched<uint32_t>(m, n, k, a, b, c, batch, alpha, beta);
-  default: return batched<uint64_t>(m, n, k, a, b, c, batch, alpha, beta);
+  case DType::F32:
+    return batched<float>(m, n, k, a, b, c, batch, alpha, beta);
+  case DType::F64:
+    return batched<double>(m, n, k, a, b, c, batch, alpha, beta);
+  case DType::C64:
+    return batched<std::complex<float>>(m, n, k, a, b, c, batch, alpha, beta);
+  case DType::C128:
+    return batched<std::complex<double>>(m, n, k, a, b, c, batch, alpha, beta);
+  case DType::U8:
+    return batched<uint8_t>(m, n, k, a, b, c, batch, alpha, beta);
+  case DType::I32:
+    return batched<uint32_t>(m, n, k, a, b, c, batch, alpha, beta);
+  default:
+    return batched<uint64_t>(m, n, k, a, b, c, batch, alpha, beta);
   }
 }
 
@@ -222,7 +248,8 @@ const void *dataOf(const StridedView &v) { return static_cast<const char *>(v.da
 
 ProductShape productShape(const StridedView &a, const StridedView &b) {
   size_t aRank = a.sizes.size(), bRank = b.sizes.size();
-  ProductShape s{1, 1, a.sizes[aRank - 1], {}, {}, 1, a.strides[aRank - 1], b.strides[bRank > 1 ? bRank - 2 : 0], 1, {}, {}};
+  ProductShape s{1,  1, a.sizes[aRank - 1], {}, {}, 1, a.strides[aRank - 1], b.strides[bRank > 1 ? bRank - 2 : 0], 1,
+                 {}, {}};
   int64_t inner = b.sizes[bRank > 1 ? bRank - 2 : 0];
   if (s.k != inner)
     fail(DiagId::SizesDiffer, {"inner sizes", std::to_string(s.k), std::to_string(inner)});

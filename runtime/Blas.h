@@ -15,11 +15,11 @@ struct MatrixOperand {
   bool conjugate = false;
 };
 
-/// C[b] = alpha A[b] @ B[b] + beta C[b] for all batch indices; C is dense. Strides that BLAS takes as they are (one of them 1) are used in place, others are packed.
-/// Integers wrap. k = 0 gives zeros.
-/// beta is 0 or 1; alpha other than 1 and beta other than 0 are for floating dtypes.
-void gemm(DType dtype, int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, void *c, std::span<const int64_t> batch, double alpha = 1,
-          double beta = 0);
+/// C[b] = alpha A[b] @ B[b] + beta C[b] for all batch indices; C is dense. Strides that BLAS takes as they are (one of
+/// them 1) are used in place, others are packed. Integers wrap. k = 0 gives zeros. beta is 0 or 1; alpha other than 1
+/// and beta other than 0 are for floating dtypes.
+void gemm(DType dtype, int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, void *c,
+          std::span<const int64_t> batch, double alpha = 1, double beta = 0);
 
 /// Elements of a tensor at `offset + sum(index * stride)`; strides may be 0 or negative.
 struct StridedView {
@@ -43,8 +43,8 @@ ProductShape productShape(const StridedView &a, const StridedView &b);
 /// The first element of a view.
 const void *dataOf(const StridedView &v);
 
-/// `scale * a @ b` with NumPy's rank rules: leading axes broadcast, a vector on the left is a row, on the right a column. bool gives i64.
-/// Throws when the inner sizes differ.
+/// `scale * a @ b` with NumPy's rank rules: leading axes broadcast, a vector on the left is a row, on the right a
+/// column. bool gives i64. Throws when the inner sizes differ.
 TensorRef matmul(const StridedView &a, const StridedView &b, double scale = 1);
 
 } // namespace toy::rt

@@ -28,8 +28,8 @@ Quad quadCos(Quad x) { return std::cos(x); }
 Quad quadExpm1(Quad x) { return std::expm1(x); }
 #endif
 
-/// Re: e^x cos y - 1 = expm1(x) cos y - 2 sin^2(y/2); Im: e^x sin y. Where the two terms of the real part cancel, they are computed with more
-/// digits, as many as are lost.
+/// Re: e^x cos y - 1 = expm1(x) cos y - 2 sin^2(y/2); Im: e^x sin y. Where the two terms of the real part cancel, they
+/// are computed with more digits, as many as are lost.
 c128 expm1(c128 z) {
   double x = z.real(), y = z.imag();
   if (y == 0)
@@ -49,7 +49,8 @@ c128 expm1(c128 z) {
   return {re, std::exp(x) * std::sin(y)};
 }
 
-/// log|1+z| = log1p(2x + x^2 + y^2)/2 around 1, the sum with twice the digits because it may cancel; through log elsewhere.
+/// log|1+z| = log1p(2x + x^2 + y^2)/2 around 1, the sum with twice the digits because it may cancel; through log
+/// elsewhere.
 c128 log1p(c128 z) {
   double x = z.real(), y = z.imag(), m = x * (2 + x) + y * y;
   if (!(m > -0.75 && m < 3))
@@ -153,7 +154,8 @@ struct Split {
   explicit Split(double x) { significand = std::frexp(x, &exponent); }
 };
 
-/// x*y + z*w to about one unit in the last place whatever cancels (Kahan, with fused multiply-add), as `value` times 2^`exponent`.
+/// x*y + z*w to about one unit in the last place whatever cancels (Kahan, with fused multiply-add), as `value` times
+/// 2^`exponent`.
 struct ScaledSum {
   double value;
   int exponent;
@@ -164,7 +166,8 @@ struct ScaledSum {
     if (z.significand == 0 || w.significand == 0)
       f = e;
     exponent = std::max(e, f);
-    double first = std::ldexp(x.significand, std::max(e - exponent, -1100)), second = std::ldexp(z.significand, std::max(f - exponent, -1100));
+    double first = std::ldexp(x.significand, std::max(e - exponent, -1100)),
+           second = std::ldexp(z.significand, std::max(f - exponent, -1100));
     double product = second * w.significand, rest = std::fma(second, w.significand, -product);
     value = std::fma(first, y.significand, product) + rest;
   }
@@ -177,14 +180,18 @@ c128 divide(c128 x, c128 y) {
   if (!std::isfinite(a) || !std::isfinite(b) || !std::isfinite(c) || !std::isfinite(d) || largest == 0)
     return divideSpecial(a, b, c, d);
   auto isModerate = [](double v) { return v == 0 || (std::fabs(v) > 0x1p-400 && std::fabs(v) < 0x1p400); };
-  if (isModerate(a) && isModerate(b) && isModerate(c) && isModerate(d)) { // no product leaves the range: scaling would change nothing
+  if (isModerate(a) && isModerate(b) && isModerate(c) &&
+      isModerate(d)) { // no product leaves the range: scaling would change nothing
     double denominator = c * c + d * d, bd = b * d, ad = -a * d;
-    return {(std::fma(a, c, bd) + std::fma(b, d, -bd)) / denominator, (std::fma(b, c, ad) + std::fma(-a, d, -ad)) / denominator};
+    return {(std::fma(a, c, bd) + std::fma(b, d, -bd)) / denominator,
+            (std::fma(b, c, ad) + std::fma(-a, d, -ad)) / denominator};
   }
   int scale = std::ilogb(largest);
-  double cScaled = std::scalbn(c, -scale), dScaled = std::scalbn(d, -scale), denominator = cScaled * cScaled + dScaled * dScaled;
+  double cScaled = std::scalbn(c, -scale), dScaled = std::scalbn(d, -scale),
+         denominator = cScaled * cScaled + dScaled * dScaled;
   ScaledSum re{Split(a), Split(c), Split(b), Split(d)}, im{Split(b), Split(c), Split(-a), Split(d)};
-  return {std::scalbn(re.value / denominator, re.exponent - 2 * scale), std::scalbn(im.value / denominator, im.exponent - 2 * scale)};
+  return {std::scalbn(re.value / denominator, re.exponent - 2 * scale),
+          std::scalbn(im.value / denominator, im.exponent - 2 * scale)};
 }
 
 c128 divideSingle(c128 x, c128 y) {

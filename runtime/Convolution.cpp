@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Convolutions (cross-correlations, as networks have them) of any number of axes: each output position's window becomes a column, and the kernels
-/// multiply a block of columns at once.
+/// Convolutions (cross-correlations, as networks have them) of any number of axes: each output position's window
+/// becomes a column, and the kernels multiply a block of columns at once.
 #include "runtime/Library.h"
 
 #include "runtime/Blas.h"
@@ -25,7 +25,8 @@ template <typename F> void forEachRun(std::span<const Axis> axes, int64_t kernel
   const Axis &last = axes.back();
   int64_t inRow = kernel % last.kernel * last.dilation - last.padding;
   for (int64_t position = begin, next; position < end; position = next) {
-    int64_t first = position % last.out, offset = 0, scale = last.in, outer = position / last.out, q = kernel / last.kernel;
+    int64_t first = position % last.out, offset = 0, scale = last.in, outer = position / last.out,
+            q = kernel / last.kernel;
     next = std::min(end, position - first + last.out);
     bool inside = true;
     for (size_t i = axes.size() - 1; i-- > 0;) {
@@ -39,21 +40,25 @@ template <typename F> void forEachRun(std::span<const Axis> axes, int64_t kernel
     }
     if (!inside)
       continue;
-    int64_t lowest = std::max<int64_t>(0, -inRow), from = std::max(first, (lowest + last.stride - 1) / last.stride), reach = last.in - inRow;
+    int64_t lowest = std::max<int64_t>(0, -inRow), from = std::max(first, (lowest + last.stride - 1) / last.stride),
+            reach = last.in - inRow;
     int64_t to = std::min(first + next - position, reach <= 0 ? 0 : (reach + last.stride - 1) / last.stride);
     if (from < to)
       f(position - first + from, offset + from * last.stride + inRow, to - from);
   }
 }
 
-/// Positions whose columns are made and multiplied together: what stays in the caches, and a short time until Ctrl-C is looked for.
+/// Positions whose columns are made and multiplied together: what stays in the caches, and a short time until Ctrl-C is
+/// looked for.
 int64_t blockSize(int64_t rows, int64_t positions, int64_t outputs) {
   constexpr int64_t elements = 1 << 20, products = 1 << 29;
   int64_t most = std::min(elements / std::max<int64_t>(rows, 1), products / std::max<int64_t>(rows * outputs, 1));
   return std::min(positions, std::max<int64_t>(most, 64));
 }
 
-template <typename T> TensorRef convolve(const Tensor &x, const Tensor &w, std::vector<Axis> axes, int64_t groups, bool transposed, std::span<const int64_t> sizes) {
+template <typename T>
+TensorRef convolve(const Tensor &x, const Tensor &w, std::vector<Axis> axes, int64_t groups, bool transposed,
+                   std::span<const int64_t> sizes) {
   // A transposed convolution is the gradient of one: its input stands where an output stood.
   int64_t batch = x.sizes[0], channels = x.sizes[1], outer = sizes[1], window = 1, inCount = 1, outCount = 1;
   for (const Axis &a : axes) {
@@ -68,7 +73,8 @@ template <typename T> TensorRef convolve(const Tensor &x, const Tensor &w, std::
     return out;
   int64_t rows = (transposed ? perOut : perIn) * window, positions = transposed ? inCount : outCount;
   int64_t block = blockSize(rows, positions, perOut);
-  TensorRef columns(newTensor(x.dtype, std::vector<int64_t>{rows, block})), product(newTensor(x.dtype, std::vector<int64_t>{transposed || block == positions ? 0 : perOut, block}));
+  TensorRef columns(newTensor(x.dtype, std::vector<int64_t>{rows, block})),
+      product(newTensor(x.dtype, std::vector<int64_t>{transposed || block == positions ? 0 : perOut, block}));
   T *column = columns->as<T>();
   std::vector<Axis> walked = axes;
   for (Axis &a : walked)
@@ -82,7 +88,8 @@ template <typename T> TensorRef convolve(const Tensor &x, const Tensor &w, std::
         int64_t width = std::min(block, positions - begin), stride = walked.back().stride;
         poll();
         if (transposed) { // [perIn, rows]^T @ [perIn, width], then every column is added where it came from
-          gemm(x.dtype, rows, width, perIn, {w.as<T>() + g * perIn * rows, 1, rows, nullptr}, {in + begin, positions, 1, nullptr}, column, {});
+          gemm(x.dtype, rows, width, perIn, {w.as<T>() + g * perIn * rows, 1, rows, nullptr},
+               {in + begin, positions, 1, nullptr}, column, {});
           for (int64_t row = 0; row < rows; ++row)
             forEachRun(walked, row % window, begin, begin + width, [&](int64_t o, int64_t i, int64_t count) {
               T *target = to + row / window * outCount + i, *source = column + row * width + o - begin;
@@ -101,7 +108,8 @@ template <typename T> TensorRef convolve(const Tensor &x, const Tensor &w, std::
           });
         // [perOut, rows] @ [rows, width]
         T *whole = width == positions ? to : product->as<T>();
-        gemm(x.dtype, perOut, width, rows, {w.as<T>() + g * perOut * rows, rows, 1, nullptr}, {column, width, 1, nullptr}, whole, {});
+        gemm(x.dtype, perOut, width, rows, {w.as<T>() + g * perOut * rows, rows, 1, nullptr},
+             {column, width, 1, nullptr}, whole, {});
         for (int64_t row = 0; whole != to && row < perOut; ++row)
           std::copy_n(whole + row * width, width, to + row * outCount + begin);
       }
@@ -134,10 +142,14 @@ std::vector<TensorRef> convolution(LibraryArguments arguments, LibraryParameters
     fail(DiagId::ConvolutionShapes, {"conv", text(x), text(w)});
   }
   switch (x.dtype) {
-  case DType::F32: return {convolve<float>(x, w, axes, groups, transposed, sizes)};
-  case DType::F64: return {convolve<double>(x, w, axes, groups, transposed, sizes)};
-  case DType::C64: return {convolve<std::complex<float>>(x, w, axes, groups, transposed, sizes)};
-  default: return {convolve<std::complex<double>>(x, w, axes, groups, transposed, sizes)};
+  case DType::F32:
+    return {convolve<float>(x, w, axes, groups, transposed, sizes)};
+  case DType::F64:
+    return {convolve<double>(x, w, axes, groups, transposed, sizes)};
+  case DType::C64:
+    return {convolve<std::complex<float>>(x, w, axes, groups, transposed, sizes)};
+  default:
+    return {convolve<std::complex<double>>(x, w, axes, groups, transposed, sizes)};
   }
 }
 

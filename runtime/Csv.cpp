@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Numbers separated by commas, a row a line. Complex numbers as NumPy's savetxt ((1+2j)) and Octave's dlmwrite (1+2i) write them; written as 1+2j,
-/// which both read. Lines that begin with # or % are comments.
+/// Numbers separated by commas, a row a line. Complex numbers as NumPy's savetxt ((1+2j)) and Octave's dlmwrite (1+2i)
+/// write them; written as 1+2j, which both read. Lines that begin with # or % are comments.
 #include "runtime/Io.h"
 
 #include "runtime/Error.h"
@@ -73,20 +73,25 @@ bool readNumber(std::string_view s, Complex &z, bool &isComplex) {
   return true;
 }
 
-std::string realText(double x, bool single) { return single ? fmt::format("{}", static_cast<float>(x)) : fmt::format("{}", x); }
+std::string realText(double x, bool single) {
+  return single ? fmt::format("{}", static_cast<float>(x)) : fmt::format("{}", x);
+}
 
 } // namespace
 
 TensorRef readCsv(Bytes &file) {
   Reservation forText(file.size(), "`" + file.getPath() + "`");
   std::string contents = file.text(0, file.size());
-  int64_t most = 1 + std::count(contents.begin(), contents.end(), ',') + std::count(contents.begin(), contents.end(), '\n');
+  int64_t most =
+      1 + std::count(contents.begin(), contents.end(), ',') + std::count(contents.begin(), contents.end(), '\n');
   Reservation forValues(most * static_cast<int64_t>(sizeof(Complex)), "the numbers of `" + file.getPath() + "`");
   std::vector<Complex> values;
   values.reserve(most);
   int64_t rows = 0, columns = -1, lineNumber = 0;
   bool isComplex = false;
-  auto bad = [&](std::string why) { fail(DiagId::MalformedFile, {file.getPath(), ".csv", "line " + std::to_string(lineNumber) + ": " + why}); };
+  auto bad = [&](std::string why) {
+    fail(DiagId::MalformedFile, {file.getPath(), ".csv", "line " + std::to_string(lineNumber) + ": " + why});
+  };
   std::string_view rest = contents;
   if (rest.starts_with("\xef\xbb\xbf"))
     rest.remove_prefix(3);
@@ -116,7 +121,8 @@ TensorRef readCsv(Bytes &file) {
     if (++rows % 1024 == 0)
       poll();
   }
-  TensorRef out(newTensor(isComplex ? DType::C128 : DType::F64, std::vector<int64_t>{rows, std::max<int64_t>(columns, 0)}));
+  TensorRef out(
+      newTensor(isComplex ? DType::C128 : DType::F64, std::vector<int64_t>{rows, std::max<int64_t>(columns, 0)}));
   for (size_t i = 0; i < values.size(); ++i)
     if (isComplex)
       out->as<Complex>()[i] = values[i];
@@ -134,13 +140,27 @@ std::string csvText(const std::string &path, const Tensor &t) {
   auto part = [&](int64_t i) { return single ? static_cast<double>(t.as<float>()[i]) : t.as<double>()[i]; };
   for (int64_t i = 0; i < count; ++i) {
     switch (t.dtype) {
-    case DType::Bool: case DType::U8: out += std::to_string(t.as<uint8_t>()[i]); break;
-    case DType::I32: out += std::to_string(t.as<int32_t>()[i]); break;
-    case DType::I64: out += std::to_string(t.as<int64_t>()[i]); break;
-    case DType::BF16: case DType::F16: appendElement(out, t.dtype, t.as<uint16_t>() + i, true); break;
-    case DType::F32: case DType::F64: out += realText(part(i), single); break;
+    case DType::Bool:
+    case DType::U8:
+      out += std::to_string(t.as<uint8_t>()[i]);
+      break;
+    case DType::I32:
+      out += std::to_string(t.as<int32_t>()[i]);
+      break;
+    case DType::I64:
+      out += std::to_string(t.as<int64_t>()[i]);
+      break;
+    case DType::BF16:
+    case DType::F16:
+      appendElement(out, t.dtype, t.as<uint16_t>() + i, true);
+      break;
+    case DType::F32:
+    case DType::F64:
+      out += realText(part(i), single);
+      break;
     default:
-      out += realText(part(2 * i), single) + (std::signbit(part(2 * i + 1)) ? "-" : "+") + realText(std::fabs(part(2 * i + 1)), single) + "j";
+      out += realText(part(2 * i), single) + (std::signbit(part(2 * i + 1)) ? "-" : "+") +
+             realText(std::fabs(part(2 * i + 1)), single) + "j";
     }
     out += (i + 1) % columns == 0 ? '\n' : ',';
     if (i % 4096 == 0)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Work on a CUDA device. Operations are recorded when a program reaches them and sent to the device together, when somebody needs a result on the
-/// host or the statement ends: one plan of memory, one graph or one sequence of launches for all of them.
+/// Work on a CUDA device. Operations are recorded when a program reaches them and sent to the device together, when
+/// somebody needs a result on the host or the statement ends: one plan of memory, one graph or one sequence of launches
+/// for all of them.
 #pragma once
 
 #include "runtime/Planar.h"
@@ -24,7 +25,8 @@ struct DeviceOptions {
 };
 DeviceOptions &deviceOptions();
 
-/// Opens the driver and the device on first use. False, with the reason in one line, when there is none or it has failed.
+/// Opens the driver and the device on first use. False, with the reason in one line, when there is none or it has
+/// failed.
 bool deviceIsReady(std::string &problem);
 /// Whether code should be made that may use a device: it is not ruled out by the options, and there is one.
 bool deviceIsWanted();
@@ -41,8 +43,8 @@ struct DeviceModule {
   std::string ptx;
   void *handle = nullptr;
 };
-/// Parameters of a kernel: the results' addresses, those of the operands, then words of 8 bytes. One that takes two computes two results in a launch: results,
-/// operands and words of both, then the number of blocks that the first has.
+/// Parameters of a kernel: the results' addresses, those of the operands, then words of 8 bytes. One that takes two
+/// computes two results in a launch: results, operands and words of both, then the number of blocks that the first has.
 struct DeviceKernel {
   DeviceModule *module;
   std::string name;
@@ -68,19 +70,24 @@ struct DeviceLaunch {
 };
 /// Records the launch and gives its results (refs = 1), or none where the host should do it.
 std::vector<Tensor *> deviceLaunch(const DeviceLaunch &launch);
-/// `scale * a @ b` by cuBLAS, or null. The views are of the tensors. Products of halves are f32. With `onto`, a result that nobody else holds, the product is
-/// added to it.
-Tensor *deviceProduct(Tensor *a, const StridedView &aView, Tensor *b, const StridedView &bView, double scale, int64_t site, Tensor *onto = nullptr);
-/// The parts of [conj](a + ib) @ [conj](c + id) by three (`Gauss`) or four real products; false where the host should do it. One view is of a and b, one of c
-/// and d.
-bool devicePlanarProduct(Tensor *const parts[4], const StridedView &x, const StridedView &y, bool conjugateX, bool conjugateY, ComplexProduct strategy, int64_t site, Tensor *results[2]);
+/// `scale * a @ b` by cuBLAS, or null. The views are of the tensors. Products of halves are f32. With `onto`, a result
+/// that nobody else holds, the product is added to it.
+Tensor *deviceProduct(Tensor *a, const StridedView &aView, Tensor *b, const StridedView &bView, double scale,
+                      int64_t site, Tensor *onto = nullptr);
+/// The parts of [conj](a + ib) @ [conj](c + id) by three (`Gauss`) or four real products; false where the host should
+/// do it. One view is of a and b, one of c and d.
+bool devicePlanarProduct(Tensor *const parts[4], const StridedView &x, const StridedView &y, bool conjugateX,
+                         bool conjugateY, ComplexProduct strategy, int64_t site, Tensor *results[2]);
 /// Where operations that the evaluator runs stand, or -1.
 int64_t &deviceSite();
 /// A library function (runtime/Library.h) on the device; false where the host should do it.
-bool deviceLibrary(std::string_view function, std::span<const Tensor *const> arguments, std::span<const int64_t> parameters, std::vector<TensorRef> &results);
-/// The slice of x at `starts`, of `counts` elements in `steps`, replaced by values that broadcast to it; in place if nobody else holds x. Null where the
-/// host should do it: x is not on the device (and does not have to go there), or the layouts are unusual.
-TensorRef deviceStore(TensorRef &x, const Tensor &values, std::span<const int64_t> starts, std::span<const int64_t> counts, std::span<const int64_t> steps, int64_t site);
+bool deviceLibrary(std::string_view function, std::span<const Tensor *const> arguments,
+                   std::span<const int64_t> parameters, std::vector<TensorRef> &results);
+/// The slice of x at `starts`, of `counts` elements in `steps`, replaced by values that broadcast to it; in place if
+/// nobody else holds x. Null where the host should do it: x is not on the device (and does not have to go there), or
+/// the layouts are unusual.
+TensorRef deviceStore(TensorRef &x, const Tensor &values, std::span<const int64_t> starts,
+                      std::span<const int64_t> counts, std::span<const int64_t> steps, int64_t site);
 /// Sends what was recorded. The reason is for remarks.
 void flushDevice(const char *reason);
 /// Until all of it is done, or Ctrl-C.
@@ -89,7 +96,8 @@ void waitForDevice();
 std::vector<int64_t> unfinishedOnDevice();
 
 struct DeviceStats {
-  int64_t launches = 0, products = 0, transforms = 0, graphLaunches = 0, graphsBuilt = 0, patches = 0, allocations = 0, flushes = 0;
+  int64_t launches = 0, products = 0, transforms = 0, graphLaunches = 0, graphsBuilt = 0, patches = 0, allocations = 0,
+          flushes = 0;
   int64_t bytesToDevice = 0, bytesToHost = 0, transfersToDevice = 0, transfersToHost = 0;
   int64_t liveBytes = 0, arenaBytes = 0, waits = 0;
   int64_t ropes = 0;                         ///< tensors that the kernel for rotary embeddings turned

@@ -23,7 +23,8 @@ extern const ElementKernel elementKernels[];
 
 namespace {
 
-using std::exp, std::expm1, std::log, std::log1p, std::log2, std::log10, std::sin, std::cos, std::tan, std::sinh, std::cosh, std::tanh, std::asin, std::acos, std::atan, std::asinh, std::acosh, std::atanh;
+using std::exp, std::expm1, std::log, std::log1p, std::log2, std::log10, std::sin, std::cos, std::tan, std::sinh,
+    std::cosh, std::tanh, std::asin, std::acos, std::atan, std::asinh, std::acosh, std::atanh;
 
 /// libm in the element's precision, and the complex functions in double.
 template <bool single> auto rounded(double x) {
@@ -34,9 +35,13 @@ template <bool single> auto rounded(double x) {
 }
 #define TOY_REAL(NAME)                                                                                                 \
   template <bool single> void real_##NAME(double *v) { v[0] = NAME(rounded<single>(v[0])); }
-TOY_REAL(exp) TOY_REAL(expm1) TOY_REAL(log) TOY_REAL(log1p) TOY_REAL(log2) TOY_REAL(log10) TOY_REAL(sin) TOY_REAL(cos) TOY_REAL(tan) TOY_REAL(sinh) TOY_REAL(cosh) TOY_REAL(tanh)
+// clang-format off: a list
+TOY_REAL(exp) TOY_REAL(expm1) TOY_REAL(log) TOY_REAL(log1p) TOY_REAL(log2) TOY_REAL(log10) TOY_REAL(sin)
+TOY_REAL(cos) TOY_REAL(tan) TOY_REAL(sinh) TOY_REAL(cosh) TOY_REAL(tanh)
 TOY_REAL(asin) TOY_REAL(acos) TOY_REAL(atan) TOY_REAL(asinh) TOY_REAL(acosh) TOY_REAL(atanh)
-template <bool single> void real_cis(double *v) {
+    // clang-format on
+    template <bool single>
+    void real_cis(double *v) {
   double x = v[0];
   v[0] = cos(rounded<single>(x));
   v[1] = sin(rounded<single>(x));
@@ -53,9 +58,17 @@ void put(double *v, c128 z) {
     static const ComplexFunction function = complexFunction(#NAME);                                                    \
     put(v, function({v[0], v[1]}));                                                                                    \
   }
-TOY_COMPLEX(exp) TOY_COMPLEX(expm1) TOY_COMPLEX(log) TOY_COMPLEX(log1p) TOY_COMPLEX(log2) TOY_COMPLEX(log10) TOY_COMPLEX(sqrt) TOY_COMPLEX(rsqrt) TOY_COMPLEX(sin) TOY_COMPLEX(cos) TOY_COMPLEX(tan)
-TOY_COMPLEX(sinh) TOY_COMPLEX(cosh) TOY_COMPLEX(tanh) TOY_COMPLEX(asin) TOY_COMPLEX(acos) TOY_COMPLEX(atan) TOY_COMPLEX(asinh) TOY_COMPLEX(acosh) TOY_COMPLEX(atanh) TOY_COMPLEX(sign) TOY_COMPLEX(reciprocal) TOY_COMPLEX(abs)
-template <bool single> void complex_div(double *v) { put(v, divide({v[0], v[1]}, {v[2], v[3]})); }
+// clang-format off: a list
+TOY_COMPLEX(exp) TOY_COMPLEX(expm1) TOY_COMPLEX(log) TOY_COMPLEX(log1p) TOY_COMPLEX(log2) TOY_COMPLEX(log10)
+TOY_COMPLEX(sqrt) TOY_COMPLEX(rsqrt) TOY_COMPLEX(sin) TOY_COMPLEX(cos) TOY_COMPLEX(tan)
+TOY_COMPLEX(sinh) TOY_COMPLEX(cosh) TOY_COMPLEX(tanh) TOY_COMPLEX(asin) TOY_COMPLEX(acos) TOY_COMPLEX(atan)
+TOY_COMPLEX(asinh) TOY_COMPLEX(acosh) TOY_COMPLEX(atanh) TOY_COMPLEX(sign) TOY_COMPLEX(reciprocal)
+TOY_COMPLEX(abs)
+    // clang-format on
+    template <bool single>
+    void complex_div(double *v) {
+  put(v, divide({v[0], v[1]}, {v[2], v[3]}));
+}
 template <bool single> void complex_pow(double *v) { put(v, power({v[0], v[1]}, c128(v[2], v[3]))); }
 template <bool single> void complex_powi(double *v) { put(v, power({v[0], v[1]}, static_cast<int64_t>(v[2]))); }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Elementary functions of real and complex elements. Those of ElementFunctions.def are computed several at a time, with the same bits for an
-/// element wherever it stands; the reference evaluator and compiled code share them.
+/// Elementary functions of real and complex elements. Those of ElementFunctions.def are computed several at a time,
+/// with the same bits for an element wherever it stands; the reference evaluator and compiled code share them.
 #pragma once
 
 #include "support/DType.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The rows of ElementFunctions.def in lanes. A kernel overwrites its arguments by its results and returns the lanes whose arguments were ordinary.
+/// The rows of ElementFunctions.def in lanes. A kernel overwrites its arguments by its results and returns the lanes
+/// whose arguments were ordinary.
 #include "runtime/LaneMath.h"
 
 #ifndef TOY_DEVICE_MATH
@@ -28,7 +29,10 @@ template <int N> Mask<N> RealExp(Lanes<N> *v) {
 /// e^x - 1 with its rest.
 template <int N> Twice<N> expm1Twice(Lanes<N> x) {
   Twice<N> e = expTwice<N>(x), large = twice<N>(all<N>(-1)) + e;
-  Lanes<N> series = x * x * polynomial<N>(x, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320, 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800, 1.0 / 87178291200);
+  Lanes<N> series =
+      x * x *
+      polynomial<N>(x, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320, 1.0 / 362880,
+                    1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800, 1.0 / 87178291200);
   Twice<N> small = orderedSum<N>(x, series);
   Mask<N> isSmall = fabs<N>(x) < 0.5;
   return {isSmall ? small.high : large.high, isSmall ? small.low : large.low};
@@ -133,7 +137,9 @@ template <int N> Mask<N> RealAtan(Lanes<N> *v) {
   return ok;
 }
 /// The angle whose sine is x, and whose cosine is sqrt((1 - x)(1 + x)).
-template <int N> Lanes<N> legOf(Lanes<N> x) { return sqrt<N>(rounded<N>(sum<N>(all<N>(1), -x) * sum<N>(all<N>(1), x))); }
+template <int N> Lanes<N> legOf(Lanes<N> x) {
+  return sqrt<N>(rounded<N>(sum<N>(all<N>(1), -x) * sum<N>(all<N>(1), x)));
+}
 template <int N> Mask<N> RealAsin(Lanes<N> *v) {
   Mask<N> ok = isModerate<N>(v[0]) & isBelow<N>(v[0], 1);
   v[0] = atan2<N>(v[0], legOf<N>(v[0]));
@@ -241,8 +247,8 @@ template <int N, auto function> Mask<N> turned(Lanes<N> *v) {
 }
 /// Off the axes, where signs of zeros and branch cuts need no care.
 template <int N> Mask<N> isInside(const Lanes<N> *v) { return isModerate<N>(v[0]) & isModerate<N>(v[1]); }
-/// W. Kahan (Branch cuts for complex elementary functions): with a = sqrt(1 - z), b = sqrt(1 + z) the parts are those of a conj(b) and a b, of which
-/// no sum cancels.
+/// W. Kahan (Branch cuts for complex elementary functions): with a = sqrt(1 - z), b = sqrt(1 + z) the parts are those
+/// of a conj(b) and a b, of which no sum cancels.
 template <int N> Mask<N> ComplexAsin(Lanes<N> *v) {
   Mask<N> ok = isInside<N>(v);
   Root<N> a(sum<N>(all<N>(1), -v[0]), v[1]), b(sum<N>(all<N>(1), v[0]), v[1]);
@@ -291,7 +297,8 @@ template <int N> Mask<N> ComplexExpm1(Lanes<N> *v) {
 /// log1p(x(2 + x) + y^2)/2, the sum with twice the digits, and the angle of (1 + x) + iy.
 template <int N> Mask<N> ComplexLog1p(Lanes<N> *v) {
   Lanes<N> x = v[0], y = v[1];
-  Twice<N> above = sum<N>(all<N>(1), x), square = twice<N>(y) * twice<N>(y), product = twice<N>(x) * sum<N>(all<N>(2), x), w = product + square;
+  Twice<N> above = sum<N>(all<N>(1), x), square = twice<N>(y) * twice<N>(y),
+           product = twice<N>(x) * sum<N>(all<N>(2), x), w = product + square;
   Mask<N> ok = isInside<N>(v) & (w.high > -0.5) & (fabs<N>(w.high) > 0x1p-40 * square.high);
   v[0] = 0.5 * log1p<N>(w);
   v[1] = atan2<N>(y, above.high);
@@ -364,10 +371,12 @@ template <int N> Mask<N> ComplexDiv(Lanes<N> *v) {
   v[1] = (fma<N>(b, c, ad) + fma<N>(-a, d, -ad)) / denominator;
   return ok;
 }
-/// Powers z^w = e^(w log z). Exponents that are integers or 1/2 have exact rules, zeros have signs: those are no ordinary arguments.
+/// Powers z^w = e^(w log z). Exponents that are integers or 1/2 have exact rules, zeros have signs: those are no
+/// ordinary arguments.
 template <int N> Mask<N> hasOrdinaryPower(const Lanes<N> *v, Lanes<N> exponent, Lanes<N> angle) {
   Lanes<N> re = v[2], im = v[3];
-  return isModeratePair<N>(v) & isModerateOrZero<N>(re) & isModerateOrZero<N>(im) & isBelow<N>(exponent, exponentLimit) & isBelow<N>(angle, 1024) & (angle != 0) &
+  return isModeratePair<N>(v) & isModerateOrZero<N>(re) & isModerateOrZero<N>(im) &
+         isBelow<N>(exponent, exponentLimit) & isBelow<N>(angle, 1024) & (angle != 0) &
          ((im != 0) | ((re != __builtin_elementwise_trunc(re)) & (re != 0.5)));
 }
 /// The product with twice the digits.
@@ -463,7 +472,8 @@ template <int N, auto kernel, int inputs, int outputs> void run(int64_t n, doubl
   }
 }
 
-template <auto narrow, auto wide, int inputs, int outputs> void apply(int64_t n, double *values, CarefulFunction careful) {
+template <auto narrow, auto wide, int inputs, int outputs>
+void apply(int64_t n, double *values, CarefulFunction careful) {
   if (n <= 2)
     run<2, narrow, inputs, outputs>(n, values, careful);
   else

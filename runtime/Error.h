@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// How the runtime reports what a user did: an exception that names a row of the diagnostics table. It may pass through compiled code.
+/// How the runtime reports what a user did: an exception that names a row of the diagnostics table. It may pass through
+/// compiled code.
 #pragma once
 
 #include "support/Diagnostics.h"

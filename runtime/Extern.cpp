@@ -18,7 +18,8 @@
 namespace toy::rt {
 namespace {
 
-static_assert(static_cast<int>(DType::Bool) == TOY_BOOL && static_cast<int>(DType::F32) == TOY_F32 && static_cast<int>(DType::C128) == TOY_C128);
+static_assert(static_cast<int>(DType::Bool) == TOY_BOOL && static_cast<int>(DType::F32) == TOY_F32 &&
+              static_cast<int>(DType::C128) == TOY_C128);
 
 bool checkBounds = false;
 constexpr int64_t alignment = 64, fence = 16 << 20; ///< a fence takes addresses, no memory
@@ -40,8 +41,8 @@ toy_function functionNamed(const std::string &library, const std::string &symbol
 int64_t bytesOf(const Tensor &t) { return t.count() * sizeOf(t.dtype); }
 toy_tensor describe(const Tensor &t, void *data) { return {static_cast<int32_t>(t.dtype), t.rank, t.sizes, data}; }
 
-/// A copy of a tensor's memory (the pattern everywhere for a result) that ends, up to the alignment, where pages begin that nobody may touch; others lie
-/// before it. An argument's may only be read.
+/// A copy of a tensor's memory (the pattern everywhere for a result) that ends, up to the alignment, where pages begin
+/// that nobody may touch; others lie before it. An argument's may only be read.
 class Guarded {
 public:
   Guarded(const Tensor &t, bool isArgument) : bytes(bytesOf(t)) {
@@ -63,7 +64,9 @@ public:
       mprotect(memory + fence, middle, PROT_READ);
     }
   }
-  Guarded(Guarded &&other) : bytes(other.bytes), middle(other.middle), whole(other.whole), memory(std::exchange(other.memory, nullptr)), begin(other.begin) {}
+  Guarded(Guarded &&other)
+      : bytes(other.bytes), middle(other.middle), whole(other.whole), memory(std::exchange(other.memory, nullptr)),
+        begin(other.begin) {}
   ~Guarded() {
     if (memory)
       munmap(memory, whole);
@@ -71,7 +74,9 @@ public:
   unsigned char *data() { return begin; }
   /// Whether the gaps that alignment leaves hold the pattern.
   bool isIntact() const {
-    auto clean = [](const unsigned char *p, const unsigned char *end) { return std::all_of(p, end, [](unsigned char c) { return c == pattern; }); };
+    auto clean = [](const unsigned char *p, const unsigned char *end) {
+      return std::all_of(p, end, [](unsigned char c) { return c == pattern; });
+    };
     return clean(memory + fence, begin) && clean(begin + bytes, memory + fence + middle);
   }
   bool has(const void *address) const { return address >= memory && address < memory + whole; }
@@ -87,13 +92,16 @@ void checkFault(const std::string &name, const std::vector<Guarded> &guards, siz
   const void *address = faultAddress();
   for (size_t i = 0; i < guards.size(); ++i)
     if (guards[i].has(address)) {
-      std::string what = i < argumentCount ? "argument " + std::to_string(i + 1) : "result " + std::to_string(i - argumentCount + 1);
-      fail(DiagId::ExternBounds, {name, guards[i].hasElement(address) ? "into " + what : "outside of " + what + ", or read there"});
+      std::string what =
+          i < argumentCount ? "argument " + std::to_string(i + 1) : "result " + std::to_string(i - argumentCount + 1);
+      fail(DiagId::ExternBounds,
+           {name, guards[i].hasElement(address) ? "into " + what : "outside of " + what + ", or read there"});
     }
 }
 
 /// Calls; a fault or an exception of the function is an error like any other.
-int32_t callGuarded(const std::string &name, toy_function function, const toy_call &call, const std::vector<Guarded> &guards) {
+int32_t callGuarded(const std::string &name, toy_function function, const toy_call &call,
+                    const std::vector<Guarded> &guards) {
   int32_t status = 0;
   std::optional<Error> ended = guarded([&] { status = function(&call); });
   if (!ended)
@@ -109,7 +117,8 @@ int32_t callGuarded(const std::string &name, toy_function function, const toy_ca
 
 void setCheckBounds(bool on) { checkBounds = on; }
 
-void callExtern(const std::string &name, const std::string &library, const std::string &symbol, std::span<const Tensor *const> arguments, std::span<const TensorRef> results) {
+void callExtern(const std::string &name, const std::string &library, const std::string &symbol,
+                std::span<const Tensor *const> arguments, std::span<const TensorRef> results) {
   toy_function function = functionNamed(library, symbol);
   std::vector<Guarded> guards;
   std::vector<toy_tensor> in, out;
@@ -124,7 +133,13 @@ void callExtern(const std::string &name, const std::string &library, const std::
     out.push_back(describe(*t, checkBounds ? guards.back().data() : t->data));
   }
   char message[512] = {};
-  toy_call call{TOY_EXTERN_VERSION, static_cast<int32_t>(in.size()), static_cast<int32_t>(out.size()), in.data(), out.data(), message, sizeof message};
+  toy_call call{TOY_EXTERN_VERSION,
+                static_cast<int32_t>(in.size()),
+                static_cast<int32_t>(out.size()),
+                in.data(),
+                out.data(),
+                message,
+                sizeof message};
   int32_t status = callGuarded(name, function, call, guards);
   message[sizeof message - 1] = '\0';
   if (status != 0)
@@ -132,7 +147,8 @@ void callExtern(const std::string &name, const std::string &library, const std::
   if (checkBounds) {
     for (size_t i = 0; i < guards.size(); ++i) {
       bool isArgument = i < in.size();
-      std::string what = (isArgument ? "argument " : "result ") + std::to_string(isArgument ? i + 1 : i - in.size() + 1);
+      std::string what =
+          (isArgument ? "argument " : "result ") + std::to_string(isArgument ? i + 1 : i - in.size() + 1);
       if (!guards[i].isIntact())
         fail(DiagId::ExternBounds, {name, "outside of " + what});
     }

@@ -49,10 +49,13 @@ static std::string printable(const std::string &name) {
   return out;
 }
 
-/// A name that the format keeps and that no reader of it takes for something else: a member of a zip file is a path to many of them.
+/// A name that the format keeps and that no reader of it takes for something else: a member of a zip file is a path to
+/// many of them.
 static void checkName(const std::string &path, const NamedTensor &entry) {
   const std::string &name = entry.name;
-  auto refuse = [&](const char *why) { fail(DiagId::CannotWrite, {path, "`" + printable(name) + "` is no name for an array: " + why}); };
+  auto refuse = [&](const char *why) {
+    fail(DiagId::CannotWrite, {path, "`" + printable(name) + "` is no name for an array: " + why});
+  };
   if (name.empty())
     refuse("it is empty");
   for (char c : name)

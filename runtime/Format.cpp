@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Shortest digits for scalars and full precision; for tensors a common number of decimals, or a common exponent form, of 6 significant digits.
+/// Shortest digits for scalars and full precision; for tensors a common number of decimals, or a common exponent form,
+/// of 6 significant digits.
 #include "runtime/Format.h"
 
 #include "runtime/Memory.h"
@@ -30,7 +31,8 @@ void appendFloat(std::string &out, double value, bool single) {
   else {
     char buffer[40];
     double magnitude = std::fabs(value);
-    auto style = magnitude != 0 && (magnitude < 1e-4 || magnitude >= 1e16) ? std::chars_format::scientific : std::chars_format::fixed;
+    auto style = magnitude != 0 && (magnitude < 1e-4 || magnitude >= 1e16) ? std::chars_format::scientific
+                                                                           : std::chars_format::fixed;
     auto end = single ? std::to_chars(buffer, buffer + 40, static_cast<float>(value), style).ptr
                       : std::to_chars(buffer, buffer + 40, value, style).ptr;
     std::string_view text(buffer, end - buffer);
@@ -45,7 +47,8 @@ static void appendHalf(std::string &out, DType dtype, uint16_t bits) {
   double value = fromHalf(dtype, bits), shortest = value;
   if (std::isfinite(value))
     for (int digits = 1; digits < 10; ++digits)
-      if (shortest = std::strtod(fmt::format("{:.{}e}", value, digits - 1).c_str(), nullptr); toHalf(dtype, shortest) == bits)
+      if (shortest = std::strtod(fmt::format("{:.{}e}", value, digits - 1).c_str(), nullptr);
+          toHalf(dtype, shortest) == bits)
         break;
   appendFloat(out, shortest, false);
 }
@@ -53,20 +56,34 @@ static void appendHalf(std::string &out, DType dtype, uint16_t bits) {
 /// The parts of a floating element as doubles.
 static std::complex<double> partsOf(DType dtype, const void *p) {
   switch (dtype) {
-  case DType::BF16: case DType::F16: return fromHalf(dtype, *static_cast<const uint16_t *>(p));
-  case DType::F32: return *static_cast<const float *>(p);
-  case DType::F64: return *static_cast<const double *>(p);
-  case DType::C64: return {static_cast<const float *>(p)[0], static_cast<const float *>(p)[1]};
-  default: return {static_cast<const double *>(p)[0], static_cast<const double *>(p)[1]};
+  case DType::BF16:
+  case DType::F16:
+    return fromHalf(dtype, *static_cast<const uint16_t *>(p));
+  case DType::F32:
+    return *static_cast<const float *>(p);
+  case DType::F64:
+    return *static_cast<const double *>(p);
+  case DType::C64:
+    return {static_cast<const float *>(p)[0], static_cast<const float *>(p)[1]};
+  default:
+    return {static_cast<const double *>(p)[0], static_cast<const double *>(p)[1]};
   }
 }
 
 static void appendInteger(std::string &out, DType dtype, const void *p) {
   switch (dtype) {
-  case DType::Bool: out += *static_cast<const uint8_t *>(p) ? "true" : "false"; break;
-  case DType::U8: out += fmt::format_int(*static_cast<const uint8_t *>(p)).c_str(); break;
-  case DType::I32: out += fmt::format_int(*static_cast<const int32_t *>(p)).c_str(); break;
-  default: out += fmt::format_int(*static_cast<const int64_t *>(p)).c_str(); break;
+  case DType::Bool:
+    out += *static_cast<const uint8_t *>(p) ? "true" : "false";
+    break;
+  case DType::U8:
+    out += fmt::format_int(*static_cast<const uint8_t *>(p)).c_str();
+    break;
+  case DType::I32:
+    out += fmt::format_int(*static_cast<const int32_t *>(p)).c_str();
+    break;
+  default:
+    out += fmt::format_int(*static_cast<const int64_t *>(p)).c_str();
+    break;
   }
 }
 
@@ -115,7 +132,9 @@ struct Style {
     int exponent = std::stoi(text.substr(e + 1));
     std::string mantissa = text.substr(0, e);
     size_t last = mantissa.find_last_not_of('0');
-    int behind = last == std::string::npos || last <= 1 ? 0 : static_cast<int>(last) - 1; // digits behind the first that are not zero
+    int behind = last == std::string::npos || last <= 1
+                     ? 0
+                     : static_cast<int>(last) - 1; // digits behind the first that are not zero
     return std::max(scientific ? behind : behind - exponent, 1);
   }
   std::string part(double x) const {
@@ -139,7 +158,12 @@ public:
 
   std::string run() {
     if (!full) {
-      visit([&](int64_t i) { texts.emplace_back(); shown.push_back(i); }, 0, 0);
+      visit(
+          [&](int64_t i) {
+            texts.emplace_back();
+            shown.push_back(i);
+          },
+          0, 0);
       if (!summarised)
         onHost(t);
       else if (!t.storage->data)
@@ -167,7 +191,9 @@ private:
     }
   }
   size_t appended = 0;
-  bool hidden(int64_t index, int64_t size) const { return summarised && size > 2 * options.edge && index >= options.edge && index < size - options.edge; }
+  bool hidden(int64_t index, int64_t size) const {
+    return summarised && size > 2 * options.edge && index >= options.edge && index < size - options.edge;
+  }
 
   template <typename F> void visit(F &&f, int axis, int64_t offset) {
     if (axis == t.rank)
@@ -214,7 +240,8 @@ private:
       for (size_t k = 0; k < shown.size(); ++k) {
         auto z = partsOf(t.dtype, element(shown[k]));
         if (isComplex(t.dtype) && options.polar) {
-          texts[k] = style.part(std::abs(z)) + fmt::format("∠{:.{}f}°", std::arg(z) * (180 / M_PI), std::min(options.precision, 2));
+          texts[k] = style.part(std::abs(z)) +
+                     fmt::format("∠{:.{}f}°", std::arg(z) * (180 / M_PI), std::min(options.precision, 2));
           continue;
         }
         texts[k] = style.part(z.real());
@@ -322,7 +349,8 @@ std::string format(const Value &value, const PrintOptions &options) {
     out += i ? ", " : "";
     if (!a.names.empty())
       out += a.names[i] + ": ";
-    out += std::holds_alternative<StrRef>(a.elements[i]) ? "\"" + format(a.elements[i], options) + "\"" : format(a.elements[i], options);
+    out += std::holds_alternative<StrRef>(a.elements[i]) ? "\"" + format(a.elements[i], options) + "\""
+                                                         : format(a.elements[i], options);
   }
   if (a.names.empty() && a.elements.size() == 1)
     out += ",";

@@ -8,13 +8,13 @@
 namespace toy::rt {
 
 struct PrintOptions {
-  int precision = 6;       ///< significant digits of tensor elements; 0: shortest round-trip digits, every element
+  int precision = 6;        ///< significant digits of tensor elements; 0: shortest round-trip digits, every element
   int64_t threshold = 1000; ///< more elements are summarised
-  int64_t edge = 3;        ///< elements shown at each end of a summarised axis
-  int64_t width = 80;      ///< columns before a row is wrapped
-  bool polar = false;      ///< complex numbers as modulus∠angle, in degrees
-  bool color = false;      ///< what `show` draws may hold escape codes
-  bool header = false;     ///< the prompt's echo shows a type line first
+  int64_t edge = 3;         ///< elements shown at each end of a summarised axis
+  int64_t width = 80;       ///< columns before a row is wrapped
+  bool polar = false;       ///< complex numbers as modulus∠angle, in degrees
+  bool color = false;       ///< what `show` draws may hold escape codes
+  bool header = false;      ///< the prompt's echo shows a type line first
   bool full() const { return precision == 0; }
 };
 PrintOptions &printOptions();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Fourier transforms along one axis by FFTW, which is opened when the first one runs. Plans are kept; c64 and f32 stay in single precision.
+/// Fourier transforms along one axis by FFTW, which is opened when the first one runs. Plans are kept; c64 and f32 stay
+/// in single precision.
 #include "runtime/Library.h"
 
 #include "runtime/Error.h"
@@ -61,7 +62,8 @@ template <typename R> void transform(Kind kind, Shape s, void *in, void *out) {
   using F = Fftw<R>;
   using C = typename F::Complex;
   const F &f = F::get();
-  int64_t half = s.points / 2 + 1, from = kind == Kind::RealBackward ? half : s.points, to = kind == Kind::RealForward ? half : s.points;
+  int64_t half = s.points / 2 + 1, from = kind == Kind::RealBackward ? half : s.points,
+          to = kind == Kind::RealForward ? half : s.points;
   static std::mutex mutex; // FFTW plans one at a time
   static std::map<std::tuple<Kind, int64_t, int64_t, int64_t>, typename F::Plan> plans;
   typename F::Plan plan;
@@ -69,7 +71,8 @@ template <typename R> void transform(Kind kind, Shape s, void *in, void *out) {
     std::lock_guard lock(mutex);
     typename F::Plan &known = plans[{kind, s.outer, s.points, s.inner}];
     if (!known) { // ESTIMATE writes nothing; UNALIGNED because tensors share memory at any element
-      fftw_iodim64 axis{s.points, s.inner, s.inner}, batch[] = {{s.outer, from * s.inner, to * s.inner}, {s.inner, 1, 1}};
+      fftw_iodim64 axis{s.points, s.inner, s.inner},
+          batch[] = {{s.outer, from * s.inner, to * s.inner}, {s.inner, 1, 1}};
       unsigned flags = FFTW_ESTIMATE | FFTW_UNALIGNED;
       std::optional<Error> fault = guarded([&] { // a fault would leave the lock behind
         if (kind == Kind::RealForward)
@@ -77,7 +80,8 @@ template <typename R> void transform(Kind kind, Shape s, void *in, void *out) {
         else if (kind == Kind::RealBackward)
           known = f.planInverse(1, &axis, 2, batch, static_cast<C *>(in), static_cast<R *>(out), flags);
         else
-          known = f.planComplex(1, &axis, 2, batch, static_cast<C *>(in), static_cast<C *>(out), kind == Kind::Forward ? FFTW_FORWARD : FFTW_BACKWARD, flags);
+          known = f.planComplex(1, &axis, 2, batch, static_cast<C *>(in), static_cast<C *>(out),
+                                kind == Kind::Forward ? FFTW_FORWARD : FFTW_BACKWARD, flags);
       });
       if (fault)
         throw *fault;
@@ -94,7 +98,8 @@ template <typename R> void transform(Kind kind, Shape s, void *in, void *out) {
     f.executeComplex(plan, static_cast<C *>(in), static_cast<C *>(out));
 }
 
-/// The first `points` elements of an axis, zeros after its end; a copy in any case, because real inverse transforms overwrite what they read.
+/// The first `points` elements of an axis, zeros after its end; a copy in any case, because real inverse transforms
+/// overwrite what they read.
 TensorRef resized(const Tensor &x, int64_t axis, int64_t points) {
   std::vector<int64_t> sizes(x.sizes, x.sizes + x.rank);
   int64_t own = sizes[axis], outer = 1, inner = sizeOf(x.dtype);
@@ -130,14 +135,18 @@ template <Kind kind> std::vector<TensorRef> run(LibraryArguments arguments, Libr
     s.outer *= sizes[i];
   for (int64_t i = axis + 1; i < x->rank; ++i)
     s.inner *= sizes[i];
-  DType dtype = kind == Kind::RealForward ? complexOf(x->dtype) : kind == Kind::RealBackward ? realOf(x->dtype) : x->dtype;
+  DType dtype = kind == Kind::RealForward    ? complexOf(x->dtype)
+                : kind == Kind::RealBackward ? realOf(x->dtype)
+                                             : x->dtype;
   TensorRef out(newTensor(dtype, sizes));
   if (out->count() == 0)
     return {out};
   bool single = realOf(dtype) == DType::F32;
   (single ? transform<float> : transform<double>)(kind, s, x->data, out->data);
   bool forward = kind == Kind::Forward || kind == Kind::RealForward;
-  double scale = norm == 1 ? 1 / std::sqrt(static_cast<double>(points)) : (norm == 2) == forward ? 1.0 / static_cast<double>(points) : 1;
+  double scale = norm == 1                ? 1 / std::sqrt(static_cast<double>(points))
+                 : (norm == 2) == forward ? 1.0 / static_cast<double>(points)
+                                          : 1;
   if (scale != 1) {
     int64_t parts = out->count() * (isComplex(dtype) ? 2 : 1);
     if (single)
@@ -154,7 +163,10 @@ double transformWork(LibraryArguments arguments) {
   return static_cast<double>(arguments[0]->count()) * ofAnElement;
 }
 
-constexpr LibraryRow rows[] = {{"fft", run<Kind::Forward>, transformWork}, {"ifft", run<Kind::Backward>, transformWork}, {"rfft", run<Kind::RealForward>, transformWork}, {"irfft", run<Kind::RealBackward>, transformWork}};
+constexpr LibraryRow rows[] = {{"fft", run<Kind::Forward>, transformWork},
+                               {"ifft", run<Kind::Backward>, transformWork},
+                               {"rfft", run<Kind::RealForward>, transformWork},
+                               {"irfft", run<Kind::RealBackward>, transformWork}};
 
 } // namespace
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// sigsetjmp around bodies. What the abandoned frames owned is leaked, and a lock they held stays held: so the heap is tried, with a time limit, before
-/// anything goes on.
+/// sigsetjmp around bodies. What the abandoned frames owned is leaked, and a lock they held stays held: so the heap is
+/// tried, with a time limit, before anything goes on.
 #include "runtime/Guard.h"
 
 #include "runtime/Memory.h"
@@ -29,9 +29,7 @@ thread_local char lastReason[400];
 thread_local const void *lastAddress = nullptr;
 volatile sig_atomic_t tryingHeap = 0;
 
-void complain(const char *text) {
-  [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, text, std::strlen(text));
-}
+void complain(const char *text) { [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, text, std::strlen(text)); }
 
 [[noreturn]] void endProgram(const char *reason, const char *note) {
   writeOutNow();
@@ -42,11 +40,16 @@ void complain(const char *text) {
 
 const char *nameOfSignal(int number) {
   switch (number) {
-  case SIGSEGV: return "invalid memory access";
-  case SIGBUS: return "bus error";
-  case SIGFPE: return "arithmetic fault";
-  case SIGILL: return "illegal instruction";
-  default: return "abort";
+  case SIGSEGV:
+    return "invalid memory access";
+  case SIGBUS:
+    return "bus error";
+  case SIGFPE:
+    return "arithmetic fault";
+  case SIGILL:
+    return "illegal instruction";
+  default:
+    return "abort";
   }
 }
 
@@ -57,9 +60,10 @@ void onFault(int number, siginfo_t *info, void *) {
 
 constexpr char lostHeap[] = "note: the fault left the memory of the session unusable; the session ends\n";
 
-/// Blocks of all ways of allocating. A fault inside of the allocator holds its lock for ever, or leaves its lists broken: then this is the end.
+/// Blocks of all ways of allocating. A fault inside of the allocator holds its lock for ever, or leaves its lists
+/// broken: then this is the end.
 void tryHeap() {
-  struct sigaction action {}, before {};
+  struct sigaction action{}, before{};
   action.sa_handler = [](int) { endProgram(lastReason, lostHeap); };
   sigaction(SIGALRM, &action, &before);
   itimerval limit{{0, 0}, {1, 0}}, none{};
@@ -87,7 +91,7 @@ void installFaultHandlers() {
   alternate.ss_sp = stack;
   alternate.ss_size = sizeof stack;
   sigaltstack(&alternate, nullptr);
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_sigaction = onFault;
   action.sa_flags = SA_ONSTACK | SA_NODEFER | SA_SIGINFO;
   for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})

@@ -8,8 +8,9 @@
 
 namespace toy::rt {
 
-/// Arrays of a file, by suffix: `.npy` and `.png` and `.csv` hold one without a name, `.npz` and `.safetensors` any number with names. Sizes are checked
-/// against the file before anything is allocated; every failure names file and reason.
+/// Arrays of a file, by suffix: `.npy` and `.png` and `.csv` hold one without a name, `.npz` and `.safetensors` any
+/// number with names. Sizes are checked against the file before anything is allocated; every failure names file and
+/// reason.
 struct NamedTensor {
   std::string name;
   TensorRef tensor;
@@ -58,7 +59,9 @@ public:
     path = std::move(name);
     bytes = static_cast<int64_t>(this->contents.size());
   }
-  void read(void *target, int64_t count, int64_t offset) override { contents.copy(static_cast<char *>(target), count, offset); }
+  void read(void *target, int64_t count, int64_t offset) override {
+    contents.copy(static_cast<char *>(target), count, offset);
+  }
 
 private:
   std::string contents;
@@ -77,14 +80,16 @@ std::string csvText(const std::string &path, const Tensor &tensor);
 TensorRef readPng(Bytes &file);
 /// Grey [H, W], or [H, W, 1, 3 or 4]; floats from 0 to 1; complex values by domain colouring.
 std::string pngText(const std::string &path, const Tensor &tensor);
-/// The image for a terminal: two rows of pixels a line in 24-bit colours, at most 80 columns; without colours in ten shades of characters.
+/// The image for a terminal: two rows of pixels a line in 24-bit colours, at most 80 columns; without colours in ten
+/// shades of characters.
 std::string imageText(const Tensor &tensor, bool color);
 /// Rows of colours, 3 bytes a pixel, of an image or a complex matrix.
 std::string imageColours(const std::string &what, const Tensor &tensor, int64_t &height, int64_t &width);
 
-/// Every file that a user names is written by this. A regular file, or one that is not there, is written beside its place and then put there: readers see
-/// the old or the new file, never a part, and a write that fails or is interrupted changes nothing. The mode stays, and the owner where the system
-/// allows it; links are followed. Devices, pipes and open descriptors (/dev/stdout) are written directly, behind what was printed.
+/// Every file that a user names is written by this. A regular file, or one that is not there, is written beside its
+/// place and then put there: readers see the old or the new file, never a part, and a write that fails or is
+/// interrupted changes nothing. The mode stays, and the owner where the system allows it; links are followed. Devices,
+/// pipes and open descriptors (/dev/stdout) are written directly, behind what was printed.
 void writeFile(const std::string &path, std::initializer_list<std::string_view> parts);
 
 } // namespace toy::rt

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Elementary functions on N doubles at once, for ordinary arguments. Only IEEE operations and explicit fused multiply-add: a lane's bits depend
-/// neither on its neighbours nor on the instruction set. Included once for each instruction set, into a namespace of its own.
-/// Reductions and polynomials: Sun's fdlibm (W. J. Cody and W. Waite's methods), with fused multiply-add in place of split constants.
+/// Elementary functions on N doubles at once, for ordinary arguments. Only IEEE operations and explicit fused
+/// multiply-add: a lane's bits depend neither on its neighbours nor on the instruction set. Included once for each
+/// instruction set, into a namespace of its own. Reductions and polynomials: Sun's fdlibm (W. J. Cody and W. Waite's
+/// methods), with fused multiply-add in place of split constants.
 #pragma once
 
 #include <stdint.h> // also where there is no C++ library
@@ -69,7 +70,9 @@ template <int N> Twice<N> sqrt(Twice<N> a) {
   Lanes<N> r = sqrt<N>(a.high);
   return orderedSum<N>(r, (fma<N>(-r, r, a.high) + a.low) / (2 * r));
 }
-template <int N> Twice<N> scaled(Twice<N> a, Lanes<N> factor) { return {a.high * factor, a.low * factor}; } // by powers of 2
+template <int N> Twice<N> scaled(Twice<N> a, Lanes<N> factor) {
+  return {a.high * factor, a.low * factor};
+} // by powers of 2
 template <int N> Twice<N> fabs(Twice<N> a) {
   Mask<N> negative = a.high < 0;
   return {negative ? -a.high : a.high, negative ? -a.low : a.low};
@@ -82,7 +85,8 @@ template <int N> Twice<N> expTwice(Lanes<N> x) {
   Mask<N> k;
   Lanes<N> n = nearest<N>(x * 0x1.71547652b82fep+0, k);
   Lanes<N> r = fma<N>(-n, all<N>(0x1.abc9e3b39803fp-56), fma<N>(-n, all<N>(0x1.62e42fefa39efp-1), x));
-  Lanes<N> q = polynomial<N>(r, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320, 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800);
+  Lanes<N> q = polynomial<N>(r, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320, 1.0 / 362880,
+                             1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800);
   Lanes<N> p = fma<N>(r * r, q, r), y = 1 + p, scale = fromBits<N>((Mask<N>(1023) + ((k << 52) >> 52)) << 52);
   return {fromBits<N>(bitsOf<N>(y) + (k << 52)), ((1 - y) + p) * scale};
 }
@@ -96,14 +100,17 @@ template <int N> void sincosTwice(Lanes<N> x, Twice<N> &sine, Twice<N> &cosine) 
   Lanes<N> first = fma<N>(-n, all<N>(high), x), w = n * middle, r = first - w;
   Lanes<N> rest = ((first - r) - w) - fma<N>(n, all<N>(middle), -w) - n * low;
   Lanes<N> z = r * r, v = z * r;
-  Lanes<N> p = polynomial<N>(z, 8.33333333332248946124e-03, -1.98412698298579493134e-04, 2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10);
+  Lanes<N> p = polynomial<N>(z, 8.33333333332248946124e-03, -1.98412698298579493134e-04, 2.75573137070700676789e-06,
+                             -2.50507602534068634195e-08, 1.58969099521155010221e-10);
   Lanes<N> t = (z * (0.5 * rest - v * p) - rest) + v * 1.66666666666666324348e-01, s = r - t;
-  Lanes<N> q = z * polynomial<N>(z, 4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05, -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11);
+  Lanes<N> q = z * polynomial<N>(z, 4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05,
+                                 -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11);
   Lanes<N> half = 0.5 * z, c = 1 - half, u = ((1 - c) - half) + (z * q - r * rest), d = c + u;
   Twice<N> even = {s, (r - s) - t}, odd = {d, (c - d) + u};
   Mask<N> swap = (k & 1) != 0, flipSine = (k & 2) << 62, flipCosine = ((k + 1) & 2) << 62;
   auto chosen = [&](Twice<N> one, Twice<N> other, Mask<N> flip) {
-    return Twice<N>{fromBits<N>(bitsOf<N>(swap ? one.high : other.high) ^ flip), fromBits<N>(bitsOf<N>(swap ? one.low : other.low) ^ flip)};
+    return Twice<N>{fromBits<N>(bitsOf<N>(swap ? one.high : other.high) ^ flip),
+                    fromBits<N>(bitsOf<N>(swap ? one.low : other.low) ^ flip)};
   };
   sine = chosen(odd, even, flipSine);
   cosine = chosen(even, odd, flipCosine);
@@ -117,13 +124,16 @@ template <int N> void sincos(Lanes<N> x, Lanes<N> &sine, Lanes<N> &cosine) {
 
 /// log(x + rest) of normal x > 0 and a rest far below it, within 1 ulp.
 template <int N> Lanes<N> log(Lanes<N> x, Lanes<N> rest) {
-  Mask<N> bits = bitsOf<N>(x), k = ((bits - 0x3fe6a09e667f3bcd) >> 52), exponent = k << 52; // x = 2^k m, sqrt(1/2) <= m < sqrt(2)
+  Mask<N> bits = bitsOf<N>(x), k = ((bits - 0x3fe6a09e667f3bcd) >> 52),
+          exponent = k << 52; // x = 2^k m, sqrt(1/2) <= m < sqrt(2)
   Lanes<N> f = fromBits<N>(bits - exponent) - 1, n = __builtin_convertvector(k, Lanes<N>);
   Lanes<N> tail = rest * fromBits<N>((Mask<N>(1023) - k) << 52) / (1 + f), s = f / (2 + f), z = s * s;
-  Lanes<N> series = z * polynomial<N>(z, 6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01, 2.222219843214978396e-01, 1.818357216161805012e-01,
-                                      1.531383769920937332e-01, 1.479819860511658591e-01);
+  Lanes<N> series = z * polynomial<N>(z, 6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01,
+                                      2.222219843214978396e-01, 1.818357216161805012e-01, 1.531383769920937332e-01,
+                                      1.479819860511658591e-01);
   Lanes<N> half = 0.5 * f * f;
-  return n * 6.93147180369123816490e-01 - ((half - (s * (half + series) + (n * 1.90821492927058770002e-10 + tail))) - f);
+  return n * 6.93147180369123816490e-01 -
+         ((half - (s * (half + series) + (n * 1.90821492927058770002e-10 + tail))) - f);
 }
 
 /// log2(x + rest) of the same arguments; exact for powers of 2, else within 2 ulp.
@@ -137,7 +147,8 @@ template <int N> Lanes<N> log2(Lanes<N> x, Lanes<N> rest) {
 template <int N> void sinhcosh(Lanes<N> x, Lanes<N> &sinh, Lanes<N> &cosh) {
   Lanes<N> a = fabs<N>(x), e = exp<N>(a), inverse = 1 / e, z = x * x;
   cosh = 0.5 * (e + inverse);
-  Lanes<N> series = polynomial<N>(z, 1.0 / 6, 1.0 / 120, 1.0 / 5040, 1.0 / 362880, 1.0 / 39916800, 1.0 / 6227020800, 1.0 / 1307674368000, 1.0 / 355687428096000, 1.0 / 121645100408832000);
+  Lanes<N> series = polynomial<N>(z, 1.0 / 6, 1.0 / 120, 1.0 / 5040, 1.0 / 362880, 1.0 / 39916800, 1.0 / 6227020800,
+                                  1.0 / 1307674368000, 1.0 / 355687428096000, 1.0 / 121645100408832000);
   sinh = a < 1 ? fma<N>(x * z, series, x) : copysign<N>(0.5 * (e - inverse), x);
 }
 
@@ -146,7 +157,8 @@ template <int N> void sinhcoshTwice(Lanes<N> x, Twice<N> &sinh, Twice<N> &cosh) 
   Lanes<N> a = fabs<N>(x), z = x * x;
   Twice<N> e = expTwice<N>(a), inverse = twice<N>(all<N>(1)) / e;
   cosh = scaled<N>(e + inverse, all<N>(0.5));
-  Lanes<N> series = polynomial<N>(z, 1.0 / 6, 1.0 / 120, 1.0 / 5040, 1.0 / 362880, 1.0 / 39916800, 1.0 / 6227020800, 1.0 / 1307674368000, 1.0 / 355687428096000, 1.0 / 121645100408832000);
+  Lanes<N> series = polynomial<N>(z, 1.0 / 6, 1.0 / 120, 1.0 / 5040, 1.0 / 362880, 1.0 / 39916800, 1.0 / 6227020800,
+                                  1.0 / 1307674368000, 1.0 / 355687428096000, 1.0 / 121645100408832000);
   Twice<N> small = orderedSum<N>(x, x * z * series), large = scaled<N>(e + -inverse, copysign<N>(all<N>(0.5), x));
   Mask<N> isSmall = a < 1;
   sinh = {isSmall ? small.high : large.high, isSmall ? small.low : large.low};
@@ -166,15 +178,24 @@ template <int N> Lanes<N> asinh(Twice<N> t) {
 
 /// The angle of x + iy; neither both zero nor so far apart that y/x leaves the range. Within 1 ulp.
 template <int N> Lanes<N> atan2(Lanes<N> y, Lanes<N> x) {
-  Lanes<N> ay = fabs<N>(y), ax = fabs<N>(x), small = __builtin_elementwise_min(ax, ay), large = __builtin_elementwise_max(ax, ay);
+  Lanes<N> ay = fabs<N>(y), ax = fabs<N>(x), small = __builtin_elementwise_min(ax, ay),
+           large = __builtin_elementwise_max(ax, ay);
   // atan(small/large), reduced by atan(1/2) and atan(1)
   Mask<N> second = small > 0.6875 * large, first = small > 0.4375 * large;
-  Lanes<N> numerator = second ? small - large : first ? 2 * small - large : small, denominator = second ? small + large : first ? 2 * large + small : large;
+  Lanes<N> numerator = second  ? small - large
+                       : first ? 2 * small - large
+                               : small,
+           denominator = second  ? small + large
+                         : first ? 2 * large + small
+                                 : large;
   Lanes<N> high = second ? all<N>(7.85398163397448278999e-01) : first ? all<N>(4.63647609000806093515e-01) : all<N>(0);
   Lanes<N> low = second ? all<N>(3.06161699786838301793e-17) : first ? all<N>(2.26987774529616870924e-17) : all<N>(0);
   Lanes<N> t = numerator / denominator, z = t * t;
-  Lanes<N> series = t * z * polynomial<N>(z, 3.33333333333329318027e-01, -1.99999999998764832476e-01, 1.42857142725034663711e-01, -1.11111104054623557880e-01, 9.09088713343650656196e-02,
-                                          -7.69187620504482999495e-02, 6.66107313738753120669e-02, -5.83357013379057348645e-02, 4.97687799461593236017e-02, -3.65315727442169155270e-02, 1.62858201153657823623e-02);
+  Lanes<N> series = t * z *
+                    polynomial<N>(z, 3.33333333333329318027e-01, -1.99999999998764832476e-01,
+                                  1.42857142725034663711e-01, -1.11111104054623557880e-01, 9.09088713343650656196e-02,
+                                  -7.69187620504482999495e-02, 6.66107313738753120669e-02, -5.83357013379057348645e-02,
+                                  4.97687799461593236017e-02, -3.65315727442169155270e-02, 1.62858201153657823623e-02);
   Lanes<N> angle = high - ((series - low) - t);
   constexpr double halfPi = 1.57079632679489655800, halfPiLow = 6.12323399573676603587e-17;
   angle = ay > ax ? halfPi - (angle - halfPiLow) : angle;
@@ -182,24 +203,63 @@ template <int N> Lanes<N> atan2(Lanes<N> y, Lanes<N> x) {
   return copysign<N>(angle, y);
 }
 
-/// log(x + rest) of x.high normal and positive, with an absolute error below 2^-64 of the larger of 1 and the result. log(1 + f) = 2 atanh(f/(2 + f)).
+/// log(x + rest) of x.high normal and positive, with an absolute error below 2^-64 of the larger of 1 and the result.
+/// log(1 + f) = 2 atanh(f/(2 + f)).
 template <int N> Twice<N> logTwice(Twice<N> x) {
   Mask<N> bits = bitsOf<N>(x.high), k = ((bits - 0x3fe6a09e667f3bcd) >> 52);
   Lanes<N> n = __builtin_convertvector(k, Lanes<N>), scale = fromBits<N>((Mask<N>(1023) - k) << 52);
-  Twice<N> m = {fromBits<N>(bits - (k << 52)), x.low * scale}, f = twice<N>(all<N>(-1)) + m, s = f / (twice<N>(all<N>(1)) + m), z = s * s;
-  Lanes<N> series = z.high * polynomial<N>(z.high, 1.0 / 5, 1.0 / 7, 1.0 / 9, 1.0 / 11, 1.0 / 13, 1.0 / 15, 1.0 / 17, 1.0 / 19, 1.0 / 21, 1.0 / 23, 1.0 / 25, 1.0 / 27);
+  Twice<N> m = {fromBits<N>(bits - (k << 52)), x.low * scale}, f = twice<N>(all<N>(-1)) + m,
+           s = f / (twice<N>(all<N>(1)) + m), z = s * s;
+  Lanes<N> series = z.high * polynomial<N>(z.high, 1.0 / 5, 1.0 / 7, 1.0 / 9, 1.0 / 11, 1.0 / 13, 1.0 / 15, 1.0 / 17,
+                                           1.0 / 19, 1.0 / 21, 1.0 / 23, 1.0 / 25, 1.0 / 27);
   Twice<N> tail = z * (Twice<N>{all<N>(0x1.5555555555555p-2), all<N>(0x1.5555555555555p-56)} + twice<N>(series));
-  return twice<N>(n) * Twice<N>{all<N>(0x1.62e42fefa39efp-1), all<N>(0x1.abc9e3b39803fp-56)} + scaled<N>(s + s * tail, all<N>(2));
+  return twice<N>(n) * Twice<N>{all<N>(0x1.62e42fefa39efp-1), all<N>(0x1.abc9e3b39803fp-56)} +
+         scaled<N>(s + s * tail, all<N>(2));
 }
 
 /// The logarithm to base 10 with its rest, of the same arguments: rounded, it is exact for powers of 10.
-template <int N> Twice<N> log10Twice(Twice<N> x) { return logTwice<N>(x) * Twice<N>{all<N>(0x1.bcb7b1526e50ep-2), all<N>(0x1.95355baaafad3p-57)}; }
+template <int N> Twice<N> log10Twice(Twice<N> x) {
+  return logTwice<N>(x) * Twice<N>{all<N>(0x1.bcb7b1526e50ep-2), all<N>(0x1.95355baaafad3p-57)};
+}
 
 /// atan2 with its rest, of the same arguments, with an error below 2^-64. The ratio is reduced by the nearest k/16.
 template <int N> Twice<N> atan2Twice(Lanes<N> y, Lanes<N> x) {
-  constexpr double high[] = {0x0.0p+0, 0x1.ff55bb72cfdeap-5, 0x1.fd5ba9aac2f6ep-4, 0x1.7b97b4bce5b02p-3, 0x1.f5b75f92c80ddp-3, 0x1.362773707ebccp-2, 0x1.6f61941e4def1p-2, 0x1.a64eec3cc23fdp-2, 0x1.dac670561bb4fp-2, 0x1.0657e94db30d0p-1, 0x1.1e00babdefeb4p-1, 0x1.345f01cce37bbp-1, 0x1.4978fa3269ee1p-1, 0x1.5d58987169b18p-1, 0x1.700a7c5784634p-1, 0x1.819d0b7158a4dp-1, 0x1.921fb54442d18p-1};
-  constexpr double low[] = {0x0.0p+0, -0x1.c934d86d23f1dp-60, -0x1.cd37686760c17p-59, 0x1.347b0b4f881cap-58, 0x1.8ab6e3cf7afbdp-57, -0x1.963a544b672d8p-57, -0x1.c63aae6f6e918p-56, -0x1.24dec1b50b7ffp-56, 0x1.a2b7f222f65e2p-56, -0x1.d5b495f6349e6p-56, -0x1.928df287a668fp-58, 0x1.1021137c71102p-55, 0x1.2419a87f2a458p-56, 0x1.0028e4bc5e7cap-57, -0x1.8c34d25aadef6p-56, -0x1.bf76229d3b917p-56, 0x1.1a62633145c07p-55};
-  Lanes<N> ay = fabs<N>(y), ax = fabs<N>(x), small = __builtin_elementwise_min(ax, ay), large = __builtin_elementwise_max(ax, ay);
+  constexpr double high[] = {0x0.0p+0,
+                             0x1.ff55bb72cfdeap-5,
+                             0x1.fd5ba9aac2f6ep-4,
+                             0x1.7b97b4bce5b02p-3,
+                             0x1.f5b75f92c80ddp-3,
+                             0x1.362773707ebccp-2,
+                             0x1.6f61941e4def1p-2,
+                             0x1.a64eec3cc23fdp-2,
+                             0x1.dac670561bb4fp-2,
+                             0x1.0657e94db30d0p-1,
+                             0x1.1e00babdefeb4p-1,
+                             0x1.345f01cce37bbp-1,
+                             0x1.4978fa3269ee1p-1,
+                             0x1.5d58987169b18p-1,
+                             0x1.700a7c5784634p-1,
+                             0x1.819d0b7158a4dp-1,
+                             0x1.921fb54442d18p-1};
+  constexpr double low[] = {0x0.0p+0,
+                            -0x1.c934d86d23f1dp-60,
+                            -0x1.cd37686760c17p-59,
+                            0x1.347b0b4f881cap-58,
+                            0x1.8ab6e3cf7afbdp-57,
+                            -0x1.963a544b672d8p-57,
+                            -0x1.c63aae6f6e918p-56,
+                            -0x1.24dec1b50b7ffp-56,
+                            0x1.a2b7f222f65e2p-56,
+                            -0x1.d5b495f6349e6p-56,
+                            -0x1.928df287a668fp-58,
+                            0x1.1021137c71102p-55,
+                            0x1.2419a87f2a458p-56,
+                            0x1.0028e4bc5e7cap-57,
+                            -0x1.8c34d25aadef6p-56,
+                            -0x1.bf76229d3b917p-56,
+                            0x1.1a62633145c07p-55};
+  Lanes<N> ay = fabs<N>(y), ax = fabs<N>(x), small = __builtin_elementwise_min(ax, ay),
+           large = __builtin_elementwise_max(ax, ay);
   Mask<N> k;
   Lanes<N> n = nearest<N>(16 * (small / large), k);
   Twice<N> reduction;
@@ -210,7 +270,8 @@ template <int N> Twice<N> atan2Twice(Lanes<N> y, Lanes<N> x) {
   auto times = [&](Lanes<N> v) { return twice<N>(n) * twice<N>(v); };
   Twice<N> t = (twice<N>(16 * small) + -times(large)) / (twice<N>(16 * large) + times(small)), z = t * t;
   Lanes<N> series = z.high * polynomial<N>(z.high, -1.0 / 3, 1.0 / 5, -1.0 / 7, 1.0 / 9, -1.0 / 11);
-  Twice<N> angle = reduction + (t + twice<N>(t.high * series)), halfPi = {all<N>(0x1.921fb54442d18p+0), all<N>(0x1.1a62633145c07p-54)};
+  Twice<N> angle = reduction + (t + twice<N>(t.high * series)),
+           halfPi = {all<N>(0x1.921fb54442d18p+0), all<N>(0x1.1a62633145c07p-54)};
   auto mirrored = [&](Mask<N> where, Twice<N> from) {
     Twice<N> other = from + -angle;
     angle = {where ? other.high : angle.high, where ? other.low : angle.low};

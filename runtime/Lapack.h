@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// LAPACK's drivers for f32, f64, c64 and c128, from OpenBLAS, with work space handled. Matrices are column-major; the result is LAPACK's `info`.
+/// LAPACK's drivers for f32, f64, c64 and c128, from OpenBLAS, with work space handled. Matrices are column-major; the
+/// result is LAPACK's `info`.
 #pragma once
 
 #include "runtime/OpenBlas.h"
@@ -40,7 +41,8 @@ template <typename T> struct Lapack {
   }
   /// Solves op(A) X = B from A's factors.
   static Int getrs(char op, Int n, Int columns, const T *a, const Int *pivots, T *b) {
-    static const auto f = symbol<void(const char *, const Int *, const Int *, const T *, const Int *, const Int *, T *, const Int *, Int *, size_t)>("getrs");
+    static const auto f = symbol<void(const char *, const Int *, const Int *, const T *, const Int *, const Int *, T *,
+                                      const Int *, Int *, size_t)>("getrs");
     Int info = 0;
     f(&op, &n, &columns, a, &n, pivots, b, &n, &info, 1);
     return info;
@@ -52,12 +54,15 @@ template <typename T> struct Lapack {
     return info;
   }
   static Int geqrf(Int m, Int n, T *a, T *tau) {
-    static const auto f = symbol<void(const Int *, const Int *, T *, const Int *, T *, T *, const Int *, Int *)>("geqrf");
+    static const auto f =
+        symbol<void(const Int *, const Int *, T *, const Int *, T *, T *, const Int *, Int *)>("geqrf");
     return withWork([&](T *work, Int size, Int &info) { f(&m, &n, a, &m, tau, work, &size, &info); });
   }
   /// The first k columns of Q from geqrf's result.
   static Int orgqr(Int m, Int k, T *a, const T *tau) {
-    static const auto f = symbol<void(const Int *, const Int *, const Int *, T *, const Int *, const T *, T *, const Int *, Int *)>(complex ? "ungqr" : "orgqr");
+    static const auto f =
+        symbol<void(const Int *, const Int *, const Int *, T *, const Int *, const T *, T *, const Int *, Int *)>(
+            complex ? "ungqr" : "orgqr");
     return withWork([&](T *work, Int size, Int &info) { f(&m, &k, &k, a, &m, tau, work, &size, &info); });
   }
   /// job 'A' all, 'S' the first min(m, n) singular vectors.
@@ -65,13 +70,19 @@ template <typename T> struct Lapack {
     Int k = std::min(m, n), vtRows = job == 'A' ? n : k;
     std::vector<Int> integers(8 * std::max(k, 1));
     if constexpr (complex) {
-      static const auto f = symbol<void(const char *, const Int *, const Int *, T *, const Int *, R *, T *, const Int *, T *, const Int *, T *, const Int *, R *, Int *, Int *, size_t)>("gesdd");
+      static const auto f = symbol<void(const char *, const Int *, const Int *, T *, const Int *, R *, T *, const Int *,
+                                        T *, const Int *, T *, const Int *, R *, Int *, Int *, size_t)>("gesdd");
       size_t mn = std::min(m, n), mx = std::max(m, n);
       std::vector<R> reals(std::max<size_t>(1, mn * std::max(5 * mn + 7, 2 * mx + 2 * mn + 1)));
-      return withWork([&](T *work, Int size, Int &info) { f(&job, &m, &n, a, &m, s, u, &m, vt, &vtRows, work, &size, reals.data(), integers.data(), &info, 1); });
+      return withWork([&](T *work, Int size, Int &info) {
+        f(&job, &m, &n, a, &m, s, u, &m, vt, &vtRows, work, &size, reals.data(), integers.data(), &info, 1);
+      });
     } else {
-      static const auto f = symbol<void(const char *, const Int *, const Int *, T *, const Int *, R *, T *, const Int *, T *, const Int *, T *, const Int *, Int *, Int *, size_t)>("gesdd");
-      return withWork([&](T *work, Int size, Int &info) { f(&job, &m, &n, a, &m, s, u, &m, vt, &vtRows, work, &size, integers.data(), &info, 1); });
+      static const auto f = symbol<void(const char *, const Int *, const Int *, T *, const Int *, R *, T *, const Int *,
+                                        T *, const Int *, T *, const Int *, Int *, Int *, size_t)>("gesdd");
+      return withWork([&](T *work, Int size, Int &info) {
+        f(&job, &m, &n, a, &m, s, u, &m, vt, &vtRows, work, &size, integers.data(), &info, 1);
+      });
     }
   }
   /// Eigenvalues and, unless null, right eigenvectors (columns).
@@ -79,15 +90,25 @@ template <typename T> struct Lapack {
     char none = 'N', job = v ? 'V' : 'N';
     Int one = 1;
     if constexpr (complex) {
-      static const auto f = symbol<void(const char *, const char *, const Int *, T *, const Int *, T *, T *, const Int *, T *, const Int *, T *, const Int *, R *, Int *, size_t, size_t)>("geev");
+      static const auto f =
+          symbol<void(const char *, const char *, const Int *, T *, const Int *, T *, T *, const Int *, T *,
+                      const Int *, T *, const Int *, R *, Int *, size_t, size_t)>("geev");
       std::vector<R> reals(2 * std::max(n, 1));
       T unused;
-      return withWork([&](T *work, Int size, Int &info) { f(&none, &job, &n, a, &n, w, &unused, &one, v ? v : &unused, v ? &n : &one, work, &size, reals.data(), &info, 1, 1); });
+      return withWork([&](T *work, Int size, Int &info) {
+        f(&none, &job, &n, a, &n, w, &unused, &one, v ? v : &unused, v ? &n : &one, work, &size, reals.data(), &info, 1,
+          1);
+      });
     } else {
-      static const auto f = symbol<void(const char *, const char *, const Int *, T *, const Int *, T *, T *, T *, const Int *, T *, const Int *, T *, const Int *, Int *, size_t, size_t)>("geev");
+      static const auto f =
+          symbol<void(const char *, const char *, const Int *, T *, const Int *, T *, T *, T *, const Int *, T *,
+                      const Int *, T *, const Int *, Int *, size_t, size_t)>("geev");
       std::vector<R> re(std::max(n, 1)), im(std::max(n, 1)), vectors(v ? size_t(n) * n + 1 : 1);
       R unused;
-      Int info = withWork([&](T *work, Int size, Int &i) { f(&none, &job, &n, a, &n, re.data(), im.data(), &unused, &one, vectors.data(), v ? &n : &one, work, &size, &i, 1, 1); });
+      Int info = withWork([&](T *work, Int size, Int &i) {
+        f(&none, &job, &n, a, &n, re.data(), im.data(), &unused, &one, vectors.data(), v ? &n : &one, work, &size, &i,
+          1, 1);
+      });
       for (Int j = 0; j < n; ++j)
         w[j] = {re[j], im[j]};
       for (Int j = 0; v && j < n; ++j)
@@ -109,13 +130,21 @@ template <typename T> struct Lapack {
     Int integerSize = 3 + 5 * n;
     std::vector<Int> integers(integerSize);
     if constexpr (complex) {
-      static const auto f = symbol<void(const char *, const char *, const Int *, T *, const Int *, R *, T *, const Int *, R *, const Int *, Int *, const Int *, Int *, size_t, size_t)>("heevd");
+      static const auto f =
+          symbol<void(const char *, const char *, const Int *, T *, const Int *, R *, T *, const Int *, R *,
+                      const Int *, Int *, const Int *, Int *, size_t, size_t)>("heevd");
       Int realSize = 1 + 5 * n + 2 * n * n;
       std::vector<R> reals(realSize);
-      return withWork([&](T *work, Int size, Int &info) { f(&job, &triangle, &n, a, &n, w, work, &size, reals.data(), &realSize, integers.data(), &integerSize, &info, 1, 1); });
+      return withWork([&](T *work, Int size, Int &info) {
+        f(&job, &triangle, &n, a, &n, w, work, &size, reals.data(), &realSize, integers.data(), &integerSize, &info, 1,
+          1);
+      });
     } else {
-      static const auto f = symbol<void(const char *, const char *, const Int *, T *, const Int *, R *, T *, const Int *, Int *, const Int *, Int *, size_t, size_t)>("syevd");
-      return withWork([&](T *work, Int size, Int &info) { f(&job, &triangle, &n, a, &n, w, work, &size, integers.data(), &integerSize, &info, 1, 1); });
+      static const auto f = symbol<void(const char *, const char *, const Int *, T *, const Int *, R *, T *,
+                                        const Int *, Int *, const Int *, Int *, size_t, size_t)>("syevd");
+      return withWork([&](T *work, Int size, Int &info) {
+        f(&job, &triangle, &n, a, &n, w, work, &size, integers.data(), &integerSize, &info, 1, 1);
+      });
     }
   }
   /// Least squares by singular values; b has max(m, n) rows and becomes the solution.
@@ -123,17 +152,26 @@ template <typename T> struct Lapack {
     Int rows = std::max({m, n, 1}), k = std::max(std::min(m, n), 1);
     std::vector<Int> integers(size_t(k) * (3 * 32 + 11) + 64);
     if constexpr (complex) {
-      static const auto f = symbol<void(const Int *, const Int *, const Int *, T *, const Int *, T *, const Int *, R *, const R *, Int *, T *, const Int *, R *, Int *, Int *)>("gelsd");
-      std::vector<R> reals(10 * size_t(k) + 2 * 25 * size_t(k) + 8 * size_t(k) * 32 + 3 * 25 * size_t(columns) + std::max<size_t>(26 * 26, size_t(n) * (1 + columns) + 2 * columns) + 64);
-      return withWork([&](T *work, Int size, Int &info) { f(&m, &n, &columns, a, &m, b, &rows, s, &rcond, &rank, work, &size, reals.data(), integers.data(), &info); });
+      static const auto f = symbol<void(const Int *, const Int *, const Int *, T *, const Int *, T *, const Int *, R *,
+                                        const R *, Int *, T *, const Int *, R *, Int *, Int *)>("gelsd");
+      std::vector<R> reals(10 * size_t(k) + 2 * 25 * size_t(k) + 8 * size_t(k) * 32 + 3 * 25 * size_t(columns) +
+                           std::max<size_t>(26 * 26, size_t(n) * (1 + columns) + 2 * columns) + 64);
+      return withWork([&](T *work, Int size, Int &info) {
+        f(&m, &n, &columns, a, &m, b, &rows, s, &rcond, &rank, work, &size, reals.data(), integers.data(), &info);
+      });
     } else {
-      static const auto f = symbol<void(const Int *, const Int *, const Int *, T *, const Int *, T *, const Int *, R *, const R *, Int *, T *, const Int *, Int *, Int *)>("gelsd");
-      return withWork([&](T *work, Int size, Int &info) { f(&m, &n, &columns, a, &m, b, &rows, s, &rcond, &rank, work, &size, integers.data(), &info); });
+      static const auto f = symbol<void(const Int *, const Int *, const Int *, T *, const Int *, T *, const Int *, R *,
+                                        const R *, Int *, T *, const Int *, Int *, Int *)>("gelsd");
+      return withWork([&](T *work, Int size, Int &info) {
+        f(&m, &n, &columns, a, &m, b, &rows, s, &rcond, &rank, work, &size, integers.data(), &info);
+      });
     }
   }
 
 private:
-  template <typename F> static F *symbol(const char *name) { return reinterpret_cast<F *>(openBlasSymbol(std::string(1, letter) + name + "_")); }
+  template <typename F> static F *symbol(const char *name) {
+    return reinterpret_cast<F *>(openBlasSymbol(std::string(1, letter) + name + "_"));
+  }
 
   /// Asks for the best work space, then calls with it.
   template <typename F> static Int withWork(F call) {

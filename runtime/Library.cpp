@@ -21,8 +21,10 @@ LibraryFunction findLibraryFunction(std::string_view name) {
   return row ? row->function : nullptr;
 }
 
-/// Headers of their own over the arguments' elements: whoever updates those meanwhile works on a copy, and they live as long as the thread.
-static std::vector<TensorRef> callApart(LibraryFunction function, LibraryArguments arguments, LibraryParameters parameters) {
+/// Headers of their own over the arguments' elements: whoever updates those meanwhile works on a copy, and they live as
+/// long as the thread.
+static std::vector<TensorRef> callApart(LibraryFunction function, LibraryArguments arguments,
+                                        LibraryParameters parameters) {
   struct Call {
     std::vector<TensorRef> operands, results;
     std::vector<int64_t> parameters;
@@ -48,7 +50,8 @@ static std::vector<TensorRef> callApart(LibraryFunction function, LibraryArgumen
 std::vector<TensorRef> callLibrary(std::string_view name, LibraryArguments arguments, LibraryParameters parameters) {
   constexpr double briefWork = 1e8; // operations: some hundredths of a second
   const LibraryRow *row = findRow(name);
-  return row->work && row->work(arguments) > briefWork ? callApart(row->function, arguments, parameters) : row->function(arguments, parameters);
+  return row->work && row->work(arguments) > briefWork ? callApart(row->function, arguments, parameters)
+                                                       : row->function(arguments, parameters);
 }
 
 } // namespace toy::rt

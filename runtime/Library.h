@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Functions behind toy.call_library: dense tensors in, dense tensors out. Shapes were checked by the type rules of ir/LibraryRules.cpp.
+/// Functions behind toy.call_library: dense tensors in, dense tensors out. Shapes were checked by the type rules of
+/// ir/LibraryRules.cpp.
 #pragma once
 
 #include "runtime/Value.h"
@@ -16,7 +17,8 @@ using LibraryFunction = std::vector<TensorRef> (*)(LibraryArguments, LibraryPara
 struct LibraryRow {
   std::string_view name;
   LibraryFunction function;
-  /// About how many operations a call takes where a foreign function does them, which hears no Ctrl-C; null: it looks for that itself.
+  /// About how many operations a call takes where a foreign function does them, which hears no Ctrl-C; null: it looks
+  /// for that itself.
   double (*work)(LibraryArguments) = nullptr;
 };
 std::span<const LibraryRow> linearAlgebraFunctions();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Linear algebra on batches of row-major matrices. LAPACK sees a row-major matrix as its transpose; where the factors of the transpose are the
-/// wanted ones in another layout, nothing is copied.
+/// Linear algebra on batches of row-major matrices. LAPACK sees a row-major matrix as its transpose; where the factors
+/// of the transpose are the wanted ones in another layout, nothing is copied.
 #include "runtime/Lapack.h"
 #include "runtime/Library.h"
 
@@ -15,15 +15,23 @@
 namespace toy::rt {
 namespace {
 
-template <typename T> constexpr DType dtypeOf = std::is_same_v<T, float> ? DType::F32 : std::is_same_v<T, double> ? DType::F64 : std::is_same_v<T, std::complex<float>> ? DType::C64 : DType::C128;
+template <typename T>
+constexpr DType dtypeOf = std::is_same_v<T, float>                 ? DType::F32
+                          : std::is_same_v<T, double>              ? DType::F64
+                          : std::is_same_v<T, std::complex<float>> ? DType::C64
+                                                                   : DType::C128;
 
 /// Calls f with a value of the dtype's C++ type.
 template <typename F> auto dispatch(DType dtype, F f) {
   switch (dtype) {
-  case DType::F32: return f(float());
-  case DType::F64: return f(double());
-  case DType::C64: return f(std::complex<float>());
-  default: return f(std::complex<double>());
+  case DType::F32:
+    return f(float());
+  case DType::F64:
+    return f(double());
+  case DType::C64:
+    return f(std::complex<float>());
+  default:
+    return f(std::complex<double>());
   }
 }
 
@@ -31,7 +39,8 @@ template <typename F> auto dispatch(DType dtype, F f) {
 struct Matrices {
   std::vector<int64_t> batch;
   int64_t count = 1, m, n;
-  explicit Matrices(const Tensor &t) : batch(t.sizes, t.sizes + t.rank - 2), m(t.sizes[t.rank - 2]), n(t.sizes[t.rank - 1]) {
+  explicit Matrices(const Tensor &t)
+      : batch(t.sizes, t.sizes + t.rank - 2), m(t.sizes[t.rank - 2]), n(t.sizes[t.rank - 1]) {
     for (int64_t size : batch)
       count *= size;
   }
@@ -161,10 +170,12 @@ std::vector<TensorRef> svd(LibraryArguments arguments, LibraryParameters paramet
   bool full = parameters[0] != 0;
   int64_t m = a.m, n = a.n, k = std::min(m, n);
   DType dtype = arguments[0]->dtype;
-  TensorRef work = copyOf(*arguments[0]), u = a.make(dtype, {m, full ? m : k}), s = a.make(realOf(dtype), {k}), vh = a.make(dtype, {full ? n : k, n});
+  TensorRef work = copyOf(*arguments[0]), u = a.make(dtype, {m, full ? m : k}), s = a.make(realOf(dtype), {k}),
+            vh = a.make(dtype, {full ? n : k, n});
   dispatch(dtype, [&]<typename T>(T) {
     for (int64_t i = 0; i < a.count; ++i) {
-      T *matrix = work->as<T>() + i * m * n, *left = u->as<T>() + i * m * (full ? m : k), *right = vh->as<T>() + i * n * (full ? n : k);
+      T *matrix = work->as<T>() + i * m * n, *left = u->as<T>() + i * m * (full ? m : k),
+        *right = vh->as<T>() + i * n * (full ? n : k);
       if (k == 0) {
         for (int64_t j = 0; full && j < m; ++j)
           for (int64_t l = 0; l < m; ++l)
@@ -175,7 +186,8 @@ std::vector<TensorRef> svd(LibraryArguments arguments, LibraryParameters paramet
         continue;
       }
       needFinite(matrix, m * n, "svd", a.label(i));
-      needConvergence(Lapack<T>::gesdd(full ? 'A' : 'S', n, m, matrix, s->as<Real<T>>() + i * k, right, left), "svd", a.label(i));
+      needConvergence(Lapack<T>::gesdd(full ? 'A' : 'S', n, m, matrix, s->as<Real<T>>() + i * k, right, left), "svd",
+                      a.label(i));
       poll();
     }
   });
@@ -193,7 +205,8 @@ std::vector<TensorRef> eigen(const Tensor &x, bool vectors, const char *name) {
     for (int64_t i = 0; i < a.count && a.n; ++i) {
       transpose(x.as<T>() + i * a.n * a.n, columns.data(), a.n, a.n);
       needFinite(columns.data(), a.n * a.n, name, a.label(i));
-      needConvergence(Lapack<T>::geev(a.n, columns.data(), w->as<C>() + i * a.n, vectors ? found.data() : nullptr), name, a.label(i));
+      needConvergence(Lapack<T>::geev(a.n, columns.data(), w->as<C>() + i * a.n, vectors ? found.data() : nullptr),
+                      name, a.label(i));
       if (vectors)
         transpose(found.data(), v->as<C>() + i * a.n * a.n, a.n, a.n);
       poll();
@@ -202,7 +215,9 @@ std::vector<TensorRef> eigen(const Tensor &x, bool vectors, const char *name) {
   return vectors ? std::vector<TensorRef>{w, v} : std::vector<TensorRef>{w};
 }
 std::vector<TensorRef> eig(LibraryArguments arguments, LibraryParameters) { return eigen(*arguments[0], true, "eig"); }
-std::vector<TensorRef> eigvals(LibraryArguments arguments, LibraryParameters) { return eigen(*arguments[0], false, "eigvals"); }
+std::vector<TensorRef> eigvals(LibraryArguments arguments, LibraryParameters) {
+  return eigen(*arguments[0], false, "eigvals");
+}
 
 /// The lower triangle of A is the upper one of its transpose, which is its conjugate.
 std::vector<TensorRef> eigh(LibraryArguments arguments, LibraryParameters) {
@@ -224,10 +239,12 @@ std::vector<TensorRef> eigh(LibraryArguments arguments, LibraryParameters) {
   return {w, v};
 }
 
-/// NumPy's lstsq: the solution of least norm, squared residuals (where the rank is full and there are more rows than columns), rank, singular values.
+/// NumPy's lstsq: the solution of least norm, squared residuals (where the rank is full and there are more rows than
+/// columns), rank, singular values.
 std::vector<TensorRef> lstsq(LibraryArguments arguments, LibraryParameters) {
   const Tensor &a = *arguments[0], &b = *arguments[1];
-  int64_t m = a.sizes[0], n = a.sizes[1], k = std::min(m, n), columns = b.rank == 1 ? 1 : b.sizes[1], rows = std::max(m, n);
+  int64_t m = a.sizes[0], n = a.sizes[1], k = std::min(m, n), columns = b.rank == 1 ? 1 : b.sizes[1],
+          rows = std::max(m, n);
   std::vector<int64_t> sizes = {n};
   if (b.rank == 2)
     sizes.push_back(columns);
@@ -244,7 +261,9 @@ std::vector<TensorRef> lstsq(LibraryArguments arguments, LibraryParameters) {
         right[j * rows + i] = b.as<T>()[i * columns + j];
     int rank = 0;
     if (k && columns)
-      needConvergence(Lapack<T>::gelsd(m, n, columns, left.data(), right.data(), s->as<R>(), std::numeric_limits<R>::epsilon() * R(rows), rank), "lstsq", "");
+      needConvergence(Lapack<T>::gelsd(m, n, columns, left.data(), right.data(), s->as<R>(),
+                                       std::numeric_limits<R>::epsilon() * R(rows), rank),
+                      "lstsq", "");
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; j < columns; ++j)
         x->as<T>()[i * columns + j] = k ? right[j * rows + i] : T(0);
@@ -291,12 +310,16 @@ std::vector<TensorRef> roots(LibraryArguments arguments, LibraryParameters) {
 /// Of one matrix: the others are looked at between.
 double factorization(LibraryArguments arguments) {
   const Tensor &a = *arguments[0];
-  double m = a.rank > 1 ? static_cast<double>(a.sizes[a.rank - 2]) : 1, n = a.rank > 0 ? static_cast<double>(a.sizes[a.rank - 1]) : 1;
+  double m = a.rank > 1 ? static_cast<double>(a.sizes[a.rank - 2]) : 1,
+         n = a.rank > 0 ? static_cast<double>(a.sizes[a.rank - 1]) : 1;
   return a.rank == 1 ? n * n * n * 10 : m * n * std::min(m, n); // the companion matrix of `roots`
 }
 
-constexpr LibraryRow rows[] = {{"det", det, factorization}, {"inv", inv, factorization}, {"solve", solve, factorization}, {"cholesky", cholesky, factorization}, {"qr", qr, factorization}, {"svd", svd, factorization},
-                               {"eig", eig, factorization}, {"eigvals", eigvals, factorization}, {"eigh", eigh, factorization}, {"lstsq", lstsq, factorization}, {"roots", roots, factorization}};
+constexpr LibraryRow rows[] = {
+    {"det", det, factorization},           {"inv", inv, factorization},         {"solve", solve, factorization},
+    {"cholesky", cholesky, factorization}, {"qr", qr, factorization},           {"svd", svd, factorization},
+    {"eig", eig, factorization},           {"eigvals", eigvals, factorization}, {"eigh", eigh, factorization},
+    {"lstsq", lstsq, factorization},       {"roots", roots, factorization}};
 
 } // namespace
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Allocation. Every tensor object is preceded by a link of the list of live objects; element blocks come from size-classed free lists (small)
-/// or a small cache of huge-page blocks (large), because fresh pages cost ten times a streaming pass.
+/// Allocation. Every tensor object is preceded by a link of the list of live objects; element blocks come from
+/// size-classed free lists (small) or a small cache of huge-page blocks (large), because fresh pages cost ten times a
+/// streaming pass.
 #include "runtime/Memory.h"
 
 #include "runtime/Apart.h"
@@ -49,7 +50,8 @@ Heap &heap() {
 
 constexpr size_t smallLimit = 1 << 16, hugePage = 2 << 20, cacheLimit = size_t(512) << 20;
 
-/// Sanitized builds give every object an allocation of its own: a block that is used again would hide that freed elements, or a neighbour's, are read.
+/// Sanitized builds give every object an allocation of its own: a block that is used again would hide that freed
+/// elements, or a neighbour's, are read.
 constexpr bool recycles = !hasAddressSanitizer;
 
 int classOf(size_t bytes) { return std::bit_width((std::max<size_t>(bytes, 64) - 1) >> 6); }
@@ -97,7 +99,8 @@ void *takeBlock(size_t bytes) {
   return newBlock(bytes);
 }
 
-/// Keeps a block for later, or gives it back where not even a place in a list is left. Never fails: values are freed while errors pass.
+/// Keeps a block for later, or gives it back where not even a place in a list is left. Never fails: values are freed
+/// while errors pass.
 void giveBlock(void *block, size_t bytes) noexcept try {
   Heap &h = heap();
   if (!recycles)
@@ -157,7 +160,8 @@ std::string sizeText(double bytes) {
 
 [[noreturn]] void failAllocation(double bytes, std::string what) {
   Heap &h = heap();
-  fail(DiagId::OutOfMemory, {sizeText(bytes), std::move(what), fmt::format("{} of {} are in use", sizeText(h.stats.liveBytes), sizeText(h.limit))});
+  fail(DiagId::OutOfMemory, {sizeText(bytes), std::move(what),
+                             fmt::format("{} of {} are in use", sizeText(h.stats.liveBytes), sizeText(h.limit))});
 }
 
 [[noreturn]] void failAllocation(DType dtype, std::span<const int64_t> sizes) {
@@ -377,7 +381,8 @@ Tensor *copyOf(const Tensor *source) {
 }
 
 Tensor *unique(Tensor *consumed) {
-  if (consumed->refs.load(std::memory_order_acquire) == 1 && consumed->storage->refs.load(std::memory_order_acquire) == 1) {
+  if (consumed->refs.load(std::memory_order_acquire) == 1 &&
+      consumed->storage->refs.load(std::memory_order_acquire) == 1) {
     onHostOnly(*consumed);
     return consumed;
   }

@@ -20,7 +20,8 @@ void resetMemoryStats();
 void setMemoryLimit(int64_t bytes);
 /// Throws as a tensor of so many bytes would; `what` they are for.
 void requireMemory(int64_t bytes, const std::string &what);
-/// Bytes beside tensors that count against the limit while this lives: buffers whose size a file tells. Throws before anything is allocated.
+/// Bytes beside tensors that count against the limit while this lives: buffers whose size a file tells. Throws before
+/// anything is allocated.
 class Reservation {
 public:
   Reservation(int64_t bytes, const std::string &what);
@@ -53,15 +54,16 @@ void onDeviceOnly(Tensor &t);
 Tensor *unique(Tensor *consumed);
 Tensor *copyOf(const Tensor *source);
 
-/// The tensors and strings that a statement begins with, and how many hold each (if asked for, which looks at all of them): newest first, by serial
-/// number.
+/// The tensors and strings that a statement begins with, and how many hold each (if asked for, which looks at all of
+/// them): newest first, by serial number.
 struct ObjectMark {
   uint64_t serial = 0;
   std::vector<std::pair<uint64_t, int64_t>> references;
 };
 ObjectMark markObjects(bool countsReferences);
-/// After an error has passed through compiled code, whose frames give nothing up: frees the objects made since the mark, except those reachable from
-/// the values given, and takes back the references to older ones that were added since. Variables have the values again that they had at the mark.
+/// After an error has passed through compiled code, whose frames give nothing up: frees the objects made since the
+/// mark, except those reachable from the values given, and takes back the references to older ones that were added
+/// since. Variables have the values again that they had at the mark.
 void releaseSince(const ObjectMark &mark, std::span<const Value *const> keep);
 
 /// The element count of a shape; throws when it does not fit.

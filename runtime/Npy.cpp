@@ -119,7 +119,7 @@ private:
     char order = descr.empty() ? '?' : descr[0];
     header.bigEndian = order == '>';
     static constexpr std::pair<std::string_view, DType> names[] = {
-        {"b1", DType::Bool}, {"u1", DType::U8}, {"i4", DType::I32}, {"i8", DType::I64}, {"f2", DType::F16},
+        {"b1", DType::Bool}, {"u1", DType::U8},  {"i4", DType::I32}, {"i8", DType::I64},  {"f2", DType::F16},
         {"f4", DType::F32},  {"f8", DType::F64}, {"c8", DType::C64}, {"c16", DType::C128}};
     if (order == '<' || order == '>' || order == '|' || order == '=')
       for (auto [name, dtype] : names)
@@ -210,12 +210,13 @@ TensorRef readNpy(Bytes &file) {
 }
 
 std::string npyHeader(const std::string &path, const Tensor &t) {
-  static constexpr const char *names[numDTypes] = {"|b1", "|u1", "<i4", "<i8", nullptr, "<f2", "<f4", "<f8", "<c8", "<c16"};
+  static constexpr const char *names[numDTypes] = {"|b1", "|u1", "<i4", "<i8", nullptr,
+                                                   "<f2", "<f4", "<f8", "<c8", "<c16"};
   const char *descr = names[static_cast<int>(t.dtype)];
   if (!descr)
     fail(DiagId::UnsupportedDType, {path, std::string(nameOf(t.dtype))});
-  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", descr, fmt::join(t.shape(), ", "),
-                                   t.rank == 1 ? "," : "");
+  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", descr,
+                                   fmt::join(t.shape(), ", "), t.rank == 1 ? "," : "");
   size_t total = (10 + header.size() + 1 + 63) / 64 * 64;
   header.resize(total - 11, ' ');
   header += '\n';
@@ -230,7 +231,8 @@ TensorRef readBinary(const std::string &path, DType dtype, std::span<const int64
   InputFile file(path);
   int64_t count = checkedCount(shape, dtype), bytes = count * sizeOf(dtype), end;
   if (offset < 0 || __builtin_add_overflow(offset, bytes, &end) || end > file.size())
-    fail(DiagId::FileTooShort, {path, std::to_string(file.size()), offset < 0 ? "an offset of 0 or more" : std::to_string(end)});
+    fail(DiagId::FileTooShort,
+         {path, std::to_string(file.size()), offset < 0 ? "an offset of 0 or more" : std::to_string(end)});
   TensorRef tensor(newTensor(dtype, shape));
   file.read(tensor->data, bytes, offset);
   if (dtype == DType::Bool)

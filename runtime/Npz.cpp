@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// NumPy's `.npz`: a zip archive (APPNOTE.TXT 6.3) of `.npy` files, stored or deflated, with 64-bit sizes where they are needed.
+/// NumPy's `.npz`: a zip archive (APPNOTE.TXT 6.3) of `.npy` files, stored or deflated, with 64-bit sizes where they
+/// are needed.
 #include "runtime/Io.h"
 
 #include "runtime/Error.h"
@@ -14,7 +15,9 @@
 namespace toy::rt {
 namespace {
 
-[[noreturn]] void bad(const Bytes &file, const char *why) { fail(DiagId::MalformedFile, {file.getPath(), ".npz", why}); }
+[[noreturn]] void bad(const Bytes &file, const char *why) {
+  fail(DiagId::MalformedFile, {file.getPath(), ".npz", why});
+}
 
 /// Little-endian numbers of a text.
 class Reader {
@@ -45,7 +48,8 @@ struct Record {
   bool isDeflated;
 };
 
-/// The contents of an entry, read in order and never held as a whole: what a header declares takes memory only as the array that it becomes.
+/// The contents of an entry, read in order and never held as a whole: what a header declares takes memory only as the
+/// array that it becomes.
 class Member : public Bytes {
 public:
   Member(Bytes &file, const Record &record) : file(file), record(record), at(record.begin), left(record.packed) {
@@ -161,8 +165,11 @@ std::vector<NamedTensor> readNpz(Bytes &file) {
   for (uint64_t i = 0; i < entries; ++i) {
     if (directory.slice(at, 4) != "PK\1\2")
       bad(file, "its directory is malformed");
-    uint64_t flags = directory.number(at + 8, 2), method = directory.number(at + 10, 2), crc = directory.number(at + 16, 4), packed = directory.number(at + 20, 4), plain = directory.number(at + 24, 4);
-    uint64_t nameSize = directory.number(at + 28, 2), extraSize = directory.number(at + 30, 2), commentSize = directory.number(at + 32, 2), local = directory.number(at + 42, 4);
+    uint64_t flags = directory.number(at + 8, 2), method = directory.number(at + 10, 2),
+             crc = directory.number(at + 16, 4), packed = directory.number(at + 20, 4),
+             plain = directory.number(at + 24, 4);
+    uint64_t nameSize = directory.number(at + 28, 2), extraSize = directory.number(at + 30, 2),
+             commentSize = directory.number(at + 32, 2), local = directory.number(at + 42, 4);
     std::string name(directory.slice(at + 46, nameSize));
     std::string_view extra = directory.slice(at + 46 + nameSize, extraSize);
     for (size_t e = 0; e + 4 <= extra.size();) { // 64-bit sizes
@@ -204,10 +211,13 @@ std::string npzText(const std::string &path, std::span<const NamedTensor> tensor
   for (const auto &[given, tensor] : tensors) {
     std::string name = given + ".npy", header = npyHeader(path, *tensor);
     uint64_t bytes = tensor->count() * sizeOf(tensor->dtype), size = header.size() + bytes, local = out.size();
-    uLong crc = crc32_z(crc32_z(0, reinterpret_cast<const Bytef *>(header.data()), header.size()), static_cast<const Bytef *>(tensor->data), bytes);
-    auto common = [&](std::string &to) { // version, flags, method, time and date (1980-01-01), checksum, sizes by the extra field
-      put(to, 45, 2), put(to, 0x800, 2), put(to, 0, 2), put(to, 0, 2), put(to, 0x21, 2), put(to, crc, 4), put(to, 0xffffffff, 4), put(to, 0xffffffff, 4);
-    };
+    uLong crc = crc32_z(crc32_z(0, reinterpret_cast<const Bytef *>(header.data()), header.size()),
+                        static_cast<const Bytef *>(tensor->data), bytes);
+    auto common =
+        [&](std::string &to) { // version, flags, method, time and date (1980-01-01), checksum, sizes by the extra field
+          put(to, 45, 2), put(to, 0x800, 2), put(to, 0, 2), put(to, 0, 2), put(to, 0x21, 2), put(to, crc, 4),
+              put(to, 0xffffffff, 4), put(to, 0xffffffff, 4);
+        };
     out += "PK\3\4";
     common(out);
     put(out, name.size(), 2), put(out, 20, 2);
@@ -218,18 +228,22 @@ std::string npzText(const std::string &path, std::span<const NamedTensor> tensor
     directory += "PK\1\2";
     put(directory, 45, 2);
     common(directory);
-    put(directory, name.size(), 2), put(directory, 28, 2), put(directory, 0, 2), put(directory, 0, 2), put(directory, 0, 2), put(directory, 0, 4), put(directory, 0xffffffff, 4);
+    put(directory, name.size(), 2), put(directory, 28, 2), put(directory, 0, 2), put(directory, 0, 2),
+        put(directory, 0, 2), put(directory, 0, 4), put(directory, 0xffffffff, 4);
     directory += name;
-    put(directory, 1, 2), put(directory, 24, 2), put(directory, size, 8), put(directory, size, 8), put(directory, local, 8);
+    put(directory, 1, 2), put(directory, 24, 2), put(directory, size, 8), put(directory, size, 8),
+        put(directory, local, 8);
   }
   uint64_t offset = out.size(), count = tensors.size();
   out += directory + "PK\6\6";
-  put(out, 44, 8), put(out, 45, 2), put(out, 45, 2), put(out, 0, 4), put(out, 0, 4), put(out, count, 8), put(out, count, 8), put(out, directory.size(), 8), put(out, offset, 8);
+  put(out, 44, 8), put(out, 45, 2), put(out, 45, 2), put(out, 0, 4), put(out, 0, 4), put(out, count, 8),
+      put(out, count, 8), put(out, directory.size(), 8), put(out, offset, 8);
   uint64_t record = offset + directory.size();
   out += "PK\6\7";
   put(out, 0, 4), put(out, record, 8), put(out, 1, 4);
   out += "PK\5\6";
-  put(out, 0, 2), put(out, 0, 2), put(out, std::min<uint64_t>(count, 0xffff), 2), put(out, std::min<uint64_t>(count, 0xffff), 2), put(out, std::min<uint64_t>(directory.size(), 0xffffffff), 4);
+  put(out, 0, 2), put(out, 0, 2), put(out, std::min<uint64_t>(count, 0xffff), 2),
+      put(out, std::min<uint64_t>(count, 0xffff), 2), put(out, std::min<uint64_t>(directory.size(), 0xffffffff), 4);
   put(out, 0xffffffff, 4), put(out, 0, 2);
   return out;
 }

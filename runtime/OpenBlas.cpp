@@ -14,10 +14,11 @@ static bool loaded = false;
 static volatile sig_atomic_t lacksThreads = 0;
 static struct sigaction interruptBefore;
 
-/// OpenBLAS starts its threads when it is opened. Where the system refuses one, it raises SIGINT, returns, and would wait for that thread in its first
-/// product for ever: then it works with the calling thread alone. Interrupts by others (SI_TKILL is what `raise` sends) are passed on.
+/// OpenBLAS starts its threads when it is opened. Where the system refuses one, it raises SIGINT, returns, and would
+/// wait for that thread in its first product for ever: then it works with the calling thread alone. Interrupts by
+/// others (SI_TKILL is what `raise` sends) are passed on.
 static SharedLibrary open() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_flags = SA_SIGINFO;
   action.sa_sigaction = [](int number, siginfo_t *info, void *) {
     if (info->si_code == SI_TKILL)

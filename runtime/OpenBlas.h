@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// OpenBLAS, opened when the first product needs it: loading it and starting its threads costs more than the rest of the program's start.
+/// OpenBLAS, opened when the first product needs it: loading it and starting its threads costs more than the rest of
+/// the program's start.
 #pragma once
 
 #include <cblas.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// One block in front of file descriptor 1. It is static, and what of it was written is known after each call of the system, so that a handler of a
-/// signal finds it in order at any time.
+/// One block in front of file descriptor 1. It is static, and what of it was written is known after each call of the
+/// system, so that a handler of a signal finds it in order at any time.
 #include "runtime/Output.h"
 
 #include "runtime/Error.h"

@@ -50,11 +50,14 @@ void parallelFor(int64_t n, int64_t grain, void (*body)(void *, int64_t, int64_t
     for (int64_t begin = 0; begin < n; begin += step)
       piece(begin, std::min(begin + step, n));
   else
-    tbb::parallel_for(tbb::blocked_range<int64_t>(0, n, std::max<int64_t>(grain, n / (16 * threads()))), [&](const tbb::blocked_range<int64_t> &r) { piece(r.begin(), r.end()); });
+    tbb::parallel_for(tbb::blocked_range<int64_t>(0, n, std::max<int64_t>(grain, n / (16 * threads()))),
+                      [&](const tbb::blocked_range<int64_t> &r) { piece(r.begin(), r.end()); });
   poll();
 }
 
-int64_t streamSteps(int64_t bytes, int64_t stepBytes) { return bytes < streamBytes || stepBytes > streamPiece ? 0 : streamPiece / stepBytes; }
+int64_t streamSteps(int64_t bytes, int64_t stepBytes) {
+  return bytes < streamBytes || stepBytes > streamPiece ? 0 : streamPiece / stepBytes;
+}
 
 #ifdef __x86_64__
 namespace {

@@ -12,7 +12,8 @@ namespace toy::rt {
 void setThreads(int threads);
 int threads();
 
-/// Calls `body(context, begin, end)` on pieces of [0, n) of at least `grain`; inline when one piece is enough. Exceptions propagate.
+/// Calls `body(context, begin, end)` on pieces of [0, n) of at least `grain`; inline when one piece is enough.
+/// Exceptions propagate.
 void parallelFor(int64_t n, int64_t grain, void (*body)(void *context, int64_t begin, int64_t end), void *context);
 
 /// Set by Ctrl-C; `poll` throws DiagId::Interrupted once and clears it.
@@ -21,7 +22,8 @@ void poll();
 /// What `interrupt` sets, for compiled loops to look at.
 std::atomic<bool> &interruptFlag();
 
-/// Results of at least this many bytes are written past the caches, in pieces of at most `streamPiece` bytes (longer ones interrupt reading ahead).
+/// Results of at least this many bytes are written past the caches, in pieces of at most `streamPiece` bytes (longer
+/// ones interrupt reading ahead).
 constexpr int64_t streamBytes = 16 << 20, streamPiece = 4 << 10;
 /// Steps of the range in a piece; 0 where the result is small or a step too long.
 int64_t streamSteps(int64_t bytes, int64_t stepBytes);

@@ -23,7 +23,9 @@ TOY_FOR_ISA(avx2)
 TOY_FOR_ISA(avx512)
 #endif
 
-template <typename T> static PlanarKernels<T> pick(PlanarKernels<T> plain, [[maybe_unused]] PlanarKernels<T> wide, [[maybe_unused]] PlanarKernels<T> widest) {
+template <typename T>
+static PlanarKernels<T> pick(PlanarKernels<T> plain, [[maybe_unused]] PlanarKernels<T> wide,
+                             [[maybe_unused]] PlanarKernels<T> widest) {
 #ifdef __x86_64__
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
     return {wide.small, widest.fewRows}; // small matrices do not fill wider registers
@@ -105,14 +107,16 @@ template <typename T> void native(const PlanarOperand &x, const PlanarOperand &y
   });
 }
 
-/// re = ac ∓ bd, im = ±ad ± bc. The second product is accumulated onto the first where that saves a pass over a large result; otherwise they are
-/// combined afterwards (BLAS has better kernels for small products that do not accumulate), with the bits of four products written one by one.
-template <typename T> void fourReal(const ProductShape &s, const PlanarOperand &x, const PlanarOperand &y, Tensor &re, Tensor &im) {
+/// re = ac ∓ bd, im = ±ad ± bc. The second product is accumulated onto the first where that saves a pass over a large
+/// result; otherwise they are combined afterwards (BLAS has better kernels for small products that do not accumulate),
+/// with the bits of four products written one by one.
+template <typename T>
+void fourReal(const ProductShape &s, const PlanarOperand &x, const PlanarOperand &y, Tensor &re, Tensor &im) {
   ProductShape swapped = productShape(x.im, y.im);
   auto product = [&](const StridedView &left, const StridedView &right, void *out, double alpha, double beta) {
     const ProductShape &l = &left == &x.im ? swapped : s, &r = &right == &y.im ? swapped : s;
-    gemm(realDType<T>, s.m, s.n, s.k, {dataOf(left), l.aRow, l.aColumn, l.aBatch.data()}, {dataOf(right), r.bRow, r.bColumn, r.bBatch.data()}, out,
-         s.batch, alpha, beta);
+    gemm(realDType<T>, s.m, s.n, s.k, {dataOf(left), l.aRow, l.aColumn, l.aBatch.data()},
+         {dataOf(right), r.bRow, r.bColumn, r.bBatch.data()}, out, s.batch, alpha, beta);
   };
   int64_t count = countOf(s.result);
   bool addBd = x.conjugated != y.conjugated;
@@ -159,17 +163,21 @@ template <typename T> StridedView sumOfParts(const PlanarOperand &x, TensorRef &
   return view;
 }
 
-/// p = ac, q = bd, re = p - q, im = (a + b)(c + d) - p - q (Gauss; Higham 1992). Conjugation is in the signs of b and d.
-template <typename T> void gauss(const ProductShape &shape, const PlanarOperand &x, const PlanarOperand &y, Tensor &re, Tensor &im) {
+/// p = ac, q = bd, re = p - q, im = (a + b)(c + d) - p - q (Gauss; Higham 1992). Conjugation is in the signs of b and
+/// d.
+template <typename T>
+void gauss(const ProductShape &shape, const PlanarOperand &x, const PlanarOperand &y, Tensor &re, Tensor &im) {
   auto product = [](const StridedView &left, const StridedView &right, Tensor &out) {
     ProductShape s = productShape(left, right);
-    gemm(realDType<T>, s.m, s.n, s.k, {dataOf(left), s.aRow, s.aColumn, s.aBatch.data()}, {dataOf(right), s.bRow, s.bColumn, s.bBatch.data()}, out.data, s.batch);
+    gemm(realDType<T>, s.m, s.n, s.k, {dataOf(left), s.aRow, s.aColumn, s.aBatch.data()},
+         {dataOf(right), s.bRow, s.bColumn, s.bBatch.data()}, out.data, s.batch);
   };
   TensorRef leftSum, rightSum, bd(newTensor(realDType<T>, shape.result));
   product(sumOfParts<T>(x, leftSum), sumOfParts<T>(y, rightSum), im);
   product(x.re, y.re, re);
   product(x.im, y.im, *bd);
-  T sign = x.conjugated != y.conjugated ? -1 : 1, *reOut = static_cast<T *>(re.data), *imOut = static_cast<T *>(im.data);
+  T sign = x.conjugated != y.conjugated ? -1 : 1, *reOut = static_cast<T *>(re.data),
+    *imOut = static_cast<T *>(im.data);
   const T *bdIn = static_cast<const T *>(bd->data);
   parallelLoop(countOf(shape.result), [=](int64_t i) {
     T first = reOut[i], second = sign * bdIn[i];
@@ -178,14 +186,31 @@ template <typename T> void gauss(const ProductShape &shape, const PlanarOperand 
   });
 }
 
-template <typename T> PlanarProduct<T> kernelArguments(const ProductShape &s, const PlanarOperand &x, const PlanarOperand &y, Tensor &re, Tensor &im) {
+template <typename T>
+PlanarProduct<T> kernelArguments(const ProductShape &s, const PlanarOperand &x, const PlanarOperand &y, Tensor &re,
+                                 Tensor &im) {
   auto at = [](const StridedView &v) { return static_cast<const T *>(dataOf(v)); };
-  return {s.m, s.n, s.k, at(x.re), at(x.im), at(y.re), at(y.im), static_cast<T *>(re.data), static_cast<T *>(im.data),
-          s.aRow, s.aColumn, s.bRow, s.bColumn, x.conjugated != y.conjugated, y.conjugated, x.conjugated};
+  return {s.m,
+          s.n,
+          s.k,
+          at(x.re),
+          at(x.im),
+          at(y.re),
+          at(y.im),
+          static_cast<T *>(re.data),
+          static_cast<T *>(im.data),
+          s.aRow,
+          s.aColumn,
+          s.bRow,
+          s.bColumn,
+          x.conjugated != y.conjugated,
+          y.conjugated,
+          x.conjugated};
 }
 
 /// Many products of small matrices, or one.
-template <typename T> bool trySmall(const ProductShape &s, const PlanarOperand &x, const PlanarOperand &y, Tensor &re, Tensor &im) {
+template <typename T>
+bool trySmall(const ProductShape &s, const PlanarOperand &x, const PlanarOperand &y, Tensor &re, Tensor &im) {
   bool square = s.m == s.n && s.n == s.k;
   if (s.m * s.n * s.k > (square ? 4096 : 512) || s.batch.size() > 1 || !sameLayout(x) || !sameLayout(y))
     return false;
@@ -201,12 +226,14 @@ template <typename T> bool trySmall(const ProductShape &s, const PlanarOperand &
     planarKernels<T>().small(p, end - begin, c.xStep, c.yStep);
   };
   // Tasks of some 25 microseconds: about 8 multiplications and additions, or 16 bytes, in a nanosecond.
-  int64_t cost = std::max<int64_t>({s.m * s.n * s.k / 8, (s.m * s.k + s.k * s.n + s.m * s.n) * 2 * static_cast<int64_t>(sizeof(T)) / 16, 1});
+  int64_t cost = std::max<int64_t>(
+      {s.m * s.n * s.k / 8, (s.m * s.k + s.k * s.n + s.m * s.n) * 2 * static_cast<int64_t>(sizeof(T)) / 16, 1});
   parallelFor(countOf(s.batch), std::max<int64_t>(1, 25000 / cost), body, &context);
   return true;
 }
 
-template <typename T> bool tryFewRows(const ProductShape &s, const PlanarOperand &x, const PlanarOperand &y, Tensor &re, Tensor &im) {
+template <typename T>
+bool tryFewRows(const ProductShape &s, const PlanarOperand &x, const PlanarOperand &y, Tensor &re, Tensor &im) {
   if (s.m > 12 || countOf(s.batch) != 1 || s.bColumn != 1 || s.n < 16 || !sameLayout(x) || !sameLayout(y))
     return false;
   PlanarProduct<T> p = kernelArguments<T>(s, x, y, re, im);
@@ -217,12 +244,13 @@ template <typename T> bool tryFewRows(const ProductShape &s, const PlanarOperand
   return true;
 }
 
-/// How much faster one complex product of BLAS is than four real ones on this machine, layouts aside; measured once, at 192 x 192, the best of
-/// several rounds that take turns, because a wrong answer lasts as long as the process.
+/// How much faster one complex product of BLAS is than four real ones on this machine, layouts aside; measured once, at
+/// 192 x 192, the best of several rounds that take turns, because a wrong answer lasts as long as the process.
 template <typename T> double nativeAdvantage() {
   static const double advantage = [] {
     constexpr int64_t n = 192, sizes[] = {n, n};
-    TensorRef x(newTensor(realDType<T>, sizes)), r(newTensor(realDType<T>, sizes)), z(newTensor(complexDType<T>, sizes)), w(newTensor(complexDType<T>, sizes));
+    TensorRef x(newTensor(realDType<T>, sizes)), r(newTensor(realDType<T>, sizes)),
+        z(newTensor(complexDType<T>, sizes)), w(newTensor(complexDType<T>, sizes));
     std::fill_n(static_cast<T *>(x->data), n * n, T(0.5));
     std::fill_n(static_cast<T *>(z->data), 2 * n * n, T(0.5));
     auto seconds = [&](DType dtype, const Tensor &in, Tensor &out) {
@@ -243,8 +271,8 @@ template <typename T> double nativeAdvantage() {
   return advantage;
 }
 
-/// Interleaving reads and writes every element of both operands and of the result once more; it pays from a few hundred rows on, and only where
-/// the complex kernel is clearly better.
+/// Interleaving reads and writes every element of both operands and of the result once more; it pays from a few hundred
+/// rows on, and only where the complex kernel is clearly better.
 template <typename T> ComplexProduct choose(const ProductShape &s) {
   if (std::min({s.m, s.n, s.k}) < 256)
     return ComplexProduct::FourReal;
@@ -252,7 +280,8 @@ template <typename T> ComplexProduct choose(const ProductShape &s) {
 }
 
 template <typename T>
-std::pair<TensorRef, TensorRef> product(const PlanarOperand &x, const PlanarOperand &y, ComplexProduct strategy, ComplexProduct &used) {
+std::pair<TensorRef, TensorRef> product(const PlanarOperand &x, const PlanarOperand &y, ComplexProduct strategy,
+                                        ComplexProduct &used) {
   ProductShape s = productShape(x.re, y.re);
   TensorRef re(newTensor(realDType<T>, s.result)), im(newTensor(realDType<T>, s.result));
   used = strategy == ComplexProduct::Auto ? choose<T>(s) : strategy;
@@ -284,7 +313,8 @@ std::optional<ComplexProduct> complexProductNamed(std::string_view name) {
   return std::nullopt;
 }
 
-std::pair<TensorRef, TensorRef> planarMatmul(const PlanarOperand &x, const PlanarOperand &y, ComplexProduct strategy, ComplexProduct &used) {
+std::pair<TensorRef, TensorRef> planarMatmul(const PlanarOperand &x, const PlanarOperand &y, ComplexProduct strategy,
+                                             ComplexProduct &used) {
   return x.re.dtype == DType::F32 ? product<float>(x, y, strategy, used) : product<double>(x, y, strategy, used);
 }
 

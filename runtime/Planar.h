@@ -11,8 +11,9 @@
 
 namespace toy::rt {
 
-/// Auto: four real products, or interleaving for the complex kernel of BLAS where that is measurably faster on this machine. Gauss: three real
-/// products; small parts beside large ones lose their digits (the error is relative to the norm, not to the part).
+/// Auto: four real products, or interleaving for the complex kernel of BLAS where that is measurably faster on this
+/// machine. Gauss: three real products; small parts beside large ones lose their digits (the error is relative to the
+/// norm, not to the part).
 enum class ComplexProduct : uint8_t { Auto, Native, FourReal, Gauss };
 
 /// `auto`, `native`, `four-real`, `gauss`.
@@ -27,6 +28,7 @@ struct PlanarOperand {
 };
 
 /// The parts of `x @ y` with NumPy's rank rules, f32 or f64. `used` becomes the strategy that ran.
-std::pair<TensorRef, TensorRef> planarMatmul(const PlanarOperand &x, const PlanarOperand &y, ComplexProduct strategy, ComplexProduct &used);
+std::pair<TensorRef, TensorRef> planarMatmul(const PlanarOperand &x, const PlanarOperand &y, ComplexProduct strategy,
+                                             ComplexProduct &used);
 
 } // namespace toy::rt

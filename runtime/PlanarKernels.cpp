@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Built once for each instruction set with TOY_ISA naming it; plain loops that the compiler vectorizes. Nothing of the standard library is used:
-/// its inline functions would be shared with code for lesser machines.
+/// Built once for each instruction set with TOY_ISA naming it; plain loops that the compiler vectorizes. Nothing of the
+/// standard library is used: its inline functions would be shared with code for lesser machines.
 #include "runtime/PlanarKernels.h"
 
 namespace toy::rt {
@@ -9,7 +9,8 @@ namespace {
 
 int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
 
-/// x*y + z: rounded once where the products are long enough that BLAS would compute them, which does the same; twice in the smallest ones.
+/// x*y + z: rounded once where the products are long enough that BLAS would compute them, which does the same; twice in
+/// the smallest ones.
 template <bool fused, typename T> T multiplyAdd(T x, T y, T z) {
 #ifdef __FMA__
   if constexpr (fused)
@@ -79,7 +80,8 @@ template <typename T, int64_t S> void squares(const PlanarProduct<T> &p, int64_t
         ad = multiplyAddRow(x, v, ad);
         bc = multiplyAddRow(y, u, bc);
       }
-      Row reRow = p.addBd ? ac + bd : ac - bd, adRow = p.subtractAd ? -ad : ad, imRow = p.subtractBc ? adRow - bc : adRow + bc;
+      Row reRow = p.addBd ? ac + bd : ac - bd, adRow = p.subtractAd ? -ad : ad,
+          imRow = p.subtractBc ? adRow - bc : adRow + bc;
       __builtin_memcpy(re + i * S, &reRow, S * sizeof(T));
       __builtin_memcpy(im + i * S, &imRow, S * sizeof(T));
     }
@@ -89,19 +91,21 @@ template <typename T, int64_t S> void squares(const PlanarProduct<T> &p, int64_t
 template <typename T> void small(const PlanarProduct<T> &p, int64_t count, int64_t xStep, int64_t yStep) {
   bool dense = p.xColumn == 1 && p.yColumn == 1 && p.m == p.n && p.n == p.k && p.xRow == p.k && p.yRow == p.n;
   using Function = void (*)(const PlanarProduct<T> &, int64_t, int64_t, int64_t);
-  constexpr Function bySize[] = {squares<T, 2>, squares<T, 3>, squares<T, 4>, squares<T, 5>, squares<T, 6>, squares<T, 7>, squares<T, 8>,
-                                  squares<T, 9>, squares<T, 10>, squares<T, 11>, squares<T, 12>, squares<T, 13>, squares<T, 14>, squares<T, 15>, squares<T, 16>};
+  constexpr Function bySize[] = {squares<T, 2>,  squares<T, 3>,  squares<T, 4>,  squares<T, 5>,  squares<T, 6>,
+                                 squares<T, 7>,  squares<T, 8>,  squares<T, 9>,  squares<T, 10>, squares<T, 11>,
+                                 squares<T, 12>, squares<T, 13>, squares<T, 14>, squares<T, 15>, squares<T, 16>};
   if (dense && p.m >= 2 && p.m <= 16)
     return bySize[p.m - 2](p, count, xStep, yStep);
   bool fused = p.m * p.n * p.k > 64;
   for (int64_t i = 0; i < count; ++i)
-    (fused ? one<T, true> : one<T, false>)(p, p.a + i * xStep, p.b + i * xStep, p.c + i * yStep, p.d + i * yStep, p.re + i * p.m * p.n,
-                                                             p.im + i * p.m * p.n);
+    (fused ? one<T, true> : one<T, false>)(p, p.a + i * xStep, p.b + i * xStep, p.c + i * yStep, p.d + i * yStep,
+                                           p.re + i * p.m * p.n, p.im + i * p.m * p.n);
 }
 
 /// Adds the products of rows [q, q + R) of c and d to the sums of row i, in order.
 template <typename T, int64_t R>
-void addRows(const PlanarProduct<T> &p, int64_t i, int64_t q, int64_t j0, int64_t width, T *__restrict ac, T *__restrict bd, T *__restrict ad, T *__restrict bc) {
+void addRows(const PlanarProduct<T> &p, int64_t i, int64_t q, int64_t j0, int64_t width, T *__restrict ac,
+             T *__restrict bd, T *__restrict ad, T *__restrict bc) {
   T x[R], y[R];
   const T *c[R], *d[R];
   for (int64_t r = 0; r < R; ++r) {
@@ -126,7 +130,8 @@ void addRows(const PlanarProduct<T> &p, int64_t i, int64_t q, int64_t j0, int64_
 }
 
 /// Columns in blocks that stay in the first cache; every element of c and d is read once.
-template <typename T, int64_t rows, int64_t block, int64_t depth> void rowsAtOnce(const PlanarProduct<T> &p, int64_t begin, int64_t end) {
+template <typename T, int64_t rows, int64_t block, int64_t depth>
+void rowsAtOnce(const PlanarProduct<T> &p, int64_t begin, int64_t end) {
   for (int64_t j0 = begin; j0 < end; j0 += block) {
     const int64_t width = least(block, end - j0);
     T ac[rows][block], bd[rows][block], ad[rows][block], bc[rows][block];
@@ -134,7 +139,8 @@ template <typename T, int64_t rows, int64_t block, int64_t depth> void rowsAtOnc
       for (int64_t j = 0; j < width; ++j)
         ac[i][j] = bd[i][j] = ad[i][j] = bc[i][j] = 0;
     int64_t q = 0;
-    for (; q + depth <= p.k; q += depth) // several rows at a time, so that the sums are loaded and stored once for all of them
+    for (; q + depth <= p.k;
+         q += depth) // several rows at a time, so that the sums are loaded and stored once for all of them
       for (int64_t i = 0; i < p.m; ++i)
         addRows<T, depth>(p, i, q, j0, width, ac[i], bd[i], ad[i], bc[i]);
     for (; q < p.k; ++q)
@@ -147,7 +153,9 @@ template <typename T, int64_t rows, int64_t block, int64_t depth> void rowsAtOnc
 }
 
 template <typename T> void fewRows(const PlanarProduct<T> &p, int64_t begin, int64_t end) {
-  (p.m == 1 ? rowsAtOnce<T, 1, 2048, 4> : p.m <= 4 ? rowsAtOnce<T, 4, 256, 4> : rowsAtOnce<T, 12, 128, 4>)(p, begin, end);
+  (p.m == 1   ? rowsAtOnce<T, 1, 2048, 4>
+   : p.m <= 4 ? rowsAtOnce<T, 4, 256, 4>
+              : rowsAtOnce<T, 12, 128, 4>)(p, begin, end);
 }
 
 } // namespace

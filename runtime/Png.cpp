@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// `.png` images (W3C PNG, third edition) of 8 bits a channel, and colours of complex values: the hue is the argument (Wegert, Visual Complex
-/// Functions), the lightness grows with the magnitude.
+/// `.png` images (W3C PNG, third edition) of 8 bits a channel, and colours of complex values: the hue is the argument
+/// (Wegert, Visual Complex Functions), the lightness grows with the magnitude.
 #include "runtime/Io.h"
 
 #include "runtime/Error.h"
@@ -18,7 +18,9 @@
 namespace toy::rt {
 namespace {
 
-uint32_t bigEndian(const unsigned char *p) { return uint32_t(p[0]) << 24 | uint32_t(p[1]) << 16 | uint32_t(p[2]) << 8 | p[3]; }
+uint32_t bigEndian(const unsigned char *p) {
+  return uint32_t(p[0]) << 24 | uint32_t(p[1]) << 16 | uint32_t(p[2]) << 8 | p[3];
+}
 void put(std::string &out, uint32_t n) {
   for (int shift = 24; shift >= 0; shift -= 8)
     out += static_cast<char>(n >> shift);
@@ -30,7 +32,9 @@ void putChunk(std::string &out, const char *type, const std::string &data) {
   put(out, static_cast<uint32_t>(crc32_z(0, reinterpret_cast<const Bytef *>(body.data()), body.size())));
 }
 
-uint8_t channel(double x) { return std::isnan(x) ? 0 : static_cast<uint8_t>(std::lround(std::clamp(x, 0.0, 1.0) * 255)); }
+uint8_t channel(double x) {
+  return std::isnan(x) ? 0 : static_cast<uint8_t>(std::lround(std::clamp(x, 0.0, 1.0) * 255));
+}
 
 /// Hue by the argument (0 is red, a third of a turn green), lightness from black at 0 to white at infinity.
 void complexColour(double re, double im, uint8_t *rgb) {
@@ -49,13 +53,21 @@ void complexColour(double re, double im, uint8_t *rgb) {
 
 double elementOf(const Tensor &t, int64_t i) {
   switch (t.dtype) {
-  case DType::Bool: return t.as<uint8_t>()[i];
-  case DType::U8: return t.as<uint8_t>()[i] / 255.0;
-  case DType::I32: return t.as<int32_t>()[i] / 255.0;
-  case DType::I64: return static_cast<double>(t.as<int64_t>()[i]) / 255.0;
-  case DType::BF16: case DType::F16: return fromHalf(t.dtype, t.as<uint16_t>()[i]);
-  case DType::F32: return t.as<float>()[i];
-  default: return t.as<double>()[i];
+  case DType::Bool:
+    return t.as<uint8_t>()[i];
+  case DType::U8:
+    return t.as<uint8_t>()[i] / 255.0;
+  case DType::I32:
+    return t.as<int32_t>()[i] / 255.0;
+  case DType::I64:
+    return static_cast<double>(t.as<int64_t>()[i]) / 255.0;
+  case DType::BF16:
+  case DType::F16:
+    return fromHalf(t.dtype, t.as<uint16_t>()[i]);
+  case DType::F32:
+    return t.as<float>()[i];
+  default:
+    return t.as<double>()[i];
   }
 }
 
@@ -99,7 +111,8 @@ std::string pngText(const std::string &path, const Tensor &t) {
   }
   uLongf size = compressBound(raw.size());
   std::string packed(size, '\0'), out = "\x89PNG\r\n\x1a\n", header;
-  compress2(reinterpret_cast<Bytef *>(packed.data()), &size, reinterpret_cast<const Bytef *>(raw.data()), raw.size(), 6);
+  compress2(reinterpret_cast<Bytef *>(packed.data()), &size, reinterpret_cast<const Bytef *>(raw.data()), raw.size(),
+            6);
   packed.resize(size);
   put(header, static_cast<uint32_t>(width)), put(header, static_cast<uint32_t>(height));
   header += {8, static_cast<char>(grey ? 0 : alpha ? 6 : 2), 0, 0, 0};
@@ -171,12 +184,15 @@ TensorRef readPng(Bytes &file) {
     at += 12 + length;
   }
   int64_t stride = width * channels, rawSize = 0;
-  if (!ended || width < 1 || height < 1 || __builtin_mul_overflow(height, stride + 1, &rawSize) || rawSize > static_cast<int64_t>(packed.size()) * 1032 + 64)
+  if (!ended || width < 1 || height < 1 || __builtin_mul_overflow(height, stride + 1, &rawSize) ||
+      rawSize > static_cast<int64_t>(packed.size()) * 1032 + 64)
     bad("it is cut off");
   Reservation forRows(rawSize, "the rows of `" + file.getPath() + "`");
   std::string raw(rawSize, '\0');
   uLongf size = rawSize;
-  if (uncompress(reinterpret_cast<Bytef *>(raw.data()), &size, reinterpret_cast<const Bytef *>(packed.data()), packed.size()) != Z_OK || static_cast<int64_t>(size) != rawSize)
+  if (uncompress(reinterpret_cast<Bytef *>(raw.data()), &size, reinterpret_cast<const Bytef *>(packed.data()),
+                 packed.size()) != Z_OK ||
+      static_cast<int64_t>(size) != rawSize)
     bad("its data cannot be inflated");
   std::vector<int64_t> sizes = {height, width};
   if (channels > 1)
@@ -186,19 +202,29 @@ TensorRef readPng(Bytes &file) {
   for (int64_t y = 0; y < height; ++y) {
     auto *row = reinterpret_cast<const uint8_t *>(raw.data()) + y * (stride + 1);
     for (int64_t x = 0; x < stride; ++x) {
-      int left = x >= channels ? to[y * stride + x - channels] : 0, up = y ? to[(y - 1) * stride + x] : 0, corner = y && x >= channels ? to[(y - 1) * stride + x - channels] : 0;
+      int left = x >= channels ? to[y * stride + x - channels] : 0, up = y ? to[(y - 1) * stride + x] : 0,
+          corner = y && x >= channels ? to[(y - 1) * stride + x - channels] : 0;
       int predictor = 0;
       switch (row[0]) {
-      case 0: break;
-      case 1: predictor = left; break;
-      case 2: predictor = up; break;
-      case 3: predictor = (left + up) / 2; break;
+      case 0:
+        break;
+      case 1:
+        predictor = left;
+        break;
+      case 2:
+        predictor = up;
+        break;
+      case 3:
+        predictor = (left + up) / 2;
+        break;
       case 4: {
-        int estimate = left + up - corner, a = std::abs(estimate - left), b = std::abs(estimate - up), c = std::abs(estimate - corner);
+        int estimate = left + up - corner, a = std::abs(estimate - left), b = std::abs(estimate - up),
+            c = std::abs(estimate - corner);
         predictor = a <= b && a <= c ? left : b <= c ? up : corner;
         break;
       }
-      default: bad("a row has an unknown filter");
+      default:
+        bad("a row has an unknown filter");
       }
       to[y * stride + x] = static_cast<uint8_t>(row[1 + x] + predictor);
     }

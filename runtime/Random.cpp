@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3; SC'11). Element i of a call depends on (seed, call, i) only.
+/// Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3; SC'11). Element i of a call
+/// depends on (seed, call, i) only.
 #include "runtime/ArrayOps.h"
 
 #include "runtime/Parallel.h"
@@ -51,8 +52,12 @@ void fill(void *opaque, int64_t begin, int64_t end) {
     }
     auto z = normals(r);
     switch (job.dtype) {
-    case DType::F32: static_cast<float *>(job.data)[i] = z[0]; break;
-    case DType::F64: static_cast<double *>(job.data)[i] = z[0]; break;
+    case DType::F32:
+      static_cast<float *>(job.data)[i] = z[0];
+      break;
+    case DType::F64:
+      static_cast<double *>(job.data)[i] = z[0];
+      break;
     case DType::C64:
       static_cast<float *>(job.data)[2 * i] = z[0] * M_SQRT1_2;
       static_cast<float *>(job.data)[2 * i + 1] = z[1] * M_SQRT1_2;

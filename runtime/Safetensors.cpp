@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// `.safetensors` (huggingface.co/docs/safetensors): a JSON header of names, dtypes, shapes and places, then the data. C64 is complex64; c128, which
-/// the format lacks, is F64 with a last axis of 2 and listed in the metadata entry `toy.c128`.
+/// `.safetensors` (huggingface.co/docs/safetensors): a JSON header of names, dtypes, shapes and places, then the data.
+/// C64 is complex64; c128, which the format lacks, is F64 with a last axis of 2 and listed in the metadata entry
+/// `toy.c128`.
 #include "runtime/Io.h"
 
 #include "runtime/Error.h"
@@ -104,13 +105,15 @@ private:
         break;
       char e = text[0];
       text.remove_prefix(1);
-      static constexpr std::pair<char, char> escapes[] = {{'n', '\n'}, {'t', '\t'}, {'r', '\r'}, {'b', '\b'}, {'f', '\f'}, {'"', '"'}, {'\\', '\\'}, {'/', '/'}};
+      static constexpr std::pair<char, char> escapes[] = {{'n', '\n'}, {'t', '\t'}, {'r', '\r'},  {'b', '\b'},
+                                                          {'f', '\f'}, {'"', '"'},  {'\\', '\\'}, {'/', '/'}};
       if (e == 'u') {
         unsigned code = 0;
         for (int i = 0; i < 4; ++i) {
           if (text.empty() || !std::isxdigit(static_cast<unsigned char>(text[0])))
             bad("its header is not the JSON of the format");
-          code = code * 16 + (std::isdigit(static_cast<unsigned char>(text[0])) ? text[0] - '0' : (text[0] | 32) - 'a' + 10);
+          code = code * 16 +
+                 (std::isdigit(static_cast<unsigned char>(text[0])) ? text[0] - '0' : (text[0] | 32) - 'a' + 10);
           text.remove_prefix(1);
         }
         if (code < 0x80)
@@ -118,7 +121,8 @@ private:
         else if (code < 0x800)
           out += {static_cast<char>(0xc0 | code >> 6), static_cast<char>(0x80 | (code & 63))};
         else
-          out += {static_cast<char>(0xe0 | code >> 12), static_cast<char>(0x80 | (code >> 6 & 63)), static_cast<char>(0x80 | (code & 63))};
+          out += {static_cast<char>(0xe0 | code >> 12), static_cast<char>(0x80 | (code >> 6 & 63)),
+                  static_cast<char>(0x80 | (code & 63))};
         continue;
       }
       bool known = false;
@@ -162,7 +166,9 @@ struct Name {
   std::string_view name;
   DType dtype;
 };
-constexpr Name names[] = {{"BOOL", DType::Bool}, {"U8", DType::U8}, {"I32", DType::I32}, {"I64", DType::I64}, {"BF16", DType::BF16}, {"F16", DType::F16}, {"F32", DType::F32}, {"F64", DType::F64}, {"C64", DType::C64}};
+constexpr Name names[] = {{"BOOL", DType::Bool}, {"U8", DType::U8},     {"I32", DType::I32},
+                          {"I64", DType::I64},   {"BF16", DType::BF16}, {"F16", DType::F16},
+                          {"F32", DType::F32},   {"F64", DType::F64},   {"C64", DType::C64}};
 
 } // namespace
 
@@ -196,10 +202,12 @@ std::vector<NamedTensor> readSafetensors(Bytes &file) {
       overflow |= __builtin_mul_overflow(count, n, &count);
     if (std::find(e.shape.begin(), e.shape.end(), 0) != e.shape.end())
       count = 0, overflow = false;
-    if (overflow || e.end < e.begin || e.end > available || (e.end - e.begin) / width != count || (e.end - e.begin) % width)
+    if (overflow || e.end < e.begin || e.end > available || (e.end - e.begin) / width != count ||
+        (e.end - e.begin) % width)
       refuse.bad("an entry's place, shape and dtype contradict each other or the file's size");
     DType dtype = known->dtype;
-    if (dtype == DType::F64 && !e.shape.empty() && e.shape.back() == 2 && pairs.find("," + e.name + ",") != std::string::npos) {
+    if (dtype == DType::F64 && !e.shape.empty() && e.shape.back() == 2 &&
+        pairs.find("," + e.name + ",") != std::string::npos) {
       e.shape.pop_back();
       dtype = DType::C128;
     }
@@ -229,10 +237,13 @@ std::string safetensorsText(const std::string &path, std::span<const NamedTensor
     if (dtype.empty())
       fail(DiagId::UnsupportedDType, {path, std::string(nameOf(t->dtype))});
     int64_t bytes = t->count() * sizeOf(t->dtype);
-    header += fmt::format("{}{}:{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}}", header.empty() ? "" : ",", jsonText(name), dtype, fmt::join(shape, ","), data.size(), data.size() + bytes);
+    header +=
+        fmt::format("{}{}:{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}}", header.empty() ? "" : ",",
+                    jsonText(name), dtype, fmt::join(shape, ","), data.size(), data.size() + bytes);
     data.append(static_cast<const char *>(t->data), bytes);
   }
-  std::string metadata = pairs.empty() ? "" : "\"__metadata__\":{\"toy.c128\":" + jsonText(pairs) + "}" + (header.empty() ? "" : ",");
+  std::string metadata =
+      pairs.empty() ? "" : "\"__metadata__\":{\"toy.c128\":" + jsonText(pairs) + "}" + (header.empty() ? "" : ",");
   header = "{" + metadata + header + "}";
   header.resize((header.size() + 7) / 8 * 8, ' ');
   uint64_t length = header.size();

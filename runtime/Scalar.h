@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Scalar operations that need a check or more than one instruction; compiled code and the reference evaluator call the same ones.
+/// Scalar operations that need a check or more than one instruction; compiled code and the reference evaluator call the
+/// same ones.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,8 @@
 namespace toy::rt {
 
 SharedLibrary::SharedLibrary(std::string libraryName) : name(std::move(libraryName)) {
-  // Libraries run code when they are opened. A fault there must not jump over the locks, and the statics being made, of those who open them.
+  // Libraries run code when they are opened. A fault there must not jump over the locks, and the statics being made, of
+  // those who open them.
   if (std::optional<Error> fault = guarded([&] { handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL); }))
     throw *fault;
   if (!handle)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The values of a running program: dense, reference-counted tensors and strings, and the tuples and structs that a session holds of them.
+/// The values of a running program: dense, reference-counted tensors and strings, and the tuples and structs that a
+/// session holds of them.
 #pragma once
 
 #include "support/DType.h"
@@ -18,8 +19,8 @@ namespace toy::rt {
 
 struct DeviceBlock; // elements on a device
 
-/// A block of element memory, shared by tensors that view the same elements (reshape, view_as_real). 64-byte aligned data.
-/// Elements are on the host, on the device, or the same on both.
+/// A block of element memory, shared by tensors that view the same elements (reshape, view_as_real). 64-byte aligned
+/// data. Elements are on the host, on the device, or the same on both.
 struct Storage {
   std::atomic<int64_t> refs;
   int64_t bytes; ///< accounted size
@@ -27,9 +28,9 @@ struct Storage {
   DeviceBlock *device = nullptr;
 };
 
-/// A dense row-major tensor. Compiled code relies on the offsets of `data` (8) and `sizes` (32). `data` is null until somebody asks for the elements
-/// of a tensor that is on the device only (`onHost`).
-/// An object is created by `newTensor`/`newView` and freed by the last `release`.
+/// A dense row-major tensor. Compiled code relies on the offsets of `data` (8) and `sizes` (32). `data` is null until
+/// somebody asks for the elements of a tensor that is on the device only (`onHost`). An object is created by
+/// `newTensor`/`newView` and freed by the last `release`.
 struct Tensor {
   std::atomic<int64_t> refs;
   void *data;
@@ -56,8 +57,8 @@ struct Str {
   std::string text;
 };
 
-/// Allocates a tensor (refs = 1), elements uninitialised. Sizes are multiplied with overflow checks and accounted against the memory limit;
-/// throws rt::Error (out of memory) before anything is allocated. Small blocks are recycled.
+/// Allocates a tensor (refs = 1), elements uninitialised. Sizes are multiplied with overflow checks and accounted
+/// against the memory limit; throws rt::Error (out of memory) before anything is allocated. Small blocks are recycled.
 Tensor *newTensor(DType dtype, std::span<const int64_t> sizes);
 /// A tensor (refs = 1) whose elements are on the device only; takes the block over.
 Tensor *newDeviceTensor(DType dtype, std::span<const int64_t> sizes, DeviceBlock *block);

@@ -63,7 +63,8 @@ private:
       if (!::realpath(place.folder.c_str(), real))
         refuse();
       place.folder = real;
-      if (place.folder == descriptors && std::from_chars(place.name.data(), place.name.data() + place.name.size(), place.descriptor).ec == std::errc())
+      if (place.folder == descriptors &&
+          std::from_chars(place.name.data(), place.name.data() + place.name.size(), place.descriptor).ec == std::errc())
         return place;
       ssize_t length = ::readlink((place.folder + "/" + place.name).c_str(), link, sizeof link);
       if (length < 0)
@@ -112,7 +113,8 @@ private:
     put(file.get(), 1 << 16, true);
   }
 
-  /// The attributes of the file that is replaced. Where the group cannot be kept, its rights would go to another one: it gets those of everybody.
+  /// The attributes of the file that is replaced. Where the group cannot be kept, its rights would go to another one:
+  /// it gets those of everybody.
   static bool keepAttributes(int file, const struct stat &old) {
     struct stat info;
     if (::fstat(file, &info) != 0)

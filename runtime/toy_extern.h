@@ -3,8 +3,9 @@
 
      extern def scale(x: c64[N], factor: f32) -> c64[N] from "./libmine.so" symbol "mine_scale";
 
-   calls `int32_t mine_scale(const toy_call *call)`. Arguments are read only, results are allocated and uninitialized; all are dense, row-major and
-   aligned to 64 bytes, scalars have rank 0. The declared result type is the shape function: its sizes follow from the arguments'. */
+   calls `int32_t mine_scale(const toy_call *call)`. Arguments are read only, results are allocated and uninitialized;
+   all are dense, row-major and aligned to 64 bytes, scalars have rank 0. The declared result type is the shape
+   function: its sizes follow from the arguments'. */
 #ifndef TOY_EXTERN_H
 #define TOY_EXTERN_H
 

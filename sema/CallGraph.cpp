@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Closures over strongly connected components (R. Tarjan, Depth-first search and linear graph algorithms, 1972): functions that call each other read the
-/// same variables.
+/// Closures over strongly connected components (R. Tarjan, Depth-first search and linear graph algorithms, 1972):
+/// functions that call each other read the same variables.
 #include "sema/CallGraph.h"
 
 #include <algorithm>

@@ -14,7 +14,8 @@ using ast::NodeKind;
 const ast::Name &variableOf(const ast::Expr &target) {
   const ast::Expr *base = &target;
   while (base->kind != NodeKind::Name)
-    base = base->kind == NodeKind::Index ? ast::cast<ast::Index>(*base).base.get() : ast::cast<ast::Member>(*base).base.get();
+    base = base->kind == NodeKind::Index ? ast::cast<ast::Index>(*base).base.get()
+                                         : ast::cast<ast::Member>(*base).base.get();
   return ast::cast<ast::Name>(*base);
 }
 
@@ -49,23 +50,29 @@ public:
     if (!s)
       return;
     switch (s->kind) {
-    case NodeKind::Block: return block(ast::cast<ast::Block>(*s));
-    case NodeKind::Var: return var(ast::cast<ast::Var>(*s));
-    case NodeKind::Assign: return assign(ast::cast<ast::Assign>(*s));
+    case NodeKind::Block:
+      return block(ast::cast<ast::Block>(*s));
+    case NodeKind::Var:
+      return var(ast::cast<ast::Var>(*s));
+    case NodeKind::Assign:
+      return assign(ast::cast<ast::Assign>(*s));
     case NodeKind::ExprStmt:
       expr(ast::cast<ast::ExprStmt>(*s).value.get());
       if (!ast::cast<ast::ExprStmt>(*s).silenced && !isFunction)
         declare("ans");
       return;
-    case NodeKind::If: return branch(ast::cast<ast::If>(*s));
+    case NodeKind::If:
+      return branch(ast::cast<ast::If>(*s));
     case NodeKind::While: {
       auto &loop = ast::cast<ast::While>(*s);
       out.loops = true;
       expr(loop.condition.get());
       return statement(loop.body.get());
     }
-    case NodeKind::For: return loop(ast::cast<ast::For>(*s));
-    case NodeKind::Return: return expr(ast::cast<ast::Return>(*s).value.get());
+    case NodeKind::For:
+      return loop(ast::cast<ast::For>(*s));
+    case NodeKind::Return:
+      return expr(ast::cast<ast::Return>(*s).value.get());
     case NodeKind::Assert:
       expr(ast::cast<ast::Assert>(*s).condition.get());
       return expr(ast::cast<ast::Assert>(*s).text.get());
@@ -73,9 +80,12 @@ public:
       for (const ast::ExprPtr &value : ast::cast<ast::Print>(*s).values)
         expr(value.get());
       return;
-    case NodeKind::Write: return expr(ast::cast<ast::Write>(*s).value.get());
-    case NodeKind::Function: return function(ast::cast<ast::Function>(*s));
-    default: return;
+    case NodeKind::Write:
+      return expr(ast::cast<ast::Write>(*s).value.get());
+    case NodeKind::Function:
+      return function(ast::cast<ast::Function>(*s));
+    default:
+      return;
     }
   }
 
@@ -83,21 +93,31 @@ public:
     if (!e)
       return;
     switch (e->kind) {
-    case NodeKind::Name: return read(ast::cast<ast::Name>(*e).name);
-    case NodeKind::Bracket: return all(ast::cast<ast::Bracket>(*e).elements);
-    case NodeKind::Tuple: return all(ast::cast<ast::Tuple>(*e).elements);
-    case NodeKind::Brace: return all(ast::cast<ast::Brace>(*e).elements);
-    case NodeKind::Unary: return expr(ast::cast<ast::Unary>(*e).operand.get());
-    case NodeKind::Adjoint: return expr(ast::cast<ast::Adjoint>(*e).operand.get());
-    case NodeKind::Member: return expr(ast::cast<ast::Member>(*e).base.get());
-    case NodeKind::Binary: return binary(ast::cast<ast::Binary>(*e));
-    case NodeKind::Call: return call(ast::cast<ast::Call>(*e));
+    case NodeKind::Name:
+      return read(ast::cast<ast::Name>(*e).name);
+    case NodeKind::Bracket:
+      return all(ast::cast<ast::Bracket>(*e).elements);
+    case NodeKind::Tuple:
+      return all(ast::cast<ast::Tuple>(*e).elements);
+    case NodeKind::Brace:
+      return all(ast::cast<ast::Brace>(*e).elements);
+    case NodeKind::Unary:
+      return expr(ast::cast<ast::Unary>(*e).operand.get());
+    case NodeKind::Adjoint:
+      return expr(ast::cast<ast::Adjoint>(*e).operand.get());
+    case NodeKind::Member:
+      return expr(ast::cast<ast::Member>(*e).base.get());
+    case NodeKind::Binary:
+      return binary(ast::cast<ast::Binary>(*e));
+    case NodeKind::Call:
+      return call(ast::cast<ast::Call>(*e));
     case NodeKind::Index: {
       auto &index = ast::cast<ast::Index>(*e);
       expr(index.base.get());
       return subscripts(index);
     }
-    default: return;
+    default:
+      return;
     }
   }
 
@@ -237,7 +257,8 @@ private:
 
   /// The scope that declares a name, or null: it comes from outside.
   const NameSet *find(const std::string &name) const {
-    auto scope = std::find_if(scopes.rbegin(), scopes.rend(), [&](const NameSet &names) { return names.count(name) > 0; });
+    auto scope =
+        std::find_if(scopes.rbegin(), scopes.rend(), [&](const NameSet &names) { return names.count(name) > 0; });
     return scope == scopes.rend() ? nullptr : &*scope;
   }
 

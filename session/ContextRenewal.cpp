@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// A session of any length takes memory for what it holds, not for what it has seen: types, constants and places live as long as their context,
-/// machine code as long as its engine, so both are renewed from time to time. Functions compile again when they are called next.
+/// A session of any length takes memory for what it holds, not for what it has seen: types, constants and places live
+/// as long as their context, machine code as long as its engine, so both are renewed from time to time. Functions
+/// compile again when they are called next.
 #include "ir/ToyDialect.h"
 #include "session/SessionImpl.h"
 
@@ -68,7 +69,9 @@ void Session::recycle() {
   }
   for (const RecognitionRemark &r : earlierRemarks)
     live.insert(r.range.buffer);
-  std::erase_if(modules, [&](const std::unique_ptr<ast::Module> &module) { return module->items.empty() || !live.count(module->items.front()->range.buffer); });
+  std::erase_if(modules, [&](const std::unique_ptr<ast::Module> &module) {
+    return module->items.empty() || !live.count(module->items.front()->range.buffer);
+  });
   sources.keepOnly(live);
 }
 

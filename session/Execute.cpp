@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Running statements: generation, the choice between evaluation and compilation, errors, and undoing what a failed statement did.
+/// Running statements: generation, the choice between evaluation and compilation, errors, and undoing what a failed
+/// statement did.
 #include "ir/ToyDialect.h"
-#include "session/SessionImpl.h"
 #include "runtime/Device.h"
 #include "runtime/Error.h"
 #include "runtime/Guard.h"
@@ -10,6 +10,7 @@
 #include "runtime/Memory.h"
 #include "runtime/Output.h"
 #include "runtime/Parallel.h"
+#include "session/SessionImpl.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
@@ -69,7 +70,8 @@ SourceRange Session::rangeOf(Location location, bool whole) {
   if (id == noBuffer)
     return {};
   const SourceBuffer &buffer = sources.get(id);
-  return {id, buffer.offsetOf(range.getStartLine(), range.getStartColumn()), buffer.offsetOf(range.getEndLine(), range.getEndColumn())};
+  return {id, buffer.offsetOf(range.getStartLine(), range.getStartColumn()),
+          buffer.offsetOf(range.getEndLine(), range.getEndColumn())};
 }
 
 /// The innermost place in the user's own text, and the calls that led there.
@@ -124,7 +126,8 @@ void Session::formIsUsedAgain(Specialization &form) {
   form.native = compiler.engine.compileGuards(form.fixed, facts, form.places());
 }
 
-/// What declared sizes must imply is said where a function is defined; its first call finds the instance that this has made.
+/// What declared sizes must imply is said where a function is defined; its first call finds the instance that this has
+/// made.
 bool Session::checkDefinitions(const ast::Module &module) {
   PhaseTimes::Phase timer(compiler.times, "generate");
   bool ok = true;
@@ -155,18 +158,21 @@ bool Session::compileModule(CompiledModule &owner, const std::string &evaluated)
   CompiledUnit unit;
   if (!compiler.compile({*owner.module, evaluated, [&](StringRef symbol) { return bodyOf(symbol); }}, unit)) {
     bool isInterrupted = rt::interruptFlag().exchange(false);
-    isInterrupted ? diagnostics.report(DiagId::Interrupted, {}) : diagnostics.report(DiagId::Internal, {}, {unit.error});
+    isInterrupted ? diagnostics.report(DiagId::Interrupted, {})
+                  : diagnostics.report(DiagId::Internal, {}, {unit.error});
     return false;
   }
   owner.compiled = true;
   cacheHits += unit.fromCache;
   double ms = std::chrono::duration<double, std::milli>(PhaseTimes::Clock::now() - begin).count();
   for (const CompiledFunction &f : unit.functions)
-    compiles.push_back({f.name, f.reason + (unit.fromCache ? "; its code was kept from before" : ""), ms / unit.functions.size(), f.dynamic});
+    compiles.push_back({f.name, f.reason + (unit.fromCache ? "; its code was kept from before" : ""),
+                        ms / unit.functions.size(), f.dynamic});
   return true;
 }
 
-/// Functions are compiled when an evaluated statement calls the first one of their module; those of the library are evaluated with the statement.
+/// Functions are compiled when an evaluated statement calls the first one of their module; those of the library are
+/// evaluated with the statement.
 bool Session::isCompiled(const std::string &symbol) {
   if (compiler.engine.has(symbol) || options.compile.jit == JitMode::Never)
     return compiler.engine.has(symbol);
@@ -205,8 +211,9 @@ bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top,
   changes.clear();
   journal = &changes;
   llvm::scope_exit finish([&] { journal = nullptr; });
-  rt::ObjectMark mark = rt::markObjects(options.prompt && options.compile.jit != JitMode::Never); // a script ends with its first error
-  compiler.engine.takeFailureChain(); // of an error that nobody asked about
+  rt::ObjectMark mark =
+      rt::markObjects(options.prompt && options.compile.jit != JitMode::Never); // a script ends with its first error
+  compiler.engine.takeFailureChain();                                           // of an error that nobody asked about
   auto function = owner->module->lookupSymbol<func::FuncOp>(top.symbol);
   PhaseTimes::Phase timer(compiler.times, "run");
   bool compiled = owner->compiled && compiler.engine.has(top.symbol);
@@ -252,15 +259,18 @@ static bool decidesSizesLate(ModuleOp module, StringRef symbol) {
     auto tensor = dyn_cast<TensorType>(type);
     return tensor && !tensor.hasStaticShape();
   };
-  return module.lookupSymbol<func::FuncOp>(symbol).walk([&](Operation *op) {
-    return llvm::any_of(op->getResultTypes(), isLate) ? WalkResult::interrupt() : WalkResult::advance();
-  }).wasInterrupted();
+  return module.lookupSymbol<func::FuncOp>(symbol)
+      .walk([&](Operation *op) {
+        return llvm::any_of(op->getResultTypes(), isLate) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 bool Session::isInterrupted() { return rt::interruptFlag().load(std::memory_order_relaxed); }
 
 /// Generates, checks and, where it is worth it (or always), compiles statements; null after errors.
-std::shared_ptr<Session::CompiledModule> Session::prepare(ArrayRef<const ast::Stmt *> statements, TopLevel &top, bool always, bool *generated) {
+std::shared_ptr<Session::CompiledModule> Session::prepare(ArrayRef<const ast::Stmt *> statements, TopLevel &top,
+                                                          bool always, bool *generated) {
   auto owner = std::make_shared<CompiledModule>();
   owner->module = ModuleOp::create(UnknownLoc::get(ir()));
   InstanceTable::Unit added(instanceTable);
@@ -273,7 +283,8 @@ std::shared_ptr<Session::CompiledModule> Session::prepare(ArrayRef<const ast::St
       return nullptr;
     }
   }
-  if (generated && statements.size() > 1 && decidesSizesLate(*owner->module, top.symbol)) { // one after the other, their sizes are known
+  if (generated && statements.size() > 1 &&
+      decidesSizesLate(*owner->module, top.symbol)) { // one after the other, their sizes are known
     *generated = false;
     return nullptr;
   }
@@ -353,7 +364,10 @@ std::string Session::loadNow(const ast::Expr &path, const ast::Expr *member, Typ
     std::vector<rt::NamedTensor> all;
     if (wanted.empty())
       all = rt::loadAll(file);
-    auto isName = [](const rt::NamedTensor &entry) { return !entry.name.empty() && !std::isdigit(entry.name[0]) && llvm::all_of(entry.name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }); };
+    auto isName = [](const rt::NamedTensor &entry) {
+      return !entry.name.empty() && !std::isdigit(entry.name[0]) &&
+             llvm::all_of(entry.name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
+    };
     if (all.size() < 2 || !llvm::all_of(all, isName)) {
       rt::TensorRef tensor = rt::load(file, wanted);
       type = leafOf(*tensor);

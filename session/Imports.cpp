@@ -52,7 +52,8 @@ bool Session::readImports(const ast::Module &module) {
   return true;
 }
 
-/// A name that one text defines twice is worth a warning, one that two files define an error: which of them is meant would depend on the order of imports.
+/// A name that one text defines twice is worth a warning, one that two files define an error: which of them is meant
+/// would depend on the order of imports.
 bool Session::checkNames(const ast::Module &module) {
   struct First {
     const ast::Module *module;

@@ -2,8 +2,8 @@
 /// \file
 /// Looking at code without running it for its result: types, costs, instances, timing.
 #include "ir/ToyDialect.h"
-#include "session/SessionImpl.h"
 #include "runtime/Memory.h"
+#include "session/SessionImpl.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -64,7 +64,10 @@ static double flopsOf(Operation *op) {
   auto result = op->getNumResults() ? dyn_cast<TensorType>(op->getResult(0).getType()) : TensorType();
   if (!result || kindOf(result.getDtype()) == DKind::Bool)
     return 0;
-  auto complexOperand = [&](unsigned i) { return i < op->getNumOperands() && isa<TensorType>(op->getOperand(i).getType()) && tensorTypeOf(op->getOperand(i)).isComplex(); };
+  auto complexOperand = [&](unsigned i) {
+    return i < op->getNumOperands() && isa<TensorType>(op->getOperand(i).getType()) &&
+           tensorTypeOf(op->getOperand(i)).isComplex();
+  };
   double both = complexOperand(0) && complexOperand(1), any = complexOperand(0) || complexOperand(1);
   double each;
   if (isa<AddOp, SubOp>(op))
@@ -117,7 +120,8 @@ void Session::cost(ModuleOp module, double &flops, double &bytes) {
     SmallPtrSet<Block *, 8> seen;
     for (Block &block : function.getBody()) {
       seen.insert(&block);
-      known &= llvm::none_of(block.getSuccessors(), [&](Block *next) { return seen.contains(next); }); // loops run as often as the data say
+      known &= llvm::none_of(block.getSuccessors(),
+                             [&](Block *next) { return seen.contains(next); }); // loops run as often as the data say
     }
     function.walk([&](Operation *op) {
       double n = flopsOf(op);
@@ -229,12 +233,14 @@ std::vector<std::string> Session::formsOf(const std::string &name) {
     };
     for (Type type : instance.arguments)
       types += (types.empty() ? "" : ", ") + (isa<TensorType>(type) ? cast<TensorType>(type).str(nameShown) : "str");
-    return name + "(" + types + ")" + (instance.result.kind == TypeDesc::Nothing ? "" : " -> " + instance.result.str(nameShown));
+    return name + "(" + types + ")" +
+           (instance.result.kind == TypeDesc::Nothing ? "" : " -> " + instance.result.str(nameShown));
   };
   auto place = [&](SourceRange range) {
     const SourceBuffer &buffer = sources.get(range.buffer);
     uint32_t line = buffer.lineOf(range.begin);
-    return fmt::format("{}:{}:{}: `{}`", buffer.getName(), line, range.begin - buffer.lineBegin(line) + 1, sources.text(range));
+    return fmt::format("{}:{}:{}: `{}`", buffer.getName(), line, range.begin - buffer.lineBegin(line) + 1,
+                       sources.text(range));
   };
   for (auto &[key, set] : instanceTable.specializations) {
     if (set.function != name)
@@ -244,7 +250,8 @@ std::vector<std::string> Session::formsOf(const std::string &name) {
       if (!instance)
         continue;
       std::map<std::string, std::string> shown = form->shownNames(set.slots);
-      std::string text = fmt::format("{}: {} call{}", signature(*instance, shown), form->calls, form->calls == 1 ? "" : "s");
+      std::string text =
+          fmt::format("{}: {} call{}", signature(*instance, shown), form->calls, form->calls == 1 ? "" : "s");
       if (form->generic)
         text += ", for all sizes: decides while it runs";
       for (const SizeGuard &guard : form->guards)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// What a session keeps: undoing inputs, forgetting everything, and a script that makes all of it again.
-#include "session/SessionImpl.h"
 #include "runtime/Format.h"
 #include "runtime/Io.h"
+#include "session/SessionImpl.h"
 #include "support/NewFile.h"
 #include "support/PrivateFolder.h"
 
@@ -88,7 +88,8 @@ static void dropOldReproducers(const std::string &folder) {
     std::filesystem::remove(folder + "/" + names.front(), failed);
 }
 
-/// What failed, for a report: the definitions there are and the text that was running. For the user's eyes, beside the history.
+/// What failed, for a report: the definitions there are and the text that was running. For the user's eyes, beside the
+/// history.
 void Session::writeReproducer(const std::string &name, const std::string &text) {
   std::string out = "# This input of toy failed with an internal error: " + name + "\n";
   if (name.starts_with("<")) { // a file holds its definitions itself
@@ -101,7 +102,8 @@ void Session::writeReproducer(const std::string &name, const std::string &text) 
   if (!folder)
     return;
   NewFile file(folder.get(), 0600);
-  std::string fileName = fmt::format("toy-reproducer-{:%Y%m%d-%H%M%S}-{}.toy", fmt::gmtime(std::time(nullptr)), ::getpid());
+  std::string fileName =
+      fmt::format("toy-reproducer-{:%Y%m%d-%H%M%S}-{}.toy", fmt::gmtime(std::time(nullptr)), ::getpid());
   if (!file || !writeAll(file.get(), out + text + "\n") || !file.keepAs(fileName, /*replace=*/true))
     return;
   dropOldReproducers(pathIn(stateFolder));
@@ -178,7 +180,7 @@ private:
     }
     std::error_code ignored;
     std::filesystem::create_directories(folder, ignored); // saving says why there is none
-    bool isHalf = t.dtype == DType::BF16; // which .npy lacks
+    bool isHalf = t.dtype == DType::BF16;                 // which .npy lacks
     std::string file = (std::filesystem::path(folder) / (name + (isHalf ? ".safetensors" : ".npy"))).string();
     rt::TensorRef shared(const_cast<rt::Tensor *>(&t));
     rt::retain(shared.get());
@@ -215,7 +217,8 @@ void Session::saveScript(const std::string &path) {
       std::string parts;
       for (const TypeDesc &element : t.elements)
         parts += (parts.empty() ? "" : ", ") + self(self, element);
-      return (t.kind == TypeDesc::Struct && defined.structure(t.structName) ? t.structName : "") + "(" + parts + (t.elements.size() == 1 && t.kind == TypeDesc::Tuple ? ",)" : ")");
+      return (t.kind == TypeDesc::Struct && defined.structure(t.structName) ? t.structName : "") + "(" + parts +
+             (t.elements.size() == 1 && t.kind == TypeDesc::Tuple ? ",)" : ")");
     };
     text += "var " + name + " = " + write(write, type) + ";\n";
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// What recognition found, in the user's words and at the user's places.
-#include "session/Session.h"
 #include "runtime/Device.h"
+#include "session/Session.h"
 
 #include <fmt/format.h>
 
@@ -21,7 +21,8 @@ std::vector<RecognitionRemark> Session::recognition() {
     if (buffer.getName() == "<library>")
       return;
     uint32_t line = buffer.lineOf(range.begin);
-    all.push_back({std::move(kind), std::move(text), std::move(strategy), std::string(buffer.getName()), line, range.begin - buffer.lineBegin(line) + 1, range});
+    all.push_back({std::move(kind), std::move(text), std::move(strategy), std::string(buffer.getName()), line,
+                   range.begin - buffer.lineBegin(line) + 1, range});
   };
   for (const Recognized &r : compiler.log.recognized)
     add(r.place, r.kind, r.form, r.strategy);
@@ -34,7 +35,9 @@ std::vector<RecognitionRemark> Session::recognition() {
     }
     add(m.place, "", reason, "");
   }
-  std::stable_sort(all.begin(), all.end(), [](auto &a, auto &b) { return std::tie(a.range.buffer, a.range.begin) < std::tie(b.range.buffer, b.range.begin); });
+  std::stable_sort(all.begin(), all.end(), [](auto &a, auto &b) {
+    return std::tie(a.range.buffer, a.range.begin) < std::tie(b.range.buffer, b.range.begin);
+  });
   return all;
 }
 
@@ -50,14 +53,17 @@ bool Session::isInFunctionOf(const std::string &text, SourceRange range) {
   }
   return std::any_of(defined.functions.begin(), defined.functions.end(), [&](auto &entry) {
     SourceRange body = entry.second->range;
-    return body.buffer == range.buffer && body.begin <= range.begin && range.end <= body.end && graph.reaches(calls, *entry.second);
+    return body.buffer == range.buffer && body.begin <= range.begin && range.end <= body.end &&
+           graph.reaches(calls, *entry.second);
   });
 }
 
 /// What is new since the last time.
 void Session::showRemarks() {
   for (const RecognitionRemark &r : recognition()) {
-    if (!remarked.insert(fmt::format("{}:{}:{}:{}", r.range.buffer, r.range.begin, r.kind, r.kind.empty() ? r.text : "")).second)
+    if (!remarked
+             .insert(fmt::format("{}:{}:{}:{}", r.range.buffer, r.range.begin, r.kind, r.kind.empty() ? r.text : ""))
+             .second)
       continue;
     if (r.kind.empty())
       diagnostics.report(DiagId::MissedComplex, r.range, {r.text});
@@ -65,11 +71,14 @@ void Session::showRemarks() {
       diagnostics.report(DiagId::RecognizedComplex, r.range, {r.kind, r.text, r.strategy});
   }
   for (const NotPadded &n : compiler.log.notPadded)
-    if (SourceRange range = rangeOf(n.place, true); range.valid() && remarked.insert(fmt::format("{}:{}:{}", range.buffer, range.begin, n.reason)).second)
+    if (SourceRange range = rangeOf(n.place, true);
+        range.valid() && remarked.insert(fmt::format("{}:{}:{}", range.buffer, range.begin, n.reason)).second)
       diagnostics.report(DiagId::NotPadded, range, {n.size, n.reason});
   for (const rt::DeviceSplit &split : rt::takeDeviceSplits())
-    if (SourceRange range = rangeOf(compiler.engine.placeOf(split.site).value_or(mlir::UnknownLoc::get(ir())), true); range.valid() && remarked.insert(fmt::format("{}:{}:{}", range.buffer, range.begin, split.reason)).second)
-      diagnostics.report(DiagId::DeviceSequence, range, {std::to_string(split.operations), split.operations == 1 ? "" : "s", split.reason});
+    if (SourceRange range = rangeOf(compiler.engine.placeOf(split.site).value_or(mlir::UnknownLoc::get(ir())), true);
+        range.valid() && remarked.insert(fmt::format("{}:{}:{}", range.buffer, range.begin, split.reason)).second)
+      diagnostics.report(DiagId::DeviceSequence, range,
+                         {std::to_string(split.operations), split.operations == 1 ? "" : "s", split.reason});
   showDiagnostics();
 }
 

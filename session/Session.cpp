@@ -8,10 +8,10 @@
 #include "runtime/Output.h"
 #include "support/DeferredInitializers.h"
 
+#include "ir/ToyDialect.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "ir/ToyDialect.h"
 #include "runtime/Memory.h"
 
 #include "llvm/Support/ErrorHandling.h"
@@ -30,7 +30,8 @@ Session::Session(SessionOptions sessionOptions)
   static std::once_flag handled;
   std::call_once(handled, [] {
     llvm::install_fatal_error_handler([](void *, const char *reason, bool) { rt::abandon(reason); });
-    // An exception, not a jump: tables that are being made for the first time give up their guards, and frames of ours what they own.
+    // An exception, not a jump: tables that are being made for the first time give up their guards, and frames of ours
+    // what they own.
     llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { throw std::bad_alloc(); });
   });
 }
@@ -80,7 +81,8 @@ bool Session::isSimple(const ast::Stmt &s, const sema::Summary &summary) {
   bool loads = false;
   for (const char *name : {"load", "read_binary"})
     loads |= summary.calls.count(name) && !defined.function(name);
-  return !loads && (s.kind == NodeKind::Var || s.kind == NodeKind::Assign || s.kind == NodeKind::ExprStmt || s.kind == NodeKind::Print);
+  return !loads && (s.kind == NodeKind::Var || s.kind == NodeKind::Assign || s.kind == NodeKind::ExprStmt ||
+                    s.kind == NodeKind::Print);
 }
 
 bool Session::executeJoined(ArrayRef<const ast::Stmt *> statements, unsigned factors) {
@@ -231,7 +233,8 @@ Session::Outcome Session::runText(std::string name, std::string text, ParseOptio
 const ast::Stmt *Session::callOfMain(const ast::Module &module) {
   const ast::Function *main = defined.function("main");
   bool isScript = llvm::any_of(module.items, [](const ast::StmtPtr &s) { return isStatement(*s); });
-  if (isScript || !main || !main->parameters.empty() || llvm::none_of(module.items, [&](const ast::StmtPtr &s) { return s.get() == main; }))
+  if (isScript || !main || !main->parameters.empty() ||
+      llvm::none_of(module.items, [&](const ast::StmtPtr &s) { return s.get() == main; }))
     return nullptr;
   auto call = std::make_unique<ast::Call>(main->nameRange);
   call->callee = "main";
@@ -244,7 +247,8 @@ const ast::Stmt *Session::callOfMain(const ast::Module &module) {
 }
 
 OwningOpRef<ModuleOp> Session::lower(std::string name, std::string text, ParseOptions parseOptions) {
-  ParseResult result = parse(lex(sources.add(std::move(name), std::move(text)), diagnostics), diagnostics, parseOptions);
+  ParseResult result =
+      parse(lex(sources.add(std::move(name), std::move(text)), diagnostics), diagnostics, parseOptions);
   if (result.status != ParseStatus::Complete)
     return {};
   silence(result.module);
@@ -284,7 +288,8 @@ std::optional<int64_t> Session::globalInteger(const std::string &name) {
     return std::nullopt;
   if ((*tensor)->dtype == DType::I64)
     return *static_cast<int64_t *>(rt::onHost(**tensor));
-  return (*tensor)->dtype == DType::Bool ? std::optional<int64_t>(*static_cast<uint8_t *>(rt::onHost(**tensor))) : std::nullopt;
+  return (*tensor)->dtype == DType::Bool ? std::optional<int64_t>(*static_cast<uint8_t *>(rt::onHost(**tensor)))
+                                         : std::nullopt;
 }
 
 std::vector<std::string> Session::names() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The state of a running program: variables, functions, compiled instances. Scripts, `-e` and the prompt are inputs to one session.
+/// The state of a running program: variables, functions, compiled instances. Scripts, `-e` and the prompt are inputs to
+/// one session.
 #pragma once
 
 #include "compile/Compile.h"
@@ -44,10 +45,11 @@ public:
   ~Session() override;
 
   enum Outcome : uint8_t { Done, Incomplete, Failed };
-  /// Runs a text. Errors are written to stderr; a failed statement changes nothing, and the statements behind it do not run.
-  /// At the prompt an unfinished text gives Incomplete and does nothing.
+  /// Runs a text. Errors are written to stderr; a failed statement changes nothing, and the statements behind it do not
+  /// run. At the prompt an unfinished text gives Incomplete and does nothing.
   Outcome run(std::string name, std::string text, ParseOptions options);
-  /// Runs what may end in any way. An exception or a fault is reported as an error of `name`, and the session goes on: false.
+  /// Runs what may end in any way. An exception or a fault is reported as an error of `name`, and the session goes on:
+  /// false.
   bool protect(const std::string &name, const std::function<void()> &body);
   /// The toy IR of a whole script as one module, for --emit; null after errors.
   mlir::OwningOpRef<mlir::ModuleOp> lower(std::string name, std::string text, ParseOptions options = {});
@@ -64,7 +66,8 @@ public:
   std::vector<CompileRecord> compiles;
   int64_t cacheHits = 0;
   Compiler &getCompiler() { return compiler; }
-  /// What the first statement needs, and the first compiled one; may run on another thread while the first line is typed.
+  /// What the first statement needs, and the first compiled one; may run on another thread while the first line is
+  /// typed.
   void prepare();
   /// Every place once, in the order of the text.
   std::vector<RecognitionRemark> recognition();
@@ -131,8 +134,8 @@ public:
 
 private:
   struct CompiledModule;
-  /// What a text and its imports define, before any of it runs: files are read, what is defined twice is reported, and names that mean nothing yet get
-  /// their first definition. The others follow when they are reached.
+  /// What a text and its imports define, before any of it runs: files are read, what is defined twice is reported, and
+  /// names that mean nothing yet get their first definition. The others follow when they are reached.
   bool declare(const ast::Module &module);
   bool readImports(const ast::Module &module);
   bool checkNames(const ast::Module &module);
@@ -145,7 +148,8 @@ private:
   bool executeJoined(llvm::ArrayRef<const ast::Stmt *> statements, unsigned factors);
   bool isSimple(const ast::Stmt &s, const sema::Summary &summary);
   bool runTop(std::shared_ptr<CompiledModule> module, const TopLevel &top, bool wait = false);
-  std::shared_ptr<CompiledModule> prepare(llvm::ArrayRef<const ast::Stmt *> statements, TopLevel &top, bool always, bool *generated);
+  std::shared_ptr<CompiledModule> prepare(llvm::ArrayRef<const ast::Stmt *> statements, TopLevel &top, bool always,
+                                          bool *generated);
   const ast::Module *parseStatement(const std::string &text);
   void reportRuntimeError(const rt::Error &error, llvm::ArrayRef<mlir::Location> chain);
   SourceRange rangeOf(mlir::Location location, bool whole = false);
@@ -169,12 +173,14 @@ private:
   sema::Definitions defined;
   std::map<std::string, TypeDesc> globalTypes;
   std::map<std::string, rt::Value> globals;
-  std::map<std::string, std::optional<rt::Value>> *journal = nullptr; ///< old values of what the running statement changes
+  std::map<std::string, std::optional<rt::Value>> *journal =
+      nullptr; ///< old values of what the running statement changes
   InstanceTable instanceTable;
   std::map<std::string, std::shared_ptr<CompiledModule>> symbolModules;
   sema::CallGraph graph{defined};
   std::set<std::string> importing, imported; ///< canonical paths
-  std::map<std::string, const ast::Module *> importedModules; ///< by canonical path: read, whether or not they have taken effect
+  std::map<std::string, const ast::Module *>
+      importedModules; ///< by canonical path: read, whether or not they have taken effect
   rt::RandomState randomState;
   Evaluator *runningEvaluator = nullptr;
   /// What an input changed: the state before it.
@@ -191,12 +197,12 @@ private:
   void recycleWhenDue();
   std::vector<RecognitionRemark> earlierRemarks; ///< of contexts that are gone
   unsigned executed = 0;                         ///< statements since the last recycling
-  bool damaged = false;                          ///< an exception or a fault passed through code that may be half done since
+  bool damaged = false; ///< an exception or a fault passed through code that may be half done since
   void remember(std::map<std::string, std::optional<rt::Value>> &changes);
-  std::vector<Change> past;      ///< of the inputs of the prompt, the newest last
+  std::vector<Change> past;                                         ///< of the inputs of the prompt, the newest last
   std::map<std::string, std::optional<rt::Value>> statementChanges; ///< what `journal` points to
   Outcome runText(std::string name, std::string text, ParseOptions options);
-  Change *recording = nullptr;   ///< of the input that runs
+  Change *recording = nullptr; ///< of the input that runs
   TypeDesc shownType;
 };
 

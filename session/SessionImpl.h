@@ -7,7 +7,9 @@
 
 namespace toy {
 
-inline bool isDefinition(const ast::Stmt &s) { return s.kind == ast::NodeKind::Function || s.kind == ast::NodeKind::Struct; }
+inline bool isDefinition(const ast::Stmt &s) {
+  return s.kind == ast::NodeKind::Function || s.kind == ast::NodeKind::Struct;
+}
 inline bool isStatement(const ast::Stmt &s) { return !isDefinition(s) && s.kind != ast::NodeKind::Import; }
 
 /// The name and place of a function or struct.

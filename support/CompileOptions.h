@@ -21,7 +21,8 @@ struct CompileOptions {
   bool recognize = true;
   bool fastMath = false; ///< forms that round differently are recognized as well
   bool unpack = false;   ///< complex tensors are real ones with a last axis of 2 in all code
-  std::string complexMatmul = "auto"; ///< strategy of complex products without one of their own: auto, native, four-real, gauss
+  std::string complexMatmul =
+      "auto";               ///< strategy of complex products without one of their own: auto, native, four-real, gauss
   bool naiveMatmul = false; ///< the evaluator computes products in plain loops
   bool device = false;      ///< loops may also be kernels of a device, if there is one
   bool cache = true;        ///< machine code is kept on disk

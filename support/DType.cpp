@@ -10,10 +10,15 @@ namespace toy {
 /// Bits of a floating or complex dtype's parts; 0 for integers and bool, which never widen a float.
 static int precisionOf(DType d) {
   switch (realOf(d)) {
-  case DType::BF16: case DType::F16: return 16;
-  case DType::F32: return 32;
-  case DType::F64: return 64;
-  default: return 0;
+  case DType::BF16:
+  case DType::F16:
+    return 16;
+  case DType::F32:
+    return 32;
+  case DType::F64:
+    return 64;
+  default:
+    return 0;
   }
 }
 
@@ -27,7 +32,8 @@ DType promote(PromotionOperand a, PromotionOperand b) {
   if (a.dtype == b.dtype)
     return a.dtype;
   DKind ka = kindOf(a.dtype), kb = kindOf(b.dtype), kind = std::max(ka, kb);
-  // A rank-0 operand beside a ranked one of the same or higher kind, and a literal beside anything of its kind, do not widen.
+  // A rank-0 operand beside a ranked one of the same or higher kind, and a literal beside anything of its kind, do not
+  // widen.
   if (ka == kb && a.weak != b.weak)
     return a.weak ? b.dtype : a.dtype;
   if (!a.weak && !b.weak && a.ranked != b.ranked) {

@@ -16,7 +16,10 @@ inline constexpr int numDTypes = 10;
 enum class DKind : uint8_t { Bool, Int, Float, Complex };
 
 constexpr DKind kindOf(DType d) {
-  return d == DType::Bool ? DKind::Bool : d <= DType::I64 ? DKind::Int : d <= DType::F64 ? DKind::Float : DKind::Complex;
+  return d == DType::Bool  ? DKind::Bool
+         : d <= DType::I64 ? DKind::Int
+         : d <= DType::F64 ? DKind::Float
+                           : DKind::Complex;
 }
 constexpr bool isComplex(DType d) { return d >= DType::C64; }
 constexpr bool isFloat(DType d) { return kindOf(d) == DKind::Float; }
@@ -39,7 +42,8 @@ constexpr DType complexOf(DType d) {
 }
 
 constexpr std::string_view nameOf(DType d) {
-  constexpr std::string_view names[numDTypes] = {"bool", "u8", "i32", "i64", "bf16", "f16", "f32", "f64", "c64", "c128"};
+  constexpr std::string_view names[numDTypes] = {"bool", "u8",  "i32", "i64", "bf16",
+                                                 "f16",  "f32", "f64", "c64", "c128"};
   return names[static_cast<int>(d)];
 }
 
@@ -50,15 +54,16 @@ constexpr std::optional<DType> dtypeNamed(std::string_view name) {
   return std::nullopt;
 }
 
-/// Whether a value takes part in promotion with its rank (a rank-0 operand never widens a ranked one of the same or higher kind).
+/// Whether a value takes part in promotion with its rank (a rank-0 operand never widens a ranked one of the same or
+/// higher kind).
 struct PromotionOperand {
   DType dtype;
   bool ranked = true;
   bool weak = false; ///< a literal: gives its kind, never its precision
 };
 
-/// The common dtype of two operands: kind = the higher kind; precision = the highest among floating operands that may widen
-/// (integers, literals, and rank-0 operands beside a ranked one of the same or higher kind may not).
+/// The common dtype of two operands: kind = the higher kind; precision = the highest among floating operands that may
+/// widen (integers, literals, and rank-0 operands beside a ranked one of the same or higher kind may not).
 DType promote(PromotionOperand a, PromotionOperand b);
 
 } // namespace toy

@@ -20,7 +20,8 @@ Diagnostic &DiagnosticEngine::report(DiagId id, SourceRange range, std::vector<s
 }
 
 size_t DiagnosticEngine::errorCount() const {
-  return std::count_if(all.begin(), all.end(), [](const Diagnostic &d) { return infoOf(d.id).severity == Severity::Error; });
+  return std::count_if(all.begin(), all.end(),
+                       [](const Diagnostic &d) { return infoOf(d.id).severity == Severity::Error; });
 }
 bool DiagnosticEngine::hasErrors() const { return errorCount() > 0; }
 
@@ -80,8 +81,12 @@ public:
 
   std::string render(const Diagnostic &d) {
     const DiagInfo &info = infoOf(d.id);
-    const char *severity = info.severity == Severity::Error ? "error" : info.severity == Severity::Warning ? "warning" : "remark";
-    out += paint(info.severity == Severity::Error ? "1;31" : info.severity == Severity::Warning ? "1;33" : "1;36",
+    const char *severity = info.severity == Severity::Error     ? "error"
+                           : info.severity == Severity::Warning ? "warning"
+                                                                : "remark";
+    out += paint(info.severity == Severity::Error     ? "1;31"
+                 : info.severity == Severity::Warning ? "1;33"
+                                                      : "1;36",
                  fmt::format("{}[{}]", severity, info.code));
     out += paint("1", fmt::format(": {}", d.message)) + "\n";
     if (d.range.valid())
@@ -117,11 +122,13 @@ private:
       sourceLine(buffer, number, marks, gutter);
   }
 
-  void sourceLine(const SourceBuffer &buffer, uint32_t number, const std::vector<std::pair<Label, bool>> &labels, size_t gutter) {
+  void sourceLine(const SourceBuffer &buffer, uint32_t number, const std::vector<std::pair<Label, bool>> &labels,
+                  size_t gutter) {
     std::string_view whole = buffer.lineText(number);
     uint32_t start = buffer.lineBegin(number);
     size_t dropped;
-    std::string_view line = cutAround(whole, std::min<size_t>(labels.front().first.range.begin - start, whole.size()), dropped);
+    std::string_view line =
+        cutAround(whole, std::min<size_t>(labels.front().first.range.begin - start, whole.size()), dropped);
     std::vector<Mark> marks;
     for (const auto &[label, primary] : labels) {
       size_t lo = std::clamp<size_t>(label.range.begin - start, dropped, dropped + line.size()) - dropped;
@@ -176,8 +183,9 @@ std::string placeJson(const SourceManager &sources, SourceRange range) {
     return "null";
   const SourceBuffer &buffer = sources.get(range.buffer);
   uint32_t line = buffer.lineOf(range.begin), endLine = buffer.lineOf(range.end);
-  return fmt::format("{{\"file\":{},\"line\":{},\"column\":{},\"end_line\":{},\"end_column\":{}}}", jsonText(buffer.getName()), line,
-                     buffer.columnOf(range.begin), endLine, buffer.columnOf(range.end));
+  return fmt::format("{{\"file\":{},\"line\":{},\"column\":{},\"end_line\":{},\"end_column\":{}}}",
+                     jsonText(buffer.getName()), line, buffer.columnOf(range.begin), endLine,
+                     buffer.columnOf(range.end));
 }
 
 } // namespace
@@ -188,18 +196,23 @@ std::string DiagnosticEngine::render(const Diagnostic &diagnostic, bool color) c
 
 std::string DiagnosticEngine::renderJson(const Diagnostic &d) const {
   const DiagInfo &info = infoOf(d.id);
-  const char *severity = info.severity == Severity::Error ? "error" : info.severity == Severity::Warning ? "warning" : "remark";
+  const char *severity = info.severity == Severity::Error     ? "error"
+                         : info.severity == Severity::Warning ? "warning"
+                                                              : "remark";
   auto labelsJson = [&](const std::vector<Label> &labels) {
     std::string out = "[";
     for (const Label &label : labels)
-      out += fmt::format("{}{{\"at\":{},\"text\":{}}}", out.size() > 1 ? "," : "", placeJson(sources, label.range), jsonText(label.text));
+      out += fmt::format("{}{{\"at\":{},\"text\":{}}}", out.size() > 1 ? "," : "", placeJson(sources, label.range),
+                         jsonText(label.text));
     return out + "]";
   };
   std::string help = "[";
   for (const std::string &line : d.help)
     help += (help.size() > 1 ? "," : "") + jsonText(line);
-  return fmt::format("{{\"severity\":\"{}\",\"code\":\"{}\",\"message\":{},\"at\":{},\"labels\":{},\"notes\":{},\"help\":{}]}}", severity,
-                     info.code, jsonText(d.message), placeJson(sources, d.range), labelsJson(d.labels), labelsJson(d.notes), help);
+  return fmt::format(
+      "{{\"severity\":\"{}\",\"code\":\"{}\",\"message\":{},\"at\":{},\"labels\":{},\"notes\":{},\"help\":{}]}}",
+      severity, info.code, jsonText(d.message), placeJson(sources, d.range), labelsJson(d.labels), labelsJson(d.notes),
+      help);
 }
 
 } // namespace toy

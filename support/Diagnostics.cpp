@@ -33,7 +33,8 @@ std::string formatDiagnostic(DiagId id, const std::vector<std::string> &args) {
   std::string_view format = infoOf(id).format;
   std::string out;
   for (size_t i = 0; i < format.size(); ++i) {
-    bool hole = format[i] == '{' && i + 2 < format.size() && format[i + 2] == '}' && format[i + 1] >= '0' && format[i + 1] <= '9';
+    bool hole = format[i] == '{' && i + 2 < format.size() && format[i + 2] == '}' && format[i + 1] >= '0' &&
+                format[i + 1] <= '9';
     if (!hole) {
       out += format[i];
       continue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// What can be said to a user: the rows of Diagnostics.def, single diagnostics, and the engine that collects and shows them.
+/// What can be said to a user: the rows of Diagnostics.def, single diagnostics, and the engine that collects and shows
+/// them.
 #pragma once
 
 #include "support/Source.h"

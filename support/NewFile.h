@@ -10,8 +10,8 @@
 
 namespace toy {
 
-/// A file in a folder that has no name while it is written (O_TMPFILE), or a random one where the system cannot: a process that dies on the way leaves
-/// nothing behind. `errno` tells why one is not made.
+/// A file in a folder that has no name while it is written (O_TMPFILE), or a random one where the system cannot: a
+/// process that dies on the way leaves nothing behind. `errno` tells why one is not made.
 class NewFile {
 public:
   NewFile(int folder, mode_t mode);

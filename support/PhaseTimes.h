@@ -10,7 +10,8 @@
 
 namespace toy {
 
-/// Milliseconds by phase, in the order in which they began first. Time counts for the innermost phase only. For one thread.
+/// Milliseconds by phase, in the order in which they began first. Time counts for the innermost phase only. For one
+/// thread.
 class PhaseTimes {
 public:
   using Clock = std::chrono::steady_clock;

@@ -46,7 +46,9 @@ Descriptor openOwnFile(int folder, const std::string &name, int flags, struct st
   return {};
 }
 
-bool isTrusted(const struct stat &info) { return (info.st_uid == ::geteuid() || info.st_uid == 0) && !(info.st_mode & 022); }
+bool isTrusted(const struct stat &info) {
+  return (info.st_uid == ::geteuid() || info.st_uid == 0) && !(info.st_mode & 022);
+}
 
 bool readAll(int file, void *data, size_t bytes) {
   for (char *at = static_cast<char *>(data); bytes > 0;) {

@@ -39,7 +39,6 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-
 SourceBuffer::SourceBuffer(std::string bufferName, std::string bufferText)
     : name(std::move(bufferName)), text(std::move(bufferText)) {
   assert(text.size() < (1ull << 31) && "callers refuse larger texts");

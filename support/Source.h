@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Source texts and positions in them. A position is a byte offset into a buffer; lines and columns are computed when something is shown.
+/// Source texts and positions in them. A position is a byte offset into a buffer; lines and columns are computed when
+/// something is shown.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,8 @@ struct SourceRange {
 
 /// Length of the UTF-8 sequence at the start of a text, 0 if malformed.
 size_t utf8Length(std::string_view text);
-/// A text for people: malformed bytes and control characters as \xHH, so that names from files neither break nor steer a terminal.
+/// A text for people: malformed bytes and control characters as \xHH, so that names from files neither break nor steer
+/// a terminal.
 std::string printable(std::string_view text);
 
 /// A string of JSON: quoted, with escapes.

@@ -9,8 +9,8 @@ namespace toy {
 
 /// Whether the environment names a terminal that can move its cursor.
 bool terminalMovesCursor();
-/// Whether colours are written to a descriptor. `choice` is that of --color: `always`, `never`, or `auto`: to a terminal that is more than dumb, unless
-/// NO_COLOR is set and not empty.
+/// Whether colours are written to a descriptor. `choice` is that of --color: `always`, `never`, or `auto`: to a
+/// terminal that is more than dumb, unless NO_COLOR is set and not empty.
 bool writesColors(std::string_view choice, int descriptor);
 
 } // namespace toy

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Lookups in tables that UnicodeTables.py writes, and normalization (Unicode Standard Annex 15; Hangul by its arithmetic, section 3.12 of the standard).
+/// Lookups in tables that UnicodeTables.py writes, and normalization (Unicode Standard Annex 15; Hangul by its
+/// arithmetic, section 3.12 of the standard).
 #include "support/Unicode.h"
 
 #include "support/Source.h"
@@ -29,7 +30,8 @@ struct Composition {
 
 /// The range of a sorted table that holds a code, or null.
 template <typename Row, size_t n> const Row *rangeOf(const Row (&table)[n], uint32_t code) {
-  const Row *row = std::upper_bound(std::begin(table), std::end(table), code, [](uint32_t c, const Row &r) { return c < r.first; });
+  const Row *row =
+      std::upper_bound(std::begin(table), std::end(table), code, [](uint32_t c, const Row &r) { return c < r.first; });
   return row != std::begin(table) && code <= std::prev(row)->last ? std::prev(row) : nullptr;
 }
 
@@ -50,7 +52,8 @@ void decompose(uint32_t code, std::u32string &out) {
       out += tails + at % tailCount;
     return;
   }
-  auto *row = std::lower_bound(std::begin(decompositions), std::end(decompositions), code, [](const Decomposition &d, uint32_t c) { return d.code < c; });
+  auto *row = std::lower_bound(std::begin(decompositions), std::end(decompositions), code,
+                               [](const Decomposition &d, uint32_t c) { return d.code < c; });
   if (row == std::end(decompositions) || row->code != code) {
     out += code;
     return;
@@ -64,9 +67,12 @@ void decompose(uint32_t code, std::u32string &out) {
 uint32_t composed(uint32_t first, uint32_t second) {
   if (first - leads < leadCount && second - vowels < vowelCount)
     return syllables + ((first - leads) * vowelCount + second - vowels) * tailCount;
-  if (first - syllables < syllableCount && (first - syllables) % tailCount == 0 && second > tails && second < tails + tailCount)
+  if (first - syllables < syllableCount && (first - syllables) % tailCount == 0 && second > tails &&
+      second < tails + tailCount)
     return first + second - tails;
-  auto before = [](const Composition &c, std::pair<uint32_t, uint32_t> key) { return std::pair(c.first, c.second) < key; };
+  auto before = [](const Composition &c, std::pair<uint32_t, uint32_t> key) {
+    return std::pair(c.first, c.second) < key;
+  };
   auto *row = std::lower_bound(std::begin(compositions), std::end(compositions), std::pair(first, second), before);
   return row != std::end(compositions) && row->first == first && row->second == second ? row->code : 0;
 }
@@ -83,13 +89,15 @@ void append(std::string &out, uint32_t code) {
     out += static_cast<char>(0xF0 | (code >> 18)), more(12), more(6), more(0);
 }
 
-/// Marks that follow a character are put in the order of their classes, then all that fits into one character becomes one.
+/// Marks that follow a character are put in the order of their classes, then all that fits into one character becomes
+/// one.
 std::u32string compose(std::u32string text) {
   for (size_t begin = 0; begin < text.size();) {
     size_t end = begin + 1;
     while (end < text.size() && orderOf(text[end]))
       ++end;
-    std::stable_sort(text.begin() + begin + (orderOf(text[begin]) == 0), text.begin() + end, [](char32_t a, char32_t b) { return orderOf(a) < orderOf(b); });
+    std::stable_sort(text.begin() + begin + (orderOf(text[begin]) == 0), text.begin() + end,
+                     [](char32_t a, char32_t b) { return orderOf(a) < orderOf(b); });
     begin = end;
   }
   std::u32string out;
@@ -127,12 +135,15 @@ bool startsName(uint32_t code) {
   return rangeOf(nameStarts, code);
 }
 
-bool continuesName(uint32_t code) { return code < 0x80 ? startsName(code) || (code >= '0' && code <= '9') : rangeOf(nameParts, code) != nullptr; }
+bool continuesName(uint32_t code) {
+  return code < 0x80 ? startsName(code) || (code >= '0' && code <= '9') : rangeOf(nameParts, code) != nullptr;
+}
 
 Deception deceptionOf(uint32_t code) {
   if (code < 0x80)
     return Deception::None;
-  if (code == 0x61C || code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069))
+  if (code == 0x61C || code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) ||
+      (code >= 0x2066 && code <= 0x2069))
     return Deception::Direction;
   return rangeOf(ignorable, code) ? Deception::Invisible : rangeOf(blanks, code) ? Deception::Blank : Deception::None;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// What the language needs to know about characters beyond ASCII: which make up names, which are not seen, and one spelling for each name.
+/// What the language needs to know about characters beyond ASCII: which make up names, which are not seen, and one
+/// spelling for each name.
 #pragma once
 
 #include <cstdint>

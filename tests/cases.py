@@ -18,7 +18,9 @@ MODEL = ROOT / "examples/llama/stories260K"
 
 def run(command, **kwargs):
     kwargs.setdefault("stdin", subprocess.DEVNULL)
-    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120, errors="replace", **kwargs)
+    return subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120, errors="replace", **kwargs
+    )
 
 
 def same(what, got, want):
@@ -31,25 +33,64 @@ def first(*problems):
 
 def command_line(toy):
     def status(args, want, stdout_to=None):
-        done = run([toy, *args]) if stdout_to is None else subprocess.run([toy, *args], stdin=subprocess.DEVNULL, stdout=open(stdout_to, "w"),
-                                                                          stderr=subprocess.PIPE, text=True, timeout=60)
-        return same(f"exit status of {args}", done.returncode, want) or (None if want == 0 or done.stderr else f"{args}: no message")
+        done = (
+            run([toy, *args])
+            if stdout_to is None
+            else subprocess.run(
+                [toy, *args],
+                stdin=subprocess.DEVNULL,
+                stdout=open(stdout_to, "w"),
+                stderr=subprocess.PIPE,
+                text=True,
+                timeout=60,
+            )
+        )
+        return same(f"exit status of {args}", done.returncode, want) or (
+            None if want == 0 or done.stderr else f"{args}: no message"
+        )
+
     with tempfile.TemporaryDirectory() as folder:
         script = pathlib.Path(folder, "a.toy")
-        script.write_text('print(len(args), args[0], args[1]);')
+        script.write_text("print(len(args), args[0], args[1]);")
         stats = pathlib.Path(folder, "stats.json")
-        keys = {"version", "device", "threads", "compiles", "cache_hits", "guards", "recognized", "missed", "kernels", "loops", "repacks", "copies",
-                "allocations", "peak_bytes", "phase_ms", "cuda"}
+        keys = {
+            "version",
+            "device",
+            "threads",
+            "compiles",
+            "cache_hits",
+            "guards",
+            "recognized",
+            "missed",
+            "kernels",
+            "loops",
+            "repacks",
+            "copies",
+            "allocations",
+            "peak_bytes",
+            "phase_ms",
+            "cuda",
+        }
         return first(
-            status(["--help"], 0), status(["--version"], 0), status(["--explain", "T0301"], 0), status(["--explain", "Z9"], 2),
-            status(["--no-such-option"], 2), status(["--emit=nothing", "-e", "1"], 2), status(["-e", "1 +"], 1), status(["-e", "assert false"], 1),
-            status(["no-such-file.toy"], 1), status(["-e", "1 // 0"], 1), status(["--device=cuda", "-e", "1"], 1), status(["--threads=x"], 2),
+            status(["--help"], 0),
+            status(["--version"], 0),
+            status(["--explain", "T0301"], 0),
+            status(["--explain", "Z9"], 2),
+            status(["--no-such-option"], 2),
+            status(["--emit=nothing", "-e", "1"], 2),
+            status(["-e", "1 +"], 1),
+            status(["-e", "assert false"], 1),
+            status(["no-such-file.toy"], 1),
+            status(["-e", "1 // 0"], 1),
+            status(["--device=cuda", "-e", "1"], 1),
+            status(["--threads=x"], 2),
             same("arguments", run([toy, str(script), "x", "-y"]).stdout, "2 x -y\n"),
             same("echo", run([toy, "-e", "var x = 2; x * 3"]).stdout, "6\n"),
             same("stdin", run([toy, "-"], stdin=None, input="print(1);\n1+2\n").stdout, "1\n3\n"),
             same("stats", run([toy, f"--stats={stats}", "-e", "def f(x) { return x + 1; } f([1, 2])"]).returncode, 0),
             same("keys of --stats", set(json.loads(stats.read_text())), keys),
-            status(["--precision=full", "-e", "print(ones(100000));"], 1, stdout_to="/dev/full"))
+            status(["--precision=full", "-e", "print(ones(100000));"], 1, stdout_to="/dev/full"),
+        )
 
 
 def fused_chain(toy):
@@ -70,7 +111,17 @@ def main() { var n = 100000; var a = randn(n, dtype=c64); var b = randn(n, dtype
     return same("loops of 10 calls", loops, 10) or same("allocations of 10 calls", allocations, 10)
 
 
-DTYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "c64": np.complex64, "c128": np.complex128, "i64": np.int64, "i32": np.int32, "u8": np.uint8, "bool": np.bool_}
+DTYPES = {
+    "f16": np.float16,
+    "f32": np.float32,
+    "f64": np.float64,
+    "c64": np.complex64,
+    "c128": np.complex128,
+    "i64": np.int64,
+    "i32": np.int32,
+    "u8": np.uint8,
+    "bool": np.bool_,
+}
 
 
 def random_values(dtype, n, seed):
@@ -83,7 +134,7 @@ def random_values(dtype, n, seed):
     if np.issubdtype(dtype, np.inexact):
         parts = x.view(x.real.dtype)
         parts[np.isnan(parts)] = np.nan
-        parts[:5] = [0.0, -0.0, np.inf, -np.inf, np.nan][:len(parts)]
+        parts[:5] = [0.0, -0.0, np.inf, -np.inf, np.nan][: len(parts)]
     return x
 
 
@@ -101,7 +152,10 @@ def print_and_read_back(name, count):
             if done.returncode:
                 return done.stderr[:2000]
             y = np.load(f"{folder}/y.npy")
-            return same("dtype", y.dtype, x.dtype) or same("bits", bool(np.array_equal(x.view(np.uint8), y.view(np.uint8))), True)
+            return same("dtype", y.dtype, x.dtype) or same(
+                "bits", bool(np.array_equal(x.view(np.uint8), y.view(np.uint8))), True
+            )
+
     return check
 
 
@@ -109,12 +163,18 @@ def code_cache(toy):
     """A second run of a script takes its code from the cache; damaged files and processes side by side are no danger; --no-cache writes nothing."""
     with tempfile.TemporaryDirectory() as folder:
         program = pathlib.Path(folder, "p.toy")
-        program.write_text("def f(z: c64[N], n: i64) { var s = z; for i in range(n) { s = s * z + conj(s); } return s; }\nprint(sum(f(c64([1, 0.5i, 2]), 7)));\nassert len(args) == 0, args[0];\n")
+        program.write_text(
+            "def f(z: c64[N], n: i64) { var s = z; for i in range(n) { s = s * z + conj(s); } return s; }\nprint(sum(f(c64([1, 0.5i, 2]), 7)));\nassert len(args) == 0, args[0];\n"
+        )
         cache, environment = pathlib.Path(folder, "toy"), {**os.environ, "XDG_CACHE_HOME": folder}
 
         def go(*flags, arguments=()):
             done = run([toy, f"--stats={folder}/s.json", *flags, str(program), *arguments], env=environment)
-            return done.returncode, done.stdout, [c["reason"] for c in json.loads(pathlib.Path(folder, "s.json").read_text())["compiles"]]
+            return (
+                done.returncode,
+                done.stdout,
+                [c["reason"] for c in json.loads(pathlib.Path(folder, "s.json").read_text())["compiles"]],
+            )
 
         none = go("--no-cache")
         if cache.exists():
@@ -127,22 +187,35 @@ def code_cache(toy):
             return failed.stderr
         for i, file in enumerate(sorted(cache.iterdir())):
             data = file.read_bytes()
-            file.write_bytes([data[:len(data) // 2], b"", data[:-1] + bytes([data[-1] ^ 1]), b"x" * len(data)][i % 4])
+            file.write_bytes([data[: len(data) // 2], b"", data[:-1] + bytes([data[-1] ^ 1]), b"x" * len(data)][i % 4])
         damaged, again = go(), go()
         if damaged[:2] != first[:2] or "kept" in damaged[2][0] or "kept" not in again[2][0]:
             return f"damaged {damaged} {again}"
         for file in cache.iterdir():
             file.unlink()
-        together = [subprocess.Popen([toy, str(program)], env=environment, stdout=subprocess.PIPE, text=True) for _ in range(8)]
+        together = [
+            subprocess.Popen([toy, str(program)], env=environment, stdout=subprocess.PIPE, text=True) for _ in range(8)
+        ]
         outputs = {p.communicate()[0] for p in together}
-        return same("outputs", outputs, {first[1]}) or same("leftovers", [f.name for f in cache.iterdir() if "." in f.name], [])
+        return same("outputs", outputs, {first[1]}) or same(
+            "leftovers", [f.name for f in cache.iterdir() if "." in f.name], []
+        )
 
 
 def memory_of_many_inputs(toy):
     """Statements and redefinitions leave nothing behind: the largest resident size after 4,000 and after 16,000 inputs (a statement took 4.4 KiB before)."""
     peaks = []
     for count in (4000, 16000):
-        lines = [[f"var a = {i} + 1;", f"def f(x) {{ return x + {i % 7}; }}", "var b = [1, 2, 3] * a;", "b[1] = 7;", "var c = f(b);"][i % 5] for i in range(count)]
+        lines = [
+            [
+                f"var a = {i} + 1;",
+                f"def f(x) {{ return x + {i % 7}; }}",
+                "var b = [1, 2, 3] * a;",
+                "b[1] = 7;",
+                "var c = f(b);",
+            ][i % 5]
+            for i in range(count)
+        ]
         with tempfile.TemporaryFile("w+") as text:
             text.write("\n".join(lines) + "\nprint(c);\n")
             text.seek(0)
@@ -167,11 +240,17 @@ def all_bf16_read_back(toy):
         np.save(f"{folder}/x.npy", x)
         text = run([toy, "--precision=full", "-e", f'print(bf16(load("{folder}/x.npy")));'])
         script = pathlib.Path(folder, "back.toy")
-        script.write_text(f'var y = bf16({text.stdout.strip()}); save("{folder}/y.npy", f32(y));\nsave("{folder}/z.safetensors", y); save("{folder}/z.npy", f32(load("{folder}/z.safetensors", "arr_0")));\nvar h = f16([0.1, 65504, 6e-8]); save("{folder}/h.safetensors", h); print(load("{folder}/h.safetensors", "arr_0") == h, load("{folder}/h.safetensors", "arr_0").dtype);\n')
+        script.write_text(
+            f'var y = bf16({text.stdout.strip()}); save("{folder}/y.npy", f32(y));\nsave("{folder}/z.safetensors", y); save("{folder}/z.npy", f32(load("{folder}/z.safetensors", "arr_0")));\nvar h = f16([0.1, 65504, 6e-8]); save("{folder}/h.safetensors", h); print(load("{folder}/h.safetensors", "arr_0") == h, load("{folder}/h.safetensors", "arr_0").dtype);\n'
+        )
         done = run([toy, str(script)])
         if done.returncode or done.stdout != "[true, true, true] f16\n":
             return done.stdout + done.stderr[:2000]
-        return same("bits", [bool(np.array_equal(np.load(f"{folder}/{name}.npy").view(np.uint32), x.view(np.uint32))) for name in "yz"], [True, True])
+        return same(
+            "bits",
+            [bool(np.array_equal(np.load(f"{folder}/{name}.npy").view(np.uint32), x.view(np.uint32))) for name in "yz"],
+            [True, True],
+        )
 
 
 def npy_files(toy):
@@ -192,8 +271,13 @@ def npy_files(toy):
         if run([toy, "-e", f'load("{folder}/big.npy")']).stdout != "[0.0, 1.0, 2.0]\n":
             return "big-endian files are swapped"
         good = pathlib.Path(folder, "big.npy").read_bytes()
-        broken = {"truncated": good[:-1], "magic": b"x" + good[1:], "header": good[:20], "empty": b"",
-                  "huge": good.replace(b"(3,)", b"(3000000000000,)").ljust(200)}
+        broken = {
+            "truncated": good[:-1],
+            "magic": b"x" + good[1:],
+            "header": good[:20],
+            "empty": b"",
+            "huge": good.replace(b"(3,)", b"(3000000000000,)").ljust(200),
+        }
         for kind, data in broken.items():
             path = pathlib.Path(folder, "broken.npy")
             path.write_bytes(data)
@@ -205,6 +289,7 @@ def npy_files(toy):
 
 def hostile_sources(toy):
     """Deep nesting, NUL, bad UTF-8, long lines and large literals: a clear error or the result, in time that grows with the size."""
+
     def feed(data, want, part=""):
         with tempfile.NamedTemporaryFile(suffix=".toy") as file:
             file.write(data)
@@ -213,16 +298,33 @@ def hostile_sources(toy):
             if done.returncode != want or part not in done.stderr:
                 return f"{data[:20]!r}…: status {done.returncode}, {done.stderr[:300]}"
             return None
-    return first(feed(b"(" * 2000, 1, "1000"), feed(b"-" * 100000 + b"1;", 1, "1000"), feed(b"[" * 100000, 1, "1000"), feed(b"if true {" * 1500, 1, "1000"),
-                 feed(b"var x = 1;\0", 1, "NUL"), feed(b"var x = \"\xff\xfe\";", 1, "UTF-8"), feed(b"var x = 1" + b" + 1" * 200000 + b";", 0),
-                 feed(b"var x = [" + b"1.5, " * 1000000 + b"2]; assert sum(x) == 1500002, \"sum\";", 0), feed(b"#" + b"x" * (64 << 20), 0),
-                 feed(b"var x = [" + b" " * (16 << 20) + b"1];", 0), feed(b"x" * (1 << 20) + b";", 1, "unknown name"), feed(b"\xef\xbb\xbfprint(1);", 0),
-                 feed(b"}" * 100, 1), feed(b"def", 1), feed(b"", 0), feed(b"var a<2>= [1, 2]; assert a[0] == 1;", 0))
+
+    return first(
+        feed(b"(" * 2000, 1, "1000"),
+        feed(b"-" * 100000 + b"1;", 1, "1000"),
+        feed(b"[" * 100000, 1, "1000"),
+        feed(b"if true {" * 1500, 1, "1000"),
+        feed(b"var x = 1;\0", 1, "NUL"),
+        feed(b'var x = "\xff\xfe";', 1, "UTF-8"),
+        feed(b"var x = 1" + b" + 1" * 200000 + b";", 0),
+        feed(b"var x = [" + b"1.5, " * 1000000 + b'2]; assert sum(x) == 1500002, "sum";', 0),
+        feed(b"#" + b"x" * (64 << 20), 0),
+        feed(b"var x = [" + b" " * (16 << 20) + b"1];", 0),
+        feed(b"x" * (1 << 20) + b";", 1, "unknown name"),
+        feed(b"\xef\xbb\xbfprint(1);", 0),
+        feed(b"}" * 100, 1),
+        feed(b"def", 1),
+        feed(b"", 0),
+        feed(b"var a<2>= [1, 2]; assert a[0] == 1;", 0),
+    )
 
 
 def session_keeps_state(toy):
     """Errors change nothing, redefinition is followed by callers, `ans` is the last echo."""
-    done = run([toy, "-"], stdin=None, input="""var x = [1, 2];
+    done = run(
+        [toy, "-"],
+        stdin=None,
+        input="""var x = [1, 2];
 def f(x) { return g(x) + 1; }
 def g(x) { return x * 2; }
 f(x)
@@ -230,8 +332,11 @@ def g(x) { return x * 3; }
 f(x)
 ans + 1
 x[0] = 5;
-x""")
-    return same("session", done.stdout, "[3.0, 5.0]\n[4.0, 7.0]\n[5.0, 8.0]\n[5.0, 2.0]\n") or same("errors", done.stderr, "")
+x""",
+    )
+    return same("session", done.stdout, "[3.0, 5.0]\n[4.0, 7.0]\n[5.0, 8.0]\n[5.0, 2.0]\n") or same(
+        "errors", done.stderr, ""
+    )
 
 
 def prompt(toy):
@@ -241,11 +346,24 @@ def prompt(toy):
     except ImportError:
         return "skipped: pexpect is missing"
     with tempfile.TemporaryDirectory() as state:
-        child = pexpect.spawn(toy, env={**os.environ, "TERM": "dumb", "XDG_STATE_HOME": state, "NO_COLOR": "1"}, encoding="utf-8", timeout=20)
+        child = pexpect.spawn(
+            toy,
+            env={**os.environ, "TERM": "dumb", "XDG_STATE_HOME": state, "NO_COLOR": "1"},
+            encoding="utf-8",
+            timeout=20,
+        )
         try:
             child.expect_exact("toy> ")
-            for line, answer in (("1 + 1", "2"), ("var x = [1, 2, 3];", ""), ("x * 2", "[2.0, 4.0, 6.0]"), ("x[7] = 1", "T0324"), ("x", "[1.0, 2.0, 3.0]"),
-                                 (":vars", "x: f64[3]"), (":explain (x*3 - x*2, x*2 + x*3)", "mul: re = a*c - b*d"), ("?sqrt", "square root")):
+            for line, answer in (
+                ("1 + 1", "2"),
+                ("var x = [1, 2, 3];", ""),
+                ("x * 2", "[2.0, 4.0, 6.0]"),
+                ("x[7] = 1", "T0324"),
+                ("x", "[1.0, 2.0, 3.0]"),
+                (":vars", "x: f64[3]"),
+                (":explain (x*3 - x*2, x*2 + x*3)", "mul: re = a*c - b*d"),
+                ("?sqrt", "square root"),
+            ):
                 child.sendline(line)
                 if answer:
                     child.expect_exact(answer)
@@ -315,17 +433,34 @@ def products_agree(toy):
     rng = np.random.default_rng(3)
     with tempfile.TemporaryDirectory() as folder:
         for dtype in (np.float32, np.float64, np.complex64, np.complex128):
+
             def make(*shape):
                 x = rng.standard_normal(shape)
-                return (x + 1j * rng.standard_normal(shape)).astype(dtype) if np.issubdtype(dtype, np.complexfloating) else x.astype(dtype)
-            for a, b in ((make(5, 7), make(7, 3)), (make(7), make(7, 3)), (make(5, 7), make(7)), (make(7), make(7)), (make(4, 5, 7), make(7, 3)),
-                         (make(4, 1, 5, 7), make(2, 7, 3)), (make(64, 64), make(64, 64)), (make(5, 0), make(0, 3))):
+                return (
+                    (x + 1j * rng.standard_normal(shape)).astype(dtype)
+                    if np.issubdtype(dtype, np.complexfloating)
+                    else x.astype(dtype)
+                )
+
+            for a, b in (
+                (make(5, 7), make(7, 3)),
+                (make(7), make(7, 3)),
+                (make(5, 7), make(7)),
+                (make(7), make(7)),
+                (make(4, 5, 7), make(7, 3)),
+                (make(4, 1, 5, 7), make(2, 7, 3)),
+                (make(64, 64), make(64, 64)),
+                (make(5, 0), make(0, 3)),
+            ):
                 np.save(f"{folder}/a.npy", a)
                 np.save(f"{folder}/b.npy", b)
                 np.save(f"{folder}/t.npy", np.swapaxes(b, -1, -2) if b.ndim > 1 else b)
                 np.save(f"{folder}/h.npy", np.conj(np.swapaxes(a, -1, -2)) if a.ndim > 1 else np.conj(a))
                 for text in ("a @ b", "a @ t.T", "h' @ b", "h' @ t.T"):
-                    program = "".join(f'var {v} = load("{folder}/{v}.npy"); ' for v in "abth") + f'def f(a, b, t, h) {{ return {text}; }} save("{folder}/r.npy", f(a, b, t, h));'
+                    program = (
+                        "".join(f'var {v} = load("{folder}/{v}.npy"); ' for v in "abth")
+                        + f'def f(a, b, t, h) {{ return {text}; }} save("{folder}/r.npy", f(a, b, t, h));'
+                    )
                     done = run([toy, "--jit=always", "-e", program])
                     if done.returncode:
                         return done.stderr
@@ -345,7 +480,9 @@ def updates_in_place(toy):
         path = os.path.join(folder, "p.toy")
         pathlib.Path(path).write_text(text, encoding="utf-8")
         done = run([toy, f"--stats={stats}", path])
-        problem = same("output", done.stdout, "1.0 7.0 2.0 3.0 12.0\n") or same("copies", json.load(open(stats))["copies"], 1)
+        problem = same("output", done.stdout, "1.0 7.0 2.0 3.0 12.0\n") or same(
+            "copies", json.load(open(stats))["copies"], 1
+        )
         if problem:
             return problem
     failed = run([toy, "-e", "var x = [1, 2, 3]; x[0] = 5; print(x); x[1:] = [1, 2, 3];"])
@@ -379,7 +516,9 @@ save("5.npy", transposed(s)); save("6.npy", shared(x)); save("7.npy", pairs(x[:1
 """
     rng = np.random.default_rng(5)
     x, a, s = rng.standard_normal(3000001), rng.standard_normal((1500, 1501)), rng.standard_normal((300, 300))
-    p, w = rng.standard_normal((2500001, 2)).astype(np.float32), (rng.standard_normal(2500001) + 1j).astype(np.complex64)
+    p, w = rng.standard_normal((2500001, 2)).astype(np.float32), (rng.standard_normal(2500001) + 1j).astype(
+        np.complex64
+    )
     y, z, half = x + 1, (x[:1000] + 1j) * 2, x
     y = y + y[::-1]
     for _ in range(3):
@@ -387,7 +526,18 @@ save("5.npy", transposed(s)); save("6.npy", shared(x)); save("7.npy", pairs(x[:1
     for _ in range(5):
         half = half * 0.5 + 1
     turned = p.view(np.complex64)[:, 0] * w
-    want = [x * 2 + 1, a * a[0] - 1, turned.view(np.float32).reshape(-1, 2), half, y - y[::-1] * 2, s * 2 + (s * 2).T, np.stack([(x + 1) * 3, x + 1]), z, x, a[1:4, 1:] * a[0, 1:] - 1]
+    want = [
+        x * 2 + 1,
+        a * a[0] - 1,
+        turned.view(np.float32).reshape(-1, 2),
+        half,
+        y - y[::-1] * 2,
+        s * 2 + (s * 2).T,
+        np.stack([(x + 1) * 3, x + 1]),
+        z,
+        x,
+        a[1:4, 1:] * a[0, 1:] - 1,
+    ]
     with tempfile.TemporaryDirectory() as folder:
         for name, value in {"x": x, "a": a, "p": p, "w": w, "s": s}.items():
             np.save(os.path.join(folder, name + ".npy"), value)
@@ -397,15 +547,22 @@ save("5.npy", transposed(s)); save("6.npy", shared(x)); save("7.npy", pairs(x[:1
             if done.returncode:
                 return done.stderr
             for i, value in enumerate(want):
-                if not np.allclose(np.load(os.path.join(folder, f"{i}.npy")), value, rtol=1e-6 if i == 2 else 1e-12, atol=1e-5 if i == 2 else 1e-12):
+                if not np.allclose(
+                    np.load(os.path.join(folder, f"{i}.npy")),
+                    value,
+                    rtol=1e-6 if i == 2 else 1e-12,
+                    atol=1e-5 if i == 2 else 1e-12,
+                ):
                     return f"{flags}: result {i} is wrong"
     return None
 
 
 def layout_conversions(toy):
     """A native product of parts: they are put together in the loops before it, taken apart in those after it, and counted."""
-    text = ("def f(a: f64[40, 40], b: f64[40, 40], c: f64[40, 40], d: f64[40, 40]) { var x = a * 2 + b; var re = x@c - b@d; var im = x@d + b@c; return (re + 1, im * im); }\n"
-            "def main() { var a = rand(40, 40); var (p, q) = f(a, a / 2, a / 3, a / 4); print(sum(p) + sum(q) > 0); }\n")
+    text = (
+        "def f(a: f64[40, 40], b: f64[40, 40], c: f64[40, 40], d: f64[40, 40]) { var x = a * 2 + b; var re = x@c - b@d; var im = x@d + b@c; return (re + 1, im * im); }\n"
+        "def main() { var a = rand(40, 40); var (p, q) = f(a, a / 2, a / 3, a / 4); print(sum(p) + sum(q) > 0); }\n"
+    )
     for strategy, repacks, kernel in (("native", 3, "gemm_c128"), ("four-real", 0, "planar_gemm_f64_four-real")):
         with tempfile.TemporaryDirectory() as folder:
             stats, path = os.path.join(folder, "s.json"), os.path.join(folder, "p.toy")
@@ -420,7 +577,17 @@ def layout_conversions(toy):
 def extern_functions(toy):
     """The example library, evaluated, compiled and unpacked; errors of the library, of its absence, and of writes out of bounds."""
     with tempfile.TemporaryDirectory() as folder:
-        built = run(["cc", "-shared", "-fPIC", f"-I{ROOT}/runtime", "-o", f"{folder}/libmine.so", f"{ROOT}/examples/extern/mine.c"])
+        built = run(
+            [
+                "cc",
+                "-shared",
+                "-fPIC",
+                f"-I{ROOT}/runtime",
+                "-o",
+                f"{folder}/libmine.so",
+                f"{ROOT}/examples/extern/mine.c",
+            ]
+        )
         if built.returncode:
             return built.stderr
         want = "[3.0+0.0i, 0.0+6.0i] [3.0+2.0i]\n[[1.0, 4.0],\n [0.0, 5.0],\n [3.0, 0.0]] 2\n3.0\n"
@@ -429,9 +596,15 @@ def extern_functions(toy):
             if done.returncode or done.stdout != want:
                 return f"{flags}: {done.stdout}{done.stderr}"
         declare = 'extern def {0} from "libmine.so"; '
-        rows = [("positive(x: f64[N]) -> f64[N]", "positive([1, -2])", [], "R0120"), ("missing(x: f64[N]) -> f64[N]", "missing([1])", [], "I0110"), ("positive(x: f64[N]) -> f64[M]", "positive([1])", [], "T0353"),
-                ("positive(x) -> f64[3]", "positive([1])", [], "T0353"), ("too_long(x: f64[N]) -> f64[N]", "too_long([1])", ["--check-bounds"], "R0121"), ("into_argument(x: f64[N]) -> f64[N]", "into_argument([1])", ["--check-bounds"], "R0121"),
-                ("positive(x: f64[N, 2]) -> f64[N]", "positive([1, 2])", [], "T0")]
+        rows = [
+            ("positive(x: f64[N]) -> f64[N]", "positive([1, -2])", [], "R0120"),
+            ("missing(x: f64[N]) -> f64[N]", "missing([1])", [], "I0110"),
+            ("positive(x: f64[N]) -> f64[M]", "positive([1])", [], "T0353"),
+            ("positive(x) -> f64[3]", "positive([1])", [], "T0353"),
+            ("too_long(x: f64[N]) -> f64[N]", "too_long([1])", ["--check-bounds"], "R0121"),
+            ("into_argument(x: f64[N]) -> f64[N]", "into_argument([1])", ["--check-bounds"], "R0121"),
+            ("positive(x: f64[N, 2]) -> f64[N]", "positive([1, 2])", [], "T0"),
+        ]
         for signature, call, flags, code in rows:
             done = run([toy, *flags, "-e", declare.format(signature) + call + ";"], cwd=folder)
             if done.returncode != 1 or f"error[{code}" not in done.stderr:
@@ -441,8 +614,42 @@ def extern_functions(toy):
 
 
 def all_cases():
-    cases = [code_cache, memory_of_many_inputs, all_bf16_read_back, extern_functions, layout_conversions, large_results, functions_in_lanes, command_line, updates_in_place, fused_chain, npy_files, hostile_sources, session_keeps_state, prompt, real_model, llama, random_llama, products_agree]
+    cases = [
+        code_cache,
+        memory_of_many_inputs,
+        all_bf16_read_back,
+        extern_functions,
+        layout_conversions,
+        large_results,
+        functions_in_lanes,
+        command_line,
+        updates_in_place,
+        fused_chain,
+        npy_files,
+        hostile_sources,
+        session_keeps_state,
+        prompt,
+        real_model,
+        llama,
+        random_llama,
+        products_agree,
+    ]
     # Sanitizers end a program at the fault that a fence of an extern function makes.
-    markers = {code_cache: ["host"], extern_functions: ["release"], memory_of_many_inputs: ["release", "long"], layout_conversions: ["host"], command_line: ["host"], updates_in_place: ["host"], fused_chain: ["host"], prompt: ["host"]}
+    markers = {
+        code_cache: ["host"],
+        extern_functions: ["release"],
+        memory_of_many_inputs: ["release", "long"],
+        layout_conversions: ["host"],
+        command_line: ["host"],
+        updates_in_place: ["host"],
+        fused_chain: ["host"],
+        prompt: ["host"],
+    }
     named = [(c.__name__.replace("_", " "), c, *markers.get(c, ())) for c in cases]
-    return named + [(f"printed {name} read back", print_and_read_back(name, 1000000 if name in ("f32", "f64", "c64", "c128") else 100000)) for name in DTYPES]
+    return named + [
+        (
+            f"printed {name} read back",
+            print_and_read_back(name, 1000000 if name in ("f32", "f64", "c64", "c128") else 100000),
+        )
+        for name in DTYPES
+    ]

@@ -22,8 +22,17 @@ sys.path.insert(0, str(ROOT / "tests"))
 import environment  # noqa: E402
 import programs  # noqa: E402
 
-EVERY_WAY = ["--jit=never", "--jit=never --naive-matmul", "--jit=auto", "--jit=always", "--jit=always -O0", "--jit=always --dynamic=on", "--jit=always -O2 --no-fuse",
-             "--jit=always --unpack", "--jit=always -O3 --unpack"]
+EVERY_WAY = [
+    "--jit=never",
+    "--jit=never --naive-matmul",
+    "--jit=auto",
+    "--jit=always",
+    "--jit=always -O0",
+    "--jit=always --dynamic=on",
+    "--jit=always -O2 --no-fuse",
+    "--jit=always --unpack",
+    "--jit=always -O3 --unpack",
+]
 AT_NIGHT = ["--jit=always -O3", "--jit=always -O2 --unpack"]  # which are two of the above at once
 LONG_PROGRAMS = {"stretching", "computed-ones", "axes", "canonical-sizes"}  # which begin first
 CONFIGURATIONS = {"e2e": EVERY_WAY, "examples": EVERY_WAY, "errors": ["--jit=never", "--jit=always"]}
@@ -31,20 +40,30 @@ CONFIGURATIONS = {"e2e": EVERY_WAY, "examples": EVERY_WAY, "errors": ["--jit=nev
 
 def pytest_addoption(parser):
     parser.addoption("--build", default=str(ROOT / "build/release"), help="the folder with toy, toy-check and toy-opt")
-    parser.addoption("--sanitized", action="store_true", help="the programs are built with sanitizers, several times slower: without tests marked `release`")
-    parser.addoption("--device", choices=["host", "fake"], default="host", help="fake: everything on a device that tests/cuda plays")
+    parser.addoption(
+        "--sanitized",
+        action="store_true",
+        help="the programs are built with sanitizers, several times slower: without tests marked `release`",
+    )
+    parser.addoption(
+        "--device", choices=["host", "fake"], default="host", help="fake: everything on a device that tests/cuda plays"
+    )
 
 
 def pytest_configure(config):
     build = os.path.abspath(config.getoption("--build"))
     if not config.option.markexpr:
         config.option.markexpr = "sanitized and not nightly" if config.getoption("--sanitized") else "not nightly"
-    if not hasattr(config, "workerinput"):  # machine code that earlier runs left is not used; workers share what this run makes
+    if not hasattr(
+        config, "workerinput"
+    ):  # machine code that earlier runs left is not used; workers share what this run makes
         for expression in filter(None, (config.option.keyword, config.option.markexpr)):
             try:
                 Expression.compile(expression)
             except ParseError as error:  # workers would only break down
-                raise pytest.UsageError(f"`{expression}` is no expression of words, `and`, `or` and `not`: {error}") from None
+                raise pytest.UsageError(
+                    f"`{expression}` is no expression of words, `and`, `or` and `not`: {error}"
+                ) from None
         config.folder = tempfile.TemporaryDirectory()
         os.environ["XDG_CACHE_HOME"] = config.folder.name
         os.environ.update(environment.VARIABLES)
@@ -120,7 +139,11 @@ class Cases(pytest.File):
     def collect(self):
         module = importlib.import_module(".".join(self.path.relative_to(ROOT / "tests").with_suffix("").parts))
         shared = getattr(module, "MARKERS", ())
-        arguments = [os.path.join(os.environ["TOY_TEST_BUILD"], "toy-opt")] if module.all_cases.__code__.co_varnames[:1] == ("toy_opt",) else []
+        arguments = (
+            [os.path.join(os.environ["TOY_TEST_BUILD"], "toy-opt")]
+            if module.all_cases.__code__.co_varnames[:1] == ("toy_opt",)
+            else []
+        )
         for name, check, *markers in module.all_cases(*arguments):
             yield Case.from_parent(self, name=name, check=check, markers=[*shared, *markers])
 
@@ -128,14 +151,37 @@ class Cases(pytest.File):
 class Program(pytest.File):
     def collect(self):
         configurations = CONFIGURATIONS.get(self.path.parent.name, EVERY_WAY)
-        yield Case.from_parent(self, name=self.path.stem, check=lambda toy: self.check(toy, configurations), markers=["long"] if self.path.stem in LONG_PROGRAMS else [])
+        yield Case.from_parent(
+            self,
+            name=self.path.stem,
+            check=lambda toy: self.check(toy, configurations),
+            markers=["long"] if self.path.stem in LONG_PROGRAMS else [],
+        )
         if configurations is EVERY_WAY:
-            yield Case.from_parent(self, name=f"{self.path.stem} at night", check=lambda toy: self.check(toy, AT_NIGHT), markers=["nightly"])
+            yield Case.from_parent(
+                self,
+                name=f"{self.path.stem} at night",
+                check=lambda toy: self.check(toy, AT_NIGHT),
+                markers=["nightly"],
+            )
 
     def check(self, toy, configurations):
         with tempfile.TemporaryDirectory() as folder:
-            command = [programs.checker(toy), "--timeout=300", *(f"--config={flags}" for flags in configurations), str(self.path)]
-            done = subprocess.run(command, cwd=self.path.parent if self.path.parent.name == "errors" else folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=3600)
+            command = [
+                programs.checker(toy),
+                "--timeout=300",
+                *(f"--config={flags}" for flags in configurations),
+                str(self.path),
+            ]
+            done = subprocess.run(
+                command,
+                cwd=self.path.parent if self.path.parent.name == "errors" else folder,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=3600,
+            )
         last = done.stdout.rstrip().rsplit("\n", 1)[-1]
         if done.returncode or not re.match(r"[1-9]\d* passed, 0 failed", last):
             return done.stdout + done.stderr or f"status {done.returncode}"
@@ -144,7 +190,11 @@ class Program(pytest.File):
 
 
 def pytest_collect_file(file_path, parent):
-    if file_path.suffix == ".py" and not file_path.name.startswith("test_") and re.search(r"^def all_cases\(", file_path.read_text(), re.M):
+    if (
+        file_path.suffix == ".py"
+        and not file_path.name.startswith("test_")
+        and re.search(r"^def all_cases\(", file_path.read_text(), re.M)
+    ):
         return Cases.from_parent(parent, path=file_path)
     if file_path.suffix == ".toy":
         text = file_path.read_text()
@@ -166,7 +216,11 @@ def pytest_collection_modifyitems(config, items):
 
 def pytest_terminal_summary(terminalreporter):
     sums = {"cells": 0, "cpu": 0}
-    for report in (r for reports in terminalreporter.stats.values() for r in reports if getattr(r, "when", "") == "call"):
+    for report in (
+        r for reports in terminalreporter.stats.values() for r in reports if getattr(r, "when", "") == "call"
+    ):
         for key, value in report.user_properties:
             sums[key] = sums.get(key, 0) + value
-    terminalreporter.write_line(f"{sums['cells']} results compared (a program, an expression or a message under one configuration), {sums['cpu']:.0f} s of CPU")
+    terminalreporter.write_line(
+        f"{sums['cells']} results compared (a program, an expression or a message under one configuration), {sums['cpu']:.0f} s of CPU"
+    )

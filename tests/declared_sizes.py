@@ -13,7 +13,14 @@ import numpy as np
 
 from programs import run_parts
 
-MODES = ["--jit=never", "--jit=auto", "--jit=always", "--jit=always --dynamic=on", "--jit=always --unpack", "--jit=always --no-fuse"]
+MODES = [
+    "--jit=never",
+    "--jit=auto",
+    "--jit=always",
+    "--jit=always --dynamic=on",
+    "--jit=always --unpack",
+    "--jit=always --no-fuse",
+]
 FILES = 7  # f0.npy to f6.npy have 0 to 6 elements
 
 
@@ -104,7 +111,10 @@ class Size:
     def __add__(self, other):
         if isinstance(other, int):
             return Size(self.constant + other, self.terms)
-        return Size(self.constant + other.constant, {n: self.terms.get(n, 0) + other.terms.get(n, 0) for n in {*self.terms, *other.terms}})
+        return Size(
+            self.constant + other.constant,
+            {n: self.terms.get(n, 0) + other.terms.get(n, 0) for n in {*self.terms, *other.terms}},
+        )
 
     def times(self, k):
         return Size(self.constant * k, {n: k * c for n, c in self.terms.items()})
@@ -116,11 +126,15 @@ class Size:
         return total
 
     def text(self, rng):
-        parts = [name if k == 1 else rng.choice([f"{k}*{name}", f"{name}*{k}"]) for name, k in sorted(self.terms.items())]
+        parts = [
+            name if k == 1 else rng.choice([f"{k}*{name}", f"{name}*{k}"]) for name, k in sorted(self.terms.items())
+        ]
         if self.constant > 0 or not parts:
             parts.append(str(self.constant))
         rng.shuffle(parts)
-        return rng.choice(["+", " + "]).join(parts) + (f" - {-self.constant}" if self.constant < 0 and self.terms else "")
+        return rng.choice(["+", " + "]).join(parts) + (
+            f" - {-self.constant}" if self.constant < 0 and self.terms else ""
+        )
 
     def hidden(self):
         """Whether a name in it cannot be written (the size of something that only the run knows)."""
@@ -131,12 +145,23 @@ class Function:
     """Text, model, declared parameters [Size], names that they bind, and the result's size in these names (None: a scalar; names with `_`: unknown)."""
 
     def __init__(self, name, parameters, names, result, integers=0, members=False):
-        self.name, self.parameters, self.names, self.result, self.integers, self.members = name, parameters, names, result, integers, members
+        self.name, self.parameters, self.names, self.result, self.integers, self.members = (
+            name,
+            parameters,
+            names,
+            result,
+            integers,
+            members,
+        )
 
     def call(self, toy, model):
         """Of arguments; a struct holds them, if they are its members."""
         toy, model = ", ".join(toy), ", ".join(model)
-        return (f"{self.name}(S({toy}))", f"{self.name}(({model}))") if self.members else (f"{self.name}({toy})", f"{self.name}({model})")
+        return (
+            (f"{self.name}(S({toy}))", f"{self.name}(({model}))")
+            if self.members
+            else (f"{self.name}({toy})", f"{self.name}({model})")
+        )
 
 
 class Generator:
@@ -156,7 +181,9 @@ class Generator:
     def some_size(self, names):
         """A size that can be written with these names, most often simple."""
         size = Size(self.rng.choice([0, 0, 0, 1, 2, 3]))
-        for name in self.rng.sample(names, self.rng.randint(0 if size.constant else 1, min(2, len(names)))) if names else []:
+        for name in (
+            self.rng.sample(names, self.rng.randint(0 if size.constant else 1, min(2, len(names)))) if names else []
+        ):
             size = size + Size(0, {name: self.rng.choice([1, 1, 1, 2, 3])})
         return size
 
@@ -168,12 +195,38 @@ class Generator:
         if size.hidden():
             return None
         name, text = self.fresh("v"), size.text(self.rng)
-        self.emit(f"var {name} = zeros({text}, dtype={self.dtype}) + {len(name)};", f"{name} = np.zeros(at(env, '{text}')) + {len(name)}")
+        self.emit(
+            f"var {name} = zeros({text}, dtype={self.dtype}) + {len(name)};",
+            f"{name} = np.zeros(at(env, '{text}')) + {len(name)}",
+        )
         self.values[name] = size
         return name
 
     def step(self):
-        getattr(self, "step_" + self.rng.choice(["sum", "sum", "join", "cut", "local", "local", "wrong_local", "new_name", "call", "call", "call", "loop", "branch", "store", "load", "element"]))()
+        getattr(
+            self,
+            "step_"
+            + self.rng.choice(
+                [
+                    "sum",
+                    "sum",
+                    "join",
+                    "cut",
+                    "local",
+                    "local",
+                    "wrong_local",
+                    "new_name",
+                    "call",
+                    "call",
+                    "call",
+                    "loop",
+                    "branch",
+                    "store",
+                    "load",
+                    "element",
+                ]
+            ),
+        )()
 
     def step_sum(self):
         x = self.value()
@@ -200,7 +253,9 @@ class Generator:
         x = self.value()
         if not self.values[x].hidden():
             name, text = self.fresh("v"), self.values[x].text(self.rng)
-            self.emit(f"var {name}: {self.dtype}[{text}] = {x};", f"{name} = {x}; solve(env, [({name}.shape, ['{text}'])])")
+            self.emit(
+                f"var {name}: {self.dtype}[{text}] = {x};", f"{name} = {x}; solve(env, [({name}.shape, ['{text}'])])"
+            )
             self.values[name] = self.values[x]
 
     def step_wrong_local(self):
@@ -214,7 +269,9 @@ class Generator:
 
     def step_new_name(self):
         x, name, bound = self.value(), self.fresh("v"), self.fresh("K")
-        self.emit(f"var {name}: {self.dtype}[{bound}] = {x};", f"{name} = {x}; solve(env, [({name}.shape, ['{bound}'])])")
+        self.emit(
+            f"var {name}: {self.dtype}[{bound}] = {x};", f"{name} = {x}; solve(env, [({name}.shape, ['{bound}'])])"
+        )
         self.values[name] = self.values[x]
         if self.values[x].hidden():
             self.values[name] = Size(0, {bound: 1})
@@ -226,7 +283,9 @@ class Generator:
         if not self.functions:
             return
         f = self.rng.choice(self.functions)
-        wanted, arguments = {n: self.some_size(self.names) if self.rng.random() < 0.5 else self.values[self.value()] for n in f.names}, []
+        wanted, arguments = {
+            n: self.some_size(self.names) if self.rng.random() < 0.5 else self.values[self.value()] for n in f.names
+        }, []
         fits = True
         for parameter in f.parameters:
             x = self.value(parameter.replaced(wanted))
@@ -253,10 +312,16 @@ class Generator:
         self.emit(f"var {name} = {x};", f"{name} = {x}.copy()")
         if self.values[x].hidden() or self.rng.random() < 0.5:
             k = self.rng.randint(0, 2)
-            self.emit(f"for i in range({k}) {{ {name} = {name} + {y} + i; }}", f"for i in range({k}): {name} = same({name}, {y}) + {y} + i")
+            self.emit(
+                f"for i in range({k}) {{ {name} = {name} + {y} + i; }}",
+                f"for i in range({k}): {name} = same({name}, {y}) + {y} + i",
+            )
         else:  # never entered for a size of 0
             i = self.rng.choice(["0", "i", "-1"])
-            self.emit(f"for i in range({x}.shape[0]) {{ {name} = {name} + {x}[{i}]; }}", f"for i in range(len({x})): {name} = {name} + element({x}, {i})")
+            self.emit(
+                f"for i in range({x}.shape[0]) {{ {name} = {name} + {x}[{i}]; }}",
+                f"for i in range(len({x})): {name} = {name} + element({x}, {i})",
+            )
         self.values[name] = self.values[x]
 
     def step_branch(self):
@@ -265,12 +330,24 @@ class Generator:
             y, text, k = self.value(self.values[x]), self.some_size(self.names).text(self.rng), self.rng.randint(0, 4)
             if not re.search("[A-Z]", text):
                 return
-            self.emit(f"if {text} > {k} {{ {x} = {x} + {y}; }} else {{ {x} = {x} - 1; }}", f"{x} = same({x}, {y}) + {y} if at(env, '{text}') > {k} else {x} - 1")
+            self.emit(
+                f"if {text} > {k} {{ {x} = {x} + {y}; }} else {{ {x} = {x} - 1; }}",
+                f"{x} = same({x}, {y}) + {y} if at(env, '{text}') > {k} else {x} - 1",
+            )
 
     def step_store(self):
         x = self.value()
         y = self.value(self.values[x])
-        to, value, source = self.rng.choice([("[:]", x, x), ("[::-1]", x, x), ("[:]", y, y), ("[::-1]", f"{x} * 2", x), ("[1:]", f"{x}[:-1]", f"{x}[:-1]"), ("[:]", f"{x}[::-1]", x)])
+        to, value, source = self.rng.choice(
+            [
+                ("[:]", x, x),
+                ("[::-1]", x, x),
+                ("[:]", y, y),
+                ("[::-1]", f"{x} * 2", x),
+                ("[1:]", f"{x}[:-1]", f"{x}[:-1]"),
+                ("[:]", f"{x}[::-1]", x),
+            ]
+        )
         self.emit(f"{x}{to} = {value};", f"{x} = stored({x}, np.s_{to}, {value})")
 
     def step_load(self):
@@ -280,7 +357,10 @@ class Generator:
             text = self.fresh("K")
             size = Size(0, {text: 1})
             self.names.append(text)
-        self.emit(f"var {name}: {self.dtype}[{text}] = load({path});", f"{name} = file({k}); solve(env, [({name}.shape, ['{text}'])])")
+        self.emit(
+            f"var {name}: {self.dtype}[{text}] = load({path});",
+            f"{name} = file({k}); solve(env, [({name}.shape, ['{text}'])])",
+        )
         self.values[name] = size
 
     def step_element(self):
@@ -292,7 +372,9 @@ class Generator:
     def finish(self, f, header, model_header):
         self.toy.append(header + " {\n" + "".join(f"  {toy}\n" for toy, _ in self.body) + "}")
         f.wrong, self.wrong = self.wrong, False
-        self.model.append(f"{model_header}  called.add('{f.name}')\n" + "".join(f"  {model}\n" for _, model in self.body))
+        self.model.append(
+            f"{model_header}  called.add('{f.name}')\n" + "".join(f"  {model}\n" for _, model in self.body)
+        )
         self.functions.append(f)
 
     def declared(self):
@@ -302,14 +384,23 @@ class Generator:
         bound = list(self.names)
         sizes = []
         for i, n in enumerate(bound):  # bare, or solved from an expression of the names before
-            sizes.append(Size(0, {n: 1}) if self.rng.random() < 0.6 else Size(self.rng.choice([0, 1, 2]), {n: self.rng.choice([1, 2, 3])}) + (Size(0, {self.rng.choice(bound[:i]): 1}) if i and self.rng.random() < 0.5 else 0))
+            sizes.append(
+                Size(0, {n: 1})
+                if self.rng.random() < 0.6
+                else Size(self.rng.choice([0, 1, 2]), {n: self.rng.choice([1, 2, 3])})
+                + (Size(0, {self.rng.choice(bound[:i]): 1}) if i and self.rng.random() < 0.5 else 0)
+            )
         for _ in range(self.rng.choice([0, 0, 1, 2])):
             sizes.append(self.some_size(bound))
         self.rng.shuffle(sizes)
         parameters = {f"x{i}": size for i, size in enumerate(sizes)}
         texts = {x: size.text(self.rng) for x, size in parameters.items()}
         self.values = dict(parameters)
-        clauses = [self.rng.choice([f"{n} > {self.rng.randint(0, 2)}", f"{n} < 5", f"{n} != 3"]) for n in bound if self.rng.random() < 0.15]
+        clauses = [
+            self.rng.choice([f"{n} > {self.rng.randint(0, 2)}", f"{n} < 5", f"{n} != 3"])
+            for n in bound
+            if self.rng.random() < 0.15
+        ]
         if len(bound) > 1 and self.rng.random() < 0.15:
             clauses.append(f"{bound[0]} == {bound[1]}" if self.rng.random() < 0.3 else f"{bound[0]} <= {bound[1]}")
         for _ in range(self.rng.randint(1, 5)):
@@ -323,12 +414,19 @@ class Generator:
             if kind == "other" and self.rng.random() < 0.3:
                 size, self.wrong = self.some_size(bound), True
             if all(n in bound for n in size.terms):
-                arrow, check = f" -> {self.dtype}[{(text := size.text(self.rng))}]", f"solve(env, [({result}.shape, ['{text}'])]); "
+                arrow, check = (
+                    f" -> {self.dtype}[{(text := size.text(self.rng))}]",
+                    f"solve(env, [({result}.shape, ['{text}'])]); ",
+                )
         self.emit(f"return {result};", f"{check}return {result}")
         header = f"def {name}({', '.join(f'{x}: {self.dtype}[{texts[x]}]' for x in parameters)}){arrow}{' where ' + ', '.join(clauses) if clauses else ''}"
         items = ", ".join(f"({x}.shape, ['{texts[x]}'])" for x in parameters)
         visible = size if all(n in bound for n in size.terms) else Size(0, {"_": 1})
-        self.finish(Function(name, list(parameters.values()), bound, visible), header, f"def {name}({', '.join(parameters)}):\n  env = {{}}; solve(env, [{items}], {clauses})\n")
+        self.finish(
+            Function(name, list(parameters.values()), bound, visible),
+            header,
+            f"def {name}({', '.join(parameters)}):\n  env = {{}}; solve(env, [{items}], {clauses})\n",
+        )
 
     def undeclared(self):
         """A function of what comes, also of the members of a struct; operands stretch."""
@@ -338,23 +436,38 @@ class Generator:
             self.emit("var x = s.p; var y = s.q;", "x, y = s")
         self.names = []
         for _ in range(self.rng.randint(1, 3)):
-            kind, x, y, z = self.rng.choice(["sum", "store", "call", "call", "cut", "loop"]), self.value(), self.value(), self.fresh("v")
+            kind, x, y, z = (
+                self.rng.choice(["sum", "store", "call", "call", "cut", "loop"]),
+                self.value(),
+                self.value(),
+                self.fresh("v"),
+            )
             if kind == "sum":
                 self.emit(f"var {z} = {x} + {y};", f"{z} = stretched({x}, {y}) + {y}")
             elif kind == "store":
-                to, part = self.rng.choice(["[:]", "[::-1]", "[:2]", "[1:]"]), self.rng.choice(["", "[::-1]", "[1:3]", "[:-1]", "[:2]"])
+                to, part = self.rng.choice(["[:]", "[::-1]", "[:2]", "[1:]"]), self.rng.choice(
+                    ["", "[::-1]", "[1:3]", "[:-1]", "[:2]"]
+                )
                 self.emit(f"var {z} = {x}; {z}{to} = {y}{part};", f"{z} = stored({x}, np.s_{to}, {y}{part})")
             elif kind == "cut":
                 part = self.rng.choice(["[1:]", "[:2]", "[::2]", "[:-1]"])
                 self.emit(f"var {z} = {x}{part};", f"{z} = {x}{part}")
             elif kind == "loop":
-                self.emit(f"var {z} = {x}; for i in range({y}.shape[0]) {{ {z} = {z} + {y}[0]; }}", f"{z} = {x}\n  for i in range(len({y})): {z} = {z} + element({y}, 0)")
+                self.emit(
+                    f"var {z} = {x}; for i in range({y}.shape[0]) {{ {z} = {z} + {y}[0]; }}",
+                    f"{z} = {x}\n  for i in range(len({y})): {z} = {z} + element({y}, 0)",
+                )
             elif self.functions:
                 f = self.rng.choice(self.functions)
                 if f.name.startswith("u"):
                     continue
-                arguments = [self.value() for _ in f.parameters] + [str(self.rng.randint(0, 2)) for _ in range(f.integers)]
-                self.emit(f"var {z} = {f.name}({', '.join(arguments)}) + {x}[:0].shape[0];", f"{z} = {f.name}({', '.join(arguments)}) + 0")
+                arguments = [self.value() for _ in f.parameters] + [
+                    str(self.rng.randint(0, 2)) for _ in range(f.integers)
+                ]
+                self.emit(
+                    f"var {z} = {f.name}({', '.join(arguments)}) + {x}[:0].shape[0];",
+                    f"{z} = {f.name}({', '.join(arguments)}) + 0",
+                )
                 if f.result is None:
                     continue
             else:
@@ -372,18 +485,41 @@ class Generator:
         name, d, self.body = self.fresh("r"), self.dtype, []
         kind = self.rng.choice(["same", "shorter", "split", "longer"])
         if kind == "same":
-            self.body = [("if n <= 0 { return x; }", "if n <= 0: return x"), (f"return {name}(x + 1, n - 1) + x;", f"return {name}(x + 1, n - 1) + x")]
+            self.body = [
+                ("if n <= 0 { return x; }", "if n <= 0: return x"),
+                (f"return {name}(x + 1, n - 1) + x;", f"return {name}(x + 1, n - 1) + x"),
+            ]
             header, result, integers = f"def {name}(x: {d}[N], n: i64) -> {d}[N]", Size(0, {"N": 1}), 1
         elif kind == "shorter":
-            self.body = [("if N <= 1 { return sum(x) * 2; }", "if len(x) <= 1: return sum(x) * 2"), (f"return {name}(x[1:]) + x[0];", f"return {name}(x[1:]) + x[0]")]
+            self.body = [
+                ("if N <= 1 { return sum(x) * 2; }", "if len(x) <= 1: return sum(x) * 2"),
+                (f"return {name}(x[1:]) + x[0];", f"return {name}(x[1:]) + x[0]"),
+            ]
             header, result, integers = f"def {name}(x: {d}[N]) -> {d}", None, 0
         elif kind == "split":
-            self.body = [("var h = x.shape[0] // 2;", "h = len(x) // 2"), ("if x.shape[0] <= 1 { return x; }", "if len(x) <= 1: return x"), (f"return cat([{name}(x[h:]), {name}(x[:h])]);", f"return np.concatenate([{name}(x[h:]), {name}(x[:h])])")]
+            self.body = [
+                ("var h = x.shape[0] // 2;", "h = len(x) // 2"),
+                ("if x.shape[0] <= 1 { return x; }", "if len(x) <= 1: return x"),
+                (
+                    f"return cat([{name}(x[h:]), {name}(x[:h])]);",
+                    f"return np.concatenate([{name}(x[h:]), {name}(x[:h])])",
+                ),
+            ]
             header, result, integers = f"def {name}(x: {d}[N]) -> {d}[_]", Size(0, {"_": 1}), 0
         else:  # right only where nothing is added at the end
-            self.body = [(f"if n <= 1 {{ return cat([x, zeros(n, dtype={d})]); }}", "if n <= 1:\n    y = np.concatenate([x, np.zeros(n)]); solve({'N': len(x)}, [(y.shape, ['N'])]); return y"), (f"return {name}(x + 1, n - 2);", f"return {name}(x + 1, n - 2)")]
+            self.body = [
+                (
+                    f"if n <= 1 {{ return cat([x, zeros(n, dtype={d})]); }}",
+                    "if n <= 1:\n    y = np.concatenate([x, np.zeros(n)]); solve({'N': len(x)}, [(y.shape, ['N'])]); return y",
+                ),
+                (f"return {name}(x + 1, n - 2);", f"return {name}(x + 1, n - 2)"),
+            ]
             header, result, integers = f"def {name}(x: {d}[N], n: i64) -> {d}[N]", Size(0, {"N": 1}), 1
-        self.finish(Function(name, [Size(0, {"N": 1})], ["N"], result, integers), header, f"def {name}(x{', n' if integers else ''}):\n")
+        self.finish(
+            Function(name, [Size(0, {"N": 1})], ["N"], result, integers),
+            header,
+            f"def {name}(x{', n' if integers else ''}):\n",
+        )
 
     def argument(self, n, late):
         """A tensor of n elements: known while compiling, or from a function of a number."""
@@ -398,7 +534,11 @@ class Generator:
         """A statement that prints a result; sizes mostly fit."""
         f = self.rng.choice(self.functions[-3:])
         env, late = {n: self.rng.choice([0, 1, 1, 2, 3, 4]) for n in f.names}, self.rng.random() < 0.5
-        sizes = [self.rng.choice([0, 1, 2, 3])] * 2 if f.name.startswith("u") else [max(p.replaced({n: Size(k) for n, k in env.items()}).constant, 0) for p in f.parameters]
+        sizes = (
+            [self.rng.choice([0, 1, 2, 3])] * 2
+            if f.name.startswith("u")
+            else [max(p.replaced({n: Size(k) for n, k in env.items()}).constant, 0) for p in f.parameters]
+        )
         if self.rng.random() < 0.35:
             i = self.rng.randrange(len(sizes))
             sizes[i] = max(0, sizes[i] + self.rng.choice([-1, 1, 1, 2])) if self.rng.random() < 0.8 else 1
@@ -409,7 +549,11 @@ class Generator:
         if late:
             model = f"of_late_sizes(lambda: {model})"
         name = self.fresh("r")
-        show = f"print({name}.shape, i64(real({name})), i64(imag({name})))" if self.dtype == "c128" else f"print({name}.shape, i64({name}))"
+        show = (
+            f"print({name}.shape, i64(real({name})), i64(imag({name})))"
+            if self.dtype == "c128"
+            else f"print({name}.shape, i64({name}))"
+        )
         if f.result is None:
             show = f"print({name})"
         toy, model = f"var {name} = {toy}; {show};", f"{name} = {model}; show({name})"
@@ -420,12 +564,30 @@ class Generator:
         self.toy.append("struct S { var p; var q; }")
         self.toy.append(f"def made(n: i64, k: i64) {{ return {self.dtype}(arange(n)) + k; }}")
         self.model.append("def made(n, k): return np.arange(n) + k\n")
-        for kind in [self.declared] + self.rng.choices([self.declared, self.declared, self.undeclared, self.recursive], k=self.rng.randint(1, 3)):
+        for kind in [self.declared] + self.rng.choices(
+            [self.declared, self.declared, self.undeclared, self.recursive], k=self.rng.randint(1, 3)
+        ):
             kind()
         calls = [self.call() for _ in range(self.rng.randint(2, 4))]
-        printed, called, scope = [], set(), {"np": np, "solve": solve, "same": same, "stretched": stretched, "of_late_sizes": of_late_sizes, "stored": stored, "element": element, "at": at, "file": np.arange}
+        printed, called, scope = (
+            [],
+            set(),
+            {
+                "np": np,
+                "solve": solve,
+                "same": same,
+                "stretched": stretched,
+                "of_late_sizes": of_late_sizes,
+                "stored": stored,
+                "element": element,
+                "at": at,
+                "file": np.arange,
+            },
+        )
         scope["called"] = called
-        scope["show"] = lambda x: printed.append([*np.shape(x), *map(int, np.ravel(x)), *([0] * np.size(x) if self.dtype == "c128" else [])])
+        scope["show"] = lambda x: printed.append(
+            [*np.shape(x), *map(int, np.ravel(x)), *([0] * np.size(x) if self.dtype == "c128" else [])]
+        )
         exec("\n".join(self.model), scope)
         fails = False
         try:
@@ -450,13 +612,14 @@ def verdict(done, printed, fails):
         return f"status {done.status}"
     if fails is False and done.status != 0:
         return "refused, and is right"
-    if got != printed[:len(got)] or (done.status == 0 and len(got) != len(printed)):
+    if got != printed[: len(got)] or (done.status == 0 and len(got) != len(printed)):
         return f"other numbers: expected {printed}"
     return None
 
 
 def check(toy, seeds, every_mode):
     """Each program evaluated and in every other mode, or in two of them."""
+
     def modes(seed):
         return MODES if every_mode else [MODES[0], MODES[1 + seed % 5], MODES[1 + (seed + 2) % 5]]
 
@@ -466,17 +629,37 @@ def check(toy, seeds, every_mode):
         for n in range(FILES):
             for dtype, numpy in {"f64": "f8", "c128": "c16", "f32": "f4", "i64": "i8"}.items():
                 np.save(os.path.join(folder, f"{dtype}.{n}.npy"), np.arange(n).astype(numpy))
-        for seed, (text, printed, fails), results in zip(seeds, made, run_parts(toy, [(text, modes(seed)) for seed, (text, _, _) in zip(seeds, made)], cwd=folder, flags=["--timeout=60"])):
-            wrong = [(mode, problem, done) for mode, done in zip(modes(seed), results) if (problem := verdict(done, printed, fails))]
+        for seed, (text, printed, fails), results in zip(
+            seeds,
+            made,
+            run_parts(
+                toy,
+                [(text, modes(seed)) for seed, (text, _, _) in zip(seeds, made)],
+                cwd=folder,
+                flags=["--timeout=60"],
+            ),
+        ):
+            wrong = [
+                (mode, problem, done)
+                for mode, done in zip(modes(seed), results)
+                if (problem := verdict(done, printed, fails))
+            ]
             if wrong:
-                problems.append("\n".join(f"{seed} {mode}: {problem}\n{done.stdout}{done.stderr}" for mode, problem, done in wrong[:2]) + text)
+                problems.append(
+                    "\n".join(
+                        f"{seed} {mode}: {problem}\n{done.stdout}{done.stderr}" for mode, problem, done in wrong[:2]
+                    )
+                    + text
+                )
     return f"{len(problems)} of {len(made)} programs\n" + "\n\n".join(problems[:5]) if problems else None
 
 
 def all_cases(shard=50, daily=150, nightly=20000):
     for first in range(0, nightly, shard):
         markers = ["nightly"] if first >= daily else []
-        yield f"programs with declared sizes {first} to {first + shard - 1}", lambda toy, first=first: check(toy, range(first, first + shard), first >= daily), *markers
+        yield f"programs with declared sizes {first} to {first + shard - 1}", lambda toy, first=first: check(
+            toy, range(first, first + shard), first >= daily
+        ), *markers
 
 
 if __name__ == "__main__":

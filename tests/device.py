@@ -33,23 +33,53 @@ def run(toy, args, seed=1, stdin=None, **environment):
     driver = pathlib.Path(toy).parent / "libtoyfakecuda.so"
     with tempfile.TemporaryDirectory() as folder:
         report, stats = pathlib.Path(folder, "report"), pathlib.Path(folder, "stats")
-        env = {**os.environ, "TOY_CUDA_DRIVER": str(driver), "TOY_FAKE_REPORT": str(report), "TOY_FAKE_SEED": str(seed), **environment}
+        env = {
+            **os.environ,
+            "TOY_CUDA_DRIVER": str(driver),
+            "TOY_FAKE_REPORT": str(report),
+            "TOY_FAKE_SEED": str(seed),
+            **environment,
+        }
         if os.environ.get("TOY_REAL_DEVICE"):  # scripts/gpu-check
             del env["TOY_CUDA_DRIVER"]
-        done = subprocess.run([toy, f"--stats={stats}", *args], input=stdin, stdin=subprocess.DEVNULL if stdin is None else None, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300, text=True,
-                              errors="replace", env=env, cwd=folder)
-        return Done(done.returncode, done.stdout, done.stderr, report.read_text() if report.exists() else "",
-                    json.loads(stats.read_text()).get("cuda", {}) if stats.exists() else {})
+        done = subprocess.run(
+            [toy, f"--stats={stats}", *args],
+            input=stdin,
+            stdin=subprocess.DEVNULL if stdin is None else None,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            timeout=300,
+            text=True,
+            errors="replace",
+            env=env,
+            cwd=folder,
+        )
+        return Done(
+            done.returncode,
+            done.stdout,
+            done.stderr,
+            report.read_text() if report.exists() else "",
+            json.loads(stats.read_text()).get("cuda", {}) if stats.exists() else {},
+        )
 
 
 def on_host(toy, args):
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([toy, "--device=cpu", "--jit=always", *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120, cwd=folder)
+        done = subprocess.run(
+            [toy, "--device=cpu", "--jit=always", *args],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=120,
+            cwd=folder,
+        )
     return done.stdout if done.returncode == 0 else f"exit status {done.returncode}: {done.stderr}"
 
 
 def program(toy, path, flags, seed):
     from programs import expected_lines
+
     done = run(toy, [*EVERYWHERE, *flags, str(path)], seed)
     if problem := done.problem():
         return problem
@@ -70,19 +100,36 @@ def same_bits(toy, text, flags=(), seed=1, tolerance=0.0):
         if problem := done.problem():
             return f"{problem}\n{text}"
         got = done.stdout
-        return None if got == want or (tolerance and close(got, want, tolerance)) else f"host:\n{want}\ndevice:\n{got}\n{text}"
+        return (
+            None
+            if got == want or (tolerance and close(got, want, tolerance))
+            else f"host:\n{want}\ndevice:\n{got}\n{text}"
+        )
 
 
 def random_program(toy, seed):
     import generator.random_programs as random_programs
+
     text = random_programs.Generator(seed).program()
-    return same_bits(toy, text, [f"--cuda-graphs={GRAPHS[seed % 4]}", *(["--unpack"] if seed % 5 == 4 else []), *(["--no-fuse"] if seed % 3 == 2 else [])], seed, tolerance=1e-13)  # sines of 1e10 are within an ulp
+    return same_bits(
+        toy,
+        text,
+        [
+            f"--cuda-graphs={GRAPHS[seed % 4]}",
+            *(["--unpack"] if seed % 5 == 4 else []),
+            *(["--no-fuse"] if seed % 3 == 2 else []),
+        ],
+        seed,
+        tolerance=1e-13,
+    )  # sines of 1e10 are within an ulp
 
 
 def close(got, want, tolerance):
     """The same text but for the last digits of its numbers."""
     x, y = (list(map(float, re.findall(NUMBER, text))) for text in (got, want))
-    return re.sub(NUMBER, "#", got) == re.sub(NUMBER, "#", want) and all(abs(a - b) <= tolerance * max(1, abs(b)) for a, b in zip(x, y))
+    return re.sub(NUMBER, "#", got) == re.sub(NUMBER, "#", want) and all(
+        abs(a - b) <= tolerance * max(1, abs(b)) for a, b in zip(x, y)
+    )
 
 
 def tool_of_cuda(name):
@@ -95,8 +142,17 @@ def ptxas_refuses(ptxas, text, architectures):
         with tempfile.NamedTemporaryFile("w", suffix=".ptx") as file:
             file.write(text)
             file.flush()
-            out = subprocess.run([ptxas, "-v", f"-arch={architecture}", "-o", "/dev/null", file.name], capture_output=True, text=True, timeout=300)
-        spills = [line for line in out.stderr.splitlines() if "spill" in line and "0 bytes spill stores, 0 bytes spill loads" not in line]
+            out = subprocess.run(
+                [ptxas, "-v", f"-arch={architecture}", "-o", "/dev/null", file.name],
+                capture_output=True,
+                text=True,
+                timeout=300,
+            )
+        spills = [
+            line
+            for line in out.stderr.splitlines()
+            if "spill" in line and "0 bytes spill stores, 0 bytes spill loads" not in line
+        ]
         if out.returncode or spills:
             return f"{architecture}: {out.stderr[-1500:] if out.returncode else spills}"
     return None
@@ -109,7 +165,9 @@ def assembles(toy, architectures):
         return "skipped: ptxas is not installed"
     files = 0
     for path in [*sorted((ROOT / "tests/e2e").glob("*.toy")), *sorted((ROOT / "examples").glob("0*.toy"))]:
-        done = subprocess.run([toy, "--emit=ptx", str(path)], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(
+            [toy, "--emit=ptx", str(path)], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120
+        )
         if done.returncode or ".entry" not in done.stdout:  # variables that only a run knows
             continue
         files += 1
@@ -129,13 +187,28 @@ def accesses(toy):
         ptx = subprocess.run([toy, "--emit=ptx", "-"], input=text, capture_output=True, text=True, timeout=120).stdout
         return next((kernel for kernel in ptx.split(".entry") if kernel.count(".ptr") == addresses), "")
 
-    for dtype, body in (("f32", "x * y + x"), ("f32", "exp(x) * y"), ("f64", "exp(x) + tanh(y)"), ("c64", "x * y"), ("c64", "sqrt(x) / y"), ("c128", "sqrt(x) * y"), ("bf16", "tanh(x) * y"), ("i32", "x + y")):
+    for dtype, body in (
+        ("f32", "x * y + x"),
+        ("f32", "exp(x) * y"),
+        ("f64", "exp(x) + tanh(y)"),
+        ("c64", "x * y"),
+        ("c64", "sqrt(x) / y"),
+        ("c128", "sqrt(x) * y"),
+        ("bf16", "tanh(x) * y"),
+        ("i32", "x + y"),
+    ):
         text = f"def f(x: {dtype}[64, 64], y: {dtype}[64, 64]) {{ return {body}; }} var a = {dtype}(ones([64, 64])); f(a, a * 2);"
-        widths = [int(count or 1) * int(bits) // 8 for count, bits in re.findall(r"(?:ld|st)\.global(?:\.nc)?(?:\.v(\d))?\.b(\d+)", kernel_of(text, 3))]
+        widths = [
+            int(count or 1) * int(bits) // 8
+            for count, bits in re.findall(r"(?:ld|st)\.global(?:\.nc)?(?:\.v(\d))?\.b(\d+)", kernel_of(text, 3))
+        ]
         if len(widths) != 3 or set(widths) != {16}:
             return f"{text}: accesses of {widths} bytes"
-    loads = re.findall(r"ld\.global\.nc\.b32|bra|\$L__BB", kernel_of("def f(x: f32[N, 4096]) { return sum(exp(x), 1); } var a = f32(ones([3, 4096])); f(a);", 2))
-    if "ld.global.nc.b32" not in loads or loads[loads.index("ld.global.nc.b32"):][:4] != ["ld.global.nc.b32"] * 4:
+    loads = re.findall(
+        r"ld\.global\.nc\.b32|bra|\$L__BB",
+        kernel_of("def f(x: f32[N, 4096]) { return sum(exp(x), 1); } var a = f32(ones([3, 4096])); f(a);", 2),
+    )
+    if "ld.global.nc.b32" not in loads or loads[loads.index("ld.global.nc.b32") :][:4] != ["ld.global.nc.b32"] * 4:
         return f"a row is read element by element: {loads}"
     return None
 
@@ -145,8 +218,29 @@ def compiled_by_nvcc(toy, architectures):
     nvcc, ptxas = tool_of_cuda("nvcc"), tool_of_cuda("ptxas")
     if not nvcc or not ptxas:
         return "skipped: nvcc is not installed"
-    for source, flags in (("Kernels", []), *(("Rope", [f"-DROPE_ELEMENT={element}", f"-DROPE_PART={part}"]) for element, part in (("float", "float"), ("double", "double"), ("BFloat16", "float"), ("Float16", "float")))):
-        done = subprocess.run([nvcc, "-std=c++20", "-fmad=false", "-arch=sm_80", *flags, "-ptx", "-o", "/dev/stdout", str(ROOT / f"runtime/cuda/{source}.cu")], capture_output=True, text=True, timeout=300)
+    for source, flags in (
+        ("Kernels", []),
+        *(
+            ("Rope", [f"-DROPE_ELEMENT={element}", f"-DROPE_PART={part}"])
+            for element, part in (("float", "float"), ("double", "double"), ("BFloat16", "float"), ("Float16", "float"))
+        ),
+    ):
+        done = subprocess.run(
+            [
+                nvcc,
+                "-std=c++20",
+                "-fmad=false",
+                "-arch=sm_80",
+                *flags,
+                "-ptx",
+                "-o",
+                "/dev/stdout",
+                str(ROOT / f"runtime/cuda/{source}.cu"),
+            ],
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
         if done.returncode:
             return done.stderr
         if problem := ptxas_refuses(ptxas, done.stdout, architectures):
@@ -167,12 +261,31 @@ def all_cases(random=60):
     rows = []
     programs = sorted(p for folder in ("tests/e2e", "examples") for p in (ROOT / folder).glob("*.toy"))
     from programs import expected_lines
+
     for i, path in enumerate(p for p in programs if expected_lines(p)):
         for j, mode in enumerate(GRAPHS):
             flags = [f"--cuda-graphs={mode}", *(["--unpack"] if (i + j) % 4 == 3 else [])]
-            rows.append((f"device: {path.name} {' '.join(flags)}", lambda toy, path=path, flags=flags, seed=i: program(toy, path, flags, seed), *(["nightly"] if j != i % 4 else [])))
-    rows += [(f"device: random program {seed}", lambda toy, seed=seed: random_program(toy, seed), *(["nightly"] if seed >= 20 else [])) for seed in range(random)]
-    return [*rows, ("device: accesses", accesses), *for_architectures("ptxas", assembles), *for_architectures("nvcc", compiled_by_nvcc)]
+            rows.append(
+                (
+                    f"device: {path.name} {' '.join(flags)}",
+                    lambda toy, path=path, flags=flags, seed=i: program(toy, path, flags, seed),
+                    *(["nightly"] if j != i % 4 else []),
+                )
+            )
+    rows += [
+        (
+            f"device: random program {seed}",
+            lambda toy, seed=seed: random_program(toy, seed),
+            *(["nightly"] if seed >= 20 else []),
+        )
+        for seed in range(random)
+    ]
+    return [
+        *rows,
+        ("device: accesses", accesses),
+        *for_architectures("ptxas", assembles),
+        *for_architectures("nvcc", compiled_by_nvcc),
+    ]
 
 
 def of_all_modules():
@@ -180,13 +293,21 @@ def of_all_modules():
     import device_counts
     import device_failures
     import device_numbers
+
     return [*all_cases(), *device_numbers.all_cases(), *device_counts.all_cases(), *device_failures.all_cases()]
 
 
 if __name__ == "__main__":  # some cases, or random programs: device.py TOY [SUBSTRING | FIRST LAST]
     toy = os.path.abspath(sys.argv[1])
     sys.path.insert(0, str(ROOT / "tests"))
-    cases = [(f"random {seed}", lambda toy, seed=seed: random_program(toy, seed)) for seed in range(int(sys.argv[2]), int(sys.argv[3]))] if len(sys.argv) > 3 else [c for c in of_all_modules() if len(sys.argv) < 3 or sys.argv[2] in c[0]]
+    cases = (
+        [
+            (f"random {seed}", lambda toy, seed=seed: random_program(toy, seed))
+            for seed in range(int(sys.argv[2]), int(sys.argv[3]))
+        ]
+        if len(sys.argv) > 3
+        else [c for c in of_all_modules() if len(sys.argv) < 3 or sys.argv[2] in c[0]]
+    )
     failed = 0
     for name, function, *_ in cases:
         if problem := function(toy):

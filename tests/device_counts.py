@@ -6,7 +6,7 @@ import tempfile
 
 from device import EVERYWHERE, GRAPHS, close, on_host, run, same_bits
 
-BIG = "var x = load(\"{data}\");"  # f64[1000, 100], 800000 bytes
+BIG = 'var x = load("{data}");'  # f64[1000, 100], 800000 bytes
 N = 800000
 TRANSFERS = [
     ("print(shape(x));", 0, 0),
@@ -29,8 +29,8 @@ TRANSFERS = [
     ("var y = softmax(x, axis=1); print(sum(y));", N, 8),
     ("def f(a: f64[N, M]) { return a * 2 + 1; } var y = f(x); var z = f(y); print(z[0, 0]);", N, 8),
     ("def f(a: f64[N, M]) { return a * 2 + 1; } for i in range(5) { x = f(x); } print(x[0, 0]);", N, 8),
-    ("var y = x * 2; save(\"out.npy\", y);", N, N),
-    ("var y = x * 2; print(sum(y)); save(\"out.npy\", y); print(sum(y));", N, N + 16),
+    ('var y = x * 2; save("out.npy", y);', N, N),
+    ('var y = x * 2; print(sum(y)); save("out.npy", y); print(sum(y));', N, N + 16),
     ("var y = zeros([1000, 100]) + 1; print(sum(y));", 0, 8),
     ("var y = ones([1000, 1000]) * 3; var z = y @ y; print(z[0, 0]);", 0, 8),
     ("var y = x[:10]; print(sum(y * y));", N, 8),
@@ -50,6 +50,7 @@ TRANSFERS = [
 
 def transfers(toy):
     import numpy as np
+
     problems = []
     with tempfile.TemporaryDirectory() as folder:
         np.save(f"{folder}/x.npy", np.random.default_rng(1).normal(size=(1000, 100)))
@@ -89,12 +90,34 @@ def graphs(toy):
         if problem := done.problem():
             return problem
         calls[n] = done.stats
-    grown = {key: calls[12][key] - calls[4][key] for key in ("graph_launches", "launches", "products", "allocations", "graphs", "bytes_to_device", "bytes_to_host")}
-    want = {"graph_launches": 8, "launches": 0, "products": 0, "allocations": 0, "graphs": 0, "bytes_to_device": 0, "bytes_to_host": 0}
+    grown = {
+        key: calls[12][key] - calls[4][key]
+        for key in (
+            "graph_launches",
+            "launches",
+            "products",
+            "allocations",
+            "graphs",
+            "bytes_to_device",
+            "bytes_to_host",
+        )
+    }
+    want = {
+        "graph_launches": 8,
+        "launches": 0,
+        "products": 0,
+        "allocations": 0,
+        "graphs": 0,
+        "bytes_to_device": 0,
+        "bytes_to_host": 0,
+    }
     if grown != want:
         return f"eight more calls cost {grown}, not {want}"
     for mode in GRAPHS:  # a result is not overwritten by later calls, whatever the sizes
-        text = STEADY + "var first = f(x, w); var before = sum(first); for i in range(6) { x = x + 0.01; w = w * 1.01; var y = f(x, w); } print(sum(first) == before, f(ones([3, 3]), ones([3, 3])));"
+        text = (
+            STEADY
+            + "var first = f(x, w); var before = sum(first); for i in range(6) { x = x + 0.01; w = w * 1.01; var y = f(x, w); } print(sum(first) == before, f(ones([3, 3]), ones([3, 3])));"
+        )
         if problem := same_bits(toy, text.replace("@", "*"), [f"--cuda-graphs={mode}"]):
             return problem
         # Whole numbers, so that products are exact: sizes change under the same graph, and one value is updated on the host in between.
@@ -122,11 +145,26 @@ for i in range(8) { print(g(x, i % 2)); }"""
 
 def overlap(toy):
     """Independent chains of small operations run next to each other, on streams and in graphs; big ones and dependent ones do not. In virtual time."""
-    chains = "".join(f"var y{i} = x * {i + 2}.0; for i in range(12) {{ y{i} = reshape(sum(y{i}, axis=1), [N, 1]) * x; }} " for i in range(4))
+    chains = "".join(
+        f"var y{i} = x * {i + 2}.0; for i in range(12) {{ y{i} = reshape(sum(y{i}, axis=1), [N, 1]) * x; }} "
+        for i in range(4)
+    )
     one = "var y0 = x; for i in range(48) { y0 = reshape(sum(y0, axis=1), [N, 1]) * x; } "
     for mode in ("off", "full"):
-        for body, n, low, high in ((f"{chains} return y0 + y1 + y2 + y3;", 8, 0, 0.5), (f"{one} return y0;", 8, 0.8, 1.01), (f"{chains} return y0 + y1 + y2 + y3;", 128, 0.8 if mode == "off" else 0, 1.01)):
-            done = run(toy, [*EVERYWHERE, f"--cuda-graphs={mode}", "-e", f"def f(x: f64[N, M]) {{ {body} }} var x = ones([{n}, {n}]) * 0.01; print(sum(f(x)));"])
+        for body, n, low, high in (
+            (f"{chains} return y0 + y1 + y2 + y3;", 8, 0, 0.5),
+            (f"{one} return y0;", 8, 0.8, 1.01),
+            (f"{chains} return y0 + y1 + y2 + y3;", 128, 0.8 if mode == "off" else 0, 1.01),
+        ):
+            done = run(
+                toy,
+                [
+                    *EVERYWHERE,
+                    f"--cuda-graphs={mode}",
+                    "-e",
+                    f"def f(x: f64[N, M]) {{ {body} }} var x = ones([{n}, {n}]) * 0.01; print(sum(f(x)));",
+                ],
+            )
             if problem := done.problem():
                 return problem
             took, row = (float(re.search(rf"virtual us{k}: (\d+)", done.report).group(1)) for k in ("", " in a row"))
@@ -137,9 +175,13 @@ def overlap(toy):
 
 def placement(toy):
     """--device=auto: small work and single passes over the host's data stay there, products and long regions go to the device."""
-    rows = [("var y = ones([100]) * 2; print(sum(y));", False), ("var x = load(\"x.npy\"); print(sum(x + 1));", False),
-            ("var x = ones([900, 900]); for i in range(40) { x = x * 0.5 + 1; } print(x[0, 0]);", True)]
+    rows = [
+        ("var y = ones([100]) * 2; print(sum(y));", False),
+        ('var x = load("x.npy"); print(sum(x + 1));', False),
+        ("var x = ones([900, 900]); for i in range(40) { x = x * 0.5 + 1; } print(x[0, 0]);", True),
+    ]
     import numpy as np
+
     with tempfile.TemporaryDirectory() as folder:
         np.save(f"{folder}/x.npy", np.ones((1000, 300)))
         for text, wanted in rows:
@@ -155,4 +197,9 @@ MARKERS = ("device", "host")
 
 
 def all_cases():
-    return [("device: transfers", transfers, "long"), ("device: graphs", graphs, "long"), ("device: overlap", overlap), ("device: placement", placement, "release", "long")]
+    return [
+        ("device: transfers", transfers, "long"),
+        ("device: graphs", graphs, "long"),
+        ("device: overlap", overlap),
+        ("device: placement", placement, "release", "long"),
+    ]

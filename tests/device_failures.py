@@ -9,12 +9,23 @@ import tempfile
 from device import EVERYWHERE, Done, run
 from device_counts import N
 
+
 def no_device(toy):
     """One clear line for each way of having no device; with --device=auto nothing at all."""
-    rows = [({"TOY_CUDA_DRIVER": "/nonexistent.so"}, "cannot be opened"), ({"TOY_FAKE_INIT": "100"}, "CUDA_ERROR_NO_DEVICE"), ({"TOY_FAKE_DEVICES": "0"}, "sees none"), ({"TOY_FAKE_VERSION": "11040"}, "CUDA 11.4")]
+    rows = [
+        ({"TOY_CUDA_DRIVER": "/nonexistent.so"}, "cannot be opened"),
+        ({"TOY_FAKE_INIT": "100"}, "CUDA_ERROR_NO_DEVICE"),
+        ({"TOY_FAKE_DEVICES": "0"}, "sees none"),
+        ({"TOY_FAKE_VERSION": "11040"}, "CUDA 11.4"),
+    ]
     for environment, part in rows:
         done = run(toy, ["--device=cuda", "-e", "print(1);"], **environment)
-        if done.status != 1 or "error[D0104]" not in done.stderr or part not in done.stderr or len(done.stderr.strip().splitlines()) != 1:
+        if (
+            done.status != 1
+            or "error[D0104]" not in done.stderr
+            or part not in done.stderr
+            or len(done.stderr.strip().splitlines()) != 1
+        ):
             return f"{environment}: exit status {done.status}\n{done.stderr}"
         done = run(toy, ["--device=auto", "--jit=always", "-e", "print(sum(ones([100000])));"], **environment)
         if done.status or done.stderr or done.stdout != "100000.0\n":
@@ -32,11 +43,35 @@ d
 print("first", sum(host), 7 * 6)
 print("second", sum(host), 7 * 6)
 """
-CALLS = ["cuMemAllocAsync", "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync", "cuModuleLoadData", "cuModuleGetFunction", "cuLaunchKernel", "cuEventCreate", "cuEventRecord", "cuEventQuery", "cuStreamCreate", "cuInit",
-         "cuGraphCreate", "cuGraphAddKernelNode", "cuGraphAddChildGraphNode", "cuGraphInstantiate", "cuGraphLaunch", "cuStreamBeginCapture", "cuStreamEndCapture", "cublasGemmStridedBatchedEx", "cufftXtExec", "cuMemFreeAsync", "cuGraphExecKernelNodeSetParams"]
+CALLS = [
+    "cuMemAllocAsync",
+    "cuMemcpyHtoDAsync",
+    "cuMemcpyDtoHAsync",
+    "cuModuleLoadData",
+    "cuModuleGetFunction",
+    "cuLaunchKernel",
+    "cuEventCreate",
+    "cuEventRecord",
+    "cuEventQuery",
+    "cuStreamCreate",
+    "cuInit",
+    "cuGraphCreate",
+    "cuGraphAddKernelNode",
+    "cuGraphAddChildGraphNode",
+    "cuGraphInstantiate",
+    "cuGraphLaunch",
+    "cuStreamBeginCapture",
+    "cuStreamEndCapture",
+    "cublasGemmStridedBatchedEx",
+    "cufftXtExec",
+    "cuMemFreeAsync",
+    "cuGraphExecKernelNodeSetParams",
+]
 
 
-WAYS = list(itertools.product(("off", "full"), ((1, 2), (2, 700), (5, 2), (1, 700), (2, 2), (5, 700))))  # without graphs and with them: which call, and its error
+WAYS = list(
+    itertools.product(("off", "full"), ((1, 2), (2, 700), (5, 2), (1, 700), (2, 2), (5, 700)))
+)  # without graphs and with them: which call, and its error
 
 
 def faults(toy, function, ways):
@@ -48,7 +83,9 @@ def faults(toy, function, ways):
                 return f"{function}: {done.status} {done.stderr}"
             continue
         codes = set(re.findall(r"error\[([A-Z]\d+)\]", done.stderr))
-        if any(not c.startswith("R012") and c != "N0101" for c in codes):  # of the device, or of names that a failed line did not define
+        if any(
+            not c.startswith("R012") and c != "N0101" for c in codes
+        ):  # of the device, or of names that a failed line did not define
             return f"{function}, call {k}, error {code}: unexpected {codes}\n{done.stderr}"
         if "X000" in done.stderr or done.status not in (0, 1) or "second 10.0 42" not in done.stdout:
             return f"{function}, call {k}, error {code}, graphs {mode}: the session did not go on\n{done.status}\n{done.stdout}\n{done.stderr}"
@@ -61,10 +98,27 @@ def run_prompt(toy, text, flags, **environment):
     """Lines at the prompt, which goes on after errors."""
     driver = pathlib.Path(toy).parent / "libtoyfakecuda.so"
     import pexpect
+
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder, "report")
-        env = {**os.environ, "TOY_CUDA_DRIVER": str(driver), "TOY_FAKE_REPORT": str(report), "TERM": "dumb", "NO_COLOR": "1", "HOME": folder, **environment}
-        child = pexpect.spawn(toy, ["--device=cuda", "--jit=always", "--no-init", *flags], env=env, encoding="utf-8", timeout=60, echo=False, dimensions=(100, 250))
+        env = {
+            **os.environ,
+            "TOY_CUDA_DRIVER": str(driver),
+            "TOY_FAKE_REPORT": str(report),
+            "TERM": "dumb",
+            "NO_COLOR": "1",
+            "HOME": folder,
+            **environment,
+        }
+        child = pexpect.spawn(
+            toy,
+            ["--device=cuda", "--jit=always", "--no-init", *flags],
+            env=env,
+            encoding="utf-8",
+            timeout=60,
+            echo=False,
+            dimensions=(100, 250),
+        )
         child.delaybeforesend = None
         child.delayafterclose = child.ptyproc.delayafterclose = 0
         out = []
@@ -90,9 +144,25 @@ def interrupted(toy):
     """Ctrl-C while a kernel does not end: the prompt is back at once, and what the host has can be worked with."""
     import pexpect
     import time
+
     with tempfile.TemporaryDirectory() as folder:
-        env = {**os.environ, "TOY_CUDA_DRIVER": str(pathlib.Path(toy).parent / "libtoyfakecuda.so"), "TERM": "dumb", "NO_COLOR": "1", "HOME": folder, "TOY_FAKE_HANG": "1"}
-        child = pexpect.spawn(toy, ["--device=cuda", "--jit=always", "--no-cache", "--no-init"], env=env, encoding="utf-8", timeout=30, echo=False, dimensions=(100, 250))
+        env = {
+            **os.environ,
+            "TOY_CUDA_DRIVER": str(pathlib.Path(toy).parent / "libtoyfakecuda.so"),
+            "TERM": "dumb",
+            "NO_COLOR": "1",
+            "HOME": folder,
+            "TOY_FAKE_HANG": "1",
+        }
+        child = pexpect.spawn(
+            toy,
+            ["--device=cuda", "--jit=always", "--no-cache", "--no-init"],
+            env=env,
+            encoding="utf-8",
+            timeout=30,
+            echo=False,
+            dimensions=(100, 250),
+        )
         child.delaybeforesend = None
         child.expect("toy> ")
         child.sendline("var y = arange(1000) * 2.0")  # comes back before the device is done
@@ -113,9 +183,13 @@ def interrupted(toy):
 def memory(toy):
     """Copies of what the host has make room; when even that is not enough, the message says so and the session goes on."""
     import numpy as np
+
     with tempfile.TemporaryDirectory() as folder:
         np.save(f"{folder}/x.npy", np.ones((1000, 100)))
-        loads = "".join(f"var x{i} = load(\"{folder}/x.npy\"); var s{i} = sum(x{i} * 2);\n" for i in range(6)) + "print(s0, s5, sum(x0 * 2));"
+        loads = (
+            "".join(f'var x{i} = load("{folder}/x.npy"); var s{i} = sum(x{i} * 2);\n' for i in range(6))
+            + "print(s0, s5, sum(x0 * 2));"
+        )
         path = pathlib.Path(folder, "program.toy")
         path.write_text(loads)
         done = run(toy, [*EVERYWHERE, str(path)], TOY_FAKE_MEMORY=str(4 * N))
@@ -123,19 +197,27 @@ def memory(toy):
             return problem
         if done.stdout != "200000.0 200000.0 200000.0\n":
             return done.stdout
-        path.write_text(f"var x = load(\"{folder}/x.npy\"); var y = x * 2; print(sum(y));")
+        path.write_text(f'var x = load("{folder}/x.npy"); var y = x * 2; print(sum(y));')
         done = run(toy, [*EVERYWHERE, str(path)], TOY_FAKE_MEMORY=str(N // 2))
         if done.status != 1 or "error[R0122]" not in done.stderr or "found" in done.report:
             return f"{done.status} {done.stderr}{done.report}"
         # The first operand does not make room for the second one.
-        path.write_text(f"def f(a, b) {{ return sum(a + b); }} var x = load(\"{folder}/x.npy\"); var y = load(\"{folder}/x.npy\"); print(f(x, y));")
+        path.write_text(
+            f'def f(a, b) {{ return sum(a + b); }} var x = load("{folder}/x.npy"); var y = load("{folder}/x.npy"); print(f(x, y));'
+        )
         done = run(toy, [*EVERYWHERE, str(path)], TOY_FAKE_MEMORY=str(N * 3 // 2))
         if done.status != 1 or "error[R0122]" not in done.stderr or "found" in done.report:
             return f"{done.status} {done.stderr}{done.report}"
         # What operations that are still to run read does not make room.
-        path.write_text(f"def f(a: f64[N, M]) {{ return (a * 2, a * 3); }} var x = load(\"{folder}/x.npy\"); var (b, c) = f(x); print(sum(b), sum(c));")
+        path.write_text(
+            f'def f(a: f64[N, M]) {{ return (a * 2, a * 3); }} var x = load("{folder}/x.npy"); var (b, c) = f(x); print(sum(b), sum(c));'
+        )
         done = run(toy, [*EVERYWHERE, str(path)], TOY_FAKE_MEMORY=str(N * 5 // 2))
-        return None if done.status == 1 and "error[R0122]" in done.stderr and "found" not in done.report else f"{done.status} {done.stderr}{done.report}"
+        return (
+            None
+            if done.status == 1 and "error[R0122]" in done.stderr and "found" not in done.report
+            else f"{done.status} {done.stderr}{done.report}"
+        )
 
 
 def faults_of_calls():
@@ -144,11 +226,18 @@ def faults_of_calls():
         daily = [way for j, way in enumerate(WAYS) if (j // 3 + i) % 2 == 0]
         yield f"device: faults of {function}", lambda toy, function=function, ways=daily: faults(toy, function, ways)
         others = [way for way in WAYS if way not in daily]
-        yield f"device: further faults of {function}", lambda toy, function=function, ways=others: faults(toy, function, ways), "nightly"
+        yield f"device: further faults of {function}", lambda toy, function=function, ways=others: faults(
+            toy, function, ways
+        ), "nightly"
 
 
 MARKERS = ("device", "host")
 
 
 def all_cases():
-    return [("device: none", no_device), *faults_of_calls(), ("device: memory", memory, "release"), ("device: interrupted", interrupted)]
+    return [
+        ("device: none", no_device),
+        *faults_of_calls(),
+        ("device: memory", memory, "release"),
+        ("device: interrupted", interrupted),
+    ]

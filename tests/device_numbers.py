@@ -7,12 +7,17 @@ from device import EVERYWHERE, GRAPHS, close, on_host, run, same_bits
 
 MATRIX = "def at(n: i64) { return sin(arange(n) * 0.7) + 0.3; }\n"
 # What a program prints must agree with NumPy-like expectations on the host, within rounding: products are summed in another order.
-PRODUCTS = [f"{MATRIX}var a = {d}(reshape(at(6 * 5), [6, 5])) * {f}; var b = {d}(reshape(at(5 * 4), [5, 4])) * {f}; var c = a @ b; {after}"
-            for d, f in (("f32", "1"), ("f64", "1"), ("c64", "complex(f32(0.5), f32(-1))"), ("c128", "(0.5-1i)"))
-            for after in ("print(max(abs(c - (b.T @ a.T).T)) < 1e-5, norm(c));", "print(norm(conj(a).T @ c), norm(a @ conj(b)), norm(c @ conj(c).T));",
-                          "print(norm(a[:, ::-1] @ b[::-1]), norm(conj(a) @ conj(b)), norm(stack(a, a)[::-1, ::2] @ stack(b, conj(b))[:, ::-1, ::3]));",
-                          "print(norm(a[1:, ::2] @ b[::2]), norm(a[0] @ b), norm(a @ b[:, 1]), a[0] @ b[:, 1]);",
-                          f"var t = real(a[0, 0]); print(norm(t * (a @ b)), norm((3 * a) @ b)); var s = stack(a, a * 2, a - 1); print(norm(s @ b), norm(s @ stack(b, b, b)), norm(stack(a, a) @ b));")]
+PRODUCTS = [
+    f"{MATRIX}var a = {d}(reshape(at(6 * 5), [6, 5])) * {f}; var b = {d}(reshape(at(5 * 4), [5, 4])) * {f}; var c = a @ b; {after}"
+    for d, f in (("f32", "1"), ("f64", "1"), ("c64", "complex(f32(0.5), f32(-1))"), ("c128", "(0.5-1i)"))
+    for after in (
+        "print(max(abs(c - (b.T @ a.T).T)) < 1e-5, norm(c));",
+        "print(norm(conj(a).T @ c), norm(a @ conj(b)), norm(c @ conj(c).T));",
+        "print(norm(a[:, ::-1] @ b[::-1]), norm(conj(a) @ conj(b)), norm(stack(a, a)[::-1, ::2] @ stack(b, conj(b))[:, ::-1, ::3]));",
+        "print(norm(a[1:, ::2] @ b[::2]), norm(a[0] @ b), norm(a @ b[:, 1]), a[0] @ b[:, 1]);",
+        f"var t = real(a[0, 0]); print(norm(t * (a @ b)), norm((3 * a) @ b)); var s = stack(a, a * 2, a - 1); print(norm(s @ b), norm(s @ stack(b, b, b)), norm(stack(a, a) @ b));",
+    )
+]
 
 
 def product(toy, text):
@@ -29,24 +34,63 @@ def product(toy, text):
 
 def parts_and_halves(toy, dtype):
     """Recognized products of parts run on the device by every strategy, halves are read as they are; nothing comes to the host but what is printed."""
-    lead = MATRIX + "var a = {d}(reshape(at(30), [6, 5])); var b = {d}(reshape(at(30) + 1, [6, 5])); var c = {d}(reshape(at(20), [5, 4])); var e = {d}(reshape(at(20) - 1, [5, 4]));\n"
+    lead = (
+        MATRIX
+        + "var a = {d}(reshape(at(30), [6, 5])); var b = {d}(reshape(at(30) + 1, [6, 5])); var c = {d}(reshape(at(20), [5, 4])); var e = {d}(reshape(at(20) - 1, [5, 4]));\n"
+    )
     if dtype in ("f32", "f64"):
-        for f in ("(a @ c - b @ d, a @ d + b @ c)", "(a @ c + b @ d, b @ c - a @ d)", "(a @ c + b @ d, a @ d - b @ c)", "(a @ c - b @ d, -(a @ d) - b @ c)", "(a.T.T @ c - b @ d, a @ d + b @ c)"):
-            text = lead.replace("{d}", dtype) + f"def f(a, b, c, d) {{ return {f}; }}\nfor i in range(3) {{ var (x, y) = f(a * 2, b, c * i, e); print(sum(x), sum(y * y)); }}"
+        for f in (
+            "(a @ c - b @ d, a @ d + b @ c)",
+            "(a @ c + b @ d, b @ c - a @ d)",
+            "(a @ c + b @ d, a @ d - b @ c)",
+            "(a @ c - b @ d, -(a @ d) - b @ c)",
+            "(a.T.T @ c - b @ d, a @ d + b @ c)",
+        ):
+            text = (
+                lead.replace("{d}", dtype)
+                + f"def f(a, b, c, d) {{ return {f}; }}\nfor i in range(3) {{ var (x, y) = f(a * 2, b, c * i, e); print(sum(x), sum(y * y)); }}"
+            )
             want = on_host(toy, ["-e", text])
-            for i, (products, *flags) in enumerate(((4, "--complex-matmul=four-real"), (4,), (4, "--matmul-precision=high"), (3, "--complex-matmul=gauss"), (1, "--complex-matmul=native"))):
+            for i, (products, *flags) in enumerate(
+                (
+                    (4, "--complex-matmul=four-real"),
+                    (4,),
+                    (4, "--matmul-precision=high"),
+                    (3, "--complex-matmul=gauss"),
+                    (1, "--complex-matmul=native"),
+                )
+            ):
                 done = run(toy, [*EVERYWHERE, *flags, f"--cuda-graphs={GRAPHS[i % 4]}", "-e", text])
                 if problem := done.problem():
                     return f"{problem}\n{text}"
-                if sum(done.stats["product_precisions"].values()) != 3 * (4 if ".T.T" in f else products) or done.stats["bytes_to_host"] > 64 or not close(done.stdout, want, 2e-5):
+                if (
+                    sum(done.stats["product_precisions"].values()) != 3 * (4 if ".T.T" in f else products)
+                    or done.stats["bytes_to_host"] > 64
+                    or not close(done.stdout, want, 2e-5)
+                ):
                     return f"{done.stats}\n{done.stdout}{want}{text}"
     else:
-        for product, mixed in (("a @ c", 0), ("a @ e", 0), ("c.T @ a.T", 0), ("a[1:, :3] @ c[:3]", 0), ("stack(a, b) @ c", 0), ("a[0] @ c", 0), ("f32(a) @ f32(c)", 0), ("a @ (f32(c) + 1)", 1), ("a @ c[::-1][::-1]", 0)):
-            text = lead.replace("{d}", dtype) + f"def f(a, b, c, e) {{ return f32({product}); }}\nfor i in range(3) {{ print(sum(f(a, b, c, e * {dtype}(i)))); }}"
+        for product, mixed in (
+            ("a @ c", 0),
+            ("a @ e", 0),
+            ("c.T @ a.T", 0),
+            ("a[1:, :3] @ c[:3]", 0),
+            ("stack(a, b) @ c", 0),
+            ("a[0] @ c", 0),
+            ("f32(a) @ f32(c)", 0),
+            ("a @ (f32(c) + 1)", 1),
+            ("a @ c[::-1][::-1]", 0),
+        ):
+            text = (
+                lead.replace("{d}", dtype)
+                + f"def f(a, b, c, e) {{ return f32({product}); }}\nfor i in range(3) {{ print(sum(f(a, b, c, e * {dtype}(i)))); }}"
+            )
             done = run(toy, [*EVERYWHERE, "-e", text])
             if problem := done.problem():
                 return f"{problem}\n{text}"
-            if list(done.stats["product_precisions"]) != (["f32"] if mixed else [dtype]) or not close(done.stdout, on_host(toy, ["-e", text]), 1e-2):
+            if list(done.stats["product_precisions"]) != (["f32"] if mixed else [dtype]) or not close(
+                done.stdout, on_host(toy, ["-e", text]), 1e-2
+            ):
                 return f"{done.stats}\n{done.stdout}{on_host(toy, ['-e', text])}{text}"
     return None
 
@@ -54,6 +98,7 @@ def parts_and_halves(toy, dtype):
 def transforms(toy, mode):
     """fft, ifft, rfft, irfft against NumPy: lengths, axes, norms, both precisions, alone or in graphs."""
     import numpy as np
+
     rng = np.random.default_rng(2)
     with tempfile.TemporaryDirectory() as folder:
         x = {"c128": rng.normal(size=(3, 10, 4)) + 1j * rng.normal(size=(3, 10, 4)), "f64": rng.normal(size=(3, 10, 4))}
@@ -70,7 +115,9 @@ def transforms(toy, mode):
                         name = f"{dtype}.{f}.{axis}.{norm}"
                         text += f'save("{folder}/{name}.npy", {f}({argument}{n}, axis={axis}, norm="{norm}"));\n'
                         source = np.fft.rfft(array, axis=axis) if f == "irfft" else array
-                        want[name] = getattr(np.fft, f)(source, axis=axis, norm=norm, **({"n": array.shape[axis]} if n else {}))
+                        want[name] = getattr(np.fft, f)(
+                            source, axis=axis, norm=norm, **({"n": array.shape[axis]} if n else {})
+                        )
         path = pathlib.Path(folder, "program.toy")
         path.write_text(text)
         done = run(toy, [*EVERYWHERE, f"--cuda-graphs={mode}", str(path)])
@@ -88,18 +135,28 @@ def transforms(toy, mode):
 def precisions(toy):
     """ieee keeps all digits of f32, high nearly all of them on units that read 11 digits, medium those 11."""
     import numpy as np
+
     rng = np.random.default_rng(3)
     with tempfile.TemporaryDirectory() as folder:
         a, b = (rng.normal(size=(2, 40, 30)), rng.normal(size=(2, 30, 50)))
-        files = {"f": (a[0].astype("f4"), b[0].astype("f4")), "c": ((a[0] + 1j * a[1]).astype("c8"), (b[0] + 1j * b[1]).astype("c8"))}
+        files = {
+            "f": (a[0].astype("f4"), b[0].astype("f4")),
+            "c": ((a[0] + 1j * a[1]).astype("c8"), (b[0] + 1j * b[1]).astype("c8")),
+        }
         for kind, (x, y) in files.items():
             np.save(f"{folder}/x{kind}.npy", x)
             np.save(f"{folder}/y{kind}.npy", y)
             exact = x.astype("c16") @ y.astype("c16")
-            for precision, low, high, name in (("ieee", 0, 4e-7, "f32"), ("high", 0, 1e-6, "3xtf32"), ("medium", 5e-5, 2e-3, "tf32")):
+            for precision, low, high, name in (
+                ("ieee", 0, 4e-7, "f32"),
+                ("high", 0, 1e-6, "3xtf32"),
+                ("medium", 5e-5, 2e-3, "tf32"),
+            ):
                 for mode in ("off", "full"):
                     text = f'var x = load("{folder}/x{kind}.npy"); var y = load("{folder}/y{kind}.npy"); for i in range(2) {{ save("{folder}/z.npy", 2 * (x @ y)); }}'
-                    done = run(toy, [*EVERYWHERE, f"--matmul-precision={precision}", f"--cuda-graphs={mode}", "-e", text])
+                    done = run(
+                        toy, [*EVERYWHERE, f"--matmul-precision={precision}", f"--cuda-graphs={mode}", "-e", text]
+                    )
                     if problem := done.problem():
                         return problem
                     error = np.linalg.norm(np.load(f"{folder}/z.npy") - 2 * exact) / np.linalg.norm(2 * exact)
@@ -112,7 +169,40 @@ def functions(toy, every=5):
     """All elementary functions: the same bits for ordinary arguments, the same class and few units in the last place for all others. Of the pairs of
     special parts one in `every` is tried."""
     import numpy as np
-    special = [0.0, -0.0, 1, -1, 0.5, -0.5, np.inf, -np.inf, np.nan, 1e-310, 5e-324, 1e308, -1e308, 709.5, 710, -740, -745, -746, 1e22, 2e6, 1e300, 1e-200, 1e200, 2, 3, -2, 0.999999999, 1.0000001, 1e16, 123456789.0, -9.8e239]
+
+    special = [
+        0.0,
+        -0.0,
+        1,
+        -1,
+        0.5,
+        -0.5,
+        np.inf,
+        -np.inf,
+        np.nan,
+        1e-310,
+        5e-324,
+        1e308,
+        -1e308,
+        709.5,
+        710,
+        -740,
+        -745,
+        -746,
+        1e22,
+        2e6,
+        1e300,
+        1e-200,
+        1e200,
+        2,
+        3,
+        -2,
+        0.999999999,
+        1.0000001,
+        1e16,
+        123456789.0,
+        -9.8e239,
+    ]
     rng = np.random.default_rng(1)
     ordinary = rng.normal(size=300)
     real = imag = np.array(special)
@@ -121,7 +211,14 @@ def functions(toy, every=5):
     z = z[::every]  # which has no factor with their number: each part is there
     one = "exp expm1 log log1p log2 log10 sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh sqrt rsqrt reciprocal abs".split()
     with tempfile.TemporaryDirectory() as folder:
-        inputs = {"special": real, "ordinary": ordinary, "zspecial": z, "zordinary": ordinary[:150] + 1j * ordinary[150:], "single": ordinary.astype("f4"), "zsingle": (ordinary[:150] + 1j * ordinary[150:]).astype("c8")}
+        inputs = {
+            "special": real,
+            "ordinary": ordinary,
+            "zspecial": z,
+            "zordinary": ordinary[:150] + 1j * ordinary[150:],
+            "single": ordinary.astype("f4"),
+            "zsingle": (ordinary[:150] + 1j * ordinary[150:]).astype("c8"),
+        }
         text = ""
         for name, array in inputs.items():
             np.save(f"{folder}/{name}.npy", array)
@@ -129,8 +226,16 @@ def functions(toy, every=5):
             for f in one + (["sign"] if "z" in name else ["erf"]):
                 text += f'save("{folder}/OUT.{name}.{f}.npy", {f}({name}));\n'
         for x in ("special", "ordinary[:40]"):
-            for name, e in {"pow": "A ** B", "atan2": "atan2(A, B)", "hypot": "hypot(A, B)", "mod": "A % B", "floordiv": "A // B"}.items():
-                text += f'save("{folder}/OUT.{x[:8]}.{name}.npy", {e});\n'.replace("A", f"reshape({x}, [-1, 1])").replace("B", f"reshape({x}, [1, -1])")
+            for name, e in {
+                "pow": "A ** B",
+                "atan2": "atan2(A, B)",
+                "hypot": "hypot(A, B)",
+                "mod": "A % B",
+                "floordiv": "A // B",
+            }.items():
+                text += f'save("{folder}/OUT.{x[:8]}.{name}.npy", {e});\n'.replace(
+                    "A", f"reshape({x}, [-1, 1])"
+                ).replace("B", f"reshape({x}, [1, -1])")
         text += f'save("{folder}/OUT.zspecial.div.npy", reshape(zspecial, [-1, 1]) / reshape(zspecial[::9], [1, -1])); save("{folder}/OUT.zspecial.cube.npy", zspecial ** 3);\n'
         text += f'save("{folder}/OUT.zordinary.pow.npy", zordinary ** (1.5+0.25i)); save("{folder}/OUT.special.f16.npy", f32(f16(special))); save("{folder}/OUT.special.bf16.npy", f32(bf16(special)));\n'
         for where in ("cpu", "cuda"):
@@ -143,22 +248,46 @@ def functions(toy, every=5):
         for path in sorted(pathlib.Path(folder).glob("cpu.*.npy")):
             a, b = np.load(path), np.load(str(path).replace("/cpu.", "/cuda."))
             kind, name = path.name.split(".")[1:3]
-            for x, y in ([(a.real, b.real), (a.imag, b.imag)] if np.iscomplexobj(a) else [(a, b)]):
+            for x, y in [(a.real, b.real), (a.imag, b.imag)] if np.iscomplexobj(a) else [(a, b)]:
                 with np.errstate(all="ignore"):
                     if "ordinary" in kind or "single" in kind:
-                        bad = ~((x == y) | (np.isnan(x) & np.isnan(y))) | (np.signbit(x) != np.signbit(y)) & ~np.isnan(x)
+                        bad = ~((x == y) | (np.isnan(x) & np.isnan(y))) | (np.signbit(x) != np.signbit(y)) & ~np.isnan(
+                            x
+                        )
                         if name in ("erf", "hypot"):
                             bad &= np.abs(x - y) > 8 * np.spacing(np.abs(x))
                         if name == "expm1":
                             bad &= np.abs(x - y) > 32 * np.spacing(np.abs(x))
-                        if name in ("log", "log1p", "log2", "log10", "pow", "sqrt", "acosh", "atanh"):  # a few arguments are out of the ordinary
+                        if name in (
+                            "log",
+                            "log1p",
+                            "log2",
+                            "log10",
+                            "pow",
+                            "sqrt",
+                            "acosh",
+                            "atanh",
+                        ):  # a few arguments are out of the ordinary
                             bad &= np.abs(x - y) > 4 * np.spacing(np.maximum(np.abs(x), 1e-300))
                     else:
                         # infinite results of infinite arguments may have either sign in C99; below 1e-290 only the class counts
-                        bad = (np.isnan(x) != np.isnan(y)) | (np.isinf(x) != np.isinf(y)) | (np.isfinite(x) & np.isfinite(y) & (np.abs(x - y) > (128 if name == "expm1" else 16) * np.spacing(np.maximum(np.abs(x), 1e-290))))
+                        bad = (
+                            (np.isnan(x) != np.isnan(y))
+                            | (np.isinf(x) != np.isinf(y))
+                            | (
+                                np.isfinite(x)
+                                & np.isfinite(y)
+                                & (
+                                    np.abs(x - y)
+                                    > (128 if name == "expm1" else 16) * np.spacing(np.maximum(np.abs(x), 1e-290))
+                                )
+                            )
+                        )
                 if bad.any():
                     i = tuple(int(k) for k in np.argwhere(bad)[0])
-                    problems.append(f"{name} of {kind}: {int(bad.sum())} of {bad.size} differ, first {i}: {x[i]!r} on the host, {y[i]!r} on the device")
+                    problems.append(
+                        f"{name} of {kind}: {int(bad.sum())} of {bad.size} differ, first {i}: {x[i]!r} on the host, {y[i]!r} on the device"
+                    )
         return "\n".join(problems) or None
 
 
@@ -168,26 +297,60 @@ def functions(toy, every=5):
 # Rows from reductions of the same rows are one kernel, also of halves, with a result for each part that is returned or read later (a residual sum); what
 # is read before the end, or in another place, needs a kernel before.
 ROWS = [
-    ("f32", "softmax(x)", 1), ("bf16", "softmax(x)", 1), ("f32", "rmsnorm(x, 2)", 1), ("f64", "layernorm(x, 3, 0.5)", 1), ("c64", "x / (sum(abs(x), -1, true) + 1) - mean(x, -1, true)", 1), ("f64", "x - max(x, 1, true) * min(x, -1, true)", 1),
-    ("f64", "softmax(softmax(x) * x)", 1), ("f32", "softmax(x, 1)", 1), ("f64", "(x - mean(x, -1, true)) * flip(x, 1)", 1), ("f64", "x / flip(sum(exp(x), 1, true), 0)", 2), ("f64", "(x / sum(x, 1, true), sum(x, 1, true))", 1), ("f64", "x - argmax(x, 1, true)", 2), ("f64", "softmax(x, 0)", 4),
-    ("f32", "var h = x + sin(x); return (rmsnorm(h, 2), h)", 1), ("bf16", "var h = f32(x) + 0.5; var m = max(h, 1, true); return (softmax(bf16(h - m)), h, m)", 1), ("c64", "var h = x * 1.5i; return (h / (sum(abs(h), -1, true) + 1), h)", 1),
-    ("f64", "var h = x + sin(x); var g = h + softmax(h) * 2; return (rmsnorm(g, 1), h, g)", 1), ("f64", "var h = x * 3; return (softmax(h), rmsnorm(h, 1))", 2),
-    ("f64", "var h = x * 2; var p = h[::-1] + 1; return (softmax(h), p)", 3), ("f64", "var h = x * 2; return (softmax(h), h[::-1] + 1)", 2), ("f64", "var h = x * 2; var n = softmax(h); if x[0, 0] < 2 { n = n + h; } return (n, h)", 3),
+    ("f32", "softmax(x)", 1),
+    ("bf16", "softmax(x)", 1),
+    ("f32", "rmsnorm(x, 2)", 1),
+    ("f64", "layernorm(x, 3, 0.5)", 1),
+    ("c64", "x / (sum(abs(x), -1, true) + 1) - mean(x, -1, true)", 1),
+    ("f64", "x - max(x, 1, true) * min(x, -1, true)", 1),
+    ("f64", "softmax(softmax(x) * x)", 1),
+    ("f32", "softmax(x, 1)", 1),
+    ("f64", "(x - mean(x, -1, true)) * flip(x, 1)", 1),
+    ("f64", "x / flip(sum(exp(x), 1, true), 0)", 2),
+    ("f64", "(x / sum(x, 1, true), sum(x, 1, true))", 1),
+    ("f64", "x - argmax(x, 1, true)", 2),
+    ("f64", "softmax(x, 0)", 4),
+    ("f32", "var h = x + sin(x); return (rmsnorm(h, 2), h)", 1),
+    ("bf16", "var h = f32(x) + 0.5; var m = max(h, 1, true); return (softmax(bf16(h - m)), h, m)", 1),
+    ("c64", "var h = x * 1.5i; return (h / (sum(abs(h), -1, true) + 1), h)", 1),
+    ("f64", "var h = x + sin(x); var g = h + softmax(h) * 2; return (rmsnorm(g, 1), h, g)", 1),
+    ("f64", "var h = x * 3; return (softmax(h), rmsnorm(h, 1))", 2),
+    ("f64", "var h = x * 2; var p = h[::-1] + 1; return (softmax(h), p)", 3),
+    ("f64", "var h = x * 2; return (softmax(h), h[::-1] + 1)", 2),
+    ("f64", "var h = x * 2; var n = softmax(h); if x[0, 0] < 2 { n = n + h; } return (n, h)", 3),
 ]
 
 
 def rows(toy):
     """The host's bits, and the number of kernels that a call needs."""
     for i, (dtype, body, kernels) in enumerate(ROWS):
-        for columns, declared in (*([(8200, "M")] if "rms" in body else []), ((1, "M"), (12, 12), (256, 256))[i % 3], (33, "M")):
+        for columns, declared in (
+            *([(8200, "M")] if "rms" in body else []),
+            ((1, "M"), (12, 12), (256, 256))[i % 3],
+            (33, "M"),
+        ):
             lead = f"def f(x: {dtype}[N, {declared}]) {{ {'' if 'return' in body else 'return '}{body}; }}\n"
-            value = f"{dtype}(reshape(sin(arange(5 * {columns}) * 0.7), [5, {columns}]))" + (" * c64(1 + 0.5i)" if dtype == "c64" else "")
+            value = f"{dtype}(reshape(sin(arange(5 * {columns}) * 0.7), [5, {columns}]))" + (
+                " * c64(1 + 0.5i)" if dtype == "c64" else ""
+            )
             pick = " print(f(x)[1]);" if "return (" in body else ""  # nobody reads the first result
-            if problem := same_bits(toy, f"{lead}var x = {value};\nprint(f(x)); print(f(x[1:4]));{pick}", [f"--cuda-graphs={GRAPHS[columns % 4]}"]):
+            if problem := same_bits(
+                toy,
+                f"{lead}var x = {value};\nprint(f(x)); print(f(x[1:4]));{pick}",
+                [f"--cuda-graphs={GRAPHS[columns % 4]}"],
+            ):
                 return problem
         launches = []
         for calls in (1, 2):
-            done = run(toy, [*EVERYWHERE, "--cuda-graphs=off", "-e", f"{lead}var x = {value};\n" + "".join(f"var r{i} = f(x);" for i in range(calls))])
+            done = run(
+                toy,
+                [
+                    *EVERYWHERE,
+                    "--cuda-graphs=off",
+                    "-e",
+                    f"{lead}var x = {value};\n" + "".join(f"var r{i} = f(x);" for i in range(calls)),
+                ],
+            )
             if problem := done.problem():
                 return problem
             launches.append(done.stats["launches"])
@@ -200,8 +363,10 @@ def folds(toy, ways):
     """Reductions of rows of every number of elements a lane, of known and of any length: the host's bits."""
     lead = "def at(n: i64) { return sin(arange(3 * n) * 0.7) + 0.9; }\ndef f(x) { return (sum(x, 1), sum(abs(x) * 2, -1), prod(x, 1), mean(x * x, 1)); }\ndef g(x) { return (max(x, 1), min(x, 1)); }\n"
     for dtype, flag in ways:
-        text = lead + "".join(f"var x = {dtype}(reshape(at({n}), [3, {n}])){' * (1 - 0.3i)' if 'c' in dtype else ''}; print({n}, f(x){'' if 'c' in dtype else ', g(x)'}, sum(x));\n"
-                              for n in (1, 31, 32, 33, 64, 95, 224, 255, 256, 257, 288, 300, 512, 513, 1000))
+        text = lead + "".join(
+            f"var x = {dtype}(reshape(at({n}), [3, {n}])){' * (1 - 0.3i)' if 'c' in dtype else ''}; print({n}, f(x){'' if 'c' in dtype else ', g(x)'}, sum(x));\n"
+            for n in (1, 31, 32, 33, 64, 95, 224, 255, 256, 257, 288, 300, 512, 513, 1000)
+        )
         if problem := same_bits(toy, text, ["--cuda-graphs=off", flag]):
             return problem
     return None
@@ -249,13 +414,25 @@ def ropes(toy, only):
         for j, dtype in enumerate(("f32", "f64", "bf16", "f16") if i < 2 else ("f32", "f64")):
             if dtype != only:
                 continue
-            for batch, length, heads, pairs in shapes if i < 2 else shapes[j:j + 2]:
-                text = turned(spelling, dtype, batch, length, heads, pairs) + "var (a, b) = both(q, k, w); print(a); print(b);"
+            for batch, length, heads, pairs in shapes if i < 2 else shapes[j : j + 2]:
+                text = (
+                    turned(spelling, dtype, batch, length, heads, pairs)
+                    + "var (a, b) = both(q, k, w); print(a); print(b);"
+                )
                 if problem := same_bits(toy, text, [f"--cuda-graphs={GRAPHS[(i + j) % 4]}"], seed=j):
                     return problem
                 counts = []
                 for calls in (1, 3):
-                    done = run(toy, [*EVERYWHERE, "--cuda-graphs=off", "-e", turned(spelling, dtype, batch, length, heads, pairs) + "".join(f"var (a{n}, b{n}) = both(q, k, w);" for n in range(calls))])
+                    done = run(
+                        toy,
+                        [
+                            *EVERYWHERE,
+                            "--cuda-graphs=off",
+                            "-e",
+                            turned(spelling, dtype, batch, length, heads, pairs)
+                            + "".join(f"var (a{n}, b{n}) = both(q, k, w);" for n in range(calls)),
+                        ],
+                    )
                     if problem := done.problem():
                         return problem
                     counts.append((done.stats["ropes"], done.stats["launches"]))
@@ -266,25 +443,42 @@ def ropes(toy, only):
 
 # What is nearly a rotation, or has nothing to share, is the generated kernel: parts of two tensors, from neighbours to halves, another sign, other axes.
 NOT_ROPES = [
-    "def f(x, y, w) { var z = complex(x[..., 0::2], y[..., 1::2]) * w; return flatten(view_as_real(z), -2); }", "def f(x, y, w) { var z = complex(x[..., 0::2], x[..., 1::2]) * w; return cat([real(z), imag(z)], axis = -1); }",
-    "def f(x, y, w) { var z = complex(x[..., :4], x[..., 4:]) * w; return flatten(view_as_real(z), -2); }", "def f(x, y, w) { var a = x[..., :4]; var b = x[..., 4:]; return cat([a * real(w) - b * imag(w), b * real(w) - a * imag(w)], axis = -1); }",
-    "def f(x, y, w) { var a = x[..., 1:5]; var b = x[..., 4:]; return cat([a * real(w) - b * imag(w), a * imag(w) + b * real(w)], axis = -1); }", "def f(x, y, w) { return view_as_complex(reshape(x, [2, 3, 4, 2])) * c64(y[..., :4]); }",
+    "def f(x, y, w) { var z = complex(x[..., 0::2], y[..., 1::2]) * w; return flatten(view_as_real(z), -2); }",
+    "def f(x, y, w) { var z = complex(x[..., 0::2], x[..., 1::2]) * w; return cat([real(z), imag(z)], axis = -1); }",
+    "def f(x, y, w) { var z = complex(x[..., :4], x[..., 4:]) * w; return flatten(view_as_real(z), -2); }",
+    "def f(x, y, w) { var a = x[..., :4]; var b = x[..., 4:]; return cat([a * real(w) - b * imag(w), b * real(w) - a * imag(w)], axis = -1); }",
+    "def f(x, y, w) { var a = x[..., 1:5]; var b = x[..., 4:]; return cat([a * real(w) - b * imag(w), a * imag(w) + b * real(w)], axis = -1); }",
+    "def f(x, y, w) { return view_as_complex(reshape(x, [2, 3, 4, 2])) * c64(y[..., :4]); }",
 ]
 
 
 def near_ropes(toy):
     # Angles of an outer and an inner axis, with one between that has none, and one before that shares them.
     for lead in ("", "2, "):
-        if problem := same_bits(toy, f"def f(x, w) {{ return view_as_complex(x) * w; }} print(f(f32(reshape(arange({192 if lead else 96}), [{lead}2, 3, 4, 2, 2])), c64(polar(1.0, reshape(arange(16), [2, 1, 4, 2])))));"):
+        if problem := same_bits(
+            toy,
+            f"def f(x, w) {{ return view_as_complex(x) * w; }} print(f(f32(reshape(arange({192 if lead else 96}), [{lead}2, 3, 4, 2, 2])), c64(polar(1.0, reshape(arange(16), [2, 1, 4, 2])))));",
+        ):
             return problem
     # Pairs that are repeated, on axes where the angles are not.
-    if problem := same_bits(toy, "def f(x, w) { return view_as_complex(x) * w; } print(f(f32(reshape(arange(16), [1, 4, 2, 2])), c64(polar(1.0, reshape(arange(6), [3, 1, 2])))));"):
+    if problem := same_bits(
+        toy,
+        "def f(x, w) { return view_as_complex(x) * w; } print(f(f32(reshape(arange(16), [1, 4, 2, 2])), c64(polar(1.0, reshape(arange(6), [3, 1, 2])))));",
+    ):
         return problem
-    twice = [("f16", f"bf16({form})") for form in ("rope(f32(x), w)", 'rope(f32(x), w, "half")')] + [("bf16", f"bf16(f16({form}))") for form in ("rope(f32(x), w)", 'rope(f32(x), w, "half")')]
-    twice += [("f16", "f16(real(complex(f32(bf16(x)[..., :4]), f32(bf16(x)[..., 4:])) * w[:, newaxis]))"), ("f16", "f16(cat([real(z), imag(z)], axis = -1))")]
+    twice = [("f16", f"bf16({form})") for form in ("rope(f32(x), w)", 'rope(f32(x), w, "half")')] + [
+        ("bf16", f"bf16(f16({form}))") for form in ("rope(f32(x), w)", 'rope(f32(x), w, "half")')
+    ]
+    twice += [
+        ("f16", "f16(real(complex(f32(bf16(x)[..., :4]), f32(bf16(x)[..., 4:])) * w[:, newaxis]))"),
+        ("f16", "f16(cat([real(z), imag(z)], axis = -1))"),
+    ]
     lead = {"f16": "var b = bf16(x); var z = complex(f32(b[..., :4]), f32(b[..., 4:])) * w[:, newaxis]; "}
     programs = [f"{body}\nvar x = f32(reshape(sin(arange(48)), [2, 3, 8])); var y = x + 1;" for body in NOT_ROPES]
-    programs += [f"def f(x, y, w) {{ {lead.get(dtype, '')}return {body}; }}\nvar x = {dtype}(reshape(sin(arange(96)), [2, 3, 2, 8])); var y = x;" for dtype, body in twice]
+    programs += [
+        f"def f(x, y, w) {{ {lead.get(dtype, '')}return {body}; }}\nvar x = {dtype}(reshape(sin(arange(96)), [2, 3, 2, 8])); var y = x;"
+        for dtype, body in twice
+    ]
     for program in programs:
         text = f"{program} var w = c64(polar(1.0, reshape(arange(12), [3, 4])));\nprint(f(x, y, w));"
         if problem := same_bits(toy, text):
@@ -298,21 +492,41 @@ def near_ropes(toy):
 def joined(toy, every_mode):
     """Pairs are joined where neither needs the other, over what stands between them; chains are not."""
     lead = "seed(1); var q = f32(randn(1, 4, 2, 8)); var k = f32(randn(1, 4, 2, 8)); var w = c64(polar(1.0, randn(4, 4)));\n"
-    for i, (body, ropes, launches) in enumerate((("rope(rope(q, w), w)", 2, 2), ("rope(q, w) + k @ swapaxes(k, -1, -2) @ rope(exp(k), w)", 2, 3), ("rope(rope(q, w) + rope(k, w), w)", 3, 3), ("(rope(q, w), rope(k, w), rope(q, w * w))", 3, 3),
-                                  ("(rope(q, w), rope(rope(k, w), w), rope(exp(q), w))", 4, 3),
-                                  # a pair of f32 whose first needs a pair of bf16, which ends behind its second
-                                  ("var a = rope(bf16(q), w); var b = rope(f32(a) * 2, w); return (b, rope(k, w), rope(bf16(k), w))", 4, 5))):
+    for i, (body, ropes, launches) in enumerate(
+        (
+            ("rope(rope(q, w), w)", 2, 2),
+            ("rope(q, w) + k @ swapaxes(k, -1, -2) @ rope(exp(k), w)", 2, 3),
+            ("rope(rope(q, w) + rope(k, w), w)", 3, 3),
+            ("(rope(q, w), rope(k, w), rope(q, w * w))", 3, 3),
+            ("(rope(q, w), rope(rope(k, w), w), rope(exp(q), w))", 4, 3),
+            # a pair of f32 whose first needs a pair of bf16, which ends behind its second
+            ("var a = rope(bf16(q), w); var b = rope(f32(a) * 2, w); return (b, rope(k, w), rope(bf16(k), w))", 4, 5),
+        )
+    ):
         text = f"{lead}def f(q, k, w) {{ {'' if 'return' in body else 'return '}{body}; }}\n"
         counts = []
         for seed, calls in enumerate((1, 3, 3)):
-            done = run(toy, [*EVERYWHERE, "--cuda-graphs=off", "-e", text + "".join(f"var r{n} = f(q, k, w);" for n in range(calls))], seed)
+            done = run(
+                toy,
+                [
+                    *EVERYWHERE,
+                    "--cuda-graphs=off",
+                    "-e",
+                    text + "".join(f"var r{n} = f(q, k, w);" for n in range(calls)),
+                ],
+                seed,
+            )
             if problem := done.problem():
                 return problem
             counts.append((done.stats["ropes"], done.stats["launches"]))
-        if (counts[1][0] - counts[0][0], counts[1][1] - counts[0][1]) != (2 * ropes, 2 * launches) or counts[1] != counts[2]:
+        if (counts[1][0] - counts[0][0], counts[1][1] - counts[0][1]) != (2 * ropes, 2 * launches) or counts[
+            1
+        ] != counts[2]:
             return f"{body}: {counts}"
         for mode in GRAPHS if every_mode else [GRAPHS[i % 4]]:
-            if problem := same_bits(toy, text + "for i in range(3) { print(f(q * i, k, w)); }", [f"--cuda-graphs={mode}"], tolerance=1e-5):
+            if problem := same_bits(
+                toy, text + "for i in range(3) { print(f(q * i, k, w)); }", [f"--cuda-graphs={mode}"], tolerance=1e-5
+            ):
                 return problem
     return None
 
@@ -321,9 +535,15 @@ def subscripts(toy, seed):
     """Random subscripts, read and stored, against NumPy."""
     import os
     import indexing
+
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder, "report")
-        env = {**os.environ, "TOY_CUDA_DRIVER": str(pathlib.Path(toy).parent / "libtoyfakecuda.so"), "TOY_FAKE_REPORT": str(report), "TOY_FAKE_SEED": str(seed)}
+        env = {
+            **os.environ,
+            "TOY_CUDA_DRIVER": str(pathlib.Path(toy).parent / "libtoyfakecuda.so"),
+            "TOY_FAKE_REPORT": str(report),
+            "TOY_FAKE_SEED": str(seed),
+        }
         if problem := indexing.check(toy, [*EVERYWHERE, f"--cuda-graphs={GRAPHS[seed % 4]}"], seed, env=env):
             return problem
         found = [line for line in report.read_text().splitlines() if line.startswith("found: ")]
@@ -367,13 +587,20 @@ def all_cases():
         yield f"device: parts of {dtype}", lambda toy, dtype=dtype: parts_and_halves(toy, dtype), *nightly
         yield f"device: ropes of {dtype}", lambda toy, dtype=dtype: ropes(toy, dtype), *nightly
     for mode in GRAPHS:
-        yield f"device: transforms, graphs {mode}", lambda toy, mode=mode: transforms(toy, mode), *([] if mode in ("off", "full") else ["nightly"])
+        yield f"device: transforms, graphs {mode}", lambda toy, mode=mode: transforms(toy, mode), *(
+            [] if mode in ("off", "full") else ["nightly"]
+        )
     for check in (functions, precisions, rows, long_rows, near_ropes, writes):
         yield f"device: {check.__name__.replace('_', ' ')}", check, *(["long"] if check in (functions, rows) else [])
-    for name, ways, marker in (("folds", [("f32", "--dynamic=off"), ("c128", "--dynamic=on"), ("f16", "--dynamic=on")], "long"),
-                               ("further folds", [("f32", "--dynamic=on"), ("c128", "--dynamic=off"), ("f16", "--dynamic=off")], "nightly")):
+    for name, ways, marker in (
+        ("folds", [("f32", "--dynamic=off"), ("c128", "--dynamic=on"), ("f16", "--dynamic=on")], "long"),
+        ("further folds", [("f32", "--dynamic=on"), ("c128", "--dynamic=off"), ("f16", "--dynamic=off")], "nightly"),
+    ):
         yield f"device: {name}", lambda toy, ways=ways: folds(toy, ways), marker
     yield "device: joined ropes", lambda toy: joined(toy, False)
     yield "device: functions of all pairs", lambda toy: functions(toy, 1), "nightly"
     yield "device: joined ropes in every graph", lambda toy: joined(toy, True), "nightly"
-    yield from ((f"device: subscripts {seed}", lambda toy, seed=seed: subscripts(toy, seed), *([] if seed < 2 else ["nightly"])) for seed in range(8))
+    yield from (
+        (f"device: subscripts {seed}", lambda toy, seed=seed: subscripts(toy, seed), *([] if seed < 2 else ["nightly"]))
+        for seed in range(8)
+    )

@@ -47,7 +47,7 @@ CASES = {
     "inv([[1, 2], [2, 4]]);": None,
     "cholesky([[1, 2], [2, 1]]);": None,
     "solve(eye(3), [1, 2]);": None,
-    "einsum(\"ij,jk\", eye(2));": None,
+    'einsum("ij,jk", eye(2));': None,
     "fft(2.0);": None,
     "rfft([1i]);": None,
     "if [1, 2] > 0 { print(1); }": None,
@@ -57,9 +57,9 @@ CASES = {
     "[[1, 2], [3]];": None,
     "7 // 0;": None,
     "i64(2) ** -1;": None,
-    "i64(\"12x\");": None,
-    "\"a\" + 1;": "\"a\" + str(1);",
-    "\"abc\"[5];": None,
+    'i64("12x");': None,
+    '"a" + 1;': '"a" + str(1);',
+    '"abc"[5];': None,
     "def f(x) { return x @ x; } def g(y) { return f(y) + 1; } g(ones(2, 3));": "def f(x) { return x @ x.T; } def g(y) { return f(y) + 1; } g(ones(2, 3));",
     "def f(x: c64[N], y: c64[N]) { return x + y; } f(c64([1, 2]), c64([1, 2, 3]));": None,
     "def f(x: f64[N, M]) { return x @ x; } f(eye(2));": "def f(x: f64[N, M]) where M == N { return x @ x; } f(eye(2));",
@@ -79,11 +79,11 @@ CASES = {
     "var (a, b) = (1, 2, 3);": None,
     "struct P { var x; var y; } P p = {1};": None,
     "var c = sin;": "var c = sin(1.0);",
-    "assert sum([1, 2]) == 4, \"sums\";": None,
+    'assert sum([1, 2]) == 4, "sums";': None,
     "def f(x) { assert x > 0; return sqrt(x); } f(-1);": None,
-    "load(\"no-such-file.npy\");": None,
-    "load(\"/\");": None,
-    "save(\"x.unknown\", [1]);": None,
+    'load("no-such-file.npy");': None,
+    'load("/");': None,
+    'save("x.unknown", [1]);': None,
     "var x = 'text';": None,
     "var x = [1, 2;": None,
     "var x = 1 +;": None,
@@ -104,7 +104,14 @@ CASES = {
 
 
 def message(toy, program, mode):
-    done = subprocess.run([toy, f"--jit={mode}", "--color=never", "-e", program], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+    done = subprocess.run(
+        [toy, f"--jit={mode}", "--color=never", "-e", program],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+    )
     return done.returncode, done.stderr.rstrip("\n")
 
 
@@ -121,7 +128,12 @@ def check(toy, programs):
             if status != 1 or text != want.get(program):
                 problems.append(f"{program} ({mode}): status {status}\n{text}\nexpected\n{want.get(program)}")
         fixed, helps = CASES[program], re.findall(r"^help: (.*)", want.get(program, ""), re.M)
-        proposals = [p for h in helps for p in re.findall(r"`([^`…]+)`", h) if "did you mean" in h or "would be" in h or "ordered" in h]
+        proposals = [
+            p
+            for h in helps
+            for p in re.findall(r"`([^`…]+)`", h)
+            if "did you mean" in h or "would be" in h or "ordered" in h
+        ]
         if proposals and fixed is None:
             problems.append(f"{program}: the help proposes {proposals}, and no program follows it")
         if fixed is not None:
@@ -139,7 +151,9 @@ def check(toy, programs):
 def all_cases():
     programs = list(CASES)
     for start in range(0, len(programs), 16):
-        yield f"error messages {start} to {start + len(programs[start:start + 16]) - 1}", lambda toy, p=programs[start:start + 16]: check(toy, p)
+        yield f"error messages {start} to {start + len(programs[start:start + 16]) - 1}", lambda toy, p=programs[
+            start : start + 16
+        ]: check(toy, p)
 
 
 if __name__ == "__main__" and "--write" in sys.argv:

@@ -15,16 +15,45 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SENTENCES, MUTANTS = 300, 3
 # Conditions that the page says in words: names that differ, brackets whose rows are equal.
 BESIDE_THE_GRAMMAR = {"P0106", "P0107", "P0109", "P0115", "P0123"}
-NO_TYPE = {"bool", "u8", "i32", "i64", "bf16", "f16", "f32", "f64", "c64", "c128", *"let const auto val local mut fn func function fun elif elseif print".split()}
-SAMPLES = {"a character with XID_Start, or _": "abxyzN_éпλ変", "a character with XID_Continue": "abzN_09éпλ変", 'a character but ", \\ and a line break': "ab #'({é変",
-           "a character but a line break": "ab #'\"({é変"}
-LEXICAL = {"Identifier": "IDENTIFIER", "Integer": "INTEGER", "Float": "FLOAT", "Imaginary": "IMAGINARY", "String": "STRING", "DocComment": "DOC", "Adjoint": "ADJOINT"}
-EBNF = re.compile(r"""\s+|(?P<name>[A-Za-z][\w-]*)|"(?P<double>[^"]+)"|'(?P<single>[^']+)'|\?\s(?P<words>.*?)\s\?|(?P<sign>[][{}()|=;])""")
+NO_TYPE = {
+    "bool",
+    "u8",
+    "i32",
+    "i64",
+    "bf16",
+    "f16",
+    "f32",
+    "f64",
+    "c64",
+    "c128",
+    *"let const auto val local mut fn func function fun elif elseif print".split(),
+}
+SAMPLES = {
+    "a character with XID_Start, or _": "abxyzN_éпλ変",
+    "a character with XID_Continue": "abzN_09éпλ変",
+    'a character but ", \\ and a line break': "ab #'({é変",
+    "a character but a line break": "ab #'\"({é変",
+}
+LEXICAL = {
+    "Identifier": "IDENTIFIER",
+    "Integer": "INTEGER",
+    "Float": "FLOAT",
+    "Imaginary": "IMAGINARY",
+    "String": "STRING",
+    "DocComment": "DOC",
+    "Adjoint": "ADJOINT",
+}
+EBNF = re.compile(
+    r"""\s+|(?P<name>[A-Za-z][\w-]*)|"(?P<double>[^"]+)"|'(?P<single>[^']+)'|\?\s(?P<words>.*?)\s\?|(?P<sign>[][{}()|=;])"""
+)
 
 
 class Node:
     def __init__(self, kind, value):
-        self.kind, self.value = kind, value  # text, rule, words: a string; sequence, choice: nodes; repeat, option: a node
+        self.kind, self.value = (
+            kind,
+            value,
+        )  # text, rule, words: a string; sequence, choice: nodes; repeat, option: a node
 
 
 def read(text):
@@ -68,13 +97,17 @@ def read(text):
 
 @functools.cache
 def rules():
-    return read("".join(re.findall(r"^```ebnf\n(.*?)^```$", (ROOT / "docs/reference/grammar.md").read_text(), re.M | re.S)))
+    return read(
+        "".join(re.findall(r"^```ebnf\n(.*?)^```$", (ROOT / "docs/reference/grammar.md").read_text(), re.M | re.S))
+    )
 
 
 def inside(node):
     """A node and all below it."""
     yield node
-    for child in node.value if node.kind in ("sequence", "choice") else [node.value] if node.kind in ("repeat", "option") else []:
+    for child in (
+        node.value if node.kind in ("sequence", "choice") else [node.value] if node.kind in ("repeat", "option") else []
+    ):
         yield from inside(child)
 
 
@@ -146,12 +179,18 @@ class Derivation:
                 self.derive(part, depth, out)
         elif node.kind == "choice":
             ways = sorted(range(len(node.value)), key=lambda i: height(node.value[i], heights()))
-            way = self.rng.choice(ways if not small else [w for w in ways if height(node.value[w], heights()) == height(node.value[ways[0]], heights())])
+            way = self.rng.choice(
+                ways
+                if not small
+                else [w for w in ways if height(node.value[w], heights()) == height(node.value[ways[0]], heights())]
+            )
             self.used.add((id(node), way))
             self.derive(node.value[way], depth, out)
         else:
             likely = [0, 1, 1] if depth < 6 else [0, 1] if depth < 16 else [0, 0, 0, 1]
-            times = 0 if small else self.rng.choice([min(n, 1) for n in likely] if node.kind == "option" else [*likely, 2])
+            times = (
+                0 if small else self.rng.choice([min(n, 1) for n in likely] if node.kind == "option" else [*likely, 2])
+            )
             self.used.add((id(node), min(times, 1)))
             for _ in range(times):
                 self.derive(node.value, depth, out)
@@ -180,7 +219,11 @@ class Derivation:
     def token(self, name):
         kind = {token: kind for kind, token in LEXICAL.items()}
         if name == "NAME":
-            words = [node.value for node in inside(rules()["CONTEXTUAL"]) if node.kind == "text" and node.value not in self.words]
+            words = [
+                node.value
+                for node in inside(rules()["CONTEXTUAL"])
+                if node.kind == "text" and node.value not in self.words
+            ]
             if words and self.rng.random() < 0.08:
                 self.words.add(word := self.rng.choice(words))
                 return metamorphic.Token("", word)
@@ -202,7 +245,9 @@ class Derivation:
             return "".join(map(self.spell, node.value))
         if node.kind == "choice":
             return self.spell(self.rng.choice(node.value))
-        return "".join(self.spell(node.value) for _ in range(self.rng.choice([0, 1] if node.kind == "option" else [0, 1, 2, 3])))
+        return "".join(
+            self.spell(node.value) for _ in range(self.rng.choice([0, 1] if node.kind == "option" else [0, 1, 2, 3]))
+        )
 
 
 class Recognizer:
@@ -215,11 +260,17 @@ class Recognizer:
         return len(self.tokens) in self.ends(rules()["program"], 0)
 
     def text(self, i):
-        return self.tokens[i].text if i < len(self.tokens) and self.tokens[i].kind not in ("String", "DocComment") else ""
+        return (
+            self.tokens[i].text if i < len(self.tokens) and self.tokens[i].kind not in ("String", "DocComment") else ""
+        )
 
     def ends(self, node, i):
         begins = first(node)
-        if not (None in begins or self.text(i) in begins or (i < len(self.tokens) and LEXICAL.get(self.tokens[i].kind) in begins)):
+        if not (
+            None in begins
+            or self.text(i) in begins
+            or (i < len(self.tokens) and LEXICAL.get(self.tokens[i].kind) in begins)
+        ):
             return set()
         key = (id(node), i)
         if key not in self.memo:
@@ -249,7 +300,9 @@ class Recognizer:
     def of_rule(self, name, i):
         if name in LEXICAL.values():
             kind = LEXICAL.get(self.tokens[i].kind) if i < len(self.tokens) else None
-            value = i and self.tokens[i - 1].kind != "String" and (self.text(i - 1) not in keywords() - {"true", "false"})
+            value = (
+                i and self.tokens[i - 1].kind != "String" and (self.text(i - 1) not in keywords() - {"true", "false"})
+            )
             return {i + 1} if kind == name and (name != "ADJOINT" or value) else set()
         if name == "struct-variable" and self.text(i) in NO_TYPE:
             return set()
@@ -260,7 +313,11 @@ class Recognizer:
     def kind_of_statement(self, i):
         """What a statement is by its first word, whatever follows."""
         first, second = self.text(i), self.text(i + 1)
-        says = first in ("var", "return") or (first == "assert" and second != "=") or (first in ("print", "write") and second == "(")
+        says = (
+            first in ("var", "return")
+            or (first == "assert" and second != "=")
+            or (first in ("print", "write") and second == "(")
+        )
         return ("variable" if first == "var" else first) if says else None
 
 
@@ -293,25 +350,33 @@ def disagreement(tokens, done, label):
 def mutants(tokens, rng):
     for _ in range(MUTANTS):
         i = rng.randrange(len(tokens))
-        kept = tokens[:i] + tokens[i + rng.choice([0, 1]):]
+        kept = tokens[:i] + tokens[i + rng.choice([0, 1]) :]
         if len(kept) < len(tokens):
             yield kept if any(t.kind != "DocComment" for t in kept) else tokens
         else:
-            yield tokens[:i + 1] + tokens[i:]
+            yield tokens[: i + 1] + tokens[i:]
 
 
 def random_sentences(toy, seed):
     derivation, rng = Derivation(seed), random.Random(f"{seed} mutants")
     sentences = [derivation.sentence() for _ in range(SENTENCES)]
-    kept = [tokens for tokens in sentences if Recognizer(tokens).derives()]  # without those that are of another kind by their first word
+    kept = [
+        tokens for tokens in sentences if Recognizer(tokens).derives()
+    ]  # without those that are of another kind by their first word
     if len(kept) < 0.7 * SENTENCES:
         return f"only {len(kept)} of {SENTENCES} sentences are recognized"
     changed = [mutant for tokens in kept for mutant in mutants(tokens, rng)]
-    results = [done for [done] in programs.run_parts(toy, [(spelled(tokens), ["--emit=ast"]) for tokens in kept + changed])]
+    results = [
+        done for [done] in programs.run_parts(toy, [(spelled(tokens), ["--emit=ast"]) for tokens in kept + changed])
+    ]
     for tokens, done in zip(kept, results):
         if done.status != 0:
             return f"a derived program is refused\n{spelled(tokens)}{done.stderr[:1500]}"
-    problems = [problem for tokens, done in zip(changed, results[len(kept):]) if (problem := disagreement(tokens, done, "a changed program"))]
+    problems = [
+        problem
+        for tokens, done in zip(changed, results[len(kept) :])
+        if (problem := disagreement(tokens, done, "a changed program"))
+    ]
     return "\n".join(problems[:3]) or None
 
 
@@ -324,7 +389,11 @@ def every_way(_toy):
     for name, rule in rules().items():
         for node in inside(rule) if not is_token(name) else ():
             ways = len(node.value) if node.kind == "choice" else 2 if node.kind in ("option", "repeat") else 0
-            missed += [f"way {way} of a {node.kind} in `{name}`" for way in range(ways) if (id(node), way) not in derivation.used]
+            missed += [
+                f"way {way} of a {node.kind} in `{name}`"
+                for way in range(ways)
+                if (id(node), way) not in derivation.used
+            ]
     return "\n".join(missed) or None
 
 
@@ -334,11 +403,25 @@ def lists(_toy):
     problems = [f"`{name}` is not defined" for name in sorted(named - set(rules()))]
     problems += [f"`{name}` is used nowhere" for name in sorted(set(rules()) - named - {"program", "COMMENT"})]
     table = (ROOT / "lexer/Tokens.def").read_text()
-    spellings = {kind: set(re.findall(rf'^TOY_{kind}\(\w+, "(.*)"\)$', table, re.M)) for kind in ("KEYWORD", "CONTEXTUAL", "PUNCTUATION")}
-    texts = {node.value for name, rule in rules().items() if not is_token(name) for node in inside(rule) if node.kind == "text"}
-    for kind, found in (("KEYWORD", keywords()), ("CONTEXTUAL", {node.value for node in inside(rules()["CONTEXTUAL"]) if node.kind == "text"}),
-                        ("PUNCTUATION", {text for text in texts if not re.match(r"\w", text)})):
-        problems += [f"{kind}: `{text}` is in one of grammar.md and Tokens.def only" for text in sorted(found ^ spellings[kind])]
+    spellings = {
+        kind: set(re.findall(rf'^TOY_{kind}\(\w+, "(.*)"\)$', table, re.M))
+        for kind in ("KEYWORD", "CONTEXTUAL", "PUNCTUATION")
+    }
+    texts = {
+        node.value
+        for name, rule in rules().items()
+        if not is_token(name)
+        for node in inside(rule)
+        if node.kind == "text"
+    }
+    for kind, found in (
+        ("KEYWORD", keywords()),
+        ("CONTEXTUAL", {node.value for node in inside(rules()["CONTEXTUAL"]) if node.kind == "text"}),
+        ("PUNCTUATION", {text for text in texts if not re.match(r"\w", text)}),
+    ):
+        problems += [
+            f"{kind}: `{text}` is in one of grammar.md and Tokens.def only" for text in sorted(found ^ spellings[kind])
+        ]
     return "\n".join(problems) or None
 
 
@@ -346,7 +429,9 @@ def repository(toy):
     """What the parser accepts of the programs that are here is what the grammar derives."""
     files = sorted(p for folder in ("tests/e2e", "tests/errors", "examples") for p in (ROOT / folder).rglob("*.toy"))
     for path in files:
-        parsed = subprocess.run([toy, "--emit=ast", path], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+        parsed = subprocess.run(
+            [toy, "--emit=ast", path], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60
+        )
         if any(code.startswith("L") for code in codes(parsed.stderr)):
             continue
         done = programs.Done(parsed.returncode, "", parsed.stderr, [], 0, 0)

@@ -18,7 +18,9 @@ class Case:
         axis, ellipsis = 0, False
         broadcast = rng.choice([(2,), (3,), (2, 1), (1,)])
         while axis < len(self.shape):
-            kind = rng.choice(["int", "slice", "slice", "step", "mask", "tensor", "tensor", "ellipsis", "newaxis", "stop"])
+            kind = rng.choice(
+                ["int", "slice", "slice", "step", "mask", "tensor", "tensor", "ellipsis", "newaxis", "stop"]
+            )
             n = self.shape[axis]
             if kind == "stop":
                 break
@@ -41,8 +43,16 @@ class Case:
                 continue
             if kind == "mask":
                 rank = rng.randint(1, min(2, len(self.shape) - axis))
-                mask = np.array([rng.random() < 0.5 for _ in range(int(np.prod(self.shape[axis:axis + rank])))]).reshape(self.shape[axis:axis + rank])
-                self.add(np.array2string(mask, separator=", ").replace("False", "false").replace("True", "true").replace("\n", ""), mask)
+                mask = np.array(
+                    [rng.random() < 0.5 for _ in range(int(np.prod(self.shape[axis : axis + rank])))]
+                ).reshape(self.shape[axis : axis + rank])
+                self.add(
+                    np.array2string(mask, separator=", ")
+                    .replace("False", "false")
+                    .replace("True", "true")
+                    .replace("\n", ""),
+                    mask,
+                )
                 axis += rank
                 continue
             if kind == "int":
@@ -82,7 +92,11 @@ class Case:
             value = -1.0 - np.arange(read.size, dtype=np.float64).reshape(read.shape)
             form = self.rng.choice(["full", "row", "scalar"])
             if form == "row" and value.ndim:
-                value = value[tuple(slice(0, 1) if k == 0 else slice(None) for k in range(value.ndim))] if value.shape[0] > 0 else value
+                value = (
+                    value[tuple(slice(0, 1) if k == 0 else slice(None) for k in range(value.ndim))]
+                    if value.shape[0] > 0
+                    else value
+                )
             elif form == "scalar":
                 value = np.float64(-7)
             positions = np.arange(x.size).reshape(x.shape)[tuple(self.index)]
@@ -118,7 +132,16 @@ def check(toy, flags, seed, count=60, env=None):
     with tempfile.TemporaryDirectory() as folder:
         results = ", ".join(f"r{i}, s{i}, t{i}, u{i}" for i in range(count))
         pathlib.Path(folder, "p.toy").write_text("".join(programs) + f'save("out.npz", ({results}));\n')
-        done = subprocess.run([toy, *flags, "p.toy"], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300, env=env)
+        done = subprocess.run(
+            [toy, *flags, "p.toy"],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=300,
+            env=env,
+        )
         if done.returncode:
             return done.stderr[:2000]
         out = np.load(os.path.join(folder, "out.npz"))
@@ -134,4 +157,6 @@ def check(toy, flags, seed, count=60, env=None):
 def all_cases():
     for seed in range(40):
         for flags in (["--jit=never"], ["--jit=always"]):
-            yield f"random subscripts {seed} {flags[0]}", lambda toy, s=seed, f=flags: check(toy, f, s), *([] if seed < 8 else ["nightly"])
+            yield f"random subscripts {seed} {flags[0]}", lambda toy, s=seed, f=flags: check(toy, f, s), *(
+                [] if seed < 8 else ["nightly"]
+            )

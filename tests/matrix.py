@@ -15,14 +15,38 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 # What takes no tensor, or acts on the world: a program in a folder with `x.bin`, the numbers 0 to 3 in i32, and its output.
 ACTS = {
-    **{f: f"seed(7); var a = {f}(4, 5); seed(7); var b = {f}([4, 5]); print(all(a == b), any(a != {f}(4, 5)), {f}(2, dtype=f32).dtype, {f}(0, 3).shape);" for f in ("rand", "randn")},
-    "seed": "seed(-1); var a = rand(3); seed(-1); print(all(a == rand(3)));", "clock": "var t = clock(); print(clock() >= t, t.dtype);", "bytes": 'print(bytes("a\\n\u00e9"), bytes("").shape);',
-    "read_binary": 'print(read_binary("x.bin", i32, [2, 2]), read_binary("x.bin", u8, [1], offset = 4), read_binary("x.bin", f16, [0]).shape);', "write": 'write("ab"); write(u8([99, 10]));', "print": 'print(); print(1, "a", [1, 2]);',
-    "check": "check(1 < 2, \"no\"); print(1);", "save": 'save("y.npy", f16([1, 2])); var y = load("y.npy"); print(y, y.dtype);', "load": 'save("z.npz", (1, [2i])); print(load("z.npz", "arr_1"));', "show": "show(zeros(2, 2));",
-    "fftfreq": "print(fftfreq(4), fftfreq(5, 0.5), fftfreq(0).shape);", "rfftfreq": "print(rfftfreq(4));",
+    **{
+        f: f"seed(7); var a = {f}(4, 5); seed(7); var b = {f}([4, 5]); print(all(a == b), any(a != {f}(4, 5)), {f}(2, dtype=f32).dtype, {f}(0, 3).shape);"
+        for f in ("rand", "randn")
+    },
+    "seed": "seed(-1); var a = rand(3); seed(-1); print(all(a == rand(3)));",
+    "clock": "var t = clock(); print(clock() >= t, t.dtype);",
+    "bytes": 'print(bytes("a\\n\u00e9"), bytes("").shape);',
+    "read_binary": 'print(read_binary("x.bin", i32, [2, 2]), read_binary("x.bin", u8, [1], offset = 4), read_binary("x.bin", f16, [0]).shape);',
+    "write": 'write("ab"); write(u8([99, 10]));',
+    "print": 'print(); print(1, "a", [1, 2]);',
+    "check": 'check(1 < 2, "no"); print(1);',
+    "save": 'save("y.npy", f16([1, 2])); var y = load("y.npy"); print(y, y.dtype);',
+    "load": 'save("z.npz", (1, [2i])); print(load("z.npz", "arr_1"));',
+    "show": "show(zeros(2, 2));",
+    "fftfreq": "print(fftfreq(4), fftfreq(5, 0.5), fftfreq(0).shape);",
+    "rfftfreq": "print(rfftfreq(4));",
 }
-PRINTED = {"rand": "true true f32 (0, 3)\n", "randn": "true true f32 (0, 3)\n", "seed": "true\n", "clock": "true f64\n", "bytes": "[ 97,  10, 195, 169] (0,)\n", "read_binary": "[[0, 1],\n [2, 3]] [1] (0,)\n", "write": "abc\n", "print": "\n1 a [1.0, 2.0]\n",
-           "check": "1\n", "save": "[1.0, 2.0] f16\n", "load": "[0.0+2.0i]\n", "fftfreq": "[ 0.00,  0.25, -0.50, -0.25] [ 0.0,  0.4,  0.8, -0.8, -0.4] (0,)\n", "rfftfreq": "[0.00, 0.25, 0.50]\n"}
+PRINTED = {
+    "rand": "true true f32 (0, 3)\n",
+    "randn": "true true f32 (0, 3)\n",
+    "seed": "true\n",
+    "clock": "true f64\n",
+    "bytes": "[ 97,  10, 195, 169] (0,)\n",
+    "read_binary": "[[0, 1],\n [2, 3]] [1] (0,)\n",
+    "write": "abc\n",
+    "print": "\n1 a [1.0, 2.0]\n",
+    "check": "1\n",
+    "save": "[1.0, 2.0] f16\n",
+    "load": "[0.0+2.0i]\n",
+    "fftfreq": "[ 0.00,  0.25, -0.50, -0.25] [ 0.0,  0.4,  0.8, -0.8, -0.4] (0,)\n",
+    "rfftfreq": "[0.00, 0.25, 0.50]\n",
+}
 
 
 def acts(toy, name):
@@ -43,7 +67,9 @@ def functions():
 
 def missing(toy):
     known = set(ROWS) | set(ACTS)
-    problems = [f"{name} is in no row of the matrix" for name in functions() if name not in known] + [f"{name} is no function" for name in known - set(functions())]
+    problems = [f"{name} is in no row of the matrix" for name in functions() if name not in known] + [
+        f"{name} is no function" for name in known - set(functions())
+    ]
     return "\n".join(problems) or None
 
 
@@ -61,7 +87,11 @@ def agree(got, want, dtype):
     if dtype in INTEGERS:
         return None if np.array_equal(got, np.asarray(want).astype(got.dtype)) else f"is\n{got}\nexpected\n{want}"
     scale = np.abs(want)[np.isfinite(want)].max(initial=1.0) if np.size(want) else 1.0
-    return None if np.allclose(got, want, rtol=tolerance, atol=tolerance * scale, equal_nan=True) else f"is\n{got}\nexpected\n{want}"
+    return (
+        None
+        if np.allclose(got, want, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
+        else f"is\n{got}\nexpected\n{want}"
+    )
 
 
 def inputs(folder, dtype):
@@ -86,7 +116,13 @@ def check(toy, name, flags, every=1):
     everything = {dtype: [c for c in cells(name, dtype) if not isinstance(c[1], Refused)][::every] for dtype in DTYPES}
     everything = {dtype: accepted for dtype, accepted in everything.items() if accepted}
     with tempfile.TemporaryDirectory() as folder:
-        results = run_parts(toy, [(program(folder, dtype, accepted), [flags]) for dtype, accepted in everything.items()], cwd=folder) if everything else []
+        results = (
+            run_parts(
+                toy, [(program(folder, dtype, accepted), [flags]) for dtype, accepted in everything.items()], cwd=folder
+            )
+            if everything
+            else []
+        )
         for (dtype, accepted), (done,) in zip(everything.items(), results):
             if done.status != 0:
                 problems.append(f"{name} on {dtype}: status {done.status}\n{done.stderr[:1500]}")
@@ -113,7 +149,17 @@ def refusals(toy, name):
             if seen[dtype, want] > 8:  # the same error of one dtype: these shapes and axes are enough
                 continue
             used = re.search(r"\bx(\d+)", expression)
-            rows.append(((f"var {used.group(0)} = zeros({list(SHAPES[int(used.group(1))])}, dtype={dtype}); " if used else "") + f"var r = {expression};", want))
+            rows.append(
+                (
+                    (
+                        f"var {used.group(0)} = zeros({list(SHAPES[int(used.group(1))])}, dtype={dtype}); "
+                        if used
+                        else ""
+                    )
+                    + f"var r = {expression};",
+                    want,
+                )
+            )
     problems = []
     for (source, want), (done,) in zip(rows, run_parts(toy, [(source, [""]) for source, _ in rows]) if rows else []):
         if done.status != 1 or not any(done.stderr.startswith(f"error[{code}]") for code in want.split()):

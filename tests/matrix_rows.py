@@ -8,12 +8,34 @@ import numpy as np
 
 warnings.simplefilter("ignore", RuntimeWarning)  # of values without a result
 
-NUMPY = {"bool": np.bool_, "u8": np.uint8, "i32": np.int32, "i64": np.int64, "bf16": np.float32, "f16": np.float32, "f32": np.float32, "f64": np.float64, "c64": np.complex64, "c128": np.complex128}
+NUMPY = {
+    "bool": np.bool_,
+    "u8": np.uint8,
+    "i32": np.int32,
+    "i64": np.int64,
+    "bf16": np.float32,
+    "f16": np.float32,
+    "f32": np.float32,
+    "f64": np.float64,
+    "c64": np.complex64,
+    "c128": np.complex128,
+}
 DTYPES = list(NUMPY)
 COMPLEX, INTEGERS, HALVES = ("c64", "c128"), ("bool", "u8", "i32", "i64"), ("bf16", "f16")
 TOLERANCE = {"bf16": 2**-7, "f16": 2**-10, "f32": 4e-6, "c64": 4e-6}
 SHAPES = [(), (5,), (0,), (1,), (3, 4), (0, 3), (3, 0), (1, 4), (4, 4), (2, 3, 4), (2, 0, 3), (2, 1, 3, 2)]
-NOT_ORDERED, NEEDS_REAL, NEEDS_COMPLEX, NEEDS_NUMBER, NEEDS_FLOAT, AXIS, EMPTY, TO_REAL, MATRIX, SHAPE = "T0206", "T0202", "T0205", "T0203", "T0201", "T0305", "T0325", "T0207", "T0316", "T0348"
+NOT_ORDERED, NEEDS_REAL, NEEDS_COMPLEX, NEEDS_NUMBER, NEEDS_FLOAT, AXIS, EMPTY, TO_REAL, MATRIX, SHAPE = (
+    "T0206",
+    "T0202",
+    "T0205",
+    "T0203",
+    "T0201",
+    "T0305",
+    "T0325",
+    "T0207",
+    "T0316",
+    "T0348",
+)
 
 
 class Refused(str):
@@ -70,21 +92,36 @@ def row(*names):
         for name in names:
             ROWS[name] = function
         return function
+
     return add
 
 
 def library(name):
-    return getattr(np, {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh"}.get(name, name))
+    return getattr(
+        np,
+        {
+            "asin": "arcsin",
+            "acos": "arccos",
+            "atan": "arctan",
+            "asinh": "arcsinh",
+            "acosh": "arccosh",
+            "atanh": "arctanh",
+        }.get(name, name),
+    )
 
 
-@row(*"exp expm1 log log1p log2 log10 sqrt sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh reciprocal square".split())
+@row(
+    *"exp expm1 log log1p log2 log10 sqrt sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh reciprocal square".split()
+)
 def elementary(name, dtype, shape, x):
     if name == "square":
         yield "square(x)", x.astype(NUMPY[number(dtype)]) ** 2, number(dtype)
         return
     to = floating(dtype)
     x = x.astype(NUMPY[to])
-    yield f"{name}(x)", 1 / x if name == "reciprocal" else np.log(x) / math.log(2) if name == "log2" and dtype in COMPLEX else library(name)(x), to
+    yield f"{name}(x)", 1 / x if name == "reciprocal" else np.log(x) / math.log(
+        2
+    ) if name == "log2" and dtype in COMPLEX else library(name)(x), to
 
 
 @row("rsqrt", "sigmoid", "silu", "gelu", "erf", "relu", "floor", "ceil", "trunc", "round")
@@ -99,7 +136,13 @@ def more_elementary(name, dtype, shape, x):
     else:
         y = x.astype(NUMPY[floating(dtype)])
         erf = np.vectorize(math.erf, otypes=[float])
-        value = {"rsqrt": lambda: 1 / np.sqrt(y), "sigmoid": lambda: 1 / (1 + np.exp(-y)), "silu": lambda: y / (1 + np.exp(-y)), "erf": lambda: erf(y) if y.size else y, "gelu": lambda: 0.5 * y * (1 + erf(y / math.sqrt(2))) if y.size else y}[name]()
+        value = {
+            "rsqrt": lambda: 1 / np.sqrt(y),
+            "sigmoid": lambda: 1 / (1 + np.exp(-y)),
+            "silu": lambda: y / (1 + np.exp(-y)),
+            "erf": lambda: erf(y) if y.size else y,
+            "gelu": lambda: 0.5 * y * (1 + erf(y / math.sqrt(2))) if y.size else y,
+        }[name]()
         yield f"{name}(x)", value, floating(dtype)
 
 
@@ -109,24 +152,51 @@ def parts(name, dtype, shape, x):
     kept = number(dtype)
     special = np.where(y == 3, np.inf, y) if dtype not in INTEGERS else y
     yield {
-        "real": lambda: ("real(x)", x.real, part(dtype)), "imag": lambda: ("imag(x)", x.imag, part(dtype)), "conj": lambda: ("conj(x)", np.conj(x), dtype), "angle": lambda: ("angle(x)", np.angle(x.astype(NUMPY[floating(dtype)])), part(floating(dtype))),
-        "abs": lambda: ("abs(x)", np.abs(y), part(kept)), "abs2": lambda: ("abs2(x)", (y.real * y.real + y.imag * y.imag) if dtype in COMPLEX else y * y, part(kept)),
-        "sign": lambda: ("sign(x)", np.where(y == 0, 0, y / np.where(y == 0, 1, np.abs(y))) if dtype in COMPLEX else np.sign(y), kept),
-    }.get(name, lambda: (f"{name}(x / 0)" if dtype not in INTEGERS and dtype not in COMPLEX else f"{name}(x)", library(name)(x / np.zeros((), x.dtype) if dtype not in INTEGERS and dtype not in COMPLEX else x), "bool"))()
+        "real": lambda: ("real(x)", x.real, part(dtype)),
+        "imag": lambda: ("imag(x)", x.imag, part(dtype)),
+        "conj": lambda: ("conj(x)", np.conj(x), dtype),
+        "angle": lambda: ("angle(x)", np.angle(x.astype(NUMPY[floating(dtype)])), part(floating(dtype))),
+        "abs": lambda: ("abs(x)", np.abs(y), part(kept)),
+        "abs2": lambda: ("abs2(x)", (y.real * y.real + y.imag * y.imag) if dtype in COMPLEX else y * y, part(kept)),
+        "sign": lambda: (
+            "sign(x)",
+            np.where(y == 0, 0, y / np.where(y == 0, 1, np.abs(y))) if dtype in COMPLEX else np.sign(y),
+            kept,
+        ),
+    }.get(
+        name,
+        lambda: (
+            f"{name}(x / 0)" if dtype not in INTEGERS and dtype not in COMPLEX else f"{name}(x)",
+            library(name)(x / np.zeros((), x.dtype) if dtype not in INTEGERS and dtype not in COMPLEX else x),
+            "bool",
+        ),
+    )()
 
 
 @row("view_as_real", "view_as_complex", "adjoint", "complex", "polar")
 def pairs(name, dtype, shape, x):
     if name == "view_as_real":
-        yield "view_as_real(x)", np.stack([x.real, x.imag], -1) if dtype in COMPLEX else Refused(NEEDS_COMPLEX), part(dtype)
+        yield "view_as_real(x)", np.stack([x.real, x.imag], -1) if dtype in COMPLEX else Refused(NEEDS_COMPLEX), part(
+            dtype
+        )
     elif name == "view_as_complex":
         fits = shape and shape[-1] == 2
-        yield "view_as_complex(x)", Refused("T0317") if dtype not in ("f32", "f64") else Refused("T0318") if not fits else x[..., 0] + 1j * x[..., 1], pair(dtype)
+        yield "view_as_complex(x)", Refused("T0317") if dtype not in ("f32", "f64") else Refused(
+            "T0318"
+        ) if not fits else x[..., 0] + 1j * x[..., 1], pair(dtype)
     elif name == "adjoint":
         yield "adjoint(x)", np.conj(x if len(shape) < 2 else np.swapaxes(x, -1, -2)), dtype
     else:
         y = x.astype(NUMPY[floating(dtype)]) if dtype not in COMPLEX else x
-        value = Refused(NEEDS_REAL) if dtype in COMPLEX else y + 1j * y[..., ::-1] if shape and name == "complex" else y + 1j * y if name == "complex" else y * np.exp(1j * y.astype(float))
+        value = (
+            Refused(NEEDS_REAL)
+            if dtype in COMPLEX
+            else y + 1j * y[..., ::-1]
+            if shape and name == "complex"
+            else y + 1j * y
+            if name == "complex"
+            else y * np.exp(1j * y.astype(float))
+        )
         yield f"complex(x, x[..., ::-1])" if shape and name == "complex" else f"{name}(x, x)", value, pair(dtype)
 
 
@@ -135,16 +205,24 @@ def two(name, dtype, shape, x):
     if name in ("minimum", "maximum", "clip", "atan2", "hypot") and dtype in COMPLEX:
         yield f"{name}(x, {'0, 1' if name == 'clip' else 'x'})", Refused(NOT_ORDERED), None
     elif name in ("minimum", "maximum"):
-        yield f"{name}(x, x[..., ::-1])" if shape else f"{name}(x, x)", library(name)(x, x[..., ::-1] if shape else x), dtype
+        yield f"{name}(x, x[..., ::-1])" if shape else f"{name}(x, x)", library(name)(
+            x, x[..., ::-1] if shape else x
+        ), dtype
         yield f"{name}(x, 1)", library(name)(x, 1), number(dtype)
     elif name == "clip":
         yield "clip(x, 0, 1)", np.clip(x.astype(NUMPY[number(dtype)]), 0, 1), number(dtype)
     elif name in ("atan2", "hypot"):
         y = x.astype(NUMPY[floating(dtype)])
-        yield f"{name}(x, 0.5)", (np.arctan2 if name == "atan2" else np.hypot)(y, np.asarray(0.5, y.dtype)), floating(dtype)
+        yield f"{name}(x, 0.5)", (np.arctan2 if name == "atan2" else np.hypot)(y, np.asarray(0.5, y.dtype)), floating(
+            dtype
+        )
     elif name == "pow":
-        yield "pow(x, 2)", x.astype(NUMPY[wide(dtype)] if dtype == "bool" else x.dtype) ** np.asarray(2, x.dtype if dtype != "bool" else np.int64), number(dtype)
-        yield "pow(x, 0.5)", x.astype(NUMPY[floating(dtype)]) ** np.asarray(0.5, NUMPY[part(floating(dtype))]), floating(dtype)
+        yield "pow(x, 2)", x.astype(NUMPY[wide(dtype)] if dtype == "bool" else x.dtype) ** np.asarray(
+            2, x.dtype if dtype != "bool" else np.int64
+        ), number(dtype)
+        yield "pow(x, 0.5)", x.astype(NUMPY[floating(dtype)]) ** np.asarray(
+            0.5, NUMPY[part(floating(dtype))]
+        ), floating(dtype)
     else:
         yield "where(x == x, x, 0)", x, number(dtype)
         yield "where(x != x, 0, x)", x, number(dtype)
@@ -181,7 +259,13 @@ def reductions(name, dtype, shape, x):
         yield f"{name}(x, axis={axis}, keepdims=true)", peer(axis, True), to
     if len(shape) > 1 and name in ("sum", "prod", "max", "any"):
         first = peer(0, True)
-        both = first if isinstance(first, Refused) else Refused(EMPTY) if name == "max" and shape[-1] == 0 else getattr(np, name)(y, axis=(0, -1), **({"dtype": y.dtype} if name in ("sum", "prod") else {}))
+        both = (
+            first
+            if isinstance(first, Refused)
+            else Refused(EMPTY)
+            if name == "max" and shape[-1] == 0
+            else getattr(np, name)(y, axis=(0, -1), **({"dtype": y.dtype} if name in ("sum", "prod") else {}))
+        )
         yield f"{name}(x, axis=[0, -1])", both, to
     for axis in out_of_range(shape):
         yield f"{name}(x, axis={axis})", Refused(AXIS), None
@@ -203,7 +287,7 @@ def along(name, dtype, shape, x):
         if not name.startswith("cum") and dtype in COMPLEX:
             return Refused(NOT_ORDERED)
         if name in ("softmax", "logsumexp"):
-            if shape[axis] == 0: # as PyTorch: nothing, and the logarithm of 0
+            if shape[axis] == 0:  # as PyTorch: nothing, and the logarithm of 0
                 return y if name == "softmax" else np.full(np.delete(shape, axis), -np.inf, y.dtype)
             e = np.exp(y - y.max(axis, keepdims=True))
             return e / e.sum(axis, keepdims=True) if name == "softmax" else np.log(e.sum(axis)) + y.max(axis)
@@ -220,7 +304,9 @@ def along(name, dtype, shape, x):
         yield f"{name}(x)", peer(None), to
 
 
-@row(*"reshape transpose permute swapaxes squeeze unsqueeze flatten expand tile repeat flip roll pad diag tril triu trace".split())
+@row(
+    *"reshape transpose permute swapaxes squeeze unsqueeze flatten expand tile repeat flip roll pad diag tril triu trace".split()
+)
 def shapes(name, dtype, shape, x):
     r = len(shape)
     if name == "reshape":
@@ -291,10 +377,27 @@ def shapes(name, dtype, shape, x):
             else:
                 yield f"{name}(x, {k})", library(name)(x, k), dtype
     else:
-        yield "trace(x)", Refused("R0104 T0316") if r < 2 else np.trace(x.astype(NUMPY[wide(dtype)]), axis1=-2, axis2=-1), wide(dtype)
+        yield "trace(x)", Refused("R0104 T0316") if r < 2 else np.trace(
+            x.astype(NUMPY[wide(dtype)]), axis1=-2, axis2=-1
+        ), wide(dtype)
 
 
-@row("cat", "stack", "split", "chunk", "take", "gather", "scatter", "select", "nonzero", "unique", "shape", "size", "rank", "len")
+@row(
+    "cat",
+    "stack",
+    "split",
+    "chunk",
+    "take",
+    "gather",
+    "scatter",
+    "select",
+    "nonzero",
+    "unique",
+    "shape",
+    "size",
+    "rank",
+    "len",
+)
 def joined(name, dtype, shape, x):
     r = len(shape)
     if name in ("cat", "stack"):
@@ -310,8 +413,12 @@ def joined(name, dtype, shape, x):
     elif name in ("take", "select"):
         for axis in axes(shape):
             if shape[axis]:
-                yield f"take(x, i64([-1, 0]), axis={axis})" if name == "take" else f"select(x, {axis}, -1)", np.take(x, [-1, 0] if name == "take" else -1, axis), dtype
-                yield f"take(x, {shape[axis]}, axis={axis})" if name == "take" else f"select(x, {axis}, {shape[axis]})", Refused("R0101 T0324"), None
+                yield f"take(x, i64([-1, 0]), axis={axis})" if name == "take" else f"select(x, {axis}, -1)", np.take(
+                    x, [-1, 0] if name == "take" else -1, axis
+                ), dtype
+                yield f"take(x, {shape[axis]}, axis={axis})" if name == "take" else f"select(x, {axis}, {shape[axis]})", Refused(
+                    "R0101 T0324"
+                ), None
     elif name in ("gather", "scatter"):
         for axis in range(r):
             index = np.zeros_like(x, np.int64) + (np.arange(math.prod(shape)).reshape(shape) % max(shape[axis], 1))
@@ -377,22 +484,51 @@ def decompositions(name, dtype, shape, x):
     if not square:
         if name in ("qr", "svd", "lstsq") and r >= 2:
             if name == "svd":
-                yield "svd(x)[1]", np.linalg.svd(x.astype(NUMPY[to]), compute_uv=False) if x.size else np.zeros((*shape[:-2], min(shape[-2:])), NUMPY[part(to)]), part(to)
+                yield "svd(x)[1]", np.linalg.svd(x.astype(NUMPY[to]), compute_uv=False) if x.size else np.zeros(
+                    (*shape[:-2], min(shape[-2:])), NUMPY[part(to)]
+                ), part(to)
             return
-        call = {"solve": "solve(x, x)", "lstsq": "lstsq(x, x)[0]", "matrix_power": "matrix_power(x, 2)", "eigh": "eigh(x)[0]", "eig": "eig(x)[0]", "qr": "qr(x)[0]", "svd": "svd(x)[0]"}.get(name, f"{name}(x)")
+        call = {
+            "solve": "solve(x, x)",
+            "lstsq": "lstsq(x, x)[0]",
+            "matrix_power": "matrix_power(x, 2)",
+            "eigh": "eigh(x)[0]",
+            "eig": "eig(x)[0]",
+            "qr": "qr(x)[0]",
+            "svd": "svd(x)[0]",
+        }.get(name, f"{name}(x)")
         yield call, Refused("T0348 T0302 T0301 T0303 T0316 R0104 R0113"), None
         return
     h = x.astype(NUMPY[to])
     n = shape[-1]
-    s, peer = f"(x @ adjoint(x) + {n} * eye({n}, dtype={to}))", h @ np.conj(np.swapaxes(h, -1, -2)) + n * np.eye(n, dtype=h.dtype)
+    s, peer = f"(x @ adjoint(x) + {n} * eye({n}, dtype={to}))", h @ np.conj(np.swapaxes(h, -1, -2)) + n * np.eye(
+        n, dtype=h.dtype
+    )
     if dtype == "bool":
         s, peer = f"(f64(x) @ adjoint(f64(x)) + {n} * eye({n}))", peer
     if dtype in INTEGERS:
         s = s.replace("x", "f64(x)") if dtype != "bool" else s
-    calls = {"det": (f"det({s})", np.linalg.det(peer), to), "inv": (f"inv({s})", np.linalg.inv(peer), to), "solve": (f"solve({s}, x)", np.linalg.solve(peer, h), to), "cholesky": (f"cholesky({s})", np.linalg.cholesky(peer), to),
-             "qr": (f"abs(qr({s})[1])", np.abs(np.linalg.qr(peer)[1]), part(to)), "svd": (f"svd({s})[1]", np.linalg.svd(peer, compute_uv=False), part(to)), "eigh": (f"eigh({s})[0]", np.linalg.eigvalsh(peer), part(to)),
-             "eig": (f"sort(abs(eig({s})[0]))", np.sort(np.abs(np.linalg.eigvals(peer))), part(to) if to not in HALVES else "f32"), "eigvals": (f"sort(abs(eigvals({s})))", np.sort(np.abs(np.linalg.eigvals(peer))), part(to) if to not in HALVES else "f32"),
-             "lstsq": (f"lstsq({s}, x)[0]", np.linalg.solve(peer, h), to), "matrix_power": (f"matrix_power({s}, 3)", peer @ peer @ peer, to)}
+    calls = {
+        "det": (f"det({s})", np.linalg.det(peer), to),
+        "inv": (f"inv({s})", np.linalg.inv(peer), to),
+        "solve": (f"solve({s}, x)", np.linalg.solve(peer, h), to),
+        "cholesky": (f"cholesky({s})", np.linalg.cholesky(peer), to),
+        "qr": (f"abs(qr({s})[1])", np.abs(np.linalg.qr(peer)[1]), part(to)),
+        "svd": (f"svd({s})[1]", np.linalg.svd(peer, compute_uv=False), part(to)),
+        "eigh": (f"eigh({s})[0]", np.linalg.eigvalsh(peer), part(to)),
+        "eig": (
+            f"sort(abs(eig({s})[0]))",
+            np.sort(np.abs(np.linalg.eigvals(peer))),
+            part(to) if to not in HALVES else "f32",
+        ),
+        "eigvals": (
+            f"sort(abs(eigvals({s})))",
+            np.sort(np.abs(np.linalg.eigvals(peer))),
+            part(to) if to not in HALVES else "f32",
+        ),
+        "lstsq": (f"lstsq({s}, x)[0]", np.linalg.solve(peer, h), to),
+        "matrix_power": (f"matrix_power({s}, 3)", peer @ peer @ peer, to),
+    }
     yield calls[name]
 
 
@@ -428,7 +564,9 @@ def signals(name, dtype, shape, x):
                 value = Refused("T0350")
             else:
                 value = getattr(np.fft, name)(y, axis=axis)
-            yield f"{name}(x, axis={axis})", value, (part(floating(dtype)) if dtype not in HALVES else "f32") if name == "irfft" else to
+            yield f"{name}(x, axis={axis})", value, (
+                part(floating(dtype)) if dtype not in HALVES else "f32"
+            ) if name == "irfft" else to
 
 
 @row("rmsnorm", "layernorm", "attention", "rope", "conv1d", "conv2d", "conv_transpose")
@@ -445,24 +583,38 @@ def networks(name, dtype, shape, x):
         if r >= 2 and min(shape[-2:]) > 0:
             s = (y @ np.conj(np.swapaxes(y, -1, -2))).real / math.sqrt(shape[-1])
             e = np.exp(s - s.max(-1, keepdims=True)) if s.size else s
-            yield "attention(f64(x), f64(x), f64(x))" if dtype in INTEGERS else "attention(x, x, x)", (e / e.sum(-1, keepdims=True)) @ y, to
+            yield "attention(f64(x), f64(x), f64(x))" if dtype in INTEGERS else "attention(x, x, x)", (
+                e / e.sum(-1, keepdims=True)
+            ) @ y, to
     elif name == "rope":
         if r >= 3 and shape[-1] % 2 == 0 and x.size:
             z = (y[..., 0::2] + 1j * y[..., 1::2]) * np.exp(0.5j) if dtype not in COMPLEX else None
-            freqs = f"full([{shape[-3]}, {shape[-1] // 2}], {'c64' if to in ('f32', *HALVES) else 'c128'}(polar(1, 0.5)))"
-            yield f"rope(x, {freqs})", Refused(NEEDS_REAL) if dtype in COMPLEX else np.stack([z.real, z.imag], -1).reshape(shape), to
+            freqs = (
+                f"full([{shape[-3]}, {shape[-1] // 2}], {'c64' if to in ('f32', *HALVES) else 'c128'}(polar(1, 0.5)))"
+            )
+            yield f"rope(x, {freqs})", Refused(NEEDS_REAL) if dtype in COMPLEX else np.stack(
+                [z.real, z.imag], -1
+            ).reshape(shape), to
     elif name == "conv_transpose":
         if r == 3 and x.size:
-            yield f"conv_transpose(x, ones({shape[1]}, 1, 1, dtype={dtype}))", y.sum(1, keepdims=True).astype(y.dtype), number(dtype)
+            yield f"conv_transpose(x, ones({shape[1]}, 1, 1, dtype={dtype}))", y.sum(1, keepdims=True).astype(
+                y.dtype
+            ), number(dtype)
     elif r == (3 if name == "conv1d" else 4) and x.size:
         kernel = [1] * (1 if name == "conv1d" else 2)
-        yield f"{name}(x, ones({[2, shape[1], *kernel]}, dtype={dtype}))", np.repeat(y.sum(1, keepdims=True), 2, 1), number(dtype)
+        yield f"{name}(x, ones({[2, shape[1], *kernel]}, dtype={dtype}))", np.repeat(
+            y.sum(1, keepdims=True), 2, 1
+        ), number(dtype)
 
 
 @row("zeros_like", "ones_like", "full_like", "zeros", "ones", "full", "eye", "arange", "linspace", "item", "str")
 def made(name, dtype, shape, x):
     if name in ("zeros_like", "ones_like", "full_like"):
-        yield f"{name}(x, 1)" if name == "full_like" else f"{name}(x)", {"zeros_like": np.zeros_like(x), "ones_like": np.ones_like(x), "full_like": np.ones_like(x)}[name] if name != "full_like" or dtype != "bool" else Refused("T0321"), dtype
+        yield f"{name}(x, 1)" if name == "full_like" else f"{name}(x)", {
+            "zeros_like": np.zeros_like(x),
+            "ones_like": np.ones_like(x),
+            "full_like": np.ones_like(x),
+        }[name] if name != "full_like" or dtype != "bool" else Refused("T0321"), dtype
     elif name in ("zeros", "ones"):
         yield f"{name}({list(shape)}, dtype={dtype})", getattr(np, name)(shape, NUMPY[dtype]), dtype
     elif name == "full":
@@ -472,7 +624,9 @@ def made(name, dtype, shape, x):
     elif name == "arange" and len(shape) == 1:
         yield f"arange({shape[0]}, dtype={dtype})", np.arange(shape[0]).astype(NUMPY[dtype]), dtype
     elif name == "linspace" and len(shape) == 1:
-        yield f"linspace(0, 1, {shape[0]}, dtype={dtype})", np.linspace(0, 1, shape[0]).astype(NUMPY[dtype]) if dtype not in INTEGERS else Refused(NEEDS_FLOAT), dtype
+        yield f"linspace(0, 1, {shape[0]}, dtype={dtype})", np.linspace(0, 1, shape[0]).astype(
+            NUMPY[dtype]
+        ) if dtype not in INTEGERS else Refused(NEEDS_FLOAT), dtype
     elif name == "item":
         yield "item(x)", x.reshape(()) if x.size == 1 else Refused("T0307"), dtype
     elif name == "str" and not shape:

@@ -12,13 +12,66 @@ import generator.random_programs as random_programs
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MODES = [["--jit=auto"], ["--jit=always"], ["--jit=never"], ["--jit=always", "--dynamic=on"]]
-OPERATORS = {"Plus", "Minus", "Star", "Slash", "SlashSlash", "Percent", "StarStar", "Less", "Greater", "LessEqual", "GreaterEqual", "EqualEqual", "NotEqual", "And", "Or"}
+OPERATORS = {
+    "Plus",
+    "Minus",
+    "Star",
+    "Slash",
+    "SlashSlash",
+    "Percent",
+    "StarStar",
+    "Less",
+    "Greater",
+    "LessEqual",
+    "GreaterEqual",
+    "EqualEqual",
+    "NotEqual",
+    "And",
+    "Or",
+}
 ASSIGNMENTS = {"Equal", "PlusEqual", "MinusEqual", "StarEqual", "SlashEqual", "AtEqual"}
 OPEN, CLOSE = {"LParen", "LBracket", "LBrace"}, {"RParen", "RBracket", "RBrace"}
 ATTRIBUTES = {"T", "H", "real", "imag", "shape", "dtype", "dynamic", "static", "buckets", "nan", "inf", "complex"}
-NEW_NAMES = ["reload", "printer", "пик", "s0", "unused0_0", "any0_1", "payload", "d0", "α", "read_binary_", "s1", "loads", "__top", "größe", "any0_0", "sinus", "i_", "defer", "ifs",
-             "d1", "ans_", "product", "orb", "nota", "trueish", "変数"]
-NOISE = [" ", "  ", "\n", "\t", " # load(\n", " # y x a b def f(x) { return load; }\n", "\n# * * + - @\n", " # \"text\n", " # peek () var = ;\n", "\r\n"]
+NEW_NAMES = [
+    "reload",
+    "printer",
+    "пик",
+    "s0",
+    "unused0_0",
+    "any0_1",
+    "payload",
+    "d0",
+    "α",
+    "read_binary_",
+    "s1",
+    "loads",
+    "__top",
+    "größe",
+    "any0_0",
+    "sinus",
+    "i_",
+    "defer",
+    "ifs",
+    "d1",
+    "ans_",
+    "product",
+    "orb",
+    "nota",
+    "trueish",
+    "変数",
+]
+NOISE = [
+    " ",
+    "  ",
+    "\n",
+    "\t",
+    " # load(\n",
+    " # y x a b def f(x) { return load; }\n",
+    "\n# * * + - @\n",
+    ' # "text\n',
+    " # peek () var = ;\n",
+    "\r\n",
+]
 
 
 class Token:
@@ -27,7 +80,9 @@ class Token:
 
 
 def tokens_of(toy, path):
-    done = subprocess.run([toy, "--emit=tokens", str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+    done = subprocess.run(
+        [toy, "--emit=tokens", str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60
+    )
     assert done.returncode == 0, done.stderr
     out = []
     for line in done.stdout.splitlines():
@@ -62,13 +117,26 @@ def declared(tokens):
         if token.kind == "Identifier" and before == "Def":
             functions.add(token.text)
             depth = 0
-            for j in range(i + 1, len(tokens)):  # parameters stand before `,`, `)`, `:` or `=`; the rest of a signature are types and defaults
+            for j in range(
+                i + 1, len(tokens)
+            ):  # parameters stand before `,`, `)`, `:` or `=`; the rest of a signature are types and defaults
                 depth += (tokens[j].kind in OPEN) - (tokens[j].kind in CLOSE)
                 if depth == 0:
                     break
-                if depth == 1 and tokens[j].kind == "Identifier" and tokens[j + 1].kind in ("Comma", "RParen", "Colon", "Equal") and tokens[j - 1].kind in ("LParen", "Comma", "Identifier"):
+                if (
+                    depth == 1
+                    and tokens[j].kind == "Identifier"
+                    and tokens[j + 1].kind in ("Comma", "RParen", "Colon", "Equal")
+                    and tokens[j - 1].kind in ("LParen", "Comma", "Identifier")
+                ):
                     variables.add(tokens[j].text)
-                if depth == 2 and tokens[j].kind == "Identifier" and tokens[j - 2].kind == "Identifier" and tokens[j - 1].kind == "LBracket" and tokens[j - 3].kind == "Colon":
+                if (
+                    depth == 2
+                    and tokens[j].kind == "Identifier"
+                    and tokens[j - 2].kind == "Identifier"
+                    and tokens[j - 1].kind == "LBracket"
+                    and tokens[j - 3].kind == "Colon"
+                ):
                     variables.add(tokens[j].text)  # the first size of a type
         if token.kind == "Identifier" and before in ("Var", "For"):
             variables.add(token.text)
@@ -87,23 +155,41 @@ def keyword_arguments(tokens, functions):
             stack.append((token.kind, own, tokens[i - 1].kind if i else ""))
         elif token.kind in CLOSE and stack:
             stack.pop()
-        elif token.kind == "Identifier" and stack and stack[-1][0] == "LParen" and not stack[-1][1] and i + 1 < len(tokens) and tokens[i + 1].kind == "Equal":
+        elif (
+            token.kind == "Identifier"
+            and stack
+            and stack[-1][0] == "LParen"
+            and not stack[-1][1]
+            and i + 1 < len(tokens)
+            and tokens[i + 1].kind == "Equal"
+        ):
             out.add(i)
     return out
 
 
 def with_other_names(tokens, rng, taken):
     functions, variables, members = declared(tokens)
-    old = sorted((functions | variables) - ATTRIBUTES - members - taken)  # what shadows a built-in function means something under its name
+    old = sorted(
+        (functions | variables) - ATTRIBUTES - members - taken
+    )  # what shadows a built-in function means something under its name
     present = {t.text for t in tokens} | taken
     new = [name for name in NEW_NAMES if name not in present]
     rng.shuffle(new)
-    new += [f"{name}{i}" for i in range(2, 2 + len(old) // len(NEW_NAMES) + 1) for name in NEW_NAMES if f"{name}{i}" not in present]
+    new += [
+        f"{name}{i}"
+        for i in range(2, 2 + len(old) // len(NEW_NAMES) + 1)
+        for name in NEW_NAMES
+        if f"{name}{i}" not in present
+    ]
     map_ = dict(zip(old, new))
     fixed = keyword_arguments(tokens, functions)
     out = []
     for i, token in enumerate(tokens):
-        member = i and tokens[i - 1].kind == "Dot" and not (token.text in functions and i + 1 < len(tokens) and tokens[i + 1].kind == "LParen")
+        member = (
+            i
+            and tokens[i - 1].kind == "Dot"
+            and not (token.text in functions and i + 1 < len(tokens) and tokens[i + 1].kind == "LParen")
+        )
         keep = token.kind != "Identifier" or i in fixed or member
         out.append(token if keep else Token(token.kind, map_.get(token.text, token.text)))
     return spelled(out)
@@ -114,7 +200,14 @@ def with_brackets(tokens, rng, _):
     out = []
     for i, token in enumerate(tokens):
         behind, after = tokens[i - 1] if i else None, tokens[i + 1] if i + 1 < len(tokens) else None
-        operand = token.kind == "Identifier" and token.text in variables and behind and after and (behind.kind in OPERATORS | ASSIGNMENTS | {"Return"}) and after.kind not in ("LParen", "Equal")
+        operand = (
+            token.kind == "Identifier"
+            and token.text in variables
+            and behind
+            and after
+            and (behind.kind in OPERATORS | ASSIGNMENTS | {"Return"})
+            and after.kind not in ("LParen", "Equal")
+        )
         out += [Token("LParen", "("), token, Token("RParen", ")")] if operand else [token]
     return spelled(out)
 
@@ -170,20 +263,45 @@ def with_split_statements(tokens, rng, _):
                 if depth == 0 and tokens[j].kind in OPERATORS and tokens[j].kind not in ("Plus", "Minus", "Star"):
                     split = None
                     break
-                if depth == 0 and tokens[j].kind in ("Plus", "Minus") and split is None and tokens[j - 1].kind in ("Identifier", "RParen", "RBracket") and j > i + 4:
+                if (
+                    depth == 0
+                    and tokens[j].kind in ("Plus", "Minus")
+                    and split is None
+                    and tokens[j - 1].kind in ("Identifier", "RParen", "RBracket")
+                    and j > i + 4
+                ):
                     split = j
-            left = tokens[i + 3:split] if split else []
-            if split and any(t.text in variables for t in left) and not any(t.kind in ("And", "Or", "Not") or t.text in ("load", "at") for t in tokens[i:end]):
+            left = tokens[i + 3 : split] if split else []
+            if (
+                split
+                and any(t.text in variables for t in left)
+                and not any(t.kind in ("And", "Or", "Not") or t.text in ("load", "at") for t in tokens[i:end])
+            ):
                 count += 1
                 name = Token("Identifier", f"part_{count}")
-                out += [name, Token("Equal", "="), *left, Token("Semicolon", ";"), tokens[i], tokens[i + 1], tokens[i + 2], name]
+                out += [
+                    name,
+                    Token("Equal", "="),
+                    *left,
+                    Token("Semicolon", ";"),
+                    tokens[i],
+                    tokens[i + 1],
+                    tokens[i + 2],
+                    name,
+                ]
                 i = split
                 continue
         i += 1
     return spelled(out) if count else None
 
 
-REWRITERS = {"blanks and comments": with_noise, "names": with_other_names, "brackets": with_brackets, "order": with_other_order, "split": with_split_statements}
+REWRITERS = {
+    "blanks and comments": with_noise,
+    "names": with_other_names,
+    "brackets": with_brackets,
+    "order": with_other_order,
+    "split": with_split_statements,
+}
 
 
 def outcome(toy, text, folder, mode, name="p.toy"):
@@ -191,7 +309,15 @@ def outcome(toy, text, folder, mode, name="p.toy"):
     path.write_text(text)
     stats = pathlib.Path(folder, "stats.json")
     stats.unlink(missing_ok=True)
-    done = subprocess.run([toy, *mode, "--precision=full", f"--stats={stats}", name], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300)
+    done = subprocess.run(
+        [toy, *mode, "--precision=full", f"--stats={stats}", name],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=300,
+    )
     found = json.loads(stats.read_text()) if stats.exists() else {"recognized": [], "missed": []}
     return done.returncode, done.stdout, sorted(r["kind"] for r in found["recognized"]), done.stderr
 
@@ -210,7 +336,11 @@ def compare(toy, text, label, mode, seed, rewriters=REWRITERS):
                 continue
             got = outcome(toy, other, folder, mode)
             if got[:3] != base[:3]:
-                shown = "\n".join(f"{what}: {a!r}\n  became {b!r}" for what, a, b in zip(("status", "output", "recognized"), base, got) if a != b)
+                shown = "\n".join(
+                    f"{what}: {a!r}\n  became {b!r}"
+                    for what, a, b in zip(("status", "output", "recognized"), base, got)
+                    if a != b
+                )
                 return f"{label}, {name}, {mode}:\n{shown[:3000]}\n{got[3][:1500]}\n--- rewritten\n{other[:3000]}"
     return None
 
@@ -221,7 +351,9 @@ _builtins = {}
 def builtin_names(toy):
     if toy not in _builtins:
         searches = "".join(f'?"{letter}"\n' for letter in "aeiourst")
-        listed = subprocess.run([toy, "-"], input=searches, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60).stdout
+        listed = subprocess.run(
+            [toy, "-"], input=searches, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60
+        ).stdout
         _builtins[toy] = {line.split()[0] for line in listed.splitlines() if line.strip()}
     return _builtins[toy]
 
@@ -236,11 +368,13 @@ def programs():
 def file_case(label, text, index):
     def check(toy):
         return compare(toy, text, label, MODES[index % len(MODES)], index)
+
     return check
 
 
 def random_case(first, count):
     """Several random programs as one, with names of their own."""
+
     def check(toy):
         whole = ""
         with tempfile.TemporaryDirectory() as folder:
@@ -249,15 +383,22 @@ def random_case(first, count):
                 path.write_text(random_programs.Generator(seed).program())
                 tokens = tokens_of(toy, path)
                 functions, variables, members = declared(tokens)
-                whole += spelled([Token(t.kind, f"{t.text}_{seed}") if t.kind == "Identifier" and t.text in functions | variables and tokens[i - 1].kind != "Dot" else t
-                                  for i, t in enumerate(tokens)])
+                whole += spelled(
+                    [
+                        Token(t.kind, f"{t.text}_{seed}")
+                        if t.kind == "Identifier" and t.text in functions | variables and tokens[i - 1].kind != "Dot"
+                        else t
+                        for i, t in enumerate(tokens)
+                    ]
+                )
         return compare(toy, whole, f"random programs from {first}", MODES[first // count % len(MODES)], first)
+
     return check
 
 
 SMALL = {
     "parts of a product": "var a = [1, 2]; var b = [3, 4]; var c = [5, 6]; var d = [7, 8]; var re = a*c - b*d; var im = a*d + b*c; print(re, im);",
-    "parts beside text": "var a = [1, 2]; var b = [3, 4]; var c = [5, 6]; var d = [7, 8]; var re = a*c - b*d; print(a*d + b*c, \"load\"); print(re);",
+    "parts beside text": 'var a = [1, 2]; var b = [3, 4]; var c = [5, 6]; var d = [7, 8]; var re = a*c - b*d; print(a*d + b*c, "load"); print(re);',
     "an argument that is not read": "def f(x, y) { return x + 1; } print(f([1, 2], ones(2))); print(f([1, 2], ones(3))); print(f([1, 2], ones(4)));",
     "a variable read by functions": "var n = 0; def peek() { return n; } def twice() { return peek() + peek(); } for i in range(3) { n = i; print(peek(), twice()); }",
     "declared sizes": "def f(x: f64[N], y: f64[N]) -> f64[N] where N > 0 { var half = N // 2; return x[:half].sum() * y; } print(f([1, 2], [3, 4])); print(f(ones(5), ones(5)));",
@@ -268,7 +409,28 @@ SMALL = {
 def all_cases():
     cases = [(f"metamorphic: {label}", file_case(label, text, i)) for i, (label, text) in enumerate(programs())]
     for i, (label, text) in enumerate(SMALL.items()):
+
         def check(toy, label=label, text=text, i=i):
-            return next((p for k in range(3) for mode in MODES if (p := compare(toy, text, label, mode, 100 * i + k, REWRITERS if k == 0 else {"blanks and comments": with_noise, "names": with_other_names}))), None)
+            return next(
+                (
+                    p
+                    for k in range(3)
+                    for mode in MODES
+                    if (
+                        p := compare(
+                            toy,
+                            text,
+                            label,
+                            mode,
+                            100 * i + k,
+                            REWRITERS if k == 0 else {"blanks and comments": with_noise, "names": with_other_names},
+                        )
+                    )
+                ),
+                None,
+            )
+
         cases.append((f"metamorphic: {label}", check))
-    return cases + [(f"metamorphic: random programs from {first}", random_case(first, 10)) for first in range(7000, 7040, 10)]
+    return cases + [
+        (f"metamorphic: random programs from {first}", random_case(first, 10)) for first in range(7000, 7040, 10)
+    ]

@@ -13,7 +13,15 @@ MODES = [["--jit=auto"], ["--jit=always"], ["--jit=never"], ["--dynamic=on"]]
 
 
 def run(toy, text, *flags, **kwargs):
-    return subprocess.run([toy, *flags, "-e", text], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120, **kwargs)
+    return subprocess.run(
+        [toy, *flags, "-e", text],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=120,
+        **kwargs,
+    )
 
 
 def errors(done):
@@ -24,14 +32,23 @@ def errors(done):
 def refused(toy, text, code, at, part=""):
     done = run(toy, text)
     if done.returncode != 1 or errors(done)[:1] != [(code, at + 1)] or part not in done.stderr:
-        return f"{text!r}: expected {code} at {at + 1} with {part!r}, status {done.returncode}\n{done.stdout}{done.stderr}"
+        return (
+            f"{text!r}: expected {code} at {at + 1} with {part!r}, status {done.returncode}\n{done.stdout}{done.stderr}"
+        )
     return None
 
 
 def reserved(toy):
     for word in RESERVED:
-        places = [f"var @{word} = 3;", f"var (a, @{word}) = (1, 2);", f"def f(x, @{word}) {{ return x; }}", f"for @{word} in range(3) {{ }}", f"struct @{word} {{ var a; }}",
-                  f"struct S {{ var @{word}; }}", f"def f(x) {{ return x; }} f(@{word} = 3);"]
+        places = [
+            f"var @{word} = 3;",
+            f"var (a, @{word}) = (1, 2);",
+            f"def f(x, @{word}) {{ return x; }}",
+            f"for @{word} in range(3) {{ }}",
+            f"struct @{word} {{ var a; }}",
+            f"struct S {{ var @{word}; }}",
+            f"def f(x) {{ return x; }} f(@{word} = 3);",
+        ]
         if word != "var":  # the variance, which programs may replace
             places.append(f"def @{word}(x) {{ return x; }}")
         if word in ("and", "or", "in", "else", "var"):
@@ -39,7 +56,12 @@ def reserved(toy):
         for place in places:
             if problem := refused(toy, place.replace("@", ""), "P0124", place.index("@"), f"`{word}` is a keyword"):
                 return problem
-    for text, code in {"true = false;": "P0108", "print(1 or);": "P0102", "if true { var x = else; }": "P0102", "f64[or];": "P0102"}.items():
+    for text, code in {
+        "true = false;": "P0108",
+        "print(1 or);": "P0102",
+        "if true { var x = else; }": "P0102",
+        "f64[or];": "P0102",
+    }.items():
         if (done := run(toy, text)).returncode != 1 or code not in done.stderr:
             return f"{text}: {done.stderr}"
     return None
@@ -64,11 +86,13 @@ def contextual(toy):
 
 
 def scripts(toy):
-    text = ("var α = 2; var größe = 3; var 変数 = 4; var Δt = 0.5; var ñ = 1; print(α + größe + 変数, Δt); def сумма(первый, второй = α) { return первый + второй; } print(сумма(1), сумма(1, второй = 5));\n"
-            # one name, two spellings: composed and decomposed, marks in another order, the sign of angstrom and of kelvin, Hangul in syllables and letters
-            "var \u00e9 = 1; print(e\u0301); e\u0301 = 2; print(\u00e9); var a\u0323\u0302 = 3; print(\u1ead, a\u0302\u0323); var \u212b = 4; print(\u00c5, A\u030a); var \ud55c = 5; print(\u1112\u1161\u11ab); var \u212a = 6; print(K);\n"
-            "struct Größe { var länge; var breite; } Größe g = {1, 2}; print(g.la\u0308nge); def f(x: f64[N], ζ) { return x * ζ; } print(f([1], ζ = 2), f([1], 2));\n"
-            "for ι in range(2) { α += ι; } print(α); print(\"\u200b \u00a0 ∂ é\" == \"\u200b \u00a0 ∂ é\"); # ∂ \u200b \u00a0\n")
+    text = (
+        "var α = 2; var größe = 3; var 変数 = 4; var Δt = 0.5; var ñ = 1; print(α + größe + 変数, Δt); def сумма(первый, второй = α) { return первый + второй; } print(сумма(1), сумма(1, второй = 5));\n"
+        # one name, two spellings: composed and decomposed, marks in another order, the sign of angstrom and of kelvin, Hangul in syllables and letters
+        "var \u00e9 = 1; print(e\u0301); e\u0301 = 2; print(\u00e9); var a\u0323\u0302 = 3; print(\u1ead, a\u0302\u0323); var \u212b = 4; print(\u00c5, A\u030a); var \ud55c = 5; print(\u1112\u1161\u11ab); var \u212a = 6; print(K);\n"
+        "struct Größe { var länge; var breite; } Größe g = {1, 2}; print(g.la\u0308nge); def f(x: f64[N], ζ) { return x * ζ; } print(f([1], ζ = 2), f([1], 2));\n"
+        'for ι in range(2) { α += ι; } print(α); print("\u200b \u00a0 ∂ é" == "\u200b \u00a0 ∂ é"); # ∂ \u200b \u00a0\n'
+    )
     want = "9 0.5\n3 6\n1\n2\n3 3\n4 4\n5\n6\n1\n[2.0] [2.0]\n3\ntrue\n"
     for mode in MODES:
         done = run(toy, text, *mode)
@@ -86,13 +110,19 @@ def normalization(toy):
         whole = unicodedata.normalize("NFC", letter)
         if apart != letter and letter.isidentifier() and whole.isidentifier() and apart.isidentifier():
             count += 1
-            text += f"def f{count}() {{ var v{whole} = {count}; return v{apart} + v{letter}; }} assert f{count}() == {2 * count};\n" if count % 40 == 0 else f"struct S{count} {{ var {apart}; var b; }} S{count} s{count} = {{{count}, 0}}; assert s{count}.{whole} == {count};\n"
+            text += (
+                f"def f{count}() {{ var v{whole} = {count}; return v{apart} + v{letter}; }} assert f{count}() == {2 * count};\n"
+                if count % 40 == 0
+                else f"struct S{count} {{ var {apart}; var b; }} S{count} s{count} = {{{count}, 0}}; assert s{count}.{whole} == {count};\n"
+            )
     if count < 500:
         return f"only {count} letters"
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "a.toy")
         path.write_text(text)
-        done = subprocess.run([toy, "--jit=never", str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
+        done = subprocess.run(
+            [toy, "--jit=never", str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120
+        )
     return done.stderr[:2000] if done.returncode else None
 
 
@@ -126,55 +156,108 @@ def deceiving(toy):
 
 def two_files(toy):
     with tempfile.TemporaryDirectory() as folder:
+
         def write(name, text):
             pathlib.Path(folder, name).write_text(text)
 
         def check(text, status, out, *parts):
             write("main.toy", text)
             for flags in (["--jit=auto"], ["--jit=always"], ["--jit=never"]):
-                done = subprocess.run([toy, *flags, "main.toy"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
-                if done.returncode != status or done.stdout != out or any(part not in done.stderr for part in parts) or (not parts and done.stderr):
+                done = subprocess.run(
+                    [toy, *flags, "main.toy"],
+                    cwd=folder,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                    timeout=60,
+                )
+                if (
+                    done.returncode != status
+                    or done.stdout != out
+                    or any(part not in done.stderr for part in parts)
+                    or (not parts and done.stderr)
+                ):
                     return f"{text}: status {done.returncode}\n{done.stdout}{done.stderr}"
             return None
 
-        write("lib.toy", "print(\"lib\"); def f() { return 10; } var state = 1;")
+        write("lib.toy", 'print("lib"); def f() { return 10; } var state = 1;')
         write("other.toy", "def f() { return 20; }")
-        write("deep.toy", "import \"lib.toy\"; def g() { return f(); }")
-        write("broken.toy", "print(\"never\"); def h( { }")
-        write("circle.toy", "import \"main.toy\";")
-        return (check('def f() { return 1; } print(f()); import "lib.toy"; print(f());', 1, "", "error[N0113]", "`f` is defined in two files", "lib.toy:1")
-                or check('import "lib.toy"; def f() { return 1; } print(f());', 1, "", "error[N0113]")
-                or check('import "lib.toy"; import "other.toy"; print(f());', 1, "", "error[N0113]")
-                or check('import "deep.toy"; def f() { return 1; }', 1, "", "error[N0113]")
-                or check('import "deep.toy"; import "lib.toy"; print(g(), f(), state);', 0, "lib\n10 10 1\n")
-                or check('print(1); import "lib.toy"; print(f()); import "lib.toy";', 0, "1\nlib\n10\n")
-                or check('def f() { return 1; } print(f()); def f() { return 2; } print(f());', 0, "1\n2\n", "warning[N0112]", "main.toy:1:39", "main.toy:1:5")
-                or check('struct S { var a; var c; } S s = {1, 0}; struct S { var b; var d; } print(s.a); S t = {2, 0}; print(t.b);', 0, "1\n2\n", "warning[N0112]")
-                or check('def main() { print(f()); } def f() { return 1; } def f() { return 2; }', 0, "2\n", "warning[N0112]")
-                or check('print(1); import "broken.toy";', 1, "", "broken.toy:1")
-                or check('print(1); import "missing.toy";', 1, "", "I0101")
-                or check('import "circle.toy";', 1, "", "I0109"))
+        write("deep.toy", 'import "lib.toy"; def g() { return f(); }')
+        write("broken.toy", 'print("never"); def h( { }')
+        write("circle.toy", 'import "main.toy";')
+        return (
+            check(
+                'def f() { return 1; } print(f()); import "lib.toy"; print(f());',
+                1,
+                "",
+                "error[N0113]",
+                "`f` is defined in two files",
+                "lib.toy:1",
+            )
+            or check('import "lib.toy"; def f() { return 1; } print(f());', 1, "", "error[N0113]")
+            or check('import "lib.toy"; import "other.toy"; print(f());', 1, "", "error[N0113]")
+            or check('import "deep.toy"; def f() { return 1; }', 1, "", "error[N0113]")
+            or check('import "deep.toy"; import "lib.toy"; print(g(), f(), state);', 0, "lib\n10 10 1\n")
+            or check('print(1); import "lib.toy"; print(f()); import "lib.toy";', 0, "1\nlib\n10\n")
+            or check(
+                "def f() { return 1; } print(f()); def f() { return 2; } print(f());",
+                0,
+                "1\n2\n",
+                "warning[N0112]",
+                "main.toy:1:39",
+                "main.toy:1:5",
+            )
+            or check(
+                "struct S { var a; var c; } S s = {1, 0}; struct S { var b; var d; } print(s.a); S t = {2, 0}; print(t.b);",
+                0,
+                "1\n2\n",
+                "warning[N0112]",
+            )
+            or check(
+                "def main() { print(f()); } def f() { return 1; } def f() { return 2; }", 0, "2\n", "warning[N0112]"
+            )
+            or check('print(1); import "broken.toy";', 1, "", "broken.toy:1")
+            or check('print(1); import "missing.toy";', 1, "", "I0101")
+            or check('import "circle.toy";', 1, "", "I0109")
+        )
 
 
 def emitted(toy):
     """What --emit shows is what runs: definitions in their order, top-level variables where functions read them."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "a.toy")
-        path.write_text("def f() { return 11; } print(f()); def f() { return 22; } print(f()); var n = 33; def peek() { return n; } for i in range(2) { n = i; print(peek ()); }")
-        done = subprocess.run([toy, "--emit=toy", str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+        path.write_text(
+            "def f() { return 11; } print(f()); def f() { return 22; } print(f()); var n = 33; def peek() { return n; } for i in range(2) { n = i; print(peek ()); }"
+        )
+        done = subprocess.run(
+            [toy, "--emit=toy", str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60
+        )
         if done.returncode or "11" not in done.stdout or "22" not in done.stdout:
             return done.stderr + done.stdout
-        body = done.stdout[done.stdout.index("@__top"):]
+        body = done.stdout[done.stdout.index("@__top") :]
         return None if re.search(r"global_store[^\n]*\n(.*\n){0,3}.*call @peek", body) else done.stdout
 
 
 def prompt_follows(toy):
-    done = subprocess.run([toy, "-"], input="def f() { return 1; }\ndef g() { return f(); }\nprint(g());\ndef f() { return 2; }\nprint(g());\nstruct P { var a; var c; }\nP p = {1, 0};\nstruct P { var b; var d; }\nP q = {3, 0};\nprint(q.b, p.a);\n",
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+    done = subprocess.run(
+        [toy, "-"],
+        input="def f() { return 1; }\ndef g() { return f(); }\nprint(g());\ndef f() { return 2; }\nprint(g());\nstruct P { var a; var c; }\nP p = {1, 0};\nstruct P { var b; var d; }\nP q = {3, 0};\nprint(q.b, p.a);\n",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+    )
     return None if (done.stdout, done.stderr, done.returncode) == ("1\n2\n3 1\n", "", 0) else done.stdout + done.stderr
 
 
 def all_cases():
-    return [("names: reserved words", reserved), ("names: words that are keywords in one place", contextual), ("names: scripts and spellings", scripts), ("names: normalization", normalization),
-            ("names: characters that deceive", deceiving), ("names: files that define the same", two_files), ("names: definitions under --emit", emitted),
-            ("names: the prompt redefines silently", prompt_follows)]
+    return [
+        ("names: reserved words", reserved),
+        ("names: words that are keywords in one place", contextual),
+        ("names: scripts and spellings", scripts),
+        ("names: normalization", normalization),
+        ("names: characters that deceive", deceiving),
+        ("names: files that define the same", two_files),
+        ("names: definitions under --emit", emitted),
+        ("names: the prompt redefines silently", prompt_follows),
+    ]

@@ -11,13 +11,28 @@ def run(toy, program, flags=()):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "p.toy")
         path.write_text(program)
-        done = subprocess.run([toy, *flags, str(path)], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=300)
-    return done.stderr[:2000] if done.returncode else "\n".join(line for line in done.stdout.splitlines() if line.startswith("FAIL")) or (None if done.stdout.strip().endswith("done") else done.stdout)
+        done = subprocess.run(
+            [toy, *flags, str(path)],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=300,
+        )
+    return (
+        done.stderr[:2000]
+        if done.returncode
+        else "\n".join(line for line in done.stdout.splitlines() if line.startswith("FAIL"))
+        or (None if done.stdout.strip().endswith("done") else done.stdout)
+    )
 
 
 def transforms(toy):
     """ifft(fft(x)) and irfft(rfft(x)) are x to 1e-14 and 1e-6 of the largest element; Parseval's theorem."""
-    return run(toy, """
+    return run(
+        toy,
+        """
 def largest(x: _[N]) { return max(abs(x)); }
 def check_length(z: _[N], x: _[N], n: i64, limit) {
   var back = largest(ifft(fft(z)) - z) / largest(z);
@@ -26,12 +41,20 @@ def check_length(z: _[N], x: _[N], n: i64, limit) {
   if not (back < limit and half < limit and energy < 8 * limit) { print("FAIL", n, back, half, energy); }
   return 0;
 }
-""" + "".join(f"seed({n}); var z{n} = randn({n}, dtype=c128); var x{n} = randn({n}); check_length(z{n}, x{n}, {n}, 1e-14); check_length(c64(z{n}), f32(x{n}), {n}, 1e-6);\n" for n in LENGTHS) + 'print("done");\n')
+"""
+        + "".join(
+            f"seed({n}); var z{n} = randn({n}, dtype=c128); var x{n} = randn({n}); check_length(z{n}, x{n}, {n}, 1e-14); check_length(c64(z{n}), f32(x{n}), {n}, 1e-6);\n"
+            for n in LENGTHS
+        )
+        + 'print("done");\n',
+    )
 
 
 def polynomials(toy):
     """Roots of random complex polynomials of degree 2 to 30: the polynomial is small there, relative to the sum of the absolute terms."""
-    return run(toy, """
+    return run(
+        toy,
+        """
 def residual(p, r, n: i64) {
   var value = zeros(n, dtype = c128); var size = zeros(n);
   for i in range(n + 1) { value = value * r + p[i]; size = size * abs(r) + abs(p[i]); }
@@ -51,13 +74,16 @@ if odd != 0 { print("FAIL: roots of real polynomials come in exact pairs"); }
 var turn = eigvals([[0, -1], [1, 0]]);
 if not all(turn == [1i, -1i]) { print("FAIL: turn", turn); }
 print("done");
-""")
+""",
+    )
 
 
 def decompositions(dtype, n):
     def check(toy):
         eps = "1.1920929e-07" if dtype in ("f32", "c64") else "2.220446049250313e-16"
-        return run(toy, f"""
+        return run(
+            toy,
+            f"""
 seed({n});
 def check_all(a, n: i64) {{
   var unit = n * {eps}; var size = norm(a); var one = eye(n, dtype = a.dtype);
@@ -69,7 +95,9 @@ def check_all(a, n: i64) {{
 }}
 check_all(randn({n}, {n}, dtype = {dtype}), {n});
 print("done");
-""")
+""",
+        )
+
     return check
 
 

@@ -42,7 +42,9 @@ def split_types(text):
 
 
 def opt(toy_opt, text):
-    return subprocess.run([toy_opt, "-"], input=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+    return subprocess.run(
+        [toy_opt, "-"], input=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60
+    )
 
 
 def check(toy_opt, mnemonic, example):

@@ -3,20 +3,51 @@
 right code at the operation's place; and every operator with shapes that do not fit. One table of rules, not the program's own."""
 from programs import run_parts
 
-VALUES = {"bool": "[true, false]", "u8": "u8([1, 2])", "i32": "i32([1, 2])", "i64": "i64([1, 2])", "f16": "f16([1, 2])", "bf16": "bf16([1, 2])", "f32": "f32([1, 2])", "f64": "[1, 2]",
-          "c64": "c64([1, 2])", "c128": "[1i, 2]", "str": '"ab"', "tuple": "(1, 2)"}
+VALUES = {
+    "bool": "[true, false]",
+    "u8": "u8([1, 2])",
+    "i32": "i32([1, 2])",
+    "i64": "i64([1, 2])",
+    "f16": "f16([1, 2])",
+    "bf16": "bf16([1, 2])",
+    "f32": "f32([1, 2])",
+    "f64": "[1, 2]",
+    "c64": "c64([1, 2])",
+    "c128": "[1i, 2]",
+    "str": '"ab"',
+    "tuple": "(1, 2)",
+}
 TENSORS = [name for name in VALUES if name not in ("str", "tuple")]
 COMPLEX = ("c64", "c128")
-NOT_DEFINED, NEEDS_TENSOR, NOT_ORDERED, NEEDS_BOOL, NEEDS_REAL, NEEDS_COMPLEX = "T0209", "T0210", "T0206", "T0204", "T0202", "T0205"
+NOT_DEFINED, NEEDS_TENSOR, NOT_ORDERED, NEEDS_BOOL, NEEDS_REAL, NEEDS_COMPLEX = (
+    "T0209",
+    "T0210",
+    "T0206",
+    "T0204",
+    "T0202",
+    "T0205",
+)
 
 ARITHMETIC = ["+", "-", "*", "/", "**", "@", "==", "!="]
 ORDERED = ["//", "%", "<", "<=", ">", ">="]
 LOGICAL = ["and", "or"]
-PAIRS = {"minimum": NOT_ORDERED, "maximum": NOT_ORDERED, "atan2": NOT_ORDERED, "hypot": NOT_ORDERED, "complex": NEEDS_REAL, "polar": NEEDS_REAL,
-         "dot": None, "vdot": None, "outer": None, "matmul": None}
-ANY_NUMBER = ("exp expm1 log log1p log2 log10 sqrt rsqrt reciprocal sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh round isnan isinf "
-              "isfinite sigmoid silu real imag conj angle abs abs2 adjoint sign sum prod mean std var norm any all cumsum cumprod transpose flatten "
-              "squeeze diag nonzero size rank shape").split()
+PAIRS = {
+    "minimum": NOT_ORDERED,
+    "maximum": NOT_ORDERED,
+    "atan2": NOT_ORDERED,
+    "hypot": NOT_ORDERED,
+    "complex": NEEDS_REAL,
+    "polar": NEEDS_REAL,
+    "dot": None,
+    "vdot": None,
+    "outer": None,
+    "matmul": None,
+}
+ANY_NUMBER = (
+    "exp expm1 log log1p log2 log10 sqrt rsqrt reciprocal sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh round isnan isinf "
+    "isfinite sigmoid silu real imag conj angle abs abs2 adjoint sign sum prod mean std var norm any all cumsum cumprod transpose flatten "
+    "squeeze diag nonzero size rank shape"
+).split()
 REAL_ONLY = "floor ceil trunc relu erf max min argmax argmin softmax logsumexp sort argsort".split()
 
 
@@ -76,7 +107,9 @@ def binary(toy, op):
 
 
 def pair(toy, function):
-    return check(toy, [operation(f"{function}(a, b)", a, b, expected_pair(function, a, b)) for a in VALUES for b in VALUES])
+    return check(
+        toy, [operation(f"{function}(a, b)", a, b, expected_pair(function, a, b)) for a in VALUES for b in VALUES]
+    )
 
 
 def unary(toy, function):

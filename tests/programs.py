@@ -31,13 +31,31 @@ def run_parts(toy, parts, cwd=None, flags=()):
     session of its own; the process goes on until one ends it."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "parts.toy")
-        path.write_text("\n# -----\n".join("".join(f"# CONFIG: {c}\n" for c in configurations) + text for text, configurations in parts) + "\n", encoding="utf-8")
-        done = subprocess.run([checker(toy), "--json", *flags, str(path)], cwd=cwd or folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", timeout=3600)
+        path.write_text(
+            "\n# -----\n".join(
+                "".join(f"# CONFIG: {c}\n" for c in configurations) + text for text, configurations in parts
+            )
+            + "\n",
+            encoding="utf-8",
+        )
+        done = subprocess.run(
+            [checker(toy), "--json", *flags, str(path)],
+            cwd=cwd or folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            timeout=3600,
+        )
         rows = [json.loads(line) for line in done.stdout.splitlines()]
     if done.returncode or len(rows) != sum(len(configurations) for _, configurations in parts):
         raise AssertionError(f"toy-check: status {done.returncode}, {len(rows)} results\n{done.stderr}")
     count(len(rows))
-    results = iter(Done(row["status"], row["stdout"], row["stderr"], row["recognized"].split(), row["missed"], row["compiles"]) for row in rows)
+    results = iter(
+        Done(row["status"], row["stdout"], row["stderr"], row["recognized"].split(), row["missed"], row["compiles"])
+        for row in rows
+    )
     return [[next(results) for _ in configurations] for _, configurations in parts]
 
 
@@ -45,13 +63,15 @@ def on_fake_device(build, folder):
     """Programs in `folder` that are toy and toy-check with --device=cuda on the fake driver; every finding of the driver is an error of the run."""
     for name in ("toy", "toy-check"):
         wrapper = pathlib.Path(folder, name)
-        wrapper.write_text(f"""#!/bin/sh
+        wrapper.write_text(
+            f"""#!/bin/sh
 report=$(mktemp)
 TOY_CUDA_DRIVER={build}/libtoyfakecuda.so TOY_FAKE_REPORT=$report {build}/{name} --device=cuda --no-cache "$@"
 status=$?
 grep '^found: ' $report >&2 && status=99
 rm -f $report
 exit $status
-""")
+"""
+        )
         wrapper.chmod(0o755)
     os.symlink(f"{build}/libtoyfakecuda.so", pathlib.Path(folder, "libtoyfakecuda.so"))

@@ -45,8 +45,8 @@ class Screen:
                 elif kind == "C":
                     self.column += n
                 elif kind == "J" and not found.group(1):
-                    self.rows = self.rows[:self.row + 1]
-                    self.rows[self.row] = self.rows[self.row][:self.column]
+                    self.rows = self.rows[: self.row + 1]
+                    self.rows[self.row] = self.rows[self.row][: self.column]
                 elif kind == "m":
                     self.colours += 1
                 i += found.end()
@@ -66,7 +66,7 @@ class Screen:
                     while len(self.rows) <= self.row:
                         self.rows.append("")
                 line = self.rows[self.row].ljust(self.column)
-                self.rows[self.row] = line[:self.column] + c + line[self.column + 1:]
+                self.rows[self.row] = line[: self.column] + c + line[self.column + 1 :]
                 self.column += 1
             i += 1
 
@@ -78,7 +78,15 @@ class Session:
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             os.chdir(self.home.name)
-            settings = {**os.environ, "TERM": "xterm-256color", "HOME": self.home.name, "XDG_STATE_HOME": self.home.name, "XDG_CONFIG_HOME": self.home.name, "TMPDIR": self.home.name, **environment}
+            settings = {
+                **os.environ,
+                "TERM": "xterm-256color",
+                "HOME": self.home.name,
+                "XDG_STATE_HOME": self.home.name,
+                "XDG_CONFIG_HOME": self.home.name,
+                "TMPDIR": self.home.name,
+                **environment,
+            }
             if "NO_COLOR" not in environment:
                 settings.pop("NO_COLOR", None)
             os.execve(toy, ["toy", *arguments], settings)
@@ -107,7 +115,11 @@ class Session:
         """Until the screen's last row is a fresh prompt."""
         limit = time.time() + timeout
         while time.time() < limit:
-            if not self.pump(0.02) and self.screen.rows[-1].rstrip() == end.rstrip() and self.screen.row == len(self.screen.rows) - 1:
+            if (
+                not self.pump(0.02)
+                and self.screen.rows[-1].rstrip() == end.rstrip()
+                and self.screen.row == len(self.screen.rows) - 1
+            ):
                 return
         raise TimeoutError(f"no {end!r} on\n{self.text()[-1500:]}")
 
@@ -157,6 +169,7 @@ def session(body, **options):
             return f"{type(error).__name__}: {error}"
         finally:
             s.close()
+
     test.__name__ = body.__name__
     return test
 
@@ -182,7 +195,9 @@ def editing(s):
     s.keys("\x03")
     s.keys("def f")
     recalled = s.keys("\x1b[A")
-    problems.append(expect("entry with the prefix", recalled.endswith("toy> def f(a) {\n...>   return a * 2;\n...> }"), True))
+    problems.append(
+        expect("entry with the prefix", recalled.endswith("toy> def f(a) {\n...>   return a * 2;\n...> }"), True)
+    )
     s.keys("\x03")
     s.wait()
     problems.append(expect("unmatched brace", "error[P" in s.line("1 + }"), True))
@@ -199,7 +214,7 @@ def editing(s):
     problems.append(expect("caller follows", s.line("g(1)"), "i64\n11"))
     s.line("def f(a) { return a * ; }")
     problems.append(expect("failed redefinition", s.line("g(1)"), "i64\n11"))
-    wide = s.line("var text = \"" + "x" * 150 + "\"; len(text)")
+    wide = s.line('var text = "' + "x" * 150 + '"; len(text)')
     problems.append(expect("long line", wide.endswith("i64\n150"), True))
     problems.append(expect("type", s.line(":type [1i, 2] @ [1, 2]"), "c128"))
     problems.append(expect("vars", "a: i64" in s.line(":vars"), True))
@@ -214,8 +229,19 @@ def completion(s):
     s.line("Pair couple = {1, [2i]};")
     s.line("var longVariable = ones(2, 3);")
     pathlib.Path(s.home.name, "data-file.npy").write_bytes(b"")
-    cases = {"zero\t": "toy> zeros", "longV\t": "toy> longVariable", "ret\t": "toy> return", "couple.l\t": "toy> couple.left", "\\alpha\t": "toy> α", "\\the\t": "toy> \\theta", ":ben\t": "toy> :bench",
-             ":set pre\t": "toy> :set precision", 'load("data-\t': 'toy> load("data-file.npy', ":load data\t": "toy> :load data-file.npy", ":emit rec\t": "toy> :emit recognized"}
+    cases = {
+        "zero\t": "toy> zeros",
+        "longV\t": "toy> longVariable",
+        "ret\t": "toy> return",
+        "couple.l\t": "toy> couple.left",
+        "\\alpha\t": "toy> α",
+        "\\the\t": "toy> \\theta",
+        ":ben\t": "toy> :bench",
+        ":set pre\t": "toy> :set precision",
+        'load("data-\t': 'toy> load("data-file.npy',
+        ":load data\t": "toy> :load data-file.npy",
+        ":emit rec\t": "toy> :emit recognized",
+    }
     for keys, want in cases.items():
         got = s.keys(keys).splitlines()[-1]
         s.keys("\x03")
@@ -224,8 +250,15 @@ def completion(s):
             return f"{keys!r}: {got!r}, expected {want!r}"
     listed = s.keys("ar\t")
     s.keys("\x03")
-    return first(expect("list with signatures", re.search(r"argmax +\(x, axis=, keepdims=\)", listed) is not None and re.search(r"arange +\(start", listed) is not None, True),
-                 expect("hint", s.keys("solve(").splitlines()[-1], "toy> solve(a, b)"))
+    return first(
+        expect(
+            "list with signatures",
+            re.search(r"argmax +\(x, axis=, keepdims=\)", listed) is not None
+            and re.search(r"arange +\(start", listed) is not None,
+            True,
+        ),
+        expect("hint", s.keys("solve(").splitlines()[-1], "toy> solve(a, b)"),
+    )
 
 
 def paste(s):
@@ -236,7 +269,10 @@ def paste(s):
     s.send("\r")
     s.wait(timeout=60)
     seconds = time.time() - begin
-    problems = [expect("pasted lines", s.line("p499"), "f64\n500.0"), None if seconds < 5 else f"500 pasted lines took {seconds:.1f} s"]
+    problems = [
+        expect("pasted lines", s.line("p499"), "f64\n500.0"),
+        None if seconds < 5 else f"500 pasted lines took {seconds:.1f} s",
+    ]
     s.send("\x1b[200~toy> def h(x) {\n...>   return x + 1;\n...> }\ntoy> var k = h(2)\ntoy> k\ni64\n3\n\x1b[201~")
     s.keys("")
     s.send("\r")
@@ -247,7 +283,12 @@ def paste(s):
 
 def interrupts(s):
     problems = []
-    for text, limit in (("while true { }", 1.0), ("var m = complex(rand(2000, 2000), 1.0); for i in range(100) { m = m @ m; m = m / norm(m); }", 2.0), ("for i in range(1000000000) { print(i); }", 2.0), ("print(rand(10000000) @ rand(10000000)); var b = sort(rand(30000000));", 4.0)):
+    for text, limit in (
+        ("while true { }", 1.0),
+        ("var m = complex(rand(2000, 2000), 1.0); for i in range(100) { m = m @ m; m = m / norm(m); }", 2.0),
+        ("for i in range(1000000000) { print(i); }", 2.0),
+        ("print(rand(10000000) @ rand(10000000)); var b = sort(rand(30000000));", 4.0),
+    ):
         s.line("var x = [1, 2, 3];")
         s.send(text + "\r")
         time.sleep(0.7)
@@ -257,7 +298,9 @@ def interrupts(s):
             if time.time() - begin > 20:
                 return f"no prompt after Ctrl-C in {text}\n{s.text()[-500:]}"
         seconds = time.time() - begin
-        problems.append(None if seconds < limit + 0.1 else f"the prompt came back {seconds:.2f} s after Ctrl-C in {text}")
+        problems.append(
+            None if seconds < limit + 0.1 else f"the prompt came back {seconds:.2f} s after Ctrl-C in {text}"
+        )
         problems.append(expect("variable", s.line("x"), "f64[3]\n[1.0, 2.0, 3.0]"))
     return first(*problems)
 
@@ -266,7 +309,19 @@ def interrupts_at_random(s):
     s.line("seed(1); var total = rand(200, 200); var check = sum(total);")
     rng = random.Random(3)
     for _ in range(500):
-        s.send(rng.choice(["var y = total @ total; y = y @ total;", "for i in range(100000) { var q = total + i; }", "total * 2 - total", "def z(x) { return x @ x; } var r = z(total);", "1 + 1", "sort(rand(100000))[0]"]) + "\r")
+        s.send(
+            rng.choice(
+                [
+                    "var y = total @ total; y = y @ total;",
+                    "for i in range(100000) { var q = total + i; }",
+                    "total * 2 - total",
+                    "def z(x) { return x @ x; } var r = z(total);",
+                    "1 + 1",
+                    "sort(rand(100000))[0]",
+                ]
+            )
+            + "\r"
+        )
         time.sleep(rng.random() * 0.02)
         os.kill(s.pid, signal.SIGINT)
         s.keys("", 0.02)
@@ -282,10 +337,14 @@ def typed_rubbish(s):
     for _ in range(150):
         lines = rng.choice(programs).splitlines()
         at = rng.randrange(len(lines))
-        text = "\n".join(lines[at:at + rng.randint(1, 4)])
+        text = "\n".join(lines[at : at + rng.randint(1, 4)])
         for _ in range(rng.randint(0, 4)):
             i = rng.randrange(len(text) + 1)
-            text = text[:i] + rng.choice(["", "(", "}", "[", '"', "\\", ";", "@", "\t", "é", "1e999"]) + text[i + rng.randint(0, 3):]
+            text = (
+                text[:i]
+                + rng.choice(["", "(", "}", "[", '"', "\\", ";", "@", "\t", "é", "1e999"])
+                + text[i + rng.randint(0, 3) :]
+            )
         if "load(" in text or "read_binary" in text or text.lstrip().startswith((":", "?")):
             continue
         s.send("\x1b[200~" + text.replace("\x1b", "") + "\x1b[201~\r")
@@ -299,10 +358,18 @@ def typed_rubbish(s):
 
 
 def colours(toy):
-    for environment, arguments, coloured in (({}, [], True), ({"NO_COLOR": "1"}, [], False), ({"TERM": "dumb"}, [], False), ({}, ["--color=never"], False), ({"NO_COLOR": "1"}, ["--color=always"], True)):
+    for environment, arguments, coloured in (
+        ({}, [], True),
+        ({"NO_COLOR": "1"}, [], False),
+        ({"TERM": "dumb"}, [], False),
+        ({}, ["--color=never"], False),
+        ({"NO_COLOR": "1"}, ["--color=always"], True),
+    ):
         s = Session(toy, arguments, **environment)
         try:
-            problem = expect("sum", s.line('var x = "a"; 1+1').splitlines()[-1], "2") or expect(f"colours with {environment} {arguments}", s.screen.colours > 0, coloured)
+            problem = expect("sum", s.line('var x = "a"; 1+1').splitlines()[-1], "2") or expect(
+                f"colours with {environment} {arguments}", s.screen.colours > 0, coloured
+            )
         finally:
             s.close()
         if problem:
@@ -341,7 +408,12 @@ def history(toy):
             block = c.keys("\x1b[A").endswith("toy> def t(x) {\n...>   return x; }")
             c.keys("\x03")
             found = c.keys("\x12second")
-            return first(expect("last entry once", five, True), expect("block", block, True), expect("secret", "secret" in found, False), expect("search", "var second = 2;" in found, True))
+            return first(
+                expect("last entry once", five, True),
+                expect("block", block, True),
+                expect("secret", "secret" in found, False),
+                expect("search", "var second = 2;" in found, True),
+            )
         finally:
             c.close()
 
@@ -349,8 +421,12 @@ def history(toy):
 def faults(toy):
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder, "bad.c")
-        source.write_text('#include "toy_extern.h"\n#include <stdlib.h>\nint32_t crash(const toy_call *call) { (void)call; *(volatile int *)8 = 1; return 0; }\nint32_t stop(const toy_call *call) { (void)call; abort(); }\n')
-        subprocess.run(["cc", "-shared", "-fPIC", f"-I{ROOT / 'runtime'}", "-o", f"{folder}/libbad.so", str(source)], check=True)
+        source.write_text(
+            '#include "toy_extern.h"\n#include <stdlib.h>\nint32_t crash(const toy_call *call) { (void)call; *(volatile int *)8 = 1; return 0; }\nint32_t stop(const toy_call *call) { (void)call; abort(); }\n'
+        )
+        subprocess.run(
+            ["cc", "-shared", "-fPIC", f"-I{ROOT / 'runtime'}", "-o", f"{folder}/libbad.so", str(source)], check=True
+        )
         declared = "".join(f'extern def {f}(x: f64) -> f64 from "{folder}/libbad.so";\n' for f in ("crash", "stop"))
         s = Session(toy)
         try:
@@ -361,26 +437,50 @@ def faults(toy):
                 answer = s.line(f"x = 2; {f}(1.0)")
                 if f"error[X0002]: fault: {reason}" not in answer:
                     return answer
-                if problem := expect("variable after a fault", s.line("x"), "i64\n1") or expect("function", s.line("def f(x) { return x + 1; } f(41)"), "i64\n42"):
+                if problem := expect("variable after a fault", s.line("x"), "i64\n1") or expect(
+                    "function", s.line("def f(x) { return x + 1; } f(41)"), "i64\n42"
+                ):
                     return problem
         finally:
             s.close()
         path = pathlib.Path(folder, "p.toy")
         path.write_text(declared + "print(1);\nprint(crash(2.0));\n")
-        done = subprocess.run([toy, str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60, env={**os.environ, "XDG_STATE_HOME": folder})
-        return expect("a script's fault", (done.returncode, done.stdout, "X0002" in done.stderr), (70, "1\n", True)) or expect("a reproducer", len(list(pathlib.Path(folder).glob("toy/toy-reproducer-*.toy"))), 1)
+        done = subprocess.run(
+            [toy, str(path)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            env={**os.environ, "XDG_STATE_HOME": folder},
+        )
+        return expect(
+            "a script's fault", (done.returncode, done.stdout, "X0002" in done.stderr), (70, "1\n", True)
+        ) or expect("a reproducer", len(list(pathlib.Path(folder).glob("toy/toy-reproducer-*.toy"))), 1)
 
 
 def saved_sessions(s):
     folder = s.home.name
-    for text in ("struct P { var x; var y; }", "## doubles", "def twice(x) { return 2 * x; }", "P p = {1-0i, [nan, -inf]};", 'var text = "a\\n\\"b\\"";', "seed(3); var big = randn(40, 30, dtype=c64);", "var half = f16([0.1, 65504]);", "var t = (1, [2i]);", "var e = zeros(0, 3, dtype=i32);", "var wide = bf16(big.real);"):
+    for text in (
+        "struct P { var x; var y; }",
+        "## doubles",
+        "def twice(x) { return 2 * x; }",
+        "P p = {1-0i, [nan, -inf]};",
+        'var text = "a\\n\\"b\\"";',
+        "seed(3); var big = randn(40, 30, dtype=c64);",
+        "var half = f16([0.1, 65504]);",
+        "var t = (1, [2i]);",
+        "var e = zeros(0, 3, dtype=i32);",
+        "var wide = bf16(big.real);",
+    ):
         s.line(text, "...> " if text.startswith("##") else "toy> ")
-    show = 'print(p.x, p.y, text, sum(big), half, t, e, twice(3), any(f32(wide) != f32(bf16(big.real))))'
+    show = "print(p.x, p.y, text, sum(big), half, t, e, twice(3), any(f32(wide) != f32(bf16(big.real))))"
     before = s.line(show)
     s.line(f":save {folder}/saved.toy")
     s.line(":reset")
     s.line(f":load {folder}/saved.toy")
-    return first(expect("after :load", s.line(show), before), expect("after :reload", s.line(":reload") + s.line(show), before))
+    return first(
+        expect("after :load", s.line(show), before), expect("after :reload", s.line(":reload") + s.line(show), before)
+    )
 
 
 def editor_command(s):
@@ -396,24 +496,51 @@ def looking(s):
     s.line("def mul(a, b, c, d) { return (a*c - b*d, a*d + b*c); }")
     early = s.line(":emit toy mul")
     s.line("mul([1, 2], [3, 4], [5, 6], [7, 8]);")
-    explained, emitted, benched = s.line(":explain mul"), s.line(":emit recognized mul"), s.line(":bench mul([1, 2], [3, 4], [5, 6], [7, 8])", timeout=60)
+    explained, emitted, benched = (
+        s.line(":explain mul"),
+        s.line(":emit recognized mul"),
+        s.line(":bench mul([1, 2], [3, 4], [5, 6], [7, 8])", timeout=60),
+    )
     s.line(f":graph mul {s.home.name}/g.dot")
     graph = pathlib.Path(s.home.name, "g.dot").read_text()
-    return first(expect("before a call", "D0105" in early, True), expect("explain", "recognized mul: re = a*c - b*d" in explained.replace("\n", ""), True), expect("source lines", "// 1 | def mul" in emitted, True), expect("complex product", "toy.complex" in emitted, True),
-                 expect("bench", all(word in benched for word in ("compile", "median", "GFLOP/s")), True), expect("graph", "after inlining and recognition" in graph and "->" in graph, True),
-                 expect("time", "parse" in s.line(":time 1 + 1"), True), expect("instances", "mul(f64[2]" in s.line(":guards mul"), True), expect("compiles", "mul: first call" in s.line(":recompiles"), True), expect("device", s.line(":device").startswith("cpu"), True),
-                 expect("polar", s.line(":set format polar") + s.line("[2i]"), "c128[1]\n[2.0∠90.00°]"), expect("setting", "D0102" in s.line(":set edge 0"), True))
+    return first(
+        expect("before a call", "D0105" in early, True),
+        expect("explain", "recognized mul: re = a*c - b*d" in explained.replace("\n", ""), True),
+        expect("source lines", "// 1 | def mul" in emitted, True),
+        expect("complex product", "toy.complex" in emitted, True),
+        expect("bench", all(word in benched for word in ("compile", "median", "GFLOP/s")), True),
+        expect("graph", "after inlining and recognition" in graph and "->" in graph, True),
+        expect("time", "parse" in s.line(":time 1 + 1"), True),
+        expect("instances", "mul(f64[2]" in s.line(":guards mul"), True),
+        expect("compiles", "mul: first call" in s.line(":recompiles"), True),
+        expect("device", s.line(":device").startswith("cpu"), True),
+        expect("polar", s.line(":set format polar") + s.line("[2i]"), "c128[1]\n[2.0∠90.00°]"),
+        expect("setting", "D0102" in s.line(":set edge 0"), True),
+    )
 
 
 def examples_of_help(toy):
-    rows = re.findall(r'^TOY_EXAMPLE\("((?:[^"\\]|\\.)*)", "((?:[^"\\]|\\.)*)", "((?:[^"\\]|\\.)*)"\)', (ROOT / "repl/Examples.def").read_text(), re.M)
+    rows = re.findall(
+        r'^TOY_EXAMPLE\("((?:[^"\\]|\\.)*)", "((?:[^"\\]|\\.)*)", "((?:[^"\\]|\\.)*)"\)',
+        (ROOT / "repl/Examples.def").read_text(),
+        re.M,
+    )
     unescape = lambda t: ast.literal_eval(f'"{t}"')
     names = {unescape(name) for name, _, _ in rows}
     import matrix
+
     problems = [f"?{name} has no example" for name in matrix.functions() if name not in names]
     for name, text, want in rows:
         with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run([toy, "-e", unescape(text)], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+            done = subprocess.run(
+                [toy, "-e", unescape(text)],
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                timeout=60,
+            )
         if done.returncode or done.stdout.rstrip("\n") != unescape(want):
             problems.append(f"{name}: {text} gives {done.stdout!r} {done.stderr}")
     return "\n".join(problems) or None
@@ -422,7 +549,17 @@ def examples_of_help(toy):
 def help_topics(s):
     s.line("## adds one", "...> ")
     s.line("def inc(x) { return x + 1; }")
-    for topic, part in {"fft": "discrete Fourier transform", "@": "matrix product", "T0301": "inner sizes", ":bench": "median", "inc": "adds one", "c64": "8 bytes", "while": "runs while", '"Fourier"': "discrete", "nosuch": "D0107"}.items():
+    for topic, part in {
+        "fft": "discrete Fourier transform",
+        "@": "matrix product",
+        "T0301": "inner sizes",
+        ":bench": "median",
+        "inc": "adds one",
+        "c64": "8 bytes",
+        "while": "runs while",
+        '"Fourier"': "discrete",
+        "nosuch": "D0107",
+    }.items():
         if part not in s.line(f"?{topic}"):
             return f"?{topic} does not say {part!r}"
     return expect(":help", all(f":{c}" in s.line(":help") for c in ("undo", "save", "graph")), True)
@@ -439,7 +576,9 @@ def start_up_file(toy):
             s.close()
         s = Session(toy, ["--no-init"], XDG_CONFIG_HOME=config)
         try:
-            return first(expect("init.toy", with_file, "i64\n7"), expect("--no-init", "N0101" in s.line("fromInit"), True))
+            return first(
+                expect("init.toy", with_file, "i64\n7"), expect("--no-init", "N0101" in s.line("fromInit"), True)
+            )
         finally:
             s.close()
 
@@ -449,7 +588,18 @@ MARKERS = ("host", "release", "long")
 
 def all_cases():
     yield "prompt: editor command", session(editor_command, EDITOR="./ed.sh", VISUAL="")
-    for body in (editing, completion, paste, interrupts, interrupts_at_random, typed_rubbish, resized, saved_sessions, looking, help_topics):
+    for body in (
+        editing,
+        completion,
+        paste,
+        interrupts,
+        interrupts_at_random,
+        typed_rubbish,
+        resized,
+        saved_sessions,
+        looking,
+        help_topics,
+    ):
         yield "prompt: " + body.__name__.replace("_", " "), session(body)
     for test in (colours, history, faults, examples_of_help, start_up_file):
         yield "prompt: " + test.__name__.replace("_", " "), test

@@ -38,7 +38,10 @@ POSITIVE = {
     "scalar coefficients": ("print(a*k - b*2.5, a*2.5 + b*k);", ["mul"]),
     "two products": ("print(a*c - b*d, a*d + b*c); print(e*c - f*d, e*d + f*c);", ["mul", "mul"]),
     "chain": ("var x = a*c - b*d; var y = a*d + b*c; print(x*e - y*f, x*f + y*e);", ["mul", "mul"]),
-    "in a loop": ("var x = a; var y = b; for i in range(3) { var u = x*c - y*d; y = x*d + y*c; x = u; } print(x, y);", ["mul"]),
+    "in a loop": (
+        "var x = a; var y = b; for i in range(3) { var u = x*c - y*d; y = x*d + y*c; x = u; } print(x, y);",
+        ["mul"],
+    ),
     "in a branch": ("if k > 2 { print(a*c - b*d, a*d + b*c); } else { print(a); }", ["mul"]),
     "parts used twice": ("var re = a*c - b*d; var im = a*d + b*c; print(re, im, re + 1, im * re);", ["mul"]),
     "product also printed": ("var p = a*c; print(p - b*d, a*d + b*c, p);", ["mul"]),
@@ -54,22 +57,42 @@ POSITIVE = {
     "matrices, adjoint": ("print(a.T@c + b.T@d, a.T@d - b.T@c);", ["conj_matmul"]),
     "Gram matrix": ("print(a.T@a + b.T@b, a.T@b - b.T@a);", ["conj_matmul"]),
     "matrix and vector": ("var u = c[0]; var v = d[0]; print(a@u - b@v, a@v + b@u);", ["matmul"]),
-    "inner product": ("var u = c[0]; var v = d[0]; var x = a[0]; var y = b[1]; print(x@u - y@v, x@v + y@u);", ["matmul"]),
-    "batch": ("var p = stack([a, b]); var q = stack([c, d]); var r = stack([e, f]); var s = stack([t, a]); print(p@r - q@s, p@s + q@r);", ["matmul"]),
+    "inner product": (
+        "var u = c[0]; var v = d[0]; var x = a[0]; var y = b[1]; print(x@u - y@v, x@v + y@u);",
+        ["matmul"],
+    ),
+    "batch": (
+        "var p = stack([a, b]); var q = stack([c, d]); var r = stack([e, f]); var s = stack([t, a]); print(p@r - q@s, p@s + q@r);",
+        ["matmul"],
+    ),
     "matrices, accumulated": ("print(e + (a@c - b@d), f + (a@d + b@c));", ["matmul"]),
     "outer product": ("print(outer(a[0], c[0]) - outer(b[0], d[0]), outer(a[0], d[0]) + outer(b[0], c[0]));", ["mul"]),
-    "pairs on the last axis": ("var x = stack([a, b], axis=-1); var y = stack([c, d], axis=-1);\n"
-                               "print(stack([x[..., 0]*y[..., 0] - x[..., 1]*y[..., 1], x[..., 0]*y[..., 1] + x[..., 1]*y[..., 0]], axis=-1));", ["mul"]),
-    "even and odd elements": ("var x = reshape(a, [4]); var co = cos(t[0]); var si = sin(t[0]); var x0 = x[0::2]; var x1 = x[1::2];\n"
-                              "print(flatten(stack([x0*co - x1*si, x0*si + x1*co], axis=-1)));", ["rope"]),
-    "pairs of a reshape": ("var x = reshape(a, [2, 1, 2]); var co = cos(t[0]); var si = sin(t[0]);\n"
-                           "print(x[..., 0]*co - x[..., 1]*si, x[..., 0]*si + x[..., 1]*co);", ["rope"]),
-    "halves": ("var x = reshape(a, [4]); var co = cos(t[0]); var si = sin(t[0]); var x0 = x[:2]; var x1 = x[2:];\n"
-               "print(cat([x0*co - x1*si, x0*si + x1*co]));", ["rope"]),
+    "pairs on the last axis": (
+        "var x = stack([a, b], axis=-1); var y = stack([c, d], axis=-1);\n"
+        "print(stack([x[..., 0]*y[..., 0] - x[..., 1]*y[..., 1], x[..., 0]*y[..., 1] + x[..., 1]*y[..., 0]], axis=-1));",
+        ["mul"],
+    ),
+    "even and odd elements": (
+        "var x = reshape(a, [4]); var co = cos(t[0]); var si = sin(t[0]); var x0 = x[0::2]; var x1 = x[1::2];\n"
+        "print(flatten(stack([x0*co - x1*si, x0*si + x1*co], axis=-1)));",
+        ["rope"],
+    ),
+    "pairs of a reshape": (
+        "var x = reshape(a, [2, 1, 2]); var co = cos(t[0]); var si = sin(t[0]);\n"
+        "print(x[..., 0]*co - x[..., 1]*si, x[..., 0]*si + x[..., 1]*co);",
+        ["rope"],
+    ),
+    "halves": (
+        "var x = reshape(a, [4]); var co = cos(t[0]); var si = sin(t[0]); var x0 = x[:2]; var x1 = x[2:];\n"
+        "print(cat([x0*co - x1*si, x0*si + x1*co]));",
+        ["rope"],
+    ),
 }
 POSITIVE["rotate half"] = (
     "var x = reshape(cat([a, b, c, d]), [2, 8]); var emb = cat([t, t], axis=-1);\n"
-    "var h = cat([-x[..., 4:], x[..., :4]], axis=-1); print(x*cos(cat([emb, emb], axis=-1)) + h*sin(cat([emb, emb], axis=-1)));", ["rope"])
+    "var h = cat([-x[..., 4:], x[..., :4]], axis=-1); print(x*cos(cat([emb, emb], axis=-1)) + h*sin(cat([emb, emb], axis=-1)));",
+    ["rope"],
+)
 # Complex arithmetic that is no product.
 OTHERS = {"polar": "print(k*cos(t), k*sin(t));", "cis": "print(complex(cos(t), sin(t)));", "abs2": "print(a*a + b*b);"}
 # Forms that round differently: only with --fast-math, otherwise reported.
@@ -82,41 +105,83 @@ RELAXED = {
     "reciprocal": ("var m = c*c + d*d; print(c/m, -d/m);", "reciprocal"),
 }
 # Real scalars that are multiplied into products; the setup's numbers are exact either way.
-SCALED = ["2.5*(a @ c)", "(k*a) @ c[0]", "-0.5*((a + 1i*b) @ (4*(c + 1i*d)))", "(2*a)' @ (c*0.25)[:, ::-1]", "k*(a @ c) + a @ c", "(k*(a + 1i*b)) @ adjoint(c + 1i*d) * 2", "2*(c[0] @ (k*d)[1])",
-          "f32(2)*(f32(a) @ f32(c))", "1.5*(reshape(cat([a, b]), [2, 2, 2]) @ (c*2))", "[2, 3]*(a @ c)", "1i*(a @ c)"]
+SCALED = [
+    "2.5*(a @ c)",
+    "(k*a) @ c[0]",
+    "-0.5*((a + 1i*b) @ (4*(c + 1i*d)))",
+    "(2*a)' @ (c*0.25)[:, ::-1]",
+    "k*(a @ c) + a @ c",
+    "(k*(a + 1i*b)) @ adjoint(c + 1i*d) * 2",
+    "2*(c[0] @ (k*d)[1])",
+    "f32(2)*(f32(a) @ f32(c))",
+    "1.5*(reshape(cat([a, b]), [2, 2, 2]) @ (c*2))",
+    "[2, 3]*(a @ c)",
+    "1i*(a @ c)",
+]
 # Not even then.
 NEVER = {
-    "division by another square": "var m = c*c + e*e; print((a*c + b*d)/m, (b*c - a*d)/m);", "division by a difference": "var m = c*c - d*d; print((a*c + b*d)/m, (b*c - a*d)/m);",
-    "Gauss's form with another difference": "var p = c*(a + b); print(p - b*(c + d), p + a*(d - e));", "accumulated sums": "print(e + a*c + b*d, f + a*d + b*c);",
-    "reciprocal of another": "var m = c*c + d*d; print(c/m, -e/m);", "magnitude of a difference": "print(sqrt(abs(a*a - b*b)));",
+    "division by another square": "var m = c*c + e*e; print((a*c + b*d)/m, (b*c - a*d)/m);",
+    "division by a difference": "var m = c*c - d*d; print((a*c + b*d)/m, (b*c - a*d)/m);",
+    "Gauss's form with another difference": "var p = c*(a + b); print(p - b*(c + d), p + a*(d - e));",
+    "accumulated sums": "print(e + a*c + b*d, f + a*d + b*c);",
+    "reciprocal of another": "var m = c*c + d*d; print(c/m, -e/m);",
+    "magnitude of a difference": "print(sqrt(abs(a*a - b*b)));",
 }
 NEGATIVE = {
-    "reference program 0": "print(a@b - c@d, a@d + c@b.T);", "products exchanged in im": "print(a@c - b@d, d@a + b@c);",
-    "one product exchanged": "print(a@c - b@d, a@d + c@b);", "both products exchanged": "print(a@c - b@d, d@a + c@b);",
-    "commutator": "print(a@c - c@a, a@c + c@a);", "anticommutator": "print(a@b + b@a, a@a + b@b);",
-    "difference and sum of the same": "print(a*c - b*d, a*c + b*d);", "both sums": "print(a*c + b*d, a*d + b*c);",
-    "both differences": "print(a*c - b*d, a*d - b*c);", "a fifth operand": "print(a*c - b*d, a*e + b*c);", "a missing operand": "print(a*c - b*d, a*d + b);",
-    "an operand twice": "print(a*c - b*d, a*d + a*c);", "matrix square from ab + ab": "print(a@a - b@b, a@b + a@b);",
-    "matrix square from 2ab": "print(a@a - b@b, 2*(a@b));", "elementwise and matrix": "print(a*c - b*d, a@d + b@c);", "mixed in one sum": "print(a@c - b*d, a@d + b*c);",
-    "weight in one term": "print(k*(a*c) - b*d, a*d + b*c);", "weight in one factor": "print((k*a)*c - b*d, a*d + b*c);", "real part only": "print(a*c - b*d);",
-    "imaginary part only": "print(a*d + b*c);", "complex times real": "print(a*c, b*c);", "dual numbers": "print(a*c, a*d + b*c);",
-    "quotient rule": "print((b*c - a*d) / (c*c));", "square from (2a)b": "print(a*a - b*b, 2*a*b);", "two real parts": "print(a*c - b*d, a*e - b*f);",
-    "butterfly": "print(a + b*c, a - b*c);", "triple products": "print(a*c*e - b*d*f, a*d*e + b*c*f);", "transpose where an adjoint is": "print(a.T@c - b.T@d, a@d + b@c);",
-    "transposes of others": "print(a@c.T - b@d.T, a@d + b@c.T);", "row and column": "print(a*c[0] - b*d[0], a*d[:, newaxis, 0] + b*c[0]);",
-    "other precisions": "var g = f32(c); var h = f32(d); print(a*c - b*d, f32(a)*h + f32(b)*g);", "other slices": "print(a[0]*c[0] - b[0]*d[0], a[0]*d[1] + b[0]*c[0]);",
-    "redefined between": "var re = a*c - b*d; a = a + 1; print(re, a*d + b*c);", "in different branches": "if k > 2 { print(a*c - b*d); } else { print(a*d + b*c); }",
-    "integers": "var p = i64(a); var q = i64(b); var r = i64(c); var s = i64(d); print(p*r - q*s, p*s + q*r);", "already complex": "var w = a + 1i*b; var z = c + 1i*d; print(w*z - z*z, w*z + z*w);",
-    "other angle": "print(a*cos(t) - b*sin(t), a*sin(t + 1) + b*cos(t));", "radius differs": "print(a*cos(t), b*sin(t));", "masked real part": "print(where(a > 0, a*c, 0) - b*d, a*d + b*c);",
-    "flat accumulation": "print(e + a*c - b*d, f + a*d + b*c);", "sum of one, product of other": "print(sum(a*c) - sum(b*d), sum(a*d) + sum(b*c));",
+    "reference program 0": "print(a@b - c@d, a@d + c@b.T);",
+    "products exchanged in im": "print(a@c - b@d, d@a + b@c);",
+    "one product exchanged": "print(a@c - b@d, a@d + c@b);",
+    "both products exchanged": "print(a@c - b@d, d@a + c@b);",
+    "commutator": "print(a@c - c@a, a@c + c@a);",
+    "anticommutator": "print(a@b + b@a, a@a + b@b);",
+    "difference and sum of the same": "print(a*c - b*d, a*c + b*d);",
+    "both sums": "print(a*c + b*d, a*d + b*c);",
+    "both differences": "print(a*c - b*d, a*d - b*c);",
+    "a fifth operand": "print(a*c - b*d, a*e + b*c);",
+    "a missing operand": "print(a*c - b*d, a*d + b);",
+    "an operand twice": "print(a*c - b*d, a*d + a*c);",
+    "matrix square from ab + ab": "print(a@a - b@b, a@b + a@b);",
+    "matrix square from 2ab": "print(a@a - b@b, 2*(a@b));",
+    "elementwise and matrix": "print(a*c - b*d, a@d + b@c);",
+    "mixed in one sum": "print(a@c - b*d, a@d + b*c);",
+    "weight in one term": "print(k*(a*c) - b*d, a*d + b*c);",
+    "weight in one factor": "print((k*a)*c - b*d, a*d + b*c);",
+    "real part only": "print(a*c - b*d);",
+    "imaginary part only": "print(a*d + b*c);",
+    "complex times real": "print(a*c, b*c);",
+    "dual numbers": "print(a*c, a*d + b*c);",
+    "quotient rule": "print((b*c - a*d) / (c*c));",
+    "square from (2a)b": "print(a*a - b*b, 2*a*b);",
+    "two real parts": "print(a*c - b*d, a*e - b*f);",
+    "butterfly": "print(a + b*c, a - b*c);",
+    "triple products": "print(a*c*e - b*d*f, a*d*e + b*c*f);",
+    "transpose where an adjoint is": "print(a.T@c - b.T@d, a@d + b@c);",
+    "transposes of others": "print(a@c.T - b@d.T, a@d + b@c.T);",
+    "row and column": "print(a*c[0] - b*d[0], a*d[:, newaxis, 0] + b*c[0]);",
+    "other precisions": "var g = f32(c); var h = f32(d); print(a*c - b*d, f32(a)*h + f32(b)*g);",
+    "other slices": "print(a[0]*c[0] - b[0]*d[0], a[0]*d[1] + b[0]*c[0]);",
+    "redefined between": "var re = a*c - b*d; a = a + 1; print(re, a*d + b*c);",
+    "in different branches": "if k > 2 { print(a*c - b*d); } else { print(a*d + b*c); }",
+    "integers": "var p = i64(a); var q = i64(b); var r = i64(c); var s = i64(d); print(p*r - q*s, p*s + q*r);",
+    "already complex": "var w = a + 1i*b; var z = c + 1i*d; print(w*z - z*z, w*z + z*w);",
+    "other angle": "print(a*cos(t) - b*sin(t), a*sin(t + 1) + b*cos(t));",
+    "radius differs": "print(a*cos(t), b*sin(t));",
+    "masked real part": "print(where(a > 0, a*c, 0) - b*d, a*d + b*c);",
+    "flat accumulation": "print(e + a*c - b*d, f + a*d + b*c);",
+    "sum of one, product of other": "print(sum(a*c) - sum(b*d), sum(a*d) + sum(b*c));",
     "halves of other tables": "var x = reshape(cat([a, b, c, d]), [4, 4]); var h = cat([-x[..., 2:], x[..., :2]], axis=-1); var u = cat([t, c]); var v = cat([c, t]); "
-                              "var g = cat([u, v], axis=-1); print(x*cos(g) + h*sin(g));",
+    "var g = cat([u, v], axis=-1); print(x*cos(g) + h*sin(g));",
     "halves that overlap": "var x = cat([a, b], axis=-1); var h = cat([-x[..., 1:3], x[..., :2]], axis=-1); var g = cat([t, t], axis=-1); print(x*cos(g) + h*sin(g));",
     "halves of another tensor": "var x = cat([a, b], axis=-1); var y = cat([c, d], axis=-1); var h = cat([-y[..., 2:], y[..., :2]], axis=-1); var g = cat([t, t], axis=-1); "
-                                "print(x*cos(g) + h*sin(g));",
+    "print(x*cos(g) + h*sin(g));",
     "halves without a negation": "var x = cat([a, b], axis=-1); var h = cat([x[..., 2:], x[..., :2]], axis=-1); var g = cat([t, t], axis=-1); print(x*cos(g) + h*sin(g));",
-    "three times a product": "print(a*a - b*b, 3*(a*b));", "a row for a matrix": "var r = b[:1]; print(a@c - r@d, a@d + r@c);",
-    "cosine and sine of others": "print(complex(cos(t), sin(t + 1)));", "polar form of other angles": "print(k*cos(t), k*sin(t + 1));",
-    "sum of other products": "print(a*c + b*b, a*a + b*c);", "difference of squares": "print(a*a - b*b);", "negated square": "print(-(a*a) + b*b, b*b - c*c);",
+    "three times a product": "print(a*a - b*b, 3*(a*b));",
+    "a row for a matrix": "var r = b[:1]; print(a@c - r@d, a@d + r@c);",
+    "cosine and sine of others": "print(complex(cos(t), sin(t + 1)));",
+    "polar form of other angles": "print(k*cos(t), k*sin(t + 1));",
+    "sum of other products": "print(a*c + b*b, a*a + b*c);",
+    "difference of squares": "print(a*a - b*b);",
+    "negated square": "print(-(a*a) + b*b, b*b - c*c);",
     "Gauss, wrong sign": "var p = c*(a + b); print(p - b*(c + d), p - a*(d - c));",
 }
 
@@ -130,10 +195,16 @@ def in_main(statements):
 
 
 def check(toy, statements, kinds):
-    texts = {"main": in_main(statements), "function": f"def f(a, b, c, d, e, f, k, t) {{ {statements} }}\ndef main() {{{SETUP}  f(a, b, c, d, e, f, k, t);\n}}\n", "top": f"{SETUP}  {statements}\n"}
+    texts = {
+        "main": in_main(statements),
+        "function": f"def f(a, b, c, d, e, f, k, t) {{ {statements} }}\ndef main() {{{SETUP}  f(a, b, c, d, e, f, k, t);\n}}\n",
+        "top": f"{SETUP}  {statements}\n",
+    }
     ways = ["", "--no-recognize", "--jit=always -O2", "--jit=never"]
     problems = []
-    for (spelling, text), results in zip(texts.items(), run_parts(toy, [(text, ways) for text in texts.values()], flags=["--precision=full"])):
+    for (spelling, text), results in zip(
+        texts.items(), run_parts(toy, [(text, ways) for text in texts.values()], flags=["--precision=full"])
+    ):
         for flags, done in zip(ways, results):
             if done.status != 0:
                 return f"{text}\n{done.stderr}"
@@ -166,8 +237,14 @@ def never(toy, statements):
 
 def scaled(toy, expression):
     text = in_main(f"print({expression});")
-    [[folded, plain]] = run_parts(toy, [(text, ["--fast-math --jit=always", "--jit=always"])], flags=["--precision=full"])
-    return None if folded.status == 0 and folded.stdout == plain.stdout else f"{text}\n{folded.stderr}\n{folded.stdout}\n{plain.stdout}"
+    [[folded, plain]] = run_parts(
+        toy, [(text, ["--fast-math --jit=always", "--jit=always"])], flags=["--precision=full"]
+    )
+    return (
+        None
+        if folded.status == 0 and folded.stdout == plain.stdout
+        else f"{text}\n{folded.stderr}\n{folded.stdout}\n{plain.stdout}"
+    )
 
 
 def other(toy, kind, statements):
@@ -186,7 +263,9 @@ def orders(toy, sign):
         expected = {frozenset((x, y)), frozenset((z, w))} != {frozenset("ac"), frozenset("bd")}
         for operator in ("*", "@"):
             text = in_main(f"print(a{operator}c {other} b{operator}d, {x}{operator}{y} {same} {z}{operator}{w});")
-            rows.append((text, expected if operator == "*" else expected and {x, z} == {"a", "b"} and {y, w} == {"c", "d"}))
+            rows.append(
+                (text, expected if operator == "*" else expected and {x, z} == {"a", "b"} and {y, w} == {"c", "d"})
+            )
     problems, found = [], 0
     for (text, want), (done,) in zip(rows, run_parts(toy, [(text, [""]) for text, _ in rows])):
         if done.status != 0:

@@ -34,8 +34,10 @@ def rules():
     for page in pages():
         text = page.read_text()
         for heading in RULE.finditer(text):
-            following = re.search(r"^## ", text[heading.end():], re.M)
-            yield int(heading.group(1)), page, text[heading.end():heading.end() + following.start() if following else len(text)]
+            following = re.search(r"^## ", text[heading.end() :], re.M)
+            yield int(heading.group(1)), page, text[
+                heading.end() : heading.end() + following.start() if following else len(text)
+            ]
 
 
 def complete(_toy):
@@ -51,10 +53,19 @@ def complete(_toy):
         row = re.search(rf"^\| \[[^]]*\]\({page.name}\) \|.*\| ([\d, ]+) \|$", index, re.M)
         if not row or row.group(1).split(", ") != [str(number) for number, *_ in group]:
             problems.append(f"README.md does not name the rules of {page.name}, in their order")
-    problems += [f"{page.name}:{i + 1} is longer than 120 columns" for page in pages() for i, line in enumerate(page.read_text().splitlines()) if len(line) > 120]
+    problems += [
+        f"{page.name}:{i + 1} is longer than 120 columns"
+        for page in pages()
+        for i, line in enumerate(page.read_text().splitlines())
+        if len(line) > 120
+    ]
     for page in pages():
         fences = re.findall(r"^```(.*)$", page.read_text(), re.M)
-        problems += [f"{page.name}: a fence opens with `{opening}`" for opening in fences[::2] if opening not in ("toy", "ebnf", "sh")]
+        problems += [
+            f"{page.name}: a fence opens with `{opening}`"
+            for opening in fences[::2]
+            if opening not in ("toy", "ebnf", "sh")
+        ]
     return "\n".join(problems) or None
 
 
@@ -81,7 +92,15 @@ def shown(toy, mode):
         for name, text in examples():
             names.append(f"{name}.toy")
             pathlib.Path(folder, names[-1]).write_text(text, encoding="utf-8")
-        done = subprocess.run([programs.checker(toy), mode, *names], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=600)
+        done = subprocess.run(
+            [programs.checker(toy), mode, *names],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=600,
+        )
     last = re.match(r"(\d+) passed, 0 failed$", done.stdout.rstrip().rsplit("\n", 1)[-1])
     if done.returncode or not last:
         return done.stdout + done.stderr or f"status {done.returncode}"

@@ -33,7 +33,9 @@ def totals(report):
 
 def show(stream):
     """The lines of lit and pytest as they come; of the other tests a line each, at their end."""
-    names, noise = {}, re.compile(r"Test command:|Working Directory:|Environment variables:|Test timeout computed|^ ?[A-Z_]+=|^$")
+    names, noise = {}, re.compile(
+        r"Test command:|Working Directory:|Environment variables:|Test timeout computed|^ ?[A-Z_]+=|^$"
+    )
     for line in stream:
         if started := re.match(r"\s*Start +(\d+): (.*)", line):
             names[started.group(1)] = started.group(2)
@@ -50,8 +52,27 @@ def run_all(build, arguments):
     shutil.rmtree(reports, ignore_errors=True)
     reports.mkdir()
     environment = {**os.environ, **VARIABLES, "PYTEST_ADDOPTS": shlex.join(arguments), "COLUMNS": "60"}
-    command = ["ctest", "--test-dir", build, "-V", "-j", str((os.cpu_count() or 1) + 1), "--output-junit", f"{reports}/ctest.xml", "--no-tests=error", *(["-L", "pytest"] if only_pytest else [])]
-    process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    command = [
+        "ctest",
+        "--test-dir",
+        build,
+        "-V",
+        "-j",
+        str((os.cpu_count() or 1) + 1),
+        "--output-junit",
+        f"{reports}/ctest.xml",
+        "--no-tests=error",
+        *(["-L", "pytest"] if only_pytest else []),
+    ]
+    process = subprocess.Popen(
+        command,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
     show(process.stdout)
     status = process.wait()
     sums = [totals(path) for path in reports.glob("*.xml") if path.name != "ctest.xml"]
@@ -60,7 +81,9 @@ def run_all(build, arguments):
         failure, own = case.get("status") != "run", reports / f"{case.get('name')}.xml"
         if not own.exists():  # a unit test, or a kind that came to no report
             failed, passed = failed + failure, passed + (not failure)
-        elif failure and not totals(own)[1]:  # no test of the kind failed, but the kind: nothing was run, or it broke down
+        elif (
+            failure and not totals(own)[1]
+        ):  # no test of the kind failed, but the kind: nothing was run, or it broke down
             failed += 1
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if status or failed or not passed else 0
@@ -74,7 +97,21 @@ def run_files(build, files, arguments):
     if lit:
         status |= subprocess.run([LIT, "-v", f"--param=build={build}", *lit]).returncode
     if others:
-        status |= subprocess.run([sys.executable, "-m", "pytest", "-v", f"--build={build}", f"--rootdir={ROOT}/tests", "-c", str(ROOT / "tests/pytest.ini"), *arguments, *others], cwd=ROOT / "tests").returncode
+        status |= subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "pytest",
+                "-v",
+                f"--build={build}",
+                f"--rootdir={ROOT}/tests",
+                "-c",
+                str(ROOT / "tests/pytest.ini"),
+                *arguments,
+                *others,
+            ],
+            cwd=ROOT / "tests",
+        ).returncode
     return status
 
 

@@ -55,6 +55,7 @@ def screens(body, **options):
             return f"{type(error).__name__}: {error}"
         finally:
             s.close()
+
     test.__name__ = body.__name__
     return test
 
@@ -71,7 +72,20 @@ def pastes(s):
     s.expect("a pasted block, run", "toy> def f(x) {", "...>   return x + 1;", "...> }", "toy> ")
     s.paste("f(1)\nf(2)\n")
     s.keys("\r")
-    s.expect("two pasted inputs", "toy> def f(x) {", "...>   return x + 1;", "...> }", "toy> f(1)", "...> f(2)", "...> ", "i64", "2", "i64", "3", "toy> ")
+    s.expect(
+        "two pasted inputs",
+        "toy> def f(x) {",
+        "...>   return x + 1;",
+        "...> }",
+        "toy> f(1)",
+        "...> f(2)",
+        "...> ",
+        "i64",
+        "2",
+        "i64",
+        "3",
+        "toy> ",
+    )
     s.clear()
     s.keys("2 * ")
     s.paste("(3 + 4)")
@@ -89,7 +103,19 @@ def lines(s):
     s.keys("1 + 2\r")
     s.expect("a line", "toy> 1 + 2", "i64", "3", "toy> ")
     s.keys("nosuch\r")
-    s.expect("an error", "toy> 1 + 2", "i64", "3", "toy> nosuch", "error[N0101]: unknown name `nosuch`", " --> <input 2>:1:1", "  |", "1 | nosuch", "  | ^^^^^^", "toy> ")
+    s.expect(
+        "an error",
+        "toy> 1 + 2",
+        "i64",
+        "3",
+        "toy> nosuch",
+        "error[N0101]: unknown name `nosuch`",
+        " --> <input 2>:1:1",
+        "  |",
+        "1 | nosuch",
+        "  | ^^^^^^",
+        "toy> ",
+    )
     s.clear()
     s.keys("var x = 5")
     s.keys("\x03")
@@ -99,7 +125,7 @@ def lines(s):
     s.clear()
     long = "var long = [" + ", ".join(str(100 + i) for i in range(20)) + "]"
     s.keys(long)
-    rows = [("toy> " + long)[i:i + 60] for i in range(0, len(long) + 5, 60)]
+    rows = [("toy> " + long)[i : i + 60] for i in range(0, len(long) + 5, 60)]
     s.expect("a line of several rows", *rows)
     s.keys("\x01")
     s.keys("\x05;\r")
@@ -109,7 +135,16 @@ def lines(s):
     time.sleep(0.5)
     os.kill(s.pid, signal.SIGINT)
     s.keys("", 0.5)
-    s.expect("Ctrl-C", "toy> while true { }", "error[R0114]: interrupted", " --> <input 4>:1:1", "  |", "1 | while true { }", "  | ^^^^^^^^^^^^^^", "toy> ")
+    s.expect(
+        "Ctrl-C",
+        "toy> while true { }",
+        "error[R0114]: interrupted",
+        " --> <input 4>:1:1",
+        "  |",
+        "1 | while true { }",
+        "  | ^^^^^^^^^^^^^^",
+        "toy> ",
+    )
 
 
 def blocks(s):
@@ -136,6 +171,7 @@ def all_cases():
 
 if __name__ == "__main__":
     import sys
+
     for name, function in all_cases():
         problem = function(sys.argv[1])
         print(f"{'FAIL' if problem else 'ok'} {name}", problem or "")

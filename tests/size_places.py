@@ -11,8 +11,15 @@ PRELUDE = "def late(n) { var x = zeros(20); x[:n] = 1; return x[x > 0] * 0; }\nd
 
 # The declared size, and what it is for N.
 EXPRESSIONS = {
-    "N": lambda n: n, "N+1": lambda n: n + 1, "2*N": lambda n: 2 * n, "N-2": lambda n: n - 2, "N//2": lambda n: n // 2, "N%3": lambda n: n % 3,
-    "2*(N+1)-N//2": lambda n: 2 * (n + 1) - n // 2, "N*N-N": lambda n: n * n - n, "4": lambda n: 4,
+    "N": lambda n: n,
+    "N+1": lambda n: n + 1,
+    "2*N": lambda n: 2 * n,
+    "N-2": lambda n: n - 2,
+    "N//2": lambda n: n // 2,
+    "N%3": lambda n: n % 3,
+    "2*(N+1)-N//2": lambda n: 2 * (n + 1) - n // 2,
+    "N*N-N": lambda n: n * n - n,
+    "4": lambda n: 4,
 }
 # Where it is declared: `x` has N elements, `y` some number; the program prints the number of elements of y.
 PLACES = {
@@ -24,7 +31,7 @@ PLACES = {
     "tuple result": "def g(x: f64[N], y) -> (f64[N], f64[{e}]) {{ return (x, y); }}\ndef f(x, y) {{ var (a, b) = g(x, y); return b.shape[0]; }}",
     "local": "def f(x: f64[N], y) {{ var z: f64[{e}] = y; return z.shape[0]; }}",
     "new name": "def f(x, y) {{ var a: f64[N] = x; var z: f64[{e}] = y; return z.shape[0]; }}",
-    "load": "def h(x: f64[N], p) {{ var z: f64[{e}] = load(p); return z.shape[0]; }}\ndef f(x, y) {{ save(\"{file}\", y); return h(x, \"{file}\"); }}",
+    "load": 'def h(x: f64[N], p) {{ var z: f64[{e}] = load(p); return z.shape[0]; }}\ndef f(x, y) {{ save("{file}", y); return h(x, "{file}"); }}',
     "member": "struct S {{ var a: f64[N]; var b: f64[{e}]; }}\ndef f(x, y) {{ var s = S(x, y); return s.b.shape[0]; }}",
     "member update": "struct S {{ var a: f64[K]; var b: f64[_]; var c: f64[K]; }}\ndef g(x: f64[N], y: f64[{e}]) {{ var s = S(x, y, x); s.b = y; s.a = x + 1; return s.b.shape[0]; }}\ndef f(x, y) {{ return g(x, y); }}",
 }
@@ -58,14 +65,23 @@ def table():
 
 # Names that follow from an expression: whole and 0 or more, or an error. (signature of x, what N is for a size, or None)
 SOLVED = {
-    "N+5": lambda s: s - 5 if s >= 5 else None, "2*N": lambda s: s // 2 if s % 2 == 0 else None, "2*N+1": lambda s: s // 2 if s % 2 == 1 else None,
-    "7-N": lambda s: 7 - s if s <= 7 else None, "3*N-2": lambda s: (s + 2) // 3 if (s + 2) % 3 == 0 else None, "N-3": lambda s: s + 3, "6-2*N": lambda s: (6 - s) // 2 if s <= 6 and s % 2 == 0 else None,
+    "N+5": lambda s: s - 5 if s >= 5 else None,
+    "2*N": lambda s: s // 2 if s % 2 == 0 else None,
+    "2*N+1": lambda s: s // 2 if s % 2 == 1 else None,
+    "7-N": lambda s: 7 - s if s <= 7 else None,
+    "3*N-2": lambda s: (s + 2) // 3 if (s + 2) % 3 == 0 else None,
+    "N-3": lambda s: s + 3,
+    "6-2*N": lambda s: (6 - s) // 2 if s <= 6 and s % 2 == 0 else None,
 }
 
 
 def solved():
-    ways = {"call": "def f(x: f64[{e}]) {{ return N; }}", "nested": "def g(x: f64[{e}]) {{ return N; }}\ndef f(x) {{ return g(x); }}", "local": "def f(x) {{ var y: f64[{e}] = x; return N; }}",
-            "size": "def g(x: f64[{e}]) {{ return zeros(N); }}\ndef f(x) {{ return g(x).shape[0]; }}"}
+    ways = {
+        "call": "def f(x: f64[{e}]) {{ return N; }}",
+        "nested": "def g(x: f64[{e}]) {{ return N; }}\ndef f(x) {{ return g(x); }}",
+        "local": "def f(x) {{ var y: f64[{e}] = x; return N; }}",
+        "size": "def g(x: f64[{e}]) {{ return zeros(N); }}\ndef f(x) {{ return g(x).shape[0]; }}",
+    }
     for (way, text), (e, value), make in itertools.product(ways.items(), SOLVED.items(), ("late", "known")):
         for s in (0, 3, 4, 6, 7, 10):
             want = value(s)
@@ -81,7 +97,9 @@ def judge(name, modes, results, want, fails):
         expected = [str(w) for w in want]
         refused = codes & {"R0105", "R0106", "R0112", "R0113", "T0323", "T0329", "T0345", "T0336"}
         if got != expected or (fails and (done.status == 0 or not refused)) or (not fails and done.status != 0):
-            problems.append(f"{name} [{mode}]: status {done.status}, printed {got}, wanted {expected}{' and an error' if fails else ''}\n{done.stderr[:600]}")
+            problems.append(
+                f"{name} [{mode}]: status {done.status}, printed {got}, wanted {expected}{' and an error' if fails else ''}\n{done.stderr[:600]}"
+            )
     return problems
 
 
@@ -90,7 +108,9 @@ def check(rows, toy):
     rows = list(rows)
     modes = [MODES if i % 4 == len(rows) % 4 else MODES[:1] for i in range(len(rows))]
     problems = []
-    for (name, _, want, fails), ways, results in zip(rows, modes, programs.run_parts(toy, [(program, ways) for (_, program, _, _), ways in zip(rows, modes)])):
+    for (name, _, want, fails), ways, results in zip(
+        rows, modes, programs.run_parts(toy, [(program, ways) for (_, program, _, _), ways in zip(rows, modes)])
+    ):
         problems += judge(name, ways, results, want, fails)
     return None if not problems else f"{len(problems)} wrong\n" + "\n".join(problems[:12])
 
@@ -98,5 +118,12 @@ def check(rows, toy):
 def all_cases():
     rows = list(table())
     for place in PLACES:
-        yield f"declared sizes: {place}", lambda toy, place=place: check((row for row in rows if row[0].startswith(place + " ") and row[0][len(place) + 1:].split()[0] in EXPRESSIONS), toy)
+        yield f"declared sizes: {place}", lambda toy, place=place: check(
+            (
+                row
+                for row in rows
+                if row[0].startswith(place + " ") and row[0][len(place) + 1 :].split()[0] in EXPRESSIONS
+            ),
+            toy,
+        )
     yield "declared sizes: solved", lambda toy: check(solved(), toy)

@@ -13,11 +13,34 @@ import termios
 import threading
 
 SOURCES = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-MODES = {"auto": [], "always": ["--jit=always"], "never": ["--jit=never"], "dynamic": ["--dynamic=on"], "unpacked": ["--unpack"]}
+MODES = {
+    "auto": [],
+    "always": ["--jit=always"],
+    "never": ["--jit=never"],
+    "dynamic": ["--dynamic=on"],
+    "unpacked": ["--unpack"],
+}
 DAILY = [("never", "always", "dynamic"), ("never", "auto", "unpacked")]  # in turn; all of them at night
-LATE = {"chunk": "R0104", "halves": "R0105"}  # what only the data decides: how many parts there are, and that a computed size is 1
+LATE = {
+    "chunk": "R0104",
+    "halves": "R0105",
+}  # what only the data decides: how many parts there are, and that a computed size is 1
 # What has no tensor argument, or whose argument is no tensor of any size.
-WITHOUT_SIZES = {"seed", "load", "save", "show", "read_binary", "print", "write", "bytes", "check", "clock", "str", "fftfreq", "rfftfreq"}
+WITHOUT_SIZES = {
+    "seed",
+    "load",
+    "save",
+    "show",
+    "read_binary",
+    "print",
+    "write",
+    "bytes",
+    "check",
+    "clock",
+    "str",
+    "fftfreq",
+    "rfftfreq",
+}
 UNARY = "real imag conj angle abs abs2 sign exp expm1 log log1p log2 log10 sqrt rsqrt reciprocal sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh erf floor ceil round trunc isnan isinf isfinite square sigmoid silu relu gelu"
 PAIRS = "minimum maximum atan2 hypot pow complex polar"
 # name | arguments | expression | sizes that fit | sizes that do not
@@ -190,8 +213,17 @@ class Row:
 
 
 def rows():
-    out = [Row(f"{name} | x:{'c128' if name in ('real', 'imag', 'conj', 'angle', 'abs', 'abs2') else 'f64'}[n] | {name}(x) | 3 1 0 |", False) for name in UNARY.split()]
-    out += [Row(f"{name} | x:f64[n] y:f64[m] | {name}(x, y) | 3,3 3,1 1,3 1,1 0,0 0,1 | 3,2 2,3 0,2", False) for name in PAIRS.split()]
+    out = [
+        Row(
+            f"{name} | x:{'c128' if name in ('real', 'imag', 'conj', 'angle', 'abs', 'abs2') else 'f64'}[n] | {name}(x) | 3 1 0 |",
+            False,
+        )
+        for name in UNARY.split()
+    ]
+    out += [
+        Row(f"{name} | x:f64[n] y:f64[m] | {name}(x, y) | 3,3 3,1 1,3 1,1 0,0 0,1 | 3,2 2,3 0,2", False)
+        for name in PAIRS.split()
+    ]
     for table, is_statement in ((TABLE, False), (STATEMENTS, True)):
         out += [Row(line, is_statement) for line in table.strip().splitlines()]
     return out
@@ -203,7 +235,9 @@ def literal(dtype, shape, seed):
     for n in shape:
         count *= n
     if count == 0:
-        return f"zeros([{', '.join(map(str, shape))}], dtype={dtype if dtype != 'bool' else 'f64'})" + (" > 1" if dtype == "bool" else "")
+        return f"zeros([{', '.join(map(str, shape))}], dtype={dtype if dtype != 'bool' else 'f64'})" + (
+            " > 1" if dtype == "bool" else ""
+        )
 
     def value(k, index):
         if dtype == "bool":
@@ -216,7 +250,10 @@ def literal(dtype, shape, seed):
     def nested(prefix, k):
         if len(prefix) == len(shape):
             return value(k, prefix)
-        return "[" + ", ".join(nested(prefix + [i], k * shape[len(prefix)] + i) for i in range(shape[len(prefix)])) + "]"
+        return (
+            "[" + ", ".join(nested(prefix + [i], k * shape[len(prefix)] + i) for i in range(shape[len(prefix)])) + "]"
+        )
+
     text = nested([], 0)
     return f"{dtype}({text})" if dtype in ("i64", "c128") else text
 
@@ -260,7 +297,13 @@ def session(toy, flags, lines):
     state = termios.tcgetattr(slave)
     state[3] &= ~termios.ECHO
     termios.tcsetattr(slave, termios.TCSANOW, state)
-    process = subprocess.Popen([toy, "--color=never", *flags], stdin=slave, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, "TERM": "dumb"})
+    process = subprocess.Popen(
+        [toy, "--color=never", *flags],
+        stdin=slave,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, "TERM": "dumb"},
+    )
     os.close(slave)
     parts = []
     reader = threading.Thread(target=lambda: parts.extend(iter(lambda: process.stdout.read1(1 << 16), b"")))
@@ -273,6 +316,7 @@ def session(toy, flags, lines):
             os.write(master, b":quit\n")
         except OSError:
             pass  # it ended
+
     writer = threading.Thread(target=type_all)
     writer.start()
     try:
@@ -301,7 +345,10 @@ def same(a, b):
     number = re.compile(r"-?(?:\d+\.?\d*(?:e[-+]?\d+)?|inf|nan)")
     if number.sub("#", a.replace("+", " ")) != number.sub("#", b.replace("+", " ")):
         return False
-    return all(x == y or abs(float(x) - float(y)) <= 1e-9 * max(1, abs(float(y))) for x, y in zip(number.findall(a), number.findall(b)))
+    return all(
+        x == y or abs(float(x) - float(y)) <= 1e-9 * max(1, abs(float(y)))
+        for x, y in zip(number.findall(a), number.findall(b))
+    )
 
 
 def program(row, number, left_out=None):
@@ -315,20 +362,30 @@ def program(row, number, left_out=None):
         lines.append(definition)
         kinds.append((form, None))
         for i, (cell, _) in enumerate(cells):
-            arguments = (literal(dtype, shape, k) for k, ((_, dtype, _), shape) in enumerate(zip(row.arguments, row.shapes(cell))))
+            arguments = (
+                literal(dtype, shape, k)
+                for k, ((_, dtype, _), shape) in enumerate(zip(row.arguments, row.shapes(cell)))
+            )
             lines.append(f"print({name}({', '.join(arguments)}));")
             kinds.append((form, i))
     return lines, kinds, cells
 
 
 CODE = re.compile(r"[A-Z]\d{4}")
-REFUSALS = {"T0336", "T0339"}  # of definitions: what is taken to be equal does not follow from names; the number of axes or parts is not known
+REFUSALS = {
+    "T0336",
+    "T0339",
+}  # of definitions: what is taken to be equal does not follow from names; the number of axes or parts is not known
 
 
 def judged(name, cells, results):
     """What is wrong with the outcomes of a row: results[mode] has the outcomes by form and cell. The reference is evaluated, with all sizes known."""
     problems = []
-    reference = {cell: text for (form, cell), text in results.pop("reference").items() if form == "undeclared" and cell is not None}
+    reference = {
+        cell: text
+        for (form, cell), text in results.pop("reference").items()
+        if form == "undeclared" and cell is not None
+    }
     for cell, text in reference.items():
         if bool(CODE.fullmatch(text)) == cells[cell][1]:
             problems.append(f"reference, sizes {cells[cell]}: {text}")
@@ -343,7 +400,11 @@ def judged(name, cells, results):
             sizes, fits = cells[cell]
             is_error = bool(CODE.fullmatch(text))
             where = f"{mode}, {form}, sizes {sizes}: {text[:200]}"
-            mayFail = form in ("declared", "tied") or (form == "late" and 1 in sizes and text == "R0105") or (form == "late" and (text in REFUSALS or text == LATE.get(name)))
+            mayFail = (
+                form in ("declared", "tied")
+                or (form == "late" and 1 in sizes and text == "R0105")
+                or (form == "late" and (text in REFUSALS or text == LATE.get(name)))
+            )
             if not text or text.startswith("X"):
                 problems.append(f"{where} (a fault)")
             elif not fits and not is_error:
@@ -354,7 +415,9 @@ def judged(name, cells, results):
                 problems.append(f"{where}, not {reference[cell][:200]}")
             if is_error:
                 codes.setdefault((form, cell), {}).setdefault(text, mode)
-    return problems + [f"{form}, sizes {cells[cell][0]}: codes {found}" for (form, cell), found in codes.items() if len(found) > 1]
+    return problems + [
+        f"{form}, sizes {cells[cell][0]}: codes {found}" for (form, cell), found in codes.items() if len(found) > 1
+    ]
 
 
 def check(toy, chosen, modes=MODES, every_form=True):
@@ -390,7 +453,7 @@ def all_cases():
     yield "symbolic sizes: every function has a row", missing
     every = rows()
     for begin in range(0, len(every), SHARD):
-        chosen, modes = every[begin:begin + SHARD], DAILY[begin // SHARD % len(DAILY)]
+        chosen, modes = every[begin : begin + SHARD], DAILY[begin // SHARD % len(DAILY)]
         name = f"symbolic sizes: {chosen[0].name} to {chosen[-1].name} ({begin // SHARD})"
         daily = {mode: MODES[mode] for mode in modes}
         yield name, lambda toy, c=chosen, m=daily: check(toy, c, m, False), "long"
@@ -399,8 +462,9 @@ def all_cases():
 
 if __name__ == "__main__":
     import sys
+
     problem = missing(sys.argv[1])
     chosen = [row for row in rows() if len(sys.argv) < 3 or row.name in sys.argv[2:]]
     for begin in range(0, len(chosen), SHARD):
-        problem = "\n".join(filter(None, [problem, check(sys.argv[1], chosen[begin:begin + SHARD])]))
+        problem = "\n".join(filter(None, [problem, check(sys.argv[1], chosen[begin : begin + SHARD])]))
     print(problem or f"{len(chosen)} rows hold")

@@ -11,13 +11,21 @@ def slices(n):
 
 
 def branches(n):
-    return "def f(x: f64[N], k: i64) {\n  var s = 0;\n" + "".join(f"  if k > {i} {{ s = s + {i}; }}\n" for i in range(n)) + "  return s + N;\n}\nprint(f([1.0], 5));\n"
+    return (
+        "def f(x: f64[N], k: i64) {\n  var s = 0;\n"
+        + "".join(f"  if k > {i} {{ s = s + {i}; }}\n" for i in range(n))
+        + "  return s + N;\n}\nprint(f([1.0], 5));\n"
+    )
 
 
 def nested_loops(n):
     """Each has a tensor of its own that grows in the innermost one."""
     tensors = "".join(f"  var t{k} = zeros(1);\n" for k in range(n))
-    loops = "".join(f"  for i{k} in range(n) {{\n" for k in range(n)) + "".join(f"  t{k} = cat([t{k}, ones(1)]);\n" for k in range(n)) + "}" * n
+    loops = (
+        "".join(f"  for i{k} in range(n) {{\n" for k in range(n))
+        + "".join(f"  t{k} = cat([t{k}, ones(1)]);\n" for k in range(n))
+        + "}" * n
+    )
     return f"def f(n: i64) {{\n{tensors}{loops}\n  return {' + '.join(f'len(t{k})' for k in range(n))};\n}}\nprint(f(1));\n"
 
 
@@ -25,7 +33,10 @@ def wide_functions(n, read):
     """Functions of many parameters that read two of them: the others are there or not."""
     names = [f"v{i}" for i in range(17)] if not read else ["v0", "v16"]
     values = "".join(f"var v{i} = [1.0, {i}{' + 1i' if i % 2 else ''}];\n" for i in range(17))
-    return values + "".join(f"def f{k}({', '.join(names)}) {{ return v0 * {k} + v16; }}\nprint(f{k}({', '.join(names)}));\n" for k in range(n))
+    return values + "".join(
+        f"def f{k}({', '.join(names)}) {{ return v0 * {k} + v16; }}\nprint(f{k}({', '.join(names)}));\n"
+        for k in range(n)
+    )
 
 
 def seconds(toy, text, folder, flags):
@@ -40,8 +51,15 @@ def seconds(toy, text, folder, flags):
 
 
 @pytest.mark.release
-@pytest.mark.parametrize("program, flags, n, most", [(slices, ["--emit=toy"], 1000, 2), (branches, ["--jit=always", "--no-cache"], 1000, 4), (branches, ["--emit=toy"], 4000, 4)],
-                         ids=["slices", "branches", "branches, generated"])
+@pytest.mark.parametrize(
+    "program, flags, n, most",
+    [
+        (slices, ["--emit=toy"], 1000, 2),
+        (branches, ["--jit=always", "--no-cache"], 1000, 4),
+        (branches, ["--emit=toy"], 4000, 4),
+    ],
+    ids=["slices", "branches", "branches, generated"],
+)
 def test_linear(toy, tmp_path, program, flags, n, most):
     few, many = seconds(toy, program(n), tmp_path, flags), seconds(toy, program(4 * n), tmp_path, flags)
     assert few < most

@@ -9,8 +9,10 @@ import pytest
 import programs
 
 LIMIT = 2**47
-WAYS = ["--memory-limit=100000000 " + way for way in (
-    "--jit=never", "--jit=always", "--jit=always --dynamic=on", "--jit=always -O2 --unpack")]
+WAYS = [
+    "--memory-limit=100000000 " + way
+    for way in ("--jit=never", "--jit=always", "--jit=always --dynamic=on", "--jit=always -O2 --unpack")
+]
 ERRORS = {"R0105", "R0106", "R0108", "R0125", "T0307", "T0308", "T0323", "T0360"}
 NUMBERS = [2**31, 2**46, LIMIT - 1, LIMIT, 2**62, 6148914691236517206, 2**63 - 1]
 
@@ -71,7 +73,7 @@ DECLARED_ROWS = [
     ("cat([x, x, x])", lambda n: (3 * n, 0)),
     ("tile(x, [N, 1])", lambda n: (n * n, 0)),
     ("pad(x, [[1, 5], [0, 0]])[6:]", lambda n: (n, 0) if n + 6 < LIMIT else None),
-    ("x[N * N * N * N:]", lambda n: (0, 0) if n**4 < 2**63 else None),
+    ("x[N * N * N * N:]", lambda n: (0, 0) if n ** 4 < 2**63 else None),
     ("x[N - 3::N]", lambda n: (1, 0)),
 ]
 
@@ -111,11 +113,15 @@ def test_given(toy):
     assert not (found := problems(toy, cases)), found
 
 
-@pytest.mark.parametrize("text", [
-    "def f(x: f64[N, M]) {{ return ({}).shape; }}\nprint(f(zeros({}, 0)));",
-    "def f(x) {{ var N = x.shape[0]; var M = x.shape[1]; return ({}).shape; }}\n"
-    "f(zeros(3, 0)); f(zeros(5, 0)); print(f(zeros({}, 0)));",
-], ids=["declared", "read"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(x: f64[N, M]) {{ return ({}).shape; }}\nprint(f(zeros({}, 0)));",
+        "def f(x) {{ var N = x.shape[0]; var M = x.shape[1]; return ({}).shape; }}\n"
+        "f(zeros(3, 0)); f(zeros(5, 0)); print(f(zeros({}, 0)));",
+    ],
+    ids=["declared", "read"],
+)
 def test_declared(toy, text):
     numbers = [n for n in NUMBERS if n < LIMIT]
     cases = [(text.format(row, n), want(n)) for row, want in DECLARED_ROWS for n in numbers]

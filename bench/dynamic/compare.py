@@ -21,11 +21,22 @@ def toy_times(toy, expression, argument, n):
     text = f"@static(x, 0)\ndef fixed(x) {{ return {expression}; }}\n@dynamic(x, 0)\ndef free(x) {{ return {expression}; }}\n"
     text += f"var x = {argument.format(n=n)};\nvar a = inf; var b = inf;\n"
     loop = "var t = clock(); for k in range({calls}) {{ var o = {f}(x); }} {v} = minimum({v}, (clock() - t) / {calls});"
-    text += "for round in range(9) { " + loop.format(calls=calls, f="fixed", v="a") + " t = clock(); " + loop.format(calls=calls, f="free", v="b").replace("var t = clock(); ", "") + " }\nprint(a, b);\n"
+    text += (
+        "for round in range(9) { "
+        + loop.format(calls=calls, f="fixed", v="a")
+        + " t = clock(); "
+        + loop.format(calls=calls, f="free", v="b").replace("var t = clock(); ", "")
+        + " }\nprint(a, b);\n"
+    )
     with tempfile.NamedTemporaryFile("w", suffix=".toy") as file:
         file.write(text)
         file.flush()
-        out = subprocess.run([toy, "--threads=1", "--precision=full", file.name], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        out = subprocess.run(
+            [toy, "--threads=1", "--precision=full", file.name],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         if out.returncode:
             raise SystemExit(out.stderr + text)
         return [float(t) for t in out.stdout.split()]

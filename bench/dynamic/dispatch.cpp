@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Nanoseconds to find the compiled form of a call: 4 matrices (8 sizes), 8 forms. Warm, and with caches that other data went through. Also the time of
-/// typical questions about sizes.
+/// Nanoseconds to find the compiled form of a call: 4 matrices (8 sizes), 8 forms. Warm, and with caches that other
+/// data went through. Also the time of typical questions about sizes.
 #include "irgen/Specialize.h"
 #include "jit/Engine.h"
 
@@ -41,7 +41,9 @@ static bool measure(bool native) {
         entry->hints[entry->names.back()] = Dim::number(&context, 9);
     }
     auto d = [&](const char *text) { return *Dim::parse(&context, text); };
-    for (SizeFact fact : {SizeFact::equal(d("d0"), d("d2")), SizeFact::atLeast(d("d4"), d("3")), SizeFact::equal(d("d6%8"), d("0")), SizeFact::atLeast(d("d0+d4"), d("5")), SizeFact::equal(d("d4"), Dim::number(&context, form == 7 ? 40 : 100 + form))})
+    for (SizeFact fact : {SizeFact::equal(d("d0"), d("d2")), SizeFact::atLeast(d("d4"), d("3")),
+                          SizeFact::equal(d("d6%8"), d("0")), SizeFact::atLeast(d("d0+d4"), d("5")),
+                          SizeFact::equal(d("d4"), Dim::number(&context, form == 7 ? 40 : 100 + form))})
       entry->guards.push_back({fact, {}});
     entry->freeze();
     std::vector<SizeFact> facts;
@@ -57,16 +59,18 @@ static bool measure(bool native) {
   volatile bool found = true;
   for (int i = 0; i < 2000; ++i)
     warm.push_back(nanoseconds([&] {
-      for (int k = 0; k < 100; ++k)
-        found = found && set.find(sizes);
-    }) / 100);
+                     for (int k = 0; k < 100; ++k)
+                       found = found && set.find(sizes);
+                   }) /
+                   100);
   for (int i = 0; i < 2000; ++i) // every call asks for another form than the last one
     turns.push_back(nanoseconds([&] {
-      for (int k = 0; k < 96; ++k) {
-        sizes[4] = k % 8 == 7 ? 40 : 100 + k % 8;
-        found = found && set.find(sizes);
-      }
-    }) / 96);
+                      for (int k = 0; k < 96; ++k) {
+                        sizes[4] = k % 8 == 7 ? 40 : 100 + k % 8;
+                        found = found && set.find(sizes);
+                      }
+                    }) /
+                    96);
   sizes[4] = 40;
   for (int i = 0; i < 100; ++i) {
     for (size_t at = 0; at < other.size(); at += 64)
@@ -79,10 +83,13 @@ static bool measure(bool native) {
       Dim n = Dim::symbol(&context, "N"), m = Dim::symbol(&context, "M"), one = Dim::number(&context, 1);
       facts.assume(SizeFact::equal(n, m));
       for (int k = 0; k < 50; ++k)
-        found = found && facts.decide(k % 2 ? SizeFact::equal(n + one, m + one) : SizeFact::atLeast(n + m, n)) == Truth::Yes;
+        found = found &&
+                facts.decide(k % 2 ? SizeFact::equal(n + one, m + one) : SizeFact::atLeast(n + m, n)) == Truth::Yes;
     }));
   const char *how = native ? "machine code" : "program over sizes";
-  std::printf("| %s: the form of the last call, ns | %.0f |\n| %s: another of 8 forms each time, ns | %.0f |\n| %s: caches cold, ns | %.0f |\n", how, median(warm), how, median(turns), how, median(cold));
+  std::printf("| %s: the form of the last call, ns | %.0f |\n| %s: another of 8 forms each time, ns | %.0f |\n| %s: "
+              "caches cold, ns | %.0f |\n",
+              how, median(warm), how, median(turns), how, median(cold));
   if (native)
     std::printf("| 50 questions about sizes, us | %.0f |\n", median(questions) / 1e3);
   return found;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Groups as kernels of a CUDA device, from the same elements as the loops of the host and in the same order, so that results have the same bits.
-/// Launches, and maps: 16 bytes a thread where the index allows it.
+/// Groups as kernels of a CUDA device, from the same elements as the loops of the host and in the same order, so that
+/// results have the same bits. Launches, and maps: 16 bytes a thread where the index allows it.
 #include "passes/lowering/KernelEmitter.h"
 
 #include "runtime/Value.h"
@@ -25,12 +25,15 @@ bool KernelEmitter::isForDevice(FusedOp op) {
 }
 
 Value *KernelEmitter::threadNumber() {
-  Value *block = k.CreateIntrinsic(Intrinsic::nvvm_read_ptx_sreg_ctaid_x, {}), *thread = k.CreateIntrinsic(Intrinsic::nvvm_read_ptx_sreg_tid_x, {});
-  return k.CreateAdd(k.CreateMul(k.CreateZExt(block, k.getInt64Ty()), i64(threadsOfBlock), "", true, true), k.CreateZExt(thread, k.getInt64Ty()), "", true, true);
+  Value *block = k.CreateIntrinsic(Intrinsic::nvvm_read_ptx_sreg_ctaid_x, {}),
+        *thread = k.CreateIntrinsic(Intrinsic::nvvm_read_ptx_sreg_tid_x, {});
+  return k.CreateAdd(k.CreateMul(k.CreateZExt(block, k.getInt64Ty()), i64(threadsOfBlock), "", true, true),
+                     k.CreateZExt(thread, k.getInt64Ty()), "", true, true);
 }
 
 void KernelEmitter::guarded(Value *condition, function_ref<void()> body) {
-  BasicBlock *inside = BasicBlock::Create(k.getContext(), "", kernel), *after = BasicBlock::Create(k.getContext(), "", kernel);
+  BasicBlock *inside = BasicBlock::Create(k.getContext(), "", kernel),
+             *after = BasicBlock::Create(k.getContext(), "", kernel);
   k.CreateCondBr(condition, inside, after);
   k.SetInsertPoint(inside);
   body();
@@ -39,7 +42,8 @@ void KernelEmitter::guarded(Value *condition, function_ref<void()> body) {
   memo.clear();
 }
 
-/// Ends the kernel; in the caller, its launch. Parameters are the results' addresses, the operands' addresses, and words.
+/// Ends the kernel; in the caller, its launch. Parameters are the results' addresses, the operands' addresses, and
+/// words.
 Value *KernelEmitter::finishLaunch(Value *threads, ArrayRef<LaunchResult> results, Value *site) {
   k.CreateRetVoid();
   LLVMContext &context = k.getContext();
@@ -53,7 +57,8 @@ Value *KernelEmitter::finishLaunch(Value *threads, ArrayRef<LaunchResult> result
   SmallVector<Type *> types;
   for (Value *v : order)
     types.push_back(v->getType()->isPointerTy() ? v->getType() : k.getInt64Ty());
-  auto *made = Function::Create(FunctionType::get(k.getVoidTy(), types, false), Function::ExternalLinkage, "k" + Twine(device->kernels.size()), module);
+  auto *made = Function::Create(FunctionType::get(k.getVoidTy(), types, false), Function::ExternalLinkage,
+                                "k" + Twine(device->kernels.size()), module);
   made->setCallingConv(CallingConv::PTX_Kernel);
   made->addFnAttr("nvvm.maxntid", std::to_string(threadsOfBlock));
   made->splice(made->end(), kernel);
@@ -61,7 +66,8 @@ Value *KernelEmitter::finishLaunch(Value *threads, ArrayRef<LaunchResult> result
     Value *argument = made->getArg(i);
     auto *load = cast<LoadInst>(captures.at(v));
     if (v->getType()->isPointerTy()) {
-      made->addParamAttrs(i, AttrBuilder(context).addAttribute(Attribute::NoAlias).addAlignmentAttr(Align(accessBytes)));
+      made->addParamAttrs(i,
+                          AttrBuilder(context).addAttribute(Attribute::NoAlias).addAlignmentAttr(Align(accessBytes)));
       if (i >= results.size())
         made->addParamAttr(i, Attribute::ReadOnly);
     } else if (v->getType() != k.getInt64Ty()) {
@@ -82,7 +88,8 @@ Value *KernelEmitter::finishLaunch(Value *threads, ArrayRef<LaunchResult> result
 }
 
 /// In the caller: a launch, or null where the host should compute.
-Value *KernelEmitter::launchKernel(const std::string &name, ArrayRef<LaunchResult> results, ArrayRef<Value *> objects, ArrayRef<Value *> words, Value *threads, Value *site) {
+Value *KernelEmitter::launchKernel(const std::string &name, ArrayRef<LaunchResult> results, ArrayRef<Value *> objects,
+                                   ArrayRef<Value *> words, Value *threads, Value *site) {
   Function *function = caller.GetInsertBlock()->getParent();
   IRBuilder<> start(&function->getEntryBlock(), function->getEntryBlock().begin());
   auto array = [&](Type *type, ArrayRef<Value *> values) {
@@ -90,7 +97,9 @@ Value *KernelEmitter::launchKernel(const std::string &name, ArrayRef<LaunchResul
     for (auto [i, v] : enumerate(values)) {
       Value *word = v;
       if (!v->getType()->isPointerTy()) {
-        word = v->getType()->isIntegerTy() ? v : caller.CreateBitCast(v, caller.getIntNTy(v->getType()->getPrimitiveSizeInBits()));
+        word = v->getType()->isIntegerTy()
+                   ? v
+                   : caller.CreateBitCast(v, caller.getIntNTy(v->getType()->getPrimitiveSizeInBits()));
         word = caller.CreateZExtOrTrunc(word, caller.getInt64Ty());
       }
       caller.CreateStore(word, caller.CreateConstInBoundsGEP1_64(type, memory, i));
@@ -99,7 +108,8 @@ Value *KernelEmitter::launchKernel(const std::string &name, ArrayRef<LaunchResul
   };
   Module &host = *function->getParent();
   Value *table = host.getOrInsertGlobal("toy.kernels", caller.getPtrTy());
-  LoadInst *word = caller.CreateLoad(caller.getPtrTy(), caller.CreateConstInBoundsGEP1_64(caller.getPtrTy(), table, device->kernels.size()));
+  LoadInst *word = caller.CreateLoad(
+      caller.getPtrTy(), caller.CreateConstInBoundsGEP1_64(caller.getPtrTy(), table, device->kernels.size()));
   device->kernels.push_back(name);
   SmallVector<Value *> dtypes, sizes;
   for (const LaunchResult &result : results) {
@@ -108,8 +118,11 @@ Value *KernelEmitter::launchKernel(const std::string &name, ArrayRef<LaunchResul
   }
   ScalarEmitter calls(host, caller);
   return calls.call("toy_rt_launch", caller.getPtrTy(),
-                    {word, caller.getInt64(results.size()), array(caller.getInt64Ty(), dtypes), caller.getInt64(results[0].sizes.size()), array(caller.getInt64Ty(), sizes), others,
-                     array(caller.getPtrTy(), objects), caller.getInt64(objects.size()), array(caller.getInt64Ty(), words), caller.getInt64(words.size()), threads, site, caller.getInt64(device->region)});
+                    {word, caller.getInt64(results.size()), array(caller.getInt64Ty(), dtypes),
+                     caller.getInt64(results[0].sizes.size()), array(caller.getInt64Ty(), sizes), others,
+                     array(caller.getPtrTy(), objects), caller.getInt64(objects.size()),
+                     array(caller.getInt64Ty(), words), caller.getInt64(words.size()), threads, site,
+                     caller.getInt64(device->region)});
 }
 
 Value *KernelEmitter::emitLaunch(DeviceCode &code, Value *site, Value *otherObjects) {
@@ -125,18 +138,23 @@ Value *KernelEmitter::emitLaunch(DeviceCode &code, Value *site, Value *otherObje
   bool isRope;
   Value *object = launchRope(site, isRope);
   if (!isRope)
-    object = !def ? launchMap(site) : isa<FusedOp>(def) ? launchRows(site) : def->hasTrait<OpTrait::Reduction>() ? launchReduction(def, site) : launchMap(site);
+    object = !def                                  ? launchMap(site)
+             : isa<FusedOp>(def)                   ? launchRows(site)
+             : def->hasTrait<OpTrait::Reduction>() ? launchReduction(def, site)
+                                                   : launchMap(site);
   callerOut = nullptr;
   otherOuts.clear();
   return object;
 }
 
-/// Loads of what an element needs, as far as its indices alone say. Elementary functions have branches, which loads do not cross by themselves: what neighbours
-/// need is one access, and what several steps need is on its way together, only if it is asked for before the first of them is computed.
+/// Loads of what an element needs, as far as its indices alone say. Elementary functions have branches, which loads do
+/// not cross by themselves: what neighbours need is one access, and what several steps need is on its way together,
+/// only if it is asked for before the first of them is computed.
 void KernelEmitter::prefetch(mlir::Value value, const Indices &indices) {
   std::set<std::pair<void *, std::vector<Value *>>> seen;
   auto visit = [&](auto &self, mlir::Value v, const Indices &at) -> void {
-    if (rowValues.contains(v) || !seen.emplace(v.getAsOpaquePointer(), std::vector<Value *>(at.begin(), at.end())).second)
+    if (rowValues.contains(v) ||
+        !seen.emplace(v.getAsOpaquePointer(), std::vector<Value *>(at.begin(), at.end())).second)
       return;
     if (mlir::Value inner = behind(v))
       return self(self, inner, at);
@@ -159,7 +177,8 @@ void KernelEmitter::prefetch(mlir::Value value, const Indices &indices) {
   visit(visit, value, indices);
 }
 
-/// `number` elements from one on, along the last axis. All are read before any is written, so that neighbours are one access.
+/// `number` elements from one on, along the last axis. All are read before any is written, so that neighbours are one
+/// access.
 void KernelEmitter::storeNeighbours(ArrayRef<Output> outputs, Value *first, const Indices &indices, int64_t number) {
   SmallVector<std::pair<Value *, Element>> elements;
   SmallVector<Indices> all;
@@ -188,22 +207,31 @@ Value *KernelEmitter::launchMap(Value *site) {
   auto [sizes, bytes] = beginMap();
   int64_t width = std::clamp<int64_t>(accessBytes / bytes, 1, 8);
   Dim last = sizes.empty() ? Dim() : rootType.getDim(sizes.size() - 1);
-  bool sameRow = !sizes.empty() && last.isNumber() && last.value() % width == 0; // neighbours share all indices but the last
+  bool sameRow =
+      !sizes.empty() && last.isNumber() && last.value() % width == 0; // neighbours share all indices but the last
   if (sizes.empty() || (!flat && !sameRow))
     width = 1;
   Value *count = product(sizes);
   begin();
-  Value *out = capture(callerOut), *n = capture(count), *first = k.CreateMul(threadNumber(), i64(width), "", true, true);
+  Value *out = capture(callerOut), *n = capture(count),
+        *first = k.CreateMul(threadNumber(), i64(width), "", true, true);
   SmallVector<Value *> inner;
   for (Value *v : sizes)
     inner.push_back(capture(v));
-  auto steps = [&](int64_t number) { storeNeighbours(Output(root, out), first, sizes.empty() ? Indices() : flat ? Indices{first} : decode(first, inner), number); };
+  auto steps = [&](int64_t number) {
+    storeNeighbours(Output(root, out), first,
+                    sizes.empty() ? Indices()
+                    : flat        ? Indices{first}
+                                  : decode(first, inner),
+                    number);
+  };
   if (width == 1 || sameRow)
     guarded(k.CreateICmpSLT(first, n), [&] { steps(width); });
   else {
     Value *end = k.CreateAdd(first, i64(width), "", true, true);
     guarded(k.CreateICmpSLE(end, n), [&] { steps(width); });
-    guarded(k.CreateICmpSGT(end, n), [&] { loop(first, n, [&](Value *i) { storeMapElement(root, out, i, mapElement(root, Indices{i})); }); });
+    guarded(k.CreateICmpSGT(end, n),
+            [&] { loop(first, n, [&](Value *i) { storeMapElement(root, out, i, mapElement(root, Indices{i})); }); });
   }
   Value *threads = caller.CreateUDiv(caller.CreateAdd(count, caller.getInt64(width - 1)), caller.getInt64(width));
   return finishLaunch(threads, {{rootType.getDtype(), resultSizes()}}, site);
@@ -212,7 +240,8 @@ Value *KernelEmitter::launchMap(Value *site) {
 /// What `make` gives if the condition holds, else null.
 Value *KernelEmitter::onlyIf(Value *condition, function_ref<Value *()> make) {
   Function *function = caller.GetInsertBlock()->getParent();
-  BasicBlock *before = caller.GetInsertBlock(), *on = BasicBlock::Create(caller.getContext(), "", function), *join = BasicBlock::Create(caller.getContext(), "", function);
+  BasicBlock *before = caller.GetInsertBlock(), *on = BasicBlock::Create(caller.getContext(), "", function),
+             *join = BasicBlock::Create(caller.getContext(), "", function);
   caller.CreateCondBr(condition, on, join);
   caller.SetInsertPoint(on);
   Value *made = make();

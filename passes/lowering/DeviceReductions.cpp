@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Reductions and rows as kernels of a CUDA device. Reductions along the last axis: one warp a row, lane by lane as the host's 32 lanes; all others one
-/// thread a result. Groups of groups: one warp a row, which folds it as often as there are reductions, and then writes it.
+/// Reductions and rows as kernels of a CUDA device. Reductions along the last axis: one warp a row, lane by lane as the
+/// host's 32 lanes; all others one thread a result. Groups of groups: one warp a row, which folds it as often as there
+/// are reductions, and then writes it.
 #include "passes/lowering/KernelEmitter.h"
 
 #include "llvm/IR/IntrinsicInst.h"
@@ -24,8 +25,9 @@ bool KernelEmitter::isAlwaysByRows(FusedOp op) {
   return n.isNumber() && n.value() <= reductionBlock;
 }
 
-/// A group of groups. Elements of inner groups are computed again for each reduction, from operands that are in the caches by then; rows and reductions that
-/// others read are stored beside the result. Null also where rows are few and long: more threads take part in a kernel for each group.
+/// A group of groups. Elements of inner groups are computed again for each reduction, from operands that are in the
+/// caches by then; rows and reductions that others read are stored beside the result. Null also where rows are few and
+/// long: more threads take part in a kernel for each group.
 Value *KernelEmitter::launchRows(Value *site) {
   int64_t width = std::clamp<int64_t>(accessBytes / toy::sizeOf(rootType.getDtype()), 1, 8);
   if (Dim last = rootType.getDims().back(); !last.isNumber() || last.value() % width != 0)
@@ -54,7 +56,8 @@ Value *KernelEmitter::launchRows(Value *site) {
         continue;
       mlir::Operation *def = inner.getDefiningOp();
       bool isFold = def && def->hasTrait<OpTrait::Reduction>();
-      Element value = isFold ? shuffled(rowFold(def, outer, lane, n), Intrinsic::nvvm_shfl_sync_idx_i32, 0) : elementAt(inner, first);
+      Element value = isFold ? shuffled(rowFold(def, outer, lane, n), Intrinsic::nvvm_shfl_sync_idx_i32, 0)
+                             : elementAt(inner, first);
       rowValues[result] = value;
     }
     memo.clear();
@@ -73,7 +76,9 @@ Value *KernelEmitter::launchRows(Value *site) {
   if (isAlwaysByRows(op))
     return launch();
   constexpr int64_t manyRows = 512;
-  return onlyIf(caller.CreateOr(caller.CreateICmpSLE(all.back(), caller.getInt64(reductionBlock)), caller.CreateICmpSGE(rows, caller.getInt64(manyRows))), launch);
+  return onlyIf(caller.CreateOr(caller.CreateICmpSLE(all.back(), caller.getInt64(reductionBlock)),
+                                caller.CreateICmpSGE(rows, caller.getInt64(manyRows))),
+                launch);
 }
 
 Element KernelEmitter::shuffled(Element x, Intrinsic::ID how, unsigned lane) {
@@ -87,7 +92,8 @@ Element KernelEmitter::shuffled(Element x, Intrinsic::ID how, unsigned lane) {
     if (bits <= 32)
       moved = k.CreateTrunc(move(k.CreateZExt(integer, k.getInt32Ty())), k.getIntNTy(bits));
     else {
-      Value *low = move(k.CreateTrunc(integer, k.getInt32Ty())), *high = move(k.CreateTrunc(k.CreateLShr(integer, 32), k.getInt32Ty()));
+      Value *low = move(k.CreateTrunc(integer, k.getInt32Ty())),
+            *high = move(k.CreateTrunc(k.CreateLShr(integer, 32), k.getInt32Ty()));
       moved = k.CreateOr(k.CreateZExt(low, k.getInt64Ty()), k.CreateShl(k.CreateZExt(high, k.getInt64Ty()), 32));
     }
     return type->isIntegerTy() ? moved : k.CreateBitCast(moved, type);
@@ -101,12 +107,16 @@ static unsigned lengthFrom(BasicBlock *block) {
   unsigned length = 0;
   for (BasicBlock &each : make_range(block->getIterator(), block->getParent()->end()))
     for (Instruction &instruction : each)
-      length += instruction.isIntDivRem() || instruction.getOpcode() == Instruction::FDiv || (isa<CallInst>(instruction) && !isa<IntrinsicInst>(instruction)) ? ofCall : 1;
+      length += instruction.isIntDivRem() || instruction.getOpcode() == Instruction::FDiv ||
+                        (isa<CallInst>(instruction) && !isa<IntrinsicInst>(instruction))
+                    ? ofCall
+                    : 1;
   return length;
 }
 
-/// The fold of elements [begin, end), in lane 0: emitBlock of the host with a thread for each lane. Few rows are few warps, which mostly wait for memory: a
-/// short step of a lane is done several times before the next question whether there is more, so that what these steps read is asked for together.
+/// The fold of elements [begin, end), in lane 0: emitBlock of the host with a thread for each lane. Few rows are few
+/// warps, which mostly wait for memory: a short step of a lane is done several times before the next question whether
+/// there is more, so that what these steps read is asked for together.
 Element KernelEmitter::warpFold(mlir::Operation *op, const Indices &outer, Value *lane, Value *begin, Value *end) {
   constexpr int64_t mostSteps = 8, mostLongSteps = 4;
   constexpr unsigned shortStep = 32, longStep = 128;
@@ -115,7 +125,8 @@ Element KernelEmitter::warpFold(mlir::Operation *op, const Indices &outer, Value
   auto step = [&](Value *j, Element sum) { return combine(op, sum, reductionElement(op, outer, j), dtype); };
   auto ask = [&](Value *j) { prefetch(op->getOperand(0), reductionIndices(op, outer, j)); };
   auto *from = dyn_cast<ConstantInt>(begin), *to = dyn_cast<ConstantInt>(end);
-  int64_t known = from && to ? to->getSExtValue() - from->getSExtValue() : 0, steps = known ? std::min(mostSteps, (known + warp - 1) / warp) : mostSteps;
+  int64_t known = from && to ? to->getSExtValue() - from->getSExtValue() : 0,
+          steps = known ? std::min(mostSteps, (known + warp - 1) / warp) : mostSteps;
   Value *left = nullptr;
   Element total = strided(k.CreateAdd(begin, lane, "", true, true), end, start, left, [&](Value *j, Element sum) {
     BasicBlock *inside = k.GetInsertBlock();
@@ -136,32 +147,38 @@ Element KernelEmitter::warpFold(mlir::Operation *op, const Indices &outer, Value
     return Round{sum, steps * warp, (steps - 1) * warp};
   });
   if (steps > 1 && (known == 0 || known % (steps * warp) != 0))
-    total = choose(k.CreateICmpSLT(left, end), dtype, [&] {
-      memo.clear();
-      Value *last = k.CreateSub(end, i64(1));
-      Element sum = total;
-      SmallVector<std::pair<Value *, Value *>> all; // beyond the end the last element is read once more
-      for (int64_t i = 0; i < steps; ++i) {
-        Value *j = k.CreateAdd(left, i64(i * warp), "", true, true);
-        all.emplace_back(k.CreateICmpSLT(j, end), k.CreateBinaryIntrinsic(Intrinsic::smin, j, last));
-        ask(all.back().second);
-      }
-      for (auto [isInside, j] : all) {
-        Element next = step(j, sum);
-        sum = {k.CreateSelect(isInside, next.re, sum.re), sum.im ? k.CreateSelect(isInside, next.im, sum.im) : nullptr};
-      }
-      return sum;
-    }, [&] { return total; });
+    total = choose(
+        k.CreateICmpSLT(left, end), dtype,
+        [&] {
+          memo.clear();
+          Value *last = k.CreateSub(end, i64(1));
+          Element sum = total;
+          SmallVector<std::pair<Value *, Value *>> all; // beyond the end the last element is read once more
+          for (int64_t i = 0; i < steps; ++i) {
+            Value *j = k.CreateAdd(left, i64(i * warp), "", true, true);
+            all.emplace_back(k.CreateICmpSLT(j, end), k.CreateBinaryIntrinsic(Intrinsic::smin, j, last));
+            ask(all.back().second);
+          }
+          for (auto [isInside, j] : all) {
+            Element next = step(j, sum);
+            sum = {k.CreateSelect(isInside, next.re, sum.re),
+                   sum.im ? k.CreateSelect(isInside, next.im, sum.im) : nullptr};
+          }
+          return sum;
+        },
+        [&] { return total; });
   for (unsigned half = warp / 2; half > 0; half /= 2)
     total = combine(op, total, shuffled(total, Intrinsic::nvvm_shfl_sync_down_i32, half), dtype);
   return total;
 }
 
-/// A loop from `first` to before `end`, with a value that each round gives to the next, as long as all that a round touches is before the end; `left` is what the
-/// last round left. The value is the last one.
-Element KernelEmitter::strided(Value *first, Value *end, Element start, Value *&left, function_ref<Round(Value *, Element)> body) {
+/// A loop from `first` to before `end`, with a value that each round gives to the next, as long as all that a round
+/// touches is before the end; `left` is what the last round left. The value is the last one.
+Element KernelEmitter::strided(Value *first, Value *end, Element start, Value *&left,
+                               function_ref<Round(Value *, Element)> body) {
   memo.clear();
-  BasicBlock *entry = k.GetInsertBlock(), *header = BasicBlock::Create(k.getContext(), "", kernel), *inside = BasicBlock::Create(k.getContext(), "", kernel);
+  BasicBlock *entry = k.GetInsertBlock(), *header = BasicBlock::Create(k.getContext(), "", kernel),
+             *inside = BasicBlock::Create(k.getContext(), "", kernel);
   k.CreateBr(header);
   k.SetInsertPoint(header);
   PHINode *j = k.CreatePHI(k.getInt64Ty(), 2);
@@ -199,7 +216,8 @@ Value *KernelEmitter::variable(DType type) {
 
 /// The fold of a row of n elements, in lane 0: its blocks, one after the other.
 Element KernelEmitter::rowFold(mlir::Operation *op, const Indices &outer, Value *lane, Value *n) {
-  if (auto *known = dyn_cast<ConstantInt>(n); known && known->getSExtValue() > 0 && known->getSExtValue() <= reductionBlock)
+  if (auto *known = dyn_cast<ConstantInt>(n);
+      known && known->getSExtValue() > 0 && known->getSExtValue() <= reductionBlock)
     return warpFold(op, outer, lane, i64(0), n);
   DType dtype = tensorTypeOf(op->getResult(0)).getDtype();
   Value *total = variable(dtype);
@@ -207,8 +225,11 @@ Element KernelEmitter::rowFold(mlir::Operation *op, const Indices &outer, Value 
   Value *blocks = k.CreateUDiv(k.CreateAdd(n, i64(reductionBlock - 1)), i64(reductionBlock));
   loop(i64(0), blocks, [&](Value *block) {
     Value *start = k.CreateMul(block, i64(reductionBlock), "", true, true);
-    Element part = warpFold(op, outer, lane, start, k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(start, i64(reductionBlock)), n));
-    Element sum = choose(k.CreateICmpEQ(block, i64(0)), dtype, [&] { return part; }, [&] { return combine(op, scalars.load(dtype, total, i64(0)), part, dtype); });
+    Element part = warpFold(op, outer, lane, start,
+                            k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(start, i64(reductionBlock)), n));
+    Element sum = choose(
+        k.CreateICmpEQ(block, i64(0)), dtype, [&] { return part; },
+        [&] { return combine(op, scalars.load(dtype, total, i64(0)), part, dtype); });
     scalars.store(dtype, total, i64(0), sum);
   });
   return scalars.load(dtype, total, i64(0));
@@ -218,7 +239,8 @@ Value *KernelEmitter::launchReduction(mlir::Operation *op, Value *site) {
   mlir::Value x = op->getOperand(0);
   DType dtype = rootType.getDtype(), from = tensorTypeOf(x).getDtype();
   ReductionAxes axes(op);
-  SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), reducedSizes = callerSizesOf(x, axes.reduced), all = resultSizes();
+  SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), reducedSizes = callerSizesOf(x, axes.reduced),
+                       all = resultSizes();
   Value *count = product(reducedSizes), *rows = product(outerSizes);
   bool isPosition = isa<ArgMaxOp, ArgMinOp>(op);
   auto known = tensorTypeOf(x).getStaticCount();
@@ -246,15 +268,20 @@ Value *KernelEmitter::launchReduction(mlir::Operation *op, Value *site) {
       scalars.store(DType::I64, position, i64(0), {i64(0)});
       memo.clear();
       loop(i64(1), n, [&](Value *j) {
-        Value *a = scalars.load(from, best, i64(0)).re, *b = reductionElement(op, outer, j).re, *better = isBetter(op, a, b, from);
+        Value *a = scalars.load(from, best, i64(0)).re, *b = reductionElement(op, outer, j).re,
+              *better = isBetter(op, a, b, from);
         scalars.store(from, best, i64(0), {k.CreateSelect(better, b, a)});
-        scalars.store(DType::I64, position, i64(0), {k.CreateSelect(better, j, scalars.load(DType::I64, position, i64(0)).re)});
+        scalars.store(DType::I64, position, i64(0),
+                      {k.CreateSelect(better, j, scalars.load(DType::I64, position, i64(0)).re)});
       });
       return scalars.store(DType::I64, out, thread, scalars.load(DType::I64, position, i64(0)));
     }
     scalars.store(dtype, best, i64(0), identityOf(op, dtype));
     memo.clear();
-    loop(i64(0), n, [&](Value *j) { scalars.store(dtype, best, i64(0), combine(op, scalars.load(dtype, best, i64(0)), reductionElement(op, outer, j), dtype)); });
+    loop(i64(0), n, [&](Value *j) {
+      scalars.store(dtype, best, i64(0),
+                    combine(op, scalars.load(dtype, best, i64(0)), reductionElement(op, outer, j), dtype));
+    });
     scalars.store(dtype, out, thread, scalars.load(dtype, best, i64(0)));
   });
   return finishLaunch(rows, {{dtype, all}}, site);
@@ -265,13 +292,15 @@ Value *KernelEmitter::launchLongReduction(mlir::Operation *op, Value *count, Val
   mlir::Value x = op->getOperand(0);
   DType dtype = rootType.getDtype();
   flat = isAllElementwise(x);
-  Value *blocks = caller.CreateUDiv(caller.CreateAdd(count, caller.getInt64(reductionBlock - 1)), caller.getInt64(reductionBlock));
+  Value *blocks =
+      caller.CreateUDiv(caller.CreateAdd(count, caller.getInt64(reductionBlock - 1)), caller.getInt64(reductionBlock));
   begin();
   Value *out = capture(callerOut), *n = capture(count), *number = capture(blocks);
   auto [block, lane] = warpAndLane();
   guarded(k.CreateICmpSLT(block, number), [&] {
     Value *start = k.CreateMul(block, i64(reductionBlock), "", true, true);
-    Element part = warpFold(op, {}, lane, start, k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(start, i64(reductionBlock)), n));
+    Element part = warpFold(op, {}, lane, start,
+                            k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(start, i64(reductionBlock)), n));
     guarded(k.CreateICmpEQ(lane, i64(0)), [&] { scalars.store(dtype, out, block, part); });
   });
   Value *partials = finishLaunch(caller.CreateMul(blocks, caller.getInt64(warp)), {{dtype, {blocks}}}, site);
@@ -284,12 +313,17 @@ Value *KernelEmitter::launchLongReduction(mlir::Operation *op, Value *count, Val
     guarded(k.CreateICmpEQ(threadNumber(), i64(0)), [&] {
       Value *total = variable(dtype);
       scalars.store(dtype, total, i64(0), scalars.load(dtype, in, i64(0)));
-      loop(i64(1), number, [&](Value *i) { scalars.store(dtype, total, i64(0), combine(op, scalars.load(dtype, total, i64(0)), scalars.load(dtype, in, i), dtype)); });
+      loop(i64(1), number, [&](Value *i) {
+        scalars.store(dtype, total, i64(0),
+                      combine(op, scalars.load(dtype, total, i64(0)), scalars.load(dtype, in, i), dtype));
+      });
       scalars.store(dtype, out, i64(0), scalars.load(dtype, total, i64(0)));
     });
     SmallVector<Value *> ones(rootType.getRank(), caller.getInt64(1));
     Value *object = finishLaunch(caller.getInt64(1), {{dtype, ones}}, site);
-    ScalarEmitter(*caller.GetInsertBlock()->getModule(), caller).call("toy_rt_release", caller.getVoidTy(), {partials})->setDoesNotThrow();
+    ScalarEmitter(*caller.GetInsertBlock()->getModule(), caller)
+        .call("toy_rt_release", caller.getVoidTy(), {partials})
+        ->setDoesNotThrow();
     return object;
   });
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Blocks, edges and the life of references: each tensor or string value holds one reference, given up behind its last use; references passed
-/// along an edge are the receiving block's own. Arguments belong to the callee, results to the caller.
+/// Blocks, edges and the life of references: each tensor or string value holds one reference, given up behind its last
+/// use; references passed along an edge are the receiving block's own. Arguments belong to the callee, results to the
+/// caller.
 #include "passes/lowering/FunctionEmitter.h"
 
 #include "runtime/Parallel.h"
@@ -33,8 +34,11 @@ Function *FunctionEmitter::declare(Module &module, mlir::func::FuncOp function) 
     appendTypes(arguments, scalars, type, module.getContext());
   for (mlir::Type type : function.getFunctionType().getResults())
     appendTypes(results, scalars, type, module.getContext());
-  Type *result = results.empty() ? b.getVoidTy() : results.size() == 1 ? results[0] : StructType::get(module.getContext(), results);
-  auto *f = Function::Create(FunctionType::get(result, arguments, false), Function::ExternalLinkage, function.getSymName(), module);
+  Type *result = results.empty()       ? b.getVoidTy()
+                 : results.size() == 1 ? results[0]
+                                       : StructType::get(module.getContext(), results);
+  auto *f = Function::Create(FunctionType::get(result, arguments, false), Function::ExternalLinkage,
+                             function.getSymName(), module);
   f->addFnAttr(Attribute::getWithUWTableKind(module.getContext(), UWTableKind::Default));
   return f;
 }
@@ -77,10 +81,12 @@ Slot FunctionEmitter::makePhi(mlir::Type type) {
 }
 
 void FunctionEmitter::release(mlir::Value v) {
-  scalars.call(isa<StrType>(v.getType()) ? "toy_rt_release_str" : "toy_rt_release", b.getVoidTy(), {slots[v].object})->setDoesNotThrow();
+  scalars.call(isa<StrType>(v.getType()) ? "toy_rt_release_str" : "toy_rt_release", b.getVoidTy(), {slots[v].object})
+      ->setDoesNotThrow();
 }
 void FunctionEmitter::retain(mlir::Value v) {
-  scalars.call(isa<StrType>(v.getType()) ? "toy_rt_retain_str" : "toy_rt_retain", b.getVoidTy(), {slots[v].object})->setDoesNotThrow();
+  scalars.call(isa<StrType>(v.getType()) ? "toy_rt_retain_str" : "toy_rt_retain", b.getVoidTy(), {slots[v].object})
+      ->setDoesNotThrow();
 }
 
 bool FunctionEmitter::diesAt(mlir::Value v, mlir::Operation *op) {
@@ -99,7 +105,8 @@ bool FunctionEmitter::diesAt(mlir::Value v, mlir::Operation *op) {
 void FunctionEmitter::releaseDead(mlir::Operation *op) {
   SmallPtrSet<void *, 8> done;
   for (mlir::Value operand : op->getOperands())
-    if (isObject(operand) && done.insert(operand.getAsOpaquePointer()).second && diesAt(operand, op) && !moved.contains(operand.getAsOpaquePointer()))
+    if (isObject(operand) && done.insert(operand.getAsOpaquePointer()).second && diesAt(operand, op) &&
+        !moved.contains(operand.getAsOpaquePointer()))
       release(operand);
   moved.clear();
   for (mlir::Value result : op->getResults())
@@ -117,7 +124,9 @@ void FunctionEmitter::emitBlock(mlir::Block &block) {
       release(argument);
   if (tables.device) {
     constexpr int64_t turns = 16; // of a loop
-    tables.device->region = llvm::count_if(block, [](mlir::Operation &op) { return isa<FusedOp, GemmOp, LibraryOp>(op); }) * (loops && loops->getLoopFor(&block) ? turns : 1);
+    tables.device->region =
+        llvm::count_if(block, [](mlir::Operation &op) { return isa<FusedOp, GemmOp, LibraryOp>(op); }) *
+        (loops && loops->getLoopFor(&block) ? turns : 1);
   }
   for (mlir::Operation &op : block.without_terminator()) {
     rt::poll();
@@ -141,7 +150,8 @@ BasicBlock *FunctionEmitter::edge(mlir::Block *from, mlir::Block *to, mlir::Valu
       release(v);
   };
   std::vector<mlir::Value> live; // references only: constants live everywhere
-  llvm::copy_if(here->out(), std::back_inserter(live), [&](mlir::Value v) { return isObject(v) && !there->isLiveIn(v); });
+  llvm::copy_if(here->out(), std::back_inserter(live),
+                [&](mlir::Value v) { return isObject(v) && !there->isLiveIn(v); });
   // In a fixed order, so that the same program gives the same code.
   if (numbers.empty()) {
     auto number = [&](mlir::Value v) { numbers.try_emplace(v, numbers.size()); };
@@ -161,7 +171,8 @@ BasicBlock *FunctionEmitter::edge(mlir::Block *from, mlir::Block *to, mlir::Valu
 }
 
 void FunctionEmitter::emitPoll(mlir::Operation *branch) {
-  Value *flag = b.CreateLoad(b.getInt8Ty(), module.getOrInsertGlobal("toy_rt_interrupted", b.getInt8Ty()), /*isVolatile=*/true);
+  Value *flag =
+      b.CreateLoad(b.getInt8Ty(), module.getOrInsertGlobal("toy_rt_interrupted", b.getInt8Ty()), /*isVolatile=*/true);
   BasicBlock *stop = BasicBlock::Create(b.getContext(), "", f), *on = BasicBlock::Create(b.getContext(), "", f);
   b.CreateCondBr(b.CreateICmpEQ(flag, b.getInt8(0)), on, stop, MDBuilder(b.getContext()).createLikelyBranchWeights());
   b.SetInsertPoint(stop);

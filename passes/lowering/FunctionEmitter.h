@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Functions of the toy dialect as LLVM IR: control flow, scalars in registers, tensors as counted references, kernels and runtime calls.
+/// Functions of the toy dialect as LLVM IR: control flow, scalars in registers, tensors as counted references, kernels
+/// and runtime calls.
 #pragma once
 
 #include "passes/lowering/KernelEmitter.h"
@@ -15,19 +16,20 @@ namespace toy {
 
 /// What compiled code refers to by number or address at run time.
 struct EmissionTables {
-  /// Places that can fail, by the number that compiled code leaves in `toy_rt_site`: counted from the first word of `toy.data`, which the code
-  /// reads, so that the same code serves wherever it is loaded.
+  /// Places that can fail, by the number that compiled code leaves in `toy_rt_site`: counted from the first word of
+  /// `toy.data`, which the code reads, so that the same code serves wherever it is loaded.
   std::vector<mlir::Location> &sites;
   /// Operations that the runtime executes; their addresses are the words behind the first.
   std::vector<mlir::Operation *> &operations;
-  DeviceCode *device = nullptr;  ///< where kernels of a device go; null: everything is done by the host
-  bool valuesMoveAway = false;   ///< elements may be on a device
+  DeviceCode *device = nullptr; ///< where kernels of a device go; null: everything is done by the host
+  bool valuesMoveAway = false;  ///< elements may be on a device
 };
 
 class FunctionEmitter {
 public:
   FunctionEmitter(llvm::Module &module, mlir::func::FuncOp function, EmissionTables tables)
-      : module(module), function(function), tables(tables), b(module.getContext()), scalars(module, b), liveness(function) {
+      : module(module), function(function), tables(tables), b(module.getContext()), scalars(module, b),
+        liveness(function) {
     if (tables.device && !function.getBody().hasOneBlock())
       loops.emplace(dominance.getDomTree(&function.getBody()));
   }
@@ -47,7 +49,9 @@ private:
   Slot slotFromArguments(mlir::Type type, llvm::Function::arg_iterator &argument);
   void append(llvm::SmallVectorImpl<llvm::Value *> &values, mlir::Value v);
   Slot makePhi(mlir::Type type);
-  bool isObject(mlir::Value v) { return llvm::isa<StrType>(v.getType()) || (llvm::isa<TensorType>(v.getType()) && !tensorTypeOf(v).isScalar()); }
+  bool isObject(mlir::Value v) {
+    return llvm::isa<StrType>(v.getType()) || (llvm::isa<TensorType>(v.getType()) && !tensorTypeOf(v).isScalar());
+  }
   void release(mlir::Value v);
   void retain(mlir::Value v);
   /// Whether `op` uses the value for the last time in this function.
@@ -59,7 +63,8 @@ private:
   llvm::Value *reusableInput(FusedOp op);
   void emitFused(FusedOp op);
   /// On the host: loops over the group, or over each of its groups.
-  llvm::SmallVector<Slot, 1> emitLoops(FusedOp op, llvm::ArrayRef<Slot> inputs, llvm::Value *reusable, const std::string &name);
+  llvm::SmallVector<Slot, 1> emitLoops(FusedOp op, llvm::ArrayRef<Slot> inputs, llvm::Value *reusable,
+                                       const std::string &name);
   /// The elements of a tensor object, which may be on a device, are on the host from here on.
   void bringToHost(mlir::Value v);
   void emitCall(mlir::func::CallOp op);
@@ -92,8 +97,8 @@ private:
   llvm::Function *f = nullptr;
   llvm::DenseMap<mlir::Value, Slot> slots;
   llvm::DenseMap<mlir::Block *, llvm::BasicBlock *> starts, blocks; ///< first and last LLVM block of each block
-  llvm::DenseMap<mlir::Value, size_t> numbers; ///< of values, in the order of the text
-  llvm::SmallPtrSet<void *, 4> moved; ///< operands whose reference the current operation took
+  llvm::DenseMap<mlir::Value, size_t> numbers;                      ///< of values, in the order of the text
+  llvm::SmallPtrSet<void *, 4> moved;             ///< operands whose reference the current operation took
   llvm::DenseMap<mlir::Block *, size_t> position; ///< of each block in the order of emission
   int kernels = 0;
 };

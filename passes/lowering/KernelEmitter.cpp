@@ -9,9 +9,11 @@ using namespace llvm;
 
 namespace toy {
 
-KernelEmitter::KernelEmitter(Module &module, FusedOp op, IRBuilder<> &caller, ArrayRef<Slot> inputs, Value *reusable, const std::string &name)
-    : module(module), op(op), caller(caller), inputs(inputs), reusable(reusable), name(name), root(op.getBody().front().getTerminator()->getOperand(0)),
-      rootType(tensorTypeOf(root)), k(module.getContext()), scalars(module, k) {}
+KernelEmitter::KernelEmitter(Module &module, FusedOp op, IRBuilder<> &caller, ArrayRef<Slot> inputs, Value *reusable,
+                             const std::string &name)
+    : module(module), op(op), caller(caller), inputs(inputs), reusable(reusable), name(name),
+      root(op.getBody().front().getTerminator()->getOperand(0)), rootType(tensorTypeOf(root)), k(module.getContext()),
+      scalars(module, k) {}
 
 mlir::Value KernelEmitter::behind(mlir::Value value) {
   if (auto inner = value.getDefiningOp<FusedOp>())
@@ -28,7 +30,8 @@ Value *KernelEmitter::callerInteger(mlir::Value scalar) {
     return callerInteger(inner);
   if (auto argument = dyn_cast<mlir::BlockArgument>(scalar))
     return inputs[argument.getArgNumber()].scalar.re;
-  return caller.getInt64(*cast<mlir::DenseElementsAttr>(scalar.getDefiningOp<ConstantOp>().getValue()).value_begin<int64_t>());
+  return caller.getInt64(
+      *cast<mlir::DenseElementsAttr>(scalar.getDefiningOp<ConstantOp>().getValue()).value_begin<int64_t>());
 }
 
 Value *KernelEmitter::callerSize(mlir::Value value, int64_t axis) {
@@ -42,7 +45,8 @@ Value *KernelEmitter::callerSize(mlir::Value value, int64_t axis) {
     return it->second;
   auto compute = [&]() -> Value * {
     if (auto argument = dyn_cast<mlir::BlockArgument>(value)) {
-      Value *at = caller.CreateConstInBoundsGEP1_64(caller.getInt8Ty(), inputs[argument.getArgNumber()].object, offsetof(rt::Tensor, sizes) + 8 * axis);
+      Value *at = caller.CreateConstInBoundsGEP1_64(caller.getInt8Ty(), inputs[argument.getArgNumber()].object,
+                                                    offsetof(rt::Tensor, sizes) + 8 * axis);
       return caller.CreateLoad(caller.getInt64Ty(), at);
     }
     mlir::Operation *def = value.getDefiningOp();
@@ -156,7 +160,10 @@ Element KernelEmitter::loadInput(mlir::Value value, const Indices &indices) {
     return {capture(slot.scalar.re), slot.scalar.im ? capture(slot.scalar.im) : nullptr};
   Value *&callerData = dataPointers[slot.object];
   if (!callerData)
-    callerData = device ? slot.object : caller.CreateLoad(caller.getPtrTy(), caller.CreateConstInBoundsGEP1_64(caller.getInt8Ty(), slot.object, offsetof(rt::Tensor, data)));
+    callerData =
+        device ? slot.object
+               : caller.CreateLoad(caller.getPtrTy(), caller.CreateConstInBoundsGEP1_64(caller.getInt8Ty(), slot.object,
+                                                                                        offsetof(rt::Tensor, data)));
   Value *data = capture(callerData);
   Value *offset = indices.empty() ? i64(0) : indices.back();
   if (flat && indices.size() == 2) // a pair: its number and its part
@@ -187,9 +194,11 @@ Element KernelEmitter::elementAt(mlir::Value value, const Indices &indices) {
   return element;
 }
 
-Element KernelEmitter::choose(Value *condition, DType dtype, function_ref<Element()> then, function_ref<Element()> otherwise) {
+Element KernelEmitter::choose(Value *condition, DType dtype, function_ref<Element()> then,
+                              function_ref<Element()> otherwise) {
   auto saved = memo;
-  BasicBlock *thenBlock = BasicBlock::Create(k.getContext(), "", kernel), *elseBlock = BasicBlock::Create(k.getContext(), "", kernel);
+  BasicBlock *thenBlock = BasicBlock::Create(k.getContext(), "", kernel),
+             *elseBlock = BasicBlock::Create(k.getContext(), "", kernel);
   BasicBlock *join = BasicBlock::Create(k.getContext(), "", kernel);
   k.CreateCondBr(condition, thenBlock, elseBlock);
   k.SetInsertPoint(thenBlock);
@@ -228,8 +237,9 @@ Element KernelEmitter::concatAt(ConcatOp op, const Indices &indices) {
     if (part + 1 == op.getParts().size())
       return elementAt(op.getParts()[part], own);
     Value *end = k.CreateAdd(begin, size(op.getParts()[part], axis));
-    return choose(k.CreateICmpSLT(indices[axis], end), tensorTypeOf(op.getResult()).getDtype(), [&] { return elementAt(op.getParts()[part], own); },
-                  [&] { return self(self, part + 1, end); });
+    return choose(
+        k.CreateICmpSLT(indices[axis], end), tensorTypeOf(op.getResult()).getDtype(),
+        [&] { return elementAt(op.getParts()[part], own); }, [&] { return self(self, part + 1, end); });
   };
   return from(from, 0, start);
 }
@@ -241,7 +251,9 @@ Element KernelEmitter::padAt(PadOp op, const Indices &indices) {
     index = k.CreateSub(indices[axis], i64(op.getLow()[axis]));
     inside = k.CreateAnd(inside, k.CreateICmpULT(index, size(op.getX(), axis)));
   }
-  return choose(inside, tensorTypeOf(op.getResult()).getDtype(), [&] { return elementAt(op.getX(), own); }, [&] { return elementAt(op.getValue(), {}); });
+  return choose(
+      inside, tensorTypeOf(op.getResult()).getDtype(), [&] { return elementAt(op.getX(), own); },
+      [&] { return elementAt(op.getValue(), {}); });
 }
 
 Element KernelEmitter::computeElement(mlir::Value value, const Indices &indices) {
@@ -273,7 +285,9 @@ Element KernelEmitter::computeElement(mlir::Value value, const Indices &indices)
   if (auto o = dyn_cast<SliceOp>(def)) {
     Indices own = indices;
     for (auto [axis, index] : enumerate(own)) {
-      Value *step = o.getSteps()[axis] == 1 ? index : k.CreateMul(index, i64(o.getSteps()[axis]), "", /*HasNUW=*/false, true); // steps may be negative
+      Value *step = o.getSteps()[axis] == 1 ? index
+                                            : k.CreateMul(index, i64(o.getSteps()[axis]), "", /*HasNUW=*/false,
+                                                          true); // steps may be negative
       index = k.CreateAdd(integer(o.getStarts()[axis]), step, "", /*HasNUW=*/false, true);
     }
     return elementAt(o.getX(), own);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The kernel emitter: a `toy.fused` group becomes an LLVM function of one loop nest. Every element of the result is computed from its index;
-/// index maps only change the index (as in XLA's elemental emitter), so a group has no temporaries.
+/// The kernel emitter: a `toy.fused` group becomes an LLVM function of one loop nest. Every element of the result is
+/// computed from its index; index maps only change the index (as in XLA's elemental emitter), so a group has no
+/// temporaries.
 #pragma once
 
 #include "passes/lowering/ScalarEmitter.h"
@@ -26,12 +27,15 @@ struct ReductionAxes {
   llvm::SmallVector<int64_t> outer, reduced;
   bool alongLast; ///< the last axis is reduced, or there is none
 };
-/// The order of sums along the last axis (rule 12 of docs/reference): blocks one after the other, in each of them lanes.
+/// The order of sums along the last axis (rule 12 of docs/reference): blocks one after the other, in each of them
+/// lanes.
 constexpr int64_t reductionBlock = 8192, reductionLanes = 32;
-/// Of a device: threads that go together, as many as there are lanes, so that results have the host's bits; and the widest access of one.
+/// Of a device: threads that go together, as many as there are lanes, so that results have the host's bits; and the
+/// widest access of one.
 constexpr int64_t warp = reductionLanes, accessBytes = 16;
 
-/// Where kernels for a device go while the functions of a module are emitted; compiled code refers to the i-th by word i of `toy.kernels`.
+/// Where kernels for a device go while the functions of a module are emitted; compiled code refers to the i-th by word
+/// i of `toy.kernels`.
 struct DeviceCode {
   llvm::Module &module;
   std::vector<std::string> kernels;
@@ -41,19 +45,21 @@ struct DeviceCode {
 class KernelEmitter {
 public:
   /// `reusable`: the object of an aligned input that is not needed afterwards, or null.
-  KernelEmitter(llvm::Module &module, FusedOp op, llvm::IRBuilder<> &caller, llvm::ArrayRef<Slot> inputs, llvm::Value *reusable, const std::string &name);
+  KernelEmitter(llvm::Module &module, FusedOp op, llvm::IRBuilder<> &caller, llvm::ArrayRef<Slot> inputs,
+                llvm::Value *reusable, const std::string &name);
   static llvm::SmallVector<unsigned> alignedInputs(FusedOp op);
 
   /// Emits the kernel and, in the caller, the allocation of the result and the call. The slot is the owned result.
   Slot emit();
 
   // DeviceKernels.cpp, DeviceReductions.cpp
-  /// Whether the group can be a kernel of a device: everything but checked integer arithmetic, whose errors have a place.
+  /// Whether the group can be a kernel of a device: everything but checked integer arithmetic, whose errors have a
+  /// place.
   static bool isForDevice(FusedOp op);
   /// Whether a group of groups is one kernel whatever its sizes.
   static bool isAlwaysByRows(FusedOp op);
-  /// Emits the group as kernels of a device and, in the caller, their launch: the result's object, or null where the host should compute it.
-  /// Objects of further results are stored to `others`.
+  /// Emits the group as kernels of a device and, in the caller, their launch: the result's object, or null where the
+  /// host should compute it. Objects of further results are stored to `others`.
   llvm::Value *emitLaunch(DeviceCode &code, llvm::Value *site, llvm::Value *others);
 
 private:
@@ -64,7 +70,9 @@ private:
   llvm::SmallVector<llvm::Value *> callerSizesOf(mlir::Value value, llvm::ArrayRef<int64_t> axes) {
     return llvm::map_to_vector(axes, [&](int64_t axis) { return callerSize(value, axis); });
   }
-  llvm::SmallVector<llvm::Value *> sizesOf(mlir::Value value) { return callerSizesOf(value, llvm::to_vector(llvm::seq<int64_t>(0, tensorTypeOf(value).getRank()))); }
+  llvm::SmallVector<llvm::Value *> sizesOf(mlir::Value value) {
+    return callerSizesOf(value, llvm::to_vector(llvm::seq<int64_t>(0, tensorTypeOf(value).getRank())));
+  }
   llvm::SmallVector<llvm::Value *> resultSizes() { return sizesOf(root); }
   llvm::Value *callerInteger(mlir::Value scalar);
 
@@ -74,7 +82,8 @@ private:
   llvm::Value *integer(mlir::Value scalar) { return capture(callerInteger(scalar)); }
   Element elementAt(mlir::Value value, const Indices &indices);
   Element computeElement(mlir::Value value, const Indices &indices);
-  /// What a value inside a group of groups stands for: of an inner group its root, of an argument of one its operand; null elsewhere.
+  /// What a value inside a group of groups stands for: of an inner group its root, of an argument of one its operand;
+  /// null elsewhere.
   mlir::Value behind(mlir::Value value);
   Element loadInput(mlir::Value value, const Indices &indices);
   Element concatAt(ConcatOp op, const Indices &indices);
@@ -88,7 +97,8 @@ private:
   Indices aligned(mlir::Value operand, int64_t resultRank, const Indices &indices);
   void loop(llvm::Value *begin, llvm::Value *end, llvm::function_ref<void(llvm::Value *)> body);
   /// A value of `then` if the condition holds, `otherwise` else, each computed only when needed.
-  Element choose(llvm::Value *condition, DType dtype, llvm::function_ref<Element()> then, llvm::function_ref<Element()> otherwise);
+  Element choose(llvm::Value *condition, DType dtype, llvm::function_ref<Element()> then,
+                 llvm::function_ref<Element()> otherwise);
   Indices decode(llvm::Value *linear, llvm::ArrayRef<llvm::Value *> sizes);
   llvm::Value *product(llvm::ArrayRef<llvm::Value *> values);
 
@@ -127,7 +137,8 @@ private:
     DType dtype;
     llvm::SmallVector<llvm::Value *> sizes; ///< in the caller; as many for each result
   };
-  llvm::Value *launchKernel(const std::string &name, llvm::ArrayRef<LaunchResult> results, llvm::ArrayRef<llvm::Value *> objects, llvm::ArrayRef<llvm::Value *> words,
+  llvm::Value *launchKernel(const std::string &name, llvm::ArrayRef<LaunchResult> results,
+                            llvm::ArrayRef<llvm::Value *> objects, llvm::ArrayRef<llvm::Value *> words,
                             llvm::Value *threads, llvm::Value *site);
   llvm::Value *launchRope(llvm::Value *site, bool &matched); // RopeKernel.cpp
   void guarded(llvm::Value *condition, llvm::function_ref<void()> body);
@@ -139,7 +150,8 @@ private:
     Element value;
     int64_t step, reach;
   };
-  Element strided(llvm::Value *first, llvm::Value *end, Element start, llvm::Value *&left, llvm::function_ref<Round(llvm::Value *, Element)> body);
+  Element strided(llvm::Value *first, llvm::Value *end, Element start, llvm::Value *&left,
+                  llvm::function_ref<Round(llvm::Value *, Element)> body);
   llvm::Value *variable(DType type);
   Element rowFold(mlir::Operation *op, const Indices &outer, llvm::Value *lane, llvm::Value *n);
   Element warpFold(mlir::Operation *op, const Indices &outer, llvm::Value *lane, llvm::Value *begin, llvm::Value *end);
@@ -150,8 +162,10 @@ private:
   void begin();
   /// Ends it and calls it from the caller over [0, range), on all cores when it is worth it.
   void markParallel(llvm::Function *work);
-  void finish(llvm::Value *callerRange, llvm::Value *callerGrain, bool parallel, llvm::Value *callerStepBytes = nullptr);
-  void callByPieces(llvm::Function *work, llvm::ArrayRef<llvm::Value *> arguments, llvm::IRBuilder<> &t, llvm::Value *steps, llvm::Value *stepBytes);
+  void finish(llvm::Value *callerRange, llvm::Value *callerGrain, bool parallel,
+              llvm::Value *callerStepBytes = nullptr);
+  void callByPieces(llvm::Function *work, llvm::ArrayRef<llvm::Value *> arguments, llvm::IRBuilder<> &t,
+                    llvm::Value *steps, llvm::Value *stepBytes);
 
   llvm::Module &module; ///< of the kernels
   FusedOp op;

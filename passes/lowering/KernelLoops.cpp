@@ -42,7 +42,8 @@ KernelEmitter::Indices KernelEmitter::decode(Value *linear, ArrayRef<Value *> si
 void KernelEmitter::begin() {
   Type *i64Type = k.getInt64Ty(), *pointer = k.getPtrTy();
   auto *type = FunctionType::get(k.getVoidTy(), {pointer, i64Type, i64Type}, false);
-  kernel = Function::Create(type, Function::InternalLinkage, name + ".loop" + (parts++ ? std::to_string(parts) : ""), module);
+  kernel = Function::Create(type, Function::InternalLinkage, name + ".loop" + (parts++ ? std::to_string(parts) : ""),
+                            module);
   kernel->addFnAttr(Attribute::getWithUWTableKind(k.getContext(), UWTableKind::Default));
   k.SetInsertPoint(BasicBlock::Create(k.getContext(), "entry", kernel));
   BasicBlock *body = BasicBlock::Create(k.getContext(), "body", kernel);
@@ -69,14 +70,17 @@ SmallVector<unsigned> KernelEmitter::alignedInputs(FusedOp op) {
       return;
     bool elementwise = def->hasTrait<OpTrait::Elementwise>();
     for (mlir::Value operand : def->getOperands()) {
-      bool samePair = isa<PackOp>(def) && v == root;                                // its parts, both before the pair is stored
-      bool partOfPair = isa<PartOp>(def) && operand.getType() == root.getType();     // and of such a pair
-      self(self, operand, isAligned && (samePair || partOfPair || (elementwise && tensorTypeOf(operand).getSizes() == tensorTypeOf(v).getSizes())));
+      bool samePair = isa<PackOp>(def) && v == root; // its parts, both before the pair is stored
+      bool partOfPair = isa<PartOp>(def) && operand.getType() == root.getType(); // and of such a pair
+      self(self, operand,
+           isAligned && (samePair || partOfPair ||
+                         (elementwise && tensorTypeOf(operand).getSizes() == tensorTypeOf(v).getSizes())));
     }
   };
   visit(visit, root, true);
   SmallVector<unsigned> found;
-  if (mlir::Operation *def = root.getDefiningOp(); type.isScalar() || !def || !(def->hasTrait<OpTrait::Elementwise>() || isa<PackOp>(def)))
+  if (mlir::Operation *def = root.getDefiningOp();
+      type.isScalar() || !def || !(def->hasTrait<OpTrait::Elementwise>() || isa<PackOp>(def)))
     return found;
   for (mlir::BlockArgument argument : op.getBody().getArguments())
     if (argument.getType() == root.getType() && aligned.contains(argument) && !others.contains(argument))
@@ -84,7 +88,8 @@ SmallVector<unsigned> KernelEmitter::alignedInputs(FusedOp op) {
   return found;
 }
 
-/// The result may stand where an input stood: no promise then that their pointers differ, but one that iterations do not depend on each other.
+/// The result may stand where an input stood: no promise then that their pointers differ, but one that iterations do
+/// not depend on each other.
 void KernelEmitter::markParallel(Function *work) {
   LLVMContext &context = work->getContext();
   MDNode *group = MDNode::getDistinct(context, {});
@@ -102,7 +107,8 @@ void KernelEmitter::markParallel(Function *work) {
 
 void KernelEmitter::finish(Value *callerRange, Value *callerGrain, bool parallel, Value *callerStepBytes) {
   k.CreateRetVoid();
-  // The loop's real work is in a function of its own whose pointer parameters do not alias: LLVM then vectorizes without run-time checks.
+  // The loop's real work is in a function of its own whose pointer parameters do not alias: LLVM then vectorizes
+  // without run-time checks.
   SmallVector<Type *> types;
   for (Value *v : captured)
     types.push_back(v->getType());
@@ -136,7 +142,9 @@ void KernelEmitter::finish(Value *callerRange, Value *callerGrain, bool parallel
   }
   Function *function = caller.GetInsertBlock()->getParent();
   // One piece is called as it is, without looking for others to share it with.
-  BasicBlock *one = BasicBlock::Create(caller.getContext(), "", function), *many = BasicBlock::Create(caller.getContext(), "", function), *join = BasicBlock::Create(caller.getContext(), "", function);
+  BasicBlock *one = BasicBlock::Create(caller.getContext(), "", function),
+             *many = BasicBlock::Create(caller.getContext(), "", function),
+             *join = BasicBlock::Create(caller.getContext(), "", function);
   caller.CreateCondBr(caller.CreateICmpSLE(callerRange, callerGrain), one, many);
   caller.SetInsertPoint(one);
   SmallVector<Value *> whole(captured);
@@ -145,16 +153,20 @@ void KernelEmitter::finish(Value *callerRange, Value *callerGrain, bool parallel
   caller.CreateBr(join);
   caller.SetInsertPoint(many);
   IRBuilder<> t(BasicBlock::Create(k.getContext(), "entry", kernel));
-  auto parameter = [&](size_t i, Type *type) -> Value * { return t.CreateLoad(type, t.CreateConstInBoundsGEP1_64(t.getInt64Ty(), kernel->getArg(0), i)); };
+  auto parameter = [&](size_t i, Type *type) -> Value * {
+    return t.CreateLoad(type, t.CreateConstInBoundsGEP1_64(t.getInt64Ty(), kernel->getArg(0), i));
+  };
   SmallVector<Value *> arguments, context(captured);
   for (auto [i, v] : enumerate(captured))
     arguments.push_back(parameter(i, v->getType()));
   ScalarEmitter calls(module, caller);
   if (callerStepBytes) {
-    Value *steps = calls.call("toy_rt_stream_steps", caller.getInt64Ty(), {caller.CreateMul(callerRange, callerStepBytes), callerStepBytes});
+    Value *steps = calls.call("toy_rt_stream_steps", caller.getInt64Ty(),
+                              {caller.CreateMul(callerRange, callerStepBytes), callerStepBytes});
     if (reusable) // what is read anyway need not be kept out of the caches
       steps = caller.CreateSelect(caller.CreateICmpEQ(callerOut, dataPointers[reusable]), i64(0), steps);
-    callByPieces(work, arguments, t, parameter(captured.size(), t.getInt64Ty()), parameter(captured.size() + 1, t.getInt64Ty()));
+    callByPieces(work, arguments, t, parameter(captured.size(), t.getInt64Ty()),
+                 parameter(captured.size() + 1, t.getInt64Ty()));
     context.append({steps, callerStepBytes});
   } else {
     arguments.append({kernel->getArg(1), kernel->getArg(2)});
@@ -170,15 +182,18 @@ void KernelEmitter::finish(Value *callerRange, Value *callerGrain, bool parallel
   caller.SetInsertPoint(join);
 }
 
-/// Large results go past the caches: a piece at a time is computed into a buffer on the stack and copied by non-temporal stores, so that memory is
-/// written without being read first. `steps` of the range are a piece, 0 for none; each writes `stepBytes`.
-void KernelEmitter::callByPieces(Function *work, ArrayRef<Value *> arguments, IRBuilder<> &t, Value *steps, Value *stepBytes) {
+/// Large results go past the caches: a piece at a time is computed into a buffer on the stack and copied by
+/// non-temporal stores, so that memory is written without being read first. `steps` of the range are a piece, 0 for
+/// none; each writes `stepBytes`.
+void KernelEmitter::callByPieces(Function *work, ArrayRef<Value *> arguments, IRBuilder<> &t, Value *steps,
+                                 Value *stepBytes) {
   size_t outAt = llvm::find(captured, callerOut) - captured.begin();
   Value *first = kernel->getArg(1), *end = kernel->getArg(2);
   AllocaInst *buffer = t.CreateAlloca(ArrayType::get(t.getInt8Ty(), rt::streamPiece));
   buffer->setAlignment(Align(64));
   BasicBlock *entry = t.GetInsertBlock(), *whole = BasicBlock::Create(k.getContext(), "whole", kernel);
-  BasicBlock *pieces = BasicBlock::Create(k.getContext(), "pieces", kernel), *fence = BasicBlock::Create(k.getContext(), "fence", kernel);
+  BasicBlock *pieces = BasicBlock::Create(k.getContext(), "pieces", kernel),
+             *fence = BasicBlock::Create(k.getContext(), "fence", kernel);
   BasicBlock *done = BasicBlock::Create(k.getContext(), "done", kernel);
   t.CreateCondBr(t.CreateICmpEQ(steps, i64(0)), whole, pieces);
   auto callWork = [&](Value *out, Value *from, Value *to) {
@@ -197,7 +212,9 @@ void KernelEmitter::callByPieces(Function *work, ArrayRef<Value *> arguments, IR
   Value *next = at->getIncomingValue(1), *offset = t.CreateMul(at, stepBytes);
   callWork(t.CreateGEP(t.getInt8Ty(), buffer, t.CreateNeg(offset)), at, next);
   Value *to = t.CreateGEP(t.getInt8Ty(), arguments[outAt], offset);
-  ScalarEmitter(module, t).call("toy_rt_stream", t.getVoidTy(), {to, buffer, t.CreateMul(t.CreateSub(next, at), stepBytes)})->setDoesNotThrow();
+  ScalarEmitter(module, t)
+      .call("toy_rt_stream", t.getVoidTy(), {to, buffer, t.CreateMul(t.CreateSub(next, at), stepBytes)})
+      ->setDoesNotThrow();
   t.CreateCondBr(t.CreateICmpSLT(next, end), pieces, fence);
   t.SetInsertPoint(fence);
   ScalarEmitter(module, t).call("toy_rt_finish_stream", t.getVoidTy(), {})->setDoesNotThrow();
@@ -249,7 +266,8 @@ void KernelEmitter::collectConcats(mlir::Value value, SmallVectorImpl<ConcatOp> 
     TensorType type = tensorTypeOf(v);
     return type.getRank() > 0 && type.getDim(type.getRank() - 1) == rootType.getDim(rootType.getRank() - 1);
   };
-  if (auto concat = dyn_cast_if_present<ConcatOp>(def); concat && concat.getAxis() == static_cast<uint64_t>(tensorTypeOf(value).getRank() - 1)) {
+  if (auto concat = dyn_cast_if_present<ConcatOp>(def);
+      concat && concat.getAxis() == static_cast<uint64_t>(tensorTypeOf(value).getRank() - 1)) {
     concats.push_back(concat);
     return;
   }
@@ -262,7 +280,9 @@ void KernelEmitter::collectConcats(mlir::Value value, SmallVectorImpl<ConcatOp> 
 void KernelEmitter::loopOverRow(Value *size, function_ref<void(Value *)> body) {
   SmallVector<ConcatOp> concats;
   collectConcats(root, concats);
-  auto lastSizes = [](ConcatOp op) { return map_to_vector(op.getParts(), [](mlir::Value part) { return tensorTypeOf(part).getDims().back(); }); };
+  auto lastSizes = [](ConcatOp op) {
+    return map_to_vector(op.getParts(), [](mlir::Value part) { return tensorTypeOf(part).getDims().back(); });
+  };
   if (concats.empty() || any_of(concats, [&](ConcatOp op) { return lastSizes(op) != lastSizes(concats[0]); }))
     return loop(i64(0), size, body);
   splitConcats.insert(concats.begin(), concats.end());
@@ -307,12 +327,15 @@ void KernelEmitter::storeMapElement(mlir::Value value, Value *out, Value *at, El
 /// One loop over rows (all axes but the last, or everything when flat), one over the last axis.
 void KernelEmitter::emitMap() {
   auto [sizes, bytes] = beginMap();
-  auto store = [&](Value *out, Value *at, const Indices &indices) { storeMapElement(root, out, at, mapElement(root, indices)); };
+  auto store = [&](Value *out, Value *at, const Indices &indices) {
+    storeMapElement(root, out, at, mapElement(root, indices));
+  };
   Value *count = product(sizes);
   bool oneLoop = flat || sizes.size() <= 1;
   Value *range = count;
   if (!oneLoop) // rows without elements are not counted
-    range = caller.CreateSelect(caller.CreateICmpEQ(sizes.back(), caller.getInt64(0)), sizes.back(), product(ArrayRef(sizes).drop_back()));
+    range = caller.CreateSelect(caller.CreateICmpEQ(sizes.back(), caller.getInt64(0)), sizes.back(),
+                                product(ArrayRef(sizes).drop_back()));
   auto known = rootType.getStaticCount();
   begin();
   Value *out = capture(callerOut);
@@ -334,10 +357,12 @@ void KernelEmitter::emitMap() {
   }
   Value *grain = caller.getInt64(parallelElements);
   if (!oneLoop)
-    grain = caller.CreateUDiv(caller.getInt64(parallelElements), caller.CreateBinaryIntrinsic(Intrinsic::smax, sizes.back(), caller.getInt64(1)));
+    grain = caller.CreateUDiv(caller.getInt64(parallelElements),
+                              caller.CreateBinaryIntrinsic(Intrinsic::smax, sizes.back(), caller.getInt64(1)));
   Value *stepBytes = oneLoop ? caller.getInt64(bytes) : caller.CreateMul(sizes.back(), caller.getInt64(bytes));
   bool mayStream = !known || *known * sizeOf(rootType.getDtype()) >= rt::streamBytes;
-  finish(range, caller.CreateBinaryIntrinsic(Intrinsic::smax, grain, caller.getInt64(1)), !known || *known > parallelElements, mayStream ? stepBytes : nullptr);
+  finish(range, caller.CreateBinaryIntrinsic(Intrinsic::smax, grain, caller.getInt64(1)),
+         !known || *known > parallelElements, mayStream ? stepBytes : nullptr);
 }
 
 Slot KernelEmitter::emit() {
@@ -353,8 +378,11 @@ Slot KernelEmitter::emit() {
     for (int64_t axis = 0; axis < rootType.getRank(); ++axis)
       caller.CreateStore(callerSize(root, axis), caller.CreateConstInBoundsGEP1_64(caller.getInt64Ty(), sizes, axis));
     Value *dtype = caller.getInt64(static_cast<int>(rootType.getDtype())), *rank = caller.getInt64(rootType.getRank());
-    result.object = reusable ? calls.call("toy_rt_reuse", caller.getPtrTy(), {reusable, dtype, rank, sizes}) : calls.call("toy_rt_alloc", caller.getPtrTy(), {dtype, rank, sizes});
-    callerOut = caller.CreateLoad(caller.getPtrTy(), caller.CreateConstInBoundsGEP1_64(caller.getInt8Ty(), result.object, offsetof(rt::Tensor, data)));
+    result.object = reusable ? calls.call("toy_rt_reuse", caller.getPtrTy(), {reusable, dtype, rank, sizes})
+                             : calls.call("toy_rt_alloc", caller.getPtrTy(), {dtype, rank, sizes});
+    callerOut =
+        caller.CreateLoad(caller.getPtrTy(), caller.CreateConstInBoundsGEP1_64(caller.getInt8Ty(), result.object,
+                                                                               offsetof(rt::Tensor, data)));
   }
   Value *counter = module.getOrInsertGlobal("toy_rt_loops", caller.getInt64Ty());
   caller.CreateStore(caller.CreateAdd(caller.CreateLoad(caller.getInt64Ty(), counter), caller.getInt64(1)), counter);

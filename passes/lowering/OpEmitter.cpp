@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Single operations: scalars inline, groups as kernels, products as BLAS calls, views as headers; everything else is executed by the runtime
-/// through one generic call.
+/// Single operations: scalars inline, groups as kernels, products as BLAS calls, views as headers; everything else is
+/// executed by the runtime through one generic call.
 #include "passes/lowering/FunctionEmitter.h"
 #include "passes/lowering/SizeEmitter.h"
 
@@ -13,7 +13,9 @@ using namespace llvm;
 
 namespace toy {
 
-Value *FunctionEmitter::stackArray(Type *type, int64_t count) { return b.CreateAlloca(type, b.getInt32(std::max<int64_t>(count, 1))); }
+Value *FunctionEmitter::stackArray(Type *type, int64_t count) {
+  return b.CreateAlloca(type, b.getInt32(std::max<int64_t>(count, 1)));
+}
 
 /// Leaves the operation's place for errors. Only operations that can fail pay for it.
 void FunctionEmitter::setSite(mlir::Operation *op) {
@@ -64,7 +66,8 @@ Slot FunctionEmitter::unbox(mlir::Type type, Value *object) {
   auto tensor = cast<TensorType>(type);
   if (tables.valuesMoveAway)
     scalars.call("toy_rt_on_host", b.getVoidTy(), {object});
-  Value *data = b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), object, offsetof(rt::Tensor, data)));
+  Value *data =
+      b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), object, offsetof(rt::Tensor, data)));
   Slot slot{nullptr, scalars.load(tensor.getDtype(), data, b.getInt64(0))};
   scalars.call("toy_rt_release", b.getVoidTy(), {object})->setDoesNotThrow();
   return slot;
@@ -77,7 +80,9 @@ Value *FunctionEmitter::reusableInput(FusedOp op) {
   SmallVector<unsigned> aligned = KernelEmitter::alignedInputs(op);
   for (unsigned i : aligned) {
     mlir::Value input = op.getInputs()[i];
-    auto readsAligned = [&](auto indexed) { return indexed.value() != input || llvm::is_contained(aligned, indexed.index()); };
+    auto readsAligned = [&](auto indexed) {
+      return indexed.value() != input || llvm::is_contained(aligned, indexed.index());
+    };
     if (isObject(input) && diesAt(input, op) && all_of(enumerate(op.getInputs()), readsAligned))
       return slots[input].object;
   }
@@ -89,7 +94,8 @@ void FunctionEmitter::bringToHost(mlir::Value v) {
     scalars.call("toy_rt_on_host", b.getVoidTy(), {slots[v].object});
 }
 
-SmallVector<Slot, 1> FunctionEmitter::emitLoops(FusedOp op, ArrayRef<Slot> inputs, Value *reusable, const std::string &name) {
+SmallVector<Slot, 1> FunctionEmitter::emitLoops(FusedOp op, ArrayRef<Slot> inputs, Value *reusable,
+                                                const std::string &name) {
   mlir::Block &body = op.getBody().front();
   if (!isa<FusedOp>(body.front()))
     return {KernelEmitter(module, op, b, inputs, reusable, name).emit()};
@@ -99,7 +105,8 @@ SmallVector<Slot, 1> FunctionEmitter::emitLoops(FusedOp op, ArrayRef<Slot> input
     emitFused(inner);
     SmallPtrSet<void *, 8> done;
     for (mlir::Value v : inner.getInputs())
-      if (v.getDefiningOp() && done.insert(v.getAsOpaquePointer()).second && llvm::none_of(v.getUsers(), [&](mlir::Operation *user) { return inner->isBeforeInBlock(user); }))
+      if (v.getDefiningOp() && done.insert(v.getAsOpaquePointer()).second &&
+          llvm::none_of(v.getUsers(), [&](mlir::Operation *user) { return inner->isBeforeInBlock(user); }))
         release(v);
   }
   return map_to_vector<1>(body.getTerminator()->getOperands(), [&](mlir::Value v) { return slots[v]; });
@@ -123,13 +130,16 @@ void FunctionEmitter::emitFused(FusedOp op) {
   size_t count = op.getNumResults();
   IRBuilder<> entry(&f->getEntryBlock(), f->getEntryBlock().begin());
   Value *others = entry.CreateAlloca(b.getPtrTy(), b.getInt32(count));
-  Value *object = KernelEmitter(tables.device->module, op, b, inputs, nullptr, name).emitLaunch(*tables.device, siteNumber(op.getLoc()), others);
-  BasicBlock *here = BasicBlock::Create(b.getContext(), "", f), *there = BasicBlock::Create(b.getContext(), "", f), *join = BasicBlock::Create(b.getContext(), "", f);
+  Value *object = KernelEmitter(tables.device->module, op, b, inputs, nullptr, name)
+                      .emitLaunch(*tables.device, siteNumber(op.getLoc()), others);
+  BasicBlock *here = BasicBlock::Create(b.getContext(), "", f), *there = BasicBlock::Create(b.getContext(), "", f),
+             *join = BasicBlock::Create(b.getContext(), "", f);
   b.CreateCondBr(b.CreateIsNull(object), here, there);
   b.SetInsertPoint(there);
   SmallVector<Slot> launched;
   for (auto [i, result] : enumerate(op.getResults())) {
-    Value *own = i == 0 ? object : b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getPtrTy(), others, i - 1));
+    Value *own =
+        i == 0 ? object : b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getPtrTy(), others, i - 1));
     launched.push_back(isObject(result) ? Slot{own, {}} : unbox(result.getType(), own));
   }
   BasicBlock *thereEnd = b.GetInsertBlock();
@@ -188,7 +198,9 @@ void FunctionEmitter::emitOp(mlir::Operation *op) {
   }
   if (auto check = dyn_cast<CheckIndexOp>(op)) {
     setSite(op);
-    slots[result].scalar = {scalars.call("toy_rt_check_index", b.getInt64Ty(), {slots[check.getIndex()].scalar.re, slots[check.getSize()].scalar.re, b.getInt64(check.getAxis())})};
+    slots[result].scalar = {scalars.call(
+        "toy_rt_check_index", b.getInt64Ty(),
+        {slots[check.getIndex()].scalar.re, slots[check.getSize()].scalar.re, b.getInt64(check.getAxis())})};
     return;
   }
   if (auto gemm = dyn_cast<GemmOp>(op))
@@ -249,7 +261,8 @@ void FunctionEmitter::emitCall(mlir::func::CallOp op) {
   }
 }
 
-/// A view as `toy_rt_gemm` reads it: rank, axes, whether bounds follow, then start, count and step of every axis of the operand.
+/// A view as `toy_rt_gemm` reads it: rank, axes, whether bounds follow, then start, count and step of every axis of the
+/// operand.
 Value *FunctionEmitter::viewArray(ArrayRef<int64_t> axes, mlir::ValueRange bounds, ArrayRef<int64_t> steps) {
   SmallVector<Value *> items = {b.getInt64(axes.size())};
   for (int64_t axis : axes)
@@ -264,18 +277,25 @@ void FunctionEmitter::emitGemm(GemmOp op) {
   setSite(op);
   auto repacks = op->getAttrOfType<mlir::IntegerAttr>("toy.repacks");
   Value *flags = b.getInt64(op.getLhsConjugated() | op.getRhsConjugated() << 1 | (repacks ? repacks.getInt() : 0) << 2);
-  Value *lhs = viewArray(op.getLhsAxes(), op.getLhsBounds(), op.getLhsSteps()), *rhs = viewArray(op.getRhsAxes(), op.getRhsBounds(), op.getRhsSteps());
+  Value *lhs = viewArray(op.getLhsAxes(), op.getLhsBounds(), op.getLhsSteps()),
+        *rhs = viewArray(op.getRhsAxes(), op.getRhsBounds(), op.getRhsSteps());
   Value *scale = op.getScale() ? scalars.toF64(slots[op.getScale()].scalar.re) : ConstantFP::get(b.getDoubleTy(), 1);
-  Value *object = scalars.call("toy_rt_gemm", b.getPtrTy(), {slots[op.getLhs()].object, lhs, slots[op.getRhs()].object, rhs, flags, scale});
+  Value *object = scalars.call("toy_rt_gemm", b.getPtrTy(),
+                               {slots[op.getLhs()].object, lhs, slots[op.getRhs()].object, rhs, flags, scale});
   slots[op.getResult()] = tensorTypeOf(op.getResult()).isScalar() ? unbox(op.getType(), object) : Slot{object, {}};
 }
 
 void FunctionEmitter::emitPlanarGemm(PlanarGemmOp op) {
   setSite(op);
-  Value *x = viewArray(op.getLhsAxes(), {}, {}), *y = viewArray(op.getRhsAxes(), {}, {}), *results = stackArray(b.getPtrTy(), 2);
-  int64_t flags = op.getLhsConjugated() | op.getRhsConjugated() << 1 | static_cast<int64_t>(*rt::complexProductNamed(std::string_view(op.getStrategy().data(), op.getStrategy().size()))) << 2;
+  Value *x = viewArray(op.getLhsAxes(), {}, {}), *y = viewArray(op.getRhsAxes(), {}, {}),
+        *results = stackArray(b.getPtrTy(), 2);
+  int64_t flags =
+      op.getLhsConjugated() | op.getRhsConjugated() << 1 |
+      static_cast<int64_t>(*rt::complexProductNamed(std::string_view(op.getStrategy().data(), op.getStrategy().size())))
+          << 2;
   scalars.call("toy_rt_planar_gemm", b.getVoidTy(),
-               {slots[op.getA()].object, slots[op.getB()].object, x, slots[op.getC()].object, slots[op.getD()].object, y, b.getInt64(flags), results});
+               {slots[op.getA()].object, slots[op.getB()].object, x, slots[op.getC()].object, slots[op.getD()].object,
+                y, b.getInt64(flags), results});
   for (auto [i, result] : enumerate(op.getResults())) {
     Value *object = b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getPtrTy(), results, i));
     slots[result] = isObject(result) ? Slot{object, {}} : unbox(result.getType(), object);
@@ -303,13 +323,16 @@ void FunctionEmitter::emitView(mlir::Operation *op) {
     return;
   }
   Value *source = box(x);
-  Value *object = scalars.call("toy_rt_view", b.getPtrTy(), {source, b.getInt64(static_cast<int>(to.getDtype())), b.getInt64(to.getRank()), sizesArray(sizes)});
+  Value *object =
+      scalars.call("toy_rt_view", b.getPtrTy(),
+                   {source, b.getInt64(static_cast<int>(to.getDtype())), b.getInt64(to.getRank()), sizesArray(sizes)});
   if (from.isScalar())
     scalars.call("toy_rt_release", b.getVoidTy(), {source})->setDoesNotThrow();
   slots[result] = to.isScalar() ? unbox(to, object) : Slot{object, {}};
 }
 
-/// The runtime executes an operation, which fails, if a condition does not hold; the text of the error is made only then.
+/// The runtime executes an operation, which fails, if a condition does not hold; the text of the error is made only
+/// then.
 void FunctionEmitter::failUnless(Value *condition, mlir::Operation *op) {
   BasicBlock *failed = BasicBlock::Create(b.getContext(), "", f), *passed = BasicBlock::Create(b.getContext(), "", f);
   b.CreateCondBr(condition, passed, failed, MDBuilder(b.getContext()).createLikelyBranchWeights());
@@ -330,11 +353,13 @@ void FunctionEmitter::emitSizeValue(SizeValueOp op) {
   slots[op.getResult()].scalar = {value};
 }
 
-/// `toy_rt_eval(operation, operands, results)`: the runtime executes the operation on objects. Updates take their first operand's reference.
+/// `toy_rt_eval(operation, operands, results)`: the runtime executes the operation on objects. Updates take their first
+/// operand's reference.
 void FunctionEmitter::emitEval(mlir::Operation *op) {
   setSite(op);
   bool updates = isa<SliceStoreOp, TakeStoreOp, MaskStoreOp, PutAlongOp>(op);
-  Value *operands = stackArray(b.getPtrTy(), op->getNumOperands()), *results = stackArray(b.getPtrTy(), op->getNumResults());
+  Value *operands = stackArray(b.getPtrTy(), op->getNumOperands()),
+        *results = stackArray(b.getPtrTy(), op->getNumResults());
   SmallVector<Value *> boxed;
   for (auto [i, v] : enumerate(op->getOperands())) {
     Value *object = box(v);

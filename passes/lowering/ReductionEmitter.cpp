@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Reductions in the order that the reference evaluator defines: lanes and blocks when the last axis is reduced, plain order otherwise.
+/// Reductions in the order that the reference evaluator defines: lanes and blocks when the last axis is reduced, plain
+/// order otherwise.
 #include "passes/lowering/KernelEmitter.h"
 
 using namespace llvm;
@@ -50,7 +51,8 @@ Element KernelEmitter::reductionElement(mlir::Operation *op, const Indices &oute
   mlir::Value x = op->getOperand(0);
   bool position = op->getName().stripDialect().starts_with("arg");
   Element element = elementAt(x, reductionIndices(op, outer, j));
-  return position ? element : scalars.cast(element, tensorTypeOf(x).getDtype(), tensorTypeOf(op->getResult(0)).getDtype());
+  return position ? element
+                  : scalars.cast(element, tensorTypeOf(x).getDtype(), tensorTypeOf(op->getResult(0)).getDtype());
 }
 
 /// What any element replaces.
@@ -64,12 +66,14 @@ Element KernelEmitter::identityOf(mlir::Operation *op, DType dtype) {
     unsigned bits = type->getBitWidth();
     bool isUnsigned = dtype == DType::Bool || dtype == DType::U8;
     return {k.getInt(isUnsigned ? isMax ? APInt::getMinValue(bits) : APInt::getMaxValue(bits)
-                                : isMax ? APInt::getSignedMinValue(bits) : APInt::getSignedMaxValue(bits))};
+                     : isMax    ? APInt::getSignedMinValue(bits)
+                                : APInt::getSignedMaxValue(bits))};
   }
   return scalars.real(dtype, name == "prod" || name == "all" ? 1 : 0);
 }
 
-/// The fold of elements [begin, end) of at most one block: element j in lane (j - begin) mod 32, lanes combined by halving.
+/// The fold of elements [begin, end) of at most one block: element j in lane (j - begin) mod 32, lanes combined by
+/// halving.
 Element KernelEmitter::emitBlock(mlir::Operation *op, const Indices &outer, Value *begin, Value *end) {
   DType dtype = rootType.getDtype();
   Type *type = scalars.memoryType(dtype);
@@ -104,7 +108,8 @@ Element KernelEmitter::emitBlock(mlir::Operation *op, const Indices &outer, Valu
   Value *tail = k.CreateAdd(begin, k.CreateMul(rounds, i64(reductionLanes)));
   loop(i64(0), k.CreateSub(end, tail), [&](Value *lane) { step(tail, lane); });
   for (int64_t half = reductionLanes / 2; half > 0; half /= 2)
-    loop(i64(0), i64(half), [&](Value *lane) { write(lane, combine(op, read(lane), read(k.CreateAdd(lane, i64(half))), dtype)); });
+    loop(i64(0), i64(half),
+         [&](Value *lane) { write(lane, combine(op, read(lane), read(k.CreateAdd(lane, i64(half))), dtype)); });
   return read(i64(0));
 }
 
@@ -119,14 +124,17 @@ void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
   if (axes.outer.empty() && !(known && *known <= reductionBlock)) {
     // A long fold to one element: blocks on all cores, their results combined in order.
     flat = isAllElementwise(x);
-    Value *blocks = caller.CreateUDiv(caller.CreateAdd(count, caller.getInt64(reductionBlock - 1)), caller.getInt64(reductionBlock));
+    Value *blocks = caller.CreateUDiv(caller.CreateAdd(count, caller.getInt64(reductionBlock - 1)),
+                                      caller.getInt64(reductionBlock));
     Function *function = caller.GetInsertBlock()->getParent();
     IRBuilder<> entry(&function->getEntryBlock(), function->getEntryBlock().begin());
     Value *size = entry.CreateAlloca(entry.getInt64Ty());
     caller.CreateStore(blocks, size);
     ScalarEmitter calls(module, caller);
-    Value *partials = calls.call("toy_rt_alloc", caller.getPtrTy(), {caller.getInt64(static_cast<int>(dtype)), caller.getInt64(1), size});
-    Value *data = caller.CreateLoad(caller.getPtrTy(), caller.CreateConstInBoundsGEP1_64(caller.getInt8Ty(), partials, 8));
+    Value *partials = calls.call("toy_rt_alloc", caller.getPtrTy(),
+                                 {caller.getInt64(static_cast<int>(dtype)), caller.getInt64(1), size});
+    Value *data =
+        caller.CreateLoad(caller.getPtrTy(), caller.CreateConstInBoundsGEP1_64(caller.getInt8Ty(), partials, 8));
     begin();
     Value *out = capture(data), *n = capture(count);
     loop(rangeBegin, rangeEnd, [&](Value *block) {
@@ -156,14 +164,17 @@ void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
       Value *from = k.CreateMul(block, i64(reductionBlock));
       Value *to = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(from, i64(reductionBlock)), n);
       Element part = emitBlock(op, outer, from, to);
-      Element sum = choose(k.CreateICmpEQ(block, i64(0)), dtype, [&] { return part; },
-                           [&] { return combine(op, scalars.load(dtype, total, i64(0)), part, dtype); });
+      Element sum = choose(
+          k.CreateICmpEQ(block, i64(0)), dtype, [&] { return part; },
+          [&] { return combine(op, scalars.load(dtype, total, i64(0)), part, dtype); });
       scalars.store(dtype, total, i64(0), sum);
     });
     scalars.store(dtype, out, row, scalars.load(dtype, total, i64(0)));
   });
-  Value *grain = caller.CreateUDiv(caller.getInt64(1 << 15), caller.CreateBinaryIntrinsic(Intrinsic::smax, count, caller.getInt64(1)));
-  finish(rows, caller.CreateBinaryIntrinsic(Intrinsic::smax, grain, caller.getInt64(1)), !axes.outer.empty() && !(known && *known <= 1 << 15));
+  Value *grain = caller.CreateUDiv(caller.getInt64(1 << 15),
+                                   caller.CreateBinaryIntrinsic(Intrinsic::smax, count, caller.getInt64(1)));
+  finish(rows, caller.CreateBinaryIntrinsic(Intrinsic::smax, grain, caller.getInt64(1)),
+         !axes.outer.empty() && !(known && *known <= 1 << 15));
 }
 
 /// partials[0], then the others in order.
@@ -171,7 +182,9 @@ void KernelEmitter::emitCombine(mlir::Operation *op, Value *partials, Value *cou
   DType dtype = rootType.getDtype();
   begin();
   Value *out = capture(callerOut), *in = capture(partials), *n = capture(count);
-  Element first = choose(k.CreateICmpSGT(n, i64(0)), dtype, [&] { return scalars.load(dtype, in, i64(0)); }, [&] { return identityOf(op, dtype); });
+  Element first = choose(
+      k.CreateICmpSGT(n, i64(0)), dtype, [&] { return scalars.load(dtype, in, i64(0)); },
+      [&] { return identityOf(op, dtype); });
   scalars.store(dtype, out, i64(0), first);
   loop(i64(1), n, [&](Value *i) {
     scalars.store(dtype, out, i64(0), combine(op, scalars.load(dtype, out, i64(0)), scalars.load(dtype, in, i), dtype));
@@ -191,7 +204,8 @@ void KernelEmitter::emitColumnReduction(mlir::Operation *op) {
   SmallVector<Value *> sizes;
   for (Value *v : ArrayRef(outerSizes).drop_back())
     sizes.push_back(capture(v));
-  // The range goes over columns, so that threads own columns and the order does not depend on them. Without columns, rows are not counted.
+  // The range goes over columns, so that threads own columns and the order does not depend on them. Without columns,
+  // rows are not counted.
   height = k.CreateSelect(k.CreateICmpSLT(rangeBegin, rangeEnd), height, i64(0));
   n = k.CreateSelect(k.CreateICmpSLT(rangeBegin, rangeEnd), n, i64(0));
   loop(i64(0), height, [&](Value *row) {
@@ -208,12 +222,14 @@ void KernelEmitter::emitColumnReduction(mlir::Operation *op) {
     loop(i64(0), n, [&](Value *j) {
       loop(rangeBegin, rangeEnd, [&](Value *column) {
         Value *at = k.CreateAdd(base, column, "", true, true);
-        scalars.store(dtype, out, at, combine(op, scalars.load(dtype, out, at), reductionElement(op, with(column), j), dtype));
+        scalars.store(dtype, out, at,
+                      combine(op, scalars.load(dtype, out, at), reductionElement(op, with(column), j), dtype));
       });
     });
   });
   auto known = tensorTypeOf(x).getStaticCount();
-  Value *work = caller.CreateMul(caller.CreateBinaryIntrinsic(Intrinsic::smax, count, caller.getInt64(1)), caller.CreateBinaryIntrinsic(Intrinsic::smax, rows, caller.getInt64(1)));
+  Value *work = caller.CreateMul(caller.CreateBinaryIntrinsic(Intrinsic::smax, count, caller.getInt64(1)),
+                                 caller.CreateBinaryIntrinsic(Intrinsic::smax, rows, caller.getInt64(1)));
   Value *grain = caller.CreateAdd(caller.CreateUDiv(caller.getInt64(1 << 15), work), caller.getInt64(64));
   finish(columns, grain, !(known && *known <= 1 << 15));
 }
@@ -249,7 +265,8 @@ void KernelEmitter::emitArgReduction(mlir::Operation *op) {
     scalars.store(dtype, best, i64(0), reductionElement(op, outer, i64(0)));
     scalars.store(DType::I64, out, row, {i64(0)});
     loop(i64(1), n, [&](Value *j) {
-      Value *a = scalars.load(dtype, best, i64(0)).re, *b = reductionElement(op, outer, j).re, *better = isBetter(op, a, b, dtype);
+      Value *a = scalars.load(dtype, best, i64(0)).re, *b = reductionElement(op, outer, j).re,
+            *better = isBetter(op, a, b, dtype);
       scalars.store(dtype, best, i64(0), {k.CreateSelect(better, b, a)});
       Value *old = scalars.load(DType::I64, out, row).re;
       scalars.store(DType::I64, out, row, {k.CreateSelect(better, j, old)});

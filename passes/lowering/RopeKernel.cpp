@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Groups that only turn pairs by angles which other axes share (rotary embeddings) are a kernel written by hand: runtime/cuda/Rope.cu.
+/// Groups that only turn pairs by angles which other axes share (rotary embeddings) are a kernel written by hand:
+/// runtime/cuda/Rope.cu.
 #include "passes/lowering/KernelEmitter.h"
 
 #include "support/Half.h"
@@ -52,7 +53,8 @@ SmallVector<std::pair<Complex, Complex>> factorsOf(mlir::Value re, mlir::Value i
   auto imag = im.getDefiningOp<ImagOp>();
   if (real && imag && real.getX() == imag.getX()) {
     auto product = real.getX().getDefiningOp<MulOp>();
-    if (product && isComplex(tensorTypeOf(product.getLhs()).getDtype()) && isComplex(tensorTypeOf(product.getRhs()).getDtype())) {
+    if (product && isComplex(tensorTypeOf(product.getLhs()).getDtype()) &&
+        isComplex(tensorTypeOf(product.getRhs()).getDtype())) {
       Complex x = partsOf(product.getLhs()), w = partsOf(product.getRhs());
       out = {{x, w}, {w, x}};
     }
@@ -63,10 +65,13 @@ SmallVector<std::pair<Complex, Complex>> factorsOf(mlir::Value re, mlir::Value i
   auto product = [](mlir::Value v) { return v.getDefiningOp<MulOp>(); };
   if (!difference || !sum)
     return out;
-  MulOp aa = product(difference.getLhs()), bb = product(difference.getRhs()), first = product(sum.getLhs()), second = product(sum.getRhs());
+  MulOp aa = product(difference.getLhs()), bb = product(difference.getRhs()), first = product(sum.getLhs()),
+        second = product(sum.getRhs());
   if (!aa || !bb || !first || !second)
     return out;
-  auto isOf = [](MulOp m, Part p, Part q) { return (partOf(m.getLhs()) == p && partOf(m.getRhs()) == q) || (partOf(m.getLhs()) == q && partOf(m.getRhs()) == p); };
+  auto isOf = [](MulOp m, Part p, Part q) {
+    return (partOf(m.getLhs()) == p && partOf(m.getRhs()) == q) || (partOf(m.getLhs()) == q && partOf(m.getRhs()) == p);
+  };
   for (bool swapped : {false, true})
     for (bool crossed : {false, true}) {
       Part a = partOf(swapped ? aa.getRhs() : aa.getLhs()), c = partOf(swapped ? aa.getLhs() : aa.getRhs());
@@ -94,10 +99,14 @@ public:
     SmallVector<std::pair<Complex, Complex>> factors;
     if (auto pack = inside.getDefiningOp<PackOp>())
       factors = factorsOf(withoutCast(pack.getRe()), withoutCast(pack.getIm()));
-    else if (auto concat = inside.getDefiningOp<ConcatOp>(); concat && concat.getParts().size() == 2 && concat.getAxis() + 1 == uint64_t(tensorTypeOf(root).getRank())) {
+    else if (auto concat = inside.getDefiningOp<ConcatOp>();
+             concat && concat.getParts().size() == 2 &&
+             concat.getAxis() + 1 == uint64_t(tensorTypeOf(root).getRank())) {
       halves = true;
       factors = factorsOf(withoutCast(concat.getParts()[0]), withoutCast(concat.getParts()[1]));
-    } else if (auto product = root.getDefiningOp<MulOp>(); product && isComplex(tensorTypeOf(product.getLhs()).getDtype()) && isComplex(tensorTypeOf(product.getRhs()).getDtype())) {
+    } else if (auto product = root.getDefiningOp<MulOp>(); product &&
+                                                           isComplex(tensorTypeOf(product.getLhs()).getDtype()) &&
+                                                           isComplex(tensorTypeOf(product.getRhs()).getDtype())) {
       Complex x = partsOf(product.getLhs()), w = partsOf(product.getRhs());
       factors = {{x, w}, {w, x}};
       dtype = realOf(dtype);
@@ -108,7 +117,8 @@ public:
       return false;
     TensorType shape = tensorTypeOf(root);
     for (auto &[x, w] : factors)
-      if (auto found = sourceOf(x); found && found->halves == halves && partTypeOf(found->input) == element && isWhole(found->pairs, shape) && findAngles(w) && sharesAngles(found->pairs)) {
+      if (auto found = sourceOf(x); found && found->halves == halves && partTypeOf(found->input) == element &&
+                                    isWhole(found->pairs, shape) && findAngles(w) && sharesAngles(found->pairs)) {
         source = *found;
         return true;
       }
@@ -116,9 +126,9 @@ public:
   }
 
   Source source;
-  DType element, computed; ///< stored; computed in
-  mlir::Value cosines, sines; ///< inputs
-  bool packed = false;        ///< parts of complex inputs
+  DType element, computed;               ///< stored; computed in
+  mlir::Value cosines, sines;            ///< inputs
+  bool packed = false;                   ///< parts of complex inputs
   int64_t outerAxes = 0, periodAxes = 0; ///< of the pairs; the rest without the last are inner ones
 
 private:
@@ -127,7 +137,8 @@ private:
   /// Whether no axis of the pairs is repeated. Sizes that are not 1 were proven equal, or checked.
   static bool isWhole(mlir::Value pairs, TensorType result) {
     ArrayRef<mlir::Attribute> sizes = tensorTypeOf(pairs).getSizes();
-    return llvm::all_of(llvm::zip(sizes, result.getSizes()), [](auto both) { return !Dim(std::get<0>(both)).is(1) || Dim(std::get<1>(both)).is(1); });
+    return llvm::all_of(llvm::zip(sizes, result.getSizes()),
+                        [](auto both) { return !Dim(std::get<0>(both)).is(1) || Dim(std::get<1>(both)).is(1); });
   }
   static DType partTypeOf(mlir::Value v) { return realOf(tensorTypeOf(v).getDtype()); }
   static bool isInput(mlir::Value v) { return isa<mlir::BlockArgument>(v); }
@@ -144,20 +155,23 @@ private:
       return std::nullopt;
     mlir::Value re = withoutCast(x.re.value), im = withoutCast(x.im.value);
     auto first = re.getDefiningOp<PartOp>(), second = im.getDefiningOp<PartOp>();
-    if (first && second && first.getX() == second.getX() && first.getIndex() == 0 && second.getIndex() == 1 && isInput(first.getX()))
+    if (first && second && first.getX() == second.getX() && first.getIndex() == 0 && second.getIndex() == 1 &&
+        isInput(first.getX()))
       return Source{first.getX(), re};
     auto low = re.getDefiningOp<SliceOp>(), high = im.getDefiningOp<SliceOp>();
-    if (!low || !high || low.getX() != high.getX() || !isInput(withoutCast(low.getX())) || tensorTypeOf(re) != tensorTypeOf(im) || !isRoundedOnce(re))
+    if (!low || !high || low.getX() != high.getX() || !isInput(withoutCast(low.getX())) ||
+        tensorTypeOf(re) != tensorTypeOf(im) || !isRoundedOnce(re))
       return std::nullopt;
     TensorType whole = tensorTypeOf(low.getX()), half = tensorTypeOf(re);
     int64_t last = whole.getRank() - 1, step = low.getSteps()[last];
     Dim pairs = half.getDim(last), zero = Dim::number(op.getContext(), 0), one = Dim::number(op.getContext(), 1);
     for (SliceOp slice : {low, high})
       for (int64_t axis = 0; axis < last; ++axis)
-        if (slice.getSteps()[axis] != 1 || sizeOf(slice.getStarts()[axis]) != zero || half.getDim(axis) != whole.getDim(axis))
+        if (slice.getSteps()[axis] != 1 || sizeOf(slice.getStarts()[axis]) != zero ||
+            half.getDim(axis) != whole.getDim(axis))
           return std::nullopt;
-    if (whole.getDim(last) != pairs + pairs || high.getSteps()[last] != step || (step != 1 && step != 2) || sizeOf(low.getStarts()[last]) != zero ||
-        sizeOf(high.getStarts()[last]) != (step == 1 ? pairs : one))
+    if (whole.getDim(last) != pairs + pairs || high.getSteps()[last] != step || (step != 1 && step != 2) ||
+        sizeOf(low.getStarts()[last]) != zero || sizeOf(high.getStarts()[last]) != (step == 1 ? pairs : one))
       return std::nullopt;
     return Source{withoutCast(low.getX()), re, step == 1};
   }
@@ -167,10 +181,12 @@ private:
     sines = w.im.value;
     packed = w.re.part == 0 && w.im.part == 1;
     bool isPlanar = w.re.part < 0 && w.im.part < 0;
-    return (packed || isPlanar) && isInput(cosines) && isInput(sines) && tensorTypeOf(cosines) == tensorTypeOf(sines) && partTypeOf(cosines) == computed;
+    return (packed || isPlanar) && isInput(cosines) && isInput(sines) && tensorTypeOf(cosines) == tensorTypeOf(sines) &&
+           partTypeOf(cosines) == computed;
   }
 
-  /// Whether the angles have the last axis of the pairs and some neighbouring axes before it; at least one other axis shares them.
+  /// Whether the angles have the last axis of the pairs and some neighbouring axes before it; at least one other axis
+  /// shares them.
   bool sharesAngles(mlir::Value pairs) {
     SmallVector<Dim> dims(tensorTypeOf(pairs).getDims()), angles(tensorTypeOf(cosines).getDims());
     if (angles.empty() || angles.size() > dims.size() || angles.back().is(1))
@@ -199,18 +215,28 @@ Value *KernelEmitter::launchRope(Value *site, bool &matched) {
   matched = rope.match();
   if (!matched)
     return nullptr;
-  int64_t bytes = toy::sizeOf(rope.element), width = 16 / bytes / (rope.source.halves ? 1 : 2), rows = rope.source.halves ? 2 : 4;
+  int64_t bytes = toy::sizeOf(rope.element), width = 16 / bytes / (rope.source.halves ? 1 : 2),
+          rows = rope.source.halves ? 2 : 4;
   int64_t last = tensorTypeOf(rope.source.pairs).getRank() - 1, period = rope.outerAxes + rope.periodAxes;
-  auto sizes = [&](int64_t begin, int64_t end) { return product(callerSizesOf(rope.source.pairs, to_vector(seq(begin, end)))); };
-  Value *outer = sizes(0, rope.outerAxes), *shared = sizes(rope.outerAxes, period), *inner = sizes(period, last), *pairs = callerSize(rope.source.pairs, last);
+  auto sizes = [&](int64_t begin, int64_t end) {
+    return product(callerSizesOf(rope.source.pairs, to_vector(seq(begin, end))));
+  };
+  Value *outer = sizes(0, rope.outerAxes), *shared = sizes(rope.outerAxes, period), *inner = sizes(period, last),
+        *pairs = callerSize(rope.source.pairs, last);
   Value *same = caller.CreateMul(outer, inner), *count = caller.CreateMul(caller.CreateMul(same, shared), pairs);
   auto number = [&](int64_t n) { return caller.getInt64(n); };
-  Value *chunks = caller.CreateMul(caller.CreateUDiv(pairs, number(width)), caller.CreateMul(shared, caller.CreateUDiv(caller.CreateAdd(same, number(rows - 1)), number(rows))));
-  Value *threads = caller.CreateSelect(caller.CreateICmpEQ(caller.CreateURem(pairs, number(16 / bytes)), number(0)), chunks, count);
+  Value *chunks = caller.CreateMul(
+      caller.CreateUDiv(pairs, number(width)),
+      caller.CreateMul(shared, caller.CreateUDiv(caller.CreateAdd(same, number(rows - 1)), number(rows))));
+  Value *threads =
+      caller.CreateSelect(caller.CreateICmpEQ(caller.CreateURem(pairs, number(16 / bytes)), number(0)), chunks, count);
   return onlyIf(caller.CreateICmpSLT(count, number(int64_t(1) << 30)), [&] {
     auto object = [&](mlir::Value v) { return inputs[cast<mlir::BlockArgument>(v).getArgNumber()].object; };
-    return launchKernel("rope." + std::string(nameOf(rope.element)), {{rootType.getDtype(), resultSizes()}}, {object(rope.source.input), object(rope.cosines), object(rope.sines)},
-                        {outer, shared, inner, pairs, number(rope.packed ? 2 : 1), number(rope.packed ? 1 : 0), number(rope.source.halves)}, threads, site);
+    return launchKernel("rope." + std::string(nameOf(rope.element)), {{rootType.getDtype(), resultSizes()}},
+                        {object(rope.source.input), object(rope.cosines), object(rope.sines)},
+                        {outer, shared, inner, pairs, number(rope.packed ? 2 : 1), number(rope.packed ? 1 : 0),
+                         number(rope.source.halves)},
+                        threads, site);
   });
 }
 

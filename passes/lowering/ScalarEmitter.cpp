@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Loads, stores, casts, arithmetic and comparisons of single elements. No fused contraction: the module sets no fast-math flags.
+/// Loads, stores, casts, arithmetic and comparisons of single elements. No fused contraction: the module sets no
+/// fast-math flags.
 #include "passes/lowering/ScalarEmitter.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -12,13 +13,23 @@ namespace toy {
 
 Type *ScalarEmitter::partType(DType dtype) const {
   switch (dtype) {
-  case DType::Bool: return b.getInt1Ty();
-  case DType::U8: return b.getInt8Ty();
-  case DType::I32: return b.getInt32Ty();
-  case DType::I64: return b.getInt64Ty();
-  case DType::BF16: case DType::F16: return b.getInt16Ty(); // bits: never computed with
-  case DType::F32: case DType::C64: return b.getFloatTy();
-  case DType::F64: case DType::C128: return b.getDoubleTy();
+  case DType::Bool:
+    return b.getInt1Ty();
+  case DType::U8:
+    return b.getInt8Ty();
+  case DType::I32:
+    return b.getInt32Ty();
+  case DType::I64:
+    return b.getInt64Ty();
+  case DType::BF16:
+  case DType::F16:
+    return b.getInt16Ty(); // bits: never computed with
+  case DType::F32:
+  case DType::C64:
+    return b.getFloatTy();
+  case DType::F64:
+  case DType::C128:
+    return b.getDoubleTy();
   }
   llvm_unreachable("all dtypes are listed");
 }
@@ -92,7 +103,8 @@ Value *ScalarEmitter::libm(StringRef name, DType dtype, ArrayRef<Value *> args) 
   return call(symbol, partType(dtype), args, /*pure=*/true);
 }
 
-/// f32 to and from the bits of halves by the processor (f16 on F16C) or by integers; other dtypes on their way to a half are rounded once.
+/// f32 to and from the bits of halves by the processor (f16 on F16C) or by integers; other dtypes on their way to a
+/// half are rounded once.
 Value *ScalarEmitter::fromHalf(Value *bits, DType dtype) {
   if (dtype == DType::BF16)
     return b.CreateBitCast(b.CreateShl(b.CreateZExt(bits, b.getInt32Ty()), 16), b.getFloatTy());
@@ -104,7 +116,8 @@ Value *ScalarEmitter::toHalf(Value *x, DType dtype) {
   if (dtype == DType::F16)
     return b.CreateBitCast(b.CreateFPTrunc(x, b.getHalfTy()), b.getInt16Ty());
   Value *bits = b.CreateBitCast(x, b.getInt32Ty()), *upper = b.CreateLShr(bits, 16);
-  Value *nearest = b.CreateLShr(b.CreateAdd(bits, b.CreateAdd(b.getInt32(0x7fff), b.CreateAnd(upper, 1))), 16); // ties to even
+  Value *nearest =
+      b.CreateLShr(b.CreateAdd(bits, b.CreateAdd(b.getInt32(0x7fff), b.CreateAnd(upper, 1))), 16); // ties to even
   return b.CreateTrunc(b.CreateSelect(b.CreateFCmpUNO(x, x), b.CreateOr(upper, 0x40), nearest), b.getInt16Ty());
 }
 
@@ -176,13 +189,18 @@ Value *ScalarEmitter::compare(StringRef name, Element x, Element y, DType dtype)
   }
   if (isFloat(dtype)) {
     auto predicate = StringSwitch<CmpInst::Predicate>(name)
-                         .Case("eq", CmpInst::FCMP_OEQ).Case("ne", CmpInst::FCMP_UNE).Case("lt", CmpInst::FCMP_OLT)
-                         .Case("le", CmpInst::FCMP_OLE).Case("gt", CmpInst::FCMP_OGT).Default(CmpInst::FCMP_OGE);
+                         .Case("eq", CmpInst::FCMP_OEQ)
+                         .Case("ne", CmpInst::FCMP_UNE)
+                         .Case("lt", CmpInst::FCMP_OLT)
+                         .Case("le", CmpInst::FCMP_OLE)
+                         .Case("gt", CmpInst::FCMP_OGT)
+                         .Default(CmpInst::FCMP_OGE);
     return b.CreateFCmp(predicate, x.re, y.re);
   }
   bool isUnsigned = dtype == DType::U8 || dtype == DType::Bool;
   auto predicate = StringSwitch<CmpInst::Predicate>(name)
-                       .Case("eq", CmpInst::ICMP_EQ).Case("ne", CmpInst::ICMP_NE)
+                       .Case("eq", CmpInst::ICMP_EQ)
+                       .Case("ne", CmpInst::ICMP_NE)
                        .Case("lt", isUnsigned ? CmpInst::ICMP_ULT : CmpInst::ICMP_SLT)
                        .Case("le", isUnsigned ? CmpInst::ICMP_ULE : CmpInst::ICMP_SLE)
                        .Case("gt", isUnsigned ? CmpInst::ICMP_UGT : CmpInst::ICMP_SGT)
@@ -202,8 +220,10 @@ Element ScalarEmitter::apply(mlir::Operation *op, ArrayRef<Element> args) {
   if (auto part = dyn_cast<FunctionPartOp>(op)) {
     DType complex = complexOf(tensorTypeOf(part.getResult()).getDtype());
     Element x{args[0].re, args[1].re};
-    Element value = args.size() == 2 ? unary(part.getFunction(), x, complex)
-                                     : binary(part.getFunction(), x, args.size() == 3 ? args[2] : Element{args[2].re, args[3].re}, complex, args.size() == 3 ? dtypeOf(2) : complex);
+    Element value = args.size() == 2
+                        ? unary(part.getFunction(), x, complex)
+                        : binary(part.getFunction(), x, args.size() == 3 ? args[2] : Element{args[2].re, args[3].re},
+                                 complex, args.size() == 3 ? dtypeOf(2) : complex);
     return {part.getPart() == 0 ? value.re : value.im};
   }
   if (args.size() == 1)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Toy's scalar semantics as LLVM IR: one element of every elementwise operation. The same code serves scalars and the bodies of loops.
+/// Toy's scalar semantics as LLVM IR: one element of every elementwise operation. The same code serves scalars and the
+/// bodies of loops.
 #pragma once
 
 #include "ir/ToyDialect.h"
@@ -18,7 +19,8 @@ struct Element {
 
 class ScalarEmitter {
 public:
-  ScalarEmitter(llvm::Module &module, llvm::IRBuilder<> &builder) : module(module), b(builder), isForDevice(module.getTargetTriple().isNVPTX()) {}
+  ScalarEmitter(llvm::Module &module, llvm::IRBuilder<> &builder)
+      : module(module), b(builder), isForDevice(module.getTargetTriple().isNVPTX()) {}
 
   /// The LLVM type of an element's part in registers (bool is i1) and in memory (bool is i8).
   llvm::Type *partType(DType dtype) const;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Unary and binary operations of single elements. Functions that LLVM has no exact instruction for are calls: real ones to libm, complex ones
-/// and checked integer ones to the runtime, so that compiled code and the reference evaluator share their bits.
+/// Unary and binary operations of single elements. Functions that LLVM has no exact instruction for are calls: real
+/// ones to libm, complex ones and checked integer ones to the runtime, so that compiled code and the reference
+/// evaluator share their bits.
 #include "passes/lowering/ScalarEmitter.h"
 #include "runtime/ElementFunctions.h"
 
@@ -16,21 +17,28 @@ namespace toy {
 static Function *elementWrapper(Module &module, int row, int width, const Twine &name) {
   const rt::ElementFunction &function = rt::elementFunctions()[row];
   LLVMContext &context = module.getContext();
-  Type *part = Type::getDoubleTy(context), *i64 = Type::getInt64Ty(context), *lanes = width == 1 ? part : FixedVectorType::get(part, width);
+  Type *part = Type::getDoubleTy(context), *i64 = Type::getInt64Ty(context),
+       *lanes = width == 1 ? part : FixedVectorType::get(part, width);
   Type *result = function.outputs == 1 ? lanes : StructType::get(lanes, lanes);
-  auto *wrapper = Function::Create(FunctionType::get(result, SmallVector<Type *>(function.inputs, lanes), false), GlobalValue::InternalLinkage, name, module);
+  auto *wrapper = Function::Create(FunctionType::get(result, SmallVector<Type *>(function.inputs, lanes), false),
+                                   GlobalValue::InternalLinkage, name, module);
   wrapper->setDoesNotThrow();
   wrapper->setWillReturn();
   wrapper->setMemoryEffects(MemoryEffects::none());
   wrapper->addFnAttr(Attribute::NoInline);
   IRBuilder<> b(BasicBlock::Create(context, "", wrapper));
-  FunctionCallee kernel = module.getOrInsertFunction("toy_rt_elements", FunctionType::get(b.getVoidTy(), {i64, i64, b.getPtrTy()}, false));
+  FunctionCallee kernel =
+      module.getOrInsertFunction("toy_rt_elements", FunctionType::get(b.getVoidTy(), {i64, i64, b.getPtrTy()}, false));
   Value *values = b.CreateAlloca(lanes, b.getInt64(function.most()));
   for (int i = 0; i < function.inputs; ++i)
     b.CreateAlignedStore(wrapper->getArg(i), b.CreateConstInBoundsGEP1_64(lanes, values, i), Align(8));
   b.CreateCall(kernel, {b.getInt64(row), b.getInt64(width), values})->setDoesNotThrow();
-  auto output = [&](unsigned i) { return b.CreateAlignedLoad(lanes, b.CreateConstInBoundsGEP1_64(lanes, values, i), Align(8)); };
-  b.CreateRet(function.outputs == 1 ? static_cast<Value *>(output(0)) : b.CreateInsertValue(b.CreateInsertValue(PoisonValue::get(result), output(0), 0), output(1), 1));
+  auto output = [&](unsigned i) {
+    return b.CreateAlignedLoad(lanes, b.CreateConstInBoundsGEP1_64(lanes, values, i), Align(8));
+  };
+  b.CreateRet(function.outputs == 1
+                  ? static_cast<Value *>(output(0))
+                  : b.CreateInsertValue(b.CreateInsertValue(PoisonValue::get(result), output(0), 0), output(1), 1));
   return wrapper;
 }
 
@@ -43,7 +51,10 @@ Element ScalarEmitter::byDeviceTable(int row, ArrayRef<Value *> parts, DType dty
   auto at = [&](unsigned i) { return b.CreateConstInBoundsGEP1_64(b.getDoubleTy(), values, i); };
   for (auto [i, part] : enumerate(parts))
     b.CreateStore(toF64(part), at(i));
-  call(("toy_device_" + StringRef(function.name.data(), function.name.size()) + "_" + StringRef(nameOf(function.dtype).data())).str(), b.getVoidTy(), {values});
+  call(("toy_device_" + StringRef(function.name.data(), function.name.size()) + "_" +
+        StringRef(nameOf(function.dtype).data()))
+           .str(),
+       b.getVoidTy(), {values});
   auto result = [&](unsigned i) -> Value * {
     Value *x = b.CreateLoad(b.getDoubleTy(), at(i));
     return realOf(dtype) == DType::F32 ? b.CreateFPTrunc(x, b.getFloatTy()) : x;
@@ -56,13 +67,17 @@ Element ScalarEmitter::byTable(int row, ArrayRef<Value *> parts, DType dtype) {
   if (isForDevice)
     return byDeviceTable(row, parts, dtype);
   const rt::ElementFunction &function = rt::elementFunctions()[row];
-  std::string name = ("toy." + StringRef(function.name.data(), function.name.size()) + "." + StringRef(nameOf(function.dtype).data())).str(), variants;
+  std::string name = ("toy." + StringRef(function.name.data(), function.name.size()) + "." +
+                      StringRef(nameOf(function.dtype).data()))
+                         .str(),
+              variants;
   Function *scalar = module.getFunction(name);
   for (int width : {2, 4, 8}) {
     std::string variant = name + "." + std::to_string(width);
     if (!scalar)
       elementWrapper(module, row, width, variant)->addFnAttr("toy.variant");
-    variants += (width == 2 ? "" : ",") + ("_ZGV_LLVM_N" + std::to_string(width) + std::string(function.inputs, 'v') + "_" + name + "(" + variant + ")");
+    variants += (width == 2 ? "" : ",") + ("_ZGV_LLVM_N" + std::to_string(width) + std::string(function.inputs, 'v') +
+                                           "_" + name + "(" + variant + ")");
   }
   if (!scalar)
     scalar = elementWrapper(module, row, 1, name);
@@ -84,8 +99,12 @@ Element ScalarEmitter::complexUnary(StringRef name, Element x, DType dtype) {
 
 Value *ScalarEmitter::realUnary(StringRef name, Value *x, DType dtype) {
   auto id = StringSwitch<Intrinsic::ID>(name)
-                .Case("sqrt", Intrinsic::sqrt).Case("floor", Intrinsic::floor).Case("ceil", Intrinsic::ceil)
-                .Case("trunc", Intrinsic::trunc).Case("round", Intrinsic::roundeven).Default(Intrinsic::not_intrinsic);
+                .Case("sqrt", Intrinsic::sqrt)
+                .Case("floor", Intrinsic::floor)
+                .Case("ceil", Intrinsic::ceil)
+                .Case("trunc", Intrinsic::trunc)
+                .Case("round", Intrinsic::roundeven)
+                .Default(Intrinsic::not_intrinsic);
   if (id != Intrinsic::not_intrinsic)
     return b.CreateUnaryIntrinsic(id, x);
   Value *one = ConstantFP::get(x->getType(), 1.0);
@@ -116,7 +135,8 @@ Element ScalarEmitter::unary(StringRef name, Element x, DType dtype) {
   if (name == "angle")
     return byTable(rt::findElementFunction("atan2", realOf(dtype)), {x.im, x.re}, realOf(dtype));
   if (name == "abs2")
-    return complex ? add(mul({x.re}, {x.re}, realOf(dtype)), mul({x.im}, {x.im}, realOf(dtype)), realOf(dtype)) : mul(x, x, dtype);
+    return complex ? add(mul({x.re}, {x.re}, realOf(dtype)), mul({x.im}, {x.im}, realOf(dtype)), realOf(dtype))
+                   : mul(x, x, dtype);
   if (name == "abs") {
     if (dtype == DType::C64)
       return {absSingle(x)};
@@ -133,7 +153,8 @@ Element ScalarEmitter::unary(StringRef name, Element x, DType dtype) {
     if (dtype == DType::U8)
       return {b.CreateZExt(b.CreateICmpNE(x.re, zero), x.re->getType())};
     if (!floating)
-      return {b.CreateSub(b.CreateZExt(b.CreateICmpSGT(x.re, zero), x.re->getType()), b.CreateZExt(b.CreateICmpSLT(x.re, zero), x.re->getType()))};
+      return {b.CreateSub(b.CreateZExt(b.CreateICmpSGT(x.re, zero), x.re->getType()),
+                          b.CreateZExt(b.CreateICmpSLT(x.re, zero), x.re->getType()))};
     Value *unit = b.CreateBinaryIntrinsic(Intrinsic::copysign, ConstantFP::get(x.re->getType(), 1.0), x.re);
     Value *keep = b.CreateFCmpUEQ(x.re, zero); // zero or NaN
     return {b.CreateSelect(keep, x.re, unit)};
@@ -176,8 +197,8 @@ Value *ScalarEmitter::absSingle(Element x) {
   return b.CreateFPTrunc(b.CreateSelect(b.CreateOr(isInfinite(re), isInfinite(im)), infinity, r), b.getFloatTy());
 }
 
-/// rt::divideSingle, with selects in place of branches so that loops vectorize: (a + ib)/(c + id) by the plain formula in double, then C99 Annex G
-/// where both parts are NaN.
+/// rt::divideSingle, with selects in place of branches so that loops vectorize: (a + ib)/(c + id) by the plain formula
+/// in double, then C99 Annex G where both parts are NaN.
 Element ScalarEmitter::divideSingle(Element x, Element y) {
   Value *a = toF64(x.re), *b_ = toF64(x.im), *c = toF64(y.re), *d = toF64(y.im);
   auto times = [&](Value *u, Value *v) { return b.CreateFMul(u, v); };
@@ -187,9 +208,12 @@ Element ScalarEmitter::divideSingle(Element x, Element y) {
   auto isInfinite = [&](Value *v) { return b.CreateFCmpOEQ(absolute(v), infinity); };
   auto isFinite = [&](Value *v) { return b.CreateFCmpOLT(absolute(v), infinity); };
   auto isNan = [&](Value *v) { return b.CreateFCmpUNO(v, v); };
-  auto boxed = [&](Value *v) { return b.CreateBinaryIntrinsic(Intrinsic::copysign, b.CreateSelect(isInfinite(v), constant(1), constant(0)), v); };
+  auto boxed = [&](Value *v) {
+    return b.CreateBinaryIntrinsic(Intrinsic::copysign, b.CreateSelect(isInfinite(v), constant(1), constant(0)), v);
+  };
   Value *denominator = b.CreateFAdd(times(c, c), times(d, d));
-  Value *re = b.CreateFDiv(b.CreateFAdd(times(a, c), times(b_, d)), denominator), *im = b.CreateFDiv(b.CreateFSub(times(b_, c), times(a, d)), denominator);
+  Value *re = b.CreateFDiv(b.CreateFAdd(times(a, c), times(b_, d)), denominator),
+        *im = b.CreateFDiv(b.CreateFSub(times(b_, c), times(a, d)), denominator);
   // From the last case to the first.
   Value *nan = ConstantFP::getNaN(b.getDoubleTy()), *reSpecial = nan, *imSpecial = nan;
   auto override = [&](Value *condition, Value *real, Value *imaginary) {
@@ -198,12 +222,15 @@ Element ScalarEmitter::divideSingle(Element x, Element y) {
   };
   Value *c1 = boxed(c), *d1 = boxed(d), *a1 = boxed(a), *b1 = boxed(b_);
   override(b.CreateAnd(b.CreateOr(isInfinite(c), isInfinite(d)), b.CreateAnd(isFinite(a), isFinite(b_))),
-           times(constant(0), b.CreateFAdd(times(a, c1), times(b_, d1))), times(constant(0), b.CreateFSub(times(b_, c1), times(a, d1))));
+           times(constant(0), b.CreateFAdd(times(a, c1), times(b_, d1))),
+           times(constant(0), b.CreateFSub(times(b_, c1), times(a, d1))));
   override(b.CreateAnd(b.CreateOr(isInfinite(a), isInfinite(b_)), b.CreateAnd(isFinite(c), isFinite(d))),
-           times(infinity, b.CreateFAdd(times(a1, c), times(b1, d))), times(infinity, b.CreateFSub(times(b1, c), times(a1, d))));
+           times(infinity, b.CreateFAdd(times(a1, c), times(b1, d))),
+           times(infinity, b.CreateFSub(times(b1, c), times(a1, d))));
   Value *zero = b.CreateAnd(b.CreateFCmpOEQ(c, constant(0)), b.CreateFCmpOEQ(d, constant(0)));
   Value *signedInfinity = b.CreateBinaryIntrinsic(Intrinsic::copysign, infinity, c);
-  override(b.CreateAnd(zero, b.CreateNot(b.CreateAnd(isNan(a), isNan(b_)))), times(signedInfinity, a), times(signedInfinity, b_));
+  override(b.CreateAnd(zero, b.CreateNot(b.CreateAnd(isNan(a), isNan(b_)))), times(signedInfinity, a),
+           times(signedInfinity, b_));
   Value *special = b.CreateAnd(isNan(re), isNan(im));
   auto single = [&](Value *v) { return b.CreateFPTrunc(v, b.getFloatTy()); };
   return {single(b.CreateSelect(special, reSpecial, re)), single(b.CreateSelect(special, imSpecial, im))};
@@ -228,7 +255,10 @@ Element ScalarEmitter::binary(StringRef name, Element x, Element y, DType dx, DT
     Value *re = isAdd ? b.CreateFAdd(x.re, y.re) : b.CreateFSub(x.re, y.re);
     if (!complex)
       return {re};
-    Value *im = !x.im ? (isAdd ? y.im : b.CreateFNeg(y.im)) : !y.im ? x.im : isAdd ? b.CreateFAdd(x.im, y.im) : b.CreateFSub(x.im, y.im);
+    Value *im = !x.im   ? (isAdd ? y.im : b.CreateFNeg(y.im))
+                : !y.im ? x.im
+                : isAdd ? b.CreateFAdd(x.im, y.im)
+                        : b.CreateFSub(x.im, y.im);
     return {re, im};
   }
   if (name == "mul")
@@ -254,7 +284,8 @@ Element ScalarEmitter::binary(StringRef name, Element x, Element y, DType dx, DT
   if (name == "floordiv" || name == "mod") {
     if (!floating)
       return {integerOp(name, x.re, y.re, dtype)};
-    return {call(("toy_rt_float_" + name + (dtype == DType::F32 ? "_f32" : "_f64")).str(), x.re->getType(), {x.re, y.re}, true)};
+    return {call(("toy_rt_float_" + name + (dtype == DType::F32 ? "_f32" : "_f64")).str(), x.re->getType(),
+                 {x.re, y.re}, true)};
   }
   if (name == "pow") {
     if (complex && isInteger(dy)) {

@@ -35,7 +35,8 @@ private:
   static bool isReal(Value v) { return isFloat(tensorTypeOf(v).getDtype()); }
 
   /// Reports or raises: `make` gives the complex value whose parts `re` and `im` are.
-  void raise(Operation *re, Operation *im, StringRef kind, StringRef form, StringRef reason, llvm::function_ref<Value(OpBuilder &)> make) {
+  void raise(Operation *re, Operation *im, StringRef kind, StringRef form, StringRef reason,
+             llvm::function_ref<Value(OpBuilder &)> make) {
     if (!allowed) {
       log.missed.push_back({re->getLoc(), (form + ": " + reason + optionHint).str(), {}});
       return;
@@ -64,7 +65,8 @@ private:
     auto product = real ? real.getX().getDefiningOp<MulOp>() : MulOp();
     if (!product)
       return;
-    for (auto [x, conjugate] : {std::pair(product.getLhs(), product.getRhs()), std::pair(product.getRhs(), product.getLhs())}) {
+    for (auto [x, conjugate] :
+         {std::pair(product.getLhs(), product.getRhs()), std::pair(product.getRhs(), product.getLhs())}) {
       auto conj = conjugate.getDefiningOp<ConjOp>();
       auto y = conj ? conj.getX().getDefiningOp<ComplexOp>() : ComplexOp();
       if (!y || !isSumOfSquares(re.getRhs(), y.getLhs(), y.getRhs()))
@@ -72,8 +74,10 @@ private:
       for (Operation *part : product->getUsers())
         if (isa<ImagOp>(part))
           for (Operation *user : part->getUsers())
-            if (auto im = dyn_cast<DivOp>(user); im && im.getLhs() == part->getResult(0) && im.getRhs() == re.getRhs() && im->getBlock() == re->getBlock()) {
-              raise(re, im, "div", "re = (a*c + b*d)/(c*c + d*d), im = (b*c - a*d)/(c*c + d*d)", "division rounds differently, and does not overflow",
+            if (auto im = dyn_cast<DivOp>(user); im && im.getLhs() == part->getResult(0) &&
+                                                 im.getRhs() == re.getRhs() && im->getBlock() == re->getBlock()) {
+              raise(re, im, "div", "re = (a*c + b*d)/(c*c + d*d), im = (b*c - a*d)/(c*c + d*d)",
+                    "division rounds differently, and does not overflow",
                     [&, x = x](OpBuilder &b) { return createByRule(b, re->getLoc(), "toy.div", {x, y}); });
               return;
             }
@@ -87,12 +91,14 @@ private:
     for (Operation *user : llvm::to_vector(re.getRhs().getUsers())) {
       auto im = dyn_cast<DivOp>(user);
       auto negated = im ? im.getLhs().getDefiningOp<NegOp>() : NegOp();
-      if (!negated || im == re || im.getRhs() != re.getRhs() || im->getBlock() != re->getBlock() || !isSumOfSquares(re.getRhs(), re.getLhs(), negated.getX()))
+      if (!negated || im == re || im.getRhs() != re.getRhs() || im->getBlock() != re->getBlock() ||
+          !isSumOfSquares(re.getRhs(), re.getLhs(), negated.getX()))
         continue;
-      raise(re, im, "reciprocal", "re = c/(c*c + d*d), im = -d/(c*c + d*d)", "division rounds differently, and does not overflow", [&](OpBuilder &b) {
-        Value y = createByRule(b, re->getLoc(), "toy.complex", {re.getLhs(), negated.getX()});
-        return y ? createByRule(b, re->getLoc(), "toy.reciprocal", y) : Value();
-      });
+      raise(re, im, "reciprocal", "re = c/(c*c + d*d), im = -d/(c*c + d*d)",
+            "division rounds differently, and does not overflow", [&](OpBuilder &b) {
+              Value y = createByRule(b, re->getLoc(), "toy.complex", {re.getLhs(), negated.getX()});
+              return y ? createByRule(b, re->getLoc(), "toy.reciprocal", y) : Value();
+            });
       return;
     }
   }
@@ -103,7 +109,8 @@ private:
     if (!radius || polar->use_empty())
       return;
     OpBuilder b(polar);
-    Value z = createByRule(b, polar.getLoc(), "toy.complex", {radius.getX(), polar.getRhs()}), e = z ? createByRule(b, polar.getLoc(), "toy.exp", z) : Value();
+    Value z = createByRule(b, polar.getLoc(), "toy.complex", {radius.getX(), polar.getRhs()}),
+          e = z ? createByRule(b, polar.getLoc(), "toy.exp", z) : Value();
     if (!e || e.getType() != polar.getType())
       return;
     polar.getResult().replaceAllUsesWith(e);
@@ -146,20 +153,25 @@ private:
         for (bool e3 : {false, true}) {
           if (ordered && (e1 || e2 || e3))
             continue;
-          Value ab = e1 ? k1.rhs : k1.lhs, c = e1 ? k1.lhs : k1.rhs, a = e2 ? k2->rhs : k2->lhs, dc = e2 ? k2->lhs : k2->rhs, b = e3 ? k3.rhs : k3.lhs, cd = e3 ? k3.lhs : k3.rhs;
+          Value ab = e1 ? k1.rhs : k1.lhs, c = e1 ? k1.lhs : k1.rhs, a = e2 ? k2->rhs : k2->lhs,
+                dc = e2 ? k2->lhs : k2->rhs, b = e3 ? k3.rhs : k3.lhs, cd = e3 ? k3.lhs : k3.rhs;
           auto sumAb = ab.getDefiningOp<AddOp>(), sumCd = cd.getDefiningOp<AddOp>();
           auto difference = dc.getDefiningOp<SubOp>();
           if (!sumAb || !sumCd || !difference || difference.getRhs() != c)
             continue;
           Value d = difference.getLhs();
-          auto isSum = [](AddOp sum, Value x, Value y) { return (sum.getLhs() == x && sum.getRhs() == y) || (sum.getLhs() == y && sum.getRhs() == x); };
+          auto isSum = [](AddOp sum, Value x, Value y) {
+            return (sum.getLhs() == x && sum.getRhs() == y) || (sum.getLhs() == y && sum.getRhs() == x);
+          };
           if (!isSum(sumAb, a, b) || !isSum(sumCd, c, d))
             continue;
-          raise(re.root, im.root, ordered ? "matmul" : "mul", "k1 = (a+b)c, re = k1 - b(c+d), im = k1 + a(d-c)", "the form with three multiplications rounds differently", [&](OpBuilder &at) {
-            Location loc = re.root->getLoc();
-            Value x = createByRule(at, loc, "toy.complex", {a, b}), y = createByRule(at, loc, "toy.complex", {c, d});
-            return x && y ? createByRule(at, loc, ordered ? "toy.matmul" : "toy.mul", {x, y}) : Value();
-          });
+          raise(re.root, im.root, ordered ? "matmul" : "mul", "k1 = (a+b)c, re = k1 - b(c+d), im = k1 + a(d-c)",
+                "the form with three multiplications rounds differently", [&](OpBuilder &at) {
+                  Location loc = re.root->getLoc();
+                  Value x = createByRule(at, loc, "toy.complex", {a, b}),
+                        y = createByRule(at, loc, "toy.complex", {c, d});
+                  return x && y ? createByRule(at, loc, ordered ? "toy.matmul" : "toy.mul", {x, y}) : Value();
+                });
           return;
         }
   }
@@ -178,7 +190,8 @@ private:
     // Borrow the matcher: the inner and the outer product as one sum.
     auto term = [](Operation *sum, unsigned i) -> std::optional<ProductTerm> {
       auto mul = sum->getOperand(i).getDefiningOp<MulOp>();
-      return mul ? std::optional(ProductTerm{mul, mul.getLhs(), mul.getRhs(), i == 1 && isa<SubOp>(sum)}) : std::nullopt;
+      return mul ? std::optional(ProductTerm{mul, mul.getLhs(), mul.getRhs(), i == 1 && isa<SubOp>(sum)})
+                 : std::nullopt;
     };
     auto outer = term(op, 1), added = term(inner, 1), first = term(inner, 0);
     if (!outer || !added || first)
@@ -200,19 +213,23 @@ private:
         auto product = matchProduct(re.sum, im.sum, why, culprit);
         if (!product)
           continue;
-        raise(re.sum.root, im.sum.root, "mul", "re = e + a*c - b*d, im = f + a*d + b*c", "the products are added one after the other; written as e + (a*c - b*d) it is a complex product", [&](OpBuilder &b) {
-          Location loc = re.sum.root->getLoc();
-          auto factor = [&](Value real, bool negateReal, Value imaginary, bool negateImaginary) {
-            if (negateReal)
-              real = createByRule(b, loc, "toy.neg", real);
-            if (negateImaginary)
-              imaginary = createByRule(b, loc, "toy.neg", imaginary);
-            return createByRule(b, loc, "toy.complex", {real, imaginary});
-          };
-          Value x = factor(product->a, false, product->b, product->negateB()), y = factor(product->c, product->negateC(), product->d, product->negateD());
-          Value z = x && y ? createByRule(b, loc, "toy.mul", {x, y}) : Value(), base = createByRule(b, loc, "toy.complex", {re.rest, im.rest});
-          return z && base ? createByRule(b, loc, "toy.add", {base, z}) : Value();
-        });
+        raise(re.sum.root, im.sum.root, "mul", "re = e + a*c - b*d, im = f + a*d + b*c",
+              "the products are added one after the other; written as e + (a*c - b*d) it is a complex product",
+              [&](OpBuilder &b) {
+                Location loc = re.sum.root->getLoc();
+                auto factor = [&](Value real, bool negateReal, Value imaginary, bool negateImaginary) {
+                  if (negateReal)
+                    real = createByRule(b, loc, "toy.neg", real);
+                  if (negateImaginary)
+                    imaginary = createByRule(b, loc, "toy.neg", imaginary);
+                  return createByRule(b, loc, "toy.complex", {real, imaginary});
+                };
+                Value x = factor(product->a, false, product->b, product->negateB()),
+                      y = factor(product->c, product->negateC(), product->d, product->negateD());
+                Value z = x && y ? createByRule(b, loc, "toy.mul", {x, y}) : Value(),
+                      base = createByRule(b, loc, "toy.complex", {re.rest, im.rest});
+                return z && base ? createByRule(b, loc, "toy.add", {base, z}) : Value();
+              });
         break;
       }
   }
@@ -225,7 +242,10 @@ private:
     if (!pair || root->use_empty())
       return;
     if (!allowed) {
-      log.missed.push_back({root.getLoc(), std::string("sqrt(a*a + b*b): the magnitude of a complex number does not overflow on the way") + optionHint, {}});
+      log.missed.push_back(
+          {root.getLoc(),
+           std::string("sqrt(a*a + b*b): the magnitude of a complex number does not overflow on the way") + optionHint,
+           {}});
       return;
     }
     OpBuilder b(root);

@@ -37,7 +37,8 @@ static std::optional<ProductTerm> productTerm(Value value) {
 static bool isTwo(Value value) {
   auto constant = value.getDefiningOp<ConstantOp>();
   auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
-  return elements && elements.isSplat() && isa<FloatType>(elements.getElementType()) && elements.getSplatValue<APFloat>().convertToDouble() == 2;
+  return elements && elements.isSplat() && isa<FloatType>(elements.getElementType()) &&
+         elements.getSplatValue<APFloat>().convertToDouble() == 2;
 }
 
 std::optional<SumOfProducts> sumOfProducts(Operation *op) {
@@ -69,7 +70,8 @@ SmallVector<void *, 4> SumOfProducts::operandKey() const {
 std::string ComplexProduct::form() const {
   StringRef times = re->isMatrix ? "@" : "*";
   auto sum = [&](StringRef x, bool xNegative, StringRef y, bool yNegative) {
-    std::string first = (x.take_front(1) + times + x.drop_front(1)).str(), second = (y.take_front(1) + times + y.drop_front(1)).str();
+    std::string first = (x.take_front(1) + times + x.drop_front(1)).str(),
+                second = (y.take_front(1) + times + y.drop_front(1)).str();
     if (xNegative && !yNegative)
       return second + " - " + first;
     return (xNegative ? "-" : "") + first + (yNegative ? " - " : " + ") + second;
@@ -91,7 +93,8 @@ static std::optional<ComplexProduct> label(const SumOfProducts &re, const SumOfP
     for (bool exchangeQ : {false, true}) {
       if (ordered && (exchangeP || exchangeQ))
         continue;
-      Value a = exchangeP ? p.rhs : p.lhs, c = exchangeP ? p.lhs : p.rhs, b = exchangeQ ? q.rhs : q.lhs, d = exchangeQ ? q.lhs : q.rhs;
+      Value a = exchangeP ? p.rhs : p.lhs, c = exchangeP ? p.lhs : p.rhs, b = exchangeQ ? q.rhs : q.lhs,
+            d = exchangeQ ? q.lhs : q.rhs;
       for (bool exchangeTerms : {false, true}) {
         const ProductTerm &ad = im.terms[exchangeTerms], &bc = im.terms[!exchangeTerms];
         if (isProductOf(ad, a, d, ordered) && isProductOf(bc, b, c, ordered))
@@ -101,7 +104,8 @@ static std::optional<ComplexProduct> label(const SumOfProducts &re, const SumOfP
   return std::nullopt;
 }
 
-std::optional<ComplexProduct> matchProduct(const SumOfProducts &re, const SumOfProducts &im, Mismatch &why, const ProductTerm *&culprit) {
+std::optional<ComplexProduct> matchProduct(const SumOfProducts &re, const SumOfProducts &im, Mismatch &why,
+                                           const ProductTerm *&culprit) {
   why = Mismatch::None;
   auto product = label(re, im, re.isMatrix);
   if (!product) {
@@ -112,7 +116,8 @@ std::optional<ComplexProduct> matchProduct(const SumOfProducts &re, const SumOfP
     why = Mismatch::Order;
     culprit = &im.terms[1];
     for (const ProductTerm &term : im.terms) // the one whose factors stand on the wrong side
-      if (!llvm::is_contained({re.terms[0].lhs, re.terms[1].lhs}, term.lhs) || !llvm::is_contained({re.terms[0].rhs, re.terms[1].rhs}, term.rhs))
+      if (!llvm::is_contained({re.terms[0].lhs, re.terms[1].lhs}, term.lhs) ||
+          !llvm::is_contained({re.terms[0].rhs, re.terms[1].rhs}, term.rhs))
         culprit = &term;
     return std::nullopt;
   }

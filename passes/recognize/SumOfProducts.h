@@ -9,7 +9,8 @@
 
 namespace toy {
 
-/// ± lhs · rhs, elementwise or a matrix product. Negations of the product and of its operands are in the sign, which is exact.
+/// ± lhs · rhs, elementwise or a matrix product. Negations of the product and of its operands are in the sign, which is
+/// exact.
 struct ProductTerm {
   mlir::Operation *op;
   mlir::Value lhs, rhs;
@@ -50,10 +51,12 @@ enum class Mismatch : uint8_t { None, Signs, Order, Pairing };
 
 /// The product whose real part is `re` and whose imaginary part is `im`.
 ///
-/// For elementwise products factors may stand in any order; for matrix products a and b are left factors and c and d right ones. The signs
-/// must satisfy ac·bd = -(ad·bc): then x·y, x·conj y, conj x·y, conj x·conj y and their negations give exactly these sums, each rounded in
-/// the same places, because negation is exact and the sum of two terms does not depend on their order.
-std::optional<ComplexProduct> matchProduct(const SumOfProducts &re, const SumOfProducts &im, Mismatch &why, const ProductTerm *&culprit);
+/// For elementwise products factors may stand in any order; for matrix products a and b are left factors and c and d
+/// right ones. The signs must satisfy ac·bd = -(ad·bc): then x·y, x·conj y, conj x·y, conj x·conj y and their negations
+/// give exactly these sums, each rounded in the same places, because negation is exact and the sum of two terms does
+/// not depend on their order.
+std::optional<ComplexProduct> matchProduct(const SumOfProducts &re, const SumOfProducts &im, Mismatch &why,
+                                           const ProductTerm *&culprit);
 
 /// Creates an operation with the result types of its rule; null where the rule refuses.
 mlir::Value createByRule(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef name, mlir::ValueRange operands);

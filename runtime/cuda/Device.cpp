@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The device: opening it, its memory, transfers, and errors. An error other than lack of memory ends its use: values that the host has survive.
+/// The device: opening it, its memory, transfers, and errors. An error other than lack of memory ends its use: values
+/// that the host has survive.
 #include "runtime/cuda/DeviceImpl.h"
 
 #include "runtime/Error.h"
@@ -39,7 +40,8 @@ bool CudaDevice::open(std::string &problem) {
   auto fails = [&](Result result, const char *what) {
     const char *text = nullptr;
     if (result != success)
-      problem = fmt::format("{} says {}", what, cu->getErrorName(result, &text) == success && text ? text : std::to_string(result));
+      problem = fmt::format("{} says {}", what,
+                            cu->getErrorName(result, &text) == success && text ? text : std::to_string(result));
     return result != success;
   };
   int count = 0, major = 0, minor = 0, clockKHz = 0, width = 0, version = 0;
@@ -54,8 +56,10 @@ bool CudaDevice::open(std::string &problem) {
     return false;
   }
   char text[256] = "";
-  if (fails(cu->deviceGet(&device, 0), "cuDeviceGet") || fails(cu->devicePrimaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain") ||
-      fails(cu->ctxSetCurrent(context), "cuCtxSetCurrent") || fails(cu->streamCreate(&stream, nonBlocking), "cuStreamCreate") ||
+  if (fails(cu->deviceGet(&device, 0), "cuDeviceGet") ||
+      fails(cu->devicePrimaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain") ||
+      fails(cu->ctxSetCurrent(context), "cuCtxSetCurrent") ||
+      fails(cu->streamCreate(&stream, nonBlocking), "cuStreamCreate") ||
       fails(cu->deviceGetDefaultMemPool(&pool, device), "cuDeviceGetDefaultMemPool"))
     return false;
   uint64_t keepAll = UINT64_MAX; // memory goes back to the system when it is short, not at every wait
@@ -84,7 +88,8 @@ bool CudaDevice::open(std::string &problem) {
 }
 
 std::string CudaDevice::describe() const {
-  return fmt::format("cuda: {}, {:.0f} GiB, compute capability {}.{}, {} multiprocessors", name, double(memory) / (1 << 30), architecture / 10, architecture % 10, multiprocessors);
+  return fmt::format("cuda: {}, {:.0f} GiB, compute capability {}.{}, {} multiprocessors", name,
+                     double(memory) / (1 << 30), architecture / 10, architecture % 10, multiprocessors);
 }
 
 void CudaDevice::check(Result result, const char *what) {
@@ -98,7 +103,8 @@ void CudaDevice::check(Result result, const char *what) {
   fail(DiagId::DeviceFailed, {failure});
 }
 
-/// Drops the copy of what the host has too and nobody has used for the longest time; what the operation at hand uses stays.
+/// Drops the copy of what the host has too and nobody has used for the longest time; what the operation at hand uses
+/// stays.
 bool CudaDevice::evict() {
   DeviceBlock *oldest = nullptr;
   for (DeviceBlock *block : uploads)
@@ -243,7 +249,8 @@ Function CudaDevice::functionOf(DeviceKernel &kernel) {
       kernel.module->handle = loaded;
     }
     Function function = nullptr;
-    check(cu->moduleGetFunction(&function, static_cast<Module>(kernel.module->handle), kernel.name.c_str()), "cuModuleGetFunction");
+    check(cu->moduleGetFunction(&function, static_cast<Module>(kernel.module->handle), kernel.name.c_str()),
+          "cuModuleGetFunction");
     kernel.function = function;
   }
   return static_cast<Function>(kernel.function);
@@ -310,8 +317,10 @@ std::vector<Tensor *> deviceLaunch(const DeviceLaunch &launch) {
   std::vector<int64_t> bytes;
   for (const DeviceLaunch::Result &result : launch.results)
     bytes.push_back(checkedCount(result.sizes, result.dtype) * sizeOf(result.dtype));
-  int64_t all = std::accumulate(bytes.begin(), bytes.end(), int64_t(0)), grid = (launch.threads + cuda::blockThreads - 1) / cuda::blockThreads;
-  if (!device || bytes[0] == 0 || grid > INT32_MAX || !cuda::isWorthwhile(*device, launch.operands, all, 0, static_cast<double>(launch.region)))
+  int64_t all = std::accumulate(bytes.begin(), bytes.end(), int64_t(0)),
+          grid = (launch.threads + cuda::blockThreads - 1) / cuda::blockThreads;
+  if (!device || bytes[0] == 0 || grid > INT32_MAX ||
+      !cuda::isWorthwhile(*device, launch.operands, all, 0, static_cast<double>(launch.region)))
     return {};
   cuda::Record record;
   record.kernel = launch.kernel;

@@ -32,7 +32,8 @@ struct ScaledSum {
   ScaledSum(Split x, Split y, Split z, Split w) {
     int e = x.exponent + y.exponent, f = z.exponent + w.exponent;
     exponent = e > f ? e : f;
-    double first = e - exponent < -1000 ? 0 : scale(x.significand, e - exponent), second = f - exponent < -1000 ? 0 : scale(z.significand, f - exponent);
+    double first = e - exponent < -1000 ? 0 : scale(x.significand, e - exponent),
+           second = f - exponent < -1000 ? 0 : scale(z.significand, f - exponent);
     double product = second * w.significand, rest = __builtin_fma(second, w.significand, -product);
     value = __builtin_fma(first, y.significand, product) + rest;
   }
@@ -58,7 +59,9 @@ Complex complexExp(Complex z) {
   if (z.im == 0)
     return {realExp(z.re), z.im};
   if (!isFinite(z.im))
-    return z.re == -infinity ? Complex{0, withSign(0, z.im)} : z.re == infinity ? Complex{infinity, notANumber} : Complex{notANumber, notANumber};
+    return z.re == -infinity  ? Complex{0, withSign(0, z.im)}
+           : z.re == infinity ? Complex{infinity, notANumber}
+                              : Complex{notANumber, notANumber};
   double s, c;
   anyAngle(z.im, s, c);
   if (z.re == -infinity)
@@ -73,7 +76,9 @@ void sincosDouble(double x, Twice<1> &sine, Twice<1> &cosine) {
     double p = a * b;
     return Twice<1>{all<1>(p), all<1>(__builtin_fma(a, b, -p))};
   };
-  Twice<1> r = twice<1>(all<1>(x)) + -times(n, 0x1.921fb54442d18p+0) + -times(n, 0x1.1a62633145c07p-54) + -times(n, -0x1.f1976b7ed8fbcp-110), z = r * r;
+  Twice<1> r = twice<1>(all<1>(x)) + -times(n, 0x1.921fb54442d18p+0) + -times(n, 0x1.1a62633145c07p-54) +
+               -times(n, -0x1.f1976b7ed8fbcp-110),
+           z = r * r;
   Twice<1> one = twice<1>(all<1>(1)), s = r, c = one, sineTerm = r, cosineTerm = one;
   for (int i = 1; i < 16; ++i) {
     cosineTerm = -(cosineTerm * z) / twice<1>(all<1>((2 * i - 1) * (2 * i)));
@@ -128,7 +133,8 @@ Complex complexLog(Complex z) {
     return {notANumber, notANumber};
   double large = x > y ? x : y, small = x > y ? y : x;
   if (large > 0.5 && large < 2) { // log1p of |z|^2 - 1, with twice the digits
-    Twice<1> w = sum<1>(all<1>(large), all<1>(-1)) * sum<1>(all<1>(large), all<1>(1)) + twice<1>(all<1>(small)) * twice<1>(all<1>(small));
+    Twice<1> w = sum<1>(all<1>(large), all<1>(-1)) * sum<1>(all<1>(large), all<1>(1)) +
+                 twice<1>(all<1>(small)) * twice<1>(all<1>(small));
     double t = w.high[0];
     if (t > -0.5)
       return {size(t) < 0x1p-60 ? 0.5 * t : 0.5 * log1p<1>(w)[0], angle};
@@ -143,7 +149,8 @@ Complex complexLog1p(Complex z) {
     return {z.re + z.im * z.im / 2, z.im};
   Complex out = complexLog({1 + z.re, z.im});
   if (size(z.re) < 0.5 && size(z.im) < 0.5) {
-    Twice<1> w = twice<1>(all<1>(z.re)) * sum<1>(all<1>(2), all<1>(z.re)) + twice<1>(all<1>(z.im)) * twice<1>(all<1>(z.im));
+    Twice<1> w =
+        twice<1>(all<1>(z.re)) * sum<1>(all<1>(2), all<1>(z.re)) + twice<1>(all<1>(z.im)) * twice<1>(all<1>(z.im));
     out.re = size(w.high[0]) < 0x1p-60 ? 0.5 * w.high[0] : 0.5 * log1p<1>(w)[0];
   }
   return out;
@@ -191,7 +198,8 @@ Complex complexSinh(Complex z) {
   double s, c;
   anyAngle(z.im, s, c);
   double half = realExp(0.5 * size(z.re)) * 0.5;
-  return size(z.re) > 700 ? Complex{withSign(half, z.re) * c * (2 * half), half * s * (2 * half)} : Complex{realSinh(z.re) * c, realCosh(z.re) * s};
+  return size(z.re) > 700 ? Complex{withSign(half, z.re) * c * (2 * half), half * s * (2 * half)}
+                          : Complex{realSinh(z.re) * c, realCosh(z.re) * s};
 }
 Complex complexCosh(Complex z) {
   if (z.im == 0)
@@ -203,7 +211,8 @@ Complex complexCosh(Complex z) {
   double s, c;
   anyAngle(z.im, s, c);
   double half = realExp(0.5 * size(z.re)) * 0.5;
-  return size(z.re) > 700 ? Complex{half * c * (2 * half), withSign(half, z.re) * s * (2 * half)} : Complex{realCosh(z.re) * c, realSinh(z.re) * s};
+  return size(z.re) > 700 ? Complex{half * c * (2 * half), withSign(half, z.re) * s * (2 * half)}
+                          : Complex{realCosh(z.re) * c, realSinh(z.re) * s};
 }
 Complex complexTanh(Complex z) {
   if (z.im == 0)
@@ -219,7 +228,9 @@ Complex complexTanh(Complex z) {
   double sh = realSinh(z.re), ch = realCosh(z.re), d = __builtin_fma(sh, sh, c * c);
   return {sh * ch / d, s * c / d};
 }
-Complex complexSin(Complex z) { return isInfinite(z.im) && !isFinite(z.re) ? Complex{notANumber, infinity} : turnedBack(complexSinh(turned(z))); }
+Complex complexSin(Complex z) {
+  return isInfinite(z.im) && !isFinite(z.re) ? Complex{notANumber, infinity} : turnedBack(complexSinh(turned(z)));
+}
 Complex complexCos(Complex z) { return complexCosh(turned(z)); }
 Complex complexTan(Complex z) { return turnedBack(complexTanh(turned(z))); }
 bool isHuge(Complex z) { return size(z.re) > 0x1p400 || size(z.im) > 0x1p400; }
@@ -256,13 +267,15 @@ Complex complexAtanh(Complex z) {
   if (isTiny(z) || (z.re == 0 && isNan(z.im)))
     return z;
   if (isNan(z.re) || isNan(z.im))
-    return {isInfinite(z.im) || isInfinite(z.re) ? withSign(0, z.re) : notANumber, isInfinite(z.im) ? withSign(pi / 2, z.im) : notANumber};
+    return {isInfinite(z.im) || isInfinite(z.re) ? withSign(0, z.re) : notANumber,
+            isInfinite(z.im) ? withSign(pi / 2, z.im) : notANumber};
   if (isHuge(z))
     return {withSign(size(complexReciprocal(z).re), z.re), withSign(pi / 2, z.im)};
   double a = size(z.re), y = z.im;
   if (a == 1 && y != 0 && size(y) < 0x1p-400) // its square would be 0
     return {withSign(0.5 * (ln2 - realLog(size(y))), z.re), withSign(pi / 4, y)};
-  return {withSign(0.25 * realLog1p(4 * a / ((1 - a) * (1 - a) + y * y)), z.re), 0.5 * realAtan2(2 * y, (1 - a) * (1 + a) - y * y)};
+  return {withSign(0.25 * realLog1p(4 * a / ((1 - a) * (1 - a) + y * y)), z.re),
+          0.5 * realAtan2(2 * y, (1 - a) * (1 + a) - y * y)};
 }
 Complex complexAtan(Complex z) { return turnedBack(complexAtanh(turned(z))); }
 double complexAbs(Complex z) { return realHypot(z.re, z.im); }
@@ -321,7 +334,8 @@ Complex complexPow(Complex z, Complex w) {
     return complexSqrt(z);
   // A part that the other one hides has only a sign.
   bool reHides = size(z.re) > size(z.im) * 0x1p120, imHides = size(z.im) > size(z.re) * 0x1p120;
-  Lanes<1> v[4] = {all<1>(imHides ? withSign(0, z.re) : z.re), all<1>(reHides ? withSign(0, z.im) : z.im), all<1>(w.re), all<1>(w.im)};
+  Lanes<1> v[4] = {all<1>(imHides ? withSign(0, z.re) : z.re), all<1>(reHides ? withSign(0, z.im) : z.im), all<1>(w.re),
+                   all<1>(w.im)};
   if (ComplexPow<1>(v)[0])
     return {v[0][0], v[1][0]};
   return complexExp(timesAny(w, complexLog(z)));

@@ -21,9 +21,9 @@ struct DeviceBlock {
   int64_t bytes;
   cuda::Pointer address = 0; ///< 0 until it is planned
   int refs = 1;
-  int producer = -1;        ///< recorded operation that writes it (last), or -1
-  bool held = true;         ///< by a value
-  bool isArena = false;     ///< the address is inside of the arena
+  int producer = -1;           ///< recorded operation that writes it (last), or -1
+  bool held = true;            ///< by a value
+  bool isArena = false;        ///< the address is inside of the arena
   Storage *uploaded = nullptr; ///< the host has the same elements: it can be dropped when memory is short
   uint64_t used = 0;
 };
@@ -41,11 +41,12 @@ struct TransformPlan {
   auto operator<=>(const TransformPlan &) const = default;
 };
 
-/// A matrix product as cuBLAS takes it: column-major, so that operands stand in exchanged order. With `terms` 3 the operands are the upper and lower
-/// digits of the left factor, then of the right one, and three products of them are added.
+/// A matrix product as cuBLAS takes it: column-major, so that operands stand in exchanged order. With `terms` 3 the
+/// operands are the upper and lower digits of the left factor, then of the right one, and three products of them are
+/// added.
 struct ProductPlan {
   int terms = 1;
-  double alpha = 1, beta = 0; ///< with beta 1 it is added to what the result has
+  double alpha = 1, beta = 0;                                        ///< with beta 1 it is added to what the result has
   int opA, opB, m, n, k, ldA, ldB, ldC, batch, type, typeC, compute; ///< `type` of the factors
   long long strideA, strideB, strideC;
   int64_t offsetA, offsetB; ///< bytes
@@ -56,8 +57,9 @@ struct Record {
   DeviceKernel *kernel = nullptr; ///< null: a call of a library
   std::optional<TransformPlan> transform;
   std::vector<DeviceBlock *> operands, results;
-  bool updates = false;                         ///< the result is written in place: what it had remains
-  std::vector<int> needs;                       ///< earlier records of the sequence that must be done: writers of what this reads, readers of what it overwrites
+  bool updates = false;   ///< the result is written in place: what it had remains
+  std::vector<int> needs; ///< earlier records of the sequence that must be done: writers of what this reads, readers of
+                          ///< what it overwrites
   std::vector<int64_t> words;
   unsigned grid = 1;
   ProductPlan product{};
@@ -169,21 +171,26 @@ private:
   std::vector<Record> pending;
   std::vector<std::bitset<mostRecords>> ancestors; ///< of the planned records, each including itself
   std::set<DeviceBlock *> uploads;
-  std::map<int64_t, std::vector<Pointer>> idle; ///< blocks by capacity; whoever takes one comes later on the main stream than its last use
+  std::map<int64_t, std::vector<Pointer>>
+      idle; ///< blocks by capacity; whoever takes one comes later on the main stream than its last use
   int64_t idleBytes = 0;
   std::map<Signature, CachedGraph> graphs;
   std::set<Signature> sizesSeen; ///< of sequences with calls of libraries whose graph had other sizes
-  std::vector<Event> events; ///< free ones
+  std::vector<Event> events;     ///< free ones
 };
 
 /// A kernel of Kernels.cu.
 DeviceKernel &kernelAround(const char *name);
-/// Elements of a block from an offset on along axes (outermost first) as a dense block, which belongs to the caller; null where the axes are too many.
-DeviceBlock *copyDense(CudaDevice &device, DType dtype, DeviceBlock *from, int64_t offset, std::span<const int64_t> sizes, std::span<const int64_t> strides, int64_t site);
+/// Elements of a block from an offset on along axes (outermost first) as a dense block, which belongs to the caller;
+/// null where the axes are too many.
+DeviceBlock *copyDense(CudaDevice &device, DType dtype, DeviceBlock *from, int64_t offset,
+                       std::span<const int64_t> sizes, std::span<const int64_t> strides, int64_t site);
 /// The device, if it is open, allowed, and has not failed.
 CudaDevice *usableDevice();
-/// Whether an operation should run there, by what has to move and what it reads, writes and computes. Always with --device=cuda.
-bool isWorthwhile(CudaDevice &device, std::span<Tensor *const> operands, int64_t resultBytes, double operations, double region = 1);
+/// Whether an operation should run there, by what has to move and what it reads, writes and computes. Always with
+/// --device=cuda.
+bool isWorthwhile(CudaDevice &device, std::span<Tensor *const> operands, int64_t resultBytes, double operations,
+                  double region = 1);
 
 } // namespace cuda
 } // namespace toy::rt

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The runtime's elementary functions for a device, compiled to LLVM bitcode that kernels link what they need of. Ordinary arguments take the very
-/// operations of the host (ElementKernels.cpp, one lane wide), so that results have the same bits; for all others the host has libm and wider types,
-/// and here are forms in double: the same classes (zeros with their signs, infinities, NaN), within a few ulp. There is no C library on a device.
+/// The runtime's elementary functions for a device, compiled to LLVM bitcode that kernels link what they need of.
+/// Ordinary arguments take the very operations of the host (ElementKernels.cpp, one lane wide), so that results have
+/// the same bits; for all others the host has libm and wider types, and here are forms in double: the same classes
+/// (zeros with their signs, infinities, NaN), within a few ulp. There is no C library on a device.
 #define TOY_DEVICE_MATH
 #define TOY_ISA device
 #include "runtime/ElementKernels.cpp"
@@ -26,21 +27,28 @@ template <auto kernel, int inputs, int outputs, typename Any> void apply(double 
 
 // Arguments in memory; rare, so these stay calls.
 #define TOY_RARE __attribute__((noinline, cold)) void
-#define TOY_REAL(NAME, FUNCTION)                                                                                        \
-  TOY_RARE any_##NAME##_F64(double *v) { v[0] = FUNCTION(v[0]); }                                                          \
+#define TOY_REAL(NAME, FUNCTION)                                                                                       \
+  TOY_RARE any_##NAME##_F64(double *v) { v[0] = FUNCTION(v[0]); }                                                      \
   TOY_RARE any_##NAME##_F32(double *v) { v[0] = FUNCTION(v[0]); }
-#define TOY_COMPLEX(NAME, FUNCTION)                                                                                     \
-  TOY_RARE any_##NAME##_C128(double *v) {                                                                                  \
+#define TOY_COMPLEX(NAME, FUNCTION)                                                                                    \
+  TOY_RARE any_##NAME##_C128(double *v) {                                                                              \
     Complex z = FUNCTION({v[0], v[1]});                                                                                \
     v[0] = z.re;                                                                                                       \
     v[1] = z.im;                                                                                                       \
   }                                                                                                                    \
   TOY_RARE any_##NAME##_C64(double *v) { any_##NAME##_C128(v); }
 #define TOY_BOTH(NAME, SUFFIX) TOY_REAL(NAME, real##SUFFIX) TOY_COMPLEX(NAME, complex##SUFFIX)
-TOY_BOTH(exp, Exp) TOY_BOTH(expm1, Expm1) TOY_BOTH(log, Log) TOY_BOTH(log1p, Log1p) TOY_BOTH(log2, Log2) TOY_BOTH(log10, Log10) TOY_BOTH(sin, Sin) TOY_BOTH(cos, Cos) TOY_BOTH(tan, Tan)
-TOY_BOTH(sinh, Sinh) TOY_BOTH(cosh, Cosh) TOY_BOTH(tanh, Tanh) TOY_BOTH(asin, Asin) TOY_BOTH(acos, Acos) TOY_BOTH(atan, Atan) TOY_BOTH(asinh, Asinh) TOY_BOTH(acosh, Acosh) TOY_BOTH(atanh, Atanh)
-TOY_COMPLEX(sqrt, complexSqrt) TOY_COMPLEX(rsqrt, complexRsqrt) TOY_COMPLEX(sign, complexSign) TOY_COMPLEX(reciprocal, complexReciprocal)
-TOY_RARE any_cis_F64(double *v) { anyAngle(v[0], v[1], v[0]); }
+// clang-format off: a list
+TOY_BOTH(exp, Exp) TOY_BOTH(expm1, Expm1) TOY_BOTH(log, Log) TOY_BOTH(log1p, Log1p) TOY_BOTH(log2, Log2)
+TOY_BOTH(log10, Log10) TOY_BOTH(sin, Sin) TOY_BOTH(cos, Cos) TOY_BOTH(tan, Tan)
+TOY_BOTH(sinh, Sinh) TOY_BOTH(cosh, Cosh) TOY_BOTH(tanh, Tanh) TOY_BOTH(asin, Asin) TOY_BOTH(acos, Acos)
+TOY_BOTH(atan, Atan) TOY_BOTH(asinh, Asinh) TOY_BOTH(acosh, Acosh) TOY_BOTH(atanh, Atanh)
+TOY_COMPLEX(sqrt, complexSqrt) TOY_COMPLEX(rsqrt, complexRsqrt) TOY_COMPLEX(sign, complexSign)
+TOY_COMPLEX(reciprocal, complexReciprocal)
+    // clang-format on
+    TOY_RARE any_cis_F64(double *v) {
+  anyAngle(v[0], v[1], v[0]);
+}
 TOY_RARE any_cis_F32(double *v) { anyAngle(v[0], v[1], v[0]); }
 TOY_RARE any_atan2_F64(double *v) { v[0] = realAtan2(v[0], v[1]); }
 TOY_RARE any_atan2_F32(double *v) { v[0] = realAtan2(v[0], v[1]); }
@@ -75,14 +83,16 @@ float toOdd(double x) {
 #define TOY_SYMBOL_C64(NAME) toy_device_##NAME##_c64
 #define TOY_SYMBOL_C128(NAME) toy_device_##NAME##_c128
 extern "C" {
-#define TOY_ELEMENT(KERNEL, NAME, DTYPE, INPUTS, OUTPUTS)                                                               \
+#define TOY_ELEMENT(KERNEL, NAME, DTYPE, INPUTS, OUTPUTS)                                                              \
   void TOY_SYMBOL_##DTYPE(NAME)(double *v) { apply<KERNEL<1>, INPUTS, OUTPUTS>(v, any_##NAME##_##DTYPE); }
 #include "runtime/ElementFunctions.def"
 
 double erf(double x) { return realErf(x); }
 float erff(float x) { return static_cast<float>(realErf(x)); }
 double hypot(double x, double y) { return realHypot(x, y); }
-float hypotf(float x, float y) { return static_cast<float>(root(static_cast<double>(x) * x + static_cast<double>(y) * y)); }
+float hypotf(float x, float y) {
+  return static_cast<float>(root(static_cast<double>(x) * x + static_cast<double>(y) * y));
+}
 double toy_rt_float_floordiv_f64(double a, double b) { return floorDivide(a, b); }
 double toy_rt_float_mod_f64(double a, double b) { return floorModulo(a, b); }
 float toy_rt_float_floordiv_f32(float a, float b) { return static_cast<float>(floorDivide(a, b)); }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Elementary functions of any real argument, for a device: without a C library, within a few ulp (see DeviceMath.cpp, which includes the lanes first).
+/// Elementary functions of any real argument, for a device: without a C library, within a few ulp (see DeviceMath.cpp,
+/// which includes the lanes first).
 #pragma once
 
 namespace toy::rt::device {
 namespace {
 
-constexpr double infinity = __builtin_inf(), notANumber = __builtin_nan(""), pi = 0x1.921fb54442d18p+1, ln2 = 0x1.62e42fefa39efp-1, ln2Low = 0x1.abc9e3b39803fp-56;
+constexpr double infinity = __builtin_inf(), notANumber = __builtin_nan(""), pi = 0x1.921fb54442d18p+1,
+                 ln2 = 0x1.62e42fefa39efp-1, ln2Low = 0x1.abc9e3b39803fp-56;
 
 bool isNan(double x) { return x != x; }
 double size(double x) { return __builtin_fabs(x); }
@@ -18,7 +20,8 @@ double powerOfTwo(int e) { return __builtin_bit_cast(double, static_cast<int64_t
 /// floor(log2 |x|) of finite x that is not 0.
 int exponentOf(double x) {
   int64_t bits = __builtin_bit_cast(int64_t, size(x)) >> 52;
-  return bits ? static_cast<int>(bits) - 1023 : static_cast<int>(__builtin_bit_cast(int64_t, size(x) * 0x1p54) >> 52) - 1023 - 54;
+  return bits ? static_cast<int>(bits) - 1023
+              : static_cast<int>(__builtin_bit_cast(int64_t, size(x) * 0x1p54) >> 52) - 1023 - 54;
 }
 double scale(double x, int e) {
   for (; e > 1000; e -= 1000)
@@ -77,9 +80,11 @@ double realLog10(double x) {
 
 /// x - k pi/2 for any finite x by M. Payne and R. Hanek: the fraction of x * 2/pi from the 192 of its bits that matter.
 void largeAngle(double x, double &sine, double &cosine) {
-  static const uint64_t twoOverPi[] = {0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561, 0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e,
-                                       0xe88235f52ebb4484, 0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f, 0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7,
-                                       0x4f463f669e5fea2d, 0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab, 0xf0cfbc209af4361d};
+  static const uint64_t twoOverPi[] = {0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561,
+                                       0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
+                                       0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f,
+                                       0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d, 0x7527bac7ebe5f17b,
+                                       0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab, 0xf0cfbc209af4361d};
   int e = exponentOf(x) - 52; // |x| = m 2^e
   uint64_t m = static_cast<uint64_t>(scale(size(x), -e)), words[3];
   int first = e - 2 > 0 ? e - 2 : 0, shift = first & 63; // bits before `first` give multiples of 4 in m * 2/pi * 2^e
@@ -88,9 +93,11 @@ void largeAngle(double x, double &sine, double &cosine) {
     words[i] = shift ? at[0] << shift | at[1] >> (64 - shift) : at[0];
   }
   // m times the first three words, a fraction: an integer and three words behind the point.
-  unsigned __int128 low = static_cast<unsigned __int128>(m) * words[2], middle = static_cast<unsigned __int128>(m) * words[1] + static_cast<uint64_t>(low >> 64);
+  unsigned __int128 low = static_cast<unsigned __int128>(m) * words[2],
+                    middle = static_cast<unsigned __int128>(m) * words[1] + static_cast<uint64_t>(low >> 64);
   unsigned __int128 high = static_cast<unsigned __int128>(m) * words[0] + static_cast<uint64_t>(middle >> 64);
-  uint64_t whole = static_cast<uint64_t>(high >> 64), fraction = static_cast<uint64_t>(high), rest = static_cast<uint64_t>(middle);
+  uint64_t whole = static_cast<uint64_t>(high >> 64), fraction = static_cast<uint64_t>(high),
+           rest = static_cast<uint64_t>(middle);
   int up = e - first; // 2, or e itself when that is small
   for (int i = 0; i < up; ++i) {
     whole = whole << 1 | fraction >> 63;
@@ -109,13 +116,15 @@ void largeAngle(double x, double &sine, double &cosine) {
     fraction = ~fraction;
     rest = ~rest;
   }
-  Twice<1> f = sum<1>(all<1>(static_cast<double>(fraction >> 11 << 11) * 0x1p-64), all<1>(static_cast<double>(fraction & 2047) * 0x1p-64 + static_cast<double>(rest) * 0x1p-128));
+  Twice<1> f = sum<1>(all<1>(static_cast<double>(fraction >> 11 << 11) * 0x1p-64),
+                      all<1>(static_cast<double>(fraction & 2047) * 0x1p-64 + static_cast<double>(rest) * 0x1p-128));
   Twice<1> angle = f * Twice<1>{all<1>(pi / 2), all<1>(0x1.1a62633145c07p-54)};
   if (above)
     angle = -angle;
   Twice<1> sineTwice, cosineTwice;
   sincosTwice<1>(angle.high, sineTwice, cosineTwice);
-  Lanes<1> s = sineTwice.high + fma<1>(cosineTwice.high, angle.low, sineTwice.low), c = cosineTwice.high + fma<1>(-sineTwice.high, angle.low, cosineTwice.low);
+  Lanes<1> s = sineTwice.high + fma<1>(cosineTwice.high, angle.low, sineTwice.low),
+           c = cosineTwice.high + fma<1>(-sineTwice.high, angle.low, cosineTwice.low);
   double bySine[] = {s[0], c[0], -s[0], -c[0]}, byCosine[] = {c[0], -s[0], -c[0], s[0]};
   sine = isNegative(x) ? -bySine[quadrant] : bySine[quadrant];
   cosine = byCosine[quadrant];
@@ -177,15 +186,24 @@ double realAtan2(double y, double x) {
   return withSign(angle, y);
 }
 double realAtan(double x) { return size(x) < 0x1p-60 ? x : realAtan2(x, 1); }
-double realAsin(double x) { return size(x) < 0x1p-60 ? x : size(x) <= 1 ? realAtan2(x, root((1 - x) * (1 + x))) : notANumber; }
+double realAsin(double x) {
+  return size(x) < 0x1p-60 ? x : size(x) <= 1 ? realAtan2(x, root((1 - x) * (1 + x))) : notANumber;
+}
 double realAcos(double x) { return size(x) <= 1 ? realAtan2(root((1 - x) * (1 + x)), x) : notANumber; }
 double realAsinh(double x) {
   if (isNan(x) || size(x) < 0x1p-60)
     return x;
   return withSign(size(x) < 0x1p400 ? asinh<1>(twice<1>(all<1>(size(x))))[0] : realLog(size(x)) + ln2, x);
 }
-double realAcosh(double x) { return x < 1 || isNan(x) ? notANumber : x == 1 ? 0 : x < 0x1p400 ? lane<RealAcosh<1>>(x) : realLog(x) + ln2; }
-double realAtanh(double x) { return size(x) < 0x1p-60 ? x : size(x) < 1 ? lane<RealAtanh<1>>(x) : size(x) == 1 ? withSign(infinity, x) : notANumber; }
+double realAcosh(double x) {
+  return x < 1 || isNan(x) ? notANumber : x == 1 ? 0 : x < 0x1p400 ? lane<RealAcosh<1>>(x) : realLog(x) + ln2;
+}
+double realAtanh(double x) {
+  return size(x) < 0x1p-60 ? x
+         : size(x) < 1     ? lane<RealAtanh<1>>(x)
+         : size(x) == 1    ? withSign(infinity, x)
+                           : notANumber;
+}
 double realTruncated(double x) { return __builtin_trunc(x); }
 double realPow(double x, double y) {
   if (y == 0 || x == 1)
@@ -204,7 +222,8 @@ double realPow(double x, double y) {
   int e = exponentOf(a);
   if (double estimate = y * realLog(a); size(estimate) > 1000)
     return sign * (estimate > 0 ? infinity : 0);
-  Twice<1> exponent = twice<1>(all<1>(y)) * (logTwice<1>(twice<1>(all<1>(scale(a, -e)))) + twice<1>(all<1>(e)) * Twice<1>{all<1>(ln2), all<1>(ln2Low)});
+  Twice<1> exponent = twice<1>(all<1>(y)) * (logTwice<1>(twice<1>(all<1>(scale(a, -e)))) +
+                                             twice<1>(all<1>(e)) * Twice<1>{all<1>(ln2), all<1>(ln2Low)});
   double high = exponent.high[0];
   return sign * (high > 710 ? infinity : high < -750 ? 0 : realExp(high) * (1 + exponent.low[0]));
 }

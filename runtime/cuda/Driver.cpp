@@ -39,7 +39,8 @@ bool open(const std::vector<std::string> &names, std::initializer_list<Symbol> s
   return false;
 }
 
-/// A library beside the driver: the one that a variable names, the driver's own file where that was chosen, or one of NVIDIA's.
+/// A library beside the driver: the one that a variable names, the driver's own file where that was chosen, or one of
+/// NVIDIA's.
 std::vector<std::string> libraryNames(const char *variable, std::vector<std::string> names) {
   if (const char *chosen = std::getenv(variable))
     return {chosen};
@@ -75,12 +76,13 @@ const DriverFunctions *openDriver(std::string &problem) {
 
 const BlasFunctions *openBlas(std::string &problem) {
   auto blas = [](BlasFunctions &f, std::string &failure) {
-    return open(libraryNames("TOY_CUDA_BLAS", {"libcublas.so.13", "libcublas.so.12", "/usr/local/cuda/lib64/libcublas.so"}),
-                {
+    return open(
+        libraryNames("TOY_CUDA_BLAS", {"libcublas.so.13", "libcublas.so.12", "/usr/local/cuda/lib64/libcublas.so"}),
+        {
 #define TOY_CUBLAS TOY_SLOT
 #include "runtime/cuda/BlasFunctions.def"
-                },
-                failure);
+        },
+        failure);
   };
   return openOnce<BlasFunctions>(blas, problem);
 }

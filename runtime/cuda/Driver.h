@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The CUDA driver and cuBLAS behind tables of functions, opened when first needed; nothing of CUDA is needed to build or to link. Types and numbers
-/// are those of the driver's binary interface (CUDA 12.0 and later).
+/// The CUDA driver and cuBLAS behind tables of functions, opened when first needed; nothing of CUDA is needed to build
+/// or to link. Types and numbers are those of the driver's binary interface (CUDA 12.0 and later).
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,8 @@ struct KernelNodeParams {
 
 constexpr Result success = 0, outOfMemory = 2, notReady = 600;
 /// Attributes of devices and pools.
-constexpr int computeCapabilityMajor = 75, computeCapabilityMinor = 76, multiprocessorCount = 16, memoryClockKHz = 36, busWidthBits = 37, poolReleaseThreshold = 4;
+constexpr int computeCapabilityMajor = 75, computeCapabilityMinor = 76, multiprocessorCount = 16, memoryClockKHz = 36,
+              busWidthBits = 37, poolReleaseThreshold = 4;
 constexpr unsigned nonBlocking = 1, withoutTiming = 2;
 /// cuBLAS: operations, element types, kinds of computation.
 constexpr int blasPlain = 0, blasTransposed = 1, blasConjugated = 2;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// For kernels that are written by hand: CUDA C++ without CUDA's headers, for clang and llc (docs/rationale/0006) as for nvcc. Nothing is contracted, so that
-/// results have the host's bits. Parameters are addresses (results, then operands), then words of 8 bytes; blocks have 256 threads.
+/// For kernels that are written by hand: CUDA C++ without CUDA's headers, for clang and llc (docs/rationale/0006) as
+/// for nvcc. Nothing is contracted, so that results have the host's bits. Parameters are addresses (results, then
+/// operands), then words of 8 bytes; blocks have 256 threads.
 #pragma once
 
 #ifdef __clang__

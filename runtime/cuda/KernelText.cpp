@@ -32,10 +32,13 @@ DeviceKernel &kernelAround(const char *name) {
 } // namespace toy::rt::cuda
 
 toy::rt::DeviceKernel *toy::rt::handWrittenKernel(std::string_view name) {
-  constexpr std::pair<std::string_view, const char *> texts[] = {{"rope.f32", ropeF32}, {"rope.f64", ropeF64}, {"rope.bf16", ropeBF16}, {"rope.f16", ropeF16}};
+  constexpr std::pair<std::string_view, const char *> texts[] = {
+      {"rope.f32", ropeF32}, {"rope.f64", ropeF64}, {"rope.bf16", ropeBF16}, {"rope.f16", ropeF16}};
   static auto *kernels = new std::map<std::string_view, DeviceKernel>;
   for (auto [known, text] : texts)
     if (auto at = kernels->find(known); known == name)
-      return at != kernels->end() ? &at->second : &kernels->emplace(known, DeviceKernel{new DeviceModule(text), "rope", true}).first->second;
+      return at != kernels->end()
+                 ? &at->second
+                 : &kernels->emplace(known, DeviceKernel{new DeviceModule(text), "rope", true}).first->second;
   return nullptr;
 }

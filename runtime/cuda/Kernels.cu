@@ -27,7 +27,8 @@ KERNEL(sum_f64)(double *out, const double *x, const double *y, Word count, Word 
     out[i] = x[i] + y[i] * __builtin_bit_cast(double, factor);
 }
 
-/// The upper 11 digits of x (to nearest), or x without them when `rest` is 1. Values whose upper part overflows keep everything above.
+/// The upper 11 digits of x (to nearest), or x without them when `rest` is 1. Values whose upper part overflows keep
+/// everything above.
 KERNEL(split)(float *out, const float *in, Word count, Word rest) {
   Word i = threadNumber();
   if (i >= count)
@@ -64,17 +65,22 @@ struct alignas(16) Double2 {
   unsigned long long low, high;
 };
 template <typename T> __device__ inline T valueOf(Word low, Word) { return static_cast<T>(low); }
-template <> __device__ inline Double2 valueOf<Double2>(Word low, Word high) { return {static_cast<unsigned long long>(low), static_cast<unsigned long long>(high)}; }
+template <> __device__ inline Double2 valueOf<Double2>(Word low, Word high) {
+  return {static_cast<unsigned long long>(low), static_cast<unsigned long long>(high)};
+}
 
-/// The elements of a slice (`out` at `base`, in steps o) replaced by those of `in` (from `first` on, in steps i, 0 where they repeat), or by one value.
-#define STORE(BYTES, T)                                                                                                                                                \
-  KERNEL(store_##BYTES)(T * out, const T *in, Word count, Word base, Word n1, Word n2, Word n3, Word o0, Word o1, Word o2, Word o3, Word first, Word i0, Word i1, Word i2, Word i3) { \
-    if (Word i = threadNumber(); i < count)                                                                                                                            \
-      out[base + placeOf(i, {n1, n2, n3, o0, o1, o2, o3})] = in[first + placeOf(i, {n1, n2, n3, i0, i1, i2, i3})];                                                     \
-  }                                                                                                                                                                    \
-  KERNEL(fill_##BYTES)(T * out, Word count, Word base, Word n1, Word n2, Word n3, Word o0, Word o1, Word o2, Word o3, Word low, Word high) {                            \
-    if (Word i = threadNumber(); i < count)                                                                                                                            \
-      out[base + placeOf(i, {n1, n2, n3, o0, o1, o2, o3})] = valueOf<T>(low, high);                                                                                    \
+/// The elements of a slice (`out` at `base`, in steps o) replaced by those of `in` (from `first` on, in steps i, 0
+/// where they repeat), or by one value.
+#define STORE(BYTES, T)                                                                                                \
+  KERNEL(store_##BYTES)(T * out, const T *in, Word count, Word base, Word n1, Word n2, Word n3, Word o0, Word o1,      \
+                        Word o2, Word o3, Word first, Word i0, Word i1, Word i2, Word i3) {                            \
+    if (Word i = threadNumber(); i < count)                                                                            \
+      out[base + placeOf(i, {n1, n2, n3, o0, o1, o2, o3})] = in[first + placeOf(i, {n1, n2, n3, i0, i1, i2, i3})];     \
+  }                                                                                                                    \
+  KERNEL(fill_##BYTES)(T * out, Word count, Word base, Word n1, Word n2, Word n3, Word o0, Word o1, Word o2, Word o3,  \
+                       Word low, Word high) {                                                                          \
+    if (Word i = threadNumber(); i < count)                                                                            \
+      out[base + placeOf(i, {n1, n2, n3, o0, o1, o2, o3})] = valueOf<T>(low, high);                                    \
   }
 STORE(1, unsigned char)
 STORE(2, unsigned short)

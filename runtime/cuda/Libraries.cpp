@@ -20,7 +20,8 @@ namespace {
 constexpr int64_t workspaceBytes = 32 << 20;
 
 /// `count` threads of a kernel of Kernels.cu; the result belongs to the caller.
-DeviceBlock *runKernel(CudaDevice &device, const char *name, DeviceBlock *operand, int64_t bytes, int64_t count, int64_t word, int64_t site) {
+DeviceBlock *runKernel(CudaDevice &device, const char *name, DeviceBlock *operand, int64_t bytes, int64_t count,
+                       int64_t word, int64_t site) {
   Record record;
   record.kernel = &kernelAround(name);
   record.operands = {operand};
@@ -31,9 +32,11 @@ DeviceBlock *runKernel(CudaDevice &device, const char *name, DeviceBlock *operan
 }
 
 /// One operand: which of its axes is contiguous; false where cuBLAS cannot read it as it is.
-bool blasOperand(int64_t rows, int64_t columns, int64_t rowStride, int64_t columnStride, bool conjugated, int &op, int &leading) {
+bool blasOperand(int64_t rows, int64_t columns, int64_t rowStride, int64_t columnStride, bool conjugated, int &op,
+                 int &leading) {
   constexpr int64_t most = INT32_MAX;
-  // Row-major data is the transposed matrix in column-major order, and the product is computed transposed: a plain row-major operand is plain.
+  // Row-major data is the transposed matrix in column-major order, and the product is computed transposed: a plain
+  // row-major operand is plain.
   if ((columnStride == 1 || columns == 1) && !conjugated && (rowStride >= std::max<int64_t>(columns, 1) || rows == 1)) {
     int64_t ld = rows == 1 ? std::max<int64_t>(columns, 1) : rowStride;
     op = blasPlain;
@@ -78,10 +81,13 @@ struct Factor {
   int64_t count(const Tensor &t) const { return copied ? elements : t.count(); }
 };
 
-/// Finds how to read a factor; what cuBLAS cannot address (other steps, conjugates that are not transposed) is copied first.
-bool read(CudaDevice &device, Factor &f, DType dtype, std::span<const int64_t> batch, std::span<const int64_t> batchStrides, int64_t rows, int64_t columns, int64_t rowStride, int64_t columnStride,
+/// Finds how to read a factor; what cuBLAS cannot address (other steps, conjugates that are not transposed) is copied
+/// first.
+bool read(CudaDevice &device, Factor &f, DType dtype, std::span<const int64_t> batch,
+          std::span<const int64_t> batchStrides, int64_t rows, int64_t columns, int64_t rowStride, int64_t columnStride,
           bool conjugated, int64_t site) {
-  if (blasOperand(rows, columns, rowStride, columnStride, conjugated, f.op, f.leading) && batchStride(batch, batchStrides, f.stride))
+  if (blasOperand(rows, columns, rowStride, columnStride, conjugated, f.op, f.leading) &&
+      batchStride(batch, batchStrides, f.stride))
     return true;
   std::vector<int64_t> sizes(batch.begin(), batch.end()), strides(batchStrides.begin(), batchStrides.end());
   bool transposed = conjugated;
@@ -92,7 +98,13 @@ bool read(CudaDevice &device, Factor &f, DType dtype, std::span<const int64_t> b
   DeviceBlock *copy = copyDense(device, dtype, f.block, f.offset, sizes, strides, site);
   if (!copy)
     return false;
-  f = {copy, 0, transposed ? blasConjugated : blasPlain, static_cast<int>(std::max<int64_t>(transposed ? rows : columns, 1)), rows * columns, true, 1};
+  f = {copy,
+       0,
+       transposed ? blasConjugated : blasPlain,
+       static_cast<int>(std::max<int64_t>(transposed ? rows : columns, 1)),
+       rows * columns,
+       true,
+       1};
   for (int64_t size : sizes)
     f.elements *= size;
   return true;
@@ -106,12 +118,17 @@ DeviceBlock *recordProduct(CudaDevice &device, Record record, int64_t bytes, Dev
   return onto;
 }
 
-/// A product of f32 or c64 on the units for TF32, with the digits of f32: each factor as a sum of two with 11 digits, three of the four products added
-/// (the fourth is below the rounding). A complex product is the real one of A as it lies in memory, with twice the columns, and B expanded to
+/// A product of f32 or c64 on the units for TF32, with the digits of f32: each factor as a sum of two with 11 digits,
+/// three of the four products added (the fourth is below the rounding). A complex product is the real one of A as it
+/// lies in memory, with twice the columns, and B expanded to
 /// [[re, im], [-im, re]] (F. G. Van Zee's 1m method). Null where the factors are not whole row-major matrices.
-DeviceBlock *splitProduct(CudaDevice &device, ProductPlan p, bool complex, DeviceBlock *left, int64_t leftCount, DeviceBlock *right, int64_t rightCount, int64_t bytes, DeviceBlock *onto, int64_t site) {
-  auto isWhole = [](int op, int ld, int rows, int columns, int64_t offset, int64_t count) { return op == blasPlain && ld == columns && offset == 0 && count == int64_t(rows) * columns; };
-  if (p.batch != 1 || !isWhole(p.opA, p.ldA, p.m, p.k, p.offsetA, leftCount) || !isWhole(p.opB, p.ldB, p.k, p.n, p.offsetB, rightCount) || p.k > INT32_MAX / 2 || p.n > INT32_MAX / 2)
+DeviceBlock *splitProduct(CudaDevice &device, ProductPlan p, bool complex, DeviceBlock *left, int64_t leftCount,
+                          DeviceBlock *right, int64_t rightCount, int64_t bytes, DeviceBlock *onto, int64_t site) {
+  auto isWhole = [](int op, int ld, int rows, int columns, int64_t offset, int64_t count) {
+    return op == blasPlain && ld == columns && offset == 0 && count == int64_t(rows) * columns;
+  };
+  if (p.batch != 1 || !isWhole(p.opA, p.ldA, p.m, p.k, p.offsetA, leftCount) ||
+      !isWhole(p.opB, p.ldB, p.k, p.n, p.offsetB, rightCount) || p.k > INT32_MAX / 2 || p.n > INT32_MAX / 2)
     return nullptr;
   DeviceBlock *factor = right;
   if (complex) {
@@ -162,13 +179,16 @@ void CudaDevice::prepareCall(const Record &record) {
       return;
     const TransformPlan &t = *record.transform;
     int64_t half = t.points / 2 + 1;
-    long long n = t.points, from = t.kind == TransformPlan::RealBackward ? half : n, to = t.kind == TransformPlan::RealForward ? half : n;
+    long long n = t.points, from = t.kind == TransformPlan::RealBackward ? half : n,
+              to = t.kind == TransformPlan::RealForward ? half : n;
     int complexType = t.single ? blasC64 : blasC128, realType = t.single ? blasF32 : blasF64;
     size_t workBytes = 0;
     bool together = t.inner == 1; // else one call for each outer index
     must(fft->create(&plan->second), "cufftCreate");
-    must(fft->makePlanMany(plan->second, 1, &n, &from, t.inner, together ? from : 1, t.kind == TransformPlan::RealForward ? realType : complexType, &to, t.inner, together ? to : 1,
-                           t.kind == TransformPlan::RealBackward ? realType : complexType, together ? t.outer : t.inner, &workBytes, complexType),
+    must(fft->makePlanMany(plan->second, 1, &n, &from, t.inner, together ? from : 1,
+                           t.kind == TransformPlan::RealForward ? realType : complexType, &to, t.inner,
+                           together ? to : 1, t.kind == TransformPlan::RealBackward ? realType : complexType,
+                           together ? t.outer : t.inner, &workBytes, complexType),
          "cufftXtMakePlanMany");
     return;
   }
@@ -190,27 +210,35 @@ void CudaDevice::transform(const Record &record, Stream on) {
   int plan = transformPlans.at(t);
   must(fft->setStream(plan, on), "cufftSetStream");
   int64_t part = t.single ? 4 : 8, half = t.points / 2 + 1, times = t.inner == 1 ? 1 : t.outer;
-  int64_t from = t.kind == TransformPlan::RealBackward ? half * 2 : t.kind == TransformPlan::RealForward ? t.points : t.points * 2;
-  int64_t to = t.kind == TransformPlan::RealForward ? half * 2 : t.kind == TransformPlan::RealBackward ? t.points : t.points * 2;
+  int64_t from = t.kind == TransformPlan::RealBackward  ? half * 2
+                 : t.kind == TransformPlan::RealForward ? t.points
+                                                        : t.points * 2;
+  int64_t to = t.kind == TransformPlan::RealForward    ? half * 2
+               : t.kind == TransformPlan::RealBackward ? t.points
+                                                       : t.points * 2;
   bool forward = t.kind == TransformPlan::Forward || t.kind == TransformPlan::RealForward;
   for (int64_t i = 0; i < times; ++i)
-    must(fft->exec(plan, reinterpret_cast<void *>(record.operands[0]->address + i * from * t.inner * part), reinterpret_cast<void *>(record.results[0]->address + i * to * t.inner * part), forward ? -1 : 1),
+    must(fft->exec(plan, reinterpret_cast<void *>(record.operands[0]->address + i * from * t.inner * part),
+                   reinterpret_cast<void *>(record.results[0]->address + i * to * t.inner * part), forward ? -1 : 1),
          "cufftXtExec");
   ++stats.transforms;
 }
 
 void CudaDevice::multiply(const Record &record, Stream on) {
   must(blas->setStream(handle, on), "cublasSetStream");
-  must(blas->setWorkspace(handle, reinterpret_cast<void *>(workspace), workspaceBytes), "cublasSetWorkspace"); // forgotten with every new stream
+  must(blas->setWorkspace(handle, reinterpret_cast<void *>(workspace), workspaceBytes),
+       "cublasSetWorkspace"); // forgotten with every new stream
   const ProductPlan &p = record.product;
   double alpha[2] = {p.alpha, 0}, beta[2] = {p.beta, 0};
   float alphaSingle[2] = {static_cast<float>(p.alpha), 0}, betaSingle[2] = {static_cast<float>(p.beta), 0};
   bool single = p.typeC == blasF32 || p.typeC == blasC64;
   auto at = [](Pointer address) { return reinterpret_cast<void *>(address); };
   auto product = [&](DeviceBlock *a, DeviceBlock *b) {
-    must(blas->gemmStridedBatchedEx(handle, p.opB, p.opA, p.n, p.m, p.k, single ? static_cast<void *>(alphaSingle) : alpha, at(b->address + p.offsetB), p.type, p.ldB, p.strideB,
-                                    at(a->address + p.offsetA), p.type, p.ldA, p.strideA, single ? static_cast<void *>(betaSingle) : beta, at(record.results[0]->address), p.typeC, p.ldC, p.strideC,
-                                    p.batch, p.compute, -1),
+    must(blas->gemmStridedBatchedEx(handle, p.opB, p.opA, p.n, p.m, p.k,
+                                    single ? static_cast<void *>(alphaSingle) : alpha, at(b->address + p.offsetB),
+                                    p.type, p.ldB, p.strideB, at(a->address + p.offsetA), p.type, p.ldA, p.strideA,
+                                    single ? static_cast<void *>(betaSingle) : beta, at(record.results[0]->address),
+                                    p.typeC, p.ldC, p.strideC, p.batch, p.compute, -1),
          "cublasGemmStridedBatchedEx");
     betaSingle[0] = 1; // the next one adds
   };
@@ -232,17 +260,25 @@ using cuda::CudaDevice;
 /// Element types of cuBLAS, or -1.
 static int blasTypeOf(DType dtype) {
   switch (dtype) {
-  case DType::BF16: return cuda::blasBF16;
-  case DType::F16: return cuda::blasF16;
-  case DType::F32: return cuda::blasF32;
-  case DType::F64: return cuda::blasF64;
-  case DType::C64: return cuda::blasC64;
-  case DType::C128: return cuda::blasC128;
-  default: return -1;
+  case DType::BF16:
+    return cuda::blasBF16;
+  case DType::F16:
+    return cuda::blasF16;
+  case DType::F32:
+    return cuda::blasF32;
+  case DType::F64:
+    return cuda::blasF64;
+  case DType::C64:
+    return cuda::blasC64;
+  case DType::C128:
+    return cuda::blasC128;
+  default:
+    return -1;
   }
 }
 
-Tensor *deviceProduct(Tensor *a, const StridedView &aView, Tensor *b, const StridedView &bView, double scale, int64_t site, Tensor *onto) {
+Tensor *deviceProduct(Tensor *a, const StridedView &aView, Tensor *b, const StridedView &bView, double scale,
+                      int64_t site, Tensor *onto) {
   CudaDevice *device = cuda::usableDevice();
   int type = blasTypeOf(a->dtype);
   std::string problem;
@@ -255,7 +291,8 @@ Tensor *deviceProduct(Tensor *a, const StridedView &aView, Tensor *b, const Stri
   for (int64_t n : s.batch)
     count *= n;
   Tensor *operands[] = {a, b};
-  if (bytes == 0 || s.k == 0 || std::max({s.m, s.n, s.k, count}) > INT32_MAX || (!onto && !cuda::isWorthwhile(*device, operands, bytes, 2.0 * count * s.m * s.n * s.k * (complex ? 4 : 1))))
+  if (bytes == 0 || s.k == 0 || std::max({s.m, s.n, s.k, count}) > INT32_MAX ||
+      (!onto && !cuda::isWorthwhile(*device, operands, bytes, 2.0 * count * s.m * s.n * s.k * (complex ? 4 : 1))))
     return nullptr;
   cuda::ProductPlan p{};
   cuda::Factor left{device->blockOf(*a), aView.offset}, right{device->blockOf(*b), bView.offset};
@@ -264,8 +301,10 @@ Tensor *deviceProduct(Tensor *a, const StridedView &aView, Tensor *b, const Stri
       if (factor->copied)
         device->release(factor->block);
   };
-  if (!cuda::read(*device, left, a->dtype, s.batch, s.aBatch, s.m, s.k, s.aRow, s.aColumn, complex && aView.conjugated, site) ||
-      !cuda::read(*device, right, b->dtype, s.batch, s.bBatch, s.k, s.n, s.bRow, s.bColumn, complex && bView.conjugated, site)) {
+  if (!cuda::read(*device, left, a->dtype, s.batch, s.aBatch, s.m, s.k, s.aRow, s.aColumn, complex && aView.conjugated,
+                  site) ||
+      !cuda::read(*device, right, b->dtype, s.batch, s.bBatch, s.k, s.n, s.bRow, s.bColumn, complex && bView.conjugated,
+                  site)) {
     drop();
     return nullptr;
   }
@@ -285,15 +324,23 @@ Tensor *deviceProduct(Tensor *a, const StridedView &aView, Tensor *b, const Stri
   p.typeC = blasTypeOf(result);
   bool single = realOf(a->dtype) == DType::F32;
   MatmulPrecision precision = deviceOptions().precision;
-  p.compute = halves ? cuda::computeF32 : !single ? cuda::computeF64 : precision == MatmulPrecision::Medium ? cuda::computeF32FastTf32 : cuda::computeF32Pedantic;
+  p.compute = halves                                 ? cuda::computeF32
+              : !single                              ? cuda::computeF64
+              : precision == MatmulPrecision::Medium ? cuda::computeF32FastTf32
+                                                     : cuda::computeF32Pedantic;
   p.offsetA = left.offset * size;
   p.offsetB = right.offset * size;
   p.alpha = scale;
   p.beta = onto ? 1 : 0;
   DeviceBlock *sum = onto ? device->blockOf(*onto) : nullptr, *made = nullptr;
   if (single && precision == MatmulPrecision::High)
-    made = cuda::splitProduct(*device, p, complex, left.block, left.count(*a), right.block, right.count(*b), bytes, sum, site);
-  ++device->stats.precisions[made ? "3xtf32" : halves ? std::string(nameOf(a->dtype)) : !single ? "f64" : p.compute == cuda::computeF32FastTf32 ? "tf32" : "f32"];
+    made = cuda::splitProduct(*device, p, complex, left.block, left.count(*a), right.block, right.count(*b), bytes, sum,
+                              site);
+  ++device->stats.precisions[made                                    ? "3xtf32"
+                             : halves                                ? std::string(nameOf(a->dtype))
+                             : !single                               ? "f64"
+                             : p.compute == cuda::computeF32FastTf32 ? "tf32"
+                                                                     : "f32"];
   if (!made) {
     cuda::Record record;
     record.operands = {left.block, right.block};
@@ -308,9 +355,10 @@ Tensor *deviceProduct(Tensor *a, const StridedView &aView, Tensor *b, const Stri
   return onto;
 }
 
-/// fft, ifft, rfft, irfft of the axis' own length: parameters are the axis and the norm (0: the inverse is divided by the points, 1: both by the root,
-/// 2: the forward one).
-static Tensor *deviceTransform(std::string_view name, const Tensor &x, int64_t axis, int64_t norm, int64_t points, int64_t site) {
+/// fft, ifft, rfft, irfft of the axis' own length: parameters are the axis and the norm (0: the inverse is divided by
+/// the points, 1: both by the root, 2: the forward one).
+static Tensor *deviceTransform(std::string_view name, const Tensor &x, int64_t axis, int64_t norm, int64_t points,
+                               int64_t site) {
   using cuda::TransformPlan;
   constexpr std::string_view names[] = {"fft", "ifft", "rfft", "irfft"};
   auto found = std::find(std::begin(names), std::end(names), name);
@@ -318,7 +366,8 @@ static Tensor *deviceTransform(std::string_view name, const Tensor &x, int64_t a
   CudaDevice *device = cuda::usableDevice();
   std::string problem;
   int64_t half = points / 2 + 1, wanted = kind == TransformPlan::RealBackward ? half : points;
-  if (found == std::end(names) || !device || points < 1 || points > INT32_MAX || x.sizes[axis] != wanted || x.count() == 0 || !cuda::openFft(problem))
+  if (found == std::end(names) || !device || points < 1 || points > INT32_MAX || x.sizes[axis] != wanted ||
+      x.count() == 0 || !cuda::openFft(problem))
     return nullptr;
   std::vector<int64_t> sizes(x.sizes, x.sizes + x.rank);
   sizes[axis] = kind == TransformPlan::RealForward ? half : points;
@@ -327,13 +376,18 @@ static Tensor *deviceTransform(std::string_view name, const Tensor &x, int64_t a
     plan.outer *= sizes[i];
   for (int64_t i = axis + 1; i < x.rank; ++i)
     plan.inner *= sizes[i];
-  DType part = plan.single ? DType::F32 : DType::F64, dtype = kind == TransformPlan::RealBackward ? part : complexOf(part);
+  DType part = plan.single ? DType::F32 : DType::F64,
+        dtype = kind == TransformPlan::RealBackward ? part : complexOf(part);
   int64_t count = checkedCount(sizes, dtype) * (isComplex(dtype) ? 2 : 1), bytes = count * sizeOf(part);
   Tensor *operand = const_cast<Tensor *>(&x), *operands[] = {operand};
-  if (count > INT32_MAX * int64_t(cuda::blockThreads) || !cuda::isWorthwhile(*device, operands, bytes, 2.5 * double(count) * std::log2(double(points) + 1)))
+  if (count > INT32_MAX * int64_t(cuda::blockThreads) ||
+      !cuda::isWorthwhile(*device, operands, bytes, 2.5 * double(count) * std::log2(double(points) + 1)))
     return nullptr;
   const char *scaling = plan.single ? "scale_f32" : "scale_f64";
-  auto bits = [&](double factor) { return plan.single ? static_cast<int64_t>(std::bit_cast<uint32_t>(static_cast<float>(factor))) : std::bit_cast<int64_t>(factor); };
+  auto bits = [&](double factor) {
+    return plan.single ? static_cast<int64_t>(std::bit_cast<uint32_t>(static_cast<float>(factor)))
+                       : std::bit_cast<int64_t>(factor);
+  };
   DeviceBlock *input = device->blockOf(*operand), *copy = nullptr;
   if (kind == TransformPlan::RealBackward) // which overwrites what it reads
     input = copy = cuda::runKernel(*device, scaling, input, x.count() * sizeOf(x.dtype), x.count() * 2, bits(1), site);
@@ -345,7 +399,9 @@ static Tensor *deviceTransform(std::string_view name, const Tensor &x, int64_t a
   if (copy)
     device->release(copy);
   bool forward = kind == TransformPlan::Forward || kind == TransformPlan::RealForward;
-  double scale = norm == 1 ? 1 / std::sqrt(static_cast<double>(points)) : (norm == 2) == forward ? 1.0 / static_cast<double>(points) : 1;
+  double scale = norm == 1                ? 1 / std::sqrt(static_cast<double>(points))
+                 : (norm == 2) == forward ? 1.0 / static_cast<double>(points)
+                                          : 1;
   if (scale != 1) {
     DeviceBlock *scaled = cuda::runKernel(*device, scaling, result, bytes, count, bits(scale), site);
     device->release(std::exchange(result, scaled));
@@ -358,10 +414,12 @@ int64_t &deviceSite() {
   return site;
 }
 
-bool deviceLibrary(std::string_view function, std::span<const Tensor *const> arguments, std::span<const int64_t> parameters, std::vector<TensorRef> &results) {
+bool deviceLibrary(std::string_view function, std::span<const Tensor *const> arguments,
+                   std::span<const int64_t> parameters, std::vector<TensorRef> &results) {
   if (!cuda::usableDevice() || arguments.size() != 2 || parameters.size() < 2)
     return false;
-  Tensor *made = deviceTransform(function, *arguments[0], parameters[0], parameters[1], *static_cast<int64_t *>(onHost(*arguments[1])), deviceSite());
+  Tensor *made = deviceTransform(function, *arguments[0], parameters[0], parameters[1],
+                                 *static_cast<int64_t *>(onHost(*arguments[1])), deviceSite());
   if (made)
     results.push_back(TensorRef(made));
   return made != nullptr;

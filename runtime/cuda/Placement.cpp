@@ -36,9 +36,10 @@ void CudaDevice::calibrate() {
   costs.known = true;
 }
 
-/// The time there and here: starting, moving what is elsewhere, and the larger of reading and writing and of computing. Waiting and moving to the
-/// device are shared by the operations of a region, which find the values there.
-bool isWorthwhile(CudaDevice &device, std::span<Tensor *const> operands, int64_t resultBytes, double operations, double region) {
+/// The time there and here: starting, moving what is elsewhere, and the larger of reading and writing and of computing.
+/// Waiting and moving to the device are shared by the operations of a region, which find the values there.
+bool isWorthwhile(CudaDevice &device, std::span<Tensor *const> operands, int64_t resultBytes, double operations,
+                  double region) {
   if (deviceOptions().choice == DeviceChoice::Cuda)
     return true;
   constexpr double hostOperations = 2e10, deviceOperations = 2e13;
@@ -57,8 +58,10 @@ bool isWorthwhile(CudaDevice &device, std::span<Tensor *const> operands, int64_t
     device.calibrate();
   const auto &c = device.costs;
   constexpr double launch = 2e-6;
-  double there = launch + (c.start + toDevice / c.busBytes) / std::max(region, 1.0) + std::max(all / device.bandwidth, operations / deviceOperations);
-  double here = toHost / c.busBytes + (toHost > 0 ? c.start : 0) + std::max(all / c.hostBytes, operations / hostOperations);
+  double there = launch + (c.start + toDevice / c.busBytes) / std::max(region, 1.0) +
+                 std::max(all / device.bandwidth, operations / deviceOperations);
+  double here =
+      toHost / c.busBytes + (toHost > 0 ? c.start : 0) + std::max(all / c.hostBytes, operations / hostOperations);
   return there < here;
 }
 

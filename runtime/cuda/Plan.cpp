@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// What is recorded, and its plan: what nobody needs is dropped, launches are joined, values that end inside of the sequence share one arena. The order of
-/// operations is that of their data (a writer before readers, readers before what overwrites) and nothing else; two values share memory only where
-/// that order says that one has ended.
+/// What is recorded, and its plan: what nobody needs is dropped, launches are joined, values that end inside of the
+/// sequence share one arena. The order of operations is that of their data (a writer before readers, readers before
+/// what overwrites) and nothing else; two values share memory only where that order says that one has ended.
 #include "runtime/cuda/DeviceImpl.h"
 
 #include <algorithm>
@@ -73,8 +73,8 @@ void CudaDevice::findNeeds() {
   }
 }
 
-/// Launches of a kernel that takes two become one where neither needs what the other computes. The joined one stands where the second stood; what read
-/// the first comes behind it.
+/// Launches of a kernel that takes two become one where neither needs what the other computes. The joined one stands
+/// where the second stood; what read the first comes behind it.
 void CudaDevice::joinPairs() {
   size_t n = pending.size();
   std::vector<size_t> partner(n, n);
@@ -96,7 +96,9 @@ void CudaDevice::joinPairs() {
     return;
   std::vector<Record> order;
   std::vector<bool> done(n, false);
-  auto isReady = [&](const Record &record) { return std::all_of(record.needs.begin(), record.needs.end(), [&](int j) { return done[j]; }); };
+  auto isReady = [&](const Record &record) {
+    return std::all_of(record.needs.begin(), record.needs.end(), [&](int j) { return done[j]; });
+  };
   for (size_t left = n, before = n + 1; left > 0;) {
     assert(left < before && "a joined pair waits for itself");
     before = left;
@@ -126,14 +128,15 @@ void CudaDevice::joinPairs() {
   findNeeds();
 }
 
-/// Drops operations whose results nobody reads, gives addresses to all others. Ordered by data alone: a value's memory serves another one if all that
-/// touches it comes before the operation that writes the other.
+/// Drops operations whose results nobody reads, gives addresses to all others. Ordered by data alone: a value's memory
+/// serves another one if all that touches it comes before the operation that writes the other.
 void CudaDevice::plan() {
   std::set<DeviceBlock *> read;
   std::vector<Record> kept;
   for (size_t i = pending.size(); i-- > 0;) {
     Record &record = pending[i];
-    if (std::none_of(record.results.begin(), record.results.end(), [&](DeviceBlock *block) { return block->held || read.contains(block); })) {
+    if (std::none_of(record.results.begin(), record.results.end(),
+                     [&](DeviceBlock *block) { return block->held || read.contains(block); })) {
       drop(record);
       continue;
     }

@@ -35,8 +35,9 @@ struct alignas(16) Chunk {
   Element at[size];
 };
 
-/// x [outer, period, inner, 2 * pairs], of less than 2^31 elements, turned: pair p of a row is multiplied by cosine + i sine of the row's period (rows of
-/// `pairs` in steps of `step`, the sines `sineAt` behind). Pairs are neighbours or the halves of the row.
+/// x [outer, period, inner, 2 * pairs], of less than 2^31 elements, turned: pair p of a row is multiplied by cosine + i
+/// sine of the row's period (rows of `pairs` in steps of `step`, the sines `sineAt` behind). Pairs are neighbours or
+/// the halves of the row.
 struct Rope {
   Element *out;
   const Element *in;
@@ -45,8 +46,8 @@ struct Rope {
   bool halves;
 };
 
-/// 16 bytes of first and, in halves, of second parts. A thread turns the same pairs in a few rows that share their angles: angles are read once, and
-/// four accesses are under way.
+/// 16 bytes of first and, in halves, of second parts. A thread turns the same pairs in a few rows that share their
+/// angles: angles are read once, and four accesses are under way.
 template <bool halves> __device__ inline void ropeChunks(const Rope &r, unsigned thread) {
   constexpr unsigned width = Chunk::size / (halves ? 1 : 2), rows = halves ? 2 : 4;
   unsigned chunks = r.pairs / width, same = r.outer * r.inner;
@@ -85,7 +86,8 @@ template <bool halves> __device__ inline void ropeChunks(const Rope &r, unsigned
 
 /// Any number of pairs: one a thread.
 __device__ inline void ropePairs(const Rope &r, unsigned thread) {
-  unsigned pair = thread % r.pairs, row = thread / r.pairs, angle = (row / r.inner % r.period * r.pairs + pair) * r.step;
+  unsigned pair = thread % r.pairs, row = thread / r.pairs,
+           angle = (row / r.inner % r.period * r.pairs + pair) * r.step;
   if (row >= r.outer * r.period * r.inner)
     return;
   unsigned at = row * r.pairs * 2 + (r.halves ? pair : 2 * pair), next = at + (r.halves ? r.pairs : 1);
@@ -95,13 +97,15 @@ __device__ inline void ropePairs(const Rope &r, unsigned thread) {
 }
 
 /// Two tensors (queries and keys) in one launch: the first has `blocks` blocks, the second the rest.
-KERNEL(rope)(Element *out1, Element *out2, const Element *in1, const Part *cosines1, const Part *sines1, const Element *in2, const Part *cosines2, const Part *sines2,
-             Word outer1, Word period1, Word inner1, Word pairs1, Word step1, Word sineAt1, Word halves1, Word outer2, Word period2, Word inner2, Word pairs2, Word step2,
-             Word sineAt2, Word halves2, Word blocks) {
+KERNEL(rope)(Element *out1, Element *out2, const Element *in1, const Part *cosines1, const Part *sines1,
+             const Element *in2, const Part *cosines2, const Part *sines2, Word outer1, Word period1, Word inner1,
+             Word pairs1, Word step1, Word sineAt1, Word halves1, Word outer2, Word period2, Word inner2, Word pairs2,
+             Word step2, Word sineAt2, Word halves2, Word blocks) {
   bool isFirst = BLOCK < blocks;
   auto number = [&](Word first, Word second) { return static_cast<unsigned>(isFirst ? first : second); };
-  Rope r{isFirst ? out1 : out2, isFirst ? in1 : in2, isFirst ? cosines1 : cosines2, isFirst ? sines1 : sines2, number(outer1, outer2), number(period1, period2),
-         number(inner1, inner2), number(pairs1, pairs2), number(step1, step2), number(sineAt1, sineAt2), number(halves1, halves2) != 0};
+  Rope r{isFirst ? out1 : out2,  isFirst ? in1 : in2,      isFirst ? cosines1 : cosines2, isFirst ? sines1 : sines2,
+         number(outer1, outer2), number(period1, period2), number(inner1, inner2),        number(pairs1, pairs2),
+         number(step1, step2),   number(sineAt1, sineAt2), number(halves1, halves2) != 0};
   unsigned thread = (BLOCK - number(0, blocks)) * 256 + THREAD;
   if (r.pairs % Chunk::size != 0)
     ropePairs(r, thread);

@@ -62,7 +62,8 @@ void CudaDevice::flush(const char *reason) {
 /// The sizes of a library's call.
 static void addSizes(const Record &r, Signature &out) {
   if (r.transform)
-    out.insert(out.end(), {static_cast<uint64_t>(r.transform->outer), static_cast<uint64_t>(r.transform->points), static_cast<uint64_t>(r.transform->inner)});
+    out.insert(out.end(), {static_cast<uint64_t>(r.transform->outer), static_cast<uint64_t>(r.transform->points),
+                           static_cast<uint64_t>(r.transform->inner)});
   else if (!r.kernel)
     for (int size : {r.product.m, r.product.n, r.product.k, r.product.batch})
       out.push_back(size);
@@ -71,16 +72,20 @@ static void addSizes(const Record &r, Signature &out) {
 void CudaDevice::run(size_t begin, size_t end) {
   CudaGraphs mode = deviceOptions().graphs;
   bool single = end - begin == 1;
-  if (mode == CudaGraphs::Off || (mode == CudaGraphs::Auto && single) || (mode == CudaGraphs::Piecewise && single && !pending[begin].kernel))
+  if (mode == CudaGraphs::Off || (mode == CudaGraphs::Auto && single) ||
+      (mode == CudaGraphs::Piecewise && single && !pending[begin].kernel))
     return runOnStreams(begin, end);
   Signature signature = signatureOf(begin, end);
   CachedGraph *graph = &graphOf(signature);
   if (++graph->uses == 1 && mode == CudaGraphs::Auto)
     return runOnStreams(begin, end);
   auto hasOtherCalls = [&](const CachedGraph &graph) {
-    return !std::equal(graph.nodes.begin(), graph.nodes.end(), pending.begin() + begin, [](auto &node, auto &record) { return node.product == record.product && node.transform == record.transform; });
+    return !std::equal(graph.nodes.begin(), graph.nodes.end(), pending.begin() + begin, [](auto &node, auto &record) {
+      return node.product == record.product && node.transform == record.transform;
+    });
   };
-  if (graph->exec && hasOtherCalls(*graph)) { // calls would be captured again: sizes that come back have a graph of their own
+  if (graph->exec &&
+      hasOtherCalls(*graph)) { // calls would be captured again: sizes that come back have a graph of their own
     for (size_t i = begin; i < end; ++i)
       addSizes(pending[i], signature);
     if (sizesSeen.size() >= mostSizes)
@@ -95,7 +100,8 @@ void CudaDevice::run(size_t begin, size_t end) {
 
 CachedGraph &CudaDevice::graphOf(const Signature &signature) {
   if (graphs.size() >= mostGraphs && !graphs.contains(signature)) {
-    auto least = std::min_element(graphs.begin(), graphs.end(), [](auto &x, auto &y) { return x.second.uses < y.second.uses; });
+    auto least =
+        std::min_element(graphs.begin(), graphs.end(), [](auto &x, auto &y) { return x.second.uses < y.second.uses; });
     destroyGraph(least->second);
     graphs.erase(least);
   }
@@ -149,11 +155,14 @@ static std::vector<void *> pointersTo(std::vector<uint64_t> &parameters) {
 
 void CudaDevice::launch(Record &record, Stream on) {
   std::vector<uint64_t> parameters = parametersOf(record);
-  check(cu->launchKernel(functionOf(*record.kernel), record.grid, 1, 1, blockThreads, 1, 1, 0, on, pointersTo(parameters).data(), nullptr), "cuLaunchKernel");
+  check(cu->launchKernel(functionOf(*record.kernel), record.grid, 1, 1, blockThreads, 1, 1, 0, on,
+                         pointersTo(parameters).data(), nullptr),
+        "cuLaunchKernel");
   ++stats.launches;
 }
 
-/// Small independent operations on several streams, as long as both leave room on the device; waits only where no earlier wait serves.
+/// Small independent operations on several streams, as long as both leave room on the device; waits only where no
+/// earlier wait serves.
 void CudaDevice::runOnStreams(size_t begin, size_t end) {
   size_t n = end - begin;
   constexpr int streams = auxiliaryStreams + 1;
@@ -275,10 +284,12 @@ void CudaDevice::build(CachedGraph &cached, size_t begin, size_t end) {
     if (record.kernel) {
       std::vector<void *> pointers = pointersTo(made.parameters);
       KernelNodeParams parameters = nodeParameters(record, functionOf(*record.kernel), pointers);
-      check(cu->graphAddKernelNode(&made.node, cached.graph, dependencies.data(), dependencies.size(), &parameters), "cuGraphAddKernelNode");
+      check(cu->graphAddKernelNode(&made.node, cached.graph, dependencies.data(), dependencies.size(), &parameters),
+            "cuGraphAddKernelNode");
     } else {
       Graph child = captureCall(record);
-      check(cu->graphAddChildGraphNode(&made.node, cached.graph, dependencies.data(), dependencies.size(), child), "cuGraphAddChildGraphNode");
+      check(cu->graphAddChildGraphNode(&made.node, cached.graph, dependencies.data(), dependencies.size(), child),
+            "cuGraphAddChildGraphNode");
       cu->graphDestroy(child); // the node has a copy
     }
     cached.nodes.push_back(std::move(made));
@@ -335,7 +346,8 @@ std::vector<std::string> CudaDevice::graphTable() const {
   std::vector<std::string> out;
   for (auto &[signature, graph] : graphs)
     if (graph.exec)
-      out.push_back(fmt::format("{} operations, {} launches, {} parameters changed in between", graph.nodes.size(), graph.launches, graph.patches));
+      out.push_back(fmt::format("{} operations, {} launches, {} parameters changed in between", graph.nodes.size(),
+                                graph.launches, graph.patches));
   return out;
 }
 

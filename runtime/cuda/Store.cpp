@@ -19,7 +19,8 @@ struct Axis {
 
 constexpr size_t mostAxes = 4;
 
-/// Without axes of one element, neighbours that are one in memory joined; `axes` from the innermost one, the result from the outermost.
+/// Without axes of one element, neighbours that are one in memory joined; `axes` from the innermost one, the result
+/// from the outermost.
 std::vector<Axis> joined(std::span<const Axis> axes) {
   std::vector<Axis> out;
   for (const Axis &axis : axes) {
@@ -34,7 +35,8 @@ std::vector<Axis> joined(std::span<const Axis> axes) {
   return out;
 }
 
-std::vector<Axis> axesOf(const Tensor &x, const Tensor &values, std::span<const int64_t> counts, std::span<const int64_t> steps) {
+std::vector<Axis> axesOf(const Tensor &x, const Tensor &values, std::span<const int64_t> counts,
+                         std::span<const int64_t> steps) {
   std::vector<Axis> axes;
   int64_t out = 1, in = 1;
   for (int64_t i = x.rank; i-- > 0;) {
@@ -47,7 +49,8 @@ std::vector<Axis> axesOf(const Tensor &x, const Tensor &values, std::span<const 
 }
 
 /// `from`: the values, or null for one that the words hold.
-cuda::Record storeRecord(DType dtype, std::vector<Axis> axes, int64_t base, DeviceBlock *from, std::span<const int64_t> value, int64_t site, int64_t first = 0) {
+cuda::Record storeRecord(DType dtype, std::vector<Axis> axes, int64_t base, DeviceBlock *from,
+                         std::span<const int64_t> value, int64_t site, int64_t first = 0) {
   axes.insert(axes.begin(), mostAxes - axes.size(), Axis());
   int64_t count = 1;
   for (const Axis &axis : axes)
@@ -71,7 +74,8 @@ cuda::Record storeRecord(DType dtype, std::vector<Axis> axes, int64_t base, Devi
 
 } // namespace
 
-DeviceBlock *cuda::copyDense(CudaDevice &device, DType dtype, DeviceBlock *from, int64_t offset, std::span<const int64_t> sizes, std::span<const int64_t> strides, int64_t site) {
+DeviceBlock *cuda::copyDense(CudaDevice &device, DType dtype, DeviceBlock *from, int64_t offset,
+                             std::span<const int64_t> sizes, std::span<const int64_t> strides, int64_t site) {
   std::vector<Axis> axes;
   int64_t count = 1;
   for (size_t i = sizes.size(); i-- > 0; count *= sizes[i])
@@ -82,12 +86,13 @@ DeviceBlock *cuda::copyDense(CudaDevice &device, DType dtype, DeviceBlock *from,
   return device.record(storeRecord(dtype, std::move(axes), 0, from, {}, site, offset), count * sizeOf(dtype));
 }
 
-TensorRef deviceStore(TensorRef &x, const Tensor &values, std::span<const int64_t> starts, std::span<const int64_t> counts, std::span<const int64_t> steps, int64_t site) {
+TensorRef deviceStore(TensorRef &x, const Tensor &values, std::span<const int64_t> starts,
+                      std::span<const int64_t> counts, std::span<const int64_t> steps, int64_t site) {
   cuda::CudaDevice *device = cuda::usableDevice();
   constexpr int64_t most = INT32_MAX * int64_t(cuda::blockThreads);
   bool mayMove = values.storage->device && deviceOptions().choice == DeviceChoice::Cuda; // x, to the device
-  if (!device || (!x->storage->device && !mayMove) || x->dtype != values.dtype || values.rank > x->rank || x->count() > most ||
-      std::find(counts.begin(), counts.end(), 0) != counts.end())
+  if (!device || (!x->storage->device && !mayMove) || x->dtype != values.dtype || values.rank > x->rank ||
+      x->count() > most || std::find(counts.begin(), counts.end(), 0) != counts.end())
     return TensorRef();
   std::vector<Axis> axes = axesOf(*x, values, counts, steps);
   if (axes.size() > mostAxes)
@@ -106,7 +111,8 @@ TensorRef deviceStore(TensorRef &x, const Tensor &values, std::span<const int64_
     onDeviceOnly(*x);
     return std::move(x);
   }
-  DeviceBlock *copy = device->record(storeRecord(x->dtype, {{x->count(), 1, 1}}, 0, target, {}, site), x->count() * sizeOf(x->dtype));
+  DeviceBlock *copy =
+      device->record(storeRecord(x->dtype, {{x->count(), 1, 1}}, 0, target, {}, site), x->count() * sizeOf(x->dtype));
   TensorRef out(newDeviceTensor(x->dtype, x->shape(), copy));
   device->recordUpdate(storeRecord(x->dtype, std::move(axes), base, from, value, site), copy);
   return out;

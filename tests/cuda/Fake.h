@@ -53,10 +53,10 @@ struct FakeGraph;
 struct Operation {
   int stream;
   int64_t index;
-  Clock before;                   ///< what is ordered before it
+  Clock before; ///< what is ordered before it
   std::function<void(Operation &)> body;
   std::string what;
-  int node = -1;                  ///< while a graph runs
+  int node = -1; ///< while a graph runs
   FakeGraph *graph = nullptr;
   double cost = 0, serial = 0; ///< virtual microseconds, and those of a graph's nodes one after the other
 };
@@ -149,8 +149,10 @@ struct Fake : ptx::Memory {
 
   Fake() {
     // The host must not read the device's addresses; the driver sees the same memory elsewhere.
-    mmap(reinterpret_cast<void *>(deviceBase), spaceBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    alias = static_cast<char *>(mmap(nullptr, spaceBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    mmap(reinterpret_cast<void *>(deviceBase), spaceBytes, PROT_NONE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    alias = static_cast<char *>(
+        mmap(nullptr, spaceBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
     if (const char *fail = std::getenv("TOY_FAKE_FAIL")) {
       std::stringstream text(fail);
       std::string k, code;
@@ -183,7 +185,8 @@ struct Fake : ptx::Memory {
       int64_t live = 0;
       for (auto &[address, a] : allocations)
         live += a.isLive;
-      std::fprintf(file, "live: %lld\nvirtual us: %.0f\nvirtual us in a row: %.0f\n", static_cast<long long>(live), makespan, serial);
+      std::fprintf(file, "live: %lld\nvirtual us: %.0f\nvirtual us in a row: %.0f\n", static_cast<long long>(live),
+                   makespan, serial);
       std::fclose(file);
     }
   }
@@ -240,7 +243,8 @@ struct Fake : ptx::Memory {
             complain(std::string("race: ") + running->what + " writes what an unordered operation reads" + what);
         writer = mine;
         readers.clear();
-      } else if (readers.empty() || readers.back().stream != mine.stream || readers.back().index != mine.index || readers.back().node != mine.node) {
+      } else if (readers.empty() || readers.back().stream != mine.stream || readers.back().index != mine.index ||
+                 readers.back().node != mine.node) {
         std::erase_if(readers, [&](const Touch &r) { return r.stream == mine.stream && r.index < mine.index; });
         readers.push_back(mine);
       }
@@ -251,8 +255,10 @@ struct Fake : ptx::Memory {
     Allocation *a = find(address);
     if (!a || !a->isLive || address + bytes > a->address + a->bytes) {
       char text[160];
-      std::snprintf(text, sizeof text, "%s of %s: %u bytes at %#llx, %s", isWrite ? "write" : "read", running->what.c_str(), bytes, static_cast<unsigned long long>(address),
-                    a ? a->isLive ? "beyond the end of an allocation" : "which is freed" : "which nobody has allocated");
+      std::snprintf(text, sizeof text, "%s of %s: %u bytes at %#llx, %s", isWrite ? "write" : "read",
+                    running->what.c_str(), bytes, static_cast<unsigned long long>(address),
+                    a ? a->isLive ? "beyond the end of an allocation" : "which is freed"
+                      : "which nobody has allocated");
       complain(text);
       sticky = illegalAddress;
       throw ptx::Error(text);
@@ -357,7 +363,7 @@ inline FakeStream *streamOf(Stream stream) { return reinterpret_cast<FakeStream 
 
 /// The start of a function of the driver.
 #define ENTER(NAME)                                                                                                    \
-  fakecuda::Fake &f = fakecuda::fake();                                                                                                    \
+  fakecuda::Fake &f = fakecuda::fake();                                                                                \
   std::lock_guard lock(f.mutex);                                                                                       \
   if (Result r = f.enter(NAME); r != success)                                                                          \
   return r

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// A CUDA driver, and cuBLAS, without a device: `TOY_CUDA_DRIVER=libtoyfakecuda.so`. Stricter than a real one:
-///  * device memory is where the host cannot read it; new memory is full of NaN, freed memory again; every access is checked against its allocation;
-///  * streams are lazy: nothing runs before somebody waits, and then in any order that the events allow, by a seed (TOY_FAKE_SEED);
-///  * operations that touch the same bytes without an order between them are races, found by vector clocks (and by reachability inside of graphs);
-///  * a virtual clock: 2 us a kernel or call and 1 us for 4 KiB that move or 4096 threads, streams and nodes of graphs next to each other;
-///  * what may not happen while a stream is captured fails; the k-th call of a function can be made to fail (TOY_FAKE_FAIL=cuLaunchKernel:3:700), and kernels not to end (TOY_FAKE_HANG);
+///  * device memory is where the host cannot read it; new memory is full of NaN, freed memory again; every access is
+///  checked against its allocation;
+///  * streams are lazy: nothing runs before somebody waits, and then in any order that the events allow, by a seed
+///  (TOY_FAKE_SEED);
+///  * operations that touch the same bytes without an order between them are races, found by vector clocks (and by
+///  reachability inside of graphs);
+///  * a virtual clock: 2 us a kernel or call and 1 us for 4 KiB that move or 4096 threads, streams and nodes of graphs
+///  next to each other;
+///  * what may not happen while a stream is captured fails; the k-th call of a function can be made to fail
+///  (TOY_FAKE_FAIL=cuLaunchKernel:3:700), and kernels not to end (TOY_FAKE_HANG);
 ///  * counts and everything found are written to TOY_FAKE_REPORT, a line each.
 /// Kernels are the PTX that was loaded, interpreted.
 #include "Fake.h"
@@ -25,13 +30,16 @@ void Fake::runGraph(FakeGraph &graph, Operation &operation) {
   for (size_t finished = 0; finished < n; ++finished) {
     std::vector<size_t> ready;
     for (size_t i = 0; i < n; ++i)
-      if (!done[i] && std::all_of(graph.nodes[i]->dependencies.begin(), graph.nodes[i]->dependencies.end(), [&](int d) { return done[d]; }))
+      if (!done[i] && std::all_of(graph.nodes[i]->dependencies.begin(), graph.nodes[i]->dependencies.end(),
+                                  [&](int d) { return done[d]; }))
         ready.push_back(i);
     size_t chosen = ready[random() % ready.size()];
     operation.node = static_cast<int>(chosen);
     operation.graph = &graph;
     FakeNode &node = *graph.nodes[chosen];
-    double start = 0, cost = node.launch.function ? costOf(node.launch) - 1.5 : 2.0 * double(node.products.size()); // a node starts faster than a launch
+    double start = 0, cost = node.launch.function
+                                 ? costOf(node.launch) - 1.5
+                                 : 2.0 * double(node.products.size()); // a node starts faster than a launch
     for (int d : node.dependencies)
       start = std::max(start, ends[d]);
     ends[chosen] = start + cost;
@@ -89,9 +97,17 @@ Result cuDriverGetVersion(int *version) {
   return success;
 }
 Result cuGetErrorName(Result error, const char **text) {
-  static const std::map<Result, const char *> names = {{0, "CUDA_SUCCESS"}, {1, "CUDA_ERROR_INVALID_VALUE"}, {2, "CUDA_ERROR_OUT_OF_MEMORY"}, {100, "CUDA_ERROR_NO_DEVICE"}, {218, "CUDA_ERROR_INVALID_PTX"},
-                                                       {500, "CUDA_ERROR_NOT_FOUND"}, {600, "CUDA_ERROR_NOT_READY"}, {700, "CUDA_ERROR_ILLEGAL_ADDRESS"}, {719, "CUDA_ERROR_LAUNCH_FAILED"},
-                                                       {900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"}, {999, "CUDA_ERROR_UNKNOWN"}};
+  static const std::map<Result, const char *> names = {{0, "CUDA_SUCCESS"},
+                                                       {1, "CUDA_ERROR_INVALID_VALUE"},
+                                                       {2, "CUDA_ERROR_OUT_OF_MEMORY"},
+                                                       {100, "CUDA_ERROR_NO_DEVICE"},
+                                                       {218, "CUDA_ERROR_INVALID_PTX"},
+                                                       {500, "CUDA_ERROR_NOT_FOUND"},
+                                                       {600, "CUDA_ERROR_NOT_READY"},
+                                                       {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+                                                       {719, "CUDA_ERROR_LAUNCH_FAILED"},
+                                                       {900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"},
+                                                       {999, "CUDA_ERROR_UNKNOWN"}};
   auto it = names.find(error);
   *text = it == names.end() ? "CUDA_ERROR" : it->second;
   return success;
@@ -110,7 +126,12 @@ Result cuDeviceGetName(char *name, int bytes, Device) {
   return success;
 }
 Result cuDeviceGetAttribute(int *value, int attribute, Device) {
-  *value = attribute == computeCapabilityMajor ? 9 : attribute == computeCapabilityMinor ? 0 : attribute == multiprocessorCount ? 8 : attribute == memoryClockKHz ? 1000000 : attribute == busWidthBits ? 4096 : 0;
+  *value = attribute == computeCapabilityMajor   ? 9
+           : attribute == computeCapabilityMinor ? 0
+           : attribute == multiprocessorCount    ? 8
+           : attribute == memoryClockKHz         ? 1000000
+           : attribute == busWidthBits           ? 4096
+                                                 : 0;
   return success;
 }
 Result cuDeviceTotalMem_v2(size_t *bytes, Device) {
@@ -194,7 +215,8 @@ Result cuMemFreeAsync(Pointer pointer, Stream stream) {
 Result cuMemcpyHtoDAsync_v2(Pointer to, const void *from, size_t bytes, Stream stream) {
   ENTER("cuMemcpyHtoDAsync");
   f.counts["bytesToDevice"] += bytes;
-  auto staged = std::make_shared<std::vector<char>>(static_cast<const char *>(from), static_cast<const char *>(from) + bytes); // pageable memory is read now
+  auto staged = std::make_shared<std::vector<char>>(
+      static_cast<const char *>(from), static_cast<const char *>(from) + bytes); // pageable memory is read now
   f.add(*streamOf(stream), "a copy to the device", [&f, to, staged](Operation &operation) {
     operation.cost = 2 + double(staged->size()) / 4096;
     std::memcpy(f.range(to, staged->size(), true), staged->data(), staged->size());
@@ -292,7 +314,9 @@ Result cuModuleLoadData(Module *module, const void *image) {
 Result cuModuleUnload(Module module) {
   ENTER("cuModuleUnload");
   for (auto &[id, stream] : f.streams)
-    if (!stream->queue.empty() && std::any_of(stream->queue.begin(), stream->queue.end(), [](auto &o) { return o->what.starts_with("kernel") || o->what.starts_with("graph"); }))
+    if (!stream->queue.empty() && std::any_of(stream->queue.begin(), stream->queue.end(), [](auto &o) {
+          return o->what.starts_with("kernel") || o->what.starts_with("graph");
+        }))
       f.complain("code is unloaded that still has to run");
   std::erase_if(f.modules, [&](auto &m) { return reinterpret_cast<Module>(m.get()) == module; });
   return success;
@@ -310,7 +334,8 @@ Result cuModuleGetFunction(Function *function, Module module, const char *name) 
   return success;
 }
 
-Result cuLaunchKernel(Function function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned, Stream stream, void **parameters, void **) {
+Result cuLaunchKernel(Function function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                      unsigned, Stream stream, void **parameters, void **) {
   ENTER("cuLaunchKernel");
   if (gx == 0 || gy != 1 || gz != 1 || bx == 0 || bx > 1024 || by != 1 || bz != 1)
     return invalidValue;
@@ -362,16 +387,19 @@ Result cuGraphDestroy(Graph graph) {
     delete g;
   return success;
 }
-static Result addNode(GraphNode *node, Graph graph, const GraphNode *dependencies, size_t count, Launch launch, std::vector<Product> products) {
+static Result addNode(GraphNode *node, Graph graph, const GraphNode *dependencies, size_t count, Launch launch,
+                      std::vector<Product> products) {
   auto *g = reinterpret_cast<FakeGraph *>(graph);
-  auto made = std::make_unique<FakeNode>(FakeNode{g, static_cast<int>(g->nodes.size()), {}, std::move(launch), std::move(products)});
+  auto made = std::make_unique<FakeNode>(
+      FakeNode{g, static_cast<int>(g->nodes.size()), {}, std::move(launch), std::move(products)});
   for (size_t i = 0; i < count; ++i)
     made->dependencies.push_back(reinterpret_cast<FakeNode *>(dependencies[i])->id);
   *node = reinterpret_cast<GraphNode>(made.get());
   g->nodes.push_back(std::move(made));
   return success;
 }
-Result cuGraphAddKernelNode_v2(GraphNode *node, Graph graph, const GraphNode *dependencies, size_t count, const KernelNodeParams *p) {
+Result cuGraphAddKernelNode_v2(GraphNode *node, Graph graph, const GraphNode *dependencies, size_t count,
+                               const KernelNodeParams *p) {
   ENTER("cuGraphAddKernelNode");
   return addNode(node, graph, dependencies, count, launchOf(p->function, p->gridX, p->blockX, p->parameters), {});
 }
@@ -381,7 +409,8 @@ static std::vector<Product> productsOf(Graph child) {
     out.insert(out.end(), node->products.begin(), node->products.end());
   return out;
 }
-Result cuGraphAddChildGraphNode(GraphNode *node, Graph graph, const GraphNode *dependencies, size_t count, Graph child) {
+Result cuGraphAddChildGraphNode(GraphNode *node, Graph graph, const GraphNode *dependencies, size_t count,
+                                Graph child) {
   ENTER("cuGraphAddChildGraphNode");
   return addNode(node, graph, dependencies, count, {}, productsOf(child));
 }
@@ -396,7 +425,8 @@ Result cuGraphInstantiateWithFlags(GraphExec *exec, Graph graph, unsigned long l
 Result cuGraphExecDestroy(GraphExec exec) { return cuGraphDestroy(reinterpret_cast<Graph>(exec)); }
 Result cuGraphExecKernelNodeSetParams_v2(GraphExec exec, GraphNode node, const KernelNodeParams *p) {
   ENTER("cuGraphExecKernelNodeSetParams");
-  reinterpret_cast<FakeGraph *>(exec)->nodes[reinterpret_cast<FakeNode *>(node)->id]->launch = launchOf(p->function, p->gridX, p->blockX, p->parameters);
+  reinterpret_cast<FakeGraph *>(exec)->nodes[reinterpret_cast<FakeNode *>(node)->id]->launch =
+      launchOf(p->function, p->gridX, p->blockX, p->parameters);
   return success;
 }
 Result cuGraphExecChildGraphNodeSetParams(GraphExec exec, GraphNode node, Graph child) {

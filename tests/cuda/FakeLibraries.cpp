@@ -35,10 +35,14 @@ template <typename T, typename In = T> static void product(Fake &f, const Produc
       return op == blasConjugated ? std::conj(x) : x;
     return x;
   };
-  auto countOf = [&](int rows, int columns, int ld, long long stride) { return (uint64_t(columns - 1) * ld + rows + stride * (p.batch - 1)); };
+  auto countOf = [&](int rows, int columns, int ld, long long stride) {
+    return (uint64_t(columns - 1) * ld + rows + stride * (p.batch - 1));
+  };
   bool plainA = p.opA == blasPlain, plainB = p.opB == blasPlain;
-  auto *a = reinterpret_cast<const In *>(f.range(p.a, countOf(plainA ? p.m : p.k, plainA ? p.k : p.m, p.ldA, p.strideA) * sizeof(In), false));
-  auto *b = reinterpret_cast<const In *>(f.range(p.b, countOf(plainB ? p.k : p.n, plainB ? p.n : p.k, p.ldB, p.strideB) * sizeof(In), false));
+  auto *a = reinterpret_cast<const In *>(
+      f.range(p.a, countOf(plainA ? p.m : p.k, plainA ? p.k : p.m, p.ldA, p.strideA) * sizeof(In), false));
+  auto *b = reinterpret_cast<const In *>(
+      f.range(p.b, countOf(plainB ? p.k : p.n, plainB ? p.n : p.k, p.ldB, p.strideB) * sizeof(In), false));
   auto *c = reinterpret_cast<T *>(f.range(p.c, countOf(p.m, p.n, p.ldC, p.strideC) * sizeof(T), true));
   if (p.workspace)
     f.range(p.workspace, 256, true); // two products at once would share it
@@ -57,16 +61,23 @@ template <typename T, typename In = T> static void product(Fake &f, const Produc
 void Fake::transform(const FftPlan &p) {
   auto isComplex = [](int type) { return type == blasC64 || type == blasC128; };
   auto isSingle = [](int type) { return type == blasF32 || type == blasC64; };
-  int64_t inBytes = (isSingle(p.inType) ? 4 : 8) * (isComplex(p.inType) ? 2 : 1), outBytes = (isSingle(p.outType) ? 4 : 8) * (isComplex(p.outType) ? 2 : 1);
+  int64_t inBytes = (isSingle(p.inType) ? 4 : 8) * (isComplex(p.inType) ? 2 : 1),
+          outBytes = (isSingle(p.outType) ? 4 : 8) * (isComplex(p.outType) ? 2 : 1);
   bool inverseReal = !isComplex(p.outType);
-  char *in = range(p.in, ((p.from - 1) * p.inStride + (p.batch - 1) * p.inDistance + 1) * inBytes, inverseReal); // which destroys its input
+  char *in = range(p.in, ((p.from - 1) * p.inStride + (p.batch - 1) * p.inDistance + 1) * inBytes,
+                   inverseReal); // which destroys its input
   char *out = range(p.out, ((p.to - 1) * p.outStride + (p.batch - 1) * p.outDistance + 1) * outBytes, true);
   auto read = [&](int64_t at) -> std::complex<double> {
-    auto real = [&](int64_t i) { return isSingle(p.inType) ? reinterpret_cast<float *>(in)[i] : reinterpret_cast<double *>(in)[i]; };
+    auto real = [&](int64_t i) {
+      return isSingle(p.inType) ? reinterpret_cast<float *>(in)[i] : reinterpret_cast<double *>(in)[i];
+    };
     return isComplex(p.inType) ? std::complex<double>(real(2 * at), real(2 * at + 1)) : std::complex<double>(real(at));
   };
   auto write = [&](int64_t at, std::complex<double> z) {
-    auto real = [&](int64_t i, double v) { isSingle(p.outType) ? void(reinterpret_cast<float *>(out)[i] = float(v)) : void(reinterpret_cast<double *>(out)[i] = v); };
+    auto real = [&](int64_t i, double v) {
+      isSingle(p.outType) ? void(reinterpret_cast<float *>(out)[i] = float(v))
+                          : void(reinterpret_cast<double *>(out)[i] = v);
+    };
     if (isComplex(p.outType)) {
       real(2 * at, z.real());
       real(2 * at + 1, z.imag());
@@ -77,7 +88,8 @@ void Fake::transform(const FftPlan &p) {
     std::vector<std::complex<double>> x(p.n), twiddles(p.n), y;
     for (int64_t i = 0; i < p.n; ++i) {
       twiddles[i] = std::polar(1.0, p.direction * 2 * 3.14159265358979323846 * double(i) / double(p.n));
-      x[i] = i < p.from ? read(b * p.inDistance + i * p.inStride) : std::conj(read(b * p.inDistance + (p.n - i) * p.inStride));
+      x[i] = i < p.from ? read(b * p.inDistance + i * p.inStride)
+                        : std::conj(read(b * p.inDistance + (p.n - i) * p.inStride));
     }
     if (inverseReal) {
       x[0] = x[0].real();
@@ -102,12 +114,18 @@ void Fake::multiply(const Product &p) {
   if (p.transform.n)
     return transform(p.transform);
   switch (p.type) {
-  case blasBF16: return product<float, BFloat16>(*this, p, float(p.alpha.real()), float(p.beta.real()));
-  case blasF16: return product<float, _Float16>(*this, p, float(p.alpha.real()), float(p.beta.real()));
-  case blasF32: return product<float>(*this, p, float(p.alpha.real()), float(p.beta.real()));
-  case blasF64: return product<double>(*this, p, p.alpha.real(), p.beta.real());
-  case blasC64: return product<std::complex<float>>(*this, p, std::complex<float>(p.alpha), std::complex<float>(p.beta));
-  default: return product<std::complex<double>>(*this, p, p.alpha, p.beta);
+  case blasBF16:
+    return product<float, BFloat16>(*this, p, float(p.alpha.real()), float(p.beta.real()));
+  case blasF16:
+    return product<float, _Float16>(*this, p, float(p.alpha.real()), float(p.beta.real()));
+  case blasF32:
+    return product<float>(*this, p, float(p.alpha.real()), float(p.beta.real()));
+  case blasF64:
+    return product<double>(*this, p, p.alpha.real(), p.beta.real());
+  case blasC64:
+    return product<std::complex<float>>(*this, p, std::complex<float>(p.alpha), std::complex<float>(p.beta));
+  default:
+    return product<std::complex<double>>(*this, p, p.alpha, p.beta);
   }
 }
 
@@ -135,8 +153,10 @@ int cublasSetWorkspace_v2(BlasHandle handle, void *workspace, size_t) {
   reinterpret_cast<FakeBlas *>(handle)->workspace = reinterpret_cast<uint64_t>(workspace);
   return 0;
 }
-int cublasGemmStridedBatchedEx(BlasHandle handle, int opA, int opB, int m, int n, int k, const void *alpha, const void *a, int type, int ldA, long long strideA, const void *b, int typeB, int ldB, long long strideB,
-                               const void *beta, void *c, int typeC, int ldC, long long strideC, int batch, int compute, int) {
+int cublasGemmStridedBatchedEx(BlasHandle handle, int opA, int opB, int m, int n, int k, const void *alpha,
+                               const void *a, int type, int ldA, long long strideA, const void *b, int typeB, int ldB,
+                               long long strideB, const void *beta, void *c, int typeC, int ldC, long long strideC,
+                               int batch, int compute, int) {
   Fake &f = fake();
   std::lock_guard lock(f.mutex);
   if (f.enter("cublasGemmStridedBatchedEx") != success)
@@ -144,21 +164,47 @@ int cublasGemmStridedBatchedEx(BlasHandle handle, int opA, int opB, int m, int n
   auto *h = reinterpret_cast<FakeBlas *>(handle);
   auto scalar = [&](const void *p) -> std::complex<double> {
     switch (typeC) {
-    case blasF32: return *static_cast<const float *>(p);
-    case blasF64: return *static_cast<const double *>(p);
-    case blasC64: return *static_cast<const std::complex<float> *>(p);
-    default: return *static_cast<const std::complex<double> *>(p);
+    case blasF32:
+      return *static_cast<const float *>(p);
+    case blasF64:
+      return *static_cast<const double *>(p);
+    case blasC64:
+      return *static_cast<const std::complex<float> *>(p);
+    default:
+      return *static_cast<const std::complex<double> *>(p);
     }
   };
   int rowsA = opA == blasPlain ? m : k, rowsB = opB == blasPlain ? k : n;
-  if (m <= 0 || n <= 0 || k <= 0 || ldA < rowsA || ldB < rowsB || ldC < m || batch < 1 || (opA == blasConjugated && type != blasC64 && type != blasC128) || opA > 2 || opB > 2 || typeB != type ||
-      typeC != (type == blasF16 || type == blasBF16 ? blasF32 : type) || ((type == blasF16 || type == blasBF16) && compute != computeF32)) {
+  if (m <= 0 || n <= 0 || k <= 0 || ldA < rowsA || ldB < rowsB || ldC < m || batch < 1 ||
+      (opA == blasConjugated && type != blasC64 && type != blasC128) || opA > 2 || opB > 2 || typeB != type ||
+      typeC != (type == blasF16 || type == blasBF16 ? blasF32 : type) ||
+      ((type == blasF16 || type == blasBF16) && compute != computeF32)) {
     f.complain("cuBLAS: a bad argument");
     return 7;
   }
   if (!h->workspace)
     f.complain("cuBLAS: no workspace of its own");
-  Product p{{}, compute, opA, opB, m, n, k, type, ldA, ldB, ldC, batch, strideA, strideB, strideC, reinterpret_cast<uint64_t>(a), reinterpret_cast<uint64_t>(b), reinterpret_cast<uint64_t>(c), h->workspace, scalar(alpha), scalar(beta)};
+  Product p{{},
+            compute,
+            opA,
+            opB,
+            m,
+            n,
+            k,
+            type,
+            ldA,
+            ldB,
+            ldC,
+            batch,
+            strideA,
+            strideB,
+            strideC,
+            reinterpret_cast<uint64_t>(a),
+            reinterpret_cast<uint64_t>(b),
+            reinterpret_cast<uint64_t>(c),
+            h->workspace,
+            scalar(alpha),
+            scalar(beta)};
   ++f.counts["products"];
   if (h->stream->capturing) {
     auto node = std::make_unique<FakeNode>();
@@ -184,16 +230,19 @@ int cufftSetStream(int plan, Stream stream) {
   fake().fftPlans.at(plan).second = streamOf(stream);
   return 0;
 }
-int cufftXtMakePlanMany(int plan, int rank, long long *n, long long *inEmbed, long long inStride, long long inDistance, int inType, long long *outEmbed, long long outStride, long long outDistance, int outType,
+int cufftXtMakePlanMany(int plan, int rank, long long *n, long long *inEmbed, long long inStride, long long inDistance,
+                        int inType, long long *outEmbed, long long outStride, long long outDistance, int outType,
                         long long batch, size_t *workBytes, int computeType) {
   Fake &f = fake();
   std::lock_guard lock(f.mutex);
   for (auto &[id, stream] : f.streams)
     if (stream->capturing)
       f.complain("cuFFT: a plan is made while a stream is captured");
-  if (rank != 1 || *n < 1 || *inEmbed < 1 || *outEmbed < 1 || batch < 1 || (computeType != blasC64 && computeType != blasC128))
+  if (rank != 1 || *n < 1 || *inEmbed < 1 || *outEmbed < 1 || batch < 1 ||
+      (computeType != blasC64 && computeType != blasC128))
     return 4;
-  f.fftPlans.at(plan).first = {*n, *inEmbed, *outEmbed, inStride, inDistance, outStride, outDistance, batch, inType, outType};
+  f.fftPlans.at(plan).first = {*n,        *inEmbed,    *outEmbed, inStride, inDistance,
+                               outStride, outDistance, batch,     inType,   outType};
   *workBytes = 0;
   return 0;
 }

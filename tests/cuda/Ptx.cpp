@@ -13,9 +13,14 @@ namespace {
 
 const std::map<std::string, int> &codes() {
   static const std::map<std::string, int> table = {
-      {"add", Add}, {"addc", AddC}, {"sub", Sub}, {"subc", SubC}, {"mul", Mul}, {"mad", Mad}, {"fma", Fma}, {"div", Div}, {"rem", Rem}, {"min", Min}, {"max", Max}, {"neg", Neg}, {"abs", Abs}, {"and", And}, {"or", Or},
-      {"xor", Xor}, {"not", Not}, {"shl", Shl}, {"shr", Shr}, {"sqrt", Sqrt}, {"rcp", Rcp}, {"copysign", CopySign}, {"mov", Mov}, {"cvta", Cvta}, {"cvt", Cvt}, {"setp", SetP}, {"selp", SelP},
-      {"ld", Ld}, {"st", St}, {"bra", Bra}, {"ret", Ret}, {"exit", Exit}, {"call", Call}, {"shfl", Shfl}, {"shf", Shf}, {"clz", Clz}, {"popc", Popc}, {"brev", Brev}, {"bfe", Bfe}, {"testp", Testp},
+      {"add", Add},   {"addc", AddC},         {"sub", Sub},   {"subc", SubC}, {"mul", Mul},
+      {"mad", Mad},   {"fma", Fma},           {"div", Div},   {"rem", Rem},   {"min", Min},
+      {"max", Max},   {"neg", Neg},           {"abs", Abs},   {"and", And},   {"or", Or},
+      {"xor", Xor},   {"not", Not},           {"shl", Shl},   {"shr", Shr},   {"sqrt", Sqrt},
+      {"rcp", Rcp},   {"copysign", CopySign}, {"mov", Mov},   {"cvta", Cvta}, {"cvt", Cvt},
+      {"setp", SetP}, {"selp", SelP},         {"ld", Ld},     {"st", St},     {"bra", Bra},
+      {"ret", Ret},   {"exit", Exit},         {"call", Call}, {"shfl", Shfl}, {"shf", Shf},
+      {"clz", Clz},   {"popc", Popc},         {"brev", Brev}, {"bfe", Bfe},   {"testp", Testp},
       {"prmt", Prmt}};
   return table;
 }
@@ -262,7 +267,8 @@ private:
       }
       // a label?
       size_t end = at;
-      while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) || std::strchr("_$%.", text[end])))
+      while (end < text.size() &&
+             (std::isalnum(static_cast<unsigned char>(text[end])) || std::strchr("_$%.", text[end])))
         ++end;
       if (end < text.size() && text[end] == ':' && text[at] != '.') {
         labels[text.substr(at, end - at)] = static_cast<int>(f.code.size());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// An interpreter of PTX, as far as LLVM writes it for kernels of toy: scalar code, local memory, calls, warp shuffles. The threads of a warp run one
-/// after the other up to the next shuffle. Every access of global memory goes through the caller's hook.
+/// An interpreter of PTX, as far as LLVM writes it for kernels of toy: scalar code, local memory, calls, warp shuffles.
+/// The threads of a warp run one after the other up to the next shuffle. Every access of global memory goes through the
+/// caller's hook.
 #pragma once
 
 #include <array>
@@ -30,17 +31,59 @@ constexpr uint64_t paramWindow = uint64_t(1) << 61;
 
 /// Operations, as the interpreter numbers them.
 enum Code : int {
-  Add, AddC, Sub, SubC, Mul, MulWide, MulHi, Mad, MadWide, Fma, Div, Rem, Min, Max, Neg, Abs, And, Or, Xor, Not, Shl, Shr, Sqrt, Rcp, CopySign, Mov, Cvta, Cvt, SetP, SelP, Ld, St, Bra, Ret, Call, Shfl, Shf, Clz,
-  Popc, Brev, Bfe, Testp, Prmt, Exit
+  Add,
+  AddC,
+  Sub,
+  SubC,
+  Mul,
+  MulWide,
+  MulHi,
+  Mad,
+  MadWide,
+  Fma,
+  Div,
+  Rem,
+  Min,
+  Max,
+  Neg,
+  Abs,
+  And,
+  Or,
+  Xor,
+  Not,
+  Shl,
+  Shr,
+  Sqrt,
+  Rcp,
+  CopySign,
+  Mov,
+  Cvta,
+  Cvt,
+  SetP,
+  SelP,
+  Ld,
+  St,
+  Bra,
+  Ret,
+  Call,
+  Shfl,
+  Shf,
+  Clz,
+  Popc,
+  Brev,
+  Bfe,
+  Testp,
+  Prmt,
+  Exit
 };
 
 enum class Space : uint8_t { Register, Param, Global, Local, Const };
 
 struct Operand {
   enum Kind : uint8_t { None, Register, Immediate, Vector, Address, LocalBase } kind = None;
-  int reg = -1;             ///< also the base of an address
-  uint64_t value = 0;       ///< immediate; offset of an address
-  int param = -1;           ///< an address inside of a parameter (or call slot)
+  int reg = -1;       ///< also the base of an address
+  uint64_t value = 0; ///< immediate; offset of an address
+  int param = -1;     ///< an address inside of a parameter (or call slot)
   std::vector<Operand> parts;
 };
 
@@ -49,7 +92,7 @@ struct Instruction {
   std::vector<std::string> suffix; ///< the others
   char kind = 'b';                 ///< of the last type: b, u, s, f, p
   unsigned bits = 0;
-  char fromKind = 0;               ///< of the one before, in cvt
+  char fromKind = 0; ///< of the one before, in cvt
   unsigned fromBits = 0;
   std::vector<Operand> operands;
   int guard = -1;
@@ -57,7 +100,7 @@ struct Instruction {
   int target = -1; ///< of branches
   std::string callee;
   int resultSlot = -1; ///< of calls
-  int code = 0; ///< the interpreter's number of the operation
+  int code = 0;        ///< the interpreter's number of the operation
   Space space = Space::Register;
   unsigned width = 1;
   bool has(const char *text) const {
@@ -87,6 +130,7 @@ struct Module {
 /// Throws Error for what it does not understand.
 std::unique_ptr<Module> parse(const std::string &text);
 /// Runs all threads of a grid of `blocks` blocks of `threads` threads.
-void run(const Module &module, const Function &kernel, unsigned blocks, unsigned threads, const std::vector<uint64_t> &parameters, Memory &memory);
+void run(const Module &module, const Function &kernel, unsigned blocks, unsigned threads,
+         const std::vector<uint64_t> &parameters, Memory &memory);
 
 } // namespace ptx

@@ -32,7 +32,9 @@ struct Thread {
 constexpr uint64_t localWindow = uint64_t(1) << 60, localBytes = 1 << 14;
 
 uint64_t truncated(uint64_t v, unsigned bits) { return bits >= 64 ? v : v & ((uint64_t(1) << bits) - 1); }
-int64_t extended(uint64_t v, unsigned bits) { return bits >= 64 ? static_cast<int64_t>(v) : static_cast<int64_t>(v << (64 - bits)) >> (64 - bits); }
+int64_t extended(uint64_t v, unsigned bits) {
+  return bits >= 64 ? static_cast<int64_t>(v) : static_cast<int64_t>(v << (64 - bits)) >> (64 - bits);
+}
 float f32(uint64_t v) { return std::bit_cast<float>(static_cast<uint32_t>(v)); }
 double f64(uint64_t v) { return std::bit_cast<double>(v); }
 uint64_t bitsOf(float x) { return std::bit_cast<uint32_t>(x); }
@@ -48,19 +50,32 @@ template <typename T> T least(T a, T b, bool nan) {
 
 template <typename T> T floating(const Instruction &i, T a, T b, T c) {
   switch (i.code) {
-  case Add: return a + b;
-  case Sub: return a - b;
-  case Mul: return a * b;
-  case Fma: return std::fma(a, b, c);
-  case Div: return a / b;
-  case Min: return least(a, b, i.has("NaN"));
-  case Max: return -least(-a, -b, i.has("NaN"));
-  case Neg: return -a;
-  case Abs: return std::fabs(a);
-  case Sqrt: return std::sqrt(a);
-  case Rcp: return T(1) / a;
-  case CopySign: return std::copysign(b, a); // copysign.f32 d, a, b: the sign of a, the magnitude of b
-  default: throw Error("PTX: " + i.name + " of floats");
+  case Add:
+    return a + b;
+  case Sub:
+    return a - b;
+  case Mul:
+    return a * b;
+  case Fma:
+    return std::fma(a, b, c);
+  case Div:
+    return a / b;
+  case Min:
+    return least(a, b, i.has("NaN"));
+  case Max:
+    return -least(-a, -b, i.has("NaN"));
+  case Neg:
+    return -a;
+  case Abs:
+    return std::fabs(a);
+  case Sqrt:
+    return std::sqrt(a);
+  case Rcp:
+    return T(1) / a;
+  case CopySign:
+    return std::copysign(b, a); // copysign.f32 d, a, b: the sign of a, the magnitude of b
+  default:
+    throw Error("PTX: " + i.name + " of floats");
   }
 }
 
@@ -68,12 +83,21 @@ uint64_t integral(const Instruction &i, uint64_t a, uint64_t b, uint64_t c) {
   unsigned bits = i.bits;
   bool isSigned = i.kind == 's';
   switch (i.code) {
-  case Add: return a + b;
-  case Sub: return a - b;
-  case Mul: return a * b;
-  case Mad: return a * b + c;
-  case MulWide: return isSigned ? static_cast<uint64_t>(extended(a, bits) * extended(b, bits)) : truncated(a, bits) * truncated(b, bits);
-  case MadWide: return (isSigned ? static_cast<uint64_t>(extended(a, bits) * extended(b, bits)) : truncated(a, bits) * truncated(b, bits)) + c;
+  case Add:
+    return a + b;
+  case Sub:
+    return a - b;
+  case Mul:
+    return a * b;
+  case Mad:
+    return a * b + c;
+  case MulWide:
+    return isSigned ? static_cast<uint64_t>(extended(a, bits) * extended(b, bits))
+                    : truncated(a, bits) * truncated(b, bits);
+  case MadWide:
+    return (isSigned ? static_cast<uint64_t>(extended(a, bits) * extended(b, bits))
+                     : truncated(a, bits) * truncated(b, bits)) +
+           c;
   case MulHi:
     if (isSigned)
       return static_cast<uint64_t>(static_cast<__int128>(extended(a, bits)) * extended(b, bits) >> bits);
@@ -81,28 +105,43 @@ uint64_t integral(const Instruction &i, uint64_t a, uint64_t b, uint64_t c) {
   case Div:
     if (truncated(b, bits) == 0)
       return ~uint64_t(0);
-    return isSigned ? static_cast<uint64_t>(extended(a, bits) / extended(b, bits)) : truncated(a, bits) / truncated(b, bits);
+    return isSigned ? static_cast<uint64_t>(extended(a, bits) / extended(b, bits))
+                    : truncated(a, bits) / truncated(b, bits);
   case Rem:
     if (truncated(b, bits) == 0)
       return a;
-    return isSigned ? static_cast<uint64_t>(extended(a, bits) % extended(b, bits)) : truncated(a, bits) % truncated(b, bits);
-  case Min: return isSigned ? (extended(a, bits) < extended(b, bits) ? a : b) : (truncated(a, bits) < truncated(b, bits) ? a : b);
-  case Max: return isSigned ? (extended(a, bits) > extended(b, bits) ? a : b) : (truncated(a, bits) > truncated(b, bits) ? a : b);
-  case Neg: return -a;
-  case Abs: return static_cast<uint64_t>(std::abs(extended(a, bits)));
-  case And: return a & b;
-  case Or: return a | b;
-  case Xor: return a ^ b;
-  case Not: return ~a;
-  case Shl: return (b & 0xffffffff) >= bits ? 0 : a << b;
+    return isSigned ? static_cast<uint64_t>(extended(a, bits) % extended(b, bits))
+                    : truncated(a, bits) % truncated(b, bits);
+  case Min:
+    return isSigned ? (extended(a, bits) < extended(b, bits) ? a : b)
+                    : (truncated(a, bits) < truncated(b, bits) ? a : b);
+  case Max:
+    return isSigned ? (extended(a, bits) > extended(b, bits) ? a : b)
+                    : (truncated(a, bits) > truncated(b, bits) ? a : b);
+  case Neg:
+    return -a;
+  case Abs:
+    return static_cast<uint64_t>(std::abs(extended(a, bits)));
+  case And:
+    return a & b;
+  case Or:
+    return a | b;
+  case Xor:
+    return a ^ b;
+  case Not:
+    return ~a;
+  case Shl:
+    return (b & 0xffffffff) >= bits ? 0 : a << b;
   case Shr: {
     uint64_t by = b & 0xffffffff;
     if (isSigned)
       return static_cast<uint64_t>(extended(a, bits) >> std::min<uint64_t>(by, bits - 1));
     return by >= bits ? 0 : truncated(a, bits) >> by;
   }
-  case Clz: return std::countl_zero(truncated(a, bits)) - (64 - bits);
-  case Popc: return std::popcount(truncated(a, bits));
+  case Clz:
+    return std::countl_zero(truncated(a, bits)) - (64 - bits);
+  case Popc:
+    return std::popcount(truncated(a, bits));
   case Brev: {
     uint64_t out = 0;
     for (unsigned k = 0; k < bits; ++k)
@@ -119,7 +158,8 @@ uint64_t integral(const Instruction &i, uint64_t a, uint64_t b, uint64_t c) {
     if (length == 0)
       return 0;
     uint64_t field = start >= bits ? 0 : truncated(a, bits) >> start;
-    return isSigned ? static_cast<uint64_t>(extended(field, std::min(length, bits))) : truncated(field, std::min(length, 64u));
+    return isSigned ? static_cast<uint64_t>(extended(field, std::min(length, bits)))
+                    : truncated(field, std::min(length, 64u));
   }
   case Prmt: {
     uint64_t wide = truncated(b, 32) << 32 | truncated(a, 32), out = 0;
@@ -132,7 +172,8 @@ uint64_t integral(const Instruction &i, uint64_t a, uint64_t b, uint64_t c) {
     }
     return out;
   }
-  default: throw Error("PTX: " + i.name + " of integers");
+  default:
+    throw Error("PTX: " + i.name + " of integers");
   }
 }
 
@@ -182,10 +223,14 @@ uint64_t convert(const Instruction &i, uint64_t v) {
   if (to == 'f') {
     if (from == 's') {
       int64_t x = extended(v, i.fromBits);
-      return i.bits == 64 ? bitsOf(static_cast<double>(x)) : i.bits == 32 ? bitsOf(static_cast<float>(x)) : std::bit_cast<uint16_t>(static_cast<_Float16>(x));
+      return i.bits == 64   ? bitsOf(static_cast<double>(x))
+             : i.bits == 32 ? bitsOf(static_cast<float>(x))
+                            : std::bit_cast<uint16_t>(static_cast<_Float16>(x));
     }
     uint64_t x = truncated(v, i.fromBits);
-    return i.bits == 64 ? bitsOf(static_cast<double>(x)) : i.bits == 32 ? bitsOf(static_cast<float>(x)) : std::bit_cast<uint16_t>(static_cast<_Float16>(x));
+    return i.bits == 64   ? bitsOf(static_cast<double>(x))
+           : i.bits == 32 ? bitsOf(static_cast<float>(x))
+                          : std::bit_cast<uint16_t>(static_cast<_Float16>(x));
   }
   // Registers are at least 32 bits wide: a narrow signed result is extended, as the hardware does.
   uint64_t wide = from == 's' ? static_cast<uint64_t>(extended(v, i.fromBits)) : truncated(v, i.fromBits);
@@ -196,7 +241,8 @@ class Machine {
 public:
   Machine(const Module &module, Memory &memory) : module(module), memory(memory) {}
 
-  void warp(const Function &kernel, unsigned block, unsigned blockThreads, unsigned first, unsigned count, const std::vector<uint64_t> &parameters) {
+  void warp(const Function &kernel, unsigned block, unsigned blockThreads, unsigned first, unsigned count,
+            const std::vector<uint64_t> &parameters) {
     threads.resize(32);
     for (unsigned lane = 0; lane < count; ++lane) {
       Thread &t = threads[lane];
@@ -244,7 +290,9 @@ private:
     t.frames.push_back(std::move(frame));
   }
 
-  uint64_t value(const Frame &f, const Operand &o) const { return o.kind == Operand::Register ? f.registers[o.reg] : o.kind == Operand::LocalBase ? f.localBase : o.value; }
+  uint64_t value(const Frame &f, const Operand &o) const {
+    return o.kind == Operand::Register ? f.registers[o.reg] : o.kind == Operand::LocalBase ? f.localBase : o.value;
+  }
 
   char *place(Thread &t, Frame &f, const Operand &o, unsigned bytes, const Instruction &i, bool isWrite) {
     if (o.param >= 0) {
@@ -297,35 +345,62 @@ private:
   bool compare(const Instruction &i, uint64_t a, uint64_t b) const {
     const std::string &how = i.suffix[0];
     if (i.kind == 'f' || i.kind == 'h') {
-      auto number = [&](uint64_t v) { return i.bits == 64 ? f64(v) : i.bits == 32 && i.kind == 'f' ? f32(v) : halfToFloat(static_cast<uint16_t>(v)); };
+      auto number = [&](uint64_t v) {
+        return i.bits == 64 ? f64(v) : i.bits == 32 && i.kind == 'f' ? f32(v) : halfToFloat(static_cast<uint16_t>(v));
+      };
       double x = number(a), y = number(b);
       bool nan = std::isnan(x) || std::isnan(y);
-      if (how == "num") return !nan;
-      if (how == "nan") return nan;
-      if (how == "eq") return x == y;
-      if (how == "ne") return !nan && x != y;
-      if (how == "lt") return x < y;
-      if (how == "le") return x <= y;
-      if (how == "gt") return x > y;
-      if (how == "ge") return x >= y;
-      if (how == "equ") return nan || x == y;
-      if (how == "neu") return nan || x != y;
-      if (how == "ltu") return nan || x < y;
-      if (how == "leu") return nan || x <= y;
-      if (how == "gtu") return nan || x > y;
-      if (how == "geu") return nan || x >= y;
+      if (how == "num")
+        return !nan;
+      if (how == "nan")
+        return nan;
+      if (how == "eq")
+        return x == y;
+      if (how == "ne")
+        return !nan && x != y;
+      if (how == "lt")
+        return x < y;
+      if (how == "le")
+        return x <= y;
+      if (how == "gt")
+        return x > y;
+      if (how == "ge")
+        return x >= y;
+      if (how == "equ")
+        return nan || x == y;
+      if (how == "neu")
+        return nan || x != y;
+      if (how == "ltu")
+        return nan || x < y;
+      if (how == "leu")
+        return nan || x <= y;
+      if (how == "gtu")
+        return nan || x > y;
+      if (how == "geu")
+        return nan || x >= y;
     }
     if (i.kind == 's') {
       int64_t x = extended(a, i.bits), y = extended(b, i.bits);
-      return how == "eq" ? x == y : how == "ne" ? x != y : how == "lt" ? x < y : how == "le" ? x <= y : how == "gt" ? x > y : x >= y;
+      return how == "eq"   ? x == y
+             : how == "ne" ? x != y
+             : how == "lt" ? x < y
+             : how == "le" ? x <= y
+             : how == "gt" ? x > y
+                           : x >= y;
     }
     uint64_t x = truncated(a, i.bits), y = truncated(b, i.bits);
-    if (how == "eq") return x == y;
-    if (how == "ne") return x != y;
-    if (how == "lt" || how == "lo") return x < y;
-    if (how == "le" || how == "ls") return x <= y;
-    if (how == "gt" || how == "hi") return x > y;
-    if (how == "ge" || how == "hs") return x >= y;
+    if (how == "eq")
+      return x == y;
+    if (how == "ne")
+      return x != y;
+    if (how == "lt" || how == "lo")
+      return x < y;
+    if (how == "le" || how == "ls")
+      return x <= y;
+    if (how == "gt" || how == "hi")
+      return x > y;
+    if (how == "ge" || how == "hs")
+      return x >= y;
     throw Error("PTX: comparison " + how);
   }
 
@@ -339,8 +414,12 @@ private:
       auto in = [&](size_t k) { return value(f, i.operands[k]); };
       auto out = [&](uint64_t v) { f.registers[i.operands[0].reg] = v; };
       switch (i.code) {
-      case Bra: f.pc = i.target; break;
-      case Exit: t.done = true; break;
+      case Bra:
+        f.pc = i.target;
+        break;
+      case Exit:
+        t.done = true;
+        break;
       case Ret: {
         t.localTop = f.localBase;
         Slot result{};
@@ -369,9 +448,16 @@ private:
           inner.slots[callee->second->paramSlots[k]] = arguments[k];
         break;
       }
-      case Ld: case St: transfer(t, f, i); break;
-      case Shfl: t.waiting = &i; break;
-      case Cvta: out(i.has("local") ? (i.has("to") ? in(1) - localWindow : in(1) + localWindow) : in(1)); break;
+      case Ld:
+      case St:
+        transfer(t, f, i);
+        break;
+      case Shfl:
+        t.waiting = &i;
+        break;
+      case Cvta:
+        out(i.has("local") ? (i.has("to") ? in(1) - localWindow : in(1) + localWindow) : in(1));
+        break;
       case Mov: {
         if (i.operands[0].kind == Operand::Vector) { // unpack
           uint64_t v = in(1);
@@ -396,7 +482,9 @@ private:
         } else
           out(convert(i, in(1)));
         break;
-      case SelP: out(f.registers[i.operands[3].reg] & 1 ? in(1) : in(2)); break;
+      case SelP:
+        out(f.registers[i.operands[3].reg] & 1 ? in(1) : in(2));
+        break;
       case SetP: {
         if (i.kind == 'h') {
           out(compare(i, in(1) & 0xffff, in(2) & 0xffff));
@@ -413,7 +501,11 @@ private:
       }
       case Testp: {
         double x = i.bits == 64 ? f64(in(1)) : f32(in(1));
-        out(i.has("infinite") ? std::isinf(x) : i.has("notanumber") ? std::isnan(x) : i.has("finite") ? std::isfinite(x) : i.has("number") ? !std::isnan(x) : throw Error("PTX: testp"));
+        out(i.has("infinite")     ? std::isinf(x)
+            : i.has("notanumber") ? std::isnan(x)
+            : i.has("finite")     ? std::isfinite(x)
+            : i.has("number")     ? !std::isnan(x)
+                                  : throw Error("PTX: testp"));
         break;
       }
       default: {
@@ -425,18 +517,25 @@ private:
           out(bitsOf(floating(i, f32(a), f32(b), f32(c))));
         else if (i.kind == 'f' || i.kind == 'h') { // halves: exact in double, rounded once
           auto half = [](uint64_t v) { return static_cast<double>(std::bit_cast<_Float16>(static_cast<uint16_t>(v))); };
-          auto compute = [&](int at) { return uint64_t(std::bit_cast<uint16_t>(static_cast<_Float16>(floating(i, half(a >> at), half(b >> at), half(c >> at))))) << at; };
+          auto compute = [&](int at) {
+            return uint64_t(std::bit_cast<uint16_t>(
+                       static_cast<_Float16>(floating(i, half(a >> at), half(b >> at), half(c >> at)))))
+                   << at;
+          };
           out(i.kind == 'f' ? compute(0) : compute(0) | compute(16));
         } else if (i.code == AddC || i.code == SubC || i.has("cc")) { // sums and differences of several words
           bool isAdd = i.code == Add || i.code == AddC;
-          unsigned __int128 x = truncated(a, i.bits), y = truncated(b, i.bits), in = i.code == AddC || i.code == SubC ? t.carry : 0, v = isAdd ? x + y + in : x - y - in;
+          unsigned __int128 x = truncated(a, i.bits), y = truncated(b, i.bits),
+                            in = i.code == AddC || i.code == SubC ? t.carry : 0, v = isAdd ? x + y + in : x - y - in;
           if (i.has("cc"))
             t.carry = v >> i.bits & 1;
           out(truncated(static_cast<uint64_t>(v), i.bits));
         } else if (i.kind == 'p')
           out(integral(i, a & 1, b & 1, c & 1) & 1);
         else {
-          unsigned result = i.code == MulWide || i.code == MadWide ? 2 * i.bits : i.code == Clz || i.code == Popc ? 32 : i.bits;
+          unsigned result = i.code == MulWide || i.code == MadWide ? 2 * i.bits
+                            : i.code == Clz || i.code == Popc      ? 32
+                                                                   : i.bits;
           uint64_t v = truncated(integral(i, a, b, c), result);
           out(v);
         }
@@ -471,7 +570,8 @@ private:
 
 } // namespace
 
-void run(const Module &module, const Function &kernel, unsigned blocks, unsigned threads, const std::vector<uint64_t> &parameters, Memory &memory) {
+void run(const Module &module, const Function &kernel, unsigned blocks, unsigned threads,
+         const std::vector<uint64_t> &parameters, Memory &memory) {
   Machine machine(module, memory);
   for (unsigned block = 0; block < blocks; ++block)
     for (unsigned first = 0; first < threads; first += 32)

@@ -10,11 +10,29 @@ import mpmath
 
 mpmath.mp.prec = 4000  # parts may be 10^-300 of each other
 FUNCTIONS = {
-    "exp": mpmath.exp, "expm1": lambda z: mpmath.exp(z) - 1, "log": mpmath.log, "log1p": lambda z: mpmath.log(1 + z),
-    "log2": lambda z: mpmath.log(z) / mpmath.log(2), "log10": lambda z: mpmath.log(z) / mpmath.log(10), "sqrt": mpmath.sqrt,
-    "rsqrt": lambda z: 1 / mpmath.sqrt(z), "reciprocal": lambda z: 1 / z, "sin": mpmath.sin, "cos": mpmath.cos, "tan": mpmath.tan,
-    "sinh": mpmath.sinh, "cosh": mpmath.cosh, "tanh": mpmath.tanh, "asin": mpmath.asin, "acos": mpmath.acos, "atan": mpmath.atan,
-    "asinh": mpmath.asinh, "acosh": mpmath.acosh, "atanh": mpmath.atanh, "sign": lambda z: z / abs(z), "pow": mpmath.power,
+    "exp": mpmath.exp,
+    "expm1": lambda z: mpmath.exp(z) - 1,
+    "log": mpmath.log,
+    "log1p": lambda z: mpmath.log(1 + z),
+    "log2": lambda z: mpmath.log(z) / mpmath.log(2),
+    "log10": lambda z: mpmath.log(z) / mpmath.log(10),
+    "sqrt": mpmath.sqrt,
+    "rsqrt": lambda z: 1 / mpmath.sqrt(z),
+    "reciprocal": lambda z: 1 / z,
+    "sin": mpmath.sin,
+    "cos": mpmath.cos,
+    "tan": mpmath.tan,
+    "sinh": mpmath.sinh,
+    "cosh": mpmath.cosh,
+    "tanh": mpmath.tanh,
+    "asin": mpmath.asin,
+    "acos": mpmath.acos,
+    "atan": mpmath.atan,
+    "asinh": mpmath.asinh,
+    "acosh": mpmath.acosh,
+    "atanh": mpmath.atanh,
+    "sign": lambda z: z / abs(z),
+    "pow": mpmath.power,
 }
 
 
@@ -35,7 +53,9 @@ def points(rng):
         y = rng.uniform(-1.5, 1.5)
         yield -math.log(math.cos(y)) * (1 + rng.uniform(-1, 1) * 1e-6), y
     for _ in range(10):  # near the branch points
-        yield rng.choice([-1, 1]) * (1 + rng.uniform(-1, 1) * 10 ** rng.uniform(-15, -3)), rng.uniform(-1, 1) * 10 ** rng.uniform(-15, -3)
+        yield rng.choice([-1, 1]) * (1 + rng.uniform(-1, 1) * 10 ** rng.uniform(-15, -3)), rng.uniform(
+            -1, 1
+        ) * 10 ** rng.uniform(-15, -3)
 
 
 def exponents(rng):
@@ -55,7 +75,18 @@ def main():
             arguments = [tuple(point), exponent] if name == "pow" else [tuple(point)]
             value = function(*(mpmath.mpc(*argument) for argument in arguments))
             if all(mpmath.mpf("1e-290") < abs(part) < mpmath.mpf("1e290") for part in (value.real, value.imag)):
-                lines.append(" ".join([name, *(part.hex() for argument in [*arguments, (float(value.real), float(value.imag))] for part in argument)]))
+                lines.append(
+                    " ".join(
+                        [
+                            name,
+                            *(
+                                part.hex()
+                                for argument in [*arguments, (float(value.real), float(value.imag))]
+                                for part in argument
+                            ),
+                        ]
+                    )
+                )
     (pathlib.Path(__file__).parent / "complex_functions.txt").write_text("\n".join(lines) + "\n")
 
 

@@ -23,8 +23,23 @@ class Generator:
         return self.random.choice(items)
 
     def literal(self, dtype):
-        value = self.choose(["0.0", "-0.0", "1.0", "2.5", "-3.25", "0.1", "7.0", "1e-3", "inf", "nan", "-1e4" if dtype == "f16" else "-1e10"] if self.random.random() < 0.3
-                            else [f"{self.random.uniform(-4, 4):.3f}"])
+        value = self.choose(
+            [
+                "0.0",
+                "-0.0",
+                "1.0",
+                "2.5",
+                "-3.25",
+                "0.1",
+                "7.0",
+                "1e-3",
+                "inf",
+                "nan",
+                "-1e4" if dtype == "f16" else "-1e10",
+            ]
+            if self.random.random() < 0.3
+            else [f"{self.random.uniform(-4, 4):.3f}"]
+        )
         return value
 
     def constant(self, dtype, shape):
@@ -55,8 +70,28 @@ class Generator:
         return self.choose(fitting) if fitting else None
 
     def step(self):
-        kind = self.choose(["unary", "binary", "binary", "binary", "reduce", "reduce", "shape", "slice", "where", "matmul", "scalar", "store", "loop",
-                            "cumulate", "complexparts", "concat", "hidden", "hidden"])
+        kind = self.choose(
+            [
+                "unary",
+                "binary",
+                "binary",
+                "binary",
+                "reduce",
+                "reduce",
+                "shape",
+                "slice",
+                "where",
+                "matmul",
+                "scalar",
+                "store",
+                "loop",
+                "cumulate",
+                "complexparts",
+                "concat",
+                "hidden",
+                "hidden",
+            ]
+        )
         getattr(self, "step_" + kind)()
 
     def step_unary(self):
@@ -78,8 +113,10 @@ class Generator:
     def step_reduce(self):
         name, d, s = self.pick(lambda d, s: len(s) > 0 and d != "bool")
         axis = self.random.randrange(len(s))
-        f = self.choose(["sum", "prod"] + (["max", "min", "argmax"] if d not in ("c64", "c128") and s[axis] > 0 else []))
-        rest = s[:axis] + s[axis + 1:]
+        f = self.choose(
+            ["sum", "prod"] + (["max", "min", "argmax"] if d not in ("c64", "c128") and s[axis] > 0 else [])
+        )
+        rest = s[:axis] + s[axis + 1 :]
         self.new(f"{f}({name}, {axis})", "i64" if f == "argmax" or d in INTEGERS else d, rest)
         if self.random.random() < 0.5:
             self.new(f"sum({name})", "i64" if d in INTEGERS else d, ())
@@ -116,7 +153,9 @@ class Generator:
     def step_loop(self):
         name, d, s = self.pick(lambda d, s: d in (*FLOATS, "c64", "c128"))
         acc = self.new(f"{name} * 0", d, s)
-        self.lines.append(f"for i in range({self.random.randint(1, 4)}) {{ if i % 2 == 0 {{ {acc} = {acc} + {name}; }} else {{ {acc} -= {name} * 0.5; }} }}")
+        self.lines.append(
+            f"for i in range({self.random.randint(1, 4)}) {{ if i % 2 == 0 {{ {acc} = {acc} + {name}; }} else {{ {acc} -= {name} * 0.5; }} }}"
+        )
 
     def step_cumulate(self):
         name, d, s = self.pick(lambda d, s: len(s) > 0 and d != "bool")
@@ -139,7 +178,9 @@ class Generator:
         dtype, shape = self.choose([("f64", (3, 3)), ("f32", (4,)), ("f64", (2, 3)), ("f32", ())])
         a, b, c, d = (self.new(self.constant(dtype, shape), dtype, shape) for _ in range(4))
         times = "@" if shape == (3, 3) and self.random.random() < 0.5 else "*"
-        order = (lambda x, y: f"{x}{times}{y}") if times == "@" else (lambda x, y: self.choose([f"{x}*{y}", f"{y}*{x}"]))
+        order = (
+            (lambda x, y: f"{x}{times}{y}") if times == "@" else (lambda x, y: self.choose([f"{x}*{y}", f"{y}*{x}"]))
+        )
         re, im = self.choose([("-", "+"), ("+", "-"), ("-", "+")])
         if self.random.random() < 0.35:  # a near miss: a sign, an operand, or an order
             re, a, c = self.choose([(im, a, c), (re, d, c), (re, c, a)])
@@ -165,43 +206,65 @@ class Generator:
         return f"def main() {{\n  {inside}\n  {prints}\n}}\n"
 
 
-SETTINGS = ["--jit=never", "--jit=always -O2 --unpack", "--jit=always -O2", "--jit=always -O2 --no-recognize", "--jit=always -O0", "--jit=always -O2 --no-fuse", "--jit=always -O3 --threads=1",
-            "--jit=always", ""]
+SETTINGS = [
+    "--jit=never",
+    "--jit=always -O2 --unpack",
+    "--jit=always -O2",
+    "--jit=always -O2 --no-recognize",
+    "--jit=always -O0",
+    "--jit=always -O2 --no-fuse",
+    "--jit=always -O3 --threads=1",
+    "--jit=always",
+    "",
+]
 
 
 def differs(got, want):
-    if os.environ.get("TOY_TEST_DEVICE") == "fake":  # extraordinary arguments have other bits there; tests/device.py compares bits
+    if (
+        os.environ.get("TOY_TEST_DEVICE") == "fake"
+    ):  # extraordinary arguments have other bits there; tests/device.py compares bits
         import device
+
         return got.status != want.status or not device.close(got.stdout, want.stdout, 1e-5)
     return got[:2] != want[:2]
 
 
 def settings_of(seed, everywhere):
     """The evaluator and all others, or a third of them."""
-    return SETTINGS if everywhere else [SETTINGS[0], *SETTINGS[1 + seed % 3::3]]
+    return SETTINGS if everywhere else [SETTINGS[0], *SETTINGS[1 + seed % 3 :: 3]]
 
 
 def check(toy, seeds, everywhere):
     texts = [Generator(seed).program() for seed in seeds]
     settings = [settings_of(seed, everywhere) for seed in seeds]
     products = near_misses = 0
-    for text, ways, results in zip(texts, settings, run_parts(toy, list(zip(texts, settings)), flags=["--precision=full"])):
+    for text, ways, results in zip(
+        texts, settings, run_parts(toy, list(zip(texts, settings)), flags=["--precision=full"])
+    ):
         want = results[0]
         if want.status != 0:
             return f"the evaluator fails: {want.stderr}\n{text}"
         for flags, got in zip(ways, results):
             if differs(got, want):
-                lines = [f"  {a!r}\n  {b!r}" for a, b in zip(want.stdout.splitlines(), got.stdout.splitlines()) if a != b][:3]
+                lines = [
+                    f"  {a!r}\n  {b!r}" for a, b in zip(want.stdout.splitlines(), got.stdout.splitlines()) if a != b
+                ][:3]
                 return f"{flags} differs (evaluator, compiled):\n" + "\n".join(lines) + f"\n{got.stderr}\n{text}"
         products += len(results[-1].recognized)
         near_misses += results[-1].missed
-    return None if products and near_misses else f"{products} products recognised, {near_misses} near misses reported: the programs test nothing"
+    return (
+        None
+        if products and near_misses
+        else f"{products} products recognised, {near_misses} near misses reported: the programs test nothing"
+    )
 
 
 def all_cases(shard=25, daily=100):
     for first in range(0, daily, shard):
         markers = ["long"] if first == 0 else ["long", "release"]
-        yield f"random programs {first} to {first + shard - 1}", lambda toy, first=first: check(toy, range(first, first + shard), False), *markers
+        yield f"random programs {first} to {first + shard - 1}", lambda toy, first=first: check(
+            toy, range(first, first + shard), False
+        ), *markers
     for first in range(0, 2000, shard):
         name = f"random programs {first} to {first + shard - 1} in all settings"
         yield name, lambda toy, first=first: check(toy, range(first, first + shard), True), "nightly"

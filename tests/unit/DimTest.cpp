@@ -30,7 +30,8 @@ TEST_F(DimTest, CanonicalForms) {
 }
 
 TEST_F(DimTest, AtomsInSums) {
-  for (const char *text : {"-(A%3)-1", "2*(A%3)", "N*(A//2)", "N-(A//2)*(B%5)", "min(A,-(B//2))", "(A//2)//3", "(A%3)%2", "-(A//(B+1))"}) {
+  for (const char *text :
+       {"-(A%3)-1", "2*(A%3)", "N*(A//2)", "N-(A//2)*(B%5)", "min(A,-(B//2))", "(A//2)//3", "(A%3)%2", "-(A//(B+1))"}) {
     Dim once = dim(text);
     EXPECT_EQ(once, dim(once.str().c_str())) << text << " prints as " << once.str();
   }
@@ -91,7 +92,11 @@ TEST_F(DimTest, EqualSizesAreOneNode) {
       EXPECT_EQ(dim(text), dim(family[0])) << text << " is " << dim(text).str() << ", not " << dim(family[0]).str();
       EXPECT_EQ(dim(text), dim(dim(text).str())) << text << " prints as " << dim(text).str();
     }
-  for (auto [left, right] : {std::pair("max(a,b)", "min(a,b)"), {"N//2", "N//3"}, {"max(a-b,0)", "a-b"}, {"N//N", "1"}, {"min(N,M)*K", "min(N*K,M)"}})
+  for (auto [left, right] : {std::pair("max(a,b)", "min(a,b)"),
+                             {"N//2", "N//3"},
+                             {"max(a-b,0)", "a-b"},
+                             {"N//N", "1"},
+                             {"min(N,M)*K", "min(N*K,M)"}})
     EXPECT_NE(dim(left), dim(right)) << left;
 }
 
@@ -107,7 +112,8 @@ TEST_F(DimTest, Texts) {
   EXPECT_EQ(dim("α*2 + größe").str(), "größe+2*α");
   EXPECT_EQ(dim("2*N").str([](llvm::StringRef) { return std::string("x.shape[0]"); }), "2*x.shape[0]");
   std::string type;
-  llvm::raw_string_ostream(type) << TensorType::get(&context, DType::F64, {dim("α"), dim("N"), dim("N+1"), number(3), dim("a$b")});
+  llvm::raw_string_ostream(type) << TensorType::get(&context, DType::F64,
+                                                    {dim("α"), dim("N"), dim("N+1"), number(3), dim("a$b")});
   EXPECT_EQ(type, "!toy.tensor<f64[\"α\", N, \"N+1\", 3, \"a$b\"]>");
 }
 
@@ -133,7 +139,8 @@ TEST_F(DimTest, LimitsGiveTheUnknownSize) {
   EXPECT_TRUE(dim("N").floorDiv(number(INT64_MIN)).isUnknown());
   EXPECT_FALSE(dim("N").floorDiv(number(most)).isUnknown());
   Dim unknown = Dim::unknown(&context);
-  for (Dim result : {unknown + dim("N"), dim("N") * unknown, unknown.min(dim("N")), dim("N").floorDiv(unknown), unknown - unknown, unknown.mod(number(2))})
+  for (Dim result : {unknown + dim("N"), dim("N") * unknown, unknown.min(dim("N")), dim("N").floorDiv(unknown),
+                     unknown - unknown, unknown.mod(number(2))})
     EXPECT_TRUE(result.isUnknown());
   EXPECT_EQ(Dim::symbol(&context, "?"), unknown);
   EXPECT_EQ(unknown.str(), "?");
@@ -147,7 +154,8 @@ TEST_F(DimTest, LimitsGiveTheUnknownSize) {
     sum = sum + Dim::symbol(&context, "n" + std::to_string(i));
     deep = (deep * dim("M")).floorDiv(dim("K+1")) + number(1);
     square = square * square;
-    wide = (wide * dim("x" + std::to_string(i % 7))).max(dim("y" + std::to_string(i))) * wide + wide.floorDiv(dim("K+2"));
+    wide =
+        (wide * dim("x" + std::to_string(i % 7))).max(dim("y" + std::to_string(i))) * wide + wide.floorDiv(dim("K+2"));
   }
   EXPECT_TRUE(sum.isUnknown());
   EXPECT_TRUE(deep.isUnknown());
@@ -178,16 +186,25 @@ TEST_F(DimTest, CanonicalFormsKeepValues) {
       auto [y, q] = self(self, depth - 1);
       auto both = [&](auto f) { return p && q ? f(*p, *q) : std::nullopt; };
       switch (below(9)) {
-      case 0: case 1: return {x + y, both(checked::add)};
-      case 2: case 3: return {x - y, both(checked::subtract)};
-      case 4: return {x * y, both(checked::multiply)};
-      case 5: return {x.floorDiv(y), both(checked::floorDivide)};
-      case 6: return {x.mod(y), both([](int64_t a, int64_t b) -> std::optional<int64_t> {
-                auto quotient = checked::floorDivide(a, b);
-                return quotient ? std::optional(a - *quotient * b) : std::nullopt;
-              })};
-      case 7: return {x.min(y), both([](int64_t a, int64_t b) { return std::optional(std::min(a, b)); })};
-      default: return {x.max(y), both([](int64_t a, int64_t b) { return std::optional(std::max(a, b)); })};
+      case 0:
+      case 1:
+        return {x + y, both(checked::add)};
+      case 2:
+      case 3:
+        return {x - y, both(checked::subtract)};
+      case 4:
+        return {x * y, both(checked::multiply)};
+      case 5:
+        return {x.floorDiv(y), both(checked::floorDivide)};
+      case 6:
+        return {x.mod(y), both([](int64_t a, int64_t b) -> std::optional<int64_t> {
+                  auto quotient = checked::floorDivide(a, b);
+                  return quotient ? std::optional(a - *quotient * b) : std::nullopt;
+                })};
+      case 7:
+        return {x.min(y), both([](int64_t a, int64_t b) { return std::optional(std::min(a, b)); })};
+      default:
+        return {x.max(y), both([](int64_t a, int64_t b) { return std::optional(std::max(a, b)); })};
       }
     };
     auto [size, value] = random(random, 5);
@@ -199,8 +216,10 @@ TEST_F(DimTest, CanonicalFormsKeepValues) {
     ASSERT_TRUE(replaced.isUnknown() || !replaced.isNumber() || replaced.value() == *value) << size.str();
     ASSERT_EQ(dim(size.str()), size) << size.str() << " reads as " << dim(size.str()).str();
     SizeRange range = size.range();
-    ASSERT_TRUE(range.lo <= *value && *value <= range.hi) << size.str() << " in " << range.lo << " to " << range.hi << " is " << *value;
-    ASSERT_TRUE(range.stride ? (*value - range.offset) % range.stride == 0 : *value == range.offset) << size.str() << " is " << *value;
+    ASSERT_TRUE(range.lo <= *value && *value <= range.hi)
+        << size.str() << " in " << range.lo << " to " << range.hi << " is " << *value;
+    ASSERT_TRUE(range.stride ? (*value - range.offset) % range.stride == 0 : *value == range.offset)
+        << size.str() << " is " << *value;
   }
 }
 
@@ -237,10 +256,12 @@ TEST_F(DimTest, Truth) {
 }
 
 TEST_F(DimTest, MinimalFacts) {
-  std::vector<SizeFact> facts = {SizeFact::atLeast(dim("N"), dim("3")), SizeFact::atLeast(dim("N"), dim("5")), SizeFact::equal(dim("N"), dim("M")), SizeFact::atLeast(dim("M"), dim("4"))};
+  std::vector<SizeFact> facts = {SizeFact::atLeast(dim("N"), dim("3")), SizeFact::atLeast(dim("N"), dim("5")),
+                                 SizeFact::equal(dim("N"), dim("M")), SizeFact::atLeast(dim("M"), dim("4"))};
   std::vector<size_t> kept = minimalFacts({}, facts);
   EXPECT_EQ(kept, (std::vector<size_t>{1, 2}));
-  EXPECT_EQ(SizeFact::atLeast(dim("X+Y"), dim("3")).str({{"X", "x.shape[0]"}, {"Y", "y.shape[0]"}}), "x.shape[0] + y.shape[0] >= 3");
+  EXPECT_EQ(SizeFact::atLeast(dim("X+Y"), dim("3")).str({{"X", "x.shape[0]"}, {"Y", "y.shape[0]"}}),
+            "x.shape[0] + y.shape[0] >= 3");
   EXPECT_EQ(SizeFact::equal(dim("X"), dim("1")).str(), "X == 1");
   EXPECT_EQ(SizeFact::equal(dim("X%4"), dim("1")).str(), "(X%4) == 1");
   EXPECT_EQ(SizeFact::atLeast(dim("X"), dim("3")).negated().str(), "X <= 2");
@@ -256,13 +277,21 @@ TEST_F(DimTest, AnswersAreSound) {
       return below(3) ? dim(names[below(3)]) : Dim::number(&context, below(5));
     Dim x = self(self, depth - 1), y = self(self, depth - 1), n = Dim::number(&context, 1 + below(4));
     switch (below(8)) {
-    case 0: case 1: return x + y;
-    case 2: return x - y;
-    case 3: return x * n;
-    case 4: return x.floorDiv(n);
-    case 5: return x.mod(n);
-    case 6: return below(2) ? x.min(y) : x.max(y);
-    default: return x * y;
+    case 0:
+    case 1:
+      return x + y;
+    case 2:
+      return x - y;
+    case 3:
+      return x * n;
+    case 4:
+      return x.floorDiv(n);
+    case 5:
+      return x.mod(n);
+    case 6:
+      return below(2) ? x.min(y) : x.max(y);
+    default:
+      return x * y;
     }
   };
   auto randomFact = [&] { return SizeFact{static_cast<SizeFact::Relation>(below(3)), random(random, 2)}; };
@@ -288,7 +317,8 @@ TEST_F(DimTest, AnswersAreSound) {
             std::string text;
             for (const SizeFact &f : known)
               text += f.str() + "; ";
-            ASSERT_EQ(question.holds(sizes), truth == Truth::Yes) << text << "question " << question.str() << " with " << a << " " << b << " " << c;
+            ASSERT_EQ(question.holds(sizes), truth == Truth::Yes)
+                << text << "question " << question.str() << " with " << a << " " << b << " " << c;
           }
         }
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Feeds damaged files to every reader for a number of seconds: `fuzz-files SECONDS [SEED]`. Whatever a file holds, reading gives values or an error; built
-/// with sanitizers this also says that no byte outside the file or the values is touched. Seeds are files that the writers make.
+/// Feeds damaged files to every reader for a number of seconds: `fuzz-files SECONDS [SEED]`. Whatever a file holds,
+/// reading gives values or an error; built with sanitizers this also says that no byte outside the file or the values
+/// is touched. Seeds are files that the writers make.
 #include "runtime/Error.h"
 #include "runtime/Io.h"
 #include "runtime/Memory.h"
@@ -31,18 +32,35 @@ TensorRef sample(DType dtype, std::vector<int64_t> sizes) {
 
 /// A few edits: bytes, numbers in text, removals, repetitions, cuts.
 std::string damaged(std::string s) {
-  static constexpr const char *numbers[] = {"-1", "0", "99999999999999999999", "9223372036854775807", "4294967296", "1e999", "nan"};
+  static constexpr const char *numbers[] = {"-1",    "0",  "99999999999999999999", "9223372036854775807", "4294967296",
+                                            "1e999", "nan"};
   for (size_t edits = 1 + below(4); edits--;) {
     size_t at = below(s.size()), length = 1 + below(16);
     switch (below(8)) {
-    case 0: s[at] = static_cast<char>(engine()); break;
-    case 1: s[at] ^= static_cast<char>(1 << below(8)); break;
-    case 2: s.erase(at, length); break;
-    case 3: s.insert(at, s.substr(below(s.size()), length)); break;
-    case 4: s.resize(at); break;
-    case 5: s.replace(at, below(4), numbers[below(7)]); break;
-    case 6: std::memset(s.data() + at, static_cast<int>(engine()), std::min(length, s.size() - at)); break;
-    default: s.insert(at, std::string(below(300), "([{,\" 0"[below(7)])); break;
+    case 0:
+      s[at] = static_cast<char>(engine());
+      break;
+    case 1:
+      s[at] ^= static_cast<char>(1 << below(8));
+      break;
+    case 2:
+      s.erase(at, length);
+      break;
+    case 3:
+      s.insert(at, s.substr(below(s.size()), length));
+      break;
+    case 4:
+      s.resize(at);
+      break;
+    case 5:
+      s.replace(at, below(4), numbers[below(7)]);
+      break;
+    case 6:
+      std::memset(s.data() + at, static_cast<int>(engine()), std::min(length, s.size() - at));
+      break;
+    default:
+      s.insert(at, std::string(below(300), "([{,\" 0"[below(7)]));
+      break;
     }
     if (s.empty())
       s = "x";
@@ -55,11 +73,15 @@ std::string damaged(std::string s) {
 int main(int argc, char **argv) {
   double seconds = argc > 1 ? std::atof(argv[1]) : 2;
   engine.seed(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1);
-  std::vector<NamedTensor> several = {{"a", sample(DType::C64, {2, 3})}, {"layer.0.w", sample(DType::F16, {4})}, {"b", sample(DType::C128, {2})}, {"e", sample(DType::Bool, {0, 3})}};
+  std::vector<NamedTensor> several = {{"a", sample(DType::C64, {2, 3})},
+                                      {"layer.0.w", sample(DType::F16, {4})},
+                                      {"b", sample(DType::C128, {2})},
+                                      {"e", sample(DType::Bool, {0, 3})}};
   auto npy = [](const Tensor &t) { return npyHeader("x", t) + std::string(t.as<char>(), t.count() * sizeOf(t.dtype)); };
   using Reader = std::function<void(Bytes &)>;
   std::vector<std::pair<std::string, Reader>> seeds;
-  Reader readers[] = {[](Bytes &f) { readNpy(f); }, [](Bytes &f) { readNpz(f); }, [](Bytes &f) { readSafetensors(f); }, [](Bytes &f) { readCsv(f); }, [](Bytes &f) { readPng(f); }};
+  Reader readers[] = {[](Bytes &f) { readNpy(f); }, [](Bytes &f) { readNpz(f); }, [](Bytes &f) { readSafetensors(f); },
+                      [](Bytes &f) { readCsv(f); }, [](Bytes &f) { readPng(f); }};
   for (DType d : {DType::Bool, DType::I32, DType::F16, DType::F64, DType::C128})
     seeds.emplace_back(npy(*sample(d, {3, 2})), readers[0]);
   seeds.emplace_back(npzText("x", several), readers[1]);

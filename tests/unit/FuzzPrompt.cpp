@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Types truncated and mutated programs into one session: `fuzz-prompt COUNT SEED FILE...`. Whatever is typed, the prompt comes back (endless loops after
-/// Ctrl-C), no input ends in a fault or an internal error, and the variables that were there before are intact. With FUZZ_LOG=FILE the inputs are
-/// written there, separated by \x1e; COUNT 0 types the inputs of FILE.
+/// Types truncated and mutated programs into one session: `fuzz-prompt COUNT SEED FILE...`. Whatever is typed, the
+/// prompt comes back (endless loops after Ctrl-C), no input ends in a fault or an internal error, and the variables
+/// that were there before are intact. With FUZZ_LOG=FILE the inputs are written there, separated by \x1e; COUNT 0 types
+/// the inputs of FILE.
 #include "repl/Commands.h"
-#include "session/Session.h"
 #include "runtime/Format.h"
 #include "runtime/Guard.h"
 #include "runtime/Parallel.h"
+#include "session/Session.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -38,7 +39,18 @@ std::vector<std::string> linesOf(const std::string &path) {
 
 /// Some lines of a program, cut or edited.
 std::string mutant(const std::vector<std::vector<std::string>> &programs) {
-  static constexpr const char *pieces[] = {"", "(", ")", "[", "]", "{", "}", "\"", ";", ",", ":", "@", "'", "**", "//", "1e999", "2i", "nan", "-1", "0", "9223372036854775808", "\\", "\t", "\xc3\xa9", "\xff", "def ", "for ", "return", "var ", " = ", "x", "f", "[..., 0]", "::-1", "\"{x", "@dynamic(x, 0) "};
+  static constexpr const char *pieces[] = {"",       "(",    ")",
+                                           "[",      "]",    "{",
+                                           "}",      "\"",   ";",
+                                           ",",      ":",    "@",
+                                           "'",      "**",   "//",
+                                           "1e999",  "2i",   "nan",
+                                           "-1",     "0",    "9223372036854775808",
+                                           "\\",     "\t",   "\xc3\xa9",
+                                           "\xff",   "def ", "for ",
+                                           "return", "var ", " = ",
+                                           "x",      "f",    "[..., 0]",
+                                           "::-1",   "\"{x", "@dynamic(x, 0) "};
   const auto &lines = programs[below(programs.size())];
   size_t begin = below(4) ? below(lines.size()) : 0, end = below(4) ? begin + 1 + below(6) : lines.size();
   std::string text;
@@ -49,16 +61,25 @@ std::string mutant(const std::vector<std::vector<std::string>> &programs) {
   for (size_t edits = below(5); edits--;) {
     size_t at = below(text.size() + 1), length = below(4);
     switch (below(4)) {
-    case 0: text.erase(at, 1 + below(20)); break;
-    case 1: text.insert(at, text.substr(below(text.size()), below(20))); break;
-    default: text.replace(at, length, pieces[below(std::size(pieces))]); break;
+    case 0:
+      text.erase(at, 1 + below(20));
+      break;
+    case 1:
+      text.insert(at, text.substr(below(text.size()), below(20)));
+      break;
+    default:
+      text.replace(at, length, pieces[below(std::size(pieces))]);
+      break;
     }
   }
   return text;
 }
 
 std::atomic<int64_t> started{0}; ///< milliseconds; 0: nothing runs
-int64_t now() { return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+int64_t now() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
 
 } // namespace
 
@@ -111,7 +132,8 @@ static int fuzz(int argc, char **argv) {
     return all;
   };
   before = kept();
-  static constexpr const char *commands[] = {":type ", ":emit toy ", ":emit llvm ", ":explain ", "?", ":guards ", ":vars ", ":load "};
+  static constexpr const char *commands[] = {":type ", ":emit toy ", ":emit llvm ", ":explain ",
+                                             "?",      ":guards ",   ":vars ",      ":load "};
   for (int i = 0; i < count; ++i) {
     text = replayed.empty() ? mutant(programs) : replayed[i];
     if (replayed.empty() && below(16) == 0)

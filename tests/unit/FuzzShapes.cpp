@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Random functions of tensors whose sizes are not declared, called with random sizes: `fuzz-shapes COUNT SEED [VECTORS [CALLS]]`. Results and errors are those of code that
-/// is made for every size alone, and the guards that are asked for say the same as all decisions together.
+/// Random functions of tensors whose sizes are not declared, called with random sizes: `fuzz-shapes COUNT SEED [VECTORS
+/// [CALLS]]`. Results and errors are those of code that is made for every size alone, and the guards that are asked for
+/// say the same as all decisions together.
 #include "irgen/Specialize.h"
-#include "session/Session.h"
 #include "runtime/Format.h"
+#include "session/Session.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -42,13 +43,20 @@ struct Program {
   std::string condition() {
     std::string k = std::to_string(below(5));
     switch (below(7)) {
-    case 0: return size() + " > " + k;
-    case 1: return size() + " == " + size();
-    case 2: return size() + " % 2 == 0";
-    case 3: return size() + " + " + size() + " < " + k;
-    case 4: return "not (" + size() + " <= " + k + ")";
-    case 5: return size() + " > " + k + (below(2) ? " and " : " or ") + size() + " != " + k;
-    default: return size() + " // 2 >= " + size();
+    case 0:
+      return size() + " > " + k;
+    case 1:
+      return size() + " == " + size();
+    case 2:
+      return size() + " % 2 == 0";
+    case 3:
+      return size() + " + " + size() + " < " + k;
+    case 4:
+      return "not (" + size() + " <= " + k + ")";
+    case 5:
+      return size() + " > " + k + (below(2) ? " and " : " or ") + size() + " != " + k;
+    default:
+      return size() + " // 2 >= " + size();
     }
   }
   void step(int i) {
@@ -58,20 +66,52 @@ struct Program {
     std::string name = "v" + std::to_string(i), value;
     int result = rank;
     switch (below(15)) {
-    case 0: case 1: case 2: value = a + oneOf(operators) + (other == rank ? b : a); break;
-    case 3: value = a + " * 2 + 1"; break;
-    case 4: value = other == rank ? "cat([" + a + ", " + b + "], axis=" + std::to_string(below(rank)) + ")" : a; break;
-    case 5: value = a + (rank == 1 ? "[1:]" : "[:, 1:]"); break;
-    case 6: value = a + "[::2]"; break;
-    case 7: value = a + "[:" + std::to_string(below(4)) + "]"; break;
-    case 8: value = "reshape(" + a + ", [-1, 2])"; result = 2; break;
-    case 9: value = "reshape(" + a + ", [-1])"; result = 1; break;
-    case 10: value = rank == 1 ? "unsqueeze(" + a + ", 0)" : a + ".T"; result = 2; break;
-    case 11: value = rank == 2 ? "sum(" + a + ", " + std::to_string(below(2)) + ")" : "cumsum(" + a + ")"; result = 1; break;
-    case 12: value = rank == 2 && other == 2 ? a + " @ " + b : a + " / " + size(); break;
-    case 13: value = rank == 2 ? a + "[0]" : "stack(" + a + ", " + a + ")"; result = rank == 2 ? 1 : 2; break;
+    case 0:
+    case 1:
+    case 2:
+      value = a + oneOf(operators) + (other == rank ? b : a);
+      break;
+    case 3:
+      value = a + " * 2 + 1";
+      break;
+    case 4:
+      value = other == rank ? "cat([" + a + ", " + b + "], axis=" + std::to_string(below(rank)) + ")" : a;
+      break;
+    case 5:
+      value = a + (rank == 1 ? "[1:]" : "[:, 1:]");
+      break;
+    case 6:
+      value = a + "[::2]";
+      break;
+    case 7:
+      value = a + "[:" + std::to_string(below(4)) + "]";
+      break;
+    case 8:
+      value = "reshape(" + a + ", [-1, 2])";
+      result = 2;
+      break;
+    case 9:
+      value = "reshape(" + a + ", [-1])";
+      result = 1;
+      break;
+    case 10:
+      value = rank == 1 ? "unsqueeze(" + a + ", 0)" : a + ".T";
+      result = 2;
+      break;
+    case 11:
+      value = rank == 2 ? "sum(" + a + ", " + std::to_string(below(2)) + ")" : "cumsum(" + a + ")";
+      result = 1;
+      break;
+    case 12:
+      value = rank == 2 && other == 2 ? a + " @ " + b : a + " / " + size();
+      break;
+    case 13:
+      value = rank == 2 ? a + "[0]" : "stack(" + a + ", " + a + ")";
+      result = rank == 2 ? 1 : 2;
+      break;
     default:
-      text += "  var " + name + " = " + a + ";\n  if " + condition() + " { " + name + " = " + name + " + 1; }" + (below(2) ? " else { " + name + " = " + name + " * 3; }" : "") + "\n";
+      text += "  var " + name + " = " + a + ";\n  if " + condition() + " { " + name + " = " + name + " + 1; }" +
+              (below(2) ? " else { " + name + " = " + name + " * 3; }" : "") + "\n";
       values.emplace_back(name, rank);
       return;
     }
@@ -99,7 +139,8 @@ struct Program {
       std::string shape;
       for (int axis = 0; axis < ranks[i]; ++axis)
         shape += (axis ? ", " : "") + std::to_string(below(3) ? shared : sizes[below(8)]);
-      out += (i ? ", " : "") + std::string("reshape(arange(prod([") + shape + "])) + " + std::to_string(i) + ".5, [" + shape + "])";
+      out += (i ? ", " : "") + std::string("reshape(arange(prod([") + shape + "])) + " + std::to_string(i) + ".5, [" +
+             shape + "])";
     }
     return out + ")";
   }
@@ -109,7 +150,8 @@ struct Program {
 std::string resultOf(Session &session, const std::string &expression) {
   if (session.run("<call>", "var r = " + expression + ";", {}) != Session::Done)
     return "error";
-  return rt::format(session.getGlobal("r.0"), {.precision = 0}) + rt::format(session.getGlobal("r.1"), {.precision = 0});
+  return rt::format(session.getGlobal("r.0"), {.precision = 0}) +
+         rt::format(session.getGlobal("r.1"), {.precision = 0});
 }
 
 int fuzz(int count, int vectors, int callsOfProgram) {
@@ -136,7 +178,8 @@ int fuzz(int count, int vectors, int callsOfProgram) {
       std::string got = resultOf(dynamic, expression), want = resultOf(fixed, expression);
       errors += want == "error";
       if (got != want || dynamic.faulted) {
-        std::fprintf(report, "%s%s\ngot %s\nexpected %s\n", program.text.c_str(), history.c_str(), got.c_str(), want.c_str());
+        std::fprintf(report, "%s%s\ngot %s\nexpected %s\n", program.text.c_str(), history.c_str(), got.c_str(),
+                     want.c_str());
         std::fflush(report);
         return 1;
       }
@@ -154,9 +197,14 @@ int fuzz(int count, int vectors, int callsOfProgram) {
           for (size_t slot = 0; slot < set.slots.size(); ++slot)
             sizes.push_back(below(k % 2 ? 5 : 40));
           auto bound = form->bind(context, sizes);
-          auto all = [&](const std::vector<SizeGuard> &list) { return llvm::all_of(list, [&](const SizeGuard &g) { return g.fact.holds(bound); }); };
-          bool isFixed = llvm::any_of(llvm::zip_equal(form->fixed, sizes), [](auto pair) { return std::get<0>(pair) && *std::get<0>(pair) != std::get<1>(pair); });
-          if (all(form->guards) != all(form->decisions) || (!form->generic && form->accepts(sizes.data()) != (!isFixed && all(form->guards)))) {
+          auto all = [&](const std::vector<SizeGuard> &list) {
+            return llvm::all_of(list, [&](const SizeGuard &g) { return g.fact.holds(bound); });
+          };
+          bool isFixed = llvm::any_of(llvm::zip_equal(form->fixed, sizes), [](auto pair) {
+            return std::get<0>(pair) && *std::get<0>(pair) != std::get<1>(pair);
+          });
+          if (all(form->guards) != all(form->decisions) ||
+              (!form->generic && form->accepts(sizes.data()) != (!isFixed && all(form->guards)))) {
             std::fprintf(report, "%sguards differ from the decisions\n", program.text.c_str());
             std::fflush(report);
             return 1;
@@ -164,7 +212,8 @@ int fuzz(int count, int vectors, int callsOfProgram) {
         }
       }
   }
-  std::fprintf(report, "%d programs, %ld calls (%ld errors), %ld forms, %ld decisions, %ld guards\n", count, calls, errors, forms, decisions, guards);
+  std::fprintf(report, "%d programs, %ld calls (%ld errors), %ld forms, %ld decisions, %ld guards\n", count, calls,
+               errors, forms, decisions, guards);
   std::fflush(report);
   return 0;
 }

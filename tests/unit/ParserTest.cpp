@@ -32,7 +32,9 @@ TEST(Parser, ComplexLiteralsFoldWithTheirSigns) {
   EXPECT_NE(expression("(1)-1i").find("Binary"), std::string::npos);
 }
 
-TEST(Parser, PowerBindsTighterThanMinus) { EXPECT_EQ(expression("-x**2"), "ExprStmt\n  Unary -\n    Binary\n      Name x\n      ** Number 2\n"); }
+TEST(Parser, PowerBindsTighterThanMinus) {
+  EXPECT_EQ(expression("-x**2"), "ExprStmt\n  Unary -\n    Binary\n      Name x\n      ** Number 2\n");
+}
 
 TEST(Parser, AdjointAndMembers) {
   EXPECT_EQ(expression("a' @ b.T"), "ExprStmt\n  Binary\n    Adjoint\n      Name a\n    @ Member .T\n      Name b\n");
@@ -45,7 +47,8 @@ TEST(Parser, ShapesOfVariables) {
 }
 
 TEST(Parser, IncompleteIsNotWrong) {
-  for (const char *text : {"1 +", "def f(x) {", "f(1,", "[1, 2", "if x {", "## a docstring", "@dynamic(x, 0)", "var x ="})
+  for (const char *text :
+       {"1 +", "def f(x) {", "f(1,", "[1, 2", "if x {", "## a docstring", "@dynamic(x, 0)", "var x ="})
     EXPECT_EQ(Parsed(text, true).result.status, ParseStatus::Incomplete) << text;
   for (const char *text : {"1 + ;", "def f(x) }", ")", "var = 1"})
     EXPECT_EQ(Parsed(text, true).result.status, ParseStatus::Wrong) << text;
@@ -83,6 +86,7 @@ TEST(Parser, LargeLiteralsAreCompact) {
 TEST(Parser, Declarations) {
   std::string tree = Parsed("def f(x: f32[N, 2*M], y = 1) -> c64[N] where N > 1 { return x; }").tree();
   EXPECT_TRUE(tree.starts_with("Function f(x: f32[N, 2*M], y = …) -> c64[N]\n")) << tree;
-  EXPECT_EQ(Parsed("extern def g(x: c64[N]) -> c64[N] from \"lib.so\" symbol \"g1\";").result.status, ParseStatus::Complete);
+  EXPECT_EQ(Parsed("extern def g(x: c64[N]) -> c64[N] from \"lib.so\" symbol \"g1\";").result.status,
+            ParseStatus::Complete);
   EXPECT_EQ(Parsed("struct P { var a; var b; } P p = {1, {2, 3}};").result.status, ParseStatus::Complete);
 }

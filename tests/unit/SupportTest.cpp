@@ -43,14 +43,15 @@ TEST(Diagnostics, StackedLabels) {
       .label({id, 19, 20}, "c128[2, 3]: 3 columns")
       .label({id, 23, 24}, "c128[2, 3]: 2 rows")
       .withHelp("`a @ b.T` would be c128[2, 2]");
-  EXPECT_EQ(engine.render(engine.diagnostics()[0], false), "error[T0301]: cannot multiply c128[2, 3] @ c128[2, 3]: inner sizes 3 and 2 differ\n"
-                                                           " --> demo.toy:2:11\n"
-                                                           "  |\n"
-                                                           "2 | var c = a @ b;\n"
-                                                           "  |         - ^ - c128[2, 3]: 2 rows\n"
-                                                           "  |         |\n"
-                                                           "  |         c128[2, 3]: 3 columns\n"
-                                                           "help: `a @ b.T` would be c128[2, 2]\n");
+  EXPECT_EQ(engine.render(engine.diagnostics()[0], false),
+            "error[T0301]: cannot multiply c128[2, 3] @ c128[2, 3]: inner sizes 3 and 2 differ\n"
+            " --> demo.toy:2:11\n"
+            "  |\n"
+            "2 | var c = a @ b;\n"
+            "  |         - ^ - c128[2, 3]: 2 rows\n"
+            "  |         |\n"
+            "  |         c128[2, 3]: 3 columns\n"
+            "help: `a @ b.T` would be c128[2, 2]\n");
 }
 
 TEST(Suggestions, CloseNamesOnly) {
@@ -63,4 +64,3 @@ TEST(Source, PrintableEscapesWhatATerminalMustNotSee) {
   EXPECT_EQ(printable(std::string_view("\xE2\x82", 2)), "\\xE2\\x82");
   EXPECT_EQ(printable(std::string_view("\0", 1)), "\\x00");
 }
-
