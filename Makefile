@@ -3,7 +3,7 @@ BUILD := build/release
 FILE ?= examples/tour.toy
 ARGS ?=
 
-.PHONY: build package run test check nightly bench fuzz mutants setup clean
+.PHONY: build package run test check nightly bench fuzz mutants format setup clean
 
 setup:
 	@scripts/install-packages
@@ -47,6 +47,11 @@ fuzz: setup
 # Whether the tests notice a recognizer, or a device's runtime, that is wrong in one place (ARGS: recognition or device).
 mutants: setup
 	@/usr/bin/python3 tests/mutants.py $(ARGS)
+
+# Brings all sources into the form that the tests want.
+format: setup
+	@git ls-files '*.cpp' '*.h' '*.cu' | xargs clang-format-22 -i
+	@git ls-files '*.py' | xargs /usr/bin/black --quiet
 
 bench: build
 	@bench/run $(BUILD)/toy
