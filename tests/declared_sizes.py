@@ -521,6 +521,21 @@ class Generator:
             f"def {name}(x{', n' if integers else ''}):\n",
         )
 
+    def sized(self):
+        """A function whose result has the size that its parameters, also an integer one, say; or not."""
+        name, self.body = self.fresh("z"), []
+        declared = Size(self.rng.choice([0, 0, 1]), {"n": self.rng.choice([1, 1, 2]), "N": self.rng.choice([0, 1])})
+        made = declared if self.rng.random() < 0.7 else declared + Size(0, {self.rng.choice(["n", "N"]): 1})
+        text, made = declared.text(self.rng), made.text(self.rng)
+        self.emit(f"var r = {self.dtype}(arange({made})) + 1; return r;", f"r = np.arange({made}) + 1")
+        self.emit("", f"solve({{'n': n, 'N': N}}, [(r.shape, ['{text}'])]); return r")
+        n = self.rng.choice(["n", "n: i64"])
+        self.finish(
+            Function(name, [Size(0, {"N": 1})], ["N"], Size(0, {"_": 1}), 1),
+            f"def {name}(x: {self.dtype}[N], {n}) -> {self.dtype}[{text}]",
+            f"def {name}(x, n):\n  N = len(x)\n",
+        )
+
     def argument(self, n, late):
         """A tensor of n elements: known while compiling, or from a function of a number."""
         k = self.rng.randint(-3, 3)
@@ -565,7 +580,7 @@ class Generator:
         self.toy.append(f"def made(n: i64, k: i64) {{ return {self.dtype}(arange(n)) + k; }}")
         self.model.append("def made(n, k): return np.arange(n) + k\n")
         for kind in [self.declared] + self.rng.choices(
-            [self.declared, self.declared, self.undeclared, self.recursive], k=self.rng.randint(1, 3)
+            [self.declared, self.declared, self.undeclared, self.recursive, self.sized], k=self.rng.randint(1, 3)
         ):
             kind()
         calls = [self.call() for _ in range(self.rng.randint(2, 4))]
