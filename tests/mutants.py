@@ -342,7 +342,12 @@ DEVICE_MUTANTS = [
         "return user->hasTrait<OpTrait::Elementwise>() && tensorTypeOf",
         "return true || tensorTypeOf",
     ),
-    ("rests of rows are left out", REDUCTIONS, "total = choose(k.CreateICmpSLT(left, end)", "total = choose(k.getFalse()"),
+    (
+        "rests of rows are left out",
+        REDUCTIONS,
+        "total = choose(k.CreateICmpSLT(left, end)",
+        "total = choose(k.getFalse()",
+    ),
     (
         "rests of rows are whole",
         REDUCTIONS,
