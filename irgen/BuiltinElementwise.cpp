@@ -1,107 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Built-ins computed element by element, reductions and scans.
-#include "irgen/IRGenImpl.h"
+#include "irgen/Builtins.h"
 
 using namespace mlir;
 
 namespace toy {
 
-Val IRGen::unaryBuiltin(Bound &args) {
-  Val x = tensorArgument(args, "x");
+Val unaryBuiltin(IRGen &g, Bound &args) {
+  Val x = tensorArgument(g, args, "x");
   SourceRange r = args.call->range;
-  return Val::leaf(create(args.row->op, r, {convertFor(args.row->conversion, x, r).value}, {}, rangeOf(args, "x")));
+  return g.create(args.row->op, r, {convertFor(g, args.row->conversion, x, r).value}, {}, args.rangeOf("x"));
 }
 
 /// real, imag, conj: on real values the identity, or 0.
-Val IRGen::partBuiltin(Bound &args) {
-  Val x = tensorArgument(args, "x");
+Val partBuiltin(IRGen &g, Bound &args) {
+  Val x = tensorArgument(g, args, "x");
   SourceRange r = args.call->range;
   if (x.tensor().isComplex())
-    return Val::leaf(create(args.row->op, r, {x.value}));
-  return StringRef(args.row->op) == "imag" ? zerosLike(x, r) : x;
+    return g.create(args.row->op, r, {x.value});
+  return StringRef(args.row->op) == "imag" ? zerosLike(g, x, r) : x;
 }
 
-Val IRGen::zerosLike(const Val &x, SourceRange r) {
-  SmallVector<Value> operands = {cast(integer(0, r), x.tensor().getDtype(), r)};
-  llvm::append_range(operands, sizesOf(x.value, r));
-  return Val::leaf(operands.size() == 1 ? operands[0] : create<FullOp>(r, operands));
-}
-
-Val IRGen::angleBuiltin(Bound &args) {
+Val angleBuiltin(IRGen &g, Bound &args) {
   SourceRange r = args.call->range;
-  Val x = convertFor('f', tensorArgument(args, "x"), r);
+  Val x = convertFor(g, 'f', tensorArgument(g, args, "x"), r);
   if (x.tensor().isComplex())
-    return Val::leaf(create<AngleOp>(r, {x.value}));
-  return Val::leaf(create<Atan2Op>(r, {floating(0, x.tensor().getDtype(), r), x.value}));
+    return g.create<AngleOp>(r, {x.value});
+  return g.create<Atan2Op>(r, {g.floating(0, x.tensor().getDtype(), r), x.value});
 }
 
-Val IRGen::adjointBuiltin(Bound &args) { return adjoint(tensorArgument(args, "x"), args.call->range); }
+Val adjointBuiltin(IRGen &g, Bound &args) { return adjoint(g, tensorArgument(g, args, "x"), args.call->range); }
 
 /// Integers are already integral.
-Val IRGen::roundingBuiltin(Bound &args) {
-  Val x = tensorArgument(args, "x");
+Val roundingBuiltin(IRGen &g, Bound &args) {
+  Val x = tensorArgument(g, args, "x");
   if (kindOf(x.tensor().getDtype()) <= DKind::Int)
     return x;
-  return Val::leaf(create(args.row->op, args.call->range, {x.value}, {}, rangeOf(args, "x")));
+  return g.create(args.row->op, args.call->range, {x.value}, {}, args.rangeOf("x"));
 }
 
-Val IRGen::testBuiltin(Bound &args) {
+Val testBuiltin(IRGen &g, Bound &args) {
   SourceRange r = args.call->range;
-  return Val::leaf(create(args.row->op, r, {convertFor('f', tensorArgument(args, "x"), r).value}));
+  return g.create(args.row->op, r, {convertFor(g, 'f', tensorArgument(g, args, "x"), r).value});
 }
 
-Val IRGen::binaryBuiltin(Bound &args) {
+Val binaryBuiltin(IRGen &g, Bound &args) {
   StringRef first = args.arguments[0].first, second = args.arguments[1].first;
-  Val a = convertFor(args.row->conversion, tensorArgument(args, first), rangeOf(args, first));
-  Val b = convertFor(args.row->conversion, tensorArgument(args, second), rangeOf(args, second));
-  return elementwise(args.row->op, a, b, promoteAll({a, b}), args.call->range, rangeOf(args, first),
-                     rangeOf(args, second));
+  Val a = convertFor(g, args.row->conversion, tensorArgument(g, args, first), args.rangeOf(first));
+  Val b = convertFor(g, args.row->conversion, tensorArgument(g, args, second), args.rangeOf(second));
+  return elementwise(g, args.row->op, a, b, promoteAll({a, b}), args.call->range, args.rangeOf(first),
+                     args.rangeOf(second));
 }
 
-Val IRGen::clipBuiltin(Bound &args) {
-  Val x = tensorArgument(args, "x");
+Val clipBuiltin(IRGen &g, Bound &args) {
+  Val x = tensorArgument(g, args, "x");
   for (auto [name, op] : {std::pair("low", "maximum"), std::pair("high", "minimum")}) {
-    Val bound = tensorArgument(args, name);
-    x = elementwise(op, x, bound, promoteAll({x, bound}), args.call->range, rangeOf(args, "x"), rangeOf(args, name));
+    Val bound = tensorArgument(g, args, name);
+    x = elementwise(g, op, x, bound, promoteAll({x, bound}), args.call->range, args.rangeOf("x"), args.rangeOf(name));
   }
   return x;
 }
 
-Val IRGen::composeBuiltin(Bound &args) {
+Val composeBuiltin(IRGen &g, Bound &args) {
   StringRef first = args.arguments[0].first, second = args.arguments[1].first;
-  Val a = tensorArgument(args, first), b = tensorArgument(args, second);
+  Val a = tensorArgument(g, args, first), b = tensorArgument(g, args, second);
   DType dtype = promoteAll({a, b});
   if (kindOf(dtype) <= DKind::Int)
     dtype = DType::F64;
-  return elementwise(args.row->op, a, b, dtype, args.call->range, rangeOf(args, first), rangeOf(args, second));
+  return elementwise(g, args.row->op, a, b, dtype, args.call->range, args.rangeOf(first), args.rangeOf(second));
 }
 
-Val IRGen::powBuiltin(Bound &args) {
-  return binary(ast::BinaryOp::Pow, valueOf(args, "a"), valueOf(args, "b"), args.call->range, args.call->range,
-                rangeOf(args, "a"), rangeOf(args, "b"));
+Val powBuiltin(IRGen &g, Bound &args) {
+  return binaryOperation(g, ast::BinaryOp::Pow, valueArgument(g, args, "a"), valueArgument(g, args, "b"),
+                         args.call->range, args.call->range, args.rangeOf("a"), args.rangeOf("b"));
 }
 
-Val IRGen::whereBuiltin(Bound &args) {
-  Val c = tensorArgument(args, "condition"), a = tensorArgument(args, "a"), b = tensorArgument(args, "b");
+Val whereBuiltin(IRGen &g, Bound &args) {
+  Val c = tensorArgument(g, args, "condition"), a = tensorArgument(g, args, "a"), b = tensorArgument(g, args, "b");
   DType dtype = promoteAll({a, b});
-  return Val::leaf(create<WhereOp>(
-      args.call->range, {c.value, castVal(a, dtype, rangeOf(args, "a")), castVal(b, dtype, rangeOf(args, "b"))}, {},
-      {rangeOf(args, "condition"), rangeOf(args, "a"), rangeOf(args, "b")}));
-}
-
-Val IRGen::reduceBuiltin(Bound &args) {
-  Val x = tensorArgument(args, "x");
-  SourceRange r = args.call->range;
-  Value v = convertFor(args.row->conversion, x, r).value;
-  if (args.row->conversion == 'b' && x.tensor().getDtype() != DType::Bool)
-    v = create<NeOp>(r, {v, castVal(Val::leaf(integer(0, r)), realOf(x.tensor().getDtype()), r)});
-  SmallVector<int64_t> axes = axesArgument(args, v.getType());
-  SmallVector<NamedAttribute> attributes = {integersAttr("axes", axes),
-                                            boolAttr("keepdims", flagArgument(args, "keepdims", false))};
-  if (args.has("initial"))
-    return reduceFrom(args, v, attributes);
-  return Val::leaf(create(args.row->op, r, {v}, attributes, rangeOf(args, "x")));
+  return g.create<WhereOp>(args.call->range,
+                           {c.value, castVal(g, a, dtype, args.rangeOf("a")), castVal(g, b, dtype, args.rangeOf("b"))},
+                           {}, {args.rangeOf("condition"), args.rangeOf("a"), args.rangeOf("b")});
 }
 
 /// Whether a value is written as an infinity of a sign.
@@ -119,65 +99,69 @@ static bool isInfinite(Value value, bool negative) {
 }
 
 /// max and min of the elements and of a scalar, which is what an empty axis gives.
-Val IRGen::reduceFrom(Bound &args, Value x, ArrayRef<NamedAttribute> attributes) {
+static Val reduceFrom(IRGen &g, Bound &args, Value x, ArrayRef<NamedAttribute> attributes) {
   SourceRange r = args.call->range;
-  Val initial = tensorArgument(args, "initial"), elements = Val::leaf(x);
+  Val initial = tensorArgument(g, args, "initial"), elements = x;
   if (initial.tensor().getRank() != 0)
-    fail(DiagId::ArgumentKind, rangeOf(args, "initial"),
-         {args.row->name, "`initial`", "a scalar", initial.type().str()});
+    g.fail(DiagId::ArgumentKind, args.rangeOf("initial"),
+           {args.row->name, "`initial`", "a scalar", initial.type().str()});
   DType dtype = promoteAll({elements, initial});
   SmallVector<NamedAttribute> all(attributes);
-  all.push_back(attr("orLeast", b.getUnitAttr()));
+  all.push_back(g.attr("orLeast", g.b.getUnitAttr()));
   bool isMax = StringRef(args.row->op) == "max";
-  Val best = Val::leaf(create(args.row->op, r, {castVal(elements, dtype, r)}, all, rangeOf(args, "x")));
+  Val best = g.create(args.row->op, r, {castVal(g, elements, dtype, r)}, all, args.rangeOf("x"));
   return isInfinite(initial.value, isMax)
              ? best
-             : elementwise(isMax ? "maximum" : "minimum", best, initial, dtype, r, r, rangeOf(args, "initial"));
+             : elementwise(g, isMax ? "maximum" : "minimum", best, initial, dtype, r, r, args.rangeOf("initial"));
+}
+
+Val reduceBuiltin(IRGen &g, Bound &args) {
+  Val x = tensorArgument(g, args, "x");
+  SourceRange r = args.call->range;
+  Value v = convertFor(g, args.row->conversion, x, r).value;
+  if (args.row->conversion == 'b' && x.tensor().getDtype() != DType::Bool)
+    v = g.create<NeOp>(r, {v, castVal(g, Val(g.integer(0, r)), realOf(x.tensor().getDtype()), r)});
+  SmallVector<int64_t> axes = axesArgument(g, args, v.getType());
+  SmallVector<NamedAttribute> attributes = {g.integersAttr("axes", axes),
+                                            g.boolAttr("keepdims", flagArgument(g, args, "keepdims", false))};
+  if (args.has("initial"))
+    return reduceFrom(g, args, v, attributes);
+  return g.create(args.row->op, r, {v}, attributes, args.rangeOf("x"));
 }
 
 /// Over one axis, or over the flattened tensor.
-Val IRGen::argBuiltin(Bound &args) {
-  Val whole = tensorArgument(args, "x"), x = whole;
+Val argBuiltin(IRGen &g, Bound &args) {
+  Val whole = tensorArgument(g, args, "x"), x = whole;
   SourceRange r = args.call->range;
   if (!args.has("axis"))
-    x = flattened(x, r);
-  int64_t axis = args.has("axis") ? axisArgument(args, x.tensor().getRank(), 0) : 0;
-  bool keepdims = flagArgument(args, "keepdims", false);
-  Value best =
-      create(args.row->op, r, {x.value},
-             {integersAttr("axes", {axis}), boolAttr("keepdims", keepdims && args.has("axis"))}, rangeOf(args, "x"));
+    x = flattened(g, x, r);
+  int64_t axis = args.has("axis") ? axisArgument(g, args, x.tensor().getRank(), 0) : 0;
+  bool keepdims = flagArgument(g, args, "keepdims", false);
+  Value best = g.create(args.row->op, r, {x.value},
+                        {g.integersAttr("axes", {axis}), g.boolAttr("keepdims", keepdims && args.has("axis"))},
+                        args.rangeOf("x"));
   if (keepdims && !args.has("axis"))
-    best = reshape(best, SmallVector<Value>(whole.tensor().getRank(), integer(1, r)), r);
-  return Val::leaf(best);
+    best = reshape(g, best, SmallVector<Value>(whole.tensor().getRank(), g.integer(1, r)), r);
+  return best;
 }
 
-Val IRGen::flattened(const Val &x, SourceRange r) {
-  if (x.tensor().getRank() == 1)
-    return x;
-  Value count = integer(1, r);
-  for (Value size : sizesOf(x.value, r))
-    count = arith<MulOp>(count, size, r);
-  return Val::leaf(reshape(x.value, count, r));
-}
-
-Val IRGen::alongBuiltin(Bound &args) {
+Val alongBuiltin(IRGen &g, Bound &args) {
   SourceRange r = args.call->range;
-  Val x = convertFor(args.row->conversion, tensorArgument(args, "x"), r);
+  Val x = convertFor(g, args.row->conversion, tensorArgument(g, args, "x"), r);
   if (!args.has("axis"))
-    x = flattened(x, r);
-  return Val::leaf(
-      create(args.row->op, r, {x.value}, {integerAttr("axis", axisArgument(args, x.tensor().getRank(), 0))}));
+    x = flattened(g, x, r);
+  return g.create(args.row->op, r, {x.value}, {g.integerAttr("axis", axisArgument(g, args, x.tensor().getRank(), 0))});
 }
 
-Val IRGen::sortBuiltin(Bound &args) {
-  Val x = tensorArgument(args, "x");
+Val sortBuiltin(IRGen &g, Bound &args) {
+  Val x = tensorArgument(g, args, "x");
   SourceRange r = args.call->range;
   if (x.tensor().getRank() == 0)
-    fail(DiagId::AxisOutOfRange, r, {"-1", x.type().str()});
-  return Val::leaf(create(args.row->op, r, {x.value},
-                          {integerAttr("axis", axisArgument(args, x.tensor().getRank(), -1)),
-                           boolAttr("descending", flagArgument(args, "descending", false))},
-                          rangeOf(args, "x")));
+    g.fail(DiagId::AxisOutOfRange, r, {"-1", x.type().str()});
+  return g.create(args.row->op, r, {x.value},
+                  {g.integerAttr("axis", axisArgument(g, args, x.tensor().getRank(), -1)),
+                   g.boolAttr("descending", flagArgument(g, args, "descending", false))},
+                  args.rangeOf("x"));
 }
 
 } // namespace toy

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The table of built-in functions.
-#include "irgen/IRGenImpl.h"
+/// The table of built-in functions, and how their handlers read arguments.
+#include "irgen/Builtins.h"
+
+#include "irgen/Expressions.h"
 
 using namespace mlir;
 
 namespace toy {
 
+// Handlers, in Builtin*.cpp.
+#define TOY_BUILTIN(NAME, PARAMETERS, GROUP, HANDLER, OP, CONVERSION, DOC) Val HANDLER(IRGen &g, Bound &args);
+#include "irgen/Builtins.def"
+
 static const BuiltinRow table[] = {
 #define TOY_BUILTIN(NAME, PARAMETERS, GROUP, HANDLER, OP, CONVERSION, DOC)                                             \
-  {#NAME, PARAMETERS, GROUP, DOC, &IRGen::HANDLER, OP, CONVERSION},
+  {#NAME, PARAMETERS, GROUP, DOC, HANDLER, OP, CONVERSION},
 #include "irgen/Builtins.def"
 };
 
@@ -23,6 +29,178 @@ const BuiltinRow *findBuiltin(StringRef name) {
     return map;
   }();
   return byName->lookup(name);
+}
+
+const ast::Expr *Bound::operator[](StringRef name) const {
+  for (auto &[parameter, value] : arguments)
+    if (parameter == name)
+      return value;
+  return nullptr;
+}
+
+SourceRange Bound::rangeOf(StringRef name) const {
+  const ast::Expr *e = (*this)[name];
+  return e ? e->range : call->range;
+}
+
+/// Parameters of a row: names, `name=` for optional ones, `*name` for any number.
+Val callBuiltin(IRGen &g, const BuiltinRow &row, const ast::Call &c) {
+  std::vector<std::string> parameters;
+  SmallVector<bool> optional;
+  bool variadic = false;
+  SmallVector<StringRef> parts;
+  StringRef(row.parameters).split(parts, ", ", -1, false);
+  for (StringRef part : parts) {
+    if (part.starts_with("*")) {
+      variadic = true;
+      continue;
+    }
+    auto [name, fallback] = part.split('=');
+    parameters.push_back(name.str());
+    optional.push_back(part.contains('='));
+  }
+  Bound bound{&row, &c, {}, {}};
+  if (variadic) { // positional arguments go to the variadic parameter, behind required ones
+    size_t required = llvm::count(optional, false);
+    ast::Call const *call = &c;
+    BoundArguments named;
+    for (auto [i, p] : llvm::enumerate(parameters))
+      named.emplace_back(p, nullptr);
+    size_t positional = 0;
+    for (const ast::Argument &a : call->arguments) {
+      if (a.keyword.empty()) {
+        if (positional < required)
+          named[positional].second = a.value.get();
+        else
+          bound.rest.push_back(a.value.get());
+        ++positional;
+        continue;
+      }
+      std::string keyword = a.keyword == "dim" ? "axis" : a.keyword;
+      auto it = llvm::find_if(named, [&](auto &n) { return n.first == keyword; });
+      if (it == named.end())
+        unknownArgument(g, row.name, a, parameters);
+      it->second = a.value.get();
+    }
+    for (size_t i = 0; i < required; ++i)
+      if (!named[i].second)
+        g.fail(DiagId::MissingArgument, c.range, {row.name, named[i].first});
+    bound.arguments = std::move(named);
+  } else
+    bound.arguments = bindArguments(g, c, parameters, optional, row.name);
+  return row.handler(g, bound);
+}
+
+Val valueArgument(IRGen &g, Bound &args, StringRef name) { return genExpr(g, *args[name]); }
+
+Val tensorArgument(IRGen &g, Bound &args, StringRef name) {
+  Val v = valueArgument(g, args, name);
+  return needTensor(g, v, args.row->name, args.rangeOf(name));
+}
+
+int64_t normalizeAxis(IRGen &g, int64_t axis, Type type, SourceRange range) {
+  int64_t rank = llvm::cast<TensorType>(type).getRank();
+  if (axis < -rank || axis >= rank)
+    g.fail(DiagId::AxisOutOfRange, range, {std::to_string(axis), typeText(type)});
+  return axis < 0 ? axis + rank : axis;
+}
+
+int64_t axisArgument(IRGen &g, Bound &args, int64_t rank, int64_t defaultAxis, StringRef name) {
+  if (!args.has(name))
+    return defaultAxis < 0 ? defaultAxis + rank : defaultAxis;
+  int64_t axis = staticInteger(g, *args[name], args.row->name);
+  if (axis < -rank || axis >= rank)
+    g.fail(DiagId::AxisOutOfRange, args.rangeOf(name),
+           {std::to_string(axis), "a tensor with " + std::to_string(rank) + (rank == 1 ? " axis" : " axes")});
+  return axis < 0 ? axis + rank : axis;
+}
+
+SmallVector<int64_t> axesArgument(IRGen &g, Bound &args, Type type) {
+  if (!args.has("axis"))
+    return llvm::to_vector(llvm::seq<int64_t>(0, llvm::cast<TensorType>(type).getRank()));
+  const ast::Expr &e = *args["axis"];
+  SmallVector<int64_t> given;
+  if (e.kind == ast::NodeKind::Bracket)
+    given = staticList(g, e, args.row->name);
+  else {
+    Val axis = genExpr(g, e);
+    if (axis.isStr() && !stringOf(axis))
+      needStatic(g, axis.value);
+    if (stringOf(axis) == StringRef("all"))
+      return llvm::to_vector(llvm::seq<int64_t>(0, llvm::cast<TensorType>(type).getRank()));
+    given = staticList(g, axis, e.range, args.row->name);
+  }
+  SmallVector<int64_t> axes;
+  for (int64_t axis : given)
+    axes.push_back(normalizeAxis(g, axis, type, e.range));
+  llvm::sort(axes);
+  return axes;
+}
+
+bool flagArgument(IRGen &g, Bound &args, StringRef name, bool fallback) {
+  return args.has(name) ? staticBool(g, *args[name], name) : fallback;
+}
+
+DType dtypeArgument(IRGen &g, Bound &args, DType fallback) {
+  if (!args.has("dtype"))
+    return fallback;
+  return staticDType(g, *args["dtype"]);
+}
+
+SmallVector<Value> sizeArguments(IRGen &g, Bound &args) {
+  SmallVector<Value> sizes;
+  if (args.rest.size() == 1)
+    return indexList(g, *args.rest[0], args.row->name);
+  for (const ast::Expr *e : args.rest)
+    sizes.push_back(indexValue(g, *e, args.row->name));
+  return sizes;
+}
+
+SmallVector<Value> checkedSizes(IRGen &g, SmallVector<Value> sizes, SourceRange range) {
+  for (Value &size : sizes)
+    if (auto n = constantOf(size); !n || *n < 0)
+      size = g.create<CheckSizeOp>(range, {size});
+  return sizes;
+}
+
+/// `cat(a, b)`, `cat([a, b])`, `cat((a, b))`.
+std::vector<Val> tensorList(IRGen &g, Bound &args) {
+  std::vector<Val> values;
+  std::vector<SourceRange> ranges;
+  auto add = [&](Val v, SourceRange range) {
+    values.push_back(needTensor(g, v, args.row->name, range));
+    ranges.push_back(range);
+  };
+  if (args.rest.size() == 1 && args.rest[0]->kind == ast::NodeKind::Bracket &&
+      !ast::cast<ast::Bracket>(*args.rest[0]).compact)
+    for (const ast::ExprPtr &e : ast::cast<ast::Bracket>(*args.rest[0]).elements)
+      add(genExpr(g, *e), e->range);
+  else
+    for (const ast::Expr *e : args.rest) {
+      Val v = genExpr(g, *e);
+      if (v.kind == Val::Tuple)
+        for (const Val &element : v.elements)
+          add(element, e->range);
+      else
+        add(v, e->range);
+    }
+  if (values.empty())
+    g.fail(DiagId::NothingToConcat, args.call->range, {args.row->name});
+  DType dtype = promoteAll(values);
+  for (auto [v, range] : llvm::zip_equal(values, ranges))
+    v = castVal(g, v, dtype, range);
+  return values;
+}
+
+/// The conversion letters of Builtins.def: f floats (integers become f64), r the same for real only, n numbers (bool
+/// becomes i64), i wide integers (bool and integers become i64), . none.
+Val convertFor(IRGen &g, char conversion, const Val &x, SourceRange range) {
+  DType d = x.tensor().getDtype();
+  if ((conversion == 'f' || conversion == 'r') && kindOf(d) <= DKind::Int)
+    return castVal(g, x, DType::F64, range);
+  if ((conversion == 'n' && d == DType::Bool) || (conversion == 'i' && kindOf(d) <= DKind::Int))
+    return castVal(g, x, DType::I64, range);
+  return x;
 }
 
 } // namespace toy

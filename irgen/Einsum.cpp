@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Einstein summation: subscripts become diagonals, sums, matrix products and permutations.
-#include "irgen/IRGenImpl.h"
+#include "irgen/Builtins.h"
 
 #include <numeric>
 
 using namespace mlir;
 
 namespace toy {
+
 namespace {
 
 /// A tensor whose axes have labels: letters, or -1, -2, … for the axes of an ellipsis counted from the last one.
@@ -18,7 +19,7 @@ struct Labelled {
 
 class Einsum {
 public:
-  Einsum(IRGen &gen, SourceRange range, std::string spec) : gen(gen), r(range), spec(std::move(spec)) {}
+  Einsum(IRGen &g, SourceRange range, std::string spec) : g(g), r(range), spec(std::move(spec)) {}
 
   Val run(ArrayRef<Val> operands) {
     parse(operands);
@@ -35,11 +36,11 @@ public:
       result = contract(result, all[i],
                         [&](int label) { return llvm::is_contained(output, label) || usedFrom(all, i + 1, label); });
     sumOut(result, [&](int label) { return llvm::is_contained(output, label); });
-    return Val::leaf(arrange(result, output));
+    return arrange(result, output);
   }
 
 private:
-  [[noreturn]] void fail(std::string why) { gen.fail(DiagId::EinsumSpec, r, {spec, std::move(why)}); }
+  [[noreturn]] void fail(std::string why) { g.fail(DiagId::EinsumSpec, r, {spec, std::move(why)}); }
 
   SmallVector<int> parseTerm(StringRef term, int64_t ellipsisAxes, bool &hasEllipsis) {
     SmallVector<int> labels;
@@ -121,9 +122,9 @@ private:
       return;
     if (a.isNumber() && b.isNumber())
       fail(std::string("`") + static_cast<char>(label) + "` is " + a.str() + " and " + b.str());
-    gen.createOp<CheckEqualOp>(
-        r, {gen.sizeOf(x, axis, r), gen.sizeOf(y, other, r)},
-        {gen.stringAttr("what", std::string("sizes of `") + static_cast<char>(label) + "` in einsum")});
+    g.createOp<CheckEqualOp>(
+        r, {sizeOf(g, x, axis, r), sizeOf(g, y, other, r)},
+        {g.stringAttr("what", std::string("sizes of `") + static_cast<char>(label) + "` in einsum")});
   }
 
   /// A label that an operand has twice is its diagonal.
@@ -141,7 +142,7 @@ private:
             }
           labels.push_back(x.labels[i]);
           order.append({static_cast<int64_t>(i), static_cast<int64_t>(j)});
-          x = {gen.create<DiagonalOp>(r, {gen.permute(x.value, order, r)}, {gen.integerAttr("offset", 0)}), labels};
+          x = {g.create<DiagonalOp>(r, {permute(g, x.value, order, r)}, {g.integerAttr("offset", 0)}), labels};
           i = -1;
           break;
         }
@@ -156,7 +157,7 @@ private:
       else
         axes.push_back(axis);
     if (!axes.empty())
-      x = {gen.create<SumOp>(r, {x.value}, {gen.integersAttr("axes", axes), gen.boolAttr("keepdims", false)}), kept};
+      x = {g.create<SumOp>(r, {x.value}, {g.integersAttr("axes", axes), g.boolAttr("keepdims", false)}), kept};
   }
 
   static int64_t axisOf(const Labelled &x, int label) { return llvm::find(x.labels, label) - x.labels.begin(); }
@@ -167,24 +168,24 @@ private:
     for (int label : order)
       if (llvm::is_contained(x.labels, label))
         permutation.push_back(axisOf(x, label));
-    Value moved = gen.permute(x.value, permutation, r);
+    Value moved = permute(g, x.value, permutation, r);
     if (permutation.size() == order.size())
       return moved;
     SmallVector<Value> sizes;
     int64_t axis = 0;
     for (int label : order)
-      sizes.push_back(llvm::is_contained(x.labels, label) ? gen.sizeOf(moved, axis++, r) : gen.integer(1, r));
-    return gen.reshape(moved, sizes, r);
+      sizes.push_back(llvm::is_contained(x.labels, label) ? sizeOf(g, moved, axis++, r) : g.integer(1, r));
+    return reshape(g, moved, sizes, r);
   }
 
   Value productOf(ArrayRef<Value> sizes) {
-    Value product = gen.integer(1, r);
+    Value product = g.integer(1, r);
     for (Value size : sizes)
-      product = gen.arith<MulOp>(product, size, r);
+      product = arith<MulOp>(g, product, size, r);
     return product;
   }
   SmallVector<Value> sizesOf(const Labelled &x, ArrayRef<int> labels) {
-    return llvm::map_to_vector(labels, [&](int label) { return gen.sizeOf(x.value, axisOf(x, label), r); });
+    return llvm::map_to_vector(labels, [&](int label) { return sizeOf(g, x.value, axisOf(x, label), r); });
   }
 
   /// Labels of both that nothing needs later are summed: a matrix product over the labels of both that stay.
@@ -209,10 +210,10 @@ private:
     SmallVector<int> labels(batch);
     labels.append(left);
     labels.append(right);
-    DType dtype = gen.promoteAll({Val::leaf(x.value), Val::leaf(y.value)});
+    DType dtype = promoteAll({Val(x.value), Val(y.value)});
     if (inner.empty()) {
-      Val product = gen.elementwise<MulOp>(Val::leaf(arrange(x, labels)), Val::leaf(arrange(y, labels)),
-                                           dtype == DType::Bool ? DType::I64 : dtype, r, r, r);
+      Val product = elementwise<MulOp>(g, Val(arrange(x, labels)), Val(arrange(y, labels)),
+                                       dtype == DType::Bool ? DType::I64 : dtype, r, r, r);
       return {product.value, labels};
     }
     SmallVector<int> xOrder(batch), yOrder(batch);
@@ -224,21 +225,21 @@ private:
     auto matrix = [&](Value v, ArrayRef<Value> rows, ArrayRef<Value> columns) {
       SmallVector<Value> sizes;
       for (size_t axis = 0; axis < batch.size(); ++axis)
-        sizes.push_back(gen.sizeOf(v, axis, r));
+        sizes.push_back(sizeOf(g, v, axis, r));
       sizes.append({productOf(rows), productOf(columns)});
-      return gen.reshape(v, sizes, r);
+      return reshape(g, v, sizes, r);
     };
     SmallVector<Value> rows = sizesOf(x, left), columns = sizesOf(y, right), between = sizesOf(x, inner);
-    Val product = gen.matmul(Val::leaf(matrix(a, rows, between)), Val::leaf(matrix(b, between, columns)), r, r, r);
+    Val product = matmul(g, Val(matrix(a, rows, between)), Val(matrix(b, between, columns)), r, r, r);
     SmallVector<Value> sizes;
     for (size_t axis = 0; axis < batch.size(); ++axis)
-      sizes.push_back(gen.sizeOf(product.value, axis, r));
+      sizes.push_back(sizeOf(g, product.value, axis, r));
     sizes.append(rows);
     sizes.append(columns);
-    return {gen.reshape(product.value, sizes, r), labels};
+    return {reshape(g, product.value, sizes, r), labels};
   }
 
-  IRGen &gen;
+  IRGen &g;
   SourceRange r;
   std::string spec;
   SmallVector<SmallVector<int>> inputs;
@@ -247,15 +248,15 @@ private:
 
 } // namespace
 
-Val IRGen::einsumBuiltin(Bound &args) {
+Val einsumBuiltin(IRGen &g, Bound &args) {
   SourceRange r = args.call->range;
-  std::string spec = staticString(*args["subscripts"], "einsum");
-  std::vector<Val> operands = tensorList(args);
+  std::string spec = staticString(g, *args["subscripts"], "einsum");
+  std::vector<Val> operands = tensorList(g, args);
   for (Val &v : operands)
-    v = convertFor('n', v, r);
+    v = convertFor(g, 'n', v, r);
   if (operands.empty())
-    fail(DiagId::MissingArgument, r, {"einsum", "operands"});
-  return Einsum(*this, r, spec).run(operands);
+    g.fail(DiagId::MissingArgument, r, {"einsum", "operands"});
+  return Einsum(g, r, spec).run(operands);
 }
 
 } // namespace toy

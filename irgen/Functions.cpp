@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Calls of user functions: arguments, declared sizes, results.
-#include "irgen/IRGenImpl.h"
+#include "irgen/Functions.h"
+
+#include "irgen/Constants.h"
+#include "irgen/Declarations.h"
+#include "irgen/Expressions.h"
+#include "irgen/Operators.h"
+#include "irgen/Shapes.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -15,63 +21,11 @@ void collectNames(Type type, std::set<std::string> &names) {
       dim.collectSymbols([&](StringRef s) { names.insert(s.str()); });
 }
 
-static Val integers(ArrayRef<Value> values) {
-  Val tuple;
-  tuple.kind = Val::Tuple;
-  for (Value value : values)
-    tuple.elements.push_back(Val::leaf(value));
-  return tuple;
-}
-
-Val IRGen::callUser(const ast::Function &decl, const ast::Call &call,
-                    std::vector<std::pair<std::string, const ast::Expr *>> bound) {
-  std::vector<Val> values;
-  std::vector<SourceRange> ranges;
-  for (auto [i, parameter] : llvm::enumerate(decl.parameters)) {
-    const ast::Expr *e = bound[i].second;
-    ranges.push_back(e ? e->range : call.range);
-    if (e && e->kind == ast::NodeKind::Bracket && parameter.name == "axis" &&
-        isLibrary(decl)) // several axes are integers
-      values.push_back(integers(indexList(*e, decl.name)));
-    else if (e)
-      values.push_back(expr(*e));
-    else { // defaults see top-level names only, as they are now
-      std::vector<std::map<std::string, Variable>> scopes(1);
-      if (!fn().decl)
-        for (auto &[name, variable] : fn().scopes.front())
-          if (variable.isGlobal)
-            scopes.front()[name] = variable;
-      std::swap(scopes, fn().scopes);
-      values.push_back(expr(*parameter.defaultValue));
-      std::swap(scopes, fn().scopes);
-    }
-    if (values.back().kind == Val::Nothing)
-      fail(DiagId::NoValue, ranges.back(), {sourceText(ranges.back())});
-  }
-  // Functions of the library compute in f32 as a whole, and round halves once.
-  auto half = llvm::find_if(values, [](const Val &v) { return v.isTensor() && isHalfTensor(v.value.getType()); });
-  if (isLibrary(decl))
-    for (auto [i, parameter] : llvm::enumerate(decl.parameters))
-      if (!parameter.defaultValue)
-        needTensor(values[i], decl.name, ranges[i]);
-  if (isLibrary(decl) && half != values.end()) {
-    DType dtype = half->tensor().getDtype();
-    for (Val &v : values)
-      if (v.isTensor() && isHalfTensor(v.value.getType()))
-        v = Val::leaf(cast(v.value, DType::F32, call.range));
-    Val result = callWith(decl, call, std::move(values), std::move(ranges));
-    if (result.isTensor() && result.tensor().getDtype() == DType::F32)
-      result = Val::leaf(cast(result.value, dtype, call.range));
-    return result;
-  }
-  return callWith(decl, call, std::move(values), std::move(ranges));
-}
-
 /// A call with evaluated arguments.
 /// Instances of a function differ by the types of their arguments and by constants; types of top-level variables come
 /// on top (see globalsKey).
-std::string IRGen::instanceKey(const ast::Function &decl, ArrayRef<Val> values, const std::set<unsigned> &statics,
-                               ArrayRef<SourceRange> ranges) {
+std::string instanceKey(IRGen &g, const ast::Function &decl, ArrayRef<Val> values, const std::set<unsigned> &statics,
+                        ArrayRef<SourceRange> ranges) {
   std::string key = decl.name + "@" + std::to_string(decl.range.buffer) + ":" + std::to_string(decl.range.begin) + "(";
   for (auto [i, value] : llvm::enumerate(values)) {
     key += i ? "; " : "";
@@ -86,13 +40,13 @@ std::string IRGen::instanceKey(const ast::Function &decl, ArrayRef<Val> values, 
     key += value.type().str();
     if (!statics.count(i))
       continue;
-    auto leaves = constantLeaves(value, ranges[i]);
+    auto leaves = constantLeaves(g, value, ranges[i]);
     if (!leaves) {
       SmallVector<Value> unknown;
       value.flatten(unknown);
       for (Value leaf : unknown)
-        needStatic(leaf);
-      fail(DiagId::StaticNeeded, ranges[i], {decl.name, "`" + decl.parameters[i].name + "`"});
+        needStatic(g, leaf);
+      g.fail(DiagId::StaticNeeded, ranges[i], {decl.name, "`" + decl.parameters[i].name + "`"});
     }
     for (Attribute leaf : *leaves)
       key += isa<StringAttr>(leaf) ? "=\"" + cast<StringAttr>(leaf).getValue().str() + "\""
@@ -103,38 +57,38 @@ std::string IRGen::instanceKey(const ast::Function &decl, ArrayRef<Val> values, 
 
 /// Arguments that nobody reads are not passed, and instances do not differ by them. Declared ones are: their sizes may
 /// give names their values.
-void IRGen::dropUnread(const ast::Function &decl, std::vector<Val> &values) {
-  if (isLibrary(decl))
+static void dropUnread(IRGen &g, const ast::Function &decl, std::vector<Val> &values) {
+  if (isLibrary(g, decl))
     return;
-  const std::set<size_t> &used = host.callGraph().summary(decl).usedParameters;
-  std::set<std::string> sizes = sizeNamesOf(decl);
+  const std::set<size_t> &used = g.host.callGraph().summary(decl).usedParameters;
+  std::set<std::string> sizes = sizeNamesOf(g, decl);
   for (auto [i, parameter] : llvm::enumerate(decl.parameters))
     if (!parameter.type && !used.count(i) && !sizes.count(parameter.name))
       values[i] = Val();
 }
 
-Val IRGen::callWith(const ast::Function &decl, const ast::Call &call, std::vector<Val> values,
+static Val callWith(IRGen &g, const ast::Function &decl, const ast::Call &call, std::vector<Val> values,
                     std::vector<SourceRange> ranges) {
-  storeFor(decl, call.range);
-  const std::string globals = globalsKey(decl);
-  llvm::StringMap<Dim> sizes = declareArguments(decl, values, ranges);
-  dropUnread(decl, values);
+  storeFor(g, decl, call.range);
+  const std::string globals = globalsKey(g, decl);
+  llvm::StringMap<Dim> sizes = declareArguments(g, decl, values, ranges);
+  dropUnread(g, decl, values);
   while (true) {
-    std::set<unsigned> statics = staticParameters[&decl];
+    std::set<unsigned> statics = g.staticParameters[&decl];
     for (auto [i, value] : llvm::enumerate(values)) // words choose what a library function does
-      if (isLibrary(decl) && stringOf(value))
+      if (isLibrary(g, decl) && stringOf(value))
         statics.insert(i);
-    auto keyOf = [&](ArrayRef<Val> values) { return instanceKey(decl, values, statics, ranges) + globals; };
-    size_t depth = stack.size();
+    auto keyOf = [&](ArrayRef<Val> values) { return instanceKey(g, decl, values, statics, ranges) + globals; };
+    size_t depth = g.stack.size();
     try {
       std::vector<Val> given = values;
-      std::shared_ptr<Specialization> form = specialize(decl, call, given, statics, keyOf, ranges);
-      const Instance &instance = instantiate(decl, given, keyOf(given), call.range, statics, form);
+      std::shared_ptr<Specialization> form = specialize(g, decl, call, given, statics, keyOf, ranges);
+      const Instance &instance = instantiate(g, decl, given, keyOf(given), call.range, statics, form);
       SmallVector<Value> operands;
       for (auto [i, value] : llvm::enumerate(given))
         if (!statics.count(i) && value.kind != Val::DTypeRef)
           value.flatten(operands);
-      if (FunctionState &caller = fn(); caller.instance) {
+      if (FunctionState &caller = g.fn(); caller.instance) {
         caller.instance->functions.insert(instance.functions.begin(), instance.functions.end());
         caller.instance->functions.insert(decl.name);
       }
@@ -146,40 +100,73 @@ Val IRGen::callWith(const ast::Function &decl, const ast::Call &call, std::vecto
       if (form)
         for (const auto &entry : form->bound)
           names[entry.first()] = entry.second;
-      auto rename = [&](auto &self, TypeDesc &type) -> void {
-        for (TypeDesc &element : type.elements)
-          self(self, element);
-        auto tensor = dyn_cast_if_present<TensorType>(type.leaf);
-        if (!tensor)
-          return;
-        SmallVector<Dim> dims;
-        for (Dim dim : tensor.getDims()) {
-          dim.collectSymbols([&](StringRef s) {
-            if (!names.count(s) && !known.count(s.str()))
-              names[s] = freshSize();
-          });
-          dims.push_back(dim.substitute(names));
-        }
-        type.leaf = tensor.withDims(dims);
-      };
       TypeDesc resultType = instance.result;
-      rename(rename, resultType);
+      resultType.mapSizes([&](unsigned, size_t, Dim dim) {
+        dim.collectSymbols([&](StringRef s) {
+          if (!names.count(s) && !known.count(s.str()))
+            names[s] = g.freshSize();
+        });
+        return dim.substitute(names);
+      });
       SmallVector<Type> leaves;
       instance.result.flatten(leaves);
-      auto op = func::CallOp::create(b, loc(call.range), instance.symbol, leaves, operands);
+      auto op = func::CallOp::create(g.b, g.loc(call.range), instance.symbol, leaves, operands);
       SmallVector<Type> callerLeaves;
       resultType.flatten(callerLeaves);
       SmallVector<Value> results;
       for (auto [result, type] : llvm::zip_equal(op.getResults(), callerLeaves))
-        results.push_back(relabel(result, type, call.range));
+        results.push_back(relabel(g, result, type, call.range));
       ValueRange rest(results);
       return unflatten(resultType, rest);
     } catch (StaticParameterNeeded &need) {
-      if (need.function != &decl || stack.size() != depth)
+      if (need.function != &decl || g.stack.size() != depth)
         throw;
-      staticParameters[&decl].insert(need.index);
+      g.staticParameters[&decl].insert(need.index);
     }
   }
+}
+
+Val callUser(IRGen &g, const ast::Function &decl, const ast::Call &call, BoundArguments bound) {
+  std::vector<Val> values;
+  std::vector<SourceRange> ranges;
+  for (auto [i, parameter] : llvm::enumerate(decl.parameters)) {
+    const ast::Expr *e = bound[i].second;
+    ranges.push_back(e ? e->range : call.range);
+    if (e && e->kind == ast::NodeKind::Bracket && parameter.name == "axis" &&
+        isLibrary(g, decl)) // several axes are integers
+      values.push_back(Val::tuple(indexList(g, *e, decl.name)));
+    else if (e)
+      values.push_back(genExpr(g, *e));
+    else { // defaults see top-level names only, as they are now
+      std::vector<std::map<std::string, Variable>> scopes(1);
+      if (!g.fn().decl)
+        for (auto &[name, variable] : g.fn().scopes.front())
+          if (variable.isGlobal)
+            scopes.front()[name] = variable;
+      std::swap(scopes, g.fn().scopes);
+      values.push_back(genExpr(g, *parameter.defaultValue));
+      std::swap(scopes, g.fn().scopes);
+    }
+    if (values.back().kind == Val::Nothing)
+      g.fail(DiagId::NoValue, ranges.back(), {g.sourceText(ranges.back())});
+  }
+  // Functions of the library compute in f32 as a whole, and round halves once.
+  auto half = llvm::find_if(values, [](const Val &v) { return v.isTensor() && isHalfTensor(v.value.getType()); });
+  if (isLibrary(g, decl))
+    for (auto [i, parameter] : llvm::enumerate(decl.parameters))
+      if (!parameter.defaultValue)
+        needTensor(g, values[i], decl.name, ranges[i]);
+  if (isLibrary(g, decl) && half != values.end()) {
+    DType dtype = half->tensor().getDtype();
+    for (Val &v : values)
+      if (v.isTensor() && isHalfTensor(v.value.getType()))
+        v = castTo(g, v.value, DType::F32, call.range);
+    Val result = callWith(g, decl, call, std::move(values), std::move(ranges));
+    if (result.isTensor() && result.tensor().getDtype() == DType::F32)
+      result = castTo(g, result.value, dtype, call.range);
+    return result;
+  }
+  return callWith(g, decl, call, std::move(values), std::move(ranges));
 }
 
 } // namespace toy

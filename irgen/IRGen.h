@@ -27,6 +27,8 @@ struct TypeDesc {
   /// `f64[2, 3]`, `(f64, str)`, `Pair{a: f64, b: f64}`; equal types have equal texts.
   std::string str(llvm::function_ref<std::string(llvm::StringRef)> shownSize = nullptr) const;
   void flatten(llvm::SmallVectorImpl<mlir::Type> &leaves) const;
+  /// Gives the tensors in it other sizes.
+  void mapSizes(llvm::function_ref<Dim(unsigned leaf, size_t axis, Dim size)> map);
 };
 
 /// A function compiled for argument types.

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Constants: numbers read from their text in their final dtype with one rounding, brackets, strings.
-#include "irgen/IRGenImpl.h"
+#include "irgen/Expressions.h"
+
+#include "irgen/Functions.h"
+#include "irgen/Operators.h"
+#include "irgen/Shapes.h"
 
 #include "llvm/ADT/APFloat.h"
 #include "llvm/Support/Error.h"
@@ -12,25 +16,7 @@ using namespace mlir;
 
 namespace toy {
 
-static DenseElementsAttr scalarAttr(Type element, Attribute value) {
-  return DenseElementsAttr::get(RankedTensorType::get({}, element), value);
-}
-
-Value IRGen::integer(int64_t n, SourceRange range) {
-  return create<ConstantOp>(range, {}, {attr("value", scalarAttr(b.getI64Type(), b.getI64IntegerAttr(n)))});
-}
-Value IRGen::boolean(bool v, SourceRange range) {
-  return create<ConstantOp>(range, {}, {attr("value", scalarAttr(b.getI1Type(), b.getBoolAttr(v)))});
-}
-Value IRGen::floating(double x, DType dtype, SourceRange range) {
-  Value v = create<ConstantOp>(range, {}, {attr("value", scalarAttr(b.getF64Type(), b.getF64FloatAttr(x)))});
-  return cast(v, dtype, range);
-}
-Value IRGen::string(StringRef text, SourceRange range) {
-  return create<StrConstantOp>(range, {}, {stringAttr("value", text)});
-}
-
-bool IRGen::isLiteral(const ast::Expr &e) {
+bool isLiteral(const ast::Expr &e) {
   if (auto *unary = ast::dynCast<ast::Unary>(&e))
     return unary->op != ast::UnaryOp::Not && unary->operand->kind == ast::NodeKind::Number;
   return e.kind == ast::NodeKind::Number;
@@ -88,7 +74,7 @@ static std::optional<int64_t> readInteger(std::string text, bool negative, DType
 }
 
 /// A literal (a number, signed or not) as a constant of a dtype that its kind allows.
-Value IRGen::numberAs(const ast::Expr &literal, DType dtype) {
+Value numberAs(IRGen &g, const ast::Expr &literal, DType dtype) {
   bool negative = false;
   const ast::Expr *e = &literal;
   if (auto *unary = ast::dynCast<ast::Unary>(e)) {
@@ -96,18 +82,19 @@ Value IRGen::numberAs(const ast::Expr &literal, DType dtype) {
     e = unary->operand.get();
   }
   auto &n = ast::cast<ast::Number>(*e);
-  Type element = elementTypeOf(context, dtype);
+  Type element = elementTypeOf(g.context, dtype);
   auto rangeError = [&]() {
-    fail(DiagId::LiteralRange, literal.range, {sourceText(literal.range), std::string(nameOf(dtype))});
+    g.fail(DiagId::LiteralRange, literal.range, {g.sourceText(literal.range), std::string(nameOf(dtype))});
   };
   if (kindOf(dtype) <= DKind::Int) {
     if (n.form != ast::Number::Integer)
-      fail(DiagId::LiteralRange, literal.range, {sourceText(literal.range), std::string(nameOf(dtype))});
+      g.fail(DiagId::LiteralRange, literal.range, {g.sourceText(literal.range), std::string(nameOf(dtype))});
     auto value = readInteger(n.re, negative, dtype);
     if (!value)
       rangeError();
-    return create<ConstantOp>(literal.range, {},
-                              {attr("value", scalarAttr(element, b.getIntegerAttr(element, *value)))});
+    return g.create<ConstantOp>(literal.range, {},
+                                {g.attr("value", DenseElementsAttr::get(RankedTensorType::get({}, element),
+                                                                        g.b.getIntegerAttr(element, *value)))});
   }
   APFloat re = readFloat(n.re, negative, semanticsOf(dtype)),
           im = readFloat(n.im, negative && !n.im.empty(), semanticsOf(dtype));
@@ -121,30 +108,30 @@ Value IRGen::numberAs(const ast::Expr &literal, DType dtype) {
     value = DenseElementsAttr::get(type, std::complex<APFloat>(re, im));
   else
     value = DenseElementsAttr::get(type, re);
-  return create<ConstantOp>(literal.range, {}, {attr("value", value)});
+  return g.create<ConstantOp>(literal.range, {}, {g.attr("value", value)});
 }
 
 /// Alone, an integer is i64, a float f64, an imaginary or complex number c128.
-Val IRGen::number(const ast::Number &n, bool) {
+Val genNumber(IRGen &g, const ast::Number &n) {
   DType dtype = n.form == ast::Number::Integer ? DType::I64 : n.form == ast::Number::Float ? DType::F64 : DType::C128;
-  Val val = Val::leaf(numberAs(n, dtype));
+  Val val = numberAs(g, n, dtype);
   val.weak = true;
   val.literal = &n;
   return val;
 }
 
 /// A bracket of numbers as one constant: its texts are read straight into the buffer.
-Value IRGen::compactBracket(const ast::Bracket &bracket, DType dtype) {
-  std::string_view text = diagnostics.getSources().get(bracket.range.buffer).getText();
+static Value compactBracket(IRGen &g, const ast::Bracket &bracket, DType dtype) {
+  std::string_view text = g.diagnostics.getSources().get(bracket.range.buffer).getText();
   auto partText = [&](ast::Bracket::Part part) { return std::string(text.substr(part.begin, part.length)); };
   auto partRange = [&](ast::Bracket::Part part) {
     return SourceRange{bracket.range.buffer, part.begin, part.begin + part.length};
   };
-  Type element = elementTypeOf(context, dtype);
+  Type element = elementTypeOf(g.context, dtype);
   auto type = RankedTensorType::get(bracket.shape, element);
   size_t n = bracket.re.size();
   auto outOfRange = [&](ast::Bracket::Part part) {
-    fail(DiagId::LiteralRange, partRange(part), {partText(part), std::string(nameOf(dtype))});
+    g.fail(DiagId::LiteralRange, partRange(part), {partText(part), std::string(nameOf(dtype))});
   };
   std::vector<char> raw(n * ::toy::sizeOf(dtype) + 1);
   auto store = [&](size_t i, ast::Bracket::Part part, bool signedZero) {
@@ -178,7 +165,7 @@ Value IRGen::compactBracket(const ast::Bracket &bracket, DType dtype) {
     }
     if (dtype == DType::Bool) {
       SmallVector<bool> bits(raw.begin(), raw.begin() + n);
-      return create<ConstantOp>(bracket.range, {}, {attr("value", DenseElementsAttr::get(type, bits))});
+      return g.create<ConstantOp>(bracket.range, {}, {g.attr("value", DenseElementsAttr::get(type, bits))});
     }
   } else {
     bool complex = isComplex(dtype);
@@ -189,7 +176,7 @@ Value IRGen::compactBracket(const ast::Bracket &bracket, DType dtype) {
     }
   }
   auto value = DenseElementsAttr::getFromRawBuffer(type, ArrayRef<char>(raw).take_front(n * ::toy::sizeOf(dtype)));
-  return create<ConstantOp>(bracket.range, {}, {attr("value", value)});
+  return g.create<ConstantOp>(bracket.range, {}, {g.attr("value", value)});
 }
 
 namespace {
@@ -263,46 +250,45 @@ private:
 
 } // namespace
 
-const ast::Bracket *IRGen::expanded(const ast::Bracket &e) {
-  auto isVariable = [&](const char *name) { return lookup(name) || globalType(name); };
+static const ast::Bracket *expanded(IRGen &g, const ast::Bracket &e) {
+  auto isVariable = [&](const char *name) { return lookup(g, name) || globalType(g, name); };
   if (!e.compact || !e.named ||
-      !(isVariable("nan") || isVariable("inf") || userFunction("complex") || userStruct("complex")))
+      !(isVariable("nan") || isVariable("inf") || userFunction(g, "complex") || userStruct(g, "complex")))
     return nullptr;
-  expandedBrackets.push_back(BracketReader(e, diagnostics.getSources().get(e.range.buffer).getText()).level(0));
-  return expandedBrackets.back().get();
+  g.expandedBrackets.push_back(BracketReader(e, g.diagnostics.getSources().get(e.range.buffer).getText()).level(0));
+  return g.expandedBrackets.back().get();
 }
 
 /// `[a, b]`: numbers are f64 (c128 if one is complex, bool if all are); a conversion directly above gives the dtype.
-Val IRGen::bracket(const ast::Bracket &e, std::optional<DType> dtype) {
-  if (const ast::Bracket *tree = expanded(e))
-    return bracket(*tree, dtype);
+Val genBracket(IRGen &g, const ast::Bracket &e, std::optional<DType> dtype) {
+  if (const ast::Bracket *tree = expanded(g, e))
+    return genBracket(g, *tree, dtype);
   if (e.compact && e.allBools) {
-    std::string_view text = diagnostics.getSources().get(e.range.buffer).getText();
+    std::string_view text = g.diagnostics.getSources().get(e.range.buffer).getText();
     SmallVector<bool> bits;
     for (ast::Bracket::Part part : e.re)
       bits.push_back(text[part.begin] == 't');
-    auto value = DenseElementsAttr::get(RankedTensorType::get(e.shape, b.getI1Type()), bits);
-    return Val::leaf(
-        cast(create<ConstantOp>(e.range, {}, {attr("value", value)}), dtype.value_or(DType::Bool), e.range));
+    auto value = DenseElementsAttr::get(RankedTensorType::get(e.shape, g.b.getI1Type()), bits);
+    return castTo(g, g.create<ConstantOp>(e.range, {}, {g.attr("value", value)}), dtype.value_or(DType::Bool), e.range);
   }
   if (e.compact) {
     if (dtype && !isComplex(*dtype) && e.anyComplex)
-      fail(DiagId::ComplexToReal, e.range, {"complex numbers", std::string(nameOf(*dtype))});
+      g.fail(DiagId::ComplexToReal, e.range, {"complex numbers", std::string(nameOf(*dtype))});
     DType target = dtype.value_or(e.anyComplex ? DType::C128 : DType::F64);
     if (kindOf(target) <= DKind::Int && !e.allIntegers) // as a conversion of the f64 tensor
-      return Val::leaf(cast(compactBracket(e, DType::F64), target, e.range));
-    return Val::leaf(compactBracket(e, target));
+      return castTo(g, compactBracket(g, e, DType::F64), target, e.range);
+    return compactBracket(g, e, target);
   }
   std::vector<Val> values;
   for (const ast::ExprPtr &element : e.elements) {
     if (auto *inner = ast::dynCast<ast::Bracket>(element.get()))
-      values.push_back(bracket(*inner, dtype));
+      values.push_back(genBracket(g, *inner, dtype));
     else if (dtype && isLiteral(*element))
-      values.push_back(Val::leaf(numberAs(*element, *dtype)));
+      values.push_back(numberAs(g, *element, *dtype));
     else
-      values.push_back(expr(*element));
+      values.push_back(genExpr(g, *element));
     if (!values.back().isTensor())
-      fail(DiagId::LiteralElement, element->range, {values.back().type().str()});
+      g.fail(DiagId::LiteralElement, element->range, {values.back().type().str()});
   }
   DType target = DType::F64;
   bool allBool = !values.empty();
@@ -319,17 +305,17 @@ Val IRGen::bracket(const ast::Bracket &e, std::optional<DType> dtype) {
   for (auto [i, value] : llvm::enumerate(values)) {
     SourceRange range = e.elements[i]->range;
     if (value.tensor().getRank() != values[0].tensor().getRank())
-      fail(DiagId::MixedNestingLiteral, range);
+      g.fail(DiagId::MixedNestingLiteral, range);
     if (value.tensor().getRank() > 0 && e.elements[i]->kind != ast::NodeKind::Bracket)
-      fail(DiagId::LiteralElement, range, {value.type().str()}, "use `stack` to join tensors");
+      g.fail(DiagId::LiteralElement, range, {value.type().str()}, "use `stack` to join tensors");
     if (value.tensor().getSizes() != values[0].tensor().getSizes())
-      fail(DiagId::RaggedLiteral, range, {value.tensor().getDim(0).str(), values[0].tensor().getDim(0).str()});
-    Value x = castVal(value, target, range);
-    SmallVector<Value> sizes = {integer(1, range)};
-    llvm::append_range(sizes, sizesOf(x, range));
-    rows.push_back(reshape(x, sizes, range));
+      g.fail(DiagId::RaggedLiteral, range, {value.tensor().getDim(0).str(), values[0].tensor().getDim(0).str()});
+    Value x = castVal(g, value, target, range);
+    SmallVector<Value> sizes = {g.integer(1, range)};
+    llvm::append_range(sizes, sizesOf(g, x, range));
+    rows.push_back(reshape(g, x, sizes, range));
   }
-  return Val::leaf(rows.size() == 1 ? rows[0] : create<ConcatOp>(e.range, rows, {integerAttr("axis", 0)}));
+  return rows.size() == 1 ? rows[0] : g.create<ConcatOp>(e.range, rows, {g.integerAttr("axis", 0)});
 }
 
 } // namespace toy

@@ -1,29 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Operators: promotion, broadcasting, matrix products, adjoints.
-#include "irgen/IRGenImpl.h"
+#include "irgen/Operators.h"
+
+#include "irgen/Constants.h"
+#include "irgen/Expressions.h"
+#include "irgen/Shapes.h"
 
 using namespace mlir;
 
 namespace toy {
 
-Value IRGen::cast(Value x, DType dtype, SourceRange range) {
+Value castTo(IRGen &g, Value x, DType dtype, SourceRange range) {
   if (tensorTypeOf(x).getDtype() == dtype)
     return x;
-  return create<CastOp>(range, {x}, {dtypeAttr(dtype)});
+  return g.create<CastOp>(range, {x}, {g.dtypeAttr(dtype)});
 }
 
-Value IRGen::castVal(const Val &x, DType dtype, SourceRange range) {
+Value castVal(IRGen &g, const Val &x, DType dtype, SourceRange range) {
   if (x.literal && kindOf(dtype) >= kindOf(x.tensor().getDtype()))
-    return numberAs(*x.literal, dtype);
-  return cast(x.value, dtype, range);
+    return numberAs(g, *x.literal, dtype);
+  return castTo(g, x.value, dtype, range);
 }
 
-Value IRGen::castOperand(const Val &x, DType dtype, SourceRange range) {
-  return castVal(x, isComplex(dtype) && !isComplex(x.tensor().getDtype()) ? realOf(dtype) : dtype, range);
+static Value castOperand(IRGen &g, const Val &x, DType dtype, SourceRange range) {
+  return castVal(g, x, isComplex(dtype) && !isComplex(x.tensor().getDtype()) ? realOf(dtype) : dtype, range);
 }
 
-DType IRGen::promoteAll(ArrayRef<Val> values) {
+DType promoteAll(ArrayRef<Val> values) {
   auto operand = [](const Val &v) { return PromotionOperand{v.tensor().getDtype(), v.tensor().getRank() > 0, v.weak}; };
   PromotionOperand all = operand(values[0]);
   for (const Val &v : values.drop_front()) {
@@ -33,9 +37,9 @@ DType IRGen::promoteAll(ArrayRef<Val> values) {
   return all.dtype;
 }
 
-const Val &IRGen::needTensor(const Val &x, StringRef what, SourceRange range) {
+const Val &needTensor(IRGen &g, const Val &x, StringRef what, SourceRange range) {
   if (!x.isTensor())
-    fail(DiagId::NotANumber, range, {what.str(), x.kind == Val::DTypeRef ? "a dtype" : x.type().str()});
+    g.fail(DiagId::NotANumber, range, {what.str(), x.str()});
   return x;
 }
 
@@ -47,45 +51,45 @@ static StringRef opOf(ast::BinaryOp op) {
 
 /// What an operation of these operands computes in: integers beside halves become f32, too, so that only the result is
 /// rounded.
-DType IRGen::workingDType(DType dtype, ArrayRef<Val> values) {
+static DType workingDType(DType dtype, ArrayRef<Val> values) {
   bool isMixed = llvm::any_of(values, [](const Val &v) { return !isHalf(v.tensor().getDtype()) && !v.weak; });
   return isHalf(dtype) && isMixed ? DType::F32 : dtype;
 }
 
 /// Casts both operands to the dtype (real operands of complex operations stay real) and creates the operation.
-Val IRGen::elementwise(StringRef op, const Val &lhs, const Val &rhs, DType dtype, SourceRange range,
-                       SourceRange lhsRange, SourceRange rhsRange) {
+Val elementwise(IRGen &g, StringRef op, const Val &lhs, const Val &rhs, DType dtype, SourceRange range,
+                SourceRange lhsRange, SourceRange rhsRange) {
   DType work = workingDType(dtype, {lhs, rhs});
-  Value x = castOperand(lhs, work, lhsRange), y = castOperand(rhs, work, rhsRange),
-        result = create(op, range, {x, y}, {}, {lhsRange, rhsRange});
-  return Val::leaf(work != dtype && tensorTypeOf(result).getDtype() == work ? cast(result, dtype, range) : result);
+  Value x = castOperand(g, lhs, work, lhsRange), y = castOperand(g, rhs, work, rhsRange),
+        result = g.create(op, range, {x, y}, {}, {lhsRange, rhsRange});
+  return work != dtype && tensorTypeOf(result).getDtype() == work ? castTo(g, result, dtype, range) : result;
 }
 
-Val IRGen::binary(ast::BinaryOp op, const Val &lhs, const Val &rhs, SourceRange range, SourceRange opRange,
-                  SourceRange lhsRange, SourceRange rhsRange) {
+Val binaryOperation(IRGen &g, ast::BinaryOp op, const Val &lhs, const Val &rhs, SourceRange range, SourceRange opRange,
+                    SourceRange lhsRange, SourceRange rhsRange) {
   using ast::BinaryOp;
   std::string spelling(ast::spellingOf(op));
   if (lhs.isStr() && rhs.isStr()) {
     if (op == BinaryOp::Add)
-      return Val::leaf(create<StrConcatOp>(range, {lhs.value, rhs.value}));
+      return g.create<StrConcatOp>(range, {lhs.value, rhs.value});
     if (op == BinaryOp::Eq || op == BinaryOp::Ne) {
       auto left = stringOf(lhs), right = stringOf(rhs);
-      Value equal = left && right ? boolean(*left == *right, range) : create<StrEqOp>(range, {lhs.value, rhs.value});
-      return Val::leaf(op == BinaryOp::Eq ? equal : create<NotOp>(range, {equal}));
+      Value equal =
+          left && right ? g.boolean(*left == *right, range) : g.create<StrEqOp>(range, {lhs.value, rhs.value});
+      return op == BinaryOp::Eq ? equal : g.create<NotOp>(range, {equal});
     }
   }
   if (!lhs.isTensor() || !rhs.isTensor()) {
-    auto text = [](const Val &v) { return v.kind == Val::DTypeRef ? std::string("a dtype") : v.type().str(); };
     if (lhs.kind == Val::DTypeRef && rhs.kind == Val::DTypeRef && (op == BinaryOp::Eq || op == BinaryOp::Ne))
-      return Val::leaf(boolean((lhs.dtype == rhs.dtype) == (op == BinaryOp::Eq), range));
-    Diagnostic &d = report(DiagId::StringOperand, opRange, {spelling, text(lhs), text(rhs)});
-    d.label(lhsRange, text(lhs)).label(rhsRange, text(rhs));
+      return g.boolean((lhs.dtype == rhs.dtype) == (op == BinaryOp::Eq), range);
+    Diagnostic &d = g.report(DiagId::StringOperand, opRange, {spelling, lhs.str(), rhs.str()});
+    d.label(lhsRange, lhs.str()).label(rhsRange, rhs.str());
     if (lhs.isStr() != rhs.isStr() && op == BinaryOp::Add)
       d.withHelp("`str(x)` makes a string of a value");
     throw IRAbort();
   }
   if (op == BinaryOp::MatMul)
-    return matmul(lhs, rhs, opRange, lhsRange, rhsRange);
+    return matmul(g, lhs, rhs, opRange, lhsRange, rhsRange);
   DType dtype = promoteAll({lhs, rhs});
   Val result;
   switch (op) {
@@ -94,61 +98,61 @@ Val IRGen::binary(ast::BinaryOp op, const Val &lhs, const Val &rhs, SourceRange 
   case BinaryOp::Mul:
   case BinaryOp::FloorDiv:
   case BinaryOp::Mod:
-    result = elementwise(opOf(op), lhs, rhs, dtype == DType::Bool ? DType::I64 : dtype, opRange, lhsRange, rhsRange);
+    result = elementwise(g, opOf(op), lhs, rhs, dtype == DType::Bool ? DType::I64 : dtype, opRange, lhsRange, rhsRange);
     break;
   case BinaryOp::Div:
     result =
-        elementwise<DivOp>(lhs, rhs, kindOf(dtype) <= DKind::Int ? DType::F64 : dtype, opRange, lhsRange, rhsRange);
+        elementwise<DivOp>(g, lhs, rhs, kindOf(dtype) <= DKind::Int ? DType::F64 : dtype, opRange, lhsRange, rhsRange);
     break;
   case BinaryOp::Pow:
     if (isComplex(lhs.tensor().getDtype()) && isInteger(rhs.tensor().getDtype()))
-      result = Val::leaf(create<PowOp>(opRange, {lhs.value, rhs.value}, {}, {lhsRange, rhsRange}));
+      result = g.create<PowOp>(opRange, {lhs.value, rhs.value}, {}, {lhsRange, rhsRange});
     else
-      result = elementwise<PowOp>(lhs, rhs, dtype == DType::Bool ? DType::I64 : dtype, opRange, lhsRange, rhsRange);
+      result = elementwise<PowOp>(g, lhs, rhs, dtype == DType::Bool ? DType::I64 : dtype, opRange, lhsRange, rhsRange);
     break;
   default:
-    return elementwise(opOf(op), lhs, rhs, dtype, opRange, lhsRange, rhsRange);
+    return elementwise(g, opOf(op), lhs, rhs, dtype, opRange, lhsRange, rhsRange);
   }
   result.weak = lhs.weak && rhs.weak;
   return result;
 }
 
-Val IRGen::matmul(const Val &lhs, const Val &rhs, SourceRange range, SourceRange lhsRange, SourceRange rhsRange) {
+Val matmul(IRGen &g, const Val &lhs, const Val &rhs, SourceRange range, SourceRange lhsRange, SourceRange rhsRange) {
   DType dtype = promoteAll({lhs, rhs});
   if (dtype == DType::Bool)
     dtype = DType::I64;
   DType work = workingDType(dtype, {lhs, rhs});
-  Value x = castVal(lhs, work, lhsRange), y = castVal(rhs, work, rhsRange);
-  return Val::leaf(cast(create<MatMulOp>(range, {x, y}, {}, {lhsRange, rhsRange}), dtype, range));
+  Value x = castVal(g, lhs, work, lhsRange), y = castVal(g, rhs, work, rhsRange);
+  return castTo(g, g.create<MatMulOp>(range, {x, y}, {}, {lhsRange, rhsRange}), dtype, range);
 }
 
-Val IRGen::unary(ast::UnaryOp op, const Val &x, SourceRange range) {
-  needTensor(x, op == ast::UnaryOp::Not ? "not" : "-", range);
+Val unaryOperation(IRGen &g, ast::UnaryOp op, const Val &x, SourceRange range) {
+  needTensor(g, x, op == ast::UnaryOp::Not ? "not" : "-", range);
   if (op == ast::UnaryOp::Not)
-    return Val::leaf(create<NotOp>(range, {x.value}));
+    return g.create<NotOp>(range, {x.value});
   if (op == ast::UnaryOp::Plus)
     return x;
-  Value operand = x.tensor().getDtype() == DType::Bool ? cast(x.value, DType::I64, range) : x.value;
-  Val result = Val::leaf(create<NegOp>(range, {operand}));
+  Value operand = x.tensor().getDtype() == DType::Bool ? castTo(g, x.value, DType::I64, range) : x.value;
+  Val result = g.create<NegOp>(range, {operand});
   result.weak = x.weak;
   return result;
 }
 
-Val IRGen::transposeLast(const Val &x, SourceRange range) {
+Val transposeLast(IRGen &g, const Val &x, SourceRange range) {
   int64_t rank = x.tensor().getRank();
   if (rank < 2)
     return x;
   SmallVector<int64_t> permutation(rank);
   std::iota(permutation.begin(), permutation.end(), 0);
   std::swap(permutation[rank - 1], permutation[rank - 2]);
-  return Val::leaf(permute(x.value, permutation, range));
+  return permute(g, x.value, permutation, range);
 }
 
 /// The conjugate transpose of the last two axes; of vectors and scalars the conjugate.
-Val IRGen::adjoint(const Val &x, SourceRange range) {
-  needTensor(x, "'", range);
-  Val conjugated = x.tensor().isComplex() ? Val::leaf(create<ConjOp>(range, {x.value})) : x;
-  return transposeLast(conjugated, range);
+Val adjoint(IRGen &g, const Val &x, SourceRange range) {
+  needTensor(g, x, "'", range);
+  Val conjugated = x.tensor().isComplex() ? Val(g.create<ConjOp>(range, {x.value})) : x;
+  return transposeLast(g, conjugated, range);
 }
 
 } // namespace toy

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Library functions written in the language itself.
-#include "irgen/IRGenImpl.h"
+#include "irgen/Builtins.h"
 
 #include "parser/Parser.h"
 

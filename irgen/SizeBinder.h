@@ -5,7 +5,7 @@
 /// believed anywhere.
 #pragma once
 
-#include "irgen/IRGenImpl.h"
+#include "irgen/Context.h"
 
 #include "llvm/ADT/StringSet.h"
 
@@ -29,7 +29,7 @@ std::vector<SizeSolution> solveSizes(llvm::ArrayRef<Dim> expressions, llvm::Stri
 /// The declared sizes of one place (a call, a return, a declaration).
 class SizeBinder {
 public:
-  explicit SizeBinder(IRGen &gen) : gen(gen) {}
+  explicit SizeBinder(IRGen &g) : g(g) {}
 
   /// A name that has a meaning here already; `value` is an i64 scalar.
   void know(llvm::StringRef name, Dim dim, mlir::Value value);
@@ -68,7 +68,7 @@ private:
   };
   mlir::Value valueOf(llvm::StringRef name, SourceRange range);
 
-  IRGen &gen;
+  IRGen &g;
   std::vector<Equation> equations;
   std::vector<SizeSolution> solutions;
   llvm::StringSet<> names;

@@ -1,13 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Sizes that the run computes: expressions of sizes and of integers of the program, each as one operation.
-#include "irgen/IRGenImpl.h"
+#include "irgen/Shapes.h"
+
+#include "irgen/Constants.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
 namespace toy {
+
+Value sizeOf(IRGen &g, Value x, int64_t axis, SourceRange range) {
+  if (Dim dim = tensorTypeOf(x).getDim(axis); dim.isNumber())
+    return g.integer(dim.value(), range);
+  return g.create<DimOp>(range, {x}, {g.integerAttr("axis", axis)});
+}
+
+SmallVector<Value> sizesOf(IRGen &g, Value x, SourceRange range) {
+  SmallVector<Value> out;
+  for (int64_t axis = 0; axis < tensorTypeOf(x).getRank(); ++axis)
+    out.push_back(sizeOf(g, x, axis, range));
+  return out;
+}
+
+Dim nameOfSize(IRGen &g, Value value) {
+  while (auto check = value.getDefiningOp<CheckSizeOp>())
+    value = check.getSize();
+  Dim &name = g.fn().sizeNames[value];
+  if (!name)
+    name = g.freshSize();
+  return name;
+}
 
 /// Operands of several terms under common names.
 namespace {
@@ -91,7 +115,7 @@ static bool isOfSizes(Value value) {
 
 /// A value as a term. Arithmetic of the program on sizes is taken apart, so that it is checked where it makes a size;
 /// other integers of the program are operands, and their arithmetic wraps, unless the value is to be a size itself.
-SizeTerm IRGen::sizeTerm(Value value, SourceRange range, bool isSize) {
+SizeTerm sizeTerm(IRGen &g, Value value, SourceRange range, bool isSize) {
   llvm::DenseMap<Value, SizeTerm> done;
   auto read = [&](auto &self, Value value) -> SizeTerm {
     if (auto it = done.find(value); it != done.end())
@@ -99,11 +123,12 @@ SizeTerm IRGen::sizeTerm(Value value, SourceRange range, bool isSize) {
     Operation *op = value.getDefiningOp();
     SizeTerm term = leaf(value);
     if (auto n = constantOf(value))
-      term = {Dim::number(context, *n), {}};
+      term = {Dim::number(g.context, *n), {}};
     else if (auto sizeValue = dyn_cast_if_present<SizeValueOp>(op))
       term = {sizeValue.getExpr(), llvm::to_vector<2>(sizeValue.getOperands())};
     else if (isArithmetic(value) && (isSize || isOfSizes(value)))
-      term = combine(op->getName().stripDialect(), self(self, op->getOperand(0)), self(self, op->getOperand(1)), range);
+      term =
+          combine(g, op->getName().stripDialect(), self(self, op->getOperand(0)), self(self, op->getOperand(1)), range);
     return done[value] = term;
   };
   return read(read, value);
@@ -111,68 +136,68 @@ SizeTerm IRGen::sizeTerm(Value value, SourceRange range, bool isSize) {
 
 /// A size operand of an operation: as it is, or, where the program computed it, checked. What has no expression keeps
 /// its name.
-Value IRGen::checkedSize(Value value, SourceRange range) {
+Value checkedSize(IRGen &g, Value value, SourceRange range) {
   if (!isArithmetic(value) || !tensorTypeOf(value).isScalar() || tensorTypeOf(value).getDtype() != DType::I64)
     return value;
-  Value checked = valueOf(sizeTerm(value, range, true), range);
+  Value checked = valueOf(g, sizeTerm(g, value, range, true), range);
   if (!constantOf(checked) && !sizeBehind(value))
-    fn().sizeNames[checked] = nameOfSize(value);
+    g.fn().sizeNames[checked] = nameOfSize(g, value);
   return checked;
 }
 
-Value IRGen::valueOf(const SizeTerm &term, SourceRange range) {
+Value valueOf(IRGen &g, const SizeTerm &term, SourceRange range) {
   if (term.expression.isNumber())
-    return integer(term.expression.value(), range);
-  OperandList used(context); // operands that the expression does not name any more go
+    return g.integer(term.expression.value(), range);
+  OperandList used(g.context); // operands that the expression does not name any more go
   Dim expression = used.take(term);
   if (auto operand = SizeValueOp::operandOf(expression.symbolName()))
     return used.operands[*operand];
-  return create<SizeValueOp>(range, used.operands, {attr("expr", expression.getAttr())});
+  return g.create<SizeValueOp>(range, used.operands, {g.attr("expr", expression.getAttr())});
 }
 
-SizeTerm IRGen::combine(StringRef op, const SizeTerm &a, const SizeTerm &b, SourceRange range) {
-  OperandList list(context);
+SizeTerm combine(IRGen &g, StringRef op, const SizeTerm &a, const SizeTerm &b, SourceRange range) {
+  OperandList list(g.context);
   Dim left = list.take(a), right = list.take(b);
   if (Dim expression = combined(op, left, right); !expression.isUnknown())
     return {expression, list.operands};
   if (left.isNumber() && right.isNumber() && !right.is(0)) {
     StringRef sign =
         llvm::StringSwitch<StringRef>(op).Case("add", " + ").Case("sub", " - ").Case("mul", " * ").Default(" // ");
-    fail(DiagId::SizeTooLarge, range, {(left.str() + sign + right.str()).str()});
+    g.fail(DiagId::SizeTooLarge, range, {(left.str() + sign + right.str()).str()});
   }
   if (right.is(0)) // an error of the run
-    return leaf(create(op, range, {valueOf(a, range), valueOf(b, range)}));
-  OperandList parts(context); // an expression that is too large is computed in two steps
-  Dim x = parts.take(leaf(valueOf(a, range))), y = parts.take(leaf(valueOf(b, range)));
+    return leaf(g.create(op, range, {valueOf(g, a, range), valueOf(g, b, range)}));
+  OperandList parts(g.context); // an expression that is too large is computed in two steps
+  Dim x = parts.take(leaf(valueOf(g, a, range))), y = parts.take(leaf(valueOf(g, b, range)));
   return {combined(op, x, y), parts.operands};
 }
 
-Value IRGen::arith(StringRef op, Value a, Value b, SourceRange range) {
+Value arith(IRGen &g, StringRef op, Value a, Value b, SourceRange range) {
   if (!tensorTypeOf(a).isScalar() || !tensorTypeOf(b).isScalar())
-    return create(op, range, {a, b});
-  return valueOf(combine(op, sizeTerm(a, range), sizeTerm(b, range), range), range);
+    return g.create(op, range, {a, b});
+  return valueOf(g, combine(g, op, sizeTerm(g, a, range), sizeTerm(g, b, range), range), range);
 }
 
 namespace {
 struct DeclaredSize : DimComputation<Value> {
-  DeclaredSize(IRGen &gen, SourceRange range, llvm::function_ref<Value(StringRef)> valueOf)
-      : gen(gen), range(range), valueOf(valueOf) {}
-  Value constant(int64_t n) override { return gen.integer(n, range); }
+  DeclaredSize(IRGen &g, SourceRange range, llvm::function_ref<Value(StringRef)> valueOf)
+      : g(g), range(range), valueOf(valueOf) {}
+  Value constant(int64_t n) override { return g.integer(n, range); }
   Value symbol(StringRef name) override { return valueOf(name); }
   Value combine(Operation op, Value a, Value b) override {
     constexpr const char *names[] = {"add", "sub", "mul", "floordiv", "minimum", "maximum"};
-    return gen.arith(names[op], a, b, range);
+    return arith(g, names[op], a, b, range);
   }
-  IRGen &gen;
+  IRGen &g;
   SourceRange range;
   llvm::function_ref<Value(StringRef)> valueOf;
 };
 } // namespace
 
-Value IRGen::sizeExpression(Dim dim, SourceRange range, llvm::function_ref<Value(StringRef)> valueOf) {
+Value sizeExpression(IRGen &g, Dim dim, SourceRange range, llvm::function_ref<Value(StringRef)> valueOf) {
   if (dim.isUnknown())
-    fail(DiagId::SizeTooLarge, range, {sourceText(range)});
-  return DeclaredSize(*this, range, valueOf).compute(dim);
+    g.fail(DiagId::SizeTooLarge, range, {g.sourceText(range)});
+  return DeclaredSize(g, range, valueOf).compute(dim);
 }
 
 } // namespace toy

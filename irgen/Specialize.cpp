@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The choice of a compiled form by sizes, new forms, and decisions about sizes while a form is generated.
-#include "irgen/IRGenImpl.h"
+/// The choice of a compiled form by sizes, and new forms.
+#include "irgen/Declarations.h"
+#include "irgen/Functions.h"
+#include "irgen/Shapes.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/xxhash.h"
@@ -72,20 +74,20 @@ namespace {
 /// The choice, for one call.
 class Specializer {
 public:
-  Specializer(IRGen &gen, const ast::Function &decl, const ast::Call &call, std::vector<Val> &values,
+  Specializer(IRGen &g, const ast::Function &decl, const ast::Call &call, std::vector<Val> &values,
               const std::set<unsigned> &statics, llvm::function_ref<std::string(ArrayRef<Val>)> keyOf,
               ArrayRef<SourceRange> ranges)
-      : gen(gen), decl(decl), call(call), values(values), statics(statics), keyOf(keyOf), ranges(ranges) {}
+      : g(g), decl(decl), call(call), values(values), statics(statics), keyOf(keyOf), ranges(ranges) {}
 
   std::shared_ptr<Specialization> run() {
     std::vector<Val> bare = collect();
     if (slots.empty())
       return nullptr;
     std::string key = keyOf(bare);
-    set = &gen.host.instances().specializations[key];
+    set = &g.host.instances().specializations[key];
     set->function = decl.name;
-    uint64_t digest = llvm::xxh3_64bits(gen.sourceText(decl.range) + key.substr(key.find('(')));
-    profile = &gen.host.instances().sizeProfiles[llvm::utohexstr(digest) + "-" + decl.name];
+    uint64_t digest = llvm::xxh3_64bits(g.sourceText(decl.range) + key.substr(key.find('(')));
+    profile = &g.host.instances().sizeProfiles[llvm::utohexstr(digest) + "-" + decl.name];
     bool isNew = set->slots.empty();
     if (isNew) {
       set->slots = slots;
@@ -93,12 +95,12 @@ public:
         if (slot < slots.size())
           set->slots[slot].varies = true;
     }
-    llvm::erase_if(set->entries, [&](const auto &entry) { return !gen.host.instances().find(entry->key); });
+    llvm::erase_if(set->entries, [&](const auto &entry) { return !g.host.instances().find(entry->key); });
     if (Specialization *found = set->find(sizes.data()))
       return choose(*llvm::find_if(set->entries, [&](const auto &entry) { return entry.get() == found; }));
     // A statement that fails leaves what is known of the function as it was.
-    gen.undoForms.push_back([set = set, slots = isNew ? std::vector<SizeSlot>() : set->slots, entries = set->entries,
-                             profile = profile, varying = *profile] {
+    g.undoForms.push_back([set = set, slots = isNew ? std::vector<SizeSlot>() : set->slots, entries = set->entries,
+                           profile = profile, varying = *profile] {
       set->slots = slots;
       set->entries = entries;
       *profile = varying;
@@ -113,7 +115,7 @@ public:
   }
 
 private:
-  using Attribute = IRGen::SizeAttribute;
+  using Attribute = SizeAttribute;
 
   /// Calls `visit` for the leaves of the arguments that are values, with the number of the leaf; gives the arguments
   /// with what it returns.
@@ -152,14 +154,14 @@ private:
         if (isDeclared || !dim.isNumber())
           continue;
         Attribute attribute =
-            shown[i].size() == 1 ? gen.sizeAttribute(decl, parameter.name, dims.size(), axis) : Attribute();
+            shown[i].size() == 1 ? sizeAttribute(g, decl, parameter.name, dims.size(), axis) : Attribute();
         slots.push_back({leaf, static_cast<unsigned>(axis), shown[i][j] + ".shape[" + std::to_string(axis) + "]",
                          dim.value(), false});
         sizes.push_back(dim.value());
         attributes.push_back(attribute);
-        dim = Dim::symbol(gen.context, "any$" + std::to_string(leaf) + "_" + std::to_string(axis));
+        dim = Dim::symbol(g.context, "any$" + std::to_string(leaf) + "_" + std::to_string(axis));
       }
-      return gen.relabel(v, type.withDims(dims), ranges[i]);
+      return relabel(g, v, type.withDims(dims), ranges[i]);
     });
   }
 
@@ -173,8 +175,8 @@ private:
       SmallVector<Dim> dims = type.getDims();
       for (; slot < slots.size() && slots[slot].leaf == leaf; ++slot)
         dims[slots[slot].axis] =
-            form.fixed[slot] ? Dim::number(gen.context, *form.fixed[slot]) : Dim::symbol(gen.context, form.names[slot]);
-      return gen.relabel(v, type.withDims(dims), ranges[i]);
+            form.fixed[slot] ? Dim::number(g.context, *form.fixed[slot]) : Dim::symbol(g.context, form.names[slot]);
+      return relabel(g, v, type.withDims(dims), ranges[i]);
     });
   }
 
@@ -187,13 +189,13 @@ private:
   }
 
   std::shared_ptr<Specialization> choose(std::shared_ptr<Specialization> form) {
-    llvm::StringMap<Dim> bound = form->bind(gen.context, sizes);
+    llvm::StringMap<Dim> bound = form->bind(g.context, sizes);
     if (llvm::any_of(form->checks, [&](const SizeGuard &check) { return !check.fact.holds(bound); }))
       form = fixedForm(); // which says what is wrong with these sizes
     values = typed(*form);
     form->bound = std::move(bound);
     if (++form->calls == 3)
-      gen.host.formIsUsedAgain(*form);
+      g.host.formIsUsedAgain(*form);
     return form;
   }
 
@@ -209,10 +211,10 @@ private:
     for (auto [i, slot] : llvm::enumerate(set->slots))
       if (slot.varies |= slot.first != sizes[i]; slot.varies)
         profile->insert(i);
-    if (!reason.empty() && gen.host.compileOptions().failOnRecompile)
-      gen.fail(DiagId::Recompiled, call.range, {decl.name, reason});
+    if (!reason.empty() && g.host.compileOptions().failOnRecompile)
+      g.fail(DiagId::Recompiled, call.range, {decl.name, reason});
     auto form = std::make_shared<Specialization>();
-    DynamicMode mode = gen.host.compileOptions().dynamic;
+    DynamicMode mode = g.host.compileOptions().dynamic;
     form->generic = set->entries.size() >= SpecializationSet::most && mode != DynamicMode::Off;
     form->reason = reason.empty() ? "first call with these types" : reason;
     if (form->generic)
@@ -228,17 +230,17 @@ private:
         continue;
       }
       form->fixed.push_back(std::nullopt);
-      form->names.push_back("d$" + std::to_string(gen.host.instances().newNumber()));
-      form->hints[form->names.back()] = Dim::number(gen.context, sizes[i]);
+      form->names.push_back("d$" + std::to_string(g.host.instances().newNumber()));
+      form->hints[form->names.back()] = Dim::number(g.context, sizes[i]);
       form->facts.bound(form->names.back(), 0);
       if (!isAsked)
         continue;
       required.emplace_back(form->names.back(), attribute);
-      Dim name = Dim::symbol(gen.context, form->names.back());
+      Dim name = Dim::symbol(g.context, form->names.back());
       if (attribute.lo > 0)
-        demand(*form, SizeFact::atLeast(name, Dim::number(gen.context, attribute.lo)), attribute.range);
+        demand(*form, SizeFact::atLeast(name, Dim::number(g.context, attribute.lo)), attribute.range);
       if (attribute.hi != ShapeFacts::largest)
-        demand(*form, SizeFact::atLeast(Dim::number(gen.context, attribute.hi), name), attribute.range);
+        demand(*form, SizeFact::atLeast(Dim::number(g.context, attribute.hi), name), attribute.range);
     }
     return form;
   }
@@ -247,44 +249,43 @@ private:
     form.facts.assume(fact);
   }
 
-  void instantiate(std::shared_ptr<Specialization> form) {
+  void generateBody(std::shared_ptr<Specialization> form) {
     values = typed(*form);
     form->key = keyOf(values);
-    (void)gen.instantiate(decl, values, form->key, call.range, statics, form);
+    (void)instantiate(g, decl, values, form->key, call.range, statics, form);
   }
 
   /// The form, or, where it cannot be made for all sizes, the one for the sizes at hand, which may say what is wrong
   /// with them.
   std::shared_ptr<Specialization> generate(std::shared_ptr<Specialization> form) {
-    size_t reported = gen.diagnostics.diagnostics().size();
-    size_t instances = gen.host.instances().pendingCount();
+    size_t reported = g.diagnostics.diagnostics().size();
+    size_t instances = g.host.instances().pendingCount();
     llvm::SmallPtrSet<Operation *, 8> before;
-    for (Operation &op : gen.module.getOps())
+    for (Operation &op : g.module.getOps())
       before.insert(&op);
     try {
-      instantiate(form);
+      generateBody(form);
     } catch (IRAbort &) {
       if (!form->isDynamic())
         throw;
-      std::string cause(infoOf(gen.diagnostics.diagnostics()[reported].id).code);
-      gen.diagnostics.truncate(reported);
-      gen.host.instances().forgetPending(instances);
-      for (Operation &op : llvm::make_early_inc_range(gen.module.getOps()))
+      std::string cause(infoOf(g.diagnostics.diagnostics()[reported].id).code);
+      g.diagnostics.truncate(reported);
+      g.host.instances().forgetPending(instances);
+      for (Operation &op : llvm::make_early_inc_range(g.module.getOps()))
         if (!before.contains(&op))
           op.erase();
       auto fixed = fixedForm();
       fixed->reason = form->reason + "; other sizes are no option: " + cause;
-      instantiate(fixed);
+      generateBody(fixed);
       for (auto &[name, attribute] : required)
-        gen.fail(DiagId::CannotBeDynamic, attribute.range,
-                 {gen.sourceText(attribute.range), "the function compiles for single sizes only"});
+        g.fail(DiagId::CannotBeDynamic, attribute.range,
+               {g.sourceText(attribute.range), "the function compiles for single sizes only"});
       return fixed;
     }
     for (auto &[name, attribute] : required)
-      if (ShapeFacts::Range range = form->facts.rangeOf(Dim::symbol(gen.context, name)); range.lo == range.hi) {
-        Diagnostic &d =
-            gen.report(DiagId::CannotBeDynamic, attribute.range,
-                       {gen.sourceText(attribute.range), "only " + std::to_string(range.lo) + " is possible"});
+      if (ShapeFacts::Range range = form->facts.rangeOf(Dim::symbol(g.context, name)); range.lo == range.hi) {
+        Diagnostic &d = g.report(DiagId::CannotBeDynamic, attribute.range,
+                                 {g.sourceText(attribute.range), "only " + std::to_string(range.lo) + " is possible"});
         auto guard =
             llvm::find_if(form->decisions, [&](const SizeGuard &g) { return g.fact.relation == SizeFact::Zero; });
         if (guard != form->decisions.end())
@@ -296,9 +297,9 @@ private:
   }
 
   void remark(const Specialization &form) {
-    if (!gen.host.compileOptions().remarks)
+    if (!g.host.compileOptions().remarks)
       return;
-    Diagnostic &d = gen.report(DiagId::AnotherForm, call.range, {decl.name, form.reason});
+    Diagnostic &d = g.report(DiagId::AnotherForm, call.range, {decl.name, form.reason});
     for (const SizeGuard &guard : form.guards)
       d.note(guard.range, "it is for " + guard.fact.str(form.shownNames(set->slots)));
   }
@@ -316,7 +317,7 @@ private:
       form.guards.push_back(form.decisions[i]);
   }
 
-  IRGen &gen;
+  IRGen &g;
   const ast::Function &decl;
   const ast::Call &call;
   std::vector<Val> &values;
@@ -335,122 +336,13 @@ private:
 
 /// Chooses or makes the form of a function for a call from the top level; `values` get its types. Null where every size
 /// is declared, and for calls from other functions, which are generated for what they are given.
-std::shared_ptr<Specialization> IRGen::specialize(const ast::Function &decl, const ast::Call &call,
-                                                  std::vector<Val> &values, const std::set<unsigned> &statics,
-                                                  llvm::function_ref<std::string(ArrayRef<Val>)> keyOf,
-                                                  ArrayRef<SourceRange> ranges) {
-  if (fn().decl || isLibrary(decl) || !decl.body)
+std::shared_ptr<Specialization> specialize(IRGen &g, const ast::Function &decl, const ast::Call &call,
+                                           std::vector<Val> &values, const std::set<unsigned> &statics,
+                                           llvm::function_ref<std::string(ArrayRef<Val>)> keyOf,
+                                           ArrayRef<SourceRange> ranges) {
+  if (g.fn().decl || isLibrary(g, decl) || !decl.body)
     return nullptr;
-  return Specializer(*this, decl, call, values, statics, keyOf, ranges).run();
-}
-
-bool IRGen::isFree(Dim dim) { return fn().sizes != nullptr && !dim.isNumber() && dim.evaluate(fn().sizes->hints); }
-
-int64_t IRGen::hintOf(Dim dim) { return *dim.evaluate(fn().sizes->hints); }
-
-bool IRGen::decideSize(Specialization &form, SizeFact fact, SourceRange range, bool isCheck) {
-  if (Truth truth = form.facts.decide(fact); truth != Truth::Unknown)
-    return truth == Truth::Yes;
-  bool holds = fact.holds(form.hints);
-  if (isCheck && !holds)
-    return false;
-  SizeFact taken = holds ? fact : fact.negated();
-  (isCheck ? form.checks : form.decisions).push_back({taken, range});
-  form.facts.assume(taken);
-  return holds;
-}
-
-std::optional<int64_t> IRGen::decidedInteger(Value value, SourceRange range) {
-  auto dim = sizeBehind(value);
-  if (!dim || !isFree(*dim))
-    return std::nullopt;
-  int64_t n = hintOf(*dim);
-  decideSize(SizeFact::equal(*dim, Dim::number(context, n)), range);
-  return n;
-}
-
-/// Comparisons of sizes, and `not` of such.
-std::optional<bool> IRGen::decidedCondition(Value condition, SourceRange range) {
-  Operation *op = condition.getDefiningOp();
-  if (!op || !fn().sizes)
-    return std::nullopt;
-  if (isa<NotOp>(op)) {
-    auto inner = decidedCondition(op->getOperand(0), range);
-    return inner ? std::optional(!*inner) : std::nullopt;
-  }
-  if (!isa<EqOp, NeOp, LtOp, LeOp, GtOp, GeOp>(op))
-    return std::nullopt;
-  auto a = sizeBehind(op->getOperand(0)), b = sizeBehind(op->getOperand(1));
-  if (!a || !b || (!isFree(*a) && !a->isNumber()) || (!isFree(*b) && !b->isNumber()) ||
-      (a->isNumber() && b->isNumber()))
-    return std::nullopt;
-  ast::BinaryOp comparator = isa<EqOp>(op)   ? ast::BinaryOp::Eq
-                             : isa<NeOp>(op) ? ast::BinaryOp::Ne
-                             : isa<LtOp>(op) ? ast::BinaryOp::Lt
-                             : isa<LeOp>(op) ? ast::BinaryOp::Le
-                             : isa<GtOp>(op) ? ast::BinaryOp::Gt
-                                             : ast::BinaryOp::Ge;
-  SizeFact fact = *comparison(comparator, a, b);
-  return fact.dim.evaluate(fn().sizes->hints) ? std::optional(decideSize(fact, range)) : std::nullopt;
-}
-
-/// The operand with another size on an axis, which is known to be equal.
-Value IRGen::withSize(Value x, int64_t axis, Dim size, SourceRange range) {
-  SmallVector<Dim> dims = tensorTypeOf(x).getDims();
-  dims[axis] = size;
-  return relabel(x, tensorTypeOf(x).withDims(dims), range);
-}
-
-/// Makes two axes of operands the same size in their types, or one of them 1 where that is allowed. False where nothing
-/// can be decided here. Sizes that the call at hand does not allow end the form; with just these sizes the error says
-/// why.
-bool IRGen::unifySizes(MutableArrayRef<Value> operands, const SizeAssumption &a, SourceRange range) {
-  Dim lhs = tensorTypeOf(operands[a.lhsOperand]).getDim(a.lhsAxis),
-      rhs = tensorTypeOf(operands[a.rhsOperand]).getDim(a.rhsAxis);
-  if ((!isFree(lhs) && !lhs.isNumber()) || (!isFree(rhs) && !rhs.isNumber()))
-    return false;
-  SizeFact equal = SizeFact::equal(lhs, rhs);
-  if (!equal.dim.evaluate(fn().sizes->hints))
-    return false;
-  if (equal.holds(fn().sizes->hints)) {
-    decideSize(equal, range, !a.mayBroadcast);
-    if (lhs.isNumber())
-      operands[a.rhsOperand] = withSize(operands[a.rhsOperand], a.rhsAxis, lhs, range);
-    else if (rhs.isNumber())
-      operands[a.lhsOperand] = withSize(operands[a.lhsOperand], a.lhsAxis, rhs, range);
-    else
-      operands[a.rhsOperand] = withSize(operands[a.rhsOperand], a.rhsAxis, lhs, range);
-    return true;
-  }
-  Dim one = Dim::number(context, 1);
-  if (a.mayBroadcast)
-    for (auto [dim, operand, axis] :
-         {std::tuple(lhs, a.lhsOperand, a.lhsAxis), std::tuple(rhs, a.rhsOperand, a.rhsAxis)})
-      if (isFree(dim) && hintOf(dim) == 1) {
-        decideSize(SizeFact::equal(dim, one), range);
-        operands[operand] = withSize(operands[operand], axis, one, range);
-        return true;
-      }
-  fail(DiagId::NotProvable, range, {"that the sizes " + lhs.str() + " and " + rhs.str() + " are equal"});
-}
-
-/// In a form that decides while it runs: computed sizes (`(n + 1) // 2`) that are 1 stretch, so that which of them are
-/// is told apart, as it is for the sizes of arguments. True where an operand became one that stretches.
-bool IRGen::stretchInGeneric(MutableArrayRef<Value> operands, const SizeAssumption &a, SourceRange range) {
-  Specialization &form = *fn().generic;
-  Dim one = Dim::number(context, 1);
-  if (!a.mayBroadcast)
-    return false;
-  for (auto [operand, axis] : {std::pair(a.lhsOperand, a.lhsAxis), std::pair(a.rhsOperand, a.rhsAxis)}) {
-    Dim dim = tensorTypeOf(operands[operand]).getDim(axis);
-    if (dim.isNumber() || !dim.symbolName().empty() || !dim.evaluate(form.hints))
-      continue;
-    if (decideSize(form, SizeFact::equal(dim, one), range)) {
-      operands[operand] = withSize(operands[operand], axis, one, range);
-      return true;
-    }
-  }
-  return false;
+  return Specializer(g, decl, call, values, statics, keyOf, ranges).run();
 }
 
 } // namespace toy

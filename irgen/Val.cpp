@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Types and values of the language as trees over the IR's leaves.
-#include "irgen/IRGenImpl.h"
+#include "irgen/Val.h"
 
 using namespace mlir;
 
@@ -23,6 +23,24 @@ void TypeDesc::flatten(SmallVectorImpl<Type> &leaves) const {
     leaves.push_back(leaf);
   for (const TypeDesc &element : elements)
     element.flatten(leaves);
+}
+
+/// `leaf` is the first one's number, and then that of the one behind the last.
+static void mapSizesFrom(unsigned &leaf, TypeDesc &type, llvm::function_ref<Dim(unsigned, size_t, Dim)> map) {
+  for (TypeDesc &element : type.elements)
+    mapSizesFrom(leaf, element, map);
+  if (auto tensor = dyn_cast_if_present<TensorType>(type.leaf)) {
+    SmallVector<Dim> dims = tensor.getDims();
+    for (auto [axis, dim] : llvm::enumerate(dims))
+      dim = map(leaf, axis, dim);
+    type.leaf = tensor.withDims(dims);
+  }
+  leaf += type.kind == TypeDesc::Leaf;
+}
+
+void TypeDesc::mapSizes(llvm::function_ref<Dim(unsigned, size_t, Dim)> map) {
+  unsigned leaf = 0;
+  mapSizesFrom(leaf, *this, map);
 }
 
 TypeDesc Val::type() const {
@@ -50,7 +68,7 @@ void Val::flatten(SmallVectorImpl<Value> &leaves) const {
 Val unflatten(const TypeDesc &type, ValueRange &leaves) {
   Val val;
   if (type.kind == TypeDesc::Leaf) {
-    val = Val::leaf(leaves.front());
+    val = leaves.front();
     leaves = leaves.drop_front();
   } else if (type.kind != TypeDesc::Nothing) {
     val.kind = type.kind == TypeDesc::Tuple ? Val::Tuple : Val::Struct;

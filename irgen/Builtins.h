@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The table of built-in functions, and how their handlers read arguments.
+#pragma once
+
+#include "irgen/Constants.h"
+#include "irgen/Functions.h"
+#include "irgen/Operators.h"
+#include "irgen/Shapes.h"
+
+namespace toy {
+
+struct BuiltinRow;
+
+/// Arguments of a built-in, by parameter.
+class Bound {
+public:
+  const BuiltinRow *row;
+  const ast::Call *call;
+  BoundArguments arguments;            ///< in order of parameters
+  std::vector<const ast::Expr *> rest; ///< of `*name`
+  const ast::Expr *operator[](llvm::StringRef name) const;
+  bool has(llvm::StringRef name) const { return (*this)[name] != nullptr; }
+  SourceRange rangeOf(llvm::StringRef name) const;
+};
+
+struct BuiltinRow {
+  const char *name, *parameters, *group, *doc;
+  Val (*handler)(IRGen &g, Bound &args);
+  const char *op;  ///< the operation behind simple rows
+  char conversion; ///< how operands are converted: see Builtins.def
+};
+const BuiltinRow *findBuiltin(llvm::StringRef name);
+llvm::ArrayRef<BuiltinRow> builtinRows();
+Val callBuiltin(IRGen &g, const BuiltinRow &row, const ast::Call &c);
+
+Val valueArgument(IRGen &g, Bound &args, llvm::StringRef name);
+Val tensorArgument(IRGen &g, Bound &args, llvm::StringRef name);
+int64_t normalizeAxis(IRGen &g, int64_t axis, mlir::Type type, SourceRange range);
+int64_t axisArgument(IRGen &g, Bound &args, int64_t rank, int64_t defaultAxis, llvm::StringRef name = "axis");
+/// The axes of a reduction: one, several, or all of them ("all", and where none is given). Ascending, counted from
+/// the front.
+llvm::SmallVector<int64_t> axesArgument(IRGen &g, Bound &args, mlir::Type type);
+bool flagArgument(IRGen &g, Bound &args, llvm::StringRef name, bool fallback);
+DType dtypeArgument(IRGen &g, Bound &args, DType fallback);
+/// Sizes from `f(2, 3)`, `f([2, 3])` or `f(x.shape)`.
+llvm::SmallVector<mlir::Value> sizeArguments(IRGen &g, Bound &args);
+llvm::SmallVector<mlir::Value> checkedSizes(IRGen &g, llvm::SmallVector<mlir::Value> sizes, SourceRange range);
+std::vector<Val> tensorList(IRGen &g, Bound &args);
+Val convertFor(IRGen &g, char conversion, const Val &x, SourceRange range);
+
+} // namespace toy

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Values that are known while the program is compiled, and arguments that have to be.
+#include "irgen/Constants.h"
+
+#include "irgen/Decisions.h"
+#include "irgen/Expressions.h"
+#include "irgen/Operators.h"
+#include "irgen/Shapes.h"
+
+using namespace mlir;
+
+namespace toy {
+
+std::optional<int64_t> constantOf(Value value) {
+  if (auto constant = value.getDefiningOp<ConstantOp>())
+    if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
+        dense && dense.getNumElements() == 1 && dense.getElementType().isInteger())
+      return (*dense.value_begin<APInt>()).getBitWidth() == 1 ? (*dense.value_begin<APInt>()).getZExtValue()
+                                                              : (*dense.value_begin<APInt>()).getSExtValue();
+  if (auto size = sizeBehind(value); size && size->isNumber())
+    return size->value();
+  return std::nullopt;
+}
+
+std::optional<StringRef> stringOf(const Val &value) {
+  auto constant = value.isStr() ? value.value.getDefiningOp<StrConstantOp>() : StrConstantOp();
+  return constant ? std::optional(constant.getValue()) : std::nullopt;
+}
+
+std::optional<SmallVector<Attribute>> constantLeaves(IRGen &g, const Val &value, SourceRange range) {
+  SmallVector<Value> leaves;
+  value.flatten(leaves);
+  SmallVector<Attribute> out;
+  for (Value leaf : leaves) {
+    if (auto text = stringOf(Val(leaf))) {
+      out.push_back(g.b.getStringAttr(*text));
+      continue;
+    }
+    auto type = dyn_cast<TensorType>(leaf.getType());
+    auto known = type && type.isScalar() ? constantOf(leaf) : std::nullopt;
+    if (!known && type && type.isScalar())
+      known = decidedInteger(g, leaf, range);
+    if (!known)
+      return std::nullopt;
+    out.push_back(g.b.getI64IntegerAttr(*known));
+  }
+  return out;
+}
+
+Val constantValue(IRGen &g, const TypeDesc &type, ArrayRef<Attribute> leaves, SourceRange range) {
+  SmallVector<Type> types;
+  type.flatten(types);
+  SmallVector<Value> values;
+  for (auto [leaf, t] : llvm::zip_equal(leaves, types)) {
+    auto number = dyn_cast<IntegerAttr>(leaf);
+    if (!number)
+      values.push_back(g.string(mlir::cast<StringAttr>(leaf).getValue(), range));
+    else if (DType dtype = mlir::cast<TensorType>(t).getDtype(); dtype == DType::Bool)
+      values.push_back(g.boolean(number.getInt() != 0, range));
+    else
+      values.push_back(castTo(g, g.integer(number.getInt(), range), dtype, range));
+  }
+  ValueRange rest(values);
+  return unflatten(type, rest);
+}
+
+/// A parameter that must be constant makes its function start again with the caller's constant in its place.
+void needStatic(IRGen &g, Value value) {
+  if (g.fn().decl)
+    for (auto [parameter, i] : g.fn().parameterValues)
+      if (parameter == value)
+        throw StaticParameterNeeded{g.fn().decl, i};
+}
+
+int64_t staticInteger(IRGen &g, const ast::Expr &e, StringRef what) {
+  Val v = genExpr(g, e);
+  if (!v.isTensor() || v.tensor().getRank() != 0 || kindOf(v.tensor().getDtype()) > DKind::Int)
+    g.fail(DiagId::ArgumentKind, e.range, {what.str(), "the value", "an integer", v.str()});
+  if (auto n = constantOf(v.value))
+    return *n;
+  if (auto n = decidedInteger(g, v.value, e.range))
+    return *n;
+  needStatic(g, v.value);
+  g.fail(DiagId::StaticNeeded, e.range, {what.str(), "`" + g.sourceText(e.range) + "`"});
+}
+
+bool staticBool(IRGen &g, const ast::Expr &e, StringRef what) { return staticInteger(g, e, what) != 0; }
+
+std::string staticString(IRGen &g, const ast::Expr &e, StringRef what) {
+  Val v = genExpr(g, e);
+  if (auto text = stringOf(v))
+    return text->str();
+  if (v.isStr())
+    needStatic(g, v.value);
+  g.fail(DiagId::StaticNeeded, e.range, {what.str(), "the text"});
+}
+
+DType staticDType(IRGen &g, const ast::Expr &e) {
+  Val v = genExpr(g, e);
+  if (v.kind != Val::DTypeRef)
+    g.fail(DiagId::ArgumentKind, e.range, {"dtype", "the value", "a dtype", v.type().str()});
+  return v.dtype;
+}
+
+Value indexValue(IRGen &g, const Val &v, SourceRange range, StringRef what) {
+  if (!v.isTensor() || v.tensor().getRank() != 0 || !isInteger(v.tensor().getDtype()))
+    g.fail(DiagId::ArgumentKind, range, {what.str(), "a size or index", "an integer", v.str()});
+  return castTo(g, v.value, DType::I64, range);
+}
+
+Value indexValue(IRGen &g, const ast::Expr &e, StringRef what) { return indexValue(g, genExpr(g, e), e.range, what); }
+
+static SmallVector<Value> indexList(IRGen &g, Val v, SourceRange range, StringRef what) {
+  SmallVector<Value> out;
+  if (v.kind == Val::Tuple) {
+    for (const Val &element : v.elements)
+      out.push_back(indexValue(g, element, range, what));
+    return out;
+  }
+  if (v.isTensor() && v.tensor().getRank() == 1 && isInteger(v.tensor().getDtype()) &&
+      isFree(g, v.tensor().getDim(0))) { // as many sizes as this form has
+    Dim length = v.tensor().getDim(0), number = Dim::number(g.context, hintOf(g, length));
+    decideSize(g, SizeFact::equal(length, number), range);
+    v = withSize(g, v.value, 0, number, range);
+  }
+  if (v.isTensor() && v.tensor().getRank() == 1 && isInteger(v.tensor().getDtype()) &&
+      v.tensor().getDim(0).isNumber()) {
+    for (int64_t i = 0; i < v.tensor().getDim(0).value(); ++i)
+      out.push_back(castTo(g, selectIndex(g, v.value, 0, g.integer(i, range), range), DType::I64, range));
+    return out;
+  }
+  return {indexValue(g, v, range, what)};
+}
+
+SmallVector<Value> indexList(IRGen &g, const ast::Expr &e, StringRef what) {
+  SmallVector<Value> out;
+  if (auto *bracket = ast::dynCast<ast::Bracket>(&e)) {
+    if (bracket->compact && bracket->shape.size() == 1 && bracket->allIntegers) {
+      for (ast::Bracket::Part part : bracket->re) {
+        int64_t n;
+        SourceRange range{e.range.buffer, part.begin, part.begin + part.length};
+        if (StringRef(g.sourceText(range)).getAsInteger(10, n))
+          g.fail(DiagId::LiteralRange, range, {g.sourceText(range), "i64"});
+        out.push_back(g.integer(part.negative ? -n : n, range));
+      }
+      return out;
+    }
+    if (!bracket->compact) {
+      for (const ast::ExprPtr &element : bracket->elements)
+        out.push_back(indexValue(g, *element, what));
+      return out;
+    }
+  }
+  return indexList(g, genExpr(g, e), e.range, what);
+}
+
+static SmallVector<int64_t> staticList(IRGen &g, ArrayRef<Value> values, SourceRange range, StringRef what) {
+  SmallVector<int64_t> out;
+  for (Value v : values) {
+    auto n = constantOf(v);
+    if (!n)
+      n = decidedInteger(g, v, range);
+    if (!n) {
+      needStatic(g, v);
+      g.fail(DiagId::StaticNeeded, range, {what.str(), "`" + g.sourceText(range) + "`"});
+    }
+    out.push_back(*n);
+  }
+  return out;
+}
+
+SmallVector<int64_t> staticList(IRGen &g, const ast::Expr &e, StringRef what) {
+  return staticList(g, indexList(g, e, what), e.range, what);
+}
+SmallVector<int64_t> staticList(IRGen &g, const Val &v, SourceRange range, StringRef what) {
+  return staticList(g, indexList(g, v, range, what), range, what);
+}
+
+} // namespace toy

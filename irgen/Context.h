@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The state of IR generation, and the creation of operations. What generates IR for a kind of construct is a free
+/// function that takes the state first.
+#pragma once
+
+#include "irgen/InstanceTable.h"
+#include "irgen/Val.h"
+
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+
+namespace toy {
+
+/// Thrown after an error was reported.
+struct IRAbort {};
+/// Thrown when a parameter must be a constant to go on; instantiation catches it and tries again with the constant.
+struct StaticParameterNeeded {
+  const void *function;
+  unsigned index;
+};
+
+struct Variable {
+  Val value;
+  bool isGlobal = false;
+};
+
+/// Values of variables where several paths meet.
+struct Edge {
+  mlir::Block *from;
+  std::vector<Val> values;
+};
+
+struct LoopState {
+  std::vector<std::string> names; ///< variables that the loop may change
+  std::vector<Edge> breaks, continues;
+};
+
+/// Sizes that differ between the iterations of a loop: of variables by name, leaf and axis.
+using VaryingSizes = std::set<std::tuple<std::string, unsigned, size_t>>;
+
+/// One function while it is generated.
+struct FunctionState {
+  const ast::Function *decl = nullptr; ///< null: top level
+  mlir::func::FuncOp op;
+  std::vector<std::map<std::string, Variable>> scopes;
+  std::vector<LoopState> loops;
+  std::map<const ast::Block *, VaryingSizes> varyingSizes; ///< of loops, by their bodies
+  std::vector<Edge> returns;
+  std::vector<SourceRange> returnRanges;
+  std::optional<TypeDesc> declaredResult;
+  Instance *instance = nullptr;
+  SourceRange callRange;
+  std::string description;
+  std::set<std::string> declaredSizes;           ///< names of sizes in the signature
+  std::map<std::string, mlir::Value> sizeValues; ///< what they are, from the entry on
+  std::set<std::string> reservedSizes;           ///< names that come in with the arguments
+  std::set<std::string> assignedGlobals;
+  std::map<std::string, Val>
+      readGlobals; ///< top-level variables that a function has read: nobody changes them while it runs
+  std::vector<std::pair<mlir::Value, unsigned>> parameterValues; ///< scalar parameters, to be made constants on demand
+  unsigned freshNames = 0;
+  ShapeFacts facts; ///< about declared sizes: of the signature, and of the branch that is generated
+  std::shared_ptr<Specialization> sizes;      ///< names of sizes that come as they are, and what was decided about them
+  std::shared_ptr<Specialization> generic;    ///< a form that decides while it runs; only what stretches is known
+  llvm::DenseMap<mlir::Value, Dim> sizeNames; ///< names of sizes that are values of the program
+  unsigned conditions = 0; ///< branches and loops around the code that is generated, those around the call included
+  /// Whether the code that is generated may not run although the function (or statement) does.
+  bool mayBeSkipped() const { return conditions > 0 || !returns.empty(); }
+};
+
+class IRGen {
+public:
+  IRGen(mlir::ModuleOp module, IRGenHost &host, DiagnosticEngine &diagnostics);
+
+  mlir::Location loc(SourceRange range);
+  std::string sourceText(SourceRange range);
+  [[noreturn]] void fail(DiagId id, SourceRange range, std::vector<std::string> args = {}, std::string help = {});
+  /// An error about a name, which may be meant for one of some others.
+  [[noreturn]] void failNear(DiagId id, SourceRange range, std::vector<std::string> args, const std::string &name,
+                             const std::vector<std::string> &others, const std::string &prefix = "");
+  Diagnostic &report(DiagId id, SourceRange range, std::vector<std::string> args = {});
+  /// Creates an operation after asking its type rule; `sources` are the operands' ranges for the error.
+  mlir::Operation *createOp(llvm::StringRef name, SourceRange range, mlir::ValueRange operands,
+                            llvm::ArrayRef<mlir::NamedAttribute> attributes = {},
+                            llvm::ArrayRef<SourceRange> sources = {}, mlir::TypeRange declared = {});
+  llvm::SmallVector<mlir::Value> resultsOf(mlir::Operation *op, mlir::ValueRange operands, SourceRange range);
+  mlir::Value create(llvm::StringRef name, SourceRange range, mlir::ValueRange operands,
+                     llvm::ArrayRef<mlir::NamedAttribute> attributes = {}, llvm::ArrayRef<SourceRange> sources = {});
+  /// The same for an operation that is known here; `create` gives its result, folded where it can be.
+  template <typename Op>
+  Op createOp(SourceRange range, mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {},
+              llvm::ArrayRef<SourceRange> sources = {}, mlir::TypeRange declared = {}) {
+    return llvm::cast<Op>(createOp(mnemonicOf<Op>(), range, operands, attributes, sources, declared));
+  }
+  template <typename Op>
+  mlir::Value create(SourceRange range, mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {},
+                     llvm::ArrayRef<SourceRange> sources = {}) {
+    return create(mnemonicOf<Op>(), range, operands, attributes, sources);
+  }
+  /// `add` for AddOp.
+  template <typename Op> static llvm::StringRef mnemonicOf() {
+    return Op::getOperationName().drop_front(llvm::StringRef("toy.").size());
+  }
+  mlir::NamedAttribute attr(llvm::StringRef name, mlir::Attribute value) { return b.getNamedAttr(name, value); }
+  mlir::NamedAttribute integerAttr(llvm::StringRef name, int64_t n) { return attr(name, b.getI64IntegerAttr(n)); }
+  mlir::NamedAttribute integersAttr(llvm::StringRef name, llvm::ArrayRef<int64_t> n) {
+    return attr(name, b.getDenseI64ArrayAttr(n));
+  }
+  mlir::NamedAttribute boolAttr(llvm::StringRef name, bool v) { return attr(name, b.getBoolAttr(v)); }
+  mlir::NamedAttribute stringAttr(llvm::StringRef name, llvm::StringRef s) { return attr(name, b.getStringAttr(s)); }
+  mlir::NamedAttribute dtypeAttr(DType d) { return stringAttr("dtype", std::string(nameOf(d))); }
+  Dim freshSize();
+  // Constants.
+  mlir::Value integer(int64_t n, SourceRange range);
+  mlir::Value boolean(bool v, SourceRange range);
+  mlir::Value floating(double x, DType dtype, SourceRange range);
+  mlir::Value string(llvm::StringRef text, SourceRange range);
+
+  mlir::MLIRContext *context;
+  mlir::ModuleOp module;
+  mlir::OpBuilder b;
+  mlir::Block *current = nullptr; ///< null: the code here is never reached
+  IRGenHost &host;
+  DiagnosticEngine &diagnostics;
+  std::vector<std::unique_ptr<FunctionState>> stack;
+  std::map<std::string, std::unique_ptr<Instance>> building;
+  std::vector<std::unique_ptr<ast::Bracket>> expandedBrackets;
+  std::map<const void *, std::set<unsigned>> staticParameters;
+  bool decidesConditions = false;               ///< inside the condition of a branch
+  std::vector<std::function<void()>> undoForms; ///< what to do when the statement fails, the last first
+  FunctionState &fn() { return *stack.back(); }
+};
+
+} // namespace toy

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Decisions about sizes while a function is generated: what is known, what becomes a guard, what the run checks.
+#pragma once
+
+#include "irgen/Context.h"
+
+namespace toy {
+
+/// Whether a size is an expression of sizes that come as they are, about which this form may decide.
+bool isFree(IRGen &g, Dim dim);
+int64_t hintOf(IRGen &g, Dim dim);
+/// Whether a fact holds, with a guard (or check) where that does not follow from earlier ones. A check that fails is
+/// not noted.
+bool decideSize(Specialization &form, SizeFact fact, SourceRange range, bool isCheck = false);
+inline bool decideSize(IRGen &g, SizeFact fact, SourceRange range, bool isCheck = false) {
+  return decideSize(*g.fn().sizes, fact, range, isCheck);
+}
+/// The integer of a free size, with a guard; or nothing.
+std::optional<int64_t> decidedInteger(IRGen &g, mlir::Value value, SourceRange range);
+std::optional<SizeFact> comparison(ast::BinaryOp op, std::optional<Dim> a, std::optional<Dim> b);
+/// What a condition says about sizes.
+std::vector<SizeFact> factsOf(IRGen &g, const ast::Expr &condition);
+std::optional<int64_t> knownCondition(IRGen &g, mlir::Value condition, SourceRange range);
+void requireFact(IRGen &g, SizeFact fact, SourceRange range, llvm::function_ref<void()> refuse,
+                 llvm::function_ref<void()> check);
+/// Of sizes that a rule takes to be equal a specialization decides which are. True where an operand's type now says
+/// more.
+bool decideSizes(IRGen &g, llvm::MutableArrayRef<mlir::Value> operands, llvm::ArrayRef<SizeAssumption> assumptions,
+                 SourceRange range);
+bool haveWanted(IRGen &g, llvm::MutableArrayRef<mlir::Value> operands, llvm::ArrayRef<WantedSize> all,
+                llvm::StringRef what, SourceRange range);
+
+} // namespace toy

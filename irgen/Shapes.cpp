@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The same elements under other sizes, parts of axes, and axes in another order.
+#include "irgen/Shapes.h"
+
+#include "irgen/Constants.h"
+#include "irgen/Decisions.h"
+#include "irgen/Operators.h"
+
+using namespace mlir;
+
+namespace toy {
+
+Value relabel(IRGen &g, Value v, Type type, SourceRange range) {
+  return v.getType() == type ? v : g.createOp<RelabelOp>(range, {v}, {}, {}, type)->getResult(0);
+}
+
+/// The operand with another size on an axis, which is known to be equal.
+Value withSize(IRGen &g, Value x, int64_t axis, Dim size, SourceRange range) {
+  SmallVector<Dim> dims = tensorTypeOf(x).getDims();
+  dims[axis] = size;
+  return relabel(g, x, tensorTypeOf(x).withDims(dims), range);
+}
+
+Value reshape(IRGen &g, Value x, ValueRange sizes, SourceRange range) {
+  SmallVector<Value> operands = {x};
+  llvm::append_range(operands, sizes);
+  TensorType type = tensorTypeOf(x);
+  if (type.getRank() == static_cast<int64_t>(sizes.size()) && type.hasStaticShape() &&
+      llvm::all_of(llvm::enumerate(sizes), [&](auto it) {
+        auto n = constantOf(it.value());
+        return n && type.getDim(it.index()).is(*n);
+      }))
+    return x;
+  // Sizes that only the data decides are checked.
+  Dim before = Dim::number(g.context, 1), after = before;
+  bool anonymous = false;
+  for (Dim d : type.getDims())
+    before = before * d;
+  for (Value size : sizes)
+    if (auto d = sizeBehind(size))
+      after = after * *d;
+    else
+      anonymous = true;
+  if (anonymous || before.isUnknown() || after.isUnknown() || (before != after && !(before - after).isNumber())) {
+    Value have = g.integer(1, range), want = have;
+    for (Value size : sizesOf(g, x, range))
+      have = arith<MulOp>(g, have, size, range);
+    for (Value size : sizes)
+      want = arith<MulOp>(g, want, size, range);
+    g.create<CheckEqualOp>(range, {have, want}, {g.stringAttr("what", "element counts of a reshape")});
+  }
+  return g.create<ReshapeOp>(range, operands);
+}
+
+Val flattened(IRGen &g, const Val &x, SourceRange r) {
+  if (x.tensor().getRank() == 1)
+    return x;
+  Value count = g.integer(1, r);
+  for (Value size : sizesOf(g, x.value, r))
+    count = arith<MulOp>(g, count, size, r);
+  return reshape(g, x.value, count, r);
+}
+
+/// `x` as it may be repeated to sizes. Which axes of a form's free sizes stretch is decided; what is not known is
+/// tested at run time, and the axis stretches there.
+Value stretchable(IRGen &g, Value x, ValueRange sizes, SourceRange range) {
+  int64_t offset = static_cast<int64_t>(sizes.size()) - tensorTypeOf(x).getRank();
+  for (int64_t axis = 0; offset >= 0 && axis < tensorTypeOf(x).getRank(); ++axis) {
+    Dim have = tensorTypeOf(x).getDim(axis), one = Dim::number(g.context, 1);
+    auto want = sizeBehind(sizes[axis + offset]);
+    if (have.is(1) || (want && (have == *want || (have - *want).isNumber()))) // the rule refuses sizes that differ
+      continue;
+    bool isDecided =
+        g.fn().sizes && want && (isFree(g, have) || have.isNumber()) && (isFree(g, *want) || want->isNumber());
+    auto holds = [&](Dim a, Dim b) {
+      SizeFact fact = SizeFact::equal(a, b);
+      return isDecided ? fact.holds(g.fn().sizes->hints) && decideSize(g, fact, range)
+                       : g.fn().facts.decide(fact) == Truth::Yes;
+    };
+    if (want && holds(have, *want))
+      x = withSize(g, x, axis, *want, range);
+    else if (!have.isNumber() && holds(have, one))
+      x = withSize(g, x, axis, one, range);
+    else {
+      if (isDecided)
+        g.fail(DiagId::NotProvable, range, {"that the sizes " + have.str() + " and " + want->str() + " are equal"});
+      Value size = sizeOf(g, x, axis, range), isOne = g.create<EqOp>(range, {size, g.integer(1, range)});
+      g.create<CheckEqualOp>(range,
+                             {g.create<WhereOp>(range, {isOne, sizes[axis + offset], size}), sizes[axis + offset]},
+                             {g.stringAttr("what", "sizes of a broadcast")});
+    }
+  }
+  return x;
+}
+
+Value broadcastTo(IRGen &g, Value x, ValueRange sizes, SourceRange range) {
+  SmallVector<Value> operands = {stretchable(g, x, sizes, range)};
+  llvm::append_range(operands, sizes);
+  return g.create<BroadcastOp>(range, operands);
+}
+
+Value permute(IRGen &g, Value x, ArrayRef<int64_t> permutation, SourceRange range) {
+  return g.create<PermuteOp>(range, {x}, {g.integersAttr("permutation", permutation)});
+}
+
+Value sliceAxis(IRGen &g, Value x, int64_t axis, Value start, Value count, int64_t step, SourceRange range) {
+  SmallVector<Value> operands = {x}, counts;
+  SmallVector<int64_t> steps;
+  for (int64_t i = 0; i < tensorTypeOf(x).getRank(); ++i) {
+    operands.push_back(i == axis ? start : g.integer(0, range));
+    counts.push_back(i == axis ? count : sizeOf(g, x, i, range));
+    steps.push_back(i == axis ? step : 1);
+  }
+  llvm::append_range(operands, counts);
+  return g.create<SliceOp>(range, operands, {g.integersAttr("steps", steps)});
+}
+
+/// One element of an axis; the axis is dropped. The index is in range.
+Value selectIndex(IRGen &g, Value x, int64_t axis, Value index, SourceRange range) {
+  Value slice = sliceAxis(g, x, axis, index, g.integer(1, range), 1, range);
+  SmallVector<Value> sizes = sizesOf(g, slice, range);
+  sizes.erase(sizes.begin() + axis);
+  return reshape(g, slice, sizes, range);
+}
+
+Val zerosLike(IRGen &g, const Val &x, SourceRange r) {
+  SmallVector<Value> operands = {castTo(g, g.integer(0, r), x.tensor().getDtype(), r)};
+  llvm::append_range(operands, sizesOf(g, x.value, r));
+  return operands.size() == 1 ? operands[0] : g.create<FullOp>(r, operands);
+}
+
+} // namespace toy

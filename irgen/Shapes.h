@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Sizes as values that the run computes, and tensors under other sizes.
+#pragma once
+
+#include "irgen/Context.h"
+
+namespace toy {
+
+// Sizes.cpp
+/// A size as the run computes it: an expression of operands (see toy.size_value).
+struct SizeTerm {
+  Dim expression;
+  llvm::SmallVector<mlir::Value, 2> operands;
+};
+
+mlir::Value sizeOf(IRGen &g, mlir::Value x, int64_t axis, SourceRange range);
+llvm::SmallVector<mlir::Value> sizesOf(IRGen &g, mlir::Value x, SourceRange range);
+/// The name of a size that is a value of the program: one value, one name. The value is 0 or more.
+Dim nameOfSize(IRGen &g, mlir::Value value);
+/// Arithmetic on sizes, positions and counts: one checked operation, however long the expression becomes.
+mlir::Value arith(IRGen &g, llvm::StringRef op, mlir::Value a, mlir::Value b, SourceRange range);
+template <typename Op> mlir::Value arith(IRGen &g, mlir::Value a, mlir::Value b, SourceRange range) {
+  return arith(g, IRGen::mnemonicOf<Op>(), a, b, range);
+}
+SizeTerm sizeTerm(IRGen &g, mlir::Value value, SourceRange range, bool isSize = false);
+SizeTerm combine(IRGen &g, llvm::StringRef op, const SizeTerm &a, const SizeTerm &b, SourceRange range);
+mlir::Value valueOf(IRGen &g, const SizeTerm &term, SourceRange range);
+mlir::Value checkedSize(IRGen &g, mlir::Value value, SourceRange range);
+/// An i64 value of a size; `valueOf` gives those of the names in it.
+mlir::Value sizeExpression(IRGen &g, Dim dim, SourceRange range,
+                           llvm::function_ref<mlir::Value(llvm::StringRef)> valueOf);
+
+// Shapes.cpp
+mlir::Value relabel(IRGen &g, mlir::Value v, mlir::Type type, SourceRange range);
+mlir::Value withSize(IRGen &g, mlir::Value x, int64_t axis, Dim size, SourceRange range);
+mlir::Value reshape(IRGen &g, mlir::Value x, mlir::ValueRange sizes, SourceRange range);
+/// One axis with all elements.
+Val flattened(IRGen &g, const Val &x, SourceRange range);
+mlir::Value stretchable(IRGen &g, mlir::Value x, mlir::ValueRange sizes, SourceRange range);
+mlir::Value broadcastTo(IRGen &g, mlir::Value x, mlir::ValueRange sizes, SourceRange range);
+mlir::Value permute(IRGen &g, mlir::Value x, llvm::ArrayRef<int64_t> permutation, SourceRange range);
+mlir::Value sliceAxis(IRGen &g, mlir::Value x, int64_t axis, mlir::Value start, mlir::Value count, int64_t step,
+                      SourceRange range);
+mlir::Value selectIndex(IRGen &g, mlir::Value x, int64_t axis, mlir::Value index, SourceRange range);
+Val zerosLike(IRGen &g, const Val &x, SourceRange range);
+
+} // namespace toy

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Statements; branches and loops as a control-flow graph.
+#pragma once
+
+#include "irgen/Context.h"
+
+namespace toy {
+
+// Statements.cpp
+void genStatement(IRGen &g, const ast::Stmt &s);
+void genBlock(IRGen &g, const ast::Block &block);
+void genPrint(IRGen &g, llvm::ArrayRef<const ast::Expr *> values, SourceRange range, bool echo);
+
+// ControlFlow.cpp
+void genIf(IRGen &g, const ast::If &s);
+void genWhile(IRGen &g, const ast::While &s);
+void genFor(IRGen &g, const ast::For &s);
+void leaveLoop(IRGen &g, const ast::Stmt &s, bool isBreak);
+/// A block where edges meet; its arguments are the values, which are returned.
+std::vector<Val> mergeEdges(IRGen &g, llvm::ArrayRef<Edge> edges, llvm::ArrayRef<std::string> names, SourceRange range);
+llvm::SmallVector<mlir::Value> relabelled(IRGen &g, llvm::ArrayRef<Val> values, llvm::ArrayRef<TypeDesc> types,
+                                          SourceRange range);
+inline bool reachable(IRGen &g) { return g.current != nullptr; }
+void moveTo(IRGen &g, mlir::Block *block);
+mlir::Block *newBlock(IRGen &g);
+
+} // namespace toy

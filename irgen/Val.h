@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Values of the language while IR is generated.
+#pragma once
+
+#include "ir/ToyDialect.h"
+#include "irgen/IRGen.h"
+
+#include <optional>
+
+namespace toy {
+
+/// A value while IR is generated.
+struct Val {
+  enum Kind : uint8_t { Nothing, Leaf, Tuple, Struct, DTypeRef } kind = Nothing;
+  mlir::Value value;                  ///< Leaf: a tensor or string
+  bool weak = false;                  ///< Leaf: made of literals only; takes the precision of what it meets
+  const ast::Expr *literal = nullptr; ///< the literal itself, to be read again in another dtype
+  std::string structName;
+  std::vector<std::string> names;
+  std::vector<Val> elements;
+  DType dtype = DType::F64;
+
+  Val() = default;
+  Val(mlir::Value v) : kind(Leaf), value(v) {}
+  static Val tuple(std::vector<Val> elements) {
+    Val val;
+    val.kind = Tuple;
+    val.elements = std::move(elements);
+    return val;
+  }
+  static Val tuple(mlir::ValueRange leaves) {
+    std::vector<Val> elements;
+    for (mlir::Value v : leaves)
+      elements.push_back(v);
+    return tuple(std::move(elements));
+  }
+  bool isTensor() const { return kind == Leaf && llvm::isa<TensorType>(value.getType()); }
+  bool isStr() const { return kind == Leaf && llvm::isa<StrType>(value.getType()); }
+  TensorType tensor() const { return llvm::cast<TensorType>(value.getType()); }
+  TypeDesc type() const;
+  /// A literal no more.
+  void settle() {
+    weak = false;
+    literal = nullptr;
+  }
+  /// The type, for errors.
+  std::string str() const { return kind == DTypeRef ? "a dtype" : type().str(); }
+  void flatten(llvm::SmallVectorImpl<mlir::Value> &leaves) const;
+};
+
+/// Rebuilds a value of a type from its leaves, consumed from the front.
+Val unflatten(const TypeDesc &type, mlir::ValueRange &leaves);
+
+} // namespace toy

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Variables: in scopes, and at the top level, from where functions read them.
+#include "irgen/Expressions.h"
+
+#include "irgen/Functions.h"
+
+using namespace mlir;
+
+namespace toy {
+
+Variable *lookup(IRGen &g, StringRef name) {
+  for (auto &scope : llvm::reverse(g.fn().scopes))
+    if (auto it = scope.find(name.str()); it != scope.end())
+      return &it->second;
+  return nullptr;
+}
+
+void unknownName(IRGen &g, const std::string &name, SourceRange range, bool isFunction) {
+  std::vector<std::string> candidates = g.host.names();
+  for (auto &scope : g.fn().scopes)
+    for (auto &[known, variable] : scope)
+      candidates.push_back(known);
+  for (const BuiltinInfo &info : allBuiltins())
+    candidates.push_back(info.name);
+  g.failNear(isFunction ? DiagId::UnknownFunction : DiagId::UnknownName, range, {name}, name, candidates);
+}
+
+/// Locals first, then top-level variables (in functions: their latest value).
+/// What a top-level variable holds, from its leaves.
+Val globalValue(IRGen &g, const std::string &name, const TypeDesc &type, SourceRange range) {
+  SmallVector<Type> leaves;
+  type.flatten(leaves);
+  SmallVector<Value> values;
+  for (auto [i, leaf] : llvm::enumerate(leaves))
+    values.push_back(
+        g.createOp<GlobalLoadOp>(
+             range, {}, {g.stringAttr("name", leaves.size() == 1 ? name : name + "." + std::to_string(i))}, {}, leaf)
+            ->getResult(0));
+  ValueRange rest(values);
+  return unflatten(type, rest);
+}
+
+/// A type as other functions see it: names of sizes mean something in their own function only.
+static TypeDesc withoutNames(TypeDesc type) {
+  type.mapSizes([](unsigned, size_t, Dim dim) { return dim.isNumber() ? dim : Dim::unknown(dim.getContext()); });
+  return type;
+}
+
+std::optional<TypeDesc> globalType(IRGen &g, const std::string &name) {
+  if (g.fn().decl && isLibrary(g, *g.fn().decl)) // the library sees no user's names
+    return std::nullopt;
+  FunctionState &top = *g.stack.front();
+  if (!top.decl)
+    if (auto it = top.scopes.front().find(name); it != top.scopes.front().end() && it->second.isGlobal)
+      return withoutNames(it->second.value.type());
+  const TypeDesc *type = g.host.global(name);
+  return type ? std::optional(*type) : std::nullopt;
+}
+
+Val readVariable(IRGen &g, const std::string &name, SourceRange range, bool &found) {
+  found = true;
+  if (Variable *variable = lookup(g, name))
+    return variable->value;
+  if (auto known = g.fn().readGlobals.find(name); known != g.fn().readGlobals.end())
+    return known->second;
+  std::optional<TypeDesc> type = globalType(g, name);
+  if (!type) {
+    found = false;
+    return {};
+  }
+  // At the top level the value is there: integers are constants, so that sizes made of them are known.
+  auto known = g.fn().decl ? std::nullopt : g.host.globalInteger(name);
+  OpBuilder::InsertionGuard guard(g.b);
+  g.b.setInsertionPointToStart(&g.fn().op.getBody().front()); // where it is seen from every branch
+  if (known) {
+    Value v =
+        type->leaf == TensorType::scalar(g.context, DType::Bool) ? g.boolean(*known, range) : g.integer(*known, range);
+    Val value = v;
+    g.fn().scopes.front()[name] = {value, true};
+    return value;
+  }
+  Val value = globalValue(g, name, *type, range);
+  if (g.fn().decl)
+    g.fn().readGlobals[name] = value;
+  else // nobody else changes it while the statement runs
+    g.fn().scopes.front()[name] = {value, true};
+  return value;
+}
+
+/// Gives a variable its value; `declare` makes it in the innermost scope. Top-level variables are stored at the end of
+/// the statement, and before calls of functions that read them.
+void defineVariable(IRGen &g, const std::string &name, Val value, SourceRange range, bool declare) {
+  if (value.kind == Val::DTypeRef)
+    g.fail(DiagId::FunctionAsValue, range, {std::string(nameOf(value.dtype))},
+           "dtypes are arguments and conversions, not values");
+  if (value.kind == Val::Nothing)
+    g.fail(DiagId::NoValue, range, {g.sourceText(range)});
+  value.settle();
+  bool topScope = !g.fn().decl && g.fn().scopes.size() == 1;
+  Variable *variable = declare ? nullptr : lookup(g, name);
+  if (!variable && !declare) {
+    const TypeDesc *global = g.host.global(name);
+    if (!global) {
+      Diagnostic &d = g.report(DiagId::AssignUndeclared, range, {name});
+      d.withHelp("declare it: `var " + name + " = …;`");
+      throw IRAbort();
+    }
+    if (g.fn().decl)
+      g.fail(DiagId::ReadOnlyGlobal, range, {name});
+    variable = &g.fn().scopes.front()[name];
+    variable->isGlobal = true;
+  }
+  if (!variable)
+    variable = &g.fn().scopes.back()[name];
+  variable->value = value;
+  variable->isGlobal |= topScope && declare;
+  if (variable->isGlobal)
+    g.fn().assignedGlobals.insert(name);
+}
+
+void storeGlobal(IRGen &g, const std::string &name, const Val &value, SourceRange range) {
+  SmallVector<Value> leaves;
+  value.flatten(leaves);
+  for (auto [i, leaf] : llvm::enumerate(leaves))
+    g.create<GlobalStoreOp>(range, {leaf},
+                            {g.stringAttr("name", leaves.size() == 1 ? name : name + "." + std::to_string(i))});
+}
+
+void storeFor(IRGen &g, const ast::Function &callee, SourceRange range) {
+  FunctionState &state = g.fn();
+  if (state.decl || isLibrary(g, callee))
+    return;
+  for (const std::string &name : g.host.callGraph().reads(callee)) {
+    auto it = state.scopes.front().find(name);
+    bool isChanged = state.assignedGlobals.count(name) || llvm::any_of(state.loops, [&](const LoopState &loop) {
+                       return llvm::is_contained(loop.names, name);
+                     });
+    if (it != state.scopes.front().end() && it->second.isGlobal && isChanged)
+      storeGlobal(g, name, it->second.value, range);
+  }
+}
+
+std::string globalsKey(IRGen &g, const ast::Function &decl) {
+  std::string key;
+  if (!isLibrary(g, decl))
+    for (const std::string &name : g.host.callGraph().reads(decl))
+      if (auto type = globalType(g, name))
+        key += "|" + name + ": " + type->str();
+  return key;
+}
+
+} // namespace toy
