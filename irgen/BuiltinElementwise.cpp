@@ -7,79 +7,74 @@ using namespace mlir;
 
 namespace toy {
 
-Val unaryBuiltin(IRGen &g, Bound &args) {
+Val unaryBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val x = tensorArgument(g, args, "x");
-  SourceRange r = args.call->range;
   return g.create(args.row->op, r, {convertFor(g, args.row->conversion, x, r).value}, {}, args.rangeOf("x"));
 }
 
 /// real, imag, conj: on real values the identity, or 0.
-Val partBuiltin(IRGen &g, Bound &args) {
+Val partBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val x = tensorArgument(g, args, "x");
-  SourceRange r = args.call->range;
   if (x.tensor().isComplex())
     return g.create(args.row->op, r, {x.value});
   return StringRef(args.row->op) == "imag" ? zerosLike(g, x, r) : x;
 }
 
-Val angleBuiltin(IRGen &g, Bound &args) {
-  SourceRange r = args.call->range;
+Val angleBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val x = convertFor(g, 'f', tensorArgument(g, args, "x"), r);
   if (x.tensor().isComplex())
     return g.create<AngleOp>(r, {x.value});
   return g.create<Atan2Op>(r, {g.floating(0, x.tensor().getDtype(), r), x.value});
 }
 
-Val adjointBuiltin(IRGen &g, Bound &args) { return adjoint(g, tensorArgument(g, args, "x"), args.call->range); }
+Val adjointBuiltin(IRGen &g, Bound &args, SourceRange r) { return adjoint(g, tensorArgument(g, args, "x"), r); }
 
 /// Integers are already integral.
-Val roundingBuiltin(IRGen &g, Bound &args) {
+Val roundingBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val x = tensorArgument(g, args, "x");
   if (kindOf(x.tensor().getDtype()) <= DKind::Int)
     return x;
-  return g.create(args.row->op, args.call->range, {x.value}, {}, args.rangeOf("x"));
+  return g.create(args.row->op, r, {x.value}, {}, args.rangeOf("x"));
 }
 
-Val testBuiltin(IRGen &g, Bound &args) {
-  SourceRange r = args.call->range;
+Val testBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return g.create(args.row->op, r, {convertFor(g, 'f', tensorArgument(g, args, "x"), r).value});
 }
 
-Val binaryBuiltin(IRGen &g, Bound &args) {
+Val binaryBuiltin(IRGen &g, Bound &args, SourceRange r) {
   StringRef first = args.arguments[0].first, second = args.arguments[1].first;
   Val a = convertFor(g, args.row->conversion, tensorArgument(g, args, first), args.rangeOf(first));
   Val b = convertFor(g, args.row->conversion, tensorArgument(g, args, second), args.rangeOf(second));
-  return elementwise(g, args.row->op, a, b, promoteAll({a, b}), args.call->range, args.rangeOf(first),
-                     args.rangeOf(second));
+  return elementwise(g, args.row->op, a, b, promoteAll({a, b}), r, args.rangeOf(first), args.rangeOf(second));
 }
 
-Val clipBuiltin(IRGen &g, Bound &args) {
+Val clipBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val x = tensorArgument(g, args, "x");
   for (auto [name, op] : {std::pair("low", "maximum"), std::pair("high", "minimum")}) {
     Val bound = tensorArgument(g, args, name);
-    x = elementwise(g, op, x, bound, promoteAll({x, bound}), args.call->range, args.rangeOf("x"), args.rangeOf(name));
+    x = elementwise(g, op, x, bound, promoteAll({x, bound}), r, args.rangeOf("x"), args.rangeOf(name));
   }
   return x;
 }
 
-Val composeBuiltin(IRGen &g, Bound &args) {
+Val composeBuiltin(IRGen &g, Bound &args, SourceRange r) {
   StringRef first = args.arguments[0].first, second = args.arguments[1].first;
   Val a = tensorArgument(g, args, first), b = tensorArgument(g, args, second);
   DType dtype = promoteAll({a, b});
   if (kindOf(dtype) <= DKind::Int)
     dtype = DType::F64;
-  return elementwise(g, args.row->op, a, b, dtype, args.call->range, args.rangeOf(first), args.rangeOf(second));
+  return elementwise(g, args.row->op, a, b, dtype, r, args.rangeOf(first), args.rangeOf(second));
 }
 
-Val powBuiltin(IRGen &g, Bound &args) {
-  return binaryOperation(g, ast::BinaryOp::Pow, valueArgument(g, args, "a"), valueArgument(g, args, "b"),
-                         args.call->range, args.call->range, args.rangeOf("a"), args.rangeOf("b"));
+Val powBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  return binaryOperation(g, ast::BinaryOp::Pow, valueArgument(g, args, "a"), valueArgument(g, args, "b"), r, r,
+                         args.rangeOf("a"), args.rangeOf("b"));
 }
 
-Val whereBuiltin(IRGen &g, Bound &args) {
+Val whereBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val c = tensorArgument(g, args, "condition"), a = tensorArgument(g, args, "a"), b = tensorArgument(g, args, "b");
   DType dtype = promoteAll({a, b});
-  return g.create<WhereOp>(args.call->range,
+  return g.create<WhereOp>(r,
                            {c.value, castVal(g, a, dtype, args.rangeOf("a")), castVal(g, b, dtype, args.rangeOf("b"))},
                            {}, {args.rangeOf("condition"), args.rangeOf("a"), args.rangeOf("b")});
 }
@@ -102,7 +97,7 @@ static bool isInfinite(Value value, bool negative) {
 static Val reduceFrom(IRGen &g, Bound &args, Value x, ArrayRef<NamedAttribute> attributes) {
   SourceRange r = args.call->range;
   Val initial = tensorArgument(g, args, "initial"), elements = x;
-  if (initial.tensor().getRank() != 0)
+  if (initial.rank() != 0)
     g.fail(DiagId::ArgumentKind, args.rangeOf("initial"),
            {args.row->name, "`initial`", "a scalar", initial.type().str()});
   DType dtype = promoteAll({elements, initial});
@@ -115,9 +110,8 @@ static Val reduceFrom(IRGen &g, Bound &args, Value x, ArrayRef<NamedAttribute> a
              : elementwise(g, isMax ? "maximum" : "minimum", best, initial, dtype, r, r, args.rangeOf("initial"));
 }
 
-Val reduceBuiltin(IRGen &g, Bound &args) {
+Val reduceBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val x = tensorArgument(g, args, "x");
-  SourceRange r = args.call->range;
   Value v = convertFor(g, args.row->conversion, x, r).value;
   if (args.row->conversion == 'b' && x.tensor().getDtype() != DType::Bool)
     v = g.create<NeOp>(r, {v, castVal(g, Val(g.integer(0, r)), realOf(x.tensor().getDtype()), r)});
@@ -130,36 +124,30 @@ Val reduceBuiltin(IRGen &g, Bound &args) {
 }
 
 /// Over one axis, or over the flattened tensor.
-Val argBuiltin(IRGen &g, Bound &args) {
+Val argBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val whole = tensorArgument(g, args, "x"), x = whole;
-  SourceRange r = args.call->range;
-  if (!args.has("axis"))
-    x = flattened(g, x, r);
-  int64_t axis = args.has("axis") ? axisArgument(g, args, x.tensor().getRank(), 0) : 0;
+  int64_t axis = axisOrFlat(g, args, x, r);
   bool keepdims = flagArgument(g, args, "keepdims", false);
   Value best = g.create(args.row->op, r, {x.value},
                         {g.integersAttr("axes", {axis}), g.boolAttr("keepdims", keepdims && args.has("axis"))},
                         args.rangeOf("x"));
   if (keepdims && !args.has("axis"))
-    best = reshape(g, best, SmallVector<Value>(whole.tensor().getRank(), g.integer(1, r)), r);
+    best = reshape(g, best, SmallVector<Value>(whole.rank(), g.integer(1, r)), r);
   return best;
 }
 
-Val alongBuiltin(IRGen &g, Bound &args) {
-  SourceRange r = args.call->range;
+Val alongBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val x = convertFor(g, args.row->conversion, tensorArgument(g, args, "x"), r);
-  if (!args.has("axis"))
-    x = flattened(g, x, r);
-  return g.create(args.row->op, r, {x.value}, {g.integerAttr("axis", axisArgument(g, args, x.tensor().getRank(), 0))});
+  int64_t axis = axisOrFlat(g, args, x, r);
+  return g.create(args.row->op, r, {x.value}, {g.integerAttr("axis", axis)});
 }
 
-Val sortBuiltin(IRGen &g, Bound &args) {
+Val sortBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val x = tensorArgument(g, args, "x");
-  SourceRange r = args.call->range;
-  if (x.tensor().getRank() == 0)
+  if (x.rank() == 0)
     g.fail(DiagId::AxisOutOfRange, r, {"-1", x.type().str()});
   return g.create(args.row->op, r, {x.value},
-                  {g.integerAttr("axis", axisArgument(g, args, x.tensor().getRank(), -1)),
+                  {g.integerAttr("axis", axisArgument(g, args, x.rank(), -1)),
                    g.boolAttr("descending", flagArgument(g, args, "descending", false))},
                   args.rangeOf("x"));
 }

@@ -3,15 +3,13 @@
 /// Linear algebra, Fourier transforms and convolutions: calls of library functions.
 #include "irgen/Builtins.h"
 
-#include <numeric>
-
 using namespace mlir;
 
 namespace toy {
 
-Val matmulBuiltin(IRGen &g, Bound &args) {
-  Val product = matmul(g, tensorArgument(g, args, "a"), tensorArgument(g, args, "b"), args.call->range,
-                       args.rangeOf("a"), args.rangeOf("b"));
+Val matmulBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  Val product =
+      matmul(g, tensorArgument(g, args, "a"), tensorArgument(g, args, "b"), r, args.rangeOf("a"), args.rangeOf("b"));
   if (!args.has("strategy"))
     return product;
   std::string strategy = staticString(g, *args["strategy"], "strategy");
@@ -54,8 +52,7 @@ static Val solved(IRGen &g, SourceRange r, SmallVector<Value> operands, ArrayRef
   SmallVector<Value> both;
   for (int64_t axis = -batch; axis < 0; ++axis) { // counted from the matrix
     auto sizeIn = [&](int i) {
-      return rankOf(i) - 2 + axis < 0 ? Dim::number(g.context, 1)
-                                      : tensorTypeOf(operands[i]).getDim(rankOf(i) - 2 + axis);
+      return rankOf(i) - 2 + axis < 0 ? g.number(1) : tensorTypeOf(operands[i]).getDim(rankOf(i) - 2 + axis);
     };
     int from = sizeIn(0).is(1) ? 1 : sizeIn(1).is(1) || sizeIn(0).isNumber() ? 0 : 1;
     both.push_back(sizeIn(from).isNumber() ? g.integer(sizeIn(from).value(), r)
@@ -76,8 +73,7 @@ static Val solved(IRGen &g, SourceRange r, SmallVector<Value> operands, ArrayRef
 }
 
 /// All operands in one floating dtype.
-Val libraryBuiltin(IRGen &g, Bound &args) {
-  SourceRange r = args.call->range;
+Val libraryBuiltin(IRGen &g, Bound &args, SourceRange r) {
   StringRef function = args.row->op;
   std::vector<Val> given = {tensorArgument(g, args, args.arguments[0].first)};
   bool twoOperands = function == "solve" || function == "lstsq";
@@ -116,16 +112,15 @@ static int64_t normOf(IRGen &g, Bound &args) {
 static Val transformable(IRGen &g, Bound &args, bool complex) {
   SourceRange r = args.call->range;
   Val x = convertFor(g, 'f', tensorArgument(g, args, "x"), r);
-  if (x.tensor().getRank() == 0)
+  if (x.rank() == 0)
     g.fail(DiagId::NeedsShape, args.rangeOf("x"), {args.row->name, "at least one axis", x.type().str()});
   return complex ? Val(castVal(g, x, complexOf(x.tensor().getDtype()), r)) : x;
 }
 
-Val fourierBuiltin(IRGen &g, Bound &args) {
-  SourceRange r = args.call->range;
+Val fourierBuiltin(IRGen &g, Bound &args, SourceRange r) {
   StringRef function = args.row->op;
   Val x = transformable(g, args, function != "rfft");
-  int64_t axis = axisArgument(g, args, x.tensor().getRank(), x.tensor().getRank() - 1);
+  int64_t axis = axisArgument(g, args, x.rank(), x.rank() - 1);
   Value n = args.has("n") ? indexValue(g, *args["n"], args.row->name) : sizeOf(g, x.value, axis, r);
   if (!args.has("n") && function == "irfft")
     n = arith<MulOp>(g, g.integer(2, r), arith<SubOp>(g, n, g.integer(1, r), r), r);
@@ -145,13 +140,12 @@ static SmallVector<int64_t> axesOf(IRGen &g, Bound &args, Type type, int64_t las
 }
 
 /// One transform an axis, the last first.
-Val fourierAxesBuiltin(IRGen &g, Bound &args) {
-  SourceRange r = args.call->range;
+Val fourierAxesBuiltin(IRGen &g, Bound &args, SourceRange r) {
   StringRef name = args.row->op;
   Val x = transformable(g, args, true);
-  if (name.ends_with("2") && !args.has("axes") && x.tensor().getRank() < 2)
+  if (name.ends_with("2") && !args.has("axes") && x.rank() < 2)
     g.fail(DiagId::NeedsShape, args.rangeOf("x"), {args.row->name, "two axes", x.type().str()});
-  SmallVector<int64_t> axes = axesOf(g, args, x.value.getType(), name.ends_with("2") ? 2 : x.tensor().getRank());
+  SmallVector<int64_t> axes = axesOf(g, args, x.value.getType(), name.ends_with("2") ? 2 : x.rank());
   int64_t norm = normOf(g, args);
   for (int64_t axis : llvm::reverse(axes))
     x = libraryCall(g, r, name.drop_back(), {x.value, sizeOf(g, x.value, axis, r)}, {axis, norm});
@@ -159,12 +153,11 @@ Val fourierAxesBuiltin(IRGen &g, Bound &args) {
 }
 
 /// A roll by half of each axis.
-Val shiftBuiltin(IRGen &g, Bound &args) {
-  SourceRange r = args.call->range;
+Val shiftBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val x = tensorArgument(g, args, "x");
   bool inverse = StringRef(args.row->op) == "ifft";
   Value v = x.value;
-  for (int64_t axis : axesOf(g, args, v.getType(), x.tensor().getRank())) {
+  for (int64_t axis : axesOf(g, args, v.getType(), x.rank())) {
     Value size = sizeOf(g, v, axis, r), half = arith<FloorDivOp>(g, size, g.integer(2, r), r),
           rest = arith<SubOp>(g, size, half, r);
     Value shift = inverse ? rest : half, front = arith<SubOp>(g, size, shift, r);
@@ -175,18 +168,17 @@ Val shiftBuiltin(IRGen &g, Bound &args) {
 }
 
 /// An input without batch gets one; strides, padding and dilation are numbers or one an axis.
-Val convolutionBuiltin(IRGen &g, Bound &args) {
-  SourceRange r = args.call->range;
+Val convolutionBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val x = tensorArgument(g, args, "x"), w = tensorArgument(g, args, "w");
   StringRef kind = args.row->op;
-  int64_t axes = kind == "t" ? w.tensor().getRank() - 2 : kind[0] - '0';
+  int64_t axes = kind == "t" ? w.rank() - 2 : kind[0] - '0';
   std::vector<Val> both = {x, w};
   DType dtype = promoteAll(both), natural = dtype;
   bool integers = kindOf(dtype) <= DKind::Int;
   if (integers) // exact below 2^53
     dtype = DType::F64;
-  int64_t rank = x.tensor().getRank();
-  if (axes < 1 || w.tensor().getRank() != axes + 2 || (rank != axes + 2 && rank != axes + 1))
+  int64_t rank = x.rank();
+  if (axes < 1 || w.rank() != axes + 2 || (rank != axes + 2 && rank != axes + 1))
     g.fail(DiagId::ConvolutionShapes, r, {args.row->name, x.type().str(), w.type().str()});
   Value input = castVal(g, x, dtype, args.rangeOf("x"));
   if (rank == axes + 1) {
@@ -217,7 +209,7 @@ Val convolutionBuiltin(IRGen &g, Bound &args) {
                   .value;
   if (args.has("bias")) {
     Val bias = tensorArgument(g, args, "bias");
-    if (bias.tensor().getRank() != 1)
+    if (bias.rank() != 1)
       g.fail(DiagId::ArgumentKind, args.rangeOf("bias"), {args.row->name, "`bias`", "a vector", bias.type().str()});
     SmallVector<Value> sizes = {sizeOf(g, bias.value, 0, r)};
     sizes.append(axes, g.integer(1, r));

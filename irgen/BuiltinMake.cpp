@@ -3,8 +3,6 @@
 /// Built-ins that make tensors.
 #include "irgen/Builtins.h"
 
-#include <cmath>
-
 using namespace mlir;
 
 namespace toy {
@@ -12,13 +10,10 @@ namespace toy {
 static Value fullOf(IRGen &g, Value value, ValueRange sizes, SourceRange r) {
   if (sizes.empty())
     return value;
-  SmallVector<Value> operands = {value};
-  llvm::append_range(operands, sizes);
-  return g.create<FullOp>(r, operands);
+  return g.create<FullOp>(r, join(value, sizes));
 }
 
-Val fillBuiltin(IRGen &g, Bound &args) {
-  SourceRange r = args.call->range;
+Val fillBuiltin(IRGen &g, Bound &args, SourceRange r) {
   // A dtype may also come last by position: zeros(3, f32).
   DType dtype = dtypeArgument(g, args, DType::F64);
   if (!args.rest.empty())
@@ -31,10 +26,9 @@ Val fillBuiltin(IRGen &g, Bound &args) {
   return fullOf(g, value, checkedSizes(g, sizeArguments(g, args), r), r);
 }
 
-Val fullBuiltin(IRGen &g, Bound &args) {
-  SourceRange r = args.call->range;
+Val fullBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val value = tensorArgument(g, args, "value");
-  if (value.tensor().getRank() != 0)
+  if (value.rank() != 0)
     g.fail(DiagId::ArgumentKind, args.rangeOf("value"), {"full", "the value", "a scalar", value.type().str()});
   DType dtype = dtypeArgument(g, args, value.tensor().getDtype());
   if (kindOf(value.tensor().getDtype()) > kindOf(dtype) && isComplex(value.tensor().getDtype()))
@@ -43,14 +37,13 @@ Val fullBuiltin(IRGen &g, Bound &args) {
                 checkedSizes(g, indexList(g, *args["sizes"], "full"), r), r);
 }
 
-Val likeBuiltin(IRGen &g, Bound &args) {
-  SourceRange r = args.call->range;
+Val likeBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val x = tensorArgument(g, args, "x");
   DType dtype = dtypeArgument(g, args, x.tensor().getDtype());
   Value value;
   if (args.has("value")) {
     Val v = tensorArgument(g, args, "value");
-    if (v.tensor().getRank() != 0 || (kindOf(v.tensor().getDtype()) > kindOf(dtype)))
+    if (v.rank() != 0 || (kindOf(v.tensor().getDtype()) > kindOf(dtype)))
       g.fail(DiagId::CannotStore, args.rangeOf("value"), {v.type().str(), std::string(nameOf(dtype))});
     value = castVal(g, v, dtype, r);
   } else
@@ -59,8 +52,7 @@ Val likeBuiltin(IRGen &g, Bound &args) {
 }
 
 /// Rows and columns compared.
-Val eyeBuiltin(IRGen &g, Bound &args) {
-  SourceRange r = args.call->range;
+Val eyeBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Value n = checkedSizes(g, {indexValue(g, *args["n"], "eye")}, r)[0],
         m = args.has("m") ? checkedSizes(g, {indexValue(g, *args["m"], "eye")}, r)[0] : n;
   Value k = args.has("k") ? indexValue(g, *args["k"], "eye") : g.integer(0, r);
@@ -69,13 +61,12 @@ Val eyeBuiltin(IRGen &g, Bound &args) {
 }
 
 /// start + i*step, i below ceil((stop - start) / step).
-Val arangeBuiltin(IRGen &g, Bound &args) {
-  SourceRange r = args.call->range;
+Val arangeBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val start = args.has("stop") ? tensorArgument(g, args, "start") : Val(g.integer(0, r));
   Val stop = args.has("stop") ? tensorArgument(g, args, "stop") : tensorArgument(g, args, "start");
   Val step = args.has("step") ? tensorArgument(g, args, "step") : Val(g.integer(1, r));
   for (const Val *v : {&start, &stop, &step})
-    if (v->tensor().getRank() != 0 || isComplex(v->tensor().getDtype()))
+    if (v->rank() != 0 || isComplex(v->tensor().getDtype()))
       g.fail(DiagId::ArgumentKind, r, {"arange", "a bound", "a real scalar", v->type().str()});
   DType natural = promoteAll({start, stop, step});
   if (natural == DType::Bool)
@@ -96,8 +87,7 @@ Val arangeBuiltin(IRGen &g, Bound &args) {
 }
 
 /// start + i*(stop-start)/(n-1), the last value exactly stop.
-Val linspaceBuiltin(IRGen &g, Bound &args) {
-  SourceRange r = args.call->range;
+Val linspaceBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val start = tensorArgument(g, args, "start"), stop = tensorArgument(g, args, "stop");
   Value n = args.has("n") ? checkedSizes(g, {indexValue(g, *args["n"], "linspace")}, r)[0] : g.integer(50, r);
   DType dtype = promoteAll({start, stop});
@@ -113,8 +103,7 @@ Val linspaceBuiltin(IRGen &g, Bound &args) {
   return castTo(g, g.create<WhereOp>(r, {isLast, b, values}), dtype, r);
 }
 
-Val randomBuiltin(IRGen &g, Bound &args) {
-  SourceRange r = args.call->range;
+Val randomBuiltin(IRGen &g, Bound &args, SourceRange r) {
   DType dtype = dtypeArgument(g, args, DType::F64);
   Value x = g.create<RandomOp>(
       r, checkedSizes(g, sizeArguments(g, args), r),
@@ -122,8 +111,8 @@ Val randomBuiltin(IRGen &g, Bound &args) {
   return castTo(g, x, dtype, r);
 }
 
-Val seedBuiltin(IRGen &g, Bound &args) {
-  g.create<SeedOp>(args.call->range, {indexValue(g, *args["n"], "seed")});
+Val seedBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  g.create<SeedOp>(r, {indexValue(g, *args["n"], "seed")});
   return {};
 }
 

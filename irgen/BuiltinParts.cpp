@@ -3,30 +3,27 @@
 /// Built-ins that join, divide, move and choose elements.
 #include "irgen/Builtins.h"
 #include "irgen/Decisions.h"
-#include "irgen/Expressions.h"
 
 using namespace mlir;
 
 namespace toy {
 
-Val catBuiltin(IRGen &g, Bound &args) {
+Val catBuiltin(IRGen &g, Bound &args, SourceRange r) {
   std::vector<Val> values = tensorList(g, args);
-  if (values[0].tensor().getRank() == 0)
-    g.fail(DiagId::AxisOutOfRange, args.call->range, {"0", values[0].type().str()}, "`stack` joins scalars");
+  if (values[0].rank() == 0)
+    g.fail(DiagId::AxisOutOfRange, r, {"0", values[0].type().str()}, "`stack` joins scalars");
   SmallVector<Value> operands;
   for (const Val &v : values)
     operands.push_back(v.value);
-  return g.create<ConcatOp>(args.call->range, operands,
-                            {g.integerAttr("axis", axisArgument(g, args, values[0].tensor().getRank(), 0))});
+  return g.create<ConcatOp>(r, operands, {g.integerAttr("axis", axisArgument(g, args, values[0].rank(), 0))});
 }
 
-Val stackBuiltin(IRGen &g, Bound &args) {
+Val stackBuiltin(IRGen &g, Bound &args, SourceRange r) {
   std::vector<Val> values = tensorList(g, args);
-  SourceRange r = args.call->range;
-  int64_t axis = axisArgument(g, args, values[0].tensor().getRank() + 1, 0);
+  int64_t axis = axisArgument(g, args, values[0].rank() + 1, 0);
   SmallVector<Value> operands;
   for (const Val &v : values) {
-    if (v.tensor().getRank() != values[0].tensor().getRank())
+    if (v.rank() != values[0].rank())
       g.fail(DiagId::ConcatMismatch, r, {values[0].type().str(), v.type().str(), std::to_string(axis)});
     SmallVector<Value> sizes = sizesOf(g, v.value, r);
     sizes.insert(sizes.begin() + axis, g.integer(1, r));
@@ -35,27 +32,25 @@ Val stackBuiltin(IRGen &g, Bound &args) {
   return g.create<ConcatOp>(r, operands, {g.integerAttr("axis", axis)});
 }
 
-Val splitBuiltin(IRGen &g, Bound &args) {
+Val splitBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val x = tensorArgument(g, args, "x");
-  SourceRange r = args.call->range;
-  int64_t axis = axisArgument(g, args, x.tensor().getRank(), 0);
+  int64_t axis = axisArgument(g, args, x.rank(), 0);
   SmallVector<int64_t> sizes = staticList(g, *args["sections"], "split");
   Dim whole = x.tensor().getDim(axis);
   bool list = args["sections"]->kind == ast::NodeKind::Bracket || args["sections"]->kind == ast::NodeKind::Tuple;
   if (!list) {
     int64_t part = sizes[0];
     if (part > 0 && isFree(g, whole)) { // how many parts there are is decided, how long the last one is not
-      Dim count = (whole + Dim::number(g.context, part - 1)).floorDiv(Dim::number(g.context, part));
+      Dim count = (whole + g.number(part - 1)).floorDiv(g.number(part));
       int64_t n = hintOf(g, count);
-      decideSize(g, SizeFact::equal(count, Dim::number(g.context, n)), r);
-      Val tuple;
-      tuple.kind = Val::Tuple;
+      decideSize(g, SizeFact::equal(count, g.number(n)), r);
+      std::vector<Val> parts;
       for (int64_t i = 0; i < n; ++i) {
         Value begin = g.integer(i * part, r),
               size = i + 1 < n ? g.integer(part, r) : arith<SubOp>(g, sizeOf(g, x.value, axis, r), begin, r);
-        tuple.elements.push_back(sliceAxis(g, x.value, axis, begin, size, 1, r));
+        parts.push_back(sliceAxis(g, x.value, axis, begin, size, 1, r));
       }
-      return tuple;
+      return Val::tuple(std::move(parts));
     }
     if (!whole.isNumber() || part <= 0)
       g.fail(DiagId::StaticNeeded, r, {"split", "the size of the axis"});
@@ -72,36 +67,34 @@ Val splitBuiltin(IRGen &g, Bound &args) {
   if (!whole.is(sum)) // before anything is read
     g.create<CheckEqualOp>(r, {sizeOf(g, x.value, axis, r), g.integer(sum, r)},
                            {g.stringAttr("what", "the split axis and the sum of its parts")});
-  Val tuple;
-  tuple.kind = Val::Tuple;
+  std::vector<Val> all;
   int64_t at = 0;
   for (int64_t size : sizes) {
-    tuple.elements.push_back(sliceAxis(g, x.value, axis, g.integer(at, r), g.integer(size, r), 1, r));
+    all.push_back(sliceAxis(g, x.value, axis, g.integer(at, r), g.integer(size, r), 1, r));
     at += size;
   }
-  return tuple;
+  return Val::tuple(std::move(all));
 }
 
 /// How many parts of ceil(size / n) elements an axis has, as PyTorch counts them: n of an empty axis, and never more. A
 /// form decides; where only the run knows, n is checked.
 static int64_t chunkCount(IRGen &g, Value x, int64_t axis, int64_t n, SourceRange r) {
-  auto number = [&](int64_t value) { return Dim::number(g.context, value); };
   auto countOf = [&](int64_t size) { return size == 0 ? n : (size - 1) / ((size - 1) / n + 1) + 1; };
   Dim size = tensorTypeOf(x).getDim(axis);
   if (size.isNumber())
     return countOf(size.value());
-  Dim part = (size + number(n - 1)).floorDiv(number(n));
-  auto reaches = [&](int64_t parts) { return SizeFact::atLeast(size, part * number(parts - 1) + number(1)); };
+  Dim part = (size + g.number(n - 1)).floorDiv(g.number(n));
+  auto reaches = [&](int64_t parts) { return SizeFact::atLeast(size, part * g.number(parts - 1) + g.number(1)); };
   if (isFree(g, size)) {
     int64_t parts = countOf(hintOf(g, size));
-    if (decideSize(g, SizeFact::equal(size, number(0)), r))
+    if (decideSize(g, SizeFact::equal(size, g.number(0)), r))
       return parts;
     decideSize(g, reaches(parts), r);
     if (parts < n)
-      decideSize(g, SizeFact::atLeast(part * number(parts), size), r);
+      decideSize(g, SizeFact::atLeast(part * g.number(parts), size), r);
     return parts;
   }
-  bool isMultiple = g.fn().facts.equal(size, part * number(n)) == Truth::Yes;
+  bool isMultiple = g.fn().facts.equal(size, part * g.number(n)) == Truth::Yes;
   if (n == 1 || isMultiple || g.fn().facts.decide(reaches(n)) == Truth::Yes)
     return n;
   Value have = sizeOf(g, x, axis, r), zero = g.integer(0, r);
@@ -113,31 +106,28 @@ static int64_t chunkCount(IRGen &g, Value x, int64_t axis, int64_t n, SourceRang
   return n;
 }
 
-Val chunkBuiltin(IRGen &g, Bound &args) {
+Val chunkBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val x = tensorArgument(g, args, "x");
-  SourceRange r = args.call->range;
-  int64_t axis = axisArgument(g, args, x.tensor().getRank(), 0), n = staticInteger(g, *args["n"], "chunk");
+  int64_t axis = axisArgument(g, args, x.rank(), 0), n = staticInteger(g, *args["n"], "chunk");
   if (n <= 0)
     g.fail(DiagId::NegativeSize, args.rangeOf("n"), {std::to_string(n)});
   int64_t parts = chunkCount(g, x.value, axis, n, r);
   Value size = sizeOf(g, x.value, axis, r);
   Value part = arith<FloorDivOp>(g, arith<AddOp>(g, size, g.integer(n - 1, r), r), g.integer(n, r), r);
-  Val tuple;
-  tuple.kind = Val::Tuple;
+  std::vector<Val> all;
   for (int64_t i = 0; i < parts; ++i) {
     Value start = arith<MulOp>(g, part, g.integer(i, r), r);
     Value count = i + 1 < parts ? part : arith<SubOp>(g, size, start, r);
-    tuple.elements.push_back(sliceAxis(g, x.value, axis, start, count, 1, r));
+    all.push_back(sliceAxis(g, x.value, axis, start, count, 1, r));
   }
-  return tuple;
+  return Val::tuple(std::move(all));
 }
 
 /// The last `shift` elements first.
-Val rollBuiltin(IRGen &g, Bound &args) {
+Val rollBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val whole = tensorArgument(g, args, "x");
-  SourceRange r = args.call->range;
-  Val x = args.has("axis") ? whole : flattened(g, whole, r);
-  int64_t axis = args.has("axis") ? axisArgument(g, args, x.tensor().getRank(), 0) : 0;
+  Val x = whole;
+  int64_t axis = axisOrFlat(g, args, x, r);
   Value size = sizeOf(g, x.value, axis, r), one = g.integer(1, r);
   if (constantOf(size) == 0)
     return whole;
@@ -150,21 +140,15 @@ Val rollBuiltin(IRGen &g, Bound &args) {
   return args.has("axis") ? joined : reshape(g, joined, sizesOf(g, whole.value, r), r);
 }
 
-Val padBuiltin(IRGen &g, Bound &args) {
+Val padBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val x = tensorArgument(g, args, "x");
-  SourceRange r = args.call->range;
-  int64_t rank = x.tensor().getRank();
+  int64_t rank = x.rank();
   SmallVector<int64_t> widths;
   const ast::Expr &e = *args["widths"];
   auto *b = ast::dynCast<ast::Bracket>(&e);
   if (b && b->compact && b->shape.size() == 2 && b->allIntegers && b->shape[1] == 2)
-    for (ast::Bracket::Part part : b->re) {
-      SourceRange range{e.range.buffer, part.begin, part.begin + part.length};
-      int64_t n;
-      if (StringRef(g.sourceText(range)).getAsInteger(10, n))
-        g.fail(DiagId::LiteralRange, range, {g.sourceText(range), "i64"});
-      widths.push_back(part.negative ? -n : n);
-    }
+    for (ast::Bracket::Part part : b->re)
+      widths.push_back(integerAt(g, *b, part));
   else {
     widths = staticList(g, e, "pad");
     if (widths.size() == 1)
@@ -192,11 +176,10 @@ Val padBuiltin(IRGen &g, Bound &args) {
 }
 
 /// A matrix's diagonal; of a vector the matrix: rows and columns compared.
-Val diagBuiltin(IRGen &g, Bound &args) {
+Val diagBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val x = tensorArgument(g, args, "x");
-  SourceRange r = args.call->range;
   int64_t k = args.has("k") ? staticInteger(g, *args["k"], "diag") : 0;
-  if (x.tensor().getRank() != 1)
+  if (x.rank() != 1)
     return g.create<DiagonalOp>(r, {x.value}, {g.integerAttr("offset", k)});
   if (k < -largestSize || k > largestSize)
     g.fail(DiagId::SizeTooLarge, r, {std::to_string(k)});
@@ -208,15 +191,12 @@ Val diagBuiltin(IRGen &g, Bound &args) {
   Value padded = g.create<PadOp>(
       r, {x.value, zero},
       {g.integersAttr("low", {std::max<int64_t>(k, 0)}), g.integersAttr("high", {std::max<int64_t>(-k, 0)})});
-  return g.create<WhereOp>(
-      r, {on, k >= 0 ? reshape(g, padded, {g.integer(1, r), size}, r) : reshape(g, padded, {g.integer(1, r), size}, r),
-          zero});
+  return g.create<WhereOp>(r, {on, reshape(g, padded, {g.integer(1, r), size}, r), zero});
 }
 
-Val triangleBuiltin(IRGen &g, Bound &args) {
+Val triangleBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val x = tensorArgument(g, args, "x");
-  SourceRange r = args.call->range;
-  int64_t rank = x.tensor().getRank();
+  int64_t rank = x.rank();
   if (rank < 2)
     g.fail(DiagId::NeedsMatrix, r, {args.row->name, x.type().str()});
   Value k = args.has("k") ? indexValue(g, *args["k"], args.row->name) : g.integer(0, r);
@@ -226,50 +206,35 @@ Val triangleBuiltin(IRGen &g, Bound &args) {
   return g.create<WhereOp>(r, {keep, x.value, castTo(g, g.integer(0, r), x.tensor().getDtype(), r)});
 }
 
-Val takeBuiltin(IRGen &g, Bound &args) {
+Val takeBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val x = tensorArgument(g, args, "x");
-  SourceRange r = args.call->range;
-  if (!args.has("axis"))
-    x = flattened(g, x, r);
-  int64_t axis = args.has("axis") ? axisArgument(g, args, x.tensor().getRank(), 0) : 0;
-  Value index;
-  if (auto *b = ast::dynCast<ast::Bracket>(args["index"]); b && b->compact && b->allIntegers)
-    index = genBracket(g, *b, DType::I64).value;
-  else
-    index = tensorArgument(g, args, "index").value;
+  int64_t axis = axisOrFlat(g, args, x, r);
+  Value index = positionsArgument(g, args, "index");
   return g.create<TakeOp>(r, {x.value, index}, {g.integersAttr("axes", {axis})});
 }
 
-Val gatherBuiltin(IRGen &g, Bound &args) {
+Val gatherBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val x = tensorArgument(g, args, "x");
-  auto *b = ast::dynCast<ast::Bracket>(args["index"]);
-  Value index =
-      b && b->compact && b->allIntegers ? genBracket(g, *b, DType::I64).value : tensorArgument(g, args, "index").value;
-  return g.create<TakeAlongOp>(args.call->range, {x.value, index},
-                               {g.integerAttr("axis", axisArgument(g, args, x.tensor().getRank(), 0))});
+  Value index = positionsArgument(g, args, "index");
+  return g.create<TakeAlongOp>(r, {x.value, index}, {g.integerAttr("axis", axisArgument(g, args, x.rank(), 0))});
 }
 
-Val scatterBuiltin(IRGen &g, Bound &args) {
+Val scatterBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val x = tensorArgument(g, args, "x"), values = tensorArgument(g, args, "values");
-  SourceRange r = args.call->range;
-  auto *b = ast::dynCast<ast::Bracket>(args["index"]);
-  Value index =
-      b && b->compact && b->allIntegers ? genBracket(g, *b, DType::I64).value : tensorArgument(g, args, "index").value;
+  Value index = positionsArgument(g, args, "index");
   Value v = castVal(g, values, x.tensor().getDtype(), r);
   if (tensorTypeOf(v).getRank() == 0)
     v = broadcastTo(g, v, sizesOf(g, index, r), r);
-  return g.create<PutAlongOp>(r, {x.value, index, v},
-                              {g.integerAttr("axis", axisArgument(g, args, x.tensor().getRank(), 0))});
+  return g.create<PutAlongOp>(r, {x.value, index, v}, {g.integerAttr("axis", axisArgument(g, args, x.rank(), 0))});
 }
 
-Val nonzeroBuiltin(IRGen &g, Bound &args) {
-  return g.createOp<NonZeroOp>(args.call->range, {tensorArgument(g, args, "x").value})->getResult(0);
+Val nonzeroBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  return g.createOp<NonZeroOp>(r, {tensorArgument(g, args, "x").value})->getResult(0);
 }
 
-Val selectBuiltin(IRGen &g, Bound &args) {
+Val selectBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val x = tensorArgument(g, args, "x");
-  SourceRange r = args.call->range;
-  int64_t axis = axisArgument(g, args, x.tensor().getRank(), 0);
+  int64_t axis = axisArgument(g, args, x.rank(), 0);
   Value index = g.create<CheckIndexOp>(r, {indexValue(g, *args["index"], "select"), sizeOf(g, x.value, axis, r)},
                                        {g.integerAttr("axis", axis)});
   return selectIndex(g, x.value, axis, index, r);

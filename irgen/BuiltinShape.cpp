@@ -3,7 +3,6 @@
 /// Built-ins that change sizes and axes, or tell them.
 #include "irgen/Builtins.h"
 #include "irgen/Decisions.h"
-#include "irgen/Expressions.h"
 
 #include <numeric>
 
@@ -11,9 +10,8 @@ using namespace mlir;
 
 namespace toy {
 
-Val reshapeBuiltin(IRGen &g, Bound &args) {
+Val reshapeBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val x = tensorArgument(g, args, "x");
-  SourceRange r = args.call->range;
   SmallVector<Value> sizes = sizeArguments(g, args);
   int inferred = -1;
   Value known = g.integer(1, r);
@@ -37,20 +35,18 @@ Val reshapeBuiltin(IRGen &g, Bound &args) {
                            : std::to_string(*total) + " elements are no multiple of " + std::to_string(*divisor)});
     sizes[inferred] = arith<FloorDivOp>(g, count, known, r);
     if (!total || !divisor) {
-      SmallVector<Value> operands = {x.value};
-      llvm::append_range(operands, sizes);
       Value product = arith<MulOp>(g, sizes[inferred], known, r);
       if (auto a = sizeBehind(product), b = sizeBehind(count); !a || !b || *a != *b)
         g.create<CheckEqualOp>(r, {count, product}, {g.stringAttr("what", "element counts of a reshape")});
-      return g.create<ReshapeOp>(r, operands);
+      return g.create<ReshapeOp>(r, join(x.value, sizes));
     }
   }
   return reshape(g, x.value, checkedSizes(g, sizes, r), r);
 }
 
-Val transposeBuiltin(IRGen &g, Bound &args) {
+Val transposeBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val x = tensorArgument(g, args, "x");
-  int64_t rank = x.tensor().getRank();
+  int64_t rank = x.rank();
   SmallVector<int64_t> permutation;
   if (args.rest.empty()) {
     for (int64_t i = rank; i-- > 0;)
@@ -63,25 +59,24 @@ Val transposeBuiltin(IRGen &g, Bound &args) {
       for (const ast::Expr *e : args.rest)
         axes.push_back(staticInteger(g, *e, args.row->name));
     for (int64_t axis : axes)
-      permutation.push_back(normalizeAxis(g, axis, x.value.getType(), args.call->range));
+      permutation.push_back(normalizeAxis(g, axis, x.value.getType(), r));
   }
-  return permute(g, x.value, permutation, args.call->range);
+  return permute(g, x.value, permutation, r);
 }
 
-Val swapBuiltin(IRGen &g, Bound &args) {
+Val swapBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val x = tensorArgument(g, args, "x");
-  int64_t rank = x.tensor().getRank(), a = axisArgument(g, args, rank, 0, "a"), b = axisArgument(g, args, rank, 0, "b");
+  int64_t rank = x.rank(), a = axisArgument(g, args, rank, 0, "a"), b = axisArgument(g, args, rank, 0, "b");
   SmallVector<int64_t> permutation(rank);
   std::iota(permutation.begin(), permutation.end(), 0);
   std::swap(permutation[a], permutation[b]);
-  return permute(g, x.value, permutation, args.call->range);
+  return permute(g, x.value, permutation, r);
 }
 
-Val squeezeBuiltin(IRGen &g, Bound &args) {
+Val squeezeBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val x = tensorArgument(g, args, "x");
-  SourceRange r = args.call->range;
   SmallVector<int64_t> drop;
-  Dim one = Dim::number(g.context, 1);
+  Dim one = g.number(1);
   if (args.has("axis")) {
     drop = axesArgument(g, args, x.value.getType());
     for (int64_t axis : drop)
@@ -92,7 +87,7 @@ Val squeezeBuiltin(IRGen &g, Bound &args) {
       } else if (dim.isNumber() && !dim.is(1))
         g.fail(DiagId::CannotSqueeze, r, {std::to_string(axis), x.type().str(), dim.str()});
   } else
-    for (int64_t i = 0; i < x.tensor().getRank(); ++i) {
+    for (int64_t i = 0; i < x.rank(); ++i) {
       Dim dim = x.tensor().getDim(i);
       Truth isOne = isFree(g, dim) ? decideSize(g, SizeFact::equal(dim, one), r) ? Truth::Yes : Truth::No
                                    : g.fn().facts.equal(dim, one);
@@ -106,24 +101,22 @@ Val squeezeBuiltin(IRGen &g, Bound &args) {
       drop.push_back(i);
     }
   SmallVector<Value> sizes;
-  for (int64_t i = 0; i < x.tensor().getRank(); ++i)
+  for (int64_t i = 0; i < x.rank(); ++i)
     if (!llvm::is_contained(drop, i))
       sizes.push_back(sizeOf(g, x.value, i, r));
   return reshape(g, x.value, sizes, r);
 }
 
-Val unsqueezeBuiltin(IRGen &g, Bound &args) {
+Val unsqueezeBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val x = tensorArgument(g, args, "x");
-  SourceRange r = args.call->range;
   SmallVector<Value> sizes = sizesOf(g, x.value, r);
-  sizes.insert(sizes.begin() + axisArgument(g, args, x.tensor().getRank() + 1, 0), g.integer(1, r));
+  sizes.insert(sizes.begin() + axisArgument(g, args, x.rank() + 1, 0), g.integer(1, r));
   return reshape(g, x.value, sizes, r);
 }
 
-Val flattenBuiltin(IRGen &g, Bound &args) {
+Val flattenBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val x = tensorArgument(g, args, "x");
-  SourceRange r = args.call->range;
-  int64_t rank = x.tensor().getRank();
+  int64_t rank = x.rank();
   if (rank == 0 || (!args.has("start") && !args.has("end")))
     return flattened(g, x, r);
   int64_t start = axisArgument(g, args, rank, 0, "start"), end = axisArgument(g, args, rank, rank - 1, "end");
@@ -135,11 +128,10 @@ Val flattenBuiltin(IRGen &g, Bound &args) {
   return reshape(g, x.value, sizes, r);
 }
 
-Val expandBuiltin(IRGen &g, Bound &args) {
+Val expandBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val x = tensorArgument(g, args, "x");
-  SourceRange r = args.call->range;
   SmallVector<Value> sizes = sizeArguments(g, args);
-  int64_t offset = static_cast<int64_t>(sizes.size()) - x.tensor().getRank();
+  int64_t offset = static_cast<int64_t>(sizes.size()) - x.rank();
   for (auto [i, size] : llvm::enumerate(sizes))
     if (constantOf(size) == -1 && static_cast<int64_t>(i) >= offset)
       size = sizeOf(g, x.value, i - offset, r);
@@ -147,9 +139,8 @@ Val expandBuiltin(IRGen &g, Bound &args) {
 }
 
 /// [a, b] tiled (m, n): reshape to [1, a, 1, b], broadcast to [m, a, n, b], reshape to [m*a, n*b].
-Val tileBuiltin(IRGen &g, Bound &args) {
+Val tileBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val x = tensorArgument(g, args, "x");
-  SourceRange r = args.call->range;
   SmallVector<Value> repeats = checkedSizes(g, sizeArguments(g, args), r), sizes = sizesOf(g, x.value, r), one, wide,
                      result;
   while (repeats.size() < sizes.size())
@@ -164,13 +155,10 @@ Val tileBuiltin(IRGen &g, Bound &args) {
   return reshape(g, broadcastTo(g, reshape(g, x.value, one, r), wide, r), result, r);
 }
 
-Val repeatBuiltin(IRGen &g, Bound &args) {
+Val repeatBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val x = tensorArgument(g, args, "x");
-  SourceRange r = args.call->range;
   Value n = checkedSizes(g, {indexValue(g, *args["n"], "repeat")}, r)[0];
-  if (!args.has("axis"))
-    x = flattened(g, x, r);
-  int64_t axis = args.has("axis") ? axisArgument(g, args, x.tensor().getRank(), 0) : 0;
+  int64_t axis = axisOrFlat(g, args, x, r);
   SmallVector<Value> sizes = sizesOf(g, x.value, r), one(sizes), wide(sizes);
   one.insert(one.begin() + axis + 1, g.integer(1, r));
   wide.insert(wide.begin() + axis + 1, n);
@@ -178,14 +166,13 @@ Val repeatBuiltin(IRGen &g, Bound &args) {
   return reshape(g, broadcastTo(g, reshape(g, x.value, one, r), wide, r), sizes, r);
 }
 
-Val flipBuiltin(IRGen &g, Bound &args) {
+Val flipBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val x = tensorArgument(g, args, "x");
-  SourceRange r = args.call->range;
   SmallVector<int64_t> axes;
   if (args.has("axis"))
     axes = staticList(g, *args["axis"], "flip");
   else
-    for (int64_t i = 0; i < x.tensor().getRank(); ++i)
+    for (int64_t i = 0; i < x.rank(); ++i)
       axes.push_back(i);
   Value v = x.value;
   for (int64_t a : axes) {
@@ -196,25 +183,21 @@ Val flipBuiltin(IRGen &g, Bound &args) {
   return v;
 }
 
-Val shapeBuiltin(IRGen &g, Bound &args) {
-  return Val::tuple(sizesOf(g, tensorArgument(g, args, "x").value, args.call->range));
+Val shapeBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  return Val::tuple(sizesOf(g, tensorArgument(g, args, "x").value, r));
 }
 
-Val sizeBuiltin(IRGen &g, Bound &args) {
+Val sizeBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val x = tensorArgument(g, args, "x");
-  SourceRange r = args.call->range;
   Value count = g.integer(1, r);
   for (int64_t axis : axesArgument(g, args, x.value.getType()))
     count = arith<MulOp>(g, count, sizeOf(g, x.value, axis, r), r);
   return count;
 }
 
-Val rankBuiltin(IRGen &g, Bound &args) {
-  return g.integer(tensorArgument(g, args, "x").tensor().getRank(), args.call->range);
-}
+Val rankBuiltin(IRGen &g, Bound &args, SourceRange r) { return g.integer(tensorArgument(g, args, "x").rank(), r); }
 
-Val lenBuiltin(IRGen &g, Bound &args) {
-  SourceRange r = args.call->range;
+Val lenBuiltin(IRGen &g, Bound &args, SourceRange r) {
   if (auto *n = ast::dynCast<ast::Name>(args["x"]);
       n && n->name == "args" && !lookup(g, "args") && !g.host.global("args"))
     return g.create<ArgCountOp>(r, {});
@@ -224,7 +207,7 @@ Val lenBuiltin(IRGen &g, Bound &args) {
   if (x.kind == Val::Tuple)
     return g.integer(x.elements.size(), r);
   needTensor(g, x, "len", r);
-  if (x.tensor().getRank() == 0)
+  if (x.rank() == 0)
     g.fail(DiagId::AxisOutOfRange, r, {"0", x.type().str()});
   return sizeOf(g, x.value, 0, r);
 }

@@ -3,14 +3,13 @@
 /// The table of built-in functions, and how their handlers read arguments.
 #include "irgen/Builtins.h"
 
-#include "irgen/Expressions.h"
-
 using namespace mlir;
 
 namespace toy {
 
 // Handlers, in Builtin*.cpp.
-#define TOY_BUILTIN(NAME, PARAMETERS, GROUP, HANDLER, OP, CONVERSION, DOC) Val HANDLER(IRGen &g, Bound &args);
+#define TOY_BUILTIN(NAME, PARAMETERS, GROUP, HANDLER, OP, CONVERSION, DOC)                                             \
+  Val HANDLER(IRGen &g, Bound &args, SourceRange r);
 #include "irgen/Builtins.def"
 
 static const BuiltinRow table[] = {
@@ -62,12 +61,11 @@ Val callBuiltin(IRGen &g, const BuiltinRow &row, const ast::Call &c) {
   Bound bound{&row, &c, {}, {}};
   if (variadic) { // positional arguments go to the variadic parameter, behind required ones
     size_t required = llvm::count(optional, false);
-    ast::Call const *call = &c;
-    BoundArguments named;
-    for (auto [i, p] : llvm::enumerate(parameters))
+    BoundArguments &named = bound.arguments;
+    for (const std::string &p : parameters)
       named.emplace_back(p, nullptr);
     size_t positional = 0;
-    for (const ast::Argument &a : call->arguments) {
+    for (const ast::Argument &a : c.arguments) {
       if (a.keyword.empty()) {
         if (positional < required)
           named[positional].second = a.value.get();
@@ -85,10 +83,9 @@ Val callBuiltin(IRGen &g, const BuiltinRow &row, const ast::Call &c) {
     for (size_t i = 0; i < required; ++i)
       if (!named[i].second)
         g.fail(DiagId::MissingArgument, c.range, {row.name, named[i].first});
-    bound.arguments = std::move(named);
   } else
     bound.arguments = bindArguments(g, c, parameters, optional, row.name);
-  return row.handler(g, bound);
+  return row.handler(g, bound, c.range);
 }
 
 Val valueArgument(IRGen &g, Bound &args, StringRef name) { return genExpr(g, *args[name]); }
@@ -115,6 +112,18 @@ int64_t axisArgument(IRGen &g, Bound &args, int64_t rank, int64_t defaultAxis, S
   return axis < 0 ? axis + rank : axis;
 }
 
+int64_t axisOrFlat(IRGen &g, Bound &args, Val &x, SourceRange range) {
+  if (args.has("axis"))
+    return axisArgument(g, args, x.rank(), 0);
+  x = flattened(g, x, range);
+  return 0;
+}
+
+Value positionsArgument(IRGen &g, Bound &args, StringRef name) {
+  auto *b = ast::dynCast<ast::Bracket>(args[name]);
+  return b && b->compact && b->allIntegers ? genBracket(g, *b, DType::I64).value : tensorArgument(g, args, name).value;
+}
+
 SmallVector<int64_t> axesArgument(IRGen &g, Bound &args, Type type) {
   if (!args.has("axis"))
     return llvm::to_vector(llvm::seq<int64_t>(0, llvm::cast<TensorType>(type).getRank()));
@@ -138,7 +147,7 @@ SmallVector<int64_t> axesArgument(IRGen &g, Bound &args, Type type) {
 }
 
 bool flagArgument(IRGen &g, Bound &args, StringRef name, bool fallback) {
-  return args.has(name) ? staticBool(g, *args[name], name) : fallback;
+  return args.has(name) ? staticInteger(g, *args[name], name) != 0 : fallback;
 }
 
 DType dtypeArgument(IRGen &g, Bound &args, DType fallback) {

@@ -3,10 +3,9 @@
 /// The table of built-in functions, and how their handlers read arguments.
 #pragma once
 
-#include "irgen/Constants.h"
+#include "irgen/Expressions.h"
 #include "irgen/Functions.h"
-#include "irgen/Operators.h"
-#include "irgen/Shapes.h"
+#include "irgen/Operations.h"
 
 namespace toy {
 
@@ -26,7 +25,7 @@ public:
 
 struct BuiltinRow {
   const char *name, *parameters, *group, *doc;
-  Val (*handler)(IRGen &g, Bound &args);
+  Val (*handler)(IRGen &g, Bound &args, SourceRange callRange);
   const char *op;  ///< the operation behind simple rows
   char conversion; ///< how operands are converted: see Builtins.def
 };
@@ -38,6 +37,10 @@ Val valueArgument(IRGen &g, Bound &args, llvm::StringRef name);
 Val tensorArgument(IRGen &g, Bound &args, llvm::StringRef name);
 int64_t normalizeAxis(IRGen &g, int64_t axis, mlir::Type type, SourceRange range);
 int64_t axisArgument(IRGen &g, Bound &args, int64_t rank, int64_t defaultAxis, llvm::StringRef name = "axis");
+/// The axis, or the first one of `x`, which is flattened where none is given.
+int64_t axisOrFlat(IRGen &g, Bound &args, Val &x, SourceRange range);
+/// Integer positions; a bracket of integers is one.
+mlir::Value positionsArgument(IRGen &g, Bound &args, llvm::StringRef name);
 /// The axes of a reduction: one, several, or all of them ("all", and where none is given). Ascending, counted from
 /// the front.
 llvm::SmallVector<int64_t> axesArgument(IRGen &g, Bound &args, mlir::Type type);

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Values that are known while the program is compiled, and arguments that have to be.
-#include "irgen/Constants.h"
+#include "irgen/Expressions.h"
 
 #include "irgen/Decisions.h"
-#include "irgen/Expressions.h"
-#include "irgen/Operators.h"
-#include "irgen/Shapes.h"
+#include "irgen/Operations.h"
 
 using namespace mlir;
 
@@ -73,19 +71,22 @@ void needStatic(IRGen &g, Value value) {
         throw StaticParameterNeeded{g.fn().decl, i};
 }
 
-int64_t staticInteger(IRGen &g, const ast::Expr &e, StringRef what) {
-  Val v = genExpr(g, e);
-  if (!v.isTensor() || v.tensor().getRank() != 0 || kindOf(v.tensor().getDtype()) > DKind::Int)
-    g.fail(DiagId::ArgumentKind, e.range, {what.str(), "the value", "an integer", v.str()});
-  if (auto n = constantOf(v.value))
+/// An integer that is constant or decided here.
+static int64_t neededInteger(IRGen &g, Value v, SourceRange range, StringRef what) {
+  if (auto n = constantOf(v))
     return *n;
-  if (auto n = decidedInteger(g, v.value, e.range))
+  if (auto n = decidedInteger(g, v, range))
     return *n;
-  needStatic(g, v.value);
-  g.fail(DiagId::StaticNeeded, e.range, {what.str(), "`" + g.sourceText(e.range) + "`"});
+  needStatic(g, v);
+  g.fail(DiagId::StaticNeeded, range, {what.str(), "`" + g.sourceText(range) + "`"});
 }
 
-bool staticBool(IRGen &g, const ast::Expr &e, StringRef what) { return staticInteger(g, e, what) != 0; }
+int64_t staticInteger(IRGen &g, const ast::Expr &e, StringRef what) {
+  Val v = genExpr(g, e);
+  if (!v.isTensor() || v.rank() != 0 || kindOf(v.tensor().getDtype()) > DKind::Int)
+    g.fail(DiagId::ArgumentKind, e.range, {what.str(), "the value", "an integer", v.str()});
+  return neededInteger(g, v.value, e.range, what);
+}
 
 std::string staticString(IRGen &g, const ast::Expr &e, StringRef what) {
   Val v = genExpr(g, e);
@@ -104,7 +105,7 @@ DType staticDType(IRGen &g, const ast::Expr &e) {
 }
 
 Value indexValue(IRGen &g, const Val &v, SourceRange range, StringRef what) {
-  if (!v.isTensor() || v.tensor().getRank() != 0 || !isInteger(v.tensor().getDtype()))
+  if (!v.isTensor() || v.rank() != 0 || !isInteger(v.tensor().getDtype()))
     g.fail(DiagId::ArgumentKind, range, {what.str(), "a size or index", "an integer", v.str()});
   return castTo(g, v.value, DType::I64, range);
 }
@@ -118,14 +119,13 @@ static SmallVector<Value> indexList(IRGen &g, Val v, SourceRange range, StringRe
       out.push_back(indexValue(g, element, range, what));
     return out;
   }
-  if (v.isTensor() && v.tensor().getRank() == 1 && isInteger(v.tensor().getDtype()) &&
-      isFree(g, v.tensor().getDim(0))) { // as many sizes as this form has
-    Dim length = v.tensor().getDim(0), number = Dim::number(g.context, hintOf(g, length));
+  bool isList = v.isTensor() && v.rank() == 1 && isInteger(v.tensor().getDtype());
+  if (isList && isFree(g, v.tensor().getDim(0))) { // as many sizes as this form has
+    Dim length = v.tensor().getDim(0), number = g.number(hintOf(g, length));
     decideSize(g, SizeFact::equal(length, number), range);
     v = withSize(g, v.value, 0, number, range);
   }
-  if (v.isTensor() && v.tensor().getRank() == 1 && isInteger(v.tensor().getDtype()) &&
-      v.tensor().getDim(0).isNumber()) {
+  if (isList && v.tensor().getDim(0).isNumber()) {
     for (int64_t i = 0; i < v.tensor().getDim(0).value(); ++i)
       out.push_back(castTo(g, selectIndex(g, v.value, 0, g.integer(i, range), range), DType::I64, range));
     return out;
@@ -133,17 +133,20 @@ static SmallVector<Value> indexList(IRGen &g, Val v, SourceRange range, StringRe
   return {indexValue(g, v, range, what)};
 }
 
+int64_t integerAt(IRGen &g, const ast::Bracket &bracket, ast::Bracket::Part part) {
+  SourceRange range{bracket.range.buffer, part.begin, part.begin + part.length};
+  int64_t n;
+  if (StringRef(g.sourceText(range)).getAsInteger(10, n))
+    g.fail(DiagId::LiteralRange, range, {g.sourceText(range), "i64"});
+  return part.negative ? -n : n;
+}
+
 SmallVector<Value> indexList(IRGen &g, const ast::Expr &e, StringRef what) {
   SmallVector<Value> out;
   if (auto *bracket = ast::dynCast<ast::Bracket>(&e)) {
     if (bracket->compact && bracket->shape.size() == 1 && bracket->allIntegers) {
-      for (ast::Bracket::Part part : bracket->re) {
-        int64_t n;
-        SourceRange range{e.range.buffer, part.begin, part.begin + part.length};
-        if (StringRef(g.sourceText(range)).getAsInteger(10, n))
-          g.fail(DiagId::LiteralRange, range, {g.sourceText(range), "i64"});
-        out.push_back(g.integer(part.negative ? -n : n, range));
-      }
+      for (ast::Bracket::Part part : bracket->re)
+        out.push_back(g.integer(integerAt(g, *bracket, part), {e.range.buffer, part.begin, part.begin + part.length}));
       return out;
     }
     if (!bracket->compact) {
@@ -156,20 +159,8 @@ SmallVector<Value> indexList(IRGen &g, const ast::Expr &e, StringRef what) {
 }
 
 static SmallVector<int64_t> staticList(IRGen &g, ArrayRef<Value> values, SourceRange range, StringRef what) {
-  SmallVector<int64_t> out;
-  for (Value v : values) {
-    auto n = constantOf(v);
-    if (!n)
-      n = decidedInteger(g, v, range);
-    if (!n) {
-      needStatic(g, v);
-      g.fail(DiagId::StaticNeeded, range, {what.str(), "`" + g.sourceText(range) + "`"});
-    }
-    out.push_back(*n);
-  }
-  return out;
+  return llvm::map_to_vector(values, [&](Value v) { return neededInteger(g, v, range, what); });
 }
-
 SmallVector<int64_t> staticList(IRGen &g, const ast::Expr &e, StringRef what) {
   return staticList(g, indexList(g, e, what), e.range, what);
 }

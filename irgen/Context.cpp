@@ -4,8 +4,7 @@
 #include "irgen/Context.h"
 
 #include "irgen/Decisions.h"
-#include "irgen/Operators.h"
-#include "irgen/Shapes.h"
+#include "irgen/Operations.h"
 
 #include "llvm/ADT/StringSwitch.h"
 

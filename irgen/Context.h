@@ -13,6 +13,13 @@
 
 namespace toy {
 
+/// Operands of an operation: one and others.
+inline llvm::SmallVector<mlir::Value> join(mlir::Value first, mlir::ValueRange others) {
+  llvm::SmallVector<mlir::Value> all = {first};
+  llvm::append_range(all, others);
+  return all;
+}
+
 /// Thrown after an error was reported.
 struct IRAbort {};
 /// Thrown when a parameter must be a constant to go on; instantiation catches it and tries again with the constant.
@@ -111,6 +118,7 @@ public:
   mlir::NamedAttribute boolAttr(llvm::StringRef name, bool v) { return attr(name, b.getBoolAttr(v)); }
   mlir::NamedAttribute stringAttr(llvm::StringRef name, llvm::StringRef s) { return attr(name, b.getStringAttr(s)); }
   mlir::NamedAttribute dtypeAttr(DType d) { return stringAttr("dtype", std::string(nameOf(d))); }
+  Dim number(int64_t n) { return Dim::number(context, n); }
   Dim freshSize();
   // Constants.
   mlir::Value integer(int64_t n, SourceRange range);

@@ -4,11 +4,10 @@
 /// paths meet; sizes that differ between paths become names.
 #include "irgen/Statements.h"
 
-#include "irgen/Constants.h"
 #include "irgen/Decisions.h"
 #include "irgen/Expressions.h"
 #include "irgen/Functions.h"
-#include "irgen/Shapes.h"
+#include "irgen/Operations.h"
 
 #include "llvm/ADT/ScopeExit.h"
 
@@ -37,9 +36,7 @@ static std::vector<std::string> assignedIn(IRGen &g, const ast::Node &node) {
       return false;
     if (g.fn().decl || !g.host.global(name))
       return true;
-    bool found;
-    Val value = readVariable(g, name, {}, found);
-    g.fn().scopes.front()[name] = {value, true};
+    g.fn().scopes.front()[name] = {readVariable(g, name, {}).value_or(Val()), true};
     return false;
   });
   return out;
@@ -185,6 +182,16 @@ void genIf(IRGen &g, const ast::If &s) {
   restore(g, names, edges.empty() ? before : merged);
 }
 
+/// The common form of loops.
+struct Loop {
+  const ast::Block &body;
+  SourceRange range;
+  StringRef variable;
+  bool counted;
+  llvm::function_ref<Value(Value counter)> test;  ///< the condition, in the header
+  llvm::function_ref<Val(Value counter)> element; ///< the variable's value, in the body; may be null
+};
+
 /// Sizes that change from one iteration to the next vary; true if one was not known to.
 static bool findVarying(IRGen &g, ArrayRef<TypeDesc> types, ArrayRef<Val> back, VaryingSizes &varying,
                         ArrayRef<std::string> names, SourceRange range) {
@@ -221,13 +228,13 @@ static std::vector<TypeDesc> loopTypes(IRGen &g, ArrayRef<Val> values, const Var
   return types;
 }
 
-static bool tryLoop(IRGen &g, ArrayRef<TypeDesc> types, VaryingSizes &varying, ArrayRef<std::string> names,
-                    const ast::Block &body, SourceRange range, StringRef variable, bool counted,
-                    llvm::function_ref<Value(Value)> test, llvm::function_ref<Val(Value)> element) {
+static bool tryLoop(IRGen &g, const Loop &loop, ArrayRef<std::string> names, ArrayRef<TypeDesc> types,
+                    VaryingSizes &varying) {
+  SourceRange range = loop.range;
   Location l = g.loc(range);
   Block *header = newBlock(g);
   SmallVector<Value> entry = relabelled(g, snapshot(g, names), types, range);
-  if (counted)
+  if (loop.counted)
     entry.push_back(g.integer(0, range));
   for (Value v : entry)
     header->addArgument(v.getType(), l);
@@ -238,11 +245,10 @@ static bool tryLoop(IRGen &g, ArrayRef<TypeDesc> types, VaryingSizes &varying, A
   for (const TypeDesc &type : types)
     values.push_back(unflatten(type, arguments));
   restore(g, names, values);
-  Value counter = counted ? header->getArguments().back() : Value();
-  g.fn().loops.push_back({std::vector<std::string>(names.begin(), names.end()),
-                          {},
-                          {}}); // the condition belongs to it: what it calls sees its variables
-  Value condition = test(counter);
+  Value counter = loop.counted ? header->getArguments().back() : Value();
+  // The condition belongs to the loop: what it calls sees its variables.
+  g.fn().loops.push_back({names.vec(), {}, {}});
+  Value condition = loop.test(counter);
   if (constantOf(condition) == 0) { // no iteration: the body means nothing
     g.fn().loops.pop_back();
     return true;
@@ -258,9 +264,9 @@ static bool tryLoop(IRGen &g, ArrayRef<TypeDesc> types, VaryingSizes &varying, A
   moveTo(g, bodyBlock);
   g.fn().scopes.emplace_back();
   ++g.fn().conditions;
-  if (element)
-    g.fn().scopes.back()[variable.str()].value = element(counter);
-  genBlock(g, body);
+  if (loop.element)
+    g.fn().scopes.back()[loop.variable.str()].value = loop.element(counter);
+  genBlock(g, loop.body);
   --g.fn().conditions;
   g.fn().scopes.pop_back();
   LoopState state = std::move(g.fn().loops.back());
@@ -272,7 +278,7 @@ static bool tryLoop(IRGen &g, ArrayRef<TypeDesc> types, VaryingSizes &varying, A
     if (findVarying(g, types, back, varying, names, range))
       return false;
     SmallVector<Value> again = relabelled(g, back, types, range);
-    if (counted)
+    if (loop.counted)
       again.push_back(g.create<AddOp>(range, {counter, g.integer(1, range)}));
     cf::BranchOp::create(g.b, l, header, again);
   }
@@ -281,12 +287,11 @@ static bool tryLoop(IRGen &g, ArrayRef<TypeDesc> types, VaryingSizes &varying, A
   return true;
 }
 
-static void genLoop(IRGen &g, const ast::Block &body, SourceRange range, StringRef variable, bool counted,
-                    llvm::function_ref<Value(Value)> test, llvm::function_ref<Val(Value)> element) {
-  std::vector<std::string> names = assignedIn(g, body);
+static void genLoop(IRGen &g, const Loop &loop) {
+  std::vector<std::string> names = assignedIn(g, loop.body);
   std::vector<Val> before = snapshot(g, names);
   VaryingSizes &varying =
-      g.fn().varyingSizes[&body]; // what an attempt finds holds in all later ones, those of the loop around it too
+      g.fn().varyingSizes[&loop.body]; // what an attempt finds holds in all later ones, those of the loop around it too
   Block *entry = g.current;
   Operation *lastBefore = entry->empty() ? nullptr : &entry->back();
   Block *lastBlock = &g.fn().op.getBody().back();
@@ -296,8 +301,7 @@ static void genLoop(IRGen &g, const ast::Block &body, SourceRange range, StringR
   auto readGlobals = g.fn().readGlobals;
   ShapeFacts facts = g.fn().facts; // what the body asserts holds in the body
   llvm::scope_exit forget([&] { g.fn().facts = facts; });
-  while (!tryLoop(g, loopTypes(g, before, varying, names), varying, names, body, range, variable, counted, test,
-                  element)) {
+  while (!tryLoop(g, loop, names, loopTypes(g, before, varying, names), varying)) {
     // Some size changes: forget this attempt.
     g.fn().returns.resize(returns);
     g.fn().returnRanges.resize(returns);
@@ -329,7 +333,7 @@ static void genLoop(IRGen &g, const ast::Block &body, SourceRange range, StringR
 }
 
 void genWhile(IRGen &g, const ast::While &s) {
-  genLoop(g, *s.body, s.range, "", false, [&](Value) { return genCondition(g, *s.condition); }, nullptr);
+  genLoop(g, {*s.body, s.range, "", false, [&](Value) { return genCondition(g, *s.condition); }, nullptr});
 }
 
 void genFor(IRGen &g, const ast::For &s) {
@@ -352,24 +356,21 @@ void genFor(IRGen &g, const ast::For &s) {
     if (auto n = constantOf(back); n && *n >= 0) // no iteration: the body means nothing
       return;
     Value count = g.create<NegOp>(r, {back});
-    genLoop(
-        g, *s.body, s.range, s.name, true, [&](Value i) { return g.create<LtOp>(r, {i, count}); },
-        [&](Value i) { return g.create<AddOp>(r, {known == 1 ? i : g.create<MulOp>(r, {i, step}), start}); });
+    genLoop(g, {*s.body, s.range, s.name, true, [&](Value i) { return g.create<LtOp>(r, {i, count}); },
+                [&](Value i) { return g.create<AddOp>(r, {known == 1 ? i : g.create<MulOp>(r, {i, step}), start}); }});
     return;
   }
   Val rows = genExpr(g, *s.iterable);
-  if (rows.kind == Val::Tuple) { // unrolled: the elements may differ in type
+  if (rows.kind == Val::Tuple)
     g.fail(DiagId::NotIterable, r, {rows.type().str()}, "tuples are taken apart: `var (a, b) = t;`");
-  }
-  if (!rows.isTensor() || rows.tensor().getRank() == 0)
+  if (!rows.isTensor() || rows.rank() == 0)
     g.fail(DiagId::NotIterable, r, {rows.str()},
            rows.isTensor() && isInteger(rows.tensor().getDtype()) ? "`range(" + g.sourceText(r) + ")` counts" : "");
   Value size = sizeOf(g, rows.value, 0, r);
   if (constantOf(size) == 0)
     return;
-  genLoop(
-      g, *s.body, s.range, s.name, true, [&](Value i) { return g.create<LtOp>(r, {i, size}); },
-      [&](Value i) { return selectIndex(g, rows.value, 0, i, r); });
+  genLoop(g, {*s.body, s.range, s.name, true, [&](Value i) { return g.create<LtOp>(r, {i, size}); },
+              [&](Value i) { return selectIndex(g, rows.value, 0, i, r); }});
 }
 
 void leaveLoop(IRGen &g, const ast::Stmt &s, bool isBreak) {

@@ -3,9 +3,8 @@
 /// Decisions about sizes while a function is generated: what is known, what becomes a guard, what the run checks.
 #include "irgen/Decisions.h"
 
-#include "irgen/Constants.h"
 #include "irgen/Expressions.h"
-#include "irgen/Shapes.h"
+#include "irgen/Operations.h"
 
 using namespace mlir;
 
@@ -14,7 +13,6 @@ namespace toy {
 bool isFree(IRGen &g, Dim dim) {
   return g.fn().sizes != nullptr && !dim.isNumber() && dim.evaluate(g.fn().sizes->hints);
 }
-
 int64_t hintOf(IRGen &g, Dim dim) { return *dim.evaluate(g.fn().sizes->hints); }
 
 bool decideSize(Specialization &form, SizeFact fact, SourceRange range, bool isCheck) {
@@ -57,7 +55,7 @@ std::optional<int64_t> decidedInteger(IRGen &g, Value value, SourceRange range) 
   if (!dim || !isFree(g, *dim))
     return std::nullopt;
   int64_t n = hintOf(g, *dim);
-  decideSize(g, SizeFact::equal(*dim, Dim::number(g.context, n)), range);
+  decideSize(g, SizeFact::equal(*dim, g.number(n)), range);
   return n;
 }
 
@@ -150,7 +148,7 @@ std::vector<SizeFact> factsOf(IRGen &g, const ast::Expr &e) {
     return out;
   auto sizeOfExpr = [&](const ast::Expr &side) -> std::optional<Dim> {
     Val v = genExpr(g, side);
-    return v.isTensor() && v.tensor().getRank() == 0 ? sizeBehind(v.value) : std::nullopt;
+    return v.isTensor() && v.rank() == 0 ? sizeBehind(v.value) : std::nullopt;
   };
   auto fact = comparison(binary->steps[0].op, sizeOfExpr(*binary->first), sizeOfExpr(*binary->steps[0].operand));
   return fact ? std::vector{*fact} : out;
@@ -162,7 +160,7 @@ bool haveWanted(IRGen &g, MutableArrayRef<Value> operands, ArrayRef<WantedSize> 
                 SourceRange range) {
   bool changed = false;
   for (const WantedSize &wanted : all) {
-    Dim have = tensorTypeOf(operands[wanted.operand]).getDim(wanted.axis), size = Dim::number(g.context, wanted.size);
+    Dim have = tensorTypeOf(operands[wanted.operand]).getDim(wanted.axis), size = g.number(wanted.size);
     SizeFact fact = wanted.orMore ? SizeFact::atLeast(have, size) : SizeFact::equal(have, size);
     bool isAnonymous = have.isUnknown(), isDecided = !isAnonymous && isFree(g, have);
     if (isDecided && !decideSize(g, fact, range, wanted.orMore))
@@ -199,15 +197,13 @@ static bool unifySizes(IRGen &g, MutableArrayRef<Value> operands, const SizeAssu
     return false;
   if (equal.holds(g.fn().sizes->hints)) {
     decideSize(g, equal, range, !a.mayBroadcast);
-    if (lhs.isNumber())
-      operands[a.rhsOperand] = withSize(g, operands[a.rhsOperand], a.rhsAxis, lhs, range);
-    else if (rhs.isNumber())
+    if (rhs.isNumber() && !lhs.isNumber())
       operands[a.lhsOperand] = withSize(g, operands[a.lhsOperand], a.lhsAxis, rhs, range);
     else
       operands[a.rhsOperand] = withSize(g, operands[a.rhsOperand], a.rhsAxis, lhs, range);
     return true;
   }
-  Dim one = Dim::number(g.context, 1);
+  Dim one = g.number(1);
   if (a.mayBroadcast)
     for (auto [dim, operand, axis] :
          {std::tuple(lhs, a.lhsOperand, a.lhsAxis), std::tuple(rhs, a.rhsOperand, a.rhsAxis)})
@@ -223,7 +219,7 @@ static bool unifySizes(IRGen &g, MutableArrayRef<Value> operands, const SizeAssu
 /// is told apart, as it is for the sizes of arguments. True where an operand became one that stretches.
 static bool stretchInGeneric(IRGen &g, MutableArrayRef<Value> operands, const SizeAssumption &a, SourceRange range) {
   Specialization &form = *g.fn().generic;
-  Dim one = Dim::number(g.context, 1);
+  Dim one = g.number(1);
   if (!a.mayBroadcast)
     return false;
   for (auto [operand, axis] : {std::pair(a.lhsOperand, a.lhsAxis), std::pair(a.rhsOperand, a.rhsAxis)}) {

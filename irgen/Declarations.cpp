@@ -3,11 +3,9 @@
 /// Values under declared types: widened, with sizes that are proven or checked.
 #include "irgen/Declarations.h"
 
-#include "irgen/Constants.h"
 #include "irgen/Decisions.h"
 #include "irgen/Expressions.h"
-#include "irgen/Operators.h"
-#include "irgen/Shapes.h"
+#include "irgen/Operations.h"
 #include "irgen/SizeBinder.h"
 
 using namespace mlir;
@@ -42,7 +40,8 @@ TypeDesc typeOf(IRGen &g, const ast::TypeExpr &type) {
   return desc;
 }
 
-Val widened(IRGen &g, Val value, const ast::TypeExpr &type, const std::string &name, SourceRange range) {
+/// A value in the dtype of a declared type, whose kind and rank it has; sizes are not looked at.
+static Val widened(IRGen &g, Val value, const ast::TypeExpr &type, const std::string &name, SourceRange range) {
   auto refuse = [&](const std::string &declared) {
     g.fail(DiagId::DeclaredType, range, {name, declared, value.str()});
   };
@@ -68,7 +67,7 @@ Val widened(IRGen &g, Val value, const ast::TypeExpr &type, const std::string &n
   DType have = value.tensor().getDtype(),
         dtype = type.name == "_" ? have : cast<TensorType>(typeOf(g, type).leaf).getDtype();
   bool widens = have == dtype || value.weak || promote({have}, {dtype}) == dtype;
-  if (!widens || kindOf(have) > kindOf(dtype) || value.tensor().getRank() != static_cast<int64_t>(type.sizes.size()))
+  if (!widens || kindOf(have) > kindOf(dtype) || value.rank() != static_cast<int64_t>(type.sizes.size()))
     refuse(ast::str(type));
   return castVal(g, value, dtype, range);
 }
@@ -158,16 +157,15 @@ void bindSizes(IRGen &g, const ast::Function &decl, ArrayRef<Val> arguments) {
       Dim name = Dim::symbol(g.context, parameter.name);
       Value n = indexValue(g, value, parameter.range, decl.name);
       if (auto known = constantOf(n))
-        state.facts.assume(SizeFact::equal(name, Dim::number(g.context, *known)));
+        state.facts.assume(SizeFact::equal(name, g.number(*known)));
       state.sizeNames[n] = name;
       binder.know(parameter.name, name, n);
     }
   for (auto [parameter, value] : llvm::zip_equal(decl.parameters, arguments))
     if (parameter.type) {
       binder.declare(*parameter.type, value, decl.nameRange, "", nullptr);
-      collectDeclared(g, *parameter.type, [&](Dim dim, const ast::Expr &) {
-        state.facts.assume(SizeFact::atLeast(dim, Dim::number(g.context, 0)));
-      });
+      collectDeclared(g, *parameter.type,
+                      [&](Dim dim, const ast::Expr &) { state.facts.assume(SizeFact::atLeast(dim, g.number(0))); });
     }
   for (Dim zero : sizeEquations(g, decl, state.declaredSizes))
     binder.declareZero(zero);
@@ -219,13 +217,10 @@ Val declaredResult(IRGen &g, Val value, SourceRange range) {
 static void knowVariables(IRGen &g, SizeBinder &binder, const ast::TypeExpr &type) {
   collectDeclared(g, type, [&](Dim dim, const ast::Expr &e) {
     dim.collectSymbols([&](StringRef s) {
-      bool found;
-      if (binder.isKnown(s))
+      auto v = binder.isKnown(s) ? std::nullopt : readVariable(g, s.str(), e.range);
+      if (!v)
         return;
-      Val v = readVariable(g, s.str(), e.range, found);
-      if (!found)
-        return;
-      Value n = indexValue(g, v, e.range, "a size");
+      Value n = indexValue(g, *v, e.range, "a size");
       auto known = sizeBehind(n);
       binder.know(s, known ? *known : Dim::unknown(g.context), n);
     });

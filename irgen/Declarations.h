@@ -7,7 +7,6 @@
 
 namespace toy {
 
-// Signatures.cpp
 Dim sizeDim(IRGen &g, const ast::Expr &e);
 void collectDeclared(IRGen &g, const ast::TypeExpr &type, llvm::function_ref<void(Dim, const ast::Expr &)> visit);
 std::set<std::string> sizeNamesOf(IRGen &g, const ast::Function &decl);
@@ -24,7 +23,6 @@ SizeAttribute sizeAttribute(IRGen &g, const ast::Function &decl, const std::stri
 /// The sizes of @buckets, by name; checked.
 mlir::DictionaryAttr bucketsOf(IRGen &g, const ast::Function &decl);
 
-// Declarations.cpp
 /// Sizes under the names of the declaration, `?` where it has `_`.
 TypeDesc typeOf(IRGen &g, const ast::TypeExpr &type);
 llvm::StringMap<Dim> declareArguments(IRGen &g, const ast::Function &decl, std::vector<Val> &values,

@@ -3,8 +3,6 @@
 /// Einstein summation: subscripts become diagonals, sums, matrix products and permutations.
 #include "irgen/Builtins.h"
 
-#include <numeric>
-
 using namespace mlir;
 
 namespace toy {
@@ -75,7 +73,7 @@ private:
       fail(std::to_string(terms.size()) + " operands are named, " + std::to_string(operands.size()) + " are given");
     int64_t widest = 0;
     for (auto [term, v] : llvm::zip_equal(terms, operands)) {
-      int64_t letters = llvm::count_if(term, [](char c) { return c != '.'; }), rank = v.tensor().getRank();
+      int64_t letters = llvm::count_if(term, [](char c) { return c != '.'; }), rank = v.rank();
       bool ellipsis = term.contains("...");
       if (ellipsis ? rank < letters : rank != letters)
         fail("`" + term.str() + "` names " + std::to_string(letters) + " axes, the operand is " + v.type().str());
@@ -248,8 +246,7 @@ private:
 
 } // namespace
 
-Val einsumBuiltin(IRGen &g, Bound &args) {
-  SourceRange r = args.call->range;
+Val einsumBuiltin(IRGen &g, Bound &args, SourceRange r) {
   std::string spec = staticString(g, *args["subscripts"], "einsum");
   std::vector<Val> operands = tensorList(g, args);
   for (Val &v : operands)

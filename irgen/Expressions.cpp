@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Expressions, names, members, conditions.
-#include "irgen/Expressions.h"
-
 #include "irgen/Builtins.h"
 #include "irgen/Decisions.h"
 #include "irgen/Indexing.h"
@@ -15,16 +13,10 @@ using namespace mlir;
 namespace toy {
 
 static Val genName(IRGen &g, const ast::Name &n) {
-  bool found;
-  Val value = readVariable(g, n.name, n.range, found);
-  if (found)
-    return value;
-  if (auto dtype = dtypeNamed(n.name)) {
-    Val val;
-    val.kind = Val::DTypeRef;
-    val.dtype = *dtype;
-    return val;
-  }
+  if (auto value = readVariable(g, n.name, n.range))
+    return *value;
+  if (auto dtype = dtypeNamed(n.name))
+    return Val(*dtype);
   for (auto [constant, x] : {std::pair<const char *, double>{"pi", M_PI}, {"inf", INFINITY}, {"nan", NAN}})
     if (n.name == constant) {
       Val val = g.floating(x, DType::F64, n.range);
@@ -54,12 +46,8 @@ static Val genMember(IRGen &g, const ast::Member &m) {
         return g.create(m.member, m.range, {base.value});
       return m.member == "real" ? base : zerosLike(g, base, m.range);
     }
-    if (m.member == "dtype") {
-      Val val;
-      val.kind = Val::DTypeRef;
-      val.dtype = base.tensor().getDtype();
-      return val;
-    }
+    if (m.member == "dtype")
+      return Val(base.tensor().getDtype());
     if (m.member == "shape")
       return Val::tuple(sizesOf(g, base.value, m.range));
   }
@@ -77,7 +65,7 @@ static Val genLogical(IRGen &g, const ast::Binary &e) {
     StringRef op = isAnd ? "and" : "or";
     if (left.tensor().getDtype() != DType::Bool)
       g.fail(DiagId::NeedsBool, leftRange, {op.str(), left.type().str()});
-    if (left.tensor().getRank() > 0) {
+    if (left.rank() > 0) {
       Val right = needTensor(g, genExpr(g, *step.operand), op, step.operand->range);
       left = g.create(op, step.opRange, {left.value, right.value}, {}, {leftRange, step.operand->range});
     } else if (auto known = g.decidesConditions ? knownCondition(g, left.value, leftRange) : constantOf(left.value)) {
@@ -94,7 +82,7 @@ static Val genLogical(IRGen &g, const ast::Binary &e) {
       ++g.fn().conditions;
       Val right = needTensor(g, genExpr(g, *step.operand), op, step.operand->range);
       --g.fn().conditions;
-      if (right.tensor().getRank() > 0 || right.tensor().getDtype() != DType::Bool)
+      if (right.rank() > 0 || right.tensor().getDtype() != DType::Bool)
         g.fail(DiagId::NeedsBool, step.operand->range, {op.str(), right.type().str()});
       cf::BranchOp::create(g.b, g.loc(step.opRange), join, right.value);
       moveTo(g, join);
@@ -109,9 +97,9 @@ static Val genLogical(IRGen &g, const ast::Binary &e) {
 
 Value genCondition(IRGen &g, const ast::Expr &e) {
   Val v = genExpr(g, e);
-  if (!v.isTensor() || v.tensor().getRank() != 0 || v.tensor().getDtype() != DType::Bool) {
+  if (!v.isTensor() || v.rank() != 0 || v.tensor().getDtype() != DType::Bool) {
     std::string help;
-    if (v.isTensor() && v.tensor().getRank() > 0)
+    if (v.isTensor() && v.rank() > 0)
       help = "`any(" + g.sourceText(e.range) + ")` or `all(" + g.sourceText(e.range) + ")` is one bool";
     else if (v.isTensor())
       help = "write `" + g.sourceText(e.range) + " != 0`";
@@ -126,7 +114,7 @@ Val genExpr(IRGen &g, const ast::Expr &e) {
   case NodeKind::Name:
     return genName(g, ast::cast<ast::Name>(e));
   case NodeKind::Number:
-    return genNumber(g, ast::cast<ast::Number>(e));
+    return genLiteral(g, e);
   case NodeKind::Bool:
     return g.boolean(ast::cast<ast::Bool>(e).value, e.range);
   case NodeKind::String:
@@ -135,16 +123,8 @@ Val genExpr(IRGen &g, const ast::Expr &e) {
     return genBracket(g, ast::cast<ast::Bracket>(e));
   case NodeKind::Unary: {
     auto &u = ast::cast<ast::Unary>(e);
-    if (u.op == ast::UnaryOp::Neg && isLiteral(e)) {
-      auto &n = ast::cast<ast::Number>(*u.operand);
-      Val val = numberAs(g, e,
-                         n.form == ast::Number::Integer ? DType::I64
-                         : n.form == ast::Number::Float ? DType::F64
-                                                        : DType::C128);
-      val.weak = true;
-      val.literal = &e;
-      return val;
-    }
+    if (u.op == ast::UnaryOp::Neg && isLiteral(e))
+      return genLiteral(g, e);
     return unaryOperation(g, u.op, genExpr(g, *u.operand), e.range);
   }
   case NodeKind::Binary: {

@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Expressions: names, members, conditions, literals.
+/// Expressions: names, members, literals, conditions; variables; constants, and arguments that have to be.
 #pragma once
 
 #include "irgen/Context.h"
 
 namespace toy {
 
-// Expressions.cpp
 Val genExpr(IRGen &g, const ast::Expr &e);
 /// A rank-0 bool as i1.
 mlir::Value genCondition(IRGen &g, const ast::Expr &e);
 
-// Literals.cpp
-Val genNumber(IRGen &g, const ast::Number &n);
+/// A number, signed or not.
+Val genLiteral(IRGen &g, const ast::Expr &e);
 Val genBracket(IRGen &g, const ast::Bracket &bracket, std::optional<DType> dtype = std::nullopt);
 bool isLiteral(const ast::Expr &e);
 mlir::Value numberAs(IRGen &g, const ast::Expr &literal, DType dtype);
 
-// Variables.cpp
 Variable *lookup(IRGen &g, llvm::StringRef name);
-Val readVariable(IRGen &g, const std::string &name, SourceRange range, bool &found);
+std::optional<Val> readVariable(IRGen &g, const std::string &name, SourceRange range);
 void defineVariable(IRGen &g, const std::string &name, Val value, SourceRange range, bool declare);
 [[noreturn]] void unknownName(IRGen &g, const std::string &name, SourceRange range, bool isFunction);
 Val globalValue(IRGen &g, const std::string &name, const TypeDesc &type, SourceRange range);
@@ -32,5 +30,27 @@ void storeGlobal(IRGen &g, const std::string &name, const Val &value, SourceRang
 void storeFor(IRGen &g, const ast::Function &callee, SourceRange range);
 /// The types of the top-level variables that a function and what it calls read: part of the keys of its instances.
 std::string globalsKey(IRGen &g, const ast::Function &decl);
+
+std::optional<int64_t> constantOf(mlir::Value value);
+/// The text of a string that is written in the program.
+std::optional<llvm::StringRef> stringOf(const Val &value);
+/// The leaves of a value that is known while the program is compiled: integers and texts.
+std::optional<llvm::SmallVector<mlir::Attribute>> constantLeaves(IRGen &g, const Val &value, SourceRange range);
+/// Such a value of a type in the function that is generated.
+Val constantValue(IRGen &g, const TypeDesc &type, llvm::ArrayRef<mlir::Attribute> leaves, SourceRange range);
+/// A constant integer, bool, dtype or text argument.
+void needStatic(IRGen &g, mlir::Value value);
+int64_t staticInteger(IRGen &g, const ast::Expr &e, llvm::StringRef what);
+std::string staticString(IRGen &g, const ast::Expr &e, llvm::StringRef what);
+DType staticDType(IRGen &g, const ast::Expr &e);
+/// An i64 scalar.
+mlir::Value indexValue(IRGen &g, const ast::Expr &e, llvm::StringRef what);
+mlir::Value indexValue(IRGen &g, const Val &v, SourceRange range, llvm::StringRef what);
+/// The integer that a part of a compact bracket writes.
+int64_t integerAt(IRGen &g, const ast::Bracket &bracket, ast::Bracket::Part part);
+/// The items of `[a, b]`, a tuple, or a single value, as i64 scalars.
+llvm::SmallVector<mlir::Value> indexList(IRGen &g, const ast::Expr &e, llvm::StringRef what);
+llvm::SmallVector<int64_t> staticList(IRGen &g, const ast::Expr &e, llvm::StringRef what);
+llvm::SmallVector<int64_t> staticList(IRGen &g, const Val &v, SourceRange range, llvm::StringRef what);
 
 } // namespace toy

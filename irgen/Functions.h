@@ -21,27 +21,22 @@ inline const ast::Struct *userStruct(IRGen &g, const std::string &name) {
   return g.fn().decl && isLibrary(g, *g.fn().decl) ? nullptr : g.host.definitions().structure(name);
 }
 
-// Calls.cpp
 Val genCall(IRGen &g, const ast::Call &c);
 BoundArguments bindArguments(IRGen &g, const ast::Call &c, llvm::ArrayRef<std::string> parameters,
                              llvm::ArrayRef<bool> optional, const std::string &function);
 [[noreturn]] void unknownArgument(IRGen &g, const std::string &function, const ast::Argument &argument,
                                   llvm::ArrayRef<std::string> parameters);
 
-// Functions.cpp
-Val callUser(IRGen &g, const ast::Function &decl, const ast::Call &call, BoundArguments arguments);
 std::string instanceKey(IRGen &g, const ast::Function &decl, llvm::ArrayRef<Val> values,
                         const std::set<unsigned> &statics, llvm::ArrayRef<SourceRange> ranges);
 /// Names of sizes in a type.
 void collectNames(mlir::Type type, std::set<std::string> &names);
 
-// Specialize.cpp
 std::shared_ptr<Specialization> specialize(IRGen &g, const ast::Function &decl, const ast::Call &call,
                                            std::vector<Val> &values, const std::set<unsigned> &statics,
                                            llvm::function_ref<std::string(llvm::ArrayRef<Val>)> keyOf,
                                            llvm::ArrayRef<SourceRange> ranges);
 
-// Instances.cpp
 const Instance &instantiate(IRGen &g, const ast::Function &decl, llvm::ArrayRef<Val> arguments, const std::string &key,
                             SourceRange callRange, const std::set<unsigned> &statics,
                             std::shared_ptr<Specialization> form = nullptr);

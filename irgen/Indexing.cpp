@@ -3,11 +3,9 @@
 /// Subscripts: integers, slices, `...`, `newaxis`, masks and integer tensors, read and stored.
 #include "irgen/Indexing.h"
 
-#include "irgen/Constants.h"
 #include "irgen/Decisions.h"
 #include "irgen/Expressions.h"
-#include "irgen/Operators.h"
-#include "irgen/Shapes.h"
+#include "irgen/Operations.h"
 
 using namespace mlir;
 
@@ -18,7 +16,7 @@ static Truth isAtLeastZero(IRGen &g, Value value) {
   auto size = sizeBehind(value);
   if (!size)
     return Truth::Unknown;
-  SizeFact fact = SizeFact::atLeast(*size, Dim::number(g.context, 0));
+  SizeFact fact = SizeFact::atLeast(*size, g.number(0));
   return isFree(g, *size) ? g.fn().sizes->facts.decide(fact) : g.fn().facts.decide(fact);
 }
 
@@ -36,7 +34,7 @@ static void sliceBounds(IRGen &g, const ast::Subscript &s, Value size, Value &st
     g.create<AssertOp>(r, {g.create<NeOp>(r, {step, zero}), g.string("slice step is 0", r)});
     positive = g.create<GtOp>(r, {step, zero});
   }
-  auto number = [&](int64_t n) { return SizeTerm{Dim::number(g.context, n), {}}; };
+  auto number = [&](int64_t n) { return SizeTerm{g.number(n), {}}; };
   auto apply = [&](StringRef op, const SizeTerm &a, const SizeTerm &b) { return combine(g, op, a, b, r); };
   auto bySign = [&](const SizeTerm &up, const SizeTerm &down) {
     return known ? (*known > 0 ? up : down)
@@ -78,126 +76,146 @@ static void sliceBounds(IRGen &g, const ast::Subscript &s, Value size, Value &st
   count = valueOf(g, s.start || s.stop ? apply("maximum", elements, number(0)) : elements, r);
 }
 
-IndexPlan planIndex(IRGen &g, const Val &base, ArrayRef<ast::Subscript> subscripts, SourceRange range) {
-  TensorType type = base.tensor();
-  IndexPlan plan;
-  // Evaluate the values first: masks take several axes.
-  std::vector<Val> values(subscripts.size());
-  int64_t used = 0, tensors = 0;
-  bool ellipsis = false;
-  for (auto [i, s] : llvm::enumerate(subscripts)) {
-    if (s.form == ast::Subscript::Value) {
-      auto *list = ast::dynCast<ast::Bracket>(s.value.get());
-      bool integers = list && list->compact && list->allIntegers && !list->re.empty();
-      values[i] = needTensor(g, integers ? genBracket(g, *list, DType::I64) : genExpr(g, *s.value), "index", s.range);
-      if (kindOf(values[i].tensor().getDtype()) > DKind::Int)
-        g.fail(DiagId::IndexDType, s.range, {values[i].type().str()},
-               values[i].tensor().getRank() == 0 ? "convert it: `i64(…)`" : "");
-      tensors += values[i].tensor().getRank() > 0;
-      used += values[i].tensor().getDtype() == DType::Bool ? std::max<int64_t>(values[i].tensor().getRank(), 1) : 1;
-    } else if (s.form == ast::Subscript::Slice)
-      ++used;
-    else if (s.form == ast::Subscript::Ellipsis) {
-      if (std::exchange(ellipsis, true))
+namespace {
+
+/// Reads the subscripts of one tensor.
+class IndexPlanner {
+public:
+  IndexPlanner(IRGen &g, const Val &base, ArrayRef<ast::Subscript> subscripts, SourceRange range)
+      : g(g), base(base.value), type(base.tensor()), subscripts(subscripts), range(range) {}
+
+  IndexPlan run() {
+    readValues();
+    // Beside index tensors integers count as such; what they give comes first when something stands between two.
+    bool before = false, gap = false;
+    for (const ast::Subscript &s : subscripts) {
+      bool value = s.form == ast::Subscript::Value;
+      plan.front |= tensors && value && gap;
+      gap = before && !value;
+      before |= value;
+    }
+    for (auto [s, v] : llvm::zip_equal(subscripts, values))
+      if (s.form == ast::Subscript::NewAxis)
+        plan.kept.push_back(-1);
+      else if (s.form == ast::Subscript::Ellipsis)
+        takeWhole(type.getRank() - used);
+      else if (s.form == ast::Subscript::Slice)
+        takeSlice(s);
+      else if (v.tensor().getDtype() == DType::Bool)
+        takeMask(v, s.range);
+      else if (v.rank() == 0)
+        takePosition(v, s.range);
+      else
+        takeAt(v.value);
+    takeWhole(type.getRank() - axis);
+    return std::move(plan);
+  }
+
+private:
+  /// Values come first: masks take several axes.
+  void readValues() {
+    bool ellipsis = false;
+    values.resize(subscripts.size());
+    for (auto [s, v] : llvm::zip_equal(subscripts, values)) {
+      if (s.form == ast::Subscript::Value) {
+        auto *list = ast::dynCast<ast::Bracket>(s.value.get());
+        bool integers = list && list->compact && list->allIntegers && !list->re.empty();
+        v = needTensor(g, integers ? genBracket(g, *list, DType::I64) : genExpr(g, *s.value), "index", s.range);
+        int64_t rank = v.rank();
+        if (kindOf(v.tensor().getDtype()) > DKind::Int)
+          g.fail(DiagId::IndexDType, s.range, {v.type().str()}, rank == 0 ? "convert it: `i64(…)`" : "");
+        tensors += rank > 0;
+        used += v.tensor().getDtype() == DType::Bool ? std::max<int64_t>(rank, 1) : 1;
+      } else if (s.form == ast::Subscript::Slice)
+        ++used;
+      else if (s.form == ast::Subscript::Ellipsis && std::exchange(ellipsis, true))
         g.fail(DiagId::TooManyIndices, s.range, {"two `...` among the", type.str()});
     }
+    if (used > type.getRank())
+      g.fail(DiagId::TooManyIndices, range, {std::to_string(used), type.str()});
   }
-  if (used > type.getRank())
-    g.fail(DiagId::TooManyIndices, range, {std::to_string(used), type.str()});
-  int64_t axis = 0;
-  auto whole = [&] {
-    plan.starts.push_back(g.integer(0, range));
-    plan.counts.push_back(sizeOf(g, base.value, axis, range));
-    plan.steps.push_back(1);
-    plan.kept.push_back(axis++);
-  };
-  // Beside index tensors integers count as such; what they give comes first when something stands between two of them.
-  bool before = false, gap = false;
-  for (const ast::Subscript &s : subscripts) {
-    bool value = s.form == ast::Subscript::Value;
-    plan.front |= tensors && value && gap;
-    gap = before && !value;
-    before |= value;
+
+  void add(Value start, Value count, int64_t step, bool isKept = true) {
+    plan.starts.push_back(start);
+    plan.counts.push_back(count);
+    plan.steps.push_back(step);
+    if (isKept)
+      plan.kept.push_back(axis);
+    ++axis;
   }
-  auto takeAt = [&](Value index) {
+
+  void takeWhole(int64_t axes) {
+    for (; axes > 0; --axes) {
+      Value start = g.integer(0, range);
+      add(start, sizeOf(g, base, axis, range), 1);
+    }
+  }
+
+  void takeSlice(const ast::Subscript &s) {
+    Value start, count, step, size = sizeOf(g, base, axis, s.range);
+    sliceBounds(g, s, size, start, count, step);
+    if (auto known = constantOf(step)) {
+      plan.slices |= !(constantOf(start) == 0 && *known == 1 &&
+                       (count == size || (constantOf(count) && constantOf(count) == constantOf(size))));
+      return add(start, count, *known);
+    }
+    Value offsets = arith<MulOp>(g, g.create<IotaOp>(s.range, {count}), step, s.range);
+    plan.gathers.emplace_back(axis, arith<AddOp>(g, start, offsets, s.range));
+    add(g.integer(0, s.range), count, 1);
+  }
+
+  void takeAt(Value index) {
     plan.takes.push_back(index);
     plan.takeAxes.push_back(plan.kept.size());
-    whole();
-  };
-  for (auto [i, s] : llvm::enumerate(subscripts)) {
-    if (s.form == ast::Subscript::NewAxis) {
-      plan.kept.push_back(-1);
-      continue;
+    takeWhole(1);
+  }
+
+  void takeMask(const Val &v, SourceRange place) {
+    int64_t rank = v.rank();
+    if (rank == 0)
+      g.fail(DiagId::IndexDType, place, {"bool"});
+    if (tensors == 1 && plan.kept.empty()) { // alone and first
+      plan.mask = v.value;
+      return takeWhole(rank);
     }
-    if (s.form == ast::Subscript::Ellipsis) {
-      for (int64_t n = type.getRank() - used; n > 0; --n)
-        whole();
-      continue;
-    }
-    if (s.form == ast::Subscript::Slice) {
-      Value start, count, step;
-      Value size = sizeOf(g, base.value, axis, s.range);
-      sliceBounds(g, s, size, start, count, step);
-      if (!constantOf(step)) {
-        Value positions =
-            arith<AddOp>(g, start, arith<MulOp>(g, g.create<IotaOp>(s.range, {count}), step, s.range), s.range);
-        plan.gathers.emplace_back(axis, positions);
-        plan.starts.push_back(g.integer(0, s.range));
-        plan.counts.push_back(count);
-        plan.steps.push_back(1);
-        plan.kept.push_back(axis++);
-        continue;
-      }
-      plan.slices |= !(constantOf(start) == 0 && constantOf(step) == 1 &&
-                       (count == size || (constantOf(count) && constantOf(count) == constantOf(size))));
-      plan.starts.push_back(start);
-      plan.counts.push_back(count);
-      plan.steps.push_back(*constantOf(step));
-      plan.kept.push_back(axis++);
-      continue;
-    }
-    const Val &v = values[i];
-    if (v.tensor().getDtype() == DType::Bool) {
-      if (v.tensor().getRank() == 0)
-        g.fail(DiagId::IndexDType, s.range, {"bool"});
-      if (tensors == 1 && plan.kept.empty()) { // alone and first
-        plan.mask = v.value;
-        for (int64_t n = v.tensor().getRank(); n > 0; --n)
-          whole();
-        continue;
-      }
-      Value positions = g.createOp<NonZeroOp>(s.range, {v.value})->getResult(0);
-      for (int64_t n = 0; n < v.tensor().getRank(); ++n) {
-        Dim have = v.tensor().getDim(n), want = type.getDim(axis);
-        if ((have - want).isNumber() && have != want)
-          g.fail(DiagId::MaskShape, s.range, {v.type().str(), type.str()});
-        if (have != want)
-          g.create<CheckEqualOp>(s.range, {sizeOf(g, v.value, n, s.range), sizeOf(g, base.value, axis, s.range)},
-                                 {g.stringAttr("what", "sizes of a mask and what it selects from")});
-        takeAt(selectIndex(g, positions, 1, g.integer(n, s.range), s.range));
-      }
-    } else if (v.tensor().getRank() == 0) {
-      Value size = sizeOf(g, base.value, axis, s.range);
-      Value index = g.create<CheckIndexOp>(s.range, {castTo(g, v.value, DType::I64, s.range), size},
-                                           {g.integerAttr("axis", axis)});
-      plan.starts.push_back(index);
-      plan.counts.push_back(g.integer(1, s.range));
-      plan.steps.push_back(1);
-      plan.slices = true;
-      ++axis;
-    } else {
-      takeAt(v.value);
+    Value positions = g.createOp<NonZeroOp>(place, {v.value})->getResult(0);
+    for (int64_t n = 0; n < rank; ++n) {
+      Dim have = v.tensor().getDim(n), want = type.getDim(axis);
+      if ((have - want).isNumber() && have != want)
+        g.fail(DiagId::MaskShape, place, {v.type().str(), type.str()});
+      if (have != want)
+        g.create<CheckEqualOp>(place, {sizeOf(g, v.value, n, place), sizeOf(g, base, axis, place)},
+                               {g.stringAttr("what", "sizes of a mask and what it selects from")});
+      takeAt(selectIndex(g, positions, 1, g.integer(n, place), place));
     }
   }
-  while (axis < type.getRank())
-    whole();
-  return plan;
+
+  void takePosition(const Val &v, SourceRange place) {
+    Value size = sizeOf(g, base, axis, place);
+    Value index =
+        g.create<CheckIndexOp>(place, {castTo(g, v.value, DType::I64, place), size}, {g.integerAttr("axis", axis)});
+    add(index, g.integer(1, place), 1, false);
+    plan.slices = true;
+  }
+
+  IRGen &g;
+  Value base;
+  TensorType type;
+  ArrayRef<ast::Subscript> subscripts;
+  SourceRange range;
+  std::vector<Val> values;
+  int64_t used = 0, tensors = 0, axis = 0;
+  IndexPlan plan;
+};
+
+} // namespace
+
+IndexPlan planIndex(IRGen &g, const Val &base, ArrayRef<ast::Subscript> subscripts, SourceRange range) {
+  return IndexPlanner(g, base, subscripts, range).run();
 }
 
 static Value takeElements(IRGen &g, Value x, ArrayRef<Value> indices, int64_t axis, SourceRange range) {
-  SmallVector<Value> operands = {x};
-  llvm::append_range(operands, indices);
-  return g.create<TakeOp>(range, operands,
+  return g.create<TakeOp>(range, join(x, indices),
                           {g.integersAttr("axes", llvm::to_vector(llvm::seq<int64_t>(axis, axis + indices.size())))});
 }
 
@@ -210,6 +228,7 @@ static Value storeElements(IRGen &g, Value x, ArrayRef<Value> indices, int64_t a
       {range, valueRange});
 }
 
+/// The axes that index tensors act on, moved to where they act; `undo` takes them back.
 static Value gatherAxes(IRGen &g, Value x, const IndexPlan &plan, int64_t &first, SmallVectorImpl<int64_t> &undo,
                         SourceRange range) {
   first = plan.takeAxes[0];

@@ -4,10 +4,7 @@
 #include "irgen/Builtins.h"
 #include "irgen/Decisions.h"
 #include "irgen/Declarations.h"
-#include "irgen/Expressions.h"
 #include "irgen/Statements.h"
-
-#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
@@ -150,36 +147,18 @@ static void finishReturns(IRGen &g, const ast::Function &decl, Instance &instanc
   state.op.setFunctionType(g.b.getFunctionType(state.op.getFunctionType().getInputs(), resultTypes));
 }
 
-static void generateBody(IRGen &g, const ast::Function &decl, ArrayRef<Val> arguments, Instance &instance,
-                         SourceRange callRange, const std::set<unsigned> &statics,
-                         std::shared_ptr<Specialization> form) {
-  std::string description = decl.name + "(";
-  SmallVector<Type> inputs;
-  std::vector<TypeDesc> types;
-  for (auto [i, value] : llvm::enumerate(arguments)) {
-    types.push_back(value.type());
-    if (!statics.count(i) && value.kind != Val::DTypeRef)
-      types.back().flatten(inputs);
-    description += (i ? ", " : "") + decl.parameters[i].name + ": " +
-                   (value.kind == Val::DTypeRef  ? std::string(nameOf(value.dtype))
-                    : value.kind == Val::Nothing ? "_"
-                                                 : types.back().str());
-  }
-  std::map<unsigned, SmallVector<Attribute>> constants;
-  for (auto [i, value] : llvm::enumerate(arguments))
-    if (statics.count(i) && value.kind != Val::DTypeRef)
-      constants[i] = *constantLeaves(g, value, decl.parameters[i].range);
-  std::shared_ptr<Specialization> sizes = form ? form->isDynamic() && !form->generic ? form : nullptr : g.fn().sizes;
-  instance.form = form;
+/// A function without statements, of which the code that comes next is part.
+static void beginFunction(IRGen &g, const ast::Function &decl, ArrayRef<Type> inputs, Instance &instance,
+                          std::shared_ptr<Specialization> form) {
+  bool isDynamic = form && form->isDynamic();
+  std::shared_ptr<Specialization> sizes = form ? isDynamic && !form->generic ? form : nullptr : g.fn().sizes;
   g.stack.push_back(std::make_unique<FunctionState>());
   FunctionState &state = g.fn();
   state.sizes = std::move(sizes);
   state.conditions = g.stack[g.stack.size() - 2]->mayBeSkipped();
-  state.generic = form && form->isDynamic() && form->generic ? form : nullptr;
+  state.generic = isDynamic && form->generic ? form : nullptr;
   state.decl = &decl;
   state.instance = &instance;
-  state.callRange = callRange;
-  state.description = description + ")";
   state.scopes.resize(1);
   std::string symbol = g.host.instances().newSymbol(decl.name);
   OpBuilder at(g.module.getBodyRegion());
@@ -188,38 +167,67 @@ static void generateBody(IRGen &g, const ast::Function &decl, ArrayRef<Val> argu
   state.op->setAttr("toy.name", g.b.getStringAttr(decl.name));
   if (form && form->reason.size()) {
     state.op->setAttr("toy.reason", g.b.getStringAttr(form->reason));
-    if (form->isDynamic())
+    if (isDynamic)
       state.op->setAttr("toy.dynamic", g.b.getUnitAttr());
   }
   if (isLibrary(g, decl))
     state.op->setAttr("toy.prelude", g.b.getUnitAttr());
   state.op.setPrivate();
+  instance.form = form;
   instance.arguments.assign(inputs.begin(), inputs.end());
-  Block *entry = state.op.addEntryBlock();
-  moveTo(g, entry);
-  state.declaredSizes = sizeNamesOf(g, decl);
-  for (Type type : inputs)
-    collectNames(type, state.reservedSizes);
-  if (DictionaryAttr buckets = bucketsOf(g, decl); buckets && g.host.padsToBuckets())
-    state.op->setAttr("toy.buckets", buckets);
-  ValueRange rest = entry->getArguments();
-  std::vector<Val> values;
-  for (auto [i, parameter] : llvm::enumerate(decl.parameters)) {
-    Val v;
-    if (arguments[i].kind == Val::DTypeRef)
-      v = arguments[i];
-    else if (auto known = constants.find(i); known != constants.end())
-      v = constantValue(g, types[i], known->second, parameter.range);
-    else
-      v = unflatten(types[i], rest);
+  moveTo(g, state.op.addEntryBlock());
+}
+
+/// The parameters as variables: what is passed, and constants that are part of the function.
+static std::vector<Val> bindParameters(IRGen &g, const ast::Function &decl, ArrayRef<Val> arguments,
+                                       std::map<unsigned, SmallVector<Attribute>> constants) {
+  FunctionState &state = g.fn();
+  ValueRange rest = state.op.getArguments();
+  std::vector<Val> values(arguments);
+  for (auto [i, v] : llvm::enumerate(values)) {
+    const ast::Parameter &parameter = decl.parameters[i];
+    if (auto known = constants.find(i); known != constants.end())
+      v = constantValue(g, v.type(), known->second, parameter.range);
+    else if (v.kind != Val::DTypeRef)
+      v = unflatten(v.type(), rest);
     SmallVector<Value> leaves;
     v.flatten(leaves);
     for (Value leaf : leaves)
       if (auto type = dyn_cast<TensorType>(leaf.getType()); !type || type.isScalar())
         state.parameterValues.emplace_back(leaf, i);
-    values.push_back(v);
     state.scopes.front()[parameter.name].value = v;
   }
+  return values;
+}
+
+static void generateBody(IRGen &g, const ast::Function &decl, ArrayRef<Val> arguments, Instance &instance,
+                         SourceRange callRange, const std::set<unsigned> &statics,
+                         std::shared_ptr<Specialization> form) {
+  std::string description;
+  SmallVector<Type> inputs;
+  std::map<unsigned, SmallVector<Attribute>> constants;
+  for (auto [i, value] : llvm::enumerate(arguments)) {
+    description += (i ? ", " : "") + decl.parameters[i].name + ": " +
+                   (value.kind == Val::DTypeRef  ? std::string(nameOf(value.dtype))
+                    : value.kind == Val::Nothing ? "_"
+                                                 : value.type().str());
+    if (value.kind == Val::DTypeRef)
+      continue;
+    if (statics.count(i))
+      constants[i] = *constantLeaves(g, value, decl.parameters[i].range);
+    else
+      value.type().flatten(inputs);
+  }
+  beginFunction(g, decl, inputs, instance, form);
+  FunctionState &state = g.fn();
+  state.callRange = callRange;
+  state.description = decl.name + "(" + description + ")";
+  state.declaredSizes = sizeNamesOf(g, decl);
+  for (Type type : inputs)
+    collectNames(type, state.reservedSizes);
+  if (DictionaryAttr buckets = bucketsOf(g, decl); buckets && g.host.padsToBuckets())
+    state.op->setAttr("toy.buckets", buckets);
+  std::vector<Val> values = bindParameters(g, decl, arguments, std::move(constants));
   bindSizes(g, decl, values);
   for (const ast::ExprPtr &fact : decl.where)
     g.create<AssertOp>(fact->range,
@@ -234,10 +242,8 @@ static void generateBody(IRGen &g, const ast::Function &decl, ArrayRef<Val> argu
       return dim.isUnknown() ? Dim::symbol(g.context, "r$" + std::to_string(open++)) : dim;
     });
     instance.result = *state.declaredResult;
-    instance.symbol = symbol;
+    instance.symbol = state.op.getSymName().str();
   }
-  if (instance.symbol.empty() && instance.result.kind == TypeDesc::Nothing)
-    instance.symbol = ""; // recursion learns the type from the first return
   state.scopes.emplace_back();
   if (!decl.body)
     externBody(g, decl, values);
@@ -246,7 +252,7 @@ static void generateBody(IRGen &g, const ast::Function &decl, ArrayRef<Val> argu
       if (reachable(g))
         genStatement(g, *s);
   finishReturns(g, decl, instance);
-  instance.symbol = symbol;
+  instance.symbol = state.op.getSymName().str();
   g.stack.pop_back();
 }
 

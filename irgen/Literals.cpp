@@ -4,8 +4,7 @@
 #include "irgen/Expressions.h"
 
 #include "irgen/Functions.h"
-#include "irgen/Operators.h"
-#include "irgen/Shapes.h"
+#include "irgen/Operations.h"
 
 #include "llvm/ADT/APFloat.h"
 #include "llvm/Support/Error.h"
@@ -42,17 +41,8 @@ static APFloat readFloat(const std::string &text, bool negative, const llvm::flt
   return value;
 }
 
-static const llvm::fltSemantics &semanticsOf(DType d) {
-  switch (realOf(d)) {
-  case DType::F32:
-    return APFloat::IEEEsingle();
-  case DType::F16:
-    return APFloat::IEEEhalf();
-  case DType::BF16:
-    return APFloat::BFloat();
-  default:
-    return APFloat::IEEEdouble();
-  }
+static const llvm::fltSemantics &semanticsOf(IRGen &g, DType d) {
+  return mlir::cast<FloatType>(elementTypeOf(g.context, realOf(d))).getFloatSemantics();
 }
 
 /// A decimal integer text in range of an integer dtype.
@@ -88,7 +78,7 @@ Value numberAs(IRGen &g, const ast::Expr &literal, DType dtype) {
   };
   if (kindOf(dtype) <= DKind::Int) {
     if (n.form != ast::Number::Integer)
-      g.fail(DiagId::LiteralRange, literal.range, {g.sourceText(literal.range), std::string(nameOf(dtype))});
+      rangeError();
     auto value = readInteger(n.re, negative, dtype);
     if (!value)
       rangeError();
@@ -96,10 +86,10 @@ Value numberAs(IRGen &g, const ast::Expr &literal, DType dtype) {
                                 {g.attr("value", DenseElementsAttr::get(RankedTensorType::get({}, element),
                                                                         g.b.getIntegerAttr(element, *value)))});
   }
-  APFloat re = readFloat(n.re, negative, semanticsOf(dtype)),
-          im = readFloat(n.im, negative && !n.im.empty(), semanticsOf(dtype));
+  APFloat re = readFloat(n.re, negative, semanticsOf(g, dtype)),
+          im = readFloat(n.im, negative && !n.im.empty(), semanticsOf(g, dtype));
   if (n.re.empty() && !negative)
-    re = APFloat(semanticsOf(dtype), "0");
+    re = APFloat(semanticsOf(g, dtype), "0");
   if (re.isInfinity() || im.isInfinity())
     rangeError();
   DenseElementsAttr value;
@@ -112,11 +102,15 @@ Value numberAs(IRGen &g, const ast::Expr &literal, DType dtype) {
 }
 
 /// Alone, an integer is i64, a float f64, an imaginary or complex number c128.
-Val genNumber(IRGen &g, const ast::Number &n) {
-  DType dtype = n.form == ast::Number::Integer ? DType::I64 : n.form == ast::Number::Float ? DType::F64 : DType::C128;
-  Val val = numberAs(g, n, dtype);
+Val genLiteral(IRGen &g, const ast::Expr &e) {
+  auto *unary = ast::dynCast<ast::Unary>(&e);
+  auto form = ast::cast<ast::Number>(unary ? *unary->operand : e).form;
+  Val val = numberAs(g, e,
+                     form == ast::Number::Integer ? DType::I64
+                     : form == ast::Number::Float ? DType::F64
+                                                  : DType::C128);
   val.weak = true;
-  val.literal = &n;
+  val.literal = &e;
   return val;
 }
 
@@ -134,12 +128,12 @@ static Value compactBracket(IRGen &g, const ast::Bracket &bracket, DType dtype) 
     g.fail(DiagId::LiteralRange, partRange(part), {partText(part), std::string(nameOf(dtype))});
   };
   std::vector<char> raw(n * ::toy::sizeOf(dtype) + 1);
-  auto store = [&](size_t i, ast::Bracket::Part part, bool signedZero) {
+  auto store = [&](size_t i, ast::Bracket::Part part) {
     std::string s = part.length ? partText(part) : "0";
     double sign = part.negative ? -1 : 1;
     bool special = s == "inf" || s == "nan";
     if (isHalf(dtype)) {
-      APFloat x = readFloat(s, part.negative, semanticsOf(dtype));
+      APFloat x = readFloat(s, part.negative, semanticsOf(g, dtype));
       if (x.isInfinity() && !special)
         outOfRange(part);
       uint16_t bits = x.bitcastToAPInt().getZExtValue();
@@ -170,9 +164,9 @@ static Value compactBracket(IRGen &g, const ast::Bracket &bracket, DType dtype) 
   } else {
     bool complex = isComplex(dtype);
     for (size_t i = 0; i < n; ++i) {
-      store(complex ? 2 * i : i, bracket.re[i], true);
+      store(complex ? 2 * i : i, bracket.re[i]);
       if (complex)
-        store(2 * i + 1, bracket.im.empty() ? ast::Bracket::Part{} : bracket.im[i], true);
+        store(2 * i + 1, bracket.im.empty() ? ast::Bracket::Part{} : bracket.im[i]);
     }
   }
   auto value = DenseElementsAttr::getFromRawBuffer(type, ArrayRef<char>(raw).take_front(n * ::toy::sizeOf(dtype)));
@@ -250,6 +244,8 @@ private:
 
 } // namespace
 
+/// The expressions of a compact bracket, where the program has given `nan`, `inf` or `complex` another meaning; else
+/// null.
 static const ast::Bracket *expanded(IRGen &g, const ast::Bracket &e) {
   auto isVariable = [&](const char *name) { return lookup(g, name) || globalType(g, name); };
   if (!e.compact || !e.named ||
@@ -304,9 +300,9 @@ Val genBracket(IRGen &g, const ast::Bracket &e, std::optional<DType> dtype) {
   SmallVector<Value> rows;
   for (auto [i, value] : llvm::enumerate(values)) {
     SourceRange range = e.elements[i]->range;
-    if (value.tensor().getRank() != values[0].tensor().getRank())
+    if (value.rank() != values[0].rank())
       g.fail(DiagId::MixedNestingLiteral, range);
-    if (value.tensor().getRank() > 0 && e.elements[i]->kind != ast::NodeKind::Bracket)
+    if (value.rank() > 0 && e.elements[i]->kind != ast::NodeKind::Bracket)
       g.fail(DiagId::LiteralElement, range, {value.type().str()}, "use `stack` to join tensors");
     if (value.tensor().getSizes() != values[0].tensor().getSizes())
       g.fail(DiagId::RaggedLiteral, range, {value.tensor().getDim(0).str(), values[0].tensor().getDim(0).str()});

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Operators: promotion, broadcasting, matrix products, adjoints.
-#include "irgen/Operators.h"
+#include "irgen/Operations.h"
 
-#include "irgen/Constants.h"
 #include "irgen/Expressions.h"
-#include "irgen/Shapes.h"
 
 using namespace mlir;
 
@@ -23,12 +21,13 @@ Value castVal(IRGen &g, const Val &x, DType dtype, SourceRange range) {
   return castTo(g, x.value, dtype, range);
 }
 
+/// To a dtype, or to its real part's dtype when the value is real and the dtype complex.
 static Value castOperand(IRGen &g, const Val &x, DType dtype, SourceRange range) {
   return castVal(g, x, isComplex(dtype) && !isComplex(x.tensor().getDtype()) ? realOf(dtype) : dtype, range);
 }
 
 DType promoteAll(ArrayRef<Val> values) {
-  auto operand = [](const Val &v) { return PromotionOperand{v.tensor().getDtype(), v.tensor().getRank() > 0, v.weak}; };
+  auto operand = [](const Val &v) { return PromotionOperand{v.tensor().getDtype(), v.rank() > 0, v.weak}; };
   PromotionOperand all = operand(values[0]);
   for (const Val &v : values.drop_front()) {
     PromotionOperand next = operand(v);
@@ -139,7 +138,7 @@ Val unaryOperation(IRGen &g, ast::UnaryOp op, const Val &x, SourceRange range) {
 }
 
 Val transposeLast(IRGen &g, const Val &x, SourceRange range) {
-  int64_t rank = x.tensor().getRank();
+  int64_t rank = x.rank();
   if (rank < 2)
     return x;
   SmallVector<int64_t> permutation(rank);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// The same elements under other sizes, parts of axes, and axes in another order.
-#include "irgen/Shapes.h"
+#include "irgen/Operations.h"
 
-#include "irgen/Constants.h"
 #include "irgen/Decisions.h"
-#include "irgen/Operators.h"
+#include "irgen/Expressions.h"
 
 using namespace mlir;
 
@@ -33,7 +32,7 @@ Value reshape(IRGen &g, Value x, ValueRange sizes, SourceRange range) {
       }))
     return x;
   // Sizes that only the data decides are checked.
-  Dim before = Dim::number(g.context, 1), after = before;
+  Dim before = g.number(1), after = before;
   bool anonymous = false;
   for (Dim d : type.getDims())
     before = before * d;
@@ -54,7 +53,7 @@ Value reshape(IRGen &g, Value x, ValueRange sizes, SourceRange range) {
 }
 
 Val flattened(IRGen &g, const Val &x, SourceRange r) {
-  if (x.tensor().getRank() == 1)
+  if (x.rank() == 1)
     return x;
   Value count = g.integer(1, r);
   for (Value size : sizesOf(g, x.value, r))
@@ -67,7 +66,7 @@ Val flattened(IRGen &g, const Val &x, SourceRange r) {
 Value stretchable(IRGen &g, Value x, ValueRange sizes, SourceRange range) {
   int64_t offset = static_cast<int64_t>(sizes.size()) - tensorTypeOf(x).getRank();
   for (int64_t axis = 0; offset >= 0 && axis < tensorTypeOf(x).getRank(); ++axis) {
-    Dim have = tensorTypeOf(x).getDim(axis), one = Dim::number(g.context, 1);
+    Dim have = tensorTypeOf(x).getDim(axis), one = g.number(1);
     auto want = sizeBehind(sizes[axis + offset]);
     if (have.is(1) || (want && (have == *want || (have - *want).isNumber()))) // the rule refuses sizes that differ
       continue;
@@ -95,9 +94,7 @@ Value stretchable(IRGen &g, Value x, ValueRange sizes, SourceRange range) {
 }
 
 Value broadcastTo(IRGen &g, Value x, ValueRange sizes, SourceRange range) {
-  SmallVector<Value> operands = {stretchable(g, x, sizes, range)};
-  llvm::append_range(operands, sizes);
-  return g.create<BroadcastOp>(range, operands);
+  return g.create<BroadcastOp>(range, join(stretchable(g, x, sizes, range), sizes));
 }
 
 Value permute(IRGen &g, Value x, ArrayRef<int64_t> permutation, SourceRange range) {

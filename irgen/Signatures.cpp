@@ -3,8 +3,8 @@
 /// What signatures say about sizes: their names, what follows from them, and attributes (@dynamic, @static, @buckets).
 #include "irgen/Declarations.h"
 
-#include "irgen/Constants.h"
 #include "irgen/Decisions.h"
+#include "irgen/Expressions.h"
 #include "irgen/SizeBinder.h"
 
 using namespace mlir;
@@ -19,7 +19,7 @@ Dim sizeDim(IRGen &g, const ast::Expr &e) {
     int64_t n;
     if (StringRef(number->re).getAsInteger(10, n))
       g.fail(DiagId::LiteralRange, e.range, {number->re, "a size"});
-    return Dim::number(g.context, n);
+    return g.number(n);
   }
   auto &binary = ast::cast<ast::Binary>(e);
   Dim left = sizeDim(g, *binary.first);
@@ -72,7 +72,7 @@ std::set<std::string> sizeNamesOf(IRGen &g, const ast::Function &decl) {
 }
 
 /// A comparison of size expressions over declared names; nothing for other conditions.
-std::optional<SizeFact> declaredFact(IRGen &g, const ast::Expr &clause) {
+static std::optional<SizeFact> declaredFact(IRGen &g, const ast::Expr &clause) {
   auto *binary = ast::dynCast<ast::Binary>(&clause);
   auto isSize = [](auto &self, const ast::Expr &e) -> bool {
     if (auto *inner = ast::dynCast<ast::Binary>(&e))
@@ -118,7 +118,7 @@ void checkSignature(IRGen &g, const ast::Function &decl) {
       collectDeclared(g, *parameter.type, [&](Dim dim, const ast::Expr &e) {
         expressions.push_back(dim);
         places.push_back(e.range);
-        facts.assume(SizeFact::atLeast(dim, Dim::number(g.context, 0)));
+        facts.assume(SizeFact::atLeast(dim, g.number(0)));
       });
   llvm::append_range(expressions, sizeEquations(g, decl, names));
   std::vector<std::string> unsolved;

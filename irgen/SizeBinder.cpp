@@ -5,7 +5,7 @@
 
 #include "irgen/Decisions.h"
 #include "irgen/Declarations.h"
-#include "irgen/Shapes.h"
+#include "irgen/Operations.h"
 
 using namespace mlir;
 
@@ -82,8 +82,8 @@ std::vector<std::string> SizeBinder::solve() {
   solutions = solveSizes(expressions, names, unsolved);
   for (const SizeSolution &solution : solutions) {
     const Equation &equation = equations[solution.equation];
-    Dim size = equation.x ? tensorTypeOf(equation.x).getDim(equation.axis) : Dim::number(g.context, 0);
-    dims[solution.name] = (size - here(solution.rest)).floorDiv(Dim::number(g.context, solution.factor));
+    Dim size = equation.x ? tensorTypeOf(equation.x).getDim(equation.axis) : g.number(0);
+    dims[solution.name] = (size - here(solution.rest)).floorDiv(g.number(solution.factor));
   }
   return unsolved;
 }
@@ -93,7 +93,7 @@ void SizeBinder::require() {
     const Equation &equation = equations[solution.equation];
     if (equation.size.symbolName() == solution.name)
       continue;
-    Dim found = dims[solution.name], zero = Dim::number(g.context, 0);
+    Dim found = dims[solution.name], zero = g.number(0);
     auto text = [&] { return "`" + solution.name + "` = " + found.str(); };
     requireFact(
         g, SizeFact::atLeast(found, zero), equation.range,

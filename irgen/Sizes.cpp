@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Sizes that the run computes: expressions of sizes and of integers of the program, each as one operation.
-#include "irgen/Shapes.h"
+#include "irgen/Operations.h"
 
-#include "irgen/Constants.h"
+#include "irgen/Expressions.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -123,7 +123,7 @@ SizeTerm sizeTerm(IRGen &g, Value value, SourceRange range, bool isSize) {
     Operation *op = value.getDefiningOp();
     SizeTerm term = leaf(value);
     if (auto n = constantOf(value))
-      term = {Dim::number(g.context, *n), {}};
+      term = {g.number(*n), {}};
     else if (auto sizeValue = dyn_cast_if_present<SizeValueOp>(op))
       term = {sizeValue.getExpr(), llvm::to_vector<2>(sizeValue.getOperands())};
     else if (isArithmetic(value) && (isSize || isOfSizes(value)))

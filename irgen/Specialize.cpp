@@ -3,7 +3,7 @@
 /// The choice of a compiled form by sizes, and new forms.
 #include "irgen/Declarations.h"
 #include "irgen/Functions.h"
-#include "irgen/Shapes.h"
+#include "irgen/Operations.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/xxhash.h"
@@ -72,12 +72,14 @@ static void reach(const Val &value, const std::string &shown, llvm::function_ref
 namespace {
 
 /// The choice, for one call.
-class Specializer {
-public:
-  Specializer(IRGen &g, const ast::Function &decl, const ast::Call &call, std::vector<Val> &values,
-              const std::set<unsigned> &statics, llvm::function_ref<std::string(ArrayRef<Val>)> keyOf,
-              ArrayRef<SourceRange> ranges)
-      : g(g), decl(decl), call(call), values(values), statics(statics), keyOf(keyOf), ranges(ranges) {}
+struct Specializer {
+  IRGen &g;
+  const ast::Function &decl;
+  const ast::Call &call;
+  std::vector<Val> &values;
+  const std::set<unsigned> &statics;
+  llvm::function_ref<std::string(ArrayRef<Val>)> keyOf;
+  ArrayRef<SourceRange> ranges;
 
   std::shared_ptr<Specialization> run() {
     std::vector<Val> bare = collect();
@@ -114,7 +116,6 @@ public:
     return choose(form);
   }
 
-private:
   using Attribute = SizeAttribute;
 
   /// Calls `visit` for the leaves of the arguments that are values, with the number of the leaf; gives the arguments
@@ -175,7 +176,7 @@ private:
       SmallVector<Dim> dims = type.getDims();
       for (; slot < slots.size() && slots[slot].leaf == leaf; ++slot)
         dims[slots[slot].axis] =
-            form.fixed[slot] ? Dim::number(g.context, *form.fixed[slot]) : Dim::symbol(g.context, form.names[slot]);
+            form.fixed[slot] ? g.number(*form.fixed[slot]) : Dim::symbol(g.context, form.names[slot]);
       return relabel(g, v, type.withDims(dims), ranges[i]);
     });
   }
@@ -231,16 +232,16 @@ private:
       }
       form->fixed.push_back(std::nullopt);
       form->names.push_back("d$" + std::to_string(g.host.instances().newNumber()));
-      form->hints[form->names.back()] = Dim::number(g.context, sizes[i]);
+      form->hints[form->names.back()] = g.number(sizes[i]);
       form->facts.bound(form->names.back(), 0);
       if (!isAsked)
         continue;
       required.emplace_back(form->names.back(), attribute);
       Dim name = Dim::symbol(g.context, form->names.back());
       if (attribute.lo > 0)
-        demand(*form, SizeFact::atLeast(name, Dim::number(g.context, attribute.lo)), attribute.range);
+        demand(*form, SizeFact::atLeast(name, g.number(attribute.lo)), attribute.range);
       if (attribute.hi != ShapeFacts::largest)
-        demand(*form, SizeFact::atLeast(Dim::number(g.context, attribute.hi), name), attribute.range);
+        demand(*form, SizeFact::atLeast(g.number(attribute.hi), name), attribute.range);
     }
     return form;
   }
@@ -317,17 +318,10 @@ private:
       form.guards.push_back(form.decisions[i]);
   }
 
-  IRGen &g;
-  const ast::Function &decl;
-  const ast::Call &call;
-  std::vector<Val> &values;
-  const std::set<unsigned> &statics;
-  llvm::function_ref<std::string(ArrayRef<Val>)> keyOf;
-  ArrayRef<SourceRange> ranges;
-  std::vector<SizeSlot> slots;
-  std::vector<int64_t> sizes;                              ///< by slot
-  std::vector<Attribute> attributes;                       ///< by slot
-  std::vector<std::pair<std::string, Attribute>> required; ///< names that @dynamic asks for
+  std::vector<SizeSlot> slots = {};
+  std::vector<int64_t> sizes = {};                              ///< by slot
+  std::vector<Attribute> attributes = {};                       ///< by slot
+  std::vector<std::pair<std::string, Attribute>> required = {}; ///< names that @dynamic asks for
   SpecializationSet *set = nullptr;
   std::set<unsigned> *profile = nullptr;
 };
@@ -342,7 +336,7 @@ std::shared_ptr<Specialization> specialize(IRGen &g, const ast::Function &decl, 
                                            ArrayRef<SourceRange> ranges) {
   if (g.fn().decl || isLibrary(g, decl) || !decl.body)
     return nullptr;
-  return Specializer(g, decl, call, values, statics, keyOf, ranges).run();
+  return Specializer{g, decl, call, values, statics, keyOf, ranges}.run();
 }
 
 } // namespace toy

@@ -3,14 +3,12 @@
 /// Statements without control flow: declarations, assignments, output, assertions.
 #include "irgen/Statements.h"
 
-#include "irgen/Constants.h"
 #include "irgen/Decisions.h"
 #include "irgen/Declarations.h"
 #include "irgen/Expressions.h"
 #include "irgen/Functions.h"
 #include "irgen/Indexing.h"
-#include "irgen/Operators.h"
-#include "irgen/Shapes.h"
+#include "irgen/Operations.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -48,6 +46,60 @@ void genPrint(IRGen &g, ArrayRef<const ast::Expr *> values, SourceRange range, b
   printValues(g, vals, range, echo);
 }
 
+/// `var x: T = load(…)`: the declared type is the result type; the file is checked against it.
+static Val genDeclaredLoad(IRGen &g, const ast::Call &call, const ast::TypeExpr &declared) {
+  TypeDesc type = typeOf(g, declared);
+  auto bound = bindArguments(g, call, {"path", "name"}, {false, true}, "load");
+  Val path = genExpr(g, *bound[0].second),
+      member = bound[1].second ? genExpr(g, *bound[1].second) : Val(g.string("", call.range));
+  if (!path.isStr() || !member.isStr() || !isa_and_present<TensorType>(type.leaf))
+    g.fail(DiagId::ArgumentKind, call.range, {"load", "the path", "a string", path.type().str()});
+  // Sizes are read off the file, then compared with what is declared.
+  type.mapSizes([&](unsigned, size_t, Dim dim) { return dim.isNumber() ? dim : g.freshSize(); });
+  return g.createOp<LoadOp>(call.range, {path.value, member.value}, {}, {}, type.leaf)->getResult(0);
+}
+
+/// The value of a declaration, under its type.
+static Val genDeclared(IRGen &g, const ast::Var &s) {
+  if (!s.type)
+    return genExpr(g, *s.value);
+  if (const ast::Struct *decl = g.host.definitions().structure(s.type->name))
+    return structValue(g, *decl, *s.value);
+  if (s.value->kind == ast::NodeKind::Brace)
+    g.fail(DiagId::UnknownType, s.type->range, {s.type->name});
+  auto *callee = ast::dynCast<ast::Call>(s.value.get());
+  auto dtype = dtypeNamed(s.type->name);
+  Val value;
+  if (callee && callee->callee == "load" && !callee->isMember && !g.host.definitions().function("load"))
+    value = genDeclaredLoad(g, *callee, *s.type);
+  else if (s.value->kind == ast::NodeKind::Bracket && dtype)
+    value = genBracket(g, ast::cast<ast::Bracket>(*s.value), kindOf(*dtype) >= DKind::Float ? dtype : std::nullopt);
+  else
+    value = genExpr(g, *s.value);
+  return declaredLocal(g, value, *s.type, s.names[0], s.value->range);
+}
+
+/// `var x<2, 3> = …`: a scalar fills, anything else is reshaped; numbers are f64 as inside brackets.
+static Value shaped(IRGen &g, const Val &value, const ast::Var &s) {
+  needTensor(g, value, "var<>", s.value->range);
+  SmallVector<Value> sizes;
+  int64_t want = 1;
+  for (int64_t n : *s.shape) {
+    sizes.push_back(g.integer(n, s.shapeRange));
+    want *= n;
+  }
+  if (value.rank() == 0) {
+    bool isInteger = kindOf(value.tensor().getDtype()) == DKind::Int && value.weak;
+    Value x = isInteger ? castVal(g, value, DType::F64, s.value->range) : value.value;
+    return g.create<FullOp>(s.range, join(x, sizes));
+  }
+  if (auto count = value.tensor().getStaticCount(); count && *count != want)
+    g.fail(DiagId::ShapeRank, s.shapeRange,
+           {llvm::join(llvm::map_range(*s.shape, [](int64_t n) { return std::to_string(n); }), ", "),
+            std::to_string(*count), value.type().str()});
+  return reshape(g, value.value, sizes, s.range);
+}
+
 static void genVar(IRGen &g, const ast::Var &s) {
   if (s.isTuple) {
     Val value = genExpr(g, *s.value);
@@ -59,63 +111,8 @@ static void genVar(IRGen &g, const ast::Var &s) {
       defineVariable(g, s.names[i], value.elements[i], s.nameRanges[i], true);
     return;
   }
-  Val value;
-  if (s.type && g.host.definitions().structure(s.type->name)) {
-    value = structValue(g, *g.host.definitions().structure(s.type->name), *s.value);
-  } else if (s.type && s.value->kind == ast::NodeKind::Brace) {
-    g.fail(DiagId::UnknownType, s.type->range, {s.type->name});
-  } else {
-    auto *callee = ast::dynCast<ast::Call>(s.value.get());
-    if (callee && callee->callee == "load" && s.type && !callee->isMember && !g.host.definitions().function("load")) {
-      // The declared type is the result type; the file is checked against it.
-      TypeDesc type = typeOf(g, *s.type);
-      auto bound = bindArguments(g, *callee, {"path", "name"}, {false, true}, "load");
-      Val path = genExpr(g, *bound[0].second),
-          member = bound[1].second ? genExpr(g, *bound[1].second) : Val(g.string("", callee->range));
-      auto tensor = dyn_cast<TensorType>(type.leaf);
-      if (!path.isStr() || !member.isStr() || !tensor)
-        g.fail(DiagId::ArgumentKind, callee->range, {"load", "the path", "a string", path.type().str()});
-      SmallVector<Dim> dims = tensor.getDims();
-      for (Dim &dim : dims)
-        if (!dim.isNumber()) // read off the file, then compared with what is declared
-          dim = g.freshSize();
-      value =
-          g.createOp<LoadOp>(s.value->range, {path.value, member.value}, {}, {}, TypeRange(Type(tensor.withDims(dims))))
-              ->getResult(0);
-    } else if (s.type && s.value->kind == ast::NodeKind::Bracket && dtypeNamed(s.type->name))
-      value = genBracket(g, ast::cast<ast::Bracket>(*s.value),
-                         kindOf(*dtypeNamed(s.type->name)) >= DKind::Float ? dtypeNamed(s.type->name) : std::nullopt);
-    else
-      value = genExpr(g, *s.value);
-    if (s.type)
-      value = declaredLocal(g, value, *s.type, s.names[0], s.value->range);
-  }
-  if (s.shape) {
-    needTensor(g, value, "var<>", s.value->range);
-    SmallVector<Value> sizes;
-    for (int64_t n : *s.shape)
-      sizes.push_back(g.integer(n, s.shapeRange));
-    // A scalar fills, anything else is reshaped; numbers are f64 as inside brackets.
-    if (value.tensor().getRank() == 0) {
-      Value x = kindOf(value.tensor().getDtype()) == DKind::Int && value.weak
-                    ? castVal(g, value, DType::F64, s.value->range)
-                    : value.value;
-      SmallVector<Value> operands = {x};
-      llvm::append_range(operands, sizes);
-      value = g.create<FullOp>(s.range, operands);
-    } else {
-      auto count = value.tensor().getStaticCount();
-      int64_t want = 1;
-      for (int64_t n : *s.shape)
-        want *= n;
-      if (count && *count != want)
-        g.fail(DiagId::ShapeRank, s.shapeRange,
-               {llvm::join(llvm::map_range(*s.shape, [](int64_t n) { return std::to_string(n); }), ", "),
-                std::to_string(*count), value.type().str()});
-      value = reshape(g, value.value, sizes, s.range);
-    }
-  }
-  defineVariable(g, s.names[0], value, s.nameRanges[0], true);
+  Val value = genDeclared(g, s);
+  defineVariable(g, s.names[0], s.shape ? shaped(g, value, s) : value, s.nameRanges[0], true);
 }
 
 /// The base with the part that a path of indices and members selects replaced.
@@ -142,9 +139,9 @@ static Val updatedPart(IRGen &g, const Val &base, ArrayRef<const ast::Expr *> pa
       needTensor(g, value, m->member, valueRange);
       if (value.tensor().isComplex())
         g.fail(DiagId::ComplexStore, valueRange, {value.type().str(), target.str()});
-      bool fits = value.tensor().getRank() <= target.getRank();
-      for (int64_t i = 1; fits && i <= value.tensor().getRank(); ++i) {
-        Dim from = value.tensor().getDim(value.tensor().getRank() - i), to = target.getDim(target.getRank() - i);
+      bool fits = value.rank() <= target.getRank();
+      for (int64_t i = 1; fits && i <= value.rank(); ++i) {
+        Dim from = value.tensor().getDim(value.rank() - i), to = target.getDim(target.getRank() - i);
         fits = from.is(1) || from == to || !(from - to).isNumber();
       }
       if (!fits)
@@ -188,11 +185,10 @@ static void assignTo(IRGen &g, const ast::Expr &target, Val value, SourceRange r
   }
   auto &name = ast::cast<ast::Name>(*base);
   if (!path.empty()) {
-    bool found;
-    Val old = readVariable(g, name.name, name.range, found);
-    if (!found)
+    auto old = readVariable(g, name.name, name.range);
+    if (!old)
       unknownName(g, name.name, name.range, false);
-    value = updatedPart(g, old, path, value, target.range, range);
+    value = updatedPart(g, *old, path, value, target.range, range);
   }
   defineVariable(g, name.name, value, name.range, false);
 }
@@ -205,6 +201,49 @@ static void genAssign(IRGen &g, const ast::Assign &s) {
   Val old = genExpr(g, *s.target), value = genExpr(g, *s.value);
   assignTo(g, *s.target, binaryOperation(g, *s.op, old, value, s.range, s.opRange, s.target->range, s.value->range),
            s.value->range);
+}
+
+void genWrite(IRGen &g, const ast::Expr &e, SourceRange range) {
+  Val v = genExpr(g, e);
+  if (!v.isStr() && !(v.isTensor() && v.tensor().getDtype() == DType::U8))
+    g.fail(DiagId::ArgumentKind, range, {"write", "the value", "a string or a u8 tensor", v.type().str()});
+  g.create<WriteOp>(range, {v.value});
+}
+
+/// An expression as a statement: its value is shown, unless `;` silences it.
+static void genEcho(IRGen &g, const ast::ExprStmt &s) {
+  Val value = genExpr(g, *s.value);
+  if (value.kind == Val::Nothing || value.kind == Val::DTypeRef)
+    return;
+  if (s.silenced) {
+    SmallVector<Value> leaves;
+    value.flatten(leaves);
+    g.create<UseOp>(s.range, leaves);
+    return;
+  }
+  printValues(g, {value}, s.range, true);
+  if (!g.fn().decl)
+    defineVariable(g, "ans", value, s.range, true);
+}
+
+static void genAssert(IRGen &g, const ast::Assert &s) {
+  Value c = genCondition(g, *s.condition);
+  bool computed = s.text && s.text->kind != ast::NodeKind::String; // only when it is needed
+  Block *failing = computed ? newBlock(g) : nullptr, *on = computed ? newBlock(g) : nullptr;
+  if (computed) {
+    cf::CondBranchOp::create(g.b, g.loc(s.range), g.create<TruthOp>(s.range, {c}), on, failing);
+    moveTo(g, failing);
+  }
+  Val text = s.text ? genExpr(g, *s.text) : Val(g.string(g.sourceText(s.condition->range), s.range));
+  if (!text.isStr())
+    g.fail(DiagId::ArgumentKind, s.text->range, {"assert", "the text", "a string", text.type().str()});
+  g.create<AssertOp>(s.range, {c, text.value});
+  for (const SizeFact &fact : factsOf(g, *s.condition))
+    g.fn().facts.assume(fact);
+  if (computed) {
+    cf::BranchOp::create(g.b, g.loc(s.range), on);
+    moveTo(g, on);
+  }
 }
 
 void genStatement(IRGen &g, const ast::Stmt &s) {
@@ -228,56 +267,18 @@ void genStatement(IRGen &g, const ast::Stmt &s) {
     return leaveLoop(g, s, true);
   case NodeKind::Continue:
     return leaveLoop(g, s, false);
-  case NodeKind::ExprStmt: {
-    auto &e = ast::cast<ast::ExprStmt>(s);
-    Val value = genExpr(g, *e.value);
-    if (value.kind == Val::Nothing || value.kind == Val::DTypeRef)
-      return;
-    if (e.silenced) {
-      SmallVector<Value> leaves;
-      value.flatten(leaves);
-      g.create<UseOp>(s.range, leaves);
-      return;
-    }
-    printValues(g, {value}, s.range, true);
-    if (!g.fn().decl)
-      defineVariable(g, "ans", value, s.range, true);
-    return;
-  }
+  case NodeKind::ExprStmt:
+    return genEcho(g, ast::cast<ast::ExprStmt>(s));
   case NodeKind::Print: {
     std::vector<const ast::Expr *> values;
     for (const ast::ExprPtr &value : ast::cast<ast::Print>(s).values)
       values.push_back(value.get());
     return genPrint(g, values, s.range, false);
   }
-  case NodeKind::Write: {
-    Val v = genExpr(g, *ast::cast<ast::Write>(s).value);
-    if (!v.isStr() && !(v.isTensor() && v.tensor().getDtype() == DType::U8))
-      g.fail(DiagId::ArgumentKind, s.range, {"write", "the value", "a string or a u8 tensor", v.type().str()});
-    g.create<WriteOp>(s.range, {v.value});
-    return;
-  }
-  case NodeKind::Assert: {
-    auto &a = ast::cast<ast::Assert>(s);
-    Value c = genCondition(g, *a.condition);
-    bool computed = a.text && a.text->kind != NodeKind::String; // only when it is needed
-    Block *failing = computed ? newBlock(g) : nullptr, *on = computed ? newBlock(g) : nullptr;
-    if (computed) {
-      cf::CondBranchOp::create(g.b, g.loc(s.range), g.create<TruthOp>(s.range, {c}), on, failing);
-      moveTo(g, failing);
-    }
-    Val text = a.text ? genExpr(g, *a.text) : Val(g.string(g.sourceText(a.condition->range), s.range));
-    if (!text.isStr())
-      g.fail(DiagId::ArgumentKind, a.text->range, {"assert", "the text", "a string", text.type().str()});
-    g.create<AssertOp>(s.range, {c, text.value});
-    for (const SizeFact &fact : factsOf(g, *a.condition))
-      g.fn().facts.assume(fact);
-    if (computed) {
-      cf::BranchOp::create(g.b, g.loc(s.range), on);
-      moveTo(g, on);
-    }
-    return;
-  }
+  case NodeKind::Write:
+    return genWrite(g, *ast::cast<ast::Write>(s).value, s.range);
+  case NodeKind::Assert:
+    return genAssert(g, ast::cast<ast::Assert>(s));
   default:
     g.fail(DiagId::NestedFunction, s.range, {std::string(ast::nameOf(s.kind))});
   }

@@ -7,12 +7,11 @@
 
 namespace toy {
 
-// Statements.cpp
 void genStatement(IRGen &g, const ast::Stmt &s);
 void genBlock(IRGen &g, const ast::Block &block);
+void genWrite(IRGen &g, const ast::Expr &e, SourceRange range);
 void genPrint(IRGen &g, llvm::ArrayRef<const ast::Expr *> values, SourceRange range, bool echo);
 
-// ControlFlow.cpp
 void genIf(IRGen &g, const ast::If &s);
 void genWhile(IRGen &g, const ast::While &s);
 void genFor(IRGen &g, const ast::For &s);

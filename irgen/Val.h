@@ -23,6 +23,7 @@ struct Val {
 
   Val() = default;
   Val(mlir::Value v) : kind(Leaf), value(v) {}
+  explicit Val(DType dtype) : kind(DTypeRef), dtype(dtype) {}
   static Val tuple(std::vector<Val> elements) {
     Val val;
     val.kind = Tuple;
@@ -38,6 +39,7 @@ struct Val {
   bool isTensor() const { return kind == Leaf && llvm::isa<TensorType>(value.getType()); }
   bool isStr() const { return kind == Leaf && llvm::isa<StrType>(value.getType()); }
   TensorType tensor() const { return llvm::cast<TensorType>(value.getType()); }
+  int64_t rank() const { return tensor().getRank(); }
   TypeDesc type() const;
   /// A literal no more.
   void settle() {

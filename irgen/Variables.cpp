@@ -26,7 +26,6 @@ void unknownName(IRGen &g, const std::string &name, SourceRange range, bool isFu
   g.failNear(isFunction ? DiagId::UnknownFunction : DiagId::UnknownName, range, {name}, name, candidates);
 }
 
-/// Locals first, then top-level variables (in functions: their latest value).
 /// What a top-level variable holds, from its leaves.
 Val globalValue(IRGen &g, const std::string &name, const TypeDesc &type, SourceRange range) {
   SmallVector<Type> leaves;
@@ -58,17 +57,15 @@ std::optional<TypeDesc> globalType(IRGen &g, const std::string &name) {
   return type ? std::optional(*type) : std::nullopt;
 }
 
-Val readVariable(IRGen &g, const std::string &name, SourceRange range, bool &found) {
-  found = true;
+/// Locals first, then top-level variables (in functions: their latest value).
+std::optional<Val> readVariable(IRGen &g, const std::string &name, SourceRange range) {
   if (Variable *variable = lookup(g, name))
     return variable->value;
   if (auto known = g.fn().readGlobals.find(name); known != g.fn().readGlobals.end())
     return known->second;
   std::optional<TypeDesc> type = globalType(g, name);
-  if (!type) {
-    found = false;
-    return {};
-  }
+  if (!type)
+    return std::nullopt;
   // At the top level the value is there: integers are constants, so that sizes made of them are known.
   auto known = g.fn().decl ? std::nullopt : g.host.globalInteger(name);
   OpBuilder::InsertionGuard guard(g.b);

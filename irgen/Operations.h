@@ -1,13 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Sizes as values that the run computes, and tensors under other sizes.
+/// Operations on values: operators with promotion, sizes as values that the run computes, other sizes and axes.
 #pragma once
 
 #include "irgen/Context.h"
 
 namespace toy {
 
-// Sizes.cpp
+mlir::Value castTo(IRGen &g, mlir::Value x, DType dtype, SourceRange range);
+mlir::Value castVal(IRGen &g, const Val &x, DType dtype, SourceRange range);
+DType promoteAll(llvm::ArrayRef<Val> values);
+const Val &needTensor(IRGen &g, const Val &x, llvm::StringRef what, SourceRange range);
+Val elementwise(IRGen &g, llvm::StringRef op, const Val &lhs, const Val &rhs, DType dtype, SourceRange range,
+                SourceRange lhsRange, SourceRange rhsRange);
+template <typename Op>
+Val elementwise(IRGen &g, const Val &lhs, const Val &rhs, DType dtype, SourceRange range, SourceRange lhsRange,
+                SourceRange rhsRange) {
+  return elementwise(g, IRGen::mnemonicOf<Op>(), lhs, rhs, dtype, range, lhsRange, rhsRange);
+}
+Val binaryOperation(IRGen &g, ast::BinaryOp op, const Val &lhs, const Val &rhs, SourceRange range, SourceRange opRange,
+                    SourceRange lhsRange, SourceRange rhsRange);
+Val unaryOperation(IRGen &g, ast::UnaryOp op, const Val &x, SourceRange range);
+Val matmul(IRGen &g, const Val &lhs, const Val &rhs, SourceRange range, SourceRange lhsRange, SourceRange rhsRange);
+Val adjoint(IRGen &g, const Val &x, SourceRange range);
+Val transposeLast(IRGen &g, const Val &x, SourceRange range);
+
 /// A size as the run computes it: an expression of operands (see toy.size_value).
 struct SizeTerm {
   Dim expression;
@@ -31,7 +48,6 @@ mlir::Value checkedSize(IRGen &g, mlir::Value value, SourceRange range);
 mlir::Value sizeExpression(IRGen &g, Dim dim, SourceRange range,
                            llvm::function_ref<mlir::Value(llvm::StringRef)> valueOf);
 
-// Shapes.cpp
 mlir::Value relabel(IRGen &g, mlir::Value v, mlir::Type type, SourceRange range);
 mlir::Value withSize(IRGen &g, mlir::Value x, int64_t axis, Dim size, SourceRange range);
 mlir::Value reshape(IRGen &g, mlir::Value x, mlir::ValueRange sizes, SourceRange range);
