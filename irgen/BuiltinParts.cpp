@@ -77,7 +77,7 @@ Val splitBuiltin(IRGen &g, Bound &args, SourceRange r) {
 }
 
 /// How many parts of ceil(size / n) elements an axis has, as PyTorch counts them: n of an empty axis, and never more. A
-/// form decides; where only the run knows, n is checked.
+/// specialization decides; where only the run knows, n is checked.
 static int64_t chunkCount(IRGen &g, Value x, int64_t axis, int64_t n, SourceRange r) {
   auto countOf = [&](int64_t size) { return size == 0 ? n : (size - 1) / ((size - 1) / n + 1) + 1; };
   Dim size = tensorTypeOf(x).getDim(axis);

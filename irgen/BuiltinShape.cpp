@@ -81,7 +81,7 @@ Val squeezeBuiltin(IRGen &g, Bound &args, SourceRange r) {
     drop = axesArgument(g, args, x.value.getType());
     for (int64_t axis : drop)
       if (Dim dim = x.tensor().getDim(axis); isFree(g, dim)) {
-        if (!decideSize(g, SizeFact::equal(dim, one), r, true)) // the form for just these sizes says why
+        if (!decideSize(g, SizeFact::equal(dim, one), r, true)) // with just these sizes the error says why
           g.fail(DiagId::NotProvable, r, {"that the size " + dim.str() + " is 1"});
         x = withSize(g, x.value, axis, one, r);
       } else if (dim.isNumber() && !dim.is(1))

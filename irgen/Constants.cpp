@@ -120,7 +120,7 @@ static SmallVector<Value> indexList(IRGen &g, Val v, SourceRange range, StringRe
     return out;
   }
   bool isList = v.isTensor() && v.rank() == 1 && isInteger(v.tensor().getDtype());
-  if (isList && isFree(g, v.tensor().getDim(0))) { // as many sizes as this form has
+  if (isList && isFree(g, v.tensor().getDim(0))) { // as many as there are in this specialization
     Dim length = v.tensor().getDim(0), number = g.number(hintOf(g, length));
     decideSize(g, SizeFact::equal(length, number), range);
     v = withSize(g, v.value, 0, number, range);

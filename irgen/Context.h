@@ -69,8 +69,8 @@ struct FunctionState {
   std::vector<std::pair<mlir::Value, unsigned>> parameterValues; ///< scalar parameters, to be made constants on demand
   unsigned freshNames = 0;
   ShapeFacts facts; ///< about declared sizes: of the signature, and of the branch that is generated
-  std::shared_ptr<Specialization> sizes;      ///< names of sizes that come as they are, and what was decided about them
-  std::shared_ptr<Specialization> generic;    ///< a form that decides while it runs; only what stretches is known
+  std::shared_ptr<Specialization> sizes;      ///< names of dynamic sizes, and what was decided about them
+  std::shared_ptr<Specialization> generic;    ///< decides while it runs; only what stretches is known
   llvm::DenseMap<mlir::Value, Dim> sizeNames; ///< names of sizes that are values of the program
   unsigned conditions = 0; ///< branches and loops around the code that is generated, those around the call included
   /// Whether the code that is generated may not run although the function (or statement) does.

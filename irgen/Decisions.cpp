@@ -33,7 +33,7 @@ void requireFact(IRGen &g, SizeFact fact, SourceRange range, llvm::function_ref<
                  llvm::function_ref<void()> check) {
   if (fact.dim.isUnknown())
     return check();
-  if (isFree(g, fact.dim)) { // a check of this form: with other sizes the call is an error
+  if (isFree(g, fact.dim)) { // a run-time check: with other sizes the call is an error
     if (!decideSize(g, fact, range, true))
       refuse();
     return;
@@ -106,7 +106,7 @@ static std::optional<bool> decidedCondition(IRGen &g, Value condition, SourceRan
   return fact.dim.evaluate(g.fn().sizes->hints) ? std::optional(decideSize(g, fact, range)) : std::nullopt;
 }
 
-/// A constant, or a comparison of sizes that this form decides.
+/// A constant, or a comparison of sizes that this specialization decides.
 std::optional<int64_t> knownCondition(IRGen &g, Value condition, SourceRange range) {
   if (auto known = constantOf(condition))
     return known;
@@ -154,8 +154,8 @@ std::vector<SizeFact> factsOf(IRGen &g, const ast::Expr &e) {
   return fact ? std::vector{*fact} : out;
 }
 
-/// Sees to it that axes have the sizes that a rule wants: proven, decided by this form, or checked at run time. True
-/// where an operand's type now says more.
+/// Sees to it that axes have the sizes that a rule wants: proven, decided by this specialization, or checked at run
+/// time. True where an operand's type now says more.
 bool haveWanted(IRGen &g, MutableArrayRef<Value> operands, ArrayRef<WantedSize> all, StringRef what,
                 SourceRange range) {
   bool changed = false;
@@ -185,8 +185,8 @@ bool haveWanted(IRGen &g, MutableArrayRef<Value> operands, ArrayRef<WantedSize> 
 }
 
 /// Makes two axes of operands the same size in their types, or one of them 1 where that is allowed. False where nothing
-/// can be decided here. Sizes that the call at hand does not allow end the form; with just these sizes the error says
-/// why.
+/// can be decided here. Sizes that the call at hand does not allow end the specialization; with static sizes the error
+/// says why.
 static bool unifySizes(IRGen &g, MutableArrayRef<Value> operands, const SizeAssumption &a, SourceRange range) {
   Dim lhs = tensorTypeOf(operands[a.lhsOperand]).getDim(a.lhsAxis),
       rhs = tensorTypeOf(operands[a.rhsOperand]).getDim(a.rhsAxis);
@@ -215,7 +215,7 @@ static bool unifySizes(IRGen &g, MutableArrayRef<Value> operands, const SizeAssu
   g.fail(DiagId::NotProvable, range, {"that the sizes " + lhs.str() + " and " + rhs.str() + " are equal"});
 }
 
-/// In a form that decides while it runs: computed sizes (`(n + 1) // 2`) that are 1 stretch, so that which of them are
+/// In a generic specialization: computed sizes (`(n + 1) // 2`) that are 1 stretch, so that which of them are
 /// is told apart, as it is for the sizes of arguments. True where an operand became one that stretches.
 static bool stretchInGeneric(IRGen &g, MutableArrayRef<Value> operands, const SizeAssumption &a, SourceRange range) {
   Specialization &form = *g.fn().generic;

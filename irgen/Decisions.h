@@ -7,7 +7,7 @@
 
 namespace toy {
 
-/// Whether a size is an expression of sizes that come as they are, about which this form may decide.
+/// Whether a size is an expression of dynamic sizes, about which this specialization may decide.
 bool isFree(IRGen &g, Dim dim);
 int64_t hintOf(IRGen &g, Dim dim);
 /// Whether a fact holds, with a guard (or check) where that does not follow from earlier ones. A check that fails is

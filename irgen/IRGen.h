@@ -58,7 +58,7 @@ public:
   virtual void define(const ast::Stmt &declaration) = 0;
   virtual InstanceTable &instances() = 0;
   virtual const CompileOptions &compileOptions() = 0;
-  /// A form was chosen several times: its guards may become machine code.
+  /// A specialization was chosen several times: its guards may become machine code.
   virtual void formIsUsedAgain(struct Specialization &) {}
   /// Whether Ctrl-C was pressed: generation ends with an error.
   virtual bool isInterrupted() { return false; }

@@ -61,7 +61,7 @@ Val flattened(IRGen &g, const Val &x, SourceRange r) {
   return reshape(g, x.value, count, r);
 }
 
-/// `x` as it may be repeated to sizes. Which axes of a form's free sizes stretch is decided; what is not known is
+/// `x` as it may be repeated to sizes. Which axes of dynamic sizes stretch is decided; what is not known is
 /// tested at run time, and the axis stretches there.
 Value stretchable(IRGen &g, Value x, ValueRange sizes, SourceRange range) {
   int64_t offset = static_cast<int64_t>(sizes.size()) - tensorTypeOf(x).getRank();

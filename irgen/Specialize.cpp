@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The choice of a compiled form by sizes, and new forms.
+/// The choice of a specialization by sizes, and new ones.
 #include "irgen/Declarations.h"
 #include "irgen/Functions.h"
 #include "irgen/Operations.h"
@@ -166,7 +166,7 @@ struct Specializer {
     });
   }
 
-  /// The arguments as a form takes them: fixed sizes, and names for the others.
+  /// The arguments as a specialization takes them: static sizes, and names for the dynamic ones.
   std::vector<Val> typed(const Specialization &form) {
     unsigned slot = 0;
     return mapLeaves([&](unsigned i, unsigned, unsigned leaf, Value v) {
@@ -181,7 +181,7 @@ struct Specializer {
     });
   }
 
-  /// The form for just the sizes at hand.
+  /// The specialization for just the sizes at hand.
   std::shared_ptr<Specialization> fixedForm() {
     auto form = std::make_shared<Specialization>();
     form->fixed.assign(sizes.begin(), sizes.end());
@@ -200,7 +200,7 @@ struct Specializer {
     return form;
   }
 
-  /// What changed since the first call is as it comes.
+  /// What changed since the first call is dynamic.
   std::shared_ptr<Specialization> newForm() {
     std::string reason;
     constexpr size_t mostReasons = SpecializationSet::most;
@@ -256,8 +256,8 @@ struct Specializer {
     (void)instantiate(g, decl, values, form->key, call.range, statics, form);
   }
 
-  /// The form, or, where it cannot be made for all sizes, the one for the sizes at hand, which may say what is wrong
-  /// with them.
+  /// The specialization, or, where it cannot be made for all sizes, the one for the sizes at hand, which may say what
+  /// is wrong with them.
   std::shared_ptr<Specialization> generate(std::shared_ptr<Specialization> form) {
     size_t reported = g.diagnostics.diagnostics().size();
     size_t instances = g.host.instances().pendingCount();
@@ -328,8 +328,8 @@ struct Specializer {
 
 } // namespace
 
-/// Chooses or makes the form of a function for a call from the top level; `values` get its types. Null where every size
-/// is declared, and for calls from other functions, which are generated for what they are given.
+/// Chooses or makes the specialization of a function for a call from the top level; `values` get its types. Null where
+/// every size is declared, and for calls from other functions, which are generated for what they are given.
 std::shared_ptr<Specialization> specialize(IRGen &g, const ast::Function &decl, const ast::Call &call,
                                            std::vector<Val> &values, const std::set<unsigned> &statics,
                                            llvm::function_ref<std::string(ArrayRef<Val>)> keyOf,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Sizes that no signature declares: a function is compiled for the sizes of its first call; when a size changes, it is
-/// compiled once more with that size as it comes. What the compiler decided by looking at such a size is a guard of
-/// that form; what would be an error otherwise is a check.
+/// compiled once more with that size as a dynamic one. What the compiler decided by looking at such a size is a shape
+/// guard of that specialization; what would be an error otherwise is a run-time check.
 #pragma once
 
 #include "ir/ShapeFacts.h"
@@ -24,13 +24,13 @@ struct SizeSlot {
   bool varies = false;
 };
 
-/// One compiled form of a function.
+/// A function for some sizes that its signature does not declare.
 struct Specialization {
-  std::vector<std::optional<int64_t>> fixed; ///< by slot; none: any size
-  std::vector<std::string> names;            ///< by slot: of sizes as they come, in types
+  std::vector<std::optional<int64_t>> fixed; ///< by slot: static sizes; none: dynamic
+  std::vector<std::string> names;            ///< by slot: of dynamic sizes, in types
   llvm::StringMap<Dim> hints;                ///< the sizes of the call it was made for, by name
   std::vector<SizeGuard> decisions;          ///< guards as they were found
-  std::vector<SizeGuard> guards; ///< those of them that do not follow from the others: otherwise another form is chosen
+  std::vector<SizeGuard> guards; ///< those of them that do not follow from the others: otherwise another one is chosen
   std::vector<SizeGuard> checks; ///< otherwise the call is an error
   ShapeFacts facts;
   std::string key, reason;    ///< of the instance; why it was made
@@ -47,7 +47,7 @@ struct Specialization {
   /// Makes `accepts` ready, when fixed sizes and guards are known.
   void freeze();
   llvm::StringMap<unsigned> places() const;       ///< names to slots
-  bool (*native)(const int64_t *sizes) = nullptr; ///< the same as machine code, for forms that are used again
+  bool (*native)(const int64_t *sizes) = nullptr; ///< the same as machine code, for what is used again
   bool accepts(const int64_t *sizes) const {
     if (native)
       return native(sizes);
@@ -64,14 +64,14 @@ struct Specialization {
   llvm::StringMap<Dim> bind(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> sizes) const;
 };
 
-/// The forms of a function for arguments of the same dtypes and ranks.
+/// The specializations of a function for arguments of the same dtypes and ranks.
 struct SpecializationSet {
   std::string function;
   std::vector<SizeSlot> slots;
   std::vector<std::shared_ptr<Specialization>> entries;
   static constexpr size_t most = 8; ///< then a generic one follows
 
-  /// The form for sizes (by slot), or null. Forms for single sizes come first, then the one that was found last.
+  /// The one for sizes (by slot), or null. Those for static sizes come first, then the one that was found last.
   Specialization *find(const int64_t *sizes) {
     for (const auto &entry : entries)
       if (!entry->isDynamic() && entry->accepts(sizes))

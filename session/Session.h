@@ -102,7 +102,7 @@ public:
   void cost(mlir::ModuleOp module, double &flops, double &bytes);
   /// The module of the last compiled instance of a function, or of an expression.
   mlir::OwningOpRef<mlir::ModuleOp> moduleOf(const std::string &name);
-  /// The compiled forms of a function: a paragraph each, with its guards and checks and where they come from.
+  /// The specializations of a function: a paragraph each, with its guards and checks and where they come from.
   std::vector<std::string> formsOf(const std::string &name);
   CompileOptions &settings() { return options.compile; }
 
