@@ -86,8 +86,6 @@ template <> void Frame::evaluate(YieldOp) {}
 template <typename Op> static void evaluateAs(Frame &frame, Operation *op) {
   if constexpr (Op::template hasTrait<toy::OpTrait::Elementwise>())
     frame.elementwise(op);
-  else if constexpr (Op::template hasTrait<toy::OpTrait::Reduction>())
-    frame.reduce(op);
   else
     frame.evaluate(cast<Op>(op));
 }

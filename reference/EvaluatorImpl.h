@@ -13,12 +13,10 @@
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 
-#include <functional>
-
 namespace toy {
 
 /// One element of any dtype: integers and bool in `i`, floats in `re`, complex in both parts. f32 and c64 parts are
-/// kept rounded to float.
+/// kept rounded to float, and what a dtype has not is 0.
 struct Elem {
   int64_t i = 0;
   double re = 0, im = 0;
@@ -31,10 +29,39 @@ Elem addElements(Elem x, Elem y, DType dtype);
 Elem mulElements(Elem x, Elem y, DType dtype);
 /// Elements of a constant.
 rt::TensorRef constantTensor(mlir::DenseElementsAttr value, DType dtype);
-/// The scalar function of an elementwise operation.
-std::function<Elem(const Elem *)> scalarFunction(mlir::Operation *op);
-double minimumOf(double a, double b);
-double maximumOf(double a, double b);
+Elem minElements(Elem x, Elem y, DType dtype);
+Elem maxElements(Elem x, Elem y, DType dtype);
+/// The least and the largest integer of a dtype.
+std::pair<int64_t, int64_t> integerRange(DType dtype);
+
+/// What an elementwise operation does to one element of each operand, by the overload of its class in ScalarEval.cpp.
+struct ElementOp {
+  explicit ElementOp(mlir::Operation *op);
+  Elem operator()(const Elem *x) const { return evaluation(*this, x); }
+
+  using Evaluation = Elem (*)(const ElementOp &, const Elem *);
+  Evaluation evaluation;
+  DType operands[4] = {}, result;
+  DType dtype;                  ///< of the complex operand if there is one, or of the first
+  Evaluation ofPairs = nullptr; ///< the complex function that this is a part of
+  bool isImaginary = false;     ///< which part
+
+  bool isComplex() const { return toy::isComplex(dtype); }
+  bool isIntegral() const { return kindOf(dtype) <= DKind::Int; }
+  bool isSingle() const { return realOf(dtype) == DType::F32; }
+  /// Whether this operand is real and the other one complex.
+  bool isReal(int operand) const { return isComplex() && !toy::isComplex(operands[operand]); }
+  Elem rounded(double re, double im = 0) const;
+  Elem wrapped(uint64_t n) const;
+};
+
+/// The elements that one element of a reduction's result comes from.
+struct Run {
+  DType from, to; ///< before and after the reduction
+  int64_t count;
+  bool isAlongRows; ///< the last axis is reduced
+  llvm::function_ref<Elem(int64_t)> element;
+};
 
 /// The values of one function activation (or of a fused group).
 struct Frame {
@@ -65,10 +92,10 @@ struct Frame {
 
   void run(mlir::Operation *op);
   void runPacked(mlir::Operation *op);
-  /// What an operation does: one specialization each. Those of elements and reductions share theirs.
+  /// What an operation does: one specialization each. Those of elements share theirs (ElementOp).
   template <typename Op> void evaluate(Op op);
   void elementwise(mlir::Operation *op);
-  void reduce(mlir::Operation *op);
+  void reduce(mlir::Operation *op, Elem (*value)(const Run &));
   /// True if the device does it.
   bool storeOnDevice(SliceStoreOp op);
   void matmulByParts(MatMulOp op, rt::ComplexProduct strategy);

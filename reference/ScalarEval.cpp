@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The scalar meaning of every elementwise operation. Every primitive step is rounded to the dtype: sums, products,
-/// quotients and square roots of floats computed in double and rounded once are exact float results.
+/// The scalar meaning of every elementwise operation: an overload of `evaluate` each. Every primitive step is rounded
+/// to the dtype: sums, products, quotients and square roots of floats computed in double and rounded once are exact
+/// float results.
 #include "reference/EvaluatorImpl.h"
 
 #include "runtime/ComplexMath.h"
 #include "runtime/ElementFunctions.h"
 #include "runtime/Scalar.h"
 
-#include "llvm/ADT/StringSwitch.h"
-
+#include <array>
 #include <cmath>
 
 using namespace mlir;
@@ -43,37 +43,32 @@ Elem loadElement(DType dtype, const void *data, int64_t k) {
   }
 }
 
+template <typename T, typename... Parts> static void put(void *data, int64_t k, Parts... parts) {
+  T *at = static_cast<T *>(data) + k * sizeof...(parts);
+  ((*at++ = static_cast<T>(parts)), ...);
+}
+
 void storeElement(DType dtype, void *data, int64_t k, Elem x) {
   switch (dtype) {
   case DType::Bool:
-    static_cast<uint8_t *>(data)[k] = x.i != 0;
-    break;
+    return put<uint8_t>(data, k, x.i != 0);
   case DType::U8:
-    static_cast<uint8_t *>(data)[k] = x.i;
-    break;
+    return put<uint8_t>(data, k, x.i);
   case DType::I32:
-    static_cast<int32_t *>(data)[k] = x.i;
-    break;
+    return put<int32_t>(data, k, x.i);
   case DType::BF16:
   case DType::F16:
-    static_cast<uint16_t *>(data)[k] = toHalf(dtype, x.re);
-    break;
+    return put<uint16_t>(data, k, toHalf(dtype, x.re));
   case DType::F32:
-    static_cast<float *>(data)[k] = x.re;
-    break;
+    return put<float>(data, k, x.re);
   case DType::F64:
-    static_cast<double *>(data)[k] = x.re;
-    break;
+    return put<double>(data, k, x.re);
   case DType::C64:
-    static_cast<float *>(data)[2 * k] = x.re;
-    static_cast<float *>(data)[2 * k + 1] = x.im;
-    break;
+    return put<float>(data, k, x.re, x.im);
   case DType::C128:
-    static_cast<double *>(data)[2 * k] = x.re;
-    static_cast<double *>(data)[2 * k + 1] = x.im;
-    break;
+    return put<double>(data, k, x.re, x.im);
   default:
-    static_cast<int64_t *>(data)[k] = x.i;
+    return put<int64_t>(data, k, x.i);
   }
 }
 
@@ -85,27 +80,28 @@ static int64_t wrapped(int64_t x, DType dtype) {
                                : x;
 }
 
+std::pair<int64_t, int64_t> integerRange(DType dtype) {
+  return dtype == DType::Bool  ? std::pair<int64_t, int64_t>(0, 1)
+         : dtype == DType::U8  ? std::pair<int64_t, int64_t>(0, UINT8_MAX)
+         : dtype == DType::I32 ? std::pair<int64_t, int64_t>(INT32_MIN, INT32_MAX)
+                               : std::pair<int64_t, int64_t>(INT64_MIN, INT64_MAX);
+}
+
 static int64_t saturated(double x, DType dtype) {
-  if (std::isnan(x))
-    return 0;
-  double low = dtype == DType::U8 ? 0 : dtype == DType::I32 ? INT32_MIN : -0x1p63;
-  double high = dtype == DType::U8 ? 255 : dtype == DType::I32 ? INT32_MAX : 0x1p63;
-  x = std::trunc(x);
-  if (x <= low)
-    return dtype == DType::U8 ? 0 : dtype == DType::I32 ? INT32_MIN : INT64_MIN;
-  if (x >= high)
-    return dtype == DType::U8 ? 255 : dtype == DType::I32 ? INT32_MAX : INT64_MAX;
-  return static_cast<int64_t>(x);
+  auto [low, high] = integerRange(dtype);
+  return std::isnan(x)                    ? 0
+         : x <= static_cast<double>(low)  ? low
+         : x >= static_cast<double>(high) ? high
+                                          : static_cast<int64_t>(x);
 }
 
 Elem castElement(Elem x, DType from, DType to) {
   if (kindOf(from) <= DKind::Int) {
     if (kindOf(to) <= DKind::Int)
       return {wrapped(x.i, to)};
-    return {0,
-            realOf(to) == DType::F32 ? static_cast<double>(static_cast<float>(x.i))
-                                     : rounded(static_cast<double>(x.i), to),
-            0};
+    if (realOf(to) == DType::F32) // in one step
+      return {0, static_cast<float>(x.i)};
+    return {0, rounded(static_cast<double>(x.i), to)};
   }
   if (to == DType::Bool)
     return {x.re != 0 || std::isnan(x.re)};
@@ -130,214 +126,206 @@ Elem mulElements(Elem x, Elem y, DType d) {
   return {0, r(r(x.re * y.re) - r(x.im * y.im)), r(r(x.re * y.im) + r(x.im * y.re))};
 }
 
-double minimumOf(double a, double b) {
-  if (std::isnan(a) || std::isnan(b))
-    return NAN;
-  return a < b || (a == b && std::signbit(a)) ? a : b;
+Elem minElements(Elem x, Elem y, DType) {
+  bool isFirst = x.re < y.re || (x.re == y.re && std::signbit(x.re));
+  return {std::min(x.i, y.i), std::isnan(x.re) || std::isnan(y.re) ? NAN : isFirst ? x.re : y.re};
 }
-double maximumOf(double a, double b) {
-  if (std::isnan(a) || std::isnan(b))
-    return NAN;
-  return a > b || (a == b && !std::signbit(a)) ? a : b;
+Elem maxElements(Elem x, Elem y, DType) {
+  bool isFirst = x.re > y.re || (x.re == y.re && !std::signbit(x.re));
+  return {std::max(x.i, y.i), std::isnan(x.re) || std::isnan(y.re) ? NAN : isFirst ? x.re : y.re};
 }
 
-using RealFunction = double (*)(double, bool);
-#define TOY_REAL(NAME)                                                                                                 \
-  {#NAME, [](double x, bool single) -> double {                                                                        \
-     return single ? static_cast<double>(NAME##f(static_cast<float>(x))) : NAME(x);                                    \
-   }}
+namespace {
 
-/// Real functions that the table of element functions lacks: libm in the element's precision.
-static RealFunction realFunction(StringRef name) {
-  static const std::pair<const char *, RealFunction> table[] = {
-      TOY_REAL(erf),
-      TOY_REAL(floor),
-      TOY_REAL(ceil),
-      TOY_REAL(trunc),
-      TOY_REAL(sqrt),
-      {"round", [](double x, bool) { return std::nearbyint(x); }},
-      {"reciprocal", [](double x, bool) { return 1 / x; }},
-      {"rsqrt", [](double x,
-                   bool single) { return 1 / (single ? static_cast<double>(sqrtf(static_cast<float>(x))) : sqrt(x)); }},
-  };
-  for (auto &[known, function] : table)
-    if (name == known)
-      return function;
-  return nullptr;
-}
-
-/// One element of a function of the table; arguments by parts.
-static Elem byTable(int function, std::initializer_list<double> arguments, DType d) {
-  double parts[4];
-  std::copy(arguments.begin(), arguments.end(), parts);
-  rt::applyElements(function, 1, parts);
-  return {0, rounded(parts[0], d), rt::elementFunctions()[function].outputs == 2 ? rounded(parts[1], d) : 0};
-}
-
-static Elem fromComplex(rt::c128 z, DType d) { return {0, rounded(z.real(), d), rounded(z.imag(), d)}; }
-
-static std::function<Elem(const Elem *)> unaryFunction(StringRef name, DType d) {
-  bool complex = isComplex(d), floating = complex || isFloat(d), single = realOf(d) == DType::F32;
-  if (name == "neg")
-    return [=](const Elem *x) {
-      return floating ? Elem{0, -x->re, -x->im} : Elem{wrapped(static_cast<int64_t>(-static_cast<uint64_t>(x->i)), d)};
-    };
-  if (name == "not")
-    return [](const Elem *x) { return Elem{!x->i}; };
-  if (name == "conj")
-    return [](const Elem *x) { return Elem{0, x->re, -x->im}; };
-  if (name == "real")
-    return [](const Elem *x) { return Elem{0, x->re}; };
-  if (name == "imag")
-    return [](const Elem *x) { return Elem{0, x->im}; };
-  if (name == "angle")
-    return [=, f = rt::findElementFunction("atan2", realOf(d))](const Elem *x) {
-      return byTable(f, {x->im, x->re}, realOf(d));
-    };
-  if (name == "abs2")
-    return [=](const Elem *x) {
-      return complex ? addElements(mulElements({0, x->re}, {0, x->re}, realOf(d)),
-                                   mulElements({0, x->im}, {0, x->im}, realOf(d)), realOf(d))
-                     : mulElements(*x, *x, d);
-    };
-  if (name == "abs" && !complex)
-    return [=](const Elem *x) {
-      return floating ? Elem{0, std::fabs(x->re)}
-                      : Elem{wrapped(x->i < 0 ? static_cast<int64_t>(-static_cast<uint64_t>(x->i)) : x->i, d)};
-    };
-  if (name == "sign" && !complex)
-    return [=](const Elem *x) {
-      if (!floating)
-        return Elem{(x->i > 0) - (x->i < 0)};
-      return Elem{0, x->re == 0 || std::isnan(x->re) ? x->re : std::copysign(1.0, x->re)};
-    };
-  if (name == "isnan")
-    return [](const Elem *x) { return Elem{std::isnan(x->re) || std::isnan(x->im)}; };
-  if (name == "isinf")
-    return [](const Elem *x) { return Elem{std::isinf(x->re) || std::isinf(x->im)}; };
-  if (name == "isfinite")
-    return [](const Elem *x) { return Elem{std::isfinite(x->re) && std::isfinite(x->im)}; };
-  if (int f = rt::findElementFunction(name, d); f >= 0)
-    return [=](const Elem *x) { return complex ? byTable(f, {x->re, x->im}, d) : byTable(f, {x->re}, d); };
-  RealFunction real = realFunction(name);
-  assert(real && (!complex || name == "round") && "every other function is in the table");
-  return [=](const Elem *x) {
-    return Elem{0, rounded(real(x->re, single), d), complex ? rounded(real(x->im, single), d) : 0};
-  };
-}
-
-static bool compare(StringRef name, const Elem &x, const Elem &y, DType d) {
-  if (isComplex(d))
-    return (x.re == y.re && x.im == y.im) == (name == "eq");
-  auto by = [&](auto a, auto b) {
-    return name == "eq"   ? a == b
-           : name == "ne" ? a != b
-           : name == "lt" ? a < b
-           : name == "le" ? a <= b
-           : name == "gt" ? a > b
-                          : a >= b;
-  };
-  return isFloat(d) ? by(x.re, y.re) : by(x.i, y.i);
-}
-
-static int64_t integerBinary(StringRef name, int64_t a, int64_t b) {
-  if (name == "floordiv")
-    return rt::floorDivide(a, b);
-  if (name == "mod")
-    return rt::floorModulo(a, b);
-  if (name == "pow")
-    return rt::integerPower(a, b);
-  return name == "minimum" ? std::min(a, b) : std::max(a, b);
-}
-
-static std::function<Elem(const Elem *)> binaryFunction(StringRef name, DType dx, DType dy) {
-  DType d = isComplex(dx) ? dx : isComplex(dy) ? dy : dx;
-  bool complex = isComplex(d), floating = complex || isFloat(d), single = realOf(d) == DType::F32;
-  bool realLeft = complex && !isComplex(dx), realRight = complex && !isComplex(dy);
-  auto r = [d](double v) { return rounded(v, d); };
-  if (name == "add")
-    return [=](const Elem *x) {
-      return realLeft    ? Elem{0, r(x[0].re + x[1].re), x[1].im}
-             : realRight ? Elem{0, r(x[0].re + x[1].re), x[0].im}
-                         : addElements(x[0], x[1], d);
-    };
-  if (name == "sub")
-    return [=](const Elem *x) {
-      if (!floating)
-        return Elem{wrapped(static_cast<int64_t>(uint64_t(x[0].i) - uint64_t(x[1].i)), d)};
-      return Elem{0, r(x[0].re - x[1].re), realLeft ? -x[1].im : realRight ? x[0].im : r(x[0].im - x[1].im)};
-    };
-  if (name == "mul")
-    return [=](const Elem *x) {
-      if (realLeft)
-        return Elem{0, r(x[0].re * x[1].re), r(x[0].re * x[1].im)};
-      if (realRight)
-        return Elem{0, r(x[0].re * x[1].re), r(x[0].im * x[1].re)};
-      return mulElements(x[0], x[1], d);
-    };
-  if (name == "div")
-    return [=, f = rt::findElementFunction("div", d)](const Elem *x) {
-      if (complex && !realRight)
-        return single ? fromComplex(rt::divideSingle({x[0].re, x[0].im}, {x[1].re, x[1].im}), d)
-                      : byTable(f, {x[0].re, x[0].im, x[1].re, x[1].im}, d);
-      return Elem{0, r(x[0].re / x[1].re), complex ? r(x[0].im / x[1].re) : 0};
-    };
-  if (name == "complex")
-    return [](const Elem *x) { return Elem{0, x[0].re, x[1].re}; };
-  if (name == "polar")
-    return [=, f = rt::findElementFunction("cis", realOf(d))](const Elem *x) {
-      Elem unit = byTable(f, {x[1].re}, d);
-      return Elem{0, r(x[0].re * unit.re), r(x[0].re * unit.im)};
-    };
-  if (name == "and" || name == "or")
-    return [=](const Elem *x) { return Elem{name == "and" ? (x[0].i && x[1].i) : (x[0].i || x[1].i)}; };
-  if (name == "atan2")
-    return [=, f = rt::findElementFunction("atan2", d)](const Elem *x) { return byTable(f, {x[0].re, x[1].re}, d); };
-  if (name == "hypot")
-    return [=](const Elem *x) {
-      return Elem{0, single ? static_cast<double>(hypotf(x[0].re, x[1].re)) : hypot(x[0].re, x[1].re)};
-    };
-  if (name == "pow" && complex)
-    return [=, f = rt::findElementFunction(isInteger(dy) ? "powi" : "pow", d)](const Elem *x) {
-      return isInteger(dy) ? byTable(f, {x[0].re, x[0].im, static_cast<double>(x[1].i)}, d)
-                           : byTable(f, {x[0].re, x[0].im, x[1].re, x[1].im}, d);
-    };
-  if (name == "pow" && floating)
-    return [=, f = rt::findElementFunction("pow", d)](const Elem *x) { return byTable(f, {x[0].re, x[1].re}, d); };
-  if (name == "floordiv" && floating)
-    return [=](const Elem *x) { return Elem{0, r(rt::floorDivide(x[0].re, x[1].re))}; };
-  if (name == "mod" && floating)
-    return [=](const Elem *x) { return Elem{0, r(rt::floorModulo(x[0].re, x[1].re))}; };
-  if (name == "minimum" && floating)
-    return [=](const Elem *x) { return Elem{0, minimumOf(x[0].re, x[1].re)}; };
-  if (name == "maximum" && floating)
-    return [=](const Elem *x) { return Elem{0, maximumOf(x[0].re, x[1].re)}; };
-  if (name == "floordiv" || name == "mod" || name == "pow" || name == "minimum" || name == "maximum")
-    return [=](const Elem *x) { return Elem{wrapped(integerBinary(name, x[0].i, x[1].i), d)}; };
-  return [=](const Elem *x) { return Elem{compare(name, x[0], x[1], d)}; };
-}
-
-std::function<Elem(const Elem *)> scalarFunction(Operation *op) {
-  StringRef name = op->getName().stripDialect();
-  auto dtypeOf = [&](unsigned i) { return tensorTypeOf(op->getOperand(i)).getDtype(); };
-  DType result = tensorTypeOf(op->getResult(0)).getDtype();
-  if (isa<CastOp>(op))
-    return [from = dtypeOf(0), result](const Elem *x) { return castElement(*x, from, result); };
-  if (isa<WhereOp>(op))
-    return [a = dtypeOf(1), c = dtypeOf(2), result](const Elem *x) {
-      return x[0].i ? castElement(x[1], a, result) : castElement(x[2], c, result);
-    };
-  if (auto o = dyn_cast<FunctionPartOp>(op)) { // of the complex function on pairs
-    DType complex = complexOf(result), second = op->getNumOperands() == 3 ? dtypeOf(2) : complex;
-    auto function = op->getNumOperands() == 2 ? unaryFunction(o.getFunction(), complex)
-                                              : binaryFunction(o.getFunction(), complex, second);
-    return [function, isReal = o.getPart() == 0, integer = isInteger(second)](const Elem *x) {
-      Elem pair[2] = {{0, x[0].re, x[1].re}, integer ? x[2] : Elem{0, x[2].re, x[3].re}};
-      Elem value = function(pair);
-      return Elem{0, isReal ? value.re : value.im};
-    };
+/// A function of the runtime's table, in any dtype that it has there. Arguments are given by parts.
+struct TableFunction {
+  explicit TableFunction(StringRef name) {
+    for (int d = 0; d < numDTypes; ++d)
+      rows[d] = rt::findElementFunction(name.str(), static_cast<DType>(d));
   }
-  return op->getNumOperands() == 1 ? unaryFunction(name, dtypeOf(0)) : binaryFunction(name, dtypeOf(0), dtypeOf(1));
+  Elem operator()(DType d, std::array<double, 4> parts) const {
+    int row = rows[static_cast<int>(d)];
+    rt::applyElements(row, 1, parts.data());
+    return {0, rounded(parts[0], d), rt::elementFunctions()[row].outputs == 2 ? rounded(parts[1], d) : 0};
+  }
+  int rows[numDTypes];
+};
+
+/// The function of the table that is called as the operation.
+template <typename Op> Elem byTable(DType d, Elem x) {
+  static const TableFunction function(Op::getOperationName().drop_front(sizeof("toy")));
+  return isComplex(d) ? function(d, {x.re, x.im}) : function(d, {x.re});
+}
+template <typename Op>
+  requires llvm::is_one_of<Op, ExpOp, Expm1Op, LogOp, Log1pOp, Log2Op, Log10Op, SinOp, CosOp, TanOp, SinhOp, CoshOp,
+                           TanhOp, AsinOp, AcosOp, AtanOp, AsinhOp, AcoshOp, AtanhOp>::value
+Elem evaluate(Op, const ElementOp &op, Elem x) {
+  return byTable<Op>(op.dtype, x);
+}
+
+/// A real function that the table lacks: libm in the element's precision.
+Elem byLibm(const ElementOp &op, Elem x, float (*single)(float), double (*function)(double)) {
+  return {0, op.isSingle() ? static_cast<double>(single(static_cast<float>(x.re))) : function(x.re)};
+}
+Elem evaluate(ErfOp, const ElementOp &op, Elem x) { return byLibm(op, x, erff, erf); }
+Elem evaluate(FloorOp, const ElementOp &op, Elem x) { return byLibm(op, x, floorf, floor); }
+Elem evaluate(CeilOp, const ElementOp &op, Elem x) { return byLibm(op, x, ceilf, ceil); }
+Elem evaluate(TruncOp, const ElementOp &op, Elem x) { return byLibm(op, x, truncf, trunc); }
+Elem evaluate(RoundOp, const ElementOp &, Elem x) { return {0, std::nearbyint(x.re), std::nearbyint(x.im)}; }
+Elem evaluate(SqrtOp, const ElementOp &op, Elem x) {
+  return op.isComplex() ? byTable<SqrtOp>(op.dtype, x) : op.rounded(std::sqrt(x.re));
+}
+Elem evaluate(RsqrtOp, const ElementOp &op, Elem x) {
+  return op.isComplex() ? byTable<RsqrtOp>(op.dtype, x) : op.rounded(1 / op.rounded(std::sqrt(x.re)).re);
+}
+Elem evaluate(ReciprocalOp, const ElementOp &op, Elem x) {
+  return op.isComplex() ? byTable<ReciprocalOp>(op.dtype, x) : op.rounded(1 / x.re);
+}
+Elem evaluate(NegOp, const ElementOp &op, Elem x) {
+  return op.isIntegral() ? op.wrapped(-uint64_t(x.i)) : Elem{0, -x.re, -x.im};
+}
+Elem evaluate(NotOp, const ElementOp &, Elem x) { return {!x.i}; }
+Elem evaluate(ConjOp, const ElementOp &, Elem x) { return {0, x.re, -x.im}; }
+Elem evaluate(RealOp, const ElementOp &, Elem x) { return {0, x.re}; }
+Elem evaluate(ImagOp, const ElementOp &, Elem x) { return {0, x.im}; }
+Elem evaluate(AngleOp, const ElementOp &op, Elem x) {
+  static const TableFunction atan2("atan2");
+  return atan2(realOf(op.dtype), {x.im, x.re});
+}
+Elem evaluate(AbsOp, const ElementOp &op, Elem x) {
+  if (op.isIntegral())
+    return x.i < 0 ? op.wrapped(-uint64_t(x.i)) : x;
+  return op.isComplex() ? byTable<AbsOp>(op.dtype, x) : Elem{0, std::fabs(x.re)};
+}
+Elem evaluate(Abs2Op, const ElementOp &op, Elem x) {
+  auto squared = [real = realOf(op.dtype)](Elem part) { return mulElements(part, part, real); };
+  return op.isComplex() ? addElements(squared({0, x.re}), squared({0, x.im}), realOf(op.dtype)) : squared(x);
+}
+Elem evaluate(SignOp, const ElementOp &op, Elem x) {
+  if (op.isIntegral())
+    return {(x.i > 0) - (x.i < 0)};
+  if (op.isComplex())
+    return byTable<SignOp>(op.dtype, x);
+  return {0, x.re == 0 || std::isnan(x.re) ? x.re : std::copysign(1.0, x.re)};
+}
+Elem evaluate(IsNanOp, const ElementOp &, Elem x) { return {std::isnan(x.re) || std::isnan(x.im)}; }
+Elem evaluate(IsInfOp, const ElementOp &, Elem x) { return {std::isinf(x.re) || std::isinf(x.im)}; }
+Elem evaluate(IsFiniteOp, const ElementOp &, Elem x) { return {std::isfinite(x.re) && std::isfinite(x.im)}; }
+Elem evaluate(CastOp, const ElementOp &op, Elem x) { return castElement(x, op.operands[0], op.result); }
+
+/// A real operand has no imaginary part, not even a zero: the other one's stays as it is.
+Elem evaluate(AddOp, const ElementOp &op, Elem x, Elem y) {
+  Elem sum = addElements(x, y, op.dtype);
+  return {sum.i, sum.re, op.isReal(0) ? y.im : op.isReal(1) ? x.im : sum.im};
+}
+Elem evaluate(SubOp, const ElementOp &op, Elem x, Elem y) {
+  if (op.isIntegral())
+    return op.wrapped(uint64_t(x.i) - uint64_t(y.i));
+  return op.rounded(x.re - y.re, op.isReal(0) ? -y.im : op.isReal(1) ? x.im : x.im - y.im);
+}
+Elem evaluate(MulOp, const ElementOp &op, Elem x, Elem y) {
+  return op.isReal(0)   ? op.rounded(x.re * y.re, x.re * y.im)
+         : op.isReal(1) ? op.rounded(x.re * y.re, x.im * y.re)
+                        : mulElements(x, y, op.dtype);
+}
+Elem evaluate(DivOp, const ElementOp &op, Elem x, Elem y) {
+  static const TableFunction divide("div");
+  if (!op.isComplex() || op.isReal(1))
+    return op.rounded(x.re / y.re, op.isComplex() ? x.im / y.re : 0);
+  if (!op.isSingle())
+    return divide(op.dtype, {x.re, x.im, y.re, y.im});
+  rt::c128 z = rt::divideSingle({x.re, x.im}, {y.re, y.im});
+  return op.rounded(z.real(), z.imag());
+}
+Elem evaluate(FloorDivOp, const ElementOp &op, Elem x, Elem y) {
+  return op.isIntegral() ? op.wrapped(rt::floorDivide(x.i, y.i)) : op.rounded(rt::floorDivide(x.re, y.re));
+}
+Elem evaluate(ModOp, const ElementOp &op, Elem x, Elem y) {
+  return op.isIntegral() ? op.wrapped(rt::floorModulo(x.i, y.i)) : op.rounded(rt::floorModulo(x.re, y.re));
+}
+Elem evaluate(PowOp, const ElementOp &op, Elem x, Elem y) {
+  static const TableFunction power("pow"), integralPower("powi");
+  if (op.isIntegral())
+    return op.wrapped(rt::integerPower(x.i, y.i));
+  if (!op.isComplex())
+    return power(op.dtype, {x.re, y.re});
+  return isInteger(op.operands[1]) ? integralPower(op.dtype, {x.re, x.im, static_cast<double>(y.i)})
+                                   : power(op.dtype, {x.re, x.im, y.re, y.im});
+}
+Elem evaluate(MinimumOp, const ElementOp &op, Elem x, Elem y) { return minElements(x, y, op.dtype); }
+Elem evaluate(MaximumOp, const ElementOp &op, Elem x, Elem y) { return maxElements(x, y, op.dtype); }
+Elem evaluate(Atan2Op, const ElementOp &op, Elem x, Elem y) {
+  static const TableFunction atan2("atan2");
+  return atan2(op.dtype, {x.re, y.re});
+}
+Elem evaluate(HypotOp, const ElementOp &op, Elem x, Elem y) {
+  return {0, op.isSingle() ? static_cast<double>(hypotf(x.re, y.re)) : hypot(x.re, y.re)};
+}
+Elem evaluate(ComplexOp, const ElementOp &, Elem x, Elem y) { return {0, x.re, y.re}; }
+Elem evaluate(PolarOp, const ElementOp &op, Elem x, Elem y) {
+  static const TableFunction cis("cis");
+  Elem unit = cis(op.dtype, {y.re});
+  return op.rounded(x.re * unit.re, x.re * unit.im);
+}
+
+bool areEqual(Elem x, Elem y) { return x.i == y.i && x.re == y.re && x.im == y.im; }
+Elem evaluate(EqOp, const ElementOp &, Elem x, Elem y) { return {areEqual(x, y)}; }
+Elem evaluate(NeOp, const ElementOp &, Elem x, Elem y) { return {!areEqual(x, y)}; }
+Elem evaluate(LtOp, const ElementOp &op, Elem x, Elem y) { return {op.isIntegral() ? x.i < y.i : x.re < y.re}; }
+Elem evaluate(LeOp, const ElementOp &op, Elem x, Elem y) { return {op.isIntegral() ? x.i <= y.i : x.re <= y.re}; }
+Elem evaluate(GtOp, const ElementOp &op, Elem x, Elem y) { return {op.isIntegral() ? x.i > y.i : x.re > y.re}; }
+Elem evaluate(GeOp, const ElementOp &op, Elem x, Elem y) { return {op.isIntegral() ? x.i >= y.i : x.re >= y.re}; }
+Elem evaluate(AndOp, const ElementOp &, Elem x, Elem y) { return {x.i && y.i}; }
+Elem evaluate(OrOp, const ElementOp &, Elem x, Elem y) { return {x.i || y.i}; }
+Elem evaluate(WhereOp, const ElementOp &op, const Elem *x) {
+  int chosen = x[0].i ? 1 : 2;
+  return castElement(x[chosen], op.operands[chosen], op.result);
+}
+/// The complex function gets pairs, and an integer as it is.
+Elem evaluate(FunctionPartOp, const ElementOp &op, const Elem *x) {
+  Elem pairs[] = {{0, x[0].re, x[1].re}, isInteger(op.operands[1]) ? x[2] : Elem{0, x[2].re, x[3].re}};
+  Elem value = op.ofPairs(op, pairs);
+  return {0, op.isImaginary ? value.im : value.re};
+}
+
+/// The overload for an operation. Without one, an elementwise operation does not compile.
+template <typename Op> Elem evaluateAs(const ElementOp &op, const Elem *x) {
+  if constexpr (!Op::template hasTrait<toy::OpTrait::Elementwise>())
+    llvm_unreachable("no elementwise operation");
+  else if constexpr (Op::template hasTrait<mlir::OpTrait::OneOperand>())
+    return evaluate(Op(), op, x[0]);
+  else if constexpr (Op::template hasTrait<mlir::OpTrait::NOperands<2>::Impl>())
+    return evaluate(Op(), op, x[0], x[1]);
+  else
+    return evaluate(Op(), op, x);
+}
+template <typename... Ops> ElementOp::Evaluation evaluationNamed(StringRef name) {
+  static const llvm::StringMap<ElementOp::Evaluation> table = {{Ops::getOperationName(), evaluateAs<Ops>}...};
+  return table.lookup(name);
+}
+ElementOp::Evaluation evaluationOf(StringRef name) {
+  return evaluationNamed<
+#define GET_OP_LIST
+#include "ir/ToyOps.cpp.inc"
+      >(name);
+}
+
+} // namespace
+
+Elem ElementOp::rounded(double re, double im) const { return {0, toy::rounded(re, dtype), toy::rounded(im, dtype)}; }
+Elem ElementOp::wrapped(uint64_t n) const { return {toy::wrapped(static_cast<int64_t>(n), dtype)}; }
+
+ElementOp::ElementOp(Operation *op)
+    : evaluation(evaluationOf(op->getName().getStringRef())), result(tensorTypeOf(op->getResult(0)).getDtype()) {
+  for (auto [given, operand] : llvm::zip(operands, op->getOperands()))
+    given = tensorTypeOf(operand).getDtype();
+  if (auto part = dyn_cast<FunctionPartOp>(op)) {
+    ofPairs = evaluationOf(("toy." + part.getFunction()).str());
+    isImaginary = part.getPart() == 1;
+    operands[0] = complexOf(result);
+    operands[1] = op->getNumOperands() == 3 ? operands[2] : operands[0];
+  }
+  dtype = operands[toy::isComplex(operands[1]) ? 1 : 0];
 }
 
 } // namespace toy

@@ -32,142 +32,130 @@ static int64_t dot(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
 }
 
 void Frame::elementwise(Operation *op) {
-  auto function = scalarFunction(op);
-  unsigned n = op->getNumOperands();
-  TensorType resultType = tensorTypeOf(op->getResult(0));
-  size_t rank = resultType.getRank();
-  SmallVector<int64_t> sizes(rank, 1);
-  for (Value operand : op->getOperands()) {
-    const rt::Tensor &t = tensor(operand);
-    for (int64_t i = 1; i <= t.rank; ++i)
-      if (t.sizes[t.rank - i] != 1)
-        sizes[rank - i] = t.sizes[t.rank - i];
-  }
-  rt::TensorRef out(rt::newTensor(resultType.getDtype(), sizes));
+  ElementOp one(op);
+  SmallVector<const rt::Tensor *> operands = tensors(op->getOperands());
+  SmallVector<int64_t> sizes(tensorTypeOf(op->getResult(0)).getRank(), 1);
   SmallVector<SmallVector<int64_t>> strides;
-  for (Value operand : op->getOperands())
-    strides.push_back(stridesFor(tensor(operand), rank));
+  for (const rt::Tensor *t : operands) {
+    strides.push_back(stridesFor(*t, sizes.size()));
+    for (int64_t i = 1; i <= t->rank; ++i)
+      if (t->sizes[t->rank - i] != 1)
+        sizes[sizes.size() - i] = t->sizes[t->rank - i];
+  }
+  rt::TensorRef out(rt::newTensor(one.result, sizes));
   forEachIndex(sizes, [&](int64_t i, ArrayRef<int64_t> index) {
-    Elem args[3];
-    for (unsigned k = 0; k < n; ++k)
-      args[k] = loadElement(tensor(op->getOperand(k)).dtype, tensor(op->getOperand(k)).data, dot(index, strides[k]));
-    storeElement(resultType.getDtype(), out->data, i, function(args));
+    Elem x[4];
+    for (auto [k, t] : llvm::enumerate(operands))
+      x[k] = loadElement(t->dtype, t->data, dot(index, strides[k]));
+    storeElement(one.result, out->data, i, one(x));
   });
   set(op->getResult(0), std::move(out));
 }
 
-/// What every element replaces in a fold to the largest (or the smallest) one.
-static Elem leastOf(DType dtype, bool isMin) {
-  switch (dtype) {
-  case DType::Bool:
-    return {isMin};
-  case DType::U8:
-    return {isMin ? UINT8_MAX : 0};
-  case DType::I32:
-    return {isMin ? INT32_MAX : INT32_MIN};
-  case DType::I64:
-    return {isMin ? INT64_MAX : INT64_MIN};
-  default:
-    return {0, isMin ? INFINITY : -INFINITY};
+static SmallVector<int64_t> denseStrides(const rt::Tensor &t) {
+  SmallVector<int64_t> strides(t.rank, 1);
+  for (int64_t i = t.rank - 1; i > 0; --i)
+    strides[i - 1] = strides[i] * t.sizes[i];
+  return strides;
+}
+
+void Frame::reduce(Operation *op, Elem (*value)(const Run &)) {
+  const rt::Tensor &x = tensor(op->getOperand(0));
+  TensorType type = tensorTypeOf(op->getResult(0));
+  Run run{x.dtype, (op->hasAttr("packed") ? unpackedType(type) : type).getDtype(), 1, x.rank == 0, {}};
+  auto axes = op->getAttrOfType<DenseI64ArrayAttr>("axes").asArrayRef();
+  SmallVector<int64_t> outer, inner, outerStrides, innerStrides, sizes, strides = denseStrides(x);
+  for (int64_t i = 0; i < x.rank; ++i) {
+    bool isReduced = llvm::is_contained(axes, i);
+    (isReduced ? inner : outer).push_back(x.sizes[i]);
+    (isReduced ? innerStrides : outerStrides).push_back(strides[i]);
+    if (!isReduced || op->getAttrOfType<BoolAttr>("keepdims").getValue())
+      sizes.push_back(isReduced ? 1 : x.sizes[i]);
+    run.count *= isReduced ? x.sizes[i] : 1;
+    run.isAlongRows = isReduced;
   }
+  rt::TensorRef out(rt::newTensor(run.to, sizes));
+  if (run.count == 0 && out->count() && isa<MaxOp, MinOp, ArgMaxOp, ArgMinOp>(op) && !op->hasAttr("orLeast"))
+    rt::fail(DiagId::EmptyReductionRun, {op->getName().stripDialect().str()});
+  forEachIndex(outer, [&](int64_t i, ArrayRef<int64_t> index) {
+    auto element = [&, base = dot(index, outerStrides)](int64_t j) {
+      int64_t offset = base;
+      for (size_t axis = inner.size(); axis-- > 0; j /= inner[axis])
+        offset += j % inner[axis] * innerStrides[axis];
+      return loadElement(x.dtype, x.data, offset);
+    };
+    run.element = element;
+    storeElement(run.to, out->data, i, value(run));
+  });
+  set(op->getResult(0), std::move(out));
 }
 
 /// The fold of one output element. When the last axis is reduced: blocks of 8192 elements in row-major order; inside a
 /// block element j goes to lane j mod 32, lanes are combined by halving, block results are added in order. Otherwise
 /// plainly in order.
-static Elem foldInOrder(StringRef name, DType dtype, int64_t count, bool lanes,
-                        llvm::function_ref<Elem(int64_t)> element) {
-  auto combine = [&](Elem a, Elem b) -> Elem {
-    if (name == "sum")
-      return addElements(a, b, dtype);
-    if (name == "prod")
-      return mulElements(a, b, dtype);
-    if (name == "any")
-      return {a.i || b.i};
-    if (name == "all")
-      return {a.i && b.i};
-    bool isMin = name == "min";
-    if (isFloat(dtype))
-      return {0, isMin ? minimumOf(a.re, b.re) : maximumOf(a.re, b.re)};
-    return {isMin ? std::min(a.i, b.i) : std::max(a.i, b.i)};
-  };
-  Elem identity = name == "max" || name == "min" ? leastOf(dtype, name == "min")
-                                                 : castElement({name == "prod" || name == "all"}, DType::I64, dtype);
-  if (!lanes) {
-    Elem total = identity;
-    for (int64_t j = 0; j < count; ++j) {
-      if (j % 8192 == 8191)
-        rt::poll();
-      total = combine(total, element(j));
-    }
-    return total;
-  }
+template <typename F> static Elem fold(const Run &run, Elem identity, F combine) {
   Elem total = identity;
-  for (int64_t begin = 0; begin < count; begin += 8192) {
+  auto add = [&](Elem &sum, int64_t j) { sum = combine(sum, castElement(run.element(j), run.from, run.to), run.to); };
+  for (int64_t j = 0; !run.isAlongRows && j < run.count; ++j) {
+    if (j % 8192 == 8191)
+      rt::poll();
+    add(total, j);
+  }
+  for (int64_t begin = 0; run.isAlongRows && begin < run.count; begin += 8192) {
     if (begin)
       rt::poll();
     Elem lane[32];
     std::fill(lane, lane + 32, identity);
-    for (int64_t j = begin; j < std::min<int64_t>(begin + 8192, count); ++j)
-      lane[j % 32] = combine(lane[j % 32], element(j));
+    for (int64_t j = begin; j < std::min<int64_t>(begin + 8192, run.count); ++j)
+      add(lane[j % 32], j);
     for (int half = 16; half > 0; half /= 2)
       for (int l = 0; l < half; ++l)
-        lane[l] = combine(lane[l], lane[l + half]);
-    total = begin == 0 ? lane[0] : combine(total, lane[0]);
+        lane[l] = combine(lane[l], lane[l + half], run.to);
+    total = begin == 0 ? lane[0] : combine(total, lane[0], run.to);
   }
   return total;
 }
 
-void Frame::reduce(Operation *op) {
-  StringRef name = op->getName().stripDialect();
-  const rt::Tensor &x = tensor(op->getOperand(0));
-  TensorType resultType = tensorTypeOf(op->getResult(0));
-  if (op->hasAttr("packed"))
-    resultType = unpackedType(resultType);
-  auto axes = op->getAttrOfType<DenseI64ArrayAttr>("axes").asArrayRef();
-  bool keepdims = op->getAttrOfType<BoolAttr>("keepdims").getValue();
-  SmallVector<int64_t> outer, inner, outerStrides, innerStrides, sizes, strides(x.rank, 1);
-  for (int64_t i = x.rank - 1; i > 0; --i)
-    strides[i - 1] = strides[i] * x.sizes[i];
-  for (int64_t i = 0; i < x.rank; ++i) {
-    bool reduced = llvm::is_contained(axes, i);
-    (reduced ? inner : outer).push_back(x.sizes[i]);
-    (reduced ? innerStrides : outerStrides).push_back(strides[i]);
-    if (!reduced || keepdims)
-      sizes.push_back(reduced ? 1 : x.sizes[i]);
+/// The position of the first element that is before all others, or of the first NaN.
+template <typename F> static Elem first(const Run &run, F isBefore) {
+  int64_t best = 0;
+  for (int64_t j = 1; j < run.count; ++j) {
+    if (j % 8192 == 0)
+      rt::poll();
+    Elem a = run.element(best), b = run.element(j);
+    if (!std::isnan(a.re) && (std::isnan(b.re) || isBefore(b, a)))
+      best = j;
   }
-  int64_t count = 1;
-  for (int64_t n : inner)
-    count *= n;
-  bool lanes = x.rank == 0 || llvm::is_contained(axes, x.rank - 1);
-  rt::TensorRef out(rt::newTensor(resultType.getDtype(), sizes));
-  bool position = name.starts_with("arg");
-  if (count == 0 && out->count() && (position || name == "max" || name == "min") && !op->hasAttr("orLeast"))
-    rt::fail(DiagId::EmptyReductionRun, {name.str()});
-  forEachIndex(outer, [&](int64_t i, ArrayRef<int64_t> index) {
-    int64_t base = dot(index, outerStrides);
-    auto element = [&](int64_t j) {
-      int64_t offset = base;
-      for (size_t axis = inner.size(); axis-- > 0; j /= inner[axis])
-        offset += j % inner[axis] * innerStrides[axis];
-      return castElement(loadElement(x.dtype, x.data, offset), x.dtype, position ? x.dtype : resultType.getDtype());
-    };
-    if (!position)
-      return storeElement(resultType.getDtype(), out->data, i,
-                          foldInOrder(name, resultType.getDtype(), count, lanes, element));
-    int64_t best = 0;
-    for (int64_t j = 1; j < count; ++j) {
-      if (j % 8192 == 0)
-        rt::poll();
-      Elem a = element(best), b = element(j);
-      bool better = isFloat(x.dtype)
-                        ? !std::isnan(a.re) && (std::isnan(b.re) || (name == "argmax" ? b.re > a.re : b.re < a.re))
-                        : (name == "argmax" ? b.i > a.i : b.i < a.i);
-      best = better ? j : best;
-    }
-    out->as<int64_t>()[i] = best;
-  });
-  set(op->getResult(0), std::move(out));
+  return {best};
+}
+
+template <> void Frame::evaluate(SumOp op) {
+  reduce(op, [](const Run &run) { return fold(run, {}, addElements); });
+}
+template <> void Frame::evaluate(ProdOp op) {
+  reduce(op, [](const Run &run) { return fold(run, castElement({1}, DType::I64, run.to), mulElements); });
+}
+static Elem either(Elem x, Elem y, DType) { return {x.i || y.i}; }
+template <> void Frame::evaluate(AnyOp op) {
+  reduce(op, [](const Run &run) { return fold(run, {false}, either); });
+}
+static Elem both(Elem x, Elem y, DType) { return {x.i && y.i}; }
+template <> void Frame::evaluate(AllOp op) {
+  reduce(op, [](const Run &run) { return fold(run, {true}, both); });
+}
+template <> void Frame::evaluate(MaxOp op) {
+  reduce(op, [](const Run &run) { return fold(run, Elem{integerRange(run.to).first, -INFINITY}, maxElements); });
+}
+template <> void Frame::evaluate(MinOp op) {
+  reduce(op, [](const Run &run) { return fold(run, Elem{integerRange(run.to).second, INFINITY}, minElements); });
+}
+static bool isAbove(Elem x, Elem y) { return x.i > y.i || x.re > y.re; }
+template <> void Frame::evaluate(ArgMaxOp op) {
+  reduce(op, [](const Run &run) { return first(run, isAbove); });
+}
+static bool isBelow(Elem x, Elem y) { return x.i < y.i || x.re < y.re; }
+template <> void Frame::evaluate(ArgMinOp op) {
+  reduce(op, [](const Run &run) { return first(run, isBelow); });
 }
 
 /// The real or imaginary parts of a complex tensor, where they lie.
@@ -269,13 +257,6 @@ static rt::TensorRef gatherElements(const rt::Tensor &x, ArrayRef<int64_t> sizes
     std::memcpy(out->as<char>() + i * width, x.as<char>() + offset(index) * width, width);
   });
   return out;
-}
-
-static SmallVector<int64_t> denseStrides(const rt::Tensor &t) {
-  SmallVector<int64_t> strides(t.rank, 1);
-  for (int64_t i = t.rank - 1; i > 0; --i)
-    strides[i - 1] = strides[i] * t.sizes[i];
-  return strides;
 }
 
 static void checkStoredSizes(const rt::Tensor &v, ArrayRef<int64_t> sizes) {
