@@ -3,7 +3,7 @@ BUILD := build/release
 FILE ?= examples/tour.toy
 ARGS ?=
 
-.PHONY: build package run test check nightly bench fuzz mutants format setup clean
+.PHONY: build package run test check nightly bench fuzz mutants format tidy setup clean
 
 setup:
 	@scripts/install-packages
@@ -52,6 +52,10 @@ mutants: setup
 format: setup
 	@git ls-files '*.cpp' '*.h' '*.cu' | xargs clang-format-22 -i
 	@git ls-files '*.py' | xargs /usr/bin/black --quiet
+
+# What clang-tidy finds in the sources: tests/test_tidy.py, its nightly half too.
+tidy: build
+	@/usr/bin/python3 tests/run.py --build=$(BUILD) -m "nightly or not nightly" -k test_tidy
 
 bench: build
 	@bench/run $(BUILD)/toy

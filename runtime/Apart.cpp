@@ -27,7 +27,7 @@ struct Job {
 
 void *runJob(void *argument) {
   std::unique_ptr<std::shared_ptr<Job>> owner(static_cast<std::shared_ptr<Job> *>(argument));
-  std::shared_ptr<Job> job = *owner;
+  const std::shared_ptr<Job> &job = *owner;
   setInterruptFlag(&job->left);
   setUnlisted(true);
   std::optional<Error> error = guarded(job->work);
