@@ -116,6 +116,9 @@ def build(folder):
         re.M,
     )
     environment = {**os.environ, "CCACHE_BASEDIR": str(folder), "CCACHE_NOHASHDIR": "1"}
+    environment.pop(
+        "XDG_CACHE_HOME", None
+    )  # which conftest.py sets: ccache's own place, where earlier builds' objects are
     built = folder / "build/release"
     for command in (
         ["cmake", "-G", "Ninja", "-S", str(folder), "-B", str(built), *(f"-D{entry}" for entry in chosen)],
