@@ -337,7 +337,7 @@ class Generator:
 
     def step_store(self):
         x = self.value()
-        y = self.value(self.values[x])
+        y = self.value(self.values[x]) or x
         to, value, source = self.rng.choice(
             [
                 ("[:]", x, x),
