@@ -79,7 +79,8 @@ def named_files(_toy):
         for path in re.findall(r"`([\w-]+/[\w./*-]*)`", text):
             if path.split("/")[0] in folders and not list(ROOT.glob(path)) and not list(ROOT.glob(f"{path}.*")):
                 problems.append(f"{document.relative_to(ROOT)} names {path}, which is not there")
-        for link in re.findall(r"\]\(([^)#:]+)\)", text):
+        prose = re.sub(r"^ *```.*?^ *```", "", text, flags=re.S | re.M)
+        for link in re.findall(r"\]\(([^)#:]+)\)", prose):
             if not (document.parent / link).exists():
                 problems.append(f"{document.relative_to(ROOT)} has a link to {link}, which is not there")
     return "\n".join(problems) or None
