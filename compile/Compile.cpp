@@ -35,6 +35,7 @@ bool Compiler::compile(const Unit &unit, CompiledUnit &c, Phase last) {
   phase(Phase::Lower, "lower", [&] {
     lower(c);
     c.code->quick = last == Phase::Link && isQuick(c);
+    c.code->loops = hasElementLoops(*c.ir);
   });
   std::string key;
   if (last == Phase::Link && c.error.empty() && !warming)

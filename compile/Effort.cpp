@@ -5,6 +5,9 @@
 
 #include "ir/ToyDialect.h"
 
+#include "mlir/Analysis/CFGLoopInfo.h"
+#include "mlir/IR/Dominance.h"
+
 using namespace mlir;
 
 namespace toy {
@@ -18,6 +21,25 @@ static bool hasLoops(func::FuncOp function) {
       return true;
   }
   return false;
+}
+
+bool hasElementLoops(ModuleOp module) {
+  return llvm::any_of(module.getOps<func::FuncOp>(), [](func::FuncOp function) {
+    WalkResult calls = function.walk([&](func::CallOp call) {
+      return call.getCallee() == function.getSymName() ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (calls.wasInterrupted() || !hasLoops(function))
+      return calls.wasInterrupted();
+    DominanceInfo dominance(function);
+    CFGLoopInfo loops(dominance.getDomTree(&function.getBody()));
+    auto isOf = [](CFGLoop *loop, auto test) {
+      return llvm::any_of(loop->getBlocks(), [&](Block *block) { return llvm::any_of(*block, test); });
+    };
+    return llvm::any_of(loops.getLoopsInPreorder(), [&](CFGLoop *loop) {
+      return isOf(loop, [](Operation &op) { return isa<ElementOp, ElementSetOp>(op); }) ||
+             (loop->isInnermost() && !isOf(loop, [](Operation &op) { return isa<FusedOp, GemmOp, PlanarGemmOp>(op); }));
+    });
+  });
 }
 
 bool isCheap(ModuleOp module) {

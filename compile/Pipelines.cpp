@@ -68,7 +68,11 @@ void buildSelection(OpPassManager &passes, const CompileOptions &options, const 
   functions.addPass(createSelectKernels({options.complexMatmul, options.fastMath, target.device}, target.log));
   FuseElementwiseOptions fuse;
   fuse.fuse = options.fuse;
+  functions.addPass(createAccessElements({target.device}));
   functions.addPass(createFuseElementwise(fuse));
+  functions.addPass(createBoundIndices());
+  functions.addPass(createPlaceUnique());
+  functions.addPass(createStripLoops());
 }
 
 void buildDeviceGroups(OpPassManager &passes) {

@@ -111,6 +111,29 @@ LogicalResult nonZeroPositions(RuleContext &ctx) {
   return ctx.result(DType::I64, {ctx.freshDim(), Dim::number(ctx.context, ctx.rank(0))});
 }
 
+/// One index an axis, behind the first `first` operands.
+static LogicalResult checkPosition(RuleContext &ctx, unsigned first) {
+  if (static_cast<int64_t>(ctx.size()) - first != ctx.rank(0))
+    return ctx.fail(DiagId::TooManyIndices, static_cast<int64_t>(ctx.size()) - first, ctx.tensor(0));
+  return success();
+}
+
+LogicalResult elementTaken(RuleContext &ctx) {
+  return failed(checkPosition(ctx, 1)) ? failure() : ctx.result(TensorType::scalar(ctx.context, ctx.dtype(0)));
+}
+
+LogicalResult elementSet(RuleContext &ctx) {
+  if (ctx.dtype(0) != ctx.dtype(1) || ctx.rank(1) != 0)
+    return ctx.fail(DiagId::CannotStore, ctx.tensor(1), TensorType::scalar(ctx.context, ctx.dtype(0)));
+  return checkPosition(ctx, 2);
+}
+
+LogicalResult elementStored(RuleContext &ctx) {
+  return failed(elementSet(ctx)) ? failure() : ctx.result(ctx.tensor(0));
+}
+
+LogicalResult sameTensor(RuleContext &ctx) { return ctx.result(ctx.tensor(0)); }
+
 LogicalResult checkedIndex(RuleContext &ctx) {
   auto index = sizeBehind(ctx.operands[0]), size = sizeBehind(ctx.operands[1]);
   if (ctx.alwaysRuns && index && size && index->isNumber() && size->isNumber() &&

@@ -40,6 +40,9 @@ template <typename Op> class Reduction : public mlir::OpTrait::TraitBase<Op, Red
 namespace toy {
 /// The tensor type of a value that is known to be a tensor.
 inline TensorType tensorTypeOf(mlir::Value value) { return llvm::cast<TensorType>(value.getType()); }
+/// Whether a size of this name is one value wherever its definition dominates. What is relabelled has the names of a
+/// callee, or of a loop's next turn; what a call gives has the callee's.
+bool hasLocalSizes(mlir::Value value);
 /// A tensor of bf16 or f16.
 inline bool isHalfTensor(mlir::Type type) {
   auto tensor = llvm::dyn_cast<TensorType>(type);

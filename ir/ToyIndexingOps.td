@@ -117,6 +117,58 @@ def MaskStoreOp : Toy_Op<"mask_store", "maskStored", [Toy_Effect, Toy_PartWise]>
   let results = (outs Toy_Tensor:$result);
 }
 
+def ElementOp : Toy_Op<"element", "elementTaken", [Pure, Toy_PartWise]> {
+  let summary = "one element as a scalar";
+  let description = [{
+    One index an axis; indices lie inside (`toy.check_index` stands before them). `toy-access-elements` makes it from a slice of one element.
+
+    ```mlir
+    %r = toy.element %x, %i, %j : (!toy.tensor<f64[N, M]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[]>
+    ```
+  }];
+  let arguments = (ins Toy_Tensor:$x, Variadic<Toy_Index>:$indices);
+  let results = (outs Toy_Tensor:$result);
+}
+
+def ElementStoreOp : Toy_Op<"element_store", "elementStored", [Pure, Toy_PartWise]> {
+  let summary = "the operand with one element replaced";
+  let description = [{
+    Indices as of `toy.element`. `toy-place-unique` turns it into `toy.element_set`.
+
+    ```mlir
+    %r = toy.element_store %x, %v, %i
+        : (!toy.tensor<f64[N]>, !toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N]>
+    ```
+  }];
+  let arguments = (ins Toy_Tensor:$x, Toy_Tensor:$value, Variadic<Toy_Index>:$indices);
+  let results = (outs Toy_Tensor:$result);
+}
+
+def UniqueOp : Toy_Op<"unique", "sameTensor", [Toy_Effect]> {
+  let summary = "the operand as a value that nobody else holds";
+  let description = [{
+    The operand itself when this was its last use and nobody else holds it or its elements, else a copy.
+
+    ```mlir
+    %r = toy.unique %x : (!toy.tensor<f64[N]>) -> !toy.tensor<f64[N]>
+    ```
+  }];
+  let arguments = (ins Toy_Tensor:$x);
+  let results = (outs Toy_Tensor:$result);
+}
+
+def ElementSetOp : Toy_Op<"element_set", "elementSet", [Toy_Effect]> {
+  let summary = "writes one element of a value that nobody else holds";
+  let description = [{
+    After `toy-place-unique` only, which proves that no name has the value as it was before.
+
+    ```mlir
+    toy.element_set %x, %v, %i : (!toy.tensor<f64[N]>, !toy.tensor<f64[]>, !toy.tensor<i64[]>) -> ()
+    ```
+  }];
+  let arguments = (ins Toy_Tensor:$x, Toy_Tensor:$value, Variadic<Toy_Index>:$indices);
+}
+
 def CheckIndexOp : Toy_Op<"check_index", "checkedIndex", [Toy_Effect]> {
   let summary = "an index counted from the front, checked";
   let description = [{
@@ -125,8 +177,10 @@ def CheckIndexOp : Toy_Op<"check_index", "checkedIndex", [Toy_Effect]> {
     ```mlir
     %i = toy.check_index %index, %size {axis = 0 : i64} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
     ```
+
+    `toy-bound-indices` marks what it proves: `nonnegative`, an index is not counted from the end.
   }];
-  let arguments = (ins Toy_Index:$index, Toy_Index:$size, I64Attr:$axis);
+  let arguments = (ins Toy_Index:$index, Toy_Index:$size, I64Attr:$axis, UnitAttr:$nonnegative);
   let results = (outs Toy_Index:$result);
   let hasFolder = 1;
 }

@@ -4,6 +4,7 @@
 #include "ir/ToyDialect.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 
 using namespace mlir;
 
@@ -20,6 +21,13 @@ LogicalResult FusedOp::verify() {
   if (!yield || yield.getOperandTypes() != getResultTypes())
     return emitOpError("yields other types than its results");
   return success();
+}
+
+bool hasLocalSizes(Value value) {
+  Operation *def = value.getDefiningOp();
+  if (isa_and_present<UniqueOp, ElementStoreOp>(def))
+    return hasLocalSizes(def->getOperand(0));
+  return !isa_and_present<RelabelOp, CallOpInterface>(def);
 }
 
 } // namespace toy

@@ -351,13 +351,18 @@ void genFor(IRGen &g, const ast::For &s) {
       g.fail(DiagId::ZeroStep, call->arguments[2].value->range);
     // ceil((stop - start) / step) = -((start - stop) // step); a step of 0 that only the data shows is a division by
     // zero.
-    Value distance = g.create<SubOp>(r, {start, stop}),
-          back = known == 1 ? distance : g.create<FloorDivOp>(r, {distance, step});
-    if (auto n = constantOf(back); n && *n >= 0) // no iteration: the body means nothing
+    auto less = [&](Value a, Value b) { return g.create<SubOp>(r, {a, b}); };
+    Value count = known == 1    ? less(stop, start)
+                  : known == -1 ? less(start, stop)
+                                : less(g.integer(0, r), g.create<FloorDivOp>(r, {less(start, stop), step}));
+    if (auto n = constantOf(count); n && *n <= 0) // no iteration: the body means nothing
       return;
-    Value count = g.create<NegOp>(r, {back});
-    genLoop(g, {*s.body, s.range, s.name, true, [&](Value i) { return g.create<LtOp>(r, {i, count}); },
-                [&](Value i) { return g.create<AddOp>(r, {known == 1 ? i : g.create<MulOp>(r, {i, step}), start}); }});
+    auto value = [&](Value i) {
+      if (known == -1)
+        return less(start, i);
+      return g.create<AddOp>(r, {known == 1 ? i : g.create<MulOp>(r, {i, step}), start});
+    };
+    genLoop(g, {*s.body, s.range, s.name, true, [&](Value i) { return g.create<LtOp>(r, {i, count}); }, value});
     return;
   }
   Val rows = genExpr(g, *s.iterable);

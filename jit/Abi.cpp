@@ -28,6 +28,8 @@ AbiState &abiState() {
 
 extern "C" {
 
+int __gxx_personality_v0(...);
+
 int64_t toy_rt_site = 0;
 int64_t toy_rt_loops = 0;
 
@@ -75,6 +77,10 @@ static rt::Tensor *toy_rt_launch(rt::DeviceKernel *kernel, int64_t count, const 
   return made[0];
 }
 static void toy_rt_on_host(rt::Tensor *t) { rt::onHost(*t); }
+static void toy_rt_read_element(rt::Tensor *t, int64_t at, void *to) {
+  rt::readBytes(*t, at * sizeOf(t->dtype), sizeOf(t->dtype), to);
+}
+static void toy_rt_only_on_host(rt::Tensor *t) { rt::onHostOnly(*t); }
 static void toy_rt_release(rt::Tensor *t) { rt::release(t); }
 static void toy_rt_retain(rt::Tensor *t) { rt::retain(t); }
 static void toy_rt_release_str(rt::Str *s) { rt::release(s); }
@@ -93,18 +99,21 @@ static int64_t toy_rt_stream_steps(int64_t bytes, int64_t stepBytes) { return rt
 static void toy_rt_stream(void *to, const void *from, int64_t bytes) { rt::streamCopy(to, from, bytes); }
 static void toy_rt_finish_stream() { rt::finishStream(); }
 static void toy_rt_poll() { rt::poll(); }
-static int64_t toy_rt_check_index(int64_t index, int64_t size, int64_t axis) {
+/// The index is outside: throws.
+static void toy_rt_index_error(int64_t index, int64_t size, int64_t axis) { rt::checkIndex(index, size, axis); }
+/// An index that may count from the end.
+static int64_t toy_rt_wrapped_index(int64_t index, int64_t size, int64_t axis) {
   return rt::checkIndex(index, size, axis);
 }
-static void toy_rt_enter(int64_t site) {
-  rt::poll();
-  if (abiState().calls.size() >= 10000) {
-    toy_rt_site = site;
-    rt::fail(DiagId::RecursionDepth);
-  }
-  abiState().calls.push_back(site);
+/// Consumes the operand and gives a tensor that nobody else holds, on the host.
+static rt::Tensor *toy_rt_unique(rt::Tensor *t) {
+  rt::Tensor *unique = rt::unique(t);
+  rt::onHostOnly(*unique);
+  return unique;
 }
-static void toy_rt_leave() { abiState().calls.pop_back(); }
+static void toy_rt_too_deep() { rt::fail(DiagId::RecursionDepth); }
+/// An error passes through a call.
+static void toy_rt_passed(int64_t site) { abiState().passed.push_back(site); }
 
 /// A matrix or vector behind a view, without allocations: what most products are.
 struct PlainView {
@@ -253,8 +262,7 @@ static double toy_rt_float_floordiv_f64(double a, double b) { return rt::floorDi
 static double toy_rt_float_mod_f64(double a, double b) { return rt::floorModulo(a, b); }
 static float toy_rt_float_floordiv_f32(float a, float b) { return rt::floorDivide(double(a), double(b)); }
 static float toy_rt_float_mod_f32(float a, float b) { return rt::floorModulo(double(a), double(b)); }
-static int64_t toy_rt_int_floordiv(int64_t a, int64_t b) { return rt::floorDivide(a, b); }
-static int64_t toy_rt_int_mod(int64_t a, int64_t b) { return rt::floorModulo(a, b); }
+static void toy_rt_division_by_zero() { rt::fail(DiagId::DivisionByZero); }
 static int64_t toy_rt_int_pow(int64_t a, int64_t b) { return rt::integerPower(a, b); }
 
 static void toy_rt_elements(int64_t function, int64_t n, double *values) {
@@ -279,48 +287,53 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
   {#NAME, reinterpret_cast<void *>(static_cast<double (*)(double, double)>(&::NAME))}, {                               \
     #NAME "f", reinterpret_cast<void *>(static_cast<float (*)(float, float)>(&::NAME##f))                              \
   }
-  static const std::pair<const char *, void *> table[] = {{"toy_rt_interrupted", &rt::interruptFlag()},
-                                                          TOY_SYMBOL(toy_rt_poll),
-                                                          TOY_SYMBOL(toy_rt_site),
-                                                          TOY_SYMBOL(toy_rt_loops),
-                                                          TOY_SYMBOL(toy_rt_alloc),
-                                                          TOY_SYMBOL(toy_rt_reuse),
-                                                          TOY_SYMBOL(toy_rt_launch),
-                                                          TOY_SYMBOL(toy_rt_on_host),
-                                                          TOY_SYMBOL(toy_rt_stream_steps),
-                                                          TOY_SYMBOL(toy_rt_stream),
-                                                          TOY_SYMBOL(toy_rt_finish_stream),
-                                                          TOY_SYMBOL(toy_rt_release),
-                                                          TOY_SYMBOL(toy_rt_retain),
-                                                          TOY_SYMBOL(toy_rt_release_str),
-                                                          TOY_SYMBOL(toy_rt_retain_str),
-                                                          TOY_SYMBOL(toy_rt_box),
-                                                          TOY_SYMBOL(toy_rt_view),
-                                                          TOY_SYMBOL(toy_rt_parallel_for),
-                                                          TOY_SYMBOL(toy_rt_check_index),
-                                                          TOY_SYMBOL(toy_rt_enter),
-                                                          TOY_SYMBOL(toy_rt_leave),
-                                                          TOY_SYMBOL(toy_rt_gemm),
-                                                          TOY_SYMBOL(toy_rt_planar_gemm),
-                                                          TOY_SYMBOL(toy_rt_eval),
-                                                          TOY_SYMBOL(toy_rt_to_bf16),
-                                                          TOY_SYMBOL(toy_rt_to_f16),
-                                                          TOY_SYMBOL(toy_rt_float_floordiv_f64),
-                                                          TOY_SYMBOL(toy_rt_float_mod_f64),
-                                                          TOY_SYMBOL(toy_rt_float_floordiv_f32),
-                                                          TOY_SYMBOL(toy_rt_float_mod_f32),
-                                                          TOY_INTEGER(toy_rt_int_floordiv),
-                                                          TOY_INTEGER(toy_rt_int_mod),
-                                                          TOY_INTEGER(toy_rt_int_pow),
-                                                          TOY_SYMBOL(toy_rt_elements),
-                                                          TOY_LIBM(erf),
-                                                          TOY_LIBM(floor),
-                                                          TOY_LIBM(ceil),
-                                                          TOY_LIBM(trunc),
-                                                          TOY_LIBM(roundeven),
-                                                          TOY_LIBM(sqrt),
-                                                          TOY_LIBM2(hypot),
-                                                          TOY_LIBM2(fmod)};
+  static const std::pair<const char *, void *> table[] = {
+      {"toy_rt_interrupted", &rt::interruptFlag()},
+      {"__gxx_personality_v0", reinterpret_cast<void *>(&__gxx_personality_v0)},
+      TOY_SYMBOL(toy_rt_poll),
+      TOY_SYMBOL(toy_rt_site),
+      TOY_SYMBOL(toy_rt_loops),
+      TOY_SYMBOL(toy_rt_alloc),
+      TOY_SYMBOL(toy_rt_reuse),
+      TOY_SYMBOL(toy_rt_launch),
+      TOY_SYMBOL(toy_rt_on_host),
+      TOY_SYMBOL(toy_rt_only_on_host),
+      TOY_SYMBOL(toy_rt_read_element),
+      TOY_SYMBOL(toy_rt_stream_steps),
+      TOY_SYMBOL(toy_rt_stream),
+      TOY_SYMBOL(toy_rt_finish_stream),
+      TOY_SYMBOL(toy_rt_release),
+      TOY_SYMBOL(toy_rt_retain),
+      TOY_SYMBOL(toy_rt_release_str),
+      TOY_SYMBOL(toy_rt_retain_str),
+      TOY_SYMBOL(toy_rt_box),
+      TOY_SYMBOL(toy_rt_view),
+      TOY_SYMBOL(toy_rt_parallel_for),
+      TOY_SYMBOL(toy_rt_index_error),
+      TOY_SYMBOL(toy_rt_wrapped_index),
+      TOY_SYMBOL(toy_rt_unique),
+      TOY_SYMBOL(toy_rt_too_deep),
+      TOY_SYMBOL(toy_rt_passed),
+      TOY_SYMBOL(toy_rt_gemm),
+      TOY_SYMBOL(toy_rt_planar_gemm),
+      TOY_SYMBOL(toy_rt_eval),
+      TOY_SYMBOL(toy_rt_to_bf16),
+      TOY_SYMBOL(toy_rt_to_f16),
+      TOY_SYMBOL(toy_rt_float_floordiv_f64),
+      TOY_SYMBOL(toy_rt_float_mod_f64),
+      TOY_SYMBOL(toy_rt_float_floordiv_f32),
+      TOY_SYMBOL(toy_rt_float_mod_f32),
+      TOY_SYMBOL(toy_rt_division_by_zero),
+      TOY_INTEGER(toy_rt_int_pow),
+      TOY_SYMBOL(toy_rt_elements),
+      TOY_LIBM(erf),
+      TOY_LIBM(floor),
+      TOY_LIBM(ceil),
+      TOY_LIBM(trunc),
+      TOY_LIBM(roundeven),
+      TOY_LIBM(sqrt),
+      TOY_LIBM2(hypot),
+      TOY_LIBM2(fmod)};
   return table;
 }
 

@@ -16,7 +16,7 @@ std::span<const std::pair<const char *, void *>> abiSymbols();
 /// The state of compiled code on this thread.
 struct AbiState {
   Environment *environment = nullptr;
-  std::vector<int64_t> calls; ///< sites of the calls that are active
+  std::vector<int64_t> passed; ///< sites of the calls that an error has passed through, the innermost first
   std::map<std::string, int64_t> kernels;
   int64_t products[numDTypes] = {}; ///< calls of gemm, by dtype
   int64_t repacks = 0;              ///< conversions between planar and interleaved matrices

@@ -12,9 +12,11 @@
 
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/CompileUtils.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 
 #include <mutex>
@@ -85,7 +87,7 @@ bool Engine::start(std::string &error) {
 
 void Engine::renew(bool damaged) {
   if (damaged) {
-    abiState().calls.clear();
+    abiState().passed.clear();
     static_cast<void>(impl.release());
   }
   impl = std::make_unique<Impl>();
@@ -105,7 +107,7 @@ void Engine::setFeatures(Module &module) {
 }
 
 std::string Engine::targetKey(const MachineCode &code) const {
-  std::string effort = code.quick ? "quick" : "O" + std::to_string(options.optimization);
+  std::string effort = code.quick ? "quick" : "O" + std::to_string(options.optimization) + (code.loops ? "loops" : "");
   return (impl->machine->getTargetCPU() + impl->machine->getTargetFeatureString() + effort).str();
 }
 
@@ -116,12 +118,46 @@ static void eraseUnusedVariants(Module &module) {
       f.eraseFromParent();
 }
 
+/// Puts small functions that call themselves into themselves, three levels deep: what a call costs is paid once in
+/// several.
+static void inlineRecursion(Module &module) {
+  constexpr unsigned levels = 3, mostInstructions = 80, mostCalls = 2;
+  SmallVector<Function *> functions;
+  for (Function &f : module)
+    if (!f.isDeclaration() && f.getInstructionCount() <= mostInstructions &&
+        none_of(f.args(), [](Argument &argument) { return argument.getType()->isPointerTy(); }))
+      functions.push_back(&f);
+  auto callsOf = [](Function &f) {
+    SmallVector<CallBase *> calls;
+    for (Instruction &i : instructions(f))
+      if (auto *call = dyn_cast<CallBase>(&i); call && call->getCalledFunction() == &f)
+        calls.push_back(call);
+    return calls;
+  };
+  for (Function *f : functions) {
+    if (auto calls = callsOf(*f); calls.empty() || calls.size() > mostCalls)
+      continue;
+    ValueToValueMapTy map;
+    Function *body = CloneFunction(f, map);
+    for (unsigned level = 0; level < levels; ++level)
+      for (CallBase *call : callsOf(*f)) {
+        call->setCalledFunction(body);
+        InlineFunctionInfo info;
+        if (!InlineFunction(*call, info).isSuccess())
+          call->setCalledFunction(f);
+      }
+    body->eraseFromParent();
+  }
+}
+
 static void runPasses(Module &module, TargetMachine &machine, int level) {
   PassInstrumentationCallbacks callbacks;
   callbacks.registerShouldRunOptionalPassCallback([](StringRef, Any) { return !rt::isInterrupted(); });
   PassBuilder builder(&machine, PipelineTuningOptions(), std::nullopt, &callbacks);
   PassAnalyses analyses(builder);
   ModulePassManager passes;
+  if (level >= 2)
+    inlineRecursion(module);
   if (level >= 3)
     passes = builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3);
   else {
@@ -158,7 +194,7 @@ void Engine::optimize(std::shared_ptr<MachineCode> code) {
   constexpr unsigned fewInstructions = 3000;
   code->brief = code->module->getInstructionCount() < fewInstructions;
   auto machine = code->quick ? impl->quickMachine : impl->machine;
-  int level = code->quick ? 0 : options.optimization;
+  int level = code->quick ? 0 : code->loops && options.optimization < 0 ? 3 : options.optimization;
   impl->runApart(options, code->brief, [code, machine, level] {
     if (level != 0)
       runPasses(*code->module, *machine, level);
@@ -269,7 +305,6 @@ std::vector<rt::Value> Engine::call(StringRef symbol, std::vector<rt::Value> arg
       operands.push_back(std::get<rt::TensorRef>(passing == Passing::Pairs ? value = pairsView(value) : value).take());
   AbiState &state = abiState();
   Environment *before = std::exchange(state.environment, &environment);
-  size_t depth = state.calls.size();
   impl->chain.clear();
   abiSite() = -1;
   try {
@@ -277,9 +312,8 @@ std::vector<rt::Value> Engine::call(StringRef symbol, std::vector<rt::Value> arg
   } catch (...) {
     if (abiSite() >= 0)
       impl->chain.push_back(impl->sites[abiSite()]);
-    for (size_t i = state.calls.size(); i > depth; --i)
-      impl->chain.push_back(impl->sites[state.calls[i - 1]]);
-    state.calls.resize(depth);
+    for (int64_t site : std::exchange(state.passed, {}))
+      impl->chain.push_back(impl->sites[site]);
     state.environment = before;
     throw;
   }

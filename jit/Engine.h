@@ -41,6 +41,7 @@ struct MachineCode {
   std::unique_ptr<llvm::LLVMContext> context = std::make_unique<llvm::LLVMContext>();
   std::unique_ptr<llvm::Module> module;
   bool quick = false; ///< costs more to optimize than to run
+  bool loops = false; ///< has loops of the program's own over elements or scalars, or recursion
   bool brief = false; ///< takes a few hundredths of a second: not worth a thread of its own
   std::unique_ptr<llvm::MemoryBuffer> object;
 };

@@ -14,6 +14,15 @@ inline mlir::Value integerConstant(mlir::OpBuilder &b, mlir::Location loc, int64
                             llvm::cast<mlir::ElementsAttr>(value));
 }
 
+/// The value of a scalar i64 constant.
+inline std::optional<int64_t> constantInteger(mlir::Value v) {
+  auto constant = v.getDefiningOp<ConstantOp>();
+  auto value = constant ? llvm::dyn_cast<mlir::DenseElementsAttr>(constant.getValue()) : mlir::DenseElementsAttr();
+  if (!value || !value.getElementType().isInteger(64) || value.getType().getRank() != 0)
+    return std::nullopt;
+  return *value.value_begin<int64_t>();
+}
+
 /// A scalar zero (false, +0, +0+0i) of any dtype.
 inline mlir::Value zeroConstant(mlir::OpBuilder &b, mlir::Location loc, DType dtype) {
   const char bytes[16] = {};

@@ -97,6 +97,57 @@ def UnpackComplex : Pass<"toy-unpack-complex", "::mlir::ModuleOp"> {
   let dependentDialects = ["::toy::ToyDialect", "::mlir::cf::ControlFlowDialect"];
 }
 
+def AccessElements : Pass<"toy-access-elements", "::mlir::func::FuncOp"> {
+  let summary = "reads and stores single elements without slices";
+  let description = [{
+    A slice of one element that becomes a scalar is `toy.element`; a stored slice of one element is `toy.element_store`. Elements of pairs are elements
+    of what was paired, elements of parts those of the whole. Every question for a size is asked of the first value that has it, so that one size is one
+    value.
+
+    Before: `%s = toy.slice %x, %i, %one`, `%e = toy.reshape %s : … -> !toy.tensor<f64[]>`. After: `%e = toy.element %x, %i`.
+    Requires: nothing. Guarantees: nothing about order of effects changes.
+  }];
+  let options = [Option<"device", "device", "bool", "false", "There is a device, which stores elements itself outside of loops over elements.">];
+  let dependentDialects = ["::toy::ToyDialect"];
+}
+
+def BoundIndices : Pass<"toy-bound-indices", "::mlir::func::FuncOp"> {
+  let summary = "proves what it can about indices";
+  let description = [{
+    Intervals of i64 scalars, with what branches, earlier checks and loop counters say, in terms of sizes where it helps. `toy.check_index` of an index that is
+    never negative is marked `nonnegative`; one that is always inside, or that an earlier one has checked, goes.
+
+    Before: `%i = toy.check_index %counter, %n` in a loop while `%counter < %n`. After: `%counter`.
+    Requires: nothing. Guarantees: no check goes that could fail.
+  }];
+  let dependentDialects = ["::toy::ToyDialect"];
+}
+
+def PlaceUnique : Pass<"toy-place-unique", "::mlir::func::FuncOp"> {
+  let summary = "stores elements in place";
+  let description = [{
+    Every `toy.element_store` becomes a `toy.element_set` of a value that nobody else holds: one that was made here, or a `toy.unique`, which stands before the
+    outermost loop in which the value gets no second name. Values that loops only hand on are no longer arguments of their blocks.
+
+    Before: `^loop(%x): %y = toy.element_store %x, %v, %i; cf.br ^loop(%y)`. After: `%u = toy.unique %x0; ^loop: toy.element_set %u, %v, %i; cf.br ^loop`.
+    Requires: the last pass before code is emitted: values change from here on.
+  }];
+  let dependentDialects = ["::toy::ToyDialect", "::mlir::cf::ControlFlowDialect"];
+}
+
+def StripLoops : Pass<"toy-strip-loops", "::mlir::func::FuncOp"> {
+  let summary = "runs counted innermost loops in strips";
+  let description = [{
+    A loop that counts by 1 to a bound and calls nothing becomes two, of which the inner one has at most 16,384 turns; its way back has `toy.bare`:
+    Ctrl-C is looked for between strips.
+
+    Before: `^h(%i): %i < %n ? ^body : ^exit`. After: `^s(%i): %end = min(%i + 16384, %n)`, `^h(%i): %i < %end ? ^body : ^between`,
+    `^between: %i < %n ? ^s(%i) : ^exit`.
+    Requires: nothing. Guarantees: the same turns in the same order.
+  }];
+  let dependentDialects = ["::toy::ToyDialect", "::mlir::cf::ControlFlowDialect"];
+}
+
 def FuseElementwise : Pass<"toy-fuse", "::mlir::func::FuncOp"> {
   let summary = "groups operations that become one loop nest";
   let description = [{

@@ -35,11 +35,11 @@ Elem maxElements(Elem x, Elem y, DType dtype);
 std::pair<int64_t, int64_t> integerRange(DType dtype);
 
 /// What an elementwise operation does to one element of each operand, by the overload of its class in ScalarEval.cpp.
-struct ElementOp {
-  explicit ElementOp(mlir::Operation *op);
+struct Elementwise {
+  explicit Elementwise(mlir::Operation *op);
   Elem operator()(const Elem *x) const { return evaluation(*this, x); }
 
-  using Evaluation = Elem (*)(const ElementOp &, const Elem *);
+  using Evaluation = Elem (*)(const Elementwise &, const Elem *);
   Evaluation evaluation;
   DType operands[4] = {}, result;
   DType dtype;                  ///< of the complex operand if there is one, or of the first
@@ -92,8 +92,9 @@ struct Frame {
 
   void run(mlir::Operation *op);
   void runPacked(mlir::Operation *op);
-  /// What an operation does: one specialization each. Those of elements share theirs (ElementOp).
+  /// What an operation does: one specialization each. Those of elements share theirs (Elementwise).
   template <typename Op> void evaluate(Op op);
+  void setElement(mlir::Value x, mlir::Value value, mlir::ValueRange indices);
   void elementwise(mlir::Operation *op);
   void reduce(mlir::Operation *op, Elem (*value)(const Run &));
   /// True if the device does it.

@@ -159,76 +159,76 @@ template <typename Op> Elem byTable(DType d, Elem x) {
 template <typename Op>
   requires llvm::is_one_of<Op, ExpOp, Expm1Op, LogOp, Log1pOp, Log2Op, Log10Op, SinOp, CosOp, TanOp, SinhOp, CoshOp,
                            TanhOp, AsinOp, AcosOp, AtanOp, AsinhOp, AcoshOp, AtanhOp>::value
-Elem evaluate(Op, const ElementOp &op, Elem x) {
+Elem evaluate(Op, const Elementwise &op, Elem x) {
   return byTable<Op>(op.dtype, x);
 }
 
 /// A real function that the table lacks: libm in the element's precision.
-Elem byLibm(const ElementOp &op, Elem x, float (*single)(float), double (*function)(double)) {
+Elem byLibm(const Elementwise &op, Elem x, float (*single)(float), double (*function)(double)) {
   return {0, op.isSingle() ? static_cast<double>(single(static_cast<float>(x.re))) : function(x.re)};
 }
-Elem evaluate(ErfOp, const ElementOp &op, Elem x) { return byLibm(op, x, erff, erf); }
-Elem evaluate(FloorOp, const ElementOp &op, Elem x) { return byLibm(op, x, floorf, floor); }
-Elem evaluate(CeilOp, const ElementOp &op, Elem x) { return byLibm(op, x, ceilf, ceil); }
-Elem evaluate(TruncOp, const ElementOp &op, Elem x) { return byLibm(op, x, truncf, trunc); }
-Elem evaluate(RoundOp, const ElementOp &, Elem x) { return {0, std::nearbyint(x.re), std::nearbyint(x.im)}; }
-Elem evaluate(SqrtOp, const ElementOp &op, Elem x) {
+Elem evaluate(ErfOp, const Elementwise &op, Elem x) { return byLibm(op, x, erff, erf); }
+Elem evaluate(FloorOp, const Elementwise &op, Elem x) { return byLibm(op, x, floorf, floor); }
+Elem evaluate(CeilOp, const Elementwise &op, Elem x) { return byLibm(op, x, ceilf, ceil); }
+Elem evaluate(TruncOp, const Elementwise &op, Elem x) { return byLibm(op, x, truncf, trunc); }
+Elem evaluate(RoundOp, const Elementwise &, Elem x) { return {0, std::nearbyint(x.re), std::nearbyint(x.im)}; }
+Elem evaluate(SqrtOp, const Elementwise &op, Elem x) {
   return op.isComplex() ? byTable<SqrtOp>(op.dtype, x) : op.rounded(std::sqrt(x.re));
 }
-Elem evaluate(RsqrtOp, const ElementOp &op, Elem x) {
+Elem evaluate(RsqrtOp, const Elementwise &op, Elem x) {
   return op.isComplex() ? byTable<RsqrtOp>(op.dtype, x) : op.rounded(1 / op.rounded(std::sqrt(x.re)).re);
 }
-Elem evaluate(ReciprocalOp, const ElementOp &op, Elem x) {
+Elem evaluate(ReciprocalOp, const Elementwise &op, Elem x) {
   return op.isComplex() ? byTable<ReciprocalOp>(op.dtype, x) : op.rounded(1 / x.re);
 }
-Elem evaluate(NegOp, const ElementOp &op, Elem x) {
+Elem evaluate(NegOp, const Elementwise &op, Elem x) {
   return op.isIntegral() ? op.wrapped(-uint64_t(x.i)) : Elem{0, -x.re, -x.im};
 }
-Elem evaluate(NotOp, const ElementOp &, Elem x) { return {!x.i}; }
-Elem evaluate(ConjOp, const ElementOp &, Elem x) { return {0, x.re, -x.im}; }
-Elem evaluate(RealOp, const ElementOp &, Elem x) { return {0, x.re}; }
-Elem evaluate(ImagOp, const ElementOp &, Elem x) { return {0, x.im}; }
-Elem evaluate(AngleOp, const ElementOp &op, Elem x) {
+Elem evaluate(NotOp, const Elementwise &, Elem x) { return {!x.i}; }
+Elem evaluate(ConjOp, const Elementwise &, Elem x) { return {0, x.re, -x.im}; }
+Elem evaluate(RealOp, const Elementwise &, Elem x) { return {0, x.re}; }
+Elem evaluate(ImagOp, const Elementwise &, Elem x) { return {0, x.im}; }
+Elem evaluate(AngleOp, const Elementwise &op, Elem x) {
   static const TableFunction atan2("atan2");
   return atan2(realOf(op.dtype), {x.im, x.re});
 }
-Elem evaluate(AbsOp, const ElementOp &op, Elem x) {
+Elem evaluate(AbsOp, const Elementwise &op, Elem x) {
   if (op.isIntegral())
     return x.i < 0 ? op.wrapped(-uint64_t(x.i)) : x;
   return op.isComplex() ? byTable<AbsOp>(op.dtype, x) : Elem{0, std::fabs(x.re)};
 }
-Elem evaluate(Abs2Op, const ElementOp &op, Elem x) {
+Elem evaluate(Abs2Op, const Elementwise &op, Elem x) {
   auto squared = [real = realOf(op.dtype)](Elem part) { return mulElements(part, part, real); };
   return op.isComplex() ? addElements(squared({0, x.re}), squared({0, x.im}), realOf(op.dtype)) : squared(x);
 }
-Elem evaluate(SignOp, const ElementOp &op, Elem x) {
+Elem evaluate(SignOp, const Elementwise &op, Elem x) {
   if (op.isIntegral())
     return {(x.i > 0) - (x.i < 0)};
   if (op.isComplex())
     return byTable<SignOp>(op.dtype, x);
   return {0, x.re == 0 || std::isnan(x.re) ? x.re : std::copysign(1.0, x.re)};
 }
-Elem evaluate(IsNanOp, const ElementOp &, Elem x) { return {std::isnan(x.re) || std::isnan(x.im)}; }
-Elem evaluate(IsInfOp, const ElementOp &, Elem x) { return {std::isinf(x.re) || std::isinf(x.im)}; }
-Elem evaluate(IsFiniteOp, const ElementOp &, Elem x) { return {std::isfinite(x.re) && std::isfinite(x.im)}; }
-Elem evaluate(CastOp, const ElementOp &op, Elem x) { return castElement(x, op.operands[0], op.result); }
+Elem evaluate(IsNanOp, const Elementwise &, Elem x) { return {std::isnan(x.re) || std::isnan(x.im)}; }
+Elem evaluate(IsInfOp, const Elementwise &, Elem x) { return {std::isinf(x.re) || std::isinf(x.im)}; }
+Elem evaluate(IsFiniteOp, const Elementwise &, Elem x) { return {std::isfinite(x.re) && std::isfinite(x.im)}; }
+Elem evaluate(CastOp, const Elementwise &op, Elem x) { return castElement(x, op.operands[0], op.result); }
 
 /// A real operand has no imaginary part, not even a zero: the other one's stays as it is.
-Elem evaluate(AddOp, const ElementOp &op, Elem x, Elem y) {
+Elem evaluate(AddOp, const Elementwise &op, Elem x, Elem y) {
   Elem sum = addElements(x, y, op.dtype);
   return {sum.i, sum.re, op.isReal(0) ? y.im : op.isReal(1) ? x.im : sum.im};
 }
-Elem evaluate(SubOp, const ElementOp &op, Elem x, Elem y) {
+Elem evaluate(SubOp, const Elementwise &op, Elem x, Elem y) {
   if (op.isIntegral())
     return op.wrapped(uint64_t(x.i) - uint64_t(y.i));
   return op.rounded(x.re - y.re, op.isReal(0) ? -y.im : op.isReal(1) ? x.im : x.im - y.im);
 }
-Elem evaluate(MulOp, const ElementOp &op, Elem x, Elem y) {
+Elem evaluate(MulOp, const Elementwise &op, Elem x, Elem y) {
   return op.isReal(0)   ? op.rounded(x.re * y.re, x.re * y.im)
          : op.isReal(1) ? op.rounded(x.re * y.re, x.im * y.re)
                         : mulElements(x, y, op.dtype);
 }
-Elem evaluate(DivOp, const ElementOp &op, Elem x, Elem y) {
+Elem evaluate(DivOp, const Elementwise &op, Elem x, Elem y) {
   static const TableFunction divide("div");
   if (!op.isComplex() || op.isReal(1))
     return op.rounded(x.re / y.re, op.isComplex() ? x.im / y.re : 0);
@@ -237,13 +237,13 @@ Elem evaluate(DivOp, const ElementOp &op, Elem x, Elem y) {
   rt::c128 z = rt::divideSingle({x.re, x.im}, {y.re, y.im});
   return op.rounded(z.real(), z.imag());
 }
-Elem evaluate(FloorDivOp, const ElementOp &op, Elem x, Elem y) {
+Elem evaluate(FloorDivOp, const Elementwise &op, Elem x, Elem y) {
   return op.isIntegral() ? op.wrapped(rt::floorDivide(x.i, y.i)) : op.rounded(rt::floorDivide(x.re, y.re));
 }
-Elem evaluate(ModOp, const ElementOp &op, Elem x, Elem y) {
+Elem evaluate(ModOp, const Elementwise &op, Elem x, Elem y) {
   return op.isIntegral() ? op.wrapped(rt::floorModulo(x.i, y.i)) : op.rounded(rt::floorModulo(x.re, y.re));
 }
-Elem evaluate(PowOp, const ElementOp &op, Elem x, Elem y) {
+Elem evaluate(PowOp, const Elementwise &op, Elem x, Elem y) {
   static const TableFunction power("pow"), integralPower("powi");
   if (op.isIntegral())
     return op.wrapped(rt::integerPower(x.i, y.i));
@@ -252,44 +252,44 @@ Elem evaluate(PowOp, const ElementOp &op, Elem x, Elem y) {
   return isInteger(op.operands[1]) ? integralPower(op.dtype, {x.re, x.im, static_cast<double>(y.i)})
                                    : power(op.dtype, {x.re, x.im, y.re, y.im});
 }
-Elem evaluate(MinimumOp, const ElementOp &op, Elem x, Elem y) { return minElements(x, y, op.dtype); }
-Elem evaluate(MaximumOp, const ElementOp &op, Elem x, Elem y) { return maxElements(x, y, op.dtype); }
-Elem evaluate(Atan2Op, const ElementOp &op, Elem x, Elem y) {
+Elem evaluate(MinimumOp, const Elementwise &op, Elem x, Elem y) { return minElements(x, y, op.dtype); }
+Elem evaluate(MaximumOp, const Elementwise &op, Elem x, Elem y) { return maxElements(x, y, op.dtype); }
+Elem evaluate(Atan2Op, const Elementwise &op, Elem x, Elem y) {
   static const TableFunction atan2("atan2");
   return atan2(op.dtype, {x.re, y.re});
 }
-Elem evaluate(HypotOp, const ElementOp &op, Elem x, Elem y) {
+Elem evaluate(HypotOp, const Elementwise &op, Elem x, Elem y) {
   return {0, op.isSingle() ? static_cast<double>(hypotf(x.re, y.re)) : hypot(x.re, y.re)};
 }
-Elem evaluate(ComplexOp, const ElementOp &, Elem x, Elem y) { return {0, x.re, y.re}; }
-Elem evaluate(PolarOp, const ElementOp &op, Elem x, Elem y) {
+Elem evaluate(ComplexOp, const Elementwise &, Elem x, Elem y) { return {0, x.re, y.re}; }
+Elem evaluate(PolarOp, const Elementwise &op, Elem x, Elem y) {
   static const TableFunction cis("cis");
   Elem unit = cis(op.dtype, {y.re});
   return op.rounded(x.re * unit.re, x.re * unit.im);
 }
 
 bool areEqual(Elem x, Elem y) { return x.i == y.i && x.re == y.re && x.im == y.im; }
-Elem evaluate(EqOp, const ElementOp &, Elem x, Elem y) { return {areEqual(x, y)}; }
-Elem evaluate(NeOp, const ElementOp &, Elem x, Elem y) { return {!areEqual(x, y)}; }
-Elem evaluate(LtOp, const ElementOp &op, Elem x, Elem y) { return {op.isIntegral() ? x.i < y.i : x.re < y.re}; }
-Elem evaluate(LeOp, const ElementOp &op, Elem x, Elem y) { return {op.isIntegral() ? x.i <= y.i : x.re <= y.re}; }
-Elem evaluate(GtOp, const ElementOp &op, Elem x, Elem y) { return {op.isIntegral() ? x.i > y.i : x.re > y.re}; }
-Elem evaluate(GeOp, const ElementOp &op, Elem x, Elem y) { return {op.isIntegral() ? x.i >= y.i : x.re >= y.re}; }
-Elem evaluate(AndOp, const ElementOp &, Elem x, Elem y) { return {x.i && y.i}; }
-Elem evaluate(OrOp, const ElementOp &, Elem x, Elem y) { return {x.i || y.i}; }
-Elem evaluate(WhereOp, const ElementOp &op, const Elem *x) {
+Elem evaluate(EqOp, const Elementwise &, Elem x, Elem y) { return {areEqual(x, y)}; }
+Elem evaluate(NeOp, const Elementwise &, Elem x, Elem y) { return {!areEqual(x, y)}; }
+Elem evaluate(LtOp, const Elementwise &op, Elem x, Elem y) { return {op.isIntegral() ? x.i < y.i : x.re < y.re}; }
+Elem evaluate(LeOp, const Elementwise &op, Elem x, Elem y) { return {op.isIntegral() ? x.i <= y.i : x.re <= y.re}; }
+Elem evaluate(GtOp, const Elementwise &op, Elem x, Elem y) { return {op.isIntegral() ? x.i > y.i : x.re > y.re}; }
+Elem evaluate(GeOp, const Elementwise &op, Elem x, Elem y) { return {op.isIntegral() ? x.i >= y.i : x.re >= y.re}; }
+Elem evaluate(AndOp, const Elementwise &, Elem x, Elem y) { return {x.i && y.i}; }
+Elem evaluate(OrOp, const Elementwise &, Elem x, Elem y) { return {x.i || y.i}; }
+Elem evaluate(WhereOp, const Elementwise &op, const Elem *x) {
   int chosen = x[0].i ? 1 : 2;
   return castElement(x[chosen], op.operands[chosen], op.result);
 }
 /// The complex function gets pairs, and an integer as it is.
-Elem evaluate(FunctionPartOp, const ElementOp &op, const Elem *x) {
+Elem evaluate(FunctionPartOp, const Elementwise &op, const Elem *x) {
   Elem pairs[] = {{0, x[0].re, x[1].re}, isInteger(op.operands[1]) ? x[2] : Elem{0, x[2].re, x[3].re}};
   Elem value = op.ofPairs(op, pairs);
   return {0, op.isImaginary ? value.im : value.re};
 }
 
 /// The overload for an operation. Without one, an elementwise operation does not compile.
-template <typename Op> Elem evaluateAs(const ElementOp &op, const Elem *x) {
+template <typename Op> Elem evaluateAs(const Elementwise &op, const Elem *x) {
   if constexpr (!Op::template hasTrait<toy::OpTrait::Elementwise>())
     llvm_unreachable("no elementwise operation");
   else if constexpr (Op::template hasTrait<mlir::OpTrait::OneOperand>())
@@ -299,11 +299,11 @@ template <typename Op> Elem evaluateAs(const ElementOp &op, const Elem *x) {
   else
     return evaluate(Op(), op, x);
 }
-template <typename... Ops> ElementOp::Evaluation evaluationNamed(StringRef name) {
-  static const llvm::StringMap<ElementOp::Evaluation> table = {{Ops::getOperationName(), evaluateAs<Ops>}...};
+template <typename... Ops> Elementwise::Evaluation evaluationNamed(StringRef name) {
+  static const llvm::StringMap<Elementwise::Evaluation> table = {{Ops::getOperationName(), evaluateAs<Ops>}...};
   return table.lookup(name);
 }
-ElementOp::Evaluation evaluationOf(StringRef name) {
+Elementwise::Evaluation evaluationOf(StringRef name) {
   return evaluationNamed<
 #define GET_OP_LIST
 #include "ir/ToyOps.cpp.inc"
@@ -312,10 +312,10 @@ ElementOp::Evaluation evaluationOf(StringRef name) {
 
 } // namespace
 
-Elem ElementOp::rounded(double re, double im) const { return {0, toy::rounded(re, dtype), toy::rounded(im, dtype)}; }
-Elem ElementOp::wrapped(uint64_t n) const { return {toy::wrapped(static_cast<int64_t>(n), dtype)}; }
+Elem Elementwise::rounded(double re, double im) const { return {0, toy::rounded(re, dtype), toy::rounded(im, dtype)}; }
+Elem Elementwise::wrapped(uint64_t n) const { return {toy::wrapped(static_cast<int64_t>(n), dtype)}; }
 
-ElementOp::ElementOp(Operation *op)
+Elementwise::Elementwise(Operation *op)
     : evaluation(evaluationOf(op->getName().getStringRef())), result(tensorTypeOf(op->getResult(0)).getDtype()) {
   for (auto [given, operand] : llvm::zip(operands, op->getOperands()))
     given = tensorTypeOf(operand).getDtype();

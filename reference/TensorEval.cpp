@@ -32,7 +32,7 @@ static int64_t dot(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
 }
 
 void Frame::elementwise(Operation *op) {
-  ElementOp one(op);
+  Elementwise one(op);
   SmallVector<const rt::Tensor *> operands = tensors(op->getOperands());
   SmallVector<int64_t> sizes(tensorTypeOf(op->getResult(0)).getRank(), 1);
   SmallVector<SmallVector<int64_t>> strides;
@@ -353,6 +353,28 @@ template <> void Frame::evaluate(SliceStoreOp o) {
     storeElement(x->dtype, x->data, base + dot(index, strides), loadElement(v.dtype, v.data, dot(index, from)));
   });
   set(o.getResult(), std::move(x));
+}
+
+template <> void Frame::evaluate(ElementOp o) {
+  const rt::Tensor &x = tensor(o.getX());
+  int64_t at = dot(integers(o.getIndices()), denseStrides(x));
+  set(o.getResult(), gatherElements(x, ArrayRef<int64_t>(), [&](ArrayRef<int64_t>) { return at; }));
+}
+
+void Frame::setElement(Value x, Value value, ValueRange indices) {
+  const rt::Tensor &t = tensor(x), &v = tensor(value);
+  storeElement(t.dtype, t.data, dot(integers(indices), denseStrides(t)), loadElement(v.dtype, v.data, 0));
+}
+
+template <> void Frame::evaluate(ElementStoreOp o) {
+  set(o.getResult(), rt::TensorRef(rt::unique(consume(o.getX(), o).take())));
+  setElement(o.getResult(), o.getValue(), o.getIndices());
+}
+
+template <> void Frame::evaluate(ElementSetOp o) { setElement(o.getX(), o.getValue(), o.getIndices()); }
+
+template <> void Frame::evaluate(UniqueOp o) {
+  set(o.getResult(), rt::TensorRef(rt::unique(consume(o.getX(), o).take())));
 }
 
 template <> void Frame::evaluate(ConcatOp o) {

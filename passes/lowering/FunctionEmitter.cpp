@@ -34,6 +34,7 @@ Function *FunctionEmitter::declare(Module &module, mlir::func::FuncOp function) 
     appendTypes(arguments, scalars, type, module.getContext());
   for (mlir::Type type : function.getFunctionType().getResults())
     appendTypes(results, scalars, type, module.getContext());
+  arguments.push_back(b.getInt64Ty());
   Type *result = results.empty()       ? b.getVoidTy()
                  : results.size() == 1 ? results[0]
                                        : StructType::get(module.getContext(), results);
@@ -116,9 +117,12 @@ void FunctionEmitter::releaseDead(mlir::Operation *op) {
 
 void FunctionEmitter::emitBlock(mlir::Block &block) {
   b.SetInsertPoint(blocks[&block]);
+  current = &block;
   if (!block.isEntryBlock())
     for (mlir::Value argument : block.getArguments())
       slots[argument] = makePhi(argument.getType());
+  for (mlir::Value argument : block.getArguments())
+    openElements(argument);
   for (mlir::Value argument : block.getArguments())
     if (isObject(argument) && argument.use_empty())
       release(argument);
@@ -128,9 +132,13 @@ void FunctionEmitter::emitBlock(mlir::Block &block) {
         llvm::count_if(block, [](mlir::Operation &op) { return isa<FusedOp, GemmOp, LibraryOp>(op); }) *
         (loops && loops->getLoopFor(&block) ? turns : 1);
   }
+  if (block.isEntryBlock() && isRecursive())
+    emitPoll(&block.front());
   for (mlir::Operation &op : block.without_terminator()) {
     rt::poll();
     emitOp(&op);
+    for (mlir::Value result : op.getResults())
+      openElements(result);
     releaseDead(&op);
   }
   blocks[&block] = b.GetInsertBlock(); // where its branches leave from
@@ -168,6 +176,25 @@ BasicBlock *FunctionEmitter::edge(mlir::Block *from, mlir::Block *to, mlir::Valu
     if (isObject(v) && !here->isLiveOut(v))
       end(v);
   return block;
+}
+
+/// Whether calls lead back here.
+bool FunctionEmitter::isRecursive() {
+  auto module = function->getParentOfType<mlir::ModuleOp>();
+  SmallVector<mlir::func::FuncOp> left = {function};
+  SmallPtrSet<mlir::Operation *, 8> seen;
+  while (!left.empty()) {
+    bool found = false;
+    left.pop_back_val().walk([&](mlir::func::CallOp call) {
+      auto callee = module.lookupSymbol<mlir::func::FuncOp>(call.getCallee());
+      found |= callee == function;
+      if (callee && seen.insert(callee).second)
+        left.push_back(callee);
+    });
+    if (found)
+      return true;
+  }
+  return false;
 }
 
 void FunctionEmitter::emitPoll(mlir::Operation *branch) {
@@ -212,7 +239,7 @@ void FunctionEmitter::emitTerminator(mlir::Block &block) {
   auto go = [&](mlir::Block *to, mlir::ValueRange operands, BasicBlock *start) {
     // `start` is the first block of the target; phis take the operands.
     BasicBlock *on = edge(&block, to, operands);
-    if (position[to] <= position[&block])
+    if (position[to] <= position[&block] && !terminator->hasAttr("toy.bare"))
       emitPoll(terminator);
     b.CreateBr(start);
     for (auto [argument, operand] : zip_equal(to->getArguments(), operands)) {
@@ -298,6 +325,7 @@ void FunctionEmitter::emitEntry(Function *body) {
         arguments.push_back(slot.scalar.im);
     }
   }
+  arguments.push_back(b.getInt64(0));
   CallInst *call = b.CreateCall(body, arguments);
   unsigned part = 0;
   bool single = !call->getType()->isStructTy();

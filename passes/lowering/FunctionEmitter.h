@@ -14,6 +14,9 @@
 
 namespace toy {
 
+/// Calls that may be active at once; functions take the number of those around them as their last argument.
+constexpr int64_t mostCalls = 10000;
+
 /// What compiled code refers to by number or address at run time.
 struct EmissionTables {
   /// Places that can fail, by the number that compiled code leaves in `toy_rt_site`: counted from the first word of
@@ -43,7 +46,8 @@ private:
   void emitEntry(llvm::Function *body);
   void emitBlock(mlir::Block &block);
   void emitTerminator(mlir::Block &block);
-  /// Looks for Ctrl-C; on the edges that close loops.
+  bool isRecursive();
+  /// Looks for Ctrl-C; on the edges that close loops and where functions that call themselves begin.
   void emitPoll(mlir::Operation *branch);
   llvm::BasicBlock *edge(mlir::Block *from, mlir::Block *to, mlir::ValueRange operands);
   Slot slotFromArguments(mlir::Type type, llvm::Function::arg_iterator &argument);
@@ -68,6 +72,8 @@ private:
   /// The elements of a tensor object, which may be on a device, are on the host from here on.
   void bringToHost(mlir::Value v);
   void emitCall(mlir::func::CallOp op);
+  llvm::Value *enterCall(mlir::func::CallOp op);
+  llvm::BasicBlock *unwindBlock(mlir::func::CallOp op);
   void emitEval(mlir::Operation *op);
   void emitGemm(GemmOp op);
   void emitPlanarGemm(PlanarGemmOp op);
@@ -76,6 +82,17 @@ private:
   void emitConstant(ConstantOp op);
   void emitAssert(AssertOp op);
   void emitSizeValue(SizeValueOp op);
+  // Elements.cpp
+  /// Takes the address and the sizes of a value whose elements are read or written one by one, where it is made.
+  void openElements(mlir::Value v);
+  llvm::Value *dataOf(mlir::Value v, bool isWritten);
+  /// The place of an element in row-major order. Indices lie inside.
+  llvm::Value *linearIndex(mlir::Value tensor, mlir::ValueRange indices);
+  bool isInLoopOver(mlir::Operation *op, mlir::Value v);
+  void emitElement(ElementOp op);
+  void emitElementSet(ElementSetOp op);
+  void emitUnique(UniqueOp op);
+  void emitCheckIndex(CheckIndexOp op);
   void failUnless(llvm::Value *condition, mlir::Operation *op);
   void setSite(mlir::Operation *op);
   llvm::Value *siteNumber(mlir::Location place);
@@ -100,6 +117,9 @@ private:
   llvm::DenseMap<mlir::Value, size_t> numbers;                      ///< of values, in the order of the text
   llvm::SmallPtrSet<void *, 4> moved;             ///< operands whose reference the current operation took
   llvm::DenseMap<mlir::Block *, size_t> position; ///< of each block in the order of emission
+  mlir::Block *current = nullptr;
+  /// Sizes that were read, by expression, each with the block that read it.
+  llvm::DenseMap<Dim, llvm::SmallVector<std::pair<mlir::Block *, llvm::Value *>, 1>> sizes;
   int kernels = 0;
 };
 

@@ -19,6 +19,7 @@ namespace toy {
 struct Slot {
   llvm::Value *object = nullptr;
   Element scalar;
+  llvm::Value *data = nullptr; ///< where an object's elements are, if they are read and written one by one
 };
 
 /// The axes of a reduction's operand, split.

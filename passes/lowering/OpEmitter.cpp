@@ -37,10 +37,22 @@ Value *FunctionEmitter::siteNumber(mlir::Location place) {
 }
 
 Value *FunctionEmitter::sizeOf(mlir::Value tensor, int64_t axis) {
-  if (Dim dim = tensorTypeOf(tensor).getDim(axis); dim.isNumber())
+  Dim dim = tensorTypeOf(tensor).getDim(axis);
+  if (dim.isNumber())
     return b.getInt64(dim.value());
+  bool hasName =
+      !dim.isUnknown() && current && tensor.getParentRegion() == &function.getBody() && hasLocalSizes(tensor);
+  if (hasName)
+    for (auto [block, known] : sizes[dim])
+      if (dominance.dominates(block, current))
+        return known;
   Value *at = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), slots[tensor].object, offsetof(rt::Tensor, sizes) + 8 * axis);
-  return b.CreateLoad(b.getInt64Ty(), at);
+  LoadInst *size = b.CreateLoad(b.getInt64Ty(), at);
+  size->setMetadata(LLVMContext::MD_range,
+                    MDBuilder(b.getContext()).createRange(APInt(64, 0), APInt(64, largestSize + 1)));
+  if (hasName)
+    sizes[dim].push_back({current, size});
+  return size;
 }
 
 Value *FunctionEmitter::sizesArray(ArrayRef<Value *> sizes) {
@@ -170,12 +182,15 @@ void FunctionEmitter::emitOp(mlir::Operation *op) {
   if (op->hasAttr("packed"))
     return emitEval(op);
   if (op->hasTrait<OpTrait::Elementwise>() && tensorTypeOf(result).isScalar()) {
-    if (isa<FloorDivOp, ModOp, PowOp>(op))
+    if (isa<PowOp>(op))
       setSite(op);
+    scalars.beforeFailure = [&] { setSite(op); };
     SmallVector<Element> args;
     for (mlir::Value operand : op->getOperands())
       args.push_back(slots[operand].scalar);
     slots[result].scalar = scalars.apply(op, args);
+    if (auto *sum = dyn_cast<OverflowingBinaryOperator>(slots[result].scalar.re); sum && op->hasAttr("toy.exact"))
+      cast<Instruction>(sum)->setHasNoSignedWrap();
     return;
   }
   if (auto fused = dyn_cast<FusedOp>(op))
@@ -187,7 +202,11 @@ void FunctionEmitter::emitOp(mlir::Operation *op) {
   if (auto relabel = dyn_cast<RelabelOp>(op)) {
     Slot same = slots[relabel.getX()]; // the map may move when it grows
     slots[result] = same;
-    if (isObject(result))
+    if (!isObject(result))
+      return;
+    if (diesAt(relabel.getX(), op))
+      moved.insert(relabel.getX().getAsOpaquePointer());
+    else
       retain(result);
     return;
   }
@@ -196,13 +215,14 @@ void FunctionEmitter::emitOp(mlir::Operation *op) {
     slots[result] = same;
     return;
   }
-  if (auto check = dyn_cast<CheckIndexOp>(op)) {
-    setSite(op);
-    slots[result].scalar = {scalars.call(
-        "toy_rt_check_index", b.getInt64Ty(),
-        {slots[check.getIndex()].scalar.re, slots[check.getSize()].scalar.re, b.getInt64(check.getAxis())})};
-    return;
-  }
+  if (auto check = dyn_cast<CheckIndexOp>(op))
+    return emitCheckIndex(check);
+  if (auto element = dyn_cast<ElementOp>(op))
+    return emitElement(element);
+  if (auto element = dyn_cast<ElementSetOp>(op))
+    return emitElementSet(element);
+  if (auto unique = dyn_cast<UniqueOp>(op))
+    return emitUnique(unique);
   if (auto gemm = dyn_cast<GemmOp>(op))
     return emitGemm(gemm);
   if (auto gemm = dyn_cast<PlanarGemmOp>(op))
@@ -242,9 +262,10 @@ void FunctionEmitter::emitCall(mlir::func::CallOp op) {
     else
       retain(v);
   }
-  scalars.call("toy_rt_enter", b.getVoidTy(), {siteNumber(op.getLoc())});
-  CallInst *call = b.CreateCall(declare(module, callee), arguments);
-  scalars.call("toy_rt_leave", b.getVoidTy(), {})->setDoesNotThrow();
+  arguments.push_back(enterCall(op));
+  BasicBlock *on = BasicBlock::Create(b.getContext(), "", f);
+  InvokeInst *call = b.CreateInvoke(declare(module, callee), on, unwindBlock(op), arguments);
+  b.SetInsertPoint(on);
   unsigned part = 0;
   bool single = !call->getType()->isStructTy();
   auto next = [&]() -> Value * { return single ? static_cast<Value *>(call) : b.CreateExtractValue(call, part++); };
@@ -259,6 +280,36 @@ void FunctionEmitter::emitCall(mlir::func::CallOp op) {
     }
     slots[result] = slot;
   }
+}
+
+/// The depth of a callee's frame, checked.
+Value *FunctionEmitter::enterCall(mlir::func::CallOp op) {
+  Value *depth = f->getArg(f->arg_size() - 1);
+  BasicBlock *tooDeep = BasicBlock::Create(b.getContext(), "", f), *on = BasicBlock::Create(b.getContext(), "", f);
+  b.CreateCondBr(b.CreateICmpULT(depth, b.getInt64(mostCalls)), on, tooDeep,
+                 MDBuilder(b.getContext()).createLikelyBranchWeights());
+  b.SetInsertPoint(tooDeep);
+  setSite(op);
+  scalars.fail("toy_rt_too_deep", {});
+  b.SetInsertPoint(on);
+  return b.CreateNUWAdd(depth, b.getInt64(1));
+}
+
+/// Where an error that passes through a call notes its place: calls that return leave no trace.
+BasicBlock *FunctionEmitter::unwindBlock(mlir::func::CallOp op) {
+  if (!f->hasPersonalityFn())
+    f->setPersonalityFn(cast<Constant>(
+        module.getOrInsertFunction("__gxx_personality_v0", FunctionType::get(b.getInt32Ty(), true)).getCallee()));
+  IRBuilderBase::InsertPointGuard guard(b);
+  BasicBlock *pad = BasicBlock::Create(b.getContext(), "", f);
+  b.SetInsertPoint(pad);
+  LandingPadInst *caught = b.CreateLandingPad(StructType::get(b.getPtrTy(), b.getInt32Ty()), 0);
+  caught->setCleanup(true);
+  CallInst *note = scalars.call("toy_rt_passed", b.getVoidTy(), {siteNumber(op.getLoc())});
+  note->setDoesNotThrow();
+  note->addFnAttr(Attribute::Cold);
+  b.CreateResume(caught);
+  return pad;
 }
 
 /// A view as `toy_rt_gemm` reads it: rank, axes, whether bounds follow, then start, count and step of every axis of the

@@ -98,6 +98,14 @@ CallInst *ScalarEmitter::call(StringRef name, Type *result, ArrayRef<Value *> ar
   return b.CreateCall(callee, args);
 }
 
+void ScalarEmitter::fail(StringRef name, ArrayRef<Value *> args) {
+  CallInst *fail = call(name, b.getVoidTy(), args);
+  fail->setDoesNotReturn();
+  fail->addFnAttr(Attribute::Cold);
+  fail->addFnAttr(Attribute::NoMerge);
+  b.CreateUnreachable();
+}
+
 Value *ScalarEmitter::libm(StringRef name, DType dtype, ArrayRef<Value *> args) {
   std::string symbol = name.str() + (dtype == DType::F32 ? "f" : "");
   return call(symbol, partType(dtype), args, /*pure=*/true);

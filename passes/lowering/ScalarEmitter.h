@@ -9,6 +9,8 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 
+#include <functional>
+
 namespace toy {
 
 /// One element: its real part, and its imaginary part when the dtype is complex. bool is i1.
@@ -42,9 +44,14 @@ public:
   /// NaN-propagating minimum and maximum.
   llvm::Value *extremum(llvm::Value *x, llvm::Value *y, DType dtype, bool isMin);
   llvm::Value *i64(int64_t n) { return b.getInt64(n); }
+  /// Called where code is emitted that runs only to fail.
+  std::function<void()> beforeFailure;
 
   /// Calls a runtime or libm function by name.
   llvm::CallInst *call(llvm::StringRef name, llvm::Type *result, llvm::ArrayRef<llvm::Value *> args, bool pure = false);
+
+  /// Calls a runtime function that throws, and ends the block.
+  void fail(llvm::StringRef name, llvm::ArrayRef<llvm::Value *> args);
 
   llvm::Value *toF64(llvm::Value *x) { return x->getType()->isDoubleTy() ? x : b.CreateFPExt(x, b.getDoubleTy()); }
 
@@ -59,7 +66,9 @@ private:
   llvm::Value *compare(llvm::StringRef name, Element x, Element y, DType dtype);
   Element divide(Element x, Element y, DType dx, DType dy);
   Element divideSingle(Element x, Element y);
-  llvm::Value *integerOp(llvm::StringRef name, llvm::Value *x, llvm::Value *y, DType dtype);
+  llvm::Value *integerPower(llvm::Value *x, llvm::Value *y, DType dtype);
+  llvm::Value *integerDivision(bool isModulo, llvm::Value *x, llvm::Value *y, DType dtype);
+  llvm::Value *floatModulo(llvm::Value *x, llvm::Value *y);
   llvm::Value *libm(llvm::StringRef name, DType dtype, llvm::ArrayRef<llvm::Value *> args);
   llvm::Value *fromHalf(llvm::Value *bits, DType dtype);
   llvm::Value *toHalf(llvm::Value *x, DType dtype);

@@ -8,6 +8,7 @@
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/MDBuilder.h"
 
 using namespace llvm;
 
@@ -236,13 +237,76 @@ Element ScalarEmitter::divideSingle(Element x, Element y) {
   return {single(b.CreateSelect(special, reSpecial, re)), single(b.CreateSelect(special, imSpecial, im))};
 }
 
-Value *ScalarEmitter::integerOp(StringRef name, Value *x, Value *y, DType dtype) {
-  // Checked in the runtime: divisor 0, negative exponents.
+/// Checked in the runtime: negative exponents.
+Value *ScalarEmitter::integerPower(Value *x, Value *y, DType dtype) {
   Type *wide = b.getInt64Ty();
   bool isSigned = dtype == DType::I32 || dtype == DType::I64;
-  std::string symbol = ("toy_rt_int_" + name + "_" + StringRef(nameOf(dtype).data(), nameOf(dtype).size())).str();
+  std::string symbol = ("toy_rt_int_pow_" + StringRef(nameOf(dtype).data(), nameOf(dtype).size())).str();
   Value *result = call(symbol, wide, {b.CreateIntCast(x, wide, isSigned), b.CreateIntCast(y, wide, isSigned)});
   return dtype == DType::Bool ? b.CreateICmpNE(result, b.getInt64(0)) : b.CreateIntCast(result, x->getType(), isSigned);
+}
+
+/// Quotients are rounded down, remainders have the sign of the divisor; 0 as a divisor fails, and by -1 the most
+/// negative number wraps.
+Value *ScalarEmitter::integerDivision(bool isModulo, Value *x, Value *y, DType dtype) {
+  if (dtype == DType::Bool) // true // true and false // true; no remainder
+    return b.CreateICmpNE(
+        integerDivision(isModulo, b.CreateZExt(x, b.getInt8Ty()), b.CreateZExt(y, b.getInt8Ty()), DType::U8),
+        b.getInt8(0));
+  Type *type = x->getType();
+  Value *zero = ConstantInt::get(type, 0), *minusOne = ConstantInt::getSigned(type, -1);
+  auto *known = dyn_cast<ConstantInt>(y);
+  if (!known || known->isZero()) {
+    Function *function = b.GetInsertBlock()->getParent();
+    BasicBlock *fails = BasicBlock::Create(b.getContext(), "", function),
+               *on = BasicBlock::Create(b.getContext(), "", function);
+    b.CreateCondBr(b.CreateICmpNE(y, zero), on, fails, MDBuilder(b.getContext()).createLikelyBranchWeights());
+    b.SetInsertPoint(fails);
+    if (beforeFailure)
+      beforeFailure();
+    fail("toy_rt_division_by_zero", {});
+    b.SetInsertPoint(on);
+  }
+  if (dtype == DType::U8)
+    return isModulo ? b.CreateURem(x, y) : b.CreateUDiv(x, y);
+  Value *isMinusOne = b.CreateICmpEQ(y, minusOne), *divisor = b.CreateSelect(isMinusOne, ConstantInt::get(type, 1), y);
+  Value *rest = b.CreateSRem(x, divisor);
+  Value *isBelow = b.CreateAnd(b.CreateICmpNE(rest, zero), b.CreateICmpSLT(b.CreateXor(rest, divisor), zero));
+  if (isModulo)
+    return b.CreateSelect(isBelow, b.CreateAdd(rest, divisor), rest);
+  Value *quotient = b.CreateSub(b.CreateSDiv(x, divisor), b.CreateZExt(isBelow, type));
+  return b.CreateSelect(isMinusOne, b.CreateNeg(x), quotient);
+}
+
+/// a - floor(a / b) * b is exact by one fused operation where the quotient has no more digits than a double (rounding
+/// can only make it one too large): this is no contraction of the program's arithmetic. Zeros have the sign of b.
+Value *ScalarEmitter::floatModulo(Value *x, Value *y) {
+  Value *a = toF64(x), *d = toF64(y), *zero = ConstantFP::get(b.getDoubleTy(), 0.0);
+  auto absolute = [&](Value *v) { return b.CreateUnaryIntrinsic(Intrinsic::fabs, v); };
+  Value *ratio = b.CreateFDiv(a, d);
+  Value *isPlain = b.CreateAnd(b.CreateFCmpOLT(absolute(ratio), ConstantFP::get(b.getDoubleTy(), 0x1p52)),
+                               b.CreateFCmpOLT(absolute(d), ConstantFP::getInfinity(b.getDoubleTy())));
+  Function *function = b.GetInsertBlock()->getParent();
+  BasicBlock *plain = BasicBlock::Create(b.getContext(), "", function),
+             *rare = BasicBlock::Create(b.getContext(), "", function),
+             *on = BasicBlock::Create(b.getContext(), "", function);
+  b.CreateCondBr(isPlain, plain, rare, MDBuilder(b.getContext()).createLikelyBranchWeights());
+  b.SetInsertPoint(plain);
+  Value *whole = b.CreateUnaryIntrinsic(Intrinsic::floor, ratio);
+  Value *rest = b.CreateIntrinsic(Intrinsic::fma, {b.getDoubleTy()}, {b.CreateFNeg(whole), d, a});
+  Value *isAcross = b.CreateICmpSLT(
+      b.CreateXor(b.CreateBitCast(rest, b.getInt64Ty()), b.CreateBitCast(d, b.getInt64Ty())), b.getInt64(0));
+  rest = b.CreateSelect(b.CreateFCmpOEQ(rest, zero), b.CreateBinaryIntrinsic(Intrinsic::copysign, zero, d),
+                        b.CreateSelect(isAcross, b.CreateFAdd(rest, d), rest));
+  b.CreateBr(on);
+  b.SetInsertPoint(rare);
+  Value *called = call("toy_rt_float_mod_f64", b.getDoubleTy(), {a, d}, true);
+  b.CreateBr(on);
+  b.SetInsertPoint(on);
+  PHINode *result = b.CreatePHI(b.getDoubleTy(), 2);
+  result->addIncoming(rest, plain);
+  result->addIncoming(called, rare);
+  return x->getType()->isFloatTy() ? b.CreateFPTrunc(result, b.getFloatTy()) : result;
 }
 
 Element ScalarEmitter::binary(StringRef name, Element x, Element y, DType dx, DType dy) {
@@ -283,7 +347,9 @@ Element ScalarEmitter::binary(StringRef name, Element x, Element y, DType dx, DT
     return {libm(name, dtype, {x.re, y.re})};
   if (name == "floordiv" || name == "mod") {
     if (!floating)
-      return {integerOp(name, x.re, y.re, dtype)};
+      return {integerDivision(name == "mod", x.re, y.re, dtype)};
+    if (name == "mod" && !isForDevice)
+      return {floatModulo(x.re, y.re)};
     return {call(("toy_rt_float_" + name + (dtype == DType::F32 ? "_f32" : "_f64")).str(), x.re->getType(),
                  {x.re, y.re}, true)};
   }
@@ -293,7 +359,7 @@ Element ScalarEmitter::binary(StringRef name, Element x, Element y, DType dx, DT
       return byTable(rt::findElementFunction("powi", dtype), {x.re, x.im, b.CreateSIToFP(n, b.getDoubleTy())}, dtype);
     }
     if (!floating)
-      return {integerOp("pow", x.re, y.re, dtype)};
+      return {integerPower(x.re, y.re, dtype)};
     int row = rt::findElementFunction("pow", dtype);
     if (!complex)
       return byTable(row, {x.re, y.re}, dtype);

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Slices of one element as reads and stores of elements.
+#include "passes/Constants.h"
+#include "passes/Passes.h"
+
+#include "mlir/Analysis/CFGLoopInfo.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace toy {
+#define GEN_PASS_DEF_ACCESSELEMENTS
+#include "passes/Passes.h.inc"
+
+namespace {
+
+bool isOneElement(TensorType type) { return type.getStaticCount() == 1; }
+
+/// reshape(slice(x, i, 1)) ==> element(x, i), a scalar.
+struct ElementOfSlice : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &b) const override {
+    auto slice = op.getX().getDefiningOp<SliceOp>();
+    if (!slice || !tensorTypeOf(op.getResult()).isScalar() || !isOneElement(tensorTypeOf(slice.getResult())))
+      return b.notifyMatchFailure(op, "not one element of a slice");
+    b.replaceOpWithNewOp<ElementOp>(op, op.getType(), slice.getX(), slice.getStarts());
+    return success();
+  }
+};
+
+/// slice_store(x, v, i, 1) ==> element_store(x, v, i), in some blocks or in all.
+struct StoreOfElement : OpRewritePattern<SliceStoreOp> {
+  StoreOfElement(MLIRContext *context, const llvm::DenseSet<Block *> *only)
+      : OpRewritePattern<SliceStoreOp>(context), only(only) {}
+  LogicalResult matchAndRewrite(SliceStoreOp op, PatternRewriter &b) const override {
+    if (only && !only->contains(op->getBlock()))
+      return b.notifyMatchFailure(op, "a device stores it");
+    auto isOne = [](Value v) { return constantInteger(v) == 1; };
+    if (op->hasAttr("packed") || !llvm::all_of(op.getCounts(), isOne) || !isOneElement(tensorTypeOf(op.getValues())))
+      return b.notifyMatchFailure(op, "not one element");
+    Value value = op.getValues();
+    if (TensorType type = tensorTypeOf(value); !type.isScalar())
+      value = ReshapeOp::create(b, op.getLoc(), type.withDims({}), value, ValueRange());
+    b.replaceOpWithNewOp<ElementStoreOp>(op, op.getType(), op.getX(), value, op.getStarts());
+    return success();
+  }
+
+private:
+  const llvm::DenseSet<Block *> *only;
+};
+
+/// The blocks of innermost loops that make no tensors but elements: nothing in them is for a device.
+llvm::DenseSet<Block *> blocksOfElementLoops(func::FuncOp function) {
+  llvm::DenseSet<Block *> blocks;
+  if (function.isExternal() || function.getBody().hasOneBlock())
+    return blocks;
+  DominanceInfo dominance(function);
+  CFGLoopInfo loops(dominance.getDomTree(&function.getBody()));
+  auto isForHost = [](Operation &op) {
+    return isa<SliceStoreOp>(op) || llvm::all_of(op.getResultTypes(), [](Type type) {
+             auto tensor = dyn_cast<TensorType>(type);
+             return !tensor || isOneElement(tensor);
+           });
+  };
+  for (CFGLoop *loop : loops.getLoopsInPreorder())
+    if (loop->isInnermost() &&
+        llvm::all_of(loop->getBlocks(), [&](Block *block) { return llvm::all_of(*block, isForHost); }))
+      blocks.insert(loop->block_begin(), loop->block_end());
+  return blocks;
+}
+
+/// Elements of what only shows other elements are those.
+struct ElementOfView : OpRewritePattern<ElementOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ElementOp op, PatternRewriter &b) const override {
+    Operation *def = op.getX().getDefiningOp();
+    if (auto part = dyn_cast_if_present<PartOp>(def)) {
+      SmallVector<Value> indices(op.getIndices());
+      indices.push_back(integerConstant(b, op.getLoc(), part.getIndex()));
+      b.replaceOpWithNewOp<ElementOp>(op, op.getType(), part.getX(), indices);
+      return success();
+    }
+    if (auto view = dyn_cast_if_present<ViewAsRealOp>(def)) {
+      std::optional<int64_t> part = constantInteger(op.getIndices().back());
+      if (!part)
+        return b.notifyMatchFailure(op, "the part is not known");
+      TensorType pairs = tensorTypeOf(view.getX());
+      Value z = view.getX();
+      if (!pairs.isScalar())
+        z = ElementOp::create(b, op.getLoc(), pairs.withDims({}), z, op.getIndices().drop_back());
+      if (*part == 0)
+        b.replaceOpWithNewOp<RealOp>(op, op.getType(), z);
+      else
+        b.replaceOpWithNewOp<ImagOp>(op, op.getType(), z);
+      return success();
+    }
+    return b.notifyMatchFailure(op, "not a view");
+  }
+};
+
+/// The operand that an operation takes a size of its result from.
+Value sizeOperand(Value v, int64_t axis) {
+  Operation *def = v.getDefiningOp();
+  if (auto full = dyn_cast_if_present<FullOp>(def))
+    return full.getSizes()[axis];
+  if (auto iota = dyn_cast_if_present<IotaOp>(def))
+    return iota.getSize();
+  if (auto broadcast = dyn_cast_if_present<BroadcastOp>(def))
+    return broadcast.getSizes()[axis];
+  return {};
+}
+
+/// dim(x) ==> dim of the first value with that size, or what that size was made from.
+void shareSizes(func::FuncOp function) {
+  DominanceInfo dominance(function);
+  SmallVector<DimOp> questions;
+  llvm::DenseSet<Dim> asked;
+  function.walk([&](DimOp op) {
+    while (auto relabel = op.getX().getDefiningOp<RelabelOp>())
+      op.getXMutable().assign(relabel.getX());
+    Dim dim = tensorTypeOf(op.getX()).getDim(op.getAxis());
+    if (!hasLocalSizes(op.getX()) || dim.isUnknown())
+      return;
+    questions.push_back(op);
+    asked.insert(dim);
+  });
+  using Source = std::pair<Value, int64_t>;
+  llvm::DenseMap<Dim, SmallVector<Source>> sources;
+  auto note = [&](Value v) {
+    if (auto type = dyn_cast<TensorType>(v.getType()); type && hasLocalSizes(v))
+      for (auto [axis, dim] : llvm::enumerate(type.getDims()))
+        if (asked.contains(dim))
+          sources[dim].push_back({v, axis});
+  };
+  for (Block &block : function.getBody()) {
+    llvm::for_each(block.getArguments(), note);
+    for (Operation &op : block)
+      llvm::for_each(op.getResults(), note);
+  }
+  llvm::DenseMap<Source, Value> answers;
+  OpBuilder b(function.getContext());
+  for (DimOp op : questions)
+    for (auto [value, axis] : sources[tensorTypeOf(op.getX()).getDim(op.getAxis())]) {
+      if (!dominance.dominates(value, op))
+        continue;
+      Value &answer = answers[{value, axis}];
+      if (!answer)
+        answer = sizeOperand(value, axis);
+      if (!answer) {
+        b.setInsertionPointAfterValue(value);
+        answer = DimOp::create(b, op.getLoc(), op.getType(), value, axis);
+      }
+      op.replaceAllUsesWith(answer);
+      op.erase();
+      break;
+    }
+}
+
+struct AccessElementsPass : impl::AccessElementsBase<AccessElementsPass> {
+  using AccessElementsBase::AccessElementsBase;
+  void runOnOperation() override {
+    llvm::DenseSet<Block *> loops;
+    if (device)
+      loops = blocksOfElementLoops(getOperation());
+    RewritePatternSet patterns(&getContext());
+    patterns.add<ElementOfSlice, ElementOfView>(&getContext());
+    patterns.add<StoreOfElement>(&getContext(), device ? &loops : nullptr);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      return signalPassFailure();
+    WalkResult any = getOperation().walk([](Operation *op) {
+      return isa<ElementOp, ElementStoreOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (!any.wasInterrupted())
+      return;
+    shareSizes(getOperation());
+    IRRewriter rewriter(&getContext());
+    DominanceInfo dominance(getOperation());
+    eliminateCommonSubExpressions(rewriter, dominance, getOperation());
+  }
+};
+
+} // namespace
+} // namespace toy

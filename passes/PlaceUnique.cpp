@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Stores of elements in place. A value is *owned* if nobody else can hold it: what groups and products make,
+/// `toy.unique` and `toy.element_store` give, and what blocks are handed where every hand lets go. A store to an owned
+/// value that dies there is in place; before any other one a `toy.unique` is put, as far outside of loops as the value
+/// gets no second name.
+#include "passes/Passes.h"
+
+#include "mlir/Analysis/CFGLoopInfo.h"
+#include "mlir/Analysis/Liveness.h"
+#include "mlir/IR/Dominance.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace toy {
+#define GEN_PASS_DEF_PLACEUNIQUE
+#include "passes/Passes.h.inc"
+
+namespace {
+
+bool isObject(Value v) {
+  auto tensor = dyn_cast<TensorType>(v.getType());
+  return tensor && !tensor.isScalar();
+}
+
+MutableOperandRange operandsOf(Operation *branch, unsigned successor) {
+  return cast<BranchOpInterface>(branch).getSuccessorOperands(successor).getMutableForwardedOperands();
+}
+
+/// Calls `visit(operands)` for every edge into a block.
+void forEachEdge(Block *block, llvm::function_ref<void(MutableOperandRange)> visit) {
+  for (auto it = block->pred_begin(), end = block->pred_end(); it != end; ++it)
+    visit(operandsOf((*it)->getTerminator(), it.getSuccessorIndex()));
+}
+
+/// Who holds what, before anything is changed and after every `toy.unique` that was put in.
+class Ownership {
+public:
+  explicit Ownership(func::FuncOp function) : function(function), liveness(function) {
+    function.walk([&](Block *block) {
+      for (Value v : block->getArguments())
+        note(v);
+      for (Operation &op : *block)
+        for (Value v : op.getResults())
+          note(v);
+    });
+    for (bool changed = true; changed;) { // the greatest fixed point: what cannot stay goes
+      changed = false;
+      for (Value v : llvm::to_vector(owned)) {
+        auto argument = dyn_cast<BlockArgument>(v);
+        auto relabel = v.getDefiningOp<RelabelOp>();
+        if ((argument && !comesOwned(argument)) || (relabel && !owned.contains(relabel.getX()))) {
+          owned.remove(v);
+          changed = true;
+        }
+      }
+    }
+  }
+
+  bool isOwned(Value v) const { return owned.contains(v); }
+  bool diesAt(Value v, Operation *op) const {
+    Block *block = op->getBlock();
+    if (liveness.getLiveness(block)->isLiveOut(v))
+      return false;
+    return llvm::none_of(v.getUsers(), [&](Operation *user) {
+      Operation *at = block->findAncestorOpInBlock(*user);
+      return at && at != op && op->isBeforeInBlock(at);
+    });
+  }
+  /// Whether an operation may keep its operand, so that there are two names for it afterwards.
+  bool isKept(Value v, Operation *op) const {
+    if (isa<ElementOp, ElementSetOp, DimOp, FusedOp, GemmOp, PlanarGemmOp, PrintOp>(op) ||
+        op->hasTrait<mlir::OpTrait::IsTerminator>())
+      return false;
+    bool onlyScalars =
+        op->getNumRegions() == 0 && !isa<GlobalStoreOp>(op) && llvm::all_of(op->getResultTypes(), [](Type type) {
+          auto tensor = dyn_cast<TensorType>(type);
+          return tensor && tensor.isScalar();
+        });
+    return !(onlyScalars && !isa<func::CallOp>(op)) && !diesAt(v, op);
+  }
+  bool isKept(Value v) const {
+    return llvm::any_of(v.getUsers(), [&](Operation *user) { return isKept(v, user) || getsName(v, user); });
+  }
+
+private:
+  /// Whether a branch hands on a value that stays in use, or hands it on twice.
+  bool getsName(Value v, Operation *op) const {
+    auto branch = dyn_cast<BranchOpInterface>(op);
+    for (unsigned i = 0; branch && i < op->getNumSuccessors(); ++i) {
+      auto times = llvm::count(branch.getSuccessorOperands(i).getForwardedOperands(), v);
+      if (times > 1 || (times == 1 && liveness.getLiveness(op->getSuccessor(i))->isLiveIn(v)))
+        return true;
+    }
+    return false;
+  }
+
+  void note(Value v) {
+    if (!isObject(v))
+      return;
+    Operation *def = v.getDefiningOp();
+    bool isMade = def ? isa<FusedOp, GemmOp, UniqueOp, ElementStoreOp, RelabelOp>(def)
+                      : !cast<BlockArgument>(v).getOwner()->isEntryBlock();
+    if (isMade && v.getParentRegion() == &function.getBody() && !isKept(v))
+      owned.insert(v);
+  }
+
+  bool comesOwned(BlockArgument argument) const {
+    bool all = true;
+    forEachEdge(argument.getOwner(),
+                [&](MutableOperandRange operands) { all &= owned.contains(operands[argument.getArgNumber()].get()); });
+    return all;
+  }
+
+  func::FuncOp function;
+  Liveness liveness;
+  llvm::SetVector<Value> owned;
+};
+
+class Placer {
+public:
+  explicit Placer(func::FuncOp function) : function(function) {}
+
+  void run() {
+    SmallVector<ElementStoreOp> stores;
+    function.walk([&](ElementStoreOp op) { stores.push_back(op); });
+    if (stores.empty())
+      return;
+    dropNames();
+    groupValues();
+    for (llvm::DenseSet<void *> placed = {nullptr}; !placed.empty();) {
+      placed.clear();
+      Ownership ownership(function);
+      for (ElementStoreOp store : stores) {
+        Value x = store.getX();
+        if ((!ownership.isOwned(x) || !ownership.diesAt(x, store)) && placed.insert(groupOf(x)).second)
+          place(store, ownership);
+      }
+    }
+    OpBuilder b(function.getContext());
+    for (ElementStoreOp store : stores) {
+      b.setInsertionPoint(store);
+      ElementSetOp::create(b, store.getLoc(), store.getX(), store.getValue(), store.getIndices());
+      store.replaceAllUsesWith(store.getX());
+      store.erase();
+    }
+    dropArguments();
+  }
+
+private:
+  /// Values that stores, branches and new names hand on to each other.
+  void groupValues() {
+    function.walk([&](Operation *op) {
+      if (auto store = dyn_cast<ElementStoreOp>(op))
+        unite(store.getX(), store.getResult());
+      else if (auto relabel = dyn_cast<RelabelOp>(op))
+        unite(relabel.getX(), relabel.getResult());
+      else if (auto branch = dyn_cast<BranchOpInterface>(op))
+        for (unsigned i = 0; i < op->getNumSuccessors(); ++i)
+          for (auto [operand, argument] :
+               llvm::zip(branch.getSuccessorOperands(i).getForwardedOperands(), op->getSuccessor(i)->getArguments()))
+            unite(operand, argument);
+    });
+  }
+  void unite(Value a, Value b) {
+    if (isObject(a))
+      groups.unionSets(a.getAsOpaquePointer(), b.getAsOpaquePointer());
+  }
+  void *groupOf(Value v) { return groups.getOrInsertLeaderValue(v.getAsOpaquePointer()); }
+
+  /// A relabelled value is used under its old name where types do not matter: elements are read and written.
+  void dropNames() {
+    function.walk([&](Operation *op) {
+      if (isa<ElementOp, DimOp>(op))
+        if (auto relabel = op->getOperand(0).getDefiningOp<RelabelOp>())
+          op->setOperand(0, relabel.getX());
+    });
+  }
+
+  /// Puts `toy.unique` before the outermost loop in which the value gets no second name, or before the store.
+  void place(ElementStoreOp store, const Ownership &ownership) {
+    Value x = store.getX();
+    DominanceInfo dominance(function);
+    std::optional<CFGLoopInfo> loops;
+    if (!function.getBody().hasOneBlock())
+      loops.emplace(dominance.getDomTree(&function.getBody()));
+    CFGLoop *chosen = nullptr;
+    for (CFGLoop *loop = loops ? loops->getLoopFor(store->getBlock()) : nullptr; loop; loop = loop->getParentLoop()) {
+      Block *header = loop->getHeader();
+      bool carries =
+          llvm::any_of(header->getArguments(), [&](Value v) { return isObject(v) && groupOf(v) == groupOf(x); });
+      if (!carries || !hasOneName(*loop, x, ownership))
+        break;
+      if (!tried.contains({groupOf(x), header}))
+        chosen = loop;
+    }
+    if (!chosen) {
+      OpBuilder b(store);
+      Value unique = UniqueOp::create(b, store.getLoc(), x.getType(), x);
+      groups.unionSets(x.getAsOpaquePointer(), unique.getAsOpaquePointer());
+      store.getXMutable().assign(unique);
+      return;
+    }
+    Block *header = chosen->getHeader();
+    tried.insert({groupOf(x), header});
+    for (BlockArgument argument : header->getArguments())
+      if (isObject(argument) && groupOf(argument) == groupOf(x))
+        enter(*chosen, argument, store.getLoc());
+  }
+
+  /// Whether no value of the group gets a second name in a loop.
+  bool hasOneName(CFGLoop &loop, Value x, const Ownership &ownership) {
+    for (Block *block : loop.getBlocks()) {
+      auto isHandedOn = [&](Value v) { return isObject(v) && groupOf(v) == groupOf(x) && ownership.isKept(v); };
+      if (llvm::any_of(block->getArguments(), isHandedOn))
+        return false;
+      for (Operation &op : *block)
+        if (llvm::any_of(op.getResults(), isHandedOn))
+          return false;
+    }
+    return true;
+  }
+
+  /// What enters a loop as an argument of its header is unique.
+  void enter(CFGLoop &loop, BlockArgument argument, Location loc) {
+    Block *header = argument.getOwner();
+    SmallVector<std::pair<Operation *, unsigned>> outside; // edges
+    for (auto it = header->pred_begin(), end = header->pred_end(); it != end; ++it)
+      if (!loop.contains(*it))
+        outside.push_back({(*it)->getTerminator(), it.getSuccessorIndex()});
+    for (auto [terminator, successor] : outside) {
+      auto branch = dyn_cast<cf::BranchOp>(terminator);
+      OpBuilder b(function.getContext());
+      if (!branch) { // a block of its own on the edge
+        Block *between = b.createBlock(header);
+        MutableOperandRange operands = operandsOf(terminator, successor);
+        branch = cf::BranchOp::create(b, loc, header, SmallVector<Value>(operands.getAsOperandRange()));
+        operands.clear();
+        terminator->setSuccessor(between, successor);
+      }
+      b.setInsertionPoint(branch);
+      OpOperand &operand = branch.getDestOperandsMutable()[argument.getArgNumber()];
+      Value unique = UniqueOp::create(b, loc, operand.get().getType(), operand.get());
+      groups.unionSets(argument.getAsOpaquePointer(), unique.getAsOpaquePointer());
+      operand.set(unique);
+    }
+  }
+
+  /// Arguments that are the same value on all edges, or themselves, become that value.
+  void dropArguments() {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (Block &block : function.getBody()) {
+        if (block.isEntryBlock() || block.hasNoPredecessors())
+          continue;
+        for (unsigned i = block.getNumArguments(); i-- > 0;)
+          changed |= dropArgument(block.getArgument(i));
+      }
+    }
+  }
+  bool dropArgument(BlockArgument argument) {
+    Block *block = argument.getOwner();
+    Value same;
+    bool differs = !isObject(argument);
+    forEachEdge(block, [&](MutableOperandRange operands) {
+      Value v = operands[argument.getArgNumber()].get();
+      differs |= v != argument && same && v != same;
+      if (v != argument)
+        same = v;
+    });
+    if (differs || !same)
+      return false;
+    argument.replaceAllUsesWith(same);
+    forEachEdge(block, [&](MutableOperandRange operands) { operands.erase(argument.getArgNumber()); });
+    block->eraseArgument(argument.getArgNumber());
+    return true;
+  }
+
+  func::FuncOp function;
+  llvm::EquivalenceClasses<void *> groups;
+  llvm::DenseSet<std::pair<void *, Block *>> tried; ///< group of values, header of a loop
+};
+
+struct PlaceUniquePass : impl::PlaceUniqueBase<PlaceUniquePass> {
+  void runOnOperation() override { Placer(getOperation()).run(); }
+};
+
+} // namespace
+} // namespace toy

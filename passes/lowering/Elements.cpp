@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Single elements: their place in memory, checks of indices, values that are changed in place. What a loop needs of a
+/// tensor's header is read where the tensor is made: stores of elements could change a header for all that LLVM knows.
+#include "passes/lowering/FunctionEmitter.h"
+
+#include "runtime/Value.h"
+
+#include "llvm/IR/MDBuilder.h"
+
+using namespace llvm;
+
+namespace toy {
+
+/// Whether elements of a value are read or written one by one.
+static bool isOpened(mlir::Value v) {
+  return any_of(v.getUsers(),
+                [&](mlir::Operation *user) { return isa<ElementOp, ElementSetOp>(user) && user->getOperand(0) == v; });
+}
+
+/// Whether nothing in this function takes the elements of a value elsewhere.
+static bool staysOnHost(mlir::Value v) {
+  return all_of(v.getUsers(), [](mlir::Operation *user) {
+    return isa<ElementOp, ElementSetOp, DimOp>(user) || user->hasTrait<mlir::OpTrait::IsTerminator>();
+  });
+}
+
+/// Whether an operation runs more often than the value was made.
+bool FunctionEmitter::isInLoopOver(mlir::Operation *op, mlir::Value v) {
+  return loops && loops->getLoopFor(op->getBlock()) != loops->getLoopFor(v.getParentBlock());
+}
+
+void FunctionEmitter::openElements(mlir::Value v) {
+  if (!isObject(v) || !isOpened(v))
+    return;
+  for (int64_t axis = 1; axis < tensorTypeOf(v).getRank(); ++axis)
+    sizeOf(v, axis);
+  bool isWritten = any_of(v.getUsers(), [](mlir::Operation *user) { return isa<ElementSetOp>(user); });
+  if (tables.valuesMoveAway) {
+    auto readsMany = [&](mlir::Operation *user) { return isa<ElementOp>(user) && isInLoopOver(user, v); };
+    if (!staysOnHost(v) || !(isWritten || any_of(v.getUsers(), readsMany)))
+      return;
+  }
+  slots[v].data = dataOf(v, isWritten);
+}
+
+/// Where elements are. What is written on the host is no longer on a device.
+Value *FunctionEmitter::dataOf(mlir::Value v, bool isWritten) {
+  if (Value *known = slots[v].data)
+    return known;
+  if (tables.valuesMoveAway)
+    scalars.call(isWritten ? "toy_rt_only_on_host" : "toy_rt_on_host", b.getVoidTy(), {slots[v].object});
+  Value *at = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), slots[v].object, offsetof(rt::Tensor, data));
+  return b.CreateLoad(b.getPtrTy(), at);
+}
+
+Value *FunctionEmitter::linearIndex(mlir::Value tensor, mlir::ValueRange indices) {
+  Value *at = slots[indices.front()].scalar.re;
+  for (auto [axis, index] : drop_begin(enumerate(indices)))
+    at = b.CreateNUWAdd(b.CreateMul(at, sizeOf(tensor, axis), "", true, true), slots[index].scalar.re);
+  return at;
+}
+
+/// One element of what may be on a device is fetched alone, several with all others.
+void FunctionEmitter::emitElement(ElementOp op) {
+  mlir::Value x = op.getX();
+  DType dtype = tensorTypeOf(x).getDtype();
+  Value *at = linearIndex(x, op.getIndices()), *from;
+  if (tables.valuesMoveAway && !slots[x].data && !isInLoopOver(op, x)) {
+    from = stackArray(b.getDoubleTy(), 2);
+    scalars.call("toy_rt_read_element", b.getVoidTy(), {slots[x].object, at, from});
+    at = b.getInt64(0);
+  } else
+    from = dataOf(x, false);
+  slots[op.getResult()].scalar = scalars.load(dtype, from, at);
+}
+
+void FunctionEmitter::emitElementSet(ElementSetOp op) {
+  scalars.store(tensorTypeOf(op.getX()).getDtype(), dataOf(op.getX(), true), linearIndex(op.getX(), op.getIndices()),
+                slots[op.getValue()].scalar);
+}
+
+void FunctionEmitter::emitUnique(UniqueOp op) {
+  Value *object = slots[op.getX()].object;
+  bool dies = diesAt(op.getX(), op);
+  if (dies)
+    moved.insert(op.getX().getAsOpaquePointer());
+  else
+    retain(op.getX());
+  auto copied = [&] { return scalars.call("toy_rt_unique", b.getPtrTy(), {object}); };
+  if (!dies || tables.valuesMoveAway) {
+    slots[op.getResult()].object = copied();
+    return;
+  }
+  auto isOne = [&](Value *count) { return b.CreateICmpEQ(b.CreateLoad(b.getInt64Ty(), count), b.getInt64(1)); };
+  Value *storage =
+      b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), object, offsetof(rt::Tensor, storage)));
+  static_assert(offsetof(rt::Tensor, refs) == 0 && offsetof(rt::Storage, refs) == 0);
+  Value *alone = b.CreateAnd(isOne(object), isOne(storage));
+  BasicBlock *before = b.GetInsertBlock(), *shared = BasicBlock::Create(b.getContext(), "", f),
+             *on = BasicBlock::Create(b.getContext(), "", f);
+  b.CreateCondBr(alone, on, shared);
+  b.SetInsertPoint(shared);
+  Value *copy = copied();
+  b.CreateBr(on);
+  b.SetInsertPoint(on);
+  PHINode *unique = b.CreatePHI(b.getPtrTy(), 2);
+  unique->addIncoming(object, before);
+  unique->addIncoming(copy, shared);
+  slots[op.getResult()].object = unique;
+}
+
+/// Whether a value goes up or down by the same number from turn to turn of a loop: a branch on its sign would keep the
+/// loop from becoming vector code.
+static bool isRegular(mlir::Value v, int depth = 0) {
+  auto argument = dyn_cast<mlir::BlockArgument>(v);
+  if (!argument) {
+    mlir::Operation *def = v.getDefiningOp();
+    return isa<ConstantOp, DimOp>(def) ||
+           (depth < 4 && isa<AddOp, SubOp, MulOp>(def) &&
+            all_of(def->getOperands(), [&](mlir::Value operand) { return isRegular(operand, depth + 1); }));
+  }
+  mlir::Block *block = argument.getOwner();
+  for (auto it = block->pred_begin(), end = block->pred_end(); it != end; ++it) {
+    auto branch = cast<mlir::BranchOpInterface>((*it)->getTerminator());
+    mlir::Value next = branch.getSuccessorOperands(it.getSuccessorIndex())[argument.getArgNumber()];
+    if (auto sum = next ? next.getDefiningOp<AddOp>() : AddOp();
+        sum && sum.getLhs() == v && sum.getRhs().getDefiningOp<ConstantOp>())
+      return true;
+  }
+  return false;
+}
+
+/// An index counted from the front. One outside ends in a cold call; one from the end is the same to a loop that
+/// counts, and elsewhere so rare that it is seen to in the cold.
+void FunctionEmitter::emitCheckIndex(CheckIndexOp op) {
+  Value *index = slots[op.getIndex()].scalar.re, *size = slots[op.getSize()].scalar.re, *at = index;
+  auto *known = dyn_cast<ConstantInt>(index);
+  bool mayBeNegative = !op.getNonnegative() && !(known && !known->isNegative()),
+       isRare = mayBeNegative && !isRegular(op.getIndex());
+  if (mayBeNegative && !isRare)
+    at = b.CreateSelect(b.CreateICmpSLT(index, b.getInt64(0)), b.CreateAdd(index, size), index);
+  BasicBlock *outside = BasicBlock::Create(b.getContext(), "", f), *inside = BasicBlock::Create(b.getContext(), "", f),
+             *before = b.GetInsertBlock();
+  b.CreateCondBr(b.CreateICmpULT(at, size), inside, outside, MDBuilder(b.getContext()).createLikelyBranchWeights());
+  b.SetInsertPoint(outside);
+  setSite(op);
+  if (!isRare)
+    scalars.fail("toy_rt_index_error", {index, size, b.getInt64(op.getAxis())});
+  else {
+    CallInst *wrapped = scalars.call("toy_rt_wrapped_index", b.getInt64Ty(), {index, size, b.getInt64(op.getAxis())});
+    wrapped->addFnAttr(Attribute::Cold);
+    wrapped->setMemoryEffects(MemoryEffects::inaccessibleMemOnly()); // an error, or nothing
+    b.CreateBr(inside);
+    b.SetInsertPoint(inside);
+    PHINode *phi = b.CreatePHI(b.getInt64Ty(), 2);
+    phi->addIncoming(index, before);
+    phi->addIncoming(wrapped, outside);
+    at = phi;
+  }
+  b.SetInsertPoint(inside);
+  slots[op.getResult()].scalar = {at};
+}
+
+} // namespace toy

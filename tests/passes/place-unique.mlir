@@ -1,0 +1,119 @@
+// RUN: %toy-opt --pass-pipeline='builtin.module(func.func(toy-place-unique))' %s | FileCheck %s
+
+// A parameter may be somebody else's, too: it is made unique before the loop, once, and the loop no longer hands it on.
+// CHECK-LABEL: @filled
+// CHECK: %[[U:.*]] = toy.unique %arg0
+// CHECK-NEXT: cf.br ^bb1(%{{.*}} : !toy.tensor<i64[]>)
+// CHECK: ^bb2:
+// CHECK-NEXT: toy.element_set %[[U]], %arg1, %{{.*}}
+// CHECK-NOT: toy.unique
+// CHECK: return %[[U]]
+func.func @filled(%x: !toy.tensor<f64[N]>, %v: !toy.tensor<f64[]>, %n: !toy.tensor<i64[]>) -> !toy.tensor<f64[N]> {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  cf.br ^header(%x, %0 : !toy.tensor<f64[N]>, !toy.tensor<i64[]>)
+^header(%a: !toy.tensor<f64[N]>, %i: !toy.tensor<i64[]>):
+  %t = toy.lt %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^body, ^exit
+^body:
+  %b = toy.element_store %a, %v, %i : (!toy.tensor<f64[N]>, !toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N]>
+  %j = toy.add %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^header(%b, %j : !toy.tensor<f64[N]>, !toy.tensor<i64[]>)
+^exit:
+  return %a : !toy.tensor<f64[N]>
+}
+
+// What a group has made belongs to nobody else.
+// CHECK-LABEL: @made
+// CHECK-NOT: toy.unique
+// CHECK: toy.element_set
+// CHECK: return
+func.func @made(%v: !toy.tensor<f64[]>, %i: !toy.tensor<i64[]>, %n: !toy.tensor<i64[]>) -> !toy.tensor<f64[N]> {
+  %x = toy.fused %v, %n : (!toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N]> {
+  ^bb0(%a: !toy.tensor<f64[]>, %m: !toy.tensor<i64[]>):
+    %0 = toy.full %a, %m : (!toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N]>
+    toy.yield %0 : (!toy.tensor<f64[N]>) -> ()
+  }
+  %y = toy.element_store %x, %v, %i : (!toy.tensor<f64[N]>, !toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N]>
+  return %y : !toy.tensor<f64[N]>
+}
+
+// The old value is read later: the store is to a copy.
+// CHECK-LABEL: @both
+// CHECK: %[[U:.*]] = toy.unique %arg0
+// CHECK: toy.element_set %[[U]]
+// CHECK: return %arg0, %[[U]]
+func.func @both(%x: !toy.tensor<f64[N]>, %v: !toy.tensor<f64[]>, %i: !toy.tensor<i64[]>) -> (!toy.tensor<f64[N]>, !toy.tensor<f64[N]>) {
+  %y = toy.element_store %x, %v, %i : (!toy.tensor<f64[N]>, !toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N]>
+  return %x, %y : !toy.tensor<f64[N]>, !toy.tensor<f64[N]>
+}
+
+// Each turn keeps the value under a second name (`b = a`): a copy a turn.
+// CHECK-LABEL: @kept
+// CHECK: ^bb2:
+// CHECK: %[[U:.*]] = toy.unique
+// CHECK: toy.element_set %[[U]]
+func.func @kept(%x: !toy.tensor<f64[N]>, %v: !toy.tensor<f64[]>, %n: !toy.tensor<i64[]>) -> (!toy.tensor<f64[N]>, !toy.tensor<f64[N]>) {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  cf.br ^header(%x, %x, %0 : !toy.tensor<f64[N]>, !toy.tensor<f64[N]>, !toy.tensor<i64[]>)
+^header(%a: !toy.tensor<f64[N]>, %before: !toy.tensor<f64[N]>, %i: !toy.tensor<i64[]>):
+  %t = toy.lt %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^body, ^exit
+^body:
+  %b = toy.element_store %a, %v, %i : (!toy.tensor<f64[N]>, !toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N]>
+  %j = toy.add %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^header(%b, %a, %j : !toy.tensor<f64[N]>, !toy.tensor<f64[N]>, !toy.tensor<i64[]>)
+^exit:
+  return %a, %before : !toy.tensor<f64[N]>, !toy.tensor<f64[N]>
+}
+
+// Two tensors change places: both are unique before the loop, and stay arguments.
+// CHECK-LABEL: @swapped
+// CHECK-COUNT-2: toy.unique
+// CHECK: ^bb1(%[[A:.*]]: !toy.tensor<f64[N]>, %[[B:.*]]: !toy.tensor<f64[N]>,
+// CHECK-NOT: toy.unique
+// CHECK: toy.element_set %[[A]]
+// CHECK: cf.br ^bb1(%[[B]], %[[A]],
+func.func @swapped(%x: !toy.tensor<f64[N]>, %y: !toy.tensor<f64[N]>, %v: !toy.tensor<f64[]>, %n: !toy.tensor<i64[]>) -> !toy.tensor<f64[N]> {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  cf.br ^header(%x, %y, %0 : !toy.tensor<f64[N]>, !toy.tensor<f64[N]>, !toy.tensor<i64[]>)
+^header(%a: !toy.tensor<f64[N]>, %b: !toy.tensor<f64[N]>, %i: !toy.tensor<i64[]>):
+  %t = toy.lt %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^body, ^exit
+^body:
+  %s = toy.element_store %a, %v, %i : (!toy.tensor<f64[N]>, !toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N]>
+  %j = toy.add %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^header(%b, %s, %j : !toy.tensor<f64[N]>, !toy.tensor<f64[N]>, !toy.tensor<i64[]>)
+^exit:
+  return %a : !toy.tensor<f64[N]>
+}
+
+// A function that is called while the value lives may keep it: the reference may be shared afterwards.
+// CHECK-LABEL: @shown
+// CHECK: ^bb2:
+// CHECK: call @keep
+// CHECK: %[[U:.*]] = toy.unique
+// CHECK: toy.element_set %[[U]]
+func.func private @keep(!toy.tensor<f64[N]>) -> !toy.tensor<f64[N]>
+func.func @shown(%x: !toy.tensor<f64[N]>, %v: !toy.tensor<f64[]>, %n: !toy.tensor<i64[]>) -> !toy.tensor<f64[N]> {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  cf.br ^header(%x, %0 : !toy.tensor<f64[N]>, !toy.tensor<i64[]>)
+^header(%a: !toy.tensor<f64[N]>, %i: !toy.tensor<i64[]>):
+  %t = toy.lt %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^body, ^exit
+^body:
+  %k = call @keep(%a) : (!toy.tensor<f64[N]>) -> !toy.tensor<f64[N]>
+  %b = toy.element_store %a, %v, %i : (!toy.tensor<f64[N]>, !toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N]>
+  toy.print %k {echo = false, structure = "_"} : (!toy.tensor<f64[N]>) -> ()
+  %j = toy.add %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^header(%b, %j : !toy.tensor<f64[N]>, !toy.tensor<i64[]>)
+^exit:
+  return %a : !toy.tensor<f64[N]>
+}
