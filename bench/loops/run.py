@@ -1,0 +1,128 @@
+#!/usr/bin/python3
+"""Loops over elements beside the same loops in C: whole-program time of `run(n)`, the least of several runs in turn,
+on one pinned thread. A program is NAME.toy with a function `run(n: i64)` and NAME.c with `static double run(long n)`.
+
+    bench/loops/run.py build/release/toy [NAME …] [--flags='--unpack'] [--rounds=7]
+"""
+
+import argparse
+import math
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).parent
+#: the argument of `run`, and the most time over C's
+PROGRAMS = {
+    "sieve": (2_000_000, 1.10),
+    "bubble": (3_000, 1.00),
+    "matmul": (256, 1.10),
+    "nbody": (40_000, 1.15),
+    "mandelbrot": (160, 1.15),
+    "collatz": (30_000, 1.10),
+    "fib": (30, 1.30),
+    "descent": (60_000, 1.15),
+    "relaxation": (200, 1.10),
+    "histogram": (100_000, 1.15),
+}
+COMPILERS = {
+    "clang": ["clang-22", "-O3", "-march=native", "-ffp-contract=off", "-fwrapv"],
+    "gcc": ["gcc", "-O3", "-march=native", "-ffp-contract=off", "-fwrapv"],
+}
+MAIN = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <math.h>
+#include <time.h>
+%s
+static double (*volatile entry)(long) = run; /* what it gives is not known in advance */
+int main(int n, char **args) {
+  struct timespec a, b;
+  double least = 1e9, value = 0;
+  for (int i = 0; i < 3; ++i) {
+    clock_gettime(CLOCK_MONOTONIC, &a);
+    value = entry(atol(args[1]));
+    clock_gettime(CLOCK_MONOTONIC, &b);
+    double t = (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec);
+    if (t < least) least = t;
+  }
+  printf("%%.17g %%.17g\\n", value, least);
+}
+"""
+TOY = """
+var n = i64(args[0]);
+var value = run(n);
+var least = 1e9;
+for i in range(3) {
+  var start = clock();
+  value = run(n);
+  least = minimum(least, clock() - start);
+}
+print(value);
+print(least);
+"""
+
+
+def timed(command):
+    environment = {k: v for k, v in os.environ.items() if k not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}
+    done = subprocess.run(["taskset", "-c", "1", *command], capture_output=True, text=True, env=environment)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}: {done.stderr}")
+    value, seconds = done.stdout.split()
+    return float(value), float(seconds)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("toy")
+    parser.add_argument("names", nargs="*", default=[])
+    parser.add_argument("--flags", default="")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--check", action="store_true", help="fail where a limit is passed")
+    options = parser.parse_args()
+    ratios, late = [], []
+    print(f"{'program':<12}{'n':>9}{'toy ms':>10}{'clang ms':>10}{'gcc ms':>10}{'of clang':>10}{'limit':>7}")
+    with tempfile.TemporaryDirectory() as folder:
+        for name in options.names or PROGRAMS:
+            n, limit = PROGRAMS.get(name, (1000, 1.5))
+            text = (HERE / f"{name}.c").read_text(encoding="utf-8")
+            commands = {}
+            for compiler, command in COMPILERS.items():
+                source = pathlib.Path(folder, f"{name}-{compiler}.c")
+                source.write_text(MAIN % text, encoding="utf-8")
+                subprocess.run([*command, str(source), "-o", str(source.with_suffix("")), "-lm"], check=True)
+                commands[compiler] = [str(source.with_suffix("")), str(n)]
+            script = pathlib.Path(folder, f"{name}.toy")
+            script.write_text((HERE / f"{name}.toy").read_text(encoding="utf-8") + TOY, encoding="utf-8")
+            commands["toy"] = [
+                options.toy,
+                "--threads=1",
+                "--precision=full",
+                *options.flags.split(),
+                str(script),
+                str(n),
+            ]
+            best, values = {}, {}
+            for _ in range(options.rounds):
+                for who, command in commands.items():
+                    values[who], seconds = timed(command)
+                    best[who] = min(best.get(who, math.inf), seconds)
+            if not math.isclose(values["toy"], values["clang"], rel_tol=1e-9):
+                sys.exit(f"{name}: {values}")
+            ratio = best["toy"] / best["clang"]
+            ratios.append(ratio)
+            late += [name] if ratio > limit else []
+            print(
+                f"{name:<12}{n:>9}{1e3 * best['toy']:>10.2f}{1e3 * best['clang']:>10.2f}{1e3 * best['gcc']:>10.2f}"
+                f"{ratio:>10.2f}{limit:>7.2f}",
+                flush=True,
+            )
+    print(f"geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}")
+    if options.check and late:
+        sys.exit(f"above their limits: {', '.join(late)}")
+
+
+if __name__ == "__main__":
+    main()
