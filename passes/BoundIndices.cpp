@@ -148,11 +148,13 @@ private:
   void forEachFact(Block *at, llvm::function_ref<void(const Fact &)> visit) {
     auto visitAll = [&](Block *block) {
       if (auto it = facts.find(block); it != facts.end())
-        llvm::for_each(it->second, visit);
+        for (const Fact &fact : it->second)
+          if (++steps <= mostSteps)
+            visit(fact);
     };
     if (at->getParent()->hasOneBlock()) // which has no tree
       return visitAll(at);
-    for (auto *node = dominance.getNode(at); node; node = node->getIDom())
+    for (auto *node = dominance.getNode(at); node && ++steps <= mostSteps; node = node->getIDom())
       visitAll(node->getBlock());
   }
 

@@ -10,7 +10,6 @@
 #include "mlir/Analysis/Liveness.h"
 #include "mlir/IR/Dominance.h"
 #include "llvm/ADT/EquivalenceClasses.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -46,17 +45,7 @@ public:
         for (Value v : op.getResults())
           note(v);
     });
-    for (bool changed = true; changed;) { // the greatest fixed point: what cannot stay goes
-      changed = false;
-      for (Value v : llvm::to_vector(owned)) {
-        auto argument = dyn_cast<BlockArgument>(v);
-        auto relabel = v.getDefiningOp<RelabelOp>();
-        if ((argument && !comesOwned(argument)) || (relabel && !owned.contains(relabel.getX()))) {
-          owned.remove(v);
-          changed = true;
-        }
-      }
-    }
+    loseOthers();
   }
 
   bool isOwned(Value v) const { return owned.contains(v); }
@@ -107,21 +96,40 @@ private:
       owned.insert(v);
   }
 
-  bool comesOwned(BlockArgument argument) const {
-    bool all = true;
-    forEachEdge(argument.getOwner(),
-                [&](MutableOperandRange operands) { all &= owned.contains(operands[argument.getArgNumber()].get()); });
-    return all;
+  /// The greatest fixed point: what is handed something that is not owned is not owned.
+  void loseOthers() {
+    llvm::DenseMap<Value, SmallVector<Value, 1>> takers;
+    for (Value v : owned) {
+      if (auto relabel = v.getDefiningOp<RelabelOp>())
+        takers[relabel.getX()].push_back(v);
+      else if (auto argument = dyn_cast<BlockArgument>(v))
+        forEachEdge(argument.getOwner(), [&](MutableOperandRange operands) {
+          takers[operands[argument.getArgNumber()].get()].push_back(v);
+        });
+    }
+    SmallVector<Value> lost;
+    for (auto &[v, _] : takers)
+      if (!owned.contains(v))
+        lost.push_back(v);
+    while (!lost.empty())
+      for (Value taker : takers.lookup(lost.pop_back_val()))
+        if (owned.erase(taker))
+          lost.push_back(taker);
   }
 
   func::FuncOp function;
   Liveness liveness;
-  llvm::SetVector<Value> owned;
+  llvm::DenseSet<Value> owned;
 };
 
 class Placer {
 public:
-  explicit Placer(func::FuncOp function) : function(function) {}
+  explicit Placer(func::FuncOp function) : function(function) {
+    if (function.isExternal() || function.getBody().hasOneBlock())
+      return;
+    dominance.emplace(function);
+    loops.emplace(dominance->getDomTree(&function.getBody()));
+  }
 
   void run() {
     SmallVector<ElementStoreOp> stores;
@@ -130,13 +138,20 @@ public:
       return;
     dropNames();
     groupValues();
-    for (llvm::DenseSet<void *> placed = {nullptr}; !placed.empty();) {
-      placed.clear();
+    for (bool changed = true; changed;) {
+      changed = false;
       Ownership ownership(function);
+      llvm::DenseSet<void *> placed; // groups that another look is needed for
       for (ElementStoreOp store : stores) {
         Value x = store.getX();
-        if ((!ownership.isOwned(x) || !ownership.diesAt(x, store)) && placed.insert(groupOf(x)).second)
-          place(store, ownership);
+        if ((ownership.isOwned(x) && ownership.diesAt(x, store)) || placed.contains(groupOf(x)))
+          continue;
+        changed = true;
+        if (CFGLoop *loop = loopFor(store, ownership)) {
+          placed.insert(groupOf(x));
+          enter(*loop, x, store.getLoc());
+        } else
+          placeBefore(store);
       }
     }
     OpBuilder b(function.getContext());
@@ -179,35 +194,28 @@ private:
     });
   }
 
-  /// Puts `toy.unique` before the outermost loop in which the value gets no second name, or before the store.
-  void place(ElementStoreOp store, const Ownership &ownership) {
+  /// The outermost loop before which `toy.unique` can stand: the value gets no second name in it.
+  CFGLoop *loopFor(ElementStoreOp store, const Ownership &ownership) {
+    if (!loops)
+      return nullptr;
     Value x = store.getX();
-    DominanceInfo dominance(function);
-    std::optional<CFGLoopInfo> loops;
-    if (!function.getBody().hasOneBlock())
-      loops.emplace(dominance.getDomTree(&function.getBody()));
     CFGLoop *chosen = nullptr;
-    for (CFGLoop *loop = loops ? loops->getLoopFor(store->getBlock()) : nullptr; loop; loop = loop->getParentLoop()) {
-      Block *header = loop->getHeader();
-      bool carries =
-          llvm::any_of(header->getArguments(), [&](Value v) { return isObject(v) && groupOf(v) == groupOf(x); });
+    for (CFGLoop *loop = loops->getLoopFor(store->getBlock()); loop; loop = loop->getParentLoop()) {
+      bool carries = llvm::any_of(loop->getHeader()->getArguments(),
+                                  [&](Value v) { return isObject(v) && groupOf(v) == groupOf(x); });
       if (!carries || !hasOneName(*loop, x, ownership))
         break;
-      if (!tried.contains({groupOf(x), header}))
+      if (!tried.contains({groupOf(x), loop->getHeader()}))
         chosen = loop;
     }
-    if (!chosen) {
-      OpBuilder b(store);
-      Value unique = UniqueOp::create(b, store.getLoc(), x.getType(), x);
-      groups.unionSets(x.getAsOpaquePointer(), unique.getAsOpaquePointer());
-      store.getXMutable().assign(unique);
-      return;
-    }
-    Block *header = chosen->getHeader();
-    tried.insert({groupOf(x), header});
-    for (BlockArgument argument : header->getArguments())
-      if (isObject(argument) && groupOf(argument) == groupOf(x))
-        enter(*chosen, argument, store.getLoc());
+    return chosen;
+  }
+
+  void placeBefore(ElementStoreOp store) {
+    OpBuilder b(store);
+    Value x = store.getX(), unique = UniqueOp::create(b, store.getLoc(), x.getType(), x);
+    groups.unionSets(x.getAsOpaquePointer(), unique.getAsOpaquePointer());
+    store.getXMutable().assign(unique);
   }
 
   /// Whether no value of the group gets a second name in a loop.
@@ -223,7 +231,15 @@ private:
     return true;
   }
 
-  /// What enters a loop as an argument of its header is unique.
+  /// What enters a loop of the group of `x` is unique.
+  void enter(CFGLoop &loop, Value x, Location loc) {
+    tried.insert({groupOf(x), loop.getHeader()});
+    for (BlockArgument argument : loop.getHeader()->getArguments())
+      if (isObject(argument) && groupOf(argument) == groupOf(x))
+        enter(loop, argument, loc);
+    dominance.emplace(function); // edges may have got blocks
+    loops.emplace(dominance->getDomTree(&function.getBody()));
+  }
   void enter(CFGLoop &loop, BlockArgument argument, Location loc) {
     Block *header = argument.getOwner();
     SmallVector<std::pair<Operation *, unsigned>> outside; // edges
@@ -279,6 +295,8 @@ private:
   }
 
   func::FuncOp function;
+  std::optional<DominanceInfo> dominance;
+  std::optional<CFGLoopInfo> loops;
   llvm::EquivalenceClasses<void *> groups;
   llvm::DenseSet<std::pair<void *, Block *>> tried; ///< group of values, header of a loop
 };
