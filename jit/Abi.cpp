@@ -13,6 +13,7 @@
 #include "runtime/Parallel.h"
 #include "runtime/Planar.h"
 #include "runtime/Scalar.h"
+#include "support/CallLimit.h"
 
 #include <cmath>
 #include <optional>
@@ -21,7 +22,11 @@ using namespace toy;
 
 namespace toy {
 AbiState &abiState() {
-  static AbiState state;
+  static AbiState &state = []() -> AbiState & {
+    static AbiState made;
+    made.passed.reserve(mostCalls);
+    return made;
+  }();
   return state;
 }
 } // namespace toy
@@ -113,7 +118,10 @@ static rt::Tensor *toy_rt_unique(rt::Tensor *t) {
 }
 static void toy_rt_too_deep() { rt::fail(DiagId::RecursionDepth); }
 /// An error passes through a call.
-static void toy_rt_passed(int64_t site) { abiState().passed.push_back(site); }
+static void toy_rt_passed(int64_t site) noexcept {
+  if (std::vector<int64_t> &passed = abiState().passed; passed.size() < passed.capacity()) // nothing is allocated here
+    passed.push_back(site);
+}
 
 /// A matrix or vector behind a view, without allocations: what most products are.
 struct PlainView {

@@ -121,7 +121,7 @@ static void eraseUnusedVariants(Module &module) {
 /// Puts small functions that call themselves into themselves, three levels deep: what a call costs is paid once in
 /// several.
 static void inlineRecursion(Module &module) {
-  constexpr unsigned levels = 3, mostInstructions = 80, mostCalls = 2;
+  constexpr unsigned levels = 3, mostInstructions = 80, mostSelfCalls = 2;
   SmallVector<Function *> functions;
   for (Function &f : module)
     if (!f.isDeclaration() && f.getInstructionCount() <= mostInstructions &&
@@ -135,7 +135,7 @@ static void inlineRecursion(Module &module) {
     return calls;
   };
   for (Function *f : functions) {
-    if (auto calls = callsOf(*f); calls.empty() || calls.size() > mostCalls)
+    if (auto calls = callsOf(*f); calls.empty() || calls.size() > mostSelfCalls)
       continue;
     ValueToValueMapTy map;
     Function *body = CloneFunction(f, map);
@@ -306,14 +306,16 @@ std::vector<rt::Value> Engine::call(StringRef symbol, std::vector<rt::Value> arg
   AbiState &state = abiState();
   Environment *before = std::exchange(state.environment, &environment);
   impl->chain.clear();
+  state.passed.clear();
   abiSite() = -1;
   try {
     entry.call(operands.data(), results.data());
   } catch (...) {
     if (abiSite() >= 0)
       impl->chain.push_back(impl->sites[abiSite()]);
-    for (int64_t site : std::exchange(state.passed, {}))
+    for (int64_t site : state.passed)
       impl->chain.push_back(impl->sites[site]);
+    state.passed.clear(); // and keeps its room
     state.environment = before;
     throw;
   }

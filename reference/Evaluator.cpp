@@ -5,6 +5,7 @@
 
 #include "runtime/Memory.h"
 #include "runtime/Parallel.h"
+#include "support/CallLimit.h"
 
 using namespace mlir;
 
@@ -137,7 +138,7 @@ static GlobalLoadOp updatedGlobal(Operation &op) {
 
 std::vector<rt::Value> Evaluator::call(func::FuncOp function, std::vector<rt::Value> arguments) {
   int &depth = environment.callDepth;
-  if (++depth > 10001) { // the statement itself is the first
+  if (++depth > mostCalls + 1) { // the statement itself is the first
     --depth;
     rt::fail(DiagId::RecursionDepth);
   }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "passes/lowering/KernelEmitter.h"
+#include "support/CallLimit.h"
 
 #include "mlir/Analysis/CFGLoopInfo.h"
 #include "mlir/Analysis/Liveness.h"
@@ -13,9 +14,6 @@
 #include "mlir/IR/Dominance.h"
 
 namespace toy {
-
-/// Calls that may be active at once; functions take the number of those around them as their last argument.
-constexpr int64_t mostCalls = 10000;
 
 /// What compiled code refers to by number or address at run time.
 struct EmissionTables {

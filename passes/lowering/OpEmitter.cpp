@@ -282,7 +282,7 @@ void FunctionEmitter::emitCall(mlir::func::CallOp op) {
   }
 }
 
-/// The depth of a callee's frame, checked.
+/// The number of calls around a callee, which is its last argument; checked.
 Value *FunctionEmitter::enterCall(mlir::func::CallOp op) {
   Value *depth = f->getArg(f->arg_size() - 1);
   BasicBlock *tooDeep = BasicBlock::Create(b.getContext(), "", f), *on = BasicBlock::Create(b.getContext(), "", f);
