@@ -165,6 +165,7 @@ static void nameFunctions(CompiledUnit &c) {
 void Compiler::lower(CompiledUnit &c) {
   if (!engine.start(c.error))
     return;
+  markRecursion(*c.ir);
   if (!cache)
     cache = std::make_unique<CodeCache>(options.cache);
   if (usesDevice()) {

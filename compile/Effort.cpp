@@ -4,9 +4,11 @@
 #include "compile/CompileImpl.h"
 
 #include "ir/ToyDialect.h"
+#include "passes/ControlFlow.h"
 
-#include "mlir/Analysis/CFGLoopInfo.h"
-#include "mlir/IR/Dominance.h"
+#include "mlir/Analysis/CallGraph.h"
+
+#include "llvm/ADT/SCCIterator.h"
 
 using namespace mlir;
 
@@ -23,19 +25,23 @@ static bool hasLoops(func::FuncOp function) {
   return false;
 }
 
+void markRecursion(ModuleOp module) {
+  const CallGraph calls(module);
+  for (auto it = llvm::scc_begin(&calls); !it.isAtEnd(); ++it)
+    for (CallGraphNode *node : *it)
+      if (it.hasCycle() && !node->isExternal())
+        node->getCallableRegion()->getParentOp()->setAttr("toy.recursive", UnitAttr::get(module.getContext()));
+}
+
 bool hasElementLoops(ModuleOp module) {
   return llvm::any_of(module.getOps<func::FuncOp>(), [](func::FuncOp function) {
-    WalkResult calls = function.walk([&](func::CallOp call) {
-      return call.getCallee() == function.getSymName() ? WalkResult::interrupt() : WalkResult::advance();
-    });
-    if (calls.wasInterrupted() || !hasLoops(function))
-      return calls.wasInterrupted();
-    DominanceInfo dominance(function);
-    CFGLoopInfo loops(dominance.getDomTree(&function.getBody()));
+    if (function->hasAttr("toy.recursive"))
+      return true;
+    FunctionLoops loops(function);
     auto isOf = [](CFGLoop *loop, auto test) {
       return llvm::any_of(loop->getBlocks(), [&](Block *block) { return llvm::any_of(*block, test); });
     };
-    return llvm::any_of(loops.getLoopsInPreorder(), [&](CFGLoop *loop) {
+    return llvm::any_of(loops.all(), [&](CFGLoop *loop) {
       return isOf(loop, [](Operation &op) { return isa<ElementOp, ElementSetOp>(op); }) ||
              (loop->isInnermost() && !isOf(loop, [](Operation &op) { return isa<FusedOp, GemmOp, PlanarGemmOp>(op); }));
     });

@@ -2,10 +2,9 @@
 /// \file
 /// Slices of one element as reads and stores of elements.
 #include "passes/Constants.h"
+#include "passes/ControlFlow.h"
 #include "passes/Passes.h"
 
-#include "mlir/Analysis/CFGLoopInfo.h"
-#include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -55,18 +54,15 @@ private:
 
 /// The blocks of innermost loops that make no tensors but elements: nothing in them is for a device.
 llvm::DenseSet<Block *> blocksOfElementLoops(func::FuncOp function) {
-  llvm::DenseSet<Block *> blocks;
-  if (function.isExternal() || function.getBody().hasOneBlock())
-    return blocks;
-  DominanceInfo dominance(function);
-  CFGLoopInfo loops(dominance.getDomTree(&function.getBody()));
   auto isForHost = [](Operation &op) {
     return isa<SliceStoreOp>(op) || llvm::all_of(op.getResultTypes(), [](Type type) {
              auto tensor = dyn_cast<TensorType>(type);
              return !tensor || isOneElement(tensor);
            });
   };
-  for (CFGLoop *loop : loops.getLoopsInPreorder())
+  llvm::DenseSet<Block *> blocks;
+  FunctionLoops loops(function);
+  for (CFGLoop *loop : loops.all())
     if (loop->isInnermost() &&
         llvm::all_of(loop->getBlocks(), [&](Block *block) { return llvm::all_of(*block, isForHost); }))
       blocks.insert(loop->block_begin(), loop->block_end());

@@ -3,10 +3,8 @@
 /// Intervals of i64 scalars and linear inequalities between them, and what they prove about indices and sums. Integers
 /// of the language wrap: an interval is of the exact value, and what may wrap has none.
 #include "passes/Constants.h"
+#include "passes/ControlFlow.h"
 #include "passes/Passes.h"
-
-#include "mlir/Analysis/CFGLoopInfo.h"
-#include "mlir/IR/Dominance.h"
 #include "support/SizeLimit.h"
 
 using namespace mlir;
@@ -25,43 +23,44 @@ bool isInteger64(Value v) {
 struct Interval {
   int64_t lo = INT64_MIN, hi = INT64_MAX;
 
-  Interval operator&(Interval other) const { return {std::max(lo, other.lo), std::min(hi, other.hi)}; }
   Interval operator|(Interval other) const { return {std::min(lo, other.lo), std::max(hi, other.hi)}; }
 };
 
-/// The interval of an exact result, or everything where it may leave 64 bits.
-Interval exactly(__int128 lo, __int128 hi) {
-  if (lo < INT64_MIN || hi > INT64_MAX)
-    return {};
-  return {static_cast<int64_t>(lo), static_cast<int64_t>(hi)};
-}
-std::pair<__int128, __int128> sumOf(Interval a, Interval b) { return {__int128(a.lo) + b.lo, __int128(a.hi) + b.hi}; }
-std::pair<__int128, __int128> differenceOf(Interval a, Interval b) {
-  return {__int128(a.lo) - b.hi, __int128(a.hi) - b.lo};
-}
-std::pair<__int128, __int128> productOf(Interval a, Interval b) {
+/// The exact bounds of a sum, difference or product.
+std::pair<__int128, __int128> boundsOf(Operation *op, Interval a, Interval b) {
+  if (isa<AddOp>(op))
+    return {__int128(a.lo) + b.lo, __int128(a.hi) + b.hi};
+  if (isa<SubOp>(op))
+    return {__int128(a.lo) - b.hi, __int128(a.hi) - b.lo};
   __int128 corners[] = {__int128(a.lo) * b.lo, __int128(a.lo) * b.hi, __int128(a.hi) * b.lo, __int128(a.hi) * b.hi};
   return {*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4)};
 }
 bool fits(std::pair<__int128, __int128> bounds) { return bounds.first >= INT64_MIN && bounds.second <= INT64_MAX; }
 
-/// A constant and values times factors, computed without wrapping.
+/// A constant and values times factors, computed without wrapping. What becomes too large is not known, so that no sum
+/// of terms times 64 bits leaves 128.
 struct Linear {
+  static constexpr __int128 mostFactor = __int128(1) << 40, mostConstant = __int128(1) << 80;
+  static constexpr size_t mostTerms = 64;
   __int128 constant = 0;
   SmallVector<std::pair<Value, __int128>, 4> terms;
+  bool isKnown = true;
 
   void add(Value v, __int128 factor) {
-    for (auto it = terms.begin(); it != terms.end(); ++it)
-      if (it->first == v) {
-        if ((it->second += factor) == 0)
-          terms.erase(it);
-        return;
-      }
-    if (factor != 0)
-      terms.push_back({v, factor});
+    auto it = llvm::find_if(terms, [&](auto term) { return term.first == v; });
+    if (it == terms.end())
+      it = terms.insert(it, {v, 0});
+    it->second += factor;
+    isKnown &= -mostFactor <= it->second && it->second <= mostFactor && terms.size() <= mostTerms;
+    if (it->second == 0)
+      terms.erase(it);
   }
-  void add(const Linear &other, __int128 factor) {
+  void add(const Linear &other, int64_t factor) {
+    isKnown &= other.isKnown && -mostFactor <= factor && factor <= mostFactor;
+    if (!isKnown)
+      return;
     constant += other.constant * factor;
+    isKnown = -mostConstant <= constant && constant <= mostConstant;
     for (auto [v, f] : other.terms)
       add(v, f * factor);
   }
@@ -104,10 +103,6 @@ public:
     return isMore(linear(greater, at, 0));
   }
   /// Whether a sum, difference or product never wraps.
-  bool isExact(Operation *op, Block *at) {
-    Interval a = intervalOf(op->getOperand(0), at, 0), b = intervalOf(op->getOperand(1), at, 0);
-    return fits(isa<AddOp>(op) ? sumOf(a, b) : isa<SubOp>(op) ? differenceOf(a, b) : productOf(a, b));
-  }
   bool neverWraps(Operation *op, Block *at) {
     steps = 0;
     return isExact(op, at);
@@ -182,17 +177,18 @@ private:
     return known;
   }
 
+  bool isExact(Operation *op, Block *at) {
+    return fits(boundsOf(op, intervalOf(op->getOperand(0), at, 0), intervalOf(op->getOperand(1), at, 0)));
+  }
+
   Interval ofOperation(Operation *op, Block *at, int depth) {
     if (isa<DimOp, CheckSizeOp, CheckIndexOp>(op))
       return {0, largestSize};
     auto operand = [&](unsigned i) { return intervalOf(op->getOperand(i), at, depth); };
-    auto both = [&](std::pair<__int128, __int128> bounds) { return exactly(bounds.first, bounds.second); };
-    if (isa<AddOp>(op))
-      return both(sumOf(operand(0), operand(1)));
-    if (isa<SubOp>(op))
-      return both(differenceOf(operand(0), operand(1)));
-    if (isa<MulOp>(op))
-      return both(productOf(operand(0), operand(1)));
+    if (isa<AddOp, SubOp, MulOp>(op)) {
+      auto bounds = boundsOf(op, operand(0), operand(1));
+      return fits(bounds) ? Interval{int64_t(bounds.first), int64_t(bounds.second)} : Interval();
+    }
     if (isa<MinimumOp>(op)) {
       Interval a = operand(0), b = operand(1);
       return {std::min(a.lo, b.lo), std::min(a.hi, b.hi)};
@@ -232,13 +228,12 @@ private:
       return {};
     SmallVector<std::pair<Value, Block *>> back;
     Interval start{INT64_MAX, INT64_MIN};
-    for (auto it = block->pred_begin(), end = block->pred_end(); it != end; ++it) {
-      Value v = cast<BranchOpInterface>((*it)->getTerminator())
-                    .getSuccessorOperands(it.getSuccessorIndex())[argument.getArgNumber()];
-      if (dominance.dominates(block, *it))
-        back.push_back({v, *it});
+    for (const BlockEdge &edge : edgesInto(block)) {
+      Value v = edge.operandOf(argument);
+      if (dominance.dominates(block, edge.from()))
+        back.push_back({v, edge.from()});
       else
-        start = start | intervalOf(v, *it, depth);
+        start = start | intervalOf(v, edge.from(), depth);
     }
     if (back.empty())
       return start;
@@ -271,7 +266,7 @@ private:
     }
     if (def && depth < deepest && isa<MulOp>(def) && isExact(def, at))
       for (unsigned i : {0, 1})
-        if (auto factor = constantInteger(def->getOperand(i)); factor && std::abs(*factor) <= 1 << 20) {
+        if (auto factor = constantInteger(def->getOperand(i)); factor) {
           out.add(linear(def->getOperand(1 - i), at, depth + 1), *factor);
           return out;
         }
@@ -302,6 +297,8 @@ private:
   }
 
   bool isNonNegative(const Linear &sum, Block *at, int more) {
+    if (!sum.isKnown)
+      return false;
     __int128 least = sum.constant;
     for (auto [v, factor] : sum.terms) {
       Interval interval = intervalOf(v, at, 0);

@@ -4,11 +4,9 @@
 /// `toy.unique` and `toy.element_store` give, and what blocks are handed where every hand lets go. A store to an owned
 /// value that dies there is in place; before any other one a `toy.unique` is put, as far outside of loops as the value
 /// gets no second name.
+#include "passes/ControlFlow.h"
 #include "passes/Passes.h"
 
-#include "mlir/Analysis/CFGLoopInfo.h"
-#include "mlir/Analysis/Liveness.h"
-#include "mlir/IR/Dominance.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 
 using namespace mlir;
@@ -22,16 +20,6 @@ namespace {
 bool isObject(Value v) {
   auto tensor = dyn_cast<TensorType>(v.getType());
   return tensor && !tensor.isScalar();
-}
-
-MutableOperandRange operandsOf(Operation *branch, unsigned successor) {
-  return cast<BranchOpInterface>(branch).getSuccessorOperands(successor).getMutableForwardedOperands();
-}
-
-/// Calls `visit(operands)` for every edge into a block.
-void forEachEdge(Block *block, llvm::function_ref<void(MutableOperandRange)> visit) {
-  for (auto it = block->pred_begin(), end = block->pred_end(); it != end; ++it)
-    visit(operandsOf((*it)->getTerminator(), it.getSuccessorIndex()));
 }
 
 /// Who holds what, before anything is changed and after every `toy.unique` that was put in.
@@ -49,26 +37,17 @@ public:
   }
 
   bool isOwned(Value v) const { return owned.contains(v); }
-  bool diesAt(Value v, Operation *op) const {
-    Block *block = op->getBlock();
-    if (liveness.getLiveness(block)->isLiveOut(v))
-      return false;
-    return llvm::none_of(v.getUsers(), [&](Operation *user) {
-      Operation *at = block->findAncestorOpInBlock(*user);
-      return at && at != op && op->isBeforeInBlock(at);
-    });
-  }
-  /// Whether an operation may keep its operand, so that there are two names for it afterwards.
+  bool diesAt(Value v, Operation *op) const { return toy::diesAt(liveness, v, op); }
+  /// Whether an operation may keep its operand, so that there are two names for it afterwards: what gives scalars or
+  /// nothing does not, and groups and products give new tensors.
   bool isKept(Value v, Operation *op) const {
-    if (isa<ElementOp, ElementSetOp, DimOp, FusedOp, GemmOp, PlanarGemmOp, PrintOp>(op) ||
-        op->hasTrait<mlir::OpTrait::IsTerminator>())
+    if (isa<FusedOp, GemmOp, PlanarGemmOp>(op) || op->hasTrait<mlir::OpTrait::IsTerminator>())
       return false;
-    bool onlyScalars =
-        op->getNumRegions() == 0 && !isa<GlobalStoreOp>(op) && llvm::all_of(op->getResultTypes(), [](Type type) {
-          auto tensor = dyn_cast<TensorType>(type);
-          return tensor && tensor.isScalar();
-        });
-    return !(onlyScalars && !isa<func::CallOp>(op)) && !diesAt(v, op);
+    bool givesTensors = llvm::any_of(op->getResultTypes(), [](Type type) {
+      auto tensor = dyn_cast<TensorType>(type);
+      return !tensor || !tensor.isScalar();
+    });
+    return (givesTensors || isa<GlobalStoreOp, func::CallOp>(op)) && !diesAt(v, op);
   }
   bool isKept(Value v) const {
     return llvm::any_of(v.getUsers(), [&](Operation *user) { return isKept(v, user) || getsName(v, user); });
@@ -103,9 +82,8 @@ private:
       if (auto relabel = v.getDefiningOp<RelabelOp>())
         takers[relabel.getX()].push_back(v);
       else if (auto argument = dyn_cast<BlockArgument>(v))
-        forEachEdge(argument.getOwner(), [&](MutableOperandRange operands) {
-          takers[operands[argument.getArgNumber()].get()].push_back(v);
-        });
+        for (const BlockEdge &edge : edgesInto(argument.getOwner()))
+          takers[edge.operandOf(argument)].push_back(v);
     }
     SmallVector<Value> lost;
     for (auto &[v, _] : takers)
@@ -124,19 +102,13 @@ private:
 
 class Placer {
 public:
-  explicit Placer(func::FuncOp function) : function(function) {
-    if (function.isExternal() || function.getBody().hasOneBlock())
-      return;
-    dominance.emplace(function);
-    loops.emplace(dominance->getDomTree(&function.getBody()));
-  }
+  explicit Placer(func::FuncOp function) : function(function), loops(function) {}
 
   void run() {
     SmallVector<ElementStoreOp> stores;
     function.walk([&](ElementStoreOp op) { stores.push_back(op); });
     if (stores.empty())
       return;
-    dropNames();
     groupValues();
     for (bool changed = true; changed;) {
       changed = false;
@@ -185,22 +157,11 @@ private:
   }
   void *groupOf(Value v) { return groups.getOrInsertLeaderValue(v.getAsOpaquePointer()); }
 
-  /// A relabelled value is used under its old name where types do not matter: elements are read and written.
-  void dropNames() {
-    function.walk([&](Operation *op) {
-      if (isa<ElementOp, DimOp>(op))
-        if (auto relabel = op->getOperand(0).getDefiningOp<RelabelOp>())
-          op->setOperand(0, relabel.getX());
-    });
-  }
-
   /// The outermost loop before which `toy.unique` can stand: the value gets no second name in it.
   CFGLoop *loopFor(ElementStoreOp store, const Ownership &ownership) {
-    if (!loops)
-      return nullptr;
     Value x = store.getX();
     CFGLoop *chosen = nullptr;
-    for (CFGLoop *loop = loops->getLoopFor(store->getBlock()); loop; loop = loop->getParentLoop()) {
+    for (CFGLoop *loop = loops.of(store->getBlock()); loop; loop = loop->getParentLoop()) {
       bool carries = llvm::any_of(loop->getHeader()->getArguments(),
                                   [&](Value v) { return isObject(v) && groupOf(v) == groupOf(x); });
       if (!carries || !hasOneName(*loop, x, ownership))
@@ -214,7 +175,7 @@ private:
   void placeBefore(ElementStoreOp store) {
     OpBuilder b(store);
     Value x = store.getX(), unique = UniqueOp::create(b, store.getLoc(), x.getType(), x);
-    groups.unionSets(x.getAsOpaquePointer(), unique.getAsOpaquePointer());
+    unite(x, unique);
     store.getXMutable().assign(unique);
   }
 
@@ -234,34 +195,32 @@ private:
   /// What enters a loop of the group of `x` is unique.
   void enter(CFGLoop &loop, Value x, Location loc) {
     tried.insert({groupOf(x), loop.getHeader()});
-    for (BlockArgument argument : loop.getHeader()->getArguments())
-      if (isObject(argument) && groupOf(argument) == groupOf(x))
-        enter(loop, argument, loc);
-    dominance.emplace(function); // edges may have got blocks
-    loops.emplace(dominance->getDomTree(&function.getBody()));
-  }
-  void enter(CFGLoop &loop, BlockArgument argument, Location loc) {
-    Block *header = argument.getOwner();
-    SmallVector<std::pair<Operation *, unsigned>> outside; // edges
-    for (auto it = header->pred_begin(), end = header->pred_end(); it != end; ++it)
-      if (!loop.contains(*it))
-        outside.push_back({(*it)->getTerminator(), it.getSuccessorIndex()});
-    for (auto [terminator, successor] : outside) {
-      auto branch = dyn_cast<cf::BranchOp>(terminator);
-      OpBuilder b(function.getContext());
-      if (!branch) { // a block of its own on the edge
-        Block *between = b.createBlock(header);
-        MutableOperandRange operands = operandsOf(terminator, successor);
-        branch = cf::BranchOp::create(b, loc, header, SmallVector<Value>(operands.getAsOperandRange()));
-        operands.clear();
-        terminator->setSuccessor(between, successor);
+    bool splits = false;
+    for (BlockEdge edge : entriesOf(loop)) {
+      if (!isa<cf::BranchOp>(edge.terminator)) {
+        edge = split(edge, loop.getHeader(), loc);
+        splits = true;
       }
-      b.setInsertionPoint(branch);
-      OpOperand &operand = branch.getDestOperandsMutable()[argument.getArgNumber()];
-      Value unique = UniqueOp::create(b, loc, operand.get().getType(), operand.get());
-      groups.unionSets(argument.getAsOpaquePointer(), unique.getAsOpaquePointer());
-      operand.set(unique);
+      OpBuilder b(edge.terminator);
+      for (BlockArgument argument : loop.getHeader()->getArguments())
+        if (isObject(argument) && groupOf(argument) == groupOf(x)) {
+          Value unique = UniqueOp::create(b, loc, argument.getType(), edge.operandOf(argument));
+          unite(argument, unique);
+          edge.operands()[argument.getArgNumber()].set(unique);
+        }
     }
+    if (splits)
+      loops = FunctionLoops(function);
+  }
+  /// A block of its own on an edge, and the edge out of it.
+  BlockEdge split(BlockEdge edge, Block *to, Location loc) {
+    OpBuilder b(function.getContext());
+    Block *between = b.createBlock(to);
+    MutableOperandRange operands = edge.operands();
+    auto branch = cf::BranchOp::create(b, loc, to, SmallVector<Value>(operands.getAsOperandRange()));
+    operands.clear();
+    edge.terminator->setSuccessor(between, edge.successor);
+    return {branch, 0};
   }
 
   /// Arguments that are the same value on all edges, or themselves, become that value.
@@ -280,23 +239,23 @@ private:
     Block *block = argument.getOwner();
     Value same;
     bool differs = !isObject(argument);
-    forEachEdge(block, [&](MutableOperandRange operands) {
-      Value v = operands[argument.getArgNumber()].get();
+    for (const BlockEdge &edge : edgesInto(block)) {
+      Value v = edge.operandOf(argument);
       differs |= v != argument && same && v != same;
       if (v != argument)
         same = v;
-    });
+    }
     if (differs || !same)
       return false;
     argument.replaceAllUsesWith(same);
-    forEachEdge(block, [&](MutableOperandRange operands) { operands.erase(argument.getArgNumber()); });
+    for (const BlockEdge &edge : edgesInto(block))
+      edge.operands().erase(argument.getArgNumber());
     block->eraseArgument(argument.getArgNumber());
     return true;
   }
 
   func::FuncOp function;
-  std::optional<DominanceInfo> dominance;
-  std::optional<CFGLoopInfo> loops;
+  FunctionLoops loops;
   llvm::EquivalenceClasses<void *> groups;
   llvm::DenseSet<std::pair<void *, Block *>> tried; ///< group of values, header of a loop
 };

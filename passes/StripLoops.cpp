@@ -3,10 +3,8 @@
 /// Counted innermost loops run in strips, between which Ctrl-C is looked for: a look at each turn would keep them from
 /// becoming vector code.
 #include "passes/Constants.h"
+#include "passes/ControlFlow.h"
 #include "passes/Passes.h"
-
-#include "mlir/Analysis/CFGLoopInfo.h"
-#include "mlir/IR/Dominance.h"
 
 using namespace mlir;
 
@@ -18,7 +16,8 @@ namespace {
 
 constexpr int64_t strip = 1 << 14; ///< turns: some tens of microseconds
 
-/// `for counter in start..bound` with steps of 1: the header compares, one block goes back to it.
+/// `for counter in start..bound` with steps of 1: the header compares, one block goes back to it. Between strips the
+/// header runs once more, so it stores nothing.
 struct CountedLoop {
   BlockArgument counter;
   Value bound;
@@ -39,7 +38,8 @@ std::optional<CountedLoop> countedLoop(CFGLoop &loop) {
   Operation *bound = test.getRhs().getDefiningOp();
   Block *boundBlock = bound ? bound->getBlock() : cast<BlockArgument>(test.getRhs()).getOwner();
   auto next = back.getDestOperands()[counter.getArgNumber()].getDefiningOp<AddOp>();
-  if (loop.contains(boundBlock) || tensorTypeOf(counter).getDtype() != DType::I64 || !next ||
+  bool stores = !header->getOps<ElementSetOp>().empty();
+  if (stores || loop.contains(boundBlock) || tensorTypeOf(counter).getDtype() != DType::I64 || !next ||
       next.getLhs() != counter || constantInteger(next.getRhs()) != 1)
     return std::nullopt;
   return CountedLoop{counter, test.getRhs(), test, back};
@@ -66,12 +66,8 @@ void stripMine(CFGLoop &loop, CountedLoop counted) {
   Block *strips = b.createBlock(header);
   for (BlockArgument argument : header->getArguments())
     strips->addArgument(argument.getType(), argument.getLoc());
-  SmallVector<std::pair<Operation *, unsigned>> entries;
-  for (auto it = header->pred_begin(), end = header->pred_end(); it != end; ++it)
-    if (!loop.contains(*it))
-      entries.push_back({(*it)->getTerminator(), it.getSuccessorIndex()});
-  for (auto [branch, successor] : entries)
-    branch->setSuccessor(strips, successor);
+  for (const BlockEdge &entry : entriesOf(loop))
+    entry.terminator->setSuccessor(strips, entry.successor);
 
   b.setInsertionPointToStart(strips);
   Value from = strips->getArgument(counted.counter.getArgNumber()), width = integerConstant(b, loc, strip);
@@ -98,12 +94,8 @@ void stripMine(CFGLoop &loop, CountedLoop counted) {
 
 struct StripLoopsPass : impl::StripLoopsBase<StripLoopsPass> {
   void runOnOperation() override {
-    func::FuncOp function = getOperation();
-    if (function.isExternal() || function.getBody().hasOneBlock())
-      return;
-    DominanceInfo dominance(function);
-    CFGLoopInfo loops(dominance.getDomTree(&function.getBody()));
-    for (CFGLoop *loop : loops.getLoopsInPreorder())
+    FunctionLoops loops(getOperation());
+    for (CFGLoop *loop : loops.all())
       if (loop->isInnermost() && isLight(*loop))
         if (auto counted = countedLoop(*loop))
           stripMine(*loop, *counted);

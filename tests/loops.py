@@ -23,6 +23,7 @@ class Generator:
         self.lines, self.depth, self.fresh_names = [], 0, 0
         self.arrays, self.integers, self.scalars = {}, [], {}  # name: (dtype, rank); names; name: dtype
         self.loops, self.functions = 0, []
+        self.ways_out = []  # of each loop around
 
     def emit(self, line):
         self.lines.append("  " * self.depth + line)
@@ -157,8 +158,11 @@ class Generator:
         dtype, rank = self.arrays[array]
         i = self.fresh("i")
         size = f"{array}.shape[{rng.randrange(rank)}]"
-        kind = rng.randint(0, 4)
+        kind = rng.randint(0, 5)
         before = dict(self.arrays), list(self.integers), dict(self.scalars)
+        long = not self.loops and rng.random() < 0.02
+        if long:
+            size = str(rng.randint(16380, 33000))  # more than one strip
         if kind == 0:
             self.emit(f"for {i} in range({size}) {{")
         elif kind == 1:
@@ -167,31 +171,40 @@ class Generator:
             self.emit(f"for {i} in range({rng.randint(0, 2)}, {rng.randint(0, 6)}, {rng.randint(1, 2)}) {{")
         else:
             self.emit(f"var {i} = {rng.randint(0, 1)};")
-            self.emit(f"while {i} < {size} {{")
+            self.emit(f"while {i} < {size} {{" if kind < 5 else "while true {")
         self.depth += 1
         self.loops += 1
+        self.ways_out.append(["break;"] if kind == 5 else ["break;", "continue;"])
         self.integers.append(i)
-        if kind > 2:
+        if kind in (3, 4):
             self.emit(f"{i} += {rng.randint(1, 2)};")
-        self.block(rng.randint(1, 3))
+        self.block(rng.randint(1, 3), quick=long)
+        if kind == 5:  # the test is behind the body
+            self.emit(f"if {i} < {size} {{ {i} += 1; continue; }}")
+            self.emit("break;")
         self.loops -= 1
         self.depth -= 1
+        self.ways_out.pop()
         self.arrays, self.integers, self.scalars = before
         self.emit("}")
 
-    def branch(self):
+    def branch(self, quick=False):
         before = dict(self.arrays), list(self.integers), dict(self.scalars)
         self.emit(f"if {self.condition()} {{")
         self.depth += 1
-        self.block(self.rng.randint(1, 2))
+        self.block(self.rng.randint(1, 2), quick)
         if self.loops and self.rng.random() < 0.3:
-            self.emit(self.rng.choice(["break;", "continue;"]))
+            self.emit(self.rng.choice(self.ways_out[-1]))
         self.depth -= 1
         self.arrays, self.integers, self.scalars = before
         self.emit("}")
 
-    def block(self, count):
+    def block(self, count, quick=False):
+        """Some statements; quick ones where they run some ten thousand times."""
         for _ in range(count):
+            if quick:
+                self.rng.choice([self.store, self.store, self.scalar, lambda: self.branch(quick)])()
+                continue
             nests = self.depth < 4
             self.rng.choices(
                 [

@@ -6,8 +6,6 @@
 
 #include "runtime/Value.h"
 
-#include "llvm/IR/MDBuilder.h"
-
 using namespace llvm;
 
 namespace toy {
@@ -27,7 +25,7 @@ static bool staysOnHost(mlir::Value v) {
 
 /// Whether an operation runs more often than the value was made.
 bool FunctionEmitter::isInLoopOver(mlir::Operation *op, mlir::Value v) {
-  return loops && loops->getLoopFor(op->getBlock()) != loops->getLoopFor(v.getParentBlock());
+  return loops && loops->of(op->getBlock()) != loops->of(v.getParentBlock());
 }
 
 void FunctionEmitter::openElements(mlir::Value v) {
@@ -97,13 +95,12 @@ void FunctionEmitter::emitUnique(UniqueOp op) {
       b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), object, offsetof(rt::Tensor, storage)));
   static_assert(offsetof(rt::Tensor, refs) == 0 && offsetof(rt::Storage, refs) == 0);
   Value *alone = b.CreateAnd(isOne(object), isOne(storage));
-  BasicBlock *before = b.GetInsertBlock(), *shared = BasicBlock::Create(b.getContext(), "", f),
-             *on = BasicBlock::Create(b.getContext(), "", f);
-  b.CreateCondBr(alone, on, shared);
-  b.SetInsertPoint(shared);
-  Value *copy = copied();
-  b.CreateBr(on);
-  b.SetInsertPoint(on);
+  Value *copy;
+  BasicBlock *before = b.GetInsertBlock(), *shared;
+  scalars.rarely(b.CreateNot(alone), [&] {
+    copy = copied();
+    shared = b.GetInsertBlock();
+  });
   PHINode *unique = b.CreatePHI(b.getPtrTy(), 2);
   unique->addIncoming(object, before);
   unique->addIncoming(copy, shared);
@@ -120,15 +117,10 @@ static bool isRegular(mlir::Value v, int depth = 0) {
            (depth < 4 && isa<AddOp, SubOp, MulOp>(def) &&
             all_of(def->getOperands(), [&](mlir::Value operand) { return isRegular(operand, depth + 1); }));
   }
-  mlir::Block *block = argument.getOwner();
-  for (auto it = block->pred_begin(), end = block->pred_end(); it != end; ++it) {
-    auto branch = cast<mlir::BranchOpInterface>((*it)->getTerminator());
-    mlir::Value next = branch.getSuccessorOperands(it.getSuccessorIndex())[argument.getArgNumber()];
-    if (auto sum = next ? next.getDefiningOp<AddOp>() : AddOp();
-        sum && sum.getLhs() == v && sum.getRhs().getDefiningOp<ConstantOp>())
-      return true;
-  }
-  return false;
+  return any_of(edgesInto(argument.getOwner()), [&](const BlockEdge &edge) {
+    auto sum = edge.operandOf(argument).getDefiningOp<AddOp>();
+    return sum && sum.getLhs() == v && sum.getRhs().getDefiningOp<ConstantOp>();
+  });
 }
 
 /// An index counted from the front. One outside ends in a cold call; one from the end is the same to a loop that
@@ -140,25 +132,24 @@ void FunctionEmitter::emitCheckIndex(CheckIndexOp op) {
        isRare = mayBeNegative && !isRegular(op.getIndex());
   if (mayBeNegative && !isRare)
     at = b.CreateSelect(b.CreateICmpSLT(index, b.getInt64(0)), b.CreateAdd(index, size), index);
-  BasicBlock *outside = BasicBlock::Create(b.getContext(), "", f), *inside = BasicBlock::Create(b.getContext(), "", f),
-             *before = b.GetInsertBlock();
-  b.CreateCondBr(b.CreateICmpULT(at, size), inside, outside, MDBuilder(b.getContext()).createLikelyBranchWeights());
-  b.SetInsertPoint(outside);
-  setSite(op);
-  if (!isRare)
-    scalars.fail("toy_rt_index_error", {index, size, b.getInt64(op.getAxis())});
-  else {
-    CallInst *wrapped = scalars.call("toy_rt_wrapped_index", b.getInt64Ty(), {index, size, b.getInt64(op.getAxis())});
+  BasicBlock *before = b.GetInsertBlock(), *behind = nullptr;
+  CallInst *wrapped = nullptr;
+  scalars.rarely(b.CreateICmpUGE(at, size), [&] {
+    setSite(op);
+    SmallVector<Value *> arguments = {index, size, b.getInt64(op.getAxis())};
+    if (!isRare)
+      return scalars.fail("toy_rt_index_error", arguments);
+    wrapped = scalars.call("toy_rt_wrapped_index", b.getInt64Ty(), arguments);
     wrapped->addFnAttr(Attribute::Cold);
     wrapped->setMemoryEffects(MemoryEffects::inaccessibleMemOnly()); // an error, or nothing
-    b.CreateBr(inside);
-    b.SetInsertPoint(inside);
+    behind = b.GetInsertBlock();
+  });
+  if (isRare) {
     PHINode *phi = b.CreatePHI(b.getInt64Ty(), 2);
     phi->addIncoming(index, before);
-    phi->addIncoming(wrapped, outside);
+    phi->addIncoming(wrapped, behind);
     at = phi;
   }
-  b.SetInsertPoint(inside);
   slots[op.getResult()].scalar = {at};
 }
 

@@ -8,8 +8,6 @@
 #include "runtime/Parallel.h"
 #include "runtime/Value.h"
 
-#include "llvm/IR/MDBuilder.h"
-
 using namespace llvm;
 
 namespace toy {
@@ -90,18 +88,6 @@ void FunctionEmitter::retain(mlir::Value v) {
       ->setDoesNotThrow();
 }
 
-bool FunctionEmitter::diesAt(mlir::Value v, mlir::Operation *op) {
-  mlir::Block *block = op->getBlock();
-  if (liveness.getLiveness(block)->isLiveOut(v))
-    return false;
-  for (mlir::Operation *user : v.getUsers()) {
-    mlir::Operation *at = block->findAncestorOpInBlock(*user);
-    if (at && at != op && op->isBeforeInBlock(at))
-      return false;
-  }
-  return true;
-}
-
 /// Gives up references whose last use this operation was, and results that nobody uses.
 void FunctionEmitter::releaseDead(mlir::Operation *op) {
   SmallPtrSet<void *, 8> done;
@@ -130,9 +116,9 @@ void FunctionEmitter::emitBlock(mlir::Block &block) {
     constexpr int64_t turns = 16; // of a loop
     tables.device->region =
         llvm::count_if(block, [](mlir::Operation &op) { return isa<FusedOp, GemmOp, LibraryOp>(op); }) *
-        (loops && loops->getLoopFor(&block) ? turns : 1);
+        (loops && loops->of(&block) ? turns : 1);
   }
-  if (block.isEntryBlock() && isRecursive())
+  if (block.isEntryBlock() && function->hasAttr("toy.recursive"))
     emitPoll(&block.front());
   for (mlir::Operation &op : block.without_terminator()) {
     rt::poll();
@@ -178,35 +164,13 @@ BasicBlock *FunctionEmitter::edge(mlir::Block *from, mlir::Block *to, mlir::Valu
   return block;
 }
 
-/// Whether calls lead back here.
-bool FunctionEmitter::isRecursive() {
-  auto module = function->getParentOfType<mlir::ModuleOp>();
-  SmallVector<mlir::func::FuncOp> left = {function};
-  SmallPtrSet<mlir::Operation *, 8> seen;
-  while (!left.empty()) {
-    bool found = false;
-    left.pop_back_val().walk([&](mlir::func::CallOp call) {
-      auto callee = module.lookupSymbol<mlir::func::FuncOp>(call.getCallee());
-      found |= callee == function;
-      if (callee && seen.insert(callee).second)
-        left.push_back(callee);
-    });
-    if (found)
-      return true;
-  }
-  return false;
-}
-
 void FunctionEmitter::emitPoll(mlir::Operation *branch) {
   Value *flag =
       b.CreateLoad(b.getInt8Ty(), module.getOrInsertGlobal("toy_rt_interrupted", b.getInt8Ty()), /*isVolatile=*/true);
-  BasicBlock *stop = BasicBlock::Create(b.getContext(), "", f), *on = BasicBlock::Create(b.getContext(), "", f);
-  b.CreateCondBr(b.CreateICmpEQ(flag, b.getInt8(0)), on, stop, MDBuilder(b.getContext()).createLikelyBranchWeights());
-  b.SetInsertPoint(stop);
-  setSite(branch);
-  scalars.call("toy_rt_poll", b.getVoidTy(), {});
-  b.CreateBr(on);
-  b.SetInsertPoint(on);
+  scalars.rarely(b.CreateICmpNE(flag, b.getInt8(0)), [&] {
+    setSite(branch);
+    scalars.call("toy_rt_poll", b.getVoidTy(), {});
+  });
 }
 
 void FunctionEmitter::emitTerminator(mlir::Block &block) {

@@ -4,14 +4,11 @@
 /// and runtime calls.
 #pragma once
 
+#include "passes/ControlFlow.h"
 #include "passes/lowering/KernelEmitter.h"
 #include "support/CallLimit.h"
 
-#include "mlir/Analysis/CFGLoopInfo.h"
-#include "mlir/Analysis/Liveness.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/Dominance.h"
 
 namespace toy {
 
@@ -31,8 +28,8 @@ public:
   FunctionEmitter(llvm::Module &module, mlir::func::FuncOp function, EmissionTables tables)
       : module(module), function(function), tables(tables), b(module.getContext()), scalars(module, b),
         liveness(function) {
-    if (tables.device && !function.getBody().hasOneBlock())
-      loops.emplace(dominance.getDomTree(&function.getBody()));
+    if (tables.device)
+      loops.emplace(function);
   }
 
   /// Emits the body and an entry `symbol.entry(Tensor **arguments, Tensor **results)` that boxes scalars.
@@ -44,7 +41,6 @@ private:
   void emitEntry(llvm::Function *body);
   void emitBlock(mlir::Block &block);
   void emitTerminator(mlir::Block &block);
-  bool isRecursive();
   /// Looks for Ctrl-C; on the edges that close loops and where functions that call themselves begin.
   void emitPoll(mlir::Operation *branch);
   llvm::BasicBlock *edge(mlir::Block *from, mlir::Block *to, mlir::ValueRange operands);
@@ -57,7 +53,7 @@ private:
   void release(mlir::Value v);
   void retain(mlir::Value v);
   /// Whether `op` uses the value for the last time in this function.
-  bool diesAt(mlir::Value v, mlir::Operation *op);
+  bool diesAt(mlir::Value v, mlir::Operation *op) { return toy::diesAt(liveness, v, op); }
   void releaseDead(mlir::Operation *op);
 
   // OpEmitter.cpp
@@ -108,7 +104,7 @@ private:
   ScalarEmitter scalars;
   mlir::Liveness liveness;
   mlir::DominanceInfo dominance;
-  std::optional<mlir::CFGLoopInfo> loops; ///< where a device may be used
+  std::optional<FunctionLoops> loops; ///< where a device may be used
   llvm::Function *f = nullptr;
   llvm::DenseMap<mlir::Value, Slot> slots;
   llvm::DenseMap<mlir::Block *, llvm::BasicBlock *> starts, blocks; ///< first and last LLVM block of each block

@@ -184,7 +184,7 @@ void FunctionEmitter::emitOp(mlir::Operation *op) {
   if (op->hasTrait<OpTrait::Elementwise>() && tensorTypeOf(result).isScalar()) {
     if (isa<PowOp>(op))
       setSite(op);
-    scalars.beforeFailure = [&] { setSite(op); };
+    scalars.beforeFailure = [this, op] { setSite(op); };
     SmallVector<Element> args;
     for (mlir::Value operand : op->getOperands())
       args.push_back(slots[operand].scalar);
@@ -285,13 +285,10 @@ void FunctionEmitter::emitCall(mlir::func::CallOp op) {
 /// The number of calls around a callee, which is its last argument; checked.
 Value *FunctionEmitter::enterCall(mlir::func::CallOp op) {
   Value *depth = f->getArg(f->arg_size() - 1);
-  BasicBlock *tooDeep = BasicBlock::Create(b.getContext(), "", f), *on = BasicBlock::Create(b.getContext(), "", f);
-  b.CreateCondBr(b.CreateICmpULT(depth, b.getInt64(mostCalls)), on, tooDeep,
-                 MDBuilder(b.getContext()).createLikelyBranchWeights());
-  b.SetInsertPoint(tooDeep);
-  setSite(op);
-  scalars.fail("toy_rt_too_deep", {});
-  b.SetInsertPoint(on);
+  scalars.rarely(b.CreateICmpUGE(depth, b.getInt64(mostCalls)), [&] {
+    setSite(op);
+    scalars.fail("toy_rt_too_deep", {});
+  });
   return b.CreateNUWAdd(depth, b.getInt64(1));
 }
 
@@ -385,12 +382,7 @@ void FunctionEmitter::emitView(mlir::Operation *op) {
 /// The runtime executes an operation, which fails, if a condition does not hold; the text of the error is made only
 /// then.
 void FunctionEmitter::failUnless(Value *condition, mlir::Operation *op) {
-  BasicBlock *failed = BasicBlock::Create(b.getContext(), "", f), *passed = BasicBlock::Create(b.getContext(), "", f);
-  b.CreateCondBr(condition, passed, failed, MDBuilder(b.getContext()).createLikelyBranchWeights());
-  b.SetInsertPoint(failed);
-  emitEval(op);
-  b.CreateBr(passed);
-  b.SetInsertPoint(passed);
+  scalars.rarely(b.CreateNot(condition), [&] { emitEval(op); });
 }
 
 void FunctionEmitter::emitAssert(AssertOp op) { failUnless(slots[op.getCondition()].scalar.re, op); }

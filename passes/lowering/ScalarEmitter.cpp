@@ -6,6 +6,7 @@
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/MDBuilder.h"
 
 using namespace llvm;
 
@@ -96,6 +97,18 @@ CallInst *ScalarEmitter::call(StringRef name, Type *result, ArrayRef<Value *> ar
     function->setMemoryEffects(MemoryEffects::none());
   }
   return b.CreateCall(callee, args);
+}
+
+void ScalarEmitter::rarely(Value *condition, function_ref<void()> body) {
+  Function *function = b.GetInsertBlock()->getParent();
+  BasicBlock *rare = BasicBlock::Create(b.getContext(), "", function),
+             *on = BasicBlock::Create(b.getContext(), "", function);
+  b.CreateCondBr(condition, rare, on, MDBuilder(b.getContext()).createUnlikelyBranchWeights());
+  b.SetInsertPoint(rare);
+  body();
+  if (!b.GetInsertBlock()->getTerminator())
+    b.CreateBr(on);
+  b.SetInsertPoint(on);
 }
 
 void ScalarEmitter::fail(StringRef name, ArrayRef<Value *> args) {

@@ -50,6 +50,8 @@ public:
   /// Calls a runtime or libm function by name.
   llvm::CallInst *call(llvm::StringRef name, llvm::Type *result, llvm::ArrayRef<llvm::Value *> args, bool pure = false);
 
+  /// Code for a condition that hardly ever holds; what follows is reached from it, too, unless it fails.
+  void rarely(llvm::Value *condition, llvm::function_ref<void()> body);
   /// Calls a runtime function that throws, and ends the block.
   void fail(llvm::StringRef name, llvm::ArrayRef<llvm::Value *> args);
 

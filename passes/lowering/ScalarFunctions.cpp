@@ -256,17 +256,12 @@ Value *ScalarEmitter::integerDivision(bool isModulo, Value *x, Value *y, DType d
   Type *type = x->getType();
   Value *zero = ConstantInt::get(type, 0), *minusOne = ConstantInt::getSigned(type, -1);
   auto *known = dyn_cast<ConstantInt>(y);
-  if (!known || known->isZero()) {
-    Function *function = b.GetInsertBlock()->getParent();
-    BasicBlock *fails = BasicBlock::Create(b.getContext(), "", function),
-               *on = BasicBlock::Create(b.getContext(), "", function);
-    b.CreateCondBr(b.CreateICmpNE(y, zero), on, fails, MDBuilder(b.getContext()).createLikelyBranchWeights());
-    b.SetInsertPoint(fails);
-    if (beforeFailure)
-      beforeFailure();
-    fail("toy_rt_division_by_zero", {});
-    b.SetInsertPoint(on);
-  }
+  if (!known || known->isZero())
+    rarely(b.CreateICmpEQ(y, zero), [&] {
+      if (beforeFailure)
+        beforeFailure();
+      fail("toy_rt_division_by_zero", {});
+    });
   if (dtype == DType::U8)
     return isModulo ? b.CreateURem(x, y) : b.CreateUDiv(x, y);
   Value *isMinusOne = b.CreateICmpEQ(y, minusOne), *divisor = b.CreateSelect(isMinusOne, ConstantInt::get(type, 1), y);

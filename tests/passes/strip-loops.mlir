@@ -52,3 +52,23 @@ func.func @printed(%n: !toy.tensor<i64[]>) {
 ^exit:
   return
 }
+
+// A header that stores may not run twice for one turn.
+// CHECK-LABEL: @stored
+// CHECK-NOT: toy.bare
+// CHECK-NOT: dense<16384>
+func.func @stored(%x: !toy.tensor<f64[N]>, %v: !toy.tensor<f64[]>, %n: !toy.tensor<i64[]>) {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  cf.br ^header(%0 : !toy.tensor<i64[]>)
+^header(%i: !toy.tensor<i64[]>):
+  toy.element_set %x, %v, %0 : (!toy.tensor<f64[N]>, !toy.tensor<f64[]>, !toy.tensor<i64[]>) -> ()
+  %t = toy.lt %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^body, ^exit
+^body:
+  %j = toy.add %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^header(%j : !toy.tensor<i64[]>)
+^exit:
+  return
+}

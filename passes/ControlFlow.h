@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What passes and the emitter ask about blocks: loops, edges, last uses.
+#pragma once
+
+#include "mlir/Analysis/CFGLoopInfo.h"
+#include "mlir/Analysis/Liveness.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+
+#include <optional>
+
+namespace toy {
+
+/// The loops of a function, as its blocks are now. One of a single block, which has no dominator tree, has none.
+class FunctionLoops {
+public:
+  explicit FunctionLoops(mlir::func::FuncOp function) {
+    if (function.isExternal() || function.getBody().hasOneBlock())
+      return;
+    mlir::DominanceInfo dominance(function);
+    loops.emplace(dominance.getDomTree(&function.getBody()));
+  }
+  /// The innermost loop around a block, or null.
+  mlir::CFGLoop *of(mlir::Block *block) const { return loops ? loops->getLoopFor(block) : nullptr; }
+  /// All of them, outer ones before what is in them.
+  llvm::SmallVector<mlir::CFGLoop *, 4> all() const {
+    return loops ? loops->getLoopsInPreorder() : llvm::SmallVector<mlir::CFGLoop *, 4>();
+  }
+
+private:
+  std::optional<mlir::CFGLoopInfo> loops;
+};
+
+/// A way from a block's end to another block.
+struct BlockEdge {
+  mlir::Operation *terminator;
+  unsigned successor;
+
+  mlir::Block *from() const { return terminator->getBlock(); }
+  /// What the block's arguments get on it.
+  mlir::MutableOperandRange operands() const {
+    return llvm::cast<mlir::BranchOpInterface>(terminator)
+        .getSuccessorOperands(successor)
+        .getMutableForwardedOperands();
+  }
+  mlir::Value operandOf(mlir::BlockArgument argument) const { return operands()[argument.getArgNumber()].get(); }
+};
+inline llvm::SmallVector<BlockEdge, 2> edgesInto(mlir::Block *block) {
+  llvm::SmallVector<BlockEdge, 2> edges;
+  for (auto it = block->pred_begin(), end = block->pred_end(); it != end; ++it)
+    edges.push_back({(*it)->getTerminator(), it.getSuccessorIndex()});
+  return edges;
+}
+/// The edges into a loop's header that do not come back from the loop.
+inline llvm::SmallVector<BlockEdge, 2> entriesOf(mlir::CFGLoop &loop) {
+  llvm::SmallVector<BlockEdge, 2> edges = edgesInto(loop.getHeader());
+  llvm::erase_if(edges, [&](const BlockEdge &edge) { return loop.contains(edge.from()); });
+  return edges;
+}
+
+/// Whether `op` uses the value for the last time in its function.
+inline bool diesAt(const mlir::Liveness &liveness, mlir::Value v, mlir::Operation *op) {
+  mlir::Block *block = op->getBlock();
+  if (liveness.getLiveness(block)->isLiveOut(v))
+    return false;
+  return llvm::none_of(v.getUsers(), [&](mlir::Operation *user) {
+    mlir::Operation *at = block->findAncestorOpInBlock(*user);
+    return at && at != op && op->isBeforeInBlock(at);
+  });
+}
+
+} // namespace toy
