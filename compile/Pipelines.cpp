@@ -65,6 +65,8 @@ void buildSelection(OpPassManager &passes, const CompileOptions &options, const 
   Stoppable functions{passes.nest<func::FuncOp>()};
   functions.addPass(createComplexAlgebra({options.fastMath}));
   functions.addPass(createCSEPass());
+  if (!target.device) // a device makes its tensors itself
+    functions.addPass(createScalarize({options.complexMatmul == "auto"}));
   functions.addPass(createSelectKernels({options.complexMatmul, options.fastMath, target.device}, target.log));
   FuseElementwiseOptions fuse;
   fuse.fuse = options.fuse;

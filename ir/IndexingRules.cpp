@@ -122,6 +122,21 @@ LogicalResult elementTaken(RuleContext &ctx) {
   return failed(checkPosition(ctx, 1)) ? failure() : ctx.result(TensorType::scalar(ctx.context, ctx.dtype(0)));
 }
 
+LogicalResult madeOfElements(RuleContext &ctx) {
+  SmallVector<Dim> dims;
+  int64_t count = 1;
+  for (int64_t size : ctx.integers("sizes")) {
+    dims.push_back(Dim::number(ctx.context, size));
+    count *= size;
+  }
+  for (unsigned i = 0; i < ctx.size(); ++i)
+    if (ctx.dtype(i) != ctx.dtype(0) || ctx.rank(i) != 0)
+      return ctx.fail(DiagId::CannotStore, ctx.tensor(i), TensorType::scalar(ctx.context, ctx.dtype(0)));
+  if (ctx.size() == 0 || count != static_cast<int64_t>(ctx.size()))
+    return failure();
+  return ctx.result(ctx.dtype(0), dims);
+}
+
 LogicalResult elementSet(RuleContext &ctx) {
   if (ctx.dtype(0) != ctx.dtype(1) || ctx.rank(1) != 0)
     return ctx.fail(DiagId::CannotStore, ctx.tensor(1), TensorType::scalar(ctx.context, ctx.dtype(0)));

@@ -130,6 +130,19 @@ def ElementOp : Toy_Op<"element", "elementTaken", [Pure, Toy_PartWise]> {
   let results = (outs Toy_Tensor:$result);
 }
 
+def FromElementsOp : Toy_Op<"from_elements", "madeOfElements", [Pure]> {
+  let summary = "a tensor of scalars";
+  let description = [{
+    Elements in row-major order, all sizes known.
+
+    ```mlir
+    %r = toy.from_elements %a, %b {sizes = array<i64: 2>} : (!toy.tensor<f64[]>, !toy.tensor<f64[]>) -> !toy.tensor<f64[2]>
+    ```
+  }];
+  let arguments = (ins Variadic<Toy_Scalar>:$elements, DenseI64ArrayAttr:$sizes);
+  let results = (outs Toy_Tensor:$result);
+}
+
 def ElementStoreOp : Toy_Op<"element_store", "elementStored", [Pure, Toy_PartWise]> {
   let summary = "the operand with one element replaced";
   let description = [{

@@ -97,6 +97,21 @@ def UnpackComplex : Pass<"toy-unpack-complex", "::mlir::ModuleOp"> {
   let dependentDialects = ["::toy::ToyDialect", "::mlir::cf::ControlFlowDialect"];
 }
 
+def Scalarize : Pass<"toy-scalarize", "::mlir::func::FuncOp"> {
+  let summary = "tiny tensors in loops as scalars";
+  let description = [{
+    Tensors of one to sixteen elements, all sizes known, that loops make with elementwise operations, reductions, products, changes of shape, slices and
+    brackets become their elements, each of them a scalar value, and so do those that loops hand on from turn to turn. Values that feed each other
+    are taken apart together, if more tensors are saved than have to be made for other uses (`toy.from_elements`). An index that is
+    known at run time only becomes comparisons and choices.
+
+    Before: `%d = toy.sub %x, %y : f64[3]`, `%q = toy.mul %d, %d`, `%s = toy.sum %q`. After: three of `toy.sub` and `toy.mul` of scalars, `toy.add`.
+    Requires: nothing. Guarantees: results keep their bits; sums have the order of the reference evaluator.
+  }];
+  let options = [Option<"products", "products", "bool", "true", "Also complex matrix products, which no other strategy is asked for.">];
+  let dependentDialects = ["::toy::ToyDialect", "::mlir::cf::ControlFlowDialect"];
+}
+
 def AccessElements : Pass<"toy-access-elements", "::mlir::func::FuncOp"> {
   let summary = "reads and stores single elements without slices";
   let description = [{

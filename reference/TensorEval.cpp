@@ -361,6 +361,13 @@ template <> void Frame::evaluate(ElementOp o) {
   set(o.getResult(), gatherElements(x, ArrayRef<int64_t>(), [&](ArrayRef<int64_t>) { return at; }));
 }
 
+template <> void Frame::evaluate(FromElementsOp o) {
+  rt::TensorRef out(rt::newTensor(o.getType().getDtype(), o.getSizes()));
+  for (auto [i, element] : llvm::enumerate(o.getElements()))
+    storeElement(out->dtype, out->data, i, loadElement(out->dtype, tensor(element).data, 0));
+  set(o.getResult(), std::move(out));
+}
+
 void Frame::setElement(Value x, Value value, ValueRange indices) {
   const rt::Tensor &t = tensor(x), &v = tensor(value);
   storeElement(t.dtype, t.data, dot(integers(indices), denseStrides(t)), loadElement(v.dtype, v.data, 0));

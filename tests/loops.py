@@ -24,6 +24,7 @@ class Generator:
         self.arrays, self.integers, self.scalars = {}, [], {}  # name: (dtype, rank); names; name: dtype
         self.loops, self.functions = 0, []
         self.ways_out = []  # of each loop around
+        self.tiny = {}  # name: (dtype, shape)
 
     def emit(self, line):
         self.lines.append("  " * self.depth + line)
@@ -70,6 +71,7 @@ class Generator:
         rng = self.rng
         sources = [self.element(a) for a, (d, _) in self.arrays.items() if d == dtype]
         sources += [s for s, d in self.scalars.items() if d == dtype]
+        sources += [self.of_tiny(t) for t, (d, _) in self.tiny.items() if d == dtype]
         if dtype == "i64":
             sources += self.integers
         if depth > 1 or rng.random() < 0.3:
@@ -86,6 +88,93 @@ class Generator:
         if dtype in ("c64", "c128"):
             forms += [f"conj({a})", f"({a} * {b} + {a})"]
         return rng.choice(forms)
+
+    # --- tensors of a few elements
+
+    def of_tiny(self, name):
+        """A scalar from one: an element, a sum, a product with itself."""
+        rng = self.rng
+        dtype, shape = self.tiny[name]
+        forms = [f"{name}[{', '.join(str(rng.randrange(-n, n)) for n in shape)}]"]
+        if self.integers:
+            forms.append(f"{name}[{', '.join(f'{rng.choice(self.integers)} % {n}' for n in shape)}]")
+        if dtype in ("f64", "f32", "c64", "c128", "i64"):
+            forms.append(f"sum({name})")
+        if dtype in ("f64", "f32", "i64"):
+            forms += [f"max({name})", f"min({name})", f"prod({name} % 3)"]
+        if dtype == "bool":
+            forms += [f"any({name})", f"all({name})"]
+        elif len(shape) == 1 and dtype not in ("u8", "i32"):
+            forms.append(f"({name} @ {name})")
+        return rng.choice(forms)
+
+    def brackets(self, dtype, shape):
+        """A tensor of that shape from scalars."""
+        if not shape:
+            return self.cast(dtype)
+        return "[" + ", ".join(self.brackets(dtype, shape[1:]) for _ in range(shape[0])) + "]"
+
+    def tiny_value(self, dtype, shape, depth=0):
+        rng = self.rng
+        same = [t for t, kind in self.tiny.items() if kind == (dtype, shape)]
+        forms = [lambda: self.brackets(dtype, shape)]
+        forms += [lambda: rng.choice(same)] * 4 if same else []
+        if depth < 2 and dtype != "bool":
+            inner = lambda: self.tiny_value(dtype, shape, depth + 1)
+            forms += [lambda: f"({inner()} {rng.choice('+-*')} {inner()})"] * 3
+            forms.append(lambda: f"where({inner()} == {inner()}, {inner()}, {self.cast(dtype)})")
+        if depth < 2:
+            if len(shape) == 2:
+                square = shape[0] == shape[1] and dtype in ("f64", "f32", "c64", "c128", "i64")
+                forms.append(lambda: f"transpose({self.tiny_value(dtype, shape[::-1], depth + 1)})")
+                forms += [lambda: f"({inner()} @ {inner()})"] if square else []
+            else:
+                forms.append(lambda: f"{self.tiny_value(dtype, shape, depth + 1)}[::-1]")
+                if shape[0] > 1:
+                    forms.append(
+                        lambda: f"cat([{self.tiny_value(dtype, (shape[0] - 1,), depth + 1)}, [{self.cast(dtype)}]])"
+                    )
+                matrices = [t for t, kind in self.tiny.items() if kind[0] == dtype and len(kind[1]) == 2]
+                fit = [t for t in matrices if self.tiny[t][1][1] == shape[0]]
+                if fit:
+                    forms.append(lambda: f"{rng.choice(fit)}[{self.some_index(self.tiny[fit[0]][1][0])}]")
+        return rng.choice(forms)()
+
+    def some_index(self, size):
+        rng = self.rng
+        return (
+            f"{rng.choice(self.integers)} % 2"
+            if self.integers and size > 1
+            else str(rng.randrange(size) if size == 1 else 0)
+        )
+
+    def tiny_statement(self):
+        rng = self.rng
+        if not self.tiny or (self.loops == 0 and rng.random() < 0.4):
+            name, dtype = self.fresh("d"), rng.choice(DTYPES)
+            shape = rng.choice([(1,), (2,), (3,), (3,), (4,), (5,), (2, 2), (2, 3), (3, 3), (4, 4), (1, 3)])
+            self.emit(f"var {name} = {self.brackets(dtype, shape)};")
+            self.tiny[name] = (dtype, shape)
+            return
+        name = rng.choice(list(self.tiny))
+        dtype, shape = self.tiny[name]
+        kind = rng.random()
+        if kind < 0.55:
+            self.emit(f"{name} = {self.tiny_value(dtype, shape)};")
+        elif kind < 0.75:
+            at = ", ".join(rng.choice([str(rng.randrange(-n, n)), self.some_index(n)]) for n in shape)
+            self.emit(f"{name}[{at}] = {self.cast(dtype)};")
+        elif kind < 0.85:
+            self.emit(f"{name}[{rng.choice(['0', '-1', '0:1', '::2', ':'])}] = {self.cast(dtype)};")
+        elif kind < 0.92:
+            self.emit(f"print({name});")
+        else:
+            rows = [a for a, (d, r) in self.arrays.items() if d == dtype and r == 2]
+            if rows and len(shape) == 1:
+                a = rng.choice(rows)
+                self.emit(f"if {a}.shape[0] > 0 and {a}.shape[1] == {shape[0]} {{ {a}[{self.index(a, 0)}] = {name}; }}")
+            else:
+                self.emit(f"{name} = {name} + {name};" if dtype != "bool" else f"{name} = not {name};")
 
     def condition(self):
         rng = self.rng
@@ -159,7 +248,7 @@ class Generator:
         i = self.fresh("i")
         size = f"{array}.shape[{rng.randrange(rank)}]"
         kind = rng.randint(0, 5)
-        before = dict(self.arrays), list(self.integers), dict(self.scalars)
+        before = dict(self.arrays), list(self.integers), dict(self.scalars), dict(self.tiny)
         long = not self.loops and rng.random() < 0.02
         if long:
             size = str(rng.randint(16380, 33000))  # more than one strip
@@ -185,18 +274,18 @@ class Generator:
         self.loops -= 1
         self.depth -= 1
         self.ways_out.pop()
-        self.arrays, self.integers, self.scalars = before
+        self.arrays, self.integers, self.scalars, self.tiny = before
         self.emit("}")
 
     def branch(self, quick=False):
-        before = dict(self.arrays), list(self.integers), dict(self.scalars)
+        before = dict(self.arrays), list(self.integers), dict(self.scalars), dict(self.tiny)
         self.emit(f"if {self.condition()} {{")
         self.depth += 1
         self.block(self.rng.randint(1, 2), quick)
         if self.loops and self.rng.random() < 0.3:
             self.emit(self.rng.choice(self.ways_out[-1]))
         self.depth -= 1
-        self.arrays, self.integers, self.scalars = before
+        self.arrays, self.integers, self.scalars, self.tiny = before
         self.emit("}")
 
     def block(self, count, quick=False):
@@ -213,10 +302,11 @@ class Generator:
                     self.name,
                     self.whole,
                     self.call,
+                    self.tiny_statement,
                     self.loop if nests else self.store,
                     self.branch if nests else self.store,
                 ],
-                [8, 3, 2, 1, 2, 4 if self.loops < 3 else 0, 3],
+                [8, 3, 2, 1, 2, 5, 4 if self.loops < 3 else 0, 3],
             )[0]()
 
     def function(self):
@@ -224,7 +314,7 @@ class Generator:
         name, dtype, rank = self.fresh("f"), rng.choice(DTYPES), rng.choice([1, 1, 1, 2, 2, 3])
         second = rng.choice([dtype, rng.choice(DTYPES)])
         self.arrays = {"x": (dtype, rank), "y": (second, 1)}
-        self.integers, self.scalars = ["n"], {}
+        self.integers, self.scalars, self.tiny = ["n"], {}, {}
         recursive = rng.random() < 0.25
         self.emit(f"def {name}(a, n) {{")
         self.depth += 1
@@ -256,7 +346,7 @@ class Generator:
             self.function()
         for name, (dtype, rank) in self.functions:
             for _ in range(2):
-                shape = [rng.choice([0, 1, 2, 2, 3, 3, 3, 4]) for _ in range(rank)]
+                shape = [0 if rng.random() < 0.03 else rng.choice([1, 2, 2, 3, 3, 3, 4]) for _ in range(rank)]
                 count = 1
                 for n in shape:
                     count *= n
@@ -268,7 +358,7 @@ class Generator:
                 self.emit(f"print({variable});")
         if rng.random() < 0.5:  # a loop at the top level, over variables
             self.arrays = {"w": ("f64", 1), "v": ("i64", 2)}
-            self.integers, self.scalars = [], {}
+            self.integers, self.scalars, self.tiny = [], {}, {}
             self.emit("var w = f64(arange(5)) * 0.5;")
             self.emit("var v = arange(6).reshape(2, 3);")
             self.loop()

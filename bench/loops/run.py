@@ -26,6 +26,9 @@ PROGRAMS = {
     "descent": (60_000, 1.15),
     "relaxation": (200, 1.10),
     "histogram": (100_000, 1.15),
+    "vectors": (20_000, 1.50),
+    "orbit": (100_000, 1.50),
+    "gates": (200_000, 1.50),
 }
 COMPILERS = {
     "clang": ["clang-22", "-O3", "-march=native", "-ffp-contract=off", "-fwrapv"],

@@ -78,6 +78,18 @@ void FunctionEmitter::emitElementSet(ElementSetOp op) {
                 slots[op.getValue()].scalar);
 }
 
+void FunctionEmitter::emitFromElements(FromElementsOp op) {
+  DType dtype = op.getType().getDtype();
+  auto sizes = map_to_vector(op.getSizes(), [&](int64_t n) -> Value * { return b.getInt64(n); });
+  Value *object = scalars.call("toy_rt_alloc", b.getPtrTy(),
+                               {b.getInt64(static_cast<int>(dtype)), b.getInt64(sizes.size()), sizesArray(sizes)});
+  slots[op.getResult()].object = object;
+  Value *data =
+      b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), object, offsetof(rt::Tensor, data)));
+  for (auto [i, element] : enumerate(op.getElements()))
+    scalars.store(dtype, data, b.getInt64(i), slots[element].scalar);
+}
+
 void FunctionEmitter::emitUnique(UniqueOp op) {
   Value *object = slots[op.getX()].object;
   bool dies = diesAt(op.getX(), op);

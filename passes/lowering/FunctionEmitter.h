@@ -85,6 +85,7 @@ private:
   bool isInLoopOver(mlir::Operation *op, mlir::Value v);
   void emitElement(ElementOp op);
   void emitElementSet(ElementSetOp op);
+  void emitFromElements(FromElementsOp op);
   void emitUnique(UniqueOp op);
   void emitCheckIndex(CheckIndexOp op);
   void failUnless(llvm::Value *condition, mlir::Operation *op);

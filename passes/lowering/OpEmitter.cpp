@@ -221,6 +221,8 @@ void FunctionEmitter::emitOp(mlir::Operation *op) {
     return emitElement(element);
   if (auto element = dyn_cast<ElementSetOp>(op))
     return emitElementSet(element);
+  if (auto made = dyn_cast<FromElementsOp>(op))
+    return emitFromElements(made);
   if (auto unique = dyn_cast<UniqueOp>(op))
     return emitUnique(unique);
   if (auto gemm = dyn_cast<GemmOp>(op))

@@ -1,0 +1,103 @@
+// RUN: %toy-opt --pass-pipeline='builtin.module(func.func(toy-scalarize))' %s | FileCheck %s
+
+// Three differences and products; lanes are added to zero and combined by halving: 0 with 2, then with 1.
+// CHECK-LABEL: @distance
+// CHECK: ^bb2:
+// CHECK-DAG: %[[X0:.*]] = toy.element %arg0, %{{.*}}, %{{.*}}
+// CHECK: %[[D0:.*]] = toy.sub %[[X0]], %arg2 :
+// CHECK: %[[D1:.*]] = toy.sub %{{.*}}, %arg2 :
+// CHECK: %[[D2:.*]] = toy.sub %{{.*}}, %arg2 :
+// CHECK: %[[Q0:.*]] = toy.mul %[[D0]], %[[D0]] :
+// CHECK: %[[Q1:.*]] = toy.mul %[[D1]], %[[D1]] :
+// CHECK: %[[Q2:.*]] = toy.mul %[[D2]], %[[D2]] :
+// CHECK: %[[L0:.*]] = toy.add %{{.*}}, %[[Q0]] :
+// CHECK: %[[L1:.*]] = toy.add %{{.*}}, %[[Q1]] :
+// CHECK: %[[L2:.*]] = toy.add %{{.*}}, %[[Q2]] :
+// CHECK: %[[H0:.*]] = toy.add %[[L0]], %[[L2]] :
+// CHECK: %[[S:.*]] = toy.add %[[H0]], %[[L1]] :
+// CHECK: toy.add %{{.*}}, %[[S]] :
+// CHECK-NOT: tensor<f64[3]>
+// CHECK: return
+func.func @distance(%x: !toy.tensor<f64[N, 3]>, %n: !toy.tensor<i64[]>, %v: !toy.tensor<f64[]>) -> !toy.tensor<f64[]> {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %3 = toy.constant {value = dense<3> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %z = toy.constant {value = dense<0.0> : tensor<f64>} : () -> !toy.tensor<f64[]>
+  cf.br ^header(%z, %0 : !toy.tensor<f64[]>, !toy.tensor<i64[]>)
+^header(%s: !toy.tensor<f64[]>, %i: !toy.tensor<i64[]>):
+  %t = toy.lt %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^body, ^exit
+^body:
+  %r = toy.slice %x, %i, %0, %1, %3 {steps = array<i64: 1, 1>} : (!toy.tensor<f64[N, 3]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[1, 3]>
+  %row = toy.reshape %r, %3 : (!toy.tensor<f64[1, 3]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[3]>
+  %b = toy.full %v, %3 : (!toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[3]>
+  %d = toy.sub %row, %b : (!toy.tensor<f64[3]>, !toy.tensor<f64[3]>) -> !toy.tensor<f64[3]>
+  %q = toy.mul %d, %d : (!toy.tensor<f64[3]>, !toy.tensor<f64[3]>) -> !toy.tensor<f64[3]>
+  %sum = toy.sum %q {axes = array<i64: 0>, keepdims = false} : (!toy.tensor<f64[3]>) -> !toy.tensor<f64[]>
+  %a = toy.add %s, %sum : (!toy.tensor<f64[]>, !toy.tensor<f64[]>) -> !toy.tensor<f64[]>
+  %j = toy.add %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^header(%a, %j : !toy.tensor<f64[]>, !toy.tensor<i64[]>)
+^exit:
+  return %s : !toy.tensor<f64[]>
+}
+
+// What a loop hands on is handed on by elements, and a tensor again behind it.
+// CHECK-LABEL: @power
+// CHECK: cf.br ^bb1(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} :
+// CHECK: ^bb1(%{{.*}}: !toy.tensor<i64[]>, %[[A:.*]]: !toy.tensor<f64[]>, %[[B:.*]]: !toy.tensor<f64[]>, %[[C:.*]]: !toy.tensor<f64[]>, %[[D:.*]]: !toy.tensor<f64[]>):
+// CHECK-NOT: toy.matmul
+// CHECK: ^bb3:
+// CHECK: %[[U:.*]] = toy.from_elements %[[A]], %[[B]], %[[C]], %[[D]] {sizes = array<i64: 2, 2>}
+// CHECK: return %[[U]]
+func.func @power(%m: !toy.tensor<f64[2, 2]>, %n: !toy.tensor<i64[]>) -> !toy.tensor<f64[2, 2]> {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  cf.br ^header(%m, %0 : !toy.tensor<f64[2, 2]>, !toy.tensor<i64[]>)
+^header(%u: !toy.tensor<f64[2, 2]>, %i: !toy.tensor<i64[]>):
+  %t = toy.lt %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^body, ^exit
+^body:
+  %p = toy.matmul %u, %m : (!toy.tensor<f64[2, 2]>, !toy.tensor<f64[2, 2]>) -> !toy.tensor<f64[2, 2]>
+  %j = toy.add %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^header(%p, %j : !toy.tensor<f64[2, 2]>, !toy.tensor<i64[]>)
+^exit:
+  return %u : !toy.tensor<f64[2, 2]>
+}
+
+// Not outside of loops: a kernel is as good there.
+// CHECK-LABEL: @straight
+// CHECK: toy.mul %arg0, %arg0 : (!toy.tensor<f64[3]>
+func.func @straight(%x: !toy.tensor<f64[3]>) -> !toy.tensor<f64[3]> {
+  %y = toy.mul %x, %x : (!toy.tensor<f64[3]>, !toy.tensor<f64[3]>) -> !toy.tensor<f64[3]>
+  return %y : !toy.tensor<f64[3]>
+}
+
+// Not where the tensor is needed as often as something is computed with it, nor with more than sixteen elements, nor a
+// complex product (1 times an element may differ from it).
+// CHECK-LABEL: @kept
+// CHECK: toy.mul %arg0, %arg0 : (!toy.tensor<f64[3]>
+// CHECK: toy.mul %arg1, %arg1 : (!toy.tensor<f64[17]>
+// CHECK: toy.prod %arg2
+// CHECK-NOT: toy.from_elements
+func.func @kept(%x: !toy.tensor<f64[3]>, %y: !toy.tensor<f64[17]>, %z: !toy.tensor<c64[2]>, %n: !toy.tensor<i64[]>) {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  cf.br ^header(%0 : !toy.tensor<i64[]>)
+^header(%i: !toy.tensor<i64[]>):
+  %t = toy.lt %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^body, ^exit
+^body:
+  %a = toy.mul %x, %x : (!toy.tensor<f64[3]>, !toy.tensor<f64[3]>) -> !toy.tensor<f64[3]>
+  toy.print %a {echo = false, structure = "_"} : (!toy.tensor<f64[3]>) -> ()
+  %b = toy.mul %y, %y : (!toy.tensor<f64[17]>, !toy.tensor<f64[17]>) -> !toy.tensor<f64[17]>
+  %s = toy.sum %b {axes = array<i64: 0>, keepdims = false} : (!toy.tensor<f64[17]>) -> !toy.tensor<f64[]>
+  %p = toy.prod %z {axes = array<i64: 0>, keepdims = false} : (!toy.tensor<c64[2]>) -> !toy.tensor<c64[]>
+  toy.print %s, %p {echo = false, structure = "_"} : (!toy.tensor<f64[]>, !toy.tensor<c64[]>) -> ()
+  %j = toy.add %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^header(%j : !toy.tensor<i64[]>)
+^exit:
+  return
+}
