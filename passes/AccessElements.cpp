@@ -103,6 +103,10 @@ Value sizeOperand(Value v, int64_t axis) {
   Operation *def = v.getDefiningOp();
   if (auto full = dyn_cast_if_present<FullOp>(def))
     return full.getSizes()[axis];
+  if (auto reshape = dyn_cast_if_present<ReshapeOp>(def))
+    return reshape.getSizes()[axis];
+  if (auto slice = dyn_cast_if_present<SliceOp>(def))
+    return slice.getCounts()[axis];
   if (auto iota = dyn_cast_if_present<IotaOp>(def))
     return iota.getSize();
   if (auto broadcast = dyn_cast_if_present<BroadcastOp>(def))
@@ -111,8 +115,7 @@ Value sizeOperand(Value v, int64_t axis) {
 }
 
 /// dim(x) ==> dim of the first value with that size, or what that size was made from.
-void shareSizes(func::FuncOp function) {
-  DominanceInfo dominance(function);
+void shareSizes(func::FuncOp function, DominanceInfo &dominance) {
   SmallVector<DimOp> questions;
   llvm::DenseSet<Dim> asked;
   function.walk([&](DimOp op) {
@@ -156,6 +159,21 @@ void shareSizes(func::FuncOp function) {
     }
 }
 
+/// Behind the check of a size its result stands for it: what is known of one is known of the other.
+void shareChecks(func::FuncOp function, DominanceInfo &dominance) {
+  function.walk([&](CheckSizeOp check) {
+    Value size = check.getSize();
+    bool isKnown = !check.getReduced() && (size.getDefiningOp<CheckSizeOp>() || size.getDefiningOp<DimOp>());
+    if (isKnown) {
+      check.replaceAllUsesWith(size);
+      return check.erase();
+    }
+    size.replaceUsesWithIf(check, [&](OpOperand &use) {
+      return use.getOwner() != check && dominance.properlyDominates(check.getOperation(), use.getOwner());
+    });
+  });
+}
+
 struct AccessElementsPass : impl::AccessElementsBase<AccessElementsPass> {
   using AccessElementsBase::AccessElementsBase;
   void runOnOperation() override {
@@ -172,9 +190,10 @@ struct AccessElementsPass : impl::AccessElementsBase<AccessElementsPass> {
     });
     if (!any.wasInterrupted())
       return;
-    shareSizes(getOperation());
-    IRRewriter rewriter(&getContext());
     DominanceInfo dominance(getOperation());
+    shareSizes(getOperation(), dominance);
+    shareChecks(getOperation(), dominance);
+    IRRewriter rewriter(&getContext());
     eliminateCommonSubExpressions(rewriter, dominance, getOperation());
   }
 };

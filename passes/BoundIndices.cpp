@@ -7,6 +7,8 @@
 #include "passes/Passes.h"
 #include "support/SizeLimit.h"
 
+#include "llvm/ADT/PostOrderIterator.h"
+
 using namespace mlir;
 
 namespace toy {
@@ -23,6 +25,7 @@ bool isInteger64(Value v) {
 struct Interval {
   int64_t lo = INT64_MIN, hi = INT64_MAX;
 
+  bool isUnknown() const { return lo == INT64_MIN && hi == INT64_MAX; }
   Interval operator|(Interval other) const { return {std::min(lo, other.lo), std::max(hi, other.hi)}; }
 };
 
@@ -55,6 +58,11 @@ struct Linear {
     if (it->second == 0)
       terms.erase(it);
   }
+  bool isSame(const Linear &other) const {
+    Linear difference = *this;
+    difference.add(other, -1);
+    return difference.isKnown && difference.constant == 0 && difference.terms.empty();
+  }
   void add(const Linear &other, int64_t factor) {
     isKnown &= other.isKnown && -mostFactor <= factor && factor <= mostFactor;
     if (!isKnown)
@@ -72,22 +80,75 @@ struct Fact {
   int64_t gap;
 };
 
+/// Before an operation, or at the end of a block.
+struct Spot {
+  Spot(Operation *op) : block(op->getBlock()), op(op) {}
+  Spot(Block *block) : block(block) {}
+  bool isBehind(Operation *other) const { return other->getBlock() == block && (!op || other->isBeforeInBlock(op)); }
+
+  Block *block;
+  Operation *op = nullptr;
+};
+
+/// What is known of i64 values. Each has an interval where it is made, the solution of one equation a value: what
+/// blocks are handed grows until it is stable, or to all numbers on a side where it keeps growing, and shrinks again by
+/// what branches say. Facts of the blocks around a place make it smaller there.
 class Bounds {
 public:
-  explicit Bounds(func::FuncOp function) : dominance(function) {
-    for (Block &block : function.getBody())
+  explicit Bounds(func::FuncOp function) : dominance(function), function(function) {
+    llvm::append_range(order, llvm::ReversePostOrderTraversal<Region *>(&function.getBody()));
+    for (Block &block : function.getBody()) {
       noteBranch(block);
+      for (Operation &op : block)
+        for (Fact fact : factsBehind(&op))
+          noteOfValues(fact, &block, &op);
+    }
+    solve();
   }
 
   /// An index was found to lie in [-size, size).
-  void noteCheck(CheckIndexOp op) { facts[op->getBlock()].push_back({op.getIndex(), op.getSize(), 1}); }
+  void noteCheck(Operation *op) { llvm::append_range(facts[op->getBlock()], factsBehind(op)); }
 
-  Interval of(Value v, Block *at) {
+  /// Of a value in a block, by `depth` facts about facts; `again`: what was not known of its operands where it was made
+  /// may be known here.
+  Interval of(Value v, Spot at, int depth = 2, bool again = true) {
+    if (auto n = constantInteger(v))
+      return {*n, *n};
+    Interval known = madeAs(v);
+    if (depth == 0)
+      return known;
+    Operation *def = v.getDefiningOp();
+    if (again && known.isUnknown() && def && isa<AddOp, SubOp, MulOp>(def))
+      known = ofOperation(def, at, depth, false);
+    auto about = factsOf.find(v);
+    if (about == factsOf.end())
+      return known;
+    int left = mostFacts;
+    for (const auto &[fact, block, check] : about->second) {
+      if (left-- == 0)
+        break;
+      if (block == at.block ? check && !at.isBehind(check) : !dominates(block, at.block))
+        continue;
+      auto narrow = [&](Value side, int64_t Interval::*end, __int128 gap, auto tighter) {
+        __int128 limit = of(side, at, depth - 1).*end + gap;
+        if (INT64_MIN <= limit && limit <= INT64_MAX)
+          known.*end = tighter(known.*end, static_cast<int64_t>(limit));
+      };
+      auto least = [](int64_t a, int64_t b) { return std::min(a, b); };
+      auto most = [](int64_t a, int64_t b) { return std::max(a, b); };
+      if (fact.lesser == v)
+        narrow(fact.greater, &Interval::hi, -__int128(fact.gap), least);
+      if (fact.greater == v)
+        narrow(fact.lesser, &Interval::lo, fact.gap, most);
+    }
+    return known;
+  }
+  bool isNeverNegative(Value v, Spot at) {
     steps = 0;
-    return intervalOf(v, at, 0);
+    return of(v, at).lo >= 0 || isNonNegative(linear(v, at, 0), at, 2);
   }
   /// Whether `greater - lesser >= gap` in a block.
-  bool isBelow(Value lesser, Value greater, int64_t gap, Block *at) {
+  bool isBelow(Value lesser, Value greater, int64_t gap, Spot at) {
     steps = 0;
     auto isMore = [&](Linear left) {
       left.add(linear(lesser, at, 0), -1);
@@ -103,14 +164,52 @@ public:
     return isMore(linear(greater, at, 0));
   }
   /// Whether a sum, difference or product never wraps.
-  bool neverWraps(Operation *op, Block *at) {
-    steps = 0;
-    return isExact(op, at);
+  bool isExact(Operation *op, Spot at) {
+    return fits(boundsOf(op, of(op->getOperand(0), at), of(op->getOperand(1), at)));
   }
   DominanceInfo dominance;
 
 private:
   static constexpr int deepest = 10, mostSteps = 3000; ///< of one question
+  static constexpr int mostFacts = 32;                 ///< that are looked at about one value
+  static constexpr int widenAfter = 2, mostRounds = 40, narrowings = 2;
+
+  // --- facts
+
+  /// An index that was checked lies in [-size, size), a size is its check's result.
+  static SmallVector<Fact, 2> factsBehind(Operation *op) {
+    if (auto check = dyn_cast<CheckIndexOp>(op))
+      return {{check.getIndex(), check.getSize(), 1}};
+    auto check = dyn_cast<CheckSizeOp>(op);
+    if (!check)
+      return {};
+    SmallVector<Fact, 2> found = {{check.getSize(), check.getResult(), 0}, {check.getResult(), check.getSize(), 0}};
+    // Of `n + 1` it says something about `n`.
+    if (auto size = check.getSize().getDefiningOp<SizeValueOp>()) {
+      Dim expression = size.getExpr();
+      SmallVector<std::pair<int64_t, Value>, 2> terms;
+      if (expression.kind() == Dim::Kind::Sum)
+        expression.forEachTerm([&](int64_t factor, Dim name) {
+          auto operand = SizeValueOp::operandOf(name.symbolName());
+          terms.push_back({factor, operand ? size.getOperand(*operand) : Value()});
+        });
+      if (terms.size() == 1 && terms[0].first == 1 && terms[0].second) {
+        found.push_back({terms[0].second, check.getResult(), expression.constant()});
+        found.push_back({check.getResult(), terms[0].second, -expression.constant()});
+      }
+    }
+    return found;
+  }
+
+  void note(Fact fact, Block *block) {
+    facts[block].push_back(fact);
+    noteOfValues(fact, block, nullptr);
+  }
+  void noteOfValues(Fact fact, Block *block, Operation *check) {
+    for (Value v : {fact.lesser, fact.greater})
+      if (!constantInteger(v))
+        factsOf[v].push_back({fact, block, check});
+  }
 
   void noteBranch(Block &block) {
     auto branch = dyn_cast<cf::CondBranchOp>(block.getTerminator());
@@ -122,69 +221,106 @@ private:
         !isInteger64(test->getOperand(1)))
       return;
     Value a = test->getOperand(0), b = test->getOperand(1);
-    auto note = [&](Block *to, bool holds) {
+    auto noteIn = [&](Block *to, bool holds) {
       // All other ways lead from the block itself back to it: what was true at the entry still is.
       if (!llvm::all_of(to->getPredecessors(),
                         [&](Block *from) { return from == &block || dominance.dominates(to, from); }))
         return;
-      std::vector<Fact> &known = facts[to];
       if (isa<EqOp>(test) == holds && isa<EqOp, NeOp>(test)) {
-        known.push_back({a, b, 0});
-        known.push_back({b, a, 0});
+        note({a, b, 0}, to);
+        note({b, a, 0}, to);
       } else if (isa<LtOp, LeOp, GtOp, GeOp>(test)) {
         bool isLess = isa<LtOp, LeOp>(test) == holds, isStrict = isa<LtOp, GtOp>(test) == holds;
-        known.push_back({isLess ? a : b, isLess ? b : a, isStrict});
+        note({isLess ? a : b, isLess ? b : a, isStrict}, to);
       }
     };
-    note(branch.getTrueDest(), true);
-    note(branch.getFalseDest(), false);
+    noteIn(branch.getTrueDest(), true);
+    noteIn(branch.getFalseDest(), false);
   }
 
-  void forEachFact(Block *at, llvm::function_ref<void(const Fact &)> visit) {
+  bool dominates(Block *block, Block *at) {
+    return block == at || (!function.getBody().hasOneBlock() && dominance.dominates(block, at));
+  }
+
+  void forEachFact(Spot at, llvm::function_ref<void(const Fact &)> visit) {
     auto visitAll = [&](Block *block) {
       if (auto it = facts.find(block); it != facts.end())
         for (const Fact &fact : it->second)
           if (++steps <= mostSteps)
             visit(fact);
     };
-    if (at->getParent()->hasOneBlock()) // which has no tree
-      return visitAll(at);
-    for (auto *node = dominance.getNode(at); node && ++steps <= mostSteps; node = node->getIDom())
+    if (at.block->getParent()->hasOneBlock()) // which has no tree
+      return visitAll(at.block);
+    for (auto *node = dominance.getNode(at.block); node && ++steps <= mostSteps; node = node->getIDom())
       visitAll(node->getBlock());
   }
 
-  Interval intervalOf(Value v, Block *at, int depth) {
-    if (auto n = constantInteger(v))
-      return {*n, *n};
-    if (depth > deepest || ++steps > mostSteps || !isInteger64(v))
-      return {};
-    Interval known;
-    if (auto it = assumed.find(v); it != assumed.end())
-      known = it->second;
-    else if (Operation *def = v.getDefiningOp())
-      known = ofOperation(def, at, depth + 1);
-    else
-      known = ofArgument(cast<BlockArgument>(v), depth + 1);
-    if (depth < 4)
-      forEachFact(at, [&](const Fact &fact) {
-        if (fact.lesser == v)
-          if (Interval other = intervalOf(fact.greater, at, std::max(depth + 1, 4)); other.hi >= INT64_MIN + fact.gap)
-            known.hi = std::min(known.hi, other.hi - fact.gap);
-        if (fact.greater == v)
-          if (Interval other = intervalOf(fact.lesser, at, std::max(depth + 1, 4)); other.lo <= INT64_MAX - fact.gap)
-            known.lo = std::max(known.lo, other.lo + fact.gap);
+  // --- intervals
+
+  Interval madeAs(Value v) const {
+    auto it = made.find(v);
+    return it == made.end() ? Interval() : it->second;
+  }
+
+  /// Calls `visit(value, interval)` for all that is made, by the equations as things stand.
+  void forEachEquation(llvm::function_ref<void(Value, Interval)> visit) {
+    for (Block *block : order) {
+      for (BlockArgument argument : block->getArguments())
+        if (isInteger64(argument))
+          visit(argument, ofArgument(argument));
+      for (Operation &op : *block) {
+        for (Value result : op.getResults())
+          if (isInteger64(result))
+            visit(result, ofOperation(&op, &op));
+      }
+    }
+  }
+
+  void solve() {
+    bool changed = true;
+    for (int round = 0; changed; ++round) {
+      changed = false;
+      forEachEquation([&](Value v, Interval next) {
+        auto [it, isNew] = made.try_emplace(v, next);
+        Interval before = it->second, &now = it->second;
+        if (isNew) {
+          changed = true;
+          return;
+        }
+        now = before | next;
+        if (round > widenAfter && isa<BlockArgument>(v))
+          now = {now.lo < before.lo ? INT64_MIN : before.lo, now.hi > before.hi ? INT64_MAX : before.hi};
+        changed |= now.lo != before.lo || now.hi != before.hi;
       });
-    return known;
+      if (round == mostRounds) { // nothing is known
+        made.clear();
+        return;
+      }
+    }
+    for (int round = 0; round < narrowings; ++round)
+      forEachEquation([&](Value v, Interval next) {
+        Interval &now = made[v];
+        now = {std::max(now.lo, next.lo), std::min(now.hi, next.hi)};
+      });
   }
 
-  bool isExact(Operation *op, Block *at) {
-    return fits(boundsOf(op, intervalOf(op->getOperand(0), at, 0), intervalOf(op->getOperand(1), at, 0)));
-  }
-
-  Interval ofOperation(Operation *op, Block *at, int depth) {
-    if (isa<DimOp, CheckSizeOp, CheckIndexOp>(op))
+  Interval ofOperation(Operation *op, Spot at, int depth = 1, bool again = true) {
+    auto operand = [&](unsigned i) { return of(op->getOperand(i), at, depth, again); };
+    if (auto check = dyn_cast<CheckIndexOp>(op)) {
+      Interval index = operand(0), size = operand(1);
+      int64_t most = std::clamp<int64_t>(size.hi, 1, largestSize) - 1;
+      return index.lo >= 0 ? Interval{std::min(index.lo, most), std::min(index.hi, most)} : Interval{0, most};
+    }
+    if (isa<DimOp>(op))
       return {0, largestSize};
-    auto operand = [&](unsigned i) { return intervalOf(op->getOperand(i), at, depth); };
+    if (isa<CheckSizeOp>(op))
+      return {std::clamp<int64_t>(operand(0).lo, 0, largestSize), std::clamp<int64_t>(operand(0).hi, 0, largestSize)};
+    if (auto size = dyn_cast<SizeValueOp>(op))
+      return {size.getExpr().kind() == Dim::Kind::Max &&
+                      llvm::is_contained(size.getExpr().operands(), Dim::number(op->getContext(), 0))
+                  ? 0
+                  : INT64_MIN,
+              INT64_MAX};
     if (isa<AddOp, SubOp, MulOp>(op)) {
       auto bounds = boundsOf(op, operand(0), operand(1));
       return fits(bounds) ? Interval{int64_t(bounds.first), int64_t(bounds.second)} : Interval();
@@ -220,39 +356,24 @@ private:
     return {};
   }
 
-  /// What a block is handed. On edges that come back to it the argument may be taken to lie where it began, if it stays
-  /// there.
-  Interval ofArgument(BlockArgument argument, int depth) {
+  /// What a block is handed, on the edges from which something is known to come.
+  Interval ofArgument(BlockArgument argument) {
     Block *block = argument.getOwner();
     if (block->isEntryBlock() || block->hasNoPredecessors())
       return {};
-    SmallVector<std::pair<Value, Block *>> back;
-    Interval start{INT64_MAX, INT64_MIN};
+    Interval all{INT64_MAX, INT64_MIN};
     for (const BlockEdge &edge : edgesInto(block)) {
       Value v = edge.operandOf(argument);
-      if (dominance.dominates(block, edge.from()))
-        back.push_back({v, edge.from()});
-      else
-        start = start | intervalOf(v, edge.from(), depth);
+      if (!v)
+        return {};
+      if (constantInteger(v) || made.contains(v))
+        all = all | of(v, edge.from(), 1);
     }
-    if (back.empty())
-      return start;
-    auto stays = [&](Interval assumption, auto holds) {
-      assumed[argument] = assumption;
-      bool all = llvm::all_of(back, [&](auto edge) { return holds(intervalOf(edge.first, edge.second, depth)); });
-      assumed.erase(argument);
-      return all;
-    };
-    Interval known;
-    if (start.lo != INT64_MIN && stays({start.lo, INT64_MAX}, [&](Interval i) { return i.lo >= start.lo; }))
-      known.lo = start.lo;
-    if (start.hi != INT64_MAX && stays({known.lo, start.hi}, [&](Interval i) { return i.hi <= start.hi; }))
-      known.hi = start.hi;
-    return known;
+    return all.lo > all.hi ? Interval() : all;
   }
 
   /// A value as a sum of others, as far as nothing wraps.
-  Linear linear(Value v, Block *at, int depth) {
+  Linear linear(Value v, Spot at, int depth) {
     Linear out;
     if (auto n = constantInteger(v)) {
       out.constant = *n;
@@ -274,15 +395,93 @@ private:
       return linear(check.getIndex(), at, depth + 1);
     if (auto check = dyn_cast_if_present<CheckSizeOp>(def))
       return linear(check.getSize(), at, depth + 1);
-    if (auto size = dyn_cast_if_present<SizeValueOp>(def))
+    if (auto size = dyn_cast_if_present<SizeValueOp>(def); size && depth < deepest)
       if (auto sum = linear(size, size.getExpr(), at, depth + 1))
         return *sum;
+    if (auto dim = dyn_cast_if_present<DimOp>(def); dim && depth < deepest)
+      if (auto size = sharedSize(dim, depth + 1))
+        return *size;
     out.add(v, 1);
     return out;
   }
 
-  /// An expression of sizes, of which the run checks that nothing wraps, if it is a sum.
-  std::optional<Linear> linear(SizeValueOp size, Dim expression, Block *at, int depth) {
+  /// The size of what a block is handed, if all that it may be handed has the same: rows that change places have.
+  std::optional<Linear> sharedSize(DimOp dim, int depth) {
+    auto [it, isNew] = shared.try_emplace(dim, std::nullopt);
+    if (!isNew || !isa<BlockArgument>(dim.getX()))
+      return it->second;
+    llvm::SetVector<Value> web;
+    web.insert(dim.getX());
+    std::optional<Linear> same;
+    SmallVector<Block *> joins;
+    for (size_t i = 0; i < web.size(); ++i) {
+      Value v = web[i];
+      auto argument = dyn_cast<BlockArgument>(v);
+      if (argument && !argument.getOwner()->isEntryBlock()) {
+        joins.push_back(argument.getOwner());
+        for (const BlockEdge &edge : edgesInto(argument.getOwner()))
+          web.insert(edge.operandOf(argument));
+      } else if (Operation *def = v.getDefiningOp(); isa_and_present<RelabelOp, ElementStoreOp, UniqueOp>(def))
+        web.insert(def->getOperand(0));
+      else {
+        Value size = sizeOperand(v, dim.getAxis());
+        if (!size)
+          return std::nullopt;
+        Linear next = linear(size, dim.getOperation(), depth);
+        if (same && !same->isSame(next))
+          return std::nullopt;
+        same = next;
+      }
+    }
+    // Numbers that are made anew between two handovers would be another turn's.
+    for (auto [v, factor] : same ? same->terms : decltype(same->terms)())
+      if (llvm::any_of(joins, [&](Block *join) { return !dominance.properlyDominates(v.getParentBlock(), join); }))
+        return std::nullopt;
+    return shared[dim] = same;
+  }
+
+  /// What a group's result was made with: the operand of the operation in it that says how long the axis is.
+  static Value sizeOperand(Value v, int64_t axis) {
+    auto group = v.getDefiningOp<FusedOp>();
+    Dim dim = tensorTypeOf(v).getDim(axis);
+    if (!group || dim.isUnknown() || dim.isNumber())
+      return {};
+    Block *body = &group.getBody().front();
+    auto outside = [&](Value inner) {
+      auto argument = dyn_cast<BlockArgument>(inner);
+      return argument && argument.getOwner() == body ? group.getInputs()[argument.getArgNumber()] : Value();
+    };
+    for (Operation &op : *body)
+      for (auto [i, of] :
+           llvm::enumerate(op.getNumResults() ? tensorTypeOf(op.getResult(0)).getDims() : ArrayRef<Dim>()))
+        if (of == dim) {
+          if (auto full = dyn_cast<FullOp>(op))
+            return outside(full.getSizes()[i]);
+          if (auto iota = dyn_cast<IotaOp>(op))
+            return outside(iota.getSize());
+        }
+    return {};
+  }
+
+  /// An expression of sizes, of which the run checks that nothing wraps, if it is a sum, or the largest of several of
+  /// which one is known to be it.
+  std::optional<Linear> linear(SizeValueOp size, Dim expression, Spot at, int depth) {
+    if (expression.kind() == Dim::Kind::Max) {
+      for (Dim member : expression.operands()) {
+        auto most = linear(size, member, at, depth);
+        bool isMost = most && llvm::all_of(expression.operands(), [&](Dim other) {
+                        auto less = linear(size, other, at, depth);
+                        if (!less)
+                          return false;
+                        Linear difference = *most;
+                        difference.add(*less, -1);
+                        return isNonNegative(difference, at, 0);
+                      });
+        if (isMost)
+          return most;
+      }
+      return std::nullopt;
+    }
     bool isSum = true;
     Linear out;
     out.constant = expression.constant();
@@ -296,12 +495,12 @@ private:
     return isSum ? std::optional(out) : std::nullopt;
   }
 
-  bool isNonNegative(const Linear &sum, Block *at, int more) {
+  bool isNonNegative(const Linear &sum, Spot at, int more) {
     if (!sum.isKnown)
       return false;
     __int128 least = sum.constant;
     for (auto [v, factor] : sum.terms) {
-      Interval interval = intervalOf(v, at, 0);
+      Interval interval = of(v, at);
       least += factor * (factor > 0 ? interval.lo : interval.hi);
     }
     if (least >= 0)
@@ -329,25 +528,42 @@ private:
     return found;
   }
 
+  struct Place {
+    Fact fact;
+    Block *block;
+    Operation *check; ///< known behind it, or null: from the block's start on
+  };
+  func::FuncOp function;
+  std::vector<Block *> order; ///< of blocks, what dominates first
   llvm::DenseMap<Block *, std::vector<Fact>> facts;
-  llvm::DenseMap<Value, Interval> assumed; ///< of arguments whose loops are looked at
+  llvm::DenseMap<Value, std::vector<Place>> factsOf; ///< the same, by value
+  llvm::DenseMap<Value, Interval> made;
+  llvm::DenseMap<Operation *, std::optional<Linear>> shared; ///< answers about sizes, or that one is looked for
   int steps = 0;
 };
 
 struct BoundIndicesPass : impl::BoundIndicesBase<BoundIndicesPass> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    bool checks = false;
-    function.walk([&](CheckIndexOp) { checks = true; });
-    if (!checks)
+    WalkResult any = function.walk([](Operation *op) {
+      bool isDivision = isa<FloorDivOp, ModOp>(op) && isInteger64(op->getResult(0));
+      return isDivision || isa<CheckIndexOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (!any.wasInterrupted())
       return;
     Bounds bounds(function);
     llvm::DenseMap<std::pair<Value, Value>, SmallVector<CheckIndexOp, 1>> done;
+    SmallVector<CheckIndexOp> needless; // facts name them
     Builder b(&getContext());
     auto visit = [&](Block *block) {
       for (Operation &op : llvm::make_early_inc_range(*block)) {
-        if (isa<AddOp, SubOp, MulOp>(op) && isInteger64(op.getResult(0)) && bounds.neverWraps(&op, block))
+        if (isa<AddOp, SubOp, MulOp>(op) && isInteger64(op.getResult(0)) && bounds.isExact(&op, &op))
           op.setAttr("toy.exact", b.getUnitAttr());
+        if (isa<FloorDivOp, ModOp>(op) && isInteger64(op.getResult(0)) && bounds.of(op.getOperand(1), &op).lo > 0 &&
+            bounds.isNeverNegative(op.getOperand(0), &op))
+          op.setAttr("toy.unsigned", b.getUnitAttr());
+        if (isa<CheckSizeOp>(op))
+          bounds.noteCheck(&op);
         auto check = dyn_cast<CheckIndexOp>(op);
         if (!check)
           continue;
@@ -356,13 +572,14 @@ struct BoundIndicesPass : impl::BoundIndicesBase<BoundIndicesPass> {
             earlier, [&](CheckIndexOp other) { return bounds.dominance.dominates(other.getOperation(), &op); });
         if (same != earlier.end()) {
           check.replaceAllUsesWith(same->getResult());
-          check.erase();
+          needless.push_back(check);
           continue;
         }
-        bool isPositive = bounds.of(check.getIndex(), block).lo >= 0;
-        if (isPositive && bounds.isBelow(check.getIndex(), check.getSize(), 1, block)) {
+        bool isPositive = bounds.isNeverNegative(check.getIndex(), &op);
+        if (isPositive && bounds.isBelow(check.getIndex(), check.getSize(), 1, &op)) {
           check.replaceAllUsesWith(check.getIndex());
-          check.erase();
+          check.setNonnegative(true);
+          needless.push_back(check);
           continue;
         }
         if (isPositive)
@@ -375,6 +592,8 @@ struct BoundIndicesPass : impl::BoundIndicesBase<BoundIndicesPass> {
       visit(&function.getBody().front());
     else
       visitInDominanceOrder(bounds.dominance.getRootNode(&function.getBody()), visit);
+    for (CheckIndexOp check : needless)
+      check.erase();
   }
 
 private:

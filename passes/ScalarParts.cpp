@@ -98,6 +98,15 @@ bool ScalarParts::canCompute(Operation *op) const {
          (isTiny(result) || llvm::any_of(op->getOperands(), isTiny));
 }
 
+bool ScalarParts::isCheap(Operation *op) const {
+  auto isOne = [](Value v) { return countOf(staticSizes(v)) == 1; };
+  if (auto store = dyn_cast<SliceStoreOp>(op))
+    return countOf(*storedSizes(store)) == 1;
+  if (auto reshape = dyn_cast<ReshapeOp>(op))
+    return isOne(reshape.getResult());
+  return isa<RelabelOp>(op) || (isa<SliceOp>(op) && isOne(op->getResult(0)));
+}
+
 int64_t ScalarParts::choices(Operation *op) const {
   auto unknown = [](ValueRange starts, ArrayRef<int64_t> sizes) {
     int64_t count = 1;

@@ -20,6 +20,8 @@ public:
 
   /// Whether an operation can be computed on scalars, with the same bits.
   bool canCompute(mlir::Operation *op) const;
+  /// Whether it costs next to nothing on tensors, too: reads and stores of one element are no slices in the end.
+  bool isCheap(mlir::Operation *op) const;
   /// How many comparisons stand for its indices that are known at run time only, if its tiny operands are parts.
   int64_t choices(mlir::Operation *op) const;
   /// Computes it before itself. A scalar result, and a tensor that is not tiny, is replaced.

@@ -95,7 +95,7 @@ private:
     for (Operation *op : work)
       if (void *group = groupOf(valueOf(op)))
         saved[group] +=
-            weightOf(op->getBlock()) * ((isa<RelabelOp>(op) ? 0 : tensorCost) - choiceCost * parts.choices(op));
+            weightOf(op->getBlock()) * ((parts.isCheap(op) ? 0 : tensorCost) - choiceCost * parts.choices(op));
     for (Value v : candidates)
       for (Block *block : blocksOfTensors(v))
         saved[groupOf(v)] -= tensorCost * weightOf(block);

@@ -230,6 +230,8 @@ Value *ScalarEmitter::compare(StringRef name, Element x, Element y, DType dtype)
 }
 
 Element ScalarEmitter::apply(mlir::Operation *op, ArrayRef<Element> args) {
+  if (op->hasAttr("toy.unsigned"))
+    return {isa<ModOp>(op) ? b.CreateURem(args[0].re, args[1].re) : b.CreateUDiv(args[0].re, args[1].re)};
   auto dtypeOf = [&](unsigned i) { return tensorTypeOf(op->getOperand(i)).getDtype(); };
   if (isa<WhereOp>(op)) {
     DType result = tensorTypeOf(op->getResult(0)).getDtype();
