@@ -106,10 +106,6 @@ static void toy_rt_finish_stream() { rt::finishStream(); }
 static void toy_rt_poll() { rt::poll(); }
 /// The index is outside: throws.
 static void toy_rt_index_error(int64_t index, int64_t size, int64_t axis) { rt::checkIndex(index, size, axis); }
-/// An index that may count from the end.
-static int64_t toy_rt_wrapped_index(int64_t index, int64_t size, int64_t axis) {
-  return rt::checkIndex(index, size, axis);
-}
 /// Consumes the operand and gives a tensor that nobody else holds, on the host.
 static rt::Tensor *toy_rt_unique(rt::Tensor *t) {
   rt::Tensor *unique = rt::unique(t);
@@ -318,7 +314,6 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       TOY_SYMBOL(toy_rt_view),
       TOY_SYMBOL(toy_rt_parallel_for),
       TOY_SYMBOL(toy_rt_index_error),
-      TOY_SYMBOL(toy_rt_wrapped_index),
       TOY_SYMBOL(toy_rt_unique),
       TOY_SYMBOL(toy_rt_too_deep),
       TOY_SYMBOL(toy_rt_passed),

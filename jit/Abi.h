@@ -12,6 +12,8 @@ namespace toy {
 
 /// Names and addresses of the functions and variables that compiled code refers to.
 std::span<const std::pair<const char *, void *>> abiSymbols();
+/// Those of RuntimeCalls.def.
+std::span<const std::pair<const char *, void *>> runtimeCalls();
 
 /// The state of compiled code on this thread.
 struct AbiState {

@@ -73,8 +73,9 @@ bool Engine::start(std::string &error) {
     return fail(created.takeError());
   orc::LLJIT &jit = **created;
   orc::SymbolMap map;
-  for (auto &[name, address] : abiSymbols())
-    map[jit.mangleAndIntern(name)] = {orc::ExecutorAddr::fromPtr(address), JITSymbolFlags::Exported};
+  for (auto symbols : {abiSymbols(), runtimeCalls()})
+    for (auto &[name, address] : symbols)
+      map[jit.mangleAndIntern(name)] = {orc::ExecutorAddr::fromPtr(address), JITSymbolFlags::Exported};
   if (Error e = jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(map))))
     return fail(std::move(e));
   auto process = orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(jit.getDataLayout().getGlobalPrefix());

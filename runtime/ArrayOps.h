@@ -23,6 +23,9 @@ TensorRef maskStore(TensorRef x, const Tensor &mask, const Tensor &values);
 TensorRef take(const Tensor &x, std::span<const Tensor *const> indices, int64_t firstAxis);
 /// Consumes x; `values` broadcasts to what `take` gives. The last of equal positions wins.
 TensorRef takeStore(TensorRef x, const Tensor &values, std::span<const Tensor *const> indices, int64_t firstAxis);
+/// Consumes x; `values` broadcasts to `counts` elements from `starts` by `steps`, which lie inside.
+TensorRef storeSlice(TensorRef x, const Tensor &values, std::span<const int64_t> starts,
+                     std::span<const int64_t> counts, std::span<const int64_t> steps);
 /// PyTorch's gather and scatter.
 TensorRef takeAlong(const Tensor &x, const Tensor &index, int64_t axis);
 TensorRef putAlong(TensorRef x, const Tensor &index, const Tensor &values, int64_t axis);

@@ -145,15 +145,14 @@ void FunctionEmitter::emitCheckIndex(CheckIndexOp op) {
   if (mayBeNegative && !isRare)
     at = b.CreateSelect(b.CreateICmpSLT(index, b.getInt64(0)), b.CreateAdd(index, size), index);
   BasicBlock *before = b.GetInsertBlock(), *behind = nullptr;
-  CallInst *wrapped = nullptr;
+  Value *wrapped = nullptr;
   scalars.rarely(b.CreateICmpUGE(at, size), [&] {
     setSite(op);
     SmallVector<Value *> arguments = {index, size, b.getInt64(op.getAxis())};
     if (!isRare)
       return scalars.fail("toy_rt_index_error", arguments);
-    wrapped = scalars.call("toy_rt_wrapped_index", b.getInt64Ty(), arguments);
-    wrapped->addFnAttr(Attribute::Cold);
-    wrapped->setMemoryEffects(MemoryEffects::inaccessibleMemOnly()); // an error, or nothing
+    wrapped = b.CreateAdd(index, size);
+    scalars.rarely(b.CreateICmpUGE(wrapped, size), [&] { scalars.fail("toy_rt_index_error", arguments); });
     behind = b.GetInsertBlock();
   });
   if (isRare) {

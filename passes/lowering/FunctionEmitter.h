@@ -68,7 +68,12 @@ private:
   void emitCall(mlir::func::CallOp op);
   llvm::Value *enterCall(mlir::func::CallOp op);
   llvm::BasicBlock *unwindBlock(mlir::func::CallOp op);
+  std::pair<llvm::Value *, llvm::SmallVector<llvm::Value *>> passObjects(mlir::ValueRange operands, mlir::Operation *op,
+                                                                         bool takesFirst);
   void emitEval(mlir::Operation *op);
+  // RuntimeCalls.cpp
+  bool emitRuntimeCall(mlir::Operation *op);
+  // OpEmitter.cpp
   void emitGemm(GemmOp op);
   void emitPlanarGemm(PlanarGemmOp op);
   llvm::Value *viewArray(llvm::ArrayRef<int64_t> axes, mlir::ValueRange bounds, llvm::ArrayRef<int64_t> steps);

@@ -237,7 +237,17 @@ void FunctionEmitter::emitOp(mlir::Operation *op) {
     return emitAssert(check);
   if (auto size = dyn_cast<SizeValueOp>(op))
     return emitSizeValue(size);
-  emitEval(op);
+  if (auto check = dyn_cast<CheckSizeOp>(op)) {
+    Value *size = slots[check.getSize()].scalar.re;
+    Value *least = b.CreateSub(size, b.getInt64(check.getReduced() ? 1 : 0));
+    failUnless(b.CreateICmpULE(least, b.getInt64(largestSize - (check.getReduced() ? 1 : 0))), op);
+    slots[result].scalar = {size};
+    return;
+  }
+  if (auto check = dyn_cast<CheckEqualOp>(op))
+    return failUnless(b.CreateICmpEQ(slots[check.getLhs()].scalar.re, slots[check.getRhs()].scalar.re), op);
+  if (!emitRuntimeCall(op))
+    emitEval(op);
 }
 
 void FunctionEmitter::emitConstant(ConstantOp op) {
@@ -398,26 +408,34 @@ void FunctionEmitter::emitSizeValue(SizeValueOp op) {
   slots[op.getResult()].scalar = {value};
 }
 
-/// `toy_rt_eval(operation, operands, results)`: the runtime executes the operation on objects. Updates take their first
-/// operand's reference.
-void FunctionEmitter::emitEval(mlir::Operation *op) {
-  setSite(op);
-  bool updates = isa<SliceStoreOp, TakeStoreOp, MaskStoreOp, PutAlongOp>(op);
-  Value *operands = stackArray(b.getPtrTy(), op->getNumOperands()),
-        *results = stackArray(b.getPtrTy(), op->getNumResults());
+/// Operands as an array of objects, and those that were made for it, to be released. An operation that takes its first
+/// one's reference gets it, or another one where the value lives on.
+std::pair<Value *, SmallVector<Value *>> FunctionEmitter::passObjects(mlir::ValueRange operands, mlir::Operation *op,
+                                                                      bool takesFirst) {
+  Value *array = stackArray(b.getPtrTy(), operands.size());
   SmallVector<Value *> boxed;
-  for (auto [i, v] : enumerate(op->getOperands())) {
+  for (auto [i, v] : enumerate(operands)) {
     Value *object = box(v);
     if (!slots[v].object)
       boxed.push_back(object);
-    if (updates && i == 0 && isObject(v)) {
+    if (takesFirst && i == 0 && isObject(v)) {
       if (count(op->getOperands(), v) == 1 && diesAt(v, op))
         moved.insert(v.getAsOpaquePointer());
       else
         retain(v);
     }
-    b.CreateStore(object, b.CreateConstInBoundsGEP1_64(b.getPtrTy(), operands, i));
+    b.CreateStore(object, b.CreateConstInBoundsGEP1_64(b.getPtrTy(), array, i));
   }
+  return {array, boxed};
+}
+
+/// `toy_rt_eval(operation, operands, results)`: the runtime executes the operation on objects. Updates take their first
+/// operand's reference.
+void FunctionEmitter::emitEval(mlir::Operation *op) {
+  setSite(op);
+  Value *results = stackArray(b.getPtrTy(), op->getNumResults());
+  auto [operands, boxed] =
+      passObjects(op->getOperands(), op, isa<SliceStoreOp, TakeStoreOp, MaskStoreOp, PutAlongOp>(op));
   tables.operations.push_back(op);
   Value *address = dataWord(tables.operations.size(), b.getPtrTy());
   scalars.call("toy_rt_eval", b.getVoidTy(), {address, operands, results});

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Operations of the runtime that compiled code calls by name, with objects and numbers in registers.
+#include "passes/lowering/FunctionEmitter.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace llvm;
+
+namespace toy {
+
+/// What a call gets behind its objects: numbers from attributes, then the operands behind the first `objects`.
+struct RuntimeCall {
+  unsigned objects;
+  SmallVector<int64_t, 4> attributes;
+  bool consumes = false; ///< takes the reference of its first object
+};
+
+static int64_t numberOf(StringRef dtype) {
+  return static_cast<int64_t>(*dtypeNamed(std::string_view(dtype.data(), dtype.size())));
+}
+
+static RuntimeCall runtimeCallOf(mlir::Operation *op) {
+  using Call = RuntimeCall;
+  unsigned all = op->getNumOperands();
+  return TypeSwitch<mlir::Operation *, Call>(op)
+      .Case<SortOp, ArgSortOp>([](auto o) { return Call{1, {static_cast<int64_t>(o.getAxis()), o.getDescending()}}; })
+      .Case<CumSumOp, CumProdOp, TakeAlongOp>([&](auto o) { return Call{all, {static_cast<int64_t>(o.getAxis())}}; })
+      .Case([&](PutAlongOp o) { return Call{all, {static_cast<int64_t>(o.getAxis())}, true}; })
+      .Case([&](MaskStoreOp) { return Call{all, {}, true}; })
+      .Case([&](TakeOp o) { return Call{all, {o.getAxes()[0], static_cast<int64_t>(o.getIndices().size())}}; })
+      .Case(
+          [&](TakeStoreOp o) { return Call{all, {o.getAxes()[0], static_cast<int64_t>(o.getIndices().size())}, true}; })
+      .Case([](SliceStoreOp o) {
+        Call call{2, {static_cast<int64_t>(o.getSteps().size())}, true};
+        append_range(call.attributes, o.getSteps());
+        return call;
+      })
+      .Case([&](RandomOp o) {
+        return Call{0, {numberOf(o.getDtype()), o.getNormal(), static_cast<int64_t>(o.getSizes().size())}};
+      })
+      .Case([](StrSliceOp) { return Call{1, {}}; })
+      .Case([](StrConstantOp o) { return Call{0, {static_cast<int64_t>(o.getValue().size())}}; })
+      .Case([](ReadBinaryOp o) { return Call{1, {numberOf(o.getDtype()), static_cast<int64_t>(o.getSizes().size())}}; })
+      .Default([&](mlir::Operation *) { return Call{all, {}}; });
+}
+
+static StringRef runtimeNameOf(mlir::Operation *op) {
+  static const DenseMap<mlir::TypeID, StringRef> names = {
+#define TOY_RUNTIME_CALL(OPERATION, NAME) {mlir::TypeID::get<OPERATION>(), "toy_rt_" #NAME},
+#include "jit/RuntimeCalls.def"
+  };
+  return names.lookup(op->getName().getTypeID());
+}
+
+/// `toy_rt_NAME(objects, numbers)`: gives an object, or a number where the result is one.
+bool FunctionEmitter::emitRuntimeCall(mlir::Operation *op) {
+  StringRef name = runtimeNameOf(op);
+  if (name.empty() || tables.valuesMoveAway || (isa<ToStrOp>(op) && isa<StrType>(op->getOperand(0).getType())))
+    return false;
+  setSite(op);
+  RuntimeCall call = runtimeCallOf(op);
+  SmallVector<Value *> numbers = map_to_vector(call.attributes, [&](int64_t n) -> Value * { return b.getInt64(n); });
+  for (mlir::Value v : op->getOperands().drop_front(call.objects))
+    numbers.push_back(slots[v].scalar.re);
+  auto [objects, boxed] = passObjects(op->getOperands().take_front(call.objects), op, call.consumes);
+  if (auto constant = dyn_cast<StrConstantOp>(op)) // its bytes are the object
+    b.CreateStore(b.CreateGlobalString(constant.getValue(), "", 0, &module, /*AddNull=*/false), objects);
+  mlir::Value result = op->getResult(0);
+  bool isNumber = isa<StrEqOp, StrLenOp>(op);
+  Value *given =
+      scalars.call(name, isNumber ? b.getInt64Ty() : static_cast<Type *>(b.getPtrTy()), {objects, sizesArray(numbers)});
+  for (Value *object : boxed)
+    scalars.call("toy_rt_release", b.getVoidTy(), {object})->setDoesNotThrow();
+  if (isNumber)
+    slots[result].scalar = {isa<StrEqOp>(op) ? b.CreateTrunc(given, b.getInt1Ty()) : given};
+  else
+    slots[result] = isObject(result) ? Slot{given, {}} : unbox(result.getType(), given);
+  return true;
+}
+
+} // namespace toy
