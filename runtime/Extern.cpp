@@ -5,6 +5,7 @@
 
 #include "runtime/Error.h"
 #include "runtime/Guard.h"
+#include "runtime/Io.h"
 #include "runtime/SharedLibrary.h"
 #include "runtime/toy_extern.h"
 
@@ -119,6 +120,7 @@ void setCheckBounds(bool on) { checkBounds = on; }
 
 void callExtern(const std::string &name, const std::string &library, const std::string &symbol,
                 std::span<const Tensor *const> arguments, std::span<const TensorRef> results) {
+  closeKeptFile(); // it may write
   toy_function function = functionNamed(library, symbol);
   std::vector<Guarded> guards;
   std::vector<toy_tensor> in, out;

@@ -9,7 +9,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <optional>
 
 namespace toy::rt {
 
@@ -227,14 +229,66 @@ std::string npyHeader(const std::string &path, const Tensor &t) {
   return start + header;
 }
 
+namespace {
+
+/// The file that was read last, with a piece of it.
+struct KeptFile {
+  std::optional<InputFile> file;
+  std::string name;
+  std::chrono::steady_clock::time_point opened;
+  std::vector<char> piece;
+  int64_t start = 0; ///< of the piece
+
+  static KeptFile &instance() {
+    static KeptFile kept;
+    return kept;
+  }
+
+  InputFile &open(const std::string &path) {
+    auto now = std::chrono::steady_clock::now();
+    if (!file || name != path || now - opened > std::chrono::milliseconds(1)) {
+      close();
+      file.emplace(path);
+      name = path;
+      opened = now;
+    }
+    return *file;
+  }
+  void close() {
+    file.reset();
+    piece.clear();
+  }
+  void read(void *target, int64_t count, int64_t offset) {
+    constexpr int64_t most = 1 << 16;
+    if (count > most / 4)
+      return file->read(target, count, offset);
+    if (offset < start || offset + count > start + static_cast<int64_t>(piece.size())) {
+      piece.resize(std::min(most, file->size() - offset));
+      start = offset;
+      try {
+        file->read(piece.data(), static_cast<int64_t>(piece.size()), start);
+      } catch (...) {
+        piece.clear();
+        throw;
+      }
+    }
+    std::memcpy(target, piece.data() + (offset - start), count);
+  }
+};
+
+} // namespace
+
+void closeKeptFile() { KeptFile::instance().close(); }
+
 TensorRef readBinary(const std::string &path, DType dtype, std::span<const int64_t> shape, int64_t offset) {
-  InputFile file(path);
+  KeptFile &kept = KeptFile::instance();
+  InputFile &file = kept.open(path);
   int64_t count = checkedCount(shape, dtype), bytes = count * sizeOf(dtype), end;
   if (offset < 0 || __builtin_add_overflow(offset, bytes, &end) || end > file.size())
     fail(DiagId::FileTooShort,
          {path, std::to_string(file.size()), offset < 0 ? "an offset of 0 or more" : std::to_string(end)});
   TensorRef tensor(newTensor(dtype, shape));
-  file.read(tensor->data, bytes, offset);
+  kept.read(tensor->data, bytes, offset);
   if (dtype == DType::Bool)
     for (int64_t i = 0; i < count; ++i)
       tensor->as<uint8_t>()[i] = tensor->as<uint8_t>()[i] != 0;

@@ -155,6 +155,9 @@ private:
 
 } // namespace
 
-void writeFile(const std::string &path, Parts parts) { Writer(path, parts).write(); }
+void writeFile(const std::string &path, Parts parts) {
+  closeKeptFile();
+  Writer(path, parts).write();
+}
 
 } // namespace toy::rt
