@@ -75,6 +75,7 @@ void buildSelection(OpPassManager &passes, const CompileOptions &options, const 
   functions.addPass(createBoundIndices());
   functions.addPass(createPlaceUnique());
   functions.addPass(createStripLoops());
+  functions.addPass(createReportLoops(target.log));
 }
 
 void buildDeviceGroups(OpPassManager &passes) {

@@ -104,6 +104,10 @@ public:
           noteOfValues(fact, &block, &op);
     }
     solve();
+    for (Block *block : order)
+      for (BlockArgument argument : block->getArguments())
+        if (isInteger64(argument))
+          noteCounter(argument);
   }
 
   /// An index was found to lie in [-size, size).
@@ -236,6 +240,34 @@ private:
     };
     noteIn(branch.getTrueDest(), true);
     noteIn(branch.getFalseDest(), false);
+  }
+
+  /// What only goes up in a loop stays at or above what it began with; what only goes down, below.
+  void noteCounter(BlockArgument argument) {
+    Block *block = argument.getOwner();
+    if (block->isEntryBlock())
+      return;
+    Value start;
+    bool up = true, down = true;
+    for (const BlockEdge &edge : edgesInto(block)) {
+      Value v = edge.operandOf(argument);
+      if (!dominates(block, edge.from())) {
+        if (start && start != v)
+          return;
+        start = v;
+        continue;
+      }
+      if (v == argument)
+        continue;
+      Operation *step = v.getDefiningOp();
+      if (!isa_and_present<AddOp, SubOp>(step) || step->getOperand(0) != argument || !isExact(step, step))
+        return;
+      Interval by = of(step->getOperand(1), step);
+      up &= isa<AddOp>(step) ? by.lo >= 0 : by.hi <= 0;
+      down &= isa<AddOp>(step) ? by.hi <= 0 : by.lo >= 0;
+    }
+    if (start && up != down)
+      note(up ? Fact{start, argument, 0} : Fact{argument, start, 0}, block);
   }
 
   bool dominates(Block *block, Block *at) {

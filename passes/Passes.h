@@ -21,4 +21,6 @@ std::unique_ptr<mlir::Pass> createRecognizeComplex(const RecognizeComplexOptions
 std::unique_ptr<mlir::Pass> createPadToBuckets(RecognitionLog *log);
 /// Selection that writes the strategies of recognized products into the log.
 std::unique_ptr<mlir::Pass> createSelectKernels(const SelectKernelsOptions &options, RecognitionLog *log);
+/// Costs of loops, to a log; without one as remarks.
+std::unique_ptr<mlir::Pass> createReportLoops(RecognitionLog *log);
 } // namespace toy

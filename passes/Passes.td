@@ -164,6 +164,14 @@ def StripLoops : Pass<"toy-strip-loops", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::toy::ToyDialect", "::mlir::cf::ControlFlowDialect"];
 }
 
+def ReportLoops : Pass<"toy-report-loops", "::mlir::func::FuncOp"> {
+  let summary = "says what loops over elements pay in each turn";
+  let description = [{
+    A remark for each `toy.unique` and each library call in a loop, each `toy.check_index` in an innermost one, and each loop over elements that does not run in
+    strips.
+  }];
+}
+
 def FuseElementwise : Pass<"toy-fuse", "::mlir::func::FuncOp"> {
   let summary = "groups operations that become one loop nest";
   let description = [{

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// What recognition found and what it and padding refused, for remarks, :explain and --stats.
+/// What recognition found, what it and padding refused, and what loops pay, for remarks, :explain and --stats.
 #pragma once
 
 #include "mlir/IR/Location.h"
@@ -32,10 +32,17 @@ struct NotPadded {
   std::string size, reason;
 };
 
+/// What a loop pays in each turn.
+struct LoopCost {
+  mlir::Location place;
+  std::string text;
+};
+
 struct RecognitionLog {
   std::vector<Recognized> recognized;
   std::vector<Missed> missed;
   std::vector<NotPadded> notPadded;
+  std::vector<LoopCost> loops;
 };
 
 } // namespace toy

@@ -259,12 +259,17 @@ void Prompt::explain(const std::string &text) {
     }
   if (!any)
     rt::output("no hidden complex arithmetic\n");
+  std::string kernels = session.getCompiler().kernelsOf(*module, error);
+  for (const LoopRemark &cost : session.loopCosts())
+    if (cost.file == "<inspect>" || session.isInFunctionOf(text, cost.range))
+      rt::output(fmt::format(
+          "{}in a loop: {}\n",
+          cost.file == "<inspect>" ? "" : fmt::format("{}:{}:{}: ", cost.file, cost.line, cost.column), cost.text));
   double flops, bytes;
   session.cost(*module, flops, bytes);
   if (flops > 0)
     rt::output(fmt::format("cost: {}{}\n", magnitude(flops, "FLOP"),
                            bytes > 0 ? ", " + magnitude(bytes, "B") + " of operands and results" : ""));
-  std::string kernels = session.getCompiler().kernelsOf(*module, error);
   if (!kernels.empty())
     rt::output("kernels:\n" + kernels);
   rt::output("as real operations:\n" + (error.empty() ? real : error + "\n"));

@@ -41,6 +41,22 @@ std::vector<RecognitionRemark> Session::recognition() {
   return all;
 }
 
+std::vector<LoopRemark> Session::loopCosts() {
+  std::vector<LoopRemark> all;
+  std::set<std::tuple<BufferId, uint32_t, std::string>> seen;
+  for (const LoopCost &cost : compiler.log.loops) {
+    SourceRange range = rangeOf(cost.place, true);
+    if (!range.valid() || !seen.emplace(range.buffer, range.begin, cost.text).second)
+      continue;
+    const SourceBuffer &buffer = sources.get(range.buffer);
+    if (buffer.getName() == "<library>")
+      continue;
+    uint32_t line = buffer.lineOf(range.begin);
+    all.push_back({cost.text, std::string(buffer.getName()), line, range.begin - buffer.lineBegin(line) + 1, range});
+  }
+  return all;
+}
+
 bool Session::isInFunctionOf(const std::string &text, SourceRange range) {
   SourceManager scratch;
   DiagnosticEngine quiet(scratch);
@@ -70,6 +86,9 @@ void Session::showRemarks() {
     else
       diagnostics.report(DiagId::RecognizedComplex, r.range, {r.kind, r.text, r.strategy});
   }
+  for (const LoopRemark &cost : loopCosts())
+    if (remarked.insert(fmt::format("{}:{}:{}", cost.range.buffer, cost.range.begin, cost.text)).second)
+      diagnostics.report(DiagId::LoopCost, cost.range, {cost.text});
   for (const NotPadded &n : compiler.log.notPadded)
     if (SourceRange range = rangeOf(n.place, true);
         range.valid() && remarked.insert(fmt::format("{}:{}:{}", range.buffer, range.begin, n.reason)).second)

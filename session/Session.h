@@ -39,6 +39,13 @@ struct RecognitionRemark {
   SourceRange range;
 };
 
+/// What a loop pays in each turn, at the user's place.
+struct LoopRemark {
+  std::string text, file;
+  uint32_t line, column;
+  SourceRange range;
+};
+
 class Session : public IRGenHost, public Environment {
 public:
   explicit Session(SessionOptions options);
@@ -71,6 +78,7 @@ public:
   void prepare();
   /// Every place once, in the order of the text.
   std::vector<RecognitionRemark> recognition();
+  std::vector<LoopRemark> loopCosts();
   /// Whether a place is inside a function that a text names or calls, also through others.
   bool isInFunctionOf(const std::string &text, SourceRange range);
 

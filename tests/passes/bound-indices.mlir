@@ -83,3 +83,115 @@ func.func @stepping(%n: !toy.tensor<i64[]>, %step: !toy.tensor<i64[]>) {
 ^exit:
   return
 }
+
+// A counter that goes down from `i` stays below what `i` is below: `x[j]` and `x[j - 1]` while `0 < j`.
+// CHECK-LABEL: @insertion
+// CHECK-NOT: toy.check_index
+// CHECK: return
+func.func @insertion(%n: !toy.tensor<i64[]>) {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  cf.br ^outer(%1 : !toy.tensor<i64[]>)
+^outer(%i: !toy.tensor<i64[]>):
+  %t = toy.lt %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^enter, ^exit
+^enter:
+  cf.br ^inner(%i : !toy.tensor<i64[]>)
+^inner(%j: !toy.tensor<i64[]>):
+  %u = toy.gt %j, %0 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %d = toy.truth %u : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %d, ^body, ^next
+^body:
+  %a = toy.check_index %j, %n {axis = 0 : i64} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %k = toy.sub %j, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %b = toy.check_index %k, %n {axis = 0 : i64} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  toy.print %a, %b {echo = false, structure = "_"} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> ()
+  cf.br ^inner(%k : !toy.tensor<i64[]>)
+^next:
+  %m = toy.add %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^outer(%m : !toy.tensor<i64[]>)
+^exit:
+  return
+}
+
+// Rows that change places have one size if both were made with it, `max(0, n + 1)` or `n + 1` that was checked; not if one is shorter.
+// CHECK-LABEL: @rows
+// CHECK-NOT: toy.check_index
+// CHECK: toy.element
+// CHECK: return
+func.func @rows(%n: !toy.tensor<i64[]>, %v: !toy.tensor<f64[]>) -> !toy.tensor<f64[]> {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %m = toy.add %n, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %s = toy.size_value %m {expr = #toy.dim<"max(0,$$0)">} : (!toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %p = toy.size_value %n {expr = #toy.dim<"$$0+1">} : (!toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %q = toy.check_size %p : (!toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %x = toy.fused %v, %s : (!toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[A]> {
+  ^bb0(%a0: !toy.tensor<f64[]>, %a1: !toy.tensor<i64[]>):
+    %f = toy.full %a0, %a1 : (!toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[A]>
+    toy.yield %f : (!toy.tensor<f64[A]>) -> ()
+  }
+  %y = toy.fused %v, %q : (!toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[B]> {
+  ^bb0(%a0: !toy.tensor<f64[]>, %a1: !toy.tensor<i64[]>):
+    %f = toy.full %a0, %a1 : (!toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[B]>
+    toy.yield %f : (!toy.tensor<f64[B]>) -> ()
+  }
+  %x0 = toy.relabel %x : (!toy.tensor<f64[A]>) -> !toy.tensor<f64[C]>
+  %y0 = toy.relabel %y : (!toy.tensor<f64[B]>) -> !toy.tensor<f64[D]>
+  cf.br ^header(%x0, %y0, %0 : !toy.tensor<f64[C]>, !toy.tensor<f64[D]>, !toy.tensor<i64[]>)
+^header(%a: !toy.tensor<f64[C]>, %b: !toy.tensor<f64[D]>, %i: !toy.tensor<i64[]>):
+  %c = toy.dim %a {axis = 0 : i64} : (!toy.tensor<f64[C]>) -> !toy.tensor<i64[]>
+  %t = toy.lt %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %tt = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %tt, ^body, ^exit
+^body:
+  %j = toy.add %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %k = toy.check_index %j, %c {axis = 0 : i64} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %e = toy.element %a, %k : (!toy.tensor<f64[C]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[]>
+  toy.print %e {echo = false, structure = "_"} : (!toy.tensor<f64[]>) -> ()
+  %b1 = toy.relabel %b : (!toy.tensor<f64[D]>) -> !toy.tensor<f64[C]>
+  %a1 = toy.relabel %a : (!toy.tensor<f64[C]>) -> !toy.tensor<f64[D]>
+  cf.br ^header(%b1, %a1, %j : !toy.tensor<f64[C]>, !toy.tensor<f64[D]>, !toy.tensor<i64[]>)
+^exit:
+  return %v : !toy.tensor<f64[]>
+}
+
+// The other row has `n` elements.
+// CHECK-LABEL: @unequal
+// CHECK: toy.check_index
+func.func @unequal(%n: !toy.tensor<i64[]>, %v: !toy.tensor<f64[]>) -> !toy.tensor<f64[]> {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %r = toy.check_size %n : (!toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %p = toy.size_value %n {expr = #toy.dim<"$$0+1">} : (!toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %q = toy.check_size %p : (!toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %x = toy.fused %v, %q : (!toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[A]> {
+  ^bb0(%a0: !toy.tensor<f64[]>, %a1: !toy.tensor<i64[]>):
+    %f = toy.full %a0, %a1 : (!toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[A]>
+    toy.yield %f : (!toy.tensor<f64[A]>) -> ()
+  }
+  %y = toy.fused %v, %r : (!toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[B]> {
+  ^bb0(%a0: !toy.tensor<f64[]>, %a1: !toy.tensor<i64[]>):
+    %f = toy.full %a0, %a1 : (!toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[B]>
+    toy.yield %f : (!toy.tensor<f64[B]>) -> ()
+  }
+  %x0 = toy.relabel %x : (!toy.tensor<f64[A]>) -> !toy.tensor<f64[C]>
+  %y0 = toy.relabel %y : (!toy.tensor<f64[B]>) -> !toy.tensor<f64[D]>
+  cf.br ^header(%x0, %y0, %0 : !toy.tensor<f64[C]>, !toy.tensor<f64[D]>, !toy.tensor<i64[]>)
+^header(%a: !toy.tensor<f64[C]>, %b: !toy.tensor<f64[D]>, %i: !toy.tensor<i64[]>):
+  %c = toy.dim %a {axis = 0 : i64} : (!toy.tensor<f64[C]>) -> !toy.tensor<i64[]>
+  %t = toy.lt %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %tt = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %tt, ^body, ^exit
+^body:
+  %j = toy.add %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %k = toy.check_index %j, %c {axis = 0 : i64} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %e = toy.element %a, %k : (!toy.tensor<f64[C]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[]>
+  toy.print %e {echo = false, structure = "_"} : (!toy.tensor<f64[]>) -> ()
+  %b1 = toy.relabel %b : (!toy.tensor<f64[D]>) -> !toy.tensor<f64[C]>
+  %a1 = toy.relabel %a : (!toy.tensor<f64[C]>) -> !toy.tensor<f64[D]>
+  cf.br ^header(%b1, %a1, %j : !toy.tensor<f64[C]>, !toy.tensor<f64[D]>, !toy.tensor<i64[]>)
+^exit:
+  return %v : !toy.tensor<f64[]>
+}
