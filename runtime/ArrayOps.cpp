@@ -3,119 +3,19 @@
 /// Templates over the element width where only bytes move, over the element type where values count.
 #include "runtime/ArrayOps.h"
 
+#include "runtime/ArrayLoops.h"
 #include "runtime/Error.h"
 #include "runtime/Memory.h"
-#include "runtime/Parallel.h"
 #include "runtime/Scalar.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <complex>
 #include <cstring>
-#include <numeric>
 
 namespace toy::rt {
 namespace {
-
-/// Calls `f` with a null pointer of the dtype's C++ type.
-template <typename F> auto dispatch(DType dtype, F &&f) {
-  switch (dtype) {
-  case DType::Bool:
-  case DType::U8:
-    return f(static_cast<uint8_t *>(nullptr));
-  case DType::BF16:
-  case DType::F16:
-    return f(static_cast<uint16_t *>(nullptr)); // moved only
-  case DType::I32:
-    return f(static_cast<int32_t *>(nullptr));
-  case DType::F32:
-    return f(static_cast<float *>(nullptr));
-  case DType::F64:
-    return f(static_cast<double *>(nullptr));
-  case DType::C64:
-    return f(static_cast<std::complex<float> *>(nullptr));
-  case DType::C128:
-    return f(static_cast<std::complex<double> *>(nullptr));
-  default:
-    return f(static_cast<int64_t *>(nullptr));
-  }
-}
-
-/// A tensor seen from one axis: `outer` blocks of `size` rows of `inner` elements; no blocks where there are no
-/// elements.
-struct AxisView {
-  int64_t outer = 1, size, inner = 1;
-  AxisView(const Tensor &t, int64_t axis) : size(t.sizes[axis]) {
-    if (t.count() == 0) {
-      outer = inner = 0;
-      return;
-    }
-    for (int64_t i = 0; i < axis; ++i)
-      outer *= t.sizes[i];
-    for (int64_t i = axis + 1; i < t.rank; ++i)
-      inner *= t.sizes[i];
-  }
-};
-
-/// Looks for Ctrl-C now and then: told of every element that a loop has done.
-class Watch {
-public:
-  void operator()(int64_t elements = 1) {
-    if ((left -= elements) < 0) {
-      left = often;
-      poll();
-    }
-  }
-
-private:
-  static constexpr int64_t often = 1 << 18;
-  int64_t left = often;
-};
-
-template <typename T> bool isNan(T x) {
-  if constexpr (std::is_floating_point_v<T>)
-    return std::isnan(x);
-  return false;
-}
-
-template <typename T> std::vector<int64_t> order(const T *data, int64_t n, int64_t stride, bool descending) {
-  std::vector<int64_t> index(n);
-  std::iota(index.begin(), index.end(), 0);
-  Watch watch;
-  std::stable_sort(index.begin(), index.end(), [&](int64_t i, int64_t j) {
-    watch();
-    T a = data[i * stride], b = data[j * stride];
-    if (isNan(a) || isNan(b))
-      return !isNan(a) && isNan(b);
-    if constexpr (std::is_arithmetic_v<T>)
-      return descending ? b < a : a < b;
-    return false;
-  });
-  return index;
-}
-
-TensorRef sortOrArgsort(const Tensor &x, int64_t axis, bool descending, bool positions) {
-  TensorRef out(newTensor(positions ? DType::I64 : x.dtype, x.shape()));
-  AxisView v(x, axis);
-  Watch watch;
-  dispatch(x.dtype, [&](auto *type) {
-    using T = std::remove_pointer_t<decltype(type)>;
-    for (int64_t o = 0; o < v.outer; ++o)
-      for (int64_t i = 0; i < v.inner; ++i) {
-        int64_t base = o * v.size * v.inner + i;
-        auto index = order(x.as<T>() + base, v.size, v.inner, descending);
-        watch(v.size);
-        for (int64_t k = 0; k < v.size; ++k)
-          if (positions)
-            out->as<int64_t>()[base + k * v.inner] = index[k];
-          else
-            out->as<T>()[base + k * v.inner] = x.as<T>()[base + index[k] * v.inner];
-      }
-  });
-  return out;
-}
 
 template <typename T> T times(T a, T b) {
   if constexpr (std::is_integral_v<T>)
@@ -209,9 +109,6 @@ TakePlan planTake(const Tensor &x, std::span<const Tensor *const> indices, int64
 }
 
 } // namespace
-
-TensorRef sort(const Tensor &x, int64_t axis, bool descending) { return sortOrArgsort(x, axis, descending, false); }
-TensorRef argsort(const Tensor &x, int64_t axis, bool descending) { return sortOrArgsort(x, axis, descending, true); }
 
 TensorRef cumulate(const Tensor &x, int64_t axis, bool product) {
   TensorRef out(newTensor(x.dtype == DType::Bool ? DType::I64 : x.dtype, x.shape()));
