@@ -6,6 +6,7 @@
 #include "runtime/ArrayOps.h"
 
 #include "runtime/ArrayLoops.h"
+#include "runtime/Scratch.h"
 #include "runtime/SortKernels.h"
 
 #include <algorithm>
@@ -18,34 +19,15 @@
 namespace toy::rt {
 namespace {
 
-SortKernels<int32_t> kernelsOf(SortKernels<int32_t> (*narrow)(), SortKernels<int64_t> (*)(), int32_t) {
-  return narrow();
-}
-SortKernels<int64_t> kernelsOf(SortKernels<int32_t> (*)(), SortKernels<int64_t> (*wide)(), int64_t) { return wide(); }
-
-template <typename Key> const SortKernels<Key> &sortKernels() {
-  static const SortKernels<Key> chosen = [] {
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
-      return kernelsOf(avx512::sortKernels32, avx512::sortKernels64, Key());
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-      return kernelsOf(avx2::sortKernels32, avx2::sortKernels64, Key());
-#endif
-    return kernelsOf(baseline::sortKernels32, baseline::sortKernels64, Key());
-  }();
+template <typename Key> const SortKernels<Key> &sortKernels();
+template <> const SortKernels<int32_t> &sortKernels() {
+  static const auto chosen = TOY_KERNELS_OF_MACHINE(sortKernels32);
   return chosen;
 }
-
-/// Room for as many elements, which counts as a tensor's.
-template <typename T> class Scratch {
-public:
-  explicit Scratch(int64_t count) : words(newTensor(DType::I64, std::array{(count * width + 7) / 8})) {}
-  T *data() const { return words->as<T>(); }
-
-private:
-  static constexpr int64_t width = sizeof(T);
-  TensorRef words;
-};
+template <> const SortKernels<int64_t> &sortKernels() {
+  static const auto chosen = TOY_KERNELS_OF_MACHINE(sortKernels64);
+  return chosen;
+}
 
 template <typename T> using KeyOf = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
 

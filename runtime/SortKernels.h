@@ -4,6 +4,8 @@
 /// instruction set; the machine's is chosen.
 #pragma once
 
+#include "runtime/Isa.h"
+
 #include <cstdint>
 
 namespace toy::rt {
@@ -28,16 +30,7 @@ template <typename Key> struct SortKernels {
   void (*toIntegers)(Key *keys, int64_t n, bool descending);
 };
 
-#define TOY_FOR_ISA(NAME)                                                                                              \
-  namespace NAME {                                                                                                     \
-  SortKernels<int32_t> sortKernels32();                                                                                \
-  SortKernels<int64_t> sortKernels64();                                                                                \
-  }
-TOY_FOR_ISA(baseline)
-#ifdef __x86_64__
-TOY_FOR_ISA(avx2)
-TOY_FOR_ISA(avx512)
-#endif
-#undef TOY_FOR_ISA
+TOY_KERNELS_FOR_ISA(SortKernels<int32_t>, sortKernels32)
+TOY_KERNELS_FOR_ISA(SortKernels<int64_t>, sortKernels64)
 
 } // namespace toy::rt

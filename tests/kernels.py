@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Transforms, scans, sorting, indexing by data and convolutions beside NumPy, where their kernels divide the work: lengths around registers and blocks, other
+axes than the last, rows that begin anywhere, empty ones; the same bits on one thread and on two, evaluated and compiled."""
+import pathlib
+import subprocess
+import tempfile
+
+import numpy as np
+
+CONFIGURATIONS = ("--jit=never --threads=1", "--jit=always --threads=1", "--jit=never --threads=2")
+EPS = {"f4": 1.2e-7, "c8": 1.2e-7, "f8": 2.3e-16, "c16": 2.3e-16}
+
+
+class Program:
+    """Expressions over arrays, what NumPy gives for them, and how far they may be from it (0: equal)."""
+
+    def __init__(self):
+        self.inputs, self.rows = [], []
+
+    def input(self, array):
+        self.inputs.append(np.ascontiguousarray(array))
+        return f"x{len(self.inputs) - 1}"
+
+    def row(self, expression, expected, tolerance=0.0):
+        self.rows.append((expression, np.asarray(expected), tolerance))
+
+    def run(self, toy, flags, folder):
+        text = "".join(f'var x{i} = load("x{i}.npy");\n' for i in range(len(self.inputs)))
+        text += "".join(f'save("r{i}.npy", {row[0]});\n' for i, row in enumerate(self.rows))
+        for i, array in enumerate(self.inputs):
+            np.save(folder / f"x{i}.npy", array)
+        (folder / "p.toy").write_text(text)
+        done = subprocess.run([toy, *flags.split(), "p.toy"], cwd=folder, capture_output=True, text=True, timeout=600)
+        if done.returncode:
+            return None, f"{flags}: {done.stderr[:500]}"
+        return [np.load(folder / f"r{i}.npy") for i in range(len(self.rows))], None
+
+    def check(self, toy):
+        first = None
+        for flags in CONFIGURATIONS:
+            with tempfile.TemporaryDirectory() as name:
+                results, problem = self.run(toy, flags, pathlib.Path(name))
+            if problem:
+                return problem
+            for (expression, expected, tolerance), r in zip(self.rows, results):
+                shapes = ", ".join(f"{a.dtype}{list(a.shape)}" for a in self.inputs)
+                if r.shape != expected.shape:
+                    return f"{expression} of {shapes}: shape {r.shape}, not {expected.shape}"
+                if r.size == 0:
+                    continue
+                if tolerance == 0:
+                    if not np.array_equal(r, expected, equal_nan=r.dtype.kind in "fc"):
+                        return f"{expression} of {shapes}: differs"
+                elif not (error := np.abs(r - expected).max()) <= tolerance * max(np.abs(expected).max(), 1e-300):
+                    return f"{expression} of {shapes}: error {error}"
+            bits = [r.tobytes() for r in results]
+            first = first or bits
+            for row, one, other in zip(self.rows, first, bits):
+                if one != other:
+                    return f"{row[0]}: other bits with {flags}"
+        return None
+
+
+def values(rng, dtype, shape):
+    x = rng.standard_normal(shape)
+    if dtype in ("c8", "c16"):
+        x = x + 1j * rng.standard_normal(shape)
+    return x.astype(dtype)
+
+
+def transforms(dtype):
+    def check(toy):
+        rng, program = np.random.default_rng(5), Program()
+        shapes = [(n,) for n in [*range(1, 40), 64, 97, 128, 127, 250, 1000, 1024, 4096, 65536, 30030]]
+        shapes += [
+            (3, 7),
+            (5, 8, 9),
+            (2, 33, 5),
+            (4, 1, 3),
+            (2, 64, 70),
+            (300, 40),
+            (512, 512),
+            (3, 0, 2),
+            (0, 4),
+            (257, 16),
+        ]
+        norms = ("backward", "ortho", "forward")
+        for k, shape in enumerate(shapes):
+            x = values(rng, dtype, shape)
+            name, norm = program.input(x), norms[k % 3]
+            precise = x.astype("c16" if x.dtype.kind == "c" else "f8")
+            for axis in range(len(shape)):
+                n = shape[axis]
+                if n == 0:
+                    continue
+                limit = 8 * EPS[dtype] * (2 + np.log2(n))
+                for f in ("fft", "ifft") if x.dtype.kind == "c" else ("rfft",):
+                    for m in {n, max(1, n - 3), n + 3}:
+                        program.row(
+                            f'{f}({name}, {m}, axis={axis}, norm="{norm}")',
+                            getattr(np.fft, f)(precise, m, axis=axis, norm=norm),
+                            limit,
+                        )
+                if x.dtype.kind == "c":
+                    for m in {max(1, 2 * n - 2), 2 * n - 1, n, 2 * n + 3}:
+                        program.row(
+                            f'irfft({name}, {m}, axis={axis}, norm="{norm}")',
+                            np.fft.irfft(precise, m, axis=axis, norm=norm),
+                            limit,
+                        )
+        return program.check(toy)
+
+    return check
+
+
+def sorting(dtype):
+    def check(toy):
+        rng, program = np.random.default_rng(7), Program()
+        for shape in [(0,), (1,), (1000,), (70001,), (3, 300), (40, 50, 6), (2, 5000, 3), (700, 9), (4, 0, 2)]:
+            for kind in range(3):
+                if dtype in ("f4", "f8"):
+                    x = values(rng, dtype, shape) if kind else rng.integers(-3, 3, shape).astype(dtype)
+                    if kind == 2:
+                        x[rng.random(shape) < 0.1] = np.nan
+                        x[rng.random(shape) < 0.1] *= 0
+                else:
+                    top = min(np.iinfo(dtype).max, (100, 2**40, 2**63 - 1)[kind])
+                    x = rng.integers(max(np.iinfo(dtype).min, -top), top, shape, dtype=dtype, endpoint=True)
+                name = program.input(x)
+                for axis in range(len(shape)):
+                    order = np.argsort(x, axis=axis, kind="stable")
+                    program.row(f"argsort({name}, axis={axis})", order)
+                    program.row(f"sort({name}, axis={axis})", np.take_along_axis(x, order, axis))
+                    down = x.astype(float) if dtype in ("f4", "f8") else x.astype(object)
+                    order = np.argsort(-down, axis=axis, kind="stable")
+                    program.row(f"argsort({name}, axis={axis}, descending=true)", order)
+                    program.row(f"sort({name}, axis={axis}, descending=true)", np.take_along_axis(x, order, axis))
+        return program.check(toy)
+
+    return check
+
+
+def all_cases():
+    for dtype in ("f4", "f8", "c8", "c16"):
+        yield f"kernels: transforms of {dtype}", transforms(dtype), "host"
+    for dtype in ("u1", "i4", "i8", "f4", "f8"):
+        yield f"kernels: sorting of {dtype}", sorting(dtype), "host"
