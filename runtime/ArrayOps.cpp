@@ -17,22 +17,6 @@
 namespace toy::rt {
 namespace {
 
-template <typename T> T times(T a, T b) {
-  if constexpr (std::is_integral_v<T>)
-    return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-  else
-    return a * b;
-}
-template <typename T> std::complex<T> times(std::complex<T> a, std::complex<T> b) {
-  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-}
-template <typename T> T plus(T a, T b) {
-  if constexpr (std::is_integral_v<T>)
-    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-  else
-    return a + b;
-}
-
 int64_t positionAt(const Tensor &index, int64_t i) {
   switch (index.dtype) {
   case DType::U8:
@@ -109,28 +93,6 @@ TakePlan planTake(const Tensor &x, std::span<const Tensor *const> indices, int64
 }
 
 } // namespace
-
-TensorRef cumulate(const Tensor &x, int64_t axis, bool product) {
-  TensorRef out(newTensor(x.dtype == DType::Bool ? DType::I64 : x.dtype, x.shape()));
-  AxisView v(x, axis);
-  if (x.dtype == DType::Bool)
-    for (int64_t i = 0; i < x.count(); ++i)
-      out->as<int64_t>()[i] = x.as<uint8_t>()[i];
-  else
-    std::memcpy(out->data, x.data, x.count() * sizeOf(x.dtype));
-  dispatch(out->dtype, [&](auto *type) {
-    using T = std::remove_pointer_t<decltype(type)>;
-    T *data = out->as<T>();
-    Watch watch;
-    for (int64_t o = 0; o < v.outer; ++o)
-      for (int64_t k = 1; k < v.size; ++k, watch(v.inner))
-        for (int64_t i = 0; i < v.inner; ++i) {
-          T *at = data + (o * v.size + k) * v.inner + i;
-          *at = product ? times(at[-v.inner], *at) : plus(at[-v.inner], *at);
-        }
-  });
-  return out;
-}
 
 TensorRef nonzero(const Tensor &x) {
   std::vector<int64_t> hits;

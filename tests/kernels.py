@@ -2,6 +2,7 @@
 """Transforms, scans, sorting, indexing by data and convolutions beside NumPy, where their kernels divide the work: lengths around registers and blocks, other
 axes than the last, rows that begin anywhere, empty ones; the same bits on one thread and on two, evaluated and compiled."""
 import pathlib
+import re
 import subprocess
 import tempfile
 
@@ -43,7 +44,8 @@ class Program:
             if problem:
                 return problem
             for (expression, expected, tolerance), r in zip(self.rows, results):
-                shapes = ", ".join(f"{a.dtype}{list(a.shape)}" for a in self.inputs)
+                used = sorted({int(i) for i in re.findall(r"\bx(\d+)", expression)})
+                shapes = ", ".join(f"{self.inputs[i].dtype}{list(self.inputs[i].shape)}" for i in used)
                 if r.shape != expected.shape:
                     return f"{expression} of {shapes}: shape {r.shape}, not {expected.shape}"
                 if r.size == 0:
@@ -140,7 +142,32 @@ def sorting(dtype):
     return check
 
 
+def scans(toy):
+    rng, program = np.random.default_rng(9), Program()
+    for shape in [(1,), (5,), (300001,), (7, 1000), (8, 33), (3, 50, 257), (2, 700, 600), (0, 3), (3, 0, 2), (6, 1, 1)]:
+        for dtype in ("f4", "f8", "i4", "i8", "u1", "?", "c8", "c16"):
+            x = (
+                values(rng, dtype, shape)
+                if dtype in EPS
+                else rng.integers(0, 2 if dtype == "?" else 100, shape).astype(dtype)
+            )
+            name, wide = program.input(x), dtype if dtype in EPS else "i8"
+            for axis in range(len(shape)):
+                program.row(f"cumsum({name}, axis={axis})", np.cumsum(x, axis, dtype=wide))
+                if dtype in EPS:
+                    x = (x / np.abs(x)).astype(dtype)
+                    name = program.input(x)
+                products = np.cumprod(x, axis, dtype=wide)
+                program.row(
+                    f"cumprod({name}, axis={axis})", products, 2e6 * EPS[dtype] if dtype in ("c8", "c16") else 0
+                )
+    x = np.array([-0.0, -0.0, np.inf, -np.inf, 1, np.nan])
+    program.row(f"1 / cumsum({program.input(x)})", 1 / np.cumsum(x))
+    return program.check(toy)
+
+
 def all_cases():
+    yield "kernels: scans", scans, "host"
     for dtype in ("f4", "f8", "c8", "c16"):
         yield f"kernels: transforms of {dtype}", transforms(dtype), "host"
     for dtype in ("u1", "i4", "i8", "f4", "f8"):
