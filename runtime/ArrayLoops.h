@@ -6,6 +6,7 @@
 #include "runtime/Parallel.h"
 #include "runtime/Value.h"
 
+#include <array>
 #include <complex>
 
 namespace toy::rt {
@@ -32,6 +33,32 @@ template <typename F> auto dispatch(DType dtype, F &&f) {
   default:
     return f(static_cast<int64_t *>(nullptr));
   }
+}
+
+/// Calls `f` with a null pointer of a type as wide as the dtype's elements, which are only moved.
+template <typename F> auto dispatchWidth(DType dtype, F &&f) {
+  switch (sizeOf(dtype)) {
+  case 1:
+    return f(static_cast<uint8_t *>(nullptr));
+  case 2:
+    return f(static_cast<uint16_t *>(nullptr));
+  case 4:
+    return f(static_cast<uint32_t *>(nullptr));
+  case 8:
+    return f(static_cast<uint64_t *>(nullptr));
+  default:
+    return f(static_cast<std::array<uint64_t, 2> *>(nullptr));
+  }
+}
+
+/// Linear offset of a row-major index under other strides.
+inline int64_t offsetOf(int64_t linear, std::span<const int64_t> sizes, std::span<const int64_t> strides) {
+  int64_t offset = 0;
+  for (size_t axis = sizes.size(); axis-- > 0;) {
+    offset += linear % sizes[axis] * strides[axis];
+    linear /= sizes[axis];
+  }
+  return offset;
 }
 
 /// A tensor seen from one axis: `outer` blocks of `size` rows of `inner` elements; no blocks where there are no

@@ -16,7 +16,7 @@ class Program:
     """Expressions over arrays, what NumPy gives for them, and how far they may be from it (0: equal)."""
 
     def __init__(self):
-        self.inputs, self.rows = [], []
+        self.inputs, self.rows, self.functions = [], [], ""
 
     def input(self, array):
         self.inputs.append(np.ascontiguousarray(array))
@@ -27,6 +27,7 @@ class Program:
 
     def run(self, toy, flags, folder):
         text = "".join(f'var x{i} = load("x{i}.npy");\n' for i in range(len(self.inputs)))
+        text += self.functions
         text += "".join(f'save("r{i}.npy", {row[0]});\n' for i, row in enumerate(self.rows))
         for i, array in enumerate(self.inputs):
             np.save(folder / f"x{i}.npy", array)
@@ -166,7 +167,80 @@ def scans(toy):
     return program.check(toy)
 
 
+def indexing(dtype):
+    """Indexing by positions and masks, and stores through them, whose values are repeated in every way."""
+
+    def check(toy):
+        rng, program = np.random.default_rng(11), Program()
+
+        def data(shape):
+            return (
+                values(rng, dtype, shape)
+                if dtype in EPS
+                else rng.integers(0, 2 if dtype == "?" else 100, shape).astype(dtype)
+            )
+
+        def stored(x, at, v):
+            r = x.copy()
+            r[at] = v
+            return r
+
+        def store(x, text, at, v):
+            program.row(f"stored{len(functions)}({program.input(x)}, {program.input(v)})", stored(x, at, v))
+            functions.append(f"def stored{len(functions)}(x, v) {{ x[{text}] = v; return x; }}\n")
+
+        functions = []
+        for shape in [(7,), (40000,), (5, 300), (2000, 3), (4, 5, 6), (3, 1, 4)]:
+            x = data(shape)
+            name = program.input(x)
+            for axis, n in enumerate(shape):
+                for index in [
+                    rng.integers(-n, n, 5000),
+                    rng.integers(-n, n, (3, 2)).astype("i4"),
+                    rng.integers(0, n, 0),
+                    np.array([n - 1]),
+                ]:
+                    before = ":, " * axis
+                    i, at = program.input(index), (slice(None),) * axis + (index,)
+                    program.row(f"{name}[{before}{i}]", x[at])
+                    store(x, f"{before}{i}", at, data(()))
+                    store(x, f"{before}{i}", at, data(x[at].shape))
+                    store(x, f"{before}{i}", at, data(x[at].shape[-1:]))
+                    store(x, f"{before}{i}", at, data((*x[at].shape[:-1], 1)))
+                size = [min(4, m) for m in shape]
+                size[axis] = 11
+                index = rng.integers(-n, n, size)
+                i, v = program.input(index), data(size)
+                part = x[tuple(slice(0, m) if a != axis else slice(None) for a, m in enumerate(size))]
+                program.row(f"gather({name}, {axis}, {i})", np.take_along_axis(part, index, axis))
+                put = x.copy()
+                for where in np.ndindex(*size):
+                    put[where[:axis] + (index[where],) + where[axis + 1 :]] = v[where]
+                program.row(f"scatter({name}, {axis}, {i}, {program.input(v)})", put)
+            if len(shape) > 1:
+                one, other = rng.integers(0, shape[0], (9, 1)), rng.integers(-shape[1], 0, 30)
+                i, j = program.input(one), program.input(other)
+                program.row(f"{name}[{i}, {j}]", x[one, other])
+                store(x, f"{i}, {j}", (one, other), data((30, *shape[2:])))
+            for rank in range(1, len(shape) + 1):
+                for share in (0, 0.5, 1):
+                    mask = rng.random(shape[:rank]) < share
+                    m = program.input(mask)
+                    program.row(f"{name}[{m}]", x[mask])
+                    program.row(f"nonzero({m})", np.argwhere(mask))
+                    store(x, m, mask, data(()))
+                    store(x, m, mask, data(x[mask].shape))
+                    store(x, m, mask, data((1, *shape[rank:])))
+            program.row(f"nonzero({name})", np.argwhere(x))
+        program.functions = "".join(functions)
+        return program.check(toy)
+
+    return check
+
+
 def all_cases():
+    for dtype in ("?", "i4", "f8", "c8", "c16"):
+        yield f"kernels: indexing of {dtype}", indexing(dtype), "host"
     yield "kernels: scans", scans, "host"
     for dtype in ("f4", "f8", "c8", "c16"):
         yield f"kernels: transforms of {dtype}", transforms(dtype), "host"
