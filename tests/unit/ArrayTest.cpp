@@ -2,11 +2,13 @@
 /// \file
 /// Sorting, scans and indexing by data beside plain loops that compare or count.
 #include "runtime/ArrayOps.h"
+#include "runtime/RandomKernels.h"
 #include "runtime/SortKernels.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -132,6 +134,77 @@ TEST(Sort, EveryInstructionSet) {
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) {
     checkKernels(avx512::sortKernels32());
     checkKernels(avx512::sortKernels64());
+  }
+#endif
+}
+
+namespace {
+
+/// Philox4x32-10, one counter after the other.
+std::array<uint32_t, 4> philox(uint64_t key, uint64_t low, uint64_t high) {
+  std::array<uint32_t, 4> c = {uint32_t(low), uint32_t(low >> 32), uint32_t(high), uint32_t(high >> 32)};
+  uint32_t k0 = key, k1 = key >> 32;
+  for (int round = 0; round < 10; ++round) {
+    uint64_t p0 = uint64_t(0xD2511F53) * c[0], p1 = uint64_t(0xCD9E8D57) * c[2];
+    c = {uint32_t(p1 >> 32) ^ c[1] ^ k0, uint32_t(p1), uint32_t(p0 >> 32) ^ c[3] ^ k1, uint32_t(p0)};
+    k0 += 0x9E3779B9;
+    k1 += 0xBB67AE85;
+  }
+  return c;
+}
+
+void checkRandom(const RandomKernels &kernels) {
+  constexpr double margin = 4e-15;
+  for (auto [seed, call, begin, end] :
+       {std::array<int64_t, 4>{7, 0, 0, 1000},
+        {INT64_C(0x123456789ABCDEF), 3, (int64_t(1) << 32) - 37, (int64_t(1) << 32) + 5},
+        {1, int64_t(1) << 40, 3, 4}}) {
+    int64_t n = end - begin;
+    std::vector<double> uniform(n), normal(n), both(2 * n);
+    std::vector<float> narrow(n);
+    auto job = [&](auto &to, int parts) {
+      return RandomJob{uint64_t(seed), uint64_t(call), to.data() - begin * parts};
+    };
+    kernels.uniformF64(job(uniform, 1), begin, end);
+    kernels.uniformF32(job(narrow, 1), begin, end);
+    kernels.normalF64(job(normal, 1), begin, end);
+    kernels.normalC128(job(both, 2), begin, end);
+    for (int64_t i = 0; i < n; ++i) {
+      auto r = philox(seed, begin + i, call);
+      auto unit = [](uint32_t a, uint32_t b) { return double((uint64_t(a) << 32 | b) >> 11) * 0x1p-53; };
+      ASSERT_EQ(uniform[i], unit(r[0], r[1]));
+      ASSERT_EQ(narrow[i], static_cast<float>(r[0] >> 8) * 0x1p-24F);
+      double radius = std::sqrt(-2 * std::log1p(-unit(r[0], r[1]))), angle = 2 * M_PI * unit(r[2], r[3]);
+      ASSERT_NEAR(normal[i], radius * std::cos(angle), margin * radius);
+      ASSERT_NEAR(both[2 * i], M_SQRT1_2 * radius * std::cos(angle), margin * radius);
+      ASSERT_NEAR(both[2 * i + 1], M_SQRT1_2 * radius * std::sin(angle), margin * radius);
+    }
+  }
+}
+
+std::vector<double> normals(const RandomKernels &kernels) {
+  std::vector<double> all(5000);
+  kernels.normalF64({11, 2, all.data()}, 0, 2500);
+  kernels.normalF64({11, 2, all.data()}, 2500, 5000);
+  return all;
+}
+
+} // namespace
+
+TEST(Random, KnownAnswer) { // of the authors
+  EXPECT_EQ(philox(0, 0, 0), (std::array<uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+}
+
+TEST(Random, EveryInstructionSet) {
+  checkRandom(baseline::randomKernels());
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    checkRandom(avx2::randomKernels());
+    EXPECT_EQ(normals(baseline::randomKernels()), normals(avx2::randomKernels()));
+  }
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) {
+    checkRandom(avx512::randomKernels());
+    EXPECT_EQ(normals(baseline::randomKernels()), normals(avx512::randomKernels()));
   }
 #endif
 }
