@@ -22,6 +22,7 @@
 #include <map>
 #include <mutex>
 #include <numbers>
+#include <optional>
 
 namespace toy::rt {
 namespace {
@@ -100,8 +101,10 @@ std::vector<std::complex<long double>> roots(int64_t n, int64_t count) {
 
 bool isHalved(Kind kind, int64_t points) { return kind >= Kind::RealForward && points % 2 == 0; }
 
-/// ESTIMATE: measured plans, and with them the bits, would differ from run to run.
-template <typename R> typename Fftw<R>::Plan makePlan(Kind kind, int64_t points, C<R> *in, C<R> *out) {
+/// ESTIMATE: measured plans, and with them the bits, would differ from run to run. It looks at no elements, only at
+/// whether rows are aligned and apart.
+template <typename R> typename Fftw<R>::Plan makePlan(Kind kind, int64_t points) {
+  alignas(64) static C<R> in[8], out[8];
   const auto &f = Fftw<R>::get();
   using Complex = typename Fftw<R>::Complex;
   auto *x = reinterpret_cast<Complex *>(in), *y = reinterpret_cast<Complex *>(out);
@@ -114,8 +117,8 @@ template <typename R> typename Fftw<R>::Plan makePlan(Kind kind, int64_t points,
   return f.planInverse(1, &axis, 0, nullptr, x, reinterpret_cast<R *>(out), FFTW_ESTIMATE);
 }
 
-/// Plans are kept. `in` and `out` are aligned buffers for a row.
-template <typename R> const RowPlan<R> &planFor(Kind kind, int64_t points, C<R> *in, C<R> *out) {
+/// Plans are kept.
+template <typename R> const RowPlan<R> &planFor(Kind kind, int64_t points) {
   static std::mutex mutex; // FFTW plans one at a time
   static std::map<std::pair<Kind, int64_t>, RowPlan<R>> plans;
   std::lock_guard lock(mutex);
@@ -128,7 +131,7 @@ template <typename R> const RowPlan<R> &planFor(Kind kind, int64_t points, C<R> 
       known.factors.push_back(kind == Kind::RealForward ? C<R>(-w.imag() / 2, -w.real() / 2)
                                                         : C<R>(-w.imag(), w.real()));
   }
-  std::optional<Error> fault = guarded([&] { known.plan = makePlan<R>(kind, points, in, out); }); // not past the lock
+  std::optional<Error> fault = guarded([&] { known.plan = makePlan<R>(kind, points); }); // not past the lock
   if (fault)
     throw *fault;
   if (!known.plan)
@@ -141,8 +144,7 @@ template <typename R> class RowTransform {
 public:
   /// Rows of `points` of which the first `own` are there, zeros behind them; for RealBackward of points/2 + 1.
   RowTransform(Kind kind, int64_t points, int64_t own, R scale)
-      : kind(kind), points(points), half(points / 2), own(own), scale(scale), in(points + 2), out(points + 2),
-        plan(planFor<R>(kind, points, in.data(), out.data())) {}
+      : kind(kind), points(points), half(points / 2), own(own), scale(scale), plan(planFor<R>(kind, points)) {}
 
   void run(const void *from, void *to) {
     switch (kind) {
@@ -151,7 +153,7 @@ public:
     case Kind::RealBackward:
       return realBackward(static_cast<const C<R> *>(from), static_cast<R *>(to));
     default: {
-      C<R> *target = aligned(static_cast<C<R> *>(to)) ? static_cast<C<R> *>(to) : out.data();
+      C<R> *target = aligned(static_cast<C<R> *>(to)) ? static_cast<C<R> *>(to) : out();
       execute(readable(static_cast<const C<R> *>(from), points), target);
       finish(target, static_cast<C<R> *>(to), points);
     }
@@ -159,6 +161,10 @@ public:
   }
 
 private:
+  /// Aligned buffers for a row, made when the first one needs them.
+  C<R> *in() { return buffer(inBuffer); }
+  C<R> *out() { return buffer(outBuffer); }
+  C<R> *buffer(std::optional<Scratch<C<R>>> &kept) { return (kept ? *kept : kept.emplace(points + 2)).data(); }
   template <typename T> bool aligned(T *p) const { return f.alignmentOf(reinterpret_cast<R *>(p)) == 0; }
   /// `wanted` elements with zeros at the end, aligned; FFTW does not write to them.
   template <typename T> T *readable(const T *from, int64_t wanted) {
@@ -166,7 +172,7 @@ private:
     return own >= wanted && aligned(found) ? found : copied(from, wanted);
   }
   template <typename T> T *copied(const T *from, int64_t wanted) {
-    T *to = reinterpret_cast<T *>(in.data());
+    T *to = reinterpret_cast<T *>(in());
     std::fill(std::copy_n(from, std::min(own, wanted), to), to + wanted, T(0));
     return to;
   }
@@ -184,11 +190,11 @@ private:
 
   void realForward(const R *from, C<R> *to) {
     if (points % 2) {
-      C<R> *target = aligned(to) ? to : out.data();
+      C<R> *target = aligned(to) ? to : out();
       f.executeReal(plan.plan, readable(from, points), reinterpret_cast<typename Fftw<R>::Complex *>(target));
       return finish(target, to, half + 1);
     }
-    C<R> *z = out.data(); // even elements are real parts, odd ones imaginary parts
+    C<R> *z = out(); // even elements are real parts, odd ones imaginary parts
     execute(reinterpret_cast<C<R> *>(readable(from, points)), z);
     kernels.fold(reinterpret_cast<R *>(z), reinterpret_cast<const R *>(plan.factors.data()), reinterpret_cast<R *>(to),
                  half, R(0.5), scale);
@@ -199,19 +205,19 @@ private:
   }
   void realBackward(const C<R> *from, R *to) {
     if (points % 2) {
-      R *target = aligned(to) ? to : reinterpret_cast<R *>(out.data());
+      R *target = aligned(to) ? to : reinterpret_cast<R *>(out());
       f.executeInverse(plan.plan, reinterpret_cast<typename Fftw<R>::Complex *>(copied(from, half + 1)), target);
       return finish(target, to, points);
     }
     const C<R> *x = own > half ? from : copied(from, half + 1);
-    C<R> *z = x == from ? in.data() : out.data();
+    C<R> *z = x == from ? in() : out();
     kernels.fold(reinterpret_cast<const R *>(x), reinterpret_cast<const R *>(plan.factors.data()),
                  reinterpret_cast<R *>(z), half, R(1), scale);
     z[0] = {scale * (x[0].real() + x[half].real()), scale * (x[0].real() - x[half].real())};
     if (half % 2 == 0)
       z[half / 2] = R(2) * scale * std::conj(x[half / 2]);
     bool direct = aligned(to);
-    C<R> *target = direct ? reinterpret_cast<C<R> *>(to) : z == in.data() ? out.data() : in.data();
+    C<R> *target = direct ? reinterpret_cast<C<R> *>(to) : z == in() ? out() : in();
     execute(z, target);
     if (!direct)
       std::copy_n(reinterpret_cast<R *>(target), points, to);
@@ -222,7 +228,7 @@ private:
   Kind kind;
   int64_t points, half, own;
   R scale;
-  Scratch<C<R>> in, out;
+  std::optional<Scratch<C<R>>> inBuffer, outBuffer;
   const RowPlan<R> &plan;
 };
 
