@@ -8,6 +8,8 @@ import tempfile
 
 import numpy as np
 
+import libraries
+
 CONFIGURATIONS = ("--jit=never --threads=1", "--jit=always --threads=1", "--jit=never --threads=2")
 EPS = {"f4": 1.2e-7, "c8": 1.2e-7, "f8": 2.3e-16, "c16": 2.3e-16}
 
@@ -238,7 +240,51 @@ def indexing(dtype):
     return check
 
 
+def convolutions(dtype):
+    def check(toy):
+        rng, program = np.random.default_rng(13), Program()
+        shapes = [  # images, channels, sizes; outputs, kernel; stride, padding, dilation, groups
+            (1, 1, (1,), 1, (1,), 1, 0, 1, 1),
+            (2, 3, (70,), 5, (9,), 1, 0, 1, 1),
+            (1, 2, (1000,), 1, (300,), 1, 0, 1, 1),
+            (1, 4, (600,), 14, (5,), 3, 4, 2, 2),
+            (1, 2, (50,), 3, (2,), 7, 0, 30, 1),
+            (3, 6, (20,), 6, (3,), 2, 1, 1, 6),
+            (1, 3, (33, 35), 7, (3, 3), 1, 1, 1, 1),
+            (2, 4, (17, 40), 8, (3, 2), 2, 1, 1, 2),
+            (1, 2, (9, 8), 3, (2, 3), 3, 5, 2, 1),
+            (1, 60, (12, 11), 9, (3, 3), 1, 1, 1, 1),
+            (1, 5, (8, 8), 14, (1, 1), 1, 0, 1, 1),
+            (1, 1, (5,), 1, (3,), 1, 1 << 20, 1 << 20, 1),
+            (1, 1, (5,), 2, (2,), 1 << 40, 0, 1, 1),
+        ]
+        for images, channels, sizes, outputs, kernel, stride, padding, dilation, groups in shapes:
+            x = values(rng, dtype, (images, channels, *sizes))
+            w = values(rng, dtype, (outputs, channels // groups, *kernel))
+            names = f"{program.input(x)}, {program.input(w)}"
+            wide = "c16" if x.dtype.kind == "c" else "f8"
+            if padding < 1 << 20:
+                expected = libraries.correlate(x.astype(wide), w.astype(wide), stride, padding, dilation, groups)
+            else:  # only the middle of the kernel meets the input
+                expected = x * w[0, 0, 1]
+            program.row(
+                f"conv{len(sizes)}d({names}, stride={stride}, padding={padding}, dilation={dilation}, groups={groups})",
+                expected,
+                2 * EPS[dtype] * (w[0].size + 2),
+            )
+        for n, m in [(5, 3), (3000, 700), (1, 1), (1, 9)]:
+            a, b = values(rng, dtype, n), values(rng, dtype, m)
+            program.row(
+                f"convolve({program.input(a)}, {program.input(b)})", np.convolve(a, b), 2 * EPS[dtype] * (min(n, m) + 2)
+            )
+        return program.check(toy)
+
+    return check
+
+
 def all_cases():
+    for dtype in EPS:
+        yield f"kernels: convolutions of {dtype}", convolutions(dtype), "host"
     for dtype in ("?", "i4", "f8", "c8", "c16"):
         yield f"kernels: indexing of {dtype}", indexing(dtype), "host"
     yield "kernels: scans", scans, "host"

@@ -2,6 +2,7 @@
 /// \file
 /// Sorting, scans and indexing by data beside plain loops that compare or count.
 #include "runtime/ArrayOps.h"
+#include "runtime/ConvolutionKernels.h"
 #include "runtime/RandomKernels.h"
 #include "runtime/SortKernels.h"
 
@@ -25,9 +26,12 @@ namespace {
 template <typename T> std::vector<int64_t> stableOrder(const std::vector<T> &x, bool descending) {
   std::vector<int64_t> at(x.size());
   std::iota(at.begin(), at.end(), 0);
-  std::stable_sort(at.begin(), at.end(), [&](int64_t i, int64_t j) {
-    if (x[i] != x[i] || x[j] != x[j])
-      return x[i] == x[i] && x[j] != x[j];
+  std::sort(at.begin(), at.end(), [&](int64_t i, int64_t j) {
+    bool nan = x[i] != x[i], otherNan = x[j] != x[j];
+    if (nan != otherNan)
+      return otherNan;
+    if (nan || x[i] == x[j])
+      return i < j;
     return descending ? x[j] < x[i] : x[i] < x[j];
   });
   return at;
@@ -206,5 +210,69 @@ TEST(Random, EveryInstructionSet) {
     checkRandom(avx512::randomKernels());
     EXPECT_EQ(normals(baseline::randomKernels()), normals(avx512::randomKernels()));
   }
+#endif
+}
+
+namespace {
+
+/// Every number of channels and vectors that kernels are made for, beside one sum after the other.
+template <typename T> void checkConvolution(const ConvolutionKernels<T> &kernels) {
+  constexpr int64_t taps = 37, places = 500, room = 4 * places;
+  std::mt19937_64 random(17);
+  std::normal_distribution<T> value;
+  auto some = [&](int64_t n) {
+    std::vector<T> v(n);
+    std::generate(v.begin(), v.end(), [&] { return value(random); });
+    return v;
+  };
+  auto x = some(room), y = some(room), w = some(2 * taps * 8);
+  std::vector<int64_t> offsets(taps);
+  for (int64_t &offset : offsets)
+    offset = static_cast<int64_t>(random() % (2 * places));
+  for (bool complex : {false, true})
+    for (int channels = 1; channels <= (complex ? kernels.complexChannels : kernels.channels); ++channels)
+      for (int64_t vectors = 1; vectors <= 9; ++vectors) {
+        auto re = some(channels * places), im = some(channels * places), toRe = re, toIm = im;
+        typename ConvolutionKernels<T>::Work work{
+            x.data(), y.data(),    offsets.data(), w.data(), (complex ? 2 : 1) * taps,
+            taps,     toRe.data(), toIm.data(),    places,   false};
+        int64_t done = (complex ? kernels.complex : kernels.real)(work, channels, vectors);
+        ASSERT_GE(done, 1);
+        ASSERT_LE(done, vectors);
+        for (int64_t c = 0; c < channels; ++c)
+          for (int64_t i = 0; i < done * kernels.lanes; ++i) {
+            T a = re[c * places + i], b = im[c * places + i];
+            for (int64_t tap = 0; tap < taps; ++tap) {
+              T u = x[offsets[tap] + i], v = y[offsets[tap] + i];
+              if (!complex) {
+                a = std::fma(u, w[c * taps + tap], a);
+                continue;
+              }
+              const T *weight = &w[2 * (c * taps + tap)];
+              a = std::fma(-v, weight[1], std::fma(u, weight[0], a));
+              b = std::fma(u, weight[1], std::fma(v, weight[0], b));
+            }
+            ASSERT_EQ(toRe[c * places + i], a);
+            ASSERT_EQ(toIm[c * places + i], b);
+          }
+      }
+}
+
+} // namespace
+
+TEST(Convolution, EveryInstructionSet) {
+#ifdef __x86_64__
+  EXPECT_EQ(baseline::convolutionKernelsF32().real, nullptr);
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    checkConvolution(avx2::convolutionKernelsF32());
+    checkConvolution(avx2::convolutionKernelsF64());
+  }
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) {
+    checkConvolution(avx512::convolutionKernelsF32());
+    checkConvolution(avx512::convolutionKernelsF64());
+  }
+#else
+  checkConvolution(baseline::convolutionKernelsF32());
+  checkConvolution(baseline::convolutionKernelsF64());
 #endif
 }
