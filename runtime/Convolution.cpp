@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Convolutions (cross-correlations, as networks have them) of any number of axes: each output position's window
-/// becomes a column, and the kernels multiply a block of columns at once.
+/// Convolutions (cross-correlations, as networks have them) of any number of axes. What is not computed directly: each
+/// output position's window becomes a column, and the kernels multiply a block of columns at once.
 #include "runtime/Library.h"
 
 #include "runtime/Blas.h"
@@ -68,7 +68,7 @@ TensorRef convolve(const Tensor &x, const Tensor &w, std::vector<Axis> axes, int
   int64_t perIn = channels / groups, perOut = outer / groups;
   TensorRef out(newTensor(x.dtype, sizes));
   bool isEmpty = out->count() == 0 || x.count() == 0 || w.count() == 0;
-  if (!isEmpty && !transposed && convolveDirectly(x, w, axes, groups, *out))
+  if (!isEmpty && (transposed ? convolveTransposed : convolveDirectly)(x, w, axes, groups, *out))
     return out;
   std::memset(out->data, 0, out->count() * sizeof(T));
   if (isEmpty)

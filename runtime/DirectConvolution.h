@@ -18,5 +18,9 @@ struct ConvolutionAxis {
 /// written, where the machine has no fused multiply-add.
 bool convolveDirectly(const Tensor &x, const Tensor &w, std::span<const ConvolutionAxis> axes, int64_t groups,
                       Tensor &out);
+/// The same for the gradient of a convolution (`conv_transpose`), w [groups * perIn, O / groups, kernels]: of the
+/// elements of the kernel that meet an output the last comes first.
+bool convolveTransposed(const Tensor &x, const Tensor &w, std::span<const ConvolutionAxis> axes, int64_t groups,
+                        Tensor &out);
 
 } // namespace toy::rt

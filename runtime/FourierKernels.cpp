@@ -60,10 +60,10 @@ template <typename R, int L>
 }
 
 template <typename R> void fold(const R *in, const R *factors, R *out, int64_t h, R a, R scale) {
-  constexpr int L = vectorBytes / sizeof(R);
+  constexpr int laneCount = vectorBytes / sizeof(R);
   int64_t k = 1, end = (h + 1) / 2;
-  for (; k + L / 2 <= end; k += L / 2)
-    foldSome<R, L>(in, factors, out, k, h, a, scale);
+  for (; k + laneCount / 2 <= end; k += laneCount / 2)
+    foldSome<R, laneCount>(in, factors, out, k, h, a, scale);
   for (; k < end; ++k)
     foldSome<R, 2>(in, factors, out, k, h, a, scale);
 }
@@ -111,23 +111,23 @@ template <typename E, int N> struct Block {
 /// out: whole lines are written past the caches.
 template <bool past, typename E>
 void transposeBlocks(const E *from, int64_t fromStride, E *to, int64_t toStride, int64_t rows, int64_t columns) {
-  constexpr int N = sizeof(E) > 8 ? 4 : vectorBytes / sizeof(E) > 8 ? 8 : vectorBytes / sizeof(E);
+  constexpr int side = sizeof(E) > 8 ? 4 : vectorBytes / sizeof(E) > 8 ? 8 : vectorBytes / sizeof(E);
   auto block = [=](int64_t i, int64_t j) {
     if constexpr (sizeof(E) <= 8)
-      if (i + N <= rows && j + N <= columns)
-        return Block<E, N>::template run<past>(from + i * fromStride + j, fromStride, to + j * toStride + i, toStride,
-                                               UpTo<N>());
-    for (int64_t k = j; k < j + N && k < columns; ++k)
-      for (int64_t l = i; l < i + N && l < rows; ++l)
+      if (i + side <= rows && j + side <= columns)
+        return Block<E, side>::template run<past>(from + i * fromStride + j, fromStride, to + j * toStride + i,
+                                                  toStride, UpTo<side>());
+    for (int64_t k = j; k < j + side && k < columns; ++k)
+      for (int64_t l = i; l < i + side && l < rows; ++l)
         to[k * toStride + l] = from[l * fromStride + k];
   };
   if (fromStride > toStride) { // the side whose rows lie farther apart goes from row to row
-    for (int64_t i = 0; i < rows; i += N)
-      for (int64_t j = 0; j < columns; j += N)
+    for (int64_t i = 0; i < rows; i += side)
+      for (int64_t j = 0; j < columns; j += side)
         block(i, j);
   } else
-    for (int64_t j = 0; j < columns; j += N)
-      for (int64_t i = 0; i < rows; i += N)
+    for (int64_t j = 0; j < columns; j += side)
+      for (int64_t i = 0; i < rows; i += side)
         block(i, j);
 }
 

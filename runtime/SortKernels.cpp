@@ -52,7 +52,7 @@ template <int N, typename F> [[gnu::always_inline]] inline void forEach(F &&f) {
 
 /// Registers: key i of R * lanes is in row i % R of column i / R while they are sorted.
 template <typename Key, int R> struct Rows {
-  static constexpr int L = lanes<Key>;
+  static constexpr int laneCount = lanes<Key>;
   using V = Lanes<Key>;
   V row[R];
 
@@ -67,11 +67,11 @@ template <typename Key, int R> struct Rows {
   }
   /// Lanes whose number has none of the Bit from `low`, the others from `high`.
   template <int Bit, int... I> [[gnu::always_inline]] static V chosen(V low, V high, Indices<I...>) {
-    return __builtin_shufflevector(low, high, (I & Bit ? I + L : I)...);
+    return __builtin_shufflevector(low, high, (I & Bit ? I + laneCount : I)...);
   }
   template <int Flip, int Bit> [[gnu::always_inline]] static V halfCleaned(V v) {
-    V other = flipped<Flip>(v, UpTo<L>());
-    return chosen<Bit>(__builtin_elementwise_min(v, other), __builtin_elementwise_max(v, other), UpTo<L>());
+    V other = flipped<Flip>(v, UpTo<laneCount>());
+    return chosen<Bit>(__builtin_elementwise_min(v, other), __builtin_elementwise_max(v, other), UpTo<laneCount>());
   }
 
   /// Batcher's odd-even merge sort of every column.
@@ -105,16 +105,16 @@ template <typename Key, int R> struct Rows {
   }
   /// Runs of M sorted columns become runs of 2M: a run and its neighbour backwards are bitonic.
   template <int M> [[gnu::always_inline]] void mergeColumns() {
-    if constexpr (M < L) {
+    if constexpr (M < laneCount) {
       if constexpr (R == 1)
         row[0] = halfCleaned<2 * M - 1, M>(row[0]);
       else
         forEach<R / 2>([&](auto i) {
           constexpr int a = i.value, b = R - 1 - a;
-          V other = flipped<2 * M - 1>(row[b], UpTo<L>()), low = __builtin_elementwise_min(row[a], other),
+          V other = flipped<2 * M - 1>(row[b], UpTo<laneCount>()), low = __builtin_elementwise_min(row[a], other),
             high = __builtin_elementwise_max(row[a], other);
-          row[a] = chosen<M>(low, high, UpTo<L>());
-          row[b] = flipped<2 * M - 1>(chosen<M>(high, low, UpTo<L>()), UpTo<L>());
+          row[a] = chosen<M>(low, high, UpTo<laneCount>());
+          row[b] = flipped<2 * M - 1>(chosen<M>(high, low, UpTo<laneCount>()), UpTo<laneCount>());
         });
       cleanLanes<M / 2>();
       cleanRows<R / 2>();
@@ -122,10 +122,10 @@ template <typename Key, int R> struct Rows {
     }
   }
   template <int... I> [[gnu::always_inline]] static V interleaved(V a, V b, int, Indices<I...>) {
-    return __builtin_shufflevector(a, b, (I / 2 + I % 2 * L)...);
+    return __builtin_shufflevector(a, b, (I / 2 + I % 2 * laneCount)...);
   }
   template <int... I> [[gnu::always_inline]] static V interleavedHigh(V a, V b, Indices<I...>) {
-    return __builtin_shufflevector(a, b, (L / 2 + I / 2 + I % 2 * L)...);
+    return __builtin_shufflevector(a, b, (laneCount / 2 + I / 2 + I % 2 * laneCount)...);
   }
   /// Columns become consecutive: each step moves the highest bit of a key's row to the lowest end of its place.
   template <int Step> [[gnu::always_inline]] void consecutive() {
@@ -133,8 +133,8 @@ template <typename Key, int R> struct Rows {
       V from[R];
       forEach<R>([&](auto i) { from[i.value] = row[i.value]; });
       forEach<R / 2>([&](auto i) {
-        row[2 * i.value] = interleaved(from[i.value], from[i.value + R / 2], 0, UpTo<L>());
-        row[2 * i.value + 1] = interleavedHigh(from[i.value], from[i.value + R / 2], UpTo<L>());
+        row[2 * i.value] = interleaved(from[i.value], from[i.value + R / 2], 0, UpTo<laneCount>());
+        row[2 * i.value + 1] = interleavedHigh(from[i.value], from[i.value + R / 2], UpTo<laneCount>());
       });
       consecutive<2 * Step>();
     }
@@ -173,20 +173,24 @@ template <typename Key> void storeSome(Key *to, int64_t n, Lanes<Key> v) {
 
 /// n <= R * lanes keys.
 template <typename Key, int R> [[gnu::noinline]] void sortRows(const Key *keys, int64_t n, Key *to) {
-  constexpr int L = lanes<Key>;
+  constexpr int laneCount = lanes<Key>;
   Rows<Key, R> rows;
-  if (n == R * L) {
+  if (n == R * laneCount) {
     __builtin_memcpy(&rows, keys, sizeof rows);
     rows.sort();
     __builtin_memcpy(to, &rows, sizeof rows);
     return;
   }
-  auto within = [n](int i) { return n < i * L ? 0 : n - i * L < L ? n - i * L : L; };
-  forEach<R>(
-      [&](auto i) { rows.row[i.value] = __builtin_bit_cast(Lanes<Key>, someOf(keys + i.value * L, within(i.value))); });
+  auto within = [n](int i) {
+    return n < i * laneCount ? 0 : n - i * laneCount < laneCount ? n - i * laneCount : laneCount;
+  };
+  forEach<R>([&](auto i) {
+    rows.row[i.value] = __builtin_bit_cast(Lanes<Key>, someOf(keys + i.value * laneCount, within(i.value)));
+  });
   rows.sort();
   forEach<R>([&](auto i) {
-    storeSome(to + i.value * L, within(i.value), __builtin_bit_cast(decltype(someOf(keys, 0)), rows.row[i.value]));
+    storeSome(to + i.value * laneCount, within(i.value),
+              __builtin_bit_cast(decltype(someOf(keys, 0)), rows.row[i.value]));
   });
 }
 
@@ -247,14 +251,14 @@ __m512i compressed(__mmask8 m, __m512i v) { return _mm512_maskz_compress_epi64(m
 /// Divides the keys into those up to the pivot and those above. One part goes to the front of `spare`, the other stays
 /// and moves to the front; how many stay. What is stored behind the chosen keys was read before, or is spare.
 template <bool lowStays, typename Key> int64_t divide(Key *keys, int64_t n, Key pivot, Key *spare) {
-  constexpr int L = lanes<Key>;
+  constexpr int laneCount = lanes<Key>;
   using Mask = decltype(notAbove(__m512i(), Key()));
   int64_t staying = 0, i = 0;
   auto chosen = [&](__m512i v) { return lowStays ? notAbove(v, pivot) : Mask(~notAbove(v, pivot)); };
-  while (i + L <= n) {
+  while (i + laneCount <= n) {
     if (n > often)
       poll();
-    for (int64_t end = n - i < often ? n : i + often; i + L <= end; i += L) {
+    for (int64_t end = n - i < often ? n : i + often; i + laneCount <= end; i += laneCount) {
       __m512i v = load(keys + i);
       Mask m = chosen(v);
       _mm512_storeu_si512(keys + staying, compressed(m, v));
@@ -275,16 +279,16 @@ template <bool lowStays, typename Key> int64_t divide(Key *keys, int64_t n, Key 
 
 /// The middle one of keys from all over.
 template <typename Key> Key pivotOf(const Key *keys, int64_t n) {
-  constexpr int L = lanes<Key>, many = 8, few = 2;
-  Key sample[many * L];
+  constexpr int laneCount = lanes<Key>, many = 8, few = 2;
+  Key sample[many * laneCount];
   int vectors = n < 4096 ? few : many;
-  int64_t step = (n - L) / vectors;
+  int64_t step = (n - laneCount) / vectors;
   for (int i = 0; i < vectors; ++i) { // not at equal distances, which a pattern in the data might have as well
     int64_t at = step * i + ((i * int64_t(0x9E3779B9)) & 0xFFFF) * step / 0x10000;
-    __builtin_memcpy(sample + i * L, keys + at, L * sizeof(Key));
+    __builtin_memcpy(sample + i * laneCount, keys + at, laneCount * sizeof(Key));
   }
-  sortFew(sample, vectors * L, sample);
-  return sample[vectors * L / 2];
+  sortFew(sample, vectors * laneCount, sample);
+  return sample[vectors * laneCount / 2];
 }
 
 /// Sorts what is in `keys`, to there or to `spare`, which has room for as many.

@@ -272,6 +272,35 @@ def convolutions(dtype):
                 expected,
                 2 * EPS[dtype] * (w[0].size + 2),
             )
+        for images, channels, sizes, outputs, kernel, stride, padding, groups in [
+            (1, 1, (1,), 1, (1,), 1, 0, 1),
+            (2, 4, (60,), 6, (5,), 1, 3, 2),
+            (1, 3, (40,), 2, (4,), 3, 1, 1),
+            (1, 2, (9,), 3, (2,), 5, 0, 1),
+            (1, 2, (700,), 1, (90,), 2, 7, 1),
+            (2, 4, (11, 9), 6, (4, 4), 2, 1, 2),
+            (1, 3, (5, 6), 2, (3, 5), 3, 2, 1),
+            (1, 2, (8, 7), 3, (3, 3), 1, 2, 1),
+            (1, 2, (4, 3), 2, (2, 2), 9, 0, 1),
+        ]:
+            x = values(rng, dtype, (images, channels, *sizes))
+            w = values(rng, dtype, (channels, outputs // groups, *kernel))
+            program.row(
+                f"conv_transpose({program.input(x)}, {program.input(w)}, stride={stride}, padding={padding}, groups={groups})",
+                libraries.transposed(x, w, stride, padding, groups),
+                4 * EPS[dtype] * (w[:, 0].size + 2),
+            )
+        # The gradient of a convolution with its dilation.
+        for stride, padding, dilation in [(1, 2, 3), (2, 1, 2), (3, 4, 2), (4, 0, 6), (2, 0, 3)]:
+            y, w = values(rng, dtype, (1, 2, 7)), values(rng, dtype, (2, 3, 4))
+            n = (7 - 1) * stride + 3 * dilation + 1 - 2 * padding
+            wide = np.eye(3 * n, dtype=w.dtype).reshape(3 * n, 3, n)
+            columns = libraries.correlate(wide, w, stride, padding, dilation)
+            program.row(
+                f"conv_transpose({program.input(y)}, {program.input(w)}, stride={stride}, padding={padding}, dilation={dilation})",
+                (columns.reshape(3 * n, -1) @ y.reshape(-1)).reshape(1, 3, n),
+                60 * EPS[dtype],
+            )
         for n, m in [(5, 3), (3000, 700), (1, 1), (1, 9)]:
             a, b = values(rng, dtype, n), values(rng, dtype, m)
             program.row(
