@@ -22,11 +22,16 @@ void setInterruptFlag(std::atomic<bool> *ofThisThread);
 /// Whether `poll` would throw.
 bool isInterrupted();
 /// Objects that this thread makes meanwhile are not among those that `releaseSince` frees: another thread holds them.
-void setUnlisted(bool unlisted);
+/// What held before is returned.
+bool setUnlisted(bool unlisted);
 class Unlisted {
 public:
-  Unlisted() { setUnlisted(true); }
-  ~Unlisted() { setUnlisted(false); }
+  Unlisted() : before(setUnlisted(true)) {}
+  ~Unlisted() { setUnlisted(before); }
+  Unlisted(const Unlisted &) = delete;
+
+private:
+  bool before;
 };
 /// Such an object, from now on one like the others.
 void listObject(Tensor &t);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Convolutions (cross-correlations, as networks have them) of any number of axes: each output position's window
-/// becomes a column, and the kernels multiply a block of columns at once.
+/// Convolutions (cross-correlations, as networks have them) of any number of axes. What is not computed directly: each
+/// output position's window becomes a column, and the kernels multiply a block of columns at once.
 #include "runtime/Library.h"
 
 #include "runtime/Blas.h"
+#include "runtime/DirectConvolution.h"
 #include "runtime/Error.h"
 #include "runtime/Parallel.h"
 
@@ -15,9 +16,7 @@
 namespace toy::rt {
 namespace {
 
-struct Axis {
-  int64_t in, out, kernel, stride, padding, dilation;
-};
+using Axis = ConvolutionAxis;
 
 /// Where one kernel element meets the input: runs along the last axis, for the output positions from `begin` to `end`.
 /// Calls f(output position, input offset of it, count), the input advancing by the last axis' stride.
@@ -68,8 +67,11 @@ TensorRef convolve(const Tensor &x, const Tensor &w, std::vector<Axis> axes, int
   }
   int64_t perIn = channels / groups, perOut = outer / groups;
   TensorRef out(newTensor(x.dtype, sizes));
+  bool isEmpty = out->count() == 0 || x.count() == 0 || w.count() == 0;
+  if (!isEmpty && (transposed ? convolveTransposed : convolveDirectly)(x, w, axes, groups, *out))
+    return out;
   std::memset(out->data, 0, out->count() * sizeof(T));
-  if (out->count() == 0 || x.count() == 0 || w.count() == 0)
+  if (isEmpty)
     return out;
   int64_t rows = (transposed ? perOut : perIn) * window, positions = transposed ? inCount : outCount;
   int64_t block = blockSize(rows, positions, perOut);

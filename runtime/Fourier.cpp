@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Fourier transforms along one axis by FFTW, which is opened when the first one runs. Plans are kept; c64 and f32 stay
-/// in single precision.
+/// Fourier transforms along one axis by FFTW, which is opened when the first one runs; c64 and f32 stay in single
+/// precision. There is one plan for a row, made for aligned rows (others pass through an aligned buffer): every row is
+/// transformed the same way, on whatever thread. Real rows of even length become complex ones of half the length; rows
+/// along other axes than the last are transposed some at a time.
 #include "runtime/Library.h"
 
+#include "runtime/ArrayLoops.h"
 #include "runtime/Error.h"
+#include "runtime/FourierKernels.h"
 #include "runtime/Guard.h"
 #include "runtime/Parallel.h"
+#include "runtime/Scratch.h"
 #include "runtime/SharedLibrary.h"
 
 #include <algorithm>
@@ -16,7 +21,8 @@
 #include <fftw3.h>
 #include <map>
 #include <mutex>
-#include <tuple>
+#include <numbers>
+#include <optional>
 
 namespace toy::rt {
 namespace {
@@ -35,6 +41,7 @@ template <typename R> struct Fftw {
   void (*executeComplex)(Plan, Complex *, Complex *);
   void (*executeReal)(Plan, R *, Complex *);
   void (*executeInverse)(Plan, Complex *, R *);
+  int (*alignmentOf)(R *);
 
   static const Fftw &get() {
     static const Fftw table = [] {
@@ -47,75 +54,236 @@ template <typename R> struct Fftw {
       library.load(t.executeComplex, prefix + "execute_dft");
       library.load(t.executeReal, prefix + "execute_dft_r2c");
       library.load(t.executeInverse, prefix + "execute_dft_c2r");
+      library.load(t.alignmentOf, prefix + "alignment_of");
       return t;
     }();
     return table;
   }
 };
 
-/// `outer` x points x `inner` elements; real transforms have points/2 + 1 complex elements.
-struct Shape {
-  int64_t outer, points, inner;
-};
-
-template <typename R> void transform(Kind kind, Shape s, void *in, void *out) {
-  using F = Fftw<R>;
-  using C = typename F::Complex;
-  const F &f = F::get();
-  int64_t half = s.points / 2 + 1, from = kind == Kind::RealBackward ? half : s.points,
-          to = kind == Kind::RealForward ? half : s.points;
-  static std::mutex mutex; // FFTW plans one at a time
-  static std::map<std::tuple<Kind, int64_t, int64_t, int64_t>, typename F::Plan> plans;
-  typename F::Plan plan;
-  {
-    std::lock_guard lock(mutex);
-    typename F::Plan &known = plans[{kind, s.outer, s.points, s.inner}];
-    if (!known) { // ESTIMATE writes nothing; UNALIGNED because tensors share memory at any element
-      fftw_iodim64 axis{s.points, s.inner, s.inner},
-          batch[] = {{s.outer, from * s.inner, to * s.inner}, {s.inner, 1, 1}};
-      unsigned flags = FFTW_ESTIMATE | FFTW_UNALIGNED;
-      std::optional<Error> fault = guarded([&] { // a fault would leave the lock behind
-        if (kind == Kind::RealForward)
-          known = f.planReal(1, &axis, 2, batch, static_cast<R *>(in), static_cast<C *>(out), flags);
-        else if (kind == Kind::RealBackward)
-          known = f.planInverse(1, &axis, 2, batch, static_cast<C *>(in), static_cast<R *>(out), flags);
-        else
-          known = f.planComplex(1, &axis, 2, batch, static_cast<C *>(in), static_cast<C *>(out),
-                                kind == Kind::Forward ? FFTW_FORWARD : FFTW_BACKWARD, flags);
-      });
-      if (fault)
-        throw *fault;
-      if (!known)
-        fail(DiagId::Internal, {"FFTW has no plan"});
-    }
-    plan = known;
-  }
-  if (kind == Kind::RealForward)
-    f.executeReal(plan, static_cast<R *>(in), static_cast<C *>(out));
-  else if (kind == Kind::RealBackward)
-    f.executeInverse(plan, static_cast<C *>(in), static_cast<R *>(out));
-  else
-    f.executeComplex(plan, static_cast<C *>(in), static_cast<C *>(out));
+template <typename R> const FourierKernels<R> &fourierKernels();
+template <> const FourierKernels<float> &fourierKernels() {
+  static const auto chosen = TOY_KERNELS_OF_MACHINE(fourierKernelsF32);
+  return chosen;
+}
+template <> const FourierKernels<double> &fourierKernels() {
+  static const auto chosen = TOY_KERNELS_OF_MACHINE(fourierKernelsF64);
+  return chosen;
 }
 
-/// The first `points` elements of an axis, zeros after its end; a copy in any case, because real inverse transforms
-/// overwrite what they read.
-TensorRef resized(const Tensor &x, int64_t axis, int64_t points) {
-  std::vector<int64_t> sizes(x.sizes, x.sizes + x.rank);
-  int64_t own = sizes[axis], outer = 1, inner = sizeOf(x.dtype);
-  sizes[axis] = points;
-  for (int64_t i = 0; i < axis; ++i)
-    outer *= sizes[i];
-  for (int64_t i = axis + 1; i < x.rank; ++i)
-    inner *= sizes[i];
-  TensorRef out(newTensor(x.dtype, sizes));
-  for (int64_t i = 0; i < outer; ++i) {
-    char *to = out->as<char>() + i * points * inner;
-    int64_t kept = std::min(own, points) * inner;
-    std::memcpy(to, x.as<char>() + i * own * inner, kept);
-    std::memset(to + kept, 0, points * inner - kept);
+template <typename R> using C = std::complex<R>;
+
+/// How rows of one length are transformed.
+template <typename R> struct RowPlan {
+  typename Fftw<R>::Plan plan = nullptr;
+  std::vector<C<R>> factors; ///< of real rows of even length
+};
+
+/// exp(2 pi i k / n) for k below `count`, from products of two in long double: rounded once, by the same operations on
+/// every machine.
+std::vector<std::complex<long double>> roots(int64_t n, int64_t count) {
+  constexpr int64_t block = 256;
+  auto root = [n](int64_t k) {
+    long double angle = 2 * std::numbers::pi_v<long double> * static_cast<long double>(k) / static_cast<long double>(n);
+    return std::complex<long double>(std::cos(angle), std::sin(angle));
+  };
+  std::vector<std::complex<long double>> all(count);
+  for (int64_t k = 0; k < count; ++k) {
+    if (k < block || k % block == 0) {
+      all[k] = root(k);
+      continue;
+    }
+    auto a = all[k / block * block], b = all[k % block];
+    all[k] = {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
   }
-  return out;
+  return all;
+}
+
+bool isHalved(Kind kind, int64_t points) { return kind >= Kind::RealForward && points % 2 == 0; }
+
+/// ESTIMATE: measured plans, and with them the bits, would differ from run to run. It looks at no elements, only at
+/// whether rows are aligned and apart.
+template <typename R> typename Fftw<R>::Plan makePlan(Kind kind, int64_t points) {
+  alignas(64) static C<R> in[8], out[8];
+  const auto &f = Fftw<R>::get();
+  using Complex = typename Fftw<R>::Complex;
+  auto *x = reinterpret_cast<Complex *>(in), *y = reinterpret_cast<Complex *>(out);
+  fftw_iodim64 axis{isHalved(kind, points) ? points / 2 : points, 1, 1};
+  bool forward = kind == Kind::Forward || kind == Kind::RealForward;
+  if (kind <= Kind::Backward || isHalved(kind, points))
+    return f.planComplex(1, &axis, 0, nullptr, x, y, forward ? FFTW_FORWARD : FFTW_BACKWARD, FFTW_ESTIMATE);
+  if (kind == Kind::RealForward)
+    return f.planReal(1, &axis, 0, nullptr, reinterpret_cast<R *>(in), y, FFTW_ESTIMATE);
+  return f.planInverse(1, &axis, 0, nullptr, x, reinterpret_cast<R *>(out), FFTW_ESTIMATE);
+}
+
+/// Plans are kept.
+template <typename R> const RowPlan<R> &planFor(Kind kind, int64_t points) {
+  static std::mutex mutex; // FFTW plans one at a time
+  static std::map<std::pair<Kind, int64_t>, RowPlan<R>> plans;
+  std::lock_guard lock(mutex);
+  RowPlan<R> &known = plans[{kind, points}];
+  if (known.plan)
+    return known;
+  if (isHalved(kind, points)) {
+    known.factors.clear();
+    for (auto w : roots(points, points / 4 + 1)) // -i/2 conj(w) forwards, i w backwards
+      known.factors.push_back(kind == Kind::RealForward ? C<R>(-w.imag() / 2, -w.real() / 2)
+                                                        : C<R>(-w.imag(), w.real()));
+  }
+  std::optional<Error> fault = guarded([&] { known.plan = makePlan<R>(kind, points); }); // not past the lock
+  if (fault)
+    throw *fault;
+  if (!known.plan)
+    fail(DiagId::Internal, {"FFTW has no plan"});
+  return known;
+}
+
+/// Dense rows one after the other, in buffers of one thread.
+template <typename R> class RowTransform {
+public:
+  /// Rows of `points` of which the first `own` are there, zeros behind them; for RealBackward of points/2 + 1.
+  RowTransform(Kind kind, int64_t points, int64_t own, R scale)
+      : kind(kind), points(points), half(points / 2), own(own), scale(scale), plan(planFor<R>(kind, points)) {}
+
+  void run(const void *from, void *to) {
+    switch (kind) {
+    case Kind::RealForward:
+      return realForward(static_cast<const R *>(from), static_cast<C<R> *>(to));
+    case Kind::RealBackward:
+      return realBackward(static_cast<const C<R> *>(from), static_cast<R *>(to));
+    default: {
+      C<R> *target = aligned(static_cast<C<R> *>(to)) ? static_cast<C<R> *>(to) : out();
+      execute(readable(static_cast<const C<R> *>(from), points), target);
+      finish(target, static_cast<C<R> *>(to), points);
+    }
+    }
+  }
+
+private:
+  /// Aligned buffers for a row, made when the first one needs them.
+  C<R> *in() { return buffer(inBuffer); }
+  C<R> *out() { return buffer(outBuffer); }
+  C<R> *buffer(std::optional<Scratch<C<R>>> &kept) { return (kept ? *kept : kept.emplace(points + 2)).data(); }
+  template <typename T> bool aligned(T *p) const { return f.alignmentOf(reinterpret_cast<R *>(p)) == 0; }
+  /// `wanted` elements with zeros at the end, aligned; FFTW does not write to them.
+  template <typename T> T *readable(const T *from, int64_t wanted) {
+    auto *found = const_cast<T *>(from);
+    return own >= wanted && aligned(found) ? found : copied(from, wanted);
+  }
+  template <typename T> T *copied(const T *from, int64_t wanted) {
+    T *to = reinterpret_cast<T *>(in());
+    std::fill(std::copy_n(from, std::min(own, wanted), to), to + wanted, T(0));
+    return to;
+  }
+  void execute(C<R> *from, C<R> *to) const {
+    using Complex = typename Fftw<R>::Complex;
+    f.executeComplex(plan.plan, reinterpret_cast<Complex *>(from), reinterpret_cast<Complex *>(to));
+  }
+  /// The result where it belongs, scaled.
+  template <typename T> void finish(T *at, T *to, int64_t count) const {
+    if (at != to)
+      std::copy_n(at, count, to);
+    if (scale != 1)
+      kernels.scale(reinterpret_cast<R *>(to), count * static_cast<int64_t>(sizeof(T) / sizeof(R)), scale);
+  }
+
+  void realForward(const R *from, C<R> *to) {
+    if (points % 2) {
+      C<R> *target = aligned(to) ? to : out();
+      f.executeReal(plan.plan, readable(from, points), reinterpret_cast<typename Fftw<R>::Complex *>(target));
+      return finish(target, to, half + 1);
+    }
+    C<R> *z = out(); // even elements are real parts, odd ones imaginary parts
+    execute(reinterpret_cast<C<R> *>(readable(from, points)), z);
+    kernels.fold(reinterpret_cast<R *>(z), reinterpret_cast<const R *>(plan.factors.data()), reinterpret_cast<R *>(to),
+                 half, R(0.5), scale);
+    to[0] = scale * (z[0].real() + z[0].imag());
+    if (half % 2 == 0)
+      to[half / 2] = scale * std::conj(z[half / 2]);
+    to[half] = scale * (z[0].real() - z[0].imag());
+  }
+  void realBackward(const C<R> *from, R *to) {
+    if (points % 2) {
+      R *target = aligned(to) ? to : reinterpret_cast<R *>(out());
+      f.executeInverse(plan.plan, reinterpret_cast<typename Fftw<R>::Complex *>(copied(from, half + 1)), target);
+      return finish(target, to, points);
+    }
+    const C<R> *x = own > half ? from : copied(from, half + 1);
+    C<R> *z = x == from ? in() : out();
+    kernels.fold(reinterpret_cast<const R *>(x), reinterpret_cast<const R *>(plan.factors.data()),
+                 reinterpret_cast<R *>(z), half, R(1), scale);
+    z[0] = {scale * (x[0].real() + x[half].real()), scale * (x[0].real() - x[half].real())};
+    if (half % 2 == 0)
+      z[half / 2] = R(2) * scale * std::conj(x[half / 2]);
+    bool direct = aligned(to);
+    C<R> *target = direct ? reinterpret_cast<C<R> *>(to) : z == in() ? out() : in();
+    execute(z, target);
+    if (!direct)
+      std::copy_n(reinterpret_cast<R *>(target), points, to);
+  }
+
+  const Fftw<R> &f = Fftw<R>::get();
+  const FourierKernels<R> &kernels = fourierKernels<R>();
+  Kind kind;
+  int64_t points, half, own;
+  R scale;
+  std::optional<Scratch<C<R>>> inBuffer, outBuffer;
+  const RowPlan<R> &plan;
+};
+
+/// `outer` blocks of rows of `own` elements, which become `to`; `inner` rows beside one another.
+struct Job {
+  Kind kind;
+  int64_t points, outer, inner, own, to;
+  double scale;
+  const char *in;
+  char *out;
+  int inWidth, outWidth; ///< bytes of an element
+
+  /// Rows that are transposed together: some cache lines, and what stays in the caches.
+  int64_t together() const { return inner == 1 ? 1 : std::clamp<int64_t>((1 << 14) / points, 8, 32); }
+  int64_t steps() const { return (inner + together() - 1) / together(); }
+};
+
+void transpose(int width, const void *from, int64_t fromStride, void *to, int64_t toStride, int64_t rows,
+               int64_t columns) {
+  static const TransposeKernels kernels = TOY_KERNELS_OF_MACHINE(transposeKernels);
+  auto f = width == 4 ? kernels.of4 : width == 8 ? kernels.of8 : kernels.of16;
+  f(from, fromStride, to, toStride, rows, columns);
+}
+
+template <typename R> void transformSome(void *opaque, int64_t begin, int64_t end) {
+  const Job &job = *static_cast<Job *>(opaque);
+  // The rows that are transposed have no more than is wanted.
+  int64_t wanted = job.kind == Kind::RealBackward ? job.points / 2 + 1 : job.points,
+          own = job.inner == 1 ? job.own : std::min(job.own, wanted), width = job.together();
+  RowTransform<R> rows(job.kind, job.points, own, static_cast<R>(job.scale));
+  if (job.inner == 1) {
+    for (int64_t i = begin; i < end; ++i)
+      rows.run(job.in + i * job.own * job.inWidth, job.out + i * job.to * job.outWidth);
+    return;
+  }
+  // Rows in buffers begin at cache lines, not at a power of 2 from one another.
+  auto padded = [](int64_t n, int width) { return (n * width / 64 + 2) * 64 / width; };
+  int64_t inStride = padded(own, job.inWidth), outStride = padded(job.to, job.outWidth);
+  Scratch<char> in(width * inStride * job.inWidth), out(width * outStride * job.outWidth);
+  for (int64_t step = begin; step < end; ++step) {
+    int64_t o = step / job.steps(), first = step % job.steps() * width, some = std::min(width, job.inner - first);
+    transpose(job.inWidth, job.in + (o * job.own * job.inner + first) * job.inWidth, job.inner, in.data(), inStride,
+              own, some);
+    for (int64_t i = 0; i < some; ++i)
+      rows.run(in.data() + i * inStride * job.inWidth, out.data() + i * outStride * job.outWidth);
+    transpose(job.outWidth, out.data(), outStride, job.out + (o * job.to * job.inner + first) * job.outWidth, job.inner,
+              some, job.to);
+  }
+}
+
+double scaleOf(int64_t norm, Kind kind, int64_t points) {
+  bool forward = kind == Kind::Forward || kind == Kind::RealForward;
+  return norm == 1                ? 1 / std::sqrt(static_cast<double>(points))
+         : (norm == 2) == forward ? 1.0 / static_cast<double>(points)
+                                  : 1;
 }
 
 template <Kind kind> std::vector<TensorRef> run(LibraryArguments arguments, LibraryParameters parameters) {
@@ -124,36 +292,29 @@ template <Kind kind> std::vector<TensorRef> run(LibraryArguments arguments, Libr
   if (points < 1)
     fail(DiagId::TransformPointsRun, {names[static_cast<int>(kind)], std::to_string(points)});
   const Tensor *x = arguments[0];
-  int64_t wanted = kind == Kind::RealBackward ? points / 2 + 1 : points;
-  TensorRef copy;
-  if (kind == Kind::RealBackward || x->sizes[axis] != wanted)
-    x = &*(copy = resized(*x, axis, wanted));
   std::vector<int64_t> sizes(x->sizes, x->sizes + x->rank);
   sizes[axis] = kind == Kind::RealForward ? points / 2 + 1 : points;
-  Shape s{1, points, 1};
-  for (int64_t i = 0; i < axis; ++i)
-    s.outer *= sizes[i];
-  for (int64_t i = axis + 1; i < x->rank; ++i)
-    s.inner *= sizes[i];
   DType dtype = kind == Kind::RealForward    ? complexOf(x->dtype)
                 : kind == Kind::RealBackward ? realOf(x->dtype)
                                              : x->dtype;
   TensorRef out(newTensor(dtype, sizes));
   if (out->count() == 0)
     return {out};
-  bool single = realOf(dtype) == DType::F32;
-  (single ? transform<float> : transform<double>)(kind, s, x->data, out->data);
-  bool forward = kind == Kind::Forward || kind == Kind::RealForward;
-  double scale = norm == 1                ? 1 / std::sqrt(static_cast<double>(points))
-                 : (norm == 2) == forward ? 1.0 / static_cast<double>(points)
-                                          : 1;
-  if (scale != 1) {
-    int64_t parts = out->count() * (isComplex(dtype) ? 2 : 1);
-    if (single)
-      std::for_each_n(out->as<float>(), parts, [factor = static_cast<float>(scale)](float &v) { v *= factor; });
-    else
-      std::for_each_n(out->as<double>(), parts, [scale](double &v) { v *= scale; });
-  }
+  AxisView view(*out, axis);
+  Job job{kind,
+          points,
+          view.outer,
+          view.inner,
+          x->sizes[axis],
+          sizes[axis],
+          scaleOf(norm, kind, points),
+          x->as<char>(),
+          out->as<char>(),
+          static_cast<int>(sizeOf(x->dtype)),
+          static_cast<int>(sizeOf(dtype))};
+  constexpr int64_t grain = 1 << 15;
+  parallelFor(view.outer * job.steps(), std::max<int64_t>(1, grain / points / job.together()),
+              realOf(dtype) == DType::F32 ? transformSome<float> : transformSome<double>, &job);
   poll();
   return {out};
 }

@@ -435,7 +435,7 @@ int64_t liveObjects() {
   return count;
 }
 
-void setUnlisted(bool on) { unlisted = on; }
+bool setUnlisted(bool on) { return std::exchange(unlisted, on); }
 
 void listObject(Tensor &t) {
   std::lock_guard lock(heap().mutex);

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What surrounds complex transforms: rows beside one another are transposed, and real rows become complex ones of half
+/// the length. Compiled once for each instruction set; the machine's is chosen.
+#pragma once
+
+#include "runtime/Isa.h"
+
+#include <cstdint>
+
+namespace toy::rt {
+
+template <typename R> struct FourierKernels {
+  /// For complex elements 0 to h at `in`, interleaved: with S = in[k] + conj(in[h-k]), D = in[k] - conj(in[h-k]) and
+  /// factors f, out[k] = scale * (a * S + f[k] * D) and out[h-k] = scale * conj(a * S - f[k] * D) for 0 < k < h/2.
+  void (*fold)(const R *in, const R *factors, R *out, int64_t h, R a, R scale);
+  void (*scale)(R *values, int64_t n, R factor);
+};
+TOY_KERNELS_FOR_ISA(FourierKernels<float>, fourierKernelsF32)
+TOY_KERNELS_FOR_ISA(FourierKernels<double>, fourierKernelsF64)
+
+/// Elements of 4, 8 or 16 bytes: `to` has `columns` rows.
+struct TransposeKernels {
+  void (*of4)(const void *from, int64_t fromStride, void *to, int64_t toStride, int64_t rows, int64_t columns);
+  void (*of8)(const void *from, int64_t fromStride, void *to, int64_t toStride, int64_t rows, int64_t columns);
+  void (*of16)(const void *from, int64_t fromStride, void *to, int64_t toStride, int64_t rows, int64_t columns);
+};
+TOY_KERNELS_FOR_ISA(TransposeKernels, transposeKernels)
+
+} // namespace toy::rt

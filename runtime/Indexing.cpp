@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Elements at positions that data tells. Positions are checked some at a time, then used; nothing is stored before all
+/// of them are known to be inside.
+#include "runtime/ArrayOps.h"
+
+#include "runtime/ArrayLoops.h"
+#include "runtime/Error.h"
+#include "runtime/Memory.h"
+#include "runtime/Scalar.h"
+#include "runtime/Scratch.h"
+#include "runtime/ValueRuns.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace toy::rt {
+namespace {
+
+constexpr int64_t blockSize = 1 << 10, grain = 1 << 15;
+
+/// Calls f(typed elements) of an index.
+template <typename F> auto withPositions(const Tensor &index, F f) {
+  switch (index.dtype) {
+  case DType::U8:
+    return f(index.as<uint8_t>());
+  case DType::I32:
+    return f(index.as<int32_t>());
+  default:
+    return f(index.as<int64_t>());
+  }
+}
+
+/// rows = rows * scale + positions, those counted from the end where they are negative; rows = positions without a
+/// scale. Whether all are inside, which is told by sign bits: no branches, no comparisons of 64 bits.
+template <bool scaled, typename P>
+bool addPositions(const P *__restrict from, int64_t step, int64_t n, int64_t size, int64_t scale,
+                  int64_t *__restrict rows) {
+  int64_t outside = 0;
+  auto add = [&](int64_t i, int64_t at) {
+    at += (at >> 63) & size;
+    outside |= at | ~(at - size);
+    rows[i] = scaled ? static_cast<int64_t>(static_cast<uint64_t>(rows[i]) * static_cast<uint64_t>(scale)) + at : at;
+  };
+  if (step == 1)
+    for (int64_t i = 0; i < n; ++i)
+      add(i, from[i]);
+  else
+    for (int64_t i = 0; i < n; ++i)
+      add(i, *from);
+  return outside >= 0;
+}
+
+/// What a `take` reads or a `takeStore` writes: for each combination of positions a run of `inner` elements.
+class TakePlan {
+public:
+  std::vector<int64_t> resultSizes;
+  int64_t outer = 1, count = 1, inner = 1, indexed = 1;
+
+  TakePlan(const Tensor &x, std::span<const Tensor *const> indices, int64_t firstAxis)
+      : x(x), indices(indices), firstAxis(firstAxis) {
+    size_t rank = 0;
+    for (const Tensor *index : indices)
+      rank = std::max<size_t>(rank, index->rank);
+    middle.assign(rank, 1);
+    for (const Tensor *index : indices)
+      for (int64_t i = 1; i <= index->rank; ++i) {
+        int64_t &known = middle[rank - i];
+        known = known == 1 ? index->sizes[index->rank - i] : known;
+      }
+    for (int64_t size : middle)
+      count *= size;
+    int64_t last = firstAxis + static_cast<int64_t>(indices.size());
+    for (int64_t axis = 0; axis < x.rank; ++axis)
+      (axis < firstAxis ? outer : axis < last ? indexed : inner) *= x.sizes[axis];
+    resultSizes.assign(x.sizes, x.sizes + firstAxis);
+    resultSizes.insert(resultSizes.end(), middle.begin(), middle.end());
+    resultSizes.insert(resultSizes.end(), x.sizes + last, x.sizes + x.rank);
+    for (const Tensor *index : indices)
+      strides.push_back(broadcastStrides(*index, middle));
+  }
+
+  /// Which rows of the indexed axes are those of positions [begin, end); whether all are inside.
+  bool rows(int64_t begin, int64_t end, int64_t *to) const {
+    bool inside = true;
+    for (size_t k = 0; k < indices.size(); ++k)
+      inside &= withPositions(*indices[k], [&](auto *positions) {
+        return k ? add<true>(k, positions, begin, end, to) : add<false>(k, positions, begin, end, to);
+      });
+    return inside;
+  }
+  /// Throws for the first position that is outside: of the first index that has any.
+  void failOutside() const {
+    for (size_t k = 0; k < indices.size(); ++k) {
+      Watch watch;
+      int64_t axis = firstAxis + static_cast<int64_t>(k);
+      withPositions(*indices[k], [&](auto *positions) {
+        for (int64_t i = 0, n = indices[k]->count(); i < n; ++i, watch())
+          checkIndex(positions[i], x.sizes[axis], axis);
+      });
+    }
+  }
+  /// All of them, checked.
+  Scratch<int64_t> allRows() const {
+    Scratch<int64_t> all(count);
+    for (int64_t begin = 0; begin < count; begin += grain) {
+      poll();
+      if (!rows(begin, std::min(count, begin + grain), all.data() + begin))
+        failOutside();
+    }
+    return all;
+  }
+
+private:
+  template <bool scaled, typename P>
+  bool add(size_t k, const P *positions, int64_t begin, int64_t end, int64_t *to) const {
+    int64_t size = x.sizes[firstAxis + static_cast<int64_t>(k)];
+    if (indices[k]->count() == count) // dense
+      return addPositions<scaled>(positions + begin, 1, end - begin, size, size, to);
+    bool inside = true;
+    int64_t line = middle.back();
+    for (int64_t i = begin, next; i < end; i = next) {
+      next = std::min(end, i - i % line + line);
+      inside &= addPositions<scaled>(positions + offsetOf(i, middle, strides[k]), strides[k].back(), next - i, size,
+                                     size, to + i - begin);
+    }
+    return inside;
+  }
+
+  const Tensor &x;
+  std::span<const Tensor *const> indices;
+  int64_t firstAxis;
+  std::vector<int64_t> middle; ///< broadcast sizes of the indices
+  std::vector<std::vector<int64_t>> strides;
+};
+
+/// Runs of `inner` elements from `rows` of `all`.
+template <typename E> void copyRows(const E *from, int64_t all, const int64_t *rows, int64_t n, int64_t inner, E *to) {
+  constexpr int64_t ahead = 8, cache = 1 << 20;
+  if (inner == 1) {
+    if (all * static_cast<int64_t>(sizeof(E)) > cache) // misses of many rows at once
+      for (int64_t i = 0; i < n; ++i)
+        __builtin_prefetch(from + rows[i]);
+    for (int64_t i = 0; i < n; ++i)
+      to[i] = from[rows[i]];
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    if (i + ahead < n)
+      __builtin_prefetch(from + rows[i + ahead] * inner);
+    std::memcpy(to + i * inner, from + rows[i] * inner, inner * sizeof(E));
+  }
+}
+
+struct TakeJob {
+  const TakePlan &plan;
+  const Tensor &x;
+  Tensor &out;
+  const int64_t *rows; ///< null: found block by block
+  std::atomic<bool> outside = false;
+
+  template <typename E> void run(int64_t begin, int64_t end) {
+    int64_t found[blockSize], count = plan.count, inner = plan.inner;
+    for (int64_t i = begin, next; i < end; i = next) { // positions of one outer element
+      int64_t first = i % count;
+      next = std::min({end, i + blockSize, i - first + count});
+      const int64_t *at = rows ? rows + first : found;
+      if (!rows && !plan.rows(first, first + next - i, found)) {
+        outside = true;
+        return;
+      }
+      copyRows(x.as<E>() + i / count * plan.indexed * inner, plan.indexed, at, next - i, inner,
+               out.as<E>() + i * inner);
+    }
+  }
+};
+
+} // namespace
+
+TensorRef take(const Tensor &x, std::span<const Tensor *const> indices, int64_t firstAxis) {
+  TakePlan plan(x, indices, firstAxis);
+  TensorRef out(newTensor(x.dtype, plan.resultSizes));
+  bool once = plan.outer == 1;
+  Scratch<int64_t> rows = once ? Scratch<int64_t>(0) : plan.allRows();
+  if (plan.outer == 0 || plan.count == 0 || (plan.inner == 0 && !once))
+    return out;
+  TakeJob job{plan, x, *out, once ? nullptr : rows.data()};
+  dispatchWidth(x.dtype, [&](auto *type) {
+    using E = std::remove_pointer_t<decltype(type)>;
+    parallelFor(
+        plan.outer * plan.count, std::max<int64_t>(1, grain / std::max<int64_t>(plan.inner, 1)),
+        [](void *context, int64_t begin, int64_t end) {
+          auto &job = *static_cast<TakeJob *>(context);
+          int64_t step = std::max<int64_t>(1, (1 << 20) / std::max<int64_t>(job.plan.inner, 1));
+          for (int64_t i = begin; i < end && !job.outside; i += step) {
+            poll();
+            job.run<E>(i, std::min(end, i + step));
+          }
+        },
+        &job);
+  });
+  if (job.outside)
+    plan.failOutside();
+  return out;
+}
+
+TensorRef takeStore(TensorRef x, const Tensor &values, std::span<const Tensor *const> indices, int64_t firstAxis) {
+  TakePlan plan(*x, indices, firstAxis);
+  Scratch<int64_t> rows = plan.allRows();
+  ValueRuns runs(values, plan.resultSizes, plan.inner);
+  TensorRef out(unique(x.take()));
+  dispatchWidth(out->dtype, [&](auto *type) {
+    using E = std::remove_pointer_t<decltype(type)>;
+    Watch watch;
+    int64_t inner = plan.inner;
+    for (int64_t o = 0; o < plan.outer; ++o) {
+      E *to = out->as<E>() + o * plan.indexed * inner;
+      for (int64_t i = 0; i < plan.count; ++i, watch(inner)) { // in order: the last of equal positions wins
+        const char *from = runs.run(o * plan.count + i);
+        if (inner == 1)
+          to[rows.data()[i]] = *reinterpret_cast<const E *>(from);
+        else
+          std::memcpy(to + rows.data()[i] * inner, from, inner * sizeof(E));
+      }
+    }
+  });
+  return out;
+}
+
+namespace {
+
+/// Lines along the last axis of an index whose positions count along `axis` of x.
+class AlongPlan {
+public:
+  int64_t lines, line;
+
+  AlongPlan(const Tensor &x, const Tensor &index, int64_t axis)
+      : lines(1), line(index.sizes[index.rank - 1]), index(index), axis(axis), size(x.sizes[axis]), strides(x.rank, 1) {
+    for (int64_t i = x.rank - 1; i > 0; --i)
+      strides[i - 1] = strides[i] * x.sizes[i];
+    for (int64_t i = 0; i < x.rank; ++i)
+      if (i != axis && index.sizes[i] > x.sizes[i])
+        fail(DiagId::BroadcastRun,
+             {fmt::format("[{}]", fmt::join(index.shape(), ", ")), fmt::format("[{}]", fmt::join(x.shape(), ", "))});
+    lines = line ? index.count() / line : 0;
+    step = strides[axis];
+    strides[axis] = 0;
+  }
+  /// Offsets in x, from the one returned on, of `n` elements of a line from element j on.
+  int64_t offsets(int64_t number, int64_t j, int64_t n, int64_t *to, bool &inside) const {
+    int64_t base = offsetOf(number, index.shape().first(index.rank - 1), strides);
+    inside &= withPositions(
+        index, [&](auto *positions) { return addPositions<false>(positions + number * line + j, 1, n, size, 0, to); });
+    if (step > 1)
+      for (int64_t i = 0; i < n; ++i)
+        to[i] = to[i] * step + i * strides.back();
+    return base + j * strides.back();
+  }
+  void failOutside() const {
+    Watch watch;
+    withPositions(index, [&](auto *positions) {
+      for (int64_t i = 0, n = index.count(); i < n; ++i, watch())
+        checkIndex(positions[i], size, axis);
+    });
+  }
+  /// f(first element of the index, how many, where in x, offsets from there) for the blocks of some lines; false if one
+  /// is outside.
+  template <typename F> bool each(int64_t begin, int64_t end, F f) const {
+    int64_t found[blockSize];
+    Watch watch;
+    for (int64_t number = begin; number < end; ++number)
+      for (int64_t j = 0; j < line; j += blockSize) {
+        int64_t n = std::min(blockSize, line - j);
+        watch(n);
+        bool inside = true;
+        int64_t base = offsets(number, j, n, found, inside);
+        if (!inside)
+          return false;
+        f(number * line + j, n, base, found);
+      }
+    return true;
+  }
+
+private:
+  const Tensor &index;
+  int64_t axis, size, step;
+  std::vector<int64_t> strides; ///< 0 for the axis
+};
+
+struct AlongJob {
+  const AlongPlan &plan;
+  const Tensor &x;
+  Tensor &out;
+  std::atomic<bool> outside = false;
+};
+
+} // namespace
+
+TensorRef takeAlong(const Tensor &x, const Tensor &index, int64_t axis) {
+  TensorRef out(newTensor(x.dtype, index.shape()));
+  AlongPlan plan(x, index, axis);
+  AlongJob job{plan, x, *out};
+  dispatchWidth(x.dtype, [&](auto *type) {
+    using E = std::remove_pointer_t<decltype(type)>;
+    parallelFor(
+        plan.lines, std::max<int64_t>(1, grain / std::max<int64_t>(plan.line, 1)),
+        [](void *context, int64_t begin, int64_t end) {
+          auto &job = *static_cast<AlongJob *>(context);
+          if (!job.plan.each(begin, end, [&](int64_t first, int64_t n, int64_t base, const int64_t *offsets) {
+                copyRows(job.x.as<E>() + base, job.x.count() - base, offsets, n, 1, job.out.as<E>() + first);
+              }))
+            job.outside = true;
+        },
+        &job);
+  });
+  if (job.outside)
+    plan.failOutside();
+  return out;
+}
+
+TensorRef putAlong(TensorRef x, const Tensor &index, const Tensor &values, int64_t axis) {
+  AlongPlan plan(*x, index, axis);
+  if (!plan.each(0, plan.lines, [](int64_t, int64_t, int64_t, const int64_t *) {}))
+    plan.failOutside();
+  TensorRef out(unique(x.take()));
+  dispatchWidth(out->dtype, [&](auto *type) {
+    using E = std::remove_pointer_t<decltype(type)>;
+    plan.each(0, plan.lines, [&](int64_t first, int64_t n, int64_t base, const int64_t *offsets) {
+      E *to = out->as<E>() + base;
+      const E *from = values.as<E>() + first;
+      for (int64_t i = 0; i < n; ++i) // in order: the last of equal positions wins
+        to[offsets[i]] = from[i];
+    });
+  });
+  return out;
+}
+
+} // namespace toy::rt

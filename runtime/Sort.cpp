@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Sorting along an axis. Values become integer keys of the same order; for positions, keys and positions are sorted
+/// together as one integer, so that equal keys stay in order. Equal values that differ in their bits (zeros, NaN) are
+/// found again in the row: every way to sort gives the same bits.
+#include "runtime/ArrayOps.h"
+
+#include "runtime/ArrayLoops.h"
+#include "runtime/Scratch.h"
+#include "runtime/SortKernels.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <numeric>
+#include <type_traits>
+
+namespace toy::rt {
+namespace {
+
+template <typename Key> const SortKernels<Key> &sortKernels();
+template <> const SortKernels<int32_t> &sortKernels() {
+  static const auto chosen = TOY_KERNELS_OF_MACHINE(sortKernels32);
+  return chosen;
+}
+template <> const SortKernels<int64_t> &sortKernels() {
+  static const auto chosen = TOY_KERNELS_OF_MACHINE(sortKernels64);
+  return chosen;
+}
+
+template <typename T> using KeyOf = std::conditional_t<sizeof(T) == 8, int64_t, int32_t>;
+
+template <typename T> KeyFacts<KeyOf<T>> keysOf(const T *values, KeyOf<T> *keys, int64_t n, bool descending) {
+  const auto &kernels = sortKernels<KeyOf<T>>();
+  const auto *bits = reinterpret_cast<const KeyOf<T> *>(values);
+  if constexpr (std::is_floating_point_v<T>)
+    return kernels.ofFloats(bits, keys, n, descending);
+  else if constexpr (sizeof(T) == sizeof(KeyOf<T>))
+    return kernels.ofIntegers(bits, keys, n, descending);
+  std::copy_n(values, n, keys);
+  return kernels.ofIntegers(keys, keys, n, descending);
+}
+
+/// Keys that differ in a few bits only are sorted by their digits, if there are many.
+constexpr int fewBits = 22, countedBits = 11;
+constexpr int64_t manyKeys = 1 << 11;
+template <typename Key> int bitsBetween(Key least, Key greatest) {
+  using U = std::make_unsigned_t<Key>;
+  return std::bit_width(U(U(greatest) - U(least)));
+}
+
+template <typename T> void sortBytes(const T *values, T *to, int64_t n, bool descending) {
+  std::array<int64_t, 256> counts{};
+  for (int64_t i = 0; i < n; ++i)
+    ++counts[static_cast<uint8_t>(values[i])];
+  for (int i = 0; i < 256; ++i)
+    to = std::fill_n(to, counts[descending ? 255 - i : i], T(descending ? 255 - i : i));
+}
+
+/// `to` is in use for the keys meanwhile; `scratch` has room for as many.
+template <typename T> void sortRow(const T *values, T *to, int64_t n, bool descending, KeyOf<T> *scratch) {
+  const auto &kernels = sortKernels<KeyOf<T>>();
+  auto *keys = reinterpret_cast<KeyOf<T> *>(to);
+  KeyFacts<KeyOf<T>> facts = keysOf(values, keys, n, descending);
+  poll();
+  if (int bits = bitsBetween(facts.least, facts.greatest); std::is_sorted(keys, keys + n))
+    ; // as it often is
+  else if (n >= manyKeys && bits <= fewBits)
+    kernels.sortBits(keys, n, scratch, facts.least, 0, bits);
+  else
+    kernels.sort(keys, n, scratch);
+  if constexpr (std::is_floating_point_v<T>) {
+    kernels.toFloats(keys, n, descending);
+    if (facts.nans)
+      std::copy_if(values, values + n, to + n - facts.nans, [](T v) { return std::isnan(v); });
+    if (facts.negativeZero) {
+      T *zeros = std::partition_point(to, to + n - facts.nans, [=](T v) { return descending ? v > 0 : v < 0; });
+      std::copy_if(values, values + n, zeros, [](T v) { return v == 0; });
+    }
+  } else
+    kernels.toIntegers(keys, n, descending);
+}
+
+/// Positions of few different keys, stable: each key's are counted.
+template <typename Key> void orderFew(const Key *keys, int64_t *positions, int64_t n, Key least, int bits) {
+  using U = std::make_unsigned_t<Key>;
+  std::array<int64_t, 1 << countedBits> places{};
+  for (int64_t i = 0; i < n; ++i)
+    ++places[U(U(keys[i]) - U(least))];
+  std::exclusive_scan(places.begin(), places.begin() + (int64_t(1) << bits), places.begin(), int64_t(0));
+  for (int64_t i = 0; i < n; ++i)
+    positions[places[U(U(keys[i]) - U(least))]++] = i;
+}
+
+/// A run of positions, in ascending order, is sorted by their keys, stable; `all` are those from 0 to n - 1. `packed`
+/// and `scratch` have room for n.
+template <bool all, typename Key>
+void order(const Key *keys, int64_t *positions, int64_t n, Key least, Key greatest, int64_t *packed, int64_t *scratch) {
+  using U = std::make_unsigned_t<Key>;
+  constexpr uint64_t sign = uint64_t(1) << 63;
+  const auto &kernels = sortKernels<int64_t>();
+  // A key and a place among the n in one integer; of a key that is too long the highest bits.
+  const int bits = bitsBetween(least, greatest), placeBits = std::bit_width(static_cast<uint64_t>(n - 1)),
+            shift = std::max(0, bits + placeBits - 64);
+  for (int64_t i = 0; i < n; ++i) {
+    uint64_t key = U(U(keys[all ? i : positions[i]]) - U(least));
+    packed[i] = static_cast<int64_t>((((key >> shift) << placeBits) | static_cast<uint64_t>(i)) ^ sign);
+  }
+  if (n >= manyKeys && bits <= fewBits)
+    kernels.sortBits(packed, n, scratch, INT64_MIN, placeBits, bits);
+  else
+    kernels.sort(packed, n, scratch);
+  poll();
+  const int64_t places = (int64_t(1) << placeBits) - 1;
+  if (!all)
+    std::copy_n(positions, n, scratch);
+  for (int64_t i = 0; i < n; ++i)
+    positions[i] = all ? packed[i] & places : scratch[packed[i] & places];
+  if (shift == 0)
+    return;
+  for (int64_t begin = 0, end; begin < n; begin = end) {
+    for (end = begin + 1; end < n && ((packed[begin] ^ packed[end]) & ~places) == 0;)
+      ++end;
+    if (end == begin + 1)
+      continue;
+    auto below = [keys](int64_t i, int64_t j) { return keys[i] < keys[j]; };
+    auto [low, high] = std::minmax_element(positions + begin, positions + end, below);
+    if (Key from = keys[*low], to = keys[*high]; from != to)
+      order<false>(keys, positions + begin, end - begin, from, to, packed + begin, scratch);
+  }
+}
+
+/// One row after the other.
+template <typename T> class RowSorter {
+public:
+  RowSorter(int64_t n, bool descending, bool positions)
+      : n(n), descending(descending), keys(n), packed(positions ? n : 0), scratch(positions ? n : 0) {}
+  void values(const T *from, T *to) {
+    if constexpr (sizeof(T) == 1)
+      sortBytes(from, to, n, descending);
+    else
+      sortRow(from, to, n, descending, keys.data());
+  }
+  void positions(const T *from, int64_t *to) {
+    auto facts = keysOf(from, keys.data(), n, descending);
+    poll();
+    if (std::is_sorted(keys.data(), keys.data() + n))
+      std::iota(to, to + n, int64_t(0));
+    else if (int bits = bitsBetween(facts.least, facts.greatest); bits <= countedBits && n >= manyKeys)
+      orderFew(keys.data(), to, n, facts.least, bits);
+    else
+      order<true>(keys.data(), to, n, facts.least, facts.greatest, packed.data(), scratch.data());
+  }
+
+private:
+  int64_t n;
+  bool descending;
+  Scratch<KeyOf<T>> keys;
+  Scratch<int64_t> packed, scratch;
+};
+
+/// Where rows lie apart, some neighbours are copied into dense rows, sorted, and copied back.
+constexpr int64_t neighbours = 16;
+
+template <typename T, bool positions> struct Job {
+  using R = std::conditional_t<positions, int64_t, T>;
+  const T *in;
+  R *out;
+  AxisView view;
+  bool descending;
+
+  int64_t steps() const { return (view.inner + together() - 1) / together(); } ///< for one block of rows
+  int64_t together() const { return std::clamp<int64_t>((1 << 20) / view.size, 1, std::min(view.inner, neighbours)); }
+
+  void row(RowSorter<T> &sorter, const T *from, R *to) const {
+    if constexpr (positions)
+      sorter.positions(from, to);
+    else
+      sorter.values(from, to);
+  }
+  void run(int64_t begin, int64_t end) const {
+    int64_t n = view.size, inner = view.inner, width = together(), stride = n + 64 / sizeof(T); // not a power of 2
+    RowSorter<T> sorter(n, descending, positions);
+    Scratch<T> dense(inner > 1 ? width * stride : 0);
+    Scratch<R> sorted(inner > 1 ? width * stride : 0);
+    for (int64_t step = begin; step < end; ++step) {
+      poll();
+      int64_t base = step / steps() * n * inner, first = step % steps() * width, some = std::min(width, inner - first);
+      if (inner == 1) {
+        row(sorter, in + base, out + base);
+        continue;
+      }
+      for (int64_t k = 0; k < n; ++k)
+        for (int64_t i = 0; i < some; ++i)
+          dense.data()[i * stride + k] = in[base + k * inner + first + i];
+      for (int64_t i = 0; i < some; ++i)
+        row(sorter, dense.data() + i * stride, sorted.data() + i * stride);
+      for (int64_t k = 0; k < n; ++k)
+        for (int64_t i = 0; i < some; ++i)
+          out[base + k * inner + first + i] = sorted.data()[i * stride + k];
+    }
+  }
+};
+
+template <typename T, bool positions> TensorRef sortAs(const Tensor &x, TensorRef out, int64_t axis, bool descending) {
+  using Sort = Job<T, positions>;
+  Sort job{x.as<T>(), out->as<typename Sort::R>(), AxisView(x, axis), descending};
+  if (out->count() == 0)
+    return out;
+  constexpr int64_t grain = 1 << 15;
+  parallelFor(
+      job.view.outer * job.steps(), std::max<int64_t>(1, grain / job.view.size / job.together()),
+      [](void *context, int64_t begin, int64_t end) { static_cast<Sort *>(context)->run(begin, end); }, &job);
+  return out;
+}
+
+template <bool positions> TensorRef sortAny(const Tensor &x, int64_t axis, bool descending) {
+  TensorRef out(newTensor(positions ? DType::I64 : x.dtype, x.shape()));
+  auto as = [&]<typename T>(T *) { return sortAs<T, positions>(x, std::move(out), axis, descending); };
+  switch (x.dtype) {
+  case DType::F32:
+    return as(static_cast<float *>(nullptr));
+  case DType::F64:
+    return as(static_cast<double *>(nullptr));
+  case DType::I32:
+    return as(static_cast<int32_t *>(nullptr));
+  case DType::I64:
+    return as(static_cast<int64_t *>(nullptr));
+  default:
+    return as(static_cast<uint8_t *>(nullptr));
+  }
+}
+
+} // namespace
+
+TensorRef sort(const Tensor &x, int64_t axis, bool descending) { return sortAny<false>(x, axis, descending); }
+TensorRef argsort(const Tensor &x, int64_t axis, bool descending) { return sortAny<true>(x, axis, descending); }
+
+} // namespace toy::rt

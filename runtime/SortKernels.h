@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Sorting of signed integer keys, and the keys whose order is that of floating-point values. Compiled once for each
+/// instruction set; the machine's is chosen.
+#pragma once
+
+#include "runtime/Isa.h"
+
+#include <cstdint>
+
+namespace toy::rt {
+
+/// What a pass over values has seen.
+template <typename Key> struct KeyFacts {
+  Key least, greatest;
+  int64_t nans;      ///< their keys are the greatest of all, in both directions
+  bool negativeZero; ///< whose key is that of +0
+};
+
+template <typename Key> struct SortKernels {
+  /// Sorts n keys in place; `scratch` has room for as many.
+  void (*sort)(Key *keys, int64_t n, Key *scratch);
+  /// The same by `bits` bits of key - base from bit `from` on, stable: for few bits and many keys.
+  void (*sortBits)(Key *keys, int64_t n, Key *scratch, Key base, int from, int bits);
+  /// Keys of n > 0 values: of the bits of floating-point values of the same width, or of integers.
+  KeyFacts<Key> (*ofFloats)(const Key *values, Key *keys, int64_t n, bool descending);
+  KeyFacts<Key> (*ofIntegers)(const Key *values, Key *keys, int64_t n, bool descending);
+  /// The values of such keys, in place; NaN's key gives some NaN, that of zeros +0.
+  void (*toFloats)(Key *keys, int64_t n, bool descending);
+  void (*toIntegers)(Key *keys, int64_t n, bool descending);
+};
+
+TOY_KERNELS_FOR_ISA(SortKernels<int32_t>, sortKernels32)
+TOY_KERNELS_FOR_ISA(SortKernels<int64_t>, sortKernels64)
+
+} // namespace toy::rt
