@@ -150,18 +150,79 @@ template <int N> Mask<N> RealAcos(Lanes<N> *v) {
   v[0] = atan2<N>(legOf<N>(v[0]), v[0]);
   return ok;
 }
-/// e^(y log x), the exponent with twice the digits; exact results come out exactly.
+/// Exponents whose powers have rules of their own, for every base: integers from 0 to 64, -1 and 1/2. Code that knows
+/// the exponent has the same operations inline (ScalarEmitter::realPower).
+template <int N> Mask<N> isSmallExponent(Lanes<N> y) {
+  return ((y >= 0) & (y <= 64) & (y == __builtin_elementwise_trunc(y))) | (y == -1) | (y == 0.5);
+}
+template <int N> Lanes<N> times(Lanes<N> a, Lanes<N> b) { return a * b; }
+/// Rounded to twice the digits, so that the high part is the product within 0.51 ulp. Zeros keep their signs, and
+/// nothing beyond the range becomes NaN.
+template <int N> Twice<N> times(Twice<N> a, Twice<N> b) {
+  Lanes<N> p = a.high * b.high, e = fma<N>(a.high, b.high, -p) + (a.high * b.low + a.low * b.high), s = p + e;
+  Mask<N> ok = (fabs<N>(s) < __builtin_inf()) & (s != 0);
+  return {ok ? s : p, ok ? e - (s - p) : all<N>(0)};
+}
+template <int N> Lanes<N> choose(Mask<N> c, Lanes<N> a, Lanes<N> b) { return c ? a : b; }
+template <int N> Twice<N> choose(Mask<N> c, Twice<N> a, Twice<N> b) { return {c ? a.high : b.high, c ? a.low : b.low}; }
+/// x^n by repeated squaring.
+template <int N, typename T> T integralPower(T x, Mask<N> n) {
+  T result = x;
+  Mask<N> any = {};
+  for (; __builtin_reduce_or(n); n >>= 1) {
+    Mask<N> odd = (n & 1) != 0;
+    result = choose<N>(odd, choose<N>(any, times<N>(result, x), x), result);
+    any |= odd;
+    x = times<N>(x, x);
+  }
+  return result;
+}
+template <int N, typename T> Lanes<N> smallPower(T base, Lanes<N> x, Lanes<N> y) {
+  Mask<N> small = isSmallExponent<N>(y), root = y == 0.5, inverse = y == -1, zero = y == 0;
+  Mask<N> n = __builtin_convertvector(small & ~root & ~inverse ? y : all<N>(0), Mask<N>);
+  // In f64 products with up to three roundings are within 2.5 ulp, longer ones need twice the digits.
+  Lanes<N> infinite = all<N>(__builtin_inf()), result = integralPower<N>(x, n <= 4 ? n : 0);
+  T power = integralPower<N>(base, n <= 4 ? 0 : n);
+  if constexpr (__is_same(T, Twice<N>))
+    result = n <= 4 ? result : power.high;
+  else
+    result = n <= 4 ? result : power;
+  result = zero ? all<N>(1) : inverse ? 1 / x : result;
+  return root ? x == -infinite ? infinite : sqrt<N>(x + 0) : result; // the power of -0 is +0
+}
+/// e^(y log |x|) with the sign of odd powers, `exponent` being y log |x|.
+template <int N> Mask<N> hasOrdinaryPower(Lanes<N> x, Lanes<N> y, Lanes<N> exponent) {
+  Mask<N> integral = y == __builtin_elementwise_trunc(y);
+  return isPositive<N>(fabs<N>(x)) & ((x > 0) | integral) & isModerate<N>(y) & isBelow<N>(exponent, exponentLimit);
+}
+template <int N> Lanes<N> withPowersSign(Lanes<N> power, Lanes<N> x, Lanes<N> y) {
+  Lanes<N> half = 0.5 * y;
+  return (x < 0) & (half != __builtin_elementwise_trunc(half)) ? -power : power;
+}
+/// The exponent with twice the digits; exact results come out exactly.
 template <int N> Mask<N> RealPow(Lanes<N> *v) {
-  Twice<N> exponent = twice<N>(v[1]) * logTwice<N>(twice<N>(v[0]));
-  Mask<N> ok = isPositive<N>(v[0]) & isModerate<N>(v[1]) & isBelow<N>(exponent.high, exponentLimit);
-  v[0] = rounded<N>(exp<N>(exponent));
+  Lanes<N> x = v[0], y = v[1];
+  Mask<N> small = isSmallExponent<N>(y), ok = small;
+  if (__builtin_reduce_or(small))
+    v[0] = smallPower<N>(twice<N>(x), x, y);
+  if (!__builtin_reduce_and(small)) {
+    Twice<N> exponent = twice<N>(y) * logTwice<N>(twice<N>(fabs<N>(x)));
+    ok |= hasOrdinaryPower<N>(x, y, exponent.high);
+    v[0] = small ? v[0] : withPowersSign<N>(rounded<N>(exp<N>(exponent)), x, y);
+  }
   return ok;
 }
 /// The same for f32: double is enough.
 template <int N> Mask<N> SinglePow(Lanes<N> *v) {
-  Lanes<N> exponent = v[1] * log<N>(v[0], all<N>(0));
-  Mask<N> ok = isPositive<N>(v[0]) & isModerate<N>(v[1]) & isBelow<N>(exponent, exponentLimit);
-  v[0] = exp<N>(exponent);
+  Lanes<N> x = v[0], y = v[1];
+  Mask<N> small = isSmallExponent<N>(y), ok = small;
+  if (__builtin_reduce_or(small))
+    v[0] = smallPower<N>(x, x, y);
+  if (!__builtin_reduce_and(small)) {
+    Lanes<N> exponent = y * log<N>(fabs<N>(x), all<N>(0));
+    ok |= hasOrdinaryPower<N>(x, y, exponent);
+    v[0] = small ? v[0] : withPowersSign<N>(exp<N>(exponent), x, y);
+  }
   return ok;
 }
 template <int N> Mask<N> RealAtan2(Lanes<N> *v) {

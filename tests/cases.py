@@ -63,6 +63,7 @@ def command_line(toy):
             "recognized",
             "missed",
             "kernels",
+            "kernels",
             "loops",
             "repacks",
             "copies",

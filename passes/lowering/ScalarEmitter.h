@@ -69,6 +69,7 @@ private:
   Element divide(Element x, Element y, DType dx, DType dy);
   Element divideSingle(Element x, Element y);
   llvm::Value *integerPower(llvm::Value *x, llvm::Value *y, DType dtype);
+  llvm::Value *realPower(llvm::Value *x, llvm::Value *y);
   llvm::Value *integerDivision(bool isModulo, llvm::Value *x, llvm::Value *y, DType dtype);
   llvm::Value *floatModulo(llvm::Value *x, llvm::Value *y);
   llvm::Value *libm(llvm::StringRef name, DType dtype, llvm::ArrayRef<llvm::Value *> args);

@@ -10,6 +10,8 @@
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/MDBuilder.h"
 
+#include <cmath>
+
 using namespace llvm;
 
 namespace toy {
@@ -237,8 +239,17 @@ Element ScalarEmitter::divideSingle(Element x, Element y) {
   return {single(b.CreateSelect(special, reSpecial, re)), single(b.CreateSelect(special, imSpecial, im))};
 }
 
-/// Checked in the runtime: negative exponents.
+/// Checked in the runtime: negative exponents. Constants are products.
 Value *ScalarEmitter::integerPower(Value *x, Value *y, DType dtype) {
+  if (auto *n = dyn_cast<ConstantInt>(y); n && dtype != DType::Bool && !n->isZero() && n->getValue().ule(64)) {
+    Value *result = nullptr, *square = x;
+    for (uint64_t m = n->getZExtValue(); m; m >>= 1) {
+      if (m & 1)
+        result = result ? b.CreateMul(result, square) : square;
+      square = m > 1 ? b.CreateMul(square, square) : square;
+    }
+    return result;
+  }
   Type *wide = b.getInt64Ty();
   bool isSigned = dtype == DType::I32 || dtype == DType::I64;
   std::string symbol = ("toy_rt_int_pow_" + StringRef(nameOf(dtype).data(), nameOf(dtype).size())).str();
@@ -304,6 +315,44 @@ Value *ScalarEmitter::floatModulo(Value *x, Value *y) {
   return x->getType()->isFloatTy() ? b.CreateFPTrunc(result, b.getFloatTy()) : result;
 }
 
+/// Powers by constants as the runtime's kernel computes them (smallPower in runtime/ElementKernels.cpp), or null: those
+/// of f32 in double, those of f64 from the fifth on with what rounding the products loses.
+Value *ScalarEmitter::realPower(Value *x, Value *y) {
+  auto *constant = dyn_cast<ConstantFP>(y);
+  double n = constant ? constant->getValueAPF().convertToDouble() : NAN;
+  auto number = [&](double v) { return ConstantFP::get(x->getType(), v); };
+  if (n == -1)
+    return b.CreateFDiv(number(1), x);
+  if (n == 0.5)
+    return b.CreateSelect(b.CreateFCmpOEQ(x, number(-INFINITY)), number(INFINITY),
+                          b.CreateUnaryIntrinsic(Intrinsic::sqrt, b.CreateFAdd(x, number(0))));
+  if (n == 0 || n == 1 || n == 2)
+    return n == 0 ? number(1) : n == 1 ? x : b.CreateFMul(x, x);
+  if (!(n > 0 && n <= 64 && n == std::trunc(n)))
+    return nullptr;
+  bool plain = x->getType()->isFloatTy() || n <= 4;
+  using Twice = std::pair<Value *, Value *>;
+  Type *f64 = b.getDoubleTy();
+  auto times = [&](Twice u, Twice v) -> Twice {
+    Value *p = b.CreateFMul(u.first, v.first);
+    if (plain)
+      return {p, nullptr};
+    Value *lost = b.CreateIntrinsic(Intrinsic::fma, {f64}, {u.first, v.first, b.CreateFNeg(p)});
+    Value *e = b.CreateFAdd(lost, b.CreateFAdd(b.CreateFMul(u.first, v.second), b.CreateFMul(u.second, v.first)));
+    Value *s = b.CreateFAdd(p, e), *size = b.CreateUnaryIntrinsic(Intrinsic::fabs, s);
+    Value *ok = b.CreateAnd(b.CreateFCmpOLT(size, ConstantFP::getInfinity(f64)), b.CreateFCmpUNE(s, number(0)));
+    return {b.CreateSelect(ok, s, p), b.CreateSelect(ok, b.CreateFSub(e, b.CreateFSub(s, p)), number(0))};
+  };
+  Twice square = {toF64(x), plain ? nullptr : number(0)}, result = {};
+  for (auto m = static_cast<int>(n); m; m >>= 1) {
+    if (m & 1)
+      result = result.first ? times(result, square) : square;
+    if (m > 1)
+      square = times(square, square);
+  }
+  return b.CreateFPCast(result.first, x->getType());
+}
+
 Element ScalarEmitter::binary(StringRef name, Element x, Element y, DType dx, DType dy) {
   DType dtype = isComplex(dx) ? dx : isComplex(dy) ? dy : dx;
   bool complex = isComplex(dtype), floating = complex || isFloat(dtype);
@@ -355,6 +404,8 @@ Element ScalarEmitter::binary(StringRef name, Element x, Element y, DType dx, DT
     }
     if (!floating)
       return {integerPower(x.re, y.re, dtype)};
+    if (Value *power = complex ? nullptr : realPower(x.re, y.re))
+      return {power};
     int row = rt::findElementFunction("pow", dtype);
     if (!complex)
       return byTable(row, {x.re, y.re}, dtype);

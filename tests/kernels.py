@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Emitted kernels beside the reference evaluator, bit for bit: every optimisation level and number of threads, sizes around the widths of vectors, blocks and
+tiles, special values. Values are compared with NumPy's where it has them."""
+import pathlib
+import subprocess
+import tempfile
+
+import numpy as np
+
+MODES = [
+    ["--jit=always", "-O0", "--threads=1"],
+    ["--jit=always", "-O3", "--threads=1"],
+    ["--jit=always", "-O3", "--threads=2"],
+    ["--jit=always", "-O2", "--threads=1", "--no-fuse"],
+    ["--jit=always", "-O3", "--threads=2", "--dynamic=on"],
+]
+SPECIAL = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.5,
+    -0.5,
+    2.0,
+    -2.0,
+    3.0,
+    np.inf,
+    -np.inf,
+    np.nan,
+    5e-324,
+    -5e-324,
+    1e-310,
+    2.0**512,
+]
+SPECIAL += [-(2.0**512), 1.7976931348623157e308, 1e-160, -1e-160, 1e160, 7.25, -7.25, 1e16, 2.0**52, 2.0**53 + 2]
+
+
+def results(toy, flags, inputs, expressions):
+    """What each expression of a function of the inputs gives."""
+    with tempfile.TemporaryDirectory() as folder:
+        names, lines = ", ".join(inputs), []
+        for name, value in inputs.items():
+            np.save(f"{folder}/{name}.npy", value)
+            lines.append(f'var {name} = load("{name}.npy");')
+        for i, expression in enumerate(expressions):
+            lines += [f"def f{i}({names}) {{ return {expression}; }}", f'save("out{i}.npy", f{i}({names}));']
+        pathlib.Path(folder, "p.toy").write_text("\n".join(lines) + "\n")
+        done = subprocess.run([toy, *flags, "--no-cache", "p.toy"], cwd=folder, capture_output=True, text=True)
+        if done.returncode:
+            raise AssertionError(f"{flags}: {done.stderr[:2000]}")
+        return [np.load(f"{folder}/out{i}.npy") for i in range(len(expressions))]
+
+
+def bits(x):
+    """Of values whose NaN are all the same."""
+    parts = np.ascontiguousarray(x).view(x.real.dtype)
+    return (
+        np.where(np.isnan(parts), np.nan, parts).astype(parts.dtype).tobytes()
+        if parts.dtype.kind == "f"
+        else x.tobytes()
+    )
+
+
+def differences(toy, inputs, expressions, peers=None, modes=MODES):
+    """Expressions whose bits are not the evaluator's in one of the modes; or not the peers' values, if there are some."""
+    want, problems = results(toy, ["--jit=never"], inputs, expressions), []
+    for flags in modes:
+        for expression, w, g in zip(expressions, want, results(toy, flags, inputs, expressions)):
+            if w.shape != g.shape or w.dtype != g.dtype or bits(w) != bits(g):
+                at = np.flatnonzero(~((w == g) | ((w != w) & (g != g))))[:3] if w.shape == g.shape else []
+                problems.append(f"{expression} {flags}: {[(int(i), w.flat[i], g.flat[i]) for i in at]}")
+    for expression, w, peer in zip(expressions, want, peers or []):
+        if peer is not None and not (w.shape == peer.shape and np.array_equal(w, peer, equal_nan=w.dtype.kind in "fc")):
+            problems.append(f"{expression}: not NumPy's")
+    return "\n".join(problems[:20]) or None
+
+
+def powers(toy, dtype):
+    """Constant and computed exponents; squares, reciprocals and roots are rounded once."""
+    rng = np.random.default_rng(3)
+    with np.errstate(all="ignore"):
+        x = np.concatenate([SPECIAL, rng.standard_normal(101), np.exp(rng.uniform(-200, 200, 50))]).astype(dtype)
+    exponents = [0, 1, 2, 3, 4, 5, 7, 16, 63, 64, 65, -1, -2, -3, 0.5, -0.5, 1.5]
+    expressions = [f"x ** {n}" for n in exponents] + ["x ** y", "y ** x", "(x + y) ** 2 - x", "sum(x ** 3)"]
+    expressions += [f"pow(x, p{i})" for i in range(len(exponents))]
+    inputs = {"x": x, "y": rng.permutation(x), **{f"p{i}": np.asarray(n, dtype) for i, n in enumerate(exponents)}}
+    with np.errstate(all="ignore"):
+        y, peers = inputs["y"], [None] * len(expressions)
+        for n, peer in [
+            (0, np.ones_like(x)),
+            (1, x),
+            (2, x * x),
+            (-1, 1 / x),
+            (0.5, np.where(x == -np.inf, np.inf, np.sqrt(x + 0))),
+        ]:
+            peers[exponents.index(n)] = peers[len(exponents) + 4 + exponents.index(n)] = peer.astype(dtype)
+    return differences(toy, inputs, expressions, peers)
+
+
+def integer_powers(toy):
+    expressions = (
+        [f"x ** {n}" for n in (0, 1, 2, 3, 5, 31, 64, 65, 1000)] + [f"i32(x) ** {n}" for n in (2, 7)] + ["u8(x) ** 3"]
+    )
+    return differences(toy, {"x": np.array([0, 1, -1, 2, -3, 7, 2**31, -(2**63), 2**63 - 1, 12345])}, expressions)
+
+
+def all_cases():
+    for dtype in ("f4", "f8"):
+        yield f"powers on {dtype}", lambda toy, d=dtype: powers(toy, d), "long"
+    yield "integer powers", integer_powers
