@@ -104,7 +104,75 @@ def integer_powers(toy):
     return differences(toy, {"x": np.array([0, 1, -1, 2, -3, 7, 2**31, -(2**63), 2**63 - 1, 12345])}, expressions)
 
 
+def cast(x, dtype):
+    """To a dtype of NumPy; floats that have no integer are 0."""
+    with np.errstate(all="ignore"):
+        return (
+            np.nan_to_num(x, nan=0, posinf=9, neginf=-9).astype(dtype)
+            if dtype in ("?", "u1", "i4", "i8")
+            else x.astype(dtype)
+        )
+
+
+def reductions(toy, dtype, shape):
+    """All reductions over the last axis, leading axes and everything; NaN, infinities and zeros of both signs, also in rows of nothing else."""
+    rng = np.random.default_rng(sum(shape))
+    x = rng.standard_normal(shape)
+    special = rng.choice([0.0, -0.0, np.nan, np.inf, -np.inf, 3.0], shape)
+    x = np.where(rng.random(shape) < 0.5 * rng.random((shape[0],) + (1,) * (len(shape) - 1)), special, x)
+    x[0], x[-1] = -0.0, np.where(rng.random(shape[1:]) < 0.5, 0.0, -0.0)
+    if shape[0] > 2:
+        x[1] = -np.inf
+    x = cast(x if dtype[0] != "u" else abs(x * 50), dtype)
+    if dtype[0] == "c":
+        x = x + x[::-1] * x.dtype.type(1j)
+    names = "sum prod" if dtype[0] == "c" else "sum prod any all" if dtype == "?" else "sum prod max min argmax argmin"
+    axes = [*range(len(shape)), (0, 1)] if len(shape) < 3 else [0, 1, 2, (0, 2), (1, 2), (0, 1, 2)]
+    expressions, peers = [], []
+    for name in names.split():
+        for axis in axes:
+            if isinstance(axis, tuple) and name.startswith("arg"):
+                continue
+            operand = "x" if name != "prod" or dtype[0] not in "fc" else "0.5 * x"
+            expressions.append(f"{name}({operand}, axis={axis})")
+            peer = None
+            if name in ("max", "min", "argmax", "argmin", "any", "all"):
+                peer = getattr(np, name)(x, axis=axis)
+            peers.append(peer)
+    expressions += ["sum(x * x + x, axis=-1)"] + (
+        ["max(x + x, axis=-1)", "max(transpose(x), axis=0)"] if "max" in names else []
+    )
+    with np.errstate(all="ignore"):
+        return differences(toy, {"x": x}, expressions, peers, [MODES[0], MODES[2], MODES[4]])
+
+
+SHAPES = [
+    (5, 1),
+    (17, 2),
+    (16, 3),
+    (40, 3),
+    (3, 7),
+    (33, 8),
+    (18, 15),
+    (16, 16),
+    (9, 17),
+    (20, 31),
+    (6, 32),
+    (7, 33),
+    (3, 64),
+    (4, 100),
+    (2, 8200),
+]
+SHAPES += [(5, 6, 1), (3, 4, 5), (2, 3, 35), (9, 2, 3), (300, 7), (65, 1000)]
+
+
 def all_cases():
+    for dtype in ("f4", "f8", "c8", "c16", "i4", "i8", "u1", "?"):
+        for shape in SHAPES:
+            isDaily = dtype == "f4" and shape[0] % 2 or sum(shape) % 8 == 0
+            yield f"reductions of {dtype} {shape}", lambda toy, d=dtype, s=shape: reductions(toy, d, s), *(
+                [] if isDaily else ["nightly"]
+            )
     for dtype in ("f4", "f8"):
         yield f"powers on {dtype}", lambda toy, d=dtype: powers(toy, d), "long"
     yield "integer powers", integer_powers

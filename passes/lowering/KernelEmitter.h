@@ -28,6 +28,8 @@ struct ReductionAxes {
   llvm::SmallVector<int64_t> outer, reduced;
   bool alongLast; ///< the last axis is reduced, or there is none
 };
+/// How many elements each fold of a reduction has, if that is known.
+std::optional<int64_t> knownFoldLength(mlir::Operation *op);
 /// The order of sums along the last axis (rule 12 of docs/reference): blocks one after the other, in each of them
 /// lanes.
 constexpr int64_t reductionBlock = 8192, reductionLanes = 32;
@@ -116,12 +118,34 @@ private:
   void emitReduction(mlir::Operation *op);
   Element combine(mlir::Operation *op, Element a, Element b, DType dtype);
   Element identityOf(mlir::Operation *op, DType dtype);
-  llvm::Value *isBetter(mlir::Operation *op, llvm::Value *a, llvm::Value *b, DType dtype);
   Indices reductionIndices(mlir::Operation *op, const Indices &outer, llvm::Value *j);
   Element reductionElement(mlir::Operation *op, const Indices &outer, llvm::Value *j);
   Element emitBlock(mlir::Operation *op, const Indices &outer, llvm::Value *begin, llvm::Value *end);
+  /// What is known of the elements so far: one or two parts, of floats' extrema more.
+  using Fold = llvm::SmallVector<llvm::Value *, 3>;
+  struct Lanes {
+    Lanes(KernelEmitter &emitter, llvm::ArrayRef<llvm::Value *> parts, int64_t count);
+    Fold read(llvm::Value *lane);
+    void write(llvm::Value *lane, const Fold &fold);
+    KernelEmitter &emitter;
+    llvm::SmallVector<llvm::Type *, 3> types; ///< null for a part that there is not
+    llvm::SmallVector<llvm::Value *, 3> arrays;
+  };
+  Fold startFold(mlir::Operation *op, DType dtype);
+  Fold foldOf(mlir::Operation *op, Element x, DType dtype);
+  Fold mergeFolds(mlir::Operation *op, const Fold &a, const Fold &b, DType dtype);
+  Element finishFold(mlir::Operation *op, const Fold &fold, DType dtype);
+  void emitShortRows(mlir::Operation *op, int64_t count);
+  void combineTile(mlir::Operation *op, Lanes &tile, Lanes &sums, int64_t together, int64_t pitch);
   void emitLaneReduction(mlir::Operation *op);
   void emitColumnReduction(mlir::Operation *op);
+  // PositionEmitter.cpp
+  llvm::Value *isBetter(mlir::Operation *op, llvm::Value *a, llvm::Value *b, DType dtype);
+  Fold better(mlir::Operation *op, const Fold &a, const Fold &b, DType dtype);
+  llvm::Value *emitPositionInRow(mlir::Operation *op, const Indices &outer, llvm::Value *n, llvm::Type *position);
+  llvm::Value *emitPositionInShortRow(mlir::Operation *op, const Indices &outer, int64_t count);
+  void emitPositionsOfColumns(mlir::Operation *op, const Indices &outer, llvm::Value *base, llvm::Value *out,
+                              llvm::Value *n);
   void emitArgReduction(mlir::Operation *op);
   void emitCombine(mlir::Operation *op, llvm::Value *partials, llvm::Value *count);
   // DeviceKernels.cpp, DeviceReductions.cpp
