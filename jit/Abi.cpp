@@ -13,6 +13,7 @@
 #include "runtime/Parallel.h"
 #include "runtime/Planar.h"
 #include "runtime/Scalar.h"
+#include "runtime/Transpose.h"
 #include "support/CallLimit.h"
 
 #include <cmath>
@@ -102,6 +103,10 @@ static void toy_rt_parallel_for(void (*body)(void *, int64_t, int64_t), void *co
 }
 static int64_t toy_rt_stream_steps(int64_t bytes, int64_t stepBytes) { return rt::streamSteps(bytes, stepBytes); }
 static void toy_rt_stream(void *to, const void *from, int64_t bytes) { rt::streamCopy(to, from, bytes); }
+static void toy_rt_transpose(void *to, int64_t toPitch, const void *from, int64_t fromPitch, int64_t rows,
+                             int64_t columns, int64_t elementBytes) {
+  rt::transpose({to, from, toPitch, fromPitch, rows, columns}, elementBytes);
+}
 static void toy_rt_finish_stream() { rt::finishStream(); }
 static void toy_rt_poll() { rt::poll(); }
 /// The index is outside: throws.
@@ -309,6 +314,7 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       TOY_SYMBOL(toy_rt_read_element),
       TOY_SYMBOL(toy_rt_stream_steps),
       TOY_SYMBOL(toy_rt_stream),
+      TOY_SYMBOL(toy_rt_transpose),
       TOY_SYMBOL(toy_rt_finish_stream),
       TOY_SYMBOL(toy_rt_release),
       TOY_SYMBOL(toy_rt_retain),

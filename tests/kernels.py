@@ -166,7 +166,56 @@ SHAPES = [
 SHAPES += [(5, 6, 1), (3, 4, 5), (2, 3, 35), (9, 2, 3), (300, 7), (65, 1000)]
 
 
+def permutations(toy, dtype):
+    """Axes in other orders: sizes around tiles and blocks of registers, sizes 0 and 1, alone and inside of groups."""
+    rng, problems = np.random.default_rng(5), []
+    orders = {
+        2: [(1, 0)],
+        3: [(2, 1, 0), (0, 2, 1), (1, 2, 0), (2, 0, 1), (1, 0, 2)],
+        4: [(0, 3, 1, 2), (0, 2, 3, 1), (3, 1, 2, 0), (0, 2, 1, 3)],
+    }
+    shapes = [
+        (16, 16),
+        (33, 65),
+        (64, 64),
+        (129, 70),
+        (300, 9),
+        (7, 400),
+        (1, 300),
+        (0, 9),
+        (17, 33, 40),
+        (2, 130, 31),
+        (70, 3, 66),
+        (3, 20, 7, 35),
+        (2, 1, 48, 50),
+    ]
+    for shape in shapes:
+        x = rng.standard_normal(shape)
+        x = cast(x * 50 if dtype[0] != "u" else abs(x * 50), dtype)
+        x = x * x.dtype.type(1 + 2j) if dtype[0] == "c" else x
+        expressions, peers = [], []
+        for order in orders[len(shape)]:
+            text = ", ".join(map(str, order))
+            y = x.transpose(order)
+            expressions += [
+                f"transpose(x, {text})",
+                f"transpose(x, {text}) + transpose(2 * x, {text}) * {'u8' if dtype == 'u1' else 'f32' if dtype == 'f4' else 'f64'}(arange({y.shape[-1]}))",
+            ]
+            peers += [y, None]
+        if shape[0] == shape[-1]:
+            expressions.append(
+                "x + transpose(x) - 2 * transpose(transpose(x) + x)" if dtype != "u1" else "x + transpose(x)"
+            )
+            peers.append(None)
+        problems.append(differences(toy, {"x": x}, expressions, peers, [MODES[0], MODES[2], MODES[4]]))
+    return "\n".join(filter(None, problems)) or None
+
+
 def all_cases():
+    for dtype in ("f4", "f8", "c8", "c16", "u1", "i4"):
+        yield f"permutations of {dtype}", lambda toy, d=dtype: permutations(toy, d), *(
+            [] if dtype in ("f4", "c16") else ["nightly"]
+        )
     for dtype in ("f4", "f8", "c8", "c16", "i4", "i8", "u1", "?"):
         for shape in SHAPES:
             isDaily = dtype == "f4" and shape[0] % 2 or sum(shape) % 8 == 0

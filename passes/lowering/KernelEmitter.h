@@ -55,6 +55,13 @@ public:
   /// Emits the kernel and, in the caller, the allocation of the result and the call. The slot is the owned result.
   Slot emit();
 
+  /// An input that a group of the host reads across the rows of the result.
+  struct Transposed {
+    mlir::BlockArgument argument;
+    std::vector<int64_t> axes; ///< of the result, for each of its axes; -1 for none
+    llvm::Value *buffer;
+  };
+
   // DeviceKernels.cpp, DeviceReductions.cpp
   /// Whether the group can be a kernel of a device: everything but checked integer arithmetic, whose errors have a
   /// place.
@@ -89,6 +96,8 @@ private:
   /// null elsewhere.
   mlir::Value behind(mlir::Value value);
   Element loadInput(mlir::Value value, const Indices &indices);
+  llvm::Value *dataOf(mlir::Value input);
+  llvm::Value *offsetOf(mlir::Value input, const Indices &indices);
   Element concatAt(ConcatOp op, const Indices &indices);
   void collectConcats(mlir::Value value, llvm::SmallVectorImpl<ConcatOp> &concats);
   /// A loop over [0, size) of the last axis; one for each part where parts are joined along it.
@@ -114,6 +123,11 @@ private:
   Element mapElement(mlir::Value value, const Indices &indices);
   void storeMapElement(mlir::Value value, llvm::Value *out, llvm::Value *at, Element element);
   void emitMap();
+  // TiledEmitter.cpp
+  /// The buffer that holds an input's element, and its place there, or null.
+  llvm::Value *transposedElement(mlir::Value value, const Indices &indices, llvm::Value *&offset);
+  void fillTile(const Transposed &t, const Indices &start, llvm::Value *rows, llvm::Value *columns);
+  bool emitTiledMap();
   // ReductionEmitter.cpp
   void emitReduction(mlir::Operation *op);
   Element combine(mlir::Operation *op, Element a, Element b, DType dtype);
@@ -219,6 +233,9 @@ private:
   llvm::SmallPtrSet<mlir::Operation *, 4> splitConcats; ///< whose part is known in the current loop
   size_t splitPart = 0;
   llvm::Value *splitIndex = nullptr, *splitBegin = nullptr;
+  llvm::SmallVector<Transposed> transposed; ///< while a tile is computed
+  Indices tileIndices;
+  llvm::Value *tileRow = nullptr, *tileColumn = nullptr; ///< where it begins
   int parts = 0;
   DeviceCode *device = nullptr;
 };

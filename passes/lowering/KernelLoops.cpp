@@ -326,6 +326,8 @@ void KernelEmitter::storeMapElement(mlir::Value value, Value *out, Value *at, El
 
 /// One loop over rows (all axes but the last, or everything when flat), one over the last axis.
 void KernelEmitter::emitMap() {
+  if (emitTiledMap())
+    return;
   auto [sizes, bytes] = beginMap();
   auto store = [&](Value *out, Value *at, const Indices &indices) {
     storeMapElement(root, out, at, mapElement(root, indices));
