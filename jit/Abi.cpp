@@ -9,6 +9,7 @@
 #include "runtime/ComplexMath.h"
 #include "runtime/Device.h"
 #include "runtime/ElementFunctions.h"
+#include "runtime/Join.h"
 #include "runtime/Memory.h"
 #include "runtime/Parallel.h"
 #include "runtime/Planar.h"
@@ -106,6 +107,9 @@ static void toy_rt_stream(void *to, const void *from, int64_t bytes) { rt::strea
 static void toy_rt_transpose(void *to, int64_t toPitch, const void *from, int64_t fromPitch, int64_t rows,
                              int64_t columns, int64_t elementBytes) {
   rt::transpose({to, from, toPitch, fromPitch, rows, columns}, elementBytes);
+}
+static void toy_rt_join(void *to, const rt::JoinedPart *parts, int64_t count, int64_t rows) {
+  rt::join(static_cast<char *>(to), {parts, static_cast<size_t>(count)}, rows);
 }
 static void toy_rt_finish_stream() { rt::finishStream(); }
 static void toy_rt_poll() { rt::poll(); }
@@ -314,6 +318,7 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       TOY_SYMBOL(toy_rt_read_element),
       TOY_SYMBOL(toy_rt_stream_steps),
       TOY_SYMBOL(toy_rt_stream),
+      TOY_SYMBOL(toy_rt_join),
       TOY_SYMBOL(toy_rt_transpose),
       TOY_SYMBOL(toy_rt_finish_stream),
       TOY_SYMBOL(toy_rt_release),

@@ -211,7 +211,48 @@ def permutations(toy, dtype):
     return "\n".join(filter(None, problems)) or None
 
 
+def joins(toy, dtype):
+    """Along every axis: of inputs, of what is computed, of equal and different sizes (0 and 1 too), few and many, inside of groups."""
+    rng = np.random.default_rng(6)
+    make = lambda *shape: cast(rng.standard_normal(shape) * 50 + 60, dtype)
+    inputs = {
+        "a": make(7),
+        "b": make(100),
+        "e": make(0),
+        "m": make(5, 33),
+        "n": make(5, 1),
+        "p": make(9, 33),
+        "c": make(3, 4, 20),
+        "large": make(300000),
+    }
+    a, b, e, m, n, p, c, large = inputs.values()
+    rows = [
+        ("cat([a, b, e, a])", np.concatenate([a, b, e, a])),
+        ("cat([a * a, b, a + a])", np.concatenate([a * a, b, a + a])),
+        ("cat([a, b]) + cat([a, b])", 2 * np.concatenate([a, b])),
+        ("cat([a, b]) + cat([b, a])", np.concatenate([a, b]) + np.concatenate([b, a])),
+        ("cat([m, p])", np.concatenate([m, p])),
+        ("cat([m, p * p]) * cat([m, p])", np.concatenate([m, p * p]) * np.concatenate([m, p])),
+        ("cat([m, n, m], axis=1)", np.concatenate([m, n, m], 1)),
+        ("cat([m, n + n, m], axis=1)", np.concatenate([m, n + n, m], 1)),
+        ("cat([n, n], axis=1)", np.concatenate([n, n], 1)),
+        ("stack([m, m, m])", np.stack([m, m, m])),
+        ("stack([m, m + m], axis=1)", np.stack([m, m + m], 1)),
+        ("stack([m, m], axis=-1)", np.stack([m, m], -1)),
+        ("cat([c, c], axis=1)", np.concatenate([c, c], 1)),
+        ("cat([c, c * c, c], axis=0)", np.concatenate([c, c * c, c], 0)),
+        ("transpose(cat([m, m]))", np.concatenate([m, m]).T),
+        (f"cat([{', '.join(['a', 'b'] * 9)}])", np.concatenate([a, b] * 9)),
+        (f"stack([{', '.join(['n + n', 'n'] * 6)}], axis=-1)", np.stack([n + n, n] * 6, -1)),
+        (f"cat([{', '.join(['c'] * 11)}], axis=2)", np.concatenate([c] * 11, 2)),
+        ("cat([large, a, large, large])", np.concatenate([large, a, large, large])),
+    ]
+    return differences(toy, inputs, [r[0] for r in rows], [r[1] for r in rows])
+
+
 def all_cases():
+    for dtype in ("f4", "f8", "c8", "i4"):
+        yield f"joins of {dtype}", lambda toy, d=dtype: joins(toy, d), *([] if dtype == "f4" else ["nightly"])
     for dtype in ("f4", "f8", "c8", "c16", "u1", "i4"):
         yield f"permutations of {dtype}", lambda toy, d=dtype: permutations(toy, d), *(
             [] if dtype in ("f4", "c16") else ["nightly"]

@@ -99,9 +99,9 @@ private:
   llvm::Value *dataOf(mlir::Value input);
   llvm::Value *offsetOf(mlir::Value input, const Indices &indices);
   Element concatAt(ConcatOp op, const Indices &indices);
-  void collectConcats(mlir::Value value, llvm::SmallVectorImpl<ConcatOp> &concats);
-  /// A loop over [0, size) of the last axis; one for each part where parts are joined along it.
-  void loopOverRow(llvm::Value *size, llvm::function_ref<void(llvm::Value *)> body);
+  void collectConcats(mlir::Value value, llvm::SmallVectorImpl<ConcatOp> &concats, int64_t &axis);
+  void loopOverRow(llvm::Value *begin, llvm::Value *end, const Indices &outer,
+                   llvm::function_ref<void(llvm::Value *)> body);
   Element padAt(PadOp op, const Indices &indices);
   llvm::Value *i64(int64_t n) { return k.getInt64(n); }
   /// Indices of an operand that broadcasts to a result.
@@ -123,6 +123,7 @@ private:
   Element mapElement(mlir::Value value, const Indices &indices);
   void storeMapElement(mlir::Value value, llvm::Value *out, llvm::Value *at, Element element);
   void emitMap();
+  bool emitJoin();
   // TiledEmitter.cpp
   /// The buffer that holds an input's element, and its place there, or null.
   llvm::Value *transposedElement(mlir::Value value, const Indices &indices, llvm::Value *&offset);
