@@ -353,7 +353,17 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       TOY_LIBM(sqrt),
       TOY_LIBM2(hypot),
       TOY_LIBM2(fmod)};
-  return table;
+  // Element functions of vectors, which compiled code names by their rows.
+  static const auto all = [] {
+    static std::vector<std::string> names;
+    std::vector<std::pair<const char *, void *>> symbols(std::begin(table), std::end(table));
+    names.reserve(rt::elementFunctions().size());
+    for (size_t row = 0; row < rt::elementFunctions().size(); ++row)
+      if (void *function = rt::laneFunction(static_cast<int>(row)))
+        symbols.emplace_back(names.emplace_back("toy_rt_lanes_" + std::to_string(row)).c_str(), function);
+    return symbols;
+  }();
+  return all;
 }
 
 } // namespace toy

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Emitted kernels beside the reference evaluator, bit for bit: every optimisation level and number of threads, sizes around the widths of vectors, blocks and
 tiles, special values. Values are compared with NumPy's where it has them."""
+import os
 import pathlib
 import subprocess
 import tempfile
@@ -250,7 +251,41 @@ def joins(toy, dtype):
     return differences(toy, inputs, [r[0] for r in rows], [r[1] for r in rows])
 
 
+def every_single(toy):
+    """The unit test of functions of f32 takes a sample every day; all of them take ten minutes."""
+    tests = pathlib.Path(toy).resolve().with_name("unit-tests")
+    command = [tests, "--gtest_filter=ElementFunctions.SinglePrecision"]
+    done = subprocess.run(command, env=dict(os.environ, TOY_EVERY_F32="1"), capture_output=True, text=True)
+    return done.stdout + done.stderr if done.returncode else None
+
+
+FUNCTIONS = "exp expm1 log log1p log2 log10 sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh"
+
+
+def functions(toy, dtype):
+    """Element functions in loops of all lengths: whole registers, what is left, and arguments that no lane takes among others."""
+    rng = np.random.default_rng(8)
+    with np.errstate(all="ignore"):
+        special = np.asarray(SPECIAL, dtype)
+    x = (rng.standard_normal(1000) * np.exp2(rng.integers(-6, 7, 1000))).astype(dtype)
+    x[::37] = rng.choice(special, len(x[::37]))
+    inputs = {f"x{n}": x[:n] for n in (1, 2, 7, 16, 33, 1000)}
+    expressions = [f"{f}({name})" for f in FUNCTIONS.split() for name in ("x33", "x1000")]
+    expressions += [f"{f}({name})" for f in ("exp", "log", "sin", "tanh") for name in ("x1", "x2", "x7", "x16")]
+    expressions += [
+        "atan2(x1000, x1000 * x1000 - 1)",
+        "x1000 ** 1.7",
+        "abs(x1000) ** x1000",
+        "softmax(x1000)",
+        "tanh(exp(sin(x1000)))",
+    ]
+    return differences(toy, inputs, expressions, modes=MODES[:3])
+
+
 def all_cases():
+    yield "functions of every f32", every_single, "nightly", "release"
+    for dtype in ("f4", "f8"):
+        yield f"functions on lanes of {dtype}", lambda toy, d=dtype: functions(toy, d), "long"
     for dtype in ("f4", "f8", "c8", "i4"):
         yield f"joins of {dtype}", lambda toy, d=dtype: joins(toy, d), *([] if dtype == "f4" else ["nightly"])
     for dtype in ("f4", "f8", "c8", "c16", "u1", "i4"):

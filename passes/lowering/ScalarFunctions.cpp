@@ -16,18 +16,23 @@ using namespace llvm;
 
 namespace toy {
 
-/// `width` elements through the runtime's kernels, as a function of vectors (of doubles for width 1).
+/// `width` elements through the runtime's kernels, as a function of vectors (of doubles for width 1). Vectors of the
+/// machine's width go in registers, others through memory.
 static Function *elementWrapper(Module &module, int row, int width, const Twine &name) {
   const rt::ElementFunction &function = rt::elementFunctions()[row];
   LLVMContext &context = module.getContext();
   Type *part = Type::getDoubleTy(context), *i64 = Type::getInt64Ty(context),
        *lanes = width == 1 ? part : FixedVectorType::get(part, width);
   Type *result = function.outputs == 1 ? lanes : StructType::get(lanes, lanes);
-  auto *wrapper = Function::Create(FunctionType::get(result, SmallVector<Type *>(function.inputs, lanes), false),
-                                   GlobalValue::InternalLinkage, name, module);
+  auto *type = FunctionType::get(result, SmallVector<Type *>(function.inputs, lanes), false);
+  const bool isDirect = width == rt::laneWidth() && rt::laneFunction(row);
+  auto *wrapper =
+      Function::Create(type, isDirect ? GlobalValue::ExternalLinkage : GlobalValue::InternalLinkage, name, module);
   wrapper->setDoesNotThrow();
   wrapper->setWillReturn();
   wrapper->setMemoryEffects(MemoryEffects::none());
+  if (isDirect)
+    return wrapper;
   wrapper->addFnAttr(Attribute::NoInline);
   IRBuilder<> b(BasicBlock::Create(context, "", wrapper));
   FunctionCallee kernel =
@@ -77,6 +82,8 @@ Element ScalarEmitter::byTable(int row, ArrayRef<Value *> parts, DType dtype) {
   Function *scalar = module.getFunction(name);
   for (int width : {2, 4, 8}) {
     std::string variant = name + "." + std::to_string(width);
+    if (width == rt::laneWidth() && rt::laneFunction(row))
+      variant = "toy_rt_lanes_" + std::to_string(row);
     if (!scalar)
       elementWrapper(module, row, width, variant)->addFnAttr("toy.variant");
     variants += (width == 2 ? "" : ",") + ("_ZGV_LLVM_N" + std::to_string(width) + std::string(function.inputs, 'v') +
