@@ -4,6 +4,7 @@
 #include "runtime/ElementFunctions.h"
 
 #include "runtime/ComplexMath.h"
+#include "runtime/Scalar.h"
 
 #include <cmath>
 
@@ -40,6 +41,8 @@ TOY_REAL(asin) TOY_REAL(acos) TOY_REAL(atan) TOY_REAL(asinh) TOY_REAL(acosh) TOY
   v[1] = sin(x);
 }
 void real_atan2(double *v) { v[0] = std::atan2(v[0], v[1]); }
+void real_mod(double *v) { v[0] = floorModulo(v[0], v[1]); }
+void real_floordiv(double *v) { v[0] = floorDivide(v[0], v[1]); }
 void real_pow(double *v) { v[0] = std::pow(v[0], v[1]); }
 
 void put(double *v, c128 z) {

@@ -313,6 +313,29 @@ template <int N> Mask<N> SinglePow(Lanes<N> *v) {
   }
   return ok;
 }
+/// floor(a / b) and a - floor(a / b) b, exact by one fused operation where the quotient has no more digits than a
+/// double: rounding can only make it one too large.
+template <int N> Mask<N> floorQuotient(const Lanes<N> *v, Lanes<N> &ratio, Lanes<N> &whole, Lanes<N> &rest) {
+  ratio = v[0] / v[1];
+  whole = __builtin_elementwise_floor(ratio);
+  rest = fma<N>(-whole, v[1], v[0]);
+  Mask<N> isAcross = (rest != 0) & ((bitsOf<N>(rest) ^ bitsOf<N>(v[1])) < 0);
+  rest = isAcross ? rest + v[1] : rest;
+  whole = isAcross ? whole - 1 : whole;
+  return isBelow<N>(ratio, 0x1p52) & (fabs<N>(v[1]) < __builtin_inf());
+}
+template <int N> Mask<N> RealMod(Lanes<N> *v) {
+  Lanes<N> ratio, whole, rest;
+  Mask<N> ok = floorQuotient<N>(v, ratio, whole, rest);
+  v[0] = rest == 0 ? copysign<N>(all<N>(0), v[1]) : rest;
+  return ok;
+}
+template <int N> Mask<N> RealFloorDiv(Lanes<N> *v) {
+  Lanes<N> ratio, whole, rest;
+  Mask<N> ok = floorQuotient<N>(v, ratio, whole, rest) & isBelow<N>(ratio, 0x1p49); // beyond, Python's may be one off
+  v[0] = whole == 0 ? copysign<N>(all<N>(0), ratio) : whole;
+  return ok;
+}
 template <int N> Mask<N> RealAtan2(Lanes<N> *v) {
   Mask<N> ok = isModeratePair<N>(v);
   v[0] = atan2<N>(v[0], v[1]);

@@ -8,6 +8,8 @@ import tempfile
 
 import numpy as np
 
+from programs import run_parts
+
 MODES = [
     ["--jit=always", "-O0", "--threads=1"],
     ["--jit=always", "-O3", "--threads=1"],
@@ -282,7 +284,80 @@ def functions(toy, dtype):
     return differences(toy, inputs, expressions, modes=MODES[:3])
 
 
+def divisions(toy, dtype):
+    """`//` and `%` by all kinds of divisors in loops, as the evaluator computes them one by one, and for integers as NumPy does."""
+    rng = np.random.default_rng(9)
+    if dtype[0] == "f":
+        with np.errstate(all="ignore"):
+            edges = np.asarray(SPECIAL + [0.1, 0.3, 1e15, 4503599627370495.5, -1e15, 3e-300], dtype)
+        more = (rng.standard_normal(400) * np.exp2(rng.integers(-20, 40, 400))).astype(dtype)
+        some = np.array([0.7, -3, 1e-3], dtype)
+    else:
+        info = np.iinfo(dtype)
+        edges = np.array(
+            [info.min, info.max, info.min + 1, info.max - 1, 0, 1, 2, 3, 7] + ([-1, -2, -7] if info.min else [255]),
+            dtype,
+        )
+        edges = np.concatenate(
+            [edges, *([np.array([2**51, 2**52 - 1, 2**52, 2**53 + 1, -(2**52)])] if dtype == "i8" else [])]
+        ).astype(dtype)
+        more = rng.integers(info.min, info.max, 400, dtype, endpoint=True)
+        more[::3] //= np.array(100, dtype)
+        some = np.array([7, 100, 3] if not info.min else [7, -7, -1], dtype)
+    x, y = (v.ravel() for v in np.meshgrid(np.concatenate([edges, more[:50]]), np.concatenate([edges, more[50:60]])))
+    x, y = np.concatenate([x, more]), np.concatenate([y, rng.permutation(more)])
+    if dtype[0] != "f":
+        x, y = x[y != 0], y[y != 0]
+    name = {"u1": "u8", "i4": "i32", "i8": "i64", "f4": "f32", "f8": "f64"}[dtype]
+    expressions, peers = ["x // y", "x % y", "sum(x % y)"], [None] * 3
+    if dtype[0] != "f":
+        with np.errstate(all="ignore"):
+            peers = [x // y, x % y, None]
+    for n in some:
+        expressions += [f"x // {name}({n!r})", f"x % {name}({n!r})"]
+    expressions = [
+        e.replace("np.float32", "")
+        .replace("np.float64", "")
+        .replace("np.int32", "")
+        .replace("np.int64", "")
+        .replace("np.uint8", "")
+        for e in expressions
+    ]
+    return differences(toy, {"x": x, "y": y}, expressions, peers, modes=MODES[:3])
+
+
+def division_by_zero(toy):
+    """The error of one element among many, wherever it stands, also in sums, joins and results that take an operand's place."""
+    programs = []
+    for at in (0, 5, 99999):
+        for expression in (
+            "x // y",
+            "x % y",
+            "sum(x % y)",
+            "cat([x, x // y])",
+            "sum(reshape(x // y, [100, 1000]), 0)",
+            "x + x // y * y",
+        ):
+            programs.append(
+                f"def f(x, y) {{ return {expression}; }}\nvar y = ones(100000, dtype=i64); y[{at}] = 0;\nprint(f(arange(100000), y)[0]);"
+            )
+    modes = ["--jit=never", "--jit=always -O0", "--jit=always -O3", "--jit=always -O3 --threads=2"]
+    problems = []
+    for program, runs in zip(programs, run_parts(toy, [(p.replace("[0]);", ");"), modes) for p in programs])):
+        if (
+            any(
+                (run.status, run.stdout, run.stderr) != (runs[0].status, runs[0].stdout, runs[0].stderr) for run in runs
+            )
+            or "R0102" not in runs[0].stderr
+        ):
+            problems.append(f"{program}: {[run.stderr for run in runs]}")
+    return "\n".join(problems[:5]) or None
+
+
 def all_cases():
+    for dtype in ("u1", "i4", "i8", "f4", "f8"):
+        yield f"divisions of {dtype}", lambda toy, d=dtype: divisions(toy, d)
+    yield "division by zero in loops", division_by_zero
     yield "functions of every f32", every_single, "nightly", "release"
     for dtype in ("f4", "f8"):
         yield f"functions on lanes of {dtype}", lambda toy, d=dtype: functions(toy, d), "long"

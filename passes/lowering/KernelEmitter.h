@@ -237,6 +237,7 @@ private:
   llvm::SmallVector<Transposed> transposed; ///< while a tile is computed
   Indices tileIndices;
   llvm::Value *tileRow = nullptr, *tileColumn = nullptr; ///< where it begins
+  llvm::Value *divisorWasZero = nullptr; ///< a flag in memory, once there is a divisor that is not known
   int parts = 0;
   DeviceCode *device = nullptr;
 };

@@ -55,6 +55,17 @@ void KernelEmitter::begin() {
   captures.clear();
   memo.clear();
   latches.clear();
+  divisorWasZero = nullptr;
+  if (!device)
+    scalars.failLater = [this](Value *condition) {
+      if (!divisorWasZero) {
+        IRBuilder<> entry(&kernel->getEntryBlock(), kernel->getEntryBlock().begin());
+        divisorWasZero = entry.CreateAlloca(entry.getInt8Ty());
+        entry.CreateStore(entry.getInt8(0), divisorWasZero);
+      }
+      k.CreateStore(k.CreateOr(k.CreateLoad(k.getInt8Ty(), divisorWasZero), k.CreateZExt(condition, k.getInt8Ty())),
+                    divisorWasZero);
+    };
 }
 
 /// Inputs of the result's type that are read only at the index that is written next: their memory may be the result's.
@@ -106,6 +117,9 @@ void KernelEmitter::markParallel(Function *work) {
 }
 
 void KernelEmitter::finish(Value *callerRange, Value *callerGrain, bool parallel, Value *callerStepBytes) {
+  if (divisorWasZero)
+    scalars.rarely(k.CreateICmpNE(k.CreateLoad(k.getInt8Ty(), divisorWasZero), k.getInt8(0)),
+                   [&] { scalars.fail("toy_rt_division_by_zero", {}); });
   k.CreateRetVoid();
   // The loop's real work is in a function of its own whose pointer parameters do not alias: LLVM then vectorizes
   // without run-time checks.

@@ -264,6 +264,16 @@ Value *ScalarEmitter::integerPower(Value *x, Value *y, DType dtype) {
   return dtype == DType::Bool ? b.CreateICmpNE(result, b.getInt64(0)) : b.CreateIntCast(result, x->getType(), isSigned);
 }
 
+/// Quotients that are rounded down, in lanes: those of u8 by f32, of i32 by f64, where they are too far from the next
+/// integer to be rounded to it.
+static Value *quotientInLanes(IRBuilder<> &b, Value *x, Value *y, DType dtype) {
+  if (dtype == DType::U8)
+    return b.CreateFPToUI(b.CreateFDiv(b.CreateUIToFP(x, b.getFloatTy()), b.CreateUIToFP(y, b.getFloatTy())),
+                          x->getType());
+  Value *ratio = b.CreateFDiv(b.CreateSIToFP(x, b.getDoubleTy()), b.CreateSIToFP(y, b.getDoubleTy()));
+  return b.CreateFPToSI(b.CreateUnaryIntrinsic(Intrinsic::floor, ratio), x->getType());
+}
+
 /// Quotients are rounded down, remainders have the sign of the divisor; 0 as a divisor fails, and by -1 the most
 /// negative number wraps.
 Value *ScalarEmitter::integerDivision(bool isModulo, Value *x, Value *y, DType dtype) {
@@ -272,17 +282,34 @@ Value *ScalarEmitter::integerDivision(bool isModulo, Value *x, Value *y, DType d
         integerDivision(isModulo, b.CreateZExt(x, b.getInt8Ty()), b.CreateZExt(y, b.getInt8Ty()), DType::U8),
         b.getInt8(0));
   Type *type = x->getType();
-  Value *zero = ConstantInt::get(type, 0), *minusOne = ConstantInt::getSigned(type, -1);
+  Value *zero = ConstantInt::get(type, 0), *one = ConstantInt::get(type, 1),
+        *minusOne = ConstantInt::getSigned(type, -1);
   auto *known = dyn_cast<ConstantInt>(y);
-  if (!known || known->isZero())
-    rarely(b.CreateICmpEQ(y, zero), [&] {
-      if (beforeFailure)
-        beforeFailure();
-      fail("toy_rt_division_by_zero", {});
-    });
-  if (dtype == DType::U8)
-    return isModulo ? b.CreateURem(x, y) : b.CreateUDiv(x, y);
-  Value *isMinusOne = b.CreateICmpEQ(y, minusOne), *divisor = b.CreateSelect(isMinusOne, ConstantInt::get(type, 1), y);
+  if (!known || known->isZero()) {
+    Value *isZero = b.CreateICmpEQ(y, zero);
+    if (failLater) {
+      failLater(isZero);
+      y = b.CreateSelect(isZero, one, y);
+    } else
+      rarely(isZero, [&] {
+        if (beforeFailure)
+          beforeFailure();
+        fail("toy_rt_division_by_zero", {});
+      });
+  }
+  const bool inLanes = failLater && !known;
+  if (dtype == DType::U8) {
+    if (!inLanes)
+      return isModulo ? b.CreateURem(x, y) : b.CreateUDiv(x, y);
+    Value *quotient = quotientInLanes(b, x, y, dtype);
+    return isModulo ? b.CreateSub(x, b.CreateMul(quotient, y)) : quotient;
+  }
+  Value *isMinusOne = b.CreateICmpEQ(y, minusOne), *divisor = b.CreateSelect(isMinusOne, one, y);
+  if (inLanes && dtype == DType::I32) {
+    Value *quotient = quotientInLanes(b, x, divisor, dtype);
+    return isModulo ? b.CreateSub(x, b.CreateMul(quotient, divisor))
+                    : b.CreateSelect(isMinusOne, b.CreateNeg(x), quotient);
+  }
   Value *rest = b.CreateSRem(x, divisor);
   Value *isBelow = b.CreateAnd(b.CreateICmpNE(rest, zero), b.CreateICmpSLT(b.CreateXor(rest, divisor), zero));
   if (isModulo)
@@ -399,6 +426,8 @@ Element ScalarEmitter::binary(StringRef name, Element x, Element y, DType dx, DT
   if (name == "floordiv" || name == "mod") {
     if (!floating)
       return {integerDivision(name == "mod", x.re, y.re, dtype)};
+    if (failLater) // a loop: in lanes
+      return byTable(rt::findElementFunction(name.str(), dtype), {x.re, y.re}, dtype);
     if (name == "mod" && !isForDevice)
       return {floatModulo(x.re, y.re)};
     return {call(("toy_rt_float_" + name + (dtype == DType::F32 ? "_f32" : "_f64")).str(), x.re->getType(),
