@@ -70,7 +70,7 @@ template <int N> Mask<N> SingleLog10(Lanes<N> *v) {
 }
 
 // For f32: arguments and results are in double, rounded once by whoever asks. Polynomials within 2^-33 of the function
-// (minimax on the intervals named; the logarithm's interpolates at Chebyshev's nodes), so that results are within
+// (minimax, or interpolated at Chebyshev's nodes: log, erf), so that results are within
 // 0.51 ulp, and as few other arguments as possible.
 
 /// 2^k and p with e^x = 2^k (1 + p), |x| < 2^20.
@@ -103,6 +103,20 @@ template <int N> Mask<N> SingleExpm1(Lanes<N> *v) {
 template <int N> Mask<N> SingleTanh(Lanes<N> *v) {
   Lanes<N> scale, p = singleExp<N>(2 * clamped<N>(v[0], -10, 10), scale), e = fma<N>(p, scale, scale - 1);
   v[0] = copysign<N>(e / (e + 2), v[0]);
+  return ~Mask<N>{};
+}
+/// An odd polynomial below 1, from there to 4, where it is 1 in f32, 1 - e^(log(erfc x)).
+template <int N> Mask<N> SingleErf(Lanes<N> *v) {
+  Lanes<N> a = clamped<N>(fabs<N>(v[0]), 0, 4), z = a * a, scale;
+  Lanes<N> small = a * polynomial<N>(z, 0x1.20dd750428cb9p+0, -0x1.812746ade3c08p-2, 0x1.ce2f20a7415c6p-4,
+                                     -0x1.b82cbae7577a7p-6, 0x1.56588b32275a7p-8, -0x1.bfe158a7be278p-11,
+                                     0x1.f57e9cee106c1p-14, -0x1.d2b8522d6f7cbp-17, 0x1.1c41ab6eec487p-20);
+  Lanes<N> p = singleExp<N>(polynomial<N>(a, 0x1.1bfca68df6a08p-13, -0x1.2114364eef73cp+0, -0x1.44c3c586aced7p-1,
+                                          -0x1.b47e1b4902e77p-4, 0x1.7c2390f75aa01p-6, -0x1.699c089633462p-9,
+                                          -0x1.14c5e48888a2fp-12, 0x1.b90f4502ed171p-13, -0x1.a4eb9a0e1d1a4p-15,
+                                          0x1.c6394f7195895p-18, -0x1.1417f6835fa06p-21, 0x1.27a9054be6cb7p-26),
+                            scale);
+  v[0] = copysign<N>(a < 1 ? small : 1 - fma<N>(p, scale, scale), v[0]);
   return ~Mask<N>{};
 }
 /// x = 2^k (1 + f), sqrt(1/2) <= 1 + f < sqrt(2).

@@ -79,8 +79,8 @@ TEST(ElementFunctions, SinglePrecision) {
     const char *name;
     double (*exact)(double);
   };
-  const Function functions[] = {{"exp", std::exp}, {"expm1", std::expm1}, {"log", std::log},  {"log2", std::log2},
-                                {"sin", std::sin}, {"cos", std::cos},     {"tanh", std::tanh}};
+  const Function functions[] = {{"exp", std::exp}, {"expm1", std::expm1}, {"log", std::log},   {"log2", std::log2},
+                                {"sin", std::sin}, {"cos", std::cos},     {"tanh", std::tanh}, {"erf", std::erf}};
   const uint64_t step = std::getenv("TOY_EVERY_F32") ? 1 : 4099;
   constexpr size_t block = 512;
   for (const Function &f : functions) {
