@@ -91,13 +91,13 @@ def MulOp : Toy_Binary<"mul", "arithmetic", "product",
     "Complex: the four-product form `ac-bd`, `ad+bc` without contraction. Real times complex is two products. Integers wrap."> { let hasFolder = 1; }
 def DivOp : Toy_Binary<"div", "trueDivision", "quotient",
     "Floating only. Complex by real is two quotients; complex by complex never over- or underflows where the result is representable.">;
-// The divisor of integers is checked: these may fail.
+// Divisors and exponents of integers are checked: these may fail, unless they are constants that never do.
 def FloorDivOp : Toy_Binary<"floordiv", "orderedArithmetic", "quotient rounded down",
-    "Integers: an error for divisor 0, the most negative value by -1 wraps. Floats: floor(a/b) as Python computes it.", [Toy_Effect]> { let hasFolder = 1; }
+    "Integers: an error for divisor 0, the most negative value by -1 wraps. Floats: floor(a/b) as Python computes it.", [Toy_ElementEffect]> { let hasFolder = 1; }
 def ModOp : Toy_Binary<"mod", "orderedArithmetic", "remainder with the divisor's sign",
-    "`a - floordiv(a, b)*b`, exact for floats. Integers: an error for divisor 0.", [Toy_Effect]> { let hasFolder = 1; }
+    "`a - floordiv(a, b)*b`, exact for floats. Integers: an error for divisor 0.", [Toy_ElementEffect]> { let hasFolder = 1; }
 def PowOp : Toy_Binary<"pow", "power", "power",
-    "Floats: IEEE pow. Integers: wraps, a negative exponent is an error. Complex: integral exponents by repeated multiplication (exact for small cases), `z**0` is 1, otherwise exp(w log z).", [Toy_Effect]>;
+    "Floats: IEEE pow; exponents from 0 to 64, -1 and 1/2 as products, quotient and root. Integers: wraps, a negative exponent is an error. Complex: integral exponents by repeated multiplication (exact for small cases), `z**0` is 1, otherwise exp(w log z).", [Toy_ElementEffect]>;
 def MinimumOp : Toy_Binary<"minimum", "orderedArithmetic", "smaller value", "NaN if either is NaN; -0 is below +0."> { let hasFolder = 1; }
 def MaximumOp : Toy_Binary<"maximum", "orderedArithmetic", "larger value", "NaN if either is NaN; +0 is above -0."> { let hasFolder = 1; }
 def Atan2Op : Toy_Binary<"atan2", "realFloatingPair", "angle of the point (rhs, lhs)", "In [-pi, pi], IEEE signed zeros and infinities.">;

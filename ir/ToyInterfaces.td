@@ -27,6 +27,8 @@ class Toy_Op<string mnemonic, string rule, list<Trait> traits = []> : Op<Toy_Dia
 
 // May fail at run time or acts on the world: neither removed, repeated nor reordered with its like.
 defvar Toy_Effect = MemoryEffects<[MemRead, MemWrite]>;
+// The same of some operands, of others none.
+defvar Toy_ElementEffect = DeclareOpInterfaceMethods<MemoryEffectsOpInterface>;
 
 // Marks: computes with element values. Operands of bf16 and f16, which are storage types, are widened to f32 before it and results rounded
 // after it, so no such operand reaches it.

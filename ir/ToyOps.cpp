@@ -23,6 +23,31 @@ LogicalResult FusedOp::verify() {
   return success();
 }
 
+using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
+
+/// Of arithmetic that is an error for some integers on the right: nothing else depends on it, but it stays where it is.
+static void addEffects(Value rhs, function_ref<bool(const APInt &)> isError, Effects &effects) {
+  if (kindOf(tensorTypeOf(rhs).getDtype()) > DKind::Int)
+    return;
+  auto constant = rhs.getDefiningOp<ConstantOp>();
+  auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+  if (elements && none_of(elements.getValues<APInt>(), isError))
+    return;
+  effects.emplace_back(MemoryEffects::Read::get());
+  effects.emplace_back(MemoryEffects::Write::get());
+}
+void FloorDivOp::getEffects(Effects &effects) {
+  addEffects(getRhs(), [](const APInt &n) { return n.isZero(); }, effects);
+}
+void ModOp::getEffects(Effects &effects) {
+  addEffects(getRhs(), [](const APInt &n) { return n.isZero(); }, effects);
+}
+void PowOp::getEffects(Effects &effects) {
+  if (tensorTypeOf(getLhs()).isComplex()) // also by integers
+    return;
+  addEffects(getRhs(), [](const APInt &n) { return n.isNegative(); }, effects);
+}
+
 bool hasLocalSizes(Value value) {
   Operation *def = value.getDefiningOp();
   if (isa_and_present<UniqueOp, ElementStoreOp>(def))

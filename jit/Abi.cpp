@@ -9,10 +9,12 @@
 #include "runtime/ComplexMath.h"
 #include "runtime/Device.h"
 #include "runtime/ElementFunctions.h"
+#include "runtime/Join.h"
 #include "runtime/Memory.h"
 #include "runtime/Parallel.h"
 #include "runtime/Planar.h"
 #include "runtime/Scalar.h"
+#include "runtime/Transpose.h"
 #include "support/CallLimit.h"
 
 #include <cmath>
@@ -102,6 +104,13 @@ static void toy_rt_parallel_for(void (*body)(void *, int64_t, int64_t), void *co
 }
 static int64_t toy_rt_stream_steps(int64_t bytes, int64_t stepBytes) { return rt::streamSteps(bytes, stepBytes); }
 static void toy_rt_stream(void *to, const void *from, int64_t bytes) { rt::streamCopy(to, from, bytes); }
+static void toy_rt_transpose(void *to, int64_t toPitch, const void *from, int64_t fromPitch, int64_t rows,
+                             int64_t columns, int64_t elementBytes) {
+  rt::transpose({to, from, toPitch, fromPitch, rows, columns}, elementBytes);
+}
+static void toy_rt_join(void *to, const rt::JoinedPart *parts, int64_t count, int64_t rows) {
+  rt::join(static_cast<char *>(to), {parts, static_cast<size_t>(count)}, rows);
+}
 static void toy_rt_finish_stream() { rt::finishStream(); }
 static void toy_rt_poll() { rt::poll(); }
 /// The index is outside: throws.
@@ -305,6 +314,8 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       TOY_SYMBOL(toy_rt_read_element),
       TOY_SYMBOL(toy_rt_stream_steps),
       TOY_SYMBOL(toy_rt_stream),
+      TOY_SYMBOL(toy_rt_join),
+      TOY_SYMBOL(toy_rt_transpose),
       TOY_SYMBOL(toy_rt_finish_stream),
       TOY_SYMBOL(toy_rt_release),
       TOY_SYMBOL(toy_rt_retain),
@@ -337,7 +348,17 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       TOY_LIBM(sqrt),
       TOY_LIBM2(hypot),
       TOY_LIBM2(fmod)};
-  return table;
+  // Element functions of vectors, which compiled code names by their rows.
+  static const auto all = [] {
+    static std::vector<std::string> names;
+    std::vector<std::pair<const char *, void *>> symbols(std::begin(table), std::end(table));
+    names.reserve(rt::elementFunctions().size());
+    for (size_t row = 0; row < rt::elementFunctions().size(); ++row)
+      if (void *function = rt::laneFunction(static_cast<int>(row)))
+        symbols.emplace_back(names.emplace_back("toy_rt_lanes_" + std::to_string(row)).c_str(), function);
+    return symbols;
+  }();
+  return all;
 }
 
 } // namespace toy

@@ -239,28 +239,33 @@ std::optional<double> constantNumber(Value v) {
   auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
   if (!elements || !elements.isSplat())
     return std::nullopt;
-  if (isa<IntegerType>(elements.getElementType()))
-    return static_cast<double>(elements.getSplatValue<APInt>().getSExtValue());
+  if (isa<IntegerType>(elements.getElementType())) {
+    DType dtype = tensorTypeOf(v).getDtype();
+    APInt n = elements.getSplatValue<APInt>();
+    return dtype == DType::Bool || dtype == DType::U8 ? static_cast<double>(n.getZExtValue())
+                                                      : static_cast<double>(n.getSExtValue());
+  }
   return isa<FloatType>(elements.getElementType()) ? std::optional(elements.getSplatValue<APFloat>().convertToDouble())
                                                    : std::nullopt;
 }
 
-/// z**1 ==> z, z**-1 ==> reciprocal z: what repeated squaring computes. z**2 ==> z * z: the same for c128; for c64,
-/// whose powers are computed in double and rounded once, only when relaxed (up to 2 ulp a part).
+/// x**1 ==> x, x**-1 ==> reciprocal x, x**2 ==> x * x: the same bits, but for c64, whose powers are computed in double
+/// and rounded once: z**2 only when relaxed (up to 2 ulp a part). Integers have no reciprocals.
 struct SmallPower : OpRewritePattern<PowOp> {
   bool relaxed;
   SmallPower(MLIRContext *context, bool relaxed) : OpRewritePattern(context), relaxed(relaxed) {}
   LogicalResult matchAndRewrite(PowOp op, PatternRewriter &b) const override {
-    Value z = op.getLhs();
+    Value x = op.getLhs();
+    DType dtype = tensorTypeOf(x).getDtype();
     auto n = constantNumber(op.getRhs());
-    if (!tensorTypeOf(z).isComplex() || !n || z.getType() != op.getType())
-      return b.notifyMatchFailure(op, "not a constant power of a complex value");
+    if (dtype == DType::Bool || !n || x.getType() != op.getType())
+      return b.notifyMatchFailure(op, "not a constant power");
     if (*n == 1)
-      b.replaceOp(op, z);
-    else if (*n == -1)
-      b.replaceOpWithNewOp<ReciprocalOp>(op, op.getType(), z);
-    else if (*n == 2 && (relaxed || tensorTypeOf(z).getDtype() == DType::C128))
-      b.replaceOpWithNewOp<MulOp>(op, op.getType(), z, z);
+      b.replaceOp(op, x);
+    else if (*n == -1 && kindOf(dtype) > DKind::Int)
+      b.replaceOpWithNewOp<ReciprocalOp>(op, op.getType(), x);
+    else if (*n == 2 && (relaxed || dtype != DType::C64))
+      b.replaceOpWithNewOp<MulOp>(op, op.getType(), x, x);
     else
       return b.notifyMatchFailure(op, "no small power");
     return success();

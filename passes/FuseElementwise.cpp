@@ -28,7 +28,7 @@ bool isRanked(Operation *op) {
 /// Views cost nothing at run time as they are: they stay outside of groups.
 bool isView(Operation *op) { return isa<ViewAsRealOp, ViewAsComplexOp>(op); }
 
-/// Joining many parts is copying, not choosing: code would grow with their number.
+/// Joining many parts is copying, a group of its own: code that computes them would grow with their number.
 bool hasManyParts(Operation *op) { return isa<ConcatOp>(op) && op->getNumOperands() > 8; }
 
 /// Operations on packed pairs are the runtime's.
@@ -63,6 +63,10 @@ public:
 
   void run(bool fuse) {
     for (Operation &op : llvm::reverse(block)) {
+      if (hasManyParts(&op) && !isPackedForm(&op) && isRanked(&op)) {
+        groups.push_back({&op, {}});
+        groups.back().members.insert(&op);
+      }
       if (!isFusible(&op))
         continue;
       if (fuse && isIndexMap(&op) && joinAll(&op))

@@ -167,7 +167,9 @@ Elem evaluate(Op, const Elementwise &op, Elem x) {
 Elem byLibm(const Elementwise &op, Elem x, float (*single)(float), double (*function)(double)) {
   return {0, op.isSingle() ? static_cast<double>(single(static_cast<float>(x.re))) : function(x.re)};
 }
-Elem evaluate(ErfOp, const Elementwise &op, Elem x) { return byLibm(op, x, erff, erf); }
+Elem evaluate(ErfOp, const Elementwise &op, Elem x) {
+  return op.isSingle() ? byTable<ErfOp>(op.dtype, x) : byLibm(op, x, erff, erf);
+}
 Elem evaluate(FloorOp, const Elementwise &op, Elem x) { return byLibm(op, x, floorf, floor); }
 Elem evaluate(CeilOp, const Elementwise &op, Elem x) { return byLibm(op, x, ceilf, ceil); }
 Elem evaluate(TruncOp, const Elementwise &op, Elem x) { return byLibm(op, x, truncf, trunc); }

@@ -4,57 +4,53 @@
 #include "runtime/ElementFunctions.h"
 
 #include "runtime/ComplexMath.h"
+#include "runtime/Scalar.h"
 
 #include <cmath>
 
 namespace toy::rt {
 
-namespace baseline {
-extern const ElementKernel elementKernels[];
-}
+#define TOY_FOR_ISA(NAME)                                                                                              \
+  namespace NAME {                                                                                                     \
+  extern const ElementKernel elementKernels[];                                                                         \
+  extern void *const laneFunctions[];                                                                                  \
+  extern const int laneWidth;                                                                                          \
+  }
+TOY_FOR_ISA(baseline)
 #ifdef __x86_64__
-namespace avx2 {
-extern const ElementKernel elementKernels[];
-}
-namespace avx512 {
-extern const ElementKernel elementKernels[];
-}
+TOY_FOR_ISA(avx2)
+TOY_FOR_ISA(avx512)
 #endif
 
 namespace {
 
 using std::exp, std::expm1, std::log, std::log1p, std::log2, std::log10, std::sin, std::cos, std::tan, std::sinh,
-    std::cosh, std::tanh, std::asin, std::acos, std::atan, std::asinh, std::acosh, std::atanh;
+    std::cosh, std::tanh, std::asin, std::acos, std::atan, std::asinh, std::acosh, std::atanh, std::erf;
 
-/// libm in the element's precision, and the complex functions in double.
-template <bool single> auto rounded(double x) {
-  if constexpr (single)
-    return static_cast<float>(x);
-  else
-    return x;
-}
+/// libm, and the complex functions, in double: who asks rounds to f32, once.
 #define TOY_REAL(NAME)                                                                                                 \
-  template <bool single> void real_##NAME(double *v) { v[0] = NAME(rounded<single>(v[0])); }
+  void real_##NAME(double *v) { v[0] = NAME(v[0]); }
 // clang-format off: a list
 TOY_REAL(exp) TOY_REAL(expm1) TOY_REAL(log) TOY_REAL(log1p) TOY_REAL(log2) TOY_REAL(log10) TOY_REAL(sin)
 TOY_REAL(cos) TOY_REAL(tan) TOY_REAL(sinh) TOY_REAL(cosh) TOY_REAL(tanh)
-TOY_REAL(asin) TOY_REAL(acos) TOY_REAL(atan) TOY_REAL(asinh) TOY_REAL(acosh) TOY_REAL(atanh)
+TOY_REAL(erf) TOY_REAL(asin) TOY_REAL(acos) TOY_REAL(atan) TOY_REAL(asinh) TOY_REAL(acosh) TOY_REAL(atanh)
     // clang-format on
-    template <bool single>
     void real_cis(double *v) {
   double x = v[0];
-  v[0] = cos(rounded<single>(x));
-  v[1] = sin(rounded<single>(x));
+  v[0] = cos(x);
+  v[1] = sin(x);
 }
-template <bool single> void real_atan2(double *v) { v[0] = std::atan2(rounded<single>(v[0]), rounded<single>(v[1])); }
-template <bool single> void real_pow(double *v) { v[0] = std::pow(rounded<single>(v[0]), rounded<single>(v[1])); }
+void real_atan2(double *v) { v[0] = std::atan2(v[0], v[1]); }
+void real_mod(double *v) { v[0] = floorModulo(v[0], v[1]); }
+void real_floordiv(double *v) { v[0] = floorDivide(v[0], v[1]); }
+void real_pow(double *v) { v[0] = std::pow(v[0], v[1]); }
 
 void put(double *v, c128 z) {
   v[0] = z.real();
   v[1] = z.imag();
 }
 #define TOY_COMPLEX(NAME)                                                                                              \
-  template <bool single> void complex_##NAME(double *v) {                                                              \
+  void complex_##NAME(double *v) {                                                                                     \
     static const ComplexFunction function = complexFunction(#NAME);                                                    \
     put(v, function({v[0], v[1]}));                                                                                    \
   }
@@ -65,30 +61,39 @@ TOY_COMPLEX(sinh) TOY_COMPLEX(cosh) TOY_COMPLEX(tanh) TOY_COMPLEX(asin) TOY_COMP
 TOY_COMPLEX(asinh) TOY_COMPLEX(acosh) TOY_COMPLEX(atanh) TOY_COMPLEX(sign) TOY_COMPLEX(reciprocal)
 TOY_COMPLEX(abs)
     // clang-format on
-    template <bool single>
     void complex_div(double *v) {
   put(v, divide({v[0], v[1]}, {v[2], v[3]}));
 }
-template <bool single> void complex_pow(double *v) { put(v, power({v[0], v[1]}, c128(v[2], v[3]))); }
-template <bool single> void complex_powi(double *v) { put(v, power({v[0], v[1]}, static_cast<int64_t>(v[2]))); }
+void complex_pow(double *v) { put(v, power({v[0], v[1]}, c128(v[2], v[3]))); }
+void complex_powi(double *v) { put(v, power({v[0], v[1]}, static_cast<int64_t>(v[2]))); }
 
-#define real_F32(NAME) real_##NAME<true>
-#define real_F64(NAME) real_##NAME<false>
-#define real_C64(NAME) complex_##NAME<true>
-#define real_C128(NAME) complex_##NAME<false>
+#define real_F32(NAME) real_##NAME
+#define real_F64(NAME) real_##NAME
+#define real_C64(NAME) complex_##NAME
+#define real_C128(NAME) complex_##NAME
 const ElementFunction table[] = {
 #define TOY_ELEMENT(KERNEL, NAME, DTYPE, INPUTS, OUTPUTS) {#NAME, DType::DTYPE, INPUTS, OUTPUTS, real_##DTYPE(NAME)},
 #include "runtime/ElementFunctions.def"
 };
 
-const ElementKernel *machineKernels() {
+struct Machine {
+  const ElementKernel *kernels;
+  void *const *functions;
+  int width;
+};
+const Machine &machine() {
+#define TOY_MACHINE(ISA)                                                                                               \
+  Machine { ISA::elementKernels, ISA::laneFunctions, ISA::laneWidth }
+  static const Machine chosen = [] {
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
-    return avx512::elementKernels;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    return avx2::elementKernels;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
+      return TOY_MACHINE(avx512);
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+      return TOY_MACHINE(avx2);
 #endif
-  return baseline::elementKernels;
+    return TOY_MACHINE(baseline);
+  }();
+  return chosen;
 }
 
 } // namespace
@@ -103,8 +108,10 @@ int findElementFunction(std::string_view name, DType dtype) {
 }
 
 void applyElements(int function, int64_t n, double *values) {
-  static const ElementKernel *const kernels = machineKernels();
-  kernels[function](n, values, table[function].careful);
+  machine().kernels[function](n, values, table[function].careful);
 }
+
+int laneWidth() { return machine().width; }
+void *laneFunction(int function) { return machine().functions[function]; }
 
 } // namespace toy::rt

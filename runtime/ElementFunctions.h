@@ -30,5 +30,9 @@ std::span<const ElementFunction> elementFunctions();
 /// Index into elementFunctions(), or -1. Results for f32 and c64 are doubles that still have to be rounded.
 int findElementFunction(std::string_view name, DType dtype);
 void applyElements(int function, int64_t n, double *values);
+/// How many doubles the machine's registers have, and the function of one or two such registers that gives another, or
+/// null.
+int laneWidth();
+void *laneFunction(int function);
 
 } // namespace toy::rt

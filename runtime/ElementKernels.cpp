@@ -68,6 +68,108 @@ template <int N> Mask<N> SingleLog10(Lanes<N> *v) {
   v[0] *= 0x1.bcb7b1526e50ep-2;
   return ok;
 }
+
+// For f32: arguments and results are in double, rounded once by whoever asks. Polynomials within 2^-33 of the function
+// (minimax, or interpolated at Chebyshev's nodes: log, erf), so that results are within
+// 0.51 ulp, and as few other arguments as possible.
+
+/// 2^k and p with e^x = 2^k (1 + p), |x| < 2^20.
+template <int N> Lanes<N> singleExp(Lanes<N> x, Lanes<N> &scale) {
+  Mask<N> k;
+  Lanes<N> n = nearest<N>(x * 0x1.71547652b82fep+0, k), r = fma<N>(-n, all<N>(0x1.62e42fefa39efp-1), x);
+  Lanes<N> q = polynomial<N>(r, 0x1.00000042f8effp-1, 0x1.555555964af63p-3, 0x1.5554804b880dcp-5, 0x1.11107f44864ccp-7,
+                             0x1.6d9686dfab088p-10, 0x1.a1b4f729edf90p-13);
+  scale = fromBits<N>((Mask<N>(1023) + ((k << 52) >> 52)) << 52);
+  return fma<N>(r * r, q, r);
+}
+/// NaN stays.
+template <int N> Lanes<N> clamped(Lanes<N> x, double low, double high) {
+  x = x < low ? all<N>(low) : x;
+  return x > high ? all<N>(high) : x;
+}
+/// Beyond the limits rounding to f32 gives 0 and infinity.
+template <int N> Mask<N> SingleExp(Lanes<N> *v) {
+  Lanes<N> scale, p = singleExp<N>(clamped<N>(v[0], -110, 90), scale);
+  v[0] = fma<N>(p, scale, scale);
+  return ~Mask<N>{};
+}
+/// e^x - 1 = 2^k p + (2^k - 1).
+template <int N> Mask<N> SingleExpm1(Lanes<N> *v) {
+  Lanes<N> scale, p = singleExp<N>(clamped<N>(v[0], -110, 90), scale);
+  v[0] = copysign<N>(fma<N>(p, scale, scale - 1), v[0]);
+  return ~Mask<N>{};
+}
+/// (e^2x - 1)/(e^2x + 1), which is 1 in f32 from 10 on.
+template <int N> Mask<N> SingleTanh(Lanes<N> *v) {
+  Lanes<N> scale, p = singleExp<N>(2 * clamped<N>(v[0], -10, 10), scale), e = fma<N>(p, scale, scale - 1);
+  v[0] = copysign<N>(e / (e + 2), v[0]);
+  return ~Mask<N>{};
+}
+/// An odd polynomial below 1, from there to 4, where it is 1 in f32, 1 - e^(log(erfc x)).
+template <int N> Mask<N> SingleErf(Lanes<N> *v) {
+  Lanes<N> a = clamped<N>(fabs<N>(v[0]), 0, 4), z = a * a, scale;
+  Lanes<N> small = a * polynomial<N>(z, 0x1.20dd750428cb9p+0, -0x1.812746ade3c08p-2, 0x1.ce2f20a7415c6p-4,
+                                     -0x1.b82cbae7577a7p-6, 0x1.56588b32275a7p-8, -0x1.bfe158a7be278p-11,
+                                     0x1.f57e9cee106c1p-14, -0x1.d2b8522d6f7cbp-17, 0x1.1c41ab6eec487p-20);
+  Lanes<N> p = singleExp<N>(polynomial<N>(a, 0x1.1bfca68df6a08p-13, -0x1.2114364eef73cp+0, -0x1.44c3c586aced7p-1,
+                                          -0x1.b47e1b4902e77p-4, 0x1.7c2390f75aa01p-6, -0x1.699c089633462p-9,
+                                          -0x1.14c5e48888a2fp-12, 0x1.b90f4502ed171p-13, -0x1.a4eb9a0e1d1a4p-15,
+                                          0x1.c6394f7195895p-18, -0x1.1417f6835fa06p-21, 0x1.27a9054be6cb7p-26),
+                            scale);
+  v[0] = copysign<N>(a < 1 ? small : 1 - fma<N>(p, scale, scale), v[0]);
+  return ~Mask<N>{};
+}
+/// x = 2^k (1 + f), sqrt(1/2) <= 1 + f < sqrt(2).
+template <int N> Lanes<N> singleLog(Lanes<N> x, Lanes<N> &n) {
+  Mask<N> bits = bitsOf<N>(x), k = (bits - 0x3fe6a09e667f3bcd) >> 52;
+  Lanes<N> f = fromBits<N>(bits - (k << 52)) - 1;
+  n = __builtin_convertvector(k, Lanes<N>);
+  // Even and odd coefficients apart: two chains of half the length.
+  Lanes<N> z = f * f;
+  Lanes<N> even = polynomial<N>(z, -0x1.0000000061fefp-1, -0x1.fffffce751926p-3, -0x1.555628452ffd2p-3,
+                                -0x1.ffed885e08173p-4, -0x1.96fbfe69b0695p-4, -0x1.903d12a33abedp-4);
+  Lanes<N> odd = polynomial<N>(z, 0x1.5555558685d78p-2, 0x1.99994a9651e26p-3, 0x1.24a4605850f32p-3,
+                               0x1.c3b930b4ce5fdp-4, 0x1.967b6c007aa1cp-4, 0x1.b9ce201c5fbb0p-5);
+  return fma<N>(z, fma<N>(odd, f, even), f);
+}
+template <int N> Mask<N> SingleLog(Lanes<N> *v) {
+  Lanes<N> n, y = singleLog<N>(v[0], n);
+  Mask<N> ok = isPositive<N>(v[0]);
+  v[0] = fma<N>(n, all<N>(0x1.62e42fefa39efp-1), y);
+  return ok;
+}
+template <int N> Mask<N> SingleLog2(Lanes<N> *v) {
+  Lanes<N> n, y = singleLog<N>(v[0], n);
+  Mask<N> ok = isPositive<N>(v[0]);
+  v[0] = fma<N>(y, all<N>(0x1.71547652b82fep+0), n);
+  return ok;
+}
+/// sin r, |r| <= pi/2, with the sign of (-1)^k.
+template <int N> Lanes<N> singleSin(Lanes<N> r, Mask<N> k) {
+  Lanes<N> z = r * r;
+  Lanes<N> s = r * fma<N>(z,
+                          polynomial<N>(z, -0x1.55555547697f2p-3, 0x1.11110c4a06565p-7, -0x1.a017d9a1c3dd8p-13,
+                                        0x1.7170804fadc00p-19, -0x1.9a688b2680000p-26),
+                          all<N>(1));
+  return fromBits<N>(bitsOf<N>(s) ^ (k << 63));
+}
+/// x - n pi.
+template <int N> Lanes<N> minusHalfTurns(Lanes<N> x, Lanes<N> n) {
+  return fma<N>(-n, all<N>(0x1.1a62633145c07p-53), fma<N>(-n, all<N>(0x1.921fb54442d18p+1), x));
+}
+template <int N> Mask<N> SingleSin(Lanes<N> *v) {
+  Mask<N> ok = isBelow<N>(v[0], angleLimit), k;
+  Lanes<N> n = nearest<N>(v[0] * 0x1.45f306dc9c883p-2, k);
+  v[0] = singleSin<N>(minusHalfTurns<N>(v[0], n), k);
+  return ok;
+}
+/// cos x = -sin(x - (n + 1/2) pi) (-1)^n.
+template <int N> Mask<N> SingleCos(Lanes<N> *v) {
+  Mask<N> ok = isBelow<N>(v[0], angleLimit), k;
+  Lanes<N> n = nearest<N>(fma<N>(v[0], all<N>(0x1.45f306dc9c883p-2), all<N>(-0.5)), k);
+  v[0] = singleSin<N>(minusHalfTurns<N>(v[0], n + 0.5), k + 1);
+  return ok;
+}
 template <int N> Mask<N> RealCis(Lanes<N> *v) {
   Mask<N> ok = isBelow<N>(v[0], angleLimit);
   sincos<N>(v[0], v[1], v[0]);
@@ -150,18 +252,102 @@ template <int N> Mask<N> RealAcos(Lanes<N> *v) {
   v[0] = atan2<N>(legOf<N>(v[0]), v[0]);
   return ok;
 }
-/// e^(y log x), the exponent with twice the digits; exact results come out exactly.
+/// Exponents whose powers have rules of their own, for every base: integers from 0 to 64, -1 and 1/2. Code that knows
+/// the exponent has the same operations inline (ScalarEmitter::realPower).
+template <int N> Mask<N> isSmallExponent(Lanes<N> y) {
+  return ((y >= 0) & (y <= 64) & (y == __builtin_elementwise_trunc(y))) | (y == -1) | (y == 0.5);
+}
+template <int N> Lanes<N> times(Lanes<N> a, Lanes<N> b) { return a * b; }
+/// Rounded to twice the digits, so that the high part is the product within 0.51 ulp. Zeros keep their signs, and
+/// nothing beyond the range becomes NaN.
+template <int N> Twice<N> times(Twice<N> a, Twice<N> b) {
+  Lanes<N> p = a.high * b.high, e = fma<N>(a.high, b.high, -p) + (a.high * b.low + a.low * b.high), s = p + e;
+  Mask<N> ok = (fabs<N>(s) < __builtin_inf()) & (s != 0);
+  return {ok ? s : p, ok ? e - (s - p) : all<N>(0)};
+}
+template <int N> Lanes<N> choose(Mask<N> c, Lanes<N> a, Lanes<N> b) { return c ? a : b; }
+template <int N> Twice<N> choose(Mask<N> c, Twice<N> a, Twice<N> b) { return {c ? a.high : b.high, c ? a.low : b.low}; }
+/// x^n by repeated squaring.
+template <int N, typename T> T integralPower(T x, Mask<N> n) {
+  T result = x;
+  Mask<N> any = {};
+  for (; __builtin_reduce_or(n); n >>= 1) {
+    Mask<N> odd = (n & 1) != 0;
+    result = choose<N>(odd, choose<N>(any, times<N>(result, x), x), result);
+    any |= odd;
+    x = times<N>(x, x);
+  }
+  return result;
+}
+template <int N, typename T> Lanes<N> smallPower(T base, Lanes<N> x, Lanes<N> y) {
+  Mask<N> small = isSmallExponent<N>(y), root = y == 0.5, inverse = y == -1, zero = y == 0;
+  Mask<N> n = __builtin_convertvector((small & ~root & ~inverse) ? y : all<N>(0), Mask<N>);
+  // In f64 products with up to three roundings are within 2.5 ulp, longer ones need twice the digits.
+  Lanes<N> infinite = all<N>(__builtin_inf()), result = integralPower<N>(x, n <= 4 ? n : 0);
+  T power = integralPower<N>(base, n <= 4 ? 0 : n);
+  if constexpr (__is_same(T, Twice<N>))
+    result = n <= 4 ? result : power.high;
+  else
+    result = n <= 4 ? result : power;
+  result = zero ? all<N>(1) : inverse ? 1 / x : result;
+  return root ? x == -infinite ? infinite : sqrt<N>(x + 0) : result; // the power of -0 is +0
+}
+/// e^(y log |x|) with the sign of odd powers, `exponent` being y log |x|.
+template <int N> Mask<N> hasOrdinaryPower(Lanes<N> x, Lanes<N> y, Lanes<N> exponent) {
+  Mask<N> integral = y == __builtin_elementwise_trunc(y);
+  return isPositive<N>(fabs<N>(x)) & ((x > 0) | integral) & isModerate<N>(y) & isBelow<N>(exponent, exponentLimit);
+}
+template <int N> Lanes<N> withPowersSign(Lanes<N> power, Lanes<N> x, Lanes<N> y) {
+  Lanes<N> half = 0.5 * y;
+  return ((x < 0) & (half != __builtin_elementwise_trunc(half))) ? -power : power;
+}
+/// The exponent with twice the digits; exact results come out exactly.
 template <int N> Mask<N> RealPow(Lanes<N> *v) {
-  Twice<N> exponent = twice<N>(v[1]) * logTwice<N>(twice<N>(v[0]));
-  Mask<N> ok = isPositive<N>(v[0]) & isModerate<N>(v[1]) & isBelow<N>(exponent.high, exponentLimit);
-  v[0] = rounded<N>(exp<N>(exponent));
+  Lanes<N> x = v[0], y = v[1];
+  Mask<N> small = isSmallExponent<N>(y), ok = small;
+  if (__builtin_reduce_or(small))
+    v[0] = smallPower<N>(twice<N>(x), x, y);
+  if (!__builtin_reduce_and(small)) {
+    Twice<N> exponent = twice<N>(y) * logTwice<N>(twice<N>(fabs<N>(x)));
+    ok |= hasOrdinaryPower<N>(x, y, exponent.high);
+    v[0] = small ? v[0] : withPowersSign<N>(rounded<N>(exp<N>(exponent)), x, y);
+  }
   return ok;
 }
 /// The same for f32: double is enough.
 template <int N> Mask<N> SinglePow(Lanes<N> *v) {
-  Lanes<N> exponent = v[1] * log<N>(v[0], all<N>(0));
-  Mask<N> ok = isPositive<N>(v[0]) & isModerate<N>(v[1]) & isBelow<N>(exponent, exponentLimit);
-  v[0] = exp<N>(exponent);
+  Lanes<N> x = v[0], y = v[1];
+  Mask<N> small = isSmallExponent<N>(y), ok = small;
+  if (__builtin_reduce_or(small))
+    v[0] = smallPower<N>(x, x, y);
+  if (!__builtin_reduce_and(small)) {
+    Lanes<N> exponent = y * log<N>(fabs<N>(x), all<N>(0));
+    ok |= hasOrdinaryPower<N>(x, y, exponent);
+    v[0] = small ? v[0] : withPowersSign<N>(exp<N>(exponent), x, y);
+  }
+  return ok;
+}
+/// floor(a / b) and a - floor(a / b) b, exact by one fused operation where the quotient has no more digits than a
+/// double: rounding can only make it one too large.
+template <int N> Mask<N> floorQuotient(const Lanes<N> *v, Lanes<N> &ratio, Lanes<N> &whole, Lanes<N> &rest) {
+  ratio = v[0] / v[1];
+  whole = __builtin_elementwise_floor(ratio);
+  rest = fma<N>(-whole, v[1], v[0]);
+  Mask<N> isAcross = (rest != 0) & ((bitsOf<N>(rest) ^ bitsOf<N>(v[1])) < 0);
+  rest = isAcross ? rest + v[1] : rest;
+  whole = isAcross ? whole - 1 : whole;
+  return isBelow<N>(ratio, 0x1p52) & (fabs<N>(v[1]) < __builtin_inf());
+}
+template <int N> Mask<N> RealMod(Lanes<N> *v) {
+  Lanes<N> ratio, whole, rest;
+  Mask<N> ok = floorQuotient<N>(v, ratio, whole, rest);
+  v[0] = rest == 0 ? copysign<N>(all<N>(0), v[1]) : rest;
+  return ok;
+}
+template <int N> Mask<N> RealFloorDiv(Lanes<N> *v) {
+  Lanes<N> ratio, whole, rest;
+  Mask<N> ok = floorQuotient<N>(v, ratio, whole, rest) & isBelow<N>(ratio, 0x1p49); // beyond, Python's may be one off
+  v[0] = whole == 0 ? copysign<N>(all<N>(0), ratio) : whole;
   return ok;
 }
 template <int N> Mask<N> RealAtan2(Lanes<N> *v) {
@@ -472,13 +658,59 @@ template <int N, auto kernel, int inputs, int outputs> void run(int64_t n, doubl
   }
 }
 
+#if defined(__AVX512F__)
+constexpr int native = 8;
+#elif defined(__AVX2__)
+constexpr int native = 4;
+#else
+constexpr int native = 2;
+#endif
+
 template <auto narrow, auto wide, int inputs, int outputs>
 void apply(int64_t n, double *values, CarefulFunction careful) {
   if (n <= 2)
     run<2, narrow, inputs, outputs>(n, values, careful);
   else
-    run<4, wide, inputs, outputs>(n, values, careful);
+    run < native<4 ? 4 : native, wide, inputs, outputs>(n, values, careful);
 }
+
+/// What no lane's kernel takes goes one by one.
+template <int inputs>
+__attribute__((noinline, cold)) Lanes<native> applyCarefully(int row, Lanes<native> result, Mask<native> ordinary,
+                                                             const Lanes<native> *arguments) {
+  for (int lane = 0; lane < native; ++lane)
+    if (!ordinary[lane]) {
+      double one[inputs];
+      for (int i = 0; i < inputs; ++i)
+        one[i] = arguments[i][lane];
+      elementFunctions()[row].careful(one);
+      result[lane] = one[0];
+    }
+  return result;
+}
+template <auto kernel, int row> Lanes<native> unary(Lanes<native> x) {
+  Lanes<native> v[] = {x};
+  Mask<native> ordinary = kernel(v);
+  return __builtin_expect(__builtin_reduce_and(ordinary) != 0, 1) ? v[0] : applyCarefully<1>(row, v[0], ordinary, &x);
+}
+template <auto kernel, int row> Lanes<native> binary(Lanes<native> x, Lanes<native> y) {
+  Lanes<native> v[] = {x, y}, arguments[] = {x, y};
+  Mask<native> ordinary = kernel(v);
+  return __builtin_expect(__builtin_reduce_and(ordinary) != 0, 1) ? v[0]
+                                                                  : applyCarefully<2>(row, v[0], ordinary, arguments);
+}
+template <auto kernel, int row, int inputs, int outputs> constexpr auto direct() {
+  if constexpr (outputs != 1 || inputs > 2)
+    return static_cast<void (*)()>(nullptr);
+  else if constexpr (inputs == 1)
+    return unary<kernel, row>;
+  else
+    return binary<kernel, row>;
+}
+enum Row {
+#define TOY_ELEMENT(KERNEL, NAME, DTYPE, INPUTS, OUTPUTS) row_##NAME##_##DTYPE,
+#include "runtime/ElementFunctions.def"
+};
 #endif
 
 } // namespace
@@ -486,9 +718,18 @@ void apply(int64_t n, double *values, CarefulFunction careful) {
 #ifndef TOY_DEVICE_MATH
 extern const ElementKernel elementKernels[];
 const ElementKernel elementKernels[] = {
-#define TOY_ELEMENT(KERNEL, NAME, DTYPE, INPUTS, OUTPUTS) apply<KERNEL<2>, KERNEL<4>, INPUTS, OUTPUTS>,
+#define TOY_ELEMENT(KERNEL, NAME, DTYPE, INPUTS, OUTPUTS)                                                              \
+  apply < KERNEL<2>, KERNEL<native<4 ? 4 : native>, INPUTS, OUTPUTS>,
 #include "runtime/ElementFunctions.def"
 };
+extern void *const laneFunctions[];
+void *const laneFunctions[] = {
+#define TOY_ELEMENT(KERNEL, NAME, DTYPE, INPUTS, OUTPUTS)                                                              \
+  reinterpret_cast<void *>(+direct<KERNEL<native>, row_##NAME##_##DTYPE, INPUTS, OUTPUTS>()),
+#include "runtime/ElementFunctions.def"
+};
+extern const int laneWidth;
+const int laneWidth = native;
 #endif
 
 } // namespace toy::rt::TOY_ISA

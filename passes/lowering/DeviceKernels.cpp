@@ -20,6 +20,8 @@ bool KernelEmitter::isForDevice(FusedOp op) {
   return llvm::all_of(op.getBody().front(), [](mlir::Operation &inner) {
     if (auto group = dyn_cast<FusedOp>(inner))
       return isForDevice(group);
+    if (auto concat = dyn_cast<ConcatOp>(inner); concat && concat.getParts().size() > 8)
+      return false; // copies by the host
     return !isa<FloorDivOp, ModOp, PowOp>(inner) || kindOf(tensorTypeOf(inner.getResult(0)).getDtype()) > DKind::Int;
   });
 }

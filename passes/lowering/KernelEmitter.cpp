@@ -158,31 +158,44 @@ Element KernelEmitter::loadInput(mlir::Value value, const Indices &indices) {
   TensorType type = tensorTypeOf(value);
   if (type.isScalar())
     return {capture(slot.scalar.re), slot.scalar.im ? capture(slot.scalar.im) : nullptr};
+  Value *offset = nullptr;
+  if (Value *buffer = transposedElement(value, indices, offset))
+    return scalars.load(type.getDtype(), buffer, offset);
+  Value *data = capture(dataOf(value));
+  offset = offsetOf(value, indices);
+  return scalars.load(type.getDtype(), data, offset);
+}
+
+/// Where the elements of an input are, in the caller.
+Value *KernelEmitter::dataOf(mlir::Value input) {
+  const Slot &slot = inputs[cast<mlir::BlockArgument>(input).getArgNumber()];
   Value *&callerData = dataPointers[slot.object];
   if (!callerData)
     callerData =
         device ? slot.object
                : caller.CreateLoad(caller.getPtrTy(), caller.CreateConstInBoundsGEP1_64(caller.getInt8Ty(), slot.object,
                                                                                         offsetof(rt::Tensor, data)));
-  Value *data = capture(callerData);
-  Value *offset = indices.empty() ? i64(0) : indices.back();
+  return callerData;
+}
+
+Value *KernelEmitter::offsetOf(mlir::Value input, const Indices &indices) {
+  TensorType type = tensorTypeOf(input);
   if (flat && indices.size() == 2) // a pair: its number and its part
-    offset = k.CreateAdd(k.CreateShl(indices[0], 1, "", true, true), indices[1], "", true, true);
-  if (!flat) {
-    Value *stride = i64(1);
-    offset = i64(0);
-    for (int64_t axis = type.getRank(); axis-- > 0;) {
-      if (!type.getDim(axis).is(1)) {
-        Value *term = stride == i64(1) ? indices[axis] : k.CreateMul(indices[axis], stride, "", true, true);
-        offset = offset == i64(0) ? term : k.CreateAdd(offset, term, "", true, true);
-      }
-      if (axis > 0) {
-        Value *extent = size(value, axis);
-        stride = stride == i64(1) ? extent : k.CreateMul(stride, extent, "", true, true);
-      }
+    return k.CreateAdd(k.CreateShl(indices[0], 1, "", true, true), indices[1], "", true, true);
+  if (flat)
+    return indices.empty() ? i64(0) : indices.back();
+  Value *stride = i64(1), *offset = i64(0);
+  for (int64_t axis = type.getRank(); axis-- > 0;) {
+    if (!type.getDim(axis).is(1)) {
+      Value *term = stride == i64(1) ? indices[axis] : k.CreateMul(indices[axis], stride, "", true, true);
+      offset = offset == i64(0) ? term : k.CreateAdd(offset, term, "", true, true);
+    }
+    if (axis > 0) {
+      Value *extent = size(input, axis);
+      stride = stride == i64(1) ? extent : k.CreateMul(stride, extent, "", true, true);
     }
   }
-  return scalars.load(type.getDtype(), data, offset);
+  return offset;
 }
 
 Element KernelEmitter::elementAt(mlir::Value value, const Indices &indices) {

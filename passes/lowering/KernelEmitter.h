@@ -28,6 +28,8 @@ struct ReductionAxes {
   llvm::SmallVector<int64_t> outer, reduced;
   bool alongLast; ///< the last axis is reduced, or there is none
 };
+/// How many elements each fold of a reduction has, if that is known.
+std::optional<int64_t> knownFoldLength(mlir::Operation *op);
 /// The order of sums along the last axis (rule 12 of docs/reference): blocks one after the other, in each of them
 /// lanes.
 constexpr int64_t reductionBlock = 8192, reductionLanes = 32;
@@ -52,6 +54,13 @@ public:
 
   /// Emits the kernel and, in the caller, the allocation of the result and the call. The slot is the owned result.
   Slot emit();
+
+  /// An input that a group of the host reads across the rows of the result.
+  struct Transposed {
+    mlir::BlockArgument argument;
+    std::vector<int64_t> axes; ///< of the result, for each of its axes; -1 for none
+    llvm::Value *buffer;
+  };
 
   // DeviceKernels.cpp, DeviceReductions.cpp
   /// Whether the group can be a kernel of a device: everything but checked integer arithmetic, whose errors have a
@@ -87,10 +96,12 @@ private:
   /// null elsewhere.
   mlir::Value behind(mlir::Value value);
   Element loadInput(mlir::Value value, const Indices &indices);
+  llvm::Value *dataOf(mlir::Value input);
+  llvm::Value *offsetOf(mlir::Value input, const Indices &indices);
   Element concatAt(ConcatOp op, const Indices &indices);
-  void collectConcats(mlir::Value value, llvm::SmallVectorImpl<ConcatOp> &concats);
-  /// A loop over [0, size) of the last axis; one for each part where parts are joined along it.
-  void loopOverRow(llvm::Value *size, llvm::function_ref<void(llvm::Value *)> body);
+  void collectConcats(mlir::Value value, llvm::SmallVectorImpl<ConcatOp> &concats, int64_t &axis);
+  void loopOverRow(llvm::Value *begin, llvm::Value *end, const Indices &outer,
+                   llvm::function_ref<void(llvm::Value *)> body);
   Element padAt(PadOp op, const Indices &indices);
   llvm::Value *i64(int64_t n) { return k.getInt64(n); }
   /// Indices of an operand that broadcasts to a result.
@@ -112,16 +123,44 @@ private:
   Element mapElement(mlir::Value value, const Indices &indices);
   void storeMapElement(mlir::Value value, llvm::Value *out, llvm::Value *at, Element element);
   void emitMap();
+  bool emitJoin();
+  // TiledEmitter.cpp
+  /// The buffer that holds an input's element, and its place there, or null.
+  llvm::Value *transposedElement(mlir::Value value, const Indices &indices, llvm::Value *&offset);
+  void fillTile(const Transposed &t, const Indices &start, llvm::Value *rows, llvm::Value *columns);
+  bool emitTiledMap();
   // ReductionEmitter.cpp
   void emitReduction(mlir::Operation *op);
   Element combine(mlir::Operation *op, Element a, Element b, DType dtype);
   Element identityOf(mlir::Operation *op, DType dtype);
-  llvm::Value *isBetter(mlir::Operation *op, llvm::Value *a, llvm::Value *b, DType dtype);
   Indices reductionIndices(mlir::Operation *op, const Indices &outer, llvm::Value *j);
   Element reductionElement(mlir::Operation *op, const Indices &outer, llvm::Value *j);
   Element emitBlock(mlir::Operation *op, const Indices &outer, llvm::Value *begin, llvm::Value *end);
+  /// What is known of the elements so far: one or two parts, of floats' extrema more.
+  using Fold = llvm::SmallVector<llvm::Value *, 3>;
+  struct Lanes {
+    Lanes(KernelEmitter &emitter, llvm::ArrayRef<llvm::Value *> parts, int64_t count);
+    Fold read(llvm::Value *lane);
+    void write(llvm::Value *lane, const Fold &fold);
+    KernelEmitter &emitter;
+    llvm::SmallVector<llvm::Type *, 3> types; ///< null for a part that there is not
+    llvm::SmallVector<llvm::Value *, 3> arrays;
+  };
+  Fold startFold(mlir::Operation *op, DType dtype);
+  Fold foldOf(mlir::Operation *op, Element x, DType dtype);
+  Fold mergeFolds(mlir::Operation *op, const Fold &a, const Fold &b, DType dtype);
+  Element finishFold(mlir::Operation *op, const Fold &fold, DType dtype);
+  void emitShortRows(mlir::Operation *op, int64_t count);
+  void combineTile(mlir::Operation *op, Lanes &tile, Lanes &sums, int64_t together, int64_t pitch);
   void emitLaneReduction(mlir::Operation *op);
   void emitColumnReduction(mlir::Operation *op);
+  // PositionEmitter.cpp
+  llvm::Value *isBetter(mlir::Operation *op, llvm::Value *a, llvm::Value *b, DType dtype);
+  Fold better(mlir::Operation *op, const Fold &a, const Fold &b, DType dtype);
+  llvm::Value *emitPositionInRow(mlir::Operation *op, const Indices &outer, llvm::Value *n, llvm::Type *position);
+  llvm::Value *emitPositionInShortRow(mlir::Operation *op, const Indices &outer, int64_t count);
+  void emitPositionsOfColumns(mlir::Operation *op, const Indices &outer, llvm::Value *base, llvm::Value *out,
+                              llvm::Value *n);
   void emitArgReduction(mlir::Operation *op);
   void emitCombine(mlir::Operation *op, llvm::Value *partials, llvm::Value *count);
   // DeviceKernels.cpp, DeviceReductions.cpp
@@ -195,6 +234,10 @@ private:
   llvm::SmallPtrSet<mlir::Operation *, 4> splitConcats; ///< whose part is known in the current loop
   size_t splitPart = 0;
   llvm::Value *splitIndex = nullptr, *splitBegin = nullptr;
+  llvm::SmallVector<Transposed> transposed; ///< while a tile is computed
+  Indices tileIndices;
+  llvm::Value *tileRow = nullptr, *tileColumn = nullptr; ///< where it begins
+  llvm::Value *divisorWasZero = nullptr; ///< a flag in memory, once there is a divisor that is not known
   int parts = 0;
   DeviceCode *device = nullptr;
 };

@@ -55,6 +55,17 @@ void KernelEmitter::begin() {
   captures.clear();
   memo.clear();
   latches.clear();
+  divisorWasZero = nullptr;
+  if (!device)
+    scalars.failLater = [this](Value *condition) {
+      if (!divisorWasZero) {
+        IRBuilder<> entry(&kernel->getEntryBlock(), kernel->getEntryBlock().begin());
+        divisorWasZero = entry.CreateAlloca(entry.getInt8Ty());
+        entry.CreateStore(entry.getInt8(0), divisorWasZero);
+      }
+      k.CreateStore(k.CreateOr(k.CreateLoad(k.getInt8Ty(), divisorWasZero), k.CreateZExt(condition, k.getInt8Ty())),
+                    divisorWasZero);
+    };
 }
 
 /// Inputs of the result's type that are read only at the index that is written next: their memory may be the result's.
@@ -106,6 +117,9 @@ void KernelEmitter::markParallel(Function *work) {
 }
 
 void KernelEmitter::finish(Value *callerRange, Value *callerGrain, bool parallel, Value *callerStepBytes) {
+  if (divisorWasZero)
+    scalars.rarely(k.CreateICmpNE(k.CreateLoad(k.getInt8Ty(), divisorWasZero), k.getInt8(0)),
+                   [&] { scalars.fail("toy_rt_division_by_zero", {}); });
   k.CreateRetVoid();
   // The loop's real work is in a function of its own whose pointer parameters do not alias: LLVM then vectorizes
   // without run-time checks.
@@ -259,42 +273,50 @@ Value *KernelEmitter::product(ArrayRef<Value *> values) {
   return out;
 }
 
-/// Joins along the last axis that are read at the index of the result itself.
-void KernelEmitter::collectConcats(mlir::Value value, SmallVectorImpl<ConcatOp> &concats) {
+/// Joins that are read at the index of the result itself, all along one of its axes: that of the first.
+void KernelEmitter::collectConcats(mlir::Value value, SmallVectorImpl<ConcatOp> &concats, int64_t &axis) {
   mlir::Operation *def = value.getDefiningOp();
-  auto sameRow = [&](mlir::Value v) {
-    TensorType type = tensorTypeOf(v);
-    return type.getRank() > 0 && type.getDim(type.getRank() - 1) == rootType.getDim(rootType.getRank() - 1);
-  };
-  if (auto concat = dyn_cast_if_present<ConcatOp>(def);
-      concat && concat.getAxis() == static_cast<uint64_t>(tensorTypeOf(value).getRank() - 1)) {
-    concats.push_back(concat);
+  const int64_t missing = rootType.getRank() - tensorTypeOf(value).getRank();
+  if (auto concat = dyn_cast_if_present<ConcatOp>(def)) {
+    const int64_t own = static_cast<int64_t>(concat.getAxis()) + missing;
+    if (concats.empty())
+      axis = own;
+    if (axis == own && tensorTypeOf(value).getDim(concat.getAxis()) == rootType.getDim(axis))
+      concats.push_back(concat);
     return;
   }
   if (def && def->hasTrait<OpTrait::Elementwise>())
     for (mlir::Value operand : def->getOperands())
-      if (sameRow(operand))
-        collectConcats(operand, concats);
+      collectConcats(operand, concats, axis);
 }
 
-void KernelEmitter::loopOverRow(Value *size, function_ref<void(Value *)> body) {
+/// A loop over [begin, end) of the last axis at the given indices of the others. Where parts are joined along it, one
+/// loop for each; where they are joined along another axis, the loop of the part that has the row.
+void KernelEmitter::loopOverRow(Value *begin, Value *end, const Indices &outer, function_ref<void(Value *)> body) {
   SmallVector<ConcatOp> concats;
-  collectConcats(root, concats);
-  auto lastSizes = [](ConcatOp op) {
-    return map_to_vector(op.getParts(), [](mlir::Value part) { return tensorTypeOf(part).getDims().back(); });
+  int64_t axis = 0;
+  collectConcats(root, concats, axis);
+  auto partSizes = [](ConcatOp op) {
+    return map_to_vector(op.getParts(), [&](mlir::Value part) { return tensorTypeOf(part).getDims()[op.getAxis()]; });
   };
-  if (concats.empty() || any_of(concats, [&](ConcatOp op) { return lastSizes(op) != lastSizes(concats[0]); }))
-    return loop(i64(0), size, body);
+  if (concats.empty() || any_of(concats, [&](ConcatOp op) { return partSizes(op) != partSizes(concats[0]); }))
+    return loop(begin, end, body);
   splitConcats.insert(concats.begin(), concats.end());
   splitBegin = i64(0);
   for (auto [part, value] : enumerate(concats[0].getParts())) {
-    Value *end = k.CreateAdd(splitBegin, this->size(value, tensorTypeOf(value).getRank() - 1), "", true, true);
+    Value *partEnd = k.CreateAdd(splitBegin, this->size(value, concats[0].getAxis()), "", true, true);
     splitPart = part;
-    loop(splitBegin, end, [&](Value *j) {
-      splitIndex = j;
-      body(j);
-    });
-    splitBegin = end;
+    if (axis < static_cast<int64_t>(outer.size())) {
+      splitIndex = outer[axis];
+      Value *isHere = k.CreateAnd(k.CreateICmpSGE(splitIndex, splitBegin), k.CreateICmpSLT(splitIndex, partEnd));
+      loop(begin, k.CreateSelect(isHere, end, begin), body);
+    } else
+      loop(k.CreateBinaryIntrinsic(Intrinsic::smax, begin, splitBegin),
+           k.CreateBinaryIntrinsic(Intrinsic::smin, end, partEnd), [&](Value *j) {
+             splitIndex = j;
+             body(j);
+           });
+    splitBegin = partEnd;
   }
   splitConcats.clear();
 }
@@ -326,6 +348,8 @@ void KernelEmitter::storeMapElement(mlir::Value value, Value *out, Value *at, El
 
 /// One loop over rows (all axes but the last, or everything when flat), one over the last axis.
 void KernelEmitter::emitMap() {
+  if (emitTiledMap())
+    return;
   auto [sizes, bytes] = beginMap();
   auto store = [&](Value *out, Value *at, const Indices &indices) {
     storeMapElement(root, out, at, mapElement(root, indices));
@@ -340,7 +364,7 @@ void KernelEmitter::emitMap() {
   begin();
   Value *out = capture(callerOut);
   if (oneLoop)
-    loop(rangeBegin, rangeEnd, [&](Value *i) { store(out, i, sizes.empty() ? Indices() : Indices{i}); });
+    loopOverRow(rangeBegin, rangeEnd, {}, [&](Value *i) { store(out, i, sizes.empty() ? Indices() : Indices{i}); });
   else {
     SmallVector<Value *> inner;
     for (Value *v : sizes)
@@ -348,7 +372,7 @@ void KernelEmitter::emitMap() {
     loop(rangeBegin, rangeEnd, [&](Value *row) {
       Indices outer = decode(row, ArrayRef(inner).drop_back());
       Value *base = k.CreateMul(row, inner.back(), "", true, true);
-      loopOverRow(inner.back(), [&](Value *j) {
+      loopOverRow(i64(0), inner.back(), outer, [&](Value *j) {
         Indices indices = outer;
         indices.push_back(j);
         store(out, k.CreateAdd(base, j, "", true, true), indices);
@@ -363,6 +387,36 @@ void KernelEmitter::emitMap() {
   bool mayStream = !known || *known * sizeOf(rootType.getDtype()) >= rt::streamBytes;
   finish(range, caller.CreateBinaryIntrinsic(Intrinsic::smax, grain, caller.getInt64(1)),
          !known || *known > parallelElements, mayStream ? stepBytes : nullptr);
+}
+
+/// Inputs joined as they are are copies of whole pieces, by the runtime; false where the pieces are elements.
+bool KernelEmitter::emitJoin() {
+  auto concat = root.getDefiningOp<ConcatOp>();
+  if (!concat || !all_of(concat.getParts(), [](mlir::Value part) { return isa<mlir::BlockArgument>(part); }))
+    return false;
+  const auto axis = static_cast<int64_t>(concat.getAxis()), count = static_cast<int64_t>(concat.getParts().size());
+  auto isShort = [&](mlir::Value part) {
+    int64_t bytes = sizeOf(rootType.getDtype());
+    for (Dim dim : ArrayRef(tensorTypeOf(part).getDims()).drop_front(axis))
+      if (!dim.isNumber() || MulOverflow(bytes, dim.value(), bytes))
+        return false;
+    return bytes < 64;
+  };
+  if (count <= 8 && any_of(concat.getParts(), isShort)) // more parts are too much code for loops
+    return false;
+  Function *function = caller.GetInsertBlock()->getParent();
+  IRBuilder<> entry(&function->getEntryBlock(), function->getEntryBlock().begin());
+  Value *parts = entry.CreateAlloca(entry.getInt64Ty(), entry.getInt64(2 * count)); // rt::JoinedPart
+  Value *rows = product(callerSizesOf(root, to_vector(seq<int64_t>(axis))));
+  for (auto [i, part] : enumerate(concat.getParts())) {
+    Value *bytes = caller.CreateMul(product(callerSizesOf(part, to_vector(seq<int64_t>(axis, rootType.getRank())))),
+                                    caller.getInt64(sizeOf(rootType.getDtype())));
+    caller.CreateStore(dataOf(part), caller.CreateConstInBoundsGEP1_64(caller.getInt64Ty(), parts, 2 * i));
+    caller.CreateStore(bytes, caller.CreateConstInBoundsGEP1_64(caller.getInt64Ty(), parts, 2 * i + 1));
+  }
+  ScalarEmitter(module, caller)
+      .call("toy_rt_join", caller.getVoidTy(), {callerOut, parts, caller.getInt64(count), rows});
+  return true;
 }
 
 Slot KernelEmitter::emit() {
@@ -388,7 +442,7 @@ Slot KernelEmitter::emit() {
   caller.CreateStore(caller.CreateAdd(caller.CreateLoad(caller.getInt64Ty(), counter), caller.getInt64(1)), counter);
   if (def && def->hasTrait<OpTrait::Reduction>())
     emitReduction(def);
-  else
+  else if (!emitJoin())
     emitMap();
   if (rootType.isScalar())
     result.scalar = calls.load(rootType.getDtype(), callerOut, caller.getInt64(0));

@@ -72,34 +72,86 @@ Element KernelEmitter::identityOf(mlir::Operation *op, DType dtype) {
   return scalars.real(dtype, name == "prod" || name == "all" ? 1 : 0);
 }
 
+// Greatest and least floats: NaN is kept apart, so that a step is one maximum and one comparison of the processor. Its
+// maximum does not order zeros: no element is above a greatest one of 0, so it is -0 if all signs are set.
+static bool isFloatExtremum(mlir::Operation *op, DType dtype) { return isa<MaxOp, MinOp>(op) && isFloat(dtype); }
+
+KernelEmitter::Fold KernelEmitter::startFold(mlir::Operation *op, DType dtype) {
+  Element identity = identityOf(op, dtype);
+  if (!isFloatExtremum(op, dtype))
+    return {identity.re, identity.im};
+  Type *bits = k.getIntNTy(identity.re->getType()->getScalarSizeInBits());
+  return {identity.re, scalars.zero(dtype).re,
+          isa<MaxOp>(op) ? Constant::getAllOnesValue(bits) : Constant::getNullValue(bits)};
+}
+
+KernelEmitter::Fold KernelEmitter::mergeFolds(mlir::Operation *op, const Fold &a, const Fold &b, DType dtype) {
+  if (!isFloatExtremum(op, dtype)) {
+    Element merged = combine(op, {a[0], a[1]}, {b[0], b[1]}, dtype);
+    return {merged.re, merged.im};
+  }
+  bool isMax = isa<MaxOp>(op);
+  Value *beats = isMax ? k.CreateFCmpOGT(b[0], a[0]) : k.CreateFCmpOLT(b[0], a[0]);
+  return {k.CreateSelect(beats, b[0], a[0]), k.CreateSelect(k.CreateFCmpUNO(b[1], b[1]), b[1], a[1]),
+          isMax ? k.CreateAnd(a[2], b[2]) : k.CreateOr(a[2], b[2])};
+}
+
+KernelEmitter::Fold KernelEmitter::foldOf(mlir::Operation *op, Element x, DType dtype) {
+  if (!isFloatExtremum(op, dtype))
+    return {x.re, x.im};
+  return {x.re, x.re, k.CreateBitCast(x.re, k.getIntNTy(x.re->getType()->getScalarSizeInBits()))};
+}
+
+Element KernelEmitter::finishFold(mlir::Operation *op, const Fold &fold, DType dtype) {
+  if (!isFloatExtremum(op, dtype))
+    return {fold[0], fold[1]};
+  Value *m = fold[0], *zero = scalars.zero(dtype).re;
+  Value *signedZero = k.CreateBinaryIntrinsic(Intrinsic::copysign, zero, k.CreateBitCast(fold[2], m->getType()));
+  return {k.CreateSelect(k.CreateFCmpUNO(fold[1], fold[1]), ConstantFP::getNaN(m->getType()),
+                         k.CreateSelect(k.CreateFCmpOEQ(m, zero), signedZero, m))};
+}
+
+/// Arrays of the parts of folds on the stack; bool is i8 there.
+KernelEmitter::Lanes::Lanes(KernelEmitter &emitter, ArrayRef<Value *> parts, int64_t count) : emitter(emitter) {
+  IRBuilder<> entry(&emitter.kernel->getEntryBlock(), emitter.kernel->getEntryBlock().begin());
+  for (Value *part : parts) {
+    Type *type = part ? part->getType() : nullptr;
+    types.push_back(type);
+    Type *stored = type && type->isIntegerTy(1) ? entry.getInt8Ty() : type;
+    arrays.push_back(type ? entry.CreateAlloca(stored, entry.getInt64(count)) : nullptr);
+  }
+}
+KernelEmitter::Fold KernelEmitter::Lanes::read(Value *lane) {
+  IRBuilder<> &k = emitter.k;
+  return map_to_vector(zip_equal(types, arrays), [&](auto pair) -> Value * {
+    auto [type, array] = pair;
+    if (!type)
+      return nullptr;
+    if (!type->isIntegerTy(1))
+      return k.CreateLoad(type, k.CreateInBoundsGEP(type, array, lane));
+    return k.CreateICmpNE(k.CreateLoad(k.getInt8Ty(), k.CreateInBoundsGEP(k.getInt8Ty(), array, lane)), k.getInt8(0));
+  });
+}
+void KernelEmitter::Lanes::write(Value *lane, const Fold &fold) {
+  IRBuilder<> &k = emitter.k;
+  for (auto [type, array, part] : zip_equal(types, arrays, fold))
+    if (type) {
+      Value *x = type->isIntegerTy(1) ? k.CreateZExt(part, k.getInt8Ty()) : part;
+      k.CreateStore(x, k.CreateInBoundsGEP(x->getType(), array, lane));
+    }
+}
+
 /// The fold of elements [begin, end) of at most one block: element j in lane (j - begin) mod 32, lanes combined by
 /// halving.
 Element KernelEmitter::emitBlock(mlir::Operation *op, const Indices &outer, Value *begin, Value *end) {
   DType dtype = rootType.getDtype();
-  Type *type = scalars.memoryType(dtype);
-  IRBuilder<> entry(&kernel->getEntryBlock(), kernel->getEntryBlock().begin());
-  Value *acc = entry.CreateAlloca(type, entry.getInt32(reductionLanes * (isComplex(dtype) ? 2 : 1)));
-  auto at = [&](Value *lane) -> Element {
-    Value *re = k.CreateInBoundsGEP(type, acc, lane);
-    Value *im = isComplex(dtype) ? k.CreateInBoundsGEP(type, acc, k.CreateAdd(lane, i64(reductionLanes))) : nullptr;
-    return {re, im};
-  };
-  auto read = [&](Value *lane) -> Element {
-    Element p = at(lane);
-    Value *re = k.CreateLoad(type, p.re);
-    return {dtype == DType::Bool ? k.CreateICmpNE(re, k.getInt8(0)) : re, p.im ? k.CreateLoad(type, p.im) : nullptr};
-  };
-  auto write = [&](Value *lane, Element x) {
-    Element p = at(lane);
-    k.CreateStore(dtype == DType::Bool ? k.CreateZExt(x.re, type) : x.re, p.re);
-    if (p.im)
-      k.CreateStore(x.im, p.im);
-  };
-  Element identity = identityOf(op, dtype);
-  loop(i64(0), i64(reductionLanes), [&](Value *lane) { write(lane, identity); });
+  Fold identity = startFold(op, dtype);
+  Lanes lanes(*this, identity, reductionLanes);
+  loop(i64(0), i64(reductionLanes), [&](Value *lane) { lanes.write(lane, identity); });
   Value *count = k.CreateSub(end, begin), *rounds = k.CreateUDiv(count, i64(reductionLanes));
   auto step = [&](Value *base, Value *lane) {
-    write(lane, combine(op, read(lane), reductionElement(op, outer, k.CreateAdd(base, lane, "", true, true)), dtype));
+    Element x = reductionElement(op, outer, k.CreateAdd(base, lane, "", true, true));
+    lanes.write(lane, mergeFolds(op, lanes.read(lane), foldOf(op, x, dtype), dtype));
   };
   loop(i64(0), rounds, [&](Value *round) {
     Value *base = k.CreateAdd(begin, k.CreateMul(round, i64(reductionLanes), "", true, true), "", true, true);
@@ -108,9 +160,103 @@ Element KernelEmitter::emitBlock(mlir::Operation *op, const Indices &outer, Valu
   Value *tail = k.CreateAdd(begin, k.CreateMul(rounds, i64(reductionLanes)));
   loop(i64(0), k.CreateSub(end, tail), [&](Value *lane) { step(tail, lane); });
   for (int64_t half = reductionLanes / 2; half > 0; half /= 2)
-    loop(i64(0), i64(half),
-         [&](Value *lane) { write(lane, combine(op, read(lane), read(k.CreateAdd(lane, i64(half))), dtype)); });
-  return read(i64(0));
+    loop(i64(0), i64(half), [&](Value *lane) {
+      lanes.write(lane, mergeFolds(op, lanes.read(lane), lanes.read(k.CreateAdd(lane, i64(half))), dtype));
+    });
+  return finishFold(op, lanes.read(i64(0)), dtype);
+}
+
+/// How many elements each fold has, if that is known.
+std::optional<int64_t> knownFoldLength(mlir::Operation *op) {
+  TensorType type = tensorTypeOf(op->getOperand(0));
+  int64_t count = 1;
+  for (int64_t axis : ReductionAxes(op).reduced) {
+    if (Dim dim = type.getDim(axis); !dim.isNumber() || MulOverflow(count, dim.value(), count))
+      return std::nullopt;
+  }
+  return count;
+}
+
+/// Rows of at most as many elements as there are lanes: each element is a lane of its own, and only halving is left.
+/// 16 rows go together. They are written to the stack, padded to a power of two; then a step takes vectors by two and
+/// combines the first halves of their rows with the second halves.
+void KernelEmitter::emitShortRows(mlir::Operation *op, int64_t count) {
+  mlir::Value x = op->getOperand(0);
+  ReductionAxes axes(op);
+  DType dtype = rootType.getDtype();
+  SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer);
+  Value *rows = product(outerSizes);
+  flat = isAllElementwise(x) && axes.outer == to_vector(seq<int64_t>(axes.outer.size()));
+  begin();
+  Value *out = capture(callerOut);
+  SmallVector<Value *> sizes = map_to_vector(outerSizes, [&](Value *v) { return capture(v); });
+  const auto pitch = static_cast<int64_t>(PowerOf2Ceil(count));
+  const int64_t together = sizeOf(realOf(dtype)) < 8 || pitch > 16 ? 16 : 8;
+  Element identity = identityOf(op, dtype);
+  Lanes tile(*this, {identity.re, identity.im}, together * pitch), sums(*this, {identity.re, identity.im}, together);
+  loop(i64(0), i64(together * pitch), [&](Value *i) { tile.write(i, {identity.re, identity.im}); });
+  Value *length = k.CreateSub(rangeEnd, rangeBegin);
+  loop(i64(0), k.CreateUDiv(k.CreateAdd(length, i64(together - 1)), i64(together)), [&](Value *group) {
+    Value *first = k.CreateAdd(rangeBegin, k.CreateMul(group, i64(together), "", true, true), "", true, true);
+    Value *here = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateSub(rangeEnd, first), i64(together));
+    auto put = [&](Value *at, const Indices &outer, Value *j) {
+      Element element = reductionElement(op, outer, j);
+      if (isa<SumOp>(op)) // lanes start at +0: none of them is -0
+        element = combine(op, identity, element, dtype);
+      tile.write(at, {element.re, element.im});
+    };
+    Value *base = k.CreateMul(first, i64(count), "", true, true);
+    if (flat && pitch == count)
+      loop(i64(0), k.CreateMul(here, i64(count)), [&](Value *i) { put(i, {}, k.CreateAdd(base, i, "", true, true)); });
+    else
+      loop(i64(0), here, [&](Value *r) {
+        Value *row = k.CreateAdd(first, r, "", true, true);
+        Indices outer = flat ? Indices() : decode(row, sizes);
+        Value *from = k.CreateMul(row, i64(count), "", true, true), *to = k.CreateMul(r, i64(pitch), "", true, true);
+        loop(i64(0), i64(count), [&](Value *j) {
+          put(k.CreateAdd(to, j, "", true, true), outer, flat ? k.CreateAdd(from, j, "", true, true) : j);
+        });
+      });
+    combineTile(op, tile, sums, together, pitch);
+    loop(i64(0), here, [&](Value *r) {
+      Fold sum = sums.read(r);
+      scalars.store(dtype, out, k.CreateAdd(first, r, "", true, true), {sum[0], sum[1]});
+    });
+  });
+  auto known = tensorTypeOf(x).getStaticCount();
+  finish(rows, caller.getInt64(std::max<int64_t>((1 << 15) / count, 1)), !(known && *known <= 1 << 15));
+}
+
+void KernelEmitter::combineTile(mlir::Operation *op, Lanes &tile, Lanes &sums, int64_t together, int64_t pitch) {
+  DType dtype = rootType.getDtype();
+  SmallVector<Element> vectors;
+  for (int64_t i = 0; i < pitch; ++i) {
+    auto part = [&](size_t p) -> Value * {
+      if (!tile.arrays[p])
+        return nullptr;
+      Type *type = scalars.memoryType(dtype);
+      return k.CreateAlignedLoad(FixedVectorType::get(type, together),
+                                 k.CreateConstInBoundsGEP1_64(type, tile.arrays[p], i * together), Align(1));
+    };
+    vectors.push_back({part(0), part(1)});
+  }
+  for (int64_t segment = pitch; segment > 1; segment /= 2) {
+    SmallVector<int> low, high; // lanes of two vectors, of their rows the first halves and the second
+    for (int64_t lane = 0; lane < 2 * together; ++lane)
+      (lane % segment < segment / 2 ? low : high).push_back(static_cast<int>(lane));
+    SmallVector<Element> next;
+    for (size_t i = 0; i < vectors.size(); i += 2) {
+      auto halves = [&](ArrayRef<int> lanes) -> Element {
+        auto of = [&](Value *a, Value *b) { return a ? k.CreateShuffleVector(a, b, lanes) : nullptr; };
+        return {of(vectors[i].re, vectors[i + 1].re), of(vectors[i].im, vectors[i + 1].im)};
+      };
+      next.push_back(combine(op, halves(low), halves(high), dtype));
+    }
+    vectors = next;
+  }
+  k.CreateAlignedStore(vectors[0].re, sums.arrays[0], Align(1));
+  if (vectors[0].im)
+    k.CreateAlignedStore(vectors[0].im, sums.arrays[1], Align(1));
 }
 
 /// The last axis is reduced.
@@ -118,6 +264,11 @@ void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
   mlir::Value x = op->getOperand(0);
   ReductionAxes axes(op);
   DType dtype = rootType.getDtype();
+  if (auto count = knownFoldLength(op);
+      count && *count > 0 && *count <= reductionLanes && !axes.outer.empty() &&
+      !(*count == reductionLanes && isa<SumOp>(op)) && // one addition an element, in registers
+      !(isComplex(dtype) && isa<ProdOp>(op)))          // by 1 changes signs of zeros
+    return emitShortRows(op, *count);
   SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), reducedSizes = callerSizesOf(x, axes.reduced);
   Value *count = product(reducedSizes), *rows = product(outerSizes);
   auto known = tensorTypeOf(x).getStaticCount();
@@ -216,63 +367,32 @@ void KernelEmitter::emitColumnReduction(mlir::Operation *op) {
       all.push_back(column);
       return all;
     };
-    loop(rangeBegin, rangeEnd, [&](Value *column) {
-      scalars.store(dtype, out, k.CreateAdd(base, column, "", true, true), identityOf(op, dtype));
-    });
-    loop(i64(0), n, [&](Value *j) {
+    // Several rows for each time that the accumulators are read and written.
+    const int64_t together = this->op.getBody().front().getOperations().size() <= 8 ? 8 : 2; // the code grows with it
+    auto add = [&](Value *j, int64_t number, bool isFirst) {
       loop(rangeBegin, rangeEnd, [&](Value *column) {
         Value *at = k.CreateAdd(base, column, "", true, true);
-        scalars.store(dtype, out, at,
-                      combine(op, scalars.load(dtype, out, at), reductionElement(op, with(column), j), dtype));
+        Fold fold = isFirst ? startFold(op, dtype) : foldOf(op, scalars.load(dtype, out, at), dtype);
+        for (int64_t i = 0; i < number; ++i)
+          fold = mergeFolds(
+              op, fold, foldOf(op, reductionElement(op, with(column), k.CreateAdd(j, i64(i), "", true, true)), dtype),
+              dtype);
+        scalars.store(dtype, out, at, finishFold(op, fold, dtype));
       });
-    });
+    };
+    if (auto known = knownFoldLength(op); known && *known <= together)
+      return add(i64(0), *known, true);
+    add(i64(0), 0, true);
+    Value *rounds = k.CreateUDiv(n, i64(together));
+    loop(i64(0), rounds,
+         [&](Value *round) { add(k.CreateMul(round, i64(together), "", true, true), together, false); });
+    loop(k.CreateMul(rounds, i64(together)), n, [&](Value *j) { add(j, 1, false); });
   });
   auto known = tensorTypeOf(x).getStaticCount();
   Value *work = caller.CreateMul(caller.CreateBinaryIntrinsic(Intrinsic::smax, count, caller.getInt64(1)),
                                  caller.CreateBinaryIntrinsic(Intrinsic::smax, rows, caller.getInt64(1)));
   Value *grain = caller.CreateAdd(caller.CreateUDiv(caller.getInt64(1 << 15), work), caller.getInt64(64));
   finish(columns, grain, !(known && *known <= 1 << 15));
-}
-
-/// Whether b takes the place of a, which stands before it: the first NaN wins.
-Value *KernelEmitter::isBetter(mlir::Operation *op, Value *a, Value *b, DType dtype) {
-  bool isMax = isa<ArgMaxOp>(op);
-  if (isFloat(dtype)) {
-    Value *beats = isMax ? k.CreateFCmpOGT(b, a) : k.CreateFCmpOLT(b, a);
-    return k.CreateAnd(k.CreateFCmpORD(a, a), k.CreateOr(k.CreateFCmpUNO(b, b), beats));
-  }
-  if (dtype == DType::Bool || dtype == DType::U8)
-    return isMax ? k.CreateICmpUGT(b, a) : k.CreateICmpULT(b, a);
-  return isMax ? k.CreateICmpSGT(b, a) : k.CreateICmpSLT(b, a);
-}
-
-/// The position of the first best element, one output after the other.
-void KernelEmitter::emitArgReduction(mlir::Operation *op) {
-  mlir::Value x = op->getOperand(0);
-  ReductionAxes axes(op);
-  DType dtype = tensorTypeOf(x).getDtype();
-  SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), reducedSizes = callerSizesOf(x, axes.reduced);
-  Value *count = product(reducedSizes), *rows = product(outerSizes);
-  begin();
-  Value *out = capture(callerOut), *n = capture(count);
-  SmallVector<Value *> sizes;
-  for (Value *v : outerSizes)
-    sizes.push_back(capture(v));
-  IRBuilder<> entry(&kernel->getEntryBlock(), kernel->getEntryBlock().begin());
-  Value *best = entry.CreateAlloca(scalars.memoryType(dtype));
-  loop(rangeBegin, rangeEnd, [&](Value *row) {
-    Indices outer = decode(row, sizes);
-    scalars.store(dtype, best, i64(0), reductionElement(op, outer, i64(0)));
-    scalars.store(DType::I64, out, row, {i64(0)});
-    loop(i64(1), n, [&](Value *j) {
-      Value *a = scalars.load(dtype, best, i64(0)).re, *b = reductionElement(op, outer, j).re,
-            *better = isBetter(op, a, b, dtype);
-      scalars.store(dtype, best, i64(0), {k.CreateSelect(better, b, a)});
-      Value *old = scalars.load(DType::I64, out, row).re;
-      scalars.store(DType::I64, out, row, {k.CreateSelect(better, j, old)});
-    });
-  });
-  finish(rows, caller.getInt64(16), false);
 }
 
 void KernelEmitter::emitReduction(mlir::Operation *op) {

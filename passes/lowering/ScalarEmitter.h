@@ -46,6 +46,8 @@ public:
   llvm::Value *i64(int64_t n) { return b.getInt64(n); }
   /// Called where code is emitted that runs only to fail.
   std::function<void()> beforeFailure;
+  /// In loops: remembers that a divisor was 0, so that the loop need not be left there and is vectorized.
+  std::function<void(llvm::Value *)> failLater;
 
   /// Calls a runtime or libm function by name.
   llvm::CallInst *call(llvm::StringRef name, llvm::Type *result, llvm::ArrayRef<llvm::Value *> args, bool pure = false);
@@ -69,6 +71,7 @@ private:
   Element divide(Element x, Element y, DType dx, DType dy);
   Element divideSingle(Element x, Element y);
   llvm::Value *integerPower(llvm::Value *x, llvm::Value *y, DType dtype);
+  llvm::Value *realPower(llvm::Value *x, llvm::Value *y);
   llvm::Value *integerDivision(bool isModulo, llvm::Value *x, llvm::Value *y, DType dtype);
   llvm::Value *floatModulo(llvm::Value *x, llvm::Value *y);
   llvm::Value *libm(llvm::StringRef name, DType dtype, llvm::ArrayRef<llvm::Value *> args);

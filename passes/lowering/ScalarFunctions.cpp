@@ -10,22 +10,29 @@
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/MDBuilder.h"
 
+#include <cmath>
+
 using namespace llvm;
 
 namespace toy {
 
-/// `width` elements through the runtime's kernels, as a function of vectors (of doubles for width 1).
+/// `width` elements through the runtime's kernels, as a function of vectors (of doubles for width 1). Vectors of the
+/// machine's width go in registers, others through memory.
 static Function *elementWrapper(Module &module, int row, int width, const Twine &name) {
   const rt::ElementFunction &function = rt::elementFunctions()[row];
   LLVMContext &context = module.getContext();
   Type *part = Type::getDoubleTy(context), *i64 = Type::getInt64Ty(context),
        *lanes = width == 1 ? part : FixedVectorType::get(part, width);
   Type *result = function.outputs == 1 ? lanes : StructType::get(lanes, lanes);
-  auto *wrapper = Function::Create(FunctionType::get(result, SmallVector<Type *>(function.inputs, lanes), false),
-                                   GlobalValue::InternalLinkage, name, module);
+  auto *type = FunctionType::get(result, SmallVector<Type *>(function.inputs, lanes), false);
+  const bool isDirect = width == rt::laneWidth() && rt::laneFunction(row);
+  auto *wrapper =
+      Function::Create(type, isDirect ? GlobalValue::ExternalLinkage : GlobalValue::InternalLinkage, name, module);
   wrapper->setDoesNotThrow();
   wrapper->setWillReturn();
   wrapper->setMemoryEffects(MemoryEffects::none());
+  if (isDirect)
+    return wrapper;
   wrapper->addFnAttr(Attribute::NoInline);
   IRBuilder<> b(BasicBlock::Create(context, "", wrapper));
   FunctionCallee kernel =
@@ -75,6 +82,8 @@ Element ScalarEmitter::byTable(int row, ArrayRef<Value *> parts, DType dtype) {
   Function *scalar = module.getFunction(name);
   for (int width : {2, 4, 8}) {
     std::string variant = name + "." + std::to_string(width);
+    if (width == rt::laneWidth() && rt::laneFunction(row))
+      variant = "toy_rt_lanes_" + std::to_string(row);
     if (!scalar)
       elementWrapper(module, row, width, variant)->addFnAttr("toy.variant");
     variants += (width == 2 ? "" : ",") + ("_ZGV_LLVM_N" + std::to_string(width) + std::string(function.inputs, 'v') +
@@ -237,13 +246,32 @@ Element ScalarEmitter::divideSingle(Element x, Element y) {
   return {single(b.CreateSelect(special, reSpecial, re)), single(b.CreateSelect(special, imSpecial, im))};
 }
 
-/// Checked in the runtime: negative exponents.
+/// Checked in the runtime: negative exponents. Constants are products.
 Value *ScalarEmitter::integerPower(Value *x, Value *y, DType dtype) {
+  if (auto *n = dyn_cast<ConstantInt>(y); n && dtype != DType::Bool && !n->isZero() && n->getValue().ule(64)) {
+    Value *result = nullptr, *square = x;
+    for (uint64_t m = n->getZExtValue(); m; m >>= 1) {
+      if (m & 1)
+        result = result ? b.CreateMul(result, square) : square;
+      square = m > 1 ? b.CreateMul(square, square) : square;
+    }
+    return result;
+  }
   Type *wide = b.getInt64Ty();
   bool isSigned = dtype == DType::I32 || dtype == DType::I64;
   std::string symbol = ("toy_rt_int_pow_" + StringRef(nameOf(dtype).data(), nameOf(dtype).size())).str();
   Value *result = call(symbol, wide, {b.CreateIntCast(x, wide, isSigned), b.CreateIntCast(y, wide, isSigned)});
   return dtype == DType::Bool ? b.CreateICmpNE(result, b.getInt64(0)) : b.CreateIntCast(result, x->getType(), isSigned);
+}
+
+/// Quotients that are rounded down, in lanes: those of u8 by f32, of i32 by f64, where they are too far from the next
+/// integer to be rounded to it.
+static Value *quotientInLanes(IRBuilder<> &b, Value *x, Value *y, DType dtype) {
+  if (dtype == DType::U8)
+    return b.CreateFPToUI(b.CreateFDiv(b.CreateUIToFP(x, b.getFloatTy()), b.CreateUIToFP(y, b.getFloatTy())),
+                          x->getType());
+  Value *ratio = b.CreateFDiv(b.CreateSIToFP(x, b.getDoubleTy()), b.CreateSIToFP(y, b.getDoubleTy()));
+  return b.CreateFPToSI(b.CreateUnaryIntrinsic(Intrinsic::floor, ratio), x->getType());
 }
 
 /// Quotients are rounded down, remainders have the sign of the divisor; 0 as a divisor fails, and by -1 the most
@@ -254,17 +282,34 @@ Value *ScalarEmitter::integerDivision(bool isModulo, Value *x, Value *y, DType d
         integerDivision(isModulo, b.CreateZExt(x, b.getInt8Ty()), b.CreateZExt(y, b.getInt8Ty()), DType::U8),
         b.getInt8(0));
   Type *type = x->getType();
-  Value *zero = ConstantInt::get(type, 0), *minusOne = ConstantInt::getSigned(type, -1);
+  Value *zero = ConstantInt::get(type, 0), *one = ConstantInt::get(type, 1),
+        *minusOne = ConstantInt::getSigned(type, -1);
   auto *known = dyn_cast<ConstantInt>(y);
-  if (!known || known->isZero())
-    rarely(b.CreateICmpEQ(y, zero), [&] {
-      if (beforeFailure)
-        beforeFailure();
-      fail("toy_rt_division_by_zero", {});
-    });
-  if (dtype == DType::U8)
-    return isModulo ? b.CreateURem(x, y) : b.CreateUDiv(x, y);
-  Value *isMinusOne = b.CreateICmpEQ(y, minusOne), *divisor = b.CreateSelect(isMinusOne, ConstantInt::get(type, 1), y);
+  if (!known || known->isZero()) {
+    Value *isZero = b.CreateICmpEQ(y, zero);
+    if (failLater) {
+      failLater(isZero);
+      y = b.CreateSelect(isZero, one, y);
+    } else
+      rarely(isZero, [&] {
+        if (beforeFailure)
+          beforeFailure();
+        fail("toy_rt_division_by_zero", {});
+      });
+  }
+  const bool inLanes = failLater && !known;
+  if (dtype == DType::U8) {
+    if (!inLanes)
+      return isModulo ? b.CreateURem(x, y) : b.CreateUDiv(x, y);
+    Value *quotient = quotientInLanes(b, x, y, dtype);
+    return isModulo ? b.CreateSub(x, b.CreateMul(quotient, y)) : quotient;
+  }
+  Value *isMinusOne = b.CreateICmpEQ(y, minusOne), *divisor = b.CreateSelect(isMinusOne, one, y);
+  if (inLanes && dtype == DType::I32) {
+    Value *quotient = quotientInLanes(b, x, divisor, dtype);
+    return isModulo ? b.CreateSub(x, b.CreateMul(quotient, divisor))
+                    : b.CreateSelect(isMinusOne, b.CreateNeg(x), quotient);
+  }
   Value *rest = b.CreateSRem(x, divisor);
   Value *isBelow = b.CreateAnd(b.CreateICmpNE(rest, zero), b.CreateICmpSLT(b.CreateXor(rest, divisor), zero));
   if (isModulo)
@@ -302,6 +347,44 @@ Value *ScalarEmitter::floatModulo(Value *x, Value *y) {
   result->addIncoming(rest, plain);
   result->addIncoming(called, rare);
   return x->getType()->isFloatTy() ? b.CreateFPTrunc(result, b.getFloatTy()) : result;
+}
+
+/// Powers by constants as the runtime's kernel computes them (smallPower in runtime/ElementKernels.cpp), or null: those
+/// of f32 in double, those of f64 from the fifth on with what rounding the products loses.
+Value *ScalarEmitter::realPower(Value *x, Value *y) {
+  auto *constant = dyn_cast<ConstantFP>(y);
+  double n = constant ? constant->getValueAPF().convertToDouble() : NAN;
+  auto number = [&](double v) { return ConstantFP::get(x->getType(), v); };
+  if (n == -1)
+    return b.CreateFDiv(number(1), x);
+  if (n == 0.5)
+    return b.CreateSelect(b.CreateFCmpOEQ(x, number(-INFINITY)), number(INFINITY),
+                          b.CreateUnaryIntrinsic(Intrinsic::sqrt, b.CreateFAdd(x, number(0))));
+  if (n == 0 || n == 1 || n == 2)
+    return n == 0 ? number(1) : n == 1 ? x : b.CreateFMul(x, x);
+  if (!(n > 0 && n <= 64 && n == std::trunc(n)))
+    return nullptr;
+  bool plain = x->getType()->isFloatTy() || n <= 4;
+  using Twice = std::pair<Value *, Value *>;
+  Type *f64 = b.getDoubleTy();
+  auto times = [&](Twice u, Twice v) -> Twice {
+    Value *p = b.CreateFMul(u.first, v.first);
+    if (plain)
+      return {p, nullptr};
+    Value *lost = b.CreateIntrinsic(Intrinsic::fma, {f64}, {u.first, v.first, b.CreateFNeg(p)});
+    Value *e = b.CreateFAdd(lost, b.CreateFAdd(b.CreateFMul(u.first, v.second), b.CreateFMul(u.second, v.first)));
+    Value *s = b.CreateFAdd(p, e), *size = b.CreateUnaryIntrinsic(Intrinsic::fabs, s);
+    Value *ok = b.CreateAnd(b.CreateFCmpOLT(size, ConstantFP::getInfinity(f64)), b.CreateFCmpUNE(s, number(0)));
+    return {b.CreateSelect(ok, s, p), b.CreateSelect(ok, b.CreateFSub(e, b.CreateFSub(s, p)), number(0))};
+  };
+  Twice square = {toF64(x), plain ? nullptr : number(0)}, result = {};
+  for (auto m = static_cast<int>(n); m; m >>= 1) {
+    if (m & 1)
+      result = result.first ? times(result, square) : square;
+    if (m > 1)
+      square = times(square, square);
+  }
+  return b.CreateFPCast(result.first, x->getType());
 }
 
 Element ScalarEmitter::binary(StringRef name, Element x, Element y, DType dx, DType dy) {
@@ -343,6 +426,8 @@ Element ScalarEmitter::binary(StringRef name, Element x, Element y, DType dx, DT
   if (name == "floordiv" || name == "mod") {
     if (!floating)
       return {integerDivision(name == "mod", x.re, y.re, dtype)};
+    if (failLater) // a loop: in lanes
+      return byTable(rt::findElementFunction(name.str(), dtype), {x.re, y.re}, dtype);
     if (name == "mod" && !isForDevice)
       return {floatModulo(x.re, y.re)};
     return {call(("toy_rt_float_" + name + (dtype == DType::F32 ? "_f32" : "_f64")).str(), x.re->getType(),
@@ -355,6 +440,8 @@ Element ScalarEmitter::binary(StringRef name, Element x, Element y, DType dx, DT
     }
     if (!floating)
       return {integerPower(x.re, y.re, dtype)};
+    if (Value *power = complex ? nullptr : realPower(x.re, y.re))
+      return {power};
     int row = rt::findElementFunction("pow", dtype);
     if (!complex)
       return byTable(row, {x.re, y.re}, dtype);

@@ -52,6 +52,11 @@ TOY_COMPLEX(reciprocal, complexReciprocal)
 TOY_RARE any_cis_F32(double *v) { anyAngle(v[0], v[1], v[0]); }
 TOY_RARE any_atan2_F64(double *v) { v[0] = realAtan2(v[0], v[1]); }
 TOY_RARE any_atan2_F32(double *v) { v[0] = realAtan2(v[0], v[1]); }
+TOY_RARE any_erf_F32(double *v) { v[0] = realErf(v[0]); }
+TOY_RARE any_mod_F64(double *v) { v[0] = floorModulo(v[0], v[1]); }
+TOY_RARE any_mod_F32(double *v) { v[0] = floorModulo(v[0], v[1]); }
+TOY_RARE any_floordiv_F64(double *v) { v[0] = floorDivide(v[0], v[1]); }
+TOY_RARE any_floordiv_F32(double *v) { v[0] = floorDivide(v[0], v[1]); }
 TOY_RARE any_pow_F64(double *v) { v[0] = realPow(v[0], v[1]); }
 TOY_RARE any_pow_F32(double *v) { v[0] = realPow(v[0], v[1]); }
 TOY_RARE any_abs_C128(double *v) { v[0] = complexAbs({v[0], v[1]}); }

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Reductions that give positions: of the first greatest or least element, or of the first NaN. The best element and
+/// its position are found in lanes (the last axis is reduced) or a column a lane.
+#include "passes/lowering/KernelEmitter.h"
+
+using namespace llvm;
+
+namespace toy {
+
+/// Whether b takes the place of a, which stands before it: the first NaN wins.
+Value *KernelEmitter::isBetter(mlir::Operation *op, Value *a, Value *b, DType dtype) {
+  bool isMax = isa<ArgMaxOp>(op);
+  if (isFloat(dtype))
+    return k.CreateAnd(k.CreateFCmpORD(a, a), isMax ? k.CreateFCmpUGT(b, a) : k.CreateFCmpULT(b, a));
+  if (dtype == DType::Bool || dtype == DType::U8)
+    return isMax ? k.CreateICmpUGT(b, a) : k.CreateICmpULT(b, a);
+  return isMax ? k.CreateICmpSGT(b, a) : k.CreateICmpSLT(b, a);
+}
+
+KernelEmitter::Fold KernelEmitter::better(mlir::Operation *op, const Fold &a, const Fold &b, DType dtype) {
+  Value *takes = isBetter(op, a[0], b[0], dtype);
+  return {k.CreateSelect(takes, b[0], a[0]), k.CreateSelect(takes, b[1], a[1])};
+}
+
+/// What loses against any element that stands before it or is better.
+static Value *worst(IRBuilder<> &k, Type *type, bool isMax, bool isUnsigned) {
+  if (type->isFloatingPointTy())
+    return ConstantFP::getInfinity(type, isMax);
+  unsigned bits = type->getIntegerBitWidth();
+  return k.getInt(isUnsigned ? isMax ? APInt::getMinValue(bits) : APInt::getMaxValue(bits)
+                  : isMax    ? APInt::getSignedMinValue(bits)
+                             : APInt::getSignedMaxValue(bits));
+}
+
+/// The best of elements 0 to n - 1: element j in lane j mod 64. A lane that has no better one stands for its first.
+Value *KernelEmitter::emitPositionInRow(mlir::Operation *op, const Indices &outer, Value *n, Type *position) {
+  constexpr int64_t width = 64;
+  DType dtype = tensorTypeOf(op->getOperand(0)).getDtype();
+  Value *start = worst(k, scalars.partType(dtype), isa<ArgMaxOp>(op), dtype == DType::Bool || dtype == DType::U8);
+  Lanes lanes(*this, {start, Constant::getNullValue(position)}, width);
+  auto narrow = [&](Value *v) { return k.CreateTrunc(v, position); };
+  loop(i64(0), i64(width), [&](Value *lane) { lanes.write(lane, {start, narrow(lane)}); });
+  auto step = [&](Value *base, Value *lane) {
+    Value *j = k.CreateAdd(base, lane, "", true, true);
+    lanes.write(lane, better(op, lanes.read(lane),
+                             {reductionElement(op, outer, j).re, k.CreateAdd(narrow(base), narrow(lane))}, dtype));
+  };
+  Value *rounds = k.CreateUDiv(n, i64(width)), *tail = k.CreateMul(rounds, i64(width));
+  loop(i64(0), rounds, [&](Value *round) {
+    Value *base = k.CreateMul(round, i64(width), "", true, true);
+    loop(i64(0), i64(width), [&](Value *lane) { step(base, lane); });
+  });
+  loop(i64(0), k.CreateSub(n, tail), [&](Value *lane) { step(tail, lane); });
+  for (int64_t half = width / 2; half > 0; half /= 2)
+    loop(i64(0), i64(half), [&](Value *lane) {
+      Fold a = lanes.read(lane), b = lanes.read(k.CreateAdd(lane, i64(half)));
+      Value *isEarlier = k.CreateAnd(k.CreateNot(isBetter(op, b[0], a[0], dtype)), k.CreateICmpULT(b[1], a[1]));
+      Value *takes = k.CreateOr(isBetter(op, a[0], b[0], dtype), isEarlier);
+      lanes.write(lane, {k.CreateSelect(takes, b[0], a[0]), k.CreateSelect(takes, b[1], a[1])});
+    });
+  return k.CreateZExt(lanes.read(i64(0))[1], k.getInt64Ty());
+}
+
+/// Rows of a few elements, one after the other, so that LLVM takes a row a lane.
+Value *KernelEmitter::emitPositionInShortRow(mlir::Operation *op, const Indices &outer, int64_t count) {
+  DType dtype = tensorTypeOf(op->getOperand(0)).getDtype();
+  Fold best = {reductionElement(op, outer, i64(0)).re, k.getInt32(0)};
+  for (int64_t j = 1; j < count; ++j)
+    best = better(op, best, {reductionElement(op, outer, i64(j)).re, k.getInt32(static_cast<uint32_t>(j))}, dtype);
+  return k.CreateZExt(best[1], k.getInt64Ty());
+}
+
+/// The last axis stays: some columns at a time, whose best elements are on the stack.
+void KernelEmitter::emitPositionsOfColumns(mlir::Operation *op, const Indices &outer, Value *base, Value *out,
+                                           Value *n) {
+  constexpr int64_t width = 256;
+  DType dtype = tensorTypeOf(op->getOperand(0)).getDtype();
+  Value *start = worst(k, scalars.partType(dtype), isa<ArgMaxOp>(op), false);
+  Lanes best(*this, {start}, width);
+  Value *groups = k.CreateUDiv(k.CreateAdd(k.CreateSub(rangeEnd, rangeBegin), i64(width - 1)), i64(width));
+  loop(i64(0), groups, [&](Value *group) {
+    Value *first = k.CreateAdd(rangeBegin, k.CreateMul(group, i64(width), "", true, true), "", true, true);
+    Value *here = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateSub(rangeEnd, first), i64(width));
+    auto visit = [&](Value *j, bool isFirst) {
+      loop(i64(0), here, [&](Value *lane) {
+        Value *column = k.CreateAdd(first, lane, "", true, true), *at = k.CreateAdd(base, column, "", true, true);
+        Indices indices = outer;
+        indices.push_back(column);
+        Fold x = {reductionElement(op, indices, j).re, j};
+        if (!isFirst)
+          x = better(op, {best.read(lane)[0], scalars.load(DType::I64, out, at).re}, x, dtype);
+        best.write(lane, {x[0]});
+        scalars.store(DType::I64, out, at, {x[1]});
+      });
+    };
+    visit(i64(0), true);
+    loop(i64(1), n, [&](Value *j) { visit(j, false); });
+  });
+}
+
+void KernelEmitter::emitArgReduction(mlir::Operation *op) {
+  mlir::Value x = op->getOperand(0);
+  ReductionAxes axes(op);
+  bool byColumns = !axes.alongLast;
+  SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), reducedSizes = callerSizesOf(x, axes.reduced);
+  Value *columns = byColumns ? outerSizes.pop_back_val() : nullptr;
+  Value *count = product(reducedSizes), *rows = product(outerSizes);
+  begin();
+  Value *out = capture(callerOut), *n = capture(count);
+  Value *width = byColumns ? capture(columns) : nullptr, *height = byColumns ? capture(rows) : nullptr;
+  SmallVector<Value *> sizes = map_to_vector(outerSizes, [&](Value *v) { return capture(v); });
+  auto known = tensorTypeOf(x).getStaticCount(), length = knownFoldLength(op);
+  auto atLeastOne = [&](Value *v) { return caller.CreateBinaryIntrinsic(Intrinsic::smax, v, caller.getInt64(1)); };
+  bool isLarge = !(known && *known <= 1 << 15);
+  if (byColumns) {
+    height = k.CreateSelect(k.CreateICmpSLT(rangeBegin, rangeEnd), height, i64(0)); // without columns, no rows
+    loop(i64(0), height, [&](Value *row) {
+      emitPositionsOfColumns(op, decode(row, sizes), k.CreateMul(row, width, "", true, true), out, n);
+    });
+    Value *work = caller.CreateMul(atLeastOne(count), atLeastOne(rows));
+    return finish(columns, caller.CreateAdd(caller.CreateUDiv(caller.getInt64(1 << 15), work), caller.getInt64(64)),
+                  isLarge);
+  }
+  Type *position = length && *length < INT32_MAX ? k.getInt32Ty() : k.getInt64Ty();
+  loop(rangeBegin, rangeEnd, [&](Value *row) {
+    Indices outer = decode(row, sizes);
+    Value *found = length && *length <= 16 ? emitPositionInShortRow(op, outer, *length)
+                                           : emitPositionInRow(op, outer, n, position);
+    scalars.store(DType::I64, out, row, {found});
+  });
+  finish(rows, atLeastOne(caller.CreateUDiv(caller.getInt64(1 << 15), atLeastOne(count))),
+         isLarge && !axes.outer.empty());
+}
+
+} // namespace toy

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Groups that read operands across the rows of the result (transposes and other permutations): the result is computed
+/// tile by tile, and a tile of each such operand is transposed into a buffer on the stack first.
+#include "passes/lowering/KernelEmitter.h"
+
+#include <set>
+
+using namespace llvm;
+
+namespace toy {
+
+/// Edge of a tile: some cache lines, while several operands fit into the first cache.
+static int64_t tileEdge(DType dtype) { return sizeOf(dtype) <= 4 ? 64 : 32; }
+/// Between rows of a buffer, so that its columns do not fall together in the cache.
+static int64_t tilePitch(int64_t edge) { return edge + 16; }
+
+/// Operands whose last axis is not the result's, which they have, too; `axes` are the result's axes that an operand's
+/// axes follow, -1 for none.
+static SmallVector<KernelEmitter::Transposed> transposedOperands(mlir::Value root, int64_t rank) {
+  SmallVector<KernelEmitter::Transposed> found;
+  std::set<std::pair<void *, std::vector<int64_t>>> seen;
+  auto visit = [&](auto &self, mlir::Value value, std::vector<int64_t> axes) -> void {
+    TensorType type = tensorTypeOf(value);
+    for (auto [axis, of] : enumerate(axes))
+      if (type.getDim(axis).is(1))
+        of = -1;
+    if (type.isScalar() || !seen.emplace(value.getAsOpaquePointer(), axes).second)
+      return;
+    auto suffix = [&](mlir::Value operand) {
+      return std::vector<int64_t>(axes.end() - tensorTypeOf(operand).getRank(), axes.end());
+    };
+    if (auto argument = dyn_cast<mlir::BlockArgument>(value)) {
+      if (!axes.empty() && axes.back() >= 0 && axes.back() != rank - 1 && llvm::count(axes, rank - 1) == 1)
+        found.push_back({argument, axes, nullptr});
+      return;
+    }
+    mlir::Operation *def = value.getDefiningOp();
+    if (def->hasTrait<OpTrait::Elementwise>()) {
+      for (mlir::Value operand : def->getOperands())
+        self(self, operand, suffix(operand));
+    } else if (auto o = dyn_cast<PermuteOp>(def)) {
+      std::vector<int64_t> own(axes.size());
+      for (auto [i, axis] : enumerate(o.getPermutation()))
+        own[axis] = axes[i];
+      self(self, o.getX(), own);
+    } else if (auto o = dyn_cast<BroadcastOp>(def)) {
+      std::vector<int64_t> own = suffix(o.getX());
+      for (auto [axis, of] : enumerate(own)) // what may be repeated is read as it is
+        if (tensorTypeOf(o.getX()).getDim(axis) != type.getDim(type.getRank() - own.size() + axis))
+          of = -1;
+      self(self, o.getX(), own);
+    }
+  };
+  auto all = seq<int64_t>(rank);
+  visit(visit, root, std::vector<int64_t>(all.begin(), all.end()));
+  return found;
+}
+
+Value *KernelEmitter::transposedElement(mlir::Value value, const Indices &indices, Value *&offset) {
+  for (const Transposed &t : transposed)
+    if (t.argument == value && all_of(zip_equal(t.axes, indices), [&](auto pair) {
+          auto [axis, index] = pair;
+          return axis < 0 ? isa<ConstantInt>(index) : index == tileIndices[axis];
+        })) {
+      Value *row = k.CreateSub(tileIndices[t.axes.back()], tileRow, "", true, true);
+      Value *column = k.CreateSub(tileIndices.back(), tileColumn, "", true, true);
+      int64_t pitch = tilePitch(tileEdge(rootType.getDtype()));
+      offset = k.CreateAdd(k.CreateMul(row, i64(pitch), "", true, true), column, "", true, true);
+      return t.buffer;
+    }
+  return nullptr;
+}
+
+/// Transposes the part of the operand that rows from `tileRow` and columns from `tileColumn` of the result need.
+void KernelEmitter::fillTile(const Transposed &t, const Indices &start, Value *rows, Value *columns) {
+  DType dtype = tensorTypeOf(t.argument).getDtype();
+  Indices indices;
+  Value *pitch = i64(1); // of the axis that the result's columns go along
+  for (auto [axis, of] : enumerate(t.axes))
+    indices.push_back(of < 0 ? i64(0) : start[of]);
+  for (int64_t axis = t.axes.size(); t.axes[--axis] != static_cast<int64_t>(start.size()) - 1;)
+    pitch = k.CreateMul(pitch, size(t.argument, axis), "", true, true);
+  Value *data = capture(dataOf(t.argument)), *bytes = i64(sizeOf(dtype));
+  Value *from =
+      k.CreateInBoundsGEP(k.getInt8Ty(), data, k.CreateMul(offsetOf(t.argument, indices), bytes, "", true, true));
+  scalars
+      .call("toy_rt_transpose", k.getVoidTy(),
+            {t.buffer, i64(tilePitch(tileEdge(rootType.getDtype()))), from, pitch, columns, rows, bytes})
+      ->setDoesNotThrow();
+}
+
+bool KernelEmitter::emitTiledMap() {
+  auto [sizes, bytes] = beginMap();
+  const auto rank = static_cast<int64_t>(sizes.size());
+  auto known = rootType.getStaticCount();
+  if (flat || rank < 2 || root.getDefiningOp<PackOp>() || (known && *known < 256))
+    return false;
+  transposed = transposedOperands(root, rank);
+  // A row of a few elements is no tile.
+  auto isShort = [&](int64_t axis) { return rootType.getDim(axis).isNumber() && rootType.getDim(axis).value() < 8; };
+  erase_if(transposed, [&](const Transposed &t) { return isShort(t.axes.back()) || isShort(rank - 1); });
+  if (transposed.empty())
+    return false;
+  const int64_t across = transposed[0].axes.back(), edge = tileEdge(rootType.getDtype());
+  erase_if(transposed, [&](const Transposed &t) { return t.axes.back() != across; });
+  transposed.truncate(std::min<size_t>(transposed.size(), 4)); // the others are read as they are
+  auto blocksOf = [&](IRBuilder<> &b, Value *n) {
+    return b.CreateUDiv(b.CreateAdd(n, b.getInt64(edge - 1)), b.getInt64(edge));
+  };
+  SmallVector<Value *> outerSizes;
+  for (int64_t axis = 0; axis < rank - 1; ++axis)
+    outerSizes.push_back(axis == across ? blocksOf(caller, sizes[axis]) : sizes[axis]);
+  Value *range = caller.CreateSelect(caller.CreateICmpEQ(sizes.back(), caller.getInt64(0)), sizes.back(),
+                                     product(outerSizes)); // blocks of rows without elements are not counted
+  begin();
+  Value *out = capture(callerOut);
+  SmallVector<Value *> inner = map_to_vector(sizes, [&](Value *v) { return capture(v); });
+  SmallVector<Value *> outer = map_to_vector(outerSizes, [&](Value *v) { return capture(v); });
+  IRBuilder<> entry(&kernel->getEntryBlock(), kernel->getEntryBlock().begin());
+  for (Transposed &t : transposed) {
+    AllocaInst *buffer = entry.CreateAlloca(
+        ArrayType::get(entry.getInt8Ty(), edge * tilePitch(edge) * sizeOf(tensorTypeOf(t.argument).getDtype())));
+    buffer->setAlignment(Align(64));
+    t.buffer = buffer;
+  }
+  loop(rangeBegin, rangeEnd, [&](Value *block) {
+    Indices start = decode(block, outer);
+    start.push_back(nullptr);
+    Value *from = start[across] = tileRow = k.CreateMul(start[across], i64(edge), "", true, true);
+    Value *to = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(from, i64(edge), "", true, true), inner[across]);
+    loop(i64(0), blocksOf(k, inner.back()), [&](Value *columnBlock) {
+      Value *first = start.back() = tileColumn = k.CreateMul(columnBlock, i64(edge), "", true, true);
+      Value *last =
+          k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(first, i64(edge), "", true, true), inner.back());
+      for (const Transposed &t : transposed)
+        fillTile(t, start, k.CreateSub(to, from), k.CreateSub(last, first));
+      loop(from, to, [&](Value *row) {
+        tileIndices = start;
+        tileIndices[across] = row;
+        Value *base = tileIndices[0];
+        for (int64_t axis = 1; axis < rank; ++axis) {
+          base = k.CreateMul(base, inner[axis], "", true, true);
+          base = axis == rank - 1 ? base : k.CreateAdd(base, tileIndices[axis], "", true, true);
+        }
+        loop(first, last, [&](Value *column) {
+          tileIndices.back() = column;
+          storeMapElement(root, out, k.CreateAdd(base, column, "", true, true), mapElement(root, tileIndices));
+        });
+      });
+    });
+  });
+  Value *elements = caller.CreateMul(caller.getInt64(edge), sizes.back());
+  Value *grain = caller.CreateUDiv(caller.getInt64(1 << 15),
+                                   caller.CreateBinaryIntrinsic(Intrinsic::smax, elements, caller.getInt64(1)));
+  finish(range, caller.CreateBinaryIntrinsic(Intrinsic::smax, grain, caller.getInt64(1)), !known || *known > 1 << 15);
+  transposed.clear();
+  return true;
+}
+
+} // namespace toy

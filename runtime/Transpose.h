@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Small matrices transposed through registers. Compiled once for each instruction set; the machine's is chosen.
+#pragma once
+
+#include <cstdint>
+
+namespace toy::rt {
+
+/// to[c * toPitch + r] = from[r * fromPitch + c]; elements have 1, 2, 4, 8 or 16 bytes, pitches count elements.
+struct Transposition {
+  void *to;
+  const void *from;
+  int64_t toPitch, fromPitch, rows, columns;
+};
+void transpose(const Transposition &t, int64_t elementBytes);
+
+} // namespace toy::rt

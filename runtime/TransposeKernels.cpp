@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// N x N blocks in N registers: in step s rows whose numbers differ in bit s exchange the columns that differ in it.
+#include "runtime/Transpose.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace toy::rt::TOY_ISA {
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int registerBytes = 64;
+#elif defined(__AVX2__)
+constexpr int registerBytes = 32;
+#else
+constexpr int registerBytes = 16;
+#endif
+
+template <typename T, int N> using Row = T __attribute__((ext_vector_type(N)));
+
+template <int S, typename T, int N, int... lane>
+void exchange(Row<T, N> &a, Row<T, N> &b, std::integer_sequence<int, lane...>) {
+  Row<T, N> first = __builtin_shufflevector(a, b, (lane & S ? N + lane - S : lane)...);
+  b = __builtin_shufflevector(a, b, (lane & S ? N + lane : lane + S)...);
+  a = first;
+}
+template <int S, typename T, int N> void transposeRows(Row<T, N> (&rows)[N]) {
+  if constexpr (S < N) {
+#pragma clang loop unroll(full)
+    for (int i = 0; i < N; ++i)
+      if (!(i & S))
+        exchange<S, T, N>(rows[i], rows[i + S], std::make_integer_sequence<int, N>());
+    transposeRows<2 * S, T, N>(rows);
+  }
+}
+
+/// The tile that is asked for next mostly begins below this one.
+template <typename T> void prefetchBelow(const T *from, const Transposition &t) {
+  __builtin_prefetch(
+      reinterpret_cast<const char *>(reinterpret_cast<uintptr_t>(from) + t.rows * t.fromPitch * sizeof(T)));
+}
+
+template <typename T> void byElements(T *to, const T *from, const Transposition &t, int64_t rows, int64_t columns) {
+  constexpr int64_t height = 16,
+                    width = sizeof(T) < 16 ? 16 / sizeof(T) : 4; // that go together use what they read of a cache line
+  const int64_t toPitch = t.toPitch, fromPitch = t.fromPitch;
+  for (int64_t r = 0; r < rows; r += height)
+    for (int64_t c = 0; c < columns; c += width) {
+      const int64_t lastColumn = std::min(columns, c + width), lastRow = std::min(rows, r + height);
+      for (int64_t i = r; i < lastRow; ++i)
+        prefetchBelow(from + i * fromPitch + c, t);
+      for (int64_t j = c; j < lastColumn; ++j)
+#pragma clang loop vectorize(disable)
+        for (int64_t i = r; i < lastRow; ++i)
+          to[j * toPitch + i] = from[i * fromPitch + j];
+    }
+}
+
+template <typename T> void transpose(const Transposition &t) {
+  constexpr int N = sizeof(T) == 1 ? 16 : registerBytes / sizeof(T);
+  auto *to = static_cast<T *>(t.to);
+  const auto *from = static_cast<const T *>(t.from);
+  const int64_t rows = t.rows - t.rows % N, columns = t.columns - t.columns % N;
+  for (int64_t r = 0; r < rows; r += N)
+    for (int64_t c = 0; c < columns; c += N) {
+      Row<T, N> block[N];
+#pragma clang loop unroll(full)
+      for (int i = 0; i < N; ++i) {
+        std::memcpy(&block[i], from + (r + i) * t.fromPitch + c, sizeof block[i]);
+        prefetchBelow(from + (r + i) * t.fromPitch + c, t);
+      }
+      transposeRows<1, T, N>(block);
+#pragma clang loop unroll(full)
+      for (int i = 0; i < N; ++i)
+        std::memcpy(to + (c + i) * t.toPitch + r, &block[i], sizeof block[i]);
+    }
+  byElements(to + rows, from + rows * t.fromPitch, t, t.rows - rows, columns);
+  byElements(to + columns * t.toPitch, from + columns, t, t.rows, t.columns - columns);
+}
+
+using Sixteen = uint64_t __attribute__((ext_vector_type(2), aligned(8)));
+void ofSize(const Transposition &t, int64_t elementBytes) {
+  switch (elementBytes) {
+  case 1:
+    return transpose<uint8_t>(t);
+  case 2:
+    return transpose<uint16_t>(t);
+  case 4:
+    return transpose<uint32_t>(t);
+  case 8:
+    return transpose<uint64_t>(t);
+  default:
+    return byElements(static_cast<Sixteen *>(t.to), static_cast<const Sixteen *>(t.from), t, t.rows, t.columns);
+  }
+}
+
+} // namespace
+
+using TransposeKernel = void (*)(const Transposition &, int64_t elementBytes);
+extern const TransposeKernel transposeKernel;
+const TransposeKernel transposeKernel = ofSize;
+
+} // namespace toy::rt::TOY_ISA
