@@ -49,9 +49,10 @@ static std::string printed(mlir::ModuleOp module, const SourceManager *sources) 
         if (std::pair<StringRef, unsigned> here{place.getFilename(), place.getStartLine()}; here != last) {
           last = here;
           if (BufferId id = sources->find(std::string_view(here.first.data(), here.first.size())); id != noBuffer)
-            result += (line.take_while([](char c) { return c == ' '; }) + "// " + Twine(here.second) + " | " +
-                       StringRef(std::string(sources->get(id).lineText(here.second))).trim() + "\n")
-                          .str();
+            if (StringRef shown = StringRef(sources->get(id).lineText(here.second)).trim(); !shown.empty())
+              result +=
+                  (line.take_while([](char c) { return c == ' '; }) + "// " + Twine(here.second) + " | " + shown + "\n")
+                      .str();
         }
     result += line.str() + "\n";
   }

@@ -20,8 +20,8 @@ std::vector<NamedTensor> loadAll(const std::string &path);
 TensorRef load(const std::string &path, const std::string &name = "");
 /// Writes by `writeFile`.
 void save(const std::string &path, std::span<const NamedTensor> tensors);
-/// `shape` elements in little-endian order from byte `offset`. The file stays open for a millisecond, so that a loop over
-/// records opens it once; what this process writes is seen at once.
+/// `shape` elements in little-endian order from byte `offset`. The file stays open for a millisecond, so that a loop
+/// over records opens it once; what this process writes is seen at once.
 TensorRef readBinary(const std::string &path, DType dtype, std::span<const int64_t> shape, int64_t offset);
 
 /// Bytes with a name for messages.

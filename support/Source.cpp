@@ -58,6 +58,8 @@ uint32_t SourceBuffer::columnOf(uint32_t offset) const {
 }
 
 std::string_view SourceBuffer::lineText(uint32_t line) const {
+  if (line < 1 || line > lineCount())
+    return {};
   size_t begin = lineBegin(line), end = line < lineStarts.size() ? lineStarts[line] - 1 : text.size();
   if (end > begin && text[end - 1] == '\r')
     --end;

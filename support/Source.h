@@ -46,7 +46,7 @@ public:
   /// 1-based column in UTF-8 characters.
   uint32_t columnOf(uint32_t offset) const;
   uint32_t lineBegin(uint32_t line) const { return lineStarts[line - 1]; }
-  /// A line without its end.
+  /// A line without its end; nothing where the text has no such line: it may have been given up.
   std::string_view lineText(uint32_t line) const;
   uint32_t lineCount() const { return lineStarts.size(); }
   /// The offset of a 1-based line and byte column.

@@ -10,6 +10,15 @@
 
 using namespace toy;
 
+TEST(Source, LinesThatATextDoesNotHaveAreEmpty) {
+  SourceManager sources;
+  const SourceBuffer &buffer = sources.get(sources.add("a", "one\ntwo\r\n"));
+  EXPECT_EQ(buffer.lineText(1), "one");
+  EXPECT_EQ(buffer.lineText(2), "two");
+  for (uint32_t line : {0u, 4u, 1000u})
+    EXPECT_EQ(buffer.lineText(line), "");
+}
+
 TEST(Promotion, KindsAndPrecisions) {
   EXPECT_EQ(promote({DType::I64}, {DType::F32}), DType::F32); // integers never widen a float
   EXPECT_EQ(promote({DType::F64}, {DType::C64}), DType::C128);
