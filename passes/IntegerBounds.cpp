@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "passes/IntegerBounds.h"
+
+#include "passes/Constants.h"
+#include "support/SizeLimit.h"
+
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "llvm/ADT/PostOrderIterator.h"
+
+using namespace mlir;
+
+namespace toy {
+
+bool isInteger64(Value v) {
+  auto type = dyn_cast<TensorType>(v.getType());
+  return type && type.isScalar() && type.getDtype() == DType::I64;
+}
+
+/// The exact bounds of a sum, difference or product.
+static std::pair<__int128, __int128> boundsOf(Operation *op, Interval a, Interval b) {
+  if (isa<AddOp>(op))
+    return {__int128(a.lo) + b.lo, __int128(a.hi) + b.hi};
+  if (isa<SubOp>(op))
+    return {__int128(a.lo) - b.hi, __int128(a.hi) - b.lo};
+  __int128 corners[] = {__int128(a.lo) * b.lo, __int128(a.lo) * b.hi, __int128(a.hi) * b.lo, __int128(a.hi) * b.hi};
+  return {*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4)};
+}
+static bool fits(std::pair<__int128, __int128> bounds) {
+  return bounds.first >= INT64_MIN && bounds.second <= INT64_MAX;
+}
+
+Bounds::Bounds(func::FuncOp function) : dominance(function), function(function) {
+  llvm::append_range(order, llvm::ReversePostOrderTraversal<Region *>(&function.getBody()));
+  for (Block &block : function.getBody()) {
+    noteBranch(block);
+    for (Operation &op : block)
+      for (Fact fact : factsBehind(&op))
+        noteOfValues(fact, &block, &op);
+  }
+  solve();
+  for (Block *block : order)
+    for (BlockArgument argument : block->getArguments())
+      if (isInteger64(argument))
+        noteCounter(argument);
+}
+
+void Bounds::noteCheck(Operation *op) { llvm::append_range(facts[op->getBlock()], factsBehind(op)); }
+
+Interval Bounds::of(Value v, Spot at, int depth, bool again) {
+  if (auto n = constantInteger(v))
+    return {*n, *n};
+  Interval known = madeAs(v);
+  if (depth == 0)
+    return known;
+  Operation *def = v.getDefiningOp();
+  if (again && known.isUnknown() && def && isa<AddOp, SubOp, MulOp>(def))
+    known = ofOperation(def, at, depth, false);
+  auto about = factsOf.find(v);
+  if (about == factsOf.end())
+    return known;
+  int left = mostFacts;
+  for (const auto &[fact, block, check] : about->second) {
+    if (left-- == 0)
+      break;
+    if (block == at.block ? check && !at.isBehind(check) : !dominates(block, at.block))
+      continue;
+    auto narrow = [&](Value side, int64_t Interval::*end, __int128 gap, auto tighter) {
+      __int128 limit = of(side, at, depth - 1).*end + gap;
+      if (INT64_MIN <= limit && limit <= INT64_MAX)
+        known.*end = tighter(known.*end, static_cast<int64_t>(limit));
+    };
+    auto least = [](int64_t a, int64_t b) { return std::min(a, b); };
+    auto most = [](int64_t a, int64_t b) { return std::max(a, b); };
+    if (fact.lesser == v)
+      narrow(fact.greater, &Interval::hi, -__int128(fact.gap), least);
+    if (fact.greater == v)
+      narrow(fact.lesser, &Interval::lo, fact.gap, most);
+  }
+  return known;
+}
+
+bool Bounds::isNeverNegative(Value v, Spot at) {
+  steps = 0;
+  return of(v, at).lo >= 0 || isNonNegative(linear(v, at, 0), at, 2);
+}
+
+bool Bounds::isBelow(Value lesser, Value greater, int64_t gap, Spot at) {
+  steps = 0;
+  auto isMore = [&](Linear left) {
+    left.add(linear(lesser, at, 0), -1);
+    left.constant -= gap;
+    return isNonNegative(left, at, 2);
+  };
+  auto size = greater.getDefiningOp<SizeValueOp>();
+  if (size && size.getExpr().kind() == Dim::Kind::Max)
+    return llvm::any_of(size.getExpr().operands(), [&](Dim member) {
+      auto sum = linear(size, member, at, 0);
+      return sum && isMore(*sum);
+    });
+  return isMore(linear(greater, at, 0));
+}
+
+bool Bounds::isExact(Operation *op, Spot at) {
+  return fits(boundsOf(op, of(op->getOperand(0), at), of(op->getOperand(1), at)));
+}
+
+SmallVector<Fact, 2> Bounds::factsBehind(Operation *op) {
+  if (auto check = dyn_cast<CheckIndexOp>(op))
+    return {{check.getIndex(), check.getSize(), 1}};
+  auto check = dyn_cast<CheckSizeOp>(op);
+  if (!check)
+    return {};
+  SmallVector<Fact, 2> found = {{check.getSize(), check.getResult(), 0}, {check.getResult(), check.getSize(), 0}};
+  // Of `n + 1` it says something about `n`.
+  if (auto size = check.getSize().getDefiningOp<SizeValueOp>()) {
+    Dim expression = size.getExpr();
+    SmallVector<std::pair<int64_t, Value>, 2> terms;
+    if (expression.kind() == Dim::Kind::Sum)
+      expression.forEachTerm([&](int64_t factor, Dim name) {
+        auto operand = SizeValueOp::operandOf(name.symbolName());
+        terms.push_back({factor, operand ? size.getOperand(*operand) : Value()});
+      });
+    if (terms.size() == 1 && terms[0].first == 1 && terms[0].second) {
+      found.push_back({terms[0].second, check.getResult(), expression.constant()});
+      found.push_back({check.getResult(), terms[0].second, -expression.constant()});
+    }
+  }
+  return found;
+}
+
+void Bounds::note(Fact fact, Block *block) {
+  facts[block].push_back(fact);
+  noteOfValues(fact, block, nullptr);
+}
+
+void Bounds::noteOfValues(Fact fact, Block *block, Operation *check) {
+  for (Value v : {fact.lesser, fact.greater})
+    if (!constantInteger(v))
+      factsOf[v].push_back({fact, block, check});
+}
+
+void Bounds::noteBranch(Block &block) {
+  auto branch = dyn_cast<cf::CondBranchOp>(block.getTerminator());
+  if (!branch || branch.getTrueDest() == branch.getFalseDest())
+    return;
+  auto truth = branch.getCondition().getDefiningOp<TruthOp>();
+  Operation *test = truth ? truth->getOperand(0).getDefiningOp() : nullptr;
+  if (!test || !isa<LtOp, LeOp, GtOp, GeOp, EqOp, NeOp>(test) || !isInteger64(test->getOperand(0)) ||
+      !isInteger64(test->getOperand(1)))
+    return;
+  Value a = test->getOperand(0), b = test->getOperand(1);
+  auto noteIn = [&](Block *to, bool holds) {
+    // All other ways lead from the block itself back to it: what was true at the entry still is.
+    if (!llvm::all_of(to->getPredecessors(),
+                      [&](Block *from) { return from == &block || dominance.dominates(to, from); }))
+      return;
+    if (isa<EqOp>(test) == holds && isa<EqOp, NeOp>(test)) {
+      note({a, b, 0}, to);
+      note({b, a, 0}, to);
+    } else if (isa<LtOp, LeOp, GtOp, GeOp>(test)) {
+      bool isLess = isa<LtOp, LeOp>(test) == holds, isStrict = isa<LtOp, GtOp>(test) == holds;
+      note({isLess ? a : b, isLess ? b : a, isStrict}, to);
+    }
+  };
+  noteIn(branch.getTrueDest(), true);
+  noteIn(branch.getFalseDest(), false);
+}
+
+void Bounds::noteCounter(BlockArgument argument) {
+  Block *block = argument.getOwner();
+  if (block->isEntryBlock())
+    return;
+  Value start;
+  bool up = true, down = true;
+  for (const BlockEdge &edge : edgesInto(block)) {
+    Value v = edge.operandOf(argument);
+    if (!dominates(block, edge.from())) {
+      if (start && start != v)
+        return;
+      start = v;
+      continue;
+    }
+    if (v == argument)
+      continue;
+    Operation *step = v.getDefiningOp();
+    if (!isa_and_present<AddOp, SubOp>(step) || step->getOperand(0) != argument || !isExact(step, step))
+      return;
+    Interval by = of(step->getOperand(1), step);
+    up &= isa<AddOp>(step) ? by.lo >= 0 : by.hi <= 0;
+    down &= isa<AddOp>(step) ? by.hi <= 0 : by.lo >= 0;
+  }
+  if (start && up != down)
+    note(up ? Fact{start, argument, 0} : Fact{argument, start, 0}, block);
+}
+
+bool Bounds::dominates(Block *block, Block *at) {
+  return block == at || (!function.getBody().hasOneBlock() && dominance.dominates(block, at));
+}
+
+void Bounds::forEachFact(Spot at, llvm::function_ref<void(const Fact &)> visit) {
+  auto visitAll = [&](Block *block) {
+    if (auto it = facts.find(block); it != facts.end())
+      for (const Fact &fact : it->second)
+        if (++steps <= mostSteps)
+          visit(fact);
+  };
+  if (at.block->getParent()->hasOneBlock()) // which has no tree
+    return visitAll(at.block);
+  for (auto *node = dominance.getNode(at.block); node && ++steps <= mostSteps; node = node->getIDom())
+    visitAll(node->getBlock());
+}
+
+Interval Bounds::madeAs(Value v) const {
+  auto it = made.find(v);
+  return it == made.end() ? Interval() : it->second;
+}
+
+void Bounds::forEachEquation(llvm::function_ref<void(Value, Interval)> visit) {
+  for (Block *block : order) {
+    for (BlockArgument argument : block->getArguments())
+      if (isInteger64(argument))
+        visit(argument, ofArgument(argument));
+    for (Operation &op : *block) {
+      for (Value result : op.getResults())
+        if (isInteger64(result))
+          visit(result, ofOperation(&op, &op));
+    }
+  }
+}
+
+void Bounds::solve() {
+  bool changed = true;
+  for (int round = 0; changed; ++round) {
+    changed = false;
+    forEachEquation([&](Value v, Interval next) {
+      auto [it, isNew] = made.try_emplace(v, next);
+      Interval before = it->second, &now = it->second;
+      if (isNew) {
+        changed = true;
+        return;
+      }
+      now = before | next;
+      if (round > widenAfter && isa<BlockArgument>(v))
+        now = {now.lo < before.lo ? INT64_MIN : before.lo, now.hi > before.hi ? INT64_MAX : before.hi};
+      changed |= now.lo != before.lo || now.hi != before.hi;
+    });
+    if (round == mostRounds) { // nothing is known
+      made.clear();
+      return;
+    }
+  }
+  for (int round = 0; round < narrowings; ++round)
+    forEachEquation([&](Value v, Interval next) {
+      Interval &now = made[v];
+      now = {std::max(now.lo, next.lo), std::min(now.hi, next.hi)};
+    });
+}
+
+Interval Bounds::ofOperation(Operation *op, Spot at, int depth, bool again) {
+  auto operand = [&](unsigned i) { return of(op->getOperand(i), at, depth, again); };
+  if (auto check = dyn_cast<CheckIndexOp>(op)) {
+    Interval index = operand(0), size = operand(1);
+    int64_t most = std::clamp<int64_t>(size.hi, 1, largestSize) - 1;
+    return index.lo >= 0 ? Interval{std::min(index.lo, most), std::min(index.hi, most)} : Interval{0, most};
+  }
+  if (isa<DimOp>(op))
+    return {0, largestSize};
+  if (isa<CheckSizeOp>(op))
+    return {std::clamp<int64_t>(operand(0).lo, 0, largestSize), std::clamp<int64_t>(operand(0).hi, 0, largestSize)};
+  if (auto size = dyn_cast<SizeValueOp>(op))
+    return {size.getExpr().kind() == Dim::Kind::Max &&
+                    llvm::is_contained(size.getExpr().operands(), Dim::number(op->getContext(), 0))
+                ? 0
+                : INT64_MIN,
+            INT64_MAX};
+  if (isa<AddOp, SubOp, MulOp>(op)) {
+    auto bounds = boundsOf(op, operand(0), operand(1));
+    return fits(bounds) ? Interval{int64_t(bounds.first), int64_t(bounds.second)} : Interval();
+  }
+  if (isa<MinimumOp>(op)) {
+    Interval a = operand(0), b = operand(1);
+    return {std::min(a.lo, b.lo), std::min(a.hi, b.hi)};
+  }
+  if (isa<MaximumOp>(op)) {
+    Interval a = operand(0), b = operand(1);
+    return {std::max(a.lo, b.lo), std::max(a.hi, b.hi)};
+  }
+  if (isa<WhereOp>(op) && isInteger64(op->getOperand(1)) && isInteger64(op->getOperand(2)))
+    return operand(1) | operand(2);
+  if (isa<ModOp>(op)) {
+    if (Interval divisor = operand(1); divisor.lo > 0)
+      return {0, divisor.hi - 1};
+    return {};
+  }
+  if (isa<FloorDivOp>(op)) {
+    Interval a = operand(0), divisor = operand(1);
+    if (divisor.lo <= 0)
+      return {};
+    return {a.lo >= 0 ? 0 : a.lo, a.hi >= 0 ? a.hi / divisor.lo : -1};
+  }
+  if (auto cast = dyn_cast<CastOp>(op)) {
+    DType from = tensorTypeOf(cast.getX()).getDtype();
+    if (from == DType::Bool || from == DType::U8)
+      return {0, 255};
+    if (from == DType::I32)
+      return {INT32_MIN, INT32_MAX};
+  }
+  return {};
+}
+
+Interval Bounds::ofArgument(BlockArgument argument) {
+  Block *block = argument.getOwner();
+  if (block->isEntryBlock() || block->hasNoPredecessors())
+    return {};
+  Interval all{INT64_MAX, INT64_MIN};
+  for (const BlockEdge &edge : edgesInto(block)) {
+    Value v = edge.operandOf(argument);
+    if (!v)
+      return {};
+    if (constantInteger(v) || made.contains(v))
+      all = all | of(v, edge.from(), 1);
+  }
+  return all.lo > all.hi ? Interval() : all;
+}
+
+Linear Bounds::linear(Value v, Spot at, int depth) {
+  Linear out;
+  if (auto n = constantInteger(v)) {
+    out.constant = *n;
+    return out;
+  }
+  Operation *def = v.getDefiningOp();
+  if (def && depth < deepest && isa<AddOp, SubOp>(def) && isExact(def, at)) {
+    out = linear(def->getOperand(0), at, depth + 1);
+    out.add(linear(def->getOperand(1), at, depth + 1), isa<AddOp>(def) ? 1 : -1);
+    return out;
+  }
+  if (def && depth < deepest && isa<MulOp>(def) && isExact(def, at))
+    for (unsigned i : {0, 1})
+      if (auto factor = constantInteger(def->getOperand(i)); factor) {
+        out.add(linear(def->getOperand(1 - i), at, depth + 1), *factor);
+        return out;
+      }
+  if (auto check = dyn_cast_if_present<CheckIndexOp>(def); check && check.getNonnegative())
+    return linear(check.getIndex(), at, depth + 1);
+  if (auto check = dyn_cast_if_present<CheckSizeOp>(def))
+    return linear(check.getSize(), at, depth + 1);
+  if (auto size = dyn_cast_if_present<SizeValueOp>(def); size && depth < deepest)
+    if (auto sum = linear(size, size.getExpr(), at, depth + 1))
+      return *sum;
+  if (auto dim = dyn_cast_if_present<DimOp>(def); dim && depth < deepest)
+    if (auto size = sharedSize(dim, depth + 1))
+      return *size;
+  out.add(v, 1);
+  return out;
+}
+
+std::optional<Linear> Bounds::sharedSize(DimOp dim, int depth) {
+  auto [it, isNew] = shared.try_emplace(dim, std::nullopt);
+  if (!isNew || !isa<BlockArgument>(dim.getX()))
+    return it->second;
+  llvm::SetVector<Value> web;
+  web.insert(dim.getX());
+  std::optional<Linear> same;
+  SmallVector<Block *> joins;
+  for (size_t i = 0; i < web.size(); ++i) {
+    Value v = web[i];
+    auto argument = dyn_cast<BlockArgument>(v);
+    if (argument && !argument.getOwner()->isEntryBlock()) {
+      joins.push_back(argument.getOwner());
+      for (const BlockEdge &edge : edgesInto(argument.getOwner()))
+        web.insert(edge.operandOf(argument));
+    } else if (Operation *def = v.getDefiningOp(); isa_and_present<RelabelOp, ElementStoreOp, UniqueOp>(def))
+      web.insert(def->getOperand(0));
+    else {
+      Value size = sizeOperand(v, dim.getAxis());
+      if (!size)
+        return std::nullopt;
+      Linear next = linear(size, dim.getOperation(), depth);
+      if (same && !same->isSame(next))
+        return std::nullopt;
+      same = next;
+    }
+  }
+  // Numbers that are made anew between two handovers would be another turn's.
+  for (auto [v, factor] : same ? same->terms : decltype(same->terms)())
+    if (llvm::any_of(joins, [&](Block *join) { return !dominance.properlyDominates(v.getParentBlock(), join); }))
+      return std::nullopt;
+  return shared[dim] = same;
+}
+
+Value Bounds::sizeOperand(Value v, int64_t axis) {
+  auto group = v.getDefiningOp<FusedOp>();
+  Dim dim = tensorTypeOf(v).getDim(axis);
+  // Names of sizes that come from elsewhere may say something else there.
+  bool isLocal = group && llvm::all_of(group.getInputs(), [](Value input) { return hasLocalSizes(input); });
+  if (!isLocal || dim.isUnknown() || dim.isNumber())
+    return {};
+  Block *body = &group.getBody().front();
+  auto outside = [&](Value inner) {
+    auto argument = dyn_cast<BlockArgument>(inner);
+    return argument && argument.getOwner() == body ? group.getInputs()[argument.getArgNumber()] : Value();
+  };
+  for (Operation &op : *body)
+    for (auto [i, of] : llvm::enumerate(op.getNumResults() ? tensorTypeOf(op.getResult(0)).getDims() : ArrayRef<Dim>()))
+      if (of == dim) {
+        if (auto full = dyn_cast<FullOp>(op))
+          return outside(full.getSizes()[i]);
+        if (auto iota = dyn_cast<IotaOp>(op))
+          return outside(iota.getSize());
+      }
+  return {};
+}
+
+std::optional<Linear> Bounds::linear(SizeValueOp size, Dim expression, Spot at, int depth) {
+  if (expression.kind() == Dim::Kind::Max) {
+    for (Dim member : expression.operands()) {
+      auto most = linear(size, member, at, depth);
+      bool isMost = most && llvm::all_of(expression.operands(), [&](Dim other) {
+                      auto less = linear(size, other, at, depth);
+                      if (!less)
+                        return false;
+                      Linear difference = *most;
+                      difference.add(*less, -1);
+                      return isNonNegative(difference, at, 0);
+                    });
+      if (isMost)
+        return most;
+    }
+    return std::nullopt;
+  }
+  bool isSum = true;
+  Linear out;
+  out.constant = expression.constant();
+  if (!expression.isNumber())
+    expression.forEachTerm([&](int64_t factor, Dim name) {
+      auto operand = SizeValueOp::operandOf(name.symbolName());
+      isSum &= operand.has_value();
+      if (operand)
+        out.add(linear(size.getOperand(*operand), at, depth + 1), factor);
+    });
+  return isSum ? std::optional(out) : std::nullopt;
+}
+
+bool Bounds::isNonNegative(const Linear &sum, Spot at, int more) {
+  if (!sum.isKnown)
+    return false;
+  __int128 least = sum.constant;
+  for (auto [v, factor] : sum.terms) {
+    Interval interval = of(v, at);
+    least += factor * (factor > 0 ? interval.lo : interval.hi);
+  }
+  if (least >= 0)
+    return true;
+  if (more == 0 || steps > mostSteps)
+    return false;
+  bool found = false;
+  forEachFact(at, [&](const Fact &fact) { // sum = (greater - lesser - gap) + rest, the first of which is not negative
+    if (found || ++steps > mostSteps)
+      return;
+    Linear known = linear(fact.greater, at, 0);
+    known.add(linear(fact.lesser, at, 0), -1);
+    known.constant -= fact.gap;
+    bool helps = llvm::any_of(known.terms, [&](auto term) {
+      return llvm::any_of(
+          sum.terms, [&](auto other) { return other.first == term.first && (other.second > 0) == (term.second > 0); });
+    });
+    if (!helps)
+      return;
+    Linear rest = sum;
+    rest.add(known, -1);
+    found = isNonNegative(rest, at, more - 1);
+  });
+  return found;
+}
+
+} // namespace toy
