@@ -60,7 +60,7 @@ Value *FunctionEmitter::linearIndex(mlir::Value tensor, mlir::ValueRange indices
 }
 
 /// One element of what may be on a device is fetched alone, several with all others.
-void FunctionEmitter::emitElement(ElementOp op) {
+void FunctionEmitter::emit(ElementOp op) {
   mlir::Value x = op.getX();
   DType dtype = tensorTypeOf(x).getDtype();
   Value *at = linearIndex(x, op.getIndices()), *from;
@@ -73,12 +73,12 @@ void FunctionEmitter::emitElement(ElementOp op) {
   slots[op.getResult()].scalar = scalars.load(dtype, from, at);
 }
 
-void FunctionEmitter::emitElementSet(ElementSetOp op) {
+void FunctionEmitter::emit(ElementSetOp op) {
   scalars.store(tensorTypeOf(op.getX()).getDtype(), dataOf(op.getX(), true), linearIndex(op.getX(), op.getIndices()),
                 slots[op.getValue()].scalar);
 }
 
-void FunctionEmitter::emitFromElements(FromElementsOp op) {
+void FunctionEmitter::emit(FromElementsOp op) {
   DType dtype = op.getType().getDtype();
   auto sizes = map_to_vector(op.getSizes(), [&](int64_t n) -> Value * { return b.getInt64(n); });
   Value *object = scalars.call("toy_rt_alloc", b.getPtrTy(),
@@ -90,7 +90,7 @@ void FunctionEmitter::emitFromElements(FromElementsOp op) {
     scalars.store(dtype, data, b.getInt64(i), slots[element].scalar);
 }
 
-void FunctionEmitter::emitUnique(UniqueOp op) {
+void FunctionEmitter::emit(UniqueOp op) {
   Value *object = slots[op.getX()].object;
   bool dies = diesAt(op.getX(), op);
   if (dies)
@@ -137,7 +137,7 @@ static bool isRegular(mlir::Value v, int depth = 0) {
 
 /// An index counted from the front. One outside ends in a cold call; one from the end is the same to a loop that
 /// counts, and elsewhere so rare that it is seen to in the cold.
-void FunctionEmitter::emitCheckIndex(CheckIndexOp op) {
+void FunctionEmitter::emit(CheckIndexOp op) {
   Value *index = slots[op.getIndex()].scalar.re, *size = slots[op.getSize()].scalar.re, *at = index;
   auto *known = dyn_cast<ConstantInt>(index);
   bool mayBeNegative = !op.getNonnegative() && !(known && !known->isNegative()),

@@ -58,14 +58,21 @@ private:
 
   // OpEmitter.cpp
   void emitOp(mlir::Operation *op);
+  /// An elementwise operation on scalars.
+  void emitScalar(mlir::Operation *op);
+  void emit(DimOp op);
+  void emit(RelabelOp op);
+  void emit(TruthOp op);
+  void emit(CheckSizeOp op);
+  void emit(CheckEqualOp op);
   llvm::Value *reusableInput(FusedOp op);
-  void emitFused(FusedOp op);
+  void emit(FusedOp op);
   /// On the host: loops over the group, or over each of its groups.
   llvm::SmallVector<Slot, 1> emitLoops(FusedOp op, llvm::ArrayRef<Slot> inputs, llvm::Value *reusable,
                                        const std::string &name);
   /// The elements of a tensor object, which may be on a device, are on the host from here on.
   void bringToHost(mlir::Value v);
-  void emitCall(mlir::func::CallOp op);
+  void emit(mlir::func::CallOp op);
   llvm::Value *enterCall(mlir::func::CallOp op);
   llvm::BasicBlock *unwindBlock(mlir::func::CallOp op);
   std::pair<llvm::Value *, llvm::SmallVector<llvm::Value *>> passObjects(mlir::ValueRange operands, mlir::Operation *op,
@@ -74,13 +81,13 @@ private:
   // RuntimeCalls.cpp
   bool emitRuntimeCall(mlir::Operation *op);
   // OpEmitter.cpp
-  void emitGemm(GemmOp op);
-  void emitPlanarGemm(PlanarGemmOp op);
+  void emit(GemmOp op);
+  void emit(PlanarGemmOp op);
   llvm::Value *viewArray(llvm::ArrayRef<int64_t> axes, mlir::ValueRange bounds, llvm::ArrayRef<int64_t> steps);
   void emitView(mlir::Operation *op);
-  void emitConstant(ConstantOp op);
-  void emitAssert(AssertOp op);
-  void emitSizeValue(SizeValueOp op);
+  void emit(ConstantOp op);
+  void emit(AssertOp op);
+  void emit(SizeValueOp op);
   // Elements.cpp
   /// Takes the address and the sizes of a value whose elements are read or written one by one, where it is made.
   void openElements(mlir::Value v);
@@ -88,11 +95,11 @@ private:
   /// The place of an element in row-major order. Indices lie inside.
   llvm::Value *linearIndex(mlir::Value tensor, mlir::ValueRange indices);
   bool isInLoopOver(mlir::Operation *op, mlir::Value v);
-  void emitElement(ElementOp op);
-  void emitElementSet(ElementSetOp op);
-  void emitFromElements(FromElementsOp op);
-  void emitUnique(UniqueOp op);
-  void emitCheckIndex(CheckIndexOp op);
+  void emit(ElementOp op);
+  void emit(ElementSetOp op);
+  void emit(FromElementsOp op);
+  void emit(UniqueOp op);
+  void emit(CheckIndexOp op);
   void failUnless(llvm::Value *condition, mlir::Operation *op);
   void setSite(mlir::Operation *op);
   llvm::Value *siteNumber(mlir::Location place);

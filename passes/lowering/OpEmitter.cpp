@@ -7,6 +7,7 @@
 
 #include "runtime/Planar.h"
 
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/IR/MDBuilder.h"
 
 using namespace llvm;
@@ -114,7 +115,7 @@ SmallVector<Slot, 1> FunctionEmitter::emitLoops(FusedOp op, ArrayRef<Slot> input
   for (auto [argument, slot] : zip_equal(body.getArguments(), inputs))
     slots[argument] = slot;
   for (FusedOp inner : body.getOps<FusedOp>()) {
-    emitFused(inner);
+    emit(inner);
     SmallPtrSet<void *, 8> done;
     for (mlir::Value v : inner.getInputs())
       if (v.getDefiningOp() && done.insert(v.getAsOpaquePointer()).second &&
@@ -125,7 +126,7 @@ SmallVector<Slot, 1> FunctionEmitter::emitLoops(FusedOp op, ArrayRef<Slot> input
 }
 
 /// On the device if the runtime says so, else here.
-void FunctionEmitter::emitFused(FusedOp op) {
+void FunctionEmitter::emit(FusedOp op) {
   setSite(op);
   SmallVector<Slot> inputs;
   for (mlir::Value v : op.getInputs())
@@ -176,81 +177,62 @@ void FunctionEmitter::emitFused(FusedOp op) {
 }
 
 void FunctionEmitter::emitOp(mlir::Operation *op) {
-  mlir::Value result = op->getNumResults() == 1 ? op->getResult(0) : mlir::Value();
-  if (auto constant = dyn_cast<ConstantOp>(op))
-    return emitConstant(constant);
-  if (op->hasAttr("packed"))
+  if (op->hasAttr("packed") && !isa<ConstantOp>(op))
     return emitEval(op);
-  if (op->hasTrait<OpTrait::Elementwise>() && tensorTypeOf(result).isScalar()) {
-    if (isa<PowOp>(op))
-      setSite(op);
-    scalars.beforeFailure = [this, op] { setSite(op); };
-    SmallVector<Element> args;
-    for (mlir::Value operand : op->getOperands())
-      args.push_back(slots[operand].scalar);
-    slots[result].scalar = scalars.apply(op, args);
-    if (auto *sum = dyn_cast<OverflowingBinaryOperator>(slots[result].scalar.re); sum && op->hasAttr("toy.exact"))
-      cast<Instruction>(sum)->setHasNoSignedWrap();
-    return;
-  }
-  if (auto fused = dyn_cast<FusedOp>(op))
-    return emitFused(fused);
-  if (auto dim = dyn_cast<DimOp>(op)) {
-    slots[result].scalar = {sizeOf(dim.getX(), dim.getAxis())};
-    return;
-  }
-  if (auto relabel = dyn_cast<RelabelOp>(op)) {
-    Slot same = slots[relabel.getX()]; // the map may move when it grows
-    slots[result] = same;
-    if (!isObject(result))
-      return;
-    if (diesAt(relabel.getX(), op))
-      moved.insert(relabel.getX().getAsOpaquePointer());
-    else
-      retain(result);
-    return;
-  }
-  if (isa<TruthOp>(op)) {
-    Slot same = slots[op->getOperand(0)]; // the map may move when it grows
-    slots[result] = same;
-    return;
-  }
-  if (auto check = dyn_cast<CheckIndexOp>(op))
-    return emitCheckIndex(check);
-  if (auto element = dyn_cast<ElementOp>(op))
-    return emitElement(element);
-  if (auto element = dyn_cast<ElementSetOp>(op))
-    return emitElementSet(element);
-  if (auto made = dyn_cast<FromElementsOp>(op))
-    return emitFromElements(made);
-  if (auto unique = dyn_cast<UniqueOp>(op))
-    return emitUnique(unique);
-  if (auto gemm = dyn_cast<GemmOp>(op))
-    return emitGemm(gemm);
-  if (auto gemm = dyn_cast<PlanarGemmOp>(op))
-    return emitPlanarGemm(gemm);
-  if (isa<ReshapeOp, ViewAsRealOp, ViewAsComplexOp>(op))
-    return emitView(op);
-  if (auto call = dyn_cast<mlir::func::CallOp>(op))
-    return emitCall(call);
-  if (auto check = dyn_cast<AssertOp>(op))
-    return emitAssert(check);
-  if (auto size = dyn_cast<SizeValueOp>(op))
-    return emitSizeValue(size);
-  if (auto check = dyn_cast<CheckSizeOp>(op)) {
-    Value *size = slots[check.getSize()].scalar.re;
-    Value *least = b.CreateSub(size, b.getInt64(check.getReduced() ? 1 : 0));
-    failUnless(b.CreateICmpULE(least, b.getInt64(largestSize - (check.getReduced() ? 1 : 0))), op);
-    slots[result].scalar = {size};
-    return;
-  }
-  if (auto check = dyn_cast<CheckEqualOp>(op))
-    return failUnless(b.CreateICmpEQ(slots[check.getLhs()].scalar.re, slots[check.getRhs()].scalar.re), op);
-  if (!emitRuntimeCall(op))
-    emitEval(op);
+  TypeSwitch<mlir::Operation *>(op)
+      .Case<ConstantOp, FusedOp, DimOp, RelabelOp, TruthOp, CheckIndexOp, CheckSizeOp, CheckEqualOp, AssertOp,
+            SizeValueOp, ElementOp, ElementSetOp, FromElementsOp, UniqueOp, GemmOp, PlanarGemmOp, mlir::func::CallOp>(
+          [&](auto known) { emit(known); })
+      .Case<ReshapeOp, ViewAsRealOp, ViewAsComplexOp>([&](auto view) { emitView(view); })
+      .Default([&](mlir::Operation *) {
+        if (op->hasTrait<OpTrait::Elementwise>() && tensorTypeOf(op->getResult(0)).isScalar())
+          emitScalar(op);
+        else if (!emitRuntimeCall(op))
+          emitEval(op);
+      });
 }
 
-void FunctionEmitter::emitConstant(ConstantOp op) {
+void FunctionEmitter::emitScalar(mlir::Operation *op) {
+  if (isa<PowOp>(op))
+    setSite(op);
+  scalars.beforeFailure = [this, op] { setSite(op); };
+  auto args = map_to_vector(op->getOperands(), [&](mlir::Value operand) { return slots[operand].scalar; });
+  Element value = scalars.apply(op, args);
+  slots[op->getResult(0)].scalar = value;
+  if (auto *sum = dyn_cast<OverflowingBinaryOperator>(value.re); sum && op->hasAttr("toy.exact"))
+    cast<Instruction>(sum)->setHasNoSignedWrap();
+}
+
+void FunctionEmitter::emit(DimOp op) { slots[op.getResult()].scalar = {sizeOf(op.getX(), op.getAxis())}; }
+
+void FunctionEmitter::emit(RelabelOp op) {
+  Slot same = slots[op.getX()]; // the map may move when it grows
+  slots[op.getResult()] = same;
+  if (!isObject(op.getResult()))
+    return;
+  if (diesAt(op.getX(), op))
+    moved.insert(op.getX().getAsOpaquePointer());
+  else
+    retain(op.getResult());
+}
+
+void FunctionEmitter::emit(TruthOp op) {
+  Slot same = slots[op.getX()]; // the map may move when it grows
+  slots[op.getResult()] = same;
+}
+
+void FunctionEmitter::emit(CheckSizeOp op) {
+  Value *size = slots[op.getSize()].scalar.re;
+  int64_t least = op.getReduced() ? 1 : 0;
+  failUnless(b.CreateICmpULE(b.CreateSub(size, b.getInt64(least)), b.getInt64(largestSize - least)), op);
+  slots[op.getResult()].scalar = {size};
+}
+
+void FunctionEmitter::emit(CheckEqualOp op) {
+  failUnless(b.CreateICmpEQ(slots[op.getLhs()].scalar.re, slots[op.getRhs()].scalar.re), op);
+}
+
+void FunctionEmitter::emit(ConstantOp op) {
   auto value = cast<mlir::DenseElementsAttr>(op.getValue());
   TensorType type = tensorTypeOf(op.getResult());
   if (type.isScalar()) {
@@ -260,7 +242,7 @@ void FunctionEmitter::emitConstant(ConstantOp op) {
   emitEval(op);
 }
 
-void FunctionEmitter::emitCall(mlir::func::CallOp op) {
+void FunctionEmitter::emit(mlir::func::CallOp op) {
   auto callee = op->getParentOfType<mlir::ModuleOp>().lookupSymbol<mlir::func::FuncOp>(op.getCallee());
   SmallVector<Value *> arguments;
   SmallPtrSet<void *, 8> given;
@@ -333,7 +315,7 @@ Value *FunctionEmitter::viewArray(ArrayRef<int64_t> axes, mlir::ValueRange bound
   return sizesArray(items);
 }
 
-void FunctionEmitter::emitGemm(GemmOp op) {
+void FunctionEmitter::emit(GemmOp op) {
   setSite(op);
   auto repacks = op->getAttrOfType<mlir::IntegerAttr>("toy.repacks");
   Value *flags = b.getInt64(op.getLhsConjugated() | op.getRhsConjugated() << 1 | (repacks ? repacks.getInt() : 0) << 2);
@@ -345,7 +327,7 @@ void FunctionEmitter::emitGemm(GemmOp op) {
   slots[op.getResult()] = tensorTypeOf(op.getResult()).isScalar() ? unbox(op.getType(), object) : Slot{object, {}};
 }
 
-void FunctionEmitter::emitPlanarGemm(PlanarGemmOp op) {
+void FunctionEmitter::emit(PlanarGemmOp op) {
   setSite(op);
   Value *x = viewArray(op.getLhsAxes(), {}, {}), *y = viewArray(op.getRhsAxes(), {}, {}),
         *results = stackArray(b.getPtrTy(), 2);
@@ -397,9 +379,9 @@ void FunctionEmitter::failUnless(Value *condition, mlir::Operation *op) {
   scalars.rarely(b.CreateNot(condition), [&] { emitEval(op); });
 }
 
-void FunctionEmitter::emitAssert(AssertOp op) { failUnless(slots[op.getCondition()].scalar.re, op); }
+void FunctionEmitter::emit(AssertOp op) { failUnless(slots[op.getCondition()].scalar.re, op); }
 
-void FunctionEmitter::emitSizeValue(SizeValueOp op) {
+void FunctionEmitter::emit(SizeValueOp op) {
   auto operand = [&](StringRef name) { return slots[op.getOperand(*SizeValueOp::operandOf(name))].scalar.re; };
   SizeEmitter emitter(b, operand);
   Value *value = emitter.compute(op.getExpr()).value;
