@@ -401,14 +401,15 @@ Value Bounds::sizeOperand(Value v, int64_t axis) {
     auto argument = dyn_cast<BlockArgument>(inner);
     return argument && argument.getOwner() == body ? group.getInputs()[argument.getArgNumber()] : Value();
   };
-  for (Operation &op : *body)
-    for (auto [i, of] : llvm::enumerate(op.getNumResults() ? tensorTypeOf(op.getResult(0)).getDims() : ArrayRef<Dim>()))
-      if (of == dim) {
-        if (auto full = dyn_cast<FullOp>(op))
-          return outside(full.getSizes()[i]);
-        if (auto iota = dyn_cast<IotaOp>(op))
-          return outside(iota.getSize());
-      }
+  for (Operation &op : *body) {
+    if (!isa<FullOp, IotaOp>(op))
+      continue;
+    SmallVector<Dim> dims = tensorTypeOf(op.getResult(0)).getDims();
+    if (auto at = llvm::find(dims, dim); at != dims.end()) {
+      auto full = dyn_cast<FullOp>(op);
+      return outside(full ? full.getSizes()[at - dims.begin()] : cast<IotaOp>(op).getSize());
+    }
+  }
   return {};
 }
 

@@ -397,7 +397,8 @@ bool KernelEmitter::emitJoin() {
   const auto axis = static_cast<int64_t>(concat.getAxis()), count = static_cast<int64_t>(concat.getParts().size());
   auto isShort = [&](mlir::Value part) {
     int64_t bytes = sizeOf(rootType.getDtype());
-    for (Dim dim : ArrayRef(tensorTypeOf(part).getDims()).drop_front(axis))
+    SmallVector<Dim> dims = tensorTypeOf(part).getDims();
+    for (Dim dim : ArrayRef(dims).drop_front(axis))
       if (!dim.isNumber() || MulOverflow(bytes, dim.value(), bytes))
         return false;
     return bytes < 64;
