@@ -5,6 +5,7 @@
 
 #include "ir/ToyDialect.h"
 #include "jit/DeviceCompiler.h"
+#include "jit/SharedKernels.h"
 #include "passes/lowering/FunctionEmitter.h"
 #include "runtime/Parallel.h"
 #include "support/Sanitizers.h"
@@ -41,10 +42,12 @@ bool Compiler::compile(const Unit &unit, CompiledUnit &c, Phase last) {
   if (last == Phase::Link && c.error.empty() && !warming)
     key = findInCache(c);
   if (!c.fromCache) {
+    if (last == Phase::Link && !c.code->quick)
+      phase(Phase::Optimize, "kernels", [&] { splitKernels(c); });
     phase(Phase::Optimize, "optimize", [&] { optimize(c); });
-    phase(Phase::Assemble, "assemble", [&] { engine.assemble(c.code, c.error); });
+    phase(Phase::Assemble, "assemble", [&] { assemble(c); });
     if (!key.empty() && c.error.empty())
-      cache->add(key, *c.code->object);
+      keep(key, c);
   }
   phase(Phase::Link, "link", [&] { link(c); });
   return c.error.empty();
@@ -211,17 +214,63 @@ rt::DeviceKernel **Compiler::loadKernels(DeviceCode &code, std::string &error) {
 std::string Compiler::findInCache(CompiledUnit &c) {
   std::string key = cache->keyOf(*c.code->module, engine.targetKey(*c.code));
   c.code->object = cache->find(key);
-  c.fromCache = c.code->object != nullptr;
+  c.fromCache = c.code->object && haveKernels(ObjectKernels(*c.code->object).called);
   return key;
+}
+
+/// All are looked for before any is missed: the object of one may have another whose file was lost.
+bool Compiler::haveKernels(ArrayRef<std::string> digests) {
+  for (const std::string &digest : digests) {
+    std::unique_ptr<MemoryBuffer> batch = warming || engine.hasKernel(digest) ? nullptr : cache->find(digest), object;
+    if (batch)
+      object = cache->find(batch->getBuffer().str());
+    if (!object || !haveKernels(ObjectKernels(*object).called))
+      continue;
+    std::string error; // a kernel that cannot be linked is not there
+    engine.linkKernels(std::move(object), error);
+  }
+  return llvm::all_of(digests, [&](StringRef digest) { return engine.hasKernel(digest); });
+}
+
+void Compiler::splitKernels(CompiledUnit &c) {
+  auto isKnown = [&](StringRef digest) {
+    bool known = haveKernels(digest.str());
+    ++(known ? kernels.kept : kernels.made);
+    return known;
+  };
+  const MachineCode ofKernels;
+  for (auto &module : takeKernels(*c.code->module, engine.targetKey(ofKernels) + cache->build(), isKnown)) {
+    auto &code = c.kernels.emplace_back(std::make_shared<MachineCode>());
+    code->context = c.code->context;
+    code->module = std::move(module);
+  }
 }
 
 void Compiler::optimize(CompiledUnit &c) {
   std::string problems;
   raw_string_ostream stream(problems);
-  if (verifyModule(*c.code->module, &stream))
-    c.error = "the generated LLVM IR is not valid: " + problems;
-  else
-    engine.optimize(c.code);
+  for (auto &code : llvm::concat<std::shared_ptr<MachineCode>>(c.kernels, MutableArrayRef(c.code)))
+    if (verifyModule(*code->module, &stream))
+      c.error = "the generated LLVM IR is not valid: " + problems;
+    else
+      engine.optimize(code);
+}
+
+void Compiler::assemble(CompiledUnit &c) {
+  for (auto &code : llvm::concat<std::shared_ptr<MachineCode>>(c.kernels, MutableArrayRef(c.code)))
+    if (c.error.empty())
+      engine.assemble(code, c.error);
+}
+
+/// A kernel's file names the object that it is in.
+void Compiler::keep(const std::string &key, const CompiledUnit &c) {
+  for (const auto &code : c.kernels) {
+    std::string batch = CodeCache::keyOf(code->object->getBuffer());
+    cache->add(batch, *code->object);
+    for (const std::string &digest : ObjectKernels(*code->object).defined)
+      cache->add(digest, MemoryBufferRef(batch, "batch"));
+  }
+  cache->add(key, *c.code->object);
 }
 
 void Compiler::link(CompiledUnit &c) {
@@ -233,6 +282,8 @@ void Compiler::link(CompiledUnit &c) {
     c.functions.push_back(
         {user.str(), reason ? reason.str() : "first call with these types", function->hasAttr("toy.dynamic")});
   }
+  for (const auto &code : c.kernels)
+    engine.linkKernels(std::move(code->object), c.error);
   c.linkable.ir = std::move(c.ir);
   c.linkable.object = std::move(c.code->object);
   engine.link(std::move(c.linkable), c.error);

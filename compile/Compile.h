@@ -41,7 +41,8 @@ struct CompiledFunction {
 struct CompiledUnit {
   mlir::OwningOpRef<mlir::ModuleOp> ir; ///< in the toy dialect: recognized, unpacked, selected
   std::shared_ptr<MachineCode> code = std::make_shared<MachineCode>();
-  llvm::StringMap<Signature> signatures; ///< of its functions, before complex tensors are unpacked
+  std::vector<std::shared_ptr<MachineCode>> kernels; ///< that were not known, in the order in which they are linked
+  llvm::StringMap<Signature> signatures;             ///< of its functions, before complex tensors are unpacked
   Linkable linkable;
   std::vector<CompiledFunction> functions;
   bool fromCache = false;
@@ -79,6 +80,10 @@ public:
   Engine engine;
   RecognitionLog log; ///< what recognition found and refused so far, also in functions that are evaluated
   PhaseTimes times;
+  /// Kernels of the code that was compiled: those that had to be, and those that were there from before.
+  struct {
+    int64_t made = 0, kept = 0;
+  } kernels;
 
 private:
   struct State;
@@ -93,7 +98,12 @@ private:
   bool isQuick(const CompiledUnit &c) const;
   /// The key of the code; its object is in `c` if it was made before.
   std::string findInCache(CompiledUnit &c);
+  /// Whether kernels are linked or can be, from the cache.
+  bool haveKernels(llvm::ArrayRef<std::string> digests);
+  void splitKernels(CompiledUnit &c);
   void optimize(CompiledUnit &c);
+  void assemble(CompiledUnit &c);
+  void keep(const std::string &key, const CompiledUnit &c);
   void link(CompiledUnit &c);
 
   const CompileOptions &options;

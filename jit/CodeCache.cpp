@@ -89,6 +89,8 @@ std::string CodeCache::keyOf(const Module &module, const std::string &settings) 
   return toHex(digest(settings + "\n" + program + "\n" + digest({bitcode.data(), bitcode.size()})), /*LowerCase=*/true);
 }
 
+std::string CodeCache::keyOf(StringRef bytes) { return toHex(digest(bytes), /*LowerCase=*/true); }
+
 /// The object of an open file; null where it is not what `add` wrote.
 std::unique_ptr<MemoryBuffer> CodeCache::read(const std::string &key, const Descriptor &file,
                                               const struct stat &info) const {

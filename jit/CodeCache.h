@@ -27,6 +27,10 @@ public:
   explicit CodeCache(bool useDisk);
   /// The key of a module before it is optimized; `settings` is what else decides its code.
   std::string keyOf(const llvm::Module &module, const std::string &settings);
+  /// The key of what has no other name than its contents.
+  static std::string keyOf(llvm::StringRef bytes);
+  /// Which build of this program's code it is: part of every key.
+  const std::string &build() const { return program; }
   /// The object, or null.
   std::unique_ptr<llvm::MemoryBuffer> find(const std::string &key);
   void add(const std::string &key, llvm::MemoryBufferRef object);

@@ -5,6 +5,7 @@
 
 #include "jit/Abi.h"
 #include "jit/Target.h"
+#include "passes/lowering/Attributes.h"
 #include "runtime/Apart.h"
 #include "runtime/Error.h"
 #include "runtime/Parallel.h"
@@ -115,7 +116,7 @@ std::string Engine::targetKey(const MachineCode &code) const {
 /// Versions of functions for vectors that no loop took.
 static void eraseUnusedVariants(Module &module) {
   for (Function &f : make_early_inc_range(module))
-    if (f.hasFnAttribute("toy.variant") && f.use_empty())
+    if (f.hasFnAttribute(vectorVariant) && f.use_empty())
       f.eraseFromParent();
 }
 
@@ -171,7 +172,7 @@ static void runPasses(Module &module, TargetMachine &machine, int level) {
   }
   SmallVector<GlobalValue *> variants; // no call names them yet
   for (Function &f : module)
-    if (f.hasFnAttribute("toy.variant"))
+    if (f.hasFnAttribute(vectorVariant))
       variants.push_back(&f);
   appendToCompilerUsed(module, variants);
   passes.run(module, analyses.modules);
@@ -230,6 +231,46 @@ std::string Engine::written(Module &module, bool asObject, std::string &error) {
   return buffer.str().str();
 }
 
+/// A library of its own for an object: what the runtime exports, the kernels that it calls, and `symbols`.
+Expected<orc::JITDylib &> Engine::Impl::addObject(std::unique_ptr<MemoryBuffer> object, const ObjectKernels &named,
+                                                  orc::SymbolMap symbols) {
+  auto dylib = jit->createJITDylib("m" + std::to_string(objects++));
+  if (!dylib)
+    return dylib.takeError();
+  dylib->addToLinkOrder(jit->getMainJITDylib());
+  for (const std::string &digest : named.called)
+    symbols[jit->mangleAndIntern(kernelSymbol(digest))] = {kernels.lookup(digest), JITSymbolFlags::Exported};
+  if (Error e = dylib->define(orc::absoluteSymbols(std::move(symbols))))
+    return e;
+  if (Error e = jit->addObjectFile(*dylib, std::move(object)))
+    return e;
+  return *dylib;
+}
+
+void Engine::linkKernels(std::unique_ptr<MemoryBuffer> object, std::string &error) {
+  orc::LLJIT &jit = *impl->jit;
+  const ObjectKernels named(*object);
+  auto work = [&]() -> Error {
+    auto dylib = impl->addObject(std::move(object), named, orc::SymbolMap());
+    if (!dylib)
+      return dylib.takeError();
+    orc::SymbolLookupSet wanted;
+    for (const std::string &digest : named.defined)
+      wanted.add(jit.mangleAndIntern(kernelSymbol(digest)));
+    orc::JITDylibSearchOrder here = {{&*dylib, orc::JITDylibLookupFlags::MatchAllSymbols}};
+    auto found = jit.getExecutionSession().lookup(here, std::move(wanted));
+    if (!found)
+      return found.takeError();
+    for (const std::string &digest : named.defined)
+      impl->kernels[digest] = found->at(jit.mangleAndIntern(kernelSymbol(digest))).getAddress();
+    return Error::success();
+  };
+  if (Error e = work())
+    error = toString(std::move(e));
+}
+
+bool Engine::hasKernel(StringRef digest) const { return impl->kernels.contains(digest); }
+
 /// Each object is linked on its own: its functions, those it calls in other objects, and its data.
 void Engine::link(Linkable linkable, std::string &error) {
   orc::LLJIT &jit = *impl->jit;
@@ -243,10 +284,6 @@ void Engine::link(Linkable linkable, std::string &error) {
     data[i + 1] = reinterpret_cast<int64_t>(op);
   append_range(impl->sites, linkable.sites);
   auto work = [&]() -> Error {
-    auto dylib = jit.createJITDylib("m" + std::to_string(impl->data.size()));
-    if (!dylib)
-      return dylib.takeError();
-    dylib->addToLinkOrder(jit.getMainJITDylib());
     orc::SymbolMap symbols;
     symbols[named("toy.data")] = exported(data.get());
     if (linkable.kernels)
@@ -254,10 +291,10 @@ void Engine::link(Linkable linkable, std::string &error) {
     for (const Linkable::Function &f : linkable.functions)
       if (auto it = impl->addresses.find(f.symbol); !f.isDefined && it != impl->addresses.end())
         symbols[named(f.name)] = {it->second, JITSymbolFlags::Exported | JITSymbolFlags::Callable};
-    if (Error e = dylib->define(orc::absoluteSymbols(std::move(symbols))))
-      return e;
-    if (Error e = jit.addObjectFile(*dylib, std::move(linkable.object)))
-      return e;
+    const ObjectKernels kernels(*linkable.object);
+    auto dylib = impl->addObject(std::move(linkable.object), kernels, std::move(symbols));
+    if (!dylib)
+      return dylib.takeError();
     for (Linkable::Function &f : linkable.functions) {
       if (!f.isDefined)
         continue;

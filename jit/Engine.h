@@ -38,7 +38,7 @@ struct Signature {
 /// LLVM IR on its way to an object. It is shared, and owns all that it needs: Ctrl-C may leave a thread behind that
 /// works on it.
 struct MachineCode {
-  std::unique_ptr<llvm::LLVMContext> context = std::make_unique<llvm::LLVMContext>();
+  std::shared_ptr<llvm::LLVMContext> context = std::make_shared<llvm::LLVMContext>();
   std::unique_ptr<llvm::Module> module;
   bool quick = false; ///< costs more to optimize than to run
   bool loops = false; ///< has loops of the program's own over elements or scalars, or recursion
@@ -82,6 +82,9 @@ public:
   /// Assembly, or the bytes of an object, to look at.
   std::string written(llvm::Module &module, bool asObject, std::string &error);
 
+  /// Adds kernels, for what is linked from now on. Those that they call are there.
+  void linkKernels(std::unique_ptr<llvm::MemoryBuffer> object, std::string &error);
+  bool hasKernel(llvm::StringRef digest) const;
   void link(Linkable linkable, std::string &error);
   bool has(llvm::StringRef symbol) const;
   /// Calls a linked function. Throws rt::Error.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "jit/Engine.h"
+#include "jit/SharedKernels.h"
 
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/Target/TargetMachine.h"
@@ -20,12 +21,16 @@ struct Engine::Impl {
   std::unique_ptr<llvm::orc::LLJIT> jit;
   std::map<std::string, Entry> entries;
   std::map<std::string, llvm::orc::ExecutorAddr> addresses; ///< of functions, for the modules that call them
+  llvm::StringMap<llvm::orc::ExecutorAddr> kernels;         ///< by digest
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;   ///< code points into them
   std::vector<mlir::Location> sites, chain;
   std::vector<std::unique_ptr<int64_t[]>> data; ///< `toy.data` of each module
+  unsigned objects = 0;                         ///< that were linked
   unsigned guards = 0;                          ///< that were compiled
   EngineStats stats;
 
+  llvm::Expected<llvm::orc::JITDylib &> addObject(std::unique_ptr<llvm::MemoryBuffer> object,
+                                                  const ObjectKernels &named, llvm::orc::SymbolMap symbols);
   bool makeMachines(const CompileOptions &options, std::string &error);
   void runApart(const CompileOptions &options, bool brief, std::function<void()> work);
 };

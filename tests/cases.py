@@ -68,6 +68,7 @@ def command_line(toy):
             "copies",
             "allocations",
             "peak_bytes",
+            "kernel_code",
             "phase_ms",
             "cuda",
         }

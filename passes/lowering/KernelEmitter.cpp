@@ -118,8 +118,10 @@ Value *KernelEmitter::callerSize(mlir::Value value, int64_t axis) {
 // --- elements, in the kernel
 
 Value *KernelEmitter::capture(Value *callerValue) {
-  if (isa<Constant>(callerValue))
-    return callerValue;
+  return isa<Constant>(callerValue) ? callerValue : parameter(callerValue);
+}
+
+Value *KernelEmitter::parameter(Value *callerValue) {
   Value *&known = captures[callerValue];
   if (!known) {
     // Parameters are read from the context at the kernel's entry.
@@ -153,11 +155,30 @@ KernelEmitter::Indices KernelEmitter::stretched(BroadcastOp op, const Indices &i
   return own;
 }
 
+/// Whether a part of a scalar is a known number that decides nothing about the code: the kernel takes it as a
+/// parameter and serves all of them. 0 and 1, factors of integers, exponents, and divisors that multiply
+/// instead do decide.
+bool KernelEmitter::isAnyNumber(mlir::Value scalar, Value *part) const {
+  auto *real = dyn_cast<ConstantFP>(part);
+  auto takesAny = [&](mlir::Operation *user) {
+    return isa<AddOp, SubOp, MaximumOp, MinimumOp, WhereOp, EqOp, NeOp, LtOp, LeOp, GtOp, GeOp>(user) ||
+           (isa<MulOp>(user) && real) || (isa<DivOp>(user) && real && !real->getValueAPF().getExactInverse(nullptr));
+  };
+  auto isSpecial = [](double x) { return x == 0 || std::abs(x) == 1; };
+  if (real && isSpecial(real->getValueAPF().convertToDouble()))
+    return false;
+  if (auto *integer = dyn_cast<ConstantInt>(part); integer && isSpecial(static_cast<double>(integer->getSExtValue())))
+    return false;
+  return !device && isa<Constant>(part) && llvm::all_of(scalar.getUsers(), takesAny);
+}
+
 Element KernelEmitter::loadInput(mlir::Value value, const Indices &indices) {
   const Slot &slot = inputs[cast<mlir::BlockArgument>(value).getArgNumber()];
   TensorType type = tensorTypeOf(value);
-  if (type.isScalar())
-    return {capture(slot.scalar.re), slot.scalar.im ? capture(slot.scalar.im) : nullptr};
+  if (type.isScalar()) {
+    auto part = [&](Value *x) { return isAnyNumber(value, x) ? parameter(x) : capture(x); };
+    return {part(slot.scalar.re), slot.scalar.im ? part(slot.scalar.im) : nullptr};
+  }
   Value *offset = nullptr;
   if (Value *buffer = transposedElement(value, indices, offset))
     return scalars.load(type.getDtype(), buffer, offset);

@@ -87,7 +87,9 @@ private:
   llvm::Value *callerInteger(mlir::Value scalar);
 
   // In the kernel.
-  llvm::Value *capture(llvm::Value *callerValue);
+  llvm::Value *parameter(llvm::Value *callerValue);
+  llvm::Value *capture(llvm::Value *callerValue); ///< constants as they are
+  bool isAnyNumber(mlir::Value scalar, llvm::Value *part) const;
   llvm::Value *size(mlir::Value value, int64_t axis) { return capture(callerSize(value, axis)); }
   llvm::Value *integer(mlir::Value scalar) { return capture(callerInteger(scalar)); }
   Element elementAt(mlir::Value value, const Indices &indices);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Loops over the result of a group, and the call of the kernel that holds them.
+#include "passes/lowering/Attributes.h"
 #include "passes/lowering/KernelEmitter.h"
 
 #include "runtime/Parallel.h"
@@ -45,6 +46,7 @@ void KernelEmitter::begin() {
   kernel = Function::Create(type, Function::InternalLinkage, name + ".loop" + (parts++ ? std::to_string(parts) : ""),
                             module);
   kernel->addFnAttr(Attribute::getWithUWTableKind(k.getContext(), UWTableKind::Default));
+  kernel->addFnAttr(sharedKernel);
   k.SetInsertPoint(BasicBlock::Create(k.getContext(), "entry", kernel));
   BasicBlock *body = BasicBlock::Create(k.getContext(), "body", kernel);
   k.CreateBr(body);

@@ -3,6 +3,7 @@
 /// Unary and binary operations of single elements. Functions that LLVM has no exact instruction for are calls: real
 /// ones to libm, complex ones and checked integer ones to the runtime, so that compiled code and the reference
 /// evaluator share their bits.
+#include "passes/lowering/Attributes.h"
 #include "passes/lowering/ScalarEmitter.h"
 #include "runtime/ElementFunctions.h"
 
@@ -85,7 +86,7 @@ Element ScalarEmitter::byTable(int row, ArrayRef<Value *> parts, DType dtype) {
     if (width == rt::laneWidth() && rt::laneFunction(row))
       variant = "toy_rt_lanes_" + std::to_string(row);
     if (!scalar)
-      elementWrapper(module, row, width, variant)->addFnAttr("toy.variant");
+      elementWrapper(module, row, width, variant)->addFnAttr(vectorVariant);
     variants += (width == 2 ? "" : ",") + ("_ZGV_LLVM_N" + std::to_string(width) + std::string(function.inputs, 'v') +
                                            "_" + name + "(" + variant + ")");
   }

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What the emitters tell the engine of a function, by attributes.
+#pragma once
+
+namespace toy {
+
+/// A loop that depends on nothing but its arguments and what the runtime exports: any program can use it.
+constexpr char sharedKernel[] = "toy.kernel";
+/// A version of a function for vectors, which loops may call after they were vectorized.
+constexpr char vectorVariant[] = "toy.variant";
+
+} // namespace toy
