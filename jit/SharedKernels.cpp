@@ -89,7 +89,9 @@ static std::string digestOf(Function &kernel, StringRef settings) {
   ValueToValueMapTy copies;
   copyInto(*alone, kernel, copies)->setName("kernel");
   SmallVector<char, 0> bitcode;
-  BitcodeWriter(bitcode).writeModule(*alone);
+  BitcodeWriter writer(bitcode);
+  writer.writeModule(*alone);
+  writer.writeStrtab(); // the names of what is called
   BLAKE3 hash;
   hash.update(settings);
   hash.update(StringRef("\0", 1));

@@ -87,3 +87,16 @@ def test_errors_of_shared_kernels_have_their_own_places(toy, tmp_path):
     (tmp_path / "p.toy").write_text(text)
     done = subprocess.run([toy, "--jit=always", f"{tmp_path}/p.toy"], capture_output=True, text=True)
     assert done.returncode == 1 and "p.toy:4:" in done.stderr and "zero" in done.stderr, done.stderr
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("pair", [("erf(x)", "exp(x)"), ("x * 0.0", "c128(x) * 0.0"), ("sinh(x)", "tanh(x)")])
+def test_kernels_that_call_others_are_apart(toy, tmp_path, pair):
+    """Only the name of a function tells them from each other."""
+    program = "".join(f"def f{i}(x: f64[N]) {{ return {e}; }}\n" for i, e in enumerate(pair)) + (
+        "for n in [5, 100000] { var x = linspace(0.0, 1.0, i64(n)); print(sum(f0(x)), sum(f1(x))); }\n"
+    )
+    compiled, evaluated = (
+        kernels(toy, tmp_path, program, "--no-cache", jit)[0] for jit in ("--jit=always", "--jit=never")
+    )
+    assert compiled == evaluated
