@@ -244,6 +244,7 @@ void Compiler::splitKernels(CompiledUnit &c) {
     code->context = c.code->context;
     code->module = std::move(module);
   }
+  c.code->quick = options.optimization == CompileOptions::byCost && runsOnce(*c.ir);
 }
 
 void Compiler::optimize(CompiledUnit &c) {

@@ -23,6 +23,8 @@ struct Compiler::State {
 /// Whether the functions of a module do little work each time they run: no loops, no recursion, few elements, all sizes
 /// known.
 bool isCheap(mlir::ModuleOp module);
+/// Whether a module is statements of the top level without loops: what is not in its kernels runs once.
+bool runsOnce(mlir::ModuleOp module);
 /// Gives functions whose calls lead back to them the attribute `toy.recursive`.
 void markRecursion(mlir::ModuleOp module);
 /// Whether loops of the program work on elements or scalars, or functions call themselves: they get all that LLVM can

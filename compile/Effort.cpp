@@ -48,6 +48,12 @@ bool hasElementLoops(ModuleOp module) {
   });
 }
 
+bool runsOnce(ModuleOp module) {
+  return llvm::all_of(module.getOps<func::FuncOp>(), [](func::FuncOp function) {
+    return function.isExternal() || (!function->hasAttr("toy.name") && !hasLoops(function));
+  });
+}
+
 bool isCheap(ModuleOp module) {
   constexpr int64_t manyElements = 4096;
   int64_t elements = 0;

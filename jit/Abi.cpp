@@ -18,6 +18,7 @@
 #include "support/CallLimit.h"
 
 #include <cmath>
+#include <cstdarg>
 #include <optional>
 
 using namespace toy;
@@ -102,7 +103,14 @@ static void toy_rt_parallel_for(void (*body)(void *, int64_t, int64_t), void *co
   rt::poll();
   rt::parallelFor(n, grain, body, context);
 }
-static int64_t toy_rt_stream_steps(int64_t bytes, int64_t stepBytes) { return rt::streamSteps(bytes, stepBytes); }
+/// The loop finds the steps of a piece that is written past the caches, and the bytes of a step, in two words of its
+/// context. In the place of an operand, which is read anyway, nothing is gained.
+static void toy_rt_streamed_for(void (*body)(void *, int64_t, int64_t), void *context, int64_t n, int64_t grain,
+                                int64_t *words, int64_t stepBytes, int64_t inPlace) {
+  words[0] = inPlace ? 0 : rt::streamSteps(n * stepBytes, stepBytes);
+  words[1] = stepBytes;
+  toy_rt_parallel_for(body, context, n, grain);
+}
 static void toy_rt_stream(void *to, const void *from, int64_t bytes) { rt::streamCopy(to, from, bytes); }
 static void toy_rt_transpose(void *to, int64_t toPitch, const void *from, int64_t fromPitch, int64_t rows,
                              int64_t columns, int64_t elementBytes) {
@@ -269,6 +277,24 @@ static void toy_rt_eval(mlir::Operation *op, void **operands, void **results) {
   }
 }
 
+/// Executes an operation that compiled code saw fail. Operands are objects, borrowed, and integers or bools.
+[[noreturn]] static void toy_rt_refuse(mlir::Operation *op, ...) {
+  llvm::SmallVector<rt::TensorRef> scalars;
+  llvm::SmallVector<void *> operands, results(op->getNumResults());
+  va_list arguments;
+  va_start(arguments, op);
+  for (mlir::Value v : op->getOperands())
+    if (auto type = llvm::dyn_cast<TensorType>(v.getType()); type && type.isScalar()) {
+      int64_t value = va_arg(arguments, int64_t);
+      scalars.push_back(rt::TensorRef(rt::newScalar(type.getDtype(), &value)));
+      operands.push_back(scalars.back().get());
+    } else
+      operands.push_back(va_arg(arguments, void *));
+  va_end(arguments);
+  toy_rt_eval(op, operands.data(), results.data());
+  llvm_unreachable("compiled code and the evaluator check the same");
+}
+
 static uint16_t toy_rt_to_bf16(double x) { return toHalf(DType::BF16, x); }
 static uint16_t toy_rt_to_f16(double x) { return toHalf(DType::F16, x); }
 static double toy_rt_float_floordiv_f64(double a, double b) { return rt::floorDivide(a, b); }
@@ -312,7 +338,6 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       TOY_SYMBOL(toy_rt_on_host),
       TOY_SYMBOL(toy_rt_only_on_host),
       TOY_SYMBOL(toy_rt_read_element),
-      TOY_SYMBOL(toy_rt_stream_steps),
       TOY_SYMBOL(toy_rt_stream),
       TOY_SYMBOL(toy_rt_join),
       TOY_SYMBOL(toy_rt_transpose),
@@ -324,6 +349,7 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       TOY_SYMBOL(toy_rt_box),
       TOY_SYMBOL(toy_rt_view),
       TOY_SYMBOL(toy_rt_parallel_for),
+      TOY_SYMBOL(toy_rt_streamed_for),
       TOY_SYMBOL(toy_rt_index_error),
       TOY_SYMBOL(toy_rt_unique),
       TOY_SYMBOL(toy_rt_too_deep),
@@ -331,6 +357,7 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       TOY_SYMBOL(toy_rt_gemm),
       TOY_SYMBOL(toy_rt_planar_gemm),
       TOY_SYMBOL(toy_rt_eval),
+      TOY_SYMBOL(toy_rt_refuse),
       TOY_SYMBOL(toy_rt_to_bf16),
       TOY_SYMBOL(toy_rt_to_f16),
       TOY_SYMBOL(toy_rt_float_floordiv_f64),

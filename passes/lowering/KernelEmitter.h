@@ -206,6 +206,8 @@ private:
   void markParallel(llvm::Function *work);
   void finish(llvm::Value *callerRange, llvm::Value *callerGrain, bool parallel,
               llvm::Value *callerStepBytes = nullptr);
+  void callInParallel(llvm::Function *work, llvm::Value *callerRange, llvm::Value *callerGrain,
+                      llvm::Value *callerStepBytes);
   void callByPieces(llvm::Function *work, llvm::ArrayRef<llvm::Value *> arguments, llvm::IRBuilder<> &t,
                     llvm::Value *steps, llvm::Value *stepBytes);
 

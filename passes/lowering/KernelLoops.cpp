@@ -149,53 +149,47 @@ void KernelEmitter::finish(Value *callerRange, Value *callerGrain, bool parallel
     markParallel(work);
   kernel->getArg(1)->replaceAllUsesWith(work->getArg(captured.size()));
   kernel->getArg(2)->replaceAllUsesWith(work->getArg(captured.size() + 1));
-  if (!parallel) {
-    SmallVector<Value *> arguments(captured);
-    arguments.append({caller.getInt64(0), callerRange});
-    caller.CreateCall(work, arguments);
-    kernel->eraseFromParent();
-    return;
-  }
-  Function *function = caller.GetInsertBlock()->getParent();
-  // One piece is called as it is, without looking for others to share it with.
-  BasicBlock *one = BasicBlock::Create(caller.getContext(), "", function),
-             *many = BasicBlock::Create(caller.getContext(), "", function),
-             *join = BasicBlock::Create(caller.getContext(), "", function);
-  caller.CreateCondBr(caller.CreateICmpSLE(callerRange, callerGrain), one, many);
-  caller.SetInsertPoint(one);
-  SmallVector<Value *> whole(captured);
-  whole.append({caller.getInt64(0), callerRange});
-  caller.CreateCall(work, whole);
-  caller.CreateBr(join);
-  caller.SetInsertPoint(many);
+  if (parallel)
+    return callInParallel(work, callerRange, callerGrain, callerStepBytes);
+  SmallVector<Value *> arguments(captured);
+  arguments.append({caller.getInt64(0), callerRange});
+  caller.CreateCall(work, arguments);
+  kernel->eraseFromParent();
+}
+
+/// The caller gives what was captured as words in memory; the kernel reads them and calls `work`.
+void KernelEmitter::callInParallel(Function *work, Value *callerRange, Value *callerGrain, Value *callerStepBytes) {
   IRBuilder<> t(BasicBlock::Create(k.getContext(), "entry", kernel));
-  auto parameter = [&](size_t i, Type *type) -> Value * {
-    return t.CreateLoad(type, t.CreateConstInBoundsGEP1_64(t.getInt64Ty(), kernel->getArg(0), i));
+  SmallVector<Value *> arguments;
+  auto word = [&](Type *type) {
+    return t.CreateLoad(type, t.CreateConstInBoundsGEP1_64(t.getInt64Ty(), kernel->getArg(0), arguments.size()));
   };
-  SmallVector<Value *> arguments, context(captured);
+  for (Value *v : captured)
+    arguments.push_back(word(v->getType()));
+  const size_t words = captured.size() + (callerStepBytes ? 2 : 0);
+  Function *function = caller.GetInsertBlock()->getParent();
+  IRBuilder<> entry(&function->getEntryBlock(), function->getEntryBlock().begin());
+  Value *context = entry.CreateAlloca(entry.getInt64Ty(), entry.getInt32(std::max<size_t>(words, 1)));
+  auto wordAt = [&](size_t i) { return caller.CreateConstInBoundsGEP1_64(caller.getInt64Ty(), context, i); };
   for (auto [i, v] : enumerate(captured))
-    arguments.push_back(parameter(i, v->getType()));
+    caller.CreateStore(v, wordAt(i));
   ScalarEmitter calls(module, caller);
-  if (callerStepBytes) {
-    Value *steps = calls.call("toy_rt_stream_steps", caller.getInt64Ty(),
-                              {caller.CreateMul(callerRange, callerStepBytes), callerStepBytes});
-    if (reusable) // what is read anyway need not be kept out of the caches
-      steps = caller.CreateSelect(caller.CreateICmpEQ(callerOut, dataPointers[reusable]), i64(0), steps);
-    callByPieces(work, arguments, t, parameter(captured.size(), t.getInt64Ty()),
-                 parameter(captured.size() + 1, t.getInt64Ty()));
-    context.append({steps, callerStepBytes});
-  } else {
+  if (!callerStepBytes) {
     arguments.append({kernel->getArg(1), kernel->getArg(2)});
     t.CreateCall(work, arguments);
     t.CreateRetVoid();
+    calls.call("toy_rt_parallel_for", caller.getVoidTy(), {kernel, context, callerRange, callerGrain});
+    return;
   }
-  IRBuilder<> entry(&function->getEntryBlock(), function->getEntryBlock().begin());
-  Value *memory = entry.CreateAlloca(entry.getInt64Ty(), entry.getInt32(std::max<size_t>(context.size(), 1)));
-  for (auto [i, v] : enumerate(context))
-    caller.CreateStore(v, caller.CreateConstInBoundsGEP1_64(caller.getInt64Ty(), memory, i));
-  calls.call("toy_rt_parallel_for", caller.getVoidTy(), {kernel, memory, callerRange, callerGrain});
-  caller.CreateBr(join);
-  caller.SetInsertPoint(join);
+  Value *inPlace = caller.getInt64(0);
+  if (reusable)
+    inPlace = caller.CreateZExt(caller.CreateICmpEQ(callerOut, dataPointers[reusable]), caller.getInt64Ty());
+  calls.call("toy_rt_streamed_for", caller.getVoidTy(),
+             {kernel, context, callerRange, callerGrain, wordAt(captured.size()), callerStepBytes, inPlace});
+  SmallVector<Value *> own = arguments;
+  Value *steps = word(t.getInt64Ty());
+  arguments.push_back(steps);
+  callByPieces(work, own, t, steps, word(t.getInt64Ty()));
 }
 
 /// Large results go past the caches: a piece at a time is computed into a buffer on the stack and copied by

@@ -376,7 +376,15 @@ void FunctionEmitter::emitView(mlir::Operation *op) {
 /// The runtime executes an operation, which fails, if a condition does not hold; the text of the error is made only
 /// then.
 void FunctionEmitter::failUnless(Value *condition, mlir::Operation *op) {
-  scalars.rarely(b.CreateNot(condition), [&] { emitEval(op); });
+  scalars.rarely(b.CreateNot(condition), [&] {
+    setSite(op);
+    tables.operations.push_back(op);
+    SmallVector<Value *> arguments = {dataWord(tables.operations.size(), b.getPtrTy())};
+    for (mlir::Value v : op->getOperands())
+      arguments.push_back(isObject(v) ? slots[v].object : b.CreateZExt(slots[v].scalar.re, b.getInt64Ty()));
+    auto *type = FunctionType::get(b.getVoidTy(), {b.getPtrTy()}, /*isVarArg=*/true);
+    scalars.markFailure(b.CreateCall(module.getOrInsertFunction("toy_rt_refuse", type), arguments));
+  });
 }
 
 void FunctionEmitter::emit(AssertOp op) { failUnless(slots[op.getCondition()].scalar.re, op); }

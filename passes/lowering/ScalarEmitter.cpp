@@ -111,8 +111,9 @@ void ScalarEmitter::rarely(Value *condition, function_ref<void()> body) {
   b.SetInsertPoint(on);
 }
 
-void ScalarEmitter::fail(StringRef name, ArrayRef<Value *> args) {
-  CallInst *fail = call(name, b.getVoidTy(), args);
+void ScalarEmitter::fail(StringRef name, ArrayRef<Value *> args) { markFailure(call(name, b.getVoidTy(), args)); }
+
+void ScalarEmitter::markFailure(CallInst *fail) {
   fail->setDoesNotReturn();
   fail->addFnAttr(Attribute::Cold);
   fail->addFnAttr(Attribute::NoMerge);

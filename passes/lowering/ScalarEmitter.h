@@ -54,6 +54,8 @@ public:
 
   /// Code for a condition that hardly ever holds; what follows is reached from it, too, unless it fails.
   void rarely(llvm::Value *condition, llvm::function_ref<void()> body);
+  /// Ends the block behind a call that throws.
+  void markFailure(llvm::CallInst *call);
   /// Calls a runtime function that throws, and ends the block.
   void fail(llvm::StringRef name, llvm::ArrayRef<llvm::Value *> args);
 
