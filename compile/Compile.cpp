@@ -244,7 +244,8 @@ void Compiler::splitKernels(CompiledUnit &c) {
     code->context = c.code->context;
     code->module = std::move(module);
   }
-  c.code->quick = options.optimization == CompileOptions::byCost && runsOnce(*c.ir);
+  c.code->quick = options.optimization == CompileOptions::byCost &&
+                  isQuickAroundKernels(*c.ir, c.code->module->getInstructionCount());
 }
 
 void Compiler::optimize(CompiledUnit &c) {

@@ -23,8 +23,9 @@ struct Compiler::State {
 /// Whether the functions of a module do little work each time they run: no loops, no recursion, few elements, all sizes
 /// known.
 bool isCheap(mlir::ModuleOp module);
-/// Whether a module is statements of the top level without loops: what is not in its kernels runs once.
-bool runsOnce(mlir::ModuleOp module);
+/// Whether what is not in the kernels of a module runs once, as statements of the top level without loops do, or is so
+/// long and straight that each part takes less time than its kernels. `instructions`: of LLVM, without kernels.
+bool isQuickAroundKernels(mlir::ModuleOp module, unsigned instructions);
 /// Gives functions whose calls lead back to them the attribute `toy.recursive`.
 void markRecursion(mlir::ModuleOp module);
 /// Whether loops of the program work on elements or scalars, or functions call themselves: they get all that LLVM can

@@ -39,6 +39,18 @@ def wide_functions(n, read):
     )
 
 
+def statements(n):
+    """Of three kinds, each with a number of its own."""
+    kinds = ["var a{i} = sin(x + {i}.5);\n", "var b{i} = cumsum(a{j});\n", "print(max(b{j}));\n"]
+    lines = "".join(kinds[i % 3].format(i=i, j=i - 1) for i in range(n))
+    return f"var x = linspace(0.0, 1.0, 1000);\n{lines}"
+
+
+def statements_of_a_function(n):
+    lines = "".join(f"  var a{i} = sin(x + {i}.5); var b{i} = cumsum(a{i}); s += max(b{i});\n" for i in range(n // 3))
+    return f"def f(x: f64[N]) {{\n  var s = 0.0;\n{lines}  return s;\n}}\nprint(f(linspace(0.0, 1.0, 1000)));\n"
+
+
 def seconds(toy, text, folder, flags):
     """Of the processor."""
     path = folder / "program.toy"
@@ -57,8 +69,10 @@ def seconds(toy, text, folder, flags):
         (slices, ["--emit=toy"], 1000, 2),
         (branches, ["--jit=always", "--no-cache"], 1000, 4),
         (branches, ["--emit=toy"], 4000, 4),
+        (statements, ["--no-cache"], 500, 1),
+        (statements_of_a_function, ["--no-cache"], 500, 1),
     ],
-    ids=["slices", "branches", "branches, generated"],
+    ids=["slices", "branches", "branches, generated", "statements", "statements of a function"],
 )
 def test_linear(toy, tmp_path, program, flags, n, most):
     few, many = seconds(toy, program(n), tmp_path, flags), seconds(toy, program(4 * n), tmp_path, flags)
