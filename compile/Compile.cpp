@@ -139,7 +139,8 @@ void Compiler::emitFunctions(CompiledUnit &c, DeviceCode *device) {
   }
   c.code->module = std::make_unique<Module>("toy", *c.code->context);
   engine.setTarget(*c.code->module);
-  EmissionTables tables{c.linkable.sites, c.linkable.operations, device, options.device && rt::deviceWasOpened()};
+  EmissionTables tables{c.linkable.sites, c.linkable.operations, c.linkable.constants, device,
+                        options.device && rt::deviceWasOpened()};
   for (auto function : c.ir->getOps<mlir::func::FuncOp>())
     if (rt::poll(); !function.isExternal())
       FunctionEmitter(*c.code->module, function, tables).emit();

@@ -80,6 +80,7 @@ def PermuteOp : Toy_Op<"permute", "permuted", [Pure, Toy_IndexMap, Toy_PartWise]
   }];
   let arguments = (ins Toy_Tensor:$x, DenseI64ArrayAttr:$permutation);
   let results = (outs Toy_Tensor:$result);
+  let hasFolder = 1;
 }
 
 def BroadcastOp : Toy_Op<"broadcast", "broadcasted", [Pure, Toy_IndexMap, Toy_PartWise]> {

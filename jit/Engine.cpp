@@ -6,6 +6,7 @@
 #include "jit/Abi.h"
 #include "jit/Target.h"
 #include "passes/lowering/Attributes.h"
+#include "reference/EvaluatorImpl.h"
 #include "runtime/Apart.h"
 #include "runtime/Error.h"
 #include "runtime/Parallel.h"
@@ -283,9 +284,16 @@ void Engine::link(Linkable linkable, std::string &error) {
   for (auto [i, op] : enumerate(linkable.operations))
     data[i + 1] = reinterpret_cast<int64_t>(op);
   append_range(impl->sites, linkable.sites);
+  auto &constants = impl->constants.emplace_back(std::make_unique<std::vector<rt::TensorRef>>());
+  for (mlir::Operation *op : linkable.constants) {
+    auto constant = cast<ConstantOp>(op);
+    auto value = cast<mlir::DenseElementsAttr>(constant.getValue());
+    constants->push_back(constantTensor(value, tensorTypeOf(constant.getResult()).getDtype()));
+  }
   auto work = [&]() -> Error {
     orc::SymbolMap symbols;
     symbols[named("toy.data")] = exported(data.get());
+    symbols[named("toy.constants")] = exported(constants->data());
     if (linkable.kernels)
       symbols[named("toy.kernels")] = exported(linkable.kernels);
     for (const Linkable::Function &f : linkable.functions)

@@ -57,6 +57,7 @@ struct Linkable {
   std::vector<Function> functions;
   std::vector<mlir::Location> sites;         ///< what its errors give as numbers
   std::vector<mlir::Operation *> operations; ///< what it asks the evaluator for, by number
+  std::vector<mlir::Operation *> constants;  ///< the tensors that it holds, by number
   mlir::OwningOpRef<mlir::ModuleOp> ir;      ///< which holds them
   rt::DeviceKernel **kernels = nullptr;      ///< what it launches, by number
   std::unique_ptr<llvm::MemoryBuffer> object;

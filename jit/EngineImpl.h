@@ -24,9 +24,10 @@ struct Engine::Impl {
   llvm::StringMap<llvm::orc::ExecutorAddr> kernels;         ///< by digest
   std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;   ///< code points into them
   std::vector<mlir::Location> sites, chain;
-  std::vector<std::unique_ptr<int64_t[]>> data; ///< `toy.data` of each module
-  unsigned objects = 0;                         ///< that were linked
-  unsigned guards = 0;                          ///< that were compiled
+  std::vector<std::unique_ptr<int64_t[]>> data;                       ///< `toy.data` of each module
+  std::vector<std::unique_ptr<std::vector<rt::TensorRef>>> constants; ///< `toy.constants` of each module
+  unsigned objects = 0;                                               ///< that were linked
+  unsigned guards = 0;                                                ///< that were compiled
   EngineStats stats;
 
   llvm::Expected<llvm::orc::JITDylib &> addObject(std::unique_ptr<llvm::MemoryBuffer> object,

@@ -19,6 +19,8 @@ struct EmissionTables {
   std::vector<mlir::Location> &sites;
   /// Operations that the runtime executes; their addresses are the words behind the first.
   std::vector<mlir::Operation *> &operations;
+  /// Tensors that are made when the code is loaded; the words of `toy.constants`.
+  std::vector<mlir::Operation *> &constants;
   DeviceCode *device = nullptr; ///< where kernels of a device go; null: everything is done by the host
   bool valuesMoveAway = false;  ///< elements may be on a device
 };
@@ -103,7 +105,7 @@ private:
   void failUnless(llvm::Value *condition, mlir::Operation *op);
   void setSite(mlir::Operation *op);
   llvm::Value *siteNumber(mlir::Location place);
-  llvm::Value *dataWord(int64_t index, llvm::Type *type);
+  llvm::Value *tableWord(llvm::StringRef table, int64_t index, llvm::Type *type);
   llvm::Value *sizeOf(mlir::Value tensor, int64_t axis);
   llvm::Value *stackArray(llvm::Type *type, int64_t count);
   llvm::Value *sizesArray(llvm::ArrayRef<llvm::Value *> sizes);

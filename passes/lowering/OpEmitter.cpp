@@ -25,16 +25,16 @@ void FunctionEmitter::setSite(mlir::Operation *op) {
 }
 
 /// A word of the module's data, which never changes.
-Value *FunctionEmitter::dataWord(int64_t index, Type *type) {
-  Value *data = module.getOrInsertGlobal("toy.data", b.getInt64Ty());
-  LoadInst *word = b.CreateLoad(type, b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), data, index));
+Value *FunctionEmitter::tableWord(StringRef table, int64_t index, Type *type) {
+  Value *words = module.getOrInsertGlobal(table, b.getInt64Ty());
+  LoadInst *word = b.CreateLoad(type, b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), words, index));
   word->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(b.getContext(), {}));
   return word;
 }
 
 Value *FunctionEmitter::siteNumber(mlir::Location place) {
   tables.sites.push_back(place);
-  return b.CreateAdd(dataWord(0, b.getInt64Ty()), b.getInt64(tables.sites.size() - 1));
+  return b.CreateAdd(tableWord("toy.data", 0, b.getInt64Ty()), b.getInt64(tables.sites.size() - 1));
 }
 
 Value *FunctionEmitter::sizeOf(mlir::Value tensor, int64_t axis) {
@@ -239,7 +239,12 @@ void FunctionEmitter::emit(ConstantOp op) {
     slots[op.getResult()].scalar = scalars.constant(value, type.getDtype());
     return;
   }
-  emitEval(op);
+  const bool runsOnce = !function->hasAttr("toy.name") && function.getBody().hasOneBlock();
+  if (runsOnce || tables.valuesMoveAway)
+    return emitEval(op);
+  tables.constants.push_back(op);
+  slots[op.getResult()].object = tableWord("toy.constants", tables.constants.size() - 1, b.getPtrTy());
+  retain(op.getResult());
 }
 
 void FunctionEmitter::emit(mlir::func::CallOp op) {
@@ -379,7 +384,7 @@ void FunctionEmitter::failUnless(Value *condition, mlir::Operation *op) {
   scalars.rarely(b.CreateNot(condition), [&] {
     setSite(op);
     tables.operations.push_back(op);
-    SmallVector<Value *> arguments = {dataWord(tables.operations.size(), b.getPtrTy())};
+    SmallVector<Value *> arguments = {tableWord("toy.data", tables.operations.size(), b.getPtrTy())};
     for (mlir::Value v : op->getOperands())
       arguments.push_back(isObject(v) ? slots[v].object : b.CreateZExt(slots[v].scalar.re, b.getInt64Ty()));
     auto *type = FunctionType::get(b.getVoidTy(), {b.getPtrTy()}, /*isVarArg=*/true);
@@ -427,7 +432,8 @@ void FunctionEmitter::emitEval(mlir::Operation *op) {
   auto [operands, boxed] =
       passObjects(op->getOperands(), op, isa<SliceStoreOp, TakeStoreOp, MaskStoreOp, PutAlongOp>(op));
   tables.operations.push_back(op);
-  Value *address = dataWord(tables.operations.size(), b.getPtrTy());
+  Value *address = tableWord("toy.data", tables.operations.size(), b.getPtrTy());
+  address->setName("eval." + op->getName().stripDialect());
   scalars.call("toy_rt_eval", b.getVoidTy(), {address, operands, results});
   for (Value *object : boxed)
     scalars.call("toy_rt_release", b.getVoidTy(), {object})->setDoesNotThrow();

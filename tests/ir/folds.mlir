@@ -36,3 +36,28 @@ func.func @failing_check() {
   %r = toy.floordiv %a, %z : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
   return
 }
+
+// CHECK-LABEL: func.func @axes_in_their_own_order
+// CHECK-NEXT: return %arg0
+func.func @axes_in_their_own_order(%x: !toy.tensor<f64[N, 2]>) -> !toy.tensor<f64[N, 2]> {
+  %r = toy.permute %x {permutation = array<i64: 0, 1>} : (!toy.tensor<f64[N, 2]>) -> !toy.tensor<f64[N, 2]>
+  return %r : !toy.tensor<f64[N, 2]>
+}
+
+// CHECK-LABEL: func.func @other_axes_stay
+// CHECK: toy.permute
+func.func @other_axes_stay(%x: !toy.tensor<f64[2, 2]>) -> !toy.tensor<f64[2, 2]> {
+  %r = toy.permute %x {permutation = array<i64: 1, 0>} : (!toy.tensor<f64[2, 2]>) -> !toy.tensor<f64[2, 2]>
+  return %r : !toy.tensor<f64[2, 2]>
+}
+
+// CHECK-LABEL: func.func @assertions
+// CHECK-COUNT-1: toy.assert
+// CHECK-NOT: toy.assert
+func.func @assertions(%text: !toy.str) {
+  %yes = toy.constant {value = dense<true> : tensor<i1>} : () -> !toy.tensor<bool[]>
+  %no = toy.constant {value = dense<false> : tensor<i1>} : () -> !toy.tensor<bool[]>
+  toy.assert %yes, %text : (!toy.tensor<bool[]>, !toy.str) -> ()
+  toy.assert %no, %text : (!toy.tensor<bool[]>, !toy.str) -> ()
+  return
+}
