@@ -56,8 +56,13 @@ static void restore(IRGen &g, ArrayRef<std::string> names, ArrayRef<Val> values)
 
 /// One type for two paths: dtype and rank agree, sizes that differ become a new name.
 static TypeDesc joinTypes(IRGen &g, const TypeDesc &a, const TypeDesc &b, const std::string &name, SourceRange range) {
-  auto refuse = [&] { g.fail(DiagId::BranchTypes, range, {name, a.str(), b.str()}); };
-  if (a.kind != b.kind || a.elements.size() != b.elements.size() || a.structName != b.structName)
+  auto refuse = [&] {
+    bool isChoice = a.kind == TypeDesc::Function && b.kind == TypeDesc::Function;
+    g.fail(DiagId::BranchTypes, range, {name, a.str(), b.str()},
+           isChoice ? "choose inside: `x => { if c { … } … }`" : "");
+  };
+  if (a.kind != b.kind || a.elements.size() != b.elements.size() || a.structName != b.structName || a.code != b.code ||
+      a.names != b.names || (a.kind == TypeDesc::DTypeRef && a.dtype != b.dtype))
     refuse();
   TypeDesc out = a;
   for (size_t i = 0; i < a.elements.size(); ++i)
@@ -182,16 +187,6 @@ void genIf(IRGen &g, const ast::If &s) {
   restore(g, names, edges.empty() ? before : merged);
 }
 
-/// The common form of loops.
-struct Loop {
-  const ast::Block &body;
-  SourceRange range;
-  StringRef variable;
-  bool counted;
-  llvm::function_ref<Value(Value counter)> test;  ///< the condition, in the header
-  llvm::function_ref<Val(Value counter)> element; ///< the variable's value, in the body; may be null
-};
-
 /// Sizes that change from one iteration to the next vary; true if one was not known to.
 static bool findVarying(IRGen &g, ArrayRef<TypeDesc> types, ArrayRef<Val> back, VaryingSizes &varying,
                         ArrayRef<std::string> names, SourceRange range) {
@@ -228,9 +223,9 @@ static std::vector<TypeDesc> loopTypes(IRGen &g, ArrayRef<Val> values, const Var
   return types;
 }
 
-static bool tryLoop(IRGen &g, const Loop &loop, ArrayRef<std::string> names, ArrayRef<TypeDesc> types,
-                    VaryingSizes &varying) {
+static bool tryLoop(IRGen &g, const Loop &loop, ArrayRef<TypeDesc> types, VaryingSizes &varying) {
   SourceRange range = loop.range;
+  ArrayRef<std::string> names = loop.names;
   Location l = g.loc(range);
   Block *header = newBlock(g);
   SmallVector<Value> entry = relabelled(g, snapshot(g, names), types, range);
@@ -247,7 +242,7 @@ static bool tryLoop(IRGen &g, const Loop &loop, ArrayRef<std::string> names, Arr
   restore(g, names, values);
   Value counter = loop.counted ? header->getArguments().back() : Value();
   // The condition belongs to the loop: what it calls sees its variables.
-  g.fn().loops.push_back({names.vec(), {}, {}});
+  g.fn().loops.push_back({loop.names, {}, {}});
   Value condition = loop.test(counter);
   if (constantOf(condition) == 0) { // no iteration: the body means nothing
     g.fn().loops.pop_back();
@@ -264,9 +259,7 @@ static bool tryLoop(IRGen &g, const Loop &loop, ArrayRef<std::string> names, Arr
   moveTo(g, bodyBlock);
   g.fn().scopes.emplace_back();
   ++g.fn().conditions;
-  if (loop.element)
-    g.fn().scopes.back()[loop.variable.str()].value = loop.element(counter);
-  genBlock(g, loop.body);
+  loop.body(counter);
   --g.fn().conditions;
   g.fn().scopes.pop_back();
   LoopState state = std::move(g.fn().loops.back());
@@ -287,11 +280,11 @@ static bool tryLoop(IRGen &g, const Loop &loop, ArrayRef<std::string> names, Arr
   return true;
 }
 
-static void genLoop(IRGen &g, const Loop &loop) {
-  std::vector<std::string> names = assignedIn(g, loop.body);
+void genLoop(IRGen &g, const Loop &loop) {
+  ArrayRef<std::string> names = loop.names;
   std::vector<Val> before = snapshot(g, names);
   VaryingSizes &varying =
-      g.fn().varyingSizes[&loop.body]; // what an attempt finds holds in all later ones, those of the loop around it too
+      g.fn().varyingSizes[loop.key]; // what an attempt finds holds in all later ones, those of the loop around it too
   Block *entry = g.current;
   Operation *lastBefore = entry->empty() ? nullptr : &entry->back();
   Block *lastBlock = &g.fn().op.getBody().back();
@@ -301,7 +294,7 @@ static void genLoop(IRGen &g, const Loop &loop) {
   auto readGlobals = g.fn().readGlobals;
   ShapeFacts facts = g.fn().facts; // what the body asserts holds in the body
   llvm::scope_exit forget([&] { g.fn().facts = facts; });
-  while (!tryLoop(g, loop, names, loopTypes(g, before, varying, names), varying)) {
+  while (!tryLoop(g, loop, loopTypes(g, before, varying, names), varying)) {
     // Some size changes: forget this attempt.
     g.fn().returns.resize(returns);
     g.fn().returnRanges.resize(returns);
@@ -333,12 +326,21 @@ static void genLoop(IRGen &g, const Loop &loop) {
 }
 
 void genWhile(IRGen &g, const ast::While &s) {
-  genLoop(g, {*s.body, s.range, "", false, [&](Value) { return genCondition(g, *s.condition); }, nullptr});
+  genLoop(g, {s.body.get(), s.range, assignedIn(g, *s.body), false,
+              [&](Value) { return genCondition(g, *s.condition); }, [&](Value) { genBlock(g, *s.body); }});
 }
 
 void genFor(IRGen &g, const ast::For &s) {
   auto *call = ast::dynCast<ast::Call>(s.iterable.get());
   SourceRange r = s.iterable->range;
+  auto countTo = [&](Value end, llvm::function_ref<Val(Value)> element) {
+    auto body = [&](Value i) {
+      g.fn().scopes.back()[s.name].value = element(i);
+      genBlock(g, *s.body);
+    };
+    genLoop(g, {s.body.get(), s.range, assignedIn(g, *s.body), true,
+                [&](Value i) { return g.create<LtOp>(r, {i, end}); }, body});
+  };
   if (call && call->callee == "range" && !call->isMember && !userFunction(g, "range")) {
     size_t n = call->arguments.size();
     if (n < 1 || n > 3)
@@ -357,12 +359,12 @@ void genFor(IRGen &g, const ast::For &s) {
                                 : less(g.integer(0, r), g.create<FloorDivOp>(r, {less(start, stop), step}));
     if (auto n = constantOf(count); n && *n <= 0) // no iteration: the body means nothing
       return;
-    auto value = [&](Value i) {
+    auto value = [&](Value i) -> Val {
       if (known == -1)
         return less(start, i);
       return g.create<AddOp>(r, {known == 1 ? i : g.create<MulOp>(r, {i, step}), start});
     };
-    genLoop(g, {*s.body, s.range, s.name, true, [&](Value i) { return g.create<LtOp>(r, {i, count}); }, value});
+    countTo(count, value);
     return;
   }
   Val rows = genExpr(g, *s.iterable);
@@ -374,8 +376,7 @@ void genFor(IRGen &g, const ast::For &s) {
   Value size = sizeOf(g, rows.value, 0, r);
   if (constantOf(size) == 0)
     return;
-  genLoop(g, {*s.body, s.range, s.name, true, [&](Value i) { return g.create<LtOp>(r, {i, size}); },
-              [&](Value i) { return selectIndex(g, rows.value, 0, i, r); }});
+  countTo(size, [&](Value i) { return selectIndex(g, rows.value, 0, i, r); });
 }
 
 void leaveLoop(IRGen &g, const ast::Stmt &s, bool isBreak) {

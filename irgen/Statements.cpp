@@ -16,10 +16,24 @@ using namespace mlir;
 
 namespace toy {
 
-/// The structure of a value for `toy.print`: `_` a leaf, `(_, _)` a tuple, `Pair{a: _, b: _}` a struct.
+/// The leaves that are printed; the text of a function holds none.
+static void printedLeaves(const Val &v, SmallVectorImpl<Value> &leaves) {
+  if (v.kind == Val::Leaf)
+    leaves.push_back(v.value);
+  if (v.kind != Val::Function)
+    for (const Val &element : v.elements)
+      printedLeaves(element, leaves);
+}
+
+/// The structure of a value for `toy.print`: `_` a leaf, `(_, _)` a tuple, `Pair{a: _, b: _}` a struct, `$6:fn sin` a
+/// text of 6 bytes.
 static std::string structureOf(const Val &v) {
   if (v.kind == Val::Leaf)
     return "_";
+  if (v.isCallable()) {
+    std::string text = v.kind == Val::DTypeRef ? std::string(nameOf(v.dtype)) : v.type().str();
+    return "$" + std::to_string(text.size()) + ":" + text;
+  }
   std::string out = v.kind == Val::Tuple ? "(" : v.structName + "{";
   for (auto [i, element] : llvm::enumerate(v.elements))
     out += (i ? ", " : "") + (v.kind == Val::Struct ? v.names[i] + ": " : std::string()) + structureOf(element);
@@ -30,11 +44,10 @@ static void printValues(IRGen &g, ArrayRef<Val> values, SourceRange range, bool 
   std::string structure;
   SmallVector<Value> leaves;
   for (auto [i, v] : llvm::enumerate(values)) {
-    Val shown = v.kind == Val::DTypeRef ? Val(g.string(std::string(nameOf(v.dtype)), range)) : v;
-    if (shown.kind == Val::Nothing)
+    if (v.kind == Val::Nothing)
       g.fail(DiagId::NoValue, range, {"argument " + std::to_string(i + 1)});
-    structure += (i ? ";" : "") + structureOf(shown);
-    shown.flatten(leaves);
+    structure += (i ? ";" : "") + structureOf(v);
+    printedLeaves(v, leaves);
   }
   g.create<PrintOp>(range, leaves, {g.stringAttr("structure", structure), g.boolAttr("echo", echo)});
 }
@@ -213,7 +226,7 @@ void genWrite(IRGen &g, const ast::Expr &e, SourceRange range) {
 /// An expression as a statement: its value is shown, unless `;` silences it.
 static void genEcho(IRGen &g, const ast::ExprStmt &s) {
   Val value = genExpr(g, *s.value);
-  if (value.kind == Val::Nothing || value.kind == Val::DTypeRef)
+  if (value.kind == Val::Nothing)
     return;
   if (s.silenced) {
     SmallVector<Value> leaves;
@@ -274,6 +287,10 @@ void genStatement(IRGen &g, const ast::Stmt &s) {
     for (const ast::ExprPtr &value : ast::cast<ast::Print>(s).values)
       values.push_back(value.get());
     return genPrint(g, values, s.range, false);
+  }
+  case NodeKind::Function: {
+    auto &f = ast::cast<ast::Function>(s);
+    return defineVariable(g, f.name, closureOf(g, f), f.nameRange, true);
   }
   case NodeKind::Write:
     return genWrite(g, *ast::cast<ast::Write>(s).value, s.range);

@@ -43,8 +43,11 @@ StmtPtr Parser::parseStatement() {
     return parseWhile();
   case TokenKind::For:
     return parseFor();
-  case TokenKind::Def:
-    fail(DiagId::NestedFunction, here(), {"function"});
+  case TokenKind::Def: {
+    StmtPtr function = parseFunction({}, "");
+    static_cast<Function &>(*function).place = placeOf(function->range);
+    return function;
+  }
   case TokenKind::Struct:
     fail(DiagId::NestedFunction, here(), {"struct"});
   default:

@@ -67,10 +67,24 @@ void Parser::synchronize() {
   }
 }
 
+/// `(x, y)` is a tuple until `=>` follows.
+void Parser::findLambdas() {
+  std::vector<size_t> open;
+  for (size_t i = 0; i + 1 < tokens.tokens.size(); ++i)
+    if (tokens.tokens[i].kind == TokenKind::LParen)
+      open.push_back(i);
+    else if (tokens.tokens[i].kind == TokenKind::RParen && !open.empty()) {
+      if (tokens.tokens[i + 1].kind == TokenKind::FatArrow)
+        lambdas.insert(open.back());
+      open.pop_back();
+    }
+}
+
 ParseResult Parser::run() {
   ParseResult result{{}, ParseStatus::Wrong};
   if (diagnostics.hasErrors()) // malformed tokens: what follows from them would only confuse
     return result;
+  findLambdas();
   while (!is(TokenKind::End) && errors <= 20) {
     size_t before = at;
     try {

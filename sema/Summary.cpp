@@ -83,7 +83,8 @@ public:
     case NodeKind::Write:
       return expr(ast::cast<ast::Write>(*s).value.get());
     case NodeKind::Function:
-      return function(ast::cast<ast::Function>(*s));
+      declare(ast::cast<ast::Function>(*s).name);
+      return nested(ast::cast<ast::Function>(*s));
     default:
       return;
     }
@@ -111,6 +112,8 @@ public:
       return binary(ast::cast<ast::Binary>(*e));
     case NodeKind::Call:
       return call(ast::cast<ast::Call>(*e));
+    case NodeKind::Lambda:
+      return nested(*ast::cast<ast::Lambda>(*e).function);
     case NodeKind::Index: {
       auto &index = ast::cast<ast::Index>(*e);
       expr(index.base.get());
@@ -140,8 +143,31 @@ private:
     out.factors += op == Mul || op == Div || op == MatMul || op == Pow;
   }
 
+  /// What a function inside mentions and does not declare is mentioned here; what it would assign to, too: that is an
+  /// error about its copy.
+  void nested(const ast::Function &f) {
+    Summary inside;
+    Walker(inside).function(f);
+    for (const NameSet *names : {&inside.reads, &inside.writes})
+      for (const std::string &name : *names)
+        read(name);
+    for (const std::string &name : inside.calls)
+      callee(name);
+    out.factors += inside.factors;
+  }
+
+  /// A variable may hold the function.
+  void callee(const std::string &name) {
+    out.calls.insert(name);
+    if (find(name))
+      use(name);
+  }
+
   void call(const ast::Call &c) {
-    out.calls.insert(c.callee);
+    if (c.function)
+      expr(c.function.get());
+    else
+      callee(c.callee);
     out.factors += c.callee == "cos" || c.callee == "sin";
     for (const ast::Argument &argument : c.arguments)
       expr(argument.value.get());
@@ -285,7 +311,10 @@ private:
 
 Summary summarize(const ast::Stmt &statement) {
   Summary out;
-  Walker(out).statement(&statement);
+  if (auto *f = ast::dynCast<ast::Function>(&statement))
+    Walker(out).function(*f);
+  else
+    Walker(out).statement(&statement);
   return out;
 }
 
