@@ -115,6 +115,10 @@ Val reduceBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Value v = convertFor(g, args.row->conversion, x, r).value;
   if (args.row->conversion == 'b' && x.tensor().getDtype() != DType::Bool)
     v = g.create<NeOp>(r, {v, castVal(g, Val(g.integer(0, r)), realOf(x.tensor().getDtype()), r)});
+  bool isPair = x.rank() == 0 && (args.row->name == StringRef("max") || args.row->name == StringRef("min"));
+  if (isPair && args.has("axis") && args.call->arguments.size() == 2 && args.call->arguments[1].keyword.empty())
+    g.fail(DiagId::AxisOutOfRange, args.rangeOf("axis"), {g.sourceText(args.rangeOf("axis")), x.type().str()},
+           "`" + std::string(args.row->name) + "imum(a, b)` is the one of two");
   SmallVector<int64_t> axes = axesArgument(g, args, v.getType());
   SmallVector<NamedAttribute> attributes = {g.integersAttr("axes", axes),
                                             g.boolAttr("keepdims", flagArgument(g, args, "keepdims", false))};

@@ -35,6 +35,7 @@ struct Variable {
   Val value;
   bool isGlobal = false;
   bool isCopy = false; ///< captured: the variable itself is outside
+  SourceRange place;   ///< where it was declared or assigned last
 };
 
 /// Values of variables where several paths meet.

@@ -187,6 +187,26 @@ void genIf(IRGen &g, const ast::If &s) {
   restore(g, names, edges.empty() ? before : merged);
 }
 
+static bool haveOneType(const TypeDesc &a, const TypeDesc &b) {
+  auto x = dyn_cast_if_present<TensorType>(a.leaf), y = dyn_cast_if_present<TensorType>(b.leaf);
+  return a.leaf == b.leaf || (x && y && x.getDtype() == y.getDtype() && x.getRank() == y.getRank());
+}
+
+/// A variable that has another type at the end of an iteration; `start` is where it got the first one.
+[[noreturn]] static void refuseChange(IRGen &g, const std::string &name, const Val &before, const Val &after,
+                                      SourceRange start, SourceRange range) {
+  SourceRange end = lookup(g, name)->place;
+  std::string shown = name.starts_with('$') ? StringRef(name).drop_front().rtrim("0123456789").str() : name;
+  Diagnostic &d =
+      g.report(DiagId::ChangesType, end.valid() ? end : range, {shown, before.type().str(), after.type().str()});
+  if (start.valid() && end.valid())
+    d.label(start, before.type().str());
+  auto literal = before.isTensor() && before.rank() == 0 ? constantOf(before.value) : std::nullopt;
+  if (literal && after.isTensor() && after.rank() == 0 && after.tensor().getDtype() == DType::F64 && shown == name)
+    d.withHelp("`var " + name + " = " + std::to_string(*literal) + ".0;`");
+  throw IRAbort();
+}
+
 /// Sizes that change from one iteration to the next vary; true if one was not known to.
 static bool findVarying(IRGen &g, ArrayRef<TypeDesc> types, ArrayRef<Val> back, VaryingSizes &varying,
                         ArrayRef<std::string> names, SourceRange range) {
@@ -223,7 +243,7 @@ static std::vector<TypeDesc> loopTypes(IRGen &g, ArrayRef<Val> values, const Var
   return types;
 }
 
-static bool tryLoop(IRGen &g, const Loop &loop, ArrayRef<TypeDesc> types, VaryingSizes &varying) {
+static bool tryLoop(IRGen &g, const Loop &loop, ArrayRef<Val> starts, ArrayRef<TypeDesc> types, VaryingSizes &varying) {
   SourceRange range = loop.range;
   ArrayRef<std::string> names = loop.names;
   Location l = g.loc(range);
@@ -241,6 +261,9 @@ static bool tryLoop(IRGen &g, const Loop &loop, ArrayRef<TypeDesc> types, Varyin
     values.push_back(unflatten(type, arguments));
   restore(g, names, values);
   Value counter = loop.counted ? header->getArguments().back() : Value();
+  std::vector<Variable> before;
+  for (auto [name, start] : llvm::zip_equal(names, starts))
+    before.push_back({start, false, false, lookup(g, name)->place});
   // The condition belongs to the loop: what it calls sees its variables.
   g.fn().loops.push_back({loop.names, {}, {}});
   Value condition = loop.test(counter);
@@ -268,6 +291,9 @@ static bool tryLoop(IRGen &g, const Loop &loop, ArrayRef<TypeDesc> types, Varyin
     state.continues.push_back({g.current, snapshot(g, names)});
   if (!state.continues.empty()) {
     std::vector<Val> back = mergeEdges(g, state.continues, names, range);
+    for (auto [name, start, end] : llvm::zip_equal(names, before, back))
+      if (start.value.kind == Val::Leaf && end.kind == Val::Leaf && !haveOneType(start.value.type(), end.type()))
+        refuseChange(g, name, start.value, end, start.place, range);
     if (findVarying(g, types, back, varying, names, range))
       return false;
     SmallVector<Value> again = relabelled(g, back, types, range);
@@ -294,7 +320,7 @@ void genLoop(IRGen &g, const Loop &loop) {
   auto readGlobals = g.fn().readGlobals;
   ShapeFacts facts = g.fn().facts; // what the body asserts holds in the body
   llvm::scope_exit forget([&] { g.fn().facts = facts; });
-  while (!tryLoop(g, loop, loopTypes(g, before, varying, names), varying)) {
+  while (!tryLoop(g, loop, before, loopTypes(g, before, varying, names), varying)) {
     // Some size changes: forget this attempt.
     g.fn().returns.resize(returns);
     g.fn().returnRanges.resize(returns);

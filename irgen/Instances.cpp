@@ -260,6 +260,8 @@ static void generateBody(IRGen &g, const Callee &callee, ArrayRef<Val> arguments
     instance.result = *state.declaredResult;
     instance.symbol = state.op.getSymName().str();
   }
+  if (decl.body && !g.host.callGraph().summary(decl).returnsValue) // recursive calls know that it gives nothing
+    instance.symbol = state.op.getSymName().str();
   state.scopes.emplace_back();
   if (!decl.body)
     externBody(g, decl, values);
@@ -286,7 +288,7 @@ const Instance &instantiate(IRGen &g, const Callee &callee, ArrayRef<Val> argume
     op.setPrivate();
   };
   if (auto it = g.building.find(key); it != g.building.end()) {
-    if (it->second->result.kind == TypeDesc::Nothing && it->second->symbol.empty())
+    if (it->second->symbol.empty())
       g.fail(DiagId::RecursiveType, callRange, {decl.name});
     it->second->recursive = true;
     return *it->second;

@@ -15,6 +15,11 @@ Variable *lookup(IRGen &g, StringRef name) {
 }
 
 void unknownName(IRGen &g, const std::string &name, SourceRange range, bool isFunction) {
+  for (auto [theirs, help] : {std::pair<const char *, const char *>{"True", "write `true`"},
+                              {"False", "write `false`"},
+                              {"None", "there is no such value: a function that returns nothing has no `return e`"}})
+    if (name == theirs)
+      g.fail(DiagId::UnknownName, range, {name}, help);
   std::vector<std::string> candidates = g.host.names();
   for (auto &scope : g.fn().scopes)
     for (auto &[known, variable] : scope)
@@ -117,7 +122,7 @@ void defineVariable(IRGen &g, const std::string &name, Val value, SourceRange ra
     variable = &g.fn().scopes.back()[name];
   if ((topScope || variable->isGlobal) && value.kind == Val::Function)
     warnOfShadowing(g, name, range);
-  *variable = {value, variable->isGlobal};
+  *variable = {value, variable->isGlobal, false, range};
   variable->isGlobal |= topScope && declare;
   if (variable->isGlobal)
     g.fn().assignedGlobals.insert(name);

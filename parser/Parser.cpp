@@ -17,6 +17,8 @@ std::string Parser::got() const {
 }
 
 void Parser::fail(DiagId id, SourceRange range, std::vector<std::string> args, std::string help) {
+  if (is(TokenKind::If) && (id == DiagId::AdjacentValues || (id == DiagId::Expected && help.empty())))
+    help = "`where(c, a, b)` chooses a value, `if c { … } else { … }` what is done";
   incomplete |= is(TokenKind::End) && options.prompt && errors == 0;
   if (++errors <= 20) {
     Diagnostic &d = diagnostics.report(id, range, std::move(args));

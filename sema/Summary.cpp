@@ -72,6 +72,7 @@ public:
     case NodeKind::For:
       return loop(ast::cast<ast::For>(*s));
     case NodeKind::Return:
+      out.returnsValue |= ast::cast<ast::Return>(*s).value != nullptr;
       return expr(ast::cast<ast::Return>(*s).value.get());
     case NodeKind::Assert:
       expr(ast::cast<ast::Assert>(*s).condition.get());

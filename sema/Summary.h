@@ -21,6 +21,7 @@ struct Summary {
   std::set<size_t> usedParameters; ///< of a function, by position: those that it reads or assigns
   unsigned factors = 0; ///< operators and functions that parts of complex products are made of: `* / @ **`, cos and sin
   bool branches = false, loops = false;
+  bool returnsValue = false; ///< some `return` of the function has a value
 };
 
 Summary summarize(const ast::Stmt &statement);
