@@ -227,11 +227,12 @@ struct While : Stmt {
   BlockPtr body;
 };
 
-/// `for i in range(a, b, s)` or `for row in x`.
+/// `for i in range(a, b, s)`, `for row in x` or `for (a, b) in zip(x, y)`.
 struct For : Stmt {
   TOY_AST(For, Stmt)
-  std::string name;
-  SourceRange nameRange;
+  std::vector<std::string> names;
+  std::vector<SourceRange> nameRanges;
+  bool isTuple = false;
   ExprPtr iterable;
   BlockPtr body;
 };

@@ -109,7 +109,7 @@ private:
     case NodeKind::ExprStmt:
       return cast<ExprStmt>(node).silenced ? "" : "echo";
     case NodeKind::For:
-      return cast<For>(node).name;
+      return fmt::format("{}", fmt::join(cast<For>(node).names, ", "));
     case NodeKind::Function:
       return signature(cast<Function>(node));
     case NodeKind::Struct:

@@ -35,7 +35,9 @@ constexpr Word words[] = {
            "are checked."},
     {"if", "if c { … } else if d { … } else { … }: c is one bool; use any(x) or all(x) for tensors."},
     {"while", "while c { … }: runs while the data say so; break and continue work."},
-    {"for", "for i in range(a, b, step) { … }, for row in x { … }"},
+    {"for",
+     "for i in range(a, b, step) { … }, for row in x { … }, for (a, b) in zip(x, y) { … }, for (i, a) in enumerate(x) "
+     "{ … }: rows of tensors, elements of tuples (whose types may differ); zip ends with the shortest."},
     {"def",
      "def f(x, w: f32[N, 64], eps = 1e-5) -> f32[N] where N > 0 { … }: generic over dtypes and sizes; names of "
      "sizes compile once for all. Inside a block it is a value of the block, with copies of the variables that it "

@@ -197,7 +197,7 @@ private:
   void loop(const ast::For &s) {
     out.loops = true;
     expr(s.iterable.get());
-    scopes.push_back({s.name});
+    scopes.emplace_back(s.names.begin(), s.names.end());
     statement(s.body.get());
     scopes.pop_back();
   }
