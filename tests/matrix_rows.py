@@ -131,6 +131,8 @@ def more_elementary(name, dtype, shape, x):
         return
     if name in ("floor", "ceil", "trunc", "round"):
         yield f"{name}(x)", x if dtype in INTEGERS else library(name)(x), dtype
+        if name == "round":
+            yield "round(x, 1)", x if dtype in INTEGERS else np.round(x.astype(NUMPY[floating(dtype)]), 1), dtype
     elif name == "relu":
         yield "relu(x)", np.maximum(x, 0), number(dtype)
     else:
