@@ -145,21 +145,22 @@ static Val updatedPart(IRGen &g, const Val &base, ArrayRef<const ast::Expr *> pa
           out.elements[i].settle();
           return out;
         }
-    if (base.isTensor() && base.tensor().isComplex() && (m->member == "real" || m->member == "imag") &&
-        path.size() == 1) {
+    if (base.isTensor() && base.tensor().isComplex() && (m->member == "real" || m->member == "imag")) {
       Value re = g.create<RealOp>(range, {base.value}), im = g.create<ImagOp>(range, {base.value});
       TensorType target = base.tensor().withDType(realOf(base.tensor().getDtype()));
-      needTensor(g, value, m->member, valueRange);
-      if (value.tensor().isComplex())
-        g.fail(DiagId::ComplexStore, valueRange, {value.type().str(), target.str()});
-      bool fits = value.rank() <= target.getRank();
-      for (int64_t i = 1; fits && i <= value.rank(); ++i) {
-        Dim from = value.tensor().getDim(value.rank() - i), to = target.getDim(target.getRank() - i);
+      const Val now = m->member == "real" ? re : im;
+      const Val stored = updatedPart(g, now, path.drop_front(), value, range, valueRange);
+      needTensor(g, stored, m->member, valueRange);
+      if (stored.tensor().isComplex())
+        g.fail(DiagId::ComplexStore, valueRange, {stored.type().str(), target.str()});
+      bool fits = stored.rank() <= target.getRank();
+      for (int64_t i = 1; fits && i <= stored.rank(); ++i) {
+        Dim from = stored.tensor().getDim(stored.rank() - i), to = target.getDim(target.getRank() - i);
         fits = from.is(1) || from == to || !(from - to).isNumber();
       }
       if (!fits)
-        g.fail(DiagId::CannotStore, valueRange, {value.type().str(), target.str()});
-      Value part = castVal(g, value, target.getDtype(), valueRange);
+        g.fail(DiagId::CannotStore, valueRange, {stored.type().str(), target.str()});
+      Value part = castVal(g, stored, target.getDtype(), valueRange);
       if (target.getRank() > 0)
         part = broadcastTo(g, part, sizesOf(g, base.value, range), range);
       return g.create<ComplexOp>(range, m->member == "real" ? ValueRange{part, im} : ValueRange{re, part});
