@@ -120,14 +120,15 @@ struct Binary : Expr {
 struct Argument {
   std::string keyword; ///< empty: positional
   SourceRange keywordRange;
-  ExprPtr value;
+  std::shared_ptr<Expr> value;
 };
 
-/// `f(a, k = b)`; a member call `x.f(a)` has `x` as first argument.
+/// `f(a, k = b)`; a member call `x.f(a)` has `x` as first argument. Any other value that is called is `function`.
 struct Call : Expr {
   TOY_AST(Call, Expr)
   std::string callee;
   SourceRange calleeRange;
+  ExprPtr function; ///< null: the callee is a name
   std::vector<Argument> arguments;
   bool isMember = false;
 };
@@ -173,7 +174,7 @@ struct Brace : Expr {
 struct TypeExpr {
   enum Kind : uint8_t { Named, Tensor, Tuple } form = Named;
   SourceRange range;
-  std::string name;               ///< a dtype, `str`, `_` or a struct
+  std::string name;               ///< a dtype, `str`, `fn`, `_` or a struct
   std::vector<ExprPtr> sizes;     ///< Tensor: names, integers and `+ - * // %` of such; null: `_`, any size
   std::vector<TypeExpr> elements; ///< Tuple
 };
@@ -226,11 +227,12 @@ struct While : Stmt {
   BlockPtr body;
 };
 
-/// `for i in range(a, b, s)` or `for row in x`.
+/// `for i in range(a, b, s)`, `for row in x` or `for (a, b) in zip(x, y)`.
 struct For : Stmt {
   TOY_AST(For, Stmt)
-  std::string name;
-  SourceRange nameRange;
+  std::vector<std::string> names;
+  std::vector<SourceRange> nameRanges;
+  bool isTuple = false;
   ExprPtr iterable;
   BlockPtr body;
 };
@@ -283,8 +285,15 @@ struct Function : Stmt {
   std::vector<ExprPtr> where;
   std::vector<Attribute> attributes;
   std::string doc;
-  BlockPtr body; ///< null: extern
+  std::string place; ///< `@file.toy:6:36`, of lambdas and definitions inside a block; empty: of the top level
+  BlockPtr body;     ///< null: extern
   std::string sharedObject, symbol;
+};
+
+/// `x => e`, `(x, y) => { … }`: a function whose name is its place.
+struct Lambda : Expr {
+  TOY_AST(Lambda, Expr)
+  std::unique_ptr<Function> function;
 };
 
 struct Struct : Stmt {

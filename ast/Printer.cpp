@@ -93,6 +93,8 @@ private:
       return cast<Unary>(node).op == UnaryOp::Neg ? "-" : cast<Unary>(node).op == UnaryOp::Plus ? "+" : "not";
     case NodeKind::Call:
       return cast<Call>(node).callee;
+    case NodeKind::Lambda:
+      return signature(*cast<Lambda>(node).function);
     case NodeKind::Member:
       return "." + cast<Member>(node).member;
     case NodeKind::Var: {
@@ -107,7 +109,7 @@ private:
     case NodeKind::ExprStmt:
       return cast<ExprStmt>(node).silenced ? "" : "echo";
     case NodeKind::For:
-      return cast<For>(node).name;
+      return fmt::format("{}", fmt::join(cast<For>(node).names, ", "));
     case NodeKind::Function:
       return signature(cast<Function>(node));
     case NodeKind::Struct:
@@ -155,7 +157,10 @@ private:
       for (const auto &step : cast<Binary>(node).steps)
         print(step.operand.get(), (std::string(spellingOf(step.op)) + " ").c_str());
       return;
+    case NodeKind::Lambda:
+      return print(cast<Lambda>(node).function->body.get());
     case NodeKind::Call:
+      print(cast<Call>(node).function.get(), "callee ");
       for (const Argument &argument : cast<Call>(node).arguments)
         print(argument.value.get(), argument.keyword.empty() ? "" : (argument.keyword + " = ").c_str());
       return;

@@ -144,7 +144,7 @@ def ArgOp : Toy_Op<"arg", "string", [Pure]> {
 def PrintOp : Toy_Op<"print", "nothing", [Toy_Effect]> {
   let summary = "a line on standard output";
   let description = [{
-    `structure` says how the flattened operands group: one JSON-like text per argument, `_` a leaf, `(_, _)` a tuple, `Pair{a: _, b: _}` a struct;
+    `structure` says how the flattened operands group: one JSON-like text per argument, `_` a leaf, `(_, _)` a tuple, `Pair{a: _, b: _}` a struct, `$6:fn sin` a text of 6 bytes;
     arguments are separated by `;`. With `echo` each argument is preceded by its header line.
 
     ```mlir

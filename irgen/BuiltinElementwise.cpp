@@ -3,6 +3,8 @@
 /// Built-ins computed element by element, reductions and scans.
 #include "irgen/Builtins.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace toy {
@@ -35,6 +37,50 @@ Val roundingBuiltin(IRGen &g, Bound &args, SourceRange r) {
   if (kindOf(x.tensor().getDtype()) <= DKind::Int)
     return x;
   return g.create(args.row->op, r, {x.value}, {}, args.rangeOf("x"));
+}
+
+/// To tens, hundreds, …: with quotient q and remainder, up to q + 1 where more than half remains, or half of an odd q.
+static Value roundedInteger(IRGen &g, const Val &x, int64_t digits, SourceRange r) {
+  DType dtype = x.tensor().getDtype();
+  if (digits >= 0)
+    return x.value;
+  using ast::BinaryOp;
+  auto apply = [&](BinaryOp op, const Val &a, const Val &b) { return binaryOperation(g, op, a, b, r, r, r, r); };
+  Val wide = castTo(g, x.value, DType::I64, r);
+  if (digits < -18)
+    return castTo(g, apply(BinaryOp::Mul, wide, g.integer(0, r)).value, dtype, r);
+  int64_t n = 1;
+  for (int64_t i = 0; i > digits; --i)
+    n *= 10;
+  Val unit = g.integer(n, r), quotient = apply(BinaryOp::FloorDiv, wide, unit), rest = apply(BinaryOp::Mod, wide, unit),
+      other = apply(BinaryOp::Sub, unit, rest);
+  Val isTie = g.create<EqOp>(r, {rest.value, other.value}), isMore = g.create<GtOp>(r, {rest.value, other.value}),
+      isOdd = apply(BinaryOp::Eq, apply(BinaryOp::Mod, quotient, g.integer(2, r)), g.integer(1, r));
+  Value up = g.create<OrOp>(r, {isMore.value, g.create<AndOp>(r, {isTie.value, isOdd.value})});
+  Val above = apply(BinaryOp::Add, quotient, castTo(g, up, DType::I64, r));
+  return castTo(g, apply(BinaryOp::Mul, above, unit).value, dtype, r);
+}
+
+/// NumPy's: scaled, rounded, scaled back; what scaling makes infinite is its own multiple.
+Val roundBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  if (!args.has("digits"))
+    return roundingBuiltin(g, args, r);
+  Val given = tensorArgument(g, args, "x"), x = given;
+  int64_t digits = staticInteger(g, *args["digits"], "round");
+  DType dtype = given.tensor().getDtype();
+  if (kindOf(dtype) <= DKind::Int)
+    return roundedInteger(g, given, digits, r);
+  if (isHalf(dtype))
+    x = castTo(g, x.value, DType::F32, r);
+  using ast::BinaryOp;
+  auto apply = [&](BinaryOp op, const Val &a, const Val &b) { return binaryOperation(g, op, a, b, r, r, r, r); };
+  int64_t most = realOf(x.tensor().getDtype()) == DType::F32 ? 38 : 308; // above it, 10**n is infinite
+  Val unit = g.floating(std::pow(10.0, std::min(std::abs(digits), most)), realOf(x.tensor().getDtype()), r);
+  Val scaled = apply(digits < 0 ? BinaryOp::Div : BinaryOp::Mul, x, unit);
+  Val whole = g.create<RoundOp>(r, {scaled.value}, {}, args.rangeOf("x"));
+  Val back = apply(digits < 0 ? BinaryOp::Mul : BinaryOp::Div, whole, unit);
+  Value isFinite = g.create<IsFiniteOp>(r, {scaled.value});
+  return castTo(g, g.create<WhereOp>(r, {isFinite, back.value, x.value}), dtype, r);
 }
 
 Val testBuiltin(IRGen &g, Bound &args, SourceRange r) {
@@ -115,6 +161,10 @@ Val reduceBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Value v = convertFor(g, args.row->conversion, x, r).value;
   if (args.row->conversion == 'b' && x.tensor().getDtype() != DType::Bool)
     v = g.create<NeOp>(r, {v, castVal(g, Val(g.integer(0, r)), realOf(x.tensor().getDtype()), r)});
+  bool isPair = x.rank() == 0 && (args.row->name == StringRef("max") || args.row->name == StringRef("min"));
+  if (isPair && args.has("axis") && args.call->arguments.size() == 2 && args.call->arguments[1].keyword.empty())
+    g.fail(DiagId::AxisOutOfRange, args.rangeOf("axis"), {g.sourceText(args.rangeOf("axis")), x.type().str()},
+           "`" + std::string(args.row->name) + "imum(a, b)` is the one of two");
   SmallVector<int64_t> axes = axesArgument(g, args, v.getType());
   SmallVector<NamedAttribute> attributes = {g.integersAttr("axes", axes),
                                             g.boolAttr("keepdims", flagArgument(g, args, "keepdims", false))};

@@ -124,20 +124,35 @@ Val chunkBuiltin(IRGen &g, Bound &args, SourceRange r) {
 }
 
 /// The last `shift` elements first.
+static Value rolled(IRGen &g, Value x, Value shift, int64_t axis, SourceRange r) {
+  Value size = sizeOf(g, x, axis, r), one = g.integer(1, r);
+  if (constantOf(size) == 0)
+    return x;
+  shift = g.create<ModOp>(r, {shift, arith<MaximumOp>(g, size, one, r)});
+  Value rest = arith<SubOp>(g, size, shift, r);
+  Value back = sliceAxis(g, x, axis, rest, shift, 1, r), front = sliceAxis(g, x, axis, g.integer(0, r), rest, 1, r);
+  return relabel(g, g.create<ConcatOp>(r, {back, front}, {g.integerAttr("axis", axis)}), x.getType(), r);
+}
+
+/// One shift, or one for each axis; a single one is that of all axes.
 Val rollBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Val whole = tensorArgument(g, args, "x");
-  Val x = whole;
-  int64_t axis = axisOrFlat(g, args, x, r);
-  Value size = sizeOf(g, x.value, axis, r), one = g.integer(1, r);
-  if (constantOf(size) == 0)
-    return whole;
-  Value shift = g.create<ModOp>(r, {indexValue(g, *args["shift"], "roll"), arith<MaximumOp>(g, size, one, r)});
-  Value rest = arith<SubOp>(g, size, shift, r);
-  Value back = sliceAxis(g, x.value, axis, rest, shift, 1, r),
-        front = sliceAxis(g, x.value, axis, g.integer(0, r), rest, 1, r);
-  Value joined = g.create<ConcatOp>(r, {back, front}, {g.integerAttr("axis", axis)});
-  joined = relabel(g, joined, x.value.getType(), r);
-  return args.has("axis") ? joined : reshape(g, joined, sizesOf(g, whole.value, r), r);
+  SmallVector<Value> shifts = indexList(g, *args["shift"], "roll");
+  if (!args.has("axis")) {
+    if (shifts.size() != 1)
+      g.fail(DiagId::ArgumentKind, args.rangeOf("shift"),
+             {"roll", "the shift", "one integer where no axis is given", std::to_string(shifts.size()) + " integers"});
+    Value x = rolled(g, flattened(g, whole, r).value, shifts[0], 0, r);
+    return reshape(g, x, sizesOf(g, whole.value, r), r);
+  }
+  SmallVector<int64_t> axes = staticList(g, *args["axis"], "roll");
+  if (shifts.size() != axes.size() && shifts.size() != 1)
+    g.fail(DiagId::ArgumentKind, args.rangeOf("shift"),
+           {"roll", "the shift", "one integer, or one for each axis", std::to_string(shifts.size()) + " integers"});
+  Value x = whole.value;
+  for (auto [i, axis] : llvm::enumerate(axes))
+    x = rolled(g, x, shifts[shifts.size() == 1 ? 0 : i], normalizeAxis(g, axis, x.getType(), args.rangeOf("axis")), r);
+  return x;
 }
 
 Val padBuiltin(IRGen &g, Bound &args, SourceRange r) {

@@ -3,6 +3,8 @@
 /// The table of built-in functions, and how their handlers read arguments.
 #include "irgen/Builtins.h"
 
+#include "llvm/ADT/ScopeExit.h"
+
 using namespace mlir;
 
 namespace toy {
@@ -42,6 +44,29 @@ SourceRange Bound::rangeOf(StringRef name) const {
   return e ? e->range : call->range;
 }
 
+/// Whether the first of two arguments holds all values of a variadic parameter, a bracket or a tuple, so that the
+/// second one is told by its place what it would be told by name: an integer or a dtype. It is evaluated once.
+static bool isListBefore(IRGen &g, const ast::Expr &first, const ast::Expr &second,
+                         std::vector<const ast::Expr *> &evaluated) {
+  auto variable = [&](const ast::Expr &e) {
+    auto *name = ast::dynCast<ast::Name>(&e);
+    return name ? readVariable(g, name->name, name->range) : std::nullopt;
+  };
+  auto isLiteralList = [](const ast::Expr &e) {
+    return e.kind == ast::NodeKind::Bracket || e.kind == ast::NodeKind::Tuple;
+  };
+  std::optional<Val> list = variable(first);
+  bool isList = isLiteralList(first) || (list && list->kind == Val::Tuple);
+  if (!isList || isLiteralList(second))
+    return false;
+  Val value = genExpr(g, second);
+  if (second.kind != ast::NodeKind::Name) {
+    g.given[&second] = value;
+    evaluated.push_back(&second);
+  }
+  return value.kind == Val::DTypeRef || (value.isTensor() && value.rank() == 0 && isInteger(value.tensor().getDtype()));
+}
+
 /// Parameters of a row: names, `name=` for optional ones, `*name` for any number.
 Val callBuiltin(IRGen &g, const BuiltinRow &row, const ast::Call &c) {
   std::vector<std::string> parameters;
@@ -59,18 +84,30 @@ Val callBuiltin(IRGen &g, const BuiltinRow &row, const ast::Call &c) {
     optional.push_back(part.contains('='));
   }
   Bound bound{&row, &c, {}, {}};
+  std::vector<const ast::Expr *> evaluated; // ahead
+  llvm::scope_exit forget([&] {
+    for (const ast::Expr *e : evaluated)
+      g.given.erase(e);
+  });
   if (variadic) { // positional arguments go to the variadic parameter, behind required ones
     size_t required = llvm::count(optional, false);
     BoundArguments &named = bound.arguments;
     for (const std::string &p : parameters)
       named.emplace_back(p, nullptr);
     size_t positional = 0;
+    bool isList = false; // the first of any number is a list of all: others follow as named ones
     for (const ast::Argument &a : c.arguments) {
       if (a.keyword.empty()) {
         if (positional < required)
           named[positional].second = a.value.get();
-        else
+        else if (size_t at = positional - required; isList && at > 0 && required + at - 1 < named.size()) {
+          named[required + at - 1].second = a.value.get();
+        } else {
+          const ast::Argument *next = &a == &c.arguments.back() ? nullptr : &a + 1;
+          isList |= at == 0 && next && next->keyword.empty() && required < named.size() &&
+                    isListBefore(g, *a.value, *next->value, evaluated);
           bound.rest.push_back(a.value.get());
+        }
         ++positional;
         continue;
       }

@@ -7,6 +7,8 @@
 #include "irgen/Builtins.h"
 #include "irgen/Declarations.h"
 
+#include "llvm/ADT/ScopeExit.h"
+
 using namespace mlir;
 
 namespace toy {
@@ -19,8 +21,9 @@ void collectNames(Type type, std::set<std::string> &names) {
 
 /// Instances of a function differ by the types of their arguments and by constants; types of top-level variables come
 /// on top (see globalsKey).
-std::string instanceKey(IRGen &g, const ast::Function &decl, ArrayRef<Val> values, const std::set<unsigned> &statics,
+std::string instanceKey(IRGen &g, const Callee &callee, ArrayRef<Val> values, const StaticLeaves &statics,
                         ArrayRef<SourceRange> ranges) {
+  const ast::Function &decl = callee.decl;
   std::string key = decl.name + "@" + std::to_string(decl.range.buffer) + ":" + std::to_string(decl.range.begin) + "(";
   for (auto [i, value] : llvm::enumerate(values)) {
     key += i ? "; " : "";
@@ -28,24 +31,22 @@ std::string instanceKey(IRGen &g, const ast::Function &decl, ArrayRef<Val> value
       key += "_";
       continue;
     }
-    if (value.kind == Val::DTypeRef) {
-      key += std::string(nameOf(value.dtype));
-      continue;
-    }
-    key += value.type().str();
-    if (!statics.count(i))
-      continue;
-    auto leaves = constantLeaves(g, value, ranges[i]);
-    if (!leaves) {
-      SmallVector<Value> unknown;
-      value.flatten(unknown);
-      for (Value leaf : unknown)
+    key += value.type().key();
+    SmallVector<Value> leaves;
+    if (statics.lower_bound({i, 0}) != statics.lower_bound({i + 1, 0}))
+      value.flatten(leaves);
+    for (auto [j, leaf] : llvm::enumerate(leaves)) {
+      if (!statics.count({i, j}))
+        continue;
+      Attribute constant = constantLeaf(g, leaf, ranges[i]);
+      if (!constant) {
         needStatic(g, leaf);
-      g.fail(DiagId::StaticNeeded, ranges[i], {decl.name, "`" + decl.parameters[i].name + "`"});
+        g.fail(DiagId::StaticNeeded, ranges[i], {decl.name, "`" + callee.nameOf(i) + "`"});
+      }
+      key += "[" + std::to_string(j) + "]=" +
+             (isa<StringAttr>(constant) ? "\"" + cast<StringAttr>(constant).getValue().str() + "\""
+                                        : std::to_string(cast<IntegerAttr>(constant).getInt()));
     }
-    for (Attribute leaf : *leaves)
-      key += isa<StringAttr>(leaf) ? "=\"" + cast<StringAttr>(leaf).getValue().str() + "\""
-                                   : "=" + std::to_string(cast<IntegerAttr>(leaf).getInt());
   }
   return key + ")";
 }
@@ -62,28 +63,35 @@ static void dropUnread(IRGen &g, const ast::Function &decl, std::vector<Val> &va
       values[i] = Val();
 }
 
-/// A call with evaluated arguments.
-static Val callWith(IRGen &g, const ast::Function &decl, const ast::Call &call, std::vector<Val> values,
-                    std::vector<SourceRange> ranges) {
-  storeFor(g, decl, call.range);
-  const std::string globals = globalsKey(g, decl);
+/// A call with evaluated arguments; `written` are their expressions.
+static Val callWith(IRGen &g, const Callee &callee, const ast::Call &call, std::vector<Val> values,
+                    std::vector<SourceRange> ranges, ArrayRef<const ast::Expr *> written) {
+  const ast::Function &decl = callee.decl;
+  const std::map<std::string, TypeDesc> read = globalsOf(g, decl, values);
+  storeFor(g, read, call.range);
+  const std::string globals = globalsKey(read);
   llvm::StringMap<Dim> sizes = declareArguments(g, decl, values, ranges);
   dropUnread(g, decl, values);
   while (true) {
-    std::set<unsigned> statics = g.staticParameters[&decl];
+    StaticLeaves statics = g.staticParameters[&decl];
     for (auto [i, value] : llvm::enumerate(values)) // words choose what a library function does
       if (isLibrary(g, decl) && stringOf(value))
-        statics.insert(i);
-    auto keyOf = [&](ArrayRef<Val> values) { return instanceKey(g, decl, values, statics, ranges) + globals; };
+        statics.insert({i, 0});
+    auto keyOf = [&](ArrayRef<Val> values) { return instanceKey(g, callee, values, statics, ranges) + globals; };
     size_t depth = g.stack.size();
     try {
       std::vector<Val> given = values;
-      std::shared_ptr<Specialization> form = specialize(g, decl, call, given, statics, keyOf, ranges);
-      const Instance &instance = instantiate(g, decl, given, keyOf(given), call.range, statics, form);
+      g.pendingArguments = written.vec();
+      std::shared_ptr<Specialization> form = specialize(g, callee, call, given, statics, keyOf, ranges);
+      const Instance &instance = instantiate(g, callee, given, keyOf(given), call.range, statics, form);
       SmallVector<Value> operands;
-      for (auto [i, value] : llvm::enumerate(given))
-        if (!statics.count(i) && value.kind != Val::DTypeRef)
-          value.flatten(operands);
+      for (auto [i, value] : llvm::enumerate(given)) {
+        SmallVector<Value> leaves;
+        value.flatten(leaves);
+        for (auto [j, leaf] : llvm::enumerate(leaves))
+          if (!statics.count({i, j}))
+            operands.push_back(leaf);
+      }
       if (FunctionState &caller = g.fn(); caller.instance) {
         caller.instance->functions.insert(instance.functions.begin(), instance.functions.end());
         caller.instance->functions.insert(decl.name);
@@ -117,52 +125,69 @@ static Val callWith(IRGen &g, const ast::Function &decl, const ast::Call &call, 
     } catch (StaticParameterNeeded &need) {
       if (need.function != &decl || g.stack.size() != depth)
         throw;
-      g.staticParameters[&decl].insert(need.index);
+      g.staticParameters[&decl].insert(need.leaf);
     }
   }
 }
 
-static Val callUser(IRGen &g, const ast::Function &decl, const ast::Call &call, BoundArguments bound) {
+/// The default of a parameter sees top-level names as they are now, and what its function has captured.
+static Val defaultOf(IRGen &g, const ast::Parameter &parameter, const Val &function) {
+  std::vector<std::map<std::string, Variable>> scopes(1);
+  if (!g.fn().decl)
+    for (auto &[name, variable] : g.fn().scopes.front())
+      if (variable.isGlobal)
+        scopes.front()[name] = variable;
+  for (auto [name, value] : llvm::zip_equal(function.names, function.elements))
+    scopes.front()[name] = {value, false, true};
+  std::swap(scopes, g.fn().scopes);
+  llvm::scope_exit back([&] { std::swap(scopes, g.fn().scopes); });
+  return genExpr(g, *parameter.defaultValue);
+}
+
+/// Functions of the library compute in f32 as a whole, and round halves once.
+static Val callLibrary(IRGen &g, const ast::Function &decl, const ast::Call &call, std::vector<Val> values,
+                       std::vector<SourceRange> ranges) {
+  for (auto [i, parameter] : llvm::enumerate(decl.parameters))
+    if (!parameter.defaultValue)
+      needTensor(g, values[i], decl.name, ranges[i]);
+  auto half = llvm::find_if(values, [](const Val &v) { return v.isTensor() && isHalfTensor(v.value.getType()); });
+  if (half == values.end())
+    return callWith(g, decl, call, std::move(values), std::move(ranges), {});
+  DType dtype = half->tensor().getDtype();
+  for (Val &v : values)
+    if (v.isTensor() && isHalfTensor(v.value.getType()))
+      v = castTo(g, v.value, DType::F32, call.range);
+  Val result = callWith(g, decl, call, std::move(values), std::move(ranges), {});
+  if (result.isTensor() && result.tensor().getDtype() == DType::F32)
+    result = castTo(g, result.value, dtype, call.range);
+  return result;
+}
+
+/// `function` holds what the declaration has captured.
+static Val callUser(IRGen &g, const ast::Function &decl, const Val &function, const ast::Call &call,
+                    const BoundArguments &bound) {
   std::vector<Val> values;
   std::vector<SourceRange> ranges;
+  std::vector<const ast::Expr *> written;
   for (auto [i, parameter] : llvm::enumerate(decl.parameters)) {
     const ast::Expr *e = bound[i].second;
+    written.push_back(e);
     ranges.push_back(e ? e->range : call.range);
     if (e && e->kind == ast::NodeKind::Bracket && parameter.name == "axis" &&
         isLibrary(g, decl)) // several axes are integers
       values.push_back(Val::tuple(indexList(g, *e, decl.name)));
-    else if (e)
-      values.push_back(genExpr(g, *e));
-    else { // defaults see top-level names only, as they are now
-      std::vector<std::map<std::string, Variable>> scopes(1);
-      if (!g.fn().decl)
-        for (auto &[name, variable] : g.fn().scopes.front())
-          if (variable.isGlobal)
-            scopes.front()[name] = variable;
-      std::swap(scopes, g.fn().scopes);
-      values.push_back(genExpr(g, *parameter.defaultValue));
-      std::swap(scopes, g.fn().scopes);
-    }
+    else
+      values.push_back(e ? genExpr(g, *e) : defaultOf(g, parameter, function));
     if (values.back().kind == Val::Nothing)
       g.fail(DiagId::NoValue, ranges.back(), {g.sourceText(ranges.back())});
   }
-  // Functions of the library compute in f32 as a whole, and round halves once.
-  auto half = llvm::find_if(values, [](const Val &v) { return v.isTensor() && isHalfTensor(v.value.getType()); });
   if (isLibrary(g, decl))
-    for (auto [i, parameter] : llvm::enumerate(decl.parameters))
-      if (!parameter.defaultValue)
-        needTensor(g, values[i], decl.name, ranges[i]);
-  if (isLibrary(g, decl) && half != values.end()) {
-    DType dtype = half->tensor().getDtype();
-    for (Val &v : values)
-      if (v.isTensor() && isHalfTensor(v.value.getType()))
-        v = castTo(g, v.value, DType::F32, call.range);
-    Val result = callWith(g, decl, call, std::move(values), std::move(ranges));
-    if (result.isTensor() && result.tensor().getDtype() == DType::F32)
-      result = castTo(g, result.value, dtype, call.range);
-    return result;
+    return callLibrary(g, decl, call, std::move(values), std::move(ranges));
+  for (const Val &captured : function.elements) {
+    values.push_back(captured);
+    ranges.push_back(call.range);
   }
-  return callWith(g, decl, call, std::move(values), std::move(ranges));
+  return callWith(g, {decl, function.names}, call, std::move(values), std::move(ranges), written);
 }
 
 void unknownArgument(IRGen &g, const std::string &function, const ast::Argument &argument,
@@ -173,7 +198,13 @@ void unknownArgument(IRGen &g, const std::string &function, const ast::Argument 
 
 /// Positional and keyword arguments in the order of the parameters; `dim` is an alias of `axis`.
 BoundArguments bindArguments(IRGen &g, const ast::Call &c, ArrayRef<std::string> parameters, ArrayRef<bool> optional,
-                             const std::string &function) {
+                             const std::string &function, SourceRange definition) {
+  auto refuse = [&](DiagId id, SourceRange range, std::vector<std::string> args) {
+    Diagnostic &d = g.report(id, range, std::move(args));
+    if (definition.valid())
+      d.note(definition, "it is defined here");
+    throw IRAbort();
+  };
   BoundArguments bound;
   for (const std::string &parameter : parameters)
     bound.emplace_back(parameter, nullptr);
@@ -181,7 +212,7 @@ BoundArguments bindArguments(IRGen &g, const ast::Call &c, ArrayRef<std::string>
   for (const ast::Argument &argument : c.arguments) {
     if (argument.keyword.empty()) {
       if (positional >= parameters.size())
-        g.fail(DiagId::TooManyArguments, argument.value->range,
+        refuse(DiagId::TooManyArguments, argument.value->range,
                {function, std::to_string(parameters.size()), std::to_string(total)});
       bound[positional++].second = argument.value.get();
       continue;
@@ -198,7 +229,7 @@ BoundArguments bindArguments(IRGen &g, const ast::Call &c, ArrayRef<std::string>
   }
   for (size_t i = 0; i < bound.size(); ++i)
     if (!bound[i].second && !optional[i])
-      g.fail(DiagId::MissingArgument, c.range, {function, bound[i].first});
+      refuse(DiagId::MissingArgument, c.range, {function, bound[i].first});
   return bound;
 }
 
@@ -216,7 +247,7 @@ static Val genConstructor(IRGen &g, const ast::Struct &decl, const ast::Call &c)
 }
 
 /// `D(x)`: literals and brackets directly below are read in D with one rounding; strings are parsed.
-static Val genConversion(IRGen &g, DType dtype, const ast::Call &c) {
+Val genConversion(IRGen &g, DType dtype, const ast::Call &c) {
   if (c.arguments.size() != 1 || !c.arguments[0].keyword.empty())
     g.fail(c.arguments.empty() ? DiagId::MissingArgument : DiagId::TooManyArguments, c.range,
            {std::string(nameOf(dtype)), c.arguments.empty() ? "x" : "1", std::to_string(c.arguments.size())});
@@ -243,32 +274,36 @@ static Val genConversion(IRGen &g, DType dtype, const ast::Call &c) {
   return castTo(g, v.value, dtype, c.range);
 }
 
-Val genCall(IRGen &g, const ast::Call &c) {
-  const std::string &name = c.callee;
+/// `function` is a value of the declaration; of the top level nothing.
+Val callFunction(IRGen &g, const ast::Function &decl, const Val &function, const ast::Call &c,
+                 const std::string &name) {
+  std::vector<std::string> parameters;
+  SmallVector<bool> optional;
+  for (const ast::Parameter &p : decl.parameters) {
+    parameters.push_back(p.name);
+    optional.push_back(p.defaultValue != nullptr);
+  }
+  SourceRange definition = decl.place.empty() ? SourceRange() : decl.range;
+  return callUser(g, decl, function, c, bindArguments(g, c, parameters, optional, name, definition));
+}
+
+/// Calls what a name means that is no variable; false where it means nothing.
+bool callNamed(IRGen &g, const std::string &name, const ast::Call &c, Val &result) {
   if (g.fn().instance) // also what is built in: a definition may take its place
     g.fn().instance->functions.insert(name);
-  auto callFunction = [&](const ast::Function &decl) {
-    std::vector<std::string> parameters;
-    SmallVector<bool> optional;
-    for (const ast::Parameter &p : decl.parameters) {
-      parameters.push_back(p.name);
-      optional.push_back(p.defaultValue != nullptr);
-    }
-    return callUser(g, decl, c, bindArguments(g, c, parameters, optional, name));
-  };
   if (const ast::Function *decl = userFunction(g, name))
-    return callFunction(*decl);
-  if (const ast::Struct *decl = userStruct(g, name))
-    return genConstructor(g, *decl, c);
-  if (auto dtype = dtypeNamed(name))
-    return genConversion(g, *dtype, c);
-  if (const BuiltinRow *row = findBuiltin(name))
-    return callBuiltin(g, *row, c);
-  if (const ast::Function *decl = preludeFunction(name, g.diagnostics.getSources()))
-    return callFunction(*decl);
-  if (lookup(g, name) || g.host.global(name))
-    g.fail(DiagId::NotAFunction, c.calleeRange, {name});
-  unknownName(g, name, c.calleeRange, true);
+    result = callFunction(g, *decl, Val(), c, name);
+  else if (const ast::Struct *decl = userStruct(g, name))
+    result = genConstructor(g, *decl, c);
+  else if (auto dtype = dtypeNamed(name))
+    result = genConversion(g, *dtype, c);
+  else if (const BuiltinRow *row = findBuiltin(name))
+    result = callBuiltin(g, *row, c);
+  else if (const ast::Function *decl = preludeFunction(name, g.diagnostics.getSources()))
+    result = callFunction(g, *decl, Val(), c, name);
+  else
+    return false;
+  return true;
 }
 
 } // namespace toy

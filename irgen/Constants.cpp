@@ -26,49 +26,31 @@ std::optional<StringRef> stringOf(const Val &value) {
   return constant ? std::optional(constant.getValue()) : std::nullopt;
 }
 
-std::optional<SmallVector<Attribute>> constantLeaves(IRGen &g, const Val &value, SourceRange range) {
-  SmallVector<Value> leaves;
-  value.flatten(leaves);
-  SmallVector<Attribute> out;
-  for (Value leaf : leaves) {
-    if (auto text = stringOf(Val(leaf))) {
-      out.push_back(g.b.getStringAttr(*text));
-      continue;
-    }
-    auto type = dyn_cast<TensorType>(leaf.getType());
-    auto known = type && type.isScalar() ? constantOf(leaf) : std::nullopt;
-    if (!known && type && type.isScalar())
-      known = decidedInteger(g, leaf, range);
-    if (!known)
-      return std::nullopt;
-    out.push_back(g.b.getI64IntegerAttr(*known));
-  }
-  return out;
+Attribute constantLeaf(IRGen &g, Value leaf, SourceRange range) {
+  if (auto text = stringOf(Val(leaf)))
+    return g.b.getStringAttr(*text);
+  auto type = dyn_cast<TensorType>(leaf.getType());
+  auto known = type && type.isScalar() ? constantOf(leaf) : std::nullopt;
+  if (!known && type && type.isScalar())
+    known = decidedInteger(g, leaf, range);
+  return known ? g.b.getI64IntegerAttr(*known) : Attribute();
 }
 
-Val constantValue(IRGen &g, const TypeDesc &type, ArrayRef<Attribute> leaves, SourceRange range) {
-  SmallVector<Type> types;
-  type.flatten(types);
-  SmallVector<Value> values;
-  for (auto [leaf, t] : llvm::zip_equal(leaves, types)) {
-    auto number = dyn_cast<IntegerAttr>(leaf);
-    if (!number)
-      values.push_back(g.string(mlir::cast<StringAttr>(leaf).getValue(), range));
-    else if (DType dtype = mlir::cast<TensorType>(t).getDtype(); dtype == DType::Bool)
-      values.push_back(g.boolean(number.getInt() != 0, range));
-    else
-      values.push_back(castTo(g, g.integer(number.getInt(), range), dtype, range));
-  }
-  ValueRange rest(values);
-  return unflatten(type, rest);
+Value constantValue(IRGen &g, Type type, Attribute leaf, SourceRange range) {
+  auto number = dyn_cast<IntegerAttr>(leaf);
+  if (!number)
+    return g.string(mlir::cast<StringAttr>(leaf).getValue(), range);
+  DType dtype = mlir::cast<TensorType>(type).getDtype();
+  return dtype == DType::Bool ? g.boolean(number.getInt() != 0, range)
+                              : castTo(g, g.integer(number.getInt(), range), dtype, range);
 }
 
 /// A parameter that must be constant makes its function start again with the caller's constant in its place.
 void needStatic(IRGen &g, Value value) {
   if (g.fn().decl)
-    for (auto [parameter, i] : g.fn().parameterValues)
+    for (auto [parameter, leaf] : g.fn().parameterValues)
       if (parameter == value)
-        throw StaticParameterNeeded{g.fn().decl, i};
+        throw StaticParameterNeeded{g.fn().decl, leaf};
 }
 
 /// An integer that is constant or decided here.

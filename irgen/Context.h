@@ -22,15 +22,20 @@ inline llvm::SmallVector<mlir::Value> join(mlir::Value first, mlir::ValueRange o
 
 /// Thrown after an error was reported.
 struct IRAbort {};
+/// A leaf of an argument, both by number, that is a constant in an instance and not passed.
+using StaticLeaf = std::pair<unsigned, unsigned>;
+using StaticLeaves = std::set<StaticLeaf>;
 /// Thrown when a parameter must be a constant to go on; instantiation catches it and tries again with the constant.
 struct StaticParameterNeeded {
   const void *function;
-  unsigned index;
+  StaticLeaf leaf;
 };
 
 struct Variable {
   Val value;
   bool isGlobal = false;
+  bool isCopy = false; ///< captured: the variable itself is outside
+  SourceRange place;   ///< where it was declared or assigned last
 };
 
 /// Values of variables where several paths meet.
@@ -53,7 +58,7 @@ struct FunctionState {
   mlir::func::FuncOp op;
   std::vector<std::map<std::string, Variable>> scopes;
   std::vector<LoopState> loops;
-  std::map<const ast::Block *, VaryingSizes> varyingSizes; ///< of loops, by their bodies
+  std::map<const void *, VaryingSizes> varyingSizes; ///< of loops, by their bodies
   std::vector<Edge> returns;
   std::vector<SourceRange> returnRanges;
   std::optional<TypeDesc> declaredResult;
@@ -66,7 +71,8 @@ struct FunctionState {
   std::set<std::string> assignedGlobals;
   std::map<std::string, Val>
       readGlobals; ///< top-level variables that a function has read: nobody changes them while it runs
-  std::vector<std::pair<mlir::Value, unsigned>> parameterValues; ///< scalar parameters, to be made constants on demand
+  std::vector<std::pair<mlir::Value, StaticLeaf>> parameterValues; ///< scalars, to be made constants on demand
+  std::vector<const ast::Expr *> arguments;                        ///< as the call writes them; null: default
   unsigned freshNames = 0;
   ShapeFacts facts; ///< about declared sizes: of the signature, and of the branch that is generated
   std::shared_ptr<Specialization> sizes;      ///< names of dynamic sizes, and what was decided about them
@@ -135,9 +141,12 @@ public:
   std::vector<std::unique_ptr<FunctionState>> stack;
   std::map<std::string, std::unique_ptr<Instance>> building;
   std::vector<std::unique_ptr<ast::Bracket>> expandedBrackets;
-  std::map<const void *, std::set<unsigned>> staticParameters;
-  bool decidesConditions = false;               ///< inside the condition of a branch
-  std::vector<std::function<void()>> undoForms; ///< what to do when the statement fails, the last first
+  std::map<const void *, StaticLeaves> staticParameters;
+  std::vector<const ast::Expr *> pendingArguments;      ///< of the call that is generated
+  std::map<const ast::Expr *, Val> given;               ///< values of expressions that were evaluated ahead
+  std::vector<std::unique_ptr<ast::Call>> writtenCalls; ///< calls that no source text holds
+  bool decidesConditions = false;                       ///< inside the condition of a branch
+  std::vector<std::function<void()>> undoForms;         ///< what to do when the statement fails, the last first
   FunctionState &fn() { return *stack.back(); }
 };
 

@@ -27,8 +27,7 @@ void moveTo(IRGen &g, Block *block) {
     g.b.setInsertionPointToEnd(block);
 }
 
-/// Variables in view that assignments inside may change, in order of appearance.
-static std::vector<std::string> assignedIn(IRGen &g, const ast::Node &node) {
+std::vector<std::string> assignedIn(IRGen &g, const ast::Node &node) {
   std::vector<std::string> out = sema::assignedIn(node);
   // Only what exists before can come out changed; top-level variables are brought into view.
   std::erase_if(out, [&](const std::string &name) {
@@ -42,22 +41,27 @@ static std::vector<std::string> assignedIn(IRGen &g, const ast::Node &node) {
   return out;
 }
 
-static std::vector<Val> snapshot(IRGen &g, ArrayRef<std::string> names) {
+std::vector<Val> snapshot(IRGen &g, ArrayRef<std::string> names) {
   std::vector<Val> values;
   for (const std::string &name : names)
     values.push_back(lookup(g, name)->value);
   return values;
 }
 
-static void restore(IRGen &g, ArrayRef<std::string> names, ArrayRef<Val> values) {
+void restore(IRGen &g, ArrayRef<std::string> names, ArrayRef<Val> values) {
   for (auto [name, value] : llvm::zip_equal(names, values))
     lookup(g, name)->value = value;
 }
 
 /// One type for two paths: dtype and rank agree, sizes that differ become a new name.
 static TypeDesc joinTypes(IRGen &g, const TypeDesc &a, const TypeDesc &b, const std::string &name, SourceRange range) {
-  auto refuse = [&] { g.fail(DiagId::BranchTypes, range, {name, a.str(), b.str()}); };
-  if (a.kind != b.kind || a.elements.size() != b.elements.size() || a.structName != b.structName)
+  auto refuse = [&] {
+    bool isChoice = a.kind == TypeDesc::Function && b.kind == TypeDesc::Function;
+    g.fail(DiagId::BranchTypes, range, {name, a.str(), b.str()},
+           isChoice ? "choose inside: `x => { if c { … } … }`" : "");
+  };
+  if (a.kind != b.kind || a.elements.size() != b.elements.size() || a.structName != b.structName || a.code != b.code ||
+      a.names != b.names || (a.kind == TypeDesc::DTypeRef && a.dtype != b.dtype))
     refuse();
   TypeDesc out = a;
   for (size_t i = 0; i < a.elements.size(); ++i)
@@ -182,15 +186,25 @@ void genIf(IRGen &g, const ast::If &s) {
   restore(g, names, edges.empty() ? before : merged);
 }
 
-/// The common form of loops.
-struct Loop {
-  const ast::Block &body;
-  SourceRange range;
-  StringRef variable;
-  bool counted;
-  llvm::function_ref<Value(Value counter)> test;  ///< the condition, in the header
-  llvm::function_ref<Val(Value counter)> element; ///< the variable's value, in the body; may be null
-};
+static bool haveOneType(const TypeDesc &a, const TypeDesc &b) {
+  auto x = dyn_cast_if_present<TensorType>(a.leaf), y = dyn_cast_if_present<TensorType>(b.leaf);
+  return a.leaf == b.leaf || (x && y && x.getDtype() == y.getDtype() && x.getRank() == y.getRank());
+}
+
+/// A variable that has another type at the end of an iteration; `start` is where it got the first one.
+[[noreturn]] static void refuseChange(IRGen &g, const std::string &name, const Val &before, const Val &after,
+                                      SourceRange start, SourceRange range) {
+  SourceRange end = lookup(g, name)->place;
+  std::string shown = name.starts_with('$') ? StringRef(name).drop_front().rtrim("0123456789").str() : name;
+  Diagnostic &d =
+      g.report(DiagId::ChangesType, end.valid() ? end : range, {shown, before.type().str(), after.type().str()});
+  if (start.valid() && end.valid())
+    d.label(start, before.type().str());
+  auto literal = before.isTensor() && before.rank() == 0 ? constantOf(before.value) : std::nullopt;
+  if (literal && after.isTensor() && after.rank() == 0 && after.tensor().getDtype() == DType::F64 && shown == name)
+    d.withHelp("`var " + name + " = " + std::to_string(*literal) + ".0;`");
+  throw IRAbort();
+}
 
 /// Sizes that change from one iteration to the next vary; true if one was not known to.
 static bool findVarying(IRGen &g, ArrayRef<TypeDesc> types, ArrayRef<Val> back, VaryingSizes &varying,
@@ -228,9 +242,9 @@ static std::vector<TypeDesc> loopTypes(IRGen &g, ArrayRef<Val> values, const Var
   return types;
 }
 
-static bool tryLoop(IRGen &g, const Loop &loop, ArrayRef<std::string> names, ArrayRef<TypeDesc> types,
-                    VaryingSizes &varying) {
+static bool tryLoop(IRGen &g, const Loop &loop, ArrayRef<Val> starts, ArrayRef<TypeDesc> types, VaryingSizes &varying) {
   SourceRange range = loop.range;
+  ArrayRef<std::string> names = loop.names;
   Location l = g.loc(range);
   Block *header = newBlock(g);
   SmallVector<Value> entry = relabelled(g, snapshot(g, names), types, range);
@@ -246,8 +260,11 @@ static bool tryLoop(IRGen &g, const Loop &loop, ArrayRef<std::string> names, Arr
     values.push_back(unflatten(type, arguments));
   restore(g, names, values);
   Value counter = loop.counted ? header->getArguments().back() : Value();
+  std::vector<Variable> before;
+  for (auto [name, start] : llvm::zip_equal(names, starts))
+    before.push_back({start, false, false, lookup(g, name)->place});
   // The condition belongs to the loop: what it calls sees its variables.
-  g.fn().loops.push_back({names.vec(), {}, {}});
+  g.fn().loops.push_back({loop.names, {}, {}});
   Value condition = loop.test(counter);
   if (constantOf(condition) == 0) { // no iteration: the body means nothing
     g.fn().loops.pop_back();
@@ -264,9 +281,7 @@ static bool tryLoop(IRGen &g, const Loop &loop, ArrayRef<std::string> names, Arr
   moveTo(g, bodyBlock);
   g.fn().scopes.emplace_back();
   ++g.fn().conditions;
-  if (loop.element)
-    g.fn().scopes.back()[loop.variable.str()].value = loop.element(counter);
-  genBlock(g, loop.body);
+  loop.body(counter);
   --g.fn().conditions;
   g.fn().scopes.pop_back();
   LoopState state = std::move(g.fn().loops.back());
@@ -275,6 +290,9 @@ static bool tryLoop(IRGen &g, const Loop &loop, ArrayRef<std::string> names, Arr
     state.continues.push_back({g.current, snapshot(g, names)});
   if (!state.continues.empty()) {
     std::vector<Val> back = mergeEdges(g, state.continues, names, range);
+    for (auto [name, start, end] : llvm::zip_equal(names, before, back))
+      if (start.value.kind == Val::Leaf && end.kind == Val::Leaf && !haveOneType(start.value.type(), end.type()))
+        refuseChange(g, name, start.value, end, start.place, range);
     if (findVarying(g, types, back, varying, names, range))
       return false;
     SmallVector<Value> again = relabelled(g, back, types, range);
@@ -287,11 +305,11 @@ static bool tryLoop(IRGen &g, const Loop &loop, ArrayRef<std::string> names, Arr
   return true;
 }
 
-static void genLoop(IRGen &g, const Loop &loop) {
-  std::vector<std::string> names = assignedIn(g, loop.body);
+void genLoop(IRGen &g, const Loop &loop) {
+  ArrayRef<std::string> names = loop.names;
   std::vector<Val> before = snapshot(g, names);
   VaryingSizes &varying =
-      g.fn().varyingSizes[&loop.body]; // what an attempt finds holds in all later ones, those of the loop around it too
+      g.fn().varyingSizes[loop.key]; // what an attempt finds holds in all later ones, those of the loop around it too
   Block *entry = g.current;
   Operation *lastBefore = entry->empty() ? nullptr : &entry->back();
   Block *lastBlock = &g.fn().op.getBody().back();
@@ -301,7 +319,7 @@ static void genLoop(IRGen &g, const Loop &loop) {
   auto readGlobals = g.fn().readGlobals;
   ShapeFacts facts = g.fn().facts; // what the body asserts holds in the body
   llvm::scope_exit forget([&] { g.fn().facts = facts; });
-  while (!tryLoop(g, loop, names, loopTypes(g, before, varying, names), varying)) {
+  while (!tryLoop(g, loop, before, loopTypes(g, before, varying, names), varying)) {
     // Some size changes: forget this attempt.
     g.fn().returns.resize(returns);
     g.fn().returnRanges.resize(returns);
@@ -333,49 +351,8 @@ static void genLoop(IRGen &g, const Loop &loop) {
 }
 
 void genWhile(IRGen &g, const ast::While &s) {
-  genLoop(g, {*s.body, s.range, "", false, [&](Value) { return genCondition(g, *s.condition); }, nullptr});
-}
-
-void genFor(IRGen &g, const ast::For &s) {
-  auto *call = ast::dynCast<ast::Call>(s.iterable.get());
-  SourceRange r = s.iterable->range;
-  if (call && call->callee == "range" && !call->isMember && !userFunction(g, "range")) {
-    size_t n = call->arguments.size();
-    if (n < 1 || n > 3)
-      g.fail(DiagId::TooManyArguments, r, {"range", "1 to 3", std::to_string(n)});
-    auto argument = [&](size_t i) { return indexValue(g, *call->arguments[i].value, "range"); };
-    Value start = n > 1 ? argument(0) : g.integer(0, r), stop = argument(n > 1 ? 1 : 0),
-          step = n > 2 ? argument(2) : g.integer(1, r);
-    auto known = constantOf(step);
-    if (known == 0)
-      g.fail(DiagId::ZeroStep, call->arguments[2].value->range);
-    // ceil((stop - start) / step) = -((start - stop) // step); a step of 0 that only the data shows is a division by
-    // zero.
-    auto less = [&](Value a, Value b) { return g.create<SubOp>(r, {a, b}); };
-    Value count = known == 1    ? less(stop, start)
-                  : known == -1 ? less(start, stop)
-                                : less(g.integer(0, r), g.create<FloorDivOp>(r, {less(start, stop), step}));
-    if (auto n = constantOf(count); n && *n <= 0) // no iteration: the body means nothing
-      return;
-    auto value = [&](Value i) {
-      if (known == -1)
-        return less(start, i);
-      return g.create<AddOp>(r, {known == 1 ? i : g.create<MulOp>(r, {i, step}), start});
-    };
-    genLoop(g, {*s.body, s.range, s.name, true, [&](Value i) { return g.create<LtOp>(r, {i, count}); }, value});
-    return;
-  }
-  Val rows = genExpr(g, *s.iterable);
-  if (rows.kind == Val::Tuple)
-    g.fail(DiagId::NotIterable, r, {rows.type().str()}, "tuples are taken apart: `var (a, b) = t;`");
-  if (!rows.isTensor() || rows.rank() == 0)
-    g.fail(DiagId::NotIterable, r, {rows.str()},
-           rows.isTensor() && isInteger(rows.tensor().getDtype()) ? "`range(" + g.sourceText(r) + ")` counts" : "");
-  Value size = sizeOf(g, rows.value, 0, r);
-  if (constantOf(size) == 0)
-    return;
-  genLoop(g, {*s.body, s.range, s.name, true, [&](Value i) { return g.create<LtOp>(r, {i, size}); },
-              [&](Value i) { return selectIndex(g, rows.value, 0, i, r); }});
+  genLoop(g, {s.body.get(), s.range, assignedIn(g, *s.body), false,
+              [&](Value) { return genCondition(g, *s.condition); }, [&](Value) { genBlock(g, *s.body); }});
 }
 
 void leaveLoop(IRGen &g, const ast::Stmt &s, bool isBreak) {

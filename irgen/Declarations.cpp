@@ -57,9 +57,9 @@ static Val widened(IRGen &g, Val value, const ast::TypeExpr &type, const std::st
       refuse(decl->name);
     return value;
   }
-  if (type.name == "str") {
-    if (!value.isStr())
-      refuse("str");
+  if (type.name == "str" || type.name == "fn") {
+    if (type.name == "str" ? !value.isStr() : !value.isCallable()) // a dtype converts
+      refuse(type.name);
     return value;
   }
   if (!value.isTensor())
@@ -140,8 +140,10 @@ llvm::StringMap<Dim> declareArguments(IRGen &g, const ast::Function &decl, std::
     value.weak = weak;
     value.literal = literal;
   };
-  for (auto [i, parameter] : llvm::enumerate(decl.parameters))
-    relabelAll(relabelAll, values[i], parameter.type ? &*parameter.type : nullptr, ranges[i]);
+  for (auto [i, value] : llvm::enumerate(values)) { // what was captured stands behind the arguments
+    const ast::Parameter *parameter = i < decl.parameters.size() ? &decl.parameters[i] : nullptr;
+    relabelAll(relabelAll, value, parameter && parameter->type ? &*parameter->type : nullptr, ranges[i]);
+  }
   for (const auto &entry : back)
     sizes[entry.first()] = entry.second;
   return sizes;

@@ -25,8 +25,8 @@ static Val genName(IRGen &g, const ast::Name &n) {
     }
   if (n.name == "args")
     g.fail(DiagId::FunctionAsValue, n.range, {"args"}, "use `len(args)` and `args[i]`");
-  if (g.host.definitions().function(n.name) || findBuiltin(n.name))
-    g.fail(DiagId::FunctionAsValue, n.range, {n.name}, "call it: `" + n.name + "(…)`");
+  if (auto function = namedFunction(g, n.name))
+    return *function;
   unknownName(g, n.name, n.range, false);
 }
 
@@ -52,7 +52,7 @@ static Val genMember(IRGen &g, const ast::Member &m) {
       return Val::tuple(sizesOf(g, base.value, m.range));
   }
   std::vector<std::string> candidates =
-      base.kind == Val::Struct ? base.names : std::vector<std::string>{"T", "H", "real", "imag", "shape", "dtype"};
+      base.isTensor() ? std::vector<std::string>{"T", "H", "real", "imag", "shape", "dtype"} : base.names;
   g.failNear(DiagId::UnknownMember, m.memberRange, {base.str(), m.member}, m.member, candidates, ".");
 }
 
@@ -110,7 +110,11 @@ Value genCondition(IRGen &g, const ast::Expr &e) {
 
 Val genExpr(IRGen &g, const ast::Expr &e) {
   using ast::NodeKind;
+  if (auto known = g.given.find(&e); known != g.given.end())
+    return known->second;
   switch (e.kind) {
+  case NodeKind::Lambda:
+    return closureOf(g, *ast::cast<ast::Lambda>(e).function);
   case NodeKind::Name:
     return genName(g, ast::cast<ast::Name>(e));
   case NodeKind::Number:

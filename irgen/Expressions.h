@@ -26,18 +26,21 @@ Val globalValue(IRGen &g, const std::string &name, const TypeDesc &type, SourceR
 /// that only the run knows are `?`.
 std::optional<TypeDesc> globalType(IRGen &g, const std::string &name);
 void storeGlobal(IRGen &g, const std::string &name, const Val &value, SourceRange range);
-/// Stores what the statement has assigned and a callee, or what it calls, reads.
-void storeFor(IRGen &g, const ast::Function &callee, SourceRange range);
-/// The types of the top-level variables that a function and what it calls read: part of the keys of its instances.
-std::string globalsKey(IRGen &g, const ast::Function &decl);
+/// The types of the top-level variables that a call may read: the function, what it calls, and the functions that its
+/// arguments and these variables hold.
+std::map<std::string, TypeDesc> globalsOf(IRGen &g, const ast::Function &decl, llvm::ArrayRef<Val> arguments);
+/// Stores those of them that the statement has assigned.
+void storeFor(IRGen &g, const std::map<std::string, TypeDesc> &globals, SourceRange range);
+/// The part of an instance's key that they are.
+std::string globalsKey(const std::map<std::string, TypeDesc> &globals);
 
 std::optional<int64_t> constantOf(mlir::Value value);
 /// The text of a string that is written in the program.
 std::optional<llvm::StringRef> stringOf(const Val &value);
-/// The leaves of a value that is known while the program is compiled: integers and texts.
-std::optional<llvm::SmallVector<mlir::Attribute>> constantLeaves(IRGen &g, const Val &value, SourceRange range);
-/// Such a value of a type in the function that is generated.
-Val constantValue(IRGen &g, const TypeDesc &type, llvm::ArrayRef<mlir::Attribute> leaves, SourceRange range);
+/// A leaf that is known while the program is compiled, an integer or a text; else null.
+mlir::Attribute constantLeaf(IRGen &g, mlir::Value leaf, SourceRange range);
+/// Such a leaf of a type in the function that is generated.
+mlir::Value constantValue(IRGen &g, mlir::Type type, mlir::Attribute leaf, SourceRange range);
 /// A constant integer, bool, dtype or text argument.
 void needStatic(IRGen &g, mlir::Value value);
 int64_t staticInteger(IRGen &g, const ast::Expr &e, llvm::StringRef what);

@@ -6,6 +6,7 @@
 
 #include "sema/CallGraph.h"
 #include "support/CompileOptions.h"
+#include "support/DType.h"
 #include "support/Diagnostics.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -16,16 +17,23 @@
 
 namespace toy {
 
-/// The type of a value of the language: a leaf of the IR, or a tuple or struct of such (which the IR does not have).
+/// The type of a value of the language: a leaf of the IR, or a tree over such, which the IR does not have: a tuple, a
+/// struct, or a function, whose type says what it calls and whose members are the values that it has captured. A dtype
+/// is a type without leaves.
 struct TypeDesc {
-  enum Kind : uint8_t { Nothing, Leaf, Tuple, Struct } kind = Nothing;
+  enum Kind : uint8_t { Nothing, Leaf, Tuple, Struct, Function, DTypeRef } kind = Nothing;
   mlir::Type leaf;
-  std::string structName;
+  std::string structName; ///< of a function: its name, or the place of a lambda or of a definition inside a block,
+  const ast::Function *code = nullptr; ///< which this is
+  DType dtype = DType::F64;
   std::vector<std::string> names;
   std::vector<TypeDesc> elements;
 
-  /// `f64[2, 3]`, `(f64, str)`, `Pair{a: f64, b: f64}`; equal types have equal texts.
+  /// `f64[2, 3]`, `(f64, str)`, `Pair{a: f64, b: f64}`, `fn @file.toy:6:36{w: f64}`
   std::string str(llvm::function_ref<std::string(llvm::StringRef)> shownSize = nullptr) const;
+  /// Equal types have equal keys, and texts of the same name and place are told apart.
+  std::string key() const;
+  bool isCallable() const { return kind == Function || kind == DTypeRef; }
   void flatten(llvm::SmallVectorImpl<mlir::Type> &leaves) const;
   /// Gives the tensors in it other sizes.
   void mapSizes(llvm::function_ref<Dim(unsigned leaf, size_t axis, Dim size)> map);

@@ -22,7 +22,7 @@ static std::string resultText(IRGen &g) {
 static bool isWhole(IRGen &g, const ast::TypeExpr &type) {
   if (type.form == ast::TypeExpr::Tuple)
     return llvm::all_of(type.elements, [&](const ast::TypeExpr &element) { return isWhole(g, element); });
-  return type.name != "_" && !g.host.definitions().structure(type.name);
+  return type.name != "_" && type.name != "fn" && !g.host.definitions().structure(type.name);
 }
 
 /// The call of a user's library in place of statements; the declared result type says what comes back.
@@ -84,8 +84,6 @@ void genReturn(IRGen &g, const ast::Return &s) {
   Val value;
   if (s.value) {
     value = genExpr(g, *s.value);
-    if (value.kind == Val::DTypeRef)
-      g.fail(DiagId::FunctionAsValue, s.value->range, {std::string(nameOf(value.dtype))});
     if (g.fn().decl->result)
       value = declaredResult(g, value, s.value->range);
     value.settle();
@@ -134,7 +132,7 @@ static void finishReturns(IRGen &g, const ast::Function &decl, Instance &instanc
     } else
       result[0].flatten(leaves);
   }
-  if (instance.recursive && assumed.kind != TypeDesc::Nothing && assumed.str() != type.str()) {
+  if (instance.recursive && assumed.kind != TypeDesc::Nothing && assumed.key() != type.key()) {
     // Recursive calls were made with the first return's type: sizes may differ, then names stand for them.
     instance.result = assumed;
     g.fail(DiagId::ReturnTypes, decl.nameRange, {type.str(), assumed.str()},
@@ -158,9 +156,10 @@ static void beginFunction(IRGen &g, const ast::Function &decl, ArrayRef<Type> in
   state.conditions = g.stack[g.stack.size() - 2]->mayBeSkipped();
   state.generic = isDynamic && form->generic ? form : nullptr;
   state.decl = &decl;
+  state.arguments = std::move(g.pendingArguments);
   state.instance = &instance;
   state.scopes.resize(1);
-  std::string symbol = g.host.instances().newSymbol(decl.name);
+  std::string symbol = g.host.instances().newSymbol(decl.place.empty() ? decl.name : "local");
   OpBuilder at(g.module.getBodyRegion());
   at.setInsertionPointToEnd(g.module.getBody());
   state.op = func::FuncOp::create(at, g.loc(decl.nameRange), symbol, at.getFunctionType(inputs, {}));
@@ -178,45 +177,61 @@ static void beginFunction(IRGen &g, const ast::Function &decl, ArrayRef<Type> in
   moveTo(g, state.op.addEntryBlock());
 }
 
-/// The parameters as variables: what is passed, and constants that are part of the function.
-static std::vector<Val> bindParameters(IRGen &g, const ast::Function &decl, ArrayRef<Val> arguments,
-                                       std::map<unsigned, SmallVector<Attribute>> constants) {
+/// The parameters as variables: what is passed, and constants that are part of the function. So is what it has
+/// captured.
+static std::vector<Val> bindParameters(IRGen &g, const Callee &callee, ArrayRef<Val> arguments,
+                                       const std::map<StaticLeaf, Attribute> &constants) {
   FunctionState &state = g.fn();
   ValueRange rest = state.op.getArguments();
   std::vector<Val> values(arguments);
+  Val self;
   for (auto [i, v] : llvm::enumerate(values)) {
-    const ast::Parameter &parameter = decl.parameters[i];
-    if (auto known = constants.find(i); known != constants.end())
-      v = constantValue(g, v.type(), known->second, parameter.range);
-    else if (v.kind != Val::DTypeRef)
-      v = unflatten(v.type(), rest);
+    bool isCaptured = i >= callee.decl.parameters.size();
     SmallVector<Value> leaves;
     v.flatten(leaves);
-    for (Value leaf : leaves)
+    for (auto [j, leaf] : llvm::enumerate(leaves)) {
+      if (auto known = constants.find({i, j}); known != constants.end())
+        leaf = constantValue(g, leaf.getType(), known->second, callee.decl.nameRange);
+      else {
+        leaf = rest.front();
+        rest = rest.drop_front();
+      }
       if (auto type = dyn_cast<TensorType>(leaf.getType()); !type || type.isScalar())
-        state.parameterValues.emplace_back(leaf, i);
-    state.scopes.front()[parameter.name].value = v;
+        state.parameterValues.emplace_back(leaf, StaticLeaf(i, j));
+    }
+    ValueRange all(leaves);
+    v = unflatten(v.type(), all);
+    state.scopes.front()[callee.nameOf(i)] = {v, false, isCaptured};
+    if (isCaptured)
+      self.elements.push_back(v);
+  }
+  if (!callee.decl.place.empty()) { // a definition inside a block sees itself
+    self.kind = Val::Function;
+    self.structName = callee.decl.place;
+    self.code = &callee.decl;
+    self.names = callee.captured;
+    state.scopes.front().try_emplace(callee.decl.name, Variable{self, false, true});
   }
   return values;
 }
 
-static void generateBody(IRGen &g, const ast::Function &decl, ArrayRef<Val> arguments, Instance &instance,
-                         SourceRange callRange, const std::set<unsigned> &statics,
-                         std::shared_ptr<Specialization> form) {
+static void generateBody(IRGen &g, const Callee &callee, ArrayRef<Val> arguments, Instance &instance,
+                         SourceRange callRange, const StaticLeaves &statics, std::shared_ptr<Specialization> form) {
+  const ast::Function &decl = callee.decl;
   std::string description;
   SmallVector<Type> inputs;
-  std::map<unsigned, SmallVector<Attribute>> constants;
+  std::map<StaticLeaf, Attribute> constants;
   for (auto [i, value] : llvm::enumerate(arguments)) {
-    description += (i ? ", " : "") + decl.parameters[i].name + ": " +
-                   (value.kind == Val::DTypeRef  ? std::string(nameOf(value.dtype))
-                    : value.kind == Val::Nothing ? "_"
-                                                 : value.type().str());
-    if (value.kind == Val::DTypeRef)
-      continue;
-    if (statics.count(i))
-      constants[i] = *constantLeaves(g, value, decl.parameters[i].range);
-    else
-      value.type().flatten(inputs);
+    if (i < decl.parameters.size())
+      description +=
+          (i ? ", " : "") + callee.nameOf(i) + ": " + (value.kind == Val::Nothing ? "_" : value.type().str());
+    SmallVector<Value> leaves;
+    value.flatten(leaves);
+    for (auto [j, leaf] : llvm::enumerate(leaves))
+      if (statics.count({i, j}))
+        constants[{i, j}] = constantLeaf(g, leaf, decl.nameRange);
+      else
+        inputs.push_back(leaf.getType());
   }
   beginFunction(g, decl, inputs, instance, form);
   FunctionState &state = g.fn();
@@ -227,7 +242,8 @@ static void generateBody(IRGen &g, const ast::Function &decl, ArrayRef<Val> argu
     collectNames(type, state.reservedSizes);
   if (DictionaryAttr buckets = bucketsOf(g, decl); buckets && g.host.padsToBuckets())
     state.op->setAttr("toy.buckets", buckets);
-  std::vector<Val> values = bindParameters(g, decl, arguments, std::move(constants));
+  std::vector<Val> values = bindParameters(g, callee, arguments, constants);
+  values.resize(decl.parameters.size());
   bindSizes(g, decl, values);
   for (const ast::ExprPtr &fact : decl.where)
     g.create<AssertOp>(fact->range,
@@ -244,6 +260,8 @@ static void generateBody(IRGen &g, const ast::Function &decl, ArrayRef<Val> argu
     instance.result = *state.declaredResult;
     instance.symbol = state.op.getSymName().str();
   }
+  if (decl.body && !g.host.callGraph().summary(decl).returnsValue) // recursive calls know that it gives nothing
+    instance.symbol = state.op.getSymName().str();
   state.scopes.emplace_back();
   if (!decl.body)
     externBody(g, decl, values);
@@ -256,9 +274,9 @@ static void generateBody(IRGen &g, const ast::Function &decl, ArrayRef<Val> argu
   g.stack.pop_back();
 }
 
-const Instance &instantiate(IRGen &g, const ast::Function &decl, ArrayRef<Val> arguments, const std::string &key,
-                            SourceRange callRange, const std::set<unsigned> &statics,
-                            std::shared_ptr<Specialization> form) {
+const Instance &instantiate(IRGen &g, const Callee &callee, ArrayRef<Val> arguments, const std::string &key,
+                            SourceRange callRange, const StaticLeaves &statics, std::shared_ptr<Specialization> form) {
+  const ast::Function &decl = callee.decl;
   auto declare = [&](const Instance &instance) {
     if (g.module.lookupSymbol(instance.symbol))
       return;
@@ -270,7 +288,7 @@ const Instance &instantiate(IRGen &g, const ast::Function &decl, ArrayRef<Val> a
     op.setPrivate();
   };
   if (auto it = g.building.find(key); it != g.building.end()) {
-    if (it->second->result.kind == TypeDesc::Nothing && it->second->symbol.empty())
+    if (it->second->symbol.empty())
       g.fail(DiagId::RecursiveType, callRange, {decl.name});
     it->second->recursive = true;
     return *it->second;
@@ -288,7 +306,7 @@ const Instance &instantiate(IRGen &g, const ast::Function &decl, ArrayRef<Val> a
   Block *before = g.current;
   size_t depth = g.stack.size();
   try {
-    generateBody(g, decl, arguments, instance, callRange, statics, form);
+    generateBody(g, callee, arguments, instance, callRange, statics, form);
   } catch (...) {
     if (g.stack.size() > depth && g.stack.back()->op)
       g.stack.back()->op->erase();

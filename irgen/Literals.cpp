@@ -255,6 +255,15 @@ static const ast::Bracket *expanded(IRGen &g, const ast::Bracket &e) {
   return g.expandedBrackets.back().get();
 }
 
+/// An element that is no number: those of tuples are anything.
+[[noreturn]] static void refuseElement(IRGen &g, const ast::Bracket &bracket, const ast::Expr &element,
+                                       const Val &value) {
+  std::string text = g.sourceText(bracket.range);
+  bool isShort = value.isCallable() && text.size() > 2 && text.size() < 80 && text.find('\n') == std::string::npos;
+  g.fail(DiagId::LiteralElement, element.range, {value.type().str()},
+         isShort ? "a tensor holds numbers; `(" + text.substr(1, text.size() - 2) + ")` is a tuple" : "");
+}
+
 /// `[a, b]`: numbers are f64 (c128 if one is complex, bool if all are); a conversion directly above gives the dtype.
 Val genBracket(IRGen &g, const ast::Bracket &e, std::optional<DType> dtype) {
   if (const ast::Bracket *tree = expanded(g, e))
@@ -284,7 +293,7 @@ Val genBracket(IRGen &g, const ast::Bracket &e, std::optional<DType> dtype) {
     else
       values.push_back(genExpr(g, *element));
     if (!values.back().isTensor())
-      g.fail(DiagId::LiteralElement, element->range, {values.back().type().str()});
+      refuseElement(g, e, *element, values.back());
   }
   DType target = DType::F64;
   bool allBool = !values.empty();

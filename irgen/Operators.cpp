@@ -4,6 +4,7 @@
 #include "irgen/Operations.h"
 
 #include "irgen/Expressions.h"
+#include "irgen/Statements.h"
 
 using namespace mlir;
 
@@ -64,6 +65,54 @@ Val elementwise(IRGen &g, StringRef op, const Val &lhs, const Val &rhs, DType dt
   return work != dtype && tensorTypeOf(result).getDtype() == work ? castTo(g, result, dtype, range) : result;
 }
 
+/// Whether all elements are equal, as one bool; tensors of other sizes are not.
+static Value equalTensors(IRGen &g, Val lhs, Val rhs, SourceRange range, SourceRange opRange, SourceRange lhsRange,
+                          SourceRange rhsRange) {
+  if (lhs.rank() != rhs.rank())
+    return g.boolean(false, range);
+  Value sizes = g.boolean(true, range);
+  for (int64_t axis = 0; axis < lhs.rank(); ++axis)
+    sizes = g.create<AndOp>(
+        range, {sizes, g.create<EqOp>(range, {sizeOf(g, lhs.value, axis, range), sizeOf(g, rhs.value, axis, range)})});
+  auto elements = [&] {
+    for (int64_t axis = 0; axis < lhs.rank(); ++axis)
+      rhs = withSize(g, rhs.value, axis, lhs.tensor().getDim(axis), range);
+    Val equal = binaryOperation(g, ast::BinaryOp::Eq, lhs, rhs, range, opRange, lhsRange, rhsRange);
+    return equal.rank() == 0 ? equal.value
+                             : g.create("all", range, {equal.value},
+                                        {g.integersAttr("axes", llvm::to_vector(llvm::seq<int64_t>(0, lhs.rank()))),
+                                         g.boolAttr("keepdims", false)});
+  };
+  if (auto known = constantOf(sizes))
+    return *known ? elements() : sizes;
+  Block *same = newBlock(g), *join = newBlock(g);
+  join->addArgument(sizes.getType(), g.loc(range));
+  cf::CondBranchOp::create(g.b, g.loc(range), g.create<TruthOp>(range, {sizes}), same, ValueRange(), join,
+                           ValueRange(sizes));
+  moveTo(g, same);
+  ++g.fn().conditions;
+  Value equal = elements();
+  --g.fn().conditions;
+  cf::BranchOp::create(g.b, g.loc(range), join, equal);
+  moveTo(g, join);
+  return join->getArgument(0);
+}
+
+/// Elements compare as they do alone; tuples of other lengths differ.
+static Value equalTuples(IRGen &g, const Val &lhs, const Val &rhs, SourceRange range, SourceRange opRange,
+                         SourceRange lhsRange, SourceRange rhsRange) {
+  if (lhs.elements.size() != rhs.elements.size())
+    return g.boolean(false, range);
+  Value all = g.boolean(true, range);
+  for (auto [x, y] : llvm::zip_equal(lhs.elements, rhs.elements)) {
+    bool areTensors = x.isTensor() && y.isTensor();
+    Val equal = areTensors ? Val(equalTensors(g, x, y, range, opRange, lhsRange, rhsRange))
+                           : binaryOperation(g, ast::BinaryOp::Eq, x, y, range, opRange, lhsRange, rhsRange);
+    all = g.create<AndOp>(range, {all, equal.value});
+  }
+  return all;
+}
+
 Val binaryOperation(IRGen &g, ast::BinaryOp op, const Val &lhs, const Val &rhs, SourceRange range, SourceRange opRange,
                     SourceRange lhsRange, SourceRange rhsRange) {
   using ast::BinaryOp;
@@ -77,6 +126,10 @@ Val binaryOperation(IRGen &g, ast::BinaryOp op, const Val &lhs, const Val &rhs, 
           left && right ? g.boolean(*left == *right, range) : g.create<StrEqOp>(range, {lhs.value, rhs.value});
       return op == BinaryOp::Eq ? equal : g.create<NotOp>(range, {equal});
     }
+  }
+  if (lhs.kind == Val::Tuple && rhs.kind == Val::Tuple && (op == BinaryOp::Eq || op == BinaryOp::Ne)) {
+    Value equal = equalTuples(g, lhs, rhs, range, opRange, lhsRange, rhsRange);
+    return op == BinaryOp::Eq ? equal : g.create<NotOp>(range, {equal});
   }
   if (!lhs.isTensor() || !rhs.isTensor()) {
     if (lhs.kind == Val::DTypeRef && rhs.kind == Val::DTypeRef && (op == BinaryOp::Eq || op == BinaryOp::Ne))

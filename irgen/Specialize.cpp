@@ -63,7 +63,7 @@ std::string Specialization::mismatch(ArrayRef<SizeSlot> slots, ArrayRef<int64_t>
 /// The tensors of a value with how users reach them.
 static void reach(const Val &value, const std::string &shown, llvm::function_ref<void(const std::string &)> visit) {
   for (auto [i, element] : llvm::enumerate(value.elements))
-    reach(element, value.kind == Val::Struct ? shown + "." + value.names[i] : shown + "[" + std::to_string(i) + "]",
+    reach(element, value.kind == Val::Tuple ? shown + "[" + std::to_string(i) + "]" : shown + "." + value.names[i],
           visit);
   if (value.kind == Val::Leaf)
     visit(shown);
@@ -74,10 +74,11 @@ namespace {
 /// The choice, for one call.
 struct Specializer {
   IRGen &g;
+  const Callee &callee;
   const ast::Function &decl;
   const ast::Call &call;
   std::vector<Val> &values;
-  const std::set<unsigned> &statics;
+  const StaticLeaves &statics;
   llvm::function_ref<std::string(ArrayRef<Val>)> keyOf;
   ArrayRef<SourceRange> ranges;
 
@@ -126,12 +127,10 @@ struct Specializer {
     unsigned leaf = 0;
     for (auto [i, value] : llvm::enumerate(out)) {
       SmallVector<Value> leaves;
-      if (value.kind != Val::DTypeRef && !statics.count(i))
-        value.flatten(leaves);
-      if (leaves.empty())
-        continue;
+      value.flatten(leaves);
       for (auto [j, v] : llvm::enumerate(leaves))
-        v = visit(i, j, leaf++, v);
+        if (!statics.count({i, j}))
+          v = visit(i, j, leaf++, v);
       ValueRange rest(leaves);
       value = unflatten(value.type(), rest);
     }
@@ -142,9 +141,10 @@ struct Specializer {
   std::vector<Val> collect() {
     std::vector<std::vector<std::string>> shown(values.size());
     for (auto [i, value] : llvm::enumerate(values))
-      reach(value, decl.parameters[i].name, [&, i = i](const std::string &text) { shown[i].push_back(text); });
+      reach(value, callee.nameOf(i), [&, i = i](const std::string &text) { shown[i].push_back(text); });
     return mapLeaves([&](unsigned i, unsigned j, unsigned leaf, Value v) {
-      const ast::Parameter &parameter = decl.parameters[i];
+      static const ast::Parameter captured;
+      const ast::Parameter &parameter = i < decl.parameters.size() ? decl.parameters[i] : captured;
       auto type = dyn_cast<TensorType>(v.getType());
       if (!type)
         return v;
@@ -253,7 +253,7 @@ struct Specializer {
   void generateBody(std::shared_ptr<Specialization> form) {
     values = typed(*form);
     form->key = keyOf(values);
-    (void)instantiate(g, decl, values, form->key, call.range, statics, form);
+    (void)instantiate(g, callee, values, form->key, call.range, statics, form);
   }
 
   /// The specialization, or, where it cannot be made for all sizes, the one for the sizes at hand, which may say what
@@ -330,13 +330,14 @@ struct Specializer {
 
 /// Chooses or makes the specialization of a function for a call from the top level; `values` get its types. Null where
 /// every size is declared, and for calls from other functions, which are generated for what they are given.
-std::shared_ptr<Specialization> specialize(IRGen &g, const ast::Function &decl, const ast::Call &call,
-                                           std::vector<Val> &values, const std::set<unsigned> &statics,
+std::shared_ptr<Specialization> specialize(IRGen &g, const Callee &callee, const ast::Call &call,
+                                           std::vector<Val> &values, const StaticLeaves &statics,
                                            llvm::function_ref<std::string(ArrayRef<Val>)> keyOf,
                                            ArrayRef<SourceRange> ranges) {
+  const ast::Function &decl = callee.decl;
   if (g.fn().decl || isLibrary(g, decl) || !decl.body)
     return nullptr;
-  return Specializer{g, decl, call, values, statics, keyOf, ranges}.run();
+  return Specializer{g, callee, decl, call, values, statics, keyOf, ranges}.run();
 }
 
 } // namespace toy

@@ -16,10 +16,24 @@ using namespace mlir;
 
 namespace toy {
 
-/// The structure of a value for `toy.print`: `_` a leaf, `(_, _)` a tuple, `Pair{a: _, b: _}` a struct.
+/// The leaves that are printed; the text of a function holds none.
+static void printedLeaves(const Val &v, SmallVectorImpl<Value> &leaves) {
+  if (v.kind == Val::Leaf)
+    leaves.push_back(v.value);
+  if (v.kind != Val::Function)
+    for (const Val &element : v.elements)
+      printedLeaves(element, leaves);
+}
+
+/// The structure of a value for `toy.print`: `_` a leaf, `(_, _)` a tuple, `Pair{a: _, b: _}` a struct, `$6:fn sin` a
+/// text of 6 bytes.
 static std::string structureOf(const Val &v) {
   if (v.kind == Val::Leaf)
     return "_";
+  if (v.isCallable()) {
+    std::string text = v.kind == Val::DTypeRef ? std::string(nameOf(v.dtype)) : v.type().str();
+    return "$" + std::to_string(text.size()) + ":" + text;
+  }
   std::string out = v.kind == Val::Tuple ? "(" : v.structName + "{";
   for (auto [i, element] : llvm::enumerate(v.elements))
     out += (i ? ", " : "") + (v.kind == Val::Struct ? v.names[i] + ": " : std::string()) + structureOf(element);
@@ -30,11 +44,10 @@ static void printValues(IRGen &g, ArrayRef<Val> values, SourceRange range, bool 
   std::string structure;
   SmallVector<Value> leaves;
   for (auto [i, v] : llvm::enumerate(values)) {
-    Val shown = v.kind == Val::DTypeRef ? Val(g.string(std::string(nameOf(v.dtype)), range)) : v;
-    if (shown.kind == Val::Nothing)
+    if (v.kind == Val::Nothing)
       g.fail(DiagId::NoValue, range, {"argument " + std::to_string(i + 1)});
-    structure += (i ? ";" : "") + structureOf(shown);
-    shown.flatten(leaves);
+    structure += (i ? ";" : "") + structureOf(v);
+    printedLeaves(v, leaves);
   }
   g.create<PrintOp>(range, leaves, {g.stringAttr("structure", structure), g.boolAttr("echo", echo)});
 }
@@ -132,21 +145,22 @@ static Val updatedPart(IRGen &g, const Val &base, ArrayRef<const ast::Expr *> pa
           out.elements[i].settle();
           return out;
         }
-    if (base.isTensor() && base.tensor().isComplex() && (m->member == "real" || m->member == "imag") &&
-        path.size() == 1) {
+    if (base.isTensor() && base.tensor().isComplex() && (m->member == "real" || m->member == "imag")) {
       Value re = g.create<RealOp>(range, {base.value}), im = g.create<ImagOp>(range, {base.value});
       TensorType target = base.tensor().withDType(realOf(base.tensor().getDtype()));
-      needTensor(g, value, m->member, valueRange);
-      if (value.tensor().isComplex())
-        g.fail(DiagId::ComplexStore, valueRange, {value.type().str(), target.str()});
-      bool fits = value.rank() <= target.getRank();
-      for (int64_t i = 1; fits && i <= value.rank(); ++i) {
-        Dim from = value.tensor().getDim(value.rank() - i), to = target.getDim(target.getRank() - i);
+      const Val now = m->member == "real" ? re : im;
+      const Val stored = updatedPart(g, now, path.drop_front(), value, range, valueRange);
+      needTensor(g, stored, m->member, valueRange);
+      if (stored.tensor().isComplex())
+        g.fail(DiagId::ComplexStore, valueRange, {stored.type().str(), target.str()});
+      bool fits = stored.rank() <= target.getRank();
+      for (int64_t i = 1; fits && i <= stored.rank(); ++i) {
+        Dim from = stored.tensor().getDim(stored.rank() - i), to = target.getDim(target.getRank() - i);
         fits = from.is(1) || from == to || !(from - to).isNumber();
       }
       if (!fits)
-        g.fail(DiagId::CannotStore, valueRange, {value.type().str(), target.str()});
-      Value part = castVal(g, value, target.getDtype(), valueRange);
+        g.fail(DiagId::CannotStore, valueRange, {stored.type().str(), target.str()});
+      Value part = castVal(g, stored, target.getDtype(), valueRange);
       if (target.getRank() > 0)
         part = broadcastTo(g, part, sizesOf(g, base.value, range), range);
       return g.create<ComplexOp>(range, m->member == "real" ? ValueRange{part, im} : ValueRange{re, part});
@@ -213,7 +227,7 @@ void genWrite(IRGen &g, const ast::Expr &e, SourceRange range) {
 /// An expression as a statement: its value is shown, unless `;` silences it.
 static void genEcho(IRGen &g, const ast::ExprStmt &s) {
   Val value = genExpr(g, *s.value);
-  if (value.kind == Val::Nothing || value.kind == Val::DTypeRef)
+  if (value.kind == Val::Nothing)
     return;
   if (s.silenced) {
     SmallVector<Value> leaves;
@@ -274,6 +288,10 @@ void genStatement(IRGen &g, const ast::Stmt &s) {
     for (const ast::ExprPtr &value : ast::cast<ast::Print>(s).values)
       values.push_back(value.get());
     return genPrint(g, values, s.range, false);
+  }
+  case NodeKind::Function: {
+    auto &f = ast::cast<ast::Function>(s);
+    return defineVariable(g, f.name, closureOf(g, f), f.nameRange, true);
   }
   case NodeKind::Write:
     return genWrite(g, *ast::cast<ast::Write>(s).value, s.range);

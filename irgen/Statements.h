@@ -15,7 +15,21 @@ void genPrint(IRGen &g, llvm::ArrayRef<const ast::Expr *> values, SourceRange ra
 void genIf(IRGen &g, const ast::If &s);
 void genWhile(IRGen &g, const ast::While &s);
 void genFor(IRGen &g, const ast::For &s);
+/// The common form of loops. Function references: their functions live until the loop is generated.
+struct Loop {
+  const void *key; ///< one for all attempts to generate it
+  SourceRange range;
+  std::vector<std::string> names; ///< variables that the body may change
+  bool counted;
+  llvm::function_ref<mlir::Value(mlir::Value counter)> test; ///< the condition, in the header
+  llvm::function_ref<void(mlir::Value counter)> body;        ///< in a scope of its own
+};
+void genLoop(IRGen &g, const Loop &loop);
 void leaveLoop(IRGen &g, const ast::Stmt &s, bool isBreak);
+/// Variables in view that assignments inside may change, in order of appearance; their values, taken and put back.
+std::vector<std::string> assignedIn(IRGen &g, const ast::Node &node);
+std::vector<Val> snapshot(IRGen &g, llvm::ArrayRef<std::string> names);
+void restore(IRGen &g, llvm::ArrayRef<std::string> names, llvm::ArrayRef<Val> values);
 /// A block where edges meet; its arguments are the values, which are returned.
 std::vector<Val> mergeEdges(IRGen &g, llvm::ArrayRef<Edge> edges, llvm::ArrayRef<std::string> names, SourceRange range);
 llvm::SmallVector<mlir::Value> relabelled(IRGen &g, llvm::ArrayRef<Val> values, llvm::ArrayRef<TypeDesc> types,

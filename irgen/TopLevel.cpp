@@ -12,6 +12,14 @@ using namespace mlir;
 
 namespace toy {
 
+/// A definition takes the place of a variable that holds a function.
+static void dropFunctionVariable(FunctionState &state, const std::string &name) {
+  if (state.scopes.front()[name].value.kind != Val::Function)
+    return;
+  state.scopes.front().erase(name);
+  state.assignedGlobals.erase(name);
+}
+
 static void generateTop(IRGen &g, ArrayRef<const ast::Stmt *> statements, TopLevel &out) {
   g.stack.push_back(std::make_unique<FunctionState>());
   FunctionState &state = g.fn();
@@ -22,9 +30,11 @@ static void generateTop(IRGen &g, ArrayRef<const ast::Stmt *> statements, TopLev
                                   g.b.getFunctionType({}, {}));
   moveTo(g, state.op.addEntryBlock());
   for (const ast::Stmt *s : statements)
-    if (s->kind == ast::NodeKind::Function || s->kind == ast::NodeKind::Struct)
+    if (s->kind == ast::NodeKind::Function || s->kind == ast::NodeKind::Struct) {
+      if (auto *f = ast::dynCast<ast::Function>(s); f && state.scopes.front().count(f->name))
+        dropFunctionVariable(state, f->name);
       g.host.define(*s);
-    else if (reachable(g))
+    } else if (reachable(g))
       genStatement(g, *s);
   if (!reachable(g)) { // it ends in a loop that nothing leaves
     g.stack.pop_back();
@@ -78,8 +88,8 @@ DefinitionCheck checkDefinition(ModuleOp module, const ast::Function &decl, IRGe
     std::vector<Val> arguments;
     for (const ast::Parameter &parameter : decl.parameters)
       arguments.push_back(Val(g.current->addArgument(typeOf(g, *parameter.type).leaf, g.b.getUnknownLoc())));
-    const Instance &instance =
-        instantiate(g, decl, arguments, instanceKey(g, decl, arguments, {}, {}) + globalsKey(g, decl), {}, {});
+    const Instance &instance = instantiate(
+        g, decl, arguments, instanceKey(g, decl, arguments, {}, {}) + globalsKey(globalsOf(g, decl, {})), {}, {});
     module.lookupSymbol<func::FuncOp>(instance.symbol).setPublic(); // its callers are in other modules
     return DefinitionCheck::Generated;
   } catch (IRAbort) {

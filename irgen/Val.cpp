@@ -7,16 +7,40 @@ using namespace mlir;
 
 namespace toy {
 
-std::string TypeDesc::str(llvm::function_ref<std::string(StringRef)> shownSize) const {
-  if (kind == Nothing)
+using ShownSize = llvm::function_ref<std::string(StringRef)>;
+
+/// People see two levels of functions that hold functions.
+static std::string textOf(const TypeDesc &type, ShownSize shownSize, bool isKey, int functions = 0) {
+  switch (type.kind) {
+  case TypeDesc::Nothing:
     return "nothing";
-  if (kind == Leaf)
-    return isa<TensorType>(leaf) ? llvm::cast<TensorType>(leaf).str(shownSize) : typeText(leaf);
-  std::string out = kind == Tuple ? "(" : structName + "{";
-  for (auto [i, element] : llvm::enumerate(elements))
-    out += (i ? ", " : "") + (kind == Struct ? names[i] + ": " : std::string()) + element.str(shownSize);
-  return out + (kind == Tuple ? ")" : "}");
+  case TypeDesc::Leaf:
+    return isa<TensorType>(type.leaf) ? llvm::cast<TensorType>(type.leaf).str(shownSize) : typeText(type.leaf);
+  case TypeDesc::DTypeRef:
+    return "dtype " + std::string(nameOf(type.dtype));
+  default:
+    break;
+  }
+  bool isTuple = type.kind == TypeDesc::Tuple;
+  std::string out = isTuple ? "" : type.structName;
+  if (isKey && type.code)
+    out = "@" + std::to_string(type.code->range.buffer) + ":" + std::to_string(type.code->range.begin);
+  if (type.kind == TypeDesc::Function) {
+    out = "fn " + out;
+    if (type.elements.empty())
+      return out;
+    if (++functions > 2 && !isKey)
+      return out + "{…}";
+  }
+  out += isTuple ? "(" : "{";
+  for (auto [i, element] : llvm::enumerate(type.elements))
+    out += (i ? ", " : "") + (isTuple ? std::string() : type.names[i] + ": ") +
+           textOf(element, shownSize, isKey, functions);
+  return out + (isTuple ? ")" : "}");
 }
+
+std::string TypeDesc::str(ShownSize shownSize) const { return textOf(*this, shownSize, false); }
+std::string TypeDesc::key() const { return textOf(*this, nullptr, true); }
 
 void TypeDesc::flatten(SmallVectorImpl<Type> &leaves) const {
   if (kind == Leaf)
@@ -48,9 +72,11 @@ TypeDesc Val::type() const {
   if (kind == Leaf) {
     desc.kind = TypeDesc::Leaf;
     desc.leaf = value.getType();
-  } else if (kind == Tuple || kind == Struct) {
-    desc.kind = kind == Tuple ? TypeDesc::Tuple : TypeDesc::Struct;
+  } else if (kind != Nothing) {
+    desc.kind = kind;
     desc.structName = structName;
+    desc.code = code;
+    desc.dtype = dtype;
     desc.names = names;
     for (const Val &element : elements)
       desc.elements.push_back(element.type());
@@ -71,8 +97,10 @@ Val unflatten(const TypeDesc &type, ValueRange &leaves) {
     val = leaves.front();
     leaves = leaves.drop_front();
   } else if (type.kind != TypeDesc::Nothing) {
-    val.kind = type.kind == TypeDesc::Tuple ? Val::Tuple : Val::Struct;
+    val.kind = type.kind;
     val.structName = type.structName;
+    val.code = type.code;
+    val.dtype = type.dtype;
     val.names = type.names;
     for (const TypeDesc &element : type.elements)
       val.elements.push_back(unflatten(element, leaves));

@@ -12,11 +12,14 @@ namespace toy {
 
 /// A value while IR is generated.
 struct Val {
-  enum Kind : uint8_t { Nothing, Leaf, Tuple, Struct, DTypeRef } kind = Nothing;
+  using Kind = TypeDesc::Kind;
+  using enum TypeDesc::Kind;
+  Kind kind = Nothing;
   mlir::Value value;                  ///< Leaf: a tensor or string
   bool weak = false;                  ///< Leaf: made of literals only; takes the precision of what it meets
   const ast::Expr *literal = nullptr; ///< the literal itself, to be read again in another dtype
   std::string structName;
+  const ast::Function *code = nullptr; ///< Function: a lambda, or a definition inside a block; see TypeDesc
   std::vector<std::string> names;
   std::vector<Val> elements;
   DType dtype = DType::F64;
@@ -37,6 +40,7 @@ struct Val {
     return tuple(std::move(elements));
   }
   bool isTensor() const { return kind == Leaf && llvm::isa<TensorType>(value.getType()); }
+  bool isCallable() const { return kind == Function || kind == DTypeRef; }
   bool isStr() const { return kind == Leaf && llvm::isa<StrType>(value.getType()); }
   TensorType tensor() const { return llvm::cast<TensorType>(value.getType()); }
   int64_t rank() const { return tensor().getRank(); }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Variables: in scopes, and at the top level, from where functions read them.
-#include "irgen/Expressions.h"
-
-#include "irgen/Functions.h"
+#include "irgen/Builtins.h"
 
 using namespace mlir;
 
@@ -17,6 +15,11 @@ Variable *lookup(IRGen &g, StringRef name) {
 }
 
 void unknownName(IRGen &g, const std::string &name, SourceRange range, bool isFunction) {
+  for (auto [theirs, help] : {std::pair<const char *, const char *>{"True", "write `true`"},
+                              {"False", "write `false`"},
+                              {"None", "there is no such value: a function that returns nothing has no `return e`"}})
+    if (name == theirs)
+      g.fail(DiagId::UnknownName, range, {name}, help);
   std::vector<std::string> candidates = g.host.names();
   for (auto &scope : g.fn().scopes)
     for (auto &[known, variable] : scope)
@@ -85,17 +88,24 @@ std::optional<Val> readVariable(IRGen &g, const std::string &name, SourceRange r
   return value;
 }
 
+/// A function at the top level takes the place of a built-in one of its name.
+static void warnOfShadowing(IRGen &g, const std::string &name, SourceRange range) {
+  std::optional<TypeDesc> before = globalType(g, name);
+  if ((!before || before->kind != TypeDesc::Function) && !userFunction(g, name) &&
+      (findBuiltin(name) || preludeFunction(name, g.diagnostics.getSources())))
+    g.report(DiagId::ShadowsBuiltin, range, {name});
+}
+
 /// Gives a variable its value; `declare` makes it in the innermost scope. Top-level variables are stored at the end of
 /// the statement, and before calls of functions that read them.
 void defineVariable(IRGen &g, const std::string &name, Val value, SourceRange range, bool declare) {
-  if (value.kind == Val::DTypeRef)
-    g.fail(DiagId::FunctionAsValue, range, {std::string(nameOf(value.dtype))},
-           "dtypes are arguments and conversions, not values");
   if (value.kind == Val::Nothing)
     g.fail(DiagId::NoValue, range, {g.sourceText(range)});
   value.settle();
   bool topScope = !g.fn().decl && g.fn().scopes.size() == 1;
   Variable *variable = declare ? nullptr : lookup(g, name);
+  if (variable && variable->isCopy)
+    g.fail(DiagId::CapturedCopy, range, {name}, "return the new value");
   if (!variable && !declare) {
     const TypeDesc *global = g.host.global(name);
     if (!global) {
@@ -110,7 +120,9 @@ void defineVariable(IRGen &g, const std::string &name, Val value, SourceRange ra
   }
   if (!variable)
     variable = &g.fn().scopes.back()[name];
-  variable->value = value;
+  if ((topScope || variable->isGlobal) && value.kind == Val::Function)
+    warnOfShadowing(g, name, range);
+  *variable = {value, variable->isGlobal, false, range};
   variable->isGlobal |= topScope && declare;
   if (variable->isGlobal)
     g.fn().assignedGlobals.insert(name);
@@ -124,11 +136,39 @@ void storeGlobal(IRGen &g, const std::string &name, const Val &value, SourceRang
                             {g.stringAttr("name", leaves.size() == 1 ? name : name + "." + std::to_string(i))});
 }
 
-void storeFor(IRGen &g, const ast::Function &callee, SourceRange range) {
+std::map<std::string, TypeDesc> globalsOf(IRGen &g, const ast::Function &decl, ArrayRef<Val> arguments) {
+  std::map<std::string, TypeDesc> out;
+  std::vector<const ast::Function *> open = {&decl};
+  std::set<const ast::Function *> seen;
+  auto follow = [&](auto &self, const auto &value) -> void {
+    if (value.kind == TypeDesc::Function)
+      if (const ast::Function *f = value.code ? value.code : g.host.definitions().function(value.structName))
+        open.push_back(f);
+    for (const auto &element : value.elements)
+      self(self, element);
+  };
+  for (const Val &argument : arguments)
+    follow(follow, argument);
+  while (!open.empty()) {
+    const ast::Function &f = *open.back();
+    open.pop_back();
+    if (isLibrary(g, f) || !seen.insert(&f).second)
+      continue;
+    const sema::Mentions &mentions = g.host.callGraph().mentions(f);
+    for (const sema::NameSet *names : {&mentions.reads, &mentions.calls})
+      for (const std::string &name : *names)
+        if (auto type = globalType(g, name); type && (names == &mentions.reads || type->isCallable()))
+          if (auto [it, isNew] = out.try_emplace(name, *type); isNew)
+            follow(follow, it->second);
+  }
+  return out;
+}
+
+void storeFor(IRGen &g, const std::map<std::string, TypeDesc> &globals, SourceRange range) {
   FunctionState &state = g.fn();
-  if (state.decl || isLibrary(g, callee))
+  if (state.decl)
     return;
-  for (const std::string &name : g.host.callGraph().reads(callee)) {
+  for (auto &[name, type] : globals) {
     auto it = state.scopes.front().find(name);
     bool isChanged = state.assignedGlobals.count(name) || llvm::any_of(state.loops, [&](const LoopState &loop) {
                        return llvm::is_contained(loop.names, name);
@@ -138,12 +178,10 @@ void storeFor(IRGen &g, const ast::Function &callee, SourceRange range) {
   }
 }
 
-std::string globalsKey(IRGen &g, const ast::Function &decl) {
+std::string globalsKey(const std::map<std::string, TypeDesc> &globals) {
   std::string key;
-  if (!isLibrary(g, decl))
-    for (const std::string &name : g.host.callGraph().reads(decl))
-      if (auto type = globalType(g, name))
-        key += "|" + name + ": " + type->str();
+  for (auto &[name, type] : globals)
+    key += "|" + name + ": " + type.key();
   return key;
 }
 

@@ -79,12 +79,15 @@ private:
     out.tokens.push_back({kind, static_cast<uint32_t>(begin), static_cast<uint32_t>(at)});
   }
 
-  void error(DiagId id, size_t begin, size_t end, std::vector<std::string> args = {}) {
+  void error(DiagId id, size_t begin, size_t end, std::vector<std::string> args = {}, std::string help = {}) {
     if (++errors > 20) {
       tooMany = true;
       id = DiagId::TooManyErrors;
     }
-    diagnostics.report(id, {out.buffer, static_cast<uint32_t>(begin), static_cast<uint32_t>(end)}, std::move(args));
+    SourceRange range{out.buffer, static_cast<uint32_t>(begin), static_cast<uint32_t>(end)};
+    Diagnostic &d = diagnostics.report(id, range, std::move(args));
+    if (!help.empty())
+      d.withHelp(std::move(help));
   }
 
   void next() {
@@ -260,7 +263,18 @@ private:
     std::string shown = code < 0x20   ? fmt::format("0x{:02X}", code)
                         : code < 0x80 ? fmt::format("`{}`", static_cast<char>(code))
                                       : describeCharacter(code);
-    error(ids[static_cast<size_t>(deceptionOf(code))], begin, at, {shown});
+    error(ids[static_cast<size_t>(deceptionOf(code))], begin, at, {shown}, spellingHere(begin, code));
+  }
+
+  /// What operators of other languages are here; `&&` and `||` are one.
+  std::string spellingHere(size_t begin, uint32_t code) {
+    if ((code == '&' || code == '|') && text().substr(begin + 1, 1) == text().substr(begin, 1))
+      ++at;
+    return code == '^'   ? "`a ** b` is the power"
+           : code == '&' ? "write `and`"
+           : code == '|' ? "write `or`"
+           : code == '!' ? "write `not`"
+                         : "";
   }
 
   DiagnosticEngine &diagnostics;

@@ -3,7 +3,7 @@
 /// Declarations: functions, extern functions, structs, imports, attributes.
 #include "parser/ParserImpl.h"
 
-#include <set>
+#include <fmt/format.h>
 
 namespace toy {
 
@@ -99,8 +99,16 @@ StmtPtr Parser::parseExtern(std::string doc) {
   return function;
 }
 
-/// signature := `(` parameters `)` [`->` type] [`where` condition (`,` condition)*]
-void Parser::parseSignature(Function &function) {
+/// `@file.toy:6:36`; texts that are no files have no name.
+std::string Parser::placeOf(SourceRange range) const {
+  const SourceBuffer &buffer = diagnostics.getSources().get(range.buffer);
+  const std::string &path = buffer.getName();
+  std::string file = path.starts_with('<') ? "" : path.substr(path.find_last_of('/') + 1) + ":";
+  return fmt::format("@{}{}:{}", file, buffer.lineOf(range.begin), buffer.columnOf(range.begin));
+}
+
+/// parameters := `(` [parameter (`,` parameter)*] `)`
+void Parser::parseParameters(Function &function) {
   expect(TokenKind::LParen);
   while (!is(TokenKind::RParen)) {
     function.parameters.push_back(parseParameter());
@@ -109,6 +117,11 @@ void Parser::parseSignature(Function &function) {
   }
   expect(TokenKind::RParen, "`,` or `)`");
   checkParameters(function.parameters);
+}
+
+/// signature := parameters [`->` type] [`where` condition (`,` condition)*]
+void Parser::parseSignature(Function &function) {
+  parseParameters(function);
   if (accept(TokenKind::Arrow))
     function.result = parseType();
   if (accept(TokenKind::Where))

@@ -7,9 +7,42 @@ namespace toy {
 
 using namespace ast;
 
+/// expr := lambda | or
 ExprPtr Parser::parseExpr() {
   Nesting nesting(*this);
-  return parseOr();
+  return beginsLambda() ? parseLambda() : parseOr();
+}
+
+bool Parser::beginsLambda() const {
+  return is(TokenKind::LParen) ? lambdas.count(at) > 0 : isNameAt(0) && peek(1).kind == TokenKind::FatArrow;
+}
+
+/// lambda := (name | parameters) `=>` (expr | block); an expression is the block that returns it.
+ExprPtr Parser::parseLambda() {
+  auto lambda = std::make_unique<Lambda>(here());
+  lambda->function = std::make_unique<Function>(here());
+  Function &function = *lambda->function;
+  if (is(TokenKind::LParen))
+    parseParameters(function);
+  else {
+    function.parameters.emplace_back();
+    function.parameters[0].name = expectName("the name of a parameter", function.parameters[0].range);
+  }
+  function.nameRange = since(lambda->range);
+  function.place = placeOf(lambda->range);
+  function.name = "fn " + function.place;
+  expect(TokenKind::FatArrow);
+  if (is(TokenKind::LBrace))
+    function.body = parseBlock();
+  else {
+    auto result = std::make_unique<Return>(here());
+    result->value = parseExpr();
+    result->range = result->value->range;
+    function.body = std::make_unique<Block>(result->range);
+    function.body->statements.push_back(std::move(result));
+  }
+  lambda->range = function.range = since(lambda->range);
+  return lambda;
 }
 
 /// Appends `op right` to a chain, starting one if `left` is none (or is parenthesised, which its range shows).
@@ -207,7 +240,7 @@ ExprPtr Parser::parsePower() {
   return node;
 }
 
-/// postfix := primary (`'` | `[` subscripts `]` | `.` name [arguments])*
+/// postfix := primary (arguments | `'` | `[` subscripts `]` | `.` name [arguments])*
 ExprPtr Parser::parsePostfix() {
   ExprPtr value = parsePrimary();
   struct Levels {
@@ -216,7 +249,7 @@ ExprPtr Parser::parsePostfix() {
     ~Levels() { parser.depth -= count; }
   } levels{*this};
   while (true) {
-    if (is(TokenKind::Adjoint) || is(TokenKind::LBracket) || is(TokenKind::Dot)) {
+    if (is(TokenKind::Adjoint) || is(TokenKind::LBracket) || is(TokenKind::Dot) || is(TokenKind::LParen)) {
       Nesting check(*this);
       ++depth; // each postfix nests the tree one level deeper; undone by Levels
       ++levels.count;
@@ -230,10 +263,14 @@ ExprPtr Parser::parsePostfix() {
       value = parseIndex(std::move(value));
     else if (is(TokenKind::Dot))
       value = parseMember(std::move(value));
-    else if (is(TokenKind::LParen))
-      fail(DiagId::NotAFunction, value->range,
-           {std::string(diagnostics.getSources().text(value->range).substr(0, 40))});
-    else
+    else if (is(TokenKind::LParen)) {
+      auto node = std::make_unique<Call>(value->range);
+      node->calleeRange = value->range;
+      node->function = std::move(value);
+      node->arguments = parseArguments();
+      node->range = since(node->calleeRange);
+      value = std::move(node);
+    } else
       return value;
   }
 }
@@ -401,6 +438,8 @@ ExprPtr Parser::parsePrimary() {
     if (!isNameAt(0) && !isVariance)
       fail(DiagId::ExpectedExpression, begin, {got()});
   }
+  if (tokens.spelling(peek()) == "lambda" && isNameAt(1))
+    fail(DiagId::AdjacentValues, begin, {}, "write `x => x`");
   std::string name = tokens.name(take());
   if (!is(TokenKind::LParen)) {
     auto node = std::make_unique<Name>(begin);

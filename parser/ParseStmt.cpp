@@ -43,8 +43,11 @@ StmtPtr Parser::parseStatement() {
     return parseWhile();
   case TokenKind::For:
     return parseFor();
-  case TokenKind::Def:
-    fail(DiagId::NestedFunction, here(), {"function"});
+  case TokenKind::Def: {
+    StmtPtr function = parseFunction({}, "");
+    static_cast<Function &>(*function).place = placeOf(function->range);
+    return function;
+  }
   case TokenKind::Struct:
     fail(DiagId::NestedFunction, here(), {"struct"});
   default:
@@ -253,12 +256,18 @@ StmtPtr Parser::parseWhile() {
   return statement;
 }
 
-/// for := `for` name `in` expression block
+/// for := `for` (name | `(` names `)`) `in` expression block
 StmtPtr Parser::parseFor() {
   SourceRange begin = here();
   take();
   auto statement = std::make_unique<For>(begin);
-  statement->name = expectName("the name of the loop variable", statement->nameRange);
+  statement->isTuple = accept(TokenKind::LParen);
+  do {
+    statement->nameRanges.emplace_back();
+    statement->names.push_back(expectName("the name of the loop variable", statement->nameRanges.back()));
+  } while (statement->isTuple && accept(TokenKind::Comma) && !is(TokenKind::RParen));
+  if (statement->isTuple)
+    expect(TokenKind::RParen, "`,` or `)`");
   if (!accept(TokenKind::In))
     fail(DiagId::Expected, here(), {"`in`", got()});
   statement->iterable = parseExpr();

@@ -17,6 +17,8 @@ std::string Parser::got() const {
 }
 
 void Parser::fail(DiagId id, SourceRange range, std::vector<std::string> args, std::string help) {
+  if (is(TokenKind::If) && (id == DiagId::AdjacentValues || (id == DiagId::Expected && help.empty())))
+    help = "`where(c, a, b)` chooses a value, `if c { … } else { … }` what is done";
   incomplete |= is(TokenKind::End) && options.prompt && errors == 0;
   if (++errors <= 20) {
     Diagnostic &d = diagnostics.report(id, range, std::move(args));
@@ -67,10 +69,24 @@ void Parser::synchronize() {
   }
 }
 
+/// `(x, y)` is a tuple until `=>` follows.
+void Parser::findLambdas() {
+  std::vector<size_t> open;
+  for (size_t i = 0; i + 1 < tokens.tokens.size(); ++i)
+    if (tokens.tokens[i].kind == TokenKind::LParen)
+      open.push_back(i);
+    else if (tokens.tokens[i].kind == TokenKind::RParen && !open.empty()) {
+      if (tokens.tokens[i + 1].kind == TokenKind::FatArrow)
+        lambdas.insert(open.back());
+      open.pop_back();
+    }
+}
+
 ParseResult Parser::run() {
   ParseResult result{{}, ParseStatus::Wrong};
   if (diagnostics.hasErrors()) // malformed tokens: what follows from them would only confuse
     return result;
+  findLambdas();
   while (!is(TokenKind::End) && errors <= 20) {
     size_t before = at;
     try {

@@ -5,6 +5,8 @@
 
 #include "parser/Parser.h"
 
+#include <set>
+
 namespace toy {
 
 /// Thrown after an error was reported; caught where parsing can go on.
@@ -33,6 +35,7 @@ private:
   std::string got() const;
   [[noreturn]] void fail(DiagId id, SourceRange range, std::vector<std::string> args = {}, std::string help = {});
   void synchronize();
+  void findLambdas();
 
   /// Counts open constructs; more than 1000 are an error.
   class Nesting {
@@ -49,6 +52,8 @@ private:
   ast::StmtPtr parseFunction(std::vector<ast::Attribute> attributes, std::string doc);
   ast::StmtPtr parseExtern(std::string doc);
   void parseSignature(ast::Function &function);
+  void parseParameters(ast::Function &function);
+  std::string placeOf(SourceRange range) const;
   ast::Parameter parseParameter();
   void checkParameters(const std::vector<ast::Parameter> &parameters);
   ast::StmtPtr parseStruct();
@@ -76,6 +81,8 @@ private:
 
   // ParseExpr.cpp
   ast::ExprPtr parseExpr();
+  bool beginsLambda() const;
+  ast::ExprPtr parseLambda();
   ast::ExprPtr parseOr();
   ast::ExprPtr parseAnd();
   ast::ExprPtr parseNot();
@@ -116,7 +123,7 @@ private:
   int blocks = 0;
   size_t errors = 0;
   bool incomplete = false;
-  /// Set while parsing the condition of `if`, `while`, `for`, where `{` opens the block.
+  std::set<size_t> lambdas; ///< the tokens `(` with `=>` behind their `)`
 };
 
 } // namespace toy

@@ -60,6 +60,13 @@ static rt::Value rebuild(StringRef &structure, ArrayRef<rt::Value> &leaves) {
     return v;
   }
   auto aggregate = std::make_shared<rt::Aggregate>();
+  if (size_t length = 0; structure.consume_front("$")) {
+    structure.consumeInteger(10, length);
+    aggregate->typeName = structure.substr(1, length).str();
+    aggregate->isText = true;
+    structure = structure.drop_front(1 + length);
+    return aggregate;
+  }
   char close = ')';
   if (!structure.consume_front("(")) {
     size_t brace = structure.find('{');
@@ -86,7 +93,7 @@ std::string renderPrint(StringRef structure, bool echo, ArrayRef<rt::Value> leav
   while (!structure.empty()) {
     structure.consume_front(";");
     rt::Value v = rebuild(structure, leaves);
-    if (echo && rt::printOptions().header)
+    if (echo && rt::printOptions().header && !rt::isText(v))
       out += rt::typeName(v) + "\n";
     else if (!first)
       out += " ";

@@ -303,7 +303,7 @@ void Prompt::graph(const std::string &arguments) {
 }
 
 void Prompt::guards(const std::string &name) {
-  if (!session.definitions().function(name)) {
+  if (!session.functionOf(name)) {
     refuse(session, DiagId::UnknownTopic, {name});
     return;
   }

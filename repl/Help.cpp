@@ -35,9 +35,17 @@ constexpr Word words[] = {
            "are checked."},
     {"if", "if c { … } else if d { … } else { … }: c is one bool; use any(x) or all(x) for tensors."},
     {"while", "while c { … }: runs while the data say so; break and continue work."},
-    {"for", "for i in range(a, b, step) { … }, for row in x { … }"},
-    {"def", "def f(x, w: f32[N, 64], eps = 1e-5) -> f32[N] where N > 0 { … }: generic over dtypes and sizes; names of "
-            "sizes compile once for all."},
+    {"for",
+     "for i in range(a, b, step) { … }, for row in x { … }, for (a, b) in zip(x, y) { … }, for (i, a) in enumerate(x) "
+     "{ … }: rows of tensors, elements of tuples (whose types may differ); zip ends with the shortest."},
+    {"def",
+     "def f(x, w: f32[N, 64], eps = 1e-5) -> f32[N] where N > 0 { … }: generic over dtypes and sizes; names of "
+     "sizes compile once for all. Inside a block it is a value of the block, with copies of the variables that it "
+     "mentions."},
+    {"=>",
+     "x => e, (x, y = 1) => e, (x, y) => { …; return e; }: a function as a value, with copies of the local variables "
+     "that it mentions. Functions are held in variables, tuples and structs, passed and returned."},
+    {"fn", "def apply(f: fn, x) { … }: the type of a parameter, variable or result that holds a function."},
     {"var", "var x = e;  var x: c64[N] = e;  var a<2, 3> = e;  var (q, r) = f(x);"},
     {"return", "return e;  return (a, b);"},
     {"struct", "struct P { var x; var y; }  P p = {1, 2};  p.x"},

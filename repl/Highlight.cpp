@@ -84,8 +84,8 @@ constexpr std::string_view stages[] = {
 };
 
 std::string signatureOf(const std::string &name, Session &session) {
-  if (session.definitions().function(name))
-    return session.signatureOf(name);
+  if (std::string own = session.signatureOf(name); !own.empty())
+    return own;
   for (const BuiltinInfo &info : allBuiltins())
     if (info.name == name)
       return "(" + info.parameters + ")";
@@ -135,10 +135,10 @@ std::string highlighted(std::string_view text, size_t cursor, Session &session) 
       while (end < text.size() && isWord(text[end]))
         ++end;
       std::string word(text.substr(i, end - i));
-      put(isKeyword(word)                                                      ? "1;34"
-          : dtypeNamed(word)                                                   ? "33"
-          : builtinNames().count(word) || session.definitions().function(word) ? "34"
-                                                                               : "",
+      put(isKeyword(word)                                          ? "1;34"
+          : dtypeNamed(word)                                       ? "33"
+          : builtinNames().count(word) || session.functionOf(word) ? "34"
+                                                                   : "",
           i, end);
     } else
       put("", i, end);

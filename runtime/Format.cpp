@@ -344,6 +344,8 @@ std::string format(const Value &value, const PrintOptions &options) {
   if (!aggregate)
     return "nothing";
   const Aggregate &a = **aggregate;
+  if (a.isText)
+    return a.typeName;
   std::string out = a.names.empty() ? "(" : a.typeName + "{";
   for (size_t i = 0; i < a.elements.size(); ++i) {
     out += i ? ", " : "";
@@ -367,7 +369,7 @@ std::string typeName(const Value &value) {
   auto *aggregate = std::get_if<std::shared_ptr<Aggregate>>(&value);
   if (!aggregate)
     return "nothing";
-  if (!(*aggregate)->names.empty())
+  if (!(*aggregate)->names.empty() || (*aggregate)->isText)
     return (*aggregate)->typeName;
   std::string out = "(";
   for (const Value &element : (*aggregate)->elements)

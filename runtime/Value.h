@@ -106,9 +106,11 @@ using TensorRef = Ref<Tensor>;
 using StrRef = Ref<Str>;
 
 struct Value;
-/// A tuple or a struct: `typeName` is empty for tuples; `names` are the members of a struct.
+/// A tuple or a struct: `typeName` is empty for tuples; `names` are the members of a struct. What is a type alone, as a
+/// function is, is the text of the type.
 struct Aggregate {
   std::string typeName;
+  bool isText = false;
   std::vector<std::string> names;
   std::vector<Value> elements;
 };
@@ -117,5 +119,10 @@ struct Aggregate {
 struct Value : std::variant<std::monostate, TensorRef, StrRef, std::shared_ptr<Aggregate>> {
   using variant::variant;
 };
+
+inline bool isText(const Value &value) {
+  auto *aggregate = std::get_if<std::shared_ptr<Aggregate>>(&value);
+  return aggregate && (*aggregate)->isText;
+}
 
 } // namespace toy::rt

@@ -13,6 +13,16 @@ const Summary &CallGraph::summary(const ast::Function &f) {
   return it == summaries.end() ? summaries.emplace(&f, summarize(f)).first->second : it->second;
 }
 
+/// The functions that one may call: those that it calls by name, and those that it names as values.
+std::vector<const ast::Function *> CallGraph::callees(const ast::Function &f) {
+  std::vector<const ast::Function *> out;
+  for (const NameSet *names : {&summary(f).calls, &summary(f).reads})
+    for (const std::string &name : *names)
+      if (const ast::Function *callee = definitions.function(name))
+        out.push_back(callee);
+  return out;
+}
+
 struct CallGraph::Visit {
   struct State {
     size_t number, lowest;
@@ -25,9 +35,8 @@ void CallGraph::close(const ast::Function &f, Visit &visit) {
   size_t number = visit.states.size();
   visit.states[&f] = {number, number};
   visit.open.push_back(&f);
-  for (const std::string &name : summary(f).calls) {
-    const ast::Function *callee = definitions.function(name);
-    if (!callee || closed.count(callee))
+  for (const ast::Function *callee : callees(f)) {
+    if (closed.count(callee))
       continue;
     bool isNew = !visit.states.count(callee);
     if (isNew)
@@ -40,20 +49,23 @@ void CallGraph::close(const ast::Function &f, Visit &visit) {
   if (visit.states[&f].lowest != number)
     return;
   auto first = std::find(visit.open.begin(), visit.open.end(), &f);
-  auto all = std::make_shared<NameSet>();
+  auto all = std::make_shared<Mentions>();
+  auto add = [&](const NameSet &reads, const NameSet &calls) {
+    all->reads.insert(reads.begin(), reads.end());
+    all->calls.insert(calls.begin(), calls.end());
+  };
   for (auto member = first; member != visit.open.end(); ++member) {
-    all->insert(summary(**member).reads.begin(), summary(**member).reads.end());
-    for (const std::string &name : summary(**member).calls)
-      if (const ast::Function *callee = definitions.function(name))
-        if (auto known = closed.find(callee); known != closed.end())
-          all->insert(known->second->begin(), known->second->end());
+    add(summary(**member).reads, summary(**member).calls);
+    for (const ast::Function *callee : callees(**member))
+      if (auto known = closed.find(callee); known != closed.end())
+        add(known->second->reads, known->second->calls);
   }
   for (auto member = first; member != visit.open.end(); ++member)
     closed[*member] = all;
   visit.open.erase(first, visit.open.end());
 }
 
-const NameSet &CallGraph::reads(const ast::Function &f) {
+const Mentions &CallGraph::mentions(const ast::Function &f) {
   if (!closed.count(&f)) {
     Visit visit;
     close(f, visit);
@@ -71,8 +83,8 @@ bool CallGraph::reaches(const NameSet &calls, const ast::Function &f) {
       return true;
     if (!callee || !seen.insert(callee).second)
       continue;
-    const NameSet &more = summary(*callee).calls;
-    names.insert(names.end(), more.begin(), more.end());
+    for (const NameSet *more : {&summary(*callee).calls, &summary(*callee).reads})
+      names.insert(names.end(), more->begin(), more->end());
   }
   return false;
 }

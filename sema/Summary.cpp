@@ -72,6 +72,7 @@ public:
     case NodeKind::For:
       return loop(ast::cast<ast::For>(*s));
     case NodeKind::Return:
+      out.returnsValue |= ast::cast<ast::Return>(*s).value != nullptr;
       return expr(ast::cast<ast::Return>(*s).value.get());
     case NodeKind::Assert:
       expr(ast::cast<ast::Assert>(*s).condition.get());
@@ -83,7 +84,8 @@ public:
     case NodeKind::Write:
       return expr(ast::cast<ast::Write>(*s).value.get());
     case NodeKind::Function:
-      return function(ast::cast<ast::Function>(*s));
+      declare(ast::cast<ast::Function>(*s).name);
+      return nested(ast::cast<ast::Function>(*s));
     default:
       return;
     }
@@ -111,6 +113,8 @@ public:
       return binary(ast::cast<ast::Binary>(*e));
     case NodeKind::Call:
       return call(ast::cast<ast::Call>(*e));
+    case NodeKind::Lambda:
+      return nested(*ast::cast<ast::Lambda>(*e).function);
     case NodeKind::Index: {
       auto &index = ast::cast<ast::Index>(*e);
       expr(index.base.get());
@@ -140,8 +144,31 @@ private:
     out.factors += op == Mul || op == Div || op == MatMul || op == Pow;
   }
 
+  /// What a function inside mentions and does not declare is mentioned here; what it would assign to, too: that is an
+  /// error about its copy.
+  void nested(const ast::Function &f) {
+    Summary inside;
+    Walker(inside).function(f);
+    for (const NameSet *names : {&inside.reads, &inside.writes})
+      for (const std::string &name : *names)
+        read(name);
+    for (const std::string &name : inside.calls)
+      callee(name);
+    out.factors += inside.factors;
+  }
+
+  /// A variable may hold the function.
+  void callee(const std::string &name) {
+    out.calls.insert(name);
+    if (find(name))
+      use(name);
+  }
+
   void call(const ast::Call &c) {
-    out.calls.insert(c.callee);
+    if (c.function)
+      expr(c.function.get());
+    else
+      callee(c.callee);
     out.factors += c.callee == "cos" || c.callee == "sin";
     for (const ast::Argument &argument : c.arguments)
       expr(argument.value.get());
@@ -170,7 +197,7 @@ private:
   void loop(const ast::For &s) {
     out.loops = true;
     expr(s.iterable.get());
-    scopes.push_back({s.name});
+    scopes.emplace_back(s.names.begin(), s.names.end());
     statement(s.body.get());
     scopes.pop_back();
   }
@@ -285,7 +312,10 @@ private:
 
 Summary summarize(const ast::Stmt &statement) {
   Summary out;
-  Walker(out).statement(&statement);
+  if (auto *f = ast::dynCast<ast::Function>(&statement))
+    Walker(out).function(*f);
+  else
+    Walker(out).statement(&statement);
   return out;
 }
 

@@ -59,13 +59,23 @@ void Session::recycle() {
     for (auto &[name, declaration] : declarations)
       live.insert(declaration->range.buffer);
   };
+  auto keepCode = [&](auto &self, const TypeDesc &type) -> void { // lambdas that variables hold
+    if (type.code)
+      live.insert(type.code->range.buffer);
+    for (const TypeDesc &element : type.elements)
+      self(self, element);
+  };
   keep(defined.functions);
   keep(defined.structures);
+  for (auto &[name, type] : globalTypes)
+    keepCode(keepCode, type);
   graph.forgetAll();
   importedModules.clear();
   for (Change &change : past) {
     keep(change.definitions.functions);
     keep(change.definitions.structures);
+    for (auto &[name, type] : change.types)
+      keepCode(keepCode, type);
   }
   for (const RecognitionRemark &r : earlierRemarks)
     live.insert(r.range.buffer);

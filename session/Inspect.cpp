@@ -187,11 +187,17 @@ bool Session::benchmark(const std::string &text, double seconds, Benchmark &out)
   return true;
 }
 
+/// What the keys of a function's instances begin with; empty for names that are no functions.
+std::string Session::instancesOf(const std::string &name) {
+  const ast::Function *f = functionOf(name);
+  return f ? fmt::format("{}@{}:{}(", f->name, f->range.buffer, f->range.begin) : "";
+}
+
 OwningOpRef<ModuleOp> Session::moduleOf(const std::string &name) {
   OwningOpRef<ModuleOp> out;
-  if (defined.function(name)) {
+  if (std::string begin = instancesOf(name); !begin.empty()) {
     for (auto &[key, instance] : instanceTable.all())
-      if (func::FuncOp body = key.starts_with(name + "@") ? bodyOf(instance.symbol) : func::FuncOp()) {
+      if (func::FuncOp body = key.starts_with(begin) ? bodyOf(instance.symbol) : func::FuncOp()) {
         out = ModuleOp::create(UnknownLoc::get(ir()));
         func::FuncOp copy = body.clone();
         out->push_back(copy);
@@ -242,8 +248,9 @@ std::vector<std::string> Session::formsOf(const std::string &name) {
     return fmt::format("{}:{}:{}: `{}`", buffer.getName(), line, range.begin - buffer.lineBegin(line) + 1,
                        sources.text(range));
   };
+  std::string begin = instancesOf(name);
   for (auto &[key, set] : instanceTable.specializations) {
-    if (set.function != name)
+    if (begin.empty() || !key.starts_with(begin))
       continue;
     for (const auto &form : set.entries) {
       const Instance *instance = instanceTable.find(form->key);
@@ -263,7 +270,7 @@ std::vector<std::string> Session::formsOf(const std::string &name) {
     }
   }
   for (auto &[key, instance] : instanceTable.all())
-    if (key.starts_with(name + "@") && !instance.form)
+    if (!begin.empty() && key.starts_with(begin) && !instance.form)
       out.push_back(signature(instance, {}) + ": no guards; declared sizes are checked on entry");
   return out;
 }

@@ -127,14 +127,22 @@ std::string Session::definitionOf(const std::string &name) {
   return text + "\n";
 }
 
+const ast::Function *Session::functionOf(const std::string &name) {
+  const TypeDesc *type = global(name);
+  if (!type || type->kind != TypeDesc::Function)
+    return defined.function(name);
+  return type->code ? type->code : defined.function(type->structName);
+}
+
 std::string Session::signatureOf(const std::string &name) {
-  const ast::Function *f = defined.function(name);
+  const ast::Function *f = functionOf(name);
   if (!f)
     return "";
+  bool isLambda = f->nameRange.begin == f->range.begin; // its parameters stand in place of a name
   SourceRange range{f->range.buffer, f->nameRange.end, f->body ? f->body->range.begin : f->range.end};
-  std::string text(sources.text(range));
+  std::string text(sources.text(isLambda ? f->nameRange : range));
   text.erase(text.find_last_not_of(" \t\r\n;") + 1);
-  return text;
+  return isLambda && !text.starts_with('(') ? "(" + text + ")" : text;
 }
 
 namespace {
@@ -152,13 +160,8 @@ public:
   std::string expression(const rt::Value &value, const std::string &name) {
     if (auto *s = std::get_if<rt::StrRef>(&value))
       return quoted((*s)->text);
-    if (auto *t = std::get_if<rt::TensorRef>(&value))
-      return *t ? tensor(**t, name) : "0";
-    std::string out;
-    auto &aggregate = std::get<std::shared_ptr<rt::Aggregate>>(value);
-    for (size_t i = 0; i < aggregate->elements.size(); ++i)
-      out += (i ? ", " : "") + expression(aggregate->elements[i], name + "." + std::to_string(i));
-    return "(" + out + ")";
+    auto &t = std::get<rt::TensorRef>(value);
+    return t ? tensor(*t, name) : "0";
   }
 
 private:
@@ -193,6 +196,71 @@ private:
   std::string folder; ///< beside the script; none for a device, which gets everything
 };
 
+/// Writes a variable; what it holds of functions that have no name is made by functions that come before it.
+class VariableWriter {
+public:
+  VariableWriter(ScriptWriter &values, const SourceManager &sources, const sema::Definitions &defined,
+                 const std::map<std::string, rt::Value> &globals, const std::string &name, const TypeDesc &type)
+      : values(values), sources(sources), defined(defined), globals(globals), name(name) {
+    llvm::SmallVector<mlir::Type> leaves;
+    type.flatten(leaves);
+    single = leaves.size() == 1;
+    std::string value = write(type);
+    text = makers + "var " + name + " = " + value + ";\n";
+  }
+
+  std::string text;
+
+private:
+  std::string write(const TypeDesc &type) {
+    switch (type.kind) {
+    case TypeDesc::Leaf: {
+      std::string leaf = single ? name : name + "." + std::to_string(next++);
+      return values.expression(globals.at(leaf), leaf);
+    }
+    case TypeDesc::DTypeRef:
+      return std::string(nameOf(type.dtype));
+    case TypeDesc::Function:
+      return type.code ? closure(type) : type.structName;
+    default:
+      return (type.kind == TypeDesc::Struct && defined.structure(type.structName) ? type.structName : "") + "(" +
+             elements(type) + (type.elements.size() == 1 && type.kind == TypeDesc::Tuple ? ",)" : ")");
+    }
+  }
+
+  std::string elements(const TypeDesc &type) {
+    std::string parts;
+    for (const TypeDesc &element : type.elements)
+      parts += (parts.empty() ? "" : ", ") + write(element);
+    return parts;
+  }
+
+  /// `def g_0(w) { return (t, y) => …; }` makes what has captured `w`.
+  std::string closure(const TypeDesc &type) {
+    const ast::Function &f = *type.code;
+    std::string source(sources.text(f.range)), captured = elements(type);
+    bool isLambda = f.nameRange.begin == f.range.begin;
+    if (isLambda && type.elements.empty())
+      return source;
+    std::string maker;
+    do
+      maker = name + "_" + std::to_string(count++);
+    while (defined.function(maker) || defined.structure(maker));
+    makers += fmt::format("def {}({}) {{ {}; }}\n", maker, fmt::join(type.names, ", "),
+                          isLambda ? "return " + source : source + " return " + f.name);
+    return maker + "(" + captured + ")";
+  }
+
+  ScriptWriter &values;
+  const SourceManager &sources;
+  const sema::Definitions &defined;
+  const std::map<std::string, rt::Value> &globals;
+  const std::string &name;
+  std::string makers;
+  bool single = false;
+  size_t next = 0, count = 0;
+};
+
 } // namespace
 
 void Session::saveScript(const std::string &path) {
@@ -202,26 +270,9 @@ void Session::saveScript(const std::string &path) {
   for (auto &[name, f] : defined.functions)
     text += definitionOf(name);
   ScriptWriter writer(path);
-  for (auto &[name, type] : globalTypes) {
-    if (name.starts_with("$"))
-      continue;
-    size_t next = 0;
-    llvm::SmallVector<mlir::Type> leaves;
-    type.flatten(leaves);
-    auto write = [&](auto &self, const TypeDesc &t) -> std::string {
-      if (t.kind == TypeDesc::Leaf) {
-        std::string leaf = leaves.size() == 1 ? name : name + "." + std::to_string(next);
-        ++next;
-        return writer.expression(globals.at(leaf), leaf);
-      }
-      std::string parts;
-      for (const TypeDesc &element : t.elements)
-        parts += (parts.empty() ? "" : ", ") + self(self, element);
-      return (t.kind == TypeDesc::Struct && defined.structure(t.structName) ? t.structName : "") + "(" + parts +
-             (t.elements.size() == 1 && t.kind == TypeDesc::Tuple ? ",)" : ")");
-    };
-    text += "var " + name + " = " + write(write, type) + ";\n";
-  }
+  for (auto &[name, type] : globalTypes)
+    if (!name.starts_with("$"))
+      text += VariableWriter(writer, sources, defined, globals, name, type).text;
   rt::writeFile(path, {text});
 }
 

@@ -67,11 +67,16 @@ bool Session::isInFunctionOf(const std::string &text, SourceRange range) {
     calls.merge(summary.calls);
     calls.merge(summary.reads); // `f` alone
   }
-  return std::any_of(defined.functions.begin(), defined.functions.end(), [&](auto &entry) {
-    SourceRange body = entry.second->range;
-    return body.buffer == range.buffer && body.begin <= range.begin && range.end <= body.end &&
-           graph.reaches(calls, *entry.second);
-  });
+  auto holds = [&](const ast::Function &f) {
+    return f.range.buffer == range.buffer && f.range.begin <= range.begin && range.end <= f.range.end;
+  };
+  auto isInVariable = [&](const std::string &name) {
+    const TypeDesc *type = global(name);
+    return type && type->code && holds(*type->code);
+  };
+  return std::any_of(calls.begin(), calls.end(), isInVariable) ||
+         std::any_of(defined.functions.begin(), defined.functions.end(),
+                     [&](auto &entry) { return holds(*entry.second) && graph.reaches(calls, *entry.second); });
 }
 
 /// What is new since the last time.

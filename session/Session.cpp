@@ -64,6 +64,9 @@ void Session::showDiagnostics() {
 
 void Session::define(const ast::Stmt &definition) {
   if (auto *f = ast::dynCast<ast::Function>(&definition)) {
+    if (auto variable = globalTypes.find(f->name);
+        variable != globalTypes.end() && variable->second.kind == TypeDesc::Function)
+      globalTypes.erase(variable); // the definition takes its place
     if (std::exchange(defined.functions[f->name], f) == f)
       return;
     instanceTable.forgetUsersOf(f->name);

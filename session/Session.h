@@ -96,6 +96,8 @@ public:
   void saveScript(const std::string &path);
   /// The text of a function's definition, or nothing.
   std::string definitionOf(const std::string &name);
+  /// What a name of the top level calls, if that has a tree: the function of a variable, or the function of the name.
+  const ast::Function *functionOf(const std::string &name);
   /// Its parameters, result type and clauses as they were written: `(x: f64[N]) -> f64[N]`.
   std::string signatureOf(const std::string &name);
   /// Runs an expression again and again for about `seconds`.
@@ -164,6 +166,7 @@ private:
   void showRemarks();
   mlir::func::FuncOp bodyOf(llvm::StringRef symbol);
   bool checkDefinitions(const ast::Module &module);
+  std::string instancesOf(const std::string &name);
   bool generateOnly(mlir::ModuleOp module, llvm::ArrayRef<const ast::Stmt *> statements, TopLevel &top);
   void own(std::shared_ptr<CompiledModule> owner, const InstanceTable::Unit &added);
   bool compileModule(CompiledModule &owner, const std::string &evaluated);

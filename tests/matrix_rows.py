@@ -131,6 +131,8 @@ def more_elementary(name, dtype, shape, x):
         return
     if name in ("floor", "ceil", "trunc", "round"):
         yield f"{name}(x)", x if dtype in INTEGERS else library(name)(x), dtype
+        if name == "round":
+            yield "round(x, 1)", x if dtype in INTEGERS else np.round(x.astype(NUMPY[floating(dtype)]), 1), dtype
     elif name == "relu":
         yield "relu(x)", np.maximum(x, 0), number(dtype)
     else:
@@ -269,6 +271,19 @@ def reductions(name, dtype, shape, x):
         yield f"{name}(x, axis=[0, -1])", both, to
     for axis in out_of_range(shape):
         yield f"{name}(x, axis={axis})", Refused(AXIS), None
+
+
+@row("map", "fold")
+def over_rows(name, dtype, shape, x):
+    if not shape:
+        yield f"{name}(r => r, x)" if name == "map" else "fold((a, r) => r, 0, x)", Refused("T0341"), None
+    elif name == "map":
+        to = number(dtype)
+        yield "map(r => r * r, x)", x.astype(NUMPY[to]) * x.astype(NUMPY[to]), to
+        yield "map(r => (r, sum(r)), x)[0]", x, dtype
+    else:
+        to = wide(dtype)
+        yield "fold((a, r) => a + sum(r), 0, x)", np.sum(x.astype(NUMPY[to])), to
 
 
 @row("cumsum", "cumprod", "sort", "argsort", "softmax", "logsumexp")

@@ -146,12 +146,25 @@ def declared(tokens):
     return functions, variables - members - functions, members
 
 
+def lambdas(tokens):
+    """Positions of the brackets around parameters of lambdas."""
+    out, stack = set(), []
+    for i, token in enumerate(tokens):
+        if token.kind == "LParen":
+            stack.append(i)
+        elif token.kind == "RParen" and stack:
+            begin = stack.pop()
+            out |= {begin} if i + 1 < len(tokens) and tokens[i + 1].kind == "FatArrow" else set()
+    return out
+
+
 def keyword_arguments(tokens, functions):
     """Positions of names of arguments of functions that the program does not define."""
-    out, stack = set(), []
+    out, stack, parameters = set(), [], lambdas(tokens)
     for i, token in enumerate(tokens):
         if token.kind in OPEN:
             own = i and token.kind == "LParen" and (tokens[i - 1].text in functions or tokens[i - 2].kind == "Def")
+            own = own or i in parameters
             stack.append((token.kind, own, tokens[i - 1].kind if i else ""))
         elif token.kind in CLOSE and stack:
             stack.pop()
@@ -188,7 +201,7 @@ def with_other_names(tokens, rng, taken):
         member = (
             i
             and tokens[i - 1].kind == "Dot"
-            and not (token.text in functions and i + 1 < len(tokens) and tokens[i + 1].kind == "LParen")
+            and not (token.text in functions | variables and i + 1 < len(tokens) and tokens[i + 1].kind == "LParen")
         )
         keep = token.kind != "Identifier" or i in fixed or member
         out.append(token if keep else Token(token.kind, map_.get(token.text, token.text)))
@@ -214,9 +227,10 @@ def with_brackets(tokens, rng, _):
 
 def blocks_of_functions(tokens):
     """(begin, end) of definitions with what belongs to them."""
-    out, i = [], 0
+    out, i, level = [], 0, 0
     while i < len(tokens):
-        if tokens[i].kind == "Def" and (i == 0 or tokens[i - 1].kind != "Extern"):
+        level += (tokens[i].kind == "LBrace") - (tokens[i].kind == "RBrace")
+        if tokens[i].kind == "Def" and level == 0 and (i == 0 or tokens[i - 1].kind != "Extern"):
             begin = i
             while begin and tokens[begin - 1].kind == "DocComment":
                 begin -= 1
@@ -275,7 +289,9 @@ def with_split_statements(tokens, rng, _):
             if (
                 split
                 and any(t.text in variables for t in left)
-                and not any(t.kind in ("And", "Or", "Not") or t.text in ("load", "at") for t in tokens[i:end])
+                and not any(
+                    t.kind in ("And", "Or", "Not", "FatArrow") or t.text in ("load", "at") for t in tokens[i:end]
+                )
             ):
                 count += 1
                 name = Token("Identifier", f"part_{count}")

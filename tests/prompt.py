@@ -228,6 +228,7 @@ def completion(s):
     s.line("struct Pair { var left; var right; }")
     s.line("Pair couple = {1, [2i]};")
     s.line("var longVariable = ones(2, 3);")
+    s.line("var scaledBy = (x, factor = 2) => x * factor;")
     pathlib.Path(s.home.name, "data-file.npy").write_bytes(b"")
     cases = {
         "zero\t": "toy> zeros",
@@ -241,6 +242,7 @@ def completion(s):
         'load("data-\t': 'toy> load("data-file.npy',
         ":load data\t": "toy> :load data-file.npy",
         ":emit rec\t": "toy> :emit recognized",
+        "scaledB\t": "toy> scaledBy",
     }
     for keys, want in cases.items():
         got = s.keys(keys).splitlines()[-1]
@@ -258,6 +260,7 @@ def completion(s):
             True,
         ),
         expect("hint", s.keys("solve(").splitlines()[-1], "toy> solve(a, b)"),
+        expect("hint of a lambda", s.keys("\x15scaledBy(").splitlines()[-1], "toy> scaledBy(x, factor = 2)"),
     )
 
 
@@ -483,6 +486,49 @@ def saved_sessions(s):
     )
 
 
+def function_values(s):
+    """A value follows a new definition, a lambda keeps its code; :undo, :save and :guards know both."""
+    problems = [expect("echo", s.line("x => 2 * x"), "fn @1:1")]
+    s.line("def f(x) { return x + 1; }")
+    s.line("var g = f;")
+    s.line("def made(w, m) { def step(x) { return x * w + sum(m); } return (step, x => x - w); }")
+    s.line("var h = made(2.5, ones(300));")
+    s.line("struct Op { var run; var kind; }")
+    s.line("var op = Op((x, y = 3) => x * y, f32);")
+    problems.append(
+        expect("echo of a definition's value", s.line("(g, op)"), "(fn f, Op)\n(fn f, Op{run: fn @1:13, kind: f32})")
+    )
+    show = "print(g(1), h[0](2), h[1]([1, 2]), op.run(2), op.kind(1).dtype)"
+    before = s.line(show)
+    problems.append(expect("values", before, "2 305.0 [-1.5, -0.5] 6 f32"))
+    s.line("def f(x) { return x + 10; }")
+    problems.append(expect("the value follows", s.line("g(1)"), "i64\n11"))
+    s.line(":undo")
+    s.line(":undo")
+    problems.append(expect("undone definition", s.line("g(1)"), "i64\n2"))
+    s.line("var k = x => 100 * x;")
+    s.line("k = x => -x;")
+    problems.append(expect("new lambda", s.line("k(2)"), "i64\n-2"))
+    s.line(":undo")
+    s.line(":undo")
+    problems.append(expect("undone lambda", s.line("k(2)"), "i64\n200"))
+    problems.append(expect("types", "h: (fn @1:18{m: f64[300], w: f64}, fn @1:71{w: f64})" in s.line(":vars"), True))
+    s.line("var scaled = made(2, [1, 2])[0];")
+    s.line("scaled(3)")
+    problems.append(
+        expect("guards", s.line(":guards scaled").startswith("scaled(i64, f64[2], i64) -> f64: 1 call"), True)
+    )
+    problems.append(expect("warning", "warning[N0115]" in s.line("var sum = x => 5;"), True))
+    problems.append(expect("in place of a built-in", s.line("sum([1])"), "i64\n5"))
+    s.line(":undo")
+    s.line(":undo")
+    s.line(f":save {s.home.name}/saved.toy")
+    s.line(":reset")
+    s.line(f":load {s.home.name}/saved.toy")
+    problems.append(expect("after :load", s.line(show), before))
+    return first(*problems)
+
+
 def editor_command(s):
     script = pathlib.Path(s.home.name, "ed.sh")
     script.write_text("#!/bin/sh\nsed -i 's/2/3/' \"$1\"\n")
@@ -597,6 +643,7 @@ def all_cases():
         typed_rubbish,
         resized,
         saved_sessions,
+        function_values,
         looking,
         help_topics,
     ):

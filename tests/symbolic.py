@@ -63,6 +63,10 @@ all | x:f64[n,m] | all(x > 0.5) | 2,3 3,0 0,3 |
 argmax | x:f64[n,m] | argmax(x, 1) | 2,3 1,1 0,2 | 2,0
 argmax | x:f64[n,m] | argmax(x, keepdims=true) | 2,3 1,1 | 0,3 2,0
 argmin | x:f64[n] | argmin(x) | 3 1 | 0
+round | x:f64[n,m] | round(x, 1) | 2,3 0,3 |
+map | x:f64[n,m] | map(r => 2 * r, x) | 2,3 0,3 3,0 1,1 |
+map | x:f64[n,m] y:f64[k] | map(r => r @ y, x) | 2,3,3 0,1,1 | 2,3,2
+fold | x:f64[n,m] | fold((a, r) => a + sum(r), 0, x) | 2,3 0,3 3,0 1,1 |
 cumsum | x:f64[n,m] | cumsum(x, 1) | 2,3 0,3 3,0 |
 cumprod | x:f64[n,m] | cumprod(x) | 2,3 0,3 |
 sort | x:f64[n,m] | sort(x, 0) | 3,2 0,2 2,0 |

@@ -10,11 +10,18 @@ REAL_UNARY = ["exp", "sin", "cos", "sqrt", "abs", "tanh", "floor", "sign", "expm
 COMPLEX_UNARY = ["exp", "sin", "conj", "sqrt", "log", "tanh", "sign", "square"]
 
 
+FUNCTIONS = """struct Held { var call; var value; }
+def twice(f, x) { return f(f(x)); }
+def holder(v) { return t => t + v; }
+"""
+
+
 class Generator:
     """Keeps a list of variables with (name, kind, dtype, shape) and adds statements."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, functions=False):
         self.random = random.Random(seed)
+        self.functions = functions
         self.lines = []
         self.variables = []
         self.count = 0
@@ -90,6 +97,7 @@ class Generator:
                 "concat",
                 "hidden",
                 "hidden",
+                *["function"] * 6 * self.functions,
             ]
         )
         getattr(self, "step_" + kind)()
@@ -173,6 +181,32 @@ class Generator:
         name, d, s = self.pick(lambda d, s: len(s) > 0 and s[0] < 40)
         self.new(f"cat({name}, {name})", d, (2 * s[0],) + s[1:])
 
+    def step_function(self):
+        """A function value with what it has captured: called, passed on, over rows."""
+        name, d, s = self.pick(lambda d, s: d in (*FLOATS, "c64", "c128"))
+        w = self.pick(lambda e, t: e == d and (t == s or t == ()))[0]
+        way = self.choose(["direct", "passed", "member", "rows", "joined"])
+        f = f"f{self.count}"
+        body = self.choose(
+            [f"t * {w} - t", f"where({w} == {w}, t, -t) + {w}", f"{{ var u = t + {w}; return u * 0.5; }}"]
+        )
+        self.lines.append(f"var {f} = t => {body};")
+        if way == "direct":
+            self.new(f"{f}({name})", d, s)
+        elif way == "passed":
+            self.new(f"twice({f}, {name})", d, s)
+        elif way == "member":
+            self.lines.append(f"var m{f} = Held({f}, {name});")
+            self.new(f"m{f}.call(m{f}.value)", d, s)
+        elif way == "joined":
+            self.lines.append(f"var h{f} = holder({name});")
+            self.lines.append(f"for i in range(3) {{ if i == 1 {{ h{f} = holder({f}({name})); }} }}")
+            self.new(f"h{f}({name} * 0)", d, s)
+        elif s and s[0] > 0:
+            row = self.new(f"{name}[0]", d, s[1:])
+            self.new(f"map(r => r + {row}, {name})", d, s)
+            self.new(f"fold((a, r) => a * 0.5 - r, {row}, {name})", d, s[1:])
+
     def step_hidden(self):
         """Complex products written in real arithmetic, exactly or with one mistake."""
         dtype, shape = self.choose([("f64", (3, 3)), ("f32", (4,)), ("f64", (2, 3)), ("f32", ())])
@@ -203,7 +237,7 @@ class Generator:
             self.step()
         inside = "\n  ".join(self.lines)
         prints = "\n  ".join(f'print("{name}", {name});' for name, _, _ in self.variables)
-        return f"def main() {{\n  {inside}\n  {prints}\n}}\n"
+        return f"{FUNCTIONS * self.functions}def main() {{\n  {inside}\n  {prints}\n}}\n"
 
 
 SETTINGS = [
@@ -234,8 +268,8 @@ def settings_of(seed, everywhere):
     return SETTINGS if everywhere else [SETTINGS[0], *SETTINGS[1 + seed % 3 :: 3]]
 
 
-def check(toy, seeds, everywhere):
-    texts = [Generator(seed).program() for seed in seeds]
+def check(toy, seeds, everywhere, functions=False):
+    texts = [Generator(seed, functions).program() for seed in seeds]
     settings = [settings_of(seed, everywhere) for seed in seeds]
     products = near_misses = 0
     for text, ways, results in zip(
@@ -265,6 +299,7 @@ def all_cases(shard=25, daily=100):
         yield f"random programs {first} to {first + shard - 1}", lambda toy, first=first: check(
             toy, range(first, first + shard), False
         ), *markers
+    yield "random programs with function values", lambda toy: check(toy, range(shard), False, True), "long", "release"
     for first in range(0, 2000, shard):
         name = f"random programs {first} to {first + shard - 1} in all settings"
         yield name, lambda toy, first=first: check(toy, range(first, first + shard), True), "nightly"

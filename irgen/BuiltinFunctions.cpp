@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Built-ins that call functions: over rows of a tensor in a loop, over the elements of a tuple one after the other.
+#include "irgen/Builtins.h"
+#include "irgen/Decisions.h"
+#include "irgen/Statements.h"
+
+#include "llvm/ADT/ScopeExit.h"
+
+using namespace mlir;
+
+namespace toy {
+
+namespace {
+
+/// A function and the rows that it is called with.
+struct RowCalls {
+  IRGen &g;
+  Bound &args;
+  SourceRange range;
+  Val function, start, rows;
+  Value count; ///< of rows
+
+  RowCalls(IRGen &g, Bound &args, SourceRange range) : g(g), args(args), range(range) {
+    function = valueArgument(g, args, "f");
+    if (args.has("start"))
+      start = valueArgument(g, args, "start");
+    rows = valueArgument(g, args, "x");
+  }
+
+  bool areElements() const { return rows.kind == Val::Tuple; }
+
+  void needRows() {
+    if (!rows.isTensor() || rows.rank() == 0)
+      g.fail(DiagId::NotIterable, args.rangeOf("x"), {rows.str()});
+    count = sizeOf(g, rows.value, 0, args.rangeOf("x"));
+  }
+
+  /// `f(row)`, or `f(result, row)`.
+  Val call(ArrayRef<Val> arguments) {
+    SmallVector<SourceRange> sources(arguments.size(), args.rangeOf("start"));
+    sources.back() = args.rangeOf("x");
+    if (!function.isCallable())
+      g.fail(DiagId::ArgumentKind, args.rangeOf("f"), {args.row->name, "`f`", "a function", function.str()});
+    Val result = callWithValues(g, function, arguments, sources, range);
+    if (result.kind == Val::Nothing)
+      g.fail(DiagId::NoValue, args.rangeOf("f"), {g.sourceText(args.rangeOf("f"))});
+    return result;
+  }
+
+  Val row(Value i) { return selectIndex(g, rows.value, 0, i, args.rangeOf("x")); }
+
+  /// What a call of some row would give: it is generated where nothing runs, and forgotten.
+  TypeDesc typeOfCall(llvm::function_ref<Val(Val row)> generate) {
+    FunctionState &state = g.fn();
+    Block *before = g.current, *last = &state.op.getBody().back(), *scratch = newBlock(g);
+    ShapeFacts facts = state.facts;
+    auto sizeNames = state.sizeNames;
+    auto readGlobals = state.readGlobals;
+    ++state.conditions;
+    moveTo(g, scratch);
+    Value i = scratch->addArgument(TensorType::scalar(g.context, DType::I64), g.loc(range));
+    TypeDesc type = generate(row(i)).type();
+    --state.conditions;
+    state.facts = facts;
+    state.sizeNames = sizeNames;
+    for (Block *block = last->getNextNode(); block; block = block->getNextNode())
+      block->dropAllDefinedValueUses(), block->dropAllReferences();
+    while (last->getNextNode())
+      last->getNextNode()->erase();
+    moveTo(g, before);
+    return type;
+  }
+
+  /// Runs over rows, from one on, with a value that each turn gives anew.
+  Val loop(Value first, Val start, llvm::function_ref<Val(Val before, Value i)> next) {
+    const std::string name = "$" + std::string(args.row->name) + std::to_string(g.fn().scopes.size());
+    g.fn().scopes.emplace_back();
+    g.fn().scopes.back()[name].value = std::move(start);
+    auto test = [&](Value i) { return g.create<LtOp>(range, {i, g.create<SubOp>(range, {count, first})}); };
+    auto body = [&](Value i) {
+      Val value = next(lookup(g, name)->value, g.create<AddOp>(range, {i, first}));
+      value.settle();
+      lookup(g, name)->value = value;
+    };
+    genLoop(g, {args.call, range, {name}, true, test, body});
+    Val result = lookup(g, name)->value;
+    g.fn().scopes.pop_back();
+    return result;
+  }
+};
+
+/// The results of a function for all rows: trees of tensors with one more axis in front.
+struct RowMap : RowCalls {
+  using RowCalls::RowCalls;
+
+  /// The leaves are made of each other by `make`.
+  Val mapLeaves(const Val &like, llvm::function_ref<Val(const Val &leaf, unsigned number)> make) {
+    unsigned number = 0;
+    auto walk = [&](auto &self, const Val &v) -> Val {
+      if (v.kind == Val::Leaf)
+        return make(v, number++);
+      Val out = v;
+      for (Val &element : out.elements)
+        element = self(self, element);
+      return out;
+    };
+    return walk(walk, like);
+  }
+
+  void checkResult(const TypeDesc &type) {
+    for (const TypeDesc &element : type.elements)
+      checkResult(element);
+    if (type.isCallable() || (type.kind == TypeDesc::Leaf && !isa<TensorType>(type.leaf)))
+      g.fail(DiagId::ArgumentKind, args.rangeOf("f"), {"map", "results of `f`", "tensors", type.str()},
+             "results of the elements of a tuple may be anything");
+  }
+
+  /// The sizes of results where they are numbers or follow from the names of sizes of `x`.
+  std::optional<SmallVector<Value>> sizesBefore(TensorType type) {
+    llvm::StringMap<int64_t> axes;
+    for (auto [axis, dim] : llvm::enumerate(rows.tensor().getDims()))
+      if (StringRef name = dim.symbolName(); !name.empty())
+        axes.try_emplace(name, axis);
+    SmallVector<Value> sizes = {count};
+    for (Dim dim : type.getDims()) {
+      bool isKnown = !dim.isUnknown();
+      dim.collectSymbols([&](StringRef name) { isKnown &= axes.count(name) > 0; });
+      if (!isKnown)
+        return std::nullopt;
+      sizes.push_back(sizeExpression(g, dim, range,
+                                     [&](StringRef name) { return sizeOf(g, rows.value, axes.lookup(name), range); }));
+    }
+    return sizes;
+  }
+
+  Val empty(Val like, ArrayRef<SmallVector<Value>> sizes) {
+    return mapLeaves(like, [&](const Val &leaf, unsigned number) {
+      DType dtype = cast<TensorType>(leaf.value.getType()).getDtype();
+      return g.create<FullOp>(range, join(castTo(g, g.integer(0, range), dtype, range), sizes[number]));
+    });
+  }
+
+  /// `all` with row `i` replaced; all rows have the same sizes.
+  Val stored(const Val &all, Value i, const Val &row) {
+    SmallVector<Value> rows;
+    row.flatten(rows);
+    return mapLeaves(all, [&](const Val &leaf, unsigned number) -> Val {
+      Value x = leaf.value, v = rows[number];
+      SmallVector<Value> operands = {i}, counts = {g.integer(1, range)};
+      for (int64_t axis = 1; axis < leaf.rank(); ++axis) {
+        Value have = sizeOf(g, v, axis - 1, range), want = sizeOf(g, x, axis, range);
+        if (tensorTypeOf(v).getDim(axis - 1) != leaf.tensor().getDim(axis))
+          g.create<CheckEqualOp>(range, {want, have}, {g.stringAttr("what", "sizes of results of `map`")});
+        operands.push_back(g.integer(0, range));
+        counts.push_back(want);
+      }
+      SmallVector<Value> sizes(counts);
+      v = reshape(g, v, sizes, range);
+      SmallVector<int64_t> steps(leaf.rank(), 1);
+      llvm::append_range(operands, counts);
+      return g.create<SliceStoreOp>(range, join(x, join(v, operands)), {g.integersAttr("steps", steps)},
+                                    {range, range});
+    });
+  }
+
+  Val run() {
+    if (areElements()) {
+      std::vector<Val> results;
+      for (const Val &element : rows.elements)
+        results.push_back(call({element}));
+      return Val::tuple(std::move(results));
+    }
+    needRows();
+    Val like;
+    TypeDesc type = typeOfCall([&](Val row) { return call({row}); });
+    checkResult(type);
+    SmallVector<Type> leaves;
+    type.flatten(leaves);
+    SmallVector<SmallVector<Value>> sizes;
+    for (Type leaf : leaves)
+      if (auto known = sizesBefore(cast<TensorType>(leaf)))
+        sizes.push_back(*known);
+    auto store = [&](Val all, Value i) { return stored(all, i, call({row(i)})); };
+    if (sizes.size() == leaves.size()) {
+      SmallVector<Value> zeros;
+      for (Type leaf : leaves)
+        zeros.push_back(castTo(g, g.integer(0, range), cast<TensorType>(leaf).getDtype(), range));
+      ValueRange rest(zeros);
+      return loop(g.integer(0, range), empty(unflatten(type, rest), sizes), store);
+    }
+    if (constantOf(count) == 0)
+      g.fail(DiagId::NoRows, args.rangeOf("x"), {rows.type().str(), type.str()});
+    // The first row says what the sizes are.
+    Val first = call({row(g.integer(0, range))});
+    sizes.clear();
+    SmallVector<Value> values;
+    first.flatten(values);
+    for (Value v : values)
+      sizes.push_back(join(count, sizesOf(g, v, range)));
+    return loop(g.integer(1, range), stored(empty(first, sizes), g.integer(0, range), first), store);
+  }
+};
+
+} // namespace
+
+Val mapBuiltin(IRGen &g, Bound &args, SourceRange r) { return RowMap(g, args, r).run(); }
+
+/// The start under the dtypes that the function gives: numbers count as literals do.
+static Val widenedStart(IRGen &g, const Val &start, const TypeDesc &result, SourceRange range) {
+  if (start.kind == Val::Leaf && result.kind == TypeDesc::Leaf && start.isTensor() && isa<TensorType>(result.leaf)) {
+    DType have = start.tensor().getDtype(), want = cast<TensorType>(result.leaf).getDtype();
+    bool widens = promote({have}, {want}) == want && kindOf(have) <= kindOf(want);
+    return have != want && widens ? Val(castVal(g, start, want, range)) : start;
+  }
+  Val out = start;
+  if (start.elements.size() == result.elements.size())
+    for (auto [element, type] : llvm::zip_equal(out.elements, result.elements))
+      element = widenedStart(g, element, type, range);
+  return out;
+}
+
+Val foldBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RowCalls rows(g, args, r);
+  Val start = rows.start;
+  if (rows.areElements()) {
+    for (const Val &element : rows.rows.elements)
+      start = rows.call({start, element});
+    return start;
+  }
+  rows.needRows();
+  TypeDesc type = rows.typeOfCall([&](Val row) { return rows.call({start, row}); });
+  start = widenedStart(g, start, type, args.rangeOf("start"));
+  return rows.loop(g.integer(0, r), start, [&](Val before, Value i) { return rows.call({before, rows.row(i)}); });
+}
+
+} // namespace toy

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What `for` goes over: numbers, rows of tensors, elements of tuples, and several of them side by side.
+#include "irgen/Expressions.h"
+#include "irgen/Functions.h"
+#include "irgen/Operations.h"
+#include "irgen/Statements.h"
+
+using namespace mlir;
+
+namespace toy {
+
+/// The variables of a loop, in the innermost scope.
+static void bindElement(IRGen &g, const ast::For &s, Val element) {
+  if (s.isTuple && element.kind != Val::Tuple)
+    g.fail(DiagId::NotATuple, s.iterable->range, {element.type().str()});
+  if (s.isTuple && element.elements.size() != s.names.size())
+    g.fail(DiagId::TupleSize, s.nameRanges[0].to(s.nameRanges.back()),
+           {std::to_string(s.names.size()), std::to_string(element.elements.size())});
+  for (auto [i, name] : llvm::enumerate(s.names))
+    g.fn().scopes.back()[name].value = s.isTuple ? element.elements[i] : element;
+}
+
+static void countTo(IRGen &g, const ast::For &s, Value end, llvm::function_ref<Val(Value)> element) {
+  SourceRange r = s.iterable->range;
+  auto body = [&](Value i) {
+    bindElement(g, s, element(i));
+    genBlock(g, *s.body);
+  };
+  genLoop(g, {s.body.get(), s.range, assignedIn(g, *s.body), true, [&](Value i) { return g.create<LtOp>(r, {i, end}); },
+              body});
+}
+
+/// `range(stop)`, `range(start, stop)`, `range(start, stop, step)`
+static void countRange(IRGen &g, const ast::For &s, const ast::Call &call) {
+  SourceRange r = call.range;
+  size_t n = call.arguments.size();
+  if (n < 1 || n > 3)
+    g.fail(DiagId::TooManyArguments, r, {"range", "1 to 3", std::to_string(n)});
+  auto argument = [&](size_t i) { return indexValue(g, *call.arguments[i].value, "range"); };
+  Value start = n > 1 ? argument(0) : g.integer(0, r), stop = argument(n > 1 ? 1 : 0),
+        step = n > 2 ? argument(2) : g.integer(1, r);
+  auto known = constantOf(step);
+  if (known == 0)
+    g.fail(DiagId::ZeroStep, call.arguments[2].value->range);
+  // ceil((stop - start) / step) = -((start - stop) // step); a step of 0 that only the data shows is a division by
+  // zero.
+  auto less = [&](Value a, Value b) { return g.create<SubOp>(r, {a, b}); };
+  Value count = known == 1    ? less(stop, start)
+                : known == -1 ? less(start, stop)
+                              : less(g.integer(0, r), g.create<FloorDivOp>(r, {less(start, stop), step}));
+  if (auto n = constantOf(count); n && *n <= 0) // no iteration: the body means nothing
+    return;
+  countTo(g, s, count, [&](Value i) -> Val {
+    if (known == -1)
+      return less(start, i);
+    return g.create<AddOp>(r, {known == 1 ? i : g.create<MulOp>(r, {i, step}), start});
+  });
+}
+
+/// The body for one element after the other, whose types may differ.
+static void unroll(IRGen &g, const ast::For &s, ArrayRef<Val> elements) {
+  std::vector<std::string> names = assignedIn(g, *s.body);
+  std::vector<Edge> breaks;
+  unsigned conditions = g.fn().conditions;
+  for (const Val &element : elements) {
+    if (!reachable(g))
+      break;
+    g.fn().conditions = conditions + !breaks.empty();
+    g.fn().loops.push_back({names, std::move(breaks), {}});
+    g.fn().scopes.emplace_back();
+    bindElement(g, s, element);
+    genBlock(g, *s.body);
+    g.fn().scopes.pop_back();
+    LoopState state = std::move(g.fn().loops.back());
+    g.fn().loops.pop_back();
+    breaks = std::move(state.breaks);
+    if (state.continues.empty())
+      continue;
+    if (reachable(g))
+      state.continues.push_back({g.current, snapshot(g, names)});
+    restore(g, names, mergeEdges(g, state.continues, names, s.range));
+  }
+  g.fn().conditions = conditions;
+  if (breaks.empty())
+    return;
+  if (reachable(g))
+    breaks.push_back({g.current, snapshot(g, names)});
+  restore(g, names, mergeEdges(g, breaks, names, s.range));
+}
+
+/// What a loop goes over side by side: `zip(x, y)`, `enumerate(x)`, or one thing alone.
+static void iterate(IRGen &g, const ast::For &s, ArrayRef<Val> all, bool isNumbered, bool isAlone) {
+  SourceRange r = s.iterable->range;
+  auto together = [&](Value i, llvm::function_ref<Val(const Val &)> element) {
+    if (isAlone)
+      return element(all[0]);
+    std::vector<Val> parts;
+    if (isNumbered)
+      parts.push_back(i);
+    for (const Val &x : all)
+      parts.push_back(element(x));
+    return Val::tuple(std::move(parts));
+  };
+  if (llvm::all_of(all, [](const Val &x) { return x.kind == Val::Tuple; })) {
+    size_t count = llvm::min_element(all, [](const Val &x, const Val &y) {
+                     return x.elements.size() < y.elements.size();
+                   })->elements.size();
+    std::vector<Val> elements;
+    for (size_t i = 0; i < count; ++i)
+      elements.push_back(together(g.integer(i, r), [&](const Val &x) { return x.elements[i]; }));
+    return unroll(g, s, elements);
+  }
+  Value size;
+  for (const Val &x : all) {
+    if (!x.isTensor() || x.rank() == 0)
+      g.fail(DiagId::NotIterable, r, {x.str()},
+             isAlone && x.isTensor() && isInteger(x.tensor().getDtype()) ? "`range(" + g.sourceText(r) + ")` counts"
+                                                                         : "");
+    Value rows = sizeOf(g, x.value, 0, r);
+    size = size ? arith<MinimumOp>(g, size, rows, r) : rows;
+  }
+  if (constantOf(size) == 0)
+    return;
+  countTo(g, s, size,
+          [&](Value i) { return together(i, [&](const Val &x) { return Val(selectIndex(g, x.value, 0, i, r)); }); });
+}
+
+void genFor(IRGen &g, const ast::For &s) {
+  auto *call = ast::dynCast<ast::Call>(s.iterable.get());
+  auto isCallOf = [&](const char *name) {
+    return call && call->callee == name && !call->isMember && !userFunction(g, name) && !lookup(g, name);
+  };
+  if (isCallOf("range"))
+    return countRange(g, s, *call);
+  bool isZip = isCallOf("zip"), isNumbered = isCallOf("enumerate");
+  if (!isZip && !isNumbered)
+    return iterate(g, s, {genExpr(g, *s.iterable)}, false, true);
+  if (call->arguments.empty() || (isNumbered && call->arguments.size() != 1))
+    g.fail(call->arguments.empty() ? DiagId::MissingArgument : DiagId::TooManyArguments, call->range,
+           {call->callee, call->arguments.empty() ? "x" : "1", std::to_string(call->arguments.size())});
+  std::vector<Val> all;
+  for (const ast::Argument &argument : call->arguments)
+    all.push_back(genExpr(g, *argument.value));
+  iterate(g, s, all, isNumbered, false);
+}
+
+} // namespace toy
