@@ -2,7 +2,8 @@
 /// \file
 /// The rows of ElementFunctions.def in lanes. A kernel overwrites its arguments by its results and returns the lanes
 /// whose arguments were ordinary.
-#include "runtime/LaneMath.h"
+#include "runtime/PowerKernels.h"
+#include "runtime/SingleKernels.h"
 
 #ifndef TOY_DEVICE_MATH
 #include "runtime/ElementFunctions.h"
@@ -11,11 +12,6 @@
 namespace toy::rt::TOY_ISA {
 namespace {
 
-template <int N> Mask<N> isBelow(Lanes<N> x, double limit) { return fabs<N>(x) < limit; }
-template <int N> Mask<N> isPositive(Lanes<N> x) { return (x >= 0x1p-1022) & (x < 0x1p1000); }
-/// Squares neither over- nor underflow.
-template <int N> Mask<N> isModerate(Lanes<N> x) { return (fabs<N>(x) > 0x1p-400) & (fabs<N>(x) < 0x1p400); }
-template <int N> Mask<N> isModerateOrZero(Lanes<N> x) { return isModerate<N>(x) | (x == 0); }
 template <int N> Mask<N> isModeratePair(const Lanes<N> *v) {
   return isModerateOrZero<N>(v[0]) & isModerateOrZero<N>(v[1]) & ((v[0] != 0) | (v[1] != 0));
 }
@@ -39,7 +35,7 @@ template <int N> Twice<N> expm1Twice(Lanes<N> x) {
 }
 template <int N> Mask<N> RealExpm1(Lanes<N> *v) {
   Mask<N> ok = isBelow<N>(v[0], exponentLimit);
-  v[0] = copysign<N>(expm1Twice<N>(v[0]).high, v[0]);
+  v[0] = copysign<N>(expm1<N>(v[0]), v[0]);
   return ok;
 }
 template <int N> Mask<N> RealLog1p(Lanes<N> *v) {
@@ -49,7 +45,7 @@ template <int N> Mask<N> RealLog1p(Lanes<N> *v) {
 }
 template <int N> Mask<N> RealLog(Lanes<N> *v) {
   Mask<N> ok = isPositive<N>(v[0]);
-  v[0] = log<N>(v[0], all<N>(0));
+  v[0] = log<N>(v[0]);
   return ok;
 }
 template <int N> Mask<N> RealLog2(Lanes<N> *v) {
@@ -59,117 +55,10 @@ template <int N> Mask<N> RealLog2(Lanes<N> *v) {
 }
 template <int N> Mask<N> RealLog10(Lanes<N> *v) {
   Mask<N> ok = isPositive<N>(v[0]);
-  v[0] = rounded<N>(log10Twice<N>(twice<N>(v[0])));
-  return ok;
-}
-/// To be rounded to f32.
-template <int N> Mask<N> SingleLog10(Lanes<N> *v) {
-  Mask<N> ok = RealLog<N>(v);
-  v[0] *= 0x1.bcb7b1526e50ep-2;
+  v[0] = log10<N>(v[0]);
   return ok;
 }
 
-// For f32: arguments and results are in double, rounded once by whoever asks. Polynomials within 2^-33 of the function
-// (minimax, or interpolated at Chebyshev's nodes: log, erf), so that results are within
-// 0.51 ulp, and as few other arguments as possible.
-
-/// 2^k and p with e^x = 2^k (1 + p), |x| < 2^20.
-template <int N> Lanes<N> singleExp(Lanes<N> x, Lanes<N> &scale) {
-  Mask<N> k;
-  Lanes<N> n = nearest<N>(x * 0x1.71547652b82fep+0, k), r = fma<N>(-n, all<N>(0x1.62e42fefa39efp-1), x);
-  Lanes<N> q = polynomial<N>(r, 0x1.00000042f8effp-1, 0x1.555555964af63p-3, 0x1.5554804b880dcp-5, 0x1.11107f44864ccp-7,
-                             0x1.6d9686dfab088p-10, 0x1.a1b4f729edf90p-13);
-  scale = fromBits<N>((Mask<N>(1023) + ((k << 52) >> 52)) << 52);
-  return fma<N>(r * r, q, r);
-}
-/// NaN stays.
-template <int N> Lanes<N> clamped(Lanes<N> x, double low, double high) {
-  x = x < low ? all<N>(low) : x;
-  return x > high ? all<N>(high) : x;
-}
-/// Beyond the limits rounding to f32 gives 0 and infinity.
-template <int N> Mask<N> SingleExp(Lanes<N> *v) {
-  Lanes<N> scale, p = singleExp<N>(clamped<N>(v[0], -110, 90), scale);
-  v[0] = fma<N>(p, scale, scale);
-  return ~Mask<N>{};
-}
-/// e^x - 1 = 2^k p + (2^k - 1).
-template <int N> Mask<N> SingleExpm1(Lanes<N> *v) {
-  Lanes<N> scale, p = singleExp<N>(clamped<N>(v[0], -110, 90), scale);
-  v[0] = copysign<N>(fma<N>(p, scale, scale - 1), v[0]);
-  return ~Mask<N>{};
-}
-/// (e^2x - 1)/(e^2x + 1), which is 1 in f32 from 10 on.
-template <int N> Mask<N> SingleTanh(Lanes<N> *v) {
-  Lanes<N> scale, p = singleExp<N>(2 * clamped<N>(v[0], -10, 10), scale), e = fma<N>(p, scale, scale - 1);
-  v[0] = copysign<N>(e / (e + 2), v[0]);
-  return ~Mask<N>{};
-}
-/// An odd polynomial below 1, from there to 4, where it is 1 in f32, 1 - e^(log(erfc x)).
-template <int N> Mask<N> SingleErf(Lanes<N> *v) {
-  Lanes<N> a = clamped<N>(fabs<N>(v[0]), 0, 4), z = a * a, scale;
-  Lanes<N> small = a * polynomial<N>(z, 0x1.20dd750428cb9p+0, -0x1.812746ade3c08p-2, 0x1.ce2f20a7415c6p-4,
-                                     -0x1.b82cbae7577a7p-6, 0x1.56588b32275a7p-8, -0x1.bfe158a7be278p-11,
-                                     0x1.f57e9cee106c1p-14, -0x1.d2b8522d6f7cbp-17, 0x1.1c41ab6eec487p-20);
-  Lanes<N> p = singleExp<N>(polynomial<N>(a, 0x1.1bfca68df6a08p-13, -0x1.2114364eef73cp+0, -0x1.44c3c586aced7p-1,
-                                          -0x1.b47e1b4902e77p-4, 0x1.7c2390f75aa01p-6, -0x1.699c089633462p-9,
-                                          -0x1.14c5e48888a2fp-12, 0x1.b90f4502ed171p-13, -0x1.a4eb9a0e1d1a4p-15,
-                                          0x1.c6394f7195895p-18, -0x1.1417f6835fa06p-21, 0x1.27a9054be6cb7p-26),
-                            scale);
-  v[0] = copysign<N>(a < 1 ? small : 1 - fma<N>(p, scale, scale), v[0]);
-  return ~Mask<N>{};
-}
-/// x = 2^k (1 + f), sqrt(1/2) <= 1 + f < sqrt(2).
-template <int N> Lanes<N> singleLog(Lanes<N> x, Lanes<N> &n) {
-  Mask<N> bits = bitsOf<N>(x), k = (bits - 0x3fe6a09e667f3bcd) >> 52;
-  Lanes<N> f = fromBits<N>(bits - (k << 52)) - 1;
-  n = __builtin_convertvector(k, Lanes<N>);
-  // Even and odd coefficients apart: two chains of half the length.
-  Lanes<N> z = f * f;
-  Lanes<N> even = polynomial<N>(z, -0x1.0000000061fefp-1, -0x1.fffffce751926p-3, -0x1.555628452ffd2p-3,
-                                -0x1.ffed885e08173p-4, -0x1.96fbfe69b0695p-4, -0x1.903d12a33abedp-4);
-  Lanes<N> odd = polynomial<N>(z, 0x1.5555558685d78p-2, 0x1.99994a9651e26p-3, 0x1.24a4605850f32p-3,
-                               0x1.c3b930b4ce5fdp-4, 0x1.967b6c007aa1cp-4, 0x1.b9ce201c5fbb0p-5);
-  return fma<N>(z, fma<N>(odd, f, even), f);
-}
-template <int N> Mask<N> SingleLog(Lanes<N> *v) {
-  Lanes<N> n, y = singleLog<N>(v[0], n);
-  Mask<N> ok = isPositive<N>(v[0]);
-  v[0] = fma<N>(n, all<N>(0x1.62e42fefa39efp-1), y);
-  return ok;
-}
-template <int N> Mask<N> SingleLog2(Lanes<N> *v) {
-  Lanes<N> n, y = singleLog<N>(v[0], n);
-  Mask<N> ok = isPositive<N>(v[0]);
-  v[0] = fma<N>(y, all<N>(0x1.71547652b82fep+0), n);
-  return ok;
-}
-/// sin r, |r| <= pi/2, with the sign of (-1)^k.
-template <int N> Lanes<N> singleSin(Lanes<N> r, Mask<N> k) {
-  Lanes<N> z = r * r;
-  Lanes<N> s = r * fma<N>(z,
-                          polynomial<N>(z, -0x1.55555547697f2p-3, 0x1.11110c4a06565p-7, -0x1.a017d9a1c3dd8p-13,
-                                        0x1.7170804fadc00p-19, -0x1.9a688b2680000p-26),
-                          all<N>(1));
-  return fromBits<N>(bitsOf<N>(s) ^ (k << 63));
-}
-/// x - n pi.
-template <int N> Lanes<N> minusHalfTurns(Lanes<N> x, Lanes<N> n) {
-  return fma<N>(-n, all<N>(0x1.1a62633145c07p-53), fma<N>(-n, all<N>(0x1.921fb54442d18p+1), x));
-}
-template <int N> Mask<N> SingleSin(Lanes<N> *v) {
-  Mask<N> ok = isBelow<N>(v[0], angleLimit), k;
-  Lanes<N> n = nearest<N>(v[0] * 0x1.45f306dc9c883p-2, k);
-  v[0] = singleSin<N>(minusHalfTurns<N>(v[0], n), k);
-  return ok;
-}
-/// cos x = -sin(x - (n + 1/2) pi) (-1)^n.
-template <int N> Mask<N> SingleCos(Lanes<N> *v) {
-  Mask<N> ok = isBelow<N>(v[0], angleLimit), k;
-  Lanes<N> n = nearest<N>(fma<N>(v[0], all<N>(0x1.45f306dc9c883p-2), all<N>(-0.5)), k);
-  v[0] = singleSin<N>(minusHalfTurns<N>(v[0], n + 0.5), k + 1);
-  return ok;
-}
 template <int N> Mask<N> RealCis(Lanes<N> *v) {
   Mask<N> ok = isBelow<N>(v[0], angleLimit);
   sincos<N>(v[0], v[1], v[0]);
@@ -207,12 +96,28 @@ template <int N> Mask<N> RealCosh(Lanes<N> *v) {
   sinhcosh<N>(v[0], s, v[0]);
   return ok;
 }
+/// E/(E + 2), E = e^2a - 1, which is 1 from 20 on.
 template <int N> Mask<N> RealTanh(Lanes<N> *v) {
-  Mask<N> ok = isBelow<N>(v[0], exponentLimit);
-  Lanes<N> s, c, a = fabs<N>(v[0]), e = exp<N>(-2 * __builtin_elementwise_min(a, all<N>(50)));
-  sinhcosh<N>(v[0], s, c);
-  v[0] = a < 0.5 ? s / c : copysign<N>((1 - e) / (1 + e), v[0]);
-  return ok;
+  Lanes<N> e = expm1<N>(2 * clamped<N>(fabs<N>(v[0]), 0, 20));
+  v[0] = copysign<N>(e / (e + 2), v[0]);
+  return ~Mask<N>{};
+}
+/// An odd polynomial below 1, from there to 6, where it is 1, 1 - e^(log(erfc x)); that of x - 3.5 has an error of
+/// 2^-55 of the result's.
+template <int N> Mask<N> RealErf(Lanes<N> *v) {
+  Lanes<N> a = clamped<N>(fabs<N>(v[0]), 0, 6), z = a * a, u = __builtin_elementwise_max(a, all<N>(1)) - 3.5;
+  Lanes<N> small = inTwoChains<N>(
+      z, 0x1.20dd750429b6dp+0, -0x1.812746b0379e6p-2, 0x1.ce2f21a042b34p-4, -0x1.b82ce31284f37p-6, 0x1.565bcd0dbd8fcp-8,
+      -0x1.c02db3db4923bp-11, 0x1.f9a321e4b13e1p-14, -0x1.f4d1e4345b5f0p-17, 0x1.b9df305990658p-20,
+      -0x1.5f1f40ed7f4ddp-23, 0x1.f7b99d66aee24p-27, -0x1.38ac2398f942fp-30, 0x1.06275f9b4fc51p-34);
+  Lanes<N> large =
+      inTwoChains<N>(u, -0x1.c3991652a282dp+3, -0x1.d107c69162322p+2, -0x1.eefa41a29e42cp-1, -0x1.5677fe7c16d44p-8,
+                     0x1.ca1057228feb5p-11, -0x1.34e82a9565a5ap-13, 0x1.991efb6c7c04fp-16, -0x1.0504c9cf99b30p-18,
+                     0x1.3b0a46ec5e796p-21, -0x1.56f932b38b9c2p-24, 0x1.3d0f092317410p-27, -0x1.88e1c4b675ed9p-30,
+                     -0x1.16f92056c0ccdp-32, 0x1.2874eaf55f04ep-33, 0x1.aca2faf7f77b2p-34, 0x1.caf9ad1d27f30p-36,
+                     -0x1.edeae54a5987cp-38, -0x1.572c2a37fb843p-38, -0x1.37e516c41c322p-40, -0x1.9c8007a8e2d25p-44);
+  v[0] = copysign<N>(a < 1 ? a * small : 1 - exp<N>(large), v[0]);
+  return v[0] == v[0];
 }
 template <int N> Mask<N> RealAsinh(Lanes<N> *v) {
   Mask<N> ok = isModerate<N>(v[0]);
@@ -238,94 +143,36 @@ template <int N> Mask<N> RealAtan(Lanes<N> *v) {
   v[0] = atan2<N>(v[0], all<N>(1));
   return ok;
 }
-/// The angle whose sine is x, and whose cosine is sqrt((1 - x)(1 + x)).
-template <int N> Lanes<N> legOf(Lanes<N> x) {
-  return sqrt<N>(rounded<N>(sum<N>(all<N>(1), -x) * sum<N>(all<N>(1), x)));
-}
+/// asin a = a + a z P(z), z = a^2, up to 1/2; above, of half of what is missing from 1, pi/2 - 2 asin(sqrt((1 - a)/2)).
+template <int N> struct ArcSine {
+  Lanes<N> base, rest; // of a, or of the root
+  Mask<N> isLarge, ok;
+  explicit ArcSine(Lanes<N> x) {
+    Lanes<N> a = fabs<N>(x);
+    isLarge = a > 0.5;
+    ok = a <= 1;
+    Lanes<N> z = isLarge ? 0.5 * (1 - a) : a * a;
+    base = isLarge ? sqrt<N>(z) : x;
+    rest = base * z *
+           inTwoChains<N>(z, 0x1.5555555555578p-3, 0x1.333333332df7fp-4, 0x1.6db6db722603ep-5, 0x1.f1c71a8dc65a9p-6,
+                          0x1.6e8bdfa616327p-6, 0x1.1c49e2c18d002p-6, 0x1.ca20cd812130bp-7, 0x1.757b7e67b044fp-7,
+                          0x1.6173dc68eef93p-7, 0x1.e2bfdcd00af84p-9, 0x1.64924eecf41dap-6, -0x1.595403786f488p-6,
+                          0x1.0bb03e5888a03p-5);
+  }
+};
+constexpr double halfPi = 0x1.921fb54442d18p+0, halfPiLow = 0x1.1a62633145c07p-54;
 template <int N> Mask<N> RealAsin(Lanes<N> *v) {
-  Mask<N> ok = isModerate<N>(v[0]) & isBelow<N>(v[0], 1);
-  v[0] = atan2<N>(v[0], legOf<N>(v[0]));
-  return ok;
+  ArcSine<N> asin(v[0]);
+  Lanes<N> outside = halfPi - (2 * asin.base + (2 * asin.rest - halfPiLow));
+  v[0] = copysign<N>(asin.isLarge ? outside : asin.base + asin.rest, v[0]);
+  return asin.ok;
 }
 template <int N> Mask<N> RealAcos(Lanes<N> *v) {
-  Mask<N> ok = isModerate<N>(v[0]) & isBelow<N>(v[0], 1);
-  v[0] = atan2<N>(legOf<N>(v[0]), v[0]);
-  return ok;
-}
-/// Exponents whose powers have rules of their own, for every base: integers from 0 to 64, -1 and 1/2. Code that knows
-/// the exponent has the same operations inline (ScalarEmitter::realPower).
-template <int N> Mask<N> isSmallExponent(Lanes<N> y) {
-  return ((y >= 0) & (y <= 64) & (y == __builtin_elementwise_trunc(y))) | (y == -1) | (y == 0.5);
-}
-template <int N> Lanes<N> times(Lanes<N> a, Lanes<N> b) { return a * b; }
-/// Rounded to twice the digits, so that the high part is the product within 0.51 ulp. Zeros keep their signs, and
-/// nothing beyond the range becomes NaN.
-template <int N> Twice<N> times(Twice<N> a, Twice<N> b) {
-  Lanes<N> p = a.high * b.high, e = fma<N>(a.high, b.high, -p) + (a.high * b.low + a.low * b.high), s = p + e;
-  Mask<N> ok = (fabs<N>(s) < __builtin_inf()) & (s != 0);
-  return {ok ? s : p, ok ? e - (s - p) : all<N>(0)};
-}
-template <int N> Lanes<N> choose(Mask<N> c, Lanes<N> a, Lanes<N> b) { return c ? a : b; }
-template <int N> Twice<N> choose(Mask<N> c, Twice<N> a, Twice<N> b) { return {c ? a.high : b.high, c ? a.low : b.low}; }
-/// x^n by repeated squaring.
-template <int N, typename T> T integralPower(T x, Mask<N> n) {
-  T result = x;
-  Mask<N> any = {};
-  for (; __builtin_reduce_or(n); n >>= 1) {
-    Mask<N> odd = (n & 1) != 0;
-    result = choose<N>(odd, choose<N>(any, times<N>(result, x), x), result);
-    any |= odd;
-    x = times<N>(x, x);
-  }
-  return result;
-}
-template <int N, typename T> Lanes<N> smallPower(T base, Lanes<N> x, Lanes<N> y) {
-  Mask<N> small = isSmallExponent<N>(y), root = y == 0.5, inverse = y == -1, zero = y == 0;
-  Mask<N> n = __builtin_convertvector((small & ~root & ~inverse) ? y : all<N>(0), Mask<N>);
-  // In f64 products with up to three roundings are within 2.5 ulp, longer ones need twice the digits.
-  Lanes<N> infinite = all<N>(__builtin_inf()), result = integralPower<N>(x, n <= 4 ? n : 0);
-  T power = integralPower<N>(base, n <= 4 ? 0 : n);
-  if constexpr (__is_same(T, Twice<N>))
-    result = n <= 4 ? result : power.high;
-  else
-    result = n <= 4 ? result : power;
-  result = zero ? all<N>(1) : inverse ? 1 / x : result;
-  return root ? x == -infinite ? infinite : sqrt<N>(x + 0) : result; // the power of -0 is +0
-}
-/// e^(y log |x|) with the sign of odd powers, `exponent` being y log |x|.
-template <int N> Mask<N> hasOrdinaryPower(Lanes<N> x, Lanes<N> y, Lanes<N> exponent) {
-  Mask<N> integral = y == __builtin_elementwise_trunc(y);
-  return isPositive<N>(fabs<N>(x)) & ((x > 0) | integral) & isModerate<N>(y) & isBelow<N>(exponent, exponentLimit);
-}
-template <int N> Lanes<N> withPowersSign(Lanes<N> power, Lanes<N> x, Lanes<N> y) {
-  Lanes<N> half = 0.5 * y;
-  return ((x < 0) & (half != __builtin_elementwise_trunc(half))) ? -power : power;
-}
-/// The exponent with twice the digits; exact results come out exactly.
-template <int N> Mask<N> RealPow(Lanes<N> *v) {
-  Lanes<N> x = v[0], y = v[1];
-  Mask<N> small = isSmallExponent<N>(y), ok = small;
-  if (__builtin_reduce_or(small))
-    v[0] = smallPower<N>(twice<N>(x), x, y);
-  if (!__builtin_reduce_and(small)) {
-    Twice<N> exponent = twice<N>(y) * logTwice<N>(twice<N>(fabs<N>(x)));
-    ok |= hasOrdinaryPower<N>(x, y, exponent.high);
-    v[0] = small ? v[0] : withPowersSign<N>(rounded<N>(exp<N>(exponent)), x, y);
-  }
-  return ok;
-}
-/// The same for f32: double is enough.
-template <int N> Mask<N> SinglePow(Lanes<N> *v) {
-  Lanes<N> x = v[0], y = v[1];
-  Mask<N> small = isSmallExponent<N>(y), ok = small;
-  if (__builtin_reduce_or(small))
-    v[0] = smallPower<N>(x, x, y);
-  if (!__builtin_reduce_and(small)) {
-    Lanes<N> exponent = y * log<N>(fabs<N>(x), all<N>(0));
-    ok |= hasOrdinaryPower<N>(x, y, exponent);
-    v[0] = small ? v[0] : withPowersSign<N>(exp<N>(exponent), x, y);
-  }
-  return ok;
+  ArcSine<N> asin(v[0]);
+  Lanes<N> twofold = 2 * (asin.base + asin.rest), other = 2 * halfPi - (twofold - 2 * halfPiLow);
+  Lanes<N> inside = halfPi - (asin.base + (asin.rest - halfPiLow));
+  v[0] = asin.isLarge ? (v[0] < 0 ? other : twofold) : inside;
+  return asin.ok;
 }
 /// floor(a / b) and a - floor(a / b) b, exact by one fused operation where the quotient has no more digits than a
 /// double: rounding can only make it one too large.
@@ -353,6 +200,12 @@ template <int N> Mask<N> RealFloorDiv(Lanes<N> *v) {
 template <int N> Mask<N> RealAtan2(Lanes<N> *v) {
   Mask<N> ok = isModeratePair<N>(v);
   v[0] = atan2<N>(v[0], v[1]);
+  return ok;
+}
+
+template <int N> Mask<N> RealHypot(Lanes<N> *v) {
+  Mask<N> ok = isModeratePair<N>(v);
+  v[0] = magnitude<N>(v);
   return ok;
 }
 
@@ -579,7 +432,7 @@ template <int N> Mask<N> ComplexPow(Lanes<N> *v) {
 /// The same for c64: double is enough, but where the sine or cosine is small.
 template <int N> Mask<N> SingleComplexPow(Lanes<N> *v) {
   Lanes<N> full[4] = {v[0], v[1], v[2], v[3]};
-  Lanes<N> size = 0.5 * log<N>(v[0] * v[0] + v[1] * v[1], all<N>(0)), angle = atan2<N>(v[1], v[0]);
+  Lanes<N> size = 0.5 * log<N>(v[0] * v[0] + v[1] * v[1]), angle = atan2<N>(v[1], v[0]);
   Lanes<N> u = v[2] * size - v[3] * angle, t = v[2] * angle + v[3] * size, e = exp<N>(u), s, c;
   Mask<N> ok = hasOrdinaryPower<N>(v, u, t);
   sincos<N>(t, s, c);

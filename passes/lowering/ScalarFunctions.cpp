@@ -142,6 +142,11 @@ Element ScalarEmitter::unary(StringRef name, Element x, DType dtype) {
     return {x.re};
   if (name == "imag")
     return {x.im};
+  if (name == "angle" && !complex) { // 0 or pi, by the sign
+    Value *zero = real(dtype, 0).re, *signs = b.CreateBinaryIntrinsic(Intrinsic::copysign, real(dtype, 1).re, x.re);
+    Value *angle = b.CreateSelect(b.CreateFCmpOLT(signs, zero), real(dtype, M_PI).re, zero);
+    return {b.CreateSelect(b.CreateFCmpUNO(x.re, x.re), x.re, angle)};
+  }
   if (name == "angle")
     return byTable(rt::findElementFunction("atan2", realOf(dtype)), {x.im, x.re}, realOf(dtype));
   if (name == "abs2")
@@ -419,10 +424,8 @@ Element ScalarEmitter::binary(StringRef name, Element x, Element y, DType dx, DT
     return {b.CreateAnd(x.re, y.re)};
   if (name == "or")
     return {b.CreateOr(x.re, y.re)};
-  if (name == "atan2")
-    return byTable(rt::findElementFunction("atan2", dtype), {x.re, y.re}, dtype);
-  if (name == "hypot")
-    return {libm(name, dtype, {x.re, y.re})};
+  if (name == "atan2" || name == "hypot")
+    return byTable(rt::findElementFunction(name.str(), dtype), {x.re, y.re}, dtype);
   if (name == "floordiv" || name == "mod") {
     if (!floating)
       return {integerDivision(name == "mod", x.re, y.re, dtype)};

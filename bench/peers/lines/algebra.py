@@ -223,7 +223,7 @@ case("relu", "relu({x})", "np.maximum({x}, 0)", "F.relu({x})", "jax.nn.relu({x})
 case(
     "gelu",
     "gelu({x})",
-    "0.5 * {x} * (1 + special.erf({x} * np.float32(0.7071067811865476)))",
+    "0.5 * {x} * (1 + special.erf({x} * 0.7071067811865476))",
     "F.gelu({x})",
     "jax.nn.gelu({x}, approximate=False)",
     dtypes=REAL,
