@@ -201,7 +201,7 @@ private:
   /// Starts a kernel function; parameters are added as values are captured.
   void begin();
   /// Ends it and calls it from the caller over [0, range), on all cores when it is worth it.
-  void markParallel(llvm::Function *work);
+  void describeLoops(llvm::Function *work);
   void finish(llvm::Value *callerRange, llvm::Value *callerGrain, bool parallel,
               llvm::Value *callerStepBytes = nullptr);
   void callByPieces(llvm::Function *work, llvm::ArrayRef<llvm::Value *> arguments, llvm::IRBuilder<> &t,
