@@ -1,4 +1,91 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why a cell is below 1: expressions for its name, dtype and class, and a sentence. The first that fits is written
-beside it."""
-REASONS = []
+"""Why a cell is below 1, from the code, or `presumed` where nobody has looked closer yet: expressions for its name,
+dtype and class, and a sentence. The first that fits is written beside it."""
+ELEMENTARY = "exp|expm1|log|log1p|log2|log10|sin|cos|tan|sinh|cosh|tanh|asin|acos|atan|asinh|acosh|atanh|erf|atan2"
+LIBRARIES = "det|inv|solve|cholesky|qr|svd|eigh|eig|eigvals|lstsq"
+REASONS = [
+    (ELEMENTARY, "f32", "10.*", "computed in f64 within 0.51 ulp; the peer's is in f32, within 4 ulp"),
+    (ELEMENTARY, "bf16", ".*", "computed as f32, that is in f64; conversions to bf16 by integers"),
+    (ELEMENTARY + r"|\*\*.*|pow", "f64|c64|c128", ".*", "twice the digits on the way, within 1 to 2.5 ulp"),
+    (r"\*\* integers", ".*", ".*", "a call of the runtime for each element, which checks the exponent"),
+    (r"(\*\*.*|pow)", "f32", ".*", "logarithm and exponential in f64, within 0.51 ulp"),
+    (
+        "sigmoid|silu|gelu.*|softmax|logsumexp.*",
+        ".*",
+        "10.*|strided|last axis|axis 0|middle|10+ classes",
+        "bound by exp, erf or tanh, whose errors are below 0.51 ulp",
+    ),
+    (
+        "softmax|logsumexp.*",
+        ".*",
+        "short last",
+        "presumed: a row is read again for each pass, and its maximum is decoded by divisions",
+    ),
+    ("abs|sign|reciprocal|/", "c64|c128", ".*", "in f64 with a test for parts out of the ordinary, rounded once"),
+    (
+        ".*",
+        "bf16",
+        ".*",
+        "presumed: computed as f32 and rounded by integers; the peer's processor has instructions for it",
+    ),
+    ("sort|argsort", ".*", "short last", "presumed: a row is sorted by itself, the peer takes rows a lane"),
+    ("sort.*|argsort", ".*", ".*", "keys are mapped to integers first, so that NaN and the zeros have their order"),
+    ("argm.*", ".*", ".*", "positions are kept beside values in lanes"),
+    ("cumsum|cumprod", ".*", "strided", "presumed: the slice is copied first"),
+    ("cumsum|cumprod", ".*", ".*", "presumed: rows of three elements one after the other"),
+    (".*", ".*", "strided", "presumed: every other element: LLVM's loads of two registers and shuffles, or gathers"),
+    ("any|all|max|min", "bool", ".*", "presumed: all elements are read, the peer stops at the first that decides"),
+    (
+        "sum|prod|max|min|mean|var|std|norm|any|all",
+        ".*",
+        "middle",
+        "accumulators are read and written for each group of rows",
+    ),
+    ("sum|prod|mean|norm", "c64|c128", "short last", "presumed: complex elements are taken apart by shuffles"),
+    (
+        "@ halves",
+        ".*",
+        ".*",
+        "presumed: products of halves are computed as f32 after a conversion of the whole matrices",
+    ),
+    ("@ integers", "i64", ".*", "presumed: products of 64 bits; the peer multiplies a tile that it has packed"),
+    ("@|matmul|dot|matrix_power|einsum.*", ".*", "batch.*|4|8", "presumed: a call of the runtime for each matrix"),
+    (
+        "@|matmul|dot|matrix_power|einsum.*",
+        ".*",
+        ".*",
+        "OpenBLAS 0.3.21; the peer has a newer one, MKL or its own kernels",
+    ),
+    (LIBRARIES, ".*", "batch.*", "matrices are transposed one by one for LAPACK, which checks each"),
+    (LIBRARIES, ".*", ".*", "Debian's LAPACK by OpenBLAS 0.3.21; the peer's is newer, or MKL"),
+    (
+        r"\[\] by index|gather.*|scatter.*|take.*",
+        ".*",
+        ".*",
+        "presumed: each position is checked and counted from the end where it is negative",
+    ),
+    (r"\[\] mask", ".*", ".*", "presumed: elements of a byte are chosen one by one"),
+    ("fft|ifft|rfft|irfft", ".*", "short rows", "presumed: a plan of FFTW is run for each row"),
+    (
+        ".*fft.*",
+        "c128|f64",
+        ".*",
+        "Debian's FFTW has no kernels for AVX2 and AVX-512; plans are not measured, for the same bits",
+    ),
+    (".*fftshift|roll.*", ".*", ".*", "presumed: joined by loops over rows, not by copies of whole pieces"),
+    ("transpose|swapaxes|adjoint|permute.*", ".*", ".*", "a side shorter than a tile: elements go one by one"),
+    (r"\+|-|\*|/|//|%", ".*", "transposed", "a tile of the transposed operand goes through a buffer"),
+    ("//.*|%.*", "i64", ".*", "quotients of 64 bits are exact: by f64 only below 2^52, with a test"),
+    ("diag of vector", ".*", ".*", "presumed: each element asks whether it is on the diagonal; the peer clears memory"),
+    ("attention.*", ".*", ".*", "all scores of a head are stored; the peer leaves out what no position sees"),
+    ("var|std", ".*", ".*", "two passes, as the definition has it"),
+    ("convolve|conv.*", ".*", ".*", "the operands are padded and turned by calls of their own"),
+    (".*", ".*", "16|small|4|5|16.*|10.3", "presumed: a call of the runtime is most of it"),
+    ("==|!=|<|<=|>|>=|minimum|maximum|-.*|\\+|\\*.*", ".*", ".*", "bound by memory: within what runs differ"),
+    (
+        "isnan|isinf|isfinite|imag|real|round|rsqrt|clip|abs.*|square",
+        ".*",
+        ".*",
+        "bound by memory: within what runs differ",
+    ),
+]

@@ -81,6 +81,12 @@ def read(path):
     return [Row(**row) for row in known["rows"]], known["versions"]
 
 
+def replaced(rows, by):
+    """In the order of the first, then what only the second has."""
+    new = {(row.name, row.dtype, row.shape): row for row in by}
+    return [new.pop((row.name, row.dtype, row.shape), row) for row in rows] + list(new.values())
+
+
 def machine():
     with open("/proc/cpuinfo") as file:
         found = re.search(r"^model name\s*:\s*(.*)$", file.read(), re.M)

@@ -165,13 +165,11 @@ def main():
     parser.add_argument("--dtype", default="")
     parser.add_argument("--class", dest="shape", default="")
     parser.add_argument("--write", help="a file for the tables")
-    parser.add_argument("--read", help="rows that an earlier run left with --rows, instead of measuring")
-    parser.add_argument("--rows", help="a file for what was measured, as JSON")
+    parser.add_argument("--rows", help="a file for what is measured, as JSON; what it has of other lines stays")
+    parser.add_argument("--read", action="store_true", help="measure nothing, only write what is in that file")
     parser.add_argument("--verbose", action="store_true", help="say why a peer has no time")
     options = parser.parse_args()
-    rows, versions = measure(options) if not options.read else report.read(options.read)
-    if options.rows:
-        report.save(options.rows, rows, versions)
+    rows, versions = report.read(options.rows) if options.read else measure(options)
     if options.write:
         pathlib.Path(options.write).write_text(report.markdown(rows, versions, options.threads))
     print(report.summary(rows))
@@ -180,6 +178,7 @@ def main():
 
 def measure(options):
     bench, rows = Bench(options), []
+    kept = report.read(options.rows)[0] if options.rows and os.path.exists(options.rows) else []
     for case in lines.CASES:
         if not re.search(options.only, case.name):
             continue
@@ -190,8 +189,11 @@ def measure(options):
         for row in bench.rows(work):
             rows.append(row)
             print(row.line(), flush=True)
+        if options.rows:
+            kept = report.replaced(kept, rows)
+            report.save(options.rows, kept, bench.versions)
     bench.peer.stdin.close()
-    return rows, bench.versions
+    return kept or rows, bench.versions
 
 
 if __name__ == "__main__":

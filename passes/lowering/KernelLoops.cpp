@@ -258,7 +258,9 @@ void KernelEmitter::callByPieces(Function *work, ArrayRef<Value *> arguments, IR
 /// Whether the group only combines values of one shape, so that one counter serves all.
 bool KernelEmitter::isAllElementwise(mlir::Value of) {
   auto sizes = tensorTypeOf(of).getSizes();
-  auto fits = [&](mlir::Value v) { return tensorTypeOf(v).isScalar() || tensorTypeOf(v).getSizes() == sizes; };
+  auto fits = [&](mlir::Value v) {
+    return tensorTypeOf(v).isScalar() || isOneElement(v) || tensorTypeOf(v).getSizes() == sizes;
+  };
   SmallVector<mlir::Value> work = {of};
   SmallPtrSet<void *, 16> seen;
   while (!work.empty()) {
@@ -355,7 +357,7 @@ Element KernelEmitter::mapElement(mlir::Value value, const Indices &indices) {
 }
 
 void KernelEmitter::storeMapElement(mlir::Value value, Value *out, Value *at, Element element) {
-  DType dtype = tensorTypeOf(value).getDtype();
+  DType dtype = movesWords ? DType::I64 : tensorTypeOf(value).getDtype();
   bool isPair = value.getDefiningOp<PackOp>() != nullptr;
   if (!isPair || realOf(complexOf(dtype)) == dtype)
     return scalars.store(isPair ? complexOf(dtype) : dtype, out, at, element);
@@ -366,6 +368,7 @@ void KernelEmitter::storeMapElement(mlir::Value value, Value *out, Value *at, El
 
 /// One loop over rows (all axes but the last, or everything when flat), one over the last axis.
 void KernelEmitter::emitMap() {
+  movesWords = onlyMoves(root);
   if (emitTiledMap())
     return;
   auto [sizes, bytes] = beginMap();

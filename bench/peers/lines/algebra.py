@@ -84,8 +84,9 @@ EINSUMS = (
 for subscripts, shapes in EINSUMS:
     names = ", ".join(shapes)
     case(
-        f"einsum {subscripts}", f'einsum("{subscripts}", {names})', f'np.einsum("{subscripts}", {names}, optimize=True)',
-        *[f'{m}.einsum("{subscripts}", {names})' for m in ("torch", "jnp")], inputs={n: "normal" for n in shapes},
+        f"einsum {subscripts}", f'einsum("{subscripts}", {names})',
+        f'np.ascontiguousarray(np.einsum("{subscripts}", {names}, optimize=True))',
+        f'torch.einsum("{subscripts}", {names}).contiguous()', f'jnp.einsum("{subscripts}", {names})', inputs={n: "normal" for n in shapes},
         dtypes=("f32", "f64", "c64"), classes=[Class("whole", shapes)], tolerance=10,
     )  # fmt: skip
 case("trace", "trace(x)", "np.trace(x)", "torch.trace(x)", "jnp.trace(x)", dtypes=LINEAR, classes=FLAT)
@@ -276,8 +277,8 @@ case(
     classes=ALONG,
 )
 case(
-    "softmax log",
-    "log(softmax({x}{axis}))",
+    "logsumexp log softmax",
+    "{x} - logsumexp({x}{axis}, keepdims=true)",
     None,
     "torch.log_softmax({x}{dim})",
     "jax.nn.log_softmax({x}{axis})",

@@ -11,7 +11,7 @@ case(
 )  # fmt: skip
 case(
     "prod", "prod({x}{axis})", "np.prod({x}{axis})", "torch.prod({x}{dim})", "jnp.prod({x}{axis})", {"x": "near 1"},
-    (*FLOATS, *COMPLEX, "i64", "i32"), FOLD, 10,
+    (*FLOATS, *COMPLEX, "i64", "i32"), FOLD, 100,
 )  # fmt: skip
 for f in ("max", "min"):
     case(
