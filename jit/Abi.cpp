@@ -367,13 +367,11 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       TOY_SYMBOL(toy_rt_division_by_zero),
       TOY_INTEGER(toy_rt_int_pow),
       TOY_SYMBOL(toy_rt_elements),
-      TOY_LIBM(erf),
       TOY_LIBM(floor),
       TOY_LIBM(ceil),
       TOY_LIBM(trunc),
       TOY_LIBM(roundeven),
       TOY_LIBM(sqrt),
-      TOY_LIBM2(hypot),
       TOY_LIBM2(fmod)};
   // Element functions of vectors, which compiled code names by their rows.
   static const auto all = [] {

@@ -158,7 +158,7 @@ template <typename Op> Elem byTable(DType d, Elem x) {
 }
 template <typename Op>
   requires llvm::is_one_of<Op, ExpOp, Expm1Op, LogOp, Log1pOp, Log2Op, Log10Op, SinOp, CosOp, TanOp, SinhOp, CoshOp,
-                           TanhOp, AsinOp, AcosOp, AtanOp, AsinhOp, AcoshOp, AtanhOp>::value
+                           TanhOp, AsinOp, AcosOp, AtanOp, AsinhOp, AcoshOp, AtanhOp, ErfOp>::value
 Elem evaluate(Op, const Elementwise &op, Elem x) {
   return byTable<Op>(op.dtype, x);
 }
@@ -166,9 +166,6 @@ Elem evaluate(Op, const Elementwise &op, Elem x) {
 /// A real function that the table lacks: libm in the element's precision.
 Elem byLibm(const Elementwise &op, Elem x, float (*single)(float), double (*function)(double)) {
   return {0, op.isSingle() ? static_cast<double>(single(static_cast<float>(x.re))) : function(x.re)};
-}
-Elem evaluate(ErfOp, const Elementwise &op, Elem x) {
-  return op.isSingle() ? byTable<ErfOp>(op.dtype, x) : byLibm(op, x, erff, erf);
 }
 Elem evaluate(FloorOp, const Elementwise &op, Elem x) { return byLibm(op, x, floorf, floor); }
 Elem evaluate(CeilOp, const Elementwise &op, Elem x) { return byLibm(op, x, ceilf, ceil); }
@@ -261,7 +258,8 @@ Elem evaluate(Atan2Op, const Elementwise &op, Elem x, Elem y) {
   return atan2(op.dtype, {x.re, y.re});
 }
 Elem evaluate(HypotOp, const Elementwise &op, Elem x, Elem y) {
-  return {0, op.isSingle() ? static_cast<double>(hypotf(x.re, y.re)) : hypot(x.re, y.re)};
+  static const TableFunction hypot("hypot");
+  return hypot(op.dtype, {x.re, y.re});
 }
 Elem evaluate(ComplexOp, const Elementwise &, Elem x, Elem y) { return {0, x.re, y.re}; }
 Elem evaluate(PolarOp, const Elementwise &op, Elem x, Elem y) {

@@ -3,6 +3,7 @@
 /// Chooses transposition flags and leading dimensions; packs what BLAS cannot take.
 #include "runtime/Blas.h"
 #include "runtime/Error.h"
+#include "runtime/IntegerKernels.h"
 #include "runtime/OpenBlas.h"
 #include "runtime/Parallel.h"
 
@@ -110,11 +111,12 @@ bool tryVector(bool transposed, int64_t m, int64_t k, T alpha, const T *a, const
   return true;
 }
 
-/// One product in plain loops: small sizes, where a library call costs more than the work, and integers.
+/// One product in plain loops, from a column on: small sizes, where a library call costs more than the work.
 template <typename T>
 void plain(int64_t m, int64_t n, int64_t k, const T *a, const MatrixOperand &ao, const T *b, const MatrixOperand &bo,
-           T *c) {
-  std::fill_n(c, m * n, T(0));
+           T *c, int64_t from = 0) {
+  for (int64_t i = 0; i < m; ++i)
+    std::fill_n(c + i * n + from, n - from, T(0));
   bool ca = ao.conjugate, cb = bo.conjugate;
   for (int64_t i = 0; i < m; ++i) {
     if (n * k > 1 << 20)
@@ -124,7 +126,7 @@ void plain(int64_t m, int64_t n, int64_t k, const T *a, const MatrixOperand &ao,
       if (ca)
         x = conjugated(x);
       const T *row = b + p * bo.rowStride;
-      for (int64_t j = 0; j < n; ++j) {
+      for (int64_t j = from; j < n; ++j) {
         T y = row[j * bo.columnStride];
         if constexpr (isComplexType<T>) {
           if (cb)
@@ -139,13 +141,55 @@ void plain(int64_t m, int64_t n, int64_t k, const T *a, const MatrixOperand &ao,
   }
 }
 
+template <typename T> const IntegerKernels<T> &integerKernels();
+template <> const IntegerKernels<uint8_t> &integerKernels() {
+  static const auto chosen = TOY_KERNELS_OF_MACHINE(integerKernelsU8);
+  return chosen;
+}
+template <> const IntegerKernels<uint32_t> &integerKernels() {
+  static const auto chosen = TOY_KERNELS_OF_MACHINE(integerKernelsI32);
+  return chosen;
+}
+template <> const IntegerKernels<uint64_t> &integerKernels() {
+  static const auto chosen = TOY_KERNELS_OF_MACHINE(integerKernelsI64);
+  return chosen;
+}
+
+/// Columns by registers, what is left of them in plain loops. Rows of the second matrix are made to lie together.
+template <typename T>
+void integers(int64_t m, int64_t n, int64_t k, const T *a, const MatrixOperand &ao, const T *b, MatrixOperand bo,
+              T *c) {
+  const IntegerKernels<T> &kernels = integerKernels<T>();
+  if (n < kernels.columns)
+    return plain(m, n, k, a, ao, b, bo, c);
+  std::vector<T> rows;
+  if (bo.columnStride != 1) {
+    rows.resize(k * n);
+    for (int64_t p = 0; p < k; ++p)
+      for (int64_t j = 0; j < n; ++j)
+        rows[p * n + j] = b[p * bo.rowStride + j * bo.columnStride];
+    b = rows.data();
+    bo.rowStride = n;
+    bo.columnStride = 1;
+  }
+  const IntegerProduct<T> product{n, k, a, ao.rowStride, ao.columnStride, b, bo.rowStride, c};
+  const int64_t step = std::max<int64_t>(4, (int64_t(1) << 24) / std::max<int64_t>(n * k, 1) / 4 * 4);
+  for (int64_t i = 0; i < m; i += step) {
+    if (i > 0)
+      poll();
+    kernels.product(product, i, std::min(m, i + step));
+  }
+  if (const int64_t whole = n / kernels.columns * kernels.columns; whole < n)
+    plain(m, n, k, a, ao, b, bo, c, whole);
+}
+
 template <typename T>
 void one(int64_t m, int64_t n, int64_t k, double alpha, const T *a, const MatrixOperand &ao, const T *b,
          const MatrixOperand &bo, double beta, T *c) {
   if (m == 0 || n == 0)
     return;
   if constexpr (std::is_integral_v<T>)
-    return plain(m, n, k, a, ao, b, bo, c);
+    return integers(m, n, k, a, ao, b, bo, c);
   else {
     if (k == 0 || (m * n * k <= smallProduct && alpha == 1 && beta == 0))
       return plain(m, n, k, a, ao, b, bo, c);

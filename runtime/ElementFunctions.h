@@ -24,6 +24,8 @@ struct ElementFunction {
   CarefulFunction careful;
 
   int most() const { return inputs > outputs ? inputs : outputs; }
+  /// Its function of registers takes and gives floats, twice as many.
+  bool isSingle() const { return dtype == DType::F32 && outputs == 1; }
 };
 
 std::span<const ElementFunction> elementFunctions();
@@ -31,7 +33,7 @@ std::span<const ElementFunction> elementFunctions();
 int findElementFunction(std::string_view name, DType dtype);
 void applyElements(int function, int64_t n, double *values);
 /// How many doubles the machine's registers have, and the function of one or two such registers that gives another, or
-/// null.
+/// null: of doubles, or of floats.
 int laneWidth();
 void *laneFunction(int function);
 

@@ -29,6 +29,19 @@ template <int N, typename... C> Lanes<N> polynomial(Lanes<N> x, double c0, C... 
     return fma<N>(polynomial<N>(x, rest...), x, all<N>(c0));
 }
 
+/// The same, even and odd coefficients apart: two chains of half the length.
+template <int N, typename... C> Lanes<N> inTwoChains(Lanes<N> x, C... coefficients) {
+  constexpr int count = sizeof...(C), last = count - 1;
+  const double c[count] = {coefficients...};
+  Lanes<N> z = x * x, one = all<N>(c[last]), other = all<N>(c[last - 1]);
+  for (int i = last - 2; i >= 0; i -= 2) {
+    one = fma<N>(one, z, all<N>(c[i]));
+    if (i > 0)
+      other = fma<N>(other, z, all<N>(c[i - 1]));
+  }
+  return last % 2 ? fma<N>(one, x, other) : fma<N>(other, x, one);
+}
+
 /// The nearest integer of |x| < 2^51 and, in the low bits of `bits`, the same as an integer.
 template <int N> Lanes<N> nearest(Lanes<N> x, Mask<N> &bits) {
   constexpr double shift = 0x1.8p52;
@@ -36,6 +49,12 @@ template <int N> Lanes<N> nearest(Lanes<N> x, Mask<N> &bits) {
   bits = bitsOf<N>(shifted);
   return shifted - shift;
 }
+
+template <int N> Mask<N> isBelow(Lanes<N> x, double limit) { return fabs<N>(x) < limit; }
+template <int N> Mask<N> isPositive(Lanes<N> x) { return (x >= 0x1p-1022) & (x < 0x1p1000); }
+/// Squares neither over- nor underflow.
+template <int N> Mask<N> isModerate(Lanes<N> x) { return (fabs<N>(x) > 0x1p-400) & (fabs<N>(x) < 0x1p400); }
+template <int N> Mask<N> isModerateOrZero(Lanes<N> x) { return isModerate<N>(x) | (x == 0); }
 
 constexpr double angleLimit = 0x1p20, exponentLimit = 700;
 
@@ -80,17 +99,30 @@ template <int N> Twice<N> fabs(Twice<N> a) {
 template <int N> Twice<N> twice(Lanes<N> x) { return {x, all<N>(0)}; }
 template <int N> Lanes<N> rounded(Twice<N> a) { return a.high + a.low; }
 
-/// |x| < 708, within 0.8 ulp; with its rest within 0.3.
-template <int N> Twice<N> expTwice(Lanes<N> x) {
-  Mask<N> k;
+/// p with e^x = 2^k (1 + p), |x| < 708.
+template <int N> Lanes<N> expPart(Lanes<N> x, Mask<N> &k) {
   Lanes<N> n = nearest<N>(x * 0x1.71547652b82fep+0, k);
   Lanes<N> r = fma<N>(-n, all<N>(0x1.abc9e3b39803fp-56), fma<N>(-n, all<N>(0x1.62e42fefa39efp-1), x));
-  Lanes<N> q = polynomial<N>(r, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320, 1.0 / 362880,
-                             1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800);
-  Lanes<N> p = fma<N>(r * r, q, r), y = 1 + p, scale = fromBits<N>((Mask<N>(1023) + ((k << 52) >> 52)) << 52);
+  Lanes<N> q =
+      inTwoChains<N>(r, 0x1p-1, 0x1.555555555555cp-3, 0x1.555555555555ep-5, 0x1.111111110ebb3p-7, 0x1.6c16c16c13554p-10,
+                     0x1.a01a01b3bb293p-13, 0x1.a01a01b45fdd8p-16, 0x1.71ddef93b9e41p-19, 0x1.27e4bf2171219p-22,
+                     0x1.af6cccf70d53bp-26, 0x1.1f9e00870bffdp-29);
+  return fma<N>(r * r, q, r);
+}
+template <int N> Lanes<N> powerOfTwo(Mask<N> k) { return fromBits<N>((Mask<N>(1023) + ((k << 52) >> 52)) << 52); }
+/// Within 0.8 ulp; with its rest within 0.3.
+template <int N> Twice<N> expTwice(Lanes<N> x) {
+  Mask<N> k;
+  Lanes<N> p = expPart<N>(x, k), y = 1 + p, scale = powerOfTwo<N>(k);
   return {fromBits<N>(bitsOf<N>(y) + (k << 52)), ((1 - y) + p) * scale};
 }
 template <int N> Lanes<N> exp(Lanes<N> x) { return expTwice<N>(x).high; }
+/// e^x - 1 of the same arguments, within 1.2 ulp: 2^k p + (2^k - 1).
+template <int N> Lanes<N> expm1(Lanes<N> x) {
+  Mask<N> k;
+  Lanes<N> p = expPart<N>(x, k), scale = powerOfTwo<N>(k);
+  return fma<N>(p, scale, scale - 1);
+}
 
 /// |x| < 2^20, each within 0.7 ulp; with its rest within 0.3.
 template <int N> void sincosTwice(Lanes<N> x, Twice<N> &sine, Twice<N> &cosine) {
@@ -122,18 +154,48 @@ template <int N> void sincos(Lanes<N> x, Lanes<N> &sine, Lanes<N> &cosine) {
   cosine = c.high;
 }
 
-/// log(x + rest) of normal x > 0 and a rest far below it, within 1 ulp.
+/// x = 2^n (1 + f), sqrt(1/2) <= 1 + f < sqrt(2), of normal x > 0.
+template <int N> struct Parted {
+  Mask<N> k;
+  Lanes<N> n, f;
+  explicit Parted(Lanes<N> x) : k((bitsOf<N>(x) - 0x3fe6a09e667f3bcd) >> 52) {
+    f = fromBits<N>(bitsOf<N>(x) - (k << 52)) - 1;
+    n = __builtin_convertvector(k, Lanes<N>);
+  }
+  /// A rest of x, as one of 1 + f.
+  Lanes<N> scaled(Lanes<N> rest) { return rest * fromBits<N>((Mask<N>(1023) - k) << 52); }
+};
+/// log(1 + f) is high + low, high = f - f^2/2.
+template <int N> Twice<N> logOfParted(Lanes<N> f) {
+  Lanes<N> s = f / (2 + f), z = s * s, half = 0.5 * f * f, high = f - half;
+  Lanes<N> series = z * inTwoChains<N>(z, 6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01,
+                                       2.222219843214978396e-01, 1.818357216161805012e-01, 1.531383769920937332e-01,
+                                       1.479819860511658591e-01);
+  return {high, ((f - high) - half) + s * (half + series)};
+}
+template <int N> Lanes<N> logOfParted(Parted<N> x, Lanes<N> tail) {
+  Twice<N> l = logOfParted<N>(x.f);
+  return fma<N>(x.n, all<N>(6.93147180369123816490e-01),
+                l.high + (fma<N>(x.n, all<N>(1.90821492927058770002e-10), tail) + l.low));
+}
+/// Within 1 ulp.
+template <int N> Lanes<N> log(Lanes<N> x) { return logOfParted<N>(Parted<N>(x), all<N>(0)); }
+/// log(x + rest) of such an x and a rest far below it.
 template <int N> Lanes<N> log(Lanes<N> x, Lanes<N> rest) {
-  Mask<N> bits = bitsOf<N>(x), k = ((bits - 0x3fe6a09e667f3bcd) >> 52),
-          exponent = k << 52; // x = 2^k m, sqrt(1/2) <= m < sqrt(2)
-  Lanes<N> f = fromBits<N>(bits - exponent) - 1, n = __builtin_convertvector(k, Lanes<N>);
-  Lanes<N> tail = rest * fromBits<N>((Mask<N>(1023) - k) << 52) / (1 + f), s = f / (2 + f), z = s * s;
-  Lanes<N> series = z * polynomial<N>(z, 6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01,
-                                      2.222219843214978396e-01, 1.818357216161805012e-01, 1.531383769920937332e-01,
-                                      1.479819860511658591e-01);
-  Lanes<N> half = 0.5 * f * f;
-  return n * 6.93147180369123816490e-01 -
-         ((half - (s * (half + series) + (n * 1.90821492927058770002e-10 + tail))) - f);
+  Parted<N> parts(x);
+  return logOfParted<N>(parts, parts.scaled(rest) / (1 + parts.f));
+}
+/// To base 10: the high product is exact with its rest, and so powers of 10 come out exactly.
+template <int N> Lanes<N> log10(Lanes<N> x) {
+  constexpr double inverse = 0x1.bcb7b1526e50ep-2, inverseLow = 0x1.95355baaafad3p-57, // 1/log(10)
+      two = 0x1.34413509f6000p-2, twoLow = 0x1.9fef311f12b36p-42; // log10(2), exact times exponents
+  Parted<N> parts(x);
+  Twice<N> l = logOfParted<N>(parts.f);
+  l = orderedSum<N>(l.high, l.low);
+  Lanes<N> high = l.high * inverse,
+           low = fma<N>(l.high, all<N>(inverse), -high) + fma<N>(l.high, all<N>(inverseLow), l.low * inverse);
+  Twice<N> result = sum<N>(parts.n * two, high);
+  return result.high + (result.low + fma<N>(parts.n, all<N>(twoLow), low));
 }
 
 /// log2(x + rest) of the same arguments; exact for powers of 2, else within 2 ulp.
@@ -206,14 +268,15 @@ template <int N> Lanes<N> atan2(Lanes<N> y, Lanes<N> x) {
 /// log(x + rest) of x.high normal and positive, with an absolute error below 2^-64 of the larger of 1 and the result.
 /// log(1 + f) = 2 atanh(f/(2 + f)).
 template <int N> Twice<N> logTwice(Twice<N> x) {
-  Mask<N> bits = bitsOf<N>(x.high), k = ((bits - 0x3fe6a09e667f3bcd) >> 52);
-  Lanes<N> n = __builtin_convertvector(k, Lanes<N>), scale = fromBits<N>((Mask<N>(1023) - k) << 52);
-  Twice<N> m = {fromBits<N>(bits - (k << 52)), x.low * scale}, f = twice<N>(all<N>(-1)) + m,
-           s = f / (twice<N>(all<N>(1)) + m), z = s * s;
-  Lanes<N> series = z.high * polynomial<N>(z.high, 1.0 / 5, 1.0 / 7, 1.0 / 9, 1.0 / 11, 1.0 / 13, 1.0 / 15, 1.0 / 17,
-                                           1.0 / 19, 1.0 / 21, 1.0 / 23, 1.0 / 25, 1.0 / 27);
-  Twice<N> tail = z * (Twice<N>{all<N>(0x1.5555555555555p-2), all<N>(0x1.5555555555555p-56)} + twice<N>(series));
-  return twice<N>(n) * Twice<N>{all<N>(0x1.62e42fefa39efp-1), all<N>(0x1.abc9e3b39803fp-56)} +
+  Parted<N> parts(x.high);
+  Twice<N> f = sum<N>(parts.f, parts.scaled(x.low)), d = sum<N>(f.high, all<N>(2));
+  Lanes<N> inverse = 1 / d.high, q = f.high * inverse;
+  Twice<N> s = orderedSum<N>(q, (fma<N>(-q, d.high, f.high) + fma<N>(-q, d.low + f.low, f.low)) * inverse), z = s * s;
+  Lanes<N> series =
+      z.high * inTwoChains<N>(z.high, 0x1.9999999999c14p-3, 0x1.2492492440e43p-3, 0x1.c71c7249becbbp-4,
+                              0x1.745ce123aae12p-4, 0x1.3b205cffbbcd2p-4, 0x1.0f60de5c63ffdp-4, 0x1.0f4f5c60d8464p-4);
+  Twice<N> tail = z * orderedSum<N>(all<N>(0x1.5555555555555p-2), 0x1.5555555555555p-56 + series);
+  return twice<N>(parts.n) * Twice<N>{all<N>(0x1.62e42fefa39efp-1), all<N>(0x1.abc9e3b39803fp-56)} +
          scaled<N>(s + s * tail, all<N>(2));
 }
 

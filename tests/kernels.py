@@ -354,7 +354,76 @@ def division_by_zero(toy):
     return "\n".join(problems[:5]) or None
 
 
+def tiny_rows(toy):
+    """Rows of 1 to 9 elements of all dtypes, with special values, and reductions of everything beside one element."""
+    rng, inputs, expressions, peers = np.random.default_rng(12), {}, [], []
+    for dtype in ("f4", "f8", "c8", "c16", "i8", "?"):
+        for n in (1, 3, 4, 7):
+            special = rng.choice([0.0, -0.0, np.nan, np.inf, -np.inf, 3.0, -2.0, 1.5], (2, 37, n))
+            x = np.where(rng.random((2, 37, n)) < 0.3, special, rng.standard_normal((2, 37, n)))
+            x = cast(x if dtype[0] in "fc" else abs(np.nan_to_num(x, posinf=9, neginf=7) * 9), dtype)
+            if dtype[0] == "c":
+                with np.errstate(invalid="ignore"):
+                    x = x + x[:, ::-1] * x.dtype.type(1j)
+            name = f"x{len(inputs)}"
+            inputs[name] = x
+            for f in ("sum", "prod") if dtype[0] == "c" else ("sum", "prod", "max", "min", "any", "all"):
+                expressions.append(f"{f}({name}, axis=-1)" if n != 3 else f"{f}({name}[:, ::2], axis=2)")
+                plain = f in ("max", "min", "any", "all")
+                peers.append(getattr(np, f)(x if n != 3 else x[:, ::2], axis=-1) if plain else None)
+    inputs["m"] = rng.standard_normal((50, 333))
+    for e in ("sum(abs2(m - mean(m, keepdims=true)))", "var(m)", "m * sum(m, keepdims=true)", "max(m - m[:1, :1])"):
+        expressions.append(e)
+        peers.append(None)
+    return differences(toy, inputs, expressions, peers, modes=MODES[1:2])
+
+
+def integer_products(toy):
+    """Sizes around the registers and rows that go together; transposed operands; products that wrap."""
+    rng, inputs, expressions, peers = np.random.default_rng(13), {}, [], []
+    for dtype, numpy in (("u8", np.uint8), ("i32", np.int32), ("i64", np.int64)):
+        info = np.iinfo(numpy)
+        for m, k, n in ((1, 3, 16), (4, 0, 40), (5, 7, 31), (9, 33, 128), (3, 1, 257), (64, 64, 64), (2, 5, 7)):
+            a, b = (rng.integers(info.min, info.max, s, numpy, endpoint=True) for s in ((m, k), (k, n)))
+            name = f"{dtype}_{m}_{n}"
+            inputs |= {f"a{name}": a, f"b{name}": b, f"c{name}": np.ascontiguousarray(b.T)}
+            expressions += [
+                f"a{name} @ b{name}",
+                f"a{name} @ transpose(c{name})",
+                f"transpose(b{name}) @ transpose(a{name})",
+            ]
+            with np.errstate(all="ignore"):
+                peers += [a @ b, a @ b, b.T @ a.T]
+    a, b = rng.integers(-(2**40), 2**40, (2, 3, 6, 5)), rng.integers(-(2**40), 2**40, (3, 5, 35))
+    inputs |= {"a": a, "b": b}
+    return differences(toy, inputs, expressions + ["a @ b"], peers + [a @ b], modes=MODES[1:3])
+
+
+def moved_words(toy):
+    """c64 that is only moved, with every bit: signs of zeros, NaN, infinities."""
+    rng = np.random.default_rng(14)
+    parts = rng.choice([0.0, -0.0, np.nan, np.inf, -1.5, 7.25], (40, 9, 70)).astype("f4")
+    x = parts.view("c8")
+    z = np.complex64(complex(-0.0, 2.5))
+    rows = [
+        ("permute(x, 2, 0, 1)", x.transpose(2, 0, 1)),
+        ("permute(x, 1, 2, 0)", x.transpose(1, 2, 0)),
+        ("transpose(x[:, 0, :3])", x[:, 0, :3].T),
+        ("pad(x, 2, z)", np.pad(x, 2, constant_values=z)),
+        ("cat([x[::2], flip(x, axis=0)])", np.concatenate([x[::2], x[::-1]])),
+        ("repeat(x, 3, axis=-1)", np.repeat(x, 3, -1)),
+        ("roll(x, 5, axis=1)", np.roll(x, 5, 1)),
+        ("expand(x[:, :1], 40, 9, 35)", np.broadcast_to(x[:, :1], x.shape)),
+        ("diag(x[:, 3])", np.diagonal(x[:, 3])),
+        ("full([4, 5], z)", np.full((4, 5), z)),
+    ]
+    return differences(toy, {"x": x, "z": z}, [r[0] for r in rows], [np.asarray(r[1]) for r in rows])
+
+
 def all_cases():
+    yield "rows of a few elements", tiny_rows
+    yield "products of integers", integer_products
+    yield "moves of c64", moved_words
     for dtype in ("u1", "i4", "i8", "f4", "f8"):
         yield f"divisions of {dtype}", lambda toy, d=dtype: divisions(toy, d)
     yield "division by zero in loops", division_by_zero

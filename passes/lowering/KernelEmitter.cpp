@@ -134,8 +134,15 @@ Value *KernelEmitter::parameter(Value *callerValue) {
   return known;
 }
 
+bool KernelEmitter::isOneElement(mlir::Value value) {
+  return !device && isa<mlir::BlockArgument>(value) && !tensorTypeOf(value).isScalar() &&
+         tensorTypeOf(value).getStaticCount() == 1;
+}
+
 KernelEmitter::Indices KernelEmitter::aligned(mlir::Value operand, int64_t resultRank, const Indices &indices) {
   TensorType type = tensorTypeOf(operand);
+  if (flat && isOneElement(operand))
+    return {i64(0)};
   if (flat || type.isScalar())
     return type.isScalar() ? Indices() : indices;
   Indices own(indices.end() - type.getRank(), indices.end());
@@ -177,14 +184,34 @@ Element KernelEmitter::loadInput(mlir::Value value, const Indices &indices) {
   TensorType type = tensorTypeOf(value);
   if (type.isScalar()) {
     auto part = [&](Value *x) { return isAnyNumber(value, x) ? parameter(x) : capture(x); };
-    return {part(slot.scalar.re), slot.scalar.im ? part(slot.scalar.im) : nullptr};
+    return asWord({part(slot.scalar.re), slot.scalar.im ? part(slot.scalar.im) : nullptr});
   }
-  Value *offset = nullptr;
-  if (Value *buffer = transposedElement(value, indices, offset))
-    return scalars.load(type.getDtype(), buffer, offset);
-  Value *data = capture(dataOf(value));
-  offset = offsetOf(value, indices);
-  return scalars.load(type.getDtype(), data, offset);
+  Value *offset = nullptr, *data = transposedElement(value, indices, offset);
+  if (!data) {
+    data = capture(dataOf(value));
+    offset = offsetOf(value, indices);
+  }
+  return scalars.load(movesWords ? DType::I64 : type.getDtype(), data, offset);
+}
+
+/// Where elements of c64 are only moved, both parts are one word.
+Element KernelEmitter::asWord(Element x) {
+  if (!movesWords)
+    return x;
+  auto bits = [&](Value *part) { return k.CreateZExt(k.CreateBitCast(part, k.getInt32Ty()), k.getInt64Ty()); };
+  return {k.CreateOr(bits(x.re), k.CreateShl(bits(x.im), 32))};
+}
+
+/// Whether a group of c64 computes nothing.
+bool KernelEmitter::onlyMoves(mlir::Value value) {
+  if (device || tensorTypeOf(value).getDtype() != DType::C64)
+    return false;
+  mlir::Operation *def = value.getDefiningOp();
+  if (!def || isa<ConstantOp>(def))
+    return true;
+  return isa<PermuteOp, BroadcastOp, SliceOp, ConcatOp, PadOp, DiagonalOp, FullOp>(def) &&
+         all_of(def->getOperands(),
+                [&](mlir::Value operand) { return isInteger(tensorTypeOf(operand).getDtype()) || onlyMoves(operand); });
 }
 
 /// Where the elements of an input are, in the caller.
@@ -351,7 +378,7 @@ Element KernelEmitter::computeElement(mlir::Value value, const Indices &indices)
     return {k.CreateSelect(k.CreateICmpEQ(indices.back(), i64(0)), re.re, im.re)};
   }
   if (auto o = dyn_cast<ConstantOp>(def))
-    return scalars.constant(cast<mlir::DenseElementsAttr>(o.getValue()), tensorTypeOf(value).getDtype());
+    return asWord(scalars.constant(cast<mlir::DenseElementsAttr>(o.getValue()), tensorTypeOf(value).getDtype()));
   llvm_unreachable("an operation that cannot be in a group");
 }
 

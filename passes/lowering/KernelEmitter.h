@@ -97,6 +97,8 @@ private:
   /// What a value inside a group of groups stands for: of an inner group its root, of an argument of one its operand;
   /// null elsewhere.
   mlir::Value behind(mlir::Value value);
+  Element asWord(Element x);
+  bool onlyMoves(mlir::Value value);
   Element loadInput(mlir::Value value, const Indices &indices);
   llvm::Value *dataOf(mlir::Value input);
   llvm::Value *offsetOf(mlir::Value input, const Indices &indices);
@@ -108,6 +110,8 @@ private:
   llvm::Value *i64(int64_t n) { return k.getInt64(n); }
   /// Indices of an operand that broadcasts to a result.
   Indices stretched(BroadcastOp op, const Indices &indices);
+  /// An input of one element beside others of many, whatever its rank.
+  bool isOneElement(mlir::Value value);
   Indices aligned(mlir::Value operand, int64_t resultRank, const Indices &indices);
   void loop(llvm::Value *begin, llvm::Value *end, llvm::function_ref<void(llvm::Value *)> body);
   /// A value of `then` if the condition holds, `otherwise` else, each computed only when needed.
@@ -152,6 +156,8 @@ private:
   Fold foldOf(mlir::Operation *op, Element x, DType dtype);
   Fold mergeFolds(mlir::Operation *op, const Fold &a, const Fold &b, DType dtype);
   Element finishFold(mlir::Operation *op, const Fold &fold, DType dtype);
+  Element foldTinyRow(mlir::Operation *op, const Indices &outer, llvm::Value *base, int64_t count);
+  void emitTinyRows(mlir::Operation *op, int64_t count);
   void emitShortRows(mlir::Operation *op, int64_t count);
   void combineTile(mlir::Operation *op, Lanes &tile, Lanes &sums, int64_t together, int64_t pitch);
   void emitLaneReduction(mlir::Operation *op);
@@ -203,7 +209,7 @@ private:
   /// Starts a kernel function; parameters are added as values are captured.
   void begin();
   /// Ends it and calls it from the caller over [0, range), on all cores when it is worth it.
-  void markParallel(llvm::Function *work);
+  void describeLoops(llvm::Function *work);
   void finish(llvm::Value *callerRange, llvm::Value *callerGrain, bool parallel,
               llvm::Value *callerStepBytes = nullptr);
   void callInParallel(llvm::Function *work, llvm::Value *callerRange, llvm::Value *callerGrain,
@@ -235,6 +241,7 @@ private:
   llvm::SmallVector<llvm::Value *> otherOuts; ///< of a launch with several results
   llvm::Value *others = nullptr;              ///< where their objects go
   bool flat = false;
+  bool movesWords = false;                              ///< the elements of a map are words of two parts
   llvm::SmallPtrSet<mlir::Operation *, 4> splitConcats; ///< whose part is known in the current loop
   size_t splitPart = 0;
   llvm::Value *splitIndex = nullptr, *splitBegin = nullptr;

@@ -101,18 +101,37 @@ SmallVector<unsigned> KernelEmitter::alignedInputs(FusedOp op) {
   return found;
 }
 
-/// The result may stand where an input stood: no promise then that their pointers differ, but one that iterations do
-/// not depend on each other.
-void KernelEmitter::markParallel(Function *work) {
+/// Whether a loop of one block calls functions of vectors.
+static bool callsVectors(Instruction *latch) {
+  return llvm::any_of(*latch->getParent(), [](Instruction &i) {
+    auto *call = dyn_cast<CallInst>(&i);
+    return call && call->hasFnAttr("vector-function-abi-variant");
+  });
+}
+
+/// What LLVM is told of the loops. The result may stand where an input stood: no promise then that their pointers
+/// differ, but one that iterations do not depend on each other. Calls of vectors' functions are made one after the
+/// other: several side by side would keep their arguments in memory.
+void KernelEmitter::describeLoops(Function *work) {
   LLVMContext &context = work->getContext();
   MDNode *group = MDNode::getDistinct(context, {});
-  for (BasicBlock &block : *work)
-    for (Instruction &i : block)
-      if (isa<LoadInst, StoreInst>(i))
-        i.setMetadata(LLVMContext::MD_access_group, group);
+  if (reusable)
+    for (BasicBlock &block : *work)
+      for (Instruction &i : block)
+        if (isa<LoadInst, StoreInst>(i))
+          i.setMetadata(LLVMContext::MD_access_group, group);
+  auto property = [&](StringRef name, Metadata *value) {
+    return MDNode::get(context, {MDString::get(context, name), value});
+  };
   for (Instruction *latch : latches) {
-    MDNode *parallel = MDNode::get(context, {MDString::get(context, "llvm.loop.parallel_accesses"), group});
-    MDNode *loop = MDNode::getDistinct(context, {nullptr, parallel});
+    SmallVector<Metadata *, 3> properties = {nullptr};
+    if (reusable)
+      properties.push_back(property("llvm.loop.parallel_accesses", group));
+    if (callsVectors(latch))
+      properties.push_back(property("llvm.loop.interleave.count", ConstantAsMetadata::get(k.getInt32(1))));
+    if (properties.size() == 1)
+      continue;
+    MDNode *loop = MDNode::getDistinct(context, properties);
     loop->replaceOperandWith(0, loop);
     latch->setMetadata(LLVMContext::MD_loop, loop);
   }
@@ -145,8 +164,7 @@ void KernelEmitter::finish(Value *callerRange, Value *callerGrain, bool parallel
     if (v->getType()->isPointerTy() && !(reusable && (v == callerOut || v == dataPointers[reusable])))
       work->addParamAttr(i, Attribute::NoAlias);
   }
-  if (reusable)
-    markParallel(work);
+  describeLoops(work);
   kernel->getArg(1)->replaceAllUsesWith(work->getArg(captured.size()));
   kernel->getArg(2)->replaceAllUsesWith(work->getArg(captured.size() + 1));
   if (parallel)
@@ -236,7 +254,9 @@ void KernelEmitter::callByPieces(Function *work, ArrayRef<Value *> arguments, IR
 /// Whether the group only combines values of one shape, so that one counter serves all.
 bool KernelEmitter::isAllElementwise(mlir::Value of) {
   auto sizes = tensorTypeOf(of).getSizes();
-  auto fits = [&](mlir::Value v) { return tensorTypeOf(v).isScalar() || tensorTypeOf(v).getSizes() == sizes; };
+  auto fits = [&](mlir::Value v) {
+    return tensorTypeOf(v).isScalar() || isOneElement(v) || tensorTypeOf(v).getSizes() == sizes;
+  };
   SmallVector<mlir::Value> work = {of};
   SmallPtrSet<void *, 16> seen;
   while (!work.empty()) {
@@ -333,7 +353,7 @@ Element KernelEmitter::mapElement(mlir::Value value, const Indices &indices) {
 }
 
 void KernelEmitter::storeMapElement(mlir::Value value, Value *out, Value *at, Element element) {
-  DType dtype = tensorTypeOf(value).getDtype();
+  DType dtype = movesWords ? DType::I64 : tensorTypeOf(value).getDtype();
   bool isPair = value.getDefiningOp<PackOp>() != nullptr;
   if (!isPair || realOf(complexOf(dtype)) == dtype)
     return scalars.store(isPair ? complexOf(dtype) : dtype, out, at, element);
@@ -344,6 +364,7 @@ void KernelEmitter::storeMapElement(mlir::Value value, Value *out, Value *at, El
 
 /// One loop over rows (all axes but the last, or everything when flat), one over the last axis.
 void KernelEmitter::emitMap() {
+  movesWords = onlyMoves(root);
   if (emitTiledMap())
     return;
   auto [sizes, bytes] = beginMap();

@@ -177,6 +177,45 @@ std::optional<int64_t> knownFoldLength(mlir::Operation *op) {
   return count;
 }
 
+/// A row of a few elements, each in a lane of its own: what is left of the order of lanes, without loops. Only complex
+/// products notice lanes that nothing was put into.
+Element KernelEmitter::foldTinyRow(mlir::Operation *op, const Indices &outer, Value *base, int64_t count) {
+  DType dtype = rootType.getDtype();
+  const bool keepsIdentity = isComplex(dtype) && isa<ProdOp>(op);
+  const Fold identity = startFold(op, dtype);
+  SmallVector<Fold, reductionLanes> lanes;
+  for (int64_t j = 0; j < count; ++j) {
+    Value *at = base ? k.CreateAdd(base, i64(j), "", true, true) : i64(j);
+    lanes.push_back(mergeFolds(op, identity, foldOf(op, reductionElement(op, outer, at), dtype), dtype));
+  }
+  for (int64_t half = reductionLanes / 2; half > 0; half /= 2)
+    for (int64_t lane = 0; lane < std::min(half, count); ++lane)
+      if (lane + half < count)
+        lanes[lane] = mergeFolds(op, lanes[lane], lanes[lane + half], dtype);
+      else if (keepsIdentity)
+        lanes[lane] = mergeFolds(op, lanes[lane], identity, dtype);
+  return finishFold(op, lanes[0], dtype);
+}
+
+/// Rows of so few elements that LLVM takes a row a lane.
+void KernelEmitter::emitTinyRows(mlir::Operation *op, int64_t count) {
+  mlir::Value x = op->getOperand(0);
+  ReductionAxes axes(op);
+  SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer);
+  Value *rows = product(outerSizes);
+  flat = isAllElementwise(x) && axes.outer == to_vector(seq<int64_t>(axes.outer.size()));
+  begin();
+  Value *out = capture(callerOut);
+  SmallVector<Value *> sizes = map_to_vector(outerSizes, [&](Value *v) { return capture(v); });
+  loop(rangeBegin, rangeEnd, [&](Value *row) {
+    Indices outer = flat ? Indices() : decode(row, sizes);
+    Value *base = flat ? k.CreateMul(row, i64(count), "", true, true) : nullptr;
+    scalars.store(rootType.getDtype(), out, row, foldTinyRow(op, outer, base, count));
+  });
+  auto known = tensorTypeOf(x).getStaticCount();
+  finish(rows, caller.getInt64((1 << 15) / count), !(known && *known <= 1 << 15));
+}
+
 /// Rows of at most as many elements as there are lanes: each element is a lane of its own, and only halving is left.
 /// 16 rows go together. They are written to the stack, padded to a power of two; then a step takes vectors by two and
 /// combines the first halves of their rows with the second halves.
@@ -264,18 +303,20 @@ void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
   mlir::Value x = op->getOperand(0);
   ReductionAxes axes(op);
   DType dtype = rootType.getDtype();
-  if (auto count = knownFoldLength(op);
-      count && *count > 0 && *count <= reductionLanes && !axes.outer.empty() &&
+  auto count = knownFoldLength(op);
+  if (count && *count > 0 && *count <= 7 && !axes.outer.empty())
+    return emitTinyRows(op, *count);
+  if (count && *count > 0 && *count <= reductionLanes && !axes.outer.empty() &&
       !(*count == reductionLanes && isa<SumOp>(op)) && // one addition an element, in registers
       !(isComplex(dtype) && isa<ProdOp>(op)))          // by 1 changes signs of zeros
     return emitShortRows(op, *count);
   SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), reducedSizes = callerSizesOf(x, axes.reduced);
-  Value *count = product(reducedSizes), *rows = product(outerSizes);
+  Value *length = product(reducedSizes), *rows = product(outerSizes);
   auto known = tensorTypeOf(x).getStaticCount();
   if (axes.outer.empty() && !(known && *known <= reductionBlock)) {
     // A long fold to one element: blocks on all cores, their results combined in order.
     flat = isAllElementwise(x);
-    Value *blocks = caller.CreateUDiv(caller.CreateAdd(count, caller.getInt64(reductionBlock - 1)),
+    Value *blocks = caller.CreateUDiv(caller.CreateAdd(length, caller.getInt64(reductionBlock - 1)),
                                       caller.getInt64(reductionBlock));
     Function *function = caller.GetInsertBlock()->getParent();
     IRBuilder<> entry(&function->getEntryBlock(), function->getEntryBlock().begin());
@@ -287,7 +328,7 @@ void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
     Value *data =
         caller.CreateLoad(caller.getPtrTy(), caller.CreateConstInBoundsGEP1_64(caller.getInt8Ty(), partials, 8));
     begin();
-    Value *out = capture(data), *n = capture(count);
+    Value *out = capture(data), *n = capture(length);
     loop(rangeBegin, rangeEnd, [&](Value *block) {
       Value *from = k.CreateMul(block, i64(reductionBlock));
       Value *to = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(from, i64(reductionBlock)), n);
@@ -300,7 +341,7 @@ void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
   }
   flat = axes.outer.empty() && isAllElementwise(x);
   begin();
-  Value *out = capture(callerOut), *n = capture(count);
+  Value *out = capture(callerOut), *n = capture(length);
   SmallVector<Value *> sizes;
   for (Value *v : outerSizes)
     sizes.push_back(capture(v));
@@ -323,7 +364,7 @@ void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
     scalars.store(dtype, out, row, scalars.load(dtype, total, i64(0)));
   });
   Value *grain = caller.CreateUDiv(caller.getInt64(1 << 15),
-                                   caller.CreateBinaryIntrinsic(Intrinsic::smax, count, caller.getInt64(1)));
+                                   caller.CreateBinaryIntrinsic(Intrinsic::smax, length, caller.getInt64(1)));
   finish(rows, caller.CreateBinaryIntrinsic(Intrinsic::smax, grain, caller.getInt64(1)),
          !axes.outer.empty() && !(known && *known <= 1 << 15));
 }

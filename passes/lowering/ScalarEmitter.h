@@ -72,6 +72,7 @@ private:
   llvm::Value *compare(llvm::StringRef name, Element x, Element y, DType dtype);
   Element divide(Element x, Element y, DType dx, DType dy);
   Element divideSingle(Element x, Element y);
+  Element complexPower(Element z, uint64_t n, DType dtype);
   llvm::Value *integerPower(llvm::Value *x, llvm::Value *y, DType dtype);
   llvm::Value *realPower(llvm::Value *x, llvm::Value *y);
   llvm::Value *integerDivision(bool isModulo, llvm::Value *x, llvm::Value *y, DType dtype);

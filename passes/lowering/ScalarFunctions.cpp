@@ -17,22 +17,27 @@ using namespace llvm;
 
 namespace toy {
 
-/// `width` elements through the runtime's kernels, as a function of vectors (of doubles for width 1). Vectors of the
-/// machine's width go in registers, others through memory.
+/// Whether vectors of `width` elements go through registers.
+static bool isDirect(int row, int width) {
+  return rt::laneFunction(row) && width == rt::laneWidth() * (rt::elementFunctions()[row].isSingle() ? 2 : 1);
+}
+
+/// `width` elements through the runtime's kernels, as a function of vectors. Vectors of the machine's width go in
+/// registers, others through memory, where they are doubles.
 static Function *elementWrapper(Module &module, int row, int width, const Twine &name) {
   const rt::ElementFunction &function = rt::elementFunctions()[row];
   LLVMContext &context = module.getContext();
-  Type *part = Type::getDoubleTy(context), *i64 = Type::getInt64Ty(context),
-       *lanes = width == 1 ? part : FixedVectorType::get(part, width);
-  Type *result = function.outputs == 1 ? lanes : StructType::get(lanes, lanes);
-  auto *type = FunctionType::get(result, SmallVector<Type *>(function.inputs, lanes), false);
-  const bool isDirect = width == rt::laneWidth() && rt::laneFunction(row);
-  auto *wrapper =
-      Function::Create(type, isDirect ? GlobalValue::ExternalLinkage : GlobalValue::InternalLinkage, name, module);
+  auto vector = [&](Type *part) { return width == 1 ? part : FixedVectorType::get(part, width); };
+  Type *i64 = Type::getInt64Ty(context), *lanes = vector(Type::getDoubleTy(context)),
+       *given = function.isSingle() ? vector(Type::getFloatTy(context)) : lanes;
+  Type *result = function.outputs == 1 ? given : StructType::get(lanes, lanes);
+  auto *type = FunctionType::get(result, SmallVector<Type *>(function.inputs, given), false);
+  auto *wrapper = Function::Create(
+      type, isDirect(row, width) ? GlobalValue::ExternalLinkage : GlobalValue::InternalLinkage, name, module);
   wrapper->setDoesNotThrow();
   wrapper->setWillReturn();
   wrapper->setMemoryEffects(MemoryEffects::none());
-  if (isDirect)
+  if (isDirect(row, width))
     return wrapper;
   wrapper->addFnAttr(Attribute::NoInline);
   IRBuilder<> b(BasicBlock::Create(context, "", wrapper));
@@ -40,13 +45,14 @@ static Function *elementWrapper(Module &module, int row, int width, const Twine 
       module.getOrInsertFunction("toy_rt_elements", FunctionType::get(b.getVoidTy(), {i64, i64, b.getPtrTy()}, false));
   Value *values = b.CreateAlloca(lanes, b.getInt64(function.most()));
   for (int i = 0; i < function.inputs; ++i)
-    b.CreateAlignedStore(wrapper->getArg(i), b.CreateConstInBoundsGEP1_64(lanes, values, i), Align(8));
+    b.CreateAlignedStore(b.CreateFPCast(wrapper->getArg(i), lanes), b.CreateConstInBoundsGEP1_64(lanes, values, i),
+                         Align(8));
   b.CreateCall(kernel, {b.getInt64(row), b.getInt64(width), values})->setDoesNotThrow();
   auto output = [&](unsigned i) {
     return b.CreateAlignedLoad(lanes, b.CreateConstInBoundsGEP1_64(lanes, values, i), Align(8));
   };
   b.CreateRet(function.outputs == 1
-                  ? static_cast<Value *>(output(0))
+                  ? b.CreateFPCast(output(0), given)
                   : b.CreateInsertValue(b.CreateInsertValue(PoisonValue::get(result), output(0), 0), output(1), 1));
   return wrapper;
 }
@@ -81,9 +87,11 @@ Element ScalarEmitter::byTable(int row, ArrayRef<Value *> parts, DType dtype) {
                          .str(),
               variants;
   Function *scalar = module.getFunction(name);
-  for (int width : {2, 4, 8}) {
+  for (int width : {2, 4, 8, 16}) {
+    if (width == 16 && !function.isSingle())
+      break;
     std::string variant = name + "." + std::to_string(width);
-    if (width == rt::laneWidth() && rt::laneFunction(row))
+    if (isDirect(row, width))
       variant = "toy_rt_lanes_" + std::to_string(row);
     if (!scalar)
       elementWrapper(module, row, width, variant)->addFnAttr(vectorVariant);
@@ -94,10 +102,10 @@ Element ScalarEmitter::byTable(int row, ArrayRef<Value *> parts, DType dtype) {
     scalar = elementWrapper(module, row, 1, name);
   SmallVector<Value *> arguments;
   for (Value *part : parts)
-    arguments.push_back(toF64(part));
+    arguments.push_back(function.isSingle() ? part : toF64(part));
   CallInst *call = b.CreateCall(scalar, arguments);
   call->addFnAttr(Attribute::get(module.getContext(), "vector-function-abi-variant", variants));
-  auto part = [&](Value *x) { return realOf(dtype) == DType::F32 ? b.CreateFPTrunc(x, b.getFloatTy()) : x; };
+  auto part = [&](Value *x) { return realOf(dtype) == DType::F32 ? b.CreateFPCast(x, b.getFloatTy()) : x; };
   if (function.outputs == 1)
     return {part(call)};
   return {part(b.CreateExtractValue(call, 0)), part(b.CreateExtractValue(call, 1))};
@@ -245,6 +253,18 @@ Element ScalarEmitter::divideSingle(Element x, Element y) {
   Value *special = b.CreateAnd(isNan(re), isNan(im));
   auto single = [&](Value *v) { return b.CreateFPTrunc(v, b.getFloatTy()); };
   return {single(b.CreateSelect(special, reSpecial, re)), single(b.CreateSelect(special, imSpecial, im))};
+}
+
+/// z^n, 0 < n <= 64, by the operations of the runtime's kernel, in double.
+Element ScalarEmitter::complexPower(Element z, uint64_t n, DType dtype) {
+  Element square = {toF64(z.re), toF64(z.im)}, result;
+  for (; n; n >>= 1) {
+    if (n & 1)
+      result = result.re ? mul(result, square, DType::C128) : square;
+    if (n > 1)
+      square = mul(square, square, DType::C128);
+  }
+  return cast(result, DType::C128, dtype);
 }
 
 /// Checked in the runtime: negative exponents. Constants are products.
@@ -420,10 +440,14 @@ Element ScalarEmitter::binary(StringRef name, Element x, Element y, DType dx, DT
     return {b.CreateAnd(x.re, y.re)};
   if (name == "or")
     return {b.CreateOr(x.re, y.re)};
-  if (name == "atan2")
-    return byTable(rt::findElementFunction("atan2", dtype), {x.re, y.re}, dtype);
-  if (name == "hypot")
-    return {libm(name, dtype, {x.re, y.re})};
+  if (auto *zero = dyn_cast<ConstantFP>(x.re); name == "atan2" && zero && zero->isZero() && !zero->isNegative()) {
+    // The angle of a real value is 0 or pi, by its sign.
+    Value *sign = b.CreateBinaryIntrinsic(Intrinsic::copysign, ConstantFP::get(y.re->getType(), 1), y.re);
+    Value *angle = b.CreateSelect(b.CreateFCmpOLT(sign, zero), ConstantFP::get(y.re->getType(), M_PI), zero);
+    return {b.CreateSelect(b.CreateFCmpUNO(y.re, y.re), y.re, angle)};
+  }
+  if (name == "atan2" || name == "hypot")
+    return byTable(rt::findElementFunction(name.str(), dtype), {x.re, y.re}, dtype);
   if (name == "floordiv" || name == "mod") {
     if (!floating)
       return {integerDivision(name == "mod", x.re, y.re, dtype)};
@@ -436,6 +460,9 @@ Element ScalarEmitter::binary(StringRef name, Element x, Element y, DType dx, DT
   }
   if (name == "pow") {
     if (complex && isInteger(dy)) {
+      if (auto *constant = dyn_cast<ConstantInt>(y.re);
+          constant && dy != DType::Bool && !constant->isZero() && constant->getValue().ule(64))
+        return complexPower(x, constant->getZExtValue(), dtype);
       Value *n = b.CreateIntCast(y.re, b.getInt64Ty(), dy != DType::U8);
       return byTable(rt::findElementFunction("powi", dtype), {x.re, x.im, b.CreateSIToFP(n, b.getDoubleTy())}, dtype);
     }

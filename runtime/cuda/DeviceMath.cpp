@@ -52,7 +52,10 @@ TOY_COMPLEX(reciprocal, complexReciprocal)
 TOY_RARE any_cis_F32(double *v) { anyAngle(v[0], v[1], v[0]); }
 TOY_RARE any_atan2_F64(double *v) { v[0] = realAtan2(v[0], v[1]); }
 TOY_RARE any_atan2_F32(double *v) { v[0] = realAtan2(v[0], v[1]); }
+TOY_RARE any_erf_F64(double *v) { v[0] = realErf(v[0]); }
 TOY_RARE any_erf_F32(double *v) { v[0] = realErf(v[0]); }
+TOY_RARE any_hypot_F64(double *v) { v[0] = realHypot(v[0], v[1]); }
+TOY_RARE any_hypot_F32(double *v) { v[0] = realHypot(v[0], v[1]); }
 TOY_RARE any_mod_F64(double *v) { v[0] = floorModulo(v[0], v[1]); }
 TOY_RARE any_mod_F32(double *v) { v[0] = floorModulo(v[0], v[1]); }
 TOY_RARE any_floordiv_F64(double *v) { v[0] = floorDivide(v[0], v[1]); }
@@ -92,12 +95,6 @@ extern "C" {
   void TOY_SYMBOL_##DTYPE(NAME)(double *v) { apply<KERNEL<1>, INPUTS, OUTPUTS>(v, any_##NAME##_##DTYPE); }
 #include "runtime/ElementFunctions.def"
 
-double erf(double x) { return realErf(x); }
-float erff(float x) { return static_cast<float>(realErf(x)); }
-double hypot(double x, double y) { return realHypot(x, y); }
-float hypotf(float x, float y) {
-  return static_cast<float>(root(static_cast<double>(x) * x + static_cast<double>(y) * y));
-}
 double toy_rt_float_floordiv_f64(double a, double b) { return floorDivide(a, b); }
 double toy_rt_float_mod_f64(double a, double b) { return floorModulo(a, b); }
 float toy_rt_float_floordiv_f32(float a, float b) { return static_cast<float>(floorDivide(a, b)); }

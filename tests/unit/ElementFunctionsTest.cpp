@@ -79,8 +79,11 @@ TEST(ElementFunctions, SinglePrecision) {
     const char *name;
     double (*exact)(double);
   };
-  const Function functions[] = {{"exp", std::exp}, {"expm1", std::expm1}, {"log", std::log},   {"log2", std::log2},
-                                {"sin", std::sin}, {"cos", std::cos},     {"tanh", std::tanh}, {"erf", std::erf}};
+  const Function functions[] = {
+      {"exp", std::exp},     {"expm1", std::expm1}, {"log", std::log},     {"log1p", std::log1p}, {"log2", std::log2},
+      {"log10", std::log10}, {"sin", std::sin},     {"cos", std::cos},     {"tan", std::tan},     {"sinh", std::sinh},
+      {"cosh", std::cosh},   {"tanh", std::tanh},   {"asin", std::asin},   {"acos", std::acos},   {"atan", std::atan},
+      {"asinh", std::asinh}, {"acosh", std::acosh}, {"atanh", std::atanh}, {"erf", std::erf}};
   const uint64_t step = std::getenv("TOY_EVERY_F32") ? 1 : 4099;
   constexpr size_t block = 512;
   for (const Function &f : functions) {

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every built-in function, every function of the library and every operator, by name (the first word of a line's name),
+or in WITHOUT the reason why it has no line. tests/peers_bench.py compares the names with the program's tables."""
+from table import CASES
+from . import elements, arrays, algebra  # which fill it
+
+#: what has no line, and why
+CHANGES_NOTHING = "known while compiling: no instruction is left of it"
+WORLD = "acts on files, the terminal or the session, not on elements"
+WITHOUT = {
+    **dict.fromkeys(("shape", "size", "rank", "len"), CHANGES_NOTHING),
+    **dict.fromkeys(("load", "save", "show", "read_binary", "print", "write", "seed", "clock", "check"), WORLD),
+    "str": "makes text",
+    "bytes": "makes bytes of text",
+    "item": "the one element of a tensor",
+}
+#: what is written without a name, beside the spellings of binary operators
+OTHER_OPERATORS = ("not", "[]")

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Four rows by two registers of columns, whose sums stay in registers.
+#include "runtime/IntegerKernels.h"
+
+namespace toy::rt {
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int registerBytes = 64;
+#elif defined(__AVX2__)
+constexpr int registerBytes = 32;
+#else
+constexpr int registerBytes = 16;
+#endif
+template <typename T> constexpr int lanes = registerBytes / static_cast<int>(sizeof(T));
+template <typename T> using Vector = T __attribute__((ext_vector_type(lanes<T>)));
+
+template <typename T> Vector<T> load(const T *from) {
+  Vector<T> v;
+  __builtin_memcpy(&v, from, sizeof v);
+  return v;
+}
+
+template <typename T, int rows> void block(const IntegerProduct<T> &x, int64_t row, int64_t column) {
+  Vector<T> sums[rows][2] = {};
+  const T *a = x.a + row * x.aRow, *b = x.b + column;
+  for (int64_t p = 0; p < x.k; ++p, a += x.aColumn, b += x.bRow) {
+    Vector<T> first = load(b), second = load(b + lanes<T>);
+    for (int r = 0; r < rows; ++r) {
+      Vector<T> factor = Vector<T>(a[r * x.aRow]);
+      sums[r][0] += factor * first;
+      sums[r][1] += factor * second;
+    }
+  }
+  for (int r = 0; r < rows; ++r)
+    __builtin_memcpy(x.c + (row + r) * x.n + column, sums[r], sizeof sums[r]);
+}
+
+template <typename T> int64_t product(const IntegerProduct<T> &x, int64_t begin, int64_t end) {
+  constexpr int64_t together = 2 * lanes<T>;
+  const int64_t whole = x.n / together * together;
+  for (int64_t column = 0; column < whole; column += together) {
+    int64_t row = begin;
+    for (; row + 4 <= end; row += 4)
+      block<T, 4>(x, row, column);
+    for (; row < end; ++row)
+      block<T, 1>(x, row, column);
+  }
+  return whole;
+}
+template <typename T> constexpr IntegerKernels<T> kernels{2 * lanes<T>, product<T>};
+
+} // namespace
+
+namespace TOY_ISA {
+IntegerKernels<uint8_t> integerKernelsU8() { return kernels<uint8_t>; }
+IntegerKernels<uint32_t> integerKernelsI32() { return kernels<uint32_t>; }
+IntegerKernels<uint64_t> integerKernelsI64() { return kernels<uint64_t>; }
+} // namespace TOY_ISA
+
+} // namespace toy::rt
