@@ -52,7 +52,8 @@ def PlanarGemmOp : Toy_Op<"planar_gemm", "declared", [Pure]> {
   let description = [{
     `(a + ib) @ (c + id)` with NumPy's rank rules, each factor conjugated where its flag says so. `lhsAxes` and `rhsAxes` are the views of a and b,
     and of c and d, as `toy.gemm` has them. `strategy`: `auto`, `native` (interleaved for the complex kernel), `four-real`, or `gauss` (three real
-    products; the error of a part is relative to the norm of the result).
+    products; the error of a part is relative to the norm of the result), or `auto-parts`: as `auto`, but small products sum their parts as the
+    program did.
 
     ```mlir
     %re, %im = toy.planar_gemm %a, %b, %c, %d {lhsAxes = array<i64: 0, 1>, lhsConjugated = false, rhsAxes = array<i64: 0, 1>, rhsConjugated = true, strategy = "auto"}

@@ -74,8 +74,16 @@ static bool isPlainProduct(MatMulOp op) {
          countOf(x) * countOf(y) / x.back() <= mostProducts;
 }
 
+/// Whether a complex tensor that is put together is a factor of a recognized product, whose kernel and order of sums
+/// are chosen by its parts.
+static bool isRecognizedFactor(Operation *op) {
+  return isa<ComplexOp, ConjOp>(op) && llvm::any_of(op->getUsers(), [](Operation *user) {
+           return (isa<MatMulOp>(user) && user->hasAttr("toy.recognized")) || isRecognizedFactor(user);
+         });
+}
+
 bool ScalarParts::canCompute(Operation *op) const {
-  if (op->getNumResults() != 1 || op->hasAttr("packed"))
+  if (op->getNumResults() != 1 || op->hasAttr("packed") || isRecognizedFactor(op))
     return false;
   Value result = op->getResult(0);
   if (auto store = dyn_cast<SliceStoreOp>(op))

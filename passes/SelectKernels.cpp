@@ -275,12 +275,13 @@ private:
 
   /// What the cost model says, where all sizes are known.
   static StringRef bySize(MatMulOp op) {
+    auto automatic = op->hasAttr("toy.recognized") ? rt::ComplexProduct::AutoParts : rt::ComplexProduct::Auto;
     TensorType x = tensorTypeOf(op.getLhs()), y = tensorTypeOf(op.getRhs());
     auto size = [](TensorType t, int64_t fromEnd) {
       return t.getRank() >= fromEnd ? t.getDim(t.getRank() - fromEnd).asNumber() : std::optional<int64_t>(1);
     };
     auto m = size(x, 2), k = size(x, 1), n = y.getRank() == 1 ? std::optional<int64_t>(1) : size(y, 1);
-    return m && k && n ? StringRef(rt::nameOf(rt::strategyFor(realOf(x.getDtype()), *m, *n, *k))) : StringRef("auto");
+    return rt::nameOf(m && k && n ? rt::strategyFor(automatic, realOf(x.getDtype()), *m, *n, *k) : automatic);
   }
 
   /// The strategy of a recognized product goes into the log, as far as sizes tell it.
@@ -288,7 +289,7 @@ private:
     auto index = op->getAttrOfType<IntegerAttr>("toy.recognized");
     if (log && index)
       log->recognized[index.getInt()].strategy =
-          planar.getStrategy() == "auto" ? "auto: native or four-real, by size" : planar.getStrategy().str();
+          planar.getStrategy().starts_with("auto") ? "auto: native or four-real, by size" : planar.getStrategy().str();
   }
 };
 

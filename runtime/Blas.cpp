@@ -15,8 +15,6 @@
 namespace toy::rt {
 namespace {
 
-constexpr int64_t smallProduct = 64; ///< m*n*k up to which plain loops are faster than a call
-
 /// An operand as BLAS takes it.
 template <typename T> struct BlasOperand {
   const T *data;

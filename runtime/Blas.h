@@ -15,6 +15,9 @@ struct MatrixOperand {
   bool conjugate = false;
 };
 
+/// Multiplications (m*n*k) up to which plain loops are faster than a call of BLAS, and sum in the order of rule 13.
+constexpr int64_t smallProduct = 64;
+
 /// C[b] = alpha A[b] @ B[b] + beta C[b] for all batch indices; C is dense. Strides that BLAS takes as they are (one of
 /// them 1) are used in place, others are packed. Integers wrap. k = 0 gives zeros. beta is 0 or 1; alpha other than 1
 /// and beta other than 0 are for floating dtypes.

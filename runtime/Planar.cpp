@@ -273,7 +273,9 @@ template <typename T> double nativeAdvantage() {
 
 /// Interleaving reads and writes every element of both operands and of the result once more; it pays from a few hundred
 /// rows on, and only where the complex kernel is clearly better.
-template <typename T> ComplexProduct choose(const ProductShape &s) {
+template <typename T> ComplexProduct choose(ComplexProduct automatic, const ProductShape &s) {
+  if (automatic == ComplexProduct::Auto && s.m * s.n * s.k <= smallProduct)
+    return ComplexProduct::Native;
   if (std::min({s.m, s.n, s.k}) < 256)
     return ComplexProduct::FourReal;
   return nativeAdvantage<T>() > 1.25 ? ComplexProduct::Native : ComplexProduct::FourReal;
@@ -284,7 +286,8 @@ std::pair<TensorRef, TensorRef> product(const PlanarOperand &x, const PlanarOper
                                         ComplexProduct &used) {
   ProductShape s = productShape(x.re, y.re);
   TensorRef re(newTensor(realDType<T>, s.result)), im(newTensor(realDType<T>, s.result));
-  used = strategy == ComplexProduct::Auto ? choose<T>(s) : strategy;
+  const bool isAutomatic = strategy == ComplexProduct::Auto || strategy == ComplexProduct::AutoParts;
+  used = isAutomatic ? choose<T>(strategy, s) : strategy;
   if (used == ComplexProduct::Native)
     native<T>(x, y, *re, *im);
   else if (used == ComplexProduct::Gauss)
@@ -296,18 +299,19 @@ std::pair<TensorRef, TensorRef> product(const PlanarOperand &x, const PlanarOper
 
 } // namespace
 
-ComplexProduct strategyFor(DType real, int64_t m, int64_t n, int64_t k) {
+ComplexProduct strategyFor(ComplexProduct automatic, DType real, int64_t m, int64_t n, int64_t k) {
   ProductShape s{m, n, k, {}, {}, 0, 0, 0, 0, {}, {}};
-  return real == DType::F32 ? choose<float>(s) : choose<double>(s);
+  return real == DType::F32 ? choose<float>(automatic, s) : choose<double>(automatic, s);
 }
 
 std::string_view nameOf(ComplexProduct strategy) {
-  constexpr std::string_view names[] = {"auto", "native", "four-real", "gauss"};
+  constexpr std::string_view names[] = {"auto", "native", "four-real", "gauss", "auto-parts"};
   return names[static_cast<size_t>(strategy)];
 }
 
 std::optional<ComplexProduct> complexProductNamed(std::string_view name) {
-  for (auto strategy : {ComplexProduct::Auto, ComplexProduct::Native, ComplexProduct::FourReal, ComplexProduct::Gauss})
+  for (auto strategy : {ComplexProduct::Auto, ComplexProduct::Native, ComplexProduct::FourReal, ComplexProduct::Gauss,
+                        ComplexProduct::AutoParts})
     if (nameOf(strategy) == name)
       return strategy;
   return std::nullopt;

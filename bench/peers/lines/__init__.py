@@ -9,6 +9,7 @@ CHANGES_NOTHING = "known while compiling: no instruction is left of it"
 WORLD = "acts on files, the terminal or the session, not on elements"
 WITHOUT = {
     **dict.fromkeys(("shape", "size", "rank", "len"), CHANGES_NOTHING),
+    **dict.fromkeys(("map", "fold"), "write the calls of a function one after the other: its code is measured"),
     **dict.fromkeys(("load", "save", "show", "read_binary", "print", "write", "seed", "clock", "check"), WORLD),
     "str": "makes text",
     "bytes": "makes bytes of text",

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Complex products of at most 64 multiplications sum complex products in the order of the inner axis, also where both
+factors and the result exist by parts."""
+import subprocess
+
+import pytest
+
+PROGRAM = """
+def parts(a: {left}, b: {left}, c: {right}, d: {right}) {{ var z = complex(a, b) @ complex(c, d); return (real(z), imag(z)); }}
+def by_hand(a, b) {{
+  var z = complex(zeros(a.shape[0], b.shape[1]), zeros(a.shape[0], b.shape[1]));
+  for i in range(a.shape[0]) {{ for j in range(b.shape[1]) {{
+    var s = 0.0 + 0i;
+    for p in range(a.shape[1]) {{ s = s + a[i, p] * b[p, j]; }}
+    z[i, j] = s;
+  }} }}
+  return z;
+}}
+seed(5);
+var wrong = 0;
+for k in range(50) {{
+  var a = randn({m}, {n}); var b = randn({m}, {n}); var c = randn({n}, {m}); var d = randn({n}, {m});
+  var z = by_hand(complex(a, b), complex(c, d)); var p = parts(a, b, c, d);
+  wrong += i64(not all(p[0] == real(z)) or not all(p[1] == imag(z)));
+}}
+print(wrong);
+"""
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("flags", ["--jit=never", "--jit=always", "--jit=always --dynamic=on", "--jit=always -O0"])
+@pytest.mark.parametrize("m, n", [(3, 3), (4, 4), (1, 9), (2, 16)])
+@pytest.mark.parametrize("declared", ["known", "unknown"])
+def test_parts_of_small_products(toy, tmp_path, flags, m, n, declared):
+    left, right = (f"f64[{m}, {n}]", f"f64[{n}, {m}]") if declared == "known" else ("f64[M, N]", "f64[N, M]")
+    path = tmp_path / "p.toy"
+    path.write_text(PROGRAM.format(m=m, n=n, left=left, right=right))
+    done = subprocess.run([toy, *flags.split(), str(path)], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("0\n", "")
