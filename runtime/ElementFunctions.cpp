@@ -4,6 +4,7 @@
 #include "runtime/ElementFunctions.h"
 
 #include "runtime/ComplexMath.h"
+#include "runtime/Isa.h"
 #include "runtime/Scalar.h"
 
 #include <cmath>
@@ -83,17 +84,7 @@ struct Machine {
   int width;
 };
 const Machine &machine() {
-#define TOY_MACHINE(ISA)                                                                                               \
-  Machine { ISA::elementKernels, ISA::laneFunctions, ISA::laneWidth }
-  static const Machine chosen = [] {
-#ifdef __x86_64__
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
-      return TOY_MACHINE(avx512);
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-      return TOY_MACHINE(avx2);
-#endif
-    return TOY_MACHINE(baseline);
-  }();
+  static const Machine chosen{TOY_OF_MACHINE(elementKernels), TOY_OF_MACHINE(laneFunctions), TOY_OF_MACHINE(laneWidth)};
   return chosen;
 }
 

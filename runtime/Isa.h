@@ -15,25 +15,35 @@
   namespace avx512 {                                                                                                   \
   TYPE NAME();                                                                                                         \
   }
-#define TOY_KERNELS_OF_MACHINE(NAME) ::toy::rt::ofMachine(baseline::NAME, avx2::NAME, avx512::NAME)
+/// What the instruction set of this machine has under a name.
+#define TOY_OF_MACHINE(NAME) ::toy::rt::ofMachine(baseline::NAME, avx2::NAME, avx512::NAME)
 #else
 #define TOY_KERNELS_FOR_ISA(TYPE, NAME)                                                                                \
   namespace baseline {                                                                                                 \
   TYPE NAME();                                                                                                         \
   }
-#define TOY_KERNELS_OF_MACHINE(NAME) ::toy::rt::ofMachine(baseline::NAME, baseline::NAME, baseline::NAME)
+#define TOY_OF_MACHINE(NAME) ::toy::rt::ofMachine(baseline::NAME, baseline::NAME, baseline::NAME)
 #endif
+#define TOY_KERNELS_OF_MACHINE(NAME) TOY_OF_MACHINE(NAME)()
 
 namespace toy::rt {
 
-template <typename T> T ofMachine(T (*baseline)(), [[maybe_unused]] T (*avx2)(), [[maybe_unused]] T (*avx512)()) {
+/// Avx2 is with fused multiply-add, Avx512 with the vectors of all lengths.
+enum class Isa { Baseline, Avx2, Avx512 };
+
+inline Isa machineIsa() {
 #ifdef __x86_64__
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
-    return avx512();
+    return Isa::Avx512;
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    return avx2();
+    return Isa::Avx2;
 #endif
-  return baseline();
+  return Isa::Baseline;
+}
+
+template <typename T> T ofMachine(T baseline, T avx2, T avx512) {
+  const Isa isa = machineIsa();
+  return isa == Isa::Avx512 ? avx512 : isa == Isa::Avx2 ? avx2 : baseline;
 }
 
 } // namespace toy::rt

@@ -3,6 +3,7 @@
 /// Strategies for planar complex products and the choice among them.
 #include "runtime/Planar.h"
 
+#include "runtime/Isa.h"
 #include "runtime/Parallel.h"
 #include "runtime/PlanarKernels.h"
 
@@ -12,40 +13,23 @@
 
 namespace toy::rt {
 
-#define TOY_FOR_ISA(NAME)                                                                                              \
-  namespace NAME {                                                                                                     \
-  PlanarKernels<float> kernelsF32();                                                                                   \
-  PlanarKernels<double> kernelsF64();                                                                                  \
-  }
-TOY_FOR_ISA(baseline)
-#ifdef __x86_64__
-TOY_FOR_ISA(avx2)
-TOY_FOR_ISA(avx512)
-#endif
+TOY_KERNELS_FOR_ISA(PlanarKernels<float>, kernelsF32)
+TOY_KERNELS_FOR_ISA(PlanarKernels<double>, kernelsF64)
 
-template <typename T>
-static PlanarKernels<T> pick(PlanarKernels<T> plain, [[maybe_unused]] PlanarKernels<T> wide,
-                             [[maybe_unused]] PlanarKernels<T> widest) {
+/// Small matrices do not fill the widest registers.
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
-    return {wide.small, widest.fewRows}; // small matrices do not fill wider registers
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    return wide;
-#endif
-  return plain;
-}
-#ifdef __x86_64__
-#define TOY_KERNELS(NAME) pick(baseline::NAME(), avx2::NAME(), avx512::NAME())
+#define TOY_PLANAR_KERNELS(NAME)                                                                                       \
+  {ofMachine(baseline::NAME, avx2::NAME, avx2::NAME)().small, TOY_KERNELS_OF_MACHINE(NAME).fewRows}
 #else
-#define TOY_KERNELS(NAME) baseline::NAME()
+#define TOY_PLANAR_KERNELS(NAME) baseline::NAME()
 #endif
 
 template <> const PlanarKernels<float> &planarKernels<float>() {
-  static const PlanarKernels<float> kernels = TOY_KERNELS(kernelsF32);
+  static const PlanarKernels<float> kernels = TOY_PLANAR_KERNELS(kernelsF32);
   return kernels;
 }
 template <> const PlanarKernels<double> &planarKernels<double>() {
-  static const PlanarKernels<double> kernels = TOY_KERNELS(kernelsF64);
+  static const PlanarKernels<double> kernels = TOY_PLANAR_KERNELS(kernelsF64);
   return kernels;
 }
 

@@ -3,6 +3,8 @@
 /// The choice of the machine's kernels.
 #include "runtime/Transpose.h"
 
+#include "runtime/Isa.h"
+
 namespace toy::rt {
 
 using TransposeKernel = void (*)(const Transposition &, int64_t elementBytes);
@@ -18,18 +20,8 @@ extern const TransposeKernel transposeKernel;
 }
 #endif
 
-static TransposeKernel machineKernel() {
-#ifdef __x86_64__
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
-    return avx512::transposeKernel;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    return avx2::transposeKernel;
-#endif
-  return baseline::transposeKernel;
-}
-
 void transpose(const Transposition &t, int64_t elementBytes) {
-  static const TransposeKernel kernel = machineKernel();
+  static const TransposeKernel kernel = TOY_OF_MACHINE(transposeKernel);
   kernel(t, elementBytes);
 }
 
