@@ -5,7 +5,6 @@
 #include "ir/ToyDialect.h"
 
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/Matchers.h"
 
 #include "llvm/Support/CheckedArithmetic.h"
 
@@ -114,15 +113,6 @@ OpFoldResult RelabelOp::fold(FoldAdaptor) {
 OpFoldResult PermuteOp::fold(FoldAdaptor) {
   bool isOwn = llvm::equal(getPermutation(), llvm::seq<int64_t>(getPermutation().size()));
   return isOwn && getX().getType() == getType() ? getX() : OpFoldResult();
-}
-
-/// What always holds is not asked.
-LogicalResult AssertOp::canonicalize(AssertOp op, PatternRewriter &rewriter) {
-  DenseElementsAttr condition;
-  if (!matchPattern(op.getCondition(), m_Constant(&condition)) || !condition.getSplatValue<bool>())
-    return failure();
-  rewriter.eraseOp(op);
-  return success();
 }
 
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValueAttr(); }

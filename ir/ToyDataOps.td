@@ -167,7 +167,6 @@ def AssertOp : Toy_Op<"assert", "nothing", [Toy_Effect]> {
   let summary = "an error with a text unless a condition holds";
   let description = "```mlir\ntoy.assert %c, %text : (!toy.tensor<bool[]>, !toy.str) -> ()\n```";
   let arguments = (ins Toy_Bool:$condition, Toy_Str:$text);
-  let hasCanonicalizeMethod = 1;
 }
 def LoadOp : Toy_Op<"load", "declared", [Toy_Effect]> {
   let summary = "a tensor from a file";

@@ -381,6 +381,8 @@ void FunctionEmitter::emitView(mlir::Operation *op) {
 /// The runtime executes an operation, which fails, if a condition does not hold; the text of the error is made only
 /// then.
 void FunctionEmitter::failUnless(Value *condition, mlir::Operation *op) {
+  if (condition == b.getTrue())
+    return;
   scalars.rarely(b.CreateNot(condition), [&] {
     setSite(op);
     tables.operations.push_back(op);
@@ -398,8 +400,7 @@ void FunctionEmitter::emit(SizeValueOp op) {
   auto operand = [&](StringRef name) { return slots[op.getOperand(*SizeValueOp::operandOf(name))].scalar.re; };
   SizeEmitter emitter(b, operand);
   Value *value = emitter.compute(op.getExpr()).value;
-  if (emitter.exact() != b.getTrue())
-    failUnless(emitter.exact(), op);
+  failUnless(emitter.exact(), op);
   slots[op.getResult()].scalar = {value};
 }
 

@@ -50,14 +50,3 @@ func.func @other_axes_stay(%x: !toy.tensor<f64[2, 2]>) -> !toy.tensor<f64[2, 2]>
   %r = toy.permute %x {permutation = array<i64: 1, 0>} : (!toy.tensor<f64[2, 2]>) -> !toy.tensor<f64[2, 2]>
   return %r : !toy.tensor<f64[2, 2]>
 }
-
-// CHECK-LABEL: func.func @assertions
-// CHECK-COUNT-1: toy.assert
-// CHECK-NOT: toy.assert
-func.func @assertions(%text: !toy.str) {
-  %yes = toy.constant {value = dense<true> : tensor<i1>} : () -> !toy.tensor<bool[]>
-  %no = toy.constant {value = dense<false> : tensor<i1>} : () -> !toy.tensor<bool[]>
-  toy.assert %yes, %text : (!toy.tensor<bool[]>, !toy.str) -> ()
-  toy.assert %no, %text : (!toy.tensor<bool[]>, !toy.str) -> ()
-  return
-}
