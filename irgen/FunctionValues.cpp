@@ -30,7 +30,7 @@ Val closureOf(IRGen &g, const ast::Function &decl) {
   closure.code = &decl;
   const sema::Summary &summary = g.host.callGraph().summary(decl);
   std::set<std::string> mentioned;
-  for (const sema::NameSet *names : {&summary.reads, &summary.writes, &summary.calls})
+  for (const sema::NameSet *names : {&summary.reads, &summary.writes, &summary.freeCalls})
     mentioned.insert(names->begin(), names->end());
   mentioned.erase(decl.name); // it sees itself
   for (const std::string &name : mentioned) {

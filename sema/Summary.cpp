@@ -152,7 +152,8 @@ private:
     for (const NameSet *names : {&inside.reads, &inside.writes})
       for (const std::string &name : *names)
         read(name);
-    for (const std::string &name : inside.calls)
+    out.calls.insert(inside.calls.begin(), inside.calls.end());
+    for (const std::string &name : inside.freeCalls)
       callee(name);
     out.factors += inside.factors;
   }
@@ -162,6 +163,8 @@ private:
     out.calls.insert(name);
     if (find(name))
       use(name);
+    else
+      out.freeCalls.insert(name);
   }
 
   void call(const ast::Call &c) {

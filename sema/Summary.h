@@ -18,6 +18,7 @@ struct Summary {
   NameSet reads;                   ///< variables from outside; also names that turn out to be dtypes or constants
   NameSet writes;                  ///< variables from outside
   NameSet calls;                   ///< functions, structs, dtypes, and variables that hold a function, by name
+  NameSet freeCalls;               ///< those of `calls` that it does not declare itself
   std::set<size_t> usedParameters; ///< of a function, by position: those that it reads or assigns
   unsigned factors = 0; ///< operators and functions that parts of complex products are made of: `* / @ **`, cos and sin
   bool branches = false, loops = false;
