@@ -213,7 +213,7 @@ rt::DeviceKernel **Compiler::loadKernels(DeviceCode &code, std::string &error) {
 }
 
 std::string Compiler::findInCache(CompiledUnit &c) {
-  std::string key = cache->keyOf(*c.code->module, engine.targetKey(*c.code));
+  std::string key = cache->keyOf(*c.code->module, engine.targetKey(c.code->quick, c.code->loops));
   c.code->object = cache->find(key);
   c.fromCache = c.code->object && haveKernels(ObjectKernels(*c.code->object).called);
   return key;
@@ -239,10 +239,8 @@ void Compiler::splitKernels(CompiledUnit &c) {
     ++(known ? kernels.kept : kernels.made);
     return known;
   };
-  const MachineCode ofKernels;
-  for (auto &module : takeKernels(*c.code->module, engine.targetKey(ofKernels) + cache->build(), isKnown)) {
-    auto &code = c.kernels.emplace_back(std::make_shared<MachineCode>());
-    code->context = c.code->context;
+  for (auto &module : takeKernels(*c.code->module, engine.targetKey() + cache->build(), isKnown)) {
+    auto &code = c.kernels.emplace_back(std::make_shared<MachineCode>(c.code->context));
     code->module = std::move(module);
   }
   c.code->quick = options.optimization == CompileOptions::byCost &&

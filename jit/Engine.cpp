@@ -109,8 +109,8 @@ void Engine::setFeatures(Module &module) {
     }
 }
 
-std::string Engine::targetKey(const MachineCode &code) const {
-  std::string effort = code.quick ? "quick" : "O" + std::to_string(options.optimization) + (code.loops ? "loops" : "");
+std::string Engine::targetKey(bool quick, bool loops) const {
+  std::string effort = quick ? "quick" : "O" + std::to_string(options.optimization) + (loops ? "loops" : "");
   return (impl->machine->getTargetCPU() + impl->machine->getTargetFeatureString() + effort).str();
 }
 

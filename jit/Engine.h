@@ -38,7 +38,9 @@ struct Signature {
 /// LLVM IR on its way to an object. It is shared, and owns all that it needs: Ctrl-C may leave a thread behind that
 /// works on it.
 struct MachineCode {
-  std::shared_ptr<llvm::LLVMContext> context = std::make_shared<llvm::LLVMContext>();
+  explicit MachineCode(std::shared_ptr<llvm::LLVMContext> context = std::make_shared<llvm::LLVMContext>())
+      : context(std::move(context)) {}
+  std::shared_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
   bool quick = false; ///< costs more to optimize than to run
   bool loops = false; ///< has loops of the program's own over elements or scalars, or recursion
@@ -75,8 +77,8 @@ public:
   /// The machine that a module is made for, before it has functions, and the features that these may use.
   void setTarget(llvm::Module &module);
   void setFeatures(llvm::Module &module);
-  /// What decides code beside the IR, for the key of a cache.
-  std::string targetKey(const MachineCode &code) const;
+  /// What decides code beside the IR, for the key of a cache. `quick` and `loops` as in MachineCode.
+  std::string targetKey(bool quick = false, bool loops = false) const;
   /// Ctrl-C leaves LLVM behind: rt::Error.
   void optimize(std::shared_ptr<MachineCode> code);
   void assemble(std::shared_ptr<MachineCode> code, std::string &error);
