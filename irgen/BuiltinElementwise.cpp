@@ -75,6 +75,10 @@ Val roundBuiltin(IRGen &g, Bound &args, SourceRange r) {
   using ast::BinaryOp;
   auto apply = [&](BinaryOp op, const Val &a, const Val &b) { return binaryOperation(g, op, a, b, r, r, r, r); };
   int64_t most = realOf(x.tensor().getDtype()) == DType::F32 ? 38 : 308; // above it, 10**n is infinite
+  if (digits > most)
+    return given;
+  if (digits < -most) // no number reaches half of it
+    x = apply(BinaryOp::Div, x, g.floating(std::pow(10.0, most), realOf(x.tensor().getDtype()), r));
   Val unit = g.floating(std::pow(10.0, std::min(std::abs(digits), most)), realOf(x.tensor().getDtype()), r);
   Val scaled = apply(digits < 0 ? BinaryOp::Div : BinaryOp::Mul, x, unit);
   Val whole = g.create<RoundOp>(r, {scaled.value}, {}, args.rangeOf("x"));
