@@ -40,7 +40,7 @@ struct Stoppable {
 void buildRecognition(OpPassManager &passes, const CompileOptions &options, const PipelineTarget &target) {
   Stoppable bodies{passes.nest<func::FuncOp>()};
   if (options.recognize)
-    bodies.addPass(createKeepParts());
+    bodies.addPass(createPreserveProductComponents());
   bodies.addPass(createCanonicalizer());
   passes.addPass(createInlineFunctions());
   Stoppable functions{passes.nest<func::FuncOp>()};
@@ -80,8 +80,8 @@ void buildSelection(OpPassManager &passes, const CompileOptions &options, const 
 
 void buildDeviceGroups(OpPassManager &passes) {
   OpPassManager &functions = passes.nest<func::FuncOp>();
-  functions.addPass(createRepeatParts());
-  functions.addPass(createGroupRows());
+  functions.addPass(createRematerializeProducers());
+  functions.addPass(createFuseRowReductions());
 }
 
 void registerPasses() {

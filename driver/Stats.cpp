@@ -19,16 +19,17 @@ std::string guardsJson(Session &session) {
   std::string out;
   const SourceManager &sources = session.getDiagnostics().getSources();
   for (auto &[key, set] : session.instances().specializations)
-    for (const auto &form : set.entries)
-      for (const auto &[kind, list] : {std::pair("guard", &form->guards), std::pair("check", &form->checks)})
+    for (const auto &specialization : set.entries)
+      for (const auto &[kind, list] :
+           {std::pair("guard", &specialization->guards), std::pair("check", &specialization->checks)})
         for (const SizeGuard &guard : *list) {
           const SourceBuffer &buffer = sources.get(guard.range.buffer);
           uint32_t line = buffer.lineOf(guard.range.begin);
           out += fmt::format(
               "{}{{\"function\": {}, \"kind\": \"{}\", \"condition\": {}, \"file\": {}, \"line\": {}, \"column\": {}}}",
               out.empty() ? "" : ", ", jsonText(set.function), kind,
-              jsonText(guard.fact.str(form->shownNames(set.slots))), jsonText(std::string(buffer.getName())), line,
-              guard.range.begin - buffer.lineBegin(line) + 1);
+              jsonText(guard.fact.str(specialization->shownNames(set.slots))), jsonText(std::string(buffer.getName())),
+              line, guard.range.begin - buffer.lineBegin(line) + 1);
         }
   return out;
 }

@@ -10,7 +10,7 @@ def FusedOp : Op<Toy_Dialect, "fused", [IsolatedFromAbove, Pure]> {
   let summary = "operations computed together, element by element, in one loop nest";
   let description = [{
     The body is a graph of toy operations over the operands; only what is yielded, one value, is stored. Made by `toy-fuse`, consumed by the kernel emitter.
-    A body of `toy.fused` groups (made by `toy-group-rows`) is one kernel of a device, with a warp for each row, and may yield several values: rows, of one
+    A body of `toy.fused` groups (made by `toy-fuse-row-reductions`) is one kernel of a device, with a warp for each row, and may yield several values: rows, of one
     length, and what was reduced from them (of length 1). Where the runtime says that this does not pay, its groups are computed one after the other.
 
     ```mlir

@@ -9,10 +9,10 @@ using namespace mlir;
 namespace toy {
 
 /// At the top level the file decides the type, so it is read now; elsewhere the type is declared (see `var`).
-Val loadBuiltin(IRGen &g, Bound &args, SourceRange r) {
+RValue loadBuiltin(IRGen &g, Bound &args, SourceRange r) {
   if (g.fn().decl || g.fn().scopes.size() > 1 || !g.fn().loops.empty())
     g.fail(DiagId::LoadNeedsType, r, {}, "write `var x: f64[_, _] = load(…);`");
-  TypeDesc type;
+  ValueType type;
   std::string name = g.host.loadNow(*args["path"], args["name"], type);
   if (name.empty())
     throw IRAbort();
@@ -20,36 +20,36 @@ Val loadBuiltin(IRGen &g, Bound &args, SourceRange r) {
 }
 
 static Value pathOf(IRGen &g, Bound &args) {
-  Val path = valueArgument(g, args, "path");
+  RValue path = valueArgument(g, args, "path");
   if (!path.isStr())
     g.fail(DiagId::ArgumentKind, args.rangeOf("path"), {args.row->name, "the path", "a string", path.type().str()});
   return path.value;
 }
 
 /// A tensor, or the members of a struct or tuple.
-Val saveBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = valueArgument(g, args, "x");
+RValue saveBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = valueArgument(g, args, "x");
   SmallVector<Value> operands = {pathOf(g, args)};
   std::string names;
-  auto add = [&](const Val &v, const std::string &name) {
+  auto add = [&](const RValue &v, const std::string &name) {
     operands.push_back(needTensor(g, v, "save", args.rangeOf("x")).value);
     names += (operands.size() > 2 ? "\n" : "") + name;
   };
-  if (x.kind == Val::Struct || x.kind == Val::Tuple)
+  if (x.kind == RValue::Struct || x.kind == RValue::Tuple)
     for (auto [i, element] : llvm::enumerate(x.elements))
-      add(element, x.kind == Val::Struct ? x.names[i] : "arr_" + std::to_string(i));
+      add(element, x.kind == RValue::Struct ? x.names[i] : "arr_" + std::to_string(i));
   else
     add(x, args.has("name") ? staticString(g, *args["name"], "save") : "arr_0");
   g.create<SaveOp>(r, operands, {g.stringAttr("names", names)});
   return {};
 }
 
-Val showBuiltin(IRGen &g, Bound &args, SourceRange r) {
+RValue showBuiltin(IRGen &g, Bound &args, SourceRange r) {
   g.create<ShowOp>(r, {tensorArgument(g, args, "x").value});
   return {};
 }
 
-Val readBinaryBuiltin(IRGen &g, Bound &args, SourceRange r) {
+RValue readBinaryBuiltin(IRGen &g, Bound &args, SourceRange r) {
   SmallVector<Value> operands = {pathOf(g, args),
                                  args.has("offset") ? indexValue(g, *args["offset"], "read_binary") : g.integer(0, r)};
   DType dtype = staticDType(g, *args["dtype"]);
@@ -57,19 +57,19 @@ Val readBinaryBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return g.create<ReadBinaryOp>(r, operands, {g.dtypeAttr(dtype)});
 }
 
-Val printBuiltin(IRGen &g, Bound &args, SourceRange r) {
+RValue printBuiltin(IRGen &g, Bound &args, SourceRange r) {
   genPrint(g, args.rest, r, false);
   return {};
 }
 
-Val writeBuiltin(IRGen &g, Bound &args, SourceRange r) {
+RValue writeBuiltin(IRGen &g, Bound &args, SourceRange r) {
   genWrite(g, *args["x"], r);
   return {};
 }
 
-Val strBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val v = valueArgument(g, args, "x");
-  if (v.kind == Val::DTypeRef)
+RValue strBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue v = valueArgument(g, args, "x");
+  if (v.kind == RValue::DTypeRef)
     return g.string(std::string(nameOf(v.dtype)), r);
   if (v.isStr())
     return v;
@@ -77,7 +77,7 @@ Val strBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return g.create<ToStrOp>(r, {v.value});
 }
 
-Val checkBuiltin(IRGen &g, Bound &args, SourceRange r) {
+RValue checkBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Value c = genCondition(g, *args["condition"]);
   Value text =
       args.has("text") ? valueArgument(g, args, "text").value : g.string(g.sourceText(args.rangeOf("condition")), r);
@@ -85,12 +85,14 @@ Val checkBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return {};
 }
 
-Val itemBuiltin(IRGen &g, Bound &args, SourceRange r) { return reshape(g, tensorArgument(g, args, "x").value, {}, r); }
+RValue itemBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  return reshape(g, tensorArgument(g, args, "x").value, {}, r);
+}
 
-Val clockBuiltin(IRGen &g, Bound &args, SourceRange r) { return g.create<ClockOp>(r, {}); }
+RValue clockBuiltin(IRGen &g, Bound &args, SourceRange r) { return g.create<ClockOp>(r, {}); }
 
-Val bytesBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val text = valueArgument(g, args, "text");
+RValue bytesBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue text = valueArgument(g, args, "text");
   if (!text.isStr())
     g.fail(DiagId::ArgumentKind, args.rangeOf("text"), {"bytes", "the text", "a string", text.type().str()});
   return g.create<StrBytesOp>(r, {text.value});

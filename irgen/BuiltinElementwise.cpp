@@ -9,63 +9,63 @@ using namespace mlir;
 
 namespace toy {
 
-Val unaryBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = tensorArgument(g, args, "x");
+RValue unaryBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = tensorArgument(g, args, "x");
   return g.create(args.row->op, r, {convertFor(g, args.row->conversion, x, r).value}, {}, args.rangeOf("x"));
 }
 
 /// real, imag, conj: on real values the identity, or 0.
-Val partBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = tensorArgument(g, args, "x");
+RValue partBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = tensorArgument(g, args, "x");
   if (x.tensor().isComplex())
     return g.create(args.row->op, r, {x.value});
   return StringRef(args.row->op) == "imag" ? zerosLike(g, x, r) : x;
 }
 
-Val angleBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = convertFor(g, 'f', tensorArgument(g, args, "x"), r);
+RValue angleBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = convertFor(g, 'f', tensorArgument(g, args, "x"), r);
   if (x.tensor().isComplex())
     return g.create<AngleOp>(r, {x.value});
   return g.create<Atan2Op>(r, {g.floating(0, x.tensor().getDtype(), r), x.value});
 }
 
-Val adjointBuiltin(IRGen &g, Bound &args, SourceRange r) { return adjoint(g, tensorArgument(g, args, "x"), r); }
+RValue adjointBuiltin(IRGen &g, Bound &args, SourceRange r) { return adjoint(g, tensorArgument(g, args, "x"), r); }
 
 /// Integers are already integral.
-Val roundingBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = tensorArgument(g, args, "x");
+RValue roundingBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = tensorArgument(g, args, "x");
   if (kindOf(x.tensor().getDtype()) <= DKind::Int)
     return x;
   return g.create(args.row->op, r, {x.value}, {}, args.rangeOf("x"));
 }
 
 /// To tens, hundreds, …: with quotient q and remainder, up to q + 1 where more than half remains, or half of an odd q.
-static Value roundedInteger(IRGen &g, const Val &x, int64_t digits, SourceRange r) {
+static Value roundedInteger(IRGen &g, const RValue &x, int64_t digits, SourceRange r) {
   DType dtype = x.tensor().getDtype();
   if (digits >= 0)
     return x.value;
   using ast::BinaryOp;
-  auto apply = [&](BinaryOp op, const Val &a, const Val &b) { return binaryOperation(g, op, a, b, r, r, r, r); };
-  Val wide = castTo(g, x.value, DType::I64, r);
+  auto apply = [&](BinaryOp op, const RValue &a, const RValue &b) { return binaryOperation(g, op, a, b, r, r, r, r); };
+  RValue wide = castTo(g, x.value, DType::I64, r);
   if (digits < -18)
     return castTo(g, apply(BinaryOp::Mul, wide, g.integer(0, r)).value, dtype, r);
   int64_t n = 1;
   for (int64_t i = 0; i > digits; --i)
     n *= 10;
-  Val unit = g.integer(n, r), quotient = apply(BinaryOp::FloorDiv, wide, unit), rest = apply(BinaryOp::Mod, wide, unit),
-      other = apply(BinaryOp::Sub, unit, rest);
-  Val isTie = g.create<EqOp>(r, {rest.value, other.value}), isMore = g.create<GtOp>(r, {rest.value, other.value}),
-      isOdd = apply(BinaryOp::Eq, apply(BinaryOp::Mod, quotient, g.integer(2, r)), g.integer(1, r));
+  RValue unit = g.integer(n, r), quotient = apply(BinaryOp::FloorDiv, wide, unit),
+         rest = apply(BinaryOp::Mod, wide, unit), other = apply(BinaryOp::Sub, unit, rest);
+  RValue isTie = g.create<EqOp>(r, {rest.value, other.value}), isMore = g.create<GtOp>(r, {rest.value, other.value}),
+         isOdd = apply(BinaryOp::Eq, apply(BinaryOp::Mod, quotient, g.integer(2, r)), g.integer(1, r));
   Value up = g.create<OrOp>(r, {isMore.value, g.create<AndOp>(r, {isTie.value, isOdd.value})});
-  Val above = apply(BinaryOp::Add, quotient, castTo(g, up, DType::I64, r));
+  RValue above = apply(BinaryOp::Add, quotient, castTo(g, up, DType::I64, r));
   return castTo(g, apply(BinaryOp::Mul, above, unit).value, dtype, r);
 }
 
 /// NumPy's: scaled, rounded, scaled back; what scaling makes infinite is its own multiple.
-Val roundBuiltin(IRGen &g, Bound &args, SourceRange r) {
+RValue roundBuiltin(IRGen &g, Bound &args, SourceRange r) {
   if (!args.has("digits"))
     return roundingBuiltin(g, args, r);
-  Val given = tensorArgument(g, args, "x"), x = given;
+  RValue given = tensorArgument(g, args, "x"), x = given;
   int64_t digits = staticInteger(g, *args["digits"], "round");
   DType dtype = given.tensor().getDtype();
   if (kindOf(dtype) <= DKind::Int)
@@ -73,56 +73,56 @@ Val roundBuiltin(IRGen &g, Bound &args, SourceRange r) {
   if (isHalf(dtype))
     x = castTo(g, x.value, DType::F32, r);
   using ast::BinaryOp;
-  auto apply = [&](BinaryOp op, const Val &a, const Val &b) { return binaryOperation(g, op, a, b, r, r, r, r); };
+  auto apply = [&](BinaryOp op, const RValue &a, const RValue &b) { return binaryOperation(g, op, a, b, r, r, r, r); };
   int64_t most = realOf(x.tensor().getDtype()) == DType::F32 ? 38 : 308; // above it, 10**n is infinite
   if (digits > most)
     return given;
   if (digits < -most) // no number reaches half of it
     x = apply(BinaryOp::Div, x, g.floating(std::pow(10.0, most), realOf(x.tensor().getDtype()), r));
-  Val unit = g.floating(std::pow(10.0, std::min(std::abs(digits), most)), realOf(x.tensor().getDtype()), r);
-  Val scaled = apply(digits < 0 ? BinaryOp::Div : BinaryOp::Mul, x, unit);
-  Val whole = g.create<RoundOp>(r, {scaled.value}, {}, args.rangeOf("x"));
-  Val back = apply(digits < 0 ? BinaryOp::Mul : BinaryOp::Div, whole, unit);
+  RValue unit = g.floating(std::pow(10.0, std::min(std::abs(digits), most)), realOf(x.tensor().getDtype()), r);
+  RValue scaled = apply(digits < 0 ? BinaryOp::Div : BinaryOp::Mul, x, unit);
+  RValue whole = g.create<RoundOp>(r, {scaled.value}, {}, args.rangeOf("x"));
+  RValue back = apply(digits < 0 ? BinaryOp::Mul : BinaryOp::Div, whole, unit);
   Value isFinite = g.create<IsFiniteOp>(r, {scaled.value});
   return castTo(g, g.create<WhereOp>(r, {isFinite, back.value, x.value}), dtype, r);
 }
 
-Val testBuiltin(IRGen &g, Bound &args, SourceRange r) {
+RValue testBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return g.create(args.row->op, r, {convertFor(g, 'f', tensorArgument(g, args, "x"), r).value});
 }
 
-Val binaryBuiltin(IRGen &g, Bound &args, SourceRange r) {
+RValue binaryBuiltin(IRGen &g, Bound &args, SourceRange r) {
   StringRef first = args.arguments[0].first, second = args.arguments[1].first;
-  Val a = convertFor(g, args.row->conversion, tensorArgument(g, args, first), args.rangeOf(first));
-  Val b = convertFor(g, args.row->conversion, tensorArgument(g, args, second), args.rangeOf(second));
+  RValue a = convertFor(g, args.row->conversion, tensorArgument(g, args, first), args.rangeOf(first));
+  RValue b = convertFor(g, args.row->conversion, tensorArgument(g, args, second), args.rangeOf(second));
   return elementwise(g, args.row->op, a, b, promoteAll({a, b}), r, args.rangeOf(first), args.rangeOf(second));
 }
 
-Val clipBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = tensorArgument(g, args, "x");
+RValue clipBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = tensorArgument(g, args, "x");
   for (auto [name, op] : {std::pair("low", "maximum"), std::pair("high", "minimum")}) {
-    Val bound = tensorArgument(g, args, name);
+    RValue bound = tensorArgument(g, args, name);
     x = elementwise(g, op, x, bound, promoteAll({x, bound}), r, args.rangeOf("x"), args.rangeOf(name));
   }
   return x;
 }
 
-Val composeBuiltin(IRGen &g, Bound &args, SourceRange r) {
+RValue composeBuiltin(IRGen &g, Bound &args, SourceRange r) {
   StringRef first = args.arguments[0].first, second = args.arguments[1].first;
-  Val a = tensorArgument(g, args, first), b = tensorArgument(g, args, second);
+  RValue a = tensorArgument(g, args, first), b = tensorArgument(g, args, second);
   DType dtype = promoteAll({a, b});
   if (kindOf(dtype) <= DKind::Int)
     dtype = DType::F64;
   return elementwise(g, args.row->op, a, b, dtype, r, args.rangeOf(first), args.rangeOf(second));
 }
 
-Val powBuiltin(IRGen &g, Bound &args, SourceRange r) {
+RValue powBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return binaryOperation(g, ast::BinaryOp::Pow, valueArgument(g, args, "a"), valueArgument(g, args, "b"), r, r,
                          args.rangeOf("a"), args.rangeOf("b"));
 }
 
-Val whereBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val c = tensorArgument(g, args, "condition"), a = tensorArgument(g, args, "a"), b = tensorArgument(g, args, "b");
+RValue whereBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue c = tensorArgument(g, args, "condition"), a = tensorArgument(g, args, "a"), b = tensorArgument(g, args, "b");
   DType dtype = promoteAll({a, b});
   return g.create<WhereOp>(r,
                            {c.value, castVal(g, a, dtype, args.rangeOf("a")), castVal(g, b, dtype, args.rangeOf("b"))},
@@ -144,9 +144,9 @@ static bool isInfinite(Value value, bool negative) {
 }
 
 /// max and min of the elements and of a scalar, which is what an empty axis gives.
-static Val reduceFrom(IRGen &g, Bound &args, Value x, ArrayRef<NamedAttribute> attributes) {
+static RValue reduceFrom(IRGen &g, Bound &args, Value x, ArrayRef<NamedAttribute> attributes) {
   SourceRange r = args.call->range;
-  Val initial = tensorArgument(g, args, "initial"), elements = x;
+  RValue initial = tensorArgument(g, args, "initial"), elements = x;
   if (initial.rank() != 0)
     g.fail(DiagId::ArgumentKind, args.rangeOf("initial"),
            {args.row->name, "`initial`", "a scalar", initial.type().str()});
@@ -154,17 +154,17 @@ static Val reduceFrom(IRGen &g, Bound &args, Value x, ArrayRef<NamedAttribute> a
   SmallVector<NamedAttribute> all(attributes);
   all.push_back(g.attr("orLeast", g.b.getUnitAttr()));
   bool isMax = StringRef(args.row->op) == "max";
-  Val best = g.create(args.row->op, r, {castVal(g, elements, dtype, r)}, all, args.rangeOf("x"));
+  RValue best = g.create(args.row->op, r, {castVal(g, elements, dtype, r)}, all, args.rangeOf("x"));
   return isInfinite(initial.value, isMax)
              ? best
              : elementwise(g, isMax ? "maximum" : "minimum", best, initial, dtype, r, r, args.rangeOf("initial"));
 }
 
-Val reduceBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = tensorArgument(g, args, "x");
+RValue reduceBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = tensorArgument(g, args, "x");
   Value v = convertFor(g, args.row->conversion, x, r).value;
   if (args.row->conversion == 'b' && x.tensor().getDtype() != DType::Bool)
-    v = g.create<NeOp>(r, {v, castVal(g, Val(g.integer(0, r)), realOf(x.tensor().getDtype()), r)});
+    v = g.create<NeOp>(r, {v, castVal(g, RValue(g.integer(0, r)), realOf(x.tensor().getDtype()), r)});
   bool isPair = x.rank() == 0 && (args.row->name == StringRef("max") || args.row->name == StringRef("min"));
   if (isPair && args.has("axis") && args.call->arguments.size() == 2 && args.call->arguments[1].keyword.empty())
     g.fail(DiagId::AxisOutOfRange, args.rangeOf("axis"), {g.sourceText(args.rangeOf("axis")), x.type().str()},
@@ -178,8 +178,8 @@ Val reduceBuiltin(IRGen &g, Bound &args, SourceRange r) {
 }
 
 /// Over one axis, or over the flattened tensor.
-Val argBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val whole = tensorArgument(g, args, "x"), x = whole;
+RValue argBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue whole = tensorArgument(g, args, "x"), x = whole;
   int64_t axis = axisOrFlat(g, args, x, r);
   bool keepdims = flagArgument(g, args, "keepdims", false);
   Value best = g.create(args.row->op, r, {x.value},
@@ -190,14 +190,14 @@ Val argBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return best;
 }
 
-Val alongBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = convertFor(g, args.row->conversion, tensorArgument(g, args, "x"), r);
+RValue alongBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = convertFor(g, args.row->conversion, tensorArgument(g, args, "x"), r);
   int64_t axis = axisOrFlat(g, args, x, r);
   return g.create(args.row->op, r, {x.value}, {g.integerAttr("axis", axis)});
 }
 
-Val sortBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = tensorArgument(g, args, "x");
+RValue sortBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = tensorArgument(g, args, "x");
   if (x.rank() == 0)
     g.fail(DiagId::AxisOutOfRange, r, {"-1", x.type().str()});
   return g.create(args.row->op, r, {x.value},

@@ -18,7 +18,7 @@ struct RowCalls {
   IRGen &g;
   Bound &args;
   SourceRange range;
-  Val function, start, rows;
+  RValue function, start, rows;
   Value count; ///< of rows
 
   RowCalls(IRGen &g, Bound &args, SourceRange range) : g(g), args(args), range(range) {
@@ -28,7 +28,7 @@ struct RowCalls {
     rows = valueArgument(g, args, "x");
   }
 
-  bool areElements() const { return rows.kind == Val::Tuple; }
+  bool areElements() const { return rows.kind == RValue::Tuple; }
 
   void needRows() {
     if (!rows.isTensor() || rows.rank() == 0)
@@ -37,21 +37,21 @@ struct RowCalls {
   }
 
   /// `f(row)`, or `f(result, row)`.
-  Val call(ArrayRef<Val> arguments) {
+  RValue call(ArrayRef<RValue> arguments) {
     SmallVector<SourceRange> sources(arguments.size(), args.rangeOf("start"));
     sources.back() = args.rangeOf("x");
     if (!function.isCallable())
       g.fail(DiagId::ArgumentKind, args.rangeOf("f"), {args.row->name, "`f`", "a function", function.str()});
-    Val result = callWithValues(g, function, arguments, sources, range);
-    if (result.kind == Val::Nothing)
+    RValue result = callWithValues(g, function, arguments, sources, range);
+    if (result.kind == RValue::Nothing)
       g.fail(DiagId::NoValue, args.rangeOf("f"), {g.sourceText(args.rangeOf("f"))});
     return result;
   }
 
-  Val row(Value i) { return selectIndex(g, rows.value, 0, i, args.rangeOf("x")); }
+  RValue row(Value i) { return selectIndex(g, rows.value, 0, i, args.rangeOf("x")); }
 
   /// What a call of some row would give: it is generated where nothing runs, and forgotten.
-  TypeDesc typeOfCall(llvm::function_ref<Val(Val row)> generate) {
+  ValueType typeOfCall(llvm::function_ref<RValue(RValue row)> generate) {
     FunctionState &state = g.fn();
     Block *before = g.current, *last = &state.op.getBody().back(), *scratch = newBlock(g);
     ShapeFacts facts = state.facts;
@@ -60,7 +60,7 @@ struct RowCalls {
     ++state.conditions;
     moveTo(g, scratch);
     Value i = scratch->addArgument(TensorType::scalar(g.context, DType::I64), g.loc(range));
-    TypeDesc type = generate(row(i)).type();
+    ValueType type = generate(row(i)).type();
     --state.conditions;
     state.facts = facts;
     state.sizeNames = sizeNames;
@@ -73,18 +73,18 @@ struct RowCalls {
   }
 
   /// Runs over rows, from one on, with a value that each turn gives anew.
-  Val loop(Value first, Val start, llvm::function_ref<Val(Val before, Value i)> next) {
+  RValue loop(Value first, RValue start, llvm::function_ref<RValue(RValue before, Value i)> next) {
     const std::string name = "$" + std::string(args.row->name) + std::to_string(g.fn().scopes.size());
     g.fn().scopes.emplace_back();
     g.fn().scopes.back()[name].value = std::move(start);
     auto test = [&](Value i) { return g.create<LtOp>(range, {i, g.create<SubOp>(range, {count, first})}); };
     auto body = [&](Value i) {
-      Val value = next(lookup(g, name)->value, g.create<AddOp>(range, {i, first}));
+      RValue value = next(lookup(g, name)->value, g.create<AddOp>(range, {i, first}));
       value.settle();
       lookup(g, name)->value = value;
     };
     genLoop(g, {args.call, range, {name}, true, test, body});
-    Val result = lookup(g, name)->value;
+    RValue result = lookup(g, name)->value;
     g.fn().scopes.pop_back();
     return result;
   }
@@ -95,23 +95,23 @@ struct RowMap : RowCalls {
   using RowCalls::RowCalls;
 
   /// The leaves are made of each other by `make`.
-  Val mapLeaves(const Val &like, llvm::function_ref<Val(const Val &leaf, unsigned number)> make) {
+  RValue mapLeaves(const RValue &like, llvm::function_ref<RValue(const RValue &leaf, unsigned number)> make) {
     unsigned number = 0;
-    auto walk = [&](auto &self, const Val &v) -> Val {
-      if (v.kind == Val::Leaf)
+    auto walk = [&](auto &self, const RValue &v) -> RValue {
+      if (v.kind == RValue::Leaf)
         return make(v, number++);
-      Val out = v;
-      for (Val &element : out.elements)
+      RValue out = v;
+      for (RValue &element : out.elements)
         element = self(self, element);
       return out;
     };
     return walk(walk, like);
   }
 
-  void checkResult(const TypeDesc &type) {
-    for (const TypeDesc &element : type.elements)
+  void checkResult(const ValueType &type) {
+    for (const ValueType &element : type.elements)
       checkResult(element);
-    if (type.isCallable() || (type.kind == TypeDesc::Leaf && !isa<TensorType>(type.leaf)))
+    if (type.isCallable() || (type.kind == ValueType::Leaf && !isa<TensorType>(type.leaf)))
       g.fail(DiagId::ArgumentKind, args.rangeOf("f"), {"map", "results of `f`", "tensors", type.str()},
              "results of the elements of a tuple may be anything");
   }
@@ -134,18 +134,18 @@ struct RowMap : RowCalls {
     return sizes;
   }
 
-  Val empty(Val like, ArrayRef<SmallVector<Value>> sizes) {
-    return mapLeaves(like, [&](const Val &leaf, unsigned number) {
+  RValue empty(RValue like, ArrayRef<SmallVector<Value>> sizes) {
+    return mapLeaves(like, [&](const RValue &leaf, unsigned number) {
       DType dtype = cast<TensorType>(leaf.value.getType()).getDtype();
       return g.create<FullOp>(range, join(castTo(g, g.integer(0, range), dtype, range), sizes[number]));
     });
   }
 
   /// `all` with row `i` replaced; all rows have the same sizes.
-  Val stored(const Val &all, Value i, const Val &row) {
+  RValue stored(const RValue &all, Value i, const RValue &row) {
     SmallVector<Value> rows;
     row.flatten(rows);
-    return mapLeaves(all, [&](const Val &leaf, unsigned number) -> Val {
+    return mapLeaves(all, [&](const RValue &leaf, unsigned number) -> RValue {
       Value x = leaf.value, v = rows[number];
       SmallVector<Value> operands = {i}, counts = {g.integer(1, range)};
       for (int64_t axis = 1; axis < leaf.rank(); ++axis) {
@@ -164,16 +164,16 @@ struct RowMap : RowCalls {
     });
   }
 
-  Val run() {
+  RValue run() {
     if (areElements()) {
-      std::vector<Val> results;
-      for (const Val &element : rows.elements)
+      std::vector<RValue> results;
+      for (const RValue &element : rows.elements)
         results.push_back(call({element}));
-      return Val::tuple(std::move(results));
+      return RValue::tuple(std::move(results));
     }
     needRows();
-    Val like;
-    TypeDesc type = typeOfCall([&](Val row) { return call({row}); });
+    RValue like;
+    ValueType type = typeOfCall([&](RValue row) { return call({row}); });
     checkResult(type);
     SmallVector<Type> leaves;
     type.flatten(leaves);
@@ -181,7 +181,7 @@ struct RowMap : RowCalls {
     for (Type leaf : leaves)
       if (auto known = sizesBefore(cast<TensorType>(leaf)))
         sizes.push_back(*known);
-    auto store = [&](Val all, Value i) { return stored(all, i, call({row(i)})); };
+    auto store = [&](RValue all, Value i) { return stored(all, i, call({row(i)})); };
     if (sizes.size() == leaves.size()) {
       SmallVector<Value> zeros;
       for (Type leaf : leaves)
@@ -192,7 +192,7 @@ struct RowMap : RowCalls {
     if (constantOf(count) == 0)
       g.fail(DiagId::NoRows, args.rangeOf("x"), {rows.type().str(), type.str()});
     // The first row says what the sizes are.
-    Val first = call({row(g.integer(0, range))});
+    RValue first = call({row(g.integer(0, range))});
     sizes.clear();
     SmallVector<Value> values;
     first.flatten(values);
@@ -204,34 +204,35 @@ struct RowMap : RowCalls {
 
 } // namespace
 
-Val mapBuiltin(IRGen &g, Bound &args, SourceRange r) { return RowMap(g, args, r).run(); }
+RValue mapBuiltin(IRGen &g, Bound &args, SourceRange r) { return RowMap(g, args, r).run(); }
 
 /// The start under the dtypes that the function gives: numbers count as literals do.
-static Val widenedStart(IRGen &g, const Val &start, const TypeDesc &result, SourceRange range) {
-  if (start.kind == Val::Leaf && result.kind == TypeDesc::Leaf && start.isTensor() && isa<TensorType>(result.leaf)) {
+static RValue widenedStart(IRGen &g, const RValue &start, const ValueType &result, SourceRange range) {
+  if (start.kind == RValue::Leaf && result.kind == ValueType::Leaf && start.isTensor() &&
+      isa<TensorType>(result.leaf)) {
     DType have = start.tensor().getDtype(), want = cast<TensorType>(result.leaf).getDtype();
     bool widens = promote({have}, {want}) == want && kindOf(have) <= kindOf(want);
-    return have != want && widens ? Val(castVal(g, start, want, range)) : start;
+    return have != want && widens ? RValue(castVal(g, start, want, range)) : start;
   }
-  Val out = start;
+  RValue out = start;
   if (start.elements.size() == result.elements.size())
     for (auto [element, type] : llvm::zip_equal(out.elements, result.elements))
       element = widenedStart(g, element, type, range);
   return out;
 }
 
-Val foldBuiltin(IRGen &g, Bound &args, SourceRange r) {
+RValue foldBuiltin(IRGen &g, Bound &args, SourceRange r) {
   RowCalls rows(g, args, r);
-  Val start = rows.start;
+  RValue start = rows.start;
   if (rows.areElements()) {
-    for (const Val &element : rows.rows.elements)
+    for (const RValue &element : rows.rows.elements)
       start = rows.call({start, element});
     return start;
   }
   rows.needRows();
-  TypeDesc type = rows.typeOfCall([&](Val row) { return rows.call({start, row}); });
+  ValueType type = rows.typeOfCall([&](RValue row) { return rows.call({start, row}); });
   start = widenedStart(g, start, type, args.rangeOf("start"));
-  return rows.loop(g.integer(0, r), start, [&](Val before, Value i) { return rows.call({before, rows.row(i)}); });
+  return rows.loop(g.integer(0, r), start, [&](RValue before, Value i) { return rows.call({before, rows.row(i)}); });
 }
 
 } // namespace toy

@@ -7,8 +7,8 @@ using namespace mlir;
 
 namespace toy {
 
-Val matmulBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val product =
+RValue matmulBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue product =
       matmul(g, tensorArgument(g, args, "a"), tensorArgument(g, args, "b"), r, args.rangeOf("a"), args.rangeOf("b"));
   if (!args.has("strategy"))
     return product;
@@ -21,19 +21,19 @@ Val matmulBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return product;
 }
 
-static Val libraryCall(IRGen &g, SourceRange r, StringRef function, ArrayRef<Value> operands,
-                       ArrayRef<int64_t> parameters = {}, ArrayRef<SourceRange> sources = {}) {
+static RValue libraryCall(IRGen &g, SourceRange r, StringRef function, ArrayRef<Value> operands,
+                          ArrayRef<int64_t> parameters = {}, ArrayRef<SourceRange> sources = {}) {
   Operation *op = g.createOp<LibraryOp>(
       r, operands, {g.stringAttr("function", function), g.integersAttr("parameters", parameters)}, sources);
   SmallVector<Value> results = g.resultsOf(op, operands, r);
   if (results.size() == 1)
     return results[0];
-  return Val::tuple(results);
+  return RValue::tuple(results);
 }
 
 /// Brings both to the batches that they have between them, which broadcast. A vector beside a stack of matrices is a
 /// column for each.
-static Val solved(IRGen &g, SourceRange r, SmallVector<Value> operands, ArrayRef<SourceRange> sources) {
+static RValue solved(IRGen &g, SourceRange r, SmallVector<Value> operands, ArrayRef<SourceRange> sources) {
   auto rankOf = [&](int i) { return tensorTypeOf(operands[i]).getRank(); };
   bool isColumn = rankOf(1) == 1 && rankOf(0) > 2;
   auto column = [&](Value v, bool toColumn) {
@@ -68,14 +68,14 @@ static Val solved(IRGen &g, SourceRange r, SmallVector<Value> operands, ArrayRef
     if (!isWhole)
       v = broadcastTo(g, v, sizes, r);
   }
-  Val x = libraryCall(g, r, "solve", operands, {}, sources);
-  return isColumn ? Val(column(x.value, false)) : x;
+  RValue x = libraryCall(g, r, "solve", operands, {}, sources);
+  return isColumn ? RValue(column(x.value, false)) : x;
 }
 
 /// All operands in one floating dtype.
-Val libraryBuiltin(IRGen &g, Bound &args, SourceRange r) {
+RValue libraryBuiltin(IRGen &g, Bound &args, SourceRange r) {
   StringRef function = args.row->op;
-  std::vector<Val> given = {tensorArgument(g, args, args.arguments[0].first)};
+  std::vector<RValue> given = {tensorArgument(g, args, args.arguments[0].first)};
   bool twoOperands = function == "solve" || function == "lstsq";
   if (twoOperands)
     given.push_back(tensorArgument(g, args, args.arguments[1].first));
@@ -109,17 +109,17 @@ static int64_t normOf(IRGen &g, Bound &args) {
 }
 
 /// Real values become complex for the complex transforms.
-static Val transformable(IRGen &g, Bound &args, bool complex) {
+static RValue transformable(IRGen &g, Bound &args, bool complex) {
   SourceRange r = args.call->range;
-  Val x = convertFor(g, 'f', tensorArgument(g, args, "x"), r);
+  RValue x = convertFor(g, 'f', tensorArgument(g, args, "x"), r);
   if (x.rank() == 0)
     g.fail(DiagId::NeedsShape, args.rangeOf("x"), {args.row->name, "at least one axis", x.type().str()});
-  return complex ? Val(castVal(g, x, complexOf(x.tensor().getDtype()), r)) : x;
+  return complex ? RValue(castVal(g, x, complexOf(x.tensor().getDtype()), r)) : x;
 }
 
-Val fourierBuiltin(IRGen &g, Bound &args, SourceRange r) {
+RValue fourierBuiltin(IRGen &g, Bound &args, SourceRange r) {
   StringRef function = args.row->op;
-  Val x = transformable(g, args, function != "rfft");
+  RValue x = transformable(g, args, function != "rfft");
   int64_t axis = axisArgument(g, args, x.rank(), x.rank() - 1);
   Value n = args.has("n") ? indexValue(g, *args["n"], args.row->name) : sizeOf(g, x.value, axis, r);
   if (!args.has("n") && function == "irfft")
@@ -140,9 +140,9 @@ static SmallVector<int64_t> axesOf(IRGen &g, Bound &args, Type type, int64_t las
 }
 
 /// One transform an axis, the last first.
-Val fourierAxesBuiltin(IRGen &g, Bound &args, SourceRange r) {
+RValue fourierAxesBuiltin(IRGen &g, Bound &args, SourceRange r) {
   StringRef name = args.row->op;
-  Val x = transformable(g, args, true);
+  RValue x = transformable(g, args, true);
   if (name.ends_with("2") && !args.has("axes") && x.rank() < 2)
     g.fail(DiagId::NeedsShape, args.rangeOf("x"), {args.row->name, "two axes", x.type().str()});
   SmallVector<int64_t> axes = axesOf(g, args, x.value.getType(), name.ends_with("2") ? 2 : x.rank());
@@ -153,8 +153,8 @@ Val fourierAxesBuiltin(IRGen &g, Bound &args, SourceRange r) {
 }
 
 /// A roll by half of each axis.
-Val shiftBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = tensorArgument(g, args, "x");
+RValue shiftBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = tensorArgument(g, args, "x");
   bool inverse = StringRef(args.row->op) == "ifft";
   Value v = x.value;
   for (int64_t axis : axesOf(g, args, v.getType(), x.rank())) {
@@ -168,11 +168,11 @@ Val shiftBuiltin(IRGen &g, Bound &args, SourceRange r) {
 }
 
 /// An input without batch gets one; strides, padding and dilation are numbers or one an axis.
-Val convolutionBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = tensorArgument(g, args, "x"), w = tensorArgument(g, args, "w");
+RValue convolutionBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = tensorArgument(g, args, "x"), w = tensorArgument(g, args, "w");
   StringRef kind = args.row->op;
   int64_t axes = kind == "t" ? w.rank() - 2 : kind[0] - '0';
-  std::vector<Val> both = {x, w};
+  std::vector<RValue> both = {x, w};
   DType dtype = promoteAll(both), natural = dtype;
   bool integers = kindOf(dtype) <= DKind::Int;
   if (integers) // exact below 2^53
@@ -208,7 +208,7 @@ Val convolutionBuiltin(IRGen &g, Bound &args, SourceRange r) {
                           {args.rangeOf("x"), args.rangeOf("w")})
                   .value;
   if (args.has("bias")) {
-    Val bias = tensorArgument(g, args, "bias");
+    RValue bias = tensorArgument(g, args, "bias");
     if (bias.rank() != 1)
       g.fail(DiagId::ArgumentKind, args.rangeOf("bias"), {args.row->name, "`bias`", "a vector", bias.type().str()});
     SmallVector<Value> sizes = {sizeOf(g, bias.value, 0, r)};

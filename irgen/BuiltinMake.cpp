@@ -13,7 +13,7 @@ static Value fullOf(IRGen &g, Value value, ValueRange sizes, SourceRange r) {
   return g.create<FullOp>(r, join(value, sizes));
 }
 
-Val fillBuiltin(IRGen &g, Bound &args, SourceRange r) {
+RValue fillBuiltin(IRGen &g, Bound &args, SourceRange r) {
   // A dtype may also come last by position: zeros(3, f32).
   DType dtype = dtypeArgument(g, args, DType::F64);
   if (!args.rest.empty())
@@ -26,8 +26,8 @@ Val fillBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return fullOf(g, value, checkedSizes(g, sizeArguments(g, args), r), r);
 }
 
-Val fullBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val value = tensorArgument(g, args, "value");
+RValue fullBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue value = tensorArgument(g, args, "value");
   if (value.rank() != 0)
     g.fail(DiagId::ArgumentKind, args.rangeOf("value"), {"full", "the value", "a scalar", value.type().str()});
   DType dtype = dtypeArgument(g, args, value.tensor().getDtype());
@@ -37,12 +37,12 @@ Val fullBuiltin(IRGen &g, Bound &args, SourceRange r) {
                 checkedSizes(g, indexList(g, *args["sizes"], "full"), r), r);
 }
 
-Val likeBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = tensorArgument(g, args, "x");
+RValue likeBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = tensorArgument(g, args, "x");
   DType dtype = dtypeArgument(g, args, x.tensor().getDtype());
   Value value;
   if (args.has("value")) {
-    Val v = tensorArgument(g, args, "value");
+    RValue v = tensorArgument(g, args, "value");
     if (v.rank() != 0 || (kindOf(v.tensor().getDtype()) > kindOf(dtype)))
       g.fail(DiagId::CannotStore, args.rangeOf("value"), {v.type().str(), std::string(nameOf(dtype))});
     value = castVal(g, v, dtype, r);
@@ -52,7 +52,7 @@ Val likeBuiltin(IRGen &g, Bound &args, SourceRange r) {
 }
 
 /// Rows and columns compared.
-Val eyeBuiltin(IRGen &g, Bound &args, SourceRange r) {
+RValue eyeBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Value n = checkedSizes(g, {indexValue(g, *args["n"], "eye")}, r)[0],
         m = args.has("m") ? checkedSizes(g, {indexValue(g, *args["m"], "eye")}, r)[0] : n;
   Value k = args.has("k") ? indexValue(g, *args["k"], "eye") : g.integer(0, r);
@@ -61,11 +61,11 @@ Val eyeBuiltin(IRGen &g, Bound &args, SourceRange r) {
 }
 
 /// start + i*step, i below ceil((stop - start) / step).
-Val arangeBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val start = args.has("stop") ? tensorArgument(g, args, "start") : Val(g.integer(0, r));
-  Val stop = args.has("stop") ? tensorArgument(g, args, "stop") : tensorArgument(g, args, "start");
-  Val step = args.has("step") ? tensorArgument(g, args, "step") : Val(g.integer(1, r));
-  for (const Val *v : {&start, &stop, &step})
+RValue arangeBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue start = args.has("stop") ? tensorArgument(g, args, "start") : RValue(g.integer(0, r));
+  RValue stop = args.has("stop") ? tensorArgument(g, args, "stop") : tensorArgument(g, args, "start");
+  RValue step = args.has("step") ? tensorArgument(g, args, "step") : RValue(g.integer(1, r));
+  for (const RValue *v : {&start, &stop, &step})
     if (v->rank() != 0 || isComplex(v->tensor().getDtype()))
       g.fail(DiagId::ArgumentKind, r, {"arange", "a bound", "a real scalar", v->type().str()});
   DType natural = promoteAll({start, stop, step});
@@ -87,8 +87,8 @@ Val arangeBuiltin(IRGen &g, Bound &args, SourceRange r) {
 }
 
 /// start + i*(stop-start)/(n-1), the last value exactly stop.
-Val linspaceBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val start = tensorArgument(g, args, "start"), stop = tensorArgument(g, args, "stop");
+RValue linspaceBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue start = tensorArgument(g, args, "start"), stop = tensorArgument(g, args, "stop");
   Value n = args.has("n") ? checkedSizes(g, {indexValue(g, *args["n"], "linspace")}, r)[0] : g.integer(50, r);
   DType dtype = promoteAll({start, stop});
   dtype = dtypeArgument(g, args, kindOf(dtype) <= DKind::Int ? DType::F64 : dtype);
@@ -103,7 +103,7 @@ Val linspaceBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return castTo(g, g.create<WhereOp>(r, {isLast, b, values}), dtype, r);
 }
 
-Val randomBuiltin(IRGen &g, Bound &args, SourceRange r) {
+RValue randomBuiltin(IRGen &g, Bound &args, SourceRange r) {
   DType dtype = dtypeArgument(g, args, DType::F64);
   Value x = g.create<RandomOp>(
       r, checkedSizes(g, sizeArguments(g, args), r),
@@ -111,7 +111,7 @@ Val randomBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return castTo(g, x, dtype, r);
 }
 
-Val seedBuiltin(IRGen &g, Bound &args, SourceRange r) {
+RValue seedBuiltin(IRGen &g, Bound &args, SourceRange r) {
   g.create<SeedOp>(r, {indexValue(g, *args["n"], "seed")});
   return {};
 }

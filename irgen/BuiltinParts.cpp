@@ -8,21 +8,21 @@ using namespace mlir;
 
 namespace toy {
 
-Val catBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  std::vector<Val> values = tensorList(g, args);
+RValue catBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  std::vector<RValue> values = tensorList(g, args);
   if (values[0].rank() == 0)
     g.fail(DiagId::AxisOutOfRange, r, {"0", values[0].type().str()}, "`stack` joins scalars");
   SmallVector<Value> operands;
-  for (const Val &v : values)
+  for (const RValue &v : values)
     operands.push_back(v.value);
   return g.create<ConcatOp>(r, operands, {g.integerAttr("axis", axisArgument(g, args, values[0].rank(), 0))});
 }
 
-Val stackBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  std::vector<Val> values = tensorList(g, args);
+RValue stackBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  std::vector<RValue> values = tensorList(g, args);
   int64_t axis = axisArgument(g, args, values[0].rank() + 1, 0);
   SmallVector<Value> operands;
-  for (const Val &v : values) {
+  for (const RValue &v : values) {
     if (v.rank() != values[0].rank())
       g.fail(DiagId::ConcatMismatch, r, {values[0].type().str(), v.type().str(), std::to_string(axis)});
     SmallVector<Value> sizes = sizesOf(g, v.value, r);
@@ -32,8 +32,8 @@ Val stackBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return g.create<ConcatOp>(r, operands, {g.integerAttr("axis", axis)});
 }
 
-Val splitBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = tensorArgument(g, args, "x");
+RValue splitBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = tensorArgument(g, args, "x");
   int64_t axis = axisArgument(g, args, x.rank(), 0);
   SmallVector<int64_t> sizes = staticList(g, *args["sections"], "split");
   Dim whole = x.tensor().getDim(axis);
@@ -44,13 +44,13 @@ Val splitBuiltin(IRGen &g, Bound &args, SourceRange r) {
       Dim count = (whole + g.number(part - 1)).floorDiv(g.number(part));
       int64_t n = hintOf(g, count);
       decideSize(g, SizeFact::equal(count, g.number(n)), r);
-      std::vector<Val> parts;
+      std::vector<RValue> parts;
       for (int64_t i = 0; i < n; ++i) {
         Value begin = g.integer(i * part, r),
               size = i + 1 < n ? g.integer(part, r) : arith<SubOp>(g, sizeOf(g, x.value, axis, r), begin, r);
         parts.push_back(sliceAxis(g, x.value, axis, begin, size, 1, r));
       }
-      return Val::tuple(std::move(parts));
+      return RValue::tuple(std::move(parts));
     }
     if (!whole.isNumber() || part <= 0)
       g.fail(DiagId::StaticNeeded, r, {"split", "the size of the axis"});
@@ -67,13 +67,13 @@ Val splitBuiltin(IRGen &g, Bound &args, SourceRange r) {
   if (!whole.is(sum)) // before anything is read
     g.create<CheckEqualOp>(r, {sizeOf(g, x.value, axis, r), g.integer(sum, r)},
                            {g.stringAttr("what", "the split axis and the sum of its parts")});
-  std::vector<Val> all;
+  std::vector<RValue> all;
   int64_t at = 0;
   for (int64_t size : sizes) {
     all.push_back(sliceAxis(g, x.value, axis, g.integer(at, r), g.integer(size, r), 1, r));
     at += size;
   }
-  return Val::tuple(std::move(all));
+  return RValue::tuple(std::move(all));
 }
 
 /// How many parts of ceil(size / n) elements an axis has, as PyTorch counts them: n of an empty axis, and never more. A
@@ -106,21 +106,21 @@ static int64_t chunkCount(IRGen &g, Value x, int64_t axis, int64_t n, SourceRang
   return n;
 }
 
-Val chunkBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = tensorArgument(g, args, "x");
+RValue chunkBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = tensorArgument(g, args, "x");
   int64_t axis = axisArgument(g, args, x.rank(), 0), n = staticInteger(g, *args["n"], "chunk");
   if (n <= 0)
     g.fail(DiagId::NegativeSize, args.rangeOf("n"), {std::to_string(n)});
   int64_t parts = chunkCount(g, x.value, axis, n, r);
   Value size = sizeOf(g, x.value, axis, r);
   Value part = arith<FloorDivOp>(g, arith<AddOp>(g, size, g.integer(n - 1, r), r), g.integer(n, r), r);
-  std::vector<Val> all;
+  std::vector<RValue> all;
   for (int64_t i = 0; i < parts; ++i) {
     Value start = arith<MulOp>(g, part, g.integer(i, r), r);
     Value count = i + 1 < parts ? part : arith<SubOp>(g, size, start, r);
     all.push_back(sliceAxis(g, x.value, axis, start, count, 1, r));
   }
-  return Val::tuple(std::move(all));
+  return RValue::tuple(std::move(all));
 }
 
 /// The last `shift` elements first.
@@ -135,8 +135,8 @@ static Value rolled(IRGen &g, Value x, Value shift, int64_t axis, SourceRange r)
 }
 
 /// One shift, or one for each axis; a single one is that of all axes.
-Val rollBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val whole = tensorArgument(g, args, "x");
+RValue rollBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue whole = tensorArgument(g, args, "x");
   SmallVector<Value> shifts = indexList(g, *args["shift"], "roll");
   if (!args.has("axis")) {
     if (shifts.size() != 1)
@@ -155,8 +155,8 @@ Val rollBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return x;
 }
 
-Val padBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = tensorArgument(g, args, "x");
+RValue padBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = tensorArgument(g, args, "x");
   int64_t rank = x.rank();
   SmallVector<int64_t> widths;
   const ast::Expr &e = *args["widths"];
@@ -181,7 +181,7 @@ Val padBuiltin(IRGen &g, Bound &args, SourceRange r) {
     low.push_back(widths[2 * i]);
     high.push_back(widths[2 * i + 1]);
   }
-  Val fill = args.has("value") ? tensorArgument(g, args, "value") : Val(g.integer(0, r));
+  RValue fill = args.has("value") ? tensorArgument(g, args, "value") : RValue(g.integer(0, r));
   if (args.has("value") && kindOf(fill.tensor().getDtype()) > kindOf(x.tensor().getDtype()))
     g.fail(DiagId::ComplexStore, args.rangeOf("value"), {fill.type().str(), x.type().str()});
   return g.create<PadOp>(r,
@@ -191,8 +191,8 @@ Val padBuiltin(IRGen &g, Bound &args, SourceRange r) {
 }
 
 /// A matrix's diagonal; of a vector the matrix: rows and columns compared.
-Val diagBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = tensorArgument(g, args, "x");
+RValue diagBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = tensorArgument(g, args, "x");
   int64_t k = args.has("k") ? staticInteger(g, *args["k"], "diag") : 0;
   if (x.rank() != 1)
     return g.create<DiagonalOp>(r, {x.value}, {g.integerAttr("offset", k)});
@@ -209,8 +209,8 @@ Val diagBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return g.create<WhereOp>(r, {on, reshape(g, padded, {g.integer(1, r), size}, r), zero});
 }
 
-Val triangleBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = tensorArgument(g, args, "x");
+RValue triangleBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = tensorArgument(g, args, "x");
   int64_t rank = x.rank();
   if (rank < 2)
     g.fail(DiagId::NeedsMatrix, r, {args.row->name, x.type().str()});
@@ -221,21 +221,21 @@ Val triangleBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return g.create<WhereOp>(r, {keep, x.value, castTo(g, g.integer(0, r), x.tensor().getDtype(), r)});
 }
 
-Val takeBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = tensorArgument(g, args, "x");
+RValue takeBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = tensorArgument(g, args, "x");
   int64_t axis = axisOrFlat(g, args, x, r);
   Value index = positionsArgument(g, args, "index");
   return g.create<TakeOp>(r, {x.value, index}, {g.integersAttr("axes", {axis})});
 }
 
-Val gatherBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = tensorArgument(g, args, "x");
+RValue gatherBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = tensorArgument(g, args, "x");
   Value index = positionsArgument(g, args, "index");
   return g.create<TakeAlongOp>(r, {x.value, index}, {g.integerAttr("axis", axisArgument(g, args, x.rank(), 0))});
 }
 
-Val scatterBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = tensorArgument(g, args, "x"), values = tensorArgument(g, args, "values");
+RValue scatterBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = tensorArgument(g, args, "x"), values = tensorArgument(g, args, "values");
   Value index = positionsArgument(g, args, "index");
   Value v = castVal(g, values, x.tensor().getDtype(), r);
   if (tensorTypeOf(v).getRank() == 0)
@@ -243,12 +243,12 @@ Val scatterBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return g.create<PutAlongOp>(r, {x.value, index, v}, {g.integerAttr("axis", axisArgument(g, args, x.rank(), 0))});
 }
 
-Val nonzeroBuiltin(IRGen &g, Bound &args, SourceRange r) {
+RValue nonzeroBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return g.createOp<NonZeroOp>(r, {tensorArgument(g, args, "x").value})->getResult(0);
 }
 
-Val selectBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = tensorArgument(g, args, "x");
+RValue selectBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = tensorArgument(g, args, "x");
   int64_t axis = axisArgument(g, args, x.rank(), 0);
   Value index = g.create<CheckIndexOp>(r, {indexValue(g, *args["index"], "select"), sizeOf(g, x.value, axis, r)},
                                        {g.integerAttr("axis", axis)});

@@ -10,8 +10,8 @@ using namespace mlir;
 
 namespace toy {
 
-Val reshapeBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = tensorArgument(g, args, "x");
+RValue reshapeBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = tensorArgument(g, args, "x");
   SmallVector<Value> sizes = sizeArguments(g, args);
   int inferred = -1;
   Value known = g.integer(1, r);
@@ -44,8 +44,8 @@ Val reshapeBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return reshape(g, x.value, checkedSizes(g, sizes, r), r);
 }
 
-Val transposeBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = tensorArgument(g, args, "x");
+RValue transposeBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = tensorArgument(g, args, "x");
   int64_t rank = x.rank();
   SmallVector<int64_t> permutation;
   if (args.rest.empty()) {
@@ -64,8 +64,8 @@ Val transposeBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return permute(g, x.value, permutation, r);
 }
 
-Val swapBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = tensorArgument(g, args, "x");
+RValue swapBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = tensorArgument(g, args, "x");
   int64_t rank = x.rank(), a = axisArgument(g, args, rank, 0, "a"), b = axisArgument(g, args, rank, 0, "b");
   SmallVector<int64_t> permutation(rank);
   std::iota(permutation.begin(), permutation.end(), 0);
@@ -73,8 +73,8 @@ Val swapBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return permute(g, x.value, permutation, r);
 }
 
-Val squeezeBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = tensorArgument(g, args, "x");
+RValue squeezeBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = tensorArgument(g, args, "x");
   SmallVector<int64_t> drop;
   Dim one = g.number(1);
   if (args.has("axis")) {
@@ -107,15 +107,15 @@ Val squeezeBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return reshape(g, x.value, sizes, r);
 }
 
-Val unsqueezeBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = tensorArgument(g, args, "x");
+RValue unsqueezeBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = tensorArgument(g, args, "x");
   SmallVector<Value> sizes = sizesOf(g, x.value, r);
   sizes.insert(sizes.begin() + axisArgument(g, args, x.rank() + 1, 0), g.integer(1, r));
   return reshape(g, x.value, sizes, r);
 }
 
-Val flattenBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = tensorArgument(g, args, "x");
+RValue flattenBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = tensorArgument(g, args, "x");
   int64_t rank = x.rank();
   if (rank == 0 || (!args.has("start") && !args.has("end")))
     return flattened(g, x, r);
@@ -128,8 +128,8 @@ Val flattenBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return reshape(g, x.value, sizes, r);
 }
 
-Val expandBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = tensorArgument(g, args, "x");
+RValue expandBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = tensorArgument(g, args, "x");
   SmallVector<Value> sizes = sizeArguments(g, args);
   int64_t offset = static_cast<int64_t>(sizes.size()) - x.rank();
   for (auto [i, size] : llvm::enumerate(sizes))
@@ -139,8 +139,8 @@ Val expandBuiltin(IRGen &g, Bound &args, SourceRange r) {
 }
 
 /// [a, b] tiled (m, n): reshape to [1, a, 1, b], broadcast to [m, a, n, b], reshape to [m*a, n*b].
-Val tileBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = tensorArgument(g, args, "x");
+RValue tileBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = tensorArgument(g, args, "x");
   SmallVector<Value> repeats = checkedSizes(g, sizeArguments(g, args), r), sizes = sizesOf(g, x.value, r), one, wide,
                      result;
   while (repeats.size() < sizes.size())
@@ -155,8 +155,8 @@ Val tileBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return reshape(g, broadcastTo(g, reshape(g, x.value, one, r), wide, r), result, r);
 }
 
-Val repeatBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = tensorArgument(g, args, "x");
+RValue repeatBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = tensorArgument(g, args, "x");
   Value n = checkedSizes(g, {indexValue(g, *args["n"], "repeat")}, r)[0];
   int64_t axis = axisOrFlat(g, args, x, r);
   SmallVector<Value> sizes = sizesOf(g, x.value, r), one(sizes), wide(sizes);
@@ -166,8 +166,8 @@ Val repeatBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return reshape(g, broadcastTo(g, reshape(g, x.value, one, r), wide, r), sizes, r);
 }
 
-Val flipBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = tensorArgument(g, args, "x");
+RValue flipBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = tensorArgument(g, args, "x");
   SmallVector<int64_t> axes;
   if (args.has("axis"))
     axes = staticList(g, *args["axis"], "flip");
@@ -183,28 +183,28 @@ Val flipBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return v;
 }
 
-Val shapeBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  return Val::tuple(sizesOf(g, tensorArgument(g, args, "x").value, r));
+RValue shapeBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  return RValue::tuple(sizesOf(g, tensorArgument(g, args, "x").value, r));
 }
 
-Val sizeBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  Val x = tensorArgument(g, args, "x");
+RValue sizeBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = tensorArgument(g, args, "x");
   Value count = g.integer(1, r);
   for (int64_t axis : axesArgument(g, args, x.value.getType()))
     count = arith<MulOp>(g, count, sizeOf(g, x.value, axis, r), r);
   return count;
 }
 
-Val rankBuiltin(IRGen &g, Bound &args, SourceRange r) { return g.integer(tensorArgument(g, args, "x").rank(), r); }
+RValue rankBuiltin(IRGen &g, Bound &args, SourceRange r) { return g.integer(tensorArgument(g, args, "x").rank(), r); }
 
-Val lenBuiltin(IRGen &g, Bound &args, SourceRange r) {
+RValue lenBuiltin(IRGen &g, Bound &args, SourceRange r) {
   if (auto *n = ast::dynCast<ast::Name>(args["x"]);
       n && n->name == "args" && !lookup(g, "args") && !g.host.global("args"))
     return g.create<ArgCountOp>(r, {});
-  Val x = valueArgument(g, args, "x");
+  RValue x = valueArgument(g, args, "x");
   if (x.isStr())
     return g.create<StrLenOp>(r, {x.value});
-  if (x.kind == Val::Tuple)
+  if (x.kind == RValue::Tuple)
     return g.integer(x.elements.size(), r);
   needTensor(g, x, "len", r);
   if (x.rank() == 0)

@@ -11,7 +11,7 @@ namespace toy {
 
 // Handlers, in Builtin*.cpp.
 #define TOY_BUILTIN(NAME, PARAMETERS, GROUP, HANDLER, OP, CONVERSION, DOC)                                             \
-  Val HANDLER(IRGen &g, Bound &args, SourceRange r);
+  RValue HANDLER(IRGen &g, Bound &args, SourceRange r);
 #include "irgen/Builtins.def"
 
 static const BuiltinRow table[] = {
@@ -55,20 +55,21 @@ static bool isListBefore(IRGen &g, const ast::Expr &first, const ast::Expr &seco
   auto isLiteralList = [](const ast::Expr &e) {
     return e.kind == ast::NodeKind::Bracket || e.kind == ast::NodeKind::Tuple;
   };
-  std::optional<Val> list = variable(first);
-  bool isList = isLiteralList(first) || (list && list->kind == Val::Tuple);
+  std::optional<RValue> list = variable(first);
+  bool isList = isLiteralList(first) || (list && list->kind == RValue::Tuple);
   if (!isList || isLiteralList(second))
     return false;
-  Val value = genExpr(g, second);
+  RValue value = genExpr(g, second);
   if (second.kind != ast::NodeKind::Name) {
     g.given[&second] = value;
     evaluated.push_back(&second);
   }
-  return value.kind == Val::DTypeRef || (value.isTensor() && value.rank() == 0 && isInteger(value.tensor().getDtype()));
+  return value.kind == RValue::DTypeRef ||
+         (value.isTensor() && value.rank() == 0 && isInteger(value.tensor().getDtype()));
 }
 
 /// Parameters of a row: names, `name=` for optional ones, `*name` for any number.
-Val callBuiltin(IRGen &g, const BuiltinRow &row, const ast::Call &c) {
+RValue callBuiltin(IRGen &g, const BuiltinRow &row, const ast::Call &c) {
   std::vector<std::string> parameters;
   SmallVector<bool> optional;
   bool variadic = false;
@@ -125,10 +126,10 @@ Val callBuiltin(IRGen &g, const BuiltinRow &row, const ast::Call &c) {
   return row.handler(g, bound, c.range);
 }
 
-Val valueArgument(IRGen &g, Bound &args, StringRef name) { return genExpr(g, *args[name]); }
+RValue valueArgument(IRGen &g, Bound &args, StringRef name) { return genExpr(g, *args[name]); }
 
-Val tensorArgument(IRGen &g, Bound &args, StringRef name) {
-  Val v = valueArgument(g, args, name);
+RValue tensorArgument(IRGen &g, Bound &args, StringRef name) {
+  RValue v = valueArgument(g, args, name);
   return needTensor(g, v, args.row->name, args.rangeOf(name));
 }
 
@@ -149,7 +150,7 @@ int64_t axisArgument(IRGen &g, Bound &args, int64_t rank, int64_t defaultAxis, S
   return axis < 0 ? axis + rank : axis;
 }
 
-int64_t axisOrFlat(IRGen &g, Bound &args, Val &x, SourceRange range) {
+int64_t axisOrFlat(IRGen &g, Bound &args, RValue &x, SourceRange range) {
   if (args.has("axis"))
     return axisArgument(g, args, x.rank(), 0);
   x = flattened(g, x, range);
@@ -169,7 +170,7 @@ SmallVector<int64_t> axesArgument(IRGen &g, Bound &args, Type type) {
   if (e.kind == ast::NodeKind::Bracket)
     given = staticList(g, e, args.row->name);
   else {
-    Val axis = genExpr(g, e);
+    RValue axis = genExpr(g, e);
     if (axis.isStr() && !stringOf(axis))
       needStatic(g, axis.value);
     if (stringOf(axis) == StringRef("all"))
@@ -210,10 +211,10 @@ SmallVector<Value> checkedSizes(IRGen &g, SmallVector<Value> sizes, SourceRange 
 }
 
 /// `cat(a, b)`, `cat([a, b])`, `cat((a, b))`.
-std::vector<Val> tensorList(IRGen &g, Bound &args) {
-  std::vector<Val> values;
+std::vector<RValue> tensorList(IRGen &g, Bound &args) {
+  std::vector<RValue> values;
   std::vector<SourceRange> ranges;
-  auto add = [&](Val v, SourceRange range) {
+  auto add = [&](RValue v, SourceRange range) {
     values.push_back(needTensor(g, v, args.row->name, range));
     ranges.push_back(range);
   };
@@ -223,9 +224,9 @@ std::vector<Val> tensorList(IRGen &g, Bound &args) {
       add(genExpr(g, *e), e->range);
   else
     for (const ast::Expr *e : args.rest) {
-      Val v = genExpr(g, *e);
-      if (v.kind == Val::Tuple)
-        for (const Val &element : v.elements)
+      RValue v = genExpr(g, *e);
+      if (v.kind == RValue::Tuple)
+        for (const RValue &element : v.elements)
           add(element, e->range);
       else
         add(v, e->range);
@@ -240,7 +241,7 @@ std::vector<Val> tensorList(IRGen &g, Bound &args) {
 
 /// The conversion letters of Builtins.def: f floats (integers become f64), r the same for real only, n numbers (bool
 /// becomes i64), i wide integers (bool and integers become i64), . none.
-Val convertFor(IRGen &g, char conversion, const Val &x, SourceRange range) {
+RValue convertFor(IRGen &g, char conversion, const RValue &x, SourceRange range) {
   DType d = x.tensor().getDtype();
   if ((conversion == 'f' || conversion == 'r') && kindOf(d) <= DKind::Int)
     return castVal(g, x, DType::F64, range);

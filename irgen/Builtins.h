@@ -25,20 +25,20 @@ public:
 
 struct BuiltinRow {
   const char *name, *parameters, *group, *doc;
-  Val (*handler)(IRGen &g, Bound &args, SourceRange callRange);
+  RValue (*handler)(IRGen &g, Bound &args, SourceRange callRange);
   const char *op;  ///< the operation behind simple rows
   char conversion; ///< how operands are converted: see Builtins.def
 };
 const BuiltinRow *findBuiltin(llvm::StringRef name);
 llvm::ArrayRef<BuiltinRow> builtinRows();
-Val callBuiltin(IRGen &g, const BuiltinRow &row, const ast::Call &c);
+RValue callBuiltin(IRGen &g, const BuiltinRow &row, const ast::Call &c);
 
-Val valueArgument(IRGen &g, Bound &args, llvm::StringRef name);
-Val tensorArgument(IRGen &g, Bound &args, llvm::StringRef name);
+RValue valueArgument(IRGen &g, Bound &args, llvm::StringRef name);
+RValue tensorArgument(IRGen &g, Bound &args, llvm::StringRef name);
 int64_t normalizeAxis(IRGen &g, int64_t axis, mlir::Type type, SourceRange range);
 int64_t axisArgument(IRGen &g, Bound &args, int64_t rank, int64_t defaultAxis, llvm::StringRef name = "axis");
 /// The axis, or the first one of `x`, which is flattened where none is given.
-int64_t axisOrFlat(IRGen &g, Bound &args, Val &x, SourceRange range);
+int64_t axisOrFlat(IRGen &g, Bound &args, RValue &x, SourceRange range);
 /// Integer positions; a bracket of integers is one.
 mlir::Value positionsArgument(IRGen &g, Bound &args, llvm::StringRef name);
 /// The axes of a reduction: one, several, or all of them ("all", and where none is given). Ascending, counted from
@@ -49,7 +49,7 @@ DType dtypeArgument(IRGen &g, Bound &args, DType fallback);
 /// Sizes from `f(2, 3)`, `f([2, 3])` or `f(x.shape)`.
 llvm::SmallVector<mlir::Value> sizeArguments(IRGen &g, Bound &args);
 llvm::SmallVector<mlir::Value> checkedSizes(IRGen &g, llvm::SmallVector<mlir::Value> sizes, SourceRange range);
-std::vector<Val> tensorList(IRGen &g, Bound &args);
-Val convertFor(IRGen &g, char conversion, const Val &x, SourceRange range);
+std::vector<RValue> tensorList(IRGen &g, Bound &args);
+RValue convertFor(IRGen &g, char conversion, const RValue &x, SourceRange range);
 
 } // namespace toy

@@ -21,13 +21,13 @@ void collectNames(Type type, std::set<std::string> &names) {
 
 /// Instances of a function differ by the types of their arguments and by constants; types of top-level variables come
 /// on top (see globalsKey).
-std::string instanceKey(IRGen &g, const Callee &callee, ArrayRef<Val> values, const StaticLeaves &statics,
+std::string instanceKey(IRGen &g, const Callee &callee, ArrayRef<RValue> values, const StaticLeaves &statics,
                         ArrayRef<SourceRange> ranges) {
   const ast::Function &decl = callee.decl;
   std::string key = decl.name + "@" + std::to_string(decl.range.buffer) + ":" + std::to_string(decl.range.begin) + "(";
   for (auto [i, value] : llvm::enumerate(values)) {
     key += i ? "; " : "";
-    if (value.kind == Val::Nothing) {
+    if (value.kind == RValue::Nothing) {
       key += "_";
       continue;
     }
@@ -53,21 +53,21 @@ std::string instanceKey(IRGen &g, const Callee &callee, ArrayRef<Val> values, co
 
 /// Arguments that nobody reads are not passed, and instances do not differ by them. Declared ones are: their sizes may
 /// give names their values.
-static void dropUnread(IRGen &g, const ast::Function &decl, std::vector<Val> &values) {
+static void dropUnread(IRGen &g, const ast::Function &decl, std::vector<RValue> &values) {
   if (isLibrary(g, decl))
     return;
   const std::set<size_t> &used = g.host.callGraph().summary(decl).usedParameters;
   std::set<std::string> sizes = sizeNamesOf(g, decl);
   for (auto [i, parameter] : llvm::enumerate(decl.parameters))
     if (!parameter.type && !used.count(i) && !sizes.count(parameter.name))
-      values[i] = Val();
+      values[i] = RValue();
 }
 
 /// A call with evaluated arguments; `written` are their expressions.
-static Val callWith(IRGen &g, const Callee &callee, const ast::Call &call, std::vector<Val> values,
-                    std::vector<SourceRange> ranges, ArrayRef<const ast::Expr *> written) {
+static RValue callWith(IRGen &g, const Callee &callee, const ast::Call &call, std::vector<RValue> values,
+                       std::vector<SourceRange> ranges, ArrayRef<const ast::Expr *> written) {
   const ast::Function &decl = callee.decl;
-  const std::map<std::string, TypeDesc> read = globalsOf(g, decl, values);
+  const std::map<std::string, ValueType> read = globalsOf(g, decl, values);
   storeFor(g, read, call.range);
   const std::string globals = globalsKey(read);
   llvm::StringMap<Dim> sizes = declareArguments(g, decl, values, ranges);
@@ -77,13 +77,13 @@ static Val callWith(IRGen &g, const Callee &callee, const ast::Call &call, std::
     for (auto [i, value] : llvm::enumerate(values)) // words choose what a library function does
       if (isLibrary(g, decl) && stringOf(value))
         statics.insert({i, 0});
-    auto keyOf = [&](ArrayRef<Val> values) { return instanceKey(g, callee, values, statics, ranges) + globals; };
+    auto keyOf = [&](ArrayRef<RValue> values) { return instanceKey(g, callee, values, statics, ranges) + globals; };
     size_t depth = g.stack.size();
     try {
-      std::vector<Val> given = values;
+      std::vector<RValue> given = values;
       g.pendingArguments = written.vec();
-      std::shared_ptr<Specialization> form = specialize(g, callee, call, given, statics, keyOf, ranges);
-      const Instance &instance = instantiate(g, callee, given, keyOf(given), call.range, statics, form);
+      std::shared_ptr<Specialization> specialization = specialize(g, callee, call, given, statics, keyOf, ranges);
+      const Instance &instance = instantiate(g, callee, given, keyOf(given), call.range, statics, specialization);
       SmallVector<Value> operands;
       for (auto [i, value] : llvm::enumerate(given)) {
         SmallVector<Value> leaves;
@@ -101,10 +101,10 @@ static Val callWith(IRGen &g, const Callee &callee, const ast::Call &call, std::
       for (Value v : operands)
         collectNames(v.getType(), known);
       llvm::StringMap<Dim> names = sizes;
-      if (form)
-        for (const auto &entry : form->bound)
+      if (specialization)
+        for (const auto &entry : specialization->bound)
           names[entry.first()] = entry.second;
-      TypeDesc resultType = instance.result;
+      ValueType resultType = instance.result;
       resultType.mapSizes([&](unsigned, size_t, Dim dim) {
         dim.collectSymbols([&](StringRef s) {
           if (!names.count(s) && !known.count(s.str()))
@@ -131,7 +131,7 @@ static Val callWith(IRGen &g, const Callee &callee, const ast::Call &call, std::
 }
 
 /// The default of a parameter sees top-level names as they are now, and what its function has captured.
-static Val defaultOf(IRGen &g, const ast::Parameter &parameter, const Val &function) {
+static RValue defaultOf(IRGen &g, const ast::Parameter &parameter, const RValue &function) {
   std::vector<std::map<std::string, Variable>> scopes(1);
   if (!g.fn().decl)
     for (auto &[name, variable] : g.fn().scopes.front())
@@ -145,28 +145,28 @@ static Val defaultOf(IRGen &g, const ast::Parameter &parameter, const Val &funct
 }
 
 /// Functions of the library compute in f32 as a whole, and round halves once.
-static Val callLibrary(IRGen &g, const ast::Function &decl, const ast::Call &call, std::vector<Val> values,
-                       std::vector<SourceRange> ranges) {
+static RValue callLibrary(IRGen &g, const ast::Function &decl, const ast::Call &call, std::vector<RValue> values,
+                          std::vector<SourceRange> ranges) {
   for (auto [i, parameter] : llvm::enumerate(decl.parameters))
     if (!parameter.defaultValue)
       needTensor(g, values[i], decl.name, ranges[i]);
-  auto half = llvm::find_if(values, [](const Val &v) { return v.isTensor() && isHalfTensor(v.value.getType()); });
+  auto half = llvm::find_if(values, [](const RValue &v) { return v.isTensor() && isHalfTensor(v.value.getType()); });
   if (half == values.end())
     return callWith(g, decl, call, std::move(values), std::move(ranges), {});
   DType dtype = half->tensor().getDtype();
-  for (Val &v : values)
+  for (RValue &v : values)
     if (v.isTensor() && isHalfTensor(v.value.getType()))
       v = castTo(g, v.value, DType::F32, call.range);
-  Val result = callWith(g, decl, call, std::move(values), std::move(ranges), {});
+  RValue result = callWith(g, decl, call, std::move(values), std::move(ranges), {});
   if (result.isTensor() && result.tensor().getDtype() == DType::F32)
     result = castTo(g, result.value, dtype, call.range);
   return result;
 }
 
 /// `function` holds what the declaration has captured.
-static Val callUser(IRGen &g, const ast::Function &decl, const Val &function, const ast::Call &call,
-                    const BoundArguments &bound) {
-  std::vector<Val> values;
+static RValue callUser(IRGen &g, const ast::Function &decl, const RValue &function, const ast::Call &call,
+                       const BoundArguments &bound) {
+  std::vector<RValue> values;
   std::vector<SourceRange> ranges;
   std::vector<const ast::Expr *> written;
   for (auto [i, parameter] : llvm::enumerate(decl.parameters)) {
@@ -175,15 +175,15 @@ static Val callUser(IRGen &g, const ast::Function &decl, const Val &function, co
     ranges.push_back(e ? e->range : call.range);
     if (e && e->kind == ast::NodeKind::Bracket && parameter.name == "axis" &&
         isLibrary(g, decl)) // several axes are integers
-      values.push_back(Val::tuple(indexList(g, *e, decl.name)));
+      values.push_back(RValue::tuple(indexList(g, *e, decl.name)));
     else
       values.push_back(e ? genExpr(g, *e) : defaultOf(g, parameter, function));
-    if (values.back().kind == Val::Nothing)
+    if (values.back().kind == RValue::Nothing)
       g.fail(DiagId::NoValue, ranges.back(), {g.sourceText(ranges.back())});
   }
   if (isLibrary(g, decl))
     return callLibrary(g, decl, call, std::move(values), std::move(ranges));
-  for (const Val &captured : function.elements) {
+  for (const RValue &captured : function.elements) {
     values.push_back(captured);
     ranges.push_back(call.range);
   }
@@ -233,21 +233,21 @@ BoundArguments bindArguments(IRGen &g, const ast::Call &c, ArrayRef<std::string>
   return bound;
 }
 
-static Val genConstructor(IRGen &g, const ast::Struct &decl, const ast::Call &c) {
+static RValue genConstructor(IRGen &g, const ast::Struct &decl, const ast::Call &c) {
   std::vector<std::string> members;
   for (const ast::Parameter &m : decl.members)
     members.push_back(m.name);
   if (c.arguments.size() != members.size())
     g.fail(DiagId::StructArity, c.range,
            {decl.name, std::to_string(members.size()), std::to_string(c.arguments.size())});
-  std::vector<Val> values;
+  std::vector<RValue> values;
   for (auto &[member, e] : bindArguments(g, c, members, SmallVector<bool>(members.size(), false), decl.name))
     values.push_back(genExpr(g, *e));
   return makeStruct(g, decl, std::move(values), c.range);
 }
 
 /// `D(x)`: literals and brackets directly below are read in D with one rounding; strings are parsed.
-Val genConversion(IRGen &g, DType dtype, const ast::Call &c) {
+RValue genConversion(IRGen &g, DType dtype, const ast::Call &c) {
   if (c.arguments.size() != 1 || !c.arguments[0].keyword.empty())
     g.fail(c.arguments.empty() ? DiagId::MissingArgument : DiagId::TooManyArguments, c.range,
            {std::string(nameOf(dtype)), c.arguments.empty() ? "x" : "1", std::to_string(c.arguments.size())});
@@ -263,7 +263,7 @@ Val genConversion(IRGen &g, DType dtype, const ast::Call &c) {
   }
   if (auto *b = ast::dynCast<ast::Bracket>(&e); b && (dtype != DType::Bool || b->allBools))
     return genBracket(g, *b, dtype);
-  Val v = genExpr(g, e);
+  RValue v = genExpr(g, e);
   if (v.isStr() && (dtype == DType::I64 || dtype == DType::I32 || isFloat(dtype)))
     return g.create<ParseNumberOp>(c.range, {v.value}, {g.dtypeAttr(dtype)});
   if (!v.isTensor())
@@ -275,8 +275,8 @@ Val genConversion(IRGen &g, DType dtype, const ast::Call &c) {
 }
 
 /// `function` is a value of the declaration; of the top level nothing.
-Val callFunction(IRGen &g, const ast::Function &decl, const Val &function, const ast::Call &c,
-                 const std::string &name) {
+RValue callFunction(IRGen &g, const ast::Function &decl, const RValue &function, const ast::Call &c,
+                    const std::string &name) {
   std::vector<std::string> parameters;
   SmallVector<bool> optional;
   for (const ast::Parameter &p : decl.parameters) {
@@ -288,11 +288,11 @@ Val callFunction(IRGen &g, const ast::Function &decl, const Val &function, const
 }
 
 /// Calls what a name means that is no variable; false where it means nothing.
-bool callNamed(IRGen &g, const std::string &name, const ast::Call &c, Val &result) {
+bool callNamed(IRGen &g, const std::string &name, const ast::Call &c, RValue &result) {
   if (g.fn().instance) // also what is built in: a definition may take its place
     g.fn().instance->functions.insert(name);
   if (const ast::Function *decl = userFunction(g, name))
-    result = callFunction(g, *decl, Val(), c, name);
+    result = callFunction(g, *decl, RValue(), c, name);
   else if (const ast::Struct *decl = userStruct(g, name))
     result = genConstructor(g, *decl, c);
   else if (auto dtype = dtypeNamed(name))
@@ -300,7 +300,7 @@ bool callNamed(IRGen &g, const std::string &name, const ast::Call &c, Val &resul
   else if (const BuiltinRow *row = findBuiltin(name))
     result = callBuiltin(g, *row, c);
   else if (const ast::Function *decl = preludeFunction(name, g.diagnostics.getSources()))
-    result = callFunction(g, *decl, Val(), c, name);
+    result = callFunction(g, *decl, RValue(), c, name);
   else
     return false;
   return true;

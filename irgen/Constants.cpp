@@ -21,13 +21,13 @@ std::optional<int64_t> constantOf(Value value) {
   return std::nullopt;
 }
 
-std::optional<StringRef> stringOf(const Val &value) {
+std::optional<StringRef> stringOf(const RValue &value) {
   auto constant = value.isStr() ? value.value.getDefiningOp<StrConstantOp>() : StrConstantOp();
   return constant ? std::optional(constant.getValue()) : std::nullopt;
 }
 
 Attribute constantLeaf(IRGen &g, Value leaf, SourceRange range) {
-  if (auto text = stringOf(Val(leaf)))
+  if (auto text = stringOf(RValue(leaf)))
     return g.b.getStringAttr(*text);
   auto type = dyn_cast<TensorType>(leaf.getType());
   auto known = type && type.isScalar() ? constantOf(leaf) : std::nullopt;
@@ -64,14 +64,14 @@ static int64_t neededInteger(IRGen &g, Value v, SourceRange range, StringRef wha
 }
 
 int64_t staticInteger(IRGen &g, const ast::Expr &e, StringRef what) {
-  Val v = genExpr(g, e);
+  RValue v = genExpr(g, e);
   if (!v.isTensor() || v.rank() != 0 || kindOf(v.tensor().getDtype()) > DKind::Int)
     g.fail(DiagId::ArgumentKind, e.range, {what.str(), "the value", "an integer", v.str()});
   return neededInteger(g, v.value, e.range, what);
 }
 
 std::string staticString(IRGen &g, const ast::Expr &e, StringRef what) {
-  Val v = genExpr(g, e);
+  RValue v = genExpr(g, e);
   if (auto text = stringOf(v))
     return text->str();
   if (v.isStr())
@@ -80,13 +80,13 @@ std::string staticString(IRGen &g, const ast::Expr &e, StringRef what) {
 }
 
 DType staticDType(IRGen &g, const ast::Expr &e) {
-  Val v = genExpr(g, e);
-  if (v.kind != Val::DTypeRef)
+  RValue v = genExpr(g, e);
+  if (v.kind != RValue::DTypeRef)
     g.fail(DiagId::ArgumentKind, e.range, {"dtype", "the value", "a dtype", v.type().str()});
   return v.dtype;
 }
 
-Value indexValue(IRGen &g, const Val &v, SourceRange range, StringRef what) {
+Value indexValue(IRGen &g, const RValue &v, SourceRange range, StringRef what) {
   if (!v.isTensor() || v.rank() != 0 || !isInteger(v.tensor().getDtype()))
     g.fail(DiagId::ArgumentKind, range, {what.str(), "a size or index", "an integer", v.str()});
   return castTo(g, v.value, DType::I64, range);
@@ -94,10 +94,10 @@ Value indexValue(IRGen &g, const Val &v, SourceRange range, StringRef what) {
 
 Value indexValue(IRGen &g, const ast::Expr &e, StringRef what) { return indexValue(g, genExpr(g, e), e.range, what); }
 
-static SmallVector<Value> indexList(IRGen &g, Val v, SourceRange range, StringRef what) {
+static SmallVector<Value> indexList(IRGen &g, RValue v, SourceRange range, StringRef what) {
   SmallVector<Value> out;
-  if (v.kind == Val::Tuple) {
-    for (const Val &element : v.elements)
+  if (v.kind == RValue::Tuple) {
+    for (const RValue &element : v.elements)
       out.push_back(indexValue(g, element, range, what));
     return out;
   }
@@ -146,7 +146,7 @@ static SmallVector<int64_t> staticList(IRGen &g, ArrayRef<Value> values, SourceR
 SmallVector<int64_t> staticList(IRGen &g, const ast::Expr &e, StringRef what) {
   return staticList(g, indexList(g, e, what), e.range, what);
 }
-SmallVector<int64_t> staticList(IRGen &g, const Val &v, SourceRange range, StringRef what) {
+SmallVector<int64_t> staticList(IRGen &g, const RValue &v, SourceRange range, StringRef what) {
   return staticList(g, indexList(g, v, range, what), range, what);
 }
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "irgen/InstanceTable.h"
-#include "irgen/Val.h"
+#include "irgen/RValue.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -32,16 +32,16 @@ struct StaticParameterNeeded {
 };
 
 struct Variable {
-  Val value;
+  RValue value;
   bool isGlobal = false;
-  bool isCopy = false; ///< captured: the variable itself is outside
-  SourceRange place;   ///< where it was declared or assigned last
+  bool isCopy = false;    ///< captured: the variable itself is outside
+  SourceRange place = {}; ///< where it was declared or assigned last
 };
 
 /// Values of variables where several paths meet.
 struct Edge {
   mlir::Block *from;
-  std::vector<Val> values;
+  std::vector<RValue> values;
 };
 
 struct LoopState {
@@ -61,7 +61,7 @@ struct FunctionState {
   std::map<const void *, VaryingSizes> varyingSizes; ///< of loops, by their bodies
   std::vector<Edge> returns;
   std::vector<SourceRange> returnRanges;
-  std::optional<TypeDesc> declaredResult;
+  std::optional<ValueType> declaredResult;
   Instance *instance = nullptr;
   SourceRange callRange;
   std::string description;
@@ -69,7 +69,7 @@ struct FunctionState {
   std::map<std::string, mlir::Value> sizeValues; ///< what they are, from the entry on
   std::set<std::string> reservedSizes;           ///< names that come in with the arguments
   std::set<std::string> assignedGlobals;
-  std::map<std::string, Val>
+  std::map<std::string, RValue>
       readGlobals; ///< top-level variables that a function has read: nobody changes them while it runs
   std::vector<std::pair<mlir::Value, StaticLeaf>> parameterValues; ///< scalars, to be made constants on demand
   std::vector<const ast::Expr *> arguments;                        ///< as the call writes them; null: default
@@ -142,11 +142,11 @@ public:
   std::map<std::string, std::unique_ptr<Instance>> building;
   std::vector<std::unique_ptr<ast::Bracket>> expandedBrackets;
   std::map<const void *, StaticLeaves> staticParameters;
-  std::vector<const ast::Expr *> pendingArguments;      ///< of the call that is generated
-  std::map<const ast::Expr *, Val> given;               ///< values of expressions that were evaluated ahead
-  std::vector<std::unique_ptr<ast::Call>> writtenCalls; ///< calls that no source text holds
-  bool decidesConditions = false;                       ///< inside the condition of a branch
-  std::vector<std::function<void()>> undoForms;         ///< what to do when the statement fails, the last first
+  std::vector<const ast::Expr *> pendingArguments;        ///< of the call that is generated
+  std::map<const ast::Expr *, RValue> given;              ///< values of expressions that were evaluated ahead
+  std::vector<std::unique_ptr<ast::Call>> writtenCalls;   ///< calls that no source text holds
+  bool decidesConditions = false;                         ///< inside the condition of a branch
+  std::vector<std::function<void()>> undoSpecializations; ///< what to do when the statement fails, the last first
   FunctionState &fn() { return *stack.back(); }
 };
 

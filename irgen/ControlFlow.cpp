@@ -35,38 +35,39 @@ std::vector<std::string> assignedIn(IRGen &g, const ast::Node &node) {
       return false;
     if (g.fn().decl || !g.host.global(name))
       return true;
-    g.fn().scopes.front()[name] = {readVariable(g, name, {}).value_or(Val()), true};
+    g.fn().scopes.front()[name] = {readVariable(g, name, {}).value_or(RValue()), true};
     return false;
   });
   return out;
 }
 
-std::vector<Val> snapshot(IRGen &g, ArrayRef<std::string> names) {
-  std::vector<Val> values;
+std::vector<RValue> snapshot(IRGen &g, ArrayRef<std::string> names) {
+  std::vector<RValue> values;
   for (const std::string &name : names)
     values.push_back(lookup(g, name)->value);
   return values;
 }
 
-void restore(IRGen &g, ArrayRef<std::string> names, ArrayRef<Val> values) {
+void restore(IRGen &g, ArrayRef<std::string> names, ArrayRef<RValue> values) {
   for (auto [name, value] : llvm::zip_equal(names, values))
     lookup(g, name)->value = value;
 }
 
 /// One type for two paths: dtype and rank agree, sizes that differ become a new name.
-static TypeDesc joinTypes(IRGen &g, const TypeDesc &a, const TypeDesc &b, const std::string &name, SourceRange range) {
+static ValueType joinTypes(IRGen &g, const ValueType &a, const ValueType &b, const std::string &name,
+                           SourceRange range) {
   auto refuse = [&] {
-    bool isChoice = a.kind == TypeDesc::Function && b.kind == TypeDesc::Function;
+    bool isChoice = a.kind == ValueType::Function && b.kind == ValueType::Function;
     g.fail(DiagId::BranchTypes, range, {name, a.str(), b.str()},
            isChoice ? "choose inside: `x => { if c { … } … }`" : "");
   };
   if (a.kind != b.kind || a.elements.size() != b.elements.size() || a.structName != b.structName || a.code != b.code ||
-      a.names != b.names || (a.kind == TypeDesc::DTypeRef && a.dtype != b.dtype))
+      a.names != b.names || (a.kind == ValueType::DTypeRef && a.dtype != b.dtype))
     refuse();
-  TypeDesc out = a;
+  ValueType out = a;
   for (size_t i = 0; i < a.elements.size(); ++i)
     out.elements[i] = joinTypes(g, a.elements[i], b.elements[i], name, range);
-  if (a.kind != TypeDesc::Leaf || a.leaf == b.leaf)
+  if (a.kind != ValueType::Leaf || a.leaf == b.leaf)
     return out;
   auto x = dyn_cast<TensorType>(a.leaf), y = dyn_cast<TensorType>(b.leaf);
   if (!x || !y || x.getDtype() != y.getDtype() || x.getRank() != y.getRank())
@@ -78,7 +79,7 @@ static TypeDesc joinTypes(IRGen &g, const TypeDesc &a, const TypeDesc &b, const 
   return out;
 }
 
-SmallVector<Value> relabelled(IRGen &g, ArrayRef<Val> values, ArrayRef<TypeDesc> types, SourceRange range) {
+SmallVector<Value> relabelled(IRGen &g, ArrayRef<RValue> values, ArrayRef<ValueType> types, SourceRange range) {
   SmallVector<Value> leaves;
   SmallVector<Type> leafTypes;
   for (auto [value, type] : llvm::zip_equal(values, types)) {
@@ -90,16 +91,16 @@ SmallVector<Value> relabelled(IRGen &g, ArrayRef<Val> values, ArrayRef<TypeDesc>
   return leaves;
 }
 
-std::vector<Val> mergeEdges(IRGen &g, ArrayRef<Edge> edges, ArrayRef<std::string> names, SourceRange range) {
+std::vector<RValue> mergeEdges(IRGen &g, ArrayRef<Edge> edges, ArrayRef<std::string> names, SourceRange range) {
   if (edges.empty()) {
     moveTo(g, nullptr);
     return {};
   }
   size_t n = edges[0].values.size();
-  std::vector<TypeDesc> types;
+  std::vector<ValueType> types;
   std::vector<bool> same(n, true);
   for (size_t i = 0; i < n; ++i) {
-    TypeDesc type = edges[0].values[i].type();
+    ValueType type = edges[0].values[i].type();
     SmallVector<Value> first;
     edges[0].values[i].flatten(first);
     for (const Edge &edge : edges.drop_front()) {
@@ -119,8 +120,8 @@ std::vector<Val> mergeEdges(IRGen &g, ArrayRef<Edge> edges, ArrayRef<std::string
     block->addArgument(type, g.loc(range));
   for (const Edge &edge : edges) {
     moveTo(g, edge.from);
-    std::vector<Val> passed;
-    std::vector<TypeDesc> passedTypes;
+    std::vector<RValue> passed;
+    std::vector<ValueType> passedTypes;
     for (size_t i = 0; i < n; ++i)
       if (!same[i]) {
         passed.push_back(edge.values[i]);
@@ -130,7 +131,7 @@ std::vector<Val> mergeEdges(IRGen &g, ArrayRef<Edge> edges, ArrayRef<std::string
   }
   moveTo(g, block);
   ValueRange arguments = block->getArguments();
-  std::vector<Val> values;
+  std::vector<RValue> values;
   for (size_t i = 0; i < n; ++i)
     values.push_back(same[i] ? edges[0].values[i] : unflatten(types[i], arguments));
   return values;
@@ -156,7 +157,7 @@ void genIf(IRGen &g, const ast::If &s) {
   Block *thenBlock = newBlock(g), *elseBlock = newBlock(g);
   cf::CondBranchOp::create(g.b, g.loc(s.condition->range), g.create<TruthOp>(s.condition->range, {c}), thenBlock,
                            elseBlock);
-  std::vector<Val> before = snapshot(g, names);
+  std::vector<RValue> before = snapshot(g, names);
   std::vector<Edge> edges;
   ShapeFacts known = g.fn().facts, after = known; // after a branch that is left otherwise, what holds in the other one
   auto arm = [&](Block *start, ArrayRef<SizeFact> facts, llvm::function_ref<void()> generate) {
@@ -182,17 +183,17 @@ void genIf(IRGen &g, const ast::If &s) {
       genStatement(g, *s.elseBranch);
   });
   g.fn().facts = after;
-  std::vector<Val> merged = mergeEdges(g, edges, names, s.range);
+  std::vector<RValue> merged = mergeEdges(g, edges, names, s.range);
   restore(g, names, edges.empty() ? before : merged);
 }
 
-static bool haveOneType(const TypeDesc &a, const TypeDesc &b) {
+static bool haveOneType(const ValueType &a, const ValueType &b) {
   auto x = dyn_cast_if_present<TensorType>(a.leaf), y = dyn_cast_if_present<TensorType>(b.leaf);
   return a.leaf == b.leaf || (x && y && x.getDtype() == y.getDtype() && x.getRank() == y.getRank());
 }
 
 /// A variable that has another type at the end of an iteration; `start` is where it got the first one.
-[[noreturn]] static void refuseChange(IRGen &g, const std::string &name, const Val &before, const Val &after,
+[[noreturn]] static void refuseChange(IRGen &g, const std::string &name, const RValue &before, const RValue &after,
                                       SourceRange start, SourceRange range) {
   SourceRange end = lookup(g, name)->place;
   std::string shown = name.starts_with('$') ? StringRef(name).drop_front().rtrim("0123456789").str() : name;
@@ -207,15 +208,15 @@ static bool haveOneType(const TypeDesc &a, const TypeDesc &b) {
 }
 
 /// Sizes that change from one iteration to the next vary; true if one was not known to.
-static bool findVarying(IRGen &g, ArrayRef<TypeDesc> types, ArrayRef<Val> back, VaryingSizes &varying,
+static bool findVarying(IRGen &g, ArrayRef<ValueType> types, ArrayRef<RValue> back, VaryingSizes &varying,
                         ArrayRef<std::string> names, SourceRange range) {
   bool changed = false;
   unsigned leaf = 0;
-  auto visit = [&](auto &self, const TypeDesc &header, const TypeDesc &end, const std::string &name) -> void {
+  auto visit = [&](auto &self, const ValueType &header, const ValueType &end, const std::string &name) -> void {
     (void)joinTypes(g, header, end, name, range); // dtype and rank agree, or this fails
     for (auto [before, after] : llvm::zip_equal(header.elements, end.elements))
       self(self, before, after, name);
-    if (header.kind != TypeDesc::Leaf)
+    if (header.kind != ValueType::Leaf)
       return;
     if (auto x = dyn_cast<TensorType>(header.leaf))
       for (auto [axis, before, after] : llvm::enumerate(x.getDims(), cast<TensorType>(end.leaf).getDims()))
@@ -230,9 +231,9 @@ static bool findVarying(IRGen &g, ArrayRef<TypeDesc> types, ArrayRef<Val> back, 
 }
 
 /// The types of variables where a loop begins: names stand for the sizes that vary.
-static std::vector<TypeDesc> loopTypes(IRGen &g, ArrayRef<Val> values, const VaryingSizes &varying,
-                                       ArrayRef<std::string> names) {
-  std::vector<TypeDesc> types;
+static std::vector<ValueType> loopTypes(IRGen &g, ArrayRef<RValue> values, const VaryingSizes &varying,
+                                        ArrayRef<std::string> names) {
+  std::vector<ValueType> types;
   for (auto [name, value] : llvm::zip_equal(names, values)) {
     types.push_back(value.type());
     types.back().mapSizes([&, name = name](unsigned leaf, size_t axis, Dim dim) {
@@ -242,7 +243,8 @@ static std::vector<TypeDesc> loopTypes(IRGen &g, ArrayRef<Val> values, const Var
   return types;
 }
 
-static bool tryLoop(IRGen &g, const Loop &loop, ArrayRef<Val> starts, ArrayRef<TypeDesc> types, VaryingSizes &varying) {
+static bool tryLoop(IRGen &g, const Loop &loop, ArrayRef<RValue> starts, ArrayRef<ValueType> types,
+                    VaryingSizes &varying) {
   SourceRange range = loop.range;
   ArrayRef<std::string> names = loop.names;
   Location l = g.loc(range);
@@ -255,8 +257,8 @@ static bool tryLoop(IRGen &g, const Loop &loop, ArrayRef<Val> starts, ArrayRef<T
   cf::BranchOp::create(g.b, l, header, entry);
   moveTo(g, header);
   ValueRange arguments = header->getArguments();
-  std::vector<Val> values;
-  for (const TypeDesc &type : types)
+  std::vector<RValue> values;
+  for (const ValueType &type : types)
     values.push_back(unflatten(type, arguments));
   restore(g, names, values);
   Value counter = loop.counted ? header->getArguments().back() : Value();
@@ -289,9 +291,9 @@ static bool tryLoop(IRGen &g, const Loop &loop, ArrayRef<Val> starts, ArrayRef<T
   if (reachable(g))
     state.continues.push_back({g.current, snapshot(g, names)});
   if (!state.continues.empty()) {
-    std::vector<Val> back = mergeEdges(g, state.continues, names, range);
+    std::vector<RValue> back = mergeEdges(g, state.continues, names, range);
     for (auto [name, start, end] : llvm::zip_equal(names, before, back))
-      if (start.value.kind == Val::Leaf && end.kind == Val::Leaf && !haveOneType(start.value.type(), end.type()))
+      if (start.value.kind == RValue::Leaf && end.kind == RValue::Leaf && !haveOneType(start.value.type(), end.type()))
         refuseChange(g, name, start.value, end, start.place, range);
     if (findVarying(g, types, back, varying, names, range))
       return false;
@@ -300,14 +302,14 @@ static bool tryLoop(IRGen &g, const Loop &loop, ArrayRef<Val> starts, ArrayRef<T
       again.push_back(g.create<AddOp>(range, {counter, g.integer(1, range)}));
     cf::BranchOp::create(g.b, l, header, again);
   }
-  std::vector<Val> after = mergeEdges(g, state.breaks, names, range);
+  std::vector<RValue> after = mergeEdges(g, state.breaks, names, range);
   restore(g, names, state.breaks.empty() ? values : after);
   return true;
 }
 
 void genLoop(IRGen &g, const Loop &loop) {
   ArrayRef<std::string> names = loop.names;
-  std::vector<Val> before = snapshot(g, names);
+  std::vector<RValue> before = snapshot(g, names);
   VaryingSizes &varying =
       g.fn().varyingSizes[loop.key]; // what an attempt finds holds in all later ones, those of the loop around it too
   Block *entry = g.current;

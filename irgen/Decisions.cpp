@@ -15,15 +15,15 @@ bool isFree(IRGen &g, Dim dim) {
 }
 int64_t hintOf(IRGen &g, Dim dim) { return *dim.evaluate(g.fn().sizes->hints); }
 
-bool decideSize(Specialization &form, SizeFact fact, SourceRange range, bool isCheck) {
-  if (Truth truth = form.facts.decide(fact); truth != Truth::Unknown)
+bool decideSize(Specialization &specialization, SizeFact fact, SourceRange range, bool isCheck) {
+  if (Truth truth = specialization.facts.decide(fact); truth != Truth::Unknown)
     return truth == Truth::Yes;
-  bool holds = fact.holds(form.hints);
+  bool holds = fact.holds(specialization.hints);
   if (isCheck && !holds)
     return false;
   SizeFact taken = holds ? fact : fact.negated();
-  (isCheck ? form.checks : form.decisions).push_back({taken, range});
-  form.facts.assume(taken);
+  (isCheck ? specialization.checks : specialization.decisions).push_back({taken, range});
+  specialization.facts.assume(taken);
   return holds;
 }
 
@@ -147,7 +147,7 @@ std::vector<SizeFact> factsOf(IRGen &g, const ast::Expr &e) {
   if (binary->steps.size() != 1 || !isSizeExpression(*binary->first) || !isSizeExpression(*binary->steps[0].operand))
     return out;
   auto sizeOfExpr = [&](const ast::Expr &side) -> std::optional<Dim> {
-    Val v = genExpr(g, side);
+    RValue v = genExpr(g, side);
     return v.isTensor() && v.rank() == 0 ? sizeBehind(v.value) : std::nullopt;
   };
   auto fact = comparison(binary->steps[0].op, sizeOfExpr(*binary->first), sizeOfExpr(*binary->steps[0].operand));
@@ -218,15 +218,15 @@ static bool unifySizes(IRGen &g, MutableArrayRef<Value> operands, const SizeAssu
 /// In a generic specialization: computed sizes (`(n + 1) // 2`) that are 1 stretch, so that which of them are
 /// is told apart, as it is for the sizes of arguments. True where an operand became one that stretches.
 static bool stretchInGeneric(IRGen &g, MutableArrayRef<Value> operands, const SizeAssumption &a, SourceRange range) {
-  Specialization &form = *g.fn().generic;
+  Specialization &specialization = *g.fn().generic;
   Dim one = g.number(1);
   if (!a.mayBroadcast)
     return false;
   for (auto [operand, axis] : {std::pair(a.lhsOperand, a.lhsAxis), std::pair(a.rhsOperand, a.rhsAxis)}) {
     Dim dim = tensorTypeOf(operands[operand]).getDim(axis);
-    if (dim.isNumber() || !dim.symbolName().empty() || !dim.evaluate(form.hints))
+    if (dim.isNumber() || !dim.symbolName().empty() || !dim.evaluate(specialization.hints))
       continue;
-    if (decideSize(form, SizeFact::equal(dim, one), range)) {
+    if (decideSize(specialization, SizeFact::equal(dim, one), range)) {
       operands[operand] = withSize(g, operands[operand], axis, one, range);
       return true;
     }

@@ -12,7 +12,7 @@ bool isFree(IRGen &g, Dim dim);
 int64_t hintOf(IRGen &g, Dim dim);
 /// Whether a fact holds, with a guard (or check) where that does not follow from earlier ones. A check that fails is
 /// not noted.
-bool decideSize(Specialization &form, SizeFact fact, SourceRange range, bool isCheck = false);
+bool decideSize(Specialization &specialization, SizeFact fact, SourceRange range, bool isCheck = false);
 inline bool decideSize(IRGen &g, SizeFact fact, SourceRange range, bool isCheck = false) {
   return decideSize(*g.fn().sizes, fact, range, isCheck);
 }

@@ -12,16 +12,16 @@ using namespace mlir;
 
 namespace toy {
 
-TypeDesc typeOf(IRGen &g, const ast::TypeExpr &type) {
-  TypeDesc desc;
+ValueType typeOf(IRGen &g, const ast::TypeExpr &type) {
+  ValueType desc;
   if (type.form == ast::TypeExpr::Tuple) {
-    desc.kind = TypeDesc::Tuple;
+    desc.kind = ValueType::Tuple;
     for (const ast::TypeExpr &element : type.elements)
       desc.elements.push_back(typeOf(g, element));
     return desc;
   }
   if (type.name == "str" && type.form == ast::TypeExpr::Named) {
-    desc.kind = TypeDesc::Leaf;
+    desc.kind = ValueType::Leaf;
     desc.leaf = StrType::get(g.context);
     return desc;
   }
@@ -32,7 +32,7 @@ TypeDesc typeOf(IRGen &g, const ast::TypeExpr &type) {
       candidates.emplace_back(nameOf(static_cast<DType>(i)));
     g.failNear(DiagId::UnknownType, type.range, {type.name}, type.name, candidates);
   }
-  desc.kind = TypeDesc::Leaf;
+  desc.kind = ValueType::Leaf;
   SmallVector<Dim> dims;
   for (const ast::ExprPtr &size : type.sizes)
     dims.push_back(size ? sizeDim(g, *size) : Dim::unknown(g.context));
@@ -41,19 +41,19 @@ TypeDesc typeOf(IRGen &g, const ast::TypeExpr &type) {
 }
 
 /// A value in the dtype of a declared type, whose kind and rank it has; sizes are not looked at.
-static Val widened(IRGen &g, Val value, const ast::TypeExpr &type, const std::string &name, SourceRange range) {
+static RValue widened(IRGen &g, RValue value, const ast::TypeExpr &type, const std::string &name, SourceRange range) {
   auto refuse = [&](const std::string &declared) {
     g.fail(DiagId::DeclaredType, range, {name, declared, value.str()});
   };
   if (type.form == ast::TypeExpr::Tuple) {
-    if (value.kind != Val::Tuple || value.elements.size() != type.elements.size())
+    if (value.kind != RValue::Tuple || value.elements.size() != type.elements.size())
       refuse(ast::str(type));
     for (size_t i = 0; i < type.elements.size(); ++i)
       value.elements[i] = widened(g, value.elements[i], type.elements[i], name, range);
     return value;
   }
   if (const ast::Struct *decl = g.host.definitions().structure(type.name)) {
-    if (value.kind != Val::Struct || value.structName != decl->name)
+    if (value.kind != RValue::Struct || value.structName != decl->name)
       refuse(decl->name);
     return value;
   }
@@ -91,7 +91,7 @@ static Dim renamed(Dim dim, const std::set<std::string> &taken, llvm::StringMap<
 
 /// Arguments under the declared types of the parameters: widened, every declared size proven or checked, in the
 /// callee's names. Gives what these names are for the caller.
-llvm::StringMap<Dim> declareArguments(IRGen &g, const ast::Function &decl, std::vector<Val> &values,
+llvm::StringMap<Dim> declareArguments(IRGen &g, const ast::Function &decl, std::vector<RValue> &values,
                                       ArrayRef<SourceRange> ranges) {
   std::set<std::string> names = sizeNamesOf(g, decl);
   SizeBinder binder(g);
@@ -109,7 +109,7 @@ llvm::StringMap<Dim> declareArguments(IRGen &g, const ast::Function &decl, std::
   for (auto [i, parameter] : llvm::enumerate(decl.parameters)) {
     if (!parameter.type)
       continue;
-    auto refuse = [&, range = ranges[i], &parameter = parameter](const ast::TypeExpr &type, const Val &value,
+    auto refuse = [&, range = ranges[i], &parameter = parameter](const ast::TypeExpr &type, const RValue &value,
                                                                  int64_t axis, Dim wanted) {
       std::string size = sizeDim(g, *type.sizes[axis]).str();
       g.fail(DiagId::SizeRelation, range,
@@ -125,7 +125,7 @@ llvm::StringMap<Dim> declareArguments(IRGen &g, const ast::Function &decl, std::
     g.fail(DiagId::UnsolvedSize, decl.nameRange, {open});
   binder.require();
   llvm::StringMap<Dim> sizes = binder.sizes(), hygiene, back;
-  auto relabelAll = [&](auto &self, Val &value, const ast::TypeExpr *type, SourceRange range) -> void {
+  auto relabelAll = [&](auto &self, RValue &value, const ast::TypeExpr *type, SourceRange range) -> void {
     for (auto [i, element] : llvm::enumerate(value.elements))
       self(self, element, type && i < type->elements.size() ? &type->elements[i] : nullptr, range);
     if (!value.isTensor())
@@ -150,7 +150,7 @@ llvm::StringMap<Dim> declareArguments(IRGen &g, const ast::Function &decl, std::
 }
 
 /// The names of a signature become readable values at the function's entry.
-void bindSizes(IRGen &g, const ast::Function &decl, ArrayRef<Val> arguments) {
+void bindSizes(IRGen &g, const ast::Function &decl, ArrayRef<RValue> arguments) {
   FunctionState &state = g.fn();
   state.declaredSizes = sizeNamesOf(g, decl);
   SizeBinder binder(g);
@@ -175,16 +175,16 @@ void bindSizes(IRGen &g, const ast::Function &decl, ArrayRef<Val> arguments) {
   for (const std::string &name : state.declaredSizes) {
     Value value = binder.valueOf(Dim::symbol(g.context, name), decl.nameRange);
     state.sizeValues[name] = value;
-    state.scopes.front().try_emplace(name, Variable{Val(value)});
+    state.scopes.front().try_emplace(name, Variable{RValue(value)});
   }
 }
 
 /// A value under a declared type of a result, a local or a member. Names that `known` does not have are bound by it.
-static Val declaredAs(IRGen &g, Val value, const ast::TypeExpr &type, const std::string &name, SourceRange range,
-                      SizeBinder &binder) {
+static RValue declaredAs(IRGen &g, RValue value, const ast::TypeExpr &type, const std::string &name, SourceRange range,
+                         SizeBinder &binder) {
   value = widened(g, value, type, name, range);
   binder.declare(type, value, range, "actual and declared size of `" + name + "`",
-                 [&g, name, range](const ast::TypeExpr &type, const Val &value, int64_t, Dim) {
+                 [&g, name, range](const ast::TypeExpr &type, const RValue &value, int64_t, Dim) {
                    g.fail(DiagId::DeclaredType, range, {name, ast::str(type), value.type().str()});
                  });
   return value;
@@ -192,7 +192,7 @@ static Val declaredAs(IRGen &g, Val value, const ast::TypeExpr &type, const std:
 
 /// What is returned, under the declared type of the result: its sizes are those of the signature, or whatever comes
 /// under a name of its own.
-Val declaredResult(IRGen &g, Val value, SourceRange range) {
+RValue declaredResult(IRGen &g, RValue value, SourceRange range) {
   const ast::Function &decl = *g.fn().decl;
   SizeBinder binder(g);
   for (auto &[name, size] : g.fn().sizeValues)
@@ -200,7 +200,7 @@ Val declaredResult(IRGen &g, Val value, SourceRange range) {
   value = declaredAs(g, value, *decl.result, decl.name, range, binder);
   (void)binder.solve();
   binder.require();
-  auto refine = [&](auto &self, const ast::TypeExpr &type, Val &value) -> void {
+  auto refine = [&](auto &self, const ast::TypeExpr &type, RValue &value) -> void {
     for (auto [element, part] : llvm::zip(type.elements, value.elements))
       self(self, element, part);
     if (!value.isTensor() || type.sizes.empty())
@@ -230,7 +230,7 @@ static void knowVariables(IRGen &g, SizeBinder &binder, const ast::TypeExpr &typ
 }
 
 /// A local value under its declared type; names that are new are integers from there on.
-Val declaredLocal(IRGen &g, Val value, const ast::TypeExpr &type, const std::string &name, SourceRange range) {
+RValue declaredLocal(IRGen &g, RValue value, const ast::TypeExpr &type, const std::string &name, SourceRange range) {
   SizeBinder binder(g);
   knowVariables(g, binder, type);
   value = declaredAs(g, value, type, name, range, binder);
@@ -240,12 +240,13 @@ Val declaredLocal(IRGen &g, Val value, const ast::TypeExpr &type, const std::str
   bool scoped = g.fn().decl || g.fn().scopes.size() > 1; // a statement of the top level ends with its names
   for (const SizeSolution &solution : binder.solved())
     if (scoped)
-      g.fn().scopes.back()[solution.name] = {Val(binder.valueOf(Dim::symbol(g.context, solution.name), range)), false};
+      g.fn().scopes.back()[solution.name] = {RValue(binder.valueOf(Dim::symbol(g.context, solution.name), range)),
+                                             false};
   return value;
 }
 
 /// The members of a struct under their declared types; names of sizes mean the same in all of them.
-void checkMembers(IRGen &g, const ast::Struct &decl, Val &value, SourceRange range) {
+void checkMembers(IRGen &g, const ast::Struct &decl, RValue &value, SourceRange range) {
   SizeBinder binder(g);
   for (auto [member, element] : llvm::zip_equal(decl.members, value.elements))
     if (member.type)
@@ -255,24 +256,24 @@ void checkMembers(IRGen &g, const ast::Struct &decl, Val &value, SourceRange ran
   binder.require();
 }
 
-Val makeStruct(IRGen &g, const ast::Struct &decl, std::vector<Val> values, SourceRange range) {
+RValue makeStruct(IRGen &g, const ast::Struct &decl, std::vector<RValue> values, SourceRange range) {
   if (values.size() != decl.members.size())
     g.fail(DiagId::StructArity, range, {decl.name, std::to_string(decl.members.size()), std::to_string(values.size())});
-  Val out;
-  out.kind = Val::Struct;
+  RValue out;
+  out.kind = RValue::Struct;
   out.structName = decl.name;
   for (auto [i, member] : llvm::enumerate(decl.members)) {
     out.names.push_back(member.name);
     out.elements.push_back(values[i]);
   }
   checkMembers(g, decl, out, range);
-  for (Val &element : out.elements)
+  for (RValue &element : out.elements)
     element.settle();
   return out;
 }
 
 /// `{a, b}`, nested braces for members that are structs.
-Val structValue(IRGen &g, const ast::Struct &decl, const ast::Expr &value) {
+RValue structValue(IRGen &g, const ast::Struct &decl, const ast::Expr &value) {
   auto *brace = ast::dynCast<ast::Brace>(&value);
   if (!brace)
     return widened(
@@ -287,7 +288,7 @@ Val structValue(IRGen &g, const ast::Struct &decl, const ast::Expr &value) {
   if (brace->elements.size() != decl.members.size())
     g.fail(DiagId::StructArity, value.range,
            {decl.name, std::to_string(decl.members.size()), std::to_string(brace->elements.size())});
-  std::vector<Val> values;
+  std::vector<RValue> values;
   for (auto [i, element] : llvm::enumerate(brace->elements)) {
     const ast::Struct *inner =
         decl.members[i].type ? g.host.definitions().structure(decl.members[i].type->name) : nullptr;

@@ -24,14 +24,14 @@ SizeAttribute sizeAttribute(IRGen &g, const ast::Function &decl, const std::stri
 mlir::DictionaryAttr bucketsOf(IRGen &g, const ast::Function &decl);
 
 /// Sizes under the names of the declaration, `?` where it has `_`.
-TypeDesc typeOf(IRGen &g, const ast::TypeExpr &type);
-llvm::StringMap<Dim> declareArguments(IRGen &g, const ast::Function &decl, std::vector<Val> &values,
+ValueType typeOf(IRGen &g, const ast::TypeExpr &type);
+llvm::StringMap<Dim> declareArguments(IRGen &g, const ast::Function &decl, std::vector<RValue> &values,
                                       llvm::ArrayRef<SourceRange> ranges);
-void bindSizes(IRGen &g, const ast::Function &decl, llvm::ArrayRef<Val> arguments);
-Val declaredResult(IRGen &g, Val value, SourceRange range);
-Val declaredLocal(IRGen &g, Val value, const ast::TypeExpr &type, const std::string &name, SourceRange range);
-void checkMembers(IRGen &g, const ast::Struct &decl, Val &value, SourceRange range);
-Val structValue(IRGen &g, const ast::Struct &decl, const ast::Expr &value);
-Val makeStruct(IRGen &g, const ast::Struct &decl, std::vector<Val> values, SourceRange range);
+void bindSizes(IRGen &g, const ast::Function &decl, llvm::ArrayRef<RValue> arguments);
+RValue declaredResult(IRGen &g, RValue value, SourceRange range);
+RValue declaredLocal(IRGen &g, RValue value, const ast::TypeExpr &type, const std::string &name, SourceRange range);
+void checkMembers(IRGen &g, const ast::Struct &decl, RValue &value, SourceRange range);
+RValue structValue(IRGen &g, const ast::Struct &decl, const ast::Expr &value);
+RValue makeStruct(IRGen &g, const ast::Struct &decl, std::vector<RValue> values, SourceRange range);
 
 } // namespace toy

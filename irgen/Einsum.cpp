@@ -19,7 +19,7 @@ class Einsum {
 public:
   Einsum(IRGen &g, SourceRange range, std::string spec) : g(g), r(range), spec(std::move(spec)) {}
 
-  Val run(ArrayRef<Val> operands) {
+  RValue run(ArrayRef<RValue> operands) {
     parse(operands);
     SmallVector<Labelled> all;
     for (auto [i, v] : llvm::enumerate(operands)) {
@@ -60,7 +60,7 @@ private:
     return labels;
   }
 
-  void parse(ArrayRef<Val> operands) {
+  void parse(ArrayRef<RValue> operands) {
     std::string text;
     for (char c : spec)
       if (c != ' ')
@@ -208,10 +208,10 @@ private:
     SmallVector<int> labels(batch);
     labels.append(left);
     labels.append(right);
-    DType dtype = promoteAll({Val(x.value), Val(y.value)});
+    DType dtype = promoteAll({RValue(x.value), RValue(y.value)});
     if (inner.empty()) {
-      Val product = elementwise<MulOp>(g, Val(arrange(x, labels)), Val(arrange(y, labels)),
-                                       dtype == DType::Bool ? DType::I64 : dtype, r, r, r);
+      RValue product = elementwise<MulOp>(g, RValue(arrange(x, labels)), RValue(arrange(y, labels)),
+                                          dtype == DType::Bool ? DType::I64 : dtype, r, r, r);
       return {product.value, labels};
     }
     SmallVector<int> xOrder(batch), yOrder(batch);
@@ -228,7 +228,7 @@ private:
       return reshape(g, v, sizes, r);
     };
     SmallVector<Value> rows = sizesOf(x, left), columns = sizesOf(y, right), between = sizesOf(x, inner);
-    Val product = matmul(g, Val(matrix(a, rows, between)), Val(matrix(b, between, columns)), r, r, r);
+    RValue product = matmul(g, RValue(matrix(a, rows, between)), RValue(matrix(b, between, columns)), r, r, r);
     SmallVector<Value> sizes;
     for (size_t axis = 0; axis < batch.size(); ++axis)
       sizes.push_back(sizeOf(g, product.value, axis, r));
@@ -246,10 +246,10 @@ private:
 
 } // namespace
 
-Val einsumBuiltin(IRGen &g, Bound &args, SourceRange r) {
+RValue einsumBuiltin(IRGen &g, Bound &args, SourceRange r) {
   std::string spec = staticString(g, *args["subscripts"], "einsum");
-  std::vector<Val> operands = tensorList(g, args);
-  for (Val &v : operands)
+  std::vector<RValue> operands = tensorList(g, args);
+  for (RValue &v : operands)
     v = convertFor(g, 'n', v, r);
   if (operands.empty())
     g.fail(DiagId::MissingArgument, r, {"einsum", "operands"});

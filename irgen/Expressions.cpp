@@ -12,14 +12,14 @@ using namespace mlir;
 
 namespace toy {
 
-static Val genName(IRGen &g, const ast::Name &n) {
+static RValue genName(IRGen &g, const ast::Name &n) {
   if (auto value = readVariable(g, n.name, n.range))
     return *value;
   if (auto dtype = dtypeNamed(n.name))
-    return Val(*dtype);
+    return RValue(*dtype);
   for (auto [constant, x] : {std::pair<const char *, double>{"pi", M_PI}, {"inf", INFINITY}, {"nan", NAN}})
     if (n.name == constant) {
-      Val val = g.floating(x, DType::F64, n.range);
+      RValue val = g.floating(x, DType::F64, n.range);
       val.weak = true;
       return val;
     }
@@ -30,9 +30,9 @@ static Val genName(IRGen &g, const ast::Name &n) {
   unknownName(g, n.name, n.range, false);
 }
 
-static Val genMember(IRGen &g, const ast::Member &m) {
-  Val base = genExpr(g, *m.base);
-  if (base.kind == Val::Struct)
+static RValue genMember(IRGen &g, const ast::Member &m) {
+  RValue base = genExpr(g, *m.base);
+  if (base.kind == RValue::Struct)
     for (auto [i, known] : llvm::enumerate(base.names))
       if (known == m.member)
         return base.elements[i];
@@ -47,9 +47,9 @@ static Val genMember(IRGen &g, const ast::Member &m) {
       return m.member == "real" ? base : zerosLike(g, base, m.range);
     }
     if (m.member == "dtype")
-      return Val(base.tensor().getDtype());
+      return RValue(base.tensor().getDtype());
     if (m.member == "shape")
-      return Val::tuple(sizesOf(g, base.value, m.range));
+      return RValue::tuple(sizesOf(g, base.value, m.range));
   }
   std::vector<std::string> candidates =
       base.isTensor() ? std::vector<std::string>{"T", "H", "real", "imag", "shape", "dtype"} : base.names;
@@ -57,8 +57,8 @@ static Val genMember(IRGen &g, const ast::Member &m) {
 }
 
 /// `and`/`or`: elementwise on tensors, control flow on scalars.
-static Val genLogical(IRGen &g, const ast::Binary &e) {
-  Val left = needTensor(g, genExpr(g, *e.first), "and", e.first->range);
+static RValue genLogical(IRGen &g, const ast::Binary &e) {
+  RValue left = needTensor(g, genExpr(g, *e.first), "and", e.first->range);
   SourceRange leftRange = e.first->range;
   for (const auto &step : e.steps) {
     bool isAnd = step.op == ast::BinaryOp::And;
@@ -66,7 +66,7 @@ static Val genLogical(IRGen &g, const ast::Binary &e) {
     if (left.tensor().getDtype() != DType::Bool)
       g.fail(DiagId::NeedsBool, leftRange, {op.str(), left.type().str()});
     if (left.rank() > 0) {
-      Val right = needTensor(g, genExpr(g, *step.operand), op, step.operand->range);
+      RValue right = needTensor(g, genExpr(g, *step.operand), op, step.operand->range);
       left = g.create(op, step.opRange, {left.value, right.value}, {}, {leftRange, step.operand->range});
     } else if (auto known = g.decidesConditions ? knownCondition(g, left.value, leftRange) : constantOf(left.value)) {
       if ((*known != 0) == isAnd)
@@ -80,7 +80,7 @@ static Val genLogical(IRGen &g, const ast::Binary &e) {
                                isAnd ? ValueRange(left.value) : ValueRange());
       moveTo(g, more);
       ++g.fn().conditions;
-      Val right = needTensor(g, genExpr(g, *step.operand), op, step.operand->range);
+      RValue right = needTensor(g, genExpr(g, *step.operand), op, step.operand->range);
       --g.fn().conditions;
       if (right.rank() > 0 || right.tensor().getDtype() != DType::Bool)
         g.fail(DiagId::NeedsBool, step.operand->range, {op.str(), right.type().str()});
@@ -96,7 +96,7 @@ static Val genLogical(IRGen &g, const ast::Binary &e) {
 }
 
 Value genCondition(IRGen &g, const ast::Expr &e) {
-  Val v = genExpr(g, e);
+  RValue v = genExpr(g, e);
   if (!v.isTensor() || v.rank() != 0 || v.tensor().getDtype() != DType::Bool) {
     std::string help;
     if (v.isTensor() && v.rank() > 0)
@@ -108,7 +108,7 @@ Value genCondition(IRGen &g, const ast::Expr &e) {
   return v.value;
 }
 
-Val genExpr(IRGen &g, const ast::Expr &e) {
+RValue genExpr(IRGen &g, const ast::Expr &e) {
   using ast::NodeKind;
   if (auto known = g.given.find(&e); known != g.given.end())
     return known->second;
@@ -135,10 +135,10 @@ Val genExpr(IRGen &g, const ast::Expr &e) {
     auto &chain = ast::cast<ast::Binary>(e);
     if (chain.steps.front().op >= ast::BinaryOp::And)
       return genLogical(g, chain);
-    Val left = genExpr(g, *chain.first);
+    RValue left = genExpr(g, *chain.first);
     SourceRange leftRange = chain.first->range;
     for (const auto &step : chain.steps) {
-      Val right = genExpr(g, *step.operand);
+      RValue right = genExpr(g, *step.operand);
       left = binaryOperation(g, step.op, left, right, leftRange.to(step.operand->range), step.opRange, leftRange,
                              step.operand->range);
       leftRange = leftRange.to(step.operand->range);
@@ -154,10 +154,10 @@ Val genExpr(IRGen &g, const ast::Expr &e) {
   case NodeKind::Adjoint:
     return adjoint(g, genExpr(g, *ast::cast<ast::Adjoint>(e).operand), e.range);
   case NodeKind::Tuple: {
-    std::vector<Val> elements;
+    std::vector<RValue> elements;
     for (const ast::ExprPtr &element : ast::cast<ast::Tuple>(e).elements)
       elements.push_back(genExpr(g, *element));
-    return Val::tuple(std::move(elements));
+    return RValue::tuple(std::move(elements));
   }
   default:
     g.fail(DiagId::BraceValue, e.range);

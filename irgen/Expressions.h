@@ -7,36 +7,36 @@
 
 namespace toy {
 
-Val genExpr(IRGen &g, const ast::Expr &e);
+RValue genExpr(IRGen &g, const ast::Expr &e);
 /// A rank-0 bool as i1.
 mlir::Value genCondition(IRGen &g, const ast::Expr &e);
 
 /// A number, signed or not.
-Val genLiteral(IRGen &g, const ast::Expr &e);
-Val genBracket(IRGen &g, const ast::Bracket &bracket, std::optional<DType> dtype = std::nullopt);
+RValue genLiteral(IRGen &g, const ast::Expr &e);
+RValue genBracket(IRGen &g, const ast::Bracket &bracket, std::optional<DType> dtype = std::nullopt);
 bool isLiteral(const ast::Expr &e);
 mlir::Value numberAs(IRGen &g, const ast::Expr &literal, DType dtype);
 
 Variable *lookup(IRGen &g, llvm::StringRef name);
-std::optional<Val> readVariable(IRGen &g, const std::string &name, SourceRange range);
-void defineVariable(IRGen &g, const std::string &name, Val value, SourceRange range, bool declare);
+std::optional<RValue> readVariable(IRGen &g, const std::string &name, SourceRange range);
+void defineVariable(IRGen &g, const std::string &name, RValue value, SourceRange range, bool declare);
 [[noreturn]] void unknownName(IRGen &g, const std::string &name, SourceRange range, bool isFunction);
-Val globalValue(IRGen &g, const std::string &name, const TypeDesc &type, SourceRange range);
+RValue globalValue(IRGen &g, const std::string &name, const ValueType &type, SourceRange range);
 /// The type of a top-level variable here: as this statement has made it so far, else as the session has it. Sizes
 /// that only the run knows are `?`.
-std::optional<TypeDesc> globalType(IRGen &g, const std::string &name);
-void storeGlobal(IRGen &g, const std::string &name, const Val &value, SourceRange range);
+std::optional<ValueType> globalType(IRGen &g, const std::string &name);
+void storeGlobal(IRGen &g, const std::string &name, const RValue &value, SourceRange range);
 /// The types of the top-level variables that a call may read: the function, what it calls, and the functions that its
 /// arguments and these variables hold.
-std::map<std::string, TypeDesc> globalsOf(IRGen &g, const ast::Function &decl, llvm::ArrayRef<Val> arguments);
+std::map<std::string, ValueType> globalsOf(IRGen &g, const ast::Function &decl, llvm::ArrayRef<RValue> arguments);
 /// Stores those of them that the statement has assigned.
-void storeFor(IRGen &g, const std::map<std::string, TypeDesc> &globals, SourceRange range);
+void storeFor(IRGen &g, const std::map<std::string, ValueType> &globals, SourceRange range);
 /// The part of an instance's key that they are.
-std::string globalsKey(const std::map<std::string, TypeDesc> &globals);
+std::string globalsKey(const std::map<std::string, ValueType> &globals);
 
 std::optional<int64_t> constantOf(mlir::Value value);
 /// The text of a string that is written in the program.
-std::optional<llvm::StringRef> stringOf(const Val &value);
+std::optional<llvm::StringRef> stringOf(const RValue &value);
 /// A leaf that is known while the program is compiled, an integer or a text; else null.
 mlir::Attribute constantLeaf(IRGen &g, mlir::Value leaf, SourceRange range);
 /// Such a leaf of a type in the function that is generated.
@@ -48,12 +48,12 @@ std::string staticString(IRGen &g, const ast::Expr &e, llvm::StringRef what);
 DType staticDType(IRGen &g, const ast::Expr &e);
 /// An i64 scalar.
 mlir::Value indexValue(IRGen &g, const ast::Expr &e, llvm::StringRef what);
-mlir::Value indexValue(IRGen &g, const Val &v, SourceRange range, llvm::StringRef what);
+mlir::Value indexValue(IRGen &g, const RValue &v, SourceRange range, llvm::StringRef what);
 /// The integer that a part of a compact bracket writes.
 int64_t integerAt(IRGen &g, const ast::Bracket &bracket, ast::Bracket::Part part);
 /// The items of `[a, b]`, a tuple, or a single value, as i64 scalars.
 llvm::SmallVector<mlir::Value> indexList(IRGen &g, const ast::Expr &e, llvm::StringRef what);
 llvm::SmallVector<int64_t> staticList(IRGen &g, const ast::Expr &e, llvm::StringRef what);
-llvm::SmallVector<int64_t> staticList(IRGen &g, const Val &v, SourceRange range, llvm::StringRef what);
+llvm::SmallVector<int64_t> staticList(IRGen &g, const RValue &v, SourceRange range, llvm::StringRef what);
 
 } // namespace toy

@@ -11,8 +11,8 @@ using namespace mlir;
 namespace toy {
 
 /// The variables of a loop, in the innermost scope.
-static void bindElement(IRGen &g, const ast::For &s, Val element) {
-  if (s.isTuple && element.kind != Val::Tuple)
+static void bindElement(IRGen &g, const ast::For &s, RValue element) {
+  if (s.isTuple && element.kind != RValue::Tuple)
     g.fail(DiagId::NotATuple, s.iterable->range, {element.type().str()});
   if (s.isTuple && element.elements.size() != s.names.size())
     g.fail(DiagId::TupleSize, s.nameRanges[0].to(s.nameRanges.back()),
@@ -21,7 +21,7 @@ static void bindElement(IRGen &g, const ast::For &s, Val element) {
     g.fn().scopes.back()[name].value = s.isTuple ? element.elements[i] : element;
 }
 
-static void countTo(IRGen &g, const ast::For &s, Value end, llvm::function_ref<Val(Value)> element) {
+static void countTo(IRGen &g, const ast::For &s, Value end, llvm::function_ref<RValue(Value)> element) {
   SourceRange r = s.iterable->range;
   auto body = [&](Value i) {
     bindElement(g, s, element(i));
@@ -51,7 +51,7 @@ static void countRange(IRGen &g, const ast::For &s, const ast::Call &call) {
                               : less(g.integer(0, r), g.create<FloorDivOp>(r, {less(start, stop), step}));
   if (auto n = constantOf(count); n && *n <= 0) // no iteration: the body means nothing
     return;
-  countTo(g, s, count, [&](Value i) -> Val {
+  countTo(g, s, count, [&](Value i) -> RValue {
     if (known == -1)
       return less(start, i);
     return g.create<AddOp>(r, {known == 1 ? i : g.create<MulOp>(r, {i, step}), start});
@@ -59,11 +59,11 @@ static void countRange(IRGen &g, const ast::For &s, const ast::Call &call) {
 }
 
 /// The body for one element after the other, whose types may differ.
-static void unroll(IRGen &g, const ast::For &s, ArrayRef<Val> elements) {
+static void unroll(IRGen &g, const ast::For &s, ArrayRef<RValue> elements) {
   std::vector<std::string> names = assignedIn(g, *s.body);
   std::vector<Edge> breaks;
   unsigned conditions = g.fn().conditions;
-  for (const Val &element : elements) {
+  for (const RValue &element : elements) {
     if (!reachable(g))
       break;
     g.fn().conditions = conditions + !breaks.empty();
@@ -90,29 +90,29 @@ static void unroll(IRGen &g, const ast::For &s, ArrayRef<Val> elements) {
 }
 
 /// What a loop goes over side by side: `zip(x, y)`, `enumerate(x)`, or one thing alone.
-static void iterate(IRGen &g, const ast::For &s, ArrayRef<Val> all, bool isNumbered, bool isAlone) {
+static void iterate(IRGen &g, const ast::For &s, ArrayRef<RValue> all, bool isNumbered, bool isAlone) {
   SourceRange r = s.iterable->range;
-  auto together = [&](Value i, llvm::function_ref<Val(const Val &)> element) {
+  auto together = [&](Value i, llvm::function_ref<RValue(const RValue &)> element) {
     if (isAlone)
       return element(all[0]);
-    std::vector<Val> parts;
+    std::vector<RValue> parts;
     if (isNumbered)
       parts.push_back(i);
-    for (const Val &x : all)
+    for (const RValue &x : all)
       parts.push_back(element(x));
-    return Val::tuple(std::move(parts));
+    return RValue::tuple(std::move(parts));
   };
-  if (llvm::all_of(all, [](const Val &x) { return x.kind == Val::Tuple; })) {
-    size_t count = llvm::min_element(all, [](const Val &x, const Val &y) {
+  if (llvm::all_of(all, [](const RValue &x) { return x.kind == RValue::Tuple; })) {
+    size_t count = llvm::min_element(all, [](const RValue &x, const RValue &y) {
                      return x.elements.size() < y.elements.size();
                    })->elements.size();
-    std::vector<Val> elements;
+    std::vector<RValue> elements;
     for (size_t i = 0; i < count; ++i)
-      elements.push_back(together(g.integer(i, r), [&](const Val &x) { return x.elements[i]; }));
+      elements.push_back(together(g.integer(i, r), [&](const RValue &x) { return x.elements[i]; }));
     return unroll(g, s, elements);
   }
   Value size;
-  for (const Val &x : all) {
+  for (const RValue &x : all) {
     if (!x.isTensor() || x.rank() == 0)
       g.fail(DiagId::NotIterable, r, {x.str()},
              isAlone && x.isTensor() && isInteger(x.tensor().getDtype()) ? "`range(" + g.sourceText(r) + ")` counts"
@@ -122,8 +122,9 @@ static void iterate(IRGen &g, const ast::For &s, ArrayRef<Val> all, bool isNumbe
   }
   if (constantOf(size) == 0)
     return;
-  countTo(g, s, size,
-          [&](Value i) { return together(i, [&](const Val &x) { return Val(selectIndex(g, x.value, 0, i, r)); }); });
+  countTo(g, s, size, [&](Value i) {
+    return together(i, [&](const RValue &x) { return RValue(selectIndex(g, x.value, 0, i, r)); });
+  });
 }
 
 void genFor(IRGen &g, const ast::For &s) {
@@ -139,7 +140,7 @@ void genFor(IRGen &g, const ast::For &s) {
   if (call->arguments.empty() || (isNumbered && call->arguments.size() != 1))
     g.fail(call->arguments.empty() ? DiagId::MissingArgument : DiagId::TooManyArguments, call->range,
            {call->callee, call->arguments.empty() ? "x" : "1", std::to_string(call->arguments.size())});
-  std::vector<Val> all;
+  std::vector<RValue> all;
   for (const ast::Argument &argument : call->arguments)
     all.push_back(genExpr(g, *argument.value));
   iterate(g, s, all, isNumbered, false);

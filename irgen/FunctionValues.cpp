@@ -11,21 +11,21 @@ using namespace mlir;
 
 namespace toy {
 
-std::optional<Val> namedFunction(IRGen &g, const std::string &name) {
+std::optional<RValue> namedFunction(IRGen &g, const std::string &name) {
   bool isKnown = userFunction(g, name) || userStruct(g, name) || findBuiltin(name) ||
                  preludeFunction(name, g.diagnostics.getSources());
   if (!isKnown)
     return std::nullopt;
-  Val function;
-  function.kind = Val::Function;
+  RValue function;
+  function.kind = RValue::Function;
   function.structName = name;
   return function;
 }
 
-Val closureOf(IRGen &g, const ast::Function &decl) {
+RValue closureOf(IRGen &g, const ast::Function &decl) {
   checkSignature(g, decl);
-  Val closure;
-  closure.kind = Val::Function;
+  RValue closure;
+  closure.kind = RValue::Function;
   closure.structName = decl.place;
   closure.code = &decl;
   const sema::Summary &summary = g.host.callGraph().summary(decl);
@@ -35,7 +35,7 @@ Val closureOf(IRGen &g, const ast::Function &decl) {
   mentioned.erase(decl.name); // it sees itself
   for (const std::string &name : mentioned) {
     Variable *variable = lookup(g, name);
-    if (!variable || variable->isGlobal || variable->value.kind == Val::Nothing)
+    if (!variable || variable->isGlobal || variable->value.kind == RValue::Nothing)
       continue;
     bool isOnlyCalled = !summary.reads.count(name) && !summary.writes.count(name);
     if (isOnlyCalled && !variable->value.isCallable() && (dtypeNamed(name) || namedFunction(g, name)))
@@ -48,7 +48,7 @@ Val closureOf(IRGen &g, const ast::Function &decl) {
 }
 
 /// A parameter that got the result of a call was perhaps to get the function.
-[[noreturn]] static void notCallable(IRGen &g, const Val &value, const ast::Call &c, const std::string &name) {
+[[noreturn]] static void notCallable(IRGen &g, const RValue &value, const ast::Call &c, const std::string &name) {
   std::string help;
   FunctionState &state = g.fn();
   for (size_t i = 0; state.decl && i < state.arguments.size(); ++i) {
@@ -60,21 +60,21 @@ Val closureOf(IRGen &g, const ast::Function &decl) {
   g.fail(DiagId::NotCallable, c.calleeRange, {name, value.str()}, help);
 }
 
-Val callValue(IRGen &g, const Val &callee, const ast::Call &c, const std::string &name) {
-  if (callee.kind == Val::DTypeRef)
+RValue callValue(IRGen &g, const RValue &callee, const ast::Call &c, const std::string &name) {
+  if (callee.kind == RValue::DTypeRef)
     return genConversion(g, callee.dtype, c);
-  if (callee.kind != Val::Function)
+  if (callee.kind != RValue::Function)
     notCallable(g, callee, c, name);
   if (callee.code)
     return callFunction(g, *callee.code, callee, c, name);
-  Val result;
+  RValue result;
   if (!callNamed(g, callee.structName, c, result))
     unknownName(g, callee.structName, c.calleeRange, true);
   return result;
 }
 
-Val callWithValues(IRGen &g, const Val &callee, ArrayRef<Val> arguments, ArrayRef<SourceRange> sources,
-                   SourceRange range) {
+RValue callWithValues(IRGen &g, const RValue &callee, ArrayRef<RValue> arguments, ArrayRef<SourceRange> sources,
+                      SourceRange range) {
   auto call = std::make_unique<ast::Call>(range);
   call->calleeRange = range;
   for (auto [value, source] : llvm::zip_equal(arguments, sources)) {
@@ -107,14 +107,14 @@ static bool mayBeStruct(IRGen &g, const ast::Expr &e) {
 }
 
 /// `x.f(a)` calls the member `f` of a struct that holds a callable value, else the function of this name.
-static Val callMember(IRGen &g, const ast::Call &c, llvm::function_ref<Val()> callName) {
+static RValue callMember(IRGen &g, const ast::Call &c, llvm::function_ref<RValue()> callName) {
   const ast::Expr &base = *c.arguments[0].value;
   if (!mayBeStruct(g, base))
     return callName();
-  Val value = genExpr(g, base);
+  RValue value = genExpr(g, base);
   auto member = llvm::find(value.names, c.callee);
-  if (value.kind == Val::Struct && member != value.names.end())
-    if (const Val &function = value.elements[member - value.names.begin()];
+  if (value.kind == RValue::Struct && member != value.names.end())
+    if (const RValue &function = value.elements[member - value.names.begin()];
         function.isCallable() || !(lookup(g, c.callee) || dtypeNamed(c.callee) || namedFunction(g, c.callee))) {
       auto call = std::make_unique<ast::Call>(c.range);
       call->callee = c.callee;
@@ -141,15 +141,15 @@ static bool isNameOfCaller(IRGen &g, const std::string &name) {
 }
 
 /// Functions by name: local values, those of the top level, and what no variable is. Other variables do not hide them.
-static Val callByName(IRGen &g, const ast::Call &c) {
+static RValue callByName(IRGen &g, const ast::Call &c) {
   const std::string &name = c.callee;
   Variable *local = lookup(g, name);
   if (local && !local->isGlobal && local->value.isCallable())
     return callValue(g, local->value, c, name);
-  std::optional<TypeDesc> global = local && !local->isGlobal ? std::nullopt : globalType(g, name);
-  if (global && global->kind == TypeDesc::Function)
+  std::optional<ValueType> global = local && !local->isGlobal ? std::nullopt : globalType(g, name);
+  if (global && global->kind == ValueType::Function)
     return callValue(g, *readVariable(g, name, c.calleeRange), c, name);
-  Val result;
+  RValue result;
   if (callNamed(g, name, c, result))
     return result;
   if (local || global)
@@ -160,7 +160,7 @@ static Val callByName(IRGen &g, const ast::Call &c) {
   unknownName(g, name, c.calleeRange, true);
 }
 
-Val genCall(IRGen &g, const ast::Call &c) {
+RValue genCall(IRGen &g, const ast::Call &c) {
   if (c.function)
     return callValue(g, genExpr(g, *c.function), c, g.sourceText(c.calleeRange).substr(0, 40));
   return c.isMember ? callMember(g, c, [&] { return callByName(g, c); }) : callByName(g, c);

@@ -34,40 +34,41 @@ struct Callee {
   }
 };
 
-Val genCall(IRGen &g, const ast::Call &c);
+RValue genCall(IRGen &g, const ast::Call &c);
 /// The function of a name that is no variable: the user's, the constructor of a struct, or what is built in.
-std::optional<Val> namedFunction(IRGen &g, const std::string &name);
+std::optional<RValue> namedFunction(IRGen &g, const std::string &name);
 /// A lambda, or a definition inside a function or block, with copies of the local variables that it mentions.
-Val closureOf(IRGen &g, const ast::Function &decl);
+RValue closureOf(IRGen &g, const ast::Function &decl);
 /// What a call of a declaration, of a name that is no variable (false where it means nothing), and of a dtype gives.
 /// `function` holds what the declaration has captured.
-Val callFunction(IRGen &g, const ast::Function &decl, const Val &function, const ast::Call &c, const std::string &name);
-bool callNamed(IRGen &g, const std::string &name, const ast::Call &c, Val &result);
-Val genConversion(IRGen &g, DType dtype, const ast::Call &c);
+RValue callFunction(IRGen &g, const ast::Function &decl, const RValue &function, const ast::Call &c,
+                    const std::string &name);
+bool callNamed(IRGen &g, const std::string &name, const ast::Call &c, RValue &result);
+RValue genConversion(IRGen &g, DType dtype, const ast::Call &c);
 /// Calls a value, which the text calls `name`.
-Val callValue(IRGen &g, const Val &callee, const ast::Call &c, const std::string &name);
+RValue callValue(IRGen &g, const RValue &callee, const ast::Call &c, const std::string &name);
 /// Calls a value with values; `sources` are the places of the arguments.
-Val callWithValues(IRGen &g, const Val &callee, llvm::ArrayRef<Val> arguments, llvm::ArrayRef<SourceRange> sources,
-                   SourceRange range);
+RValue callWithValues(IRGen &g, const RValue &callee, llvm::ArrayRef<RValue> arguments,
+                      llvm::ArrayRef<SourceRange> sources, SourceRange range);
 /// `definition` is shown where the call does not fit.
 BoundArguments bindArguments(IRGen &g, const ast::Call &c, llvm::ArrayRef<std::string> parameters,
                              llvm::ArrayRef<bool> optional, const std::string &function, SourceRange definition = {});
 [[noreturn]] void unknownArgument(IRGen &g, const std::string &function, const ast::Argument &argument,
                                   llvm::ArrayRef<std::string> parameters);
 
-std::string instanceKey(IRGen &g, const Callee &callee, llvm::ArrayRef<Val> values, const StaticLeaves &statics,
+std::string instanceKey(IRGen &g, const Callee &callee, llvm::ArrayRef<RValue> values, const StaticLeaves &statics,
                         llvm::ArrayRef<SourceRange> ranges);
 /// Names of sizes in a type.
 void collectNames(mlir::Type type, std::set<std::string> &names);
 
 std::shared_ptr<Specialization> specialize(IRGen &g, const Callee &callee, const ast::Call &call,
-                                           std::vector<Val> &values, const StaticLeaves &statics,
-                                           llvm::function_ref<std::string(llvm::ArrayRef<Val>)> keyOf,
+                                           std::vector<RValue> &values, const StaticLeaves &statics,
+                                           llvm::function_ref<std::string(llvm::ArrayRef<RValue>)> keyOf,
                                            llvm::ArrayRef<SourceRange> ranges);
 
-const Instance &instantiate(IRGen &g, const Callee &callee, llvm::ArrayRef<Val> arguments, const std::string &key,
+const Instance &instantiate(IRGen &g, const Callee &callee, llvm::ArrayRef<RValue> arguments, const std::string &key,
                             SourceRange callRange, const StaticLeaves &statics,
-                            std::shared_ptr<Specialization> form = nullptr);
+                            std::shared_ptr<Specialization> specialization = nullptr);
 void genReturn(IRGen &g, const ast::Return &s);
 
 } // namespace toy

@@ -20,14 +20,14 @@ namespace toy {
 /// The type of a value of the language: a leaf of the IR, or a tree over such, which the IR does not have: a tuple, a
 /// struct, or a function, whose type says what it calls and whose members are the values that it has captured. A dtype
 /// is a type without leaves.
-struct TypeDesc {
+struct ValueType {
   enum Kind : uint8_t { Nothing, Leaf, Tuple, Struct, Function, DTypeRef } kind = Nothing;
   mlir::Type leaf;
   std::string structName; ///< of a function: its name, or the place of a lambda or of a definition inside a block,
   const ast::Function *code = nullptr; ///< which this is
   DType dtype = DType::F64;
   std::vector<std::string> names;
-  std::vector<TypeDesc> elements;
+  std::vector<ValueType> elements;
 
   /// `f64[2, 3]`, `(f64, str)`, `Pair{a: f64, b: f64}`, `fn @file.toy:6:36{w: f64}`
   std::string str(llvm::function_ref<std::string(llvm::StringRef)> shownSize = nullptr) const;
@@ -43,9 +43,9 @@ struct TypeDesc {
 struct Instance {
   std::string symbol;
   std::vector<mlir::Type> arguments;
-  TypeDesc result;
-  std::shared_ptr<const struct Specialization> form; ///< of functions whose sizes are not declared
-  bool recursive = false;                            ///< a call inside was made with the type of the first return
+  ValueType result;
+  std::shared_ptr<const struct Specialization> specialization; ///< of functions whose sizes are not declared
+  bool recursive = false; ///< a call inside was made with the type of the first return
   /// The functions it was built from, by name. The types of top-level variables that it reads are part of its key.
   std::set<std::string> functions;
 };
@@ -56,7 +56,7 @@ class InstanceTable;
 class IRGenHost {
 public:
   virtual ~IRGenHost() = default;
-  virtual const TypeDesc *global(const std::string &name) = 0;
+  virtual const ValueType *global(const std::string &name) = 0;
   /// The value of a top-level variable that is an i64 or bool scalar.
   virtual std::optional<int64_t> globalInteger(const std::string &name) = 0;
   virtual const sema::Definitions &definitions() = 0;
@@ -67,21 +67,21 @@ public:
   virtual InstanceTable &instances() = 0;
   virtual const CompileOptions &compileOptions() = 0;
   /// A specialization was chosen several times: its guards may become machine code.
-  virtual void formIsUsedAgain(struct Specialization &) {}
+  virtual void isUsedAgain(struct Specialization &) {}
   /// Whether Ctrl-C was pressed: generation ends with an error.
   virtual bool isInterrupted() { return false; }
   /// Whether sizes with @buckets are padded: on a device.
   virtual bool padsToBuckets() = 0;
   /// Runs `load(path)` at the top level now; gives the name of a global that holds the tensor.
-  virtual std::string loadNow(const ast::Expr &path, const ast::Expr *member, TypeDesc &type) = 0;
+  virtual std::string loadNow(const ast::Expr &path, const ast::Expr *member, ValueType &type) = 0;
   /// Names for suggestions.
   virtual std::vector<std::string> names() = 0;
 };
 
 /// What a top-level input became.
 struct TopLevel {
-  std::string symbol;                     ///< the function `symbol()` runs it
-  std::map<std::string, TypeDesc> stored; ///< variables it gives values to, with their static types
+  std::string symbol;                      ///< the function `symbol()` runs it
+  std::map<std::string, ValueType> stored; ///< variables it gives values to, with their static types
 };
 
 /// Generates top-level statements (definitions among them take effect where they stand) as one function of `module`,

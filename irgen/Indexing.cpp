@@ -81,7 +81,7 @@ namespace {
 /// Reads the subscripts of one tensor.
 class IndexPlanner {
 public:
-  IndexPlanner(IRGen &g, const Val &base, ArrayRef<ast::Subscript> subscripts, SourceRange range)
+  IndexPlanner(IRGen &g, const RValue &base, ArrayRef<ast::Subscript> subscripts, SourceRange range)
       : g(g), base(base.value), type(base.tensor()), subscripts(subscripts), range(range) {}
 
   IndexPlan run() {
@@ -170,7 +170,7 @@ private:
     takeWhole(1);
   }
 
-  void takeMask(const Val &v, SourceRange place) {
+  void takeMask(const RValue &v, SourceRange place) {
     int64_t rank = v.rank();
     if (rank == 0)
       g.fail(DiagId::IndexDType, place, {"bool"});
@@ -190,7 +190,7 @@ private:
     }
   }
 
-  void takePosition(const Val &v, SourceRange place) {
+  void takePosition(const RValue &v, SourceRange place) {
     Value size = sizeOf(g, base, axis, place);
     Value index =
         g.create<CheckIndexOp>(place, {castTo(g, v.value, DType::I64, place), size}, {g.integerAttr("axis", axis)});
@@ -203,14 +203,14 @@ private:
   TensorType type;
   ArrayRef<ast::Subscript> subscripts;
   SourceRange range;
-  std::vector<Val> values;
+  std::vector<RValue> values;
   int64_t used = 0, tensors = 0, axis = 0;
   IndexPlan plan;
 };
 
 } // namespace
 
-IndexPlan planIndex(IRGen &g, const Val &base, ArrayRef<ast::Subscript> subscripts, SourceRange range) {
+IndexPlan planIndex(IRGen &g, const RValue &base, ArrayRef<ast::Subscript> subscripts, SourceRange range) {
   return IndexPlanner(g, base, subscripts, range).run();
 }
 
@@ -245,7 +245,7 @@ static Value gatherAxes(IRGen &g, Value x, const IndexPlan &plan, int64_t &first
   return permute(g, x, order, range);
 }
 
-Val applyPlan(IRGen &g, Value x, const IndexPlan &plan, SourceRange range) {
+RValue applyPlan(IRGen &g, Value x, const IndexPlan &plan, SourceRange range) {
   for (auto &[axis, positions] : plan.gathers)
     x = takeElements(g, x, positions, axis, range);
   SmallVector<Value> operands = {x};
@@ -272,7 +272,8 @@ Val applyPlan(IRGen &g, Value x, const IndexPlan &plan, SourceRange range) {
 }
 
 /// `x` with the selected elements replaced.
-Value storePlan(IRGen &g, Value x, const IndexPlan &plan, const Val &value, SourceRange range, SourceRange valueRange) {
+Value storeIndexed(IRGen &g, Value x, const IndexPlan &plan, const RValue &value, SourceRange range,
+                   SourceRange valueRange) {
   DType target = tensorTypeOf(x).getDtype(), from = value.tensor().getDtype();
   if (kindOf(from) > kindOf(target) && !(value.weak && kindOf(from) <= kindOf(target)))
     g.fail(DiagId::ComplexStore, valueRange, {value.type().str(), tensorTypeOf(x).str()});
@@ -286,7 +287,7 @@ Value storePlan(IRGen &g, Value x, const IndexPlan &plan, const Val &value, Sour
         rest.kept.size() == rest.starts.size() && !llvm::is_contained(rest.kept, -1))
       part = broadcastTo(g, v, sizesOf(g, part, range), range);
     else
-      part = storePlan(g, part, rest, Val(v), range, valueRange);
+      part = storeIndexed(g, part, rest, RValue(v), range, valueRange);
     return storeElements(g, x, positions, axis, part, range, valueRange);
   }
   SmallVector<Value> bounds(plan.starts);
@@ -349,10 +350,10 @@ Value storePlan(IRGen &g, Value x, const IndexPlan &plan, const Val &value, Sour
   }
   if (!partial)
     return part;
-  return storePlan(g, x, slice, Val(part), range, valueRange);
+  return storeIndexed(g, x, slice, RValue(part), range, valueRange);
 }
 
-static Val indexTuple(IRGen &g, const Val &base, ArrayRef<ast::Subscript> subscripts, SourceRange range) {
+static RValue indexTuple(IRGen &g, const RValue &base, ArrayRef<ast::Subscript> subscripts, SourceRange range) {
   if (subscripts.size() != 1 || subscripts[0].form != ast::Subscript::Value)
     g.fail(DiagId::TooManyIndices, range, {std::to_string(subscripts.size()), "a tuple"});
   int64_t i = staticInteger(g, *subscripts[0].value, "index of a tuple"), n = base.elements.size();
@@ -361,7 +362,7 @@ static Val indexTuple(IRGen &g, const Val &base, ArrayRef<ast::Subscript> subscr
   return base.elements[i < 0 ? i + n : i];
 }
 
-static Val indexStr(IRGen &g, const Val &base, ArrayRef<ast::Subscript> subscripts, SourceRange range) {
+static RValue indexStr(IRGen &g, const RValue &base, ArrayRef<ast::Subscript> subscripts, SourceRange range) {
   if (subscripts.size() != 1 || subscripts[0].form > ast::Subscript::Slice)
     g.fail(DiagId::TooManyIndices, range, {std::to_string(subscripts.size()), "a string"});
   Value size = g.create<StrLenOp>(range, {base.value}), start, count = g.integer(1, range), step = count;
@@ -375,7 +376,7 @@ static Val indexStr(IRGen &g, const Val &base, ArrayRef<ast::Subscript> subscrip
   return g.create<StrSliceOp>(range, {base.value, start, count});
 }
 
-Val genIndex(IRGen &g, const ast::Index &e) {
+RValue genIndex(IRGen &g, const ast::Index &e) {
   if (auto *name = ast::dynCast<ast::Name>(e.base.get());
       name && name->name == "args" && !lookup(g, "args") && !g.host.global("args")) {
     if (e.subscripts.size() != 1 || e.subscripts[0].form != ast::Subscript::Value)
@@ -385,8 +386,8 @@ Val genIndex(IRGen &g, const ast::Index &e) {
         {g.integerAttr("axis", 0)});
     return g.create<ArgOp>(e.range, {i});
   }
-  Val base = genExpr(g, *e.base);
-  if (base.kind == Val::Tuple)
+  RValue base = genExpr(g, *e.base);
+  if (base.kind == RValue::Tuple)
     return indexTuple(g, base, e.subscripts, e.range);
   if (base.isStr())
     return indexStr(g, base, e.subscripts, e.range);

@@ -22,10 +22,10 @@ struct IndexPlan {
   bool front = false;                   ///< something stands between them: what they give comes first, as in NumPy
 };
 
-Val genIndex(IRGen &g, const ast::Index &e);
-IndexPlan planIndex(IRGen &g, const Val &base, llvm::ArrayRef<ast::Subscript> subscripts, SourceRange range);
-Val applyPlan(IRGen &g, mlir::Value x, const IndexPlan &plan, SourceRange range);
-mlir::Value storePlan(IRGen &g, mlir::Value x, const IndexPlan &plan, const Val &value, SourceRange range,
-                      SourceRange valueRange);
+RValue genIndex(IRGen &g, const ast::Index &e);
+IndexPlan planIndex(IRGen &g, const RValue &base, llvm::ArrayRef<ast::Subscript> subscripts, SourceRange range);
+RValue applyPlan(IRGen &g, mlir::Value x, const IndexPlan &plan, SourceRange range);
+mlir::Value storeIndexed(IRGen &g, mlir::Value x, const IndexPlan &plan, const RValue &value, SourceRange range,
+                         SourceRange valueRange);
 
 } // namespace toy

@@ -26,7 +26,7 @@ static bool isWhole(IRGen &g, const ast::TypeExpr &type) {
 }
 
 /// The call of a user's library in place of statements; the declared result type says what comes back.
-static void externBody(IRGen &g, const ast::Function &decl, ArrayRef<Val> arguments) {
+static void externBody(IRGen &g, const ast::Function &decl, ArrayRef<RValue> arguments) {
   auto refuse = [&](std::string why, SourceRange range) {
     g.fail(DiagId::ExternSignature, range, {decl.name, std::move(why)});
   };
@@ -40,7 +40,7 @@ static void externBody(IRGen &g, const ast::Function &decl, ArrayRef<Val> argume
   }
   int64_t count = operands.size();
   SmallVector<Type> leaves;
-  TypeDesc declared;
+  ValueType declared;
   SmallVector<int64_t> types;
   if (decl.result) {
     declared = typeOf(g, *decl.result);
@@ -66,7 +66,7 @@ static void externBody(IRGen &g, const ast::Function &decl, ArrayRef<Val> argume
                                         g.stringAttr("symbol", decl.symbol.empty() ? decl.name : decl.symbol),
                                         g.integerAttr("count", count), g.integersAttr("resultTypes", types)},
                                        {}, leaves);
-  Val value;
+  RValue value;
   if (decl.result) {
     ValueRange rest(op->getResults());
     value = unflatten(declared, rest);
@@ -81,7 +81,7 @@ void genReturn(IRGen &g, const ast::Return &s) {
     g.fail(DiagId::ReturnOutsideFunction, s.range);
   if (!s.value && g.fn().decl->result)
     g.fail(DiagId::MissingReturn, s.range, {g.fn().decl->name, resultText(g)});
-  Val value;
+  RValue value;
   if (s.value) {
     value = genExpr(g, *s.value);
     if (g.fn().decl->result)
@@ -89,7 +89,7 @@ void genReturn(IRGen &g, const ast::Return &s) {
     value.settle();
   }
   Instance &instance = *g.fn().instance;
-  if (instance.symbol.empty() && value.kind != Val::Nothing) { // recursive calls from here on know the type
+  if (instance.symbol.empty() && value.kind != RValue::Nothing) { // recursive calls from here on know the type
     instance.symbol = g.fn().op.getSymName().str();
     instance.result = value.type();
   }
@@ -100,30 +100,30 @@ void genReturn(IRGen &g, const ast::Return &s) {
 
 static void finishReturns(IRGen &g, const ast::Function &decl, Instance &instance) {
   FunctionState &state = g.fn();
-  TypeDesc assumed = instance.symbol.empty() ? TypeDesc() : instance.result;
-  bool hasValue = llvm::any_of(state.returns, [](const Edge &e) { return e.values[0].kind != Val::Nothing; });
+  ValueType assumed = instance.symbol.empty() ? ValueType() : instance.result;
+  bool hasValue = llvm::any_of(state.returns, [](const Edge &e) { return e.values[0].kind != RValue::Nothing; });
   if (reachable(g)) {
     if (hasValue || decl.result)
       g.fail(DiagId::MissingReturn, decl.nameRange, {decl.name, resultText(g)});
-    state.returns.push_back({g.current, {Val()}});
+    state.returns.push_back({g.current, {RValue()}});
     state.returnRanges.push_back(decl.nameRange);
   }
   for (auto [edge, range] : llvm::zip_equal(state.returns, state.returnRanges)) {
-    TypeDesc first = state.returns.front().values[0].type(), mine = edge.values[0].type();
-    auto shape = [](const TypeDesc &t) {
+    ValueType first = state.returns.front().values[0].type(), mine = edge.values[0].type();
+    auto shape = [](const ValueType &t) {
       auto tensor = dyn_cast_if_present<TensorType>(t.leaf);
       return tensor ? std::string(nameOf(tensor.getDtype())) + std::to_string(tensor.getRank()) : t.str();
     };
-    if (first.kind != mine.kind || (first.kind == TypeDesc::Leaf && shape(first) != shape(mine)))
+    if (first.kind != mine.kind || (first.kind == ValueType::Leaf && shape(first) != shape(mine)))
       g.fail(DiagId::ReturnTypes, range, {mine.str(), first.str()});
   }
   if (state.returns.empty()) { // never returns
-    instance.result = TypeDesc();
+    instance.result = ValueType();
     return;
   }
-  std::vector<Val> result = mergeEdges(g, state.returns, {}, decl.nameRange);
+  std::vector<RValue> result = mergeEdges(g, state.returns, {}, decl.nameRange);
   SmallVector<Value> leaves;
-  TypeDesc type;
+  ValueType type;
   if (!result.empty()) {
     type = result[0].type();
     if (state.declaredResult && instance.recursive) { // under the names that the calls inside took
@@ -132,7 +132,7 @@ static void finishReturns(IRGen &g, const ast::Function &decl, Instance &instanc
     } else
       result[0].flatten(leaves);
   }
-  if (instance.recursive && assumed.kind != TypeDesc::Nothing && assumed.key() != type.key()) {
+  if (instance.recursive && assumed.kind != ValueType::Nothing && assumed.key() != type.key()) {
     // Recursive calls were made with the first return's type: sizes may differ, then names stand for them.
     instance.result = assumed;
     g.fail(DiagId::ReturnTypes, decl.nameRange, {type.str(), assumed.str()},
@@ -147,14 +147,15 @@ static void finishReturns(IRGen &g, const ast::Function &decl, Instance &instanc
 
 /// A function without statements, of which the code that comes next is part.
 static void beginFunction(IRGen &g, const ast::Function &decl, ArrayRef<Type> inputs, Instance &instance,
-                          std::shared_ptr<Specialization> form) {
-  bool isDynamic = form && form->isDynamic();
-  std::shared_ptr<Specialization> sizes = form ? isDynamic && !form->generic ? form : nullptr : g.fn().sizes;
+                          std::shared_ptr<Specialization> specialization) {
+  bool isDynamic = specialization && specialization->isDynamic();
+  std::shared_ptr<Specialization> sizes =
+      specialization ? isDynamic && !specialization->generic ? specialization : nullptr : g.fn().sizes;
   g.stack.push_back(std::make_unique<FunctionState>());
   FunctionState &state = g.fn();
   state.sizes = std::move(sizes);
   state.conditions = g.stack[g.stack.size() - 2]->mayBeSkipped();
-  state.generic = isDynamic && form->generic ? form : nullptr;
+  state.generic = isDynamic && specialization->generic ? specialization : nullptr;
   state.decl = &decl;
   state.arguments = std::move(g.pendingArguments);
   state.instance = &instance;
@@ -164,27 +165,27 @@ static void beginFunction(IRGen &g, const ast::Function &decl, ArrayRef<Type> in
   at.setInsertionPointToEnd(g.module.getBody());
   state.op = func::FuncOp::create(at, g.loc(decl.nameRange), symbol, at.getFunctionType(inputs, {}));
   state.op->setAttr("toy.name", g.b.getStringAttr(decl.name));
-  if (form && form->reason.size()) {
-    state.op->setAttr("toy.reason", g.b.getStringAttr(form->reason));
+  if (specialization && specialization->reason.size()) {
+    state.op->setAttr("toy.reason", g.b.getStringAttr(specialization->reason));
     if (isDynamic)
       state.op->setAttr("toy.dynamic", g.b.getUnitAttr());
   }
   if (isLibrary(g, decl))
     state.op->setAttr("toy.prelude", g.b.getUnitAttr());
   state.op.setPrivate();
-  instance.form = form;
+  instance.specialization = specialization;
   instance.arguments.assign(inputs.begin(), inputs.end());
   moveTo(g, state.op.addEntryBlock());
 }
 
 /// The parameters as variables: what is passed, and constants that are part of the function. So is what it has
 /// captured.
-static std::vector<Val> bindParameters(IRGen &g, const Callee &callee, ArrayRef<Val> arguments,
-                                       const std::map<StaticLeaf, Attribute> &constants) {
+static std::vector<RValue> bindParameters(IRGen &g, const Callee &callee, ArrayRef<RValue> arguments,
+                                          const std::map<StaticLeaf, Attribute> &constants) {
   FunctionState &state = g.fn();
   ValueRange rest = state.op.getArguments();
-  std::vector<Val> values(arguments);
-  Val self;
+  std::vector<RValue> values(arguments);
+  RValue self;
   for (auto [i, v] : llvm::enumerate(values)) {
     bool isCaptured = i >= callee.decl.parameters.size();
     SmallVector<Value> leaves;
@@ -206,7 +207,7 @@ static std::vector<Val> bindParameters(IRGen &g, const Callee &callee, ArrayRef<
       self.elements.push_back(v);
   }
   if (!callee.decl.place.empty()) { // a definition inside a block sees itself
-    self.kind = Val::Function;
+    self.kind = RValue::Function;
     self.structName = callee.decl.place;
     self.code = &callee.decl;
     self.names = callee.captured;
@@ -215,8 +216,9 @@ static std::vector<Val> bindParameters(IRGen &g, const Callee &callee, ArrayRef<
   return values;
 }
 
-static void generateBody(IRGen &g, const Callee &callee, ArrayRef<Val> arguments, Instance &instance,
-                         SourceRange callRange, const StaticLeaves &statics, std::shared_ptr<Specialization> form) {
+static void generateBody(IRGen &g, const Callee &callee, ArrayRef<RValue> arguments, Instance &instance,
+                         SourceRange callRange, const StaticLeaves &statics,
+                         std::shared_ptr<Specialization> specialization) {
   const ast::Function &decl = callee.decl;
   std::string description;
   SmallVector<Type> inputs;
@@ -224,7 +226,7 @@ static void generateBody(IRGen &g, const Callee &callee, ArrayRef<Val> arguments
   for (auto [i, value] : llvm::enumerate(arguments)) {
     if (i < decl.parameters.size())
       description +=
-          (i ? ", " : "") + callee.nameOf(i) + ": " + (value.kind == Val::Nothing ? "_" : value.type().str());
+          (i ? ", " : "") + callee.nameOf(i) + ": " + (value.kind == RValue::Nothing ? "_" : value.type().str());
     SmallVector<Value> leaves;
     value.flatten(leaves);
     for (auto [j, leaf] : llvm::enumerate(leaves))
@@ -233,7 +235,7 @@ static void generateBody(IRGen &g, const Callee &callee, ArrayRef<Val> arguments
       else
         inputs.push_back(leaf.getType());
   }
-  beginFunction(g, decl, inputs, instance, form);
+  beginFunction(g, decl, inputs, instance, specialization);
   FunctionState &state = g.fn();
   state.callRange = callRange;
   state.description = decl.name + "(" + description + ")";
@@ -242,7 +244,7 @@ static void generateBody(IRGen &g, const Callee &callee, ArrayRef<Val> arguments
     collectNames(type, state.reservedSizes);
   if (DictionaryAttr buckets = bucketsOf(g, decl); buckets && g.host.padsToBuckets())
     state.op->setAttr("toy.buckets", buckets);
-  std::vector<Val> values = bindParameters(g, callee, arguments, constants);
+  std::vector<RValue> values = bindParameters(g, callee, arguments, constants);
   values.resize(decl.parameters.size());
   bindSizes(g, decl, values);
   for (const ast::ExprPtr &fact : decl.where)
@@ -274,8 +276,9 @@ static void generateBody(IRGen &g, const Callee &callee, ArrayRef<Val> arguments
   g.stack.pop_back();
 }
 
-const Instance &instantiate(IRGen &g, const Callee &callee, ArrayRef<Val> arguments, const std::string &key,
-                            SourceRange callRange, const StaticLeaves &statics, std::shared_ptr<Specialization> form) {
+const Instance &instantiate(IRGen &g, const Callee &callee, ArrayRef<RValue> arguments, const std::string &key,
+                            SourceRange callRange, const StaticLeaves &statics,
+                            std::shared_ptr<Specialization> specialization) {
   const ast::Function &decl = callee.decl;
   auto declare = [&](const Instance &instance) {
     if (g.module.lookupSymbol(instance.symbol))
@@ -306,7 +309,7 @@ const Instance &instantiate(IRGen &g, const Callee &callee, ArrayRef<Val> argume
   Block *before = g.current;
   size_t depth = g.stack.size();
   try {
-    generateBody(g, callee, arguments, instance, callRange, statics, form);
+    generateBody(g, callee, arguments, instance, callRange, statics, specialization);
   } catch (...) {
     if (g.stack.size() > depth && g.stack.back()->op)
       g.stack.back()->op->erase();

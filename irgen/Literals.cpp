@@ -102,13 +102,13 @@ Value numberAs(IRGen &g, const ast::Expr &literal, DType dtype) {
 }
 
 /// Alone, an integer is i64, a float f64, an imaginary or complex number c128.
-Val genLiteral(IRGen &g, const ast::Expr &e) {
+RValue genLiteral(IRGen &g, const ast::Expr &e) {
   auto *unary = ast::dynCast<ast::Unary>(&e);
   auto form = ast::cast<ast::Number>(unary ? *unary->operand : e).form;
-  Val val = numberAs(g, e,
-                     form == ast::Number::Integer ? DType::I64
-                     : form == ast::Number::Float ? DType::F64
-                                                  : DType::C128);
+  RValue val = numberAs(g, e,
+                        form == ast::Number::Integer ? DType::I64
+                        : form == ast::Number::Float ? DType::F64
+                                                     : DType::C128);
   val.weak = true;
   val.literal = &e;
   return val;
@@ -257,7 +257,7 @@ static const ast::Bracket *expanded(IRGen &g, const ast::Bracket &e) {
 
 /// An element that is no number: those of tuples are anything.
 [[noreturn]] static void refuseElement(IRGen &g, const ast::Bracket &bracket, const ast::Expr &element,
-                                       const Val &value) {
+                                       const RValue &value) {
   std::string text = g.sourceText(bracket.range);
   bool isShort = value.isCallable() && text.size() > 2 && text.size() < 80 && text.find('\n') == std::string::npos;
   g.fail(DiagId::LiteralElement, element.range, {value.type().str()},
@@ -265,7 +265,7 @@ static const ast::Bracket *expanded(IRGen &g, const ast::Bracket &e) {
 }
 
 /// `[a, b]`: numbers are f64 (c128 if one is complex, bool if all are); a conversion directly above gives the dtype.
-Val genBracket(IRGen &g, const ast::Bracket &e, std::optional<DType> dtype) {
+RValue genBracket(IRGen &g, const ast::Bracket &e, std::optional<DType> dtype) {
   if (const ast::Bracket *tree = expanded(g, e))
     return genBracket(g, *tree, dtype);
   if (e.compact && e.allBools) {
@@ -284,7 +284,7 @@ Val genBracket(IRGen &g, const ast::Bracket &e, std::optional<DType> dtype) {
       return castTo(g, compactBracket(g, e, DType::F64), target, e.range);
     return compactBracket(g, e, target);
   }
-  std::vector<Val> values;
+  std::vector<RValue> values;
   for (const ast::ExprPtr &element : e.elements) {
     if (auto *inner = ast::dynCast<ast::Bracket>(element.get()))
       values.push_back(genBracket(g, *inner, dtype));
@@ -297,7 +297,7 @@ Val genBracket(IRGen &g, const ast::Bracket &e, std::optional<DType> dtype) {
   }
   DType target = DType::F64;
   bool allBool = !values.empty();
-  for (const Val &value : values) {
+  for (const RValue &value : values) {
     allBool &= value.tensor().getDtype() == DType::Bool;
     if (isComplex(value.tensor().getDtype()))
       target = DType::C128;

@@ -8,22 +8,23 @@
 namespace toy {
 
 mlir::Value castTo(IRGen &g, mlir::Value x, DType dtype, SourceRange range);
-mlir::Value castVal(IRGen &g, const Val &x, DType dtype, SourceRange range);
-DType promoteAll(llvm::ArrayRef<Val> values);
-const Val &needTensor(IRGen &g, const Val &x, llvm::StringRef what, SourceRange range);
-Val elementwise(IRGen &g, llvm::StringRef op, const Val &lhs, const Val &rhs, DType dtype, SourceRange range,
-                SourceRange lhsRange, SourceRange rhsRange);
+mlir::Value castVal(IRGen &g, const RValue &x, DType dtype, SourceRange range);
+DType promoteAll(llvm::ArrayRef<RValue> values);
+const RValue &needTensor(IRGen &g, const RValue &x, llvm::StringRef what, SourceRange range);
+RValue elementwise(IRGen &g, llvm::StringRef op, const RValue &lhs, const RValue &rhs, DType dtype, SourceRange range,
+                   SourceRange lhsRange, SourceRange rhsRange);
 template <typename Op>
-Val elementwise(IRGen &g, const Val &lhs, const Val &rhs, DType dtype, SourceRange range, SourceRange lhsRange,
-                SourceRange rhsRange) {
+RValue elementwise(IRGen &g, const RValue &lhs, const RValue &rhs, DType dtype, SourceRange range, SourceRange lhsRange,
+                   SourceRange rhsRange) {
   return elementwise(g, IRGen::mnemonicOf<Op>(), lhs, rhs, dtype, range, lhsRange, rhsRange);
 }
-Val binaryOperation(IRGen &g, ast::BinaryOp op, const Val &lhs, const Val &rhs, SourceRange range, SourceRange opRange,
-                    SourceRange lhsRange, SourceRange rhsRange);
-Val unaryOperation(IRGen &g, ast::UnaryOp op, const Val &x, SourceRange range);
-Val matmul(IRGen &g, const Val &lhs, const Val &rhs, SourceRange range, SourceRange lhsRange, SourceRange rhsRange);
-Val adjoint(IRGen &g, const Val &x, SourceRange range);
-Val transposeLast(IRGen &g, const Val &x, SourceRange range);
+RValue binaryOperation(IRGen &g, ast::BinaryOp op, const RValue &lhs, const RValue &rhs, SourceRange range,
+                       SourceRange opRange, SourceRange lhsRange, SourceRange rhsRange);
+RValue unaryOperation(IRGen &g, ast::UnaryOp op, const RValue &x, SourceRange range);
+RValue matmul(IRGen &g, const RValue &lhs, const RValue &rhs, SourceRange range, SourceRange lhsRange,
+              SourceRange rhsRange);
+RValue adjoint(IRGen &g, const RValue &x, SourceRange range);
+RValue transposeLast(IRGen &g, const RValue &x, SourceRange range);
 
 /// A size as the run computes it: an expression of operands (see toy.size_value).
 struct SizeTerm {
@@ -52,13 +53,13 @@ mlir::Value relabel(IRGen &g, mlir::Value v, mlir::Type type, SourceRange range)
 mlir::Value withSize(IRGen &g, mlir::Value x, int64_t axis, Dim size, SourceRange range);
 mlir::Value reshape(IRGen &g, mlir::Value x, mlir::ValueRange sizes, SourceRange range);
 /// One axis with all elements.
-Val flattened(IRGen &g, const Val &x, SourceRange range);
+RValue flattened(IRGen &g, const RValue &x, SourceRange range);
 mlir::Value stretchable(IRGen &g, mlir::Value x, mlir::ValueRange sizes, SourceRange range);
 mlir::Value broadcastTo(IRGen &g, mlir::Value x, mlir::ValueRange sizes, SourceRange range);
 mlir::Value permute(IRGen &g, mlir::Value x, llvm::ArrayRef<int64_t> permutation, SourceRange range);
 mlir::Value sliceAxis(IRGen &g, mlir::Value x, int64_t axis, mlir::Value start, mlir::Value count, int64_t step,
                       SourceRange range);
 mlir::Value selectIndex(IRGen &g, mlir::Value x, int64_t axis, mlir::Value index, SourceRange range);
-Val zerosLike(IRGen &g, const Val &x, SourceRange range);
+RValue zerosLike(IRGen &g, const RValue &x, SourceRange range);
 
 } // namespace toy

@@ -16,28 +16,28 @@ Value castTo(IRGen &g, Value x, DType dtype, SourceRange range) {
   return g.create<CastOp>(range, {x}, {g.dtypeAttr(dtype)});
 }
 
-Value castVal(IRGen &g, const Val &x, DType dtype, SourceRange range) {
+Value castVal(IRGen &g, const RValue &x, DType dtype, SourceRange range) {
   if (x.literal && kindOf(dtype) >= kindOf(x.tensor().getDtype()))
     return numberAs(g, *x.literal, dtype);
   return castTo(g, x.value, dtype, range);
 }
 
 /// To a dtype, or to its real part's dtype when the value is real and the dtype complex.
-static Value castOperand(IRGen &g, const Val &x, DType dtype, SourceRange range) {
+static Value castOperand(IRGen &g, const RValue &x, DType dtype, SourceRange range) {
   return castVal(g, x, isComplex(dtype) && !isComplex(x.tensor().getDtype()) ? realOf(dtype) : dtype, range);
 }
 
-DType promoteAll(ArrayRef<Val> values) {
-  auto operand = [](const Val &v) { return PromotionOperand{v.tensor().getDtype(), v.rank() > 0, v.weak}; };
+DType promoteAll(ArrayRef<RValue> values) {
+  auto operand = [](const RValue &v) { return PromotionOperand{v.tensor().getDtype(), v.rank() > 0, v.weak}; };
   PromotionOperand all = operand(values[0]);
-  for (const Val &v : values.drop_front()) {
+  for (const RValue &v : values.drop_front()) {
     PromotionOperand next = operand(v);
     all = {promote(all, next), all.ranked || next.ranked, all.weak && next.weak};
   }
   return all.dtype;
 }
 
-const Val &needTensor(IRGen &g, const Val &x, StringRef what, SourceRange range) {
+const RValue &needTensor(IRGen &g, const RValue &x, StringRef what, SourceRange range) {
   if (!x.isTensor())
     g.fail(DiagId::NotANumber, range, {what.str(), x.str()});
   return x;
@@ -51,14 +51,14 @@ static StringRef opOf(ast::BinaryOp op) {
 
 /// What an operation of these operands computes in: integers beside halves become f32, too, so that only the result is
 /// rounded.
-static DType workingDType(DType dtype, ArrayRef<Val> values) {
-  bool isMixed = llvm::any_of(values, [](const Val &v) { return !isHalf(v.tensor().getDtype()) && !v.weak; });
+static DType workingDType(DType dtype, ArrayRef<RValue> values) {
+  bool isMixed = llvm::any_of(values, [](const RValue &v) { return !isHalf(v.tensor().getDtype()) && !v.weak; });
   return isHalf(dtype) && isMixed ? DType::F32 : dtype;
 }
 
 /// Casts both operands to the dtype (real operands of complex operations stay real) and creates the operation.
-Val elementwise(IRGen &g, StringRef op, const Val &lhs, const Val &rhs, DType dtype, SourceRange range,
-                SourceRange lhsRange, SourceRange rhsRange) {
+RValue elementwise(IRGen &g, StringRef op, const RValue &lhs, const RValue &rhs, DType dtype, SourceRange range,
+                   SourceRange lhsRange, SourceRange rhsRange) {
   DType work = workingDType(dtype, {lhs, rhs});
   Value x = castOperand(g, lhs, work, lhsRange), y = castOperand(g, rhs, work, rhsRange),
         result = g.create(op, range, {x, y}, {}, {lhsRange, rhsRange});
@@ -66,8 +66,8 @@ Val elementwise(IRGen &g, StringRef op, const Val &lhs, const Val &rhs, DType dt
 }
 
 /// Whether all elements are equal, as one bool; tensors of other sizes are not.
-static Value equalTensors(IRGen &g, Val lhs, Val rhs, SourceRange range, SourceRange opRange, SourceRange lhsRange,
-                          SourceRange rhsRange) {
+static Value equalTensors(IRGen &g, RValue lhs, RValue rhs, SourceRange range, SourceRange opRange,
+                          SourceRange lhsRange, SourceRange rhsRange) {
   if (lhs.rank() != rhs.rank())
     return g.boolean(false, range);
   Value sizes = g.boolean(true, range);
@@ -77,7 +77,7 @@ static Value equalTensors(IRGen &g, Val lhs, Val rhs, SourceRange range, SourceR
   auto elements = [&] {
     for (int64_t axis = 0; axis < lhs.rank(); ++axis)
       rhs = withSize(g, rhs.value, axis, lhs.tensor().getDim(axis), range);
-    Val equal = binaryOperation(g, ast::BinaryOp::Eq, lhs, rhs, range, opRange, lhsRange, rhsRange);
+    RValue equal = binaryOperation(g, ast::BinaryOp::Eq, lhs, rhs, range, opRange, lhsRange, rhsRange);
     return equal.rank() == 0 ? equal.value
                              : g.create("all", range, {equal.value},
                                         {g.integersAttr("axes", llvm::to_vector(llvm::seq<int64_t>(0, lhs.rank()))),
@@ -99,22 +99,22 @@ static Value equalTensors(IRGen &g, Val lhs, Val rhs, SourceRange range, SourceR
 }
 
 /// Elements compare as they do alone; tuples of other lengths differ.
-static Value equalTuples(IRGen &g, const Val &lhs, const Val &rhs, SourceRange range, SourceRange opRange,
+static Value equalTuples(IRGen &g, const RValue &lhs, const RValue &rhs, SourceRange range, SourceRange opRange,
                          SourceRange lhsRange, SourceRange rhsRange) {
   if (lhs.elements.size() != rhs.elements.size())
     return g.boolean(false, range);
   Value all = g.boolean(true, range);
   for (auto [x, y] : llvm::zip_equal(lhs.elements, rhs.elements)) {
     bool areTensors = x.isTensor() && y.isTensor();
-    Val equal = areTensors ? Val(equalTensors(g, x, y, range, opRange, lhsRange, rhsRange))
-                           : binaryOperation(g, ast::BinaryOp::Eq, x, y, range, opRange, lhsRange, rhsRange);
+    RValue equal = areTensors ? RValue(equalTensors(g, x, y, range, opRange, lhsRange, rhsRange))
+                              : binaryOperation(g, ast::BinaryOp::Eq, x, y, range, opRange, lhsRange, rhsRange);
     all = g.create<AndOp>(range, {all, equal.value});
   }
   return all;
 }
 
-Val binaryOperation(IRGen &g, ast::BinaryOp op, const Val &lhs, const Val &rhs, SourceRange range, SourceRange opRange,
-                    SourceRange lhsRange, SourceRange rhsRange) {
+RValue binaryOperation(IRGen &g, ast::BinaryOp op, const RValue &lhs, const RValue &rhs, SourceRange range,
+                       SourceRange opRange, SourceRange lhsRange, SourceRange rhsRange) {
   using ast::BinaryOp;
   std::string spelling(ast::spellingOf(op));
   if (lhs.isStr() && rhs.isStr()) {
@@ -127,12 +127,12 @@ Val binaryOperation(IRGen &g, ast::BinaryOp op, const Val &lhs, const Val &rhs, 
       return op == BinaryOp::Eq ? equal : g.create<NotOp>(range, {equal});
     }
   }
-  if (lhs.kind == Val::Tuple && rhs.kind == Val::Tuple && (op == BinaryOp::Eq || op == BinaryOp::Ne)) {
+  if (lhs.kind == RValue::Tuple && rhs.kind == RValue::Tuple && (op == BinaryOp::Eq || op == BinaryOp::Ne)) {
     Value equal = equalTuples(g, lhs, rhs, range, opRange, lhsRange, rhsRange);
     return op == BinaryOp::Eq ? equal : g.create<NotOp>(range, {equal});
   }
   if (!lhs.isTensor() || !rhs.isTensor()) {
-    if (lhs.kind == Val::DTypeRef && rhs.kind == Val::DTypeRef && (op == BinaryOp::Eq || op == BinaryOp::Ne))
+    if (lhs.kind == RValue::DTypeRef && rhs.kind == RValue::DTypeRef && (op == BinaryOp::Eq || op == BinaryOp::Ne))
       return g.boolean((lhs.dtype == rhs.dtype) == (op == BinaryOp::Eq), range);
     Diagnostic &d = g.report(DiagId::StringOperand, opRange, {spelling, lhs.str(), rhs.str()});
     d.label(lhsRange, lhs.str()).label(rhsRange, rhs.str());
@@ -143,7 +143,7 @@ Val binaryOperation(IRGen &g, ast::BinaryOp op, const Val &lhs, const Val &rhs, 
   if (op == BinaryOp::MatMul)
     return matmul(g, lhs, rhs, opRange, lhsRange, rhsRange);
   DType dtype = promoteAll({lhs, rhs});
-  Val result;
+  RValue result;
   switch (op) {
   case BinaryOp::Add:
   case BinaryOp::Sub:
@@ -169,7 +169,8 @@ Val binaryOperation(IRGen &g, ast::BinaryOp op, const Val &lhs, const Val &rhs, 
   return result;
 }
 
-Val matmul(IRGen &g, const Val &lhs, const Val &rhs, SourceRange range, SourceRange lhsRange, SourceRange rhsRange) {
+RValue matmul(IRGen &g, const RValue &lhs, const RValue &rhs, SourceRange range, SourceRange lhsRange,
+              SourceRange rhsRange) {
   DType dtype = promoteAll({lhs, rhs});
   if (dtype == DType::Bool)
     dtype = DType::I64;
@@ -178,19 +179,19 @@ Val matmul(IRGen &g, const Val &lhs, const Val &rhs, SourceRange range, SourceRa
   return castTo(g, g.create<MatMulOp>(range, {x, y}, {}, {lhsRange, rhsRange}), dtype, range);
 }
 
-Val unaryOperation(IRGen &g, ast::UnaryOp op, const Val &x, SourceRange range) {
+RValue unaryOperation(IRGen &g, ast::UnaryOp op, const RValue &x, SourceRange range) {
   needTensor(g, x, op == ast::UnaryOp::Not ? "not" : "-", range);
   if (op == ast::UnaryOp::Not)
     return g.create<NotOp>(range, {x.value});
   if (op == ast::UnaryOp::Plus)
     return x;
   Value operand = x.tensor().getDtype() == DType::Bool ? castTo(g, x.value, DType::I64, range) : x.value;
-  Val result = g.create<NegOp>(range, {operand});
+  RValue result = g.create<NegOp>(range, {operand});
   result.weak = x.weak;
   return result;
 }
 
-Val transposeLast(IRGen &g, const Val &x, SourceRange range) {
+RValue transposeLast(IRGen &g, const RValue &x, SourceRange range) {
   int64_t rank = x.rank();
   if (rank < 2)
     return x;
@@ -201,9 +202,9 @@ Val transposeLast(IRGen &g, const Val &x, SourceRange range) {
 }
 
 /// The conjugate transpose of the last two axes; of vectors and scalars the conjugate.
-Val adjoint(IRGen &g, const Val &x, SourceRange range) {
+RValue adjoint(IRGen &g, const RValue &x, SourceRange range) {
   needTensor(g, x, "'", range);
-  Val conjugated = x.tensor().isComplex() ? Val(g.create<ConjOp>(range, {x.value})) : x;
+  RValue conjugated = x.tensor().isComplex() ? RValue(g.create<ConjOp>(range, {x.value})) : x;
   return transposeLast(g, conjugated, range);
 }
 

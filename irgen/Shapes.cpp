@@ -52,7 +52,7 @@ Value reshape(IRGen &g, Value x, ValueRange sizes, SourceRange range) {
   return g.create<ReshapeOp>(range, operands);
 }
 
-Val flattened(IRGen &g, const Val &x, SourceRange r) {
+RValue flattened(IRGen &g, const RValue &x, SourceRange r) {
   if (x.rank() == 1)
     return x;
   Value count = g.integer(1, r);
@@ -121,7 +121,7 @@ Value selectIndex(IRGen &g, Value x, int64_t axis, Value index, SourceRange rang
   return reshape(g, slice, sizes, range);
 }
 
-Val zerosLike(IRGen &g, const Val &x, SourceRange r) {
+RValue zerosLike(IRGen &g, const RValue &x, SourceRange r) {
   SmallVector<Value> operands = {castTo(g, g.integer(0, r), x.tensor().getDtype(), r)};
   llvm::append_range(operands, sizesOf(g, x.value, r));
   return operands.size() == 1 ? operands[0] : g.create<FullOp>(r, operands);

@@ -62,8 +62,8 @@ void SizeBinder::declare(Dim size, Value x, int64_t axis, SourceRange range, std
   equations.push_back({size, x, axis, range, std::move(what), std::move(refuse)});
 }
 
-void SizeBinder::declare(const ast::TypeExpr &type, const Val &value, SourceRange range, const std::string &what,
-                         const std::function<void(const ast::TypeExpr &, const Val &, int64_t, Dim)> &refuse) {
+void SizeBinder::declare(const ast::TypeExpr &type, const RValue &value, SourceRange range, const std::string &what,
+                         const std::function<void(const ast::TypeExpr &, const RValue &, int64_t, Dim)> &refuse) {
   for (auto [element, part] : llvm::zip(type.elements, value.elements))
     declare(element, part, range, what, refuse);
   if (!value.isTensor())

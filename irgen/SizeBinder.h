@@ -38,8 +38,8 @@ public:
   void declare(Dim size, mlir::Value x, int64_t axis, SourceRange range, std::string what,
                std::function<void(Dim wanted)> refuse);
   /// All declared sizes of a value. `name` and `written` are for errors.
-  void declare(const ast::TypeExpr &type, const Val &value, SourceRange range, const std::string &what,
-               const std::function<void(const ast::TypeExpr &, const Val &, int64_t axis, Dim wanted)> &refuse);
+  void declare(const ast::TypeExpr &type, const RValue &value, SourceRange range, const std::string &what,
+               const std::function<void(const ast::TypeExpr &, const RValue &, int64_t axis, Dim wanted)> &refuse);
   /// From a `where` clause.
   void declareZero(Dim expression) { equations.push_back({expression, {}, 0, {}, {}, {}}); }
 

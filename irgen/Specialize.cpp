@@ -12,7 +12,7 @@ using namespace mlir;
 
 namespace toy {
 
-std::map<std::string, std::string> Specialization::shownNames(ArrayRef<SizeSlot> slots) const {
+std::map<std::string, std::string> Specialization::shownNames(ArrayRef<DynamicDim> slots) const {
   std::map<std::string, std::string> out;
   for (auto [name, slot] : llvm::zip_equal(names, slots))
     if (!name.empty())
@@ -44,7 +44,7 @@ void Specialization::freeze() {
     tests.emplace_back(guard.fact, at);
 }
 
-std::string Specialization::mismatch(ArrayRef<SizeSlot> slots, ArrayRef<int64_t> sizes) const {
+std::string Specialization::mismatch(ArrayRef<DynamicDim> slots, ArrayRef<int64_t> sizes) const {
   for (auto [slot, want, size] : llvm::zip_equal(slots, fixed, sizes)) {
     if (want && *want != size)
       return slot.shown + " is " + std::to_string(size) + ", not " + std::to_string(*want);
@@ -61,11 +61,11 @@ std::string Specialization::mismatch(ArrayRef<SizeSlot> slots, ArrayRef<int64_t>
 }
 
 /// The tensors of a value with how users reach them.
-static void reach(const Val &value, const std::string &shown, llvm::function_ref<void(const std::string &)> visit) {
+static void reach(const RValue &value, const std::string &shown, llvm::function_ref<void(const std::string &)> visit) {
   for (auto [i, element] : llvm::enumerate(value.elements))
-    reach(element, value.kind == Val::Tuple ? shown + "[" + std::to_string(i) + "]" : shown + "." + value.names[i],
+    reach(element, value.kind == RValue::Tuple ? shown + "[" + std::to_string(i) + "]" : shown + "." + value.names[i],
           visit);
-  if (value.kind == Val::Leaf)
+  if (value.kind == RValue::Leaf)
     visit(shown);
 }
 
@@ -77,13 +77,13 @@ struct Specializer {
   const Callee &callee;
   const ast::Function &decl;
   const ast::Call &call;
-  std::vector<Val> &values;
+  std::vector<RValue> &values;
   const StaticLeaves &statics;
-  llvm::function_ref<std::string(ArrayRef<Val>)> keyOf;
+  llvm::function_ref<std::string(ArrayRef<RValue>)> keyOf;
   ArrayRef<SourceRange> ranges;
 
   std::shared_ptr<Specialization> run() {
-    std::vector<Val> bare = collect();
+    std::vector<RValue> bare = collect();
     if (slots.empty())
       return nullptr;
     std::string key = keyOf(bare);
@@ -102,28 +102,28 @@ struct Specializer {
     if (Specialization *found = set->find(sizes.data()))
       return choose(*llvm::find_if(set->entries, [&](const auto &entry) { return entry.get() == found; }));
     // A statement that fails leaves what is known of the function as it was.
-    g.undoForms.push_back([set = set, slots = isNew ? std::vector<SizeSlot>() : set->slots, entries = set->entries,
-                           profile = profile, varying = *profile] {
+    g.undoSpecializations.push_back([set = set, slots = isNew ? std::vector<DynamicDim>() : set->slots,
+                                     entries = set->entries, profile = profile, varying = *profile] {
       set->slots = slots;
       set->entries = entries;
       *profile = varying;
     });
-    std::shared_ptr<Specialization> form = generate(newForm());
-    minimize(*form);
-    form->freeze();
+    std::shared_ptr<Specialization> specialization = generate(newSpecialization());
+    minimize(*specialization);
+    specialization->freeze();
     if (!set->entries.empty())
-      remark(*form);
-    set->entries.push_back(form);
-    return choose(form);
+      remark(*specialization);
+    set->entries.push_back(specialization);
+    return choose(specialization);
   }
 
   using Attribute = SizeAttribute;
 
   /// Calls `visit` for the leaves of the arguments that are values, with the number of the leaf; gives the arguments
   /// with what it returns.
-  std::vector<Val>
+  std::vector<RValue>
   mapLeaves(llvm::function_ref<Value(unsigned argument, unsigned inArgument, unsigned leaf, Value v)> visit) {
-    std::vector<Val> out = values;
+    std::vector<RValue> out = values;
     unsigned leaf = 0;
     for (auto [i, value] : llvm::enumerate(out)) {
       SmallVector<Value> leaves;
@@ -138,7 +138,7 @@ struct Specializer {
   }
 
   /// The sizes that are free, and the arguments without them, which all specializations of the function share.
-  std::vector<Val> collect() {
+  std::vector<RValue> collect() {
     std::vector<std::vector<std::string>> shown(values.size());
     for (auto [i, value] : llvm::enumerate(values))
       reach(value, callee.nameOf(i), [&, i = i](const std::string &text) { shown[i].push_back(text); });
@@ -167,7 +167,7 @@ struct Specializer {
   }
 
   /// The arguments as a specialization takes them: static sizes, and names for the dynamic ones.
-  std::vector<Val> typed(const Specialization &form) {
+  std::vector<RValue> typed(const Specialization &specialization) {
     unsigned slot = 0;
     return mapLeaves([&](unsigned i, unsigned, unsigned leaf, Value v) {
       auto type = dyn_cast<TensorType>(v.getType());
@@ -175,99 +175,100 @@ struct Specializer {
         return v;
       SmallVector<Dim> dims = type.getDims();
       for (; slot < slots.size() && slots[slot].leaf == leaf; ++slot)
-        dims[slots[slot].axis] =
-            form.fixed[slot] ? g.number(*form.fixed[slot]) : Dim::symbol(g.context, form.names[slot]);
+        dims[slots[slot].axis] = specialization.fixed[slot] ? g.number(*specialization.fixed[slot])
+                                                            : Dim::symbol(g.context, specialization.names[slot]);
       return relabel(g, v, type.withDims(dims), ranges[i]);
     });
   }
 
   /// The specialization for just the sizes at hand.
-  std::shared_ptr<Specialization> fixedForm() {
-    auto form = std::make_shared<Specialization>();
-    form->fixed.assign(sizes.begin(), sizes.end());
-    form->names.resize(sizes.size());
-    return form;
+  std::shared_ptr<Specialization> staticSpecialization() {
+    auto specialization = std::make_shared<Specialization>();
+    specialization->fixed.assign(sizes.begin(), sizes.end());
+    specialization->names.resize(sizes.size());
+    return specialization;
   }
 
-  std::shared_ptr<Specialization> choose(std::shared_ptr<Specialization> form) {
-    llvm::StringMap<Dim> bound = form->bind(g.context, sizes);
-    if (llvm::any_of(form->checks, [&](const SizeGuard &check) { return !check.fact.holds(bound); }))
-      form = fixedForm(); // which says what is wrong with these sizes
-    values = typed(*form);
-    form->bound = std::move(bound);
-    if (++form->calls == 3)
-      g.host.formIsUsedAgain(*form);
-    return form;
+  std::shared_ptr<Specialization> choose(std::shared_ptr<Specialization> specialization) {
+    llvm::StringMap<Dim> bound = specialization->bind(g.context, sizes);
+    if (llvm::any_of(specialization->checks, [&](const SizeGuard &check) { return !check.fact.holds(bound); }))
+      specialization = staticSpecialization(); // which says what is wrong with these sizes
+    values = typed(*specialization);
+    specialization->bound = std::move(bound);
+    if (++specialization->calls == 3)
+      g.host.isUsedAgain(*specialization);
+    return specialization;
   }
 
   /// What changed since the first call is dynamic.
-  std::shared_ptr<Specialization> newForm() {
+  std::shared_ptr<Specialization> newSpecialization() {
     std::string reason;
     constexpr size_t mostReasons = SpecializationSet::most;
     size_t first = set->entries.size() - std::min(set->entries.size(), mostReasons);
     for (const auto &entry : llvm::drop_begin(set->entries, first))
       reason += (reason.empty() ? "" : "; ") + entry->mismatch(set->slots, sizes);
     if (first > 0)
-      reason += "; and " + std::to_string(first) + " forms before";
+      reason += "; and " + std::to_string(first) + " specializations before";
     for (auto [i, slot] : llvm::enumerate(set->slots))
       if (slot.varies |= slot.first != sizes[i]; slot.varies)
         profile->insert(i);
     if (!reason.empty() && g.host.compileOptions().failOnRecompile)
       g.fail(DiagId::Recompiled, call.range, {decl.name, reason});
-    auto form = std::make_shared<Specialization>();
+    auto specialization = std::make_shared<Specialization>();
     DynamicMode mode = g.host.compileOptions().dynamic;
-    form->generic = set->entries.size() >= SpecializationSet::most && mode != DynamicMode::Off;
-    form->reason = reason.empty() ? "first call with these types" : reason;
-    if (form->generic)
-      form->reason += "; after " + std::to_string(SpecializationSet::most) + " forms, one for all sizes";
+    specialization->generic = set->entries.size() >= SpecializationSet::most && mode != DynamicMode::Off;
+    specialization->reason = reason.empty() ? "first call with these types" : reason;
+    if (specialization->generic)
+      specialization->reason +=
+          "; after " + std::to_string(SpecializationSet::most) + " specializations, one for all sizes";
     for (auto [i, slot] : llvm::enumerate(set->slots)) {
       const Attribute &attribute = attributes[i];
       bool isAsked = attribute.kind == Attribute::Dynamic && sizes[i] >= attribute.lo && sizes[i] <= attribute.hi;
-      bool isFree =
-          form->generic ? sizes[i] != 1 : mode == DynamicMode::On || (mode == DynamicMode::Auto && slot.varies);
+      bool isFree = specialization->generic ? sizes[i] != 1
+                                            : mode == DynamicMode::On || (mode == DynamicMode::Auto && slot.varies);
       if (!isAsked && (attribute.kind == Attribute::Static || !isFree)) {
-        form->fixed.push_back(sizes[i]);
-        form->names.push_back("");
+        specialization->fixed.push_back(sizes[i]);
+        specialization->names.push_back("");
         continue;
       }
-      form->fixed.push_back(std::nullopt);
-      form->names.push_back("d$" + std::to_string(g.host.instances().newNumber()));
-      form->hints[form->names.back()] = g.number(sizes[i]);
-      form->facts.bound(form->names.back(), 0);
+      specialization->fixed.push_back(std::nullopt);
+      specialization->names.push_back("d$" + std::to_string(g.host.instances().newNumber()));
+      specialization->hints[specialization->names.back()] = g.number(sizes[i]);
+      specialization->facts.bound(specialization->names.back(), 0);
       if (!isAsked)
         continue;
-      required.emplace_back(form->names.back(), attribute);
-      Dim name = Dim::symbol(g.context, form->names.back());
+      required.emplace_back(specialization->names.back(), attribute);
+      Dim name = Dim::symbol(g.context, specialization->names.back());
       if (attribute.lo > 0)
-        demand(*form, SizeFact::atLeast(name, g.number(attribute.lo)), attribute.range);
+        demand(*specialization, SizeFact::atLeast(name, g.number(attribute.lo)), attribute.range);
       if (attribute.hi != ShapeFacts::largest)
-        demand(*form, SizeFact::atLeast(g.number(attribute.hi), name), attribute.range);
+        demand(*specialization, SizeFact::atLeast(g.number(attribute.hi), name), attribute.range);
     }
-    return form;
+    return specialization;
   }
-  static void demand(Specialization &form, SizeFact fact, SourceRange range) {
-    form.decisions.push_back({fact, range});
-    form.facts.assume(fact);
+  static void demand(Specialization &specialization, SizeFact fact, SourceRange range) {
+    specialization.decisions.push_back({fact, range});
+    specialization.facts.assume(fact);
   }
 
-  void generateBody(std::shared_ptr<Specialization> form) {
-    values = typed(*form);
-    form->key = keyOf(values);
-    (void)instantiate(g, callee, values, form->key, call.range, statics, form);
+  void generateBody(std::shared_ptr<Specialization> specialization) {
+    values = typed(*specialization);
+    specialization->key = keyOf(values);
+    (void)instantiate(g, callee, values, specialization->key, call.range, statics, specialization);
   }
 
   /// The specialization, or, where it cannot be made for all sizes, the one for the sizes at hand, which may say what
   /// is wrong with them.
-  std::shared_ptr<Specialization> generate(std::shared_ptr<Specialization> form) {
+  std::shared_ptr<Specialization> generate(std::shared_ptr<Specialization> specialization) {
     size_t reported = g.diagnostics.diagnostics().size();
     size_t instances = g.host.instances().pendingCount();
     llvm::SmallPtrSet<Operation *, 8> before;
     for (Operation &op : g.module.getOps())
       before.insert(&op);
     try {
-      generateBody(form);
+      generateBody(specialization);
     } catch (IRAbort &) {
-      if (!form->isDynamic())
+      if (!specialization->isDynamic())
         throw;
       std::string cause(infoOf(g.diagnostics.diagnostics()[reported].id).code);
       g.diagnostics.truncate(reported);
@@ -275,8 +276,8 @@ struct Specializer {
       for (Operation &op : llvm::make_early_inc_range(g.module.getOps()))
         if (!before.contains(&op))
           op.erase();
-      auto fixed = fixedForm();
-      fixed->reason = form->reason + "; other sizes are no option: " + cause;
+      auto fixed = staticSpecialization();
+      fixed->reason = specialization->reason + "; other sizes are no option: " + cause;
       generateBody(fixed);
       for (auto &[name, attribute] : required)
         g.fail(DiagId::CannotBeDynamic, attribute.range,
@@ -284,41 +285,41 @@ struct Specializer {
       return fixed;
     }
     for (auto &[name, attribute] : required)
-      if (ShapeFacts::Range range = form->facts.rangeOf(Dim::symbol(g.context, name)); range.lo == range.hi) {
+      if (ShapeFacts::Range range = specialization->facts.rangeOf(Dim::symbol(g.context, name)); range.lo == range.hi) {
         Diagnostic &d = g.report(DiagId::CannotBeDynamic, attribute.range,
                                  {g.sourceText(attribute.range), "only " + std::to_string(range.lo) + " is possible"});
-        auto guard =
-            llvm::find_if(form->decisions, [&](const SizeGuard &g) { return g.fact.relation == SizeFact::Zero; });
-        if (guard != form->decisions.end())
-          d.note(guard->range, "this needs " + guard->fact.str(form->shownNames(set->slots)));
+        auto guard = llvm::find_if(specialization->decisions,
+                                   [&](const SizeGuard &g) { return g.fact.relation == SizeFact::Zero; });
+        if (guard != specialization->decisions.end())
+          d.note(guard->range, "this needs " + guard->fact.str(specialization->shownNames(set->slots)));
         d.note(call.range, "in this call");
         throw IRAbort();
       }
-    return form;
+    return specialization;
   }
 
-  void remark(const Specialization &form) {
+  void remark(const Specialization &specialization) {
     if (!g.host.compileOptions().remarks)
       return;
-    Diagnostic &d = g.report(DiagId::AnotherForm, call.range, {decl.name, form.reason});
-    for (const SizeGuard &guard : form.guards)
-      d.note(guard.range, "it is for " + guard.fact.str(form.shownNames(set->slots)));
+    Diagnostic &d = g.report(DiagId::AnotherSpecialization, call.range, {decl.name, specialization.reason});
+    for (const SizeGuard &guard : specialization.guards)
+      d.note(guard.range, "it is for " + guard.fact.str(specialization.shownNames(set->slots)));
   }
 
   /// Guards that follow from the others are not asked for.
-  static void minimize(Specialization &form) {
+  static void minimize(Specialization &specialization) {
     ShapeFacts known;
-    for (const std::string &name : form.names)
+    for (const std::string &name : specialization.names)
       if (!name.empty())
         known.bound(name, 0);
     std::vector<SizeFact> facts;
-    for (const SizeGuard &decision : form.decisions)
+    for (const SizeGuard &decision : specialization.decisions)
       facts.push_back(decision.fact);
     for (size_t i : minimalFacts(known, facts))
-      form.guards.push_back(form.decisions[i]);
+      specialization.guards.push_back(specialization.decisions[i]);
   }
 
-  std::vector<SizeSlot> slots = {};
+  std::vector<DynamicDim> slots = {};
   std::vector<int64_t> sizes = {};                              ///< by slot
   std::vector<Attribute> attributes = {};                       ///< by slot
   std::vector<std::pair<std::string, Attribute>> required = {}; ///< names that @dynamic asks for
@@ -331,8 +332,8 @@ struct Specializer {
 /// Chooses or makes the specialization of a function for a call from the top level; `values` get its types. Null where
 /// every size is declared, and for calls from other functions, which are generated for what they are given.
 std::shared_ptr<Specialization> specialize(IRGen &g, const Callee &callee, const ast::Call &call,
-                                           std::vector<Val> &values, const StaticLeaves &statics,
-                                           llvm::function_ref<std::string(ArrayRef<Val>)> keyOf,
+                                           std::vector<RValue> &values, const StaticLeaves &statics,
+                                           llvm::function_ref<std::string(ArrayRef<RValue>)> keyOf,
                                            ArrayRef<SourceRange> ranges) {
   const ast::Function &decl = callee.decl;
   if (g.fn().decl || isLibrary(g, decl) || !decl.body)

@@ -17,7 +17,7 @@ struct SizeGuard {
 };
 
 /// A size of an argument: its place, how users write it, and what callers brought so far.
-struct SizeSlot {
+struct DynamicDim {
   unsigned leaf, axis; ///< of the flattened arguments
   std::string shown;   ///< `x.shape[0]`
   int64_t first = 0;   ///< of the first call
@@ -43,7 +43,7 @@ struct Specialization {
   std::vector<SizeTest> tests; ///< the guards
 
   bool isDynamic() const { return !hints.empty(); }
-  std::map<std::string, std::string> shownNames(llvm::ArrayRef<SizeSlot> slots) const;
+  std::map<std::string, std::string> shownNames(llvm::ArrayRef<DynamicDim> slots) const;
   /// Makes `accepts` ready, when fixed sizes and guards are known.
   void freeze();
   llvm::StringMap<unsigned> places() const;       ///< names to slots
@@ -60,14 +60,14 @@ struct Specialization {
     return true;
   }
   /// Empty when sizes fit, otherwise the first thing that does not.
-  std::string mismatch(llvm::ArrayRef<SizeSlot> slots, llvm::ArrayRef<int64_t> sizes) const;
+  std::string mismatch(llvm::ArrayRef<DynamicDim> slots, llvm::ArrayRef<int64_t> sizes) const;
   llvm::StringMap<Dim> bind(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> sizes) const;
 };
 
 /// The specializations of a function for arguments of the same dtypes and ranks.
 struct SpecializationSet {
   std::string function;
-  std::vector<SizeSlot> slots;
+  std::vector<DynamicDim> slots;
   std::vector<std::shared_ptr<Specialization>> entries;
   static constexpr size_t most = 8; ///< then a generic one follows
 

@@ -17,34 +17,34 @@ using namespace mlir;
 namespace toy {
 
 /// The leaves that are printed; the text of a function holds none.
-static void printedLeaves(const Val &v, SmallVectorImpl<Value> &leaves) {
-  if (v.kind == Val::Leaf)
+static void printedLeaves(const RValue &v, SmallVectorImpl<Value> &leaves) {
+  if (v.kind == RValue::Leaf)
     leaves.push_back(v.value);
-  if (v.kind != Val::Function)
-    for (const Val &element : v.elements)
+  if (v.kind != RValue::Function)
+    for (const RValue &element : v.elements)
       printedLeaves(element, leaves);
 }
 
 /// The structure of a value for `toy.print`: `_` a leaf, `(_, _)` a tuple, `Pair{a: _, b: _}` a struct, `$6:fn sin` a
 /// text of 6 bytes.
-static std::string structureOf(const Val &v) {
-  if (v.kind == Val::Leaf)
+static std::string structureOf(const RValue &v) {
+  if (v.kind == RValue::Leaf)
     return "_";
   if (v.isCallable()) {
-    std::string text = v.kind == Val::DTypeRef ? std::string(nameOf(v.dtype)) : v.type().str();
+    std::string text = v.kind == RValue::DTypeRef ? std::string(nameOf(v.dtype)) : v.type().str();
     return "$" + std::to_string(text.size()) + ":" + text;
   }
-  std::string out = v.kind == Val::Tuple ? "(" : v.structName + "{";
+  std::string out = v.kind == RValue::Tuple ? "(" : v.structName + "{";
   for (auto [i, element] : llvm::enumerate(v.elements))
-    out += (i ? ", " : "") + (v.kind == Val::Struct ? v.names[i] + ": " : std::string()) + structureOf(element);
-  return out + (v.kind == Val::Tuple ? ")" : "}");
+    out += (i ? ", " : "") + (v.kind == RValue::Struct ? v.names[i] + ": " : std::string()) + structureOf(element);
+  return out + (v.kind == RValue::Tuple ? ")" : "}");
 }
 
-static void printValues(IRGen &g, ArrayRef<Val> values, SourceRange range, bool echo) {
+static void printValues(IRGen &g, ArrayRef<RValue> values, SourceRange range, bool echo) {
   std::string structure;
   SmallVector<Value> leaves;
   for (auto [i, v] : llvm::enumerate(values)) {
-    if (v.kind == Val::Nothing)
+    if (v.kind == RValue::Nothing)
       g.fail(DiagId::NoValue, range, {"argument " + std::to_string(i + 1)});
     structure += (i ? ";" : "") + structureOf(v);
     printedLeaves(v, leaves);
@@ -53,18 +53,18 @@ static void printValues(IRGen &g, ArrayRef<Val> values, SourceRange range, bool 
 }
 
 void genPrint(IRGen &g, ArrayRef<const ast::Expr *> values, SourceRange range, bool echo) {
-  std::vector<Val> vals;
+  std::vector<RValue> vals;
   for (const ast::Expr *e : values)
     vals.push_back(genExpr(g, *e));
   printValues(g, vals, range, echo);
 }
 
 /// `var x: T = load(…)`: the declared type is the result type; the file is checked against it.
-static Val genDeclaredLoad(IRGen &g, const ast::Call &call, const ast::TypeExpr &declared) {
-  TypeDesc type = typeOf(g, declared);
+static RValue genDeclaredLoad(IRGen &g, const ast::Call &call, const ast::TypeExpr &declared) {
+  ValueType type = typeOf(g, declared);
   auto bound = bindArguments(g, call, {"path", "name"}, {false, true}, "load");
-  Val path = genExpr(g, *bound[0].second),
-      member = bound[1].second ? genExpr(g, *bound[1].second) : Val(g.string("", call.range));
+  RValue path = genExpr(g, *bound[0].second),
+         member = bound[1].second ? genExpr(g, *bound[1].second) : RValue(g.string("", call.range));
   if (!path.isStr() || !member.isStr() || !isa_and_present<TensorType>(type.leaf))
     g.fail(DiagId::ArgumentKind, call.range, {"load", "the path", "a string", path.type().str()});
   // Sizes are read off the file, then compared with what is declared.
@@ -73,7 +73,7 @@ static Val genDeclaredLoad(IRGen &g, const ast::Call &call, const ast::TypeExpr 
 }
 
 /// The value of a declaration, under its type.
-static Val genDeclared(IRGen &g, const ast::Var &s) {
+static RValue genDeclared(IRGen &g, const ast::Var &s) {
   if (!s.type)
     return genExpr(g, *s.value);
   if (const ast::Struct *decl = g.host.definitions().structure(s.type->name))
@@ -82,7 +82,7 @@ static Val genDeclared(IRGen &g, const ast::Var &s) {
     g.fail(DiagId::UnknownType, s.type->range, {s.type->name});
   auto *callee = ast::dynCast<ast::Call>(s.value.get());
   auto dtype = dtypeNamed(s.type->name);
-  Val value;
+  RValue value;
   if (callee && callee->callee == "load" && !callee->isMember && !g.host.definitions().function("load"))
     value = genDeclaredLoad(g, *callee, *s.type);
   else if (s.value->kind == ast::NodeKind::Bracket && dtype)
@@ -93,7 +93,7 @@ static Val genDeclared(IRGen &g, const ast::Var &s) {
 }
 
 /// `var x<2, 3> = …`: a scalar fills, anything else is reshaped; numbers are f64 as inside brackets.
-static Value shaped(IRGen &g, const Val &value, const ast::Var &s) {
+static Value shaped(IRGen &g, const RValue &value, const ast::Var &s) {
   needTensor(g, value, "var<>", s.value->range);
   SmallVector<Value> sizes;
   int64_t want = 1;
@@ -115,8 +115,8 @@ static Value shaped(IRGen &g, const Val &value, const ast::Var &s) {
 
 static void genVar(IRGen &g, const ast::Var &s) {
   if (s.isTuple) {
-    Val value = genExpr(g, *s.value);
-    if (value.kind != Val::Tuple)
+    RValue value = genExpr(g, *s.value);
+    if (value.kind != RValue::Tuple)
       g.fail(DiagId::NotATuple, s.value->range, {value.type().str()});
     if (value.elements.size() != s.names.size())
       g.fail(DiagId::TupleSize, s.range, {std::to_string(s.names.size()), std::to_string(value.elements.size())});
@@ -124,20 +124,20 @@ static void genVar(IRGen &g, const ast::Var &s) {
       defineVariable(g, s.names[i], value.elements[i], s.nameRanges[i], true);
     return;
   }
-  Val value = genDeclared(g, s);
+  RValue value = genDeclared(g, s);
   defineVariable(g, s.names[0], s.shape ? shaped(g, value, s) : value, s.nameRanges[0], true);
 }
 
 /// The base with the part that a path of indices and members selects replaced.
-static Val updatedPart(IRGen &g, const Val &base, ArrayRef<const ast::Expr *> path, const Val &value, SourceRange range,
-                       SourceRange valueRange) {
+static RValue updatedPart(IRGen &g, const RValue &base, ArrayRef<const ast::Expr *> path, const RValue &value,
+                          SourceRange range, SourceRange valueRange) {
   if (path.empty())
     return value;
   if (auto *m = ast::dynCast<ast::Member>(path[0])) {
-    if (base.kind == Val::Struct)
+    if (base.kind == RValue::Struct)
       for (auto [i, known] : llvm::enumerate(base.names))
         if (known == m->member) {
-          Val out = base;
+          RValue out = base;
           out.elements[i] = updatedPart(g, base.elements[i], path.drop_front(), value, range, valueRange);
           if (const ast::Struct *decl = g.host.definitions().structure(base.structName);
               decl && decl->members.size() == base.names.size())
@@ -148,8 +148,8 @@ static Val updatedPart(IRGen &g, const Val &base, ArrayRef<const ast::Expr *> pa
     if (base.isTensor() && base.tensor().isComplex() && (m->member == "real" || m->member == "imag")) {
       Value re = g.create<RealOp>(range, {base.value}), im = g.create<ImagOp>(range, {base.value});
       TensorType target = base.tensor().withDType(realOf(base.tensor().getDtype()));
-      const Val now = m->member == "real" ? re : im;
-      const Val stored = updatedPart(g, now, path.drop_front(), value, range, valueRange);
+      const RValue now = m->member == "real" ? re : im;
+      const RValue stored = updatedPart(g, now, path.drop_front(), value, range, valueRange);
       needTensor(g, stored, m->member, valueRange);
       if (stored.tensor().isComplex())
         g.fail(DiagId::ComplexStore, valueRange, {stored.type().str(), target.str()});
@@ -168,20 +168,20 @@ static Val updatedPart(IRGen &g, const Val &base, ArrayRef<const ast::Expr *> pa
     g.fail(DiagId::UnknownMember, m->memberRange, {base.type().str(), m->member});
   }
   auto &e = ast::cast<ast::Index>(*path[0]);
-  if (base.kind == Val::Tuple)
+  if (base.kind == RValue::Tuple)
     g.fail(DiagId::NotAssignable, range, {"an element of a tuple"});
   needTensor(g, base, "index", e.base->range);
   IndexPlan plan = planIndex(g, base, e.subscripts, e.range);
-  Val part = value;
+  RValue part = value;
   if (path.size() > 1)
     part = updatedPart(g, applyPlan(g, base.value, plan, e.range), path.drop_front(), value, range, valueRange);
   needTensor(g, part, "=", valueRange);
-  return storePlan(g, base.value, plan, part, e.range, valueRange);
+  return storeIndexed(g, base.value, plan, part, e.range, valueRange);
 }
 
-static void assignTo(IRGen &g, const ast::Expr &target, Val value, SourceRange range) {
+static void assignTo(IRGen &g, const ast::Expr &target, RValue value, SourceRange range) {
   if (auto *tuple = ast::dynCast<ast::Tuple>(&target)) {
-    if (value.kind != Val::Tuple)
+    if (value.kind != RValue::Tuple)
       g.fail(DiagId::NotATuple, range, {value.type().str()});
     if (value.elements.size() != tuple->elements.size())
       g.fail(DiagId::TupleSize, target.range,
@@ -212,13 +212,13 @@ static void genAssign(IRGen &g, const ast::Assign &s) {
     return assignTo(g, *s.target, genExpr(g, *s.value), s.value->range);
   if (s.target->kind == ast::NodeKind::Tuple)
     g.fail(DiagId::NotAssignable, s.target->range, {"a tuple with an operator"});
-  Val old = genExpr(g, *s.target), value = genExpr(g, *s.value);
+  RValue old = genExpr(g, *s.target), value = genExpr(g, *s.value);
   assignTo(g, *s.target, binaryOperation(g, *s.op, old, value, s.range, s.opRange, s.target->range, s.value->range),
            s.value->range);
 }
 
 void genWrite(IRGen &g, const ast::Expr &e, SourceRange range) {
-  Val v = genExpr(g, e);
+  RValue v = genExpr(g, e);
   if (!v.isStr() && !(v.isTensor() && v.tensor().getDtype() == DType::U8))
     g.fail(DiagId::ArgumentKind, range, {"write", "the value", "a string or a u8 tensor", v.type().str()});
   g.create<WriteOp>(range, {v.value});
@@ -226,8 +226,8 @@ void genWrite(IRGen &g, const ast::Expr &e, SourceRange range) {
 
 /// An expression as a statement: its value is shown, unless `;` silences it.
 static void genEcho(IRGen &g, const ast::ExprStmt &s) {
-  Val value = genExpr(g, *s.value);
-  if (value.kind == Val::Nothing)
+  RValue value = genExpr(g, *s.value);
+  if (value.kind == RValue::Nothing)
     return;
   if (s.silenced) {
     SmallVector<Value> leaves;
@@ -248,7 +248,7 @@ static void genAssert(IRGen &g, const ast::Assert &s) {
     cf::CondBranchOp::create(g.b, g.loc(s.range), g.create<TruthOp>(s.range, {c}), on, failing);
     moveTo(g, failing);
   }
-  Val text = s.text ? genExpr(g, *s.text) : Val(g.string(g.sourceText(s.condition->range), s.range));
+  RValue text = s.text ? genExpr(g, *s.text) : RValue(g.string(g.sourceText(s.condition->range), s.range));
   if (!text.isStr())
     g.fail(DiagId::ArgumentKind, s.text->range, {"assert", "the text", "a string", text.type().str()});
   g.create<AssertOp>(s.range, {c, text.value});

@@ -28,11 +28,12 @@ void genLoop(IRGen &g, const Loop &loop);
 void leaveLoop(IRGen &g, const ast::Stmt &s, bool isBreak);
 /// Variables in view that assignments inside may change, in order of appearance; their values, taken and put back.
 std::vector<std::string> assignedIn(IRGen &g, const ast::Node &node);
-std::vector<Val> snapshot(IRGen &g, llvm::ArrayRef<std::string> names);
-void restore(IRGen &g, llvm::ArrayRef<std::string> names, llvm::ArrayRef<Val> values);
+std::vector<RValue> snapshot(IRGen &g, llvm::ArrayRef<std::string> names);
+void restore(IRGen &g, llvm::ArrayRef<std::string> names, llvm::ArrayRef<RValue> values);
 /// A block where edges meet; its arguments are the values, which are returned.
-std::vector<Val> mergeEdges(IRGen &g, llvm::ArrayRef<Edge> edges, llvm::ArrayRef<std::string> names, SourceRange range);
-llvm::SmallVector<mlir::Value> relabelled(IRGen &g, llvm::ArrayRef<Val> values, llvm::ArrayRef<TypeDesc> types,
+std::vector<RValue> mergeEdges(IRGen &g, llvm::ArrayRef<Edge> edges, llvm::ArrayRef<std::string> names,
+                               SourceRange range);
+llvm::SmallVector<mlir::Value> relabelled(IRGen &g, llvm::ArrayRef<RValue> values, llvm::ArrayRef<ValueType> types,
                                           SourceRange range);
 inline bool reachable(IRGen &g) { return g.current != nullptr; }
 void moveTo(IRGen &g, mlir::Block *block);

@@ -14,7 +14,7 @@ namespace toy {
 
 /// A definition takes the place of a variable that holds a function.
 static void dropFunctionVariable(FunctionState &state, const std::string &name) {
-  if (state.scopes.front()[name].value.kind != Val::Function)
+  if (state.scopes.front()[name].value.kind != RValue::Function)
     return;
   state.scopes.front().erase(name);
   state.assignedGlobals.erase(name);
@@ -41,7 +41,7 @@ static void generateTop(IRGen &g, ArrayRef<const ast::Stmt *> statements, TopLev
     return;
   }
   for (const std::string &name : state.assignedGlobals) {
-    Val &value = state.scopes.front()[name].value;
+    RValue &value = state.scopes.front()[name].value;
     out.stored[name] = value.type();
     storeGlobal(g, name, value, statements.back()->range);
   }
@@ -56,7 +56,7 @@ bool generate(ModuleOp module, ArrayRef<const ast::Stmt *> statements, IRGenHost
     generateTop(g, statements, out);
     return true;
   } catch (IRAbort) {
-    for (const auto &undo : llvm::reverse(g.undoForms))
+    for (const auto &undo : llvm::reverse(g.undoSpecializations))
       undo();
     return false;
   }
@@ -85,9 +85,9 @@ DefinitionCheck checkDefinition(ModuleOp module, const ast::Function &decl, IRGe
   llvm::scope_exit done([&, caller = g.fn().op]() mutable { caller.erase(); });
   try {
     moveTo(g, g.fn().op.addEntryBlock());
-    std::vector<Val> arguments;
+    std::vector<RValue> arguments;
     for (const ast::Parameter &parameter : decl.parameters)
-      arguments.push_back(Val(g.current->addArgument(typeOf(g, *parameter.type).leaf, g.b.getUnknownLoc())));
+      arguments.push_back(RValue(g.current->addArgument(typeOf(g, *parameter.type).leaf, g.b.getUnknownLoc())));
     const Instance &instance = instantiate(
         g, decl, arguments, instanceKey(g, decl, arguments, {}, {}) + globalsKey(globalsOf(g, decl, {})), {}, {});
     module.lookupSymbol<func::FuncOp>(instance.symbol).setPublic(); // its callers are in other modules

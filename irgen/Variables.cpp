@@ -30,7 +30,7 @@ void unknownName(IRGen &g, const std::string &name, SourceRange range, bool isFu
 }
 
 /// What a top-level variable holds, from its leaves.
-Val globalValue(IRGen &g, const std::string &name, const TypeDesc &type, SourceRange range) {
+RValue globalValue(IRGen &g, const std::string &name, const ValueType &type, SourceRange range) {
   SmallVector<Type> leaves;
   type.flatten(leaves);
   SmallVector<Value> values;
@@ -44,29 +44,29 @@ Val globalValue(IRGen &g, const std::string &name, const TypeDesc &type, SourceR
 }
 
 /// A type as other functions see it: names of sizes mean something in their own function only.
-static TypeDesc withoutNames(TypeDesc type) {
+static ValueType withoutNames(ValueType type) {
   type.mapSizes([](unsigned, size_t, Dim dim) { return dim.isNumber() ? dim : Dim::unknown(dim.getContext()); });
   return type;
 }
 
-std::optional<TypeDesc> globalType(IRGen &g, const std::string &name) {
+std::optional<ValueType> globalType(IRGen &g, const std::string &name) {
   if (g.fn().decl && isLibrary(g, *g.fn().decl)) // the library sees no user's names
     return std::nullopt;
   FunctionState &top = *g.stack.front();
   if (!top.decl)
     if (auto it = top.scopes.front().find(name); it != top.scopes.front().end() && it->second.isGlobal)
       return withoutNames(it->second.value.type());
-  const TypeDesc *type = g.host.global(name);
+  const ValueType *type = g.host.global(name);
   return type ? std::optional(*type) : std::nullopt;
 }
 
 /// Locals first, then top-level variables (in functions: their latest value).
-std::optional<Val> readVariable(IRGen &g, const std::string &name, SourceRange range) {
+std::optional<RValue> readVariable(IRGen &g, const std::string &name, SourceRange range) {
   if (Variable *variable = lookup(g, name))
     return variable->value;
   if (auto known = g.fn().readGlobals.find(name); known != g.fn().readGlobals.end())
     return known->second;
-  std::optional<TypeDesc> type = globalType(g, name);
+  std::optional<ValueType> type = globalType(g, name);
   if (!type)
     return std::nullopt;
   // At the top level the value is there: integers are constants, so that sizes made of them are known.
@@ -76,11 +76,11 @@ std::optional<Val> readVariable(IRGen &g, const std::string &name, SourceRange r
   if (known) {
     Value v =
         type->leaf == TensorType::scalar(g.context, DType::Bool) ? g.boolean(*known, range) : g.integer(*known, range);
-    Val value = v;
+    RValue value = v;
     g.fn().scopes.front()[name] = {value, true};
     return value;
   }
-  Val value = globalValue(g, name, *type, range);
+  RValue value = globalValue(g, name, *type, range);
   if (g.fn().decl)
     g.fn().readGlobals[name] = value;
   else // nobody else changes it while the statement runs
@@ -90,16 +90,16 @@ std::optional<Val> readVariable(IRGen &g, const std::string &name, SourceRange r
 
 /// A function at the top level takes the place of a built-in one of its name.
 static void warnOfShadowing(IRGen &g, const std::string &name, SourceRange range) {
-  std::optional<TypeDesc> before = globalType(g, name);
-  if ((!before || before->kind != TypeDesc::Function) && !userFunction(g, name) &&
+  std::optional<ValueType> before = globalType(g, name);
+  if ((!before || before->kind != ValueType::Function) && !userFunction(g, name) &&
       (findBuiltin(name) || preludeFunction(name, g.diagnostics.getSources())))
     g.report(DiagId::ShadowsBuiltin, range, {name});
 }
 
 /// Gives a variable its value; `declare` makes it in the innermost scope. Top-level variables are stored at the end of
 /// the statement, and before calls of functions that read them.
-void defineVariable(IRGen &g, const std::string &name, Val value, SourceRange range, bool declare) {
-  if (value.kind == Val::Nothing)
+void defineVariable(IRGen &g, const std::string &name, RValue value, SourceRange range, bool declare) {
+  if (value.kind == RValue::Nothing)
     g.fail(DiagId::NoValue, range, {g.sourceText(range)});
   value.settle();
   bool topScope = !g.fn().decl && g.fn().scopes.size() == 1;
@@ -107,7 +107,7 @@ void defineVariable(IRGen &g, const std::string &name, Val value, SourceRange ra
   if (variable && variable->isCopy)
     g.fail(DiagId::CapturedCopy, range, {name}, "return the new value");
   if (!variable && !declare) {
-    const TypeDesc *global = g.host.global(name);
+    const ValueType *global = g.host.global(name);
     if (!global) {
       Diagnostic &d = g.report(DiagId::AssignUndeclared, range, {name});
       d.withHelp("declare it: `var " + name + " = …;`");
@@ -120,7 +120,7 @@ void defineVariable(IRGen &g, const std::string &name, Val value, SourceRange ra
   }
   if (!variable)
     variable = &g.fn().scopes.back()[name];
-  if ((topScope || variable->isGlobal) && value.kind == Val::Function)
+  if ((topScope || variable->isGlobal) && value.kind == RValue::Function)
     warnOfShadowing(g, name, range);
   *variable = {value, variable->isGlobal, false, range};
   variable->isGlobal |= topScope && declare;
@@ -128,7 +128,7 @@ void defineVariable(IRGen &g, const std::string &name, Val value, SourceRange ra
     g.fn().assignedGlobals.insert(name);
 }
 
-void storeGlobal(IRGen &g, const std::string &name, const Val &value, SourceRange range) {
+void storeGlobal(IRGen &g, const std::string &name, const RValue &value, SourceRange range) {
   SmallVector<Value> leaves;
   value.flatten(leaves);
   for (auto [i, leaf] : llvm::enumerate(leaves))
@@ -136,18 +136,18 @@ void storeGlobal(IRGen &g, const std::string &name, const Val &value, SourceRang
                             {g.stringAttr("name", leaves.size() == 1 ? name : name + "." + std::to_string(i))});
 }
 
-std::map<std::string, TypeDesc> globalsOf(IRGen &g, const ast::Function &decl, ArrayRef<Val> arguments) {
-  std::map<std::string, TypeDesc> out;
+std::map<std::string, ValueType> globalsOf(IRGen &g, const ast::Function &decl, ArrayRef<RValue> arguments) {
+  std::map<std::string, ValueType> out;
   std::vector<const ast::Function *> open = {&decl};
   std::set<const ast::Function *> seen;
   auto follow = [&](auto &self, const auto &value) -> void {
-    if (value.kind == TypeDesc::Function)
+    if (value.kind == ValueType::Function)
       if (const ast::Function *f = value.code ? value.code : g.host.definitions().function(value.structName))
         open.push_back(f);
     for (const auto &element : value.elements)
       self(self, element);
   };
-  for (const Val &argument : arguments)
+  for (const RValue &argument : arguments)
     follow(follow, argument);
   while (!open.empty()) {
     const ast::Function &f = *open.back();
@@ -164,7 +164,7 @@ std::map<std::string, TypeDesc> globalsOf(IRGen &g, const ast::Function &decl, A
   return out;
 }
 
-void storeFor(IRGen &g, const std::map<std::string, TypeDesc> &globals, SourceRange range) {
+void storeFor(IRGen &g, const std::map<std::string, ValueType> &globals, SourceRange range) {
   FunctionState &state = g.fn();
   if (state.decl)
     return;
@@ -178,7 +178,7 @@ void storeFor(IRGen &g, const std::map<std::string, TypeDesc> &globals, SourceRa
   }
 }
 
-std::string globalsKey(const std::map<std::string, TypeDesc> &globals) {
+std::string globalsKey(const std::map<std::string, ValueType> &globals) {
   std::string key;
   for (auto &[name, type] : globals)
     key += "|" + name + ": " + type.key();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Guards of a compiled form as machine code.
+/// Guards of a specialization as machine code.
 #include "jit/EngineImpl.h"
 #include "passes/lowering/SizeEmitter.h"
 

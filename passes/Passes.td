@@ -18,7 +18,7 @@ def InlineFunctions : Pass<"toy-inline", "::mlir::ModuleOp"> {
   let dependentDialects = ["::toy::ToyDialect"];
 }
 
-def KeepParts : Pass<"toy-keep-parts", "::mlir::func::FuncOp"> {
+def PreserveProductComponents : Pass<"toy-preserve-product-components", "::mlir::func::FuncOp"> {
   let summary = "keeps sums of products that nothing reads until recognition has seen them";
   let description = [{
     One part of a complex product may be unused in the program and still say what the other one is. `toy.use` with the attribute `toy.part`
@@ -195,7 +195,7 @@ def FuseElementwise : Pass<"toy-fuse", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::toy::ToyDialect"];
 }
 
-def RepeatParts : Pass<"toy-repeat-parts", "::mlir::func::FuncOp"> {
+def RematerializeProducers : Pass<"toy-rematerialize-producers", "::mlir::func::FuncOp"> {
   let summary = "computes parts and casts where they are read";
   let description = [{
     `toy.fused` groups of nothing but real, imag, complex, conj and cast join every group that reads them, also where elements are read more than once: on
@@ -207,7 +207,7 @@ def RepeatParts : Pass<"toy-repeat-parts", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::toy::ToyDialect"];
 }
 
-def GroupRows : Pass<"toy-group-rows", "::mlir::func::FuncOp"> {
+def FuseRowReductions : Pass<"toy-fuse-row-reductions", "::mlir::func::FuncOp"> {
   let summary = "groups rows with the reductions that they are computed from";
   let description = [{
     A `toy.fused` group whose rows (along its last axis) are computed from sums or maxima of the same rows becomes a group of groups with all that nobody

@@ -121,7 +121,7 @@ rt::TensorRef loadAs(const std::string &path, const std::string &name, Type decl
 }
 
 /// `i64("3")`, `f64("2.5")`: the whole text is a number.
-static Elem parseNumber(const std::string &text, DType dtype) {
+static ScalarValue parseNumber(const std::string &text, DType dtype) {
   const char *begin = text.data(), *end = begin + text.size();
   while (begin < end && std::isspace(static_cast<unsigned char>(*begin)))
     ++begin;
@@ -129,7 +129,7 @@ static Elem parseNumber(const std::string &text, DType dtype) {
     --end;
   if (begin < end && *begin == '+')
     ++begin;
-  Elem x;
+  ScalarValue x;
   std::from_chars_result r;
   if (kindOf(dtype) <= DKind::Int)
     r = std::from_chars(begin, end, x.i);

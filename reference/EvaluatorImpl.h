@@ -17,29 +17,29 @@ namespace toy {
 
 /// One element of any dtype: integers and bool in `i`, floats in `re`, complex in both parts. f32 and c64 parts are
 /// kept rounded to float, and what a dtype has not is 0.
-struct Elem {
+struct ScalarValue {
   int64_t i = 0;
   double re = 0, im = 0;
 };
 
-Elem loadElement(DType dtype, const void *data, int64_t index);
-void storeElement(DType dtype, void *data, int64_t index, Elem value);
-Elem castElement(Elem x, DType from, DType to);
-Elem addElements(Elem x, Elem y, DType dtype);
-Elem mulElements(Elem x, Elem y, DType dtype);
+ScalarValue loadElement(DType dtype, const void *data, int64_t index);
+void storeElement(DType dtype, void *data, int64_t index, ScalarValue value);
+ScalarValue castElement(ScalarValue x, DType from, DType to);
+ScalarValue addElements(ScalarValue x, ScalarValue y, DType dtype);
+ScalarValue mulElements(ScalarValue x, ScalarValue y, DType dtype);
 /// Elements of a constant.
 rt::TensorRef constantTensor(mlir::DenseElementsAttr value, DType dtype);
-Elem minElements(Elem x, Elem y, DType dtype);
-Elem maxElements(Elem x, Elem y, DType dtype);
+ScalarValue minElements(ScalarValue x, ScalarValue y, DType dtype);
+ScalarValue maxElements(ScalarValue x, ScalarValue y, DType dtype);
 /// The least and the largest integer of a dtype.
 std::pair<int64_t, int64_t> integerRange(DType dtype);
 
 /// What an elementwise operation does to one element of each operand, by the overload of its class in ScalarEval.cpp.
 struct Elementwise {
   explicit Elementwise(mlir::Operation *op);
-  Elem operator()(const Elem *x) const { return evaluation(*this, x); }
+  ScalarValue operator()(const ScalarValue *x) const { return evaluation(*this, x); }
 
-  using Evaluation = Elem (*)(const Elementwise &, const Elem *);
+  using Evaluation = ScalarValue (*)(const Elementwise &, const ScalarValue *);
   Evaluation evaluation;
   DType operands[4] = {}, result;
   DType dtype;                  ///< of the complex operand if there is one, or of the first
@@ -51,8 +51,8 @@ struct Elementwise {
   bool isSingle() const { return realOf(dtype) == DType::F32; }
   /// Whether this operand is real and the other one complex.
   bool isReal(int operand) const { return isComplex() && !toy::isComplex(operands[operand]); }
-  Elem rounded(double re, double im = 0) const;
-  Elem wrapped(uint64_t n) const;
+  ScalarValue rounded(double re, double im = 0) const;
+  ScalarValue wrapped(uint64_t n) const;
 };
 
 /// The elements that one element of a reduction's result comes from.
@@ -60,7 +60,7 @@ struct Run {
   DType from, to; ///< before and after the reduction
   int64_t count;
   bool isAlongRows; ///< the last axis is reduced
-  llvm::function_ref<Elem(int64_t)> element;
+  llvm::function_ref<ScalarValue(int64_t)> element;
 };
 
 /// The values of one function activation (or of a fused group).
@@ -96,7 +96,7 @@ struct Frame {
   template <typename Op> void evaluate(Op op);
   void setElement(mlir::Value x, mlir::Value value, mlir::ValueRange indices);
   void elementwise(mlir::Operation *op);
-  void reduce(mlir::Operation *op, Elem (*value)(const Run &));
+  void reduce(mlir::Operation *op, ScalarValue (*value)(const Run &));
   /// True if the device does it.
   bool storeOnDevice(SliceStoreOp op);
   void matmulByParts(MatMulOp op, rt::ComplexProduct strategy);

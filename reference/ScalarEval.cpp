@@ -20,7 +20,7 @@ static double rounded(double x, DType dtype) {
   return isHalf(dtype) ? fromHalf(dtype, toHalf(dtype, x)) : realOf(dtype) == DType::F32 ? static_cast<float>(x) : x;
 }
 
-Elem loadElement(DType dtype, const void *data, int64_t k) {
+ScalarValue loadElement(DType dtype, const void *data, int64_t k) {
   switch (dtype) {
   case DType::Bool:
   case DType::U8:
@@ -48,7 +48,7 @@ template <typename T, typename... Parts> static void put(void *data, int64_t k, 
   ((*at++ = static_cast<T>(parts)), ...);
 }
 
-void storeElement(DType dtype, void *data, int64_t k, Elem x) {
+void storeElement(DType dtype, void *data, int64_t k, ScalarValue x) {
   switch (dtype) {
   case DType::Bool:
     return put<uint8_t>(data, k, x.i != 0);
@@ -95,7 +95,7 @@ static int64_t saturated(double x, DType dtype) {
                                           : static_cast<int64_t>(x);
 }
 
-Elem castElement(Elem x, DType from, DType to) {
+ScalarValue castElement(ScalarValue x, DType from, DType to) {
   if (kindOf(from) <= DKind::Int) {
     if (kindOf(to) <= DKind::Int)
       return {wrapped(x.i, to)};
@@ -110,14 +110,14 @@ Elem castElement(Elem x, DType from, DType to) {
   return {0, rounded(x.re, to), isComplex(from) ? rounded(x.im, to) : 0.0};
 }
 
-Elem addElements(Elem x, Elem y, DType d) {
+ScalarValue addElements(ScalarValue x, ScalarValue y, DType d) {
   if (kindOf(d) <= DKind::Int)
     return {wrapped(static_cast<int64_t>(uint64_t(x.i) + uint64_t(y.i)), d)};
   return {0, rounded(x.re + y.re, d), rounded(x.im + y.im, d)};
 }
 
 /// (a+bi)(c+di) = (ac-bd) + (ad+bc)i, every product and sum rounded.
-Elem mulElements(Elem x, Elem y, DType d) {
+ScalarValue mulElements(ScalarValue x, ScalarValue y, DType d) {
   if (kindOf(d) <= DKind::Int)
     return {wrapped(static_cast<int64_t>(uint64_t(x.i) * uint64_t(y.i)), d)};
   auto r = [d](double v) { return rounded(v, d); };
@@ -126,11 +126,11 @@ Elem mulElements(Elem x, Elem y, DType d) {
   return {0, r(r(x.re * y.re) - r(x.im * y.im)), r(r(x.re * y.im) + r(x.im * y.re))};
 }
 
-Elem minElements(Elem x, Elem y, DType) {
+ScalarValue minElements(ScalarValue x, ScalarValue y, DType) {
   bool isFirst = x.re < y.re || (x.re == y.re && std::signbit(x.re));
   return {std::min(x.i, y.i), std::isnan(x.re) || std::isnan(y.re) ? NAN : isFirst ? x.re : y.re};
 }
-Elem maxElements(Elem x, Elem y, DType) {
+ScalarValue maxElements(ScalarValue x, ScalarValue y, DType) {
   bool isFirst = x.re > y.re || (x.re == y.re && !std::signbit(x.re));
   return {std::max(x.i, y.i), std::isnan(x.re) || std::isnan(y.re) ? NAN : isFirst ? x.re : y.re};
 }
@@ -143,7 +143,7 @@ struct TableFunction {
     for (int d = 0; d < numDTypes; ++d)
       rows[d] = rt::findElementFunction(name.str(), static_cast<DType>(d));
   }
-  Elem operator()(DType d, std::array<double, 4> parts) const {
+  ScalarValue operator()(DType d, std::array<double, 4> parts) const {
     int row = rows[static_cast<int>(d)];
     rt::applyElements(row, 1, parts.data());
     return {0, rounded(parts[0], d), rt::elementFunctions()[row].outputs == 2 ? rounded(parts[1], d) : 0};
@@ -152,82 +152,86 @@ struct TableFunction {
 };
 
 /// The function of the table that is called as the operation.
-template <typename Op> Elem byTable(DType d, Elem x) {
+template <typename Op> ScalarValue byTable(DType d, ScalarValue x) {
   static const TableFunction function(Op::getOperationName().drop_front(sizeof("toy")));
   return isComplex(d) ? function(d, {x.re, x.im}) : function(d, {x.re});
 }
 template <typename Op>
   requires llvm::is_one_of<Op, ExpOp, Expm1Op, LogOp, Log1pOp, Log2Op, Log10Op, SinOp, CosOp, TanOp, SinhOp, CoshOp,
                            TanhOp, AsinOp, AcosOp, AtanOp, AsinhOp, AcoshOp, AtanhOp, ErfOp>::value
-Elem evaluate(Op, const Elementwise &op, Elem x) {
+ScalarValue evaluate(Op, const Elementwise &op, ScalarValue x) {
   return byTable<Op>(op.dtype, x);
 }
 
 /// A real function that the table lacks: libm in the element's precision.
-Elem byLibm(const Elementwise &op, Elem x, float (*single)(float), double (*function)(double)) {
+ScalarValue byLibm(const Elementwise &op, ScalarValue x, float (*single)(float), double (*function)(double)) {
   return {0, op.isSingle() ? static_cast<double>(single(static_cast<float>(x.re))) : function(x.re)};
 }
-Elem evaluate(FloorOp, const Elementwise &op, Elem x) { return byLibm(op, x, floorf, floor); }
-Elem evaluate(CeilOp, const Elementwise &op, Elem x) { return byLibm(op, x, ceilf, ceil); }
-Elem evaluate(TruncOp, const Elementwise &op, Elem x) { return byLibm(op, x, truncf, trunc); }
-Elem evaluate(RoundOp, const Elementwise &, Elem x) { return {0, std::nearbyint(x.re), std::nearbyint(x.im)}; }
-Elem evaluate(SqrtOp, const Elementwise &op, Elem x) {
+ScalarValue evaluate(FloorOp, const Elementwise &op, ScalarValue x) { return byLibm(op, x, floorf, floor); }
+ScalarValue evaluate(CeilOp, const Elementwise &op, ScalarValue x) { return byLibm(op, x, ceilf, ceil); }
+ScalarValue evaluate(TruncOp, const Elementwise &op, ScalarValue x) { return byLibm(op, x, truncf, trunc); }
+ScalarValue evaluate(RoundOp, const Elementwise &, ScalarValue x) {
+  return {0, std::nearbyint(x.re), std::nearbyint(x.im)};
+}
+ScalarValue evaluate(SqrtOp, const Elementwise &op, ScalarValue x) {
   return op.isComplex() ? byTable<SqrtOp>(op.dtype, x) : op.rounded(std::sqrt(x.re));
 }
-Elem evaluate(RsqrtOp, const Elementwise &op, Elem x) {
+ScalarValue evaluate(RsqrtOp, const Elementwise &op, ScalarValue x) {
   return op.isComplex() ? byTable<RsqrtOp>(op.dtype, x) : op.rounded(1 / op.rounded(std::sqrt(x.re)).re);
 }
-Elem evaluate(ReciprocalOp, const Elementwise &op, Elem x) {
+ScalarValue evaluate(ReciprocalOp, const Elementwise &op, ScalarValue x) {
   return op.isComplex() ? byTable<ReciprocalOp>(op.dtype, x) : op.rounded(1 / x.re);
 }
-Elem evaluate(NegOp, const Elementwise &op, Elem x) {
-  return op.isIntegral() ? op.wrapped(-uint64_t(x.i)) : Elem{0, -x.re, -x.im};
+ScalarValue evaluate(NegOp, const Elementwise &op, ScalarValue x) {
+  return op.isIntegral() ? op.wrapped(-uint64_t(x.i)) : ScalarValue{0, -x.re, -x.im};
 }
-Elem evaluate(NotOp, const Elementwise &, Elem x) { return {!x.i}; }
-Elem evaluate(ConjOp, const Elementwise &, Elem x) { return {0, x.re, -x.im}; }
-Elem evaluate(RealOp, const Elementwise &, Elem x) { return {0, x.re}; }
-Elem evaluate(ImagOp, const Elementwise &, Elem x) { return {0, x.im}; }
-Elem evaluate(AngleOp, const Elementwise &op, Elem x) {
+ScalarValue evaluate(NotOp, const Elementwise &, ScalarValue x) { return {!x.i}; }
+ScalarValue evaluate(ConjOp, const Elementwise &, ScalarValue x) { return {0, x.re, -x.im}; }
+ScalarValue evaluate(RealOp, const Elementwise &, ScalarValue x) { return {0, x.re}; }
+ScalarValue evaluate(ImagOp, const Elementwise &, ScalarValue x) { return {0, x.im}; }
+ScalarValue evaluate(AngleOp, const Elementwise &op, ScalarValue x) {
   static const TableFunction atan2("atan2");
   return atan2(realOf(op.dtype), {x.im, x.re});
 }
-Elem evaluate(AbsOp, const Elementwise &op, Elem x) {
+ScalarValue evaluate(AbsOp, const Elementwise &op, ScalarValue x) {
   if (op.isIntegral())
     return x.i < 0 ? op.wrapped(-uint64_t(x.i)) : x;
-  return op.isComplex() ? byTable<AbsOp>(op.dtype, x) : Elem{0, std::fabs(x.re)};
+  return op.isComplex() ? byTable<AbsOp>(op.dtype, x) : ScalarValue{0, std::fabs(x.re)};
 }
-Elem evaluate(Abs2Op, const Elementwise &op, Elem x) {
-  auto squared = [real = realOf(op.dtype)](Elem part) { return mulElements(part, part, real); };
+ScalarValue evaluate(Abs2Op, const Elementwise &op, ScalarValue x) {
+  auto squared = [real = realOf(op.dtype)](ScalarValue part) { return mulElements(part, part, real); };
   return op.isComplex() ? addElements(squared({0, x.re}), squared({0, x.im}), realOf(op.dtype)) : squared(x);
 }
-Elem evaluate(SignOp, const Elementwise &op, Elem x) {
+ScalarValue evaluate(SignOp, const Elementwise &op, ScalarValue x) {
   if (op.isIntegral())
     return {(x.i > 0) - (x.i < 0)};
   if (op.isComplex())
     return byTable<SignOp>(op.dtype, x);
   return {0, x.re == 0 || std::isnan(x.re) ? x.re : std::copysign(1.0, x.re)};
 }
-Elem evaluate(IsNanOp, const Elementwise &, Elem x) { return {std::isnan(x.re) || std::isnan(x.im)}; }
-Elem evaluate(IsInfOp, const Elementwise &, Elem x) { return {std::isinf(x.re) || std::isinf(x.im)}; }
-Elem evaluate(IsFiniteOp, const Elementwise &, Elem x) { return {std::isfinite(x.re) && std::isfinite(x.im)}; }
-Elem evaluate(CastOp, const Elementwise &op, Elem x) { return castElement(x, op.operands[0], op.result); }
+ScalarValue evaluate(IsNanOp, const Elementwise &, ScalarValue x) { return {std::isnan(x.re) || std::isnan(x.im)}; }
+ScalarValue evaluate(IsInfOp, const Elementwise &, ScalarValue x) { return {std::isinf(x.re) || std::isinf(x.im)}; }
+ScalarValue evaluate(IsFiniteOp, const Elementwise &, ScalarValue x) {
+  return {std::isfinite(x.re) && std::isfinite(x.im)};
+}
+ScalarValue evaluate(CastOp, const Elementwise &op, ScalarValue x) { return castElement(x, op.operands[0], op.result); }
 
 /// A real operand has no imaginary part, not even a zero: the other one's stays as it is.
-Elem evaluate(AddOp, const Elementwise &op, Elem x, Elem y) {
-  Elem sum = addElements(x, y, op.dtype);
+ScalarValue evaluate(AddOp, const Elementwise &op, ScalarValue x, ScalarValue y) {
+  ScalarValue sum = addElements(x, y, op.dtype);
   return {sum.i, sum.re, op.isReal(0) ? y.im : op.isReal(1) ? x.im : sum.im};
 }
-Elem evaluate(SubOp, const Elementwise &op, Elem x, Elem y) {
+ScalarValue evaluate(SubOp, const Elementwise &op, ScalarValue x, ScalarValue y) {
   if (op.isIntegral())
     return op.wrapped(uint64_t(x.i) - uint64_t(y.i));
   return op.rounded(x.re - y.re, op.isReal(0) ? -y.im : op.isReal(1) ? x.im : x.im - y.im);
 }
-Elem evaluate(MulOp, const Elementwise &op, Elem x, Elem y) {
+ScalarValue evaluate(MulOp, const Elementwise &op, ScalarValue x, ScalarValue y) {
   return op.isReal(0)   ? op.rounded(x.re * y.re, x.re * y.im)
          : op.isReal(1) ? op.rounded(x.re * y.re, x.im * y.re)
                         : mulElements(x, y, op.dtype);
 }
-Elem evaluate(DivOp, const Elementwise &op, Elem x, Elem y) {
+ScalarValue evaluate(DivOp, const Elementwise &op, ScalarValue x, ScalarValue y) {
   static const TableFunction divide("div");
   if (!op.isComplex() || op.isReal(1))
     return op.rounded(x.re / y.re, op.isComplex() ? x.im / y.re : 0);
@@ -236,13 +240,13 @@ Elem evaluate(DivOp, const Elementwise &op, Elem x, Elem y) {
   rt::c128 z = rt::divideSingle({x.re, x.im}, {y.re, y.im});
   return op.rounded(z.real(), z.imag());
 }
-Elem evaluate(FloorDivOp, const Elementwise &op, Elem x, Elem y) {
+ScalarValue evaluate(FloorDivOp, const Elementwise &op, ScalarValue x, ScalarValue y) {
   return op.isIntegral() ? op.wrapped(rt::floorDivide(x.i, y.i)) : op.rounded(rt::floorDivide(x.re, y.re));
 }
-Elem evaluate(ModOp, const Elementwise &op, Elem x, Elem y) {
+ScalarValue evaluate(ModOp, const Elementwise &op, ScalarValue x, ScalarValue y) {
   return op.isIntegral() ? op.wrapped(rt::floorModulo(x.i, y.i)) : op.rounded(rt::floorModulo(x.re, y.re));
 }
-Elem evaluate(PowOp, const Elementwise &op, Elem x, Elem y) {
+ScalarValue evaluate(PowOp, const Elementwise &op, ScalarValue x, ScalarValue y) {
   static const TableFunction power("pow"), integralPower("powi");
   if (op.isIntegral())
     return op.wrapped(rt::integerPower(x.i, y.i));
@@ -251,45 +255,57 @@ Elem evaluate(PowOp, const Elementwise &op, Elem x, Elem y) {
   return isInteger(op.operands[1]) ? integralPower(op.dtype, {x.re, x.im, static_cast<double>(y.i)})
                                    : power(op.dtype, {x.re, x.im, y.re, y.im});
 }
-Elem evaluate(MinimumOp, const Elementwise &op, Elem x, Elem y) { return minElements(x, y, op.dtype); }
-Elem evaluate(MaximumOp, const Elementwise &op, Elem x, Elem y) { return maxElements(x, y, op.dtype); }
-Elem evaluate(Atan2Op, const Elementwise &op, Elem x, Elem y) {
+ScalarValue evaluate(MinimumOp, const Elementwise &op, ScalarValue x, ScalarValue y) {
+  return minElements(x, y, op.dtype);
+}
+ScalarValue evaluate(MaximumOp, const Elementwise &op, ScalarValue x, ScalarValue y) {
+  return maxElements(x, y, op.dtype);
+}
+ScalarValue evaluate(Atan2Op, const Elementwise &op, ScalarValue x, ScalarValue y) {
   static const TableFunction atan2("atan2");
   return atan2(op.dtype, {x.re, y.re});
 }
-Elem evaluate(HypotOp, const Elementwise &op, Elem x, Elem y) {
+ScalarValue evaluate(HypotOp, const Elementwise &op, ScalarValue x, ScalarValue y) {
   static const TableFunction hypot("hypot");
   return hypot(op.dtype, {x.re, y.re});
 }
-Elem evaluate(ComplexOp, const Elementwise &, Elem x, Elem y) { return {0, x.re, y.re}; }
-Elem evaluate(PolarOp, const Elementwise &op, Elem x, Elem y) {
+ScalarValue evaluate(ComplexOp, const Elementwise &, ScalarValue x, ScalarValue y) { return {0, x.re, y.re}; }
+ScalarValue evaluate(PolarOp, const Elementwise &op, ScalarValue x, ScalarValue y) {
   static const TableFunction cis("cis");
-  Elem unit = cis(op.dtype, {y.re});
+  ScalarValue unit = cis(op.dtype, {y.re});
   return op.rounded(x.re * unit.re, x.re * unit.im);
 }
 
-bool areEqual(Elem x, Elem y) { return x.i == y.i && x.re == y.re && x.im == y.im; }
-Elem evaluate(EqOp, const Elementwise &, Elem x, Elem y) { return {areEqual(x, y)}; }
-Elem evaluate(NeOp, const Elementwise &, Elem x, Elem y) { return {!areEqual(x, y)}; }
-Elem evaluate(LtOp, const Elementwise &op, Elem x, Elem y) { return {op.isIntegral() ? x.i < y.i : x.re < y.re}; }
-Elem evaluate(LeOp, const Elementwise &op, Elem x, Elem y) { return {op.isIntegral() ? x.i <= y.i : x.re <= y.re}; }
-Elem evaluate(GtOp, const Elementwise &op, Elem x, Elem y) { return {op.isIntegral() ? x.i > y.i : x.re > y.re}; }
-Elem evaluate(GeOp, const Elementwise &op, Elem x, Elem y) { return {op.isIntegral() ? x.i >= y.i : x.re >= y.re}; }
-Elem evaluate(AndOp, const Elementwise &, Elem x, Elem y) { return {x.i && y.i}; }
-Elem evaluate(OrOp, const Elementwise &, Elem x, Elem y) { return {x.i || y.i}; }
-Elem evaluate(WhereOp, const Elementwise &op, const Elem *x) {
+bool areEqual(ScalarValue x, ScalarValue y) { return x.i == y.i && x.re == y.re && x.im == y.im; }
+ScalarValue evaluate(EqOp, const Elementwise &, ScalarValue x, ScalarValue y) { return {areEqual(x, y)}; }
+ScalarValue evaluate(NeOp, const Elementwise &, ScalarValue x, ScalarValue y) { return {!areEqual(x, y)}; }
+ScalarValue evaluate(LtOp, const Elementwise &op, ScalarValue x, ScalarValue y) {
+  return {op.isIntegral() ? x.i < y.i : x.re < y.re};
+}
+ScalarValue evaluate(LeOp, const Elementwise &op, ScalarValue x, ScalarValue y) {
+  return {op.isIntegral() ? x.i <= y.i : x.re <= y.re};
+}
+ScalarValue evaluate(GtOp, const Elementwise &op, ScalarValue x, ScalarValue y) {
+  return {op.isIntegral() ? x.i > y.i : x.re > y.re};
+}
+ScalarValue evaluate(GeOp, const Elementwise &op, ScalarValue x, ScalarValue y) {
+  return {op.isIntegral() ? x.i >= y.i : x.re >= y.re};
+}
+ScalarValue evaluate(AndOp, const Elementwise &, ScalarValue x, ScalarValue y) { return {x.i && y.i}; }
+ScalarValue evaluate(OrOp, const Elementwise &, ScalarValue x, ScalarValue y) { return {x.i || y.i}; }
+ScalarValue evaluate(WhereOp, const Elementwise &op, const ScalarValue *x) {
   int chosen = x[0].i ? 1 : 2;
   return castElement(x[chosen], op.operands[chosen], op.result);
 }
 /// The complex function gets pairs, and an integer as it is.
-Elem evaluate(FunctionPartOp, const Elementwise &op, const Elem *x) {
-  Elem pairs[] = {{0, x[0].re, x[1].re}, isInteger(op.operands[1]) ? x[2] : Elem{0, x[2].re, x[3].re}};
-  Elem value = op.ofPairs(op, pairs);
+ScalarValue evaluate(FunctionPartOp, const Elementwise &op, const ScalarValue *x) {
+  ScalarValue pairs[] = {{0, x[0].re, x[1].re}, isInteger(op.operands[1]) ? x[2] : ScalarValue{0, x[2].re, x[3].re}};
+  ScalarValue value = op.ofPairs(op, pairs);
   return {0, op.isImaginary ? value.im : value.re};
 }
 
 /// The overload for an operation. Without one, an elementwise operation does not compile.
-template <typename Op> Elem evaluateAs(const Elementwise &op, const Elem *x) {
+template <typename Op> ScalarValue evaluateAs(const Elementwise &op, const ScalarValue *x) {
   if constexpr (!Op::template hasTrait<toy::OpTrait::Elementwise>())
     llvm_unreachable("no elementwise operation");
   else if constexpr (Op::template hasTrait<mlir::OpTrait::OneOperand>())
@@ -312,8 +328,10 @@ Elementwise::Evaluation evaluationOf(StringRef name) {
 
 } // namespace
 
-Elem Elementwise::rounded(double re, double im) const { return {0, toy::rounded(re, dtype), toy::rounded(im, dtype)}; }
-Elem Elementwise::wrapped(uint64_t n) const { return {toy::wrapped(static_cast<int64_t>(n), dtype)}; }
+ScalarValue Elementwise::rounded(double re, double im) const {
+  return {0, toy::rounded(re, dtype), toy::rounded(im, dtype)};
+}
+ScalarValue Elementwise::wrapped(uint64_t n) const { return {toy::wrapped(static_cast<int64_t>(n), dtype)}; }
 
 Elementwise::Elementwise(Operation *op)
     : evaluation(evaluationOf(op->getName().getStringRef())), result(tensorTypeOf(op->getResult(0)).getDtype()) {

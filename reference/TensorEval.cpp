@@ -44,7 +44,7 @@ void Frame::elementwise(Operation *op) {
   }
   rt::TensorRef out(rt::newTensor(one.result, sizes));
   forEachIndex(sizes, [&](int64_t i, ArrayRef<int64_t> index) {
-    Elem x[4];
+    ScalarValue x[4];
     for (auto [k, t] : llvm::enumerate(operands))
       x[k] = loadElement(t->dtype, t->data, dot(index, strides[k]));
     storeElement(one.result, out->data, i, one(x));
@@ -59,7 +59,7 @@ static SmallVector<int64_t> denseStrides(const rt::Tensor &t) {
   return strides;
 }
 
-void Frame::reduce(Operation *op, Elem (*value)(const Run &)) {
+void Frame::reduce(Operation *op, ScalarValue (*value)(const Run &)) {
   const rt::Tensor &x = tensor(op->getOperand(0));
   TensorType type = tensorTypeOf(op->getResult(0));
   Run run{x.dtype, (op->hasAttr("packed") ? unpackedType(type) : type).getDtype(), 1, x.rank == 0, {}};
@@ -93,9 +93,11 @@ void Frame::reduce(Operation *op, Elem (*value)(const Run &)) {
 /// The fold of one output element. When the last axis is reduced: blocks of 8192 elements in row-major order; inside a
 /// block element j goes to lane j mod 32, lanes are combined by halving, block results are added in order. Otherwise
 /// plainly in order.
-template <typename F> static Elem fold(const Run &run, Elem identity, F combine) {
-  Elem total = identity;
-  auto add = [&](Elem &sum, int64_t j) { sum = combine(sum, castElement(run.element(j), run.from, run.to), run.to); };
+template <typename F> static ScalarValue fold(const Run &run, ScalarValue identity, F combine) {
+  ScalarValue total = identity;
+  auto add = [&](ScalarValue &sum, int64_t j) {
+    sum = combine(sum, castElement(run.element(j), run.from, run.to), run.to);
+  };
   for (int64_t j = 0; !run.isAlongRows && j < run.count; ++j) {
     if (j % 8192 == 8191)
       rt::poll();
@@ -104,7 +106,7 @@ template <typename F> static Elem fold(const Run &run, Elem identity, F combine)
   for (int64_t begin = 0; run.isAlongRows && begin < run.count; begin += 8192) {
     if (begin)
       rt::poll();
-    Elem lane[32];
+    ScalarValue lane[32];
     std::fill(lane, lane + 32, identity);
     for (int64_t j = begin; j < std::min<int64_t>(begin + 8192, run.count); ++j)
       add(lane[j % 32], j);
@@ -117,12 +119,12 @@ template <typename F> static Elem fold(const Run &run, Elem identity, F combine)
 }
 
 /// The position of the first element that is before all others, or of the first NaN.
-template <typename F> static Elem first(const Run &run, F isBefore) {
+template <typename F> static ScalarValue first(const Run &run, F isBefore) {
   int64_t best = 0;
   for (int64_t j = 1; j < run.count; ++j) {
     if (j % 8192 == 0)
       rt::poll();
-    Elem a = run.element(best), b = run.element(j);
+    ScalarValue a = run.element(best), b = run.element(j);
     if (!std::isnan(a.re) && (std::isnan(b.re) || isBefore(b, a)))
       best = j;
   }
@@ -135,25 +137,25 @@ template <> void Frame::evaluate(SumOp op) {
 template <> void Frame::evaluate(ProdOp op) {
   reduce(op, [](const Run &run) { return fold(run, castElement({1}, DType::I64, run.to), mulElements); });
 }
-static Elem either(Elem x, Elem y, DType) { return {x.i || y.i}; }
+static ScalarValue either(ScalarValue x, ScalarValue y, DType) { return {x.i || y.i}; }
 template <> void Frame::evaluate(AnyOp op) {
   reduce(op, [](const Run &run) { return fold(run, {false}, either); });
 }
-static Elem both(Elem x, Elem y, DType) { return {x.i && y.i}; }
+static ScalarValue both(ScalarValue x, ScalarValue y, DType) { return {x.i && y.i}; }
 template <> void Frame::evaluate(AllOp op) {
   reduce(op, [](const Run &run) { return fold(run, {true}, both); });
 }
 template <> void Frame::evaluate(MaxOp op) {
-  reduce(op, [](const Run &run) { return fold(run, Elem{integerRange(run.to).first, -INFINITY}, maxElements); });
+  reduce(op, [](const Run &run) { return fold(run, ScalarValue{integerRange(run.to).first, -INFINITY}, maxElements); });
 }
 template <> void Frame::evaluate(MinOp op) {
-  reduce(op, [](const Run &run) { return fold(run, Elem{integerRange(run.to).second, INFINITY}, minElements); });
+  reduce(op, [](const Run &run) { return fold(run, ScalarValue{integerRange(run.to).second, INFINITY}, minElements); });
 }
-static bool isAbove(Elem x, Elem y) { return x.i > y.i || x.re > y.re; }
+static bool isAbove(ScalarValue x, ScalarValue y) { return x.i > y.i || x.re > y.re; }
 template <> void Frame::evaluate(ArgMaxOp op) {
   reduce(op, [](const Run &run) { return first(run, isAbove); });
 }
-static bool isBelow(Elem x, Elem y) { return x.i < y.i || x.re < y.re; }
+static bool isBelow(ScalarValue x, ScalarValue y) { return x.i < y.i || x.re < y.re; }
 template <> void Frame::evaluate(ArgMinOp op) {
   reduce(op, [](const Run &run) { return first(run, isBelow); });
 }
@@ -236,7 +238,7 @@ template <> void Frame::evaluate(MatMulOp op) {
       for (int64_t row = 0; row < m; ++row)
         for (int64_t column = 0; column < n; ++column) {
           rt::poll();
-          Elem sum;
+          ScalarValue sum;
           for (int64_t j = 0; j < k; ++j)
             sum = addElements(sum,
                               mulElements(loadElement(a.dtype, a.data, ao + row * k + j),

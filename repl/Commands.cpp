@@ -172,7 +172,7 @@ void Prompt::help(const std::string &topic) {
 }
 
 void Prompt::type(const std::string &text) {
-  if (const TypeDesc *type = session.typeOf(text))
+  if (const ValueType *type = session.typeOf(text))
     rt::output(type->str() + "\n");
   session.showDiagnostics();
 }
@@ -307,11 +307,11 @@ void Prompt::guards(const std::string &name) {
     refuse(session, DiagId::UnknownTopic, {name});
     return;
   }
-  std::vector<std::string> forms = session.formsOf(name);
-  if (forms.empty())
+  std::vector<std::string> specializations = session.specializationsOf(name);
+  if (specializations.empty())
     rt::output(name + " was not called yet\n");
-  for (const std::string &form : forms)
-    rt::output(form + "\n");
+  for (const std::string &specialization : specializations)
+    rt::output(specialization + "\n");
 }
 
 void Prompt::recompiles(const std::string &) {

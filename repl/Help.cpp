@@ -130,8 +130,8 @@ std::string helpOn(const std::string &topic, Session *session) {
     if (const ast::Function *f = session->definitions().function(topic)) {
       out += "def " + topic + session->signatureOf(topic) + "\n  " +
              (f->doc.empty() ? "(no docstring: write `##` lines above the def)" : f->doc) + "\n";
-      for (const std::string &form : session->formsOf(topic))
-        out += "  compiled: " + form.substr(0, form.find('\n')) + "\n";
+      for (const std::string &text : session->specializationsOf(topic))
+        out += "  compiled: " + text.substr(0, text.find('\n')) + "\n";
       return out;
     }
     for (auto &[name, type] : session->variables())

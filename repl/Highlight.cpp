@@ -240,7 +240,7 @@ std::vector<Completion> completionsAt(std::string_view text, size_t end, Session
     while (from > 0 && isWord(text[from - 1]))
       --from;
     std::string base(text.substr(from, begin - 1 - from));
-    if (const TypeDesc *type = session.global(base); type && type->kind == TypeDesc::Struct) {
+    if (const ValueType *type = session.global(base); type && type->kind == ValueType::Struct) {
       for (size_t i = 0; i < type->names.size(); ++i)
         add(type->names[i], type->elements[i].str());
       return sorted();

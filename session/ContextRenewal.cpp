@@ -20,8 +20,8 @@ std::unique_ptr<MLIRContext> Session::newContext() {
 }
 
 /// The same type in another context; sizes of values are numbers.
-static TypeDesc inContext(const TypeDesc &type, MLIRContext *context) {
-  TypeDesc out = type;
+static ValueType inContext(const ValueType &type, MLIRContext *context) {
+  ValueType out = type;
   if (auto tensor = dyn_cast_if_present<TensorType>(type.leaf)) {
     SmallVector<Dim> dims;
     for (Dim dim : tensor.getDims())
@@ -29,7 +29,7 @@ static TypeDesc inContext(const TypeDesc &type, MLIRContext *context) {
     out.leaf = TensorType::get(context, tensor.getDtype(), dims);
   } else if (type.leaf)
     out.leaf = StrType::get(context);
-  for (TypeDesc &element : out.elements)
+  for (ValueType &element : out.elements)
     element = inContext(element, context);
   return out;
 }
@@ -37,7 +37,7 @@ static TypeDesc inContext(const TypeDesc &type, MLIRContext *context) {
 void Session::recycle() {
   earlierRemarks = recognition();
   std::unique_ptr<MLIRContext> fresh = newContext();
-  auto move = [&](std::map<std::string, TypeDesc> &types) {
+  auto move = [&](std::map<std::string, ValueType> &types) {
     for (auto &[name, type] : types)
       type = inContext(type, fresh.get());
   };
@@ -59,10 +59,10 @@ void Session::recycle() {
     for (auto &[name, declaration] : declarations)
       live.insert(declaration->range.buffer);
   };
-  auto keepCode = [&](auto &self, const TypeDesc &type) -> void { // lambdas that variables hold
+  auto keepCode = [&](auto &self, const ValueType &type) -> void { // lambdas that variables hold
     if (type.code)
       live.insert(type.code->range.buffer);
-    for (const TypeDesc &element : type.elements)
+    for (const ValueType &element : type.elements)
       self(self, element);
   };
   keep(defined.functions);

@@ -21,10 +21,10 @@ using namespace mlir;
 namespace toy {
 
 /// Concrete sizes from the values, in place of what was known statically.
-static TypeDesc concrete(TypeDesc type, llvm::function_ref<rt::Value()> nextLeaf) {
-  for (TypeDesc &element : type.elements)
+static ValueType concrete(ValueType type, llvm::function_ref<rt::Value()> nextLeaf) {
+  for (ValueType &element : type.elements)
     element = concrete(element, nextLeaf);
-  if (type.kind != TypeDesc::Leaf)
+  if (type.kind != ValueType::Leaf)
     return type;
   rt::Value leaf = nextLeaf();
   if (auto *t = std::get_if<rt::TensorRef>(&leaf)) {
@@ -36,7 +36,7 @@ static TypeDesc concrete(TypeDesc type, llvm::function_ref<rt::Value()> nextLeaf
   return type;
 }
 
-static size_t leafCount(const TypeDesc &type) {
+static size_t leafCount(const ValueType &type) {
   SmallVector<Type> leaves;
   type.flatten(leaves);
   return leaves.size();
@@ -117,13 +117,13 @@ bool Session::generateOnly(ModuleOp module, ArrayRef<const ast::Stmt *> statemen
 
 bool Session::padsToBuckets() { return options.compile.device && rt::deviceIsWanted(); }
 
-void Session::formIsUsedAgain(Specialization &form) {
-  if (options.compile.jit == JitMode::Never || form.generic)
+void Session::isUsedAgain(Specialization &specialization) {
+  if (options.compile.jit == JitMode::Never || specialization.generic)
     return;
   std::vector<SizeFact> facts;
-  for (const SizeGuard &guard : form.guards)
+  for (const SizeGuard &guard : specialization.guards)
     facts.push_back(guard.fact);
-  form.native = compiler.engine.compileGuards(form.fixed, facts, form.places());
+  specialization.native = compiler.engine.compileGuards(specialization.fixed, facts, specialization.places());
 }
 
 /// What declared sizes must imply is said where a function is defined; its first call finds the instance that this has
@@ -347,13 +347,13 @@ bool Session::evaluateText(const ast::Expr &e, std::string &text) {
 }
 
 /// One array, or a struct of all arrays by their names.
-std::string Session::loadNow(const ast::Expr &path, const ast::Expr *member, TypeDesc &type) {
+std::string Session::loadNow(const ast::Expr &path, const ast::Expr *member, ValueType &type) {
   std::string file, wanted, loaded = "$load" + std::to_string(instanceTable.newNumber());
   if (!evaluateText(path, file) || (member && !evaluateText(*member, wanted)))
     return "";
   auto leafOf = [&](const rt::Tensor &tensor) {
-    TypeDesc leaf;
-    leaf.kind = TypeDesc::Leaf;
+    ValueType leaf;
+    leaf.kind = ValueType::Leaf;
     SmallVector<Dim> dims;
     for (int64_t n : tensor.shape())
       dims.push_back(Dim::number(ir(), n));
@@ -373,7 +373,7 @@ std::string Session::loadNow(const ast::Expr &path, const ast::Expr *member, Typ
       type = leafOf(*tensor);
       globals[loaded] = tensor;
     } else {
-      type.kind = TypeDesc::Struct;
+      type.kind = ValueType::Struct;
       type.structName = "file";
       for (auto [i, entry] : llvm::enumerate(all)) {
         type.names.push_back(entry.name);

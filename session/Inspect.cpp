@@ -37,7 +37,7 @@ std::string Session::frontEnd(const std::string &stage, const std::string &text)
   return stage == "tokens" ? print(tokens, sources) : ast::print(parse(tokens, diagnostics, {true}).module);
 }
 
-const TypeDesc *Session::typeOf(const std::string &text) {
+const ValueType *Session::typeOf(const std::string &text) {
   const ast::Module *module = parseStatement(text);
   if (!module)
     return nullptr;
@@ -229,7 +229,7 @@ OwningOpRef<ModuleOp> Session::moduleOf(const std::string &name) {
   return out;
 }
 
-std::vector<std::string> Session::formsOf(const std::string &name) {
+std::vector<std::string> Session::specializationsOf(const std::string &name) {
   std::vector<std::string> out;
   auto signature = [&](const Instance &instance, const std::map<std::string, std::string> &shown) {
     std::string types;
@@ -240,7 +240,7 @@ std::vector<std::string> Session::formsOf(const std::string &name) {
     for (Type type : instance.arguments)
       types += (types.empty() ? "" : ", ") + (isa<TensorType>(type) ? cast<TensorType>(type).str(nameShown) : "str");
     return name + "(" + types + ")" +
-           (instance.result.kind == TypeDesc::Nothing ? "" : " -> " + instance.result.str(nameShown));
+           (instance.result.kind == ValueType::Nothing ? "" : " -> " + instance.result.str(nameShown));
   };
   auto place = [&](SourceRange range) {
     const SourceBuffer &buffer = sources.get(range.buffer);
@@ -252,25 +252,25 @@ std::vector<std::string> Session::formsOf(const std::string &name) {
   for (auto &[key, set] : instanceTable.specializations) {
     if (begin.empty() || !key.starts_with(begin))
       continue;
-    for (const auto &form : set.entries) {
-      const Instance *instance = instanceTable.find(form->key);
+    for (const auto &specialization : set.entries) {
+      const Instance *instance = instanceTable.find(specialization->key);
       if (!instance)
         continue;
-      std::map<std::string, std::string> shown = form->shownNames(set.slots);
-      std::string text =
-          fmt::format("{}: {} call{}", signature(*instance, shown), form->calls, form->calls == 1 ? "" : "s");
-      if (form->generic)
+      std::map<std::string, std::string> shown = specialization->shownNames(set.slots);
+      std::string text = fmt::format("{}: {} call{}", signature(*instance, shown), specialization->calls,
+                                     specialization->calls == 1 ? "" : "s");
+      if (specialization->generic)
         text += ", for all sizes: decides while it runs";
-      for (const SizeGuard &guard : form->guards)
+      for (const SizeGuard &guard : specialization->guards)
         text += "\n  guard " + guard.fact.str(shown) + "  at " + place(guard.range);
-      for (const SizeGuard &check : form->checks)
+      for (const SizeGuard &check : specialization->checks)
         text += "\n  check " + check.fact.str(shown) + "  at " + place(check.range);
-      text += "\n  compiled because: " + form->reason;
+      text += "\n  compiled because: " + specialization->reason;
       out.push_back(text);
     }
   }
   for (auto &[key, instance] : instanceTable.all())
-    if (!begin.empty() && key.starts_with(begin) && !instance.form)
+    if (!begin.empty() && key.starts_with(begin) && !instance.specialization)
       out.push_back(signature(instance, {}) + ": no guards; declared sizes are checked on entry");
   return out;
 }

@@ -128,8 +128,8 @@ std::string Session::definitionOf(const std::string &name) {
 }
 
 const ast::Function *Session::functionOf(const std::string &name) {
-  const TypeDesc *type = global(name);
-  if (!type || type->kind != TypeDesc::Function)
+  const ValueType *type = global(name);
+  if (!type || type->kind != ValueType::Function)
     return defined.function(name);
   return type->code ? type->code : defined.function(type->structName);
 }
@@ -200,7 +200,7 @@ private:
 class VariableWriter {
 public:
   VariableWriter(ScriptWriter &values, const SourceManager &sources, const sema::Definitions &defined,
-                 const std::map<std::string, rt::Value> &globals, const std::string &name, const TypeDesc &type)
+                 const std::map<std::string, rt::Value> &globals, const std::string &name, const ValueType &type)
       : values(values), sources(sources), defined(defined), globals(globals), name(name) {
     llvm::SmallVector<mlir::Type> leaves;
     type.flatten(leaves);
@@ -212,31 +212,31 @@ public:
   std::string text;
 
 private:
-  std::string write(const TypeDesc &type) {
+  std::string write(const ValueType &type) {
     switch (type.kind) {
-    case TypeDesc::Leaf: {
+    case ValueType::Leaf: {
       std::string leaf = single ? name : name + "." + std::to_string(next++);
       return values.expression(globals.at(leaf), leaf);
     }
-    case TypeDesc::DTypeRef:
+    case ValueType::DTypeRef:
       return std::string(nameOf(type.dtype));
-    case TypeDesc::Function:
+    case ValueType::Function:
       return type.code ? closure(type) : type.structName;
     default:
-      return (type.kind == TypeDesc::Struct && defined.structure(type.structName) ? type.structName : "") + "(" +
-             elements(type) + (type.elements.size() == 1 && type.kind == TypeDesc::Tuple ? ",)" : ")");
+      return (type.kind == ValueType::Struct && defined.structure(type.structName) ? type.structName : "") + "(" +
+             elements(type) + (type.elements.size() == 1 && type.kind == ValueType::Tuple ? ",)" : ")");
     }
   }
 
-  std::string elements(const TypeDesc &type) {
+  std::string elements(const ValueType &type) {
     std::string parts;
-    for (const TypeDesc &element : type.elements)
+    for (const ValueType &element : type.elements)
       parts += (parts.empty() ? "" : ", ") + write(element);
     return parts;
   }
 
   /// `def g_0(w) { return (t, y) => …; }` makes what has captured `w`.
-  std::string closure(const TypeDesc &type) {
+  std::string closure(const ValueType &type) {
     const ast::Function &f = *type.code;
     std::string source(sources.text(f.range)), captured = elements(type);
     bool isLambda = f.nameRange.begin == f.range.begin;

@@ -71,7 +71,7 @@ bool Session::isInFunctionOf(const std::string &text, SourceRange range) {
     return f.range.buffer == range.buffer && f.range.begin <= range.begin && range.end <= f.range.end;
   };
   auto isInVariable = [&](const std::string &name) {
-    const TypeDesc *type = global(name);
+    const ValueType *type = global(name);
     return type && type->code && holds(*type->code);
   };
   return std::any_of(calls.begin(), calls.end(), isInVariable) ||

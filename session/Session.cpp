@@ -65,7 +65,7 @@ void Session::showDiagnostics() {
 void Session::define(const ast::Stmt &definition) {
   if (auto *f = ast::dynCast<ast::Function>(&definition)) {
     if (auto variable = globalTypes.find(f->name);
-        variable != globalTypes.end() && variable->second.kind == TypeDesc::Function)
+        variable != globalTypes.end() && variable->second.kind == ValueType::Function)
       globalTypes.erase(variable); // the definition takes its place
     if (std::exchange(defined.functions[f->name], f) == f)
       return;
@@ -278,14 +278,14 @@ OwningOpRef<ModuleOp> Session::lower(std::string name, std::string text, ParseOp
   return generateOnly(*out, items, top) ? std::move(out) : OwningOpRef<ModuleOp>();
 }
 
-const TypeDesc *Session::global(const std::string &name) {
+const ValueType *Session::global(const std::string &name) {
   auto it = globalTypes.find(name);
   return it == globalTypes.end() ? nullptr : &it->second;
 }
 
 std::optional<int64_t> Session::globalInteger(const std::string &name) {
-  const TypeDesc *type = global(name); // a struct's only member has the struct's name
-  auto it = type && type->kind == TypeDesc::Leaf ? globals.find(name) : globals.end();
+  const ValueType *type = global(name); // a struct's only member has the struct's name
+  auto it = type && type->kind == ValueType::Leaf ? globals.find(name) : globals.end();
   auto *tensor = it == globals.end() ? nullptr : std::get_if<rt::TensorRef>(&it->second);
   if (!tensor || (*tensor)->rank != 0)
     return std::nullopt;

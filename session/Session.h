@@ -83,7 +83,7 @@ public:
   bool isInFunctionOf(const std::string &text, SourceRange range);
 
   /// The type of an expression, which is not run; null after errors.
-  const TypeDesc *typeOf(const std::string &text);
+  const ValueType *typeOf(const std::string &text);
   /// Whether the parser asks for more at the end of a text of the prompt.
   bool isUnfinished(const std::string &text);
   /// The tokens or the tree of a text.
@@ -113,11 +113,11 @@ public:
   /// The module of the last compiled instance of a function, or of an expression.
   mlir::OwningOpRef<mlir::ModuleOp> moduleOf(const std::string &name);
   /// The specializations of a function: a paragraph each, with its guards and checks and where they come from.
-  std::vector<std::string> formsOf(const std::string &name);
+  std::vector<std::string> specializationsOf(const std::string &name);
   CompileOptions &settings() { return options.compile; }
 
   // IRGenHost
-  const TypeDesc *global(const std::string &name) override;
+  const ValueType *global(const std::string &name) override;
   std::optional<int64_t> globalInteger(const std::string &name) override;
   const sema::Definitions &definitions() override { return defined; }
   sema::CallGraph &callGraph() override { return graph; }
@@ -127,10 +127,10 @@ public:
   void readSizeProfile(const std::string &path);
   void writeSizeProfile(const std::string &path);
   const CompileOptions &compileOptions() override { return options.compile; }
-  void formIsUsedAgain(Specialization &form) override;
+  void isUsedAgain(Specialization &specialization) override;
   bool isInterrupted() override;
   bool padsToBuckets() override;
-  std::string loadNow(const ast::Expr &path, const ast::Expr *member, TypeDesc &type) override;
+  std::string loadNow(const ast::Expr &path, const ast::Expr *member, ValueType &type) override;
   bool evaluateText(const ast::Expr &e, std::string &text);
   std::vector<std::string> names() override;
   // Environment
@@ -182,7 +182,7 @@ private:
   std::vector<std::unique_ptr<ast::Module>> modules;
   std::set<std::string> remarked; ///< places that --remarks has shown
   sema::Definitions defined;
-  std::map<std::string, TypeDesc> globalTypes;
+  std::map<std::string, ValueType> globalTypes;
   std::map<std::string, rt::Value> globals;
   std::map<std::string, std::optional<rt::Value>> *journal =
       nullptr; ///< old values of what the running statement changes
@@ -197,7 +197,7 @@ private:
   /// What an input changed: the state before it.
   struct Change {
     std::map<std::string, std::optional<rt::Value>> values;
-    std::map<std::string, TypeDesc> types;
+    std::map<std::string, ValueType> types;
     sema::Definitions definitions;
   };
   void takeBack(Change &change);
@@ -214,7 +214,7 @@ private:
   std::map<std::string, std::optional<rt::Value>> statementChanges; ///< what `journal` points to
   Outcome runText(std::string name, std::string text, ParseOptions options);
   Change *recording = nullptr; ///< of the input that runs
-  TypeDesc shownType;
+  ValueType shownType;
 };
 
 } // namespace toy

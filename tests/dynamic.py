@@ -406,7 +406,7 @@ def profile(toy):
 
 
 def remarks(toy):
-    """Another form is told with its reason and its guards, at their places."""
+    """Another specialization is told with its reason and its guards, at their places."""
     done = subprocess.run(
         [toy, "--no-cache", "--remarks", "-e", f"{ADD} f(ones(3), ones(3)); f(ones(4), ones(4)); f(ones(5), ones(5));"],
         stdout=subprocess.PIPE,
@@ -415,7 +415,7 @@ def remarks(toy):
         timeout=60,
     )
     found = [line for line in done.stderr.splitlines() if line.startswith(("remark", "note"))]
-    want = ["remark[M0103]: another form of `f`: x.shape[0] is 4, not 3", f"note: it is for {X} == {Y}"]
+    want = ["remark[M0103]: another specialization of `f`: x.shape[0] is 4, not 3", f"note: it is for {X} == {Y}"]
     return None if done.returncode == 0 and found == want else done.stderr
 
 

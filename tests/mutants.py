@@ -338,7 +338,7 @@ DEVICE_MUTANTS = [
     ),
     (
         "sums of other rows",
-        "passes/GroupRows.cpp",
+        "passes/FuseRowReductions.cpp",
         "return user->hasTrait<OpTrait::Elementwise>() && tensorTypeOf",
         "return true || tensorTypeOf",
     ),
@@ -367,7 +367,7 @@ DEVICE_MUTANTS = [
         "elements[j].first, elements[j].second",
         "elements[j].first, elements[j - i].second",
     ),
-    ("what is read before is stored after", "passes/GroupRows.cpp", "|| last->isBeforeInBlock(user);", "|| true;"),
+    ("what is read before is stored after", "passes/FuseRowReductions.cpp", "|| last->isBeforeInBlock(user);", "|| true;"),
     ("products of differences", PLANAR, "difference = sum(c, d, -ySign)", "difference = sum(c, d, ySign)"),
     ("sums over padding", BUCKETS, "!isReduced(op, op->getOperand(0))", "true"),
     (
@@ -429,7 +429,7 @@ def build():
 
 def first_failure(of_device):
     """The name of a test that fails, or None."""
-    texts = ["pad-to-buckets", "group-rows"] if of_device else ["recognize-complex"]
+    texts = ["pad-to-buckets", "fuse-row-reductions"] if of_device else ["recognize-complex"]
     if subprocess.run(
         [LIT, "-q", f"--param=build={BUILD}", *(str(ROOT / f"tests/passes/{name}.mlir") for name in texts)],
         stdout=subprocess.DEVNULL,

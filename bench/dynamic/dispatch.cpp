@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Nanoseconds to find the compiled form of a call: 4 matrices (8 sizes), 8 forms. Warm, and with caches that other
-/// data went through. Also the time of typical questions about sizes.
+/// Nanoseconds to find the compiled specialization of a call: 4 matrices (8 sizes), 8 specializations. Warm, and with
+/// caches that other data went through. Also the time of typical questions about sizes.
 #include "irgen/Specialize.h"
 #include "jit/Engine.h"
 
@@ -31,8 +31,8 @@ static bool measure(bool native) {
   SpecializationSet set;
   for (unsigned slot = 0; slot < 8; ++slot)
     set.slots.push_back({slot / 2, slot % 2, "", 0, false});
-  // Seven forms with 5 guards each that fail at the last one, then the one that fits.
-  for (int form = 0; form < 8; ++form) {
+  // Seven specializations with 5 guards each that fail at the last one, then the one that fits.
+  for (int specialization = 0; specialization < 8; ++specialization) {
     auto entry = std::make_shared<Specialization>();
     for (int slot = 0; slot < 8; ++slot) {
       entry->fixed.push_back(slot % 2 ? std::optional<int64_t>(64) : std::nullopt);
@@ -41,9 +41,10 @@ static bool measure(bool native) {
         entry->hints[entry->names.back()] = Dim::number(&context, 9);
     }
     auto d = [&](const char *text) { return *Dim::parse(&context, text); };
-    for (SizeFact fact : {SizeFact::equal(d("d0"), d("d2")), SizeFact::atLeast(d("d4"), d("3")),
-                          SizeFact::equal(d("d6%8"), d("0")), SizeFact::atLeast(d("d0+d4"), d("5")),
-                          SizeFact::equal(d("d4"), Dim::number(&context, form == 7 ? 40 : 100 + form))})
+    for (SizeFact fact :
+         {SizeFact::equal(d("d0"), d("d2")), SizeFact::atLeast(d("d4"), d("3")), SizeFact::equal(d("d6%8"), d("0")),
+          SizeFact::atLeast(d("d0+d4"), d("5")),
+          SizeFact::equal(d("d4"), Dim::number(&context, specialization == 7 ? 40 : 100 + specialization))})
       entry->guards.push_back({fact, {}});
     entry->freeze();
     std::vector<SizeFact> facts;
@@ -63,7 +64,7 @@ static bool measure(bool native) {
                        found = found && set.find(sizes);
                    }) /
                    100);
-  for (int i = 0; i < 2000; ++i) // every call asks for another form than the last one
+  for (int i = 0; i < 2000; ++i) // every call asks for another specialization than the last one
     turns.push_back(nanoseconds([&] {
                       for (int k = 0; k < 96; ++k) {
                         sizes[4] = k % 8 == 7 ? 40 : 100 + k % 8;
@@ -87,7 +88,8 @@ static bool measure(bool native) {
                 facts.decide(k % 2 ? SizeFact::equal(n + one, m + one) : SizeFact::atLeast(n + m, n)) == Truth::Yes;
     }));
   const char *how = native ? "machine code" : "program over sizes";
-  std::printf("| %s: the form of the last call, ns | %.0f |\n| %s: another of 8 forms each time, ns | %.0f |\n| %s: "
+  std::printf("| %s: the specialization of the last call, ns | %.0f |\n| %s: another of 8 specializations each time, "
+              "ns | %.0f |\n| %s: "
               "caches cold, ns | %.0f |\n",
               how, median(warm), how, median(turns), how, median(cold));
   if (native)

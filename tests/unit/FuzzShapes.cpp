@@ -158,7 +158,7 @@ int fuzz(int count, int vectors, int callsOfProgram) {
   FILE *report = fdopen(dup(1), "w");
   for (int stream : {1, 2})
     dup2(open("/dev/null", O_WRONLY), stream);
-  long calls = 0, errors = 0, forms = 0, guards = 0, decisions = 0;
+  long calls = 0, errors = 0, specializations = 0, guards = 0, decisions = 0;
   for (int i = 0; i < count; ++i) {
     SessionOptions options;
     options.compile.cache = false;
@@ -185,26 +185,27 @@ int fuzz(int count, int vectors, int callsOfProgram) {
       }
     }
     for (auto &[key, set] : dynamic.instances().specializations)
-      for (const auto &form : set.entries) {
-        ++forms;
-        guards += form->guards.size();
-        decisions += form->decisions.size();
-        if (form->decisions.empty())
+      for (const auto &specialization : set.entries) {
+        ++specializations;
+        guards += specialization->guards.size();
+        decisions += specialization->decisions.size();
+        if (specialization->decisions.empty())
           continue;
-        mlir::MLIRContext *context = form->decisions[0].fact.dim.getContext();
+        mlir::MLIRContext *context = specialization->decisions[0].fact.dim.getContext();
         for (int k = 0; k < vectors; ++k) {
           std::vector<int64_t> sizes;
           for (size_t slot = 0; slot < set.slots.size(); ++slot)
             sizes.push_back(below(k % 2 ? 5 : 40));
-          auto bound = form->bind(context, sizes);
+          auto bound = specialization->bind(context, sizes);
           auto all = [&](const std::vector<SizeGuard> &list) {
             return llvm::all_of(list, [&](const SizeGuard &g) { return g.fact.holds(bound); });
           };
-          bool isFixed = llvm::any_of(llvm::zip_equal(form->fixed, sizes), [](auto pair) {
+          bool isFixed = llvm::any_of(llvm::zip_equal(specialization->fixed, sizes), [](auto pair) {
             return std::get<0>(pair) && *std::get<0>(pair) != std::get<1>(pair);
           });
-          if (all(form->guards) != all(form->decisions) ||
-              (!form->generic && form->accepts(sizes.data()) != (!isFixed && all(form->guards)))) {
+          if (all(specialization->guards) != all(specialization->decisions) ||
+              (!specialization->generic &&
+               specialization->accepts(sizes.data()) != (!isFixed && all(specialization->guards)))) {
             std::fprintf(report, "%sguards differ from the decisions\n", program.text.c_str());
             std::fflush(report);
             return 1;
@@ -212,8 +213,8 @@ int fuzz(int count, int vectors, int callsOfProgram) {
         }
       }
   }
-  std::fprintf(report, "%d programs, %ld calls (%ld errors), %ld forms, %ld decisions, %ld guards\n", count, calls,
-               errors, forms, decisions, guards);
+  std::fprintf(report, "%d programs, %ld calls (%ld errors), %ld specializations, %ld decisions, %ld guards\n", count,
+               calls, errors, specializations, decisions, guards);
   std::fflush(report);
   return 0;
 }

@@ -1,4 +1,4 @@
-// RUN: %toy-opt --pass-pipeline='builtin.module(func.func(toy-group-rows))' %s | FileCheck %s
+// RUN: %toy-opt --pass-pipeline='builtin.module(func.func(toy-fuse-row-reductions))' %s | FileCheck %s
 
 // CHECK-LABEL: @softmax
 // CHECK: %[[R:.*]] = toy.fused %arg0 : (!toy.tensor<f64[N, 64]>) -> !toy.tensor<f64[N, 64]> {

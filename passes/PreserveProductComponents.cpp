@@ -7,12 +7,12 @@
 using namespace mlir;
 
 namespace toy {
-#define GEN_PASS_DEF_KEEPPARTS
+#define GEN_PASS_DEF_PRESERVEPRODUCTCOMPONENTS
 #include "passes/Passes.h.inc"
 
 namespace {
 
-struct KeepPartsPass : impl::KeepPartsBase<KeepPartsPass> {
+struct PreserveProductComponentsPass : impl::PreserveProductComponentsBase<PreserveProductComponentsPass> {
   void runOnOperation() override {
     getOperation().walk([](Operation *op) {
       if (op->use_empty() && sumOfProducts(op)) {

@@ -1,4 +1,4 @@
-// RUN: %toy-opt --pass-pipeline='builtin.module(func.func(toy-repeat-parts))' %s | FileCheck %s
+// RUN: %toy-opt --pass-pipeline='builtin.module(func.func(toy-rematerialize-producers))' %s | FileCheck %s
 
 // Both parts are taken where they are read, by both readers.
 // CHECK-LABEL: @parts

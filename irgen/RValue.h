@@ -11,30 +11,30 @@
 namespace toy {
 
 /// A value while IR is generated.
-struct Val {
-  using Kind = TypeDesc::Kind;
-  using enum TypeDesc::Kind;
+struct RValue {
+  using Kind = ValueType::Kind;
+  using enum ValueType::Kind;
   Kind kind = Nothing;
   mlir::Value value;                  ///< Leaf: a tensor or string
   bool weak = false;                  ///< Leaf: made of literals only; takes the precision of what it meets
   const ast::Expr *literal = nullptr; ///< the literal itself, to be read again in another dtype
   std::string structName;
-  const ast::Function *code = nullptr; ///< Function: a lambda, or a definition inside a block; see TypeDesc
+  const ast::Function *code = nullptr; ///< Function: a lambda, or a definition inside a block; see ValueType
   std::vector<std::string> names;
-  std::vector<Val> elements;
+  std::vector<RValue> elements;
   DType dtype = DType::F64;
 
-  Val() = default;
-  Val(mlir::Value v) : kind(Leaf), value(v) {}
-  explicit Val(DType dtype) : kind(DTypeRef), dtype(dtype) {}
-  static Val tuple(std::vector<Val> elements) {
-    Val val;
+  RValue() = default;
+  RValue(mlir::Value v) : kind(Leaf), value(v) {}
+  explicit RValue(DType dtype) : kind(DTypeRef), dtype(dtype) {}
+  static RValue tuple(std::vector<RValue> elements) {
+    RValue val;
     val.kind = Tuple;
     val.elements = std::move(elements);
     return val;
   }
-  static Val tuple(mlir::ValueRange leaves) {
-    std::vector<Val> elements;
+  static RValue tuple(mlir::ValueRange leaves) {
+    std::vector<RValue> elements;
     for (mlir::Value v : leaves)
       elements.push_back(v);
     return tuple(std::move(elements));
@@ -44,7 +44,7 @@ struct Val {
   bool isStr() const { return kind == Leaf && llvm::isa<StrType>(value.getType()); }
   TensorType tensor() const { return llvm::cast<TensorType>(value.getType()); }
   int64_t rank() const { return tensor().getRank(); }
-  TypeDesc type() const;
+  ValueType type() const;
   /// A literal no more.
   void settle() {
     weak = false;
@@ -56,6 +56,6 @@ struct Val {
 };
 
 /// Rebuilds a value of a type from its leaves, consumed from the front.
-Val unflatten(const TypeDesc &type, mlir::ValueRange &leaves);
+RValue unflatten(const ValueType &type, mlir::ValueRange &leaves);
 
 } // namespace toy

@@ -10,7 +10,7 @@
 using namespace mlir;
 
 namespace toy {
-#define GEN_PASS_DEF_GROUPROWS
+#define GEN_PASS_DEF_FUSEROWREDUCTIONS
 #include "passes/Passes.h.inc"
 
 namespace {
@@ -138,7 +138,7 @@ private:
   SetVector<FusedOp> members;
 };
 
-struct GroupRowsPass : impl::GroupRowsBase<GroupRowsPass> {
+struct FuseRowReductionsPass : impl::FuseRowReductionsBase<FuseRowReductionsPass> {
   void runOnOperation() override {
     for (Block &block : getOperation().getBody()) {
       DenseMap<Operation *, unsigned> interval; // between readings of the clock

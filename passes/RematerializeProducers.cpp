@@ -10,7 +10,7 @@
 using namespace mlir;
 
 namespace toy {
-#define GEN_PASS_DEF_REPEATPARTS
+#define GEN_PASS_DEF_REMATERIALIZEPRODUCERS
 #include "passes/Passes.h.inc"
 
 namespace {
@@ -47,7 +47,7 @@ void join(FusedOp group, FusedOp reader) {
   reader.erase();
 }
 
-struct RepeatPartsPass : impl::RepeatPartsBase<RepeatPartsPass> {
+struct RematerializeProducersPass : impl::RematerializeProducersBase<RematerializeProducersPass> {
   void runOnOperation() override {
     auto isReadByGroups = [](FusedOp group) {
       return llvm::all_of(group->getUsers(),
