@@ -320,5 +320,6 @@ struct Module {
 std::string str(const TypeExpr &type);
 /// A readable tree, one node a line (`--emit=ast`).
 std::string print(const Module &module);
+std::string print(const Node &node);
 
 } // namespace toy::ast

@@ -228,4 +228,10 @@ std::string print(const Module &module) {
   return std::move(printer.out);
 }
 
+std::string print(const Node &node) {
+  TreePrinter printer;
+  printer.print(&node);
+  return std::move(printer.out);
+}
+
 } // namespace toy::ast

@@ -89,7 +89,7 @@ struct Specializer {
     std::string key = keyOf(bare);
     set = &g.host.instances().specializations[key];
     set->function = decl.name;
-    uint64_t digest = llvm::xxh3_64bits(g.sourceText(decl.range) + key.substr(key.find('(')));
+    uint64_t digest = llvm::xxh3_64bits(ast::print(decl) + key.substr(key.find('(')));
     profile = &g.host.instances().sizeProfiles[llvm::utohexstr(digest) + "-" + decl.name];
     bool isNew = set->slots.empty();
     if (isNew) {
