@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recognized complex products of planar matrices beside the same source with --no-recognize: milliseconds, medians of medians over alternating runs.
-Usage: complex_products.py TOY. Nothing here is a test."""
+"""Recognized complex products of planar matrices beside the same source with --no-recognize: milliseconds, medians of
+medians over alternating runs. Usage: complex_products.py TOY. Nothing here is a test."""
 import math
 import statistics
 import subprocess

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""On a CUDA device: Toy and, where the Python that runs this has it, PyTorch, both eager and compiled; milliseconds, medians. A table in Markdown.
-Nothing here is a test. Usage: cuda.py TOY"""
+"""On a CUDA device: Toy and, where the Python that runs this has it, PyTorch, both eager and compiled; milliseconds,
+medians. A table in Markdown. Nothing here is a test. Usage: cuda.py TOY"""
 import statistics
 import subprocess
 import sys
@@ -15,7 +15,8 @@ except ImportError:
     torch = None
 
 ROUNDS = 30
-# name: (set-up and function in Toy, the call; bytes that must be read and written, real operations; PyTorch's set-up and call)
+# name: (set-up and function in Toy, the call; bytes that must be read and written, real operations; PyTorch's set-up
+# and call)
 CHAIN = "({0} * b + a) * conj(b) - a * (0.5+0.5i) + b * b"
 CASES = {
     "copy, f32[2^28]": (

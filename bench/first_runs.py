@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a program costs the first time: seconds of the processor with an empty cache of code, and with what that run left.
+"""What a program costs the first time: seconds of the processor with an empty cache of code, and with what that run
+left.
 
 Usage: taskset -c 1 bench/first_runs.py build/release/toy [--rounds=N] [FILE.toy...]
 

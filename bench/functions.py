@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elementary functions of 10^6 elements, one thread: Toy beside NumPy in interleaved rounds, medians of the best of five calls (fresh memory costs more than
-the work). Nothing here is a test."""
+"""Elementary functions of 10^6 elements, one thread: Toy beside NumPy in interleaved rounds, medians of the best of
+five calls (fresh memory costs more than the work). Nothing here is a test."""
 import statistics
 import subprocess
 import sys

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Greedy decoding of the Llama example beside llama2.c's run.c, taking turns: tokens a second while decoding (from the second token on, as run.c counts;
-what a run of one token takes is subtracted), medians, and the time of the whole command.
-run.c is not part of this repository: build it with `gcc -O3 -march=native run.c -lm` and name the program.
+"""Greedy decoding of the Llama example beside llama2.c's run.c, taking turns: tokens a second while decoding (from the
+second token on, as run.c counts; what a run of one token takes is subtracted), medians, and the time of the whole
+command. run.c is not part of this repository: build it with `gcc -O3 -march=native run.c -lm` and name the program.
 Usage: llama.py TOY RUN CHECKPOINT TOKENIZER [STEPS [ROUNDS]]"""
 import pathlib
 import re

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rotary embedding of x f32[1, 2048, 32, 128]: Toy in four spellings, a copy with non-temporal stores, NumPy and, where the Python that runs this has
-it, PyTorch; milliseconds, medians of runs that take turns, all on the same number of threads. Nothing here is a test.
-Usage: rope.py TOY [THREADS]"""
+"""Rotary embedding of x f32[1, 2048, 32, 128]: Toy in four spellings, a copy with non-temporal stores, NumPy and, where
+the Python that runs this has it, PyTorch; milliseconds, medians of runs that take turns, all on the same number of
+threads. Nothing here is a test. Usage: rope.py TOY [THREADS]"""
 import ctypes
 import os
 import statistics

@@ -10,7 +10,8 @@ include "mlir/IR/OpAsmInterface.td"
 def ConstantOp : Toy_Op<"constant", "constantValue", [Pure, ConstantLike]> {
   let summary = "a literal";
   let description = [{
-    The elements are a dense attribute of the corresponding builtin tensor type (bool as i1, u8 as ui8): exact bits, signed zeros and NaN kept.
+    The elements are a dense attribute of the corresponding builtin tensor type (bool as i1, u8 as ui8): exact bits,
+    signed zeros and NaN kept.
 
     ```mlir
     %r = toy.constant {value = dense<(1.0, -0.0)> : tensor<complex<f64>>} : () -> !toy.tensor<c128[]>
@@ -48,7 +49,8 @@ def IotaOp : Toy_Op<"iota", "counted", [Pure, Toy_IndexMap]> {
 def RandomOp : Toy_Op<"random", "randomized", [Toy_Effect]> {
   let summary = "random numbers, uniform on [0, 1) or normal";
   let description = [{
-    Counter-based (Philox): the stream depends on the seed alone, never on threads. Complex normal numbers have unit variance in total.
+    Counter-based (Philox): the stream depends on the seed alone, never on threads. Complex normal numbers have unit
+    variance in total.
 
     ```mlir
     %r = toy.random %n {dtype = "f64", normal = true} : (!toy.tensor<i64[]>) -> !toy.tensor<f64[N]>
@@ -113,7 +115,8 @@ def StrBytesOp : Toy_Op<"str_bytes", "bytesOfText", [Pure]> {
 }
 def StrSliceOp : Toy_Op<"str_slice", "string", [Pure]> {
   let summary = "bytes of a string from a start";
-  let description = "Bounds are already checked.\n```mlir\n%r = toy.str_slice %s, %start, %count : (!toy.str, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.str\n```";
+  let description = "Bounds are already checked.\n```mlir\n%r = toy.str_slice %s, %start, %count : (!toy.str, "
+      "!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.str\n```";
   let arguments = (ins Toy_Str:$text, Toy_Index:$start, Toy_Index:$count);
   let results = (outs Toy_Str:$result);
 }
@@ -125,7 +128,8 @@ def ToStrOp : Toy_Op<"to_str", "string", [Pure]> {
 }
 def ParseNumberOp : Toy_Op<"parse_number", "parsedNumber", [Toy_Effect]> {
   let summary = "a scalar read from text";
-  let description = "Malformed text is an error.\n```mlir\n%x = toy.parse_number %s {dtype = \"f64\"} : (!toy.str) -> !toy.tensor<f64[]>\n```";
+  let description = "Malformed text is an error.\n```mlir\n%x = toy.parse_number %s {dtype = \"f64\"} : (!toy.str) -> "
+      "!toy.tensor<f64[]>\n```";
   let arguments = (ins Toy_Str:$text, StrAttr:$dtype);
   let results = (outs Toy_Tensor:$result);
 }
@@ -144,8 +148,9 @@ def ArgOp : Toy_Op<"arg", "string", [Pure]> {
 def PrintOp : Toy_Op<"print", "nothing", [Toy_Effect]> {
   let summary = "a line on standard output";
   let description = [{
-    `structure` says how the flattened operands group: one JSON-like text per argument, `_` a leaf, `(_, _)` a tuple, `Pair{a: _, b: _}` a struct, `$6:fn sin` a text of 6 bytes;
-    arguments are separated by `;`. With `echo` each argument is preceded by its header line.
+    `structure` says how the flattened operands group: one JSON-like text per argument, `_` a leaf, `(_, _)` a tuple,
+    `Pair{a: _, b: _}` a struct, `$6:fn sin` a text of 6 bytes; arguments are separated by `;`. With `echo` each
+    argument is preceded by its header line.
 
     ```mlir
     toy.print %a, %b {structure = "_;_", echo = false} : (!toy.tensor<f64[3]>, !toy.str) -> ()
@@ -160,7 +165,8 @@ def WriteOp : Toy_Op<"write", "nothing", [Toy_Effect]> {
 }
 def UseOp : Toy_Op<"use", "nothing", [Toy_Effect]> {
   let summary = "a value that is computed although nothing reads it";
-  let description = "What a statement of a lone expression leaves.\n```mlir\ntoy.use %x : (!toy.tensor<f64[3]>) -> ()\n```";
+  let description = "What a statement of a lone expression leaves.\n```mlir\ntoy.use %x : (!toy.tensor<f64[3]>) -> "
+      "()\n```";
   let arguments = (ins Variadic<Toy_Any>:$values);
 }
 def AssertOp : Toy_Op<"assert", "nothing", [Toy_Effect]> {
@@ -171,8 +177,8 @@ def AssertOp : Toy_Op<"assert", "nothing", [Toy_Effect]> {
 def LoadOp : Toy_Op<"load", "declared", [Toy_Effect]> {
   let summary = "a tensor from a file";
   let description = [{
-    The only array of the file, or the one with a name (unless that is empty). The result type is declared; sizes that are names become what the file
-    has, everything else is checked.
+    The only array of the file, or the one with a name (unless that is empty). The result type is declared; sizes that
+    are names become what the file has, everything else is checked.
 
     ```mlir
     %x = toy.load %path, %name : (!toy.str, !toy.str) -> !toy.tensor<f64[s0, 3]>
@@ -183,7 +189,8 @@ def LoadOp : Toy_Op<"load", "declared", [Toy_Effect]> {
 }
 def SaveOp : Toy_Op<"save", "nothing", [Toy_Effect]> {
   let summary = "tensors to a file, atomically";
-  let description = "`names` has the arrays' names, separated by lines.\n```mlir\ntoy.save %path, %x {names = \"x\"} : (!toy.str, !toy.tensor<f64[3]>) -> ()\n```";
+  let description = "`names` has the arrays' names, separated by lines.\n```mlir\ntoy.save %path, %x {names = \"x\"} "
+      ": (!toy.str, !toy.tensor<f64[3]>) -> ()\n```";
   let arguments = (ins Toy_Str:$path, Variadic<Toy_Tensor>:$values, StrAttr:$names);
 }
 def ShowOp : Toy_Op<"show", "nothing", [Toy_Effect]> {
@@ -195,7 +202,8 @@ def ReadBinaryOp : Toy_Op<"read_binary", "binaryRead", [Toy_Effect]> {
   let summary = "raw little-endian elements from a file at a byte offset";
   let description = [{
     ```mlir
-    %x = toy.read_binary %path, %offset, %n {dtype = "f32"} : (!toy.str, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f32[N]>
+    %x = toy.read_binary %path, %offset, %n {dtype = "f32"} : (!toy.str, !toy.tensor<i64[]>, !toy.tensor<i64[]>)
+      -> !toy.tensor<f32[N]>
     ```
   }];
   let arguments = (ins Toy_Str:$path, Toy_Index:$offset, Variadic<Toy_Index>:$sizes, StrAttr:$dtype);

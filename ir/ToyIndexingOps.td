@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Indexing by data, and updates: an update consumes a value and gives the changed one, in place when nobody else holds it.
+// Indexing by data, and updates: an update consumes a value and gives the changed one, in place when nobody else holds
+// it.
 #ifndef TOY_INDEXING_OPS
 #define TOY_INDEXING_OPS
 
@@ -8,11 +9,12 @@ include "ir/ToyInterfaces.td"
 def TakeOp : Toy_Op<"take", "taken", [Toy_Effect, Toy_PartWise]> {
   let summary = "elements at integer positions, NumPy's integer-array indexing";
   let description = [{
-    `axes` (ascending, consecutive) of `x` are indexed by as many integer tensors, which broadcast together; their axes stand in place of the indexed
-    ones. Negative positions count from the end; a position outside is an error.
+    `axes` (ascending, consecutive) of `x` are indexed by as many integer tensors, which broadcast together; their axes
+    stand in place of the indexed ones. Negative positions count from the end; a position outside is an error.
 
     ```mlir
-    %r = toy.take %x, %i {axes = array<i64: 0>} : (!toy.tensor<f64[N, 3]>, !toy.tensor<i64[K]>) -> !toy.tensor<f64[K, 3]>
+    %r = toy.take %x, %i {axes = array<i64: 0>} : (!toy.tensor<f64[N, 3]>, !toy.tensor<i64[K]>)
+      -> !toy.tensor<f64[K, 3]>
     ```
   }];
   let arguments = (ins Toy_Tensor:$x, Variadic<Toy_Tensor>:$indices, DenseI64ArrayAttr:$axes);
@@ -25,7 +27,8 @@ def TakeAlongOp : Toy_Op<"take_along", "takenAlong", [Toy_Effect, Toy_PartWise]>
     `r[i, j] = x[i, index[i, j]]` for axis 1. Ranks are equal; positions as for `take`.
 
     ```mlir
-    %r = toy.take_along %x, %i {axis = 1 : i64} : (!toy.tensor<f64[N, 3]>, !toy.tensor<i64[N, 2]>) -> !toy.tensor<f64[N, 2]>
+    %r = toy.take_along %x, %i {axis = 1 : i64} : (!toy.tensor<f64[N, 3]>, !toy.tensor<i64[N, 2]>)
+      -> !toy.tensor<f64[N, 2]>
     ```
   }];
   let arguments = (ins Toy_Tensor:$x, Toy_Tensor:$index, I64Attr:$axis);
@@ -110,7 +113,8 @@ def MaskStoreOp : Toy_Op<"mask_store", "maskStored", [Toy_Effect, Toy_PartWise]>
     `values` is one element for each true of the mask, in order (a wrong number is an error), or a scalar.
 
     ```mlir
-    %r = toy.mask_store %x, %m, %v : (!toy.tensor<f64[N]>, !toy.tensor<bool[N]>, !toy.tensor<f64[K]>) -> !toy.tensor<f64[N]>
+    %r = toy.mask_store %x, %m, %v : (!toy.tensor<f64[N]>, !toy.tensor<bool[N]>, !toy.tensor<f64[K]>)
+      -> !toy.tensor<f64[N]>
     ```
   }];
   let arguments = (ins Toy_Tensor:$x, Toy_Tensor:$mask, Toy_Tensor:$values);
@@ -120,7 +124,8 @@ def MaskStoreOp : Toy_Op<"mask_store", "maskStored", [Toy_Effect, Toy_PartWise]>
 def ElementOp : Toy_Op<"element", "elementTaken", [Pure, Toy_PartWise]> {
   let summary = "one element as a scalar";
   let description = [{
-    One index an axis; indices lie inside (`toy.check_index` stands before them). `toy-access-elements` makes it from a slice of one element.
+    One index an axis; indices lie inside (`toy.check_index` stands before them). `toy-access-elements` makes it from a
+    slice of one element.
 
     ```mlir
     %r = toy.element %x, %i, %j : (!toy.tensor<f64[N, M]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[]>
@@ -136,7 +141,8 @@ def FromElementsOp : Toy_Op<"from_elements", "madeOfElements", [Pure]> {
     Elements in row-major order, all sizes known.
 
     ```mlir
-    %r = toy.from_elements %a, %b {sizes = array<i64: 2>} : (!toy.tensor<f64[]>, !toy.tensor<f64[]>) -> !toy.tensor<f64[2]>
+    %r = toy.from_elements %a, %b {sizes = array<i64: 2>} : (!toy.tensor<f64[]>, !toy.tensor<f64[]>)
+      -> !toy.tensor<f64[2]>
     ```
   }];
   let arguments = (ins Variadic<Toy_Scalar>:$elements, DenseI64ArrayAttr:$sizes);
@@ -185,7 +191,8 @@ def ElementSetOp : Toy_Op<"element_set", "elementSet", [Toy_Effect]> {
 def CheckIndexOp : Toy_Op<"check_index", "checkedIndex", [Toy_Effect]> {
   let summary = "an index counted from the front, checked";
   let description = [{
-    Negative indices count from the end of an axis of `size` elements; an index outside is an error that names index, axis and size.
+    Negative indices count from the end of an axis of `size` elements; an index outside is an error that names index,
+    axis and size.
 
     ```mlir
     %i = toy.check_index %index, %size {axis = 0 : i64} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
@@ -213,7 +220,8 @@ def CheckEqualOp : Toy_Op<"check_equal", "checked", [Toy_Effect]> {
 def CheckSizeOp : Toy_Op<"check_size", "checkedSize", [Toy_Effect]> {
   let summary = "a size, checked not to be negative";
   let description = [{
-    `name` is that of a declared size, for the error. With `reduced`, the name of a reduction over an axis of that size, 0 is an error, too.
+    `name` is that of a declared size, for the error. With `reduced`, the name of a reduction over an axis of that size,
+    0 is an error, too.
 
     ```mlir
     %n = toy.check_size %size : (!toy.tensor<i64[]>) -> !toy.tensor<i64[]>

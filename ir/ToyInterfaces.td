@@ -9,8 +9,9 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def Toy_TypeRule : OpInterface<"TypeRuleOpInterface"> {
   let cppNamespace = "::toy";
   let description = [{
-    The one place that knows which operand types an operation takes and what its results are. IR generation asks before it creates
-    the operation, the verifier asks again, and passes that change operand types (specialisation, unpacking) ask for the new results.
+    The one place that knows which operand types an operation takes and what its results are. IR generation asks before
+    it creates the operation, the verifier asks again, and passes that change operand types (specialisation, unpacking)
+    ask for the new results.
   }];
   let methods = [StaticInterfaceMethod<[{
       Sets `ctx.results` from operands and attributes, or reports why not through `ctx.fail`.
@@ -19,8 +20,10 @@ def Toy_TypeRule : OpInterface<"TypeRuleOpInterface"> {
 }
 
 // An operation of the dialect whose results are computed by `::toy::rules::<rule>(ctx)`.
-class Toy_Op<string mnemonic, string rule, list<Trait> traits = []> : Op<Toy_Dialect, mnemonic, traits # [Toy_TypeRule]> {
-  string ruleMethod = "static ::llvm::LogicalResult inferTypes(::toy::RuleContext &ctx) { return ::toy::rules::" # rule # "(ctx); }\n";
+class Toy_Op<string mnemonic, string rule, list<Trait> traits = []> : Op<Toy_Dialect, mnemonic, traits
+    # [Toy_TypeRule]> {
+  string ruleMethod = "static ::llvm::LogicalResult inferTypes(::toy::RuleContext &ctx) { return ::toy::rules::" # rule
+      # "(ctx); }\n";
   let extraClassDeclaration = ruleMethod;
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
@@ -30,7 +33,8 @@ defvar Toy_Effect = MemoryEffects<[MemRead, MemWrite]>;
 // The same of some operands, of others none.
 defvar Toy_ElementEffect = DeclareOpInterfaceMethods<MemoryEffectsOpInterface>;
 
-// Marks: computes with element values. Operands of bf16 and f16, which are storage types, are widened to f32 before it and results rounded
+// Marks: computes with element values. Operands of bf16 and f16, which are storage types, are widened to f32 before it
+// and results rounded
 // after it, so no such operand reaches it.
 def Toy_Computes : NativeOpTrait<"Computes"> { let cppNamespace = "::toy::OpTrait"; }
 // Marks: computed element by element from operands of the same (broadcast) index.

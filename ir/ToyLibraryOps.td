@@ -8,11 +8,12 @@ include "ir/ToyInterfaces.td"
 def LibraryOp : Toy_Op<"call_library", "library", [Toy_Computes, Toy_Effect]> {
   let summary = "a function of the runtime's libraries";
   let description = [{
-    `function` names a row of ir/Library.def, which gives its type rule; `parameters` are its constant integers (an axis, a flag). Leading axes are
-    batches. What the data decides (a singular matrix) is an error when it runs.
+    `function` names a row of ir/Library.def, which gives its type rule; `parameters` are its constant integers (an
+    axis, a flag). Leading axes are batches. What the data decides (a singular matrix) is an error when it runs.
 
     ```mlir
-    %x = toy.call_library %a, %b {function = "solve", parameters = array<i64>} : (!toy.tensor<f64[3, 3]>, !toy.tensor<f64[3, 2]>) -> !toy.tensor<f64[3, 2]>
+    %x = toy.call_library %a, %b {function = "solve", parameters = array<i64>}
+      : (!toy.tensor<f64[3, 3]>, !toy.tensor<f64[3, 2]>) -> !toy.tensor<f64[3, 2]>
     ```
   }];
   let arguments = (ins Variadic<Toy_Any>:$arguments, StrAttr:$function, DenseI64ArrayAttr:$parameters);
@@ -22,14 +23,16 @@ def LibraryOp : Toy_Op<"call_library", "library", [Toy_Computes, Toy_Effect]> {
 def ExternOp : Toy_Op<"extern", "declared", [Toy_Effect]> {
   let summary = "a function of a user's library";
   let description = [{
-    The first `count` operands are the arguments, the others the sizes of the results, one after the other. `resultTypes` has a dtype and a rank for each
-    result: the types of what the function fills, in packed form as well.
+    The first `count` operands are the arguments, the others the sizes of the results, one after the other.
+    `resultTypes` has a dtype and a rank for each result: the types of what the function fills, in packed form as well.
 
     ```mlir
-    %r = toy.extern %x, %n {name = "scale", library = "libmine.so", symbol = "scale", count = 1 : i64, resultTypes = array<i64: 7, 1>} : (!toy.tensor<f64[N]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N]>
+    %r = toy.extern %x, %n {name = "scale", library = "libmine.so", symbol = "scale", count = 1
+      : i64, resultTypes = array<i64: 7, 1>} : (!toy.tensor<f64[N]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N]>
     ```
   }];
-  let arguments = (ins Variadic<Toy_Tensor>:$operands, StrAttr:$name, StrAttr:$library, StrAttr:$symbol, I64Attr:$count, DenseI64ArrayAttr:$resultTypes);
+  let arguments = (ins Variadic<Toy_Tensor>:$operands, StrAttr:$name, StrAttr:$library, StrAttr:$symbol,
+      I64Attr:$count, DenseI64ArrayAttr:$resultTypes);
   let results = (outs Variadic<Toy_Tensor>:$results);
 }
 #endif

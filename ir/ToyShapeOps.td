@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations that only rearrange elements. Sizes that are values come as i64 scalars (`toy.dim`, constants and their sums and products keep their symbolic meaning).
+// Operations that only rearrange elements. Sizes that are values come as i64 scalars (`toy.dim`, constants and their
+// sums and products keep their symbolic meaning).
 #ifndef TOY_SHAPE_OPS
 #define TOY_SHAPE_OPS
 
@@ -26,11 +27,12 @@ def Toy_Dim : Attr<CPred<"::toy::Dim::isDim($_self)">, "a size"> {
 def SizeValueOp : Toy_Op<"size_value", "sizeComputed", [Pure]> {
   let summary = "an expression of sizes as an i64 scalar";
   let description = [{
-    In `expr`, `$0`, `$1`, … stand for operands that are sizes, 0 or more, `$$0`, `$$1`, … for operands that may be any integers. It is an error
-    if the computation leaves 64 bits.
+    In `expr`, `$0`, `$1`, … stand for operands that are sizes, 0 or more, `$$0`, `$$1`, … for operands that may be any
+    integers. It is an error if the computation leaves 64 bits.
 
     ```mlir
-    %n = toy.size_value %a, %b {expr = #toy.dim<"max(0,$0-$1)">} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+    %n = toy.size_value %a, %b {expr = #toy.dim<"max(0,$0-$1)">} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>)
+      -> !toy.tensor<i64[]>
     ```
   }];
   let arguments = (ins Variadic<Toy_Index>:$symbols, Toy_Dim:$expr);
@@ -59,10 +61,12 @@ def RelabelOp : Toy_Op<"relabel", "declared", [Pure, Toy_PartWise]> {
 def ReshapeOp : Toy_Op<"reshape", "reshaped", [Pure, Toy_PartWise]> {
   let summary = "the same elements in row-major order under other sizes";
   let description = [{
-    One size operand an axis. The element counts are equal: proved by the type rule where sizes are known, by a `toy.check_equal` before otherwise.
+    One size operand an axis. The element counts are equal: proved by the type rule where sizes are known, by a
+    `toy.check_equal` before otherwise.
 
     ```mlir
-    %r = toy.reshape %x, %n, %two : (!toy.tensor<f64["2*N"]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N, 2]>
+    %r = toy.reshape %x, %n, %two : (!toy.tensor<f64["2*N"]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>)
+      -> !toy.tensor<f64[N, 2]>
     ```
   }];
   let arguments = (ins Toy_Tensor:$x, Variadic<Toy_Index>:$sizes);
@@ -89,7 +93,8 @@ def BroadcastOp : Toy_Op<"broadcast", "broadcasted", [Pure, Toy_IndexMap, Toy_Pa
     One size operand an axis of the result, NumPy's rules.
 
     ```mlir
-    %r = toy.broadcast %x, %n, %three : (!toy.tensor<f64[3]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N, 3]>
+    %r = toy.broadcast %x, %n, %three : (!toy.tensor<f64[3]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>)
+      -> !toy.tensor<f64[N, 3]>
     ```
   }];
   let arguments = (ins Toy_Tensor:$x, Variadic<Toy_Index>:$sizes);
@@ -99,11 +104,13 @@ def BroadcastOp : Toy_Op<"broadcast", "broadcasted", [Pure, Toy_IndexMap, Toy_Pa
 def SliceOp : Toy_Op<"slice", "sliced", [Pure, Toy_IndexMap, Toy_PartWise]> {
   let summary = "every k-th element from a start, on each axis";
   let description = [{
-    `bounds` are the start of every axis, then the number of elements of every axis (i64 scalars); `steps` are not 0 and may be negative. All
-    elements lie inside: IR generation clamps as Python does and puts `toy.check_index` before single indices.
+    `bounds` are the start of every axis, then the number of elements of every axis (i64 scalars); `steps` are not 0 and
+    may be negative. All elements lie inside: IR generation clamps as Python does and puts `toy.check_index` before
+    single indices.
 
     ```mlir
-    %r = toy.slice %x, %start, %count {steps = array<i64: 1>} : (!toy.tensor<f64[N]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[4]>
+    %r = toy.slice %x, %start, %count {steps = array<i64: 1>}
+      : (!toy.tensor<f64[N]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[4]>
     ```
   }];
   let arguments = (ins Toy_Tensor:$x, Variadic<Toy_Index>:$bounds, DenseI64ArrayAttr:$steps);
@@ -133,7 +140,8 @@ def PadOp : Toy_Op<"pad", "padded", [Pure, Toy_IndexMap, Toy_PartWise]> {
     `low` and `high` elements of the scalar `value` before and after each axis; none is negative.
 
     ```mlir
-    %r = toy.pad %x, %zero {low = array<i64: 1>, high = array<i64: 2>} : (!toy.tensor<f64[N]>, !toy.tensor<f64[]>) -> !toy.tensor<f64["N+3"]>
+    %r = toy.pad %x, %zero {low = array<i64: 1>, high = array<i64: 2>} : (!toy.tensor<f64[N]>, !toy.tensor<f64[]>)
+      -> !toy.tensor<f64["N+3"]>
     ```
   }];
   let arguments = (ins Toy_Tensor:$x, Toy_Scalar:$value, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high);

@@ -13,8 +13,9 @@ class Toy_Type<string name, string mnemonic_> : TypeDef<Toy_Dialect, name> {
 def Toy_TensorType : Toy_Type<"Tensor", "tensor"> {
   let summary = "a dense tensor: dtype, and for each axis a size";
   let description = [{
-    `!toy.tensor<c64[2, N, "2*M"]>`: the dtype is one of `bool u8 i32 i64 bf16 f16 f32 f64 c64 c128`; a size is a number, a name, or a
-    quoted expression of names (see `Dim`). `!toy.tensor<f64[]>` is a scalar. Names are scoped to the function.
+    `!toy.tensor<c64[2, N, "2*M"]>`: the dtype is one of `bool u8 i32 i64 bf16 f16 f32 f64 c64 c128`; a size is a
+    number, a name, or a quoted expression of names (see `Dim`). `!toy.tensor<f64[]>` is a scalar. Names are scoped to
+    the function.
   }];
   let parameters = (ins "::toy::DType":$dtype, ArrayRefParameter<"::mlir::Attribute">:$sizes);
   let hasCustomAssemblyFormat = 1;
@@ -44,7 +45,8 @@ def Toy_StrType : Toy_Type<"Str", "str"> {
 }
 
 def Toy_Tensor : Type<CPred<"::llvm::isa<::toy::TensorType>($_self)">, "tensor", "::toy::TensorType">;
-def Toy_Scalar : Type<CPred<"::llvm::isa<::toy::TensorType>($_self) && ::llvm::cast<::toy::TensorType>($_self).isScalar()">,
+def Toy_Scalar : Type<CPred<"::llvm::isa<::toy::TensorType>($_self) && "
+    "::llvm::cast<::toy::TensorType>($_self).isScalar()">,
                       "scalar", "::toy::TensorType">;
 class Toy_ScalarOf<string dtype> : Type<
     CPred<"::llvm::isa<::toy::TensorType>($_self) && ::llvm::cast<::toy::TensorType>($_self).isScalar() && "

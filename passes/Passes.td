@@ -8,9 +8,10 @@ include "mlir/Pass/PassBase.td"
 def InlineFunctions : Pass<"toy-inline", "::mlir::ModuleOp"> {
   let summary = "puts straight-line functions in the place of their calls";
   let description = [{
-    Calls of functions with one block that do not recur, inside user functions (those with `toy.name`) or of library functions (`toy.prelude`). Sizes take the caller's names; names
-    that only the callee has get new ones. Functions marked `toy.imported` are bodies of functions compiled elsewhere: what is not inlined of
-    them becomes a declaration again. Private functions that nobody calls any more are erased.
+    Calls of functions with one block that do not recur, inside user functions (those with `toy.name`) or of library
+    functions (`toy.prelude`). Sizes take the caller's names; names that only the callee has get new ones. Functions
+    marked `toy.imported` are bodies of functions compiled elsewhere: what is not inlined of them becomes a declaration
+    again. Private functions that nobody calls any more are erased.
 
     Before: `%r = call @square(%x)` with `@square(%a) { %p = toy.mul %a, %a; return %p }`. After: `%r = toy.mul %x, %x`.
     Requires: nothing. Guarantees: nothing about order of effects changes.
@@ -21,8 +22,8 @@ def InlineFunctions : Pass<"toy-inline", "::mlir::ModuleOp"> {
 def PreserveProductComponents : Pass<"toy-preserve-product-components", "::mlir::func::FuncOp"> {
   let summary = "keeps sums of products that nothing reads until recognition has seen them";
   let description = [{
-    One part of a complex product may be unused in the program and still say what the other one is. `toy.use` with the attribute `toy.part`
-    holds it; `toy-recognize-complex` takes these away.
+    One part of a complex product may be unused in the program and still say what the other one is. `toy.use` with the
+    attribute `toy.part` holds it; `toy-recognize-complex` takes these away.
 
     Before: `%im = toy.add %ad, %bc`, unused. After: also `toy.use %im {toy.part}`.
   }];
@@ -32,10 +33,11 @@ def PreserveProductComponents : Pass<"toy-preserve-product-components", "::mlir:
 def RecognizeComplex : Pass<"toy-recognize-complex", "::mlir::func::FuncOp"> {
   let summary = "raises complex arithmetic written in real arithmetic";
   let description = [{
-    Two sums of two products over the same four operands are the parts of a complex product when their pairing and their signs say so:
-    `a*c ± b*d` with `a*d ± b*c`. Factors of elementwise products stand in any order, those of matrix products in theirs. Also `r*cos t` with
-    `r*sin t`, `cos t + i sin t`, and `a*a + b*b`. Both parts are replaced separately, before the earlier of the two, which all four operands dominate.
-    Only what has the same bits is raised (matrix products: the same componentwise error bound); near misses are reported with their reason.
+    Two sums of two products over the same four operands are the parts of a complex product when their pairing and their
+    signs say so: `a*c ± b*d` with `a*d ± b*c`. Factors of elementwise products stand in any order, those of matrix
+    products in theirs. Also `r*cos t` with `r*sin t`, `cos t + i sin t`, and `a*a + b*b`. Both parts are replaced
+    separately, before the earlier of the two, which all four operands dominate. Only what has the same bits is raised
+    (matrix products: the same componentwise error bound); near misses are reported with their reason.
 
     Before:
     ```mlir
@@ -49,20 +51,22 @@ def RecognizeComplex : Pass<"toy-recognize-complex", "::mlir::func::FuncOp"> {
     ```
     Requires: equal values are one value (`cse`). Guarantees: deterministic; each sum is in at most one product.
   }];
-  let options = [Option<"relaxed", "relaxed", "bool", "false", "Also forms that round differently: division, three multiplications, flat sums.">];
+  let options = [Option<"relaxed", "relaxed", "bool", "false", "Also forms that round differently: division, three "
+      "multiplications, flat sums.">];
   let dependentDialects = ["::toy::ToyDialect"];
 }
 
 def PadToBuckets : Pass<"toy-pad-to-buckets", "::mlir::func::FuncOp"> {
   let summary = "pads a size to one of a few, where no element can tell";
   let description = [{
-    A function with the attribute `toy.buckets = {N = array<i64: 8, 16>}` gets arguments of the size `N` padded with zeros up to the smallest bucket
-    that holds them, and its results cut, so that products and transforms see few sizes. More than half of padding (or 256 rows) is not allowed: then, and
-    above the last bucket, sizes stay. Scalars made from the size keep what it is. Padding is harmless if element i along padded axes depends on
-    elements i along padded axes only; one rule an operation says so, and what has no rule forbids it, with a remark.
+    A function with the attribute `toy.buckets = {N = array<i64: 8, 16>}` gets arguments of the size `N` padded with
+    zeros up to the smallest bucket that holds them, and its results cut, so that products and transforms see few sizes.
+    More than half of padding (or 256 rows) is not allowed: then, and above the last bucket, sizes stay. Scalars made
+    from the size keep what it is. Padding is harmless if element i along padded axes depends on elements i along padded
+    axes only; one rule an operation says so, and what has no rule forbids it, with a remark.
 
-    Before: `%r = toy.matmul %x, %w : f32[N, 64], f32[64, 32]`. After: `%p = toy.concat %x, %zeros`, relabelled `f32[N_bucket, 64]`,
-    `%q = toy.matmul %p, %w`, `%r = toy.slice %q` to `N` rows.
+    Before: `%r = toy.matmul %x, %w : f32[N, 64], f32[64, 32]`. After: `%p = toy.concat %x, %zeros`, relabelled
+    `f32[N_bucket, 64]`, `%q = toy.matmul %p, %w`, `%r = toy.slice %q` to `N` rows.
     Guarantees: the types of the function stay; branches are taken as without padding, because no scalar knows of it.
   }];
   let dependentDialects = ["::toy::ToyDialect"];
@@ -71,67 +75,76 @@ def PadToBuckets : Pass<"toy-pad-to-buckets", "::mlir::func::FuncOp"> {
 def ComplexAlgebra : Pass<"toy-complex-algebra", "::mlir::func::FuncOp"> {
   let summary = "equations of complex numbers, by default those that hold bit for bit";
   let description = [{
-    Parts of values that are only asked for by parts become real arithmetic; conjugates cancel; `re(z * conj z)` is `abs2 z`. Each equation
-    stands in the source with the reason why no bit changes, or with what does.
+    Parts of values that are only asked for by parts become real arithmetic; conjugates cancel; `re(z * conj z)` is
+    `abs2 z`. Each equation stands in the source with the reason why no bit changes, or with what does.
 
     Before: `%z = toy.mul %x, %y`, `%r = toy.real %z`. After: `%r = toy.sub %ac, %bd` with the parts of `%x` and `%y`.
-    Guarantees: parts of sums, products, conjugates and pairs are not taken from a complex value that nothing else needs.
+    Guarantees: parts of sums, products, conjugates and pairs are not taken from a complex value that nothing else
+    needs.
   }];
-  let options = [Option<"relaxed", "relaxed", "bool", "false", "Also equations that change rounding, signs of zeros, or what infinities give.">];
+  let options = [Option<"relaxed", "relaxed", "bool", "false", "Also equations that change rounding, signs of zeros, "
+      "or what infinities give.">];
   let dependentDialects = ["::toy::ToyDialect"];
 }
 
 def UnpackComplex : Pass<"toy-unpack-complex", "::mlir::ModuleOp"> {
   let summary = "complex tensors as real ones with a last axis of 2";
   let description = [{
-    Total: signatures, constants, calls, control flow, results and globals. A complex value inside a function is two real values; arguments,
-    results and operations of the runtime see them side by side (`toy.pack`, `toy.part`), the latter as operations in packed form. One row an
-    operation; operations that only move, add or choose elements are marked by a trait instead.
+    Total: signatures, constants, calls, control flow, results and globals. A complex value inside a function is two
+    real values; arguments, results and operations of the runtime see them side by side (`toy.pack`, `toy.part`), the
+    latter as operations in packed form. One row an operation; operations that only move, add or choose elements are
+    marked by a trait instead.
 
     Before: `%r = toy.mul %x, %y : (!toy.tensor<c64[N]>, !toy.tensor<c64[N]>) -> !toy.tensor<c64[N]>`.
-    After: `%ac = toy.mul %a, %c`, `%bd = toy.mul %b, %d`, `%re = toy.sub %ac, %bd`, and the same for the imaginary part, all f32.
-    Requires: nothing. Guarantees: no complex type is left (checked).
+    After: `%ac = toy.mul %a, %c`, `%bd = toy.mul %b, %d`, `%re = toy.sub %ac, %bd`, and the same for the imaginary
+    part, all f32. Requires: nothing. Guarantees: no complex type is left (checked).
   }];
   let options = [Option<"strategy", "strategy", "std::string", "\"auto\"",
-                        "How complex matrix products are computed: auto (four real products), native, four-real, gauss.">];
+                        "How complex matrix products are computed: auto (four real products), native, four-real, "
+                            "gauss.">];
   let dependentDialects = ["::toy::ToyDialect", "::mlir::cf::ControlFlowDialect"];
 }
 
 def Scalarize : Pass<"toy-scalarize", "::mlir::func::FuncOp"> {
   let summary = "tiny tensors in loops as scalars";
   let description = [{
-    Tensors of one to sixteen elements, all sizes known, that loops make with elementwise operations, reductions, products, changes of shape, slices and
-    brackets become their elements, each of them a scalar value, and so do those that loops hand on from turn to turn. Values that feed each other
-    are taken apart together, if more tensors are saved than have to be made for other uses (`toy.from_elements`). An index that is
-    known at run time only becomes comparisons and choices.
+    Tensors of one to sixteen elements, all sizes known, that loops make with elementwise operations, reductions,
+    products, changes of shape, slices and brackets become their elements, each of them a scalar value, and so do those
+    that loops hand on from turn to turn. Values that feed each other are taken apart together, if more tensors are
+    saved than have to be made for other uses (`toy.from_elements`). An index that is known at run time only becomes
+    comparisons and choices.
 
-    Before: `%d = toy.sub %x, %y : f64[3]`, `%q = toy.mul %d, %d`, `%s = toy.sum %q`. After: three of `toy.sub` and `toy.mul` of scalars, `toy.add`.
-    Requires: nothing. Guarantees: results keep their bits; sums have the order of the reference evaluator.
+    Before: `%d = toy.sub %x, %y : f64[3]`, `%q = toy.mul %d, %d`, `%s = toy.sum %q`. After: three of `toy.sub` and
+    `toy.mul` of scalars, `toy.add`. Requires: nothing. Guarantees: results keep their bits; sums have the order of the
+    reference evaluator.
   }];
-  let options = [Option<"products", "products", "bool", "true", "Also complex matrix products, which no other strategy is asked for.">];
+  let options = [Option<"products", "products", "bool", "true", "Also complex matrix products, which no other "
+      "strategy is asked for.">];
   let dependentDialects = ["::toy::ToyDialect", "::mlir::cf::ControlFlowDialect"];
 }
 
 def AccessElements : Pass<"toy-access-elements", "::mlir::func::FuncOp"> {
   let summary = "reads and stores single elements without slices";
   let description = [{
-    A slice of one element that becomes a scalar is `toy.element`; a stored slice of one element is `toy.element_store`. Elements of pairs are elements
-    of what was paired, elements of parts those of the whole. Every question for a size is asked of the first value that has it, so that one size is one
-    value.
+    A slice of one element that becomes a scalar is `toy.element`; a stored slice of one element is `toy.element_store`.
+    Elements of pairs are elements of what was paired, elements of parts those of the whole. Every question for a size
+    is asked of the first value that has it, so that one size is one value.
 
-    Before: `%s = toy.slice %x, %i, %one`, `%e = toy.reshape %s : … -> !toy.tensor<f64[]>`. After: `%e = toy.element %x, %i`.
-    Requires: nothing. Guarantees: nothing about order of effects changes.
+    Before: `%s = toy.slice %x, %i, %one`, `%e = toy.reshape %s : … -> !toy.tensor<f64[]>`. After: `%e = toy.element %x,
+    %i`. Requires: nothing. Guarantees: nothing about order of effects changes.
   }];
-  let options = [Option<"device", "device", "bool", "false", "There is a device, which stores elements itself outside of loops over elements.">];
+  let options = [Option<"device", "device", "bool", "false", "There is a device, which stores elements itself outside "
+      "of loops over elements.">];
   let dependentDialects = ["::toy::ToyDialect"];
 }
 
 def BoundIndices : Pass<"toy-bound-indices", "::mlir::func::FuncOp"> {
   let summary = "proves what it can about indices";
   let description = [{
-    Intervals of i64 scalars, with what branches, earlier checks and loop counters say, in terms of sizes where it helps. `toy.check_index` of an index that is
-    never negative is marked `nonnegative`; one that is always inside, or that an earlier one has checked, goes. Sums, differences and products that
-    never wrap get `toy.exact`, quotients and remainders of what is never negative by what is positive `toy.unsigned`.
+    Intervals of i64 scalars, with what branches, earlier checks and loop counters say, in terms of sizes where it
+    helps. `toy.check_index` of an index that is never negative is marked `nonnegative`; one that is always inside, or
+    that an earlier one has checked, goes. Sums, differences and products that never wrap get `toy.exact`, quotients and
+    remainders of what is never negative by what is positive `toy.unsigned`.
 
     Before: `%i = toy.check_index %counter, %n` in a loop while `%counter < %n`. After: `%counter`.
     Requires: nothing. Guarantees: no check goes that could fail.
@@ -142,11 +155,13 @@ def BoundIndices : Pass<"toy-bound-indices", "::mlir::func::FuncOp"> {
 def PlaceUnique : Pass<"toy-place-unique", "::mlir::func::FuncOp"> {
   let summary = "stores elements in place";
   let description = [{
-    Every `toy.element_store` becomes a `toy.element_set` of a value that nobody else holds: one that was made here, or a `toy.unique`, which stands before the
-    outermost loop in which the value gets no second name. Values that loops only hand on are no longer arguments of their blocks.
+    Every `toy.element_store` becomes a `toy.element_set` of a value that nobody else holds: one that was made here, or
+    a `toy.unique`, which stands before the outermost loop in which the value gets no second name. Values that loops
+    only hand on are no longer arguments of their blocks.
 
-    Before: `^loop(%x): %y = toy.element_store %x, %v, %i; cf.br ^loop(%y)`. After: `%u = toy.unique %x0; ^loop: toy.element_set %u, %v, %i; cf.br ^loop`.
-    Requires: the last pass before code is emitted: values change from here on.
+    Before: `^loop(%x): %y = toy.element_store %x, %v, %i; cf.br ^loop(%y)`. After: `%u = toy.unique %x0; ^loop:
+    toy.element_set %u, %v, %i; cf.br ^loop`. Requires: the last pass before code is emitted: values change from here
+    on.
   }];
   let dependentDialects = ["::toy::ToyDialect", "::mlir::cf::ControlFlowDialect"];
 }
@@ -154,12 +169,11 @@ def PlaceUnique : Pass<"toy-place-unique", "::mlir::func::FuncOp"> {
 def StripLoops : Pass<"toy-strip-loops", "::mlir::func::FuncOp"> {
   let summary = "runs counted innermost loops in strips";
   let description = [{
-    A loop that counts by 1 to a bound and calls nothing becomes two, of which the inner one has at most 16,384 turns; its way back has `toy.bare`:
-    Ctrl-C is looked for between strips.
+    A loop that counts by 1 to a bound and calls nothing becomes two, of which the inner one has at most 16,384 turns;
+    its way back has `toy.bare`: Ctrl-C is looked for between strips.
 
-    Before: `^h(%i): %i < %n ? ^body : ^exit`. After: `^s(%i): %end = min(%i + 16384, %n)`, `^h(%i): %i < %end ? ^body : ^between`,
-    `^between: %i < %n ? ^s(%i) : ^exit`.
-    Requires: nothing. Guarantees: the same turns in the same order.
+    Before: `^h(%i): %i < %n ? ^body : ^exit`. After: `^s(%i): %end = min(%i + 16384, %n)`, `^h(%i): %i < %end ? ^body :
+    ^between`, `^between: %i < %n ? ^s(%i) : ^exit`. Requires: nothing. Guarantees: the same turns in the same order.
   }];
   let dependentDialects = ["::toy::ToyDialect", "::mlir::cf::ControlFlowDialect"];
 }
@@ -167,18 +181,19 @@ def StripLoops : Pass<"toy-strip-loops", "::mlir::func::FuncOp"> {
 def ReportLoops : Pass<"toy-report-loops", "::mlir::func::FuncOp"> {
   let summary = "says what loops over elements pay in each turn";
   let description = [{
-    A remark for each `toy.unique` and each library call in a loop, each `toy.check_index` in an innermost one, and each loop over elements that does not run in
-    strips.
+    A remark for each `toy.unique` and each library call in a loop, each `toy.check_index` in an innermost one, and each
+    loop over elements that does not run in strips.
   }];
 }
 
 def FuseElementwise : Pass<"toy-fuse", "::mlir::func::FuncOp"> {
   let summary = "groups operations that become one loop nest";
   let description = [{
-    Elementwise operations, index maps and reductions are moved into `toy.fused` groups. A producer joins its consumer's group when the consumer reads
-    each of its elements at most once (equal shapes, or through an index map that does not repeat), so nothing is computed twice and no
-    temporary is stored; index maps join every consumer. A reduction ends a group. Casts from and to halves move through views of pairs, so that
-    halves are read and written as they are. Sizes of results are asked of operands that have them, so that a question keeps nothing stored.
+    Elementwise operations, index maps and reductions are moved into `toy.fused` groups. A producer joins its consumer's
+    group when the consumer reads each of its elements at most once (equal shapes, or through an index map that does not
+    repeat), so nothing is computed twice and no temporary is stored; index maps join every consumer. A reduction ends a
+    group. Casts from and to halves move through views of pairs, so that halves are read and written as they are. Sizes
+    of results are asked of operands that have them, so that a question keeps nothing stored.
 
     Before:
     ```mlir
@@ -191,15 +206,16 @@ def FuseElementwise : Pass<"toy-fuse", "::mlir::func::FuncOp"> {
     ```
     Requires: nothing. Guarantees: every ranked elementwise operation, index map and reduction is inside a group.
   }];
-  let options = [Option<"fuse", "fuse", "bool", "true", "Join producers; without it every operation is its own group.">];
+  let options = [Option<"fuse", "fuse", "bool", "true", "Join producers; without it every operation is its own "
+      "group.">];
   let dependentDialects = ["::toy::ToyDialect"];
 }
 
 def RematerializeProducers : Pass<"toy-rematerialize-producers", "::mlir::func::FuncOp"> {
   let summary = "computes parts and casts where they are read";
   let description = [{
-    `toy.fused` groups of nothing but real, imag, complex, conj and cast join every group that reads them, also where elements are read more than once: on
-    a device a launch costs more. Groups that something else reads are left alone.
+    `toy.fused` groups of nothing but real, imag, complex, conj and cast join every group that reads them, also where
+    elements are read more than once: on a device a launch costs more. Groups that something else reads are left alone.
 
     Before: `%c = toy.fused %w { real }`, `%r = toy.fused %x, %c { mul }`. After: `%r = toy.fused %x, %w { real, mul }`.
     Requires: `toy-fuse`. Guarantees: results keep their bits.
@@ -210,12 +226,14 @@ def RematerializeProducers : Pass<"toy-rematerialize-producers", "::mlir::func::
 def FuseRowReductions : Pass<"toy-fuse-row-reductions", "::mlir::func::FuncOp"> {
   let summary = "groups rows with the reductions that they are computed from";
   let description = [{
-    A `toy.fused` group whose rows (along its last axis) are computed from sums or maxima of the same rows becomes a group of groups with all that nobody
-    reads before it: softmax and the norms are one kernel of a device, which reads its operands and writes its results once (long rows that are few stay
-    kernels of their own). What is read later, such as the sum of a norm with residual, is a further result. A vector is one row: it is left alone unless
-    it is known to be short.
+    A `toy.fused` group whose rows (along its last axis) are computed from sums or maxima of the same rows becomes a
+    group of groups with all that nobody reads before it: softmax and the norms are one kernel of a device, which reads
+    its operands and writes its results once (long rows that are few stay kernels of their own). What is read later,
+    such as the sum of a norm with residual, is a further result. A vector is one row: it is left alone unless it is
+    known to be short.
 
-    Before: `%m = toy.fused %x { max }`, `%e = toy.fused %x, %m { exp(x - m) }`, `%s = toy.fused %e { sum }`, `%r = toy.fused %e, %s { div }`.
+    Before: `%m = toy.fused %x { max }`, `%e = toy.fused %x, %m { exp(x - m) }`, `%s = toy.fused %e { sum }`, `%r =
+    toy.fused %e, %s { div }`.
     After: `%r = toy.fused %x { these four }`.
     Requires: `toy-fuse`. Guarantees: results keep their bits.
   }];
@@ -225,17 +243,21 @@ def FuseRowReductions : Pass<"toy-fuse-row-reductions", "::mlir::func::FuncOp"> 
 def SelectKernels : Pass<"toy-select-kernels", "::mlir::func::FuncOp"> {
   let summary = "chooses library kernels and folds what they can read in place";
   let description = [{
-    A matrix product becomes `toy.gemm`; permutations, slices, unit axes and conjugations of its operands become strided views.
+    A matrix product becomes `toy.gemm`; permutations, slices, unit axes and conjugations of its operands become strided
+    views.
 
     Before: `%t = toy.permute %b {permutation = array<i64: 1, 0>}`, `%r = toy.matmul %a, %t`.
-    After: `%r = toy.gemm %a, %b {rhsAxes = array<i64: 1, 0>, ...}`.
-    With `relaxed` so do real scalars, of operands and of the result: `t * (a @ b)` and `(t * a) @ b` become `toy.gemm %a, %b, %t`.
-    A complex product of factors that exist by parts, with a result that is used by parts, becomes `toy.planar_gemm`.
+    After: `%r = toy.gemm %a, %b {rhsAxes = array<i64: 1, 0>, ...}`. With `relaxed` so do real scalars, of operands and
+    of the result: `t * (a @ b)` and `(t * a) @ b` become `toy.gemm %a, %b, %t`. A complex product of factors that exist
+    by parts, with a result that is used by parts, becomes `toy.planar_gemm`.
     Guarantees: no `toy.matmul` is left.
   }];
-  let options = [Option<"strategy", "strategy", "std::string", "\"auto\"", "How complex products are computed: auto, native, four-real, gauss.">,
-                 Option<"relaxed", "relaxed", "bool", "false", "Real scalars are multiplied into products: one rounding less, elsewhere.">,
-                 Option<"halves", "halves", "bool", "false", "Products read halves as they are, where both factors are of one type of halves; for devices.">];
+  let options = [Option<"strategy", "strategy", "std::string", "\"auto\"",
+      "How complex products are computed: auto, native, four-real, gauss.">,
+                 Option<"relaxed", "relaxed", "bool", "false", "Real scalars are multiplied into products: one "
+                     "rounding less, elsewhere.">,
+                 Option<"halves", "halves", "bool", "false", "Products read halves as they are, where both factors "
+                     "are of one type of halves; for devices.">];
   let dependentDialects = ["::toy::ToyDialect"];
 }
 #endif

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the tables behind support/Unicode.cpp from Python's Unicode data: ranges of identifier characters, canonical decompositions and their inverses,
-combining classes. Usage: UnicodeTables.py OUTPUT."""
+"""Writes the tables behind support/Unicode.cpp from Python's Unicode data: ranges of identifier characters, canonical
+decompositions and their inverses, combining classes. Usage: UnicodeTables.py OUTPUT."""
 import pathlib
 import sys
 import unicodedata
 
-# Characters that show nothing (Default_Ignorable_Code_Point): no part of names, although Unicode's tables let some of them continue one.
+# Characters that show nothing (Default_Ignorable_Code_Point): no part of names, although Unicode's tables let some of
+# them continue one.
 IGNORABLE = [
     (0xAD, 0xAD),
     (0x34F, 0x34F),

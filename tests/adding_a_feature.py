@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What docs/adding-a-feature.md says is what has to be done: the edits in its blocks make a copy of the sources a compiler with `erfc` and `schur`, and those
-of `erfc` with other names and values one with `lgamma`. The copy is built as this build was; its new functions are compared with Python, and its own tests have
-to find nothing missing. The peer is Python's math and NumPy."""
+"""What docs/adding-a-feature.md says is what has to be done: the edits in its blocks make a copy of the sources a
+compiler with `erfc` and `schur`, and those of `erfc` with other names and values one with `lgamma`. The copy is built
+as this build was; its new functions are compared with Python, and its own tests have to find nothing missing. The peer
+is Python's math and NumPy."""
 import math
 import os
 import pathlib
@@ -108,7 +109,8 @@ def format_sources(folder, paths):
 
 
 def build(folder):
-    """As this build was configured. Paths are relative to the folder in ccache's eyes, so that it knows what did not change."""
+    """As this build was configured. Paths are relative to the folder in ccache's eyes, so that it knows what did not
+    change."""
     cache = pathlib.Path(os.environ["TOY_TEST_BUILD"], "CMakeCache.txt").read_text()
     chosen = re.findall(
         r"^((?:CMAKE_(?:\w+_COMPILER(?:_LAUNCHER)?|BUILD_TYPE|EXE_LINKER_FLAGS)|TOY_ASAN|TOY_STATIC_LLVM):\w+=.*)$",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Transforms, scans, sorting, indexing by data and convolutions beside NumPy, where their kernels divide the work: lengths around registers and blocks, other
-axes than the last, rows that begin anywhere, empty ones; the same bits on one thread and on two, evaluated and compiled."""
+"""Transforms, scans, sorting, indexing by data and convolutions beside NumPy, where their kernels divide the work:
+lengths around registers and blocks, other axes than the last, rows that begin anywhere, empty ones; the same bits on
+one thread and on two, evaluated and compiled."""
 import pathlib
 import re
 import subprocess

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Sizes padded to buckets on a device (the fake one): random functions, whose rows are independent or not, print what they print without buckets,
-within rounding; and products are captured once a bucket, not once a size. By hand: buckets.py TOY FIRST LAST."""
+"""Sizes padded to buckets on a device (the fake one): random functions, whose rows are independent or not, print what
+they print without buckets, within rounding; and products are captured once a bucket, not once a size. By hand:
+buckets.py TOY FIRST LAST."""
 import os
 import pathlib
 import random
@@ -17,7 +18,8 @@ SIZES = [0, 1, 2, 3, 5, 7, 8, 9, 13]
 
 
 class Function:
-    """Steps on a tensor `h` whose shape is known, with one axis of size N; what padding holds is never zero for long, so that it is seen if it leaks."""
+    """Steps on a tensor `h` whose shape is known, with one axis of size N; what padding holds is never zero for long,
+    so that it is seen if it leaks."""
 
     def __init__(self, rng, name):
         self.rng, self.name, self.complex = rng, name, rng.random() < 0.3
@@ -213,7 +215,8 @@ for round in range(0, 3) {{ for n in range(1, {1}) {{ print(sum(f(f32(reshape(ar
 
 
 def captures(toy):
-    """Two products are captured for each bucket that comes back (8 and 16; what is larger stays as it is), and no graph is made for sizes in between."""
+    """Two products are captured for each bucket that comes back (8 and 16; what is larger stays as it is), and no graph
+    is made for sizes in between."""
     got, want = (
         outcome(toy, PERCEPTRON.format(lead, 17), 1, "--cuda-graphs=full") for lead in ("@buckets(N, [8, 16])\n", "")
     )
@@ -226,7 +229,8 @@ def captures(toy):
 
 
 def waste(toy):
-    """More than half of padding (of more than 256 rows) is not allowed, and sizes above all buckets stay: then every size is captured."""
+    """More than half of padding (of more than 256 rows) is not allowed, and sizes above all buckets stay: then every
+    size is captured."""
     for sizes, padded in (
         ([1, 2, 3, 4], True),
         ([500, 501, 998, 999, 1000], True),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests that are more than one program: the command line, printed values read back, NumPy's files, large inputs, the prompt, a real model."""
+"""Tests that are more than one program: the command line, printed values read back, NumPy's files, large inputs, the
+prompt, a real model."""
 import json
 import os
 import pathlib
@@ -161,7 +162,8 @@ def print_and_read_back(name, count):
 
 
 def code_cache(toy):
-    """A second run of a script takes its code from the cache; damaged files and processes side by side are no danger; --no-cache writes nothing."""
+    """A second run of a script takes its code from the cache; damaged files and processes side by side are no danger;
+    --no-cache writes nothing."""
     with tempfile.TemporaryDirectory() as folder:
         program = pathlib.Path(folder, "p.toy")
         program.write_text(
@@ -204,7 +206,8 @@ def code_cache(toy):
 
 
 def memory_of_many_inputs(toy):
-    """Statements and redefinitions leave nothing behind: the largest resident size after 4,000 and after 16,000 inputs (a statement took 4.4 KiB before)."""
+    """Statements and redefinitions leave nothing behind: the largest resident size after 4,000 and after 16,000 inputs
+    (a statement took 4.4 KiB before)."""
     peaks = []
     for count in (4000, 16000):
         lines = [
@@ -255,7 +258,8 @@ def all_bf16_read_back(toy):
 
 
 def npy_files(toy):
-    """NumPy reads what is saved, and what NumPy saves is read: versions, orders, byte orders; broken files are errors."""
+    """NumPy reads what is saved, and what NumPy saves is read: versions, orders, byte orders; broken files are
+    errors."""
     with tempfile.TemporaryDirectory() as folder:
         for name, dtype in DTYPES.items():
             for shape in ((), (3,), (2, 3), (0, 4), (2, 3, 4)):
@@ -289,7 +293,8 @@ def npy_files(toy):
 
 
 def hostile_sources(toy):
-    """Deep nesting, NUL, bad UTF-8, long lines and large literals: a clear error or the result, in time that grows with the size."""
+    """Deep nesting, NUL, bad UTF-8, long lines and large literals: a clear error or the result, in time that grows with
+    the size."""
 
     def feed(data, want, part=""):
         with tempfile.NamedTemporaryFile(suffix=".toy") as file:
@@ -406,7 +411,8 @@ def real_model(toy):
 
 
 def llama(toy):
-    """The whole model, in the language: its greedy tokens are as published; sampling is repeatable; a prompt is continued; files that are no model are errors."""
+    """The whole model, in the language: its greedy tokens are as published; sampling is repeatable; a prompt is
+    continued; files that are no model are errors."""
     program, files = str(ROOT / "examples/llama/llama.toy"), [str(MODEL / "stories260K.bin"), str(MODEL / "tok512.bin")]
     want = (MODEL / "expected-greedy-200.txt").read_text()
     alone = run([toy, program], cwd=ROOT)
@@ -474,7 +480,8 @@ def products_agree(toy):
 
 
 def updates_in_place(toy):
-    """`x[…] = v` at the top level copies only when another variable holds the same values; a failed update changes nothing."""
+    """`x[…] = v` at the top level copies only when another variable holds the same values; a failed update changes
+    nothing."""
     with tempfile.TemporaryDirectory() as folder:
         stats = os.path.join(folder, "s.json")
         text = "var x = zeros(1000000);\nx[5] = 1.0;\nx[6] += 2;\nx[7:9] = 3;\nx[-1] = x[5] + x[6];\nvar y = x;\ny[5] = 7;\nprint(x[5], y[5], x[6], x[-1], sum(x));\n"
@@ -491,17 +498,21 @@ def updates_in_place(toy):
 
 
 def functions_in_lanes(toy):
-    """Loops over elementary functions call their vectors' versions; code that does not pay for optimization has none."""
+    """Loops over elementary functions call their vectors' versions; code that does not pay for optimization has
+    none."""
     for f, dtype in (("exp", "c64"), ("log", "c128"), ("tanh", "f32"), ("sin", "f64")):
         text = f"def f(z: {dtype}[N]) {{ return {f}(z); }} f(zeros(3, dtype={dtype}));"
         done = run([toy, "-O2", "--emit=llvm", "-e", text])
-        if done.returncode or not re.search(rf"call [^\n]*<\d+ x (double|float)>[^\n]* @toy(\.{f}\.{dtype}\.|_rt_lanes_)\d", done.stdout):
+        if done.returncode or not re.search(
+            rf"call [^\n]*<\d+ x (double|float)>[^\n]* @toy(\.{f}\.{dtype}\.|_rt_lanes_)\d", done.stdout
+        ):
             return f"{f} of {dtype} is not called in lanes\n{done.stdout}{done.stderr}"
     return None
 
 
 def large_results(toy):
-    """Results beyond the caches, and results in the memory of an operand that dies: never one that is read elsewhere, or that somebody else holds."""
+    """Results beyond the caches, and results in the memory of an operand that dies: never one that is read elsewhere,
+    or that somebody else holds."""
     program = """
 def flat(x: f64[N]) { return x * 2 + 1; }
 def rows(x: f64[N, M], y: f64[M]) { return x * y - 1; }
@@ -559,7 +570,8 @@ save("5.npy", transposed(s)); save("6.npy", shared(x)); save("7.npy", pairs(x[:1
 
 
 def layout_conversions(toy):
-    """A native product of parts: they are put together in the loops before it, taken apart in those after it, and counted."""
+    """A native product of parts: they are put together in the loops before it, taken apart in those after it, and
+    counted."""
     text = (
         "def f(a: f64[40, 40], b: f64[40, 40], c: f64[40, 40], d: f64[40, 40]) { var x = a * 2 + b; var re = x@c - b@d; var im = x@d + b@c; return (re + 1, im * im); }\n"
         "def main() { var a = rand(40, 40); var (p, q) = f(a, a / 2, a / 3, a / 4); print(sum(p) + sum(q) > 0); }\n"
@@ -576,7 +588,8 @@ def layout_conversions(toy):
 
 
 def extern_functions(toy):
-    """The example library, evaluated, compiled and unpacked; errors of the library, of its absence, and of writes out of bounds."""
+    """The example library, evaluated, compiled and unpacked; errors of the library, of its absence, and of writes out
+    of bounds."""
     with tempfile.TemporaryDirectory() as folder:
         built = run(
             [

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions as values cost nothing: a program that passes lambdas becomes the LLVM IR of the one that writes the calls out, and one lambda with other
-captured values is compiled once."""
+"""Functions as values cost nothing: a program that passes lambdas becomes the LLVM IR of the one that writes the calls
+out, and one lambda with other captured values is compiled once."""
 import subprocess
 
 from programs import run_parts

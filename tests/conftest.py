@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How pytest finds and runs what lies here. A test is one of
-* a function `test_…` of a file `test_*.py`, with the fixture `toy` (the program's path);
-* a pair `(name, check)` that `all_cases()` of another module gives: `check(toy)` returns None, or what is wrong, or a text that begins with `skipped`. A third
-  member names markers;
-* a program with lines `# expect:` or `# error:` in tests/e2e, tests/errors or examples, for toy-check.
-Which kinds of builds run a test is said by markers (pytest.ini); `sanitized` is given to all that are not marked `release`, `host` is skipped on a device."""
+"""How pytest finds and runs what lies here. A test is one of * a function `test_…` of a file `test_*.py`, with the
+fixture `toy` (the program's path); * a pair `(name, check)` that `all_cases()` of another module gives: `check(toy)`
+returns None, or what is wrong, or a text that begins with `skipped`. A third   member names markers; * a program with
+lines `# expect:` or `# error:` in tests/e2e, tests/errors or examples, for toy-check. Which kinds of builds run a test
+is said by markers (pytest.ini); `sanitized` is given to all that are not marked `release`, `host` is skipped on a
+device."""
 import importlib
 import os
 import pathlib

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random programs of functions with declared sizes that call each other, beside a model of them in NumPy: sizes that fit give the model's numbers, sizes
-that do not are an error, in every mode. Parameters, results, local variables and files are declared with `N`, `2*N+1`, `N+M`; there are `where` clauses,
-structs, functions without declarations, recursion, loops that run zero times and stores of a tensor into itself. `declared_sizes.py FIRST LAST` prints programs."""
+"""Random programs of functions with declared sizes that call each other, beside a model of them in NumPy: sizes that
+fit give the model's numbers, sizes that do not are an error, in every mode. Parameters, results, local variables and
+files are declared with `N`, `2*N+1`, `N+M`; there are `where` clauses, structs, functions without declarations,
+recursion, loops that run zero times and stores of a tensor into itself. `declared_sizes.py FIRST LAST` prints
+programs."""
 import os
 import pathlib
 import random
@@ -142,7 +144,8 @@ class Size:
 
 
 class Function:
-    """Text, model, declared parameters [Size], names that they bind, and the result's size in these names (None: a scalar; names with `_`: unknown)."""
+    """Text, model, declared parameters [Size], names that they bind, and the result's size in these names (None: a
+    scalar; names with `_`: unknown)."""
 
     def __init__(self, name, parameters, names, result, integers=0, members=False):
         self.name, self.parameters, self.names, self.result, self.integers, self.members = (
@@ -575,7 +578,8 @@ class Generator:
         return (f"for i in range(2) {{ {toy} }}", f"for i in range(2): {model}") if loop else (toy, model)
 
     def program(self):
-        """The text, what it prints (numbers of each line), and whether it ends with an error (None: a function that is never called may be refused)."""
+        """The text, what it prints (numbers of each line), and whether it ends with an error (None: a function that is
+        never called may be refused)."""
         self.toy.append("struct S { var p; var q; }")
         self.toy.append(f"def made(n: i64, k: i64) {{ return {self.dtype}(arange(n)) + k; }}")
         self.model.append("def made(n, k): return np.arange(n) + k\n")

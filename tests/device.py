@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs on a CUDA device that does not exist: the fake driver of tests/cuda runs the PTX that toy makes, lets streams run in any order that their
-events allow, and reports races, accesses outside of live memory, and misuse. Results have the bits of the host's; transfers, launches, graphs and
-allocations are counted; every call of the driver is made to fail once."""
+"""Programs on a CUDA device that does not exist: the fake driver of tests/cuda runs the PTX that toy makes, lets
+streams run in any order that their events allow, and reports races, accesses outside of live memory, and misuse.
+Results have the bits of the host's; transfers, launches, graphs and allocations are counted; every call of the driver
+is made to fail once."""
 import json
 import os
 import pathlib
@@ -91,7 +92,8 @@ NUMBER = r"-?\d+\.?\d*(?:e[-+]?\d+)?"
 
 
 def same_bits(toy, text, flags=(), seed=1, tolerance=0.0):
-    """The program prints the same, all digits (or up to a relative error of each number), on the host and on the device."""
+    """The program prints the same, all digits (or up to a relative error of each number), on the host and on the
+    device."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "program.toy")
         path.write_text(text)
@@ -159,7 +161,8 @@ def ptxas_refuses(ptxas, text, architectures):
 
 
 def assembles(toy, architectures):
-    """The kernels of all examples, and those written by hand, go through ptxas, where it is installed; none spills registers."""
+    """The kernels of all examples, and those written by hand, go through ptxas, where it is installed; none spills
+    registers."""
     ptxas = tool_of_cuda("ptxas")
     if not ptxas:
         return "skipped: ptxas is not installed"
@@ -181,7 +184,8 @@ def assembles(toy, architectures):
 
 
 def accesses(toy):
-    """Kernels read and write 16 bytes at once, also around elementary functions, which have branches; what rows need is read together."""
+    """Kernels read and write 16 bytes at once, also around elementary functions, which have branches; what rows need is
+    read together."""
 
     def kernel_of(text, addresses):
         ptx = subprocess.run([toy, "--emit=ptx", "-"], input=text, capture_output=True, text=True, timeout=120).stdout

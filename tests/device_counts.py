@@ -120,7 +120,8 @@ def graphs(toy):
         )
         if problem := same_bits(toy, text.replace("@", "*"), [f"--cuda-graphs={mode}"]):
             return problem
-        # Whole numbers, so that products are exact: sizes change under the same graph, and one value is updated on the host in between.
+        # Whole numbers, so that products are exact: sizes change under the same graph, and one value is updated on the
+        # host in between.
         text = """def g(x: f64[N, M], y: f64[M, K]) { var z = x @ y; return (z + 1) @ (y.T * 2) - x; }
 for n in i64([3, 5, 3, 7, 5]) {
   var x = reshape(arange(n * 4) * 1.0, [n, 4]); var y = reshape(arange(4 * (n + 1)) * 1.0, [4, n + 1]);
@@ -144,7 +145,8 @@ for i in range(8) { print(g(x, i % 2)); }"""
 
 
 def overlap(toy):
-    """Independent chains of small operations run next to each other, on streams and in graphs; big ones and dependent ones do not. In virtual time."""
+    """Independent chains of small operations run next to each other, on streams and in graphs; big ones and dependent
+    ones do not. In virtual time."""
     chains = "".join(
         f"var y{i} = x * {i + 2}.0; for i in range(12) {{ y{i} = reshape(sum(y{i}, axis=1), [N, 1]) * x; }} "
         for i in range(4)
@@ -174,7 +176,8 @@ def overlap(toy):
 
 
 def placement(toy):
-    """--device=auto: small work and single passes over the host's data stay there, products and long regions go to the device."""
+    """--device=auto: small work and single passes over the host's data stay there, products and long regions go to the
+    device."""
     rows = [
         ("var y = ones([100]) * 2; print(sum(y));", False),
         ('var x = load("x.npy"); print(sum(x + 1));', False),

@@ -75,7 +75,8 @@ WAYS = list(
 
 
 def faults(toy, function, ways):
-    """A call of the driver fails once, with an error that stays or one that does not: a clear message, the session goes on, and what the host has survives."""
+    """A call of the driver fails once, with an error that stays or one that does not: a clear message, the session goes
+    on, and what the host has survives."""
     for mode, (k, code) in ways:
         done = run_prompt(toy, FAULTY, [f"--cuda-graphs={mode}"], TOY_FAKE_FAIL=f"{function}:{k}:{code}")
         if function in ("cuInit", "cuStreamCreate") and k == 1:
@@ -181,7 +182,8 @@ def interrupted(toy):
 
 
 def memory(toy):
-    """Copies of what the host has make room; when even that is not enough, the message says so and the session goes on."""
+    """Copies of what the host has make room; when even that is not enough, the message says so and the session goes
+    on."""
     import numpy as np
 
     with tempfile.TemporaryDirectory() as folder:
@@ -221,7 +223,8 @@ def memory(toy):
 
 
 def faults_of_calls():
-    """Each of the three calls fails every day without graphs and with them, with one of the errors; at night with the other one."""
+    """Each of the three calls fails every day without graphs and with them, with one of the errors; at night with the
+    other one."""
     for i, function in enumerate(CALLS):
         daily = [way for j, way in enumerate(WAYS) if (j // 3 + i) % 2 == 0]
         yield f"device: faults of {function}", lambda toy, function=function, ways=daily: faults(toy, function, ways)

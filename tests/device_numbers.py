@@ -6,7 +6,8 @@ import tempfile
 from device import EVERYWHERE, GRAPHS, close, on_host, run, same_bits
 
 MATRIX = "def at(n: i64) { return sin(arange(n) * 0.7) + 0.3; }\n"
-# What a program prints must agree with NumPy-like expectations on the host, within rounding: products are summed in another order.
+# What a program prints must agree with NumPy-like expectations on the host, within rounding: products are summed in
+# another order.
 PRODUCTS = [
     f"{MATRIX}var a = {d}(reshape(at(6 * 5), [6, 5])) * {f}; var b = {d}(reshape(at(5 * 4), [5, 4])) * {f}; var c = a @ b; {after}"
     for d, f in (("f32", "1"), ("f64", "1"), ("c64", "complex(f32(0.5), f32(-1))"), ("c128", "(0.5-1i)"))
@@ -33,7 +34,8 @@ def product(toy, text):
 
 
 def parts_and_halves(toy, dtype):
-    """Recognized products of parts run on the device by every strategy, halves are read as they are; nothing comes to the host but what is printed."""
+    """Recognized products of parts run on the device by every strategy, halves are read as they are; nothing comes to
+    the host but what is printed."""
     lead = (
         MATRIX
         + "var a = {d}(reshape(at(30), [6, 5])); var b = {d}(reshape(at(30) + 1, [6, 5])); var c = {d}(reshape(at(20), [5, 4])); var e = {d}(reshape(at(20) - 1, [5, 4]));\n"
@@ -166,8 +168,8 @@ def precisions(toy):
 
 
 def functions(toy, every=5):
-    """All elementary functions: the same bits for ordinary arguments, the same class and few units in the last place for all others. Of the pairs of
-    special parts one in `every` is tried."""
+    """All elementary functions: the same bits for ordinary arguments, the same class and few units in the last place
+    for all others. Of the pairs of special parts one in `every` is tried."""
     import numpy as np
 
     special = [
@@ -270,7 +272,8 @@ def functions(toy, every=5):
                         ):  # a few arguments are out of the ordinary
                             bad &= np.abs(x - y) > 4 * np.spacing(np.maximum(np.abs(x), 1e-300))
                     else:
-                        # infinite results of infinite arguments may have either sign in C99; below 1e-290 only the class counts
+                        # infinite results of infinite arguments may have either sign in C99; below 1e-290 only the
+                        # class counts
                         bad = (
                             (np.isnan(x) != np.isnan(y))
                             | (np.isinf(x) != np.isinf(y))
@@ -291,10 +294,12 @@ def functions(toy, every=5):
         return "\n".join(problems) or None
 
 
-# Programs, and the bytes that have to move to the device and back. What is made there and printed as a slice moves as that slice.
+# Programs, and the bytes that have to move to the device and back. What is made there and printed as a slice moves as
+# that slice.
 
 
-# Rows from reductions of the same rows are one kernel, also of halves, with a result for each part that is returned or read later (a residual sum); what
+# Rows from reductions of the same rows are one kernel, also of halves, with a result for each part that is returned or
+# read later (a residual sum); what
 # is read before the end, or in another place, needs a kernel before.
 ROWS = [
     ("f32", "softmax(x)", 1),
@@ -408,7 +413,8 @@ var w = {angles}(polar(1.0, randn({length}, {pairs})));
 
 
 def ropes(toy, only):
-    """Every spelling of rotary embeddings is the kernel written for them, with the host's bits; queries and keys are turned in one launch."""
+    """Every spelling of rotary embeddings is the kernel written for them, with the host's bits; queries and keys are
+    turned in one launch."""
     shapes = [(2, 5, 3, 8), (1, 7, 1, 16), (3, 4, 5, 3), (1, 2, 9, 24)]
     for i, spelling in enumerate(("interleaved", "half", "pairs", "real_halves", "by_hand")):
         for j, dtype in enumerate(("f32", "f64", "bf16", "f16") if i < 2 else ("f32", "f64")):
@@ -441,7 +447,8 @@ def ropes(toy, only):
     return None
 
 
-# What is nearly a rotation, or has nothing to share, is the generated kernel: parts of two tensors, from neighbours to halves, another sign, other axes.
+# What is nearly a rotation, or has nothing to share, is the generated kernel: parts of two tensors, from neighbours to
+# halves, another sign, other axes.
 NOT_ROPES = [
     "def f(x, y, w) { var z = complex(x[..., 0::2], y[..., 1::2]) * w; return flatten(view_as_real(z), -2); }",
     "def f(x, y, w) { var z = complex(x[..., 0::2], x[..., 1::2]) * w; return cat([real(z), imag(z)], axis = -1); }",

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sequences of calls with exact numbers of compilations, guards, checks and errors; results equal those of code compiled for every size alone."""
+"""Sequences of calls with exact numbers of compilations, guards, checks and errors; results equal those of code
+compiled for every size alone."""
 import json
 import os
 import random
@@ -313,7 +314,8 @@ def run(toy, case, flags):
         stats = os.path.join(folder, "stats.json")
         text = "\n".join(line if line.startswith((":", "def ")) else f"print({line});" for line in case.sequence)
         outputs, errors = [], 0
-        # The prompt stops at the first error when it is piped; a call that is an error is one that is wrong in `try` order, so it is taken out and counted.
+        # The prompt stops at the first error when it is piped; a call that is an error is one that is wrong in `try`
+        # order, so it is taken out and counted.
         lines = [case.definition, *text.split("\n"), ":guards f"]
         while True:
             done = subprocess.run(
@@ -367,7 +369,8 @@ def check(toy, name):
 
 
 def profile(toy):
-    """What changed in one run is as it comes from the first call of the next one; a damaged file is no profile; processes side by side leave a whole file."""
+    """What changed in one run is as it comes from the first call of the next one; a damaged file is no profile;
+    processes side by side leave a whole file."""
     program = "def f(x) { return x * 2; }\n" + "".join(f"print(sum({c}));\n" for c in lengths(8, 9, 10))
     with tempfile.TemporaryDirectory() as folder:
         path, stats = os.path.join(folder, "profile"), os.path.join(folder, "stats.json")

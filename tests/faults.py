@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What must not be lost: sessions, after exceptions and faults; output, however a program ends; the time until Ctrl-C is heard; places of errors."""
+"""What must not be lost: sessions, after exceptions and faults; output, however a program ends; the time until Ctrl-C
+is heard; places of errors."""
 import os
 import pathlib
 import pty
@@ -43,7 +44,8 @@ def library(folder, source):
 
 
 def ends(toy):
-    """Lines that were printed are there after every kind of end, in a pipe and on a terminal; the status says which it was."""
+    """Lines that were printed are there after every kind of end, in a pipe and on a terminal; the status says which it
+    was."""
     problems = []
     with tempfile.TemporaryDirectory() as folder:
         declared = library(
@@ -231,7 +233,8 @@ def until_prompt(s, text):
 
 
 def interrupts(toy):
-    """Ctrl-C brings the prompt back at once, whatever runs; the variables are as they were, and a call that was left behind disturbs nothing."""
+    """Ctrl-C brings the prompt back at once, whatever runs; the variables are as they were, and a call that was left
+    behind disturbs nothing."""
     statements = (
         "var r = conv1d(rand(1, 1, 8000000), rand(1, 1, 20000));",
         "var r = conv_transpose(rand(1, 1, 1000000), rand(1, 1, 3000));",
@@ -280,7 +283,8 @@ def interrupts(toy):
 
 
 def references(toy):
-    """What compiled code held when an error passed through it is given up: a variable's memory is free when it gets another value."""
+    """What compiled code held when an error passed through it is given up: a variable's memory is free when it gets
+    another value."""
     s = prompt.Session(toy, ["--jit=always", "--memory-limit=300000000"])
     try:
         s.line("def g(x, k) { assert(k < 5); return x[k] + sum(x); }")
@@ -351,8 +355,8 @@ def extern_bounds(toy):
 
 
 def injected(toy):
-    """The n-th allocation, write or thread fails: an input ends with an error and the session goes on, or the program ends with a message; variables and files
-    are as before or as after."""
+    """The n-th allocation, write or thread fails: an input ends with an error and the session goes on, or the program
+    ends with a message; variables and files are as before or as after."""
     statements = (
         "def f(x) { return x * 2 + sum(x); } f([1, 2, 3])",
         "var y = sort(rand(1000)); y[3] >= y[2]",

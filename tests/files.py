@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of every format: both ways with NumPy, names, bad names and paths, and files that are cut off or damaged, which are errors and never crashes."""
+"""Files of every format: both ways with NumPy, names, bad names and paths, and files that are cut off or damaged, which
+are errors and never crashes."""
 import json
 import os
 import pathlib

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Complex functions against tables: correctly rounded values (at most 4 ulp a part), special values of C99 Annex G, hard divisions. Evaluated and
-compiled code give the same bits."""
+"""Complex functions against tables: correctly rounded values (at most 4 ulp a part), special values of C99 Annex G,
+hard divisions. Evaluated and compiled code give the same bits."""
 import collections
 import os
 import pathlib

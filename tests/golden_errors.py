@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole error messages, evaluated and compiled: text, place, labels, notes and help are those of data/error_messages.txt. Where a help line proposes code,
-the program with that code in it is here as well, and runs. `golden_errors.py TOY --write` writes the file anew, to be read before it is committed."""
+"""Whole error messages, evaluated and compiled: text, place, labels, notes and help are those of
+data/error_messages.txt. Where a help line proposes code, the program with that code in it is here as well, and runs.
+`golden_errors.py TOY --write` writes the file anew, to be read before it is committed."""
 import pathlib
 import re
 import subprocess

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/reference/grammar.md against the parser: programs derived from the grammar parse; with a token left out or doubled they parse just when the grammar still
-derives them, and never end the process; so do the programs of the repository. Tokens.def and the grammar name the same keywords and punctuation."""
+"""docs/reference/grammar.md against the parser: programs derived from the grammar parse; with a token left out or
+doubled they parse just when the grammar still derives them, and never end the process; so do the programs of the
+repository. Tokens.def and the grammar name the same keywords and punctuation."""
 import functools
 import pathlib
 import random

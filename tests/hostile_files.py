@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files in the way: a code cache that others wrote, targets that are links, devices and pipes, headers that promise gigabytes, and names that a shell would run."""
+"""Files in the way: a code cache that others wrote, targets that are links, devices and pipes, headers that promise
+gigabytes, and names that a shell would run."""
 import contextlib
 import functools
 import io

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random subscripts against NumPy, read and stored: integers, slices (also with steps that only the run knows), `...`, new axes, masks and integer
-tensors in every combination. Evaluated and compiled, inside functions and at the top level."""
+"""Random subscripts against NumPy, read and stored: integers, slices (also with steps that only the run knows), `...`,
+new axes, masks and integer tensors in every combination. Evaluated and compiled, inside functions and at the top
+level."""
 import os
 import pathlib
 import random

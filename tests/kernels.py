@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Emitted kernels beside the reference evaluator, bit for bit: every optimisation level and number of threads, sizes around the widths of vectors, blocks and
-tiles, special values. Values are compared with NumPy's where it has them."""
+"""Emitted kernels beside the reference evaluator, bit for bit: every optimisation level and number of threads, sizes
+around the widths of vectors, blocks and tiles, special values. Values are compared with NumPy's where it has them."""
 import os
 import pathlib
 import subprocess
@@ -65,7 +65,8 @@ def bits(x):
 
 
 def differences(toy, inputs, expressions, peers=None, modes=MODES):
-    """Expressions whose bits are not the evaluator's in one of the modes; or not the peers' values, if there are some."""
+    """Expressions whose bits are not the evaluator's in one of the modes; or not the peers' values, if there are
+    some."""
     want, problems = results(toy, ["--jit=never"], inputs, expressions), []
     for flags in modes:
         for expression, w, g in zip(expressions, want, results(toy, flags, inputs, expressions)):
@@ -118,7 +119,8 @@ def cast(x, dtype):
 
 
 def reductions(toy, dtype, shape):
-    """All reductions over the last axis, leading axes and everything; NaN, infinities and zeros of both signs, also in rows of nothing else."""
+    """All reductions over the last axis, leading axes and everything; NaN, infinities and zeros of both signs, also in
+    rows of nothing else."""
     rng = np.random.default_rng(sum(shape))
     x = rng.standard_normal(shape)
     special = rng.choice([0.0, -0.0, np.nan, np.inf, -np.inf, 3.0], shape)
@@ -215,7 +217,8 @@ def permutations(toy, dtype):
 
 
 def joins(toy, dtype):
-    """Along every axis: of inputs, of what is computed, of equal and different sizes (0 and 1 too), few and many, inside of groups."""
+    """Along every axis: of inputs, of what is computed, of equal and different sizes (0 and 1 too), few and many,
+    inside of groups."""
     rng = np.random.default_rng(6)
     make = lambda *shape: cast(rng.standard_normal(shape) * 50 + 60, dtype)
     inputs = {
@@ -265,7 +268,8 @@ FUNCTIONS = "exp expm1 log log1p log2 log10 sin cos tan sinh cosh tanh asin acos
 
 
 def functions(toy, dtype):
-    """Element functions in loops of all lengths: whole registers, what is left, and arguments that no lane takes among others."""
+    """Element functions in loops of all lengths: whole registers, what is left, and arguments that no lane takes among
+    others."""
     rng = np.random.default_rng(8)
     with np.errstate(all="ignore"):
         special = np.asarray(SPECIAL, dtype)
@@ -285,7 +289,8 @@ def functions(toy, dtype):
 
 
 def divisions(toy, dtype):
-    """`//` and `%` by all kinds of divisors in loops, as the evaluator computes them one by one, and for integers as NumPy does."""
+    """`//` and `%` by all kinds of divisors in loops, as the evaluator computes them one by one, and for integers as
+    NumPy does."""
     rng = np.random.default_rng(9)
     if dtype[0] == "f":
         with np.errstate(all="ignore"):
@@ -327,7 +332,8 @@ def divisions(toy, dtype):
 
 
 def division_by_zero(toy):
-    """The error of one element among many, wherever it stands, also in sums, joins and results that take an operand's place."""
+    """The error of one element among many, wherever it stands, also in sums, joins and results that take an operand's
+    place."""
     programs = []
     for at in (0, 5, 99999):
         for expression in (

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linear algebra, einsum, Fourier transforms, convolutions and network layers against NumPy, for real and complex values of both precisions; and the
-errors of matrices that have no answer."""
+"""Linear algebra, einsum, Fourier transforms, convolutions and network layers against NumPy, for real and complex
+values of both precisions; and the errors of matrices that have no answer."""
 import itertools
 import subprocess
 

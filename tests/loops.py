@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random programs of loops over elements: reads and stores by index in `for` and `while`, with `break`, `continue` and early `return`, other names for
-the same tensor (assigned, swapped, passed to functions, kept in structs, returned by recursion), indices from the end and outside, sizes from 0 on, ranks
-1 to 3, all dtypes. Compiled code prints what the reference evaluator prints, bit for bit, and fails with the same message at the same place."""
+"""Random programs of loops over elements: reads and stores by index in `for` and `while`, with `break`, `continue` and
+early `return`, other names for the same tensor (assigned, swapped, passed to functions, kept in structs, returned by
+recursion), indices from the end and outside, sizes from 0 on, ranks 1 to 3, all dtypes. Compiled code prints what the
+reference evaluator prints, bit for bit, and fails with the same message at the same place."""
 import random
 import sys
 
@@ -16,7 +17,8 @@ DTYPES = ["f64", "f64", "i64", "i64", "f32", "c128", "c64", "bool", "i32", "u8"]
 
 
 class Generator:
-    """One program. Statements are made with the names that are in scope; a loop has at most a few turns, nests are shallow."""
+    """One program. Statements are made with the names that are in scope; a loop has at most a few turns, nests are
+    shallow."""
 
     def __init__(self, seed):
         self.rng = random.Random(seed)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every built-in function × dtype × shape × axis against NumPy. The functions are read from the program's own tables, so that one without a row here fails;
-each cell has a value, with its dtype, or a designed error. Accepted cells of one function and dtype are one program; every refused cell is its own. All programs of a function run in one process."""
+"""Every built-in function × dtype × shape × axis against NumPy. The functions are read from the program's own tables,
+so that one without a row here fails; each cell has a value, with its dtype, or a designed error. Accepted cells of one
+function and dtype are one program; every refused cell is its own. All programs of a function run in one process."""
 import os
 import pathlib
 import re
@@ -13,7 +14,8 @@ from matrix_rows import DTYPES, HALVES, INTEGERS, NUMPY, ROWS, SHAPES, TOLERANCE
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# What takes no tensor, or acts on the world: a program in a folder with `x.bin`, the numbers 0 to 3 in i32, and its output.
+# What takes no tensor, or acts on the world: a program in a folder with `x.bin`, the numbers 0 to 3 in i32, and its
+# output.
 ACTS = {
     **{
         f: f"seed(7); var a = {f}(4, 5); seed(7); var b = {f}([4, 5]); print(all(a == b), any(a != {f}(4, 5)), {f}(2, dtype=f32).dtype, {f}(0, 3).shape);"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every built-in function gives for each dtype, shape and axis, by NumPy or as the code of the designed error: the rows of matrix.py."""
+"""What every built-in function gives for each dtype, shape and axis, by NumPy or as the code of the designed error: the
+rows of matrix.py."""
 import itertools
 import math
 import warnings

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that mean the same: rewritten token by token, they print the same bits, end with the same status, and the same complex arithmetic is recognised.
-Rewriters: blanks, line breaks and comments between tokens; other names; brackets around operands; definitions in another order; statements split in two.
-Programs: tests/e2e, examples, hidden products of tests/recognition.py, and random ones."""
+"""Programs that mean the same: rewritten token by token, they print the same bits, end with the same status, and the
+same complex arithmetic is recognised. Rewriters: blanks, line breaks and comments between tokens; other names; brackets
+around operands; definitions in another order; statements split in two. Programs: tests/e2e, examples, hidden products
+of tests/recognition.py, and random ones."""
 import json
 import pathlib
 import random
@@ -93,7 +94,8 @@ def tokens_of(toy, path):
 
 
 def spelled(tokens, between=lambda before, after: " "):
-    """The program: what is between two tokens is free but for the adjoint, which stands directly behind its value, and docstrings, which end their lines."""
+    """The program: what is between two tokens is free but for the adjoint, which stands directly behind its value, and
+    docstrings, which end their lines."""
     out = ""
     for i, token in enumerate(tokens):
         if i and token.kind != "Adjoint":
@@ -107,7 +109,8 @@ def with_noise(tokens, rng, _):
 
 
 def declared(tokens):
-    """Names of variables, parameters, functions and sizes of signatures; not those of structs and their members, which printing shows."""
+    """Names of variables, parameters, functions and sizes of signatures; not those of structs and their members, which
+    printing shows."""
     functions, variables, members = set(), set(), set()
     for i, token in enumerate(tokens):
         before = tokens[i - 1].kind if i else ""

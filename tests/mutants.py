@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Breaks the recognizer of complex products, or what runs on devices, in one place at a time and sees that the tests notice. Builds a copy of the
-sources in build/mutants; takes some minutes, so it is not part of `make test`: `make mutants ARGS='recognition|device'`. Ends with `N caught, N missed`."""
+"""Breaks the recognizer of complex products, or what runs on devices, in one place at a time and sees that the tests
+notice. Builds a copy of the sources in build/mutants; takes some minutes, so it is not part of `make test`: `make
+mutants ARGS='recognition|device'`. Ends with `N caught, N missed`."""
 import os
 import pathlib
 import re
@@ -367,7 +368,12 @@ DEVICE_MUTANTS = [
         "elements[j].first, elements[j].second",
         "elements[j].first, elements[j - i].second",
     ),
-    ("what is read before is stored after", "passes/FuseRowReductions.cpp", "|| last->isBeforeInBlock(user);", "|| true;"),
+    (
+        "what is read before is stored after",
+        "passes/FuseRowReductions.cpp",
+        "|| last->isBeforeInBlock(user);",
+        "|| true;",
+    ),
     ("products of differences", PLANAR, "difference = sum(c, d, -ySign)", "difference = sum(c, d, ySign)"),
     ("sums over padding", BUCKETS, "!isReduced(op, op->getOperand(0))", "true"),
     (
@@ -402,7 +408,8 @@ DEVICE_MUTANTS = [
 
 
 def changed(text, before, after):
-    """The text with something else in a place, however the place is broken into lines; None where there is no such place."""
+    """The text with something else in a place, however the place is broken into lines; None where there is no such
+    place."""
     place = r"\s*".join(re.escape(token) for token in re.findall(r"\w+|[^\w\s]", before))
     mutant, count = re.subn(place, lambda _: after, text)
     return mutant if count else None

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keywords and names: words that are reserved and words that are not, names of any script in one spelling, characters that deceive the reader, names that
-the library shares with the program, and names that two texts define."""
+"""Keywords and names: words that are reserved and words that are not, names of any script in one spelling, characters
+that deceive the reader, names that the library shares with the program, and names that two texts define."""
 import pathlib
 import re
 import subprocess
@@ -88,7 +88,8 @@ def contextual(toy):
 def scripts(toy):
     text = (
         "var α = 2; var größe = 3; var 変数 = 4; var Δt = 0.5; var ñ = 1; print(α + größe + 変数, Δt); def сумма(первый, второй = α) { return первый + второй; } print(сумма(1), сумма(1, второй = 5));\n"
-        # one name, two spellings: composed and decomposed, marks in another order, the sign of angstrom and of kelvin, Hangul in syllables and letters
+        # one name, two spellings: composed and decomposed, marks in another order, the sign of angstrom and of kelvin,
+        # Hangul in syllables and letters
         "var \u00e9 = 1; print(e\u0301); e\u0301 = 2; print(\u00e9); var a\u0323\u0302 = 3; print(\u1ead, a\u0302\u0323); var \u212b = 4; print(\u00c5, A\u030a); var \ud55c = 5; print(\u1112\u1161\u11ab); var \u212a = 6; print(K);\n"
         "struct Größe { var länge; var breite; } Größe g = {1, 2}; print(g.la\u0308nge); def f(x: f64[N], ζ) { return x * ζ; } print(f([1], ζ = 2), f([1], 2));\n"
         'for ι in range(2) { α += ι; } print(α); print("\u200b \u00a0 ∂ é" == "\u200b \u00a0 ∂ é"); # ∂ \u200b \u00a0\n'

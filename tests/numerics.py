@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Accuracy of transforms and decompositions: round trips of every length, roots of polynomials, residuals in units of n·eps."""
+"""Accuracy of transforms and decompositions: round trips of every length, roots of polynomials, residuals in units of
+n·eps."""
 import subprocess
 import tempfile
 import pathlib
@@ -51,7 +52,8 @@ def check_length(z: _[N], x: _[N], n: i64, limit) {
 
 
 def polynomials(toy):
-    """Roots of random complex polynomials of degree 2 to 30: the polynomial is small there, relative to the sum of the absolute terms."""
+    """Roots of random complex polynomials of degree 2 to 30: the polynomial is small there, relative to the sum of the
+    absolute terms."""
     return run(
         toy,
         """

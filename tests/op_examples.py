@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The example in every operation's documentation parses, verifies and comes back unchanged; with an operand of a wrong type it is refused."""
+"""The example in every operation's documentation parses, verifies and comes back unchanged; with an operand of a wrong
+type it is refused."""
 import pathlib
 import re
 import subprocess
@@ -21,7 +22,7 @@ def definitions():
 
 def function(example):
     """A function around one operation, its operands as arguments."""
-    line = " ".join(example.split("\n"))
+    line = " ".join(example.split())
     head, types = line.split(" : (", 1) if "{\n" not in example else (None, None)
     operands = re.findall(r"%\w+", head.split("=", 1)[1] if "=" in head.split("{")[0] else head)
     inputs = split_types(types.split(") ->", 1)[0])

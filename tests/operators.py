@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every operator and elementwise or reducing function with every dtype and kind of value: what is defined runs, what is not is an error with the
-right code at the operation's place; and every operator with shapes that do not fit. One table of rules, not the program's own."""
+"""Every operator and elementwise or reducing function with every dtype and kind of value: what is defined runs, what is
+not is an error with the right code at the operation's place; and every operator with shapes that do not fit. One table
+of rules, not the program's own."""
 from programs import run_parts
 
 VALUES = {

@@ -27,8 +27,8 @@ def checker(toy):
 
 
 def run_parts(toy, parts, cwd=None, flags=()):
-    """Each part is (text, configurations), a configuration a string of flags. Gives a list of `Done`, one a configuration, for each part. Every run is in a
-    session of its own; the process goes on until one ends it."""
+    """Each part is (text, configurations), a configuration a string of flags. Gives a list of `Done`, one a
+    configuration, for each part. Every run is in a session of its own; the process goes on until one ends it."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "parts.toy")
         path.write_text(
@@ -60,7 +60,8 @@ def run_parts(toy, parts, cwd=None, flags=()):
 
 
 def on_fake_device(build, folder):
-    """Programs in `folder` that are toy and toy-check with --device=cuda on the fake driver; every finding of the driver is an error of the run."""
+    """Programs in `folder` that are toy and toy-check with --device=cuda on the fake driver; every finding of the
+    driver is an error of the run."""
     for name in ("toy", "toy-check"):
         wrapper = pathlib.Path(folder, name)
         wrapper.write_text(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs with complex arithmetic hidden in real arithmetic, and programs that come close. Each says how many products must be recognized; with and
-without recognition, evaluated and compiled, the printed bits are the same."""
+"""Programs with complex arithmetic hidden in real arithmetic, and programs that come close. Each says how many products
+must be recognized; with and without recognition, evaluated and compiled, the printed bits are the same."""
 import itertools
 
 from programs import run_parts
@@ -256,7 +256,8 @@ def other(toy, kind, statements):
 
 
 def orders(toy, sign):
-    """All 24 orders of a, b, c, d in x*y + z*w beside a*c - b*d (or of differences beside a*c + b*d): 16 of them are products."""
+    """All 24 orders of a, b, c, d in x*y + z*w beside a*c - b*d (or of differences beside a*c + b*d): 16 of them are
+    products."""
     rows = []
     for x, y, z, w in itertools.permutations("abcd"):
         other, same = ("-", "+") if sign == "-" else ("+", "-")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rules of docs/reference: every example in a fence `toy` does what its comments say, evaluated and compiled; every rule has an example, or says why it has
-none; the rules are numbered from 1 on, each number once; and the index names the page of each. All documents: files that they name are there."""
+"""The rules of docs/reference: every example in a fence `toy` does what its comments say, evaluated and compiled; every
+rule has an example, or says why it has none; the rules are numbered from 1 on, each number once; and the index names
+the page of each. All documents: files that they name are there."""
 import itertools
 import pathlib
 import re

@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `make test` and `make check` do: ctest over lit (texts with `RUN:` lines), pytest (everything that is compared with Python) and the unit tests and
-fuzzers in C++. Shows what goes on and ends with one line `N passed, N failed, N skipped`, of all kinds together.
+"""What `make test` and `make check` do: ctest over lit (texts with `RUN:` lines), pytest (everything that is compared
+with Python) and the unit tests and fuzzers in C++. Shows what goes on and ends with one line `N passed, N failed, N
+skipped`, of all kinds together.
 
     tests/run.py [--build=FOLDER] [FILE... | arguments for pytest]
 
-Files are run alone; with -k or -m only pytest runs. Each kind alone: `lit -v tests`, `cd tests && python3 -m pytest`, `ctest --test-dir build/release -L unit`."""
+Files are run alone; with -k or -m only pytest runs. Each kind alone: `lit -v tests`, `cd tests && python3 -m pytest`,
+`ctest --test-dir build/release -L unit`."""
 import argparse
 import os
 import pathlib

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operations on complex tensors against NumPy: elementwise, shape, reductions with every axis, products, indexing, chains, layers of networks. Each row is
-an expression of the language (after `=>` where statements come first) and one of NumPy over the same inputs; f32 and f64 precision, evaluated, compiled, and unpacked to real tensors."""
+"""Operations on complex tensors against NumPy: elementwise, shape, reductions with every axis, products, indexing,
+chains, layers of networks. Each row is an expression of the language (after `=>` where statements come first) and one
+of NumPy over the same inputs; f32 and f64 precision, evaluated, compiled, and unpacked to real tensors."""
 import itertools
 import os
 import re

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole screens of the prompt, as an emulated terminal shows them after each step: nothing is drawn twice, left over, or in the wrong row."""
+"""Whole screens of the prompt, as an emulated terminal shows them after each step: nothing is drawn twice, left over,
+or in the wrong row."""
 import os
 import signal
 import time

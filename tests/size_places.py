@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Declared sizes: every place where one is written, for sizes that fit and sizes that do not, known when the program is compiled and known only when it
-runs. What fits gives its value, what does not is an error in every mode; nothing is believed."""
+"""Declared sizes: every place where one is written, for sizes that fit and sizes that do not, known when the program is
+compiled and known only when it runs. What fits gives its value, what does not is an error in every mode; nothing is
+believed."""
 import itertools
 
 import programs
@@ -49,7 +50,8 @@ def table():
                     if have < 0 or have > 20:
                         continue
                     cases.append((n, have, have if have == right else None))
-            # One accepted and one refused call a program, so that what the first leaves behind does not serve the second.
+            # One accepted and one refused call a program, so that what the first leaves behind does not serve the
+            # second.
             accepted = [c for c in cases if c[2] is not None]
             refused = [c for c in cases if c[2] is None]
             for i, bad in enumerate(refused[:4]):
@@ -63,7 +65,8 @@ def table():
                 yield f"{place} {e} {make} {good} {bad}", "\n".join(lines), [good[2]] if good else [], True
 
 
-# Names that follow from an expression: whole and 0 or more, or an error. (signature of x, what N is for a size, or None)
+# Names that follow from an expression: whole and 0 or more, or an error. (signature of x, what N is for a size, or
+# None)
 SOLVED = {
     "N+5": lambda s: s - 5 if s >= 5 else None,
     "2*N": lambda s: s // 2 if s % 2 == 0 else None,

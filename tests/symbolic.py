@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every built-in function with every size of its arguments unknown while it is compiled: what its type rule takes to be equal is tested when it runs.
+"""Every built-in function with every size of its arguments unknown while it is compiled: what its type rule takes to be
+equal is tested when it runs.
 
-A row has arguments, an expression, sizes that fit and sizes that do not. The expression stands in a function without declared sizes, in functions whose
-every size has a name of its own or whose equal sizes have one name, and behind masks, so that only the data decides the sizes. Sizes that fit give what the
-evaluator gives for the expression alone; sizes that do not fail, with one code in all modes. A function of the table of built-ins or of the library without
-a row is a failure."""
+A row has arguments, an expression, sizes that fit and sizes that do not. The expression stands in a function without
+declared sizes, in functions whose every size has a name of its own or whose equal sizes have one name, and behind
+masks, so that only the data decides the sizes. Sizes that fit give what the evaluator gives for the expression alone;
+sizes that do not fail, with one code in all modes. A function of the table of built-ins or of the library without a row
+is a failure."""
 import os
 import pty
 import re
@@ -276,7 +278,8 @@ def declared(row, tied):
 
 
 def late(row, body):
-    """The body, of copies that are behind masks that are true everywhere: only the data decides how many elements they select."""
+    """The body, of copies that are behind masks that are true everywhere: only the data decides how many elements they
+    select."""
     text = ""
     for parameter, _, sizes in row.arguments:
         text += f"var {parameter}_ = {parameter}; "
@@ -356,7 +359,8 @@ def same(a, b):
 
 
 def program(row, number, left_out=None):
-    """Inputs, and for each its form and cell: definitions have no cell. Sizes that fit and sizes that do not take turns."""
+    """Inputs, and for each its form and cell: definitions have no cell. Sizes that fit and sizes that do not take
+    turns."""
     lines, kinds = [], []
     cells = [(cell, True) for cell in row.good] + [(cell, False) for cell in row.bad]
     cells = cells[::2] + cells[1::2]
@@ -383,7 +387,8 @@ REFUSALS = {
 
 
 def judged(name, cells, results):
-    """What is wrong with the outcomes of a row: results[mode] has the outcomes by form and cell. The reference is evaluated, with all sizes known."""
+    """What is wrong with the outcomes of a row: results[mode] has the outcomes by form and cell. The reference is
+    evaluated, with all sizes known."""
     problems = []
     reference = {
         cell: text
@@ -425,7 +430,8 @@ def judged(name, cells, results):
 
 
 def check(toy, chosen, modes=MODES, every_form=True):
-    """Some rows in all modes, each mode in one session; with declared sizes of one kind or, in `every_form`, of both."""
+    """Some rows in all modes, each mode in one session; with declared sizes of one kind or, in `every_form`, of
+    both."""
     programs = [program(row, i, None if every_form else ("tied", "declared")[i % 2]) for i, row in enumerate(chosen)]
     outcomes = [{} for _ in chosen]
     for mode, flags in {"reference": ["--jit=never", "--dynamic=off"], **modes}.items():

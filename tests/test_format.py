@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sources are as clang-format and black leave them (`make format`): .clang-format and pyproject.toml have the rules."""
+"""The sources are as clang-format and black leave them (`make format`): .clang-format and pyproject.toml have the
+rules."""
+import ast
+import io
 import os
 import pathlib
 import subprocess
+import tokenize
 
 import pytest
 
@@ -35,3 +39,28 @@ def test_python():
         ["/usr/bin/black", "--check", "--quiet", "--diff", *sources(".py")], stdout=subprocess.PIPE, text=True
     )
     assert done.returncode == 0, done.stdout[:2000]
+
+
+@pytest.mark.release
+@pytest.mark.host
+def test_columns():
+    """Of what no formatter wraps: TableGen files, and comments and docstrings of Python. Tables (`.def`), checks of lit
+    and programs inside Python's strings stay on their line."""
+    long = []
+    for path in sources(".td"):
+        for number, line in enumerate(open(path), 1):
+            if len(line.rstrip()) > 120:
+                long.append(f"{path}:{number}")
+    for path in sources(".py"):
+        lines = open(path).read().split("\n")
+        prose = {  # numbers of lines
+            token.start[0]
+            for token in tokenize.generate_tokens(io.StringIO("\n".join(lines)).readline)
+            if token.type == tokenize.COMMENT and not lines[token.start[0] - 1][: token.start[1]].strip()
+        }
+        for node in ast.walk(ast.parse("\n".join(lines))):
+            body = getattr(node, "body", None)
+            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node):
+                prose.update(range(body[0].lineno, body[0].end_lineno + 1))
+        long += [f"{path}:{n}" for n in sorted(prose) if len(lines[n - 1]) > 120]
+    assert not long, "\n".join(long)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that compute sizes, with large numbers: either the shape that exact arithmetic gives, or an error about sizes; never another shape, and no
-crash. Sizes are written in the program, given to functions, or come from declared sizes; programs are evaluated and compiled."""
+"""Functions that compute sizes, with large numbers: either the shape that exact arithmetic gives, or an error about
+sizes; never another shape, and no crash. Sizes are written in the program, given to functions, or come from declared
+sizes; programs are evaluated and compiled."""
 import math
 import re
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""clang-tidy finds nothing in the C++ sources: names as the house has them, and the few mistakes that .clang-tidy lists.
-A file takes a second, or six where it reads MLIR's headers: every day those of the front end, which read none, at
-night all."""
+"""clang-tidy finds nothing in the C++ sources: names as the house has them, and the few mistakes that .clang-tidy
+lists. A file takes a second, or six where it reads MLIR's headers: every day those of the front end, which read none,
+at night all."""
 import concurrent.futures
 import json
 import os

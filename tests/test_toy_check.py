@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""toy-check itself: it notices every kind of difference, keeps parts apart, and goes on after a crash and after a program that does not end."""
+"""toy-check itself: it notices every kind of difference, keeps parts apart, and goes on after a crash and after a
+program that does not end."""
 import json
 import pathlib
 import subprocess

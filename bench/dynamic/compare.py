@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Code for sizes as they come beside code for one size, in turns, medians of the best of several calls; the choice of a form; and, where a virtual
-environment with JAX is given, what a call of a compiled function costs there. Nothing here is a test.
-Usage: compare.py TOY BENCH-DISPATCH [PYTHON-WITH-JAX]"""
+"""Code for sizes as they come beside code for one size, in turns, medians of the best of several calls; the choice of a
+form; and, where a virtual environment with JAX is given, what a call of a compiled function costs there. Nothing here
+is a test. Usage: compare.py TOY BENCH-DISPATCH [PYTHON-WITH-JAX]"""
 import statistics
 import subprocess
 import sys

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The prompt beside its peers, in one run: milliseconds from a key or a process to the answer, medians; resident memory at the prompt; Ctrl-C in a long
-product. Peers that are not installed are left out. Nothing here is a test.
-Usage: compare.py TOY   (peers: apt install clang-tools-22 octave python3-numpy)"""
+"""The prompt beside its peers, in one run: milliseconds from a key or a process to the answer, medians; resident memory
+at the prompt; Ctrl-C in a long product. Peers that are not installed are left out. Nothing here is a test. Usage:
+compare.py TOY   (peers: apt install clang-tools-22 octave python3-numpy)"""
 import os
 import pty
 import re

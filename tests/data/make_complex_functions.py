@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes complex_functions.txt: correctly rounded values of complex functions, from mpmath. Lines: function, arguments, value, each part as a
-hexadecimal float. Points: all over the plane, near zeros and branch points, on both sides of cuts, on circles where logarithms cancel."""
+"""Makes complex_functions.txt: correctly rounded values of complex functions, from mpmath. Lines: function, arguments,
+value, each part as a hexadecimal float. Points: all over the plane, near zeros and branch points, on both sides of
+cuts, on circles where logarithms cancel."""
 import math
 import pathlib
 import random
