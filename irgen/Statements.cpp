@@ -10,6 +10,7 @@
 #include "irgen/Indexing.h"
 #include "irgen/Operations.h"
 
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -207,11 +208,36 @@ static void assignTo(IRGen &g, const ast::Expr &target, RValue value, SourceRang
   defineVariable(g, name.name, value, name.range, false);
 }
 
+/// The subscripts of a target that is read and stored, which are evaluated once and before both.
+static SmallVector<const ast::Expr *> subscriptsOf(const ast::Expr &target) {
+  SmallVector<const ast::Expr *> out;
+  if (auto *member = ast::dynCast<ast::Member>(&target))
+    return subscriptsOf(*member->base);
+  auto *index = ast::dynCast<ast::Index>(&target);
+  if (!index)
+    return out;
+  out = subscriptsOf(*index->base);
+  for (const ast::Subscript &s : index->subscripts)
+    for (const ast::ExprPtr *e : {&s.value, &s.start, &s.stop, &s.step})
+      if (*e && (*e)->kind != ast::NodeKind::Bracket) // whose dtype the use decides
+        out.push_back(e->get());
+  return out;
+}
+
 static void genAssign(IRGen &g, const ast::Assign &s) {
   if (!s.op)
     return assignTo(g, *s.target, genExpr(g, *s.value), s.value->range);
   if (s.target->kind == ast::NodeKind::Tuple)
     g.fail(DiagId::NotAssignable, s.target->range, {"a tuple with an operator"});
+  SmallVector<const ast::Expr *> subscripts = subscriptsOf(*s.target);
+  llvm::scope_exit forget([&] {
+    for (const ast::Expr *e : subscripts)
+      g.given.erase(e);
+  });
+  for (const ast::Expr *e : subscripts) {
+    RValue value = genExpr(g, *e);
+    g.given[e] = value;
+  }
   RValue old = genExpr(g, *s.target), value = genExpr(g, *s.value);
   assignTo(g, *s.target, binaryOperation(g, *s.op, old, value, s.range, s.opRange, s.target->range, s.value->range),
            s.value->range);
