@@ -6,8 +6,8 @@
 /// Lines `# -----` cut a file into parts. Each runs in a session of its own, once for every line `# CONFIG: FLAGS`
 /// (they hold until a part has others; without any, for every --config). A part says what it wants in comments: `#
 /// expect: TEXT`, a line of output; `# error: CODE LINE:COLUMN`, an error, its place in the file; `# help: TEXT`, in
-/// the messages; `# recognized: N` and `# compiles: N`. With --json nothing is compared: each run is one line, for the
-/// tests that are written in Python.
+/// the messages; `# recognized: N`, `# compiles: N` and `# copies: N`. With --json nothing is compared: each run is one
+/// line, for the tests that are written in Python.
 ///
 /// A child process runs the parts one after the other; when one ends it, the next parts run in a new one.
 #include "driver/Run.h"
@@ -40,7 +40,7 @@ struct Job {
 };
 struct Result {
   int status = 0;
-  int recognized = 0, missed = 0, compiles = 0;
+  int recognized = 0, missed = 0, compiles = 0, copies = 0;
   std::string kinds, out, err;
 };
 
@@ -126,8 +126,10 @@ Result run(const Job &job, const CommandLine &command) {
   options.mode = Options::File;
   options.input = job.file;
   options.text = job.text;
+  rt::resetMemoryStats();
   result.status = runToy(options, [&](Session &session) {
     result.compiles = static_cast<int>(session.compiles.size());
+    result.copies = static_cast<int>(rt::memoryStats().copies);
     for (const RecognitionRemark &r : session.recognition()) {
       (r.kind.empty() ? result.missed : result.recognized)++;
       result.kinds += r.kind.empty() ? "" : (result.kinds.empty() ? "" : " ") + r.kind;
@@ -185,7 +187,8 @@ struct Worker {
     auto body = [&] {
       for (; next < jobs.size(); ++next) {
         Result r = run(jobs[next], command);
-        std::string text = fmt::format("{} {} {} {} {}\n", r.status, r.recognized, r.missed, r.compiles, r.kinds);
+        std::string text =
+            fmt::format("{} {} {} {} {} {}\n", r.status, r.recognized, r.missed, r.compiles, r.copies, r.kinds);
         char go;
         if (write(answer, text.data(), text.size()) < 0 || read(order, &go, 1) != 1)
           _exit(0);
@@ -237,7 +240,7 @@ struct Worker {
       pid = 0;
     } else {
       std::istringstream in(line);
-      in >> r.status >> r.recognized >> r.missed >> r.compiles >> std::ws;
+      in >> r.status >> r.recognized >> r.missed >> r.compiles >> r.copies >> std::ws;
       std::getline(in, r.kinds);
       r.err = take(err);
     }
@@ -278,14 +281,27 @@ std::string difference(const std::vector<std::string> &want, const std::vector<s
 
 /// What is not as the part says; empty: everything is.
 std::string problemOf(const Job &job, const Result &r) {
-  auto expected = wanted(job.text, "expect"), errors = wanted(job.text, "error"),
-       recognized = wanted(job.text, "recognized"), compiles = wanted(job.text, "compiles");
-  if (expected.empty() && errors.empty() && recognized.empty() && compiles.empty())
+  struct Number {
+    const char *what;
+    int got;
+    std::string more;
+    std::vector<std::string> want;
+  };
+  std::vector<Number> numbers = {{"recognized", r.recognized, " (" + r.kinds + ")", {}},
+                                 {"compiles", r.compiles, "", {}},
+                                 {"copies", r.copies, "", {}}};
+  auto expected = wanted(job.text, "expect"), errors = wanted(job.text, "error");
+  bool onlyOutput = errors.empty();
+  for (Number &number : numbers) {
+    number.want = wanted(job.text, number.what);
+    onlyOutput &= number.want.empty();
+  }
+  if (expected.empty() && onlyOutput)
     return "  the part expects nothing\n";
   std::string out;
   if (int status = errors.empty() ? 0 : 1; r.status != status)
     out += fmt::format("  exit status {}, expected {}\n", r.status, status);
-  if (!expected.empty() || (errors.empty() && recognized.empty() && compiles.empty())) {
+  if (!expected.empty() || onlyOutput) {
     auto got = linesOf(r.out);
     for (std::string &line : got)
       line = trimmed(line);
@@ -296,10 +312,9 @@ std::string problemOf(const Job &job, const Result &r) {
   for (const std::string &help : wanted(job.text, "help"))
     if (r.err.find(help) == std::string::npos)
       out += fmt::format("  no help `{}`\n", help);
-  if (!recognized.empty() && recognized[0] != std::to_string(r.recognized))
-    out += fmt::format("  expected {} recognised, got {} ({})\n", recognized[0], r.recognized, r.kinds);
-  if (!compiles.empty() && compiles[0] != std::to_string(r.compiles))
-    out += fmt::format("  expected {} compiles, got {}\n", compiles[0], r.compiles);
+  for (const Number &number : numbers)
+    if (!number.want.empty() && number.want[0] != std::to_string(number.got))
+      out += fmt::format("  expected {} {}, got {}{}\n", number.want[0], number.what, number.got, number.more);
   return out.empty() || r.err.empty() ? out : out + r.err;
 }
 
@@ -332,9 +347,9 @@ int main(int argc, char **argv) {
     Result r = worker.next(i);
     if (command.json) {
       fmt::print("{{\"file\": {}, \"line\": {}, \"config\": {}, \"status\": {}, \"stdout\": {}, \"stderr\": {}, "
-                 "\"recognized\": {}, \"missed\": {}, \"compiles\": {}}}\n",
+                 "\"recognized\": {}, \"missed\": {}, \"compiles\": {}, \"copies\": {}}}\n",
                  jsonText(job.file), job.line, jsonText(job.config), r.status, jsonText(r.out), jsonText(r.err),
-                 jsonText(r.kinds), r.missed, r.compiles);
+                 jsonText(r.kinds), r.missed, r.compiles, r.copies);
       continue;
     }
     std::string problem = problemOf(job, r);

@@ -77,13 +77,15 @@ SourceRange Session::rangeOf(Location location, bool whole) {
 /// The innermost place in the user's own text, and the calls that led there.
 void Session::reportRuntimeError(const rt::Error &error, ArrayRef<Location> chain) {
   std::vector<SourceRange> ranges;
-  for (Location l : chain) {
-    while (auto call = dyn_cast<CallSiteLoc>(l)) {
-      ranges.push_back(rangeOf(call.getCallee()));
-      l = call.getCaller();
-    }
-    ranges.push_back(rangeOf(l));
-  }
+  auto add = [&](auto &self, Location l) -> void {
+    if (auto call = dyn_cast<CallSiteLoc>(l)) { // what was inlined may hold inlined calls itself
+      self(self, call.getCallee());
+      self(self, call.getCaller());
+    } else
+      ranges.push_back(rangeOf(l));
+  };
+  for (Location l : chain)
+    add(add, l);
   std::erase_if(ranges, [&](SourceRange r) { return !r.valid() || sources.get(r.buffer).getName() == "<library>"; });
   Diagnostic &d = diagnostics.report(error.id, ranges.empty() ? SourceRange() : ranges[0], error.args);
   if (error.id == DiagId::DeviceFailed)

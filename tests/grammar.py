@@ -435,7 +435,7 @@ def repository(toy):
         )
         if any(code.startswith("L") for code in codes(parsed.stderr)):
             continue
-        done = programs.Done(parsed.returncode, "", parsed.stderr, [], 0, 0)
+        done = programs.Done(parsed.returncode, "", parsed.stderr, [], 0, 0, 0)
         if problem := disagreement(metamorphic.tokens_of(toy, path), done, str(path.relative_to(ROOT))):
             return problem
     programs.count(len(files))

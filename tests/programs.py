@@ -9,7 +9,7 @@ import tempfile
 
 cells = 0  # results that this process has compared
 
-Done = collections.namedtuple("Done", "status stdout stderr recognized missed compiles")
+Done = collections.namedtuple("Done", "status stdout stderr recognized missed compiles copies")
 
 
 def count(n):
@@ -53,8 +53,8 @@ def run_parts(toy, parts, cwd=None, flags=()):
         raise AssertionError(f"toy-check: status {done.returncode}, {len(rows)} results\n{done.stderr}")
     count(len(rows))
     results = iter(
-        Done(row["status"], row["stdout"], row["stderr"], row["recognized"].split(), row["missed"], row["compiles"])
-        for row in rows
+        Done(**{**row, "recognized": row["recognized"].split()})
+        for row in (({k: row[k] for k in Done._fields}) for row in rows)
     )
     return [[next(results) for _ in configurations] for _, configurations in parts]
 

@@ -43,12 +43,15 @@ var (p, q) = f([1, 2], [3, 4], [5, 6], [7, 8]);
 def f(x) { return x + 1; }
 print(f([1]), f([1, 2]), f([1, 2, 3]));  # expect: [2.0] [2.0, 3.0] [2.0, 3.0, 4.0]
 # compiles: 2
+# -----
+var x = [1, 2]; var y = x; x[0] = 3;
+# copies: 1
 """
 
 
 @pytest.mark.host
 def test_what_is_right_passes(toy, tmp_path):
-    assert checked(toy, tmp_path, RIGHT) == (0, "8 passed, 0 failed\n")
+    assert checked(toy, tmp_path, RIGHT) == (0, "9 passed, 0 failed\n")
 
 
 @pytest.mark.parametrize(
@@ -67,6 +70,7 @@ def test_what_is_right_passes(toy, tmp_path):
         "print(x);\n# error: N0101 1:7\n# help: nothing of that kind",
         "print(1);\n# recognized: 1",
         "def f(x) { return x; } f(1);\n# compiles: 7",
+        "var x = [1, 2]; var y = x; x[0] = 3;\n# copies: 0",
         "# CONFIG: --no-such-option\nprint(1); # expect: 1",
     ],
 )
