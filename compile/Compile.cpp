@@ -5,6 +5,7 @@
 
 #include "ir/ToyDialect.h"
 #include "jit/DeviceCompiler.h"
+#include "jit/ScalarLoops.h"
 #include "jit/SharedKernels.h"
 #include "passes/lowering/FunctionEmitter.h"
 #include "runtime/Parallel.h"
@@ -285,6 +286,10 @@ void Compiler::link(CompiledUnit &c) {
   }
   for (const auto &code : c.kernels)
     engine.linkKernels(std::move(code->object), c.error);
+  if (!warming && c.code->object)
+    for (auto &[number, reason] : scalarLoopsOf(*c.code->object))
+      if (number < c.linkable.sites.size())
+        log.loops.push_back({c.linkable.sites[number], "no vector code: " + reason});
   c.linkable.ir = std::move(c.ir);
   c.linkable.object = std::move(c.code->object);
   engine.link(std::move(c.linkable), c.error);

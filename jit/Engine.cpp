@@ -4,6 +4,7 @@
 #include "jit/EngineImpl.h"
 
 #include "jit/Abi.h"
+#include "jit/ScalarLoops.h"
 #include "jit/Target.h"
 #include "passes/lowering/Attributes.h"
 #include "reference/EvaluatorImpl.h"
@@ -199,7 +200,11 @@ void Engine::optimize(std::shared_ptr<MachineCode> code) {
   auto machine = code->quick ? impl->quickMachine : impl->machine;
   int level = code->quick ? 0 : code->loops && options.optimization < 0 ? 3 : options.optimization;
   impl->runApart(options, code->brief, [code, machine, level] {
-    if (level != 0)
+    if (level >= 2 && code->loops) {
+      VectorizerLog log(*code->context);
+      runPasses(*code->module, *machine, level);
+      log.embed(*code->module);
+    } else if (level != 0)
       runPasses(*code->module, *machine, level);
     eraseUnusedVariants(*code->module);
   });

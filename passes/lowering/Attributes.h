@@ -9,5 +9,7 @@ namespace toy {
 constexpr char sharedKernel[] = "toy.kernel";
 /// A version of a function for vectors, which loops may call after they were vectorized.
 constexpr char vectorVariant[] = "toy.variant";
+/// A property of a loop (`llvm.loop`): the number of its place among those of the module, for remarks.
+constexpr char loopNumber[] = "toy.loop";
 
 } // namespace toy

@@ -5,6 +5,8 @@
 /// caller.
 #include "passes/lowering/FunctionEmitter.h"
 
+#include "passes/lowering/Attributes.h"
+
 #include "runtime/Parallel.h"
 #include "runtime/Value.h"
 
@@ -173,6 +175,17 @@ void FunctionEmitter::emitPoll(mlir::Operation *branch) {
   });
 }
 
+/// What a loop is known by in remarks.
+MDNode *FunctionEmitter::numberedLoop(mlir::Location place) {
+  LLVMContext &context = b.getContext();
+  tables.sites.push_back(place);
+  auto *number = ConstantAsMetadata::get(b.getInt64(tables.sites.size() - 1));
+  MDNode *loop =
+      MDNode::getDistinct(context, {nullptr, MDNode::get(context, {MDString::get(context, loopNumber), number})});
+  loop->replaceOperandWith(0, loop); // what makes it this loop's own
+  return loop;
+}
+
 void FunctionEmitter::emitTerminator(mlir::Block &block) {
   mlir::Operation *terminator = block.getTerminator();
   b.SetInsertPoint(blocks[&block]);
@@ -203,9 +216,12 @@ void FunctionEmitter::emitTerminator(mlir::Block &block) {
   auto go = [&](mlir::Block *to, mlir::ValueRange operands, BasicBlock *start) {
     // `start` is the first block of the target; phis take the operands.
     BasicBlock *on = edge(&block, to, operands);
-    if (position[to] <= position[&block] && !terminator->hasAttr("toy.bare"))
+    bool isBare = terminator->hasAttr("toy.bare");
+    if (position[to] <= position[&block] && !isBare)
       emitPoll(terminator);
-    b.CreateBr(start);
+    BranchInst *back = b.CreateBr(start);
+    if (isBare)
+      back->setMetadata(LLVMContext::MD_loop, numberedLoop(to->getTerminator()->getLoc()));
     for (auto [argument, operand] : zip_equal(to->getArguments(), operands)) {
       SmallVector<Value *> phis, values;
       append(phis, argument);

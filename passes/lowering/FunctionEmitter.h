@@ -105,6 +105,7 @@ private:
   void failUnless(llvm::Value *condition, mlir::Operation *op);
   void setSite(mlir::Operation *op);
   llvm::Value *siteNumber(mlir::Location place);
+  llvm::MDNode *numberedLoop(mlir::Location place);
   llvm::Value *tableWord(llvm::StringRef table, int64_t index, llvm::Type *type);
   llvm::Value *sizeOf(mlir::Value tensor, int64_t axis);
   llvm::Value *stackArray(llvm::Type *type, int64_t count);
