@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 GUIDES = ROOT / "docs/guides"
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 FILE = re.compile(r"(?:# |/\* )([\w.-]+\.(?:toy|c|csv|h))(?: \*/)?\n")
-SHORTEST, LONGEST = 50, 200  # lines of a page
+SHORTEST, LONGEST = 60, 180  # lines of a page
 ANYTHING = "…"  # in the output of a command: any text; alone on a line: any lines
 
 
