@@ -3,7 +3,7 @@ BUILD := build/release
 FILE ?= examples/tour.toy
 ARGS ?=
 
-.PHONY: build package run test check nightly bench fuzz mutants format tidy setup clean
+.PHONY: build package run test check nightly bench fuzz mutants format reference tidy setup clean
 
 setup:
 	@scripts/install-packages
@@ -52,6 +52,10 @@ mutants: setup
 format: setup
 	@git ls-files '*.cpp' '*.h' '*.cu' | xargs clang-format-22 -i
 	@git ls-files '*.py' | xargs /usr/bin/black --quiet
+
+# The page of all built-in functions, from the program's tables.
+reference: build
+	@scripts/functions-reference $(BUILD)/toy > docs/reference/functions.md
 
 # What clang-tidy finds in the sources: tests/test_tidy.py, its nightly half too.
 tidy: build

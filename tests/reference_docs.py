@@ -6,6 +6,7 @@ import itertools
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 
 import programs
@@ -65,7 +66,7 @@ def complete(_toy):
         problems += [
             f"{page.name}: a fence opens with `{opening}`"
             for opening in fences[::2]
-            if opening not in ("toy", "ebnf", "sh")
+            if opening not in ("toy", "ebnf", "sh", "console")
         ]
     return "\n".join(problems) or None
 
@@ -112,8 +113,16 @@ def shown(toy, mode):
     return None
 
 
+def listed(toy):
+    script = ROOT / "scripts/functions-reference"
+    done = subprocess.run([sys.executable, str(script), toy], capture_output=True, text=True)
+    if done.returncode or done.stdout != (REFERENCE / "functions.md").read_text():
+        return done.stderr or "functions.md is not what the program says: `make reference` writes it"
+
+
 def all_cases():
     yield "reference: every rule once, with an example", complete
+    yield "reference: functions.md is up to date", listed, "release", "host"
     yield "documents: files that they name are there", named_files
     for mode in MODES:
         yield f"reference: examples with {mode}", lambda toy, mode=mode: shown(toy, mode)
