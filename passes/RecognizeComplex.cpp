@@ -28,9 +28,14 @@ bool isCosineAndSine(Value x, Value y) {
 
 /// x without reshapes that only drop or add axes: they do not change which elements these are.
 Value withoutReshape(Value x) {
-  while (auto reshape = x.getDefiningOp<ReshapeOp>())
+  while (auto reshape = (x = withoutRelabel(x)).getDefiningOp<ReshapeOp>())
     x = reshape.getX();
   return x;
+}
+
+bool isSameSize(Value x, Value y) {
+  auto size = x == y ? std::nullopt : sizeBehind(x);
+  return x == y || (size && size == sizeBehind(y));
 }
 
 /// Whether x and y are slices of one tensor that differ only in the start of its last axis: the even and odd elements,
@@ -39,15 +44,18 @@ bool isSplitPair(Value x, Value y) {
   auto s = withoutReshape(x).getDefiningOp<SliceOp>(), t = withoutReshape(y).getDefiningOp<SliceOp>();
   if (!s || !t || s.getX() != t.getX() || s.getSteps() != t.getSteps())
     return false;
-  size_t last = s.getSteps().size() - 1;
+  size_t rank = s.getSteps().size(), last = rank - 1;
+  bool isEveryOther = s.getSteps()[last] == 2; // what is multiplied with both says that there are as many
   for (size_t i = 0; i < s.getBounds().size(); ++i)
-    if (i != last && s.getBounds()[i] != t.getBounds()[i])
+    if (i != last && !(isEveryOther && i == rank + last) && !isSameSize(s.getBounds()[i], t.getBounds()[i]))
       return false;
   auto from = sizeBehind(s.getStarts()[last]), to = sizeBehind(t.getStarts()[last]),
        count = sizeBehind(s.getCounts()[last]);
   if (!from || !to || !count || !from->is(0))
     return false;
-  return (s.getSteps()[last] == 2 && to->is(1)) || (s.getSteps()[last] == 1 && *to == *count);
+  Dim size = tensorTypeOf(s.getX()).getDim(last); // an axis without elements has no element 1
+  return isEveryOther ? to->is(1) || *to == size.min(Dim::number(size.getContext(), 1))
+                      : s.getSteps()[last] == 1 && *to == *count;
 }
 
 class Recognizer {
@@ -167,10 +175,12 @@ private:
       return "there are no complex integers";
     if (re->getBlock() != im->getBlock())
       return "its parts are computed in different branches";
-    if (re->getResult(0).getType() != im->getResult(0).getType())
+    // Both have the shape that all four operands stretch to.
+    if (!isSameUpToNames(tensorTypeOf(re->getResult(0)), tensorTypeOf(im->getResult(0))))
       return "its parts have different types, " + typeText(re->getResult(0).getType()) + " and " +
              typeText(im->getResult(0).getType());
-    if (p.re->isMatrix && (p.a.getType() != p.b.getType() || p.c.getType() != p.d.getType()))
+    if (p.re->isMatrix && !(isSameUpToNames(tensorTypeOf(p.a), tensorTypeOf(p.b)) &&
+                            isSameUpToNames(tensorTypeOf(p.c), tensorTypeOf(p.d))))
       return "real and imaginary parts of a factor have different shapes";
     return "";
   }
@@ -220,8 +230,8 @@ private:
     };
     Value x = factor(p.a, false, p.b, p.negateB()), y = factor(p.c, p.negateC(), p.d, p.negateD());
     Value z = createByRule(b, loc, p.re->isMatrix ? "toy.matmul" : "toy.mul", {x, y});
-    Type expected = re->getResult(0).getType();
-    if (!z || tensorTypeOf(z).withDType(realOf(tensorTypeOf(z).getDtype())) != expected) {
+    if (!z || !isSameUpToNames(tensorTypeOf(z).withDType(realOf(tensorTypeOf(z).getDtype())),
+                               tensorTypeOf(re->getResult(0)))) {
       log.missed.push_back(
           {loc,
            "`{0}` and `{1}` would be a complex product, but a factor's real and imaginary parts broadcast differently",
@@ -230,6 +240,10 @@ private:
     }
     for (auto [part, name] : {std::pair(re, "toy.real"), std::pair(im, "toy.imag")}) {
       Value value = createByRule(b, loc, name, z);
+      if (Type type = part->getResult(0).getType(); value.getType() != type) {
+        OpBuilder here(part); // where the names are known
+        value = RelabelOp::create(here, loc, type, value);
+      }
       raised[part->getResult(0)] = value;
       part->getResult(0).replaceAllUsesWith(value);
       replaced.push_back(part);
@@ -310,14 +324,15 @@ private:
           const ProductTerm &r = sum->terms[turned], &p = sum->terms[1 - turned];
           Value rotated = swapTurned ? r.rhs : r.lhs, sine = swapTurned ? r.lhs : r.rhs, x = swapPlain ? p.rhs : p.lhs,
                 cosine = swapPlain ? p.lhs : p.rhs;
-          auto halves = rotated.getDefiningOp<ConcatOp>();
+          auto halves = withoutRelabel(rotated).getDefiningOp<ConcatOp>();
           if (!halves || halves.getParts().size() != 2 ||
               static_cast<int64_t>(halves.getAxis()) != tensorTypeOf(rotated).getRank() - 1)
             continue;
-          auto negated = halves.getParts()[0].getDefiningOp<NegOp>();
-          Value x1 = halves.getParts()[1], x2 = negated ? negated.getX() : Value();
+          auto negated = withoutRelabel(halves.getParts()[0]).getDefiningOp<NegOp>();
+          Value x1 = withoutRelabel(halves.getParts()[1]), x2 = negated ? withoutRelabel(negated.getX()) : Value();
           auto slice = x1.getDefiningOp<SliceOp>();
-          if (!x2 || !slice || slice.getX() != x || !isSplitPair(x1, x2) || slice.getSteps().back() != 1)
+          if (!x2 || !slice || withoutRelabel(slice.getX()) != withoutRelabel(x) || !isSplitPair(x1, x2) ||
+              slice.getSteps().back() != 1)
             continue;
           OpBuilder b(add);
           Value c = halfOf(b, cosine), s = halfOf(b, sine);

@@ -277,6 +277,60 @@ def orders(toy, sign):
     return "\n".join(problems) or (None if found else "nothing was recognized")
 
 
+HALVES = "var r = cat([-x[:, K:], x[:, :K]], axis=1); return x * cat([c, c], axis=1) + r * cat([s, s], axis=1);"
+DECLARED = {  # the parts of a function whose signature says what its sizes are: equal ones are written in two ways
+    "even and odd elements": (
+        "def f(x: f64[D], c: f64[D//2], s: f64[D//2]) where D % 2 == 0"
+        " { return (x[::2]*c - x[1::2]*s, x[::2]*s + x[1::2]*c); } print(f([1, 2, 3, 4], [5, 6], [7, 8]));",
+        ["rope"],
+    ),
+    "pairs of rows of even length": (
+        "def f(x: f64[S, 2*K], c: f64[S, K], s: f64[S, K])"
+        " { return (x[:, ::2]*c - x[:, 1::2]*s, x[:, ::2]*s + x[:, 1::2]*c); } print(f([[1, 2, 3, 4]], [[5, 6]], [[7, 8]]));",
+        ["rope"],
+    ),
+    "halves of an even size": (
+        "def f(x: f64[S, D], c: f64[S, D//2], s: f64[S, D//2]) where D % 2 == 0 { var a = x[:, :D//2];"
+        " var b = x[:, D//2:]; return cat([a*c - b*s, b*c + a*s], axis=1); } print(f([[1, 2, 3, 4]], [[5, 6]], [[7, 8]]));",
+        ["mul"],
+    ),
+    "halves put together": (
+        f"def f(x: f64[S, 2*K], c: f64[S, K], s: f64[S, K]) {{ {HALVES} }} print(f([[1, 2, 3, 4]], [[5, 6]], [[7, 8]]));",
+        ["rope"],
+    ),
+    "no halves": (
+        f"def f(x: f64[S, N], c: f64[S, M], s: f64[S, M], K) where N == 2*M {{ {HALVES} }}"
+        " print(f([[1, 2, 3, 4]], [[5, 6]], [[7, 8]], 1), f([[1, 2, 3, 4]], [[5, 6]], [[7, 8]], 2));",
+        [],
+    ),
+    "two names of one size": (
+        "def f(a: f64[N], b: f64[M], c: f64[N], d: f64[M]) where N == M { return (a*c - b*d, a*d + b*c); }"
+        " print(f([1, 2], [3, 4], [5, 6], [7, 8]));",
+        ["mul"],
+    ),
+    "two names of one size, matrices": (
+        "def f(a: f64[N, M], b: f64[N, K], c: f64[M, L], d: f64[K, L]) where M == K"
+        " { return (a@c - b@d, a@d + b@c); } print(f([[1, 2]], [[3, 4]], [[5], [6]], [[7], [8]]));",
+        ["matmul"],
+    ),
+    "one number for all": (
+        "def f(a: f64[N], b: f64[1], c: f64[N], d: f64[N]) { return (a*c - b*d, a*d + b*c); }"
+        " print(f([1, 2], [3], [5, 6], [7, 8]), f([1], [3], [5], [7]));",
+        ["mul"],
+    ),
+}
+
+
+def declared(toy, text, kinds):
+    ways = ["--remarks", "--unpack --remarks", "--dynamic=on --remarks", "--no-recognize", "--jit=never"]
+    [runs] = run_parts(toy, [(text, ways)], flags=["--precision=full"])
+    for way, run in zip(ways, runs):
+        if run.status or run.stdout != runs[-1].stdout:
+            return f"{way}: {run}\n{runs[-1]}\n{text}"
+        if "--remarks" in way and run.recognized != kinds:
+            return f"{way}: recognized {run.recognized}, not {kinds}\n{run.stderr}{text}"
+
+
 def all_cases():
     for name, (statements, kinds) in POSITIVE.items():
         yield f"recognized: {name}", lambda toy, s=statements, k=kinds: check(toy, s, k)
@@ -292,3 +346,5 @@ def all_cases():
         yield f"recognized: {kind}", lambda toy, k=kind, s=statements: other(toy, k, s)
     for sign in "-+":
         yield f"orders of operands, {sign}", lambda toy, s=sign: orders(toy, s)
+    for name, (text, kinds) in DECLARED.items():
+        yield f"declared sizes: {name}", lambda toy, t=text, k=kinds: declared(toy, t, k)

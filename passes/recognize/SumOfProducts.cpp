@@ -9,9 +9,23 @@ using namespace mlir;
 
 namespace toy {
 
-/// x without negations around it; `negative` flips for each.
+Value withoutRelabel(Value x) {
+  while (auto relabel = x.getDefiningOp<RelabelOp>())
+    x = relabel.getX();
+  return x;
+}
+
+bool isSameUpToNames(TensorType x, TensorType y) {
+  return x.getDtype() == y.getDtype() && x.getRank() == y.getRank() &&
+         llvm::all_of(llvm::zip_equal(x.getDims(), y.getDims()), [](auto pair) {
+           auto [a, b] = pair;
+           return a == b || !(a.is(1) || b.is(1) || (a.isNumber() && b.isNumber()));
+         });
+}
+
+/// x without negations around it; `negative` flips for each. Other names of sizes go, too.
 static Value withoutNegations(Value x, bool &negative) {
-  while (auto neg = x.getDefiningOp<NegOp>()) {
+  while (auto neg = (x = withoutRelabel(x)).getDefiningOp<NegOp>()) {
     negative = !negative;
     x = neg.getX();
   }

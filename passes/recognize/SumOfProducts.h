@@ -58,6 +58,11 @@ enum class Mismatch : uint8_t { None, Signs, Order, Pairing };
 std::optional<ComplexProduct> matchProduct(const SumOfProducts &re, const SumOfProducts &im, Mismatch &why,
                                            const ProductTerm *&culprit);
 
+/// The same elements under the names of sizes that they had first.
+mlir::Value withoutRelabel(mlir::Value x);
+/// Whether types can only differ in how equal sizes are written.
+bool isSameUpToNames(TensorType x, TensorType y);
+
 /// Creates an operation with the result types of its rule; null where the rule refuses.
 mlir::Value createByRule(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef name, mlir::ValueRange operands);
 
