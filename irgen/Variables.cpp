@@ -15,18 +15,21 @@ Variable *lookup(IRGen &g, StringRef name) {
 }
 
 void unknownName(IRGen &g, const std::string &name, SourceRange range, bool isFunction) {
-  for (auto [theirs, help] : {std::pair<const char *, const char *>{"True", "write `true`"},
-                              {"False", "write `false`"},
-                              {"None", "there is no such value: a function that returns nothing has no `return e`"}})
+  static constexpr std::pair<const char *, const char *> otherNames[] = {
+#define TOY_OTHER_NAME(NAME, HELP) {NAME, HELP},
+#include "irgen/OtherNames.def"
+  };
+  DiagId unknown = isFunction ? DiagId::UnknownFunction : DiagId::UnknownName;
+  for (auto [theirs, help] : otherNames)
     if (name == theirs)
-      g.fail(DiagId::UnknownName, range, {name}, help);
+      g.fail(unknown, range, {name}, help);
   std::vector<std::string> candidates = g.host.names();
   for (auto &scope : g.fn().scopes)
     for (auto &[known, variable] : scope)
       candidates.push_back(known);
   for (const BuiltinInfo &info : allBuiltins())
     candidates.push_back(info.name);
-  g.failNear(isFunction ? DiagId::UnknownFunction : DiagId::UnknownName, range, {name}, name, candidates);
+  g.failNear(unknown, range, {name}, name, candidates);
 }
 
 /// What a top-level variable holds, from its leaves.

@@ -95,10 +95,26 @@ const std::vector<CommandInfo> &commandTable() {
   return table;
 }
 
+/// The command that a word of other prompts stands for, unless it is a name of the user's; otherwise nothing.
+static std::string commandOfWord(std::string word, Session &session) {
+  if (word.ends_with(";"))
+    word = trimmed(word.substr(0, word.size() - 1));
+  if (word.ends_with("()"))
+    word.resize(word.size() - 2);
+  for (auto [name, command] : {std::pair("exit", ":quit"), std::pair("quit", ":quit"), std::pair("help", ":help")})
+    if (word == name) {
+      std::vector<std::string> names = session.names();
+      return std::find(names.begin(), names.end(), word) == names.end() ? command : "";
+    }
+  return "";
+}
+
 bool Prompt::run(const std::string &line) {
-  if (!line.starts_with("?") && !line.starts_with(":"))
+  bool isCommand = line.starts_with("?") || line.starts_with(":");
+  std::string command = isCommand ? line : commandOfWord(trimmed(line), session);
+  if (command.empty())
     return false;
-  session.protect(line, [&] { runCommand(line); });
+  session.protect(line, [&] { runCommand(command); });
   return true;
 }
 
