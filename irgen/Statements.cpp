@@ -114,6 +114,12 @@ static Value shaped(IRGen &g, const RValue &value, const ast::Var &s) {
   return reshape(g, value.value, sizes, s.range);
 }
 
+/// What a function gives that returns nothing is no value.
+static void needValue(IRGen &g, const RValue &value, SourceRange range) {
+  if (value.kind == RValue::Nothing)
+    g.fail(DiagId::NoValue, range, {g.sourceText(range)});
+}
+
 static void genVar(IRGen &g, const ast::Var &s) {
   if (s.isTuple) {
     RValue value = genExpr(g, *s.value);
@@ -126,6 +132,7 @@ static void genVar(IRGen &g, const ast::Var &s) {
     return;
   }
   RValue value = genDeclared(g, s);
+  needValue(g, value, s.value->range);
   defineVariable(g, s.names[0], s.shape ? shaped(g, value, s) : value, s.nameRanges[0], true);
 }
 
@@ -225,8 +232,11 @@ static SmallVector<const ast::Expr *> subscriptsOf(const ast::Expr &target) {
 }
 
 static void genAssign(IRGen &g, const ast::Assign &s) {
-  if (!s.op)
-    return assignTo(g, *s.target, genExpr(g, *s.value), s.value->range);
+  if (!s.op) {
+    RValue value = genExpr(g, *s.value);
+    needValue(g, value, s.value->range);
+    return assignTo(g, *s.target, value, s.value->range);
+  }
   if (s.target->kind == ast::NodeKind::Tuple)
     g.fail(DiagId::NotAssignable, s.target->range, {"a tuple with an operator"});
   SmallVector<const ast::Expr *> subscripts = subscriptsOf(*s.target);

@@ -216,7 +216,7 @@ std::string npyHeader(const std::string &path, const Tensor &t) {
                                                    "<f2", "<f4", "<f8", "<c8", "<c16"};
   const char *descr = names[static_cast<int>(t.dtype)];
   if (!descr)
-    fail(DiagId::UnsupportedDType, {path, std::string(nameOf(t.dtype))});
+    fail(DiagId::FormatWithoutDType, {path, std::string(nameOf(t.dtype))});
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", descr,
                                    fmt::join(t.shape(), ", "), t.rank == 1 ? "," : "");
   size_t total = (10 + header.size() + 1 + 63) / 64 * 64;

@@ -235,7 +235,7 @@ std::string safetensorsText(const std::string &path, std::span<const NamedTensor
       pairs += (pairs.empty() ? "" : ",") + name;
     }
     if (dtype.empty())
-      fail(DiagId::UnsupportedDType, {path, std::string(nameOf(t->dtype))});
+      fail(DiagId::FormatWithoutDType, {path, std::string(nameOf(t->dtype))});
     int64_t bytes = t->count() * sizeOf(t->dtype);
     header +=
         fmt::format("{}{}:{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}}", header.empty() ? "" : ",",
