@@ -76,8 +76,15 @@ Element KernelEmitter::identityOf(mlir::Operation *op, DType dtype) {
 // maximum does not order zeros: no element is above a greatest one of 0, so it is -0 if all signs are set.
 static bool isFloatExtremum(mlir::Operation *op, DType dtype) { return isa<MaxOp, MinOp>(op) && isFloat(dtype); }
 
+// Booleans are bytes of 0 and 1 while they are folded: as bits of mask registers they would be one chain.
+static bool isOfBytes(mlir::Operation *op, DType dtype) {
+  return dtype == DType::Bool && isa<MaxOp, MinOp, AnyOp, AllOp>(op);
+}
+
 KernelEmitter::Fold KernelEmitter::startFold(mlir::Operation *op, DType dtype) {
   Element identity = identityOf(op, dtype);
+  if (isOfBytes(op, dtype))
+    return {k.CreateZExt(identity.re, k.getInt8Ty()), nullptr};
   if (!isFloatExtremum(op, dtype))
     return {identity.re, identity.im};
   Type *bits = k.getIntNTy(identity.re->getType()->getScalarSizeInBits());
@@ -86,6 +93,8 @@ KernelEmitter::Fold KernelEmitter::startFold(mlir::Operation *op, DType dtype) {
 }
 
 KernelEmitter::Fold KernelEmitter::mergeFolds(mlir::Operation *op, const Fold &a, const Fold &b, DType dtype) {
+  if (isOfBytes(op, dtype))
+    return {isa<MaxOp, AnyOp>(op) ? k.CreateOr(a[0], b[0]) : k.CreateAnd(a[0], b[0]), nullptr};
   if (!isFloatExtremum(op, dtype)) {
     Element merged = combine(op, {a[0], a[1]}, {b[0], b[1]}, dtype);
     return {merged.re, merged.im};
@@ -97,12 +106,16 @@ KernelEmitter::Fold KernelEmitter::mergeFolds(mlir::Operation *op, const Fold &a
 }
 
 KernelEmitter::Fold KernelEmitter::foldOf(mlir::Operation *op, Element x, DType dtype) {
+  if (isOfBytes(op, dtype))
+    return {k.CreateZExt(x.re, k.getInt8Ty()), nullptr};
   if (!isFloatExtremum(op, dtype))
     return {x.re, x.im};
   return {x.re, x.re, k.CreateBitCast(x.re, k.getIntNTy(x.re->getType()->getScalarSizeInBits()))};
 }
 
 Element KernelEmitter::finishFold(mlir::Operation *op, const Fold &fold, DType dtype) {
+  if (isOfBytes(op, dtype))
+    return {k.CreateTrunc(fold[0], k.getInt1Ty(), "", /*IsNUW=*/true)};
   if (!isFloatExtremum(op, dtype))
     return {fold[0], fold[1]};
   Value *m = fold[0], *zero = scalars.zero(dtype).re;
@@ -166,6 +179,30 @@ Element KernelEmitter::emitBlock(mlir::Operation *op, const Indices &outer, Valu
   return finishFold(op, lanes.read(i64(0)), dtype);
 }
 
+/// What no further element changes, of booleans and bytes, which often are all alike; null elsewhere. Groups of
+/// reductions cannot fail: no error is missed with the elements that are not looked at.
+Value *KernelEmitter::decisive(mlir::Operation *op, DType dtype) {
+  if (dtype != DType::Bool && dtype != DType::U8)
+    return nullptr;
+  const bool isGreatest = isa<MaxOp, AnyOp>(op);
+  if (!isGreatest && !isa<MinOp, AllOp>(op))
+    return nullptr;
+  Type *type = scalars.real(dtype, 0).re->getType();
+  return isGreatest ? Constant::getAllOnesValue(type) : Constant::getNullValue(type);
+}
+
+/// The fold of a block, or, where what came before decides, any part of the same result.
+Element KernelEmitter::foldUnlessDecided(mlir::Operation *op, Value *isFirst, Value *before,
+                                         function_ref<Element()> block) {
+  DType dtype = rootType.getDtype();
+  Value *end = decisive(op, dtype);
+  if (!end)
+    return block();
+  Element last = choose(
+      isFirst, dtype, [&] { return identityOf(op, dtype); }, [&] { return scalars.load(dtype, before, i64(0)); });
+  return choose(k.CreateICmpEQ(last.re, end), dtype, [&] { return Element{end}; }, block);
+}
+
 /// How many elements each fold has, if that is known.
 std::optional<int64_t> knownFoldLength(mlir::Operation *op) {
   TensorType type = tensorTypeOf(op->getOperand(0));
@@ -197,38 +234,39 @@ Element KernelEmitter::foldTinyRow(mlir::Operation *op, const Indices &outer, Va
   return finishFold(op, lanes[0], dtype);
 }
 
-/// Rows of so few elements that LLVM takes a row a lane.
-void KernelEmitter::emitTinyRows(mlir::Operation *op, int64_t count) {
+/// Starts a kernel over short rows, whose elements have one counter where they only depend on those of other tensors.
+KernelEmitter::Rows KernelEmitter::beginRows(mlir::Operation *op) {
   mlir::Value x = op->getOperand(0);
   ReductionAxes axes(op);
   SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer);
-  Value *rows = product(outerSizes);
+  Value *number = product(outerSizes);
   flat = isAllElementwise(x) && axes.outer == to_vector(seq<int64_t>(axes.outer.size()));
   begin();
   Value *out = capture(callerOut);
-  SmallVector<Value *> sizes = map_to_vector(outerSizes, [&](Value *v) { return capture(v); });
+  return {number, out, map_to_vector<4>(outerSizes, [&](Value *v) { return capture(v); })};
+}
+void KernelEmitter::finishRows(mlir::Operation *op, const Rows &rows, int64_t count) {
+  auto known = tensorTypeOf(op->getOperand(0)).getStaticCount();
+  finish(rows.number, caller.getInt64(std::max<int64_t>((1 << 15) / count, 1)), !(known && *known <= 1 << 15));
+}
+
+/// Rows of so few elements that LLVM takes a row a lane.
+void KernelEmitter::emitTinyRows(mlir::Operation *op, int64_t count) {
+  const Rows rows = beginRows(op);
   loop(rangeBegin, rangeEnd, [&](Value *row) {
-    Indices outer = flat ? Indices() : decode(row, sizes);
+    Indices outer = flat ? Indices() : decode(row, rows.sizes);
     Value *base = flat ? k.CreateMul(row, i64(count), "", true, true) : nullptr;
-    scalars.store(rootType.getDtype(), out, row, foldTinyRow(op, outer, base, count));
+    scalars.store(rootType.getDtype(), rows.out, row, foldTinyRow(op, outer, base, count));
   });
-  auto known = tensorTypeOf(x).getStaticCount();
-  finish(rows, caller.getInt64((1 << 15) / count), !(known && *known <= 1 << 15));
+  finishRows(op, rows, count);
 }
 
 /// Rows of at most as many elements as there are lanes: each element is a lane of its own, and only halving is left.
 /// 16 rows go together. They are written to the stack, padded to a power of two; then a step takes vectors by two and
 /// combines the first halves of their rows with the second halves.
 void KernelEmitter::emitShortRows(mlir::Operation *op, int64_t count) {
-  mlir::Value x = op->getOperand(0);
-  ReductionAxes axes(op);
   DType dtype = rootType.getDtype();
-  SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer);
-  Value *rows = product(outerSizes);
-  flat = isAllElementwise(x) && axes.outer == to_vector(seq<int64_t>(axes.outer.size()));
-  begin();
-  Value *out = capture(callerOut);
-  SmallVector<Value *> sizes = map_to_vector(outerSizes, [&](Value *v) { return capture(v); });
+  const Rows rows = beginRows(op);
   const auto pitch = static_cast<int64_t>(PowerOf2Ceil(count));
   const int64_t together = sizeOf(realOf(dtype)) < 8 || pitch > 16 ? 16 : 8;
   Element identity = identityOf(op, dtype);
@@ -250,7 +288,7 @@ void KernelEmitter::emitShortRows(mlir::Operation *op, int64_t count) {
     else
       loop(i64(0), here, [&](Value *r) {
         Value *row = k.CreateAdd(first, r, "", true, true);
-        Indices outer = flat ? Indices() : decode(row, sizes);
+        Indices outer = flat ? Indices() : decode(row, rows.sizes);
         Value *from = k.CreateMul(row, i64(count), "", true, true), *to = k.CreateMul(r, i64(pitch), "", true, true);
         loop(i64(0), i64(count), [&](Value *j) {
           put(k.CreateAdd(to, j, "", true, true), outer, flat ? k.CreateAdd(from, j, "", true, true) : j);
@@ -259,11 +297,10 @@ void KernelEmitter::emitShortRows(mlir::Operation *op, int64_t count) {
     combineTile(op, tile, sums, together, pitch);
     loop(i64(0), here, [&](Value *r) {
       Fold sum = sums.read(r);
-      scalars.store(dtype, out, k.CreateAdd(first, r, "", true, true), {sum[0], sum[1]});
+      scalars.store(dtype, rows.out, k.CreateAdd(first, r, "", true, true), {sum[0], sum[1]});
     });
   });
-  auto known = tensorTypeOf(x).getStaticCount();
-  finish(rows, caller.getInt64(std::max<int64_t>((1 << 15) / count, 1)), !(known && *known <= 1 << 15));
+  finishRows(op, rows, count);
 }
 
 void KernelEmitter::combineTile(mlir::Operation *op, Lanes &tile, Lanes &sums, int64_t together, int64_t pitch) {
@@ -332,9 +369,12 @@ void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
     loop(rangeBegin, rangeEnd, [&](Value *block) {
       Value *from = k.CreateMul(block, i64(reductionBlock));
       Value *to = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(from, i64(reductionBlock)), n);
-      scalars.store(dtype, out, block, emitBlock(op, {}, from, to));
+      Value *before = k.CreateGEP(scalars.memoryType(dtype), out, k.CreateSub(block, i64(1)));
+      Element part =
+          foldUnlessDecided(op, k.CreateICmpEQ(block, rangeBegin), before, [&] { return emitBlock(op, {}, from, to); });
+      scalars.store(dtype, out, block, part);
     });
-    finish(blocks, caller.getInt64(4), true);
+    finish(blocks, caller.getInt64(decisive(op, dtype) ? 32 : 4), true); // each piece begins undecided
     emitCombine(op, data, blocks);
     calls.call("toy_rt_release", caller.getVoidTy(), {partials});
     return;
@@ -355,7 +395,8 @@ void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
     loop(i64(0), blocks, [&](Value *block) {
       Value *from = k.CreateMul(block, i64(reductionBlock));
       Value *to = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(from, i64(reductionBlock)), n);
-      Element part = emitBlock(op, outer, from, to);
+      Element part =
+          foldUnlessDecided(op, k.CreateICmpEQ(block, i64(0)), total, [&] { return emitBlock(op, outer, from, to); });
       Element sum = choose(
           k.CreateICmpEQ(block, i64(0)), dtype, [&] { return part; },
           [&] { return combine(op, scalars.load(dtype, total, i64(0)), part, dtype); });
