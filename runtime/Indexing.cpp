@@ -261,8 +261,33 @@ public:
         to[i] = to[i] * step + i * strides.back();
     return base + j * strides.back();
   }
-  /// Of how many elements those of a block are, for the processor's caches.
-  int64_t reach(int64_t all) const { return width < blockSize ? size * width : all; }
+  /// Tiles of columns pay where many lines read from them.
+  int64_t linesOfPiece() const {
+    return std::max<int64_t>(1, (width < blockSize ? grain << 5 : grain) / std::max<int64_t>(line, 1));
+  }
+  /// The elements at the positions of some lines; false if one is outside. Each is checked when it is used, which costs
+  /// less than a list of offsets: the processor reads ahead over many elements.
+  template <typename E> bool take(int64_t begin, int64_t end, const E *x, E *out) const {
+    return withPositions(index, [&](auto *positions) {
+      Watch watch;
+      const int64_t next = strides.back();
+      for (int64_t j = 0; j < line; j += width)
+        for (int64_t number = begin; number < end; ++number) {
+          const int64_t n = std::min(width, line - j), first = number * line + j;
+          watch(n);
+          const E *from = x + offsetOf(number, index.shape().first(index.rank - 1), strides) + j * next;
+#pragma clang loop unroll_count(4)
+          for (int64_t i = 0; i < n; ++i) {
+            int64_t at = positions[first + i];
+            at += (at >> 63) & size;
+            if (static_cast<uint64_t>(at) >= static_cast<uint64_t>(size))
+              return false;
+            out[first + i] = from[at * step + i * next];
+          }
+        }
+      return true;
+    });
+  }
   void failOutside() const {
     Watch watch;
     withPositions(index, [&](auto *positions) {
@@ -312,13 +337,10 @@ TensorRef takeAlong(const Tensor &x, const Tensor &index, int64_t axis) {
   dispatchWidth(x.dtype, [&](auto *type) {
     using E = std::remove_pointer_t<decltype(type)>;
     parallelFor(
-        plan.lines, std::max<int64_t>(1, grain / std::max<int64_t>(plan.line, 1)),
+        plan.lines, plan.linesOfPiece(),
         [](void *context, int64_t begin, int64_t end) {
           auto &job = *static_cast<AlongJob *>(context);
-          if (!job.plan.each(begin, end, [&](int64_t first, int64_t n, int64_t base, const int64_t *offsets) {
-                copyRows(job.x.as<E>() + base, job.plan.reach(job.x.count() - base), offsets, n, 1,
-                         job.out.as<E>() + first);
-              }))
+          if (!job.plan.take(begin, end, job.x.as<E>(), job.out.as<E>()))
             job.outside = true;
         },
         &job);
