@@ -160,6 +160,14 @@ private:
   llvm::Value *decisive(mlir::Operation *op, DType dtype);
   Element foldUnlessDecided(mlir::Operation *op, llvm::Value *isFirst, llvm::Value *before,
                             llvm::function_ref<Element()> block);
+  struct Gathered {
+    SliceOp slice;
+    Lanes buffer;
+  };
+  std::vector<Gathered> startGather(mlir::Operation *reduction, int64_t width);
+  void gather(const Gathered &gathered, const Indices &from, int64_t width);
+  void loopOverLanes(mlir::Operation *reduction, const Indices &outer, llvm::Value *base, int64_t width,
+                     llvm::ArrayRef<Gathered> gathered, llvm::function_ref<void(llvm::Value *, llvm::Value *)> step);
   struct Rows {
     llvm::Value *number; ///< in the caller
     llvm::Value *out;
