@@ -128,6 +128,7 @@ private:
   Map beginMap();
   Element mapElement(mlir::Value value, const Indices &indices);
   void storeMapElement(mlir::Value value, llvm::Value *out, llvm::Value *at, Element element);
+  bool isTinyRow(llvm::Value *size);
   void emitMap();
   bool emitJoin();
   // TiledEmitter.cpp
