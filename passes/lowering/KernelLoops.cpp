@@ -366,7 +366,8 @@ void KernelEmitter::storeMapElement(mlir::Value value, Value *out, Value *at, El
 bool KernelEmitter::isTinyRow(Value *size) {
   auto *known = dyn_cast<ConstantInt>(size);
   auto operations = static_cast<int64_t>(op.getBody().front().getOperations().size());
-  return known && known->getSExtValue() <= 7 && known->getSExtValue() * operations <= 64;
+  const int64_t n = known ? known->getSExtValue() : 0;
+  return n >= 1 && n <= 7 && n * operations <= 64;
 }
 
 /// One loop over rows (all axes but the last, or everything when flat), one over the last axis.
