@@ -42,6 +42,11 @@ bool isElementwise(Operation *op) { return !isPackedForm(op) && op->hasTrait<OpT
 bool isReduction(Operation *op) { return !isPackedForm(op) && op->hasTrait<OpTrait::Reduction>(); }
 bool isFusible(Operation *op) { return isIndexMap(op) || isElementwise(op) || isReduction(op); }
 
+/// A slice that is only joined again (a roll along several axes).
+bool isSliceOfJoins(Operation *op) {
+  return isa<SliceOp>(op) && llvm::all_of(op->getUsers(), [](Operation *user) { return isa<ConcatOp>(user); });
+}
+
 /// Index maps whose result has each element of the operand at most once.
 bool keepsElementsOnce(Operation *op) {
   return isa<PermuteOp, SliceOp, ConcatOp, PadOp, DiagonalOp, PackOp, PartOp>(op);
@@ -84,6 +89,8 @@ public:
 private:
   /// Index maps are read in place by every consumer; only uses outside of groups need the stored tensor.
   bool joinAll(Operation *op) {
+    if (isa<ConcatOp>(op) && llvm::all_of(op->getUsers(), isSliceOfJoins)) // two copies of whole pieces
+      return false;
     SmallVector<size_t> targets;
     for (Operation *user : op->getUsers()) {
       if (user->getBlock() != &block || !isFusible(user) || interval[user] != interval[op])

@@ -2,10 +2,12 @@
 /// \file
 /// Chooses transposition flags and leading dimensions; packs what BLAS cannot take.
 #include "runtime/Blas.h"
+#include "runtime/ArrayLoops.h"
 #include "runtime/Error.h"
 #include "runtime/IntegerKernels.h"
 #include "runtime/OpenBlas.h"
 #include "runtime/Parallel.h"
+#include "runtime/SmallMatrices.h"
 
 #include <algorithm>
 #include <complex>
@@ -181,6 +183,11 @@ void integers(int64_t m, int64_t n, int64_t k, const T *a, const MatrixOperand &
     plain(m, n, k, a, ao, b, bo, c, whole);
 }
 
+/// Products that sum in the order of rule 13, and not in BLAS's.
+template <typename T> bool isSmallProduct(int64_t m, int64_t n, int64_t k, double alpha, double beta) {
+  return !std::is_integral_v<T> && m * n * k <= smallProduct && alpha == 1 && beta == 0;
+}
+
 template <typename T>
 void one(int64_t m, int64_t n, int64_t k, double alpha, const T *a, const MatrixOperand &ao, const T *b,
          const MatrixOperand &bo, double beta, T *c) {
@@ -189,7 +196,7 @@ void one(int64_t m, int64_t n, int64_t k, double alpha, const T *a, const Matrix
   if constexpr (std::is_integral_v<T>)
     return integers(m, n, k, a, ao, b, bo, c);
   else {
-    if (k == 0 || (m * n * k <= smallProduct && alpha == 1 && beta == 0))
+    if (k == 0 || isSmallProduct<T>(m, n, k, alpha, beta))
       return plain(m, n, k, a, ao, b, bo, c);
     if (n == 1 && tryVector(false, m, k, T(alpha), a, ao, b, bo.rowStride, bo.conjugate, T(beta), c))
       return;
@@ -214,6 +221,23 @@ void one(int64_t m, int64_t n, int64_t k, double alpha, const T *a, const Matrix
   }
 }
 
+constexpr int64_t smallBatch = 4096; ///< small products between two looks for Ctrl-C
+
+/// `count` small products along the last axis of a batch, if there is a kernel for their sizes.
+template <typename T>
+bool productsInRegisters(int64_t m, int64_t n, int64_t k, int64_t count, size_t axes, const T *a,
+                         const MatrixOperand &ao, const T *b, const MatrixOperand &bo, T *c) {
+  if constexpr (std::is_integral_v<T>)
+    return false;
+  else {
+    auto factor = [&](const T *data, const MatrixOperand &o) {
+      return SmallProducts::Factor{data, o.rowStride, o.columnStride, count > 1 ? o.batchStrides[axes - 1] : 0,
+                                   o.conjugate && isComplexType<T>};
+    };
+    return smallMatrices<T>().product({m, n, k, count, factor(a, ao), factor(b, bo), c});
+  }
+}
+
 template <typename T>
 void batched(int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, void *c, std::span<const int64_t> batch,
              double alpha, double beta) {
@@ -231,7 +255,10 @@ void batched(int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, 
   } context{m, n, k, a, b, static_cast<T *>(c), batch, alpha, beta};
   auto body = [](void *opaque, int64_t begin, int64_t end) {
     auto &x = *static_cast<Context *>(opaque);
-    for (int64_t i = begin; i < end; ++i) {
+    const auto *a = static_cast<const T *>(x.a.data), *b = static_cast<const T *>(x.b.data);
+    const bool isSmall = isSmallProduct<T>(x.m, x.n, x.k, x.alpha, x.beta);
+    Watch watch;
+    for (int64_t i = begin, together = 1; i < end; i += together) {
       int64_t rest = i, ao = 0, bo = 0;
       for (size_t axis = x.batch.size(); axis-- > 0;) {
         int64_t index = rest % x.batch[axis];
@@ -239,10 +266,13 @@ void batched(int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, 
         ao += index * x.a.batchStrides[axis];
         bo += index * x.b.batchStrides[axis];
       }
-      if (x.m * x.n * x.k > 1 << 20 || i % 1024 == 1023)
-        poll();
-      one<T>(x.m, x.n, x.k, x.alpha, static_cast<const T *>(x.a.data) + ao, x.a, static_cast<const T *>(x.b.data) + bo,
-             x.b, x.beta, x.c + i * x.m * x.n);
+      together = isSmall && !x.batch.empty() ? std::min({end - i, x.batch.back() - i % x.batch.back(), smallBatch}) : 1;
+      watch(together * (x.m * x.n * x.k + 16));
+      if (!isSmall || !productsInRegisters<T>(x.m, x.n, x.k, together, x.batch.size(), a + ao, x.a, b + bo, x.b,
+                                              x.c + i * x.m * x.n)) {
+        together = 1;
+        one<T>(x.m, x.n, x.k, x.alpha, a + ao, x.a, b + bo, x.b, x.beta, x.c + i * x.m * x.n);
+      }
     }
   };
   double work = double(m) * n * k;

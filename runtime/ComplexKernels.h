@@ -180,17 +180,23 @@ template <int N> Mask<N> ComplexCos(Lanes<N> *v) {
   v[1] = -(f.s * f.sh);
   return f.ok;
 }
+/// sinh(x + iy) and cosh(x + iy) are those of y + ix with the parts exchanged, or the imaginary one negated.
+template <int N> void exchangeParts(Lanes<N> *v) {
+  Lanes<N> first = v[0];
+  v[0] = v[1];
+  v[1] = first;
+}
 template <int N> Mask<N> ComplexSinh(Lanes<N> *v) {
-  Circular<N> f(v[1], v[0]);
-  v[0] = f.c * f.sh;
-  v[1] = f.s * f.ch;
-  return f.ok;
+  exchangeParts<N>(v);
+  Mask<N> ok = ComplexSin<N>(v);
+  exchangeParts<N>(v);
+  return ok;
 }
 template <int N> Mask<N> ComplexCosh(Lanes<N> *v) {
-  Circular<N> f(v[1], v[0]);
-  v[0] = f.c * f.ch;
-  v[1] = f.s * f.sh;
-  return f.ok;
+  exchangeParts<N>(v);
+  Mask<N> ok = ComplexCos<N>(v);
+  v[1] = -v[1];
+  return ok;
 }
 /// tanh(x + iy) = (sinh x cosh x + i sin y cos y)/(sinh^2 x + cos^2 y).
 template <int N> Mask<N> ComplexTanh(Lanes<N> *v) {

@@ -247,6 +247,9 @@ public:
     lines = line ? index.count() / line : 0;
     step = strides[axis];
     strides[axis] = 0;
+    const int64_t row = size * sizeOf(x.dtype); // bytes of a column's elements, each in a cache line of its own
+    if (step > 1 && row * line > nearCache)
+      width = std::clamp<int64_t>(nearCache / std::max<int64_t>(row, 1), 16, blockSize);
   }
   /// Offsets in x, from the one returned on, of `n` elements of a line from element j on.
   int64_t offsets(int64_t number, int64_t j, int64_t n, int64_t *to, bool &inside) const {
@@ -258,6 +261,33 @@ public:
         to[i] = to[i] * step + i * strides.back();
     return base + j * strides.back();
   }
+  /// Tiles of columns pay where many lines read from them.
+  int64_t linesOfPiece() const {
+    return std::max<int64_t>(1, (width < blockSize ? grain << 5 : grain) / std::max<int64_t>(line, 1));
+  }
+  /// The elements at the positions of some lines; false if one is outside. Each is checked when it is used, which costs
+  /// less than a list of offsets: the processor reads ahead over many elements.
+  template <typename E> bool take(int64_t begin, int64_t end, const E *x, E *out) const {
+    return withPositions(index, [&](auto *positions) {
+      Watch watch;
+      const int64_t next = strides.back();
+      for (int64_t j = 0; j < line; j += width)
+        for (int64_t number = begin; number < end; ++number) {
+          const int64_t n = std::min(width, line - j), first = number * line + j;
+          watch(n);
+          const E *from = x + offsetOf(number, index.shape().first(index.rank - 1), strides) + j * next;
+#pragma clang loop unroll_count(4)
+          for (int64_t i = 0; i < n; ++i) {
+            int64_t at = positions[first + i];
+            at += (at >> 63) & size;
+            if (static_cast<uint64_t>(at) >= static_cast<uint64_t>(size))
+              return false;
+            out[first + i] = from[at * step + i * next];
+          }
+        }
+      return true;
+    });
+  }
   void failOutside() const {
     Watch watch;
     withPositions(index, [&](auto *positions) {
@@ -265,14 +295,14 @@ public:
         checkIndex(positions[i], size, axis);
     });
   }
-  /// f(first element of the index, how many, where in x, offsets from there) for the blocks of some lines; false if one
-  /// is outside.
+  /// f(first element of the index, how many, where in x, offsets from there) for the blocks of some lines, those of a
+  /// column in order; false if one is outside.
   template <typename F> bool each(int64_t begin, int64_t end, F f) const {
     int64_t found[blockSize];
     Watch watch;
-    for (int64_t number = begin; number < end; ++number)
-      for (int64_t j = 0; j < line; j += blockSize) {
-        int64_t n = std::min(blockSize, line - j);
+    for (int64_t j = 0; j < line; j += width)
+      for (int64_t number = begin; number < end; ++number) {
+        int64_t n = std::min(width, line - j);
         watch(n);
         bool inside = true;
         int64_t base = offsets(number, j, n, found, inside);
@@ -285,7 +315,9 @@ public:
 
 private:
   const Tensor &index;
-  int64_t axis, size, step;
+  /// Positions along another axis than the last jump from row to row: as many columns go together as stay in the cache.
+  static constexpr int64_t nearCache = 1 << 18;
+  int64_t axis, size, step, width = blockSize;
   std::vector<int64_t> strides; ///< 0 for the axis
 };
 
@@ -305,12 +337,10 @@ TensorRef takeAlong(const Tensor &x, const Tensor &index, int64_t axis) {
   dispatchWidth(x.dtype, [&](auto *type) {
     using E = std::remove_pointer_t<decltype(type)>;
     parallelFor(
-        plan.lines, std::max<int64_t>(1, grain / std::max<int64_t>(plan.line, 1)),
+        plan.lines, plan.linesOfPiece(),
         [](void *context, int64_t begin, int64_t end) {
           auto &job = *static_cast<AlongJob *>(context);
-          if (!job.plan.each(begin, end, [&](int64_t first, int64_t n, int64_t base, const int64_t *offsets) {
-                copyRows(job.x.as<E>() + base, job.x.count() - base, offsets, n, 1, job.out.as<E>() + first);
-              }))
+          if (!job.plan.take(begin, end, job.x.as<E>(), job.out.as<E>()))
             job.outside = true;
         },
         &job);

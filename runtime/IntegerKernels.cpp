@@ -2,19 +2,13 @@
 /// \file
 /// Four rows by two registers of columns, whose sums stay in registers.
 #include "runtime/IntegerKernels.h"
+#include "runtime/KernelVectors.h"
 
 namespace toy::rt {
 namespace {
 
-#if defined(__AVX512F__)
-constexpr int registerBytes = 64;
-#elif defined(__AVX2__)
-constexpr int registerBytes = 32;
-#else
-constexpr int registerBytes = 16;
-#endif
-template <typename T> constexpr int lanes = registerBytes / static_cast<int>(sizeof(T));
-template <typename T> using Vector = T __attribute__((ext_vector_type(lanes<T>)));
+template <typename T> constexpr int lanes = registerLanes<T>;
+template <typename T> using Vector = Register<T>;
 
 template <typename T> Vector<T> load(const T *from) {
   Vector<T> v;

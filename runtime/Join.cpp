@@ -46,7 +46,7 @@ void copyRange(const Join &j, int64_t begin, int64_t end) {
         continue;
       }
       const int64_t bytes = std::min(part.bytes - skipped, end - begin);
-      const char *from = part.data + row * part.bytes + skipped;
+      const char *from = part.data + row * part.pitch + skipped;
       isLarge &&bytes >= 4096 ? streamCopy(j.to + begin, from, bytes) : copyPiece(j.to + begin, from, bytes);
       skipped = 0;
       begin += bytes;

@@ -99,15 +99,17 @@ template <int N> Twice<N> fabs(Twice<N> a) {
 template <int N> Twice<N> twice(Lanes<N> x) { return {x, all<N>(0)}; }
 template <int N> Lanes<N> rounded(Twice<N> a) { return a.high + a.low; }
 
+/// (e^r - 1 - r)/r^2, |r| < 0.35.
+template <int N> Lanes<N> expSeries(Lanes<N> r) {
+  return inTwoChains<N>(r, 0x1p-1, 0x1.555555555555cp-3, 0x1.555555555555ep-5, 0x1.111111110ebb3p-7,
+                        0x1.6c16c16c13554p-10, 0x1.a01a01b3bb293p-13, 0x1.a01a01b45fdd8p-16, 0x1.71ddef93b9e41p-19,
+                        0x1.27e4bf2171219p-22, 0x1.af6cccf70d53bp-26, 0x1.1f9e00870bffdp-29);
+}
 /// p with e^x = 2^k (1 + p), |x| < 708.
 template <int N> Lanes<N> expPart(Lanes<N> x, Mask<N> &k) {
   Lanes<N> n = nearest<N>(x * 0x1.71547652b82fep+0, k);
   Lanes<N> r = fma<N>(-n, all<N>(0x1.abc9e3b39803fp-56), fma<N>(-n, all<N>(0x1.62e42fefa39efp-1), x));
-  Lanes<N> q =
-      inTwoChains<N>(r, 0x1p-1, 0x1.555555555555cp-3, 0x1.555555555555ep-5, 0x1.111111110ebb3p-7, 0x1.6c16c16c13554p-10,
-                     0x1.a01a01b3bb293p-13, 0x1.a01a01b45fdd8p-16, 0x1.71ddef93b9e41p-19, 0x1.27e4bf2171219p-22,
-                     0x1.af6cccf70d53bp-26, 0x1.1f9e00870bffdp-29);
-  return fma<N>(r * r, q, r);
+  return fma<N>(r * r, expSeries<N>(r), r);
 }
 template <int N> Lanes<N> powerOfTwo(Mask<N> k) { return fromBits<N>((Mask<N>(1023) + ((k << 52) >> 52)) << 52); }
 /// Within 0.8 ulp; with its rest within 0.3.

@@ -7,6 +7,7 @@
 
 #include "runtime/Error.h"
 #include "runtime/Parallel.h"
+#include "runtime/SmallMatrices.h"
 
 #include <algorithm>
 #include <cmath>
@@ -75,10 +76,36 @@ void needConvergence(int info, const char *name, const std::string &label) {
     fail(DiagId::NoConvergence, {name, label.empty() ? "" : " for matrix" + label});
 }
 
+/// Calls f(kernels, matrices, first) for pieces of a batch of small square matrices; false where they are not small.
+/// Ctrl-C is looked for between pieces.
+template <typename T, typename F> bool bySmallKernels(const Matrices &a, SmallMatrices all, F f) {
+  if (a.n == 0 || a.n > SmallMatrices::largest)
+    return false;
+  constexpr int64_t piece = 1024;
+  const auto *x = static_cast<const T *>(all.a), *b = static_cast<const T *>(all.b);
+  for (int64_t first = 0; first < a.count; first += piece) {
+    if (first > 0)
+      poll();
+    all.order = a.n;
+    all.count = std::min(piece, a.count - first);
+    all.a = x + first * a.n * a.n;
+    all.b = b ? b + first * a.n * all.columns : nullptr;
+    f(smallMatrices<T>(), all, first);
+  }
+  return true;
+}
+
 std::vector<TensorRef> det(LibraryArguments arguments, LibraryParameters) {
   Matrices a(*arguments[0]);
-  TensorRef lu = copyOf(*arguments[0]), out = a.make(arguments[0]->dtype, {});
-  dispatch(lu->dtype, [&]<typename T>(T) {
+  TensorRef out = a.make(arguments[0]->dtype, {});
+  dispatch(out->dtype, [&]<typename T>(T) {
+    auto small = [&](const SmallMatrixKernels &kernels, SmallMatrices x, int64_t first) {
+      x.out = out->as<T>() + first;
+      kernels.determinant(x);
+    };
+    if (bySmallKernels<T>(a, {.a = arguments[0]->data}, small))
+      return;
+    TensorRef lu = copyOf(*arguments[0]);
     std::vector<int> pivots(a.n);
     for (int64_t i = 0; i < a.count; ++i) {
       T *matrix = lu->as<T>() + i * a.n * a.n, value = 1;
@@ -96,6 +123,13 @@ std::vector<TensorRef> inv(LibraryArguments arguments, LibraryParameters) {
   Matrices a(*arguments[0]);
   TensorRef out = copyOf(*arguments[0]);
   dispatch(out->dtype, [&]<typename T>(T) {
+    auto small = [&](const SmallMatrixKernels &kernels, SmallMatrices x, int64_t first) {
+      x.out = out->as<T>() + first * a.n * a.n;
+      if (int64_t failed = kernels.inverse(x); failed >= 0)
+        fail(DiagId::SingularMatrix, {"inv", a.label(first + failed)});
+    };
+    if (bySmallKernels<T>(a, {.a = arguments[0]->data}, small))
+      return;
     std::vector<int> pivots(a.n);
     for (int64_t i = 0; i < a.count && a.n; ++i) {
       T *matrix = out->as<T>() + i * a.n * a.n;
@@ -109,9 +143,17 @@ std::vector<TensorRef> inv(LibraryArguments arguments, LibraryParameters) {
 
 std::vector<TensorRef> solve(LibraryArguments arguments, LibraryParameters) {
   Matrices a(*arguments[0]);
-  TensorRef lu = copyOf(*arguments[0]), out(newTensor(arguments[1]->dtype, arguments[1]->shape()));
+  TensorRef out(newTensor(arguments[1]->dtype, arguments[1]->shape()));
   int64_t columns = arguments[1]->rank == 1 ? 1 : arguments[1]->sizes[arguments[1]->rank - 1];
-  dispatch(lu->dtype, [&]<typename T>(T) {
+  dispatch(out->dtype, [&]<typename T>(T) {
+    auto small = [&](const SmallMatrixKernels &kernels, SmallMatrices x, int64_t first) {
+      x.out = out->as<T>() + first * a.n * columns;
+      if (int64_t failed = kernels.solve(x); failed >= 0)
+        fail(DiagId::SingularMatrix, {"solve", a.label(first + failed)});
+    };
+    if (bySmallKernels<T>(a, {.a = arguments[0]->data, .b = arguments[1]->data, .columns = columns}, small))
+      return;
+    TensorRef lu = copyOf(*arguments[0]);
     std::vector<int> pivots(a.n);
     std::vector<T> x(a.n * columns);
     for (int64_t i = 0; i < a.count && a.n; ++i) {
@@ -132,6 +174,13 @@ std::vector<TensorRef> cholesky(LibraryArguments arguments, LibraryParameters) {
   Matrices a(*arguments[0]);
   TensorRef out = copyOf(*arguments[0]);
   dispatch(out->dtype, [&]<typename T>(T) {
+    auto small = [&](const SmallMatrixKernels &kernels, SmallMatrices x, int64_t first) {
+      x.out = out->as<T>() + first * a.n * a.n;
+      if (int64_t failed = kernels.cholesky(x); failed >= 0)
+        fail(DiagId::NotPositiveDefinite, {"cholesky", a.label(first + failed)});
+    };
+    if (bySmallKernels<T>(a, {.a = arguments[0]->data}, small))
+      return;
     for (int64_t i = 0; i < a.count && a.n; ++i) {
       T *matrix = out->as<T>() + i * a.n * a.n;
       if (Lapack<T>::potrf('U', a.n, matrix) != 0)

@@ -8,6 +8,56 @@
 namespace toy::rt::TOY_ISA {
 namespace {
 
+/// Logarithms of 1/inverse for 128 intervals of a mantissa between 0.71 and 1.42, as sums of a multiple of 2^-42 and a
+/// rest. The inverse of an interval's middle is rounded so far that mantissa * inverse - 1 is a double; around 1 it is
+/// 1, so that the logarithm of what lies there is as exact as that of any other interval.
+struct LogTable {
+  static constexpr long long begin = 0x3fe6900000000000; ///< bits of the least mantissa; 1 is the middle of an interval
+  static constexpr int shift = 45, intervals = 128;
+  double inverse[intervals], high[intervals], low[intervals];
+
+  constexpr LogTable() : inverse(), high(), low() {
+    for (int i = 0; i < intervals; ++i) {
+      const double middle = __builtin_bit_cast(double, begin + (2LL * i + 1) * (1LL << (shift - 1)));
+      const int unit = middle < 1 ? 128 : 256, count = static_cast<int>(unit / middle + 0.5);
+      inverse[i] = static_cast<double>(count) / unit;
+      // log(unit/count) = 2 atanh(p/q), in units of 2^-107
+      const __int128 p = unit - count, q = unit + count;
+      __int128 term = (p << 108) / q, sum = term;
+      for (int n = 3; term != 0; n += 2) {
+        term = term * (p * p) / (q * q);
+        sum += term / n;
+      }
+      const __int128 whole = (sum + (__int128(1) << 64)) >> 65;
+      high[i] = static_cast<double>(whole) * 0x1p-42;
+      low[i] = static_cast<double>(sum - (whole << 65)) * 0x1p-107;
+    }
+  }
+};
+constexpr LogTable logTable;
+
+/// log x of a normal x > 0 with an error below 2^-66 of the result: of k, an interval's middle and the rest r, log(2^k)
+/// + log(middle) + (r - r^2/2 + r^3 q(r)), |r| < 0.006.
+template <int N> Twice<N> logByTable(Lanes<N> x) {
+  Mask<N> bits = bitsOf<N>(x), above = bits - LogTable::begin, k = above >> 52;
+  Mask<N> interval = (above >> LogTable::shift) & (LogTable::intervals - 1);
+  Lanes<N> inverse, high, low, n = __builtin_convertvector(k, Lanes<N>);
+  for (int i = 0; i < N; ++i) {
+    inverse[i] = logTable.inverse[interval[i]];
+    high[i] = logTable.high[interval[i]];
+    low[i] = logTable.low[interval[i]];
+  }
+  Lanes<N> r = fma<N>(fromBits<N>(bits - (k << 52)), inverse, all<N>(-1));
+  Lanes<N> start = fma<N>(n, all<N>(0x1.62e42fefa3800p-1), high); // exact: multiples of 2^-42
+  Lanes<N> first = start + r, half = -0.5 * r, square = r * half, sum = first + square;
+  Lanes<N> tail =
+      r * (-2 * square) *
+      inTwoChains<N>(r, 0x1.5555555555555p-2, -0x1.0000000000008p-2, 0x1.99999999999a9p-3, -0x1.55555551b0aabp-3,
+                     0x1.2492492142681p-3, -0x1.000331a686b21p-3, 0x1.c722406a763e1p-4);
+  Lanes<N> lost = ((start - first) + r) + (((first - sum) + square) + fma<N>(half, r, -square));
+  return orderedSum<N>(sum, (lost + fma<N>(n, all<N>(0x1.ef35793c76730p-45), low)) + tail);
+}
+
 /// Exponents whose powers have rules of their own, for every base: integers from 0 to 64, -1 and 1/2. Code that knows
 /// the exponent has the same operations inline (ScalarEmitter::realPower).
 template <int N> Mask<N> isSmallExponent(Lanes<N> y) {
@@ -57,6 +107,16 @@ template <int N> Lanes<N> withPowersSign(Lanes<N> power, Lanes<N> x, Lanes<N> y)
   Lanes<N> half = 0.5 * y;
   return ((x < 0) & (half != __builtin_elementwise_trunc(half))) ? -power : power;
 }
+/// e^x, |x| < 708, rounded once but for a sixteenth of an ulp: 2^k (1 + r) with what that rounds away, r^2 q(r), and
+/// what is left of x.
+template <int N> Lanes<N> expRounded(Twice<N> x) {
+  Mask<N> k;
+  Lanes<N> n = nearest<N>(x.high * 0x1.71547652b82fep+0, k), exact = fma<N>(-n, all<N>(0x1.62e42fefa3800p-1), x.high);
+  Lanes<N> w = n * 0x1.ef35793c76730p-45, r = exact - w, rest = ((exact - r) - w) + x.low;
+  Lanes<N> near = 1 + r, lost = (1 - near) + r;
+  Lanes<N> small = fma<N>(r * r, expSeries<N>(r), lost), y = near + fma<N>(near + small, rest, small);
+  return fromBits<N>(bitsOf<N>(y) + (k << 52));
+}
 /// The exponent with twice the digits; exact results come out exactly.
 template <int N> Mask<N> RealPow(Lanes<N> *v) {
   Lanes<N> x = v[0], y = v[1];
@@ -64,9 +124,9 @@ template <int N> Mask<N> RealPow(Lanes<N> *v) {
   if (__builtin_reduce_or(small))
     v[0] = smallPower<N>(twice<N>(x), x, y);
   if (!__builtin_reduce_and(small)) {
-    Twice<N> exponent = twice<N>(y) * logTwice<N>(twice<N>(fabs<N>(x)));
+    Twice<N> exponent = twice<N>(y) * logByTable<N>(fabs<N>(x));
     ok |= hasOrdinaryPower<N>(x, y, exponent.high);
-    v[0] = small ? v[0] : withPowersSign<N>(rounded<N>(exp<N>(exponent)), x, y);
+    v[0] = small ? v[0] : withPowersSign<N>(expRounded<N>(exponent), x, y);
   }
   return ok;
 }

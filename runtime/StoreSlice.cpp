@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Values put into every k-th element from a start, on each axis.
+#include "runtime/ArrayLoops.h"
 #include "runtime/ArrayOps.h"
 #include "runtime/Error.h"
 #include "runtime/Memory.h"
-#include "runtime/Parallel.h"
 
 #include <cstring>
 #include <vector>
@@ -14,11 +14,12 @@ namespace {
 
 constexpr int64_t grain = 1 << 16; ///< elements of a piece of work
 
-/// Rows along the innermost axis, of elements of some width; steps in elements, 0 repeats.
+/// Rows along the innermost axis; steps in elements, 0 repeats.
 struct Rows {
   char *to;
   const char *from;
-  int64_t width, count, toStep, fromStep;
+  DType dtype;
+  int64_t count, toStep, fromStep;
   std::vector<int64_t> sizes, toSteps, fromSteps; ///< of the axes outside
 
   int64_t number() const {
@@ -38,10 +39,8 @@ template <typename T> void copyRow(T *to, int64_t toStep, const T *from, int64_t
 }
 
 template <typename T> void copyRows(const Rows &rows, int64_t begin, int64_t end) {
-  const int64_t pieceRows = std::max<int64_t>(1, grain / std::max<int64_t>(rows.count, 1));
+  Watch watch;
   for (int64_t row = begin; row < end; ++row) {
-    if ((row - begin) % pieceRows == pieceRows - 1)
-      poll();
     int64_t rest = row, to = 0, from = 0;
     for (size_t axis = rows.sizes.size(); axis-- > 0; rest /= rows.sizes[axis]) {
       int64_t at = rest % rows.sizes[axis];
@@ -51,32 +50,16 @@ template <typename T> void copyRows(const Rows &rows, int64_t begin, int64_t end
     T *target = reinterpret_cast<T *>(rows.to) + to;
     const T *source = reinterpret_cast<const T *>(rows.from) + from;
     for (int64_t i = 0; i < rows.count; i += grain) {
-      if (i > 0)
-        poll();
-      copyRow(target + i * rows.toStep, rows.toStep, source + i * rows.fromStep, rows.fromStep,
-              std::min(grain, rows.count - i));
+      const int64_t piece = std::min(grain, rows.count - i);
+      copyRow(target + i * rows.toStep, rows.toStep, source + i * rows.fromStep, rows.fromStep, piece);
+      watch(piece);
     }
   }
 }
 
-struct Pair {
-  uint64_t parts[2];
-};
-
 void copyPiece(void *context, int64_t begin, int64_t end) {
   const Rows &rows = *static_cast<const Rows *>(context);
-  switch (rows.width) {
-  case 1:
-    return copyRows<uint8_t>(rows, begin, end);
-  case 2:
-    return copyRows<uint16_t>(rows, begin, end);
-  case 4:
-    return copyRows<uint32_t>(rows, begin, end);
-  case 8:
-    return copyRows<uint64_t>(rows, begin, end);
-  default:
-    return copyRows<Pair>(rows, begin, end);
-  }
+  dispatchWidth(rows.dtype, [&]<typename T>(T *) { copyRows<T>(rows, begin, end); });
 }
 
 } // namespace
@@ -89,7 +72,7 @@ TensorRef storeSlice(TensorRef x, const Tensor &values, std::span<const int64_t>
     if (int64_t size = values.sizes[values.rank - i]; size != 1 && size != counts[rank - i])
       fail(DiagId::SizesDiffer,
            {"sizes of the value and the slice", std::to_string(size), std::to_string(counts[rank - i])});
-  Rows rows{out->as<char>(), values.as<char>(), sizeOf(out->dtype), 1, 1, 1, {}, {}, {}};
+  Rows rows{out->as<char>(), values.as<char>(), out->dtype, 1, 1, 1, {}, {}, {}};
   int64_t toStep = 1, fromStep = 1, first = 0;
   for (int64_t axis = rank;
        axis-- > 0;) { // axes of one element, and those that go on where an inner one ends, are no axes
@@ -113,7 +96,7 @@ TensorRef storeSlice(TensorRef x, const Tensor &values, std::span<const int64_t>
       rows.fromSteps.insert(rows.fromSteps.begin(), from);
     }
   }
-  rows.to += first * rows.width;
+  rows.to += first * sizeOf(out->dtype);
   parallelFor(rows.number(), std::max<int64_t>(1, grain / rows.count), copyPiece, &rows);
   return out;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// N x N blocks in N registers: in step s rows whose numbers differ in bit s exchange the columns that differ in it.
+#include "runtime/KernelVectors.h"
 #include "runtime/Transpose.h"
 
 #include <algorithm>
@@ -9,14 +10,6 @@
 
 namespace toy::rt::TOY_ISA {
 namespace {
-
-#if defined(__AVX512F__)
-constexpr int registerBytes = 64;
-#elif defined(__AVX2__)
-constexpr int registerBytes = 32;
-#else
-constexpr int registerBytes = 16;
-#endif
 
 template <typename T, int N> using Row = T __attribute__((ext_vector_type(N)));
 

@@ -128,6 +128,7 @@ private:
   Map beginMap();
   Element mapElement(mlir::Value value, const Indices &indices);
   void storeMapElement(mlir::Value value, llvm::Value *out, llvm::Value *at, Element element);
+  bool isTinyRow(llvm::Value *size);
   void emitMap();
   bool emitJoin();
   // TiledEmitter.cpp
@@ -157,6 +158,24 @@ private:
   Fold mergeFolds(mlir::Operation *op, const Fold &a, const Fold &b, DType dtype);
   Element finishFold(mlir::Operation *op, const Fold &fold, DType dtype);
   Element foldTinyRow(mlir::Operation *op, const Indices &outer, llvm::Value *base, int64_t count);
+  llvm::Value *decisive(mlir::Operation *op, DType dtype);
+  Element foldUnlessDecided(mlir::Operation *op, llvm::Value *isFirst, llvm::Value *before,
+                            llvm::function_ref<Element()> block);
+  struct Gathered {
+    SliceOp slice;
+    Lanes buffer;
+  };
+  std::vector<Gathered> startGather(mlir::Operation *reduction, int64_t width);
+  void gather(const Gathered &gathered, const Indices &from, int64_t width);
+  void loopOverLanes(mlir::Operation *reduction, const Indices &outer, llvm::Value *base, int64_t width,
+                     llvm::ArrayRef<Gathered> gathered, llvm::function_ref<void(llvm::Value *, llvm::Value *)> step);
+  struct Rows {
+    llvm::Value *number; ///< in the caller
+    llvm::Value *out;
+    llvm::SmallVector<llvm::Value *, 4> sizes;
+  };
+  Rows beginRows(mlir::Operation *op);
+  void finishRows(mlir::Operation *op, const Rows &rows, int64_t count);
   void emitTinyRows(mlir::Operation *op, int64_t count);
   void emitShortRows(mlir::Operation *op, int64_t count);
   void combineTile(mlir::Operation *op, Lanes &tile, Lanes &sums, int64_t together, int64_t pitch);

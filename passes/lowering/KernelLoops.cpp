@@ -362,12 +362,20 @@ void KernelEmitter::storeMapElement(mlir::Value value, Value *out, Value *at, El
   scalars.store(dtype, out, k.CreateOr(first, i64(1)), {element.im});
 }
 
+/// Rows of so few elements, and so little code, that they are written without a loop: LLVM takes a row a lane then.
+bool KernelEmitter::isTinyRow(Value *size) {
+  auto *known = dyn_cast<ConstantInt>(size);
+  auto operations = static_cast<int64_t>(op.getBody().front().getOperations().size());
+  const int64_t n = known ? known->getSExtValue() : 0;
+  return n >= 1 && n <= 7 && n * operations <= 64;
+}
+
 /// One loop over rows (all axes but the last, or everything when flat), one over the last axis.
 void KernelEmitter::emitMap() {
   movesWords = onlyMoves(root);
   if (emitTiledMap())
     return;
-  auto [sizes, bytes] = beginMap();
+  const auto [sizes, bytes] = beginMap();
   auto store = [&](Value *out, Value *at, const Indices &indices) {
     storeMapElement(root, out, at, mapElement(root, indices));
   };
@@ -389,11 +397,15 @@ void KernelEmitter::emitMap() {
     loop(rangeBegin, rangeEnd, [&](Value *row) {
       Indices outer = decode(row, ArrayRef(inner).drop_back());
       Value *base = k.CreateMul(row, inner.back(), "", true, true);
-      loopOverRow(i64(0), inner.back(), outer, [&](Value *j) {
+      auto element = [&](Value *j) {
         Indices indices = outer;
         indices.push_back(j);
         store(out, k.CreateAdd(base, j, "", true, true), indices);
-      });
+      };
+      if (!isTinyRow(sizes.back()))
+        return loopOverRow(i64(0), inner.back(), outer, element);
+      for (int64_t j = 0, n = cast<ConstantInt>(sizes.back())->getSExtValue(); j < n; ++j)
+        element(i64(j));
     });
   }
   Value *grain = caller.getInt64(parallelElements);
@@ -404,37 +416,6 @@ void KernelEmitter::emitMap() {
   bool mayStream = !known || *known * sizeOf(rootType.getDtype()) >= rt::streamBytes;
   finish(range, caller.CreateBinaryIntrinsic(Intrinsic::smax, grain, caller.getInt64(1)),
          !known || *known > parallelElements, mayStream ? stepBytes : nullptr);
-}
-
-/// Inputs joined as they are are copies of whole pieces, by the runtime; false where the pieces are elements.
-bool KernelEmitter::emitJoin() {
-  auto concat = root.getDefiningOp<ConcatOp>();
-  if (!concat || !all_of(concat.getParts(), [](mlir::Value part) { return isa<mlir::BlockArgument>(part); }))
-    return false;
-  const auto axis = static_cast<int64_t>(concat.getAxis()), count = static_cast<int64_t>(concat.getParts().size());
-  auto isShort = [&](mlir::Value part) {
-    int64_t bytes = sizeOf(rootType.getDtype());
-    SmallVector<Dim> dims = tensorTypeOf(part).getDims();
-    for (Dim dim : ArrayRef(dims).drop_front(axis))
-      if (!dim.isNumber() || MulOverflow(bytes, dim.value(), bytes))
-        return false;
-    return bytes < 64;
-  };
-  if (count <= 8 && any_of(concat.getParts(), isShort)) // more parts are too much code for loops
-    return false;
-  Function *function = caller.GetInsertBlock()->getParent();
-  IRBuilder<> entry(&function->getEntryBlock(), function->getEntryBlock().begin());
-  Value *parts = entry.CreateAlloca(entry.getInt64Ty(), entry.getInt64(2 * count)); // rt::JoinedPart
-  Value *rows = product(callerSizesOf(root, to_vector(seq<int64_t>(axis))));
-  for (auto [i, part] : enumerate(concat.getParts())) {
-    Value *bytes = caller.CreateMul(product(callerSizesOf(part, to_vector(seq<int64_t>(axis, rootType.getRank())))),
-                                    caller.getInt64(sizeOf(rootType.getDtype())));
-    caller.CreateStore(dataOf(part), caller.CreateConstInBoundsGEP1_64(caller.getInt64Ty(), parts, 2 * i));
-    caller.CreateStore(bytes, caller.CreateConstInBoundsGEP1_64(caller.getInt64Ty(), parts, 2 * i + 1));
-  }
-  ScalarEmitter(module, caller)
-      .call("toy_rt_join", caller.getVoidTy(), {callerOut, parts, caller.getInt64(count), rows});
-  return true;
 }
 
 Slot KernelEmitter::emit() {

@@ -47,9 +47,9 @@ Value *KernelEmitter::emitPositionInRow(mlir::Operation *op, const Indices &oute
                              {reductionElement(op, outer, j).re, k.CreateAdd(narrow(base), narrow(lane))}, dtype));
   };
   Value *rounds = k.CreateUDiv(n, i64(width)), *tail = k.CreateMul(rounds, i64(width));
+  const std::vector<Gathered> gathered = startGather(op, width);
   loop(i64(0), rounds, [&](Value *round) {
-    Value *base = k.CreateMul(round, i64(width), "", true, true);
-    loop(i64(0), i64(width), [&](Value *lane) { step(base, lane); });
+    loopOverLanes(op, outer, k.CreateMul(round, i64(width), "", true, true), width, gathered, step);
   });
   loop(i64(0), k.CreateSub(n, tail), [&](Value *lane) { step(tail, lane); });
   for (int64_t half = width / 2; half > 0; half /= 2)

@@ -76,8 +76,15 @@ Element KernelEmitter::identityOf(mlir::Operation *op, DType dtype) {
 // maximum does not order zeros: no element is above a greatest one of 0, so it is -0 if all signs are set.
 static bool isFloatExtremum(mlir::Operation *op, DType dtype) { return isa<MaxOp, MinOp>(op) && isFloat(dtype); }
 
+// Booleans are bytes of 0 and 1 while they are folded: as bits of mask registers they would be one chain.
+static bool isOfBytes(mlir::Operation *op, DType dtype) {
+  return dtype == DType::Bool && isa<MaxOp, MinOp, AnyOp, AllOp>(op);
+}
+
 KernelEmitter::Fold KernelEmitter::startFold(mlir::Operation *op, DType dtype) {
   Element identity = identityOf(op, dtype);
+  if (isOfBytes(op, dtype))
+    return {k.CreateZExt(identity.re, k.getInt8Ty()), nullptr};
   if (!isFloatExtremum(op, dtype))
     return {identity.re, identity.im};
   Type *bits = k.getIntNTy(identity.re->getType()->getScalarSizeInBits());
@@ -86,6 +93,8 @@ KernelEmitter::Fold KernelEmitter::startFold(mlir::Operation *op, DType dtype) {
 }
 
 KernelEmitter::Fold KernelEmitter::mergeFolds(mlir::Operation *op, const Fold &a, const Fold &b, DType dtype) {
+  if (isOfBytes(op, dtype))
+    return {isa<MaxOp, AnyOp>(op) ? k.CreateOr(a[0], b[0]) : k.CreateAnd(a[0], b[0]), nullptr};
   if (!isFloatExtremum(op, dtype)) {
     Element merged = combine(op, {a[0], a[1]}, {b[0], b[1]}, dtype);
     return {merged.re, merged.im};
@@ -97,12 +106,16 @@ KernelEmitter::Fold KernelEmitter::mergeFolds(mlir::Operation *op, const Fold &a
 }
 
 KernelEmitter::Fold KernelEmitter::foldOf(mlir::Operation *op, Element x, DType dtype) {
+  if (isOfBytes(op, dtype))
+    return {k.CreateZExt(x.re, k.getInt8Ty()), nullptr};
   if (!isFloatExtremum(op, dtype))
     return {x.re, x.im};
   return {x.re, x.re, k.CreateBitCast(x.re, k.getIntNTy(x.re->getType()->getScalarSizeInBits()))};
 }
 
 Element KernelEmitter::finishFold(mlir::Operation *op, const Fold &fold, DType dtype) {
+  if (isOfBytes(op, dtype))
+    return {k.CreateTrunc(fold[0], k.getInt1Ty(), "", /*IsNUW=*/true)};
   if (!isFloatExtremum(op, dtype))
     return {fold[0], fold[1]};
   Value *m = fold[0], *zero = scalars.zero(dtype).re;
@@ -141,6 +154,68 @@ void KernelEmitter::Lanes::write(Value *lane, const Fold &fold) {
     }
 }
 
+/// Slices of inputs that take every other element along the axis that is reduced, and are read where the element that
+/// is folded is computed. LLVM's vectors of such elements end before the last ones, for fear of reading behind the
+/// tensor: of as few elements as there are lanes, half would go one by one.
+std::vector<KernelEmitter::Gathered> KernelEmitter::startGather(mlir::Operation *reduction, int64_t width) {
+  mlir::Value x = reduction->getOperand(0);
+  std::vector<Gathered> found;
+  if (ReductionAxes axes(reduction); flat || !axes.alongLast || axes.reduced.size() != 1)
+    return found;
+  auto isReadInPlace = [&](auto &self, mlir::Value v) -> bool {
+    return llvm::all_of(v.getUsers(), [&](mlir::Operation *user) {
+      return user == reduction || (user->hasTrait<OpTrait::Elementwise>() &&
+                                   tensorTypeOf(user->getResult(0)).getSizes() == tensorTypeOf(x).getSizes() &&
+                                   self(self, user->getResult(0)));
+    });
+  };
+  for (auto slice : op.getBody().front().getOps<SliceOp>()) {
+    DType dtype = tensorTypeOf(slice.getResult()).getDtype();
+    if (isa<mlir::BlockArgument>(slice.getX()) && !slice.getSteps().empty() && slice.getSteps().back() == 2 &&
+        !isComplex(dtype) && scalars.memoryType(dtype) == scalars.zero(dtype).re->getType() &&
+        tensorTypeOf(slice.getResult()).getSizes() == tensorTypeOf(x).getSizes() &&
+        isReadInPlace(isReadInPlace, slice.getResult()))
+      found.push_back({slice, Lanes(*this, {scalars.zero(dtype).re}, width)});
+  }
+  return found;
+}
+
+/// Writes the elements of such a slice for all lanes, from some index on: two vectors, the second of which ends at the
+/// last element.
+void KernelEmitter::gather(const Gathered &gathered, const Indices &from, int64_t width) {
+  SliceOp slice = gathered.slice;
+  Indices indices = from;
+  for (auto [axis, index] : enumerate(indices))
+    index = k.CreateAdd(integer(slice.getStarts()[axis]),
+                        k.CreateMul(index, i64(slice.getSteps()[axis]), "", /*HasNUW=*/false, true), "",
+                        /*HasNUW=*/false, true);
+  DType dtype = tensorTypeOf(slice.getResult()).getDtype();
+  Type *element = scalars.memoryType(dtype);
+  auto *vector = FixedVectorType::get(element, width);
+  Value *first = k.CreateInBoundsGEP(element, capture(dataOf(slice.getX())), offsetOf(slice.getX(), indices));
+  const Align align(sizeOf(dtype));
+  Value *low = k.CreateAlignedLoad(vector, first, align),
+        *high = k.CreateAlignedLoad(vector, k.CreateConstInBoundsGEP1_64(element, first, width - 1), align);
+  SmallVector<int> even; // of both: the second begins with what is the last element of the first
+  for (int lane = 0; lane < width; ++lane)
+    even.push_back(2 * lane < width ? 2 * lane : 2 * lane + 1);
+  k.CreateAlignedStore(k.CreateShuffleVector(low, high, even), gathered.buffer.arrays[0], align);
+}
+
+/// step(base, lane) for all lanes.
+void KernelEmitter::loopOverLanes(mlir::Operation *reduction, const Indices &outer, Value *base, int64_t width,
+                                  ArrayRef<Gathered> gathered, function_ref<void(Value *, Value *)> step) {
+  for (const Gathered &g : gathered)
+    gather(g, reductionIndices(reduction, outer, base), width);
+  loop(i64(0), i64(width), [&](Value *lane) {
+    for (Gathered g : gathered)
+      rowValues[g.slice.getResult()] = {g.buffer.read(lane)[0]};
+    step(base, lane);
+    for (Gathered g : gathered)
+      rowValues.erase(g.slice.getResult());
+  });
+}
+
 /// The fold of elements [begin, end) of at most one block: element j in lane (j - begin) mod 32, lanes combined by
 /// halving.
 Element KernelEmitter::emitBlock(mlir::Operation *op, const Indices &outer, Value *begin, Value *end) {
@@ -153,9 +228,10 @@ Element KernelEmitter::emitBlock(mlir::Operation *op, const Indices &outer, Valu
     Element x = reductionElement(op, outer, k.CreateAdd(base, lane, "", true, true));
     lanes.write(lane, mergeFolds(op, lanes.read(lane), foldOf(op, x, dtype), dtype));
   };
+  const std::vector<Gathered> gathered = startGather(op, reductionLanes);
   loop(i64(0), rounds, [&](Value *round) {
     Value *base = k.CreateAdd(begin, k.CreateMul(round, i64(reductionLanes), "", true, true), "", true, true);
-    loop(i64(0), i64(reductionLanes), [&](Value *lane) { step(base, lane); });
+    loopOverLanes(op, outer, base, reductionLanes, gathered, step);
   });
   Value *tail = k.CreateAdd(begin, k.CreateMul(rounds, i64(reductionLanes)));
   loop(i64(0), k.CreateSub(end, tail), [&](Value *lane) { step(tail, lane); });
@@ -164,6 +240,30 @@ Element KernelEmitter::emitBlock(mlir::Operation *op, const Indices &outer, Valu
       lanes.write(lane, mergeFolds(op, lanes.read(lane), lanes.read(k.CreateAdd(lane, i64(half))), dtype));
     });
   return finishFold(op, lanes.read(i64(0)), dtype);
+}
+
+/// What no further element changes, of booleans and bytes, which often are all alike; null elsewhere. Groups of
+/// reductions cannot fail: no error is missed with the elements that are not looked at.
+Value *KernelEmitter::decisive(mlir::Operation *op, DType dtype) {
+  if (dtype != DType::Bool && dtype != DType::U8)
+    return nullptr;
+  const bool isGreatest = isa<MaxOp, AnyOp>(op);
+  if (!isGreatest && !isa<MinOp, AllOp>(op))
+    return nullptr;
+  Type *type = scalars.real(dtype, 0).re->getType();
+  return isGreatest ? Constant::getAllOnesValue(type) : Constant::getNullValue(type);
+}
+
+/// The fold of a block, or, where what came before decides, any part of the same result.
+Element KernelEmitter::foldUnlessDecided(mlir::Operation *op, Value *isFirst, Value *before,
+                                         function_ref<Element()> block) {
+  DType dtype = rootType.getDtype();
+  Value *end = decisive(op, dtype);
+  if (!end)
+    return block();
+  Element last = choose(
+      isFirst, dtype, [&] { return identityOf(op, dtype); }, [&] { return scalars.load(dtype, before, i64(0)); });
+  return choose(k.CreateICmpEQ(last.re, end), dtype, [&] { return Element{end}; }, block);
 }
 
 /// How many elements each fold has, if that is known.
@@ -175,127 +275,6 @@ std::optional<int64_t> knownFoldLength(mlir::Operation *op) {
       return std::nullopt;
   }
   return count;
-}
-
-/// A row of a few elements, each in a lane of its own: what is left of the order of lanes, without loops. Only complex
-/// products notice lanes that nothing was put into.
-Element KernelEmitter::foldTinyRow(mlir::Operation *op, const Indices &outer, Value *base, int64_t count) {
-  DType dtype = rootType.getDtype();
-  const bool keepsIdentity = isComplex(dtype) && isa<ProdOp>(op);
-  const Fold identity = startFold(op, dtype);
-  SmallVector<Fold, reductionLanes> lanes;
-  for (int64_t j = 0; j < count; ++j) {
-    Value *at = base ? k.CreateAdd(base, i64(j), "", true, true) : i64(j);
-    lanes.push_back(mergeFolds(op, identity, foldOf(op, reductionElement(op, outer, at), dtype), dtype));
-  }
-  for (int64_t half = reductionLanes / 2; half > 0; half /= 2)
-    for (int64_t lane = 0; lane < std::min(half, count); ++lane)
-      if (lane + half < count)
-        lanes[lane] = mergeFolds(op, lanes[lane], lanes[lane + half], dtype);
-      else if (keepsIdentity)
-        lanes[lane] = mergeFolds(op, lanes[lane], identity, dtype);
-  return finishFold(op, lanes[0], dtype);
-}
-
-/// Rows of so few elements that LLVM takes a row a lane.
-void KernelEmitter::emitTinyRows(mlir::Operation *op, int64_t count) {
-  mlir::Value x = op->getOperand(0);
-  ReductionAxes axes(op);
-  SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer);
-  Value *rows = product(outerSizes);
-  flat = isAllElementwise(x) && axes.outer == to_vector(seq<int64_t>(axes.outer.size()));
-  begin();
-  Value *out = capture(callerOut);
-  SmallVector<Value *> sizes = map_to_vector(outerSizes, [&](Value *v) { return capture(v); });
-  loop(rangeBegin, rangeEnd, [&](Value *row) {
-    Indices outer = flat ? Indices() : decode(row, sizes);
-    Value *base = flat ? k.CreateMul(row, i64(count), "", true, true) : nullptr;
-    scalars.store(rootType.getDtype(), out, row, foldTinyRow(op, outer, base, count));
-  });
-  auto known = tensorTypeOf(x).getStaticCount();
-  finish(rows, caller.getInt64((1 << 15) / count), !(known && *known <= 1 << 15));
-}
-
-/// Rows of at most as many elements as there are lanes: each element is a lane of its own, and only halving is left.
-/// 16 rows go together. They are written to the stack, padded to a power of two; then a step takes vectors by two and
-/// combines the first halves of their rows with the second halves.
-void KernelEmitter::emitShortRows(mlir::Operation *op, int64_t count) {
-  mlir::Value x = op->getOperand(0);
-  ReductionAxes axes(op);
-  DType dtype = rootType.getDtype();
-  SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer);
-  Value *rows = product(outerSizes);
-  flat = isAllElementwise(x) && axes.outer == to_vector(seq<int64_t>(axes.outer.size()));
-  begin();
-  Value *out = capture(callerOut);
-  SmallVector<Value *> sizes = map_to_vector(outerSizes, [&](Value *v) { return capture(v); });
-  const auto pitch = static_cast<int64_t>(PowerOf2Ceil(count));
-  const int64_t together = sizeOf(realOf(dtype)) < 8 || pitch > 16 ? 16 : 8;
-  Element identity = identityOf(op, dtype);
-  Lanes tile(*this, {identity.re, identity.im}, together * pitch), sums(*this, {identity.re, identity.im}, together);
-  loop(i64(0), i64(together * pitch), [&](Value *i) { tile.write(i, {identity.re, identity.im}); });
-  Value *length = k.CreateSub(rangeEnd, rangeBegin);
-  loop(i64(0), k.CreateUDiv(k.CreateAdd(length, i64(together - 1)), i64(together)), [&](Value *group) {
-    Value *first = k.CreateAdd(rangeBegin, k.CreateMul(group, i64(together), "", true, true), "", true, true);
-    Value *here = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateSub(rangeEnd, first), i64(together));
-    auto put = [&](Value *at, const Indices &outer, Value *j) {
-      Element element = reductionElement(op, outer, j);
-      if (isa<SumOp>(op)) // lanes start at +0: none of them is -0
-        element = combine(op, identity, element, dtype);
-      tile.write(at, {element.re, element.im});
-    };
-    Value *base = k.CreateMul(first, i64(count), "", true, true);
-    if (flat && pitch == count)
-      loop(i64(0), k.CreateMul(here, i64(count)), [&](Value *i) { put(i, {}, k.CreateAdd(base, i, "", true, true)); });
-    else
-      loop(i64(0), here, [&](Value *r) {
-        Value *row = k.CreateAdd(first, r, "", true, true);
-        Indices outer = flat ? Indices() : decode(row, sizes);
-        Value *from = k.CreateMul(row, i64(count), "", true, true), *to = k.CreateMul(r, i64(pitch), "", true, true);
-        loop(i64(0), i64(count), [&](Value *j) {
-          put(k.CreateAdd(to, j, "", true, true), outer, flat ? k.CreateAdd(from, j, "", true, true) : j);
-        });
-      });
-    combineTile(op, tile, sums, together, pitch);
-    loop(i64(0), here, [&](Value *r) {
-      Fold sum = sums.read(r);
-      scalars.store(dtype, out, k.CreateAdd(first, r, "", true, true), {sum[0], sum[1]});
-    });
-  });
-  auto known = tensorTypeOf(x).getStaticCount();
-  finish(rows, caller.getInt64(std::max<int64_t>((1 << 15) / count, 1)), !(known && *known <= 1 << 15));
-}
-
-void KernelEmitter::combineTile(mlir::Operation *op, Lanes &tile, Lanes &sums, int64_t together, int64_t pitch) {
-  DType dtype = rootType.getDtype();
-  SmallVector<Element> vectors;
-  for (int64_t i = 0; i < pitch; ++i) {
-    auto part = [&](size_t p) -> Value * {
-      if (!tile.arrays[p])
-        return nullptr;
-      Type *type = scalars.memoryType(dtype);
-      return k.CreateAlignedLoad(FixedVectorType::get(type, together),
-                                 k.CreateConstInBoundsGEP1_64(type, tile.arrays[p], i * together), Align(1));
-    };
-    vectors.push_back({part(0), part(1)});
-  }
-  for (int64_t segment = pitch; segment > 1; segment /= 2) {
-    SmallVector<int> low, high; // lanes of two vectors, of their rows the first halves and the second
-    for (int64_t lane = 0; lane < 2 * together; ++lane)
-      (lane % segment < segment / 2 ? low : high).push_back(static_cast<int>(lane));
-    SmallVector<Element> next;
-    for (size_t i = 0; i < vectors.size(); i += 2) {
-      auto halves = [&](ArrayRef<int> lanes) -> Element {
-        auto of = [&](Value *a, Value *b) { return a ? k.CreateShuffleVector(a, b, lanes) : nullptr; };
-        return {of(vectors[i].re, vectors[i + 1].re), of(vectors[i].im, vectors[i + 1].im)};
-      };
-      next.push_back(combine(op, halves(low), halves(high), dtype));
-    }
-    vectors = next;
-  }
-  k.CreateAlignedStore(vectors[0].re, sums.arrays[0], Align(1));
-  if (vectors[0].im)
-    k.CreateAlignedStore(vectors[0].im, sums.arrays[1], Align(1));
 }
 
 /// The last axis is reduced.
@@ -332,9 +311,12 @@ void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
     loop(rangeBegin, rangeEnd, [&](Value *block) {
       Value *from = k.CreateMul(block, i64(reductionBlock));
       Value *to = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(from, i64(reductionBlock)), n);
-      scalars.store(dtype, out, block, emitBlock(op, {}, from, to));
+      Value *before = k.CreateGEP(scalars.memoryType(dtype), out, k.CreateSub(block, i64(1)));
+      Element part =
+          foldUnlessDecided(op, k.CreateICmpEQ(block, rangeBegin), before, [&] { return emitBlock(op, {}, from, to); });
+      scalars.store(dtype, out, block, part);
     });
-    finish(blocks, caller.getInt64(4), true);
+    finish(blocks, caller.getInt64(decisive(op, dtype) ? 32 : 4), true); // each piece begins undecided
     emitCombine(op, data, blocks);
     calls.call("toy_rt_release", caller.getVoidTy(), {partials});
     return;
@@ -355,7 +337,8 @@ void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
     loop(i64(0), blocks, [&](Value *block) {
       Value *from = k.CreateMul(block, i64(reductionBlock));
       Value *to = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(from, i64(reductionBlock)), n);
-      Element part = emitBlock(op, outer, from, to);
+      Element part =
+          foldUnlessDecided(op, k.CreateICmpEQ(block, i64(0)), total, [&] { return emitBlock(op, outer, from, to); });
       Element sum = choose(
           k.CreateICmpEQ(block, i64(0)), dtype, [&] { return part; },
           [&] { return combine(op, scalars.load(dtype, total, i64(0)), part, dtype); });

@@ -255,4 +255,27 @@ Element ScalarEmitter::apply(mlir::Operation *op, ArrayRef<Element> args) {
   return binary(op->getName().stripDialect(), args[0], args[1], dtypeOf(0), dtypeOf(1));
 }
 
+/// A value of `usual` where the condition holds, which is likely, and of `rare` elsewhere.
+Value *ScalarEmitter::eitherOf(Value *condition, function_ref<Value *()> usual, function_ref<Value *()> rare) {
+  Function *function = b.GetInsertBlock()->getParent();
+  BasicBlock *first = BasicBlock::Create(b.getContext(), "", function),
+             *second = BasicBlock::Create(b.getContext(), "", function),
+             *on = BasicBlock::Create(b.getContext(), "", function);
+  b.CreateCondBr(condition, first, second, MDBuilder(b.getContext()).createLikelyBranchWeights());
+  auto emit = [&](BasicBlock *block, function_ref<Value *()> value) {
+    b.SetInsertPoint(block);
+    Value *result = value();
+    BasicBlock *end = b.GetInsertBlock();
+    b.CreateBr(on);
+    return std::pair(result, end);
+  };
+  auto [x, xEnd] = emit(first, usual);
+  auto [y, yEnd] = emit(second, rare);
+  b.SetInsertPoint(on);
+  PHINode *result = b.CreatePHI(x->getType(), 2);
+  result->addIncoming(x, xEnd);
+  result->addIncoming(y, yEnd);
+  return result;
+}
+
 } // namespace toy

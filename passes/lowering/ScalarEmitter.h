@@ -73,6 +73,8 @@ private:
   Element divide(Element x, Element y, DType dx, DType dy);
   Element divideSingle(Element x, Element y);
   Element complexPower(Element z, uint64_t n, DType dtype);
+  llvm::Value *eitherOf(llvm::Value *condition, llvm::function_ref<llvm::Value *()> usual,
+                        llvm::function_ref<llvm::Value *()> rare);
   llvm::Value *integerPower(llvm::Value *x, llvm::Value *y, DType dtype);
   llvm::Value *realPower(llvm::Value *x, llvm::Value *y);
   llvm::Value *integerDivision(bool isModulo, llvm::Value *x, llvm::Value *y, DType dtype);

@@ -9,7 +9,6 @@
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/Intrinsics.h"
-#include "llvm/IR/MDBuilder.h"
 
 #include <cmath>
 
@@ -267,7 +266,7 @@ Element ScalarEmitter::complexPower(Element z, uint64_t n, DType dtype) {
   return cast(result, DType::C128, dtype);
 }
 
-/// Checked in the runtime: negative exponents. Constants are products.
+/// Checked in the runtime: negative exponents. Constants are products, and so are exponents up to 3.
 Value *ScalarEmitter::integerPower(Value *x, Value *y, DType dtype) {
   if (auto *n = dyn_cast<ConstantInt>(y); n && dtype != DType::Bool && !n->isZero() && n->getValue().ule(64)) {
     Value *result = nullptr, *square = x;
@@ -281,8 +280,20 @@ Value *ScalarEmitter::integerPower(Value *x, Value *y, DType dtype) {
   Type *wide = b.getInt64Ty();
   bool isSigned = dtype == DType::I32 || dtype == DType::I64;
   std::string symbol = ("toy_rt_int_pow_" + StringRef(nameOf(dtype).data(), nameOf(dtype).size())).str();
-  Value *result = call(symbol, wide, {b.CreateIntCast(x, wide, isSigned), b.CreateIntCast(y, wide, isSigned)});
-  return dtype == DType::Bool ? b.CreateICmpNE(result, b.getInt64(0)) : b.CreateIntCast(result, x->getType(), isSigned);
+  auto bySquaring = [&] {
+    Value *result = call(symbol, wide, {b.CreateIntCast(x, wide, isSigned), b.CreateIntCast(y, wide, isSigned)});
+    return dtype == DType::Bool ? b.CreateICmpNE(result, b.getInt64(0))
+                                : b.CreateIntCast(result, x->getType(), isSigned);
+  };
+  if (dtype == DType::Bool || isForDevice)
+    return bySquaring();
+  auto number = [&](uint64_t n) { return ConstantInt::get(x->getType(), n); };
+  auto hasBit = [&](uint64_t n) { return b.CreateICmpNE(b.CreateAnd(y, number(n)), number(0)); };
+  auto products = [&] {
+    Value *odd = b.CreateSelect(hasBit(1), x, number(1));
+    return b.CreateSelect(hasBit(2), b.CreateMul(odd, b.CreateMul(x, x)), odd);
+  };
+  return eitherOf(b.CreateICmpULT(y, number(4)), products, bySquaring);
 }
 
 /// Quotients that are rounded down, in lanes: those of u8 by f32, of i32 by f64, where they are too far from the next
@@ -347,26 +358,15 @@ Value *ScalarEmitter::floatModulo(Value *x, Value *y) {
   Value *ratio = b.CreateFDiv(a, d);
   Value *isPlain = b.CreateAnd(b.CreateFCmpOLT(absolute(ratio), ConstantFP::get(b.getDoubleTy(), 0x1p52)),
                                b.CreateFCmpOLT(absolute(d), ConstantFP::getInfinity(b.getDoubleTy())));
-  Function *function = b.GetInsertBlock()->getParent();
-  BasicBlock *plain = BasicBlock::Create(b.getContext(), "", function),
-             *rare = BasicBlock::Create(b.getContext(), "", function),
-             *on = BasicBlock::Create(b.getContext(), "", function);
-  b.CreateCondBr(isPlain, plain, rare, MDBuilder(b.getContext()).createLikelyBranchWeights());
-  b.SetInsertPoint(plain);
-  Value *whole = b.CreateUnaryIntrinsic(Intrinsic::floor, ratio);
-  Value *rest = b.CreateIntrinsic(Intrinsic::fma, {b.getDoubleTy()}, {b.CreateFNeg(whole), d, a});
-  Value *isAcross = b.CreateICmpSLT(
-      b.CreateXor(b.CreateBitCast(rest, b.getInt64Ty()), b.CreateBitCast(d, b.getInt64Ty())), b.getInt64(0));
-  rest = b.CreateSelect(b.CreateFCmpOEQ(rest, zero), b.CreateBinaryIntrinsic(Intrinsic::copysign, zero, d),
-                        b.CreateSelect(isAcross, b.CreateFAdd(rest, d), rest));
-  b.CreateBr(on);
-  b.SetInsertPoint(rare);
-  Value *called = call("toy_rt_float_mod_f64", b.getDoubleTy(), {a, d}, true);
-  b.CreateBr(on);
-  b.SetInsertPoint(on);
-  PHINode *result = b.CreatePHI(b.getDoubleTy(), 2);
-  result->addIncoming(rest, plain);
-  result->addIncoming(called, rare);
+  auto fused = [&] {
+    Value *whole = b.CreateUnaryIntrinsic(Intrinsic::floor, ratio);
+    Value *rest = b.CreateIntrinsic(Intrinsic::fma, {b.getDoubleTy()}, {b.CreateFNeg(whole), d, a});
+    Value *isAcross = b.CreateICmpSLT(
+        b.CreateXor(b.CreateBitCast(rest, b.getInt64Ty()), b.CreateBitCast(d, b.getInt64Ty())), b.getInt64(0));
+    return b.CreateSelect(b.CreateFCmpOEQ(rest, zero), b.CreateBinaryIntrinsic(Intrinsic::copysign, zero, d),
+                          b.CreateSelect(isAcross, b.CreateFAdd(rest, d), rest));
+  };
+  Value *result = eitherOf(isPlain, fused, [&] { return call("toy_rt_float_mod_f64", b.getDoubleTy(), {a, d}, true); });
   return x->getType()->isFloatTy() ? b.CreateFPTrunc(result, b.getFloatTy()) : result;
 }
 

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdlib>
@@ -39,6 +40,90 @@ std::vector<const ElementKernel *> otherKernels() {
     all.push_back(avx512::elementKernels);
 #endif
   return all;
+}
+
+/// The error of a double in units in its last place, of results out of the range of normal numbers in the least.
+double errorInUlp(double got, long double want) {
+  const int exponent = std::max(std::ilogb(static_cast<double>(want)), -1022);
+  return static_cast<double>(std::abs(got - want) / std::ldexp(1.0L, exponent - 52));
+}
+
+/// Bases and exponents of many sizes: powers over the whole range, bases beside 1 with large exponents among them.
+TEST(ElementFunctions, PowersBesideLongDouble) {
+  const int row = findElementFunction("pow", DType::F64);
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<double> even(-1, 1);
+  const int64_t n = 1000, rounds = 1000;
+  double worst = 0;
+  std::vector<double> values(2 * n);
+  for (int64_t round = 0; round < rounds; ++round) {
+    for (int64_t i = 0; i < n; ++i) {
+      const double range = std::exp2(static_cast<double>(random() % 11) - 10), logarithm = 700 * even(random);
+      double x = round % 4 == 0   ? std::exp2(1000 * even(random))
+                 : round % 4 == 1 ? 1 + 0.4 * range * even(random)
+                                  : std::exp2(8 * range * even(random));
+      double y = round % 4 == 3 ? 4 * even(random) : logarithm / std::log(x);
+      values[i] = x;
+      values[n + i] = std::isfinite(y) ? y : 1.5;
+    }
+    std::vector<double> got = values;
+    applyElements(row, n, got.data());
+    for (int64_t i = 0; i < n; ++i) {
+      const double error = errorInUlp(got[i], std::pow(static_cast<long double>(values[i]), values[n + i]));
+      worst = std::max(worst, error);
+      ASSERT_LE(error, 0.75) << values[i] << " to the power " << values[n + i];
+    }
+  }
+  RecordProperty("worst", std::to_string(worst));
+}
+
+/// C99's special cases, which libm has, at every place of a vector among ordinary arguments.
+TEST(ElementFunctions, SpecialPowers) {
+  const int row = findElementFunction("pow", DType::F64);
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  const double special[] = {0.0,
+                            -0.0,
+                            1,
+                            -1,
+                            0.5,
+                            -0.5,
+                            2,
+                            -2,
+                            3,
+                            -3,
+                            1.5,
+                            -2.5,
+                            inf,
+                            -inf,
+                            NAN,
+                            0x1p-1074,
+                            0x1p1023,
+                            -0x1p53,
+                            0x1p60 + 512,
+                            0x1.fffffffffffffp-1,
+                            -0x1.0000000000001p+0,
+                            65,
+                            -65,
+                            1e300,
+                            1e-300};
+  for (double x : special)
+    for (double y : special)
+      for (int at = 0; at < 8; ++at) {
+        std::vector<double> v(16, 1.25);
+        v[at] = x, v[8 + at] = y;
+        applyElements(row, 8, v.data());
+        const double want = std::pow(x, y);
+        for (int i = 0; i < 8; ++i)
+          if (i != at) {
+            ASSERT_EQ(v[i], std::pow(1.25, 1.25));
+          }
+        if (std::isnan(want) || std::isnan(v[at]))
+          ASSERT_EQ(std::isnan(want), std::isnan(v[at])) << x << " to the power " << y;
+        else if (want == 0 || std::isinf(want))
+          ASSERT_EQ(std::bit_cast<uint64_t>(want), std::bit_cast<uint64_t>(v[at])) << x << " to the power " << y;
+        else
+          ASSERT_LE(errorInUlp(v[at], want), 1) << x << " to the power " << y;
+      }
 }
 
 TEST(ElementFunctions, InstructionSetsAgree) {

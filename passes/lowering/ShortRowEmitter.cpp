@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Reductions of rows that have at most as many elements as there are lanes: of the order of sums only halving is left.
+#include "passes/lowering/KernelEmitter.h"
+
+using namespace llvm;
+
+namespace toy {
+
+/// A row of a few elements, each in a lane of its own: what is left of the order of lanes, without loops. Only complex
+/// products notice lanes that nothing was put into.
+Element KernelEmitter::foldTinyRow(mlir::Operation *op, const Indices &outer, Value *base, int64_t count) {
+  DType dtype = rootType.getDtype();
+  const bool keepsIdentity = isComplex(dtype) && isa<ProdOp>(op);
+  const Fold identity = startFold(op, dtype);
+  SmallVector<Fold, reductionLanes> lanes;
+  for (int64_t j = 0; j < count; ++j) {
+    Value *at = base ? k.CreateAdd(base, i64(j), "", true, true) : i64(j);
+    lanes.push_back(mergeFolds(op, identity, foldOf(op, reductionElement(op, outer, at), dtype), dtype));
+  }
+  for (int64_t half = reductionLanes / 2; half > 0; half /= 2)
+    for (int64_t lane = 0; lane < std::min(half, count); ++lane)
+      if (lane + half < count)
+        lanes[lane] = mergeFolds(op, lanes[lane], lanes[lane + half], dtype);
+      else if (keepsIdentity)
+        lanes[lane] = mergeFolds(op, lanes[lane], identity, dtype);
+  return finishFold(op, lanes[0], dtype);
+}
+
+/// Starts a kernel over short rows, whose elements have one counter where they only depend on those of other tensors.
+KernelEmitter::Rows KernelEmitter::beginRows(mlir::Operation *op) {
+  mlir::Value x = op->getOperand(0);
+  ReductionAxes axes(op);
+  SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer);
+  Value *number = product(outerSizes);
+  flat = isAllElementwise(x) && axes.outer == to_vector(seq<int64_t>(axes.outer.size()));
+  begin();
+  Value *out = capture(callerOut);
+  return {number, out, map_to_vector<4>(outerSizes, [&](Value *v) { return capture(v); })};
+}
+void KernelEmitter::finishRows(mlir::Operation *op, const Rows &rows, int64_t count) {
+  auto known = tensorTypeOf(op->getOperand(0)).getStaticCount();
+  finish(rows.number, caller.getInt64(std::max<int64_t>((1 << 15) / count, 1)), !(known && *known <= 1 << 15));
+}
+
+/// Rows of so few elements that LLVM takes a row a lane.
+void KernelEmitter::emitTinyRows(mlir::Operation *op, int64_t count) {
+  const Rows rows = beginRows(op);
+  loop(rangeBegin, rangeEnd, [&](Value *row) {
+    Indices outer = flat ? Indices() : decode(row, rows.sizes);
+    Value *base = flat ? k.CreateMul(row, i64(count), "", true, true) : nullptr;
+    scalars.store(rootType.getDtype(), rows.out, row, foldTinyRow(op, outer, base, count));
+  });
+  finishRows(op, rows, count);
+}
+
+/// Rows of at most as many elements as there are lanes: each element is a lane of its own, and only halving is left.
+/// 16 rows go together. They are written to the stack, padded to a power of two; then a step takes vectors by two and
+/// combines the first halves of their rows with the second halves.
+void KernelEmitter::emitShortRows(mlir::Operation *op, int64_t count) {
+  DType dtype = rootType.getDtype();
+  const Rows rows = beginRows(op);
+  const auto pitch = static_cast<int64_t>(PowerOf2Ceil(count));
+  const int64_t together = sizeOf(realOf(dtype)) < 8 || pitch > 16 ? 16 : 8;
+  Element identity = identityOf(op, dtype);
+  Lanes tile(*this, {identity.re, identity.im}, together * pitch), sums(*this, {identity.re, identity.im}, together);
+  loop(i64(0), i64(together * pitch), [&](Value *i) { tile.write(i, {identity.re, identity.im}); });
+  Value *length = k.CreateSub(rangeEnd, rangeBegin);
+  loop(i64(0), k.CreateUDiv(k.CreateAdd(length, i64(together - 1)), i64(together)), [&](Value *group) {
+    Value *first = k.CreateAdd(rangeBegin, k.CreateMul(group, i64(together), "", true, true), "", true, true);
+    Value *here = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateSub(rangeEnd, first), i64(together));
+    auto put = [&](Value *at, const Indices &outer, Value *j) {
+      Element element = reductionElement(op, outer, j);
+      if (isa<SumOp>(op)) // lanes start at +0: none of them is -0
+        element = combine(op, identity, element, dtype);
+      tile.write(at, {element.re, element.im});
+    };
+    Value *base = k.CreateMul(first, i64(count), "", true, true);
+    if (flat && pitch == count)
+      loop(i64(0), k.CreateMul(here, i64(count)), [&](Value *i) { put(i, {}, k.CreateAdd(base, i, "", true, true)); });
+    else
+      loop(i64(0), here, [&](Value *r) {
+        Value *row = k.CreateAdd(first, r, "", true, true);
+        Indices outer = flat ? Indices() : decode(row, rows.sizes);
+        Value *from = k.CreateMul(row, i64(count), "", true, true), *to = k.CreateMul(r, i64(pitch), "", true, true);
+        loop(i64(0), i64(count), [&](Value *j) {
+          put(k.CreateAdd(to, j, "", true, true), outer, flat ? k.CreateAdd(from, j, "", true, true) : j);
+        });
+      });
+    combineTile(op, tile, sums, together, pitch);
+    loop(i64(0), here, [&](Value *r) {
+      Fold sum = sums.read(r);
+      scalars.store(dtype, rows.out, k.CreateAdd(first, r, "", true, true), {sum[0], sum[1]});
+    });
+  });
+  finishRows(op, rows, count);
+}
+
+void KernelEmitter::combineTile(mlir::Operation *op, Lanes &tile, Lanes &sums, int64_t together, int64_t pitch) {
+  DType dtype = rootType.getDtype();
+  SmallVector<Element> vectors;
+  for (int64_t i = 0; i < pitch; ++i) {
+    auto part = [&](size_t p) -> Value * {
+      if (!tile.arrays[p])
+        return nullptr;
+      Type *type = scalars.memoryType(dtype);
+      return k.CreateAlignedLoad(FixedVectorType::get(type, together),
+                                 k.CreateConstInBoundsGEP1_64(type, tile.arrays[p], i * together), Align(1));
+    };
+    vectors.push_back({part(0), part(1)});
+  }
+  for (int64_t segment = pitch; segment > 1; segment /= 2) {
+    SmallVector<int> low, high; // lanes of two vectors, of their rows the first halves and the second
+    for (int64_t lane = 0; lane < 2 * together; ++lane)
+      (lane % segment < segment / 2 ? low : high).push_back(static_cast<int>(lane));
+    SmallVector<Element> next;
+    for (size_t i = 0; i < vectors.size(); i += 2) {
+      auto halves = [&](ArrayRef<int> lanes) -> Element {
+        auto of = [&](Value *a, Value *b) { return a ? k.CreateShuffleVector(a, b, lanes) : nullptr; };
+        return {of(vectors[i].re, vectors[i + 1].re), of(vectors[i].im, vectors[i + 1].im)};
+      };
+      next.push_back(combine(op, halves(low), halves(high), dtype));
+    }
+    vectors = next;
+  }
+  k.CreateAlignedStore(vectors[0].re, sums.arrays[0], Align(1));
+  if (vectors[0].im)
+    k.CreateAlignedStore(vectors[0].im, sums.arrays[1], Align(1));
+}
+
+} // namespace toy

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The machine's kernels for small matrices, by element type.
+#pragma once
+
+#include "runtime/SmallMatrixKernels.h"
+
+#include <complex>
+#include <type_traits>
+
+namespace toy::rt {
+
+template <typename T> const SmallMatrixKernels &smallMatrices() {
+  static const SmallMatrixTable table = TOY_KERNELS_OF_MACHINE(smallMatrixKernels);
+  if constexpr (std::is_same_v<T, float>)
+    return table.f32;
+  else if constexpr (std::is_same_v<T, double>)
+    return table.f64;
+  else if constexpr (std::is_same_v<T, std::complex<float>>)
+    return table.c64;
+  else
+    return table.c128;
+}
+
+} // namespace toy::rt

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Built once for each instruction set, without the standard library (see PlanarKernels.cpp). A product has a row of
+/// its result in a register. Systems are solved side by side, a matrix in each lane: lanes know nothing of each other,
+/// so that a matrix has the same result whatever lies beside it. No multiply-add is fused.
+#include "runtime/SmallMatrixKernels.h"
+#include "runtime/KernelVectors.h"
+
+namespace toy::rt {
+namespace {
+
+// ---- products
+
+/// N elements of a row of real numbers; what they are multiplied by is one number.
+template <typename T, int N> struct RealRow {
+  using Vector = T __attribute__((ext_vector_type(N == 3 ? 4 : N)));
+  static constexpr int parts = 1;
+  Vector row = {};
+  void load(const T *from, int64_t column, bool) {
+    if (column == 1)
+      __builtin_memcpy(&row, from, N * sizeof(T));
+    else
+      for (int j = 0; j < N; ++j)
+        row[j] = from[j * column];
+  }
+  Vector times(const T *x, T) const { return row * x[0]; }
+};
+/// N complex elements, and the same times i.
+template <typename T, int N> struct ComplexRow {
+  using Vector = T __attribute__((ext_vector_type(N == 3 ? 8 : 2 * N)));
+  static constexpr int parts = 2;
+  Vector row = {}, turned = {};
+  void load(const T *from, int64_t column, bool conjugate) {
+    for (int j = 0; j < N; ++j) {
+      T re = from[2 * j * column], im = from[2 * j * column + 1];
+      im = conjugate ? -im : im;
+      row[2 * j] = re;
+      row[2 * j + 1] = im;
+      turned[2 * j] = -im;
+      turned[2 * j + 1] = re;
+    }
+  }
+  Vector times(const T *x, T sign) const { return row * x[0] + turned * (sign * x[1]); }
+};
+
+/// `depth` is k where it is known, or 0.
+template <typename T, typename Row, int N, int depth>
+void productsOf(const SmallProducts &x, const SmallProducts::Factor &left, const SmallProducts::Factor &right) {
+  constexpr int64_t parts = Row::parts, most = 64;
+  const auto *a = static_cast<const T *>(left.data), *b = static_cast<const T *>(right.data);
+  auto *c = static_cast<T *>(x.c);
+  const int64_t k = depth ? depth : x.k, m = x.m * x.n / N;
+  const T sign = left.conjugate ? -1 : 1;
+  for (int64_t index = 0; index < x.count; ++index, a += left.step * parts, b += right.step * parts) {
+    Row rows[depth ? depth : most];
+    for (int64_t p = 0; p < k; ++p)
+      rows[p].load(b + p * right.row * parts, right.column, right.conjugate);
+    for (int64_t i = 0; i < m; ++i, c += N * parts) {
+      typename Row::Vector sum = {};
+      for (int64_t p = 0; p < k; ++p)
+        sum = sum + rows[p].times(a + (i * left.row + p * left.column) * parts, sign);
+      __builtin_memcpy(c, &sum, N * parts * sizeof(T));
+    }
+  }
+}
+template <typename T, template <typename, int> typename Row, int N>
+bool productsOfWidth(const SmallProducts &x, const SmallProducts::Factor &a, const SmallProducts::Factor &b) {
+  if (N <= 4 && x.k == N)
+    productsOf<T, Row<T, N>, N, N <= 4 ? N : 0>(x, a, b);
+  else
+    productsOf<T, Row<T, N>, N, 0>(x, a, b);
+  return true;
+}
+/// A product with a column is the transposed one with a row: factors of a product may change places.
+template <typename T, template <typename, int> typename Row> bool products(const SmallProducts &x) {
+  SmallProducts::Factor a = x.a, b = x.b;
+  int64_t n = x.n;
+  if (n == 1) {
+    n = x.m;
+    a = {x.b.data, x.b.column, x.b.row, x.b.step, x.b.conjugate};
+    b = {x.a.data, x.a.column, x.a.row, x.a.step, x.a.conjugate};
+  }
+  if (x.m * x.n * x.k > 64)
+    return false;
+  switch (n) {
+  case 1:
+    return productsOfWidth<T, Row, 1>(x, a, b);
+  case 2:
+    return productsOfWidth<T, Row, 2>(x, a, b);
+  case 3:
+    return productsOfWidth<T, Row, 3>(x, a, b);
+  case 4:
+    return productsOfWidth<T, Row, 4>(x, a, b);
+  case 8:
+    return productsOfWidth<T, Row, 8>(x, a, b);
+  default:
+    return false;
+  }
+}
+
+// ---- systems
+
+/// A number of each of several matrices.
+template <typename T> struct RealLanes {
+  using Part = T;
+  using Vector = Register<T>;
+  using Mask = decltype(Vector() == Vector());
+  static constexpr int parts = 1, lanes = registerLanes<T>;
+  Vector re;
+
+  static RealLanes of(T x) { return {Vector(x)}; }
+  RealLanes operator-() const { return {-re}; }
+  RealLanes operator-(RealLanes y) const { return {re - y.re}; }
+  RealLanes operator*(RealLanes y) const { return {re * y.re}; }
+  RealLanes operator/(RealLanes y) const { return {re / y.re}; }
+  Vector size() const { return __builtin_elementwise_abs(re); }
+  RealLanes conjugate() const { return *this; }
+  static RealLanes choose(Mask c, RealLanes x, RealLanes y) { return {c ? x.re : y.re}; }
+  T *part(int) { return reinterpret_cast<T *>(&re); }
+};
+template <typename T> struct ComplexLanes {
+  using Part = T;
+  using Vector = Register<T>;
+  using Mask = decltype(Vector() == Vector());
+  static constexpr int parts = 2, lanes = registerLanes<T>;
+  Vector re, im;
+
+  static ComplexLanes of(T x) { return {Vector(x), Vector(T(0))}; }
+  ComplexLanes operator-() const { return {-re, -im}; }
+  ComplexLanes operator-(ComplexLanes y) const { return {re - y.re, im - y.im}; }
+  ComplexLanes operator*(ComplexLanes y) const { return {re * y.re - im * y.im, re * y.im + im * y.re}; }
+  /// By the larger part of the divisor first, so that no square leaves the range.
+  ComplexLanes operator/(ComplexLanes y) const {
+    Vector a = __builtin_elementwise_abs(y.re), b = __builtin_elementwise_abs(y.im), scale = a < b ? b : a;
+    Vector u = y.re / scale, v = y.im / scale, d = y.re * u + y.im * v;
+    return {(re * u + im * v) / d, (im * u - re * v) / d};
+  }
+  /// As LAPACK compares pivots.
+  Vector size() const { return __builtin_elementwise_abs(re) + __builtin_elementwise_abs(im); }
+  ComplexLanes conjugate() const { return {re, -im}; }
+  static ComplexLanes choose(Mask c, ComplexLanes x, ComplexLanes y) { return {c ? x.re : y.re, c ? x.im : y.im}; }
+  T *part(int p) { return reinterpret_cast<T *>(p ? &im : &re); }
+};
+
+constexpr int largest = SmallMatrices::largest;
+
+/// `here` arrays of `size` numbers, one in each lane; lanes beyond them get those of the first.
+template <typename L> void load(L *to, const typename L::Part *from, int64_t size, int64_t here) {
+  for (int lane = 0; lane < L::lanes; ++lane) {
+    const auto *own = from + (lane < here ? lane : 0) * size * L::parts;
+    for (int64_t e = 0; e < size; ++e)
+      for (int p = 0; p < L::parts; ++p)
+        to[e].part(p)[lane] = own[e * L::parts + p];
+  }
+}
+template <typename L> void store(typename L::Part *to, L *from, int64_t size, int64_t here) {
+  for (int lane = 0; lane < here; ++lane)
+    for (int64_t e = 0; e < size; ++e)
+      for (int p = 0; p < L::parts; ++p)
+        to[(lane * size + e) * L::parts + p] = from[e].part(p)[lane];
+}
+/// The first of `here` lanes, or -1.
+template <typename L> int64_t firstOf(typename L::Mask mask, int64_t here) {
+  for (int lane = 0; lane < here; ++lane)
+    if (mask[lane])
+      return lane;
+  return -1;
+}
+
+template <typename L> void exchange(typename L::Mask where, L &x, L &y) {
+  L first = L::choose(where, y, x);
+  y = L::choose(where, x, y);
+  x = first;
+}
+
+/// Row-major factors P A = L U by columns, with the largest element of each as its pivot.
+template <typename L, int known> struct Factors {
+  using Mask = typename L::Mask;
+  int64_t n;
+  L a[known ? known * known : largest * largest];
+  Mask pivots[known ? known : largest], singular = {};
+
+  Factors(const typename L::Part *from, int64_t order, int64_t here) : n(known ? known : order) {
+    load(a, from, n * n, here);
+    for (int64_t j = 0; j < n; ++j) {
+      typename L::Vector best = a[j * n + j].size();
+      Mask at = Mask(j);
+      for (int64_t i = j + 1; i < n; ++i) {
+        typename L::Vector size = a[i * n + j].size();
+        Mask isLarger = size > best;
+        best = isLarger ? size : best;
+        at = isLarger ? Mask(i) : at;
+      }
+      pivots[j] = at;
+      singular |= best == 0;
+      for (int64_t i = j + 1; i < n; ++i)
+        for (int64_t column = 0; column < n; ++column)
+          exchange<L>(at == Mask(i), a[j * n + column], a[i * n + column]);
+      for (int64_t i = j + 1; i < n; ++i) {
+        L factor = a[i * n + j] / a[j * n + j];
+        a[i * n + j] = factor;
+        for (int64_t column = j + 1; column < n; ++column)
+          a[i * n + column] = a[i * n + column] - factor * a[j * n + column];
+      }
+    }
+  }
+
+  L determinant() const {
+    L value = L::of(1);
+    for (int64_t j = 0; j < n; ++j)
+      value = value * L::choose(pivots[j] == Mask(j), a[j * n + j], -a[j * n + j]);
+    return L::choose(singular, L::of(0), value);
+  }
+
+  /// The solution of a column with `step` between its elements, in its place.
+  void solve(L *x, int64_t step) const {
+    for (int64_t j = 0; j < n; ++j)
+      for (int64_t i = j + 1; i < n; ++i)
+        exchange<L>(pivots[j] == Mask(i), x[j * step], x[i * step]);
+    for (int64_t i = 1; i < n; ++i)
+      for (int64_t j = 0; j < i; ++j)
+        x[i * step] = x[i * step] - a[i * n + j] * x[j * step];
+    for (int64_t i = n; i-- > 0;) {
+      for (int64_t j = i + 1; j < n; ++j)
+        x[i * step] = x[i * step] - a[i * n + j] * x[j * step];
+      x[i * step] = x[i * step] / a[i * n + i];
+    }
+  }
+};
+
+/// Calls f(first, here) with the numbers of the matrices that go together.
+template <typename L, typename F> void together(const SmallMatrices &x, F f) {
+  for (int64_t first = 0; first < x.count; first += L::lanes)
+    f(first, x.count - first < L::lanes ? x.count - first : L::lanes);
+}
+
+template <typename L, int known> void determinants(const SmallMatrices &x) {
+  const auto *a = static_cast<const typename L::Part *>(x.a);
+  auto *out = static_cast<typename L::Part *>(x.out);
+  together<L>(x, [&](int64_t first, int64_t here) {
+    L value = Factors<L, known>(a + first * x.order * x.order * L::parts, x.order, here).determinant();
+    store(out + first * L::parts, &value, 1, here);
+  });
+}
+
+template <typename L, int known> int64_t inverses(const SmallMatrices &x) {
+  const int64_t n = known ? known : x.order, size = n * n * L::parts;
+  const auto *a = static_cast<const typename L::Part *>(x.a);
+  auto *out = static_cast<typename L::Part *>(x.out);
+  int64_t failed = -1;
+  together<L>(x, [&](int64_t first, int64_t here) {
+    if (failed >= 0)
+      return;
+    const Factors<L, known> factors(a + first * size, n, here);
+    if (int64_t lane = firstOf<L>(factors.singular, here); lane >= 0) {
+      failed = first + lane;
+      return;
+    }
+    L result[known ? known * known : largest * largest];
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t j = 0; j < n; ++j)
+        result[i * n + j] = L::of(i == j);
+    for (int64_t j = 0; j < n; ++j)
+      factors.solve(result + j, n);
+    store(out + first * size, result, n * n, here);
+  });
+  return failed;
+}
+
+template <typename L, int known> int64_t solutions(const SmallMatrices &x) {
+  constexpr int64_t most = 8; // columns at once
+  const int64_t n = known ? known : x.order, parts = L::parts;
+  const auto *a = static_cast<const typename L::Part *>(x.a), *b = static_cast<const typename L::Part *>(x.b);
+  auto *out = static_cast<typename L::Part *>(x.out);
+  int64_t failed = -1;
+  together<L>(x, [&](int64_t first, int64_t here) {
+    if (failed >= 0)
+      return;
+    const Factors<L, known> factors(a + first * n * n * parts, n, here);
+    if (int64_t lane = firstOf<L>(factors.singular, here); lane >= 0) {
+      failed = first + lane;
+      return;
+    }
+    for (int64_t from = 0; from < x.columns; from += most) {
+      const int64_t width = x.columns - from < most ? x.columns - from : most;
+      L columns[largest * most];
+      for (int64_t i = 0; i < n; ++i)
+        for (int lane = 0; lane < L::lanes; ++lane) {
+          const int64_t matrix = first + (lane < here ? lane : 0);
+          const auto *row = b + ((matrix * n + i) * x.columns + from) * parts;
+          for (int64_t j = 0; j < width; ++j)
+            for (int p = 0; p < parts; ++p)
+              columns[i * width + j].part(p)[lane] = row[j * parts + p];
+        }
+      for (int64_t j = 0; j < width; ++j)
+        factors.solve(columns + j, width);
+      for (int64_t i = 0; i < n; ++i)
+        for (int lane = 0; lane < here; ++lane) {
+          auto *row = out + (((first + lane) * n + i) * x.columns + from) * parts;
+          for (int64_t j = 0; j < width; ++j)
+            for (int p = 0; p < parts; ++p)
+              row[j * parts + p] = columns[i * width + j].part(p)[lane];
+        }
+    }
+  });
+  return failed;
+}
+
+/// The lower factor, from the lower triangle; diagonals count by their real parts.
+template <typename L, int known> int64_t choleskyFactors(const SmallMatrices &x) {
+  const int64_t n = known ? known : x.order, size = n * n * L::parts;
+  const auto *from = static_cast<const typename L::Part *>(x.a);
+  auto *out = static_cast<typename L::Part *>(x.out);
+  int64_t failed = -1;
+  together<L>(x, [&](int64_t first, int64_t here) {
+    if (failed >= 0)
+      return;
+    L a[known ? known * known : largest * largest];
+    load(a, from + first * size, n * n, here);
+    typename L::Mask isDefinite = L::of(0).re == L::of(0).re;
+    for (int64_t j = 0; j < n; ++j) {
+      typename L::Vector square = a[j * n + j].re;
+      for (int64_t q = 0; q < j; ++q)
+        square = square - (a[j * n + q] * a[j * n + q].conjugate()).re;
+      isDefinite &= square > 0;
+      L root = L::of(0);
+      root.re = __builtin_elementwise_sqrt(square);
+      a[j * n + j] = root;
+      for (int64_t i = j + 1; i < n; ++i) {
+        L rest = a[i * n + j];
+        for (int64_t q = 0; q < j; ++q)
+          rest = rest - a[i * n + q] * a[j * n + q].conjugate();
+        for (int p = 0; p < L::parts; ++p) {
+          auto &part = p ? *reinterpret_cast<typename L::Vector *>(rest.part(1)) : rest.re;
+          part = part / root.re;
+        }
+        a[i * n + j] = rest;
+        a[j * n + i] = L::of(0);
+      }
+    }
+    if (int64_t lane = firstOf<L>(~isDefinite, here); lane >= 0)
+      failed = first + lane;
+    else
+      store(out + first * size, a, n * n, here);
+  });
+  return failed;
+}
+
+template <auto two, auto three, auto four, auto any> auto ofOrder(const SmallMatrices &x) {
+  return x.order == 2 ? two(x) : x.order == 3 ? three(x) : x.order == 4 ? four(x) : any(x);
+}
+template <typename T, template <typename, int> typename Row, typename L>
+constexpr SmallMatrixKernels kernels{
+    products<T, Row>, ofOrder<determinants<L, 2>, determinants<L, 3>, determinants<L, 4>, determinants<L, 0>>,
+    ofOrder<inverses<L, 2>, inverses<L, 3>, inverses<L, 4>, inverses<L, 0>>,
+    ofOrder<solutions<L, 2>, solutions<L, 3>, solutions<L, 4>, solutions<L, 0>>,
+    ofOrder<choleskyFactors<L, 2>, choleskyFactors<L, 3>, choleskyFactors<L, 4>, choleskyFactors<L, 0>>};
+
+} // namespace
+
+namespace TOY_ISA {
+SmallMatrixTable smallMatrixKernels() {
+  return {kernels<float, RealRow, RealLanes<float>>, kernels<double, RealRow, RealLanes<double>>,
+          kernels<float, ComplexRow, ComplexLanes<float>>, kernels<double, ComplexRow, ComplexLanes<double>>};
+}
+} // namespace TOY_ISA
+
+} // namespace toy::rt

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Many small matrices: products of at most 64 multiplications, systems of at most eight equations. Compiled once for
+/// each instruction set; results have the same bits on all of them, alone and in a batch.
+#pragma once
+
+#include "runtime/Isa.h"
+
+#include <cstdint>
+
+namespace toy::rt {
+
+/// `count` products c = a @ b of m x k and k x n matrices with the strides of their elements; `step` is the distance of
+/// matrices, and those of c are dense. Parts of complex elements lie together; strides count elements.
+struct SmallProducts {
+  int64_t m, n, k, count;
+  struct Factor {
+    const void *data;
+    int64_t row, column, step;
+    bool conjugate;
+  } a, b;
+  void *c;
+};
+
+/// `count` dense matrices of `order` rows. Functions that can fail give the number of the first matrix that is singular
+/// or not positive definite, or -1.
+struct SmallMatrices {
+  static constexpr int64_t largest = 8;
+  int64_t order = 0, count = 0;
+  const void *a = nullptr;
+  void *out = nullptr;
+  const void *b = nullptr; ///< right sides, `columns` of each matrix
+  int64_t columns = 0;
+};
+
+struct SmallMatrixKernels {
+  /// Every element is summed from 0 on in the order of k, each product rounded (rule 13 of docs/reference): false where
+  /// the sizes have no kernel.
+  bool (*product)(const SmallProducts &x);
+  void (*determinant)(const SmallMatrices &x);
+  int64_t (*inverse)(const SmallMatrices &x);
+  int64_t (*solve)(const SmallMatrices &x);
+  int64_t (*cholesky)(const SmallMatrices &x);
+};
+/// One for each floating dtype.
+struct SmallMatrixTable {
+  SmallMatrixKernels f32, f64, c64, c128;
+};
+TOY_KERNELS_FOR_ISA(SmallMatrixTable, smallMatrixKernels)
+
+} // namespace toy::rt
