@@ -181,7 +181,8 @@ static RValue callUser(IRGen &g, const ast::Function &decl, const RValue &functi
     if (values.back().kind == RValue::Nothing)
       g.fail(DiagId::NoValue, ranges.back(), {g.sourceText(ranges.back())});
   }
-  if (isLibrary(g, decl))
+  bool isInside = isPrivate(decl.name) || !decl.place.empty(); // what the library calls itself
+  if (isLibrary(g, decl) && !isInside)
     return callLibrary(g, decl, call, std::move(values), std::move(ranges));
   for (const RValue &captured : function.elements) {
     values.push_back(captured);
@@ -297,6 +298,8 @@ bool callNamed(IRGen &g, const std::string &name, const ast::Call &c, RValue &re
     result = genConstructor(g, *decl, c);
   else if (auto dtype = dtypeNamed(name))
     result = genConversion(g, *dtype, c);
+  else if (isPrivate(name) && !(g.fn().decl && isLibrary(g, *g.fn().decl)))
+    return false;
   else if (const BuiltinRow *row = findBuiltin(name))
     result = callBuiltin(g, *row, c);
   else if (const ast::Function *decl = preludeFunction(name, g.diagnostics.getSources()))

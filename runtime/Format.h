@@ -4,6 +4,9 @@
 #pragma once
 
 #include "runtime/Value.h"
+#include "support/FormatSpec.h"
+
+#include <complex>
 
 namespace toy::rt {
 
@@ -24,9 +27,17 @@ void appendFloat(std::string &out, double value, bool single);
 /// The element at an address.
 void appendElement(std::string &out, DType dtype, const void *element, bool full);
 
+/// The parts of a floating element, and the value of another one.
+std::complex<double> partsOf(DType dtype, const void *element);
+int64_t integerOf(DType dtype, const void *element);
+
 /// A value as `print` shows it.
 std::string format(const Value &value, const PrintOptions &options = printOptions());
-std::string format(const Tensor &tensor, const PrintOptions &options = printOptions());
+/// With a specification its elements are formatted by that, and aligned.
+std::string format(const Tensor &tensor, const PrintOptions &options = printOptions(),
+                   const FormatSpec *spec = nullptr);
+/// The same with the digits of the options for scalars, too.
+std::string formatDigits(const Tensor &tensor, const PrintOptions &options);
 /// `c128[2, 3]`, `f64`, `str`, `(f64, i64[3])`, `Pair`.
 std::string typeName(const Value &value);
 

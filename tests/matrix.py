@@ -60,9 +60,9 @@ def acts(toy, name):
 
 
 def functions():
-    rows = re.findall(r"^TOY_BUILTIN\((\w+),", (ROOT / "irgen/Builtins.def").read_text(), re.M)
-    written = re.findall(r"^def (\w+)\(", (ROOT / "irgen/Prelude.cpp").read_text(), re.M)
-    return rows + written
+    rows = re.findall(r"^TOY_BUILTIN\(([a-z]\w*),", (ROOT / "irgen/Builtins.def").read_text(), re.M)
+    library = "".join(path.read_text() for path in sorted((ROOT / "lib/toy").glob("*.toy")))
+    return rows + re.findall(r"^def ([a-z]\w*)\(", library, re.M)
 
 
 def missing(toy):

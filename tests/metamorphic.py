@@ -5,6 +5,7 @@ Programs: tests/e2e, examples, hidden products of tests/recognition.py, and rand
 import json
 import pathlib
 import random
+import re
 import subprocess
 import tempfile
 
@@ -182,6 +183,7 @@ def keyword_arguments(tokens, functions):
 
 def with_other_names(tokens, rng, taken):
     functions, variables, members = declared(tokens)
+    taken = taken | {name for t in tokens if t.kind == "Format" for name in re.findall(r"\w+", t.text)}
     old = sorted(
         (functions | variables) - ATTRIBUTES - members - taken
     )  # what shadows a built-in function means something under its name

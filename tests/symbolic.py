@@ -6,6 +6,7 @@ every size has a name of its own or whose equal sizes have one name, and behind 
 evaluator gives for the expression alone; sizes that do not fail, with one code in all modes. A function of the table of built-ins or of the library without
 a row is a failure."""
 import os
+import pathlib
 import pty
 import re
 import subprocess
@@ -443,9 +444,9 @@ def check(toy, chosen, modes=MODES, every_form=True):
 def missing(toy):
     """Functions of the table and of the library that no row calls."""
     with open(os.path.join(SOURCES, "irgen", "Builtins.def")) as file:
-        names = re.findall(r"^TOY_BUILTIN\((\w+),", file.read(), re.M)
-    with open(os.path.join(SOURCES, "irgen", "Prelude.cpp")) as file:
-        names += re.findall(r"^def (\w+)\(", file.read(), re.M)
+        names = re.findall(r"^TOY_BUILTIN\(([a-z]\w*),", file.read(), re.M)
+    for path in sorted(pathlib.Path(SOURCES, "lib", "toy").glob("*.toy")):
+        names += re.findall(r"^def ([a-z]\w*)\(", path.read_text(), re.M)
     have = {row.name for row in rows()} | WITHOUT_SIZES
     return "\n".join(f"no row calls {name}" for name in names if name not in have) or None
 
