@@ -83,6 +83,11 @@ RValue kindBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return g.integer(static_cast<int64_t>(kindOf(tensorArgument(g, args, "x").tensor().getDtype())), r);
 }
 
+/// `_static(x)`: an integer that has to be known while the program is compiled.
+RValue staticBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  return g.integer(staticInteger(g, *args["x"], g.fn().decl->name), r);
+}
+
 /// `_given(x)`: whether a parameter whose default is a string has something else.
 RValue givenBuiltin(IRGen &g, Bound &args, SourceRange r) { return g.boolean(!valueArgument(g, args, "x").isStr(), r); }
 

@@ -163,6 +163,9 @@ static RValue callLibrary(IRGen &g, const ast::Function &decl, const ast::Call &
   return result;
 }
 
+/// Parameters of the library where a bracket of integers written as such holds positions, as in indexing.
+static bool isPositions(StringRef parameter) { return parameter == "index" || parameter == "target"; }
+
 /// `function` holds what the declaration has captured.
 static RValue callUser(IRGen &g, const ast::Function &decl, const RValue &function, const ast::Call &call,
                        const BoundArguments &bound) {
@@ -173,9 +176,11 @@ static RValue callUser(IRGen &g, const ast::Function &decl, const RValue &functi
     const ast::Expr *e = bound[i].second;
     written.push_back(e);
     ranges.push_back(e ? e->range : call.range);
-    if (e && e->kind == ast::NodeKind::Bracket && parameter.name == "axis" &&
-        isLibrary(g, decl)) // several axes are integers
+    auto *bracket = e && isLibrary(g, decl) ? ast::dynCast<ast::Bracket>(e) : nullptr;
+    if (bracket && parameter.name == "axis") // several axes are integers
       values.push_back(RValue::tuple(indexList(g, *e, decl.name)));
+    else if (bracket && bracket->compact && bracket->allIntegers && isPositions(parameter.name))
+      values.push_back(genBracket(g, *bracket, DType::I64));
     else
       values.push_back(e ? genExpr(g, *e) : defaultOf(g, parameter, function));
     if (values.back().kind == RValue::Nothing)

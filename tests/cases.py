@@ -495,7 +495,9 @@ def functions_in_lanes(toy):
     for f, dtype in (("exp", "c64"), ("log", "c128"), ("tanh", "f32"), ("sin", "f64")):
         text = f"def f(z: {dtype}[N]) {{ return {f}(z); }} f(zeros(3, dtype={dtype}));"
         done = run([toy, "-O2", "--emit=llvm", "-e", text])
-        if done.returncode or not re.search(rf"call [^\n]*<\d+ x (double|float)>[^\n]* @toy(\.{f}\.{dtype}\.|_rt_lanes_)\d", done.stdout):
+        if done.returncode or not re.search(
+            rf"call [^\n]*<\d+ x (double|float)>[^\n]* @toy(\.{f}\.{dtype}\.|_rt_lanes_)\d", done.stdout
+        ):
             return f"{f} of {dtype} is not called in lanes\n{done.stdout}{done.stderr}"
     return None
 

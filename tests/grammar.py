@@ -264,7 +264,9 @@ class Recognizer:
 
     def text(self, i):
         return (
-            self.tokens[i].text if i < len(self.tokens) and self.tokens[i].kind not in ("String", "Format", "DocComment") else ""
+            self.tokens[i].text
+            if i < len(self.tokens) and self.tokens[i].kind not in ("String", "Format", "DocComment")
+            else ""
         )
 
     def ends(self, node, i):
@@ -304,7 +306,9 @@ class Recognizer:
         if name in LEXICAL.values():
             kind = LEXICAL.get(self.tokens[i].kind) if i < len(self.tokens) else None
             value = (
-                i and self.tokens[i - 1].kind not in ("String", "Format") and (self.text(i - 1) not in keywords() - {"true", "false"})
+                i
+                and self.tokens[i - 1].kind not in ("String", "Format")
+                and (self.text(i - 1) not in keywords() - {"true", "false"})
             )
             return {i + 1} if kind == name and (name != "ADJOINT" or value) else set()
         if name == "struct-variable" and self.text(i) in NO_TYPE:

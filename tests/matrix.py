@@ -8,6 +8,7 @@ import tempfile
 
 import numpy as np
 
+import everyday
 from programs import count, run_parts
 from matrix_rows import DTYPES, HALVES, INTEGERS, NUMPY, ROWS, SHAPES, TOLERANCE, Refused, values
 
@@ -66,7 +67,7 @@ def functions():
 
 
 def missing(toy):
-    known = set(ROWS) | set(ACTS)
+    known = set(ROWS) | set(ACTS) | set(everyday.ROWS)
     problems = [f"{name} is in no row of the matrix" for name in functions() if name not in known] + [
         f"{name} is no function" for name in known - set(functions())
     ]

@@ -367,7 +367,12 @@ DEVICE_MUTANTS = [
         "elements[j].first, elements[j].second",
         "elements[j].first, elements[j - i].second",
     ),
-    ("what is read before is stored after", "passes/FuseRowReductions.cpp", "|| last->isBeforeInBlock(user);", "|| true;"),
+    (
+        "what is read before is stored after",
+        "passes/FuseRowReductions.cpp",
+        "|| last->isBeforeInBlock(user);",
+        "|| true;",
+    ),
     ("products of differences", PLANAR, "difference = sum(c, d, -ySign)", "difference = sum(c, d, ySign)"),
     ("sums over padding", BUCKETS, "!isReduced(op, op->getOperand(0))", "true"),
     (

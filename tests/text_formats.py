@@ -25,7 +25,9 @@ def float_of(rng):
 def spec_of(rng, types, of_numbers=True, is_complex=False):
     out = ""
     if rng.random() < 0.4:
-        out += rng.choice(["", "", "*", "é", "0" * (not is_complex)]) + rng.choice("<>^" + ("=" if of_numbers and not is_complex else ""))
+        out += rng.choice(["", "", "*", "é", "0" * (not is_complex)]) + rng.choice(
+            "<>^" + ("=" if of_numbers and not is_complex else "")
+        )
     kind = rng.choice(types)
     if of_numbers and kind != "c":
         out += rng.choice(["", "", "", "+", "-", " "])
