@@ -255,14 +255,14 @@ private:
         parts.push_back({static_cast<uint32_t>(begin), static_cast<uint32_t>(at)});
       if (peek() != '{')
         return true;
-      if (!field(parts, inSpec))
+      if (!field(parts))
         return false;
     }
   }
   bool fieldBegins() const { return peek() == '{' && peek(1) != '{'; }
 
   /// `{expression[=][:spec]}`. The expression's tokens are its own.
-  bool field(std::vector<FormatPart> &parts, bool inSpec) {
+  bool field(std::vector<FormatPart> &parts) {
     size_t brace = at++;
     if (++fields > 100) {
       error(DiagId::NestingTooDeep, brace, brace + 1);
@@ -286,10 +286,6 @@ private:
       return notClosed();
     if (peek() == ':') {
       part.specBegin = ++at;
-      if (inSpec) {
-        error(DiagId::Expected, at - 1, at, {"`}`", "`:`"});
-        return false;
-      }
       if (!formatParts(part.spec, true))
         return false;
     }

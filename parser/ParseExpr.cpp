@@ -430,6 +430,10 @@ Format::Part Parser::formatPart(const FormatPart &part, bool inSpec) {
   out.value = parser.parseExpr();
   if (!parser.is(TokenKind::End))
     parser.fail(DiagId::Expected, parser.here(), {"`}`", parser.got()});
+  if (inSpec && part.labelEnd)
+    parser.fail(DiagId::Expected, {tokens.buffer, part.labelEnd - 1, part.labelEnd}, {"`}`", "`=`"});
+  if (inSpec && part.specBegin)
+    parser.fail(DiagId::Expected, {tokens.buffer, part.specBegin - 1, part.specBegin}, {"`}`", "`:`"});
   out.isShown = part.labelEnd > 0;
   if (out.isShown)
     out.text = text.substr(1, part.labelEnd - part.begin - 1);
