@@ -174,4 +174,47 @@ RValue tensordotBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return reshape(g, matmul(g, rows, columns, r, leftRange, rightRange).value, sizes, r);
 }
 
+/// `_axes_but_last(x)`: a tuple of them.
+RValue axesButLastBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  SmallVector<Value> axes;
+  for (int64_t axis = 0; axis + 1 < tensorArgument(g, args, "x").rank(); ++axis)
+    axes.push_back(g.integer(axis, r));
+  return RValue::tuple(axes);
+}
+
+RValue indicesBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  SmallVector<Value> sizes = checkedSizes(g, sizeArguments(g, args), r), parts;
+  if (sizes.empty())
+    g.fail(DiagId::NothingToConcat, r, {"indices"});
+  for (auto [axis, size] : llvm::enumerate(sizes)) {
+    SmallVector<Value> own(sizes.size() + 1, g.integer(1, r)), all = {g.integer(1, r)};
+    own[axis + 1] = size;
+    llvm::append_range(all, sizes);
+    parts.push_back(broadcastTo(g, reshape(g, g.create<IotaOp>(r, {size}), own, r), all, r));
+  }
+  return g.create<ConcatOp>(r, parts, {g.integerAttr("axis", 0)});
+}
+
+RValue blockDiagBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  std::vector<RValue> blocks = tensorList(g, args);
+  SmallVector<Value> columns;
+  for (RValue &block : blocks) {
+    if (block.rank() > 2)
+      g.fail(DiagId::NeedsShape, r, {"block_diag", "matrices", block.type().str()});
+    SmallVector<Value> sizes = sizesOf(g, block.value, r);
+    sizes.insert(sizes.begin(), 2 - sizes.size(), g.integer(1, r));
+    block = reshape(g, block.value, sizes, r);
+    columns.push_back(sizes[1]);
+  }
+  SmallVector<Value> rows;
+  for (auto [i, block] : llvm::enumerate(blocks)) {
+    Value zero = castTo(g, g.integer(0, r), block.tensor().getDtype(), r);
+    SmallVector<Value> row;
+    for (auto [j, width] : llvm::enumerate(columns))
+      row.push_back(i == j ? block.value : g.create<FullOp>(r, {zero, sizeOf(g, block.value, 0, r), width}));
+    rows.push_back(g.create<ConcatOp>(r, row, {g.integerAttr("axis", 1)}));
+  }
+  return g.create<ConcatOp>(r, rows, {g.integerAttr("axis", 0)});
+}
+
 } // namespace toy

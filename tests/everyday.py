@@ -456,6 +456,77 @@ def made(name, s):
     return call(name, c, words=f", {toy_of(r)}" if own else ""), want
 
 
+@row("lu", "slogdet", "solve_triangular")
+def triangles(name, s):
+    batch = s.pick((), (), (2,))
+    m = s.n(0 if name == "slogdet" else 1, 4)
+    x = s.array(*batch, m, s.n(1, 4) if name == "lu" else m, kinds="ffc")
+    if name == "slogdet":
+        if m > 1 and s.n() == 0:
+            x[..., 0] = 0
+        return call(name, x), tuple(np.linalg.slogdet(x))
+    if name == "lu":
+        p, l, u = (f"lu({toy_of(x)})[{i}]" for i in range(3))
+        k = min(x.shape[-2:])
+        ones = np.broadcast_to(np.eye(x.shape[-2], k), (*batch, x.shape[-2], k)) * 1.0
+        diagonal = f"tril({u}, -1)"
+        want = (x, ones, np.zeros((*batch, k, x.shape[-1])), np.ones((*batch, x.shape[-2])))
+        return f"({p} @ {l} @ {u}, triu({l}), abs({diagonal}), sum({p}, -1))", want
+    lower = s.pick(True, False)
+    a = x + 9 * np.eye(m)
+    b = s.array(*batch, m, s.n(1), kinds="fc") if batch or s.n(0, 1) else s.array(m)
+    triangle = np.tril(a) if lower else np.triu(a)
+    return call(name, a, b, words=f", lower = {scalar(lower)}"), np.linalg.solve(triangle, b)
+
+
+@row("unique")
+def distinct(name, s):
+    x = s.any("fii", nans=s.n() == 0)
+    inverse, counts = s.pick(True, False), s.pick(True, False)
+    words = f", return_inverse = {scalar(inverse)}, return_counts = {scalar(counts)}"
+    want = np.unique(x, return_inverse=inverse, return_counts=counts)
+    if inverse:
+        want = (want[0], want[1].reshape(x.shape), *want[2:])
+    return call(name, x, words=words), want
+
+
+@row("indices", "block_diag")
+def grids_and_blocks(name, s):
+    if name == "indices":
+        sizes = [s.n(1, 3) for _ in range(s.n(1, 3))]
+        return f"indices({sizes})", np.indices(sizes)
+    blocks = [s.array(s.n(1, 3), s.n(1, 3), kinds="fc") for _ in range(s.n(1, 3))]
+    want = np.zeros(np.sum([b.shape for b in blocks], 0), np.result_type(*blocks))
+    at = np.zeros(2, int)
+    for b in blocks:
+        want[at[0] : at[0] + b.shape[0], at[1] : at[1] + b.shape[1]] = b
+        at += b.shape
+    return call(name, *blocks), want
+
+
+@row("rfftn", "irfftn")
+def all_axes(name, s):
+    x = s.array(*(s.n(2, 4) for _ in range(s.n(1, 3))), kinds="f" if name == "rfftn" else "c")
+    norm = s.pick("backward", "ortho")
+    return call(name, x, words=f', norm = "{norm}"'), getattr(np.fft, name)(x, norm=norm)
+
+
+@row("stft", "istft")
+def frames(name, s):
+    n_fft = s.pick(4, 5, 8)
+    x, hop = s.array(*s.pick((12,), (2, 15)), kinds="f" if name == "istft" else "fc"), s.pick(1, 2)
+    window = s.pick(None, 0.5 + np.abs(s.array(n_fft)))
+    words = f", {n_fft}, {hop}" + ("" if window is None else f", window = {toy_of(window)}")
+    w = np.ones(n_fft) if window is None else window
+    padded = np.pad(x, [(0, 0)] * (x.ndim - 1) + [(n_fft // 2, n_fft // 2)], mode="reflect")
+    starts = range(0, padded.shape[-1] - n_fft + 1, hop)
+    y = np.stack([padded[..., i : i + n_fft] * w for i in starts], -2)
+    z = np.swapaxes(np.fft.fft(y) if x.dtype.kind == "c" else np.fft.rfft(y), -1, -2)
+    if name == "stft":
+        return call(name, x, words=words), z
+    return call(name, z, words=words + f", length = {x.shape[-1] - 2}"), x[..., :-2]
+
+
 LOOSE = {"polyfit": 1e-8, "expm": 1e-8, "null_space": 1e-9, "pinv": 1e-9, "cond": 1e-9, "corrcoef": 1e-10}
 SINGLE = 1e-5
 

@@ -53,6 +53,15 @@ PAIRS = "minimum maximum atan2 hypot pow complex polar logaddexp copysign heavis
 # name | arguments | expression | sizes that fit | sizes that do not
 TABLE = """
 adjoint | x:c128[n,m] | adjoint(x) | 2,3 1,1 0,2 |
+lu | x:f64[n,m] | lu(x)[2] | 2,3 3,2 1,1 |
+slogdet | x:f64[n,m] | slogdet(x)[1] | 2,2 1,1 0,0 | 2,3
+solve_triangular | a:f64[n,m] b:f64[k] | solve_triangular(a + eye(3), b) | 3,3,3 | 3,3,2
+indices | x:f64[n,m] | indices(x.shape) | 2,3 1,1 0,2 |
+block_diag | x:f64[n,m] y:f64[k] | block_diag(x, y) | 2,3,2 1,1,1 0,2,1 |
+rfftn | x:f64[n,m] | rfftn(x) | 2,3 1,4 |
+irfftn | x:f64[n,m] | irfftn(x) | 2,3 3,2 |
+stft | x:f64[n] | stft(x, 4, 2) | 6 9 5 | 2
+istft | x:f64[n] | istft(stft(x, 4, 1), 4, 1) | 6 9 |
 median | x:f64[n,m] | median(x, 1) | 2,3 1,4 0,2 2,0 |
 quantile | x:f64[n,m] q:f64[k] | quantile(x, abs(q) % 1, 0) | 2,3,2 3,1,1 |
 percentile | x:f64[n] | percentile(x, 30) | 3 1 |

@@ -103,3 +103,23 @@ case(
     "cross_entropy", "cross_entropy(x, y)", None, "F.cross_entropy(x, y)", None, ENTROPY, FLOATS,
     [Class("16 classes", {"x": (1000, 16), "y": (1000,)})],
 )  # fmt: skip
+numpy_only("slogdet", "slogdet(x)[1]", "np.linalg.slogdet(x)[1]", classes=SQUARE, tolerance=100)
+LU = "torch.linalg.lu(x).U.abs()", "jnp.abs(jax.scipy.linalg.lu(x)[2])"
+case("lu", "abs(lu(x)[2])", None, *LU, dtypes=("f64",), classes=SQUARE, tolerance=1e3)
+TRIANGLE = "torch.linalg.solve_triangular(x + 9 * torch.eye(len(x)), y, upper=True)"
+case(
+    "solve_triangular", "solve_triangular(x + 9 * eye(len(x)), y)", None, TRIANGLE, None, TWO, ("f64",), SQUARE,
+    tolerance=1e4,
+)  # fmt: skip
+numpy_only("indices", "indices(x.shape)", "np.indices(x.shape)", dtypes=("f64",), classes=SQUARE)
+BLOCKS = "torch.block_diag(x, x)", "jax.scipy.linalg.block_diag(x, x)"
+case("block_diag", "block_diag(x, x)", None, *BLOCKS, dtypes=FLOATS, classes=SQUARE)
+same("rfftn", "rfftn(x)", "M.fft.rfftn(x)", dtypes=FLOATS, classes=SQUARE)
+same("irfftn", "irfftn(x)", "M.fft.irfftn(x)", dtypes=COMPLEX, classes=SQUARE)
+FRAMES = sizes(large=(100000,))
+STFT = "torch.stft(x, 256, 64, window=torch.ones(256, dtype=x.dtype), return_complex=True)"
+case("stft", "stft(x, 256, 64)", None, STFT, None, dtypes=FLOATS, classes=FRAMES)
+case(
+    "istft", "istft(stft(x, 256, 64), 256, 64)", None,
+    f"torch.istft({STFT}, 256, 64, window=torch.ones(256, dtype=x.dtype))", None, dtypes=FLOATS, classes=FRAMES,
+)  # fmt: skip
