@@ -60,7 +60,7 @@ Diagnostic &IRGen::report(DiagId id, SourceRange range, std::vector<std::string>
   size_t first = 0;
   while (isLibrary(range) && first < chain.size())
     range = chain[first++].first;
-  if (first > 0 && namesFunction(id)) // not what that calls
+  if (first > 0 && namesFunction(id) && !names[first - 1].starts_with("_")) // not what that calls
     args[0] = names[first - 1];
   Diagnostic &d = diagnostics.report(id, range, std::move(args));
   for (size_t i = first; i < chain.size(); ++i)

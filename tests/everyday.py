@@ -490,6 +490,24 @@ def distinct(name, s):
     return call(name, x, words=words), want
 
 
+@row("sort", "argsort", "argmax", "argmin", "searchsorted complex")
+def complex_order(name, s):
+    def value(*shape):
+        parts = [np.asarray(s.numpy.integers(-2, 3, shape), float) for _ in range(2)]
+        for part in parts:
+            if s.n(0, 2) == 0:
+                part[s.numpy.random(shape) < 0.3] = np.nan
+        return parts[0] + 1j * np.where(np.isnan(parts[1]), 0, parts[1]) if s.n() else np.vectorize(complex)(*parts)
+
+    if name.startswith("searchsorted"):
+        a, v, side = np.sort(value(s.n(1))), value(3), s.pick("left", "right")
+        return call("searchsorted", a, v, words=f', side = "{side}"'), np.searchsorted(a, v, side)
+    x = value(s.n(1), s.n(1))
+    axis = s.axis(x)
+    options = {"kind": "stable"} if "sort" in name else {}
+    return call(name, x, words=f", axis = {axis}"), getattr(np, name)(x, axis=axis, **options)
+
+
 @row("indices", "block_diag")
 def grids_and_blocks(name, s):
     if name == "indices":
