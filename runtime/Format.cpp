@@ -331,10 +331,6 @@ private:
 
 } // namespace
 
-std::string formatDigits(const Tensor &tensor, const PrintOptions &options) {
-  return TensorFormatter(tensor, options, nullptr).run();
-}
-
 std::string format(const Tensor &tensor, const PrintOptions &options, const FormatSpec *spec) {
   std::string out;
   if (tensor.rank == 0)
@@ -348,7 +344,7 @@ std::string format(const Tensor &tensor, const PrintOptions &options, const Form
     appendFloat(out, std::arg(z) * (180 / M_PI), tensor.dtype == DType::C64);
     return out + "°";
   }
-  if (tensor.rank == 0) {
+  if (tensor.rank == 0 && !options.scalars) {
     appendElement(out, tensor.dtype, tensor.data, options.full());
     return out;
   }

@@ -18,6 +18,7 @@ struct PrintOptions {
   bool polar = false;       ///< complex numbers as modulus∠angle, in degrees
   bool color = false;       ///< what `show` draws may hold escape codes
   bool header = false;      ///< the prompt's echo shows a type line first
+  bool scalars = false;     ///< scalars have the precision, too
   bool full() const { return precision == 0; }
 };
 PrintOptions &printOptions();
@@ -36,8 +37,6 @@ std::string format(const Value &value, const PrintOptions &options = printOption
 /// With a specification its elements are formatted by that, and aligned.
 std::string format(const Tensor &tensor, const PrintOptions &options = printOptions(),
                    const FormatSpec *spec = nullptr);
-/// The same with the digits of the options for scalars, too.
-std::string formatDigits(const Tensor &tensor, const PrintOptions &options);
 /// `c128[2, 3]`, `f64`, `str`, `(f64, i64[3])`, `Pair`.
 std::string typeName(const Value &value);
 

@@ -261,7 +261,8 @@ std::string formatField(const Value &value, std::string_view text, std::span<con
   if (text == "print {}") {
     PrintOptions options = printOptions();
     options.precision = numberFor(numbers, "precision", 1);
-    return tensor ? formatDigits(**tensor, options) : format(value, options);
+    options.scalars = true;
+    return format(value, options);
   }
   FormatSpec spec;
   if (std::string problem; !parseFormatSpec(text, spec, problem) || !(string || tensor))
