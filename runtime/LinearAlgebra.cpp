@@ -362,19 +362,21 @@ double factorization(LibraryArguments arguments) {
   return a.rank == 1 ? n * n * n * 10 : m * n * std::min(m, n); // the companion matrix of `roots`
 }
 
-constexpr LibraryRow rows[] = {{"det", det, factorization},
-                               {"inv", inv, factorization},
-                               {"solve", solve, factorization},
-                               {"cholesky", cholesky, factorization},
-                               {"qr", qr, factorization},
-                               {"svd", svd, factorization},
-                               {"eig", eig, factorization},
-                               {"eigvals", eigvals, factorization},
-                               {"eigh", eigh, factorization},
-                               {"lstsq", lstsq, factorization},
-                               {"roots", roots, factorization},
-                               {"lu", lu, factorization},
-                               {"solve_triangular", solveTriangular, factorization}};
+constexpr LibraryRow rows[] = {
+    {"det", det, factorization},
+    {"inv", inv, factorization},
+    {"solve", solve, factorization},
+    {"cholesky", cholesky, factorization},
+    {"qr", qr, factorization},
+    {"svd", svd, factorization},
+    {"eig", eig, factorization},
+    {"eigvals", eigvals, factorization},
+    {"eigh", eigh, factorization},
+    {"lstsq", lstsq, factorization},
+    {"roots", roots, factorization},
+    {"lu", lu, factorization},
+    {"solve_triangular", solveTriangular, factorization},
+};
 
 } // namespace
 
