@@ -76,6 +76,19 @@ struct String : Expr {
   std::string text;
 };
 
+/// `f"…{value[=][:spec]}…"`.
+struct Format : Expr {
+  TOY_AST(Format, Expr)
+  struct Part {
+    std::string text;       ///< as it is; of `{e=}` what is shown before the value
+    ExprPtr value;          ///< null: text alone
+    bool isShown = false;   ///< `{e=}`
+    std::vector<Part> spec; ///< texts and values
+    SourceRange specRange;
+  };
+  std::vector<Part> parts;
+};
+
 /// `[a, b]`, nested. Elements are expressions, or, when all are numbers, their positions in the source (10^6 elements
 /// stay small).
 struct Bracket : Expr {
@@ -254,7 +267,7 @@ struct Assert : Stmt {
 };
 struct Print : Stmt {
   TOY_AST(Print, Stmt)
-  std::vector<ExprPtr> values;
+  std::vector<Argument> arguments; ///< values, then `sep =`, `end =`, `to =`
 };
 struct Write : Stmt {
   TOY_AST(Write, Stmt)

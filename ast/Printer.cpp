@@ -133,6 +133,25 @@ private:
     return out + ")" + (function.result ? " -> " + str(*function.result) : "");
   }
 
+  void parts(const std::vector<Format::Part> &all) {
+    for (const Format::Part &part : all) {
+      if (!part.text.empty() || !part.value)
+        out += fmt::format("{:{}}\"{}\"\n", "", indent * 2, part.text);
+      print(part.value.get());
+      if (!part.spec.empty()) {
+        out += fmt::format("{:{}}format\n", "", indent * 2);
+        ++indent;
+        parts(part.spec);
+        --indent;
+      }
+    }
+  }
+
+  void arguments(const std::vector<Argument> &all) {
+    for (const Argument &argument : all)
+      print(argument.value.get(), argument.keyword.empty() ? "" : (argument.keyword + " = ").c_str());
+  }
+
   void all(const std::vector<ExprPtr> &nodes) {
     for (const ExprPtr &node : nodes)
       print(node.get());
@@ -140,6 +159,8 @@ private:
 
   void children(const Node &node) {
     switch (node.kind) {
+    case NodeKind::Format:
+      return parts(cast<Format>(node).parts);
     case NodeKind::Bracket:
       return all(cast<Bracket>(node).elements);
     case NodeKind::Tuple:
@@ -147,7 +168,7 @@ private:
     case NodeKind::Brace:
       return all(cast<Brace>(node).elements);
     case NodeKind::Print:
-      return all(cast<Print>(node).values);
+      return arguments(cast<Print>(node).arguments);
     case NodeKind::Unary:
       return print(cast<Unary>(node).operand.get());
     case NodeKind::Adjoint:
@@ -161,9 +182,7 @@ private:
       return print(cast<Lambda>(node).function->body.get());
     case NodeKind::Call:
       print(cast<Call>(node).function.get(), "callee ");
-      for (const Argument &argument : cast<Call>(node).arguments)
-        print(argument.value.get(), argument.keyword.empty() ? "" : (argument.keyword + " = ").c_str());
-      return;
+      return arguments(cast<Call>(node).arguments);
     case NodeKind::Index:
       print(cast<Index>(node).base.get());
       for (const Subscript &s : cast<Index>(node).subscripts)

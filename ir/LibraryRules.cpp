@@ -72,6 +72,15 @@ LogicalResult leastSquares(RuleContext &ctx) {
   return ctx.result(realOf(ctx.dtype(0)), {ctx.dim(0, 0).min(ctx.dim(0, 1))});
 }
 
+/// Both triangles as one matrix, the order of the rows, and how many were swapped.
+LogicalResult pivotedFactors(RuleContext &ctx) {
+  if (failed(needMatrix(ctx)))
+    return failure();
+  (void)ctx.result(ctx.tensor(0));
+  (void)ctx.result(DType::I64, with(batchOf(ctx, 0), {fromEnd(ctx, 0, 2)}));
+  return ctx.result(DType::I64, batchOf(ctx, 0));
+}
+
 LogicalResult orthogonalTriangular(RuleContext &ctx) {
   if (failed(needMatrix(ctx)))
     return failure();

@@ -126,6 +126,20 @@ def ToStrOp : Toy_Op<"to_str", "string", [Pure]> {
   let arguments = (ins Toy_Any:$value);
   let results = (outs Toy_Str:$result);
 }
+def FormatOp : Toy_Op<"format", "string", [Pure]> {
+  let summary = "a format string";
+  let description = [{
+    One text before each field, and one behind the last. `structure` says how the operands group to values, as in `toy.print`; each value is followed by the
+    numbers that stand for `{}` in its specification, which is Python's; an empty one gives the text of `print`, `"` the same with quotes around a string,
+    `print {}` the text of `print` with that many digits.
+
+    ```mlir
+    %s = toy.format %x, %n {pieces = ["x = ", ""], specs = [">8.{}f"], structure = "_"} : (!toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.str
+    ```
+  }];
+  let arguments = (ins Variadic<Toy_Any>:$values, StrArrayAttr:$pieces, StrArrayAttr:$specs, StrAttr:$structure);
+  let results = (outs Toy_Str:$result);
+}
 def ParseNumberOp : Toy_Op<"parse_number", "parsedNumber", [Toy_Effect]> {
   let summary = "a scalar read from text";
   let description = "Malformed text is an error.\n```mlir\n%x = toy.parse_number %s {dtype = \"f64\"} : (!toy.str) -> "
@@ -160,8 +174,19 @@ def PrintOp : Toy_Op<"print", "nothing", [Toy_Effect]> {
 }
 def WriteOp : Toy_Op<"write", "nothing", [Toy_Effect]> {
   let summary = "a string's or u8 tensor's bytes on standard output, as they are";
-  let description = "```mlir\ntoy.write %s : (!toy.str) -> ()\n```";
-  let arguments = (ins Toy_Any:$value);
+  let description = "On standard error with `to_errors`.\n```mlir\ntoy.write %s : (!toy.str) -> ()\n```";
+  let arguments = (ins Toy_Any:$value, UnitAttr:$to_errors);
+}
+def ProgressOp : Toy_Op<"progress", "nothing", [Toy_Effect]> {
+  let summary = "how far a loop is, on the terminal";
+  let description = [{
+    A line on standard error that is drawn again, where that is a terminal; nothing elsewhere.
+
+    ```mlir
+    toy.progress %done, %total, %label : (!toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.str) -> ()
+    ```
+  }];
+  let arguments = (ins Toy_Index:$done, Toy_Index:$total, Toy_Str:$label);
 }
 def UseOp : Toy_Op<"use", "nothing", [Toy_Effect]> {
   let summary = "a value that is computed although nothing reads it";

@@ -58,7 +58,7 @@ RValue readBinaryBuiltin(IRGen &g, Bound &args, SourceRange r) {
 }
 
 RValue printBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  genPrint(g, args.rest, r, false);
+  genPrint(g, args.rest, {args["sep"], args["end"], args["to"]}, r);
   return {};
 }
 
@@ -69,12 +69,7 @@ RValue writeBuiltin(IRGen &g, Bound &args, SourceRange r) {
 
 RValue strBuiltin(IRGen &g, Bound &args, SourceRange r) {
   RValue v = valueArgument(g, args, "x");
-  if (v.kind == RValue::DTypeRef)
-    return g.string(std::string(nameOf(v.dtype)), r);
-  if (v.isStr())
-    return v;
-  needTensor(g, v, "str", r);
-  return g.create<ToStrOp>(r, {v.value});
+  return textOf(g, v, args.has("precision") ? indexValue(g, *args["precision"], "str") : Value(), r);
 }
 
 RValue checkBuiltin(IRGen &g, Bound &args, SourceRange r) {

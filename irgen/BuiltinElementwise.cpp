@@ -182,9 +182,17 @@ RValue argBuiltin(IRGen &g, Bound &args, SourceRange r) {
   RValue whole = tensorArgument(g, args, "x"), x = whole;
   int64_t axis = axisOrFlat(g, args, x, r);
   bool keepdims = flagArgument(g, args, "keepdims", false);
-  Value best = g.create(args.row->op, r, {x.value},
-                        {g.integersAttr("axes", {axis}), g.boolAttr("keepdims", keepdims && args.has("axis"))},
-                        args.rangeOf("x"));
+  bool keeps = keepdims && args.has("axis");
+  Value best;
+  if (x.tensor().isComplex() && x.rank() > 0)
+    best =
+        callPrivate(g, "_complex_arg",
+                    {x, g.integer(axis, r), g.boolean(keeps, r), g.boolean(StringRef(args.row->name) == "argmin", r)},
+                    args.rangeOf("x"), r)
+            .value;
+  else
+    best = g.create(args.row->op, r, {x.value}, {g.integersAttr("axes", {axis}), g.boolAttr("keepdims", keeps)},
+                    args.rangeOf("x"));
   if (keepdims && !args.has("axis"))
     best = reshape(g, best, SmallVector<Value>(whole.rank(), g.integer(1, r)), r);
   return best;
@@ -200,9 +208,12 @@ RValue sortBuiltin(IRGen &g, Bound &args, SourceRange r) {
   RValue x = tensorArgument(g, args, "x");
   if (x.rank() == 0)
     g.fail(DiagId::AxisOutOfRange, r, {"-1", x.type().str()});
-  return g.create(args.row->op, r, {x.value},
-                  {g.integerAttr("axis", axisArgument(g, args, x.rank(), -1)),
-                   g.boolAttr("descending", flagArgument(g, args, "descending", false))},
+  int64_t axis = axisArgument(g, args, x.rank(), -1);
+  bool descending = flagArgument(g, args, "descending", false);
+  if (x.tensor().isComplex()) // by real and imaginary parts
+    return callPrivate(g, StringRef(args.row->name) == "sort" ? "_complex_sort" : "_complex_argsort",
+                       {x, g.integer(axis, r), g.boolean(descending, r)}, args.rangeOf("x"), r);
+  return g.create(args.row->op, r, {x.value}, {g.integerAttr("axis", axis), g.boolAttr("descending", descending)},
                   args.rangeOf("x"));
 }
 

@@ -33,7 +33,8 @@ static RValue libraryCall(IRGen &g, SourceRange r, StringRef function, ArrayRef<
 
 /// Brings both to the batches that they have between them, which broadcast. A vector beside a stack of matrices is a
 /// column for each.
-static RValue solved(IRGen &g, SourceRange r, SmallVector<Value> operands, ArrayRef<SourceRange> sources) {
+static RValue solved(IRGen &g, SourceRange r, StringRef function, SmallVector<Value> operands,
+                     ArrayRef<int64_t> parameters, ArrayRef<SourceRange> sources) {
   auto rankOf = [&](int i) { return tensorTypeOf(operands[i]).getRank(); };
   bool isColumn = rankOf(1) == 1 && rankOf(0) > 2;
   auto column = [&](Value v, bool toColumn) {
@@ -48,7 +49,7 @@ static RValue solved(IRGen &g, SourceRange r, SmallVector<Value> operands, Array
     operands[1] = column(operands[1], true);
   int64_t batch = std::max(rankOf(0), rankOf(1)) - 2;
   if (rankOf(0) < 2 || rankOf(1) < 2 || batch == 0)
-    return libraryCall(g, r, "solve", operands, {}, sources);
+    return libraryCall(g, r, function, operands, parameters, sources);
   SmallVector<Value> both;
   for (int64_t axis = -batch; axis < 0; ++axis) { // counted from the matrix
     auto sizeIn = [&](int i) {
@@ -68,7 +69,7 @@ static RValue solved(IRGen &g, SourceRange r, SmallVector<Value> operands, Array
     if (!isWhole)
       v = broadcastTo(g, v, sizes, r);
   }
-  RValue x = libraryCall(g, r, "solve", operands, {}, sources);
+  RValue x = libraryCall(g, r, function, operands, parameters, sources);
   return isColumn ? RValue(column(x.value, false)) : x;
 }
 
@@ -76,7 +77,7 @@ static RValue solved(IRGen &g, SourceRange r, SmallVector<Value> operands, Array
 RValue libraryBuiltin(IRGen &g, Bound &args, SourceRange r) {
   StringRef function = args.row->op;
   std::vector<RValue> given = {tensorArgument(g, args, args.arguments[0].first)};
-  bool twoOperands = function == "solve" || function == "lstsq";
+  bool solves = function == "solve" || function == "solve_triangular", twoOperands = solves || function == "lstsq";
   if (twoOperands)
     given.push_back(tensorArgument(g, args, args.arguments[1].first));
   DType dtype = promoteAll(given);
@@ -91,8 +92,10 @@ RValue libraryBuiltin(IRGen &g, Bound &args, SourceRange r) {
   SmallVector<int64_t> parameters;
   if (function == "svd")
     parameters.push_back(flagArgument(g, args, "full_matrices", true));
-  if (function == "solve")
-    return solved(g, r, operands, sources);
+  if (function == "solve_triangular")
+    parameters.push_back(flagArgument(g, args, "lower", false));
+  if (solves)
+    return solved(g, r, function, operands, parameters, sources);
   return libraryCall(g, r, function, operands, parameters, sources);
 }
 

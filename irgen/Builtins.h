@@ -29,6 +29,8 @@ struct BuiltinRow {
   const char *op;  ///< the operation behind simple rows
   char conversion; ///< how operands are converted: see Builtins.def
 };
+/// Names of functions that only the library calls.
+inline bool isPrivate(llvm::StringRef name) { return name.starts_with("_"); }
 const BuiltinRow *findBuiltin(llvm::StringRef name);
 llvm::ArrayRef<BuiltinRow> builtinRows();
 RValue callBuiltin(IRGen &g, const BuiltinRow &row, const ast::Call &c);

@@ -163,6 +163,9 @@ static RValue callLibrary(IRGen &g, const ast::Function &decl, const ast::Call &
   return result;
 }
 
+/// Parameters of the library where a bracket of integers written as such holds positions, as in indexing.
+static bool isPositions(StringRef parameter) { return parameter == "index" || parameter == "target"; }
+
 /// `function` holds what the declaration has captured.
 static RValue callUser(IRGen &g, const ast::Function &decl, const RValue &function, const ast::Call &call,
                        const BoundArguments &bound) {
@@ -173,15 +176,18 @@ static RValue callUser(IRGen &g, const ast::Function &decl, const RValue &functi
     const ast::Expr *e = bound[i].second;
     written.push_back(e);
     ranges.push_back(e ? e->range : call.range);
-    if (e && e->kind == ast::NodeKind::Bracket && parameter.name == "axis" &&
-        isLibrary(g, decl)) // several axes are integers
+    auto *bracket = e && isLibrary(g, decl) ? ast::dynCast<ast::Bracket>(e) : nullptr;
+    if (bracket && parameter.name == "axis") // several axes are integers
       values.push_back(RValue::tuple(indexList(g, *e, decl.name)));
+    else if (bracket && bracket->compact && bracket->allIntegers && isPositions(parameter.name))
+      values.push_back(genBracket(g, *bracket, DType::I64));
     else
       values.push_back(e ? genExpr(g, *e) : defaultOf(g, parameter, function));
     if (values.back().kind == RValue::Nothing)
       g.fail(DiagId::NoValue, ranges.back(), {g.sourceText(ranges.back())});
   }
-  if (isLibrary(g, decl))
+  bool isInside = isPrivate(decl.name) || !decl.place.empty(); // what the library calls itself
+  if (isLibrary(g, decl) && !isInside)
     return callLibrary(g, decl, call, std::move(values), std::move(ranges));
   for (const RValue &captured : function.elements) {
     values.push_back(captured);
@@ -297,6 +303,8 @@ bool callNamed(IRGen &g, const std::string &name, const ast::Call &c, RValue &re
     result = genConstructor(g, *decl, c);
   else if (auto dtype = dtypeNamed(name))
     result = genConversion(g, *dtype, c);
+  else if (isPrivate(name) && !(g.fn().decl && isLibrary(g, *g.fn().decl)))
+    return false;
   else if (const BuiltinRow *row = findBuiltin(name))
     result = callBuiltin(g, *row, c);
   else if (const ast::Function *decl = preludeFunction(name, g.diagnostics.getSources()))

@@ -26,18 +26,42 @@ Location IRGen::loc(SourceRange range) {
 
 std::string IRGen::sourceText(SourceRange range) { return std::string(diagnostics.getSources().text(range)); }
 
+/// Whether the first argument of a message is the function that is given something that it cannot take.
+static bool namesFunction(DiagId id) {
+  switch (id) {
+  case DiagId::ComplexNotOrdered:
+  case DiagId::NeedsFloating:
+  case DiagId::NeedsRealFloating:
+  case DiagId::NeedsNumber:
+  case DiagId::NeedsBool:
+  case DiagId::NeedsComplex:
+  case DiagId::NotANumber:
+  case DiagId::NeedsMatrix:
+  case DiagId::NeedsShape:
+  case DiagId::EmptyReduction:
+    return true;
+  default:
+    return false;
+  }
+}
+
 Diagnostic &IRGen::report(DiagId id, SourceRange range, std::vector<std::string> args) {
   // Inside the library the user's own call is the place.
   std::vector<std::pair<SourceRange, std::string>> chain;
+  std::vector<std::string> names;
   for (size_t i = stack.size(); i-- > 0;)
-    if (stack[i]->decl && stack[i]->callRange.valid())
+    if (stack[i]->decl && stack[i]->callRange.valid()) {
       chain.emplace_back(stack[i]->callRange, stack[i]->description);
+      names.push_back(stack[i]->decl->name);
+    }
   auto isLibrary = [&](SourceRange r) {
     return r.valid() && diagnostics.getSources().get(r.buffer).getName() == "<library>";
   };
   size_t first = 0;
   while (isLibrary(range) && first < chain.size())
     range = chain[first++].first;
+  if (first > 0 && namesFunction(id) && !names[first - 1].starts_with("_")) // not what that calls
+    args[0] = names[first - 1];
   Diagnostic &d = diagnostics.report(id, range, std::move(args));
   for (size_t i = first; i < chain.size(); ++i)
     if (!isLibrary(chain[i].first) && i < first + 10)

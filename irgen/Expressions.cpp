@@ -123,6 +123,8 @@ RValue genExpr(IRGen &g, const ast::Expr &e) {
     return g.boolean(ast::cast<ast::Bool>(e).value, e.range);
   case NodeKind::String:
     return g.string(ast::cast<ast::String>(e).text, e.range);
+  case NodeKind::Format:
+    return genFormat(g, ast::cast<ast::Format>(e));
   case NodeKind::Bracket:
     return genBracket(g, ast::cast<ast::Bracket>(e));
   case NodeKind::Unary: {

@@ -11,6 +11,13 @@ RValue genExpr(IRGen &g, const ast::Expr &e);
 /// A rank-0 bool as i1.
 mlir::Value genCondition(IRGen &g, const ast::Expr &e);
 
+RValue genFormat(IRGen &g, const ast::Format &format);
+/// What `print` shows of values, with texts between and behind them.
+mlir::Value joinedText(IRGen &g, llvm::ArrayRef<RValue> values, const RValue &sep, const RValue &end,
+                       SourceRange range);
+/// The text of a value as `print` shows it, with a number of digits unless that is null.
+RValue textOf(IRGen &g, const RValue &value, mlir::Value digits, SourceRange range);
+
 /// A number, signed or not.
 RValue genLiteral(IRGen &g, const ast::Expr &e);
 RValue genBracket(IRGen &g, const ast::Bracket &bracket, std::optional<DType> dtype = std::nullopt);

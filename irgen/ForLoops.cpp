@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// What `for` goes over: numbers, rows of tensors, elements of tuples, and several of them side by side.
+/// What `for` goes over, which `progress` may show: numbers, rows of tensors, elements of tuples, and several of them
+/// side by side.
 #include "irgen/Expressions.h"
 #include "irgen/Functions.h"
 #include "irgen/Operations.h"
@@ -21,18 +22,27 @@ static void bindElement(IRGen &g, const ast::For &s, RValue element) {
     g.fn().scopes.back()[name].value = s.isTuple ? element.elements[i] : element;
 }
 
-static void countTo(IRGen &g, const ast::For &s, Value end, llvm::function_ref<RValue(Value)> element) {
+/// What `progress` shows of a loop; without a label nothing.
+static void showProgress(IRGen &g, Value label, Value done, Value total, SourceRange range) {
+  if (label)
+    g.create<ProgressOp>(range, {done, total, label});
+}
+
+static void countTo(IRGen &g, const ast::For &s, Value label, Value end, llvm::function_ref<RValue(Value)> element) {
   SourceRange r = s.iterable->range;
   auto body = [&](Value i) {
+    showProgress(g, label, i, end, r);
     bindElement(g, s, element(i));
     genBlock(g, *s.body);
   };
   genLoop(g, {s.body.get(), s.range, assignedIn(g, *s.body), true, [&](Value i) { return g.create<LtOp>(r, {i, end}); },
               body});
+  if (reachable(g))
+    showProgress(g, label, g.integer(-1, r), end, r);
 }
 
 /// `range(stop)`, `range(start, stop)`, `range(start, stop, step)`
-static void countRange(IRGen &g, const ast::For &s, const ast::Call &call) {
+static void countRange(IRGen &g, const ast::For &s, Value label, const ast::Call &call) {
   SourceRange r = call.range;
   size_t n = call.arguments.size();
   if (n < 1 || n > 3)
@@ -51,7 +61,7 @@ static void countRange(IRGen &g, const ast::For &s, const ast::Call &call) {
                               : less(g.integer(0, r), g.create<FloorDivOp>(r, {less(start, stop), step}));
   if (auto n = constantOf(count); n && *n <= 0) // no iteration: the body means nothing
     return;
-  countTo(g, s, count, [&](Value i) -> RValue {
+  countTo(g, s, label, count, [&](Value i) -> RValue {
     if (known == -1)
       return less(start, i);
     return g.create<AddOp>(r, {known == 1 ? i : g.create<MulOp>(r, {i, step}), start});
@@ -59,13 +69,16 @@ static void countRange(IRGen &g, const ast::For &s, const ast::Call &call) {
 }
 
 /// The body for one element after the other, whose types may differ.
-static void unroll(IRGen &g, const ast::For &s, ArrayRef<RValue> elements) {
+static void unroll(IRGen &g, const ast::For &s, Value label, ArrayRef<RValue> elements) {
   std::vector<std::string> names = assignedIn(g, *s.body);
   std::vector<Edge> breaks;
   unsigned conditions = g.fn().conditions;
-  for (const RValue &element : elements) {
+  SourceRange r = s.iterable->range;
+  Value total = g.integer(static_cast<int64_t>(elements.size()), r);
+  for (auto [i, element] : llvm::enumerate(elements)) {
     if (!reachable(g))
       break;
+    showProgress(g, label, g.integer(static_cast<int64_t>(i), r), total, r);
     g.fn().conditions = conditions + !breaks.empty();
     g.fn().loops.push_back({names, std::move(breaks), {}});
     g.fn().scopes.emplace_back();
@@ -82,16 +95,18 @@ static void unroll(IRGen &g, const ast::For &s, ArrayRef<RValue> elements) {
     restore(g, names, mergeEdges(g, state.continues, names, s.range));
   }
   g.fn().conditions = conditions;
-  if (breaks.empty())
-    return;
-  if (reachable(g))
-    breaks.push_back({g.current, snapshot(g, names)});
-  restore(g, names, mergeEdges(g, breaks, names, s.range));
+  if (!breaks.empty()) {
+    if (reachable(g))
+      breaks.push_back({g.current, snapshot(g, names)});
+    restore(g, names, mergeEdges(g, breaks, names, s.range));
+  }
+  if (reachable(g) && !elements.empty())
+    showProgress(g, label, g.integer(-1, r), total, r);
 }
 
 /// What a loop goes over side by side: `zip(x, y)`, `enumerate(x)`, or one thing alone.
-static void iterate(IRGen &g, const ast::For &s, ArrayRef<RValue> all, bool isNumbered, bool isAlone) {
-  SourceRange r = s.iterable->range;
+static void iterate(IRGen &g, const ast::For &s, Value label, SourceRange r, ArrayRef<RValue> all, bool isNumbered,
+                    bool isAlone) {
   auto together = [&](Value i, llvm::function_ref<RValue(const RValue &)> element) {
     if (isAlone)
       return element(all[0]);
@@ -109,7 +124,7 @@ static void iterate(IRGen &g, const ast::For &s, ArrayRef<RValue> all, bool isNu
     std::vector<RValue> elements;
     for (size_t i = 0; i < count; ++i)
       elements.push_back(together(g.integer(i, r), [&](const RValue &x) { return x.elements[i]; }));
-    return unroll(g, s, elements);
+    return unroll(g, s, label, elements);
   }
   Value size;
   for (const RValue &x : all) {
@@ -122,28 +137,37 @@ static void iterate(IRGen &g, const ast::For &s, ArrayRef<RValue> all, bool isNu
   }
   if (constantOf(size) == 0)
     return;
-  countTo(g, s, size, [&](Value i) {
+  countTo(g, s, label, size, [&](Value i) {
     return together(i, [&](const RValue &x) { return RValue(selectIndex(g, x.value, 0, i, r)); });
   });
 }
 
-void genFor(IRGen &g, const ast::For &s) {
-  auto *call = ast::dynCast<ast::Call>(s.iterable.get());
+static void genForOver(IRGen &g, const ast::For &s, const ast::Expr &iterable, Value label) {
+  auto *call = ast::dynCast<ast::Call>(&iterable);
   auto isCallOf = [&](const char *name) {
     return call && call->callee == name && !call->isMember && !userFunction(g, name) && !lookup(g, name);
   };
+  if (isCallOf("progress")) {
+    BoundArguments bound = bindArguments(g, *call, {"x", "label"}, {false, true}, "progress");
+    RValue text = bound[1].second ? genExpr(g, *bound[1].second) : RValue(g.string("", call->range));
+    if (!text.isStr())
+      g.fail(DiagId::ArgumentKind, bound[1].second->range, {"progress", "the label", "a string", text.str()});
+    return genForOver(g, s, *bound[0].second, text.value);
+  }
   if (isCallOf("range"))
-    return countRange(g, s, *call);
+    return countRange(g, s, label, *call);
   bool isZip = isCallOf("zip"), isNumbered = isCallOf("enumerate");
   if (!isZip && !isNumbered)
-    return iterate(g, s, {genExpr(g, *s.iterable)}, false, true);
+    return iterate(g, s, label, iterable.range, {genExpr(g, iterable)}, false, true);
   if (call->arguments.empty() || (isNumbered && call->arguments.size() != 1))
     g.fail(call->arguments.empty() ? DiagId::MissingArgument : DiagId::TooManyArguments, call->range,
            {call->callee, call->arguments.empty() ? "x" : "1", std::to_string(call->arguments.size())});
   std::vector<RValue> all;
   for (const ast::Argument &argument : call->arguments)
     all.push_back(genExpr(g, *argument.value));
-  iterate(g, s, all, isNumbered, false);
+  iterate(g, s, label, iterable.range, all, isNumbered, false);
 }
+
+void genFor(IRGen &g, const ast::For &s) { genForOver(g, s, *s.iterable, {}); }
 
 } // namespace toy

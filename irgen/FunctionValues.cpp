@@ -166,4 +166,11 @@ RValue genCall(IRGen &g, const ast::Call &c) {
   return c.isMember ? callMember(g, c, [&] { return callByName(g, c); }) : callByName(g, c);
 }
 
+RValue callPrivate(IRGen &g, StringRef name, ArrayRef<RValue> arguments, SourceRange source, SourceRange range) {
+  RValue function;
+  function.kind = RValue::Function;
+  function.code = preludeFunction(name.str(), g.diagnostics.getSources());
+  return callWithValues(g, function, arguments, SmallVector<SourceRange>(arguments.size(), source), range);
+}
+
 } // namespace toy

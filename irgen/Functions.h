@@ -48,6 +48,9 @@ RValue genConversion(IRGen &g, DType dtype, const ast::Call &c);
 /// Calls a value, which the text calls `name`.
 RValue callValue(IRGen &g, const RValue &callee, const ast::Call &c, const std::string &name);
 /// Calls a value with values; `sources` are the places of the arguments.
+/// Calls a private function of the library.
+RValue callPrivate(IRGen &g, llvm::StringRef name, llvm::ArrayRef<RValue> arguments, SourceRange source,
+                   SourceRange range);
 RValue callWithValues(IRGen &g, const RValue &callee, llvm::ArrayRef<RValue> arguments,
                       llvm::ArrayRef<SourceRange> sources, SourceRange range);
 /// `definition` is shown where the call does not fit.

@@ -113,6 +113,15 @@ static Value equalTuples(IRGen &g, const RValue &lhs, const RValue &rhs, SourceR
   return all;
 }
 
+/// An operand in a format string: a literal's text, anything else as a field.
+static std::string inFormat(IRGen &g, const RValue &v, SourceRange range) {
+  std::string source = g.sourceText(range);
+  auto text = stringOf(v);
+  return text && source == "\"" + text->str() + "\"" && !text->contains('{') && !text->contains('}')
+             ? text->str()
+             : "{" + source + "}";
+}
+
 RValue binaryOperation(IRGen &g, ast::BinaryOp op, const RValue &lhs, const RValue &rhs, SourceRange range,
                        SourceRange opRange, SourceRange lhsRange, SourceRange rhsRange) {
   using ast::BinaryOp;
@@ -137,7 +146,7 @@ RValue binaryOperation(IRGen &g, ast::BinaryOp op, const RValue &lhs, const RVal
     Diagnostic &d = g.report(DiagId::StringOperand, opRange, {spelling, lhs.str(), rhs.str()});
     d.label(lhsRange, lhs.str()).label(rhsRange, rhs.str());
     if (lhs.isStr() != rhs.isStr() && op == BinaryOp::Add)
-      d.withHelp("`str(x)` makes a string of a value");
+      d.withHelp("`f\"" + inFormat(g, lhs, lhsRange) + inFormat(g, rhs, rhsRange) + "\"` is both as one string");
     throw IRAbort();
   }
   if (op == BinaryOp::MatMul)

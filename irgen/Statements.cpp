@@ -17,8 +17,7 @@ using namespace mlir;
 
 namespace toy {
 
-/// The leaves that are printed; the text of a function holds none.
-static void printedLeaves(const RValue &v, SmallVectorImpl<Value> &leaves) {
+void printedLeaves(const RValue &v, SmallVectorImpl<Value> &leaves) {
   if (v.kind == RValue::Leaf)
     leaves.push_back(v.value);
   if (v.kind != RValue::Function)
@@ -26,9 +25,7 @@ static void printedLeaves(const RValue &v, SmallVectorImpl<Value> &leaves) {
       printedLeaves(element, leaves);
 }
 
-/// The structure of a value for `toy.print`: `_` a leaf, `(_, _)` a tuple, `Pair{a: _, b: _}` a struct, `$6:fn sin` a
-/// text of 6 bytes.
-static std::string structureOf(const RValue &v) {
+std::string structureOf(const RValue &v) {
   if (v.kind == RValue::Leaf)
     return "_";
   if (v.isCallable()) {
@@ -53,11 +50,27 @@ static void printValues(IRGen &g, ArrayRef<RValue> values, SourceRange range, bo
   g.create<PrintOp>(range, leaves, {g.stringAttr("structure", structure), g.boolAttr("echo", echo)});
 }
 
-void genPrint(IRGen &g, ArrayRef<const ast::Expr *> values, SourceRange range, bool echo) {
+static RValue word(IRGen &g, const ast::Expr *e, const char *name, const char *usual, SourceRange range) {
+  RValue v = e ? genExpr(g, *e) : RValue(g.string(usual, range));
+  if (!v.isStr())
+    g.fail(DiagId::ArgumentKind, e->range, {"print", "`" + std::string(name) + "`", "a string", v.str()});
+  return v;
+}
+
+void genPrint(IRGen &g, ArrayRef<const ast::Expr *> values, const PrintWords &words, SourceRange range) {
   std::vector<RValue> vals;
   for (const ast::Expr *e : values)
     vals.push_back(genExpr(g, *e));
-  printValues(g, vals, range, echo);
+  if (!words.sep && !words.end && !words.to)
+    return printValues(g, vals, range, false);
+  RValue sep = word(g, words.sep, "sep", " ", range), end = word(g, words.end, "end", "\n", range);
+  std::string to = words.to ? staticString(g, *words.to, "print") : "stdout";
+  if (to != "stdout" && to != "stderr")
+    g.fail(DiagId::ArgumentKind, words.to->range,
+           {"print", "`to`", "\"stdout\" or \"stderr\"", g.sourceText(words.to->range)});
+  Operation *write = g.createOp<WriteOp>(range, {joinedText(g, vals, sep, end, range)});
+  if (to == "stderr")
+    write->setAttr("to_errors", g.b.getUnitAttr());
 }
 
 /// `var x: T = load(…)`: the declared type is the result type; the file is checked against it.
@@ -296,6 +309,25 @@ static void genAssert(IRGen &g, const ast::Assert &s) {
   }
 }
 
+static void genPrint(IRGen &g, const ast::Print &s) {
+  std::vector<const ast::Expr *> values;
+  PrintWords words;
+  for (const ast::Argument &argument : s.arguments) {
+    const ast::Expr **word = argument.keyword.empty()    ? nullptr
+                             : argument.keyword == "sep" ? &words.sep
+                             : argument.keyword == "end" ? &words.end
+                             : argument.keyword == "to"  ? &words.to
+                                                         : nullptr;
+    if (word)
+      *word = argument.value.get();
+    else if (argument.keyword.empty())
+      values.push_back(argument.value.get());
+    else
+      unknownArgument(g, "print", argument, {"sep", "end", "to"});
+  }
+  genPrint(g, values, words, s.range);
+}
+
 void genStatement(IRGen &g, const ast::Stmt &s) {
   using ast::NodeKind;
   switch (s.kind) {
@@ -319,12 +351,8 @@ void genStatement(IRGen &g, const ast::Stmt &s) {
     return leaveLoop(g, s, false);
   case NodeKind::ExprStmt:
     return genEcho(g, ast::cast<ast::ExprStmt>(s));
-  case NodeKind::Print: {
-    std::vector<const ast::Expr *> values;
-    for (const ast::ExprPtr &value : ast::cast<ast::Print>(s).values)
-      values.push_back(value.get());
-    return genPrint(g, values, s.range, false);
-  }
+  case NodeKind::Print:
+    return genPrint(g, ast::cast<ast::Print>(s));
   case NodeKind::Function: {
     auto &f = ast::cast<ast::Function>(s);
     return defineVariable(g, f.name, closureOf(g, f), f.nameRange, true);

@@ -10,7 +10,16 @@ namespace toy {
 void genStatement(IRGen &g, const ast::Stmt &s);
 void genBlock(IRGen &g, const ast::Block &block);
 void genWrite(IRGen &g, const ast::Expr &e, SourceRange range);
-void genPrint(IRGen &g, llvm::ArrayRef<const ast::Expr *> values, SourceRange range, bool echo);
+/// The leaves of a value that are printed; the text of a function holds none.
+void printedLeaves(const RValue &v, llvm::SmallVectorImpl<mlir::Value> &leaves);
+/// The structure of a value for `toy.print`: `_` a leaf, `(_, _)` a tuple, `Pair{a: _, b: _}` a struct, `$6:fn sin` a
+/// text of 6 bytes.
+std::string structureOf(const RValue &v);
+/// How `print` separates and ends its values, and where they go; null: as usual.
+struct PrintWords {
+  const ast::Expr *sep = nullptr, *end = nullptr, *to = nullptr;
+};
+void genPrint(IRGen &g, llvm::ArrayRef<const ast::Expr *> values, const PrintWords &words, SourceRange range);
 
 void genIf(IRGen &g, const ast::If &s);
 void genWhile(IRGen &g, const ast::While &s);

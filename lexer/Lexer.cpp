@@ -59,7 +59,8 @@ TokenKind kindOfWord(std::string_view word) {
 class Lexer {
 public:
   Lexer(BufferId buffer, DiagnosticEngine &diagnostics)
-      : diagnostics(diagnostics), out{buffer, diagnostics.getSources().get(buffer).getText(), {}} {}
+      : diagnostics(diagnostics),
+        out{buffer, diagnostics.getSources().get(buffer).getText(), {}, std::make_shared<FormatStrings>()} {}
 
   TokenBuffer run() {
     if (text().starts_with("\xEF\xBB\xBF"))
@@ -148,6 +149,8 @@ private:
     size_t begin = at;
     while (size_t length = nameLengthAt(0))
       at += length;
+    if (peek() == '"' && text().substr(begin, at - begin) == "f")
+      return formatString(begin);
     add(kindOfWord(text().substr(begin, at - begin)), begin);
   }
 
@@ -194,21 +197,140 @@ private:
 
   void string() {
     size_t begin = at++;
-    while (at < text().size() && peek() != '"' && peek() != '\n') {
-      if (peek() == '\\') {
-        bool isBroken = peek(1) == 'x' && (!isHexDigit(peek(2)) || !isHexDigit(peek(3)));
-        if (isBroken || std::string_view("ntr0\\\"x").find(peek(1)) == std::string_view::npos)
-          error(DiagId::BadEscape, at, at + 2, {std::string(1, peek(1))});
-        if (peek(1) != '\n')
-          ++at;
-      }
-      ++at;
-    }
+    while (at < text().size() && peek() != '"' && peek() != '\n')
+      stringCharacter();
     checkText(begin, std::min(at, text().size()));
     if (peek() != '"' || at >= text().size())
       return error(DiagId::UnterminatedString, begin, std::min(at, text().size()));
     ++at;
     add(TokenKind::String, begin);
+  }
+
+  /// A byte of a string, or an escape.
+  void stringCharacter() {
+    if (peek() == '\\') {
+      bool isBroken = peek(1) == 'x' && (!isHexDigit(peek(2)) || !isHexDigit(peek(3)));
+      if (isBroken || std::string_view("ntr0\\\"x").find(peek(1)) == std::string_view::npos)
+        error(DiagId::BadEscape, at, at + 2, {std::string(1, peek(1))});
+      if (peek(1) != '\n')
+        ++at;
+    }
+    ++at;
+  }
+
+  bool lineEnds() const { return at >= text().size() || peek() == '\n'; }
+  void skipLine() { at = std::min(text().find('\n', at), text().size()); }
+
+  /// `f"…{expression[=][:spec]}…"` on one line; `at` is at the quote.
+  void formatString(size_t begin) {
+    ++at;
+    std::vector<FormatPart> parts;
+    size_t before = errors;
+    bool whole = formatParts(parts, false);
+    if (whole && lineEnds()) {
+      error(DiagId::UnterminatedString, begin, std::min(at, text().size()));
+      whole = false;
+    }
+    if (!whole || errors > before)
+      return skipLine(); // where the string ends is a guess
+    ++at;
+    add(TokenKind::Format, begin);
+    out.formats->emplace(begin, std::move(parts));
+  }
+
+  /// Text and fields up to the quote, or, of a field's format, to its brace. False where the rest cannot be read.
+  bool formatParts(std::vector<FormatPart> &parts, bool inSpec) {
+    while (true) {
+      size_t begin = at;
+      while (!lineEnds() && peek() != '"' && (inSpec ? peek() != '{' && peek() != '}' : !fieldBegins()))
+        if (!inSpec && peek() == '}' && peek(1) != '}') {
+          error(DiagId::SingleBrace, at, at + 1, {}, "write `}}`");
+          return false;
+        } else if (!inSpec && (peek() == '{' || peek() == '}'))
+          at += 2;
+        else
+          stringCharacter();
+      checkText(begin, std::min(at, text().size()));
+      if (at > begin)
+        parts.push_back({static_cast<uint32_t>(begin), static_cast<uint32_t>(at)});
+      if (peek() != '{')
+        return true;
+      if (!field(parts))
+        return false;
+    }
+  }
+  bool fieldBegins() const { return peek() == '{' && peek(1) != '{'; }
+
+  /// `{expression[=][:spec]}`. The expression's tokens are its own.
+  bool field(std::vector<FormatPart> &parts) {
+    size_t brace = at++;
+    if (++fields > 100) {
+      error(DiagId::NestingTooDeep, brace, brace + 1);
+      return false;
+    }
+    auto notClosed = [&] {
+      if (!tooMany)
+        error(DiagId::FieldNotClosed, brace, brace + 1);
+      return false;
+    };
+    FormatPart part{static_cast<uint32_t>(brace), 0};
+    std::swap(out.tokens, part.tokens);
+    bool closed = expressionOfField(part);
+    size_t end = std::min(at, text().size());
+    if (part.labelEnd)
+      end = part.labelEnd;
+    add(TokenKind::End, end);
+    out.tokens.back().end += closed;
+    std::swap(out.tokens, part.tokens);
+    if (!closed)
+      return notClosed();
+    if (peek() == ':') {
+      part.specBegin = ++at;
+      if (!formatParts(part.spec, true))
+        return false;
+    }
+    if (peek() != '}')
+      return notClosed();
+    part.end = ++at;
+    parts.push_back(std::move(part));
+    --fields;
+    return true;
+  }
+
+  /// Whether a `=` here shows what is written before it.
+  bool showsSource() const {
+    size_t next = text().find_first_not_of(" \t", at + 1);
+    return peek() == '=' && next != std::string_view::npos && (text()[next] == '}' || text()[next] == ':');
+  }
+  bool quoteCloses() const {
+    for (size_t i = at + 1; i < text().size() && text()[i] != '\n'; i += text()[i] == '\\' ? 2 : 1)
+      if (text()[i] == '"')
+        return true;
+    return false;
+  }
+
+  /// Up to the `}` or `:` that is in no bracket; false where the line ends before.
+  bool expressionOfField(FormatPart &part) {
+    int depth = 0;
+    while (!lineEnds() && peek() != '#' && !tooMany) {
+      if (depth <= 0 && (peek() == '}' || peek() == ':'))
+        return true;
+      if (depth <= 0 && showsSource()) {
+        at = text().find_first_not_of(" \t", at + 1);
+        part.labelEnd = at;
+        return true;
+      }
+      if (peek() == '"' && !quoteCloses())
+        return false;
+      size_t before = out.tokens.size();
+      next();
+      if (out.tokens.size() == before)
+        continue;
+      TokenKind kind = out.tokens.back().kind;
+      depth += kind == TokenKind::LParen || kind == TokenKind::LBracket || kind == TokenKind::LBrace;
+      depth -= kind == TokenKind::RParen || kind == TokenKind::RBracket || kind == TokenKind::RBrace;
+    }
+    return false;
   }
 
   /// The adjoint stands directly behind a value.
@@ -281,6 +403,7 @@ private:
   TokenBuffer out;
   size_t at = 0;
   size_t errors = 0;
+  int fields = 0; ///< of format strings, that are open
   bool tooMany = false;
 };
 
@@ -326,9 +449,8 @@ std::string print(const TokenBuffer &tokens, const SourceManager &sources) {
   return out;
 }
 
-std::string unescape(std::string_view token) {
+static std::string withoutEscapes(std::string_view token) {
   std::string out;
-  token = token.substr(1, token.size() - 2);
   for (size_t i = 0; i < token.size(); ++i) {
     if (token[i] != '\\' || i + 1 == token.size()) {
       out += token[i];
@@ -346,6 +468,17 @@ std::string unescape(std::string_view token) {
     out += c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : c == '0' ? '\0' : c;
   }
   return out;
+}
+
+std::string unescape(std::string_view token) { return withoutEscapes(token.substr(1, token.size() - 2)); }
+
+std::string unescapeFormat(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    out += text[i];
+    i += text[i] == '{' || text[i] == '}';
+  }
+  return withoutEscapes(out);
 }
 
 } // namespace toy

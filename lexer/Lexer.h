@@ -5,6 +5,9 @@
 
 #include "support/Diagnostics.h"
 
+#include <map>
+#include <memory>
+
 namespace toy {
 
 enum class TokenKind : uint8_t {
@@ -29,11 +32,22 @@ struct Token {
   uint32_t begin, end;
 };
 
+/// A part of a format string: text, or a field with the tokens of its expression and its format.
+struct FormatPart {
+  uint32_t begin, end;       ///< of a field with its braces
+  std::vector<Token> tokens; ///< ended by an End token where the expression ends; of text empty
+  uint32_t labelEnd = 0;     ///< of `{e=}`: behind the `=` and blanks; else 0
+  uint32_t specBegin = 0;    ///< behind the `:`; 0 without one
+  std::vector<FormatPart> spec;
+};
+using FormatStrings = std::map<uint32_t, std::vector<FormatPart>>; ///< by where their tokens begin
+
 /// The tokens of one buffer, ended by an End token. Comments are dropped, except `##` lines.
 struct TokenBuffer {
   BufferId buffer;
   std::string_view text;
   std::vector<Token> tokens;
+  std::shared_ptr<FormatStrings> formats = std::make_shared<FormatStrings>();
 
   std::string_view spelling(const Token &token) const { return text.substr(token.begin, token.end - token.begin); }
   /// The name that an identifier spells: equivalent spellings give the same one (Unicode's normalization form C).
@@ -49,5 +63,7 @@ std::string print(const TokenBuffer &tokens, const SourceManager &sources);
 
 /// The text of a string token without quotes and escapes.
 std::string unescape(std::string_view token);
+/// The text between two fields of a format string: without escapes, doubled braces being one.
+std::string unescapeFormat(std::string_view text);
 
 } // namespace toy

@@ -407,6 +407,43 @@ ExprPtr Parser::parseNumber() {
   return node;
 }
 
+/// format := `f"` (text | field)* `"`; field := `{` expr [`=`] [`:` (text | `{` expr `}`)*] `}`
+ExprPtr Parser::parseFormat() {
+  auto node = std::make_unique<Format>(here());
+  for (const FormatPart &part : tokens.formats->at(take().begin))
+    node->parts.push_back(formatPart(part, false));
+  return node;
+}
+
+/// The expression of a field is parsed by a parser of its own.
+Format::Part Parser::formatPart(const FormatPart &part, bool inSpec) {
+  Format::Part out;
+  std::string_view text = tokens.text.substr(part.begin, part.end - part.begin);
+  if (part.tokens.empty()) {
+    out.text = inSpec ? std::string(text) : unescapeFormat(text);
+    return out;
+  }
+  TokenBuffer field{tokens.buffer, tokens.text, part.tokens, tokens.formats};
+  Parser parser(field, diagnostics, {});
+  parser.depth = depth;
+  parser.findLambdas();
+  out.value = parser.parseExpr();
+  if (!parser.is(TokenKind::End))
+    parser.fail(DiagId::Expected, parser.here(), {"`}`", parser.got()});
+  if (inSpec && part.labelEnd)
+    parser.fail(DiagId::Expected, {tokens.buffer, part.labelEnd - 1, part.labelEnd}, {"`}`", "`=`"});
+  if (inSpec && part.specBegin)
+    parser.fail(DiagId::Expected, {tokens.buffer, part.specBegin - 1, part.specBegin}, {"`}`", "`:`"});
+  out.isShown = part.labelEnd > 0;
+  if (out.isShown)
+    out.text = text.substr(1, part.labelEnd - part.begin - 1);
+  if (part.specBegin)
+    out.specRange = {tokens.buffer, part.specBegin, part.end - 1};
+  for (const FormatPart &piece : part.spec)
+    out.spec.push_back(formatPart(piece, true));
+  return out;
+}
+
 ExprPtr Parser::parsePrimary() {
   SourceRange begin = here();
   switch (peek().kind) {
@@ -419,6 +456,8 @@ ExprPtr Parser::parsePrimary() {
     node->text = unescape(tokens.spelling(take()));
     return node;
   }
+  case TokenKind::Format:
+    return parseFormat();
   case TokenKind::LParen:
     return parseParenthesized();
   case TokenKind::LBracket:

@@ -101,6 +101,7 @@ bool Parser::endStatement() {
   case TokenKind::Float:
   case TokenKind::Imaginary:
   case TokenKind::String:
+  case TokenKind::Format:
     if (diagnostics.getSources().get(tokens.buffer).lineOf(here().begin) ==
         diagnostics.getSources().get(tokens.buffer).lineOf(behind.begin))
       fail(DiagId::AdjacentValues, here(), {}, helpBehind(diagnostics.getSources().text(previous())));
@@ -288,13 +289,7 @@ StmtPtr Parser::parseAssert() {
 StmtPtr Parser::parsePrint() {
   auto statement = std::make_unique<Print>(here());
   take();
-  take();
-  while (!is(TokenKind::RParen)) {
-    statement->values.push_back(parseExpr());
-    if (!accept(TokenKind::Comma))
-      break;
-  }
-  expect(TokenKind::RParen, "`,` or `)`");
+  statement->arguments = parseArguments();
   return statement;
 }
 
@@ -372,7 +367,8 @@ void Parser::checkTarget(const Expr &target) {
     return;
   }
   const char *what = base->kind == NodeKind::Call ? "the result of a call"
-                     : base->kind == NodeKind::Number || base->kind == NodeKind::Bool || base->kind == NodeKind::String
+                     : base->kind == NodeKind::Number || base->kind == NodeKind::Bool ||
+                             base->kind == NodeKind::String || base->kind == NodeKind::Format
                          ? "a literal"
                          : "an expression";
   fail(DiagId::NotAssignable, target.range, {what});

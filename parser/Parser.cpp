@@ -10,7 +10,7 @@ namespace toy {
 using namespace ast;
 
 std::string Parser::got() const {
-  if (peek().kind == TokenKind::End)
+  if (peek().kind == TokenKind::End && peek().begin == peek().end) // of a field of a format string it is the brace
     return "the end of the input";
   std::string_view text = tokens.spelling(peek());
   return fmt::format("`{}`", text.size() > 40 ? std::string(text.substr(0, 37)) + "…" : std::string(text));

@@ -94,6 +94,8 @@ private:
   ast::ExprPtr parsePostfix();
   ast::ExprPtr parsePrimary();
   ast::ExprPtr parseNumber();
+  ast::ExprPtr parseFormat();
+  ast::Format::Part formatPart(const FormatPart &part, bool inSpec);
   ast::ExprPtr parseParenthesized();
   ast::ExprPtr parseMember(ast::ExprPtr base);
   ast::ExprPtr parseIndex(ast::ExprPtr base);

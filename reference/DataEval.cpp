@@ -52,57 +52,6 @@ rt::TensorRef constantTensor(DenseElementsAttr value, DType dtype) {
   return out;
 }
 
-/// Rebuilds tuples and structs from leaves, following the structure text.
-static rt::Value rebuild(StringRef &structure, ArrayRef<rt::Value> &leaves) {
-  if (structure.consume_front("_")) {
-    rt::Value v = leaves.front();
-    leaves = leaves.drop_front();
-    return v;
-  }
-  auto aggregate = std::make_shared<rt::Aggregate>();
-  if (size_t length = 0; structure.consume_front("$")) {
-    structure.consumeInteger(10, length);
-    aggregate->typeName = structure.substr(1, length).str();
-    aggregate->isText = true;
-    structure = structure.drop_front(1 + length);
-    return aggregate;
-  }
-  char close = ')';
-  if (!structure.consume_front("(")) {
-    size_t brace = structure.find('{');
-    aggregate->typeName = structure.take_front(brace).str();
-    structure = structure.drop_front(brace + 1);
-    close = '}';
-  }
-  while (!structure.empty() && structure.front() != close) {
-    structure.consume_front(", ");
-    if (close == '}') {
-      size_t colon = structure.find(": ");
-      aggregate->names.push_back(structure.take_front(colon).str());
-      structure = structure.drop_front(colon + 2);
-    }
-    aggregate->elements.push_back(rebuild(structure, leaves));
-  }
-  structure = structure.drop_front();
-  return aggregate;
-}
-
-std::string renderPrint(StringRef structure, bool echo, ArrayRef<rt::Value> leaves) {
-  std::string out;
-  bool first = true;
-  while (!structure.empty()) {
-    structure.consume_front(";");
-    rt::Value v = rebuild(structure, leaves);
-    if (echo && rt::printOptions().header && !rt::isText(v))
-      out += rt::typeName(v) + "\n";
-    else if (!first)
-      out += " ";
-    first = false;
-    out += rt::format(v);
-  }
-  return out + "\n";
-}
-
 rt::TensorRef loadAs(const std::string &path, const std::string &name, Type declared) {
   rt::TensorRef t = rt::load(path, name);
   auto type = cast<TensorType>(declared);
@@ -299,8 +248,6 @@ template <> void Frame::evaluate(StrSliceOp o) {
   setText(o.getResult(), text(o.getText()).substr(integer(o.getStart()), integer(o.getCount())));
 }
 
-template <> void Frame::evaluate(ToStrOp o) { setText(o.getResult(), rt::format(values[o.getValue()])); }
-
 template <> void Frame::evaluate(ParseNumberOp o) {
   DType dtype = dtypeOf(o.getDtype());
   rt::TensorRef out(rt::newTensor(dtype, {}));
@@ -312,18 +259,16 @@ template <> void Frame::evaluate(ArgCountOp o) { setInteger(o.getResult(), envir
 
 template <> void Frame::evaluate(ArgOp o) { setText(o.getResult(), environment().arguments()[integer(o.getIndex())]); }
 
-template <> void Frame::evaluate(PrintOp o) {
-  std::vector<rt::Value> leaves;
-  for (Value v : o.getValues())
-    leaves.push_back(values[v]);
-  rt::output(renderPrint(o.getStructure(), o.getEcho(), leaves));
+template <> void Frame::evaluate(WriteOp o) {
+  auto write = o.getToErrors() ? rt::errorOutput : rt::output;
+  if (isa<StrType>(o.getValue().getType()))
+    write(text(o.getValue()));
+  else
+    write({tensor(o.getValue()).as<char>(), static_cast<size_t>(tensor(o.getValue()).count())});
 }
 
-template <> void Frame::evaluate(WriteOp o) {
-  if (isa<StrType>(o.getValue().getType()))
-    rt::output(text(o.getValue()));
-  else
-    rt::output({tensor(o.getValue()).as<char>(), static_cast<size_t>(tensor(o.getValue()).count())});
+template <> void Frame::evaluate(ProgressOp o) {
+  rt::showProgress(integer(o.getDone()), integer(o.getTotal()), text(o.getLabel()));
 }
 
 template <> void Frame::evaluate(AssertOp o) {

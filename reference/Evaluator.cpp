@@ -98,8 +98,8 @@ template <typename... Ops> static DenseMap<TypeID, Evaluation> tableOf() {
 void Frame::run(Operation *op) {
   if (auto store = dyn_cast<SliceStoreOp>(op); store && storeOnDevice(store))
     return;
-  if (!isa<ReshapeOp, ViewAsRealOp, ViewAsComplexOp, RelabelOp, DimOp, GlobalStoreOp, FusedOp, PrintOp, LibraryOp>(
-          op)) // those look at no element, or only at some
+  if (!isa<ReshapeOp, ViewAsRealOp, ViewAsComplexOp, RelabelOp, DimOp, GlobalStoreOp, FusedOp, PrintOp, FormatOp,
+           LibraryOp>(op)) // those look at no element, or only at some
     for (Value operand : op->getOperands())
       if (auto it = values.find(operand); it != values.end())
         if (auto *t = std::get_if<rt::TensorRef>(&it->second))

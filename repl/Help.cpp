@@ -34,6 +34,9 @@ constexpr Word words[] = {
     {"[]", "x[i], x[a:b:s], x[..., newaxis], x[mask], x[i64([…])]: indices count from 0, negative from the end, and "
            "are checked."},
     {"if", "if c { … } else if d { … } else { … }: c is one bool; use any(x) or all(x) for tensors."},
+    {"f\"\"", "f\"{x:>8.3f} {n=}\": texts of values in a string, with Python's specifications behind the colon; {x=} "
+              "shows what is written, too; {{ and }} are braces."},
+    {"progress", "for i in progress(range(n), \"label\") { … }: draws on the terminal how far the loop is."},
     {"while", "while c { … }: runs while the data say so; break and continue work."},
     {"for",
      "for i in range(a, b, step) { … }, for row in x { … }, for (a, b) in zip(x, y) { … }, for (i, a) in enumerate(x) "

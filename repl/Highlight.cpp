@@ -44,14 +44,87 @@ size_t stringEnd(std::string_view text, size_t at) {
   return text.size();
 }
 
+/// The texts of strings in a line of source: whole strings, and what is around the fields of format strings.
+class StringTexts {
+public:
+  explicit StringTexts(std::string_view text) : text(text) { code(0, false); }
+  std::vector<std::pair<size_t, size_t>> found;
+  size_t unfinished = std::string_view::npos; ///< where the text of a string begins that does not end
+
+  /// The end of the text that begins at a position, or 0.
+  size_t endAt(size_t begin) const {
+    auto row = std::lower_bound(found.begin(), found.end(), std::pair(begin, size_t(0)));
+    return row != found.end() && row->first == begin ? row->second : 0;
+  }
+
+private:
+  /// Up to the end, or, in a field, to the brace that ends it or the colon before its format.
+  size_t code(size_t i, bool isField) {
+    for (int depth = 0; i < text.size(); ++i) {
+      char c = text[i];
+      if (isField && (c == '\n' || (depth == 0 && (c == '}' || c == ':'))))
+        return i;
+      depth += c == '(' || c == '[' || c == '{';
+      depth -= c == ')' || c == ']' || c == '}';
+      if (c == '#' && !isField)
+        i = std::min(text.find('\n', i), text.size());
+      else if (c == '"' && isFormat(i))
+        i = format(i) - 1;
+      else if (c == '"') {
+        size_t end = stringEnd(text, i);
+        add(i, end, end > i + 1 && text[end - 1] == '"');
+        i = end - 1;
+      }
+    }
+    return text.size();
+  }
+  bool isFormat(size_t quote) const {
+    return quote > 0 && text[quote - 1] == 'f' && (quote < 2 || !isWord(text[quote - 2]));
+  }
+  void add(size_t begin, size_t end, bool closed) {
+    if (end > begin)
+      found.emplace_back(begin, end);
+    if (!closed)
+      unfinished = begin + 1;
+  }
+
+  /// A format string; its text includes the formats of its fields.
+  size_t format(size_t i) {
+    size_t begin = i++;
+    bool inSpec = false;
+    for (; i < text.size() && text[i] != '\n' && text[i] != '"'; ++i) {
+      if (text[i] == '\\')
+        ++i;
+      else if (inSpec && text[i] == '}')
+        inSpec = false;
+      else if (!inSpec && text[i] == '{' && text.substr(i + 1, 1) == "{")
+        ++i;
+      else if (text[i] == '{') {
+        found.emplace_back(begin, i);
+        i = code(i + 1, true);
+        if (i == text.size()) // the field has no end
+          return i;
+        inSpec |= text.substr(i, 1) == ":";
+        begin = i + 1;
+      }
+    }
+    i = std::min(i, text.size());
+    bool closed = i < text.size() && text[i] == '"';
+    add(std::min(begin, i), i + closed, closed);
+    return i + closed;
+  }
+
+  std::string_view text;
+};
+
 /// Positions of brackets outside strings and comments, with the partner of each (npos: none).
-std::vector<std::pair<size_t, size_t>> brackets(std::string_view text) {
+std::vector<std::pair<size_t, size_t>> brackets(std::string_view text, const StringTexts &strings) {
   std::vector<std::pair<size_t, size_t>> out;
   std::vector<size_t> open;
   for (size_t i = 0; i < text.size(); ++i) {
     char c = text[i];
-    if (c == '"')
-      i = stringEnd(text, i) - 1;
+    if (size_t end = strings.endAt(i))
+      i = end - 1;
     else if (c == '#')
       i = std::min(text.find('\n', i), text.size()) - 1;
     else if (c == '(' || c == '[' || c == '{') {
@@ -96,7 +169,8 @@ std::string signatureOf(const std::string &name, Session &session) {
 
 std::string highlighted(std::string_view text, size_t cursor, Session &session) {
   size_t marked[2] = {text.npos, text.npos};
-  for (auto &[at, partner] : brackets(text))
+  StringTexts strings(text);
+  for (auto &[at, partner] : brackets(text, strings))
     if (partner != text.npos && (at == cursor || at + 1 == cursor)) {
       marked[0] = at;
       marked[1] = partner;
@@ -118,8 +192,8 @@ std::string highlighted(std::string_view text, size_t cursor, Session &session) 
   for (size_t i = 0; i < text.size();) {
     char c = text[i];
     size_t end = i + 1;
-    if (c == '"') {
-      end = stringEnd(text, i);
+    if (size_t endOfText = strings.endAt(i)) {
+      end = endOfText;
       put("32", i, end);
     } else if (c == '#') {
       end = std::min(text.find('\n', i), text.size());
@@ -147,25 +221,6 @@ std::string highlighted(std::string_view text, size_t cursor, Session &session) 
   return out;
 }
 
-size_t columnsOf(std::string_view text) {
-  size_t columns = 0;
-  for (size_t i = 0; i < text.size();) {
-    unsigned char c = text[i];
-    int length = c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
-    uint32_t code = length == 1 ? c : c & (0xff >> (length + 1));
-    for (int k = 1; k < length && i + k < text.size(); ++k)
-      code = code << 6 | (text[i + k] & 0x3f);
-    bool combining = (code >= 0x300 && code < 0x370) || (code >= 0x200b && code <= 0x200f) || code == 0xfe0f;
-    bool wide = (code >= 0x1100 && code <= 0x115f) || (code >= 0x2e80 && code <= 0xa4cf) ||
-                (code >= 0xac00 && code <= 0xd7a3) || (code >= 0xf900 && code <= 0xfaff) ||
-                (code >= 0xff00 && code <= 0xff60) || (code >= 0x1f300 && code <= 0x1faff) ||
-                (code >= 0x20000 && code <= 0x3fffd);
-    columns += combining ? 0 : wide ? 2 : 1;
-    i += length;
-  }
-  return columns;
-}
-
 std::vector<Completion> completionsAt(std::string_view text, size_t end, Session &session, size_t &begin) {
   text = text.substr(0, end);
   std::vector<Completion> out;
@@ -183,16 +238,7 @@ std::vector<Completion> completionsAt(std::string_view text, size_t end, Session
     return out;
   };
   // a path, inside a string or behind a command that takes a file
-  size_t quote = text.npos;
-  for (size_t i = 0; i < text.size(); ++i)
-    if (text[i] == '"') {
-      size_t close = stringEnd(text, i);
-      if (close == text.size() && (close == i + 1 || text[close - 1] != '"')) {
-        quote = i + 1;
-        break;
-      }
-      i = close - 1;
-    }
+  size_t quote = StringTexts(text).unfinished;
   for (std::string_view command : {":load ", ":save ", ":edit "})
     if (text.starts_with(command))
       quote = command.size();
@@ -268,7 +314,7 @@ std::string hintFor(std::string_view text, Session &session) {
   if (text.empty() || text.back() == '\n')
     return "";
   // the innermost call that is still open
-  auto all = brackets(text);
+  auto all = brackets(text, StringTexts(text));
   for (auto it = all.rbegin(); it != all.rend(); ++it)
     if (it->second == text.npos && text[it->first] == '(' && it->first + 1 == text.size()) {
       size_t end = it->first, begin = end;

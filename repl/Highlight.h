@@ -13,8 +13,6 @@ class Session;
 /// The text with ANSI colours: keywords, functions, numbers, strings, comments; the bracket that matches the one at
 /// `cursor` is marked. Removing the escape sequences gives the text back.
 std::string highlighted(std::string_view text, size_t cursor, Session &session);
-/// Columns that UTF-8 text takes; combining marks take none, wide characters two.
-size_t columnsOf(std::string_view text);
 
 struct Completion {
   std::string text;   ///< what takes the word's place

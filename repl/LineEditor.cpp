@@ -9,6 +9,7 @@
 #include "session/Session.h"
 #include "support/PrivateFolder.h"
 #include "support/Terminal.h"
+#include "support/Unicode.h"
 
 #include <iostream>
 

@@ -4,9 +4,11 @@
 /// of 6 significant digits.
 #include "runtime/Format.h"
 
+#include "runtime/FormatField.h"
 #include "runtime/Memory.h"
 #include "runtime/Parallel.h"
 #include "support/Half.h"
+#include "support/Unicode.h"
 
 #include <fmt/format.h>
 
@@ -53,9 +55,13 @@ static void appendHalf(std::string &out, DType dtype, uint16_t bits) {
   appendFloat(out, shortest, false);
 }
 
-/// The parts of a floating element as doubles.
-static std::complex<double> partsOf(DType dtype, const void *p) {
+std::complex<double> partsOf(DType dtype, const void *p) {
   switch (dtype) {
+  case DType::Bool:
+  case DType::U8:
+  case DType::I32:
+  case DType::I64:
+    return static_cast<double>(integerOf(dtype, p));
   case DType::BF16:
   case DType::F16:
     return fromHalf(dtype, *static_cast<const uint16_t *>(p));
@@ -70,21 +76,15 @@ static std::complex<double> partsOf(DType dtype, const void *p) {
   }
 }
 
+int64_t integerOf(DType dtype, const void *p) {
+  return dtype == DType::I64   ? *static_cast<const int64_t *>(p)
+         : dtype == DType::I32 ? *static_cast<const int32_t *>(p)
+                               : *static_cast<const uint8_t *>(p);
+}
+
 static void appendInteger(std::string &out, DType dtype, const void *p) {
-  switch (dtype) {
-  case DType::Bool:
-    out += *static_cast<const uint8_t *>(p) ? "true" : "false";
-    break;
-  case DType::U8:
-    out += fmt::format_int(*static_cast<const uint8_t *>(p)).c_str();
-    break;
-  case DType::I32:
-    out += fmt::format_int(*static_cast<const int32_t *>(p)).c_str();
-    break;
-  default:
-    out += fmt::format_int(*static_cast<const int64_t *>(p)).c_str();
-    break;
-  }
+  int64_t n = integerOf(dtype, p);
+  out += dtype == DType::Bool ? n ? "true" : "false" : fmt::format_int(n).c_str();
 }
 
 void appendElement(std::string &out, DType dtype, const void *p, bool full) {
@@ -148,7 +148,8 @@ struct Style {
 
 class TensorFormatter {
 public:
-  TensorFormatter(const Tensor &t, const PrintOptions &options) : t(t), options(options) {
+  TensorFormatter(const Tensor &t, const PrintOptions &options, const FormatSpec *spec)
+      : t(t), options(options), spec(spec) {
     double parts = 1; // elements; where there are none, empty rows, of which nobody needs all
     for (int64_t size : t.shape())
       parts *= std::max<int64_t>(size, 1);
@@ -209,7 +210,10 @@ private:
   }
 
   void layout() {
-    if (kindOf(t.dtype) <= DKind::Int) {
+    if (spec && (spec->type || spec->precision != FormatSpec::none || kindOf(t.dtype) <= DKind::Int)) {
+      for (size_t k = 0; k < shown.size(); ++k)
+        texts[k] = formatElement(*spec, t.dtype, element(shown[k]));
+    } else if (kindOf(t.dtype) <= DKind::Int) {
       for (size_t k = 0; k < shown.size(); ++k)
         appendElement(texts[k], t.dtype, element(shown[k]), false);
     } else {
@@ -218,7 +222,7 @@ private:
       auto each = [&](auto &&f) {
         for (int64_t i : shown) {
           auto z = partsOf(t.dtype, element(i));
-          if (isComplex(t.dtype) && options.polar)
+          if (isComplex(t.dtype) && options.polar && !spec)
             f(std::abs(z));
           else {
             f(z.real());
@@ -239,6 +243,13 @@ private:
       style.decimals = std::min(style.decimals, style.scientific ? options.precision - 1 : options.precision);
       for (size_t k = 0; k < shown.size(); ++k) {
         auto z = partsOf(t.dtype, element(shown[k]));
+        if (spec) { // as many digits as without it
+          FormatSpec digits = *spec;
+          digits.type = style.scientific ? 'e' : 'f';
+          digits.precision = style.decimals;
+          texts[k] = formatElement(digits, t.dtype, element(shown[k]));
+          continue;
+        }
         if (isComplex(t.dtype) && options.polar) {
           texts[k] = style.part(std::abs(z)) +
                      fmt::format("∠{:.{}f}°", std::arg(z) * (180 / M_PI), std::min(options.precision, 2));
@@ -253,16 +264,18 @@ private:
       }
     }
     for (const std::string &text : texts)
-      width = std::max(width, text.size());
+      width = std::max(width, columnsOf(text));
   }
 
   void appendText(int64_t offset) {
     if (++appended % 4096 == 0)
       poll();
+    if (full && spec)
+      out += formatElement(*spec, t.dtype, element(offset));
     if (full)
-      return appendElement(out, t.dtype, element(offset), true);
+      return spec ? void() : appendElement(out, t.dtype, element(offset), true);
     const std::string &text = texts[next++];
-    out.append(width - text.size(), ' ');
+    out.append(width - columnsOf(text), ' ');
     out += text;
   }
 
@@ -307,6 +320,7 @@ private:
 
   const Tensor &t;
   const PrintOptions &options;
+  const FormatSpec *spec; ///< null: as `print`
   bool summarised, full;
   std::vector<int64_t> shown;
   std::vector<char> copied; ///< what is shown, where the rest is on a device
@@ -317,10 +331,12 @@ private:
 
 } // namespace
 
-std::string format(const Tensor &tensor, const PrintOptions &options) {
+std::string format(const Tensor &tensor, const PrintOptions &options, const FormatSpec *spec) {
   std::string out;
   if (tensor.rank == 0)
     onHost(tensor);
+  if (tensor.rank == 0 && spec)
+    return formatElement(*spec, tensor.dtype, tensor.data);
   if (tensor.rank == 0 && isComplex(tensor.dtype) && options.polar && !options.full()) {
     auto z = partsOf(tensor.dtype, tensor.data);
     appendFloat(out, std::abs(z), tensor.dtype == DType::C64);
@@ -328,11 +344,11 @@ std::string format(const Tensor &tensor, const PrintOptions &options) {
     appendFloat(out, std::arg(z) * (180 / M_PI), tensor.dtype == DType::C64);
     return out + "°";
   }
-  if (tensor.rank == 0) {
+  if (tensor.rank == 0 && !options.scalars) {
     appendElement(out, tensor.dtype, tensor.data, options.full());
     return out;
   }
-  return TensorFormatter(tensor, options).run();
+  return TensorFormatter(tensor, options, spec).run();
 }
 
 std::string format(const Value &value, const PrintOptions &options) {

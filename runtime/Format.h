@@ -4,6 +4,9 @@
 #pragma once
 
 #include "runtime/Value.h"
+#include "support/FormatSpec.h"
+
+#include <complex>
 
 namespace toy::rt {
 
@@ -15,6 +18,7 @@ struct PrintOptions {
   bool polar = false;       ///< complex numbers as modulus∠angle, in degrees
   bool color = false;       ///< what `show` draws may hold escape codes
   bool header = false;      ///< the prompt's echo shows a type line first
+  bool scalars = false;     ///< scalars have the precision, too
   bool full() const { return precision == 0; }
 };
 PrintOptions &printOptions();
@@ -24,9 +28,15 @@ void appendFloat(std::string &out, double value, bool single);
 /// The element at an address.
 void appendElement(std::string &out, DType dtype, const void *element, bool full);
 
+/// The parts of a floating element, and the value of another one.
+std::complex<double> partsOf(DType dtype, const void *element);
+int64_t integerOf(DType dtype, const void *element);
+
 /// A value as `print` shows it.
 std::string format(const Value &value, const PrintOptions &options = printOptions());
-std::string format(const Tensor &tensor, const PrintOptions &options = printOptions());
+/// With a specification its elements are formatted by that, and aligned.
+std::string format(const Tensor &tensor, const PrintOptions &options = printOptions(),
+                   const FormatSpec *spec = nullptr);
 /// `c128[2, 3]`, `f64`, `str`, `(f64, i64[3])`, `Pair`.
 std::string typeName(const Value &value);
 

@@ -47,6 +47,15 @@ template <typename T> struct Lapack {
     f(&op, &n, &columns, a, &n, pivots, b, &n, &info, 1);
     return info;
   }
+  /// Solves op(A) X = B with a triangle of A; info > 0: it is singular.
+  static Int trtrs(char triangle, char op, Int n, Int columns, const T *a, T *b) {
+    static const auto f = symbol<void(const char *, const char *, const char *, const Int *, const Int *, const T *,
+                                      const Int *, T *, const Int *, Int *, size_t, size_t, size_t)>("trtrs");
+    Int info = 0;
+    char diagonal = 'N';
+    f(&triangle, &op, &diagonal, &n, &columns, a, &n, b, &n, &info, 1, 1, 1);
+    return info;
+  }
   static Int potrf(char triangle, Int n, T *a) {
     static const auto f = symbol<void(const char *, const Int *, T *, const Int *, Int *, size_t)>("potrf");
     Int info = 0;

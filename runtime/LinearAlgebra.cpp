@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 namespace toy::rt {
 namespace {
@@ -162,6 +163,52 @@ std::vector<TensorRef> solve(LibraryArguments arguments, LibraryParameters) {
         fail(DiagId::SingularMatrix, {"solve", a.label(i)});
       transpose(arguments[1]->as<T>() + i * a.n * columns, x.data(), a.n, columns);
       Lapack<T>::getrs('T', a.n, columns, matrix, pivots.data(), x.data());
+      transpose(x.data(), out->as<T>() + i * a.n * columns, columns, a.n);
+      poll();
+    }
+  });
+  return {out};
+}
+
+/// The factors over each other, where each row comes from, and the number of swaps.
+std::vector<TensorRef> lu(LibraryArguments arguments, LibraryParameters) {
+  Matrices a(*arguments[0]);
+  TensorRef factors = copyOf(*arguments[0]), order = a.make(DType::I64, {a.m}), swaps = a.make(DType::I64, {});
+  dispatch(factors->dtype, [&]<typename T>(T) {
+    int64_t k = std::min(a.m, a.n);
+    std::vector<int> pivots(k);
+    std::vector<T> columns(a.m * a.n);
+    for (int64_t i = 0; i < a.count; ++i) {
+      T *matrix = factors->as<T>() + i * a.m * a.n;
+      int64_t *rows = order->as<int64_t>() + i * a.m, swapped = 0;
+      std::iota(rows, rows + a.m, 0);
+      transpose(matrix, columns.data(), a.m, a.n);
+      if (k > 0) // a singular factor is one, too
+        Lapack<T>::getrf(a.m, a.n, columns.data(), pivots.data());
+      transpose(columns.data(), matrix, a.n, a.m);
+      for (int64_t j = 0; j < k; ++j) {
+        swapped += pivots[j] != j + 1;
+        std::swap(rows[j], rows[pivots[j] - 1]);
+      }
+      swaps->as<int64_t>()[i] = swapped;
+      poll();
+    }
+  });
+  return {factors, order, swaps};
+}
+
+/// A row-major triangle is the other one of the transpose.
+std::vector<TensorRef> solveTriangular(LibraryArguments arguments, LibraryParameters parameters) {
+  Matrices a(*arguments[0]);
+  TensorRef out(newTensor(arguments[1]->dtype, arguments[1]->shape()));
+  int64_t columns = arguments[1]->rank == 1 ? 1 : arguments[1]->sizes[arguments[1]->rank - 1];
+  dispatch(out->dtype, [&]<typename T>(T) {
+    std::vector<T> x(a.n * columns);
+    for (int64_t i = 0; i < a.count && a.n; ++i) {
+      transpose(arguments[1]->as<T>() + i * a.n * columns, x.data(), a.n, columns);
+      if (Lapack<T>::trtrs(parameters[0] ? 'U' : 'L', 'T', a.n, columns, arguments[0]->as<T>() + i * a.n * a.n,
+                           x.data()) != 0)
+        fail(DiagId::SingularMatrix, {"solve_triangular", a.label(i)});
       transpose(x.data(), out->as<T>() + i * a.n * columns, columns, a.n);
       poll();
     }
@@ -365,10 +412,20 @@ double factorization(LibraryArguments arguments) {
 }
 
 constexpr LibraryRow rows[] = {
-    {"det", det, factorization},           {"inv", inv, factorization},         {"solve", solve, factorization},
-    {"cholesky", cholesky, factorization}, {"qr", qr, factorization},           {"svd", svd, factorization},
-    {"eig", eig, factorization},           {"eigvals", eigvals, factorization}, {"eigh", eigh, factorization},
-    {"lstsq", lstsq, factorization},       {"roots", roots, factorization}};
+    {"det", det, factorization},
+    {"inv", inv, factorization},
+    {"solve", solve, factorization},
+    {"cholesky", cholesky, factorization},
+    {"qr", qr, factorization},
+    {"svd", svd, factorization},
+    {"eig", eig, factorization},
+    {"eigvals", eigvals, factorization},
+    {"eigh", eigh, factorization},
+    {"lstsq", lstsq, factorization},
+    {"roots", roots, factorization},
+    {"lu", lu, factorization},
+    {"solve_triangular", solveTriangular, factorization},
+};
 
 } // namespace
 

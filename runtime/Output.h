@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Standard output of a program, with errors noticed: on a terminal a line goes out when it is complete, elsewhere
-/// blocks do.
+/// full blocks do, and what has waited for 0.1 seconds.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 namespace toy::rt {
 
 /// Appends to standard output; throws DiagId::OutputFailed when the system refuses. Where nobody reads any more, the
-/// program ends as by SIGPIPE.
+/// program ends with status 141.
 void output(std::string_view text);
 /// Writes out what is buffered.
 void flushOutput();
+/// A text on standard error, behind everything that was printed before.
+void errorOutput(std::string_view text);
+/// Draws how far a loop is, with its rate and the remaining time, on the terminal that standard error is; elsewhere
+/// nothing. Ends the line when all is done.
+void showProgress(int64_t done, int64_t total, std::string_view label);
 /// What is buffered, as far as the system takes it, for a program that ends: in handlers of signals on the thread that
 /// writes, or from any other thread, which waits a moment for a write that is under way. Never fails, allocates
 /// nothing.

@@ -78,8 +78,8 @@ public:
       expr(ast::cast<ast::Assert>(*s).condition.get());
       return expr(ast::cast<ast::Assert>(*s).text.get());
     case NodeKind::Print:
-      for (const ast::ExprPtr &value : ast::cast<ast::Print>(*s).values)
-        expr(value.get());
+      for (const ast::Argument &argument : ast::cast<ast::Print>(*s).arguments)
+        expr(argument.value.get());
       return;
     case NodeKind::Write:
       return expr(ast::cast<ast::Write>(*s).value.get());
@@ -97,6 +97,8 @@ public:
     switch (e->kind) {
     case NodeKind::Name:
       return read(ast::cast<ast::Name>(*e).name);
+    case NodeKind::Format:
+      return parts(ast::cast<ast::Format>(*e).parts);
     case NodeKind::Bracket:
       return all(ast::cast<ast::Bracket>(*e).elements);
     case NodeKind::Tuple:
@@ -126,6 +128,13 @@ public:
   }
 
 private:
+  void parts(const std::vector<ast::Format::Part> &all) {
+    for (const ast::Format::Part &part : all) {
+      expr(part.value.get());
+      parts(part.spec);
+    }
+  }
+
   void all(const std::vector<ast::ExprPtr> &expressions) {
     for (const ast::ExprPtr &e : expressions)
       expr(e.get());

@@ -173,4 +173,17 @@ std::string normalized(std::string_view text) {
   return out;
 }
 
+size_t characterLength(std::string_view text) { return std::max<size_t>(utf8Length(text.substr(0, 4)), 1); }
+
+size_t columnsOf(std::string_view text) {
+  size_t columns = 0;
+  for (size_t i = 0; i < text.size();) {
+    size_t length = characterLength(text.substr(i));
+    uint32_t code = length == 1 ? static_cast<unsigned char>(text[i]) : codePointAt(text.substr(i));
+    columns += length == 1 ? 1 : rangeOf(zeroWidth, code) ? 0 : rangeOf(wide, code) ? 2 : 1;
+    i += length;
+  }
+  return columns;
+}
+
 } // namespace toy

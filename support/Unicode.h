@@ -33,4 +33,9 @@ std::string describeCharacter(uint32_t code);
 /// A valid UTF-8 text in normalization form C: texts that are canonically equivalent become the same bytes.
 std::string normalized(std::string_view text);
 
+/// The bytes of the character at the start of a text; one where they are no UTF-8.
+size_t characterLength(std::string_view text);
+/// Columns that a text takes on a terminal: combining and invisible characters none, wide ones of East Asia two.
+size_t columnsOf(std::string_view text);
+
 } // namespace toy

@@ -79,6 +79,12 @@ def main():
         "blanks",
         ranges(lambda code: unicodedata.category(chr(code)) in ("Zs", "Zl", "Zp") or code == 0x85),
     )
+    out += table(
+        "CodeRange",
+        "zeroWidth",
+        ranges(lambda code: unicodedata.category(chr(code)) in ("Mn", "Me", "Cf") and code != 0xAD),
+    )
+    out += table("CodeRange", "wide", ranges(lambda code: unicodedata.east_asian_width(chr(code)) in "WF"))
     out += table("CombiningClass", "combiningClasses", classes)
     out += table("Decomposition", "decompositions", pairs)
     out += table("Composition", "compositions", composed)

@@ -34,6 +34,8 @@ SAMPLES = {
     "a character with XID_Continue": "abzN_09éпλ変",
     'a character but ", \\ and a line break': "ab #'({é変",
     "a character but a line break": "ab #'\"({é変",
+    'a character but ", \\, {, } and a line break': "ab #'(é変:=",
+    "an expression": "abé",
 }
 LEXICAL = {
     "Identifier": "IDENTIFIER",
@@ -41,6 +43,7 @@ LEXICAL = {
     "Float": "FLOAT",
     "Imaginary": "IMAGINARY",
     "String": "STRING",
+    "Format": "FORMAT",
     "DocComment": "DOC",
     "Adjoint": "ADJOINT",
 }
@@ -262,7 +265,9 @@ class Recognizer:
 
     def text(self, i):
         return (
-            self.tokens[i].text if i < len(self.tokens) and self.tokens[i].kind not in ("String", "DocComment") else ""
+            self.tokens[i].text
+            if i < len(self.tokens) and self.tokens[i].kind not in ("String", "Format", "DocComment")
+            else ""
         )
 
     def ends(self, node, i):
@@ -302,7 +307,9 @@ class Recognizer:
         if name in LEXICAL.values():
             kind = LEXICAL.get(self.tokens[i].kind) if i < len(self.tokens) else None
             value = (
-                i and self.tokens[i - 1].kind != "String" and (self.text(i - 1) not in keywords() - {"true", "false"})
+                i
+                and self.tokens[i - 1].kind not in ("String", "Format")
+                and (self.text(i - 1) not in keywords() - {"true", "false"})
             )
             return {i + 1} if kind == name and (name != "ADJOINT" or value) else set()
         if name == "struct-variable" and self.text(i) in NO_TYPE:
@@ -344,6 +351,8 @@ def disagreement(tokens, done, label):
         return None
     derived = Recognizer(tokens).derives()
     if derived == (done.status == 0):
+        return None
+    if derived and any(token.kind == "Format" for token in tokens):  # expressions in fields are words for the grammar
         return None
     return f"{label}: the grammar {'derives' if derived else 'does not derive'} what the parser {'accepts' if done.status == 0 else 'refuses'}\n{spelled(tokens)}{done.stderr[:1500]}"
 
@@ -433,7 +442,7 @@ def repository(toy):
         parsed = subprocess.run(
             [toy, "--emit=ast", path], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60
         )
-        if any(code.startswith("L") for code in codes(parsed.stderr)):
+        if any(code.startswith("L") or code in ("P0125", "P0126") for code in codes(parsed.stderr)):
             continue
         done = programs.Done(parsed.returncode, "", parsed.stderr, [], 0, 0, 0)
         if problem := disagreement(metamorphic.tokens_of(toy, path), done, str(path.relative_to(ROOT))):

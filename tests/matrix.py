@@ -9,6 +9,7 @@ import tempfile
 
 import numpy as np
 
+import everyday
 from programs import count, run_parts
 from matrix_rows import DTYPES, HALVES, INTEGERS, NUMPY, ROWS, SHAPES, TOLERANCE, Refused, values
 
@@ -62,13 +63,13 @@ def acts(toy, name):
 
 
 def functions():
-    rows = re.findall(r"^TOY_BUILTIN\((\w+),", (ROOT / "irgen/Builtins.def").read_text(), re.M)
-    written = re.findall(r"^def (\w+)\(", (ROOT / "irgen/Prelude.cpp").read_text(), re.M)
-    return rows + written
+    rows = re.findall(r"^TOY_BUILTIN\(([a-z]\w*),", (ROOT / "irgen/Builtins.def").read_text(), re.M)
+    library = "".join(path.read_text() for path in sorted((ROOT / "lib/toy").glob("*.toy")))
+    return rows + re.findall(r"^def ([a-z]\w*)\(", library, re.M)
 
 
 def missing(toy):
-    known = set(ROWS) | set(ACTS)
+    known = set(ROWS) | set(ACTS) | {name for name in everyday.ROWS if " " not in name}
     problems = [f"{name} is in no row of the matrix" for name in functions() if name not in known] + [
         f"{name} is no function" for name in known - set(functions())
     ]

@@ -6,6 +6,7 @@ of tests/recognition.py, and random ones."""
 import json
 import pathlib
 import random
+import re
 import subprocess
 import tempfile
 
@@ -185,6 +186,7 @@ def keyword_arguments(tokens, functions):
 
 def with_other_names(tokens, rng, taken):
     functions, variables, members = declared(tokens)
+    taken = taken | {name for t in tokens if t.kind == "Format" for name in re.findall(r"\w+", t.text)}
     old = sorted(
         (functions | variables) - ATTRIBUTES - members - taken
     )  # what shadows a built-in function means something under its name

@@ -225,6 +225,13 @@ class Generator:
         if self.random.random() < 0.3:
             self.new(f"complex({x}, {y})", "c64" if dtype == "f32" else "c128", shape)
 
+    @staticmethod
+    def printed(i, name, dtype):
+        """Every third one by a format string."""
+        if i % 3 or dtype == "bool":
+            return f'print("{name}", {name});'
+        return f'print(f"{{{name} = }} {{{name}:+.5e}}");'
+
     def program(self):
         for _ in range(5):
             dtype = self.choose(["f64", "f64", "f32", "c128", "c64", "i64", "i32", "f16", "bf16"])
@@ -236,7 +243,7 @@ class Generator:
         for _ in range(self.random.randint(5, 14)):
             self.step()
         inside = "\n  ".join(self.lines)
-        prints = "\n  ".join(f'print("{name}", {name});' for name, _, _ in self.variables)
+        prints = "\n  ".join(self.printed(i, name, dtype) for i, (name, dtype, _) in enumerate(self.variables))
         return f"{FUNCTIONS * self.functions}def main() {{\n  {inside}\n  {prints}\n}}\n"
 
 

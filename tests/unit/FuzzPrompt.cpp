@@ -49,7 +49,7 @@ std::string mutant(const std::vector<std::vector<std::string>> &programs) {
                                            "\\",     "\t",   "\xc3\xa9",
                                            "\xff",   "def ", "for ",
                                            "return", "var ", " = ",
-                                           "x",      "f",    "[..., 0]",
+                                           "x",      "f",    "f\"{x:>{2}.3f}\"",
                                            "::-1",   "\"{x", "@dynamic(x, 0) "};
   const auto &lines = programs[below(programs.size())];
   size_t begin = below(4) ? below(lines.size()) : 0, end = below(4) ? begin + 1 + below(6) : lines.size();

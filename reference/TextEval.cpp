@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Values as text: printing and format strings.
+#include "reference/EvaluatorImpl.h"
+
+#include "runtime/Format.h"
+#include "runtime/FormatField.h"
+#include "runtime/Output.h"
+
+using namespace mlir;
+
+namespace toy {
+
+/// Rebuilds tuples and structs from leaves, following the structure text.
+static rt::Value rebuild(StringRef &structure, ArrayRef<rt::Value> &leaves) {
+  if (structure.consume_front("_")) {
+    rt::Value v = leaves.front();
+    leaves = leaves.drop_front();
+    return v;
+  }
+  auto aggregate = std::make_shared<rt::Aggregate>();
+  if (size_t length = 0; structure.consume_front("$")) {
+    structure.consumeInteger(10, length);
+    aggregate->typeName = structure.substr(1, length).str();
+    aggregate->isText = true;
+    structure = structure.drop_front(1 + length);
+    return aggregate;
+  }
+  char close = ')';
+  if (!structure.consume_front("(")) {
+    size_t brace = structure.find('{');
+    aggregate->typeName = structure.take_front(brace).str();
+    structure = structure.drop_front(brace + 1);
+    close = '}';
+  }
+  while (!structure.empty() && structure.front() != close) {
+    structure.consume_front(", ");
+    if (close == '}') {
+      size_t colon = structure.find(": ");
+      aggregate->names.push_back(structure.take_front(colon).str());
+      structure = structure.drop_front(colon + 2);
+    }
+    aggregate->elements.push_back(rebuild(structure, leaves));
+  }
+  structure = structure.drop_front();
+  return aggregate;
+}
+
+std::string renderPrint(StringRef structure, bool echo, ArrayRef<rt::Value> leaves) {
+  std::string out;
+  bool first = true;
+  while (!structure.empty()) {
+    structure.consume_front(";");
+    rt::Value v = rebuild(structure, leaves);
+    if (echo && rt::printOptions().header && !rt::isText(v))
+      out += rt::typeName(v) + "\n";
+    else if (!first)
+      out += " ";
+    first = false;
+    out += rt::format(v);
+  }
+  return out + "\n";
+}
+
+template <> void Frame::evaluate(ToStrOp o) { setText(o.getResult(), rt::format(values[o.getValue()])); }
+
+template <> void Frame::evaluate(PrintOp o) {
+  std::vector<rt::Value> leaves;
+  for (Value v : o.getValues())
+    leaves.push_back(values[v]);
+  rt::output(renderPrint(o.getStructure(), o.getEcho(), leaves));
+}
+
+template <> void Frame::evaluate(FormatOp o) {
+  SmallVector<rt::Value> all;
+  for (Value v : o.getValues())
+    all.push_back(values[v]);
+  ArrayRef<rt::Value> leaves(all);
+  StringRef structure = o.getStructure();
+  std::string out;
+  for (auto [i, piece] : llvm::enumerate(o.getPieces().getAsValueRange<StringAttr>())) {
+    out += piece;
+    if (i >= o.getSpecs().size())
+      break;
+    StringRef spec = cast<StringAttr>(o.getSpecs()[i]).getValue();
+    structure.consume_front(";");
+    rt::Value value = rebuild(structure, leaves);
+    SmallVector<int64_t> numbers;
+    for (size_t k = spec.count("{}"); k-- > 0; leaves = leaves.drop_front())
+      numbers.push_back(*static_cast<int64_t *>(rt::onHost(*std::get<rt::TensorRef>(leaves.front()))));
+    out += rt::formatField(value, {spec.data(), spec.size()}, {numbers.data(), numbers.size()});
+  }
+  setText(o.getResult(), std::move(out));
+}
+
+} // namespace toy

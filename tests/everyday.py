@@ -1,0 +1,609 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everyday functions of the library (lib/toy, irgen/BuiltinAxes.cpp) against NumPy's, or against their definitions in NumPy where it has none: 30 random cases of
+each, evaluated, and some of them compiled. Programs run in few processes; what they print in full is read back as Python."""
+import math
+import random
+import re
+
+import numpy as np
+
+from programs import count, run_parts
+
+CASES = 30
+np.seterr(all="ignore")
+
+
+class Source:
+    """Random arguments, as NumPy has them."""
+
+    def __init__(self, seed):
+        self.random, self.numpy = random.Random(seed), np.random.default_rng(seed)
+
+    def n(self, low=0, high=6):
+        return self.random.randrange(low, high + 1)
+
+    def pick(self, *all_):
+        return self.random.choice(all_)
+
+    def array(self, *shape, kinds="fff", nans=False):
+        kind = self.random.choice(kinds)
+        x = np.round(self.numpy.normal(0, 3, shape), 2)
+        if kind == "i":
+            return np.asarray(self.numpy.integers(-5, 6, shape))
+        if kind == "b":
+            return np.asarray(self.numpy.integers(0, 2, shape) == 1)
+        if kind == "s":
+            return np.asarray(x, np.float32)
+        if kind == "c":
+            x = x + 1j * np.round(self.numpy.normal(0, 3, shape), 2)
+        if nans and x.size:
+            x = np.where(self.numpy.random(shape) < 0.3, np.nan, x)
+        return np.asarray(x)
+
+    def any(self, kinds="ffi", least=0, ranks=(1, 1, 2, 3), nans=False):
+        return self.array(*(self.n(least, 5) for _ in range(self.pick(*ranks))), kinds=kinds, nans=nans)
+
+    def axis(self, x):
+        return self.random.randrange(-x.ndim, x.ndim)
+
+    def over(self, x):
+        """What reductions take, as words of Toy and of NumPy."""
+        axis = self.pick(None, *range(-x.ndim, x.ndim), *([(0, -1)] if x.ndim > 1 else []))
+        keep = self.pick(True, False)
+        words = ("" if axis is None else f", axis = {axis}") + (", keepdims = true" if keep else "")
+        return words, {"axis": axis, "keepdims": keep}
+
+
+def scalar(x):
+    if isinstance(x, (bool, np.bool_)):
+        return "true" if x else "false"
+    if isinstance(x, (complex, np.complexfloating)):
+        return f"complex({scalar(x.real)}, {scalar(x.imag)})"
+    return repr(x.item() if isinstance(x, np.generic) else x)
+
+
+def toy_of(x):
+    if isinstance(x, (tuple, list)):
+        return "(" + ", ".join(map(toy_of, x)) + ",)"
+    x = np.asarray(x)
+    name = {"float64": "f64", "float32": "f32", "int64": "i64", "bool": "bool", "complex128": "c128"}[x.dtype.name]
+    if x.ndim == 0:
+        return f"{name}({scalar(x[()])})"
+    if x.size == 0:
+        return f"zeros({list(x.shape)}, dtype = {name})"
+
+    def text(a):
+        return "[" + ", ".join(map(text, a)) + "]" if a.ndim else scalar(a[()])
+
+    return f"{name}({text(x)})"
+
+
+ROWS = {}
+
+
+def row(*names):
+    def put(f):
+        for name in names:
+            ROWS[name] = f
+        return f
+
+    return put
+
+
+def call(name, *arguments, words=""):
+    return f"{name}({', '.join(map(toy_of, arguments))}{words})"
+
+
+@row("median", "nanmedian", "nanmean", "nanmin", "nanmax")
+def orders(name, s):
+    x = s.any("ffis" if "mean" not in name else "ffic", 1, nans="nan" in name)
+    words, options = s.over(x)
+    with np.testing.suppress_warnings() as quiet:
+        quiet.filter(RuntimeWarning)
+        return call(name, x, words=words), getattr(np, name)(x, **options)
+
+
+@row("nansum")
+def sums(name, s):
+    x = s.any("ffic", nans=True)
+    words, options = s.over(x)
+    return call(name, x, words=words), np.nansum(x, **options)
+
+
+@row("nanvar", "nanstd")
+def spread(name, s):
+    x, ddof = s.any("ffic", 1, nans=True), s.n(0, 1)
+    words, options = s.over(x)
+    with np.testing.suppress_warnings() as quiet:
+        quiet.filter(RuntimeWarning)
+        return call(name, x, words=f", ddof = {ddof}{words}"), getattr(np, name)(x, ddof=ddof, **options)
+
+
+@row("quantile", "percentile")
+def quantiles(name, s):
+    x, scale = s.any("ffi", 1, nans=s.n() == 0), 100 if name == "percentile" else 1
+    q = s.pick(np.float64(s.n(0, 4) / 4), np.float64(0.3), np.round(s.numpy.random(s.n(1, 3)), 2)) * scale
+    words, options = s.over(x)
+    return call(name, x, np.asarray(q), words=words), getattr(np, name)(x, q, **options)
+
+
+@row("diff")
+def differences(name, s):
+    x = s.any("ffibc")
+    axis, n = s.axis(x), s.n(0, 3)
+    return call(name, x, words=f", n = {n}, axis = {axis}"), np.diff(x, n=n, axis=axis)
+
+
+@row("trapezoid", "cumulative_trapezoid")
+def integrals(name, s):
+    y = s.any("ffic", 1)
+    axis = s.axis(y)
+    n = y.shape[axis]
+    way = s.n(0, 2)
+    x = np.cumsum(np.abs(s.array(n))) if way == 1 else np.asarray(s.array(*y.shape)) if way == 2 else None
+    m = np.moveaxis(y, axis, -1)
+    steps = 0.5 if x is None else np.diff(x) if way == 1 else np.diff(np.moveaxis(x, axis, -1))
+    areas = steps * (m[..., 1:] + m[..., :-1]) / 2
+    words = (f", x = {toy_of(x)}" if way else ", dx = 0.5") + f", axis = {axis}"
+    if name == "trapezoid":
+        return call(name, y, words=words), np.trapz(y, x, dx=0.5, axis=axis)
+    return call(name, y, words=words), np.moveaxis(np.cumsum(areas, -1), -1, axis)
+
+
+@row("interp")
+def interpolation(name, s):
+    n = s.n(1, 6)
+    xp, fp = np.sort(s.array(n)), s.array(n, kinds="ffc")
+    x = s.pick(s.array(s.n()), s.array(), xp, s.array(s.n(1), s.n(1), nans=n > 1))
+    return call(name, x, xp, fp), np.interp(x, xp, fp)
+
+
+@row("searchsorted")
+def searching(name, s):
+    a = np.sort(s.array(s.n(), kinds="fi", nans=s.n() == 0))
+    v, side = s.pick(s.array(), s.any("fi", nans=s.n() == 0)), s.pick("left", "right")
+    return call(name, a, v, words=f', side = "{side}"'), np.searchsorted(a, v, side)
+
+
+@row("digitize")
+def bins(name, s):
+    x, edges, right = s.any("fi"), np.sort(s.array(s.n(1))), s.pick(True, False)
+    edges = s.pick(edges, edges[::-1])
+    return call(name, x, edges, words=f", right = {scalar(right)}"), np.digitize(x, edges, right)
+
+
+@row("bincount")
+def counts(name, s):
+    x, least = s.numpy.integers(0, 7, s.n()), s.n(0, 9)
+    weights = s.pick(None, s.array(len(x)))
+    words = ("" if weights is None else f", weights = {toy_of(weights)}") + f", minlength = {least}"
+    return call(name, x, words=words), np.bincount(x, weights, least)
+
+
+@row("histogram")
+def histograms(name, s):
+    x = s.any("ffi")
+    weights = s.pick(None, None, s.array(*x.shape))
+    words = "" if weights is None else f", weights = {toy_of(weights)}"
+    if s.n(0, 2) == 0:
+        edges = np.sort(s.array(s.n(2)))
+        return call(name, x, edges, words=words), np.histogram(x, edges, weights=weights)
+    n, within = s.n(1, 8), s.pick(None, (-2, 3), (1.0, 1.0))
+    words = f", bins = {n}" + (f", range = {within}" if within else "") + words
+    return call(name, x, words=words), np.histogram(x, n, within, weights=weights)
+
+
+@row("tensordot")
+def contraction(name, s):
+    a, b = s.array(2, s.n(), 3, kinds="fc"), s.array(3, 2, s.n(), kinds="fc")
+    if s.n(0, 1):
+        return call(name, a, b, words=", axes = ((0, 2), (1, 0))"), np.tensordot(a, b, ((0, 2), (1, 0)))
+    b = s.array(3, s.n(), kinds="fc")
+    return call(name, a, b, words=", axes = 1"), np.tensordot(a, b, 1)
+
+
+@row("moveaxis")
+def moves(name, s):
+    x = s.array(2, s.n(), 3, s.n(1))
+    source, target = (tuple(s.random.sample(range(-4, 4), 1)) for _ in range(2))
+    if s.n(0, 1):
+        source, target = (tuple(s.random.sample(range(4), 2)) for _ in range(2))
+    return call(name, x, words=f", {list(source)}, {list(target)}"), np.moveaxis(x, source, target)
+
+
+@row("meshgrid")
+def grids(name, s):
+    xs, indexing = [s.array(s.n()) for _ in range(s.n(1, 3))], s.pick("xy", "ij")
+    return call(name, *xs, words=f', indexing = "{indexing}"'), tuple(np.meshgrid(*xs, indexing=indexing))
+
+
+@row("cross")
+def vector_products(name, s):
+    shape = [s.n(1, 4), s.n(1, 4)]
+    axis = s.n(0, 2)
+    shape.insert(axis, 3)
+    a, b = s.array(*shape, kinds="fci"), s.array(*shape, kinds="fci")
+    return call(name, a, b, words=f", axis = {axis}"), np.cross(a, b, axis=axis)
+
+
+@row("argwhere")
+def positions(name, s):
+    x = s.any("ib")
+    return call(name, x), np.argwhere(x)
+
+
+@row("isclose", "allclose")
+def close(name, s):
+    a = s.any("fic", nans=s.n(0, 1) == 0)
+    b = s.pick(a + 1e-9, a * (1 + 1e-6), a + 1e-4, np.where(a == a, a, np.inf))
+    words = s.pick("", ", rtol = 1e-4, atol = 1e-2", ", equal_nan = true")
+    options = {"": {}, ", equal_nan = true": {"equal_nan": True}}.get(words, {"rtol": 1e-4, "atol": 1e-2})
+    return call(name, a, b, words=words), getattr(np, name)(a, b, **options)
+
+
+@row("array_equal")
+def equal(name, s):
+    a = s.any("fic", nans=s.n(0, 1) == 0)
+    b, nans = s.pick(a, a + 1, a[:1], a[None]), s.pick(True, False)
+    return call(name, a, b, words=f", equal_nan = {scalar(nans)}"), np.array_equal(a, b, equal_nan=nans)
+
+
+@row("sinc", "exp2", "deg2rad", "rad2deg")
+def elements(name, s):
+    x = s.any("ffic" if name == "sinc" else "ffis")
+    return call(name, x), getattr(np, name)(x)
+
+
+@row("copysign", "logaddexp", "heaviside")
+def pairs(name, s):
+    special = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.5, -2.0])
+    x, y = s.pick((s.array(4), s.array(3, 1)), (special, special[:, None]), (s.array(3, kinds="i"), s.array(3)))
+    if name == "copysign":
+        y = np.where(np.isnan(y), 1.0, y)
+    return call(name, x, y), getattr(np, name)(x, y)
+
+
+@row("nan_to_num")
+def numbers(name, s):
+    x = s.any("ffisc")
+    if x.size and x.dtype.kind in "fc":
+        x.flat[0] = s.pick(np.nan, np.inf, -np.inf)
+    words, options = s.pick(
+        ("", {}), (", nan = 2.0, posinf = 7.0, neginf = -8.0", {"nan": 2, "posinf": 7, "neginf": -8})
+    )
+    return call(name, x, words=words), np.nan_to_num(x, **options)
+
+
+@row("softplus", "log_softmax")
+def logistic(name, s):
+    x = s.any("ffi", 1)
+    if name == "softplus":
+        return call(name, x), np.logaddexp(x, 0)
+    axis = s.axis(x)
+    return call(name, x, words=f", axis = {axis}"), x - np.logaddexp.reduce(np.float64(x), axis, keepdims=True)
+
+
+@row("average")
+def averages(name, s):
+    x = s.any("ffic", 1, ranks=(1, 2, 3))
+    axis = s.axis(x)
+    way = s.n(0, 2)
+    weights = [None, np.abs(s.array(x.shape[axis])) + 0.5, np.abs(s.array(*x.shape)) + 0.5][way]
+    words = f", axis = {axis}" + (f", weights = {toy_of(weights)}" if way else "")
+    return call(name, x, words=words), np.average(x, axis, weights)
+
+
+@row("cov", "corrcoef")
+def covariances(name, s):
+    x = s.array(s.n(1, 4), s.n(3, 6), kinds="ffic") if s.n(0, 3) else s.array(s.n(2, 6))
+    rows = s.pick(True, False) if x.ndim == 2 and x.shape[0] > 1 else True
+    if name == "corrcoef":
+        x = x + 0.01 * np.arange(x.size).reshape(x.shape) ** 2
+    want = getattr(np, name)(x, rowvar=rows)  # of one variable NumPy drops the axes
+    return call(name, x, words=f", rowvar = {scalar(rows)}"), want.reshape(
+        (1, 1) if x.ndim == 2 and want.ndim == 0 else want.shape
+    )
+
+
+@row("hann", "hamming", "blackman", "bartlett", "kaiser")
+def windows(name, s):
+    n, periodic, beta = s.n(0, 12), s.pick(True, False), round(s.numpy.random() * 9, 2)
+    window = {"hann": np.hanning, "kaiser": lambda m: np.kaiser(m, beta)}.get(name) or getattr(np, name)
+    words = (f", {beta}" if name == "kaiser" else "") + (", sym = false" if periodic else "")
+    return f"{name}({n}{words})", (window(n + 1)[:-1] if n else window(0)) if periodic else window(n)
+
+
+@row("polyval", "polymul", "polyder", "polyfit")
+def polynomials(name, s):
+    p, q = s.array(s.n(1, 5), kinds="fci"), s.array(s.n(1, 5), kinds="fc")
+    if name == "polyval":
+        p, x = s.array(s.n(0, 5), kinds="fc"), s.pick(s.array(), s.any("fci"))
+        return call(name, p, x), np.polyval(p, x)
+    if name == "polymul":
+        p = s.pick(np.asarray(p.real, float), np.concatenate([[0, 0], p]))
+        return call(name, p, q), np.polymul(p, q)
+    if name == "polyder":
+        m = s.n(0, 3)
+        return call(name, p, words=f", m = {m}"), np.polyder(1.0 * p, m)
+    x, y, n = np.arange(9) + s.array(9) / 20, s.pick(s.array(9, kinds="fc"), s.array(9, 2)), s.n(0, 4)
+    return call(name, x, y, words=f", {n}"), np.polyfit(x, y, n)
+
+
+@row("pinv", "matrix_rank", "eigvalsh", "svdvals", "cond", "expm", "null_space")
+def matrices(name, s):
+    m, n = s.n(1, 5), s.n(1, 5)
+    x = s.array(m, n, kinds="ffc")
+    if name in ("pinv", "matrix_rank"):
+        if s.n(0, 1):
+            x = np.outer(x[:, 0], x[0])
+        return call(name, x, words=", rcond = 1e-10" if name == "pinv" else ""), (
+            np.linalg.pinv(x, 1e-10) if name == "pinv" else np.linalg.matrix_rank(x)
+        )
+    if name == "svdvals":
+        return call(name, x), np.linalg.svd(x, compute_uv=False)
+    if name == "null_space":
+        q = f"null_space({toy_of(x)})"
+        rank = np.linalg.matrix_rank(x)
+        projector = np.eye(n) - np.linalg.pinv(x) @ x
+        return f"({q}.shape[1], {q} @ {q}')", (n - rank, projector)
+    x = s.array(m, m, kinds="ffc")
+    if name == "eigvalsh":
+        x = x + x.conj().T
+        return call(name, x), np.linalg.eigvalsh(x)
+    if name == "cond":
+        p = s.pick(2, -2, 1, -1, np.inf, -np.inf, "fro")
+        return call(
+            name, x, words=f", p = {scalar(p) if not isinstance(p, str) else chr(34) + p + chr(34)}"
+        ), np.linalg.cond(x, p)
+    w, v = np.linalg.eig(x)
+    value = v @ np.diag(np.exp(w)) @ np.linalg.inv(v)
+    return call(name, x), value if x.dtype.kind == "c" else value.real
+
+
+@row("topk")
+def largest(name, s):
+    x = s.any("ffi", 1, nans=s.n() == 0)
+    axis = s.axis(x)
+    k = s.n(0, x.shape[axis])
+    keys = np.where(np.isnan(x), np.inf, x)
+    at = np.argsort(-keys, axis=axis, kind="stable").take(range(k), axis=axis)
+    return call(name, x, words=f", {k}, axis = {axis}"), (np.take_along_axis(x, at, axis), at)
+
+
+@row("one_hot")
+def classes(name, s):
+    n = s.n(1, 5)
+    i = s.numpy.integers(0, n, (s.n(), s.n(1)))
+    return call(name, i, words=f", {n}"), np.eye(n)[i]
+
+
+@row("cross_entropy")
+def entropies(name, s):
+    x = s.any("ffi", 1, ranks=(2, 3))
+    axis = s.axis(x)
+    target = s.numpy.integers(0, x.shape[axis], np.delete(x.shape, axis))
+    logs = x - np.logaddexp.reduce(np.float64(x), axis, keepdims=True)
+    return (
+        call(name, x, target, words=f", axis = {axis}"),
+        -np.take_along_axis(logs, np.expand_dims(target, axis), axis).mean(),
+    )
+
+
+@row("unwrap")
+def phases(name, s):
+    x = s.any("ff", 1) * 3
+    axis = s.axis(x)
+    return call(name, x, words=f", axis = {axis}"), np.unwrap(x, axis=axis)
+
+
+@row("correlate")
+def correlations(name, s):
+    a, v, mode = s.array(s.n(1), kinds="fc"), s.array(s.n(1), kinds="fc"), s.pick("valid", "same", "full")
+    if len(a) < len(v):
+        a, v = v, a
+    return call(name, a, v, words=f', mode = "{mode}"'), np.correlate(a, v, mode)
+
+
+@row("rfft2", "irfft2")
+def transforms(name, s):
+    x = s.array(s.n(1), s.n(2), kinds="f" if name == "rfft2" else "c")
+    return call(name, x), getattr(np.fft, name)(x)
+
+
+@row("put_add", "index_add", "scatter_add")
+def added(name, s):
+    x = s.array(s.n(1), s.n(1), kinds="fic")
+    if name == "put_add":
+        at = s.numpy.integers(-x.size, x.size, s.n())
+        v = np.asarray(s.array(len(at), kinds="fi"), x.dtype if x.dtype.kind == "i" else None)
+        v = v.astype(x.dtype) if x.dtype.kind == "i" else v
+        want = x.flatten()
+        np.add.at(want, at, v)
+        return call(name, x, at, v), want.reshape(x.shape)
+    axis = s.axis(x)
+    n = x.shape[axis]
+    if name == "index_add":
+        at = s.numpy.integers(0, n, s.n())
+        shape = list(x.shape)
+        shape[axis] = len(at)
+        v, want = s.array(*shape).astype(x.dtype), np.moveaxis(x.copy(), axis, 0)
+        np.add.at(want, at, np.moveaxis(v, axis, 0))
+        return call(name, x, words=f", {axis}, {toy_of(at)}, {toy_of(v)}"), np.moveaxis(want, 0, axis)
+    shape = [s.n(1, size) for size in x.shape]
+    at, v, want = s.numpy.integers(0, n, shape), s.array(*shape).astype(x.dtype), x.copy()
+    for place in np.ndindex(*shape):
+        target = list(place)
+        target[axis] = at[place]
+        want[tuple(target)] += v[place]
+    return call(name, x, words=f", {axis}, {toy_of(at)}, {toy_of(v)}"), want
+
+
+@row("rot90", "vander", "toeplitz", "logspace")
+def made(name, s):
+    if name == "rot90":
+        x, k = s.any("fi", ranks=(2, 3)), s.n(-5, 5)
+        return call(name, x, words=f", {k}"), np.rot90(x, k)
+    if name == "logspace":
+        a, b, n, base = s.n(-3, 3), s.n(-3, 3), s.n(1, 6), s.pick(10.0, 2.0)
+        return f"logspace({a}, {b}, {n}, {base})", np.logspace(a, b, n, base=base)
+    c, r = s.array(s.n(1), kinds="fc"), s.array(s.n(1), kinds="fc")
+    if name == "vander":
+        n, up = s.n(1), s.pick(True, False)
+        return call(name, c, words=f", {n}, increasing = {scalar(up)}"), np.vander(c, n, up)
+    own = s.pick(True, False)
+    top = r if own else c.conj()
+    want = np.array([[c[i - j] if i >= j else top[j - i] for j in range(len(top))] for i in range(len(c))])
+    return call(name, c, words=f", {toy_of(r)}" if own else ""), want
+
+
+@row("lu", "slogdet", "solve_triangular")
+def triangles(name, s):
+    batch = s.pick((), (), (2,))
+    m = s.n(0 if name == "slogdet" else 1, 4)
+    x = s.array(*batch, m, s.n(1, 4) if name == "lu" else m, kinds="ffc")
+    if name == "slogdet":
+        if m > 1 and s.n() == 0:
+            x[..., 0] = 0
+        return call(name, x), tuple(np.linalg.slogdet(x))
+    if name == "lu":
+        p, l, u = (f"lu({toy_of(x)})[{i}]" for i in range(3))
+        k = min(x.shape[-2:])
+        ones = np.broadcast_to(np.eye(x.shape[-2], k), (*batch, x.shape[-2], k)) * 1.0
+        diagonal = f"tril({u}, -1)"
+        want = (x, ones, np.zeros((*batch, k, x.shape[-1])), np.ones((*batch, x.shape[-2])))
+        return f"({p} @ {l} @ {u}, triu({l}), abs({diagonal}), sum({p}, -1))", want
+    lower = s.pick(True, False)
+    a = x + 9 * np.eye(m)
+    b = s.array(*batch, m, s.n(1), kinds="fc") if batch or s.n(0, 1) else s.array(m)
+    triangle = np.tril(a) if lower else np.triu(a)
+    return call(name, a, b, words=f", lower = {scalar(lower)}"), np.linalg.solve(triangle, b)
+
+
+@row("unique")
+def distinct(name, s):
+    x = s.any("fii", nans=s.n() == 0)
+    inverse, counts = s.pick(True, False), s.pick(True, False)
+    words = f", return_inverse = {scalar(inverse)}, return_counts = {scalar(counts)}"
+    want = np.unique(x, return_inverse=inverse, return_counts=counts)
+    if inverse:
+        want = (want[0], want[1].reshape(x.shape), *want[2:])
+    return call(name, x, words=words), want
+
+
+@row("sort", "argsort", "argmax", "argmin", "searchsorted complex")
+def complex_order(name, s):
+    def value(*shape):
+        parts = [np.asarray(s.numpy.integers(-2, 3, shape), float) for _ in range(2)]
+        for part in parts:
+            if s.n(0, 2) == 0:
+                part[s.numpy.random(shape) < 0.3] = np.nan
+        return parts[0] + 1j * np.where(np.isnan(parts[1]), 0, parts[1]) if s.n() else np.vectorize(complex)(*parts)
+
+    if name.startswith("searchsorted"):
+        a, v, side = np.sort(value(s.n(1))), value(3), s.pick("left", "right")
+        return call("searchsorted", a, v, words=f', side = "{side}"'), np.searchsorted(a, v, side)
+    x = value(s.n(1), s.n(1))
+    axis = s.axis(x)
+    options = {"kind": "stable"} if "sort" in name else {}
+    return call(name, x, words=f", axis = {axis}"), getattr(np, name)(x, axis=axis, **options)
+
+
+@row("indices", "block_diag")
+def grids_and_blocks(name, s):
+    if name == "indices":
+        sizes = [s.n(1, 3) for _ in range(s.n(1, 3))]
+        return f"indices({sizes})", np.indices(sizes)
+    blocks = [s.array(s.n(1, 3), s.n(1, 3), kinds="fc") for _ in range(s.n(1, 3))]
+    want = np.zeros(np.sum([b.shape for b in blocks], 0), np.result_type(*blocks))
+    at = np.zeros(2, int)
+    for b in blocks:
+        want[at[0] : at[0] + b.shape[0], at[1] : at[1] + b.shape[1]] = b
+        at += b.shape
+    return call(name, *blocks), want
+
+
+@row("rfftn", "irfftn")
+def all_axes(name, s):
+    x = s.array(*(s.n(2, 4) for _ in range(s.n(1, 3))), kinds="f" if name == "rfftn" else "c")
+    norm = s.pick("backward", "ortho")
+    return call(name, x, words=f', norm = "{norm}"'), getattr(np.fft, name)(x, norm=norm)
+
+
+@row("stft", "istft")
+def frames(name, s):
+    n_fft = s.pick(4, 5, 8)
+    x, hop = s.array(*s.pick((12,), (2, 15)), kinds="f" if name == "istft" else "fc"), s.pick(1, 2)
+    window = s.pick(None, 0.5 + np.abs(s.array(n_fft)))
+    words = f", {n_fft}, {hop}" + ("" if window is None else f", window = {toy_of(window)}")
+    w = np.ones(n_fft) if window is None else window
+    padded = np.pad(x, [(0, 0)] * (x.ndim - 1) + [(n_fft // 2, n_fft // 2)], mode="reflect")
+    starts = range(0, padded.shape[-1] - n_fft + 1, hop)
+    y = np.stack([padded[..., i : i + n_fft] * w for i in starts], -2)
+    z = np.swapaxes(np.fft.fft(y) if x.dtype.kind == "c" else np.fft.rfft(y), -1, -2)
+    if name == "stft":
+        return call(name, x, words=words), z
+    return call(name, z, words=words + f", length = {x.shape[-1] - 2}"), x[..., :-2]
+
+
+LOOSE = {"polyfit": 1e-8, "expm": 1e-8, "null_space": 1e-9, "pinv": 1e-9, "cond": 1e-9, "corrcoef": 1e-10}
+SINGLE = 1e-5
+
+
+def read(text):
+    python = re.sub(r"(?<=[\d.nf])i\b", "j", text).replace("\n", " ")
+    return eval(  # what the program has printed in full
+        python,
+        {
+            "nan": math.nan,
+            "inf": math.inf,
+            "nanj": complex(0, math.nan),
+            "true": True,
+            "false": False,
+            "complex": complex,
+        },
+    )
+
+
+def differs(got, want, tolerance):
+    if isinstance(want, tuple):
+        return len(got) != len(want) or any(differs(g, w, tolerance) for g, w in zip(got, want))
+    got, want = np.asarray(got), np.asarray(want)
+    if want.size == 0:  # sizes of the rest of an empty tensor are not printed
+        return got.size != 0
+    if got.shape != want.shape:
+        return True
+    scale = np.nanmax(np.abs(np.where(np.isfinite(want), want, 0)), initial=1.0)
+    return not np.allclose(got, want, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
+
+
+def compared(toy, names):
+    chosen = [(name, *ROWS[name](name, Source(seed(name, i)))) for name in names for i in range(CASES)]
+    few = [c for i, c in enumerate(chosen) if i % CASES < 2]
+    runs = [(chosen, "--jit=never"), (few, "--jit=always -O0 --unpack")]
+    programs = [
+        ("\n".join(f'print({text}); print("@");' for _, text, _ in rows), [f"{flags} --precision=full"])
+        for rows, flags in runs
+    ]
+    problems = []
+    for (rows, flags), [done] in zip(runs, run_parts(toy, programs)):
+        if done.status:
+            problems.append(f"{flags}: status {done.status}\n{done.stderr[:1500]}")
+            continue
+        shown = done.stdout.split("\n@\n")
+        for (name, text, want), got in zip(rows, shown):
+            single = "f32(" in text
+            if differs(read(got), want, SINGLE if single else LOOSE.get(name, 1e-11)):
+                problems.append(f"{flags} {text}\ngives {got}\nnot   {want}")
+        count(len(rows))
+    return "\n".join(problems[:4]) or None
+
+
+def seed(name, i):
+    return int.from_bytes(name.encode(), "little") % 100003 * 100 + i
+
+
+def all_cases():
+    names = list(ROWS)
+    for i in range(0, len(names), 10):
+        group = names[i : i + 10]
+        yield f"everyday functions {group[0]} to {group[-1]}", lambda toy, g=group: compared(toy, g)
