@@ -129,12 +129,14 @@ def ToStrOp : Toy_Op<"to_str", "string", [Pure]> {
 def FormatOp : Toy_Op<"format", "string", [Pure]> {
   let summary = "a format string";
   let description = [{
-    One text before each field, and one behind the last. `structure` says how the operands group to values, as in `toy.print`; each value is followed by the
-    numbers that stand for `{}` in its specification, which is Python's; an empty one gives the text of `print`, `"` the same with quotes around a string,
-    `print {}` the text of `print` with that many digits.
+    One text before each field, and one behind the last. `structure` says how the operands group to values, as in
+    `toy.print`; each value is followed by the numbers that stand for `{}` in its specification, which is Python's; an
+    empty one gives the text of `print`, `"` the same with quotes around a string, `print {}` the text of `print` with
+    that many digits.
 
     ```mlir
-    %s = toy.format %x, %n {pieces = ["x = ", ""], specs = [">8.{}f"], structure = "_"} : (!toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.str
+    %s = toy.format %x, %n {pieces = ["x = ", ""], specs = [">8.{}f"], structure = "_"}
+      : (!toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.str
     ```
   }];
   let arguments = (ins Variadic<Toy_Any>:$values, StrArrayAttr:$pieces, StrArrayAttr:$specs, StrAttr:$structure);

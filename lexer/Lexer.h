@@ -34,11 +34,11 @@ struct Token {
 
 /// A part of a format string: text, or a field with the tokens of its expression and its format.
 struct FormatPart {
-  uint32_t begin, end;       ///< of a field with its braces
-  std::vector<Token> tokens; ///< ended by an End token where the expression ends; of text empty
-  uint32_t labelEnd = 0;     ///< of `{e=}`: behind the `=` and blanks; else 0
-  uint32_t specBegin = 0;    ///< behind the `:`; 0 without one
-  std::vector<FormatPart> spec;
+  uint32_t begin, end;            ///< of a field with its braces
+  std::vector<Token> tokens = {}; ///< ended by an End token where the expression ends; of text empty
+  uint32_t labelEnd = 0;          ///< of `{e=}`: behind the `=` and blanks; else 0
+  uint32_t specBegin = 0;         ///< behind the `:`; 0 without one
+  std::vector<FormatPart> spec = {};
 };
 using FormatStrings = std::map<uint32_t, std::vector<FormatPart>>; ///< by where their tokens begin
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everyday functions of the library (lib/toy, irgen/BuiltinAxes.cpp) against NumPy's, or against their definitions in NumPy where it has none: 30 random cases of
-each, evaluated, and some of them compiled. Programs run in few processes; what they print in full is read back as Python."""
+"""Everyday functions of the library (lib/toy, irgen/BuiltinAxes.cpp) against NumPy's, or against their definitions in
+NumPy where it has none: 30 random cases of each, evaluated, and some of them compiled. Programs run in few processes;
+what they print in full is read back as Python."""
 import math
 import random
 import re

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When output goes out: what waits is seen within 0.1 seconds while the program goes on, before what is written to standard error, and where nobody reads the
-program ends with status 141. `progress` draws on a terminal and nowhere else."""
+"""When output goes out: what waits is seen within 0.1 seconds while the program goes on, before what is written to
+standard error, and where nobody reads the program ends with status 141. `progress` draws on a terminal and nowhere
+else."""
 import os
 import pty
 import select

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Format strings against Python's `format`: thousands of random values and specifications, evaluated and compiled, in one process. `%` is compared with exact
-decimals, since Python multiplies by 100 before it rounds."""
+"""Format strings against Python's `format`: thousands of random values and specifications, evaluated and compiled, in
+one process. `%` is compared with exact decimals, since Python multiplies by 100 before it rounds."""
 import decimal
 import random
 import struct
