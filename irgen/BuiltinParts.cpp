@@ -182,6 +182,8 @@ RValue padBuiltin(IRGen &g, Bound &args, SourceRange r) {
     high.push_back(widths[2 * i + 1]);
   }
   RValue fill = args.has("value") ? tensorArgument(g, args, "value") : RValue(g.integer(0, r));
+  if (fill.rank() != 0)
+    g.fail(DiagId::ArgumentKind, args.rangeOf("value"), {"pad", "the value", "a scalar", fill.type().str()});
   if (args.has("value") && kindOf(fill.tensor().getDtype()) > kindOf(x.tensor().getDtype()))
     g.fail(DiagId::ComplexStore, args.rangeOf("value"), {fill.type().str(), x.type().str()});
   return g.create<PadOp>(r,

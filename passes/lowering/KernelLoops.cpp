@@ -161,7 +161,7 @@ void KernelEmitter::finish(Value *callerRange, Value *callerGrain, bool parallel
     load->eraseFromParent();
     if (slot && slot->use_empty())
       slot->eraseFromParent();
-    if (v->getType()->isPointerTy() && !(reusable && (v == callerOut || v == dataPointers[reusable])))
+    if (v->getType()->isPointerTy() && !(reusable && (v == callerOut || v == dataPointers.lookup(reusable))))
       work->addParamAttr(i, Attribute::NoAlias);
   }
   describeLoops(work);
@@ -200,8 +200,8 @@ void KernelEmitter::callInParallel(Function *work, Value *callerRange, Value *ca
     return;
   }
   Value *inPlace = caller.getInt64(0);
-  if (reusable)
-    inPlace = caller.CreateZExt(caller.CreateICmpEQ(callerOut, dataPointers[reusable]), caller.getInt64Ty());
+  if (Value *reused = dataPointers.lookup(reusable)) // none in a kernel of no elements, which reads no input
+    inPlace = caller.CreateZExt(caller.CreateICmpEQ(callerOut, reused), caller.getInt64Ty());
   calls.call("toy_rt_streamed_for", caller.getVoidTy(),
              {kernel, context, callerRange, callerGrain, wordAt(captured.size()), callerStepBytes, inPlace});
   SmallVector<Value *> own = arguments;
@@ -366,8 +366,7 @@ void KernelEmitter::storeMapElement(mlir::Value value, Value *out, Value *at, El
 bool KernelEmitter::isTinyRow(Value *size) {
   auto *known = dyn_cast<ConstantInt>(size);
   auto operations = static_cast<int64_t>(op.getBody().front().getOperations().size());
-  const int64_t n = known ? known->getSExtValue() : 0;
-  return n >= 1 && n <= 7 && n * operations <= 64;
+  return known && known->getSExtValue() <= 7 && known->getSExtValue() * operations <= 64;
 }
 
 /// One loop over rows (all axes but the last, or everything when flat), one over the last axis.
