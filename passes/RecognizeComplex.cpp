@@ -225,6 +225,8 @@ private:
       bool conjugate = !negateReal && negateImaginary;
       if (negateImaginary && !conjugate)
         imaginary = createByRule(b, loc, "toy.neg", imaginary);
+      if (p.re->isMatrix && imaginary.getType() != real.getType()) // one size under two names: both sums were checked
+        imaginary = RelabelOp::create(b, loc, real.getType(), imaginary);
       Value z = createByRule(b, loc, "toy.complex", {real, imaginary});
       return conjugate ? createByRule(b, loc, "toy.conj", z) : z;
     };
