@@ -127,12 +127,27 @@ RValue meshgridBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return RValue::tuple(std::move(out));
 }
 
+static SmallVector<int64_t> normalized(IRGen &g, ArrayRef<int64_t> axes, const RValue &x, SourceRange range) {
+  return llvm::map_to_vector(axes, [&](int64_t axis) { return normalizeAxis(g, axis, x.value.getType(), range); });
+}
+
 /// The axes of `tensordot`: a number of them, the last of a and the first of b, or those of each.
 static std::pair<SmallVector<int64_t>, SmallVector<int64_t>> contractedAxes(IRGen &g, Bound &args, const RValue &a,
                                                                             const RValue &b) {
   SmallVector<int64_t> left, right;
-  RValue given = args.has("axes") ? genExpr(g, *args["axes"]) : RValue(g.integer(2, args.call->range));
   SourceRange range = args.rangeOf("axes");
+  auto *pair = args.has("axes") ? ast::dynCast<ast::Tuple>(args["axes"]) : nullptr;
+  if (pair && pair->elements.size() == 2) {
+    // What is written out may be brackets of integers.
+    left = staticList(g, *pair->elements[0], "tensordot");
+    right = staticList(g, *pair->elements[1], "tensordot");
+    if (left.size() != right.size())
+      g.fail(DiagId::ArgumentKind, range,
+             {"tensordot", "`axes`", "as many axes on both sides",
+              std::to_string(left.size()) + " and " + std::to_string(right.size())});
+    return {normalized(g, left, a, range), normalized(g, right, b, range)};
+  }
+  RValue given = args.has("axes") ? genExpr(g, *args["axes"]) : RValue(g.integer(2, args.call->range));
   if (given.kind == RValue::Tuple && given.elements.size() == 2) {
     left = staticList(g, given.elements[0], range, "tensordot");
     right = staticList(g, given.elements[1], range, "tensordot");
@@ -143,12 +158,9 @@ static std::pair<SmallVector<int64_t>, SmallVector<int64_t>> contractedAxes(IRGe
       right.push_back(i);
     }
   }
-  if (left.size() != right.size() || (given.kind != RValue::Tuple && !given.isTensor()))
+  if (left.size() != right.size() || (given.kind != RValue::Tuple && (!given.isTensor() || given.rank() != 0)))
     g.fail(DiagId::ArgumentKind, range, {"tensordot", "`axes`", "a number, or a pair of axes", given.str()});
-  for (auto &[axes, x] : {std::pair{&left, &a}, std::pair{&right, &b}})
-    for (int64_t &axis : *axes)
-      axis = normalizeAxis(g, axis, x->value.getType(), range);
-  return {left, right};
+  return {normalized(g, left, a, range), normalized(g, right, b, range)};
 }
 
 /// A matrix product after permutations.
