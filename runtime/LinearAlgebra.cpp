@@ -77,13 +77,16 @@ void needConvergence(int info, const char *name, const std::string &label) {
     fail(DiagId::NoConvergence, {name, label.empty() ? "" : " for matrix" + label});
 }
 
-/// Calls f(kernels, matrices, first) for pieces of a batch of small square matrices; false where they are not small.
-/// Ctrl-C is looked for between pieces.
-template <typename T, typename F> bool bySmallKernels(const Matrices &a, SmallMatrices all, F f) {
+/// Runs a kernel over pieces of a batch of small square matrices, each with a result of `resultSize` elements; false
+/// where they are not small. A matrix that it fails for is the error `failure`. Ctrl-C is looked for between pieces.
+template <typename T>
+bool bySmallKernels(const Matrices &a, SmallMatrices all, int64_t resultSize,
+                    int64_t (*SmallMatrixKernels::*kernel)(const SmallMatrices &), DiagId failure, const char *name) {
   if (a.n == 0 || a.n > SmallMatrices::largest)
     return false;
   constexpr int64_t piece = 1024;
   const auto *x = static_cast<const T *>(all.a), *b = static_cast<const T *>(all.b);
+  auto *out = static_cast<T *>(all.out);
   for (int64_t first = 0; first < a.count; first += piece) {
     if (first > 0)
       poll();
@@ -91,7 +94,9 @@ template <typename T, typename F> bool bySmallKernels(const Matrices &a, SmallMa
     all.count = std::min(piece, a.count - first);
     all.a = x + first * a.n * a.n;
     all.b = b ? b + first * a.n * all.columns : nullptr;
-    f(smallMatrices<T>(), all, first);
+    all.out = out + first * resultSize;
+    if (int64_t failed = (smallMatrices<T>().*kernel)(all); failed >= 0)
+      fail(failure, {name, a.label(first + failed)});
   }
   return true;
 }
@@ -100,11 +105,8 @@ std::vector<TensorRef> det(LibraryArguments arguments, LibraryParameters) {
   Matrices a(*arguments[0]);
   TensorRef out = a.make(arguments[0]->dtype, {});
   dispatch(out->dtype, [&]<typename T>(T) {
-    auto small = [&](const SmallMatrixKernels &kernels, SmallMatrices x, int64_t first) {
-      x.out = out->as<T>() + first;
-      kernels.determinant(x);
-    };
-    if (bySmallKernels<T>(a, {.a = arguments[0]->data}, small))
+    if (bySmallKernels<T>(a, {.a = arguments[0]->data, .out = out->data}, 1, &SmallMatrixKernels::determinant,
+                          DiagId::SingularMatrix, "det"))
       return;
     TensorRef lu = copyOf(*arguments[0]);
     std::vector<int> pivots(a.n);
@@ -124,12 +126,8 @@ std::vector<TensorRef> inv(LibraryArguments arguments, LibraryParameters) {
   Matrices a(*arguments[0]);
   TensorRef out = copyOf(*arguments[0]);
   dispatch(out->dtype, [&]<typename T>(T) {
-    auto small = [&](const SmallMatrixKernels &kernels, SmallMatrices x, int64_t first) {
-      x.out = out->as<T>() + first * a.n * a.n;
-      if (int64_t failed = kernels.inverse(x); failed >= 0)
-        fail(DiagId::SingularMatrix, {"inv", a.label(first + failed)});
-    };
-    if (bySmallKernels<T>(a, {.a = arguments[0]->data}, small))
+    if (bySmallKernels<T>(a, {.a = arguments[0]->data, .out = out->data}, a.n * a.n, &SmallMatrixKernels::inverse,
+                          DiagId::SingularMatrix, "inv"))
       return;
     std::vector<int> pivots(a.n);
     for (int64_t i = 0; i < a.count && a.n; ++i) {
@@ -147,12 +145,8 @@ std::vector<TensorRef> solve(LibraryArguments arguments, LibraryParameters) {
   TensorRef out(newTensor(arguments[1]->dtype, arguments[1]->shape()));
   int64_t columns = arguments[1]->rank == 1 ? 1 : arguments[1]->sizes[arguments[1]->rank - 1];
   dispatch(out->dtype, [&]<typename T>(T) {
-    auto small = [&](const SmallMatrixKernels &kernels, SmallMatrices x, int64_t first) {
-      x.out = out->as<T>() + first * a.n * columns;
-      if (int64_t failed = kernels.solve(x); failed >= 0)
-        fail(DiagId::SingularMatrix, {"solve", a.label(first + failed)});
-    };
-    if (bySmallKernels<T>(a, {.a = arguments[0]->data, .b = arguments[1]->data, .columns = columns}, small))
+    const SmallMatrices small{.a = arguments[0]->data, .out = out->data, .b = arguments[1]->data, .columns = columns};
+    if (bySmallKernels<T>(a, small, a.n * columns, &SmallMatrixKernels::solve, DiagId::SingularMatrix, "solve"))
       return;
     TensorRef lu = copyOf(*arguments[0]);
     std::vector<int> pivots(a.n);
@@ -221,12 +215,8 @@ std::vector<TensorRef> cholesky(LibraryArguments arguments, LibraryParameters) {
   Matrices a(*arguments[0]);
   TensorRef out = copyOf(*arguments[0]);
   dispatch(out->dtype, [&]<typename T>(T) {
-    auto small = [&](const SmallMatrixKernels &kernels, SmallMatrices x, int64_t first) {
-      x.out = out->as<T>() + first * a.n * a.n;
-      if (int64_t failed = kernels.cholesky(x); failed >= 0)
-        fail(DiagId::NotPositiveDefinite, {"cholesky", a.label(first + failed)});
-    };
-    if (bySmallKernels<T>(a, {.a = arguments[0]->data}, small))
+    if (bySmallKernels<T>(a, {.a = arguments[0]->data, .out = out->data}, a.n * a.n, &SmallMatrixKernels::cholesky,
+                          DiagId::NotPositiveDefinite, "cholesky"))
       return;
     for (int64_t i = 0; i < a.count && a.n; ++i) {
       T *matrix = out->as<T>() + i * a.n * a.n;

@@ -228,18 +228,22 @@ template <typename L, int known> struct Factors {
   }
 };
 
-/// Calls f(first, here) with the numbers of the matrices that go together.
-template <typename L, typename F> void together(const SmallMatrices &x, F f) {
+/// Calls f(first, here) with the numbers of the matrices that go together, until it gives the lane of one that fails.
+/// The number of that matrix, or -1.
+template <typename L, typename F> int64_t firstFailure(const SmallMatrices &x, F f) {
   for (int64_t first = 0; first < x.count; first += L::lanes)
-    f(first, x.count - first < L::lanes ? x.count - first : L::lanes);
+    if (int64_t lane = f(first, x.count - first < L::lanes ? x.count - first : L::lanes); lane >= 0)
+      return first + lane;
+  return -1;
 }
 
-template <typename L, int known> void determinants(const SmallMatrices &x) {
+template <typename L, int known> int64_t determinants(const SmallMatrices &x) {
   const auto *a = static_cast<const typename L::Part *>(x.a);
   auto *out = static_cast<typename L::Part *>(x.out);
-  together<L>(x, [&](int64_t first, int64_t here) {
+  return firstFailure<L>(x, [&](int64_t first, int64_t here) -> int64_t {
     L value = Factors<L, known>(a + first * x.order * x.order * L::parts, x.order, here).determinant();
     store(out + first * L::parts, &value, 1, here);
+    return -1;
   });
 }
 
@@ -247,15 +251,10 @@ template <typename L, int known> int64_t inverses(const SmallMatrices &x) {
   const int64_t n = known ? known : x.order, size = n * n * L::parts;
   const auto *a = static_cast<const typename L::Part *>(x.a);
   auto *out = static_cast<typename L::Part *>(x.out);
-  int64_t failed = -1;
-  together<L>(x, [&](int64_t first, int64_t here) {
-    if (failed >= 0)
-      return;
+  return firstFailure<L>(x, [&](int64_t first, int64_t here) -> int64_t {
     const Factors<L, known> factors(a + first * size, n, here);
-    if (int64_t lane = firstOf<L>(factors.singular, here); lane >= 0) {
-      failed = first + lane;
-      return;
-    }
+    if (int64_t lane = firstOf<L>(factors.singular, here); lane >= 0)
+      return lane;
     L result[known ? known * known : largest * largest];
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; j < n; ++j)
@@ -263,8 +262,8 @@ template <typename L, int known> int64_t inverses(const SmallMatrices &x) {
     for (int64_t j = 0; j < n; ++j)
       factors.solve(result + j, n);
     store(out + first * size, result, n * n, here);
+    return -1;
   });
-  return failed;
 }
 
 template <typename L, int known> int64_t solutions(const SmallMatrices &x) {
@@ -272,15 +271,10 @@ template <typename L, int known> int64_t solutions(const SmallMatrices &x) {
   const int64_t n = known ? known : x.order, parts = L::parts;
   const auto *a = static_cast<const typename L::Part *>(x.a), *b = static_cast<const typename L::Part *>(x.b);
   auto *out = static_cast<typename L::Part *>(x.out);
-  int64_t failed = -1;
-  together<L>(x, [&](int64_t first, int64_t here) {
-    if (failed >= 0)
-      return;
+  return firstFailure<L>(x, [&](int64_t first, int64_t here) -> int64_t {
     const Factors<L, known> factors(a + first * n * n * parts, n, here);
-    if (int64_t lane = firstOf<L>(factors.singular, here); lane >= 0) {
-      failed = first + lane;
-      return;
-    }
+    if (int64_t lane = firstOf<L>(factors.singular, here); lane >= 0)
+      return lane;
     for (int64_t from = 0; from < x.columns; from += most) {
       const int64_t width = x.columns - from < most ? x.columns - from : most;
       L columns[largest * most];
@@ -302,8 +296,8 @@ template <typename L, int known> int64_t solutions(const SmallMatrices &x) {
               row[j * parts + p] = columns[i * width + j].part(p)[lane];
         }
     }
+    return -1;
   });
-  return failed;
 }
 
 /// The lower factor, from the lower triangle; diagonals count by their real parts.
@@ -311,10 +305,7 @@ template <typename L, int known> int64_t choleskyFactors(const SmallMatrices &x)
   const int64_t n = known ? known : x.order, size = n * n * L::parts;
   const auto *from = static_cast<const typename L::Part *>(x.a);
   auto *out = static_cast<typename L::Part *>(x.out);
-  int64_t failed = -1;
-  together<L>(x, [&](int64_t first, int64_t here) {
-    if (failed >= 0)
-      return;
+  return firstFailure<L>(x, [&](int64_t first, int64_t here) -> int64_t {
     L a[known ? known * known : largest * largest];
     load(a, from + first * size, n * n, here);
     typename L::Mask isDefinite = L::of(0).re == L::of(0).re;
@@ -339,11 +330,10 @@ template <typename L, int known> int64_t choleskyFactors(const SmallMatrices &x)
       }
     }
     if (int64_t lane = firstOf<L>(~isDefinite, here); lane >= 0)
-      failed = first + lane;
-    else
-      store(out + first * size, a, n * n, here);
+      return lane;
+    store(out + first * size, a, n * n, here);
+    return -1;
   });
-  return failed;
 }
 
 template <auto two, auto three, auto four, auto any> auto ofOrder(const SmallMatrices &x) {

@@ -37,7 +37,7 @@ struct SmallMatrixKernels {
   /// Every element is summed from 0 on in the order of k, each product rounded (rule 13 of docs/reference): false where
   /// the sizes have no kernel.
   bool (*product)(const SmallProducts &x);
-  void (*determinant)(const SmallMatrices &x);
+  int64_t (*determinant)(const SmallMatrices &x); ///< never fails
   int64_t (*inverse)(const SmallMatrices &x);
   int64_t (*solve)(const SmallMatrices &x);
   int64_t (*cholesky)(const SmallMatrices &x);
