@@ -89,7 +89,7 @@ def write_files(folder, page):
 
 def shown(toy):
     """All programs of all pages in one process, a folder for each page."""
-    problems, ran = [], 0
+    problems = []
     for page in pages():
         with tempfile.TemporaryDirectory() as folder:
             write_files(folder, page)
@@ -100,20 +100,8 @@ def shown(toy):
                     pathlib.Path(folder, names[-1]).write_text(body, encoding="utf-8")
             if not names:
                 continue
-            done = subprocess.run(
-                [programs.checker(toy), *names],
-                cwd=folder,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=600,
-            )
-        last = re.match(r"(\d+) passed, 0 failed$", done.stdout.rstrip().rsplit("\n", 1)[-1])
-        if done.returncode or not last or int(last.group(1)) < len(names):
-            problems.append(done.stdout + done.stderr or f"{page.name}: status {done.returncode}")
-        ran += len(names)
-    programs.count(ran)
+            if wrong := programs.check_files(toy, folder, names):
+                problems.append(f"{page.name}: {wrong}")
     return "\n".join(problems) or None
 
 

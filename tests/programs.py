@@ -4,6 +4,7 @@ import collections
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 
@@ -57,6 +58,26 @@ def run_parts(toy, parts, cwd=None, flags=()):
         for row in (({k: row[k] for k in Done._fields}) for row in rows)
     )
     return [[next(results) for _ in configurations] for _, configurations in parts]
+
+
+def check_files(toy, folder, names, flags=()):
+    """toy-check over files in a folder that announce what they want: None, or what is wrong. A file that holds no
+    program is wrong, too."""
+    done = subprocess.run(
+        [checker(toy), *flags, *names],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=600,
+    )
+    last = re.match(r"(\d+) passed, 0 failed$", done.stdout.rstrip().rsplit("\n", 1)[-1])
+    if done.returncode or not last:
+        return done.stdout + done.stderr or f"status {done.returncode}"
+    if int(last.group(1)) < len(names):
+        return f"{len(names)} files, but {last.group(0)}: one holds no program"
+    count(int(last.group(1)))
 
 
 def on_fake_device(build, folder):

@@ -95,22 +95,7 @@ def shown(toy, mode):
         for name, text in examples():
             names.append(f"{name}.toy")
             pathlib.Path(folder, names[-1]).write_text(text, encoding="utf-8")
-        done = subprocess.run(
-            [programs.checker(toy), mode, *names],
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=600,
-        )
-    last = re.match(r"(\d+) passed, 0 failed$", done.stdout.rstrip().rsplit("\n", 1)[-1])
-    if done.returncode or not last:
-        return done.stdout + done.stderr or f"status {done.returncode}"
-    if int(last.group(1)) < len(names):
-        return f"{len(names)} examples, but {last.group(0)}: one holds no program"
-    programs.count(int(last.group(1)))
-    return None
+        return programs.check_files(toy, folder, names, [mode])
 
 
 def listed(toy):
