@@ -74,6 +74,7 @@ const std::vector<Row> &rows() {
 #define TOY_PHASE(NAME, HELP) #NAME,
 #include "compile/Phases.def"
             })},
+      {"--check", "", "find errors without running the program, and what is doubtful", flag(&Options::check, true)},
       {"--device", "cpu|cuda|auto", "where tensors live",
        choice(&rt::DeviceOptions::choice,
               {{"cpu", rt::DeviceChoice::Cpu}, {"cuda", rt::DeviceChoice::Cuda}, {"auto", rt::DeviceChoice::Auto}})},
@@ -151,7 +152,7 @@ std::string helpText() {
                     "  toy                       the prompt\n"
                     "  toy FILE.toy [ARGS]       run a script        toy -i FILE.toy   and stay at the prompt\n"
                     "  toy -e 'CODE'             run a text          toy -             run standard input\n"
-                    "  toy --explain CODE        what a diagnostic means\n"
+                    "  toy --check FILE.toy      look for errors     toy --explain CODE   what a diagnostic means\n"
                     "  toy --version, --help\n\nOptions (before the file):\n";
   auto add = [&](const std::string &option, std::string_view help) {
     out += fmt::format("  {:<45} {}\n", option, help);

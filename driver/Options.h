@@ -26,7 +26,7 @@ struct Options {
   int threads = 0, precision = 6;
   int64_t memoryLimit = 0;
   bool init = true; ///< run the start-up file
-  bool interactive = false, time = false, json = false, checkBounds = false;
+  bool interactive = false, time = false, json = false, checkBounds = false, check = false;
 };
 
 /// Reads the arguments; on a mistake writes it to stderr and returns false (exit status 2).

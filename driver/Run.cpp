@@ -133,6 +133,8 @@ int runProgram(Session &session, const Options &options) {
     name = "<stdin>";
     text.assign(std::istreambuf_iterator<char>(std::cin), {});
   }
+  if (options.check)
+    return session.check(name, text, {prompt}) ? 0 : session.faulted ? 70 : 1;
   if (!options.emit.empty())
     return emit(session, options, name, text);
   if (options.mode == Options::Stdin || (options.mode == Options::Text && holdsCommands(text) && !options.interactive))
@@ -187,6 +189,8 @@ int run(const Options &options, const std::function<void(Session &)> &inspect) {
   Options copy = options;
   if (options.mode == Options::Prompt && !isatty(STDIN_FILENO))
     copy.mode = Options::Stdin;
+  if (options.check && copy.mode == Options::Prompt)
+    rt::fail(DiagId::NothingToCheck, {});
   int status = copy.mode == Options::Prompt ? runPrompt(session, rt::printOptions().color, options.init)
                                             : runProgram(session, copy);
   rt::flushOutput();

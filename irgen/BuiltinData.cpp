@@ -8,10 +8,22 @@ using namespace mlir;
 
 namespace toy {
 
+/// The type of a file that nothing else is read of.
+static RValue valueOfFile(IRGen &g, Bound &args, SourceRange r) {
+  RValue path = genExpr(g, *args["path"]), member = args.has("name") ? genExpr(g, *args["name"]) : g.string("", r);
+  auto file = stringOf(path), name = stringOf(member);
+  ValueType type;
+  if (!file || !name || !g.host.typeOfFile(file->str(), name->str(), type))
+    throw IRAbort();
+  return globalValue(g, "$file", type, r);
+}
+
 /// At the top level the file decides the type, so it is read now; elsewhere the type is declared (see `var`).
 RValue loadBuiltin(IRGen &g, Bound &args, SourceRange r) {
   if (g.fn().decl || g.fn().scopes.size() > 1 || !g.fn().loops.empty())
     g.fail(DiagId::LoadNeedsType, r, {}, "write `var x: f64[_, _] = load(…);`");
+  if (g.goesOn)
+    return valueOfFile(g, args, r);
   ValueType type;
   std::string name = g.host.loadNow(*args["path"], args["name"], type);
   if (name.empty())

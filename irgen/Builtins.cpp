@@ -68,10 +68,8 @@ static bool isListBefore(IRGen &g, const ast::Expr &first, const ast::Expr &seco
          (value.isTensor() && value.rank() == 0 && isInteger(value.tensor().getDtype()));
 }
 
-/// Parameters of a row: names, `name=` for optional ones, `*name` for any number.
-RValue callBuiltin(IRGen &g, const BuiltinRow &row, const ast::Call &c) {
-  std::vector<std::string> parameters;
-  SmallVector<bool> optional;
+/// Parameters of a row: names, `name=` for optional ones; true: there is a `*name` for any number.
+static bool parametersOf(const BuiltinRow &row, std::vector<std::string> &parameters, SmallVectorImpl<bool> &optional) {
   bool variadic = false;
   SmallVector<StringRef> parts;
   StringRef(row.parameters).split(parts, ", ", -1, false);
@@ -84,6 +82,20 @@ RValue callBuiltin(IRGen &g, const BuiltinRow &row, const ast::Call &c) {
     parameters.push_back(name.str());
     optional.push_back(part.contains('='));
   }
+  return variadic;
+}
+
+void checkArguments(IRGen &g, const BuiltinRow &row, const ast::Call &c) {
+  std::vector<std::string> parameters;
+  SmallVector<bool> optional;
+  if (!parametersOf(row, parameters, optional))
+    bindArguments(g, c, parameters, optional, row.name);
+}
+
+RValue callBuiltin(IRGen &g, const BuiltinRow &row, const ast::Call &c) {
+  std::vector<std::string> parameters;
+  SmallVector<bool> optional;
+  bool variadic = parametersOf(row, parameters, optional);
   Bound bound{&row, &c, {}, {}};
   std::vector<const ast::Expr *> evaluated; // ahead
   llvm::scope_exit forget([&] {

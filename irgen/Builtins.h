@@ -34,6 +34,8 @@ inline bool isPrivate(llvm::StringRef name) { return name.starts_with("_"); }
 const BuiltinRow *findBuiltin(llvm::StringRef name);
 llvm::ArrayRef<BuiltinRow> builtinRows();
 RValue callBuiltin(IRGen &g, const BuiltinRow &row, const ast::Call &c);
+/// Whether the arguments of a call can be bound: an error, or nothing.
+void checkArguments(IRGen &g, const BuiltinRow &row, const ast::Call &c);
 
 RValue valueArgument(IRGen &g, Bound &args, llvm::StringRef name);
 RValue tensorArgument(IRGen &g, Bound &args, llvm::StringRef name);

@@ -63,6 +63,17 @@ static void dropUnread(IRGen &g, const ast::Function &decl, std::vector<RValue> 
       values[i] = RValue();
 }
 
+/// What leaves of arguments stand for differs with the functions among them.
+static std::string functionsIn(ArrayRef<RValue> values) {
+  std::string out;
+  for (const RValue &value : values) {
+    if (value.kind == RValue::Function)
+      out += value.structName;
+    out += functionsIn(value.elements) + ";";
+  }
+  return out;
+}
+
 /// A call with evaluated arguments; `written` are their expressions.
 static RValue callWith(IRGen &g, const Callee &callee, const ast::Call &call, std::vector<RValue> values,
                        std::vector<SourceRange> ranges, ArrayRef<const ast::Expr *> written) {
@@ -72,8 +83,9 @@ static RValue callWith(IRGen &g, const Callee &callee, const ast::Call &call, st
   const std::string globals = globalsKey(read);
   llvm::StringMap<Dim> sizes = declareArguments(g, decl, values, ranges);
   dropUnread(g, decl, values);
+  StaticLeaves &needed = g.staticParameters[{&decl, functionsIn(values)}];
   while (true) {
-    StaticLeaves statics = g.staticParameters[&decl];
+    StaticLeaves statics = needed;
     for (auto [i, value] : llvm::enumerate(values)) // words choose what a library function does
       if (isLibrary(g, decl) && stringOf(value))
         statics.insert({i, 0});
@@ -125,7 +137,7 @@ static RValue callWith(IRGen &g, const Callee &callee, const ast::Call &call, st
     } catch (StaticParameterNeeded &need) {
       if (need.function != &decl || g.stack.size() != depth)
         throw;
-      g.staticParameters[&decl].insert(need.leaf);
+      needed.insert(need.leaf);
     }
   }
 }
@@ -239,15 +251,19 @@ BoundArguments bindArguments(IRGen &g, const ast::Call &c, ArrayRef<std::string>
   return bound;
 }
 
-static RValue genConstructor(IRGen &g, const ast::Struct &decl, const ast::Call &c) {
+static BoundArguments boundTo(IRGen &g, const ast::Struct &decl, const ast::Call &c) {
   std::vector<std::string> members;
   for (const ast::Parameter &m : decl.members)
     members.push_back(m.name);
   if (c.arguments.size() != members.size())
     g.fail(DiagId::StructArity, c.range,
            {decl.name, std::to_string(members.size()), std::to_string(c.arguments.size())});
+  return bindArguments(g, c, members, SmallVector<bool>(members.size(), false), decl.name);
+}
+
+static RValue genConstructor(IRGen &g, const ast::Struct &decl, const ast::Call &c) {
   std::vector<RValue> values;
-  for (auto &[member, e] : bindArguments(g, c, members, SmallVector<bool>(members.size(), false), decl.name))
+  for (auto &[member, e] : boundTo(g, decl, c))
     values.push_back(genExpr(g, *e));
   return makeStruct(g, decl, std::move(values), c.range);
 }
@@ -280,9 +296,7 @@ RValue genConversion(IRGen &g, DType dtype, const ast::Call &c) {
   return castTo(g, v.value, dtype, c.range);
 }
 
-/// `function` is a value of the declaration; of the top level nothing.
-RValue callFunction(IRGen &g, const ast::Function &decl, const RValue &function, const ast::Call &c,
-                    const std::string &name) {
+static BoundArguments boundTo(IRGen &g, const ast::Function &decl, const ast::Call &c, const std::string &name) {
   std::vector<std::string> parameters;
   SmallVector<bool> optional;
   for (const ast::Parameter &p : decl.parameters) {
@@ -290,7 +304,26 @@ RValue callFunction(IRGen &g, const ast::Function &decl, const RValue &function,
     optional.push_back(p.defaultValue != nullptr);
   }
   SourceRange definition = decl.place.empty() ? SourceRange() : decl.range;
-  return callUser(g, decl, function, c, bindArguments(g, c, parameters, optional, name, definition));
+  return bindArguments(g, c, parameters, optional, name, definition);
+}
+
+/// `function` is a value of the declaration; of the top level nothing.
+RValue callFunction(IRGen &g, const ast::Function &decl, const RValue &function, const ast::Call &c,
+                    const std::string &name) {
+  return callUser(g, decl, function, c, boundTo(g, decl, c, name));
+}
+
+void checkCall(IRGen &g, const ast::Call &c) {
+  if (const ast::Function *decl = userFunction(g, c.callee))
+    boundTo(g, *decl, c, c.callee);
+  else if (const ast::Struct *decl = userStruct(g, c.callee))
+    boundTo(g, *decl, c);
+  else if (dtypeNamed(c.callee))
+    return;
+  else if (const BuiltinRow *row = findBuiltin(c.callee))
+    checkArguments(g, *row, c);
+  else if (const ast::Function *decl = preludeFunction(c.callee, g.diagnostics.getSources()))
+    boundTo(g, *decl, c, c.callee);
 }
 
 /// Calls what a name means that is no variable; false where it means nothing.

@@ -70,6 +70,8 @@ Diagnostic &IRGen::report(DiagId id, SourceRange range, std::vector<std::string>
 }
 
 void IRGen::fail(DiagId id, SourceRange range, std::vector<std::string> args, std::string help) {
+  if (goesOn && !fn().decl && id == DiagId::StaticNeeded)
+    throw IRAbort(); // the values of the top level are there when it runs
   Diagnostic &d = report(id, range, std::move(args));
   if (!help.empty())
     d.withHelp(std::move(help));

@@ -36,6 +36,7 @@ struct Variable {
   bool isGlobal = false;
   bool isCopy = false;    ///< captured: the variable itself is outside
   SourceRange place = {}; ///< where it was declared or assigned last
+  bool isUnknown = false; ///< the statement that gives it its value was wrong, see IRGen::goesOn
 };
 
 /// Values of variables where several paths meet.
@@ -78,6 +79,7 @@ struct FunctionState {
   std::shared_ptr<Specialization> sizes;      ///< names of dynamic sizes, and what was decided about them
   std::shared_ptr<Specialization> generic;    ///< decides while it runs; only what stretches is known
   llvm::DenseMap<mlir::Value, Dim> sizeNames; ///< names of sizes that are values of the program
+  bool isWrong = false;                       ///< a statement was, see IRGen::goesOn
   unsigned conditions = 0; ///< branches and loops around the code that is generated, those around the call included
   /// Whether the code that is generated may not run although the function (or statement) does.
   bool mayBeSkipped() const { return conditions > 0 || !returns.empty(); }
@@ -141,11 +143,15 @@ public:
   std::vector<std::unique_ptr<FunctionState>> stack;
   std::map<std::string, std::unique_ptr<Instance>> building;
   std::vector<std::unique_ptr<ast::Bracket>> expandedBrackets;
-  std::map<const void *, StaticLeaves> staticParameters;
-  std::vector<const ast::Expr *> pendingArguments;        ///< of the call that is generated
-  std::map<const ast::Expr *, RValue> given;              ///< values of expressions that were evaluated ahead
-  std::vector<std::unique_ptr<ast::Call>> writtenCalls;   ///< calls that no source text holds
-  bool decidesConditions = false;                         ///< inside the condition of a branch
+  /// By function, and by the functions in its arguments, whose captured values are leaves, too.
+  std::map<std::pair<const void *, std::string>, StaticLeaves> staticParameters;
+  std::vector<const ast::Expr *> pendingArguments;      ///< of the call that is generated
+  std::map<const ast::Expr *, RValue> given;            ///< values of expressions that were evaluated ahead
+  std::vector<std::unique_ptr<ast::Call>> writtenCalls; ///< calls that no source text holds
+  bool decidesConditions = false;                       ///< inside the condition of a branch
+  /// The program is only looked at: statements behind a wrong one are generated, too, and what follows from an error is
+  /// not told. What only values decide that are not there is taken to be right.
+  bool goesOn = false;
   std::vector<std::function<void()>> undoSpecializations; ///< what to do when the statement fails, the last first
   FunctionState &fn() { return *stack.back(); }
 };

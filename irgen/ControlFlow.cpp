@@ -31,8 +31,8 @@ std::vector<std::string> assignedIn(IRGen &g, const ast::Node &node) {
   std::vector<std::string> out = sema::assignedIn(node);
   // Only what exists before can come out changed; top-level variables are brought into view.
   std::erase_if(out, [&](const std::string &name) {
-    if (lookup(g, name))
-      return false;
+    if (Variable *variable = lookup(g, name))
+      return variable->isUnknown;
     if (g.fn().decl || !g.host.global(name))
       return true;
     g.fn().scopes.front()[name] = {readVariable(g, name, {}).value_or(RValue()), true};

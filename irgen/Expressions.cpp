@@ -12,12 +12,18 @@ using namespace mlir;
 
 namespace toy {
 
+static constexpr std::pair<const char *, double> constants[] = {{"pi", M_PI}, {"inf", INFINITY}, {"nan", NAN}};
+
+bool isConstant(StringRef name) {
+  return llvm::any_of(constants, [&](const auto &constant) { return name == constant.first; });
+}
+
 static RValue genName(IRGen &g, const ast::Name &n) {
   if (auto value = readVariable(g, n.name, n.range))
     return *value;
   if (auto dtype = dtypeNamed(n.name))
     return RValue(*dtype);
-  for (auto [constant, x] : {std::pair<const char *, double>{"pi", M_PI}, {"inf", INFINITY}, {"nan", NAN}})
+  for (auto [constant, x] : constants)
     if (n.name == constant) {
       RValue val = g.floating(x, DType::F64, n.range);
       val.weak = true;

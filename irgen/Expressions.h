@@ -7,6 +7,8 @@
 
 namespace toy {
 
+/// `pi`, `inf`, `nan`.
+bool isConstant(llvm::StringRef name);
 RValue genExpr(IRGen &g, const ast::Expr &e);
 /// A rank-0 bool as i1.
 mlir::Value genCondition(IRGen &g, const ast::Expr &e);

@@ -35,6 +35,8 @@ RValue closureOf(IRGen &g, const ast::Function &decl) {
   mentioned.erase(decl.name); // it sees itself
   for (const std::string &name : mentioned) {
     Variable *variable = lookup(g, name);
+    if (variable && !variable->isGlobal && variable->isUnknown)
+      throw IRAbort();
     if (!variable || variable->isGlobal || variable->value.kind == RValue::Nothing)
       continue;
     bool isOnlyCalled = !summary.reads.count(name) && !summary.writes.count(name);
@@ -144,6 +146,8 @@ static bool isNameOfCaller(IRGen &g, const std::string &name) {
 static RValue callByName(IRGen &g, const ast::Call &c) {
   const std::string &name = c.callee;
   Variable *local = lookup(g, name);
+  if (local && local->isUnknown)
+    throw IRAbort();
   if (local && !local->isGlobal && local->value.isCallable())
     return callValue(g, local->value, c, name);
   std::optional<ValueType> global = local && !local->isGlobal ? std::nullopt : globalType(g, name);

@@ -43,6 +43,8 @@ RValue closureOf(IRGen &g, const ast::Function &decl);
 /// `function` holds what the declaration has captured.
 RValue callFunction(IRGen &g, const ast::Function &decl, const RValue &function, const ast::Call &c,
                     const std::string &name);
+/// Whether the arguments of a call by name can be bound: an error, or nothing.
+void checkCall(IRGen &g, const ast::Call &c);
 bool callNamed(IRGen &g, const std::string &name, const ast::Call &c, RValue &result);
 RValue genConversion(IRGen &g, DType dtype, const ast::Call &c);
 /// Calls a value, which the text calls `name`.

@@ -74,6 +74,8 @@ public:
   virtual bool padsToBuckets() = 0;
   /// Runs `load(path)` at the top level now; gives the name of a global that holds the tensor.
   virtual std::string loadNow(const ast::Expr &path, const ast::Expr *member, ValueType &type) = 0;
+  /// What a file holds, from its header; false where it cannot be read.
+  virtual bool typeOfFile(const std::string &path, const std::string &member, ValueType &type) = 0;
   /// Names for suggestions.
   virtual std::vector<std::string> names() = 0;
 };
@@ -97,6 +99,12 @@ enum class DefinitionCheck : uint8_t { Wrong, Generated, Open };
 /// Checks a definition; `module` gets the instance, and is of no use where there is none.
 DefinitionCheck checkDefinition(mlir::ModuleOp module, const ast::Function &decl, IRGenHost &host,
                                 DiagnosticEngine &diagnostics);
+
+/// Types the statements `all` in their order without keeping what comes out, and reports everything that is wrong with
+/// them, then what sema::lint finds in `text`. What only running tells is taken to be right; files are read for what
+/// they hold.
+void check(mlir::ModuleOp module, llvm::ArrayRef<const ast::Stmt *> all, llvm::ArrayRef<const ast::Stmt *> text,
+           IRGenHost &host, DiagnosticEngine &diagnostics);
 
 /// One function of the built-in library, for help and completion.
 struct BuiltinInfo {

@@ -269,8 +269,9 @@ static void generateBody(IRGen &g, const Callee &callee, ArrayRef<RValue> argume
     externBody(g, decl, values);
   else
     for (const ast::StmtPtr &s : decl.body->statements)
-      if (reachable(g))
-        genStatement(g, *s);
+      genChecked(g, *s);
+  if (state.isWrong)
+    throw IRAbort();
   finishReturns(g, decl, instance);
   instance.symbol = state.op.getSymName().str();
   g.stack.pop_back();

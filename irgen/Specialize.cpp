@@ -268,7 +268,7 @@ struct Specializer {
     try {
       generateBody(specialization);
     } catch (IRAbort &) {
-      if (!specialization->isDynamic())
+      if (!specialization->isDynamic() || g.diagnostics.diagnostics().size() == reported)
         throw;
       std::string cause(infoOf(g.diagnostics.diagnostics()[reported].id).code);
       g.diagnostics.truncate(reported);

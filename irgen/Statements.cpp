@@ -366,11 +366,50 @@ void genStatement(IRGen &g, const ast::Stmt &s) {
   }
 }
 
+/// What a statement would have given a value is not known.
+static void forgetValues(IRGen &g, const ast::Stmt &s) {
+  std::vector<std::string> declared;
+  if (auto *var = ast::dynCast<ast::Var>(&s))
+    declared = var->names;
+  else if (auto *f = ast::dynCast<ast::Function>(&s))
+    declared = {f->name};
+  bool isTop = !g.fn().decl && g.fn().scopes.size() == 1;
+  for (const std::string &name : declared)
+    g.fn().scopes.back()[name] = {{}, isTop, false, s.range, true};
+  for (const std::string &name : sema::assignedIn(s))
+    if (Variable *variable = lookup(g, name))
+      variable->isUnknown = true;
+}
+
+void genChecked(IRGen &g, const ast::Stmt &s) {
+  if (!reachable(g))
+    return;
+  if (!g.goesOn)
+    return genStatement(g, s);
+  FunctionState &state = g.fn();
+  size_t depth = g.stack.size(), scopes = state.scopes.size(), loops = state.loops.size();
+  unsigned conditions = state.conditions;
+  bool decides = g.decidesConditions;
+  ShapeFacts facts = state.facts;
+  try {
+    genStatement(g, s);
+  } catch (IRAbort) {
+    g.stack.resize(depth);
+    state.scopes.resize(scopes);
+    state.loops.resize(loops);
+    state.conditions = conditions;
+    state.facts = std::move(facts);
+    state.isWrong = true;
+    g.decidesConditions = decides;
+    forgetValues(g, s);
+    moveTo(g, newBlock(g)); // the module is of no use any more
+  }
+}
+
 void genBlock(IRGen &g, const ast::Block &block) {
   g.fn().scopes.emplace_back();
   for (const ast::StmtPtr &s : block.statements)
-    if (reachable(g))
-      genStatement(g, *s);
+    genChecked(g, *s);
   g.fn().scopes.pop_back();
 }
 

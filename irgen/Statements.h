@@ -8,6 +8,9 @@
 namespace toy {
 
 void genStatement(IRGen &g, const ast::Stmt &s);
+/// One of a row of statements: if it is reached, and so that an error in it does not hide what follows where the
+/// program is only looked at.
+void genChecked(IRGen &g, const ast::Stmt &s);
 void genBlock(IRGen &g, const ast::Block &block);
 void genWrite(IRGen &g, const ast::Expr &e, SourceRange range);
 /// The leaves of a value that are printed; the text of a function holds none.

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Top-level statements as a function of their own.
+#include "irgen/Builtins.h"
 #include "irgen/Declarations.h"
 #include "irgen/Expressions.h"
 #include "irgen/Functions.h"
 #include "irgen/Statements.h"
+#include "sema/Lint.h"
 
 #include "llvm/ADT/ScopeExit.h"
 
@@ -20,22 +22,32 @@ static void dropFunctionVariable(FunctionState &state, const std::string &name) 
   state.assignedGlobals.erase(name);
 }
 
-static void generateTop(IRGen &g, ArrayRef<const ast::Stmt *> statements, TopLevel &out) {
+/// A function without arguments for what belongs to none.
+static FunctionState &beginTop(IRGen &g, const std::string &name, SourceRange range) {
   g.stack.push_back(std::make_unique<FunctionState>());
   FunctionState &state = g.fn();
   state.scopes.resize(1);
-  out.symbol = g.host.instances().newSymbol("__top");
   g.b.setInsertionPointToEnd(g.module.getBody());
-  state.op = func::FuncOp::create(g.b, g.loc(statements.empty() ? SourceRange() : statements[0]->range), out.symbol,
-                                  g.b.getFunctionType({}, {}));
+  state.op = func::FuncOp::create(g.b, g.loc(range), g.host.instances().newSymbol(name), g.b.getFunctionType({}, {}));
   moveTo(g, state.op.addEntryBlock());
+  return state;
+}
+
+static void generateItems(IRGen &g, ArrayRef<const ast::Stmt *> statements) {
+  FunctionState &state = g.fn();
   for (const ast::Stmt *s : statements)
     if (s->kind == ast::NodeKind::Function || s->kind == ast::NodeKind::Struct) {
       if (auto *f = ast::dynCast<ast::Function>(s); f && state.scopes.front().count(f->name))
         dropFunctionVariable(state, f->name);
       g.host.define(*s);
-    } else if (reachable(g))
-      genStatement(g, *s);
+    } else
+      genChecked(g, *s);
+}
+
+static void generateTop(IRGen &g, ArrayRef<const ast::Stmt *> statements, TopLevel &out) {
+  FunctionState &state = beginTop(g, "__top", statements.empty() ? SourceRange() : statements[0]->range);
+  out.symbol = state.op.getSymName();
+  generateItems(g, statements);
   if (!reachable(g)) { // it ends in a loop that nothing leaves
     g.stack.pop_back();
     return;
@@ -77,14 +89,9 @@ DefinitionCheck checkDefinition(ModuleOp module, const ast::Function &decl, IRGe
   if (!isWhole || decl.parameters.empty())
     return DefinitionCheck::Open;
   size_t reported = diagnostics.diagnostics().size();
-  g.stack.push_back(std::make_unique<FunctionState>()); // a caller to be
-  g.fn().scopes.resize(1);
-  g.b.setInsertionPointToEnd(module.getBody());
-  g.fn().op = func::FuncOp::create(g.b, g.b.getUnknownLoc(), host.instances().newSymbol("__definition"),
-                                   g.b.getFunctionType({}, {}));
-  llvm::scope_exit done([&, caller = g.fn().op]() mutable { caller.erase(); });
+  func::FuncOp caller = beginTop(g, "__definition", {}).op; // to be
+  llvm::scope_exit done([&] { caller.erase(); });
   try {
-    moveTo(g, g.fn().op.addEntryBlock());
     std::vector<RValue> arguments;
     for (const ast::Parameter &parameter : decl.parameters)
       arguments.push_back(RValue(g.current->addArgument(typeOf(g, *parameter.type).leaf, g.b.getUnknownLoc())));
@@ -101,6 +108,77 @@ DefinitionCheck checkDefinition(ModuleOp module, const ast::Function &decl, IRGe
   } catch (StaticParameterNeeded &) {
     return DefinitionCheck::Open;
   }
+}
+
+namespace {
+
+/// What the text says about names, as diagnostics.
+class TextCheck : public sema::Lint {
+public:
+  explicit TextCheck(IRGen &g) : g(g) {}
+
+  bool isKnown(const std::string &name) override {
+    return dtypeNamed(name) || name == "args" || isConstant(name) || namedFunction(g, name) || lookup(g, name) ||
+           g.host.global(name);
+  }
+  bool isBuiltin(const std::string &function) override {
+    return findBuiltin(function) || preludeFunction(function, g.diagnostics.getSources());
+  }
+  bool isPure(const std::string &function) override {
+    if (const BuiltinRow *row = findBuiltin(function)) // those of the other groups read, write, or call something
+      return llvm::is_contained({"complex", "elementwise", "reduce", "shape", "linear algebra", "signals", "make"},
+                                StringRef(row->group));
+    return dtypeNamed(function) || preludeFunction(function, g.diagnostics.getSources());
+  }
+  void unknownName(const std::string &name, SourceRange range, bool isFunction, const sema::NameSet &visible) override {
+    auto &scope = g.fn().scopes.emplace_back(); // names that may be meant
+    for (const std::string &variable : visible)
+      scope[variable];
+    attempt([&] { toy::unknownName(g, name, range, isFunction); });
+    g.fn().scopes.pop_back();
+  }
+  void call(const ast::Call &c) override {
+    if (!c.isMember)
+      attempt([&] { checkCall(g, c); });
+  }
+  void unusedVariable(const std::string &name, SourceRange range) override {
+    g.report(DiagId::UnusedVariable, range, {name});
+  }
+  void unreachable(SourceRange statement, SourceRange cause) override {
+    g.report(DiagId::UnreachableStatement, statement).note(cause, "nothing goes on from here");
+  }
+  void unusedValue(SourceRange range) override { g.report(DiagId::UnusedValue, range); }
+  void hidesFunction(const std::string &name, SourceRange range) override {
+    Diagnostic &d = g.report(DiagId::HidesFunction, range, {name});
+    if (const ast::Function *other = userFunction(g, name); other && !userFunctionAt(other, range))
+      d.note(other->nameRange, "the function outside");
+    else
+      d.note({}, "the other one is built in");
+  }
+
+private:
+  static bool userFunctionAt(const ast::Function *f, SourceRange range) {
+    return f->nameRange.buffer == range.buffer && f->nameRange.begin == range.begin;
+  }
+  void attempt(llvm::function_ref<void()> report) {
+    try {
+      report();
+    } catch (IRAbort) { // it was told
+    }
+  }
+  IRGen &g;
+};
+
+} // namespace
+
+void check(ModuleOp module, ArrayRef<const ast::Stmt *> all, ArrayRef<const ast::Stmt *> text, IRGenHost &host,
+           DiagnosticEngine &diagnostics) {
+  IRGen g(module, host, diagnostics);
+  g.goesOn = true;
+  beginTop(g, "__top", {});
+  generateItems(g, all);
+  TextCheck names(g);
+  sema::lint(text, names);
 }
 
 } // namespace toy

@@ -14,6 +14,13 @@ Variable *lookup(IRGen &g, StringRef name) {
   return nullptr;
 }
 
+/// What is not known because of an error was told already.
+static const Variable &needKnown(const Variable &variable) {
+  if (variable.isUnknown)
+    throw IRAbort();
+  return variable;
+}
+
 void unknownName(IRGen &g, const std::string &name, SourceRange range, bool isFunction) {
   static constexpr std::pair<const char *, const char *> otherNames[] = {
 #define TOY_OTHER_NAME(NAME, HELP) {NAME, HELP},
@@ -58,7 +65,7 @@ std::optional<ValueType> globalType(IRGen &g, const std::string &name) {
   FunctionState &top = *g.stack.front();
   if (!top.decl)
     if (auto it = top.scopes.front().find(name); it != top.scopes.front().end() && it->second.isGlobal)
-      return withoutNames(it->second.value.type());
+      return withoutNames(needKnown(it->second).value.type());
   const ValueType *type = g.host.global(name);
   return type ? std::optional(*type) : std::nullopt;
 }
@@ -66,7 +73,7 @@ std::optional<ValueType> globalType(IRGen &g, const std::string &name) {
 /// Locals first, then top-level variables (in functions: their latest value).
 std::optional<RValue> readVariable(IRGen &g, const std::string &name, SourceRange range) {
   if (Variable *variable = lookup(g, name))
-    return variable->value;
+    return needKnown(*variable).value;
   if (auto known = g.fn().readGlobals.find(name); known != g.fn().readGlobals.end())
     return known->second;
   std::optional<ValueType> type = globalType(g, name);
@@ -107,11 +114,12 @@ void defineVariable(IRGen &g, const std::string &name, RValue value, SourceRange
   value.settle();
   bool topScope = !g.fn().decl && g.fn().scopes.size() == 1;
   Variable *variable = declare ? nullptr : lookup(g, name);
+  if (variable && variable->isUnknown)
+    return;
   if (variable && variable->isCopy)
     g.fail(DiagId::CapturedCopy, range, {name}, "return the new value");
   if (!variable && !declare) {
-    const ValueType *global = g.host.global(name);
-    if (!global) {
+    if (!globalType(g, name)) {
       Diagnostic &d = g.report(DiagId::AssignUndeclared, range, {name});
       d.withHelp("declare it: `var " + name + " = …;`");
       throw IRAbort();

@@ -25,6 +25,23 @@ std::vector<NamedTensor> loadAll(const std::string &path) {
   fail(DiagId::UnknownFormat, {path});
 }
 
+std::vector<ArrayHeader> headersOf(const std::string &path) {
+  std::vector<ArrayHeader> out;
+  if (path.ends_with(".npz") || path.ends_with(".safetensors") || path.ends_with(".npy")) {
+    InputFile file(path);
+    if (path.ends_with(".npz"))
+      readNpz(file, &out);
+    else if (path.ends_with(".npy"))
+      readNpy(file, &out.emplace_back());
+    else
+      readSafetensors(file, &out);
+    return out;
+  }
+  for (const NamedTensor &array : loadAll(path))
+    out.push_back({array.name, array.tensor->dtype, {array.tensor->shape().begin(), array.tensor->shape().end()}});
+  return out;
+}
+
 TensorRef load(const std::string &path, const std::string &name) {
   std::vector<NamedTensor> all = loadAll(path);
   if (name.empty() && all.size() == 1)

@@ -16,6 +16,13 @@ struct NamedTensor {
   TensorRef tensor;
 };
 std::vector<NamedTensor> loadAll(const std::string &path);
+/// What a file holds. Where the format says so at its beginning, the elements are not read.
+struct ArrayHeader {
+  std::string name;
+  DType dtype = DType::F64;
+  std::vector<int64_t> shape;
+};
+std::vector<ArrayHeader> headersOf(const std::string &path);
 /// The only array of a file, or the one with a name.
 TensorRef load(const std::string &path, const std::string &name = "");
 /// Writes by `writeFile`.
@@ -71,13 +78,13 @@ private:
   std::string contents;
 };
 
-// Formats.
-TensorRef readNpy(Bytes &file);
+// Formats. With `only`, the headers are read, and nothing is given back.
+TensorRef readNpy(Bytes &file, ArrayHeader *only = nullptr);
 /// Header and data of an `.npy` file: the header alone; the data follow as they are.
 std::string npyHeader(const std::string &path, const Tensor &tensor);
-std::vector<NamedTensor> readNpz(Bytes &file);
+std::vector<NamedTensor> readNpz(Bytes &file, std::vector<ArrayHeader> *only = nullptr);
 std::string npzText(const std::string &path, std::span<const NamedTensor> tensors);
-std::vector<NamedTensor> readSafetensors(Bytes &file);
+std::vector<NamedTensor> readSafetensors(Bytes &file, std::vector<ArrayHeader> *only = nullptr);
 std::string safetensorsText(const std::string &path, std::span<const NamedTensor> tensors);
 TensorRef readCsv(Bytes &file);
 std::string csvText(const std::string &path, const Tensor &tensor);

@@ -136,7 +136,7 @@ void put(std::string &out, uint64_t n, int width) {
 
 } // namespace
 
-std::vector<NamedTensor> readNpz(Bytes &file) {
+std::vector<NamedTensor> readNpz(Bytes &file, std::vector<ArrayHeader> *only) {
   // The end record is within the last 64 KiB, after at most a comment.
   int64_t tailSize = std::min<int64_t>(file.size(), (1 << 16) + 22);
   std::string tail = file.text(file.size() - tailSize, tailSize);
@@ -199,9 +199,15 @@ std::vector<NamedTensor> readNpz(Bytes &file) {
     if (method != 0 && method != 8)
       bad(file, "an entry is compressed by a method other than deflate");
     Member member(file, {begin, packed, plain, crc, method == 8});
+    name.resize(name.size() - 4);
+    if (only) {
+      readNpy(member, &only->emplace_back());
+      only->back().name = std::move(name);
+      continue;
+    }
     TensorRef tensor = readNpy(member);
     member.finish();
-    out.push_back({name.substr(0, name.size() - 4), std::move(tensor)});
+    out.push_back({std::move(name), std::move(tensor)});
   }
   return out;
 }

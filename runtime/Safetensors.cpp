@@ -172,7 +172,7 @@ constexpr Name names[] = {{"BOOL", DType::Bool}, {"U8", DType::U8},     {"I32", 
 
 } // namespace
 
-std::vector<NamedTensor> readSafetensors(Bytes &file) {
+std::vector<NamedTensor> readSafetensors(Bytes &file, std::vector<ArrayHeader> *only) {
   HeaderParser refuse(file, "");
   uint64_t length = 0;
   if (file.size() < 8)
@@ -210,6 +210,10 @@ std::vector<NamedTensor> readSafetensors(Bytes &file) {
         pairs.find("," + e.name + ",") != std::string::npos) {
       e.shape.pop_back();
       dtype = DType::C128;
+    }
+    if (only) {
+      only->push_back({e.name, dtype, e.shape});
+      continue;
     }
     TensorRef t(newTensor(dtype, e.shape));
     file.read(t->data, e.end - e.begin, base + e.begin);

@@ -3,6 +3,8 @@
 /// One walk over the tree with the scopes that IR generation has.
 #include "sema/Summary.h"
 
+#include "ast/Parts.h"
+
 #include <algorithm>
 
 namespace toy::sema {
@@ -97,55 +99,24 @@ public:
     switch (e->kind) {
     case NodeKind::Name:
       return read(ast::cast<ast::Name>(*e).name);
-    case NodeKind::Format:
-      return parts(ast::cast<ast::Format>(*e).parts);
-    case NodeKind::Bracket:
-      return all(ast::cast<ast::Bracket>(*e).elements);
-    case NodeKind::Tuple:
-      return all(ast::cast<ast::Tuple>(*e).elements);
-    case NodeKind::Brace:
-      return all(ast::cast<ast::Brace>(*e).elements);
-    case NodeKind::Unary:
-      return expr(ast::cast<ast::Unary>(*e).operand.get());
-    case NodeKind::Adjoint:
-      return expr(ast::cast<ast::Adjoint>(*e).operand.get());
-    case NodeKind::Member:
-      return expr(ast::cast<ast::Member>(*e).base.get());
     case NodeKind::Binary:
-      return binary(ast::cast<ast::Binary>(*e));
+      for (const ast::Binary::Step &step : ast::cast<ast::Binary>(*e).steps)
+        operation(step.op);
+      break;
     case NodeKind::Call:
-      return call(ast::cast<ast::Call>(*e));
+      call(ast::cast<ast::Call>(*e));
+      break;
     case NodeKind::Lambda:
       return nested(*ast::cast<ast::Lambda>(*e).function);
-    case NodeKind::Index: {
-      auto &index = ast::cast<ast::Index>(*e);
-      expr(index.base.get());
-      return subscripts(index);
-    }
     default:
-      return;
+      break;
     }
+    parts(*e);
   }
 
 private:
-  void parts(const std::vector<ast::Format::Part> &all) {
-    for (const ast::Format::Part &part : all) {
-      expr(part.value.get());
-      parts(part.spec);
-    }
-  }
-
-  void all(const std::vector<ast::ExprPtr> &expressions) {
-    for (const ast::ExprPtr &e : expressions)
-      expr(e.get());
-  }
-
-  void binary(const ast::Binary &e) {
-    expr(e.first.get());
-    for (const ast::Binary::Step &step : e.steps) {
-      operation(step.op);
-      expr(step.operand.get());
-    }
+  void parts(const ast::Expr &e) {
+    ast::forEachPart(e, [this](const ast::Expr &part) { expr(&part); });
   }
 
   void operation(ast::BinaryOp op) {
@@ -177,19 +148,9 @@ private:
   }
 
   void call(const ast::Call &c) {
-    if (c.function)
-      expr(c.function.get());
-    else
+    if (!c.function)
       callee(c.callee);
     out.factors += c.callee == "cos" || c.callee == "sin";
-    for (const ast::Argument &argument : c.arguments)
-      expr(argument.value.get());
-  }
-
-  void subscripts(const ast::Index &index) {
-    for (const ast::Subscript &s : index.subscripts)
-      for (const ast::ExprPtr *part : {&s.value, &s.start, &s.stop, &s.step})
-        expr(part->get());
   }
 
   void block(const ast::Block &b) {

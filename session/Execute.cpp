@@ -348,29 +348,57 @@ bool Session::evaluateText(const ast::Expr &e, std::string &text) {
   return found;
 }
 
+/// Whether all arrays of a file can be members of a struct.
+template <typename Entries> static bool haveNames(const Entries &all) {
+  return all.size() >= 2 && llvm::all_of(all, [](const auto &entry) {
+           return !entry.name.empty() && !std::isdigit(entry.name[0]) && llvm::all_of(entry.name, [](char c) {
+             return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+           });
+         });
+}
+
+static ValueType typeOfArray(MLIRContext *context, DType dtype, ArrayRef<int64_t> shape) {
+  ValueType leaf;
+  leaf.kind = ValueType::Leaf;
+  leaf.leaf =
+      TensorType::get(context, dtype, llvm::map_to_vector(shape, [&](int64_t n) { return Dim::number(context, n); }));
+  return leaf;
+}
+
+bool Session::typeOfFile(const std::string &path, const std::string &member, ValueType &type) {
+  try {
+    std::vector<rt::ArrayHeader> all = rt::headersOf(path);
+    if (!member.empty())
+      std::erase_if(all, [&](const rt::ArrayHeader &array) { return array.name != member; });
+    else if (haveNames(all)) {
+      type.kind = ValueType::Struct;
+      type.structName = "file";
+      for (const rt::ArrayHeader &array : all) {
+        type.names.push_back(array.name);
+        type.elements.push_back(typeOfArray(ir(), array.dtype, array.shape));
+      }
+      return true;
+    }
+    if (all.size() != 1)
+      return false;
+    type = typeOfArray(ir(), all[0].dtype, all[0].shape);
+    return true;
+  } catch (rt::Error &) {
+    return false;
+  }
+}
+
 /// One array, or a struct of all arrays by their names.
 std::string Session::loadNow(const ast::Expr &path, const ast::Expr *member, ValueType &type) {
   std::string file, wanted, loaded = "$load" + std::to_string(instanceTable.newNumber());
   if (!evaluateText(path, file) || (member && !evaluateText(*member, wanted)))
     return "";
-  auto leafOf = [&](const rt::Tensor &tensor) {
-    ValueType leaf;
-    leaf.kind = ValueType::Leaf;
-    SmallVector<Dim> dims;
-    for (int64_t n : tensor.shape())
-      dims.push_back(Dim::number(ir(), n));
-    leaf.leaf = TensorType::get(ir(), tensor.dtype, dims);
-    return leaf;
-  };
+  auto leafOf = [&](const rt::Tensor &tensor) { return typeOfArray(ir(), tensor.dtype, tensor.shape()); };
   try {
     std::vector<rt::NamedTensor> all;
     if (wanted.empty())
       all = rt::loadAll(file);
-    auto isName = [](const rt::NamedTensor &entry) {
-      return !entry.name.empty() && !std::isdigit(entry.name[0]) &&
-             llvm::all_of(entry.name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
-    };
-    if (all.size() < 2 || !llvm::all_of(all, isName)) {
+    if (!haveNames(all)) {
       rt::TensorRef tensor = rt::load(file, wanted);
       type = leafOf(*tensor);
       globals[loaded] = tensor;

@@ -119,6 +119,12 @@ bool Session::declare(const ast::Module &module) {
   return true;
 }
 
+/// A file that has not taken effect yet, and does now; else null.
+const ast::Module *Session::importOnce(const ast::Import &item) {
+  std::string path, key = canonicalPath(item, sources, path);
+  return imported.insert(key).second ? importedModules.at(key) : nullptr;
+}
+
 /// An imported file's definitions and statements take effect, once.
 bool Session::import(const ast::Import &item) {
   std::string path, key = canonicalPath(item, sources, path);

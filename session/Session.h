@@ -58,6 +58,9 @@ public:
   /// Runs what may end in any way. An exception or a fault is reported as an error of `name`, and the session goes on:
   /// false.
   bool protect(const std::string &name, const std::function<void()> &body);
+  /// Reads, and types in its order, a text that is not run, with what it imports; says all that is wrong or doubtful.
+  /// False after errors.
+  bool check(std::string name, std::string text, ParseOptions options);
   /// The toy IR of a whole script as one module, for --emit; null after errors.
   mlir::OwningOpRef<mlir::ModuleOp> lower(std::string name, std::string text, ParseOptions options = {});
 
@@ -131,6 +134,7 @@ public:
   bool isInterrupted() override;
   bool padsToBuckets() override;
   std::string loadNow(const ast::Expr &path, const ast::Expr *member, ValueType &type) override;
+  bool typeOfFile(const std::string &path, const std::string &member, ValueType &type) override;
   bool evaluateText(const ast::Expr &e, std::string &text);
   std::vector<std::string> names() override;
   // Environment
@@ -151,6 +155,8 @@ private:
   bool checkNames(const ast::Module &module);
   void defineUnknown(const ast::Module &module);
   bool import(const ast::Import &item);
+  const ast::Module *importOnce(const ast::Import &item);
+  std::vector<const ast::Stmt *> withImports(const ast::Module &module);
   const ast::Stmt *callOfMain(const ast::Module &module);
   /// Runs statements as one function; `generated` tells errors of types from errors of running.
   bool execute(llvm::ArrayRef<const ast::Stmt *> statements, bool *generated = nullptr);

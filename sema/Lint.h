@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What a text shows that is wrong or doubtful whatever its values are: names that mean nothing, calls that nobody
+/// could bind, variables that nobody reads, statements that never run.
+#pragma once
+
+#include "sema/Summary.h"
+
+namespace toy::sema {
+
+/// What the walk asks about names that the text does not declare as variables, and tells.
+class Lint {
+public:
+  virtual ~Lint() = default;
+  /// Whether a name that is no variable of the text means something.
+  virtual bool isKnown(const std::string &name) = 0;
+  virtual bool isBuiltin(const std::string &function) = 0;
+  /// Whether a call of the function does nothing but give a value.
+  virtual bool isPure(const std::string &function) = 0;
+  /// `visible` are the variables of the functions and blocks around.
+  virtual void unknownName(const std::string &name, SourceRange range, bool isFunction, const NameSet &visible) = 0;
+  /// A call of a function, struct or dtype by its name.
+  virtual void call(const ast::Call &c) = 0;
+  virtual void unusedVariable(const std::string &name, SourceRange range) = 0;
+  /// `cause` is what the statement stands behind.
+  virtual void unreachable(SourceRange statement, SourceRange cause) = 0;
+  virtual void unusedValue(SourceRange range) = 0;
+  /// A function inside another, or in a variable, that is called in place of one outside.
+  virtual void hidesFunction(const std::string &name, SourceRange range) = 0;
+};
+
+/// Walks over a text: every name of a function's body means a variable around it, one that the text declares at its top
+/// level anywhere, or something known. Statements of the top level, which are typed in their order, are not asked for
+/// their names.
+void lint(const std::vector<const ast::Stmt *> &items, Lint &to);
+
+} // namespace toy::sema
