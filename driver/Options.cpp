@@ -233,8 +233,11 @@ bool parseOptions(int argc, char **argv, Options &options) {
       }
       if (found->apply(options, value))
         continue;
-      if (name != "--emit")
-        return refuse(DiagId::OptionValue, {name, value});
+      if (name != "--emit") {
+        refuse(DiagId::OptionValue, {name, value});
+        std::fprintf(stderr, "help: `%s=%s`\n", name.c_str(), std::string(found->values).c_str());
+        return false;
+      }
       refuse(DiagId::UnknownStage, {value});
       std::fprintf(stderr, "help: the stages are %s\n", stageList(", ").c_str());
       return false;

@@ -91,6 +91,24 @@ RValue staticBuiltin(IRGen &g, Bound &args, SourceRange r) {
 /// `_given(x)`: whether a parameter whose default is a string has something else.
 RValue givenBuiltin(IRGen &g, Bound &args, SourceRange r) { return g.boolean(!valueArgument(g, args, "x").isStr(), r); }
 
+/// The function of the library that the user has called.
+static const std::string &calledFunction(IRGen &g) {
+  auto first = llvm::find_if(g.stack, [&](const auto &state) { return state->decl && isLibrary(g, *state->decl); });
+  return (*first)->decl->name;
+}
+
+/// `_need(x, holds, what)`: an error about the parameter x unless a condition holds, which its type decides where it
+/// can.
+RValue needBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  std::string name = g.sourceText(args.rangeOf("x")), what = staticString(g, *args["what"], "_need");
+  Value holds = genCondition(g, *args["holds"]);
+  if (auto known = constantOf(holds); !known)
+    g.create<AssertOp>(r, {holds, g.string(calledFunction(g) + ": `" + name + "` must be " + what, r)});
+  else if (*known == 0)
+    g.fail(DiagId::ArgumentKind, r, {calledFunction(g), "`" + name + "`", what, valueArgument(g, args, "x").str()});
+  return {};
+}
+
 /// `_ordered(x)`: x, which has to be real.
 RValue orderedBuiltin(IRGen &g, Bound &args, SourceRange r) {
   RValue x = tensorArgument(g, args, "x");
@@ -153,6 +171,8 @@ static std::pair<SmallVector<int64_t>, SmallVector<int64_t>> contractedAxes(IRGe
     right = staticList(g, given.elements[1], range, "tensordot");
   } else if (given.isTensor() && given.rank() == 0) {
     int64_t n = staticInteger(g, *args["axes"], "tensordot");
+    if (n < 0)
+      g.fail(DiagId::ArgumentKind, range, {"tensordot", "`axes`", "0 or more axes", std::to_string(n)});
     for (int64_t i = 0; i < n; ++i) {
       left.push_back(i - n);
       right.push_back(i);

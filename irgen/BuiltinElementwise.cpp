@@ -100,6 +100,9 @@ RValue binaryBuiltin(IRGen &g, Bound &args, SourceRange r) {
 
 RValue clipBuiltin(IRGen &g, Bound &args, SourceRange r) {
   RValue x = tensorArgument(g, args, "x");
+  for (const char *name : {"x", "low", "high"})
+    if (RValue v = tensorArgument(g, args, name); v.tensor().isComplex())
+      g.fail(DiagId::ComplexNotOrdered, args.rangeOf(name), {"clip", v.type().str()});
   for (auto [name, op] : {std::pair("low", "maximum"), std::pair("high", "minimum")}) {
     RValue bound = tensorArgument(g, args, name);
     x = elementwise(g, op, x, bound, promoteAll({x, bound}), r, args.rangeOf("x"), args.rangeOf(name));
@@ -127,6 +130,44 @@ RValue whereBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return g.create<WhereOp>(r,
                            {c.value, castVal(g, a, dtype, args.rangeOf("a")), castVal(g, b, dtype, args.rangeOf("b"))},
                            {}, {args.rangeOf("condition"), args.rangeOf("a"), args.rangeOf("b")});
+}
+
+/// The largest finite number of a dtype.
+static double largestOf(DType dtype) {
+  switch (dtype) {
+  case DType::F16:
+    return 65504;
+  case DType::BF16:
+    return 0x1.fep127;
+  case DType::F32:
+    return std::numeric_limits<float>::max();
+  default:
+    return std::numeric_limits<double>::max();
+  }
+}
+
+RValue finiteBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = tensorArgument(g, args, "x");
+  auto finite = [&](Value part) {
+    DType dtype = tensorTypeOf(part).getDtype();
+    auto put = [&](Value where, const char *name, double usual) {
+      Value number = args.has(name) ? castTo(g, tensorArgument(g, args, name).value, dtype, args.rangeOf(name))
+                                    : g.floating(usual, dtype, r);
+      part = g.create<WhereOp>(r, {where, number, part});
+    };
+    auto is = [&](double limit) { return g.create<EqOp>(r, {part, g.floating(limit, dtype, r)}); };
+    Value isNan = g.create<IsNanOp>(r, {part}), isHigh = is(INFINITY), isLow = is(-INFINITY);
+    put(isNan, "nan", 0);
+    put(isHigh, "posinf", largestOf(dtype));
+    put(isLow, "neginf", -largestOf(dtype));
+    return part;
+  };
+  if (kindOf(x.tensor().getDtype()) <= DKind::Int)
+    return x;
+  if (!x.tensor().isComplex())
+    return finite(x.value);
+  Value re = finite(g.create<RealOp>(r, {x.value})), im = finite(g.create<ImagOp>(r, {x.value}));
+  return g.create<ComplexOp>(r, {re, im});
 }
 
 /// Whether a value is written as an infinity of a sign.
@@ -184,6 +225,8 @@ RValue argBuiltin(IRGen &g, Bound &args, SourceRange r) {
   bool keepdims = flagArgument(g, args, "keepdims", false);
   bool keeps = keepdims && args.has("axis");
   Value best;
+  if (x.rank() > 0 && x.tensor().getDim(axis).is(0))
+    g.fail(DiagId::EmptyReduction, r, {args.row->name, x.type().str(), std::to_string(axis)});
   if (x.tensor().isComplex() && x.rank() > 0)
     best =
         callPrivate(g, "_complex_arg",

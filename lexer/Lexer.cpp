@@ -392,11 +392,12 @@ private:
   std::string spellingHere(size_t begin, uint32_t code) {
     if ((code == '&' || code == '|') && text().substr(begin + 1, 1) == text().substr(begin, 1))
       ++at;
-    return code == '^'   ? "`a ** b` is the power"
-           : code == '&' ? "write `and`"
-           : code == '|' ? "write `or`"
-           : code == '!' ? "write `not`"
-                         : "";
+    return code == '^'             ? "`a ** b` is the power"
+           : code == '&'           ? "write `and`"
+           : code == '|'           ? "write `or`"
+           : code == '!' && fields ? "`{s=}` shows the quotes of a string"
+           : code == '!'           ? "write `not`"
+                                   : "";
   }
 
   DiagnosticEngine &diagnostics;
