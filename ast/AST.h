@@ -313,7 +313,7 @@ struct Struct : Stmt {
   TOY_AST(Struct, Stmt)
   std::string name;
   SourceRange nameRange;
-  std::vector<Parameter> members; ///< no defaults
+  std::vector<Parameter> members;
 };
 
 struct Import : Stmt {

@@ -113,7 +113,7 @@ private:
     case NodeKind::Function:
       return signature(cast<Function>(node));
     case NodeKind::Struct:
-      return cast<Struct>(node).name;
+      return cast<Struct>(node).name + "{" + list(cast<Struct>(node).members) + "}";
     case NodeKind::Import:
       return cast<Import>(node).path;
     default:
@@ -121,16 +121,16 @@ private:
     }
   }
 
+  static std::string list(const std::vector<Parameter> &parameters) {
+    std::string out;
+    for (const Parameter &p : parameters)
+      out += (out.empty() ? "" : ", ") + p.name + (p.type ? ": " + str(*p.type) : "") + (p.defaultValue ? " = …" : "");
+    return out;
+  }
+
   static std::string signature(const Function &function) {
-    std::string out = function.name + "(";
-    for (const Parameter &p : function.parameters) {
-      out += (out.back() == '(' ? "" : ", ") + p.name;
-      if (p.type)
-        out += ": " + str(*p.type);
-      if (p.defaultValue)
-        out += " = …";
-    }
-    return out + ")" + (function.result ? " -> " + str(*function.result) : "");
+    return function.name + "(" + list(function.parameters) + ")" +
+           (function.result ? " -> " + str(*function.result) : "");
   }
 
   void parts(const std::vector<Format::Part> &all) {

@@ -74,7 +74,7 @@ static bool parametersOf(const BuiltinRow &row, std::vector<std::string> &parame
   SmallVector<StringRef> parts;
   StringRef(row.parameters).split(parts, ", ", -1, false);
   for (StringRef part : parts) {
-    if (part.starts_with("*")) {
+    if (part.starts_with("*")) { // any number, of values or of keywords
       variadic = true;
       continue;
     }
@@ -96,7 +96,7 @@ RValue callBuiltin(IRGen &g, const BuiltinRow &row, const ast::Call &c) {
   std::vector<std::string> parameters;
   SmallVector<bool> optional;
   bool variadic = parametersOf(row, parameters, optional);
-  Bound bound{&row, &c, {}, {}};
+  Bound bound{&row, &c, {}, {}, {}};
   std::vector<const ast::Expr *> evaluated; // ahead
   llvm::scope_exit forget([&] {
     for (const ast::Expr *e : evaluated)
@@ -126,6 +126,10 @@ RValue callBuiltin(IRGen &g, const BuiltinRow &row, const ast::Call &c) {
       }
       std::string keyword = a.keyword == "dim" ? "axis" : a.keyword;
       auto it = llvm::find_if(named, [&](auto &n) { return n.first == keyword; });
+      if (it == named.end() && StringRef(row.parameters).contains("**")) {
+        bound.keywords.push_back(&a);
+        continue;
+      }
       if (it == named.end())
         unknownArgument(g, row.name, a, parameters);
       it->second = a.value.get();

@@ -16,8 +16,9 @@ class Bound {
 public:
   const BuiltinRow *row;
   const ast::Call *call;
-  BoundArguments arguments;            ///< in order of parameters
-  std::vector<const ast::Expr *> rest; ///< of `*name`
+  BoundArguments arguments;                    ///< in order of parameters
+  std::vector<const ast::Expr *> rest;         ///< of `*name`
+  std::vector<const ast::Argument *> keywords; ///< of `**name`
   const ast::Expr *operator[](llvm::StringRef name) const;
   bool has(llvm::StringRef name) const { return (*this)[name] != nullptr; }
   SourceRange rangeOf(llvm::StringRef name) const;

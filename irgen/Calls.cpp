@@ -142,8 +142,7 @@ static RValue callWith(IRGen &g, const Callee &callee, const ast::Call &call, st
   }
 }
 
-/// The default of a parameter sees top-level names as they are now, and what its function has captured.
-static RValue defaultOf(IRGen &g, const ast::Parameter &parameter, const RValue &function) {
+RValue defaultOf(IRGen &g, const ast::Parameter &parameter, const RValue &function) {
   std::vector<std::map<std::string, Variable>> scopes(1);
   if (!g.fn().decl)
     for (auto &[name, variable] : g.fn().scopes.front())
@@ -253,18 +252,22 @@ BoundArguments bindArguments(IRGen &g, const ast::Call &c, ArrayRef<std::string>
 
 static BoundArguments boundTo(IRGen &g, const ast::Struct &decl, const ast::Call &c) {
   std::vector<std::string> members;
-  for (const ast::Parameter &m : decl.members)
+  SmallVector<bool> optional;
+  for (const ast::Parameter &m : decl.members) {
     members.push_back(m.name);
-  if (c.arguments.size() != members.size())
+    optional.push_back(m.defaultValue != nullptr);
+  }
+  bool isWhole = optional.empty() || !optional.back(); // the last ones have defaults
+  if (isWhole ? c.arguments.size() != members.size() : c.arguments.size() > members.size())
     g.fail(DiagId::StructArity, c.range,
            {decl.name, std::to_string(members.size()), std::to_string(c.arguments.size())});
-  return bindArguments(g, c, members, SmallVector<bool>(members.size(), false), decl.name);
+  return bindArguments(g, c, members, optional, decl.name);
 }
 
 static RValue genConstructor(IRGen &g, const ast::Struct &decl, const ast::Call &c) {
   std::vector<RValue> values;
-  for (auto &[member, e] : boundTo(g, decl, c))
-    values.push_back(genExpr(g, *e));
+  for (auto [bound, member] : llvm::zip_equal(boundTo(g, decl, c), decl.members))
+    values.push_back(bound.second ? genExpr(g, *bound.second) : defaultOf(g, member, RValue()));
   return makeStruct(g, decl, std::move(values), c.range);
 }
 

@@ -5,6 +5,7 @@
 
 #include "irgen/Decisions.h"
 #include "irgen/Expressions.h"
+#include "irgen/Functions.h"
 #include "irgen/Operations.h"
 #include "irgen/SizeBinder.h"
 
@@ -285,7 +286,8 @@ RValue structValue(IRGen &g, const ast::Struct &decl, const ast::Expr &value) {
           return t;
         }(),
         decl.name, value.range);
-  if (brace->elements.size() != decl.members.size())
+  size_t given = brace->elements.size(), all = decl.members.size();
+  if (given > all || (given < all && !decl.members[given].defaultValue))
     g.fail(DiagId::StructArity, value.range,
            {decl.name, std::to_string(decl.members.size()), std::to_string(brace->elements.size())});
   std::vector<RValue> values;
@@ -296,6 +298,8 @@ RValue structValue(IRGen &g, const ast::Struct &decl, const ast::Expr &value) {
       g.fail(DiagId::BraceValue, element->range);
     values.push_back(inner ? structValue(g, *inner, *element) : genExpr(g, *element));
   }
+  for (size_t i = given; i < all; ++i)
+    values.push_back(defaultOf(g, decl.members[i], RValue()));
   return makeStruct(g, decl, std::move(values), value.range);
 }
 

@@ -61,6 +61,8 @@ BoundArguments bindArguments(IRGen &g, const ast::Call &c, llvm::ArrayRef<std::s
 [[noreturn]] void unknownArgument(IRGen &g, const std::string &function, const ast::Argument &argument,
                                   llvm::ArrayRef<std::string> parameters);
 
+/// The default of a parameter or member sees top-level names as they are now, and what its function has captured.
+RValue defaultOf(IRGen &g, const ast::Parameter &parameter, const RValue &function);
 std::string instanceKey(IRGen &g, const Callee &callee, llvm::ArrayRef<RValue> values, const StaticLeaves &statics,
                         llvm::ArrayRef<SourceRange> ranges);
 /// Names of sizes in a type.

@@ -99,8 +99,8 @@ static Value equalTensors(IRGen &g, RValue lhs, RValue rhs, SourceRange range, S
 }
 
 /// Elements compare as they do alone; tuples of other lengths differ.
-static Value equalTuples(IRGen &g, const RValue &lhs, const RValue &rhs, SourceRange range, SourceRange opRange,
-                         SourceRange lhsRange, SourceRange rhsRange) {
+static Value equalTrees(IRGen &g, const RValue &lhs, const RValue &rhs, SourceRange range, SourceRange opRange,
+                        SourceRange lhsRange, SourceRange rhsRange) {
   if (lhs.elements.size() != rhs.elements.size())
     return g.boolean(false, range);
   Value all = g.boolean(true, range);
@@ -136,8 +136,10 @@ RValue binaryOperation(IRGen &g, ast::BinaryOp op, const RValue &lhs, const RVal
       return op == BinaryOp::Eq ? equal : g.create<NotOp>(range, {equal});
     }
   }
-  if (lhs.kind == RValue::Tuple && rhs.kind == RValue::Tuple && (op == BinaryOp::Eq || op == BinaryOp::Ne)) {
-    Value equal = equalTuples(g, lhs, rhs, range, opRange, lhsRange, rhsRange);
+  bool areTrees = lhs.kind == rhs.kind &&
+                  (lhs.kind == RValue::Tuple || (lhs.kind == RValue::Struct && lhs.structName == rhs.structName));
+  if (areTrees && (op == BinaryOp::Eq || op == BinaryOp::Ne)) {
+    Value equal = equalTrees(g, lhs, rhs, range, opRange, lhsRange, rhsRange);
     return op == BinaryOp::Eq ? equal : g.create<NotOp>(range, {equal});
   }
   if (!lhs.isTensor() || !rhs.isTensor()) {

@@ -158,7 +158,8 @@ void Parser::checkParameters(const std::vector<Parameter> &parameters) {
   }
 }
 
-/// struct := `struct` name `{` (`var` name [`:` type] `;` | Struct name `;`)* `}`
+/// struct := `struct` name `{` (member `;`)* (member `=` expression `;`)* `}`
+/// member := `var` name [`:` type] | Struct name [`:` type]
 StmtPtr Parser::parseStruct() {
   SourceRange begin = here();
   take();
@@ -178,6 +179,10 @@ StmtPtr Parser::parseStruct() {
         fail(DiagId::DuplicateMember, member.range, {member.name});
     if (accept(TokenKind::Colon))
       member.type = parseType();
+    if (accept(TokenKind::Equal))
+      member.defaultValue = parseExpr();
+    else if (!decl->members.empty() && decl->members.back().defaultValue)
+      fail(DiagId::DefaultBeforeRequired, member.range, {member.name});
     expect(TokenKind::Semicolon);
     decl->members.push_back(std::move(member));
   }

@@ -13,10 +13,34 @@ const Summary &CallGraph::summary(const ast::Function &f) {
   return it == summaries.end() ? summaries.emplace(&f, summarize(f)).first->second : it->second;
 }
 
+/// What a function mentions itself, with the defaults of the structs that it may make.
+Mentions CallGraph::own(const ast::Function &f) {
+  Mentions out{summary(f).reads, summary(f).calls};
+  std::vector<std::string> names(out.reads.begin(), out.reads.end());
+  names.insert(names.end(), out.calls.begin(), out.calls.end());
+  std::set<const ast::Struct *> seen;
+  while (!names.empty()) {
+    const ast::Struct *made = definitions.structure(names.back());
+    names.pop_back();
+    if (!made || !seen.insert(made).second)
+      continue;
+    for (const ast::Parameter &member : made->members)
+      if (member.defaultValue) {
+        Summary inside = summarize(*member.defaultValue);
+        for (auto [from, to] : {std::pair(&inside.reads, &out.reads), std::pair(&inside.calls, &out.calls)}) {
+          to->insert(from->begin(), from->end());
+          names.insert(names.end(), from->begin(), from->end());
+        }
+      }
+  }
+  return out;
+}
+
 /// The functions that one may call: those that it calls by name, and those that it names as values.
 std::vector<const ast::Function *> CallGraph::callees(const ast::Function &f) {
   std::vector<const ast::Function *> out;
-  for (const NameSet *names : {&summary(f).calls, &summary(f).reads})
+  const Mentions mentions = own(f);
+  for (const NameSet *names : {&mentions.calls, &mentions.reads})
     for (const std::string &name : *names)
       if (const ast::Function *callee = definitions.function(name))
         out.push_back(callee);
@@ -55,7 +79,8 @@ void CallGraph::close(const ast::Function &f, Visit &visit) {
     all->calls.insert(calls.begin(), calls.end());
   };
   for (auto member = first; member != visit.open.end(); ++member) {
-    add(summary(**member).reads, summary(**member).calls);
+    const Mentions itself = own(**member);
+    add(itself.reads, itself.calls);
     for (const ast::Function *callee : callees(**member))
       if (auto known = closed.find(callee); known != closed.end())
         add(known->second->reads, known->second->calls);

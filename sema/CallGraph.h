@@ -37,6 +37,7 @@ public:
 private:
   struct Visit; ///< of Tarjan's algorithm
   void close(const ast::Function &f, Visit &visit);
+  Mentions own(const ast::Function &f);
   std::vector<const ast::Function *> callees(const ast::Function &f);
 
   const Definitions &definitions;

@@ -245,6 +245,10 @@ private:
         to.hidesFunction(f.name, f.nameRange);
       return function(f);
     }
+    case NodeKind::Struct:
+      for (const ast::Parameter &member : ast::cast<ast::Struct>(*s).members)
+        expr(member.defaultValue.get());
+      return;
     default:
       return;
     }

@@ -31,6 +31,7 @@ LATE = {
 # What has no tensor argument, or whose argument is no tensor of any size.
 WITHOUT_SIZES = {
     "seed",
+    "with",
     "load",
     "save",
     "show",
@@ -139,6 +140,8 @@ argmin | x:f64[n] | argmin(x) | 3 1 | 0
 round | x:f64[n,m] | round(x, 1) | 2,3 0,3 |
 map | x:f64[n,m] | map(r => 2 * r, x) | 2,3 0,3 3,0 1,1 |
 map | x:f64[n,m] y:f64[k] | map(r => r @ y, x) | 2,3,3 0,1,1 | 2,3,2
+tree_map | x:f64[n] y:f64[m] | tree_map((a, b) => a + b, (x, y), (y, x))[0] | 3,3 0,0 1,3 | 3,2
+tree_fold | x:f64[n] y:f64[m] | tree_fold((a, b) => a + sum(b), 0.0, (x, y)) | 3,2 0,1 |
 fold | x:f64[n,m] | fold((a, r) => a + sum(r), 0, x) | 2,3 0,3 3,0 1,1 |
 cumsum | x:f64[n,m] | cumsum(x, 1) | 2,3 0,3 3,0 |
 cumprod | x:f64[n,m] | cumprod(x) | 2,3 0,3 |
