@@ -328,7 +328,7 @@ static void genPrint(IRGen &g, const ast::Print &s) {
   genPrint(g, values, words, s.range);
 }
 
-void genStatement(IRGen &g, const ast::Stmt &s) {
+static void genReached(IRGen &g, const ast::Stmt &s) {
   using ast::NodeKind;
   switch (s.kind) {
   case NodeKind::Block:
@@ -343,6 +343,8 @@ void genStatement(IRGen &g, const ast::Stmt &s) {
     return genWhile(g, ast::cast<ast::While>(s));
   case NodeKind::For:
     return genFor(g, ast::cast<ast::For>(s));
+  case NodeKind::Try:
+    return genTry(g, ast::cast<ast::Try>(s));
   case NodeKind::Return:
     return genReturn(g, ast::cast<ast::Return>(s));
   case NodeKind::Break:
@@ -364,6 +366,10 @@ void genStatement(IRGen &g, const ast::Stmt &s) {
   default:
     g.fail(DiagId::NestedFunction, s.range, {std::string(ast::nameOf(s.kind))});
   }
+}
+
+void genStatement(IRGen &g, const ast::Stmt &s) {
+  genGuarded(g, [&] { genReached(g, s); });
 }
 
 void genBlock(IRGen &g, const ast::Block &block) {

@@ -36,7 +36,8 @@ static void generateTop(IRGen &g, ArrayRef<const ast::Stmt *> statements, TopLev
       g.host.define(*s);
     } else if (reachable(g))
       genStatement(g, *s);
-  if (!reachable(g)) { // it ends in a loop that nothing leaves
+  endDead(g, {}, {});
+  if (!reachable(g)) { // it ends in a loop that nothing leaves, or fails
     g.stack.pop_back();
     return;
   }

@@ -71,6 +71,8 @@ public:
     }
     case NodeKind::For:
       return loop(ast::cast<ast::For>(*s));
+    case NodeKind::Try:
+      return attempt(ast::cast<ast::Try>(*s));
     case NodeKind::Return:
       out.returnsValue |= ast::cast<ast::Return>(*s).value != nullptr;
       return expr(ast::cast<ast::Return>(*s).value.get());
@@ -115,6 +117,9 @@ public:
       return binary(ast::cast<ast::Binary>(*e));
     case NodeKind::Call:
       return call(ast::cast<ast::Call>(*e));
+    case NodeKind::TryElse:
+      expr(ast::cast<ast::TryElse>(*e).value.get());
+      return expr(ast::cast<ast::TryElse>(*e).otherwise.get());
     case NodeKind::Lambda:
       return nested(*ast::cast<ast::Lambda>(*e).function);
     case NodeKind::Index: {
@@ -180,7 +185,7 @@ private:
     if (c.function)
       expr(c.function.get());
     else
-      callee(c.callee);
+      callee(c.functionName());
     out.factors += c.callee == "cos" || c.callee == "sin";
     for (const ast::Argument &argument : c.arguments)
       expr(argument.value.get());
@@ -211,6 +216,14 @@ private:
     expr(s.iterable.get());
     scopes.emplace_back(s.names.begin(), s.names.end());
     statement(s.body.get());
+    scopes.pop_back();
+  }
+
+  void attempt(const ast::Try &s) {
+    out.branches = true;
+    statement(s.body.get());
+    scopes.emplace_back(NameSet{s.name});
+    statement(s.handler.get());
     scopes.pop_back();
   }
 
@@ -360,6 +373,9 @@ std::vector<std::string> assignedIn(const ast::Node &node) {
     else if (auto *branch = ast::dynCast<ast::If>(n)) {
       self(self, branch->thenBlock.get());
       self(self, branch->elseBranch.get());
+    } else if (auto *attempt = ast::dynCast<ast::Try>(n)) {
+      self(self, attempt->body.get());
+      self(self, attempt->handler.get());
     } else if (auto *loop = ast::dynCast<ast::While>(n))
       self(self, loop->body.get());
     else if (auto *loop = ast::dynCast<ast::For>(n))
