@@ -144,6 +144,8 @@ struct Call : Expr {
   ExprPtr function; ///< null: the callee is a name
   std::vector<Argument> arguments;
   bool isMember = false;
+  std::string qualified; ///< of a member call in a module: the function that is called where there is no such member
+  const std::string &functionName() const { return qualified.empty() ? callee : qualified; }
 };
 
 /// One subscript: an expression, a slice, `...` or `newaxis`.
@@ -180,6 +182,12 @@ struct Tuple : Expr {
 struct Brace : Expr {
   TOY_AST(Brace, Expr)
   std::vector<ExprPtr> elements;
+};
+
+/// `try e else f`: the value of `f` where `e` fails.
+struct TryElse : Expr {
+  TOY_AST(TryElse, Expr)
+  ExprPtr value, otherwise;
 };
 
 // --- types
@@ -248,6 +256,14 @@ struct For : Stmt {
   bool isTuple = false;
   ExprPtr iterable;
   BlockPtr body;
+};
+
+/// `try { … } catch e { … }`.
+struct Try : Stmt {
+  TOY_AST(Try, Stmt)
+  BlockPtr body, handler;
+  std::string name; ///< of the error; empty: none
+  SourceRange nameRange;
 };
 
 struct Return : Stmt {
@@ -320,6 +336,7 @@ struct Import : Stmt {
   TOY_AST(Import, Stmt)
   std::string path;
   SourceRange pathRange;
+  std::string alias; ///< `as m`; empty: its names are those of the importing file
 };
 
 /// A parsed source text: declarations and statements in order.

@@ -50,6 +50,9 @@ void forEachPart(const Expr &e, const Visit &visit) {
     for (const Argument &argument : cast<Call>(e).arguments)
       visit(*argument.value);
     return;
+  case NodeKind::TryElse:
+    visit(*cast<TryElse>(e).value);
+    return visit(*cast<TryElse>(e).otherwise);
   case NodeKind::Index:
     visit(*cast<Index>(e).base);
     for (const Subscript &s : cast<Index>(e).subscripts)

@@ -97,6 +97,8 @@ private:
       return signature(*cast<Lambda>(node).function);
     case NodeKind::Member:
       return "." + cast<Member>(node).member;
+    case NodeKind::Try:
+      return cast<Try>(node).name;
     case NodeKind::Var: {
       auto &var = cast<Var>(node);
       std::string text = fmt::format("{}", fmt::join(var.names, ", "));
@@ -180,6 +182,9 @@ private:
       return;
     case NodeKind::Lambda:
       return print(cast<Lambda>(node).function->body.get());
+    case NodeKind::TryElse:
+      print(cast<TryElse>(node).value.get());
+      return print(cast<TryElse>(node).otherwise.get(), "else ");
     case NodeKind::Call:
       print(cast<Call>(node).function.get(), "callee ");
       return arguments(cast<Call>(node).arguments);
@@ -211,6 +216,9 @@ private:
     case NodeKind::For:
       print(cast<For>(node).iterable.get());
       return print(cast<For>(node).body.get());
+    case NodeKind::Try:
+      print(cast<Try>(node).body.get());
+      return print(cast<Try>(node).handler.get(), "catch ");
     case NodeKind::Return:
       return print(cast<Return>(node).value.get());
     case NodeKind::Assert:

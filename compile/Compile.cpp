@@ -107,12 +107,18 @@ void Compiler::copyModule(const Unit &unit, CompiledUnit &c) {
       unit.evaluated.empty() ? mlir::func::FuncOp() : c.ir->lookupSymbol<mlir::func::FuncOp>(unit.evaluated);
   if (!evaluated)
     return;
-  evaluated.walk([&](mlir::func::CallOp call) {
-    auto callee = c.ir->lookupSymbol<mlir::func::FuncOp>(call.getCallee());
-    if (callee && !callee.isExternal() && !callee->hasAttr("toy.imported") && !callee->hasAttr("toy.prelude"))
-      callee.setPublic();
-  });
-  evaluated.erase();
+  SmallVector<mlir::func::FuncOp> open = {evaluated}; // and the blocks in it whose errors are caught
+  while (!open.empty()) {
+    mlir::func::FuncOp function = open.pop_back_val();
+    function.walk([&](mlir::func::CallOp call) {
+      auto callee = c.ir->lookupSymbol<mlir::func::FuncOp>(call.getCallee());
+      if (call->hasAttr(triedCall))
+        open.push_back(callee);
+      else if (callee && !callee.isExternal() && !callee->hasAttr("toy.imported") && !callee->hasAttr("toy.prelude"))
+        callee.setPublic();
+    });
+    function.erase();
+  }
 }
 
 /// Pass managers are kept: the patterns of their passes are collected once.
@@ -278,7 +284,7 @@ void Compiler::keep(const std::string &key, const CompiledUnit &c) {
 void Compiler::link(CompiledUnit &c) {
   for (auto function : c.ir->getOps<mlir::func::FuncOp>()) {
     auto user = function->getAttrOfType<mlir::StringAttr>("toy.name");
-    if (!user || function.isExternal())
+    if (!user || function.isExternal() || function->hasAttr(triedCall))
       continue;
     auto reason = function->getAttrOfType<mlir::StringAttr>("toy.reason");
     c.functions.push_back(

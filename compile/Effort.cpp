@@ -90,9 +90,14 @@ bool Compiler::isWorthCompiling(const Unit &unit, StringRef symbol) const {
   if (options.jit != JitMode::Auto)
     return options.jit == JitMode::Always;
   ModuleOp module = unit.module;
-  auto top = module.lookupSymbol<func::FuncOp>(symbol);
-  if (hasLoops(top))
-    return true;
+  SmallVector<func::FuncOp> parts = {module.lookupSymbol<func::FuncOp>(symbol)};
+  for (size_t i = 0; i < parts.size(); ++i) { // with the blocks in it whose errors are caught
+    if (hasLoops(parts[i]))
+      return true;
+    for (auto call : func::FuncOp(parts[i]).getOps<func::CallOp>())
+      if (call->hasAttr(triedCall))
+        parts.push_back(module.lookupSymbol<func::FuncOp>(call.getCallee()));
+  }
   double work = 0;
   int64_t operations = 0;
   auto count = [&](auto &self, Operation *op) -> void {
@@ -107,7 +112,8 @@ bool Compiler::isWorthCompiling(const Unit &unit, StringRef symbol) const {
         if (auto tensor = dyn_cast<TensorType>(type))
           work += static_cast<double>(tensor.getStaticCount().value_or(unknownCount));
   };
-  top.walk([&](Operation *op) { count(count, op); });
+  for (func::FuncOp part : parts)
+    part.walk([&](Operation *op) { count(count, op); });
   return operations <= longText && work > muchWork;
 }
 

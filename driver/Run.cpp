@@ -137,14 +137,17 @@ int runProgram(Session &session, const Options &options) {
     return session.check(name, text, {prompt}) ? 0 : session.faulted ? 70 : 1;
   if (!options.emit.empty())
     return emit(session, options, name, text);
-  if (options.mode == Options::Stdin || (options.mode == Options::Text && holdsCommands(text) && !options.interactive))
-    return runLines(session, options.mode == Options::Stdin ? "stdin" : "command line", text) ? 0
-           : session.faulted                                                                  ? 70
-                                                                                              : 1;
+  if (options.mode == Options::Stdin ||
+      (options.mode == Options::Text && holdsCommands(text) && !options.interactive)) {
+    bool ok = runLines(session, options.mode == Options::Stdin ? "stdin" : "command line", text);
+    return session.exitStatus.value_or(ok ? 0 : session.faulted ? 70 : 1);
+  }
   Session::Outcome outcome = session.run(name, text, {prompt});
   if (outcome == Session::Incomplete) // nothing more will come: say what is missing
     outcome = session.run(name, std::move(text), {false});
   bool ok = outcome == Session::Done;
+  if (session.exitStatus)
+    return *session.exitStatus;
   if (options.interactive)
     return runPrompt(session, rt::printOptions().color, false);
   return ok ? 0 : session.faulted ? 70 : 1;

@@ -183,4 +183,22 @@ LogicalResult library(RuleContext &ctx) {
   return rule(ctx);
 }
 
+LogicalResult systemCall(RuleContext &ctx) {
+  char result = systemFunction(ctx.attributes.getAs<StringAttr>("function").getValue()).result;
+  if (result == 's')
+    return ctx.result(StrType::get(ctx.context));
+  return result == 'f' ? ctx.result(TensorType::scalar(ctx.context, DType::F64)) : success();
+}
+
 } // namespace toy::rules
+
+namespace toy {
+
+SystemFunction systemFunction(StringRef name) {
+  return llvm::StringSwitch<SystemFunction>(name)
+#define TOY_SYSTEM(NAME, OPERANDS, RESULT) .Case(#NAME, {OPERANDS, RESULT})
+#include "ir/System.def"
+      .Default({"", '-'});
+}
+
+} // namespace toy

@@ -35,4 +35,30 @@ def ExternOp : Toy_Op<"extern", "declared", [Toy_Effect]> {
       I64Attr:$count, DenseI64ArrayAttr:$resultTypes);
   let results = (outs Variadic<Toy_Tensor>:$results);
 }
+
+def SystemOp : Toy_Op<"system", "systemCall", [Toy_Effect]> {
+  let summary = "a function of the process and of errors";
+  let description = [{
+    `function` names a row of ir/System.def, which gives the kinds of operands and the type of the result.
+
+    ```mlir
+    %home = toy.system %name, %default {function = "env"} : (!toy.str, !toy.str) -> !toy.str
+    ```
+  }];
+  let arguments = (ins Variadic<Toy_Any>:$arguments, StrAttr:$function);
+  let results = (outs Variadic<Toy_Any>:$results);
+}
+
+def AbsentOp : Toy_Op<"absent", "declared", [Pure]> {
+  let summary = "a value that nobody reads";
+  let description = [{
+    Stands where a type asks for a value on a path that has none: what a block behind `try` would have given if it had
+    come to that end. A tensor has sizes of 0, whatever its type says, a scalar is 0, a string is empty.
+
+    ```mlir
+    %r = toy.absent : () -> !toy.tensor<f64[N]>
+    ```
+  }];
+  let results = (outs Toy_Any:$result);
+}
 #endif

@@ -169,11 +169,21 @@ private:
 
 std::optional<Dim> sizeBehind(Value value) { return SizeReader().read(value); }
 
+std::string whatNeedsSize(int64_t axis, StringRef user) {
+  return ("size of axis " + std::to_string(axis) + " and what " + user + " needs").str();
+}
+std::string whatDiffers(int64_t lhsAxis, int64_t rhsAxis) {
+  return "sizes of axes " + std::to_string(lhsAxis) + " and " + std::to_string(rhsAxis);
+}
+
 bool RuleContext::hasSize(unsigned operand, unsigned axis, int64_t size) {
   Dim have = dim(operand, axis);
   if (!have.isNumber())
     wanted.push_back({operand, axis, size});
-  return !have.isNumber() || have.is(size);
+  if (!have.isNumber() || have.is(size))
+    return true;
+  mismatch = {whatNeedsSize(axis, name), have, Dim::number(context, size), {operand}};
+  return false;
 }
 
 bool RuleContext::hasElements(unsigned operand, unsigned axis) {
@@ -188,8 +198,10 @@ bool RuleContext::unify(unsigned lhsOperand, unsigned lhsAxis, unsigned rhsOpera
   Dim lhs = dim(lhsOperand, lhsAxis), rhs = dim(rhsOperand, rhsAxis);
   if (lhs == rhs && !lhs.isUnknown())
     return true;
-  if ((lhs - rhs).isNumber())
+  if ((lhs - rhs).isNumber()) {
+    mismatch = {whatDiffers(lhsAxis, rhsAxis), lhs, rhs, {lhsOperand, rhsOperand}};
     return false;
+  }
   assumptions.push_back({lhsOperand, lhsAxis, rhsOperand, rhsAxis, mayBroadcast});
   return true;
 }

@@ -38,6 +38,10 @@ struct WantedSize {
   bool orMore = false;
 };
 
+/// What differs, in the words of the error at run time (DiagId::SizesDiffer).
+std::string whatNeedsSize(int64_t axis, llvm::StringRef user);
+std::string whatDiffers(int64_t lhsAxis, int64_t rhsAxis);
+
 /// How users write an operation of the dialect: `+` for `add`, `matmul` for `matmul`.
 std::string spelling(llvm::StringRef opName);
 
@@ -65,6 +69,13 @@ public:
   llvm::SmallVector<SizeAssumption, 0> assumptions;
   llvm::SmallVector<WantedSize, 0> wanted;
   std::optional<RuleError> error;
+  /// Two sizes that differ, which is why the rule refuses: what they are sizes of, and their operands.
+  struct Mismatch {
+    std::string what;
+    Dim left, right;
+    llvm::SmallVector<unsigned, 2> operands;
+  };
+  std::optional<Mismatch> mismatch;
 
   /// Whether operand i is a real tensor of pairs that stands for a complex one (`packed` form, see packedType).
   bool isPacked(unsigned i) const;
@@ -125,6 +136,13 @@ class TensorType unpackedType(class TensorType pairs);
 
 /// How the language writes a type: `c64[2, N]`, `str`.
 std::string typeText(mlir::Type type);
+
+/// A row of System.def.
+struct SystemFunction {
+  llvm::StringRef operands;
+  char result;
+};
+SystemFunction systemFunction(llvm::StringRef name);
 
 namespace rules {
 #define TOY_RULE(NAME) llvm::LogicalResult NAME(RuleContext &ctx);

@@ -18,14 +18,22 @@ static RValue valueOfFile(IRGen &g, Bound &args, SourceRange r) {
   return globalValue(g, "$file", type, r);
 }
 
-/// At the top level the file decides the type, so it is read now; elsewhere the type is declared (see `var`).
+/// At the top level the file decides the type, so it is read now, in a `try` as well; elsewhere the type is declared
+/// (see `var`). Where the program may come to another end, it fails when it runs.
 RValue loadBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  if (g.fn().decl || g.fn().scopes.size() > 1 || !g.fn().loops.empty())
+  FunctionState &state = g.fn();
+  bool isInTry = state.tries > 0 && state.conditions == state.tries;
+  if (state.decl || (state.scopes.size() > 1 && !isInTry) || !state.loops.empty())
     g.fail(DiagId::LoadNeedsType, r, {}, "write `var x: f64[_, _] = load(…);`");
   if (g.goesOn)
     return valueOfFile(g, args, r);
   ValueType type;
-  std::string name = g.host.loadNow(*args["path"], args["name"], type);
+  auto failed = [&](DiagId id, std::vector<std::string> what) {
+    if (state.conditions > 0)
+      throw CertainFailure{id, std::move(what), args.rangeOf("path")};
+    g.fail(id, args.rangeOf("path"), std::move(what));
+  };
+  std::string name = g.host.loadNow(*args["path"], args["name"], type, failed);
   if (name.empty())
     throw IRAbort();
   return globalValue(g, name, type, r);

@@ -6,6 +6,7 @@
 
 #include "irgen/Builtins.h"
 #include "irgen/Declarations.h"
+#include "irgen/Statements.h"
 
 #include "llvm/ADT/ScopeExit.h"
 
@@ -127,6 +128,8 @@ static RValue callWith(IRGen &g, const Callee &callee, const ast::Call &call, st
       SmallVector<Type> leaves;
       instance.result.flatten(leaves);
       auto op = func::CallOp::create(g.b, g.loc(call.range), instance.symbol, leaves, operands);
+      if (instance.neverReturns)
+        neverReturns(g);
       SmallVector<Type> callerLeaves;
       resultType.flatten(callerLeaves);
       SmallVector<Value> results;

@@ -5,6 +5,7 @@
 
 #include "irgen/Decisions.h"
 #include "irgen/Operations.h"
+#include "irgen/Statements.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -69,9 +70,27 @@ Diagnostic &IRGen::report(DiagId id, SourceRange range, std::vector<std::string>
   return d;
 }
 
+/// The error at run time that says the same.
+static std::optional<DiagId> atRunTime(DiagId id) {
+  switch (id) {
+  case DiagId::IndexOutOfRange:
+    return DiagId::IndexRange;
+  case DiagId::EmptyReduction:
+    return DiagId::EmptyReductionRun;
+  case DiagId::NegativeSize:
+    return DiagId::NegativeSizeRun;
+  case DiagId::TransformPoints:
+    return DiagId::TransformPointsRun;
+  default:
+    return std::nullopt;
+  }
+}
+
 void IRGen::fail(DiagId id, SourceRange range, std::vector<std::string> args, std::string help) {
   if (goesOn && !fn().decl && id == DiagId::StaticNeeded)
     throw IRAbort(); // the values of the top level are there when it runs
+  if (auto later = !stack.empty() && isTried(*this) ? atRunTime(id) : std::nullopt)
+    throw CertainFailure{*later, std::move(args), range};
   Diagnostic &d = report(id, range, std::move(args));
   if (!help.empty())
     d.withHelp(std::move(help));
@@ -152,7 +171,35 @@ static void labelOperands(Diagnostic &d, const RuleContext &ctx, SourceRange ran
       d.label(source, typeText(ctx.operands[i].getType()));
 }
 
+/// Whether a tensor's sizes may come from what the program is given: from variables, arguments and files, not from its
+/// text alone.
+static bool dependsOnData(Value value) {
+  llvm::DenseSet<Value> seen;
+  SmallVector<Value> open = {value};
+  while (!open.empty()) {
+    Value v = open.pop_back_val();
+    Operation *op = v.getDefiningOp();
+    if (!op || (!isMemoryEffectFree(op) && !isa<RandomOp, CheckSizeOp, CheckIndexOp>(op)))
+      return true;
+    for (Value operand : op->getOperands())
+      if (seen.insert(operand).second)
+        open.push_back(operand);
+  }
+  return false;
+}
+
+/// Inside of `try`, what other data would allow fails when it runs.
+static void refuseLater(IRGen &g, const RuleContext &ctx, SourceRange range) {
+  const auto &mismatch = ctx.mismatch;
+  if (mismatch && llvm::any_of(mismatch->operands, [&](unsigned i) { return dependsOnData(ctx.operands[i]); }))
+    throw CertainFailure{DiagId::SizesDiffer, {mismatch->what, mismatch->left.str(), mismatch->right.str()}, range};
+  if (auto later = atRunTime(ctx.error->id))
+    throw CertainFailure{*later, ctx.error->args, range};
+}
+
 [[noreturn]] static void refuse(IRGen &g, const RuleContext &ctx, SourceRange range, ArrayRef<SourceRange> sources) {
+  if (isTried(g))
+    refuseLater(g, ctx, range);
   Diagnostic &d = g.report(ctx.error->id, range, ctx.error->args);
   labelOperands(d, ctx, range, sources);
   if (std::string help = ctx.error->help; !help.empty()) {
@@ -204,11 +251,10 @@ static void checkEqualSizes(IRGen &g, const RuleContext &ctx, SourceRange range,
                        : "write " + equation + "the signature");
       throw IRAbort();
     }
-    g.create<CheckEqualOp>(
-        range,
-        {sizeOf(g, ctx.operands[a.lhsOperand], a.lhsAxis, range),
-         sizeOf(g, ctx.operands[a.rhsOperand], a.rhsAxis, range)},
-        {g.stringAttr("what", "sizes of axes " + std::to_string(a.lhsAxis) + " and " + std::to_string(a.rhsAxis))});
+    g.create<CheckEqualOp>(range,
+                           {sizeOf(g, ctx.operands[a.lhsOperand], a.lhsAxis, range),
+                            sizeOf(g, ctx.operands[a.rhsOperand], a.rhsAxis, range)},
+                           {g.stringAttr("what", whatDiffers(a.lhsAxis, a.rhsAxis))});
   }
 }
 

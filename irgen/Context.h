@@ -25,6 +25,14 @@ struct IRAbort {};
 /// A leaf of an argument, both by number, that is a constant in an instance and not passed.
 using StaticLeaf = std::pair<unsigned, unsigned>;
 using StaticLeaves = std::set<StaticLeaf>;
+/// Thrown where code cannot go on: behind what never returns.
+struct NotReached {};
+/// Thrown for what is certain to fail when it runs, inside of `try`: the statement becomes that error.
+struct CertainFailure {
+  DiagId id;
+  std::vector<std::string> args;
+  SourceRange range;
+};
 /// Thrown when a parameter must be a constant to go on; instantiation catches it and tries again with the constant.
 struct StaticParameterNeeded {
   const void *function;
@@ -62,6 +70,10 @@ struct FunctionState {
   std::map<const void *, VaryingSizes> varyingSizes; ///< of loops, by their bodies
   std::vector<Edge> returns;
   std::vector<SourceRange> returnRanges;
+  std::vector<mlir::Block *> dead;          ///< blocks whose end is never reached
+  std::vector<mlir::func::FuncOp> attempts; ///< functions of blocks whose errors are caught
+  unsigned tries = 0;                       ///< `try` blocks around the code that is generated, in this function
+  bool isTried = false;                     ///< the call stands in one
   std::optional<ValueType> declaredResult;
   Instance *instance = nullptr;
   SourceRange callRange;
@@ -80,6 +92,7 @@ struct FunctionState {
   std::shared_ptr<Specialization> generic;    ///< decides while it runs; only what stretches is known
   llvm::DenseMap<mlir::Value, Dim> sizeNames; ///< names of sizes that are values of the program
   bool isWrong = false;                       ///< a statement was, see IRGen::goesOn
+  unsigned conditionsOfCall = 0;
   unsigned conditions = 0; ///< branches and loops around the code that is generated, those around the call included
   /// Whether the code that is generated may not run although the function (or statement) does.
   bool mayBeSkipped() const { return conditions > 0 || !returns.empty(); }

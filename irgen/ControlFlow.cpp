@@ -307,6 +307,13 @@ static bool tryLoop(IRGen &g, const Loop &loop, ArrayRef<RValue> starts, ArrayRe
   return true;
 }
 
+/// Functions of blocks in code that is forgotten.
+static void forgetAttempts(IRGen &g, size_t kept) {
+  for (func::FuncOp function : ArrayRef(g.fn().attempts).drop_front(kept))
+    function.erase();
+  g.fn().attempts.resize(kept);
+}
+
 void genLoop(IRGen &g, const Loop &loop) {
   ArrayRef<std::string> names = loop.names;
   std::vector<RValue> before = snapshot(g, names);
@@ -316,6 +323,7 @@ void genLoop(IRGen &g, const Loop &loop) {
   Operation *lastBefore = entry->empty() ? nullptr : &entry->back();
   Block *lastBlock = &g.fn().op.getBody().back();
   unsigned conditions = g.fn().conditions;
+  size_t attempts = g.fn().attempts.size(), dead = g.fn().dead.size();
   size_t returns = g.fn().returns.size(), loops = g.fn().loops.size(), scopes = g.fn().scopes.size();
   auto sizeNames = g.fn().sizeNames;
   auto readGlobals = g.fn().readGlobals;
@@ -325,6 +333,8 @@ void genLoop(IRGen &g, const Loop &loop) {
     // Some size changes: forget this attempt.
     g.fn().returns.resize(returns);
     g.fn().returnRanges.resize(returns);
+    g.fn().dead.resize(dead);
+    forgetAttempts(g, attempts);
     g.fn().loops.resize(loops);
     g.fn().scopes.resize(scopes);
     g.fn().conditions = conditions;

@@ -174,10 +174,9 @@ bool haveWanted(IRGen &g, MutableArrayRef<Value> operands, ArrayRef<WantedSize> 
       continue;
     }
     if (known != Truth::Yes)
-      g.create<CheckEqualOp>(
-          range, {sizeOf(g, operands[wanted.operand], wanted.axis, range), g.integer(wanted.size, range)},
-          {g.stringAttr("what",
-                        ("size of axis " + std::to_string(wanted.axis) + " and what " + what + " needs").str())});
+      g.create<CheckEqualOp>(range,
+                             {sizeOf(g, operands[wanted.operand], wanted.axis, range), g.integer(wanted.size, range)},
+                             {g.stringAttr("what", whatNeedsSize(wanted.axis, what))});
     operands[wanted.operand] = withSize(g, operands[wanted.operand], wanted.axis, size, range);
     changed = true;
   }

@@ -121,6 +121,8 @@ RValue genExpr(IRGen &g, const ast::Expr &e) {
   switch (e.kind) {
   case NodeKind::Lambda:
     return closureOf(g, *ast::cast<ast::Lambda>(e).function);
+  case NodeKind::TryElse:
+    return genTryElse(g, ast::cast<ast::TryElse>(e));
   case NodeKind::Name:
     return genName(g, ast::cast<ast::Name>(e));
   case NodeKind::Number:

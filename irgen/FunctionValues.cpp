@@ -117,7 +117,7 @@ static RValue callMember(IRGen &g, const ast::Call &c, llvm::function_ref<RValue
   auto member = llvm::find(value.names, c.callee);
   if (value.kind == RValue::Struct && member != value.names.end())
     if (const RValue &function = value.elements[member - value.names.begin()];
-        function.isCallable() || !(lookup(g, c.callee) || dtypeNamed(c.callee) || namedFunction(g, c.callee))) {
+        function.isCallable() || !(lookup(g, c.callee) || dtypeNamed(c.callee) || namedFunction(g, c.functionName()))) {
       auto call = std::make_unique<ast::Call>(c.range);
       call->callee = c.callee;
       call->calleeRange = c.calleeRange;
@@ -144,7 +144,7 @@ static bool isNameOfCaller(IRGen &g, const std::string &name) {
 
 /// Functions by name: local values, those of the top level, and what no variable is. Other variables do not hide them.
 static RValue callByName(IRGen &g, const ast::Call &c) {
-  const std::string &name = c.callee;
+  const std::string &name = c.functionName();
   Variable *local = lookup(g, name);
   if (local && local->isUnknown)
     throw IRAbort();

@@ -45,6 +45,7 @@ struct Instance {
   std::vector<mlir::Type> arguments;
   ValueType result;
   std::shared_ptr<const struct Specialization> specialization; ///< of functions whose sizes are not declared
+  bool neverReturns = false;
   bool recursive = false; ///< a call inside was made with the type of the first return
   /// The functions it was built from, by name. The types of top-level variables that it reads are part of its key.
   std::set<std::string> functions;
@@ -72,8 +73,10 @@ public:
   virtual bool isInterrupted() { return false; }
   /// Whether sizes with @buckets are padded: on a device.
   virtual bool padsToBuckets() = 0;
-  /// Runs `load(path)` at the top level now; gives the name of a global that holds the tensor.
-  virtual std::string loadNow(const ast::Expr &path, const ast::Expr *member, ValueType &type) = 0;
+  /// Runs `load(path)` at the top level now; gives the name of a global that holds the tensor. `failed` is called with
+  /// what is wrong with the file.
+  virtual std::string loadNow(const ast::Expr &path, const ast::Expr *member, ValueType &type,
+                              llvm::function_ref<void(DiagId, std::vector<std::string>)> failed) = 0;
   /// What a file holds, from its header; false where it cannot be read.
   virtual bool typeOfFile(const std::string &path, const std::string &member, ValueType &type) = 0;
   /// Names for suggestions.

@@ -117,8 +117,10 @@ static void finishReturns(IRGen &g, const ast::Function &decl, Instance &instanc
     if (first.kind != mine.kind || (first.kind == ValueType::Leaf && shape(first) != shape(mine)))
       g.fail(DiagId::ReturnTypes, range, {mine.str(), first.str()});
   }
-  if (state.returns.empty()) { // never returns
+  if (state.returns.empty()) {
     instance.result = ValueType();
+    instance.neverReturns = true;
+    endDead(g, {}, decl.nameRange);
     return;
   }
   std::vector<RValue> result = mergeEdges(g, state.returns, {}, decl.nameRange);
@@ -143,6 +145,7 @@ static void finishReturns(IRGen &g, const ast::Function &decl, Instance &instanc
   SmallVector<Type> resultTypes;
   type.flatten(resultTypes);
   state.op.setFunctionType(g.b.getFunctionType(state.op.getFunctionType().getInputs(), resultTypes));
+  endDead(g, resultTypes, decl.nameRange);
 }
 
 /// A function without statements, of which the code that comes next is part.
@@ -154,7 +157,9 @@ static void beginFunction(IRGen &g, const ast::Function &decl, ArrayRef<Type> in
   g.stack.push_back(std::make_unique<FunctionState>());
   FunctionState &state = g.fn();
   state.sizes = std::move(sizes);
-  state.conditions = g.stack[g.stack.size() - 2]->mayBeSkipped();
+  const FunctionState &caller = *g.stack[g.stack.size() - 2];
+  state.conditions = state.conditionsOfCall = caller.mayBeSkipped();
+  state.isTried = caller.isTried || caller.tries > 0;
   state.generic = isDynamic && specialization->generic ? specialization : nullptr;
   state.decl = &decl;
   state.arguments = std::move(g.pendingArguments);
@@ -309,15 +314,24 @@ const Instance &instantiate(IRGen &g, const Callee &callee, ArrayRef<RValue> arg
   OpBuilder::InsertPoint point = g.b.saveInsertionPoint();
   Block *before = g.current;
   size_t depth = g.stack.size();
-  try {
-    generateBody(g, callee, arguments, instance, callRange, statics, specialization);
-  } catch (...) {
+  auto abandon = [&] {
+    for (size_t i = depth; i < g.stack.size(); ++i)
+      for (func::FuncOp attempt : g.stack[i]->attempts)
+        attempt.erase();
     if (g.stack.size() > depth && g.stack.back()->op)
       g.stack.back()->op->erase();
     g.stack.resize(depth);
     g.building.erase(key);
     g.b.restoreInsertionPoint(point);
     g.current = before;
+  };
+  try {
+    generateBody(g, callee, arguments, instance, callRange, statics, specialization);
+  } catch (NotReached) { // outside of its statements
+    abandon();
+    g.fail(DiagId::NoValue, decl.nameRange, {"a clause of `" + decl.name + "`"});
+  } catch (...) {
+    abandon();
     throw;
   }
   g.b.restoreInsertionPoint(point);

@@ -328,7 +328,7 @@ static void genPrint(IRGen &g, const ast::Print &s) {
   genPrint(g, values, words, s.range);
 }
 
-void genStatement(IRGen &g, const ast::Stmt &s) {
+static void genReached(IRGen &g, const ast::Stmt &s) {
   using ast::NodeKind;
   switch (s.kind) {
   case NodeKind::Block:
@@ -343,6 +343,8 @@ void genStatement(IRGen &g, const ast::Stmt &s) {
     return genWhile(g, ast::cast<ast::While>(s));
   case NodeKind::For:
     return genFor(g, ast::cast<ast::For>(s));
+  case NodeKind::Try:
+    return genTry(g, ast::cast<ast::Try>(s));
   case NodeKind::Return:
     return genReturn(g, ast::cast<ast::Return>(s));
   case NodeKind::Break:
@@ -364,6 +366,10 @@ void genStatement(IRGen &g, const ast::Stmt &s) {
   default:
     g.fail(DiagId::NestedFunction, s.range, {std::string(ast::nameOf(s.kind))});
   }
+}
+
+void genStatement(IRGen &g, const ast::Stmt &s) {
+  genGuarded(g, [&] { genReached(g, s); });
 }
 
 /// What a statement would have given a value is not known.
@@ -388,7 +394,7 @@ void genChecked(IRGen &g, const ast::Stmt &s) {
     return genStatement(g, s);
   FunctionState &state = g.fn();
   size_t depth = g.stack.size(), scopes = state.scopes.size(), loops = state.loops.size();
-  unsigned conditions = state.conditions;
+  unsigned conditions = state.conditions, tries = state.tries;
   bool decides = g.decidesConditions;
   ShapeFacts facts = state.facts;
   try {
@@ -398,6 +404,7 @@ void genChecked(IRGen &g, const ast::Stmt &s) {
     state.scopes.resize(scopes);
     state.loops.resize(loops);
     state.conditions = conditions;
+    state.tries = tries;
     state.facts = std::move(facts);
     state.isWrong = true;
     g.decidesConditions = decides;

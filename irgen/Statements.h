@@ -27,6 +27,18 @@ void genPrint(IRGen &g, llvm::ArrayRef<const ast::Expr *> values, const PrintWor
 void genIf(IRGen &g, const ast::If &s);
 void genWhile(IRGen &g, const ast::While &s);
 void genFor(IRGen &g, const ast::For &s);
+void genTry(IRGen &g, const ast::Try &s);
+RValue genTryElse(IRGen &g, const ast::TryElse &e);
+/// Generates code that may turn out to end before its end; what follows is then not reached.
+void genGuarded(IRGen &g, llvm::function_ref<void()> generate);
+/// The end of the current block is never reached.
+[[noreturn]] void neverReturns(IRGen &g);
+/// Ends the blocks whose end is never reached: the function returns what stands for values of its result's types.
+void endDead(IRGen &g, mlir::TypeRange results, SourceRange range);
+/// Whether errors that data decide are caught around the code that is generated.
+inline bool isTried(IRGen &g) { return g.fn().isTried || g.fn().tries > 0; }
+/// An operation that fails as an error at run time does.
+void raise(IRGen &g, DiagId id, llvm::ArrayRef<std::string> args, SourceRange range);
 /// The common form of loops. Function references: their functions live until the loop is generated.
 struct Loop {
   const void *key; ///< one for all attempts to generate it

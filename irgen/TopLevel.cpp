@@ -48,7 +48,8 @@ static void generateTop(IRGen &g, ArrayRef<const ast::Stmt *> statements, TopLev
   FunctionState &state = beginTop(g, "__top", statements.empty() ? SourceRange() : statements[0]->range);
   out.symbol = state.op.getSymName();
   generateItems(g, statements);
-  if (!reachable(g)) { // it ends in a loop that nothing leaves
+  endDead(g, {}, {});
+  if (!reachable(g)) { // it ends in a loop that nothing leaves, or fails
     g.stack.pop_back();
     return;
   }

@@ -31,6 +31,9 @@ void unknownName(IRGen &g, const std::string &name, SourceRange range, bool isFu
     if (name == theirs)
       g.fail(unknown, range, {name}, help);
   std::vector<std::string> candidates = g.host.names();
+  auto inside = llvm::find_if(candidates, [&](const std::string &known) { return known.starts_with(name + "."); });
+  if (inside != candidates.end())
+    g.fail(DiagId::IsModule, range, {name}, "`" + *inside + "` is a name of it");
   for (auto &scope : g.fn().scopes)
     for (auto &[known, variable] : scope)
       candidates.push_back(known);

@@ -40,6 +40,7 @@ int __gxx_personality_v0(...);
 
 int64_t toy_rt_site = 0;
 int64_t toy_rt_loops = 0;
+int64_t toy_rt_depth = 0; ///< of the call that `toy_rt_try` makes
 
 static rt::StridedView stridedView(const rt::Tensor &t, const int64_t *view) {
   int64_t rank = *view++;
@@ -277,6 +278,38 @@ static void toy_rt_eval(mlir::Operation *op, void **operands, void **results) {
   }
 }
 
+/// Calls a block and catches its errors. The block owns its arguments; so it gets references of its own, which are
+/// given back where it fails.
+static void toy_rt_try(mlir::Operation *op, void **operands, void **results, void (*entry)(void **, void **),
+                       int64_t depth) {
+  AbiState &state = abiState();
+  const size_t passed = state.passed.size();
+  auto retain = [](mlir::Type type, void *object) {
+    llvm::isa<StrType>(type) ? rt::retain(static_cast<rt::Str *>(object))
+                             : rt::retain(static_cast<rt::Tensor *>(object));
+  };
+  auto body = [&] {
+    for (auto [i, type] : llvm::enumerate(op->getOperandTypes()))
+      retain(type, operands[i]);
+    toy_rt_depth = depth;
+    entry(operands, results);
+  };
+  auto tell = [&](const rt::Error &error) {
+    llvm::SmallVector<int64_t> sites = {toy_rt_site};
+    sites.append(state.passed.begin() + passed, state.passed.end());
+    state.passed.resize(passed);
+    state.environment->noteCaught(error, sites, {});
+  };
+  if (attempt(*state.environment, body, tell))
+    return;
+  for (auto [i, type] : llvm::enumerate(op->getResultTypes())) {
+    rt::Value value = absentValue(type);
+    results[i] = llvm::isa<StrType>(type) ? static_cast<void *>(std::get<rt::StrRef>(value).take())
+                                          : std::get<rt::TensorRef>(value).take();
+  }
+  *static_cast<rt::Tensor *>(results[0])->as<int64_t>() = -1;
+}
+
 /// Executes an operation that compiled code saw fail. Operands are objects, borrowed, and integers or bools.
 [[noreturn]] static void toy_rt_refuse(mlir::Operation *op, ...) {
   llvm::SmallVector<rt::TensorRef> scalars;
@@ -357,6 +390,8 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       TOY_SYMBOL(toy_rt_gemm),
       TOY_SYMBOL(toy_rt_planar_gemm),
       TOY_SYMBOL(toy_rt_eval),
+      TOY_SYMBOL(toy_rt_depth),
+      TOY_SYMBOL(toy_rt_try),
       TOY_SYMBOL(toy_rt_refuse),
       TOY_SYMBOL(toy_rt_to_bf16),
       TOY_SYMBOL(toy_rt_to_f16),

@@ -329,6 +329,14 @@ void Engine::link(Linkable linkable, std::string &error) {
 
 bool Engine::has(StringRef symbol) const { return impl->entries.count(symbol.str()); }
 
+std::vector<const void *> Engine::heldObjects() const {
+  std::vector<const void *> held;
+  for (const auto &constants : impl->constants)
+    for (const rt::TensorRef &constant : *constants)
+      held.push_back(constant.get());
+  return held;
+}
+
 std::vector<mlir::Location> Engine::takeFailureChain() { return std::exchange(impl->chain, {}); }
 
 std::optional<mlir::Location> Engine::placeOf(int64_t site) const {

@@ -39,6 +39,9 @@ StmtPtr Parser::parseItem() {
     return parseStruct();
   if (is(TokenKind::Import) && peek(1).kind == TokenKind::String)
     return parseImport();
+  if (isNameAt(1) && (is(TokenKind::Import) ? peek(2).kind != TokenKind::Equal
+                                            : is(TokenKind::From) && peek(2).kind == TokenKind::Import))
+    refuseImport();
   return parseStatement();
 }
 
@@ -192,13 +195,32 @@ StmtPtr Parser::parseStruct() {
   return decl;
 }
 
-/// import := `import` string `;`
+/// `import numpy as np`, `from x import y`: what people bring from Python.
+void Parser::refuseImport() {
+  static constexpr std::string_view libraries[] = {"numpy", "scipy", "torch", "jax", "math", "cmath", "random", "time"};
+  std::string name(tokens.spelling(peek(1)));
+  bool isImport = is(TokenKind::Import), isLibrary = false;
+  for (std::string_view library : libraries)
+    isLibrary |= name == library;
+  std::string alias = isImport && peek(2).kind == TokenKind::As && isNameAt(3) ? std::string(tokens.spelling(peek(3)))
+                      : isImport                                               ? std::string()
+                                                                               : name;
+  fail(DiagId::ImportWithoutPath, tokens.range(peek(1)), {},
+       isLibrary ? "nothing has to be imported: functions stand without a module, as `zeros(3)` and `sqrt(x)`"
+                 : "write `import \"" + name + ".toy\"" + (alias.empty() ? "" : " as " + alias) + ";`");
+}
+
+/// import := `import` string [`as` name] `;`
 StmtPtr Parser::parseImport() {
   SourceRange begin = here();
   take();
   auto import = std::make_unique<Import>(begin);
   import->pathRange = here();
   import->path = unescape(tokens.spelling(take()));
+  if (accept(TokenKind::As)) {
+    SourceRange range;
+    import->alias = expectName("the name of the module", range);
+  }
   endStatement();
   import->range = since(begin);
   return import;

@@ -10,7 +10,7 @@ using namespace ast;
 /// expr := lambda | or
 ExprPtr Parser::parseExpr() {
   Nesting nesting(*this);
-  return beginsLambda() ? parseLambda() : parseOr();
+  return is(TokenKind::Try) ? parseTryElse() : beginsLambda() ? parseLambda() : parseOr();
 }
 
 bool Parser::beginsLambda() const {

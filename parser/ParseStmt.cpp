@@ -43,6 +43,10 @@ StmtPtr Parser::parseStatement() {
     return parseWhile();
   case TokenKind::For:
     return parseFor();
+  case TokenKind::Try:
+    if (peek(1).kind == TokenKind::LBrace)
+      return parseTry();
+    return parseSimpleStatement();
   case TokenKind::Def: {
     StmtPtr function = parseFunction({}, "");
     static_cast<Function &>(*function).place = placeOf(function->range);
@@ -275,6 +279,34 @@ StmtPtr Parser::parseFor() {
   statement->body = parseBlock();
   statement->range = since(begin);
   return statement;
+}
+
+/// try := `try` block `catch` [name] block
+StmtPtr Parser::parseTry() {
+  SourceRange begin = here();
+  Nesting nesting(*this);
+  take();
+  auto statement = std::make_unique<Try>(begin);
+  statement->body = parseBlock();
+  if (!accept(TokenKind::Catch))
+    fail(DiagId::Expected, here(), {"`catch`", got()});
+  if (isNameAt(0))
+    statement->name = expectName("a name", statement->nameRange);
+  statement->handler = parseBlock();
+  statement->range = since(begin);
+  return statement;
+}
+
+/// tryElse := `try` expr `else` expr
+ExprPtr Parser::parseTryElse() {
+  auto node = std::make_unique<TryElse>(here());
+  take();
+  node->value = parseExpr();
+  if (!accept(TokenKind::Else))
+    fail(DiagId::Expected, here(), {"`else`", got()});
+  node->otherwise = parseExpr();
+  node->range = since(node->range);
+  return node;
 }
 
 StmtPtr Parser::parseAssert() {

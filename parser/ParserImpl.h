@@ -58,6 +58,7 @@ private:
   void checkParameters(const std::vector<ast::Parameter> &parameters);
   ast::StmtPtr parseStruct();
   ast::StmtPtr parseImport();
+  [[noreturn]] void refuseImport();
   ast::Attribute parseAttribute();
 
   // ParseStmt.cpp
@@ -69,6 +70,7 @@ private:
   ast::StmtPtr parseIf();
   ast::StmtPtr parseWhile();
   ast::StmtPtr parseFor();
+  ast::StmtPtr parseTry();
   ast::StmtPtr parseAssert();
   ast::StmtPtr parsePrint();
   ast::StmtPtr parseWrite();
@@ -83,6 +85,7 @@ private:
   ast::ExprPtr parseExpr();
   bool beginsLambda() const;
   ast::ExprPtr parseLambda();
+  ast::ExprPtr parseTryElse();
   ast::ExprPtr parseOr();
   ast::ExprPtr parseAnd();
   ast::ExprPtr parseNot();

@@ -130,6 +130,12 @@ struct InlineFunctionsPass : impl::InlineFunctionsBase<InlineFunctionsPass> {
   }
 
 private:
+  /// Blocks whose errors are caught are called where they were written: their code is found in the same module.
+  static bool triesOrIsTried(func::FuncOp function) {
+    return function->hasAttr(triedCall) ||
+           llvm::any_of(function.getOps<func::CallOp>(), [](func::CallOp call) { return call->hasAttr(triedCall); });
+  }
+
   /// Callees first, so that a body is complete when it is copied.
   void visit(func::FuncOp function) {
     if (!visited.insert(function).second || function.isExternal())
@@ -145,7 +151,7 @@ private:
       visit(callee);
       // The top level calls user functions through their own compiled entries; padded ones have a size of their own.
       if ((!function->hasAttr("toy.name") && !callee->hasAttr("toy.prelude")) || callee->hasAttr("toy.buckets") ||
-          active.contains(callee) || !callee.getBody().hasOneBlock() ||
+          active.contains(callee) || triesOrIsTried(callee) || !callee.getBody().hasOneBlock() ||
           callee.getBody().front().getOperations().size() > largeFunction ||
           function.getBody().front().getOperations().size() > 8 * largeFunction)
         continue;

@@ -353,6 +353,7 @@ private:
         llvm::map_to_vector(op.getOperands(), [&](Value v) { return isComplex(v) ? packed(op, v) : v; });
     auto call = func::CallOp::create(b, op.getLoc(), op.getCallee(),
                                      llvm::map_to_vector(op.getResultTypes(), converted), operands);
+    call->setDiscardableAttrs(op->getDiscardableAttrDictionary());
     for (auto [old, now] : llvm::zip_equal(op.getResults(), call.getResults()))
       if (isComplex(old))
         split(old, now);

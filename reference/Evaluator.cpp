@@ -7,6 +7,8 @@
 #include "runtime/Parallel.h"
 #include "support/CallLimit.h"
 
+#include "llvm/ADT/ScopeExit.h"
+
 using namespace mlir;
 
 namespace toy {
@@ -136,6 +138,41 @@ static GlobalLoadOp updatedGlobal(Operation &op) {
   return load;
 }
 
+/// The results of a call; of one that is caught (toy.try) where it fails, -1 and what stands for the others.
+std::vector<rt::Value> Evaluator::callFrom(Frame &frame, func::CallOp call) {
+  std::string name = call.getCallee().str();
+  std::vector<rt::Value> results;
+  const bool isTried = call->hasAttr(triedCall);
+  auto run = [&] {
+    int &depth = environment.callDepth; // a block counts as no call
+    depth -= isTried;
+    llvm::scope_exit back([&] { depth += isTried; });
+    std::vector<rt::Value> operands;
+    for (Value operand : call.getOperands())
+      operands.push_back(frame.values[operand]);
+    auto callee = module.lookupSymbol<func::FuncOp>(name);
+    results = callee && !callee.isExternal() && !environment.isCompiled(name)
+                  ? this->call(callee, std::move(operands))
+                  : environment.callExternal(name, std::move(operands));
+  };
+  if (!isTried) {
+    run();
+    return results;
+  }
+  size_t known = callChain.size();
+  auto tell = [&](const rt::Error &error) {
+    environment.noteCaught(error, {}, ArrayRef(callChain).drop_front(known));
+    callChain.resize(known, call.getLoc());
+  };
+  if (!attempt(environment, run, tell)) {
+    for (Type type : call.getResultTypes())
+      results.push_back(absentValue(type));
+    int64_t failed = -1;
+    results[0] = rt::TensorRef(rt::newScalar(DType::I64, &failed));
+  }
+  return results;
+}
+
 std::vector<rt::Value> Evaluator::call(func::FuncOp function, std::vector<rt::Value> arguments) {
   int &depth = environment.callDepth;
   if (++depth > mostCalls + 1) { // the statement itself is the first
@@ -174,14 +211,7 @@ std::vector<rt::Value> Evaluator::call(func::FuncOp function, std::vector<rt::Va
       for (Operation &op : block->without_terminator()) {
         current = &op;
         if (auto call = dyn_cast<func::CallOp>(op)) {
-          std::vector<rt::Value> operands;
-          for (Value operand : call.getOperands())
-            operands.push_back(frame.values[operand]);
-          auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
-          std::vector<rt::Value> results =
-              callee && !callee.isExternal() && !environment.isCompiled(call.getCallee().str())
-                  ? this->call(callee, std::move(operands))
-                  : environment.callExternal(call.getCallee().str(), std::move(operands));
+          std::vector<rt::Value> results = callFrom(frame, call);
           for (auto [result, value] : llvm::zip_equal(call.getResults(), results))
             frame.values[result] = std::move(value);
           continue;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "runtime/ArrayOps.h"
+#include "runtime/Error.h"
 #include "runtime/Value.h"
 #include "support/CompileOptions.h"
 
@@ -31,6 +32,18 @@ public:
   /// A compiled function, or one without a body in the module.
   virtual std::vector<rt::Value> callExternal(const std::string &symbol, std::vector<rt::Value> arguments) = 0;
 
+  /// A block begins that may fail, and has ended; a failed one leaves variables as they were.
+  virtual void beginAttempt() = 0;
+  virtual void endAttempt(bool failed) = 0;
+  /// An error that a program catches, with the places that it came through, innermost first: numbers of compiled code,
+  /// then those of the evaluator.
+  virtual void noteCaught(const rt::Error &error, llvm::ArrayRef<int64_t> sites,
+                          llvm::ArrayRef<mlir::Location> chain) = 0;
+  /// The tensors and strings that variables and compiled code hold, once for each reference.
+  virtual std::vector<const void *> heldObjects() = 0;
+  /// The code, the text and the place of the last one.
+  virtual const std::string &caught(int64_t part) = 0;
+
   int callDepth = 0; ///< evaluated calls that are active, in all modules
 };
 
@@ -42,6 +55,13 @@ rt::TensorRef loadAs(const std::string &path, const std::string &name, mlir::Typ
 /// The same memory as complex numbers and as pairs of reals.
 rt::Value complexView(const rt::Value &pairs);
 rt::Value pairsView(const rt::Value &complex);
+
+/// Runs a body that may fail. False where it did by an error that programs may catch: families R and I, but for Ctrl-C.
+/// Then variables, random numbers and reference counts are what they were; `tell` notes the error.
+bool attempt(Environment &environment, llvm::function_ref<void()> body,
+             llvm::function_ref<void(const rt::Error &)> tell);
+/// What stands for a value that is not there (see toy.absent).
+rt::Value absentValue(mlir::Type type);
 
 class Evaluator {
 public:
@@ -55,6 +75,7 @@ public:
 
 private:
   friend struct Frame;
+  std::vector<rt::Value> callFrom(struct Frame &frame, mlir::func::CallOp call);
   mlir::ModuleOp module;
   Environment &environment;
   const CompileOptions &options;

@@ -53,7 +53,14 @@ constexpr Word words[] = {
     {"return", "return e;  return (a, b);"},
     {"struct", "struct P { var x; var y; }  P p = {1, 2};  p.x"},
     {"assert", "assert c, \"text\": an error with the text unless c holds."},
-    {"import", "import \"file.toy\": functions and structs of a file, relative to this one."},
+    {"import",
+     "import \"file.toy\": the names of a file, relative to this one.  import \"file.toy\" as m: under a name of "
+     "their own, m.f(x)."},
+    {"as", "import \"file.toy\" as m: see ?import"},
+    {"try",
+     "try { … } catch e { … }: the second block runs where the first one fails, and variables are as before; e is "
+     "Error{code, text, place}.  try e else f: the value of f where e fails."},
+    {"catch", "try { … } catch e { … }: see ?try"},
     {"extern", "extern def f(x: c64[N]) -> c64[N] from \"libmine.so\" symbol \"f_v1\": a function of a shared library "
                "(runtime/toy_extern.h)."},
     {"pi", "3.141592653589793"},

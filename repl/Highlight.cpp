@@ -291,6 +291,11 @@ std::vector<Completion> completionsAt(std::string_view text, size_t end, Session
         add(type->names[i], type->elements[i].str());
       return sorted();
     }
+    if (auto *names = session.namesOfModule(base)) {
+      for (auto &[name, known] : *names)
+        add(name, signatureOf(known, session));
+      return sorted();
+    }
     for (const char *name : {"T", "H", "real", "imag", "shape", "dtype"})
       add(name, "");
   } else {

@@ -137,7 +137,7 @@ int runPrompt(Session &session, bool color, bool init) {
           prompt.runText(fmt::format("<input {}>", ++number), input);
         rt::flushOutput();
       });
-      if (prompt.leave)
+      if (prompt.leave || session.exitStatus)
         return 0;
     }
   }

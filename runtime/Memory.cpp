@@ -16,8 +16,8 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <mutex>
-#include <set>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -455,25 +455,17 @@ ObjectMark markObjects(bool countsReferences) {
   return mark;
 }
 
-static void collect(const Value &value, std::set<void *> &objects) {
-  if (auto *t = std::get_if<TensorRef>(&value))
-    objects.insert(t->get());
-  else if (auto *s = std::get_if<StrRef>(&value))
-    objects.insert(s->get());
-  else if (auto *a = std::get_if<std::shared_ptr<Aggregate>>(&value))
-    for (const Value &element : (*a)->elements)
-      collect(element, objects);
-}
-
-void releaseSince(const ObjectMark &mark, std::span<const Value *const> keep) {
-  std::set<void *> kept;
-  for (const Value *value : keep)
-    collect(*value, kept);
+void releaseSince(const ObjectMark &mark, std::span<const void *const> held) {
+  std::map<const void *, int64_t> kept;
+  for (const void *object : held)
+    ++kept[object];
   std::lock_guard lock(heap().mutex);
   Link *l = heap().head.next;
   while (l && l->serial > mark.serial) {
     Link *next = l->next;
-    if (!kept.count(objectOf(l)))
+    if (auto it = kept.find(objectOf(l)); it != kept.end())
+      referencesTo(l) = it->second;
+    else
       destroy(l);
     l = next;
   }

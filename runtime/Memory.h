@@ -62,9 +62,9 @@ struct ObjectMark {
 };
 ObjectMark markObjects(bool countsReferences);
 /// After an error has passed through compiled code, whose frames give nothing up: frees the objects made since the
-/// mark, except those reachable from the values given, and takes back the references to older ones that were added
-/// since. Variables have the values again that they had at the mark.
-void releaseSince(const ObjectMark &mark, std::span<const Value *const> keep);
+/// mark, except those that are held, an entry of `held` for each reference, and takes back the references to older ones
+/// that were added since. Variables have the values again that they had at the mark.
+void releaseSince(const ObjectMark &mark, std::span<const void *const> held);
 
 /// The element count of a shape; throws when it does not fit.
 int64_t checkedCount(std::span<const int64_t> sizes, DType dtype);

@@ -32,6 +32,8 @@ bool hasBreak(const ast::Stmt *s) {
                        [](const ast::StmtPtr &inner) { return hasBreak(inner.get()); });
   if (auto *branch = ast::dynCast<ast::If>(s))
     return hasBreak(branch->thenBlock.get()) || hasBreak(branch->elseBranch.get());
+  if (auto *attempt = ast::dynCast<ast::Try>(s))
+    return hasBreak(attempt->body.get()) || hasBreak(attempt->handler.get());
   return s->kind == NodeKind::Break;
 }
 
@@ -50,6 +52,8 @@ bool leaves(const ast::Stmt *s) {
   }
   case NodeKind::If:
     return leaves(ast::cast<ast::If>(*s).thenBlock.get()) && leaves(ast::cast<ast::If>(*s).elseBranch.get());
+  case NodeKind::Try:
+    return leaves(ast::cast<ast::Try>(*s).body.get()) && leaves(ast::cast<ast::Try>(*s).handler.get());
   case NodeKind::While:
     return isTrue(*ast::cast<ast::While>(*s).condition) && !hasBreak(ast::cast<ast::While>(*s).body.get());
   default:
@@ -135,14 +139,14 @@ private:
   }
 
   void callee(const ast::Call &c) {
-    Local *local = find(c.callee);
+    Local *local = find(c.functionName());
     if (local)
       local->isRead = true;
-    else if (functions.count(c.callee) || to.isKnown(c.callee)) {
+    else if (functions.count(c.functionName()) || to.isKnown(c.functionName())) {
       if (isInside())
         to.call(c);
     } else if (isInside() && !c.isMember) // a member of the first argument may be meant
-      to.unknownName(c.callee, c.calleeRange, true, visible());
+      to.unknownName(c.functionName(), c.calleeRange, true, visible());
   }
 
   void function(const ast::Function &f) {
@@ -226,6 +230,15 @@ private:
       for (size_t i = 0; i < loop.names.size(); ++i)
         declare(loop.names[i], loop.nameRanges[i], false);
       statement(loop.body.get());
+      return pop();
+    }
+    case NodeKind::Try: {
+      auto &attempt = ast::cast<ast::Try>(*s);
+      statement(attempt.body.get());
+      push();
+      if (!attempt.name.empty())
+        declare(attempt.name, attempt.nameRange, false);
+      statement(attempt.handler.get());
       return pop();
     }
     case NodeKind::Return:

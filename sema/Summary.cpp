@@ -73,6 +73,8 @@ public:
     }
     case NodeKind::For:
       return loop(ast::cast<ast::For>(*s));
+    case NodeKind::Try:
+      return attempt(ast::cast<ast::Try>(*s));
     case NodeKind::Return:
       out.returnsValue |= ast::cast<ast::Return>(*s).value != nullptr;
       return expr(ast::cast<ast::Return>(*s).value.get());
@@ -149,7 +151,7 @@ private:
 
   void call(const ast::Call &c) {
     if (!c.function)
-      callee(c.callee);
+      callee(c.functionName());
     out.factors += c.callee == "cos" || c.callee == "sin";
   }
 
@@ -172,6 +174,14 @@ private:
     expr(s.iterable.get());
     scopes.emplace_back(s.names.begin(), s.names.end());
     statement(s.body.get());
+    scopes.pop_back();
+  }
+
+  void attempt(const ast::Try &s) {
+    out.branches = true;
+    statement(s.body.get());
+    scopes.emplace_back(NameSet{s.name});
+    statement(s.handler.get());
     scopes.pop_back();
   }
 
@@ -321,6 +331,9 @@ std::vector<std::string> assignedIn(const ast::Node &node) {
     else if (auto *branch = ast::dynCast<ast::If>(n)) {
       self(self, branch->thenBlock.get());
       self(self, branch->elseBranch.get());
+    } else if (auto *attempt = ast::dynCast<ast::Try>(n)) {
+      self(self, attempt->body.get());
+      self(self, attempt->handler.get());
     } else if (auto *loop = ast::dynCast<ast::While>(n))
       self(self, loop->body.get());
     else if (auto *loop = ast::dynCast<ast::For>(n))

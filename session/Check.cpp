@@ -46,7 +46,7 @@ bool Session::check(std::string name, std::string text, ParseOptions parseOption
     ParseResult result = parse(lex(sources.add(name, std::move(text)), diagnostics), diagnostics, parseOptions);
     if (result.status == ParseStatus::Complete) {
       modules.push_back(std::make_unique<ast::Module>(std::move(result.module)));
-      const ast::Module &module = *modules.back();
+      ast::Module &module = *modules.back();
       if (declare(module) && checkDefinitions(module)) {
         std::vector<const ast::Stmt *> all = withImports(module), own;
         for (const ast::StmtPtr &s : module.items)

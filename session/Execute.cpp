@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/ScopeExit.h"
+#include <fmt/format.h>
 
 using namespace mlir;
 
@@ -50,11 +51,14 @@ void Session::rollback(std::map<std::string, std::optional<rt::Value>> &changes)
       globals.erase(name);
 }
 
-std::vector<const rt::Value *> Session::liveValues() const {
-  std::vector<const rt::Value *> out;
+std::vector<const void *> Session::heldObjects() {
+  std::vector<const void *> held = compiler.engine.heldObjects();
   for (auto &[name, value] : globals)
-    out.push_back(&value);
-  return out;
+    if (auto *tensor = std::get_if<rt::TensorRef>(&value))
+      held.push_back(tensor->get());
+    else if (auto *text = std::get_if<rt::StrRef>(&value))
+      held.push_back(text->get());
+  return held;
 }
 
 SourceRange Session::rangeOf(Location location, bool whole) {
@@ -74,8 +78,8 @@ SourceRange Session::rangeOf(Location location, bool whole) {
           buffer.offsetOf(range.getEndLine(), range.getEndColumn())};
 }
 
-/// The innermost place in the user's own text, and the calls that led there.
-void Session::reportRuntimeError(const rt::Error &error, ArrayRef<Location> chain) {
+/// The places in the user's own texts.
+std::vector<SourceRange> Session::userRanges(ArrayRef<Location> chain) {
   std::vector<SourceRange> ranges;
   auto add = [&](auto &self, Location l) -> void {
     if (auto call = dyn_cast<CallSiteLoc>(l)) { // what was inlined may hold inlined calls itself
@@ -87,6 +91,16 @@ void Session::reportRuntimeError(const rt::Error &error, ArrayRef<Location> chai
   for (Location l : chain)
     add(add, l);
   std::erase_if(ranges, [&](SourceRange r) { return !r.valid() || sources.get(r.buffer).getName() == "<library>"; });
+  return ranges;
+}
+
+/// The innermost place, and the calls that led there.
+void Session::reportRuntimeError(const rt::Error &error, ArrayRef<Location> chain) {
+  if (error.id == DiagId::Exited) {
+    exitStatus = std::stoi(error.args[0]);
+    return;
+  }
+  std::vector<SourceRange> ranges = userRanges(chain);
   Diagnostic &d = diagnostics.report(error.id, ranges.empty() ? SourceRange() : ranges[0], error.args);
   if (error.id == DiagId::DeviceFailed)
     for (int64_t site : rt::unfinishedOnDevice())
@@ -100,6 +114,45 @@ void Session::reportRuntimeError(const rt::Error &error, ArrayRef<Location> chai
     }
     d.note(ranges[i], "called here");
   }
+}
+
+void Session::beginAttempt() {
+  attempts.push_back({{}, {}, runningEvaluator ? runningEvaluator->callChain.size() : 0});
+}
+
+/// What a block changed that has come to its end belongs to the one around it.
+void Session::endAttempt(bool failed) {
+  Attempt ended = std::move(attempts.back());
+  attempts.pop_back();
+  if (failed) {
+    rollback(ended.changes);
+    for (const std::string &name : ended.journaled) // which would hold values once more
+      journal->erase(name);
+  } else if (!attempts.empty()) {
+    attempts.back().changes.merge(ended.changes);
+    attempts.back().journaled.merge(ended.journaled);
+  }
+}
+
+void Session::noteCaught(const rt::Error &error, ArrayRef<int64_t> sites, ArrayRef<Location> chain) {
+  std::vector<Location> places = compiler.engine.takeFailureChain();
+  for (int64_t site : sites)
+    if (auto place = compiler.engine.placeOf(site))
+      places.push_back(*place);
+  if (runningEvaluator) {
+    std::vector<Location> &running = runningEvaluator->callChain;
+    places.insert(places.end(), running.begin() + attempts.back().chain, running.end());
+    running.erase(running.begin() + attempts.back().chain, running.end());
+  }
+  llvm::append_range(places, chain);
+  std::string place;
+  if (std::vector<SourceRange> ranges = userRanges(places); !ranges.empty()) {
+    const SourceBuffer &buffer = sources.get(ranges[0].buffer);
+    place = fmt::format("{}:{}:{}", buffer.getName(), buffer.lineOf(ranges[0].begin), buffer.columnOf(ranges[0].begin));
+  }
+  bool isOwnText = error.id == DiagId::Failed || error.id == DiagId::AssertionFailed;
+  caughtError = {std::string(infoOf(error.id).code), isOwnText ? error.args[0] : formatDiagnostic(error.id, error.args),
+                 place};
 }
 
 /// The body of a function's instance, or null.
@@ -148,8 +201,11 @@ bool Session::checkDefinitions(const ast::Module &module) {
   return ok;
 }
 
-/// Says where the instances of a unit are.
+/// Says where the instances of a unit are, and the blocks whose errors are caught.
 void Session::own(std::shared_ptr<CompiledModule> owner, const InstanceTable::Unit &added) {
+  for (auto function : owner->module->getOps<func::FuncOp>())
+    if (function->hasAttr(triedCall) && !function.isExternal())
+      symbolModules[function.getSymName().str()] = owner;
   for (const std::string &key : added.keys())
     symbolModules[instanceTable.find(key)->symbol] = owner;
 }
@@ -179,7 +235,7 @@ bool Session::isCompiled(const std::string &symbol) {
   if (compiler.engine.has(symbol) || options.compile.jit == JitMode::Never)
     return compiler.engine.has(symbol);
   func::FuncOp callee = bodyOf(symbol);
-  if (!callee || callee->hasAttr("toy.prelude") || symbolModules[symbol]->compiled)
+  if (!callee || callee->hasAttr("toy.prelude") || callee->hasAttr(triedCall) || symbolModules[symbol]->compiled)
     return false;
   return compileModule(*symbolModules[symbol], symbolModules[symbol]->top) && compiler.engine.has(symbol);
 }
@@ -248,9 +304,8 @@ bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top,
     return succeed();
   } catch (...) {
     bool failed = undo(rt::currentError());
-    std::vector<const rt::Value *> keep = liveValues();
     if (options.compile.jit != JitMode::Never)
-      rt::releaseSince(mark, keep);
+      rt::releaseSince(mark, heldObjects());
     return failed;
   }
 }
@@ -389,7 +444,8 @@ bool Session::typeOfFile(const std::string &path, const std::string &member, Val
 }
 
 /// One array, or a struct of all arrays by their names.
-std::string Session::loadNow(const ast::Expr &path, const ast::Expr *member, ValueType &type) {
+std::string Session::loadNow(const ast::Expr &path, const ast::Expr *member, ValueType &type,
+                             llvm::function_ref<void(DiagId, std::vector<std::string>)> failed) {
   std::string file, wanted, loaded = "$load" + std::to_string(instanceTable.newNumber());
   if (!evaluateText(path, file) || (member && !evaluateText(*member, wanted)))
     return "";
@@ -414,7 +470,7 @@ std::string Session::loadNow(const ast::Expr &path, const ast::Expr *member, Val
     globalTypes[loaded] = type;
     return loaded;
   } catch (rt::Error &error) {
-    diagnostics.report(error.id, path.range, error.args);
+    failed(error.id, error.args);
     return "";
   }
 }

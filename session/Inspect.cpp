@@ -22,6 +22,7 @@ const ast::Module *Session::parseStatement(const std::string &text) {
   if (result.status != ParseStatus::Complete || result.module.items.empty())
     return nullptr;
   silence(result.module);
+  sema::qualify(result.module, mainNames);
   modules.push_back(std::make_unique<ast::Module>(std::move(result.module)));
   return modules.back().get();
 }

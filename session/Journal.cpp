@@ -24,6 +24,9 @@ void Session::takeBack(Change &change) {
   if (defined != change.definitions)
     instanceTable.clear(); // it holds the newer ones
   defined = std::move(change.definitions);
+  imported = std::move(change.imported);
+  mainNames = std::move(change.mainNames);
+  moduleNames = std::move(change.moduleNames);
   graph.forget();
 }
 
@@ -72,6 +75,8 @@ void Session::reset() {
   instanceTable.specializations.clear();
   imported.clear();
   importedModules.clear();
+  mainNames = {};
+  moduleNames.clear();
   graph.forgetAll();
   past.clear();
 }
@@ -164,7 +169,6 @@ public:
     return t ? tensor(*t, name) : "0";
   }
 
-private:
   static std::string quoted(const std::string &text) {
     std::string out = "\"";
     for (char c : text)
@@ -172,6 +176,7 @@ private:
     return out + "\"";
   }
 
+private:
   std::string tensor(const rt::Tensor &t, const std::string &name) {
     std::string dtype(nameOf(t.dtype));
     if (t.count() == 0)
@@ -265,13 +270,18 @@ private:
 
 void Session::saveScript(const std::string &path) {
   std::string text = "# A saved session of toy.\n";
+  for (auto &[alias, module] : mainNames.modules) // what is theirs is in their files
+    text += fmt::format("import {} as {};\n", ScriptWriter::quoted(module.path), alias);
+  auto isOwn = [](const std::string &name) { return name.find('.') == std::string::npos; };
   for (auto &[name, s] : defined.structures)
-    text += definitionOf(name);
+    if (isOwn(name))
+      text += definitionOf(name);
   for (auto &[name, f] : defined.functions)
-    text += definitionOf(name);
+    if (isOwn(name))
+      text += definitionOf(name);
   ScriptWriter writer(path);
   for (auto &[name, type] : globalTypes)
-    if (!name.starts_with("$"))
+    if (!name.starts_with("$") && isOwn(name))
       text += VariableWriter(writer, sources, defined, globals, name, type).text;
   rt::writeFile(path, {text});
 }

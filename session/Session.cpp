@@ -152,6 +152,7 @@ bool Session::protect(const std::string &name, const std::function<void()> &body
       rollback(statementChanges);
     recording = nullptr;
     runningEvaluator = nullptr;
+    attempts.clear();
     instanceTable.forgetPending();
     importing.clear();
     Diagnostic &d = diagnostics.report(error->id, {}, error->args);
@@ -174,6 +175,13 @@ void Session::recycleWhenDue() {
   damaged = false;
 }
 
+Session::Change Session::nothingChanged() const { return {{}, globalTypes, defined, imported, mainNames, moduleNames}; }
+
+const std::map<std::string, std::string> *Session::namesOfModule(const std::string &alias) const {
+  auto it = mainNames.modules.find(alias);
+  return it == mainNames.modules.end() ? nullptr : &it->second.names;
+}
+
 /// A text, protected; what ends it takes back what it changed, and what it was about to compile.
 Session::Outcome Session::run(std::string name, std::string text, ParseOptions parseOptions) {
   bool outermost = !recording && !journal && importing.empty();
@@ -182,7 +190,7 @@ Session::Outcome Session::run(std::string name, std::string text, ParseOptions p
   recycleWhenDue();
   Change change;
   if (options.prompt) {
-    change = {{}, globalTypes, defined};
+    change = nothingChanged();
     recording = &change;
   }
   Outcome outcome = Failed;
@@ -220,7 +228,7 @@ Session::Outcome Session::runText(std::string name, std::string text, ParseOptio
   bool ok = result.status == ParseStatus::Complete;
   if (ok) {
     modules.push_back(std::make_unique<ast::Module>(std::move(result.module)));
-    const ast::Module &module = *modules.back();
+    ast::Module &module = *modules.back();
     ok = declare(module) && checkDefinitions(module);
     if (ok)
       showDiagnostics(); // warnings
@@ -256,7 +264,7 @@ OwningOpRef<ModuleOp> Session::lower(std::string name, std::string text, ParseOp
     return {};
   silence(result.module);
   modules.push_back(std::make_unique<ast::Module>(std::move(result.module)));
-  const ast::Module &module = *modules.back();
+  ast::Module &module = *modules.back();
   if (!declare(module))
     return {};
   std::vector<const ast::Stmt *> items;
@@ -324,15 +332,23 @@ std::vector<std::string> Session::functionNames() const {
 rt::Value Session::getGlobal(const std::string &name) { return globals.at(name); }
 
 void Session::setGlobal(const std::string &name, rt::Value value) {
-  if (journal && !journal->count(name)) {
-    auto it = globals.find(name);
-    (*journal)[name] = it == globals.end() ? std::nullopt : std::optional(it->second);
+  auto note = [&](std::map<std::string, std::optional<rt::Value>> &changes) {
+    auto [change, isNew] = changes.try_emplace(name);
+    if (auto it = globals.find(name); isNew && it != globals.end())
+      change->second = it->second;
+    return isNew;
+  };
+  bool isNew = journal && note(*journal);
+  if (!attempts.empty()) {
+    note(attempts.back().changes);
+    if (isNew)
+      attempts.back().journaled.insert(name);
   }
   globals[name] = std::move(value);
 }
 
 void Session::releaseGlobal(const std::string &name) {
-  if (recording && !recording->values.contains(name) && !(journal && journal->contains(name)))
+  if (!attempts.empty() || (recording && !recording->values.contains(name) && !(journal && journal->contains(name))))
     return; // if this input fails, the value will be wanted again
   globals[name] = rt::TensorRef();
 }

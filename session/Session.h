@@ -9,10 +9,12 @@
 #include "parser/Parser.h"
 #include "reference/Evaluator.h"
 #include "runtime/Error.h"
+#include "sema/Qualify.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 
+#include <array>
 #include <mutex>
 
 namespace toy {
@@ -66,12 +68,15 @@ public:
 
   std::vector<std::string> scriptArguments;
   int errorsShown = 0;
-  bool faulted = false; ///< a fault or an internal error ended an input
+  std::optional<int> exitStatus; ///< the program called `exit`
+  bool faulted = false;          ///< a fault or an internal error ended an input
   DiagnosticEngine &getDiagnostics() { return diagnostics; }
   /// Writes and drops what was reported.
   void showDiagnostics();
   std::vector<std::pair<std::string, std::string>> variables() const; ///< names and types
   std::vector<std::string> functionNames() const;
+  /// The names of a module as they are called in the session, by how they follow `m.`; null where there is none.
+  const std::map<std::string, std::string> *namesOfModule(const std::string &alias) const;
   const PhaseTimes &phaseTimes() const { return compiler.times; }
   std::vector<CompileRecord> compiles;
   int64_t cacheHits = 0;
@@ -133,7 +138,8 @@ public:
   void isUsedAgain(Specialization &specialization) override;
   bool isInterrupted() override;
   bool padsToBuckets() override;
-  std::string loadNow(const ast::Expr &path, const ast::Expr *member, ValueType &type) override;
+  std::string loadNow(const ast::Expr &path, const ast::Expr *member, ValueType &type,
+                      llvm::function_ref<void(DiagId, std::vector<std::string>)> failed) override;
   bool typeOfFile(const std::string &path, const std::string &member, ValueType &type) override;
   bool evaluateText(const ast::Expr &e, std::string &text);
   std::vector<std::string> names() override;
@@ -143,6 +149,11 @@ public:
   void releaseGlobal(const std::string &name) override;
   const std::vector<std::string> &arguments() override { return scriptArguments; }
   rt::RandomState &random() override { return randomState; }
+  std::vector<const void *> heldObjects() override;
+  void beginAttempt() override;
+  void endAttempt(bool failed) override;
+  void noteCaught(const rt::Error &error, llvm::ArrayRef<int64_t> sites, llvm::ArrayRef<mlir::Location> chain) override;
+  const std::string &caught(int64_t part) override { return caughtError.at(part); }
   bool isCompiled(const std::string &symbol) override;
   std::vector<rt::Value> callExternal(const std::string &symbol, std::vector<rt::Value> arguments) override;
 
@@ -150,8 +161,11 @@ private:
   struct CompiledModule;
   /// What a text and its imports define, before any of it runs: files are read, what is defined twice is reported, and
   /// names that mean nothing yet get their first definition. The others follow when they are reached.
-  bool declare(const ast::Module &module);
-  bool readImports(const ast::Module &module);
+  bool declare(ast::Module &module);
+  bool readImports(ast::Module &module, sema::ModuleNames &names);
+  bool readImport(const ast::Import &item, const std::string &path, const std::string &key,
+                  const sema::ModuleNames &importer);
+  std::string findImport(const ast::Import &item, std::string &path) const;
   bool checkNames(const ast::Module &module);
   void defineUnknown(const ast::Module &module);
   bool import(const ast::Import &item);
@@ -169,6 +183,7 @@ private:
   const ast::Module *parseStatement(const std::string &text);
   void reportRuntimeError(const rt::Error &error, llvm::ArrayRef<mlir::Location> chain);
   SourceRange rangeOf(mlir::Location location, bool whole = false);
+  std::vector<SourceRange> userRanges(llvm::ArrayRef<mlir::Location> chain);
   void showRemarks();
   mlir::func::FuncOp bodyOf(llvm::StringRef symbol);
   bool checkDefinitions(const ast::Module &module);
@@ -177,7 +192,6 @@ private:
   void own(std::shared_ptr<CompiledModule> owner, const InstanceTable::Unit &added);
   bool compileModule(CompiledModule &owner, const std::string &evaluated);
   void rollback(std::map<std::string, std::optional<rt::Value>> &journal);
-  std::vector<const rt::Value *> liveValues() const;
 
   SessionOptions options;
   SourceManager sources;
@@ -195,17 +209,32 @@ private:
   InstanceTable instanceTable;
   std::map<std::string, std::shared_ptr<CompiledModule>> symbolModules;
   sema::CallGraph graph{defined};
-  std::set<std::string> importing, imported; ///< canonical paths
+  std::vector<std::string> importing;                   ///< canonical paths, the outermost first
+  std::set<std::string> imported;                       ///< canonical paths
+  sema::ModuleNames mainNames;                          ///< of the program itself
+  std::map<std::string, sema::ModuleNames> moduleNames; ///< of the files that were imported, by canonical path
   std::map<std::string, const ast::Module *>
       importedModules; ///< by canonical path: read, whether or not they have taken effect
   rt::RandomState randomState;
   Evaluator *runningEvaluator = nullptr;
+  /// Blocks that run and may fail: old values of variables, and how long the evaluator's chain of calls was.
+  struct Attempt {
+    std::map<std::string, std::optional<rt::Value>> changes;
+    std::set<std::string> journaled; ///< what the statement's journal did not have before
+    size_t chain;
+  };
+  std::vector<Attempt> attempts;
+  std::array<std::string, 3> caughtError; ///< code, text and place of the last one
   /// What an input changed: the state before it.
   struct Change {
     std::map<std::string, std::optional<rt::Value>> values;
     std::map<std::string, ValueType> types;
     sema::Definitions definitions;
+    std::set<std::string> imported;
+    sema::ModuleNames mainNames;
+    std::map<std::string, sema::ModuleNames> moduleNames;
   };
+  Change nothingChanged() const;
   void takeBack(Change &change);
   void writeReproducer(const std::string &name, const std::string &text);
   mlir::MLIRContext *ir(bool prepares = false);

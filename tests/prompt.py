@@ -538,6 +538,25 @@ def editor_command(s):
     return expect("edited function", s.line("f(10)"), "i64\n30")
 
 
+def caught_errors(s):
+    """An input whose block fails succeeds, and `:undo` takes back what its handler did. What failed inputs compiled
+    keeps its constants."""
+    s.line("var a = 1;")
+    s.line('try { a = 2; fail("x"); } catch e { a = 10; }')
+    problems = [expect("handled", s.line("a"), "i64\n10")]
+    s.line(":undo")
+    s.line(":undo")
+    problems.append(expect("undone", s.line("a"), "i64\n1"))
+    failed = s.line('try { a = 3; a = [1][a]; } catch e { print(e.code); a = 4; fail("again"); }')
+    problems.append(expect("a handler that fails", failed.startswith("R0101\nerror[R0128]: again"), True))
+    problems.append(expect("changes nothing", s.line("a"), "i64\n1"))
+    s.line("def row(i) { var table = [[1.5, 2], [3, 4]]; return table[i]; }")
+    problems.append(expect("failed", "R0101" in s.line("row(5)"), True))
+    s.line("var other = [[7, 8], [9, 10]] * 2;")
+    problems.append(expect("constants", s.line("row(1)"), "f64[2]\n[3.0, 4.0]"))
+    return first(*problems)
+
+
 def looking(s):
     s.line("def mul(a, b, c, d) { return (a*c - b*d, a*d + b*c); }")
     early = s.line(":emit toy mul")
@@ -644,6 +663,7 @@ def all_cases():
         resized,
         saved_sessions,
         function_values,
+        caught_errors,
         looking,
         help_topics,
     ):

@@ -13,7 +13,7 @@ import programs
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs/reference"
-RULES = 41
+RULES = [*range(1, 41), *range(45, 50)]
 MODES = ["--jit=never", "--jit=auto", "--jit=always"]
 FENCE = re.compile(r"^```toy\n(.*?)^```$", re.M | re.S)
 RULE = re.compile(r"^## Rule (\d+): \S.*$", re.M)
@@ -45,8 +45,8 @@ def rules():
 def complete(_toy):
     problems = []
     found = list(rules())
-    if sorted(number for number, *_ in found) != list(range(1, RULES + 1)):
-        problems.append(f"the rules are {sorted(number for number, *_ in found)}, not 1 to {RULES}")
+    if sorted(number for number, *_ in found) != RULES:
+        problems.append(f"the rules are {sorted(number for number, *_ in found)}, not {RULES}")
     for number, page, text in found:
         if not FENCE.search(text) and not re.match(r"\n+<!-- not shown: \S.* -->\n", text):
             problems.append(f"{page.name}: rule {number} has no example, and does not say why")

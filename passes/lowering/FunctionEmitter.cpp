@@ -288,7 +288,8 @@ void FunctionEmitter::emit() {
 /// `void symbol.entry(void **arguments, void **results)`
 void FunctionEmitter::emitEntry(Function *body) {
   auto *type = FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy()}, false);
-  auto *entry = Function::Create(type, Function::ExternalLinkage, function.getSymName() + ".entry", module);
+  std::string name = (function.getSymName() + ".entry").str();
+  auto *entry = cast<Function>(module.getOrInsertFunction(name, type).getCallee()); // a call may have named it before
   entry->addFnAttr(Attribute::getWithUWTableKind(b.getContext(), UWTableKind::Default));
   f = entry;
   b.SetInsertPoint(BasicBlock::Create(b.getContext(), "entry", entry));
@@ -305,7 +306,10 @@ void FunctionEmitter::emitEntry(Function *body) {
         arguments.push_back(slot.scalar.im);
     }
   }
-  arguments.push_back(b.getInt64(0));
+  bool isTried = function->hasAttr(triedCall); // and stands in a function that was called so deep
+  arguments.push_back(isTried ? static_cast<Value *>(b.CreateLoad(
+                                    b.getInt64Ty(), module.getOrInsertGlobal("toy_rt_depth", b.getInt64Ty())))
+                              : b.getInt64(0));
   CallInst *call = b.CreateCall(body, arguments);
   unsigned part = 0;
   bool single = !call->getType()->isStructTy();

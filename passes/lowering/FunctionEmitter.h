@@ -75,11 +75,14 @@ private:
   /// The elements of a tensor object, which may be on a device, are on the host from here on.
   void bringToHost(mlir::Value v);
   void emit(mlir::func::CallOp op);
+  void emitTry(mlir::func::CallOp op);
   llvm::Value *enterCall(mlir::func::CallOp op);
   llvm::BasicBlock *unwindBlock(mlir::func::CallOp op);
   std::pair<llvm::Value *, llvm::SmallVector<llvm::Value *>> passObjects(mlir::ValueRange operands, mlir::Operation *op,
                                                                          bool takesFirst);
   void emitEval(mlir::Operation *op);
+  void callWithObjects(llvm::StringRef function, mlir::Operation *op, mlir::ValueRange operands, bool takesFirst,
+                       llvm::ArrayRef<llvm::Value *> more = {});
   // RuntimeCalls.cpp
   bool emitRuntimeCall(mlir::Operation *op);
   // OpEmitter.cpp

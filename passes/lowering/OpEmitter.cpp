@@ -239,7 +239,8 @@ void FunctionEmitter::emit(ConstantOp op) {
     slots[op.getResult()].scalar = scalars.constant(value, type.getDtype());
     return;
   }
-  const bool runsOnce = !function->hasAttr("toy.name") && function.getBody().hasOneBlock();
+  const bool runsOnce =
+      !function->hasAttr("toy.name") && !function->hasAttr(triedCall) && function.getBody().hasOneBlock();
   if (runsOnce || tables.valuesMoveAway)
     return emitEval(op);
   tables.constants.push_back(op);
@@ -248,6 +249,8 @@ void FunctionEmitter::emit(ConstantOp op) {
 }
 
 void FunctionEmitter::emit(mlir::func::CallOp op) {
+  if (op->hasAttr(triedCall))
+    return emitTry(op);
   auto callee = op->getParentOfType<mlir::ModuleOp>().lookupSymbol<mlir::func::FuncOp>(op.getCallee());
   SmallVector<Value *> arguments;
   SmallPtrSet<void *, 8> given;
@@ -279,6 +282,14 @@ void FunctionEmitter::emit(mlir::func::CallOp op) {
     }
     slots[result] = slot;
   }
+}
+
+/// `toy_rt_try(call, operands, results, entry, depth)`: the runtime calls the block and catches its errors. It counts
+/// as no call.
+void FunctionEmitter::emitTry(mlir::func::CallOp op) {
+  auto *type = FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy()}, false);
+  Value *entry = module.getOrInsertFunction((op.getCallee() + ".entry").str(), type).getCallee();
+  callWithObjects("toy_rt_try", op, op.getOperands(), false, {entry, f->getArg(f->arg_size() - 1)});
 }
 
 /// The number of calls around a callee, which is its last argument; checked.
@@ -428,14 +439,21 @@ std::pair<Value *, SmallVector<Value *>> FunctionEmitter::passObjects(mlir::Valu
 /// `toy_rt_eval(operation, operands, results)`: the runtime executes the operation on objects. Updates take their first
 /// operand's reference.
 void FunctionEmitter::emitEval(mlir::Operation *op) {
+  callWithObjects("toy_rt_eval", op, op->getOperands(), isa<SliceStoreOp, TakeStoreOp, MaskStoreOp, PutAlongOp>(op));
+}
+
+/// `function(operation, operands, results, more…)`.
+void FunctionEmitter::callWithObjects(StringRef function, mlir::Operation *op, mlir::ValueRange given, bool takesFirst,
+                                      ArrayRef<Value *> more) {
   setSite(op);
   Value *results = stackArray(b.getPtrTy(), op->getNumResults());
-  auto [operands, boxed] =
-      passObjects(op->getOperands(), op, isa<SliceStoreOp, TakeStoreOp, MaskStoreOp, PutAlongOp>(op));
+  auto [operands, boxed] = passObjects(given, op, takesFirst);
   tables.operations.push_back(op);
   Value *address = tableWord("toy.data", tables.operations.size(), b.getPtrTy());
-  address->setName("eval." + op->getName().stripDialect());
-  scalars.call("toy_rt_eval", b.getVoidTy(), {address, operands, results});
+  address->setName((isa<mlir::func::CallOp>(op) ? "try." : "eval.") + op->getName().stripDialect());
+  SmallVector<Value *> arguments = {address, operands, results};
+  arguments.append(more.begin(), more.end());
+  scalars.call(function, b.getVoidTy(), arguments);
   for (Value *object : boxed)
     scalars.call("toy_rt_release", b.getVoidTy(), {object})->setDoesNotThrow();
   for (auto [i, result] : enumerate(op->getResults())) {

@@ -97,7 +97,7 @@ class Generator:
                 "concat",
                 "hidden",
                 "hidden",
-                *["function"] * 6 * self.functions,
+                *["function", "function", "try"] * 3 * self.functions,
             ]
         )
         getattr(self, "step_" + kind)()
@@ -164,6 +164,15 @@ class Generator:
         self.lines.append(
             f"for i in range({self.random.randint(1, 4)}) {{ if i % 2 == 0 {{ {acc} = {acc} + {name}; }} else {{ {acc} -= {name} * 0.5; }} }}"
         )
+
+    def step_try(self):
+        """A block that comes to its end or fails, which leaves its variable as it was."""
+        name, d, s = self.pick(lambda d, s: len(s) > 0 and s[0] > 0 and d != "bool")
+        kept = self.new(name, d, s)
+        index = self.random.choice([0, s[0] - 1, s[0] + 2])
+        tried, caught = f"{kept} = {kept} + {name}; {kept}[0] = {name}[{index}];", f"{kept}[0] = {name}[{s[0] - 1}];"
+        self.lines.append(f"try {{ {tried} }} catch {{ {caught} }}")
+        self.new(f"try {kept}[{index}] else {name}[0]", d, s[1:])
 
     def step_cumulate(self):
         name, d, s = self.pick(lambda d, s: len(s) > 0 and d != "bool")

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Errors that programs catch and raise, and what they ask of their process.
+#include "reference/EvaluatorImpl.h"
+
+#include "runtime/Device.h"
+#include "runtime/Guard.h"
+#include "runtime/System.h"
+
+#include "llvm/ADT/ScopeExit.h"
+
+using namespace mlir;
+
+namespace toy {
+
+/// Errors of the data and of files; what Ctrl-C, a fault or `exit` ends goes on ending.
+static bool isCaught(const rt::Error &error) {
+  char family = infoOf(error.id).code.front();
+  return (family == 'R' || family == 'I') && error.id != DiagId::Interrupted;
+}
+
+bool attempt(Environment &environment, llvm::function_ref<void()> body,
+             llvm::function_ref<void(const rt::Error &)> tell) {
+  rt::ObjectMark mark = rt::markObjects(true);
+  const rt::RandomState random = environment.random();
+  const int depth = environment.callDepth;
+  environment.beginAttempt();
+  bool failed = false;
+  {
+    llvm::scope_exit end([&] { environment.endAttempt(failed); });
+    try {
+      body();
+      if (rt::deviceWasUsed()) // errors there belong to the block
+        rt::waitForDevice();
+      return true;
+    } catch (...) {
+      rt::Error error = rt::currentError();
+      if (!isCaught(error))
+        throw;
+      failed = true;
+      tell(error);
+    }
+  }
+  environment.random() = random;
+  environment.callDepth = depth;
+  rt::releaseSince(mark, environment.heldObjects());
+  return false;
+}
+
+rt::Value absentValue(Type type) {
+  auto tensor = dyn_cast<TensorType>(type);
+  if (!tensor)
+    return rt::StrRef(rt::newStr(""));
+  SmallVector<int64_t> sizes(tensor.getRank(), 0);
+  rt::TensorRef value(rt::newTensor(tensor.getDtype(), {sizes.data(), sizes.size()}));
+  std::memset(value->data, 0, sizeOf(tensor.getDtype()) * value->count());
+  return value;
+}
+
+template <> void Frame::evaluate(AbsentOp op) { values[op.getResult()] = absentValue(op.getResult().getType()); }
+
+/// The row of Diagnostics.def with a code, with what its text wants.
+[[noreturn]] static void raise(Frame &frame, OperandRange operands) {
+  std::vector<std::string> args;
+  for (Value operand : operands.drop_front())
+    args.push_back(frame.text(operand));
+  rt::fail(*findDiagnostic(frame.text(operands.front())), std::move(args));
+}
+
+/// What a row of System.def does.
+static void callSystem(Frame &f, SystemOp op, StringRef function) {
+  OperandRange operands = op.getArguments();
+  auto give = [&](std::string value) { f.setText(op.getResult(0), std::move(value)); };
+  auto number = [&](unsigned i) { return *f.tensor(operands[i]).as<double>(); };
+  if (function == "fail")
+    rt::fail(DiagId::Failed, {f.text(operands[0])});
+  if (function == "raise")
+    raise(f, operands);
+  if (function == "exit")
+    rt::exitProgram(f.integer(operands[0]));
+  if (function == "sleep")
+    return rt::sleepFor(number(0));
+  if (function == "env")
+    return give(rt::environmentVariable(f.text(operands[0]), f.text(operands[1])));
+  if (function == "date")
+    return give(rt::dateText(number(0), f.text(operands[1])));
+  if (function == "read_line")
+    return give(rt::readLine());
+  if (function == "caught")
+    return give(f.environment().caught(f.integer(operands[0])));
+  assert(function == "time");
+  double seconds = rt::secondsNow();
+  f.set(op.getResult(0), rt::TensorRef(rt::newScalar(DType::F64, &seconds)));
+}
+
+template <> void Frame::evaluate(SystemOp op) { callSystem(*this, op, op.getFunction()); }
+
+} // namespace toy

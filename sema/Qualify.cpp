@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// One walk over the tree with the scopes that IR generation has.
+#include "sema/Qualify.h"
+
+#include <algorithm>
+
+namespace toy::sema {
+namespace {
+
+using ast::NodeKind;
+
+class Qualifier {
+public:
+  explicit Qualifier(const ModuleNames &names) : names(names) {}
+
+  void statement(ast::Stmt *s) {
+    if (!s)
+      return;
+    switch (s->kind) {
+    case NodeKind::Block:
+      return block(as<ast::Block>(*s));
+    case NodeKind::Var:
+      return var(as<ast::Var>(*s));
+    case NodeKind::Assign:
+      expr(as<ast::Assign>(*s).value);
+      return expr(as<ast::Assign>(*s).target);
+    case NodeKind::ExprStmt:
+      return expr(as<ast::ExprStmt>(*s).value);
+    case NodeKind::If:
+      expr(as<ast::If>(*s).condition);
+      statement(as<ast::If>(*s).thenBlock.get());
+      return statement(as<ast::If>(*s).elseBranch.get());
+    case NodeKind::While:
+      expr(as<ast::While>(*s).condition);
+      return statement(as<ast::While>(*s).body.get());
+    case NodeKind::For:
+      expr(as<ast::For>(*s).iterable);
+      return inside(as<ast::For>(*s).names, as<ast::For>(*s).body.get());
+    case NodeKind::Try:
+      statement(as<ast::Try>(*s).body.get());
+      return inside({as<ast::Try>(*s).name}, as<ast::Try>(*s).handler.get());
+    case NodeKind::Return:
+      return expr(as<ast::Return>(*s).value);
+    case NodeKind::Assert:
+      expr(as<ast::Assert>(*s).condition);
+      return expr(as<ast::Assert>(*s).text);
+    case NodeKind::Print:
+      return arguments(as<ast::Print>(*s).arguments);
+    case NodeKind::Write:
+      return expr(as<ast::Write>(*s).value);
+    case NodeKind::Function:
+      declare(as<ast::Function>(*s).name);
+      return function(as<ast::Function>(*s));
+    case NodeKind::Struct:
+      return structure(as<ast::Struct>(*s));
+    default:
+      return;
+    }
+  }
+
+private:
+  template <typename T> static T &as(ast::Node &node) { return static_cast<T &>(node); }
+
+  bool isLocal(const std::string &name) const {
+    return std::any_of(scopes.begin(), scopes.end(), [&](const auto &scope) { return scope.count(name) > 0; });
+  }
+  void rename(std::string &name) const {
+    if (auto known = names.names.find(name); known != names.names.end() && !isLocal(name))
+      name = known->second;
+  }
+  /// A name of the top level is called as in the tables, any other one is a local name from here on.
+  void declare(std::string &name) {
+    if (scopes.empty())
+      rename(name);
+    else
+      scopes.back().insert(name);
+  }
+
+  /// The module that an expression names, or null.
+  const ModuleNames::Module *moduleOf(const ast::Expr &e) const {
+    auto *name = ast::dynCast<ast::Name>(&e);
+    auto it = name && !isLocal(name->name) ? names.modules.find(name->name) : names.modules.end();
+    return it == names.modules.end() ? nullptr : &it->second;
+  }
+  /// One that the module has not keeps its name, for the error.
+  static std::string memberOf(const ModuleNames::Module &module, const ast::Expr &alias, const std::string &member) {
+    auto it = module.names.find(member);
+    return it != module.names.end() ? it->second : ast::cast<ast::Name>(alias).name + "." + member;
+  }
+
+  template <typename Pointer> void expr(Pointer &e) {
+    if (!e)
+      return;
+    switch (e->kind) {
+    case NodeKind::Name:
+      return rename(as<ast::Name>(*e).name);
+    case NodeKind::Format:
+      return parts(as<ast::Format>(*e).parts);
+    case NodeKind::Bracket:
+      return all(as<ast::Bracket>(*e).elements);
+    case NodeKind::Tuple:
+      return all(as<ast::Tuple>(*e).elements);
+    case NodeKind::Brace:
+      return all(as<ast::Brace>(*e).elements);
+    case NodeKind::Unary:
+      return expr(as<ast::Unary>(*e).operand);
+    case NodeKind::Adjoint:
+      return expr(as<ast::Adjoint>(*e).operand);
+    case NodeKind::TryElse:
+      expr(as<ast::TryElse>(*e).value);
+      return expr(as<ast::TryElse>(*e).otherwise);
+    case NodeKind::Binary:
+      expr(as<ast::Binary>(*e).first);
+      for (ast::Binary::Step &step : as<ast::Binary>(*e).steps)
+        expr(step.operand);
+      return;
+    case NodeKind::Call:
+      return call(as<ast::Call>(*e));
+    case NodeKind::Lambda:
+      return function(*as<ast::Lambda>(*e).function);
+    case NodeKind::Index:
+      expr(as<ast::Index>(*e).base);
+      for (ast::Subscript &s : as<ast::Index>(*e).subscripts)
+        for (ast::ExprPtr *part : {&s.value, &s.start, &s.stop, &s.step})
+          expr(*part);
+      return;
+    case NodeKind::Member:
+      if (auto &member = as<ast::Member>(*e); const ModuleNames::Module *module = moduleOf(*member.base)) {
+        auto name = std::make_unique<ast::Name>(member.range);
+        name->name = memberOf(*module, *member.base, member.member);
+        e = std::move(name);
+      } else
+        expr(member.base);
+      return;
+    default:
+      return;
+    }
+  }
+
+  void all(std::vector<ast::ExprPtr> &expressions) {
+    for (ast::ExprPtr &e : expressions)
+      expr(e);
+  }
+  void arguments(std::vector<ast::Argument> &given) {
+    for (ast::Argument &argument : given)
+      expr(argument.value);
+  }
+  void parts(std::vector<ast::Format::Part> &formatted) {
+    for (ast::Format::Part &part : formatted) {
+      expr(part.value);
+      parts(part.spec);
+    }
+  }
+
+  void call(ast::Call &c) {
+    expr(c.function);
+    const ModuleNames::Module *module = c.isMember ? moduleOf(*c.arguments[0].value) : nullptr;
+    if (module) {
+      c.callee = memberOf(*module, *c.arguments[0].value, c.callee);
+      c.arguments.erase(c.arguments.begin());
+      c.isMember = false;
+    } else if (c.isMember) { // a member of a struct has its own name
+      c.qualified = c.callee;
+      rename(c.qualified);
+    } else
+      rename(c.callee);
+    arguments(c.arguments);
+  }
+
+  void type(ast::TypeExpr &t) {
+    rename(t.name);
+    for (ast::TypeExpr &element : t.elements)
+      type(element);
+    for (const ast::ExprPtr &size : t.sizes)
+      declareSizes(size.get());
+  }
+  /// Names of sizes are local names.
+  void declareSizes(const ast::Expr *size) {
+    if (!size || scopes.empty())
+      return;
+    if (auto *name = ast::dynCast<ast::Name>(size))
+      scopes.back().insert(name->name);
+    if (auto *binary = ast::dynCast<ast::Binary>(size)) {
+      declareSizes(binary->first.get());
+      for (const ast::Binary::Step &step : binary->steps)
+        declareSizes(step.operand.get());
+    }
+  }
+
+  void function(ast::Function &f) {
+    for (ast::Parameter &parameter : f.parameters)
+      expr(parameter.defaultValue);
+    scopes.emplace_back();
+    for (ast::Parameter &parameter : f.parameters)
+      scopes.back().insert(parameter.name);
+    for (ast::Parameter &parameter : f.parameters)
+      if (parameter.type)
+        type(*parameter.type);
+    all(f.where);
+    if (f.result)
+      type(*f.result);
+    statement(f.body.get());
+    scopes.pop_back();
+  }
+
+  void structure(ast::Struct &s) {
+    declare(s.name);
+    for (ast::Parameter &member : s.members)
+      if (member.type)
+        type(*member.type);
+  }
+
+  void var(ast::Var &s) {
+    expr(s.value);
+    if (s.type)
+      type(*s.type);
+    for (std::string &name : s.names)
+      declare(name);
+  }
+
+  void block(ast::Block &b) {
+    scopes.emplace_back();
+    for (ast::StmtPtr &s : b.statements)
+      statement(s.get());
+    scopes.pop_back();
+  }
+
+  void inside(const std::vector<std::string> &declared, ast::Stmt *body) {
+    scopes.emplace_back(declared.begin(), declared.end());
+    statement(body);
+    scopes.pop_back();
+  }
+
+  const ModuleNames &names;
+  std::vector<std::set<std::string>> scopes; ///< innermost last; at the top level none
+};
+
+} // namespace
+
+void declareTop(const ast::Module &file, ModuleNames &names) {
+  auto add = [&](const std::string &name) {
+    names.names[name] = names.prefix + name;
+    names.modules.erase(name);
+  };
+  for (const ast::StmtPtr &s : file.items)
+    if (auto *f = ast::dynCast<ast::Function>(s.get()))
+      add(f->name);
+    else if (auto *structure = ast::dynCast<ast::Struct>(s.get()))
+      add(structure->name);
+    else if (auto *var = ast::dynCast<ast::Var>(s.get()))
+      for (const std::string &name : var->names)
+        add(name);
+}
+
+void qualify(ast::Module &file, const ModuleNames &names) {
+  Qualifier qualifier(names);
+  for (ast::StmtPtr &s : file.items)
+    qualifier.statement(s.get());
+}
+
+} // namespace toy::sema

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors that programs catch: every kind of error in every place, in all settings. A failed block leaves variables and
+random numbers as they were; what is wrong whatever the data are is not caught."""
+import pathlib
+import subprocess
+import tempfile
+
+from programs import run_parts
+
+CONFIGURATIONS = [
+    "--jit=never",
+    "--jit=always",
+    "--jit=auto",
+    "--jit=always -O0",
+    "--jit=always -O3",
+    "--jit=always --unpack",
+    "--jit=always --dynamic=on",
+]
+
+DEFINITIONS = """
+extern def absent(x: f64[N]) -> f64[N] from "libtoy_no_such.so";
+def last_of(x, i) { return x[i]; }
+def checked(v) { assert v > 0, "not " + str(v); return v; }
+def product(a, b) { return sum(a @ b); }
+def deep(n) { if n == 0 { fail("ground"); } if n < 0 { return 0; } return deep(n - 1); }
+def pick(z, i) { return z[i] * 1i; }
+var three = 3;
+var xs = [1, 2, 3];
+var zs = [1i, 2];
+var ms = [[1, 2], [3, 4]];
+"""
+
+# statement that fails, code
+KINDS = {
+    "index": ("last_of(xs, three);", "R0101"),
+    "known index": ("xs[7];", "R0101"),
+    "complex index": ("pick(zs, 5);", "R0101"),
+    "store": ("var copy = xs; copy[three] = 1;", "R0101"),
+    "check": ("checked(-2.5);", "R0104"),
+    "sizes": ("product(ms, xs);", "R0105"),
+    "sizes here": ("ms @ xs;", "R0105"),
+    "broadcast": ("xs + zeros(three + 1);", "R0105"),
+    "empty": ("max(xs[3:]);", "R0110"),
+    "negative size": ("zeros(-three);", "R0106"),
+    "division": ("three // (three - 3);", "R0102"),
+    "singular": ("inv(ms * 0);", "R0116"),
+    "text": ('i64("12x");', "R0109"),
+    "file": ('var w: f64[_] = load("missing.npy");', "I0101"),
+    "fail": ('fail("on purpose");', "R0128"),
+    "nested": ("deep(three);", "R0128"),
+    "depth": ("deep(20000);", "R0107"),
+    "extern": ("absent(xs);", "I0110"),
+    "memory": ("zeros(1000000, 1000000, 100);", "R0108"),
+}
+
+# `@` is the statement; `kept` has to be 1 and [1, 2] at the end
+PLACES = {
+    "top": "var kept = 1; var also = [1, 2]; try { kept = 2; also[0] = 9; rand(3); @ kept = 3; } "
+    "catch e { print(e.code); } print(kept, also);",
+    "function": "def f(c) { var kept = 1; var also = [1, 2]; var code = ''; "
+    "try { kept = 2 + c; also[0] = 9; rand(3); @ kept = 3; } catch e { code = e.code; } "
+    "print(code); print(kept, also); } f(1);",
+    "loop": "var kept = 0; var also = [1, 2]; for i in range(2) { "
+    "try { if i == 1 { kept += 5; also[1] = 7; @ } kept += 1; } catch e { print(e.code); } } print(kept, also);",
+    "nested": "def g() { var kept = 1; var also = [1, 2]; "
+    "try { kept = 2; try { kept = 3; also[1] = 5; @ } catch e { print(e.code); also[0] = 4; fail('outer'); } } "
+    "catch { kept = kept; } print(kept, also); } g();",
+    "lambda": "var also = [1, 2]; var f = kept => { try { kept += 1; @ } catch e { print(e.code); } return kept; }; "
+    "print(f(1), also);",
+    "return": "def h(kept) { while true { try { if kept > 1 { return 1; } kept += 1; @ return 2; } "
+    "catch e { print(e.code); return kept; } } } print(h(1), [1, 2]);",
+}
+
+
+def program(statement, place):
+    return DEFINITIONS + "seed(5);\n" + PLACES[place].replace("'", '"').replace("@", statement) + "\nprint(rand(1));\n"
+
+
+def grid(place):
+    def run(toy):
+        parts = [(program(statement, place), CONFIGURATIONS) for statement, _ in KINDS.values()]
+        parts.append(("seed(5); print(rand(1));", CONFIGURATIONS[:1]))
+        *rows, [random] = run_parts(toy, parts)
+        wrong = []
+        for (kind, (_, code)), results in zip(KINDS.items(), rows):
+            want = f"{code}\n1 [1.0, 2.0]\n{random.stdout}"
+            for configuration, done in zip(CONFIGURATIONS, results):
+                if done.status or done.stdout != want:
+                    wrong.append(f"{kind} {configuration}: {done.status} {done.stdout!r} {done.stderr}")
+        return "\n".join(wrong) or None
+
+    return run
+
+
+PLACE = """var three = 3;
+def loud(i) { fail("loud"); }
+try { loud(1); } catch e { print(e.place); }
+def binned(x) { try { return sum(histogram(x, -1)[0]); } catch e { print(e.place); return 0; } }
+try { [1, 2][three]; } catch e { print(e.place); }
+binned([1, 2]);
+"""
+
+
+def places(toy):
+    """The innermost place in the user's own text, not one of the library."""
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "p.toy").write_text(PLACE)
+        for flags in (["--jit=never"], ["--jit=always"], ["--jit=auto"]):
+            done = subprocess.run([toy, *flags, "p.toy"], capture_output=True, text=True, cwd=folder)
+            if done.stdout != "p.toy:2:15\np.toy:5:14\np.toy:4:34\n":
+                return str(done)
+    return None
+
+
+NOT_CAUGHT = {
+    "try 1 @ 2 else 0;": "T0302",
+    "try ones(2) @ ones(3) else 0;": "T0301",
+    "try undefined else 0;": "N0101",
+    "try sum(1, 2, 3, 4) else 0;": "T0102",
+    'try [1, 2] else "text";': "T0328",
+    "def f(x: f64[N], y: f64[M]) { try { return x + y; } catch { return x; } }": "T0336",
+    'var v = 1; try { v = "a"; } catch { v = 2; }': "T0328",
+    'try { fail(3); } catch { print("caught"); }': "T0104",
+}
+
+
+def not_caught(toy):
+    results = run_parts(toy, [(text, ["--jit=never", "--jit=always"]) for text in NOT_CAUGHT])
+    return (
+        "\n".join(
+            f"{text}: {done}"
+            for (text, code), row in zip(NOT_CAUGHT.items(), results)
+            for done in row
+            if f"error[{code}]" not in done.stderr or done.stdout
+        )
+        or None
+    )
+
+
+def ends(toy):
+    """`exit`, and what ends a program although a `try` is around it."""
+    wrong = []
+    for text, status, out in (
+        ("try { print(1); exit(7); } catch { print(2); } print(3);", 7, "1\n"),
+        ("def f() { for i in range(3) { if i == 1 { exit(4); } print(i); } } f();", 4, "0\n"),
+        ("exit();", 0, ""),
+        ('try { fail("x"); } catch e { fail("again " + e.text); }', 1, ""),
+    ):
+        for flags in (["--jit=never"], ["--jit=always"]):
+            for arguments in (["-e", text], ["-"]):
+                done = subprocess.run([toy, *flags, *arguments], input=text, capture_output=True, text=True)
+                if done.returncode != status or done.stdout != out:
+                    wrong.append(f"{text} {flags} {arguments[0]}: {done}")
+    return "\n".join(wrong) or None
+
+
+MEMORY = """
+def made(n) { var a = rand(n); var b = a * 2 + 1; fail(str(sum(b) > 0)); return b; }
+def kept(n) { var x = zeros(n); for i in range(3000) { try { x = made(n); x[0] = 1; } catch e { x[1] = i; } }
+  return x; }
+print(kept(1000)[1]);
+var y = [1, 2];
+for i in range(3000) { try { var a = rand(1000); y = cat(y, a); y[i + 5000]; } catch e { y[0] = i; } }
+print(y, try made(3) else y);
+"""
+
+
+def memory(toy):
+    """What failed blocks made is freed: 6,000 of 8 kB within 1 MB."""
+    want = "2999.0\n[2999.0,    2.0] [2999.0,    2.0]\n"
+    for flags in ("--jit=never", "--jit=always", "--jit=auto", "--jit=always --unpack"):
+        [[done]] = run_parts(toy, [(MEMORY, [flags + " --memory-limit=1000000"])])
+        if done.stdout != want or done.status:
+            return f"{flags}: {done}"
+    return None
+
+
+def reads(toy):
+    """Lines of standard input, and a file that is there."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "sum.toy")
+        path.write_text(
+            'var total = 0.0; while true { var line = read_line(); if line == "" { break; } '
+            "total += try f64(line) else 100; }\nprint(total); print(sum(try load(args[0]) else zeros(2, 1)));\n"
+        )
+        pathlib.Path(folder, "x.csv").write_text("1,2\n3,4\n")
+        done = subprocess.run(
+            [toy, str(path), "x.csv"], input="1\n2.5\nx\n4", capture_output=True, text=True, cwd=folder
+        )
+    return None if done.stdout == "107.5\n10.0\n" else str(done)
+
+
+def all_cases():
+    for place in PLACES:
+        yield f"every error in: {place}", grid(place), "long"
+    yield "places of caught errors", places
+    yield "errors that are not caught", not_caught
+    yield "ends of programs in try", ends
+    yield "memory of failed blocks", memory
+    yield "lines of standard input", reads
