@@ -184,7 +184,10 @@ LogicalResult library(RuleContext &ctx) {
 }
 
 LogicalResult systemCall(RuleContext &ctx) {
-  char result = systemFunction(ctx.attributes.getAs<StringAttr>("function").getValue()).result;
+  StringRef function = ctx.attributes.getAs<StringAttr>("function").getValue();
+  char result = systemFunction(function).result;
+  if (!result)
+    return ctx.fail(DiagId::NotAFunction, function);
   if (result == 's')
     return ctx.result(StrType::get(ctx.context));
   return result == 'f' ? ctx.result(TensorType::scalar(ctx.context, DType::F64)) : success();
@@ -198,7 +201,7 @@ SystemFunction systemFunction(StringRef name) {
   return llvm::StringSwitch<SystemFunction>(name)
 #define TOY_SYSTEM(NAME, OPERANDS, RESULT) .Case(#NAME, {OPERANDS, RESULT})
 #include "ir/System.def"
-      .Default({"", '-'});
+      .Default({"", '\0'});
 }
 
 } // namespace toy

@@ -56,9 +56,11 @@ LogicalResult reshaped(RuleContext &ctx) {
   if (after.isUnknown() && llvm::all_of(*dims, [](Dim dim) { return dim.isNumber(); }))
     return ctx.fail(DiagId::SizeTooLarge, llvm::join(llvm::map_range(*dims, [](Dim dim) { return dim.str(); }), "*"));
   bool known = !before.isUnknown() && !after.isUnknown();
-  if (known && before != after && (before - after).isNumber())
+  if (known && before != after && (before - after).isNumber()) {
+    ctx.mismatch = {"element counts of a reshape", before, after, {0}};
     return ctx.fail(DiagId::ReshapeCount, ctx.tensor(0), before.str(),
                     TensorType::get(ctx.context, ctx.dtype(0), *dims).str(), after.str());
+  }
   return ctx.result(ctx.dtype(0), *dims);
 }
 

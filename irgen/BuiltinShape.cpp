@@ -28,6 +28,11 @@ RValue reshapeBuiltin(IRGen &g, Bound &args, SourceRange r) {
     for (Value size : sizesOf(g, x.value, r))
       count = arith<MulOp>(g, count, size, r);
     auto total = constantOf(count), divisor = constantOf(known);
+    if (total && divisor && *divisor != 0 && *total % *divisor != 0)
+      failLater(g, x.value,
+                {DiagId::SizesDiffer,
+                 {"element counts of a reshape", std::to_string(*total), std::to_string(*total / *divisor * *divisor)},
+                 r});
     if (divisor == 0 || (total && divisor && *total % *divisor != 0))
       g.fail(DiagId::ReshapeInfer, r,
              {x.type().str(),
@@ -84,8 +89,10 @@ RValue squeezeBuiltin(IRGen &g, Bound &args, SourceRange r) {
         if (!decideSize(g, SizeFact::equal(dim, one), r, true)) // with just these sizes the error says why
           g.fail(DiagId::NotProvable, r, {"that the size " + dim.str() + " is 1"});
         x = withSize(g, x.value, axis, one, r);
-      } else if (dim.isNumber() && !dim.is(1))
+      } else if (dim.isNumber() && !dim.is(1)) {
+        failLater(g, x.value, {DiagId::SizesDiffer, {whatNeedsSize(axis, "squeeze"), dim.str(), "1"}, r});
         g.fail(DiagId::CannotSqueeze, r, {std::to_string(axis), x.type().str(), dim.str()});
+      }
   } else
     for (int64_t i = 0; i < x.rank(); ++i) {
       Dim dim = x.tensor().getDim(i);

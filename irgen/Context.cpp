@@ -188,11 +188,19 @@ static bool dependsOnData(Value value) {
   return false;
 }
 
+void failLater(IRGen &g, Value value, const CertainFailure &failure) {
+  if (isTried(g) && dependsOnData(value))
+    throw failure;
+}
+
 /// Inside of `try`, what other data would allow fails when it runs.
 static void refuseLater(IRGen &g, const RuleContext &ctx, SourceRange range) {
-  const auto &mismatch = ctx.mismatch;
-  if (mismatch && llvm::any_of(mismatch->operands, [&](unsigned i) { return dependsOnData(ctx.operands[i]); }))
-    throw CertainFailure{DiagId::SizesDiffer, {mismatch->what, mismatch->left.str(), mismatch->right.str()}, range};
+  if (const auto &mismatch = ctx.mismatch)
+    for (unsigned i : mismatch->operands)
+      failLater(g, ctx.operands[i],
+                {DiagId::SizesDiffer, {mismatch->what, mismatch->left.str(), mismatch->right.str()}, range});
+  if (ctx.error->id == DiagId::CannotExpand)
+    failLater(g, ctx.operands[0], {DiagId::BroadcastRun, ctx.error->args, range});
   if (auto later = atRunTime(ctx.error->id))
     throw CertainFailure{*later, ctx.error->args, range};
 }

@@ -31,4 +31,8 @@ bool decideSizes(IRGen &g, llvm::MutableArrayRef<mlir::Value> operands, llvm::Ar
 bool haveWanted(IRGen &g, llvm::MutableArrayRef<mlir::Value> operands, llvm::ArrayRef<WantedSize> all,
                 llvm::StringRef what, SourceRange range);
 
+/// Inside of `try`, what another size of a value would allow fails when it runs. Goes on where the text alone decides
+/// it.
+void failLater(IRGen &g, mlir::Value value, const CertainFailure &failure);
+
 } // namespace toy
