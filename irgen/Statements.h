@@ -19,6 +19,8 @@ std::string structureOf(const RValue &v);
 struct PrintWords {
   const ast::Expr *sep = nullptr, *end = nullptr, *to = nullptr;
 };
+/// The arguments of `load` that are about .csv files; all are constants.
+CsvOptions csvOptions(IRGen &g, llvm::function_ref<const ast::Expr *(llvm::StringRef)> argument);
 void genPrint(IRGen &g, llvm::ArrayRef<const ast::Expr *> values, const PrintWords &words, SourceRange range);
 
 void genIf(IRGen &g, const ast::If &s);

@@ -71,8 +71,8 @@ DefinitionCheck checkDefinition(ModuleOp module, const ast::Function &decl, IRGe
     return DefinitionCheck::Wrong;
   }
   bool isWhole = decl.body && llvm::all_of(decl.parameters, [](const ast::Parameter &p) {
-                   return p.type && p.type->form != ast::TypeExpr::Tuple && dtypeNamed(p.type->name) &&
-                          !llvm::is_contained(p.type->sizes, nullptr);
+                   return p.type && (p.type->form == ast::TypeExpr::Named || p.type->form == ast::TypeExpr::Tensor) &&
+                          dtypeNamed(p.type->name) && !llvm::is_contained(p.type->sizes, nullptr);
                  });
   if (!isWhole || decl.parameters.empty())
     return DefinitionCheck::Open;

@@ -348,45 +348,58 @@ bool Session::evaluateText(const ast::Expr &e, std::string &text) {
   return found;
 }
 
-/// One array, or a struct of all arrays by their names.
-std::string Session::loadNow(const ast::Expr &path, const ast::Expr *member, ValueType &type) {
+/// One array, a struct of all arrays by their names, or a struct of columns.
+std::string Session::loadNow(const ast::Expr &path, const ast::Expr *member, const CsvOptions &csv, ValueType &type) {
   std::string file, wanted, loaded = "$load" + std::to_string(instanceTable.newNumber());
   if (!evaluateText(path, file) || (member && !evaluateText(*member, wanted)))
     return "";
-  auto leafOf = [&](const rt::Tensor &tensor) {
+  auto typeOf = [&](const rt::Value &value) {
     ValueType leaf;
     leaf.kind = ValueType::Leaf;
+    leaf.leaf = StrType::get(ir());
+    auto *tensor = std::get_if<rt::TensorRef>(&value);
+    if (!tensor) // a column of text
+      return leaf.listOf(ir());
     SmallVector<Dim> dims;
-    for (int64_t n : tensor.shape())
+    for (int64_t n : (*tensor)->shape())
       dims.push_back(Dim::number(ir(), n));
-    leaf.leaf = TensorType::get(ir(), tensor.dtype, dims);
+    leaf.leaf = TensorType::get(ir(), (*tensor)->dtype, dims);
     return leaf;
   };
+  auto addMembers = [&](const auto &all) {
+    type.kind = ValueType::Struct;
+    type.structName = "file";
+    for (auto &[name, value] : all) {
+      globals[all.size() == 1 ? loaded : loaded + "." + std::to_string(type.names.size())] = value;
+      type.names.push_back(name);
+      type.elements.push_back(typeOf(value));
+    }
+    globalTypes[loaded] = type;
+    return loaded;
+  };
   try {
+    if (csv.header) {
+      rt::InputFile table(file);
+      return addMembers(rt::readCsvTable(table, csv));
+    }
     std::vector<rt::NamedTensor> all;
     if (wanted.empty())
-      all = rt::loadAll(file);
+      all = rt::loadAll(file, csv);
     auto isName = [](const rt::NamedTensor &entry) {
       return !entry.name.empty() && !std::isdigit(entry.name[0]) &&
              llvm::all_of(entry.name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; });
     };
-    if (all.size() < 2 || !llvm::all_of(all, isName)) {
-      rt::TensorRef tensor = rt::load(file, wanted);
-      type = leafOf(*tensor);
-      globals[loaded] = tensor;
-    } else {
-      type.kind = ValueType::Struct;
-      type.structName = "file";
-      for (auto [i, entry] : llvm::enumerate(all)) {
-        type.names.push_back(entry.name);
-        type.elements.push_back(leafOf(*entry.tensor));
-        globals[loaded + "." + std::to_string(i)] = entry.tensor;
-      }
-    }
+    if (all.size() >= 2 && llvm::all_of(all, isName))
+      return addMembers(all);
+    rt::TensorRef tensor = rt::load(file, wanted, csv);
+    type = typeOf(tensor);
+    globals[loaded] = tensor;
     globalTypes[loaded] = type;
     return loaded;
   } catch (rt::Error &error) {
-    diagnostics.report(error.id, path.range, error.args);
+    Diagnostic &d = diagnostics.report(error.id, path.range, error.args);
+    if (error.id == DiagId::MalformedFile && error.args.size() > 3) // of a .csv file
+      d.withHelp(error.args[3]);
     return "";
   }
 }

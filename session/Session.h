@@ -130,7 +130,7 @@ public:
   void isUsedAgain(Specialization &specialization) override;
   bool isInterrupted() override;
   bool padsToBuckets() override;
-  std::string loadNow(const ast::Expr &path, const ast::Expr *member, ValueType &type) override;
+  std::string loadNow(const ast::Expr &path, const ast::Expr *member, const CsvOptions &csv, ValueType &type) override;
   bool evaluateText(const ast::Expr &e, std::string &text);
   std::vector<std::string> names() override;
   // Environment

@@ -181,8 +181,8 @@ void FunctionEmitter::emitOp(mlir::Operation *op) {
     return emitEval(op);
   TypeSwitch<mlir::Operation *>(op)
       .Case<ConstantOp, FusedOp, DimOp, RelabelOp, TruthOp, CheckIndexOp, CheckSizeOp, CheckEqualOp, AssertOp,
-            SizeValueOp, ElementOp, ElementSetOp, FromElementsOp, UniqueOp, GemmOp, PlanarGemmOp, mlir::func::CallOp>(
-          [&](auto known) { emit(known); })
+            SizeValueOp, ElementOp, ElementSetOp, FromElementsOp, UniqueOp, ListLenOp, ListElementOp, ListAppendOp,
+            ListSetOp, GemmOp, PlanarGemmOp, mlir::func::CallOp>([&](auto known) { emit(known); })
       .Case<ReshapeOp, ViewAsRealOp, ViewAsComplexOp>([&](auto view) { emitView(view); })
       .Default([&](mlir::Operation *) {
         if (op->hasTrait<OpTrait::Elementwise>() && tensorTypeOf(op->getResult(0)).isScalar())
@@ -430,8 +430,7 @@ std::pair<Value *, SmallVector<Value *>> FunctionEmitter::passObjects(mlir::Valu
 void FunctionEmitter::emitEval(mlir::Operation *op) {
   setSite(op);
   Value *results = stackArray(b.getPtrTy(), op->getNumResults());
-  auto [operands, boxed] =
-      passObjects(op->getOperands(), op, isa<SliceStoreOp, TakeStoreOp, MaskStoreOp, PutAlongOp>(op));
+  auto [operands, boxed] = passObjects(op->getOperands(), op, consumesFirst(op));
   tables.operations.push_back(op);
   Value *address = tableWord("toy.data", tables.operations.size(), b.getPtrTy());
   address->setName("eval." + op->getName().stripDialect());
