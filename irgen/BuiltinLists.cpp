@@ -96,8 +96,7 @@ RValue sortedList(IRGen &g, const RValue &list, Bound &args, SourceRange r) {
   if (list.elements.empty())
     return list;
   auto tensor = dyn_cast_if_present<TensorType>(list.type().elementOfList().leaf);
-  bool isOrdered =
-      list.elements[0].kind == RValue::Leaf && list.str() != "list[bool]" && (!tensor || tensor.isScalar());
+  bool isOrdered = list.elements[0].kind == RValue::Leaf && (!tensor || tensor.isScalar());
   if (!isOrdered || args.has("axis"))
     g.fail(DiagId::ArgumentKind, args.rangeOf(isOrdered ? "axis" : "x"),
            {"sort", "a list", "one of numbers or strings, and has no axis", list.str()});

@@ -30,7 +30,9 @@ static rt::Value rebuildList(StringRef &structure, ArrayRef<rt::Value> &leaves) 
   list->isList = true;
   StringRef tree = structure;
   ArrayRef<rt::Value> before = leaves;
-  rebuild(structure, leaves); // says where it ends
+  rebuild(structure, leaves);       // says where it ends
+  if (structure.consume_front("_")) // what counts elements that show no leaf
+    leaves = leaves.drop_front();
   ArrayRef<rt::Value> lists = before.drop_back(leaves.size());
   int64_t count = lists.empty() ? 0 : std::get<rt::ListRef>(lists[0])->count;
   for (int64_t i = 0; i < count; ++i) {

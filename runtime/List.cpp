@@ -116,13 +116,38 @@ static TensorRef vectorOf(const List &list) {
   return out;
 }
 
+/// Strings are compared by their first bytes, which stand side by side, before anything else of them is looked at.
+static void sortTexts(std::span<Item> items, bool descending) {
+  struct Key {
+    uint64_t begin;
+    size_t size;
+    Str *text;
+    bool operator<(const Key &other) const {
+      if (begin != other.begin)
+        return begin < other.begin;
+      bool areWhole = std::max(size, other.size) <= sizeof begin;
+      return areWhole ? size < other.size : text->text < other.text->text;
+    }
+  };
+  std::vector<Key> keys;
+  keys.reserve(items.size());
+  for (const Item &item : items) {
+    const std::string &text = item.text->text;
+    uint64_t begin = 0;
+    for (size_t i = 0; i < sizeof begin; ++i)
+      begin = begin << 8 | (i < text.size() ? static_cast<unsigned char>(text[i]) : 0);
+    keys.push_back({begin, text.size(), item.text});
+  }
+  descending ? std::ranges::stable_sort(keys, [](const Key &x, const Key &y) { return y < x; })
+             : std::ranges::stable_sort(keys, [](const Key &x, const Key &y) { return x < y; });
+  for (size_t i = 0; i < items.size(); ++i)
+    items[i].text = keys[i].text;
+}
+
 ListRef sorted(const List &list, bool descending) {
   ListRef out = slice(list, 0, list.count, 1);
   if (list.of.isObject()) {
-    auto less = [](const Item &x, const Item &y) { return x.text->text < y.text->text; };
-    std::span<Item> items(out->items, static_cast<size_t>(out->count));
-    descending ? std::ranges::stable_sort(items, [&](const Item &x, const Item &y) { return less(y, x); })
-               : std::ranges::stable_sort(items, less);
+    sortTexts({out->items, static_cast<size_t>(out->count)}, descending);
     return out;
   }
   TensorRef ordered = sort(*vectorOf(list), 0, descending);

@@ -22,6 +22,13 @@ static Value made(std::string text) { return StrRef(newStr(std::move(text))); }
 static Value made(int64_t n) { return TensorRef(newScalar(DType::I64, &n)); }
 static Value made(bool b) { return TensorRef(newScalar(DType::Bool, &b)); }
 
+/// One more string of a list that nobody else holds.
+static void add(List &texts, std::string_view text) {
+  reserveItems(texts, texts.count + 1);
+  texts.items[texts.count].text = newStr(std::string(text));
+  ++texts.count;
+}
+
 /// What is between the separators; `piece` takes each part.
 template <typename Piece> static void eachPart(std::string_view text, std::string_view separator, Piece piece) {
   for (size_t at = 0, count = 0;; ++count) {
@@ -38,23 +45,22 @@ template <typename Piece> static void eachPart(std::string_view text, std::strin
 static Value split(Arguments x) {
   if (string(x, 1).empty())
     fail(DiagId::EmptySeparator, {"split"});
-  std::vector<std::string> parts;
-  eachPart(string(x, 0), string(x, 1), [&](std::string_view part) { parts.emplace_back(part); });
-  return listOf(std::move(parts));
+  ListRef parts = listOf({});
+  eachPart(string(x, 0), string(x, 1), [&](std::string_view part) { add(*parts, part); });
+  return parts;
 }
 
 /// Without the last line's end, and with those of Windows.
 static Value lines(Arguments x) {
   std::string_view text = string(x, 0);
-  std::vector<std::string> all;
+  ListRef all = listOf({});
   if (text.empty())
-    return listOf({});
+    return all;
   if (text.ends_with('\n'))
     text.remove_suffix(1);
-  eachPart(text, "\n", [&](std::string_view line) {
-    all.emplace_back(line.ends_with('\r') ? line.substr(0, line.size() - 1) : line);
-  });
-  return listOf(std::move(all));
+  eachPart(text, "\n",
+           [&](std::string_view line) { add(*all, line.ends_with('\r') ? line.substr(0, line.size() - 1) : line); });
+  return all;
 }
 
 static Value join(Arguments x) {
