@@ -193,11 +193,11 @@ struct TryElse : Expr {
 // --- types
 
 struct TypeExpr {
-  enum Kind : uint8_t { Named, Tensor, Tuple } form = Named;
+  enum Kind : uint8_t { Named, Tensor, Tuple, List } form = Named;
   SourceRange range;
-  std::string name;               ///< a dtype, `str`, `fn`, `_` or a struct
+  std::string name;               ///< a dtype, `str`, `fn`, `list`, `_` or a struct
   std::vector<ExprPtr> sizes;     ///< Tensor: names, integers and `+ - * // %` of such; null: `_`, any size
-  std::vector<TypeExpr> elements; ///< Tuple
+  std::vector<TypeExpr> elements; ///< of a tuple; one of a list
 };
 
 // --- statements

@@ -51,6 +51,8 @@ std::string str(const TypeExpr &type) {
       parts.push_back(str(element));
     return fmt::format("({})", fmt::join(parts, ", "));
   }
+  if (type.form == TypeExpr::List)
+    return "list[" + str(type.elements[0]) + "]";
   for (const ExprPtr &size : type.sizes)
     parts.push_back(size ? sizeText(*size) : "_");
   return type.form == TypeExpr::Tensor ? fmt::format("{}[{}]", type.name, fmt::join(parts, ", ")) : type.name;

@@ -58,7 +58,10 @@ static Signature signatureOf(mlir::func::FuncOp function, const CompileOptions &
   auto passing = [&](mlir::TypeRange types) {
     return map_to_vector(types, [&](mlir::Type type) {
       auto tensor = dyn_cast<TensorType>(type);
-      return !tensor ? Passing::Text : options.unpack && tensor.isComplex() ? Passing::Pairs : Passing::Tensor;
+      return isa<ListType>(type)                    ? Passing::List
+             : !tensor                              ? Passing::Text
+             : options.unpack && tensor.isComplex() ? Passing::Pairs
+                                                    : Passing::Tensor;
     });
   };
   return {passing(function.getArgumentTypes()), passing(function.getResultTypes())};

@@ -44,6 +44,20 @@ def Toy_StrType : Toy_Type<"Str", "str"> {
   let summary = "an immutable string of bytes, usually UTF-8";
 }
 
+def Toy_ListType : Toy_Type<"List", "list"> {
+  let summary = "a list of values of one type";
+  let description = [{
+    `!toy.list<!toy.str>`: the elements are strings, tensors of a dtype and rank (all sizes are anonymous), or lists.
+    Lists of structs and tuples are trees of lists, as such values are trees of tensors and strings.
+  }];
+  let parameters = (ins "::mlir::Type":$element);
+  let assemblyFormat = "`<` $element `>`";
+  let extraClassDeclaration = [{
+    /// As the language writes it: `list[f64[_]]`.
+    std::string str() const;
+  }];
+}
+
 def Toy_Tensor : Type<CPred<"::llvm::isa<::toy::TensorType>($_self)">, "tensor", "::toy::TensorType">;
 def Toy_Scalar : Type<CPred<"::llvm::isa<::toy::TensorType>($_self) && "
     "::llvm::cast<::toy::TensorType>($_self).isScalar()">,
@@ -55,5 +69,6 @@ class Toy_ScalarOf<string dtype> : Type<
 def Toy_Index : Toy_ScalarOf<"I64">;
 def Toy_Bool : Toy_ScalarOf<"Bool">;
 def Toy_Str : Type<CPred<"::llvm::isa<::toy::StrType>($_self)">, "str", "::toy::StrType">;
-def Toy_Any : AnyTypeOf<[Toy_Tensor, Toy_Str]>;
+def Toy_List : Type<CPred<"::llvm::isa<::toy::ListType>($_self)">, "list", "::toy::ListType">;
+def Toy_Any : AnyTypeOf<[Toy_Tensor, Toy_Str, Toy_List]>;
 #endif

@@ -89,6 +89,8 @@ std::string typeText(Type type) {
     return tensor.str();
   if (isa<StrType>(type))
     return "str";
+  if (auto list = dyn_cast<ListType>(type))
+    return list.str();
   std::string out;
   llvm::raw_string_ostream(out) << type;
   return out;

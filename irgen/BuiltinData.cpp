@@ -8,12 +8,51 @@ using namespace mlir;
 
 namespace toy {
 
+static char characterOf(IRGen &g, const ast::Expr &e, StringRef parameter) {
+  std::string text = staticString(g, e, "load");
+  if (text.size() != 1 || text == "\n" || text == "\"")
+    g.fail(DiagId::ArgumentKind, e.range, {"load", "`" + parameter.str() + "`", "one character", "\"" + text + "\""});
+  return text[0];
+}
+
+/// A number that is written, or a constant.
+static double staticNumber(IRGen &g, const ast::Expr &e) {
+  RValue v = genExpr(g, e);
+  auto constant = v.isTensor() ? v.value.getDefiningOp<ConstantOp>() : ConstantOp();
+  auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+  if (elements && elements.getNumElements() == 1 && isa<FloatType>(elements.getElementType())) {
+    APFloat x = *elements.value_begin<APFloat>();
+    bool lost;
+    x.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lost);
+    return x.convertToDouble();
+  }
+  return static_cast<double>(staticInteger(g, e, "load"));
+}
+
+CsvOptions csvOptions(IRGen &g, llvm::function_ref<const ast::Expr *(StringRef)> argument) {
+  CsvOptions csv;
+  if (const ast::Expr *e = argument("sep"))
+    csv.sep = characterOf(g, *e, "sep");
+  if (const ast::Expr *e = argument("decimal")) {
+    csv.decimal = characterOf(g, *e, "decimal");
+    if (csv.decimal == csv.sep)
+      g.fail(DiagId::ArgumentKind, e->range, {"load", "`decimal`", "another character than `sep`", "the same"});
+  }
+  if (const ast::Expr *e = argument("header"))
+    csv.header = staticInteger(g, *e, "load") != 0;
+  if (const ast::Expr *e = argument("skip"))
+    csv.skip = staticInteger(g, *e, "load");
+  if (const ast::Expr *e = argument("missing"))
+    csv.missing = staticNumber(g, *e);
+  return csv;
+}
+
 /// The type of a file that nothing else is read of.
-static RValue valueOfFile(IRGen &g, Bound &args, SourceRange r) {
+static RValue valueOfFile(IRGen &g, Bound &args, const CsvOptions &csv, SourceRange r) {
   RValue path = genExpr(g, *args["path"]), member = args.has("name") ? genExpr(g, *args["name"]) : g.string("", r);
   auto file = stringOf(path), name = stringOf(member);
   ValueType type;
-  if (!file || !name || !g.host.typeOfFile(file->str(), name->str(), type))
+  if (!file || !name || !g.host.typeOfFile(file->str(), name->str(), csv, type))
     throw IRAbort();
   return globalValue(g, "$file", type, r);
 }
@@ -25,15 +64,18 @@ RValue loadBuiltin(IRGen &g, Bound &args, SourceRange r) {
   bool isInTry = state.tries > 0 && state.conditions == state.tries;
   if (state.decl || (state.scopes.size() > 1 && !isInTry) || !state.loops.empty())
     g.fail(DiagId::LoadNeedsType, r, {}, "write `var x: f64[_, _] = load(…);`");
+  CsvOptions csv = csvOptions(g, [&](StringRef name) { return args[name]; });
   if (g.goesOn)
-    return valueOfFile(g, args, r);
+    return valueOfFile(g, args, csv, r);
   ValueType type;
   auto failed = [&](DiagId id, std::vector<std::string> what) {
     if (state.conditions > 0)
       throw CertainFailure{id, std::move(what), args.rangeOf("path")};
-    g.fail(id, args.rangeOf("path"), std::move(what));
+    bool isHelped = id == DiagId::MalformedFile && what.size() > 3; // of a .csv file
+    std::string help = isHelped ? what[3] : "";
+    g.fail(id, args.rangeOf("path"), std::move(what), help);
   };
-  std::string name = g.host.loadNow(*args["path"], args["name"], type, failed);
+  std::string name = g.host.loadNow(*args["path"], args["name"], csv, type, failed);
   if (name.empty())
     throw IRAbort();
   return globalValue(g, name, type, r);
@@ -73,7 +115,18 @@ RValue readBinaryBuiltin(IRGen &g, Bound &args, SourceRange r) {
   SmallVector<Value> operands = {pathOf(g, args),
                                  args.has("offset") ? indexValue(g, *args["offset"], "read_binary") : g.integer(0, r)};
   DType dtype = staticDType(g, *args["dtype"]);
-  llvm::append_range(operands, checkedSizes(g, indexList(g, *args["shape"], "read_binary"), r));
+  SmallVector<Value> sizes = indexList(g, *args["shape"], "read_binary");
+  auto open = llvm::find_if(sizes, [](Value size) { return constantOf(size) == -1; });
+  if (open != sizes.end()) { // what the file has
+    Value bytes = g.createOp<TextOp>(r, {operands[0]}, {g.stringAttr("function", "file_size")})->getResult(0);
+    bytes = arith<SubOp>(g, bytes, operands[1], r);
+    Value row = g.integer(sizeOf(dtype), r);
+    for (Value &size : sizes)
+      if (&size != &*open)
+        row = arith<MulOp>(g, row, size, r);
+    *open = arith<FloorDivOp>(g, bytes, row, r);
+  }
+  llvm::append_range(operands, checkedSizes(g, sizes, r));
   return g.create<ReadBinaryOp>(r, operands, {g.dtypeAttr(dtype)});
 }
 

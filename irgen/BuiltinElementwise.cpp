@@ -2,6 +2,7 @@
 /// \file
 /// Built-ins computed element by element, reductions and scans.
 #include "irgen/Builtins.h"
+#include "irgen/Lists.h"
 
 #include <cmath>
 
@@ -248,7 +249,10 @@ RValue alongBuiltin(IRGen &g, Bound &args, SourceRange r) {
 }
 
 RValue sortBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  RValue x = tensorArgument(g, args, "x");
+  RValue x = valueArgument(g, args, "x");
+  if (x.isList() && StringRef(args.row->name) == "sort")
+    return sortedList(g, x, args, r);
+  needTensor(g, x, args.row->name, args.rangeOf("x"));
   if (x.rank() == 0)
     g.fail(DiagId::AxisOutOfRange, r, {"-1", x.type().str()});
   int64_t axis = axisArgument(g, args, x.rank(), -1);

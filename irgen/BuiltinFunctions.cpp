@@ -3,6 +3,7 @@
 /// Built-ins that call functions: over rows of a tensor in a loop, over the elements of a tuple one after the other.
 #include "irgen/Builtins.h"
 #include "irgen/Decisions.h"
+#include "irgen/Lists.h"
 #include "irgen/Statements.h"
 
 #include "llvm/ADT/ScopeExit.h"
@@ -31,6 +32,10 @@ struct RowCalls {
   bool areElements() const { return rows.kind == RValue::Tuple; }
 
   void needRows() {
+    if (rows.isList()) {
+      count = listLength(g, rows, args.rangeOf("x"));
+      return;
+    }
     if (!rows.isTensor() || rows.rank() == 0)
       g.fail(DiagId::NotIterable, args.rangeOf("x"), {rows.str()});
     count = sizeOf(g, rows.value, 0, args.rangeOf("x"));
@@ -48,7 +53,10 @@ struct RowCalls {
     return result;
   }
 
-  RValue row(Value i) { return selectIndex(g, rows.value, 0, i, args.rangeOf("x")); }
+  RValue row(Value i) {
+    SourceRange place = args.rangeOf("x");
+    return rows.isList() ? listElement(g, rows, i, place) : RValue(selectIndex(g, rows.value, 0, i, place));
+  }
 
   /// What a call of some row would give: it is generated where nothing runs, and forgotten.
   ValueType typeOfCall(llvm::function_ref<RValue(RValue row)> generate) {
@@ -164,6 +172,17 @@ struct RowMap : RowCalls {
     });
   }
 
+  /// A list of the results of a list.
+  RValue mapList() {
+    RValue results = makeList(g, {}, {}, range);
+    if (rows.elements.empty())
+      return results;
+    auto append = [&](const RValue &before, Value i) {
+      return appended(g, before, call({row(i)}), range, args.rangeOf("f"));
+    };
+    return loop(g.integer(0, range), results, append);
+  }
+
   RValue run() {
     if (areElements()) {
       std::vector<RValue> results;
@@ -172,6 +191,8 @@ struct RowMap : RowCalls {
       return RValue::tuple(std::move(results));
     }
     needRows();
+    if (rows.isList())
+      return mapList();
     RValue like;
     ValueType type = typeOfCall([&](RValue row) { return call({row}); });
     checkResult(type);
@@ -230,6 +251,8 @@ RValue foldBuiltin(IRGen &g, Bound &args, SourceRange r) {
     return start;
   }
   rows.needRows();
+  if (rows.rows.isList() && rows.rows.elements.empty())
+    return start;
   ValueType type = rows.typeOfCall([&](RValue row) { return rows.call({start, row}); });
   start = widenedStart(g, start, type, args.rangeOf("start"));
   return rows.loop(g.integer(0, r), start, [&](RValue before, Value i) { return rows.call({before, rows.row(i)}); });

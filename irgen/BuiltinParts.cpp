@@ -3,13 +3,36 @@
 /// Built-ins that join, divide, move and choose elements.
 #include "irgen/Builtins.h"
 #include "irgen/Decisions.h"
+#include "irgen/Lists.h"
+
+#include "llvm/ADT/ScopeExit.h"
 
 using namespace mlir;
 
 namespace toy {
 
+/// The elements to join, or the only argument, which is a list.
+static std::vector<RValue> joinedValues(IRGen &g, Bound &args, RValue &list) {
+  if (args.rest.size() != 1 || args.rest[0]->kind == ast::NodeKind::Bracket)
+    return tensorList(g, args);
+  RValue x = genExpr(g, *args.rest[0]);
+  if (x.isList()) {
+    list = x;
+    return {};
+  }
+  bool isNew = g.given.try_emplace(args.rest[0], x).second; // evaluated once
+  llvm::scope_exit forget([&] {
+    if (isNew)
+      g.given.erase(args.rest[0]);
+  });
+  return tensorList(g, args);
+}
+
 RValue catBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  std::vector<RValue> values = tensorList(g, args);
+  RValue list;
+  std::vector<RValue> values = joinedValues(g, args, list);
+  if (list.isList())
+    return joinedList(g, list, args, false, r);
   if (values[0].rank() == 0)
     g.fail(DiagId::AxisOutOfRange, r, {"0", values[0].type().str()}, "`stack` joins scalars");
   SmallVector<Value> operands;
@@ -19,7 +42,10 @@ RValue catBuiltin(IRGen &g, Bound &args, SourceRange r) {
 }
 
 RValue stackBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  std::vector<RValue> values = tensorList(g, args);
+  RValue list;
+  std::vector<RValue> values = joinedValues(g, args, list);
+  if (list.isList())
+    return joinedList(g, list, args, true, r);
   int64_t axis = axisArgument(g, args, values[0].rank() + 1, 0);
   SmallVector<Value> operands;
   for (const RValue &v : values) {
@@ -33,7 +59,18 @@ RValue stackBuiltin(IRGen &g, Bound &args, SourceRange r) {
 }
 
 RValue splitBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  RValue x = tensorArgument(g, args, "x");
+  RValue x = valueArgument(g, args, "x");
+  if (x.isStr()) {
+    const char *name = args.has("sections") ? "sections" : "sep";
+    RValue by = args.has(name) ? valueArgument(g, args, name) : RValue(g.string(" ", r));
+    if (!by.isStr() || args.has("axis"))
+      g.fail(DiagId::ArgumentKind, args.rangeOf(by.isStr() ? "axis" : name),
+             {"split", "what separates the parts of a string", "a string", by.str()});
+    return RValue::list(g.createOp<TextOp>(r, {x.value, by.value}, {g.stringAttr("function", "split")})->getResult(0));
+  }
+  needTensor(g, x, "split", args.rangeOf("x"));
+  if (!args.has("sections"))
+    g.fail(DiagId::MissingArgument, r, {"split", "sections"});
   int64_t axis = axisArgument(g, args, x.rank(), 0);
   SmallVector<int64_t> sizes = staticList(g, *args["sections"], "split");
   Dim whole = x.tensor().getDim(axis);

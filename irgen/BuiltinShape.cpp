@@ -3,6 +3,7 @@
 /// Built-ins that change sizes and axes, or tell them.
 #include "irgen/Builtins.h"
 #include "irgen/Decisions.h"
+#include "irgen/Lists.h"
 
 #include <numeric>
 
@@ -213,6 +214,8 @@ RValue lenBuiltin(IRGen &g, Bound &args, SourceRange r) {
     return g.create<StrLenOp>(r, {x.value});
   if (x.kind == RValue::Tuple)
     return g.integer(x.elements.size(), r);
+  if (x.isList())
+    return listLength(g, x, r);
   needTensor(g, x, "len", r);
   if (x.rank() == 0)
     g.fail(DiagId::AxisOutOfRange, r, {"0", x.type().str()});

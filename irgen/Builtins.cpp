@@ -56,7 +56,7 @@ static bool isListBefore(IRGen &g, const ast::Expr &first, const ast::Expr &seco
     return e.kind == ast::NodeKind::Bracket || e.kind == ast::NodeKind::Tuple;
   };
   std::optional<RValue> list = variable(first);
-  bool isList = isLiteralList(first) || (list && list->kind == RValue::Tuple);
+  bool isList = isLiteralList(first) || (list && (list->kind == RValue::Tuple || list->isList()));
   if (!isList || isLiteralList(second))
     return false;
   RValue value = genExpr(g, second);

@@ -39,6 +39,12 @@ struct StaticParameterNeeded {
   StaticLeaf leaf;
 };
 
+/// Thrown where a loop asks for an element of a list that has no type yet: what comes behind may give it one.
+struct ListTypeNeeded {
+  std::string what; ///< is asked
+  SourceRange range;
+};
+
 struct Variable {
   RValue value;
   bool isGlobal = false;
@@ -60,6 +66,11 @@ struct LoopState {
 
 /// Sizes that differ between the iterations of a loop: of variables by name, leaf and axis.
 using VaryingSizes = std::set<std::tuple<std::string, unsigned, size_t>>;
+/// What attempts to generate a loop have found about the variables that it changes.
+struct LoopTypes {
+  VaryingSizes sizes;
+  std::map<std::string, ValueType> lists; ///< types of variables with lists that had none before the loop
+};
 
 /// One function while it is generated.
 struct FunctionState {
@@ -67,7 +78,9 @@ struct FunctionState {
   mlir::func::FuncOp op;
   std::vector<std::map<std::string, Variable>> scopes;
   std::vector<LoopState> loops;
-  std::map<const void *, VaryingSizes> varyingSizes; ///< of loops, by their bodies
+  std::map<const void *, LoopTypes> loopTypes; ///< of loops, by their bodies
+  std::optional<ListTypeNeeded> skipped;       ///< the first statement that the attempt to generate a loop left out
+  unsigned mayLeaveOut = 0;                    ///< statements of loops around the code that is generated
   std::vector<Edge> returns;
   std::vector<SourceRange> returnRanges;
   std::vector<mlir::Block *> dead;          ///< blocks whose end is never reached

@@ -7,6 +7,7 @@
 #include "irgen/Decisions.h"
 #include "irgen/Expressions.h"
 #include "irgen/Functions.h"
+#include "irgen/Lists.h"
 #include "irgen/Operations.h"
 
 #include "llvm/ADT/ScopeExit.h"
@@ -56,6 +57,8 @@ void restore(IRGen &g, ArrayRef<std::string> names, ArrayRef<RValue> values) {
 /// One type for two paths: dtype and rank agree, sizes that differ become a new name.
 static ValueType joinTypes(IRGen &g, const ValueType &a, const ValueType &b, const std::string &name,
                            SourceRange range) {
+  if (a.kind == ValueType::List && b.kind == ValueType::List && (a.isOpenList() || b.isOpenList()))
+    return a.isOpenList() ? b : a;
   auto refuse = [&] {
     bool isChoice = a.kind == ValueType::Function && b.kind == ValueType::Function;
     g.fail(DiagId::BranchTypes, range, {name, a.str(), b.str()},
@@ -83,7 +86,7 @@ SmallVector<Value> relabelled(IRGen &g, ArrayRef<RValue> values, ArrayRef<ValueT
   SmallVector<Value> leaves;
   SmallVector<Type> leafTypes;
   for (auto [value, type] : llvm::zip_equal(values, types)) {
-    value.flatten(leaves);
+    adapted(g, value, type, range).flatten(leaves);
     type.flatten(leafTypes);
   }
   for (auto [leaf, type] : llvm::zip_equal(leaves, leafTypes))
@@ -188,6 +191,8 @@ void genIf(IRGen &g, const ast::If &s) {
 }
 
 static bool haveOneType(const ValueType &a, const ValueType &b) {
+  if (a.kind == ValueType::List)
+    return a.isOpenList() || b.isOpenList() || a.key() == b.key();
   auto x = dyn_cast_if_present<TensorType>(a.leaf), y = dyn_cast_if_present<TensorType>(b.leaf);
   return a.leaf == b.leaf || (x && y && x.getDtype() == y.getDtype() && x.getRank() == y.getRank());
 }
@@ -207,10 +212,19 @@ static bool haveOneType(const ValueType &a, const ValueType &b) {
   throw IRAbort();
 }
 
-/// Sizes that change from one iteration to the next vary; true if one was not known to.
-static bool findVarying(IRGen &g, ArrayRef<ValueType> types, ArrayRef<RValue> back, VaryingSizes &varying,
+/// Sizes that change from one iteration to the next vary, and lists get the type that the body gives them; true if
+/// something was not known before.
+static bool findVarying(IRGen &g, ArrayRef<ValueType> types, ArrayRef<RValue> back, LoopTypes &found,
                         ArrayRef<std::string> names, SourceRange range) {
+  VaryingSizes &varying = found.sizes;
   bool changed = false;
+  for (auto [name, type, value] : llvm::zip_equal(names, types, back))
+    if (ValueType whole = completed(type, value.type()); whole.key() != type.key()) {
+      found.lists[name] = whole;
+      changed = true;
+    }
+  if (changed)
+    return true;
   unsigned leaf = 0;
   auto visit = [&](auto &self, const ValueType &header, const ValueType &end, const std::string &name) -> void {
     (void)joinTypes(g, header, end, name, range); // dtype and rank agree, or this fails
@@ -231,11 +245,13 @@ static bool findVarying(IRGen &g, ArrayRef<ValueType> types, ArrayRef<RValue> ba
 }
 
 /// The types of variables where a loop begins: names stand for the sizes that vary.
-static std::vector<ValueType> loopTypes(IRGen &g, ArrayRef<RValue> values, const VaryingSizes &varying,
+static std::vector<ValueType> loopTypes(IRGen &g, ArrayRef<RValue> values, const LoopTypes &found,
                                         ArrayRef<std::string> names) {
+  const VaryingSizes &varying = found.sizes;
   std::vector<ValueType> types;
   for (auto [name, value] : llvm::zip_equal(names, values)) {
-    types.push_back(value.type());
+    auto known = found.lists.find(name);
+    types.push_back(known == found.lists.end() ? value.type() : completed(value.type(), known->second));
     types.back().mapSizes([&, name = name](unsigned leaf, size_t axis, Dim dim) {
       return varying.count({name, leaf, axis}) ? g.freshSize() : dim;
     });
@@ -243,8 +259,7 @@ static std::vector<ValueType> loopTypes(IRGen &g, ArrayRef<RValue> values, const
   return types;
 }
 
-static bool tryLoop(IRGen &g, const Loop &loop, ArrayRef<RValue> starts, ArrayRef<ValueType> types,
-                    VaryingSizes &varying) {
+static bool tryLoop(IRGen &g, const Loop &loop, ArrayRef<RValue> starts, ArrayRef<ValueType> types, LoopTypes &found) {
   SourceRange range = loop.range;
   ArrayRef<std::string> names = loop.names;
   Location l = g.loc(range);
@@ -293,9 +308,10 @@ static bool tryLoop(IRGen &g, const Loop &loop, ArrayRef<RValue> starts, ArrayRe
   if (!state.continues.empty()) {
     std::vector<RValue> back = mergeEdges(g, state.continues, names, range);
     for (auto [name, start, end] : llvm::zip_equal(names, before, back))
-      if (start.value.kind == RValue::Leaf && end.kind == RValue::Leaf && !haveOneType(start.value.type(), end.type()))
+      if ((start.value.kind == RValue::Leaf || start.value.isList()) && end.kind == start.value.kind &&
+          !haveOneType(start.value.type(), end.type()))
         refuseChange(g, name, start.value, end, start.place, range);
-    if (findVarying(g, types, back, varying, names, range))
+    if (findVarying(g, types, back, found, names, range))
       return false;
     SmallVector<Value> again = relabelled(g, back, types, range);
     if (loop.counted)
@@ -317,8 +333,8 @@ static void forgetAttempts(IRGen &g, size_t kept) {
 void genLoop(IRGen &g, const Loop &loop) {
   ArrayRef<std::string> names = loop.names;
   std::vector<RValue> before = snapshot(g, names);
-  VaryingSizes &varying =
-      g.fn().varyingSizes[loop.key]; // what an attempt finds holds in all later ones, those of the loop around it too
+  LoopTypes &found = g.fn().loopTypes[loop.key]; // what an attempt finds holds in all later ones, those of the loop
+                                                 // around it too
   Block *entry = g.current;
   Operation *lastBefore = entry->empty() ? nullptr : &entry->back();
   Block *lastBlock = &g.fn().op.getBody().back();
@@ -329,8 +345,10 @@ void genLoop(IRGen &g, const Loop &loop) {
   auto readGlobals = g.fn().readGlobals;
   ShapeFacts facts = g.fn().facts; // what the body asserts holds in the body
   llvm::scope_exit forget([&] { g.fn().facts = facts; });
-  while (!tryLoop(g, loop, before, loopTypes(g, before, varying, names), varying)) {
-    // Some size changes: forget this attempt.
+  std::optional<ListTypeNeeded> skippedAround = std::exchange(g.fn().skipped, std::nullopt);
+  while (!tryLoop(g, loop, before, loopTypes(g, before, found, names), found)) {
+    g.fn().skipped.reset();
+    // Some size or list changes: forget this attempt.
     g.fn().returns.resize(returns);
     g.fn().returnRanges.resize(returns);
     g.fn().dead.resize(dead);
@@ -360,6 +378,10 @@ void genLoop(IRGen &g, const Loop &loop) {
     moveTo(g, entry);
     restore(g, names, before);
   }
+  if (g.fn().skipped && g.fn().loops.empty())
+    refuse(g, *g.fn().skipped);
+  if (skippedAround)
+    g.fn().skipped = skippedAround;
 }
 
 void genWhile(IRGen &g, const ast::While &s) {

@@ -6,6 +6,7 @@
 #include "irgen/Decisions.h"
 #include "irgen/Expressions.h"
 #include "irgen/Functions.h"
+#include "irgen/Lists.h"
 #include "irgen/Operations.h"
 #include "irgen/SizeBinder.h"
 
@@ -21,6 +22,8 @@ ValueType typeOf(IRGen &g, const ast::TypeExpr &type) {
       desc.elements.push_back(typeOf(g, element));
     return desc;
   }
+  if (type.form == ast::TypeExpr::List)
+    return typeOf(g, type.elements[0]).listOf(g.context);
   if (type.name == "str" && type.form == ast::TypeExpr::Named) {
     desc.kind = ValueType::Leaf;
     desc.leaf = StrType::get(g.context);
@@ -41,6 +44,27 @@ ValueType typeOf(IRGen &g, const ast::TypeExpr &type) {
   return desc;
 }
 
+/// Whether a type is a declared one, which may leave things open.
+static bool isDeclared(IRGen &g, const ValueType &have, const ast::TypeExpr &type) {
+  if (type.form == ast::TypeExpr::Tuple)
+    return have.kind == ValueType::Tuple && have.elements.size() == type.elements.size() &&
+           llvm::all_of(llvm::zip_equal(have.elements, type.elements),
+                        [&](auto pair) { return isDeclared(g, std::get<0>(pair), std::get<1>(pair)); });
+  if (type.form == ast::TypeExpr::List)
+    return have.kind == ValueType::List && (have.isOpenList() || isDeclared(g, have.elementOfList(), type.elements[0]));
+  if (type.name == "list")
+    return have.kind == ValueType::List;
+  if (type.name == "fn")
+    return have.isCallable();
+  if (g.host.definitions().structure(type.name))
+    return have.kind == ValueType::Struct && have.structName == type.name;
+  auto tensor = dyn_cast_if_present<TensorType>(have.leaf);
+  if (type.name == "str")
+    return have.kind == ValueType::Leaf && isa<StrType>(have.leaf);
+  return tensor && tensor.getRank() == static_cast<int64_t>(type.sizes.size()) &&
+         (type.name == "_" || tensor.getDtype() == cast<TensorType>(typeOf(g, type).leaf).getDtype());
+}
+
 /// A value in the dtype of a declared type, whose kind and rank it has; sizes are not looked at.
 static RValue widened(IRGen &g, RValue value, const ast::TypeExpr &type, const std::string &name, SourceRange range) {
   auto refuse = [&](const std::string &declared) {
@@ -52,6 +76,12 @@ static RValue widened(IRGen &g, RValue value, const ast::TypeExpr &type, const s
     for (size_t i = 0; i < type.elements.size(); ++i)
       value.elements[i] = widened(g, value.elements[i], type.elements[i], name, range);
     return value;
+  }
+  if (type.form == ast::TypeExpr::List || type.name == "list") {
+    if (!isDeclared(g, value.type(), type))
+      refuse(ast::str(type));
+    bool isOpen = value.elements.empty() && type.form == ast::TypeExpr::List && isWhole(g, type);
+    return isOpen ? emptyList(g, typeOf(g, type), range) : value;
   }
   if (const ast::Struct *decl = g.host.definitions().structure(type.name)) {
     if (value.kind != RValue::Struct || value.structName != decl->name)

@@ -25,6 +25,8 @@ mlir::DictionaryAttr bucketsOf(IRGen &g, const ast::Function &decl);
 
 /// Sizes under the names of the declaration, `?` where it has `_`.
 ValueType typeOf(IRGen &g, const ast::TypeExpr &type);
+/// Whether a type says the dtype and rank of everything.
+bool isWhole(IRGen &g, const ast::TypeExpr &type);
 llvm::StringMap<Dim> declareArguments(IRGen &g, const ast::Function &decl, std::vector<RValue> &values,
                                       llvm::ArrayRef<SourceRange> ranges);
 void bindSizes(IRGen &g, const ast::Function &decl, llvm::ArrayRef<RValue> arguments);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// What `for` goes over, which `progress` may show: numbers, rows of tensors, elements of tuples, and several of them
-/// side by side.
+/// What `for` goes over, which `progress` may show: numbers, rows of tensors, elements of tuples and lists, and several
+/// of them side by side.
 #include "irgen/Expressions.h"
 #include "irgen/Functions.h"
+#include "irgen/Lists.h"
 #include "irgen/Operations.h"
 #include "irgen/Statements.h"
 
@@ -128,17 +129,21 @@ static void iterate(IRGen &g, const ast::For &s, Value label, SourceRange r, Arr
   }
   Value size;
   for (const RValue &x : all) {
-    if (!x.isTensor() || x.rank() == 0)
+    if (x.isList() && x.elements.empty()) // no iteration
+      return;
+    if (!x.isList() && (!x.isTensor() || x.rank() == 0))
       g.fail(DiagId::NotIterable, r, {x.str()},
              isAlone && x.isTensor() && isInteger(x.tensor().getDtype()) ? "`range(" + g.sourceText(r) + ")` counts"
                                                                          : "");
-    Value rows = sizeOf(g, x.value, 0, r);
+    Value rows = x.isList() ? listLength(g, x, r) : sizeOf(g, x.value, 0, r);
     size = size ? arith<MinimumOp>(g, size, rows, r) : rows;
   }
   if (constantOf(size) == 0)
     return;
   countTo(g, s, label, size, [&](Value i) {
-    return together(i, [&](const RValue &x) { return RValue(selectIndex(g, x.value, 0, i, r)); });
+    return together(i, [&](const RValue &x) {
+      return x.isList() ? listElement(g, x, i, r) : RValue(selectIndex(g, x.value, 0, i, r));
+    });
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include "sema/CallGraph.h"
 #include "support/CompileOptions.h"
+#include "support/CsvOptions.h"
 #include "support/DType.h"
 #include "support/Diagnostics.h"
 
@@ -18,10 +19,12 @@
 namespace toy {
 
 /// The type of a value of the language: a leaf of the IR, or a tree over such, which the IR does not have: a tuple, a
-/// struct, or a function, whose type says what it calls and whose members are the values that it has captured. A dtype
+/// struct, a list, or a function, whose type says what it calls and whose members are the values that it has captured.
+/// The first element of a list is the type of its elements with a list in place of each leaf; one without leaves has a
+/// list beside it that says how many there are, and a list that has got no element yet has no type of elements. A dtype
 /// is a type without leaves.
 struct ValueType {
-  enum Kind : uint8_t { Nothing, Leaf, Tuple, Struct, Function, DTypeRef } kind = Nothing;
+  enum Kind : uint8_t { Nothing, Leaf, Tuple, Struct, List, Function, DTypeRef } kind = Nothing;
   mlir::Type leaf;
   std::string structName; ///< of a function: its name, or the place of a lambda or of a definition inside a block,
   const ast::Function *code = nullptr; ///< which this is
@@ -34,6 +37,11 @@ struct ValueType {
   /// Equal types have equal keys, and texts of the same name and place are told apart.
   std::string key() const;
   bool isCallable() const { return kind == Function || kind == DTypeRef; }
+  /// A list that has got no element yet.
+  bool isOpenList() const { return kind == List && elements.empty(); }
+  /// The type of lists of these, whose sizes are free; and that of a list's elements.
+  ValueType listOf(mlir::MLIRContext *context) const;
+  ValueType elementOfList() const;
   void flatten(llvm::SmallVectorImpl<mlir::Type> &leaves) const;
   /// Gives the tensors in it other sizes.
   void mapSizes(llvm::function_ref<Dim(unsigned leaf, size_t axis, Dim size)> map);
@@ -73,12 +81,13 @@ public:
   virtual bool isInterrupted() { return false; }
   /// Whether sizes with @buckets are padded: on a device.
   virtual bool padsToBuckets() = 0;
-  /// Runs `load(path)` at the top level now; gives the name of a global that holds the tensor. `failed` is called with
+  /// Runs `load(path)` at the top level now; gives the name of a global that holds the value. `failed` is called with
   /// what is wrong with the file.
-  virtual std::string loadNow(const ast::Expr &path, const ast::Expr *member, ValueType &type,
+  virtual std::string loadNow(const ast::Expr &path, const ast::Expr *member, const CsvOptions &csv, ValueType &type,
                               llvm::function_ref<void(DiagId, std::vector<std::string>)> failed) = 0;
   /// What a file holds, from its header; false where it cannot be read.
-  virtual bool typeOfFile(const std::string &path, const std::string &member, ValueType &type) = 0;
+  virtual bool typeOfFile(const std::string &path, const std::string &member, const CsvOptions &csv,
+                          ValueType &type) = 0;
   /// Names for suggestions.
   virtual std::vector<std::string> names() = 0;
 };

@@ -5,6 +5,7 @@
 
 #include "irgen/Decisions.h"
 #include "irgen/Expressions.h"
+#include "irgen/Lists.h"
 #include "irgen/Operations.h"
 
 using namespace mlir;
@@ -22,7 +23,7 @@ static Truth isAtLeastZero(IRGen &g, Value value) {
 
 /// Python's clamping: a missing bound is an end, negative ones count from the end, and nothing is out of range. The
 /// sign of a step that only the run knows chooses between the two sets of ends.
-static void sliceBounds(IRGen &g, const ast::Subscript &s, Value size, Value &start, Value &count, Value &step) {
+void sliceBounds(IRGen &g, const ast::Subscript &s, Value size, Value &start, Value &count, Value &step) {
   SourceRange r = s.range;
   step = s.step ? indexValue(g, *s.step, "slice step") : g.integer(1, r);
   std::optional<int64_t> known = constantOf(step);
@@ -391,6 +392,8 @@ RValue genIndex(IRGen &g, const ast::Index &e) {
     return indexTuple(g, base, e.subscripts, e.range);
   if (base.isStr())
     return indexStr(g, base, e.subscripts, e.range);
+  if (base.isList())
+    return indexedList(g, base, e.subscripts, e.range);
   needTensor(g, base, "index", e.base->range);
   return applyPlan(g, base.value, planIndex(g, base, e.subscripts, e.range), e.range);
 }

@@ -24,6 +24,9 @@ struct IndexPlan {
 
 RValue genIndex(IRGen &g, const ast::Index &e);
 IndexPlan planIndex(IRGen &g, const RValue &base, llvm::ArrayRef<ast::Subscript> subscripts, SourceRange range);
+/// The start, number and step of the elements of a slice of `size`, which lie inside.
+void sliceBounds(IRGen &g, const ast::Subscript &s, mlir::Value size, mlir::Value &start, mlir::Value &count,
+                 mlir::Value &step);
 RValue applyPlan(IRGen &g, mlir::Value x, const IndexPlan &plan, SourceRange range);
 mlir::Value storeIndexed(IRGen &g, mlir::Value x, const IndexPlan &plan, const RValue &value, SourceRange range,
                          SourceRange valueRange);

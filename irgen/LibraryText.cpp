@@ -16,6 +16,8 @@ static const char text[] = {
     ,
 #embed "algebra.toy"
     ,
+#embed "lists.toy"
+    ,
 #embed "signals.toy"
     ,
 #embed "networks.toy"

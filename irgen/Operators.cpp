@@ -4,6 +4,7 @@
 #include "irgen/Operations.h"
 
 #include "irgen/Expressions.h"
+#include "irgen/Lists.h"
 #include "irgen/Statements.h"
 
 using namespace mlir;
@@ -98,7 +99,7 @@ static Value equalTensors(IRGen &g, RValue lhs, RValue rhs, SourceRange range, S
   return join->getArgument(0);
 }
 
-/// Elements compare as they do alone; tuples of other lengths differ.
+/// Elements compare as they do alone; tuples of other lengths differ. So do members of structs.
 static Value equalTrees(IRGen &g, const RValue &lhs, const RValue &rhs, SourceRange range, SourceRange opRange,
                         SourceRange lhsRange, SourceRange rhsRange) {
   if (lhs.elements.size() != rhs.elements.size())
@@ -122,11 +123,21 @@ static std::string inFormat(IRGen &g, const RValue &v, SourceRange range) {
              : "{" + source + "}";
 }
 
+/// Strings in the order of their bytes.
+static Value compareTexts(IRGen &g, ast::BinaryOp op, Value lhs, Value rhs, SourceRange range) {
+  bool swaps = op == ast::BinaryOp::Gt || op == ast::BinaryOp::Le;
+  Value before = g.create<TextOp>(range, swaps ? ValueRange{rhs, lhs} : ValueRange{lhs, rhs},
+                                  {g.stringAttr("function", "before")});
+  return op == ast::BinaryOp::Lt || op == ast::BinaryOp::Gt ? before : g.create<NotOp>(range, {before});
+}
+
 RValue binaryOperation(IRGen &g, ast::BinaryOp op, const RValue &lhs, const RValue &rhs, SourceRange range,
                        SourceRange opRange, SourceRange lhsRange, SourceRange rhsRange) {
   using ast::BinaryOp;
   std::string spelling(ast::spellingOf(op));
   if (lhs.isStr() && rhs.isStr()) {
+    if (op >= BinaryOp::Lt && op <= BinaryOp::Ge)
+      return compareTexts(g, op, lhs.value, rhs.value, range);
     if (op == BinaryOp::Add)
       return g.create<StrConcatOp>(range, {lhs.value, rhs.value});
     if (op == BinaryOp::Eq || op == BinaryOp::Ne) {
@@ -136,6 +147,9 @@ RValue binaryOperation(IRGen &g, ast::BinaryOp op, const RValue &lhs, const RVal
       return op == BinaryOp::Eq ? equal : g.create<NotOp>(range, {equal});
     }
   }
+  if (lhs.isList() && rhs.isList())
+    if (auto result = listOperation(g, op, lhs, rhs, range, opRange, rhsRange))
+      return *result;
   bool areTrees = lhs.kind == rhs.kind &&
                   (lhs.kind == RValue::Tuple || (lhs.kind == RValue::Struct && lhs.structName == rhs.structName));
   if (areTrees && (op == BinaryOp::Eq || op == BinaryOp::Ne)) {

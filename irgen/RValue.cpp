@@ -21,6 +21,11 @@ static std::string textOf(const ValueType &type, ShownSize shownSize, bool isKey
   default:
     break;
   }
+  if (type.kind == ValueType::List) {
+    std::string out = type.isOpenList() ? "list" : textOf(type.elementOfList(), shownSize, isKey, functions);
+    std::replace(out.begin(), out.end(), '?', '_'); // sizes are free
+    return type.isOpenList() ? out : "list[" + out + "]";
+  }
   bool isTuple = type.kind == ValueType::Tuple;
   std::string out = isTuple ? "" : type.structName;
   if (isKey && type.code)
@@ -41,6 +46,38 @@ static std::string textOf(const ValueType &type, ShownSize shownSize, bool isKey
 
 std::string ValueType::str(ShownSize shownSize) const { return textOf(*this, shownSize, false); }
 std::string ValueType::key() const { return textOf(*this, nullptr, true); }
+
+template <typename Change> static ValueType withLeaves(ValueType type, Change change) {
+  for (ValueType &element : type.elements)
+    element = withLeaves(element, change);
+  if (type.kind == ValueType::Leaf)
+    type.leaf = change(type.leaf);
+  return type;
+}
+
+ValueType ValueType::listOf(MLIRContext *context) const {
+  ValueType out;
+  out.kind = List;
+  auto listOfLeaves = [&](Type leaf) -> Type {
+    if (auto tensor = dyn_cast<TensorType>(leaf))
+      leaf = tensor.withDims(SmallVector<Dim>(tensor.getRank(), Dim::unknown(context)));
+    return ListType::get(context, leaf);
+  };
+  out.elements.push_back(withLeaves(*this, listOfLeaves));
+  SmallVector<Type> leaves;
+  out.flatten(leaves);
+  if (leaves.empty()) { // what counts elements without leaves
+    ValueType count;
+    count.kind = Leaf;
+    count.leaf = ListType::get(context, TensorType::scalar(context, DType::Bool));
+    out.elements.push_back(count);
+  }
+  return out;
+}
+
+ValueType ValueType::elementOfList() const {
+  return withLeaves(elements[0], [](Type leaf) { return cast<ListType>(leaf).getElement(); });
+}
 
 void ValueType::flatten(SmallVectorImpl<Type> &leaves) const {
   if (kind == Leaf)

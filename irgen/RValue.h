@@ -39,7 +39,15 @@ struct RValue {
       elements.push_back(v);
     return tuple(std::move(elements));
   }
+  /// A list whose elements are leaves.
+  static RValue list(mlir::Value leaves) {
+    RValue val;
+    val.kind = List;
+    val.elements.push_back(leaves);
+    return val;
+  }
   bool isTensor() const { return kind == Leaf && llvm::isa<TensorType>(value.getType()); }
+  bool isList() const { return kind == List; }
   bool isCallable() const { return kind == Function || kind == DTypeRef; }
   bool isStr() const { return kind == Leaf && llvm::isa<StrType>(value.getType()); }
   TensorType tensor() const { return llvm::cast<TensorType>(value.getType()); }

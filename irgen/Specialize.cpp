@@ -63,7 +63,10 @@ std::string Specialization::mismatch(ArrayRef<DynamicDim> slots, ArrayRef<int64_
 /// The tensors of a value with how users reach them.
 static void reach(const RValue &value, const std::string &shown, llvm::function_ref<void(const std::string &)> visit) {
   for (auto [i, element] : llvm::enumerate(value.elements))
-    reach(element, value.kind == RValue::Tuple ? shown + "[" + std::to_string(i) + "]" : shown + "." + value.names[i],
+    reach(element,
+          value.kind == RValue::Tuple  ? shown + "[" + std::to_string(i) + "]"
+          : value.kind == RValue::List ? shown
+                                       : shown + "." + value.names[i],
           visit);
   if (value.kind == RValue::Leaf)
     visit(shown);

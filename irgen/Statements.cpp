@@ -8,6 +8,7 @@
 #include "irgen/Expressions.h"
 #include "irgen/Functions.h"
 #include "irgen/Indexing.h"
+#include "irgen/Lists.h"
 #include "irgen/Operations.h"
 
 #include "llvm/ADT/ScopeExit.h"
@@ -20,9 +21,29 @@ namespace toy {
 void printedLeaves(const RValue &v, SmallVectorImpl<Value> &leaves) {
   if (v.kind == RValue::Leaf)
     leaves.push_back(v.value);
+  size_t before = leaves.size();
   if (v.kind != RValue::Function)
     for (const RValue &element : v.elements)
       printedLeaves(element, leaves);
+  if (SmallVector<Value> all; v.isList() && leaves.size() == before) { // one says how many elements there are
+    v.flatten(all);
+    leaves.append(all.begin(), all.begin() + !all.empty());
+  }
+}
+
+/// Lists whose elements the runtime shows as they are have leaves, or such lists, as elements. Others are trees.
+static std::string listStructure(const RValue &v) {
+  if (v.elements.empty())
+    return "$6:list()";
+  const RValue *inner = &v;
+  while (inner->isList())
+    inner = &inner->elements[0];
+  if (inner->kind == RValue::Leaf)
+    return "_";
+  std::string text = v.type().str();
+  SmallVector<Value> shown;
+  printedLeaves(v.elements[0], shown);
+  return "[" + std::to_string(text.size()) + ":" + text + structureOf(v.elements[0]) + (shown.empty() ? "_]" : "]");
 }
 
 std::string structureOf(const RValue &v) {
@@ -32,6 +53,8 @@ std::string structureOf(const RValue &v) {
     std::string text = v.kind == RValue::DTypeRef ? std::string(nameOf(v.dtype)) : v.type().str();
     return "$" + std::to_string(text.size()) + ":" + text;
   }
+  if (v.isList())
+    return listStructure(v);
   std::string out = v.kind == RValue::Tuple ? "(" : v.structName + "{";
   for (auto [i, element] : llvm::enumerate(v.elements))
     out += (i ? ", " : "") + (v.kind == RValue::Struct ? v.names[i] + ": " : std::string()) + structureOf(element);
@@ -76,14 +99,41 @@ void genPrint(IRGen &g, ArrayRef<const ast::Expr *> values, const PrintWords &wo
 /// `var x: T = load(…)`: the declared type is the result type; the file is checked against it.
 static RValue genDeclaredLoad(IRGen &g, const ast::Call &call, const ast::TypeExpr &declared) {
   ValueType type = typeOf(g, declared);
-  auto bound = bindArguments(g, call, {"path", "name"}, {false, true}, "load");
+  auto bound = bindArguments(g, call, {"path", "name", "sep", "decimal", "header", "skip", "missing"},
+                             {false, true, true, true, true, true, true}, "load");
+  CsvOptions csv = csvOptions(
+      g, [&](StringRef name) { return llvm::find_if(bound, [&](const auto &b) { return b.first == name; })->second; });
+  if (csv.header)
+    g.fail(DiagId::ArgumentKind, call.range, {"load", "`header`", "false where a type is declared", "true"},
+           "tables with names are loaded at the top level");
   RValue path = genExpr(g, *bound[0].second),
          member = bound[1].second ? genExpr(g, *bound[1].second) : RValue(g.string("", call.range));
   if (!path.isStr() || !member.isStr() || !isa_and_present<TensorType>(type.leaf))
     g.fail(DiagId::ArgumentKind, call.range, {"load", "the path", "a string", path.type().str()});
   // Sizes are read off the file, then compared with what is declared.
   type.mapSizes([&](unsigned, size_t, Dim dim) { return dim.isNumber() ? dim : g.freshSize(); });
-  return g.createOp<LoadOp>(call.range, {path.value, member.value}, {}, {}, type.leaf)->getResult(0);
+  Operation *load = g.createOp<LoadOp>(call.range, {path.value, member.value}, {}, {}, type.leaf);
+  if (!csv.isDefault())
+    load->setAttr("csv", g.b.getDictionaryAttr({g.integerAttr("sep", csv.sep), g.integerAttr("decimal", csv.decimal),
+                                                g.integerAttr("skip", csv.skip),
+                                                g.attr("missing", g.b.getF64FloatAttr(csv.missing))}));
+  return load->getResult(0);
+}
+
+static bool isListCall(IRGen &g, const ast::Call *call) {
+  return call && call->callee == "list" && !call->isMember && !userFunction(g, "list") && !lookup(g, "list") &&
+         llvm::all_of(call->arguments, [](const ast::Argument &argument) { return argument.keyword.empty(); });
+}
+
+/// `var xs: list[f64] = list(1, 2);`: the elements are read under the declared type.
+static RValue genList(IRGen &g, const ast::Call &call, const ValueType &element) {
+  std::vector<RValue> values;
+  SmallVector<SourceRange> ranges;
+  for (const ast::Argument &argument : call.arguments) {
+    values.push_back(genExpr(g, *argument.value));
+    ranges.push_back(argument.value->range);
+  }
+  return makeList(g, std::move(values), ranges, call.range, element);
 }
 
 /// The value of a declaration, under its type.
@@ -101,6 +151,8 @@ static RValue genDeclared(IRGen &g, const ast::Var &s) {
     value = genDeclaredLoad(g, *callee, *s.type);
   else if (s.value->kind == ast::NodeKind::Bracket && dtype)
     value = genBracket(g, ast::cast<ast::Bracket>(*s.value), kindOf(*dtype) >= DKind::Float ? dtype : std::nullopt);
+  else if (s.type->form == ast::TypeExpr::List && isWhole(g, *s.type) && isListCall(g, callee))
+    value = genList(g, *callee, typeOf(g, s.type->elements[0]));
   else
     value = genExpr(g, *s.value);
   return declaredLocal(g, value, *s.type, s.names[0], s.value->range);
@@ -191,6 +243,13 @@ static RValue updatedPart(IRGen &g, const RValue &base, ArrayRef<const ast::Expr
   auto &e = ast::cast<ast::Index>(*path[0]);
   if (base.kind == RValue::Tuple)
     g.fail(DiagId::NotAssignable, range, {"an element of a tuple"});
+  if (base.isList()) {
+    Value index = listIndex(g, base, e.subscripts, e.range);
+    RValue element = value;
+    if (path.size() > 1)
+      element = updatedPart(g, listElement(g, base, index, e.range), path.drop_front(), value, range, valueRange);
+    return withElement(g, base, index, element, e.range, valueRange);
+  }
   needTensor(g, base, "index", e.base->range);
   IndexPlan plan = planIndex(g, base, e.subscripts, e.range);
   RValue part = value;
@@ -273,9 +332,23 @@ void genWrite(IRGen &g, const ast::Expr &e, SourceRange range) {
   g.create<WriteOp>(range, {v.value});
 }
 
+/// `xs.append(x);` changes nothing.
+static void needUse(IRGen &g, const ast::Expr &e) {
+  auto *call = ast::dynCast<ast::Call>(&e);
+  if (!call || call->callee != "append" || call->arguments.empty() || lookup(g, "append") || userFunction(g, "append"))
+    return;
+  std::string list = g.sourceText(call->arguments[0].value->range), arguments;
+  for (const ast::Argument &argument : call->arguments)
+    arguments += (arguments.empty() ? "" : ", ") + g.sourceText(argument.value->range);
+  std::string help = "`" + list + " = append(" + arguments + ");`";
+  g.fail(DiagId::UnusedResult, e.range, {"append"}, help.size() < 120 ? help : "");
+}
+
 /// An expression as a statement: its value is shown, unless `;` silences it.
 static void genEcho(IRGen &g, const ast::ExprStmt &s) {
   RValue value = genExpr(g, *s.value);
+  if (s.silenced)
+    needUse(g, *s.value);
   if (value.kind == RValue::Nothing)
     return;
   if (s.silenced) {
@@ -372,6 +445,62 @@ void genStatement(IRGen &g, const ast::Stmt &s) {
   genGuarded(g, [&] { genReached(g, s); });
 }
 
+namespace {
+
+/// Where generation stands in a function, to go on from behind a statement that was given up.
+class Standing {
+public:
+  explicit Standing(IRGen &g)
+      : g(g), state(g.fn()), depth(g.stack.size()), scopes(state.scopes.size()), loops(state.loops.size()),
+        conditions(state.conditions), tries(state.tries), decides(g.decidesConditions), facts(state.facts) {}
+
+  void goOn() {
+    g.stack.resize(depth);
+    state.scopes.resize(scopes);
+    state.loops.resize(loops);
+    state.conditions = conditions;
+    state.tries = tries;
+    state.facts = facts;
+    g.decidesConditions = decides;
+    moveTo(g, newBlock(g));
+  }
+
+private:
+  IRGen &g;
+  FunctionState &state;
+  size_t depth, scopes, loops;
+  unsigned conditions, tries;
+  bool decides;
+  ShapeFacts facts;
+};
+
+} // namespace
+
+/// A statement that needs the type of a list that has none yet is left out, and so is what fails because of that: what
+/// comes behind may say the type, and the loop is generated again.
+static void genInLoop(IRGen &g, const ast::Stmt &s) {
+  FunctionState &state = g.fn();
+  Standing before(g);
+  size_t reported = g.diagnostics.diagnostics().size();
+  ++state.mayLeaveOut;
+  llvm::scope_exit done([&] { --state.mayLeaveOut; });
+  auto leaveOut = [&] {
+    g.diagnostics.truncate(reported);
+    before.goOn();
+  };
+  try {
+    genStatement(g, s);
+  } catch (ListTypeNeeded &need) {
+    leaveOut();
+    if (!state.skipped)
+      state.skipped = need;
+  } catch (IRAbort &) {
+    if (!state.skipped)
+      throw;
+    leaveOut();
+  }
+}
+
 /// What a statement would have given a value is not known.
 static void forgetValues(IRGen &g, const ast::Stmt &s) {
   std::vector<std::string> declared;
@@ -387,36 +516,26 @@ static void forgetValues(IRGen &g, const ast::Stmt &s) {
       variable->isUnknown = true;
 }
 
-void genChecked(IRGen &g, const ast::Stmt &s) {
+void genNext(IRGen &g, const ast::Stmt &s) {
   if (!reachable(g))
     return;
+  auto generate = g.fn().loops.empty() ? genStatement : genInLoop;
   if (!g.goesOn)
-    return genStatement(g, s);
-  FunctionState &state = g.fn();
-  size_t depth = g.stack.size(), scopes = state.scopes.size(), loops = state.loops.size();
-  unsigned conditions = state.conditions, tries = state.tries;
-  bool decides = g.decidesConditions;
-  ShapeFacts facts = state.facts;
+    return generate(g, s);
+  Standing before(g);
   try {
-    genStatement(g, s);
+    generate(g, s);
   } catch (IRAbort) {
-    g.stack.resize(depth);
-    state.scopes.resize(scopes);
-    state.loops.resize(loops);
-    state.conditions = conditions;
-    state.tries = tries;
-    state.facts = std::move(facts);
-    state.isWrong = true;
-    g.decidesConditions = decides;
+    before.goOn(); // the module is of no use any more
+    g.fn().isWrong = true;
     forgetValues(g, s);
-    moveTo(g, newBlock(g)); // the module is of no use any more
   }
 }
 
 void genBlock(IRGen &g, const ast::Block &block) {
   g.fn().scopes.emplace_back();
   for (const ast::StmtPtr &s : block.statements)
-    genChecked(g, *s);
+    genNext(g, *s);
   g.fn().scopes.pop_back();
 }
 

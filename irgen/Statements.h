@@ -10,7 +10,7 @@ namespace toy {
 void genStatement(IRGen &g, const ast::Stmt &s);
 /// One of a row of statements: if it is reached, and so that an error in it does not hide what follows where the
 /// program is only looked at.
-void genChecked(IRGen &g, const ast::Stmt &s);
+void genNext(IRGen &g, const ast::Stmt &s);
 void genBlock(IRGen &g, const ast::Block &block);
 void genWrite(IRGen &g, const ast::Expr &e, SourceRange range);
 /// The leaves of a value that are printed; the text of a function holds none.
@@ -22,6 +22,8 @@ std::string structureOf(const RValue &v);
 struct PrintWords {
   const ast::Expr *sep = nullptr, *end = nullptr, *to = nullptr;
 };
+/// The arguments of `load` that are about .csv files; all are constants.
+CsvOptions csvOptions(IRGen &g, llvm::function_ref<const ast::Expr *(llvm::StringRef)> argument);
 void genPrint(IRGen &g, llvm::ArrayRef<const ast::Expr *> values, const PrintWords &words, SourceRange range);
 
 void genIf(IRGen &g, const ast::If &s);

@@ -41,7 +41,7 @@ static void generateItems(IRGen &g, ArrayRef<const ast::Stmt *> statements) {
         dropFunctionVariable(state, f->name);
       g.host.define(*s);
     } else
-      genChecked(g, *s);
+      genNext(g, *s);
 }
 
 static void generateTop(IRGen &g, ArrayRef<const ast::Stmt *> statements, TopLevel &out) {
@@ -84,8 +84,8 @@ DefinitionCheck checkDefinition(ModuleOp module, const ast::Function &decl, IRGe
     return DefinitionCheck::Wrong;
   }
   bool isWhole = decl.body && llvm::all_of(decl.parameters, [](const ast::Parameter &p) {
-                   return p.type && p.type->form != ast::TypeExpr::Tuple && dtypeNamed(p.type->name) &&
-                          !llvm::is_contained(p.type->sizes, nullptr);
+                   return p.type && (p.type->form == ast::TypeExpr::Named || p.type->form == ast::TypeExpr::Tensor) &&
+                          dtypeNamed(p.type->name) && !llvm::is_contained(p.type->sizes, nullptr);
                  });
   if (!isWhole || decl.parameters.empty())
     return DefinitionCheck::Open;

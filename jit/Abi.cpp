@@ -94,6 +94,15 @@ static void toy_rt_release(rt::Tensor *t) { rt::release(t); }
 static void toy_rt_retain(rt::Tensor *t) { rt::retain(t); }
 static void toy_rt_release_str(rt::Str *s) { rt::release(s); }
 static void toy_rt_retain_str(rt::Str *s) { rt::retain(s); }
+static void toy_rt_release_list(rt::List *list) { rt::release(list); }
+static void toy_rt_retain_list(rt::List *list) { rt::retain(list); }
+/// Consumes the list and the item's reference.
+static rt::List *toy_rt_list_append(rt::List *list, const rt::Item *item) {
+  return rt::append(rt::ListRef(list), *item).take();
+}
+static rt::List *toy_rt_list_set(rt::List *list, int64_t index, const rt::Item *item) {
+  return rt::set(rt::ListRef(list), index, *item).take();
+}
 static rt::Tensor *toy_rt_box(int64_t dtype, const void *element) {
   return rt::newScalar(static_cast<DType>(dtype), element);
 }
@@ -255,27 +264,17 @@ static void toy_rt_eval(mlir::Operation *op, void **operands, void **results) {
   Evaluator evaluator(op->getParentOfType<mlir::ModuleOp>(), *abiState().environment, options);
   Frame frame(evaluator);
   frame.single = true;
-  bool updates = llvm::isa<SliceStoreOp, TakeStoreOp, MaskStoreOp, PutAlongOp>(op);
   for (auto [i, v] : llvm::enumerate(op->getOperands())) {
-    if (llvm::isa<StrType>(v.getType())) {
-      auto *s = static_cast<rt::Str *>(operands[i]);
-      rt::retain(s);
-      frame.values[v] = rt::StrRef(s);
-    } else {
-      auto *t = static_cast<rt::Tensor *>(operands[i]);
-      if (!(updates && i == 0))
-        rt::retain(t);
-      frame.values[v] = rt::TensorRef(t);
-    }
+    rt::Value leaf = leafOf(v.getType(), operands[i]);
+    frame.values[v] = leaf;
+    if (!(i == 0 && consumesFirst(op))) // it stays the caller's
+      (void)rt::takeObject(leaf);
   }
   rt::deviceSite() = toy_rt_site;
   frame.run(op);
   rt::deviceSite() = -1;
-  for (auto [i, v] : llvm::enumerate(op->getResults())) {
-    rt::Value &value = frame.values[v];
-    results[i] = llvm::isa<StrType>(v.getType()) ? static_cast<void *>(std::get<rt::StrRef>(value).take())
-                                                 : std::get<rt::TensorRef>(value).take();
-  }
+  for (auto [i, v] : llvm::enumerate(op->getResults()))
+    results[i] = rt::takeObject(frame.values[v]);
 }
 
 /// Calls a block and catches its errors. The block owns its arguments; so it gets references of its own, which are
@@ -379,6 +378,10 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       TOY_SYMBOL(toy_rt_retain),
       TOY_SYMBOL(toy_rt_release_str),
       TOY_SYMBOL(toy_rt_retain_str),
+      TOY_SYMBOL(toy_rt_release_list),
+      TOY_SYMBOL(toy_rt_retain_list),
+      TOY_SYMBOL(toy_rt_list_append),
+      TOY_SYMBOL(toy_rt_list_set),
       TOY_SYMBOL(toy_rt_box),
       TOY_SYMBOL(toy_rt_view),
       TOY_SYMBOL(toy_rt_parallel_for),

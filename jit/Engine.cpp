@@ -358,10 +358,7 @@ std::vector<rt::Value> Engine::call(StringRef symbol, std::vector<rt::Value> arg
   const Impl::Entry &entry = impl->entries.at(symbol.str());
   SmallVector<void *> operands, results(entry.signature.results.size(), nullptr);
   for (auto [passing, value] : zip_equal(entry.signature.arguments, arguments))
-    if (passing == Passing::Text)
-      operands.push_back(std::get<rt::StrRef>(value).take());
-    else
-      operands.push_back(std::get<rt::TensorRef>(passing == Passing::Pairs ? value = pairsView(value) : value).take());
+    operands.push_back(rt::takeObject(passing == Passing::Pairs ? value = pairsView(value) : value));
   AbiState &state = abiState();
   Environment *before = std::exchange(state.environment, &environment);
   impl->chain.clear();
@@ -383,6 +380,8 @@ std::vector<rt::Value> Engine::call(StringRef symbol, std::vector<rt::Value> arg
   for (auto [passing, object] : zip_equal(entry.signature.results, results))
     if (passing == Passing::Text)
       out.push_back(rt::StrRef(static_cast<rt::Str *>(object)));
+    else if (passing == Passing::List)
+      out.push_back(rt::ListRef(static_cast<rt::List *>(object)));
     else {
       rt::Value tensor = rt::TensorRef(static_cast<rt::Tensor *>(object));
       out.push_back(passing == Passing::Pairs ? complexView(tensor) : tensor);

@@ -30,7 +30,7 @@ struct EngineStats {
 
 /// How a value enters and leaves compiled code. Pairs: a complex tensor, which unpacked code sees as a real one with a
 /// last axis of 2.
-enum class Passing : uint8_t { Tensor, Pairs, Text };
+enum class Passing : uint8_t { Tensor, Pairs, Text, List };
 struct Signature {
   llvm::SmallVector<Passing> arguments, results;
 };

@@ -7,7 +7,16 @@ namespace toy {
 
 using namespace ast;
 
-/// type := name [`[` sizes `]`] | `(` types `)`
+/// Sizes of elements are free.
+void Parser::checkElement(const TypeExpr &type) {
+  for (const TypeExpr &element : type.elements)
+    checkElement(element);
+  for (const ExprPtr &size : type.sizes)
+    if (size)
+      fail(DiagId::ListSizes, size->range);
+}
+
+/// type := name [`[` sizes `]`] | `list` `[` type `]` | `(` types `)`
 TypeExpr Parser::parseType() {
   Nesting nesting(*this);
   TypeExpr type;
@@ -22,7 +31,13 @@ TypeExpr Parser::parseType() {
     expect(TokenKind::RParen, "`,` or `)`");
   } else {
     type.name = expectName("a type", type.range);
-    if (is(TokenKind::LBracket)) {
+    if (is(TokenKind::LBracket) && type.name == "list") {
+      take();
+      type.form = TypeExpr::List;
+      type.elements.push_back(parseType());
+      checkElement(type);
+      expect(TokenKind::RBracket, "`]`");
+    } else if (is(TokenKind::LBracket)) {
       type.form = TypeExpr::Tensor;
       parseSizes(type);
     }

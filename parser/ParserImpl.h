@@ -118,6 +118,7 @@ private:
   ast::TypeExpr parseType();
   void parseSizes(ast::TypeExpr &type);
   void checkSize(const ast::Expr &expr);
+  void checkElement(const ast::TypeExpr &type);
 
   const TokenBuffer &tokens;
   DiagnosticEngine &diagnostics;

@@ -52,8 +52,8 @@ rt::TensorRef constantTensor(DenseElementsAttr value, DType dtype) {
   return out;
 }
 
-rt::TensorRef loadAs(const std::string &path, const std::string &name, Type declared) {
-  rt::TensorRef t = rt::load(path, name);
+rt::TensorRef loadAs(const std::string &path, const std::string &name, Type declared, const CsvOptions &csv) {
+  rt::TensorRef t = rt::load(path, name, csv);
   auto type = cast<TensorType>(declared);
   bool fits = t->dtype == type.getDtype() && t->rank == type.getRank();
   std::map<std::string, int64_t> names;
@@ -277,9 +277,14 @@ template <> void Frame::evaluate(AssertOp o) {
 }
 
 template <> void Frame::evaluate(LoadOp o) {
-  set(o.getResult(),
-      loadAs(text(o.getPath()), text(o.getName()),
-             o->hasAttr("packed") ? Type(unpackedType(tensorTypeOf(o.getResult()))) : o.getResult().getType()));
+  CsvOptions csv;
+  if (auto given = o->getAttrOfType<DictionaryAttr>("csv")) {
+    auto number = [&](StringRef name) { return given.getAs<IntegerAttr>(name).getInt(); };
+    csv = {static_cast<char>(number("sep")), static_cast<char>(number("decimal")), false, number("skip"),
+           given.getAs<FloatAttr>("missing").getValueAsDouble()};
+  }
+  Type type = o->hasAttr("packed") ? Type(unpackedType(tensorTypeOf(o.getResult()))) : o.getResult().getType();
+  set(o.getResult(), loadAs(text(o.getPath()), text(o.getName()), type, csv));
 }
 
 template <> void Frame::evaluate(SaveOp o) {

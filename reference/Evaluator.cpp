@@ -20,25 +20,43 @@ SmallVector<int64_t> Frame::integers(ValueRange range) {
   return out;
 }
 
-/// A value is read for the last time by `user` if all its other uses are earlier in the same block.
-rt::TensorRef Frame::consume(Value v, Operation *user) {
+const Liveness &Evaluator::livenessOf(Operation *function) {
+  std::unique_ptr<Liveness> &known = liveness[function];
+  if (!known)
+    known = std::make_unique<Liveness>(function);
+  return *known;
+}
+
+/// A value is read for the last time by `user` if all its other uses are earlier in the same block, or nothing that may
+/// run later reads it.
+rt::Value Frame::take(Value v, Operation *user) {
   bool alone = llvm::count(user->getOperands(), v) ==
                1; // `x[…] = x` reads what it writes: the operand is shared, so the update works on a copy
   if (single && alone) {
-    rt::TensorRef taken = std::move(std::get<rt::TensorRef>(values[v]));
+    rt::Value taken = std::move(values[v]);
     values.erase(v);
     return taken;
   }
-  bool last = v.getParentBlock() == user->getBlock();
+  bool isHere = v.getParentBlock() == user->getBlock();
+  bool last =
+      isHere || (!single && alone && evaluator.livenessOf(user->getParentOfType<func::FuncOp>()).isDeadAfter(v, user));
   for (OpOperand &use : v.getUses())
-    last &= use.getOwner() == user
+    last &= !isHere || use.getOwner() == user
                 ? true
                 : use.getOwner()->getBlock() == user->getBlock() && use.getOwner()->isBeforeInBlock(user);
   if (single || !alone || !last)
-    return tensorRef(v);
-  rt::TensorRef taken = std::move(std::get<rt::TensorRef>(values[v]));
+    return values[v];
+  rt::Value taken = std::move(values[v]);
   values.erase(v);
   return taken;
+}
+
+rt::Value leafOf(Type type, void *object) {
+  if (isa<StrType>(type))
+    return rt::StrRef(static_cast<rt::Str *>(object));
+  if (isa<ListType>(type))
+    return rt::ListRef(static_cast<rt::List *>(object));
+  return rt::TensorRef(static_cast<rt::Tensor *>(object));
 }
 
 rt::Value complexView(const rt::Value &pairs) {
@@ -192,7 +210,11 @@ std::vector<rt::Value> Evaluator::call(func::FuncOp function, std::vector<rt::Va
     std::vector<rt::Value> passed;
     for (Value operand : operands)
       passed.push_back(frame.values[operand]);
-    // What only this block defined is gone, so that updates in loops find themselves alone.
+    // What only this block defined is gone, and what is handed on for the last time, so that updates in loops find
+    // themselves alone.
+    for (Value operand : operands)
+      if (!livenessOf(function).getLiveness(target)->isLiveIn(operand))
+        frame.values.erase(operand);
     for (Operation &op : *block)
       for (Value result : op.getResults())
         if (!result.isUsedOutsideOfBlock(block))

@@ -9,7 +9,9 @@
 #include "runtime/Error.h"
 #include "runtime/Value.h"
 #include "support/CompileOptions.h"
+#include "support/CsvOptions.h"
 
+#include "mlir/Analysis/Liveness.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <map>
@@ -50,7 +52,7 @@ public:
 /// The lines that `toy.print` shows for flattened values (see the operation's `structure`).
 std::string renderPrint(llvm::StringRef structure, bool echo, llvm::ArrayRef<rt::Value> leaves);
 /// Loads a tensor for `toy.load` and checks it against the declared type; names of sizes take what comes.
-rt::TensorRef loadAs(const std::string &path, const std::string &name, mlir::Type declared);
+rt::TensorRef loadAs(const std::string &path, const std::string &name, mlir::Type declared, const CsvOptions &csv = {});
 
 /// The same memory as complex numbers and as pairs of reals.
 rt::Value complexView(const rt::Value &pairs);
@@ -76,6 +78,8 @@ public:
 private:
   friend struct Frame;
   std::vector<rt::Value> callFrom(struct Frame &frame, mlir::func::CallOp call);
+  const mlir::Liveness &livenessOf(mlir::Operation *function);
+  std::map<mlir::Operation *, std::unique_ptr<mlir::Liveness>> liveness; ///< of functions, where it was asked for
   mlir::ModuleOp module;
   Environment &environment;
   const CompileOptions &options;

@@ -7,6 +7,7 @@
 #include "reference/Evaluator.h"
 
 #include "runtime/Error.h"
+#include "runtime/List.h"
 #include "runtime/Memory.h"
 #include "runtime/Parallel.h"
 #include "runtime/Planar.h"
@@ -63,6 +64,9 @@ struct Run {
   llvm::function_ref<ScalarValue(int64_t)> element;
 };
 
+/// A leaf from an object, whose reference it takes over.
+rt::Value leafOf(mlir::Type type, void *object);
+
 /// The values of one function activation (or of a fused group).
 struct Frame {
   explicit Frame(Evaluator &evaluator) : evaluator(evaluator) {}
@@ -74,8 +78,11 @@ struct Frame {
 
   const rt::Tensor &tensor(mlir::Value v) { return *std::get<rt::TensorRef>(values[v]); }
   rt::TensorRef tensorRef(mlir::Value v) { return std::get<rt::TensorRef>(values[v]); }
+  const rt::List &list(mlir::Value v) { return *std::get<rt::ListRef>(values[v]); }
   /// Takes the value out of the frame if this is its last use in a block that nothing else reads.
-  rt::TensorRef consume(mlir::Value v, mlir::Operation *user);
+  rt::Value take(mlir::Value v, mlir::Operation *user);
+  rt::TensorRef consume(mlir::Value v, mlir::Operation *user) { return std::get<rt::TensorRef>(take(v, user)); }
+  rt::ListRef consumeList(mlir::Value v, mlir::Operation *user) { return std::get<rt::ListRef>(take(v, user)); }
   const std::string &text(mlir::Value v) { return std::get<rt::StrRef>(values[v])->text; }
   int64_t integer(mlir::Value v) { return *static_cast<int64_t *>(rt::onHost(tensor(v))); }
   llvm::SmallVector<int64_t> integers(mlir::ValueRange range);

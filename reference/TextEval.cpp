@@ -5,25 +5,62 @@
 
 #include "runtime/Format.h"
 #include "runtime/FormatField.h"
+#include "runtime/List.h"
 #include "runtime/Output.h"
 
 using namespace mlir;
 
 namespace toy {
 
-/// Rebuilds tuples and structs from leaves, following the structure text.
+/// `6:fn sin` is a text of 6 bytes.
+static std::string countedText(StringRef &structure) {
+  size_t length = 0;
+  structure.consumeInteger(10, length);
+  std::string text = structure.substr(1, length).str();
+  structure = structure.drop_front(1 + length);
+  return text;
+}
+
+static rt::Value rebuild(StringRef &structure, ArrayRef<rt::Value> &leaves);
+
+/// A list of trees from a tree of lists.
+static rt::Value rebuildList(StringRef &structure, ArrayRef<rt::Value> &leaves) {
+  auto list = std::make_shared<rt::Aggregate>();
+  list->typeName = countedText(structure);
+  list->isList = true;
+  StringRef tree = structure;
+  ArrayRef<rt::Value> before = leaves;
+  rebuild(structure, leaves);       // says where it ends
+  if (structure.consume_front("_")) // what counts elements that show no leaf
+    leaves = leaves.drop_front();
+  ArrayRef<rt::Value> lists = before.drop_back(leaves.size());
+  int64_t count = lists.empty() ? 0 : std::get<rt::ListRef>(lists[0])->count;
+  for (int64_t i = 0; i < count; ++i) {
+    SmallVector<rt::Value> element;
+    for (const rt::Value &leaf : lists)
+      element.push_back(rt::valueOf(*std::get<rt::ListRef>(leaf), i));
+    StringRef form = tree;
+    ArrayRef<rt::Value> rest(element);
+    list->elements.push_back(rebuild(form, rest));
+    rt::poll();
+  }
+  structure.consume_front("]");
+  return list;
+}
+
+/// Rebuilds tuples, structs and lists of them from leaves, following the structure text.
 static rt::Value rebuild(StringRef &structure, ArrayRef<rt::Value> &leaves) {
   if (structure.consume_front("_")) {
     rt::Value v = leaves.front();
     leaves = leaves.drop_front();
     return v;
   }
+  if (structure.consume_front("["))
+    return rebuildList(structure, leaves);
   auto aggregate = std::make_shared<rt::Aggregate>();
-  if (size_t length = 0; structure.consume_front("$")) {
-    structure.consumeInteger(10, length);
-    aggregate->typeName = structure.substr(1, length).str();
+  if (structure.consume_front("$")) {
+    aggregate->typeName = countedText(structure);
     aggregate->isText = true;
-    structure = structure.drop_front(1 + length);
     return aggregate;
   }
   char close = ')';

@@ -23,7 +23,7 @@ std::string escaped(StringRef text) {
 std::string typeLabel(Type type) {
   if (auto tensor = dyn_cast<TensorType>(type))
     return tensor.str();
-  return isa<StrType>(type) ? "str" : "";
+  return isa<StrType, ListType>(type) ? typeText(type) : "";
 }
 
 class Drawing {

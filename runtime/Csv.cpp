@@ -6,6 +6,7 @@
 
 #include "runtime/Error.h"
 #include "runtime/Format.h"
+#include "runtime/List.h"
 #include "runtime/Memory.h"
 #include "runtime/Parallel.h"
 #include "support/Half.h"
@@ -79,50 +80,142 @@ std::string realText(double x, bool single) {
 
 } // namespace
 
-TensorRef readCsv(Bytes &file) {
-  Reservation forText(file.size(), "`" + file.getPath() + "`");
-  std::string contents = file.text(0, file.size());
-  int64_t most =
-      1 + std::count(contents.begin(), contents.end(), ',') + std::count(contents.begin(), contents.end(), '\n');
-  Reservation forValues(most * static_cast<int64_t>(sizeof(Complex)), "the numbers of `" + file.getPath() + "`");
-  std::vector<Complex> values;
-  values.reserve(most);
-  int64_t rows = 0, columns = -1, lineNumber = 0;
-  bool isComplex = false;
-  auto bad = [&](std::string why) {
-    fail(DiagId::MalformedFile, {file.getPath(), ".csv", "line " + std::to_string(lineNumber) + ": " + why});
-  };
-  std::string_view rest = contents;
-  if (rest.starts_with("\xef\xbb\xbf"))
-    rest.remove_prefix(3);
-  while (!rest.empty()) {
-    size_t end = rest.find('\n');
-    std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-    ++lineNumber;
-    if (line.find_first_not_of(" \t\r") == std::string_view::npos || line[0] == '#' || line[0] == '%')
-      continue;
-    int64_t fields = 0;
-    while (true) {
-      size_t comma = line.find(',');
-      Complex z;
-      std::string_view field = line.substr(0, comma);
-      if (!readNumber(field, z, isComplex))
-        bad("`" + std::string(field.substr(0, 40)) + "` is no number");
-      values.push_back(z);
-      ++fields;
-      if (comma == std::string_view::npos)
-        break;
-      line.remove_prefix(comma + 1);
-    }
-    if (columns >= 0 && fields != columns)
-      bad(std::to_string(fields) + " numbers, the lines before have " + std::to_string(columns));
-    columns = fields;
-    if (++rows % 1024 == 0)
-      poll();
+namespace {
+
+/// A cell, in the text of the file; `isQuoted` where it stood between quotes.
+struct Cell {
+  std::string_view text;
+  bool isQuoted = false;
+  bool isEmpty() const { return !isQuoted && text.find_first_not_of(" \t\r") == std::string_view::npos; }
+};
+
+/// The records of a file, one after the other (RFC 4180: a cell between quotes holds anything, `""` is a quote).
+class Records {
+public:
+  Records(Bytes &file, const CsvOptions &options)
+      : forText(file.size(), "`" + file.getPath() + "`"), path(file.getPath()), options(options),
+        contents(file.text(0, file.size())), most(1 + count(options.sep) + count('\n')),
+        forValues(most * static_cast<int64_t>(sizeof(Complex) + sizeof(Cell)), "the cells of `" + path + "`") {
+    if (contents.starts_with("\xef\xbb\xbf"))
+      at = 3;
+    for (int64_t i = 0; i < options.skip && at < contents.size(); ++i)
+      endLine(contents.find('\n', at));
   }
-  TensorRef out(
-      newTensor(isComplex ? DType::C128 : DType::F64, std::vector<int64_t>{rows, std::max<int64_t>(columns, 0)}));
+
+  /// The next record that is no comment and not blank; false at the end.
+  bool next(std::vector<Cell> &cells, bool hasComments) {
+    while (at < contents.size()) {
+      first = line;
+      char c = contents[at];
+      size_t end = std::min(contents.find('\n', at), contents.size());
+      bool isBlank = std::string_view(contents).substr(at, end - at).find_first_not_of(" \t\r") == std::string::npos;
+      if (!isBlank && !(hasComments && (c == '#' || c == '%'))) {
+        read(cells);
+        return true;
+      }
+      endLine(end);
+    }
+    return false;
+  }
+
+  [[noreturn]] void refuse(const std::string &why) const {
+    fail(DiagId::MalformedFile, {path, ".csv", "line " + std::to_string(first) + ": " + why});
+  }
+  /// The last argument is what helps.
+  [[noreturn]] void refuseText(size_t column, const Cell &cell, size_t columns) const {
+    std::string help = columns == 1 && cell.text.find(';') != std::string::npos
+                           ? "`sep = \";\"` separates cells by semicolons"
+                           : "`header = true` reads names of columns, and columns of text";
+    fail(DiagId::MalformedFile, {path, ".csv",
+                                 "line " + std::to_string(first) + ", column " + std::to_string(column + 1) + ": `" +
+                                     std::string(cell.text.substr(0, 40)) + "` is no number",
+                                 help});
+  }
+
+  int64_t mostCells() const { return most; }
+
+private:
+  int64_t count(char c) const { return std::count(contents.begin(), contents.end(), c); }
+
+  void endLine(size_t end) {
+    at = end >= contents.size() ? contents.size() : end + 1;
+    ++line;
+  }
+
+  void read(std::vector<Cell> &cells) {
+    cells.clear();
+    while (true) {
+      cells.emplace_back();
+      bool isLast = at >= contents.size() // what is behind the last separator is empty
+                    || (contents[at] == '"' ? readQuoted(cells.back()) : readPlain(cells.back()));
+      if (isLast)
+        return;
+    }
+  }
+
+  /// Both give whether the cell is the last one of its record.
+  bool readPlain(Cell &cell) {
+    size_t end = at;
+    while (end < contents.size() && contents[end] != options.sep && contents[end] != '\n')
+      ++end;
+    cell.text = std::string_view(contents).substr(at, end - at);
+    return leave(cell, end);
+  }
+
+  bool readQuoted(Cell &cell) {
+    cell.isQuoted = true;
+    size_t begin = at + 1, last = begin; // the text moves together where quotes are doubled
+    for (at = begin;; ++at) {
+      if (at >= contents.size())
+        refuse("a quote is not closed");
+      if (contents[at] == '"' && (++at >= contents.size() || contents[at] != '"'))
+        break;
+      line += contents[at] == '\n';
+      contents[last++] = contents[at];
+    }
+    cell.text = std::string_view(contents).substr(begin, last - begin);
+    size_t end = contents.find_first_not_of(" \t\r", at);
+    if (end != std::string::npos && contents[end] != options.sep && contents[end] != '\n')
+      refuse("there is text behind a quote");
+    return leave(cell, std::min(end, contents.size()));
+  }
+
+  bool leave(Cell &cell, size_t end) {
+    bool isSeparated = end < contents.size() && contents[end] == options.sep;
+    if (!isSeparated) {
+      if (!cell.isQuoted && cell.text.ends_with('\r'))
+        cell.text.remove_suffix(1);
+      endLine(end);
+      return true;
+    }
+    at = end + 1;
+    return false;
+  }
+
+  Reservation forText;
+  std::string path;
+  const CsvOptions &options;
+  std::string contents;
+  int64_t most; ///< cells that there can be
+  Reservation forValues;
+  size_t at = 0;
+  int64_t line = 1, first = 1;
+};
+
+bool numberIn(const Cell &cell, const CsvOptions &options, Complex &z, bool &isComplex) {
+  if (cell.isEmpty()) {
+    z = options.missing;
+    return true;
+  }
+  if (options.decimal == '.')
+    return readNumber(cell.text, z, isComplex);
+  std::string text(cell.text);
+  std::replace(text.begin(), text.end(), options.decimal, '.');
+  return readNumber(text, z, isComplex);
+}
+
+TensorRef numbers(const std::vector<Complex> &values, bool isComplex, const std::vector<int64_t> &sizes) {
+  TensorRef out(newTensor(isComplex ? DType::C128 : DType::F64, sizes));
   for (size_t i = 0; i < values.size(); ++i)
     if (isComplex)
       out->as<Complex>()[i] = values[i];
@@ -131,41 +224,140 @@ TensorRef readCsv(Bytes &file) {
   return out;
 }
 
+void checkCount(const Records &records, size_t cells, size_t columns) {
+  if (cells != columns)
+    records.refuse(std::to_string(cells) + " cells, the lines before have " + std::to_string(columns));
+}
+
+/// A name of the language: each run of other characters is one `_`.
+std::string columnName(std::string_view text, const std::vector<std::string> &taken) {
+  std::string name;
+  for (char c : text)
+    if (std::isalnum(static_cast<unsigned char>(c)) && static_cast<unsigned char>(c) < 0x80)
+      name += c;
+    else if (!name.ends_with('_') || c == '_')
+      name += '_';
+  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])))
+    name.insert(0, "_");
+  static constexpr std::string_view reserved[] = {"and", "break", "continue", "def",    "else", "false", "for",  "if",
+                                                  "in",  "not",   "or",       "struct", "true", "var",   "while"};
+  auto isTaken = [&](const std::string &n) {
+    return std::ranges::find(reserved, n) != std::end(reserved) || std::ranges::find(taken, n) != taken.end();
+  };
+  std::string out = name;
+  for (int i = 2; isTaken(out); ++i)
+    out = name + "_" + std::to_string(i);
+  return out;
+}
+
+} // namespace
+
+TensorRef readCsv(Bytes &file, const CsvOptions &options) {
+  Records records(file, options);
+  std::vector<Complex> values;
+  values.reserve(records.mostCells());
+  std::vector<Cell> cells;
+  size_t columns = 0, rows = 0;
+  bool isComplex = false;
+  while (records.next(cells, /*hasComments=*/true)) {
+    checkCount(records, cells.size(), rows ? columns : cells.size());
+    columns = cells.size();
+    for (const Cell &cell : cells)
+      if (!numberIn(cell, options, values.emplace_back(), isComplex))
+        records.refuseText(&cell - cells.data(), cell, columns);
+    if (++rows % 1024 == 0)
+      poll();
+  }
+  return numbers(values, isComplex, {static_cast<int64_t>(rows), static_cast<int64_t>(columns)});
+}
+
+std::vector<std::pair<std::string, Value>> readCsvTable(Bytes &file, const CsvOptions &options) {
+  Records records(file, options);
+  std::vector<Cell> titles, cells;
+  std::vector<std::string> names;
+  if (!records.next(titles, /*hasComments=*/false))
+    records.refuse("there is no line of titles");
+  for (const Cell &title : titles)
+    names.push_back(columnName(title.text, names));
+  std::vector<std::vector<Cell>> columns(names.size());
+  for (size_t rows = 0; records.next(cells, /*hasComments=*/false); ++rows) {
+    checkCount(records, cells.size(), names.size());
+    for (size_t i = 0; i < cells.size(); ++i)
+      columns[i].push_back(cells[i]);
+    if (rows % 1024 == 0)
+      poll();
+  }
+  std::vector<std::pair<std::string, Value>> out;
+  for (size_t i = 0; i < names.size(); ++i) {
+    std::vector<Complex> values(columns[i].size());
+    bool isComplex = false, areNumbers = true;
+    for (size_t row = 0; areNumbers && row < values.size(); ++row)
+      areNumbers = numberIn(columns[i][row], options, values[row], isComplex);
+    std::vector<std::string> texts;
+    for (size_t row = 0; !areNumbers && row < values.size(); ++row)
+      texts.emplace_back(columns[i][row].text);
+    out.emplace_back(names[i], areNumbers ? Value(numbers(values, isComplex, {static_cast<int64_t>(values.size())}))
+                                          : Value(listOf(std::move(texts))));
+  }
+  return out;
+}
+
+/// An element as a cell.
+static void appendCell(std::string &out, const Tensor &t, int64_t i) {
+  bool single = realOf(t.dtype) == DType::F32;
+  auto part = [&](int64_t i) { return single ? static_cast<double>(t.as<float>()[i]) : t.as<double>()[i]; };
+  switch (t.dtype) {
+  case DType::Bool:
+  case DType::U8:
+    out += std::to_string(t.as<uint8_t>()[i]);
+    break;
+  case DType::I32:
+    out += std::to_string(t.as<int32_t>()[i]);
+    break;
+  case DType::I64:
+    out += std::to_string(t.as<int64_t>()[i]);
+    break;
+  case DType::BF16:
+  case DType::F16:
+    appendElement(out, t.dtype, t.as<uint16_t>() + i, true);
+    break;
+  case DType::F32:
+  case DType::F64:
+    out += realText(part(i), single);
+    break;
+  default:
+    out += realText(part(2 * i), single) + (std::signbit(part(2 * i + 1)) ? "-" : "+") +
+           realText(std::fabs(part(2 * i + 1)), single) + "j";
+  }
+  if (i % 4096 == 0)
+    poll();
+}
+
 std::string csvText(const std::string &path, const Tensor &t) {
   if (t.rank > 2)
     fail(DiagId::CannotWrite, {path, "a .csv file holds a vector or a matrix"});
   int64_t columns = t.rank == 2 ? t.sizes[1] : 1, count = t.count();
-  bool single = realOf(t.dtype) == DType::F32;
   std::string out;
-  auto part = [&](int64_t i) { return single ? static_cast<double>(t.as<float>()[i]) : t.as<double>()[i]; };
   for (int64_t i = 0; i < count; ++i) {
-    switch (t.dtype) {
-    case DType::Bool:
-    case DType::U8:
-      out += std::to_string(t.as<uint8_t>()[i]);
-      break;
-    case DType::I32:
-      out += std::to_string(t.as<int32_t>()[i]);
-      break;
-    case DType::I64:
-      out += std::to_string(t.as<int64_t>()[i]);
-      break;
-    case DType::BF16:
-    case DType::F16:
-      appendElement(out, t.dtype, t.as<uint16_t>() + i, true);
-      break;
-    case DType::F32:
-    case DType::F64:
-      out += realText(part(i), single);
-      break;
-    default:
-      out += realText(part(2 * i), single) + (std::signbit(part(2 * i + 1)) ? "-" : "+") +
-             realText(std::fabs(part(2 * i + 1)), single) + "j";
-    }
+    appendCell(out, t, i);
     out += (i + 1) % columns == 0 ? '\n' : ',';
-    if (i % 4096 == 0)
-      poll();
   }
+  return out;
+}
+
+std::string csvTableText(const std::string &path, std::span<const NamedTensor> columns) {
+  std::string out;
+  for (const NamedTensor &column : columns) {
+    if (column.tensor->rank != 1 || column.tensor->sizes[0] != columns[0].tensor->sizes[0])
+      fail(DiagId::CannotWrite, {path, "the columns of a .csv file are vectors of one length"});
+    out += (out.empty() ? "" : ",") + column.name;
+  }
+  out += '\n';
+  for (int64_t row = 0; row < columns[0].tensor->sizes[0]; ++row)
+    for (size_t i = 0; i < columns.size(); ++i) {
+      appendCell(out, *columns[i].tensor, row);
+      out += i + 1 < columns.size() ? ',' : '\n';
+    }
   return out;
 }
 

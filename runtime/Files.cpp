@@ -10,7 +10,7 @@
 
 namespace toy::rt {
 
-std::vector<NamedTensor> loadAll(const std::string &path) {
+std::vector<NamedTensor> loadAll(const std::string &path, const CsvOptions &csv) {
   InputFile file(path); // a missing file is the most useful message
   if (path.ends_with(".npy"))
     return {{"", readNpy(file)}};
@@ -19,13 +19,13 @@ std::vector<NamedTensor> loadAll(const std::string &path) {
   if (path.ends_with(".safetensors"))
     return readSafetensors(file);
   if (path.ends_with(".csv"))
-    return {{"", readCsv(file)}};
+    return {{"", readCsv(file, csv)}};
   if (path.ends_with(".png"))
     return {{"", readPng(file)}};
   fail(DiagId::UnknownFormat, {path});
 }
 
-std::vector<ArrayHeader> headersOf(const std::string &path) {
+std::vector<ArrayHeader> headersOf(const std::string &path, const CsvOptions &csv) {
   std::vector<ArrayHeader> out;
   if (path.ends_with(".npz") || path.ends_with(".safetensors") || path.ends_with(".npy")) {
     InputFile file(path);
@@ -37,13 +37,13 @@ std::vector<ArrayHeader> headersOf(const std::string &path) {
       readSafetensors(file, &out);
     return out;
   }
-  for (const NamedTensor &array : loadAll(path))
+  for (const NamedTensor &array : loadAll(path, csv))
     out.push_back({array.name, array.tensor->dtype, {array.tensor->shape().begin(), array.tensor->shape().end()}});
   return out;
 }
 
-TensorRef load(const std::string &path, const std::string &name) {
-  std::vector<NamedTensor> all = loadAll(path);
+TensorRef load(const std::string &path, const std::string &name, const CsvOptions &csv) {
+  std::vector<NamedTensor> all = loadAll(path, csv);
   if (name.empty() && all.size() == 1)
     return all[0].tensor;
   std::string names;
@@ -109,6 +109,9 @@ void save(const std::string &path, std::span<const NamedTensor> tensors) {
   bool known = path.ends_with(".npy") || path.ends_with(".csv") || path.ends_with(".png");
   if (!known)
     fail(DiagId::UnknownFormat, {path});
+  bool isTable = path.ends_with(".csv") && tensors[0].name != "arr_0"; // a struct
+  if (isTable)
+    return writeFile(path, {csvTableText(path, tensors)});
   if (tensors.size() != 1)
     fail(DiagId::CannotWrite, {path, "the format holds one array"});
   const Tensor &t = *tensors[0].tensor;

@@ -5,6 +5,7 @@
 #include "runtime/Format.h"
 
 #include "runtime/FormatField.h"
+#include "runtime/List.h"
 #include "runtime/Memory.h"
 #include "runtime/Parallel.h"
 #include "support/Half.h"
@@ -17,6 +18,7 @@
 #include <cmath>
 #include <complex>
 #include <cstring>
+#include <functional>
 
 namespace toy::rt {
 
@@ -351,24 +353,50 @@ std::string format(const Tensor &tensor, const PrintOptions &options, const Form
   return TensorFormatter(tensor, options, spec).run();
 }
 
+/// Elements of tuples, structs and lists: strings have quotes.
+static std::string memberText(const Value &value, const PrintOptions &options) {
+  return std::holds_alternative<StrRef>(value) ? "\"" + format(value, options) + "\"" : format(value, options);
+}
+
+/// `list(1, 2)`; of many elements those at the ends.
+static std::string formatList(int64_t count, const std::function<Value(int64_t)> &element,
+                              const PrintOptions &options) {
+  std::string out = "list(";
+  bool summarised = !options.full() && count > options.threshold;
+  for (int64_t i = 0; i < count; ++i) {
+    if (i % 4096 == 4095)
+      poll();
+    out += i ? ", " : "";
+    if (summarised && i == options.edge) {
+      out += "…, ";
+      i = count - options.edge;
+    }
+    out += memberText(element(i), options);
+  }
+  return out + ")";
+}
+
 std::string format(const Value &value, const PrintOptions &options) {
   if (auto *t = std::get_if<TensorRef>(&value))
     return format(**t, options);
   if (auto *s = std::get_if<StrRef>(&value))
     return (*s)->text;
+  if (auto *list = std::get_if<ListRef>(&value))
+    return formatList((*list)->count, [&](int64_t i) { return valueOf(**list, i); }, options);
   auto *aggregate = std::get_if<std::shared_ptr<Aggregate>>(&value);
   if (!aggregate)
     return "nothing";
   const Aggregate &a = **aggregate;
   if (a.isText)
     return a.typeName;
+  if (a.isList)
+    return formatList(static_cast<int64_t>(a.elements.size()), [&](int64_t i) { return a.elements[i]; }, options);
   std::string out = a.names.empty() ? "(" : a.typeName + "{";
   for (size_t i = 0; i < a.elements.size(); ++i) {
     out += i ? ", " : "";
     if (!a.names.empty())
       out += a.names[i] + ": ";
-    out += std::holds_alternative<StrRef>(a.elements[i]) ? "\"" + format(a.elements[i], options) + "\""
-                                                         : format(a.elements[i], options);
+    out += memberText(a.elements[i], options);
   }
   if (a.names.empty() && a.elements.size() == 1)
     out += ",";
@@ -382,10 +410,19 @@ std::string typeName(const Value &value) {
   }
   if (std::holds_alternative<StrRef>(value))
     return "str";
+  if (auto *list = std::get_if<ListRef>(&value)) {
+    ItemKind of = (*list)->of;
+    std::string out = of.leaf == ItemKind::Text ? "str" : std::string(nameOf(of.dtype));
+    if (of.leaf == ItemKind::Tensor)
+      out += fmt::format("[{}]", fmt::join(std::vector<char>(of.rank, '_'), ", "));
+    for (int i = 0; i <= of.depth; ++i)
+      out = "list[" + out + "]";
+    return out;
+  }
   auto *aggregate = std::get_if<std::shared_ptr<Aggregate>>(&value);
   if (!aggregate)
     return "nothing";
-  if (!(*aggregate)->names.empty() || (*aggregate)->isText)
+  if (!(*aggregate)->names.empty() || (*aggregate)->isText || (*aggregate)->isList)
     return (*aggregate)->typeName;
   std::string out = "(";
   for (const Value &element : (*aggregate)->elements)

@@ -4,13 +4,16 @@
 #include "runtime/Error.h"
 #include "runtime/Io.h"
 #include "runtime/Memory.h"
+#include "runtime/Output.h"
 #include "runtime/Parallel.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace toy::rt {
 
@@ -53,6 +56,32 @@ void InputFile::read(void *target, int64_t count, int64_t offset) {
       fail(DiagId::CannotOpen, {path, n < 0 ? std::strerror(errno) : "it became shorter while it was read"});
     at += n, count -= n, offset += n;
   }
+}
+
+static std::string standardInput() {
+  flushOutput();
+  std::string out;
+  char piece[1 << 16];
+  while (true) {
+    poll();
+    pollfd ready{STDIN_FILENO, POLLIN, 0};
+    if (::poll(&ready, 1, 50) == 0)
+      continue;
+    ssize_t n = ::read(STDIN_FILENO, piece, sizeof piece);
+    if (n < 0 && errno != EINTR)
+      fail(DiagId::CannotOpen, {"-", std::strerror(errno)});
+    if (n == 0)
+      return out;
+    requireMemory(n, "standard input");
+    out.append(piece, std::max<ssize_t>(n, 0));
+  }
+}
+
+std::string readText(const std::string &path) {
+  if (path == "-")
+    return standardInput();
+  InputFile file(path);
+  return file.text(0, file.size());
 }
 
 std::string readSource(const std::string &path) {

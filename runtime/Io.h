@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runtime/Value.h"
+#include "support/CsvOptions.h"
 #include "support/Descriptor.h"
 
 namespace toy::rt {
@@ -15,16 +16,16 @@ struct NamedTensor {
   std::string name;
   TensorRef tensor;
 };
-std::vector<NamedTensor> loadAll(const std::string &path);
+std::vector<NamedTensor> loadAll(const std::string &path, const CsvOptions &csv = {});
 /// What a file holds. Where the format says so at its beginning, the elements are not read.
 struct ArrayHeader {
   std::string name;
   DType dtype = DType::F64;
   std::vector<int64_t> shape;
 };
-std::vector<ArrayHeader> headersOf(const std::string &path);
+std::vector<ArrayHeader> headersOf(const std::string &path, const CsvOptions &csv = {});
 /// The only array of a file, or the one with a name.
-TensorRef load(const std::string &path, const std::string &name = "");
+TensorRef load(const std::string &path, const std::string &name = "", const CsvOptions &csv = {});
 /// Writes by `writeFile`.
 void save(const std::string &path, std::span<const NamedTensor> tensors);
 /// `shape` elements in little-endian order from byte `offset`. The file stays open for a millisecond, so that a loop
@@ -61,6 +62,11 @@ private:
 /// Files that stay open are closed, because one may have changed.
 void closeKeptFile();
 
+/// All of a file, or of standard input where the path is `-`; Ctrl-C ends waiting for it.
+std::string readText(const std::string &path);
+/// Puts a text behind what a file holds, which is made where there is none.
+void appendText(const std::string &path, std::string_view text);
+
 /// The text of a program. Throws where it is too large.
 std::string readSource(const std::string &path);
 
@@ -86,8 +92,13 @@ std::vector<NamedTensor> readNpz(Bytes &file, std::vector<ArrayHeader> *only = n
 std::string npzText(const std::string &path, std::span<const NamedTensor> tensors);
 std::vector<NamedTensor> readSafetensors(Bytes &file, std::vector<ArrayHeader> *only = nullptr);
 std::string safetensorsText(const std::string &path, std::span<const NamedTensor> tensors);
-TensorRef readCsv(Bytes &file);
+/// A matrix of numbers, f64 or c128.
+TensorRef readCsv(Bytes &file, const CsvOptions &options = {});
+/// Columns by the names in the first line: vectors of numbers, or lists of strings where a cell is none.
+std::vector<std::pair<std::string, Value>> readCsvTable(Bytes &file, const CsvOptions &options);
 std::string csvText(const std::string &path, const Tensor &tensor);
+/// A line of names above the columns, which are vectors of one length.
+std::string csvTableText(const std::string &path, std::span<const NamedTensor> columns);
 TensorRef readPng(Bytes &file);
 /// Grey [H, W], or [H, W, 1, 3 or 4]; floats from 0 to 1; complex values by domain colouring.
 std::string pngText(const std::string &path, const Tensor &tensor);

@@ -7,6 +7,7 @@
 
 #include "runtime/Apart.h"
 #include "runtime/Error.h"
+#include "runtime/List.h"
 #include "support/Sanitizers.h"
 #include "support/SizeLimit.h"
 
@@ -24,11 +25,11 @@
 namespace toy::rt {
 namespace {
 
-/// Precedes every Tensor and Str in memory.
+/// Precedes every Tensor, Str and List in memory.
 struct Link {
   Link *previous = nullptr, *next = nullptr;
   uint64_t serial = 0;
-  bool isStr = false;
+  enum : uint8_t { IsTensor, IsStr, IsList } kind = IsTensor;
 };
 
 struct Heap {
@@ -203,13 +204,36 @@ void releaseStorage(Storage *storage) {
   giveBlock(storage, sizeof(Storage));
 }
 
+std::atomic<int64_t> &referencesTo(Link *l) {
+  void *object = objectOf(l);
+  return l->kind == Link::IsStr    ? static_cast<Str *>(object)->refs
+         : l->kind == Link::IsList ? static_cast<List *>(object)->refs
+                                   : static_cast<Tensor *>(object)->refs;
+}
+
+void destroy(Link *l, bool letsGo = true);
+
+/// The memory of a list, which lets its elements go unless they are freed on their own.
+void destroyList(List &list, bool letsGo) {
+  for (int64_t i = 0; letsGo && list.of.isObject() && i < list.count; ++i)
+    if (Link *element = linkOf(list.items[i].object);
+        referencesTo(element).fetch_sub(1, std::memory_order_acq_rel) == 1)
+      destroy(element);
+  heap().stats.liveBytes -= list.capacity * static_cast<int64_t>(sizeof(Item));
+  std::free(list.items);
+}
+
 /// Frees the object; the heap is locked.
-void destroy(Link *l) {
+void destroy(Link *l, bool letsGo) {
   unlink(l);
   void *object = objectOf(l);
-  if (l->isStr) {
+  if (l->kind == Link::IsStr) {
     static_cast<Str *>(object)->~Str();
     return giveBlock(l, sizeof(Link) + sizeof(Str));
+  }
+  if (l->kind == Link::IsList) {
+    destroyList(*static_cast<List *>(object), letsGo);
+    return giveBlock(l, sizeof(Link) + sizeof(List));
   }
   auto *t = static_cast<Tensor *>(object);
   releaseStorage(t->storage);
@@ -343,56 +367,52 @@ Tensor *newView(Tensor *source, DType dtype, std::span<const int64_t> sizes) {
   return t;
 }
 
-Tensor *newScalar(DType dtype, const void *element) {
-  Tensor *t = newTensor(dtype, {});
-  std::memcpy(t->data, element, sizeOf(dtype));
-  return t;
-}
-
 Str *newStr(std::string text) {
   Heap &h = heap();
   std::lock_guard lock(h.mutex);
   char *memory = static_cast<char *>(takeBlockOrThrow(sizeof(Link) + sizeof(Str)));
   Link *l = new (memory) Link;
-  l->isStr = true;
+  l->kind = Link::IsStr;
   link(l);
   return new (memory + sizeof(Link)) Str{1, std::move(text)};
 }
 
-void release(Tensor *t) {
-  if (t->refs.fetch_sub(1, std::memory_order_acq_rel) != 1)
+List *newList(ItemKind of) {
+  std::lock_guard lock(heap().mutex);
+  char *memory = static_cast<char *>(takeBlockOrThrow(sizeof(Link) + sizeof(List)));
+  Link *l = new (memory) Link;
+  l->kind = Link::IsList;
+  link(l);
+  return new (memory + sizeof(Link)) List{1, 0, nullptr, 0, of};
+}
+
+void reserveItems(List &list, int64_t count) {
+  if (count <= list.capacity)
+    return;
+  int64_t capacity = std::max({count, 2 * list.capacity, int64_t(4)});
+  int64_t bytes = (capacity - list.capacity) * static_cast<int64_t>(sizeof(Item));
+  std::lock_guard lock(heap().mutex);
+  auto *items = hasRoom(bytes) ? static_cast<Item *>(std::realloc(list.items, capacity * sizeof(Item))) : nullptr;
+  if (!items)
+    failAllocation(static_cast<double>(bytes), fmt::format("a list of {} elements", count));
+  account(bytes);
+  list.items = items;
+  list.capacity = capacity;
+}
+
+template <typename Object> static void giveUp(Object *object) {
+  if (object->refs.fetch_sub(1, std::memory_order_acq_rel) != 1)
     return;
   std::lock_guard lock(heap().mutex);
-  destroy(linkOf(t));
+  destroy(linkOf(object));
 }
+void release(Tensor *t) { giveUp(t); }
+void release(Str *s) { giveUp(s); }
+void release(List *list) { giveUp(list); }
 
-void release(Str *s) {
-  if (s->refs.fetch_sub(1, std::memory_order_acq_rel) != 1)
-    return;
+void countCopy() {
   std::lock_guard lock(heap().mutex);
-  destroy(linkOf(s));
-}
-
-Tensor *copyOf(const Tensor *source) {
-  const void *from = onHost(*source);
-  Tensor *t = newTensor(source->dtype, source->shape());
-  std::memcpy(t->data, from, source->count() * sizeOf(source->dtype));
-  return t;
-}
-
-Tensor *unique(Tensor *consumed) {
-  if (consumed->refs.load(std::memory_order_acquire) == 1 &&
-      consumed->storage->refs.load(std::memory_order_acquire) == 1) {
-    onHostOnly(*consumed);
-    return consumed;
-  }
-  Tensor *copy = copyOf(consumed);
-  {
-    std::lock_guard lock(heap().mutex);
-    ++heap().stats.copies;
-  }
-  release(consumed);
-  return copy;
+  ++heap().stats.copies;
 }
 
 MemoryStats memoryStats() {
@@ -442,11 +462,6 @@ void listObject(Tensor &t) {
   link(linkOf(&t));
 }
 
-static std::atomic<int64_t> &referencesTo(Link *l) {
-  void *object = objectOf(l);
-  return l->isStr ? static_cast<Str *>(object)->refs : static_cast<Tensor *>(object)->refs;
-}
-
 ObjectMark markObjects(bool countsReferences) {
   std::lock_guard lock(heap().mutex);
   ObjectMark mark{heap().serial, {}};
@@ -466,7 +481,7 @@ void releaseSince(const ObjectMark &mark, std::span<const void *const> held) {
     if (auto it = kept.find(objectOf(l)); it != kept.end())
       referencesTo(l) = it->second;
     else
-      destroy(l);
+      destroy(l, /*letsGo=*/false);
     l = next;
   }
   for (auto [serial, references] : mark.references)

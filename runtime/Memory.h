@@ -53,6 +53,8 @@ void onDeviceOnly(Tensor &t);
 /// The same tensor if nobody else holds it or its elements, else a copy; consumes the reference.
 Tensor *unique(Tensor *consumed);
 Tensor *copyOf(const Tensor *source);
+/// A copy was made because somebody else holds the value.
+void countCopy();
 
 /// The tensors and strings that a statement begins with, and how many hold each (if asked for, which looks at all of
 /// them): newest first, by serial number.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The values of a running program: dense, reference-counted tensors and strings, and the tuples and structs that a
-/// session holds of them.
+/// The values of a running program: dense, reference-counted tensors, strings and lists, and the tuples and structs
+/// that a session holds of them.
 #pragma once
 
 #include "support/DType.h"
@@ -57,6 +57,8 @@ struct Str {
   std::string text;
 };
 
+struct List;
+
 /// Allocates a tensor (refs = 1), elements uninitialised. Sizes are multiplied with overflow checks and accounted
 /// against the memory limit; throws rt::Error (out of memory) before anything is allocated. Small blocks are recycled.
 Tensor *newTensor(DType dtype, std::span<const int64_t> sizes);
@@ -70,10 +72,12 @@ Str *newStr(std::string text);
 
 inline void retain(Tensor *t) { t->refs.fetch_add(1, std::memory_order_relaxed); }
 inline void retain(Str *s) { s->refs.fetch_add(1, std::memory_order_relaxed); }
+void retain(List *list);
 void release(Tensor *t);
 void release(Str *s);
+void release(List *list);
 
-/// Owning pointer to a Tensor or Str.
+/// Owning pointer to a Tensor, Str or List.
 template <typename T> class Ref {
 public:
   Ref() = default;
@@ -104,21 +108,31 @@ private:
 };
 using TensorRef = Ref<Tensor>;
 using StrRef = Ref<Str>;
+using ListRef = Ref<List>;
 
 struct Value;
-/// A tuple or a struct: `typeName` is empty for tuples; `names` are the members of a struct. What is a type alone, as a
-/// function is, is the text of the type.
+/// A tuple, a struct, or a list of such: `typeName` is empty for tuples; `names` are the members of a struct. What is a
+/// type alone, as a function is, is the text of the type.
 struct Aggregate {
   std::string typeName;
-  bool isText = false;
+  bool isText = false, isList = false;
   std::vector<std::string> names;
   std::vector<Value> elements;
 };
 
 /// What a variable of a session holds. The empty value is "nothing" (a call without result).
-struct Value : std::variant<std::monostate, TensorRef, StrRef, std::shared_ptr<Aggregate>> {
+struct Value : std::variant<std::monostate, TensorRef, StrRef, ListRef, std::shared_ptr<Aggregate>> {
   using variant::variant;
 };
+
+/// The object of a leaf, whose reference is given away.
+inline void *takeObject(Value &leaf) {
+  if (auto *t = std::get_if<TensorRef>(&leaf))
+    return t->take();
+  if (auto *s = std::get_if<StrRef>(&leaf))
+    return s->take();
+  return std::get<ListRef>(leaf).take();
+}
 
 inline bool isText(const Value &value) {
   auto *aggregate = std::get_if<std::shared_ptr<Aggregate>>(&value);

@@ -6,6 +6,7 @@
 #include "runtime/Output.h"
 #include "runtime/Parallel.h"
 #include "support/NewFile.h"
+#include "support/PrivateFolder.h"
 
 #include <fmt/format.h>
 
@@ -154,6 +155,15 @@ private:
 };
 
 } // namespace
+
+void appendText(const std::string &path, std::string_view text) {
+  closeKeptFile();
+  Descriptor file(path.find('\0') == std::string::npos
+                      ? ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY | O_CLOEXEC, 0666)
+                      : (errno = EINVAL, -1));
+  if (!file || !writeAll(file.get(), text))
+    fail(DiagId::CannotWrite, {path, std::strerror(errno)});
+}
 
 void writeFile(const std::string &path, Parts parts) {
   closeKeptFile();

@@ -19,7 +19,15 @@ std::unique_ptr<MLIRContext> Session::newContext() {
   return fresh;
 }
 
-/// The same type in another context; sizes of values are numbers.
+static Type elementInContext(Type element, MLIRContext *context) {
+  if (auto list = dyn_cast<ListType>(element))
+    return ListType::get(context, elementInContext(list.getElement(), context));
+  if (auto tensor = dyn_cast<TensorType>(element))
+    return TensorType::get(context, tensor.getDtype(), SmallVector<Dim>(tensor.getRank(), Dim::unknown(context)));
+  return StrType::get(context);
+}
+
+/// The same type in another context; sizes of values are numbers, those of a list's elements free.
 static ValueType inContext(const ValueType &type, MLIRContext *context) {
   ValueType out = type;
   if (auto tensor = dyn_cast_if_present<TensorType>(type.leaf)) {
@@ -28,7 +36,7 @@ static ValueType inContext(const ValueType &type, MLIRContext *context) {
       dims.push_back(dim.in(context));
     out.leaf = TensorType::get(context, tensor.getDtype(), dims);
   } else if (type.leaf)
-    out.leaf = StrType::get(context);
+    out.leaf = elementInContext(type.leaf, context);
   for (ValueType &element : out.elements)
     element = inContext(element, context);
   return out;

@@ -10,6 +10,7 @@
 #include "runtime/Memory.h"
 #include "runtime/Output.h"
 #include "runtime/Parallel.h"
+#include "runtime/Reachable.h"
 #include "session/SessionImpl.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -52,13 +53,10 @@ void Session::rollback(std::map<std::string, std::optional<rt::Value>> &changes)
 }
 
 std::vector<const void *> Session::heldObjects() {
-  std::vector<const void *> held = compiler.engine.heldObjects();
+  rt::Held held{compiler.engine.heldObjects(), {}};
   for (auto &[name, value] : globals)
-    if (auto *tensor = std::get_if<rt::TensorRef>(&value))
-      held.push_back(tensor->get());
-    else if (auto *text = std::get_if<rt::StrRef>(&value))
-      held.push_back(text->get());
-  return held;
+    rt::addHeld(value, held);
+  return std::move(held.references);
 }
 
 SourceRange Session::rangeOf(Location location, bool whole) {
@@ -420,52 +418,80 @@ static ValueType typeOfArray(MLIRContext *context, DType dtype, ArrayRef<int64_t
   return leaf;
 }
 
-bool Session::typeOfFile(const std::string &path, const std::string &member, ValueType &type) {
+/// The type of a tensor, or of a column of text.
+static ValueType typeOfLoaded(MLIRContext *context, const rt::Value &value) {
+  if (auto *tensor = std::get_if<rt::TensorRef>(&value))
+    return typeOfArray(context, (*tensor)->dtype, (*tensor)->shape());
+  ValueType leaf;
+  leaf.kind = ValueType::Leaf;
+  leaf.leaf = StrType::get(context);
+  return leaf.listOf(context);
+}
+
+/// The members of a struct that a file is.
+static ValueType typeOfFileStruct(ArrayRef<std::pair<std::string, ValueType>> members) {
+  ValueType type;
+  type.kind = ValueType::Struct;
+  type.structName = "file";
+  for (auto &[name, member] : members) {
+    type.names.push_back(name);
+    type.elements.push_back(member);
+  }
+  return type;
+}
+
+bool Session::typeOfFile(const std::string &path, const std::string &member, const CsvOptions &csv, ValueType &type) {
   try {
-    std::vector<rt::ArrayHeader> all = rt::headersOf(path);
-    if (!member.empty())
-      std::erase_if(all, [&](const rt::ArrayHeader &array) { return array.name != member; });
-    else if (haveNames(all)) {
-      type.kind = ValueType::Struct;
-      type.structName = "file";
-      for (const rt::ArrayHeader &array : all) {
-        type.names.push_back(array.name);
-        type.elements.push_back(typeOfArray(ir(), array.dtype, array.shape));
-      }
+    std::vector<std::pair<std::string, ValueType>> members;
+    if (csv.header) {
+      rt::InputFile table(path);
+      for (auto &[name, column] : rt::readCsvTable(table, csv))
+        members.emplace_back(name, typeOfLoaded(ir(), column));
+      type = typeOfFileStruct(members);
       return true;
     }
-    if (all.size() != 1)
+    std::vector<rt::ArrayHeader> all = rt::headersOf(path, csv);
+    if (!member.empty())
+      std::erase_if(all, [&](const rt::ArrayHeader &array) { return array.name != member; });
+    for (const rt::ArrayHeader &array : all)
+      members.emplace_back(array.name, typeOfArray(ir(), array.dtype, array.shape));
+    if (member.empty() && haveNames(all))
+      type = typeOfFileStruct(members);
+    else if (all.size() == 1)
+      type = members[0].second;
+    else
       return false;
-    type = typeOfArray(ir(), all[0].dtype, all[0].shape);
     return true;
   } catch (rt::Error &) {
     return false;
   }
 }
 
-/// One array, or a struct of all arrays by their names.
-std::string Session::loadNow(const ast::Expr &path, const ast::Expr *member, ValueType &type,
+/// One array, a struct of all arrays by their names, or a struct of columns.
+std::string Session::loadNow(const ast::Expr &path, const ast::Expr *member, const CsvOptions &csv, ValueType &type,
                              llvm::function_ref<void(DiagId, std::vector<std::string>)> failed) {
   std::string file, wanted, loaded = "$load" + std::to_string(instanceTable.newNumber());
   if (!evaluateText(path, file) || (member && !evaluateText(*member, wanted)))
     return "";
-  auto leafOf = [&](const rt::Tensor &tensor) { return typeOfArray(ir(), tensor.dtype, tensor.shape()); };
+  auto keep = [&](const auto &all) {
+    std::vector<std::pair<std::string, ValueType>> members;
+    for (auto &[name, value] : all) {
+      globals[all.size() == 1 ? loaded : loaded + "." + std::to_string(members.size())] = value;
+      members.emplace_back(name, typeOfLoaded(ir(), value));
+    }
+    type = typeOfFileStruct(members);
+  };
   try {
     std::vector<rt::NamedTensor> all;
-    if (wanted.empty())
-      all = rt::loadAll(file);
-    if (!haveNames(all)) {
-      rt::TensorRef tensor = rt::load(file, wanted);
-      type = leafOf(*tensor);
+    if (csv.header) {
+      rt::InputFile table(file);
+      keep(rt::readCsvTable(table, csv));
+    } else if (wanted.empty() && haveNames(all = rt::loadAll(file, csv)))
+      keep(all);
+    else {
+      rt::TensorRef tensor = rt::load(file, wanted, csv);
+      type = typeOfLoaded(ir(), tensor);
       globals[loaded] = tensor;
-    } else {
-      type.kind = ValueType::Struct;
-      type.structName = "file";
-      for (auto [i, entry] : llvm::enumerate(all)) {
-        type.names.push_back(entry.name);
-        type.elements.push_back(leafOf(*entry.tensor));
-        globals[loaded + "." + std::to_string(i)] = entry.tensor;
-      }
     }
     globalTypes[loaded] = type;
     return loaded;

@@ -239,7 +239,8 @@ std::vector<std::string> Session::specializationsOf(const std::string &name) {
       return it == shown.end() ? name.str() : it->second;
     };
     for (Type type : instance.arguments)
-      types += (types.empty() ? "" : ", ") + (isa<TensorType>(type) ? cast<TensorType>(type).str(nameShown) : "str");
+      types += (types.empty() ? "" : ", ") +
+               (isa<TensorType>(type) ? cast<TensorType>(type).str(nameShown) : typeText(type));
     return name + "(" + types + ")" +
            (instance.result.kind == ValueType::Nothing ? "" : " -> " + instance.result.str(nameShown));
   };

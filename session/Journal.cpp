@@ -3,6 +3,7 @@
 /// What a session keeps: undoing inputs, forgetting everything, and a script that makes all of it again.
 #include "runtime/Format.h"
 #include "runtime/Io.h"
+#include "runtime/List.h"
 #include "session/SessionImpl.h"
 #include "support/NewFile.h"
 #include "support/PrivateFolder.h"
@@ -206,44 +207,80 @@ class VariableWriter {
 public:
   VariableWriter(ScriptWriter &values, const SourceManager &sources, const sema::Definitions &defined,
                  const std::map<std::string, rt::Value> &globals, const std::string &name, const ValueType &type)
-      : values(values), sources(sources), defined(defined), globals(globals), name(name) {
+      : values(values), sources(sources), defined(defined), name(name) {
     llvm::SmallVector<mlir::Type> leaves;
     type.flatten(leaves);
-    single = leaves.size() == 1;
-    std::string value = write(type);
-    text = makers + "var " + name + " = " + value + ";\n";
+    bool single = leaves.size() == 1;
+    size_t next = 0;
+    std::string leaf, value = write(type, [&]() -> Leaf {
+                        leaf = single ? name : name + "." + std::to_string(next++);
+                        return {globals.at(leaf), leaf};
+                      });
+    const ValueType *inner = &type; // an empty list keeps its type
+    while (inner->kind == ValueType::List && !inner->isOpenList())
+      inner = &inner->elements[0];
+    bool isDeclared = type.kind == ValueType::List && inner->kind == ValueType::Leaf;
+    text = makers + "var " + name + (isDeclared ? ": " + type.str() : "") + " = " + value + ";\n";
   }
 
   std::string text;
 
 private:
-  std::string write(const ValueType &type) {
+  struct Leaf {
+    rt::Value value;
+    std::string name;
+  };
+  using NextLeaf = llvm::function_ref<Leaf()>;
+
+  std::string write(const ValueType &type, NextLeaf nextLeaf) {
     switch (type.kind) {
     case ValueType::Leaf: {
-      std::string leaf = single ? name : name + "." + std::to_string(next++);
-      return values.expression(globals.at(leaf), leaf);
+      Leaf leaf = nextLeaf();
+      return values.expression(leaf.value, leaf.name);
     }
+    case ValueType::List:
+      return list(type, nextLeaf);
     case ValueType::DTypeRef:
       return std::string(nameOf(type.dtype));
     case ValueType::Function:
-      return type.code ? closure(type) : type.structName;
+      return type.code ? closure(type, nextLeaf) : type.structName;
     default:
       return (type.kind == ValueType::Struct && defined.structure(type.structName) ? type.structName : "") + "(" +
-             elements(type) + (type.elements.size() == 1 && type.kind == ValueType::Tuple ? ",)" : ")");
+             elements(type, nextLeaf) + (type.elements.size() == 1 && type.kind == ValueType::Tuple ? ",)" : ")");
     }
   }
 
-  std::string elements(const ValueType &type) {
+  std::string elements(const ValueType &type, NextLeaf nextLeaf) {
     std::string parts;
     for (const ValueType &element : type.elements)
-      parts += (parts.empty() ? "" : ", ") + write(element);
+      parts += (parts.empty() ? "" : ", ") + write(element, nextLeaf);
     return parts;
   }
 
+  /// `list(a, b)` from the lists of the leaves of its elements.
+  std::string list(const ValueType &type, NextLeaf nextLeaf) {
+    if (type.isOpenList())
+      return "list()";
+    llvm::SmallVector<mlir::Type> types;
+    type.flatten(types);
+    std::vector<Leaf> leaves;
+    for (size_t i = 0; i < types.size(); ++i)
+      leaves.push_back(nextLeaf());
+    std::string parts;
+    for (int64_t i = 0; i < std::get<rt::ListRef>(leaves[0].value)->count; ++i) {
+      size_t next = 0;
+      parts += (i ? ", " : "") + write(type.elementOfList(), [&]() -> Leaf {
+                 const Leaf &leaf = leaves[next++];
+                 return {rt::valueOf(*std::get<rt::ListRef>(leaf.value), i), leaf.name + "." + std::to_string(i)};
+               });
+    }
+    return "list(" + parts + ")";
+  }
+
   /// `def g_0(w) { return (t, y) => …; }` makes what has captured `w`.
-  std::string closure(const ValueType &type) {
+  std::string closure(const ValueType &type, NextLeaf nextLeaf) {
     const ast::Function &f = *type.code;
-    std::string source(sources.text(f.range)), captured = elements(type);
+    std::string source(sources.text(f.range)), captured = elements(type, nextLeaf);
     bool isLambda = f.nameRange.begin == f.range.begin;
     if (isLambda && type.elements.empty())
       return source;
@@ -259,11 +296,9 @@ private:
   ScriptWriter &values;
   const SourceManager &sources;
   const sema::Definitions &defined;
-  const std::map<std::string, rt::Value> &globals;
   const std::string &name;
   std::string makers;
-  bool single = false;
-  size_t next = 0, count = 0;
+  size_t count = 0;
 };
 
 } // namespace

@@ -176,6 +176,17 @@ ERRORS = {
     "show([1])": "I0105",
     'load("bad.csv")': "I0104",
     'load("ragged.csv")': "I0104",
+    'load("ragged.csv", header = true)': "I0104",
+    'load("quote.csv", header = true)': "I0104",
+    'load("behind.csv", header = true)': "I0104",
+    'load("empty.csv", header = true)': "I0104",
+    'load("no.csv", header = true)': "I0101",
+    'struct P { var x; var y; } save("x.csv", P([1, 2], [3]))': "I0105",
+    'read_text("no.txt")': "I0101",
+    'read_text(".")': "I0102",
+    'write_text("/no/x.txt", "a")': "I0105",
+    'write_text("/no/x.txt", "a", append = true)': "I0105",
+    'write_text("a\\0b", "a", append = true)': "I0105",
 }
 
 
@@ -185,7 +196,8 @@ def file_errors(toy):
         np.savez(os.path.join(folder, "a.npz"), a=np.ones(3), b=np.ones(2))
         np.savez(os.path.join(folder, "odd.npz"), **{"a b": np.ones(3), "c.d": np.ones(2)})
         np.save(os.path.join(folder, "a.npy"), np.ones(2))
-        for name, text in {"a.foo": "x", "bad.csv": "1,2\n3,x\n", "ragged.csv": "1,2\n3\n"}.items():
+        texts = {"a.foo": "x", "bad.csv": "1,2\n3,x\n", "ragged.csv": "1,2\n3\n", "empty.csv": "\n"}
+        for name, text in {**texts, "quote.csv": 'a\n"b\n', "behind.csv": 'a\n"b" c\n'}.items():
             pathlib.Path(folder, name).write_text(text)
         for source, code in ERRORS.items():
             done = run(toy, folder, source + ";")

@@ -314,6 +314,8 @@ class Recognizer:
             return {i + 1} if kind == name and (name != "ADJOINT" or value) else set()
         if name == "struct-variable" and self.text(i) in NO_TYPE:
             return set()
+        if name in ("tensor-type", "element-tensor") and self.text(i) == "list":  # has no sizes
+            return {i + 1}
         if name == "simple" and (kind := self.kind_of_statement(i)):
             return {end + 1 for end in self.ends(rules()[kind], i) if self.text(end) == ";"}
         return self.ends(rules()[name], i)

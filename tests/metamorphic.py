@@ -138,6 +138,7 @@ def declared(tokens):
                     depth == 2
                     and tokens[j].kind == "Identifier"
                     and tokens[j - 2].kind == "Identifier"
+                    and tokens[j - 2].text != "list"
                     and tokens[j - 1].kind == "LBracket"
                     and tokens[j - 3].kind == "Colon"
                 ):

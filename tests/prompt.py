@@ -529,6 +529,32 @@ def function_values(s):
     return first(*problems)
 
 
+def lists(s):
+    """Lists go from input to input, also those that have no type yet; :undo, :vars and :save know them."""
+    s.line("struct P { var name; var x; }")
+    s.line("var kept = list();")
+    problems = [expect("an open list", s.line("kept"), "list()")]
+    for word in "abc":
+        s.line(f'kept = append(kept, "{word}");')
+    problems.append(expect("echo", s.line("kept"), 'list[str]\nlist("a", "b", "c")'))
+    s.line(":undo")
+    s.line(":undo")
+    problems.append(expect("undone", s.line("kept"), 'list[str]\nlist("a", "b")'))
+    s.line("for i in range(2) { kept[i] = kept[i] + str(i); }")
+    problems.append(expect("failed input", "error[R0101]" in s.line("kept[0] = kept[1]; kept[9];"), True))
+    s.line("var ps = list(P(kept, 1.0), P(list(), 2.5));")
+    s.line("var rows = list([1i], [2, 3]); var none: list[f64[_]] = list(); var open = list();")
+    problems.append(expect("a list of structs", s.line("ps[:1]"), 'list[P{name: list[str], x: f64}]\nlist(P{name: list("a0", "b1"), x: 1.0})'))
+    problems.append(expect("types", "rows: list[c128[_]]" in s.line(":vars"), True))
+    show = "print(kept, ps, rows, none, open, ps[1].name + kept)"
+    before = s.line(show)
+    s.line(f":save {s.home.name}/saved.toy")
+    s.line(":reset")
+    s.line(f":load {s.home.name}/saved.toy")
+    problems.append(expect("after :load", s.line(show), before))
+    return first(*problems)
+
+
 def editor_command(s):
     script = pathlib.Path(s.home.name, "ed.sh")
     script.write_text("#!/bin/sh\nsed -i 's/2/3/' \"$1\"\n")
@@ -664,6 +690,7 @@ def all_cases():
         saved_sessions,
         function_values,
         caught_errors,
+        lists,
         looking,
         help_topics,
     ):

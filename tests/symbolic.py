@@ -38,6 +38,7 @@ WITHOUT_SIZES = {
     "read_binary",
     "print",
     "write",
+    *"list append contains lines join strip replace find starts_with ends_with lower upper decode read_text write_text".split(),
     "bytes",
     "check",
     "clock",

@@ -11,6 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROW = re.compile(r'^TOY_OTHER_NAME\("(\w+)", "(.*)"\)$', re.M)
 ARGUMENTS = "var a = [[1, 2], [3, 4]]; var b = a; var x = a; var y = a; var n = 2; var low = 1; var high = 2;\n"
 ARGUMENTS += "var z = a + 1i; var xs = (1, 2); var ys = (3, 4); var start = zeros(2); def f(p, q) { return p + q; }\n"
+ARGUMENTS += 'var text = "a b"; var part = "b";\n'
 
 
 def rows():

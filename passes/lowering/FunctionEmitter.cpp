@@ -81,13 +81,16 @@ Slot FunctionEmitter::makePhi(mlir::Type type) {
   return slot;
 }
 
+/// The function of the runtime for objects of a type.
+static std::string forObject(StringRef name, mlir::Type type) {
+  return (name + (isa<StrType>(type) ? "_str" : isa<ListType>(type) ? "_list" : "")).str();
+}
+
 void FunctionEmitter::release(mlir::Value v) {
-  scalars.call(isa<StrType>(v.getType()) ? "toy_rt_release_str" : "toy_rt_release", b.getVoidTy(), {slots[v].object})
-      ->setDoesNotThrow();
+  scalars.call(forObject("toy_rt_release", v.getType()), b.getVoidTy(), {slots[v].object})->setDoesNotThrow();
 }
 void FunctionEmitter::retain(mlir::Value v) {
-  scalars.call(isa<StrType>(v.getType()) ? "toy_rt_retain_str" : "toy_rt_retain", b.getVoidTy(), {slots[v].object})
-      ->setDoesNotThrow();
+  scalars.call(forObject("toy_rt_retain", v.getType()), b.getVoidTy(), {slots[v].object})->setDoesNotThrow();
 }
 
 /// Gives up references whose last use this operation was, and results that nobody uses.

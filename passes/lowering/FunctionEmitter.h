@@ -50,7 +50,8 @@ private:
   void append(llvm::SmallVectorImpl<llvm::Value *> &values, mlir::Value v);
   Slot makePhi(mlir::Type type);
   bool isObject(mlir::Value v) {
-    return llvm::isa<StrType>(v.getType()) || (llvm::isa<TensorType>(v.getType()) && !tensorTypeOf(v).isScalar());
+    return llvm::isa<StrType, ListType>(v.getType()) ||
+           (llvm::isa<TensorType>(v.getType()) && !tensorTypeOf(v).isScalar());
   }
   void release(mlir::Value v);
   void retain(mlir::Value v);
@@ -105,6 +106,14 @@ private:
   void emit(FromElementsOp op);
   void emit(UniqueOp op);
   void emit(CheckIndexOp op);
+  // Lists.cpp
+  void emit(ListLenOp op);
+  void emit(ListElementOp op);
+  void emit(ListAppendOp op);
+  void emit(ListSetOp op);
+  llvm::Value *ownReference(mlir::Value v, mlir::Operation *op);
+  llvm::Value *itemOf(mlir::Value v, mlir::Operation *op);
+  // OpEmitter.cpp
   void failUnless(llvm::Value *condition, mlir::Operation *op);
   void setSite(mlir::Operation *op);
   llvm::Value *siteNumber(mlir::Location place);

@@ -181,8 +181,8 @@ void FunctionEmitter::emitOp(mlir::Operation *op) {
     return emitEval(op);
   TypeSwitch<mlir::Operation *>(op)
       .Case<ConstantOp, FusedOp, DimOp, RelabelOp, TruthOp, CheckIndexOp, CheckSizeOp, CheckEqualOp, AssertOp,
-            SizeValueOp, ElementOp, ElementSetOp, FromElementsOp, UniqueOp, GemmOp, PlanarGemmOp, mlir::func::CallOp>(
-          [&](auto known) { emit(known); })
+            SizeValueOp, ElementOp, ElementSetOp, FromElementsOp, UniqueOp, ListLenOp, ListElementOp, ListAppendOp,
+            ListSetOp, GemmOp, PlanarGemmOp, mlir::func::CallOp>([&](auto known) { emit(known); })
       .Case<ReshapeOp, ViewAsRealOp, ViewAsComplexOp>([&](auto view) { emitView(view); })
       .Default([&](mlir::Operation *) {
         if (op->hasTrait<OpTrait::Elementwise>() && tensorTypeOf(op->getResult(0)).isScalar())
@@ -439,7 +439,7 @@ std::pair<Value *, SmallVector<Value *>> FunctionEmitter::passObjects(mlir::Valu
 /// `toy_rt_eval(operation, operands, results)`: the runtime executes the operation on objects. Updates take their first
 /// operand's reference.
 void FunctionEmitter::emitEval(mlir::Operation *op) {
-  callWithObjects("toy_rt_eval", op, op->getOperands(), isa<SliceStoreOp, TakeStoreOp, MaskStoreOp, PutAlongOp>(op));
+  callWithObjects("toy_rt_eval", op, op->getOperands(), consumesFirst(op));
 }
 
 /// `function(operation, operands, results, more…)`.

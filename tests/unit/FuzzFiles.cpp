@@ -80,8 +80,9 @@ int main(int argc, char **argv) {
   auto npy = [](const Tensor &t) { return npyHeader("x", t) + std::string(t.as<char>(), t.count() * sizeOf(t.dtype)); };
   using Reader = std::function<void(Bytes &)>;
   std::vector<std::pair<std::string, Reader>> seeds;
-  Reader readers[] = {[](Bytes &f) { readNpy(f); }, [](Bytes &f) { readNpz(f); }, [](Bytes &f) { readSafetensors(f); },
-                      [](Bytes &f) { readCsv(f); }, [](Bytes &f) { readPng(f); }};
+  Reader readers[] = {[](Bytes &f) { readNpy(f); },         [](Bytes &f) { readNpz(f); },
+                      [](Bytes &f) { readSafetensors(f); }, [](Bytes &f) { readCsv(f); },
+                      [](Bytes &f) { readPng(f); },         [](Bytes &f) { readCsvTable(f, {}); }};
   for (DType d : {DType::Bool, DType::I32, DType::F16, DType::F64, DType::C128})
     seeds.emplace_back(npy(*sample(d, {3, 2})), readers[0]);
   seeds.emplace_back(npzText("x", several), readers[1]);
@@ -89,6 +90,7 @@ int main(int argc, char **argv) {
   seeds.emplace_back(safetensorsText("x", several), readers[2]);
   seeds.emplace_back(csvText("x", *sample(DType::F32, {2, 3})), readers[3]);
   seeds.emplace_back(csvText("x", *sample(DType::C128, {3})) + "# comment\n\n1+2j, (3-4i)\n", readers[3]);
+  seeds.emplace_back("name,\"a \"\"b\"\"\",2nd,for\r\n\"x,\ny\",1.5,,\r\nz,-1e3,2i,\"\"\n", readers[5]);
   for (int64_t channels : {1, 3, 4})
     seeds.emplace_back(pngText("x.png", *sample(DType::U8, {3, 5, channels})), readers[4]);
   setMemoryLimit(int64_t(1) << 28);

@@ -10,6 +10,11 @@ WORLD = "acts on files, the terminal or the session, not on elements"
 WITHOUT = {
     **dict.fromkeys(("shape", "size", "rank", "len"), CHANGES_NOTHING),
     **dict.fromkeys(("map", "fold"), "write the calls of a function one after the other: its code is measured"),
+    **dict.fromkeys(("read_text", "write_text"), WORLD),
+    **dict.fromkeys(
+        "list append contains lines join strip replace find starts_with ends_with lower upper decode".split(),
+        "works on lists and text: bench/lists.py measures it beside CPython",
+    ),
     **dict.fromkeys(("load", "save", "show", "read_binary", "print", "write", "seed", "clock", "check"), WORLD),
     "str": "makes text",
     "bytes": "makes bytes of text",

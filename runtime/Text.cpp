@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Functions of text.
+#include "runtime/Text.h"
+
+#include "runtime/Error.h"
+#include "runtime/Io.h"
+#include "runtime/List.h"
+#include "runtime/Memory.h"
+#include "runtime/Parallel.h"
+
+#include <algorithm>
+
+namespace toy::rt {
+
+namespace text {
+
+using Arguments = std::span<const Value>;
+
+static const std::string &string(Arguments x, size_t i) { return std::get<StrRef>(x[i])->text; }
+static Value made(std::string text) { return StrRef(newStr(std::move(text))); }
+static Value made(int64_t n) { return TensorRef(newScalar(DType::I64, &n)); }
+static Value made(bool b) { return TensorRef(newScalar(DType::Bool, &b)); }
+
+/// One more string of a list that nobody else holds.
+static void add(List &texts, std::string_view text) {
+  reserveItems(texts, texts.count + 1);
+  texts.items[texts.count].text = newStr(std::string(text));
+  ++texts.count;
+}
+
+/// What is between the separators; `piece` takes each part.
+template <typename Piece> static void eachPart(std::string_view text, std::string_view separator, Piece piece) {
+  for (size_t at = 0, count = 0;; ++count) {
+    size_t end = std::min(text.find(separator, at), text.size());
+    piece(text.substr(at, end - at));
+    if (end == text.size())
+      return;
+    at = end + separator.size();
+    if (count % 4096 == 0)
+      poll();
+  }
+}
+
+static Value split(Arguments x) {
+  if (string(x, 1).empty())
+    fail(DiagId::EmptySeparator, {"split"});
+  ListRef parts = listOf({});
+  eachPart(string(x, 0), string(x, 1), [&](std::string_view part) { add(*parts, part); });
+  return parts;
+}
+
+/// Without the last line's end, and with those of Windows.
+static Value lines(Arguments x) {
+  std::string_view text = string(x, 0);
+  ListRef all = listOf({});
+  if (text.empty())
+    return all;
+  if (text.ends_with('\n'))
+    text.remove_suffix(1);
+  eachPart(text, "\n",
+           [&](std::string_view line) { add(*all, line.ends_with('\r') ? line.substr(0, line.size() - 1) : line); });
+  return all;
+}
+
+static Value join(Arguments x) {
+  const List &parts = *std::get<ListRef>(x[0]);
+  const std::string &separator = string(x, 1);
+  int64_t bytes = 0;
+  for (const Item &part : parts.elements())
+    bytes += static_cast<int64_t>(part.text->text.size() + separator.size());
+  requireMemory(bytes, "a string");
+  std::string out;
+  out.reserve(bytes);
+  for (const Item &part : parts.elements()) {
+    out += &part == parts.items ? "" : separator;
+    out += part.text->text;
+  }
+  return made(std::move(out));
+}
+
+static Value strip(Arguments x) {
+  const std::string &text = string(x, 0);
+  constexpr const char *blanks = " \t\n\r\f\v";
+  size_t begin = text.find_first_not_of(blanks);
+  return made(begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(blanks) + 1 - begin));
+}
+
+static Value replace(Arguments x) {
+  if (string(x, 1).empty())
+    fail(DiagId::EmptySeparator, {"replace"});
+  std::string out;
+  bool isFirst = true;
+  eachPart(string(x, 0), string(x, 1), [&](std::string_view part) {
+    out += std::exchange(isFirst, false) ? "" : string(x, 2);
+    out += part;
+  });
+  return made(std::move(out));
+}
+
+static Value find(Arguments x) {
+  size_t at = string(x, 0).find(string(x, 1));
+  return made(at == std::string::npos ? int64_t(-1) : static_cast<int64_t>(at));
+}
+
+static Value starts_with(Arguments x) { return made(string(x, 0).starts_with(string(x, 1))); }
+static Value ends_with(Arguments x) { return made(string(x, 0).ends_with(string(x, 1))); }
+static Value before(Arguments x) { return made(string(x, 0) < string(x, 1)); }
+
+static Value changed(std::string text, char first, char last, int by) {
+  for (char &c : text)
+    if (c >= first && c <= last)
+      c = static_cast<char>(c + by);
+  return made(std::move(text));
+}
+static Value lower(Arguments x) { return changed(string(x, 0), 'A', 'Z', 'a' - 'A'); }
+static Value upper(Arguments x) { return changed(string(x, 0), 'a', 'z', 'A' - 'a'); }
+
+static Value decode(Arguments x) {
+  const Tensor &bytes = *std::get<TensorRef>(x[0]);
+  return made(std::string(static_cast<const char *>(onHost(bytes)), bytes.count()));
+}
+
+static Value read_text(Arguments x) { return made(readText(string(x, 0))); }
+static Value file_size(Arguments x) { return made(InputFile(string(x, 0)).size()); }
+static Value write_text(Arguments x) {
+  const std::string &path = string(x, 0), &text = string(x, 1);
+  if (*static_cast<const uint8_t *>(onHost(*std::get<TensorRef>(x[2]))))
+    appendText(path, text);
+  else
+    writeFile(path, {text});
+  return made(static_cast<int64_t>(text.size()));
+}
+
+} // namespace text
+
+Value callText(std::string_view function, std::span<const Value> arguments) {
+  static constexpr std::pair<std::string_view, Value (*)(text::Arguments)> rows[] = {
+#define TOY_TEXT(NAME, PARAMETERS, RESULT) {#NAME, text::NAME},
+#include "ir/Text.def"
+  };
+  return std::ranges::find(rows, function, &std::pair<std::string_view, Value (*)(text::Arguments)>::first)
+      ->second(arguments);
+}
+
+} // namespace toy::rt

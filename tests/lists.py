@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random programs with lists against Python's: values that others hold stay as they are, at the top level, in loops and
+in functions, evaluated and compiled. Appending costs the same for each element."""
+import random
+import textwrap
+
+from programs import run_parts
+
+SETTINGS = ["--jit=never", "--jit=always", "--jit=always -O3 --unpack", "--jit=auto --dynamic=on"]
+PROGRAMS = 30
+WORDS = ["a", "b c", "", "Z", "äö", "list"]
+
+
+def shown(value):
+    if isinstance(value, list):
+        return "list(" + ", ".join(map(shown, value)) + ")"
+    if isinstance(value, tuple):
+        return "(" + ", ".join(map(shown, value)) + ")"
+    return f'"{value}"' if isinstance(value, str) else str(value).lower()
+
+
+class Program:
+    """Statements on the lists a and b, and what they print."""
+
+    def __init__(self, seed):
+        self.rng = random.Random(seed)
+        kind = seed % 4
+        number = lambda: self.rng.randint(-9, 9)
+        word = lambda: self.rng.choice(WORDS)
+        self.element = [
+            number,
+            word,
+            lambda: (word(), number()),
+            lambda: [number() for _ in range(self.rng.randint(1, 3))],
+        ][kind]
+        self.is_sorted = kind < 2
+        self.lists = {"a": [], "b": [self.element()]}
+        self.lines = ["var a = list();", f"var b = {shown(self.lists['b'])};"]
+        self.output = []
+
+    def index(self, name):
+        n = len(self.lists[name])
+        return self.rng.randint(-n, n - 1)
+
+    def append(self, name):
+        v = self.element()
+        self.lists[name] = self.lists[name] + [v]
+        return f"{name} = append({name}, {shown(v)});"
+
+    def share(self, name):
+        other = "b" if name == "a" else "a"
+        self.lists[name] = self.lists[other]
+        return f"{name} = {other};"
+
+    def store(self, name):
+        if not self.lists[name]:
+            return self.append(name)
+        i, v = self.index(name), self.element()
+        self.lists[name] = list(self.lists[name])
+        self.lists[name][i] = v
+        return f"{name}[{i}] = {shown(v)};"
+
+    def part(self, name):
+        low, high, step = self.rng.randint(-4, 2), self.rng.randint(-2, 9), self.rng.choice([1, 1, 2, -1])
+        self.lists[name] = self.lists[name][low:high:step]
+        return f"{name} = {name}[{low}:{high}:{step}];"
+
+    def join(self, name):
+        self.lists[name] = self.lists["a"] + self.lists["b"]
+        return f"{name} = a + b;"
+
+    def repeat(self, name):
+        v, n = self.element(), self.rng.randint(0, 4)
+        self.lists[name] = self.lists[name] + [v] * n
+        return f"for i in range({n}) {{ {name} = append({name}, {shown(v)}); }}"
+
+    def order(self, name):
+        if not self.is_sorted:
+            return self.append(name)
+        self.lists[name] = sorted(self.lists[name], key=lambda v: v.encode() if isinstance(v, str) else v)
+        return f"{name} = sort({name});"
+
+    def show(self):
+        a, b, v = self.lists["a"], self.lists["b"], self.element()
+        self.output.append(" ".join(map(shown, (a, b, len(a), a == b, v in a, a[1:], b[::-1]))))
+        return f"print(a, b, len(a), a == b, contains(a, {shown(v)}), a[1:], b[::-1]);"
+
+    def make(self):
+        steps = [self.append, self.append, self.share, self.store, self.part, self.join, self.repeat, self.order]
+        for _ in range(12):
+            self.lines.append(self.rng.choice(steps)(self.rng.choice("ab")))
+            if self.rng.random() < 0.4:
+                self.lines.append(self.show())
+        self.lines.append(self.show())
+        return self
+
+
+def random_programs(toy):
+    made = [Program(seed).make() for seed in range(PROGRAMS)]
+    texts = ["\n".join(p.lines) for p in made]
+    texts += ["def f() {\n" + textwrap.indent(t, "  ") + "\n}\nf();" for t in texts]
+    for text, p, results in zip(texts, made + made, run_parts(toy, [(t, SETTINGS) for t in texts])):
+        for setting, done in zip(SETTINGS, results):
+            if done.stdout.splitlines() != p.output:
+                return f"{setting}\n{text}\n{done.stdout}{done.stderr}expected:\n" + "\n".join(p.output)
+
+
+def appends_in_place(toy):
+    """One copy at most, however many elements there are."""
+    program = (
+        "def f(n) { var xs = list(); for i in range(n) { xs = append(xs, i); } return len(xs); }\nprint(f(20000));"
+    )
+    [results] = run_parts(toy, [(program, ["--jit=never", "--jit=always"])])
+    for done in results:
+        if done.stdout != "20000\n" or done.copies > 1:
+            return str(done)
+
+
+def all_cases():
+    yield "lists: random programs", random_programs
+    yield "lists: appends are in place", appends_in_place
