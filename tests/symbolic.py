@@ -32,6 +32,13 @@ LATE = {
 WITHOUT_SIZES = {
     "seed",
     "with",
+    "fail",
+    "exit",
+    "env",
+    "time",
+    "date",
+    "read_line",
+    "sleep",
     "load",
     "save",
     "show",
