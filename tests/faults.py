@@ -296,8 +296,8 @@ def references(toy):
             if "R0104" not in (answer := s.line("f(x, 7)")):
                 return f"call {i}: {answer}"
         answer = s.line("sum(f(x, 1)) > 0")
-        s.send(":quit\r")
         try:
+            s.send(":quit\r")
             while True:
                 s.pump(1)
         except EOFError:

@@ -62,7 +62,8 @@ def expected_binary(op, a, b):
             return NEEDS_BOOL
         return NEEDS_TENSOR if b not in TENSORS else NEEDS_BOOL if b != "bool" else None
     if others:
-        return None if a == b and op in ("==", "!=", *(["+"] if a == "str" else [])) else NOT_DEFINED
+        of_text = ["+", "<", "<=", ">", ">="] if a == "str" else []
+        return None if a == b and op in ("==", "!=", *of_text) else NOT_DEFINED
     return NOT_ORDERED if op in ORDERED and (a in COMPLEX or b in COMPLEX) else None
 
 

@@ -10,6 +10,8 @@ WORLD = "acts on files, the terminal or the session, not on elements"
 WITHOUT = {
     **dict.fromkeys(("shape", "size", "rank", "len"), CHANGES_NOTHING),
     **dict.fromkeys(("map", "fold"), "write the calls of a function one after the other: its code is measured"),
+    **dict.fromkeys(("with", "tree_map", "tree_fold"), "is gone when the program is generated: its calls are measured"),
+    **dict.fromkeys(("fail", "exit", "env", "time", "date", "read_line", "sleep"), WORLD),
     **dict.fromkeys(("read_text", "write_text"), WORLD),
     **dict.fromkeys(
         "list append contains lines join strip replace find starts_with ends_with lower upper decode".split(),
