@@ -6,7 +6,6 @@
 #include "runtime/Device.h"
 #include "runtime/Error.h"
 #include "runtime/Guard.h"
-#include "runtime/Io.h"
 #include "runtime/Memory.h"
 #include "runtime/Output.h"
 #include "runtime/Parallel.h"
@@ -378,127 +377,6 @@ bool Session::execute(ArrayRef<const ast::Stmt *> statements, bool *generated) {
       globalTypes[name] = concrete(type, [&] { return globals.at(n == 1 ? name : name + "." + std::to_string(i++)); });
     }
   return ok;
-}
-
-/// A string, now: `$text = e;` as a statement of its own.
-bool Session::evaluateText(const ast::Expr &e, std::string &text) {
-  auto statement = std::make_unique<ast::Var>(e.range);
-  std::string name = "$text" + std::to_string(instanceTable.newNumber());
-  statement->names = {name};
-  statement->nameRanges = {e.range};
-  statement->value.reset(const_cast<ast::Expr *>(&e)); // borrowed, given back below
-  bool ok = execute({statement.get()});
-  statement->value.release();
-  if (!ok)
-    return false;
-  auto *found = std::get_if<rt::StrRef>(&globals.at(name));
-  if (found)
-    text = (*found)->text;
-  else
-    diagnostics.report(DiagId::ArgumentKind, e.range, {"load", "the path", "a string", globalTypes[name].str()});
-  globals.erase(name);
-  globalTypes.erase(name);
-  return found;
-}
-
-/// Whether all arrays of a file can be members of a struct.
-template <typename Entries> static bool haveNames(const Entries &all) {
-  return all.size() >= 2 && llvm::all_of(all, [](const auto &entry) {
-           return !entry.name.empty() && !std::isdigit(entry.name[0]) && llvm::all_of(entry.name, [](char c) {
-             return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-           });
-         });
-}
-
-static ValueType typeOfArray(MLIRContext *context, DType dtype, ArrayRef<int64_t> shape) {
-  ValueType leaf;
-  leaf.kind = ValueType::Leaf;
-  leaf.leaf =
-      TensorType::get(context, dtype, llvm::map_to_vector(shape, [&](int64_t n) { return Dim::number(context, n); }));
-  return leaf;
-}
-
-/// The type of a tensor, or of a column of text.
-static ValueType typeOfLoaded(MLIRContext *context, const rt::Value &value) {
-  if (auto *tensor = std::get_if<rt::TensorRef>(&value))
-    return typeOfArray(context, (*tensor)->dtype, (*tensor)->shape());
-  ValueType leaf;
-  leaf.kind = ValueType::Leaf;
-  leaf.leaf = StrType::get(context);
-  return leaf.listOf(context);
-}
-
-/// The members of a struct that a file is.
-static ValueType typeOfFileStruct(ArrayRef<std::pair<std::string, ValueType>> members) {
-  ValueType type;
-  type.kind = ValueType::Struct;
-  type.structName = "file";
-  for (auto &[name, member] : members) {
-    type.names.push_back(name);
-    type.elements.push_back(member);
-  }
-  return type;
-}
-
-bool Session::typeOfFile(const std::string &path, const std::string &member, const CsvOptions &csv, ValueType &type) {
-  try {
-    std::vector<std::pair<std::string, ValueType>> members;
-    if (csv.header) {
-      rt::InputFile table(path);
-      for (auto &[name, column] : rt::readCsvTable(table, csv))
-        members.emplace_back(name, typeOfLoaded(ir(), column));
-      type = typeOfFileStruct(members);
-      return true;
-    }
-    std::vector<rt::ArrayHeader> all = rt::headersOf(path, csv);
-    if (!member.empty())
-      std::erase_if(all, [&](const rt::ArrayHeader &array) { return array.name != member; });
-    for (const rt::ArrayHeader &array : all)
-      members.emplace_back(array.name, typeOfArray(ir(), array.dtype, array.shape));
-    if (member.empty() && haveNames(all))
-      type = typeOfFileStruct(members);
-    else if (all.size() == 1)
-      type = members[0].second;
-    else
-      return false;
-    return true;
-  } catch (rt::Error &) {
-    return false;
-  }
-}
-
-/// One array, a struct of all arrays by their names, or a struct of columns.
-std::string Session::loadNow(const ast::Expr &path, const ast::Expr *member, const CsvOptions &csv, ValueType &type,
-                             llvm::function_ref<void(DiagId, std::vector<std::string>)> failed) {
-  std::string file, wanted, loaded = "$load" + std::to_string(instanceTable.newNumber());
-  if (!evaluateText(path, file) || (member && !evaluateText(*member, wanted)))
-    return "";
-  auto keep = [&](const auto &all) {
-    std::vector<std::pair<std::string, ValueType>> members;
-    for (auto &[name, value] : all) {
-      globals[all.size() == 1 ? loaded : loaded + "." + std::to_string(members.size())] = value;
-      members.emplace_back(name, typeOfLoaded(ir(), value));
-    }
-    type = typeOfFileStruct(members);
-  };
-  try {
-    std::vector<rt::NamedTensor> all;
-    if (csv.header) {
-      rt::InputFile table(file);
-      keep(rt::readCsvTable(table, csv));
-    } else if (wanted.empty() && haveNames(all = rt::loadAll(file, csv)))
-      keep(all);
-    else {
-      rt::TensorRef tensor = rt::load(file, wanted, csv);
-      type = typeOfLoaded(ir(), tensor);
-      globals[loaded] = tensor;
-    }
-    globalTypes[loaded] = type;
-    return loaded;
-  } catch (rt::Error &error) {
-    failed(error.id, error.args);
-    return "";
-  }
 }
 
 } // namespace toy
