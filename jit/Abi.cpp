@@ -284,8 +284,12 @@ static void toy_rt_try(mlir::Operation *op, void **operands, void **results, voi
   AbiState &state = abiState();
   const size_t passed = state.passed.size();
   auto retain = [](mlir::Type type, void *object) {
-    llvm::isa<StrType>(type) ? rt::retain(static_cast<rt::Str *>(object))
-                             : rt::retain(static_cast<rt::Tensor *>(object));
+    if (llvm::isa<StrType>(type))
+      rt::retain(static_cast<rt::Str *>(object));
+    else if (llvm::isa<ListType>(type))
+      rt::retain(static_cast<rt::List *>(object));
+    else
+      rt::retain(static_cast<rt::Tensor *>(object));
   };
   auto body = [&] {
     for (auto [i, type] : llvm::enumerate(op->getOperandTypes()))
@@ -303,8 +307,7 @@ static void toy_rt_try(mlir::Operation *op, void **operands, void **results, voi
     return;
   for (auto [i, type] : llvm::enumerate(op->getResultTypes())) {
     rt::Value value = absentValue(type);
-    results[i] = llvm::isa<StrType>(type) ? static_cast<void *>(std::get<rt::StrRef>(value).take())
-                                          : std::get<rt::TensorRef>(value).take();
+    results[i] = rt::takeObject(value);
   }
   *static_cast<rt::Tensor *>(results[0])->as<int64_t>() = -1;
 }

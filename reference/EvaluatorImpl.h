@@ -129,4 +129,7 @@ template <typename F> void forEachIndex(std::span<const int64_t> sizes, F &&f) {
   }
 }
 
+/// What the elements of a list are, by their type.
+rt::ItemKind itemKindOf(mlir::Type element);
+
 } // namespace toy

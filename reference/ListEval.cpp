@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace toy {
 
-static rt::ItemKind itemKindOf(Type element) {
+rt::ItemKind itemKindOf(Type element) {
   if (auto list = dyn_cast<ListType>(element)) {
     rt::ItemKind kind = itemKindOf(list.getElement());
     ++kind.depth;

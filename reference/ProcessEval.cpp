@@ -48,6 +48,8 @@ bool attempt(Environment &environment, llvm::function_ref<void()> body,
 }
 
 rt::Value absentValue(Type type) {
+  if (auto list = dyn_cast<ListType>(type))
+    return rt::ListRef(rt::newList(itemKindOf(list.getElement())));
   auto tensor = dyn_cast<TensorType>(type);
   if (!tensor)
     return rt::StrRef(rt::newStr(""));

@@ -136,12 +136,16 @@ void Session::noteCaught(const rt::Error &error, ArrayRef<int64_t> sites, ArrayR
   for (int64_t site : sites)
     if (auto place = compiler.engine.placeOf(site))
       places.push_back(*place);
+  std::vector<Location> inner = chain.vec();
   if (runningEvaluator) {
     std::vector<Location> &running = runningEvaluator->callChain;
-    places.insert(places.end(), running.begin() + attempts.back().chain, running.end());
-    running.erase(running.begin() + attempts.back().chain, running.end());
+    auto first = running.begin() + attempts.back().chain;
+    if (chain.data() == running.data() + attempts.back().chain) // it is this one that asks
+      inner.clear();
+    places.insert(places.end(), first, running.end());
+    running.erase(first, running.end());
   }
-  llvm::append_range(places, chain);
+  llvm::append_range(places, inner);
   std::string place;
   if (std::vector<SourceRange> ranges = userRanges(places); !ranges.empty()) {
     const SourceBuffer &buffer = sources.get(ranges[0].buffer);
