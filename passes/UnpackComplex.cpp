@@ -6,6 +6,9 @@
 #include "passes/Constants.h"
 #include "passes/Passes.h"
 
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -427,12 +430,53 @@ FunctionUnpacker::Row FunctionUnpacker::rowOf(Operation *op) {
   return op->hasTrait<toy::OpTrait::Elementwise>() ? &U::functionParts : &U::inPackedForm;
 }
 
+/// Each edge with operands gets a block of its own.
+void splitEdges(cf::CondBranchOp branch) {
+  OpBuilder b(branch);
+  auto split = [&](Block *to, ValueRange operands) {
+    if (operands.empty())
+      return to;
+    Block *between = b.createBlock(to);
+    cf::BranchOp::create(b, branch.getLoc(), to, operands);
+    return between;
+  };
+  Block *yes = split(branch.getTrueDest(), branch.getTrueDestOperands()),
+        *no = split(branch.getFalseDest(), branch.getFalseDestOperands());
+  b.setInsertionPoint(branch);
+  cf::CondBranchOp::create(b, branch.getLoc(), branch.getCondition(), yes, ValueRange(), no, ValueRange());
+  branch.erase();
+}
+
+/// A block whose errors are caught gives values to the way out that it takes, and nothing to others: their parts are
+/// taken where that way is certain.
+void sinkParts(func::FuncOp function) {
+  SmallVector<PartOp> parts;
+  function.walk([&](PartOp part) {
+    if (auto call = part.getX().getDefiningOp<func::CallOp>(); call && call->hasAttr(triedCall))
+      parts.push_back(part);
+  });
+  llvm::SetVector<Operation *> branches;
+  for (PartOp part : parts)
+    for (Operation *user : part->getUsers())
+      if (isa<cf::CondBranchOp>(user))
+        branches.insert(user);
+  for (Operation *branch : branches)
+    splitEdges(cast<cf::CondBranchOp>(branch));
+  for (PartOp part : parts) {
+    for (OpOperand &use : llvm::make_early_inc_range(part->getUses()))
+      use.set(OpBuilder(use.getOwner()).clone(*part)->getResult(0));
+    part->erase();
+  }
+}
+
 struct UnpackComplexPass : impl::UnpackComplexBase<UnpackComplexPass> {
   using UnpackComplexBase::UnpackComplexBase;
   void runOnOperation() override {
     SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
-    for (func::FuncOp function : functions)
+    for (func::FuncOp function : functions) {
       FunctionUnpacker(function, strategy).run();
+      sinkParts(function);
+    }
     getOperation().walk([&](Operation *op) {
       bool complex =
           llvm::any_of(op->getResultTypes(), isComplexType) || llvm::any_of(op->getOperandTypes(), isComplexType);
