@@ -206,9 +206,11 @@ private:
 
   void structure(ast::Struct &s) {
     declare(s.name);
-    for (ast::Parameter &member : s.members)
+    for (ast::Parameter &member : s.members) {
+      expr(member.defaultValue);
       if (member.type)
         type(*member.type);
+    }
   }
 
   void var(ast::Var &s) {

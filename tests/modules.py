@@ -13,6 +13,7 @@ FILES = {
 import "lib/shared.toy" as shared;
 var order = 2;
 struct Band { var low; var high; }
+struct Filter { var n = order; var gain = gain(n = order) + shared.offset; }
 ## Twice the mean.
 def lowpass(x, n = order) { return mean(x) * gain(n) + shared.offset; }
 def gain(n) { return f64(n); }
@@ -69,6 +70,11 @@ def programs(toy):
             "def deep(x) { return flt.lowpass(x, n = 3); } print(deep([1]), flt.lowpass);\n",
             "shared runs\nfilters run\n106.0 2\n3.5 100.0 [7.0, 9.0]\nflt.Band{low: 1, high: 4} 3 5.0\n"
             "1 -5.0\n103.0 fn flt.lowpass\n",
+        ),
+        (
+            'import "filters.toy" as flt;\nvar order = "mine";\ndef made() { return flt.Filter(); }\n'
+            "print(flt.Filter(), made(), flt.Filter(n = 1).with(gain = 0));\n",
+            "shared runs\nfilters run\nflt.Filter{n: 2, gain: 102.0} flt.Filter{n: 2, gain: 102.0} flt.Filter{n: 1, gain: 0}\n",
         ),
         (
             'import "plain.toy";\nprint(both([1, 2]), own);\nown = 6; print(both([1, 2]));\n',
