@@ -11,6 +11,7 @@ import tokenize
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+DATA = (".bin", ".csv", ".npy", ".npz", ".png", ".safetensors", ".toy")
 
 
 def sources(*endings):
@@ -64,3 +65,12 @@ def test_columns():
                 prose.update(range(body[0].lineno, body[0].end_lineno + 1))
         long += [f"{path}:{n}" for n in sorted(prose) if len(lines[n - 1]) > 120]
     assert not long, "\n".join(long)
+
+
+@pytest.mark.release
+@pytest.mark.host
+def test_root():
+    """Files of data belong to the tests and examples that read them: what a program leaves where it was tried does not
+    come in. A copy without its history has nothing to ask."""
+    done = subprocess.run(["git", "ls-files"], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert not [name for name in done.stdout.split() if "/" not in name and name.endswith(DATA)]
