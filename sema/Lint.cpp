@@ -27,14 +27,14 @@ bool isTrue(const ast::Expr &e) {
 bool hasBreak(const ast::Stmt *s) {
   if (!s)
     return false;
-  if (auto *block = ast::dynCast<ast::Block>(s))
-    return std::any_of(block->statements.begin(), block->statements.end(),
-                       [](const ast::StmtPtr &inner) { return hasBreak(inner.get()); });
-  if (auto *branch = ast::dynCast<ast::If>(s))
-    return hasBreak(branch->thenBlock.get()) || hasBreak(branch->elseBranch.get());
-  if (auto *attempt = ast::dynCast<ast::Try>(s))
-    return hasBreak(attempt->body.get()) || hasBreak(attempt->handler.get());
-  return s->kind == NodeKind::Break;
+  if (s->kind == NodeKind::While || s->kind == NodeKind::For)
+    return false;
+  bool found = s->kind == NodeKind::Break;
+  ast::forEachPart(*s, [&](const auto &part) {
+    if constexpr (!std::is_same_v<decltype(part.get()), ast::Expr *>)
+      found |= hasBreak(part.get());
+  });
+  return found;
 }
 
 /// Whether what stands behind a statement is never reached.
@@ -209,20 +209,11 @@ private:
       return var(ast::cast<ast::Var>(*s));
     case NodeKind::Assign:
       return assign(ast::cast<ast::Assign>(*s));
-    case NodeKind::ExprStmt: {
-      const ast::Expr &value = *ast::cast<ast::ExprStmt>(*s).value;
-      expr(&value);
-      if (ast::cast<ast::ExprStmt>(*s).silenced && isPure(value))
-        to.unusedValue(value.range);
+    case NodeKind::ExprStmt:
+      parts(*s);
+      if (auto &e = ast::cast<ast::ExprStmt>(*s); e.silenced && isPure(*e.value))
+        to.unusedValue(e.value->range);
       return;
-    }
-    case NodeKind::If:
-      expr(ast::cast<ast::If>(*s).condition.get());
-      statement(ast::cast<ast::If>(*s).thenBlock.get());
-      return statement(ast::cast<ast::If>(*s).elseBranch.get());
-    case NodeKind::While:
-      expr(ast::cast<ast::While>(*s).condition.get());
-      return statement(ast::cast<ast::While>(*s).body.get());
     case NodeKind::For: {
       auto &loop = ast::cast<ast::For>(*s);
       iterable(*loop.iterable);
@@ -241,15 +232,6 @@ private:
       statement(attempt.handler.get());
       return pop();
     }
-    case NodeKind::Return:
-      return expr(ast::cast<ast::Return>(*s).value.get());
-    case NodeKind::Assert:
-      expr(ast::cast<ast::Assert>(*s).condition.get());
-      return expr(ast::cast<ast::Assert>(*s).text.get());
-    case NodeKind::Print:
-      return arguments(ast::cast<ast::Print>(*s).arguments);
-    case NodeKind::Write:
-      return expr(ast::cast<ast::Write>(*s).value.get());
     case NodeKind::Function: {
       auto &f = ast::cast<ast::Function>(*s);
       if (!scopes.empty())
@@ -263,8 +245,14 @@ private:
         expr(member.defaultValue.get());
       return;
     default:
-      return;
+      return parts(*s);
     }
+  }
+
+  void walk(const ast::Expr *e) { expr(e); }
+  void walk(const ast::Stmt *s) { statement(s); }
+  void parts(const ast::Node &node) {
+    ast::forEachPart(node, [this](const auto &part) { walk(part.get()); });
   }
 
   /// `range(…)` and the like are words of the loop.
@@ -328,7 +316,7 @@ private:
     default:
       break;
     }
-    ast::forEachPart(*e, [this](const ast::Expr &part) { expr(&part); });
+    parts(*e);
   }
 
   /// Whether a value was made for nothing: only functions that do nothing else are called.

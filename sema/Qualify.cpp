@@ -3,6 +3,8 @@
 /// One walk over the tree with the scopes that IR generation has.
 #include "sema/Qualify.h"
 
+#include "ast/Parts.h"
+
 #include <algorithm>
 
 namespace toy::sema {
@@ -22,40 +24,19 @@ public:
       return block(as<ast::Block>(*s));
     case NodeKind::Var:
       return var(as<ast::Var>(*s));
-    case NodeKind::Assign:
-      expr(as<ast::Assign>(*s).value);
-      return expr(as<ast::Assign>(*s).target);
-    case NodeKind::ExprStmt:
-      return expr(as<ast::ExprStmt>(*s).value);
-    case NodeKind::If:
-      expr(as<ast::If>(*s).condition);
-      statement(as<ast::If>(*s).thenBlock.get());
-      return statement(as<ast::If>(*s).elseBranch.get());
-    case NodeKind::While:
-      expr(as<ast::While>(*s).condition);
-      return statement(as<ast::While>(*s).body.get());
     case NodeKind::For:
       expr(as<ast::For>(*s).iterable);
       return inside(as<ast::For>(*s).names, as<ast::For>(*s).body.get());
     case NodeKind::Try:
       statement(as<ast::Try>(*s).body.get());
       return inside({as<ast::Try>(*s).name}, as<ast::Try>(*s).handler.get());
-    case NodeKind::Return:
-      return expr(as<ast::Return>(*s).value);
-    case NodeKind::Assert:
-      expr(as<ast::Assert>(*s).condition);
-      return expr(as<ast::Assert>(*s).text);
-    case NodeKind::Print:
-      return arguments(as<ast::Print>(*s).arguments);
-    case NodeKind::Write:
-      return expr(as<ast::Write>(*s).value);
     case NodeKind::Function:
       declare(as<ast::Function>(*s).name);
       return function(as<ast::Function>(*s));
     case NodeKind::Struct:
       return structure(as<ast::Struct>(*s));
     default:
-      return;
+      return parts(*s);
     }
   }
 
@@ -95,36 +76,10 @@ private:
     switch (e->kind) {
     case NodeKind::Name:
       return rename(as<ast::Name>(*e).name);
-    case NodeKind::Format:
-      return parts(as<ast::Format>(*e).parts);
-    case NodeKind::Bracket:
-      return all(as<ast::Bracket>(*e).elements);
-    case NodeKind::Tuple:
-      return all(as<ast::Tuple>(*e).elements);
-    case NodeKind::Brace:
-      return all(as<ast::Brace>(*e).elements);
-    case NodeKind::Unary:
-      return expr(as<ast::Unary>(*e).operand);
-    case NodeKind::Adjoint:
-      return expr(as<ast::Adjoint>(*e).operand);
-    case NodeKind::TryElse:
-      expr(as<ast::TryElse>(*e).value);
-      return expr(as<ast::TryElse>(*e).otherwise);
-    case NodeKind::Binary:
-      expr(as<ast::Binary>(*e).first);
-      for (ast::Binary::Step &step : as<ast::Binary>(*e).steps)
-        expr(step.operand);
-      return;
     case NodeKind::Call:
       return call(as<ast::Call>(*e));
     case NodeKind::Lambda:
       return function(*as<ast::Lambda>(*e).function);
-    case NodeKind::Index:
-      expr(as<ast::Index>(*e).base);
-      for (ast::Subscript &s : as<ast::Index>(*e).subscripts)
-        for (ast::ExprPtr *part : {&s.value, &s.start, &s.stop, &s.step})
-          expr(*part);
-      return;
     case NodeKind::Member:
       if (auto &member = as<ast::Member>(*e); const ModuleNames::Module *module = moduleOf(*member.base)) {
         auto name = std::make_unique<ast::Name>(member.range);
@@ -134,27 +89,21 @@ private:
         expr(member.base);
       return;
     default:
-      return;
+      return parts(*e);
     }
   }
 
-  void all(std::vector<ast::ExprPtr> &expressions) {
-    for (ast::ExprPtr &e : expressions)
-      expr(e);
+  template <typename Pointer> void walk(Pointer &part) {
+    if constexpr (std::derived_from<std::remove_reference_t<decltype(*part)>, ast::Expr>)
+      expr(part);
+    else
+      statement(part.get());
   }
-  void arguments(std::vector<ast::Argument> &given) {
-    for (ast::Argument &argument : given)
-      expr(argument.value);
-  }
-  void parts(std::vector<ast::Format::Part> &formatted) {
-    for (ast::Format::Part &part : formatted) {
-      expr(part.value);
-      parts(part.spec);
-    }
+  void parts(ast::Node &node) {
+    ast::forEachPart(node, [this](auto &part) { walk(part); });
   }
 
   void call(ast::Call &c) {
-    expr(c.function);
     const ModuleNames::Module *module = c.isMember ? moduleOf(*c.arguments[0].value) : nullptr;
     if (module) {
       c.callee = memberOf(*module, *c.arguments[0].value, c.callee);
@@ -165,7 +114,7 @@ private:
       rename(c.qualified);
     } else
       rename(c.callee);
-    arguments(c.arguments);
+    parts(c);
   }
 
   void type(ast::TypeExpr &t) {
@@ -197,7 +146,8 @@ private:
     for (ast::Parameter &parameter : f.parameters)
       if (parameter.type)
         type(*parameter.type);
-    all(f.where);
+    for (ast::ExprPtr &fact : f.where)
+      expr(fact);
     if (f.result)
       type(*f.result);
     statement(f.body.get());

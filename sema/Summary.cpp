@@ -59,40 +59,30 @@ public:
     case NodeKind::Assign:
       return assign(ast::cast<ast::Assign>(*s));
     case NodeKind::ExprStmt:
-      expr(ast::cast<ast::ExprStmt>(*s).value.get());
+      parts(*s);
       if (!ast::cast<ast::ExprStmt>(*s).silenced && !isFunction)
         declare("ans");
       return;
     case NodeKind::If:
-      return branch(ast::cast<ast::If>(*s));
-    case NodeKind::While: {
-      auto &loop = ast::cast<ast::While>(*s);
+      out.branches = true;
+      break;
+    case NodeKind::While:
       out.loops = true;
-      expr(loop.condition.get());
-      return statement(loop.body.get());
-    }
+      break;
     case NodeKind::For:
       return loop(ast::cast<ast::For>(*s));
     case NodeKind::Try:
       return attempt(ast::cast<ast::Try>(*s));
     case NodeKind::Return:
       out.returnsValue |= ast::cast<ast::Return>(*s).value != nullptr;
-      return expr(ast::cast<ast::Return>(*s).value.get());
-    case NodeKind::Assert:
-      expr(ast::cast<ast::Assert>(*s).condition.get());
-      return expr(ast::cast<ast::Assert>(*s).text.get());
-    case NodeKind::Print:
-      for (const ast::Argument &argument : ast::cast<ast::Print>(*s).arguments)
-        expr(argument.value.get());
-      return;
-    case NodeKind::Write:
-      return expr(ast::cast<ast::Write>(*s).value.get());
+      break;
     case NodeKind::Function:
       declare(ast::cast<ast::Function>(*s).name);
       return nested(ast::cast<ast::Function>(*s));
     default:
-      return;
+      break;
     }
+    parts(*s);
   }
 
   void expr(const ast::Expr *e) {
@@ -117,8 +107,10 @@ public:
   }
 
 private:
-  void parts(const ast::Expr &e) {
-    ast::forEachPart(e, [this](const ast::Expr &part) { expr(&part); });
+  void walk(const ast::Expr *e) { expr(e); }
+  void walk(const ast::Stmt *s) { statement(s); }
+  void parts(const ast::Node &node) {
+    ast::forEachPart(node, [this](const auto &part) { walk(part.get()); });
   }
 
   void operation(ast::BinaryOp op) {
@@ -160,13 +152,6 @@ private:
     for (const ast::StmtPtr &s : b.statements)
       statement(s.get());
     scopes.pop_back();
-  }
-
-  void branch(const ast::If &s) {
-    out.branches = true;
-    expr(s.condition.get());
-    statement(s.thenBlock.get());
-    statement(s.elseBranch.get());
   }
 
   void loop(const ast::For &s) {
@@ -323,21 +308,12 @@ std::vector<std::string> assignedIn(const ast::Node &node) {
   auto walk = [&](auto &self, const ast::Node *n) -> void {
     if (!n)
       return;
-    if (auto *block = ast::dynCast<ast::Block>(n))
-      for (const ast::StmtPtr &s : block->statements)
-        self(self, s.get());
-    else if (auto *assign = ast::dynCast<ast::Assign>(n))
-      target(target, *assign->target);
-    else if (auto *branch = ast::dynCast<ast::If>(n)) {
-      self(self, branch->thenBlock.get());
-      self(self, branch->elseBranch.get());
-    } else if (auto *attempt = ast::dynCast<ast::Try>(n)) {
-      self(self, attempt->body.get());
-      self(self, attempt->handler.get());
-    } else if (auto *loop = ast::dynCast<ast::While>(n))
-      self(self, loop->body.get());
-    else if (auto *loop = ast::dynCast<ast::For>(n))
-      self(self, loop->body.get());
+    if (auto *assign = ast::dynCast<ast::Assign>(n))
+      return target(target, *assign->target);
+    ast::forEachPart(*n, [&](const auto &part) {
+      if constexpr (!std::is_same_v<decltype(part.get()), ast::Expr *>)
+        self(self, part.get());
+    });
   };
   walk(walk, &node);
   return out;
