@@ -35,12 +35,55 @@ static LogicalResult sized(RuleContext &ctx, DType dtype, ValueRange sizes) {
 LogicalResult filled(RuleContext &ctx) { return sized(ctx, ctx.dtype(0), ctx.operands.drop_front()); }
 LogicalResult counted(RuleContext &ctx) { return sized(ctx, DType::I64, ctx.operands); }
 
-LogicalResult randomized(RuleContext &ctx) {
+LogicalResult randomKey(RuleContext &ctx) { return ctx.result(DType::I64, {Dim::number(ctx.context, 2)}); }
+
+/// Whether operand 0 is a key, which every function that takes one calls `key`.
+static LogicalResult takesKey(RuleContext &ctx) {
+  TensorType key = ctx.tensor(0);
+  if (key.getDtype() == DType::I64 && key.getRank() == 1 && key.getDim(0).is(2))
+    return success();
+  return ctx.fail(DiagId::ArgumentKind, ctx.name, "`key`", "an i64[2], as `key(7)` gives", typeText(key));
+}
+
+LogicalResult foldedIn(RuleContext &ctx) {
+  if (failed(takesKey(ctx)))
+    return failure();
+  SmallVector<Dim> dims(ctx.tensor(1).getDims());
+  dims.push_back(Dim::number(ctx.context, 2));
+  return ctx.result(DType::I64, dims);
+}
+
+/// Parameters have the dtype of their row, and are scalars or have the sizes of the result.
+static LogicalResult distributed(RuleContext &ctx, unsigned first, ValueRange sizes) {
+  StringRef name = ctx.attributes.getAs<StringAttr>("distribution").getValue();
   DType dtype = ctx.dtypeAttribute();
-  bool normal = ctx.flag("normal");
-  if (kindOf(dtype) < DKind::Float || (!normal && isComplex(dtype)))
-    return ctx.fail(DiagId::RandomDType, normal ? "randn" : "rand", nameOf(dtype));
-  return sized(ctx, dtype, ctx.operands);
+  std::optional<DType> parameters = distributionParameters(name);
+  bool isFloating = name == "uniform" || name == "normal" || name == "exponential", isNormal = name == "normal";
+  if (isFloating && (kindOf(dtype) < DKind::Float || (!isNormal && isComplex(dtype))))
+    return ctx.fail(DiagId::RandomDType, ctx.name, nameOf(dtype));
+  if (!parameters)
+    return ctx.fail(DiagId::NotAFunction, name);
+  if (DType counts = name == "gamma" ? DType::F64 : DType::I64; !isFloating && dtype != counts)
+    return ctx.fail(DiagId::RandomDType, name, nameOf(dtype));
+  for (unsigned i : {first, first + 1})
+    if (TensorType type = ctx.tensor(i);
+        type.getDtype() != *parameters || (type.getRank() != 0 && static_cast<size_t>(type.getRank()) != sizes.size()))
+      return ctx.fail(DiagId::ArgumentKind, name, "a parameter",
+                      "a scalar, or as large as the result, of " + std::string(nameOf(*parameters)), typeText(type));
+  return sized(ctx, dtype, sizes);
+}
+
+LogicalResult sampled(RuleContext &ctx) {
+  if (failed(takesKey(ctx)))
+    return failure();
+  return distributed(ctx, 1, ctx.operands.drop_front(3));
+}
+LogicalResult drawn(RuleContext &ctx) { return distributed(ctx, 0, {}); }
+
+LogicalResult randomOrder(RuleContext &ctx) {
+  if (failed(takesKey(ctx)))
+    return failure();
+  return sized(ctx, DType::I64, ctx.operands.drop_front(2));
 }
 
 LogicalResult binaryRead(RuleContext &ctx) { return sized(ctx, ctx.dtypeAttribute(), ctx.operands.drop_front(2)); }

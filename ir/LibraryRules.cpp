@@ -197,6 +197,13 @@ LogicalResult systemCall(RuleContext &ctx) {
 
 namespace toy {
 
+std::optional<DType> distributionParameters(StringRef name) {
+  return llvm::StringSwitch<std::optional<DType>>(name)
+#define TOY_DISTRIBUTION(NAME, PARAMETERS, DTYPE) .Case(#NAME, DType::DTYPE)
+#include "ir/Distributions.def"
+      .Default(std::nullopt);
+}
+
 SystemFunction systemFunction(StringRef name) {
   return llvm::StringSwitch<SystemFunction>(name)
 #define TOY_SYSTEM(NAME, OPERANDS, RESULT) .Case(#NAME, {OPERANDS, RESULT})

@@ -46,17 +46,71 @@ def IotaOp : Toy_Op<"iota", "counted", [Pure, Toy_IndexMap]> {
   let results = (outs Toy_Tensor:$result);
 }
 
-def RandomOp : Toy_Op<"random", "randomized", [Toy_Effect]> {
-  let summary = "random numbers, uniform on [0, 1) or normal";
+def NextKeyOp : Toy_Op<"next_key", "randomKey", [Toy_Effect]> {
+  let summary = "the next key of the program's random numbers";
   let description = [{
-    Counter-based (Philox): the stream depends on the seed alone, never on threads. Complex normal numbers have unit
-    variance in total.
+    What `toy.seed` has set, and how many keys were taken since.
 
     ```mlir
-    %r = toy.random %n {dtype = "f64", normal = true} : (!toy.tensor<i64[]>) -> !toy.tensor<f64[N]>
+    %k = toy.next_key : () -> !toy.tensor<i64[2]>
     ```
   }];
-  let arguments = (ins Variadic<Toy_Index>:$sizes, StrAttr:$dtype, BoolAttr:$normal);
+  let arguments = (ins);
+  let results = (outs Toy_Tensor:$result);
+}
+
+def FoldInOp : Toy_Op<"fold_in", "foldedIn", [Pure]> {
+  let summary = "a key for each integer, made of another key";
+  let description = [{
+    ```mlir
+    %r = toy.fold_in %k, %i : (!toy.tensor<i64[2]>, !toy.tensor<i64[N]>) -> !toy.tensor<i64[N, 2]>
+    ```
+  }];
+  let arguments = (ins Toy_Tensor:$key, Toy_Tensor:$integers);
+  let results = (outs Toy_Tensor:$result);
+}
+
+def SampleOp : Toy_Op<"sample", "sampled", [Pure]> {
+  let summary = "random numbers of a distribution, the same for the same key and sizes";
+  let description = [{
+    Counter-based (Philox): element i depends on the key, i and its parameters, never on threads. `distribution` is a
+    row of ir/Distributions.def; parameters (0 where it has none) are scalars or have the result's sizes. Complex normal
+    numbers have unit variance in total. What is no parameter of the distribution gives anything: programs are checked
+    before.
+
+    ```mlir
+    %r = toy.sample %k, %a, %b, %n {distribution = "normal", dtype = "f64"} :
+        (!toy.tensor<i64[2]>, !toy.tensor<f64[]>, !toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N]>
+    ```
+  }];
+  let arguments = (ins Toy_Tensor:$key, Toy_Tensor:$a, Toy_Tensor:$b, Variadic<Toy_Index>:$sizes, StrAttr:$distribution,
+                   StrAttr:$dtype);
+  let results = (outs Toy_Tensor:$result);
+}
+
+def DrawOp : Toy_Op<"draw", "drawn", [Toy_Effect]> {
+  let summary = "a random number: `toy.sample` without sizes of what `toy.next_key` gives";
+  let description = [{
+    Without the tensors in between, for loops over elements.
+
+    ```mlir
+    %r = toy.draw %a, %b {distribution = "uniform", dtype = "f64"} :
+        (!toy.tensor<f64[]>, !toy.tensor<f64[]>) -> !toy.tensor<f64[]>
+    ```
+  }];
+  let arguments = (ins Toy_Tensor:$a, Toy_Tensor:$b, StrAttr:$distribution, StrAttr:$dtype);
+  let results = (outs Toy_Tensor:$result);
+}
+
+def PermutationOp : Toy_Op<"permutation", "randomOrder", [Pure]> {
+  let summary = "the first of the integers below a number in random order";
+  let description = [{
+    ```mlir
+    %r = toy.permutation %k, %n, %m : (!toy.tensor<i64[2]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>)
+        -> !toy.tensor<i64[M]>
+    ```
+  }];
+  let arguments = (ins Toy_Tensor:$key, Toy_Index:$n, Toy_Index:$size);
   let results = (outs Toy_Tensor:$result);
 }
 

@@ -143,6 +143,8 @@ struct SystemFunction {
   char result;
 };
 SystemFunction systemFunction(llvm::StringRef name);
+/// The dtype of the parameters of a row of Distributions.def.
+std::optional<DType> distributionParameters(llvm::StringRef name);
 
 namespace rules {
 #define TOY_RULE(NAME) llvm::LogicalResult NAME(RuleContext &ctx);

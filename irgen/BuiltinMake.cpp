@@ -103,17 +103,4 @@ RValue linspaceBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return castTo(g, g.create<WhereOp>(r, {isLast, b, values}), dtype, r);
 }
 
-RValue randomBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  DType dtype = dtypeArgument(g, args, DType::F64);
-  Value x = g.create<RandomOp>(
-      r, checkedSizes(g, sizeArguments(g, args), r),
-      {g.dtypeAttr(isHalf(dtype) ? DType::F32 : dtype), g.boolAttr("normal", args.row->op[0] == 'n')});
-  return castTo(g, x, dtype, r);
-}
-
-RValue seedBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  g.create<SeedOp>(r, {indexValue(g, *args["n"], "seed")});
-  return {};
-}
-
 } // namespace toy

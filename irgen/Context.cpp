@@ -151,9 +151,10 @@ static bool isDeclared(Dim dim, const std::set<std::string> &names) {
 /// The first operand of an operation that is a size, a position or a count.
 static unsigned firstSize(StringRef name) {
   return llvm::StringSwitch<unsigned>(name)
-      .Cases({"iota", "random", "check_size"}, 0)
+      .Cases({"iota", "check_size"}, 0)
       .Cases({"full", "reshape", "broadcast", "slice"}, 1)
-      .Cases({"read_binary", "slice_store"}, 2)
+      .Cases({"read_binary", "slice_store", "permutation"}, 2)
+      .Case("sample", 3)
       .Default(~0u);
 }
 
@@ -179,7 +180,7 @@ static bool dependsOnData(Value value) {
   while (!open.empty()) {
     Value v = open.pop_back_val();
     Operation *op = v.getDefiningOp();
-    if (!op || (!isMemoryEffectFree(op) && !isa<RandomOp, CheckSizeOp, CheckIndexOp>(op)))
+    if (!op || (!isMemoryEffectFree(op) && !isa<NextKeyOp, DrawOp, CheckSizeOp, CheckIndexOp>(op)))
       return true;
     for (Value operand : op->getOperands())
       if (seen.insert(operand).second)

@@ -142,6 +142,21 @@ public:
     if (!c.isMember)
       attempt([&] { checkCall(g, c); });
   }
+  const ast::Expr *keyOf(const ast::Call &c) override {
+    const BuiltinRow *row = c.isMember ? nullptr : findBuiltin(c.callee);
+    if (!row || StringRef(row->group) != "random" || !StringRef(row->parameters).contains("key="))
+      return nullptr;
+    bool isSecond = StringRef(row->name) == "permutation";
+    for (auto [i, argument] : llvm::enumerate(c.arguments))
+      if (argument.keyword == "key" || (isSecond && i == 1 && argument.keyword.empty()))
+        return argument.value.get();
+    return nullptr;
+  }
+  void sameKey(const std::string &name, SourceRange range, SourceRange before) override {
+    g.report(DiagId::SameKey, range, {name})
+        .note(before, "the first numbers")
+        .withHelp("`fold_in(" + name + ", 1)` is another key");
+  }
   void unusedVariable(const std::string &name, SourceRange range) override {
     g.report(DiagId::UnusedVariable, range, {name});
   }

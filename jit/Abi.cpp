@@ -139,6 +139,13 @@ static rt::Tensor *toy_rt_unique(rt::Tensor *t) {
   rt::onHostOnly(*unique);
   return unique;
 }
+static int64_t toy_rt_draw(int64_t distribution, int64_t dtype, int64_t a, int64_t b) {
+  rt::poll();
+  int64_t bits = 0;
+  rt::draw(abiState().environment->random().next(), static_cast<rt::Distribution>(distribution),
+           static_cast<DType>(dtype), &a, &b, &bits);
+  return bits;
+}
 static void toy_rt_too_deep() { rt::fail(DiagId::RecursionDepth); }
 /// An error passes through a call.
 static void toy_rt_passed(int64_t site) noexcept {
@@ -391,6 +398,7 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       TOY_SYMBOL(toy_rt_streamed_for),
       TOY_SYMBOL(toy_rt_index_error),
       TOY_SYMBOL(toy_rt_unique),
+      TOY_SYMBOL(toy_rt_draw),
       TOY_SYMBOL(toy_rt_too_deep),
       TOY_SYMBOL(toy_rt_passed),
       TOY_SYMBOL(toy_rt_gemm),

@@ -45,9 +45,13 @@ static rt::TensorRef slice_store(Objects x, Numbers n) {
   return rt::storeSlice(consumed(x), tensor(x, 1), numbers(n + 1 + rank, rank), numbers(n + 1 + 2 * rank, rank),
                         numbers(n + 1, rank));
 }
-static rt::TensorRef random(Objects, Numbers n) {
-  return rt::random(abiState().environment->random(), static_cast<DType>(n[0]), numbers(n + 3, n[2]), n[1]);
+static rt::TensorRef next_key(Objects, Numbers) { return rt::keyTensor(abiState().environment->random().next()); }
+static rt::TensorRef fold_in(Objects x, Numbers) { return rt::foldIn(rt::keyOf(tensor(x, 0)), tensor(x, 1)); }
+static rt::TensorRef sample(Objects x, Numbers n) {
+  return rt::sample(rt::keyOf(tensor(x, 0)), static_cast<rt::Distribution>(n[0]), static_cast<DType>(n[1]),
+                    numbers(n + 3, n[2]), tensor(x, 1), tensor(x, 2));
 }
+static rt::TensorRef permutation(Objects x, Numbers n) { return rt::permutation(rt::keyOf(tensor(x, 0)), n[0], n[1]); }
 static rt::TensorRef read_binary(Objects x, Numbers n) {
   return rt::readBinary(text(x, 0), static_cast<DType>(n[0]), numbers(n + 3, n[1]), n[2]);
 }

@@ -3,6 +3,7 @@
 /// Constants, indexing by data, strings, files, output, and the checks.
 #include "reference/EvaluatorImpl.h"
 
+#include "runtime/ArrayOps.h"
 #include "runtime/Device.h"
 #include "runtime/Extern.h"
 #include "runtime/Format.h"
@@ -183,8 +184,24 @@ template <> void Frame::evaluate(CheckSizeOp o) {
   alias(o.getResult(), o.getSize());
 }
 
-template <> void Frame::evaluate(RandomOp o) {
-  set(o.getResult(), rt::random(environment().random(), dtypeOf(o.getDtype()), integers(o.getSizes()), o.getNormal()));
+template <> void Frame::evaluate(NextKeyOp o) { set(o.getResult(), rt::keyTensor(environment().random().next())); }
+
+template <> void Frame::evaluate(FoldInOp o) {
+  set(o.getResult(), rt::foldIn(rt::keyOf(tensor(o.getKey())), tensor(o.getIntegers())));
+}
+
+template <> void Frame::evaluate(SampleOp o) {
+  set(o.getResult(), rt::sample(rt::keyOf(tensor(o.getKey())), *rt::distributionNamed(o.getDistribution()),
+                                dtypeOf(o.getDtype()), integers(o.getSizes()), tensor(o.getA()), tensor(o.getB())));
+}
+
+template <> void Frame::evaluate(DrawOp o) {
+  set(o.getResult(), rt::sample(environment().random().next(), *rt::distributionNamed(o.getDistribution()),
+                                dtypeOf(o.getDtype()), {}, tensor(o.getA()), tensor(o.getB())));
+}
+
+template <> void Frame::evaluate(PermutationOp o) {
+  set(o.getResult(), rt::permutation(rt::keyOf(tensor(o.getKey())), integer(o.getN()), integer(o.getSize())));
 }
 
 template <> void Frame::evaluate(SeedOp o) {

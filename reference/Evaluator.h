@@ -5,8 +5,8 @@
 /// that are too small to be worth compiling.
 #pragma once
 
-#include "runtime/ArrayOps.h"
 #include "runtime/Error.h"
+#include "runtime/Random.h"
 #include "runtime/Value.h"
 #include "support/CompileOptions.h"
 #include "support/CsvOptions.h"

@@ -30,12 +30,4 @@ TensorRef storeSlice(TensorRef x, const Tensor &values, std::span<const int64_t>
 TensorRef takeAlong(const Tensor &x, const Tensor &index, int64_t axis);
 TensorRef putAlong(TensorRef x, const Tensor &index, const Tensor &values, int64_t axis);
 
-/// The state of the random numbers: a seed and a counter (Philox4x32-10, Salmon et al. 2011).
-struct RandomState {
-  uint64_t seed = 0;
-  uint64_t counter = 0;
-};
-/// Uniform on [0, 1) with 24 or 53 bits, or normal (Box-Muller; complex: unit variance in total).
-TensorRef random(RandomState &state, DType dtype, std::span<const int64_t> sizes, bool normal);
-
 } // namespace toy::rt

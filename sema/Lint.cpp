@@ -16,6 +16,7 @@ using ast::NodeKind;
 struct Local {
   SourceRange range;
   bool isRead = false, isWatched = false, holdsFunction = false;
+  SourceRange drawn = {}; ///< where random numbers were made of it as it is
 };
 
 bool isTrue(const ast::Expr &e) {
@@ -119,10 +120,11 @@ private:
     auto it = scope.find(name);
     if (it != scope.end() && it->second.range.valid()) {
       it->second.isWatched &= isWatched; // declared again
+      it->second.drawn = {};
       return it->second;
     }
     bool isRead = it != scope.end() && it->second.isRead; // by a function that stands before
-    return scope[name] = {range, isRead, isWatched, false};
+    return scope[name] = {range, isRead, isWatched};
   }
 
   void holdFunction(const std::string &name, SourceRange range) {
@@ -138,8 +140,44 @@ private:
       to.unknownName(n.name, n.range, false, visible());
   }
 
+  /// Keys that were drawn with so far.
+  std::map<Local *, SourceRange> drawnKeys() {
+    std::map<Local *, SourceRange> keys;
+    for (auto &scope : scopes)
+      for (auto &[name, local] : scope)
+        if (local.drawn.valid())
+          keys[&local] = local.drawn;
+    return keys;
+  }
+
+  /// What one branch has drawn with, the other may.
+  void branches(const ast::If &s) {
+    expr(s.condition.get());
+    auto before = drawnKeys();
+    statement(s.thenBlock.get());
+    auto then = drawnKeys();
+    for (auto &[local, range] : then)
+      local->drawn = before[local];
+    statement(s.elseBranch.get());
+    if (!leaves(s.thenBlock.get()))
+      for (auto &[local, range] : then)
+        local->drawn = range;
+  }
+
+  void draw(const ast::Call &c) {
+    auto *name = isInside() && !functions.count(c.callee) ? ast::dynCast<ast::Name>(to.keyOf(c)) : nullptr;
+    Local *key = name ? find(name->name) : nullptr;
+    if (!key)
+      return;
+    if (key->drawn.valid())
+      to.sameKey(name->name, name->range, key->drawn);
+    key->drawn = name->range;
+  }
+
   void callee(const ast::Call &c) {
     Local *local = find(c.functionName());
+    if (!local)
+      draw(c);
     if (local)
       local->isRead = true;
     else if (functions.count(c.functionName()) || to.isKnown(c.functionName())) {
@@ -223,6 +261,8 @@ private:
       statement(loop.body.get());
       return pop();
     }
+    case NodeKind::If:
+      return branches(ast::cast<ast::If>(*s));
     case NodeKind::Try: {
       auto &attempt = ast::cast<ast::Try>(*s);
       statement(attempt.body.get());
@@ -292,8 +332,12 @@ private:
           expr(part->get());
     } else if (auto *member = ast::dynCast<ast::Member>(&t))
       target(*member->base);
-    else if (auto *name = ast::dynCast<ast::Name>(&t); name && !find(name->name) && isInside())
-      read(*name);
+    else if (auto *name = ast::dynCast<ast::Name>(&t)) {
+      if (Local *local = find(name->name))
+        local->drawn = {};
+      else if (isInside())
+        read(*name);
+    }
   }
 
   void arguments(const std::vector<ast::Argument> &all) {

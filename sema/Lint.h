@@ -22,6 +22,10 @@ public:
   /// A call of a function, struct or dtype by its name.
   virtual void call(const ast::Call &c) = 0;
   virtual void unusedVariable(const std::string &name, SourceRange range) = 0;
+  /// What a sampler draws with: the argument `key` of a call by name, or null.
+  virtual const ast::Expr *keyOf(const ast::Call &c) = 0;
+  /// A key that gave the numbers of another call in the same function.
+  virtual void sameKey(const std::string &name, SourceRange range, SourceRange before) = 0;
   /// `cause` is what the statement stands behind.
   virtual void unreachable(SourceRange statement, SourceRange cause) = 0;
   virtual void unusedValue(SourceRange range) = 0;

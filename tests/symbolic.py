@@ -241,6 +241,18 @@ arange | x:f64[n] | arange(m0(x)) | 3 0 |
 linspace | x:f64[n] | linspace(0, 1, m0(x)) | 3 1 0 |
 rand | x:f64[n] | rand(m0(x)).shape | 3 0 |
 randn | x:f64[n] | randn(m0(x), 2).shape | 3 0 |
+uniform | x:f64[n] | uniform(x, 2 * x, m0(x), key = key(1)) | 3 0 |
+normal | x:f64[n,m] | normal(x, [1.0], key = key(1)) | 2,3 0,1 |
+exponential | x:f64[n] | exponential(abs(x), 2, m0(x), key = key(1)) | 3 0 |
+gamma | x:f64[n] | gamma(abs(x), scale = abs(x), key = key(1)) | 3 0 |
+randint | x:f64[n] | randint(0, m0(x) + 1, m0(x), key = key(1)) | 3 0 |
+poisson | x:f64[n] | poisson(abs(x), m0(x), key = key(1)) | 3 0 |
+binomial | x:f64[n] | binomial(m0(x), 0.5, m0(x), key = key(1)) | 3 0 |
+permutation | x:f64[n,m] | permutation(x, key = key(1)) | 2,3 0,1 |
+choice | x:f64[n,m] | choice(x, m0(x), replace = false, key = key(1)) | 2,3 0,1 |
+key | x:f64[n] | key(m0(x)) | 3 0 |
+fold_in | x:i64[n] | fold_in(key(1), x) | 3 0 |
+keys | x:f64[n] | keys(key(1), m0(x)) | 3 0 |
 mean | x:f64[n,m] | mean(x, 1, keepdims=true) | 2,3 1,1 0,3 |
 mean | x:f64[n,m] | mean(x, keepdims=true) | 2,3 1,1 |
 var | x:f64[n,m,k] | var(x, axis=(0, 2)) | 2,3,4 1,1,1 |

@@ -70,6 +70,13 @@ FOLD = [SMALL, MIDDLING, LARGE] + AXES
 #: the same for what has always an axis
 ALONG = [Class("16", {"*": (16,)}, along(-1)), Class("10^3", {"*": (1000,)}, along(-1))] + AXES
 
+#: what is made of sizes alone
+NEW = [
+    Class("16", {"*": (1,)}, {"n": 16}),
+    Class("10^3", {"*": (1,)}, {"n": 1000}),
+    Class("10^6", {"*": (1,)}, {"n": 1000000}),
+]
+
 
 def only(classes, *names):
     return [c for c in classes if c.name in names]

@@ -86,6 +86,7 @@ private:
                        llvm::ArrayRef<llvm::Value *> more = {});
   // RuntimeCalls.cpp
   bool emitRuntimeCall(mlir::Operation *op);
+  bool emitDraw(DrawOp op);
   // OpEmitter.cpp
   void emit(GemmOp op);
   void emit(PlanarGemmOp op);

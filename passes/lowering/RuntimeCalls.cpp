@@ -20,6 +20,18 @@ static int64_t numberOf(StringRef dtype) {
   return static_cast<int64_t>(*dtypeNamed(std::string_view(dtype.data(), dtype.size())));
 }
 
+/// As the runtime numbers them.
+static int64_t distributionNumber(StringRef distribution) {
+  enum : int64_t {
+#define TOY_DISTRIBUTION(NAME, PARAMETERS, DTYPE) NAME,
+#include "ir/Distributions.def"
+  };
+  return llvm::StringSwitch<int64_t>(distribution)
+#define TOY_DISTRIBUTION(NAME, PARAMETERS, DTYPE) .Case(#NAME, NAME)
+#include "ir/Distributions.def"
+      .Default(-1);
+}
+
 static RuntimeCall runtimeCallOf(mlir::Operation *op) {
   using Call = RuntimeCall;
   unsigned all = op->getNumOperands();
@@ -36,9 +48,12 @@ static RuntimeCall runtimeCallOf(mlir::Operation *op) {
         append_range(call.attributes, o.getSteps());
         return call;
       })
-      .Case([&](RandomOp o) {
-        return Call{0, {numberOf(o.getDtype()), o.getNormal(), static_cast<int64_t>(o.getSizes().size())}};
+      .Case([&](SampleOp o) {
+        return Call{3,
+                    {distributionNumber(o.getDistribution()), numberOf(o.getDtype()),
+                     static_cast<int64_t>(o.getSizes().size())}};
       })
+      .Case([](PermutationOp) { return Call{1, {}}; })
       .Case([](StrSliceOp) { return Call{1, {}}; })
       .Case([](StrConstantOp o) { return Call{0, {static_cast<int64_t>(o.getValue().size())}}; })
       .Case([](ReadBinaryOp o) { return Call{1, {numberOf(o.getDtype()), static_cast<int64_t>(o.getSizes().size())}}; })
@@ -53,8 +68,26 @@ static StringRef runtimeNameOf(mlir::Operation *op) {
   return names.lookup(op->getName().getTypeID());
 }
 
+/// `toy_rt_draw(distribution, dtype, a, b)`: the bits of a number, in as many low bits as it has.
+bool FunctionEmitter::emitDraw(DrawOp op) {
+  DType dtype = *dtypeNamed(std::string_view(op.getDtype()));
+  if (isComplex(dtype))
+    return false;
+  setSite(op);
+  auto bits = [&](mlir::Value v) { return b.CreateBitCast(slots[v].scalar.re, b.getInt64Ty()); };
+  Value *given = scalars.call("toy_rt_draw", b.getInt64Ty(),
+                              {b.getInt64(distributionNumber(op.getDistribution())),
+                               b.getInt64(static_cast<int64_t>(dtype)), bits(op.getA()), bits(op.getB())});
+  if (dtype == DType::F32)
+    given = b.CreateTrunc(given, b.getInt32Ty());
+  slots[op.getResult()].scalar = {b.CreateBitCast(given, scalars.partType(dtype))};
+  return true;
+}
+
 /// `toy_rt_NAME(objects, numbers)`: gives an object, or a number where the result is one.
 bool FunctionEmitter::emitRuntimeCall(mlir::Operation *op) {
+  if (auto draw = dyn_cast<DrawOp>(op))
+    return emitDraw(draw);
   StringRef name = runtimeNameOf(op);
   if (name.empty() || tables.valuesMoveAway || (isa<ToStrOp>(op) && isa<StrType>(op->getOperand(0).getType())))
     return false;

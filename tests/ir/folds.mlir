@@ -50,3 +50,13 @@ func.func @other_axes_stay(%x: !toy.tensor<f64[2, 2]>) -> !toy.tensor<f64[2, 2]>
   %r = toy.permute %x {permutation = array<i64: 1, 0>} : (!toy.tensor<f64[2, 2]>) -> !toy.tensor<f64[2, 2]>
   return %r : !toy.tensor<f64[2, 2]>
 }
+
+// Numbers of a key are a value; those of the program move it on.
+// CHECK-LABEL: func.func @unused_numbers
+// CHECK-NOT: toy.sample
+// CHECK: toy.draw
+func.func @unused_numbers(%k: !toy.tensor<i64[2]>, %a: !toy.tensor<f64[]>, %n: !toy.tensor<i64[]>) {
+  %s = toy.sample %k, %a, %a, %n {distribution = "normal", dtype = "f64"} : (!toy.tensor<i64[2]>, !toy.tensor<f64[]>, !toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N]>
+  %d = toy.draw %a, %a {distribution = "normal", dtype = "f64"} : (!toy.tensor<f64[]>, !toy.tensor<f64[]>) -> !toy.tensor<f64[]>
+  return
+}

@@ -47,3 +47,31 @@ func.func @real_with_complex(%a: !toy.tensor<f32[N]>, %b: !toy.tensor<c64[N]>) -
   %r = toy.mul %a, %b : (!toy.tensor<f32[N]>, !toy.tensor<c64[N]>) -> !toy.tensor<c64[N]>
   return %r : !toy.tensor<c64[N]>
 }
+
+// -----
+func.func @key(%k: !toy.tensor<i64[3]>, %a: !toy.tensor<f64[]>, %n: !toy.tensor<i64[]>) {
+  // expected-error @+1 {{`key` must be an i64[2], as `key(7)` gives, got i64[3]}}
+  %r = toy.sample %k, %a, %a, %n {distribution = "normal", dtype = "f64"} : (!toy.tensor<i64[3]>, !toy.tensor<f64[]>, !toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N]>
+  return
+}
+
+// -----
+func.func @distribution(%a: !toy.tensor<f64[]>) {
+  // expected-error @+1 {{`cauchy`}}
+  %r = toy.draw %a, %a {distribution = "cauchy", dtype = "f64"} : (!toy.tensor<f64[]>, !toy.tensor<f64[]>) -> !toy.tensor<f64[]>
+  return
+}
+
+// -----
+func.func @parameter(%a: !toy.tensor<f64[]>) {
+  // expected-error @+1 {{a parameter must be a scalar, or as large as the result, of i64, got f64}}
+  %r = toy.draw %a, %a {distribution = "integers", dtype = "i64"} : (!toy.tensor<f64[]>, !toy.tensor<f64[]>) -> !toy.tensor<i64[]>
+  return
+}
+
+// -----
+func.func @counts(%a: !toy.tensor<f64[]>) {
+  // expected-error @+1 {{`poisson` cannot make f64 values}}
+  %r = toy.draw %a, %a {distribution = "poisson", dtype = "f64"} : (!toy.tensor<f64[]>, !toy.tensor<f64[]>) -> !toy.tensor<f64[]>
+  return
+}

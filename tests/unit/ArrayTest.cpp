@@ -167,7 +167,7 @@ void checkRandom(const RandomKernels &kernels) {
     std::vector<double> uniform(n), normal(n), both(2 * n);
     std::vector<float> narrow(n);
     auto job = [&](auto &to, int parts) {
-      return RandomJob{uint64_t(seed), uint64_t(call), to.data() - begin * parts};
+      return RandomJob{{uint64_t(seed), uint64_t(call)}, to.data() - begin * parts};
     };
     kernels.uniformF64(job(uniform, 1), begin, end);
     kernels.uniformF32(job(narrow, 1), begin, end);
@@ -188,8 +188,42 @@ void checkRandom(const RandomKernels &kernels) {
 
 std::vector<double> normals(const RandomKernels &kernels) {
   std::vector<double> all(5000);
-  kernels.normalF64({11, 2, all.data()}, 0, 2500);
-  kernels.normalF64({11, 2, all.data()}, 2500, 5000);
+  kernels.normalF64({{11, 2}, all.data()}, 0, 2500);
+  kernels.normalF64({{11, 2}, all.data()}, 2500, 5000);
+  return all;
+}
+
+/// What every distribution gives for one parameter and for one an element, whole and in pieces.
+std::vector<int64_t> samples(const SampleKernels &kernels) {
+  constexpr int64_t n = 3000;
+  std::vector<double> means(n), probabilities(n), trials(n);
+  std::vector<int64_t> low(n), high(n), all;
+  for (int64_t i = 0; i < n; ++i) {
+    means[i] = i < 5 ? std::array<double, 5>{0, -1, NAN, INFINITY, 1e300}[i] : std::exp(i * 0.01 - 8);
+    probabilities[i] = i < 5 ? i - 2 : i * (1.0 / n);
+    trials[i] = static_cast<double>(i * i * i);
+    low[i] = i * i - 7;
+    high[i] = low[i] + (INT64_C(1) << (i % 63));
+  }
+  auto add = [&](RandomKernels::Fill fill, const void *a, const void *b, bool varies) {
+    for (int64_t piece : {n, INT64_C(1), INT64_C(701)}) {
+      std::vector<int64_t> some(n);
+      for (int64_t i = 0; i < n; i += piece)
+        fill({{5, 9}, some.data(), a, b, varies, varies}, i, std::min(i + piece, n));
+      if (piece == n)
+        all.insert(all.end(), some.begin(), some.end());
+      else
+        EXPECT_TRUE(std::equal(some.begin(), some.end(), all.end() - n)) << piece;
+    }
+  };
+  for (int64_t i : {-1, 0, 500, 900, 1100, 2999}) {
+    bool varies = i < 0;
+    int64_t at = varies ? 0 : i;
+    add(kernels.integers, &low[at], &high[at], varies);
+    add(kernels.gamma, &means[at], &means[at], varies);
+    add(kernels.poisson, &means[at], &means[at], varies);
+    add(kernels.binomial, &trials[at], &probabilities[at], varies);
+  }
   return all;
 }
 
@@ -201,14 +235,17 @@ TEST(Random, KnownAnswer) { // of the authors
 
 TEST(Random, EveryInstructionSet) {
   checkRandom(baseline::randomKernels());
+  const std::vector<int64_t> ofBaseline = samples(baseline::sampleKernels());
 #ifdef __x86_64__
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
     checkRandom(avx2::randomKernels());
     EXPECT_EQ(normals(baseline::randomKernels()), normals(avx2::randomKernels()));
+    EXPECT_EQ(ofBaseline, samples(avx2::sampleKernels()));
   }
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) {
     checkRandom(avx512::randomKernels());
     EXPECT_EQ(normals(baseline::randomKernels()), normals(avx512::randomKernels()));
+    EXPECT_EQ(ofBaseline, samples(avx512::sampleKernels()));
   }
 #endif
 }

@@ -7,6 +7,7 @@
 #include "runtime/Format.h"
 #include "runtime/Memory.h"
 #include "runtime/Parallel.h"
+#include "runtime/Random.h"
 #include "runtime/Scalar.h"
 #include "support/Sanitizers.h"
 
@@ -128,10 +129,11 @@ TEST(ComplexMath, BranchCuts) {
 TEST(Random, ReproducibleAcrossThreads) {
   int64_t sizes[] = {100000};
   std::vector<TensorRef> runs;
+  TensorRef zero(newTensor(DType::F64, {}));
   for (int n : {1, 2}) {
     setThreads(n);
     RandomState state{7, 0};
-    runs.push_back(rt::random(state, DType::F64, sizes, true));
+    runs.push_back(rt::sample(state.next(), Distribution::normal, DType::F64, sizes, *zero, *zero));
   }
   setThreads(0);
   EXPECT_EQ(std::memcmp(runs[0]->data, runs[1]->data, 800000), 0);

@@ -2,7 +2,7 @@
 """Every built-in function, every function of the library and every operator, by name (the first word of a line's name),
 or in WITHOUT the reason why it has no line. tests/peers_bench.py compares the names with the program's tables."""
 from table import CASES
-from . import elements, arrays, algebra, everyday  # which fill it
+from . import elements, arrays, algebra, everyday, sampling  # which fill it
 
 #: what has no line, and why
 CHANGES_NOTHING = "known while compiling: no instruction is left of it"
@@ -18,6 +18,7 @@ WITHOUT = {
         "works on lists and text: bench/lists.py measures it beside CPython",
     ),
     **dict.fromkeys(("load", "save", "show", "read_binary", "print", "write", "seed", "clock", "check"), WORLD),
+    **dict.fromkeys(("key", "fold_in"), "two numbers: keys is measured"),
     "str": "makes text",
     "bytes": "makes bytes of text",
     "item": "the one element of a tensor",

@@ -149,11 +149,6 @@ case(
     classes=FLAT,
 )
 # --- making
-NEW = [
-    Class("16", {"*": (1,)}, {"n": 16}),
-    Class("10^3", {"*": (1,)}, {"n": 1000}),
-    Class("10^6", {"*": (1,)}, {"n": 1000000}),
-]
 for f in ("zeros", "ones"):
     case(
         f,
