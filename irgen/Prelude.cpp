@@ -48,7 +48,7 @@ std::vector<BuiltinInfo> allBuiltins() {
     std::string parameters;
     for (const ast::Parameter &p : function.parameters)
       parameters += (parameters.empty() ? "" : ", ") + p.name + (p.defaultValue ? "=" : "");
-    all.push_back({function.name, parameters, "library", function.doc});
+    all.push_back({function.name, parameters, libraryGroup(function.range.begin), function.doc});
   }
   return all;
 }

@@ -9,5 +9,7 @@ namespace toy {
 
 /// The files of lib/toy, one behind the other.
 std::string_view libraryText();
+/// The group of built-in functions to which the one at an offset of the text belongs.
+const char *libraryGroup(size_t offset);
 
 } // namespace toy

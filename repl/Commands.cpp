@@ -119,8 +119,10 @@ bool Prompt::run(const std::string &line) {
 }
 
 void Prompt::runCommand(const std::string &line) {
-  if (line.starts_with("?"))
-    return help(trimmed(line.substr(1)));
+  if (line.starts_with("?")) {
+    std::string topic = trimmed(line.substr(1));
+    return topic.empty() ? rt::output(functionsByGroup()) : help(topic);
+  }
   if (line.starts_with(":!")) {
     rt::flushOutput();
     int status = std::system(line.c_str() + 2);
@@ -169,6 +171,7 @@ void Prompt::help(const std::string &topic) {
       rt::output(fmt::format("  :{:<27} {}\n", c.name + " " + c.argument, c.help));
     rt::output(
         "  :!COMMAND                    runs a command of the system\n"
+        "  ?                            all functions, by group\n"
         "  ?TOPIC                       the documentation of a function, operator, keyword, command or error code\n"
         "  ?\"TEXT\"                      everything whose documentation has a text\n"
         "Keys: Tab completes (also \\alpha), Up recalls what begins like the line, Ctrl-R searches, Ctrl-C drops the "
@@ -181,10 +184,20 @@ void Prompt::help(const std::string &topic) {
     return;
   }
   std::string text = helpOn(topic, &session);
-  if (text.empty())
-    refuse(session, DiagId::UnknownTopic, {topic});
-  else
-    rt::output(text);
+  if (!text.empty())
+    return rt::output(text);
+  std::vector<std::string> known = helpTopics(), own = session.names();
+  known.insert(known.end(), own.begin(), own.end());
+  for (const std::string &name : known)
+    if (std::equal(name.begin(), name.end(), topic.begin(), topic.end(),
+                   [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); }))
+      return rt::output(helpOn(name, &session));
+  Diagnostic &d = session.getDiagnostics().report(DiagId::UnknownTopic, {}, {topic});
+  if (auto near = suggest(topic, known))
+    d.withHelp("did you mean `?" + *near + "`?");
+  else if (!apropos(topic).empty())
+    d.withHelp("`?\"" + topic + "\"` shows where it is mentioned");
+  session.showDiagnostics();
 }
 
 void Prompt::type(const std::string &text) {

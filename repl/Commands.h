@@ -63,7 +63,11 @@ const std::vector<CommandInfo> &commandTable();
 std::string helpOn(const std::string &topic, Session *session);
 /// The text of a message with … in place of its arguments.
 std::string textWithoutHoles(std::string_view format);
-/// Topics whose name or documentation holds a text, a line each.
+/// Names of functions, operators, keywords and, behind a colon, commands.
+std::vector<std::string> helpTopics();
+/// All functions, with a heading for each group.
+std::string functionsByGroup();
+/// Topics whose name or documentation holds a text, in any case of letters, a line each.
 std::string apropos(const std::string &text);
 /// An example of a function or operator and what it prints.
 struct Example {

@@ -144,6 +144,8 @@ std::string helpOn(const std::string &topic, Session *session) {
         out += "  compiled: " + text.substr(0, text.find('\n')) + "\n";
       return out;
     }
+    if (session->definitions().structure(topic))
+      return session->signatureOf(topic) + "\n";
     for (auto &[name, type] : session->variables())
       if (name == topic)
         return name + ": " + type + "\n";
@@ -151,12 +153,13 @@ std::string helpOn(const std::string &topic, Session *session) {
   for (const BuiltinInfo &info : allBuiltins())
     if (info.name == topic)
       out += fmt::format("{}({})\n  {}\n", info.name, info.parameters, info.doc);
-  std::string plain = topic == "!="                                    ? "=="
-                      : topic == "<=" || topic == ">" || topic == ">=" ? "<"
-                      : topic == "else"                                ? "if"
-                      : topic == "j"                                   ? "i"
-                      : topic == ".T" || topic == ".H"                 ? "'"
-                                                                       : topic;
+  std::string plain = topic == "!="                                                ? "=="
+                      : topic == "<=" || topic == ">" || topic == ">="             ? "<"
+                      : topic == "else"                                            ? "if"
+                      : topic == "j"                                               ? "i"
+                      : topic == "range" || topic == "zip" || topic == "enumerate" ? "for"
+                      : topic == ".T" || topic == ".H"                             ? "'"
+                                                                                   : topic;
   for (const Word &word : words)
     if (word.name == plain)
       out += (out.empty() ? std::string() : "\n") + fmt::format("{}\n  {}\n", topic, word.doc);
@@ -180,10 +183,59 @@ std::string helpOn(const std::string &topic, Session *session) {
   return "";
 }
 
+std::vector<std::string> helpTopics() {
+  std::vector<std::string> all;
+  for (const BuiltinInfo &info : allBuiltins())
+    all.push_back(info.name);
+  for (const Word &word : words)
+    all.push_back(word.name);
+  for (const CommandInfo &c : commandTable())
+    all.push_back(":" + c.name);
+  return all;
+}
+
+std::string functionsByGroup() {
+  constexpr std::pair<const char *, const char *> titles[] = {
+      {"complex", "Complex numbers"},
+      {"elementwise", "Element by element"},
+      {"reduce", "Reductions, scans and sorting"},
+      {"shape", "Shapes, indices and parts"},
+      {"linear algebra", "Linear algebra"},
+      {"signals", "Fourier transforms and convolutions"},
+      {"functions", "Functions of functions"},
+      {"trees", "Structs and tuples as trees"},
+      {"random", "Random numbers"},
+      {"make", "Making tensors"},
+      {"data", "Files, output and checks"},
+      {"statistics", "Statistics"},
+      {"networks", "Networks"},
+      {"lists and text", "Lists and text"},
+      {"process", "Process"},
+  };
+  constexpr size_t width = 78;
+  std::string out;
+  for (auto [group, title] : titles) {
+    out += std::string(title) + "\n";
+    std::string line = " ";
+    for (const BuiltinInfo &info : allBuiltins())
+      if (info.group == group) {
+        if (line.size() + 1 + info.name.size() > width)
+          out += std::exchange(line, " ") + "\n";
+        line += " " + info.name;
+      }
+    out += line + "\n";
+  }
+  return out;
+}
+
 std::string apropos(const std::string &text) {
   std::string out;
+  auto lower = [](std::string s) {
+    std::transform(s.begin(), s.end(), s.begin(), [](unsigned char c) { return std::tolower(c); });
+    return s;
+  };
   auto add = [&](const std::string &name, const std::string &doc) {
-    if ((name + " " + doc).find(text) != std::string::npos)
+    if (lower(name + " " + doc).find(lower(text)) != std::string::npos)
       out += fmt::format("  {:<18} {}\n", name, doc);
   };
   for (const BuiltinInfo &info : allBuiltins())

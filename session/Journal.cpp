@@ -142,6 +142,8 @@ const ast::Function *Session::functionOf(const std::string &name) {
 
 std::string Session::signatureOf(const std::string &name) {
   const ast::Function *f = functionOf(name);
+  if (const ast::Struct *structure = f ? nullptr : defined.structure(name))
+    return std::string(sources.text(structure->range));
   if (!f)
     return "";
   bool isLambda = f->nameRange.begin == f->range.begin; // its parameters stand in place of a name

@@ -544,7 +544,13 @@ def lists(s):
     problems.append(expect("failed input", "error[R0101]" in s.line("kept[0] = kept[1]; kept[9];"), True))
     s.line("var ps = list(P(kept, 1.0), P(list(), 2.5));")
     s.line("var rows = list([1i], [2, 3]); var none: list[f64[_]] = list(); var open = list();")
-    problems.append(expect("a list of structs", s.line("ps[:1]"), 'list[P{name: list[str], x: f64}]\nlist(P{name: list("a0", "b1"), x: 1.0})'))
+    problems.append(
+        expect(
+            "a list of structs",
+            s.line("ps[:1]"),
+            'list[P{name: list[str], x: f64}]\nlist(P{name: list("a0", "b1"), x: 1.0})',
+        )
+    )
     problems.append(expect("types", "rows: list[c128[_]]" in s.line(":vars"), True))
     show = "print(kept, ps, rows, none, open, ps[1].name + kept)"
     before = s.line(show)
@@ -640,6 +646,7 @@ def examples_of_help(toy):
 def help_topics(s):
     s.line("## adds one", "...> ")
     s.line("def inc(x) { return x + 1; }")
+    s.line("struct Pair { var first; var second; }")
     for topic, part in {
         "fft": "discrete Fourier transform",
         "@": "matrix product",
@@ -650,9 +657,22 @@ def help_topics(s):
         "while": "runs while",
         '"Fourier"': "discrete",
         "nosuch": "D0107",
+        "zip": "for (a, b) in zip(x, y)",
+        "EINSUM": "Einstein summation",
+        "matmull": "did you mean `?matmul`?",
+        "Pair": "struct Pair { var first; var second; }",
+        '"FOURIER"': "discrete",
+        "unbiased": "D0107",
+        "without a bias": '`?"without a bias"` shows where it is mentioned',
     }.items():
         if part not in s.line(f"?{topic}"):
             return f"?{topic} does not say {part!r}"
+    import matrix
+
+    groups = s.line("?")
+    for name in matrix.functions():
+        if not re.search(rf"(?m)^ .*(?<= ){name}( |$)", groups):
+            return f"? does not name {name}"
     return expect(":help", all(f":{c}" in s.line(":help") for c in ("undo", "save", "graph")), True)
 
 
