@@ -16,9 +16,16 @@ LogicalResult floating(RuleContext &ctx) {
   return sameType(ctx);
 }
 
+static LogicalResult failNotReal(RuleContext &ctx, unsigned operand) {
+  (void)ctx.fail(DiagId::NeedsRealFloating, ctx.name, ctx.tensor(operand));
+  std::string hole = "{" + std::to_string(operand) + "}";
+  ctx.help("`abs(" + hole + ")` and `real(" + hole + ")` are real");
+  return failure();
+}
+
 LogicalResult realFloating(RuleContext &ctx) {
   if (isComplex(ctx.dtype(0)))
-    return ctx.failNotOrdered(0);
+    return failNotReal(ctx, 0);
   return floating(ctx);
 }
 
@@ -119,7 +126,7 @@ LogicalResult power(RuleContext &ctx) {
 LogicalResult realFloatingPair(RuleContext &ctx) {
   for (unsigned i : {0u, 1u}) {
     if (isComplex(ctx.dtype(i)))
-      return ctx.failNotOrdered(i);
+      return failNotReal(ctx, i);
     if (!isFloat(ctx.dtype(i)))
       return ctx.fail(DiagId::NeedsFloating, ctx.name, ctx.tensor(i));
   }

@@ -105,7 +105,10 @@ Value genCondition(IRGen &g, const ast::Expr &e) {
   RValue v = genExpr(g, e);
   if (!v.isTensor() || v.rank() != 0 || v.tensor().getDtype() != DType::Bool) {
     std::string help;
-    if (v.isTensor() && v.rank() > 0)
+    if (auto *tuple = ast::dynCast<ast::Tuple>(&e); tuple && tuple->elements.size() == 2)
+      help = "without parentheses: `" + g.sourceText(tuple->elements[0]->range) + ", " +
+             g.sourceText(tuple->elements[1]->range) + "`";
+    else if (v.isTensor() && v.rank() > 0)
       help = "`any(" + g.sourceText(e.range) + ")` or `all(" + g.sourceText(e.range) + ")` is one bool";
     else if (v.isTensor())
       help = "write `" + g.sourceText(e.range) + " != 0`";

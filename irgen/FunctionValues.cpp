@@ -111,8 +111,12 @@ static bool mayBeStruct(IRGen &g, const ast::Expr &e) {
 /// `x.f(a)` calls the member `f` of a struct that holds a callable value, else the function of this name.
 static RValue callMember(IRGen &g, const ast::Call &c, llvm::function_ref<RValue()> callName) {
   const ast::Expr &base = *c.arguments[0].value;
-  if (!mayBeStruct(g, base))
+  if (!mayBeStruct(g, base)) {
+    if (auto *name = ast::dynCast<ast::Name>(&base);
+        name && !lookup(g, name->name) && !globalType(g, name->name) && !namedFunction(g, name->name))
+      (void)genExpr(g, base); // a name that means nothing is what is wrong, not the arguments
     return callName();
+  }
   RValue value = genExpr(g, base);
   auto member = llvm::find(value.names, c.callee);
   if (value.kind == RValue::Struct && member != value.names.end())

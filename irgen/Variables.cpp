@@ -37,6 +37,12 @@ void unknownName(IRGen &g, const std::string &name, SourceRange range, bool isFu
   for (auto &scope : g.fn().scopes)
     for (auto &[known, variable] : scope)
       candidates.push_back(known);
+  if (isFunction)
+    llvm::erase_if(candidates, [&](const std::string &known) {
+      const Variable *local = lookup(g, known);
+      const ValueType *global = local ? nullptr : g.host.global(known);
+      return local ? !local->value.isCallable() : global && !global->isCallable();
+    });
   for (const BuiltinInfo &info : allBuiltins())
     candidates.push_back(info.name);
   g.failNear(unknown, range, {name}, name, candidates);

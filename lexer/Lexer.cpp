@@ -397,6 +397,8 @@ private:
            : code == '|'           ? "write `or`"
            : code == '!' && fields ? "`{s=}` shows the quotes of a string"
            : code == '!'           ? "write `not`"
+           : code == '~'           ? "`not x` is of bool; integers have no operators of bits"
+           : code == '?'           ? "`where(c, a, b)` chooses a value"
                                    : "";
   }
 

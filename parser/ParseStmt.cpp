@@ -59,6 +59,17 @@ StmtPtr Parser::parseStatement() {
   }
 }
 
+/// Whether a name and its parenthesis are a call, of which nothing is assigned: `var(x, 0)`, not `var (a, b) = …`.
+bool Parser::isCallAt(size_t name) const {
+  size_t behind = name + 1, open = 0;
+  do {
+    open += tokens.tokens[behind].kind == TokenKind::LParen;
+    open -= tokens.tokens[behind].kind == TokenKind::RParen;
+  } while (tokens.tokens[behind++].kind != TokenKind::End && open > 0);
+  return tokens.tokens[behind - 1].kind != TokenKind::End && tokens.tokens[behind].kind != TokenKind::Equal &&
+         tokens.tokens[behind].kind != TokenKind::Colon;
+}
+
 /// Statements that end with `;`.
 StmtPtr Parser::parseSimpleStatement() {
   if (accept(TokenKind::Semicolon))
@@ -66,7 +77,7 @@ StmtPtr Parser::parseSimpleStatement() {
   SourceRange begin = here();
   TokenKind next = peek(1).kind;
   StmtPtr statement;
-  if (is(TokenKind::Var))
+  if (is(TokenKind::Var) && !(next == TokenKind::LParen && isCallAt(at)))
     statement = parseVar();
   else if (is(TokenKind::Return))
     statement = parseReturn();
@@ -108,7 +119,9 @@ bool Parser::endStatement() {
   case TokenKind::Format:
     if (diagnostics.getSources().get(tokens.buffer).lineOf(here().begin) ==
         diagnostics.getSources().get(tokens.buffer).lineOf(behind.begin))
-      fail(DiagId::AdjacentValues, here(), {}, helpBehind(diagnostics.getSources().text(previous())));
+      fail(DiagId::AdjacentValues, here(), {},
+           tokens.spelling(peek()).starts_with(".") ? "`t[1]` is an element of a tuple"
+                                                    : helpBehind(diagnostics.getSources().text(previous())));
     break;
   case TokenKind::End:
   case TokenKind::RBrace:
@@ -234,12 +247,19 @@ StmtPtr Parser::parseStructVar() {
   return var;
 }
 
+ExprPtr Parser::parseCondition() {
+  ExprPtr condition = parseExpr();
+  if (is(TokenKind::Equal))
+    fail(DiagId::Expected, here(), {"`{`", got()}, "`==` compares");
+  return condition;
+}
+
 StmtPtr Parser::parseIf() {
   SourceRange begin = here();
   Nesting nesting(*this);
   take();
   auto statement = std::make_unique<If>(begin);
-  statement->condition = parseExpr();
+  statement->condition = parseCondition();
   statement->thenBlock = parseBlock();
   if (accept(TokenKind::Else)) {
     if (is(TokenKind::If))
@@ -255,7 +275,7 @@ StmtPtr Parser::parseWhile() {
   SourceRange begin = here();
   take();
   auto statement = std::make_unique<While>(begin);
-  statement->condition = parseExpr();
+  statement->condition = parseCondition();
   statement->body = parseBlock();
   statement->range = since(begin);
   return statement;

@@ -67,6 +67,8 @@ private:
   ast::BlockPtr parseBlock();
   ast::StmtPtr parseVar();
   ast::StmtPtr parseStructVar();
+  ast::ExprPtr parseCondition();
+  bool isCallAt(size_t name) const;
   ast::StmtPtr parseIf();
   ast::StmtPtr parseWhile();
   ast::StmtPtr parseFor();

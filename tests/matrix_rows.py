@@ -128,7 +128,7 @@ def elementary(name, dtype, shape, x):
 @row("rsqrt", "sigmoid", "silu", "gelu", "erf", "relu", "floor", "ceil", "trunc", "round")
 def more_elementary(name, dtype, shape, x):
     if name in ("erf", "gelu", "relu", "floor", "ceil", "trunc") and dtype in COMPLEX:
-        yield f"{name}(x)", Refused(NOT_ORDERED), None
+        yield f"{name}(x)", Refused(NOT_ORDERED if name == "relu" else NEEDS_REAL), None
         return
     if name in ("floor", "ceil", "trunc", "round"):
         yield f"{name}(x)", x if dtype in INTEGERS else library(name)(x), dtype
@@ -206,7 +206,8 @@ def pairs(name, dtype, shape, x):
 @row("minimum", "maximum", "atan2", "hypot", "pow", "where", "clip")
 def two(name, dtype, shape, x):
     if name in ("minimum", "maximum", "clip", "atan2", "hypot") and dtype in COMPLEX:
-        yield f"{name}(x, {'0, 1' if name == 'clip' else 'x'})", Refused(NOT_ORDERED), None
+        refused = Refused(NEEDS_REAL if name in ("atan2", "hypot") else NOT_ORDERED)
+        yield f"{name}(x, {'0, 1' if name == 'clip' else 'x'})", refused, None
     elif name in ("minimum", "maximum"):
         yield f"{name}(x, x[..., ::-1])" if shape else f"{name}(x, x)", library(name)(
             x, x[..., ::-1] if shape else x
