@@ -31,9 +31,7 @@ static RValue longerTensor(IRGen &g, Bound &args, const RValue &x, const RValue 
       g.fail(DiagId::AppendMismatch, r, {x.type().str(), v.type().str()},
              "`[" + g.sourceText(xRange) + "]` is a vector, `[]` one without elements");
     g.fail(DiagId::AppendMismatch, r, {x.type().str(), v.type().str()},
-           x.rank() != v.rank() || x.rank() == 0
-               ? ""
-               : joined + (x.rank() == 1 ? " joins vectors" : " appends several rows"));
+           x.rank() != v.rank() ? "" : joined + (x.rank() == 1 ? " joins vectors" : " appends several rows"));
   }
   DType dtype = promoteAll(both);
   return g.create<AppendOp>(r, {castVal(g, both[0], dtype, xRange), castVal(g, both[1], dtype, vRange)}, {},
