@@ -72,6 +72,7 @@ void buildSelection(OpPassManager &passes, const CompileOptions &options, const 
   fuse.fuse = options.fuse;
   functions.addPass(createAccessElements({target.device}));
   functions.addPass(createFuseElementwise(fuse));
+  functions.addPass(createHoistStrings());
   functions.addPass(createBoundIndices());
   functions.addPass(createPlaceUnique());
   functions.addPass(createStripLoops());

@@ -100,11 +100,20 @@ LogicalResult singularValues(RuleContext &ctx) {
   return ctx.result(ctx.dtype(0), with(batchOf(ctx, 0), {full ? n : k, n}));
 }
 
+LogicalResult singularValuesAlone(RuleContext &ctx) {
+  if (failed(needMatrix(ctx)))
+    return failure();
+  return ctx.result(realOf(ctx.dtype(0)), with(batchOf(ctx, 0), {fromEnd(ctx, 0, 2).min(fromEnd(ctx, 0, 1))}));
+}
+
 LogicalResult eigenvalues(RuleContext &ctx) {
   return failed(needSquare(ctx)) ? failure() : ctx.result(complexOf(ctx.dtype(0)), batchOf(ctx, 0, 1));
 }
 LogicalResult eigenvectors(RuleContext &ctx) {
   return failed(eigenvalues(ctx)) ? failure() : ctx.result(complexOf(ctx.dtype(0)), ctx.tensor(0).getDims());
+}
+LogicalResult hermitianEigenvalues(RuleContext &ctx) {
+  return failed(needSquare(ctx)) ? failure() : ctx.result(realOf(ctx.dtype(0)), batchOf(ctx, 0, 1));
 }
 LogicalResult hermitianEigenvectors(RuleContext &ctx) {
   if (failed(needSquare(ctx)))

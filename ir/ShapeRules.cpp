@@ -125,6 +125,19 @@ LogicalResult sliceStored(RuleContext &ctx) {
   return ctx.result(ctx.tensor(0));
 }
 
+LogicalResult rowAppended(RuleContext &ctx) {
+  if (ctx.rank(0) != ctx.rank(1) + 1)
+    return ctx.fail(DiagId::AppendMismatch, ctx.tensor(0), ctx.tensor(1));
+  if (ctx.dtype(0) != ctx.dtype(1))
+    return ctx.fail(DiagId::MixedDTypes, ctx.name, ctx.tensor(0), ctx.tensor(1));
+  for (int64_t axis = 0; axis < ctx.rank(1); ++axis)
+    if (!ctx.unify(0, axis + 1, 1, axis))
+      return ctx.fail(DiagId::AppendMismatch, ctx.tensor(0), ctx.tensor(1));
+  SmallVector<Dim> dims = ctx.tensor(0).getDims();
+  dims[0] = dims[0] + Dim::number(ctx.context, 1);
+  return ctx.result(ctx.dtype(0), dims);
+}
+
 LogicalResult concatenated(RuleContext &ctx) {
   int64_t axis = ctx.integer("axis");
   if (ctx.size() == 0)

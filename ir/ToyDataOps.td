@@ -269,10 +269,15 @@ def LoadOp : Toy_Op<"load", "declared", [Toy_Effect]> {
   let results = (outs Toy_Tensor:$result);
 }
 def SaveOp : Toy_Op<"save", "nothing", [Toy_Effect]> {
-  let summary = "tensors to a file, atomically";
-  let description = "`names` has the arrays' names, separated by lines.\n```mlir\ntoy.save %path, %x {names = \"x\"} "
-      ": (!toy.str, !toy.tensor<f64[3]>) -> ()\n```";
-  let arguments = (ins Toy_Str:$path, Variadic<Toy_Tensor>:$values, StrAttr:$names);
+  let summary = "tensors, or columns of a table, to a file, atomically";
+  let description = [{
+    `names` has the arrays' names, separated by lines. Lists of strings are columns of a `.csv` file.
+
+    ```mlir
+    toy.save %path, %x {names = "x"} : (!toy.str, !toy.tensor<f64[3]>) -> ()
+    ```
+  }];
+  let arguments = (ins Toy_Str:$path, Variadic<Toy_Any>:$values, StrAttr:$names);
 }
 def ShowOp : Toy_Op<"show", "nothing", [Toy_Effect]> {
   let summary = "an image or a complex matrix as colours on the terminal";

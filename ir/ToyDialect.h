@@ -49,7 +49,8 @@ inline TensorType tensorTypeOf(mlir::Value value) { return llvm::cast<TensorType
 bool hasLocalSizes(mlir::Value value);
 /// Whether an operation takes the reference of its first operand, which it changes in place where nobody else holds it.
 inline bool consumesFirst(mlir::Operation *op) {
-  return llvm::isa<SliceStoreOp, TakeStoreOp, MaskStoreOp, PutAlongOp, ListAppendOp, ListSetOp, ListConcatOp>(op);
+  return llvm::isa<AppendOp, SliceStoreOp, TakeStoreOp, MaskStoreOp, PutAlongOp, ListAppendOp, ListSetOp, ListConcatOp>(
+      op);
 }
 /// A tensor of bf16 or f16.
 inline bool isHalfTensor(mlir::Type type) {

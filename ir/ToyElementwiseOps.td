@@ -47,6 +47,7 @@ def AtanhOp : Toy_Math<"atanh", "inverse hyperbolic tangent", "Cuts on the real 
 class Toy_RealMath<string mnemonic, string summary_, string semantics = ""> : Toy_Unary<mnemonic, "realFloating",
     summary_,
     semantics # " Real floating only: complex values are not ordered. NaN gives NaN.">;
+def Exp2Op : Toy_RealMath<"exp2", "2 to the power x", "Exact where x is an integer.">;
 def ErfOp : Toy_RealMath<"erf", "the error function">;
 def FloorOp : Toy_RealMath<"floor", "largest integral value not above x">;
 def CeilOp : Toy_RealMath<"ceil", "smallest integral value not below x">;
@@ -126,6 +127,8 @@ def MaximumOp : Toy_Binary<"maximum", "orderedArithmetic", "larger value", "NaN 
     { let hasFolder = 1; }
 def Atan2Op : Toy_Binary<"atan2", "realFloatingPair", "angle of the point (rhs, lhs)",
     "In [-pi, pi], IEEE signed zeros and infinities.">;
+def CopysignOp : Toy_Binary<"copysign", "realFloatingPair", "the magnitude of lhs with the sign of rhs",
+    "Also of zeros; the sign of NaN is +.">;
 def HypotOp : Toy_Binary<"hypot", "realFloatingPair", "sqrt(a*a + b*b)",
     "Without over- or underflow on the way; infinite if either is.">;
 def ComplexOp : Toy_Binary<"complex", "composed", "complex value of a real and an imaginary part",

@@ -93,6 +93,19 @@ def SliceStoreOp : Toy_Op<"slice_store", "sliceStored", [Pure, Toy_PartWise]> {
   }];
 }
 
+def AppendOp : Toy_Op<"append", "rowAppended", [Pure, Toy_PartWise]> {
+  let summary = "the operand with one more row, or element of a vector";
+  let description = [{
+    Takes the operand over where it is used for the last time: n of them take time for n rows.
+
+    ```mlir
+    %r = toy.append %x, %row : (!toy.tensor<f64[N, 3]>, !toy.tensor<f64[3]>) -> !toy.tensor<f64["N+1", 3]>
+    ```
+  }];
+  let arguments = (ins Toy_Tensor:$x, Toy_Tensor:$row);
+  let results = (outs Toy_Tensor:$result);
+}
+
 def TakeStoreOp : Toy_Op<"take_store", "takeStored", [Toy_Effect, Toy_PartWise]> {
   let summary = "the operand with elements at integer positions replaced";
   let description = [{

@@ -103,7 +103,7 @@ RValue needBuiltin(IRGen &g, Bound &args, SourceRange r) {
   std::string name = g.sourceText(args.rangeOf("x")), what = staticString(g, *args["what"], "_need");
   Value holds = genCondition(g, *args["holds"]);
   if (auto known = constantOf(holds); !known)
-    g.create<AssertOp>(r, {holds, g.string(calledFunction(g) + ": `" + name + "` must be " + what, r)});
+    needValue(g, holds, g.string(calledFunction(g) + ": `" + name + "` must be " + what, r), r);
   else if (*known == 0)
     g.fail(DiagId::ArgumentKind, r, {calledFunction(g), "`" + name + "`", what, valueArgument(g, args, "x").str()});
   return {};

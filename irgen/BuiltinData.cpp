@@ -63,7 +63,10 @@ RValue loadBuiltin(IRGen &g, Bound &args, SourceRange r) {
   FunctionState &state = g.fn();
   bool isInTry = state.tries > 0 && state.conditions == state.tries;
   if (state.decl || (state.scopes.size() > 1 && !isInTry) || !state.loops.empty())
-    g.fail(DiagId::LoadNeedsType, r, {}, "write `var x: f64[_, _] = load(…);`");
+    g.fail(DiagId::LoadNeedsType, r, {},
+           args.has("header")
+               ? "load the table at the top level, where its columns are known, and pass what is needed of it"
+               : "write `var x: f64[_, _] = load(…);`");
   CsvOptions csv = csvOptions(g, [&](StringRef name) { return args[name]; });
   if (g.goesOn)
     return valueOfFile(g, args, csv, r);
@@ -88,13 +91,23 @@ static Value pathOf(IRGen &g, Bound &args) {
   return path.value;
 }
 
-/// A tensor, or the members of a struct or tuple.
+static bool isListOfStrings(const RValue &v) {
+  if (!v.isList() || v.elements.size() != 1 || v.elements[0].kind != RValue::Leaf)
+    return false;
+  auto list = dyn_cast<ListType>(v.elements[0].value.getType());
+  return list && isa<StrType>(list.getElement());
+}
+
+/// A tensor, or the members of a struct or tuple, which may be lists of strings.
 RValue saveBuiltin(IRGen &g, Bound &args, SourceRange r) {
   RValue x = valueArgument(g, args, "x");
   SmallVector<Value> operands = {pathOf(g, args)};
   std::string names;
   auto add = [&](const RValue &v, const std::string &name) {
-    operands.push_back(needTensor(g, v, "save", args.rangeOf("x")).value);
+    if (isListOfStrings(v))
+      v.flatten(operands);
+    else
+      operands.push_back(needTensor(g, v, "save", args.rangeOf("x")).value);
     names += (operands.size() > 2 ? "\n" : "") + name;
   };
   if (x.kind == RValue::Struct || x.kind == RValue::Tuple)
@@ -149,7 +162,10 @@ RValue checkBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Value c = genCondition(g, *args["condition"]);
   Value text =
       args.has("text") ? valueArgument(g, args, "text").value : g.string(g.sourceText(args.rangeOf("condition")), r);
-  g.create<AssertOp>(r, {c, text});
+  if (g.fn().decl && isLibrary(g, *g.fn().decl))
+    needValue(g, c, text, r);
+  else
+    g.create<AssertOp>(r, {c, text});
   return {};
 }
 

@@ -20,10 +20,30 @@ RValue listBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return makeList(g, std::move(values), ranges, r);
 }
 
+/// A tensor with one more row, or a vector with one more element. A literal takes the tensor's dtype, as it does beside
+/// an operator.
+static RValue longerTensor(IRGen &g, Bound &args, const RValue &x, const RValue &v, SourceRange r) {
+  SourceRange xRange = args.rangeOf("x"), vRange = args.rangeOf("v");
+  std::vector<RValue> both = {x, needTensor(g, v, "append", vRange)};
+  if (x.rank() != v.rank() + 1) {
+    std::string joined = "`cat(" + g.sourceText(xRange) + ", " + g.sourceText(vRange) + ")`";
+    if (x.rank() == 0)
+      g.fail(DiagId::AppendMismatch, r, {x.type().str(), v.type().str()},
+             "`[" + g.sourceText(xRange) + "]` is a vector, `[]` one without elements");
+    g.fail(DiagId::AppendMismatch, r, {x.type().str(), v.type().str()},
+           x.rank() != v.rank() ? "" : joined + (x.rank() == 1 ? " joins vectors" : " appends several rows"));
+  }
+  DType dtype = promoteAll(both);
+  return g.create<AppendOp>(r, {castVal(g, both[0], dtype, xRange), castVal(g, both[1], dtype, vRange)}, {},
+                            {xRange, vRange});
+}
+
 RValue appendBuiltin(IRGen &g, Bound &args, SourceRange r) {
   RValue x = valueArgument(g, args, "x"), v = valueArgument(g, args, "v");
+  if (x.isTensor())
+    return longerTensor(g, args, x, v, r);
   if (!x.isList())
-    g.fail(DiagId::ArgumentKind, args.rangeOf("x"), {"append", "`x`", "a list", x.str()});
+    g.fail(DiagId::ArgumentKind, args.rangeOf("x"), {"append", "`x`", "a list or a tensor", x.str()});
   return appended(g, x, std::move(v), r, args.rangeOf("v"));
 }
 

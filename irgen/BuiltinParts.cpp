@@ -58,6 +58,19 @@ RValue stackBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return g.create<ConcatOp>(r, operands, {g.integerAttr("axis", axis)});
 }
 
+/// Parts of sizes that the run knows. What they have together is checked before anything is read.
+static RValue partsOfSizes(IRGen &g, Value x, int64_t axis, SmallVector<Value> given, SourceRange r) {
+  SmallVector<Value> sizes = checkedSizes(g, std::move(given), r), ends = {g.integer(0, r)};
+  for (Value size : sizes)
+    ends.push_back(arith<AddOp>(g, ends.back(), size, r));
+  g.create<CheckEqualOp>(r, {sizeOf(g, x, axis, r), ends.back()},
+                         {g.stringAttr("what", "the split axis and the sum of its parts")});
+  std::vector<RValue> all;
+  for (auto [begin, size] : llvm::zip(ends, sizes))
+    all.push_back(sliceAxis(g, x, axis, begin, size, 1, r));
+  return RValue::tuple(std::move(all));
+}
+
 RValue splitBuiltin(IRGen &g, Bound &args, SourceRange r) {
   RValue x = valueArgument(g, args, "x");
   if (x.isStr()) {
@@ -72,9 +85,12 @@ RValue splitBuiltin(IRGen &g, Bound &args, SourceRange r) {
   if (!args.has("sections"))
     g.fail(DiagId::MissingArgument, r, {"split", "sections"});
   int64_t axis = axisArgument(g, args, x.rank(), 0);
-  SmallVector<int64_t> sizes = staticList(g, *args["sections"], "split");
+  SmallVector<Value> given = indexList(g, *args["sections"], "split");
   Dim whole = x.tensor().getDim(axis);
   bool list = args["sections"]->kind == ast::NodeKind::Bracket || args["sections"]->kind == ast::NodeKind::Tuple;
+  if (list && llvm::any_of(given, [](Value v) { return !constantOf(v); }))
+    return partsOfSizes(g, x.value, axis, given, r);
+  SmallVector<int64_t> sizes = staticList(g, given, args.rangeOf("sections"), "split");
   if (!list) {
     int64_t part = sizes[0];
     if (part > 0 && isFree(g, whole)) { // how many parts there are is decided, how long the last one is not
@@ -139,7 +155,7 @@ static int64_t chunkCount(IRGen &g, Value x, int64_t axis, int64_t n, SourceRang
       arith<MulOp>(g, arith<FloorDivOp>(g, arith<AddOp>(g, have, g.integer(n - 1, r), r), g.integer(n, r), r),
                    g.integer(n - 1, r), r);
   Value fits = g.create<OrOp>(r, {g.create<GtOp>(r, {have, before}), g.create<EqOp>(r, {have, zero})});
-  g.create<AssertOp>(r, {fits, g.string("chunk gives " + std::to_string(n) + " parts", r)});
+  needValue(g, fits, g.string("chunk gives " + std::to_string(n) + " parts", r), r);
   return n;
 }
 

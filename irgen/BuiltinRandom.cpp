@@ -52,9 +52,8 @@ struct Sampler {
       g.fail(DiagId::ArgumentKind, args.rangeOf(name),
              {args.row->name, text, what.str(), g.sourceText(args.rangeOf(name))});
     if (!known)
-      g.create<AssertOp>(
-          args.rangeOf(name),
-          {holds, g.string(std::string(args.row->name) + ": " + text + " must be " + what.str(), range)});
+      needValue(g, holds, g.string(std::string(args.row->name) + ": " + text + " must be " + what.str(), range),
+                args.rangeOf(name));
   }
   void needFrom(StringRef name, Value x) { need(name, g.create<GeOp>(range, {x, zero(x)}), "0 or more"); }
 

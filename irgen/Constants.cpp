@@ -140,7 +140,7 @@ SmallVector<Value> indexList(IRGen &g, const ast::Expr &e, StringRef what) {
   return indexList(g, genExpr(g, e), e.range, what);
 }
 
-static SmallVector<int64_t> staticList(IRGen &g, ArrayRef<Value> values, SourceRange range, StringRef what) {
+SmallVector<int64_t> staticList(IRGen &g, ArrayRef<Value> values, SourceRange range, StringRef what) {
   return llvm::map_to_vector(values, [&](Value v) { return neededInteger(g, v, range, what); });
 }
 SmallVector<int64_t> staticList(IRGen &g, const ast::Expr &e, StringRef what) {

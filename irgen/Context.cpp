@@ -200,6 +200,9 @@ static void refuseLater(IRGen &g, const RuleContext &ctx, SourceRange range) {
     for (unsigned i : mismatch->operands)
       failLater(g, ctx.operands[i],
                 {DiagId::SizesDiffer, {mismatch->what, mismatch->left.str(), mismatch->right.str()}, range});
+  if (ctx.error->id == DiagId::ConvolutionShapes)
+    for (Value operand : ctx.operands.take_front(2))
+      failLater(g, operand, {DiagId::ValueNotTaken, {formatDiagnostic(ctx.error->id, ctx.error->args)}, range});
   if (ctx.error->id == DiagId::CannotExpand)
     failLater(g, ctx.operands[0], {DiagId::BroadcastRun, ctx.error->args, range});
   if (auto later = atRunTime(ctx.error->id))

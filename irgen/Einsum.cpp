@@ -2,6 +2,7 @@
 /// \file
 /// Einstein summation: subscripts become diagonals, sums, matrix products and permutations.
 #include "irgen/Builtins.h"
+#include "irgen/Decisions.h"
 
 using namespace mlir;
 
@@ -118,11 +119,13 @@ private:
     Dim a = tensorTypeOf(x).getDim(axis), b = tensorTypeOf(y).getDim(other);
     if (a == b)
       return;
-    if (a.isNumber() && b.isNumber())
+    std::string what = std::string("sizes of `") + static_cast<char>(label) + "` in einsum";
+    if (a.isNumber() && b.isNumber()) {
+      for (Value v : {x, y})
+        failLater(g, v, {DiagId::SizesDiffer, {what, a.str(), b.str()}, r});
       fail(std::string("`") + static_cast<char>(label) + "` is " + a.str() + " and " + b.str());
-    g.createOp<CheckEqualOp>(
-        r, {sizeOf(g, x, axis, r), sizeOf(g, y, other, r)},
-        {g.stringAttr("what", std::string("sizes of `") + static_cast<char>(label) + "` in einsum")});
+    }
+    g.createOp<CheckEqualOp>(r, {sizeOf(g, x, axis, r), sizeOf(g, y, other, r)}, {g.stringAttr("what", what)});
   }
 
   /// A label that an operand has twice is its diagonal.

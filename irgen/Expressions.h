@@ -63,6 +63,8 @@ int64_t integerAt(IRGen &g, const ast::Bracket &bracket, ast::Bracket::Part part
 /// The items of `[a, b]`, a tuple, or a single value, as i64 scalars.
 llvm::SmallVector<mlir::Value> indexList(IRGen &g, const ast::Expr &e, llvm::StringRef what);
 llvm::SmallVector<int64_t> staticList(IRGen &g, const ast::Expr &e, llvm::StringRef what);
+llvm::SmallVector<int64_t> staticList(IRGen &g, llvm::ArrayRef<mlir::Value> values, SourceRange range,
+                                      llvm::StringRef what);
 llvm::SmallVector<int64_t> staticList(IRGen &g, const RValue &v, SourceRange range, llvm::StringRef what);
 
 } // namespace toy

@@ -32,7 +32,7 @@ void sliceBounds(IRGen &g, const ast::Subscript &s, Value size, Value &start, Va
   Value positive;
   if (!known) {
     Value zero = g.integer(0, r);
-    g.create<AssertOp>(r, {g.create<NeOp>(r, {step, zero}), g.string("slice step is 0", r)});
+    needValue(g, g.create<NeOp>(r, {step, zero}), g.string("slice step is 0", r), r);
     positive = g.create<GtOp>(r, {step, zero});
   }
   auto number = [&](int64_t n) { return SizeTerm{g.number(n), {}}; };

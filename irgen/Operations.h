@@ -44,6 +44,8 @@ template <typename Op> mlir::Value arith(IRGen &g, mlir::Value a, mlir::Value b,
 SizeTerm sizeTerm(IRGen &g, mlir::Value value, SourceRange range, bool isSize = false);
 SizeTerm combine(IRGen &g, llvm::StringRef op, const SizeTerm &a, const SizeTerm &b, SourceRange range);
 mlir::Value valueOf(IRGen &g, const SizeTerm &term, SourceRange range);
+/// An error that is the text alone, unless a condition holds: what a function does not take.
+void needValue(IRGen &g, mlir::Value holds, mlir::Value text, SourceRange range);
 mlir::Value checkedSize(IRGen &g, mlir::Value value, SourceRange range);
 /// An i64 value of a size; `valueOf` gives those of the names in it.
 mlir::Value sizeExpression(IRGen &g, Dim dim, SourceRange range,

@@ -134,6 +134,10 @@ SizeTerm sizeTerm(IRGen &g, Value value, SourceRange range, bool isSize) {
   return read(read, value);
 }
 
+void needValue(IRGen &g, Value holds, Value text, SourceRange range) {
+  g.createOp<AssertOp>(range, {holds, text}, {g.attr("toy.of_value", g.b.getUnitAttr())});
+}
+
 /// A size operand of an operation: as it is, or, where the program computed it, checked. What has no expression keeps
 /// its name.
 Value checkedSize(IRGen &g, Value value, SourceRange range) {

@@ -100,6 +100,10 @@ static void toy_rt_retain_list(rt::List *list) { rt::retain(list); }
 static rt::List *toy_rt_list_append(rt::List *list, const rt::Item *item) {
   return rt::append(rt::ListRef(list), *item).take();
 }
+/// Consumes the tensor. The row is a tensor, or its only element.
+static rt::Tensor *toy_rt_append(rt::Tensor *x, const rt::Tensor *row, const void *element) {
+  return rt::append(rt::TensorRef(x), row ? rt::onHost(*row) : element).take();
+}
 static rt::List *toy_rt_list_set(rt::List *list, int64_t index, const rt::Item *item) {
   return rt::set(rt::ListRef(list), index, *item).take();
 }
@@ -390,6 +394,7 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       TOY_SYMBOL(toy_rt_retain_str),
       TOY_SYMBOL(toy_rt_release_list),
       TOY_SYMBOL(toy_rt_retain_list),
+      TOY_SYMBOL(toy_rt_append),
       TOY_SYMBOL(toy_rt_list_append),
       TOY_SYMBOL(toy_rt_list_set),
       TOY_SYMBOL(toy_rt_box),

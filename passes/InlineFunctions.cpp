@@ -112,14 +112,21 @@ struct InlineFunctionsPass : impl::InlineFunctionsBase<InlineFunctionsPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
+    SymbolTable table(module);
+    symbols = &table;
+    uses.clear();
     for (func::FuncOp function : functions)
       visit(function);
+    countUses(module.getBodyRegion(), 1);
     // What was only a body to copy, and what nobody calls any more.
     for (func::FuncOp function : functions) {
       bool imported = function->hasAttr("toy.imported");
       if (!imported && (!function.isPrivate() || function.isExternal()))
         continue;
-      if (SymbolTable::symbolKnownUseEmpty(function, module))
+      bool isUsed = uses.lookup(function.getSymNameAttr()) > 0;
+      if (!isUsed || imported)
+        countUses(function.getBody(), -1);
+      if (!isUsed)
         function.erase();
       else if (imported) {
         function.eraseBody();
@@ -130,6 +137,13 @@ struct InlineFunctionsPass : impl::InlineFunctionsBase<InlineFunctionsPass> {
   }
 
 private:
+  /// Counts what a region says of functions, so that none of them has to be looked for in the whole module.
+  void countUses(Region &region, int by) {
+    std::optional<SymbolTable::UseRange> found = SymbolTable::getSymbolUses(&region);
+    for (const SymbolTable::SymbolUse &use : *found)
+      uses[use.getSymbolRef().getLeafReference()] += by;
+  }
+
   /// Blocks whose errors are caught are called where they were written: their code is found in the same module.
   static bool triesOrIsTried(func::FuncOp function) {
     return function->hasAttr(triedCall) ||
@@ -145,7 +159,7 @@ private:
     function.walk([&](func::CallOp call) { calls.push_back(call); });
     std::optional<CallInliner> inliner;
     for (func::CallOp call : calls) {
-      auto callee = getOperation().lookupSymbol<func::FuncOp>(call.getCallee());
+      auto callee = symbols->lookup<func::FuncOp>(call.getCallee());
       if (!callee || callee.isExternal())
         continue;
       visit(callee);
@@ -163,6 +177,8 @@ private:
   }
 
   llvm::DenseSet<Operation *> visited, active;
+  llvm::DenseMap<StringAttr, int> uses;
+  SymbolTable *symbols = nullptr;
 };
 
 } // namespace

@@ -166,6 +166,18 @@ def PlaceUnique : Pass<"toy-place-unique", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::toy::ToyDialect", "::mlir::cf::ControlFlowDialect"];
 }
 
+def HoistStrings : Pass<"toy-hoist-strings", "::mlir::func::FuncOp"> {
+  let summary = "makes strings that are written in loops before them";
+  let description = [{
+    A `toy.str_constant` moves to the end of the block that is passed before the outermost loop around it: strings never
+    change, so one is counted once more where it is stored.
+
+    Before: `^loop: %s = toy.str_constant "a"; %ys = toy.list_append %xs, %s`. After: `%s = toy.str_constant "a"; ^loop:
+    %ys = toy.list_append %xs, %s`. Requires: nothing. Guarantees: the same strings.
+  }];
+  let dependentDialects = ["::toy::ToyDialect"];
+}
+
 def StripLoops : Pass<"toy-strip-loops", "::mlir::func::FuncOp"> {
   let summary = "runs counted innermost loops in strips";
   let description = [{

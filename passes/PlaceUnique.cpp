@@ -69,7 +69,7 @@ private:
     if (!isObject(v))
       return;
     Operation *def = v.getDefiningOp();
-    bool isMade = def ? isa<FusedOp, GemmOp, FromElementsOp, UniqueOp, ElementStoreOp, RelabelOp>(def)
+    bool isMade = def ? isa<FusedOp, GemmOp, FromElementsOp, AppendOp, UniqueOp, ElementStoreOp, RelabelOp>(def)
                       : !cast<BlockArgument>(v).getOwner()->isEntryBlock();
     if (isMade && v.getParentRegion() == &function.getBody() && !isKept(v))
       owned.insert(v);

@@ -290,7 +290,7 @@ template <> void Frame::evaluate(ProgressOp o) {
 
 template <> void Frame::evaluate(AssertOp o) {
   if (!*tensor(o.getCondition()).as<uint8_t>())
-    rt::fail(DiagId::AssertionFailed, {text(o.getText())});
+    rt::fail(o->hasAttr("toy.of_value") ? DiagId::ValueNotTaken : DiagId::AssertionFailed, {text(o.getText())});
 }
 
 template <> void Frame::evaluate(LoadOp o) {
@@ -305,15 +305,22 @@ template <> void Frame::evaluate(LoadOp o) {
 }
 
 template <> void Frame::evaluate(SaveOp o) {
-  std::vector<rt::NamedTensor> all;
   SmallVector<StringRef> names;
   if (o.getValues().size() == 1) // may hold anything
     names.push_back(o.getNames());
   else
     o.getNames().split(names, '\n');
-  for (auto [name, v] : llvm::zip_equal(names, o.getValues()))
-    all.push_back({name.str(), tensorRef(v)});
-  rt::save(text(o.getPath()), all);
+  std::vector<rt::NamedTensor> tensors;
+  std::vector<rt::NamedColumn> columns;
+  for (auto [name, v] : llvm::zip_equal(names, o.getValues())) {
+    columns.emplace_back(name.str(), values[v]);
+    if (auto *tensor = std::get_if<rt::TensorRef>(&values[v]))
+      tensors.push_back({name.str(), *tensor});
+  }
+  if (tensors.size() == columns.size())
+    rt::save(text(o.getPath()), tensors);
+  else
+    rt::saveTable(text(o.getPath()), columns);
 }
 
 template <> void Frame::evaluate(ShowOp o) {

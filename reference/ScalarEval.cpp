@@ -157,8 +157,8 @@ template <typename Op> ScalarValue byTable(DType d, ScalarValue x) {
   return isComplex(d) ? function(d, {x.re, x.im}) : function(d, {x.re});
 }
 template <typename Op>
-  requires llvm::is_one_of<Op, ExpOp, Expm1Op, LogOp, Log1pOp, Log2Op, Log10Op, SinOp, CosOp, TanOp, SinhOp, CoshOp,
-                           TanhOp, AsinOp, AcosOp, AtanOp, AsinhOp, AcoshOp, AtanhOp, ErfOp>::value
+  requires llvm::is_one_of<Op, ExpOp, Exp2Op, Expm1Op, LogOp, Log1pOp, Log2Op, Log10Op, SinOp, CosOp, TanOp, SinhOp,
+                           CoshOp, TanhOp, AsinOp, AcosOp, AtanOp, AsinhOp, AcoshOp, AtanhOp, ErfOp>::value
 ScalarValue evaluate(Op, const Elementwise &op, ScalarValue x) {
   return byTable<Op>(op.dtype, x);
 }
@@ -264,6 +264,9 @@ ScalarValue evaluate(MaximumOp, const Elementwise &op, ScalarValue x, ScalarValu
 ScalarValue evaluate(Atan2Op, const Elementwise &op, ScalarValue x, ScalarValue y) {
   static const TableFunction atan2("atan2");
   return atan2(op.dtype, {x.re, y.re});
+}
+ScalarValue evaluate(CopysignOp, const Elementwise &, ScalarValue x, ScalarValue y) {
+  return {0, std::copysign(x.re, std::isnan(y.re) ? 1.0 : y.re)};
 }
 ScalarValue evaluate(HypotOp, const Elementwise &op, ScalarValue x, ScalarValue y) {
   static const TableFunction hypot("hypot");

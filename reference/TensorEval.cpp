@@ -357,6 +357,11 @@ template <> void Frame::evaluate(SliceStoreOp o) {
   set(o.getResult(), std::move(x));
 }
 
+template <> void Frame::evaluate(AppendOp o) {
+  const rt::Tensor &row = tensor(o.getRow());
+  set(o.getResult(), rt::append(consume(o.getX(), o), rt::onHost(row)));
+}
+
 template <> void Frame::evaluate(ElementOp o) {
   const rt::Tensor &x = tensor(o.getX());
   int64_t at = dot(integers(o.getIndices()), denseStrides(x));

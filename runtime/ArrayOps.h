@@ -24,6 +24,8 @@ TensorRef take(const Tensor &x, std::span<const Tensor *const> indices, int64_t 
 /// Consumes x; `values` broadcasts to what `take` gives. The last of equal positions wins.
 TensorRef takeStore(TensorRef x, const Tensor &values, std::span<const Tensor *const> indices, int64_t firstAxis);
 /// Consumes x; `values` broadcasts to `counts` elements from `starts` by `steps`, which lie inside.
+/// One more row, whose elements lie at `row`: in place, with room for twice as many, where nobody else holds x.
+TensorRef append(TensorRef x, const void *row);
 TensorRef storeSlice(TensorRef x, const Tensor &values, std::span<const int64_t> starts,
                      std::span<const int64_t> counts, std::span<const int64_t> steps);
 /// PyTorch's gather and scatter.

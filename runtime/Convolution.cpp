@@ -8,6 +8,7 @@
 #include "runtime/DirectConvolution.h"
 #include "runtime/Error.h"
 #include "runtime/Parallel.h"
+#include "support/Diagnostics.h"
 
 #include <algorithm>
 #include <complex>
@@ -141,7 +142,7 @@ std::vector<TensorRef> convolution(LibraryArguments arguments, LibraryParameters
         all += (i ? ", " : "[") + std::to_string(t.sizes[i]);
       return all + "]";
     };
-    fail(DiagId::ConvolutionShapes, {"conv", text(x), text(w)});
+    fail(DiagId::ValueNotTaken, {formatDiagnostic(DiagId::ConvolutionShapes, {"conv", text(x), text(w)})});
   }
   switch (x.dtype) {
   case DType::F32:

@@ -17,6 +17,7 @@
 #include <charconv>
 #include <cmath>
 #include <complex>
+#include <optional>
 
 namespace toy::rt {
 namespace {
@@ -271,7 +272,7 @@ TensorRef readCsv(Bytes &file, const CsvOptions &options) {
   return numbers(values, isComplex, {static_cast<int64_t>(rows), static_cast<int64_t>(columns)});
 }
 
-std::vector<std::pair<std::string, Value>> readCsvTable(Bytes &file, const CsvOptions &options) {
+std::vector<NamedColumn> readCsvTable(Bytes &file, const CsvOptions &options) {
   Records records(file, options);
   std::vector<Cell> titles, cells;
   std::vector<std::string> names;
@@ -287,7 +288,7 @@ std::vector<std::pair<std::string, Value>> readCsvTable(Bytes &file, const CsvOp
     if (rows % 1024 == 0)
       poll();
   }
-  std::vector<std::pair<std::string, Value>> out;
+  std::vector<NamedColumn> out;
   for (size_t i = 0; i < names.size(); ++i) {
     std::vector<Complex> values(columns[i].size());
     bool isComplex = false, areNumbers = true;
@@ -345,17 +346,45 @@ std::string csvText(const std::string &path, const Tensor &t) {
   return out;
 }
 
-std::string csvTableText(const std::string &path, std::span<const NamedTensor> columns) {
+/// Between quotes where it would be read as anything else.
+static void appendText(std::string &out, const std::string &text) {
+  auto isSpecial = [](char c) { return c == ',' || c == '"' || c == '\n' || c == '\r'; };
+  auto isBlank = [](char c) { return c == ' ' || c == '\t'; };
+  if (!text.empty() && !isBlank(text.front()) && !isBlank(text.back()) && std::ranges::none_of(text, isSpecial)) {
+    out += text;
+    return;
+  }
+  out += '"';
+  for (char c : text)
+    out.append(c == '"' ? 2 : 1, c);
+  out += '"';
+}
+
+/// The length of a column, or none where it is no column.
+static std::optional<int64_t> lengthOf(const Value &column) {
+  if (auto *texts = std::get_if<ListRef>(&column))
+    return (*texts)->of == ItemKind{ItemKind::Text, DType::U8, 0, 0} ? std::optional((*texts)->count) : std::nullopt;
+  const Tensor &tensor = *std::get<TensorRef>(column);
+  return tensor.rank == 1 ? std::optional(tensor.sizes[0]) : std::nullopt;
+}
+
+std::string csvTableText(const std::string &path, std::span<const NamedColumn> columns) {
   std::string out;
-  for (const NamedTensor &column : columns) {
-    if (column.tensor->rank != 1 || column.tensor->sizes[0] != columns[0].tensor->sizes[0])
-      fail(DiagId::CannotWrite, {path, "the columns of a .csv file are vectors of one length"});
-    out += (out.empty() ? "" : ",") + column.name;
+  std::optional<int64_t> rows = lengthOf(columns[0].second);
+  for (const auto &[name, column] : columns) {
+    if (auto *tensor = std::get_if<TensorRef>(&column))
+      onHost(**tensor);
+    if (!rows || lengthOf(column) != rows)
+      fail(DiagId::CannotWrite, {path, "the columns of a .csv file are vectors and lists of strings of one length"});
+    out += (out.empty() ? "" : ",") + name;
   }
   out += '\n';
-  for (int64_t row = 0; row < columns[0].tensor->sizes[0]; ++row)
+  for (int64_t row = 0; row < *rows; ++row)
     for (size_t i = 0; i < columns.size(); ++i) {
-      appendCell(out, *columns[i].tensor, row);
+      if (auto *texts = std::get_if<ListRef>(&columns[i].second))
+        appendText(out, (*texts)->items[row].text->text);
+      else
+        appendCell(out, *std::get<TensorRef>(columns[i].second), row);
       out += i + 1 < columns.size() ? ',' : '\n';
     }
   return out;

@@ -25,14 +25,14 @@ TOY_FOR_ISA(avx512)
 
 namespace {
 
-using std::exp, std::expm1, std::log, std::log1p, std::log2, std::log10, std::sin, std::cos, std::tan, std::sinh,
-    std::cosh, std::tanh, std::asin, std::acos, std::atan, std::asinh, std::acosh, std::atanh, std::erf;
+using std::exp, std::exp2, std::expm1, std::log, std::log1p, std::log2, std::log10, std::sin, std::cos, std::tan,
+    std::sinh, std::cosh, std::tanh, std::asin, std::acos, std::atan, std::asinh, std::acosh, std::atanh, std::erf;
 
 /// libm, and the complex functions, in double: who asks rounds to f32, once.
 #define TOY_REAL(NAME)                                                                                                 \
   void real_##NAME(double *v) { v[0] = NAME(v[0]); }
 // clang-format off: a list
-TOY_REAL(exp) TOY_REAL(expm1) TOY_REAL(log) TOY_REAL(log1p) TOY_REAL(log2) TOY_REAL(log10) TOY_REAL(sin)
+TOY_REAL(exp) TOY_REAL(exp2) TOY_REAL(expm1) TOY_REAL(log) TOY_REAL(log1p) TOY_REAL(log2) TOY_REAL(log10) TOY_REAL(sin)
 TOY_REAL(cos) TOY_REAL(tan) TOY_REAL(sinh) TOY_REAL(cosh) TOY_REAL(tanh)
 TOY_REAL(erf) TOY_REAL(asin) TOY_REAL(acos) TOY_REAL(atan) TOY_REAL(asinh) TOY_REAL(acosh) TOY_REAL(atanh)
     // clang-format on

@@ -18,6 +18,11 @@ template <int N> Mask<N> RealExp(Lanes<N> *v) {
   v[0] = exp<N>(v[0]);
   return ok;
 }
+template <int N> Mask<N> RealExp2(Lanes<N> *v) {
+  Mask<N> ok = isBelow<N>(v[0], 1022);
+  v[0] = exp2<N>(v[0]);
+  return ok;
+}
 template <int N> Mask<N> RealExpm1(Lanes<N> *v) {
   Mask<N> ok = isBelow<N>(v[0], exponentLimit);
   v[0] = copysign<N>(expm1<N>(v[0]), v[0]);

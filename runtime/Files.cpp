@@ -110,14 +110,24 @@ void save(const std::string &path, std::span<const NamedTensor> tensors) {
   if (!known)
     fail(DiagId::UnknownFormat, {path});
   bool isTable = path.ends_with(".csv") && tensors[0].name != "arr_0"; // a struct
-  if (isTable)
-    return writeFile(path, {csvTableText(path, tensors)});
+  if (isTable) {
+    std::vector<NamedColumn> columns;
+    for (const NamedTensor &entry : tensors)
+      columns.emplace_back(entry.name, entry.tensor);
+    return saveTable(path, columns);
+  }
   if (tensors.size() != 1)
     fail(DiagId::CannotWrite, {path, "the format holds one array"});
   const Tensor &t = *tensors[0].tensor;
   if (path.ends_with(".npy"))
     return writeFile(path, {npyHeader(path, t), {t.as<char>(), static_cast<size_t>(t.count() * sizeOf(t.dtype))}});
   writeFile(path, {path.ends_with(".csv") ? csvText(path, t) : pngText(path, t)});
+}
+
+void saveTable(const std::string &path, std::span<const NamedColumn> columns) {
+  if (!path.ends_with(".csv"))
+    fail(DiagId::CannotWrite, {path, "text is held by the columns of a .csv file"});
+  writeFile(path, {csvTableText(path, columns)});
 }
 
 } // namespace toy::rt

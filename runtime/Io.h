@@ -28,6 +28,9 @@ std::vector<ArrayHeader> headersOf(const std::string &path, const CsvOptions &cs
 TensorRef load(const std::string &path, const std::string &name = "", const CsvOptions &csv = {});
 /// Writes by `writeFile`.
 void save(const std::string &path, std::span<const NamedTensor> tensors);
+/// A column of a table: a vector of numbers, or a list of strings.
+using NamedColumn = std::pair<std::string, Value>;
+void saveTable(const std::string &path, std::span<const NamedColumn> columns);
 /// `shape` elements in little-endian order from byte `offset`. The file stays open for a millisecond, so that a loop
 /// over records opens it once; what this process writes is seen at once.
 TensorRef readBinary(const std::string &path, DType dtype, std::span<const int64_t> shape, int64_t offset);
@@ -95,10 +98,10 @@ std::string safetensorsText(const std::string &path, std::span<const NamedTensor
 /// A matrix of numbers, f64 or c128.
 TensorRef readCsv(Bytes &file, const CsvOptions &options = {});
 /// Columns by the names in the first line: vectors of numbers, or lists of strings where a cell is none.
-std::vector<std::pair<std::string, Value>> readCsvTable(Bytes &file, const CsvOptions &options);
+std::vector<NamedColumn> readCsvTable(Bytes &file, const CsvOptions &options);
 std::string csvText(const std::string &path, const Tensor &tensor);
-/// A line of names above the columns, which are vectors of one length.
-std::string csvTableText(const std::string &path, std::span<const NamedTensor> columns);
+/// A line of names above the columns, which are of one length.
+std::string csvTableText(const std::string &path, std::span<const NamedColumn> columns);
 TensorRef readPng(Bytes &file);
 /// Grey [H, W], or [H, W, 1, 3 or 4]; floats from 0 to 1; complex values by domain colouring.
 std::string pngText(const std::string &path, const Tensor &tensor);

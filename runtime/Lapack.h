@@ -74,7 +74,7 @@ template <typename T> struct Lapack {
             complex ? "ungqr" : "orgqr");
     return withWork([&](T *work, Int size, Int &info) { f(&m, &k, &k, a, &m, tau, work, &size, &info); });
   }
-  /// job 'A' all, 'S' the first min(m, n) singular vectors.
+  /// job 'A' all, 'S' the first min(m, n) singular vectors, 'N' none.
   static Int gesdd(char job, Int m, Int n, T *a, R *s, T *u, T *vt) {
     Int k = std::min(m, n), vtRows = job == 'A' ? n : k;
     std::vector<Int> integers(8 * std::max(k, 1));
@@ -133,9 +133,8 @@ template <typename T> struct Lapack {
       return info;
     }
   }
-  /// Eigenvalues in ascending order; a becomes the eigenvectors.
-  static Int heevd(char triangle, Int n, T *a, R *w) {
-    char job = 'V';
+  /// Eigenvalues in ascending order; with job 'V' a becomes the eigenvectors, with 'N' there are none.
+  static Int heevd(char job, char triangle, Int n, T *a, R *w) {
     Int integerSize = 3 + 5 * n;
     std::vector<Int> integers(integerSize);
     if constexpr (complex) {

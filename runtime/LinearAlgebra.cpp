@@ -280,6 +280,23 @@ std::vector<TensorRef> svd(LibraryArguments arguments, LibraryParameters paramet
   return {u, s, vh};
 }
 
+std::vector<TensorRef> svdvals(LibraryArguments arguments, LibraryParameters) {
+  Matrices a(*arguments[0]);
+  int64_t m = a.m, n = a.n, k = std::min(m, n);
+  TensorRef work = copyOf(*arguments[0]), s = a.make(realOf(work->dtype), {k});
+  dispatch(work->dtype, [&]<typename T>(T) {
+    T unused;
+    for (int64_t i = 0; i < a.count && k; ++i) {
+      T *matrix = work->as<T>() + i * m * n;
+      needFinite(matrix, m * n, "svdvals", a.label(i));
+      needConvergence(Lapack<T>::gesdd('N', n, m, matrix, s->as<Real<T>>() + i * k, &unused, &unused), "svdvals",
+                      a.label(i));
+      poll();
+    }
+  });
+  return {s};
+}
+
 /// Eigenvalues in LAPACK's order; of a real matrix in exact conjugate pairs.
 std::vector<TensorRef> eigen(const Tensor &x, bool vectors, const char *name) {
   Matrices a(x);
@@ -314,7 +331,7 @@ std::vector<TensorRef> eigh(LibraryArguments arguments, LibraryParameters) {
     for (int64_t i = 0; i < a.count && a.n; ++i) {
       std::copy_n(arguments[0]->as<T>() + i * a.n * a.n, a.n * a.n, columns.data());
       needFinite(columns.data(), a.n * a.n, "eigh", a.label(i));
-      needConvergence(Lapack<T>::heevd('U', a.n, columns.data(), w->as<Real<T>>() + i * a.n), "eigh", a.label(i));
+      needConvergence(Lapack<T>::heevd('V', 'U', a.n, columns.data(), w->as<Real<T>>() + i * a.n), "eigh", a.label(i));
       if constexpr (isComplexScalar<T>)
         for (T &x : columns)
           x = std::conj(x);
@@ -323,6 +340,20 @@ std::vector<TensorRef> eigh(LibraryArguments arguments, LibraryParameters) {
     }
   });
   return {w, v};
+}
+
+std::vector<TensorRef> eigvalsh(LibraryArguments arguments, LibraryParameters) {
+  Matrices a(*arguments[0]);
+  TensorRef work = copyOf(*arguments[0]), w = a.make(realOf(work->dtype), {a.n});
+  dispatch(work->dtype, [&]<typename T>(T) {
+    for (int64_t i = 0; i < a.count && a.n; ++i) {
+      T *matrix = work->as<T>() + i * a.n * a.n;
+      needFinite(matrix, a.n * a.n, "eigvalsh", a.label(i));
+      needConvergence(Lapack<T>::heevd('N', 'U', a.n, matrix, w->as<Real<T>>() + i * a.n), "eigvalsh", a.label(i));
+      poll();
+    }
+  });
+  return {w};
 }
 
 /// NumPy's lstsq: the solution of least norm, squared residuals (where the rank is full and there are more rows than
@@ -408,6 +439,8 @@ constexpr LibraryRow rows[] = {
     {"cholesky", cholesky, factorization},
     {"qr", qr, factorization},
     {"svd", svd, factorization},
+    {"svdvals", svdvals, factorization},
+    {"eigvalsh", eigvalsh, factorization},
     {"eig", eig, factorization},
     {"eigvals", eigvals, factorization},
     {"eigh", eigh, factorization},

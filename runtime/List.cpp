@@ -102,7 +102,9 @@ ListRef concat(ListRef list, const List &other) {
 ListRef slice(const List &list, int64_t start, int64_t count, int64_t step) {
   ListRef out(newList(list.of));
   reserveItems(*out, count);
-  for (int64_t i = 0; i < count; ++i)
+  if (step == 1)
+    add(*out, list.elements().subspan(start, count));
+  for (int64_t i = 0; step != 1 && i < count; ++i)
     add(*out, {&list.items[start + i * step], 1});
   return out;
 }
@@ -116,32 +118,38 @@ static TensorRef vectorOf(const List &list) {
   return out;
 }
 
-/// Strings are compared by their first bytes, which stand side by side, before anything else of them is looked at.
+/// The first bytes of a string, as an integer of the same order.
+static int64_t beginOf(const std::string &text) {
+  uint64_t begin = 0;
+  std::memcpy(&begin, text.data(), std::min(text.size(), sizeof begin));
+  return static_cast<int64_t>(__builtin_bswap64(begin) ^ uint64_t(1) << 63);
+}
+
+/// Strings are sorted by their first bytes, as integers are, and then those of which these are equal.
 static void sortTexts(std::span<Item> items, bool descending) {
-  struct Key {
-    uint64_t begin;
-    size_t size;
-    Str *text;
-    bool operator<(const Key &other) const {
-      if (begin != other.begin)
-        return begin < other.begin;
-      bool areWhole = std::max(size, other.size) <= sizeof begin;
-      return areWhole ? size < other.size : text->text < other.text->text;
-    }
+  auto count = static_cast<int64_t>(items.size());
+  TensorRef begins(newTensor(DType::I64, std::array{count}));
+  auto *begin = begins->as<int64_t>();
+  for (int64_t i = 0; i < count; ++i)
+    begin[i] = beginOf(items[i].text->text);
+  TensorRef order = argsort(*begins, 0, descending);
+  const auto *from = order->as<int64_t>();
+  std::vector<Item> sorted;
+  sorted.reserve(items.size());
+  for (int64_t i = 0; i < count; ++i)
+    sorted.push_back(items[from[i]]);
+  std::ranges::copy(sorted, items.begin());
+  auto isBefore = [descending](const Item &x, const Item &y) {
+    return descending ? y.text->text < x.text->text : x.text->text < y.text->text;
   };
-  std::vector<Key> keys;
-  keys.reserve(items.size());
-  for (const Item &item : items) {
-    const std::string &text = item.text->text;
-    uint64_t begin = 0;
-    for (size_t i = 0; i < sizeof begin; ++i)
-      begin = begin << 8 | (i < text.size() ? static_cast<unsigned char>(text[i]) : 0);
-    keys.push_back({begin, text.size(), item.text});
+  for (int64_t first = 0, last; first < count; first = last) {
+    for (last = first + 1; last < count && begin[from[first]] == begin[from[last]];)
+      ++last;
+    std::span<Item> equals = items.subspan(first, last - first);
+    if (!std::ranges::is_sorted(equals, isBefore))
+      std::ranges::stable_sort(equals, isBefore);
+    poll();
   }
-  descending ? std::ranges::stable_sort(keys, [](const Key &x, const Key &y) { return y < x; })
-             : std::ranges::stable_sort(keys, [](const Key &x, const Key &y) { return x < y; });
-  for (size_t i = 0; i < items.size(); ++i)
-    items[i].text = keys[i].text;
 }
 
 ListRef sorted(const List &list, bool descending) {

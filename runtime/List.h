@@ -67,5 +67,7 @@ TensorRef joined(const List &list, int64_t axis, bool stacks);
 
 /// A list of strings.
 ListRef listOf(std::vector<std::string> texts);
+/// New strings at the end of a list that nobody else holds.
+void appendTexts(List &list, std::span<const std::string_view> texts);
 
 } // namespace toy::rt

@@ -28,8 +28,15 @@ namespace {
 /// Precedes every Tensor, Str and List in memory.
 struct Link {
   Link *previous = nullptr, *next = nullptr;
-  uint64_t serial = 0;
-  enum : uint8_t { IsTensor, IsStr, IsList } kind = IsTensor;
+  enum Kind : uint8_t { IsTensor, IsStr, IsList };
+  Kind kind : 2 = IsTensor;
+  uint64_t serial : 62 = 0;
+};
+static_assert(sizeof(Link) + sizeof(Str) <= 64, "a string is one of the smallest blocks");
+
+/// What is left of memory from which small blocks of one size are cut.
+struct Slab {
+  char *next = nullptr, *end = nullptr;
 };
 
 struct Heap {
@@ -37,6 +44,7 @@ struct Heap {
   Link head; ///< newest first
   uint64_t serial = 0;
   std::vector<void *> freeBlocks[24]; ///< element blocks of 64 << class bytes
+  Slab slabs[24];                     ///< for blocks of these sizes
   std::vector<std::pair<size_t, void *>> largeBlocks;
   size_t largeBytes = 0;
   MemoryStats stats;
@@ -49,7 +57,8 @@ Heap &heap() {
   return *instance;
 }
 
-constexpr size_t smallLimit = 1 << 16, hugePage = 2 << 20, cacheLimit = size_t(512) << 20;
+constexpr size_t smallLimit = 1 << 16, slabLimit = 1 << 10, slabBytes = 1 << 16, hugePage = 2 << 20,
+                 cacheLimit = size_t(512) << 20;
 
 /// Sanitized builds give every object an allocation of its own: a block that is used again would hide that freed
 /// elements, or a neighbour's, are read.
@@ -78,6 +87,18 @@ void *newBlock(size_t bytes) {
   return block;
 }
 
+/// A small block: an allocation of its own would take twice its bytes for its alignment. It is never given back.
+void *cutBlock(size_t size) {
+  Slab &slab = heap().slabs[classOf(size)];
+  if (slab.next == slab.end) {
+    void *memory = nullptr;
+    if (posix_memalign(&memory, 64, slabBytes) != 0)
+      return nullptr;
+    slab = {static_cast<char *>(memory), static_cast<char *>(memory) + slabBytes};
+  }
+  return std::exchange(slab.next, slab.next + size);
+}
+
 void *takeBlock(size_t bytes) {
   Heap &h = heap();
   if (!recycles)
@@ -85,7 +106,7 @@ void *takeBlock(size_t bytes) {
   if (bytes <= smallLimit) {
     auto &list = h.freeBlocks[classOf(bytes)];
     if (list.empty())
-      return newBlock(bytes);
+      return bytes <= slabLimit ? cutBlock(blockSize(bytes)) : newBlock(bytes);
     void *block = list.back();
     list.pop_back();
     return block;
@@ -116,7 +137,8 @@ void giveBlock(void *block, size_t bytes) noexcept try {
     h.largeBlocks.erase(h.largeBlocks.begin());
   }
 } catch (std::bad_alloc &) {
-  std::free(block);
+  if (bytes > slabLimit || !recycles)
+    std::free(block);
 }
 
 void *takeBlockOrThrow(size_t bytes) {
@@ -215,10 +237,13 @@ void destroy(Link *l, bool letsGo = true);
 
 /// The memory of a list, which lets its elements go unless they are freed on their own.
 void destroyList(List &list, bool letsGo) {
-  for (int64_t i = 0; letsGo && list.of.isObject() && i < list.count; ++i)
+  for (int64_t i = 0; letsGo && list.of.isObject() && i < list.count; ++i) {
+    if (i + 16 < list.count) // they lie anywhere, in a sorted list
+      __builtin_prefetch(linkOf(list.items[i + 16].object), 1);
     if (Link *element = linkOf(list.items[i].object);
         referencesTo(element).fetch_sub(1, std::memory_order_acq_rel) == 1)
       destroy(element);
+  }
   heap().stats.liveBytes -= list.capacity * static_cast<int64_t>(sizeof(Item));
   std::free(list.items);
 }
@@ -367,14 +392,27 @@ Tensor *newView(Tensor *source, DType dtype, std::span<const int64_t> sizes) {
   return t;
 }
 
-Str *newStr(std::string text) {
-  Heap &h = heap();
-  std::lock_guard lock(h.mutex);
+/// The heap is locked.
+static Str *linkedStr(std::string text) {
   char *memory = static_cast<char *>(takeBlockOrThrow(sizeof(Link) + sizeof(Str)));
   Link *l = new (memory) Link;
   l->kind = Link::IsStr;
   link(l);
   return new (memory + sizeof(Link)) Str{1, std::move(text)};
+}
+
+Str *newStr(std::string text) {
+  std::lock_guard lock(heap().mutex);
+  return linkedStr(std::move(text));
+}
+
+void appendTexts(List &list, std::span<const std::string_view> texts) {
+  reserveItems(list, list.count + static_cast<int64_t>(texts.size()));
+  std::lock_guard lock(heap().mutex);
+  for (std::string_view text : texts) {
+    list.items[list.count].text = linkedStr(std::string(text));
+    ++list.count;
+  }
 }
 
 List *newList(ItemKind of) {
@@ -466,7 +504,7 @@ ObjectMark markObjects(bool countsReferences) {
   std::lock_guard lock(heap().mutex);
   ObjectMark mark{heap().serial, {}};
   for (Link *l = countsReferences ? heap().head.next : nullptr; l; l = l->next)
-    mark.references.emplace_back(l->serial, referencesTo(l));
+    mark.references.emplace_back(uint64_t(l->serial), referencesTo(l));
   return mark;
 }
 

@@ -10,14 +10,18 @@
 namespace toy::rt::TOY_ISA {
 namespace {
 
+/// e^r - 1, |r| < 0.35.
+template <int N> Lanes<N> singleExpSeries(Lanes<N> r) {
+  Lanes<N> q = polynomial<N>(r, 0x1.00000042f8effp-1, 0x1.555555964af63p-3, 0x1.5554804b880dcp-5, 0x1.11107f44864ccp-7,
+                             0x1.6d9686dfab088p-10, 0x1.a1b4f729edf90p-13);
+  return fma<N>(r * r, q, r);
+}
 /// 2^k and p with e^x = 2^k (1 + p), |x| < 2^20.
 template <int N> Lanes<N> singleExp(Lanes<N> x, Lanes<N> &scale) {
   Mask<N> k;
   Lanes<N> n = nearest<N>(x * 0x1.71547652b82fep+0, k), r = fma<N>(-n, all<N>(0x1.62e42fefa39efp-1), x);
-  Lanes<N> q = polynomial<N>(r, 0x1.00000042f8effp-1, 0x1.555555964af63p-3, 0x1.5554804b880dcp-5, 0x1.11107f44864ccp-7,
-                             0x1.6d9686dfab088p-10, 0x1.a1b4f729edf90p-13);
-  scale = fromBits<N>((Mask<N>(1023) + ((k << 52) >> 52)) << 52);
-  return fma<N>(r * r, q, r);
+  scale = powerOfTwo<N>(k);
+  return singleExpSeries<N>(r);
 }
 /// NaN stays.
 template <int N> Lanes<N> clamped(Lanes<N> x, double low, double high) {
@@ -28,6 +32,12 @@ template <int N> Lanes<N> clamped(Lanes<N> x, double low, double high) {
 template <int N> Mask<N> SingleExp(Lanes<N> *v) {
   Lanes<N> scale, p = singleExp<N>(clamped<N>(v[0], -110, 90), scale);
   v[0] = fma<N>(p, scale, scale);
+  return ~Mask<N>{};
+}
+template <int N> Mask<N> SingleExp2(Lanes<N> *v) {
+  Mask<N> k;
+  Lanes<N> x = clamped<N>(v[0], -160, 130), n = nearest<N>(x, k), scale = powerOfTwo<N>(k);
+  v[0] = fma<N>(singleExpSeries<N>((x - n) * 0x1.62e42fefa39efp-1), scale, scale);
   return ~Mask<N>{};
 }
 /// e^x - 1 = 2^k p + (2^k - 1).

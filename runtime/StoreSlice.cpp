@@ -64,6 +64,27 @@ void copyPiece(void *context, int64_t begin, int64_t end) {
 
 } // namespace
 
+TensorRef append(TensorRef x, const void *row) {
+  onHostOnly(*x);
+  const int64_t rows = x->sizes[0];
+  int64_t bytes = sizeOf(x->dtype);
+  for (int64_t size : x->shape().subspan(1))
+    bytes *= size;
+  const bool isAlone = x->refs.load(std::memory_order_acquire) == 1 &&
+                       x->storage->refs.load(std::memory_order_acquire) == 1 && x->data == x->storage->data;
+  TensorRef out = x;
+  if (!isAlone || (rows + 1) * bytes > x->storage->bytes) {
+    std::vector<int64_t> sizes(x->shape().begin(), x->shape().end());
+    sizes[0] = std::max(2 * rows, rows + 4);
+    out = TensorRef(newTensor(x->dtype, sizes));
+    std::memcpy(out->data, x->data, rows * bytes);
+    poll();
+  }
+  std::memcpy(out->as<char>() + rows * bytes, row, bytes);
+  out->sizes[0] = rows + 1;
+  return out;
+}
+
 TensorRef storeSlice(TensorRef x, const Tensor &values, std::span<const int64_t> starts,
                      std::span<const int64_t> counts, std::span<const int64_t> steps) {
   TensorRef out(unique(x.take()));

@@ -10,6 +10,7 @@
 #include "runtime/Parallel.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace toy::rt {
 
@@ -21,13 +22,6 @@ static const std::string &string(Arguments x, size_t i) { return std::get<StrRef
 static Value made(std::string text) { return StrRef(newStr(std::move(text))); }
 static Value made(int64_t n) { return TensorRef(newScalar(DType::I64, &n)); }
 static Value made(bool b) { return TensorRef(newScalar(DType::Bool, &b)); }
-
-/// One more string of a list that nobody else holds.
-static void add(List &texts, std::string_view text) {
-  reserveItems(texts, texts.count + 1);
-  texts.items[texts.count].text = newStr(std::string(text));
-  ++texts.count;
-}
 
 /// What is between the separators; `piece` takes each part.
 template <typename Piece> static void eachPart(std::string_view text, std::string_view separator, Piece piece) {
@@ -42,25 +36,38 @@ template <typename Piece> static void eachPart(std::string_view text, std::strin
   }
 }
 
+/// The parts as strings, each as `piece` gives it.
+template <typename Piece> static Value listOfParts(std::string_view text, std::string_view separator, Piece piece) {
+  constexpr size_t many = 4096;
+  ListRef all = listOf({});
+  std::vector<std::string_view> parts;
+  parts.reserve(many);
+  eachPart(text, separator, [&](std::string_view part) {
+    parts.push_back(piece(part));
+    if (parts.size() == many) {
+      appendTexts(*all, parts);
+      parts.clear();
+    }
+  });
+  appendTexts(*all, parts);
+  return all;
+}
+
 static Value split(Arguments x) {
   if (string(x, 1).empty())
     fail(DiagId::EmptySeparator, {"split"});
-  ListRef parts = listOf({});
-  eachPart(string(x, 0), string(x, 1), [&](std::string_view part) { add(*parts, part); });
-  return parts;
+  return listOfParts(string(x, 0), string(x, 1), std::identity());
 }
 
 /// Without the last line's end, and with those of Windows.
 static Value lines(Arguments x) {
   std::string_view text = string(x, 0);
-  ListRef all = listOf({});
   if (text.empty())
-    return all;
+    return listOf({});
   if (text.ends_with('\n'))
     text.remove_suffix(1);
-  eachPart(text, "\n",
-           [&](std::string_view line) { add(*all, line.ends_with('\r') ? line.substr(0, line.size() - 1) : line); });
-  return all;
+  return listOfParts(
+      text, "\n", [](std::string_view line) { return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line; });
 }
 
 static Value join(Arguments x) {
@@ -70,11 +77,14 @@ static Value join(Arguments x) {
   for (const Item &part : parts.elements())
     bytes += static_cast<int64_t>(part.text->text.size() + separator.size());
   requireMemory(bytes, "a string");
-  std::string out;
-  out.reserve(bytes);
+  if (parts.count == 0)
+    return made(std::string());
+  std::string out(bytes - separator.size(), '\0');
+  char *to = out.data();
   for (const Item &part : parts.elements()) {
-    out += &part == parts.items ? "" : separator;
-    out += part.text->text;
+    if (&part != parts.items)
+      to = std::ranges::copy(separator, to).out;
+    to = std::ranges::copy(part.text->text, to).out;
   }
   return made(std::move(out));
 }

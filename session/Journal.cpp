@@ -307,7 +307,11 @@ private:
 
 void Session::saveScript(const std::string &path) {
   std::string text = "# A saved session of toy.\n";
-  for (auto &[alias, module] : mainNames.modules) // what is theirs is in their files
+  auto modules = mainNames.modules; // what is theirs is in their files
+  for (auto &[key, file] : moduleNames)
+    if (file.prefix.empty()) // its functions, which are saved, see the modules that it imports
+      modules.insert(file.modules.begin(), file.modules.end());
+  for (auto &[alias, module] : modules)
     text += fmt::format("import {} as {};\n", ScriptWriter::quoted(module.path), alias);
   auto isOwn = [](const std::string &name) { return name.find('.') == std::string::npos; };
   for (auto &[name, s] : defined.structures)

@@ -225,7 +225,7 @@ def functions(toy, every=5):
         for name, array in inputs.items():
             np.save(f"{folder}/{name}.npy", array)
             text += f'var {name} = load("{folder}/{name}.npy");\n'
-            for f in one + (["sign"] if "z" in name else ["erf"]):
+            for f in one + (["sign"] if "z" in name else ["erf", "exp2"]):
                 text += f'save("{folder}/OUT.{name}.{f}.npy", {f}({name}));\n'
         for x in ("special", "ordinary[:40]"):
             for name, e in {
@@ -256,7 +256,7 @@ def functions(toy, every=5):
                         bad = ~((x == y) | (np.isnan(x) & np.isnan(y))) | (np.signbit(x) != np.signbit(y)) & ~np.isnan(
                             x
                         )
-                        if name in ("erf", "hypot"):
+                        if name in ("erf", "exp2", "hypot"):
                             bad &= np.abs(x - y) > 8 * np.spacing(np.abs(x))
                         if name == "expm1":
                             bad &= np.abs(x - y) > 32 * np.spacing(np.abs(x))

@@ -264,7 +264,7 @@ def every_single(toy):
     return done.stdout + done.stderr if done.returncode else None
 
 
-FUNCTIONS = "exp expm1 log log1p log2 log10 sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh erf"
+FUNCTIONS = "exp exp2 expm1 log log1p log2 log10 sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh erf"
 
 
 def functions(toy, dtype):

@@ -198,8 +198,8 @@ ERRORS = {
     "conv1d(ones(1, 2, 3), ones(1, 2, 5))": "T0351",
     "conv2d(ones(3, 3), ones(1, 1, 2, 2))": "T0351",
     "conv1d(ones(1, 1, 3), ones(1, 1, 1), stride=0)": "T0104",
-    'rope(ones(2, 1, 4), polar(1, ones(2, 2)), layout="other")': "R0104",
-    'convolve([1], [2], "none")': "R0104",
+    'rope(ones(2, 1, 4), polar(1, ones(2, 2)), layout="other")': "R0132",
+    'convolve([1], [2], "none")': "R0132",
     "roots(eye(2))": "T0348",
 }
 

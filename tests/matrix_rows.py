@@ -203,10 +203,10 @@ def pairs(name, dtype, shape, x):
         yield f"complex(x, x[..., ::-1])" if shape and name == "complex" else f"{name}(x, x)", value, pair(dtype)
 
 
-@row("minimum", "maximum", "atan2", "hypot", "pow", "where", "clip")
+@row("minimum", "maximum", "atan2", "hypot", "copysign", "pow", "where", "clip")
 def two(name, dtype, shape, x):
-    if name in ("minimum", "maximum", "clip", "atan2", "hypot") and dtype in COMPLEX:
-        refused = Refused(NEEDS_REAL if name in ("atan2", "hypot") else NOT_ORDERED)
+    if name in ("minimum", "maximum", "clip", "atan2", "hypot", "copysign") and dtype in COMPLEX:
+        refused = Refused(NEEDS_REAL if name in ("atan2", "hypot", "copysign") else NOT_ORDERED)
         yield f"{name}(x, {'0, 1' if name == 'clip' else 'x'})", refused, None
     elif name in ("minimum", "maximum"):
         yield f"{name}(x, x[..., ::-1])" if shape else f"{name}(x, x)", library(name)(
@@ -215,11 +215,10 @@ def two(name, dtype, shape, x):
         yield f"{name}(x, 1)", library(name)(x, 1), number(dtype)
     elif name == "clip":
         yield "clip(x, 0, 1)", np.clip(x.astype(NUMPY[number(dtype)]), 0, 1), number(dtype)
-    elif name in ("atan2", "hypot"):
+    elif name in ("atan2", "hypot", "copysign"):
         y = x.astype(NUMPY[floating(dtype)])
-        yield f"{name}(x, 0.5)", (np.arctan2 if name == "atan2" else np.hypot)(y, np.asarray(0.5, y.dtype)), floating(
-            dtype
-        )
+        peer = {"atan2": np.arctan2, "hypot": np.hypot, "copysign": np.copysign}[name]
+        yield f"{name}(x, -0.5)", peer(y, np.asarray(-0.5, y.dtype)), floating(dtype)
     elif name == "pow":
         yield "pow(x, 2)", x.astype(NUMPY[wide(dtype)] if dtype == "bool" else x.dtype) ** np.asarray(
             2, x.dtype if dtype != "bool" else np.int64
@@ -394,13 +393,14 @@ def shapes(name, dtype, shape, x):
             else:
                 yield f"{name}(x, {k})", library(name)(x, k), dtype
     else:
-        yield "trace(x)", Refused("R0104 T0316") if r < 2 else np.trace(
+        yield "trace(x)", Refused("R0132 T0316") if r < 2 else np.trace(
             x.astype(NUMPY[wide(dtype)]), axis1=-2, axis2=-1
         ), wide(dtype)
 
 
 @row(
     "cat",
+    "append",
     "stack",
     "split",
     "chunk",
@@ -421,6 +421,11 @@ def joined(name, dtype, shape, x):
         for axis in axes(shape) if name == "cat" else range(-r - 1, r + 1):
             yield f"{name}([x, x], axis={axis})", (np.concatenate if name == "cat" else np.stack)([x, x], axis), dtype
         yield f"{name}([x, x], axis={r + 1})", Refused(AXIS), None
+    elif name == "append":
+        if shape and shape[0]:
+            yield "append(append(x, x[0]), x[-1])", np.concatenate([x, x[:1], x[-1:]]), dtype
+        else:
+            yield "append(x, x)", Refused("T0373"), None
     elif name in ("split", "chunk"):
         for axis in axes(shape):
             if shape[axis] >= 2 and name == "split":
@@ -514,7 +519,7 @@ def decompositions(name, dtype, shape, x):
             "qr": "qr(x)[0]",
             "svd": "svd(x)[0]",
         }.get(name, f"{name}(x)")
-        yield call, Refused("T0348 T0302 T0301 T0303 T0316 R0104 R0113"), None
+        yield call, Refused("T0348 T0302 T0301 T0303 T0316 R0132 R0113"), None
         return
     h = x.astype(NUMPY[to])
     n = shape[-1]
@@ -556,7 +561,7 @@ def signals(name, dtype, shape, x):
     to = pair(dtype)
     if name == "convolve":
         if r == 1:
-            value = Refused("R0104 T0351 T0323 R0106") if not x.size else np.convolve(x, x)
+            value = Refused("R0132 T0351 T0323 R0106") if not x.size else np.convolve(x, x)
             if x.size and dtype != "bool":
                 yield "convolve(x, x)", value, dtype
     elif "shift" in name:

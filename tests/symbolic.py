@@ -25,7 +25,7 @@ MODES = {
 }
 DAILY = [("never", "always", "dynamic"), ("never", "auto", "unpacked")]  # in turn; all of them at night
 LATE = {
-    "chunk": "R0104",
+    "chunk": "R0132",
     "halves": "R0105",
 }  # what only the data decides: how many parts there are, and that a computed size is 1
 # What has no tensor argument, or whose argument is no tensor of any size.
@@ -45,7 +45,7 @@ WITHOUT_SIZES = {
     "read_binary",
     "print",
     "write",
-    *"list append contains lines join strip replace find starts_with ends_with lower upper decode read_text write_text".split(),
+    *"list contains lines join strip replace find starts_with ends_with lower upper decode read_text write_text".split(),
     "bytes",
     "check",
     "clock",
@@ -171,6 +171,7 @@ expand | x:f64[n] y:f64[m] | expand(x, [2, m0(y)]) | 3,3 1,3 1,0 0,0 | 2,3 3,1 0
 tile | x:f64[n,m] | tile(x, [2, 3]) | 2,2 1,1 0,2 |
 repeat | x:f64[n,m] | repeat(x, 2, axis=1) | 2,3 1,1 0,2 |
 cat | x:f64[n,m] y:f64[k,l] | cat([x, y]) | 2,3,4,3 0,3,1,3 1,0,2,0 | 2,3,2,2 1,1,1,3
+append | x:f64[n,m] y:f64[k] | append(x, y) | 2,3,3 0,1,1 1,0,0 | 2,3,2 1,1,3
 stack | x:f64[n] y:f64[m] | stack(x, y) | 3,3 1,1 0,0 | 3,1 1,3 2,3
 split | x:f64[n] | split(x, [1, 2]) | 3 | 2 4 0
 split | x:f64[n] | split(x, 2) | 4 3 2 1 |

@@ -310,9 +310,10 @@ void FunctionEmitter::emitEntry(Function *body) {
     }
   }
   bool isTried = function->hasAttr(triedCall); // and stands in a function that was called so deep
+  bool isCall = function->hasAttr("toy.name") || function->hasAttr("toy.prelude"); // not a statement's own code
   arguments.push_back(isTried ? static_cast<Value *>(b.CreateLoad(
                                     b.getInt64Ty(), module.getOrInsertGlobal("toy_rt_depth", b.getInt64Ty())))
-                              : b.getInt64(0));
+                              : b.getInt64(isCall));
   CallInst *call = b.CreateCall(body, arguments);
   unsigned part = 0;
   bool single = !call->getType()->isStructTy();

@@ -110,6 +110,7 @@ private:
   // Lists.cpp
   void emit(ListLenOp op);
   void emit(ListElementOp op);
+  void emit(AppendOp op);
   void emit(ListAppendOp op);
   void emit(ListSetOp op);
   llvm::Value *ownReference(mlir::Value v, mlir::Operation *op);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Lists: lengths and elements are read as C reads a vector's, changes are calls of the runtime.
+/// Lists: lengths and elements are read as C reads a vector's, changes are calls of the runtime, as for tensors that
+/// grow.
 #include "passes/lowering/FunctionEmitter.h"
 
 #include "runtime/List.h"
@@ -53,6 +54,17 @@ void FunctionEmitter::emit(ListAppendOp op) {
   Value *item = itemOf(op.getValue(), op);
   slots[op.getResult()] = {scalars.call("toy_rt_list_append", b.getPtrTy(), {ownReference(op.getList(), op), item}),
                            {}};
+}
+
+void FunctionEmitter::emit(AppendOp op) {
+  setSite(op);
+  mlir::Value row = op.getRow();
+  Value *none = ConstantPointerNull::get(b.getPtrTy()), *tensor = isObject(row) ? slots[row].object : none;
+  Value *element = isObject(row) ? none : stackArray(b.getInt64Ty(), 2);
+  if (!isObject(row))
+    scalars.store(tensorTypeOf(row).getDtype(), element, b.getInt64(0), slots[row].scalar);
+  slots[op.getResult()].object =
+      scalars.call("toy_rt_append", b.getPtrTy(), {ownReference(op.getX(), op), tensor, element});
 }
 
 void FunctionEmitter::emit(ListSetOp op) {

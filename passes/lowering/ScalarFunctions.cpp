@@ -446,6 +446,10 @@ Element ScalarEmitter::binary(StringRef name, Element x, Element y, DType dx, DT
     Value *angle = b.CreateSelect(b.CreateFCmpOLT(sign, zero), ConstantFP::get(y.re->getType(), M_PI), zero);
     return {b.CreateSelect(b.CreateFCmpUNO(y.re, y.re), y.re, angle)};
   }
+  if (name == "copysign") {
+    Value *sign = b.CreateSelect(b.CreateFCmpUNO(y.re, y.re), ConstantFP::get(y.re->getType(), 1), y.re);
+    return {b.CreateBinaryIntrinsic(Intrinsic::copysign, x.re, sign)};
+  }
   if (name == "atan2" || name == "hypot")
     return byTable(rt::findElementFunction(name.str(), dtype), {x.re, y.re}, dtype);
   if (name == "floordiv" || name == "mod") {

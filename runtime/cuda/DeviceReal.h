@@ -52,6 +52,16 @@ double realExp(double x) {
   reduced.low -= k * ln2Low;
   return rounded<1>(exp<1>(reduced))[0] * powerOfTwo(static_cast<int>(k));
 }
+double realExp2(double x) {
+  if (isNan(x) || x > 1024)
+    return x > 0 ? infinity : x;
+  if (x < -1080)
+    return 0;
+  if (size(x) < 1000)
+    return lane<RealExp2<1>>(x);
+  int k = x < 0 ? -128 : 128;
+  return lane<RealExp2<1>>(x - k) * powerOfTwo(k);
+}
 double realExpm1(double x) { return size(x) < 700 ? lane<RealExpm1<1>>(x) : x < 0 ? -1 : realExp(x); }
 double realLog(double x) {
   if (!(x > 0) || x == infinity)

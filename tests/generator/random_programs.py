@@ -6,7 +6,7 @@ import random
 from programs import run_parts
 
 INTEGERS, FLOATS = ("bool", "u8", "i32", "i64"), ("bf16", "f16", "f32", "f64")
-REAL_UNARY = ["exp", "sin", "cos", "sqrt", "abs", "tanh", "floor", "sign", "expm1", "square", "sigmoid", "atan"]
+REAL_UNARY = ["exp", "exp2", "sin", "cos", "sqrt", "abs", "tanh", "floor", "sign", "expm1", "square", "sigmoid", "atan"]
 COMPLEX_UNARY = ["exp", "sin", "conj", "sqrt", "log", "tanh", "sign", "square"]
 
 

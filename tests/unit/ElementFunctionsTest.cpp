@@ -77,6 +77,25 @@ TEST(ElementFunctions, PowersBesideLongDouble) {
   RecordProperty("worst", std::to_string(worst));
 }
 
+/// Powers of 2 are exact where the exponent is an integer, and beside them as libm's, also where lanes take none.
+TEST(ElementFunctions, PowersOfTwo) {
+  const int row = findElementFunction("exp2", DType::F64);
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<double> even(-1, 1);
+  std::vector<double> x, got;
+  for (int n = -1080; n <= 1030; ++n)
+    for (double rest : {0.0, 0.5, -0.5, even(random), 0x1p-30 * even(random)})
+      x.push_back(n + rest);
+  got = x;
+  applyElements(row, static_cast<int64_t>(got.size()), got.data());
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (x[i] == std::floor(x[i]) || !std::isfinite(got[i]))
+      ASSERT_EQ(got[i], std::exp2(x[i])) << x[i];
+    else
+      ASSERT_LE(errorInUlp(got[i], std::exp2(static_cast<long double>(x[i]))), 0.8) << x[i];
+  }
+}
+
 /// C99's special cases, which libm has, at every place of a vector among ordinary arguments.
 TEST(ElementFunctions, SpecialPowers) {
   const int row = findElementFunction("pow", DType::F64);
@@ -165,10 +184,10 @@ TEST(ElementFunctions, SinglePrecision) {
     double (*exact)(double);
   };
   const Function functions[] = {
-      {"exp", std::exp},     {"expm1", std::expm1}, {"log", std::log},     {"log1p", std::log1p}, {"log2", std::log2},
-      {"log10", std::log10}, {"sin", std::sin},     {"cos", std::cos},     {"tan", std::tan},     {"sinh", std::sinh},
-      {"cosh", std::cosh},   {"tanh", std::tanh},   {"asin", std::asin},   {"acos", std::acos},   {"atan", std::atan},
-      {"asinh", std::asinh}, {"acosh", std::acosh}, {"atanh", std::atanh}, {"erf", std::erf}};
+      {"exp", std::exp},   {"exp2", std::exp2},   {"expm1", std::expm1}, {"log", std::log},     {"log1p", std::log1p},
+      {"log2", std::log2}, {"log10", std::log10}, {"sin", std::sin},     {"cos", std::cos},     {"tan", std::tan},
+      {"sinh", std::sinh}, {"cosh", std::cosh},   {"tanh", std::tanh},   {"asin", std::asin},   {"acos", std::acos},
+      {"atan", std::atan}, {"asinh", std::asinh}, {"acosh", std::acosh}, {"atanh", std::atanh}, {"erf", std::erf}};
   const uint64_t step = std::getenv("TOY_EVERY_F32") ? 1 : 4099;
   constexpr size_t block = 512;
   for (const Function &f : functions) {
