@@ -238,9 +238,9 @@ def interrupts(toy):
     statements = (
         "var r = conv1d(rand(1, 1, 8000000), rand(1, 1, 20000));",
         "var r = conv_transpose(rand(1, 1, 1000000), rand(1, 1, 3000));",
-        "var r = svd(rand(2500, 2500));",
+        "var r = svd(rand(1800, 1800));",
         "var r = eig(rand(1200, 1200));",
-        "var r = inv(rand(6000, 6000));",
+        "var r = inv(rand(4500, 4500));",
         "for i in range(9) { var r = fft(rand(30000000)); }",
         "var r = sort(rand(50000000));",
         "var r = rand(4000, 4000) @ rand(4000, 4000);",
