@@ -4,7 +4,7 @@ in functions, evaluated and compiled. Appending costs the same for each element.
 import random
 import textwrap
 
-from programs import run_parts
+from programs import in_turn, run_parts
 
 SETTINGS = ["--jit=never", "--jit=always", "--jit=always -O3 --unpack", "--jit=auto --dynamic=on"]
 DAILY, NIGHTLY = 24, 200
@@ -100,7 +100,7 @@ def random_programs(toy, seeds, every_setting):
     made = [Program(seed).make() for seed in seeds]
     texts = ["\n".join(p.lines) for p in made]
     texts += ["def f() {\n" + textwrap.indent(t, "  ") + "\n}\nf();" for t in texts]
-    settings = [SETTINGS if every_setting else [SETTINGS[0], SETTINGS[1 + (i // 4 + i) % 3]] for i in range(len(texts))]
+    settings = [SETTINGS if every_setting else in_turn(SETTINGS, i // 4 + i, 1) for i in range(len(texts))]
     for text, p, used, results in zip(texts, made + made, settings, run_parts(toy, list(zip(texts, settings)))):
         for setting, done in zip(used, results):
             if done.stdout.splitlines() != p.output:
