@@ -243,6 +243,8 @@ def indexing(dtype):
                     store(x, m, mask, data(x[mask].shape))
                     store(x, m, mask, data((1, *shape[rank:])))
             program.row(f"nonzero({name})", np.argwhere(x))
+        x, index = data((300, 400)), rng.integers(-300, 300, (7, 400))  # columns in tiles, which fit into a cache
+        program.row(f"gather({program.input(x)}, 0, {program.input(index)})", np.take_along_axis(x, index, 0))
         program.functions = "".join(functions)
         return program.check(toy)
 

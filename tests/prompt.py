@@ -89,7 +89,7 @@ class Session:
             }
             if "NO_COLOR" not in environment:
                 settings.pop("NO_COLOR", None)
-            os.execve(toy, ["toy", *arguments], settings)
+            os.execve(toy, ["toy", *arguments], {name: v for name, v in settings.items() if v is not None})
         self.resize(width)
         self.wait("toy> ")
 
