@@ -184,8 +184,7 @@ int run(const Options &options, const std::function<void(Session &)> &inspect) {
   if (std::string problem; options.device.choice == rt::DeviceChoice::Cuda && !rt::deviceIsReady(problem))
     rt::fail(DiagId::NoDevice, {problem});
   rt::setCheckBounds(options.checkBounds);
-  if (options.memoryLimit)
-    rt::setMemoryLimit(options.memoryLimit);
+  rt::setMemoryLimit(options.memoryLimit);
   rt::setThreads(options.threads);
   if (!options.sizeProfile.empty())
     session.readSizeProfile(options.sizeProfile);

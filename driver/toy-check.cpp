@@ -143,8 +143,6 @@ Result run(const Job &job, const CommandLine &command) {
     result.status = 71;
   }
   std::fflush(stderr);
-  if (options.memoryLimit) // which would hold for the next part, too
-    result.status |= 1 << 8;
   return result;
 }
 
@@ -245,12 +243,10 @@ struct Worker {
       r.err = take(err);
     }
     r.out = take(out);
-    if (pid && (r.status == 70 || r.status >> 8)) // what a fault left behind is no ground for another session
+    if (pid && r.status == 70) // what a fault left behind is no ground for another session
       stop();
     else if (pid && write(orders, "", 1) != 1)
       stop();
-    if (r.status >= 256)
-      r.status &= 255;
     return r;
   }
 };

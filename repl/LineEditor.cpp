@@ -5,9 +5,9 @@
 #include "repl/LineEditor.h"
 
 #include "repl/Highlight.h"
+#include "repl/History.h"
 #include "runtime/Guard.h"
 #include "session/Session.h"
-#include "support/PrivateFolder.h"
 #include "support/Terminal.h"
 #include "support/Unicode.h"
 
@@ -18,10 +18,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <fcntl.h>
 #include <readline/history.h>
 #include <readline/readline.h>
-#include <sstream>
 #include <sys/ioctl.h>
 #include <sys/select.h>
 #include <unistd.h>
@@ -337,39 +335,6 @@ int onClear(int, int) {
   return 0;
 }
 
-/// The history is for this user's eyes: in a private folder, and readable by nobody else.
-Descriptor openHistory(int flags, struct stat &info) {
-  Descriptor folder = openPrivateFolder(stateFolder);
-  Descriptor file = folder ? openOwnFile(folder.get(), "history", flags, info) : Descriptor();
-  if (file && (info.st_mode & 077))
-    ::fchmod(file.get(), 0600);
-  return file;
-}
-
-std::string readHistory() {
-  struct stat info{};
-  Descriptor file = openHistory(O_RDONLY, info);
-  constexpr off_t limit = off_t(64) << 20;
-  if (!file || info.st_size > limit)
-    return "";
-  std::string text(info.st_size, '\0');
-  return readAll(file.get(), text.data(), text.size()) ? text : "";
-}
-
-/// An entry is a line of the file: newlines are \n, backslashes \\.
-std::string encoded(const std::string &entry) {
-  std::string out;
-  for (char c : entry)
-    out += c == '\n' ? "\\n" : c == '\\' ? "\\\\" : std::string(1, c);
-  return out;
-}
-std::string decoded(const std::string &line) {
-  std::string out;
-  for (size_t i = 0; i < line.size(); ++i)
-    out += line[i] != '\\' || i + 1 == line.size() ? line[i] : line[++i] == 'n' ? '\n' : line[i];
-  return out;
-}
-
 } // namespace
 
 LineEditor::LineEditor(Session &session, bool color, std::function<bool(const std::string &)> isUnfinished) {
@@ -382,10 +347,9 @@ LineEditor::LineEditor(Session &session, bool color, std::function<bool(const st
   rl_catch_sigwinch = 0;
   rl_getc_function = readKey;
   using_history();
-  stifle_history(10000);
-  std::istringstream entries(readHistory());
-  for (std::string line; std::getline(entries, line);)
-    add_history(decoded(line).c_str());
+  stifle_history(historyLimit);
+  for (const std::string &entry : readHistory())
+    add_history(entry.c_str());
   rl_initialize();
   rl_bind_key('\t', onTab);
   if (!blocks)
@@ -439,10 +403,7 @@ void LineEditor::remember(const std::string &input) {
       (history_length > 0 && input == history_get(history_base + history_length - 1)->line))
     return;
   add_history(input.c_str());
-  // Appended at once, a line at a time: sessions side by side do not lose each other's entries.
-  struct stat info{};
-  if (Descriptor file = openHistory(O_WRONLY | O_CREAT | O_APPEND, info))
-    writeAll(file.get(), encoded(input) + "\n");
+  appendToHistory(input);
 }
 
 #else

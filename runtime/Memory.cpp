@@ -39,6 +39,8 @@ struct Slab {
   char *next = nullptr, *end = nullptr;
 };
 
+int64_t defaultLimit() { return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 10 * 8; }
+
 struct Heap {
   std::mutex mutex;
   Link head; ///< newest first
@@ -49,7 +51,7 @@ struct Heap {
   size_t largeBytes = 0;
   MemoryStats stats;
   const DeviceMemory *device = nullptr;
-  int64_t limit = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 10 * 8;
+  int64_t limit = defaultLimit();
 };
 
 Heap &heap() {
@@ -465,7 +467,7 @@ void resetMemoryStats() {
   s.peakBytes = s.liveBytes;
 }
 
-void setMemoryLimit(int64_t bytes) { heap().limit = bytes; }
+void setMemoryLimit(int64_t bytes) { heap().limit = bytes ? bytes : defaultLimit(); }
 
 void requireMemory(int64_t bytes, const std::string &what) {
   std::lock_guard lock(heap().mutex);

@@ -16,7 +16,7 @@ struct MemoryStats {
 MemoryStats memoryStats();
 /// Sets counters to 0 and the peak to what is live.
 void resetMemoryStats();
-/// Bytes that live tensors may occupy together; by default 80 % of the machine's memory.
+/// Bytes that live tensors may occupy together; 0 stands for the default, 80 % of the machine's memory.
 void setMemoryLimit(int64_t bytes);
 /// Throws as a tensor of so many bytes would; `what` they are for.
 void requireMemory(int64_t bytes, const std::string &what);

@@ -5,7 +5,7 @@ import pathlib
 import subprocess
 import tempfile
 
-from programs import run_parts
+from programs import in_turn, run_parts
 
 CONFIGURATIONS = [
     "--jit=never",
@@ -87,15 +87,19 @@ def program(statement, place):
     return DEFINITIONS + "seed(5);\n" + PLACES[place].replace("'", '"').replace("@", statement) + "\nprint(rand(1));\n"
 
 
-def grid(place):
+def grid(place, number, every_way=False):
+    """Evaluated, compiled, and in two of the other ways; in all of them at night."""
+
     def run(toy):
-        parts = [(program(statement, place), CONFIGURATIONS) for statement, _ in KINDS.values()]
+        first, second, *others = CONFIGURATIONS
+        ways = [[first, *in_turn([second, *others], number + i, 2)] for i in range(len(KINDS))]
+        parts = [(program(s, place), CONFIGURATIONS if every_way else w) for (s, _), w in zip(KINDS.values(), ways)]
         parts.append(("seed(5); print(rand(1));", CONFIGURATIONS[:1]))
         *rows, [random] = run_parts(toy, parts)
         wrong = []
-        for (kind, (_, code)), results in zip(KINDS.items(), rows):
+        for (kind, (_, code)), (_, configurations), results in zip(KINDS.items(), parts, rows):
             want = f"{code}\n1 [1.0, 2.0]\n{random.stdout}"
-            for configuration, done in zip(CONFIGURATIONS, results):
+            for configuration, done in zip(configurations, results):
                 if done.status or done.stdout != want:
                     wrong.append(f"{kind} {configuration}: {done.status} {done.stdout!r} {done.stderr}")
         return "\n".join(wrong) or None
@@ -202,8 +206,9 @@ def reads(toy):
 
 
 def all_cases():
-    for place in PLACES:
-        yield f"every error in: {place}", grid(place), "long"
+    for number, place in enumerate(PLACES):
+        yield f"every error in: {place}", grid(place, number), "long"
+        yield f"every error in: {place}, every way", grid(place, number, True), "nightly"
     yield "places of caught errors", places
     yield "errors that are not caught", not_caught
     yield "ends of programs in try", ends

@@ -49,14 +49,34 @@ def pytest_addoption(parser):
         "--device", choices=["host", "fake"], default="host", help="fake: everything on a device that tests/cuda plays"
     )
 
+    parser.addoption(
+        "--cpu",
+        type=int,
+        metavar="N",
+        help="the N tests that take most CPU time, and a table by file: tests, seconds, programs started",
+    )
+
+
+class Starts:
+    """Counts the programs that this process starts."""
+
+    number = 0
+
+    def __call__(self, event, arguments):
+        self.number += event in ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn")
+
+
+starts = Starts()
+
 
 def pytest_configure(config):
+    if config.getoption("--cpu"):
+        sys.addaudithook(starts)
     build = os.path.abspath(config.getoption("--build"))
     if not config.option.markexpr:
         config.option.markexpr = "sanitized and not nightly" if config.getoption("--sanitized") else "not nightly"
-    if not hasattr(
-        config, "workerinput"
-    ):  # machine code that earlier runs left is not used; workers share what this run makes
+    # Machine code that earlier runs left is not used; workers share what this run makes.
+    if not hasattr(config, "workerinput"):
         for expression in filter(None, (config.option.keyword, config.option.markexpr)):
             try:
                 Expression.compile(expression)
@@ -64,14 +84,19 @@ def pytest_configure(config):
                 raise pytest.UsageError(
                     f"`{expression}` is no expression of words, `and`, `or` and `not`: {error}"
                 ) from None
-        config.folder = tempfile.TemporaryDirectory()
-        os.environ["XDG_CACHE_HOME"] = config.folder.name
+        config.folder = tempfile.TemporaryDirectory(dir=environment.memory())
+        os.environ["TMPDIR"] = os.path.join(config.folder.name, "tmp")
+        os.mkdir(os.environ["TMPDIR"])
+        for what in ("cache", "state", "config"):  # nor what the user of this machine keeps, as the prompt's history
+            os.environ[f"XDG_{what.upper()}_HOME"] = os.path.join(config.folder.name, what)
         os.environ.update(environment.VARIABLES)
         os.environ["TOY_TEST_DEVICE"] = config.getoption("--device")
         os.environ["TOY_TEST_BUILD"] = build
+        os.environ["TOY_TEST_PROGRAMS"] = build
         if config.getoption("--device") == "fake":
             programs.on_fake_device(build, config.folder.name)
-    config.programs = os.environ["XDG_CACHE_HOME"] if config.getoption("--device") == "fake" else build
+            os.environ["TOY_TEST_PROGRAMS"] = config.folder.name
+    config.programs = os.environ["TOY_TEST_PROGRAMS"]
 
 
 def pytest_xdist_auto_num_workers(config):
@@ -101,13 +126,22 @@ def toy(request):
     return os.path.join(request.config.programs, "toy")
 
 
+def spent():
+    """Results compared, programs started; seconds of CPU, user's and system's, here and of what was waited for."""
+    times = os.times()
+    return programs.cells, starts.number, times.user + times.children_user, times.system + times.children_system
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item):
+    before = spent()
+    yield
+    names = "cells", "starts", "user", "system"
+    item.user_properties += [(n, round(b - a, 3)) for n, a, b in zip(names, before, spent())]
+
+
 class Problem(Exception):
     """What a check returned."""
-
-
-def seconds_of_cpu():
-    """Of this process and of those that it has waited for."""
-    return sum(os.times()[:4])
 
 
 class Case(pytest.Item):
@@ -118,11 +152,7 @@ class Case(pytest.Item):
             self.add_marker(name)
 
     def runtest(self):
-        before, begin = programs.cells, seconds_of_cpu()
-        try:
-            problem = self.check(os.path.join(self.config.programs, "toy"))
-        finally:
-            self.user_properties += [("cells", programs.cells - before), ("cpu", round(seconds_of_cpu() - begin, 2))]
+        problem = self.check(os.path.join(self.config.programs, "toy"))
         if problem and problem.startswith("skipped"):
             pytest.skip(problem.removeprefix("skipped").lstrip(": "))
         if problem:
@@ -214,13 +244,29 @@ def pytest_collection_modifyitems(config, items):
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
-def pytest_terminal_summary(terminalreporter):
-    sums = {"cells": 0, "cpu": 0}
+def pytest_terminal_summary(terminalreporter, config):
+    tests = []
     for report in (
         r for reports in terminalreporter.stats.values() for r in reports if getattr(r, "when", "") == "call"
     ):
-        for key, value in report.user_properties:
-            sums[key] = sums.get(key, 0) + value
+        numbers = dict(report.user_properties)
+        tests.append((report.nodeid, numbers["user"] + numbers["system"], numbers))
+    if config.getoption("--cpu"):
+        write_cost(terminalreporter.write_line, tests, config.getoption("--cpu"))
     terminalreporter.write_line(
-        f"{sums['cells']} results compared (a program, an expression or a message under one configuration), {sums['cpu']:.0f} s of CPU"
+        f"{sum(n['cells'] for _, _, n in tests)} results compared (a program, an expression or a message under one"
+        f" configuration), {sum(cpu for _, cpu, _ in tests):.0f} s of CPU"
     )
+
+
+def write_cost(write, tests, longest):
+    """The tests that cost most, and the files."""
+    files = {}
+    for name, cpu, numbers in tests:
+        files.setdefault(name.split("::")[0], []).append((cpu, numbers))
+    for name, cpu, _ in sorted(tests, key=lambda test: -test[1])[:longest]:
+        write(f"{cpu:8.2f}  {name}")
+    write("     CPU  system  tests  starts  file")
+    for file, rows in sorted(files.items(), key=lambda entry: -sum(cpu for cpu, _ in entry[1])):
+        cpu, system, starts = (sum(r) for r in zip(*((c, n["system"], n["starts"]) for c, n in rows)))
+        write(f"{cpu:8.1f}{system:8.1f}{len(rows):7}{starts:8}  {file}")

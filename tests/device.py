@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 
+from verdicts import once
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 EVERYWHERE = ["--device=cuda", "--jit=always"]  # with code that other cases of this run left, under any kind of graph
 GRAPHS = ["off", "auto", "full", "piecewise"]
@@ -140,24 +142,29 @@ def tool_of_cuda(name):
 
 
 def ptxas_refuses(ptxas, text, architectures):
+    version = subprocess.run([ptxas, "--version"], capture_output=True, text=True).stdout
     for architecture in architectures:
-        with tempfile.NamedTemporaryFile("w", suffix=".ptx") as file:
-            file.write(text)
-            file.flush()
-            out = subprocess.run(
-                [ptxas, "-v", f"-arch={architecture}", "-o", "/dev/null", file.name],
-                capture_output=True,
-                text=True,
-                timeout=300,
-            )
-        spills = [
-            line
-            for line in out.stderr.splitlines()
-            if "spill" in line and "0 bytes spill stores, 0 bytes spill loads" not in line
-        ]
-        if out.returncode or spills:
-            return f"{architecture}: {out.stderr[-1500:] if out.returncode else spills}"
+        if problem := once(lambda: refused(ptxas, text, architecture), version, architecture, text):
+            return f"{architecture}: {problem}"
     return None
+
+
+def refused(ptxas, text, architecture):
+    with tempfile.NamedTemporaryFile("w", suffix=".ptx") as file:
+        file.write(text)
+        file.flush()
+        out = subprocess.run(
+            [ptxas, "-v", f"-arch={architecture}", "-o", "/dev/null", file.name],
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+    spills = [
+        line
+        for line in out.stderr.splitlines()
+        if "spill" in line and "0 bytes spill stores, 0 bytes spill loads" not in line
+    ]
+    return out.stderr[-1500:] if out.returncode else "\n".join(spills)
 
 
 def assembles(toy, architectures):

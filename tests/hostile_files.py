@@ -662,7 +662,7 @@ def files_at_the_start(toy, folder):
     init.write_text("var fromInit = 7;\n")
 
     def runs(what, want):
-        s = Session(toy, XDG_CONFIG_HOME=str(config), XDG_STATE_HOME=str(state))
+        s = Session(toy, width=300, XDG_CONFIG_HOME=str(config), XDG_STATE_HOME=str(state))
         try:
             answer = s.line("fromInit") == "i64\n7"
             return same(what, (answer, "another user could have written it" in s.text()), want)

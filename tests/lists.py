@@ -4,10 +4,10 @@ in functions, evaluated and compiled. Appending costs the same for each element.
 import random
 import textwrap
 
-from programs import run_parts
+from programs import in_turn, run_parts
 
 SETTINGS = ["--jit=never", "--jit=always", "--jit=always -O3 --unpack", "--jit=auto --dynamic=on"]
-PROGRAMS = 30
+DAILY, NIGHTLY = 24, 200
 WORDS = ["a", "b c", "", "Z", "äö", "list"]
 
 
@@ -95,12 +95,14 @@ class Program:
         return self
 
 
-def random_programs(toy):
-    made = [Program(seed).make() for seed in range(PROGRAMS)]
+def random_programs(toy, seeds, every_setting):
+    """At the top level and in a function. The evaluator is one setting, the others are taken in turn."""
+    made = [Program(seed).make() for seed in seeds]
     texts = ["\n".join(p.lines) for p in made]
     texts += ["def f() {\n" + textwrap.indent(t, "  ") + "\n}\nf();" for t in texts]
-    for text, p, results in zip(texts, made + made, run_parts(toy, [(t, SETTINGS) for t in texts])):
-        for setting, done in zip(SETTINGS, results):
+    settings = [SETTINGS if every_setting else in_turn(SETTINGS, i // 4 + i, 1) for i in range(len(texts))]
+    for text, p, used, results in zip(texts, made + made, settings, run_parts(toy, list(zip(texts, settings)))):
+        for setting, done in zip(used, results):
             if done.stdout.splitlines() != p.output:
                 return f"{setting}\n{text}\n{done.stdout}{done.stderr}expected:\n" + "\n".join(p.output)
 
@@ -117,5 +119,6 @@ def appends_in_place(toy):
 
 
 def all_cases():
-    yield "lists: random programs", random_programs
+    yield "lists: random programs", lambda toy: random_programs(toy, range(DAILY), False)
+    yield "lists: more random programs", lambda toy: random_programs(toy, range(NIGHTLY), True), "nightly"
     yield "lists: appends are in place", appends_in_place

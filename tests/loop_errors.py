@@ -2,8 +2,9 @@
 """Checks that fail in loops over elements, at the first, a middle and the last turn: compiled code prints what was
 printed before, says the same error at the same place with the same chain of calls, and leaves variables as they were,
 as the evaluator does."""
-from programs import run_parts
+from programs import in_turn, run_parts
 
+# Of all but the first, half in turn.
 LEVELS = ["--jit=never", "--jit=always -O0", "--jit=always -O3", "--jit=always -O3 --unpack", "--dynamic=on"]
 # What fails when `i` is `bad`; `x` has six elements, `k` is 0 when it fails and positive before.
 CHECKS = {
@@ -48,17 +49,17 @@ def program(body, loop, bad, turns):
     )
 
 
-def one(check, body):
+def one(number, check, body):
     def test(toy):
         parts, names = [], []
-        for loop in LOOPS:
+        for i, loop in enumerate(LOOPS):
             for bad in (0, 3, 5):
-                parts.append((program(body, loop, bad, 6), LEVELS))
+                parts.append((program(body, loop, bad, 6), in_turn(LEVELS, number + i, 2)))
                 names.append(f"{loop}, turn {bad}")
-        for name, (text, _), (reference, *others) in zip(names, parts, run_parts(toy, parts)):
+        for name, (text, levels), (reference, *others) in zip(names, parts, run_parts(toy, parts)):
             if reference.status != 1 or not reference.stdout.startswith("before"):
                 return f"{name}: {reference}\n{text}"
-            for level, done in zip(LEVELS[1:], others):
+            for level, done in zip(levels[1:], others):
                 if done[:3] != reference[:3]:
                     return f"{name}, {level}:\n{done.stdout}{done.stderr}evaluated:\n{reference.stdout}{reference.stderr}{text}"
 
@@ -66,5 +67,5 @@ def one(check, body):
 
 
 def all_cases():
-    for check, body in CHECKS.items():
-        yield f"loop errors: {check}", one(check, body), "host"
+    for number, (check, body) in enumerate(CHECKS.items()):
+        yield f"loop errors: {check}", one(number, check, body), "host"

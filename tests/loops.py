@@ -13,6 +13,9 @@ MODES = {
     "--jit=never": ["--jit=always", "--jit=always -O0", "--jit=always -O3", "--jit=always --unpack", "--jit=auto"],
     "--jit=never --dynamic=on": ["--jit=always --dynamic=on"],
 }
+#: what is asked of every program each day, and what of one program in four
+DAILY = {"--jit=never": ["--jit=always"], "--jit=never --dynamic=on": ["--jit=always --dynamic=on"]}
+IN_TURN = ["--jit=always -O0", "--jit=always -O3", "--jit=always --unpack", "--jit=auto"]
 DTYPES = ["f64", "f64", "i64", "i64", "f32", "c128", "c64", "bool", "i32", "u8"]
 
 
@@ -368,11 +371,15 @@ class Generator:
         return "\n".join(self.lines)
 
 
-def check(toy, seeds, modes=MODES):
-    texts = [Generator(seed).program() for seed in seeds]
-    order = [mode for reference, others in modes.items() for mode in [reference, *others]]
-    problems = []
-    for seed, text, results in zip(seeds, texts, run_parts(toy, [(t, order) for t in texts], flags=["--timeout=60"])):
+def modes_of_today(seed):
+    return DAILY | {"--jit=never": DAILY["--jit=never"] + [IN_TURN[seed % 4]]}
+
+
+def check(toy, seeds, modes=lambda seed: MODES):
+    made = [(seed, Generator(seed).program(), modes(seed)) for seed in seeds]
+    orders = [[m for reference, others in modes.items() for m in [reference, *others]] for _, _, modes in made]
+    problems, parts = [], [(text, order) for (_, text, _), order in zip(made, orders)]
+    for (seed, text, modes), order, results in zip(made, orders, run_parts(toy, parts, flags=["--timeout=60"])):
         done = {mode: (d.status, d.stdout, d.stderr) for mode, d in zip(order, results)}
         wrong = [
             (mode, reference) for reference, others in modes.items() for mode in others if done[mode] != done[reference]
@@ -380,14 +387,16 @@ def check(toy, seeds, modes=MODES):
         if wrong:
             shown = "\n".join(f"--- {mode}: {done[mode][0]}\n{done[mode][1]}{done[mode][2]}" for mode in wrong[0])
             problems.append(f"{seed}\n{shown}\n{text}")
-    return f"{len(problems)} of {len(texts)} programs\n" + "\n\n".join(problems[:4]) if problems else None
+    return f"{len(problems)} of {len(made)} programs\n" + "\n\n".join(problems[:4]) if problems else None
 
 
-def all_cases(shard=50, daily=100, nightly=20000):
+def all_cases(shard=50, daily=80, nightly=20000):
+    for first in range(0, daily, 20):
+        seeds = range(first, first + 20)
+        yield f"loops: {first} to {seeds[-1]}", lambda toy, s=seeds: check(toy, s, modes_of_today)
     for first in range(0, nightly, shard):
-        yield f"loops: {first} to {first + shard - 1}", lambda toy, first=first: check(
-            toy, range(first, first + shard)
-        ), *(["nightly"] if first >= daily else [])
+        seeds = range(first, first + shard)
+        yield f"loops: {first} to {seeds[-1]} in every mode", lambda toy, s=seeds: check(toy, s), "nightly"
 
 
 if __name__ == "__main__":

@@ -18,6 +18,12 @@ def count(n):
     cells += n
 
 
+def in_turn(settings, number, count):
+    """The first setting, which the others are compared with, and so many of the others, for a program's number."""
+    first, *others = settings
+    return [first, *(others[(number + i) % len(others)] for i in range(count))]
+
+
 def expected_lines(path):
     return [line.split("# expect:", 1)[1].strip() for line in path.read_text().splitlines() if "# expect:" in line]
 

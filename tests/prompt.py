@@ -89,7 +89,7 @@ class Session:
             }
             if "NO_COLOR" not in environment:
                 settings.pop("NO_COLOR", None)
-            os.execve(toy, ["toy", *arguments], settings)
+            os.execve(toy, ["toy", *arguments], {name: v for name, v in settings.items() if v is not None})
         self.resize(width)
         self.wait("toy> ")
 
@@ -311,7 +311,7 @@ def interrupts(s):
 def interrupts_at_random(s):
     s.line("seed(1); var total = rand(200, 200); var check = sum(total);")
     rng = random.Random(3)
-    for _ in range(500):
+    for _ in range(200):
         s.send(
             rng.choice(
                 [
@@ -419,6 +419,30 @@ def history(toy):
             )
         finally:
             c.close()
+
+
+def long_history(toy):
+    """Of very many entries the last are kept, in the file, too; a file that fits stays as it is."""
+    problems = []
+    for entries, kept in ((25000, 10000), (15000, 15000)):
+        with tempfile.TemporaryDirectory() as state:
+            file = pathlib.Path(state, "toy/history")
+            file.parent.mkdir(0o700)
+            lines = [f"var a{i} = {i};\\n# \\\\" for i in range(entries)]
+            file.write_text("\n".join(lines) + "\n")
+            file.chmod(0o600)
+            s = Session(toy, XDG_STATE_HOME=state)
+            try:
+                problems += [
+                    expect("the last entry", f"var a{entries - 1} = " in s.keys("\x1b[A"), True),
+                    expect("a dropped entry", "a4999 = 4999;" in s.keys("\x03\x12a4999 "), False),
+                ]
+                s.keys("\x03")
+                s.line("var new = 1;")
+            finally:
+                s.close()
+            problems.append(expect("the file", file.read_text().splitlines() == [*lines[-kept:], "var new = 1;"], True))
+    return first(*problems)
 
 
 def faults(toy):
@@ -715,5 +739,5 @@ def all_cases():
         help_topics,
     ):
         yield "prompt: " + body.__name__.replace("_", " "), session(body)
-    for test in (colours, history, faults, examples_of_help, start_up_file):
+    for test in (colours, history, long_history, faults, examples_of_help, start_up_file):
         yield "prompt: " + test.__name__.replace("_", " "), test

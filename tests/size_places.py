@@ -6,7 +6,7 @@ import itertools
 
 import programs
 
-MODES = ["--jit=auto", "--jit=never", "--jit=always", "--jit=always --dynamic=on", "--jit=always --unpack"]
+MODES = ["--jit=never", "--jit=auto", "--jit=always", "--jit=always --dynamic=on", "--jit=always --unpack"]
 # A size that only the run decides, and one that the caller's types tell.
 PRELUDE = "def late(n) { var x = zeros(20); x[:n] = 1; return x[x > 0] * 0; }\ndef known(n) { return zeros(n); }\n"
 
@@ -106,10 +106,14 @@ def judge(name, modes, results, want, fails):
     return problems
 
 
-def check(rows, toy):
-    """Compiling takes most of the time: every fourth row is compiled, from another one on in each place."""
-    rows = list(rows)
-    modes = [MODES if i % 4 == len(rows) % 4 else MODES[:1] for i in range(len(rows))]
+def check(rows, toy, every_mode=False):
+    """Compiling takes most of the time: every fourth row is compiled, from another one on in each place, in half of the
+    modes."""
+    rows, compiled = list(rows), itertools.count()
+    modes = [
+        MODES if every_mode else programs.in_turn(MODES, next(compiled), 2) if i % 4 == len(rows) % 4 else MODES[:1]
+        for i in range(len(rows))
+    ]
     problems = []
     for (name, _, want, fails), ways, results in zip(
         rows, modes, programs.run_parts(toy, [(program, ways) for (_, program, _, _), ways in zip(rows, modes)])
@@ -120,13 +124,13 @@ def check(rows, toy):
 
 def all_cases():
     rows = list(table())
-    for place in PLACES:
-        yield f"declared sizes: {place}", lambda toy, place=place: check(
-            (
-                row
-                for row in rows
-                if row[0].startswith(place + " ") and row[0][len(place) + 1 :].split()[0] in EXPRESSIONS
-            ),
-            toy,
-        )
-    yield "declared sizes: solved", lambda toy: check(solved(), toy)
+    places = {place: [] for place in PLACES}
+    for row in rows:
+        place = next(p for p in PLACES if row[0].startswith(p + " ") and row[0][len(p) + 1 :].split()[0] in EXPRESSIONS)
+        places[place].append(row)
+    places["solved"] = list(solved())
+    for place, rows in places.items():
+        yield f"declared sizes: {place}", lambda toy, rows=rows: check(rows, toy)
+        yield f"declared sizes: {place}, compiled in every mode", lambda toy, rows=rows: check(
+            rows, toy, True
+        ), "nightly"

@@ -41,11 +41,19 @@ struct Touch {
   const void *graph = nullptr;
 };
 
+struct Granule {
+  Touch writer;
+  std::vector<Touch> readers; ///< since the last write
+};
+using Chunk = std::array<Granule, 256>;
+
+/// Most of a large block, as a workspace, is never touched: what is known of its bytes is made, and they are filled,
+/// by the chunk when somebody comes there.
 struct Allocation {
   uint64_t address, bytes;
   bool isLive = true;
-  std::vector<Touch> writers;              ///< of each granule
-  std::vector<std::vector<Touch>> readers; ///< since the last write
+  Touch whole = {}; ///< who made or freed all of it
+  std::vector<std::unique_ptr<Chunk>> chunks = {};
 };
 
 struct FakeGraph;
@@ -229,24 +237,56 @@ struct Fake : ptx::Memory {
     return it != now.before.end() && it->second > touch.index;
   }
 
+  Granule &granuleAt(Allocation &a, uint64_t index) {
+    constexpr uint64_t count = std::tuple_size_v<Chunk>, chunkBytes = count * granule;
+    std::unique_ptr<Chunk> &chunk = a.chunks[index / count];
+    if (!chunk) {
+      chunk = std::make_unique<Chunk>();
+      for (Granule &g : *chunk)
+        g.writer = a.whole;
+      uint64_t begin = index / count * chunkBytes;
+      std::memset(host(a.address + begin), 0xff, std::min(chunkBytes, a.bytes - begin));
+    }
+    return (*chunk)[index % count];
+  }
+
+  void checkWrite(const Granule &g, const char *what) {
+    if (!isOrdered(g.writer))
+      complain(std::string("race: ") + running->what + " and an earlier writer" + what);
+    for (const Touch &reader : g.readers)
+      if (!isOrdered(reader))
+        complain(std::string("race: ") + running->what + " writes what an unordered operation reads" + what);
+  }
+
+  /// What makes or frees all of a block: nobody sees what was there before.
+  void renew(Allocation &a) {
+    checkWrite({a.whole, {}}, "");
+    for (std::unique_ptr<Chunk> &chunk : a.chunks) {
+      if (chunk)
+        for (const Granule &g : *chunk)
+          checkWrite(g, "");
+      chunk.reset();
+    }
+    a.whole = {running->stream, running->index, running->node, running->graph};
+  }
+
   void touch(Allocation &a, uint64_t address, uint64_t bytes, bool isWrite, const char *what) {
     Touch mine{running->stream, running->index, running->node, running->graph};
     uint64_t first = (address - a.address) / granule, end = (address - a.address + bytes + granule - 1) / granule;
-    for (uint64_t g = first; g < end; ++g) {
-      Touch &writer = a.writers[g];
-      auto &readers = a.readers[g];
-      if (!isOrdered(writer))
-        complain(std::string("race: ") + running->what + " and an earlier writer" + what);
+    for (uint64_t i = first; i < end; ++i) {
+      Granule &g = granuleAt(a, i);
       if (isWrite) {
-        for (const Touch &reader : readers)
-          if (!isOrdered(reader))
-            complain(std::string("race: ") + running->what + " writes what an unordered operation reads" + what);
-        writer = mine;
-        readers.clear();
-      } else if (readers.empty() || readers.back().stream != mine.stream || readers.back().index != mine.index ||
-                 readers.back().node != mine.node) {
-        std::erase_if(readers, [&](const Touch &r) { return r.stream == mine.stream && r.index < mine.index; });
-        readers.push_back(mine);
+        checkWrite(g, what);
+        g.writer = mine;
+        g.readers.clear();
+        continue;
+      }
+      if (!isOrdered(g.writer))
+        complain(std::string("race: ") + running->what + " and an earlier writer" + what);
+      if (g.readers.empty() || g.readers.back().stream != mine.stream || g.readers.back().index != mine.index ||
+          g.readers.back().node != mine.node) {
+        std::erase_if(g.readers, [&](const Touch &r) { return r.stream == mine.stream && r.index < mine.index; });
+        g.readers.push_back(mine);
       }
     }
   }

@@ -180,12 +180,10 @@ Result cuMemAllocAsync(Pointer *pointer, size_t bytes, Stream stream) {
     f.top += rounded + 4096; // accesses beyond the end hit nothing
   }
   f.liveBytes += bytes;
-  Allocation &a = f.allocations[address] = {address, bytes, true, {}, {}};
-  a.writers.resize((bytes + granule - 1) / granule);
-  a.readers.resize(a.writers.size());
-  std::memset(f.host(address), 0xff, bytes);
+  Allocation &a = f.allocations[address] = {address, bytes};
+  a.chunks.resize(bytes / (granule * std::tuple_size_v<Chunk>)+1);
   // It exists in the order of its stream.
-  f.add(s, "the allocation", [&f, address, bytes](Operation &) { f.range(address, bytes, true); });
+  f.add(s, "the allocation", [&f, address](Operation &) { f.renew(f.allocations.at(address)); });
   *pointer = address;
   return success;
 }
@@ -203,8 +201,7 @@ Result cuMemFreeAsync(Pointer pointer, Stream stream) {
       f.complain("a block is freed twice");
       return;
     }
-    f.range(pointer, a.bytes, true);
-    std::memset(f.host(pointer), 0xff, a.bytes);
+    f.renew(a);
     a.isLive = false;
     f.liveBytes -= a.bytes;
     f.freeRanges[(a.bytes + 255) / 256 * 256].push_back(pointer);

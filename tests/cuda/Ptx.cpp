@@ -25,6 +25,34 @@ const std::map<std::string, int> &codes() {
   return table;
 }
 
+/// Those with `u` are true of NaN, too; lo, ls, hi and hs are the ones of unsigned numbers.
+unsigned char relationsOf(const std::string &comparison) {
+  static const std::map<std::string, int> table = {
+      {"eq", Equal},
+      {"ne", Less | Greater},
+      {"lt", Less},
+      {"le", Less | Equal},
+      {"gt", Greater},
+      {"ge", Greater | Equal},
+      {"lo", Less},
+      {"ls", Less | Equal},
+      {"hi", Greater},
+      {"hs", Greater | Equal},
+      {"equ", Equal | Unordered},
+      {"neu", Less | Greater | Unordered},
+      {"ltu", Less | Unordered},
+      {"leu", Less | Equal | Unordered},
+      {"gtu", Greater | Unordered},
+      {"geu", Greater | Equal | Unordered},
+      {"num", Less | Equal | Greater},
+      {"nan", Unordered},
+  };
+  auto found = table.find(comparison);
+  if (found == table.end())
+    throw Error("PTX: comparison " + comparison);
+  return static_cast<unsigned char>(found->second);
+}
+
 std::string trim(const std::string &s) {
   size_t a = s.find_first_not_of(" \t\n"), b = s.find_last_not_of(" \t\n");
   return a == std::string::npos ? "" : s.substr(a, b - a + 1);
@@ -347,6 +375,9 @@ private:
       else if (part == "v4")
         i.width = 4;
     }
+    i.setsCarry = i.has("cc");
+    if (i.code == SetP)
+      i.relations = relationsOf(i.suffix[0]);
     if (i.code == Mul && i.has("wide"))
       i.code = MulWide;
     else if (i.code == Mul && i.has("hi"))

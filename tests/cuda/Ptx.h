@@ -87,6 +87,8 @@ struct Operand {
   std::vector<Operand> parts;
 };
 
+enum Relation : unsigned char { Less = 1, Equal = 2, Greater = 4, Unordered = 8 };
+
 struct Instruction {
   std::string name;                ///< first part of the opcode
   std::vector<std::string> suffix; ///< the others
@@ -103,6 +105,8 @@ struct Instruction {
   int code = 0;        ///< the interpreter's number of the operation
   Space space = Space::Register;
   unsigned width = 1;
+  bool setsCarry = false;
+  unsigned char relations = 0; ///< with which a comparison is true
   bool has(const char *text) const {
     for (const std::string &s : suffix)
       if (s == text)

@@ -248,7 +248,6 @@ public:
       Thread &t = threads[lane];
       if (!t.local)
         t.local = std::make_unique<char[]>(localBytes);
-      std::memset(t.local.get(), 0xff, localBytes); // NaN
       t.frames.clear();
       t.localTop = 0;
       t.done = false;
@@ -287,6 +286,7 @@ private:
     t.localTop += (f.localBytes + 15) / 16 * 16;
     if (t.localTop > localBytes)
       throw Error("PTX: too much local memory");
+    std::memset(t.local.get() + frame.localBase, 0xff, t.localTop - frame.localBase); // NaN
     t.frames.push_back(std::move(frame));
   }
 
@@ -343,65 +343,17 @@ private:
   }
 
   bool compare(const Instruction &i, uint64_t a, uint64_t b) const {
-    const std::string &how = i.suffix[0];
-    if (i.kind == 'f' || i.kind == 'h') {
-      auto number = [&](uint64_t v) {
-        return i.bits == 64 ? f64(v) : i.bits == 32 && i.kind == 'f' ? f32(v) : halfToFloat(static_cast<uint16_t>(v));
-      };
-      double x = number(a), y = number(b);
-      bool nan = std::isnan(x) || std::isnan(y);
-      if (how == "num")
-        return !nan;
-      if (how == "nan")
-        return nan;
-      if (how == "eq")
-        return x == y;
-      if (how == "ne")
-        return !nan && x != y;
-      if (how == "lt")
-        return x < y;
-      if (how == "le")
-        return x <= y;
-      if (how == "gt")
-        return x > y;
-      if (how == "ge")
-        return x >= y;
-      if (how == "equ")
-        return nan || x == y;
-      if (how == "neu")
-        return nan || x != y;
-      if (how == "ltu")
-        return nan || x < y;
-      if (how == "leu")
-        return nan || x <= y;
-      if (how == "gtu")
-        return nan || x > y;
-      if (how == "geu")
-        return nan || x >= y;
-    }
-    if (i.kind == 's') {
-      int64_t x = extended(a, i.bits), y = extended(b, i.bits);
-      return how == "eq"   ? x == y
-             : how == "ne" ? x != y
-             : how == "lt" ? x < y
-             : how == "le" ? x <= y
-             : how == "gt" ? x > y
-                           : x >= y;
-    }
-    uint64_t x = truncated(a, i.bits), y = truncated(b, i.bits);
-    if (how == "eq")
-      return x == y;
-    if (how == "ne")
-      return x != y;
-    if (how == "lt" || how == "lo")
-      return x < y;
-    if (how == "le" || how == "ls")
-      return x <= y;
-    if (how == "gt" || how == "hi")
-      return x > y;
-    if (how == "ge" || how == "hs")
-      return x >= y;
-    throw Error("PTX: comparison " + how);
+    auto holds = [&](auto x, auto y) {
+      return (i.relations & (x < y ? Less : x == y ? Equal : x > y ? Greater : Unordered)) != 0;
+    };
+    if (i.kind == 's')
+      return holds(extended(a, i.bits), extended(b, i.bits));
+    if (i.kind != 'f' && i.kind != 'h')
+      return holds(truncated(a, i.bits), truncated(b, i.bits));
+    auto number = [&](uint64_t v) -> double {
+      return i.bits == 64 ? f64(v) : i.bits == 32 && i.kind == 'f' ? f32(v) : halfToFloat(static_cast<uint16_t>(v));
+    };
+    return holds(number(a), number(b));
   }
 
   /// To the next shuffle, or to the end.
@@ -523,11 +475,11 @@ private:
                    << at;
           };
           out(i.kind == 'f' ? compute(0) : compute(0) | compute(16));
-        } else if (i.code == AddC || i.code == SubC || i.has("cc")) { // sums and differences of several words
+        } else if (i.code == AddC || i.code == SubC || i.setsCarry) { // sums and differences of several words
           bool isAdd = i.code == Add || i.code == AddC;
           unsigned __int128 x = truncated(a, i.bits), y = truncated(b, i.bits),
                             in = i.code == AddC || i.code == SubC ? t.carry : 0, v = isAdd ? x + y + in : x - y - in;
-          if (i.has("cc"))
+          if (i.setsCarry)
             t.carry = v >> i.bits & 1;
           out(truncated(static_cast<uint64_t>(v), i.bits));
         } else if (i.kind == 'p')
