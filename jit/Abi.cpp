@@ -5,6 +5,7 @@
 #include "jit/Abi.h"
 
 #include "reference/EvaluatorImpl.h"
+#include "runtime/ArrayOps.h"
 #include "runtime/Blas.h"
 #include "runtime/ComplexMath.h"
 #include "runtime/Device.h"

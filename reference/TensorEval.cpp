@@ -3,6 +3,7 @@
 /// Tensor operations: elementwise with broadcasting, reductions in their defined order, rearrangements, products.
 #include "reference/EvaluatorImpl.h"
 
+#include "runtime/ArrayOps.h"
 #include "runtime/Blas.h"
 #include "runtime/Device.h"
 #include "runtime/Memory.h"
