@@ -2,6 +2,7 @@
 """Errors that programs catch: every kind of error in every place, in all settings. A failed block leaves variables and
 random numbers as they were; what is wrong whatever the data are is not caught."""
 import pathlib
+import re
 import subprocess
 import tempfile
 
@@ -127,6 +128,23 @@ def places(toy):
     return None
 
 
+CHAIN = """def inner(x, i) { var s = 0.0; for k in range(3) { s += x[i + k]; } return s; }
+def outer(x, i) { return inner(x, i) + 1; }
+def late(x, j) { return x[j] + sum(x); }
+def all(x) { var n = 0; for i in range(9) { try { outer(x, i); } catch { n += 1; } } return late(x, n); }
+all(ones(4));
+"""
+
+
+def chains(toy):
+    """The calls of an error that was caught are not among those of the next one."""
+    for done in run_parts(toy, [(CHAIN, ["--jit=never", "--jit=always", "--jit=always -O0", "--jit=auto"])])[0]:
+        notes = re.findall(r"parts.toy:(\d+:\d+)", done.stderr)
+        if done.status != 1 or [n.partition(":")[2] for n in notes] != ["27", "93", "1"]:
+            return str(done)
+    return None
+
+
 NOT_CAUGHT = {
     "try 1 @ 2 else 0;": "T0302",
     "try ones(2) @ ones(3) else 0;": "T0301",
@@ -210,6 +228,7 @@ def all_cases():
         yield f"every error in: {place}", grid(place, number), "long"
         yield f"every error in: {place}, every way", grid(place, number, True), "nightly"
     yield "places of caught errors", places
+    yield "calls of errors after caught ones", chains
     yield "errors that are not caught", not_caught
     yield "ends of programs in try", ends
     yield "memory of failed blocks", memory

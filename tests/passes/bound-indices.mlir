@@ -195,3 +195,25 @@ func.func @unequal(%n: !toy.tensor<i64[]>, %v: !toy.tensor<f64[]>) -> !toy.tenso
 ^exit:
   return %v : !toy.tensor<f64[]>
 }
+
+// A check on one path does not serve the other, nor what follows both.
+// CHECK-LABEL: @elsewhere
+// CHECK: toy.check_index
+// CHECK: toy.check_index
+// CHECK: toy.check_index
+// CHECK: return
+func.func @elsewhere(%i: !toy.tensor<i64[]>, %n: !toy.tensor<i64[]>, %c: i1) {
+  cf.cond_br %c, ^one, ^other
+^one:
+  %a = toy.check_index %i, %n {axis = 0 : i64} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  toy.print %a {echo = false, structure = "_"} : (!toy.tensor<i64[]>) -> ()
+  cf.br ^both
+^other:
+  %b = toy.check_index %i, %n {axis = 0 : i64} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  toy.print %b {echo = true, structure = "_"} : (!toy.tensor<i64[]>) -> ()
+  cf.br ^both
+^both:
+  %d = toy.check_index %i, %n {axis = 0 : i64} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  toy.print %d {echo = false, structure = "_"} : (!toy.tensor<i64[]>) -> ()
+  return
+}
