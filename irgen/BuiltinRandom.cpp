@@ -24,10 +24,6 @@ struct Sampler {
       sizes = checkedSizes(g, sizeArguments(g, args), range);
   }
 
-  RValue parameter(StringRef name, double fallback) {
-    return args.has(name) ? tensorArgument(g, args, name) : RValue(g.floating(fallback, DType::F64, range));
-  }
-
   /// A real parameter in the dtype that samples want.
   Value parameter(StringRef name, DType dtype) {
     bool isCount = isInteger(dtype);
@@ -58,15 +54,23 @@ struct Sampler {
   void needFrom(StringRef name, Value x) { need(name, g.create<GeOp>(range, {x, zero(x)}), "0 or more"); }
 
   /// What `key=` gives, or the next key.
-  Value key(StringRef name = "key") {
-    if (!args.has(name))
+  Value key() {
+    if (!args.has("key"))
       return g.create<NextKeyOp>(range, {});
-    RValue key = tensorArgument(g, args, name);
+    RValue key = tensorArgument(g, args, "key");
     Dim size = key.rank() == 1 ? key.tensor().getDim(0) : g.number(0);
     if (key.tensor().getDtype() != DType::I64 || (size.isNumber() && !size.is(2)))
-      g.fail(DiagId::ArgumentKind, args.rangeOf(name),
-             {args.row->name, "`" + name.str() + "`", "an i64[2]", key.type().str()}, "`key(7)` gives one");
-    return reshape(g, key.value, {g.integer(2, range)}, args.rangeOf(name));
+      g.fail(DiagId::ArgumentKind, args.rangeOf("key"), {args.row->name, "`key`", "an i64[2]", key.type().str()},
+             "`key(7)` gives one");
+    return reshape(g, key.value, {g.integer(2, range)}, args.rangeOf("key"));
+  }
+
+  /// Where the call names none, there are as many numbers as two parameters have elements between them.
+  void sizesFrom(Value a, Value b) {
+    if (sizes)
+      return;
+    auto isOne = [](Value v) { return tensorTypeOf(v).getRank() == 0; };
+    sizes = sizesOf(g, isOne(b) ? a : isOne(a) ? b : g.create<AddOp>(range, {a, b}), range);
   }
 
   Value sample(StringRef distribution, DType dtype, Value a = {}, Value b = {}) {
@@ -74,12 +78,7 @@ struct Sampler {
     for (Value *x : {&a, &b})
       if (!*x)
         *x = distribution == "integers" ? g.integer(0, range) : g.floating(0, DType::F64, range);
-    if (!sizes) { // those of the parameters
-      Value like = tensorTypeOf(b).getRank() == 0 ? a : b;
-      if (tensorTypeOf(a).getRank() != 0 && like == b)
-        like = g.create<AddOp>(range, {a, b});
-      sizes = sizesOf(g, like, range);
-    }
+    sizesFrom(a, b);
     if (sizes->empty() && !args.has("key") && !isComplex(dtype) && tensorTypeOf(a).getRank() == 0 &&
         tensorTypeOf(b).getRank() == 0)
       return g.create<DrawOp>(range, {a, b}, attributes);
@@ -92,11 +91,11 @@ struct Sampler {
     return g.create<SampleOp>(range, operands, attributes);
   }
 
-  /// Standard numbers of a floating dtype; halves are computed with in f32.
-  Value standard(StringRef distribution, DType dtype) {
-    if (kindOf(dtype) < DKind::Float || (isComplex(dtype) && distribution != "normal"))
+  /// The dtype that is computed with: halves are f32.
+  DType working(DType dtype) {
+    if (kindOf(dtype) < DKind::Float || (isComplex(dtype) && StringRef(args.row->op) != "normal"))
       g.fail(DiagId::RandomDType, range, {args.row->name, std::string(nameOf(dtype))});
-    return sample(distribution, isHalf(dtype) ? DType::F32 : dtype);
+    return isHalf(dtype) ? DType::F32 : dtype;
   }
 
   /// A parameter beside elements of the sizes that the call names.
@@ -112,7 +111,7 @@ RValue randomBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Sampler s(g, args, r);
   s.sizes = checkedSizes(g, sizeArguments(g, args), r);
   DType dtype = dtypeArgument(g, args, DType::F64);
-  return castTo(g, s.standard(args.row->op, dtype), dtype, r);
+  return castTo(g, s.sample(args.row->op, s.working(dtype)), dtype, r);
 }
 
 /// `uniform(low, high)`, `normal(mean, std)` and `exponential(scale)`: standard numbers, scaled and moved.
@@ -120,23 +119,16 @@ RValue scaledBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Sampler s(g, args, r);
   StringRef distribution = args.row->op;
   bool isUniform = distribution == "uniform", isMoved = distribution != "exponential";
-  RValue first = s.parameter(args.arguments[0].first, 0),
-         second = isMoved ? s.parameter(args.arguments[1].first, 1) : first;
+  const std::string &name = args.arguments[0].first, &scaleName = args.arguments[isMoved].first;
+  RValue first = tensorArgument(g, args, name), second = isMoved ? tensorArgument(g, args, scaleName) : first;
   s.readSizes();
   DType natural = promoteAll({first, second});
-  DType dtype = dtypeArgument(g, args, kindOf(natural) < DKind::Float ? DType::F64 : natural),
-        work = isHalf(dtype) ? DType::F32 : dtype, part = isUniform || !isMoved ? work : realOf(work);
-  if (kindOf(dtype) < DKind::Float || (isComplex(dtype) && distribution != "normal"))
-    g.fail(DiagId::RandomDType, r, {args.row->name, std::string(nameOf(dtype))});
-  Value a = s.beside(first, isMoved ? work : part, args.arguments[0].first);
-  Value b = isMoved ? s.beside(second, part, args.arguments[1].first) : a;
+  DType dtype = dtypeArgument(g, args, kindOf(natural) < DKind::Float ? DType::F64 : natural), work = s.working(dtype);
+  Value a = s.beside(first, work, name), b = isMoved ? s.beside(second, realOf(work), scaleName) : a;
   if (!isUniform)
-    s.needFrom(args.arguments[isMoved].first, b);
-  if (!s.sizes) {
-    Value like = isMoved ? g.create<AddOp>(r, {a, b}) : a;
-    s.sizes = sizesOf(g, like, r);
-  }
-  Value x = s.standard(distribution, work), scale = isUniform ? g.create<SubOp>(r, {b, a}) : b;
+    s.needFrom(scaleName, b);
+  s.sizesFrom(a, b);
+  Value x = s.sample(distribution, work), scale = isUniform ? g.create<SubOp>(r, {b, a}) : b;
   x = g.create<MulOp>(r, {x, scale});
   return castTo(g, isMoved ? g.create<AddOp>(r, {a, x}) : x, dtype, r);
 }
@@ -145,11 +137,11 @@ RValue gammaBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Sampler s(g, args, r);
   Value shape = s.parameter("shape", DType::F64), scale;
   s.needFrom("shape", shape);
-  if (args.has("scale"))
-    s.needFrom("scale", scale = s.parameter("scale", DType::F64));
   s.readSizes();
-  if (!s.sizes && scale)
-    s.sizes = sizesOf(g, g.create<AddOp>(r, {shape, scale}), r);
+  if (args.has("scale")) {
+    s.needFrom("scale", scale = s.beside(s.parameter("scale", DType::F64), DType::F64, "scale"));
+    s.sizesFrom(shape, scale);
+  }
   Value x = s.sample("gamma", DType::F64, shape);
   return scale ? g.create<MulOp>(r, {x, scale}) : x;
 }

@@ -278,6 +278,7 @@ REFUSED = {
     "gamma(-1, 3);": ("R0132 1:7", "0 or more"),
     "gamma(1, 3, scale = -1);": ("R0132 1:21", "0 or more"),
     "uniform(0, 1i, 3);": ("T0326 1:1", "cannot make c128"),
+    "gamma(1, 1, scale = [1, 2]);": ("T0310 1:1", "expand"),
     "uniform([0, 1, 2], 1, 2);": ("T0310 1:1", "expand"),
     "uniform(0, 1, -2);": ("T0323", "negative"),
     "rand(3, dtype = i64);": ("T0326 1:1", "cannot make i64"),
