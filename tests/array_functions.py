@@ -11,15 +11,17 @@ import numpy as np
 
 import libraries
 
-CONFIGURATIONS = ("--jit=never --threads=1", "--jit=always --threads=1", "--jit=never --threads=2")
+# The first is compared with NumPy, the others with the first; each one of the two ways that differ, or both at once.
+AT_NIGHT = ("--jit=never --threads=1", "--jit=always --threads=1", "--jit=never --threads=2")
+DAILY = ("--jit=never --threads=1", "--jit=always --threads=2")
 EPS = {"f4": 1.2e-7, "c8": 1.2e-7, "f8": 2.3e-16, "c16": 2.3e-16}
 
 
 class Program:
     """Expressions over arrays, what NumPy gives for them, and how far they may be from it (0: equal)."""
 
-    def __init__(self):
-        self.inputs, self.rows, self.functions = [], [], ""
+    def __init__(self, configurations):
+        self.inputs, self.rows, self.functions, self.configurations = [], [], "", configurations
 
     def input(self, array):
         self.inputs.append(np.ascontiguousarray(array))
@@ -43,7 +45,7 @@ class Program:
             folder, first = pathlib.Path(name), None
             for i, array in enumerate(self.inputs):
                 np.save(folder / f"x{i}.npy", array)
-            for flags in CONFIGURATIONS:
+            for flags in self.configurations:
                 results, problem = self.run(toy, flags, folder)
                 if problem := problem or (self.others(flags, first, results) if first else self.wrong(results)):
                     return problem
@@ -81,8 +83,8 @@ def values(rng, dtype, shape):
 
 
 def transforms(dtype):
-    def check(toy):
-        rng, program = np.random.default_rng(5), Program()
+    def check(toy, configurations):
+        rng, program = np.random.default_rng(5), Program(configurations)
         shapes = [(n,) for n in [*range(1, 40), 64, 97, 128, 127, 250, 1000, 1024, 4096, 65536, 30030]]
         shapes += [
             (3, 7),
@@ -126,8 +128,8 @@ def transforms(dtype):
 
 
 def sorting(dtype):
-    def check(toy):
-        rng, program = np.random.default_rng(7), Program()
+    def check(toy, configurations):
+        rng, program = np.random.default_rng(7), Program(configurations)
         for shape in [(0,), (1,), (1000,), (70001,), (3, 300), (40, 50, 6), (2, 5000, 3), (700, 9), (4, 0, 2)]:
             for kind in range(3):
                 if dtype in ("f4", "f8"):
@@ -152,8 +154,8 @@ def sorting(dtype):
     return check
 
 
-def scans(toy):
-    rng, program = np.random.default_rng(9), Program()
+def scans(toy, configurations):
+    rng, program = np.random.default_rng(9), Program(configurations)
     for shape in [(1,), (5,), (300001,), (7, 1000), (8, 33), (3, 50, 257), (2, 130, 600), (0, 3), (3, 0, 2), (6, 1, 1)]:
         for dtype in ("f4", "f8", "i4", "i8", "u1", "?", "c8", "c16"):
             x = (
@@ -181,8 +183,8 @@ def indexing(dtype):
     the caches for one dtype of 8 bytes and one of a byte."""
     many = 5000 if dtype in ("f8", "?") else 500
 
-    def check(toy):
-        rng, program = np.random.default_rng(11), Program()
+    def check(toy, configurations):
+        rng, program = np.random.default_rng(11), Program(configurations)
 
         def data(shape):
             return (
@@ -252,8 +254,8 @@ def indexing(dtype):
 
 
 def convolutions(dtype):
-    def check(toy):
-        rng, program = np.random.default_rng(13), Program()
+    def check(toy, configurations):
+        rng, program = np.random.default_rng(13), Program(configurations)
         shapes = [  # images, channels, sizes; outputs, kernel; stride, padding, dilation, groups
             (1, 1, (1,), 1, (1,), 1, 0, 1, 1),
             (2, 3, (70,), 5, (9,), 1, 0, 1, 1),
@@ -323,12 +325,14 @@ def convolutions(dtype):
 
 
 def all_cases():
-    for dtype in EPS:
-        yield f"kernels: convolutions of {dtype}", convolutions(dtype), "host"
-    for dtype in ("?", "i4", "f8", "c8", "c16"):
-        yield f"kernels: indexing of {dtype}", indexing(dtype), "host"
-    yield "kernels: scans", scans, "host"
-    for dtype in ("f4", "f8", "c8", "c16"):
-        yield f"kernels: transforms of {dtype}", transforms(dtype), "host"
-    for dtype in ("u1", "i4", "i8", "f4", "f8"):
-        yield f"kernels: sorting of {dtype}", sorting(dtype), "host"
+    tests = [("scans", scans)]
+    for test, dtypes in (
+        (convolutions, EPS),
+        (indexing, ("?", "i4", "f8", "c8", "c16")),
+        (transforms, ("f4", "f8", "c8", "c16")),
+        (sorting, ("u1", "i4", "i8", "f4", "f8")),
+    ):
+        tests += [(f"{test.__name__} of {dtype}", test(dtype)) for dtype in dtypes]
+    for name, test in tests:
+        yield f"kernels: {name}", lambda toy, test=test: test(toy, DAILY), "host"
+        yield f"kernels: {name}, each way", lambda toy, test=test: test(toy, AT_NIGHT), "host", "nightly"

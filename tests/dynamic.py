@@ -299,13 +299,13 @@ sort(x); sort(x, 0); argsort(x); nonzero(x); where(x > 0, x, 0); clip(x, 0, 2); 
 rmsnorm(x, x[0]); layernorm(x, x[0], x[0]); x.shape[0]; len(x); x.shape; convolve(x[0], x[0]); expand(x, [3, x.shape[0], x.shape[1]])"""
 
 
-def swept(toy, expression):
+def swept(toy, expression, reference):
     isOrdered = re.search(r"\b(max|min|argmax)\(x", expression)  # they ask for elements
     case = Case(
         f"def f(x) {{ return {expression}; }}", calls((2, 6), (3, 8), (4, 10)), 2, checks=None if isOrdered else ()
     )
     CASES[expression] = case
-    return check(toy, expression)
+    return check(toy, expression, reference)
 
 
 def run(toy, case, flags):
@@ -343,7 +343,8 @@ def run(toy, case, flags):
         return done.stdout, errors, compiles, outputs
 
 
-def check(toy, name):
+def check(toy, name, reference):
+    """What the case says, and the results that the reference gives: code for every size alone, or the evaluator."""
     case = CASES[name]
     text, errors, compiles, messages = run(toy, case, case.flags)
     shown = text[text.index("f(") :] if "f(" in text else ""
@@ -361,10 +362,10 @@ def check(toy, name):
         problems.append(f"checks {checks}, not {case.checks}")
     problems += [f"no {part!r}" for part in case.contains if part not in shown]
     if case.compiles and "fail_on_recompile" not in name:
-        static, static_errors, _, _ = run(toy, case, ["--dynamic=off"])
+        static, static_errors, _, _ = run(toy, case, [reference])
         static = static[: static.index("f(")] if "f(" in static else static
         if results != static or errors != static_errors:
-            problems.append(f"results differ from static code\n{results}\n{static}")
+            problems.append(f"results differ from {reference}\n{results}\n{static}")
     return "\n".join(problems + [case.definition, *case.sequence, shown]) if problems else None
 
 
@@ -465,6 +466,10 @@ def all_cases():
     yield "sizes: profile", profile
     yield "sizes: remarks", remarks, "host"
     for name in list(CASES):
-        yield f"sizes: {name}", lambda toy, n=name: check(toy, n)
+        yield f"sizes: {name}", lambda toy, n=name: check(toy, n, "--dynamic=off")
     for expression in filter(None, (e.strip() for e in SWEEP.split(";"))):
-        yield f"sizes: sweep of {expression}", lambda toy, e=expression: swept(toy, e), "release"
+        name = f"sizes: sweep of {expression}"
+        yield name, lambda toy, e=expression: swept(toy, e, "--jit=never"), "release"
+        yield f"{name} beside static code", lambda toy, e=expression: swept(
+            toy, e, "--dynamic=off"
+        ), "release", "nightly"

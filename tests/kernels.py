@@ -54,6 +54,11 @@ def results(toy, flags, inputs, expressions):
         return [np.load(f"{folder}/out{i}.npy") for i in range(len(expressions))]
 
 
+def chosen(modes, number, count):
+    """So many of the modes, in turn by a test's number; all of them if the number is None."""
+    return modes if number is None else [modes[(number * count + i) % len(modes)] for i in range(count)]
+
+
 def bits(x):
     """Of values whose NaN are all the same."""
     parts = np.ascontiguousarray(x).view(x.real.dtype)
@@ -79,7 +84,7 @@ def differences(toy, inputs, expressions, peers=None, modes=MODES):
     return "\n".join(problems[:20]) or None
 
 
-def powers(toy, dtype):
+def powers(toy, dtype, number):
     """Constant and computed exponents; squares, reciprocals and roots are rounded once."""
     rng = np.random.default_rng(3)
     with np.errstate(all="ignore"):
@@ -98,14 +103,15 @@ def powers(toy, dtype):
             (0.5, np.where(x == -np.inf, np.inf, np.sqrt(x + 0))),
         ]:
             peers[exponents.index(n)] = peers[len(exponents) + 4 + exponents.index(n)] = peer.astype(dtype)
-    return differences(toy, inputs, expressions, peers)
+    return differences(toy, inputs, expressions, peers, chosen(MODES, number, 2))
 
 
-def integer_powers(toy):
+def integer_powers(toy, _, number):
     expressions = (
         [f"x ** {n}" for n in (0, 1, 2, 3, 5, 31, 64, 65, 1000)] + [f"i32(x) ** {n}" for n in (2, 7)] + ["u8(x) ** 3"]
     )
-    return differences(toy, {"x": np.array([0, 1, -1, 2, -3, 7, 2**31, -(2**63), 2**63 - 1, 12345])}, expressions)
+    x = np.array([0, 1, -1, 2, -3, 7, 2**31, -(2**63), 2**63 - 1, 12345])
+    return differences(toy, {"x": x}, expressions, modes=chosen(MODES, number, 2))
 
 
 def cast(x, dtype):
@@ -118,7 +124,7 @@ def cast(x, dtype):
         )
 
 
-def reductions(toy, dtype, shape):
+def reductions(toy, dtype, shape, number):
     """All reductions over the last axis, leading axes and everything; NaN, infinities and zeros of both signs, also in
     rows of nothing else."""
     rng = np.random.default_rng(sum(shape))
@@ -148,7 +154,7 @@ def reductions(toy, dtype, shape):
         ["max(x + x, axis=-1)", "max(transpose(x), axis=0)"] if "max" in names else []
     )
     with np.errstate(all="ignore"):
-        return differences(toy, {"x": x}, expressions, peers, [MODES[0], MODES[2], MODES[4]])
+        return differences(toy, {"x": x}, expressions, peers, chosen(MODES[::2], number, 1))
 
 
 SHAPES = [
@@ -183,7 +189,7 @@ DAILY = {
 }
 
 
-def permutations(toy, dtype):
+def permutations(toy, dtype, number):
     """Axes in other orders: sizes around tiles and blocks of registers, sizes 0 and 1, alone and inside of groups."""
     rng, problems = np.random.default_rng(5), []
     orders = {
@@ -206,7 +212,7 @@ def permutations(toy, dtype):
         (3, 20, 7, 35),
         (2, 1, 48, 50),
     ]
-    for shape in shapes:
+    for i, shape in enumerate(shapes):
         x = rng.standard_normal(shape)
         x = cast(x * 50 if dtype[0] != "u" else abs(x * 50), dtype)
         x = x * x.dtype.type(1 + 2j) if dtype[0] == "c" else x
@@ -224,11 +230,12 @@ def permutations(toy, dtype):
                 "x + transpose(x) - 2 * transpose(transpose(x) + x)" if dtype != "u1" else "x + transpose(x)"
             )
             peers.append(None)
-        problems.append(differences(toy, {"x": x}, expressions, peers, [MODES[0], MODES[2], MODES[4]]))
+        modes = chosen(MODES[::2], number if number is None else number + i, 1)
+        problems.append(differences(toy, {"x": x}, expressions, peers, modes))
     return "\n".join(filter(None, problems)) or None
 
 
-def joins(toy, dtype):
+def joins(toy, dtype, number):
     """Along every axis: of inputs, of what is computed, of equal and different sizes (0 and 1 too), few and many,
     inside of groups."""
     rng = np.random.default_rng(6)
@@ -265,7 +272,7 @@ def joins(toy, dtype):
         (f"cat([{', '.join(['c'] * 11)}], axis=2)", np.concatenate([c] * 11, 2)),
         ("cat([large, a, large, large])", np.concatenate([large, a, large, large])),
     ]
-    return differences(toy, inputs, [r[0] for r in rows], [r[1] for r in rows])
+    return differences(toy, inputs, [r[0] for r in rows], [r[1] for r in rows], chosen(MODES[::2], number, 2))
 
 
 def every_single(toy):
@@ -279,7 +286,7 @@ def every_single(toy):
 FUNCTIONS = "exp exp2 expm1 log log1p log2 log10 sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh erf"
 
 
-def functions(toy, dtype):
+def functions(toy, dtype, number):
     """Element functions in loops of all lengths: whole registers, what is left, and arguments that no lane takes among
     others."""
     rng = np.random.default_rng(8)
@@ -297,10 +304,10 @@ def functions(toy, dtype):
         "softmax(x1000)",
         "tanh(exp(sin(x1000)))",
     ]
-    return differences(toy, inputs, expressions, modes=MODES[:3])
+    return differences(toy, inputs, expressions, modes=chosen(MODES[:3], number, 2))
 
 
-def divisions(toy, dtype):
+def divisions(toy, dtype, number):
     """`//` and `%` by all kinds of divisors in loops, as the evaluator computes them one by one, and for integers as
     NumPy does."""
     rng = np.random.default_rng(9)
@@ -340,7 +347,7 @@ def divisions(toy, dtype):
         .replace("np.uint8", "")
         for e in expressions
     ]
-    return differences(toy, {"x": x, "y": y}, expressions, peers, modes=MODES[:3])
+    return differences(toy, {"x": x, "y": y}, expressions, peers, modes=chosen(MODES[:3], number, 1))
 
 
 def division_by_zero(toy):
@@ -417,7 +424,7 @@ def integer_products(toy):
     return differences(toy, inputs, expressions + ["a @ b"], peers + [a @ b], modes=MODES[1:3])
 
 
-def moved_words(toy):
+def moved_words(toy, _, number):
     """c64 that is only moved, with every bit: signs of zeros, NaN, infinities."""
     rng = np.random.default_rng(14)
     parts = rng.choice([0.0, -0.0, np.nan, np.inf, -1.5, 7.25], (40, 9, 70)).astype("f4")
@@ -435,30 +442,37 @@ def moved_words(toy):
         ("diag(x[:, 3])", np.diagonal(x[:, 3])),
         ("full([4, 5], z)", np.full((4, 5), z)),
     ]
-    return differences(toy, {"x": x, "z": z}, [r[0] for r in rows], [np.asarray(r[1]) for r in rows])
+    return differences(
+        toy, {"x": x, "z": z}, [r[0] for r in rows], [np.asarray(r[1]) for r in rows], chosen(MODES[::2], number, 2)
+    )
+
+
+# A name, the test, its dtypes, and how many of them are for every day.
+BY_DTYPE = [
+    ("divisions of", divisions, ("u1", "i4", "i8", "f4", "f8"), 5),
+    ("functions on lanes of", functions, ("f4", "f8"), 2),
+    ("joins of", joins, ("f4", "f8", "c8", "i4"), 1),
+    ("permutations of", permutations, ("f4", "c16", "f8", "c8", "u1", "i4"), 2),
+    ("powers on", powers, ("f4", "f8"), 2),
+    ("powers of", integer_powers, ("i8",), 1),
+    ("moves of", moved_words, ("c8",), 1),
+]
 
 
 def all_cases():
+    """Every day in some of the modes, in turn; at night in all."""
     yield "rows of a few elements", tiny_rows
     yield "products of integers", integer_products
-    yield "moves of c64", moved_words
-    for dtype in ("u1", "i4", "i8", "f4", "f8"):
-        yield f"divisions of {dtype}", lambda toy, d=dtype: divisions(toy, d)
     yield "division by zero in loops", division_by_zero
     yield "functions of every f32", every_single, "nightly", "release"
-    for dtype in ("f4", "f8"):
-        yield f"functions on lanes of {dtype}", lambda toy, d=dtype: functions(toy, d), "long"
-    for dtype in ("f4", "f8", "c8", "i4"):
-        yield f"joins of {dtype}", lambda toy, d=dtype: joins(toy, d), *([] if dtype == "f4" else ["nightly"])
-    for dtype in ("f4", "f8", "c8", "c16", "u1", "i4"):
-        yield f"permutations of {dtype}", lambda toy, d=dtype: permutations(toy, d), *(
-            [] if dtype in ("f4", "c16") else ["nightly"]
-        )
+    for name, test, dtypes, daily in BY_DTYPE:
+        for i, dtype in enumerate(dtypes):
+            if i < daily:
+                yield f"{name} {dtype}", lambda toy, t=test, d=dtype, i=i: t(toy, d, i)
+            yield f"{name} {dtype}, every mode", lambda toy, t=test, d=dtype: t(toy, d, None), "nightly"
+    for i, (dtype, shape) in enumerate((dtype, shape) for dtype, shapes in DAILY.items() for shape in shapes):
+        yield f"reductions of {dtype} {shape}", lambda toy, d=dtype, s=shape, i=i: reductions(toy, d, s, i)
     for dtype in DAILY:
         for shape in SHAPES:
-            yield f"reductions of {dtype} {shape}", lambda toy, d=dtype, s=shape: reductions(toy, d, s), *(
-                [] if shape in DAILY[dtype] else ["nightly"]
-            )
-    for dtype in ("f4", "f8"):
-        yield f"powers on {dtype}", lambda toy, d=dtype: powers(toy, d), "long"
-    yield "integer powers", integer_powers
+            name = f"reductions of {dtype} {shape}, every mode"
+            yield name, lambda toy, d=dtype, s=shape: reductions(toy, d, s, None), "nightly"

@@ -250,6 +250,6 @@ def all_cases():
         yield f"matrix: {name}", lambda toy, n=name: acts(toy, n)
     for name in ROWS:
         yield f"matrix: {name}", lambda toy, n=name: check(toy, n, "--jit=never")
-        yield f"matrix: {name}, compiled", lambda toy, n=name: check(toy, n, "--jit=always", 13), "release"
+        yield f"matrix: {name}, compiled", lambda toy, n=name: check(toy, n, "--jit=always", 29), "release"
         yield f"matrix: {name}, every cell compiled", lambda toy, n=name: check(toy, n, "--jit=always"), "nightly"
         yield f"matrix: {name}, refused", lambda toy, n=name: refusals(toy, n), "release"

@@ -3,7 +3,6 @@
 same complex arithmetic is recognised. Rewriters: blanks, line breaks and comments between tokens; other names; brackets
 around operands; definitions in another order; statements split in two. Programs: tests/e2e, examples, hidden products
 of tests/recognition.py, and random ones."""
-import json
 import pathlib
 import random
 import re
@@ -11,9 +10,10 @@ import subprocess
 import tempfile
 
 import generator.random_programs as random_programs
+from programs import run_parts
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-MODES = [["--jit=auto"], ["--jit=always"], ["--jit=never"], ["--jit=always", "--dynamic=on"]]
+MODES = ["--jit=auto", "--jit=always", "--jit=never", "--jit=always --dynamic=on"]
 OPERATORS = {
     "Plus",
     "Minus",
@@ -326,44 +326,31 @@ REWRITERS = {
 }
 
 
-def outcome(toy, text, folder, mode, name="p.toy"):
-    path = pathlib.Path(folder, name)
-    path.write_text(text)
-    stats = pathlib.Path(folder, "stats.json")
-    stats.unlink(missing_ok=True)
-    done = subprocess.run(
-        [toy, *mode, "--precision=full", f"--stats={stats}", name],
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        timeout=300,
-    )
-    found = json.loads(stats.read_text()) if stats.exists() else {"recognized": [], "missed": []}
-    return done.returncode, done.stdout, sorted(r["kind"] for r in found["recognized"]), done.stderr
-
-
-def compare(toy, text, label, mode, seed, rewriters=REWRITERS):
+def compare(toy, text, label, modes, seeds, again=()):
+    """The program and what the rewriters make of it, in one process: with the first seed all of them, with the others
+    those that `again` names."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "tokens.toy")
         path.write_text(text)
         tokens = tokens_of(toy, path)
-        if any(t.kind in ("Import", "Extern") or t.text == "clock" for t in tokens):
-            return None
-        base = outcome(toy, text, folder, mode)
-        for name, rewrite in rewriters.items():
-            other = rewrite(tokens, random.Random(f"{seed} {name}"), builtin_names(toy))
-            if other is None:
-                continue
-            got = outcome(toy, other, folder, mode)
-            if got[:3] != base[:3]:
-                shown = "\n".join(
-                    f"{what}: {a!r}\n  became {b!r}"
-                    for what, a, b in zip(("status", "output", "recognized"), base, got)
-                    if a != b
-                )
-                return f"{label}, {name}, {mode}:\n{shown[:3000]}\n{got[3][:1500]}\n--- rewritten\n{other[:3000]}"
+    if any(t.kind in ("Import", "Extern") or t.text == "clock" for t in tokens):
+        return None
+    names = [(seed, name) for seed in seeds for name in REWRITERS if seed == seeds[0] or name in again]
+    texts = [REWRITERS[name](tokens, random.Random(f"{seed} {name}"), builtin_names(toy)) for seed, name in names]
+    rewritten = [(name, other) for (_, name), other in zip(names, texts) if other is not None]
+    # The program as it is, but for lines that tell toy-check something.
+    whole = re.sub(r"^# (-----|CONFIG:).*$", "#", text, flags=re.M)
+    parts = [(t, [f"{mode} --precision=full" for mode in modes]) for t in (whole, *(t for _, t in rewritten))]
+    bases, *others = run_parts(toy, parts)
+    for (name, other), results in zip(rewritten, others):
+        for mode, base, got in zip(modes, bases, results):
+            pairs = [
+                ("status", base.status, got.status),
+                ("output", base.stdout, got.stdout),
+                ("recognized", sorted(base.recognized), sorted(got.recognized)),
+            ]
+            if shown := "\n".join(f"{what}: {a!r}\n  became {b!r}" for what, a, b in pairs if a != b):
+                return f"{label}, {name}, {mode}:\n{shown[:3000]}\n{got.stderr[:1500]}\n--- rewritten\n{other[:3000]}"
     return None
 
 
@@ -389,7 +376,7 @@ def programs():
 
 def file_case(label, text, index):
     def check(toy):
-        return compare(toy, text, label, MODES[index % len(MODES)], index)
+        return compare(toy, text, label, [MODES[index % len(MODES)]], [index])
 
     return check
 
@@ -413,7 +400,7 @@ def random_case(first, count):
                         for i, t in enumerate(tokens)
                     ]
                 )
-        return compare(toy, whole, f"random programs from {first}", MODES[first // count % len(MODES)], first)
+        return compare(toy, whole, f"random programs from {first}", [MODES[first // count % len(MODES)]], [first])
 
     return check
 
@@ -433,24 +420,7 @@ def all_cases():
     for i, (label, text) in enumerate(SMALL.items()):
 
         def check(toy, label=label, text=text, i=i):
-            return next(
-                (
-                    p
-                    for k in range(3)
-                    for mode in MODES
-                    if (
-                        p := compare(
-                            toy,
-                            text,
-                            label,
-                            mode,
-                            100 * i + k,
-                            REWRITERS if k == 0 else {"blanks and comments": with_noise, "names": with_other_names},
-                        )
-                    )
-                ),
-                None,
-            )
+            return compare(toy, text, label, MODES, range(100 * i, 100 * i + 3), ("blanks and comments", "names"))
 
         cases.append((f"metamorphic: {label}", check))
     return cases + [
