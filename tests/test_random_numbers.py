@@ -290,6 +290,9 @@ REFUSED = {
     "fold_in(key(1), 0.5);": ("T0104 1:17", "integers"),
     "keys(key(1), -1);": ("T0323", "negative"),
     "key(1.5);": ("T0104 1:5", "integer"),
+    "normal(loc = 0, std = 1);": ("N0108 1:8", "write `mean`"),
+    "normal(0, scale = 1);": ("N0108 1:11", "write `std`"),
+    "uniform(0, 1, size = 3);": ("N0108 1:15", "sizes have no name"),
     "seed();": ("T0101 1:1", "`n`"),
 }
 
