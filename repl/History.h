@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// What was typed at the prompt, in this session and before.
+/// What was typed at the prompt, now and in earlier runs.
 #pragma once
 
 #include <string>
