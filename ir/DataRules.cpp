@@ -57,19 +57,17 @@ LogicalResult foldedIn(RuleContext &ctx) {
 static LogicalResult distributed(RuleContext &ctx, unsigned first, ValueRange sizes) {
   StringRef name = ctx.attributes.getAs<StringAttr>("distribution").getValue();
   DType dtype = ctx.dtypeAttribute();
-  std::optional<DType> parameters = distributionParameters(name);
-  bool isFloating = name == "uniform" || name == "normal" || name == "exponential", isNormal = name == "normal";
-  if (isFloating && (kindOf(dtype) < DKind::Float || (!isNormal && isComplex(dtype))))
-    return ctx.fail(DiagId::RandomDType, ctx.name, nameOf(dtype));
-  if (!parameters)
+  std::optional<DistributionRow> row = distributionRow(name);
+  if (!row)
     return ctx.fail(DiagId::NotAFunction, name);
-  if (DType counts = name == "gamma" ? DType::F64 : DType::I64; !isFloating && dtype != counts)
+  if (!row->gives(dtype))
     return ctx.fail(DiagId::RandomDType, name, nameOf(dtype));
   for (unsigned i : {first, first + 1})
-    if (TensorType type = ctx.tensor(i);
-        type.getDtype() != *parameters || (type.getRank() != 0 && static_cast<size_t>(type.getRank()) != sizes.size()))
+    if (TensorType type = ctx.tensor(i); type.getDtype() != row->parameters ||
+                                         (type.getRank() != 0 && static_cast<size_t>(type.getRank()) != sizes.size()))
       return ctx.fail(DiagId::ArgumentKind, name, "a parameter",
-                      "a scalar, or as large as the result, of " + std::string(nameOf(*parameters)), typeText(type));
+                      "a scalar, or as large as the result, of " + std::string(nameOf(row->parameters)),
+                      typeText(type));
   return sized(ctx, dtype, sizes);
 }
 

@@ -206,9 +206,15 @@ LogicalResult systemCall(RuleContext &ctx) {
 
 namespace toy {
 
-std::optional<DType> distributionParameters(StringRef name) {
-  return llvm::StringSwitch<std::optional<DType>>(name)
-#define TOY_DISTRIBUTION(NAME, PARAMETERS, DTYPE) .Case(#NAME, DType::DTYPE)
+bool DistributionRow::gives(DType dtype) const {
+  return result == 'i'   ? dtype == DType::I64
+         : result == 'd' ? dtype == DType::F64
+                         : kindOf(dtype) >= DKind::Float && (result == 'c' || !isComplex(dtype));
+}
+
+std::optional<DistributionRow> distributionRow(StringRef name) {
+  return llvm::StringSwitch<std::optional<DistributionRow>>(name)
+#define TOY_DISTRIBUTION(NAME, DTYPE, RESULT) .Case(#NAME, DistributionRow{DType::DTYPE, RESULT})
 #include "ir/Distributions.def"
       .Default(std::nullopt);
 }

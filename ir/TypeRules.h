@@ -143,8 +143,13 @@ struct SystemFunction {
   char result;
 };
 SystemFunction systemFunction(llvm::StringRef name);
-/// The dtype of the parameters of a row of Distributions.def.
-std::optional<DType> distributionParameters(llvm::StringRef name);
+/// A row of Distributions.def.
+struct DistributionRow {
+  DType parameters;
+  char result;
+  bool gives(DType dtype) const;
+};
+std::optional<DistributionRow> distributionRow(llvm::StringRef name);
 
 namespace rules {
 #define TOY_RULE(NAME) llvm::LogicalResult NAME(RuleContext &ctx);

@@ -93,7 +93,7 @@ struct Sampler {
 
   /// The dtype that is computed with: halves are f32.
   DType working(DType dtype) {
-    if (kindOf(dtype) < DKind::Float || (isComplex(dtype) && StringRef(args.row->op) != "normal"))
+    if (!distributionRow(args.row->op)->gives(dtype))
       g.fail(DiagId::RandomDType, range, {args.row->name, std::string(nameOf(dtype))});
     return isHalf(dtype) ? DType::F32 : dtype;
   }

@@ -212,15 +212,19 @@ static RValue callUser(IRGen &g, const ast::Function &decl, const RValue &functi
 
 void unknownArgument(IRGen &g, const std::string &function, const ast::Argument &argument,
                      ArrayRef<std::string> parameters) {
-  constexpr std::pair<StringRef, StringRef> otherNames[] = {{"loc", "mean"}, {"scale", "std"}};
-  for (auto [theirs, ours] : otherNames)
-    if (argument.keyword == theirs && is_contained(parameters, ours))
-      g.fail(DiagId::UnknownArgument, argument.keywordRange, {function, argument.keyword},
-             ("write `" + ours + "`").str());
-  if (const BuiltinRow *row = findBuiltin(function);
-      row && StringRef(row->parameters).contains("*sizes") && llvm::is_contained({"size", "shape"}, argument.keyword))
-    g.fail(DiagId::UnknownArgument, argument.keywordRange, {function, argument.keyword},
-           "sizes have no name: `rand(2, 3)`");
+  static constexpr struct {
+    const char *theirs, *ours, *help;
+  } otherNames[] = {
+#define TOY_OTHER_PARAMETER(NAME, PARAMETER, HELP) {NAME, PARAMETER, HELP},
+#include "irgen/OtherNames.def"
+  };
+  if (const BuiltinRow *row = findBuiltin(function)) {
+    SmallVector<StringRef> own;
+    StringRef(row->parameters).split(own, ", ");
+    for (auto [theirs, ours, help] : otherNames)
+      if (argument.keyword == theirs && llvm::is_contained(own, ours))
+        g.fail(DiagId::UnknownArgument, argument.keywordRange, {function, argument.keyword}, help);
+  }
   g.failNear(DiagId::UnknownArgument, argument.keywordRange, {function, argument.keyword}, argument.keyword,
              parameters);
 }

@@ -4,19 +4,14 @@
 /// element, 32 bits of it in each 64-bit lane. Included once for each instruction set, into a namespace of its own.
 #pragma once
 
+#include "runtime/KernelVectors.h"
 #include "runtime/LaneMath.h"
 #include "runtime/RandomKernels.h"
 
 namespace toy::rt::TOY_ISA {
 namespace {
 
-#if defined(__AVX512F__)
-constexpr int counters = 32, lanes = 8;
-#elif defined(__AVX2__)
-constexpr int counters = 8, lanes = 4;
-#else
-constexpr int counters = 4, lanes = 2;
-#endif
+constexpr int lanes = registerLanes<double>, counters = (lanes == 8 ? 4 : 2) * lanes; ///< as many as registers hold
 constexpr uint64_t low32 = 0xFFFFFFFF;
 
 template <int W> using Words = uint64_t __attribute__((ext_vector_type(W)));

@@ -14,7 +14,7 @@
 namespace toy::rt {
 
 std::optional<Distribution> distributionNamed(std::string_view name) {
-#define TOY_DISTRIBUTION(NAME, PARAMETERS, DTYPE)                                                                      \
+#define TOY_DISTRIBUTION(NAME, DTYPE, RESULT)                                                                          \
   if (name == #NAME)                                                                                                   \
     return Distribution::NAME;
 #include "ir/Distributions.def"

@@ -17,7 +17,7 @@ struct RandomState {
 
 /// Rows of ir/Distributions.def.
 enum class Distribution {
-#define TOY_DISTRIBUTION(NAME, PARAMETERS, DTYPE) NAME,
+#define TOY_DISTRIBUTION(NAME, DTYPE, RESULT) NAME,
 #include "ir/Distributions.def"
 };
 std::optional<Distribution> distributionNamed(std::string_view name);

@@ -7,6 +7,7 @@
 /// library is used: its inline functions would be shared with code for lesser machines.
 #include "runtime/SortKernels.h"
 
+#include "runtime/KernelVectors.h"
 #include "runtime/Parallel.h"
 
 #ifdef __AVX512F__
@@ -16,14 +17,8 @@
 namespace toy::rt {
 namespace {
 
-#if defined(__AVX512F__)
-constexpr int vectorBytes = 64, mostRows = 32;
-#elif defined(__AVX2__)
-constexpr int vectorBytes = 32, mostRows = 8;
-#else
-constexpr int vectorBytes = 16, mostRows = 8;
-#endif
-template <typename Key> constexpr int lanes = vectorBytes / sizeof(Key);
+constexpr int mostRows = registerBytes == 64 ? 32 : 8; // there are as many registers
+template <typename Key> constexpr int lanes = registerLanes<Key>;
 template <typename Key> constexpr int64_t mostInRegisters = mostRows * lanes<Key>;
 template <typename Key> using Lanes = Key __attribute__((ext_vector_type(lanes<Key>)));
 template <typename Key> struct UnsignedOf;

@@ -3,6 +3,8 @@
 /// Operations of the runtime that compiled code calls by name, with objects and numbers in registers.
 #include "passes/lowering/FunctionEmitter.h"
 
+#include "runtime/Random.h"
+
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace llvm;
@@ -20,16 +22,8 @@ static int64_t numberOf(StringRef dtype) {
   return static_cast<int64_t>(*dtypeNamed(std::string_view(dtype.data(), dtype.size())));
 }
 
-/// As the runtime numbers them.
 static int64_t distributionNumber(StringRef distribution) {
-  enum : int64_t {
-#define TOY_DISTRIBUTION(NAME, PARAMETERS, DTYPE) NAME,
-#include "ir/Distributions.def"
-  };
-  return llvm::StringSwitch<int64_t>(distribution)
-#define TOY_DISTRIBUTION(NAME, PARAMETERS, DTYPE) .Case(#NAME, NAME)
-#include "ir/Distributions.def"
-      .Default(-1);
+  return static_cast<int64_t>(*rt::distributionNamed(std::string_view(distribution)));
 }
 
 static RuntimeCall runtimeCallOf(mlir::Operation *op) {
