@@ -5,6 +5,7 @@
 
 #include "ir/ToyDialect.h"
 #include "jit/DeviceCompiler.h"
+#include "jit/Promotion.h"
 #include "jit/ScalarLoops.h"
 #include "jit/SharedKernels.h"
 #include "passes/lowering/FunctionEmitter.h"
@@ -229,16 +230,25 @@ std::string Compiler::findInCache(CompiledUnit &c) {
   return key;
 }
 
+/// What a kernel that turned out to be worth it is kept under.
+static std::string promotedKey(StringRef digest) { return CodeCache::keyOf(("promoted " + digest).str()); }
+
 /// All are looked for before any is missed: the object of one may have another whose file was lost.
 bool Compiler::haveKernels(ArrayRef<std::string> digests) {
   for (const std::string &digest : digests) {
     std::unique_ptr<MemoryBuffer> batch = warming || engine.hasKernel(digest) ? nullptr : cache->find(digest), object;
     if (batch)
       object = cache->find(batch->getBuffer().str());
-    if (!object || !haveKernels(ObjectKernels(*object).called))
+    if (!object)
+      continue;
+    const ObjectKernels named(*object);
+    if (!haveKernels(named.called))
       continue;
     std::string error; // a kernel that cannot be linked is not there
     engine.linkKernels(std::move(object), error);
+    for (const std::string &linked : named.defined)
+      if (std::unique_ptr<MemoryBuffer> better = cache->find(promotedKey(linked)))
+        engine.linkKernels(std::move(better), error);
   }
   return llvm::all_of(digests, [&](StringRef digest) { return engine.hasKernel(digest); });
 }
@@ -249,19 +259,21 @@ void Compiler::splitKernels(CompiledUnit &c) {
     ++(known ? kernels.kept : kernels.made);
     return known;
   };
-  for (auto &module : takeKernels(*c.code->module, engine.targetKey() + cache->build(), isKnown)) {
+  keepPromoted();
+  const bool byCost = options.optimization == CompileOptions::byCost;
+  for (KernelBatch &batch : takeKernels(*c.code->module, engine.targetKey() + cache->build(), byCost, isKnown)) {
     auto &code = c.kernels.emplace_back(std::make_shared<MachineCode>(c.code->context));
-    code->module = std::move(module);
+    code->module = std::move(batch.module);
+    code->quick = batch.quick;
   }
-  c.code->quick = options.optimization == CompileOptions::byCost &&
-                  isQuickAroundKernels(*c.ir, c.code->module->getInstructionCount());
+  c.code->quick = byCost && isQuickAroundKernels(*c.ir, c.code->module->getInstructionCount());
 }
 
 void Compiler::optimize(CompiledUnit &c) {
   std::string problems;
   raw_string_ostream stream(problems);
   for (auto &code : llvm::concat<std::shared_ptr<MachineCode>>(c.kernels, MutableArrayRef(c.code)))
-    if (verifyModule(*code->module, &stream))
+    if (dropCounts(*code->module); verifyModule(*code->module, &stream))
       c.error = "the generated LLVM IR is not valid: " + problems;
     else
       engine.optimize(code);
@@ -271,6 +283,11 @@ void Compiler::assemble(CompiledUnit &c) {
   for (auto &code : llvm::concat<std::shared_ptr<MachineCode>>(c.kernels, MutableArrayRef(c.code)))
     if (c.error.empty())
       engine.assemble(code, c.error);
+}
+
+void Compiler::keepPromoted() {
+  for (const Promoter::Kernel &kernel : engine.takePromoted())
+    cache->add(promotedKey(kernel.digest), *kernel.object);
 }
 
 /// A kernel's file names the object that it is in.
@@ -306,7 +323,10 @@ void Compiler::link(CompiledUnit &c) {
 
 Compiler::Compiler(const CompileOptions &options)
     : engine(options), options(options), state(std::make_unique<State>()) {}
-Compiler::~Compiler() = default;
+Compiler::~Compiler() {
+  if (cache)
+    keepPromoted();
+}
 
 bool Compiler::usesDevice() const { return options.device && !warming && rt::deviceIsWanted(); }
 

@@ -104,6 +104,7 @@ private:
   void optimize(CompiledUnit &c);
   void assemble(CompiledUnit &c);
   void keep(const std::string &key, const CompiledUnit &c);
+  void keepPromoted();
   void link(CompiledUnit &c);
 
   const CompileOptions &options;

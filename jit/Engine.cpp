@@ -28,31 +28,10 @@ using namespace llvm;
 
 namespace toy {
 
-static Expected<orc::JITTargetMachineBuilder> targetMachineBuilder(CodeGenOptLevel level) {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    InitializeNativeTarget();
-    InitializeNativeTargetAsmPrinter();
-  });
-  auto host = orc::JITTargetMachineBuilder::detectHost();
-  if (host)
-    host->setCodeGenOptLevel(level);
-  return host;
-}
-
 bool Engine::Impl::makeMachines(const CompileOptions &options, std::string &error) {
-  auto make = [&](CodeGenOptLevel level, std::shared_ptr<TargetMachine> &made) {
-    auto builder = targetMachineBuilder(level);
-    auto target = builder ? builder->createTargetMachine() : builder.takeError();
-    if (!target) {
-      error = toString(target.takeError());
-      return false;
-    }
-    made = std::move(*target);
-    return true;
-  };
-  return make(options.optimization < 3 ? CodeGenOptLevel::Less : CodeGenOptLevel::Default, machine) &&
-         make(CodeGenOptLevel::None, quickMachine);
+  machine = makeMachine(codeLevel(options.optimization), error);
+  quickMachine = makeMachine(CodeGenOptLevel::None, error);
+  return machine && quickMachine;
 }
 
 Engine::Engine(const CompileOptions &options) : options(options), impl(std::make_unique<Impl>()) {}
@@ -79,6 +58,7 @@ bool Engine::start(std::string &error) {
   for (auto symbols : {abiSymbols(), runtimeCalls()})
     for (auto &[name, address] : symbols)
       map[jit.mangleAndIntern(name)] = {orc::ExecutorAddr::fromPtr(address), JITSymbolFlags::Exported};
+  map[jit.mangleAndIntern("toy_rt_promote")] = {orc::ExecutorAddr::fromPtr(&promoteKernel), JITSymbolFlags::Exported};
   if (Error e = jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(map))))
     return fail(std::move(e));
   auto process = orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(jit.getDataLayout().getGlobalPrefix());
@@ -86,6 +66,12 @@ bool Engine::start(std::string &error) {
     return fail(process.takeError());
   jit.getMainJITDylib().addGenerator(std::move(*process));
   impl->jit = std::move(*created);
+  impl->promoter.emplace(options.optimization, [impl = &*impl](MemoryBufferRef object) {
+    Error e = impl->linkKernels(MemoryBuffer::getMemBufferCopy(object.getBuffer()));
+    const bool linked = !e;
+    consumeError(std::move(e)); // quick code does
+    return linked;
+  });
   return true;
 }
 
@@ -115,73 +101,6 @@ std::string Engine::targetKey(bool quick, bool loops) const {
   return (impl->machine->getTargetCPU() + impl->machine->getTargetFeatureString() + effort).str();
 }
 
-/// Versions of functions for vectors that no loop took.
-static void eraseUnusedVariants(Module &module) {
-  for (Function &f : make_early_inc_range(module))
-    if (f.hasFnAttribute(vectorVariant) && f.use_empty())
-      f.eraseFromParent();
-}
-
-/// Puts small functions that call themselves into themselves, three levels deep: what a call costs is paid once in
-/// several.
-static void inlineRecursion(Module &module) {
-  constexpr unsigned levels = 3, mostInstructions = 80, mostSelfCalls = 2;
-  SmallVector<Function *> functions;
-  for (Function &f : module)
-    if (!f.isDeclaration() && f.getInstructionCount() <= mostInstructions &&
-        none_of(f.args(), [](Argument &argument) { return argument.getType()->isPointerTy(); }))
-      functions.push_back(&f);
-  auto callsOf = [](Function &f) {
-    SmallVector<CallBase *> calls;
-    for (Instruction &i : instructions(f))
-      if (auto *call = dyn_cast<CallBase>(&i); call && call->getCalledFunction() == &f)
-        calls.push_back(call);
-    return calls;
-  };
-  for (Function *f : functions) {
-    if (auto calls = callsOf(*f); calls.empty() || calls.size() > mostSelfCalls)
-      continue;
-    ValueToValueMapTy map;
-    Function *body = CloneFunction(f, map);
-    for (unsigned level = 0; level < levels; ++level)
-      for (CallBase *call : callsOf(*f)) {
-        call->setCalledFunction(body);
-        InlineFunctionInfo info;
-        if (!InlineFunction(*call, info).isSuccess())
-          call->setCalledFunction(f);
-      }
-    body->eraseFromParent();
-  }
-}
-
-static void runPasses(Module &module, TargetMachine &machine, int level) {
-  PassInstrumentationCallbacks callbacks;
-  callbacks.registerShouldRunOptionalPassCallback([](StringRef, Any) { return !rt::isInterrupted(); });
-  PassBuilder builder(&machine, PipelineTuningOptions(), std::nullopt, &callbacks);
-  PassAnalyses analyses(builder);
-  ModulePassManager passes;
-  if (level >= 2)
-    inlineRecursion(module);
-  if (level >= 3)
-    passes = builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3);
-  else {
-    // What loop nests need, and nothing else: a small function compiles in a few milliseconds.
-    const char *pipeline =
-        "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,loop-mssa(licm),loop(indvars),"
-        "loop-vectorize,instcombine<no-verify-fixpoint>,loop-unroll<O2>,sroa,early-cse,loop-mssa(licm),simplifycfg)";
-    if (Error e = builder.parsePassPipeline(passes, pipeline))
-      report_fatal_error(std::move(e));
-  }
-  SmallVector<GlobalValue *> variants; // no call names them yet
-  for (Function &f : module)
-    if (f.hasFnAttribute(vectorVariant))
-      variants.push_back(&f);
-  appendToCompilerUsed(module, variants);
-  passes.run(module, analyses.modules);
-  if (GlobalVariable *used = module.getGlobalVariable("llvm.compiler.used"))
-    used->eraseFromParent();
-}
-
 void Engine::Impl::runApart(const CompileOptions &options, bool brief, std::function<void()> work) {
   if (brief)
     return work();
@@ -199,13 +118,14 @@ void Engine::optimize(std::shared_ptr<MachineCode> code) {
   code->brief = code->module->getInstructionCount() < fewInstructions;
   auto machine = code->quick ? impl->quickMachine : impl->machine;
   int level = code->quick ? 0 : code->loops && options.optimization < 0 ? 3 : options.optimization;
-  impl->runApart(options, code->brief, [code, machine, level] {
+  auto goesOn = [] { return !rt::isInterrupted(); };
+  impl->runApart(options, code->brief, [code, machine, level, goesOn] {
     if (level >= 2 && code->loops) {
       VectorizerLog log(*code->context);
-      runPasses(*code->module, *machine, level);
+      optimizeModule(*code->module, *machine, level, goesOn);
       log.embed(*code->module);
     } else if (level != 0)
-      runPasses(*code->module, *machine, level);
+      optimizeModule(*code->module, *machine, level, goesOn);
     eraseUnusedVariants(*code->module);
   });
 }
@@ -240,12 +160,15 @@ std::string Engine::written(Module &module, bool asObject, std::string &error) {
 /// A library of its own for an object: what the runtime exports, the kernels that it calls, and `symbols`.
 Expected<orc::JITDylib &> Engine::Impl::addObject(std::unique_ptr<MemoryBuffer> object, const ObjectKernels &named,
                                                   orc::SymbolMap symbols) {
+  std::unique_lock lock(linking);
+  symbols[jit->mangleAndIntern("toy.promoter")] = {orc::ExecutorAddr::fromPtr(&*promoter), JITSymbolFlags::Exported};
+  for (const std::string &digest : named.called)
+    symbols[jit->mangleAndIntern(kernelSymbol(digest))] = {kernels.lookup(digest), JITSymbolFlags::Exported};
   auto dylib = jit->createJITDylib("m" + std::to_string(objects++));
+  lock.unlock();
   if (!dylib)
     return dylib.takeError();
   dylib->addToLinkOrder(jit->getMainJITDylib());
-  for (const std::string &digest : named.called)
-    symbols[jit->mangleAndIntern(kernelSymbol(digest))] = {kernels.lookup(digest), JITSymbolFlags::Exported};
   if (Error e = dylib->define(orc::absoluteSymbols(std::move(symbols))))
     return e;
   if (Error e = jit->addObjectFile(*dylib, std::move(object)))
@@ -253,29 +176,45 @@ Expected<orc::JITDylib &> Engine::Impl::addObject(std::unique_ptr<MemoryBuffer> 
   return *dylib;
 }
 
-void Engine::linkKernels(std::unique_ptr<MemoryBuffer> object, std::string &error) {
-  orc::LLJIT &jit = *impl->jit;
+Error Engine::Impl::linkKernels(std::unique_ptr<MemoryBuffer> object) {
   const ObjectKernels named(*object);
-  auto work = [&]() -> Error {
-    auto dylib = impl->addObject(std::move(object), named, orc::SymbolMap());
-    if (!dylib)
-      return dylib.takeError();
-    orc::SymbolLookupSet wanted;
-    for (const std::string &digest : named.defined)
-      wanted.add(jit.mangleAndIntern(kernelSymbol(digest)));
-    orc::JITDylibSearchOrder here = {{&*dylib, orc::JITDylibLookupFlags::MatchAllSymbols}};
-    auto found = jit.getExecutionSession().lookup(here, std::move(wanted));
-    if (!found)
-      return found.takeError();
-    for (const std::string &digest : named.defined)
-      impl->kernels[digest] = found->at(jit.mangleAndIntern(kernelSymbol(digest))).getAddress();
-    return Error::success();
-  };
-  if (Error e = work())
+  auto dylib = addObject(std::move(object), named, orc::SymbolMap());
+  if (!dylib)
+    return dylib.takeError();
+  orc::SymbolLookupSet wanted;
+  for (const std::string &digest : named.defined)
+    wanted.add(jit->mangleAndIntern(kernelSymbol(digest)));
+  for (const std::string &digest : named.quick)
+    wanted.add(jit->mangleAndIntern(tierSymbol(digest)));
+  orc::JITDylibSearchOrder here = {{&*dylib, orc::JITDylibLookupFlags::MatchAllSymbols}};
+  auto found = jit->getExecutionSession().lookup(here, std::move(wanted));
+  if (!found)
+    return found.takeError();
+  auto addressOf = [&](const std::string &symbol) { return found->at(jit->mangleAndIntern(symbol)).getAddress(); };
+  std::lock_guard lock(linking);
+  for (const std::string &digest : named.quick)
+    tiers[digest] = addressOf(tierSymbol(digest)).toPtr<KernelTier *>();
+  for (const std::string &digest : named.defined) {
+    kernels[digest] = addressOf(kernelSymbol(digest));
+    if (KernelTier *tier = tiers.lookup(digest); tier && !is_contained(named.quick, digest))
+      tier->code.store(kernels[digest].toPtr<void *>(), std::memory_order_release);
+  }
+  return Error::success();
+}
+
+void Engine::linkKernels(std::unique_ptr<MemoryBuffer> object, std::string &error) {
+  if (Error e = impl->linkKernels(std::move(object)))
     error = toString(std::move(e));
 }
 
-bool Engine::hasKernel(StringRef digest) const { return impl->kernels.contains(digest); }
+bool Engine::hasKernel(StringRef digest) const {
+  std::lock_guard lock(impl->linking);
+  return impl->kernels.contains(digest);
+}
+
+std::vector<Promoter::Kernel> Engine::takePromoted() {
+  return impl->promoter ? impl->promoter->takeMade() : std::vector<Promoter::Kernel>();
+}
 
 /// Each object is linked on its own: its functions, those it calls in other objects, and its data.
 void Engine::link(Linkable linkable, std::string &error) {
@@ -351,6 +290,7 @@ EngineStats &Engine::stats() {
       stats.kernels["gemm_" + std::string(nameOf(static_cast<DType>(i)))] = n;
   stats.loops = abiLoops();
   stats.repacks = abiState().repacks;
+  stats.promoted = impl->promoter ? impl->promoter->count() : 0;
   return stats;
 }
 

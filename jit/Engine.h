@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ir/ShapeFacts.h"
+#include "jit/Promotion.h"
 #include "reference/Evaluator.h"
 #include "support/CompileOptions.h"
 
@@ -25,6 +26,7 @@ struct DeviceKernel;
 struct EngineStats {
   int64_t loops = 0;                      ///< fused loop nests run
   int64_t repacks = 0;                    ///< conversions between planar and interleaved matrices
+  int64_t promoted = 0;                   ///< quick kernels that were optimized
   std::map<std::string, int64_t> kernels; ///< library kernels called
 };
 
@@ -88,6 +90,8 @@ public:
   /// Adds kernels, for what is linked from now on. Those that they call are there.
   void linkKernels(std::unique_ptr<llvm::MemoryBuffer> object, std::string &error);
   bool hasKernel(llvm::StringRef digest) const;
+  /// Kernels that were optimized while code ran, for the cache.
+  std::vector<Promoter::Kernel> takePromoted();
   void link(Linkable linkable, std::string &error);
   bool has(llvm::StringRef symbol) const;
   /// Calls a linked function. Throws rt::Error.

@@ -4,6 +4,7 @@
 /// compiled.
 #include "jit/SharedKernels.h"
 
+#include "jit/Promotion.h"
 #include "passes/lowering/Attributes.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -19,10 +20,11 @@ using namespace llvm;
 
 namespace toy {
 
-constexpr char symbolPrefix[] = "toy.kernel.";
+constexpr char symbolPrefix[] = "toy.kernel.", tierPrefix[] = "toy.tier.";
 constexpr size_t batchSize = 16; // kernels that are loaded together, whichever of them is asked for
 
 std::string kernelSymbol(StringRef digest) { return (symbolPrefix + digest).str(); }
+std::string tierSymbol(StringRef digest) { return (tierPrefix + digest).str(); }
 
 /// Calls `visit` for each function and global variable that code names, and for the vector versions of its calls.
 static void forEachGlobal(Function &function, function_ref<void(GlobalValue &)> visit) {
@@ -74,6 +76,8 @@ static Function *copyInto(Module &to, Function &from, ValueToValueMapTy &copies)
     copies[&argument] = &own;
   SmallVector<ReturnInst *> returns;
   CloneFunctionInto(copy, &from, copies, CloneFunctionChangeType::DifferentModule, returns);
+  if (NamedMDNode *units = to.getNamedMetadata("llvm.dbg.cu")) // an empty list, which readers of bitcode take for old
+    to.eraseNamedMetadata(units);
   return copy;
 }
 
@@ -84,24 +88,69 @@ static std::unique_ptr<Module> emptyModuleLike(const Module &module) {
   return made;
 }
 
-static std::string digestOf(Function &kernel, StringRef settings) {
+/// The bitcode of a kernel with all that decides its machine code but for the settings.
+static SmallString<0> bitcodeOf(Function &kernel) {
   std::unique_ptr<Module> alone = emptyModuleLike(*kernel.getParent());
   ValueToValueMapTy copies;
-  copyInto(*alone, kernel, copies)->setName("kernel");
-  SmallVector<char, 0> bitcode;
+  copyInto(*alone, kernel, copies)->setName(sharedKernelName);
+  SmallString<0> bitcode;
   BitcodeWriter writer(bitcode);
   writer.writeModule(*alone);
   writer.writeStrtab(); // the names of what is called
+  return bitcode;
+}
+
+static std::string digestOf(StringRef bitcode, StringRef settings) {
   BLAKE3 hash;
   hash.update(settings);
   hash.update(StringRef("\0", 1));
-  hash.update(StringRef(bitcode.data(), bitcode.size()));
-  return toHex(hash.final<32>(), /*LowerCase=*/true);
+  hash.update(bitcode);
+  return toHex(hash.final<digestLength / 2>(), /*LowerCase=*/true);
 }
 
-std::vector<std::unique_ptr<Module>> takeKernels(Module &module, StringRef settings,
-                                                 function_ref<bool(StringRef)> isKnown) {
-  std::vector<std::unique_ptr<Module>> batches;
+/// Modules of a few kernels, with what these need, in the order in which they can be linked: each kernel comes with
+/// those that it calls, or after them.
+class Batches {
+public:
+  std::vector<KernelBatch> all;
+
+  Function &add(Function &kernel, bool quick) {
+    Open &batch = open[quick];
+    size_t called = 0; // the last batch of those
+    forEachGlobal(kernel, [&](GlobalValue &global) {
+      if (auto it = places.find(&global); it != places.end())
+        called = std::max(called, it->second);
+    });
+    if (batch.count++ % batchSize == 0 || batch.place < called) {
+      batch.place = all.size();
+      batch.count = 1;
+      batch.copies = std::make_unique<ValueToValueMapTy>();
+      all.push_back({emptyModuleLike(*kernel.getParent()), quick});
+    }
+    places[&kernel] = batch.place;
+    return *copyInto(*all[batch.place].module, kernel, *batch.copies);
+  }
+  /// Whether a kernel calls one that is quick.
+  bool callsQuick(Function &kernel) {
+    bool found = false;
+    forEachGlobal(kernel, [&](GlobalValue &global) {
+      if (auto it = places.find(&global); it != places.end() && &global != &kernel)
+        found |= all[it->second].quick;
+    });
+    return found;
+  }
+
+private:
+  struct Open {
+    size_t place = 0, count = 0;
+    std::unique_ptr<ValueToValueMapTy> copies;
+  } open[2];
+  DenseMap<GlobalValue *, size_t> places; ///< of kernels among the batches
+};
+
+std::vector<KernelBatch> takeKernels(Module &module, StringRef settings, bool tiered,
+                                     function_ref<bool(StringRef)> isKnown) {
+  Batches batches;
   SetVector<Function *> kernels; // after those that they call
   auto add = [&](auto &self, Function &function) -> void {
     if (function.isDeclaration() || !function.hasFnAttribute(sharedKernel) || kernels.contains(&function))
@@ -114,10 +163,9 @@ std::vector<std::unique_ptr<Module>> takeKernels(Module &module, StringRef setti
   };
   for (Function &function : module)
     add(add, function);
-  std::unique_ptr<ValueToValueMapTy> copies;
-  size_t count = 0;
   for (Function *kernel : kernels) {
-    std::string digest = digestOf(*kernel, settings), symbol = kernelSymbol(digest);
+    SmallString<0> bitcode = bitcodeOf(*kernel);
+    std::string digest = digestOf(bitcode, settings), symbol = kernelSymbol(digest);
     if (Function *same = module.getFunction(symbol)) {
       kernel->replaceAllUsesWith(same);
       kernel->eraseFromParent();
@@ -126,18 +174,17 @@ std::vector<std::unique_ptr<Module>> takeKernels(Module &module, StringRef setti
     kernel->setName(symbol);
     kernel->setLinkage(GlobalValue::ExternalLinkage);
     if (!isKnown(digest)) {
-      if (count++ % batchSize == 0) {
-        batches.push_back(emptyModuleLike(module));
-        copies = std::make_unique<ValueToValueMapTy>();
-      }
-      copyInto(*batches.back(), *kernel, *copies);
+      const bool counts = tiered && canCount(*kernel);
+      Function &copy = batches.add(*kernel, counts || batches.callsQuick(*kernel));
+      if (counts)
+        countRuns(copy, digest, bitcode);
     }
     kernel->deleteBody();
   }
   for (Function &helper : make_early_inc_range(module))
     if (helper.hasLocalLinkage() && helper.use_empty() && !helper.hasFnAttribute(vectorVariant))
       helper.eraseFromParent();
-  return batches;
+  return std::move(batches.all);
 }
 
 ObjectKernels::ObjectKernels(MemoryBufferRef object) {
@@ -152,7 +199,9 @@ ObjectKernels::ObjectKernels(MemoryBufferRef object) {
     if (!name || !flags) {
       consumeError(name.takeError());
       consumeError(flags.takeError());
-    } else if (name->consume_front(symbolPrefix))
+    } else if (name->consume_front(tierPrefix))
+      quick.push_back(name->str());
+    else if (name->consume_front(symbolPrefix))
       (*flags & object::BasicSymbolRef::SF_Undefined ? called : defined).push_back(name->str());
   }
 }

@@ -12,20 +12,31 @@
 
 namespace toy {
 
-/// The name of a kernel's symbol; `digest` are the 64 hexadecimal digits that tell it apart.
+/// What a kernel is called in a module that is its digest's, or its bitcode's.
+constexpr char sharedKernelName[] = "kernel";
+constexpr size_t digestLength = 64; ///< hexadecimal digits
+
+/// The name of a kernel's symbol, and of its KernelTier's (jit/Promotion.h).
 std::string kernelSymbol(llvm::StringRef digest);
+std::string tierSymbol(llvm::StringRef digest);
+
+/// Kernels that can be compiled on their own; quick ones count what they do (jit/Promotion.h).
+struct KernelBatch {
+  std::unique_ptr<llvm::Module> module;
+  bool quick;
+};
 
 /// Takes the functions marked `sharedKernel` out of a module: each becomes the declaration of a symbol whose digest
 /// covers its code, that of the functions it needs, and `settings`, which is what else decides its machine code. Those
-/// that `isKnown` denies come back, in modules of a few that can be compiled on their own: a kernel is in the same
-/// module as the kernels that it calls, or in a later one.
-std::vector<std::unique_ptr<llvm::Module>> takeKernels(llvm::Module &module, llvm::StringRef settings,
-                                                       llvm::function_ref<bool(llvm::StringRef digest)> isKnown);
+/// that `isKnown` denies come back, a few in a module: a kernel is in the same one as the kernels that it calls, or in
+/// a later one. `tiered`: those that tell how much they compute are quick.
+std::vector<KernelBatch> takeKernels(llvm::Module &module, llvm::StringRef settings, bool tiered,
+                                     llvm::function_ref<bool(llvm::StringRef digest)> isKnown);
 
-/// The digests of kernels that an object has, and of those that it calls.
+/// The digests of kernels that an object has, of those of them that are quick, and of those that it calls.
 struct ObjectKernels {
   explicit ObjectKernels(llvm::MemoryBufferRef object);
-  std::vector<std::string> defined, called;
+  std::vector<std::string> defined, quick, called;
 };
 
 } // namespace toy

@@ -3,6 +3,7 @@
 /// What code for the host and for devices shares.
 #pragma once
 
+#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/Passes/PassBuilder.h"
 
 namespace toy {
@@ -21,6 +22,18 @@ struct PassAnalyses {
   llvm::CGSCCAnalysisManager sccs;
   llvm::ModuleAnalysisManager modules;
 };
+
+/// What the code of a level of optimization is worth to the code generator.
+llvm::CodeGenOptLevel codeLevel(int optimization);
+/// The processor that the program runs on. Null where LLVM does not know it: `error` says why.
+std::shared_ptr<llvm::TargetMachine> makeMachine(llvm::CodeGenOptLevel level, std::string &error);
+llvm::Expected<llvm::orc::JITTargetMachineBuilder> targetMachineBuilder(llvm::CodeGenOptLevel level);
+
+/// LLVM's passes: those of level 3, or, below, only what loop nests need. As soon as `goesOn` is false the rest is left
+/// out.
+void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine, int level, llvm::function_ref<bool()> goesOn);
+/// Versions of functions for vectors that no loop took go.
+void eraseUnusedVariants(llvm::Module &module);
 
 /// In sanitized builds, lets AddressSanitizer watch the loads and stores of a module.
 void sanitize(llvm::Module &module, llvm::TargetMachine &machine);

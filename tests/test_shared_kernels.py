@@ -11,6 +11,11 @@ HEAD = "var x = linspace(0.0, 1.0, 1000);\nvar y = x * 2.5 + 0.5;\n"
 
 def kernels(toy, folder, text, *flags):
     """What a program prints, and how many of its kernels were made and were there."""
+    return kernel_code(toy, folder, text, *flags)[:3]
+
+
+def kernel_code(toy, folder, text, *flags):
+    """What a program prints, and how many of its kernels were made, were there, and were optimized as it ran."""
     (folder / "p.toy").write_text(text)
     done = subprocess.run(
         [toy, f"--stats={folder}/stats.json", "--jit=always", *flags, f"{folder}/p.toy"],
@@ -21,7 +26,7 @@ def kernels(toy, folder, text, *flags):
     )
     assert done.returncode == 0, done.stderr
     code = json.loads((folder / "stats.json").read_text())["kernel_code"]
-    return done.stdout, code["made"], code["kept"]
+    return done.stdout, code["made"], code["kept"], code["promoted"]
 
 
 def statements(n):
@@ -100,3 +105,73 @@ def test_kernels_that_call_others_are_apart(toy, tmp_path, pair):
         kernels(toy, tmp_path, program, "--no-cache", jit)[0] for jit in ("--jit=always", "--jit=never")
     )
     assert compiled == evaluated
+
+
+# A step of a loop whose turns change the next, for each kind of kernel: maps, folds of all and along axes, places,
+# sums that run, pairs, moves.
+STEPS = [
+    "sin(x) * 0.5 + cos(x) / 3.0 - sum(x) / 1000.0",
+    "f64(f32(x) * f32(0.75) + exp(-f32(x)))",
+    "x * 0.5 + max(reshape(x, [8, 8]), 0)[argmax(x) % 8] + mean(reshape(x, [8, 8]), 1)[argmin(x) % 8]",
+    "real((complex(x, 1 - x) * (0.6+0.8i)) ** 2) + 1e-3 * abs(sum(complex(x, x) / (1+2i)))",
+    "0.5 * x[::-1] + 0.1 * (unsqueeze(x, 1) * x).T[3] + 0.05 * stack([x, -x])[1]",
+    "f64((i64(x * 1000.0) * 7 + 3) % 1009) / 1009.0 + where(x < 0.5, x, -x) * 0.01",
+    "softmax(reshape(x, [8, 8]), 1)[argmax(x) // 8, 0] + x * 0.3 + f64(any(x > 2.0)) - 0.1 * cumsum(x) / 64.0",
+]
+
+
+def hot_loop(step, turns, known):
+    sizes = "64" if known else "N"
+    other = "" if known else "print(sum(step(ones(128)[:64])), shape(0 * step(linspace(0.0, 1.0, 64))));\n"
+    return (
+        f"def step(x: f64[{sizes}]) {{ return {step}; }}\n{other}var x = linspace(0.0, 1.0, 64);\nvar all = x;\n"
+        f"for t in range({turns}) {{ x = step(x); all = all * 0.5 + x; }}\nprint(x, all);\n"
+    )
+
+
+@pytest.mark.sanitized
+@pytest.mark.parametrize("known", [True, False], ids=["known sizes", "other sizes"])
+@pytest.mark.parametrize("step", STEPS)
+def test_what_runs_often_is_optimized_with_the_same_bits(toy, tmp_path, step, known):
+    text = hot_loop(step, 60000, known)
+    output = kernel_code(toy, tmp_path, text, "--precision=full", "-O2")[0]
+    runs = [kernel_code(toy, tmp_path, text, "--precision=full") for _ in range(5)]  # a run may end before its kernels
+    assert {run[0] for run in runs} == {output}
+    assert runs[0][1] > 0 and sum(run[3] for run in runs) > 0
+    assert runs[-1][1:] == (0, 0, 0)  # the optimized ones were kept
+    for flags in (["-O0"], ["--threads=2", "--no-cache"]):
+        assert kernel_code(toy, tmp_path, text, "--precision=full", *flags)[0] == output, flags
+
+
+@pytest.mark.host
+def test_what_runs_seldom_is_not(toy, tmp_path):
+    assert kernel_code(toy, tmp_path, hot_loop(STEPS[0], 20, True))[3] == 0
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("threads", [1, 2])
+def test_one_large_call_waits_for_optimized_code(toy, tmp_path, threads):
+    text = (
+        "def f(x) { return sin(x) * 0.5 + cos(x); }\nprint(sum(f(arange(9.0))), sum(f(arange(11.0))));\n"
+        "var y = f(arange(5000000.0));\nprint(y[0], y[4999999], sum(y));\n"
+    )
+    output, _, _, promoted = kernel_code(toy, tmp_path, text, "--no-cache", "--dynamic=on", f"--threads={threads}")
+    assert promoted > 0
+    assert output == kernel_code(toy, tmp_path, text, "--no-cache", "--dynamic=on", "-O2")[0]
+
+
+@pytest.mark.host
+def test_programs_end_while_kernels_are_optimized(toy, tmp_path):
+    for turns in range(2000, 12000, 400):
+        assert kernel_code(toy, tmp_path, hot_loop(STEPS[turns // 400 % len(STEPS)], turns, True), "--no-cache")[0]
+
+
+@pytest.mark.host
+def test_a_lost_optimized_kernel_is_made_again(toy, tmp_path):
+    text = hot_loop(STEPS[0], 60000, True)
+    runs = [kernel_code(toy, tmp_path, text) for _ in range(3)]
+    assert sum(run[3] for run in runs) > 0
+    for path in (tmp_path / "toy").iterdir():
+        if path.name != "key":
+            path.write_bytes(path.read_bytes()[:-1] + b"?")
+            assert kernel_code(toy, tmp_path, text)[0] == runs[0][0]

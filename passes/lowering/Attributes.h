@@ -7,6 +7,9 @@ namespace toy {
 
 /// A loop that depends on nothing but its arguments and what the runtime exports: any program can use it.
 constexpr char sharedKernel[] = "toy.kernel";
+/// A function that such a loop calls at its beginning, if it may turn out to be little used, with how many elements its
+/// operations compute in this call.
+constexpr char kernelElements[] = "toy.elements";
 /// A version of a function for vectors, which loops may call after they were vectorized.
 constexpr char vectorVariant[] = "toy.variant";
 /// A property of a loop (`llvm.loop`): the number of its place among those of the module, for remarks.

@@ -229,6 +229,7 @@ private:
   void begin();
   /// Ends it and calls it from the caller over [0, range), on all cores when it is worth it.
   void describeLoops(llvm::Function *work);
+  void tellElements(llvm::Value *callerRange, llvm::Value *callerGrain);
   void finish(llvm::Value *callerRange, llvm::Value *callerGrain, bool parallel,
               llvm::Value *callerStepBytes = nullptr);
   void callInParallel(llvm::Function *work, llvm::Value *callerRange, llvm::Value *callerGrain,

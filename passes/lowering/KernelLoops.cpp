@@ -137,11 +137,28 @@ void KernelEmitter::describeLoops(Function *work) {
   }
 }
 
+/// Tells how many elements the operations of the group compute in a call, for jit/Promotion.h: nothing where that is
+/// known and much. `grain` steps of the range are `parallelElements`.
+void KernelEmitter::tellElements(Value *callerRange, Value *callerGrain) {
+  constexpr int64_t muchWork = 1 << 19; // takes about as long as code for it
+  int64_t operations = 0;
+  op.walk([&](mlir::Operation *) { ++operations; });
+  auto *range = dyn_cast<ConstantInt>(callerRange), *grain = dyn_cast<ConstantInt>(callerGrain);
+  if (range && grain && range->getSExtValue() * operations / grain->getSExtValue() > muchWork / parallelElements)
+    return;
+  Value *steps = capture(callerGrain);
+  IRBuilder<> b(kernel->getEntryBlock().getTerminator());
+  Value *each = b.CreateAdd(b.CreateSDiv(b.getInt64(parallelElements * operations), steps), b.getInt64(1));
+  b.CreateCall(module.getOrInsertFunction(kernelElements, b.getVoidTy(), b.getInt64Ty()),
+               b.CreateMul(b.CreateSub(rangeEnd, rangeBegin), each));
+}
+
 void KernelEmitter::finish(Value *callerRange, Value *callerGrain, bool parallel, Value *callerStepBytes) {
   if (divisorWasZero)
     scalars.rarely(k.CreateICmpNE(k.CreateLoad(k.getInt8Ty(), divisorWasZero), k.getInt8(0)),
                    [&] { scalars.fail("toy_rt_division_by_zero", {}); });
   k.CreateRetVoid();
+  tellElements(callerRange, callerGrain);
   // The loop's real work is in a function of its own whose pointer parameters do not alias: LLVM then vectorizes
   // without run-time checks.
   SmallVector<Type *> types;

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The host's machine, and LLVM's passes for it.
+#include "jit/Target.h"
+#include "passes/lowering/Attributes.h"
+
+#include "llvm/IR/InstIterator.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+
+#include <mutex>
+
+using namespace llvm;
+
+namespace toy {
+
+Expected<orc::JITTargetMachineBuilder> targetMachineBuilder(CodeGenOptLevel level) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    InitializeNativeTarget();
+    InitializeNativeTargetAsmPrinter();
+  });
+  auto host = orc::JITTargetMachineBuilder::detectHost();
+  if (host)
+    host->setCodeGenOptLevel(level);
+  return host;
+}
+
+CodeGenOptLevel codeLevel(int optimization) {
+  return optimization < 3 ? CodeGenOptLevel::Less : CodeGenOptLevel::Default;
+}
+
+std::shared_ptr<TargetMachine> makeMachine(CodeGenOptLevel level, std::string &error) {
+  auto builder = targetMachineBuilder(level);
+  auto target = builder ? builder->createTargetMachine() : builder.takeError();
+  if (target)
+    return std::move(*target);
+  error = toString(target.takeError());
+  return nullptr;
+}
+
+void eraseUnusedVariants(Module &module) {
+  for (Function &f : make_early_inc_range(module))
+    if (f.hasFnAttribute(vectorVariant) && f.use_empty())
+      f.eraseFromParent();
+}
+
+/// Puts small functions that call themselves into themselves, three levels deep: what a call costs is paid once in
+/// several.
+static void inlineRecursion(Module &module) {
+  constexpr unsigned levels = 3, mostInstructions = 80, mostSelfCalls = 2;
+  SmallVector<Function *> functions;
+  for (Function &f : module)
+    if (!f.isDeclaration() && f.getInstructionCount() <= mostInstructions &&
+        none_of(f.args(), [](Argument &argument) { return argument.getType()->isPointerTy(); }))
+      functions.push_back(&f);
+  auto callsOf = [](Function &f) {
+    SmallVector<CallBase *> calls;
+    for (Instruction &i : instructions(f))
+      if (auto *call = dyn_cast<CallBase>(&i); call && call->getCalledFunction() == &f)
+        calls.push_back(call);
+    return calls;
+  };
+  for (Function *f : functions) {
+    if (auto calls = callsOf(*f); calls.empty() || calls.size() > mostSelfCalls)
+      continue;
+    ValueToValueMapTy map;
+    Function *body = CloneFunction(f, map);
+    for (unsigned level = 0; level < levels; ++level)
+      for (CallBase *call : callsOf(*f)) {
+        call->setCalledFunction(body);
+        InlineFunctionInfo info;
+        if (!InlineFunction(*call, info).isSuccess())
+          call->setCalledFunction(f);
+      }
+    body->eraseFromParent();
+  }
+}
+
+void optimizeModule(Module &module, TargetMachine &machine, int level, function_ref<bool()> goesOn) {
+  PassInstrumentationCallbacks callbacks;
+  callbacks.registerShouldRunOptionalPassCallback([goesOn](StringRef, Any) { return goesOn(); });
+  PassBuilder builder(&machine, PipelineTuningOptions(), std::nullopt, &callbacks);
+  PassAnalyses analyses(builder);
+  ModulePassManager passes;
+  if (level >= 2)
+    inlineRecursion(module);
+  if (level >= 3)
+    passes = builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3);
+  else {
+    // What loop nests need, and nothing else: a small function compiles in a few milliseconds.
+    const char *pipeline =
+        "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,loop-mssa(licm),loop(indvars),"
+        "loop-vectorize,instcombine<no-verify-fixpoint>,loop-unroll<O2>,sroa,early-cse,loop-mssa(licm),simplifycfg)";
+    if (Error e = builder.parsePassPipeline(passes, pipeline))
+      report_fatal_error(std::move(e));
+  }
+  SmallVector<GlobalValue *> variants; // no call names them yet
+  for (Function &f : module)
+    if (f.hasFnAttribute(vectorVariant))
+      variants.push_back(&f);
+  appendToCompilerUsed(module, variants);
+  passes.run(module, analyses.modules);
+  if (GlobalVariable *used = module.getGlobalVariable("llvm.compiler.used"))
+    used->eraseFromParent();
+}
+
+} // namespace toy
