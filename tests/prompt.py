@@ -257,7 +257,7 @@ def completion(s):
         "Pai\t": "toy> Pair",
         "def g(alphabet) { alph\t": "toy> def g(alphabet) { alphabet",
         "def g(x) { for (row, column) in zip(x, x) { col\t": "toy> def g(x) { for (row, column) in zip(x, x) { column",
-        "var h = breadth => brea\t": "toy> var h = breadth => breadth",
+        "var h = stretch => stre\t": "toy> var h = stretch => stretch",
         "Pair([1], 2).l\t": "toy> Pair([1], 2).left",
         ":set format p\t": "toy> :set format polar",
         ":edit scal\t": "toy> :edit scaled",

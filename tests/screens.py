@@ -35,7 +35,7 @@ class Screens(prompt.Session):
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", self.whole.lines, width, 0, 0))
 
     def expect(self, what, *lines, cursor=None):
-        """The screen holds these lines and no others, and the cursor stands behind the last one, or where it is said."""
+        """The screen holds these lines and no others, the cursor stands behind the last one or where it is said."""
         place = cursor or (len(lines) - 1, len(lines[-1]))
         wanted, limit = [line.rstrip() for line in lines], time.time() + 10
         while (got := self.shown()) != wanted and time.time() < limit:
