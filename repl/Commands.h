@@ -14,8 +14,9 @@ struct Prompt {
   explicit Prompt(Session &session) : session(session) {}
   Session &session;
   bool leave = false;
-  bool showTime = false; ///< after every input
-  std::string lastFile;  ///< of :load
+  bool showTime = false;  ///< after every input
+  bool fitsScreen = true; ///< what is echoed has the terminal's width and height
+  std::string lastFile;   ///< of :load
 
   /// Runs `:name argument`, `?topic` or `:!command`; false when the line is not a command.
   bool run(const std::string &line);

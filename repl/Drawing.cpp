@@ -16,18 +16,11 @@
 #include <cstdio>
 #include <readline/history.h>
 #include <readline/readline.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace toy {
 
 Editor editor;
-
-ScreenSize screenSize() {
-  winsize size{};
-  bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
-  return {known && size.ws_row > 2 ? size.ws_row : 24u, known && size.ws_col > 10 ? size.ws_col : 80u};
-}
 
 void put(const std::string &text) {
   std::fflush(rl_outstream);

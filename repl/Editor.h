@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runtime/Guard.h"
+#include "support/Terminal.h"
 
 #include <functional>
 #include <pthread.h>
@@ -32,10 +33,6 @@ extern Editor editor;
 
 inline constexpr std::string_view continuation = "...> ";
 
-struct ScreenSize {
-  size_t rows, columns;
-};
-ScreenSize screenSize();
 /// Writes to the terminal.
 void put(const std::string &text);
 /// Where text ends that starts at a place of the screen; a full row continues on the next one.

@@ -49,9 +49,13 @@ const std::vector<Row> &rows() {
          return v == "full" ? (rt::printOptions().precision = 0, true)
                             : setNumber(rt::printOptions().precision, v, 1, 17);
        }},
-      {{"width", "N"},
-       [](Prompt &) { return std::to_string(rt::printOptions().width); },
-       [](Prompt &, Text v) { return setNumber<int64_t>(rt::printOptions().width, v, 20, 99999); }},
+      {{"width", "N|auto"},
+       [](Prompt &p) { return p.fitsScreen ? "auto" : std::to_string(rt::printOptions().width); },
+       [](Prompt &p, Text v) {
+         bool isNumber = setNumber<int64_t>(rt::printOptions().width, v, 20, 99999);
+         p.fitsScreen = !isNumber && (v == "auto" || p.fitsScreen);
+         return isNumber || v == "auto";
+       }},
       {{"edge", "N"},
        [](Prompt &) { return std::to_string(rt::printOptions().edge); },
        [](Prompt &, Text v) { return setNumber<int64_t>(rt::printOptions().edge, v, 1, 99999); }},

@@ -271,6 +271,48 @@ def pages(s):
         s.problems.append("what follows:\n" + "\n".join(s.shown()))
 
 
+def heights(s):
+    """What is echoed fits the screen: the prompt, the input and the type are still there."""
+    for text in (
+        "reshape(arange(360), 10, 6, 6)",
+        "reshape(arange(96), 2, 4, 3, 4)",
+        "ones(300, 3)",
+        "arange(900)",
+        "ones(30, 30)",
+        "ones(100, 100, 100)",
+        "zeros(2, 0, 3)",
+    ):
+        s.clear()
+        s.keys(text + "\r")
+        shown = s.shown()
+        if shown[0] != "toy> " + text or shown[-1] != "toy>" or "64[" not in shown[1]:
+            s.problems.append(f"{text}:\n" + "\n".join(shown))
+    s.clear()
+    s.keys("reshape(arange(48), 2, 8, 3)\r")
+    whole = s.shown()
+    if len(whole) != 20 or any("…" in row for row in whole):
+        s.problems.append("what fits:\n" + "\n".join(whole))
+    s.clear()
+    s.keys("arange(10) + 100\r")
+    s.expect(
+        "the width", "toy> arange(10) + 100", "i64[10]", "[100, 101, 102, 103, 104, 105, 106, 107, 108, 109]", "toy> "
+    )
+    s.whole.resize(24, 30)
+    s.screen.width = 30
+    s.resize(30)
+    s.keys("")
+    s.clear()
+    s.keys("arange(10) + 100\r")
+    s.expect(
+        "narrower",
+        "toy> arange(10) + 100",
+        "i64[10]",
+        "[100, 101, 102, 103, 104, 105,",
+        " 106, 107, 108, 109]",
+        "toy> ",
+    )
+
+
 MARKERS = ("host", "release")
 
 
@@ -278,7 +320,7 @@ def all_cases():
     for body in (pastes, lines, blocks):
         yield "screens: " + body.__name__, screens(body, NO_COLOR="1")
         yield "screens: " + body.__name__ + " in colours", screens(body)
-    for body in (signatures, no_suggestions, pages):
+    for body in (signatures, no_suggestions, pages, heights):
         yield "screens: " + body.__name__.replace("_", " "), screens(body, NO_COLOR="1")
     yield "screens: suggestions", screens(suggestions)
 
