@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// The manual page and the shell's completion, from the tables that the program itself reads.
+/// The manual page and the completion of shells, from the tables that the program itself reads.
 #include "driver/Options.h"
 
 #include "repl/Commands.h"
+#include "support/Diagnostics.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace toy {
 namespace {
@@ -41,16 +44,87 @@ std::string manualPage() {
   return out;
 }
 
+/// What stands beside the table: options of one letter, and those that choose what is done.
+static const std::vector<OptionInfo> &otherOptions() {
+  static const std::vector<OptionInfo> all = {
+      {"-e", "CODE", "run a text"},
+      {"-i", "", "stay at the prompt behind a file"},
+      {"-o", "FILE", "where --emit writes"},
+      {"-h", "", "list the options"},
+      {"-O0", "", "LLVM does nothing"},
+      {"-O1", "", "LLVM tries a little"},
+      {"-O2", "", "LLVM tries as usual"},
+      {"-O3", "", "LLVM tries hard"},
+      {"--help", "", "list the options"},
+      {"--version", "", "print the version"},
+      {"--explain", "CODE", "what a diagnostic means"},
+  };
+  return all;
+}
+
+/// The words that an option's value is one of; nothing where it can be anything.
+static std::string choicesOf(const OptionInfo &o) {
+  std::string words = o.values.find('|') == std::string::npos ? "" : o.values;
+  if (o.name == "--explain")
+    for (DiagId id : allDiagnostics())
+      words += (words.empty() ? "" : "|") + std::string(infoOf(id).code);
+  std::replace(words.begin(), words.end(), '|', ' ');
+  return words;
+}
+
+/// A word of a shell.
+static std::string quoted(std::string_view text) {
+  std::string out;
+  for (char c : text)
+    out += c == '\'' ? "'\\''" : std::string(1, c);
+  return "'" + out + "'";
+}
+
+std::string zshCompletion() {
+  std::string out = "#compdef toy\n_arguments -S \\\n";
+  auto add = [&](const OptionInfo &o, const char *between) {
+    std::string choices = choicesOf(o), help;
+    for (char c : o.help)
+      help += std::string_view(":[]\\").find(c) == std::string_view::npos ? std::string(1, c) : std::string{'\\', c};
+    std::string values = !choices.empty() ? "(" + choices + ")" : o.values == "FILE" ? "_files" : " ";
+    out += "  " + quoted(o.name + between + "[" + help + "]" + (o.values.empty() ? "" : ":value:" + values)) + " \\\n";
+  };
+  for (const OptionInfo &o : otherOptions())
+    add(o, "");
+  for (const OptionInfo &o : optionTable())
+    add(o, o.values.empty() ? "" : "=-");
+  return out + "  '1:script:_files -g \"*.toy\"' '*:argument:_files'\n";
+}
+
+std::string fishCompletion() {
+  std::string out = "# fish completion of toy\ncomplete -c toy -f -a '(__fish_complete_suffix .toy)'\n";
+  auto add = [&](const OptionInfo &o) {
+    std::string choices = choicesOf(o);
+    out += "complete -c toy " + std::string(o.name.starts_with("--") ? "-l " + o.name.substr(2)
+                                            : o.name.size() == 2     ? "-s " + o.name.substr(1)
+                                                                     : "-o " + o.name.substr(1));
+    if (!o.values.empty())
+      out += o.values == "FILE" ? " -r -F" : " -x";
+    if (!choices.empty())
+      out += " -a " + quoted(choices);
+    out += " -d " + quoted(o.help) + "\n";
+  };
+  for (const OptionInfo &o : otherOptions())
+    add(o);
+  for (const OptionInfo &o : optionTable())
+    add(o);
+  return out;
+}
+
 std::string bashCompletion() {
-  std::string words = "-e -i -o -h -O0 -O1 -O2 -O3 --help --version --explain", cases;
+  std::string words, cases;
+  for (const OptionInfo &o : otherOptions())
+    words += o.name + " ";
   for (const OptionInfo &o : optionTable()) {
-    words += " " + o.name + (o.values.empty() ? "" : "=");
-    std::string values = o.values;
-    for (char &c : values)
-      c = c == '|' ? ' ' : c;
-    if (o.values.find('|') != std::string::npos)
+    words += o.name + (o.values.empty() ? " " : "= ");
+    if (std::string choices = choicesOf(o); !choices.empty())
       cases +=
-          fmt::format("    {}) COMPREPLY=($(compgen -W '{}' -- \"${{current#*=}}\")); return ;;\n", o.name, values);
+          fmt::format("    {}) COMPREPLY=($(compgen -W '{}' -- \"${{current#*=}}\")); return ;;\n", o.name, choices);
   }
   return "# bash completion of toy\n_toy() {\n  local current=\"${COMP_WORDS[COMP_CWORD]}\" "
          "previous=\"${COMP_WORDS[COMP_CWORD-1]}\"\n"

@@ -198,7 +198,8 @@ bool parseOptions(int argc, char **argv, Options &options) {
       }
       continue;
     }
-    if (arg == "--generate=man" || arg == "--generate=bash") { // for the installation
+    if (arg == "--generate=man" || arg == "--generate=bash" || arg == "--generate=zsh" ||
+        arg == "--generate=fish") { // for the installation
       options.mode = Options::Generate;
       options.input = arg.substr(arg.find('=') + 1);
     } else if (arg == "-i")

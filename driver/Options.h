@@ -38,8 +38,10 @@ struct OptionInfo {
   std::string name, values, help;
 };
 std::vector<OptionInfo> optionTable();
-/// toy(1), and the completion of command lines in bash.
+/// toy(1), and the completion of command lines in shells.
 std::string manualPage();
 std::string bashCompletion();
+std::string zshCompletion();
+std::string fishCompletion();
 
 } // namespace toy

@@ -160,7 +160,10 @@ bool isText(const Options &options) {
     rt::output(helpText());
     return true;
   case Options::Generate:
-    rt::output(options.input == "man" ? manualPage() : bashCompletion());
+    rt::output(options.input == "man"    ? manualPage()
+               : options.input == "bash" ? bashCompletion()
+               : options.input == "zsh"  ? zshCompletion()
+                                         : fishCompletion());
     return true;
   case Options::Version:
     rt::output("toy 0.1.0 (LLVM/MLIR 22)\n");

@@ -86,6 +86,11 @@ static rt::Value rebuild(StringRef &structure, ArrayRef<rt::Value> &leaves) {
 std::string renderPrint(StringRef structure, bool echo, ArrayRef<rt::Value> leaves) {
   std::string out;
   bool first = true;
+  rt::PrintOptions options = rt::printOptions();
+  if (echo && options.screenHeight) {
+    options.width = options.screenWidth;
+    options.height = options.screenHeight;
+  }
   while (!structure.empty()) {
     structure.consume_front(";");
     rt::Value v = rebuild(structure, leaves);
@@ -94,7 +99,7 @@ std::string renderPrint(StringRef structure, bool echo, ArrayRef<rt::Value> leav
     else if (!first)
       out += " ";
     first = false;
-    out += rt::format(v);
+    out += rt::format(v, options);
   }
   return out + "\n";
 }

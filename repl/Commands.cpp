@@ -174,8 +174,8 @@ void Prompt::help(const std::string &topic) {
         "  ?                            all functions, by group\n"
         "  ?TOPIC                       the documentation of a function, operator, keyword, command or error code\n"
         "  ?\"TEXT\"                      everything whose documentation has a text\n"
-        "Keys: Tab completes (also \\alpha), Up recalls what begins like the line, Ctrl-R searches, Ctrl-C drops the "
-        "line or stops what runs.\n");
+        "Keys: Tab completes (also \\alpha), Right takes what is shown in grey, Up recalls what begins like the line,\n"
+        "      Ctrl-R searches, Ctrl-C drops the line or stops what runs. `_` is the last value that was shown.\n");
     return;
   }
   if (topic.size() > 2 && topic.front() == '"' && topic.back() == '"') {
@@ -419,45 +419,23 @@ void Prompt::reset(const std::string &) { session.reset(); }
 
 void Prompt::set(const std::string &arguments) {
   auto [name, value] = firstWord(arguments);
-  rt::PrintOptions &o = rt::printOptions();
   if (name.empty()) {
-    rt::output(fmt::format("precision {}\nwidth {}\nedge {}\nformat {}\ntime {}\ndynamic {}\nfail_on_recompile {}\n",
-                           o.precision == 0 ? "full" : std::to_string(o.precision), o.width, o.edge,
-                           o.polar ? "polar" : "rect", showTime ? "on" : "off",
-                           session.settings().dynamic == DynamicMode::Auto ? "auto"
-                           : session.settings().dynamic == DynamicMode::On ? "on"
-                                                                           : "off",
-                           session.settings().failOnRecompile ? "on" : "off"));
+    for (const SettingInfo &s : settingTable())
+      rt::output(fmt::format("{:<18} {:<6} {}\n", s.name, settingValue(s.name), s.values));
     return;
   }
-  bool digits = !value.empty() && value.size() < 6 && value.find_first_not_of("0123456789") == value.npos;
-  int number = digits ? std::stoi(value) : -1;
-  if (name == "precision" && (value == "full" || (number >= 1 && number <= 17)))
-    o.precision = value == "full" ? 0 : number;
-  else if (name == "width" && number >= 20)
-    o.width = number;
-  else if (name == "edge" && number >= 1)
-    o.edge = number;
-  else if (name == "format" && (value == "rect" || value == "polar"))
-    o.polar = value == "polar";
-  else if (name == "time" && (value == "on" || value == "off"))
-    showTime = value == "on";
-  else if (name == "dynamic" && (value == "auto" || value == "on" || value == "off"))
-    session.settings().dynamic = value == "auto" ? DynamicMode::Auto
-                                 : value == "on" ? DynamicMode::On
-                                                 : DynamicMode::Off;
-  else if (name == "fail_on_recompile" && (value == "on" || value == "off"))
-    session.settings().failOnRecompile = value == "on";
-  else {
-    std::vector<std::string> names(settingNames.begin(), settingNames.end());
-    bool known = std::find(names.begin(), names.end(), name) != names.end();
-    Diagnostic &d =
-        session.getDiagnostics().report(known ? DiagId::OptionValue : DiagId::UnknownOption, {},
-                                        known ? std::vector<std::string>{name, value} : std::vector<std::string>{name});
-    if (auto near = suggest(name, names); near && !known)
-      d.withHelp("did you mean `:set " + *near + "`?");
-    session.showDiagnostics();
-  }
+  if (applySetting(name, value))
+    return;
+  std::vector<std::string> names;
+  for (const SettingInfo &s : settingTable())
+    names.push_back(s.name);
+  bool known = std::find(names.begin(), names.end(), name) != names.end();
+  Diagnostic &d =
+      session.getDiagnostics().report(known ? DiagId::OptionValue : DiagId::UnknownOption, {},
+                                      known ? std::vector<std::string>{name, value} : std::vector<std::string>{name});
+  if (auto near = suggest(name, names); near && !known)
+    d.withHelp("did you mean `:set " + *near + "`?");
+  session.showDiagnostics();
 }
 
 } // namespace toy

@@ -3,7 +3,6 @@
 /// The commands of the prompt, and the help of everything that has a name.
 #pragma once
 
-#include <array>
 #include <string>
 #include <vector>
 
@@ -15,8 +14,9 @@ struct Prompt {
   explicit Prompt(Session &session) : session(session) {}
   Session &session;
   bool leave = false;
-  bool showTime = false; ///< after every input
-  std::string lastFile;  ///< of :load
+  bool showTime = false;  ///< after every input
+  bool fitsScreen = true; ///< what is echoed has the terminal's width and height
+  std::string lastFile;   ///< of :load
 
   /// Runs `:name argument`, `?topic` or `:!command`; false when the line is not a command.
   bool run(const std::string &line);
@@ -46,13 +46,17 @@ struct Prompt {
   void runText(const std::string &name, const std::string &text);
 
 private:
+  std::string settingValue(const std::string &name);
+  bool applySetting(const std::string &name, const std::string &value);
   void runCommand(const std::string &line);
   int counter = 0;
 };
 
-/// What :set knows.
-inline constexpr std::array<std::string_view, 7> settingNames = {
-    "precision", "width", "edge", "format", "time", "dynamic", "fail_on_recompile"};
+/// What :set knows: a name, and its values between bars; a word in capitals stands for any number.
+struct SettingInfo {
+  std::string name, values;
+};
+const std::vector<SettingInfo> &settingTable();
 
 struct CommandInfo {
   std::string name, argument, help;

@@ -66,7 +66,7 @@ constexpr Word words[] = {
     {"pi", "3.141592653589793"},
     {"inf", "infinity"},
     {"nan", "not a number"},
-    {"ans", "the last value that the prompt showed"},
+    {"ans", "the last value that the prompt showed; also `_`, until a variable has that name"},
     {"args", "the script's arguments, strings: len(args), args[0]"},
     {"i", "2i and 2j are imaginary numbers; 1+2i is one complex constant."},
 };

@@ -11,6 +11,12 @@
 namespace toy {
 class Session;
 
+/// What `:set` changes.
+struct EditorOptions {
+  bool suggestions = true; ///< from the history, in grey behind the text
+};
+EditorOptions &editorOptions();
+
 class LineEditor {
 public:
   /// `isUnfinished` decides whether Enter ends a text or starts another line of it.

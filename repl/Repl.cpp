@@ -6,16 +6,19 @@
 #include "repl/Commands.h"
 #include "repl/LineEditor.h"
 #include "runtime/Apart.h"
+#include "runtime/Format.h"
 #include "runtime/Output.h"
 #include "runtime/Parallel.h"
 #include "session/Session.h"
 #include "support/PrivateFolder.h"
+#include "support/Terminal.h"
 
 #include <fmt/format.h>
 
 #include <csignal>
 #include <sstream>
 #include <thread>
+#include <unistd.h>
 
 namespace toy {
 
@@ -88,6 +91,14 @@ static void runInitFile(Prompt &prompt) {
   prompt.lastFile.clear();
 }
 
+/// What is echoed fits the terminal as it is now, and leaves room for the input and its type.
+static void fitToScreen(const Prompt &prompt) {
+  rt::PrintOptions &o = rt::printOptions();
+  bool fits = prompt.fitsScreen && isatty(STDOUT_FILENO);
+  o.screenWidth = fits ? static_cast<int64_t>(screenSize().columns) : 0;
+  o.screenHeight = fits ? std::max<int64_t>(static_cast<int64_t>(screenSize().rows) - 3, 4) : 0;
+}
+
 int runPrompt(Session &session, bool color, bool init) {
   Prompt prompt{session};
   if (init)
@@ -131,6 +142,7 @@ int runPrompt(Session &session, bool color, bool init) {
     editor.remember(pending);
     pending.clear();
     rt::interruptFlag() = false; // what came too late for the last input
+    fitToScreen(prompt);
     for (const std::string &input : inputs) {
       session.protect("the prompt", [&] {
         if (!prompt.run(input))

@@ -19,6 +19,7 @@
 #include <complex>
 #include <cstring>
 #include <functional>
+#include <limits>
 
 namespace toy::rt {
 
@@ -157,21 +158,16 @@ public:
       parts *= std::max<int64_t>(size, 1);
     summarised = (!options.full() || t.count() == 0) && parts > static_cast<double>(options.threshold);
     full = options.full();
+    edges.assign(t.rank, summarised ? options.edge : std::numeric_limits<int64_t>::max() / 2);
   }
 
   std::string run() {
     if (!full) {
-      visit(
-          [&](int64_t i) {
-            texts.emplace_back();
-            shown.push_back(i);
-          },
-          0, 0);
       if (!summarised)
         onHost(t);
-      else if (!t.storage->data)
-        copyShown();
-      layout();
+      collect();
+      if (options.height > 0 && t.count() > 0 && fitToHeight())
+        collect();
     } else
       onHost(t);
     axis(0, 0, 1);
@@ -193,9 +189,56 @@ private:
       readBytes(t, shown[begin] * bytes, static_cast<int64_t>(end - begin) * bytes, copied.data() + begin * bytes);
     }
   }
+  /// The texts of the elements that are shown.
+  void collect() {
+    texts.clear();
+    shown.clear();
+    copied.clear();
+    width = 0;
+    visit(
+        [&](int64_t i) {
+          texts.emplace_back();
+          shown.push_back(i);
+        },
+        0, 0);
+    if (!t.storage->data)
+      copyShown();
+    layout();
+  }
+
   size_t appended = 0;
-  bool hidden(int64_t index, int64_t size) const {
-    return summarised && size > 2 * options.edge && index >= options.edge && index < size - options.edge;
+  bool hidden(int axis, int64_t index, int64_t size) const {
+    int64_t edge = edges[axis];
+    return size > 2 * edge && index >= edge && index < size - edge;
+  }
+
+  bool hides(int axis) const { return edges[axis] * 2 < t.sizes[axis]; }
+  /// Elements of an axis that are shown, and the mark for the others.
+  int64_t items(int axis) const { return hides(axis) ? edges[axis] * 2 + 1 : t.sizes[axis]; }
+  bool canShrink(int axis) const { return hides(axis) ? edges[axis] > 1 : t.sizes[axis] > 2; }
+  int64_t rows() const {
+    int last = t.rank - 1;
+    int64_t columns = std::max<int64_t>((options.width - t.rank) / static_cast<int64_t>(width + 2), 1),
+            out = (items(last) + columns - 1) / columns;
+    for (int axis = last - 1; axis >= 0; --axis)
+      out = (items(axis) - hides(axis)) * out + hides(axis) + (items(axis) - 1) * (last - 1 - axis);
+    return out;
+  }
+  /// Hides elements until the rows fit or only the ends of all axes are left: of the longest axis before the last one,
+  /// then of the last one. False where nothing is hidden.
+  bool fitToHeight() {
+    bool changed = false;
+    while (rows() > options.height) {
+      int longest = t.rank - 1;
+      for (int axis = t.rank - 2; axis >= 0; --axis)
+        if (canShrink(axis) && (longest == t.rank - 1 || items(axis) >= items(longest)))
+          longest = axis;
+      if (!canShrink(longest))
+        break;
+      edges[longest] = hides(longest) ? edges[longest] - 1 : (t.sizes[longest] - 1) / 2;
+      changed = true;
+    }
+    return changed;
   }
 
   template <typename F> void visit(F &&f, int axis, int64_t offset) {
@@ -203,8 +246,8 @@ private:
       return f(offset);
     int64_t n = t.count() == 0 ? 0 : t.sizes[axis];
     for (int64_t i = 0; i < n; ++i) {
-      if (hidden(i, n)) {
-        i = n - options.edge - 1;
+      if (hidden(axis, i, n)) {
+        i = n - edges[axis] - 1;
         continue;
       }
       visit(f, axis + 1, offset * n + i);
@@ -293,9 +336,9 @@ private:
         poll();
       if (i > 0)
         separator(last, axisIndex, indent, column);
-      if (hidden(i, n)) {
+      if (hidden(axisIndex, i, n)) {
         out += "…";
-        i = n - options.edge - 1;
+        i = n - edges[axisIndex] - 1;
         column += 3;
         continue;
       }
@@ -324,6 +367,7 @@ private:
   const PrintOptions &options;
   const FormatSpec *spec; ///< null: as `print`
   bool summarised, full;
+  std::vector<int64_t> edges; ///< for each axis, how many elements are shown at each end
   std::vector<int64_t> shown;
   std::vector<char> copied; ///< what is shown, where the rest is on a device
   std::vector<std::string> texts;

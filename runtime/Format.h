@@ -15,6 +15,9 @@ struct PrintOptions {
   int64_t threshold = 1000; ///< more elements are summarised
   int64_t edge = 3;         ///< elements shown at each end of a summarised axis
   int64_t width = 80;       ///< columns before a row is wrapped
+  int64_t height = 0;       ///< rows that a tensor may take; 0: any number
+  int64_t screenWidth = 0;  ///< of the terminal: what the prompt echoes has this width and height
+  int64_t screenHeight = 0; ///< 0: no terminal, or the width was set
   bool polar = false;       ///< complex numbers as modulus∠angle, in degrees
   bool color = false;       ///< what `show` draws may hold escape codes
   bool header = false;      ///< the prompt's echo shows a type line first

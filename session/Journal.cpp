@@ -76,7 +76,7 @@ void Session::reset() {
   instanceTable.specializations.clear();
   imported.clear();
   importedModules.clear();
-  mainNames = {};
+  mainNames = firstNames(options);
   moduleNames.clear();
   graph.forgetAll();
   past.clear();

@@ -26,7 +26,8 @@ using namespace mlir;
 namespace toy {
 
 Session::Session(SessionOptions sessionOptions)
-    : options(std::move(sessionOptions)), diagnostics(sources), compiler(options.compile) {
+    : options(std::move(sessionOptions)), diagnostics(sources), compiler(options.compile),
+      mainNames(firstNames(options)) {
   static std::once_flag handled;
   std::call_once(handled, [] {
     llvm::install_fatal_error_handler([](void *, const char *reason, bool) { rt::abandon(reason); });

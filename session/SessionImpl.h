@@ -34,4 +34,13 @@ struct Session::CompiledModule {
   bool compiled = false;
 };
 
+/// What the program's own names are before it has any. At the prompt `_` is the last value that was shown, until the
+/// name is declared.
+inline sema::ModuleNames firstNames(const SessionOptions &options) {
+  sema::ModuleNames names;
+  if (options.prompt)
+    names.names["_"] = "ans";
+  return names;
+}
+
 } // namespace toy

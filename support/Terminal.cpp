@@ -4,6 +4,7 @@
 #include "support/Terminal.h"
 
 #include <cstdlib>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace toy {
@@ -11,6 +12,12 @@ namespace toy {
 bool terminalMovesCursor() {
   const char *kind = std::getenv("TERM");
   return kind && *kind && std::string_view(kind) != "dumb";
+}
+
+ScreenSize screenSize() {
+  winsize size{};
+  bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+  return {known && size.ws_row > 2 ? size.ws_row : 24u, known && size.ws_col > 10 ? size.ws_col : 80u};
 }
 
 bool writesColors(std::string_view choice, int descriptor) {

@@ -3,12 +3,18 @@
 /// What may be written to a terminal.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace toy {
 
 /// Whether the environment names a terminal that can move its cursor.
 bool terminalMovesCursor();
+struct ScreenSize {
+  size_t rows, columns;
+};
+/// Of the terminal that standard output is; 24 rows of 80 columns where it does not say.
+ScreenSize screenSize();
 /// Whether colours are written to a descriptor. `choice` is that of --color: `always`, `never`, or `auto`: to a
 /// terminal that is more than dumb, unless NO_COLOR is set and not empty.
 bool writesColors(std::string_view choice, int descriptor);

@@ -184,8 +184,8 @@ def first(*problems):
 
 def editing(s):
     problems = [expect("sum", s.line("1+1"), "i64\n2")]
-    s.line("def f(a) {", "...> ")
-    s.line("  return a * 2;", "...> ")
+    s.line("def f(a) {", "...>")
+    s.line("return a * 2;", "...>")
     s.line("}")
     problems.append(expect("block", s.line("f(21)"), "i64\n42"))
     s.keys("\x1b[A")
@@ -208,6 +208,16 @@ def editing(s):
     s.line(":undo")
     problems.append(expect("undo", s.line("a"), "i64\n5"))
     problems.append(expect("ans", s.line("ans + 1"), "i64\n6"))
+    problems.append(expect("_", s.line("_ * 2") + s.line("for _ in range(3) { } _ + _"), "i64\n12i64\n24"))
+    s.line("a = _;")
+    s.line(":undo")
+    problems.append(expect("_ after undo", s.line("_ + a"), "i64\n29"))
+    s.line("var (first, _) = (1, 50);")
+    problems.append(expect("a variable _", s.line("first") + s.line("_"), "i64\n1i64\n50"))
+    s.line(":undo")
+    s.line(":undo")
+    s.line(":undo")
+    problems.append(expect("_ without it", s.line("_"), "i64\n29"))
     s.line("def g(x) { return f(x) + 1; }")
     problems.append(expect("caller", s.line("g(1)"), "i64\n3"))
     s.line("def f(a) { return a * 10; }")
@@ -225,6 +235,7 @@ def editing(s):
 
 
 def completion(s):
+    s.line(":set suggestions off")
     s.line("struct Pair { var left; var right; }")
     s.line("Pair couple = {1, [2i]};")
     s.line("var longVariable = ones(2, 3);")
@@ -243,9 +254,25 @@ def completion(s):
         ":load data\t": "toy> :load data-file.npy",
         ":emit rec\t": "toy> :emit recognized",
         "scaledB\t": "toy> scaledBy",
+        "Pai\t": "toy> Pair",
+        "def g(alphabet) { alph\t": "toy> def g(alphabet) { alphabet",
+        "def g(x) { for (row, column) in zip(x, x) { col\t": "toy> def g(x) { for (row, column) in zip(x, x) { column",
+        "var h = stretch => stre\t": "toy> var h = stretch => stretch",
+        "Pair([1], 2).l\t": "toy> Pair([1], 2).left",
+        ":set format p\t": "toy> :set format polar",
+        ":edit scal\t": "toy> :edit scaled",
+        ":explain softmax(ones(2), ax\t": "toy> :explain softmax(ones(2), axis=",
+        "?T0300\x7f1\t": "toy> ?T0301",
+        "?soft\t": "toy> ?soft",
+        ":!cat data-\t": "toy> :!cat data-file.npy",
+        'f"{couple.l\t': 'toy> f"{couple.left',
+        "# zero\t": "toy> # zero",
     }
+    s.line("def scaled(x) { return x; }")
     for keys, want in cases.items():
         got = s.keys(keys).splitlines()[-1]
+        if got and not got.startswith("toy>"):  # the parameters of the call
+            got = s.text().splitlines()[-2]
         s.keys("\x03")
         s.wait()
         if got != want:
@@ -259,8 +286,7 @@ def completion(s):
             and re.search(r"arange +\(start", listed) is not None,
             True,
         ),
-        expect("hint", s.keys("solve(").splitlines()[-1], "toy> solve(a, b)"),
-        expect("hint of a lambda", s.keys("\x15scaledBy(").splitlines()[-1], "toy> scaledBy(x, factor = 2)"),
+        expect("a key that arguments have", s.keys("softmax([1], ax\t").splitlines()[-2], "toy> softmax([1], axis="),
     )
 
 
@@ -398,7 +424,7 @@ def history(toy):
             a.line("var first = 1;")
             b.line("var second = 2;")
             a.line("def t(x) {", "...> ")
-            a.line("  return x; }")
+            a.line("return x; }")
             a.line(" var secret = 3;")
             a.line("5")
             a.line("5")

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whole screens of the prompt, as an emulated terminal shows them after each step: nothing is drawn twice, left over,
 or in the wrong row."""
+import fcntl
 import os
 import signal
+import struct
+import termios
 import time
 
 import pyte
@@ -28,14 +31,18 @@ class Screens(prompt.Session):
             rows.pop()
         return rows
 
-    def expect(self, what, *lines):
-        """The screen holds these lines and no others, and the cursor stands behind the last one."""
+    def resize(self, width):
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", self.whole.lines, width, 0, 0))
+
+    def expect(self, what, *lines, cursor=None):
+        """The screen holds these lines and no others, the cursor stands behind the last one or where it is said."""
+        place = cursor or (len(lines) - 1, len(lines[-1]))
         wanted, limit = [line.rstrip() for line in lines], time.time() + 10
         while (got := self.shown()) != wanted and time.time() < limit:
             self.pump(0.1)
         if got != wanted:
             self.problems.append(f"{what}: the screen shows\n" + "\n".join(got) + "\ninstead of\n" + "\n".join(lines))
-        elif (self.whole.cursor.y, self.whole.cursor.x) != (len(lines) - 1, len(lines[-1])):
+        elif (self.whole.cursor.y, self.whole.cursor.x) != place:
             self.problems.append(f"{what}: the cursor is at {(self.whole.cursor.y, self.whole.cursor.x)}")
 
     def paste(self, text):
@@ -150,15 +157,160 @@ def lines(s):
 
 def blocks(s):
     s.keys("def g(x) {\r")
-    s.expect("an open block", "toy> def g(x) {", "...> ")
-    s.keys("return x; }\r")
-    s.expect("a block", "toy> def g(x) {", "...> return x; }", "toy> ")
-    s.keys("\x1b[A")
-    s.expect("a block from the history", "toy> def g(x) {", "...> return x; }", "toy> def g(x) {", "...> return x; }")
+    s.expect("an open block", "toy> def g(x) {", "...>   ")
+    s.keys("if x > 1 {\r")
+    s.keys("return x;\r")
+    s.keys("}")
+    block = ["toy> def g(x) {", "...>   if x > 1 {", "...>     return x;", "...>   }"]
+    s.expect("a bracket that closes a block", *block)
     s.keys("\r")
+    s.keys("return 1;\r")
+    block += ["...>   return 1;", "...>   "]
+    s.expect("behind an inner block", *block)
+    s.keys("\x1b[A\x1b[A\x1b[A\x1b[F")
+    s.expect("up in a block, and End", *block, cursor=(2, 18))
+    s.keys("\x1b[H")
+    s.expect("Home", *block, cursor=(2, 5))
+    s.keys("\x1b[H")
+    s.expect("Home again", *block, cursor=(0, 5))
+    s.keys("\x1b[B")
+    s.expect("down", *block, cursor=(1, 5))
+    s.keys("\x1b[F\x1b[F")
+    s.expect("End twice", *block)
+    s.keys("}\r")
+    block[-1] = "...> }"
+    s.expect("a block", *block, "toy> ")
+    s.keys("\x1b[A")
+    s.expect("a block from the history", *block, *block)
+    s.keys("\r")
+    s.clear()
+    s.keys("f(\r")
+    s.keys("\x7f1)")
+    s.expect("a step back", "toy> f(", "...> 1)")
     s.clear()
     s.keys("g(7)\x01\x1b[C\x1b[C\x7f" + "(\r")
     s.expect("an edit inside a line", "toy> g(7)", "i64", "7", "toy> ")
+
+
+def signatures(s):
+    """The parameters of the call around the cursor stand below the text, the current one marked."""
+    s.keys("def scale(x: f64[N], by = 2) -> f64[N] { return x * by; }\r")
+    s.keys("struct Pair { var left; var right; }\r")
+    s.clear()
+    for text, row in {
+        "sum(": "sum(«x», axis=, keepdims=)",
+        "sum(x, ": "sum(x, «axis=», keepdims=)",
+        "sum(x, keepdims = true": "sum(x, axis=, «keepdims=»)",
+        "sum(x, keepdims = true, ": "sum(x, «axis=», keepdims=)",
+        "x.sum(": "sum(x, «axis=», keepdims=)",
+        "sum(scale([1, 2], ": "scale(x: f64[N], «by = 2») -> f64[N]",
+        "sum(scale([1, 2], 3), ": "sum(x, «axis=», keepdims=)",
+        "sum([(1 + 2), (3 ": "sum(«x», axis=, keepdims=)",
+        "Pair(1, ": "Pair(left, «right»)",
+        "stack(a, b, c, ": "stack(«*xs», axis=)",
+        'f"{sum(x, ': "sum(x, «axis=», keepdims=)",
+    }.items():
+        s.keys(text)
+        s.expect(text, "toy> " + text, row, cursor=(0, 5 + len(text)))
+        s.keys("\x15")
+    for text in ("sum(1) + ", "def own(", "if (", "# sum(", '"sum('):
+        s.keys(text)
+        s.expect(text, "toy> " + text, cursor=(0, 5 + len(text)))
+        s.keys("\x15")
+    s.keys("sum([1, 2], 0)\x1b[D\x1b[D")
+    s.expect("inside a call", "toy> sum([1, 2], 0)", "sum(x, «axis=», keepdims=)", cursor=(0, 17))
+    s.keys("\r")
+    s.expect("accepted", "toy> sum([1, 2], 0)", "f64", "3.0", "toy> ")
+
+
+def suggestions(s):
+    """The newest entry that goes on like the text, behind it."""
+    for line in ("var first = 1;", "var second = 2;", "1 + first", ":set suggestions on"):
+        s.keys(line + "\r")
+    s.clear()
+    s.keys("var ")
+    s.expect("a suggestion", "toy> var second = 2;", cursor=(0, 9))
+    s.keys("\x1b[1;5C")
+    s.expect("its first word", "toy> var second = 2;", cursor=(0, 15))
+    s.keys("\x1b[F")
+    s.expect("taken", "toy> var second = 2;")
+    s.keys("\x15var f\x1b[C")
+    s.expect("an older one", "toy> var first = 1;")
+    s.keys("\x1b[D")
+    s.expect("not inside the text", "toy> var first = 1;", cursor=(0, 18))
+    s.keys("\x15var \r")
+    s.clear()
+    s.keys("\x03:set suggestions off\r")
+    s.clear()
+    s.keys("var ")
+    s.expect("switched off", "toy> var", cursor=(0, 9))
+
+
+def no_suggestions(s):
+    s.keys("var first = 1;\r")
+    s.clear()
+    s.keys("var ")
+    s.expect("without colours", "toy> var", cursor=(0, 9))
+
+
+def pages(s):
+    """A list of completions that is longer than the screen stops where it is full."""
+    s.keys("s\t")
+    page = s.shown()
+    names = [row.split()[0] for row in page[:-1]]
+    if page[-1] != "--More--" or len(page) != 24 or names != sorted(names):
+        s.problems.append("the first page:\n" + "\n".join(page))
+    s.keys("\r")
+    if s.shown()[-1] != "--More--" or s.shown()[:-2] != page[1:-1]:
+        s.problems.append("another line:\n" + "\n".join(s.shown()))
+    s.keys("q")
+    if s.shown()[-1] != "toy> s":
+        s.problems.append("the end:\n" + "\n".join(s.shown()))
+    s.keys("\x7f1 + 1\r")
+    if s.shown()[-4:] != ["toy> 1 + 1", "i64", "2", "toy>"]:
+        s.problems.append("what follows:\n" + "\n".join(s.shown()))
+
+
+def heights(s):
+    """What is echoed fits the screen: the prompt, the input and the type are still there."""
+    for text in (
+        "reshape(arange(360), 10, 6, 6)",
+        "reshape(arange(96), 2, 4, 3, 4)",
+        "ones(300, 3)",
+        "arange(900)",
+        "ones(30, 30)",
+        "ones(100, 100, 100)",
+        "zeros(2, 0, 3)",
+    ):
+        s.clear()
+        s.keys(text + "\r")
+        shown = s.shown()
+        if shown[0] != "toy> " + text or shown[-1] != "toy>" or "64[" not in shown[1]:
+            s.problems.append(f"{text}:\n" + "\n".join(shown))
+    s.clear()
+    s.keys("reshape(arange(48), 2, 8, 3)\r")
+    whole = s.shown()
+    if len(whole) != 20 or any("…" in row for row in whole):
+        s.problems.append("what fits:\n" + "\n".join(whole))
+    s.clear()
+    s.keys("arange(10) + 100\r")
+    s.expect(
+        "the width", "toy> arange(10) + 100", "i64[10]", "[100, 101, 102, 103, 104, 105, 106, 107, 108, 109]", "toy> "
+    )
+    s.whole.resize(24, 30)
+    s.screen.width = 30
+    s.resize(30)
+    s.keys("")
+    s.clear()
+    s.keys("arange(10) + 100\r")
+    s.expect(
+        "narrower",
+        "toy> arange(10) + 100",
+        "i64[10]",
+        "[100, 101, 102, 103, 104, 105,",
+        " 106, 107, 108, 109]",
+        "toy> ",
+    )
 
 
 MARKERS = ("host", "release")
@@ -168,6 +320,9 @@ def all_cases():
     for body in (pastes, lines, blocks):
         yield "screens: " + body.__name__, screens(body, NO_COLOR="1")
         yield "screens: " + body.__name__ + " in colours", screens(body)
+    for body in (signatures, no_suggestions, pages, heights):
+        yield "screens: " + body.__name__.replace("_", " "), screens(body, NO_COLOR="1")
+    yield "screens: suggestions", screens(suggestions)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What the editor offers while a line is typed.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace toy {
+class Session;
+
+struct Completion {
+  std::string text;   ///< what takes the word's place
+  std::string detail; ///< a signature or type
+};
+/// What can stand at the end of `text` in place of the word that begins at `begin` (set here).
+std::vector<Completion> completionsAt(std::string_view text, Session &session, size_t &begin);
+/// The rest of the word at the end of `text`, where it is begun and only one completion goes on like that.
+std::string completionOf(std::string_view text, Session &session);
+
+} // namespace toy

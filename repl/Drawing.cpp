@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The display of the editor: it knows colours, texts of several lines, and what is shown in grey: how the text may go
+/// on behind it, and on a row of its own the parameters of the call that is being typed.
+#include "repl/Completion.h"
+#include "repl/Editor.h"
+#include "repl/Highlight.h"
+#include "repl/LineEditor.h"
+#include "repl/Signature.h"
+#include "repl/StringTexts.h"
+#include "session/Session.h"
+#include "support/Unicode.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <readline/history.h>
+#include <readline/readline.h>
+#include <unistd.h>
+
+namespace toy {
+
+Editor editor;
+
+void put(const std::string &text) {
+  std::fflush(rl_outstream);
+  for (size_t at = 0; at < text.size();) {
+    ssize_t n = ::write(STDOUT_FILENO, text.data() + at, text.size() - at);
+    if (n < 0 && errno != EINTR && errno != EAGAIN)
+      return;
+    at += n > 0 ? n : 0;
+  }
+}
+
+void advance(std::string_view text, size_t width, size_t &row, size_t &column) {
+  for (size_t i = 0; i < text.size();) {
+    if (text[i] == '\n') {
+      ++row;
+      column = continuation.size();
+      ++i;
+      continue;
+    }
+    size_t length = 1;
+    while (i + length < text.size() && (text[i + length] & 0xC0) == 0x80)
+      ++length;
+    size_t columns = static_cast<unsigned char>(text[i]) < 0x20 ? 2 : columnsOf(text.substr(i, length));
+    if (column + columns > width) {
+      ++row;
+      column = 0;
+    }
+    column += columns;
+    i += length;
+  }
+}
+
+namespace {
+
+/// How the newest entry of the history goes on that begins with a text; of a word with a single completion, its rest.
+std::string suggestionFor(std::string_view text) {
+  if (!editorOptions().suggestions || text.find_first_not_of(" \n") == text.npos || text.back() == '\n')
+    return "";
+  for (int i = history_length - 1; i >= 0; --i)
+    if (HIST_ENTRY *entry = history_get(history_base + i))
+      if (std::string_view line = entry->line; line.size() > text.size() && line.starts_with(text))
+        return std::string(line.substr(text.size()));
+  return completionOf(text, *editor.session);
+}
+
+/// As much of a suggestion as its row has room for.
+std::string firstRow(std::string text, size_t room) {
+  bool isCut = text.find('\n') != text.npos;
+  text.resize(std::min(text.find('\n'), text.size()));
+  while (!text.empty() && columnsOf(text) + 2 > room) {
+    isCut = true;
+    do
+      text.pop_back();
+    while (!text.empty() && (text.back() & 0xC0) == 0x80);
+  }
+  return room < 3 ? "" : isCut ? text + "…" : text;
+}
+
+std::string signatureRow(std::string_view before, size_t width) {
+  size_t field = StringTexts(before).field;
+  Surroundings around(before.substr(field));
+  auto call = around.isInComment() ? std::nullopt : around.call();
+  auto signature = call ? signatureOf(*call, *editor.session) : std::nullopt;
+  if (!signature)
+    return "";
+  return editor.color ? "\x1b[2m" + textOf(*signature, width - 1, "\x1b[0;1;4m", "\x1b[0;2m") + "\x1b[0m"
+                      : textOf(*signature, width - 3, "«", "»");
+}
+
+/// The text as it is drawn: control characters are visible, and lines begin with the prompt of continuations.
+std::string drawn(std::string_view text) {
+  std::string out;
+  const char *bold = editor.color ? "\x1b[1m" : "", *plain = editor.color ? "\x1b[0m" : "";
+  for (char c : text)
+    if (c == '\n')
+      out += std::string("\r\n") + bold + std::string(continuation) + plain;
+    else if (static_cast<unsigned char>(c) < 0x20 && c != '\x1b')
+      out += {'^', static_cast<char>(c + 64)};
+    else
+      out += c;
+  return out;
+}
+
+} // namespace
+
+void redraw() {
+  std::string_view text(rl_line_buffer, rl_end);
+  std::string prompt = rl_display_prompt ? rl_display_prompt : "";
+  bool hints = !editor.final && !RL_ISSTATE(RL_STATE_ISEARCH | RL_STATE_NSEARCH);
+  size_t width = screenSize().columns, row = 0, column = 0;
+  advance(prompt, width, row, column);
+  size_t point = std::min<size_t>(rl_point, text.size()), cursorRow = row, cursorColumn = column;
+  advance(text.substr(0, point), width, cursorRow, cursorColumn);
+  advance(text, width, row, column);
+  editor.suggestion =
+      editor.color && hints && point == text.size() ? orNothing([&] { return suggestionFor(text); }) : "";
+  std::string signature = hints ? orNothing([&] { return signatureRow(text.substr(0, point), width); }) : "";
+  std::string shown =
+                  editor.color
+                      ? orNothing([&] { return highlighted(text, editor.final ? text.npos : point, *editor.session); })
+                      : "",
+              out = "\r";
+  if (shown.empty())
+    shown = text;
+  if (editor.cursorRow)
+    out += "\x1b[" + std::to_string(editor.cursorRow) + "A";
+  out += "\x1b[J" + (editor.color ? "\x1b[1m" + prompt + "\x1b[0m" : prompt) + drawn(shown);
+  if (column == width) { // the terminal has not wrapped yet
+    out += "\r\n";
+    ++row;
+    column = 0;
+  }
+  if (cursorColumn == width) {
+    ++cursorRow;
+    cursorColumn = 0;
+  }
+  if (!editor.suggestion.empty())
+    out += "\x1b[2m" + firstRow(editor.suggestion, width - column) + "\x1b[0m";
+  if (!signature.empty()) {
+    out += "\r\n" + signature;
+    ++row;
+  }
+  if (row > cursorRow)
+    out += "\x1b[" + std::to_string(row - cursorRow) + "A";
+  out += "\r";
+  if (cursorColumn)
+    out += "\x1b[" + std::to_string(cursorColumn) + "C";
+  editor.cursorRow = cursorRow;
+  put(out);
+}
+
+void leaveText() {
+  int point = rl_point;
+  rl_point = rl_end;
+  editor.final = true;
+  redraw();
+  editor.final = false;
+  rl_point = point;
+  put("\r\n");
+  editor.cursorRow = 0;
+}
+
+} // namespace toy
