@@ -7,6 +7,8 @@
 #include "runtime/Parallel.h"
 #include "runtime/Value.h"
 
+#include "llvm/IR/InstIterator.h"
+
 using namespace llvm;
 
 namespace toy {
@@ -101,13 +103,12 @@ SmallVector<unsigned> KernelEmitter::alignedInputs(FusedOp op) {
   return found;
 }
 
-/// Whether a loop of one block calls functions of vectors.
-static bool callsVectors(Instruction *latch) {
-  return llvm::any_of(*latch->getParent(), [](Instruction &i) {
-    auto *call = dyn_cast<CallInst>(&i);
-    return call && call->hasFnAttr("vector-function-abi-variant");
-  });
+/// Whether an instruction is a call of a function that there is for vectors, too.
+static bool hasVectorForm(Instruction &i) {
+  auto *call = dyn_cast<CallInst>(&i);
+  return call && call->hasFnAttr("vector-function-abi-variant");
 }
+static bool callsVectors(Instruction *latch) { return llvm::any_of(*latch->getParent(), hasVectorForm); }
 
 /// What LLVM is told of the loops. The result may stand where an input stood: no promise then that their pointers
 /// differ, but one that iterations do not depend on each other. Calls of vectors' functions are made one after the
@@ -141,8 +142,10 @@ void KernelEmitter::describeLoops(Function *work) {
 /// known and much. `grain` steps of the range are `parallelElements`.
 void KernelEmitter::tellElements(Value *callerRange, Value *callerGrain) {
   constexpr int64_t muchWork = 1 << 19; // takes about as long as code for it
+  constexpr int64_t functionWork = 8;   // an element function's, in operations
   int64_t operations = 0;
   op.walk([&](mlir::Operation *) { ++operations; });
+  operations += functionWork * llvm::count_if(instructions(kernel), hasVectorForm);
   auto *range = dyn_cast<ConstantInt>(callerRange), *grain = dyn_cast<ConstantInt>(callerGrain);
   if (range && grain && range->getSExtValue() * operations / grain->getSExtValue() > muchWork / parallelElements)
     return;
