@@ -8,10 +8,10 @@
 #include "runtime/Extern.h"
 #include "runtime/Format.h"
 #include "runtime/Io.h"
-#include "runtime/Picture.h"
 #include "runtime/Library.h"
 #include "runtime/Memory.h"
 #include "runtime/Output.h"
+#include "runtime/Picture.h"
 #include "runtime/Scalar.h"
 
 #include <array>

@@ -32,7 +32,8 @@ CanvasSize sizeOf(const Picture &picture);
 /// Draws all of a picture.
 void draw(const Picture &picture, Canvas &canvas);
 
-/// Series have the colours of Okabe and Ito, which people who see few colours tell apart (Color Universal Design, 2008).
+/// Series have the colours of Okabe and Ito, which people who see few colours tell apart (Color Universal Design,
+/// 2008).
 Colour seriesColour(size_t series);
 /// What the axes of plots show.
 struct Frame {

@@ -46,7 +46,11 @@ Frame frameOf(const Picture &p) {
     if (!p.ylog && y.range().low == -0.5) // all are empty
       y.add(1);
   }
-  return {x.range(), p.kind == Picture::Bars && !p.ylog ? Range{0, std::max(y.range().high, 1e-300), false} : y.range()};
+  Range up = y.range();
+  if (double room = (up.high / 2 - up.low / 2) * 0.04;
+      p.kind != Picture::Bars && !p.ylog && up.high < 1e308 && up.low > -1e308)
+    up.low -= room, up.high += room;
+  return {x.range(), p.kind == Picture::Bars && !p.ylog ? Range{0, std::max(up.high, 1e-300), false} : up};
 }
 
 CanvasSize sizeOf(const Picture &p) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Pictures from data, as texts, and back. What a picture keeps is bounded by what can be seen of it: runs of points in
-/// one of 2,048 columns become their first, lowest, highest and last point, so that a line of any length costs one pass.
+/// one of 2,048 columns become their first, lowest, highest and last point, so that a line of any length costs one
+/// pass.
 #include "runtime/Picture.h"
 
 #include "runtime/Axes.h"
@@ -231,7 +232,8 @@ private:
           poll();
       }
     if (!ex.any())
-      refuse(x.rows == 0 ? "there is no data" : "no value is finite" + std::string(picture.ylog || picture.xlog ? " and positive" : ""));
+      refuse(x.rows == 0 ? "there is no data"
+                         : "no value is finite" + std::string(picture.ylog || picture.xlog ? " and positive" : ""));
     for (const Column &c : columns) {
       Series &out = picture.series.emplace_back();
       out.label = c.label;

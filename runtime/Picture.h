@@ -35,8 +35,9 @@ struct Picture {
 };
 
 /// A picture from the arguments that IR generation passes: what it is (`line`, `points`, `bars`, `image`, `complex`,
-/// `colours`), title, names of the axes, labels (a list, or a text), width, height, whether axes are logarithmic, the colour map,
-/// its range (nan: that of the data), how many values were left out before, and the data, f64 but for colours.
+/// `colours`), title, names of the axes, labels (a list, or a text), width, height, whether axes are logarithmic, the
+/// colour map, its range (nan: that of the data), how many values were left out before, and the data, f64 but for
+/// colours.
 Picture pictureOf(std::span<const Value> arguments);
 
 /// The text that a program holds, and the picture of one; fails where it describes none.

@@ -75,7 +75,8 @@ std::string descriptionOf(const Picture &p) {
   }
   const char *what[] = {"line", "set of points", "histogram"}, *several[] = {"lines", "sets of points", "histograms"};
   Frame frame = frameOf(p);
-  out = p.series.size() == 1 ? std::string("A ") + what[p.kind] : fmt::format("{} {}", p.series.size(), several[p.kind]);
+  out =
+      p.series.size() == 1 ? std::string("A ") + what[p.kind] : fmt::format("{} {}", p.series.size(), several[p.kind]);
   std::string labels;
   for (const Series &s : p.series)
     if (!s.label.empty())
@@ -105,12 +106,12 @@ std::string pictureSvg(const Picture &p) {
   SvgCanvas canvas;
   CanvasSize size = sizeOf(p);
   draw(p, canvas);
-  return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" "
-                     "height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\" aria-labelledby=\"title desc\" "
-                     "font-family=\"sans-serif\" font-size=\"13\">\n<title id=\"title\">{2}</title>\n<desc "
-                     "id=\"desc\">{3}</desc>\n{4}</svg>\n",
-                     size.width, size.height, escaped(p.title.empty() ? "A picture" : p.title),
-                     escaped(descriptionOf(p)), canvas.out);
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" "
+      "height=\"{1}\" viewBox=\"0 0 {0} {1}\" role=\"img\" aria-labelledby=\"title desc\" "
+      "font-family=\"sans-serif\" font-size=\"13\">\n<title id=\"title\">{2}</title>\n<desc "
+      "id=\"desc\">{3}</desc>\n{4}</svg>\n",
+      size.width, size.height, escaped(p.title.empty() ? "A picture" : p.title), escaped(descriptionOf(p)), canvas.out);
 }
 
 } // namespace toy::rt

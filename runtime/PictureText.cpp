@@ -23,7 +23,8 @@ std::string paint(Colour c, bool background = false) {
 const std::string plain = "\x1b[0m";
 
 std::string centred(const std::string &text, int64_t left, int64_t width) {
-  return std::string(std::max<int64_t>(0, left + (width - static_cast<int64_t>(columnsOf(text))) / 2), ' ') + text + "\n";
+  return std::string(std::max<int64_t>(0, left + (width - static_cast<int64_t>(columnsOf(text))) / 2), ' ') + text +
+         "\n";
 }
 
 class TextDrawing {
@@ -85,9 +86,8 @@ private:
         continue;
       }
       double x = frame.x.place(s.x[i]) * double(2 * width - 1), y = (1 - frame.y.place(s.y[i])) * double(4 * rows - 1);
-      double steps = std::isnan(px) || p.kind == Picture::Points
-                         ? 0
-                         : std::ceil(std::max(std::fabs(x - px), std::fabs(y - py)));
+      double steps =
+          std::isnan(px) || p.kind == Picture::Points ? 0 : std::ceil(std::max(std::fabs(x - px), std::fabs(y - py)));
       for (double k = 0; k <= steps; ++k) {
         double t = steps > 0 ? k / steps : 1;
         dot(std::llround(std::isnan(px) || t == 1 ? x : px + (x - px) * t),
@@ -171,8 +171,8 @@ private:
       if (label.empty())
         label = std::to_string(i + 1);
       std::string mark = markOf(i) ? std::string(1, markOf(i)) : p.kind == Picture::Bars ? "\u2588" : utf8(0x28ff);
-      out += (out.empty() ? std::string(margin + 2, ' ') : "   ") + (color ? paint(seriesColour(i)) + mark + plain : mark) +
-             " " + label;
+      out += (out.empty() ? std::string(margin + 2, ' ') : "   ") +
+             (color ? paint(seriesColour(i)) + mark + plain : mark) + " " + label;
     }
     return out.empty() ? out : out + "\n";
   }

@@ -248,10 +248,10 @@ private:
     case ValueType::Function:
       return type.code ? closure(type, nextLeaf) : type.structName;
     default:
-      return (isPicture(type) || (type.kind == ValueType::Struct && defined.structure(type.structName)) ? type.structName
-                                                                                                          : "") +
-             "(" +
-             elements(type, nextLeaf) + (type.elements.size() == 1 && type.kind == ValueType::Tuple ? ",)" : ")");
+      return (isPicture(type) || (type.kind == ValueType::Struct && defined.structure(type.structName))
+                  ? type.structName
+                  : "") +
+             "(" + elements(type, nextLeaf) + (type.elements.size() == 1 && type.kind == ValueType::Tuple ? ",)" : ")");
     }
   }
 
