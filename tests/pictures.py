@@ -223,7 +223,19 @@ def kept_by_sessions(toy):
     return None if done.stdout == "true 2\n" else f"{done}\n{text}"
 
 
+def drawn_again(toy):
+    """docs/pictures is what `make pictures` makes."""
+    root = pathlib.Path(__file__).resolve().parent.parent
+    kept = {path.name: path.read_text() for path in (root / "docs/pictures").iterdir()}
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([root / "scripts/pictures", toy, folder], check=True)
+        made = {path.name: path.read_text() for path in pathlib.Path(folder).iterdir()}
+    changed = sorted(name for name in kept | made if kept.get(name) != made.get(name))
+    return f"`make pictures` changes {changed}" if changed or len(made) != 20 else None
+
+
 def all_cases():
+    yield "docs/pictures is what is drawn", drawn_again
     yield "SVG has title, description and the data's places", svg_is_right
     yield "nan breaks lines, infinities are left out with a note", nan_breaks_lines
     yield "histograms have NumPy's bins", counts_are_numpys
