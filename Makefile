@@ -3,7 +3,7 @@ BUILD := build/release
 FILE ?= examples/tour.toy
 ARGS ?=
 
-.PHONY: build package run test check nightly bench fuzz mutants format reference tidy setup clean
+.PHONY: build package run test check nightly bench fuzz mutants format reference pictures tidy setup clean
 
 setup:
 	@scripts/install-packages
@@ -56,6 +56,10 @@ format: setup
 # The page of all built-in functions, from the program's tables.
 reference: build
 	@scripts/functions-reference $(BUILD)/toy > docs/reference/functions.md
+
+# docs/pictures, which a test compares.
+pictures: build
+	@scripts/pictures $(BUILD)/toy
 
 # What clang-tidy finds in the sources: tests/test_tidy.py, its nightly half too.
 tidy: build

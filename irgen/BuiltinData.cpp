@@ -2,6 +2,7 @@
 /// \file
 /// Files, text, checks.
 #include "irgen/Builtins.h"
+#include "irgen/Pictures.h"
 #include "irgen/Statements.h"
 
 using namespace mlir;
@@ -102,6 +103,10 @@ static bool isListOfStrings(const RValue &v) {
 RValue saveBuiltin(IRGen &g, Bound &args, SourceRange r) {
   RValue x = valueArgument(g, args, "x");
   SmallVector<Value> operands = {pathOf(g, args)};
+  if (isPicture(x)) {
+    g.createOp<TextOp>(r, {operands[0], x.elements[0].value}, {g.stringAttr("function", "picture_saved")});
+    return {};
+  }
   std::string names;
   auto add = [&](const RValue &v, const std::string &name) {
     if (isListOfStrings(v))
@@ -116,11 +121,6 @@ RValue saveBuiltin(IRGen &g, Bound &args, SourceRange r) {
   else
     add(x, args.has("name") ? staticString(g, *args["name"], "save") : "arr_0");
   g.create<SaveOp>(r, operands, {g.stringAttr("names", names)});
-  return {};
-}
-
-RValue showBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  g.create<ShowOp>(r, {tensorArgument(g, args, "x").value});
   return {};
 }
 

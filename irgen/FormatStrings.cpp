@@ -2,6 +2,7 @@
 /// \file
 /// Format strings: fields become operands of one operation, their specifications are checked here.
 #include "irgen/Expressions.h"
+#include "irgen/Pictures.h"
 #include "irgen/Statements.h"
 #include "support/FormatSpec.h"
 
@@ -64,6 +65,8 @@ private:
     RValue v = genExpr(g, *part.value);
     if (v.kind == RValue::Nothing)
       g.fail(DiagId::NoValue, part.value->range, {g.sourceText(part.value->range)});
+    if (isPicture(v))
+      v = textOf(g, v, Value(), part.value->range);
     std::string spec, written;
     SmallVector<Value> numbers;
     for (const ast::Format::Part &piece : part.spec) {
@@ -132,7 +135,7 @@ Value joinedText(IRGen &g, ArrayRef<RValue> values, const RValue &sep, const RVa
       g.fail(DiagId::NoValue, range, {"argument " + std::to_string(i + 1)});
     if (i)
       builder.text(sep);
-    builder.text(v);
+    builder.text(isPicture(v) ? textOf(g, v, Value(), range) : v);
   }
   builder.text(end);
   return builder.build(range).value;
@@ -145,6 +148,8 @@ RValue textOf(IRGen &g, const RValue &v, Value digits, SourceRange range) {
     return g.string(std::string(nameOf(v.dtype)), range);
   if (v.isStr())
     return v;
+  if (isPicture(v))
+    return g.create<TextOp>(range, {v.elements[0].value}, {g.stringAttr("function", "picture_text")});
   if (v.isTensor() && !digits)
     return g.create<ToStrOp>(range, {v.value});
   FormatBuilder builder(g);

@@ -32,6 +32,10 @@ static const char networks[] = {
 #embed "networks.toy"
 };
 
+static const char pictures[] = {
+#embed "pictures.toy"
+};
+
 /// A file, and the group of its functions.
 static const struct {
   std::string_view text;
@@ -41,6 +45,7 @@ static const struct {
     {{statistics, sizeof statistics}, "statistics"}, {{arrays, sizeof arrays}, "make"},
     {{algebra, sizeof algebra}, "linear algebra"},   {{lists, sizeof lists}, "lists and text"},
     {{signals, sizeof signals}, "signals"},          {{networks, sizeof networks}, "networks"},
+    {{pictures, sizeof pictures}, "pictures"},
 };
 
 std::string_view libraryText() {

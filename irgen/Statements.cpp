@@ -2,6 +2,7 @@
 /// \file
 /// Statements without control flow: declarations, assignments, output, assertions.
 #include "irgen/Statements.h"
+#include "irgen/Pictures.h"
 
 #include "irgen/Decisions.h"
 #include "irgen/Declarations.h"
@@ -22,7 +23,7 @@ void printedLeaves(const RValue &v, SmallVectorImpl<Value> &leaves) {
   if (v.kind == RValue::Leaf)
     leaves.push_back(v.value);
   size_t before = leaves.size();
-  if (v.kind != RValue::Function)
+  if (v.kind != RValue::Function && !isPicture(v))
     for (const RValue &element : v.elements)
       printedLeaves(element, leaves);
   if (SmallVector<Value> all; v.isList() && leaves.size() == before) { // one says how many elements there are
@@ -55,6 +56,8 @@ std::string structureOf(const RValue &v) {
   }
   if (v.isList())
     return listStructure(v);
+  if (isPicture(v)) // one among other values is not drawn
+    return "$7:picture";
   std::string out = v.kind == RValue::Tuple ? "(" : v.structName + "{";
   for (auto [i, element] : llvm::enumerate(v.elements))
     out += (i ? ", " : "") + (v.kind == RValue::Struct ? v.names[i] + ": " : std::string()) + structureOf(element);
@@ -64,9 +67,10 @@ std::string structureOf(const RValue &v) {
 static void printValues(IRGen &g, ArrayRef<RValue> values, SourceRange range, bool echo) {
   std::string structure;
   SmallVector<Value> leaves;
-  for (auto [i, v] : llvm::enumerate(values)) {
-    if (v.kind == RValue::Nothing)
+  for (auto [i, given] : llvm::enumerate(values)) {
+    if (given.kind == RValue::Nothing)
       g.fail(DiagId::NoValue, range, {"argument " + std::to_string(i + 1)});
+    RValue v = isPicture(given) ? textOf(g, given, Value(), range) : given;
     structure += (i ? ";" : "") + structureOf(v);
     printedLeaves(v, leaves);
   }
@@ -84,8 +88,11 @@ void genPrint(IRGen &g, ArrayRef<const ast::Expr *> values, const PrintWords &wo
   std::vector<RValue> vals;
   for (const ast::Expr *e : values)
     vals.push_back(genExpr(g, *e));
-  if (!words.sep && !words.end && !words.to)
+  if (!words.sep && !words.end && !words.to) {
+    if (vals.size() == 1 && isPicture(vals[0]))
+      return showPicture(g, vals[0], range);
     return printValues(g, vals, range, false);
+  }
   RValue sep = word(g, words.sep, "sep", " ", range), end = word(g, words.end, "end", "\n", range);
   std::string to = words.to ? staticString(g, *words.to, "print") : "stdout";
   if (to != "stdout" && to != "stderr")
@@ -357,7 +364,10 @@ static void genEcho(IRGen &g, const ast::ExprStmt &s) {
     g.create<UseOp>(s.range, leaves);
     return;
   }
-  printValues(g, {value}, s.range, true);
+  if (isPicture(value))
+    showPicture(g, value, s.range);
+  else
+    printValues(g, {value}, s.range, true);
   if (!g.fn().decl)
     defineVariable(g, "ans", value, s.range, true);
 }

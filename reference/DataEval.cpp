@@ -11,6 +11,7 @@
 #include "runtime/Library.h"
 #include "runtime/Memory.h"
 #include "runtime/Output.h"
+#include "runtime/Picture.h"
 #include "runtime/Scalar.h"
 
 #include <array>
@@ -324,7 +325,10 @@ template <> void Frame::evaluate(SaveOp o) {
 }
 
 template <> void Frame::evaluate(ShowOp o) {
-  rt::output(rt::imageText(tensor(o.getValue()), rt::printOptions().color));
+  rt::Picture image;
+  image.kind = rt::Picture::Image;
+  image.pixels.rgb = rt::imageColours("show", tensor(o.getValue()), image.pixels.rows, image.pixels.columns);
+  rt::output(rt::shownPicture(image));
 }
 
 template <> void Frame::evaluate(ReadBinaryOp o) {

@@ -207,6 +207,7 @@ std::string functionsByGroup() {
       {"random", "Random numbers"},
       {"make", "Making tensors"},
       {"data", "Files, output and checks"},
+      {"pictures", "Pictures"},
       {"statistics", "Statistics"},
       {"networks", "Networks"},
       {"lists and text", "Lists and text"},

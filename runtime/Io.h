@@ -105,9 +105,6 @@ std::string csvTableText(const std::string &path, std::span<const NamedColumn> c
 TensorRef readPng(Bytes &file);
 /// Grey [H, W], or [H, W, 1, 3 or 4]; floats from 0 to 1; complex values by domain colouring.
 std::string pngText(const std::string &path, const Tensor &tensor);
-/// The image for a terminal: two rows of pixels a line in 24-bit colours, at most 80 columns; without colours in ten
-/// shades of characters.
-std::string imageText(const Tensor &tensor, bool color);
 /// Rows of colours, 3 bytes a pixel, of an image or a complex matrix.
 std::string imageColours(const std::string &what, const Tensor &tensor, int64_t &height, int64_t &width);
 

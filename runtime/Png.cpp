@@ -6,6 +6,7 @@
 
 #include "runtime/Error.h"
 #include "runtime/Memory.h"
+#include "runtime/Picture.h"
 #include "support/Half.h"
 
 #include <algorithm>
@@ -36,21 +37,6 @@ uint8_t channel(double x) {
   return std::isnan(x) ? 0 : static_cast<uint8_t>(std::lround(std::clamp(x, 0.0, 1.0) * 255));
 }
 
-/// Hue by the argument (0 is red, a third of a turn green), lightness from black at 0 to white at infinity.
-void complexColour(double re, double im, uint8_t *rgb) {
-  if (std::isnan(re) || std::isnan(im)) {
-    rgb[0] = rgb[1] = rgb[2] = 128;
-    return;
-  }
-  double hue = std::atan2(im, re) / (2 * M_PI), lightness = 2 / M_PI * std::atan(std::hypot(re, im));
-  double chroma = 1 - std::fabs(2 * lightness - 1);
-  for (int i = 0; i < 3; ++i) {
-    double k = hue - i / 3.0;
-    double distance = std::fabs(k - std::round(k)) * 6; // 0 at the channel's own hue, 3 opposite
-    rgb[i] = channel(lightness + chroma * (std::clamp(2 - distance, 0.0, 1.0) - 0.5));
-  }
-}
-
 double elementOf(const Tensor &t, int64_t i) {
   switch (t.dtype) {
   case DType::Bool:
@@ -71,7 +57,37 @@ double elementOf(const Tensor &t, int64_t i) {
   }
 }
 
+/// A file of rows that each begin with a byte for their filter, none.
+std::string pngFile(const std::string &raw, int64_t height, int64_t width, char colourType) {
+  uLongf size = compressBound(raw.size());
+  std::string packed(size, '\0'), out = "\x89PNG\r\n\x1a\n", header;
+  compress2(reinterpret_cast<Bytef *>(packed.data()), &size, reinterpret_cast<const Bytef *>(raw.data()), raw.size(),
+            6);
+  packed.resize(size);
+  put(header, static_cast<uint32_t>(width)), put(header, static_cast<uint32_t>(height));
+  header += {8, colourType, 0, 0, 0};
+  putChunk(out, "IHDR", header);
+  putChunk(out, "IDAT", packed);
+  putChunk(out, "IEND", "");
+  return out;
+}
+
 } // namespace
+
+/// Hue by the argument (0 is red, a third of a turn green), lightness from black at 0 to white at infinity.
+std::array<uint8_t, 3> complexColour(double re, double im) {
+  if (std::isnan(re) || std::isnan(im))
+    return {128, 128, 128};
+  std::array<uint8_t, 3> rgb{};
+  double hue = std::atan2(im, re) / (2 * M_PI), lightness = 2 / M_PI * std::atan(std::hypot(re, im));
+  double chroma = 1 - std::fabs(2 * lightness - 1);
+  for (int i = 0; i < 3; ++i) {
+    double k = hue - i / 3.0;
+    double distance = std::fabs(k - std::round(k)) * 6; // 0 at the channel's own hue, 3 opposite
+    rgb[i] = channel(lightness + chroma * (std::clamp(2 - distance, 0.0, 1.0) - 0.5));
+  }
+  return rgb;
+}
 
 std::string imageColours(const std::string &what, const Tensor &t, int64_t &height, int64_t &width) {
   int64_t channels = t.rank == 3 ? t.sizes[2] : 1;
@@ -83,9 +99,9 @@ std::string imageColours(const std::string &what, const Tensor &t, int64_t &heig
   auto *rgb = reinterpret_cast<uint8_t *>(out.data());
   for (int64_t i = 0; i < height * width; ++i, rgb += 3)
     if (t.dtype == DType::C64)
-      complexColour(t.as<float>()[2 * i], t.as<float>()[2 * i + 1], rgb);
+      std::ranges::copy(complexColour(t.as<float>()[2 * i], t.as<float>()[2 * i + 1]), rgb);
     else if (complex)
-      complexColour(t.as<double>()[2 * i], t.as<double>()[2 * i + 1], rgb);
+      std::ranges::copy(complexColour(t.as<double>()[2 * i], t.as<double>()[2 * i + 1]), rgb);
     else
       for (int64_t c = 0; c < 3; ++c)
         rgb[c] = channel(elementOf(t, i * channels + (channels >= 3 ? c : 0)));
@@ -109,53 +125,14 @@ std::string pngText(const std::string &path, const Tensor &t) {
         raw += static_cast<char>(channel(elementOf(t, (y * width + x) * 4 + 3)));
     }
   }
-  uLongf size = compressBound(raw.size());
-  std::string packed(size, '\0'), out = "\x89PNG\r\n\x1a\n", header;
-  compress2(reinterpret_cast<Bytef *>(packed.data()), &size, reinterpret_cast<const Bytef *>(raw.data()), raw.size(),
-            6);
-  packed.resize(size);
-  put(header, static_cast<uint32_t>(width)), put(header, static_cast<uint32_t>(height));
-  header += {8, static_cast<char>(grey ? 0 : alpha ? 6 : 2), 0, 0, 0};
-  putChunk(out, "IHDR", header);
-  putChunk(out, "IDAT", packed);
-  putChunk(out, "IEND", "");
-  return out;
+  return pngFile(raw, height, width, grey ? 0 : alpha ? 6 : 2);
 }
 
-std::string imageText(const Tensor &t, bool color) {
-  int64_t height = 0, width = 0;
-  std::string colours = imageColours("show", t, height, width), out;
-  constexpr int64_t most = 80;
-  int64_t step = std::max<int64_t>(1, (width + most - 1) / most), columns = width / step, rows = height / step;
-  auto mean = [&](int64_t y, int64_t x) { // of a square of pixels
-    std::array<int64_t, 3> sum{};
-    for (int64_t i = 0; i < step; ++i)
-      for (int64_t j = 0; j < step; ++j)
-        for (int c = 0; c < 3; ++c)
-          sum[c] += static_cast<uint8_t>(colours[((y * step + i) * width + x * step + j) * 3 + c]);
-    for (int64_t &s : sum)
-      s /= step * step;
-    return sum;
-  };
-  auto pixel = [&](int64_t y, int64_t x) {
-    std::string text;
-    for (int64_t c : mean(y, x))
-      text += ";" + std::to_string(c);
-    return text;
-  };
-  auto shade = [&](int64_t y, int64_t x) { // from dark to light, by luma of 0 to 255,000
-    auto [red, green, blue] = mean(y, x);
-    return (299 * red + 587 * green + 114 * blue) / 25501;
-  };
-  for (int64_t y = 0; y < rows; y += 2) { // a half block: its colour above, the background below
-    for (int64_t x = 0; x < columns; ++x)
-      if (!color)
-        out += " .:-=+*#%@"[(shade(y, x) + shade(std::min(y + 1, rows - 1), x)) / 2];
-      else
-        out += "\x1b[38;2" + pixel(y, x) + "m" + (y + 1 < rows ? "\x1b[48;2" + pixel(y + 1, x) + "m" : "") + "\u2580";
-    out += color ? "\x1b[0m\n" : "\n";
-  }
-  return out;
+std::string pngOf(const Pixels &pixels) {
+  std::string raw;
+  for (int64_t y = 0; y < pixels.rows; ++y)
+    (raw += '\0').append(pixels.rgb, y * pixels.columns * 3, pixels.columns * 3);
+  return pngFile(raw, pixels.rows, pixels.columns, 2);
 }
 
 TensorRef readPng(Bytes &file) {

@@ -8,6 +8,7 @@
 #include "runtime/List.h"
 #include "runtime/Memory.h"
 #include "runtime/Parallel.h"
+#include "runtime/Picture.h"
 
 #include <algorithm>
 #include <functional>
@@ -140,6 +141,20 @@ static Value write_text(Arguments x) {
   else
     writeFile(path, {text});
   return made(static_cast<int64_t>(text.size()));
+}
+
+// --- pictures
+static Value picture_made(Arguments x) { return made(describe(pictureOf(x))); }
+static Value picture_read(Arguments x) { return made(describe(pictureFrom(string(x, 0)))); }
+static Value picture_text(Arguments x) {
+  std::string text = pictureText(pictureFrom(string(x, 0)), 80, false);
+  text.pop_back(); // what shows it ends the line
+  return made(std::move(text));
+}
+static Value picture_shown(Arguments x) { return made(shownPicture(pictureFrom(string(x, 0)))); }
+static Value picture_saved(Arguments x) {
+  savePicture(string(x, 0), pictureFrom(string(x, 1)));
+  return made(int64_t(0));
 }
 
 } // namespace text

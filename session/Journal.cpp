@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// What a session keeps: undoing inputs, forgetting everything, and a script that makes all of it again.
+#include "irgen/Pictures.h"
 #include "runtime/Format.h"
 #include "runtime/Io.h"
 #include "runtime/List.h"
@@ -247,8 +248,10 @@ private:
     case ValueType::Function:
       return type.code ? closure(type, nextLeaf) : type.structName;
     default:
-      return (type.kind == ValueType::Struct && defined.structure(type.structName) ? type.structName : "") + "(" +
-             elements(type, nextLeaf) + (type.elements.size() == 1 && type.kind == ValueType::Tuple ? ",)" : ")");
+      return (isPicture(type) || (type.kind == ValueType::Struct && defined.structure(type.structName))
+                  ? type.structName
+                  : "") +
+             "(" + elements(type, nextLeaf) + (type.elements.size() == 1 && type.kind == ValueType::Tuple ? ",)" : ")");
     }
   }
 

@@ -69,6 +69,11 @@ ACTS = {
     "save": 'save("y.npy", f16([1, 2])); var y = load("y.npy"); print(y, y.dtype);',
     "load": 'save("z.npz", (1, [2i])); print(load("z.npz", "arr_1"));',
     "show": "show(zeros(2, 2));",
+    "plot": "print(plot([1, 3, 2], width = 24, height = 6)); print(plot([1, 2], [1i, 2]).drawing);",
+    "scatter_plot": "print(scatter_plot([1, 3, 2], [[1, 2], [3, 4], [5, nan]], width = 24, height = 6));",
+    "hist": "print(hist([1, 2, 2, inf], bins = 2, width = 24, height = 6));",
+    "image": 'print(image([[1, 2], [3, nan]], map = "gray").drawing, image([[1i]]).drawing, image(zeros(1, 2, 3)).drawing);',
+    "picture": "var p = plot([1, 2]); print(picture(p.drawing) == p);",
     "fftfreq": "print(fftfreq(4), fftfreq(5, 0.5), fftfreq(0).shape);",
     "rfftfreq": "print(rfftfreq(4));",
 }

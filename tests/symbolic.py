@@ -42,6 +42,7 @@ WITHOUT_SIZES = {
     "load",
     "save",
     "show",
+    *"plot scatter_plot hist image picture".split(),
     "read_binary",
     "print",
     "write",

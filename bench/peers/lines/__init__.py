@@ -17,7 +17,7 @@ WITHOUT = {
         "list append contains lines join strip replace find starts_with ends_with lower upper decode".split(),
         "works on lists and text: bench/lists.py measures it beside CPython",
     ),
-    **dict.fromkeys(("load", "save", "show", "read_binary", "print", "write", "seed", "clock", "check"), WORLD),
+    **dict.fromkeys(("load", "save", "show", "plot", "scatter_plot", "hist", "image", "picture", "read_binary", "print", "write", "seed", "clock", "check"), WORLD),
     **dict.fromkeys(("key", "fold_in"), "two numbers: keys is measured"),
     "str": "makes text",
     "bytes": "makes bytes of text",
