@@ -279,11 +279,6 @@ def SaveOp : Toy_Op<"save", "nothing", [Toy_Effect]> {
   }];
   let arguments = (ins Toy_Str:$path, Variadic<Toy_Any>:$values, StrAttr:$names);
 }
-def ShowOp : Toy_Op<"show", "nothing", [Toy_Effect]> {
-  let summary = "an image or a complex matrix as colours on the terminal";
-  let description = "```mlir\ntoy.show %x : (!toy.tensor<f64[3, 3]>) -> ()\n```";
-  let arguments = (ins Toy_Tensor:$value);
-}
 def ReadBinaryOp : Toy_Op<"read_binary", "binaryRead", [Toy_Effect]> {
   let summary = "raw little-endian elements from a file at a byte offset";
   let description = [{

@@ -3,6 +3,7 @@
 /// Plots, histograms and images. Complex data go to the runtime as two real tensors, so that nothing there depends on
 /// how complex values are held.
 #include "irgen/Builtins.h"
+#include "irgen/Decisions.h"
 #include "irgen/Pictures.h"
 
 using namespace mlir;
@@ -77,6 +78,22 @@ public:
     g.fail(DiagId::ArgumentKind, place, {args.row->name, "`" + g.sourceText(place) + "`", want, x.str()});
   }
 
+  /// A series has a value for each of x: refused where it is known, checked where the run decides.
+  void needAsMany(const RValue &x, const RValue &y, SourceRange place) {
+    const Dim a = x.tensor().getDim(0), b = y.tensor().getDim(0);
+    const std::string what = args.row->name + std::string(": sizes of x and of a series");
+    if (a.isNumber() && b.isNumber() && !(a == b)) {
+      for (Value v : {x.value, y.value})
+        failLater(g, v, {DiagId::SizesDiffer, {what, a.str(), b.str()}, place});
+      g.fail(DiagId::ArgumentKind, place,
+             {args.row->name, "`" + g.sourceText(place) + "`", "as long as x, " + a.str(), y.str()},
+             "a series has one value for each of x; series of other lengths are pictures of their own");
+    }
+    if (!(a == b))
+      g.createOp<CheckEqualOp>(place, {sizeOf(g, x.value, 0, place), sizeOf(g, y.value, 0, place)},
+                               {g.stringAttr("what", what)});
+  }
+
   RValue build() { return pictureOf(g.create<TextOp>(range, operands, {g.stringAttr("function", "picture_made")})); }
 
 private:
@@ -131,9 +148,13 @@ RValue plotBuiltin(IRGen &g, Bound &args, SourceRange r) {
     picture.add(y, first.range, true);
     return picture.build();
   }
-  picture.add(picture.data(first, 1, 1, "a real vector"), first.range, false);
-  for (const ast::Expr *e : args.rest)
-    picture.add(picture.data(*e, 1, 2, "a vector, or a matrix of columns"), e->range, true);
+  const RValue x = picture.data(first, 1, 1, "a real vector");
+  picture.add(x, first.range, false);
+  for (const ast::Expr *e : args.rest) {
+    const RValue y = picture.data(*e, 1, 2, "a vector, or a matrix of columns");
+    picture.needAsMany(x, y, e->range);
+    picture.add(y, e->range, true);
+  }
   return picture.build();
 }
 

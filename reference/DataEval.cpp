@@ -11,7 +11,6 @@
 #include "runtime/Library.h"
 #include "runtime/Memory.h"
 #include "runtime/Output.h"
-#include "runtime/Picture.h"
 #include "runtime/Scalar.h"
 
 #include <array>
@@ -322,13 +321,6 @@ template <> void Frame::evaluate(SaveOp o) {
     rt::save(text(o.getPath()), tensors);
   else
     rt::saveTable(text(o.getPath()), columns);
-}
-
-template <> void Frame::evaluate(ShowOp o) {
-  rt::Picture image;
-  image.kind = rt::Picture::Image;
-  image.pixels.rgb = rt::imageColours("show", tensor(o.getValue()), image.pixels.rows, image.pixels.columns);
-  rt::output(rt::shownPicture(image));
 }
 
 template <> void Frame::evaluate(ReadBinaryOp o) {
