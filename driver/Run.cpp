@@ -33,6 +33,8 @@
 namespace toy {
 namespace {
 
+constexpr const char *version = "toy 0.1.0";
+
 int explain(const std::string &code) {
   auto id = findDiagnostic(code);
   if (!id) {
@@ -166,7 +168,7 @@ bool isText(const Options &options) {
                                          : fishCompletion());
     return true;
   case Options::Version:
-    rt::output("toy 0.1.0 (LLVM/MLIR 22)\n");
+    rt::output(fmt::format("{} (LLVM/MLIR 22)\n", version));
     return true;
   default:
     return false;
@@ -196,6 +198,8 @@ int run(const Options &options, const std::function<void(Session &)> &inspect) {
     copy.mode = Options::Stdin;
   if (options.check && copy.mode == Options::Prompt)
     rt::fail(DiagId::NothingToCheck, {});
+  if (copy.mode == Options::Prompt && isatty(STDOUT_FILENO))
+    rt::output(fmt::format("{}: `:help` shows what can be typed, Ctrl-D leaves\n", version));
   int status = copy.mode == Options::Prompt ? runPrompt(session, rt::printOptions().color, options.init)
                                             : runProgram(session, copy);
   rt::flushOutput();

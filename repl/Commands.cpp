@@ -13,6 +13,7 @@
 #include "runtime/Output.h"
 #include "runtime/Parallel.h"
 #include "session/Session.h"
+#include "support/Theme.h"
 
 #include "llvm/TargetParser/Host.h"
 
@@ -165,10 +166,15 @@ void Prompt::runText(const std::string &name, const std::string &text) {
   std::fprintf(stderr, "%s (%s)\n", duration(total / 1e3).c_str(), parts.c_str());
 }
 
+/// A text of help whose first bytes are set off where there are colours.
+static std::string withHeading(const std::string &text, size_t size) {
+  return rt::printOptions().color ? painted(Style::Strong, text.substr(0, size)) + text.substr(size) : text;
+}
+
 void Prompt::help(const std::string &topic) {
   if (topic.empty()) {
     for (const CommandInfo &c : commandTable())
-      rt::output(fmt::format("  :{:<27} {}\n", c.name + " " + c.argument, c.help));
+      rt::output("  " + withHeading(fmt::format(":{:<27} {}\n", c.name + " " + c.argument, c.help), c.name.size() + 1));
     rt::output(
         "  :!COMMAND                    runs a command of the system\n"
         "  ?                            all functions, by group\n"
@@ -185,13 +191,15 @@ void Prompt::help(const std::string &topic) {
   }
   std::string text = helpOn(topic, &session);
   if (!text.empty())
-    return rt::output(text);
+    return rt::output(withHeading(text, text.find('\n')));
   std::vector<std::string> known = helpTopics(), own = session.names();
   known.insert(known.end(), own.begin(), own.end());
   for (const std::string &name : known)
     if (std::equal(name.begin(), name.end(), topic.begin(), topic.end(),
-                   [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); }))
-      return rt::output(helpOn(name, &session));
+                   [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); })) {
+      std::string found = helpOn(name, &session);
+      return rt::output(withHeading(found, std::min(found.find('\n'), found.size())));
+    }
   Diagnostic &d = session.getDiagnostics().report(DiagId::UnknownTopic, {}, {topic});
   if (auto near = suggest(topic, known))
     d.withHelp("did you mean `?" + *near + "`?");

@@ -9,6 +9,7 @@
 #include "repl/Signature.h"
 #include "repl/StringTexts.h"
 #include "session/Session.h"
+#include "support/Theme.h"
 #include "support/Unicode.h"
 
 #include <algorithm>
@@ -55,6 +56,8 @@ void advance(std::string_view text, size_t width, size_t &row, size_t &column) {
 
 namespace {
 
+bool paints() { return editor.color && theme() != Theme::None; }
+
 /// How the newest entry of the history goes on that begins with a text; of a word with a single completion, its rest.
 std::string suggestionFor(std::string_view text) {
   if (!editorOptions().suggestions || text.find_first_not_of(" \n") == text.npos || text.back() == '\n')
@@ -86,17 +89,18 @@ std::string signatureRow(std::string_view before, size_t width) {
   auto signature = call ? signatureOf(*call, *editor.session) : std::nullopt;
   if (!signature)
     return "";
-  return editor.color ? "\x1b[2m" + textOf(*signature, width - 1, "\x1b[0;1;4m", "\x1b[0;2m") + "\x1b[0m"
-                      : textOf(*signature, width - 3, "«", "»");
+  const std::string plain = "\x1b[0m", hint = startOf(Style::Hint);
+  return paints() ? hint + textOf(*signature, width - 1, plain + startOf(Style::Current), plain + hint) + plain
+                  : textOf(*signature, width - 3, "«", "»");
 }
 
 /// The text as it is drawn: control characters are visible, and lines begin with the prompt of continuations.
 std::string drawn(std::string_view text) {
   std::string out;
-  const char *bold = editor.color ? "\x1b[1m" : "", *plain = editor.color ? "\x1b[0m" : "";
+  std::string margin = paints() ? painted(Style::Strong, continuation) : std::string(continuation);
   for (char c : text)
     if (c == '\n')
-      out += std::string("\r\n") + bold + std::string(continuation) + plain;
+      out += "\r\n" + margin;
     else if (static_cast<unsigned char>(c) < 0x20 && c != '\x1b')
       out += {'^', static_cast<char>(c + 64)};
     else
@@ -115,11 +119,10 @@ void redraw() {
   size_t point = std::min<size_t>(rl_point, text.size()), cursorRow = row, cursorColumn = column;
   advance(text.substr(0, point), width, cursorRow, cursorColumn);
   advance(text, width, row, column);
-  editor.suggestion =
-      editor.color && hints && point == text.size() ? orNothing([&] { return suggestionFor(text); }) : "";
+  editor.suggestion = paints() && hints && point == text.size() ? orNothing([&] { return suggestionFor(text); }) : "";
   std::string signature = hints ? orNothing([&] { return signatureRow(text.substr(0, point), width); }) : "";
   std::string shown =
-                  editor.color
+                  paints()
                       ? orNothing([&] { return highlighted(text, editor.final ? text.npos : point, *editor.session); })
                       : "",
               out = "\r";
@@ -127,7 +130,7 @@ void redraw() {
     shown = text;
   if (editor.cursorRow)
     out += "\x1b[" + std::to_string(editor.cursorRow) + "A";
-  out += "\x1b[J" + (editor.color ? "\x1b[1m" + prompt + "\x1b[0m" : prompt) + drawn(shown);
+  out += "\x1b[J" + (paints() ? painted(Style::Strong, prompt) : prompt) + drawn(shown);
   if (column == width) { // the terminal has not wrapped yet
     out += "\r\n";
     ++row;
@@ -138,7 +141,7 @@ void redraw() {
     cursorColumn = 0;
   }
   if (!editor.suggestion.empty())
-    out += "\x1b[2m" + firstRow(editor.suggestion, width - column) + "\x1b[0m";
+    out += painted(Style::Hint, firstRow(editor.suggestion, width - column));
   if (!signature.empty()) {
     out += "\r\n" + signature;
     ++row;

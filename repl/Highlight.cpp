@@ -8,8 +8,10 @@
 #include "repl/Signature.h"
 #include "repl/StringTexts.h"
 #include "session/Session.h"
+#include "support/Theme.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 namespace toy {
@@ -68,15 +70,15 @@ std::string highlighted(std::string_view text, size_t cursor, Session &session) 
         break;
     }
   std::string out;
-  auto put = [&](const char *colour, size_t begin, size_t end) {
-    if (*colour)
-      out += std::string("\x1b[") + colour + "m";
+  auto put = [&](std::optional<Style> style, size_t begin, size_t end) {
+    std::string code = style ? startOf(*style) : "";
+    out += code;
     for (size_t i = begin; i < end; ++i)
       if (i == marked[0] || i == marked[1])
-        out += std::string("\x1b[1;7m") + text[i] + "\x1b[0m";
+        out += painted(Style::Match, text.substr(i, 1));
       else
         out += text[i];
-    if (*colour)
+    if (!code.empty())
       out += "\x1b[0m";
   };
   for (size_t i = 0; i < text.size();) {
@@ -84,28 +86,31 @@ std::string highlighted(std::string_view text, size_t cursor, Session &session) 
     size_t end = i + 1;
     if (size_t endOfText = strings.endAt(i)) {
       end = endOfText;
-      put("32", i, end);
+      put(Style::Text, i, end);
     } else if (c == '#') {
       end = std::min(text.find('\n', i), text.size());
-      put("2", i, end);
+      put(Style::Comment, i, end);
     } else if (std::isdigit(static_cast<unsigned char>(c)) ||
                (c == '.' && i + 1 < text.size() && std::isdigit(static_cast<unsigned char>(text[i + 1])))) {
       while (end < text.size() &&
              (isWord(text[end]) || text[end] == '.' ||
               ((text[end] == '+' || text[end] == '-') && (text[end - 1] == 'e' || text[end - 1] == 'E'))))
         ++end;
-      put(text[end - 1] == 'i' || text[end - 1] == 'j' ? "35" : "36", i, end);
+      put(text[end - 1] == 'i' || text[end - 1] == 'j' ? Style::Imaginary : Style::Number, i, end);
     } else if (isWordStart(c)) {
       while (end < text.size() && isWord(text[end]))
         ++end;
       std::string word(text.substr(i, end - i));
-      put(isKeyword(word)                                          ? "1;34"
-          : dtypeNamed(word)                                       ? "33"
-          : builtinNames().count(word) || session.functionOf(word) ? "34"
-                                                                   : "",
-          i, end);
+      std::optional<Style> style;
+      if (isKeyword(word))
+        style = Style::Keyword;
+      else if (dtypeNamed(word))
+        style = Style::Type;
+      else if (builtinNames().count(word) || session.functionOf(word))
+        style = Style::Function;
+      put(style, i, end);
     } else
-      put("", i, end);
+      put({}, i, end);
     i = end;
   }
   return out;

@@ -5,7 +5,9 @@
 #include "repl/LineEditor.h"
 #include "runtime/Format.h"
 #include "session/Session.h"
+#include "support/Theme.h"
 
+#include <algorithm>
 #include <functional>
 
 namespace toy {
@@ -89,6 +91,14 @@ const std::vector<Row> &rows() {
       {{"suggestions", "on|off"},
        [](Prompt &) { return wordOf(editorOptions().suggestions); },
        [](Prompt &, Text v) { return setFlag(editorOptions().suggestions, v); }},
+      {{"theme", "dark|light|none"},
+       [](Prompt &) { return std::string(themeNames[static_cast<int>(theme())]); },
+       [](Prompt &, Text v) {
+         auto found = std::find(std::begin(themeNames), std::end(themeNames), v);
+         if (found != std::end(themeNames))
+           setTheme(static_cast<Theme>(found - std::begin(themeNames)));
+         return found != std::end(themeNames);
+       }},
   };
   return table;
 }

@@ -6,6 +6,7 @@
 
 #include "runtime/Error.h"
 #include "runtime/Parallel.h"
+#include "support/Terminal.h"
 
 #include <fmt/format.h>
 
@@ -169,7 +170,7 @@ void errorOutput(std::string_view text) {
 }
 
 void showProgress(int64_t done, int64_t total, std::string_view label) {
-  static const bool isTerminal = isatty(STDERR_FILENO);
+  static const bool isTerminal = isatty(STDERR_FILENO) && terminalMovesCursor();
   if (!isTerminal)
     return;
   Clock::time_point now = Clock::now();

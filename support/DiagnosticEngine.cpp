@@ -3,6 +3,7 @@
 /// Rendering of diagnostics: source lines with carets and stacked labels, and JSON.
 #include "support/Diagnostics.h"
 
+#include "support/Theme.h"
 #include "support/Unicode.h"
 
 #include <fmt/format.h>
@@ -84,27 +85,25 @@ public:
     const char *severity = info.severity == Severity::Error     ? "error"
                            : info.severity == Severity::Warning ? "warning"
                                                                 : "remark";
-    out += paint(info.severity == Severity::Error     ? "1;31"
-                 : info.severity == Severity::Warning ? "1;33"
-                                                      : "1;36",
+    out += paint(info.severity == Severity::Error     ? Style::Error
+                 : info.severity == Severity::Warning ? Style::Warning
+                                                      : Style::Remark,
                  fmt::format("{}[{}]", severity, info.code));
-    out += paint("1", fmt::format(": {}", d.message)) + "\n";
+    out += paint(Style::Strong, fmt::format(": {}", d.message)) + "\n";
     if (d.range.valid())
       snippet(d.range, d.rangeLabel, d.labels);
     for (const Label &note : d.notes) {
-      out += paint("1", "note: ") + note.text + "\n";
+      out += paint(Style::Strong, "note: ") + note.text + "\n";
       if (note.range.valid())
         snippet(note.range, "", {});
     }
     for (const std::string &help : d.help)
-      out += paint("1;32", "help: ") + help + "\n";
+      out += paint(Style::Help, "help: ") + help + "\n";
     return std::move(out);
   }
 
 private:
-  std::string paint(const char *code, const std::string &text) {
-    return color ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : text;
-  }
+  std::string paint(Style style, const std::string &text) { return color ? painted(style, text) : text; }
 
   void snippet(SourceRange range, const std::string &text, const std::vector<Label> &labels) {
     const SourceBuffer &buffer = sources.get(range.buffer);
@@ -116,8 +115,9 @@ private:
         byLine[buffer.lineOf(label.range.begin)].push_back({label, false});
     size_t gutter = std::to_string(byLine.rbegin()->first).size();
     std::string pad(gutter, ' ');
-    out += paint("34", pad + "--> ") + fmt::format("{}:{}:{}\n", buffer.getName(), line, buffer.columnOf(range.begin));
-    out += paint("34", pad + " |") + "\n";
+    out += paint(Style::Margin, pad + "--> ") +
+           fmt::format("{}:{}:{}\n", buffer.getName(), line, buffer.columnOf(range.begin));
+    out += paint(Style::Margin, pad + " |") + "\n";
     for (auto &[number, marks] : byLine)
       sourceLine(buffer, number, marks, gutter);
   }
@@ -136,7 +136,8 @@ private:
       size_t begin = displayWidth(line.substr(0, lo)), end = displayWidth(line.substr(0, hi));
       marks.push_back({begin, std::max(end, begin + 1), label.text, primary});
     }
-    out += paint("34", fmt::format("{:>{}} |", number, gutter)) + (line.empty() ? "" : " ") + printable(line) + "\n";
+    out += paint(Style::Margin, fmt::format("{:>{}} |", number, gutter)) + (line.empty() ? "" : " ") + printable(line) +
+           "\n";
     underline(marks, std::string(gutter, ' ') + " |");
   }
 
@@ -158,7 +159,7 @@ private:
       carets += " " + hanging.back()->text;
       hanging.pop_back();
     }
-    out += paint("34", gutter) + " " + paint("1;31", carets) + "\n";
+    out += paint(Style::Margin, gutter) + " " + paint(Style::Error, carets) + "\n";
     while (!hanging.empty()) {
       std::string bars, text;
       for (const Mark *mark : hanging) {
@@ -167,8 +168,8 @@ private:
       }
       text = bars.substr(0, hanging.back()->begin);
       text.resize(hanging.back()->begin, ' ');
-      out += paint("34", gutter) + " " + bars + "\n";
-      out += paint("34", gutter) + " " + text + hanging.back()->text + "\n";
+      out += paint(Style::Margin, gutter) + " " + bars + "\n";
+      out += paint(Style::Margin, gutter) + " " + text + hanging.back()->text + "\n";
       hanging.pop_back();
     }
   }

@@ -92,6 +92,7 @@ class Session:
             os.execve(toy, ["toy", *arguments], {name: v for name, v in settings.items() if v is not None})
         self.resize(width)
         self.wait("toy> ")
+        self.above = self.text().splitlines()[:-1]  # what was there before the first prompt
 
     def resize(self, width):
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
@@ -404,6 +405,29 @@ def colours(toy):
         if problem:
             return problem
     return None
+
+
+def banner(toy):
+    """A line at a prompt on a terminal, and nothing where a program reads or writes."""
+    line = "toy 0.1.0: `:help` shows what can be typed, Ctrl-D leaves"
+    problems = []
+    for environment in ({}, {"TERM": "dumb"}):
+        s = Session(toy, **environment)
+        problems.append(expect(f"the banner with {environment}", s.above, [line]))
+        s.close()
+    file = pathlib.Path(s.home.name, "one.toy")
+    file.write_text("print(1);\n")
+    s = Session(toy, ["-i", str(file)])
+    problems.append(expect("the prompt after a file", s.above, ["1"]))
+    s.close()
+    keyboard, terminal = pty.openpty()
+    os.write(keyboard, b":quit\n")
+    for what, source in (("a pipe", subprocess.DEVNULL), ("a terminal", terminal)):
+        done = subprocess.run([toy], stdin=source, capture_output=True, text=True, timeout=60)
+        problems.append(expect(f"output to a pipe, input from {what}", "toy 0" in done.stdout + done.stderr, False))
+    os.close(terminal)
+    os.close(keyboard)
+    return first(*problems)
 
 
 def resized(s):
@@ -765,5 +789,5 @@ def all_cases():
         help_topics,
     ):
         yield "prompt: " + body.__name__.replace("_", " "), session(body)
-    for test in (colours, history, long_history, faults, examples_of_help, start_up_file):
+    for test in (banner, colours, history, long_history, faults, examples_of_help, start_up_file):
         yield "prompt: " + test.__name__.replace("_", " "), test

@@ -313,6 +313,57 @@ def heights(s):
     )
 
 
+def luminance(colour):
+    """That of WCAG; names are the 16 colours of xterm."""
+    named = {
+        "red": "cd0000",
+        "green": "00cd00",
+        "brown": "cdcd00",
+        "blue": "0000ee",
+        "magenta": "cd00cd",
+        "cyan": "00cdcd",
+    }
+    bright = {"red": "ff0000", "blue": "5c5cff", "magenta": "ff00ff"}
+    digits = bright[colour[6:]] if colour.startswith("bright") else named.get(colour, colour)
+    parts = [int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)]
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def themes(s):
+    """What is typed, an error and help have colours, legible ones on a light background, and none without a theme."""
+    for theme, background in (("light", 1.0), ("dark", 0.0), ("none", None)):
+        s.keys(f":set theme {theme}\r")
+        s.clear()
+        s.keys('var t = (f32(1.5), 2i, sum([3]), "text"); nosuch\r')
+        s.keys("?sum\r")
+        cells = [s.whole.buffer[y][x] for y in range(24) for x in range(60)]
+        if "error[N0101]" not in "".join(cell.data for cell in cells):
+            s.problems.append(f"{theme}: no error is shown")
+        coloured = {cell.fg for cell in cells} - {"default"}
+        if background is None:
+            if coloured or any(cell.bold or cell.reverse for cell in cells):
+                s.problems.append(f"{theme}: {coloured}")
+            continue
+        if len(coloured) < 6:
+            s.problems.append(f"{theme}: only {coloured}")
+        for colour in coloured if theme == "light" else ():  # pyte takes bright colours for the plain ones
+            bright, dim = sorted((luminance(colour), background), reverse=True)
+            if (bright + 0.05) / (dim + 0.05) < 4:
+                s.problems.append(f"{theme}: {colour} cannot be read")
+
+
+def guessed(toy):
+    """The first theme is that of COLORFGBG, where it names a background."""
+    problems = []
+    for value, theme in (("0;15", "light"), ("0;default;7", "light"), ("15;0", "dark"), ("7;8", "dark"), ("x", "dark")):
+        s = prompt.Session(toy, COLORFGBG=value)
+        if not any(row.split()[:2] == ["theme", theme] for row in s.line(":set").splitlines()):
+            problems.append(f"COLORFGBG={value}: {s.text()}")
+        s.close()
+    return "\n".join(problems) or None
+
+
 MARKERS = ("host", "release")
 
 
@@ -323,6 +374,8 @@ def all_cases():
     for body in (signatures, no_suggestions, pages, heights):
         yield "screens: " + body.__name__.replace("_", " "), screens(body, NO_COLOR="1")
     yield "screens: suggestions", screens(suggestions)
+    yield "screens: themes", screens(themes)
+    yield "screens: guessed themes", guessed
 
 
 if __name__ == "__main__":
