@@ -47,7 +47,8 @@ def drawn(toy):
     if (done := subprocess.run([toy, "-e", program], capture_output=True)).stderr:
         return f"{done.stderr} on a pipe"
     master, terminal = pty.openpty()
-    with subprocess.Popen([toy, "-e", program], stdout=subprocess.PIPE, stderr=terminal) as run:
+    environment = {**os.environ, "TERM": "xterm"}
+    with subprocess.Popen([toy, "-e", program], stdout=subprocess.PIPE, stderr=terminal, env=environment) as run:
         printed = run.stdout.read()
     os.close(terminal)
     shown = b""

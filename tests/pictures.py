@@ -182,7 +182,7 @@ def texts_fit(toy):
 
 REFUSED = {
     "plot([1, 2], [1, 2, 3])": "T0104",
-    "scatter_plot(arange(5.0), arange(5.0), arange(4.0))": "T0104",
+    "scatter_plot(arange(5.0), arange(5.0), arange(4.0))": "R0105",
     "def f(x, y) { return plot(x, y); } f([1, 2, 3], [1, 2, 3]); f([1], [2]); f([1, 2], [1, 2, 3])": "R0105",
     'plot("a")': "T0210",
     "plot([1i], [1])": "T0104",
