@@ -33,6 +33,7 @@ std::optional<int64_t> knownFoldLength(mlir::Operation *op);
 /// The order of sums along the last axis (rule 12 of docs/reference): blocks one after the other, in each of them
 /// lanes.
 constexpr int64_t reductionBlock = 8192, reductionLanes = 32;
+constexpr int64_t leastColumns = 64; ///< of a thread that reduces columns: its rows are whole cache lines
 /// Of a device: threads that go together, as many as there are lanes, so that results have the host's bits; and the
 /// widest access of one.
 constexpr int64_t warp = reductionLanes, accessBytes = 16;
@@ -175,7 +176,6 @@ private:
     llvm::SmallVector<llvm::Value *, 4> sizes;
   };
   Rows beginRows(mlir::Operation *op);
-  void finishRows(mlir::Operation *op, const Rows &rows, int64_t count);
   void emitTinyRows(mlir::Operation *op, int64_t count);
   void emitShortRows(mlir::Operation *op, int64_t count);
   void combineTile(mlir::Operation *op, Lanes &tile, Lanes &sums, int64_t together, int64_t pitch);
@@ -227,10 +227,11 @@ private:
 
   /// Starts a kernel function; parameters are added as values are captured.
   void begin();
-  /// Ends it and calls it from the caller over [0, range), on all cores when it is worth it.
   void describeLoops(llvm::Function *work);
-  void tellElements(llvm::Value *callerRange, llvm::Value *callerGrain);
-  void finish(llvm::Value *callerRange, llvm::Value *callerGrain, bool parallel,
+  void tellElements(llvm::Value *callerRange, llvm::Value *callerWork);
+  /// Ends it and calls it from the caller over [0, range), a step of which reads or writes `work` elements: on all
+  /// cores, `leastGrain` steps or more at a time, where that is worth it.
+  void finish(llvm::Value *callerRange, llvm::Value *callerWork, int64_t leastGrain = 1,
               llvm::Value *callerStepBytes = nullptr);
   void callInParallel(llvm::Function *work, llvm::Value *callerRange, llvm::Value *callerGrain,
                       llvm::Value *callerStepBytes);

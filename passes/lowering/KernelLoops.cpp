@@ -138,30 +138,37 @@ void KernelEmitter::describeLoops(Function *work) {
   }
 }
 
+/// The elements that `range` steps of `work` each read or write, where both are known.
+static std::optional<double> knownElements(Value *range, Value *work) {
+  auto *steps = dyn_cast<ConstantInt>(range), *each = dyn_cast<ConstantInt>(work);
+  if (!steps || !each)
+    return std::nullopt;
+  return static_cast<double>(steps->getSExtValue()) * static_cast<double>(each->getSExtValue());
+}
+
 /// Tells how many elements the operations of the group compute in a call, for jit/Promotion.h: nothing where that is
-/// known and much. `grain` steps of the range are `parallelElements`.
-void KernelEmitter::tellElements(Value *callerRange, Value *callerGrain) {
-  constexpr int64_t muchWork = 1 << 19; // takes about as long as code for it
-  constexpr int64_t functionWork = 8;   // an element function's, in operations
+/// known and much.
+void KernelEmitter::tellElements(Value *callerRange, Value *callerWork) {
+  constexpr double muchWork = 1 << 19; // takes about as long as code for it
+  constexpr int64_t functionWork = 8;  // an element function's, in operations
   int64_t operations = 0;
   op.walk([&](mlir::Operation *) { ++operations; });
   operations += functionWork * llvm::count_if(instructions(kernel), hasVectorForm);
-  auto *range = dyn_cast<ConstantInt>(callerRange), *grain = dyn_cast<ConstantInt>(callerGrain);
-  if (range && grain && range->getSExtValue() * operations / grain->getSExtValue() > muchWork / parallelElements)
+  if (auto known = knownElements(callerRange, callerWork); known && *known * operations > muchWork)
     return;
-  Value *steps = capture(callerGrain);
+  Value *steps = capture(callerWork);
   IRBuilder<> b(kernel->getEntryBlock().getTerminator());
-  Value *each = b.CreateAdd(b.CreateSDiv(b.getInt64(parallelElements * operations), steps), b.getInt64(1));
+  Value *each = b.CreateMul(b.CreateBinaryIntrinsic(Intrinsic::smax, steps, b.getInt64(1)), b.getInt64(operations));
   b.CreateCall(module.getOrInsertFunction(kernelElements, b.getVoidTy(), b.getInt64Ty()),
                b.CreateMul(b.CreateSub(rangeEnd, rangeBegin), each));
 }
 
-void KernelEmitter::finish(Value *callerRange, Value *callerGrain, bool parallel, Value *callerStepBytes) {
+void KernelEmitter::finish(Value *callerRange, Value *callerWork, int64_t leastGrain, Value *callerStepBytes) {
   if (divisorWasZero)
     scalars.rarely(k.CreateICmpNE(k.CreateLoad(k.getInt8Ty(), divisorWasZero), k.getInt8(0)),
                    [&] { scalars.fail("toy_rt_division_by_zero", {}); });
   k.CreateRetVoid();
-  tellElements(callerRange, callerGrain);
+  tellElements(callerRange, callerWork);
   // The loop's real work is in a function of its own whose pointer parameters do not alias: LLVM then vectorizes
   // without run-time checks.
   SmallVector<Type *> types;
@@ -187,8 +194,14 @@ void KernelEmitter::finish(Value *callerRange, Value *callerGrain, bool parallel
   describeLoops(work);
   kernel->getArg(1)->replaceAllUsesWith(work->getArg(captured.size()));
   kernel->getArg(2)->replaceAllUsesWith(work->getArg(captured.size() + 1));
-  if (parallel)
-    return callInParallel(work, callerRange, callerGrain, callerStepBytes);
+  auto *range = dyn_cast<ConstantInt>(callerRange);
+  auto known = knownElements(callerRange, callerWork);
+  if (!(range && range->getSExtValue() <= 1) && !(known && *known <= parallelElements)) {
+    Value *each = caller.CreateBinaryIntrinsic(Intrinsic::smax, callerWork, caller.getInt64(1));
+    Value *grain = caller.CreateBinaryIntrinsic(
+        Intrinsic::smax, caller.CreateUDiv(caller.getInt64(parallelElements), each), caller.getInt64(leastGrain));
+    return callInParallel(work, callerRange, grain, callerStepBytes);
+  }
   SmallVector<Value *> arguments(captured);
   arguments.append({caller.getInt64(0), callerRange});
   caller.CreateCall(work, arguments);
@@ -427,14 +440,9 @@ void KernelEmitter::emitMap() {
         element(i64(j));
     });
   }
-  Value *grain = caller.getInt64(parallelElements);
-  if (!oneLoop)
-    grain = caller.CreateUDiv(caller.getInt64(parallelElements),
-                              caller.CreateBinaryIntrinsic(Intrinsic::smax, sizes.back(), caller.getInt64(1)));
   Value *stepBytes = oneLoop ? caller.getInt64(bytes) : caller.CreateMul(sizes.back(), caller.getInt64(bytes));
   bool mayStream = !known || *known * sizeOf(rootType.getDtype()) >= rt::streamBytes;
-  finish(range, caller.CreateBinaryIntrinsic(Intrinsic::smax, grain, caller.getInt64(1)),
-         !known || *known > parallelElements, mayStream ? stepBytes : nullptr);
+  finish(range, oneLoop ? caller.getInt64(1) : sizes.back(), 1, mayStream ? stepBytes : nullptr);
 }
 
 Slot KernelEmitter::emit() {

@@ -110,17 +110,13 @@ void KernelEmitter::emitArgReduction(mlir::Operation *op) {
   Value *out = capture(callerOut), *n = capture(count);
   Value *width = byColumns ? capture(columns) : nullptr, *height = byColumns ? capture(rows) : nullptr;
   SmallVector<Value *> sizes = map_to_vector(outerSizes, [&](Value *v) { return capture(v); });
-  auto known = tensorTypeOf(x).getStaticCount(), length = knownFoldLength(op);
-  auto atLeastOne = [&](Value *v) { return caller.CreateBinaryIntrinsic(Intrinsic::smax, v, caller.getInt64(1)); };
-  bool isLarge = !(known && *known <= 1 << 15);
+  auto length = knownFoldLength(op);
   if (byColumns) {
     height = k.CreateSelect(k.CreateICmpSLT(rangeBegin, rangeEnd), height, i64(0)); // without columns, no rows
     loop(i64(0), height, [&](Value *row) {
       emitPositionsOfColumns(op, decode(row, sizes), k.CreateMul(row, width, "", true, true), out, n);
     });
-    Value *work = caller.CreateMul(atLeastOne(count), atLeastOne(rows));
-    return finish(columns, caller.CreateAdd(caller.CreateUDiv(caller.getInt64(1 << 15), work), caller.getInt64(64)),
-                  isLarge);
+    return finish(columns, caller.CreateMul(count, rows), leastColumns);
   }
   Type *position = length && *length < INT32_MAX ? k.getInt32Ty() : k.getInt64Ty();
   loop(rangeBegin, rangeEnd, [&](Value *row) {
@@ -129,8 +125,7 @@ void KernelEmitter::emitArgReduction(mlir::Operation *op) {
                                            : emitPositionInRow(op, outer, n, position);
     scalars.store(DType::I64, out, row, {found});
   });
-  finish(rows, atLeastOne(caller.CreateUDiv(caller.getInt64(1 << 15), atLeastOne(count))),
-         isLarge && !axes.outer.empty());
+  finish(rows, count);
 }
 
 } // namespace toy

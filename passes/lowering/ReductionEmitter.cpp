@@ -316,7 +316,7 @@ void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
           foldUnlessDecided(op, k.CreateICmpEQ(block, rangeBegin), before, [&] { return emitBlock(op, {}, from, to); });
       scalars.store(dtype, out, block, part);
     });
-    finish(blocks, caller.getInt64(decisive(op, dtype) ? 32 : 4), true); // each piece begins undecided
+    finish(blocks, caller.getInt64(reductionBlock), decisive(op, dtype) ? 32 : 1); // each piece begins undecided
     emitCombine(op, data, blocks);
     calls.call("toy_rt_release", caller.getVoidTy(), {partials});
     return;
@@ -346,10 +346,7 @@ void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
     });
     scalars.store(dtype, out, row, scalars.load(dtype, total, i64(0)));
   });
-  Value *grain = caller.CreateUDiv(caller.getInt64(1 << 15),
-                                   caller.CreateBinaryIntrinsic(Intrinsic::smax, length, caller.getInt64(1)));
-  finish(rows, caller.CreateBinaryIntrinsic(Intrinsic::smax, grain, caller.getInt64(1)),
-         !axes.outer.empty() && !(known && *known <= 1 << 15));
+  finish(rows, length);
 }
 
 /// partials[0], then the others in order.
@@ -364,7 +361,7 @@ void KernelEmitter::emitCombine(mlir::Operation *op, Value *partials, Value *cou
   loop(i64(1), n, [&](Value *i) {
     scalars.store(dtype, out, i64(0), combine(op, scalars.load(dtype, out, i64(0)), scalars.load(dtype, in, i), dtype));
   });
-  finish(caller.getInt64(1), caller.getInt64(1), false);
+  finish(caller.getInt64(1), count);
 }
 
 /// The last axis stays: the result's row is the accumulator, reduced elements are added in order.
@@ -412,11 +409,7 @@ void KernelEmitter::emitColumnReduction(mlir::Operation *op) {
          [&](Value *round) { add(k.CreateMul(round, i64(together), "", true, true), together, false); });
     loop(k.CreateMul(rounds, i64(together)), n, [&](Value *j) { add(j, 1, false); });
   });
-  auto known = tensorTypeOf(x).getStaticCount();
-  Value *work = caller.CreateMul(caller.CreateBinaryIntrinsic(Intrinsic::smax, count, caller.getInt64(1)),
-                                 caller.CreateBinaryIntrinsic(Intrinsic::smax, rows, caller.getInt64(1)));
-  Value *grain = caller.CreateAdd(caller.CreateUDiv(caller.getInt64(1 << 15), work), caller.getInt64(64));
-  finish(columns, grain, !(known && *known <= 1 << 15));
+  finish(columns, caller.CreateMul(count, rows), leastColumns);
 }
 
 void KernelEmitter::emitReduction(mlir::Operation *op) {

@@ -38,10 +38,6 @@ KernelEmitter::Rows KernelEmitter::beginRows(mlir::Operation *op) {
   Value *out = capture(callerOut);
   return {number, out, map_to_vector<4>(outerSizes, [&](Value *v) { return capture(v); })};
 }
-void KernelEmitter::finishRows(mlir::Operation *op, const Rows &rows, int64_t count) {
-  auto known = tensorTypeOf(op->getOperand(0)).getStaticCount();
-  finish(rows.number, caller.getInt64(std::max<int64_t>((1 << 15) / count, 1)), !(known && *known <= 1 << 15));
-}
 
 /// Rows of so few elements that LLVM takes a row a lane.
 void KernelEmitter::emitTinyRows(mlir::Operation *op, int64_t count) {
@@ -51,7 +47,7 @@ void KernelEmitter::emitTinyRows(mlir::Operation *op, int64_t count) {
     Value *base = flat ? k.CreateMul(row, i64(count), "", true, true) : nullptr;
     scalars.store(rootType.getDtype(), rows.out, row, foldTinyRow(op, outer, base, count));
   });
-  finishRows(op, rows, count);
+  finish(rows.number, caller.getInt64(count));
 }
 
 /// Rows of at most as many elements as there are lanes: each element is a lane of its own, and only halving is left.
@@ -93,7 +89,7 @@ void KernelEmitter::emitShortRows(mlir::Operation *op, int64_t count) {
       scalars.store(dtype, rows.out, k.CreateAdd(first, r, "", true, true), {sum[0], sum[1]});
     });
   });
-  finishRows(op, rows, count);
+  finish(rows.number, caller.getInt64(count));
 }
 
 void KernelEmitter::combineTile(mlir::Operation *op, Lanes &tile, Lanes &sums, int64_t together, int64_t pitch) {

@@ -150,10 +150,7 @@ bool KernelEmitter::emitTiledMap() {
       });
     });
   });
-  Value *elements = caller.CreateMul(caller.getInt64(edge), sizes.back());
-  Value *grain = caller.CreateUDiv(caller.getInt64(1 << 15),
-                                   caller.CreateBinaryIntrinsic(Intrinsic::smax, elements, caller.getInt64(1)));
-  finish(range, caller.CreateBinaryIntrinsic(Intrinsic::smax, grain, caller.getInt64(1)), !known || *known > 1 << 15);
+  finish(range, caller.CreateMul(caller.getInt64(edge), sizes.back()));
   transposed.clear();
   return true;
 }
