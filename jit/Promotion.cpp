@@ -14,6 +14,7 @@
 
 #include <csignal>
 #include <limits>
+#include <sched.h>
 
 using namespace llvm;
 
@@ -97,9 +98,15 @@ void countRuns(Function &kernel, StringRef digest, StringRef bitcode) {
   b.CreateRetVoid();
 }
 
+/// A second thread would only take the processor from the program.
+static bool hasOneProcessor() {
+  cpu_set_t allowed;
+  return sched_getaffinity(0, sizeof(allowed), &allowed) == 0 && CPU_COUNT(&allowed) == 1;
+}
+
 void *promoteKernel(KernelTier *tier, Promoter *promoter, int64_t elements) {
   promoter->ask(*tier);
-  return elements < manyElements ? nullptr : promoter->await(*tier);
+  return elements >= manyElements || hasOneProcessor() ? promoter->await(*tier) : nullptr;
 }
 
 Promoter::~Promoter() {

@@ -161,6 +161,17 @@ def test_one_large_call_waits_for_optimized_code(toy, tmp_path, threads):
 
 
 @pytest.mark.host
+def test_on_one_processor_calls_wait_for_optimized_code(toy, tmp_path):
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(allowed)})
+    try:
+        for turns, promoted in ((20, 0), (4000, 1)):
+            assert kernel_code(toy, tmp_path, hot_loop("tanh(x) * 0.5", turns, True), "--no-cache")[3] == promoted
+    finally:
+        os.sched_setaffinity(0, allowed)
+
+
+@pytest.mark.host
 def test_programs_end_while_kernels_are_optimized(toy, tmp_path):
     for turns in range(2000, 12000, 400):
         assert kernel_code(toy, tmp_path, hot_loop(STEPS[turns // 400 % len(STEPS)], turns, True), "--no-cache")[0]
