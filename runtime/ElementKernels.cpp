@@ -3,6 +3,7 @@
 /// The rows of ElementFunctions.def in lanes. A kernel overwrites its arguments by its results and returns the lanes
 /// whose arguments were ordinary.
 #include "runtime/ComplexKernels.h"
+#include "runtime/FloatKernels.h"
 #include "runtime/PowerKernels.h"
 #include "runtime/SingleKernels.h"
 
@@ -199,29 +200,37 @@ template <int N> Mask<N> RealHypot(Lanes<N> *v) {
   return ok;
 }
 
+/// What a kernel computes with: doubles or floats.
+template <int N, typename M> Lanes<N> argumentOf(M (*)(Lanes<N> *));
+template <int N, typename M> Floats<N> argumentOf(M (*)(Floats<N> *));
+template <auto kernel> using Argument = decltype(argumentOf(kernel));
+
 #ifndef TOY_DEVICE_MATH // see runtime/cuda/DeviceMath.cpp
 /// n elements in place, N at a time; the lanes beyond n compute the values of 1.
 template <int N, auto kernel, int inputs, int outputs> void run(int64_t n, double *values, CarefulFunction careful) {
   constexpr int most = inputs > outputs ? inputs : outputs;
   for (int64_t begin = 0; begin < n; begin += N) {
     const int count = n - begin < N ? static_cast<int>(n - begin) : N;
-    Lanes<N> v[most], arguments[most];
+    Lanes<N> arguments[most];
+    Argument<kernel> v[most];
     for (int i = 0; i < inputs; ++i) {
-      v[i] = all<N>(1);
+      arguments[i] = all<N>(1);
       if (count == N)
-        __builtin_memcpy(&v[i], values + i * n + begin, sizeof v[i]);
+        __builtin_memcpy(&arguments[i], values + i * n + begin, sizeof arguments[i]);
       else
         for (int lane = 0; lane < count; ++lane)
-          v[i][lane] = values[i * n + begin + lane];
-      arguments[i] = v[i];
+          arguments[i][lane] = values[i * n + begin + lane];
+      v[i] = __builtin_convertvector(arguments[i], Argument<kernel>);
     }
-    Mask<N> ordinary = kernel(v);
-    for (int i = 0; i < outputs; ++i)
+    auto ordinary = kernel(v);
+    for (int i = 0; i < outputs; ++i) {
+      Lanes<N> result = __builtin_convertvector(v[i], Lanes<N>);
       if (count == N)
-        __builtin_memcpy(values + i * n + begin, &v[i], sizeof v[i]);
+        __builtin_memcpy(values + i * n + begin, &result, sizeof result);
       else
         for (int lane = 0; lane < count; ++lane)
-          values[i * n + begin + lane] = v[i][lane];
+          values[i * n + begin + lane] = result[lane];
+    }
     if (__builtin_reduce_and(ordinary) != 0)
       continue;
     for (int lane = 0; lane < count; ++lane)
@@ -253,46 +262,44 @@ void apply(int64_t n, double *values, CarefulFunction careful) {
 }
 
 /// What no lane's kernel takes goes one by one.
-template <int inputs>
-__attribute__((noinline, cold)) Lanes<native> applyCarefully(int row, Lanes<native> result, Mask<native> ordinary,
-                                                             const Lanes<native> *arguments) {
-  for (int lane = 0; lane < native; ++lane)
+template <int inputs, typename V, typename M>
+__attribute__((noinline, cold)) V applyCarefully(int row, V result, M ordinary, const V *arguments) {
+  for (unsigned lane = 0; lane < sizeof(V) / sizeof(result[0]); ++lane)
     if (!ordinary[lane]) {
       double one[inputs];
       for (int i = 0; i < inputs; ++i)
         one[i] = arguments[i][lane];
       elementFunctions()[row].careful(one);
-      result[lane] = one[0];
+      result[lane] = static_cast<decltype(result[0] + 0)>(one[0]);
     }
   return result;
 }
-template <auto kernel, int row> Lanes<native> unary(Lanes<native> x) {
-  Lanes<native> v[] = {x};
-  Mask<native> ordinary = kernel(v);
+template <auto kernel, int row, typename V = Argument<kernel>> V unary(V x) {
+  V v[] = {x};
+  auto ordinary = kernel(v);
   return __builtin_expect(__builtin_reduce_and(ordinary) != 0, 1) ? v[0] : applyCarefully<1>(row, v[0], ordinary, &x);
 }
-template <auto kernel, int row> Lanes<native> binary(Lanes<native> x, Lanes<native> y) {
-  Lanes<native> v[] = {x, y}, arguments[] = {x, y};
-  Mask<native> ordinary = kernel(v);
+template <auto kernel, int row, typename V = Argument<kernel>> V binary(V x, V y) {
+  V v[] = {x, y}, arguments[] = {x, y};
+  auto ordinary = kernel(v);
   return __builtin_expect(__builtin_reduce_and(ordinary) != 0, 1) ? v[0]
                                                                   : applyCarefully<2>(row, v[0], ordinary, arguments);
 }
-/// The same of floats: two registers of doubles, so that one is computed while the other waits.
-using Floats = float __attribute__((ext_vector_type(2 * native)));
+/// The same of floats that are computed in double: two registers of doubles, so that one is computed while the other
+/// waits.
 struct Halves {
   Lanes<native> low, high;
-  explicit Halves(Floats x)
+  explicit Halves(Floats<2 * native> x)
       : low(__builtin_convertvector(x.lo, Lanes<native>)), high(__builtin_convertvector(x.hi, Lanes<native>)) {}
   Halves(Lanes<native> low, Lanes<native> high) : low(low), high(high) {}
-  Floats rounded() const {
-    using Half = float __attribute__((ext_vector_type(native)));
-    Floats x;
-    x.lo = __builtin_convertvector(low, Half);
-    x.hi = __builtin_convertvector(high, Half);
+  Floats<2 * native> rounded() const {
+    Floats<2 * native> x;
+    x.lo = __builtin_convertvector(low, Floats<native>);
+    x.hi = __builtin_convertvector(high, Floats<native>);
     return x;
   }
 };
-template <auto kernel, int row> Floats unarySingle(Floats x) {
+template <auto kernel, int row> Floats<2 * native> unarySingle(Floats<2 * native> x) {
   Halves v(x);
   Lanes<native> low[] = {v.low}, high[] = {v.high};
   Mask<native> first = kernel(low), second = kernel(high);
@@ -301,7 +308,7 @@ template <auto kernel, int row> Floats unarySingle(Floats x) {
         .rounded();
   return Halves(low[0], high[0]).rounded();
 }
-template <auto kernel, int row> Floats binarySingle(Floats x, Floats y) {
+template <auto kernel, int row> Floats<2 * native> binarySingle(Floats<2 * native> x, Floats<2 * native> y) {
   Halves v(x), w(y);
   Lanes<native> low[] = {v.low, w.low}, high[] = {v.high, w.high}, lows[] = {v.low, w.low}, highs[] = {v.high, w.high};
   Mask<native> first = kernel(low), second = kernel(high);
@@ -342,6 +349,8 @@ void *const laneFunctions[] = {
 #define TOY_ELEMENT(KERNEL, NAME, DTYPE, INPUTS, OUTPUTS)                                                              \
   reinterpret_cast<void *>(                                                                                            \
       +direct<KERNEL<native>, row_##NAME##_##DTYPE, DType::DTYPE == DType::F32, INPUTS, OUTPUTS>()),
+#define TOY_FLOAT(KERNEL, NAME, INPUTS)                                                                                \
+  reinterpret_cast<void *>(+direct<KERNEL<2 * native>, row_##NAME##_F32, false, INPUTS, 1>()),
 #include "runtime/ElementFunctions.def"
 };
 extern const int laneWidth;

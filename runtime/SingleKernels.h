@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Functions of f32. Arguments and results are in double, rounded once by whoever asks: polynomials within 2^-33 of the
-/// function (minimax, or interpolated at Chebyshev's nodes: log, erf), so that results are within 0.51 ulp, and as few
-/// arguments as possible that no lane takes.
+/// Functions of f32 that need more digits on the way than f32 has (the others: runtime/FloatKernels.h). Arguments and
+/// results are in double, rounded once by whoever asks: polynomials within 2^-33 of the function, so that results are
+/// within 0.51 ulp, and as few arguments as possible that no lane takes.
 #pragma once
 
 #include "runtime/LaneMath.h"
@@ -28,44 +28,6 @@ template <int N> Lanes<N> clamped(Lanes<N> x, double low, double high) {
   x = x < low ? all<N>(low) : x;
   return x > high ? all<N>(high) : x;
 }
-/// Beyond the limits rounding to f32 gives 0 and infinity.
-template <int N> Mask<N> SingleExp(Lanes<N> *v) {
-  Lanes<N> scale, p = singleExp<N>(clamped<N>(v[0], -110, 90), scale);
-  v[0] = fma<N>(p, scale, scale);
-  return ~Mask<N>{};
-}
-template <int N> Mask<N> SingleExp2(Lanes<N> *v) {
-  Mask<N> k;
-  Lanes<N> x = clamped<N>(v[0], -160, 130), n = nearest<N>(x, k), scale = powerOfTwo<N>(k);
-  v[0] = fma<N>(singleExpSeries<N>((x - n) * 0x1.62e42fefa39efp-1), scale, scale);
-  return ~Mask<N>{};
-}
-/// e^x - 1 = 2^k p + (2^k - 1).
-template <int N> Mask<N> SingleExpm1(Lanes<N> *v) {
-  Lanes<N> scale, p = singleExp<N>(clamped<N>(v[0], -110, 90), scale);
-  v[0] = copysign<N>(fma<N>(p, scale, scale - 1), v[0]);
-  return ~Mask<N>{};
-}
-/// (e^2x - 1)/(e^2x + 1), which is 1 in f32 from 10 on.
-template <int N> Mask<N> SingleTanh(Lanes<N> *v) {
-  Lanes<N> scale, p = singleExp<N>(2 * clamped<N>(v[0], -10, 10), scale), e = fma<N>(p, scale, scale - 1);
-  v[0] = copysign<N>(e / (e + 2), v[0]);
-  return ~Mask<N>{};
-}
-/// An odd polynomial below 1, from there to 4, where it is 1 in f32, 1 - e^(log(erfc x)).
-template <int N> Mask<N> SingleErf(Lanes<N> *v) {
-  Lanes<N> a = clamped<N>(fabs<N>(v[0]), 0, 4), z = a * a, scale;
-  Lanes<N> small = a * polynomial<N>(z, 0x1.20dd750428cb9p+0, -0x1.812746ade3c08p-2, 0x1.ce2f20a7415c6p-4,
-                                     -0x1.b82cbae7577a7p-6, 0x1.56588b32275a7p-8, -0x1.bfe158a7be278p-11,
-                                     0x1.f57e9cee106c1p-14, -0x1.d2b8522d6f7cbp-17, 0x1.1c41ab6eec487p-20);
-  Lanes<N> p = singleExp<N>(polynomial<N>(a, 0x1.1bfca68df6a08p-13, -0x1.2114364eef73cp+0, -0x1.44c3c586aced7p-1,
-                                          -0x1.b47e1b4902e77p-4, 0x1.7c2390f75aa01p-6, -0x1.699c089633462p-9,
-                                          -0x1.14c5e48888a2fp-12, 0x1.b90f4502ed171p-13, -0x1.a4eb9a0e1d1a4p-15,
-                                          0x1.c6394f7195895p-18, -0x1.1417f6835fa06p-21, 0x1.27a9054be6cb7p-26),
-                            scale);
-  v[0] = copysign<N>(a < 1 ? small : 1 - fma<N>(p, scale, scale), v[0]);
-  return ~Mask<N>{};
-}
 /// x = 2^n (1 + f), sqrt(1/2) <= 1 + f < sqrt(2).
 template <int N> Lanes<N> mantissa(Lanes<N> x, Lanes<N> &n) {
   Mask<N> bits = bitsOf<N>(x), k = (bits - 0x3fe6a09e667f3bcd) >> 52;
@@ -80,24 +42,6 @@ template <int N> Lanes<N> logOfMantissa(Lanes<N> f) {
   Lanes<N> odd = polynomial<N>(z, 0x1.5555558685d78p-2, 0x1.99994a9651e26p-3, 0x1.24a4605850f32p-3,
                                0x1.c3b930b4ce5fdp-4, 0x1.967b6c007aa1cp-4, 0x1.b9ce201c5fbb0p-5);
   return fma<N>(z, fma<N>(odd, f, even), f);
-}
-template <int N> Mask<N> SingleLog(Lanes<N> *v) {
-  Lanes<N> n, y = logOfMantissa<N>(mantissa<N>(v[0], n));
-  Mask<N> ok = isPositive<N>(v[0]);
-  v[0] = fma<N>(n, all<N>(0x1.62e42fefa39efp-1), y);
-  return ok;
-}
-/// To base 10.
-template <int N> Mask<N> SingleLog10(Lanes<N> *v) {
-  Mask<N> ok = SingleLog<N>(v);
-  v[0] *= 0x1.bcb7b1526e50ep-2;
-  return ok;
-}
-template <int N> Mask<N> SingleLog2(Lanes<N> *v) {
-  Lanes<N> n, y = logOfMantissa<N>(mantissa<N>(v[0], n));
-  Mask<N> ok = isPositive<N>(v[0]);
-  v[0] = fma<N>(y, all<N>(0x1.71547652b82fep+0), n);
-  return ok;
 }
 /// sin r, |r| <= pi/2, with the sign of (-1)^k.
 template <int N> Lanes<N> singleSin(Lanes<N> r, Mask<N> k) {
@@ -130,22 +74,6 @@ template <int N> Mask<N> SingleCos(Lanes<N> *v) {
 template <int N> Lanes<N> singleLog1p(Lanes<N> t) {
   Lanes<N> n, f = mantissa<N>(1 + t, n);
   return fma<N>(n, all<N>(0x1.62e42fefa39efp-1), logOfMantissa<N>(n == 0 ? t : f));
-}
-template <int N> Mask<N> SingleLog1p(Lanes<N> *v) {
-  Mask<N> ok = (v[0] > -1) & (v[0] < __builtin_inf());
-  v[0] = copysign<N>(singleLog1p<N>(v[0]), v[0]);
-  return ok;
-}
-/// With E = e^a - 1, sinh a = (E + E/(E + 1))/2.
-template <int N> Mask<N> SingleSinh(Lanes<N> *v) {
-  Lanes<N> scale, p = singleExp<N>(clamped<N>(fabs<N>(v[0]), 0, 91), scale), e = fma<N>(p, scale, scale - 1);
-  v[0] = copysign<N>(0.5 * (e + e / (e + 1)), v[0]);
-  return ~Mask<N>{};
-}
-template <int N> Mask<N> SingleCosh(Lanes<N> *v) {
-  Lanes<N> scale, p = singleExp<N>(clamped<N>(fabs<N>(v[0]), 0, 91), scale), e = fma<N>(p, scale, scale);
-  v[0] = 0.5 * (e + 1 / e);
-  return ~Mask<N>{};
 }
 /// sinh^-1 a = log1p(a + a^2/(1 + sqrt(1 + a^2))).
 template <int N> Mask<N> SingleAsinh(Lanes<N> *v) {
@@ -183,55 +111,6 @@ template <int N> Mask<N> SingleTan(Lanes<N> *v) {
   Mask<N> isOdd = (k & 1) != 0;
   v[0] = (isOdd ? -c : s) / (isOdd ? s : c);
   return ok;
-}
-/// atan t, 0 <= t <= 1; two chains, as for log.
-template <int N> Lanes<N> singleAtan(Lanes<N> t) {
-  Lanes<N> z = t * t, w = z * z;
-  Lanes<N> even =
-      polynomial<N>(w, 0x1.ffffffffed99ap-1, 0x1.999981b2f5849p-3, 0x1.c6e6b6db3c575p-4, 0x1.3391bcc29deb9p-4,
-                    0x1.69bd98dac31d9p-5, 0x1.81fa1ba6b44e5p-7, 0x1.ced3b57cfa8b1p-12);
-  Lanes<N> odd = polynomial<N>(w, -0x1.55555521d895ep-2, -0x1.249018cfbdbb8p-3, -0x1.72cfc89146ec1p-4,
-                               -0x1.efff3839c0d9ep-5, -0x1.b2cd02da54f40p-6, -0x1.b4509d9461067p-9);
-  return t * fma<N>(odd, z, even);
-}
-template <int N> Mask<N> SingleAtan(Lanes<N> *v) {
-  Lanes<N> a = fabs<N>(v[0]);
-  Mask<N> isLarge = a > 1;
-  Lanes<N> angle = singleAtan<N>((isLarge ? all<N>(1) : a) / (isLarge ? a : all<N>(1)));
-  v[0] = copysign<N>(isLarge ? 0x1.921fb54442d18p+0 - angle : angle, v[0]);
-  return ~Mask<N>{};
-}
-/// The angle of x + iy, not both zero or infinite.
-template <int N> Mask<N> SingleAtan2(Lanes<N> *v) {
-  Lanes<N> y = fabs<N>(v[0]), x = fabs<N>(v[1]), small = x < y ? x : y, large = x < y ? y : x;
-  Mask<N> ok = (large > 0) & (small < __builtin_inf()) & (large == large);
-  Lanes<N> angle = singleAtan<N>(small / large);
-  angle = x < y ? 0x1.921fb54442d18p+0 - angle : angle;
-  angle = bitsOf<N>(v[1]) < 0 ? 0x1.921fb54442d18p+1 - angle : angle;
-  v[0] = copysign<N>(angle, v[0]);
-  return ok;
-}
-/// asin a = a + a z P(z), z = a^2, up to 1/2; above, of half of what is missing from 1, pi/2 - 2 asin(sqrt((1 - a)/2)).
-template <int N> Lanes<N> singleAsin(Lanes<N> a, Lanes<N> z) {
-  return fma<N>(a * z,
-                polynomial<N>(z, 0x1.555555479bf5ap-3, 0x1.333340bc1d7cdp-4, 0x1.6db24eb73ccd0p-5, 0x1.f2836dbe1f7ffp-6,
-                              0x1.663411b38e36bp-6, 0x1.527a73e735da6p-6, 0x1.febff4c6f66a1p-10, 0x1.0ddc13d206579p-5),
-                a);
-}
-template <int N> Mask<N> SingleAsin(Lanes<N> *v) {
-  Lanes<N> a = fabs<N>(v[0]);
-  Mask<N> isLarge = a > 0.5;
-  Lanes<N> z = isLarge ? 0.5 * (1 - a) : a * a, angle = singleAsin<N>(isLarge ? sqrt<N>(z) : a, z);
-  v[0] = copysign<N>(isLarge ? 0x1.921fb54442d18p+0 - 2 * angle : angle, v[0]);
-  return a <= 1;
-}
-template <int N> Mask<N> SingleAcos(Lanes<N> *v) {
-  Lanes<N> x = v[0], a = fabs<N>(x);
-  Mask<N> isLarge = a > 0.5;
-  Lanes<N> z = isLarge ? 0.5 * (1 - a) : a * a, angle = singleAsin<N>(isLarge ? sqrt<N>(z) : x, z);
-  Lanes<N> outside = x < 0 ? 0x1.921fb54442d18p+1 - 2 * angle : 2 * angle;
-  v[0] = isLarge ? outside : 0x1.921fb54442d18p+0 - angle;
-  return a <= 1;
 }
 /// Squares of f32 stay far inside the range of f64.
 template <int N> Mask<N> SingleHypot(Lanes<N> *v) {

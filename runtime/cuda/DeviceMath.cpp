@@ -15,10 +15,10 @@ namespace {
 /// An element through its kernel, or through the function for any argument.
 template <auto kernel, int inputs, int outputs, typename Any> void apply(double *v, Any any) {
   constexpr int most = inputs > outputs ? inputs : outputs;
-  Lanes<1> lanes[most];
+  Argument<kernel> lanes[most];
   for (int i = 0; i < inputs; ++i)
-    lanes[i] = all<1>(v[i]);
-  if (Mask<1> ordinary = kernel(lanes); ordinary[0])
+    lanes[i] = __builtin_convertvector(all<1>(v[i]), Argument<kernel>);
+  if (auto ordinary = kernel(lanes); ordinary[0])
     for (int i = 0; i < outputs; ++i)
       v[i] = lanes[i][0];
   else
