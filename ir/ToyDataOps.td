@@ -220,13 +220,14 @@ def PrintOp : Toy_Op<"print", "nothing", [Toy_Effect]> {
   let description = [{
     `structure` says how the flattened operands group: one JSON-like text per argument, `_` a leaf, `(_, _)` a tuple,
     `Pair{a: _, b: _}` a struct, `$6:fn sin` a text of 6 bytes; arguments are separated by `;`. With `echo` each
-    argument is preceded by its header line.
+    argument is preceded by its header line. With `trace` it is a line of the prompt's `:trace`: `call`, a struct of a
+    function's name and its parameters, or `return`, what it gives, if anything; such lines are only evaluated.
 
     ```mlir
     toy.print %a, %b {structure = "_;_", echo = false} : (!toy.tensor<f64[3]>, !toy.str) -> ()
     ```
   }];
-  let arguments = (ins Variadic<Toy_Any>:$values, StrAttr:$structure, BoolAttr:$echo);
+  let arguments = (ins Variadic<Toy_Any>:$values, StrAttr:$structure, BoolAttr:$echo, OptionalAttr<StrAttr>:$trace);
 }
 def WriteOp : Toy_Op<"write", "nothing", [Toy_Effect]> {
   let summary = "a string's or u8 tensor's bytes on standard output, as they are";

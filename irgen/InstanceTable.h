@@ -34,6 +34,16 @@ public:
     std::erase_if(instances, [&](const auto &entry) { return entry.second.functions.count(function) > 0; });
   }
   void clear() { instances.clear(); }
+  /// An empty table whose symbols differ from those of this one, and back.
+  InstanceTable takeAside() {
+    InstanceTable fresh;
+    fresh.counter = counter;
+    return std::exchange(*this, std::move(fresh));
+  }
+  void putBack(InstanceTable aside) {
+    aside.counter = counter;
+    *this = std::move(aside);
+  }
 
   /// The instances that one unit adds: they are taken back at its end unless they are kept. A unit may be generated
   /// while another one is (what loads at the top level runs first).

@@ -97,6 +97,16 @@ void genReturn(IRGen &g, const ast::Return &s) {
   moveTo(g, nullptr);
 }
 
+/// A line of the prompt's `:trace`.
+static void traceLine(IRGen &g, const ast::Function &decl, const char *kind, std::string structure,
+                      ArrayRef<Value> leaves) {
+  g.create<PrintOp>(decl.nameRange, leaves,
+                    {g.stringAttr("structure", structure), g.boolAttr("echo", false), g.stringAttr("trace", kind)});
+}
+static bool isTraced(IRGen &g, const ast::Function &decl) {
+  return g.host.compileOptions().traceCalls && decl.body && !isLibrary(g, decl);
+}
+
 static void finishReturns(IRGen &g, const ast::Function &decl, Instance &instance) {
   FunctionState &state = g.fn();
   ValueType assumed = instance.symbol.empty() ? ValueType() : instance.result;
@@ -123,6 +133,12 @@ static void finishReturns(IRGen &g, const ast::Function &decl, Instance &instanc
     return;
   }
   std::vector<RValue> result = mergeEdges(g, state.returns, {}, decl.nameRange);
+  if (isTraced(g, decl)) {
+    SmallVector<Value> given;
+    if (!result.empty())
+      printedLeaves(result[0], given);
+    traceLine(g, decl, "return", result.empty() ? "" : structureOf(result[0]), given);
+  }
   SmallVector<Value> leaves;
   ValueType type;
   if (!result.empty()) {
@@ -220,6 +236,18 @@ static std::vector<RValue> bindParameters(IRGen &g, const Callee &callee, ArrayR
   return values;
 }
 
+static void traceCall(IRGen &g, const ast::Function &decl, const Callee &callee, ArrayRef<RValue> values) {
+  std::string structure = (decl.name.empty() ? "fn" : decl.name) + "{";
+  SmallVector<Value> leaves;
+  for (auto [i, value] : llvm::enumerate(values)) {
+    if (value.kind == RValue::Nothing)
+      continue;
+    structure += (structure.back() == '{' ? "" : ", ") + callee.nameOf(i) + ": " + structureOf(value);
+    printedLeaves(value, leaves);
+  }
+  traceLine(g, decl, "call", structure + "}", leaves);
+}
+
 static void generateBody(IRGen &g, const Callee &callee, ArrayRef<RValue> arguments, Instance &instance,
                          SourceRange callRange, const StaticLeaves &statics,
                          std::shared_ptr<Specialization> specialization) {
@@ -250,6 +278,8 @@ static void generateBody(IRGen &g, const Callee &callee, ArrayRef<RValue> argume
     state.op->setAttr("toy.buckets", buckets);
   std::vector<RValue> values = bindParameters(g, callee, arguments, constants);
   values.resize(decl.parameters.size());
+  if (isTraced(g, decl))
+    traceCall(g, decl, callee, values);
   bindSizes(g, decl, values);
   for (const ast::ExprPtr &fact : decl.where)
     g.create<AssertOp>(fact->range,

@@ -106,10 +106,32 @@ std::string renderPrint(StringRef structure, bool echo, ArrayRef<rt::Value> leav
 
 template <> void Frame::evaluate(ToStrOp o) { setText(o.getResult(), rt::format(values[o.getValue()])); }
 
+/// A value as part of a line: its type where it is longer than that allows.
+static std::string shownShort(const rt::Value &v) {
+  std::string text = rt::format(v);
+  if (std::holds_alternative<rt::StrRef>(v))
+    text = '"' + text + '"';
+  return text.size() > 60 || text.find('\n') != std::string::npos ? rt::typeName(v) : text;
+}
+/// `f(x = 1)`, or `-> 2`, as far to the right as calls are deep.
+static std::string traceLine(bool isCall, StringRef structure, ArrayRef<rt::Value> leaves, int depth) {
+  std::string line(2 * std::clamp(depth, 0, 30), ' ');
+  if (!isCall)
+    return line + "->" + (structure.empty() ? "" : " " + shownShort(rebuild(structure, leaves))) + "\n";
+  rt::Value call = rebuild(structure, leaves);
+  const rt::Aggregate &parameters = *std::get<std::shared_ptr<rt::Aggregate>>(call);
+  line += parameters.typeName + "(";
+  for (size_t i = 0; i < parameters.names.size(); ++i)
+    line += (i ? ", " : "") + parameters.names[i] + " = " + shownShort(parameters.elements[i]);
+  return line + ")\n";
+}
+
 template <> void Frame::evaluate(PrintOp o) {
   std::vector<rt::Value> leaves;
   for (Value v : o.getValues())
     leaves.push_back(values[v]);
+  if (auto trace = o.getTrace()) // the statement itself is the first call
+    return rt::output(traceLine(*trace == "call", o.getStructure(), leaves, environment().callDepth - 2));
   rt::output(renderPrint(o.getStructure(), o.getEcho(), leaves));
 }
 

@@ -225,6 +225,11 @@ void Prompt::time(const std::string &text) {
   showTime = before;
 }
 
+void Prompt::trace(const std::string &text) {
+  Session::Tracing tracing(session);
+  runText(fmt::format("<trace {}>", ++counter), text);
+}
+
 void Prompt::bench(const std::string &text) {
   Session::Benchmark b;
   bool ok = session.benchmark(text, 0.5, b);

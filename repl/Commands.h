@@ -26,6 +26,7 @@ struct Prompt {
   void type(const std::string &text);
   void vars(const std::string &);
   void time(const std::string &text);
+  void trace(const std::string &text);
   void bench(const std::string &text);
   void emit(const std::string &arguments);
   void explain(const std::string &text);

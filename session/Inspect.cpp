@@ -188,6 +188,17 @@ bool Session::benchmark(const std::string &text, double seconds, Benchmark &out)
   return true;
 }
 
+Session::Tracing::Tracing(Session &session)
+    : session(session), aside(session.instanceTable.takeAside()),
+      jit(std::exchange(session.options.compile.jit, JitMode::Never)) {
+  session.options.compile.traceCalls = true;
+}
+Session::Tracing::~Tracing() {
+  session.options.compile.traceCalls = false;
+  session.options.compile.jit = jit;
+  session.instanceTable.putBack(std::move(aside));
+}
+
 /// What the keys of a function's instances begin with; empty for names that are no functions.
 std::string Session::instancesOf(const std::string &name) {
   const ast::Function *f = functionOf(name);

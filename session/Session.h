@@ -116,6 +116,18 @@ public:
     int64_t peakBytes = 0;
   };
   bool benchmark(const std::string &text, double seconds, Benchmark &out);
+  /// While it lives, calls of the program's functions are printed as they run, and what they give: what runs is
+  /// generated anew for that, and evaluated.
+  class Tracing {
+  public:
+    explicit Tracing(Session &session);
+    ~Tracing();
+
+  private:
+    Session &session;
+    InstanceTable aside;
+    JitMode jit;
+  };
   /// Real operations of one run and bytes of what it reads and makes, where all sizes are known; else 0.
   void cost(mlir::ModuleOp module, double &flops, double &bytes);
   /// The module of the last compiled instance of a function, or of an expression.

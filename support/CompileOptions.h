@@ -28,6 +28,7 @@ struct CompileOptions {
   bool cache = true;        ///< machine code is kept on disk
   bool remarks = false;     ///< what was recognized or missed, and why another specialization was made, is said
   DynamicMode dynamic = DynamicMode::Auto;
+  bool traceCalls = false;      ///< calls of the program's functions are printed, and what they give
   bool failOnRecompile = false; ///< another specialization of a function is an error
 };
 

@@ -139,8 +139,8 @@ show([[1, 1i], [-1, -1i]]);
             "[[ 1.0+2.0i,  3.0-4.0i],\n [ 0.0-5.0i,  6.0+0.0i],\n [-inf+0.0i,  nan+0.0i]]\n(3, 1) c128\ntrue true true\n"
             "[[[255,   0,   0],\n  [128, 255,   0]],\n\n [[  0, 255, 255],\n  [  0,   0,   0]]]\n"
         )
-        if (
-            done.returncode or done.stdout != expected + ("::::::::::::############\n" * 6 + "############::::::::::::\n" * 6)
+        if done.returncode or done.stdout != expected + (
+            "::::::::::::############\n" * 6 + "############::::::::::::\n" * 6
         ):  # an image in characters: standard output is no terminal
             return f"{done.stdout!r}\nexpected\n{expected!r}{done.stderr}"
         load = lambda name: np.load(os.path.join(folder, name))

@@ -663,6 +663,33 @@ def caught_errors(s):
     return first(*problems)
 
 
+def tracing(s):
+    s.line("def fib(n) { if n < 2 { return n; } return fib(n - 1) + fib(n - 2); }")
+    s.line("struct P { var x; var name; }")
+    s.line('def g(p, f) { return P(f(p.x), p.name + "!"); }')
+    s.line("fib(10)")  # compiled before
+    s.line("def caught(x) { try { assert x > 1.0; } catch e { return f64(fib(1)); } return x; }")
+    return first(
+        expect(
+            "calls",
+            s.line(":trace fib(2)"),
+            "fib(n = 2)\n  fib(n = 1)\n  -> 1\n  fib(n = 0)\n  -> 0\n-> 1\ni64\n1",
+        ),
+        expect("as before", s.line("fib(3)"), "i64\n2"),
+        expect(
+            "structs and functions",
+            s.line(':trace var p = g(P(2.0, "a"), x => x + 1);').replace("\r", ""),
+            'g(p = P{x: 2.0, name: "a"}, f = fn @1:24)\n  fn @1:24(x = 2.0)\n  -> 3.0\n-> P{x: 3.0, name: "a!"}',
+        ),
+        expect("kept", s.line("p.x"), "f64\n3.0"),
+        expect("what is long", s.line(":trace fib(sum(i64(ones(100, 100))) % 3)")[:10], "fib(n = 1)"),
+        expect("matrices", s.line(":trace caught(sum(ones(3, 3)))"), "caught(x = 9.0)\n-> 9.0\nf64\n9.0"),
+        expect("caught", s.line(":trace caught(0.5)"), "caught(x = 0.5)\n  fib(n = 1)\n  -> 1\n-> 1.0\nf64\n1.0"),
+        expect("an error", "R0101" in s.line(":trace [1, 2, 3][fib(5)]"), True),
+        expect("nothing to trace", s.line(":trace 1 + 1"), "i64\n2"),
+    )
+
+
 def looking(s):
     s.line("def mul(a, b, c, d) { return (a*c - b*d, a*d + b*c); }")
     early = s.line(":emit toy mul")
@@ -786,6 +813,7 @@ def all_cases():
         caught_errors,
         lists,
         looking,
+        tracing,
         help_topics,
     ):
         yield "prompt: " + body.__name__.replace("_", " "), session(body)
