@@ -240,7 +240,7 @@ template <int N> FloatMask<N> SingleAcos(Floats<N> *v) {
 }
 /// atan(t + lost) - t + more, 0 <= t <= 1; the first coefficient is not rounded into the others' sum.
 template <int N> Floats<N> atanRest(Floats<N> t, Floats<N> lost, Floats<N> more) {
-  Floats<N> z = t * t, w = t * z;
+  Floats<N> z = t * t, w = fma<N>(t, z, t * fma<N>(t, t, -z)); // t^3, rounded once
   Floats<N> series = z * polynomial<N>(z, 0x1.9999c4p-3f, -0x1.24917p-3f, 0x1.c6b586p-4f, -0x1.704154p-4f,
                                        0x1.265b42p-4f, -0x1.a516p-5f, 0x1.d462d8p-6f, -0x1.51c7dap-7f, 0x1.c78b04p-10f);
   more = fma<N>(lost, fma<N>(z, floats<N>(-0.5f), floats<N>(1)), more); // nearly lost/(1 + z)
