@@ -146,14 +146,32 @@ static std::optional<double> knownElements(Value *range, Value *work) {
   return static_cast<double>(steps->getSExtValue()) * static_cast<double>(each->getSExtValue());
 }
 
+/// What an operation takes in quick code, beside an addition of reals.
+static int64_t quickWork(mlir::Operation *op) {
+  auto isOfComplex = [](mlir::Value v) {
+    auto type = dyn_cast<TensorType>(v.getType());
+    return type && isComplex(type.getDtype());
+  };
+  if (!any_of(op->getOperands(), isOfComplex))
+    return 1;
+  return isa<DivOp>(op) ? 32 : isa<MulOp>(op) ? 4 : 2;
+}
+/// The same for a call of a function of elements. Only functions of registers have a quick form that is not much
+/// slower.
+static int64_t quickWork(Instruction &i) {
+  auto *call = dyn_cast<CallInst>(&i);
+  Function *callee = call ? call->getCalledFunction() : nullptr;
+  return !callee || callee->isIntrinsic() ? 0 : hasVectorForm(i) && !call->getType()->isStructTy() ? 8 : 128;
+}
+
 /// Tells how many elements the operations of the group compute in a call, for jit/Promotion.h: nothing where that is
 /// known and much.
 void KernelEmitter::tellElements(Value *callerRange, Value *callerWork) {
   constexpr double muchWork = 1 << 19; // takes about as long as code for it
-  constexpr int64_t functionWork = 8;  // an element function's, in operations
   int64_t operations = 0;
-  op.walk([&](mlir::Operation *) { ++operations; });
-  operations += functionWork * llvm::count_if(instructions(kernel), hasVectorForm);
+  op.walk([&](mlir::Operation *nested) { operations += quickWork(nested); });
+  for (Instruction &i : instructions(kernel))
+    operations += quickWork(i);
   if (auto known = knownElements(callerRange, callerWork); known && *known * operations > muchWork)
     return;
   Value *steps = capture(callerWork);
