@@ -3,7 +3,8 @@
 /// Fourier transforms along one axis by FFTW, which is opened when the first one runs; c64 and f32 stay in single
 /// precision. There is one plan for a row, made for aligned rows (others pass through an aligned buffer): every row is
 /// transformed the same way, on whatever thread. Real rows of even length become complex ones of half the length; rows
-/// along other axes than the last are transposed some at a time.
+/// along other axes than the last are transposed some at a time. Complex rows of 2, 4, 8 or 16 points are transformed
+/// without FFTW, some at a time (runtime/FourierKernels.h).
 #include "runtime/Library.h"
 
 #include "runtime/ArrayLoops.h"
@@ -279,6 +280,27 @@ template <typename R> void transformSome(void *opaque, int64_t begin, int64_t en
   }
 }
 
+/// Some of the rows of a job whose rows are short.
+template <typename R> void transformShort(void *opaque, int64_t begin, int64_t end) {
+  const Job &job = *static_cast<Job *>(opaque);
+  const FourierKernels<R> &kernels = fourierKernels<R>();
+  auto *in = reinterpret_cast<const R *>(job.in);
+  auto *out = reinterpret_cast<R *>(job.out);
+  const auto scale = static_cast<R>(job.scale);
+  const int64_t own = std::min(job.own, job.points);
+  const bool isBackward = job.kind == Kind::Backward;
+  if (job.inner == 1)
+    return kernels.shortRows(in + 2 * begin * job.own, out + 2 * begin * job.points,
+                             {job.points, own, end - begin, job.own, 1, job.points, 1, isBackward}, scale);
+  for (int64_t row = begin, some; row < end; row += some) {
+    const int64_t block = row / job.inner, first = row % job.inner;
+    some = std::min(end - row, job.inner - first);
+    kernels.shortRows(in + 2 * (block * job.own * job.inner + first),
+                      out + 2 * (block * job.points * job.inner + first),
+                      {job.points, own, some, 1, job.inner, 1, job.inner, isBackward}, scale);
+  }
+}
+
 double scaleOf(int64_t norm, Kind kind, int64_t points) {
   bool forward = kind == Kind::Forward || kind == Kind::RealForward;
   return norm == 1                ? 1 / std::sqrt(static_cast<double>(points))
@@ -313,6 +335,12 @@ template <Kind kind> std::vector<TensorRef> run(LibraryArguments arguments, Libr
           static_cast<int>(sizeOf(x->dtype)),
           static_cast<int>(sizeOf(dtype))};
   constexpr int64_t grain = 1 << 15;
+  if (kind <= Kind::Backward && isShortRow(points)) {
+    parallelFor(view.outer * view.inner, grain / points,
+                realOf(dtype) == DType::F32 ? transformShort<float> : transformShort<double>, &job);
+    poll();
+    return {out};
+  }
   parallelFor(view.outer * job.steps(), std::max<int64_t>(1, grain / points / job.together()),
               realOf(dtype) == DType::F32 ? transformSome<float> : transformSome<double>, &job);
   poll();

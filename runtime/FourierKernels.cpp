@@ -68,12 +68,120 @@ template <typename R> void fold(const R *in, const R *factors, R *out, int64_t h
     foldSome<R, 2>(in, factors, out, k, h, a, scale);
 }
 
+/// S rows of n points by decimation in time, an element of all of them in a register.
+template <typename R, int n, int S> struct RowsInLanes {
+  using P = Parts<R, 2 * S>;
+  using V = typename P::V;
+  static constexpr R cosines[] = {1, R(0.92387953251128675613), R(0.70710678118654752440), R(0.38268343236508977173)};
+
+  template <int... I> static V pair(R re, R im, Indices<I...>) { return V{(I % 2 ? im : re)...}; }
+  /// v exp(-2 pi i k/m), k < m/2.
+  template <int m, int k> [[gnu::always_inline]] static V turned(V v) {
+    constexpr int sixteenths = 16 / m * k;
+    if constexpr (k == 0)
+      return v;
+    else if constexpr (sixteenths >= 4)
+      return turned<16, sixteenths - 4>(P::conj(P::swapped(v, UpTo<2 * S>())));
+    else if constexpr (sixteenths == 2)
+      return cosines[2] * (v + P::conj(P::swapped(v, UpTo<2 * S>())));
+    else
+      return P::product(v, pair(cosines[sixteenths], -cosines[4 - sixteenths], UpTo<2 * S>()));
+  }
+  template <int m, int... k> [[gnu::always_inline]] static void join(V *x, const V *even, V *odd, Indices<k...>) {
+    ((odd[k] = turned<m, k>(odd[k]), x[k] = even[k] + odd[k], x[k + m / 2] = even[k] - odd[k]), ...);
+  }
+  template <int m> [[gnu::always_inline]] static void transform(V *x) {
+    if constexpr (m > 1) {
+      V even[m / 2], odd[m / 2];
+      for (int k = 0; k < m / 2; ++k) {
+        even[k] = x[2 * k];
+        odd[k] = x[2 * k + 1];
+      }
+      transform<m / 2>(even);
+      transform<m / 2>(odd);
+      join<m>(x, even, odd, UpTo<m / 2>());
+    }
+  }
+
+  /// Two registers' elements, one from each in turn, of their first or second half.
+  template <int first, int... I> static V mixed(V a, V b, Indices<I...>) {
+    return __builtin_shufflevector(a, b, (2 * (first + I / 4) + I % 2 + I / 2 % 2 * 2 * S)...);
+  }
+  /// S registers of S elements change rows and columns; each step moves one bit of their numbers.
+  [[gnu::always_inline]] static void transpose(V *x) {
+    for (int step = 1; step < S; step *= 2) {
+      V next[S];
+      for (int i = 0; i < S / 2; ++i) {
+        next[2 * i] = mixed<0>(x[i], x[i + S / 2], UpTo<2 * S>());
+        next[2 * i + 1] = mixed<S / 2>(x[i], x[i + S / 2], UpTo<2 * S>());
+      }
+      for (int i = 0; i < S; ++i)
+        x[i] = next[i];
+    }
+  }
+
+  [[gnu::always_inline]] static void run(const R *in, R *out, const ShortRows &rows, R scale) {
+    V x[n];
+    const bool areBeside = rows.rowFrom == 1 && rows.rowTo == 1;
+    const V sign = rows.isBackward ? P::conj(V(1)) : V(1);
+    if (S == 1 || areBeside)
+      for (int k = 0; k < n; ++k)
+        x[k] = k < rows.own ? P::load(in + 2 * k * rows.elementFrom) : V(0);
+    else
+      for (int first = 0; first < n; first += S) {
+        for (int i = 0; i < S; ++i)
+          x[first + i] = P::load(in + 2 * (i * rows.rowFrom + first));
+        transpose(x + first);
+      }
+    for (V &v : x)
+      v *= sign;
+    transform<n>(x);
+    for (V &v : x)
+      v *= scale * sign;
+    if (S == 1 || areBeside)
+      for (int k = 0; k < n; ++k)
+        P::store(out + 2 * k * rows.elementTo, x[k]);
+    else
+      for (int first = 0; first < n; first += S) {
+        transpose(x + first);
+        for (int i = 0; i < S; ++i)
+          P::store(out + 2 * (i * rows.rowTo + first), x[first + i]);
+      }
+  }
+};
+
+template <typename R, int n> void rowsOf(const R *in, R *out, const ShortRows &rows, R scale) {
+  constexpr int native = vectorBytes / (2 * sizeof(R)), square = native < n ? native : n;
+  int64_t row = 0;
+  auto all = [&](auto lanes, int some) {
+    for (; row + some <= rows.count; row += some)
+      lanes.run(in + 2 * row * rows.rowFrom, out + 2 * row * rows.rowTo, rows, scale);
+  };
+  if (rows.rowFrom == 1 && rows.rowTo == 1)
+    all(RowsInLanes<R, n, native>(), native);
+  else if (rows.own >= n)
+    all(RowsInLanes<R, n, square>(), square);
+  all(RowsInLanes<R, n, 1>(), 1);
+}
+template <typename R> void shortRows(const R *in, R *out, const ShortRows &rows, R scale) {
+  switch (rows.points) {
+  case 2:
+    return rowsOf<R, 2>(in, out, rows, scale);
+  case 4:
+    return rowsOf<R, 4>(in, out, rows, scale);
+  case 8:
+    return rowsOf<R, 8>(in, out, rows, scale);
+  default:
+    return rowsOf<R, 16>(in, out, rows, scale);
+  }
+}
+
 template <typename R> void scale(R *values, int64_t n, R factor) {
   for (int64_t i = 0; i < n; ++i)
     values[i] *= factor;
 }
 
-template <typename R> constexpr FourierKernels<R> kernels{fold<R>, scale<R>};
+template <typename R> constexpr FourierKernels<R> kernels{shortRows<R>, fold<R>, scale<R>};
 
 template <typename E, int N> struct Block {
   using V = E __attribute__((ext_vector_type(N)));

@@ -73,7 +73,7 @@ REASONS = [
         "presumed: each position is checked and counted from the end where it is negative",
     ),
     (r"\[\] mask", ".*", ".*", "presumed: elements of a byte are chosen one by one"),
-    ("fft|ifft|rfft|irfft", ".*", "short rows", "presumed: a plan of FFTW is run for each row"),
+    ("rfft|irfft", ".*", "short rows", "a plan of FFTW is run for each row"),
     (
         ".*fft.*",
         "c128|f64",
