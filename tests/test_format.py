@@ -45,9 +45,15 @@ def test_python():
 @pytest.mark.release
 @pytest.mark.host
 def test_columns():
-    """Of what no formatter wraps: TableGen files, and comments and docstrings of Python. Tables (`.def`), checks of lit
-    and programs inside Python's strings stay on their line."""
+    """Of what no formatter wraps: TableGen files, prose in Markdown, and comments and docstrings of Python. Tables,
+    checks of lit and programs inside Python's strings stay on their line."""
     long = []
+    for path in sources(".md"):
+        is_program = False
+        for number, line in enumerate(open(path), 1):
+            is_program ^= line.startswith("```")
+            if len(line.rstrip()) > 120 and not is_program and not line.startswith(("|", "    ")):
+                long.append(f"{path}:{number}")
     for path in sources(".td"):
         for number, line in enumerate(open(path), 1):
             if len(line.rstrip()) > 120:
