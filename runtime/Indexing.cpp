@@ -6,6 +6,7 @@
 
 #include "runtime/ArrayLoops.h"
 #include "runtime/Error.h"
+#include "runtime/IntegerKernels.h"
 #include "runtime/Memory.h"
 #include "runtime/Scalar.h"
 #include "runtime/Scratch.h"
@@ -33,24 +34,15 @@ template <typename F> auto withPositions(const Tensor &index, F f) {
   }
 }
 
-/// rows = rows * scale + positions, those counted from the end where they are negative; rows = positions without a
-/// scale. Whether all are inside, which is told by sign bits: no branches, no comparisons of 64 bits.
-template <bool scaled, typename P>
-bool addPositions(const P *__restrict from, int64_t step, int64_t n, int64_t size, int64_t scale,
-                  int64_t *__restrict rows) {
-  int64_t outside = 0;
-  auto add = [&](int64_t i, int64_t at) {
-    at += (at >> 63) & size;
-    outside |= at | ~(at - size);
-    rows[i] = scaled ? static_cast<int64_t>(static_cast<uint64_t>(rows[i]) * static_cast<uint64_t>(scale)) + at : at;
-  };
-  if (step == 1)
-    for (int64_t i = 0; i < n; ++i)
-      add(i, from[i]);
+template <typename P>
+bool addPositions(const P *from, int64_t step, int64_t n, int64_t size, int64_t scale, int64_t *rows) {
+  static const PositionKernels kernels = TOY_KERNELS_OF_MACHINE(positionKernels);
+  if constexpr (std::is_same_v<P, uint8_t>)
+    return kernels.ofU8(from, step, n, size, scale, rows);
+  else if constexpr (std::is_same_v<P, int32_t>)
+    return kernels.ofI32(from, step, n, size, scale, rows);
   else
-    for (int64_t i = 0; i < n; ++i)
-      add(i, *from);
-  return outside >= 0;
+    return kernels.ofI64(from, step, n, size, scale, rows);
 }
 
 /// What a `take` reads or a `takeStore` writes: for each combination of positions a run of `inner` elements.
@@ -86,9 +78,7 @@ public:
   bool rows(int64_t begin, int64_t end, int64_t *to) const {
     bool inside = true;
     for (size_t k = 0; k < indices.size(); ++k)
-      inside &= withPositions(*indices[k], [&](auto *positions) {
-        return k ? add<true>(k, positions, begin, end, to) : add<false>(k, positions, begin, end, to);
-      });
+      inside &= withPositions(*indices[k], [&](auto *positions) { return add(k, positions, begin, end, to); });
     return inside;
   }
   /// Throws for the first position that is outside: of the first index that has any.
@@ -114,17 +104,16 @@ public:
   }
 
 private:
-  template <bool scaled, typename P>
-  bool add(size_t k, const P *positions, int64_t begin, int64_t end, int64_t *to) const {
-    int64_t size = x.sizes[firstAxis + static_cast<int64_t>(k)];
+  template <typename P> bool add(size_t k, const P *positions, int64_t begin, int64_t end, int64_t *to) const {
+    int64_t size = x.sizes[firstAxis + static_cast<int64_t>(k)], scale = k ? size : 0;
     if (indices[k]->count() == count) // dense
-      return addPositions<scaled>(positions + begin, 1, end - begin, size, size, to);
+      return addPositions(positions + begin, 1, end - begin, size, scale, to);
     bool inside = true;
     int64_t line = middle.back();
     for (int64_t i = begin, next; i < end; i = next) {
       next = std::min(end, i - i % line + line);
-      inside &= addPositions<scaled>(positions + offsetOf(i, middle, strides[k]), strides[k].back(), next - i, size,
-                                     size, to + i - begin);
+      inside &= addPositions(positions + offsetOf(i, middle, strides[k]), strides[k].back(), next - i, size, scale,
+                             to + i - begin);
     }
     return inside;
   }
@@ -255,7 +244,7 @@ public:
   int64_t offsets(int64_t number, int64_t j, int64_t n, int64_t *to, bool &inside) const {
     int64_t base = offsetOf(number, index.shape().first(index.rank - 1), strides);
     inside &= withPositions(
-        index, [&](auto *positions) { return addPositions<false>(positions + number * line + j, 1, n, size, 0, to); });
+        index, [&](auto *positions) { return addPositions(positions + number * line + j, 1, n, size, 0, to); });
     if (step > 1)
       for (int64_t i = 0; i < n; ++i)
         to[i] = to[i] * step + i * strides.back();

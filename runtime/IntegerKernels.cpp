@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Four rows by two registers of columns, whose sums stay in registers.
+/// Products by four rows and two registers of columns, whose sums stay in registers; positions.
 #include "runtime/IntegerKernels.h"
 #include "runtime/KernelVectors.h"
 
@@ -43,11 +43,34 @@ template <typename T> int64_t product(const IntegerProduct<T> &x, int64_t begin,
   }
   return whole;
 }
+/// What is outside is told by sign bits: no branches.
+template <typename P>
+bool addPositions(const P *__restrict from, int64_t step, int64_t n, int64_t size, int64_t scale,
+                  int64_t *__restrict rows) {
+  int64_t outside = 0;
+  auto add = [&](int64_t i, int64_t at, bool isScaled) {
+    at += (at >> 63) & size;
+    outside |= at | ~(at - size);
+    rows[i] = isScaled ? static_cast<int64_t>(static_cast<uint64_t>(rows[i]) * static_cast<uint64_t>(scale)) + at : at;
+  };
+  if (step == 0)
+    for (int64_t i = 0; i < n; ++i)
+      add(i, *from, scale != 0);
+  else if (scale == 0)
+    for (int64_t i = 0; i < n; ++i)
+      add(i, from[i], false);
+  else
+    for (int64_t i = 0; i < n; ++i)
+      add(i, from[i], true);
+  return outside >= 0;
+}
+
 template <typename T> constexpr IntegerKernels<T> kernels{2 * lanes<T>, product<T>};
 
 } // namespace
 
 namespace TOY_ISA {
+PositionKernels positionKernels() { return {addPositions<uint8_t>, addPositions<int32_t>, addPositions<int64_t>}; }
 IntegerKernels<uint8_t> integerKernelsU8() { return kernels<uint8_t>; }
 IntegerKernels<uint32_t> integerKernelsI32() { return kernels<uint32_t>; }
 IntegerKernels<uint64_t> integerKernelsI64() { return kernels<uint64_t>; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Products of matrices of integers. Compiled once for each instruction set; the machine's is chosen.
+/// Products of matrices of integers, and positions that data tells. Compiled once for each instruction set; the
+/// machine's is chosen.
 #pragma once
 
 #include "runtime/Isa.h"
@@ -23,6 +24,16 @@ template <typename T> struct IntegerKernels {
   /// Rows [begin, end) of the first columns, as many as are whole multiples of `columns`; how many those are.
   int64_t (*product)(const IntegerProduct<T> &x, int64_t begin, int64_t end);
 };
+/// rows[i] = rows[i] * scale + position, or position where `scale` is 0, of n positions that are `step` (1 or 0) apart;
+/// those that are negative count from the end of `size`. Whether all are inside.
+template <typename P>
+using AddPositions = bool (*)(const P *from, int64_t step, int64_t n, int64_t size, int64_t scale, int64_t *rows);
+struct PositionKernels {
+  AddPositions<uint8_t> ofU8;
+  AddPositions<int32_t> ofI32;
+  AddPositions<int64_t> ofI64;
+};
+TOY_KERNELS_FOR_ISA(PositionKernels, positionKernels)
 TOY_KERNELS_FOR_ISA(IntegerKernels<uint8_t>, integerKernelsU8)
 TOY_KERNELS_FOR_ISA(IntegerKernels<uint32_t>, integerKernelsI32)
 TOY_KERNELS_FOR_ISA(IntegerKernels<uint64_t>, integerKernelsI64)
