@@ -199,10 +199,60 @@ def placement(toy):
 MARKERS = ("device", "host")
 
 
+def clock(toy):
+    """What was asked for before the clock is read has been done by then."""
+    rounds = 5
+    text = f"var x = ones([100]); var s = clock(); for i in range({rounds}) {{ x = x * 2 + 1; s = clock() - s; }}"
+    done = run(toy, [*EVERYWHERE, "-e", text])
+    if problem := done.problem():
+        return problem
+    return None if done.stats["sequences"] >= rounds and done.stats["waits"] >= rounds else f"{done.stats}"
+
+
+MANY_GRAPHS = """def times(x: f64[N], n) { for i in range(n) { x = x * 1.5; } return sum(x); }
+var x = ones([4]);
+var found = 0;
+for round in range(2) { for n in range(2, 70) { if times(x, n) > 1e300 { found = 1; } } }
+"""
+
+
+def new_graphs(toy):
+    """Sequences that come back have graphs, however often others came before them."""
+    launches = {}
+    for rounds in (0, 6):
+        text = (
+            MANY_GRAPHS
+            + f"for i in range({rounds}) {{ for n in range(80, 82) {{ if times(x, n) > 1e300 {{ found = 1; }} }} }} print(found);"
+        )
+        done = run(toy, [*EVERYWHERE, "--cuda-graphs=auto", "-e", text])
+        if problem := done.problem():
+            return problem
+        launches[rounds] = done.stats["graph_launches"]
+    grown = launches[6] - launches[0]
+    return None if grown >= 10 else f"{grown} launches of graphs, 12 - 2 were needed"
+
+
+def plans(toy):
+    """Plans of many sizes make room for each other, while graphs that have them run and come back."""
+    text = """var total = 0.0;
+for round in range(2) { for n in range(2, 72) { var x = fft(arange(n) * 1.0); total = total + sum(abs(x * 2)); } }
+print(total);"""
+    for mode in ("off", "full"):
+        if problem := same_bits(toy, text, [f"--cuda-graphs={mode}"], tolerance=1e-12):
+            return problem
+        done = run(toy, [*EVERYWHERE, f"--cuda-graphs={mode}", "-e", text])
+        if "plans destroyed" not in done.report:
+            return f"no plan was destroyed\n{done.report}"
+    return None
+
+
 def all_cases():
     return [
         ("device: transfers", transfers, "long"),
         ("device: graphs", graphs, "long"),
+        ("device: clock", clock),
+        ("device: new graphs", new_graphs),
+        ("device: plans", plans),
         ("device: overlap", overlap),
         ("device: placement", placement, "release", "long"),
     ]

@@ -17,6 +17,7 @@ def no_device(toy):
         ({"TOY_FAKE_INIT": "100"}, "CUDA_ERROR_NO_DEVICE"),
         ({"TOY_FAKE_DEVICES": "0"}, "sees none"),
         ({"TOY_FAKE_VERSION": "11040"}, "CUDA 11.4"),
+        ({"TOY_FAKE_CAPABILITY": "70"}, "compute capability 7.0, 7.5 is needed"),
     ]
     for environment, part in rows:
         done = run(toy, ["--device=cuda", "-e", "print(1);"], **environment)
@@ -92,6 +93,21 @@ def faults(toy, function, ways):
             return f"{function}, call {k}, error {code}, graphs {mode}: the session did not go on\n{done.status}\n{done.stdout}\n{done.stderr}"
         if "found: " in done.report:
             return f"{function}, call {k}, error {code}: {done.report}"
+    return None
+
+
+def libraries(toy):
+    """A library's call that fails loses its own result, not the device, with graphs and without them."""
+    text = "".join(
+        f'var x{i} = fft(arange(100.0)) * 2\nvar y{i} = abs(x{i}[1])\nprint("at {i}", y{i})\n' for i in range(3)
+    )
+    for mode, function in itertools.product(("off", "full"), ("cufftXtExec", "cublasGemmStridedBatchedEx")):
+        program = text if "fft" in function else text.replace("fft(arange(100.0))", "(ones([9, 9]) @ ones([9, 9]))")
+        program = program if "fft" in function else program.replace("[1])", "[1, 1])")
+        done = run_prompt(toy, program, [f"--cuda-graphs={mode}"], TOY_FAKE_FAIL=f"{function}:1:2")
+        calls = int((re.search(rf"^{function}: (\d+)", done.report, re.M) or [0, 0])[1])
+        if "R0123" not in done.stdout or "at 2" not in done.stdout or calls < 3 or "found: " in done.report:
+            return f"{function}, graphs {mode}: {calls} calls\n{done.stdout}\n{done.report}"
     return None
 
 
@@ -241,6 +257,7 @@ def all_cases():
     return [
         ("device: none", no_device),
         *faults_of_calls(),
+        ("device: libraries", libraries),
         ("device: memory", memory, "release"),
         ("device: interrupted", interrupted),
     ]

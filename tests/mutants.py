@@ -280,7 +280,9 @@ DEVICE_MUTANTS = [
         "if (false) // which",
     ),
     ("transforms are not scaled", LIBRARIES, "if (scale != 1) {", "if (false) {"),
-    ("the lower digits are lost", LIBRARIES, "product(o[1], o[2]);", "product(o[0], o[2]); betaSingle[0] = 0;"),
+    ("the lower digits are lost", LIBRARIES, "product(o[1], o[5]);", "product(o[0], o[5]); betaSingle[0] = 0;"),
+    ("graphs outlive their plans", LIBRARIES, "destroyGraphsOf(&oldest->first);", ""),
+    ("graphs outlive the work area", LIBRARIES, "destroyGraphsOf(nullptr);", ""),
     ("imaginary parts have no sign", "runtime/cuda/Kernels.cu", "lower[0] = -im;", "lower[0] = im;"),
     (
         "parts are read from the start",

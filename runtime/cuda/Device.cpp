@@ -73,6 +73,11 @@ bool CudaDevice::open(std::string &problem) {
   cu->deviceGetAttribute(&width, busWidthBits, device);
   name = text;
   architecture = major * 10 + minor;
+  if (architecture < leastArchitecture) {
+    problem = fmt::format("{} has compute capability {}.{}, {}.{} is needed", name, major, minor,
+                          leastArchitecture / 10, leastArchitecture % 10);
+    return false;
+  }
   if (clockKHz > 0 && width > 0)
     bandwidth = 2e3 * clockKHz * width / 8;
   static const DeviceMemory hooks = {[](DeviceBlock *block, void *to, int64_t offset, int64_t bytes) {

@@ -32,8 +32,9 @@ namespace cuda {
 
 constexpr int mostRecords = 256, auxiliaryStreams = 3;
 constexpr unsigned blockThreads = 256;
+constexpr int leastArchitecture = 75; ///< ten times the compute capability
 
-/// Transforms along one axis: `outer` times of `points` elements that lie `inner` apart.
+/// Transforms along one axis: `outer` times of `points` elements that lie `inner` apart; one of the two is 1.
 struct TransformPlan {
   enum Kind : uint8_t { Forward, Backward, RealForward, RealBackward } kind;
   bool single;
@@ -42,8 +43,8 @@ struct TransformPlan {
 };
 
 /// A matrix product as cuBLAS takes it: column-major, so that operands stand in exchanged order. With `terms` 3 the
-/// operands are the upper and lower digits of the left factor, then of the right one, and three products of them are
-/// added.
+/// operands are the upper digits, the lower digits, and the upper digits of what is finite, of the left factor, then of
+/// the right one, and three products of them are added.
 struct ProductPlan {
   int terms = 1;
   double alpha = 1, beta = 0;                                        ///< with beta 1 it is added to what the result has
@@ -81,6 +82,7 @@ struct CachedGraph {
   GraphExec exec = nullptr;
   std::vector<Node> nodes;
   int64_t launches = 0, patches = 0, uses = 0;
+  uint64_t used = 0; ///< when
 };
 
 class CudaDevice {
@@ -142,11 +144,15 @@ private:
   CachedGraph &graphOf(const Signature &signature);
   void build(CachedGraph &graph, size_t begin, size_t end);
   void destroyGraph(CachedGraph &graph);
+  /// Those with a transform like this one, or with any.
+  void destroyGraphsOf(const TransformPlan *transform);
   Graph captureCall(const Record &record);
   void launch(Record &record, Stream stream);
   // Libraries.cpp
   void must(int status, const char *what);
-  void prepareCall(const Record &record);
+  void prepareTransforms();
+  void makePlan(const TransformPlan &t);
+  void prepareProduct();
   void callLibrary(const Record &record, Stream stream);
   void multiply(const Record &record, Stream stream);
   void transform(const Record &record, Stream stream);
@@ -162,9 +168,15 @@ private:
   Stream stream = nullptr, capture = nullptr, auxiliary[auxiliaryStreams] = {};
   MemPool pool = nullptr;
   BlasHandle handle = nullptr;
-  std::map<TransformPlan, int> transformPlans;
-  Pointer workspace = 0, arena = 0;
-  int64_t arenaBytes = 0;
+  /// A plan of cuFFT.
+  struct MadePlan {
+    int plan;
+    int64_t workBytes;
+    uint64_t used; ///< when
+  };
+  std::map<TransformPlan, MadePlan> transformPlans;
+  Pointer workspace = 0, transformArea = 0, arena = 0;
+  int64_t transformAreaBytes = 0, arenaBytes = 0;
   std::string name;
   size_t memory = 0;
   uint64_t clock = 0, operationStart = 0;

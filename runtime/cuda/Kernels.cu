@@ -37,7 +37,7 @@ KERNEL(split)(float *out, const float *in, Word count, Word rest) {
   unsigned upper = (bitsOf(x) + 0x1000) & 0xffffe000;
   bool overflows = (upper & 0x7f800000) == 0x7f800000;
   float high = overflows ? x : floatOf(upper);
-  out[i] = rest == 0 ? high : overflows ? 0 : x - high;
+  out[i] = rest == 1 ? (overflows ? 0 : x - high) : rest == 2 && (bitsOf(x) & 0x7f800000) == 0x7f800000 ? 0 : high;
 }
 
 /// Complex k x n as the real 2k x 2n matrix of [[re, im], [-im, re]]; one complex element a thread.

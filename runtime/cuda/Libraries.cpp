@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 
@@ -119,8 +120,9 @@ DeviceBlock *recordProduct(CudaDevice &device, Record record, int64_t bytes, Dev
 }
 
 /// A product of f32 or c64 on the units for TF32, with the digits of f32: each factor as a sum of two with 11 digits,
-/// three of the four products added (the fourth is below the rounding). A complex product is the real one of A as it
-/// lies in memory, with twice the columns, and B expanded to
+/// three of the four products added (the fourth is below the rounding). Elements that are not finite take part in the
+/// product of the upper digits alone, as the others would make NaN of infinities. A complex product is the real one of
+/// A as it lies in memory, with twice the columns, and B expanded to
 /// [[re, im], [-im, re]] (F. G. Van Zee's 1m method). Null where the factors are not whole row-major matrices.
 DeviceBlock *splitProduct(CudaDevice &device, ProductPlan p, bool complex, DeviceBlock *left, int64_t leftCount,
                           DeviceBlock *right, int64_t rightCount, int64_t bytes, DeviceBlock *onto, int64_t site) {
@@ -141,9 +143,9 @@ DeviceBlock *splitProduct(CudaDevice &device, ProductPlan p, bool complex, Devic
     p.ldB = p.ldC = p.n;
   }
   Record record;
-  for (int64_t rest : {0, 1})
+  for (int64_t rest : {0, 1, 2})
     record.operands.push_back(runKernel(device, "split", left, leftCount * 4, leftCount, rest, site));
-  for (int64_t rest : {0, 1})
+  for (int64_t rest : {0, 1, 2})
     record.operands.push_back(runKernel(device, "split", factor, rightCount * 4, rightCount, rest, site));
   std::vector<DeviceBlock *> temporaries = record.operands;
   if (complex)
@@ -161,66 +163,101 @@ DeviceBlock *splitProduct(CudaDevice &device, ProductPlan p, bool complex, Devic
 
 } // namespace
 
+/// A library's call that fails loses what it was to compute; whether the device is well is for the driver to say.
 void CudaDevice::must(int status, const char *what) {
-  if (status == 0)
-    return;
-  failure = fmt::format("{} failed with status {}", what, status);
-  fail(DiagId::DeviceFailed, {failure});
+  if (status != 0)
+    fail(DiagId::DeviceFailed, {fmt::format("{} failed with status {}", what, status)});
 }
 
-/// Handles, workspaces and plans: what must not be made while a stream is captured.
-void CudaDevice::prepareCall(const Record &record) {
-  std::string problem;
-  if (record.transform) {
+void CudaDevice::makePlan(const TransformPlan &t) {
+  int plan = 0;
+  must(fft->create(&plan), "cufftCreate");
+  int64_t half = t.points / 2 + 1;
+  long long n = t.points, from = t.kind == TransformPlan::RealBackward ? half : n,
+            to = t.kind == TransformPlan::RealForward ? half : n;
+  int complexType = t.single ? blasC64 : blasC128, realType = t.single ? blasF32 : blasF64;
+  size_t workBytes = 0;
+  bool rows = t.inner == 1;
+  const char *what = "cufftSetAutoAllocation";
+  int status = fft->setAutoAllocation(plan, 0);
+  if (status == 0) {
+    what = "cufftXtMakePlanMany";
+    status = fft->makePlanMany(plan, 1, &n, &from, t.inner, rows ? from : 1,
+                               t.kind == TransformPlan::RealForward ? realType : complexType, &to, t.inner,
+                               rows ? to : 1, t.kind == TransformPlan::RealBackward ? realType : complexType,
+                               t.outer * t.inner, &workBytes, complexType);
+  }
+  if (status != 0)
+    fft->destroy(plan);
+  must(status, what);
+  transformPlans[t] = {plan, static_cast<int64_t>(workBytes), 0};
+}
+
+/// Plans for the recorded transforms, and one work area for all, as calls of libraries follow each other. Graphs have
+/// the addresses of both: they go first.
+void CudaDevice::prepareTransforms() {
+  constexpr size_t mostPlans = 64;
+  uint64_t now = ++clock;
+  int64_t bytes = 0;
+  for (const Record &record : pending) {
+    if (!record.transform)
+      continue;
+    std::string problem;
     if (!fft && !(fft = openFft(problem)))
       fail(DiagId::DeviceFailed, {problem});
-    auto [plan, isNew] = transformPlans.try_emplace(*record.transform, 0);
-    if (!isNew)
-      return;
-    const TransformPlan &t = *record.transform;
-    int64_t half = t.points / 2 + 1;
-    long long n = t.points, from = t.kind == TransformPlan::RealBackward ? half : n,
-              to = t.kind == TransformPlan::RealForward ? half : n;
-    int complexType = t.single ? blasC64 : blasC128, realType = t.single ? blasF32 : blasF64;
-    size_t workBytes = 0;
-    bool together = t.inner == 1; // else one call for each outer index
-    must(fft->create(&plan->second), "cufftCreate");
-    must(fft->makePlanMany(plan->second, 1, &n, &from, t.inner, together ? from : 1,
-                           t.kind == TransformPlan::RealForward ? realType : complexType, &to, t.inner,
-                           together ? to : 1, t.kind == TransformPlan::RealBackward ? realType : complexType,
-                           together ? t.outer : t.inner, &workBytes, complexType),
-         "cufftXtMakePlanMany");
-    return;
+    if (!transformPlans.contains(*record.transform))
+      makePlan(*record.transform);
+    MadePlan &made = transformPlans.at(*record.transform);
+    made.used = now;
+    bytes = std::max(bytes, made.workBytes);
   }
+  if (bytes > transformAreaBytes) {
+    Pointer larger = allocate(bytes);
+    destroyGraphsOf(nullptr);
+    if (transformAreaBytes > 0)
+      giveBack(transformArea, transformAreaBytes);
+    transformArea = larger;
+    transformAreaBytes = bytes;
+  }
+  while (transformPlans.size() > mostPlans) {
+    auto oldest = std::min_element(transformPlans.begin(), transformPlans.end(),
+                                   [](auto &x, auto &y) { return x.second.used < y.second.used; });
+    if (oldest->second.used == now)
+      break;
+    destroyGraphsOf(&oldest->first);
+    wait();
+    fft->destroy(oldest->second.plan);
+    transformPlans.erase(oldest);
+  }
+}
+
+/// What must not be made while a stream is captured.
+void CudaDevice::prepareProduct() {
+  std::string problem;
   if (!blas && !(blas = openBlas(problem)))
     fail(DiagId::DeviceFailed, {problem});
-  if (!handle) {
+  if (!workspace)
     workspace = allocate(workspaceBytes);
+  if (!handle)
     must(blas->create(&handle), "cublasCreate");
-  }
 }
 
 void CudaDevice::callLibrary(const Record &record, Stream on) {
-  prepareCall(record);
-  record.transform ? transform(record, on) : multiply(record, on);
+  if (record.transform)
+    return transform(record, on);
+  prepareProduct();
+  multiply(record, on);
 }
 
 void CudaDevice::transform(const Record &record, Stream on) {
   const TransformPlan &t = *record.transform;
-  int plan = transformPlans.at(t);
+  int plan = transformPlans.at(t).plan;
   must(fft->setStream(plan, on), "cufftSetStream");
-  int64_t part = t.single ? 4 : 8, half = t.points / 2 + 1, times = t.inner == 1 ? 1 : t.outer;
-  int64_t from = t.kind == TransformPlan::RealBackward  ? half * 2
-                 : t.kind == TransformPlan::RealForward ? t.points
-                                                        : t.points * 2;
-  int64_t to = t.kind == TransformPlan::RealForward    ? half * 2
-               : t.kind == TransformPlan::RealBackward ? t.points
-                                                       : t.points * 2;
+  must(fft->setWorkArea(plan, reinterpret_cast<void *>(transformArea)), "cufftSetWorkArea");
   bool forward = t.kind == TransformPlan::Forward || t.kind == TransformPlan::RealForward;
-  for (int64_t i = 0; i < times; ++i)
-    must(fft->exec(plan, reinterpret_cast<void *>(record.operands[0]->address + i * from * t.inner * part),
-                   reinterpret_cast<void *>(record.results[0]->address + i * to * t.inner * part), forward ? -1 : 1),
-         "cufftXtExec");
+  must(fft->exec(plan, reinterpret_cast<void *>(record.operands[0]->address),
+                 reinterpret_cast<void *>(record.results[0]->address), forward ? -1 : 1),
+       "cufftXtExec");
   ++stats.transforms;
 }
 
@@ -246,9 +283,9 @@ void CudaDevice::multiply(const Record &record, Stream on) {
   if (p.terms == 1)
     product(o[0], o[1]);
   else { // the small ones first
-    product(o[1], o[2]);
+    product(o[1], o[5]);
+    product(o[2], o[4]);
     product(o[0], o[3]);
-    product(o[0], o[2]);
   }
   ++stats.products;
 }
@@ -389,7 +426,15 @@ static Tensor *deviceTransform(std::string_view name, const Tensor &x, int64_t a
                        : std::bit_cast<int64_t>(factor);
   };
   DeviceBlock *input = device->blockOf(*operand), *copy = nullptr;
-  if (kind == TransformPlan::RealBackward) // which overwrites what it reads
+  // A middle axis becomes the last one and comes back: neither a call for each outer index, nor parts of a tensor,
+  // which need not be aligned as cuFFT wants them.
+  int64_t outer = plan.outer, inner = plan.inner;
+  bool exchanged = outer > 1 && inner > 1;
+  if (exchanged) {
+    input = copy = cuda::copyDense(*device, x.dtype, input, 0, std::array{outer, inner, wanted},
+                                   std::array{wanted * inner, int64_t(1), inner}, site);
+    plan.outer *= std::exchange(plan.inner, 1);
+  } else if (kind == TransformPlan::RealBackward) // which overwrites what it reads
     input = copy = cuda::runKernel(*device, scaling, input, x.count() * sizeOf(x.dtype), x.count() * 2, bits(1), site);
   cuda::Record record;
   record.transform = plan;
@@ -398,6 +443,12 @@ static Tensor *deviceTransform(std::string_view name, const Tensor &x, int64_t a
   DeviceBlock *result = device->record(std::move(record), bytes);
   if (copy)
     device->release(copy);
+  if (exchanged) {
+    int64_t length = sizes[axis];
+    DeviceBlock *back = cuda::copyDense(*device, dtype, result, 0, std::array{outer, length, inner},
+                                        std::array{inner * length, int64_t(1), length}, site);
+    device->release(std::exchange(result, back));
+  }
   bool forward = kind == TransformPlan::Forward || kind == TransformPlan::RealForward;
   double scale = norm == 1                ? 1 / std::sqrt(static_cast<double>(points))
                  : (norm == 2) == forward ? 1.0 / static_cast<double>(points)

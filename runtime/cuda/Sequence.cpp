@@ -37,6 +37,7 @@ void CudaDevice::flush(const char *reason) {
     unfinished.insert(record.site);
   bool planned = false;
   try {
+    prepareTransforms();
     plan();
     planned = true;
     CudaGraphs mode = deviceOptions().graphs;
@@ -100,12 +101,14 @@ void CudaDevice::run(size_t begin, size_t end) {
 
 CachedGraph &CudaDevice::graphOf(const Signature &signature) {
   if (graphs.size() >= mostGraphs && !graphs.contains(signature)) {
-    auto least =
-        std::min_element(graphs.begin(), graphs.end(), [](auto &x, auto &y) { return x.second.uses < y.second.uses; });
-    destroyGraph(least->second);
-    graphs.erase(least);
+    auto oldest =
+        std::min_element(graphs.begin(), graphs.end(), [](auto &x, auto &y) { return x.second.used < y.second.used; });
+    destroyGraph(oldest->second);
+    graphs.erase(oldest);
   }
-  return graphs[signature];
+  CachedGraph &graph = graphs[signature];
+  graph.used = ++clock;
+  return graph;
 }
 
 /// Operations of [begin, …) that this one must wait for, without those that another one waits for anyway; calls of
@@ -258,13 +261,20 @@ Signature CudaDevice::signatureOf(size_t begin, size_t end) const {
 }
 
 Graph CudaDevice::captureCall(const Record &record) {
-  prepareCall(record);
+  if (!record.transform)
+    prepareProduct();
   if (!capture)
     check(cu->streamCreate(&capture, nonBlocking), "cuStreamCreate");
   Graph out = nullptr;
   constexpr int relaxed = 2;
   check(cu->streamBeginCapture(capture, relaxed), "cuStreamBeginCapture");
-  callLibrary(record, capture);
+  try {
+    callLibrary(record, capture);
+  } catch (Error &) {
+    if (cu->streamEndCapture(capture, &out) == success && out)
+      cu->graphDestroy(out);
+    throw;
+  }
   check(cu->streamEndCapture(capture, &out), "cuStreamEndCapture");
   return out;
 }
@@ -300,7 +310,12 @@ void CudaDevice::build(CachedGraph &cached, size_t begin, size_t end) {
 
 void CudaDevice::runGraph(CachedGraph &cached, size_t begin, size_t end) {
   if (!cached.exec)
-    build(cached, begin, end);
+    try {
+      build(cached, begin, end);
+    } catch (Error &) {
+      destroyGraph(cached);
+      throw;
+    }
   for (size_t i = begin; i < end; ++i) {
     Record &record = pending[i];
     std::vector<uint64_t> values = parametersOf(record);
@@ -316,11 +331,8 @@ void CudaDevice::runGraph(CachedGraph &cached, size_t begin, size_t end) {
       Result result = cu->graphExecChildGraphNodeSetParams(cached.exec, known.node, child);
       cu->graphDestroy(child);
       if (result != success) { // another kernel of the library: the graph has another shape
-        int64_t uses = cached.uses;
         destroyGraph(cached);
-        cached.uses = uses;
-        build(cached, begin, end);
-        break;
+        return runGraph(cached, begin, end);
       }
     }
     known.parameters = std::move(values);
@@ -334,12 +346,22 @@ void CudaDevice::runGraph(CachedGraph &cached, size_t begin, size_t end) {
   ++stats.graphLaunches;
 }
 
+void CudaDevice::destroyGraphsOf(const TransformPlan *transform) {
+  for (auto &[signature, graph] : graphs)
+    if (std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const CachedGraph::Node &node) {
+          return node.transform && (!transform || *node.transform == *transform);
+        }))
+      destroyGraph(graph);
+}
+
 void CudaDevice::destroyGraph(CachedGraph &cached) {
   if (cached.exec)
     cu->graphExecDestroy(cached.exec);
   if (cached.graph)
     cu->graphDestroy(cached.graph);
-  cached = {};
+  cached.exec = nullptr;
+  cached.graph = nullptr;
+  cached.nodes.clear();
 }
 
 std::vector<std::string> CudaDevice::graphTable() const {

@@ -105,6 +105,9 @@ struct FftPlan {
   long long n = 0, from = 0, to = 0, inStride = 1, inDistance = 1, outStride = 1, outDistance = 1, batch = 1;
   int inType = 0, outType = 0, direction = -1;
   uint64_t in = 0, out = 0;
+  int plan = 0;
+  uint64_t area = 0, areaBytes = 0;
+  bool allocates = true, isLive = true;
 };
 
 struct Product {

@@ -126,8 +126,10 @@ Result cuDeviceGetName(char *name, int bytes, Device) {
   return success;
 }
 Result cuDeviceGetAttribute(int *value, int attribute, Device) {
-  *value = attribute == computeCapabilityMajor   ? 9
-           : attribute == computeCapabilityMinor ? 0
+  const char *capability = std::getenv("TOY_FAKE_CAPABILITY");
+  int architecture = capability ? std::atoi(capability) : 90;
+  *value = attribute == computeCapabilityMajor   ? architecture / 10
+           : attribute == computeCapabilityMinor ? architecture % 10
            : attribute == multiprocessorCount    ? 8
            : attribute == memoryClockKHz         ? 1000000
            : attribute == busWidthBits           ? 4096

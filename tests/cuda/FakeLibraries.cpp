@@ -4,6 +4,7 @@
 #include "Fake.h"
 
 #include <bit>
+#include <utility>
 
 namespace fakecuda {
 
@@ -64,6 +65,12 @@ void Fake::transform(const FftPlan &p) {
   int64_t inBytes = (isSingle(p.inType) ? 4 : 8) * (isComplex(p.inType) ? 2 : 1),
           outBytes = (isSingle(p.outType) ? 4 : 8) * (isComplex(p.outType) ? 2 : 1);
   bool inverseReal = !isComplex(p.outType);
+  if (!fftPlans.at(p.plan).first.isLive)
+    complain("cuFFT: a plan is destroyed before it has run");
+  if (!p.area)
+    complain("cuFFT: no work area");
+  else if (p.areaBytes)
+    range(p.area, p.areaBytes, true); // two transforms at once would share it
   char *in = range(p.in, ((p.from - 1) * p.inStride + (p.batch - 1) * p.inDistance + 1) * inBytes,
                    inverseReal); // which destroys its input
   char *out = range(p.out, ((p.to - 1) * p.outStride + (p.batch - 1) * p.outDistance + 1) * outBytes, true);
@@ -226,6 +233,22 @@ int cufftCreate(int *plan) {
   *plan = static_cast<int>(f.fftPlans.size()) - 1;
   return 0;
 }
+int cufftDestroy(int plan) {
+  Fake &f = fake();
+  std::lock_guard lock(f.mutex);
+  if (!std::exchange(f.fftPlans.at(plan).first.isLive, false))
+    f.complain("cuFFT: a plan is destroyed twice");
+  ++f.counts["plans destroyed"];
+  return 0;
+}
+int cufftSetAutoAllocation(int plan, int isOn) {
+  fake().fftPlans.at(plan).first.allocates = isOn != 0;
+  return 0;
+}
+int cufftSetWorkArea(int plan, void *area) {
+  fake().fftPlans.at(plan).first.area = reinterpret_cast<uint64_t>(area);
+  return 0;
+}
 int cufftSetStream(int plan, Stream stream) {
   fake().fftPlans.at(plan).second = streamOf(stream);
   return 0;
@@ -241,9 +264,12 @@ int cufftXtMakePlanMany(int plan, int rank, long long *n, long long *inEmbed, lo
   if (rank != 1 || *n < 1 || *inEmbed < 1 || *outEmbed < 1 || batch < 1 ||
       (computeType != blasC64 && computeType != blasC128))
     return 4;
-  f.fftPlans.at(plan).first = {*n,        *inEmbed,    *outEmbed, inStride, inDistance,
-                               outStride, outDistance, batch,     inType,   outType};
-  *workBytes = 0;
+  FftPlan &made = f.fftPlans.at(plan).first;
+  if (made.n || made.allocates)
+    f.complain(made.n ? "cuFFT: a plan is made twice" : "cuFFT: a plan allocates a work area");
+  made = {*n, *inEmbed, *outEmbed, inStride, inDistance, outStride, outDistance, batch, inType, outType};
+  made.plan = plan;
+  made.areaBytes = *workBytes = static_cast<size_t>(*n) * batch * (computeType == blasC64 ? 8 : 16);
   return 0;
 }
 int cufftXtExec(int plan, void *in, void *out, int direction) {
@@ -257,6 +283,11 @@ int cufftXtExec(int plan, void *in, void *out, int direction) {
   p.transform.direction = direction;
   p.transform.in = reinterpret_cast<uint64_t>(in);
   p.transform.out = reinterpret_cast<uint64_t>(out);
+  bool single = description.inType == blasF32 || description.inType == blasC64;
+  if ((p.transform.in | p.transform.out) % (single ? 8 : 16) != 0) { // real elements, too
+    f.complain("cuFFT: elements that are not aligned");
+    return 4;
+  }
   ++f.counts["transforms"];
   if (stream->capturing) {
     auto node = std::make_unique<FakeNode>();
