@@ -120,10 +120,13 @@ template <typename R, int n, int S> struct RowsInLanes {
     }
   }
 
+  [[gnu::always_inline]] static void exchangeParts(V (&x)[n]) {
+    for (V &v : x)
+      v = P::swapped(v, UpTo<2 * S>());
+  }
   [[gnu::always_inline]] static void run(const R *in, R *out, const ShortRows &rows, R scale) {
     V x[n];
     const bool areBeside = rows.rowFrom == 1 && rows.rowTo == 1;
-    const V sign = rows.isBackward ? P::conj(V(1)) : V(1);
     if (S == 1 || areBeside)
       for (int k = 0; k < n; ++k)
         x[k] = k < rows.own ? P::load(in + 2 * k * rows.elementFrom) : V(0);
@@ -133,11 +136,14 @@ template <typename R, int n, int S> struct RowsInLanes {
           x[first + i] = P::load(in + 2 * (i * rows.rowFrom + first));
         transpose(x + first);
       }
-    for (V &v : x)
-      v *= sign;
+    if (rows.isBackward) // with the parts exchanged before and after
+      exchangeParts(x);
     transform<n>(x);
-    for (V &v : x)
-      v *= scale * sign;
+    if (rows.isBackward)
+      exchangeParts(x);
+    if (scale != 1)
+      for (V &v : x)
+        v *= scale;
     if (S == 1 || areBeside)
       for (int k = 0; k < n; ++k)
         P::store(out + 2 * k * rows.elementTo, x[k]);

@@ -117,14 +117,15 @@ template <int N> Lanes<N> expRounded(Twice<N> x) {
   Lanes<N> small = fma<N>(r * r, expSeries<N>(r), lost), y = near + fma<N>(near + small, rest, small);
   return fromBits<N>(bitsOf<N>(y) + (k << 52));
 }
-/// Powers of positive bases with exponents that no rule is for: most of those that are no integers.
+/// Powers of positive bases with exponents that no rule is for: most of those that are no integers. Where all lanes are
+/// such, nothing else is asked; one lane alone (a device's) has the registers for one way only.
 template <int N> Mask<N> isPlainPower(Lanes<N> x, Lanes<N> y) {
   return isPositive<N>(x) & (y != __builtin_elementwise_trunc(y)) & (y != 0.5) & (fabs<N>(y) < 0x1p400);
 }
 /// The exponent with twice the digits; exact results come out exactly.
 template <int N> Mask<N> RealPow(Lanes<N> *v) {
   Lanes<N> x = v[0], y = v[1];
-  if (Mask<N> plain = isPlainPower<N>(x, y); __builtin_reduce_and(plain)) {
+  if (Mask<N> plain = isPlainPower<N>(x, y); N > 1 && __builtin_reduce_and(plain)) {
     Twice<N> exponent = twice<N>(y) * logByTable<N>(x);
     v[0] = expRounded<N>(exponent);
     return isBelow<N>(exponent.high, exponentLimit) & isModerate<N>(y);
@@ -150,7 +151,7 @@ template <int N> Lanes<N> singleLogOfBase(Lanes<N> x) {
 template <int N> Mask<N> SinglePow(Lanes<N> *v) {
   Lanes<N> x = v[0], y = v[1], scale;
   Lanes<N> p = singleExp<N>(clamped<N>(y * singleLogOfBase<N>(fabs<N>(x)), -110, 90), scale);
-  if (Mask<N> plain = isPlainPower<N>(x, y); __builtin_reduce_and(plain)) {
+  if (Mask<N> plain = isPlainPower<N>(x, y); N > 1 && __builtin_reduce_and(plain)) {
     v[0] = fma<N>(p, scale, scale);
     return plain;
   }
