@@ -131,7 +131,8 @@ void Session::cost(ModuleOp module, double &flops, double &bytes) {
       if (isa<GlobalLoadOp>(op))
         work.bytes += bytesOf(op->getResult(0).getType());
       if (auto use = dyn_cast<UseOp>(op))
-        work.bytes += bytesOf(use->getOperand(0).getType());
+        for (Type type : use->getOperandTypes())
+          work.bytes += bytesOf(type);
       if (auto call = dyn_cast<func::CallOp>(op)) {
         auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
         if (!callee || callee.isExternal())
