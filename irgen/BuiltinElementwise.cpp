@@ -253,8 +253,6 @@ RValue sortBuiltin(IRGen &g, Bound &args, SourceRange r) {
   if (x.isList() && StringRef(args.row->name) == "sort")
     return sortedList(g, x, args, r);
   needTensor(g, x, args.row->name, args.rangeOf("x"));
-  if (x.rank() == 0)
-    g.fail(DiagId::AxisOutOfRange, r, {"-1", x.type().str()});
   int64_t axis = axisArgument(g, args, x.rank(), -1);
   bool descending = flagArgument(g, args, "descending", false);
   if (x.tensor().isComplex()) // by real and imaginary parts

@@ -157,9 +157,7 @@ int64_t normalizeAxis(IRGen &g, int64_t axis, Type type, SourceRange range) {
 }
 
 int64_t axisArgument(IRGen &g, Bound &args, int64_t rank, int64_t defaultAxis, StringRef name) {
-  if (!args.has(name))
-    return defaultAxis < 0 ? defaultAxis + rank : defaultAxis;
-  int64_t axis = staticInteger(g, *args[name], args.row->name);
+  int64_t axis = args.has(name) ? staticInteger(g, *args[name], args.row->name) : defaultAxis;
   if (axis < -rank || axis >= rank)
     g.fail(DiagId::AxisOutOfRange, args.rangeOf(name),
            {std::to_string(axis), "a tensor with " + std::to_string(rank) + (rank == 1 ? " axis" : " axes")});

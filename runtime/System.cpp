@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -36,6 +37,12 @@ std::string dateText(double seconds, const std::string &format) {
     fail(DiagId::OutsideRange, {"date", "a date", "at most 1e11 seconds away from 1970", shown(seconds)});
   if (format.empty())
     return "";
+  for (size_t at = 0; (at = format.find('%', at)) < format.size(); at += 2) {
+    size_t next = std::min(format.find_first_not_of("_-0^#+", at + 1), format.size());
+    if (std::isdigit(static_cast<unsigned char>(format[next]))) // the C library pads to any width, of gigabytes too
+      fail(DiagId::OutsideRange,
+           {"date", "a field of the format", "without a width", format.substr(at, next + 1 - at)});
+  }
   // A blank in front tells an empty result from a buffer that is too small.
   std::string text(64, '\0'), guarded = " " + format;
   size_t length = 0;

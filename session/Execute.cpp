@@ -183,8 +183,8 @@ void Session::isUsedAgain(Specialization &specialization) {
 }
 
 /// What declared sizes must imply is said where a function is defined; its first call finds the instance that this has
-/// made.
-bool Session::checkDefinitions(const ast::Module &module) {
+/// made, where it is kept.
+bool Session::checkDefinitions(const ast::Module &module, bool keep) {
   PhaseTimes::Phase timer(compiler.times, "generate");
   bool ok = true;
   for (const ast::StmtPtr &item : module.items)
@@ -194,7 +194,7 @@ bool Session::checkDefinitions(const ast::Module &module) {
       InstanceTable::Unit added(instanceTable);
       DefinitionCheck check = checkDefinition(*owner->module, *f, *this, diagnostics);
       ok &= check != DefinitionCheck::Wrong;
-      if (check != DefinitionCheck::Generated)
+      if (check != DefinitionCheck::Generated || !keep)
         continue;
       own(owner, added);
       added.keep();

@@ -266,7 +266,7 @@ OwningOpRef<ModuleOp> Session::lower(std::string name, std::string text, ParseOp
   silence(result.module);
   modules.push_back(std::make_unique<ast::Module>(std::move(result.module)));
   ast::Module &module = *modules.back();
-  if (!declare(module))
+  if (!declare(module) || !checkDefinitions(module, false))
     return {};
   std::vector<const ast::Stmt *> items;
   for (const ast::StmtPtr &s : module.items) {

@@ -198,7 +198,7 @@ private:
   std::vector<SourceRange> userRanges(llvm::ArrayRef<mlir::Location> chain);
   void showRemarks();
   mlir::func::FuncOp bodyOf(llvm::StringRef symbol);
-  bool checkDefinitions(const ast::Module &module);
+  bool checkDefinitions(const ast::Module &module, bool keep = true);
   std::string instancesOf(const std::string &name);
   bool generateOnly(mlir::ModuleOp module, llvm::ArrayRef<const ast::Stmt *> statements, TopLevel &top);
   void own(std::shared_ptr<CompiledModule> owner, const InstanceTable::Unit &added);

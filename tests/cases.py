@@ -368,6 +368,8 @@ def prompt(toy):
                 ("x", "[1.0, 2.0, 3.0]"),
                 (":vars", "x: f64[3]"),
                 (":explain (x*3 - x*2, x*2 + x*3)", "mul: re = a*c - b*d"),
+                (":explain print", "no hidden complex"),
+                (":explain def g(x: f64[N]) -> f64[M*K] { return x; }", "T0358"),
                 ("?sqrt", "square root"),
             ):
                 child.sendline(line)
