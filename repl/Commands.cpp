@@ -293,9 +293,9 @@ void Prompt::explain(const std::string &text) {
       real = session.getCompiler().emit(*module, "unpacked", error, &session.getDiagnostics().getSources());
   bool any = false;
   for (const RecognitionRemark &r : session.recognition())
-    if (r.file == "<inspect>" || session.isInFunctionOf(text, r.range)) {
+    if (session.isInspected(text, r.range)) {
       any = true;
-      std::string place = r.file == "<inspect>" ? "" : fmt::format("{}:{}:{}: ", r.file, r.line, r.column);
+      std::string place = r.file.starts_with("<inspect") ? "" : fmt::format("{}:{}:{}: ", r.file, r.line, r.column);
       rt::output(r.kind.empty() ? fmt::format("{}missed: {}\n", place, r.text)
                                 : fmt::format("{}recognized {}: {} ({})\n", place, r.kind, r.text, r.strategy));
     }
@@ -303,10 +303,11 @@ void Prompt::explain(const std::string &text) {
     rt::output("no hidden complex arithmetic\n");
   std::string kernels = session.getCompiler().kernelsOf(*module, error);
   for (const LoopRemark &cost : session.loopCosts())
-    if (cost.file == "<inspect>" || session.isInFunctionOf(text, cost.range))
+    if (session.isInspected(text, cost.range))
       rt::output(fmt::format(
           "{}in a loop: {}\n",
-          cost.file == "<inspect>" ? "" : fmt::format("{}:{}:{}: ", cost.file, cost.line, cost.column), cost.text));
+          cost.file.starts_with("<inspect") ? "" : fmt::format("{}:{}:{}: ", cost.file, cost.line, cost.column),
+          cost.text));
   double flops, bytes;
   session.cost(*module, flops, bytes);
   if (flops > 0)

@@ -208,6 +208,7 @@ std::string Session::instancesOf(const std::string &name) {
 
 OwningOpRef<ModuleOp> Session::moduleOf(const std::string &name) {
   OwningOpRef<ModuleOp> out;
+  inspected = noBuffer;
   if (std::string begin = instancesOf(name); !begin.empty()) {
     for (auto &[key, instance] : instanceTable.all())
       if (func::FuncOp body = key.starts_with(begin) ? bodyOf(instance.symbol) : func::FuncOp()) {
@@ -220,7 +221,7 @@ OwningOpRef<ModuleOp> Session::moduleOf(const std::string &name) {
     if (!out)
       diagnostics.report(DiagId::NotCalledYet, {}, {name});
   } else
-    out = lower("<inspect>", name, {true});
+    out = lower(fmt::format("<inspect {}>", ++inspections), name, {true});
   // With the bodies of what is called.
   while (out) {
     std::set<std::string> wanted;

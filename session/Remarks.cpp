@@ -57,7 +57,9 @@ std::vector<LoopRemark> Session::loopCosts() {
   return all;
 }
 
-bool Session::isInFunctionOf(const std::string &text, SourceRange range) {
+bool Session::isInspected(const std::string &text, SourceRange range) {
+  if (range.buffer == inspected)
+    return true;
   SourceManager scratch;
   DiagnosticEngine quiet(scratch);
   ParseResult parsed = parse(lex(scratch.add("<inspect>", text), quiet), quiet, {true});

@@ -259,8 +259,8 @@ const ast::Stmt *Session::callOfMain(const ast::Module &module) {
 }
 
 OwningOpRef<ModuleOp> Session::lower(std::string name, std::string text, ParseOptions parseOptions) {
-  ParseResult result =
-      parse(lex(sources.add(std::move(name), std::move(text)), diagnostics), diagnostics, parseOptions);
+  inspected = sources.add(std::move(name), std::move(text));
+  ParseResult result = parse(lex(inspected, diagnostics), diagnostics, parseOptions);
   if (result.status != ParseStatus::Complete)
     return {};
   silence(result.module);

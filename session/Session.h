@@ -87,8 +87,9 @@ public:
   /// Every place once, in the order of the text.
   std::vector<RecognitionRemark> recognition();
   std::vector<LoopRemark> loopCosts();
-  /// Whether a place is inside a function that a text names or calls, also through others.
-  bool isInFunctionOf(const std::string &text, SourceRange range);
+  /// Whether a place is in the text that was lowered last without being run, or inside a function that it names or
+  /// calls, also through others.
+  bool isInspected(const std::string &text, SourceRange range);
 
   /// The type of an expression, which is not run; null after errors.
   const ValueType *typeOf(const std::string &text);
@@ -254,8 +255,10 @@ private:
   void recycle();
   void recycleWhenDue();
   std::vector<RecognitionRemark> earlierRemarks; ///< of contexts that are gone
-  unsigned executed = 0;                         ///< statements since the last recycling
-  bool damaged = false; ///< an exception or a fault passed through code that may be half done since
+  BufferId inspected = noBuffer;                 ///< the text that was lowered last without being run
+  unsigned inspections = 0;
+  unsigned executed = 0; ///< statements since the last recycling
+  bool damaged = false;  ///< an exception or a fault passed through code that may be half done since
   void remember(std::map<std::string, std::optional<rt::Value>> &changes);
   std::vector<Change> past;                                         ///< of the inputs of the prompt, the newest last
   std::map<std::string, std::optional<rt::Value>> statementChanges; ///< what `journal` points to
