@@ -110,24 +110,53 @@ template <int N> Mask<N> RealErf(Lanes<N> *v) {
   v[0] = copysign<N>(a < 1 ? a * small : 1 - exp<N>(large), v[0]);
   return v[0] == v[0];
 }
+/// What the rounding of a root loses, of p: a few digits of 1/root, from half of the exponent, are enough.
+template <int N> Lanes<N> lostOfRoot(Twice<N> p, Lanes<N> root) {
+  return (fma<N>(-root, root, p.high) + p.low) * (0.5 * fromBits<N>(0x5fe6eb50c7b537a9 - (bitsOf<N>(p.high) >> 1)));
+}
+/// An odd polynomial below 1, from there log(a + sqrt(a^2 + 1)).
 template <int N> Mask<N> RealAsinh(Lanes<N> *v) {
-  Mask<N> ok = isModerate<N>(v[0]);
-  v[0] = copysign<N>(asinh<N>(twice<N>(fabs<N>(v[0]))), v[0]);
+  Mask<N> ok = isBelow<N>(v[0], 0x1p400);
+  Lanes<N> a = fabs<N>(v[0]), b = a < 1 ? all<N>(1) : a, z = a * a, square = b * b;
+  Lanes<N> small = fma<N>(
+      a * z,
+      inTwoChains<N>(z, -0x1.5555555555555p-3, 0x1.3333333333203p-4, -0x1.6db6db6da5ac6p-5, 0x1.f1c71c6b0350dp-6,
+                     -0x1.6e8ba22d86c72p-6, 0x1.1c4eb84d0d92cp-6, -0x1.c998735529e25p-7, 0x1.7a7dfba181ef6p-7,
+                     -0x1.3fa3a53cccf7ep-7, 0x1.11dcdcb91eac4p-7, -0x1.d7712bba9dad2p-8, 0x1.902353dc1e0b3p-8,
+                     -0x1.449bb29839438p-8, 0x1.e251b0e065a75p-9, -0x1.38435e7d53203p-9, 0x1.4e0cd65ac5451p-10,
+                     -0x1.1628f08c8d881p-11, 0x1.4dd1663869729p-13, -0x1.fd4564149e3eap-16, 0x1.70c75165020f5p-19),
+      a);
+  Twice<N> p = orderedSum<N>(square, all<N>(1));
+  p.low += fma<N>(b, b, -square);
+  Lanes<N> root = sqrt<N>(p.high), s = b + root, lost = b - (s - root) + lostOfRoot<N>(p, root);
+  v[0] = copysign<N>(a < 1 ? small : log<N>(s, lost), v[0]);
   return ok;
 }
-/// log(x + sqrt(x^2 - 1)), from 1 on.
+/// log(1 + w + sqrt(w^2 + 2w)), w = x - 1.
 template <int N> Mask<N> RealAcosh(Lanes<N> *v) {
-  Mask<N> ok = (v[0] > 1) & isModerate<N>(v[0]);
-  Twice<N> w = sum<N>(v[0], all<N>(-1)), above = sum<N>(v[0], all<N>(1));
-  v[0] = log1p<N>(w + sqrt<N>(w * above));
+  Mask<N> ok = (v[0] >= 1) & (v[0] < 0x1p400);
+  Lanes<N> w = v[0] - 1, square = w * w;
+  Twice<N> p = sum<N>(2 * w, square);
+  p.low += fma<N>(w, w, -square);
+  Lanes<N> root = sqrt<N>(p.high);
+  Twice<N> t = orderedSum<N>(root, w);
+  t.low += lostOfRoot<N>(p, root);
+  v[0] = log1p<N>(t);
   return ok;
 }
-/// log1p(2x/(1 - x))/2.
+/// An odd polynomial below 1/2, from there log((1 + a)/(1 - a))/2.
 template <int N> Mask<N> RealAtanh(Lanes<N> *v) {
-  Lanes<N> a = fabs<N>(v[0]);
-  Mask<N> ok = isModerate<N>(a) & (a < 1);
-  v[0] = copysign<N>(0.5 * log1p<N>(twice<N>(2 * a) / sum<N>(all<N>(1), -a)), v[0]);
-  return ok;
+  Lanes<N> a = fabs<N>(v[0]), b = a < 0.5 ? all<N>(0.5) : a, z = a * a, above = 1 + b, inverse = 1 / (1 - b);
+  Lanes<N> small =
+      fma<N>(a * z,
+             inTwoChains<N>(z, 0x1.5555555555555p-2, 0x1.9999999999bcep-3, 0x1.2492492474e25p-3, 0x1.c71c71dc3cdcdp-4,
+                            0x1.745d132ce3fb5p-4, 0x1.3b142cf801093p-4, 0x1.11078bbf5a31ep-4, 0x1.e2e0e3874eed3p-5,
+                            0x1.a5e256d9b07bbp-5, 0x1.c27e9fb4fcc11p-5, 0x1.4f4ddb83a9ddfp-7, 0x1.1f7e316eeba64p-3,
+                            -0x1.3552c07ef060cp-3, 0x1.b82ab2e4c4281p-3),
+             a);
+  Lanes<N> q = above * inverse, lost = (fma<N>(-q, 1 - b, above) + (b - (above - 1))) * inverse;
+  v[0] = copysign<N>(a < 0.5 ? small : 0.5 * log<N>(q, lost), v[0]);
+  return a < 1;
 }
 template <int N> Mask<N> RealAtan(Lanes<N> *v) {
   Mask<N> ok = isModerate<N>(v[0]);

@@ -5,7 +5,7 @@
 /// rounding of the size of the result is left.
 #pragma once
 
-#include "runtime/LaneMath.h"
+#include "runtime/SingleKernels.h"
 
 namespace toy::rt::TOY_ISA {
 namespace {
@@ -200,10 +200,77 @@ template <int N> FloatMask<N> SingleLog1p(Floats<N> *v) {
   return ok;
 }
 
-/// A root with what its rounding loses.
-template <int N> Floats<N> lostOfRoot(Floats<N> x, Floats<N> root) {
-  Floats<N> lost = fma<N>(-root, root, x) / (2 * root);
-  return root == 0 ? floats<N>(0) : lost;
+/// What the rounding of a root loses, of x + more: a few digits of 1/root, from half of the exponent, are enough.
+template <int N> Floats<N> lostOfRoot(Floats<N> x, Floats<N> root, Floats<N> more = floats<N>(0)) {
+  return (fma<N>(-root, root, x) + more) * (0.5f * fromBits<N>(0x5f3759df - (bitsOf<N>(x) >> 1)));
+}
+/// log(s + lost) + n log 2; log(1 + t + lost) where `isWhole`: s is 1 + t rounded, and below sqrt(2).
+template <int N>
+Floats<N> logOfSum(Floats<N> s, Floats<N> lost, Floats<N> n, FloatMask<N> isWhole = {}, Floats<N> t = floats<N>(0)) {
+  PartedFloats<N> x(s);
+  lost *= powerOfTwo<N>(-__builtin_elementwise_min(x.k, FloatMask<N>(100))) *
+          fma<N>(-x.f, 1 - x.f, floats<N>(1)); // nearly 1/(1 + f)
+  return logOfParted<N>(x.n + n, isWhole ? t : x.f, lost);
+}
+/// An odd polynomial up to the sine of 1, from there log(a + sqrt(a^2 + 1)), which is log(2a) from 2^14 on.
+template <int N> FloatMask<N> SingleAsinh(Floats<N> *v) {
+  Floats<N> a = fabs<N>(v[0]), b = clamped<N>(a, 1, 0x1p14f), z = a * a;
+  Floats<N> small = fma<N>(a * z,
+                           polynomial<N>(z, -0x1.555556p-3f, 0x1.333358p-4f, -0x1.6db63ap-5f, 0x1.f15be2p-6f,
+                                         -0x1.6ab5fp-6f, 0x1.0b035cp-6f, -0x1.6a848p-7f, 0x1.947b14p-8f,
+                                         -0x1.474616p-9f, 0x1.49092cp-11f, -0x1.2ed386p-14f),
+                           a);
+  Floats<N> root = sqrt<N>(fma<N>(b, b, floats<N>(1))), s = b + root;
+  FloatMask<N> isHuge = a > b, ok = a < __builtin_inff();
+  Floats<N> lost = isHuge ? floats<N>(0) : b - (s - root);
+  Floats<N> large = logOfSum<N>(isHuge ? a : s, lost, isHuge ? floats<N>(1) : floats<N>(0));
+  v[0] = copysign<N>(a < 0x1.2cd9fcp+0f ? small : large, v[0]);
+  return ok;
+}
+/// log(1 + w + sqrt(w^2 + 2w)), w = x - 1, which is log(2x) from 2^14 on.
+template <int N> FloatMask<N> SingleAcosh(Floats<N> *v) {
+  Floats<N> x = clamped<N>(v[0], 1, 0x1p14f), w = x - 1, twice = 2 * w, square = w * w, p = twice + square;
+  Floats<N> more = (w < 2 ? square - (p - twice) : twice - (p - square)) + fma<N>(w, w, -square);
+  Floats<N> root = sqrt<N>(p), t = root + w, lost = (w - (t - root)) + lostOfRoot<N>(p, root, more), u = 1 + t;
+  FloatMask<N> isHuge = v[0] > x, isWhole = u < 0x1.6a09e6p+0f, ok = (v[0] >= 1) & (v[0] < __builtin_inff());
+  lost = isHuge ? floats<N>(0) : isWhole ? lost : lost + (t > 1 ? 1 - (u - t) : t - (u - 1));
+  v[0] = logOfSum<N>(isHuge ? v[0] : u, lost, isHuge ? floats<N>(1) : floats<N>(0), isWhole, t);
+  return ok;
+}
+/// An odd polynomial below 1/2, from there log((1 + a)/(1 - a))/2.
+template <int N> FloatMask<N> SingleAtanh(Floats<N> *v) {
+  Floats<N> a = fabs<N>(v[0]), b = a < 0.5f ? floats<N>(0.5f) : a, z = a * a, above = 1 + b, below = 1 - b;
+  FloatMask<N> ok = a < 1;
+  Floats<N> small = fma<N>(a * z,
+                           polynomial<N>(z, 0x1.555556p-2f, 0x1.9998dap-3f, 0x1.24b13ep-3f, 0x1.c2bd5cp-4f,
+                                         0x1.9c49aep-4f, 0x1.f822aep-6f, 0x1.59e448p-3f),
+                           a);
+  Floats<N> inverse = 1 / below, q = above * inverse;
+  Floats<N> lost = (fma<N>(-q, below, above) + (b - (above - 1))) * inverse;
+  v[0] = copysign<N>(a < 0.5f ? small : 0.5f * logOfSum<N>(q, lost, floats<N>(0)), v[0]);
+  return ok;
+}
+/// Of r + rest, what is left of multiples of pi/2, an odd polynomial with what its last sum loses, or -1 over it.
+template <int N> FloatMask<N> SingleTan(Floats<N> *v) {
+  FloatMask<N> isSmall = fabs<N>(v[0]) < 0x1p13f, ok = isSmall, k;
+  Floats<N> large = v[0];
+  if (__builtin_expect(__builtin_reduce_and(isSmall) == 0, 0)) {
+    Lanes<N> x = __builtin_convertvector(v[0], Lanes<N>);
+    ok = __builtin_convertvector(tanOfFloats<N>(x), FloatMask<N>);
+    large = __builtin_convertvector(x, Floats<N>);
+  }
+  Floats<N> n = nearest<N>(v[0] * 0x1.45f306p-1f, k), exact = fma<N>(-n, floats<N>(0x1.921fb6p+0f), v[0]);
+  Floats<N> low = n * 0x1.777a5cp-25f, r = exact + low, part = r - exact;
+  Floats<N> rest =
+      (exact - (r - part)) + (low - part) + fma<N>(n, floats<N>(0x1.777a5cp-25f), -low) + n * 0x1.ee59dap-50f;
+  Floats<N> z = r * r, cube = fma<N>(r, z, r * fma<N>(r, r, -z)); // rounded once
+  Floats<N> series = polynomial<N>(z, -0x1.68c5f6p-27f, 0x1.11112p-3f, 0x1.ba1408p-5f, 0x1.670bbp-6f, 0x1.198ac6p-7f,
+                                   0x1.24b6d8p-8f, -0x1.988edep-15f, 0x1.dafbd8p-10f);
+  Floats<N> w = fma<N>(cube, floats<N>(0x1.555556p-2f), fma<N>(cube, series, rest * (1 + z)));
+  Floats<N> t = r + w, lost = w - (t - r), q = -1 / t,
+            other = fma<N>(q, fma<N>(q, lost, fma<N>(q, t, floats<N>(1))), q);
+  v[0] = isSmall ? ((k & 1) != 0 ? other : t) : large;
+  return ok;
 }
 /// asin a = a + a z P(z), z = a^2, up to 1/2; above, of half of what is missing from 1, pi/2 - 2 asin(sqrt((1 - a)/2)).
 template <int N> struct ArcSineOfFloats {

@@ -190,10 +190,10 @@ template <int N> Lanes<N> logOfParted(Parted<N> x, Lanes<N> tail) {
 }
 /// Within 1 ulp.
 template <int N> Lanes<N> log(Lanes<N> x) { return logOfParted<N>(Parted<N>(x), all<N>(0)); }
-/// log(x + rest) of such an x and a rest far below it.
+/// log(x + rest) of such an x and a rest of about its last digit, for which 1 - f + f^2 is near enough to 1/(1 + f).
 template <int N> Lanes<N> log(Lanes<N> x, Lanes<N> rest) {
   Parted<N> parts(x);
-  return logOfParted<N>(parts, parts.scaled(rest) / (1 + parts.f));
+  return logOfParted<N>(parts, parts.scaled(rest) * fma<N>(-parts.f, 1 - parts.f, all<N>(1)));
 }
 /// To base 10: the high product is exact with its rest, and so powers of 10 come out exactly.
 template <int N> Lanes<N> log10(Lanes<N> x) {

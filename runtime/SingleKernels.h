@@ -70,37 +70,11 @@ template <int N> Mask<N> SingleCos(Lanes<N> *v) {
   return ok;
 }
 
-/// log(1 + t), t > -1; t itself is the rest of a sum between sqrt(1/2) and sqrt(2).
-template <int N> Lanes<N> singleLog1p(Lanes<N> t) {
-  Lanes<N> n, f = mantissa<N>(1 + t, n);
-  return fma<N>(n, all<N>(0x1.62e42fefa39efp-1), logOfMantissa<N>(n == 0 ? t : f));
-}
-/// sinh^-1 a = log1p(a + a^2/(1 + sqrt(1 + a^2))).
-template <int N> Mask<N> SingleAsinh(Lanes<N> *v) {
-  Lanes<N> a = fabs<N>(v[0]), z = a * a;
-  Mask<N> ok = a < __builtin_inf();
-  v[0] = copysign<N>(singleLog1p<N>(a + z / (1 + sqrt<N>(1 + z))), v[0]);
-  return ok;
-}
-/// log1p(w + sqrt(w (x + 1))), w = x - 1.
-template <int N> Mask<N> SingleAcosh(Lanes<N> *v) {
-  Mask<N> ok = (v[0] >= 1) & (v[0] < __builtin_inf());
-  Lanes<N> w = v[0] - 1;
-  v[0] = singleLog1p<N>(w + sqrt<N>(w * (v[0] + 1)));
-  return ok;
-}
-/// log1p(2a/(1 - a))/2.
-template <int N> Mask<N> SingleAtanh(Lanes<N> *v) {
-  Lanes<N> a = fabs<N>(v[0]);
-  Mask<N> ok = a < 1;
-  v[0] = copysign<N>(0.5 * singleLog1p<N>(2 * a / (1 - a)), v[0]);
-  return ok;
-}
 /// Sine by cosine of what is left of multiples of pi/2, or the inverse with another sign.
-template <int N> Mask<N> SingleTan(Lanes<N> *v) {
-  Mask<N> ok = isBelow<N>(v[0], angleLimit), k;
-  Lanes<N> n = nearest<N>(v[0] * 0x1.45f306dc9c883p-1, k);
-  Lanes<N> r = fma<N>(-n, all<N>(0x1.1a62633145c07p-54), fma<N>(-n, all<N>(0x1.921fb54442d18p+0), v[0])), z = r * r;
+template <int N> Mask<N> tanOfFloats(Lanes<N> &x) {
+  Mask<N> ok = isBelow<N>(x, angleLimit), k;
+  Lanes<N> n = nearest<N>(x * 0x1.45f306dc9c883p-1, k);
+  Lanes<N> r = fma<N>(-n, all<N>(0x1.1a62633145c07p-54), fma<N>(-n, all<N>(0x1.921fb54442d18p+0), x)), z = r * r;
   Lanes<N> s = r * fma<N>(z,
                           polynomial<N>(z, -0x1.5555554cbacebp-3, 0x1.11110896f5b55p-7, -0x1.a00f9e31da2d2p-13,
                                         0x1.6cd87a0eb8eebp-19),
@@ -109,7 +83,7 @@ template <int N> Mask<N> SingleTan(Lanes<N> *v) {
       z, polynomial<N>(z, -0x1.ffffffd0c60e8p-2, 0x1.55553e1063cbdp-5, -0x1.6c087e87f8aefp-10, 0x1.99342fd1b2a02p-16),
       all<N>(1));
   Mask<N> isOdd = (k & 1) != 0;
-  v[0] = (isOdd ? -c : s) / (isOdd ? s : c);
+  x = (isOdd ? -c : s) / (isOdd ? s : c);
   return ok;
 }
 /// Squares of f32 stay far inside the range of f64.
