@@ -115,6 +115,18 @@ struct DeviceSplit {
   int64_t site, operations;
 };
 std::vector<DeviceSplit> takeDeviceSplits();
+/// A kind of call that a library has refused for the first time, so that the host did its work.
+struct DeviceFallback {
+  std::string reason;
+  int64_t site;
+};
+std::vector<DeviceFallback> takeDeviceFallbacks();
+/// A library that could not be opened when --device=cuda needed it for the first time.
+struct MissingLibrary {
+  std::string work, reason;
+  int64_t site;
+};
+std::vector<MissingLibrary> takeMissingLibraries();
 /// A line for each graph, for :graphs.
 std::vector<std::string> deviceGraphs();
 

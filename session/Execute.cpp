@@ -375,6 +375,7 @@ bool Session::execute(ArrayRef<const ast::Stmt *> statements, bool *generated) {
   bool ok = runTop(owner, top);
   if (options.compile.remarks) // of functions that were compiled when they were called
     showRemarks();
+  showDeviceWarnings();
   if (ok)
     for (auto &[name, type] : top.stored) {
       size_t n = leafCount(type), i = 0;

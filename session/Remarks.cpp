@@ -81,6 +81,14 @@ bool Session::isInspected(const std::string &text, SourceRange range) {
                      [&](auto &entry) { return holds(*entry.second) && graph.reaches(calls, *entry.second); });
 }
 
+void Session::showDeviceWarnings() {
+  for (const rt::MissingLibrary &missing : rt::takeMissingLibraries())
+    diagnostics.report(DiagId::DeviceWithoutLibrary,
+                       rangeOf(compiler.engine.placeOf(missing.site).value_or(mlir::UnknownLoc::get(ir())), true),
+                       {missing.work, missing.reason});
+  showDiagnostics();
+}
+
 /// What is new since the last time.
 void Session::showRemarks() {
   for (const RecognitionRemark &r : recognition()) {
@@ -105,6 +113,10 @@ void Session::showRemarks() {
         range.valid() && remarked.insert(fmt::format("{}:{}:{}", range.buffer, range.begin, split.reason)).second)
       diagnostics.report(DiagId::DeviceSequence, range,
                          {std::to_string(split.operations), split.operations == 1 ? "" : "s", split.reason});
+  for (const rt::DeviceFallback &fallback : rt::takeDeviceFallbacks())
+    diagnostics.report(DiagId::DeviceFallback,
+                       rangeOf(compiler.engine.placeOf(fallback.site).value_or(mlir::UnknownLoc::get(ir())), true),
+                       {fallback.reason});
   showDiagnostics();
 }
 

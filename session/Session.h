@@ -198,6 +198,7 @@ private:
   SourceRange rangeOf(mlir::Location location, bool whole = false);
   std::vector<SourceRange> userRanges(llvm::ArrayRef<mlir::Location> chain);
   void showRemarks();
+  void showDeviceWarnings();
   mlir::func::FuncOp bodyOf(llvm::StringRef symbol);
   bool checkDefinitions(const ast::Module &module, bool keep = true);
   std::string instancesOf(const std::string &name);

@@ -6,7 +6,7 @@ import pathlib
 import re
 import tempfile
 
-from device import EVERYWHERE, Done, run
+from device import EVERYWHERE, NUMBER, Done, on_host, run
 from device_counts import N
 
 
@@ -96,18 +96,75 @@ def faults(toy, function, ways):
     return None
 
 
-def libraries(toy):
-    """A library's call that fails loses its own result, not the device, with graphs and without them."""
-    text = "".join(
-        f'var x{i} = fft(arange(100.0)) * 2\nvar y{i} = abs(x{i}[1])\nprint("at {i}", y{i})\n' for i in range(3)
+REFUSED = """def f(x: f64[N, M]) { return fft(x * 2) * 3; }
+def g(x: c64[N, M]) { return ifft(x * 2i, axis=0) * 3; }
+def r(x: f32[N, M]) { var z = rfft(x * 2) * 3; return irfft(z, M) * 0.5; }
+def m(x: f32[N, M], y: f32[N, M]) { return (x * 2) @ (y.T + 1); }
+def h(x: bf16[N, M], y: bf16[N, M]) { return (x * 2).T @ y; }
+def c(x: c64[N, M], y: c64[N, M]) { return x' @ (y * 1i) + 1; }
+def b(x: f64[K, N, M], y: f64[M, P]) { return (x + 1) @ y; }
+for i in range(4) {
+  var x = reshape(arange(24.0), [4, 6]) + i;
+  var z = c64(x) * (1 + 1i);
+  print(f(x)[1, 2], g(z)[1, 2], r(f32(x))[1, 2]);
+  print(m(f32(x), f32(x)), h(bf16(x), bf16(x)), c(z, z), b(reshape(x, [2, 2, 6]), x.T));
+}
+"""
+CALLS_OF_LIBRARIES = [
+    "cublasCreate",
+    "cublasSetStream",
+    "cublasSetWorkspace",
+    "cublasGemmStridedBatchedEx",
+    "cufftCreate",
+    "cufftSetAutoAllocation",
+    "cufftXtMakePlanMany",
+    "cufftSetStream",
+    "cufftSetWorkArea",
+    "cufftXtExec",
+]
+
+
+def libraries(toy, mode):
+    """What a library refuses, once or always, is computed by the host, with the same numbers and one remark for a kind
+    of call; the device goes on."""
+    want = re.findall(NUMBER, on_host(toy, ["-e", REFUSED]))
+    for function, k in itertools.product(CALLS_OF_LIBRARIES, ("1", "2", "all")):
+        flags = [f"--cuda-graphs={mode}", "--remarks", *(["--matmul-precision=high"] if k == "2" else [])]
+        done = run(toy, [*EVERYWHERE, *flags, "-e", REFUSED], TOY_FAKE_FAIL=f"{function}:{k}:2")
+        if problem := done.problem():
+            return f"{function}, call {k}: {problem}"
+        got = re.findall(NUMBER, done.stdout)
+        if len(got) != len(want) or any(
+            abs(float(x) - float(y)) > 1e-4 * max(abs(float(y)), 1) for x, y in zip(got, want)
+        ):
+            return f"{function}, call {k}, graphs {mode}: {done.stdout}\nnot {want}"
+        said = done.stderr.count("M0107")
+        happens = k != "2" or function not in ("cublasCreate",)  # there is one
+        if (
+            said != happens
+            or (said and f"{function} gives status" not in done.stderr)
+            or not done.stats["launches"] + done.stats["graph_launches"]
+        ):
+            return f"{function}, call {k}, graphs {mode}: {said} remarks\n{done.stderr}\n{done.stats}"
+        others = done.stats["transforms" if function.startswith("cublas") else "products"]
+        if not others and mode == "off":
+            return f"{function}, call {k}, graphs {mode}: the other library is not used any more: {done.stats}"
+    return None
+
+
+def no_library(toy):
+    """Without cuBLAS or cuFFT the host computes, and with --device=cuda that is said once."""
+    text = (
+        "def f(x: f32[N, N]) { return abs(fft(x @ (x * 2))); } var x = f32(eye(3)); for i in range(2) { print(f(x)); }"
     )
-    for mode, function in itertools.product(("off", "full"), ("cufftXtExec", "cublasGemmStridedBatchedEx")):
-        program = text if "fft" in function else text.replace("fft(arange(100.0))", "(ones([9, 9]) @ ones([9, 9]))")
-        program = program if "fft" in function else program.replace("[1])", "[1, 1])")
-        done = run_prompt(toy, program, [f"--cuda-graphs={mode}"], TOY_FAKE_FAIL=f"{function}:1:2")
-        calls = int((re.search(rf"^{function}: (\d+)", done.report, re.M) or [0, 0])[1])
-        if "R0123" not in done.stdout or "at 2" not in done.stdout or calls < 3 or "found: " in done.report:
-            return f"{function}, graphs {mode}: {calls} calls\n{done.stdout}\n{done.report}"
+    want = on_host(toy, ["-e", text])
+    for device, count in (("cuda", 1), ("auto", 0)):
+        done = run(toy, [f"--device={device}", "--jit=always", "-e", text], TOY_CUDA_BLAS="none", TOY_CUDA_FFT="none")
+        if problem := done.problem():
+            return problem
+        said = [done.stderr.count(f"{work} run on the host: none cannot") for work in ("products", "transforms")]
+        if done.stdout != want or said != [count, count] or done.stderr.count("warning") != 2 * count:
+            return f"{device}: {done.stdout}{done.stderr}"
     return None
 
 
@@ -257,7 +314,8 @@ def all_cases():
     return [
         ("device: none", no_device),
         *faults_of_calls(),
-        ("device: libraries", libraries),
+        *((f"device: libraries, {mode}", lambda toy, mode=mode: libraries(toy, mode)) for mode in ("off", "full")),
+        ("device: no library", no_library),
         ("device: memory", memory, "release"),
         ("device: interrupted", interrupted),
     ]

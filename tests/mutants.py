@@ -257,7 +257,7 @@ DEVICE_MUTANTS = [
     (
         "no workspace of its own",
         LIBRARIES,
-        'must(blas->setWorkspace(handle, reinterpret_cast<void *>(workspace), workspaceBytes), "cublasSetWorkspace");',
+        "status = blas->setWorkspace(handle, reinterpret_cast<void *>(workspace), workspaceBytes);",
         "",
     ),
     (
@@ -312,6 +312,21 @@ DEVICE_MUTANTS = [
     ("slices of factors start at 0", LIBRARIES, "p.offsetA = left.offset * size;", "p.offsetA = 0;"),
     ("batches are written to one place", LIBRARIES, "p.strideC = s.m * s.n;", "p.strideC = 0;"),
     ("scaling is lost", LIBRARIES, "p.alpha = scale;", "p.alpha = 1;"),
+    (
+        "the host replaces what products are added to",
+        LIBRARIES,
+        "c.data(), std::span(&batch, 1), p.alpha, beta);",
+        "c.data(), std::span(&batch, 1), p.alpha, 0);",
+    ),
+    ("the host ignores conjugates", LIBRARIES, "p.opA == blasConjugated}", "false}"),
+    ("the host scales transforms", LIBRARIES, "forward ? 0 : 2}; // along", "0}; // along"),
+    (
+        "a graph lacks refused calls",
+        SEQUENCE,
+        "if (!child)\n        return false;\n      check",
+        "if (!child)\n        continue;\n      check",
+    ),
+    ("every refusal is told", LIBRARIES, "if (fallbackKinds.insert(what).second)", "fallbackKinds.insert(what);"),
     ("a failed device is used on", DEVICE, 'failure = fmt::format("{} failed: {}", what, shown);', ""),
     (
         "updates on the host are not seen",

@@ -380,6 +380,16 @@ std::vector<DeviceSplit> takeDeviceSplits() {
   return device ? std::exchange(device->splits, {}) : std::vector<DeviceSplit>();
 }
 
+std::vector<DeviceFallback> takeDeviceFallbacks() {
+  CudaDevice *device = openedDevice();
+  return device ? std::exchange(device->fallbacks, {}) : std::vector<DeviceFallback>();
+}
+
+std::vector<MissingLibrary> takeMissingLibraries() {
+  CudaDevice *device = openedDevice();
+  return device ? std::exchange(device->missing, {}) : std::vector<MissingLibrary>();
+}
+
 std::vector<std::string> deviceGraphs() {
   CudaDevice *device = openedDevice();
   return device ? device->graphTable() : std::vector<std::string>();

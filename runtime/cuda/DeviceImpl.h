@@ -82,7 +82,8 @@ struct CachedGraph {
   GraphExec exec = nullptr;
   std::vector<Node> nodes;
   int64_t launches = 0, patches = 0, uses = 0;
-  uint64_t used = 0; ///< when
+  bool cannotBe = false; ///< a library refuses a call of it
+  uint64_t used = 0;     ///< when
 };
 
 class CudaDevice {
@@ -109,6 +110,10 @@ public:
   double bandwidth = 1e12; ///< bytes a second of its memory, from clock and width
   DeviceStats stats;
   std::vector<DeviceSplit> splits;
+  std::vector<DeviceFallback> fallbacks;
+  std::vector<MissingLibrary> missing;
+  /// Whether the library that some work needs is there. That it is not is said once where the device was asked for.
+  bool has(bool isOpen, const char *work, const std::string &problem, int64_t site);
   std::set<int64_t> unfinished; ///< sites
   std::vector<std::string> graphTable() const;
   void unload(DeviceModule &module);
@@ -139,23 +144,30 @@ private:
   // Sequence.cpp
   void run(size_t begin, size_t end);
   void runOnStreams(size_t begin, size_t end);
-  void runGraph(CachedGraph &graph, size_t begin, size_t end);
+  /// False, with nothing launched, where a library refuses a call.
+  bool runGraph(CachedGraph &graph, size_t begin, size_t end);
   Signature signatureOf(size_t begin, size_t end) const;
   CachedGraph &graphOf(const Signature &signature);
-  void build(CachedGraph &graph, size_t begin, size_t end);
+  bool build(CachedGraph &graph, size_t begin, size_t end);
   void destroyGraph(CachedGraph &graph);
   /// Those with a transform like this one, or with any.
   void destroyGraphsOf(const TransformPlan *transform);
-  Graph captureCall(const Record &record);
+  Graph captureCall(const Record &record); ///< null where a library refuses it
   void launch(Record &record, Stream stream);
   // Libraries.cpp
-  void must(int status, const char *what);
+  void noteFallback(const char *what, int status, int64_t site);
   void prepareTransforms();
-  void makePlan(const TransformPlan &t);
-  void prepareProduct();
-  void callLibrary(const Record &record, Stream stream);
-  void multiply(const Record &record, Stream stream);
-  void transform(const Record &record, Stream stream);
+  void makePlan(const TransformPlan &t, int64_t site);
+  bool prepareProduct(int64_t site);
+  /// What the library refuses is computed by the host and copied to where it belongs; false while a stream is captured,
+  /// when that cannot be.
+  bool callLibrary(const Record &record, Stream stream);
+  bool multiply(const Record &record, Stream stream);
+  void multiplyOnHost(const Record &record, DeviceBlock *left, DeviceBlock *right, double beta, Stream stream);
+  bool transform(const Record &record, Stream stream);
+  /// The bytes of a block when the stream has come so far; the other way round.
+  std::vector<char> contents(DeviceBlock *block, Stream stream);
+  void replace(DeviceBlock *block, const void *with, Stream stream);
   std::vector<uint64_t> parametersOf(const Record &record) const;
   std::vector<int> predecessorsOf(size_t i, size_t begin) const;
   void finish();
@@ -170,7 +182,7 @@ private:
   BlasHandle handle = nullptr;
   /// A plan of cuFFT.
   struct MadePlan {
-    int plan;
+    int plan; ///< -1: cuFFT does not make it
     int64_t workBytes;
     uint64_t used; ///< when
   };
@@ -187,8 +199,9 @@ private:
       idle; ///< blocks by capacity; whoever takes one comes later on the main stream than its last use
   int64_t idleBytes = 0;
   std::map<Signature, CachedGraph> graphs;
-  std::set<Signature> sizesSeen; ///< of sequences with calls of libraries whose graph had other sizes
-  std::vector<Event> events;     ///< free ones
+  std::set<std::string> fallbackKinds, missed; ///< calls that have failed, work without its library
+  std::set<Signature> sizesSeen;               ///< of sequences with calls of libraries whose graph had other sizes
+  std::vector<Event> events;                   ///< free ones
 };
 
 /// A kernel of Kernels.cu.

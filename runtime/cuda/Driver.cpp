@@ -35,7 +35,10 @@ bool open(const std::vector<std::string> &names, std::initializer_list<Symbol> s
   for (const std::string &name : names)
     if (void *library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL); library && dlsym(library, symbols.begin()->name))
       return resolve(library, symbols, name, problem);
-  problem = names.back() + " cannot be opened";
+  problem.clear();
+  for (const std::string &name : names)
+    problem += (problem.empty() ? "" : &name == &names.back() ? " or " : ", ") + name;
+  problem += " cannot be opened";
   return false;
 }
 

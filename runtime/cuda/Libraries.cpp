@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Matrix products by cuBLAS and Fourier transforms by cuFFT.
+/// Matrix products by cuBLAS and Fourier transforms by cuFFT; the host does what one of them refuses.
 #include "runtime/cuda/DeviceImpl.h"
 
+#include "runtime/Blas.h"
 #include "runtime/Error.h"
+#include "runtime/Library.h"
 #include "runtime/Memory.h"
 #include "support/Half.h"
 
@@ -13,6 +15,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
 
 namespace toy::rt {
 namespace cuda {
@@ -163,23 +166,32 @@ DeviceBlock *splitProduct(CudaDevice &device, ProductPlan p, bool complex, Devic
 
 } // namespace
 
-/// A library's call that fails loses what it was to compute; whether the device is well is for the driver to say.
-void CudaDevice::must(int status, const char *what) {
-  if (status != 0)
-    fail(DiagId::DeviceFailed, {fmt::format("{} failed with status {}", what, status)});
+bool CudaDevice::has(bool isOpen, const char *work, const std::string &problem, int64_t site) {
+  if (!isOpen && deviceOptions().choice == DeviceChoice::Cuda && missed.insert(work).second)
+    missing.push_back({work, problem, site});
+  return isOpen;
 }
 
-void CudaDevice::makePlan(const TransformPlan &t) {
+void CudaDevice::noteFallback(const char *what, int status, int64_t site) {
+  if (fallbackKinds.insert(what).second)
+    fallbacks.push_back({fmt::format("{} gives status {}", what, status), site});
+}
+
+/// A plan for a kind of transform; one that cannot be made is remembered, too.
+void CudaDevice::makePlan(const TransformPlan &t, int64_t site) {
   int plan = 0;
-  must(fft->create(&plan), "cufftCreate");
-  int64_t half = t.points / 2 + 1;
-  long long n = t.points, from = t.kind == TransformPlan::RealBackward ? half : n,
+  long long half = t.points / 2 + 1, n = t.points, from = t.kind == TransformPlan::RealBackward ? half : n,
             to = t.kind == TransformPlan::RealForward ? half : n;
   int complexType = t.single ? blasC64 : blasC128, realType = t.single ? blasF32 : blasF64;
   size_t workBytes = 0;
-  bool rows = t.inner == 1;
-  const char *what = "cufftSetAutoAllocation";
-  int status = fft->setAutoAllocation(plan, 0);
+  bool rows = t.inner == 1, isMade = false;
+  const char *what = "cufftCreate";
+  int status = fft->create(&plan);
+  if (status == 0) {
+    isMade = true;
+    what = "cufftSetAutoAllocation";
+    status = fft->setAutoAllocation(plan, 0);
+  }
   if (status == 0) {
     what = "cufftXtMakePlanMany";
     status = fft->makePlanMany(plan, 1, &n, &from, t.inner, rows ? from : 1,
@@ -187,9 +199,13 @@ void CudaDevice::makePlan(const TransformPlan &t) {
                                rows ? to : 1, t.kind == TransformPlan::RealBackward ? realType : complexType,
                                t.outer * t.inner, &workBytes, complexType);
   }
-  if (status != 0)
-    fft->destroy(plan);
-  must(status, what);
+  if (status != 0) {
+    noteFallback(what, status, site);
+    if (isMade)
+      fft->destroy(plan);
+    plan = -1;
+    workBytes = 0;
+  }
   transformPlans[t] = {plan, static_cast<int64_t>(workBytes), 0};
 }
 
@@ -202,11 +218,10 @@ void CudaDevice::prepareTransforms() {
   for (const Record &record : pending) {
     if (!record.transform)
       continue;
-    std::string problem;
-    if (!fft && !(fft = openFft(problem)))
-      fail(DiagId::DeviceFailed, {problem});
+    if (std::string unused; !fft)
+      fft = openFft(unused); // which recording has done before
     if (!transformPlans.contains(*record.transform))
-      makePlan(*record.transform);
+      makePlan(*record.transform, record.site);
     MadePlan &made = transformPlans.at(*record.transform);
     made.used = now;
     bytes = std::max(bytes, made.workBytes);
@@ -226,58 +241,160 @@ void CudaDevice::prepareTransforms() {
       break;
     destroyGraphsOf(&oldest->first);
     wait();
-    fft->destroy(oldest->second.plan);
+    if (oldest->second.plan >= 0)
+      fft->destroy(oldest->second.plan);
     transformPlans.erase(oldest);
   }
 }
 
-/// What must not be made while a stream is captured.
-void CudaDevice::prepareProduct() {
-  std::string problem;
-  if (!blas && !(blas = openBlas(problem)))
-    fail(DiagId::DeviceFailed, {problem});
+/// What must not be made while a stream is captured. False where cuBLAS cannot be used.
+bool CudaDevice::prepareProduct(int64_t site) {
+  if (std::string unused; !blas)
+    blas = openBlas(unused); // which recording has done before
   if (!workspace)
     workspace = allocate(workspaceBytes);
   if (!handle)
-    must(blas->create(&handle), "cublasCreate");
+    if (int status = blas->create(&handle); status != 0) {
+      noteFallback("cublasCreate", status, site);
+      handle = nullptr;
+    }
+  return handle != nullptr;
 }
 
-void CudaDevice::callLibrary(const Record &record, Stream on) {
+bool CudaDevice::callLibrary(const Record &record, Stream on) {
   if (record.transform)
     return transform(record, on);
-  prepareProduct();
-  multiply(record, on);
+  return multiply(record, on);
 }
 
-void CudaDevice::transform(const Record &record, Stream on) {
+std::vector<char> CudaDevice::contents(DeviceBlock *block, Stream on) {
+  std::vector<char> out(block->bytes);
+  check(cu->memcpyDtoHAsync(out.data(), block->address, block->bytes, on), "cuMemcpyDtoHAsync");
+  check(cu->streamSynchronize(on), "the device");
+  stats.bytesToHost += block->bytes;
+  ++stats.transfersToHost;
+  return out;
+}
+
+void CudaDevice::replace(DeviceBlock *block, const void *with, Stream on) {
+  check(cu->memcpyHtoDAsync(block->address, with, block->bytes, on), "cuMemcpyHtoDAsync");
+  check(cu->streamSynchronize(on), "the device"); // it reads the host's memory
+  stats.bytesToDevice += block->bytes;
+  ++stats.transfersToDevice;
+}
+
+bool CudaDevice::transform(const Record &record, Stream on) {
   const TransformPlan &t = *record.transform;
-  int plan = transformPlans.at(t).plan;
-  must(fft->setStream(plan, on), "cufftSetStream");
-  must(fft->setWorkArea(plan, reinterpret_cast<void *>(transformArea)), "cufftSetWorkArea");
   bool forward = t.kind == TransformPlan::Forward || t.kind == TransformPlan::RealForward;
-  must(fft->exec(plan, reinterpret_cast<void *>(record.operands[0]->address),
-                 reinterpret_cast<void *>(record.results[0]->address), forward ? -1 : 1),
-       "cufftXtExec");
-  ++stats.transforms;
+  if (int plan = transformPlans.at(t).plan; plan >= 0) {
+    const char *what = "cufftSetStream";
+    int status = fft->setStream(plan, on);
+    if (status == 0) {
+      what = "cufftSetWorkArea";
+      status = fft->setWorkArea(plan, reinterpret_cast<void *>(transformArea));
+    }
+    if (status == 0) {
+      what = "cufftXtExec";
+      status = fft->exec(plan, reinterpret_cast<void *>(record.operands[0]->address),
+                         reinterpret_cast<void *>(record.results[0]->address), forward ? -1 : 1);
+    }
+    if (status == 0) {
+      ++stats.transforms;
+      return true;
+    }
+    noteFallback(what, status, record.site);
+  }
+  if (on == capture)
+    return false;
+  constexpr std::string_view names[] = {"fft", "ifft", "rfft", "irfft"};
+  DType real = t.single ? DType::F32 : DType::F64;
+  bool fromReal = t.kind == TransformPlan::RealForward, halved = t.kind == TransformPlan::RealBackward;
+  std::vector<char> input = contents(record.operands[0], on);
+  TensorRef x(
+      newTensor(fromReal ? real : complexOf(real), std::array{t.outer, halved ? t.points / 2 + 1 : t.points, t.inner})),
+      points(newTensor(DType::I64, std::array<int64_t, 0>()));
+  std::memcpy(x->data, input.data(), input.size());
+  std::memcpy(points->data, &t.points, sizeof t.points);
+  const Tensor *arguments[] = {x.get(), points.get()};
+  int64_t parameters[] = {1, forward ? 0 : 2}; // along the middle axis, not scaled
+  std::vector<TensorRef> made = rt::callLibrary(names[t.kind], arguments, parameters);
+  replace(record.results[0], onHost(*made[0]), on);
+  return true;
 }
 
-void CudaDevice::multiply(const Record &record, Stream on) {
-  must(blas->setStream(handle, on), "cublasSetStream");
-  must(blas->setWorkspace(handle, reinterpret_cast<void *>(workspace), workspaceBytes),
-       "cublasSetWorkspace"); // forgotten with every new stream
+/// One product of two blocks as cuBLAS would have added it to the result.
+void CudaDevice::multiplyOnHost(const Record &record, DeviceBlock *left, DeviceBlock *right, double beta, Stream on) {
+  const ProductPlan &p = record.product;
+  auto dtypeOf = [](int type) {
+    return type == blasBF16  ? DType::BF16
+           : type == blasF16 ? DType::F16
+           : type == blasF32 ? DType::F32
+           : type == blasF64 ? DType::F64
+           : type == blasC64 ? DType::C64
+                             : DType::C128;
+  };
+  DType from = dtypeOf(p.type), to = dtypeOf(p.typeC);
+  auto factor = [&](DeviceBlock *block, int64_t &offset) {
+    std::vector<char> bytes = contents(block, on);
+    if (!isHalf(from))
+      return bytes;
+    std::vector<char> wide(bytes.size() * 2);
+    for (size_t i = 0; i < bytes.size() / 2; ++i) {
+      uint16_t bits = 0;
+      std::memcpy(&bits, &bytes[2 * i], 2);
+      float value = fromHalf(from, bits);
+      std::memcpy(&wide[4 * i], &value, 4);
+    }
+    offset *= 2;
+    return wide;
+  };
+  int64_t offsetA = p.offsetA, offsetB = p.offsetB;
+  std::vector<char> a = factor(left, offsetA), b = factor(right, offsetB),
+                    c = beta != 0 ? contents(record.results[0], on) : std::vector<char>(record.results[0]->bytes);
+  int64_t strideA = p.strideA, strideB = p.strideB, batch = p.batch;
+  gemm(to, p.m, p.n, p.k,
+       {a.data() + offsetA, p.opA == blasPlain ? p.ldA : 1, p.opA == blasPlain ? 1 : p.ldA, &strideA,
+        p.opA == blasConjugated},
+       {b.data() + offsetB, p.opB == blasPlain ? p.ldB : 1, p.opB == blasPlain ? 1 : p.ldB, &strideB,
+        p.opB == blasConjugated},
+       c.data(), std::span(&batch, 1), p.alpha, beta);
+  replace(record.results[0], c.data(), on);
+}
+
+bool CudaDevice::multiply(const Record &record, Stream on) {
+  bool ready = prepareProduct(record.site);
+  if (ready) {
+    const char *what = "cublasSetStream";
+    int status = blas->setStream(handle, on);
+    if (status == 0) {
+      what = "cublasSetWorkspace"; // forgotten with every new stream
+      status = blas->setWorkspace(handle, reinterpret_cast<void *>(workspace), workspaceBytes);
+    }
+    if (status != 0)
+      noteFallback(what, status, record.site);
+    ready = status == 0;
+  }
   const ProductPlan &p = record.product;
   double alpha[2] = {p.alpha, 0}, beta[2] = {p.beta, 0};
   float alphaSingle[2] = {static_cast<float>(p.alpha), 0}, betaSingle[2] = {static_cast<float>(p.beta), 0};
-  bool single = p.typeC == blasF32 || p.typeC == blasC64;
+  bool single = p.typeC == blasF32 || p.typeC == blasC64, done = true;
   auto at = [](Pointer address) { return reinterpret_cast<void *>(address); };
   auto product = [&](DeviceBlock *a, DeviceBlock *b) {
-    must(blas->gemmStridedBatchedEx(handle, p.opB, p.opA, p.n, p.m, p.k,
-                                    single ? static_cast<void *>(alphaSingle) : alpha, at(b->address + p.offsetB),
-                                    p.type, p.ldB, p.strideB, at(a->address + p.offsetA), p.type, p.ldA, p.strideA,
-                                    single ? static_cast<void *>(betaSingle) : beta, at(record.results[0]->address),
-                                    p.typeC, p.ldC, p.strideC, p.batch, p.compute, -1),
-         "cublasGemmStridedBatchedEx");
-    betaSingle[0] = 1; // the next one adds
+    int status = 1;
+    if (ready) {
+      status = blas->gemmStridedBatchedEx(
+          handle, p.opB, p.opA, p.n, p.m, p.k, single ? static_cast<void *>(alphaSingle) : alpha,
+          at(b->address + p.offsetB), p.type, p.ldB, p.strideB, at(a->address + p.offsetA), p.type, p.ldA, p.strideA,
+          single ? static_cast<void *>(betaSingle) : beta, at(record.results[0]->address), p.typeC, p.ldC, p.strideC,
+          p.batch, p.compute, -1);
+      if (status != 0)
+        noteFallback("cublasGemmStridedBatchedEx", status, record.site);
+    }
+    if (status != 0 && on == capture)
+      done = false;
+    else if (status != 0)
+      multiplyOnHost(record, a, b, beta[0], on);
+    beta[0] = betaSingle[0] = 1; // the next one adds
   };
   const auto &o = record.operands;
   if (p.terms == 1)
@@ -287,7 +404,8 @@ void CudaDevice::multiply(const Record &record, Stream on) {
     product(o[2], o[4]);
     product(o[0], o[3]);
   }
-  ++stats.products;
+  stats.products += ready && done;
+  return done;
 }
 
 } // namespace cuda
@@ -319,7 +437,7 @@ Tensor *deviceProduct(Tensor *a, const StridedView &aView, Tensor *b, const Stri
   CudaDevice *device = cuda::usableDevice();
   int type = blasTypeOf(a->dtype);
   std::string problem;
-  if (!device || type < 0 || !cuda::openBlas(problem))
+  if (!device || type < 0 || !device->has(cuda::openBlas(problem), "matrix products", problem, site))
     return nullptr;
   bool halves = isHalf(a->dtype), complex = isComplex(a->dtype);
   DType result = halves ? DType::F32 : a->dtype;
@@ -404,7 +522,7 @@ static Tensor *deviceTransform(std::string_view name, const Tensor &x, int64_t a
   std::string problem;
   int64_t half = points / 2 + 1, wanted = kind == TransformPlan::RealBackward ? half : points;
   if (found == std::end(names) || !device || points < 1 || points > INT32_MAX || x.sizes[axis] != wanted ||
-      x.count() == 0 || !cuda::openFft(problem))
+      x.count() == 0 || !device->has(cuda::openFft(problem), "Fourier transforms", problem, site))
     return nullptr;
   std::vector<int64_t> sizes(x.sizes, x.sizes + x.rank);
   sizes[axis] = kind == TransformPlan::RealForward ? half : points;

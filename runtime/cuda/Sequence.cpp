@@ -96,7 +96,11 @@ void CudaDevice::run(size_t begin, size_t end) {
       ++graph->uses;
     }
   }
-  runGraph(*graph, begin, end);
+  if (!graph->cannotBe && runGraph(*graph, begin, end))
+    return;
+  destroyGraph(*graph);
+  graph->cannotBe = true;
+  runOnStreams(begin, end);
 }
 
 CachedGraph &CudaDevice::graphOf(const Signature &signature) {
@@ -235,7 +239,10 @@ void CudaDevice::runOnStreams(size_t begin, size_t end) {
           known[s][t] = std::max(known[s][t], follows[p][t]);
       }
     Record &record = pending[begin + i];
-    record.kernel ? launch(record, all[s]) : callLibrary(record, all[s]);
+    if (record.kernel)
+      launch(record, all[s]);
+    else
+      callLibrary(record, all[s]);
     known[s][s] = static_cast<int>(i);
     follows[i] = known[s];
     if (crosses[i])
@@ -261,29 +268,29 @@ Signature CudaDevice::signatureOf(size_t begin, size_t end) const {
 }
 
 Graph CudaDevice::captureCall(const Record &record) {
-  if (!record.transform)
-    prepareProduct();
+  if (!record.transform && !prepareProduct(record.site)) // which must not allocate while it is captured
+    return nullptr;
   if (!capture)
     check(cu->streamCreate(&capture, nonBlocking), "cuStreamCreate");
   Graph out = nullptr;
   constexpr int relaxed = 2;
   check(cu->streamBeginCapture(capture, relaxed), "cuStreamBeginCapture");
-  try {
-    callLibrary(record, capture);
-  } catch (Error &) {
-    if (cu->streamEndCapture(capture, &out) == success && out)
-      cu->graphDestroy(out);
-    throw;
+  bool done = callLibrary(record, capture);
+  Result ended = cu->streamEndCapture(capture, &out);
+  if (done) {
+    check(ended, "cuStreamEndCapture");
+    return out;
   }
-  check(cu->streamEndCapture(capture, &out), "cuStreamEndCapture");
-  return out;
+  if (ended == success && out) // a call that fails may have ended it
+    cu->graphDestroy(out);
+  return nullptr;
 }
 
 static KernelNodeParams nodeParameters(const Record &record, Function function, std::vector<void *> &pointers) {
   return {function, record.grid, 1, 1, blockThreads, 1, 1, 0, pointers.data(), nullptr, nullptr, nullptr};
 }
 
-void CudaDevice::build(CachedGraph &cached, size_t begin, size_t end) {
+bool CudaDevice::build(CachedGraph &cached, size_t begin, size_t end) {
   check(cu->graphCreate(&cached.graph, 0), "cuGraphCreate");
   for (size_t i = begin; i < end; ++i) {
     Record &record = pending[i];
@@ -298,6 +305,8 @@ void CudaDevice::build(CachedGraph &cached, size_t begin, size_t end) {
             "cuGraphAddKernelNode");
     } else {
       Graph child = captureCall(record);
+      if (!child)
+        return false;
       check(cu->graphAddChildGraphNode(&made.node, cached.graph, dependencies.data(), dependencies.size(), child),
             "cuGraphAddChildGraphNode");
       cu->graphDestroy(child); // the node has a copy
@@ -306,12 +315,14 @@ void CudaDevice::build(CachedGraph &cached, size_t begin, size_t end) {
   }
   check(cu->graphInstantiate(&cached.exec, cached.graph, 0), "cuGraphInstantiate");
   ++stats.graphsBuilt;
+  return true;
 }
 
-void CudaDevice::runGraph(CachedGraph &cached, size_t begin, size_t end) {
+bool CudaDevice::runGraph(CachedGraph &cached, size_t begin, size_t end) {
   if (!cached.exec)
     try {
-      build(cached, begin, end);
+      if (!build(cached, begin, end))
+        return false;
     } catch (Error &) {
       destroyGraph(cached);
       throw;
@@ -328,6 +339,8 @@ void CudaDevice::runGraph(CachedGraph &cached, size_t begin, size_t end) {
       check(cu->graphExecKernelNodeSetParams(cached.exec, known.node, &parameters), "cuGraphExecKernelNodeSetParams");
     } else {
       Graph child = captureCall(record);
+      if (!child)
+        return false;
       Result result = cu->graphExecChildGraphNodeSetParams(cached.exec, known.node, child);
       cu->graphDestroy(child);
       if (result != success) { // another kernel of the library: the graph has another shape
@@ -344,6 +357,7 @@ void CudaDevice::runGraph(CachedGraph &cached, size_t begin, size_t end) {
   check(cu->graphLaunch(cached.exec, stream), "cuGraphLaunch");
   ++cached.launches;
   ++stats.graphLaunches;
+  return true;
 }
 
 void CudaDevice::destroyGraphsOf(const TransformPlan *transform) {

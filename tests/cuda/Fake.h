@@ -207,7 +207,7 @@ struct Fake : ptx::Memory {
     ++counts[name];
     if (sticky != success)
       return sticky;
-    if (failFunction == name && ++calls[name] == failAt) {
+    if (failFunction == name && (++calls[name] == failAt || failAt == 0)) {
       if (failWith >= 700 || failWith == 999)
         sticky = failWith;
       return failWith;

@@ -143,6 +143,10 @@ using namespace fakecuda;
 extern "C" {
 
 int cublasCreate_v2(BlasHandle *handle) {
+  Fake &f = fake();
+  std::lock_guard lock(f.mutex);
+  if (f.enter("cublasCreate") != success)
+    return 3;
   *handle = reinterpret_cast<BlasHandle>(new FakeBlas);
   return 0;
 }
@@ -151,12 +155,20 @@ int cublasDestroy_v2(BlasHandle handle) {
   return 0;
 }
 int cublasSetStream_v2(BlasHandle handle, Stream stream) {
+  Fake &f = fake();
+  std::lock_guard lock(f.mutex);
+  if (f.enter("cublasSetStream") != success)
+    return 7;
   auto *h = reinterpret_cast<FakeBlas *>(handle);
   h->stream = streamOf(stream);
   h->workspace = 0; // as the real one: the workspace belongs to the stream
   return 0;
 }
 int cublasSetWorkspace_v2(BlasHandle handle, void *workspace, size_t) {
+  Fake &f = fake();
+  std::lock_guard lock(f.mutex);
+  if (f.enter("cublasSetWorkspace") != success)
+    return 7;
   reinterpret_cast<FakeBlas *>(handle)->workspace = reinterpret_cast<uint64_t>(workspace);
   return 0;
 }
@@ -229,6 +241,8 @@ int cublasGemmStridedBatchedEx(BlasHandle handle, int opA, int opB, int m, int n
 int cufftCreate(int *plan) {
   Fake &f = fake();
   std::lock_guard lock(f.mutex);
+  if (f.enter("cufftCreate") != success)
+    return 2;
   f.fftPlans.push_back({});
   *plan = static_cast<int>(f.fftPlans.size()) - 1;
   return 0;
@@ -242,15 +256,27 @@ int cufftDestroy(int plan) {
   return 0;
 }
 int cufftSetAutoAllocation(int plan, int isOn) {
-  fake().fftPlans.at(plan).first.allocates = isOn != 0;
+  Fake &f = fake();
+  std::lock_guard lock(f.mutex);
+  if (f.enter("cufftSetAutoAllocation") != success)
+    return 5;
+  f.fftPlans.at(plan).first.allocates = isOn != 0;
   return 0;
 }
 int cufftSetWorkArea(int plan, void *area) {
-  fake().fftPlans.at(plan).first.area = reinterpret_cast<uint64_t>(area);
+  Fake &f = fake();
+  std::lock_guard lock(f.mutex);
+  if (f.enter("cufftSetWorkArea") != success)
+    return 5;
+  f.fftPlans.at(plan).first.area = reinterpret_cast<uint64_t>(area);
   return 0;
 }
 int cufftSetStream(int plan, Stream stream) {
-  fake().fftPlans.at(plan).second = streamOf(stream);
+  Fake &f = fake();
+  std::lock_guard lock(f.mutex);
+  if (f.enter("cufftSetStream") != success)
+    return 5;
+  f.fftPlans.at(plan).second = streamOf(stream);
   return 0;
 }
 int cufftXtMakePlanMany(int plan, int rank, long long *n, long long *inEmbed, long long inStride, long long inDistance,
@@ -258,6 +284,8 @@ int cufftXtMakePlanMany(int plan, int rank, long long *n, long long *inEmbed, lo
                         long long batch, size_t *workBytes, int computeType) {
   Fake &f = fake();
   std::lock_guard lock(f.mutex);
+  if (f.enter("cufftXtMakePlanMany") != success)
+    return 2;
   for (auto &[id, stream] : f.streams)
     if (stream->capturing)
       f.complain("cuFFT: a plan is made while a stream is captured");
