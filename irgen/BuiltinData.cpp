@@ -85,12 +85,13 @@ RValue loadBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return globalValue(g, name, type, r);
 }
 
-static Value pathOf(IRGen &g, Bound &args) {
-  RValue path = valueArgument(g, args, "path");
-  if (!path.isStr())
-    g.fail(DiagId::ArgumentKind, args.rangeOf("path"), {args.row->name, "the path", "a string", path.type().str()});
-  return path.value;
+static Value textArgument(IRGen &g, Bound &args, StringRef name, const char *what) {
+  RValue text = valueArgument(g, args, name);
+  if (!text.isStr())
+    g.fail(DiagId::ArgumentKind, args.rangeOf(name), {args.row->name, what, "a string", text.type().str()});
+  return text.value;
 }
+static Value pathOf(IRGen &g, Bound &args) { return textArgument(g, args, "path", "the path"); }
 
 static bool isListOfStrings(const RValue &v) {
   if (!v.isList() || v.elements.size() != 1 || v.elements[0].kind != RValue::Leaf)
@@ -160,8 +161,8 @@ RValue strBuiltin(IRGen &g, Bound &args, SourceRange r) {
 
 RValue checkBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Value c = genCondition(g, *args["condition"]);
-  Value text =
-      args.has("text") ? valueArgument(g, args, "text").value : g.string(g.sourceText(args.rangeOf("condition")), r);
+  Value text = args.has("text") ? textArgument(g, args, "text", "the text")
+                                : g.string(g.sourceText(args.rangeOf("condition")), r);
   if (g.fn().decl && isLibrary(g, *g.fn().decl))
     needValue(g, c, text, r);
   else

@@ -71,6 +71,14 @@ static RValue partsOfSizes(IRGen &g, Value x, int64_t axis, SmallVector<Value> g
   return RValue::tuple(std::move(all));
 }
 
+/// Each part is a value of its own, with code of its own.
+static void checkPartCount(IRGen &g, Bound &args, StringRef name, int64_t count) {
+  constexpr int64_t most = 1 << 16;
+  if (count > most)
+    g.fail(DiagId::ArgumentKind, args.rangeOf(name),
+           {args.row->name, "the number of parts", "at most " + std::to_string(most), std::to_string(count)});
+}
+
 RValue splitBuiltin(IRGen &g, Bound &args, SourceRange r) {
   RValue x = valueArgument(g, args, "x");
   if (x.isStr()) {
@@ -87,7 +95,8 @@ RValue splitBuiltin(IRGen &g, Bound &args, SourceRange r) {
   int64_t axis = axisArgument(g, args, x.rank(), 0);
   SmallVector<Value> given = indexList(g, *args["sections"], "split");
   Dim whole = x.tensor().getDim(axis);
-  bool list = args["sections"]->kind == ast::NodeKind::Bracket || args["sections"]->kind == ast::NodeKind::Tuple;
+  bool list = given.size() != 1 || args["sections"]->kind == ast::NodeKind::Bracket ||
+              args["sections"]->kind == ast::NodeKind::Tuple;
   if (list && llvm::any_of(given, [](Value v) { return !constantOf(v); }))
     return partsOfSizes(g, x.value, axis, given, r);
   SmallVector<int64_t> sizes = staticList(g, given, args.rangeOf("sections"), "split");
@@ -96,6 +105,7 @@ RValue splitBuiltin(IRGen &g, Bound &args, SourceRange r) {
     if (part > 0 && isFree(g, whole)) { // how many parts there are is decided, how long the last one is not
       Dim count = (whole + g.number(part - 1)).floorDiv(g.number(part));
       int64_t n = hintOf(g, count);
+      checkPartCount(g, args, "sections", n);
       decideSize(g, SizeFact::equal(count, g.number(n)), r);
       std::vector<RValue> parts;
       for (int64_t i = 0; i < n; ++i) {
@@ -107,6 +117,7 @@ RValue splitBuiltin(IRGen &g, Bound &args, SourceRange r) {
     }
     if (!whole.isNumber() || part <= 0)
       g.fail(DiagId::StaticNeeded, r, {"split", "the size of the axis"});
+    checkPartCount(g, args, "sections", whole.value() / part);
     sizes.assign(whole.value() / part, part);
     if (whole.value() % part)
       sizes.push_back(whole.value() % part);
@@ -165,6 +176,7 @@ RValue chunkBuiltin(IRGen &g, Bound &args, SourceRange r) {
   if (n <= 0)
     g.fail(DiagId::NegativeSize, args.rangeOf("n"), {std::to_string(n)});
   int64_t parts = chunkCount(g, x.value, axis, n, r);
+  checkPartCount(g, args, "n", parts);
   Value size = sizeOf(g, x.value, axis, r);
   Value part = arith<FloorDivOp>(g, arith<AddOp>(g, size, g.integer(n - 1, r), r), g.integer(n, r), r);
   std::vector<RValue> all;

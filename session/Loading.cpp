@@ -21,14 +21,18 @@ bool Session::evaluateText(const ast::Expr &e, std::string &text) {
   statement->value.release();
   if (!ok)
     return false;
-  auto *found = std::get_if<rt::StrRef>(&globals.at(name));
-  if (found)
+  auto value = globals.find(name); // none of that name: a function, or of several leaves
+  auto *found = value == globals.end() ? nullptr : std::get_if<rt::StrRef>(&value->second);
+  bool isText = found != nullptr;
+  if (isText)
     text = (*found)->text;
   else
     diagnostics.report(DiagId::ArgumentKind, e.range, {"load", "the path", "a string", globalTypes[name].str()});
-  globals.erase(name);
+  for (auto it = globals.lower_bound(name);
+       it != globals.end() && (it->first == name || it->first.starts_with(name + "."));)
+    it = globals.erase(it);
   globalTypes.erase(name);
-  return found;
+  return isText;
 }
 
 /// Whether all arrays of a file can be members of a struct.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Types truncated and mutated programs into one session: `fuzz-prompt COUNT SEED FILE...`. Whatever is typed, the
-/// prompt comes back (endless loops after Ctrl-C), no input ends in a fault or an internal error, and the variables
-/// that were there before are intact. With FUZZ_LOG=FILE the inputs are written there, separated by \x1e; COUNT 0 types
-/// the inputs of FILE.
+/// Types truncated and mutated programs, and calls of functions with odd arguments, into one session: `fuzz-prompt
+/// COUNT SEED FILE...`. Whatever is typed, the prompt comes back (endless loops after Ctrl-C), no input ends in a fault
+/// or an internal error, and the variables that were there before are intact. With FUZZ_LOG=FILE the inputs are written
+/// there, separated by \x1e; COUNT 0 types the inputs of FILE.
+#include "irgen/Builtins.h"
 #include "repl/Commands.h"
 #include "runtime/Format.h"
 #include "runtime/Guard.h"
@@ -75,6 +76,36 @@ std::string mutant(const std::vector<std::vector<std::string>> &programs) {
   return text;
 }
 
+/// A call of a function with arguments that are empty, of odd types, ranks and sizes, or functions themselves.
+std::string oddCall() {
+  static constexpr const char *values[] = {
+      "0",           "1",       "-1",          "2",           "2.5",           "1i",       "nan",
+      "inf",         "1e18",    "true",        "\"a\"",       "\"\"",          "zeros(0)", "zeros(0, 3)",
+      "[1, 2, 3]",   "[1i, 2]", "ones(2, 2)",  "eye(3)",      "ones(2, 1, 3)", "x => x",   "(1, 2)",
+      "[]",          "i64(3)",  "u8([1, 2])",  "f32([1, 2])", "[1, 2] > 1",    "list()",   "[\"a\"]",
+      "c64([1, 2])", "0:3",     "i32([0, 7])", "firstTensor"};
+  static constexpr const char *keywords[] = {"axis=", "keepdims=", "dtype=", "n=", "k=", "p=", "out=", "key="};
+  const auto value = [] { return std::string(values[below(std::size(values))]); };
+  static constexpr const char *operators[] = {" + ", " * ", " @ ", " ** ", " // ", " % ", " == ", " < ", " & ", " << "};
+  const BuiltinRow &row = builtinRows()[below(builtinRows().size())];
+  std::string call;
+  for (size_t i = 0, most = below(4); i <= most; ++i)
+    call += (call.empty() ? "" : ", ") + (below(8) ? "" : std::string(keywords[below(std::size(keywords))])) + value();
+  if (below(4) == 0) // what is not known before it runs
+    call = below(2) ? "x, n" : "x";
+  call = std::string(row.name) + "(" + call + ")";
+  switch (below(8)) {
+  case 0:
+    return call + operators[below(std::size(operators))] + value();
+  case 1:
+    return call + "[" + value() + "]";
+  case 2: // sizes and integers that only the run knows
+    return "def odd(x, n) { return " + call + "; } odd(" + value() + ", " + value() + ")";
+  default:
+    return call;
+  }
+}
+
 std::atomic<int64_t> started{0}; ///< milliseconds; 0: nothing runs
 int64_t now() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
@@ -135,7 +166,7 @@ static int fuzz(int argc, char **argv) {
   static constexpr const char *commands[] = {":type ", ":emit toy ", ":emit llvm ", ":explain ",
                                              "?",      ":guards ",   ":vars ",      ":load "};
   for (int i = 0; i < count; ++i) {
-    text = replayed.empty() ? mutant(programs) : replayed[i];
+    text = !replayed.empty() ? replayed[i] : below(4) == 0 ? oddCall() : mutant(programs);
     if (replayed.empty() && below(16) == 0)
       text = commands[below(std::size(commands))] + text;
     if (const char *log = std::getenv("FUZZ_LOG"))
