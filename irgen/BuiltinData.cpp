@@ -48,9 +48,18 @@ CsvOptions csvOptions(IRGen &g, llvm::function_ref<const ast::Expr *(StringRef)>
   return csv;
 }
 
+static Value textArgument(IRGen &g, Bound &args, StringRef name, const char *what) {
+  RValue text = valueArgument(g, args, name);
+  if (!text.isStr())
+    g.fail(DiagId::ArgumentKind, args.rangeOf(name), {args.row->name, what, "a string", text.type().str()});
+  return text.value;
+}
+static Value pathOf(IRGen &g, Bound &args) { return textArgument(g, args, "path", "the path"); }
+
 /// The type of a file that nothing else is read of.
 static RValue valueOfFile(IRGen &g, Bound &args, const CsvOptions &csv, SourceRange r) {
-  RValue path = genExpr(g, *args["path"]), member = args.has("name") ? genExpr(g, *args["name"]) : g.string("", r);
+  RValue path = pathOf(g, args),
+         member = args.has("name") ? textArgument(g, args, "name", "the name") : g.string("", r);
   auto file = stringOf(path), name = stringOf(member);
   ValueType type;
   if (!file || !name || !g.host.typeOfFile(file->str(), name->str(), csv, type))
@@ -84,14 +93,6 @@ RValue loadBuiltin(IRGen &g, Bound &args, SourceRange r) {
     throw IRAbort();
   return globalValue(g, name, type, r);
 }
-
-static Value textArgument(IRGen &g, Bound &args, StringRef name, const char *what) {
-  RValue text = valueArgument(g, args, name);
-  if (!text.isStr())
-    g.fail(DiagId::ArgumentKind, args.rangeOf(name), {args.row->name, what, "a string", text.type().str()});
-  return text.value;
-}
-static Value pathOf(IRGen &g, Bound &args) { return textArgument(g, args, "path", "the path"); }
 
 static bool isListOfStrings(const RValue &v) {
   if (!v.isList() || v.elements.size() != 1 || v.elements[0].kind != RValue::Leaf)

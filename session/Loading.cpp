@@ -11,7 +11,7 @@ using namespace mlir;
 namespace toy {
 
 /// A string, now: `$text = e;` as a statement of its own.
-bool Session::evaluateText(const ast::Expr &e, std::string &text) {
+bool Session::evaluateText(const ast::Expr &e, std::string &text, const char *what) {
   auto statement = std::make_unique<ast::Var>(e.range);
   std::string name = "$text" + std::to_string(instanceTable.newNumber());
   statement->names = {name};
@@ -27,7 +27,7 @@ bool Session::evaluateText(const ast::Expr &e, std::string &text) {
   if (isText)
     text = (*found)->text;
   else
-    diagnostics.report(DiagId::ArgumentKind, e.range, {"load", "the path", "a string", globalTypes[name].str()});
+    diagnostics.report(DiagId::ArgumentKind, e.range, {"load", what, "a string", globalTypes[name].str()});
   for (auto it = globals.lower_bound(name);
        it != globals.end() && (it->first == name || it->first.starts_with(name + "."));)
     it = globals.erase(it);
@@ -105,7 +105,7 @@ bool Session::typeOfFile(const std::string &path, const std::string &member, con
 std::string Session::loadNow(const ast::Expr &path, const ast::Expr *member, const CsvOptions &csv, ValueType &type,
                              llvm::function_ref<void(DiagId, std::vector<std::string>)> failed) {
   std::string file, wanted, loaded = "$load" + std::to_string(instanceTable.newNumber());
-  if (!evaluateText(path, file) || (member && !evaluateText(*member, wanted)))
+  if (!evaluateText(path, file, "the path") || (member && !evaluateText(*member, wanted, "the name")))
     return "";
   auto keep = [&](const auto &all) {
     std::vector<std::pair<std::string, ValueType>> members;

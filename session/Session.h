@@ -154,7 +154,7 @@ public:
   std::string loadNow(const ast::Expr &path, const ast::Expr *member, const CsvOptions &csv, ValueType &type,
                       llvm::function_ref<void(DiagId, std::vector<std::string>)> failed) override;
   bool typeOfFile(const std::string &path, const std::string &member, const CsvOptions &csv, ValueType &type) override;
-  bool evaluateText(const ast::Expr &e, std::string &text);
+  bool evaluateText(const ast::Expr &e, std::string &text, const char *what);
   std::vector<std::string> names() override;
   // Environment
   rt::Value getGlobal(const std::string &name) override;
