@@ -45,7 +45,7 @@ rt::TensorRef constantTensor(DenseElementsAttr value, DType dtype) {
   }
   ArrayRef<char> raw = value.getRawData();
   if (!value.isSplat()) {
-    std::memcpy(out->data, raw.data(), count * width);
+    llvm::copy(raw, out->as<char>()); // of no elements, too
     return out;
   }
   for (int64_t i = 0; i < count; ++i)
