@@ -103,3 +103,21 @@ exit $status
         )
         wrapper.chmod(0o755)
     os.symlink(f"{build}/libtoyfakecuda.so", pathlib.Path(folder, "libtoyfakecuda.so"))
+
+
+def run(command, **kwargs):
+    """A finished program that gets no input and is given two minutes."""
+    kwargs.setdefault("stdin", subprocess.DEVNULL)
+    return subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120, errors="replace", **kwargs
+    )
+
+
+def same(what, got, want):
+    """What is wrong with a value, or None."""
+    return None if got == want else f"{what}: expected {want!r}, got {got!r}"
+
+
+def first(*problems):
+    """The first of checks that found something, or None."""
+    return next((p for p in problems if p), None)
