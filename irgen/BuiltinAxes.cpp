@@ -228,7 +228,7 @@ RValue indicesBuiltin(IRGen &g, Bound &args, SourceRange r) {
 }
 
 RValue blockDiagBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  std::vector<RValue> blocks = tensorList(g, args);
+  std::vector<RValue> blocks = tensorList(g, args, false);
   SmallVector<Value> columns;
   for (RValue &block : blocks) {
     if (block.rank() > 2)

@@ -11,30 +11,69 @@ using namespace mlir;
 
 namespace toy {
 
-/// The elements to join, or the only argument, which is a list.
-static std::vector<RValue> joinedValues(IRGen &g, Bound &args, RValue &list) {
-  if (args.rest.size() != 1 || args.rest[0]->kind == ast::NodeKind::Bracket)
-    return tensorList(g, args);
-  RValue x = genExpr(g, *args.rest[0]);
-  if (x.isList()) {
-    list = x;
-    return {};
-  }
-  bool isNew = g.given.try_emplace(args.rest[0], x).second; // evaluated once
+namespace {
+
+/// What `cat` and `stack` join: tensors, or the elements of one value. These are those of a list, or the rows of a
+/// bracket of numbers, which is one tensor that was never taken apart: a matrix may have any number of rows.
+struct Joined {
+  std::vector<RValue> values;
+  RValue list, rows;
+};
+
+} // namespace
+
+static Joined joinedValues(IRGen &g, Bound &args) {
+  if (args.rest.size() != 1)
+    return {tensorList(g, args), {}, {}};
+  const ast::Expr *only = args.rest[0];
+  auto *bracket = ast::dynCast<ast::Bracket>(only);
+  if (bracket && !bracket->compact)
+    return {tensorList(g, args), {}, {}};
+  if (bracket && bracket->shape[0] == 0)
+    g.fail(DiagId::NothingToConcat, args.call->range, {args.row->name});
+  RValue x = genExpr(g, *only);
+  if (bracket)
+    return {{}, {}, x};
+  if (x.isList())
+    return {{}, x, {}};
+  bool isNew = g.given.try_emplace(only, x).second; // evaluated once
   llvm::scope_exit forget([&] {
     if (isNew)
-      g.given.erase(args.rest[0]);
+      g.given.erase(only);
   });
-  return tensorList(g, args);
+  return {tensorList(g, args), {}, {}};
+}
+
+/// The rows of a tensor: their axis goes where they are joined, and for `cat` becomes one with the axis there.
+static Value joinedRows(IRGen &g, Bound &args, const RValue &rows, bool stacks, SourceRange r) {
+  int64_t rank = rows.rank();
+  int64_t axis = axisArgument(g, args, rank - !stacks, 0);
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(1, rank));
+  order.insert(order.begin() + axis, 0);
+  Value x = axis ? permute(g, rows.value, order, r) : rows.value;
+  if (stacks)
+    return x;
+  SmallVector<Value> sizes = sizesOf(g, x, r);
+  sizes[axis] = arith<MulOp>(g, sizes[axis], sizes[axis + 1], r);
+  sizes.erase(sizes.begin() + axis + 1);
+  return reshape(g, x, sizes, r);
+}
+
+/// Scalars have no axis along which `cat` could join them.
+static void needAxes(IRGen &g, const RValue &joined, int64_t rank, SourceRange r) {
+  if (joined.rank() < rank)
+    g.fail(DiagId::AxisOutOfRange, r, {"0", std::string(nameOf(joined.tensor().getDtype()))}, "`stack` joins scalars");
 }
 
 RValue catBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  RValue list;
-  std::vector<RValue> values = joinedValues(g, args, list);
+  auto [values, list, rows] = joinedValues(g, args);
   if (list.isList())
     return joinedList(g, list, args, false, r);
-  if (values[0].rank() == 0)
-    g.fail(DiagId::AxisOutOfRange, r, {"0", values[0].type().str()}, "`stack` joins scalars");
+  if (values.empty()) {
+    needAxes(g, rows, 2, r);
+    return joinedRows(g, args, rows, false, r);
+  }
+  needAxes(g, values[0], 1, r);
   SmallVector<Value> operands;
   for (const RValue &v : values)
     operands.push_back(v.value);
@@ -42,10 +81,11 @@ RValue catBuiltin(IRGen &g, Bound &args, SourceRange r) {
 }
 
 RValue stackBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  RValue list;
-  std::vector<RValue> values = joinedValues(g, args, list);
+  auto [values, list, rows] = joinedValues(g, args);
   if (list.isList())
     return joinedList(g, list, args, true, r);
+  if (values.empty())
+    return joinedRows(g, args, rows, true, r);
   int64_t axis = axisArgument(g, args, values[0].rank() + 1, 0);
   SmallVector<Value> operands;
   for (const RValue &v : values) {

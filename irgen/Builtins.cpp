@@ -224,15 +224,15 @@ SmallVector<Value> checkedSizes(IRGen &g, SmallVector<Value> sizes, SourceRange 
   return sizes;
 }
 
-/// `cat(a, b)`, `cat([a, b])`, `cat((a, b))`.
-std::vector<RValue> tensorList(IRGen &g, Bound &args) {
+/// `cat(a, b)`, `cat((a, b))` and, where brackets list operands, `cat([a, b])`.
+std::vector<RValue> tensorList(IRGen &g, Bound &args, bool listedInBrackets) {
   std::vector<RValue> values;
   std::vector<SourceRange> ranges;
   auto add = [&](RValue v, SourceRange range) {
     values.push_back(needTensor(g, v, args.row->name, range));
     ranges.push_back(range);
   };
-  if (args.rest.size() == 1 && args.rest[0]->kind == ast::NodeKind::Bracket &&
+  if (listedInBrackets && args.rest.size() == 1 && args.rest[0]->kind == ast::NodeKind::Bracket &&
       !ast::cast<ast::Bracket>(*args.rest[0]).compact)
     for (const ast::ExprPtr &e : ast::cast<ast::Bracket>(*args.rest[0]).elements)
       add(genExpr(g, *e), e->range);

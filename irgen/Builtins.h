@@ -54,7 +54,7 @@ DType dtypeArgument(IRGen &g, Bound &args, DType fallback);
 /// Sizes from `f(2, 3)`, `f([2, 3])` or `f(x.shape)`.
 llvm::SmallVector<mlir::Value> sizeArguments(IRGen &g, Bound &args);
 llvm::SmallVector<mlir::Value> checkedSizes(IRGen &g, llvm::SmallVector<mlir::Value> sizes, SourceRange range);
-std::vector<RValue> tensorList(IRGen &g, Bound &args);
+std::vector<RValue> tensorList(IRGen &g, Bound &args, bool listedInBrackets = true);
 RValue convertFor(IRGen &g, char conversion, const RValue &x, SourceRange range);
 
 } // namespace toy

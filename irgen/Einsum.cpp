@@ -251,7 +251,8 @@ private:
 
 RValue einsumBuiltin(IRGen &g, Bound &args, SourceRange r) {
   std::string spec = staticString(g, *args["subscripts"], "einsum");
-  std::vector<RValue> operands = tensorList(g, args);
+  bool severalAreNamed = StringRef(spec).contains(',');
+  std::vector<RValue> operands = tensorList(g, args, severalAreNamed);
   for (RValue &v : operands)
     v = convertFor(g, 'n', v, r);
   if (operands.empty())
