@@ -260,16 +260,29 @@ RValue rollBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return x;
 }
 
-RValue padBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  RValue x = tensorArgument(g, args, "x");
-  int64_t rank = x.rank();
+/// `[[before, after], …]`, a pair for each axis, in a row; else nothing.
+static SmallVector<int64_t> pairsOfWidths(IRGen &g, const ast::Expr &e) {
   SmallVector<int64_t> widths;
-  const ast::Expr &e = *args["widths"];
   auto *b = ast::dynCast<ast::Bracket>(&e);
   if (b && b->compact && b->shape.size() == 2 && b->allIntegers && b->shape[1] == 2)
     for (ast::Bracket::Part part : b->re)
       widths.push_back(integerAt(g, *b, part));
-  else {
+  auto isPair = [](const ast::ExprPtr &element) {
+    auto *pair = ast::dynCast<ast::Bracket>(element.get());
+    return pair && (pair->compact ? pair->re.size() : pair->elements.size()) == 2;
+  };
+  if (b && !b->compact && llvm::all_of(b->elements, isPair))
+    for (const ast::ExprPtr &pair : b->elements)
+      llvm::append_range(widths, staticList(g, *pair, "pad"));
+  return widths;
+}
+
+RValue padBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = tensorArgument(g, args, "x");
+  int64_t rank = x.rank();
+  const ast::Expr &e = *args["widths"];
+  SmallVector<int64_t> widths = pairsOfWidths(g, e);
+  if (widths.empty()) {
     widths = staticList(g, e, "pad");
     if (widths.size() == 1)
       widths.push_back(widths[0]);

@@ -172,8 +172,8 @@ int64_t axisOrFlat(IRGen &g, Bound &args, RValue &x, SourceRange range) {
 }
 
 Value positionsArgument(IRGen &g, Bound &args, StringRef name) {
-  auto *b = ast::dynCast<ast::Bracket>(args[name]);
-  return b && b->compact && b->allIntegers ? genBracket(g, *b, DType::I64).value : tensorArgument(g, args, name).value;
+  bool isBracket = args[name]->kind == ast::NodeKind::Bracket;
+  return isBracket ? genPositions(g, *args[name]).value : tensorArgument(g, args, name).value;
 }
 
 SmallVector<int64_t> axesArgument(IRGen &g, Bound &args, Type type) {

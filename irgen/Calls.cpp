@@ -177,8 +177,10 @@ static RValue callLibrary(IRGen &g, const ast::Function &decl, const ast::Call &
   return result;
 }
 
-/// Parameters of the library where a bracket of integers written as such holds positions, as in indexing.
-static bool isPositions(StringRef parameter) { return parameter == "index" || parameter == "target"; }
+/// Parameters of the library where a bracket of integers holds positions, as in indexing.
+static bool isPositions(const ast::Function &f, StringRef parameter) {
+  return parameter == "index" || parameter == "target" || (f.name == "bincount" && parameter == "x");
+}
 
 /// `function` holds what the declaration has captured.
 static RValue callUser(IRGen &g, const ast::Function &decl, const RValue &function, const ast::Call &call,
@@ -193,8 +195,8 @@ static RValue callUser(IRGen &g, const ast::Function &decl, const RValue &functi
     auto *bracket = e && isLibrary(g, decl) ? ast::dynCast<ast::Bracket>(e) : nullptr;
     if (bracket && parameter.name == "axis") // several axes are integers
       values.push_back(RValue::tuple(indexList(g, *e, decl.name)));
-    else if (bracket && bracket->compact && bracket->allIntegers && isPositions(parameter.name))
-      values.push_back(genBracket(g, *bracket, DType::I64));
+    else if (bracket && isPositions(decl, parameter.name))
+      values.push_back(genPositions(g, *e));
     else
       values.push_back(e ? genExpr(g, *e) : defaultOf(g, parameter, function));
     if (values.back().kind == RValue::Nothing)

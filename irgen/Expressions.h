@@ -22,7 +22,10 @@ RValue textOf(IRGen &g, const RValue &value, mlir::Value digits, SourceRange ran
 
 /// A number, signed or not.
 RValue genLiteral(IRGen &g, const ast::Expr &e);
-RValue genBracket(IRGen &g, const ast::Bracket &bracket, std::optional<DType> dtype = std::nullopt);
+RValue genBracket(IRGen &g, const ast::Bracket &bracket, std::optional<DType> dtype = std::nullopt,
+                  bool keepsIntegers = false);
+/// What stands where positions are wanted: there a bracket of integers is a tensor of i64.
+RValue genPositions(IRGen &g, const ast::Expr &e);
 bool isLiteral(const ast::Expr &e);
 mlir::Value numberAs(IRGen &g, const ast::Expr &literal, DType dtype);
 

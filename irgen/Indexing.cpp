@@ -119,12 +119,10 @@ private:
     values.resize(subscripts.size());
     for (auto [s, v] : llvm::zip_equal(subscripts, values)) {
       if (s.form == ast::Subscript::Value) {
-        auto *list = ast::dynCast<ast::Bracket>(s.value.get());
-        bool integers = list && list->compact && list->allIntegers && !list->re.empty();
-        v = needTensor(g, integers ? genBracket(g, *list, DType::I64) : genExpr(g, *s.value), "index", s.range);
+        v = needTensor(g, genPositions(g, *s.value), "index", s.range);
         int64_t rank = v.rank();
         if (kindOf(v.tensor().getDtype()) > DKind::Int)
-          g.fail(DiagId::IndexDType, s.range, {v.type().str()}, rank == 0 ? "convert it: `i64(…)`" : "");
+          g.fail(DiagId::IndexDType, s.range, {v.type().str()}, v.tensor().isComplex() ? "" : "convert it: `i64(…)`");
         tensors += rank > 0;
         used += v.tensor().getDtype() == DType::Bool ? std::max<int64_t>(rank, 1) : 1;
       } else if (s.form == ast::Subscript::Slice)

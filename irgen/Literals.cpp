@@ -264,10 +264,22 @@ static const ast::Bracket *expanded(IRGen &g, const ast::Bracket &e) {
          isShort ? "a tensor holds numbers; `(" + text.substr(1, text.size() - 2) + ")` is a tuple" : "");
 }
 
-/// `[a, b]`: numbers are f64 (c128 if one is complex, bool if all are); a conversion directly above gives the dtype.
-RValue genBracket(IRGen &g, const ast::Bracket &e, std::optional<DType> dtype) {
+static DType dtypeOfElements(ArrayRef<RValue> values, bool keepsIntegers) {
+  DKind highest = DKind::Bool;
+  for (const RValue &value : values)
+    highest = std::max(highest, kindOf(value.tensor().getDtype()));
+  if (highest == DKind::Complex)
+    return DType::C128;
+  if (highest == DKind::Bool && !values.empty())
+    return DType::Bool;
+  return highest <= DKind::Int && keepsIntegers ? DType::I64 : DType::F64;
+}
+
+/// `[a, b]`: numbers are f64 (c128 if one is complex, bool if all are; i64 if all are integers and the place keeps
+/// them); a conversion directly above gives the dtype.
+RValue genBracket(IRGen &g, const ast::Bracket &e, std::optional<DType> dtype, bool keepsIntegers) {
   if (const ast::Bracket *tree = expanded(g, e))
-    return genBracket(g, *tree, dtype);
+    return genBracket(g, *tree, dtype, keepsIntegers);
   if (e.compact && e.allBools) {
     std::string_view text = g.diagnostics.getSources().get(e.range.buffer).getText();
     SmallVector<bool> bits;
@@ -279,7 +291,8 @@ RValue genBracket(IRGen &g, const ast::Bracket &e, std::optional<DType> dtype) {
   if (e.compact) {
     if (dtype && !isComplex(*dtype) && e.anyComplex)
       g.fail(DiagId::ComplexToReal, e.range, {"complex numbers", std::string(nameOf(*dtype))});
-    DType target = dtype.value_or(e.anyComplex ? DType::C128 : DType::F64);
+    DType number = keepsIntegers && e.allIntegers ? DType::I64 : DType::F64;
+    DType target = dtype.value_or(e.anyComplex ? DType::C128 : number);
     if (kindOf(target) <= DKind::Int && !e.allIntegers) // as a conversion of the f64 tensor
       return castTo(g, compactBracket(g, e, DType::F64), target, e.range);
     return compactBracket(g, e, target);
@@ -287,7 +300,7 @@ RValue genBracket(IRGen &g, const ast::Bracket &e, std::optional<DType> dtype) {
   std::vector<RValue> values;
   for (const ast::ExprPtr &element : e.elements) {
     if (auto *inner = ast::dynCast<ast::Bracket>(element.get()))
-      values.push_back(genBracket(g, *inner, dtype));
+      values.push_back(genBracket(g, *inner, dtype, keepsIntegers));
     else if (dtype && isLiteral(*element))
       values.push_back(numberAs(g, *element, *dtype));
     else
@@ -295,17 +308,7 @@ RValue genBracket(IRGen &g, const ast::Bracket &e, std::optional<DType> dtype) {
     if (!values.back().isTensor())
       refuseElement(g, e, *element, values.back());
   }
-  DType target = DType::F64;
-  bool allBool = !values.empty();
-  for (const RValue &value : values) {
-    allBool &= value.tensor().getDtype() == DType::Bool;
-    if (isComplex(value.tensor().getDtype()))
-      target = DType::C128;
-  }
-  if (dtype)
-    target = *dtype;
-  else if (allBool)
-    target = DType::Bool;
+  DType target = dtype.value_or(dtypeOfElements(values, keepsIntegers));
   SmallVector<Value> rows;
   for (auto [i, value] : llvm::enumerate(values)) {
     SourceRange range = e.elements[i]->range;
@@ -321,6 +324,11 @@ RValue genBracket(IRGen &g, const ast::Bracket &e, std::optional<DType> dtype) {
     rows.push_back(reshape(g, x, sizes, range));
   }
   return rows.size() == 1 ? rows[0] : g.create<ConcatOp>(e.range, rows, {g.integerAttr("axis", 0)});
+}
+
+RValue genPositions(IRGen &g, const ast::Expr &e) {
+  auto *bracket = ast::dynCast<ast::Bracket>(&e);
+  return bracket && !g.given.contains(&e) ? genBracket(g, *bracket, std::nullopt, true) : genExpr(g, e);
 }
 
 } // namespace toy

@@ -305,7 +305,7 @@ static SmallVector<const ast::Expr *> subscriptsOf(const ast::Expr &target) {
   out = subscriptsOf(*index->base);
   for (const ast::Subscript &s : index->subscripts)
     for (const ast::ExprPtr *e : {&s.value, &s.start, &s.stop, &s.step})
-      if (*e && (*e)->kind != ast::NodeKind::Bracket) // whose dtype the use decides
+      if (*e)
         out.push_back(e->get());
   return out;
 }
@@ -324,7 +324,7 @@ static void genAssign(IRGen &g, const ast::Assign &s) {
       g.given.erase(e);
   });
   for (const ast::Expr *e : subscripts) {
-    RValue value = genExpr(g, *e);
+    RValue value = genPositions(g, *e);
     g.given[e] = value;
   }
   RValue old = genExpr(g, *s.target), value = genExpr(g, *s.value);
