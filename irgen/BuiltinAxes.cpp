@@ -249,4 +249,27 @@ RValue blockDiagBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return g.create<ConcatOp>(r, rows, {g.integerAttr("axis", 0)});
 }
 
+/// Each axis of a is followed by that of b, all products are formed, and each pair of axes becomes one.
+RValue kronBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue a = tensorArgument(g, args, "a"), b = tensorArgument(g, args, "b");
+  size_t rank = std::max(a.rank(), b.rank());
+  auto padded = [&](const RValue &x) {
+    SmallVector<Value> sizes = sizesOf(g, x.value, r);
+    sizes.insert(sizes.begin(), rank - sizes.size(), g.integer(1, r));
+    return sizes;
+  };
+  SmallVector<Value> outer = padded(a), inner = padded(b), left, right, sizes;
+  for (auto [m, n] : llvm::zip_equal(outer, inner)) {
+    left.append({m, g.integer(1, r)});
+    right.append({g.integer(1, r), n});
+    sizes.push_back(arith<MulOp>(g, m, n, r));
+  }
+  if (rank > 0) {
+    a.value = reshape(g, a.value, left, r);
+    b.value = reshape(g, b.value, right, r);
+  }
+  RValue products = binaryOperation(g, ast::BinaryOp::Mul, a, b, r, r, args.rangeOf("a"), args.rangeOf("b"));
+  return rank > 0 ? RValue(reshape(g, products.value, sizes, r)) : products;
+}
+
 } // namespace toy

@@ -158,11 +158,27 @@ RValue defaultOf(IRGen &g, const ast::Parameter &parameter, const RValue &functi
   return genExpr(g, *parameter.defaultValue);
 }
 
+/// What a parameter of the library says of its arguments: one whose default is a bool is one bool, a count one integer.
+static void needLike(IRGen &g, const ast::Function &decl, const ast::Parameter &parameter, const RValue &value,
+                     SourceRange range) {
+  static constexpr StringRef counts[] = {"n", "k", "m", "hop", "length", "minlength"};
+  bool isFlag = parameter.defaultValue->kind == ast::NodeKind::Bool;
+  bool isCount = llvm::is_contained(counts, parameter.name);
+  if (!isFlag && !isCount)
+    return;
+  DKind kind = value.isTensor() && value.rank() == 0 ? kindOf(value.tensor().getDtype()) : DKind::Complex;
+  if (kind > DKind::Int || (isFlag && kind != DKind::Bool))
+    g.fail(DiagId::ArgumentKind, range,
+           {decl.name, "`" + parameter.name + "`", isFlag ? "true or false" : "an integer", value.str()});
+}
+
 /// Functions of the library compute in f32 as a whole, and round halves once.
 static RValue callLibrary(IRGen &g, const ast::Function &decl, const ast::Call &call, std::vector<RValue> values,
                           std::vector<SourceRange> ranges) {
   for (auto [i, parameter] : llvm::enumerate(decl.parameters))
-    if (!parameter.defaultValue)
+    if (parameter.defaultValue)
+      needLike(g, decl, parameter, values[i], ranges[i]);
+    else
       needTensor(g, values[i], decl.name, ranges[i]);
   auto half = llvm::find_if(values, [](const RValue &v) { return v.isTensor() && isHalfTensor(v.value.getType()); });
   if (half == values.end())

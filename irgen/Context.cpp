@@ -46,6 +46,10 @@ static bool namesFunction(DiagId id) {
   }
 }
 
+static bool isInLibrary(IRGen &g, SourceRange range) {
+  return range.valid() && g.diagnostics.getSources().get(range.buffer).getName() == "<library>";
+}
+
 Diagnostic &IRGen::report(DiagId id, SourceRange range, std::vector<std::string> args) {
   // Inside the library the user's own call is the place.
   std::vector<std::pair<SourceRange, std::string>> chain;
@@ -55,17 +59,17 @@ Diagnostic &IRGen::report(DiagId id, SourceRange range, std::vector<std::string>
       chain.emplace_back(stack[i]->callRange, stack[i]->description);
       names.push_back(stack[i]->decl->name);
     }
-  auto isLibrary = [&](SourceRange r) {
-    return r.valid() && diagnostics.getSources().get(r.buffer).getName() == "<library>";
-  };
   size_t first = 0;
-  while (isLibrary(range) && first < chain.size())
+  while (isInLibrary(*this, range) && first < chain.size())
     range = chain[first++].first;
   if (first > 0 && namesFunction(id) && !names[first - 1].starts_with("_")) // not what that calls
     args[0] = names[first - 1];
+  bool isUnnamed = first > 0 && (args.empty() || args[0] != names[first - 1]);
   Diagnostic &d = diagnostics.report(id, range, std::move(args));
+  if (isUnnamed) // what the error speaks of is inside the function
+    d.note({}, "inside " + chain[first - 1].second);
   for (size_t i = first; i < chain.size(); ++i)
-    if (!isLibrary(chain[i].first) && i < first + 10)
+    if (!isInLibrary(*this, chain[i].first) && i < first + 10)
       d.note(chain[i].first, "in the call of " + chain[i].second);
   return d;
 }
@@ -91,8 +95,9 @@ void IRGen::fail(DiagId id, SourceRange range, std::vector<std::string> args, st
     throw IRAbort(); // the values of the top level are there when it runs
   if (auto later = !stack.empty() && isTried(*this) ? atRunTime(id) : std::nullopt)
     throw CertainFailure{*later, std::move(args), range};
+  bool isUsers = !isInLibrary(*this, range) || namesFunction(id); // helps speak of what stands at the place
   Diagnostic &d = report(id, range, std::move(args));
-  if (!help.empty())
+  if (!help.empty() && isUsers)
     d.withHelp(std::move(help));
   throw IRAbort();
 }

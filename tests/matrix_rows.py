@@ -480,9 +480,10 @@ def products(name, dtype, shape, x):
         y = x.astype(NUMPY[number(dtype)])
         yield "outer(x, x)", np.outer(y, y), number(dtype)
     elif name == "kron":
-        if r in (1, 2):
-            y = x.astype(NUMPY[number(dtype)])
-            yield "kron(x, x)", np.kron(y, y), number(dtype)
+        y = x.astype(NUMPY[number(dtype)])
+        yield "kron(x, x)", np.kron(y, y), number(dtype)
+        pair = np.array([[1, 2]]).astype(NUMPY[dtype]).astype(y.dtype)
+        yield f"kron(x, {dtype}([[1, 2]]))", np.kron(y, pair), number(dtype)
     elif name == "einsum":
         if r:
             y = x.astype(NUMPY[number(dtype)])

@@ -268,6 +268,7 @@ unique | x:i64[n] | unique(x) | 4 1 0 |
 vdot | x:c128[n] y:c128[m] | vdot(x, y) | 3,3 1,1 0,0 | 3,1 1,3 2,3
 outer | x:f64[n] y:f64[m] | outer(x, y) | 3,2 1,1 0,2 |
 trace | x:f64[n,m] | trace(x) | 2,2 2,3 0,2 |
+kron | x:f64[n,m] y:f64[k] | kron(x, y) | 2,3,1 1,1,1 0,1,2 |
 kron | x:f64[n,m] y:f64[k,l] | kron(x, y) | 2,3,1,2 1,1,1,1 0,1,2,2 |
 matrix_power | x:f64[n,m] | matrix_power(x, 3) | 2,2 1,1 | 2,3 3,2
 convolve | x:f64[n] y:f64[m] | convolve(x, y) | 3,2 2,3 1,1 |
