@@ -144,6 +144,12 @@ static rt::Tensor *toy_rt_unique(rt::Tensor *t) {
   rt::onHostOnly(*unique);
   return unique;
 }
+/// A copy of a tensor that somebody else holds.
+static rt::Tensor *toy_rt_copy(const rt::Tensor *t) {
+  rt::Tensor *copy = rt::copyOf(t);
+  rt::countCopy();
+  return copy;
+}
 static int64_t toy_rt_draw(int64_t distribution, int64_t dtype, int64_t a, int64_t b) {
   rt::poll();
   int64_t bits = 0;
@@ -402,6 +408,7 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       TOY_SYMBOL(toy_rt_view),
       TOY_SYMBOL(toy_rt_parallel_for),
       TOY_SYMBOL(toy_rt_streamed_for),
+      TOY_SYMBOL(toy_rt_copy),
       TOY_SYMBOL(toy_rt_index_error),
       TOY_SYMBOL(toy_rt_unique),
       TOY_SYMBOL(toy_rt_draw),

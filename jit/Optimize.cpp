@@ -6,6 +6,7 @@
 
 #include "llvm/IR/InstIterator.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
@@ -16,11 +17,19 @@ using namespace llvm;
 
 namespace toy {
 
+/// Loops with several ways out are unrolled like others: a check of an index leaves its loop in the cold.
+static void unrollLoopsWithChecks() {
+  auto &options = cl::getRegisteredOptions();
+  if (auto it = options.find("unroll-runtime-multi-exit"); it != options.end())
+    it->second->addOccurrence(0, it->first, "true");
+}
+
 Expected<orc::JITTargetMachineBuilder> targetMachineBuilder(CodeGenOptLevel level) {
   static std::once_flag once;
   std::call_once(once, [] {
     InitializeNativeTarget();
     InitializeNativeTargetAsmPrinter();
+    unrollLoopsWithChecks();
   });
   auto host = orc::JITTargetMachineBuilder::detectHost();
   if (host)
@@ -82,7 +91,9 @@ static void inlineRecursion(Module &module) {
 void optimizeModule(Module &module, TargetMachine &machine, int level, function_ref<bool()> goesOn) {
   PassInstrumentationCallbacks callbacks;
   callbacks.registerShouldRunOptionalPassCallback([goesOn](StringRef, Any) { return goesOn(); });
-  PassBuilder builder(&machine, PipelineTuningOptions(), std::nullopt, &callbacks);
+  PipelineTuningOptions tuning;
+  tuning.SLPVectorization = true; // the parts of complex numbers, and fields of structs, side by side
+  PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);
   PassAnalyses analyses(builder);
   ModulePassManager passes;
   if (level >= 2)

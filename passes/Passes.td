@@ -179,13 +179,16 @@ def HoistStrings : Pass<"toy-hoist-strings", "::mlir::func::FuncOp"> {
 }
 
 def StripLoops : Pass<"toy-strip-loops", "::mlir::func::FuncOp"> {
-  let summary = "runs counted innermost loops in strips";
+  let summary = "runs counted loops in strips";
   let description = [{
     A loop that counts by 1 to a bound and calls nothing becomes two, of which the inner one has at most 16,384 turns;
-    its way back has `toy.bare`: Ctrl-C is looked for between strips.
+    its way back has `toy.bare`: Ctrl-C is looked for between strips. A loop from a known start to a known bound, of
+    which all turns together are no more than that, needs none: its way back is bare, and the turns of loops inside
+    count as those of the loop around them, whose strips are shorter.
 
-    Before: `^h(%i): %i < %n ? ^body : ^exit`. After: `^s(%i): %end = min(%i + 16384, %n)`, `^h(%i): %i < %end ? ^body :
-    ^between`, `^between: %i < %n ? ^s(%i) : ^exit`. Requires: nothing. Guarantees: the same turns in the same order.
+    Before: `^h(%i): %i < %n ? ^body : ^exit`. After: `^s(%i): %end = %i + min(%n - %i, 16384)`, `^h(%i): %i < %end ?
+    ^body : ^between`, `^between: %i < %n ? ^s(%i) : ^exit`. Requires: sums that do not wrap have `toy.exact`.
+    Guarantees: the same turns in the same order.
   }];
   let dependentDialects = ["::toy::ToyDialect", "::mlir::cf::ControlFlowDialect"];
 }

@@ -20,6 +20,7 @@
 #include <map>
 #include <mutex>
 #include <sys/mman.h>
+#include <thread>
 #include <unistd.h>
 
 namespace toy::rt {
@@ -41,8 +42,22 @@ struct Slab {
 
 int64_t defaultLimit() { return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 10 * 8; }
 
+/// Held for some nanoseconds: an exchange and a store, where a mutex is two calls.
+class HeapLock {
+public:
+  void lock() {
+    while (taken.exchange(true, std::memory_order_acquire))
+      while (taken.load(std::memory_order_relaxed))
+        std::this_thread::yield();
+  }
+  void unlock() { taken.store(false, std::memory_order_release); }
+
+private:
+  std::atomic<bool> taken = false;
+};
+
 struct Heap {
-  std::mutex mutex;
+  HeapLock mutex;
   Link head; ///< newest first
   uint64_t serial = 0;
   std::vector<void *> freeBlocks[24]; ///< element blocks of 64 << class bytes
@@ -50,6 +65,7 @@ struct Heap {
   std::vector<std::pair<size_t, void *>> largeBlocks;
   size_t largeBytes = 0;
   MemoryStats stats;
+  std::atomic<int64_t> copies = 0;
   const DeviceMemory *device = nullptr;
   int64_t limit = defaultLimit();
 };
@@ -215,8 +231,13 @@ Tensor *newHeader(DType dtype, std::span<const int64_t> sizes) {
   return t;
 }
 
+/// Gives up one reference: whether it was the last. Who holds the only one need not tell others.
+bool isLast(std::atomic<int64_t> &refs) {
+  return refs.load(std::memory_order_acquire) == 1 || refs.fetch_sub(1, std::memory_order_acq_rel) == 1;
+}
+
 void releaseStorage(Storage *storage) {
-  if (storage->refs.fetch_sub(1, std::memory_order_acq_rel) != 1)
+  if (!isLast(storage->refs))
     return;
   Heap &h = heap();
   if (storage->data) {
@@ -441,7 +462,7 @@ void reserveItems(List &list, int64_t count) {
 }
 
 template <typename Object> static void giveUp(Object *object) {
-  if (object->refs.fetch_sub(1, std::memory_order_acq_rel) != 1)
+  if (!isLast(object->refs))
     return;
   std::lock_guard lock(heap().mutex);
   destroy(linkOf(object));
@@ -450,20 +471,19 @@ void release(Tensor *t) { giveUp(t); }
 void release(Str *s) { giveUp(s); }
 void release(List *list) { giveUp(list); }
 
-void countCopy() {
-  std::lock_guard lock(heap().mutex);
-  ++heap().stats.copies;
-}
+void countCopy() { heap().copies.fetch_add(1, std::memory_order_relaxed); }
 
 MemoryStats memoryStats() {
   std::lock_guard lock(heap().mutex);
-  return heap().stats;
+  MemoryStats stats = heap().stats;
+  stats.copies = heap().copies;
+  return stats;
 }
 
 void resetMemoryStats() {
   std::lock_guard lock(heap().mutex);
   MemoryStats &s = heap().stats;
-  s.allocations = s.copies = 0;
+  s.allocations = heap().copies = 0;
   s.peakBytes = s.liveBytes;
 }
 

@@ -92,3 +92,29 @@ def test_unread_arguments_cost_nothing(toy, tmp_path):
     flags = ["--jit=always", "--unpack", "--no-cache"]
     all_of_them, read = (seconds(toy, wide_functions(64, read), tmp_path, flags) for read in (False, True))
     assert all_of_them < 1.3 * read + 0.2, f"{all_of_them:.2f} s with 15 unread arguments, {read:.2f} s without"
+
+
+def loop_nests(n):
+    nest = "  for i in range(1, m - 1) {{ for j in range(1, m - 1) {{ x[i, j] += x[i - 1, j] * {k}.5 + x[i, j - 1]; }} }}\n"
+    return (
+        "def f(m: i64) {\n  var x = ones(m, m);\n"
+        + "".join(nest.format(k=k) for k in range(n))
+        + "  return x;\n}\nprint(sum(f(9)));\n"
+    )
+
+
+def instructions(toy, text, folder):
+    """Of all that is handed to LLVM."""
+    path = folder / "program.toy"
+    path.write_text(text)
+    command = [toy, "-O0", "--jit=always", "--emit=llvm", str(path)]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr[:2000]
+    return sum(line.startswith("  ") for line in done.stdout.splitlines())
+
+
+def test_code_of_loops_grows_with_their_number(toy, tmp_path):
+    """LLVM's time is the time of a compilation, and follows the number of instructions that it is given."""
+    none, one, ten = (instructions(toy, loop_nests(n), tmp_path) for n in (0, 1, 10))
+    assert one - none < 150, f"{one - none} instructions for a nest"
+    assert ten - none < 10.5 * (one - none), f"{one - none} instructions for a nest, {ten - none} for ten"

@@ -59,6 +59,13 @@ Value *FunctionEmitter::linearIndex(mlir::Value tensor, mlir::ValueRange indices
   return at;
 }
 
+void FunctionEmitter::access(mlir::Value tensor, function_ref<void()> body) {
+  BasicBlock *block = b.GetInsertBlock();
+  Instruction *before = block->empty() ? nullptr : &block->back();
+  body();
+  apart.mark(*block, before, tensor);
+}
+
 /// One element of what may be on a device is fetched alone, several with all others.
 void FunctionEmitter::emit(ElementOp op) {
   mlir::Value x = op.getX();
@@ -67,15 +74,16 @@ void FunctionEmitter::emit(ElementOp op) {
   if (tables.valuesMoveAway && !slots[x].data && !isInLoopOver(op, x)) {
     from = stackArray(b.getDoubleTy(), 2);
     scalars.call("toy_rt_read_element", b.getVoidTy(), {slots[x].object, at, from});
-    at = b.getInt64(0);
-  } else
-    from = dataOf(x, false);
-  slots[op.getResult()].scalar = scalars.load(dtype, from, at);
+    slots[op.getResult()].scalar = scalars.load(dtype, from, b.getInt64(0));
+    return;
+  }
+  from = dataOf(x, false);
+  access(x, [&] { slots[op.getResult()].scalar = scalars.load(dtype, from, at); });
 }
 
 void FunctionEmitter::emit(ElementSetOp op) {
-  scalars.store(tensorTypeOf(op.getX()).getDtype(), dataOf(op.getX(), true), linearIndex(op.getX(), op.getIndices()),
-                slots[op.getValue()].scalar);
+  Value *data = dataOf(op.getX(), true), *at = linearIndex(op.getX(), op.getIndices());
+  access(op.getX(), [&] { scalars.store(tensorTypeOf(op.getX()).getDtype(), data, at, slots[op.getValue()].scalar); });
 }
 
 void FunctionEmitter::emit(FromElementsOp op) {
@@ -92,14 +100,14 @@ void FunctionEmitter::emit(FromElementsOp op) {
 
 void FunctionEmitter::emit(UniqueOp op) {
   Value *object = slots[op.getX()].object;
-  bool dies = diesAt(op.getX(), op);
-  if (dies)
-    moved.insert(op.getX().getAsOpaquePointer());
-  else
-    retain(op.getX());
-  auto copied = [&] { return scalars.call("toy_rt_unique", b.getPtrTy(), {object}); };
-  if (!dies || tables.valuesMoveAway) {
-    slots[op.getResult()].object = copied();
+  auto copied = [&](StringRef function) { return scalars.call(function, b.getPtrTy(), {object}); };
+  if (!diesAt(op.getX(), op)) {
+    slots[op.getResult()].object = copied("toy_rt_copy");
+    return;
+  }
+  moved.insert(op.getX().getAsOpaquePointer());
+  if (tables.valuesMoveAway) {
+    slots[op.getResult()].object = copied("toy_rt_unique");
     return;
   }
   auto isOne = [&](Value *count) { return b.CreateICmpEQ(b.CreateLoad(b.getInt64Ty(), count), b.getInt64(1)); };
@@ -110,7 +118,7 @@ void FunctionEmitter::emit(UniqueOp op) {
   Value *copy;
   BasicBlock *before = b.GetInsertBlock(), *shared;
   scalars.rarely(b.CreateNot(alone), [&] {
-    copy = copied();
+    copy = copied("toy_rt_unique");
     shared = b.GetInsertBlock();
   });
   PHINode *unique = b.CreatePHI(b.getPtrTy(), 2);

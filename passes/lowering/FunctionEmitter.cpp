@@ -139,11 +139,11 @@ void FunctionEmitter::emitBlock(mlir::Block &block) {
 BasicBlock *FunctionEmitter::edge(mlir::Block *from, mlir::Block *to, mlir::ValueRange operands) {
   BasicBlock *block = BasicBlock::Create(b.getContext(), "", f);
   b.SetInsertPoint(block);
-  for (mlir::Value operand : operands)
-    if (isObject(operand))
-      retain(operand);
   const mlir::LivenessBlockInfo *here = liveness.getLiveness(from), *there = liveness.getLiveness(to);
-  SmallPtrSet<void *, 8> done;
+  SmallPtrSet<void *, 8> done; // handed on, or ended
+  for (mlir::Value operand : operands)
+    if (isObject(operand) && (there->isLiveIn(operand) || !done.insert(operand.getAsOpaquePointer()).second))
+      retain(operand);
   auto end = [&](mlir::Value v) {
     if (isObject(v) && done.insert(v.getAsOpaquePointer()).second && !there->isLiveIn(v))
       release(v);
@@ -174,7 +174,9 @@ void FunctionEmitter::emitPoll(mlir::Operation *branch) {
       b.CreateLoad(b.getInt8Ty(), module.getOrInsertGlobal("toy_rt_interrupted", b.getInt8Ty()), /*isVolatile=*/true);
   scalars.rarely(b.CreateICmpNE(flag, b.getInt8(0)), [&] {
     setSite(branch);
-    scalars.call("toy_rt_poll", b.getVoidTy(), {});
+    // Elements stay as they are: what is read of them before and behind it is the same.
+    scalars.call("toy_rt_poll", b.getVoidTy(), {})
+        ->setMemoryEffects(MemoryEffects::readOnly() | MemoryEffects::inaccessibleMemOnly());
   });
 }
 
@@ -194,15 +196,12 @@ void FunctionEmitter::emitTerminator(mlir::Block &block) {
   b.SetInsertPoint(blocks[&block]);
   if (auto ret = dyn_cast<mlir::func::ReturnOp>(terminator)) {
     SmallVector<Value *> values;
-    SmallPtrSet<void *, 8> done;
+    SmallPtrSet<void *, 8> done; // the caller gets this block's reference
     for (mlir::Value v : ret.getOperands()) {
       append(values, v);
-      if (isObject(v))
+      if (isObject(v) && !done.insert(v.getAsOpaquePointer()).second)
         retain(v);
     }
-    for (mlir::Value v : ret.getOperands())
-      if (isObject(v) && done.insert(v.getAsOpaquePointer()).second)
-        release(v);
     if (values.empty())
       b.CreateRetVoid();
     else if (values.size() == 1)

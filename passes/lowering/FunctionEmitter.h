@@ -5,6 +5,7 @@
 #pragma once
 
 #include "passes/ControlFlow.h"
+#include "passes/lowering/AliasScopes.h"
 #include "passes/lowering/KernelEmitter.h"
 #include "support/CallLimit.h"
 
@@ -29,7 +30,7 @@ class FunctionEmitter {
 public:
   FunctionEmitter(llvm::Module &module, mlir::func::FuncOp function, EmissionTables tables)
       : module(module), function(function), tables(tables), b(module.getContext()), scalars(module, b),
-        liveness(function) {
+        liveness(function), apart(function, liveness) {
     if (tables.device)
       loops.emplace(function);
   }
@@ -102,6 +103,8 @@ private:
   /// The place of an element in row-major order. Indices lie inside.
   llvm::Value *linearIndex(mlir::Value tensor, mlir::ValueRange indices);
   bool isInLoopOver(mlir::Operation *op, mlir::Value v);
+  /// Emits an access to an element of a tensor, which other tensors have no part in.
+  void access(mlir::Value tensor, llvm::function_ref<void()> body);
   void emit(ElementOp op);
   void emit(ElementSetOp op);
   void emit(FromElementsOp op);
@@ -133,6 +136,7 @@ private:
   llvm::IRBuilder<> b;
   ScalarEmitter scalars;
   mlir::Liveness liveness;
+  AliasScopes apart;
   mlir::DominanceInfo dominance;
   std::optional<FunctionLoops> loops; ///< where a device may be used
   llvm::Function *f = nullptr;

@@ -198,60 +198,12 @@ Element ScalarEmitter::unary(StringRef name, Element x, DType dtype) {
 }
 
 /// real/complex mixtures: complex by real is two quotients; anything by complex is the runtime's division.
-Element ScalarEmitter::divide(Element x, Element y, DType dx, DType dy) {
-  if (!isComplex(dy))
-    return {b.CreateFDiv(x.re, y.re), x.im ? b.CreateFDiv(x.im, y.re) : nullptr};
-  if (dy == DType::C64)
-    return divideSingle(cast(x, dx, dy), y);
-  Element z = cast(x, dx, dy);
-  return byTable(rt::findElementFunction("div", dy), {z.re, z.im, y.re, y.im}, dy);
-}
-
 /// The kernel of the table inline: squares of f32 are exact and in range in double. Infinite parts win over NaN.
 Value *ScalarEmitter::absSingle(Element x) {
   Value *re = toF64(x.re), *im = toF64(x.im), *infinity = ConstantFP::getInfinity(b.getDoubleTy());
   auto isInfinite = [&](Value *v) { return b.CreateFCmpOEQ(b.CreateUnaryIntrinsic(Intrinsic::fabs, v), infinity); };
   Value *r = b.CreateUnaryIntrinsic(Intrinsic::sqrt, b.CreateFAdd(b.CreateFMul(re, re), b.CreateFMul(im, im)));
   return b.CreateFPTrunc(b.CreateSelect(b.CreateOr(isInfinite(re), isInfinite(im)), infinity, r), b.getFloatTy());
-}
-
-/// rt::divideSingle, with selects in place of branches so that loops vectorize: (a + ib)/(c + id) by the plain formula
-/// in double, then C99 Annex G where both parts are NaN.
-Element ScalarEmitter::divideSingle(Element x, Element y) {
-  Value *a = toF64(x.re), *b_ = toF64(x.im), *c = toF64(y.re), *d = toF64(y.im);
-  auto times = [&](Value *u, Value *v) { return b.CreateFMul(u, v); };
-  auto constant = [&](double v) { return ConstantFP::get(b.getDoubleTy(), v); };
-  auto absolute = [&](Value *v) { return b.CreateUnaryIntrinsic(Intrinsic::fabs, v); };
-  Value *infinity = ConstantFP::getInfinity(b.getDoubleTy());
-  auto isInfinite = [&](Value *v) { return b.CreateFCmpOEQ(absolute(v), infinity); };
-  auto isFinite = [&](Value *v) { return b.CreateFCmpOLT(absolute(v), infinity); };
-  auto isNan = [&](Value *v) { return b.CreateFCmpUNO(v, v); };
-  auto boxed = [&](Value *v) {
-    return b.CreateBinaryIntrinsic(Intrinsic::copysign, b.CreateSelect(isInfinite(v), constant(1), constant(0)), v);
-  };
-  Value *denominator = b.CreateFAdd(times(c, c), times(d, d));
-  Value *re = b.CreateFDiv(b.CreateFAdd(times(a, c), times(b_, d)), denominator),
-        *im = b.CreateFDiv(b.CreateFSub(times(b_, c), times(a, d)), denominator);
-  // From the last case to the first.
-  Value *nan = ConstantFP::getNaN(b.getDoubleTy()), *reSpecial = nan, *imSpecial = nan;
-  auto override = [&](Value *condition, Value *real, Value *imaginary) {
-    reSpecial = b.CreateSelect(condition, real, reSpecial);
-    imSpecial = b.CreateSelect(condition, imaginary, imSpecial);
-  };
-  Value *c1 = boxed(c), *d1 = boxed(d), *a1 = boxed(a), *b1 = boxed(b_);
-  override(b.CreateAnd(b.CreateOr(isInfinite(c), isInfinite(d)), b.CreateAnd(isFinite(a), isFinite(b_))),
-           times(constant(0), b.CreateFAdd(times(a, c1), times(b_, d1))),
-           times(constant(0), b.CreateFSub(times(b_, c1), times(a, d1))));
-  override(b.CreateAnd(b.CreateOr(isInfinite(a), isInfinite(b_)), b.CreateAnd(isFinite(c), isFinite(d))),
-           times(infinity, b.CreateFAdd(times(a1, c), times(b1, d))),
-           times(infinity, b.CreateFSub(times(b1, c), times(a1, d))));
-  Value *zero = b.CreateAnd(b.CreateFCmpOEQ(c, constant(0)), b.CreateFCmpOEQ(d, constant(0)));
-  Value *signedInfinity = b.CreateBinaryIntrinsic(Intrinsic::copysign, infinity, c);
-  override(b.CreateAnd(zero, b.CreateNot(b.CreateAnd(isNan(a), isNan(b_)))), times(signedInfinity, a),
-           times(signedInfinity, b_));
-  Value *special = b.CreateAnd(isNan(re), isNan(im));
-  auto single = [&](Value *v) { return b.CreateFPTrunc(v, b.getFloatTy()); };
-  return {single(b.CreateSelect(special, reSpecial, re)), single(b.CreateSelect(special, imSpecial, im))};
 }
 
 /// z^n, 0 < n <= 64, by the operations of the runtime's kernel, in double.
@@ -296,80 +248,6 @@ Value *ScalarEmitter::integerPower(Value *x, Value *y, DType dtype) {
   return eitherOf(b.CreateICmpULT(y, number(4)), products, bySquaring);
 }
 
-/// Quotients that are rounded down, in lanes: those of u8 by f32, of i32 by f64, where they are too far from the next
-/// integer to be rounded to it.
-static Value *quotientInLanes(IRBuilder<> &b, Value *x, Value *y, DType dtype) {
-  if (dtype == DType::U8)
-    return b.CreateFPToUI(b.CreateFDiv(b.CreateUIToFP(x, b.getFloatTy()), b.CreateUIToFP(y, b.getFloatTy())),
-                          x->getType());
-  Value *ratio = b.CreateFDiv(b.CreateSIToFP(x, b.getDoubleTy()), b.CreateSIToFP(y, b.getDoubleTy()));
-  return b.CreateFPToSI(b.CreateUnaryIntrinsic(Intrinsic::floor, ratio), x->getType());
-}
-
-/// Quotients are rounded down, remainders have the sign of the divisor; 0 as a divisor fails, and by -1 the most
-/// negative number wraps.
-Value *ScalarEmitter::integerDivision(bool isModulo, Value *x, Value *y, DType dtype) {
-  if (dtype == DType::Bool) // true // true and false // true; no remainder
-    return b.CreateICmpNE(
-        integerDivision(isModulo, b.CreateZExt(x, b.getInt8Ty()), b.CreateZExt(y, b.getInt8Ty()), DType::U8),
-        b.getInt8(0));
-  Type *type = x->getType();
-  Value *zero = ConstantInt::get(type, 0), *one = ConstantInt::get(type, 1),
-        *minusOne = ConstantInt::getSigned(type, -1);
-  auto *known = dyn_cast<ConstantInt>(y);
-  if (!known || known->isZero()) {
-    Value *isZero = b.CreateICmpEQ(y, zero);
-    if (failLater) {
-      failLater(isZero);
-      y = b.CreateSelect(isZero, one, y);
-    } else
-      rarely(isZero, [&] {
-        if (beforeFailure)
-          beforeFailure();
-        fail("toy_rt_division_by_zero", {});
-      });
-  }
-  const bool inLanes = failLater && !known;
-  if (dtype == DType::U8) {
-    if (!inLanes)
-      return isModulo ? b.CreateURem(x, y) : b.CreateUDiv(x, y);
-    Value *quotient = quotientInLanes(b, x, y, dtype);
-    return isModulo ? b.CreateSub(x, b.CreateMul(quotient, y)) : quotient;
-  }
-  Value *isMinusOne = b.CreateICmpEQ(y, minusOne), *divisor = b.CreateSelect(isMinusOne, one, y);
-  if (inLanes && dtype == DType::I32) {
-    Value *quotient = quotientInLanes(b, x, divisor, dtype);
-    return isModulo ? b.CreateSub(x, b.CreateMul(quotient, divisor))
-                    : b.CreateSelect(isMinusOne, b.CreateNeg(x), quotient);
-  }
-  Value *rest = b.CreateSRem(x, divisor);
-  Value *isBelow = b.CreateAnd(b.CreateICmpNE(rest, zero), b.CreateICmpSLT(b.CreateXor(rest, divisor), zero));
-  if (isModulo)
-    return b.CreateSelect(isBelow, b.CreateAdd(rest, divisor), rest);
-  Value *quotient = b.CreateSub(b.CreateSDiv(x, divisor), b.CreateZExt(isBelow, type));
-  return b.CreateSelect(isMinusOne, b.CreateNeg(x), quotient);
-}
-
-/// a - floor(a / b) * b is exact by one fused operation where the quotient has no more digits than a double (rounding
-/// can only make it one too large): this is no contraction of the program's arithmetic. Zeros have the sign of b.
-Value *ScalarEmitter::floatModulo(Value *x, Value *y) {
-  Value *a = toF64(x), *d = toF64(y), *zero = ConstantFP::get(b.getDoubleTy(), 0.0);
-  auto absolute = [&](Value *v) { return b.CreateUnaryIntrinsic(Intrinsic::fabs, v); };
-  Value *ratio = b.CreateFDiv(a, d);
-  Value *isPlain = b.CreateAnd(b.CreateFCmpOLT(absolute(ratio), ConstantFP::get(b.getDoubleTy(), 0x1p52)),
-                               b.CreateFCmpOLT(absolute(d), ConstantFP::getInfinity(b.getDoubleTy())));
-  auto fused = [&] {
-    Value *whole = b.CreateUnaryIntrinsic(Intrinsic::floor, ratio);
-    Value *rest = b.CreateIntrinsic(Intrinsic::fma, {b.getDoubleTy()}, {b.CreateFNeg(whole), d, a});
-    Value *isAcross = b.CreateICmpSLT(
-        b.CreateXor(b.CreateBitCast(rest, b.getInt64Ty()), b.CreateBitCast(d, b.getInt64Ty())), b.getInt64(0));
-    return b.CreateSelect(b.CreateFCmpOEQ(rest, zero), b.CreateBinaryIntrinsic(Intrinsic::copysign, zero, d),
-                          b.CreateSelect(isAcross, b.CreateFAdd(rest, d), rest));
-  };
-  Value *result = eitherOf(isPlain, fused, [&] { return call("toy_rt_float_mod_f64", b.getDoubleTy(), {a, d}, true); });
-  return x->getType()->isFloatTy() ? b.CreateFPTrunc(result, b.getFloatTy()) : result;
-}
-
 /// Powers by constants as the runtime's kernel computes them (smallPower in runtime/ElementKernels.cpp), or null: those
 /// of f32 in double, those of f64 from the fifth on with what rounding the products loses.
 Value *ScalarEmitter::realPower(Value *x, Value *y) {
@@ -408,6 +286,20 @@ Value *ScalarEmitter::realPower(Value *x, Value *y) {
   return b.CreateFPCast(result.first, x->getType());
 }
 
+/// x86 has `x < y ? x : y`, which gives y where one is NaN or both are zeros: both orders differ only there, and the
+/// bits of both together are right for a minimum. Those of a maximum are right for zeros; NaN is chosen.
+static Value *extremumByOrders(IRBuilder<> &b, Value *x, Value *y, bool isMin) {
+  auto first = [&](Value *u, Value *v) {
+    Value *isFirst = isMin ? b.CreateFCmpOLT(u, v) : b.CreateFCmpOGT(u, v);
+    return b.CreateBitCast(b.CreateSelect(isFirst, u, v), b.getIntNTy(u->getType()->getScalarSizeInBits()));
+  };
+  Value *u = first(x, y), *v = first(y, x);
+  if (isMin)
+    return b.CreateBitCast(b.CreateOr(u, v), x->getType());
+  return b.CreateSelect(b.CreateFCmpUNO(x, y), ConstantFP::getNaN(x->getType()),
+                        b.CreateBitCast(b.CreateAnd(u, v), x->getType()));
+}
+
 Element ScalarEmitter::binary(StringRef name, Element x, Element y, DType dx, DType dy) {
   DType dtype = isComplex(dx) ? dx : isComplex(dy) ? dy : dx;
   bool complex = isComplex(dtype), floating = complex || isFloat(dtype);
@@ -434,8 +326,12 @@ Element ScalarEmitter::binary(StringRef name, Element x, Element y, DType dx, DT
     Element unit = byTable(rt::findElementFunction("cis", dx), {y.re}, dx);
     return {b.CreateFMul(x.re, unit.re), b.CreateFMul(x.re, unit.im)};
   }
-  if (name == "minimum" || name == "maximum")
-    return {extremum(x.re, y.re, dtype, name == "minimum")};
+  if (name == "minimum" || name == "maximum") {
+    // What goes around a loop stays one operation, which LLVM knows as a reduction.
+    bool isStep = isa<PHINode>(x.re) || isa<PHINode>(y.re);
+    return {floating && !isStep && module.getTargetTriple().isX86() ? extremumByOrders(b, x.re, y.re, name == "minimum")
+                                                                    : extremum(x.re, y.re, dtype, name == "minimum")};
+  }
   if (name == "and")
     return {b.CreateAnd(x.re, y.re)};
   if (name == "or")

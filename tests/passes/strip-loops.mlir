@@ -4,8 +4,8 @@
 // CHECK-LABEL: @sum
 // CHECK: toy.constant {value = dense<16384>
 // CHECK: %[[LEFT:.*]] = toy.sub %arg1, %[[FROM:.*]] :
-// CHECK: %[[LAST:.*]] = toy.lt %[[LEFT]]
-// CHECK: %[[END:.*]] = toy.where %[[LAST]], %arg1, %{{.*}}
+// CHECK: %[[HERE:.*]] = toy.minimum %[[LEFT]], %{{.*}}
+// CHECK: %[[END:.*]] = toy.add %[[FROM]], %[[HERE]]
 // CHECK: toy.lt %[[I:.*]], %[[END]]
 // CHECK: toy.lt %[[I]], %arg1
 // CHECK: toy.element %arg0, %[[I]]
@@ -71,4 +71,96 @@ func.func @stored(%x: !toy.tensor<f64[N]>, %v: !toy.tensor<f64[]>, %n: !toy.tens
   cf.br ^header(%j : !toy.tensor<i64[]>)
 ^exit:
   return
+}
+
+// A loop of five turns is over before anybody could wait: it has no strips, and those of the loop around it are shorter.
+// CHECK-LABEL: @nest
+// CHECK: toy.constant {value = dense<2730>
+// CHECK: toy.lt %{{.*}}, %{{.*}}
+// CHECK: {toy.bare}
+// CHECK: {toy.bare}
+// CHECK-NOT: dense<16384>
+func.func @nest(%x: !toy.tensor<f64[N]>, %n: !toy.tensor<i64[]>) -> !toy.tensor<f64[]> {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %5 = toy.constant {value = dense<5> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %z = toy.constant {value = dense<0.0> : tensor<f64>} : () -> !toy.tensor<f64[]>
+  cf.br ^outer(%z, %0 : !toy.tensor<f64[]>, !toy.tensor<i64[]>)
+^outer(%s: !toy.tensor<f64[]>, %i: !toy.tensor<i64[]>):
+  %t = toy.lt %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^inner(%s, %0 : !toy.tensor<f64[]>, !toy.tensor<i64[]>), ^exit
+^inner(%r: !toy.tensor<f64[]>, %k: !toy.tensor<i64[]>):
+  %u = toy.lt %k, %5 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %d = toy.truth %u : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %d, ^body, ^next
+^body:
+  %e = toy.element %x, %k : (!toy.tensor<f64[N]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[]>
+  %a = toy.add %r, %e : (!toy.tensor<f64[]>, !toy.tensor<f64[]>) -> !toy.tensor<f64[]>
+  %l = toy.add %k, %1 {toy.exact} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^inner(%a, %l : !toy.tensor<f64[]>, !toy.tensor<i64[]>)
+^next:
+  %j = toy.add %i, %1 {toy.exact} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^outer(%r, %j : !toy.tensor<f64[]>, !toy.tensor<i64[]>)
+^exit:
+  return %s : !toy.tensor<f64[]>
+}
+
+// The start of the inner loop counts up from 0, so that it has at most 5 turns; one whose start may wrap has no limit,
+// and a loop around it has none either.
+// CHECK-LABEL: @triangle
+// CHECK: {toy.bare}
+// CHECK-LABEL: @unlimited
+// CHECK: dense<16384>
+// CHECK: {toy.bare}
+// CHECK-NOT: {toy.bare}
+// CHECK: return
+func.func @triangle(%x: !toy.tensor<f64[N]>, %n: !toy.tensor<i64[]>) -> !toy.tensor<f64[]> {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %5 = toy.constant {value = dense<5> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %z = toy.constant {value = dense<0.0> : tensor<f64>} : () -> !toy.tensor<f64[]>
+  cf.br ^outer(%z, %0 : !toy.tensor<f64[]>, !toy.tensor<i64[]>)
+^outer(%s: !toy.tensor<f64[]>, %i: !toy.tensor<i64[]>):
+  %t = toy.ne %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  %j = toy.add %i, %1 {toy.exact} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.cond_br %c, ^inner(%s, %j : !toy.tensor<f64[]>, !toy.tensor<i64[]>), ^exit
+^inner(%r: !toy.tensor<f64[]>, %k: !toy.tensor<i64[]>):
+  %u = toy.lt %k, %5 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %d = toy.truth %u : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %d, ^body, ^outer(%r, %j : !toy.tensor<f64[]>, !toy.tensor<i64[]>)
+^body:
+  %e = toy.element %x, %k : (!toy.tensor<f64[N]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[]>
+  %a = toy.add %r, %e : (!toy.tensor<f64[]>, !toy.tensor<f64[]>) -> !toy.tensor<f64[]>
+  %l = toy.add %k, %1 {toy.exact} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^inner(%a, %l : !toy.tensor<f64[]>, !toy.tensor<i64[]>)
+^exit:
+  return %s : !toy.tensor<f64[]>
+}
+func.func @unlimited(%x: !toy.tensor<f64[N]>, %n: !toy.tensor<i64[]>) -> !toy.tensor<f64[]> {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %5 = toy.constant {value = dense<5> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %z = toy.constant {value = dense<0.0> : tensor<f64>} : () -> !toy.tensor<f64[]>
+  cf.br ^outer(%z, %0 : !toy.tensor<f64[]>, !toy.tensor<i64[]>)
+^outer(%s: !toy.tensor<f64[]>, %i: !toy.tensor<i64[]>):
+  %t = toy.lt %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  %w = toy.add %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.cond_br %c, ^inner(%s, %w : !toy.tensor<f64[]>, !toy.tensor<i64[]>), ^exit
+^inner(%r: !toy.tensor<f64[]>, %k: !toy.tensor<i64[]>):
+  %u = toy.lt %k, %5 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %d = toy.truth %u : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %d, ^body, ^next
+^body:
+  %e = toy.element %x, %k : (!toy.tensor<f64[N]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[]>
+  %a = toy.add %r, %e : (!toy.tensor<f64[]>, !toy.tensor<f64[]>) -> !toy.tensor<f64[]>
+  %l = toy.add %k, %1 {toy.exact} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^inner(%a, %l : !toy.tensor<f64[]>, !toy.tensor<i64[]>)
+^next:
+  %j = toy.add %i, %1 {toy.exact} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^outer(%r, %j : !toy.tensor<f64[]>, !toy.tensor<i64[]>)
+^exit:
+  return %s : !toy.tensor<f64[]>
 }
