@@ -27,6 +27,7 @@ SHORTEST, LONGEST = 60, 180  # lines of a page
 ANYTHING = "…"  # in the output of a command: any text; alone on a line: any lines
 
 
+WITH_DEVICE = ("devices", "14-the-same-loop-on-a-gpu")
 EXCERPTS = ("diff", "mlir", "llvm", "asm")
 
 
@@ -168,11 +169,11 @@ def output_of(command, folder, environment):
 
 
 def run_excerpt(page, body, line, folder, environment):
-    """A command, and lines of what it prints in their order, whatever they are indented by."""
+    """A command, and lines of what it prints in their order, with any blanks."""
     [(said, want)] = transcript(body, "$ ")
-    got = [text.strip() for text in output_of("\n".join(said), folder, environment)]
+    got = [" ".join(text.split()) for text in output_of("\n".join(said), folder, environment)]
     rest = iter(got)
-    for text in filter(None, map(str.strip, want)):
+    for text in filter(None, (" ".join(text.split()) for text in want)):
         pattern = ".*".join(map(re.escape, text.split(ANYTHING)))
         if not any(re.fullmatch(pattern, there) for there in rest):
             return [f"{page.name}:{line}: `{text}` is not there, or not in this order\n" + "\n".join(got)]
@@ -206,7 +207,7 @@ def run_prompt(toy, page, body, line):
 
 
 def environment_of(toy, page):
-    """A machine with a device of its own for the page about devices, and none for the others."""
+    """A machine with a device of its own for the pages about devices, and none for the others."""
     build = os.path.dirname(os.path.abspath(toy))
     out = {
         **os.environ,
@@ -214,7 +215,7 @@ def environment_of(toy, page):
         "CPATH": str(ROOT / "runtime"),
         "NO_COLOR": "1",
     }
-    out["TOY_CUDA_DRIVER"] = f"{build}/libtoyfakecuda.so" if page.stem == "devices" else "none"
+    out["TOY_CUDA_DRIVER"] = f"{build}/libtoyfakecuda.so" if page.stem in WITH_DEVICE else "none"
     return out
 
 
