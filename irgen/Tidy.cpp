@@ -31,7 +31,7 @@ void tidy(func::FuncOp function) {
   joinBlocks(function);
   for (Block &block : function.getBody())
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-      if (isa<DimOp, ConstantOp>(op) && op.use_empty())
+      if (isa<DimOp, SizeValueOp, ConstantOp>(op) && op.use_empty())
         op.erase();
 }
 
