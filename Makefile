@@ -57,9 +57,10 @@ format: setup
 reference: build
 	@scripts/functions-reference $(BUILD)/toy > docs/reference/functions.md
 
-# docs/pictures, which a test compares.
+# docs/pictures and docs/course/pictures, which tests compare.
 pictures: build
 	@scripts/pictures $(BUILD)/toy
+	@scripts/course-pictures $(BUILD)/toy
 
 # What clang-tidy finds in the sources: tests/test_tidy.py, its nightly half too.
 tidy: build

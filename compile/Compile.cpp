@@ -32,8 +32,13 @@ bool Compiler::compile(const Unit &unit, CompiledUnit &c, Phase last) {
     copyModule(unit, c);
     runPasses(c, Phase::Recognize);
   });
+  phase(Phase::Algebra, "algebra", [&] { runPasses(c, Phase::Algebra); });
   if (options.unpack || last == Phase::Unpack)
-    phase(Phase::Unpack, "unpack", [&] { runPasses(c, Phase::Unpack); });
+    phase(Phase::Unpack, "unpack", [&] {
+      runPasses(c, Phase::Unpack);
+      if (last != Phase::Unpack)
+        runPasses(c, Phase::Algebra); // what became visible in real operations
+    });
   phase(Phase::Select, "select", [&] { runPasses(c, Phase::Select); });
   phase(Phase::Lower, "lower", [&] {
     lower(c);
@@ -133,6 +138,7 @@ void Compiler::runPasses(CompiledUnit &c, Phase phase) {
     passes = std::make_unique<mlir::PassManager>(c.ir->getContext());
     passes->enableVerifier(hasAddressSanitizer); // otherwise once, at the end
     auto build = phase == Phase::Recognize ? buildRecognition
+                 : phase == Phase::Algebra ? buildAlgebra
                  : phase == Phase::Unpack  ? buildUnpacking
                                            : buildSelection;
     build(*passes, options, {device, &log});

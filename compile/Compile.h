@@ -16,8 +16,11 @@ namespace toy {
 class SourceManager;
 struct DeviceCode;
 
-/// The phases in their order.
-enum class Phase : uint8_t { Recognize, Unpack, Select, Lower, Optimize, Assemble, Link };
+/// The phases in their order. `Generate` is what comes in.
+enum class Phase : uint8_t { Generate, Recognize, Algebra, Unpack, Select, Lower, Optimize, Assemble, Link };
+
+/// The phase behind a stage that is a module of the dialect; nothing for other stages.
+std::optional<Phase> dialectPhase(llvm::StringRef stage);
 
 /// The body of a function that a module only declares, or null.
 using BodyLookup = std::function<mlir::func::FuncOp(llvm::StringRef symbol)>;
@@ -70,10 +73,13 @@ public:
   void renew(bool damaged);
 
   // To look at, for --emit and the prompt.
-  /// The text of a phase of `compile/Phases.def`. With sources, those of the dialect show the lines they come from in
-  /// between.
-  std::string emit(mlir::ModuleOp module, llvm::StringRef phase, std::string &error,
-                   const SourceManager *sources = nullptr);
+  /// The text of a stage of `compile/Phases.def`. Those of the dialect show the lines they come from in between. With
+  /// a name, only the functions that were generated from the program's function of that name; throws rt::Error where
+  /// there are none.
+  std::string emit(mlir::ModuleOp module, llvm::StringRef stage, std::string &error, const SourceManager &sources,
+                   llvm::StringRef function = "");
+  /// A copy of a module after a phase that ends in the dialect; null after an error.
+  mlir::OwningOpRef<mlir::ModuleOp> after(mlir::ModuleOp module, Phase phase, std::string &error);
   /// The loops and library kernels of a module, a line each.
   std::string kernelsOf(mlir::ModuleOp module, std::string &error);
 
@@ -95,6 +101,7 @@ private:
   void emitFunctions(CompiledUnit &c, DeviceCode *device);
   rt::DeviceKernel **loadKernels(DeviceCode &code, std::string &error);
   std::string ptx(CompiledUnit &c, std::string &error);
+  std::string machineStage(CompiledUnit &c, llvm::StringRef stage, std::string &error, llvm::StringRef function);
   bool isQuick(const CompiledUnit &c) const;
   /// The key of the code; its object is in `c` if it was made before.
   std::string findInCache(CompiledUnit &c);

@@ -13,7 +13,7 @@
 namespace toy {
 
 struct Compiler::State {
-  std::unique_ptr<mlir::PassManager> pipelines[3][2]; ///< by phase, without and with a device
+  std::unique_ptr<mlir::PassManager> pipelines[5][2]; ///< by phase, without and with a device
   std::vector<std::unique_ptr<rt::DeviceKernel>> deviceKernels;
   std::vector<std::unique_ptr<rt::DeviceModule>>
       deviceModules; ///< go before their kernels, which may still have to run

@@ -51,10 +51,13 @@ void buildRecognition(OpPassManager &passes, const CompileOptions &options, cons
   functions.addPass(createPadToBuckets(target.log));
 }
 
+void buildAlgebra(OpPassManager &passes, const CompileOptions &options, const PipelineTarget &target) {
+  Stoppable functions{passes.nest<func::FuncOp>()};
+  functions.addPass(createComplexAlgebra({options.fastMath}));
+  functions.addPass(createCSEPass());
+}
+
 void buildUnpacking(OpPassManager &passes, const CompileOptions &options, const PipelineTarget &target) {
-  Stoppable before{passes.nest<func::FuncOp>()};
-  before.addPass(createComplexAlgebra({options.fastMath}));
-  before.addPass(createCSEPass());
   passes.addPass(createUnpackComplex({options.complexMatmul}));
   Stoppable after{passes.nest<func::FuncOp>()};
   after.addPass(createCanonicalizer());
@@ -63,8 +66,6 @@ void buildUnpacking(OpPassManager &passes, const CompileOptions &options, const 
 
 void buildSelection(OpPassManager &passes, const CompileOptions &options, const PipelineTarget &target) {
   Stoppable functions{passes.nest<func::FuncOp>()};
-  functions.addPass(createComplexAlgebra({options.fastMath}));
-  functions.addPass(createCSEPass());
   if (!target.device) // a device makes its tensors itself
     functions.addPass(createScalarize({options.complexMatmul == "auto"}));
   functions.addPass(createSelectKernels({options.complexMatmul, options.fastMath, target.device}, target.log));
@@ -89,6 +90,7 @@ void registerPasses() {
   registerToyPasses();
   PassPipelineRegistration<>("toy-pipeline", "all passes in their order", [](OpPassManager &passes) {
     buildRecognition(passes, {}, {});
+    buildAlgebra(passes, {}, {});
     buildSelection(passes, {}, {});
   });
 }

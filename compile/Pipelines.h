@@ -19,6 +19,8 @@ struct PipelineTarget {
 
 /// From generated IR to complex operations: inlined, simplified, recognized.
 void buildRecognition(mlir::OpPassManager &passes, const CompileOptions &options, const PipelineTarget &target);
+/// From there to less arithmetic with the same bits.
+void buildAlgebra(mlir::OpPassManager &passes, const CompileOptions &options, const PipelineTarget &target);
 /// From there to real operations only.
 void buildUnpacking(mlir::OpPassManager &passes, const CompileOptions &options, const PipelineTarget &target);
 /// From complex or real operations to groups that become loop nests and calls of kernels.

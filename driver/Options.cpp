@@ -74,6 +74,7 @@ const std::vector<Row> &rows() {
 #define TOY_PHASE(NAME, HELP) #NAME,
 #include "compile/Phases.def"
             })},
+      {"--function", "NAME", "what --emit shows: of this function alone", text(&Options::function)},
       {"--check", "", "find errors without running the program, and what is doubtful", flag(&Options::check, true)},
       {"--device", "cpu|cuda|auto", "where tensors live",
        choice(&rt::DeviceOptions::choice,

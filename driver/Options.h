@@ -18,7 +18,7 @@ struct Options {
   std::string input;               ///< file, text or code to explain
   std::optional<std::string> text; ///< of the file, where it is not to be read
   std::vector<std::string> arguments;
-  std::string emit, output, stats;
+  std::string emit, function, output, stats;
   std::string sizeProfile;
   std::string color = "auto";
   CompileOptions compile;

@@ -55,21 +55,44 @@ std::string readProgram(const std::string &path) {
   return std::string(std::istreambuf_iterator<char>(pipe), {});
 }
 
+/// The tokens or the tree of a program, or of one of its functions.
+std::string frontEnd(DiagnosticEngine &diagnostics, const Options &options, const std::string &name,
+                     const std::string &text) {
+  TokenBuffer tokens = lex(diagnostics.getSources().add(name, text), diagnostics);
+  bool isTree = options.emit == "ast";
+  if (!isTree && options.function.empty())
+    return print(tokens, diagnostics.getSources());
+  ast::Module module = parse(tokens, diagnostics, {options.mode != Options::File}).module;
+  if (options.function.empty())
+    return ast::print(module);
+  std::string known;
+  std::erase_if(module.items, [&](const ast::StmtPtr &item) {
+    auto *function = ast::dynCast<ast::Function>(item.get());
+    known += function ? (known.empty() ? "" : ", ") + function->name : "";
+    return !function || function->name != options.function;
+  });
+  if (module.items.empty() && !diagnostics.hasErrors())
+    rt::fail(DiagId::CommandArgument, {"--function", known.empty() ? "a function, and this program has none"
+                                                                   : "a function of this program: " + known});
+  std::erase_if(tokens.tokens, [&](const Token &token) {
+    return std::none_of(module.items.begin(), module.items.end(), [&](const ast::StmtPtr &item) {
+      return item->range.begin <= token.begin && token.end <= item->range.end;
+    });
+  });
+  return isTree ? ast::print(module) : print(tokens, diagnostics.getSources());
+}
+
 /// --emit: the text of one stage, to standard output or -o.
 int emit(Session &session, const Options &options, const std::string &name, const std::string &text) {
   std::string out;
   DiagnosticEngine &diagnostics = session.getDiagnostics();
-  if (options.emit == "tokens" || options.emit == "ast") {
-    TokenBuffer tokens = lex(diagnostics.getSources().add(name, text), diagnostics);
-    if (options.emit == "tokens")
-      out = print(tokens, diagnostics.getSources());
-    else
-      out = ast::print(parse(tokens, diagnostics, {options.mode != Options::File}).module);
-  } else {
+  if (options.emit == "tokens" || options.emit == "ast")
+    out = frontEnd(diagnostics, options, name, text);
+  else {
     auto module = session.lower(name, text, {options.mode != Options::File});
     if (module) {
       std::string error;
-      out = session.getCompiler().emit(*module, options.emit, error);
+      out = session.getCompiler().emit(*module, options.emit, error, diagnostics.getSources(), options.function);
       if (!error.empty())
         diagnostics.report(DiagId::Internal, {}, {error});
     }

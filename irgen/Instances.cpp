@@ -5,6 +5,7 @@
 #include "irgen/Decisions.h"
 #include "irgen/Declarations.h"
 #include "irgen/Statements.h"
+#include "irgen/Tidy.h"
 
 using namespace mlir;
 
@@ -308,6 +309,7 @@ static void generateBody(IRGen &g, const Callee &callee, ArrayRef<RValue> argume
     throw IRAbort();
   finishReturns(g, decl, instance);
   instance.symbol = state.op.getSymName().str();
+  tidy(state);
   g.stack.pop_back();
 }
 

@@ -6,6 +6,7 @@
 #include "irgen/Expressions.h"
 #include "irgen/Functions.h"
 #include "irgen/Statements.h"
+#include "irgen/Tidy.h"
 #include "sema/Lint.h"
 
 #include "llvm/ADT/ScopeExit.h"
@@ -59,6 +60,7 @@ static void generateTop(IRGen &g, ArrayRef<const ast::Stmt *> statements, TopLev
     storeGlobal(g, name, value, statements.back()->range);
   }
   func::ReturnOp::create(g.b, g.b.getUnknownLoc());
+  tidy(state);
   g.stack.pop_back();
 }
 

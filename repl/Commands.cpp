@@ -3,7 +3,7 @@
 /// The commands of the prompt.
 #include "repl/Commands.h"
 
-#include "repl/Graph.h"
+#include "repl/CommandWords.h"
 #include "repl/Process.h"
 #include "runtime/Device.h"
 #include "runtime/Error.h"
@@ -29,36 +29,11 @@
 namespace toy {
 namespace {
 
-std::string trimmed(const std::string &text) {
-  size_t begin = text.find_first_not_of(" \t\n"), end = text.find_last_not_of(" \t\n");
-  return begin == text.npos ? "" : text.substr(begin, end - begin + 1);
-}
-
-std::pair<std::string, std::string> firstWord(const std::string &text) {
-  size_t space = text.find_first_of(" \t");
-  return {text.substr(0, space), space == text.npos ? "" : trimmed(text.substr(space))};
-}
-
-bool refuse(Session &session, DiagId id, std::vector<std::string> args) {
-  session.getDiagnostics().report(id, {}, std::move(args));
-  session.showDiagnostics();
-  return false;
-}
-
 std::string duration(double seconds) {
   return seconds < 1e-6   ? fmt::format("{:.0f} ns", seconds * 1e9)
          : seconds < 1e-3 ? fmt::format("{:.3g} us", seconds * 1e6)
          : seconds < 1    ? fmt::format("{:.3g} ms", seconds * 1e3)
                           : fmt::format("{:.3g} s", seconds);
-}
-
-std::string magnitude(double x, const char *unit) {
-  for (const char *prefix : {"", "k", "M", "G"})
-    if (x < 1000 || *prefix == 'G')
-      return fmt::format("{:.3g} {}{}", x, prefix, unit);
-    else
-      x /= 1000;
-  return "";
 }
 
 /// A folder for this user's eyes that goes with all that is in it.
@@ -251,110 +226,6 @@ void Prompt::bench(const std::string &text) {
   if (b.bytes > 0)
     rt::output(fmt::format("        {:.3g} GB/s ({})\n", b.bytes / median / 1e9, magnitude(b.bytes, "B")));
   rt::output(fmt::format("memory  {} at most so far\n", magnitude(static_cast<double>(b.peakBytes), "B")));
-}
-
-void Prompt::emit(const std::string &arguments) {
-  auto [stage, text] = firstWord(arguments);
-  if (text.empty()) {
-    refuse(session, DiagId::CommandArgument, {":emit", "a stage and a function or an input"});
-    return;
-  }
-  std::vector<std::string> stages = {
-#define TOY_PHASE(NAME, HELP) #NAME,
-#include "compile/Phases.def"
-  };
-  if (std::find(stages.begin(), stages.end(), stage) == stages.end()) {
-    session.getDiagnostics()
-        .report(DiagId::UnknownStage, {}, {stage})
-        .withHelp(fmt::format("the stages are {}", fmt::join(stages, ", ")));
-    session.showDiagnostics();
-    return;
-  }
-  if (stage == "ast" || stage == "tokens") {
-    std::string source = session.definitionOf(text);
-    rt::output(session.frontEnd(stage, source.empty() ? text : source));
-    session.showDiagnostics();
-    return;
-  }
-  auto module = session.moduleOf(text);
-  session.showDiagnostics();
-  if (!module)
-    return;
-  std::string error, out = session.getCompiler().emit(*module, stage, error, &session.getDiagnostics().getSources());
-  rt::output(error.empty() ? out : error + "\n");
-}
-
-void Prompt::explain(const std::string &text) {
-  auto module = session.moduleOf(text);
-  session.showDiagnostics();
-  if (!module)
-    return;
-  std::string error,
-      real = session.getCompiler().emit(*module, "unpacked", error, &session.getDiagnostics().getSources());
-  bool any = false;
-  for (const RecognitionRemark &r : session.recognition())
-    if (session.isInspected(text, r.range)) {
-      any = true;
-      std::string place = r.file.starts_with("<inspect") ? "" : fmt::format("{}:{}:{}: ", r.file, r.line, r.column);
-      rt::output(r.kind.empty() ? fmt::format("{}missed: {}\n", place, r.text)
-                                : fmt::format("{}recognized {}: {} ({})\n", place, r.kind, r.text, r.strategy));
-    }
-  if (!any)
-    rt::output("no hidden complex arithmetic\n");
-  std::string kernels = session.getCompiler().kernelsOf(*module, error);
-  for (const LoopRemark &cost : session.loopCosts())
-    if (session.isInspected(text, cost.range))
-      rt::output(fmt::format(
-          "{}in a loop: {}\n",
-          cost.file.starts_with("<inspect") ? "" : fmt::format("{}:{}:{}: ", cost.file, cost.line, cost.column),
-          cost.text));
-  double flops, bytes;
-  session.cost(*module, flops, bytes);
-  if (flops > 0)
-    rt::output(fmt::format("cost: {}{}\n", magnitude(flops, "FLOP"),
-                           bytes > 0 ? ", " + magnitude(bytes, "B") + " of operands and results" : ""));
-  if (!kernels.empty())
-    rt::output("kernels:\n" + kernels);
-  rt::output("as real operations:\n" + (error.empty() ? real : error + "\n"));
-}
-
-void Prompt::graph(const std::string &arguments) {
-  auto [name, path] = firstWord(arguments);
-  size_t space = arguments.find_last_of(" \t"); // the input may hold blanks
-  if (space != arguments.npos) {
-    name = trimmed(arguments.substr(0, space));
-    path = trimmed(arguments.substr(space));
-  }
-  if (path.empty()) {
-    refuse(session, DiagId::CommandArgument, {":graph", "a function or an input, and a file"});
-    return;
-  }
-  auto module = session.moduleOf(name);
-  session.showDiagnostics();
-  if (!module)
-    return;
-  std::string dot = graphText(*module, session.getCompiler());
-  std::string format = std::filesystem::path(path).extension().string(), picture;
-  if (path.ends_with(".dot") ||
-      !filterText({"dot", "-T" + (format.empty() ? "svg" : format.substr(1))}, dot, picture)) {
-    picture = dot; // without Graphviz: its input
-    if (!path.ends_with(".dot"))
-      path += ".dot";
-  }
-  rt::writeFile(path, {picture});
-  rt::output(path + "\n");
-}
-
-void Prompt::guards(const std::string &name) {
-  if (!session.functionOf(name)) {
-    refuse(session, DiagId::UnknownTopic, {name});
-    return;
-  }
-  std::vector<std::string> specializations = session.specializationsOf(name);
-  if (specializations.empty())
-    rt::output(name + " was not called yet\n");
-  for (const std::string &specialization : specializations)
-    rt::output(specialization + "\n");
 }
 
 void Prompt::recompiles(const std::string &) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// A module's operations as a picture.
+/// Pictures of a module: operations and the values between them.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
@@ -8,9 +8,16 @@
 #include <string>
 
 namespace toy {
-class Compiler;
 
-/// Graphviz text: the operations as generated and, beside them, after inlining and recognition.
-std::string graphText(mlir::ModuleOp module, Compiler &compiler);
+/// A module and what is written above it.
+struct GraphPart {
+  mlir::ModuleOp module;
+  std::string title;
+};
+
+/// Graphviz text: the parts beside each other.
+std::string graphvizText(llvm::ArrayRef<GraphPart> parts);
+/// For a terminal: below each operation those that its operands come from. What was shown before is a number.
+std::string terminalText(llvm::ArrayRef<GraphPart> parts);
 
 } // namespace toy

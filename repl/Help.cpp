@@ -3,6 +3,7 @@
 /// Documentation of everything that has a name, from the tables that define it.
 #include "irgen/IRGen.h"
 #include "repl/Commands.h"
+#include "repl/OperationTexts.h"
 #include "session/Session.h"
 
 #include <fmt/format.h>
@@ -167,6 +168,8 @@ std::string helpOn(const std::string &topic, Session *session) {
     if (topic == term.name || topic == "(" + std::string(term.name) + ")" ||
         topic.starts_with(std::string(term.name) + ".") || (term.name == std::string_view("toy." + topic)))
       out += (out.empty() ? std::string() : "\n") + fmt::format("{}\n  {}\n", topic, term.doc);
+  if (std::string text = operationText(topic); !text.empty())
+    out += out.empty() ? text : text.substr(text.find('\n') + 1);
   if (!out.empty())
     return out + exampleOf(plain);
   if (auto dtype = dtypeNamed(topic))
@@ -191,6 +194,8 @@ std::vector<std::string> helpTopics() {
     all.push_back(word.name);
   for (const CommandInfo &c : commandTable())
     all.push_back(":" + c.name);
+  std::vector<std::string> operations = operationNames();
+  all.insert(all.end(), operations.begin(), operations.end());
   return all;
 }
 

@@ -3,6 +3,7 @@
 * `toy`: a program with `# expect:` or `# error:`; all of a page are run by one toy-check. A first line `# NAME.toy`
   makes it a file for the fences behind it.
 * `console`: commands behind `$ ` and what they print, in the page's folder; or inputs behind `toy> `, at a prompt.
+* `diff`, `mlir`, `llvm`, `asm`: a command behind `$ ` and lines that stand in what it prints, in this order.
 * `c`, `text`: a file, whose name its first line has.
 * `python`: what the other column of a table needs.
 A table with a column `Toy` has programs in it, which run; beside NumPy (and PyTorch, where it is installed) their
@@ -26,8 +27,12 @@ SHORTEST, LONGEST = 60, 180  # lines of a page
 ANYTHING = "…"  # in the output of a command: any text; alone on a line: any lines
 
 
-def pages():
-    return sorted(GUIDES.glob("*.md"))
+WITH_DEVICE = ("devices", "14-the-same-loop-on-a-gpu")
+EXCERPTS = ("diff", "mlir", "llvm", "asm")
+
+
+def pages(folder=GUIDES):
+    return sorted(folder.glob("*.md"))
 
 
 def fences(page):
@@ -47,35 +52,44 @@ def says_what_it_wants(text):
     return re.search(r"# (expect|error|recognized|compiles):", text) is not None
 
 
+def form_of_fences(page):
+    """What is wrong with the lines and fences of a page: a fence wants something, or is a file that something uses."""
+    text = page.read_text()
+    problems = [
+        f"{page.name}:{i + 1} is longer than 120 columns"
+        for i, line in enumerate(text.splitlines())
+        if len(line) > 120 and not line.startswith("| ")
+    ]
+    found = list(fences(page))
+    users = "".join(body for language, body, _ in found if language in ("console", *EXCERPTS) or "import " in body)
+    for language, body, line in found:
+        name = name_of(body)
+        if language not in ("toy", "console", "python", "c", "text", *EXCERPTS):
+            problems.append(f"{page.name}:{line}: a fence opens with `{language}`")
+        if language == "toy" and not says_what_it_wants(body) and not (name and name in users):
+            problems.append(f"{page.name}:{line}: the program expects nothing")
+        if language == "console" and not body.startswith(("$ ", "toy> ")):
+            problems.append(f"{page.name}:{line}: the first line is no command")
+        if language in EXCERPTS and not (body.startswith("$ ") and body.count("\n") > 1):
+            problems.append(f"{page.name}:{line}: no command, or nothing that it prints")
+        if language in ("c", "text") and not (name and name in users):
+            problems.append(f"{page.name}:{line}: nothing uses the file")
+    if text.count("\n```") != 2 * len(found):
+        problems.append(f"{page.name}: a fence is not closed, or has more than a language")
+    return problems
+
+
 def form(_toy):
-    """Every page is in the index; fences want something, or are files that something uses."""
+    """Every page is in the index; the fences are as they should be."""
     problems = []
     index = (GUIDES / "README.md").read_text()
     for page in pages():
-        text = page.read_text()
+        lines = page.read_text().splitlines()
         if page.name != "README.md" and f"]({page.name})" not in index:
             problems.append(f"README.md does not name {page.name}")
-        if page.name != "README.md" and not SHORTEST <= len(text.splitlines()) <= LONGEST:
-            problems.append(f"{page.name} has {len(text.splitlines())} lines")
-        problems += [
-            f"{page.name}:{i + 1} is longer than 120 columns"
-            for i, line in enumerate(text.splitlines())
-            if len(line) > 120 and not line.startswith("| ")
-        ]
-        found = list(fences(page))
-        users = "".join(body for language, body, _ in found if language == "console" or "import " in body)
-        for language, body, line in found:
-            name = name_of(body)
-            if language not in ("toy", "console", "python", "c", "text"):
-                problems.append(f"{page.name}:{line}: a fence opens with `{language}`")
-            if language == "toy" and not says_what_it_wants(body) and not (name and name in users):
-                problems.append(f"{page.name}:{line}: the program expects nothing")
-            if language == "console" and not body.startswith(("$ ", "toy> ")):
-                problems.append(f"{page.name}:{line}: the first line is no command")
-            if language in ("c", "text") and not (name and name in users):
-                problems.append(f"{page.name}:{line}: nothing uses the file")
-        if text.count("\n```") != 2 * len(found):
-            problems.append(f"{page.name}: a fence is not closed, or has more than a language")
+        if page.name != "README.md" and not SHORTEST <= len(lines) <= LONGEST:
+            problems.append(f"{page.name} has {len(lines)} lines")
+        problems += form_of_fences(page)
     return "\n".join(problems) or None
 
 
@@ -87,10 +101,10 @@ def write_files(folder, page):
             )
 
 
-def shown(toy):
-    """All programs of all pages in one process, a folder for each page."""
+def shown(toy, folder=GUIDES):
+    """All programs of a page in one process, in a folder of its own."""
     problems = []
-    for page in pages():
+    for page in pages(folder):
         with tempfile.TemporaryDirectory() as folder:
             write_files(folder, page)
             names = []
@@ -138,22 +152,40 @@ def difference(where, said, want, got):
     return [f"{where}: {said}\n  shown:\n" + "\n".join(want) + "\n  printed:\n" + "\n".join(got)]
 
 
+def output_of(command, folder, environment):
+    """What a shell prints, errors in between as a terminal shows them."""
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        timeout=120,
+    )
+    return done.stdout.splitlines()
+
+
+def run_excerpt(page, body, line, folder, environment):
+    """A command, and lines of what it prints in their order, with any blanks."""
+    [(said, want)] = transcript(body, "$ ")
+    got = [" ".join(text.split()) for text in output_of("\n".join(said), folder, environment)]
+    rest = iter(got)
+    for text in filter(None, (" ".join(text.split()) for text in want)):
+        pattern = ".*".join(map(re.escape, text.split(ANYTHING)))
+        if not any(re.fullmatch(pattern, there) for there in rest):
+            return [f"{page.name}:{line}: `{text}` is not there, or not in this order\n" + "\n".join(got)]
+    return []
+
+
 def run_commands(page, body, line, folder, environment):
-    """Commands of a shell, one after the other, errors in between as a terminal shows them."""
+    """Commands of a shell, one after the other."""
     problems = []
     for said, want in transcript(body, "$ "):
-        done = subprocess.run(
-            ["bash", "-c", "\n".join(said)],
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=120,
-        )
-        problems += difference(f"{page.name}:{line}", "\n".join(said), want, done.stdout.splitlines())
+        got = output_of("\n".join(said), folder, environment)
+        problems += difference(f"{page.name}:{line}", "\n".join(said), want, got)
     return problems
 
 
@@ -175,7 +207,7 @@ def run_prompt(toy, page, body, line):
 
 
 def environment_of(toy, page):
-    """A machine with a device of its own for the page about devices, and none for the others."""
+    """A machine with a device of its own for the pages about devices, and none for the others."""
     build = os.path.dirname(os.path.abspath(toy))
     out = {
         **os.environ,
@@ -183,7 +215,7 @@ def environment_of(toy, page):
         "CPATH": str(ROOT / "runtime"),
         "NO_COLOR": "1",
     }
-    out["TOY_CUDA_DRIVER"] = f"{build}/libtoyfakecuda.so" if page.stem == "devices" else "none"
+    out["TOY_CUDA_DRIVER"] = f"{build}/libtoyfakecuda.so" if page.stem in WITH_DEVICE else "none"
     return out
 
 
@@ -196,6 +228,8 @@ def transcripts(toy, page):
                 problems += run_commands(page, body, line, folder, environment_of(toy, page))
             elif language == "console":
                 problems += run_prompt(toy, page, body, line)
+            elif language in EXCERPTS:
+                problems += run_excerpt(page, body, line, folder, environment_of(toy, page))
     return "\n".join(problems) or None
 
 

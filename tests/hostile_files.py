@@ -568,20 +568,20 @@ def nothing_typed_reaches_a_shell(toy, folder):
     for tool in (tools / "dot", folder / "editor"):
         tool.chmod(0o755)
     hostile = [
-        "a.$(touch ran)",
-        "a.$(touch${IFS}ran)",
-        "a'.;touch ran;'",
+        "a.$(touch ran).svg",
+        "a.$(touch${IFS}ran).svg",
+        "a'.;touch ran;'.svg",
         "`touch ran`.svg",
-        "-o.ran",
+        "-o.ran.svg",
         "a;touch ran.svg",
-        "a.svg|touch${IFS}ran",
+        "a.svg|touch${IFS}ran.png",
     ]
     for with_dot in (False, True):
         path = f"{tools}:{os.environ['PATH']}" if with_dot else "/nowhere"
         for name in hostile:
             place = folder / "place"
             place.mkdir()
-            for argument in (name, f"'{name}'"):
+            for argument in (name, f"'{name}"):
                 run(toy, [], place, stdin=f":graph 1+1 {argument}\n", PATH=path)
             made = sorted(os.listdir(place))
             if (place / "ran").exists() or (folder / "ran").exists() or (" " not in name and len(made) != 2):

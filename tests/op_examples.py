@@ -68,6 +68,20 @@ def check(toy_opt, mnemonic, example):
     return None
 
 
+def documented(toy):
+    """`?toy.NAME` says what each operation is, and shows its example."""
+    found = dict(definitions())
+    asked = "".join(f"?toy.{name}\n" for name in found)
+    done = subprocess.run([toy, "-"], input=asked, capture_output=True, text=True, timeout=60)
+    texts = dict(re.findall(r"^toy\.(\w+)\n((?:(?:  .*)?\n)*)", done.stdout, re.M))
+    for name, example in found.items():
+        lines = [" ".join(line.split()) for line in texts.get(name, "").splitlines()]
+        if len(lines) < 2 or example is None or " ".join(example.splitlines()[0].split()) not in lines:
+            return f"toy.{name}: {texts.get(name)}{done.stderr}"
+    return None
+
+
 def all_cases(toy_opt):
+    yield "every operation is documented at the prompt", documented
     for mnemonic, example in definitions():
         yield f"example of toy.{mnemonic}", lambda _toy, m=mnemonic, e=example: check(toy_opt, m, e)
