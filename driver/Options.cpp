@@ -95,6 +95,16 @@ const std::vector<Row> &rows() {
          int64_t n;
          return integer(v, 0, 4096, n) && (o.threads = n, true);
        }},
+      {"--ranks", "N", "start N processes that run the script together, by mpirun",
+       [](Options &o, const std::string &v) { return integer(v, 1, 1000000, o.ranks); }},
+      {"--print", "N|all", "of several processes: the one whose output is shown (0), or all, each line with its rank",
+       [](Options &o, const std::string &v) {
+         int64_t n;
+         o.ofRanks.print = v;
+         return v == "all" || integer(v, 0, 1000000, n);
+       }},
+      {"--collective-timeout", "SECONDS", "of several processes: how long one waits for others before all end",
+       [](Options &o, const std::string &v) { return integer(v, 1, 1000000, o.ofRanks.timeout); }},
       {"--dynamic", "auto|on|off", "sizes that no signature declares: as they come when they change, always, never",
        choice(&CompileOptions::dynamic,
               {{"auto", DynamicMode::Auto}, {"on", DynamicMode::On}, {"off", DynamicMode::Off}})},

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runtime/Device.h"
+#include "runtime/ranks/Ranks.h"
 #include "support/CompileOptions.h"
 
 #include <cstdint>
@@ -25,7 +26,9 @@ struct Options {
   rt::DeviceOptions device{rt::DeviceChoice::Auto};
   int threads = 0, precision = 6;
   int64_t memoryLimit = 0;
-  bool init = true; ///< run the start-up file
+  int64_t ranks = 0;      ///< processes to start; 0: this one runs the program
+  ranks::Options ofRanks; ///< of several processes
+  bool init = true;       ///< run the start-up file
   bool interactive = false, time = false, json = false, checkBounds = false, check = false;
 };
 

@@ -17,6 +17,7 @@
 #include "runtime/Memory.h"
 #include "runtime/Output.h"
 #include "runtime/Parallel.h"
+#include "runtime/ranks/Ranks.h"
 #include "session/Session.h"
 #include "support/Terminal.h"
 
@@ -114,7 +115,7 @@ SessionOptions sessionOptions(const Options &options) {
   out.compile.device = options.device.choice != rt::DeviceChoice::Cpu;
   out.color = writesColors(options.color, STDERR_FILENO);
   out.json = options.json;
-  out.prompt = (options.mode == Options::Prompt && isatty(STDIN_FILENO)) || options.interactive;
+  out.prompt = (options.mode == Options::Prompt && isatty(STDIN_FILENO) && !ranks::isLaunched()) || options.interactive;
   out.join = (options.mode == Options::File || options.mode == Options::Text) && !options.interactive;
   return out;
 }
@@ -156,7 +157,7 @@ int runProgram(Session &session, const Options &options) {
     text = options.input;
   } else {
     name = "<stdin>";
-    text.assign(std::istreambuf_iterator<char>(std::cin), {});
+    text = ranks::shareText({}, [] { return std::string(std::istreambuf_iterator<char>(std::cin), {}); });
   }
   if (options.check)
     return session.check(name, text, {prompt}) ? 0 : session.faulted ? 70 : 1;
@@ -198,13 +199,23 @@ bool isText(const Options &options) {
   }
 }
 
+/// Whether several ranks run the program: what is only looked at needs no others.
+void startRanks(const Options &options) {
+  if (options.check || !options.emit.empty() || options.mode == Options::Explain)
+    return;
+  ranks::Options own = options.ofRanks;
+  own.measuresTime = !options.stats.empty();
+  ranks::start(own);
+}
+
 int run(const Options &options, const std::function<void(Session &)> &inspect) {
   rt::printOptions().precision = options.precision;
-  rt::printOptions().header = isatty(STDOUT_FILENO);
+  rt::printOptions().header = isatty(STDOUT_FILENO) && !ranks::isLaunched();
   rt::printOptions().color = writesColors(options.color, STDOUT_FILENO);
   rt::deviceOptions() = options.device;
   if (options.compile.jit == JitMode::Never)
     rt::deviceOptions().choice = rt::DeviceChoice::Cpu;
+  startRanks(options);
   Session session(sessionOptions(options));
   session.scriptArguments = options.arguments;
   if (options.mode == Options::Explain)
@@ -213,11 +224,11 @@ int run(const Options &options, const std::function<void(Session &)> &inspect) {
     rt::fail(DiagId::NoDevice, {problem});
   rt::setCheckBounds(options.checkBounds);
   rt::setMemoryLimit(options.memoryLimit);
-  rt::setThreads(options.threads);
+  rt::setThreads(options.threads ? options.threads : ranks::threadsPerRank());
   if (!options.sizeProfile.empty())
     session.readSizeProfile(options.sizeProfile);
   Options copy = options;
-  if (options.mode == Options::Prompt && !isatty(STDIN_FILENO))
+  if (options.mode == Options::Prompt && (!isatty(STDIN_FILENO) || ranks::isLaunched()))
     copy.mode = Options::Stdin;
   if (options.check && copy.mode == Options::Prompt)
     rt::fail(DiagId::NothingToCheck, {});
@@ -228,13 +239,13 @@ int run(const Options &options, const std::function<void(Session &)> &inspect) {
   rt::flushOutput();
   if (status == 0)
     rt::waitForDevice(); // what went wrong there is said
-  if (!options.stats.empty())
+  if (!options.stats.empty() && ranks::isFirst())
     writeStats(session, options.stats);
-  if (!options.sizeProfile.empty())
+  if (!options.sizeProfile.empty() && ranks::isFirst())
     session.writeSizeProfile(options.sizeProfile);
   if (inspect)
     inspect(session);
-  if (options.time)
+  if (options.time && ranks::isFirst())
     for (const auto &[phase, ms] : session.phaseTimes().list())
       std::fprintf(stderr, "%-10s %9.3f ms\n", phase.c_str(), ms);
   return status;
@@ -242,8 +253,11 @@ int run(const Options &options, const std::function<void(Session &)> &inspect) {
 
 } // namespace
 
-int runToy(const Options &options, const std::function<void(Session &)> &inspect) {
+int runToy(const Options &given, const std::function<void(Session &)> &inspect) {
   rt::installFaultHandlers();
+  Options options = given;
+  if (options.color == "auto" && ranks::isLaunched()) // standard output is a terminal that the launcher made
+    options.color = "never";
   int status = 1;
   std::optional<rt::Error> error = rt::guarded([&] {
     status = isText(options) ? 0 : run(options, inspect);
@@ -251,6 +265,7 @@ int runToy(const Options &options, const std::function<void(Session &)> &inspect
   });
   if (!error)
     return status;
+  ranks::beforeError();
   SourceManager none;
   DiagnosticEngine diagnostics(none);
   diagnostics.report(error->id, {}, error->args);

@@ -7,6 +7,7 @@
 #include "runtime/Io.h"
 #include "runtime/Memory.h"
 #include "runtime/Parallel.h"
+#include "runtime/ranks/Ranks.h"
 #include "session/Session.h"
 
 #include <fmt/format.h>
@@ -59,6 +60,11 @@ void writeStats(Session &session, const std::string &path) {
                       recognized.empty() ? "" : ", ", jsonText(r.kind), jsonText(r.text), jsonText(r.strategy),
                       jsonText(r.file), r.line, r.column);
   }
+  std::string collectives;
+  for (const ranks::Statistics &c : ranks::statistics())
+    collectives +=
+        fmt::format("{}{{\"name\": {}, \"count\": {}, \"bytes\": {}, \"seconds\": {:.6f}}}",
+                    collectives.empty() ? "" : ", ", jsonText(std::string(c.name)), c.count, c.bytes, c.seconds);
   std::string cuda;
   if (rt::deviceWasUsed()) {
     const rt::DeviceStats &d = rt::deviceStats();
@@ -79,10 +85,11 @@ void writeStats(Session &session, const std::string &path) {
       "\"guards\": [{}], \"recognized\": [{}], "
       "\"missed\": [{}], \"kernels\": {{{}}}, \"loops\": {}, \"repacks\": {}, \"copies\": {}, \"allocations\": {}, "
       "\"peak_bytes\": {}, \"kernel_code\": {{\"made\": {}, \"kept\": {}, \"promoted\": {}}}, \"phase_ms\": {{{}}}, "
-      "\"cuda\": {{{}}}}}\n",
+      "\"collectives\": [{}], \"cuda\": {{{}}}}}\n",
       cuda.empty() ? "cpu" : "cuda", rt::threads(), compiles, session.cacheHits, guardsJson(session), recognized,
       missed, kernels, engine.loops, engine.repacks, memory.copies, memory.allocations, memory.peakBytes,
-      session.getCompiler().kernels.made, session.getCompiler().kernels.kept, engine.promoted, phases, cuda);
+      session.getCompiler().kernels.made, session.getCompiler().kernels.kept, engine.promoted, phases, collectives,
+      cuda);
   rt::writeFile(path, {json});
 }
 

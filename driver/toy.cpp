@@ -3,6 +3,7 @@
 /// The program `toy`. It runs on a thread with a large stack: deep recursion of user functions is limited by count, not
 /// by a crash. The first thread waits for its end, or for a signal that ends it before; then what was printed so far
 /// goes out.
+#include "driver/Launch.h"
 #include "driver/Run.h"
 #include "runtime/Memory.h"
 #include "runtime/Output.h"
@@ -34,7 +35,7 @@ volatile sig_atomic_t endingSignal = 0;
 
 void *runOnThread(void *argument) {
   auto &start = *static_cast<Start *>(argument);
-  start.status = toy::runToy(start.options);
+  start.status = toy::ranks::leave(toy::runToy(start.options));
   sem_post(&finished);
   return nullptr;
 }
@@ -88,7 +89,9 @@ int main(int argc, char **argv) {
   toy::Options options;
   if (!toy::parseOptions(argc, argv, options))
     return 2;
-  bool atPrompt = options.mode == toy::Options::Prompt && isatty(STDIN_FILENO);
+  if (options.ranks > 0 && !toy::ranks::isLaunched())
+    return toy::launch(options, argv);
+  bool atPrompt = options.mode == toy::Options::Prompt && isatty(STDIN_FILENO) && !toy::ranks::isLaunched();
   termios terminal{};
   if (atPrompt)
     tcgetattr(STDIN_FILENO, &terminal);

@@ -202,6 +202,23 @@ LogicalResult systemCall(RuleContext &ctx) {
   return result == 'f' ? ctx.result(TensorType::scalar(ctx.context, DType::F64)) : success();
 }
 
+/// How much of an axis is here, or comes from all ranks, is known when it runs.
+LogicalResult axisOfRanks(RuleContext &ctx) {
+  SmallVector<Dim> dims = ctx.tensor(0).getDims();
+  int64_t axis = ctx.integer("axis");
+  if (axis < 0 || axis >= static_cast<int64_t>(dims.size()))
+    return ctx.fail(DiagId::AxisOutOfRange, axis, ctx.tensor(0));
+  dims[axis] = ctx.freshDim();
+  return ctx.result(ctx.dtype(0), dims);
+}
+
+LogicalResult sizesOfRank(RuleContext &ctx) {
+  SmallVector<Dim> dims;
+  for (int64_t axis = 0; axis < ctx.rank(0); ++axis)
+    dims.push_back(ctx.freshDim());
+  return ctx.result(ctx.dtype(0), dims);
+}
+
 } // namespace toy::rules
 
 namespace toy {

@@ -20,6 +20,10 @@ namespace toy {
 /// Marks the call of a block whose errors are caught, and the block's function: its first result says how the block was
 /// left, or is -1 where it failed.
 inline constexpr llvm::StringLiteral triedCall = "toy.try";
+/// What ranks send each other.
+struct Network : mlir::SideEffects::Resource::Base<Network> {
+  llvm::StringRef getName() final { return "Network"; }
+};
 class RuleContext;
 /// The verifier's half of the type rules: asks the rule and compares with the results the operation has.
 llvm::LogicalResult verifyTypeRule(mlir::Operation *op);

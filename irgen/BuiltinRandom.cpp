@@ -53,8 +53,12 @@ struct Sampler {
   }
   void needFrom(StringRef name, Value x) { need(name, g.create<GeOp>(range, {x, zero(x)}), "0 or more"); }
 
-  /// What `key=` gives, or the next key.
+  /// What `key=` gives, or the next key; a stream has keys of its own.
   Value key() {
+    Value own = baseKey();
+    return args.has("stream") ? g.create<FoldInOp>(range, {own, indexValue(g, *args["stream"], args.row->name)}) : own;
+  }
+  Value baseKey() {
     if (!args.has("key"))
       return g.create<NextKeyOp>(range, {});
     RValue key = tensorArgument(g, args, "key");
@@ -79,8 +83,8 @@ struct Sampler {
       if (!*x)
         *x = distribution == "integers" ? g.integer(0, range) : g.floating(0, DType::F64, range);
     sizesFrom(a, b);
-    if (sizes->empty() && !args.has("key") && !isComplex(dtype) && tensorTypeOf(a).getRank() == 0 &&
-        tensorTypeOf(b).getRank() == 0)
+    if (sizes->empty() && !args.has("key") && !args.has("stream") && !isComplex(dtype) &&
+        tensorTypeOf(a).getRank() == 0 && tensorTypeOf(b).getRank() == 0)
       return g.create<DrawOp>(range, {a, b}, attributes);
     Value from = key();
     for (Value *x : {&a, &b})

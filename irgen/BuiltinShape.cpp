@@ -203,8 +203,6 @@ RValue sizeBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return count;
 }
 
-RValue rankBuiltin(IRGen &g, Bound &args, SourceRange r) { return g.integer(tensorArgument(g, args, "x").rank(), r); }
-
 RValue lenBuiltin(IRGen &g, Bound &args, SourceRange r) {
   if (auto *n = ast::dynCast<ast::Name>(args["x"]);
       n && n->name == "args" && !lookup(g, "args") && !g.host.global("args"))

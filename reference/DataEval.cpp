@@ -317,10 +317,13 @@ template <> void Frame::evaluate(SaveOp o) {
     if (auto *tensor = std::get_if<rt::TensorRef>(&values[v]))
       tensors.push_back({name.str(), *tensor});
   }
-  if (tensors.size() == columns.size())
-    rt::save(text(o.getPath()), tensors);
-  else
-    rt::saveTable(text(o.getPath()), columns);
+  const std::string &path = text(o.getPath());
+  ranks::writeTogether(placeOf(o), path, [&] {
+    if (tensors.size() == columns.size())
+      rt::save(path, tensors);
+    else
+      rt::saveTable(path, columns);
+  });
 }
 
 template <> void Frame::evaluate(ReadBinaryOp o) {

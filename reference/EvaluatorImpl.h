@@ -11,6 +11,7 @@
 #include "runtime/Memory.h"
 #include "runtime/Parallel.h"
 #include "runtime/Planar.h"
+#include "runtime/ranks/Ranks.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 
@@ -128,6 +129,9 @@ template <typename F> void forEachIndex(std::span<const int64_t> sizes, F &&f) {
     }
   }
 }
+
+/// Where an operation stands in the program, for other ranks.
+ranks::Place placeOf(mlir::Operation *op);
 
 /// What the elements of a list are, by their type.
 rt::ItemKind itemKindOf(mlir::Type element);

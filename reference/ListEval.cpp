@@ -3,6 +3,7 @@
 /// Lists and functions of text.
 #include "reference/EvaluatorImpl.h"
 
+#include "runtime/Io.h"
 #include "runtime/Text.h"
 
 using namespace mlir;
@@ -72,9 +73,15 @@ template <> void Frame::evaluate(TextOp o) {
   SmallVector<rt::Value> arguments;
   for (Value v : o.getArguments())
     arguments.push_back(values[v]);
-  StringRef name = o.getFunction();
-  values[o.getResult()] =
-      rt::callText(std::string_view(name.data(), name.size()), {arguments.data(), arguments.size()});
+  const std::string name = o.getFunction().str();
+  auto call = [&] { values[o.getResult()] = rt::callText(name, {arguments.data(), arguments.size()}); };
+  auto path = [&] { return std::get<rt::StrRef>(arguments[0])->text; };
+  if (name == "read_text" && path() == "-") // rank 0 has it
+    return setText(o.getResult(), ranks::shareText(placeOf(o), [&] { return rt::readText("-"); }));
+  if (name != "write_text" && name != "picture_saved")
+    return call();
+  setInteger(o.getResult(), 0);
+  ranks::writeTogether(placeOf(o), path(), call);
 }
 
 } // namespace toy

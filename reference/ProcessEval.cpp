@@ -13,10 +13,11 @@ using namespace mlir;
 
 namespace toy {
 
-/// Errors of the data and of files; what Ctrl-C, a fault or `exit` ends goes on ending.
+/// Errors of the data and of files; what Ctrl-C, a fault, `exit` or other ranks end goes on ending.
 static bool isCaught(const rt::Error &error) {
   char family = infoOf(error.id).code.front();
-  return (family == 'R' || family == 'I') && error.id != DiagId::Interrupted;
+  bool isOfRanks = error.id == DiagId::RanksDisagree || error.id == DiagId::RankLost;
+  return (family == 'R' || family == 'I') && error.id != DiagId::Interrupted && !isOfRanks;
 }
 
 bool attempt(Environment &environment, llvm::function_ref<void()> body,
@@ -87,7 +88,7 @@ static void callSystem(Frame &f, SystemOp op, StringRef function) {
   if (function == "date")
     return give(rt::dateText(number(0), f.text(operands[1])));
   if (function == "read_line")
-    return give(rt::readLine());
+    return give(ranks::shareText(placeOf(op), rt::readLine));
   if (function == "caught")
     return give(f.environment().caught(f.integer(operands[0])));
   assert(function == "time");

@@ -46,10 +46,11 @@ TensorRef load(const std::string &path, const std::string &name, const CsvOption
   std::vector<NamedTensor> all = loadAll(path, csv);
   if (name.empty() && all.size() == 1)
     return all[0].tensor;
-  std::string names;
-  for (NamedTensor &entry : all) {
+  for (NamedTensor &entry : all)
     if (!name.empty() && entry.name == name)
       return entry.tensor;
+  std::string names;
+  for (NamedTensor &entry : all) {
     names += (names.empty() ? "" : ", ") + entry.name;
     if (names.size() > 200) {
       names += ", …";

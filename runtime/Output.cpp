@@ -126,7 +126,28 @@ std::string clockTime(double seconds) {
                   : fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
 }
 
+// Where several processes print.
+bool isShown = true;
+std::string linePrefix;
+
+/// A text with the prefix in front of each line that begins in it.
+std::string withPrefix(std::string_view text, bool &beginsLine) {
+  std::string out;
+  for (char c : text) {
+    if (beginsLine)
+      out += linePrefix;
+    beginsLine = c == '\n';
+    out += c;
+  }
+  return out;
+}
+
 } // namespace
+
+void setOutput(bool shows, std::string_view prefix) {
+  isShown = shows;
+  linePrefix = prefix;
+}
 
 void unlockOutput() { locked.store(false, std::memory_order_release); }
 
@@ -136,7 +157,7 @@ void flushOutput() {
   clearProgress();
 }
 
-void output(std::string_view text) {
+static void append(std::string_view text) {
   static const bool byLines = [] {
     bool isTerminal = isatty(STDOUT_FILENO);
     if (!isTerminal)
@@ -164,14 +185,22 @@ void output(std::string_view text) {
     isWaiting.notify_one();
 }
 
+void output(std::string_view text) {
+  static bool beginsLine = true;
+  if (isShown)
+    linePrefix.empty() ? append(text) : append(withPrefix(text, beginsLine));
+}
+
 void errorOutput(std::string_view text) {
+  static bool beginsLine = true;
   flushOutput();
-  writeErrors(text);
+  if (isShown)
+    linePrefix.empty() ? writeErrors(text) : writeErrors(withPrefix(text, beginsLine));
 }
 
 void showProgress(int64_t done, int64_t total, std::string_view label) {
   static const bool isTerminal = isatty(STDERR_FILENO) && terminalMovesCursor();
-  if (!isTerminal)
+  if (!isTerminal || !isShown)
     return;
   Clock::time_point now = Clock::now();
   bool ends = done < 0;

@@ -12,6 +12,9 @@ namespace toy::rt {
 /// Appends to standard output; throws DiagId::OutputFailed when the system refuses. Where nobody reads any more, the
 /// program ends with status 141.
 void output(std::string_view text);
+/// Of several processes that run one program: whether this one shows what it prints, on either stream, and what stands
+/// before each of its lines.
+void setOutput(bool shows, std::string_view prefix);
 /// Writes out what is buffered.
 void flushOutput();
 /// A text on standard error, behind everything that was printed before.

@@ -6,6 +6,7 @@
 #include "runtime/Isa.h"
 #include "runtime/Parallel.h"
 #include "runtime/PlanarKernels.h"
+#include "runtime/ranks/Ranks.h"
 
 #include <algorithm>
 #include <chrono>
@@ -261,6 +262,8 @@ template <typename T> ComplexProduct choose(ComplexProduct automatic, const Prod
   if (automatic == ComplexProduct::Auto && s.m * s.n * s.k <= smallProduct)
     return ComplexProduct::Native;
   if (std::min({s.m, s.n, s.k}) < 256)
+    return ComplexProduct::FourReal;
+  if (ranks::count() > 1) // all ranks choose alike, whatever each would measure
     return ComplexProduct::FourReal;
   return nativeAdvantage<T>() > 1.25 ? ComplexProduct::Native : ComplexProduct::FourReal;
 }

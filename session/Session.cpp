@@ -6,6 +6,7 @@
 #include "runtime/Guard.h"
 #include "runtime/Io.h"
 #include "runtime/Output.h"
+#include "runtime/ranks/Ranks.h"
 #include "support/DeferredInitializers.h"
 
 #include "ir/ToyDialect.h"
@@ -54,7 +55,11 @@ void Session::prepare() { ir(true); }
 
 void Session::showDiagnostics() {
   rt::flushOutput();
+  if (diagnostics.hasErrors())
+    ranks::beforeError();
   for (const Diagnostic &d : diagnostics.diagnostics()) {
+    if (infoOf(d.id).severity != Severity::Error && !ranks::isFirst())
+      continue;
     faulted |= d.id == DiagId::Internal || d.id == DiagId::Fault;
     errorsShown += infoOf(d.id).severity == Severity::Error;
     std::string text = options.json ? diagnostics.renderJson(d) + "\n" : diagnostics.render(d, options.color);

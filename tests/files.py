@@ -206,6 +206,14 @@ def file_errors(toy):
     return "\n".join(problems) or None
 
 
+def many_arrays(toy):
+    """Any array of a file that holds more than a message would list."""
+    with tempfile.TemporaryDirectory() as folder:
+        np.savez(os.path.join(folder, "many.npz"), **{f"array_number_{i}": np.full(1, i) for i in range(60)})
+        done = run(toy, folder, 'print(load("many.npz", "array_number_0"), load("many.npz", "array_number_59"));')
+    return None if done.stdout == "[0] [59]\n" else done.stdout + done.stderr
+
+
 def damaged(toy):
     """Cut off anywhere and with any bytes changed: an error (or other values), never a crash or a large allocation."""
     rng = np.random.default_rng(2)
@@ -248,5 +256,5 @@ def damaged(toy):
 
 
 def all_cases():
-    for case in (named_arrays, tables_and_images, file_errors, damaged):
+    for case in (named_arrays, tables_and_images, file_errors, many_arrays, damaged):
         yield "files: " + case.__name__.replace("_", " "), case

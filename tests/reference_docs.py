@@ -13,7 +13,7 @@ import programs
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs/reference"
-RULES = [*range(1, 51)]
+RULES = [*range(1, 53)]
 MODES = ["--jit=never", "--jit=auto", "--jit=always"]
 FENCE = re.compile(r"^```toy\n(.*?)^```$", re.M | re.S)
 RULE = re.compile(r"^## Rule (\d+): \S.*$", re.M)

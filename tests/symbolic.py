@@ -50,6 +50,7 @@ WITHOUT_SIZES = {
     "bytes",
     "check",
     "clock",
+    *"ranks barrier send recv all_reduce all_gather reduce_scatter all_to_all broadcast shift shard unshard".split(),
     "str",
     "fftfreq",
     "rfftfreq",

@@ -19,6 +19,10 @@ WITHOUT = {
     ),
     **dict.fromkeys(("load", "save", "show", "plot", "scatter_plot", "hist", "image", "picture", "read_binary", "print", "write", "seed", "clock", "check"), WORLD),
     **dict.fromkeys(("key", "fold_in"), "two numbers: keys is measured"),
+    **dict.fromkeys(
+        "ranks all_reduce all_gather reduce_scatter all_to_all broadcast send recv shift barrier shard unshard".split(),
+        "what several processes do: bench/ranks measures it beside MPI",
+    ),
     "str": "makes text",
     "bytes": "makes bytes of text",
     "item": "the one element of a tensor",

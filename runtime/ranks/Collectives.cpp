@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What all ranks do together, from tensors to bytes and back.
+#include "runtime/ranks/Opening.h"
+#include "runtime/ranks/Schedules.h"
+
+#include "runtime/Memory.h"
+#include "support/Half.h"
+
+#include <algorithm>
+
+namespace toy::ranks {
+namespace {
+
+using rt::Tensor;
+using rt::TensorRef;
+
+/// The same value: tensors do not change while somebody holds them.
+TensorRef same(const Tensor &x) {
+  auto *t = const_cast<Tensor *>(&x);
+  rt::retain(t);
+  return TensorRef(t);
+}
+
+TensorRef made(const Tensor &like, int64_t axis = -1, int64_t size = 0) {
+  std::vector<int64_t> sizes(like.sizes, like.sizes + like.rank);
+  if (axis >= 0)
+    sizes[axis] = size;
+  return TensorRef(rt::newTensor(like.dtype, sizes));
+}
+
+int64_t bytesOf(const Tensor &x) { return x.count() * sizeOf(x.dtype); }
+
+// --- axes
+
+/// A tensor seen from an axis: `outer` times n rows of `row` bytes.
+struct Rows {
+  int64_t outer = 1, n, row;
+  Rows(const Tensor &x, int64_t axis) : n(x.sizes[axis]), row(sizeOf(x.dtype)) {
+    for (int64_t i = 0; i < axis; ++i)
+      outer *= x.sizes[i];
+    for (int64_t i = axis + 1; i < x.rank; ++i)
+      row *= x.sizes[i];
+  }
+};
+
+/// Copies `count` rows at `begin` of each run to, or from, a block of their own.
+void copyRows(char *block, char *whole, const Rows &rows, int64_t begin, int64_t count, bool toBlock) {
+  const int64_t bytes = count * rows.row;
+  for (int64_t i = 0; bytes && i < rows.outer; ++i) {
+    char *part = whole + (i * rows.n + begin) * rows.row;
+    toBlock ? std::memcpy(block + i * bytes, part, bytes) : std::memcpy(part, block + i * bytes, bytes);
+  }
+}
+
+// --- sums
+
+/// Elements as they are summed: bf16 and f16 in f32.
+struct Summed {
+  DType dtype;
+  std::vector<char> widened;
+  const void *data;
+  explicit Summed(const Tensor &x) : dtype(isHalf(x.dtype) ? DType::F32 : x.dtype), data(x.data) {
+    if (dtype == x.dtype)
+      return;
+    int64_t n = x.count();
+    widened.resize(n * sizeof(float));
+    for (int64_t i = 0; i < n; ++i)
+      reinterpret_cast<float *>(widened.data())[i] = fromHalf(x.dtype, x.as<uint16_t>()[i]);
+    data = widened.data();
+  }
+};
+
+template <typename T> void divide(void *data, int64_t count, int64_t by) {
+  for (int64_t i = 0; i < count; ++i)
+    static_cast<T *>(data)[i] /= static_cast<T>(by);
+}
+
+/// What is left to do with a sum: the mean, and the dtype of the result.
+void finish(void *sum, DType dtype, Reduction reduction, Tensor &out) {
+  const int64_t n = out.count();
+  if (reduction == Reduction::Mean) {
+    int64_t reals = isComplex(dtype) ? 2 * n : n;
+    realOf(dtype) == DType::F32 ? divide<float>(sum, reals, count()) : divide<double>(sum, reals, count());
+  }
+  if (dtype != out.dtype)
+    for (int64_t i = 0; i < n; ++i)
+      out.as<uint16_t>()[i] = toHalf(out.dtype, static_cast<float *>(sum)[i]);
+  else if (sum != out.data && n)
+    std::memcpy(out.data, sum, n * sizeOf(dtype));
+}
+
+/// Of few elements, which came with the openings.
+void sumOpenings(const Sum &sum, std::span<const Opening> all, void *out, int64_t elements) {
+  std::vector<std::array<char, Opening::payloadBytes>> copies(all.size());
+  std::vector<char *> parts;
+  for (size_t r = 0; r < all.size(); ++r) {
+    std::memcpy(copies[r].data(), all[r].payload, Opening::payloadBytes);
+    parts.push_back(copies[r].data());
+  }
+  sumParts(sum, parts, elements);
+  if (elements)
+    std::memcpy(out, copies[0].data(), elements * sum.width);
+}
+
+void needRank(std::string_view name, int64_t number) {
+  if (number < 0 || number >= count())
+    rt::fail(DiagId::NoSuchRank, {std::string(name), std::to_string(number), std::to_string(count())});
+}
+
+} // namespace
+
+void barrier(Place place) {
+  if (count() == 1)
+    return;
+  Call call{Collective::Barrier, place};
+  Waiting waiting(call);
+  open(call);
+  countBytes(call.collective, 0);
+}
+
+TensorRef allReduce(Place place, const Tensor &x, Reduction reduction) {
+  if (count() == 1)
+    return same(x);
+  Summed summed(x);
+  Sum sum = sumOf(summed.dtype, reduction);
+  TensorRef out = made(x);
+  const int64_t n = x.count(), bytes = n * sum.width;
+  std::vector<char> wide(summed.dtype == x.dtype ? 0 : bytes);
+  void *target = summed.dtype == x.dtype ? out->data : wide.data();
+  Call call{Collective::AllReduce, place, &x, reduction};
+  call.sizesAgree = true;
+  Waiting waiting(call);
+  const bool isSmall = bytes <= Opening::payloadBytes;
+  std::span<const Opening> all = open(call, summed.data, isSmall ? bytes : 0);
+  if (isSmall)
+    sumOpenings(sum, all, target, n);
+  else
+    sumOverRanks(sum, summed.data, target, n, scheduleFor(bytes));
+  finish(target, summed.dtype, reduction, *out);
+  countBytes(call.collective, bytes);
+  return out;
+}
+
+TensorRef reduceScatter(Place place, const Tensor &x, int64_t axis, Reduction reduction) {
+  if (count() == 1)
+    return same(x);
+  Call call{Collective::ReduceScatter, place, &x, reduction, axis};
+  call.sizesAgree = true;
+  Waiting waiting(call);
+  open(call);
+  const int64_t p = count();
+  Summed summed(x);
+  Sum sum = sumOf(summed.dtype, reduction);
+  Rows rows(x, axis);
+  rows.row = rows.row / sizeOf(x.dtype) * sum.width;
+  std::vector<char> leaving(x.count() * sum.width);
+  std::vector<int64_t> sizes;
+  char *at = leaving.data();
+  for (int64_t r = 0; r < p; ++r) {
+    int64_t begin = shardBegin(rows.n, p, r), own = shardBegin(rows.n, p, r + 1) - begin;
+    copyRows(at, static_cast<char *>(const_cast<void *>(summed.data)), rows, begin, own, true);
+    sizes.push_back(rows.outer * own * rows.row);
+    at += sizes.back();
+  }
+  const int64_t own = sizes[rank()];
+  std::vector<char> arrived(own * p);
+  exchangeParts(leaving.data(), sizes, arrived.data(), std::vector<int64_t>(p, own));
+  std::vector<char *> parts;
+  for (int64_t r = 0; r < p; ++r)
+    parts.push_back(arrived.data() + r * own);
+  sumParts(sum, parts, own / sum.width);
+  TensorRef out = made(x, axis, shardBegin(rows.n, p, rank() + 1) - shardBegin(rows.n, p, rank()));
+  finish(arrived.data(), summed.dtype, reduction, *out);
+  countBytes(call.collective, static_cast<int64_t>(leaving.size()));
+  return out;
+}
+
+TensorRef allGather(Place place, const Tensor &x, int64_t axis) {
+  if (count() == 1)
+    return same(x);
+  Call call{Collective::AllGather, place, &x};
+  call.detail = axis;
+  call.sizesAgree = true;
+  call.freeAxis = static_cast<int>(axis);
+  Waiting waiting(call);
+  Rows rows(x, axis);
+  std::span<const Opening> all = open(call, &rows.n, sizeof rows.n);
+  std::vector<int64_t> sizes, bytes;
+  int64_t total = 0, most = 0;
+  for (const Opening &other : all) {
+    int64_t n;
+    std::memcpy(&n, other.payload, sizeof n);
+    sizes.push_back(n);
+    bytes.push_back(rows.outer * n * rows.row);
+    total += n;
+    most += bytes.back();
+  }
+  TensorRef out = made(x, axis, total);
+  std::vector<char> blocks(rows.outer == 1 ? 0 : most);
+  char *target = rows.outer == 1 ? out->as<char>() : blocks.data();
+  gatherBytes(x.data, target, bytes);
+  Rows whole(*out, axis);
+  for (int64_t r = 0, begin = 0, at = 0; rows.outer != 1 && r < count(); at += bytes[r], begin += sizes[r], ++r)
+    copyRows(target + at, out->as<char>(), whole, begin, sizes[r], false);
+  countBytes(call.collective, most);
+  return out;
+}
+
+TensorRef allToAll(Place place, const Tensor &x, int64_t axis) {
+  const int64_t p = count();
+  if (p == 1)
+    return same(x);
+  Rows rows(x, axis);
+  if (rows.n % p)
+    rt::fail(DiagId::UnevenParts, {"all_to_all", std::to_string(rows.n), std::to_string(axis), std::to_string(p)});
+  Call call{Collective::AllToAll, place, &x};
+  call.detail = axis;
+  call.sizesAgree = true;
+  Waiting waiting(call);
+  open(call);
+  const int64_t part = rows.n / p, bytes = bytesOf(x) / p;
+  TensorRef out = made(x);
+  std::vector<int64_t> sizes(p, bytes);
+  countBytes(call.collective, bytesOf(x));
+  if (rows.outer == 1) {
+    exchangeParts(x.data, sizes, out->data, sizes);
+    return out;
+  }
+  std::vector<char> leaving(bytesOf(x)), arrived(bytesOf(x));
+  for (int64_t r = 0; r < p; ++r)
+    copyRows(leaving.data() + r * bytes, x.as<char>(), rows, r * part, part, true);
+  exchangeParts(leaving.data(), sizes, arrived.data(), sizes);
+  for (int64_t r = 0; r < p; ++r)
+    copyRows(arrived.data() + r * bytes, out->as<char>(), rows, r * part, part, false);
+  return out;
+}
+
+/// The sizes, and the elements where they fit, come with the opening.
+TensorRef broadcast(Place place, const Tensor &x, int64_t from) {
+  needRank("broadcast", from);
+  if (count() == 1)
+    return same(x);
+  constexpr int64_t most = Opening::payloadBytes;
+  const int64_t sizeBytes = x.rank * static_cast<int64_t>(sizeof(int64_t)), bytes = bytesOf(x);
+  const bool hasSizes = sizeBytes <= most;
+  char payload[most] = {};
+  if (hasSizes)
+    std::memcpy(payload, x.sizes, sizeBytes);
+  if (sizeBytes + bytes <= most && bytes)
+    std::memcpy(payload + sizeBytes, x.data, bytes);
+  Call call{Collective::Broadcast, place, &x};
+  call.detail = from;
+  Waiting waiting(call);
+  const Opening &source = open(call, payload, most)[from];
+  std::vector<int64_t> sizes(x.sizes, x.sizes + x.rank);
+  if (hasSizes)
+    std::memcpy(sizes.data(), source.payload, sizeBytes);
+  else
+    mpi().broadcastBytes(sizes.data(), sizeBytes, static_cast<int>(from));
+  TensorRef out = from == rank() ? same(x) : TensorRef(rt::newTensor(x.dtype, sizes));
+  const int64_t arriving = bytesOf(*out);
+  if (sizeBytes + arriving > most)
+    mpi().broadcastBytes(out->data, arriving, static_cast<int>(from));
+  else if (from != rank() && arriving)
+    std::memcpy(out->data, source.payload + sizeBytes, arriving);
+  countBytes(call.collective, arriving);
+  return out;
+}
+
+TensorRef shift(Place place, const Tensor &x, int64_t by) {
+  const int64_t p = count(), step = (by % p + p) % p;
+  if (p == 1)
+    return same(x);
+  Call call{Collective::Shift, place, &x};
+  call.detail = step;
+  call.sizesAgree = true;
+  Waiting waiting(call);
+  open(call);
+  countBytes(call.collective, bytesOf(x));
+  if (step == 0)
+    return same(x);
+  TensorRef out = made(x);
+  mpi().exchangeBytes(x.data, bytesOf(x), static_cast<int>((rank() + step) % p), out->data, bytesOf(x),
+                      static_cast<int>((rank() + p - step) % p));
+  return out;
+}
+
+std::string shareText(Place place, const std::function<std::string()> &make) {
+  if (count() == 1)
+    return make();
+  std::string text = rank() == 0 ? make() : "";
+  Call call{Collective::Text, place};
+  Waiting waiting(call);
+  int64_t bytes = static_cast<int64_t>(text.size());
+  std::memcpy(&bytes, open(call, &bytes, sizeof bytes)[0].payload, sizeof bytes);
+  text.resize(bytes);
+  mpi().broadcastBytes(text.data(), bytes, 0);
+  return text;
+}
+
+/// An error as a text: the code, then what stands in its message.
+static std::string failureOf(const std::function<void()> &write) {
+  try {
+    write();
+    return "";
+  } catch (const rt::Error &error) {
+    std::string text(infoOf(error.id).code);
+    for (const std::string &argument : error.args)
+      text += '\0' + argument;
+    return text;
+  }
+}
+
+void writeTogether(Place place, const std::string &path, const std::function<void()> &write) {
+  if (count() == 1)
+    return write();
+  Digest digest;
+  digest.add(path.data(), path.size());
+  const uint64_t own = digest.get();
+  bool isShared = true;
+  {
+    Call call{Collective::Write, place};
+    Waiting waiting(call);
+    for (const Opening &other : open(call, &own, sizeof own))
+      isShared &= std::memcmp(other.payload, &own, sizeof own) == 0;
+  }
+  if (!isShared)
+    return write();
+  std::string failure = shareText(place, [&] { return failureOf(write); });
+  if (failure.empty())
+    return;
+  std::vector<std::string> parts(1);
+  for (char c : failure)
+    if (c == '\0')
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  DiagId id = *findDiagnostic(parts[0]);
+  rt::fail(id, {parts.begin() + 1, parts.end()});
+}
+
+} // namespace toy::ranks

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// The functions of MPI that are needed, of whatever library is there: bytes are moved, never summed, so that three
+/// handles are all that differs between implementations.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace toy::ranks {
+
+// Handles are pointers or integers; an implementation with integers reads the lower half.
+struct Mpi {
+  int (*initThread)(int *, char ***, int, int *);
+  int (*finalize)();
+  int (*abort)(intptr_t comm, int status);
+  int (*commRank)(intptr_t comm, int *);
+  int (*commSize)(intptr_t comm, int *);
+  int (*commSetErrhandler)(intptr_t comm, intptr_t handler);
+  int (*errorString)(int code, char *text, int *length);
+  int (*libraryVersion)(char *text, int *length);
+  int (*allgather)(const void *, int, intptr_t, void *, int, intptr_t, intptr_t comm);
+  int (*broadcast)(void *, int, intptr_t, int root, intptr_t comm);
+  int (*send)(const void *, int, intptr_t, int to, int tag, intptr_t comm);
+  int (*receive)(void *, int, intptr_t, int from, int tag, intptr_t comm, void *status);
+  int (*sendReceive)(const void *, int, intptr_t, int to, int tag, void *, int, intptr_t, int from, int tag2,
+                     intptr_t comm, void *status);
+  intptr_t world, byte, errorsReturn;
+  int funneled;
+  std::string name; ///< of the library
+
+  /// DiagId::RankLost where a call failed.
+  void check(int code) const;
+  // Bytes of any number.
+  void broadcastBytes(void *data, int64_t bytes, int root) const;
+  void sendBytes(const void *data, int64_t bytes, int to, int tag) const;
+  void receiveBytes(void *data, int64_t bytes, int from, int tag) const;
+  void exchangeBytes(const void *out, int64_t outBytes, int to, void *in, int64_t inBytes, int from) const;
+};
+
+/// Opens a library for so many ranks, which a launcher's environment names; throws DiagId::NoMpi.
+Mpi openMpi(int ranks);
+
+} // namespace toy::ranks

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Openings, what ranks tell each other when theirs differ, and the watch over those who wait.
+#include "runtime/ranks/Opening.h"
+
+#include "runtime/Output.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <pthread.h>
+#include <unistd.h>
+
+namespace toy::ranks {
+namespace {
+
+constexpr std::string_view names[] = {"the end",    "barrier",   "all_reduce", "reduce_scatter", "all_gather",
+                                      "all_to_all", "broadcast", "shift",      "read_line",      "save",
+                                      "send",       "recv",      "the start"};
+constexpr std::string_view reductions[] = {"sum", "prod", "min", "max", "mean", "any", "all"};
+
+double secondsNow() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+uint32_t digestOf(Place place) {
+  size_t slash = place.file.rfind('/');
+  std::string_view name = slash == std::string_view::npos ? place.file : place.file.substr(slash + 1);
+  Digest digest;
+  digest.add(name.data(), name.size());
+  digest.add(static_cast<int64_t>(place.line) << 32 | place.column);
+  return digest.half();
+}
+
+Header headerOf(const Call &call) {
+  static uint32_t sequence = 0;
+  Digest digest;
+  digest.add(call.detail);
+  if (call.tensor && call.sizesAgree)
+    for (int axis = 0; axis < call.tensor->rank; ++axis)
+      digest.add(axis == call.freeAxis ? -1 : call.tensor->sizes[axis]);
+  return {call.collective,
+          call.reduction,
+          call.tensor ? call.tensor->dtype : DType::Bool,
+          call.tensor ? call.tensor->rank : uint8_t(0),
+          sequence++,
+          digestOf(call.place),
+          digest.half()};
+}
+
+/// `0, 2 and 3`.
+std::string listOf(const std::vector<int> &numbers) {
+  std::string out;
+  for (size_t i = 0; i < numbers.size(); ++i)
+    out += (i == 0 ? "" : i + 1 == numbers.size() ? " and " : ", ") + std::to_string(numbers[i]);
+  return out;
+}
+
+constexpr size_t detailBytes = 512;
+using Detail = std::array<char, detailBytes>;
+
+/// Who does what, in the order of ranks; those who do the same together.
+std::string whoDoesWhat(const std::vector<Detail> &details) {
+  std::string out;
+  std::vector<bool> said(details.size());
+  for (size_t i = 0; i < details.size(); ++i) {
+    if (said[i])
+      continue;
+    std::vector<int> alike;
+    for (size_t j = i; j < details.size(); ++j)
+      if (details[j] == details[i]) {
+        alike.push_back(static_cast<int>(j));
+        said[j] = true;
+      }
+    bool ended = std::string_view(details[i].data()).empty();
+    out += (out.empty() ? "" : "; ") + listOf(alike) +
+           (ended ? std::string(alike.size() > 1 ? " have ended" : " has ended")
+                  : (alike.size() > 1 ? " call " : " calls ") + std::string(details[i].data()));
+  }
+  return out;
+}
+
+} // namespace
+
+/// All ranks are here, because none goes on without the others. The lowest one that is not at its end has a place in
+/// the program to show, so it speaks.
+[[noreturn]] static void explain(const Call &call) {
+  constexpr double others = 2.5;
+  std::vector<Detail> details(count());
+  Detail own{};
+  std::string text = call.collective == Collective::End ? "" : call.text();
+  text.copy(own.data(), detailBytes - 1);
+  mpi().check(
+      mpi().allgather(own.data(), detailBytes, mpi().byte, details.data(), detailBytes, mpi().byte, mpi().world));
+  int speaker = 0;
+  while (speaker + 1 < count() && details[speaker][0] == '\0')
+    ++speaker;
+  speakAfter(speaker == rank() ? 0 : others);
+  rt::fail(DiagId::RanksDisagree, {whoDoesWhat(details)});
+}
+
+std::string Call::text() const {
+  std::string out(nameOf(collective));
+  if (tensor)
+    out += " of " + typeOf(tensor->dtype, tensor->shape());
+  if (collective == Collective::AllReduce || collective == Collective::ReduceScatter)
+    out += fmt::format(" ({})", reductions[static_cast<size_t>(reduction)]);
+  if (collective == Collective::Broadcast)
+    out += fmt::format(" from {}", detail);
+  if (!place.file.empty())
+    out += fmt::format(" at {}:{}:{}", place.file, place.line, place.column);
+  return out;
+}
+
+std::string typeOf(DType dtype, std::span<const int64_t> sizes) {
+  std::string out;
+  for (int64_t size : sizes)
+    out += (out.empty() ? "" : ", ") + std::to_string(size);
+  return std::string(toy::nameOf(dtype)) + (sizes.empty() ? "" : "[" + out + "]");
+}
+
+std::string_view nameOf(Collective collective) { return names[static_cast<size_t>(collective)]; }
+
+Reduction reductionNamed(std::string_view name) {
+  size_t i = 0;
+  while (reductions[i] != name)
+    ++i;
+  return static_cast<Reduction>(i);
+}
+
+std::span<const Opening> open(const Call &call, const void *payload, int64_t bytes) {
+  static std::vector<Opening> all(count());
+  static Opening own;
+  own.header = headerOf(call);
+  if (bytes)
+    std::memcpy(own.payload, payload, bytes);
+  mpi().check(mpi().allgather(&own, sizeof own, mpi().byte, all.data(), sizeof own, mpi().byte, mpi().world));
+  for (const Opening &other : all)
+    if (std::memcmp(&other.header, &own.header, sizeof own.header) != 0)
+      explain(call);
+  return all;
+}
+
+// --- who waits
+
+namespace {
+
+std::atomic<const Call *> waitsIn = nullptr;
+std::atomic<uint64_t> waits = 0; ///< grows with each
+std::atomic<bool> ends = false, isLooking = false;
+bool isTimed = false;
+Statistics counters[std::size(names)];
+
+void say(const std::string &text) { [[maybe_unused]] ssize_t n = ::write(STDERR_FILENO, text.data(), text.size()); }
+
+/// The lowest rank that waits speaks, which ends all; others give it the time.
+[[noreturn]] void endByTimeout(int64_t timeout, const std::string &where) {
+  rt::writeOutFromOtherThread();
+  usleep(250000 * std::min(rank(), 4));
+  say(fmt::format("error[{}]: {}\n", infoOf(DiagId::RankTimeout).code,
+                  formatDiagnostic(DiagId::RankTimeout, {std::to_string(timeout), std::to_string(rank()), where})));
+  endAll(1);
+}
+
+/// What a call that is still waited in says of itself; it does not end meanwhile.
+std::string textOf(const Call *call, uint64_t known) {
+  isLooking = true;
+  std::string text = waitsIn == call && waits == known ? call->text() : "";
+  isLooking = false;
+  return text;
+}
+
+/// Looks now and then whether the rank still waits for the same; so who does not wait pays nothing.
+void *watch(void *argument) {
+  const auto timeout = static_cast<int64_t>(reinterpret_cast<intptr_t>(argument));
+  constexpr double noteAfter = 10;
+  uint64_t known = 0;
+  double since = 0;
+  bool noted = false;
+  while (!ends) {
+    usleep(50000);
+    uint64_t now = waits;
+    const Call *call = waitsIn;
+    if (!call || now != known) {
+      known = now;
+      since = secondsNow();
+      noted = false;
+      continue;
+    }
+    double waited = secondsNow() - since;
+    bool isLate = timeout > 0 && waited > static_cast<double>(timeout);
+    if (!isLate && (noted || waited < noteAfter))
+      continue;
+    std::string where = textOf(call, known);
+    if (where.empty())
+      continue;
+    if (isLate)
+      endByTimeout(timeout, where);
+    noted = true;
+    say(fmt::format("note: rank {} has waited for {} s in {}\n", rank(), static_cast<int>(noteAfter), where));
+  }
+  return nullptr;
+}
+
+} // namespace
+
+void startWatch(int64_t timeout) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t thread;
+  if (pthread_create(&thread, nullptr, watch, reinterpret_cast<void *>(static_cast<intptr_t>(timeout))) == 0)
+    pthread_detach(thread);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+void stopWatch() { ends = true; }
+void measureTime() { isTimed = true; }
+
+Waiting::Waiting(const Call &call) : began(isTimed ? secondsNow() : 0), collective(call.collective) {
+  waits.fetch_add(1, std::memory_order_relaxed);
+  waitsIn.store(&call, std::memory_order_release);
+}
+Waiting::~Waiting() {
+  waitsIn = nullptr;
+  while (isLooking)
+    usleep(100);
+  if (isTimed)
+    counters[static_cast<size_t>(collective)].seconds += secondsNow() - began;
+}
+
+void countBytes(Collective collective, int64_t bytes) {
+  Statistics &row = counters[static_cast<size_t>(collective)];
+  row.name = nameOf(collective);
+  ++row.count;
+  row.bytes += bytes;
+}
+
+std::vector<Statistics> statistics() {
+  std::vector<Statistics> out;
+  for (const Statistics &row : counters)
+    if (row.count > 0)
+      out.push_back(row);
+  return out;
+}
+
+} // namespace toy::ranks
