@@ -28,7 +28,30 @@ static std::vector<RValue> joinedValues(IRGen &g, Bound &args, RValue &list) {
   return tensorList(g, args);
 }
 
+/// The rows of `[[1, 2], [3, 4]]`, the only argument, along the axis at which they are joined; null where it is
+/// anything else.
+static Value rowsOfNumbers(IRGen &g, Bound &args, bool stacks, int64_t &axis, SourceRange r) {
+  auto *bracket = args.rest.size() == 1 ? ast::dynCast<ast::Bracket>(args.rest[0]) : nullptr;
+  if (!bracket || !bracket->compact || bracket->shape.size() < (stacks ? 1 : 2))
+    return {};
+  Value x = genExpr(g, *bracket).value;
+  int64_t rank = bracket->shape.size();
+  axis = axisArgument(g, args, rank - !stacks, 0);
+  SmallVector<int64_t> order;
+  for (int64_t i = 1; i < rank; ++i)
+    order.push_back(i);
+  order.insert(order.begin() + axis, 0);
+  return permute(g, x, order, r);
+}
+
 RValue catBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  int64_t axis;
+  if (Value rows = rowsOfNumbers(g, args, false, axis, r)) {
+    SmallVector<Value> sizes = sizesOf(g, rows, r);
+    sizes[axis] = arith<MulOp>(g, sizes[axis], sizes[axis + 1], r);
+    sizes.erase(sizes.begin() + axis + 1);
+    return reshape(g, rows, sizes, r);
+  }
   RValue list;
   std::vector<RValue> values = joinedValues(g, args, list);
   if (list.isList())
@@ -42,11 +65,14 @@ RValue catBuiltin(IRGen &g, Bound &args, SourceRange r) {
 }
 
 RValue stackBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  int64_t axis;
+  if (Value rows = rowsOfNumbers(g, args, true, axis, r))
+    return rows;
   RValue list;
   std::vector<RValue> values = joinedValues(g, args, list);
   if (list.isList())
     return joinedList(g, list, args, true, r);
-  int64_t axis = axisArgument(g, args, values[0].rank() + 1, 0);
+  axis = axisArgument(g, args, values[0].rank() + 1, 0);
   SmallVector<Value> operands;
   for (const RValue &v : values) {
     if (v.rank() != values[0].rank())
