@@ -227,26 +227,28 @@ RValue indicesBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return g.create<ConcatOp>(r, parts, {g.integerAttr("axis", 0)});
 }
 
+/// Blocks are stored into zeros.
 RValue blockDiagBuiltin(IRGen &g, Bound &args, SourceRange r) {
   std::vector<RValue> blocks = tensorList(g, args, false);
-  SmallVector<Value> columns;
+  Value row = g.integer(0, r), column = row, one = g.integer(1, r);
+  SmallVector<std::pair<Value, Value>> places;
   for (RValue &block : blocks) {
     if (block.rank() > 2)
       g.fail(DiagId::NeedsShape, r, {"block_diag", "matrices", block.type().str()});
     SmallVector<Value> sizes = sizesOf(g, block.value, r);
-    sizes.insert(sizes.begin(), 2 - sizes.size(), g.integer(1, r));
+    sizes.insert(sizes.begin(), 2 - sizes.size(), one);
     block = reshape(g, block.value, sizes, r);
-    columns.push_back(sizes[1]);
+    places.emplace_back(row, column);
+    row = arith<AddOp>(g, row, sizes[0], r);
+    column = arith<AddOp>(g, column, sizes[1], r);
   }
-  SmallVector<Value> rows;
-  for (auto [i, block] : llvm::enumerate(blocks)) {
-    Value zero = castTo(g, g.integer(0, r), block.tensor().getDtype(), r);
-    SmallVector<Value> row;
-    for (auto [j, width] : llvm::enumerate(columns))
-      row.push_back(i == j ? block.value : g.create<FullOp>(r, {zero, sizeOf(g, block.value, 0, r), width}));
-    rows.push_back(g.create<ConcatOp>(r, row, {g.integerAttr("axis", 1)}));
+  Value out = g.create<FullOp>(r, {castTo(g, g.integer(0, r), blocks[0].tensor().getDtype(), r), row, column});
+  for (auto [block, place] : llvm::zip_equal(blocks, places)) {
+    SmallVector<Value> sizes = sizesOf(g, block.value, r);
+    out = g.create<SliceStoreOp>(r, {out, block.value, place.first, place.second, sizes[0], sizes[1]},
+                                 {g.integersAttr("steps", {1, 1})}, {r, r});
   }
-  return g.create<ConcatOp>(r, rows, {g.integerAttr("axis", 0)});
+  return out;
 }
 
 /// Each axis of a is followed by that of b, all products are formed, and each pair of axes becomes one.

@@ -23,11 +23,15 @@ RValue partBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return StringRef(args.row->op) == "imag" ? zerosLike(g, x, r) : x;
 }
 
+/// That of reals is 0 or pi, by their sign; of nan nan.
 RValue angleBuiltin(IRGen &g, Bound &args, SourceRange r) {
   RValue x = convertFor(g, 'f', tensorArgument(g, args, "x"), r);
-  if (x.tensor().isComplex())
+  DType dtype = x.tensor().getDtype();
+  if (isComplex(dtype))
     return g.create<AngleOp>(r, {x.value});
-  return g.create<Atan2Op>(r, {g.floating(0, x.tensor().getDtype(), r), x.value});
+  Value zero = g.floating(0, dtype, r), sign = g.create<CopysignOp>(r, {g.floating(1, dtype, r), x.value});
+  Value angle = g.create<WhereOp>(r, {g.create<LtOp>(r, {sign, zero}), g.floating(M_PI, dtype, r), zero});
+  return g.create<WhereOp>(r, {g.create<IsNanOp>(r, {x.value}), x.value, angle});
 }
 
 RValue adjointBuiltin(IRGen &g, Bound &args, SourceRange r) { return adjoint(g, tensorArgument(g, args, "x"), r); }
@@ -40,16 +44,23 @@ RValue roundingBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return g.create(args.row->op, r, {x.value}, {}, args.rangeOf("x"));
 }
 
-/// To tens, hundreds, …: with quotient q and remainder, up to q + 1 where more than half remains, or half of an odd q.
+/// To tens, hundreds, …: down by the remainder, or up where more than half of the unit remains, or half of an odd
+/// multiple. What has no such multiple in its dtype stays.
 static Value roundedInteger(IRGen &g, const RValue &x, int64_t digits, SourceRange r) {
   DType dtype = x.tensor().getDtype();
   if (digits >= 0)
     return x.value;
   using ast::BinaryOp;
   auto apply = [&](BinaryOp op, const RValue &a, const RValue &b) { return binaryOperation(g, op, a, b, r, r, r, r); };
-  RValue wide = castTo(g, x.value, DType::I64, r);
-  if (digits < -18)
-    return castTo(g, apply(BinaryOp::Mul, wide, g.integer(0, r)).value, dtype, r);
+  RValue wide = castTo(g, x.value, DType::I64, r), zero = g.integer(0, r);
+  if (digits < -19) // no integer reaches half of it
+    return castTo(g, apply(BinaryOp::Mul, wide, zero).value, dtype, r);
+  if (digits == -19) { // the only multiple is 0
+    Value isLow = g.create<GeOp>(r, {wide.value, g.integer(-5'000'000'000'000'000'000, r)}),
+          isHigh = g.create<LeOp>(r, {wide.value, g.integer(5'000'000'000'000'000'000, r)});
+    Value isNearer = g.create<AndOp>(r, {isLow, isHigh});
+    return g.create<WhereOp>(r, {isNearer, castTo(g, zero.value, dtype, r), x.value});
+  }
   int64_t n = 1;
   for (int64_t i = 0; i > digits; --i)
     n *= 10;
@@ -58,8 +69,12 @@ static Value roundedInteger(IRGen &g, const RValue &x, int64_t digits, SourceRan
   RValue isTie = g.create<EqOp>(r, {rest.value, other.value}), isMore = g.create<GtOp>(r, {rest.value, other.value}),
          isOdd = apply(BinaryOp::Eq, apply(BinaryOp::Mod, quotient, g.integer(2, r)), g.integer(1, r));
   Value up = g.create<OrOp>(r, {isMore.value, g.create<AndOp>(r, {isTie.value, isOdd.value})});
-  RValue above = apply(BinaryOp::Add, quotient, castTo(g, up, DType::I64, r));
-  return castTo(g, apply(BinaryOp::Mul, above, unit).value, dtype, r);
+  RValue down = apply(BinaryOp::Sub, wide, rest), above = apply(BinaryOp::Add, wide, other);
+  RValue near = g.create<WhereOp>(r, {up, above.value, down.value}), narrow = castTo(g, near.value, dtype, r);
+  // Sums that wrapped are on the other side.
+  Value isAbove = g.create<EqOp>(r, {up, g.create<GtOp>(r, {near.value, wide.value})}),
+        isKept = g.create<EqOp>(r, {castTo(g, narrow.value, DType::I64, r), near.value});
+  return g.create<WhereOp>(r, {g.create<AndOp>(r, {isAbove, isKept}), narrow.value, x.value});
 }
 
 /// NumPy's: scaled, rounded, scaled back; what scaling makes infinite is its own multiple.

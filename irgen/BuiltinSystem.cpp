@@ -38,4 +38,15 @@ RValue systemBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return op->getNumResults() ? RValue(op->getResult(0)) : RValue();
 }
 
+RValue errorBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue error;
+  error.kind = RValue::Struct;
+  error.structName = "Error";
+  for (StringRef member : {"code", "text", "place"}) {
+    error.names.push_back(member.str());
+    error.elements.push_back(args.has(member) ? systemOperand(g, args, member, 's') : g.string("", r));
+  }
+  return error;
+}
+
 } // namespace toy

@@ -83,7 +83,8 @@ std::string realText(double x, bool single) {
 
 namespace {
 
-/// A cell, in the text of the file; `isQuoted` where it stood between quotes.
+/// A cell, in the text of the file; `isQuoted` where it stood between quotes, which says that it is text. Where the
+/// column's title does too, quotes say nothing: there are programs that put all cells between them.
 struct Cell {
   std::string_view text;
   bool isQuoted = false;
@@ -293,7 +294,8 @@ std::vector<NamedColumn> readCsvTable(Bytes &file, const CsvOptions &options) {
     std::vector<Complex> values(columns[i].size());
     bool isComplex = false, areNumbers = true;
     for (size_t row = 0; areNumbers && row < values.size(); ++row)
-      areNumbers = numberIn(columns[i][row], options, values[row], isComplex);
+      areNumbers = (titles[i].isQuoted || !columns[i][row].isQuoted) &&
+                   numberIn(columns[i][row], options, values[row], isComplex);
     std::vector<std::string> texts;
     for (size_t row = 0; !areNumbers && row < values.size(); ++row)
       texts.emplace_back(columns[i][row].text);
@@ -346,11 +348,14 @@ std::string csvText(const std::string &path, const Tensor &t) {
   return out;
 }
 
-/// Between quotes where it would be read as anything else.
+/// Between quotes where it would be read as anything else, as a number say.
 static void appendText(std::string &out, const std::string &text) {
   auto isSpecial = [](char c) { return c == ',' || c == '"' || c == '\n' || c == '\r'; };
   auto isBlank = [](char c) { return c == ' ' || c == '\t'; };
-  if (!text.empty() && !isBlank(text.front()) && !isBlank(text.back()) && std::ranges::none_of(text, isSpecial)) {
+  Complex number;
+  bool isComplex;
+  if (!text.empty() && !isBlank(text.front()) && !isBlank(text.back()) && std::ranges::none_of(text, isSpecial) &&
+      !readNumber(text, number, isComplex)) {
     out += text;
     return;
   }

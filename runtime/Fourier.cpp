@@ -3,8 +3,8 @@
 /// Fourier transforms along one axis by FFTW, which is opened when the first one runs; c64 and f32 stay in single
 /// precision. There is one plan for a row, made for aligned rows (others pass through an aligned buffer): every row is
 /// transformed the same way, on whatever thread. Real rows of even length become complex ones of half the length; rows
-/// along other axes than the last are transposed some at a time. Complex rows of 2, 4, 8 or 16 points are transformed
-/// without FFTW, some at a time (runtime/FourierKernels.h).
+/// along other axes than the last are transposed some at a time. Complex rows of 2, 4, 8 or 16 points, and real ones of
+/// twice as many, are transformed without FFTW, some at a time (runtime/FourierKernels.h).
 #include "runtime/Library.h"
 
 #include "runtime/ArrayLoops.h"
@@ -16,6 +16,8 @@
 #include "runtime/SharedLibrary.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <complex>
 #include <cstring>
@@ -118,6 +120,14 @@ template <typename R> typename Fftw<R>::Plan makePlan(Kind kind, int64_t points)
   return f.planInverse(1, &axis, 0, nullptr, x, reinterpret_cast<R *>(out), FFTW_ESTIMATE);
 }
 
+/// Of real rows of even length: -i/2 conj(w) forwards, i w backwards.
+template <typename R> std::vector<C<R>> factorsOf(Kind kind, int64_t points) {
+  std::vector<C<R>> factors;
+  for (auto w : roots(points, points / 4 + 1))
+    factors.push_back(kind == Kind::RealForward ? C<R>(-w.imag() / 2, -w.real() / 2) : C<R>(-w.imag(), w.real()));
+  return factors;
+}
+
 /// Plans are kept.
 template <typename R> const RowPlan<R> &planFor(Kind kind, int64_t points) {
   static std::mutex mutex; // FFTW plans one at a time
@@ -126,12 +136,8 @@ template <typename R> const RowPlan<R> &planFor(Kind kind, int64_t points) {
   RowPlan<R> &known = plans[{kind, points}];
   if (known.plan)
     return known;
-  if (isHalved(kind, points)) {
-    known.factors.clear();
-    for (auto w : roots(points, points / 4 + 1)) // -i/2 conj(w) forwards, i w backwards
-      known.factors.push_back(kind == Kind::RealForward ? C<R>(-w.imag() / 2, -w.real() / 2)
-                                                        : C<R>(-w.imag(), w.real()));
-  }
+  if (isHalved(kind, points))
+    known.factors = factorsOf<R>(kind, points);
   std::optional<Error> fault = guarded([&] { known.plan = makePlan<R>(kind, points); }); // not past the lock
   if (fault)
     throw *fault;
@@ -280,24 +286,40 @@ template <typename R> void transformSome(void *opaque, int64_t begin, int64_t en
   }
 }
 
+/// Those of short rows, by how often their length can be halved.
+template <typename R> const R *shortFactors(Kind kind, int64_t points) {
+  static const auto all = [] {
+    std::array<std::array<std::vector<C<R>>, 2>, 6> known;
+    for (int bits = 2; bits < 6; ++bits)
+      known[bits] = {factorsOf<R>(Kind::RealForward, int64_t(1) << bits),
+                     factorsOf<R>(Kind::RealBackward, int64_t(1) << bits)};
+    return known;
+  }();
+  return reinterpret_cast<const R *>(all[std::countr_zero(uint64_t(points))][kind == Kind::RealBackward].data());
+}
+
 /// Some of the rows of a job whose rows are short.
 template <typename R> void transformShort(void *opaque, int64_t begin, int64_t end) {
   const Job &job = *static_cast<Job *>(opaque);
   const FourierKernels<R> &kernels = fourierKernels<R>();
-  auto *in = reinterpret_cast<const R *>(job.in);
-  auto *out = reinterpret_cast<R *>(job.out);
-  const auto scale = static_cast<R>(job.scale);
-  const int64_t own = std::min(job.own, job.points);
-  const bool isBackward = job.kind == Kind::Backward;
+  const bool isReal = job.kind >= Kind::RealForward;
+  auto some = [&](int64_t from, int64_t to, const ShortRows &rows) {
+    auto *in = reinterpret_cast<const R *>(job.in + from * job.inWidth);
+    auto *out = reinterpret_cast<R *>(job.out + to * job.outWidth);
+    if (isReal)
+      kernels.shortRealRows(in, out, rows, shortFactors<R>(job.kind, job.points), static_cast<R>(job.scale));
+    else
+      kernels.shortRows(in, out, rows, static_cast<R>(job.scale));
+  };
+  const int64_t own = std::min(job.own, job.kind == Kind::RealBackward ? job.points / 2 + 1 : job.points);
+  const bool isBackward = job.kind == Kind::Backward || job.kind == Kind::RealBackward;
   if (job.inner == 1)
-    return kernels.shortRows(in + 2 * begin * job.own, out + 2 * begin * job.points,
-                             {job.points, own, end - begin, job.own, 1, job.points, 1, isBackward}, scale);
-  for (int64_t row = begin, some; row < end; row += some) {
+    return some(begin * job.own, begin * job.to, {job.points, own, end - begin, job.own, 1, job.to, 1, isBackward});
+  for (int64_t row = begin, count; row < end; row += count) {
     const int64_t block = row / job.inner, first = row % job.inner;
-    some = std::min(end - row, job.inner - first);
-    kernels.shortRows(in + 2 * (block * job.own * job.inner + first),
-                      out + 2 * (block * job.points * job.inner + first),
-                      {job.points, own, some, 1, job.inner, 1, job.inner, isBackward}, scale);
+    count = std::min(end - row, job.inner - first);
+    some(block * job.own * job.inner + first, block * job.to * job.inner + first,
+         {job.points, own, count, 1, job.inner, 1, job.inner, isBackward});
   }
 }
 
@@ -335,7 +357,7 @@ template <Kind kind> std::vector<TensorRef> run(LibraryArguments arguments, Libr
           static_cast<int>(sizeOf(x->dtype)),
           static_cast<int>(sizeOf(dtype))};
   constexpr int64_t grain = 1 << 15;
-  if (kind <= Kind::Backward && isShortRow(points)) {
+  if (kind <= Kind::Backward ? isShortRow(points) : isShortRealRow(points)) {
     parallelFor(view.outer * view.inner, grain / points,
                 realOf(dtype) == DType::F32 ? transformShort<float> : transformShort<double>, &job);
     poll();

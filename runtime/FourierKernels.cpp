@@ -156,6 +156,146 @@ template <typename R, int n, int S> struct RowsInLanes {
   }
 };
 
+/// S real rows of 2n points as complex ones of n points, their elements by pairs, with what `fold` does in registers.
+template <typename R, int n, int S> struct RealRowsInLanes {
+  using Complex = RowsInLanes<R, n, S>;
+  using P = Parts<R, 2 * S>;
+  using V = typename P::V;
+  using Half = R __attribute__((ext_vector_type(S)));
+  V x[n], last; ///< the half of the transform, and its last element
+
+  template <int... I> static V interleaved(Half a, Half b, Indices<I...>) {
+    if constexpr (S == 1)
+      return V{a[0], b[0]};
+    else
+      return __builtin_shufflevector(a, b, (I / 2 + I % 2 * S)...);
+  }
+  template <int first, int... I> static Half everySecond(V v, Indices<I...>) {
+    if constexpr (S == 1)
+      return v[first];
+    else
+      return __builtin_shufflevector(v, v, (2 * I + first)...);
+  }
+  template <int... I> static V real(V v, Indices<I...>) {
+    return __builtin_shufflevector(v, V(0), (I % 2 ? I + 2 * S : I)...);
+  }
+  static bool areBeside(const ShortRows &rows) { return rows.rowFrom == 1 && rows.rowTo == 1; }
+  static Half load(const R *from) {
+    Half v;
+    __builtin_memcpy(&v, from, S * sizeof(R));
+    return v;
+  }
+  static void store(R *to, Half v) { __builtin_memcpy(to, &v, S * sizeof(R)); }
+
+  /// Dense rows, from `first` on.
+  [[gnu::always_inline]] void loadSquares(const R *in, int64_t rowParts) {
+    for (int first = 0; first < n; first += S) {
+      for (int i = 0; i < S; ++i)
+        x[first + i] = P::load(in + i * rowParts + 2 * first);
+      Complex::transpose(x + first);
+    }
+  }
+  [[gnu::always_inline]] void storeSquares(R *out, int64_t rowParts) {
+    for (int first = 0; first < n; first += S) {
+      Complex::transpose(x + first);
+      for (int i = 0; i < S; ++i)
+        P::store(out + i * rowParts + 2 * first, x[first + i]);
+    }
+  }
+  [[gnu::always_inline]] void loadReals(const R *in, const ShortRows &rows) {
+    if (S > 1 && !areBeside(rows))
+      return loadSquares(in, rows.rowFrom);
+    auto element = [&](int64_t k) { return k < rows.own ? load(in + k * rows.elementFrom) : Half(0); };
+    for (int k = 0; k < n; ++k)
+      x[k] = interleaved(element(2 * k), element(2 * k + 1), UpTo<2 * S>());
+  }
+  [[gnu::always_inline]] void storeReals(R *out, const ShortRows &rows) {
+    if (S > 1 && !areBeside(rows))
+      return storeSquares(out, rows.rowTo);
+    for (int k = 0; k < n; ++k) {
+      store(out + 2 * k * rows.elementTo, everySecond<0>(x[k], UpTo<S>()));
+      store(out + (2 * k + 1) * rows.elementTo, everySecond<1>(x[k], UpTo<S>()));
+    }
+  }
+  [[gnu::always_inline]] void loadHalf(const R *in, const ShortRows &rows) {
+    if (S > 1 && !areBeside(rows)) {
+      loadSquares(in, 2 * rows.rowFrom);
+      for (int i = 0; i < S; ++i)
+        __builtin_memcpy(reinterpret_cast<R *>(&last) + 2 * i, in + 2 * (i * rows.rowFrom + n), 2 * sizeof(R));
+      return;
+    }
+    auto element = [&](int64_t k) { return k < rows.own ? P::load(in + 2 * k * rows.elementFrom) : V(0); };
+    for (int k = 0; k < n; ++k)
+      x[k] = element(k);
+    last = element(n);
+  }
+  [[gnu::always_inline]] void storeHalf(R *out, const ShortRows &rows) {
+    if (S > 1 && !areBeside(rows)) {
+      for (int i = 0; i < S; ++i)
+        __builtin_memcpy(out + 2 * (i * rows.rowTo + n), reinterpret_cast<R *>(&last) + 2 * i, 2 * sizeof(R));
+      return storeSquares(out, 2 * rows.rowTo);
+    }
+    for (int k = 0; k < n; ++k)
+      P::store(out + 2 * k * rows.elementTo, x[k]);
+    P::store(out + 2 * n * rows.elementTo, last);
+  }
+  [[gnu::always_inline]] void fold(const R *factors, R a, R scale) {
+    for (int k = 1; 2 * k < n; ++k) {
+      V w = P::conj(x[n - k]), f = Complex::pair(factors[2 * k], factors[2 * k + 1], UpTo<2 * S>()), s = a * (x[k] + w),
+        d = P::product(x[k] - w, f);
+      x[k] = scale * (s + d);
+      x[n - k] = P::conj(scale * (s - d));
+    }
+  }
+  [[gnu::always_inline]] void run(const R *in, R *out, const ShortRows &rows, const R *factors, R scale) {
+    if (!rows.isBackward) {
+      loadReals(in, rows);
+      Complex::template transform<n>(x);
+      fold(factors, R(0.5), scale);
+      V re = P::reals(x[0], UpTo<2 * S>()), im = P::imaginaries(x[0], UpTo<2 * S>());
+      x[0] = real(scale * (re + im), UpTo<2 * S>());
+      last = real(scale * (re - im), UpTo<2 * S>());
+      x[n / 2] = scale * P::conj(x[n / 2]);
+      return storeHalf(out, rows);
+    }
+    loadHalf(in, rows);
+    fold(factors, R(1), scale);
+    x[0] = scale * (P::reals(x[0], UpTo<2 * S>()) + P::conj(P::reals(last, UpTo<2 * S>())));
+    x[n / 2] = R(2) * scale * P::conj(x[n / 2]);
+    Complex::exchangeParts(x);
+    Complex::template transform<n>(x);
+    Complex::exchangeParts(x);
+    storeReals(out, rows);
+  }
+};
+
+template <typename R, int n> void realRowsOf(const R *in, R *out, const ShortRows &rows, const R *factors, R scale) {
+  constexpr int native = vectorBytes / (2 * sizeof(R)), square = native < n ? native : n;
+  const int64_t fromParts = rows.rowFrom * (rows.isBackward ? 2 : 1), toParts = rows.rowTo * (rows.isBackward ? 1 : 2);
+  int64_t row = 0;
+  auto all = [&](auto lanes, int some) {
+    for (; row + some <= rows.count; row += some)
+      lanes.run(in + row * fromParts, out + row * toParts, rows, factors, scale);
+  };
+  if (rows.rowFrom == 1 && rows.rowTo == 1)
+    all(RealRowsInLanes<R, n, native>(), native);
+  else if (rows.own >= (rows.isBackward ? n + 1 : 2 * n))
+    all(RealRowsInLanes<R, n, square>(), square);
+  all(RealRowsInLanes<R, n, 1>(), 1);
+}
+template <typename R> void shortRealRows(const R *in, R *out, const ShortRows &rows, const R *factors, R scale) {
+  switch (rows.points) {
+  case 4:
+    return realRowsOf<R, 2>(in, out, rows, factors, scale);
+  case 8:
+    return realRowsOf<R, 4>(in, out, rows, factors, scale);
+  case 16:
+    return realRowsOf<R, 8>(in, out, rows, factors, scale);
+  default:
+    return realRowsOf<R, 16>(in, out, rows, factors, scale);
+  }
+}
+
 template <typename R, int n> void rowsOf(const R *in, R *out, const ShortRows &rows, R scale) {
   constexpr int native = vectorBytes / (2 * sizeof(R)), square = native < n ? native : n;
   int64_t row = 0;
@@ -187,7 +327,7 @@ template <typename R> void scale(R *values, int64_t n, R factor) {
     values[i] *= factor;
 }
 
-template <typename R> constexpr FourierKernels<R> kernels{shortRows<R>, fold<R>, scale<R>};
+template <typename R> constexpr FourierKernels<R> kernels{shortRows<R>, shortRealRows<R>, fold<R>, scale<R>};
 
 template <typename E, int N> struct Block {
   using V = E __attribute__((ext_vector_type(N)));

@@ -10,19 +10,22 @@
 
 namespace toy::rt {
 
-/// Complex rows of 2, 4, 8 or 16 points.
+/// Complex rows of 2, 4, 8 or 16 points, or real ones of twice as many.
 struct ShortRows {
-  int64_t points, own; ///< of a row, and those that are there: zeros behind them
+  int64_t points, own; ///< of a row, and the elements of it that are there: zeros behind them
   int64_t count;       ///< of rows
   /// From a row to the next one, and from an element to the next, in elements; one of them is 1, on both sides.
   int64_t rowFrom, elementFrom, rowTo, elementTo;
   bool isBackward;
 };
 constexpr bool isShortRow(int64_t points) { return points == 2 || points == 4 || points == 8 || points == 16; }
+constexpr bool isShortRealRow(int64_t points) { return points % 2 == 0 && isShortRow(points / 2); }
 
 template <typename R> struct FourierKernels {
   /// Rows in lanes, and what is left one by one: a row has the same bits wherever it stands.
   void (*shortRows)(const R *in, R *out, const ShortRows &rows, R scale);
+  /// The same of real rows, from or to the first half of what they become; `factors` as those of `fold`.
+  void (*shortRealRows)(const R *in, R *out, const ShortRows &rows, const R *factors, R scale);
   /// For complex elements 0 to h at `in`, interleaved: with S = in[k] + conj(in[h-k]), D = in[k] - conj(in[h-k]) and
   /// factors f, out[k] = scale * (a * S + f[k] * D) and out[h-k] = scale * conj(a * S - f[k] * D) for 0 < k < h/2.
   void (*fold)(const R *in, const R *factors, R *out, int64_t h, R a, R scale);

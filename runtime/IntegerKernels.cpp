@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Products by four rows and two registers of columns, whose sums stay in registers; positions.
+/// Products by some rows and two registers of columns, whose sums stay in registers; positions.
 #include "runtime/IntegerKernels.h"
 #include "runtime/KernelVectors.h"
 
@@ -16,10 +16,20 @@ template <typename T> Vector<T> load(const T *from) {
   return v;
 }
 
-template <typename T, int rows> void block(const IntegerProduct<T> &x, int64_t row, int64_t column) {
+/// Rows of a part of the second matrix, two registers wide.
+template <typename T> struct Panel {
+  const T *rows;
+  int64_t stride, first, depth; ///< from a row to the next one; the first row's number, and how many there are
+};
+
+template <typename T, int rows>
+void block(const IntegerProduct<T> &x, const Panel<T> &panel, int64_t row, int64_t column) {
   Vector<T> sums[rows][2] = {};
-  const T *a = x.a + row * x.aRow, *b = x.b + column;
-  for (int64_t p = 0; p < x.k; ++p, a += x.aColumn, b += x.bRow) {
+  if (panel.first > 0)
+    for (int r = 0; r < rows; ++r)
+      __builtin_memcpy(sums[r], x.c + (row + r) * x.n + column, sizeof sums[r]);
+  const T *a = x.a + row * x.aRow + panel.first * x.aColumn, *b = panel.rows;
+  for (int64_t p = 0; p < panel.depth; ++p, a += x.aColumn, b += panel.stride) {
     Vector<T> first = load(b), second = load(b + lanes<T>);
     for (int r = 0; r < rows; ++r) {
       Vector<T> factor = Vector<T>(a[r * x.aRow]);
@@ -31,18 +41,32 @@ template <typename T, int rows> void block(const IntegerProduct<T> &x, int64_t r
     __builtin_memcpy(x.c + (row + r) * x.n + column, sums[r], sizeof sums[r]);
 }
 
+/// Panels are read once for all rows, and copied where the rows of the matrix would push one another out of the cache.
 template <typename T> int64_t product(const IntegerProduct<T> &x, int64_t begin, int64_t end) {
-  constexpr int64_t together = 2 * lanes<T>;
+  constexpr int64_t together = 2 * lanes<T>, most = 128, many = 16;
+  constexpr int tall = registerBytes == 64 ? 8 : 4;
   const int64_t whole = x.n / together * together;
-  for (int64_t column = 0; column < whole; column += together) {
-    int64_t row = begin;
-    for (; row + 4 <= end; row += 4)
-      block<T, 4>(x, row, column);
-    for (; row < end; ++row)
-      block<T, 1>(x, row, column);
-  }
+  T copy[most * together];
+  for (int64_t column = 0; column < whole; column += together)
+    for (int64_t first = 0; first == 0 || first < x.k; first += most) {
+      Panel<T> panel{x.b + first * x.bRow + column, x.bRow, first, x.k - first < most ? x.k - first : most};
+      if (end - begin >= many) {
+        for (int64_t p = 0; p < panel.depth; ++p)
+          __builtin_memcpy(copy + p * together, panel.rows + p * panel.stride, together * sizeof(T));
+        panel.rows = copy;
+        panel.stride = together;
+      }
+      int64_t row = begin;
+      for (; row + tall <= end; row += tall)
+        block<T, tall>(x, panel, row, column);
+      for (; row + 4 <= end; row += 4)
+        block<T, 4>(x, panel, row, column);
+      for (; row < end; ++row)
+        block<T, 1>(x, panel, row, column);
+    }
   return whole;
 }
+
 /// What is outside is told by sign bits: no branches.
 template <typename P>
 bool addPositions(const P *__restrict from, int64_t step, int64_t n, int64_t size, int64_t scale,

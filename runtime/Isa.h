@@ -28,12 +28,13 @@
 
 namespace toy::rt {
 
-/// Avx2 is with fused multiply-add, Avx512 with the vectors of all lengths.
+/// Avx2 is with fused multiply-add, Avx512 with vectors of all lengths and products of 64
+/// bits.
 enum class Isa { Baseline, Avx2, Avx512 };
 
 inline Isa machineIsa() {
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
     return Isa::Avx512;
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
     return Isa::Avx2;

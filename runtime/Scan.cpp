@@ -6,6 +6,7 @@
 #include "runtime/ArrayLoops.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace toy::rt {
 namespace {
@@ -24,7 +25,8 @@ template <bool product, typename T> std::complex<T> combined(std::complex<T> a, 
 }
 
 template <typename From, typename T, bool product> struct Scan {
-  static constexpr int64_t rowsTogether = 4, columnsTogether = 256, often = 1 << 18;
+  static constexpr int64_t rowsTogether = 4, shortRow = 8, shortTogether = 1 << 12, columnsTogether = 256,
+                           often = 1 << 18;
   const From *in;
   T *out;
   AxisView view;
@@ -43,6 +45,23 @@ template <typename From, typename T, bool product> struct Scan {
           to[r * n + k] = last[r] = combined<product>(last[r], T(from[r * n + k]));
     }
   }
+  /// Dense rows of N elements, which are known, and few.
+  template <int N> void shortRows(int64_t first, int64_t count) const {
+    const From *__restrict from = in + first * N;
+    T *__restrict to = out + first * N;
+    for (int64_t row = 0; row < count; ++row, from += N, to += N) {
+      T last = to[0] = T(from[0]);
+#pragma clang loop unroll(full)
+      for (int k = 1; k < N; ++k)
+        to[k] = last = combined<product>(last, T(from[k]));
+    }
+  }
+  void someShortRows(int64_t first, int64_t count) const {
+    poll();
+    [&]<int... N>(std::integer_sequence<int, N...>) {
+      ((view.size == N + 1 ? shortRows<N + 1>(first, count) : void()), ...);
+    }(std::make_integer_sequence<int, shortRow>());
+  }
   /// Columns side by side.
   void columns(int64_t block, int64_t first) const {
     const int64_t inner = view.inner, width = std::min(columnsTogether, inner - first);
@@ -60,17 +79,20 @@ template <typename From, typename T, bool product> struct Scan {
   }
 
   int64_t blocks() const { return (view.inner + columnsTogether - 1) / columnsTogether; }
-  int64_t steps() const {
-    return view.inner == 1 ? (view.outer + rowsTogether - 1) / rowsTogether : view.outer * blocks();
-  }
+  bool areShort() const { return view.inner == 1 && view.size <= shortRow; }
+  /// Rows, or columns, of a step.
+  int64_t together() const { return view.inner > 1 ? columnsTogether : areShort() ? shortTogether : rowsTogether; }
+  int64_t steps() const { return view.inner == 1 ? (view.outer + together() - 1) / together() : view.outer * blocks(); }
   void run(int64_t begin, int64_t end) const {
     for (int64_t step = begin; step < end; ++step) {
       if (view.inner > 1) {
         columns(step / blocks(), step % blocks() * columnsTogether);
         continue;
       }
-      int64_t first = step * rowsTogether, some = std::min(rowsTogether, view.outer - first);
-      if (some == rowsTogether)
+      int64_t first = step * together(), some = std::min(together(), view.outer - first);
+      if (areShort())
+        someShortRows(first, some);
+      else if (some == rowsTogether)
         rows<rowsTogether>(first);
       else
         for (int64_t r = 0; r < some; ++r)
@@ -84,7 +106,7 @@ template <typename From, typename T, bool product> void scan(const Tensor &x, Te
   Job job{x.as<From>(), out.as<T>(), view};
   constexpr int64_t grain = 1 << 15;
   parallelFor(
-      job.steps(), std::max<int64_t>(1, grain / view.size / (view.inner > 1 ? Job::columnsTogether : 4)),
+      job.steps(), std::max<int64_t>(1, grain / view.size / job.together()),
       [](void *context, int64_t begin, int64_t end) { static_cast<Job *>(context)->run(begin, end); }, &job);
 }
 

@@ -203,7 +203,53 @@ template <typename T, bool positions> struct Job {
   }
 };
 
+/// Rows of a few values, many at once.
+template <typename T, bool positions> struct ShortJob {
+  using R = std::conditional_t<positions, int64_t, T>;
+  static constexpr int64_t together = 1 << 12; ///< rows
+  const T *in;
+  R *out;
+  AxisView view;
+  bool descending;
+
+  int64_t rowsOfBlock() const { return view.inner == 1 ? view.outer : view.inner; }
+  int64_t stepsOfBlock() const { return (rowsOfBlock() + together - 1) / together; }
+  int64_t steps() const { return view.inner == 1 ? stepsOfBlock() : view.outer * stepsOfBlock(); }
+
+  void run(int64_t begin, int64_t end) const {
+    using Key = KeyOf<T>;
+    constexpr bool floats = std::is_floating_point_v<T>;
+    const auto &kernels = sortKernels<Key>();
+    for (int64_t step = begin; step < end; ++step) {
+      poll();
+      int64_t first = step % stepsOfBlock() * together, rows = std::min(together, rowsOfBlock() - first),
+              at = view.inner == 1 ? first * view.size : step / stepsOfBlock() * view.size * view.inner + first;
+      auto *from = reinterpret_cast<const Key *>(in + at);
+      if constexpr (positions)
+        (floats ? kernels.orderShortFloats : kernels.orderShortIntegers)(from, out + at, view.size, view.inner, rows,
+                                                                         descending);
+      else
+        (floats ? kernels.sortShortFloats : kernels.sortShortIntegers)(from, reinterpret_cast<Key *>(out + at),
+                                                                       view.size, view.inner, rows, descending);
+    }
+  }
+};
+
+template <typename T, bool positions>
+void sortShort(const Tensor &x, Tensor &out, const AxisView &view, bool descending) {
+  using Sort = ShortJob<T, positions>;
+  Sort job{x.as<T>(), out.as<typename Sort::R>(), view, descending};
+  parallelFor(
+      job.steps(), 1, [](void *context, int64_t begin, int64_t end) { static_cast<Sort *>(context)->run(begin, end); },
+      &job);
+}
+
 template <typename T, bool positions> TensorRef sortAs(const Tensor &x, TensorRef out, int64_t axis, bool descending) {
+  if constexpr (sizeof(T) > 1)
+    if (AxisView view(x, axis); out->count() > 0 && view.size <= shortRow) {
+      sortShort<T, positions>(x, *out, view, descending);
+      return out;
+    }
   using Sort = Job<T, positions>;
   Sort job{x.as<T>(), out->as<typename Sort::R>(), AxisView(x, axis), descending};
   if (out->count() == 0)

@@ -7,8 +7,8 @@
 /// library is used: its inline functions would be shared with code for lesser machines.
 #include "runtime/SortKernels.h"
 
-#include "runtime/KernelVectors.h"
 #include "runtime/Parallel.h"
+#include "runtime/ShortSorts.h"
 
 #ifdef __AVX512F__
 #include <immintrin.h>
@@ -18,33 +18,7 @@ namespace toy::rt {
 namespace {
 
 constexpr int mostRows = registerBytes == 64 ? 32 : 8; // there are as many registers
-template <typename Key> constexpr int lanes = registerLanes<Key>;
 template <typename Key> constexpr int64_t mostInRegisters = mostRows * lanes<Key>;
-template <typename Key> using Lanes = Key __attribute__((ext_vector_type(lanes<Key>)));
-template <typename Key> struct UnsignedOf;
-template <> struct UnsignedOf<int32_t> {
-  using Type = uint32_t;
-};
-template <> struct UnsignedOf<int64_t> {
-  using Type = uint64_t;
-};
-template <typename Key> constexpr int width = 8 * sizeof(Key);
-template <typename Key>
-constexpr Key greatestKey = static_cast<Key>(~(typename UnsignedOf<Key>::Type(1) << (width<Key> - 1)));
-
-template <int... I> struct Indices {};
-template <int N, int... I> struct Count : Count<N - 1, N - 1, I...> {};
-template <int... I> struct Count<0, I...> {
-  using Type = Indices<I...>;
-};
-template <int N> using UpTo = typename Count<N>::Type;
-/// f(I) for every I below N, each known where it is compiled.
-template <int I> struct Known {
-  static constexpr int value = I;
-};
-template <typename F, int... I> [[gnu::always_inline]] inline void each(Indices<I...>, F &&f) { (f(Known<I>()), ...); }
-template <int N, typename F> [[gnu::always_inline]] inline void forEach(F &&f) { each(UpTo<N>(), f); }
-
 /// Registers: key i of R * lanes is in row i % R of column i / R while they are sorted.
 template <typename Key, int R> struct Rows {
   static constexpr int laneCount = lanes<Key>;
@@ -378,8 +352,16 @@ template <typename Key> void toIntegers(Key *keys, int64_t n, bool descending) {
 }
 
 template <typename Key>
-constexpr SortKernels<Key> kernels{sort<Key>,       sortBits<Key>, ofFloats<Key>,
-                                   ofIntegers<Key>, toFloats<Key>, toIntegers<Key>};
+constexpr SortKernels<Key> kernels{sort<Key>,
+                                   sortBits<Key>,
+                                   ofFloats<Key>,
+                                   ofIntegers<Key>,
+                                   toFloats<Key>,
+                                   toIntegers<Key>,
+                                   shortRows<Key, true, false, Key>,
+                                   shortRows<Key, false, false, Key>,
+                                   shortRows<Key, true, true, int64_t>,
+                                   shortRows<Key, false, true, int64_t>};
 
 } // namespace
 

@@ -17,6 +17,8 @@ template <typename Key> struct KeyFacts {
   bool negativeZero; ///< whose key is that of +0
 };
 
+constexpr int64_t shortRow = 8;
+
 template <typename Key> struct SortKernels {
   /// Sorts n keys in place; `scratch` has room for as many.
   void (*sort)(Key *keys, int64_t n, Key *scratch);
@@ -28,6 +30,12 @@ template <typename Key> struct SortKernels {
   /// The values of such keys, in place; NaN's key gives some NaN, that of zeros +0.
   void (*toFloats)(Key *keys, int64_t n, bool descending);
   void (*toIntegers)(Key *keys, int64_t n, bool descending);
+  /// Rows of n <= shortRow values, a row a lane: sorted, or the positions of their values in order; both stable. Rows
+  /// are dense where `stride` is 1, else value k of row i is values[k * stride + i].
+  void (*sortShortFloats)(const Key *values, Key *to, int64_t n, int64_t stride, int64_t rows, bool descending);
+  void (*sortShortIntegers)(const Key *values, Key *to, int64_t n, int64_t stride, int64_t rows, bool descending);
+  void (*orderShortFloats)(const Key *values, int64_t *to, int64_t n, int64_t stride, int64_t rows, bool descending);
+  void (*orderShortIntegers)(const Key *values, int64_t *to, int64_t n, int64_t stride, int64_t rows, bool descending);
 };
 
 TOY_KERNELS_FOR_ISA(SortKernels<int32_t>, sortKernels32)

@@ -188,7 +188,61 @@ private:
   std::vector<std::set<std::string>> scopes; ///< innermost last; at the top level none
 };
 
+class UseCollector {
+public:
+  std::vector<ModuleUse> uses;
+
+  void visit(const ast::Node *node) {
+    if (!node)
+      return;
+    if (auto *name = ast::dynCast<ast::Name>(node))
+      add(node->range, name->name);
+    else if (auto *call = ast::dynCast<ast::Call>(node))
+      add(node->range, call->callee);
+    else if (auto *lambda = ast::dynCast<ast::Lambda>(node))
+      visit(lambda->function.get());
+    else if (auto *function = ast::dynCast<ast::Function>(node)) {
+      members(function->parameters);
+      for (const ast::ExprPtr &fact : function->where)
+        visit(fact.get());
+      type(function->result);
+      visit(function->body.get());
+    } else if (auto *structure = ast::dynCast<ast::Struct>(node))
+      members(structure->members);
+    else if (auto *var = ast::dynCast<ast::Var>(node))
+      type(var->type);
+    ast::forEachPart(*node, [this](const auto &part) { visit(part.get()); });
+  }
+
+private:
+  void add(SourceRange range, const std::string &name) {
+    if (name.find('.') != std::string::npos)
+      uses.push_back({range.begin, name});
+  }
+  template <typename Pointer> void type(const Pointer &t) {
+    if (t)
+      typeExpr(*t);
+  }
+  void typeExpr(const ast::TypeExpr &t) {
+    add(t.range, t.name);
+    for (const ast::TypeExpr &element : t.elements)
+      typeExpr(element);
+  }
+  void members(const std::vector<ast::Parameter> &parameters) {
+    for (const ast::Parameter &parameter : parameters) {
+      type(parameter.type);
+      visit(parameter.defaultValue.get());
+    }
+  }
+};
+
 } // namespace
+
+std::vector<ModuleUse> moduleUses(const ast::Node &node) {
+  UseCollector collector;
+  collector.visit(&node);
+  return std::move(collector.uses);
+}
 
 void declareTop(const ast::Module &file, ModuleNames &names) {
   auto add = [&](const std::string &name) {

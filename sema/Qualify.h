@@ -28,4 +28,13 @@ void declareTop(const ast::Module &file, ModuleNames &names);
 /// Puts the names of the tables into a file's tree. Local names hide those of the top level.
 void qualify(ast::Module &file, const ModuleNames &names);
 
+/// A name of a module in a tree that is qualified: where it begins in the source, with the name that the file gives the
+/// module, and what it is in the tables.
+struct ModuleUse {
+  uint32_t begin;
+  std::string name;
+};
+/// Those of a function, struct or any part of one, in no order.
+std::vector<ModuleUse> moduleUses(const ast::Node &node);
+
 } // namespace toy::sema

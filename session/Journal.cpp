@@ -117,8 +117,31 @@ void Session::writeReproducer(const std::string &name, const std::string &text) 
   std::fprintf(stderr, "note: a reproducer is in %s/%s\n", pathIn(stateFolder).c_str(), fileName.c_str());
 }
 
+using ModuleAliases = std::map<std::string, std::string>;
+
+/// `m.S` as a script writes it.
+static std::string nameInScript(const std::string &name, const ModuleAliases &aliases) {
+  size_t dot = name.find('.');
+  auto it = dot == std::string::npos ? aliases.end() : aliases.find(name.substr(0, dot));
+  return it == aliases.end() ? name : it->second + name.substr(dot);
+}
+
+/// The text of a definition or lambda, with the script's names of modules.
+static std::string textInScript(const SourceManager &sources, const ast::Node &node, const ModuleAliases &aliases) {
+  std::string text(sources.text(node.range));
+  std::vector<sema::ModuleUse> uses = sema::moduleUses(node);
+  std::ranges::sort(uses, std::greater(), &sema::ModuleUse::begin); // from the end, so that offsets stay
+  for (const sema::ModuleUse &use : uses)
+    if (auto it = aliases.find(use.name.substr(0, use.name.find('.'))); it != aliases.end()) {
+      size_t begin = use.begin - node.range.begin;
+      text.replace(begin, text.find_first_of(". \t\r\n", begin) - begin, it->second);
+    }
+  return text;
+}
+
 /// A definition as it was written, with its docstring.
-std::string Session::definitionOf(const std::string &name) {
+std::string Session::definitionOf(const std::string &name) { return definitionOf(name, {}); }
+std::string Session::definitionOf(const std::string &name, const ModuleAliases &aliases) {
   const ast::Function *f = defined.function(name);
   const ast::Struct *s = f ? nullptr : defined.structure(name);
   if (!f && !s)
@@ -130,8 +153,7 @@ std::string Session::definitionOf(const std::string &name) {
       text += "## " + f->doc.substr(at, end - at) + "\n";
       at = end + 1;
     }
-  text += sources.text(f ? f->range : s->range);
-  return text + "\n";
+  return text + (f ? textInScript(sources, *f, aliases) : textInScript(sources, *s, aliases)) + "\n";
 }
 
 const ast::Function *Session::functionOf(const std::string &name) {
@@ -209,8 +231,9 @@ private:
 class VariableWriter {
 public:
   VariableWriter(ScriptWriter &values, const SourceManager &sources, const sema::Definitions &defined,
-                 const std::map<std::string, rt::Value> &globals, const std::string &name, const ValueType &type)
-      : values(values), sources(sources), defined(defined), name(name) {
+                 const ModuleAliases &aliases, const std::map<std::string, rt::Value> &globals, const std::string &name,
+                 const ValueType &type)
+      : values(values), sources(sources), defined(defined), aliases(aliases), name(name) {
     llvm::SmallVector<mlir::Type> leaves;
     type.flatten(leaves);
     bool single = leaves.size() == 1;
@@ -246,13 +269,17 @@ private:
     case ValueType::DTypeRef:
       return std::string(nameOf(type.dtype));
     case ValueType::Function:
-      return type.code ? closure(type, nextLeaf) : type.structName;
+      return type.code ? closure(type, nextLeaf) : nameInScript(type.structName, aliases);
     default:
-      return (isPicture(type) || (type.kind == ValueType::Struct && defined.structure(type.structName))
-                  ? type.structName
-                  : "") +
-             "(" + elements(type, nextLeaf) + (type.elements.size() == 1 && type.kind == ValueType::Tuple ? ",)" : ")");
+      return (hasMaker(type) ? nameInScript(type.structName, aliases) : "") + "(" + elements(type, nextLeaf) +
+             (type.elements.size() == 1 && type.kind == ValueType::Tuple ? ",)" : ")");
     }
+  }
+
+  /// Whether a function of its name makes it; what a file gives has none.
+  bool hasMaker(const ValueType &type) const {
+    return isPicture(type) ||
+           (type.kind == ValueType::Struct && (type.structName == "Error" || defined.structure(type.structName)));
   }
 
   std::string elements(const ValueType &type, NextLeaf nextLeaf) {
@@ -285,7 +312,7 @@ private:
   /// `def g_0(w) { return (t, y) => …; }` makes what has captured `w`.
   std::string closure(const ValueType &type, NextLeaf nextLeaf) {
     const ast::Function &f = *type.code;
-    std::string source(sources.text(f.range)), captured = elements(type, nextLeaf);
+    std::string source = textInScript(sources, f, aliases), captured = elements(type, nextLeaf);
     bool isLambda = f.nameRange.begin == f.range.begin;
     if (isLambda && type.elements.empty())
       return source;
@@ -301,6 +328,7 @@ private:
   ScriptWriter &values;
   const SourceManager &sources;
   const sema::Definitions &defined;
+  const ModuleAliases &aliases;
   const std::string &name;
   std::string makers;
   size_t count = 0;
@@ -308,25 +336,51 @@ private:
 
 } // namespace
 
-void Session::saveScript(const std::string &path) {
-  std::string text = "# A saved session of toy.\n";
-  auto modules = mainNames.modules; // what is theirs is in their files
+/// Imports with the names that the program gave, and of files whose functions are saved those that they gave; where one
+/// name means two modules, the second has another one in the script.
+std::string Session::importsOfScript(ModuleAliases &aliases) {
+  std::string text;
+  std::set<std::string> taken;
+  for (auto &[alias, module] : mainNames.modules)
+    taken.insert(alias);
+  for (auto &[name, known] : mainNames.names)
+    taken.insert(name);
+  auto inTables = [&](const std::string &path) { // without the dot
+    auto it = moduleNames.find(path);
+    return it == moduleNames.end() ? "" : it->second.prefix.substr(0, it->second.prefix.find('.'));
+  };
+  auto write = [&](const std::string &alias, const std::string &path) {
+    text += fmt::format("import {} as {};\n", ScriptWriter::quoted(path), alias);
+    aliases.try_emplace(inTables(path), alias);
+  };
+  for (auto &[alias, module] : mainNames.modules)
+    write(alias, module.path);
   for (auto &[key, file] : moduleNames)
-    if (file.prefix.empty()) // its functions, which are saved, see the modules that it imports
-      modules.insert(file.modules.begin(), file.modules.end());
-  for (auto &[alias, module] : modules)
-    text += fmt::format("import {} as {};\n", ScriptWriter::quoted(module.path), alias);
+    for (auto &[alias, module] : file.modules) {
+      if (!file.prefix.empty() || aliases.count(inTables(module.path)))
+        continue;
+      std::string own = alias;
+      for (int n = 2; !taken.insert(own).second; ++n)
+        own = alias + "_" + std::to_string(n);
+      write(own, module.path);
+    }
+  return text;
+}
+
+void Session::saveScript(const std::string &path) {
+  ModuleAliases aliases;
+  std::string text = "# A saved session of toy.\n" + importsOfScript(aliases);
   auto isOwn = [](const std::string &name) { return name.find('.') == std::string::npos; };
   for (auto &[name, s] : defined.structures)
     if (isOwn(name))
-      text += definitionOf(name);
+      text += definitionOf(name, aliases);
   for (auto &[name, f] : defined.functions)
     if (isOwn(name))
-      text += definitionOf(name);
+      text += definitionOf(name, aliases);
   ScriptWriter writer(path);
   for (auto &[name, type] : globalTypes)
     if (!name.starts_with("$") && isOwn(name))
-      text += VariableWriter(writer, sources, defined, globals, name, type).text;
+      text += VariableWriter(writer, sources, defined, aliases, globals, name, type).text;
   rt::writeFile(path, {text});
 }
 

@@ -240,6 +240,10 @@ private:
   std::vector<Attempt> attempts;
   std::array<std::string, 3> caughtError; ///< code, text and place of the last one
   /// What an input changed: the state before it.
+  /// The names that a script gives modules, by what they are called in the tables.
+  using ModuleAliases = std::map<std::string, std::string>;
+  std::string definitionOf(const std::string &name, const ModuleAliases &aliases);
+  std::string importsOfScript(ModuleAliases &aliases);
   struct Change {
     std::map<std::string, std::optional<rt::Value>> values;
     std::map<std::string, ValueType> types;

@@ -127,10 +127,15 @@ def transforms(dtype):
     return check
 
 
+#: rows of up to eight values are sorted a row a lane
+SORTED = [(0,), (1,), (1000,), (70001,), (3, 300), (40, 50, 6), (2, 5000, 3), (700, 9), (4, 0, 2)]
+SORTED += [(37 + n, n) for n in range(1, 9)] + [(5000, 3), (7, 8, 2)]
+
+
 def sorting(dtype):
     def check(toy, configurations):
         rng, program = np.random.default_rng(7), Program(configurations)
-        for shape in [(0,), (1,), (1000,), (70001,), (3, 300), (40, 50, 6), (2, 5000, 3), (700, 9), (4, 0, 2)]:
+        for shape in SORTED:
             for kind in range(3):
                 if dtype in ("f4", "f8"):
                     x = values(rng, dtype, shape) if kind else rng.integers(-3, 3, shape).astype(dtype)
@@ -156,7 +161,21 @@ def sorting(dtype):
 
 def scans(toy, configurations):
     rng, program = np.random.default_rng(9), Program(configurations)
-    for shape in [(1,), (5,), (300001,), (7, 1000), (8, 33), (3, 50, 257), (2, 130, 600), (0, 3), (3, 0, 2), (6, 1, 1)]:
+    for shape in [
+        (1,),
+        (5,),
+        (300001,),
+        (7, 1000),
+        (8, 33),
+        (3, 50, 257),
+        (2, 130, 600),
+        (0, 3),
+        (3, 0, 2),
+        (6, 1, 1),
+        (4099, 3),
+        (33, 8),
+        (5, 9),
+    ]:
         for dtype in ("f4", "f8", "i4", "i8", "u1", "?", "c8", "c16"):
             x = (
                 values(rng, dtype, shape)

@@ -52,6 +52,7 @@ ACTS = {
     "tree_map": "print(tree_map((x, y) => x + y, (f32(1), [2i], 3), (f32(1), [1.0], 4)));",
     "tree_fold": "print(tree_fold((s, x) => s + sum(x), 0, ([1, 2], 3, 4i)));",
     "fail": 'try { fail("a"); } catch e { print(e.text); }',
+    "Error": 'var e = Error(text = "a"); print(e); try { fail("b"); } catch f { e = f; } print(e.text);',
     "exit": "print(1); exit(0); print(2);",
     "env": 'print(env("NO_SUCH_VARIABLE", "none"), len(env("NO_SUCH_VARIABLE")));',
     "time": "var t = time(); print(time() >= t, t > 1.7e9, t.dtype);",
@@ -122,6 +123,7 @@ PRINTED = {
     "tree_map": "(2.0, [1.0+2.0i], 3)\n",
     "tree_fold": "3.0+4.0i\n",
     "fail": "a\n",
+    "Error": 'Error{code: "", text: "a", place: ""}\nb\n',
     "exit": "1\n",
     "env": "none 0\n",
     "time": "true true f64\n",
@@ -166,7 +168,7 @@ def acts(toy, name):
 
 
 def functions():
-    rows = re.findall(r"^TOY_BUILTIN\(([a-z]\w*),", (ROOT / "irgen/Builtins.def").read_text(), re.M)
+    rows = re.findall(r"^TOY_BUILTIN\(([a-zA-Z]\w*),", (ROOT / "irgen/Builtins.def").read_text(), re.M)
     library = "".join(path.read_text() for path in sorted((ROOT / "lib/toy").glob("*.toy")))
     return rows + re.findall(r"^def ([a-z]\w*)\(", library, re.M)
 

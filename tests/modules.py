@@ -29,6 +29,13 @@ def fallible(x, i) { try { return x[i]; } catch e { return -first(x); } }
 print("shared runs");
 """,
     "plain.toy": 'import "lib/shared.toy" as s;\ndef both(x) { return s.first(x) + own; }\nvar own = 5;\n',
+    "one.toy": 'import "lib/shared.toy" as m;\ndef by_one(x) { var f = y => m.first([y]); return f(x) + m.offset; }\n',
+    "two.toy": """
+import "filters.toy" as m;
+def by_two(x, low = m.order) { return f"{m.gain(x) + low}"; }
+def lazy(x) { var m = 3; return x + m; }
+def pair(low, high) { return m.Band(low, high); }
+""",
     "a.toy": 'import "b.toy" as b;\ndef fa() { return 1; }\n',
     "b.toy": 'import "a.toy" as a;\ndef fb() { return 2; }\n',
 }
@@ -130,6 +137,9 @@ def found(toy):
     return None
 
 
+ALIASES = '(f64, str, i64, i64)\n(102.0, "4.0", 4, 1)'
+
+
 def at_prompt(s):
     for name, text in FILES.items():
         pathlib.Path(s.home.name, name).parent.mkdir(exist_ok=True)
@@ -157,6 +167,14 @@ def at_prompt(s):
     s.line(":reset")
     s.line(f":load {home}/saved.toy")
     problems.append(expect("what a plain import sees", s.line("both([3])"), "f64\n8.0"))
+    s.line(":reset")
+    s.line(f'import "{home}/one.toy";')
+    s.line(f'import "{home}/two.toy";')
+    s.line("var kept = pair(1, 2);")
+    s.line(f":save {home}/saved.toy")
+    s.line(":reset")
+    s.line(f":load {home}/saved.toy")
+    problems.append(expect("one name for two modules", s.line("(by_one(2), by_two(2), lazy(1), kept.low)"), ALIASES))
     s.line(":reset")
     s.line(f'import "{home}/lib/shared.toy" as s;')
     s.line(":undo")

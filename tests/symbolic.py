@@ -33,6 +33,7 @@ WITHOUT_SIZES = {
     "seed",
     "with",
     "fail",
+    "Error",
     "exit",
     "env",
     "time",
@@ -547,7 +548,7 @@ def check(toy, chosen, modes=MODES, every_form=True):
 def missing(toy):
     """Functions of the table and of the library that no row calls."""
     with open(os.path.join(SOURCES, "irgen", "Builtins.def")) as file:
-        names = re.findall(r"^TOY_BUILTIN\(([a-z]\w*),", file.read(), re.M)
+        names = re.findall(r"^TOY_BUILTIN\(([a-zA-Z]\w*),", file.read(), re.M)
     for path in sorted(pathlib.Path(SOURCES, "lib", "toy").glob("*.toy")):
         names += re.findall(r"^def ([a-z]\w*)\(", path.read_text(), re.M)
     have = {row.name for row in rows()} | WITHOUT_SIZES

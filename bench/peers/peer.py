@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 import torch
 import torch.nn.functional as F
-from scipy import special
+from scipy import linalg, special
 
 torch.set_num_threads(int(threads))
 jax.config.update("jax_enable_x64", True)

@@ -3,6 +3,7 @@
 /// Sorting, scans and indexing by data beside plain loops that compare or count.
 #include "runtime/ArrayOps.h"
 #include "runtime/ConvolutionKernels.h"
+#include "runtime/Isa.h"
 #include "runtime/RandomKernels.h"
 #include "runtime/SortKernels.h"
 
@@ -135,7 +136,7 @@ TEST(Sort, EveryInstructionSet) {
     checkKernels(avx2::sortKernels32());
     checkKernels(avx2::sortKernels64());
   }
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) {
+  if (machineIsa() == Isa::Avx512) {
     checkKernels(avx512::sortKernels32());
     checkKernels(avx512::sortKernels64());
   }
@@ -242,7 +243,7 @@ TEST(Random, EveryInstructionSet) {
     EXPECT_EQ(normals(baseline::randomKernels()), normals(avx2::randomKernels()));
     EXPECT_EQ(ofBaseline, samples(avx2::sampleKernels()));
   }
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) {
+  if (machineIsa() == Isa::Avx512) {
     checkRandom(avx512::randomKernels());
     EXPECT_EQ(normals(baseline::randomKernels()), normals(avx512::randomKernels()));
     EXPECT_EQ(ofBaseline, samples(avx512::sampleKernels()));
@@ -304,7 +305,7 @@ TEST(Convolution, EveryInstructionSet) {
     checkConvolution(avx2::convolutionKernelsF32());
     checkConvolution(avx2::convolutionKernelsF64());
   }
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) {
+  if (machineIsa() == Isa::Avx512) {
     checkConvolution(avx512::convolutionKernelsF32());
     checkConvolution(avx512::convolutionKernelsF64());
   }

@@ -2,6 +2,7 @@
 /// \file
 /// Element functions in lanes: the same bits on every instruction set, and the promised accuracy of those for f32.
 #include "runtime/ElementFunctions.h"
+#include "runtime/Isa.h"
 #include "runtime/Transpose.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +37,7 @@ std::vector<const ElementKernel *> otherKernels() {
 #ifdef __x86_64__
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
     all.push_back(avx2::elementKernels);
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
+  if (machineIsa() == Isa::Avx512)
     all.push_back(avx512::elementKernels);
 #endif
   return all;

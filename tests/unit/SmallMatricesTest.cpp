@@ -2,6 +2,7 @@
 /// \file
 /// Kernels of small matrices: products as plain loops compute them, solutions beside a larger type's, the same bits on
 /// every instruction set and wherever a matrix lies in a batch.
+#include "runtime/Isa.h"
 #include "runtime/SmallMatrices.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +20,7 @@ std::vector<SmallMatrixTable> tables() {
 #ifdef __x86_64__
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
     all.push_back(avx2::smallMatrixKernels());
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
+  if (machineIsa() == Isa::Avx512)
     all.push_back(avx512::smallMatrixKernels());
 #endif
   return all;

@@ -11,7 +11,7 @@ WITHOUT = {
     **dict.fromkeys(("shape", "size", "rank", "len"), CHANGES_NOTHING),
     **dict.fromkeys(("map", "fold"), "write the calls of a function one after the other: its code is measured"),
     **dict.fromkeys(("with", "tree_map", "tree_fold"), "is gone when the program is generated: its calls are measured"),
-    **dict.fromkeys(("fail", "exit", "env", "time", "date", "read_line", "sleep"), WORLD),
+    **dict.fromkeys(("fail", "Error", "exit", "env", "time", "date", "read_line", "sleep"), WORLD),
     **dict.fromkeys(("read_text", "write_text"), WORLD),
     **dict.fromkeys(
         "list append contains lines join strip replace find starts_with ends_with lower upper decode".split(),
