@@ -90,7 +90,7 @@ def program(toy, path, flags, seed):
     return None if got == want else f"expected {want}\ngot {got}"
 
 
-NUMBER = r"-?\d+\.?\d*(?:e[-+]?\d+)?"
+NUMBER = r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?"
 
 
 def same_bits(toy, text, flags=(), seed=1, tolerance=0.0):
