@@ -93,7 +93,7 @@ private:
   void lower(CompiledUnit &c);
   /// `device`: where kernels go; null: the host does everything.
   void emitFunctions(CompiledUnit &c, DeviceCode *device);
-  rt::DeviceKernel **loadKernels(DeviceCode &code, std::string &error);
+  rt::DeviceKernel **tableOf(DeviceCode &code);
   std::string ptx(CompiledUnit &c, std::string &error);
   bool isQuick(const CompiledUnit &c) const;
   /// The key of the code; its object is in `c` if it was made before.

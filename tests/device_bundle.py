@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The archive of scripts/device-bundle, unpacked where there is nothing but glibc and a shell, with the fake driver; and
-what bench/cuda.py measures beside us, with NumPy for a library of a device."""
+"""The archive of scripts/device-bundle, unpacked where there is nothing but glibc and a shell, with the fake driver;
+and what bench/cuda.py measures beside us, with NumPy for a library of a device."""
 import json
 import os
 import pathlib
@@ -52,6 +52,20 @@ def unpacked(toy, folder):
     return None
 
 
+def finds_packages(root):
+    """Where the loader finds no cuBLAS and cuFFT, those of a Python's packages are used."""
+    for name, file in (("cublas", "libcublas.so.12"), ("cu13", "libcufft.so.12")):
+        path = root / f"usr/local/lib/python3.99/dist-packages/nvidia/{name}/lib/{file}"
+        path.parent.mkdir(parents=True)
+        shutil.copy(root / "toy-device/build/release/libtoyfakecuda.so", path)
+    shutil.copy(root / "toy-device/build/release/libtoyfakecuda.so", root / "lib64/libcuda.so.1")
+    done = inside(root, "echo :device | LD_LIBRARY_PATH=/lib64 /toy-device/build/release/toy --device=cuda -")
+    lines = [line for line in done.stdout.splitlines() if line.startswith("cu")]
+    if len(lines) != 3 or not all("/usr/local/lib/python3.99/" in line for line in lines[1:]):
+        return f"{done.stdout}{done.stderr}"
+    return None
+
+
 def bundle(toy):
     """Checks and benches run there and report what they found."""
     if subprocess.run(["unshare", "--map-root-user", "--mount", "true"], capture_output=True).returncode:
@@ -59,7 +73,7 @@ def bundle(toy):
     lead = "export TOY_CUDA_DRIVER=/toy-device/build/release/libtoyfakecuda.so OUT=/tmp/out; cd /toy-device && scripts/gpu-check "
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
-        if problem := unpacked(toy, folder):
+        if problem := unpacked(toy, folder) or finds_packages(folder / "root"):
             return problem
         for what, count in (("correct --only=f", 20), ("bench --small", 15)):
             done = inside(folder / "root", lead + what)
