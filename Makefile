@@ -3,7 +3,7 @@ BUILD := build/release
 FILE ?= examples/tour.toy
 ARGS ?=
 
-.PHONY: build package run test check nightly bench fuzz mutants format reference pictures tidy setup clean
+.PHONY: build package device-bundle run test check nightly bench fuzz mutants format reference pictures tidy setup clean
 
 setup:
 	@scripts/install-packages
@@ -32,6 +32,10 @@ nightly: build
 # A Debian package in build/.
 package: build
 	@cd $(BUILD) && cpack >/dev/null && mv toy-*.deb .. && ls ../toy-*.deb
+
+# build/toy-device.tar.xz: the program with all it needs, tests and benches, for a machine with a CUDA device alone (scripts/gpu-check).
+device-bundle: build
+	@scripts/device-bundle --build=$(BUILD)
 
 # The same tests with AddressSanitizer, LeakSanitizer and UBSan (support/SanitizerOptions.cpp).
 check: setup

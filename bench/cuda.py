@@ -1,163 +1,184 @@
 # SPDX-License-Identifier: Apache-2.0
-"""On a CUDA device: Toy and, where the Python that runs this has it, PyTorch, both eager and compiled; milliseconds,
-medians. A table in Markdown. Nothing here is a test. Usage: cuda.py TOY"""
+"""On a CUDA device: Toy and, where a Python on this machine has them, PyTorch (eager and compiled), CuPy and JAX;
+milliseconds, medians. Each measurement has a limit, all of them one budget: Toy first, the cases in the order of
+bench/cuda_cases.py. Reports as JSON and as Markdown. Nothing here is a test.
+
+    cuda.py TOY [--small] [--only=SUBSTRING] [--limit=SECONDS] [--budget=SECONDS] [--out=FOLDER] [--python=PYTHON]"""
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 
-try:
-    import torch
+from cuda_cases import CASES, formatted
 
-    if not torch.cuda.is_available():
-        torch = None
-except ImportError:
-    torch = None
-
-ROUNDS = 30
-# name: (set-up and function in Toy, the call; bytes that must be read and written, real operations; PyTorch's set-up
-# and call)
-CHAIN = "({0} * b + a) * conj(b) - a * (0.5+0.5i) + b * b"
-CASES = {
-    "copy, f32[2^28]": (
-        "def f(x: f32[N]) { return x + 0; } var a = zeros([2 ** 28], dtype=f32);",
-        "f(a)",
-        2**31,
-        0,
-        "a = torch.zeros(2**28, device='cuda')",
-        "a.clone()",
-    ),
-    "8 operations, c64[2^25]": (
-        f"def f(a: c64[N], b: c64[N]) {{ return {CHAIN.format('a')}; }} var a = c64(arange(2 ** 25)) * c64(1e-7i); var b = a + c64(1);",
-        "f(a, b)",
-        3 * 2**28,
-        0,
-        "a = torch.arange(2**25, device='cuda') * 1e-7j; b = a + 1",
-        "(a * b + a) * b.conj() - a * (0.5+0.5j) + b * b",
-    ),
-    "rope, f32[1, 8192, 32, 128]": (
-        "def f(x: f32[1, 8192, 32, 128], w: c64[8192, 1, 64]) { return reshape(view_as_real(view_as_complex(reshape(x, [1, 8192, 32, 64, 2])) * reshape(w, [8192, 1, 64])), [1, 8192, 32, 128]); }"
-        " var a = zeros([1, 8192, 32, 128], dtype=f32) + f32(1); var w = c64(polar(1.0, reshape(arange(8192) * 1.0, [8192, 1, 1]) * reshape(arange(64) * 0.01, [1, 1, 64])));",
-        "f(a, w)",
-        2 * 2**27,
-        0,
-        "a = torch.ones(1, 8192, 32, 128, device='cuda'); w = torch.polar(torch.ones(8192, 1, 64, device='cuda'), torch.rand(8192, 1, 64, device='cuda'))",
-        "torch.view_as_real(torch.view_as_complex(a.reshape(1, 8192, 32, 64, 2)) * w).flatten(3)",
-    ),
-    "rope of queries and keys, bf16[1, 8192, 32 and 8, 128]": (
-        "def f(q, k, w) { return (rope(q, w), rope(k, w)); } var q = bf16(zeros(1, 8192, 32, 128) + 1); var k = bf16(zeros(1, 8192, 8, 128) + 1);"
-        " var w = c64(polar(1.0, reshape(arange(8192) * 1.0, [8192, 1]) * reshape(arange(64) * 0.01, [1, 64])));",
-        "f(q, k, w)",
-        4 * 8192 * 40 * 128,
-        0,
-        "q = torch.ones(1, 8192, 32, 128, device='cuda', dtype=torch.bfloat16); k = torch.ones(1, 8192, 8, 128, device='cuda', dtype=torch.bfloat16);"
-        " c = torch.rand(8192, 1, 64, device='cuda'); s = torch.rand(8192, 1, 64, device='cuda')",
-        "[torch.stack([x[..., 0::2].float() * c - x[..., 1::2].float() * s, x[..., 0::2].float() * s + x[..., 1::2].float() * c], -1).flatten(3).bfloat16() for x in (q, k)]",
-    ),
-    "softmax, f32[8192, 4096]": (
-        "def f(x: f32[N, M]) { return softmax(x, axis=1); } var a = zeros([8192, 4096], dtype=f32) + f32(1);",
-        "f(a)",
-        2 * 2**27,
-        0,
-        "a = torch.ones(8192, 4096, device='cuda')",
-        "torch.softmax(a, 1)",
-    ),
-    "rmsnorm and residual, bf16[8192, 4096]": (
-        "def f(x: bf16[N, M], r: bf16[N, M]) { var h = x + r; return (rmsnorm(h, 1), h); } var a = bf16(zeros([8192, 4096]) + 1);",
-        "f(a, a)",
-        4 * 2**26,
-        0,
-        "a = torch.ones(8192, 4096, device='cuda', dtype=torch.bfloat16)",
-        "(lambda h: (torch.nn.functional.rms_norm(h, (4096,)), h))(a + a)",
-    ),
-    "sum of f64[2^26]": (
-        "def f(x: f64[N]) { return x * sum(x); } var a = ones([2 ** 26]);",
-        "f(a)",
-        3 * 2**29,
-        0,
-        "a = torch.ones(2**26, device='cuda', dtype=torch.float64)",
-        "a * a.sum()",
-    ),
-    "c64 product, 4096": (
-        "def f(a: c64[N, N]) { return a @ a; } var a = c64(ones([4096, 4096]) * 1e-3);",
-        "f(a)",
-        0,
-        8 * 4096**3,
-        "a = torch.ones(4096, 4096, device='cuda', dtype=torch.complex64)",
-        "a @ a",
-    ),
-    "c64 product, 4096, high": (
-        "def f(a: c64[N, N]) { return a @ a; } var a = c64(ones([4096, 4096]) * 1e-3);",
-        "f(a)",
-        0,
-        8 * 4096**3,
-        "a = torch.ones(4096, 4096, device='cuda', dtype=torch.complex64)",
-        "a @ a",
-    ),
-    "64 small operations": (
-        "def f(x: f32[256, 256]) { var y = x; for i in range(64) { y = sum(y, axis=1, keepdims=true) * x; } return y; } var a = zeros([256, 256], dtype=f32) + f32(0.004);",
-        "f(a)",
-        0,
-        0,
-        "a = torch.full((256, 256), 0.004, device='cuda')",
-        "functools.reduce(lambda y, _: y.sum(1, keepdim=True) * a, range(64), a)",
-    ),
-}
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROUNDS, WARM = 30, 5
+PEERS = ["torch", "cupy", "jax", "torch compiled"]  # what takes longest last
 
 
-def toy(program, call, flags):
-    text = f"{program}\nfor i in range({ROUNDS + 5}) {{ var t = clock(); var y = {call}; print(clock() - t); }}"
-    with tempfile.NamedTemporaryFile("w", suffix=".toy") as file:
-        file.write(text)
-        file.flush()
-        done = subprocess.run(
-            [sys.argv[1], "--device=cuda", "--jit=always", *flags, file.name],
+def ended(child):
+    try:
+        os.killpg(child.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def toy_ms(arguments, case, rounds):
+    """A median in milliseconds, or what is wrong. A reading of the clock waits for the device."""
+    sizes = case.small if arguments.small else case.sizes
+    # What nobody reads is not computed, so the last result is read.
+    loop = f'var y = {case.call};\nfor i in range({rounds + WARM}) {{ var t = clock(); y = {case.call}; print(clock() - t); }}\nprint(y, to = "stderr");'
+    flags = ["--device=cuda", "--jit=always", *case.flags]
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "case.toy")
+        path.write_text(f"{formatted(case.toy, sizes)}\n{loop}\n")
+        stats = pathlib.Path(folder, "stats")
+        command = [arguments.toy, f"--stats={stats}", *flags, str(path)]
+        child = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            start_new_session=True,
         )
-    if done.returncode:
-        return None, done.stderr.splitlines()[0] if done.stderr else "failed"
-    return statistics.median(float(line) for line in done.stdout.split()[5:]) * 1e3, ""
+        try:
+            said, problem = child.communicate(timeout=arguments.limit)
+        except subprocess.TimeoutExpired:
+            ended(child)
+            return f"not done after {arguments.limit} s"
+        counts = json.loads(stats.read_text())["cuda"] if child.returncode == 0 else {}
+    times = [float(line) for line in said.split()]
+    if child.returncode or len(times) != rounds + WARM:
+        return (problem.splitlines() or ["failed"])[0]
+    if counts["sequences"] < rounds + WARM:
+        return f"{counts['sequences']} sequences ran, not {rounds + WARM}"
+    return statistics.median(times[WARM:]) * 1e3
 
 
-def peer(program, call, compiled):
-    import functools
+def peer_ms(arguments, peer, names, end):
+    """One process for a library, which takes seconds to open; it writes a line a case and is ended where one takes too
+    long, after which a new one goes on behind that case."""
+    rows, left = {}, list(names)
+    while left and time.monotonic() < end:
+        command = [
+            arguments.python,
+            str(ROOT / "bench/cuda_peer.py"),
+            peer,
+            "small" if arguments.small else "full",
+            *left,
+        ]
+        child = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+        before, opening = len(left), True
+        while True:
+            timer = threading.Timer(
+                min(3 * arguments.limit if opening else arguments.limit, max(end - time.monotonic(), 1)), ended, [child]
+            )
+            timer.start()
+            line = child.stdout.readline()
+            timer.cancel()
+            if not line:
+                break
+            row, opening = json.loads(line), False
+            if "version" in row:
+                rows["version"] = row["version"]
+            else:
+                rows[row["name"]] = row.get("ms", row.get("problem"))
+                left.remove(row["name"])
+        ended(child)
+        child.wait()
+        if "version" not in rows:  # it is not installed, or sees no device
+            return {}
+        if left and (len(left) == before or time.monotonic() < end):
+            rows[left.pop(0)] = "ended"
+    return rows
 
-    scope = {"torch": torch, "functools": functools}
-    exec(program, scope)
-    exec(f"def f():\n  return {call}", scope)
-    f = torch.compile(scope["f"]) if compiled else scope["f"]
-    times = []
-    for _ in range(ROUNDS + 5):
-        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        torch.cuda.synchronize()
-        begin.record()
-        f()
-        end.record()
-        torch.cuda.synchronize()
-        times.append(begin.elapsed_time(end))
-    return statistics.median(times[5:])
+
+def shown(value):
+    return f"{value:.3f}" if isinstance(value, float) else "" if value is None else str(value)[:60]
+
+
+def rate(case, ms):
+    if not isinstance(ms, float):
+        return ""
+    return (
+        f"{case.bytes / ms / 1e6:.0f} GB/s"
+        if case.bytes
+        else f"{case.operations / ms / 1e9:.1f} TFLOP/s"
+        if case.operations
+        else ""
+    )
+
+
+def markdown(report):
+    peers = [peer for peer in PEERS if peer in report["peers"]]
+    lines = [f"# On a device, {report['date']}", "", *(f"    {line}" for line in report["about"]), ""]
+    lines += [f"{peer} {report['peers'][peer]['version']}" for peer in peers] + [""] * bool(peers)
+    lines += [f"| | Toy, ms | | {''.join(f'{peer}, ms | ' for peer in peers)}".rstrip()]
+    lines += ["| --- | ---: | ---: | " + "---: | " * len(peers)]
+    for case in CASES:
+        if case.name in report["toy"]:
+            ms = report["toy"][case.name]
+            others = "".join(f" {shown(report['peers'][peer].get(case.name))} |" for peer in peers)
+            lines.append(f"| {case.name} | {shown(ms)} | {'' if report['small'] else rate(case, ms)} |{others}")
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def parsed():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("toy", type=os.path.abspath)
+    parser.add_argument("--small", action="store_true", help="sizes with which the cases are tried without a device")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--limit", type=float, default=40, help="seconds a measurement may take")
+    parser.add_argument("--budget", type=float, default=440, help="seconds for all of them")
+    parser.add_argument("--out", type=pathlib.Path, default=os.environ.get("OUT") or ROOT / "bench/results")
+    parser.add_argument("--python", default=shutil.which("python3") or sys.executable, help="that has the peers")
+    return parser.parse_args()
 
 
 def main():
-    print("| | Toy, ms | GB/s or TFLOP/s | PyTorch, ms | compiled, ms |\n| --- | ---: | ---: | ---: | ---: |")
-    for name, (program, call, size, operations, set_up, expression) in CASES.items():
-        ms, problem = toy(program, call, ["--matmul-precision=high"] if "high" in name else [])
-        if ms is None:
-            print(f"| {name} | {problem} | | | |")
-            continue
-        rate = f"{size / ms / 1e6:.0f} GB/s" if size else f"{operations / ms / 1e9:.1f} TFLOP/s" if operations else ""
-        others = []
-        for compiled in (False, True):
-            try:
-                others.append(f"{peer(set_up, expression, compiled):.3f}" if torch else "")
-            except Exception as error:  # a form that it does not compile
-                others.append(type(error).__name__)
-        print(f"| {name} | {ms:.3f} | {rate} | {others[0]} | {others[1]} |", flush=True)
-    if torch:
-        print(f"\nPyTorch {torch.__version__}, {torch.cuda.get_device_name()}")
+    sys.path.insert(0, str(ROOT / "tests"))
+    from device_check import about
+
+    arguments = parsed()
+    end = time.monotonic() + arguments.budget
+    lines, usable = about(arguments.toy)
+    print("\n".join(lines), flush=True)
+    if not usable:
+        return 1
+    report = {"date": f"{datetime.date.today()}", "small": arguments.small, "about": lines, "toy": {}, "peers": {}}
+    cases = [case for case in CASES if arguments.only in case.name]
+    for case in cases:
+        if time.monotonic() < end:
+            report["toy"][case.name] = toy_ms(arguments, case, 3 if arguments.small else ROUNDS)
+            print(f"{case.name}: {shown(report['toy'][case.name])}", flush=True)
+    for peer in PEERS:
+        names = [case.name for case in cases if (case.torch_call if "torch" in peer else case.xp_call)]
+        if rows := peer_ms(arguments, peer, names, end):
+            report["peers"][peer] = rows
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    to = arguments.out / f"device-bench-{report['date']}"
+    to.with_suffix(".json").write_text(json.dumps(report, indent=1) + "\n")
+    to.with_suffix(".md").write_text(markdown(report))
+    print(f"{to}.json, .md")
+    return 0 if all(isinstance(ms, float) for ms in report["toy"].values()) else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

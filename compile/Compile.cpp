@@ -14,6 +14,8 @@
 
 #include "mlir/IR/Verifier.h"
 
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/Verifier.h"
 
 using namespace llvm;
@@ -157,7 +159,7 @@ void Compiler::emitFunctions(CompiledUnit &c, DeviceCode *device) {
   c.code->module = std::make_unique<Module>("toy", *c.code->context);
   engine.setTarget(*c.code->module);
   EmissionTables tables{c.linkable.sites, c.linkable.operations, c.linkable.constants, device,
-                        options.device && rt::deviceWasOpened()};
+                        options.device && (rt::deviceWasOpened() || rt::deviceIsWanted())};
   for (auto function : c.ir->getOps<mlir::func::FuncOp>())
     if (rt::poll(); !function.isExternal())
       FunctionEmitter(*c.code->module, function, tables).emit();
@@ -193,7 +195,7 @@ void Compiler::lower(CompiledUnit &c) {
     std::unique_ptr<Module> module = newDeviceModule(*c.code->context);
     DeviceCode device{*module, {}};
     emitFunctions(c, &device);
-    c.linkable.kernels = loadKernels(device, c.error);
+    c.linkable.kernels = tableOf(device);
   } else
     emitFunctions(c, nullptr);
   nameFunctions(c);
@@ -203,21 +205,31 @@ bool Compiler::isQuick(const CompiledUnit &c) const {
   return options.optimization == 0 || (options.optimization == CompileOptions::byCost && isCheap(*c.ir));
 }
 
-/// Compiles kernels and gives their table; null where there are none, or after errors.
-rt::DeviceKernel **Compiler::loadKernels(DeviceCode &code, std::string &error) {
+/// PTX of kernels, from the cache or made; asked for when the first of them runs.
+static std::string ptxOf(CodeCache &cache, StringRef bitcode, const std::string &digest, int architecture) {
+  std::string key = CodeCache::keyOf(digest + " ptx" + std::to_string(architecture)), error;
+  if (std::unique_ptr<MemoryBuffer> kept = cache.find(key))
+    return kept->getBuffer().str();
+  LLVMContext context;
+  Expected<std::unique_ptr<Module>> module = parseBitcodeFile({bitcode, "kernels"}, context);
+  std::string ptx = module ? compileToPtx(**module, architecture, error) : toString(module.takeError());
+  if (!module || ptx.empty())
+    rt::fail(DiagId::DeviceFailed, {"compiling kernels failed: " + (module ? error : ptx)});
+  cache.add(key, MemoryBufferRef(ptx, "ptx"));
+  return ptx;
+}
+
+/// The table of kernels; null where there are none. They are compiled when they run: the device may not be open yet,
+/// and many never do.
+rt::DeviceKernel **Compiler::tableOf(DeviceCode &code) {
   if (code.kernels.empty())
     return nullptr;
-  int architecture = rt::deviceArchitecture();
-  std::string key = cache->keyOf(code.module, "ptx" + std::to_string(architecture)), ptx;
-  if (std::unique_ptr<MemoryBuffer> kept = cache->find(key))
-    ptx = kept->getBuffer().str();
-  else {
-    ptx = compileToPtx(code.module, architecture, error);
-    if (ptx.empty())
-      return nullptr;
-    cache->add(key, MemoryBufferRef(ptx, "ptx"));
-  }
-  state->deviceModules.push_back(std::make_unique<rt::DeviceModule>(std::move(ptx)));
+  std::string bitcode;
+  raw_string_ostream stream(bitcode);
+  WriteBitcodeToFile(code.module, stream);
+  state->deviceModules.push_back(std::make_unique<rt::DeviceModule>(
+      [cache = cache.get(), digest = cache->keyOf(code.module, "kernels"),
+       bitcode = std::move(bitcode)](int capability) { return ptxOf(*cache, bitcode, digest, capability); }));
   auto &table = state->kernelTables.emplace_back(std::make_unique<rt::DeviceKernel *[]>(code.kernels.size()));
   for (auto [i, name] : enumerate(code.kernels)) {
     table[i] = rt::handWrittenKernel(name);

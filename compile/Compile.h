@@ -99,7 +99,7 @@ private:
   void lower(CompiledUnit &c);
   /// `device`: where kernels go; null: the host does everything.
   void emitFunctions(CompiledUnit &c, DeviceCode *device);
-  rt::DeviceKernel **loadKernels(DeviceCode &code, std::string &error);
+  rt::DeviceKernel **tableOf(DeviceCode &code);
   std::string ptx(CompiledUnit &c, std::string &error);
   std::string machineStage(CompiledUnit &c, llvm::StringRef stage, std::string &error, llvm::StringRef function);
   bool isQuick(const CompiledUnit &c) const;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 
 namespace toy {
@@ -63,6 +64,18 @@ template <typename Owner> auto flag(bool Owner::*field, bool value) {
   };
 }
 
+/// A word, or the number of a CUDA device.
+bool device(Options &o, const std::string &v) {
+  constexpr std::string_view numbered = "cuda:";
+  int64_t n = 0;
+  if (v.starts_with(numbered) && !integer(v.substr(numbered.size()), 0, 1023, n))
+    return false;
+  o.device.ordinal = static_cast<int>(n);
+  return choice(&rt::DeviceOptions::choice,
+                {{"cpu", rt::DeviceChoice::Cpu}, {"cuda", rt::DeviceChoice::Cuda}, {"auto", rt::DeviceChoice::Auto}})(
+      o, v.starts_with(numbered) ? "cuda" : v);
+}
+
 const std::vector<Row> &rows() {
   static const std::vector<Row> table = {
       {"--emit", "STAGE", "print a stage:"
@@ -76,9 +89,7 @@ const std::vector<Row> &rows() {
             })},
       {"--function", "NAME", "what --emit shows: of this function alone", text(&Options::function)},
       {"--check", "", "find errors without running the program, and what is doubtful", flag(&Options::check, true)},
-      {"--device", "cpu|cuda|auto", "where tensors live",
-       choice(&rt::DeviceOptions::choice,
-              {{"cpu", rt::DeviceChoice::Cpu}, {"cuda", rt::DeviceChoice::Cuda}, {"auto", rt::DeviceChoice::Auto}})},
+      {"--device", "cpu|cuda|auto", "where tensors live (cuda:1: the second device); else TOY_DEVICE says it", device},
       {"--cuda-graphs", "off|auto|full|piecewise",
        "sequences on a device as CUDA graphs: never, from the second time on, always, without products",
        choice(&rt::DeviceOptions::graphs, {{"off", rt::CudaGraphs::Off},
@@ -184,7 +195,19 @@ std::vector<OptionInfo> optionTable() {
   return out;
 }
 
+/// What the environment chooses, before the command line does.
+static bool readEnvironment(Options &options) {
+  const char *chosen = std::getenv("TOY_DEVICE");
+  if (!chosen || !*chosen || device(options, chosen))
+    return true;
+  refuse(DiagId::OptionValue, {"TOY_DEVICE", chosen});
+  std::fprintf(stderr, "help: `TOY_DEVICE=cpu|cuda|cuda:N|auto`\n");
+  return false;
+}
+
 bool parseOptions(int argc, char **argv, Options &options) {
+  if (!readEnvironment(options))
+    return false;
   for (int i = 1; i < argc; ++i) {
     std::string arg = argv[i];
     auto next = [&](const char *what) {

@@ -236,8 +236,12 @@ void Prompt::recompiles(const std::string &) {
 void Prompt::device(const std::string &) {
   rt::output(fmt::format("cpu: {}, {} thread{}\n", llvm::sys::getHostCPUName().str(), rt::threads(),
                          rt::threads() == 1 ? "" : "s"));
-  if (rt::deviceOptions().choice != rt::DeviceChoice::Cpu)
-    rt::output(rt::deviceDescription() + "\n");
+  if (rt::deviceOptions().choice == rt::DeviceChoice::Cpu)
+    return;
+  rt::output(rt::deviceDescription() + "\n");
+  if (std::string unused; rt::deviceIsReady(unused))
+    for (const std::string &line : rt::deviceLibraries())
+      rt::output(line + "\n");
 }
 
 void Prompt::graphs(const std::string &) {

@@ -8,6 +8,7 @@
 #include "runtime/Planar.h"
 #include "runtime/Value.h"
 
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@ enum class MatmulPrecision : uint8_t { Ieee, High, Medium };
 
 struct DeviceOptions {
   DeviceChoice choice = DeviceChoice::Cpu;
+  int ordinal = 0; ///< which of the driver's devices
   CudaGraphs graphs = CudaGraphs::Auto;
   MatmulPrecision precision = MatmulPrecision::Ieee;
 };
@@ -28,19 +30,22 @@ DeviceOptions &deviceOptions();
 /// Opens the driver and the device on first use. False, with the reason in one line, when there is none or it has
 /// failed.
 bool deviceIsReady(std::string &problem);
-/// Whether code should be made that may use a device: it is not ruled out by the options, and there is one.
+/// Whether code should be made that may use a device: it is not ruled out by the options, and there is one. With
+/// DeviceChoice::Auto a driver is enough until the first large tensor opens it, which takes longer than many programs.
 bool deviceIsWanted();
 /// Name, memory, compute capability; or why there is none.
 std::string deviceDescription();
+/// A line for each library that is used beside the driver, with its file, or why there is none. Opens them.
+std::vector<std::string> deviceLibraries();
 /// Compute capability times 10.
 int deviceArchitecture();
 
-/// PTX with its kernels; loaded when the first of them is launched.
+/// PTX with its kernels; made, for a compute capability (times 10), and loaded when the first of them is launched.
 struct DeviceModule {
-  explicit DeviceModule(std::string ptx) : ptx(std::move(ptx)) {}
+  explicit DeviceModule(std::function<std::string(int architecture)> make) : make(std::move(make)) {}
   ~DeviceModule();
   DeviceModule(const DeviceModule &) = delete;
-  std::string ptx;
+  std::function<std::string(int architecture)> make;
   void *handle = nullptr;
 };
 /// Parameters of a kernel: the results' addresses, those of the operands, then words of 8 bytes. One that takes two

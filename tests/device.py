@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 
+from programs import expected_lines, run_parts
 from verdicts import once
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -43,7 +44,7 @@ def run(toy, args, seed=1, stdin=None, **environment):
             "TOY_FAKE_SEED": str(seed),
             **environment,
         }
-        if os.environ.get("TOY_REAL_DEVICE"):  # scripts/gpu-check
+        if os.environ.get("TOY_REAL_DEVICE"):  # tests/device_check.py
             del env["TOY_CUDA_DRIVER"]
         done = subprocess.run(
             [toy, f"--stats={stats}", *args],
@@ -81,8 +82,6 @@ def on_host(toy, args):
 
 
 def program(toy, path, flags, seed):
-    from programs import expected_lines
-
     done = run(toy, [*EVERYWHERE, *flags, str(path)], seed)
     if problem := done.problem():
         return problem
@@ -90,7 +89,7 @@ def program(toy, path, flags, seed):
     return None if got == want else f"expected {want}\ngot {got}"
 
 
-NUMBER = r"-?\d+\.?\d*(?:e[-+]?\d+)?"
+NUMBER = r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?"
 
 
 def same_bits(toy, text, flags=(), seed=1, tolerance=0.0):
@@ -224,6 +223,32 @@ def accesses(toy):
     return None
 
 
+def elementwise(toy):
+    """Every function of elements has a form for devices: a kernel for each dtype that it takes, which calls nothing
+    that is not in it. A device has no libm."""
+    table = (ROOT / "irgen/Builtins.def").read_text()
+    rows = re.findall(r'^TOY_BUILTIN\((\w+), "([^"]*)", "elementwise"', table, re.M)
+    if len(rows) < 38:
+        return f"only {len(rows)} functions of elements"
+    operators = ["+", "-", "*", "/", "**", "<", "==", "&", "|", "^", "<<", ">>"]
+    forms = [f"{name}({', '.join(['x'] * len(re.sub(r',? *[a-z]+=', '', names).split(',')))})" for name, names in rows]
+    forms += [f"x {operator} x" for operator in operators] + ["-x", "x.real", "f32(x)", "c64(x)", "f16(x)", "i32(x)"]
+    for dtype in ("f32", "f64", "c64", "c128", "bf16", "f16", "i32", "bool"):
+        lead = f"var a = {dtype}(ones([40]));\n"
+        programs = [f"def f{i}(x) {{ return {form}; }} var y{i} = f{i}(a);\n" for i, form in enumerate(forms)]
+        ran = run_parts(toy, [(lead + program, ["--jit=never"]) for program in programs])
+        taken = [program for program, [done] in zip(programs, ran) if done.status == 0]
+        done = subprocess.run(
+            [toy, "--emit=ptx", "-e", lead + "".join(taken)], capture_output=True, text=True, timeout=120
+        )
+        kernels = done.stdout.count(".visible .entry")
+        share = 0.6 if dtype in ("i32", "bool") else 1  # of which some are what they were, or checked by the host
+        if done.returncode or ".extern" in done.stdout or len(taken) < 8 or kernels < len(taken) * share:
+            calls = re.findall(r"^\.extern .*", done.stdout, re.M)
+            return f"{dtype}: {kernels} kernels of {len(taken)} forms, calls of {calls}\n{done.stderr}"
+    return None
+
+
 def compiled_by_nvcc(toy, architectures):
     """What clang compiles nvcc takes too, and gives no other registers to spill."""
     nvcc, ptxas = tool_of_cuda("nvcc"), tool_of_cuda("ptxas")
@@ -271,7 +296,6 @@ MARKERS = ("device", "host")
 def all_cases(random=60):
     rows = []
     programs = sorted(p for folder in ("tests/e2e", "examples") for p in (ROOT / folder).glob("*.toy"))
-    from programs import expected_lines
 
     for i, path in enumerate(p for p in programs if expected_lines(p)):
         for j, mode in enumerate(GRAPHS):
@@ -294,6 +318,7 @@ def all_cases(random=60):
     return [
         *rows,
         ("device: accesses", accesses),
+        ("device: elementwise", elementwise),
         *for_architectures("ptxas", assembles),
         *for_architectures("nvcc", compiled_by_nvcc),
     ]

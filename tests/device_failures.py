@@ -48,7 +48,7 @@ CALLS = [
     "cuMemAllocAsync",
     "cuMemcpyHtoDAsync",
     "cuMemcpyDtoHAsync",
-    "cuModuleLoadData",
+    "cuModuleLoadDataEx",
     "cuModuleGetFunction",
     "cuLaunchKernel",
     "cuEventCreate",

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <bit>
 #include <chrono>
+#include <cstring>
 #include <numeric>
 #include <thread>
 
@@ -25,7 +26,10 @@ DeviceOptions &deviceOptions() {
 
 namespace cuda {
 
+static bool wasOpened = false; ///< or found to be none
+
 CudaDevice *CudaDevice::get(std::string &problem) {
+  wasOpened = true;
   static CudaDevice *device = new CudaDevice; // never destroyed, as values may outlive it
   static std::string failure;
   static const bool usable = device->open(failure);
@@ -44,11 +48,13 @@ bool CudaDevice::open(std::string &problem) {
                             cu->getErrorName(result, &text) == success && text ? text : std::to_string(result));
     return result != success;
   };
-  int count = 0, major = 0, minor = 0, clockKHz = 0, width = 0, version = 0;
+  int count = 0, major = 0, minor = 0, clockKHz = 0, width = 0, version = 0, pageable = 0;
   if (fails(cu->init(0), "cuInit") || fails(cu->deviceGetCount(&count), "cuDeviceGetCount"))
     return false;
-  if (count == 0) {
-    problem = "the driver sees none";
+  const int ordinal = deviceOptions().ordinal;
+  if (count <= ordinal) {
+    problem = count == 0 ? "the driver sees none"
+                         : fmt::format("the driver sees {}, there is no number {} (they begin with 0)", count, ordinal);
     return false;
   }
   if (cu->driverGetVersion(&version) == success && version < 12000) {
@@ -56,7 +62,7 @@ bool CudaDevice::open(std::string &problem) {
     return false;
   }
   char text[256] = "";
-  if (fails(cu->deviceGet(&device, 0), "cuDeviceGet") ||
+  if (fails(cu->deviceGet(&device, ordinal), "cuDeviceGet") ||
       fails(cu->devicePrimaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain") ||
       fails(cu->ctxSetCurrent(context), "cuCtxSetCurrent") ||
       fails(cu->streamCreate(&stream, nonBlocking), "cuStreamCreate") ||
@@ -71,6 +77,8 @@ bool CudaDevice::open(std::string &problem) {
   cu->deviceGetAttribute(&multiprocessors, multiprocessorCount, device);
   cu->deviceGetAttribute(&clockKHz, memoryClockKHz, device);
   cu->deviceGetAttribute(&width, busWidthBits, device);
+  cu->deviceGetAttribute(&pageable, pageableMemoryAccess, device);
+  readsPageable = pageable != 0;
   name = text;
   architecture = major * 10 + minor;
   if (architecture < leastArchitecture) {
@@ -204,6 +212,8 @@ DeviceBlock *CudaDevice::blockOf(Tensor &t) {
     }
   stats.bytesToDevice += bytes;
   ++stats.transfersToDevice;
+  if (readsPageable) // a driver that does not copies what it is given before it returns
+    check(cu->streamSynchronize(stream), "the device");
   block->uploaded = t.storage;
   block->used = ++clock;
   uploads.insert(block.get());
@@ -246,13 +256,23 @@ void CudaDevice::wait() {
   unfinished.clear();
 }
 
+/// The first line of what the driver's compiler says is part of a failure's message.
+Module CudaDevice::load(const std::string &ptx) {
+  Module loaded = nullptr;
+  char log[4096] = "";
+  int options[] = {jitErrorLog, jitErrorLogBytes};
+  void *values[] = {log, reinterpret_cast<void *>(sizeof log)};
+  Result result = cu->moduleLoadData(&loaded, ptx.c_str(), std::size(options), options, values);
+  std::string said(log, strnlen(log, sizeof log));
+  said = said.substr(0, said.find('\n'));
+  check(result, said.empty() ? "cuModuleLoadDataEx" : ("cuModuleLoadDataEx (" + said + ")").c_str());
+  return loaded;
+}
+
 Function CudaDevice::functionOf(DeviceKernel &kernel) {
   if (!kernel.function) {
-    if (!kernel.module->handle) {
-      Module loaded = nullptr;
-      check(cu->moduleLoadData(&loaded, kernel.module->ptx.c_str()), "cuModuleLoadData");
-      kernel.module->handle = loaded;
-    }
+    if (!kernel.module->handle)
+      kernel.module->handle = load(kernel.module->make(architecture));
     Function function = nullptr;
     check(cu->moduleGetFunction(&function, static_cast<Module>(kernel.module->handle), kernel.name.c_str()),
           "cuModuleGetFunction");
@@ -281,16 +301,15 @@ DeviceModule::~DeviceModule() {
     CudaDevice::get(unused)->unload(*this);
 }
 
-static bool wasOpened = false;
-
 bool deviceIsReady(std::string &problem) {
-  wasOpened = true;
   CudaDevice *device = CudaDevice::get(problem);
   return device && device->failure.empty();
 }
 
 bool deviceIsWanted() {
   std::string unused;
+  if (deviceOptions().choice == DeviceChoice::Auto && !cuda::wasOpened)
+    return cuda::openDriver(unused) != nullptr;
   return deviceOptions().choice != DeviceChoice::Cpu && deviceIsReady(unused);
 }
 
@@ -300,14 +319,40 @@ std::string deviceDescription() {
   return problem.empty() ? device->describe() : "no CUDA device: " + problem;
 }
 
+std::vector<std::string> deviceLibraries() {
+  std::string problem;
+  std::vector<std::string> out;
+  auto add = [&](const char *name, const void *function) {
+    out.push_back(fmt::format("{}: {}", name, function ? cuda::fileOf(function) : problem));
+  };
+  const cuda::BlasFunctions *blas = cuda::openBlas(problem);
+  add("cuBLAS", blas ? reinterpret_cast<const void *>(blas->create) : nullptr);
+  const cuda::FftFunctions *fft = cuda::openFft(problem);
+  add("cuFFT", fft ? reinterpret_cast<const void *>(fft->create) : nullptr);
+  return out;
+}
+
 int deviceArchitecture() {
   std::string unused;
   CudaDevice *device = CudaDevice::get(unused);
   return device ? device->architecture : 0;
 }
 
+CudaDevice *cuda::deviceFor(std::span<Tensor *const> operands, int64_t resultBytes) {
+  constexpr int64_t large = 1 << 20; // opening takes longer than the host's loops over less
+  if (deviceOptions().choice == DeviceChoice::Auto && !cuda::wasOpened) {
+    int64_t bytes = resultBytes;
+    for (Tensor *t : operands)
+      bytes += t->storage->bytes;
+    std::string unused;
+    if (bytes < large || !CudaDevice::get(unused))
+      return nullptr;
+  }
+  return usableDevice();
+}
+
 CudaDevice *cuda::usableDevice() {
-  if (!wasOpened || deviceOptions().choice == DeviceChoice::Cpu)
+  if (!cuda::wasOpened || deviceOptions().choice == DeviceChoice::Cpu)
     return nullptr;
   std::string problem;
   CudaDevice *device = CudaDevice::get(problem);
@@ -318,12 +363,12 @@ CudaDevice *cuda::usableDevice() {
 }
 
 std::vector<Tensor *> deviceLaunch(const DeviceLaunch &launch) {
-  CudaDevice *device = cuda::usableDevice();
   std::vector<int64_t> bytes;
   for (const DeviceLaunch::Result &result : launch.results)
     bytes.push_back(checkedCount(result.sizes, result.dtype) * sizeOf(result.dtype));
   int64_t all = std::accumulate(bytes.begin(), bytes.end(), int64_t(0)),
           grid = (launch.threads + cuda::blockThreads - 1) / cuda::blockThreads;
+  CudaDevice *device = cuda::deviceFor(launch.operands, all);
   if (!device || bytes[0] == 0 || grid > INT32_MAX ||
       !cuda::isWorthwhile(*device, launch.operands, all, 0, static_cast<double>(launch.region)))
     return {};
@@ -346,7 +391,7 @@ std::vector<Tensor *> deviceLaunch(const DeviceLaunch &launch) {
 /// The device if it is open: looking does not open it.
 static CudaDevice *openedDevice() {
   std::string unused;
-  return wasOpened ? CudaDevice::get(unused) : nullptr;
+  return cuda::wasOpened ? CudaDevice::get(unused) : nullptr;
 }
 
 void flushDevice(const char *reason) {

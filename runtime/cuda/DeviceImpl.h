@@ -107,7 +107,8 @@ public:
   void wait();
   std::string describe() const;
   int architecture = 0, multiprocessors = 1;
-  double bandwidth = 1e12; ///< bytes a second of its memory, from clock and width
+  bool readsPageable = false; ///< it reads the host's memory where that lies: copies may read late
+  double bandwidth = 1e12;    ///< bytes a second of its memory, from clock and width
   DeviceStats stats;
   std::vector<DeviceSplit> splits;
   std::vector<DeviceFallback> fallbacks;
@@ -129,6 +130,7 @@ public:
 private:
   bool open(std::string &problem);
   void check(Result result, const char *what);
+  Module load(const std::string &ptx);
   Pointer allocate(int64_t bytes);
   void giveBack(Pointer pointer, int64_t bytes);
   bool evict();
@@ -146,6 +148,8 @@ private:
   void runOnStreams(size_t begin, size_t end);
   /// False, with nothing launched, where a library refuses a call.
   bool runGraph(CachedGraph &graph, size_t begin, size_t end);
+  /// Calls of libraries that a graph has with other sizes or addresses.
+  int64_t changedCalls(const CachedGraph &graph, size_t begin) const;
   Signature signatureOf(size_t begin, size_t end) const;
   CachedGraph &graphOf(const Signature &signature);
   bool build(CachedGraph &graph, size_t begin, size_t end);
@@ -212,6 +216,8 @@ DeviceBlock *copyDense(CudaDevice &device, DType dtype, DeviceBlock *from, int64
                        std::span<const int64_t> sizes, std::span<const int64_t> strides, int64_t site);
 /// The device, if it is open, allowed, and has not failed.
 CudaDevice *usableDevice();
+/// The same for an operation that reads and writes so much: a large one opens the device with --device=auto.
+CudaDevice *deviceFor(std::span<Tensor *const> operands, int64_t resultBytes);
 /// Whether an operation should run there, by what has to move and what it reads, writes and computes. Always with
 /// --device=cuda.
 bool isWorthwhile(CudaDevice &device, std::span<Tensor *const> operands, int64_t resultBytes, double operations,

@@ -4,8 +4,11 @@
 #include "runtime/cuda/Driver.h"
 
 #include <dlfcn.h>
+#include <glob.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <sstream>
 #include <vector>
 
 namespace toy::rt::cuda {
@@ -30,10 +33,50 @@ std::string driverName() {
   return chosen ? chosen : "libcuda.so.1";
 }
 
+std::vector<std::string> matching(const std::string &pattern) {
+  glob_t found{};
+  std::vector<std::string> out;
+  if (glob(pattern.c_str(), GLOB_BRACE, nullptr, &found) == 0)
+    out.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  globfree(&found);
+  return out;
+}
+
+/// Where packages of the active Python, of those on the path, of the user and of the system keep a library.
+std::vector<std::string> inPythonPackages(const std::string &file) {
+  std::vector<std::string> prefixes, out;
+  auto add = [&](const char *variable, const char *below) {
+    if (const char *folder = std::getenv(variable))
+      prefixes.push_back(std::string(folder) + below);
+  };
+  add("VIRTUAL_ENV", "");
+  add("CONDA_PREFIX", "");
+  if (const char *path = std::getenv("PATH")) {
+    std::istringstream folders(path);
+    for (std::string folder; std::getline(folders, folder, ':');)
+      if (std::error_code unused; std::filesystem::exists(folder + "/python3", unused))
+        prefixes.push_back(folder + "/..");
+  }
+  add("HOME", "/.local");
+  prefixes.push_back("/usr/local");
+  for (const std::string &prefix : prefixes)
+    for (std::string &path : matching(prefix + "/lib/python3*/{site,dist}-packages/nvidia/*/lib/" + file))
+      out.push_back(std::move(path));
+  return out;
+}
+
+/// cuBLAS needs cuBLASLt, which lies beside it where the loader may not look.
+void *openFile(const std::string &name) {
+  constexpr std::string_view blas = "/libcublas.so";
+  if (size_t at = name.rfind(blas); at != std::string::npos)
+    dlopen((name.substr(0, at) + "/libcublasLt.so" + name.substr(at + blas.size())).c_str(), RTLD_NOW | RTLD_GLOBAL);
+  return dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
 /// The first of some libraries that can be opened and has the first symbol.
 bool open(const std::vector<std::string> &names, std::initializer_list<Symbol> symbols, std::string &problem) {
   for (const std::string &name : names)
-    if (void *library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL); library && dlsym(library, symbols.begin()->name))
+    if (void *library = openFile(name); library && dlsym(library, symbols.begin()->name))
       return resolve(library, symbols, name, problem);
   problem.clear();
   for (const std::string &name : names)
@@ -43,13 +86,18 @@ bool open(const std::vector<std::string> &names, std::initializer_list<Symbol> s
 }
 
 /// A library beside the driver: the one that a variable names, the driver's own file where that was chosen, or one of
-/// NVIDIA's.
-std::vector<std::string> libraryNames(const char *variable, std::vector<std::string> names) {
+/// NVIDIA's: where the loader finds it, in a Python package, in a folder.
+std::vector<std::string> libraryNames(const char *variable, const std::vector<std::string> &names, const char *file) {
   if (const char *chosen = std::getenv(variable))
     return {chosen};
+  std::vector<std::string> out = names;
   if (std::getenv("TOY_CUDA_DRIVER"))
-    names.insert(names.begin(), driverName());
-  return names;
+    out.insert(out.begin(), driverName());
+  for (const std::string &name : names)
+    for (std::string &path : inPythonPackages(name))
+      out.push_back(std::move(path));
+  out.emplace_back(file);
+  return out;
 }
 
 /// Opened once; null, with the reason, if that failed.
@@ -80,7 +128,7 @@ const DriverFunctions *openDriver(std::string &problem) {
 const BlasFunctions *openBlas(std::string &problem) {
   auto blas = [](BlasFunctions &f, std::string &failure) {
     return open(
-        libraryNames("TOY_CUDA_BLAS", {"libcublas.so.13", "libcublas.so.12", "/usr/local/cuda/lib64/libcublas.so"}),
+        libraryNames("TOY_CUDA_BLAS", {"libcublas.so.13", "libcublas.so.12"}, "/usr/local/cuda/lib64/libcublas.so"),
         {
 #define TOY_CUBLAS TOY_SLOT
 #include "runtime/cuda/BlasFunctions.def"
@@ -92,7 +140,7 @@ const BlasFunctions *openBlas(std::string &problem) {
 
 const FftFunctions *openFft(std::string &problem) {
   auto fft = [](FftFunctions &f, std::string &failure) {
-    return open(libraryNames("TOY_CUDA_FFT", {"libcufft.so.12", "libcufft.so.11", "/usr/local/cuda/lib64/libcufft.so"}),
+    return open(libraryNames("TOY_CUDA_FFT", {"libcufft.so.12", "libcufft.so.11"}, "/usr/local/cuda/lib64/libcufft.so"),
                 {
 #define TOY_CUFFT TOY_SLOT
 #include "runtime/cuda/FftFunctions.def"
@@ -100,6 +148,11 @@ const FftFunctions *openFft(std::string &problem) {
                 failure);
   };
   return openOnce<FftFunctions>(fft, problem);
+}
+
+std::string fileOf(const void *function) {
+  Dl_info info{};
+  return dladdr(function, &info) && info.dli_fname ? info.dli_fname : "";
 }
 
 } // namespace toy::rt::cuda

@@ -36,7 +36,9 @@ struct KernelNodeParams {
 constexpr Result success = 0, outOfMemory = 2, notReady = 600;
 /// Attributes of devices and pools.
 constexpr int computeCapabilityMajor = 75, computeCapabilityMinor = 76, multiprocessorCount = 16, memoryClockKHz = 36,
-              busWidthBits = 37, poolReleaseThreshold = 4;
+              busWidthBits = 37, pageableMemoryAccess = 88, poolReleaseThreshold = 4;
+/// Options of loading a module.
+constexpr int jitErrorLog = 5, jitErrorLogBytes = 6;
 constexpr unsigned nonBlocking = 1, withoutTiming = 2;
 /// cuBLAS: operations, element types, kinds of computation.
 constexpr int blasPlain = 0, blasTransposed = 1, blasConjugated = 2;
@@ -57,11 +59,15 @@ struct FftFunctions {
 #include "runtime/cuda/FftFunctions.def"
 };
 
-/// The driver: `$TOY_CUDA_DRIVER` or libcuda.so.1. Null, with the reason in one line, when it cannot be used.
+/// The driver: `$TOY_CUDA_DRIVER` or libcuda.so.1. Null, with the reason in one line, when it cannot be used. It looks
+/// for no device.
 const DriverFunctions *openDriver(std::string &problem);
-/// cuBLAS: `$TOY_CUDA_BLAS`, the driver's own file when it has the functions, or libcublas.so of CUDA 13 or 12.
+/// cuBLAS: `$TOY_CUDA_BLAS`, the driver's own file when it has the functions, or libcublas.so of CUDA 13 or 12, where
+/// the loader finds it or a Python package has it.
 const BlasFunctions *openBlas(std::string &problem);
 /// cuFFT, in the same way: `$TOY_CUDA_FFT`, the driver's own file, or libcufft.so.
 const FftFunctions *openFft(std::string &problem);
+/// The file that a function of a library is in.
+std::string fileOf(const void *function);
 
 } // namespace toy::rt::cuda

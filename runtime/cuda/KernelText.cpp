@@ -24,7 +24,7 @@ const char ropeF16[] = {
 namespace toy::rt::cuda {
 
 DeviceKernel &kernelAround(const char *name) {
-  static auto *module = new DeviceModule(around); // never unloaded
+  static auto *module = new DeviceModule([](int) { return std::string(around); }); // never unloaded
   static auto *kernels = new std::map<std::string, DeviceKernel>;
   return kernels->try_emplace(name, DeviceKernel{module, name}).first->second;
 }
@@ -39,6 +39,9 @@ toy::rt::DeviceKernel *toy::rt::handWrittenKernel(std::string_view name) {
     if (auto at = kernels->find(known); known == name)
       return at != kernels->end()
                  ? &at->second
-                 : &kernels->emplace(known, DeviceKernel{new DeviceModule(text), "rope", true}).first->second;
+                 : &kernels
+                        ->emplace(known, DeviceKernel{new DeviceModule([text](int) { return std::string(text); }),
+                                                      "rope", true})
+                        .first->second;
   return nullptr;
 }

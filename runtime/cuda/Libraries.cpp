@@ -434,11 +434,8 @@ static int blasTypeOf(DType dtype) {
 
 Tensor *deviceProduct(Tensor *a, const StridedView &aView, Tensor *b, const StridedView &bView, double scale,
                       int64_t site, Tensor *onto) {
-  CudaDevice *device = cuda::usableDevice();
   int type = blasTypeOf(a->dtype);
   std::string problem;
-  if (!device || type < 0 || !device->has(cuda::openBlas(problem), "matrix products", problem, site))
-    return nullptr;
   bool halves = isHalf(a->dtype), complex = isComplex(a->dtype);
   DType result = halves ? DType::F32 : a->dtype;
   ProductShape s = productShape(aView, bView);
@@ -446,8 +443,10 @@ Tensor *deviceProduct(Tensor *a, const StridedView &aView, Tensor *b, const Stri
   for (int64_t n : s.batch)
     count *= n;
   Tensor *operands[] = {a, b};
-  if (bytes == 0 || s.k == 0 || std::max({s.m, s.n, s.k, count}) > INT32_MAX ||
-      (!onto && !cuda::isWorthwhile(*device, operands, bytes, 2.0 * count * s.m * s.n * s.k * (complex ? 4 : 1))))
+  CudaDevice *device = type < 0 ? nullptr : cuda::deviceFor(operands, bytes);
+  if (!device || bytes == 0 || s.k == 0 || std::max({s.m, s.n, s.k, count}) > INT32_MAX ||
+      (!onto && !cuda::isWorthwhile(*device, operands, bytes, 2.0 * count * s.m * s.n * s.k * (complex ? 4 : 1))) ||
+      !device->has(cuda::openBlas(problem), "matrix products", problem, site))
     return nullptr;
   cuda::ProductPlan p{};
   cuda::Factor left{device->blockOf(*a), aView.offset}, right{device->blockOf(*b), bView.offset};
@@ -518,11 +517,9 @@ static Tensor *deviceTransform(std::string_view name, const Tensor &x, int64_t a
   constexpr std::string_view names[] = {"fft", "ifft", "rfft", "irfft"};
   auto found = std::find(std::begin(names), std::end(names), name);
   auto kind = static_cast<TransformPlan::Kind>(found - std::begin(names));
-  CudaDevice *device = cuda::usableDevice();
   std::string problem;
   int64_t half = points / 2 + 1, wanted = kind == TransformPlan::RealBackward ? half : points;
-  if (found == std::end(names) || !device || points < 1 || points > INT32_MAX || x.sizes[axis] != wanted ||
-      x.count() == 0 || !device->has(cuda::openFft(problem), "Fourier transforms", problem, site))
+  if (found == std::end(names) || points < 1 || points > INT32_MAX || x.sizes[axis] != wanted || x.count() == 0)
     return nullptr;
   std::vector<int64_t> sizes(x.sizes, x.sizes + x.rank);
   sizes[axis] = kind == TransformPlan::RealForward ? half : points;
@@ -535,8 +532,10 @@ static Tensor *deviceTransform(std::string_view name, const Tensor &x, int64_t a
         dtype = kind == TransformPlan::RealBackward ? part : complexOf(part);
   int64_t count = checkedCount(sizes, dtype) * (isComplex(dtype) ? 2 : 1), bytes = count * sizeOf(part);
   Tensor *operand = const_cast<Tensor *>(&x), *operands[] = {operand};
-  if (count > INT32_MAX * int64_t(cuda::blockThreads) ||
-      !cuda::isWorthwhile(*device, operands, bytes, 2.5 * double(count) * std::log2(double(points) + 1)))
+  CudaDevice *device = cuda::deviceFor(operands, bytes);
+  if (!device || count > INT32_MAX * int64_t(cuda::blockThreads) ||
+      !cuda::isWorthwhile(*device, operands, bytes, 2.5 * double(count) * std::log2(double(points) + 1)) ||
+      !device->has(cuda::openFft(problem), "Fourier transforms", problem, site))
     return nullptr;
   const char *scaling = plan.single ? "scale_f32" : "scale_f64";
   auto bits = [&](double factor) {
@@ -585,7 +584,7 @@ int64_t &deviceSite() {
 
 bool deviceLibrary(std::string_view function, std::span<const Tensor *const> arguments,
                    std::span<const int64_t> parameters, std::vector<TensorRef> &results) {
-  if (!cuda::usableDevice() || arguments.size() != 2 || parameters.size() < 2)
+  if (deviceOptions().choice == DeviceChoice::Cpu || arguments.size() != 2 || parameters.size() < 2)
     return false;
   Tensor *made = deviceTransform(function, *arguments[0], parameters[0], parameters[1],
                                  *static_cast<int64_t *>(onHost(*arguments[1])), deviceSite());

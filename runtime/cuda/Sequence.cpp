@@ -96,11 +96,25 @@ void CudaDevice::run(size_t begin, size_t end) {
       ++graph->uses;
     }
   }
+  // Capturing a call again takes as long as about eight launches.
+  if (mode == CudaGraphs::Auto && graph->exec && changedCalls(*graph, begin) * 8 > static_cast<int64_t>(end - begin))
+    return runOnStreams(begin, end);
   if (!graph->cannotBe && runGraph(*graph, begin, end))
     return;
   destroyGraph(*graph);
   graph->cannotBe = true;
   runOnStreams(begin, end);
+}
+
+int64_t CudaDevice::changedCalls(const CachedGraph &graph, size_t begin) const {
+  int64_t count = 0;
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Record &record = pending[begin + i];
+    const CachedGraph::Node &node = graph.nodes[i];
+    count += !record.kernel && (node.product != record.product || node.transform != record.transform ||
+                                node.parameters != parametersOf(record));
+  }
+  return count;
 }
 
 CachedGraph &CudaDevice::graphOf(const Signature &signature) {

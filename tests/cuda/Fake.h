@@ -29,7 +29,8 @@ using namespace toy::rt::cuda;
 namespace fakecuda {
 
 constexpr uint64_t deviceBase = 0x700000000000, spaceBytes = uint64_t(1) << 34, granule = 16;
-constexpr Result invalidValue = 1, notFound = 500, illegalAddress = 700, invalidPtx = 218, captureUnsupported = 900;
+constexpr Result invalidValue = 1, invalidDevice = 101, notFound = 500, illegalAddress = 700, invalidPtx = 218,
+                 captureUnsupported = 900;
 
 using Clock = std::map<int, int64_t>; ///< of each stream: how many of its operations come before
 

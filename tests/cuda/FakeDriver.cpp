@@ -117,12 +117,16 @@ Result cuDeviceGetCount(int *count) {
   *count = std::getenv("TOY_FAKE_DEVICES") ? std::atoi(std::getenv("TOY_FAKE_DEVICES")) : 1;
   return success;
 }
-Result cuDeviceGet(Device *device, int) {
-  *device = 0;
+Result cuDeviceGet(Device *device, int ordinal) {
+  int count = 0;
+  cuDeviceGetCount(&count);
+  if (ordinal < 0 || ordinal >= count)
+    return invalidDevice;
+  *device = ordinal;
   return success;
 }
-Result cuDeviceGetName(char *name, int bytes, Device) {
-  std::snprintf(name, bytes, "Fake device");
+Result cuDeviceGetName(char *name, int bytes, Device device) {
+  std::snprintf(name, bytes, device ? "Fake device, number %d" : "Fake device", device);
   return success;
 }
 Result cuDeviceGetAttribute(int *value, int attribute, Device) {
@@ -133,6 +137,7 @@ Result cuDeviceGetAttribute(int *value, int attribute, Device) {
            : attribute == multiprocessorCount    ? 8
            : attribute == memoryClockKHz         ? 1000000
            : attribute == busWidthBits           ? 4096
+           : attribute == pageableMemoryAccess   ? std::getenv("TOY_FAKE_PAGEABLE") != nullptr
                                                  : 0;
   return success;
 }
@@ -214,6 +219,13 @@ Result cuMemFreeAsync(Pointer pointer, Stream stream) {
 Result cuMemcpyHtoDAsync_v2(Pointer to, const void *from, size_t bytes, Stream stream) {
   ENTER("cuMemcpyHtoDAsync");
   f.counts["bytesToDevice"] += bytes;
+  if (std::getenv("TOY_FAKE_PAGEABLE")) { // which is read when the copy comes to it
+    f.add(*streamOf(stream), "a copy to the device", [&f, to, from, bytes](Operation &operation) {
+      operation.cost = 2 + double(bytes) / 4096;
+      std::memcpy(f.range(to, bytes, true), from, bytes);
+    });
+    return success;
+  }
   auto staged = std::make_shared<std::vector<char>>(
       static_cast<const char *>(from), static_cast<const char *>(from) + bytes); // pageable memory is read now
   f.add(*streamOf(stream), "a copy to the device", [&f, to, staged](Operation &operation) {
@@ -297,8 +309,17 @@ Result cuEventDestroy_v2(Event event) {
   return success;
 }
 
-Result cuModuleLoadData(Module *module, const void *image) {
-  ENTER("cuModuleLoadData");
+Result cuModuleLoadDataEx(Module *module, const void *image, unsigned count, int *options, void **values) {
+  char *log = nullptr;
+  size_t room = 0;
+  for (unsigned i = 0; i < count; ++i)
+    if (options[i] == jitErrorLog)
+      log = static_cast<char *>(values[i]);
+    else if (options[i] == jitErrorLogBytes)
+      room = reinterpret_cast<size_t>(values[i]);
+  if (log && room && fake().failFunction == "cuModuleLoadDataEx")
+    std::snprintf(log, room, "ptxas application ptx input, line 7; error: as the test wanted it\nmore");
+  ENTER("cuModuleLoadDataEx");
   auto loaded = std::make_unique<FakeModule>();
   try {
     loaded->module = ptx::parse(static_cast<const char *>(image));

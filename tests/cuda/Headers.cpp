@@ -54,6 +54,9 @@ static_assert(ours::computeCapabilityMajor == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABI
               ours::multiprocessorCount == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT &&
               ours::memoryClockKHz == CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE &&
               ours::busWidthBits == CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH &&
+              ours::pageableMemoryAccess == CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS &&
+              ours::jitErrorLog == CU_JIT_ERROR_LOG_BUFFER &&
+              ours::jitErrorLogBytes == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES &&
               ours::poolReleaseThreshold == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD);
 static_assert(ours::nonBlocking == CU_STREAM_NON_BLOCKING && ours::withoutTiming == CU_EVENT_DISABLE_TIMING &&
               CU_STREAM_CAPTURE_MODE_RELAXED == 2);
