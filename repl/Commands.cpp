@@ -39,19 +39,6 @@ std::pair<std::string, std::string> firstWord(const std::string &text) {
   return {text.substr(0, space), space == text.npos ? "" : trimmed(text.substr(space))};
 }
 
-bool refuse(Session &session, DiagId id, std::vector<std::string> args) {
-  session.getDiagnostics().report(id, {}, std::move(args));
-  session.showDiagnostics();
-  return false;
-}
-
-std::string duration(double seconds) {
-  return seconds < 1e-6   ? fmt::format("{:.0f} ns", seconds * 1e9)
-         : seconds < 1e-3 ? fmt::format("{:.3g} us", seconds * 1e6)
-         : seconds < 1    ? fmt::format("{:.3g} ms", seconds * 1e3)
-                          : fmt::format("{:.3g} s", seconds);
-}
-
 std::string magnitude(double x, const char *unit) {
   for (const char *prefix : {"", "k", "M", "G"})
     if (x < 1000 || *prefix == 'G')
@@ -80,6 +67,14 @@ private:
   std::string path;
 };
 
+/// Commands with a letter of their own where a program has stopped.
+bool isForStops(std::string_view name) {
+  for (const char *known : {"continue", "next", "step", "where", "locals", "quit"})
+    if (name == known)
+      return true;
+  return false;
+}
+
 using Handler = void (Prompt::*)(const std::string &);
 constexpr std::pair<const char *, Handler> handlers[] = {
 #define TOY_COMMAND(NAME, ARGUMENT, HANDLER, HELP) {#NAME, &Prompt::HANDLER},
@@ -87,6 +82,19 @@ constexpr std::pair<const char *, Handler> handlers[] = {
 };
 
 } // namespace
+
+bool refuse(Session &session, DiagId id, std::vector<std::string> args) {
+  session.getDiagnostics().report(id, {}, std::move(args));
+  session.showDiagnostics();
+  return false;
+}
+
+std::string duration(double seconds) {
+  return seconds < 1e-6   ? fmt::format("{:.0f} ns", seconds * 1e9)
+         : seconds < 1e-3 ? fmt::format("{:.3g} us", seconds * 1e6)
+         : seconds < 1    ? fmt::format("{:.3g} ms", seconds * 1e3)
+                          : fmt::format("{:.3g} s", seconds);
+}
 
 const std::vector<CommandInfo> &commandTable() {
   static const std::vector<CommandInfo> table = {
@@ -132,6 +140,9 @@ void Prompt::runCommand(const std::string &line) {
     return;
   }
   auto [name, argument] = firstWord(line.substr(1));
+  for (auto &[known, handler] : handlers)
+    if (stop && name.size() == 1 && name[0] == known[0] && isForStops(known))
+      name = known;
   std::vector<std::string> names;
   for (auto &[known, handler] : handlers) {
     names.push_back(known);
@@ -223,11 +234,6 @@ void Prompt::time(const std::string &text) {
   bool before = std::exchange(showTime, true);
   runText(fmt::format("<time {}>", ++counter), text);
   showTime = before;
-}
-
-void Prompt::trace(const std::string &text) {
-  Session::Tracing tracing(session);
-  runText(fmt::format("<trace {}>", ++counter), text);
 }
 
 void Prompt::bench(const std::string &text) {

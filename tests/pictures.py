@@ -114,7 +114,7 @@ def png_is_right(toy):
 LATIN = "".join(chr(c) for c in range(0xA1, 0x100) if c != 0xAD)
 GREEK = "αβγδεζηθικλμνξοπρςστυφχψωΓΔΘΛΞΠΣΦΨΩάέήίόύώϊ"
 SIGNS = "−×÷±≈≠≤≥≡∞√∑∏∫∂∇∈∅∀∃→←↑↓⇒⟨⟩⊗⊕∘∠∥…–—•′″‘’“”€ℏ⁰⁴⁵⁶⁷⁸⁹⁻ⁿ₀₁₂₃₄₅₆₇₈₉"
-ALIKE = ["όó", "οo", "’′", "”″", "−–—", "∥|"]  # what may look the same
+ALIKE = ["µμ", "∑Σ", "όó", "οo", "’′", "”″", "−–—", "∥|"]  # what may look the same
 
 
 def letters_of(toy, text):

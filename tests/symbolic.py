@@ -34,6 +34,7 @@ WITHOUT_SIZES = {
     "with",
     "fail",
     "exit",
+    "breakpoint",
     "env",
     "time",
     "date",

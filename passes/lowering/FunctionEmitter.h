@@ -5,6 +5,7 @@
 #pragma once
 
 #include "passes/ControlFlow.h"
+#include "passes/lowering/CodePlaces.h"
 #include "passes/lowering/KernelEmitter.h"
 #include "support/CallLimit.h"
 
@@ -23,13 +24,14 @@ struct EmissionTables {
   std::vector<mlir::Operation *> &constants;
   DeviceCode *device = nullptr; ///< where kernels of a device go; null: everything is done by the host
   bool valuesMoveAway = false;  ///< elements may be on a device
+  CodePlaces *places = nullptr; ///< for code that says where it is
 };
 
 class FunctionEmitter {
 public:
   FunctionEmitter(llvm::Module &module, mlir::func::FuncOp function, EmissionTables tables)
       : module(module), function(function), tables(tables), b(module.getContext()), scalars(module, b),
-        liveness(function) {
+        liveness(function), isLibrary(function->hasAttr("toy.prelude")) {
     if (tables.device)
       loops.emplace(function);
   }
@@ -41,6 +43,9 @@ public:
 private:
   // FunctionEmitter.cpp
   void emitEntry(llvm::Function *body);
+  void setPlace(mlir::Operation *op);
+  /// What the library does is done by the user's call of it.
+  CodePlaces *ownPlaces() { return isLibrary ? nullptr : tables.places; }
   void emitBlock(mlir::Block &block);
   void emitTerminator(mlir::Block &block);
   /// Looks for Ctrl-C; on the edges that close loops and where functions that call themselves begin.
@@ -133,6 +138,7 @@ private:
   llvm::IRBuilder<> b;
   ScalarEmitter scalars;
   mlir::Liveness liveness;
+  const bool isLibrary; ///< written in Toy, but not by the user
   mlir::DominanceInfo dominance;
   std::optional<FunctionLoops> loops; ///< where a device may be used
   llvm::Function *f = nullptr;
