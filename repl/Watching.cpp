@@ -10,7 +10,17 @@
 
 namespace toy {
 
+/// A function alone does nothing that could be watched.
+static bool isCall(Session &session, const char *command, const std::string &text) {
+  if (!text.empty() && !session.functionOf(text))
+    return true;
+  return refuse(session, DiagId::CommandArgument,
+                {command, text.empty() ? "an input" : "a call: `" + std::string(command) + " " + text + "(…)`"});
+}
+
 void Prompt::trace(const std::string &text) {
+  if (!isCall(session, ":trace", text))
+    return;
   Session::Evaluating tracing(session, &CompileOptions::traceCalls);
   runText(fmt::format("<trace {}>", ++counter), text);
 }
@@ -73,6 +83,8 @@ private:
 } // namespace
 
 void Prompt::profile(const std::string &text) {
+  if (!isCall(session, ":profile", text))
+    return;
   auto compiling = [&] {
     double ms = 0;
     for (const auto &[phase, spent] : session.phaseTimes().list())
