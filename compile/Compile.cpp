@@ -48,10 +48,10 @@ bool Compiler::compile(const Unit &unit, CompiledUnit &c, Phase last) {
     c.code->loops = hasElementLoops(*c.ir);
   });
   std::string key;
-  if (last == Phase::Link && c.error.empty() && !warming)
+  if (last == Phase::Link && c.error.empty() && !warming && !options.profile && !options.perfMap)
     key = findInCache(c);
   if (!c.fromCache) {
-    if (last == Phase::Link && !c.code->quick)
+    if (last == Phase::Link && !c.code->quick && !options.profile) // a loop of others has no place
       phase(Phase::Optimize, "kernels", [&] { splitKernels(c); });
     phase(Phase::Optimize, "optimize", [&] { optimize(c); });
     phase(Phase::Assemble, "assemble", [&] { assemble(c); });
@@ -160,9 +160,14 @@ void Compiler::emitFunctions(CompiledUnit &c, DeviceCode *device) {
   engine.setTarget(*c.code->module);
   EmissionTables tables{c.linkable.sites, c.linkable.operations, c.linkable.constants, device,
                         options.device && (rt::deviceWasOpened() || rt::deviceIsWanted())};
+  std::optional<CodePlaces> places;
+  if (options.profile && !warming && profiler)
+    tables.places = &places.emplace(*c.code->module, profiler->places);
   for (auto function : c.ir->getOps<mlir::func::FuncOp>())
     if (rt::poll(); !function.isExternal())
       FunctionEmitter(*c.code->module, function, tables).emit();
+  if (places)
+    places->finish();
   engine.setFeatures(*c.code->module);
 }
 
@@ -173,7 +178,9 @@ static void nameFunctions(CompiledUnit &c) {
   for (auto function : c.ir->getOps<mlir::func::FuncOp>()) {
     StringRef symbol = function.getSymName();
     names[symbol] = function.isExternal() ? "X" + std::to_string(called++) : "F" + std::to_string(defined++);
-    c.linkable.functions.push_back({symbol.str(), names[symbol], !function.isExternal(), c.signatures.lookup(symbol)});
+    auto user = function->getAttrOfType<mlir::StringAttr>("toy.name");
+    c.linkable.functions.push_back({symbol.str(), names[symbol], !function.isExternal(),
+                                    user ? user.str() : symbol.str(), c.signatures.lookup(symbol)});
   }
   for (Function &f : *c.code->module) {
     StringRef name = f.getName();
@@ -202,7 +209,8 @@ void Compiler::lower(CompiledUnit &c) {
 }
 
 bool Compiler::isQuick(const CompiledUnit &c) const {
-  return options.optimization == 0 || (options.optimization == CompileOptions::byCost && isCheap(*c.ir));
+  return options.optimization == 0 ||
+         (options.optimization == CompileOptions::byCost && !options.profile && isCheap(*c.ir));
 }
 
 /// PTX of kernels, from the cache or made; asked for when the first of them runs.
@@ -271,8 +279,19 @@ bool Compiler::haveKernels(ArrayRef<std::string> digests) {
   return llvm::all_of(digests, [&](StringRef digest) { return engine.hasKernel(digest); });
 }
 
+/// A symbol of a unit, `F0.k1`, with the user's name of the function.
+static std::string shownName(const CompiledUnit &c, StringRef symbol) {
+  auto [name, rest] = symbol.split('.');
+  for (const Linkable::Function &f : c.linkable.functions)
+    if (f.name == name)
+      return (f.shown + "." + rest).str();
+  return symbol.str();
+}
+
 void Compiler::splitKernels(CompiledUnit &c) {
-  auto isKnown = [&](StringRef digest) {
+  auto isKnown = [&](StringRef digest, StringRef name) {
+    if (options.perfMap)
+      engine.nameKernel(digest, shownName(c, name));
     bool known = haveKernels(digest.str());
     ++(known ? kernels.kept : kernels.made);
     return known;
@@ -344,6 +363,11 @@ Compiler::Compiler(const CompileOptions &options)
 Compiler::~Compiler() {
   if (cache)
     keepPromoted();
+}
+
+void Compiler::setProfiler(Profiler *watching) {
+  profiler = watching;
+  engine.setProfiler(watching);
 }
 
 bool Compiler::usesDevice() const { return options.device && !warming && rt::deviceIsWanted(); }

@@ -5,6 +5,7 @@
 
 #include "jit/CodeCache.h"
 #include "jit/Engine.h"
+#include "jit/Profiler.h"
 #include "passes/RecognitionLog.h"
 #include "support/CompileOptions.h"
 #include "support/PhaseTimes.h"
@@ -83,6 +84,9 @@ public:
   /// The loops and library kernels of a module, a line each.
   std::string kernelsOf(mlir::ModuleOp module, std::string &error);
 
+  /// Code from here on tells where it is, and is watched; null: no more.
+  void setProfiler(Profiler *watching);
+
   Engine engine;
   RecognitionLog log; ///< what recognition found and refused so far, also in functions that are evaluated
   PhaseTimes times;
@@ -115,6 +119,7 @@ private:
   void link(CompiledUnit &c);
 
   const CompileOptions &options;
+  Profiler *profiler = nullptr;
   bool warming = false; ///< nothing is measured, taken from the cache or kept there
   std::unique_ptr<CodeCache> cache;
   std::unique_ptr<State> state; ///< what goes with the code

@@ -131,6 +131,8 @@ const std::vector<Row> &rows() {
       {"--jit", "auto|always|never", "compile, or evaluate with the reference evaluator",
        choice(&CompileOptions::jit, {{"auto", JitMode::Auto}, {"always", JitMode::Always}, {"never", JitMode::Never}})},
       {"--stats", "FILE", "JSON about the run", text(&Options::stats)},
+      {"--perf", "", "write /tmp/perf-PID.map, where perf finds the names of compiled functions",
+       flag(&CompileOptions::perfMap, true)},
       {"--time", "", "times of the phases, on stderr", flag(&Options::time, true)},
       {"--precision", "N|full", "digits of printed tensors",
        [](Options &o, const std::string &v) {

@@ -221,7 +221,8 @@ def PrintOp : Toy_Op<"print", "nothing", [Toy_Effect]> {
     `structure` says how the flattened operands group: one JSON-like text per argument, `_` a leaf, `(_, _)` a tuple,
     `Pair{a: _, b: _}` a struct, `$6:fn sin` a text of 6 bytes; arguments are separated by `;`. With `echo` each
     argument is preceded by its header line. With `trace` it is a line of the prompt's `:trace`: `call`, a struct of a
-    function's name and its parameters, or `return`, what it gives, if anything; such lines are only evaluated.
+    function's name and its parameters, or `return`, what it gives, if anything; such lines are only evaluated. `stop`
+    is no line: the program may stop there, and the operands are the leaves of the variables of breakpoint `number`.
 
     ```mlir
     toy.print %a, %b {structure = "_;_", echo = false} : (!toy.tensor<f64[3]>, !toy.str) -> ()

@@ -88,6 +88,9 @@ public:
   /// What a file holds, from its header; false where it cannot be read.
   virtual bool typeOfFile(const std::string &path, const std::string &member, const CsvOptions &csv,
                           ValueType &type) = 0;
+  /// Keeps what is known at a `breakpoint()` until it runs: names and types of the local variables. Gives its number.
+  /// Without `isBreakpoint` it is a statement where the program stops if it was told to.
+  virtual int64_t noteBreakpoint(bool isBreakpoint, std::vector<std::pair<std::string, ValueType>> locals) { return 0; }
   /// Names for suggestions.
   virtual std::vector<std::string> names() = 0;
 };

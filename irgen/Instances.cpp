@@ -337,7 +337,9 @@ const Instance &instantiate(IRGen &g, const Callee &callee, ArrayRef<RValue> arg
     declare(*known);
     return *known;
   }
-  if (g.stack.size() > 200)
+  constexpr size_t mostNested = 200, mostDifferent = 5000;
+  const bool isInside = llvm::any_of(g.stack, [&](const auto &state) { return state->decl == &decl; });
+  if (g.stack.size() > (isInside ? mostNested : mostDifferent))
     g.fail(DiagId::RecursiveType, callRange, {decl.name},
            "every call has new argument types: the recursion does not end");
   g.building[key] = std::make_unique<Instance>();

@@ -452,6 +452,8 @@ static void genReached(IRGen &g, const ast::Stmt &s) {
 }
 
 void genStatement(IRGen &g, const ast::Stmt &s) {
+  if (g.host.compileOptions().stops)
+    genStep(g, s);
   genGuarded(g, [&] { genReached(g, s); });
 }
 

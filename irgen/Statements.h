@@ -8,6 +8,8 @@
 namespace toy {
 
 void genStatement(IRGen &g, const ast::Stmt &s);
+/// Before a statement: the program stops here if it goes on step by step.
+void genStep(IRGen &g, const ast::Stmt &s);
 /// One of a row of statements: if it is reached, and so that an error in it does not hide what follows where the
 /// program is only looked at.
 void genNext(IRGen &g, const ast::Stmt &s);

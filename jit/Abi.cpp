@@ -41,7 +41,8 @@ int __gxx_personality_v0(...);
 
 int64_t toy_rt_site = 0;
 int64_t toy_rt_loops = 0;
-int64_t toy_rt_depth = 0; ///< of the call that `toy_rt_try` makes
+extern int64_t toy_rt_profile_depth, toy_rt_profile_places[]; // of Profiler.cpp
+int64_t toy_rt_depth = 0;                                     ///< of the call that `toy_rt_try` makes
 
 static rt::StridedView stridedView(const rt::Tensor &t, const int64_t *view) {
   int64_t rank = *view++;
@@ -418,6 +419,8 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       TOY_SYMBOL(toy_rt_planar_gemm),
       TOY_SYMBOL(toy_rt_eval),
       TOY_SYMBOL(toy_rt_depth),
+      TOY_SYMBOL(toy_rt_profile_depth),
+      TOY_SYMBOL(toy_rt_profile_places),
       TOY_SYMBOL(toy_rt_try),
       TOY_SYMBOL(toy_rt_refuse),
       TOY_SYMBOL(toy_rt_to_bf16),

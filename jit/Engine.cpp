@@ -4,6 +4,7 @@
 #include "jit/EngineImpl.h"
 
 #include "jit/Abi.h"
+#include "jit/Profiler.h"
 #include "jit/ScalarLoops.h"
 #include "jit/Target.h"
 #include "passes/lowering/Attributes.h"
@@ -34,7 +35,9 @@ bool Engine::Impl::makeMachines(const CompileOptions &options, std::string &erro
   return machine && quickMachine;
 }
 
-Engine::Engine(const CompileOptions &options) : options(options), impl(std::make_unique<Impl>()) {}
+Engine::Engine(const CompileOptions &options) : options(options), impl(std::make_unique<Impl>()) {
+  impl->options = &options;
+}
 Engine::~Engine() = default;
 
 bool Engine::start(std::string &error) {
@@ -81,6 +84,14 @@ void Engine::renew(bool damaged) {
     static_cast<void>(impl.release());
   }
   impl = std::make_unique<Impl>();
+  impl->options = &options;
+}
+
+void Engine::setProfiler(Profiler *profiler) { impl->profiler = profiler; }
+
+void Engine::nameKernel(StringRef digest, std::string name) {
+  std::lock_guard lock(impl->linking);
+  impl->kernelNames[digest] = std::move(name);
 }
 
 void Engine::setTarget(Module &module) {
@@ -176,8 +187,17 @@ Expected<orc::JITDylib &> Engine::Impl::addObject(std::unique_ptr<MemoryBuffer> 
   return *dylib;
 }
 
+/// What `perf` shows of a kernel, by its symbol or that of a part.
+static std::string shownKernel(StringRef symbol, const StringMap<std::string> &names) {
+  if (!symbol.consume_front(kernelSymbol("")))
+    return symbol.str();
+  auto it = names.find(symbol.substr(0, digestLength));
+  return it == names.end() ? ("loop " + symbol.substr(0, 12)).str() : it->second;
+}
+
 Error Engine::Impl::linkKernels(std::unique_ptr<MemoryBuffer> object) {
   const ObjectKernels named(*object);
+  auto copy = options->perfMap ? MemoryBuffer::getMemBufferCopy(object->getBuffer()) : nullptr;
   auto dylib = addObject(std::move(object), named, orc::SymbolMap());
   if (!dylib)
     return dylib.takeError();
@@ -199,6 +219,11 @@ Error Engine::Impl::linkKernels(std::unique_ptr<MemoryBuffer> object) {
     if (KernelTier *tier = tiers.lookup(digest); tier && !is_contained(named.quick, digest))
       tier->code.store(kernels[digest].toPtr<void *>(), std::memory_order_release);
   }
+  if (copy && !named.defined.empty()) {
+    std::string first = kernelSymbol(named.defined[0]);
+    writePerfMap(functionsOf(*copy, first, kernels[named.defined[0]].getValue(), false),
+                 [&](StringRef name) { return shownKernel(name, kernelNames); });
+  }
   return Error::success();
 }
 
@@ -214,6 +239,25 @@ bool Engine::hasKernel(StringRef digest) const {
 
 std::vector<Promoter::Kernel> Engine::takePromoted() {
   return impl->promoter ? impl->promoter->takeMade() : std::vector<Promoter::Kernel>();
+}
+
+/// Says where the functions of an object are that was linked.
+void Engine::Impl::mapCode(const Linkable &linkable, MemoryBufferRef object) {
+  auto anchor = llvm::find_if(linkable.functions, [](const Linkable::Function &f) { return f.isDefined; });
+  if (anchor == linkable.functions.end())
+    return;
+  auto address = orc::ExecutorAddr::fromPtr(entries.at(anchor->symbol).call).getValue();
+  std::vector<CodeFunction> functions = functionsOf(object, anchor->name + ".entry", address, profiler != nullptr);
+  if (options->perfMap)
+    writePerfMap(functions, [&](StringRef symbol) {
+      auto [name, rest] = symbol.split('.');
+      for (const Linkable::Function &f : linkable.functions)
+        if (f.name == name && f.isDefined)
+          return rest.empty() ? f.shown : (f.shown + "." + rest).str();
+      return symbol.str();
+    });
+  if (profiler)
+    profiler->addCode(std::move(functions));
 }
 
 /// Each object is linked on its own: its functions, those it calls in other objects, and its data.
@@ -244,6 +288,8 @@ void Engine::link(Linkable linkable, std::string &error) {
       if (auto it = impl->addresses.find(f.symbol); !f.isDefined && it != impl->addresses.end())
         symbols[named(f.name)] = {it->second, JITSymbolFlags::Exported | JITSymbolFlags::Callable};
     const ObjectKernels kernels(*linkable.object);
+    auto copy =
+        impl->profiler || options.perfMap ? MemoryBuffer::getMemBufferCopy(linkable.object->getBuffer()) : nullptr;
     auto dylib = impl->addObject(std::move(linkable.object), kernels, std::move(symbols));
     if (!dylib)
       return dylib.takeError();
@@ -259,6 +305,8 @@ void Engine::link(Linkable linkable, std::string &error) {
       else
         consumeError(body.takeError());
     }
+    if (copy)
+      impl->mapCode(linkable, *copy);
     impl->modules.push_back(std::move(linkable.ir));
     return Error::success();
   };
@@ -304,6 +352,9 @@ std::vector<rt::Value> Engine::call(StringRef symbol, std::vector<rt::Value> arg
   impl->chain.clear();
   state.passed.clear();
   abiSite() = -1;
+  std::optional<Profiler::Running> watched;
+  if (impl->profiler)
+    watched.emplace();
   try {
     entry.call(operands.data(), results.data());
   } catch (...) {

@@ -56,6 +56,7 @@ struct Linkable {
     std::string symbol; ///< in the session
     std::string name;   ///< in the object: `NAME` and, where it can be called from here, `NAME.entry`
     bool isDefined;     ///< otherwise it is one that was linked before
+    std::string shown;  ///< the user's name
     Signature signature;
   };
   std::vector<Function> functions;
@@ -93,6 +94,10 @@ public:
   /// Kernels that were optimized while code ran, for the cache.
   std::vector<Promoter::Kernel> takePromoted();
   void link(Linkable linkable, std::string &error);
+  /// Code that is linked and called from now on is watched; null: no more.
+  void setProfiler(class Profiler *profiler);
+  /// What a kernel is called in `perf`.
+  void nameKernel(llvm::StringRef digest, std::string name);
   bool has(llvm::StringRef symbol) const;
   /// Calls a linked function. Throws rt::Error.
   std::vector<rt::Value> call(llvm::StringRef symbol, std::vector<rt::Value> arguments, Environment &environment);

@@ -27,15 +27,19 @@ struct Engine::Impl {
   std::vector<std::unique_ptr<int64_t[]>> data;                       ///< `toy.data` of each module
   std::vector<std::unique_ptr<std::vector<rt::TensorRef>>> constants; ///< `toy.constants` of each module
   llvm::StringMap<KernelTier *> tiers;                                ///< of quick kernels, by digest
-  std::mutex linking;                                                 ///< of `kernels`, `tiers` and `objects`
-  unsigned objects = 0;                                               ///< that were linked
-  unsigned guards = 0;                                                ///< that were compiled
+  std::mutex linking;   ///< of `kernels`, `tiers`, `objects` and `kernelNames`
+  unsigned objects = 0; ///< that were linked
+  const CompileOptions *options = nullptr;
+  unsigned guards = 0; ///< that were compiled
   EngineStats stats;
-  std::optional<Promoter> promoter; ///< its thread ends before what it links into
+  Profiler *profiler = nullptr;
+  llvm::StringMap<std::string> kernelNames; ///< for `perf`, by digest
+  std::optional<Promoter> promoter;         ///< its thread ends before what it links into
 
   llvm::Expected<llvm::orc::JITDylib &> addObject(std::unique_ptr<llvm::MemoryBuffer> object,
                                                   const ObjectKernels &named, llvm::orc::SymbolMap symbols);
   llvm::Error linkKernels(std::unique_ptr<llvm::MemoryBuffer> object);
+  void mapCode(const Linkable &linkable, llvm::MemoryBufferRef object);
   bool makeMachines(const CompileOptions &options, std::string &error);
   void runApart(const CompileOptions &options, bool brief, std::function<void()> work);
 };

@@ -149,7 +149,7 @@ private:
 };
 
 std::vector<KernelBatch> takeKernels(Module &module, StringRef settings, bool tiered,
-                                     function_ref<bool(StringRef)> isKnown) {
+                                     function_ref<bool(StringRef, StringRef)> isKnown) {
   Batches batches;
   SetVector<Function *> kernels; // after those that they call
   auto add = [&](auto &self, Function &function) -> void {
@@ -165,7 +165,7 @@ std::vector<KernelBatch> takeKernels(Module &module, StringRef settings, bool ti
     add(add, function);
   for (Function *kernel : kernels) {
     SmallString<0> bitcode = bitcodeOf(*kernel);
-    std::string digest = digestOf(bitcode, settings), symbol = kernelSymbol(digest);
+    std::string digest = digestOf(bitcode, settings), symbol = kernelSymbol(digest), name = kernel->getName().str();
     if (Function *same = module.getFunction(symbol)) {
       kernel->replaceAllUsesWith(same);
       kernel->eraseFromParent();
@@ -173,7 +173,7 @@ std::vector<KernelBatch> takeKernels(Module &module, StringRef settings, bool ti
     }
     kernel->setName(symbol);
     kernel->setLinkage(GlobalValue::ExternalLinkage);
-    if (!isKnown(digest)) {
+    if (!isKnown(digest, name)) {
       const bool counts = tiered && canCount(*kernel);
       Function &copy = batches.add(*kernel, counts || batches.callsQuick(*kernel));
       if (counts)

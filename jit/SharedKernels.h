@@ -29,9 +29,10 @@ struct KernelBatch {
 /// Takes the functions marked `sharedKernel` out of a module: each becomes the declaration of a symbol whose digest
 /// covers its code, that of the functions it needs, and `settings`, which is what else decides its machine code. Those
 /// that `isKnown` denies come back, a few in a module: a kernel is in the same one as the kernels that it calls, or in
-/// a later one. `tiered`: those that tell how much they compute are quick.
+/// a later one. It is told the name that the kernel had, too. `tiered`: those that tell how much they compute are
+/// quick.
 std::vector<KernelBatch> takeKernels(llvm::Module &module, llvm::StringRef settings, bool tiered,
-                                     llvm::function_ref<bool(llvm::StringRef digest)> isKnown);
+                                     llvm::function_ref<bool(llvm::StringRef digest, llvm::StringRef name)> isKnown);
 
 /// The digests of kernels that an object has, of those of them that are quick, and of those that it calls.
 struct ObjectKernels {

@@ -475,7 +475,7 @@ ExprPtr Parser::parsePrimary() {
       fail(DiagId::ReservedWord, begin, {std::string(tokens.spelling(peek()))});
     bool isVariance = is(TokenKind::Var) && peek(1).kind == TokenKind::LParen;
     if (!isNameAt(0) && !isVariance)
-      fail(DiagId::ExpectedExpression, begin, {got()});
+      fail(DiagId::ExpectedExpression, begin, {got()}, helpWithoutValue());
   }
   if (tokens.spelling(peek()) == "lambda" && isNameAt(1))
     fail(DiagId::AdjacentValues, begin, {}, "write `x => x`");

@@ -19,11 +19,23 @@ static std::string helpBehind(std::string_view word) {
   for (std::string_view defines : {"fn", "func", "function", "fun"})
     if (word == defines)
       return "`def f(x) { … }` defines a function";
-  if (word == "elif" || word == "elseif")
+  if (word == "elif" || word == "elseif" || word == "elsif")
     return "write `else if`";
   if (word == "print")
     return "write `print(…);`";
   return "statements end with `;`";
+}
+
+/// The name in front of the parentheses that end before a token: `elif (c)`; nothing where there are none.
+static std::string_view calledName(const TokenBuffer &tokens, size_t end) {
+  int open = 0;
+  for (size_t i = end; i-- > 0;) {
+    TokenKind kind = tokens.tokens[i].kind;
+    open += (kind == TokenKind::RParen) - (kind == TokenKind::LParen);
+    if (open == 0)
+      return kind == TokenKind::LParen && i > 0 ? tokens.spelling(tokens.tokens[i - 1]) : "";
+  }
+  return "";
 }
 
 /// Whether a name before another name and `=` is taken for a struct's.
@@ -129,7 +141,7 @@ bool Parser::endStatement() {
   default:
     if (diagnostics.getSources().get(tokens.buffer).lineOf(here().begin) ==
         diagnostics.getSources().get(tokens.buffer).lineOf(behind.begin))
-      fail(DiagId::Expected, here(), {"`;`", got()});
+      fail(DiagId::Expected, here(), {"`;`", got()}, is(TokenKind::LBrace) ? helpBehind(calledName(tokens, at)) : "");
   }
   // The statement itself is whole: report and go on behind it.
   try {
@@ -145,6 +157,8 @@ bool Parser::endStatement() {
 BlockPtr Parser::parseBlock() {
   Nesting nesting(*this);
   auto block = std::make_unique<Block>(here());
+  if (is(TokenKind::Colon))
+    fail(DiagId::Expected, here(), {"`{`", got()}, "a block stands in braces: `{ … }`");
   SourceRange begin = expect(TokenKind::LBrace);
   ++blocks;
   while (!is(TokenKind::RBrace)) {
@@ -291,6 +305,8 @@ StmtPtr Parser::parseFor() {
     statement->nameRanges.emplace_back();
     statement->names.push_back(expectName("the name of the loop variable", statement->nameRanges.back()));
   } while (statement->isTuple && accept(TokenKind::Comma) && !is(TokenKind::RParen));
+  if (statement->isTuple && is(TokenKind::Equal))
+    fail(DiagId::Expected, here(), {"`in`", got()}, "`for i in range(n) { … }` counts from 0 to n - 1");
   if (statement->isTuple)
     expect(TokenKind::RParen, "`,` or `)`");
   if (!accept(TokenKind::In))

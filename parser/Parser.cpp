@@ -28,6 +28,13 @@ void Parser::fail(DiagId id, SourceRange range, std::vector<std::string> args, s
   throw ParseAbort();
 }
 
+std::string Parser::helpWithoutValue() const {
+  auto isPlus = [&](size_t back) { return at >= back && tokens.tokens[at - back].kind == TokenKind::Plus; };
+  if (is(TokenKind::Else))
+    return "`else` stands on the line of the `}` that ends its `if`";
+  return isPlus(1) && isPlus(2) ? "`x += 1` counts" : "";
+}
+
 SourceRange Parser::expect(TokenKind kind, const char *what) {
   if (!is(kind))
     fail(DiagId::Expected, here(), {what ? what : describe(kind), got()});

@@ -33,6 +33,8 @@ private:
   SourceRange previous() const { return at ? tokens.range(tokens.tokens[at - 1]) : here(); }
   SourceRange since(SourceRange begin) const { return begin.to(previous()); }
   std::string got() const;
+  /// What somebody may have meant who leaves out a value here.
+  std::string helpWithoutValue() const;
   [[noreturn]] void fail(DiagId id, SourceRange range, std::vector<std::string> args = {}, std::string help = {});
   void synchronize();
   void findLambdas();

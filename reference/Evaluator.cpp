@@ -164,7 +164,11 @@ std::vector<rt::Value> Evaluator::callFrom(Frame &frame, func::CallOp call) {
   auto run = [&] {
     int &depth = environment.callDepth; // a block counts as no call
     depth -= isTried;
-    llvm::scope_exit back([&] { depth += isTried; });
+    environment.callers.push_back(call.getLoc());
+    llvm::scope_exit back([&] {
+      depth += isTried;
+      environment.callers.pop_back();
+    });
     std::vector<rt::Value> operands;
     for (Value operand : call.getOperands())
       operands.push_back(frame.values[operand]);

@@ -43,10 +43,13 @@ public:
                           llvm::ArrayRef<mlir::Location> chain) = 0;
   /// The tensors and strings that variables and compiled code hold, once for each reference.
   virtual std::vector<const void *> heldObjects() = 0;
+  /// The program has come to `breakpoint()`: its number, its place, and the leaves of the local variables.
+  virtual void stopAt(int64_t number, mlir::Location place, llvm::ArrayRef<rt::Value> leaves) {}
   /// The code, the text and the place of the last one.
   virtual const std::string &caught(int64_t part) = 0;
 
-  int callDepth = 0; ///< evaluated calls that are active, in all modules
+  int callDepth = 0;                   ///< evaluated calls that are active, in all modules
+  std::vector<mlir::Location> callers; ///< where they stand, the outermost first
 };
 
 /// The lines that `toy.print` shows for flattened values (see the operation's `structure`).

@@ -130,6 +130,8 @@ template <> void Frame::evaluate(PrintOp o) {
   std::vector<rt::Value> leaves;
   for (Value v : o.getValues())
     leaves.push_back(values[v]);
+  if (auto stop = o->getAttrOfType<IntegerAttr>("number"))
+    return environment().stopAt(stop.getInt(), o.getLoc(), leaves);
   if (auto trace = o.getTrace()) // the statement itself is the first call
     return rt::output(traceLine(*trace == "call", o.getStructure(), leaves, environment().callDepth - 2));
   rt::output(renderPrint(o.getStructure(), o.getEcho(), leaves));

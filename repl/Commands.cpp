@@ -29,13 +29,6 @@
 namespace toy {
 namespace {
 
-std::string duration(double seconds) {
-  return seconds < 1e-6   ? fmt::format("{:.0f} ns", seconds * 1e9)
-         : seconds < 1e-3 ? fmt::format("{:.3g} us", seconds * 1e6)
-         : seconds < 1    ? fmt::format("{:.3g} ms", seconds * 1e3)
-                          : fmt::format("{:.3g} s", seconds);
-}
-
 /// A folder for this user's eyes that goes with all that is in it.
 class ScratchFolder {
 public:
@@ -55,6 +48,14 @@ private:
   std::string path;
 };
 
+/// Commands with a letter of their own where a program has stopped.
+bool isForStops(std::string_view name) {
+  for (const char *known : {"continue", "next", "step", "where", "locals", "quit"})
+    if (name == known)
+      return true;
+  return false;
+}
+
 using Handler = void (Prompt::*)(const std::string &);
 constexpr std::pair<const char *, Handler> handlers[] = {
 #define TOY_COMMAND(NAME, ARGUMENT, HANDLER, HELP) {#NAME, &Prompt::HANDLER},
@@ -62,6 +63,19 @@ constexpr std::pair<const char *, Handler> handlers[] = {
 };
 
 } // namespace
+
+bool refuse(Session &session, DiagId id, std::vector<std::string> args) {
+  session.getDiagnostics().report(id, {}, std::move(args));
+  session.showDiagnostics();
+  return false;
+}
+
+std::string duration(double seconds) {
+  return seconds < 1e-6   ? fmt::format("{:.0f} ns", seconds * 1e9)
+         : seconds < 1e-3 ? fmt::format("{:.3g} us", seconds * 1e6)
+         : seconds < 1    ? fmt::format("{:.3g} ms", seconds * 1e3)
+                          : fmt::format("{:.3g} s", seconds);
+}
 
 const std::vector<CommandInfo> &commandTable() {
   static const std::vector<CommandInfo> table = {
@@ -107,6 +121,9 @@ void Prompt::runCommand(const std::string &line) {
     return;
   }
   auto [name, argument] = firstWord(line.substr(1));
+  for (auto &[known, handler] : handlers)
+    if (stop && name.size() == 1 && name[0] == known[0] && isForStops(known))
+      name = known;
   std::vector<std::string> names;
   for (auto &[known, handler] : handlers) {
     names.push_back(known);
@@ -198,11 +215,6 @@ void Prompt::time(const std::string &text) {
   bool before = std::exchange(showTime, true);
   runText(fmt::format("<time {}>", ++counter), text);
   showTime = before;
-}
-
-void Prompt::trace(const std::string &text) {
-  Session::Tracing tracing(session);
-  runText(fmt::format("<trace {}>", ++counter), text);
 }
 
 void Prompt::bench(const std::string &text) {

@@ -3,20 +3,23 @@
 /// The commands of the prompt, and the help of everything that has a name.
 #pragma once
 
+#include "session/Session.h"
+
 #include <string>
 #include <vector>
 
 namespace toy {
-class Session;
 
 /// What commands act on besides the session.
 struct Prompt {
   explicit Prompt(Session &session) : session(session) {}
   Session &session;
   bool leave = false;
-  bool showTime = false;  ///< after every input
-  bool fitsScreen = true; ///< what is echoed has the terminal's width and height
-  std::string lastFile;   ///< of :load
+  bool showTime = false;               ///< after every input
+  bool fitsScreen = true;              ///< what is echoed has the terminal's width and height
+  std::string lastFile;                ///< of :load
+  const Session::Stop *stop = nullptr; ///< where a program has stopped
+  std::optional<Session::After> after; ///< what it shall do
 
   /// Runs `:name argument`, `?topic` or `:!command`; false when the line is not a command.
   bool run(const std::string &line);
@@ -27,6 +30,7 @@ struct Prompt {
   void vars(const std::string &);
   void time(const std::string &text);
   void trace(const std::string &text);
+  void profile(const std::string &text);
   void bench(const std::string &text);
   void emit(const std::string &arguments);
   void explain(const std::string &text);
@@ -42,7 +46,12 @@ struct Prompt {
   void undo(const std::string &);
   void reset(const std::string &);
   void set(const std::string &arguments);
-  void quit(const std::string &) { leave = true; }
+  void goOn(const std::string &);
+  void step(const std::string &);
+  void next(const std::string &);
+  void where(const std::string &);
+  void locals(const std::string &);
+  void quit(const std::string &);
   /// Runs a text of the prompt under a name for messages.
   void runText(const std::string &name, const std::string &text);
 
@@ -50,8 +59,13 @@ private:
   std::string settingValue(const std::string &name);
   bool applySetting(const std::string &name, const std::string &value);
   void runCommand(const std::string &line);
+  void leaveStop(const char *command, Session::After how);
   int counter = 0;
 };
+
+/// Reports an error of a command; false.
+bool refuse(Session &session, DiagId id, std::vector<std::string> args);
+std::string duration(double seconds);
 
 /// What :set knows: a name, and its values between bars; a word in capitals stands for any number.
 struct SettingInfo {

@@ -64,12 +64,12 @@ std::vector<std::string> inputsOf(Session &session, const std::string &text, boo
 }
 
 std::string withoutPrompts(const std::string &text) {
-  if (!text.starts_with("toy> "))
+  if (!text.starts_with("toy> ") && !text.starts_with("dbg> "))
     return text;
   std::istringstream lines(text);
   std::string out;
   for (std::string line; std::getline(lines, line);)
-    if (line.starts_with("toy> ") || line.starts_with("...> "))
+    if (line.starts_with("toy> ") || line.starts_with("dbg> ") || line.starts_with("...> "))
       out += (out.empty() ? "" : "\n") + line.substr(5);
   return out;
 }
@@ -99,6 +99,72 @@ static void fitToScreen(const Prompt &prompt) {
   o.screenHeight = fits ? std::max<int64_t>(static_cast<int64_t>(screenSize().rows) - 3, 4) : 0;
 }
 
+namespace {
+
+/// Reads inputs and runs them.
+class Reader {
+public:
+  Reader(Prompt &prompt, LineEditor &editor) : prompt(prompt), editor(editor) {}
+
+  /// Until the program ends, or goes on from where it has stopped; false at the end of input.
+  bool read(const std::string &sign) {
+    std::string pending; // a text that was begun, where the terminal gives lines
+    bool interrupted;
+    while (auto text = editor.read(pending.empty() ? sign : "...> ", interrupted)) {
+      if (interrupted) {
+        pending.clear();
+        continue;
+      }
+      pending += (pending.empty() ? "" : "\n") + *text;
+      bool unfinished;
+      std::vector<std::string> inputs = inputsOf(prompt.session, withoutPrompts(pending), unfinished);
+      if (unfinished && !editor.readsBlocks())
+        continue;
+      editor.remember(pending);
+      pending.clear();
+      if (run(inputs))
+        return true;
+    }
+    return false;
+  }
+
+  /// While a program has stopped.
+  Session::After readAtStop(const Session::Stop &stop) {
+    prompt.stop = &stop;
+    prompt.after.reset();
+    if (!stop.calls.empty())
+      rt::output("stopped at " + prompt.session.describe(stop.calls[0]) + "\n");
+    rt::flushOutput();
+    if (!read("dbg> "))
+      rt::output("\n");
+    prompt.stop = nullptr;
+    return std::exchange(prompt.after, std::nullopt).value_or(Session::After::Quit);
+  }
+
+private:
+  /// True when nothing more is to be read.
+  bool run(const std::vector<std::string> &inputs) {
+    rt::interruptFlag() = false; // what came too late for the last input
+    fitToScreen(prompt);
+    for (const std::string &input : inputs) {
+      prompt.session.protect("the prompt", [&] {
+        if (!prompt.run(input))
+          prompt.runText(fmt::format("<input {}>", ++number), input);
+        rt::flushOutput();
+      });
+      if (prompt.leave || prompt.after || prompt.session.exitStatus)
+        return true;
+    }
+    return false;
+  }
+
+  Prompt &prompt;
+  LineEditor &editor;
+  int number = 0;
+};
+
+} // namespace
+
 int runPrompt(Session &session, bool color, bool init) {
   Prompt prompt{session};
   if (init)
@@ -126,34 +192,12 @@ int runPrompt(Session &session, bool color, bool init) {
       }
     });
   });
-  std::string pending; // a text that was begun, where the terminal gives lines
-  int number = 0;
-  bool interrupted;
-  while (auto text = editor.read(pending.empty() ? "toy> " : "...> ", interrupted)) {
-    if (interrupted) {
-      pending.clear();
-      continue;
-    }
-    pending += (pending.empty() ? "" : "\n") + *text;
-    bool unfinished;
-    std::vector<std::string> inputs = inputsOf(session, withoutPrompts(pending), unfinished);
-    if (unfinished && !editor.readsBlocks())
-      continue;
-    editor.remember(pending);
-    pending.clear();
-    rt::interruptFlag() = false; // what came too late for the last input
-    fitToScreen(prompt);
-    for (const std::string &input : inputs) {
-      session.protect("the prompt", [&] {
-        if (!prompt.run(input))
-          prompt.runText(fmt::format("<input {}>", ++number), input);
-        rt::flushOutput();
-      });
-      if (prompt.leave || session.exitStatus)
-        return 0;
-    }
-  }
-  rt::output("\n");
+  Reader reader(prompt, editor);
+  session.whenStopped = [&](const Session::Stop &stop) { return reader.readAtStop(stop); };
+  bool ended = reader.read("toy> ");
+  session.whenStopped = nullptr;
+  if (!ended)
+    rt::output("\n");
   rt::flushOutput();
   return 0;
 }

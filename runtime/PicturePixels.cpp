@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Pictures in pixels: lines are smooth, letters are those of Glyphs.def (others are boxes).
+/// Pictures in pixels: lines are smooth, letters are those of Letters.h.
 #include "runtime/Canvas.h"
 
+#include "runtime/Letters.h"
+#include "support/Source.h"
 #include "support/Unicode.h"
 
 #include <algorithm>
@@ -10,12 +12,6 @@
 
 namespace toy::rt {
 namespace {
-
-constexpr uint8_t glyphs[][7] = {
-#define TOY_GLYPH(...) {__VA_ARGS__},
-#include "runtime/Glyphs.def"
-};
-constexpr uint8_t box[7] = {0x1f, 0x11, 0x11, 0x11, 0x11, 0x11, 0x1f};
 
 class PixelCanvas : public Canvas {
 public:
@@ -71,20 +67,16 @@ public:
   }
 
   void text(Point at, const std::string &text, Anchor anchor, bool turned) override {
-    std::vector<const uint8_t *> letters;
-    std::vector<int> drops;
-    for (size_t i = 0; i < text.size(); i += characterLength(std::string_view(text).substr(i))) {
-      auto c = static_cast<unsigned char>(text[i]);
-      letters.push_back(c >= 32 && c < 127 ? glyphs[c - 32] : box);
-      drops.push_back(std::string_view("gjpqy").find(static_cast<char>(c)) == std::string_view::npos ? 0 : 2);
-    }
+    std::vector<Letter> letters;
+    for (std::string_view rest = text; !rest.empty(); rest.remove_prefix(characterLength(rest)))
+      letters.push_back(letterOf(utf8Length(rest) ? codePointAt(rest) : 0));
     double width = double(letters.size()) * advance - 1;
     double start = anchor == Anchor::Start ? 0 : anchor == Anchor::Middle ? -width / 2 : -width;
     for (size_t i = 0; i < letters.size(); ++i)
-      for (int row = 0; row < 7; ++row)
+      for (int row = 0; row < static_cast<int>(letters[i].size()); ++row)
         for (int column = 0; column < 5; ++column)
           if (letters[i][row] >> (4 - column) & 1) {
-            double x = start + double(i) * advance + column, y = row + drops[i] - 3.5;
+            double x = start + double(i) * advance + column, y = row - 2 - 3.5;
             if (turned)
               rectangle({at.x + y, at.y - x - 1}, 1, 1, {0, 0, 0});
             else

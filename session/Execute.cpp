@@ -22,7 +22,7 @@ using namespace mlir;
 namespace toy {
 
 /// Concrete sizes from the values, in place of what was known statically.
-static ValueType concrete(ValueType type, llvm::function_ref<rt::Value()> nextLeaf) {
+ValueType concrete(ValueType type, llvm::function_ref<rt::Value()> nextLeaf) {
   for (ValueType &element : type.elements)
     element = concrete(element, nextLeaf);
   if (type.kind != ValueType::Leaf)
@@ -213,6 +213,9 @@ void Session::own(std::shared_ptr<CompiledModule> owner, const InstanceTable::Un
 
 /// Everything of a module but the function `evaluated`.
 bool Session::compileModule(CompiledModule &owner, const std::string &evaluated) {
+  std::optional<Profiler::Running> unwatched;
+  if (options.compile.profile)
+    unwatched.emplace(false);
   auto begin = PhaseTimes::Clock::now();
   CompiledUnit unit;
   if (!compiler.compile({*owner.module, evaluated, [&](StringRef symbol) { return bodyOf(symbol); }}, unit)) {
@@ -365,6 +368,15 @@ std::shared_ptr<Session::CompiledModule> Session::prepare(ArrayRef<const ast::St
 }
 
 bool Session::execute(ArrayRef<const ast::Stmt *> statements, bool *generated) {
+  if (!mayStop(statements))
+    return executeNow(statements, generated);
+  const Evaluating evaluating(*this, &CompileOptions::stops);
+  stops.clear();
+  stepping = After::Continue;
+  return executeNow(statements, generated);
+}
+
+bool Session::executeNow(ArrayRef<const ast::Stmt *> statements, bool *generated) {
   ++executed;
   TopLevel top;
   std::shared_ptr<CompiledModule> owner = prepare(statements, top, false, generated);

@@ -189,13 +189,13 @@ bool Session::benchmark(const std::string &text, double seconds, Benchmark &out)
   return true;
 }
 
-Session::Tracing::Tracing(Session &session)
-    : session(session), aside(session.instanceTable.takeAside()),
+Session::Evaluating::Evaluating(Session &session, bool CompileOptions::*option)
+    : session(session), option(option), aside(session.instanceTable.takeAside()),
       jit(std::exchange(session.options.compile.jit, JitMode::Never)) {
-  session.options.compile.traceCalls = true;
+  session.options.compile.*option = true;
 }
-Session::Tracing::~Tracing() {
-  session.options.compile.traceCalls = false;
+Session::Evaluating::~Evaluating() {
+  session.options.compile.*option = false;
   session.options.compile.jit = jit;
   session.instanceTable.putBack(std::move(aside));
 }

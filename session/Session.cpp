@@ -153,6 +153,7 @@ bool Session::protect(const std::string &name, const std::function<void()> &body
   damaged = true;
   compiler.times.leaveAll();
   callDepth = 0;
+  callers.clear();
   auto report = [&] {
     if (std::exchange(journal, nullptr))
       rollback(statementChanges);
@@ -173,7 +174,7 @@ bool Session::protect(const std::string &name, const std::function<void()> &body
 
 /// Types, constants and code are made anew from time to time, and after what may have left them half done.
 void Session::recycleWhenDue() {
-  if (!damaged && executed <= 5000)
+  if ((!damaged && executed <= 5000) || options.compile.profile || stopped)
     return;
   executed = 0;
   if (context)

@@ -117,18 +117,59 @@ public:
     int64_t peakBytes = 0;
   };
   bool benchmark(const std::string &text, double seconds, Benchmark &out);
-  /// While it lives, calls of the program's functions are printed as they run, and what they give: what runs is
-  /// generated anew for that, and evaluated.
-  class Tracing {
+  /// While it lives, what runs is generated anew, with what an option adds (lines for calls, stops), and evaluated.
+  class Evaluating {
   public:
-    explicit Tracing(Session &session);
-    ~Tracing();
+    Evaluating(Session &session, bool CompileOptions::*option);
+    ~Evaluating();
+
+  private:
+    Session &session;
+    bool CompileOptions::*const option;
+    InstanceTable aside;
+    JitMode jit;
+  };
+  /// Where the time of a run went, in samples that are `Profiler::interval` apart; the longest functions first.
+  struct Profile {
+    struct Time {
+      int64_t own = 0, all = 0; ///< `all`: with what was called
+    };
+    struct Function {
+      std::string name, file;
+      uint32_t firstLine; ///< of `text`
+      std::vector<std::string> text;
+      Time time;
+      std::map<uint32_t, Time> lines;
+    };
+    std::vector<Function> functions;
+    int64_t samples = 0, lost = 0;
+  };
+  /// While it lives, what runs is compiled anew, as for a long run, and watched.
+  class Profiling {
+  public:
+    explicit Profiling(Session &session);
+    ~Profiling();
+    Profile result();
 
   private:
     Session &session;
     InstanceTable aside;
     JitMode jit;
+    Profiler profiler;
   };
+  /// Where a program has stopped at a `breakpoint()`, or at a statement behind one.
+  struct Stop {
+    bool isBreakpoint;
+    std::vector<std::pair<std::string, ValueType>> locals;
+    std::vector<SourceRange> calls = {}; ///< the place itself first
+    int depth = 0;
+  };
+  enum class After : uint8_t { Continue, Step, Next, Quit };
+  /// Asked at stops, while local variables can be used in inputs like those of the top level; nothing of what these
+  /// change stays. Without it `breakpoint()` does nothing.
+  std::function<After(const Stop &)> whenStopped;
+  bool isStopped() const { return stopped; }
+  std::string describe(SourceRange place);
   /// Real operations of one run and bytes of what it reads and makes, where all sizes are known; else 0.
   void cost(mlir::ModuleOp module, double &flops, double &bytes);
   /// The module of the last compiled instance of a function, or of an expression.
@@ -156,7 +197,9 @@ public:
   bool typeOfFile(const std::string &path, const std::string &member, const CsvOptions &csv, ValueType &type) override;
   bool evaluateText(const ast::Expr &e, std::string &text, const char *what);
   std::vector<std::string> names() override;
+  int64_t noteBreakpoint(bool isBreakpoint, std::vector<std::pair<std::string, ValueType>> locals) override;
   // Environment
+  void stopAt(int64_t number, mlir::Location place, llvm::ArrayRef<rt::Value> leaves) override;
   rt::Value getGlobal(const std::string &name) override;
   void setGlobal(const std::string &name, rt::Value value) override;
   void releaseGlobal(const std::string &name) override;
@@ -187,6 +230,7 @@ private:
   const ast::Stmt *callOfMain(const ast::Module &module);
   /// Runs statements as one function; `generated` tells errors of types from errors of running.
   bool execute(llvm::ArrayRef<const ast::Stmt *> statements, bool *generated = nullptr);
+  bool executeNow(llvm::ArrayRef<const ast::Stmt *> statements, bool *generated);
   bool executeAll(const ast::Module &module);
   bool executeJoined(llvm::ArrayRef<const ast::Stmt *> statements, unsigned factors);
   bool isSimple(const ast::Stmt &s, const sema::Summary &summary);
@@ -205,6 +249,13 @@ private:
   bool generateOnly(mlir::ModuleOp module, llvm::ArrayRef<const ast::Stmt *> statements, TopLevel &top);
   void own(std::shared_ptr<CompiledModule> owner, const InstanceTable::Unit &added);
   bool compileModule(CompiledModule &owner, const std::string &evaluated);
+  bool mayStop(llvm::ArrayRef<const ast::Stmt *> statements);
+  void setLocals(const Stop &stop, llvm::ArrayRef<rt::Value> leaves);
+  class StopState;
+  std::vector<Stop> stops; ///< of the input that runs, by number
+  After stepping = After::Continue;
+  int stepDepth = 0; ///< of calls, where `:next` was said
+  bool stopped = false;
   void rollback(std::map<std::string, std::optional<rt::Value>> &journal);
 
   SessionOptions options;

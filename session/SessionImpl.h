@@ -34,6 +34,9 @@ struct Session::CompiledModule {
   bool compiled = false;
 };
 
+/// The type of a value with its sizes in place of what was known before it ran.
+ValueType concrete(ValueType type, llvm::function_ref<rt::Value()> nextLeaf);
+
 /// What the program's own names are before it has any. At the prompt `_` is the last value that was shown, until the
 /// name is declared.
 inline sema::ModuleNames firstNames(const SessionOptions &options) {

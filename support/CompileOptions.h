@@ -29,6 +29,9 @@ struct CompileOptions {
   bool remarks = false;     ///< what was recognized or missed, and why another specialization was made, is said
   DynamicMode dynamic = DynamicMode::Auto;
   bool traceCalls = false;      ///< calls of the program's functions are printed, and what they give
+  bool stops = false;           ///< `breakpoint()` stops what is evaluated
+  bool profile = false;         ///< code says where it is, is optimized at once, and is not kept
+  bool perfMap = false;         ///< the addresses of code are written for `perf`
   bool failOnRecompile = false; ///< another specialization of a function is an error
 };
 

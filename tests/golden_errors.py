@@ -106,6 +106,11 @@ CASES = {
     "break;": None,
     "print(undefined_function(1));": None,
     "conv1d(ones(1, 2, 3), ones(1, 3, 1));": None,
+    "if 1 > 2 { print(1); } elif (2 > 1) { print(2); }": None,
+    "else { print(1); }": None,
+    "def f(x): return x;": None,
+    "for (i = 0; i < 3; i += 1) {}": None,
+    "var x = 1; x++;": "var x = 1; x += 1;",
 }
 
 

@@ -190,14 +190,16 @@ def run_commands(page, body, line, folder, environment):
 
 
 def run_prompt(toy, page, body, line):
-    """Inputs at a prompt, in a terminal of 100 columns."""
+    """Inputs at a prompt, in a terminal of 100 columns; where a program has stopped, the prompt is `dbg> `."""
     problems = []
     session = prompt.Session(toy, arguments=["--no-init"], width=100)
     try:
-        for said, want in transcript(body, "toy> "):
-            for part in said[:-1]:
+        signs = [text[:5] for text in body.splitlines() if text.startswith(("toy> ", "dbg> "))][1:] + ["toy> "]
+        for (said, want), sign in zip(transcript(re.sub("^dbg> ", "toy> ", body, flags=re.M), "toy> "), signs):
+            typed = said[:1] + [part.lstrip() for part in said[1:]]  # the prompt indents
+            for part in typed[:-1]:
                 session.line(part, "...> ")
-            got = session.line(said[-1])
+            got = session.line(typed[-1], sign)
             problems += difference(f"{page.name}:{line}", "\n".join(said), want, got.splitlines())
     except (EOFError, TimeoutError) as error:
         problems.append(f"{page.name}:{line}: {error}")

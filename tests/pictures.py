@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pictures: what is drawn where, read back from SVG, PNG and what terminals get, beside NumPy."""
-import base64, os, pathlib, re, struct, subprocess, tempfile, zlib
+import base64, os, pathlib, re, struct, subprocess, tempfile, unicodedata, zlib
 import xml.etree.ElementTree as xml
 import numpy as np
 
@@ -109,6 +109,45 @@ def png_is_right(toy):
     blue = np.argwhere((plot == [0, 114, 178]).all(-1))
     (top, right), (bottom, left) = blue[blue[:, 0].argmin()], blue[blue[:, 0].argmax()]
     return None if right > left + 900 and bottom > top + 400 else f"the line goes from {left, bottom} to {right, top}"
+
+
+LATIN = "".join(chr(c) for c in range(0xA1, 0x100) if c != 0xAD)
+GREEK = "αβγδεζηθικλμνξοπρςστυφχψωΓΔΘΛΞΠΣΦΨΩάέήίόύώϊ"
+SIGNS = "−×÷±≈≠≤≥≡∞√∑∏∫∂∇∈∅∀∃→←↑↓⇒⟨⟩⊗⊕∘∠∥…–—•′″‘’“”€ℏ⁰⁴⁵⁶⁷⁸⁹⁻ⁿ₀₁₂₃₄₅₆₇₈₉"
+ALIKE = ["µμ", "∑Σ", "όó", "οo", "’′", "”″", "−–—", "∥|"]  # what may look the same
+
+
+def letters_of(toy, text):
+    """The pixels of each letter in the title of a picture."""
+    cells = {}
+    for at in range(0, len(text), 60):
+        part = text[at : at + 60]
+        _, files = start(toy, f'save("t.png", plot([0, 1], title = "H{part}H"));')
+        band = (pixels(files["t.png"])[:50] < 100).all(-1)
+        rows, columns = np.nonzero(band)
+        left, step = columns.min(), 12  # at the scale of files
+        if columns.max() - left != (len(part) + 1) * step + 9:
+            raise ValueError(f"{part!r} is {columns.max() - left} wide")
+        for i, letter in enumerate(part):
+            cells[letter] = band[:, left + (i + 1) * step :][:, :step]
+    return cells
+
+
+def letters_are_drawn(toy):
+    """Latin, Greek and the usual signs have letters of their own; with a mark, they hold the letter."""
+    cells = letters_of(toy, LATIN + GREEK + SIGNS + "aeiouncAEIOUNC漢")
+    seen, problems = {}, []
+    for letter, cell in cells.items():
+        if letter != "漢" and np.array_equal(cell, cells["漢"]):
+            problems.append(f"{letter} is a box")
+        other = seen.setdefault(cell.tobytes(), letter)
+        if other != letter and not any({other, letter} <= set(group) for group in ALIKE):
+            problems.append(f"{letter} looks like {other}")
+    for marked in "àáâãåèéêëìíîïñòóôõöùúûüçÀÁÂÃÄÅÈÉÊËÌÍÎÏÑÒÓÔÕÖÙÚÛÜÇ":
+        base = cells[unicodedata.normalize("NFD", marked)[0]]
+        if unicodedata.normalize("NFD", marked)[0] != "i" and not (cells[marked] >= base).all():
+            problems.append(f"{marked} lacks its letter")
+    return "\n".join(problems) or None
 
 
 def sixels(text):
@@ -243,6 +282,7 @@ def all_cases():
     yield "histograms have NumPy's bins", counts_are_numpys
     yield "a line of 10^6 points keeps its extremes", long_lines_keep_extremes
     yield "PNG of lines and images", png_is_right
+    yield "PNG has letters of Latin, Greek and mathematics", letters_are_drawn
     yield "kitty, iTerm2 and sixel images hold the picture", terminals_get_images
     yield "pipes get text without escape codes", pipes_get_text
     yield "texts are as wide as they may be", texts_fit

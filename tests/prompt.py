@@ -686,6 +686,7 @@ def tracing(s):
         expect("matrices", s.line(":trace caught(sum(ones(3, 3)))"), "caught(x = 9.0)\n-> 9.0\nf64\n9.0"),
         expect("caught", s.line(":trace caught(0.5)"), "caught(x = 0.5)\n  fib(n = 1)\n  -> 1\n-> 1.0\nf64\n1.0"),
         expect("an error", "R0101" in s.line(":trace [1, 2, 3][fib(5)]"), True),
+        expect("a function alone", "`:trace fib(…)`" in s.line(":trace fib"), True),
         expect("nothing to trace", s.line(":trace 1 + 1"), "i64\n2"),
     )
 

@@ -35,6 +35,7 @@ WITHOUT_SIZES = {
     "fail",
     "Error",
     "exit",
+    "breakpoint",
     "env",
     "time",
     "date",

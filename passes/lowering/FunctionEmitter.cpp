@@ -106,9 +106,16 @@ void FunctionEmitter::releaseDead(mlir::Operation *op) {
       release(result);
 }
 
+/// The instructions from here on belong to an operation.
+void FunctionEmitter::setPlace(mlir::Operation *op) {
+  if (CodePlaces *places = ownPlaces())
+    b.SetCurrentDebugLocation(places->of(op->getLoc()));
+}
+
 void FunctionEmitter::emitBlock(mlir::Block &block) {
   b.SetInsertPoint(blocks[&block]);
   current = &block;
+  setPlace(&block.front());
   if (!block.isEntryBlock())
     for (mlir::Value argument : block.getArguments())
       slots[argument] = makePhi(argument.getType());
@@ -127,6 +134,7 @@ void FunctionEmitter::emitBlock(mlir::Block &block) {
     emitPoll(&block.front());
   for (mlir::Operation &op : block.without_terminator()) {
     rt::poll();
+    setPlace(&op);
     emitOp(&op);
     for (mlir::Value result : op.getResults())
       openElements(result);
@@ -194,6 +202,7 @@ MDNode *FunctionEmitter::numberedLoop(mlir::Location place) {
 void FunctionEmitter::emitTerminator(mlir::Block &block) {
   mlir::Operation *terminator = block.getTerminator();
   b.SetInsertPoint(blocks[&block]);
+  setPlace(terminator);
   if (auto ret = dyn_cast<mlir::func::ReturnOp>(terminator)) {
     SmallVector<Value *> values;
     SmallPtrSet<void *, 8> done; // the caller gets this block's reference
@@ -284,6 +293,9 @@ void FunctionEmitter::emit() {
     for (Instruction &i : make_early_inc_range(block))
       if (isa<AllocaInst>(i) && &block != entry)
         i.moveBefore(*entry, entry->begin());
+  b.SetCurrentDebugLocation(DebugLoc());
+  if (tables.places)
+    tables.places->tellCalls(*f, isLibrary);
   emitEntry(f);
 }
 

@@ -6,6 +6,7 @@
 
 #include "passes/ControlFlow.h"
 #include "passes/lowering/AliasScopes.h"
+#include "passes/lowering/CodePlaces.h"
 #include "passes/lowering/KernelEmitter.h"
 #include "support/CallLimit.h"
 
@@ -24,13 +25,14 @@ struct EmissionTables {
   std::vector<mlir::Operation *> &constants;
   DeviceCode *device = nullptr; ///< where kernels of a device go; null: everything is done by the host
   bool valuesMoveAway = false;  ///< elements may be on a device
+  CodePlaces *places = nullptr; ///< for code that says where it is
 };
 
 class FunctionEmitter {
 public:
   FunctionEmitter(llvm::Module &module, mlir::func::FuncOp function, EmissionTables tables)
       : module(module), function(function), tables(tables), b(module.getContext()), scalars(module, b),
-        liveness(function), apart(function, liveness) {
+        liveness(function), apart(function, liveness), isLibrary(function->hasAttr("toy.prelude")) {
     if (tables.device)
       loops.emplace(function);
   }
@@ -42,6 +44,9 @@ public:
 private:
   // FunctionEmitter.cpp
   void emitEntry(llvm::Function *body);
+  void setPlace(mlir::Operation *op);
+  /// What the library does is done by the user's call of it.
+  CodePlaces *ownPlaces() { return isLibrary ? nullptr : tables.places; }
   void emitBlock(mlir::Block &block);
   void emitTerminator(mlir::Block &block);
   /// Looks for Ctrl-C; on the edges that close loops and where functions that call themselves begin.
@@ -137,6 +142,7 @@ private:
   ScalarEmitter scalars;
   mlir::Liveness liveness;
   AliasScopes apart;
+  const bool isLibrary; ///< written in Toy, but not by the user
   mlir::DominanceInfo dominance;
   std::optional<FunctionLoops> loops; ///< where a device may be used
   llvm::Function *f = nullptr;

@@ -10,8 +10,8 @@ using namespace llvm;
 namespace toy {
 
 KernelEmitter::KernelEmitter(Module &module, FusedOp op, IRBuilder<> &caller, ArrayRef<Slot> inputs, Value *reusable,
-                             const std::string &name)
-    : module(module), op(op), caller(caller), inputs(inputs), reusable(reusable), name(name),
+                             const std::string &name, CodePlaces *places)
+    : module(module), op(op), caller(caller), inputs(inputs), reusable(reusable), name(name), places(places),
       root(op.getBody().front().getTerminator()->getOperand(0)), rootType(tensorTypeOf(root)), k(module.getContext()),
       scalars(module, k) {}
 
@@ -325,6 +325,7 @@ Element KernelEmitter::computeElement(mlir::Value value, const Indices &indices)
   if (isa<mlir::BlockArgument>(value))
     return loadInput(value, indices);
   mlir::Operation *def = value.getDefiningOp();
+  const CodePlaces::Scope place(places, k, def->getLoc());
   if (def->hasTrait<OpTrait::Elementwise>()) {
     SmallVector<Element> args;
     for (mlir::Value operand : def->getOperands())

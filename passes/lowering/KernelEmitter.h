@@ -5,6 +5,7 @@
 /// temporaries.
 #pragma once
 
+#include "passes/lowering/CodePlaces.h"
 #include "passes/lowering/ScalarEmitter.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -50,7 +51,7 @@ class KernelEmitter {
 public:
   /// `reusable`: the object of an aligned input that is not needed afterwards, or null.
   KernelEmitter(llvm::Module &module, FusedOp op, llvm::IRBuilder<> &caller, llvm::ArrayRef<Slot> inputs,
-                llvm::Value *reusable, const std::string &name);
+                llvm::Value *reusable, const std::string &name, CodePlaces *places = nullptr);
   static llvm::SmallVector<unsigned> alignedInputs(FusedOp op);
 
   /// Emits the kernel and, in the caller, the allocation of the result and the call. The slot is the owned result.
@@ -245,6 +246,7 @@ private:
   llvm::Value *reusable;
   llvm::SmallVector<llvm::Instruction *> latches; ///< of the kernel's loops
   std::string name;
+  CodePlaces *places; ///< for code that says where it is, or null
   mlir::Value root;
   TensorType rootType;
 

@@ -53,6 +53,8 @@ void KernelEmitter::begin() {
   BasicBlock *body = BasicBlock::Create(k.getContext(), "body", kernel);
   k.CreateBr(body);
   k.SetInsertPoint(body);
+  if (places)
+    k.SetCurrentDebugLocation(places->of(root.getLoc()));
   rangeBegin = kernel->getArg(1);
   rangeEnd = kernel->getArg(2);
   captured.clear();

@@ -111,7 +111,7 @@ SmallVector<Slot, 1> FunctionEmitter::emitLoops(FusedOp op, ArrayRef<Slot> input
                                                 const std::string &name) {
   mlir::Block &body = op.getBody().front();
   if (!isa<FusedOp>(body.front()))
-    return {KernelEmitter(module, op, b, inputs, reusable, name).emit()};
+    return {KernelEmitter(module, op, b, inputs, reusable, name, ownPlaces()).emit()};
   for (auto [argument, slot] : zip_equal(body.getArguments(), inputs))
     slots[argument] = slot;
   for (FusedOp inner : body.getOps<FusedOp>()) {
@@ -268,6 +268,8 @@ void FunctionEmitter::emit(mlir::func::CallOp op) {
   BasicBlock *on = BasicBlock::Create(b.getContext(), "", f);
   InvokeInst *call = b.CreateInvoke(declare(module, callee), on, unwindBlock(op), arguments);
   b.SetInsertPoint(on);
+  if (tables.places)
+    tables.places->tellReturn(b, *f, isLibrary);
   unsigned part = 0;
   bool single = !call->getType()->isStructTy();
   auto next = [&]() -> Value * { return single ? static_cast<Value *>(call) : b.CreateExtractValue(call, part++); };
