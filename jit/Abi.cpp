@@ -296,6 +296,14 @@ static void toy_rt_eval(mlir::Operation *op, void **operands, void **results) {
     results[i] = rt::takeObject(frame.values[v]);
 }
 
+/// The same of a sum over ranks alone.
+static void toy_rt_all_reduce(mlir::Operation *op, void **operands, void **results) {
+  const auto &x = *static_cast<const rt::Tensor *>(operands[0]);
+  rt::onHost(x);
+  auto reduction = llvm::cast<AllReduceOp>(op).getReduction();
+  results[0] = ranks::allReduce(placeOf(op), x, ranks::reductionNamed(std::string_view(reduction))).take();
+}
+
 /// Calls a block and catches its errors. The block owns its arguments; so it gets references of its own, which are
 /// given back where it fails.
 static void toy_rt_try(mlir::Operation *op, void **operands, void **results, void (*entry)(void **, void **),
@@ -418,6 +426,7 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       TOY_SYMBOL(toy_rt_gemm),
       TOY_SYMBOL(toy_rt_planar_gemm),
       TOY_SYMBOL(toy_rt_eval),
+      TOY_SYMBOL(toy_rt_all_reduce),
       TOY_SYMBOL(toy_rt_depth),
       TOY_SYMBOL(toy_rt_profile_depth),
       TOY_SYMBOL(toy_rt_profile_places),

@@ -64,12 +64,6 @@ constexpr std::pair<const char *, Handler> handlers[] = {
 
 } // namespace
 
-bool refuse(Session &session, DiagId id, std::vector<std::string> args) {
-  session.getDiagnostics().report(id, {}, std::move(args));
-  session.showDiagnostics();
-  return false;
-}
-
 std::string duration(double seconds) {
   return seconds < 1e-6   ? fmt::format("{:.0f} ns", seconds * 1e9)
          : seconds < 1e-3 ? fmt::format("{:.3g} us", seconds * 1e6)

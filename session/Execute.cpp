@@ -3,6 +3,7 @@
 /// Running statements: generation, the choice between evaluation and compilation, errors, and undoing what a failed
 /// statement did.
 #include "ir/ToyDialect.h"
+#include "passes/VaryingCollectives.h"
 #include "runtime/Device.h"
 #include "runtime/Error.h"
 #include "runtime/Guard.h"
@@ -329,6 +330,36 @@ static bool decidesSizesLate(ModuleOp module, StringRef symbol) {
 
 bool Session::isInterrupted() { return rt::interruptFlag().load(std::memory_order_relaxed); }
 
+/// The function that an operation stands for, as users know it.
+static std::string calledName(Operation *op) {
+  if (auto call = dyn_cast<func::CallOp>(op)) {
+    auto callee = op->getParentOfType<ModuleOp>().lookupSymbol(call.getCallee());
+    auto name = callee ? callee->getAttrOfType<StringAttr>("toy.name") : StringAttr();
+    return name ? name.str() : "try";
+  }
+  if (isa<TextOp, SystemOp>(op))
+    return op->getAttrOfType<StringAttr>("function").str();
+  return isa<BroadcastRanksOp>(op) ? "broadcast" : op->getName().stripDialect().str();
+}
+
+/// Says which collectives only some ranks would come to, as far as that is known before the program runs.
+bool Session::allRanksMeet(ModuleOp module) {
+  isOfRanks = isOfRanks || concernsRanks(module);
+  if (!isOfRanks)
+    return true;
+  auto found = findVaryingCollectives(module, [&](StringRef symbol) { return bodyOf(symbol); }, varyingGlobals);
+  std::set<std::pair<BufferId, uint32_t>> told;
+  for (auto [op, branch] : found) {
+    SourceRange range = rangeOf(op->getLoc()), condition = rangeOf(branch->getLoc());
+    if (!told.emplace(range.buffer, range.begin).second)
+      continue;
+    diagnostics
+        .report(DiagId::VaryingCollective, range, {calledName(op), "the condition around it is not the same on all"})
+        .note(condition, "this differs between ranks");
+  }
+  return found.empty();
+}
+
 /// Generates, checks and, where it is worth it (or always), compiles statements; null after errors.
 std::shared_ptr<Session::CompiledModule> Session::prepare(ArrayRef<const ast::Stmt *> statements, TopLevel &top,
                                                           bool always, bool *generated) {
@@ -353,6 +384,8 @@ std::shared_ptr<Session::CompiledModule> Session::prepare(ArrayRef<const ast::St
     diagnostics.report(DiagId::Internal, statements[0]->range, {"the IR of this statement does not verify"});
     return nullptr;
   }
+  if (!allRanksMeet(*owner->module))
+    return nullptr;
   if (added.keys().empty() && !top.symbol.empty())
     ++cacheHits;
   own(owner, added);

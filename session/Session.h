@@ -248,6 +248,7 @@ private:
   std::string instancesOf(const std::string &name);
   bool generateOnly(mlir::ModuleOp module, llvm::ArrayRef<const ast::Stmt *> statements, TopLevel &top);
   void own(std::shared_ptr<CompiledModule> owner, const InstanceTable::Unit &added);
+  bool allRanksMeet(mlir::ModuleOp module);
   bool compileModule(CompiledModule &owner, const std::string &evaluated);
   bool mayStop(llvm::ArrayRef<const ast::Stmt *> statements);
   void setLocals(const Stop &stop, llvm::ArrayRef<rt::Value> leaves);
@@ -279,7 +280,9 @@ private:
   sema::ModuleNames mainNames;                          ///< of the program itself
   std::map<std::string, sema::ModuleNames> moduleNames; ///< of the files that were imported, by canonical path
   std::map<std::string, const ast::Module *>
-      importedModules; ///< by canonical path: read, whether or not they have taken effect
+      importedModules;                  ///< by canonical path: read, whether or not they have taken effect
+  bool isOfRanks = false;               ///< the program asks which of several ranks it is, or what others have
+  std::set<std::string> varyingGlobals; ///< variables that differ between ranks
   rt::RandomState randomState;
   Evaluator *runningEvaluator = nullptr;
   /// Blocks that run and may fail: old values of variables, and how long the evaluator's chain of calls was.

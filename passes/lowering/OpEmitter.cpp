@@ -441,7 +441,8 @@ std::pair<Value *, SmallVector<Value *>> FunctionEmitter::passObjects(mlir::Valu
 /// `toy_rt_eval(operation, operands, results)`: the runtime executes the operation on objects. Updates take their first
 /// operand's reference.
 void FunctionEmitter::emitEval(mlir::Operation *op) {
-  callWithObjects("toy_rt_eval", op, op->getOperands(), consumesFirst(op));
+  bool isSum = isa<AllReduceOp>(op) && !op->hasAttr("packed"); // which loops wait for: without the evaluator's frame
+  callWithObjects(isSum ? "toy_rt_all_reduce" : "toy_rt_eval", op, op->getOperands(), consumesFirst(op));
 }
 
 /// `function(operation, operands, results, more…)`.

@@ -91,16 +91,13 @@ void finish(void *sum, DType dtype, Reduction reduction, Tensor &out) {
 }
 
 /// Of few elements, which came with the openings.
-void sumOpenings(const Sum &sum, std::span<const Opening> all, void *out, int64_t elements) {
-  std::vector<std::array<char, Opening::payloadBytes>> copies(all.size());
-  std::vector<char *> parts;
-  for (size_t r = 0; r < all.size(); ++r) {
-    std::memcpy(copies[r].data(), all[r].payload, Opening::payloadBytes);
-    parts.push_back(copies[r].data());
-  }
+void sumOpenings(const Sum &sum, std::span<Opening> all, void *out, int64_t elements) {
+  static std::vector<char *> parts(all.size());
+  for (size_t r = 0; r < all.size(); ++r)
+    parts[r] = reinterpret_cast<char *>(all[r].payload);
   sumParts(sum, parts, elements);
   if (elements)
-    std::memcpy(out, copies[0].data(), elements * sum.width);
+    std::memcpy(out, parts[0], elements * sum.width);
 }
 
 void needRank(std::string_view name, int64_t number) {
@@ -132,7 +129,7 @@ TensorRef allReduce(Place place, const Tensor &x, Reduction reduction) {
   call.sizesAgree = true;
   Waiting waiting(call);
   const bool isSmall = bytes <= Opening::payloadBytes;
-  std::span<const Opening> all = open(call, summed.data, isSmall ? bytes : 0);
+  std::span<Opening> all = open(call, summed.data, isSmall ? bytes : 0);
   if (isSmall)
     sumOpenings(sum, all, target, n);
   else

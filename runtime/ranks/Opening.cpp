@@ -132,7 +132,7 @@ Reduction reductionNamed(std::string_view name) {
   return static_cast<Reduction>(i);
 }
 
-std::span<const Opening> open(const Call &call, const void *payload, int64_t bytes) {
+std::span<Opening> open(const Call &call, const void *payload, int64_t bytes) {
   static std::vector<Opening> all(count());
   static Opening own;
   own.header = headerOf(call);

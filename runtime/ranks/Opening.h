@@ -78,8 +78,8 @@ private:
 const Mpi &mpi();
 /// How long this rank waits before it says an error.
 void speakAfter(double seconds);
-/// Shows and compares; the openings of all ranks. Throws DiagId::RanksDisagree.
-std::span<const Opening> open(const Call &call, const void *payload = nullptr, int64_t bytes = 0);
+/// Shows and compares; the openings of all ranks, until the next one. Throws DiagId::RanksDisagree.
+std::span<Opening> open(const Call &call, const void *payload = nullptr, int64_t bytes = 0);
 /// Bytes of a call, for statistics.
 void countBytes(Collective collective, int64_t bytes);
 std::string_view nameOf(Collective collective);
