@@ -83,8 +83,8 @@ std::string realText(double x, bool single) {
 
 namespace {
 
-/// A cell, in the text of the file; `isQuoted` where it stood between quotes, which says that it is text. Where the
-/// column's title does too, quotes say nothing: there are programs that put all cells between them.
+/// A cell, in the text of the file; `isQuoted` where it stood between quotes. A column of nothing else is text, but
+/// where its title is quoted as well: there are programs that put all cells between quotes.
 struct Cell {
   std::string_view text;
   bool isQuoted = false;
@@ -301,13 +301,15 @@ public:
       all.emplace_back(cell.text);
     return listOf(std::move(all));
   }
-  /// Numbers, or texts where one cell is no number.
+  /// Numbers; or texts, where one cell is no number, or where all stand between quotes and the title does not.
   Value values(size_t i) const {
+    auto isQuoted = [](const Cell &cell) { return cell.isQuoted; };
+    if (!titles[i].isQuoted && !columns[i].empty() && std::ranges::all_of(columns[i], isQuoted))
+      return texts(i);
     std::vector<Complex> all(columns[i].size());
     bool isComplex = false;
     for (size_t row = 0; row < all.size(); ++row)
-      if (const Cell &cell = columns[i][row];
-          (cell.isQuoted && !titles[i].isQuoted) || !numberIn(cell, options, all[row], isComplex))
+      if (!numberIn(columns[i][row], options, all[row], isComplex))
         return texts(i);
     return numbers(all, isComplex, {static_cast<int64_t>(all.size())});
   }
