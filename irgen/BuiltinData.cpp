@@ -75,7 +75,7 @@ RValue loadBuiltin(IRGen &g, Bound &args, SourceRange r) {
   if (state.decl || (state.scopes.size() > 1 && !isInTry) || !state.loops.empty())
     g.fail(DiagId::LoadNeedsType, r, {},
            args.has("header")
-               ? "load the table at the top level, where its columns are known, and pass what is needed of it"
+               ? "load the table at the top level, where its columns are known, or declare a struct of columns"
                : "write `var x: f64[_, _] = load(…);`");
   CsvOptions csv = csvOptions(g, [&](StringRef name) { return args[name]; });
   if (g.goesOn)

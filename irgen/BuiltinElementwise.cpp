@@ -115,14 +115,18 @@ RValue binaryBuiltin(IRGen &g, Bound &args, SourceRange r) {
 }
 
 RValue clipBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  RValue x = tensorArgument(g, args, "x");
-  for (const char *name : {"x", "low", "high"})
-    if (RValue v = tensorArgument(g, args, name); v.tensor().isComplex())
+  auto ordered = [&](StringRef name) {
+    RValue v = tensorArgument(g, args, name);
+    if (v.tensor().isComplex())
       g.fail(DiagId::ComplexNotOrdered, args.rangeOf(name), {"clip", v.type().str()});
-  for (auto [name, op] : {std::pair("low", "maximum"), std::pair("high", "minimum")}) {
-    RValue bound = tensorArgument(g, args, name);
+    return v;
+  };
+  RValue x = ordered("x"), low = ordered("low"), high = ordered("high");
+  auto bounded = [&](StringRef op, const RValue &bound, StringRef name) {
     x = elementwise(g, op, x, bound, promoteAll({x, bound}), r, args.rangeOf("x"), args.rangeOf(name));
-  }
+  };
+  bounded("maximum", low, "low");
+  bounded("minimum", high, "high");
   return x;
 }
 

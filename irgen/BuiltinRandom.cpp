@@ -183,7 +183,9 @@ static Value rowsToChoose(IRGen &g, Sampler &s, Bound &args, RValue &x, SourceRa
   x = tensorArgument(g, args, "x");
   if (x.rank() != 0)
     return sizeOf(g, x.value, 0, r);
-  Value n = s.parameter("x", DType::I64);
+  if (!isInteger(x.tensor().getDtype()))
+    g.fail(DiagId::ArgumentKind, args.rangeOf("x"), {args.row->name, "`x`", "integers", x.type().str()});
+  Value n = castVal(g, x, DType::I64, args.rangeOf("x"));
   s.needFrom("x", n);
   return n;
 }

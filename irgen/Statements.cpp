@@ -103,30 +103,6 @@ void genPrint(IRGen &g, ArrayRef<const ast::Expr *> values, const PrintWords &wo
     write->setAttr("to_errors", g.b.getUnitAttr());
 }
 
-/// `var x: T = load(…)`: the declared type is the result type; the file is checked against it.
-static RValue genDeclaredLoad(IRGen &g, const ast::Call &call, const ast::TypeExpr &declared) {
-  ValueType type = typeOf(g, declared);
-  auto bound = bindArguments(g, call, {"path", "name", "sep", "decimal", "header", "skip", "missing"},
-                             {false, true, true, true, true, true, true}, "load");
-  CsvOptions csv = csvOptions(
-      g, [&](StringRef name) { return llvm::find_if(bound, [&](const auto &b) { return b.first == name; })->second; });
-  if (csv.header)
-    g.fail(DiagId::ArgumentKind, call.range, {"load", "`header`", "false where a type is declared", "true"},
-           "tables with names are loaded at the top level");
-  RValue path = genExpr(g, *bound[0].second),
-         member = bound[1].second ? genExpr(g, *bound[1].second) : RValue(g.string("", call.range));
-  if (!path.isStr() || !member.isStr() || !isa_and_present<TensorType>(type.leaf))
-    g.fail(DiagId::ArgumentKind, call.range, {"load", "the path", "a string", path.type().str()});
-  // Sizes are read off the file, then compared with what is declared.
-  type.mapSizes([&](unsigned, size_t, Dim dim) { return dim.isNumber() ? dim : g.freshSize(); });
-  Operation *load = g.createOp<LoadOp>(call.range, {path.value, member.value}, {}, {}, type.leaf);
-  if (!csv.isDefault())
-    load->setAttr("csv", g.b.getDictionaryAttr({g.integerAttr("sep", csv.sep), g.integerAttr("decimal", csv.decimal),
-                                                g.integerAttr("skip", csv.skip),
-                                                g.attr("missing", g.b.getF64FloatAttr(csv.missing))}));
-  return load->getResult(0);
-}
-
 static bool isListCall(IRGen &g, const ast::Call *call) {
   return call && call->callee == "list" && !call->isMember && !userFunction(g, "list") && !lookup(g, "list") &&
          llvm::all_of(call->arguments, [](const ast::Argument &argument) { return argument.keyword.empty(); });
@@ -147,15 +123,16 @@ static RValue genList(IRGen &g, const ast::Call &call, const ValueType &element)
 static RValue genDeclared(IRGen &g, const ast::Var &s) {
   if (!s.type)
     return genExpr(g, *s.value);
+  auto *callee = ast::dynCast<ast::Call>(s.value.get());
+  bool isLoad = callee && callee->callee == "load" && !callee->isMember && !g.host.definitions().function("load");
   if (const ast::Struct *decl = g.host.definitions().structure(s.type->name))
-    return structValue(g, *decl, *s.value);
+    return isLoad ? loadedStruct(g, *callee, *decl) : structValue(g, *decl, *s.value);
   if (s.value->kind == ast::NodeKind::Brace)
     g.fail(DiagId::UnknownType, s.type->range, {s.type->name});
-  auto *callee = ast::dynCast<ast::Call>(s.value.get());
   auto dtype = dtypeNamed(s.type->name);
   RValue value;
-  if (callee && callee->callee == "load" && !callee->isMember && !g.host.definitions().function("load"))
-    value = genDeclaredLoad(g, *callee, *s.type);
+  if (isLoad)
+    value = loadedValue(g, *callee, *s.type);
   else if (s.value->kind == ast::NodeKind::Bracket && dtype)
     value = genBracket(g, ast::cast<ast::Bracket>(*s.value), kindOf(*dtype) >= DKind::Float ? dtype : std::nullopt);
   else if (s.type->form == ast::TypeExpr::List && isWhole(g, *s.type) && isListCall(g, callee))

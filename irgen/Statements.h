@@ -26,6 +26,9 @@ struct PrintWords {
 };
 /// The arguments of `load` that are about .csv files; all are constants.
 CsvOptions csvOptions(IRGen &g, llvm::function_ref<const ast::Expr *(llvm::StringRef)> argument);
+/// `var x: T = load(…)` and `S s = load(…)`, whose members are arrays or columns by their names.
+RValue loadedValue(IRGen &g, const ast::Call &call, const ast::TypeExpr &type);
+RValue loadedStruct(IRGen &g, const ast::Call &call, const ast::Struct &decl);
 void genPrint(IRGen &g, llvm::ArrayRef<const ast::Expr *> values, const PrintWords &words, SourceRange range);
 
 void genIf(IRGen &g, const ast::If &s);

@@ -54,7 +54,10 @@ rt::TensorRef constantTensor(DenseElementsAttr value, DType dtype) {
 }
 
 rt::TensorRef loadAs(const std::string &path, const std::string &name, Type declared, const CsvOptions &csv) {
-  rt::TensorRef t = rt::load(path, name, csv);
+  rt::Value value = csv.header ? rt::loadColumn(path, name, csv) : rt::Value(rt::load(path, name, csv));
+  if (std::holds_alternative<rt::ListRef>(value))
+    rt::fail(DiagId::LoadedType, {path, "list[str]", typeText(declared)});
+  rt::TensorRef t = std::get<rt::TensorRef>(std::move(value));
   auto type = cast<TensorType>(declared);
   bool fits = t->dtype == type.getDtype() && t->rank == type.getRank();
   std::map<std::string, int64_t> names;
@@ -297,7 +300,8 @@ template <> void Frame::evaluate(LoadOp o) {
   CsvOptions csv;
   if (auto given = o->getAttrOfType<DictionaryAttr>("csv")) {
     auto number = [&](StringRef name) { return given.getAs<IntegerAttr>(name).getInt(); };
-    csv = {static_cast<char>(number("sep")), static_cast<char>(number("decimal")), false, number("skip"),
+    csv = {static_cast<char>(number("sep")), static_cast<char>(number("decimal")),
+           given.getAs<BoolAttr>("header").getValue(), number("skip"),
            given.getAs<FloatAttr>("missing").getValueAsDouble()};
   }
   Type type = o->hasAttr("packed") ? Type(unpackedType(tensorTypeOf(o.getResult()))) : o.getResult().getType();

@@ -180,6 +180,10 @@ ScalarValue evaluate(RsqrtOp, const Elementwise &op, ScalarValue x) {
   return op.isComplex() ? byTable<RsqrtOp>(op.dtype, x) : op.rounded(1 / op.rounded(std::sqrt(x.re)).re);
 }
 ScalarValue evaluate(ReciprocalOp, const Elementwise &op, ScalarValue x) {
+  if (op.isComplex() && op.isSingle()) {
+    rt::c128 z = rt::divideSingle(1, {x.re, x.im});
+    return op.rounded(z.real(), z.imag());
+  }
   return op.isComplex() ? byTable<ReciprocalOp>(op.dtype, x) : op.rounded(1 / x.re);
 }
 ScalarValue evaluate(NegOp, const Elementwise &op, ScalarValue x) {

@@ -63,8 +63,6 @@ private:
   int counter = 0;
 };
 
-/// Reports an error of a command; false.
-bool refuse(Session &session, DiagId id, std::vector<std::string> args);
 std::string duration(double seconds);
 
 /// What :set knows: a name, and its values between bars; a word in capitals stands for any number.

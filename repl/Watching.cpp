@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Commands that watch a program run: its calls, its time, and where it has stopped.
+#include "repl/CommandWords.h"
 #include "repl/Commands.h"
 #include "runtime/Format.h"
 #include "runtime/Output.h"

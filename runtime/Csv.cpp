@@ -83,8 +83,8 @@ std::string realText(double x, bool single) {
 
 namespace {
 
-/// A cell, in the text of the file; `isQuoted` where it stood between quotes, which says that it is text. Where the
-/// column's title does too, quotes say nothing: there are programs that put all cells between them.
+/// A cell, in the text of the file; `isQuoted` where it stood between quotes. A column of nothing else is text, but
+/// where its title is quoted as well: there are programs that put all cells between quotes.
 struct Cell {
   std::string_view text;
   bool isQuoted = false;
@@ -273,36 +273,73 @@ TensorRef readCsv(Bytes &file, const CsvOptions &options) {
   return numbers(values, isComplex, {static_cast<int64_t>(rows), static_cast<int64_t>(columns)});
 }
 
-std::vector<NamedColumn> readCsvTable(Bytes &file, const CsvOptions &options) {
-  Records records(file, options);
-  std::vector<Cell> titles, cells;
+namespace {
+
+/// The columns of a table with a line of titles.
+class Table {
+public:
+  Table(Bytes &file, const CsvOptions &options) : options(options), records(file, options) {
+    if (!records.next(titles, /*hasComments=*/false))
+      records.refuse("there is no line of titles");
+    for (const Cell &title : titles)
+      names.push_back(columnName(title.text, names));
+    columns.resize(names.size());
+    std::vector<Cell> cells;
+    for (size_t rows = 0; records.next(cells, /*hasComments=*/false); ++rows) {
+      checkCount(records, cells.size(), names.size());
+      for (size_t i = 0; i < cells.size(); ++i)
+        columns[i].push_back(cells[i]);
+      if (rows % 1024 == 0)
+        poll();
+    }
+  }
+
+  const std::vector<std::string> &titlesOfColumns() const { return names; }
+  Value texts(size_t i) const {
+    std::vector<std::string> all;
+    for (const Cell &cell : columns[i])
+      all.emplace_back(cell.text);
+    return listOf(std::move(all));
+  }
+  /// Numbers; or texts, where one cell is no number, or where all stand between quotes and the title does not.
+  Value values(size_t i) const {
+    auto isQuoted = [](const Cell &cell) { return cell.isQuoted; };
+    if (!titles[i].isQuoted && !columns[i].empty() && std::ranges::all_of(columns[i], isQuoted))
+      return texts(i);
+    std::vector<Complex> all(columns[i].size());
+    bool isComplex = false;
+    for (size_t row = 0; row < all.size(); ++row)
+      if (!numberIn(columns[i][row], options, all[row], isComplex))
+        return texts(i);
+    return numbers(all, isComplex, {static_cast<int64_t>(all.size())});
+  }
+
+private:
+  const CsvOptions &options;
+  Records records;
+  std::vector<Cell> titles;
   std::vector<std::string> names;
-  if (!records.next(titles, /*hasComments=*/false))
-    records.refuse("there is no line of titles");
-  for (const Cell &title : titles)
-    names.push_back(columnName(title.text, names));
-  std::vector<std::vector<Cell>> columns(names.size());
-  for (size_t rows = 0; records.next(cells, /*hasComments=*/false); ++rows) {
-    checkCount(records, cells.size(), names.size());
-    for (size_t i = 0; i < cells.size(); ++i)
-      columns[i].push_back(cells[i]);
-    if (rows % 1024 == 0)
-      poll();
-  }
+  std::vector<std::vector<Cell>> columns;
+};
+
+} // namespace
+
+std::vector<NamedColumn> readCsvTable(Bytes &file, const CsvOptions &options) {
+  Table table(file, options);
   std::vector<NamedColumn> out;
-  for (size_t i = 0; i < names.size(); ++i) {
-    std::vector<Complex> values(columns[i].size());
-    bool isComplex = false, areNumbers = true;
-    for (size_t row = 0; areNumbers && row < values.size(); ++row)
-      areNumbers = (titles[i].isQuoted || !columns[i][row].isQuoted) &&
-                   numberIn(columns[i][row], options, values[row], isComplex);
-    std::vector<std::string> texts;
-    for (size_t row = 0; !areNumbers && row < values.size(); ++row)
-      texts.emplace_back(columns[i][row].text);
-    out.emplace_back(names[i], areNumbers ? Value(numbers(values, isComplex, {static_cast<int64_t>(values.size())}))
-                                          : Value(listOf(std::move(texts))));
-  }
+  for (const std::string &name : table.titlesOfColumns())
+    out.emplace_back(name, table.values(out.size()));
   return out;
+}
+
+Value loadColumn(const std::string &path, const std::string &name, const CsvOptions &options, bool asTexts) {
+  InputFile file(path);
+  Table table(file, options);
+  const std::vector<std::string> &names = table.titlesOfColumns();
+  auto found = std::ranges::find(names, name);
+  if (found == names.end())
+    fail(DiagId::NoSuchArray, {path, " `" + name + "`", fmt::format("{}", fmt::join(names, ", "))});
+  return asTexts ? table.texts(found - names.begin()) : table.values(found - names.begin());
 }
 
 /// An element as a cell.

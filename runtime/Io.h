@@ -99,6 +99,8 @@ std::string safetensorsText(const std::string &path, std::span<const NamedTensor
 TensorRef readCsv(Bytes &file, const CsvOptions &options = {});
 /// Columns by the names in the first line: vectors of numbers, or lists of strings where a cell is none.
 std::vector<NamedColumn> readCsvTable(Bytes &file, const CsvOptions &options);
+/// A column of a table by its name: numbers if all of its cells are, or texts.
+Value loadColumn(const std::string &path, const std::string &name, const CsvOptions &options, bool asTexts = false);
 std::string csvText(const std::string &path, const Tensor &tensor);
 /// A line of names above the columns, which are of one length.
 std::string csvTableText(const std::string &path, std::span<const NamedColumn> columns);

@@ -134,6 +134,11 @@ static Value decode(Arguments x) {
 
 static Value read_text(Arguments x) { return made(readText(string(x, 0))); }
 static Value file_size(Arguments x) { return made(InputFile(string(x, 0)).size()); }
+static Value text_column(Arguments x) {
+  CsvOptions csv{string(x, 2)[0], string(x, 3)[0], true,
+                 *static_cast<const int64_t *>(onHost(*std::get<TensorRef>(x[4])))};
+  return loadColumn(string(x, 0), string(x, 1), csv, /*asTexts=*/true);
+}
 static Value write_text(Arguments x) {
   const std::string &path = string(x, 0), &text = string(x, 1);
   if (*static_cast<const uint8_t *>(onHost(*std::get<TensorRef>(x[2]))))

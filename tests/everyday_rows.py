@@ -98,11 +98,11 @@ def orders(name, s):
         return call(name, x, words=words), getattr(np, name)(x, **options)
 
 
-@row("nansum")
+@row("nansum", "nanprod")
 def sums(name, s):
     x = s.any("ffic", nans=True)
     words, options = s.over(x)
-    return call(name, x, words=words), np.nansum(x, **options)
+    return call(name, x, words=words), getattr(np, name)(x, **options)
 
 
 @row("nanvar", "nanstd")

@@ -81,6 +81,7 @@ median | x:f64[n,m] | median(x, 1) | 2,3 1,4 0,2 2,0 |
 quantile | x:f64[n,m] q:f64[k] | quantile(x, abs(q) % 1, 0) | 2,3,2 3,1,1 |
 percentile | x:f64[n] | percentile(x, 30) | 3 1 |
 nansum | x:f64[n,m] | nansum(x, 1) | 2,3 0,2 2,0 |
+nanprod | x:f64[n,m] | nanprod(x, 1) | 2,3 0,2 2,0 |
 nanmean | x:f64[n,m] | nanmean(x, 0) | 2,3 1,2 |
 nanvar | x:f64[n,m] | nanvar(x, 0) | 2,3 1,2 |
 nanstd | x:f64[n,m] | nanstd(x) | 2,3 1,2 |

@@ -5,6 +5,7 @@
 /// evaluator share their bits.
 #include "passes/lowering/Attributes.h"
 #include "passes/lowering/ScalarEmitter.h"
+#include "passes/lowering/SingleComplex.h"
 #include "runtime/ElementFunctions.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -166,7 +167,7 @@ Element ScalarEmitter::unary(StringRef name, Element x, DType dtype) {
   }
   if (name == "sign") {
     if (complex)
-      return complexUnary("sign", x, dtype);
+      return dtype == DType::C64 ? signSingle(b, x) : complexUnary("sign", x, dtype);
     Value *zero = Constant::getNullValue(x.re->getType());
     if (dtype == DType::U8)
       return {b.CreateZExt(b.CreateICmpNE(x.re, zero), x.re->getType())};
@@ -192,6 +193,8 @@ Element ScalarEmitter::unary(StringRef name, Element x, DType dtype) {
   }
   if (!complex)
     return {realUnary(name, x.re, dtype)};
+  if (name == "reciprocal" && dtype == DType::C64)
+    return divideSingle({ConstantFP::get(b.getFloatTy(), 1), ConstantFP::get(b.getFloatTy(), 0)}, x);
   if (name == "round")
     return {realUnary(name, x.re, dtype), realUnary(name, x.im, dtype)};
   return complexUnary(name, x, dtype);

@@ -27,7 +27,7 @@ case("array_equal", "array_equal(x, x)", "np.array_equal(x, x)", "torch.equal(x,
 case(
     "log_softmax", "log_softmax(x)", None, "F.log_softmax(x, -1)", "jax.nn.log_softmax(x)", dtypes=FLOATS, classes=WHOLE
 )
-for f in ("median", "nansum", "nanmean", "nanvar", "nanstd", "nanmin", "nanmax", "nanmedian"):
+for f in ("median", "nansum", "nanprod", "nanmean", "nanvar", "nanstd", "nanmin", "nanmax", "nanmedian"):
     numpy_only(f, f"{f}(x)", f"np.{f}(x)")
 numpy_only("quantile", "quantile(x, 0.3)", "np.quantile(x, 0.3)")
 numpy_only("percentile", "percentile(x, 30)", "np.percentile(x, 30)")
