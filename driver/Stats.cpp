@@ -78,11 +78,13 @@ void writeStats(Session &session, const std::string &path) {
       "{{\"version\": \"0.1.0\", \"device\": \"{}\", \"threads\": {}, \"compiles\": [{}], \"cache_hits\": {}, "
       "\"guards\": [{}], \"recognized\": [{}], "
       "\"missed\": [{}], \"kernels\": {{{}}}, \"loops\": {}, \"repacks\": {}, \"copies\": {}, \"allocations\": {}, "
-      "\"peak_bytes\": {}, \"kernel_code\": {{\"made\": {}, \"kept\": {}, \"promoted\": {}}}, \"phase_ms\": {{{}}}, "
+      "\"peak_bytes\": {}, \"kernel_code\": {{\"made\": {}, \"kept\": {}, \"ready\": {}, \"promoted\": {}}}, "
+      "\"phase_ms\": {{{}}}, "
       "\"cuda\": {{{}}}}}\n",
       cuda.empty() ? "cpu" : "cuda", rt::threads(), compiles, session.cacheHits, guardsJson(session), recognized,
       missed, kernels, engine.loops, engine.repacks, memory.copies, memory.allocations, memory.peakBytes,
-      session.getCompiler().kernels.made, session.getCompiler().kernels.kept, engine.promoted, phases, cuda);
+      session.getCompiler().kernels.made, session.getCompiler().kernels.kept, session.getCompiler().kernels.ready,
+      engine.promoted, phases, cuda);
   rt::writeFile(path, {json});
 }
 
