@@ -6,7 +6,8 @@ left.
 Usage: taskset -c 1 bench/first_runs.py build/release/toy [--rounds=N] [FILE.toy...]
 
 Without files: statements of three kinds, the same in one function, small functions, and the lessons. Each number is the
-least of N rounds (5). `made` are the kernels that the first run compiled, `kept` those that it found among them."""
+least of N rounds (5). `made` are the kernels that the first run compiled, `kept` those that were there when
+they were met, `ready` those that came with the program."""
 import argparse
 import json
 import os
@@ -59,7 +60,12 @@ def seconds(toy, path, cache):
     if done.returncode:
         raise SystemExit(f"{path}: {done.stderr}")
     code = json.loads(stats.read_text())["kernel_code"]
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, code["made"], code["kept"]
+    return (
+        after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
+        code["made"],
+        code["kept"],
+        code["ready"],
+    )
 
 
 def main():
@@ -74,8 +80,8 @@ def main():
         *([] if options.files else programs()),
         *((os.path.basename(f), pathlib.Path(f).read_text()) for f in files),
     ]
-    print("| program | lines | first | second | more | made | kept |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
+    print("| program | lines | first | second | more | made | kept | ready |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for name, text in cases:
         first, second = [], []
         for _ in range(options.rounds):
@@ -84,8 +90,9 @@ def main():
                 path.write_text(text)
                 first.append(seconds(toy, path, pathlib.Path(folder)))
                 second.append(seconds(toy, path, pathlib.Path(folder)))
-        (a, made, kept), (b, _, _) = min(first), min(second)
-        print(f"| {name} | {text.count(chr(10))} | {a:.3f} | {b:.3f} | {a - b:.3f} | {made} | {kept} |", flush=True)
+        (a, made, kept, ready), (b, *_) = min(first), min(second)
+        row = [name, text.count("\n"), f"{a:.3f}", f"{b:.3f}", f"{a - b:.3f}", made, kept, ready]
+        print(f"| {' | '.join(map(str, row))} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -196,8 +196,10 @@ void Compiler::lower(CompiledUnit &c) {
   if (!engine.start(c.error))
     return;
   markRecursion(*c.ir);
-  if (!cache)
+  if (!cache) {
     cache = std::make_unique<CodeCache>(options.cache);
+    ready = std::make_unique<ReadyKernels>(options.cache ? cache->build() : "");
+  }
   if (usesDevice()) {
     std::unique_ptr<Module> module = newDeviceModule(*c.code->context);
     DeviceCode device{*module, {}};
@@ -262,8 +264,11 @@ static std::string promotedKey(StringRef digest) { return CodeCache::keyOf(("pro
 /// All are looked for before any is missed: the object of one may have another whose file was lost.
 bool Compiler::haveKernels(ArrayRef<std::string> digests) {
   for (const std::string &digest : digests) {
-    std::unique_ptr<MemoryBuffer> batch = warming || engine.hasKernel(digest) ? nullptr : cache->find(digest), object;
-    if (batch)
+    if (warming || engine.hasKernel(digest))
+      continue;
+    std::unique_ptr<MemoryBuffer> object = ready->find(digest);
+    const bool isReady = object != nullptr;
+    if (std::unique_ptr<MemoryBuffer> batch = isReady ? nullptr : cache->find(digest))
       object = cache->find(batch->getBuffer().str());
     if (!object)
       continue;
@@ -272,7 +277,7 @@ bool Compiler::haveKernels(ArrayRef<std::string> digests) {
       continue;
     std::string error; // a kernel that cannot be linked is not there
     engine.linkKernels(std::move(object), error);
-    for (const std::string &linked : named.defined)
+    for (const std::string &linked : isReady ? std::vector<std::string>() : named.defined)
       if (std::unique_ptr<MemoryBuffer> better = cache->find(promotedKey(linked)))
         engine.linkKernels(std::move(better), error);
   }
@@ -294,11 +299,12 @@ void Compiler::splitKernels(CompiledUnit &c) {
       engine.nameKernel(digest, shownName(c, name));
     bool known = haveKernels(digest.str());
     ++(known ? kernels.kept : kernels.made);
+    kernels.ready += known && ready->find(digest);
     return known;
   };
   keepPromoted();
-  const bool byCost = options.optimization == CompileOptions::byCost;
-  for (KernelBatch &batch : takeKernels(*c.code->module, engine.targetKey() + cache->build(), byCost, isKnown)) {
+  const bool byCost = options.optimization == CompileOptions::byCost, tiered = byCost && !makesReady;
+  for (KernelBatch &batch : takeKernels(*c.code->module, engine.targetKey() + cache->build(), tiered, isKnown)) {
     auto &code = c.kernels.emplace_back(std::make_shared<MachineCode>(c.code->context));
     code->module = std::move(batch.module);
     code->quick = batch.quick;
@@ -330,6 +336,8 @@ void Compiler::keepPromoted() {
 /// A kernel's file names the object that it is in.
 void Compiler::keep(const std::string &key, const CompiledUnit &c) {
   for (const auto &code : c.kernels) {
+    if (makesReady)
+      readyObjects.push_back(code->object->getBuffer().str());
     std::string batch = CodeCache::keyOf(code->object->getBuffer());
     cache->add(batch, *code->object);
     for (const std::string &digest : ObjectKernels(*code->object).defined)
@@ -359,10 +367,13 @@ void Compiler::link(CompiledUnit &c) {
 }
 
 Compiler::Compiler(const CompileOptions &options)
-    : engine(options), options(options), state(std::make_unique<State>()) {}
+    : engine(options), options(options), makesReady(std::getenv("TOY_MAKE_KERNELS")), state(std::make_unique<State>()) {
+}
 Compiler::~Compiler() {
   if (cache)
     keepPromoted();
+  if (makesReady && cache && !ReadyKernels::write(makesReady, cache->build(), readyObjects))
+    errs() << "cannot write " << makesReady << "\n";
 }
 
 void Compiler::setProfiler(Profiler *watching) {

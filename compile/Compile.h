@@ -6,6 +6,7 @@
 #include "jit/CodeCache.h"
 #include "jit/Engine.h"
 #include "jit/Profiler.h"
+#include "jit/ReadyKernels.h"
 #include "passes/RecognitionLog.h"
 #include "support/CompileOptions.h"
 #include "support/PhaseTimes.h"
@@ -90,9 +91,10 @@ public:
   Engine engine;
   RecognitionLog log; ///< what recognition found and refused so far, also in functions that are evaluated
   PhaseTimes times;
-  /// Kernels of the code that was compiled: those that had to be, and those that were there from before.
+  /// Kernels of the code that was compiled: those that had to be, and those that were there from before, of which some
+  /// came with the program.
   struct {
-    int64_t made = 0, kept = 0;
+    int64_t made = 0, kept = 0, ready = 0;
   } kernels;
 
 private:
@@ -122,6 +124,9 @@ private:
   Profiler *profiler = nullptr;
   bool warming = false; ///< nothing is measured, taken from the cache or kept there
   std::unique_ptr<CodeCache> cache;
+  std::unique_ptr<ReadyKernels> ready;
+  const char *const makesReady; ///< a file that gets the kernels of this process, $TOY_MAKE_KERNELS, or null
+  std::vector<std::string> readyObjects;
   std::unique_ptr<State> state; ///< what goes with the code
 };
 

@@ -84,12 +84,12 @@ void writeStats(Session &session, const std::string &path) {
       "{{\"version\": \"0.1.0\", \"device\": \"{}\", \"threads\": {}, \"compiles\": [{}], \"cache_hits\": {}, "
       "\"guards\": [{}], \"recognized\": [{}], "
       "\"missed\": [{}], \"kernels\": {{{}}}, \"loops\": {}, \"repacks\": {}, \"copies\": {}, \"allocations\": {}, "
-      "\"peak_bytes\": {}, \"kernel_code\": {{\"made\": {}, \"kept\": {}, \"promoted\": {}}}, \"phase_ms\": {{{}}}, "
-      "\"collectives\": [{}], \"cuda\": {{{}}}}}\n",
+      "\"peak_bytes\": {}, \"kernel_code\": {{\"made\": {}, \"kept\": {}, \"ready\": {}, \"promoted\": {}}}, "
+      "\"phase_ms\": {{{}}}, \"collectives\": [{}], \"cuda\": {{{}}}}}\n",
       cuda.empty() ? "cpu" : "cuda", rt::threads(), compiles, session.cacheHits, guardsJson(session), recognized,
       missed, kernels, engine.loops, engine.repacks, memory.copies, memory.allocations, memory.peakBytes,
-      session.getCompiler().kernels.made, session.getCompiler().kernels.kept, engine.promoted, phases, collectives,
-      cuda);
+      session.getCompiler().kernels.made, session.getCompiler().kernels.kept, session.getCompiler().kernels.ready,
+      engine.promoted, phases, collectives, cuda);
   rt::writeFile(path, {json});
 }
 

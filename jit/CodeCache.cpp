@@ -4,6 +4,8 @@
 /// `key`, the secret.
 #include "jit/CodeCache.h"
 
+#include "jit/ReadyKernels.h"
+
 #include "support/NewFile.h"
 #include "support/PrivateFolder.h"
 
@@ -41,10 +43,12 @@ static std::string digest(StringRef bytes) {
 
 CodeCache::CodeCache(bool useDisk) {
   struct stat info{};
-  if (::stat("/proc/self/exe", &info) != 0)
-    return; // one build could take another's code
-  program = std::to_string(info.st_size) + "." + std::to_string(info.st_mtim.tv_sec) + "." +
-            std::to_string(info.st_mtim.tv_nsec) + "." + std::to_string(info.st_ino);
+  if (program = linkedBuildId(); program.empty()) {
+    if (::stat("/proc/self/exe", &info) != 0)
+      return; // one build could take another's code
+    program = std::to_string(info.st_size) + "." + std::to_string(info.st_mtim.tv_sec) + "." +
+              std::to_string(info.st_mtim.tv_nsec) + "." + std::to_string(info.st_ino);
+  }
   if (!useDisk)
     return;
   folder = openPrivateFolder(cacheFolder);

@@ -67,6 +67,14 @@ PROGRAMS = {
     "increasing": (50_000, 1.50),
     "tuples": (100_000, 1.50),
     "checksum": (300_000, 1.50),
+    "stencil": (60, 1.50),
+    "tree": (20_000, 1.50),
+    "horner": (20_000, 1.50),
+    "permute": (8, 1.50),
+    "jacobi": (40, 1.50),
+    "table": (300, 1.50),
+    "simpson": (200, 1.50),
+    "waves": (2_000, 1.50),
 }
 COMPILERS = {
     "clang": ["clang-22", "-O3", "-march=native", "-ffp-contract=off", "-fwrapv"],
