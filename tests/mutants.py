@@ -133,6 +133,8 @@ SEQUENCE, PLAN, DEVICE, KERNELS, MEMORY = (
     "passes/lowering/DeviceKernels.cpp",
     "runtime/Memory.cpp",
 )
+POSITIONS = "passes/lowering/PositionEmitter.cpp"
+DEVICE_MODULES = ["numbers", "kernels", "counts", "opening", "failures"]
 REDUCTIONS, LIBRARIES, PLANAR, BUCKETS, STORE, ROPE = (
     "passes/lowering/DeviceReductions.cpp",
     "runtime/cuda/Libraries.cpp",
@@ -272,7 +274,40 @@ DEVICE_MUTANTS = [
         'if (block->producer >= 0)\n    flush("the host needs a value");',
         "",
     ),
-    ("the host does not wait for its copy", DEVICE, 'check(cu->streamSynchronize(stream), "the device");', ""),
+    (
+        "the host does not wait for its copy",
+        DEVICE,
+        'check(cu->streamSynchronize(stream), "the device");\n  stats.bytesToHost',
+        "stats.bytesToHost",
+    ),
+    ("copies are read late", DEVICE, "readsPageable = pageable != 0;", ""),
+    ("the first device is always taken", DEVICE, "cu->deviceGet(&device, ordinal)", "cu->deviceGet(&device, 0)"),
+    (
+        "small programs open the device",
+        DEVICE,
+        "if (bytes < large || !CudaDevice::get(unused))",
+        "if (!CudaDevice::get(unused))",
+    ),
+    (
+        "calls are captured again at any price",
+        SEQUENCE,
+        "changedCalls(*graph, begin) * 8 >",
+        "changedCalls(*graph, begin) * 0 >",
+    ),
+    ("the last of equal positions", POSITIONS, "k.CreateICmpULT(b[1], a[1])", "k.CreateICmpUGT(b[1], a[1])"),
+    (
+        "any size is a multiple",
+        KERNELS,
+        "caller.CreateURem(size, caller.getInt64(width)), caller",
+        "caller.getInt64(0), caller",
+    ),
+    ("wide copies begin anywhere", STORE, "isEven(base) && isEven(first)", "isEven(first)"),
+    (
+        "the first partial sum twice",
+        REDUCTIONS,
+        "loop(start, k.CreateBinaryIntrinsic",
+        "loop(i64(0), k.CreateBinaryIntrinsic",
+    ),
     (
         "real inverse transforms overwrite their operand",
         LIBRARIES,
@@ -356,7 +391,7 @@ DEVICE_MUTANTS = [
     (
         "sums of rows stay in one lane",
         REDUCTIONS,
-        "shuffled(rowFold(def, outer, lane, n), Intrinsic::nvvm_shfl_sync_idx_i32, 0)",
+        "shuffled(rowFold(def, outer, lane, n), Intrinsic::nvvm_shfl_sync_idx_i32, k.getInt32(0))",
         "rowFold(def, outer, lane, n)",
     ),
     (
@@ -464,7 +499,7 @@ def first_failure(of_device):
         stdout=subprocess.DEVNULL,
     ).returncode:
         return "lit"
-    modules = ["buckets.py", "device.py", "device_numbers.py", "device_counts.py", "device_failures.py"]
+    modules = ["buckets.py", "device.py", *(f"device_{part}.py" for part in DEVICE_MODULES)]
     tests = [*modules, "-k", "not (ptxas or nvcc or auto or off or unpack)"] if of_device else ["recognition.py"]
     done = subprocess.run(
         [

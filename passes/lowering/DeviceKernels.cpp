@@ -211,10 +211,46 @@ Value *KernelEmitter::launchMap(Value *site) {
   Dim last = sizes.empty() ? Dim() : rootType.getDim(sizes.size() - 1);
   bool sameRow =
       !sizes.empty() && last.isNumber() && last.value() % width == 0; // neighbours share all indices but the last
-  if (sizes.empty() || (!flat && !sameRow))
+  if (sizes.empty())
     width = 1;
+  if (!flat && last.isNumber() && !sameRow)
+    width = 1;
+  if (flat || sizes.empty() || last.isNumber())
+    return launchMap(site, sizes, width, sameRow);
+  return launchEither(
+      sizes.back(), width, [&] { return launchMap(site, sizes, width, true); },
+      [&] { return launchMap(site, sizes, 1, false); });
+}
+
+/// One of two launches: with a size that is a multiple of a width, or with any.
+Value *KernelEmitter::launchEither(Value *size, int64_t width, function_ref<Value *()> wide,
+                                   function_ref<Value *()> narrow) {
+  if (width == 1)
+    return narrow();
+  Value *isMultiple = caller.CreateICmpEQ(caller.CreateURem(size, caller.getInt64(width)), caller.getInt64(0)),
+        *first = onlyIf(isMultiple, wide), *second = onlyIf(caller.CreateNot(isMultiple), narrow);
+  return caller.CreateSelect(isMultiple, first, second);
+}
+
+/// In a kernel, the size of a result's last axis that is counted, known to be a multiple of a width, as are the equal
+/// sizes of operands: their rows begin aligned.
+void KernelEmitter::captureMultiple(Dim dim, Value *size, int64_t width) {
+  if (isa<Constant>(size) || width == 1)
+    return;
+  Value *part = capture(caller.CreateUDiv(size, caller.getInt64(width))),
+        *multiple = k.CreateMul(part, i64(width), "", true, true);
+  captures[size] = multiple;
+  for (mlir::BlockArgument argument : op.getBody().getArguments())
+    if (TensorType type = tensorTypeOf(argument); !type.isScalar() && type.getDims().back() == dim)
+      captures[callerSize(argument, type.getRank() - 1)] = multiple;
+}
+
+/// `sameRow`: the last size is a multiple of the width.
+Value *KernelEmitter::launchMap(Value *site, ArrayRef<Value *> sizes, int64_t width, bool sameRow) {
   Value *count = product(sizes);
   begin();
+  if (sameRow)
+    captureMultiple(rootType.getDim(sizes.size() - 1), sizes.back(), width);
   Value *out = capture(callerOut), *n = capture(count),
         *first = k.CreateMul(threadNumber(), i64(width), "", true, true);
   SmallVector<Value *> inner;
@@ -246,7 +282,9 @@ Value *KernelEmitter::onlyIf(Value *condition, function_ref<Value *()> make) {
              *join = BasicBlock::Create(caller.getContext(), "", function);
   caller.CreateCondBr(condition, on, join);
   caller.SetInsertPoint(on);
+  auto known = callerSizes; // those that are found inside are not known behind
   Value *made = make();
+  callerSizes = std::move(known);
   BasicBlock *end = caller.GetInsertBlock();
   caller.CreateBr(join);
   caller.SetInsertPoint(join);

@@ -30,11 +30,21 @@ bool KernelEmitter::isAlwaysByRows(FusedOp op) {
 /// long: more threads take part in a kernel for each group.
 Value *KernelEmitter::launchRows(Value *site) {
   int64_t width = std::clamp<int64_t>(accessBytes / toy::sizeOf(rootType.getDtype()), 1, 8);
-  if (Dim last = rootType.getDims().back(); !last.isNumber() || last.value() % width != 0)
-    width = 1;
+  Dim last = rootType.getDims().back();
+  if (last.isNumber())
+    return launchRows(site, last.value() % width == 0 ? width : 1);
+  return launchEither(
+      callerSize(root, rootType.getRank() - 1), width, [&] { return launchRows(site, width); },
+      [&] { return launchRows(site, 1); });
+}
+
+/// The last size is a multiple of the width.
+Value *KernelEmitter::launchRows(Value *site, int64_t width) {
   SmallVector<Value *> all = resultSizes(), outerSizes(all.begin(), all.end() - 1);
   Value *rows = product(outerSizes);
   begin();
+  rowValues.clear();
+  captureMultiple(rootType.getDims().back(), all.back(), width);
   Value *n = capture(all.back()), *height = capture(rows);
   auto [row, lane] = warpAndLane();
   SmallVector<Output> whole = {{root, capture(callerOut)}}, ofRows;
@@ -56,7 +66,7 @@ Value *KernelEmitter::launchRows(Value *site) {
         continue;
       mlir::Operation *def = inner.getDefiningOp();
       bool isFold = def && def->hasTrait<OpTrait::Reduction>();
-      Element value = isFold ? shuffled(rowFold(def, outer, lane, n), Intrinsic::nvvm_shfl_sync_idx_i32, 0)
+      Element value = isFold ? shuffled(rowFold(def, outer, lane, n), Intrinsic::nvvm_shfl_sync_idx_i32, k.getInt32(0))
                              : elementAt(inner, first);
       rowValues[result] = value;
     }
@@ -81,13 +91,11 @@ Value *KernelEmitter::launchRows(Value *site) {
                 launch);
 }
 
-Element KernelEmitter::shuffled(Element x, Intrinsic::ID how, unsigned lane) {
+Element KernelEmitter::shuffled(Element x, Intrinsic::ID how, Value *lane) {
   auto shuffle = [&](Value *v) -> Value * {
     Type *type = v->getType();
     unsigned bits = type->getPrimitiveSizeInBits();
-    auto move = [&](Value *word) {
-      return k.CreateIntrinsic(how, {}, {k.getInt32(-1), word, k.getInt32(lane), k.getInt32(31)});
-    };
+    auto move = [&](Value *word) { return k.CreateIntrinsic(how, {}, {k.getInt32(-1), word, lane, k.getInt32(31)}); };
     Value *integer = type->isIntegerTy() ? v : k.CreateBitCast(v, k.getIntNTy(bits)), *moved;
     if (bits <= 32)
       moved = k.CreateTrunc(move(k.CreateZExt(integer, k.getInt32Ty())), k.getIntNTy(bits));
@@ -168,7 +176,7 @@ Element KernelEmitter::warpFold(mlir::Operation *op, const Indices &outer, Value
         },
         [&] { return total; });
   for (unsigned half = warp / 2; half > 0; half /= 2)
-    total = combine(op, total, shuffled(total, Intrinsic::nvvm_shfl_sync_down_i32, half), dtype);
+    total = combine(op, total, shuffled(total, Intrinsic::nvvm_shfl_sync_down_i32, k.getInt32(half)), dtype);
   return total;
 }
 
@@ -237,14 +245,15 @@ Element KernelEmitter::rowFold(mlir::Operation *op, const Indices &outer, Value 
 
 Value *KernelEmitter::launchReduction(mlir::Operation *op, Value *site) {
   mlir::Value x = op->getOperand(0);
-  DType dtype = rootType.getDtype(), from = tensorTypeOf(x).getDtype();
+  DType dtype = rootType.getDtype();
   ReductionAxes axes(op);
   SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), reducedSizes = callerSizesOf(x, axes.reduced),
                        all = resultSizes();
   Value *count = product(reducedSizes), *rows = product(outerSizes);
-  bool isPosition = isa<ArgMaxOp, ArgMinOp>(op);
+  if (isa<ArgMaxOp, ArgMinOp>(op))
+    return launchPosition(op, site);
   auto known = tensorTypeOf(x).getStaticCount();
-  if (!isPosition && axes.alongLast && axes.outer.empty() && !(known && *known <= reductionBlock))
+  if (axes.alongLast && axes.outer.empty() && !(known && *known <= reductionBlock))
     return launchLongReduction(op, count, site);
   flat = axes.outer.empty() && axes.alongLast && isAllElementwise(x);
   begin();
@@ -252,7 +261,7 @@ Value *KernelEmitter::launchReduction(mlir::Operation *op, Value *site) {
   SmallVector<Value *> sizes;
   for (Value *v : outerSizes)
     sizes.push_back(capture(v));
-  if (!isPosition && axes.alongLast) {
+  if (axes.alongLast) {
     auto [row, lane] = warpAndLane();
     guarded(k.CreateICmpSLT(row, height), [&, row = row, lane = lane] {
       Element total = rowFold(op, decode(row, sizes), lane, n);
@@ -260,22 +269,9 @@ Value *KernelEmitter::launchReduction(mlir::Operation *op, Value *site) {
     });
     return finishLaunch(caller.CreateMul(rows, caller.getInt64(warp)), {{dtype, all}}, site);
   }
-  Value *best = variable(isPosition ? from : dtype), *position = isPosition ? variable(DType::I64) : nullptr;
+  Value *best = variable(dtype);
   guarded(k.CreateICmpSLT(thread, height), [&] {
     Indices outer = decode(thread, sizes);
-    if (isPosition) {
-      scalars.store(from, best, i64(0), reductionElement(op, outer, i64(0)));
-      scalars.store(DType::I64, position, i64(0), {i64(0)});
-      memo.clear();
-      loop(i64(1), n, [&](Value *j) {
-        Value *a = scalars.load(from, best, i64(0)).re, *b = reductionElement(op, outer, j).re,
-              *better = isBetter(op, a, b, from);
-        scalars.store(from, best, i64(0), {k.CreateSelect(better, b, a)});
-        scalars.store(DType::I64, position, i64(0),
-                      {k.CreateSelect(better, j, scalars.load(DType::I64, position, i64(0)).re)});
-      });
-      return scalars.store(DType::I64, out, thread, scalars.load(DType::I64, position, i64(0)));
-    }
     scalars.store(dtype, best, i64(0), identityOf(op, dtype));
     memo.clear();
     loop(i64(0), n, [&](Value *j) {
@@ -310,22 +306,41 @@ Value *KernelEmitter::launchLongReduction(mlir::Operation *op, Value *count, Val
     out = capture(callerOut);
     Value *in = capture(partials);
     number = capture(blocks);
-    guarded(k.CreateICmpEQ(threadNumber(), i64(0)), [&] {
-      Value *total = variable(dtype);
-      scalars.store(dtype, total, i64(0), scalars.load(dtype, in, i64(0)));
-      loop(i64(1), number, [&](Value *i) {
-        scalars.store(dtype, total, i64(0),
-                      combine(op, scalars.load(dtype, total, i64(0)), scalars.load(dtype, in, i), dtype));
-      });
-      scalars.store(dtype, out, i64(0), scalars.load(dtype, total, i64(0)));
+    auto [first, own] = warpAndLane();
+    guarded(k.CreateICmpEQ(first, i64(0)), [&, own = own] {
+      Element total = orderedFold(op, in, own, number);
+      guarded(k.CreateICmpEQ(own, i64(0)), [&] { scalars.store(dtype, out, i64(0), total); });
     });
     SmallVector<Value *> ones(rootType.getRank(), caller.getInt64(1));
-    Value *object = finishLaunch(caller.getInt64(1), {{dtype, ones}}, site);
-    ScalarEmitter(*caller.GetInsertBlock()->getModule(), caller)
-        .call("toy_rt_release", caller.getVoidTy(), {partials})
-        ->setDoesNotThrow();
-    return object;
+    return finishFromPartials(partials, caller.getInt64(warp), {dtype, ones}, site);
   });
+}
+
+/// Partial results, one after the other: a warp reads as many of them as it has lanes, and each lane combines all.
+Element KernelEmitter::orderedFold(mlir::Operation *op, Value *in, Value *lane, Value *number) {
+  DType dtype = rootType.getDtype();
+  Value *total = variable(dtype);
+  scalars.store(dtype, total, i64(0), scalars.load(dtype, in, i64(0)));
+  loop(i64(0), k.CreateUDiv(k.CreateAdd(number, i64(warp - 1)), i64(warp)), [&](Value *round) {
+    Value *base = k.CreateMul(round, i64(warp), "", true, true), *left = k.CreateSub(number, base),
+          *at = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(base, lane), k.CreateSub(number, i64(1)));
+    Element own = scalars.load(dtype, in, at);
+    Value *start = k.CreateZExt(k.CreateICmpEQ(round, i64(0)), k.getInt64Ty());
+    loop(start, k.CreateBinaryIntrinsic(Intrinsic::smin, left, i64(warp)), [&](Value *i) {
+      Element next = shuffled(own, Intrinsic::nvvm_shfl_sync_idx_i32, k.CreateTrunc(i, k.getInt32Ty()));
+      scalars.store(dtype, total, i64(0), combine(op, scalars.load(dtype, total, i64(0)), next, dtype));
+    });
+  });
+  return scalars.load(dtype, total, i64(0));
+}
+
+/// Ends the kernel that reads the results of another one, which are not needed then.
+Value *KernelEmitter::finishFromPartials(Value *partials, Value *threads, LaunchResult result, Value *site) {
+  Value *object = finishLaunch(threads, result, site);
+  ScalarEmitter(*caller.GetInsertBlock()->getModule(), caller)
+      .call("toy_rt_release", caller.getVoidTy(), {partials})
+      ->setDoesNotThrow();
+  return object;
 }
 
 } // namespace toy

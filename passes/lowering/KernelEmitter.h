@@ -185,6 +185,8 @@ private:
   // PositionEmitter.cpp
   llvm::Value *isBetter(mlir::Operation *op, llvm::Value *a, llvm::Value *b, DType dtype);
   Fold better(mlir::Operation *op, const Fold &a, const Fold &b, DType dtype);
+  Fold firstBest(mlir::Operation *op, const Fold &a, const Fold &b, DType dtype);
+  llvm::Value *worst(mlir::Operation *op, DType dtype);
   llvm::Value *emitPositionInRow(mlir::Operation *op, const Indices &outer, llvm::Value *n, llvm::Type *position);
   llvm::Value *emitPositionInShortRow(mlir::Operation *op, const Indices &outer, int64_t count);
   void emitPositionsOfColumns(mlir::Operation *op, const Indices &outer, llvm::Value *base, llvm::Value *out,
@@ -197,14 +199,28 @@ private:
   void prefetch(mlir::Value value, const Indices &indices);
   void storeNeighbours(llvm::ArrayRef<Output> outputs, llvm::Value *first, const Indices &indices, int64_t number);
   llvm::Value *launchMap(llvm::Value *site);
+  llvm::Value *launchMap(llvm::Value *site, llvm::ArrayRef<llvm::Value *> sizes, int64_t width, bool sameRow);
+  llvm::Value *launchEither(llvm::Value *size, int64_t width, llvm::function_ref<llvm::Value *()> wide,
+                            llvm::function_ref<llvm::Value *()> narrow);
+  void captureMultiple(Dim dim, llvm::Value *size, int64_t width);
   llvm::Value *launchRows(llvm::Value *site);
+  llvm::Value *launchRows(llvm::Value *site, int64_t width);
   llvm::Value *onlyIf(llvm::Value *condition, llvm::function_ref<llvm::Value *()> make);
   llvm::Value *launchReduction(mlir::Operation *op, llvm::Value *site);
   llvm::Value *launchLongReduction(mlir::Operation *op, llvm::Value *count, llvm::Value *site);
+  Element orderedFold(mlir::Operation *op, llvm::Value *in, llvm::Value *lane, llvm::Value *number);
+  // DevicePositions.cpp
+  llvm::Value *launchPosition(mlir::Operation *op, llvm::Value *site);
+  llvm::Value *launchPositionOfRows(mlir::Operation *op, llvm::Value *site);
+  llvm::Value *launchPositionOfBlocks(mlir::Operation *op, llvm::Value *site);
+  llvm::Value *warpPosition(mlir::Operation *op, llvm::Value *lane, llvm::Value *begin, llvm::Value *end,
+                            llvm::function_ref<Element(llvm::Value *)> candidate);
+  llvm::Value *columnPosition(mlir::Operation *op, const Indices &outer, llvm::Value *n);
   struct LaunchResult {
     DType dtype;
     llvm::SmallVector<llvm::Value *> sizes; ///< in the caller; as many for each result
   };
+  llvm::Value *finishFromPartials(llvm::Value *partials, llvm::Value *threads, LaunchResult result, llvm::Value *site);
   llvm::Value *launchKernel(const std::string &name, llvm::ArrayRef<LaunchResult> results,
                             llvm::ArrayRef<llvm::Value *> objects, llvm::ArrayRef<llvm::Value *> words,
                             llvm::Value *threads, llvm::Value *site);
@@ -212,7 +228,7 @@ private:
   void guarded(llvm::Value *condition, llvm::function_ref<void()> body);
   llvm::Value *threadNumber();
   std::pair<llvm::Value *, llvm::Value *> warpAndLane();
-  Element shuffled(Element x, llvm::Intrinsic::ID how, unsigned lane);
+  Element shuffled(Element x, llvm::Intrinsic::ID how, llvm::Value *lane);
   /// What a round of a loop gives, how far the index goes on, and how far beyond its index it looked.
   struct Round {
     Element value;

@@ -23,8 +23,17 @@ KernelEmitter::Fold KernelEmitter::better(mlir::Operation *op, const Fold &a, co
   return {k.CreateSelect(takes, b[0], a[0]), k.CreateSelect(takes, b[1], a[1])};
 }
 
+/// The better one, or of equal ones the one that stands before the other.
+KernelEmitter::Fold KernelEmitter::firstBest(mlir::Operation *op, const Fold &a, const Fold &b, DType dtype) {
+  Value *isEarlier = k.CreateAnd(k.CreateNot(isBetter(op, b[0], a[0], dtype)), k.CreateICmpULT(b[1], a[1]));
+  Value *takes = k.CreateOr(isBetter(op, a[0], b[0], dtype), isEarlier);
+  return {k.CreateSelect(takes, b[0], a[0]), k.CreateSelect(takes, b[1], a[1])};
+}
+
 /// What loses against any element that stands before it or is better.
-static Value *worst(IRBuilder<> &k, Type *type, bool isMax, bool isUnsigned) {
+Value *KernelEmitter::worst(mlir::Operation *op, DType dtype) {
+  Type *type = scalars.partType(dtype);
+  const bool isMax = isa<ArgMaxOp>(op), isUnsigned = dtype == DType::Bool || dtype == DType::U8;
   if (type->isFloatingPointTy())
     return ConstantFP::getInfinity(type, isMax);
   unsigned bits = type->getIntegerBitWidth();
@@ -37,7 +46,7 @@ static Value *worst(IRBuilder<> &k, Type *type, bool isMax, bool isUnsigned) {
 Value *KernelEmitter::emitPositionInRow(mlir::Operation *op, const Indices &outer, Value *n, Type *position) {
   constexpr int64_t width = 64;
   DType dtype = tensorTypeOf(op->getOperand(0)).getDtype();
-  Value *start = worst(k, scalars.partType(dtype), isa<ArgMaxOp>(op), dtype == DType::Bool || dtype == DType::U8);
+  Value *start = worst(op, dtype);
   Lanes lanes(*this, {start, Constant::getNullValue(position)}, width);
   auto narrow = [&](Value *v) { return k.CreateTrunc(v, position); };
   loop(i64(0), i64(width), [&](Value *lane) { lanes.write(lane, {start, narrow(lane)}); });
@@ -54,10 +63,7 @@ Value *KernelEmitter::emitPositionInRow(mlir::Operation *op, const Indices &oute
   loop(i64(0), k.CreateSub(n, tail), [&](Value *lane) { step(tail, lane); });
   for (int64_t half = width / 2; half > 0; half /= 2)
     loop(i64(0), i64(half), [&](Value *lane) {
-      Fold a = lanes.read(lane), b = lanes.read(k.CreateAdd(lane, i64(half)));
-      Value *isEarlier = k.CreateAnd(k.CreateNot(isBetter(op, b[0], a[0], dtype)), k.CreateICmpULT(b[1], a[1]));
-      Value *takes = k.CreateOr(isBetter(op, a[0], b[0], dtype), isEarlier);
-      lanes.write(lane, {k.CreateSelect(takes, b[0], a[0]), k.CreateSelect(takes, b[1], a[1])});
+      lanes.write(lane, firstBest(op, lanes.read(lane), lanes.read(k.CreateAdd(lane, i64(half))), dtype));
     });
   return k.CreateZExt(lanes.read(i64(0))[1], k.getInt64Ty());
 }
@@ -76,7 +82,7 @@ void KernelEmitter::emitPositionsOfColumns(mlir::Operation *op, const Indices &o
                                            Value *n) {
   constexpr int64_t width = 256;
   DType dtype = tensorTypeOf(op->getOperand(0)).getDtype();
-  Value *start = worst(k, scalars.partType(dtype), isa<ArgMaxOp>(op), false);
+  Value *start = worst(op, dtype);
   Lanes best(*this, {start}, width);
   Value *groups = k.CreateUDiv(k.CreateAdd(k.CreateSub(rangeEnd, rangeBegin), i64(width - 1)), i64(width));
   loop(i64(0), groups, [&](Value *group) {

@@ -61,9 +61,13 @@ __device__ inline Word placeOf(Word i, const Axes &a) {
   Word i3 = i % a.n3, rest = i / a.n3, i2 = rest % a.n2, i1 = rest / a.n2 % a.n1, i0 = rest / a.n2 / a.n1;
   return i0 * a.s0 + i1 * a.s1 + i2 * a.s2 + i3 * a.s3;
 }
+#ifdef __clang__
+using Double2 = unsigned long long __attribute__((ext_vector_type(2)));
+#else
 struct alignas(16) Double2 {
   unsigned long long low, high;
 };
+#endif
 template <typename T> __device__ inline T valueOf(Word low, Word) { return static_cast<T>(low); }
 template <> __device__ inline Double2 valueOf<Double2>(Word low, Word high) {
   return {static_cast<unsigned long long>(low), static_cast<unsigned long long>(high)};

@@ -48,15 +48,39 @@ std::vector<Axis> axesOf(const Tensor &x, const Tensor &values, std::span<const 
   return joined(axes);
 }
 
+/// Copies of rows in the widest accesses that they allow: how many bytes, of which everything is a multiple.
+int64_t widen(std::vector<Axis> &axes, int64_t &base, int64_t &first, int64_t bytes) {
+  for (; bytes < 16; bytes *= 2) {
+    auto isEven = [](int64_t n) { return n % 2 == 0; };
+    bool halves = !axes.empty() && axes.back().out == 1 && axes.back().in == 1 && isEven(axes.back().size) &&
+                  isEven(base) && isEven(first) && std::all_of(axes.begin(), axes.end() - 1, [&](const Axis &axis) {
+                    return isEven(axis.out) && isEven(axis.in);
+                  });
+    if (!halves)
+      break;
+    base /= 2;
+    first /= 2;
+    axes.back().size /= 2;
+    for (auto axis = axes.begin(); axis != axes.end() - 1; ++axis) {
+      axis->out /= 2;
+      axis->in /= 2;
+    }
+  }
+  return bytes;
+}
+
 /// `from`: the values, or null for one that the words hold.
 cuda::Record storeRecord(DType dtype, std::vector<Axis> axes, int64_t base, DeviceBlock *from,
                          std::span<const int64_t> value, int64_t site, int64_t first = 0) {
+  int64_t bytes = sizeOf(dtype);
+  if (from)
+    bytes = widen(axes, base, first, bytes);
   axes.insert(axes.begin(), mostAxes - axes.size(), Axis());
   int64_t count = 1;
   for (const Axis &axis : axes)
     count *= axis.size;
   cuda::Record record;
-  record.kernel = &cuda::kernelAround(((from ? "store_" : "fill_") + std::to_string(sizeOf(dtype))).c_str());
+  record.kernel = &cuda::kernelAround(((from ? "store_" : "fill_") + std::to_string(bytes)).c_str());
   record.words = {count, base, axes[1].size, axes[2].size, axes[3].size};
   for (const Axis &axis : axes)
     record.words.push_back(axis.out);

@@ -88,11 +88,13 @@ struct FakeStream {
 struct FakeFunction {
   const ptx::Module *module;
   const ptx::Function *function;
+  size_t moduleNumber;
 };
 
 struct FakeModule {
   std::unique_ptr<ptx::Module> module;
-  std::map<std::string, std::unique_ptr<FakeFunction>> functions;
+  size_t number = 0;
+  std::map<std::string, std::unique_ptr<FakeFunction>> functions = {};
 };
 
 struct Launch {
@@ -194,6 +196,8 @@ struct Fake : ptx::Memory {
         std::fprintf(file, "found: %s\n", text.c_str());
       for (auto &[name, n] : counts)
         std::fprintf(file, "%s: %lld\n", name.c_str(), static_cast<long long>(n));
+      for (const std::string &launch : launched)
+        std::fprintf(file, "launched: %s\n", launch.c_str());
       int64_t live = 0;
       for (auto &[address, a] : allocations)
         live += a.isLive;
@@ -390,7 +394,13 @@ struct Fake : ptx::Memory {
   }
 
   static double costOf(const Launch &l) { return 2 + l.blocks * l.threads / 4096.0; }
+  /// A folder for the modules that are loaded, if work is counted and not done (TOY_FAKE_IDLE): bench/cuda_counts.py.
+  const char *idle = std::getenv("TOY_FAKE_IDLE");
+  std::vector<std::string> launched; ///< the module's number, the kernel, blocks
   void launch(const Launch &l) {
+    if (idle)
+      return launched.push_back(std::to_string(l.function->moduleNumber) + " " + l.function->function->name + " " +
+                                std::to_string(l.blocks));
     ptx::run(*l.function->module, *l.function->function, l.blocks, l.threads, l.parameters, *this);
   }
   void multiply(const Product &p);

@@ -15,6 +15,8 @@
 /// Kernels are the PTX that was loaded, interpreted.
 #include "Fake.h"
 
+#include <fstream>
+
 namespace fakecuda {
 
 Fake &fake() {
@@ -327,6 +329,9 @@ Result cuModuleLoadDataEx(Module *module, const void *image, unsigned count, int
     f.complain(error.what());
     return invalidPtx;
   }
+  loaded->number = f.counts["modules"]++;
+  if (f.idle)
+    std::ofstream(f.idle + ("/" + std::to_string(loaded->number) + ".ptx")) << static_cast<const char *>(image);
   *module = reinterpret_cast<Module>(loaded.get());
   f.modules.push_back(std::move(loaded));
   return success;
@@ -349,7 +354,7 @@ Result cuModuleGetFunction(Function *function, Module module, const char *name) 
     return notFound;
   auto &slot = m->functions[name];
   if (!slot)
-    slot = std::make_unique<FakeFunction>(FakeFunction{m->module.get(), it->second.get()});
+    slot = std::make_unique<FakeFunction>(FakeFunction{m->module.get(), it->second.get(), m->number});
   *function = reinterpret_cast<Function>(slot.get());
   return success;
 }

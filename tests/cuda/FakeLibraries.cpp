@@ -60,6 +60,8 @@ template <typename T, typename In = T> static void product(Fake &f, const Produc
 
 /// Every sum of the definition, in double.
 void Fake::transform(const FftPlan &p) {
+  if (idle)
+    return;
   auto isComplex = [](int type) { return type == blasC64 || type == blasC128; };
   auto isSingle = [](int type) { return type == blasF32 || type == blasC64; };
   int64_t inBytes = (isSingle(p.inType) ? 4 : 8) * (isComplex(p.inType) ? 2 : 1),
@@ -118,6 +120,8 @@ void Fake::transform(const FftPlan &p) {
 }
 
 void Fake::multiply(const Product &p) {
+  if (idle)
+    return;
   if (p.transform.n)
     return transform(p.transform);
   switch (p.type) {

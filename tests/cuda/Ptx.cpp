@@ -418,6 +418,17 @@ private:
 
 } // namespace
 
-std::unique_ptr<Module> parse(const std::string &text) { return Parser(text).run(); }
+/// Before PTX 7.1 half of a word is dropped into a register of a block of its own.
+static std::string withSinks(std::string text) {
+  constexpr std::string_view head = "{ .reg .b32 tmp; ", sink = "tmp", tail = "; }";
+  for (size_t at = 0; (at = text.find(head, at)) != std::string::npos;) {
+    text.erase(at, head.size());
+    text.replace(text.find(sink, at), sink.size(), "_");
+    text.erase(text.find(tail, at) + 1, tail.size() - 1);
+  }
+  return text;
+}
+
+std::unique_ptr<Module> parse(const std::string &text) { return Parser(withSinks(text)).run(); }
 
 } // namespace ptx

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels whose form depends on sizes: positions by warps, wide accesses for sizes that are not known, wide copies,
+sums of partial sums; all of them as PTX for older devices, too. The host's bits, and launches."""
+import pathlib
+import re
+import subprocess
+
+from device import EVERYWHERE, ROOT, run, same_bits, tool_of_cuda
+
+POSITIONS = (
+    "def f(x: {d}[N, M]) {{ return (argmax(x, axis=1), argmin(x, axis=1), argmax(x, axis=0), argmax(x), argmin(x)); }}\n"
+    "var x = {d}(reshape({v}, [{n}, {m}])); print(f(x));{more}\n"
+)
+VALUES = {
+    "f32": "sin(arange({c}) * 0.7)",
+    "f64": "where(arange({c}) % 5000 == 4999, nan, sin(arange({c}) * 0.7))",
+    "i32": "arange({c}) * 37 % 11",
+    "u8": "arange({c}) * 37 % 200",
+    "bool": "arange({c}) % 97 > 90",
+    "f16": "arange({c}) * 0 - inf",
+    "bf16": "round(sin(arange({c}) * 0.7), 1)",
+}
+
+
+def positions(toy):
+    """Ties and NaN are the first ones' whatever warps find them; operands may be anything."""
+    for i, (dtype, value) in enumerate(VALUES.items()):
+        for n, m in ((3, 5), (2, 33), (3, 200), (1, 20000), (2, 2100)):
+            more = "" if dtype == "bool" else f" print(argmax(x + x[:, ::-1], axis=1), argmax(x * x[:1], axis=1));"
+            text = POSITIONS.format(d=dtype, n=n, m=m, v=value.format(c=n * m), more=more)
+            if problem := same_bits(toy, text, ["--cuda-graphs=off"], seed=i):
+                return problem
+    text = "def f(x: f64[N, M], y: f64[M, N]) { return argmax(x + y.T, axis=1); } for m in i64([3, 2500, 7]) { var x = reshape(sin(arange(2 * m) * 0.3), [2, m]); print(f(x, x.T * 2)); }"
+    return same_bits(toy, text)
+
+
+def launches_of_positions(toy):
+    """A row that is long and alone is the work of many warps."""
+    counts = {}
+    for shape in ("1, 128256", "1, 2000", "600, 3000"):
+        text = f"def f(x: f32[N, M]) {{ return argmax(x, axis=1); }} var a = f32(ones([{shape}])); var y = f(a);"
+        counts[shape] = run(toy, [*EVERYWHERE, "--cuda-graphs=off", "-e", text]).stats["launches"] - 1
+    return None if counts == {"1, 128256": 2, "1, 2000": 1, "600, 3000": 1} else f"{counts}"
+
+
+DECLARED = [
+    "x * 2 + b",
+    "(x.T * b[:, newaxis]).T + x",
+    "(x + b) * x[::-1]",
+    "softmax(x + b, 1)",
+    "x[:, ::-1] + x",
+    "cat(x, x + b)",
+    "x + x.shape[1]",
+]
+
+
+def declared_sizes(toy):
+    """Sizes that no signature gives, multiples of what a thread reads at once and others."""
+    for i, dtype in enumerate(("f32", "f64", "bf16", "c64")):
+        forms = [form for form in DECLARED if not (dtype == "c64" and "softmax" in form)]
+        text = "".join(
+            f"def f{j}(x: {dtype}[N, M], b: {dtype}[M]) {{ return {form}; }}\n" for j, form in enumerate(forms)
+        )
+        text += "for m in i64([1, 3, 4, 8, 33, 64]) {{ var x = {d}(reshape(sin(arange(5 * m) * 0.7), [5, m])); var b = x[0] * {d}(3); {calls} }}\n".format(
+            d=dtype, calls=" ".join(f"print(f{j}(x, b));" for j in range(len(forms)))
+        )
+        if problem := same_bits(toy, text, [f"--cuda-graphs={('off', 'full')[i % 2]}"], seed=i):
+            return problem
+    text = (
+        "def f(x: f32[N, M], y: f32[N, M], b: f32[M]) { return x * y + b; } var a = f32(ones([64, 64])); f(a, a, a[0]);"
+    )
+    ptx = subprocess.run([toy, "--emit=ptx", "-"], input=text, capture_output=True, text=True, timeout=120).stdout
+    kernels = [
+        re.findall(r"(?:ld|st)\.global\S*", kernel) for kernel in ptx.split(".entry") if kernel.count(".ptr") == 4
+    ]
+    wide = [all(".v4.b32" in access for access in kernel) for kernel in kernels]
+    return None if sorted(wide) == [False, True] else f"{kernels}"
+
+
+COPIES = """def at(n: i64) { return reshape(sin(arange(n * n)), [n, n]); }
+var x = at(64); var y = x * 1; y[2:40] = x[1:39]; y[:, 4:20] = x[:, 20:36]; y[:, 3:19] = x[:, 20:36];
+y[1:64:2, 8:] = x[:32, 8:]; print(sum(y, 1), sum(y, 0));
+var z = f16(x); z[1:5, 2:62] = f16(x)[3:7, 4:64]; z[7:9] = f16(x)[1]; z[11, 1:] = z[12, 1:]; print(z);
+var w = bool(x > 0); w[3:5, 16:48] = w[1:3, :32]; w[9, 1:17] = w[8, 3:19]; print(w[:10], sum(i64(w)));
+var c = c128(x); c[1, :10] = c[0, 3:13]; print(c[:2]);
+"""
+SUMS = "var x = sin(arange(60000) * 0.1); print(sum(x), prod(cos(x) * 1.2), max(x), sum(f32(x)), mean(x * 1i), all(x < 2), any(x > 2)); for n in i64([8192, 8193, 262144, 270337]) { print(sum(arange(n) * 0.1), prod(1 + arange(n) * 1e-9i)); }"
+
+
+def copies(toy):
+    return same_bits(toy, COPIES, ["--cuda-graphs=off"]) or same_bits(toy, COPIES, ["--cuda-graphs=full"])
+
+
+def partial_sums(toy):
+    return same_bits(toy, SUMS, ["--cuda-graphs=off"])
+
+
+def older(toy):
+    """PTX 6.3 and 7.0, for devices before those that the other cases play."""
+    import os
+
+    for capability in ("75", "80"):
+        os.environ["TOY_FAKE_CAPABILITY"] = capability
+        try:
+            for text in (COPIES, SUMS, POSITIONS.format(d="f64", n=2, m=2100, v=VALUES["f64"].format(c=4200), more="")):
+                if problem := same_bits(toy, text, ["--cuda-graphs=off"]):
+                    return f"{capability}: {problem}"
+        finally:
+            del os.environ["TOY_FAKE_CAPABILITY"]
+    return None
+
+
+def counts(toy):
+    """The table of bench/results: no kernel of it spills, and long rows and sums have blocks for the whole device."""
+    ptxas = tool_of_cuda("ptxas")
+    if not ptxas:
+        return "skipped: ptxas is not installed"
+    done = subprocess.run(
+        ["/usr/bin/python3", ROOT / "bench/cuda_counts.py", toy, ptxas], capture_output=True, text=True
+    )
+    rows = [[cell.strip() for cell in line.strip("|\n ").split("|")] for line in done.stdout.splitlines()[2:]]
+    kernels = [row for row in rows if row[1] != "a library's"]
+    if done.returncode or len(kernels) < 20:
+        return done.stdout + done.stderr
+    if spilled := [row for row in kernels if row[4:] != ["0", "0"]]:
+        return f"{spilled}"
+    blocks = {row[0]: int(row[1].split()[0].replace(",", "")) for row in kernels if row[0]}
+    return None if blocks["argmax, f32[1, 128256]"] >= 100 and blocks["sum, f64[2^26]"] >= 528 else f"{blocks}"
+
+
+MARKERS = ("device", "host")
+
+
+def all_cases():
+    for check in (positions, launches_of_positions, declared_sizes, copies, partial_sums, older):
+        yield f"device: {check.__name__.replace('_', ' ')}", check
+    yield "device: counts", counts, "nightly"
