@@ -4,6 +4,7 @@
 #include "compile/Pipelines.h"
 
 #include "passes/Passes.h"
+#include "passes/Rewriting.h"
 #include "runtime/Parallel.h"
 
 #include "mlir/Transforms/Passes.h"
@@ -14,7 +15,7 @@ namespace toy {
 
 /// Without the pattern that turns branches into selections of values: tensors are selected by control flow.
 static std::unique_ptr<Pass> createCanonicalizer() {
-  return createCanonicalizerPass({}, {"(anonymous namespace)::SimplifyCondBranchIdenticalSuccessors"});
+  return createCanonicalizerPass(withoutMerging(), {"(anonymous namespace)::SimplifyCondBranchIdenticalSuccessors"});
 }
 
 namespace {

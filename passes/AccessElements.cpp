@@ -4,6 +4,7 @@
 #include "passes/Constants.h"
 #include "passes/ControlFlow.h"
 #include "passes/Passes.h"
+#include "passes/Rewriting.h"
 
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/CSE.h"
@@ -183,7 +184,7 @@ struct AccessElementsPass : impl::AccessElementsBase<AccessElementsPass> {
     RewritePatternSet patterns(&getContext());
     patterns.add<ElementOfSlice, ElementOfView>(&getContext());
     patterns.add<StoreOfElement>(&getContext(), device ? &loops : nullptr);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), withoutMerging())))
       return signalPassFailure();
     WalkResult any = getOperation().walk([](Operation *op) {
       return isa<ElementOp, ElementStoreOp>(op) ? WalkResult::interrupt() : WalkResult::advance();

@@ -4,6 +4,7 @@
 /// beside their price.
 #include "passes/Constants.h"
 #include "passes/Passes.h"
+#include "passes/Rewriting.h"
 
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -325,8 +326,8 @@ struct ComplexAlgebraPass : impl::ComplexAlgebraBase<ComplexAlgebraPass> {
     patterns.add<SmallPower>(&getContext(), relaxed);
     if (relaxed)
       patterns.add<TimesImaginaryUnit, SquaredMagnitude>(&getContext());
-    if (failed(applyPatternsGreedily(getOperation(), std::move(views))) ||
-        failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+    if (failed(applyPatternsGreedily(getOperation(), std::move(views), withoutMerging())) ||
+        failed(applyPatternsGreedily(getOperation(), std::move(patterns), withoutMerging())))
       signalPassFailure();
   }
 };

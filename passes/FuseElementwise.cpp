@@ -2,6 +2,7 @@
 /// \file
 /// Groups of operations that become one loop nest.
 #include "passes/Passes.h"
+#include "passes/Rewriting.h"
 
 #include "support/Half.h"
 
@@ -259,7 +260,7 @@ struct FuseElementwisePass : impl::FuseElementwiseBase<FuseElementwisePass> {
     RewritePatternSet views(&getContext());
     views.add<ComplexOfHalves, HalvesOfComplex, ReshapeBeforePart, ReshapeBehindCast, SizeOfOperand>(&getContext());
     bool changed = false;
-    if (fuse && failed(applyPatternsGreedily(getOperation(), std::move(views), {}, &changed)))
+    if (fuse && failed(applyPatternsGreedily(getOperation(), std::move(views), withoutMerging(), &changed)))
       return signalPassFailure();
     IRRewriter rewriter(&getContext());
     if (changed) // reshapes may have met

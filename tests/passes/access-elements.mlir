@@ -65,3 +65,22 @@ func.func @turns(%x: !toy.tensor<f64[4]>, %i: !toy.tensor<i64[]>) -> !toy.tensor
   %e = toy.element %a, %j : (!toy.tensor<f64[s0]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[]>
   return %e : !toy.tensor<f64[]>
 }
+
+// Blocks that read elements of different tensors stay two: a tensor as an argument of one would be counted at each turn.
+// CHECK-LABEL: @either
+// CHECK: toy.element %arg0
+// CHECK: toy.element %arg1
+func.func @either(%x: !toy.tensor<i64[N]>, %y: !toy.tensor<i64[N]>, %i: !toy.tensor<i64[]>, %c: i1) -> !toy.tensor<i64[]> {
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  cf.cond_br %c, ^first, ^second
+^first:
+  %s = toy.slice %x, %i, %1 {steps = array<i64: 1>} : (!toy.tensor<i64[N]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[1]>
+  %a = toy.reshape %s : (!toy.tensor<i64[1]>) -> !toy.tensor<i64[]>
+  cf.br ^join(%a : !toy.tensor<i64[]>)
+^second:
+  %t = toy.slice %y, %i, %1 {steps = array<i64: 1>} : (!toy.tensor<i64[N]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[1]>
+  %b = toy.reshape %t : (!toy.tensor<i64[1]>) -> !toy.tensor<i64[]>
+  cf.br ^join(%b : !toy.tensor<i64[]>)
+^join(%r: !toy.tensor<i64[]>):
+  return %r : !toy.tensor<i64[]>
+}
