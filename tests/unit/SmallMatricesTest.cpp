@@ -2,8 +2,8 @@
 /// \file
 /// Kernels of small matrices: products as plain loops compute them, solutions beside a larger type's, the same bits on
 /// every instruction set and wherever a matrix lies in a batch.
-#include "runtime/Isa.h"
 #include "runtime/SmallMatrices.h"
+#include "runtime/Isa.h"
 
 #include <gtest/gtest.h>
 
