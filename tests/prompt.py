@@ -710,6 +710,8 @@ def looking(s):
         expect("bench", all(word in benched for word in ("compile", "median", "GFLOP/s")), True),
         expect("graph", "after inlining and recognition" in graph and "->" in graph, True),
         expect("time", "parse" in s.line(":time 1 + 1"), True),
+        expect("a variable", s.line("var u = [1, 2]"), ""),
+        expect("undo", s.line(":undo"), "took back `var u = [1, 2]`"),
         expect("instances", "mul(f64[2]" in s.line(":guards mul"), True),
         expect("compiles", "mul: first call" in s.line(":recompiles"), True),
         expect("device", s.line(":device").startswith("cpu"), True),
