@@ -49,7 +49,7 @@ constexpr size_t recordWords = sizeof(Record) / sizeof(int64_t), mostKept = 256;
 uint64_t addressIn(const ucontext_t &c) { return c.uc_mcontext.gregs[REG_RIP]; }
 uint64_t stackIn(const ucontext_t &c) { return c.uc_mcontext.gregs[REG_RSP]; }
 /// Whether a call stands in front of an address of code.
-bool isBehindCall(uint64_t address) {
+[[clang::no_sanitize("address")]] bool isBehindCall(uint64_t address) {
   const auto *at = reinterpret_cast<const uint8_t *>(address);
   return at[-5] == 0xE8 || (at[-2] == 0xFF && (at[-1] & 0x38) == 0x10) || (at[-3] == 0xFF && (at[-2] & 0x38) == 0x10) ||
          (at[-6] == 0xFF && (at[-5] & 0x38) == 0x10);
@@ -68,7 +68,7 @@ const Range *codeWith(uint64_t address) {
 
 /// The innermost return address into compiled code, where that has left no place in front of a call: the functions of
 /// elements that it calls so are leaves, or nearly. 0: none.
-uint64_t returnIntoCode(uint64_t stack) {
+[[clang::no_sanitize("address")]] uint64_t returnIntoCode(uint64_t stack) {
   constexpr uint64_t most = 4096; // bytes of the frames of such functions
   for (uint64_t at = (stack + 7) & ~uint64_t(7), end = std::min(stack + most, log.stackEnd); at + 8 <= end; at += 8) {
     uint64_t word = *reinterpret_cast<const uint64_t *>(at);
@@ -78,7 +78,8 @@ uint64_t returnIntoCode(uint64_t stack) {
   return 0;
 }
 
-void onTimer(int, siginfo_t *info, void *context) {
+/// While the thread waits for a processor, signals of the timer are one: that time is not the code's.
+void onTimer(int, siginfo_t *, void *context) {
   const int error = errno;
   if (log.isRunning) {
     const ucontext_t &state = *static_cast<const ucontext_t *>(context);
@@ -86,10 +87,10 @@ void onTimer(int, siginfo_t *info, void *context) {
     const auto calls = static_cast<size_t>(std::clamp<int64_t>(toy_rt_profile_depth, 0, mostCalls) + 1);
     const size_t kept = std::min(calls, mostKept), head = kept / 2;
     if (log.used + recordWords + kept > Log::words)
-      log.lost += 1 + info->si_overrun;
+      ++log.lost;
     else {
       auto *record = reinterpret_cast<Record *>(log.data + log.used);
-      *record = {1 + info->si_overrun, static_cast<int64_t>(address), 0, static_cast<int64_t>(kept)};
+      *record = {1, static_cast<int64_t>(address), 0, static_cast<int64_t>(kept)};
       if ((toy_rt_profile_places[calls - 1] & inCode) && !codeWith(address))
         record->returned = static_cast<int64_t>(returnIntoCode(stackIn(state)));
       int64_t *places = log.data + log.used + recordWords;

@@ -306,8 +306,11 @@ void Prompt::save(const std::string &path) {
 }
 
 void Prompt::undo(const std::string &) {
-  if (!session.undo())
-    rt::output("nothing to undo\n");
+  std::optional<std::string> text = session.undo();
+  if (!text)
+    return rt::output("nothing to undo\n");
+  std::string first = text->substr(0, text->find('\n'));
+  rt::output(fmt::format("took back `{}`{}\n", first, first.size() < text->size() ? " …" : ""));
 }
 
 void Prompt::reset(const std::string &) { session.reset(); }

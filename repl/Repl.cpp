@@ -199,7 +199,7 @@ int runPrompt(Session &session, bool color, bool init) {
   if (!ended)
     rt::output("\n");
   rt::flushOutput();
-  return 0;
+  return session.exitStatus.value_or(0);
 }
 
 } // namespace toy

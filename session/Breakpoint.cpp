@@ -110,7 +110,9 @@ void Session::stopAt(int64_t number, mlir::Location place, llvm::ArrayRef<rt::Va
     stepping = whenStopped(stop);
   }
   stepDepth = depth;
-  if (stepping == After::Quit || exitStatus)
+  if (exitStatus)
+    throw rt::Error{DiagId::Exited, {std::to_string(*exitStatus)}};
+  if (stepping == After::Quit)
     throw rt::Error{DiagId::Interrupted, {}};
 }
 

@@ -61,12 +61,13 @@ void Session::writeSizeProfile(const std::string &path) {
   rt::writeFile(path, {text});
 }
 
-bool Session::undo() {
+std::optional<std::string> Session::undo() {
   if (past.empty())
-    return false;
+    return std::nullopt;
+  std::string text = std::move(past.back().text);
   takeBack(past.back());
   past.pop_back();
-  return true;
+  return text;
 }
 
 void Session::reset() {

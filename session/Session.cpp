@@ -198,6 +198,7 @@ Session::Outcome Session::run(std::string name, std::string text, ParseOptions p
   Change change;
   if (options.prompt) {
     change = nothingChanged();
+    change.text = text;
     recording = &change;
   }
   Outcome outcome = Failed;

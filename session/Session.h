@@ -97,8 +97,8 @@ public:
   bool isUnfinished(const std::string &text);
   /// The tokens or the tree of a text.
   std::string frontEnd(const std::string &stage, const std::string &text);
-  /// Takes back what the last input changed; false when there is none.
-  bool undo();
+  /// Takes back what the last input changed, and gives its text; nothing when there is none.
+  std::optional<std::string> undo();
   /// Forgets all variables, functions and structs.
   void reset();
   /// A script that makes all functions and variables again; large tensors lie in a folder beside it. Throws rt::Error.
@@ -305,6 +305,7 @@ private:
     std::set<std::string> imported;
     sema::ModuleNames mainNames;
     std::map<std::string, sema::ModuleNames> moduleNames;
+    std::string text = {}; ///< of the input
   };
   Change nothingChanged() const;
   void takeBack(Change &change);

@@ -714,6 +714,8 @@ def looking(s):
         expect("graph without an input", "D0108" in s.line(":graph toy"), True),
         expect("operation", "toy.mul\n  Product.\n  Complex: the four-product form" in s.line("?toy.mul"), True),
         expect("time", "parse" in s.line(":time 1 + 1"), True),
+        expect("a variable", s.line("var u = [1, 2]"), ""),
+        expect("undo", s.line(":undo"), "took back `var u = [1, 2]`"),
         expect("instances", "mul(f64[2]" in s.line(":guards mul"), True),
         expect("compiles", "mul: first call" in s.line(":recompiles"), True),
         expect("device", s.line(":device").startswith("cpu"), True),

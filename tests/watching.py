@@ -21,7 +21,7 @@ def series(n) {
   return s;
 }
 def fused(x) {
-  var a = exp(x);
+  var a = exp(sin(x));
   var b = a * 2 + 1;
   return sum(b);
 }
@@ -85,7 +85,7 @@ def lines_of_profile(toy):
         "squared(ones(300, 300), 60)": ("squared", {3}),
     }
     for call, (name, places) in hot.items():
-        functions, lines = profiled(toy, call, before="var big = rand(20000000);")
+        functions, lines = profiled(toy, call, "--threads=1", before="var big = rand(20000000);")
         all_own = sum(own for own, _ in functions.values())
         if name not in functions or functions[name][1] < 0.5 * all_own:
             return f"{call}: {functions}"
@@ -254,6 +254,25 @@ def end_of_input_at_stops(s):
     return expect("gives up the input", "R0114" in s.text() and s.line("1 + 1"), "i64\n2")
 
 
+def exit_at_stops(toy):
+    """The program ends with the status, as it does at the prompt."""
+    for lines in (["exit(3)"], ["breakpoint()", "exit(3)"]):
+        s = prompt.Session(toy, NO_COLOR="1")
+        try:
+            for line in lines[:-1]:
+                s.line(line, "dbg> ")
+            s.send(lines[-1] + "\r")
+            while True:
+                s.pump(5)
+        except EOFError:
+            pass
+        text, status = s.text(), os.waitstatus_to_exitcode(os.waitpid(s.pid, 0)[1])
+        os.close(s.fd)
+        if status != 3 or "error" in text:
+            return f"{lines}: {status}\n{text}"
+    return None
+
+
 def without_terminal(toy):
     """`breakpoint()` does nothing."""
     program = "def f(x) { breakpoint(); return x + 1; }\nf(1)\n"
@@ -282,7 +301,7 @@ MARKERS = ("host", "release")
 
 
 def all_cases():
-    for test in (lines_of_profile, whole_of_profile, perf_map, without_terminal):
+    for test in (lines_of_profile, whole_of_profile, perf_map, exit_at_stops, without_terminal):
         yield "watching: " + test.__name__.replace("_", " "), test
     for body in (profile_changes_nothing, breakpoints, random_numbers_at_stops, end_of_input_at_stops):
         yield "watching: " + body.__name__.replace("_", " "), prompt.session(body, NO_COLOR="1")
