@@ -75,7 +75,7 @@ def bundle(toy):
         folder = pathlib.Path(temporary)
         if problem := unpacked(toy, folder) or finds_packages(folder / "root"):
             return problem
-        for what, count in (("correct --only=f", 20), ("bench --small", 15)):
+        for what, count in (("correct --only=transform", 6), ("bench --small", 15)):
             done = inside(folder / "root", lead + what)
             reports = list((folder / "root/tmp/out").glob(f"device-{what.split()[0]}-*.json"))
             if done.returncode or len(reports) != 1 or not reports[0].with_suffix(".md").read_text():

@@ -21,6 +21,7 @@ import time
 
 import device
 import device_counts
+import device_kernels
 import device_numbers
 from device import EVERYWHERE, GRAPHS, run, same_bits
 from programs import expected_lines
@@ -125,6 +126,9 @@ def all_cases():
     yield from ((f"functions, {d}", lambda toy, d=d: functions(toy, d)) for d in ("f64", "f32", "c128", "c64"))
     yield from ((f"transforms, {mode}", lambda toy, mode=mode: transforms(toy, mode)) for mode in GRAPHS)
     yield from numbers(["parts of f32", "parts of bf16", "ropes of f32", "ropes of bf16", "rows", "long rows"])
+    for check in (device_kernels.positions, device_kernels.declared_sizes, device_kernels.copies):
+        yield check.__name__.replace("_", " "), check
+    yield "partial sums", device_kernels.partial_sums
     yield "graphs", device_counts.graphs
     yield "new graphs", device_counts.new_graphs
     yield from numbers(["writes", "joined ropes", "near ropes", "folds", "product"])
