@@ -347,6 +347,14 @@ DISAGREE = {
 }  # fmt: skip
 
 
+def noted(toy):
+    """A rank that waits for long says where, and goes on when the other one comes."""
+    program = f"if {HIDDEN} == 0 {{ sleep(11); }} barrier(); print(1);"
+    status, out, err, _ = job(toy, OPEN, 2, ["-e", program])
+    fits = (status, out) == (0, "1\n") and "note: rank 1 has waited for 10 s in barrier at <command line>:1:" in err
+    return None if fits else f"{status} {out}{err}"
+
+
 def left_over(mark):
     """Processes whose command line has a word."""
     found = []
@@ -436,10 +444,10 @@ def fault(toy, launcher, ranks, kind, victim, delay=0.1):
     """One rank errs, exits, is killed, or all are interrupted: the job ends soon, with a status that is not 0, and
     nothing of it is left."""
     event = {
-        "error": f'if r == {victim} and turns == 50 {{ fail("by rank {victim}"); }}',
-        "exit": f"if r == {victim} and turns == 50 {{ exit(7); }}",
-        "end": f"if r == {victim} and turns == 50 {{ exit(0); }}",
-        "fault": f"if r == {victim} and turns == 50 {{ sleep(9); }}",
+        "error": f'if r == {victim} and turns == 3 {{ fail("by rank {victim}"); }}',
+        "exit": f"if r == {victim} and turns == 3 {{ exit(7); }}",
+        "end": f"if r == {victim} and turns == 3 {{ exit(0); }}",
+        "fault": f"if r == {victim} and turns == 3 {{ sleep(9); }}",
     }.get(kind, "")
     with tempfile.TemporaryDirectory(prefix="fault") as folder:
         pathlib.Path(folder, "w.toy").write_text(WORK.replace("EVENT", event))
@@ -533,6 +541,7 @@ def all_cases():
     for i, name in enumerate(DISAGREE):
         launcher = (OPEN, MPICH)[i % 2]
         yield f"ranks: disagree, {name}", lambda toy, n=name, m=launcher: disagree(toy, m, n), both(launcher), *marks
+    yield "ranks: a note of who waits", noted, openmpi, "nightly", *marks
     for i, kind in enumerate(("error", "exit", "kill", "interrupt", "launcher")):
         run = lambda toy, k=kind, v=i % 2: fault(toy, OPEN, 2, k, v)
         yield f"ranks: {kind}", run, openmpi, *marks
