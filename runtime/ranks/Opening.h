@@ -104,7 +104,7 @@ public:
     value ^= value >> 32;
   }
   uint64_t get() const { return value; }
-  uint32_t half() const { return static_cast<uint32_t>(value ^ value >> 32); }
+  uint32_t half() const { return static_cast<uint32_t>(value * 0x9e3779b97f4a7c15 >> 32); }
 
 private:
   uint64_t value = 0xcbf29ce484222325;
