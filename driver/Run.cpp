@@ -199,10 +199,10 @@ bool isText(const Options &options) {
   }
 }
 
-/// Whether several ranks run the program: what is only looked at needs no others.
+/// Several ranks run the program together; what is only looked at needs no others, and one shows it.
 void startRanks(const Options &options) {
   if (options.check || !options.emit.empty() || options.mode == Options::Explain)
-    return;
+    return rt::setOutput(ranks::isFirst(), "");
   ranks::Options own = options.ofRanks;
   own.measuresTime = !options.stats.empty();
   ranks::start(own);

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Breaks the recognizer of complex products, or what runs on devices, in one place at a time and sees that the tests
-notice. Builds a copy of the sources in build/mutants; takes some minutes, so it is not part of `make test`: `make
-mutants ARGS='recognition|device'`. Ends with `N caught, N missed`."""
+"""Breaks the recognizer of complex products, what runs on devices, or what several processes do, in one place at a time
+and sees that the tests notice. Builds a copy of the sources in build/mutants; takes some minutes, so it is not part of
+`make test`: `make mutants ARGS='recognition|device|ranks'`. Ends with `N caught, N missed`."""
 import os
 import pathlib
 import re
@@ -472,11 +472,52 @@ def changed(text, before, after):
     return mutant if count else None
 
 
+OPENING, SCHEDULES, COLLECTIVES, SHARDS, RANKS = (
+    "runtime/ranks/Opening.cpp",
+    "runtime/ranks/Schedules.cpp",
+    "runtime/ranks/Collectives.cpp",
+    "runtime/ranks/Schedules.h",
+    "runtime/ranks/Ranks.cpp",
+)
+RANKS_MUTANTS = [
+    ("a barrier has no opening", COLLECTIVES, "open(call);\n  countBytes(call.collective, 0);", ""),
+    (
+        "headers are not compared",
+        OPENING,
+        "if (std::memcmp(&other.header, &own.header, sizeof own.header) != 0)",
+        "if (false)",
+    ),
+    ("places do not matter", OPENING, "digestOf(call.place),", "0,"),
+    ("sizes do not matter", OPENING, "if (call.tensor && call.sizesAgree)", "if (false)"),
+    ("an axis or a rank does not matter", OPENING, "digest.add(call.detail);", ""),
+    (
+        "the tree is a chain",
+        SCHEDULES,
+        "for (size_t distance = 1; distance < parts.size(); distance *= 2)\n"
+        "    for (size_t i = 0; i + distance < parts.size(); i += 2 * distance)\n"
+        "      sum.combine(parts[i], parts[i], parts[i + distance], count);",
+        "for (size_t i = 1; i < parts.size(); ++i)\n    sum.combine(parts[0], parts[0], parts[i], count);",
+    ),
+    ("a step of halving is lost", SCHEDULES, "begin = step.kept;", "begin = 0;"),
+    ("the mean is the sum", COLLECTIVES, "if (reduction == Reduction::Mean) {", "if (false) {"),
+    ("what is left over belongs to nobody", SHARDS, "+ std::min(r, n % p)", ""),
+    ("all ranks write", COLLECTIVES, "if (!isShared)", "if (true)"),
+    ("all ranks print", RANKS, 'rt::setOutput(chosen == rank(), "");', 'rt::setOutput(true, "");'),
+    (
+        "a failing rank does not end the others",
+        RANKS,
+        "table.abort(table.world, status);\n  _exit(status);",
+        "_exit(0);",
+    ),
+]
+ALL = {"recognition": MUTANTS, "device": DEVICE_MUTANTS, "ranks": RANKS_MUTANTS}
+
+
 def places_gone():
     """Mutants whose place is no longer in the sources."""
     return [
         name
-        for name, path, before, after in MUTANTS + DEVICE_MUTANTS
+        for name, path, before, after in sum(ALL.values(), [])
         if changed((ROOT / path).read_text(), before, after) is None
     ]
 
@@ -491,16 +532,28 @@ def build():
     return None if done.returncode == 0 else done.stdout
 
 
-def first_failure(of_device):
+TEXTS = {"recognition": ["recognize-complex"], "device": ["pad-to-buckets", "fuse-row-reductions"], "ranks": []}
+TESTS = {
+    "recognition": ["recognition.py"],
+    "device": [
+        *("buckets.py", "device.py", *(f"device_{part}.py" for part in DEVICE_MODULES)),
+        *("-k", "not (ptxas or nvcc or auto or off or unpack)"),
+    ],
+    "ranks": ["ranks.py", "-k", "not (faults or all or example or programs)"],
+}
+
+
+def first_failure(kind):
     """The name of a test that fails, or None."""
-    texts = ["pad-to-buckets", "fuse-row-reductions"] if of_device else ["recognize-complex"]
-    if subprocess.run(
-        [LIT, "-q", f"--param=build={BUILD}", *(str(ROOT / f"tests/passes/{name}.mlir") for name in texts)],
-        stdout=subprocess.DEVNULL,
-    ).returncode:
+    texts = TEXTS[kind]
+    if (
+        texts
+        and subprocess.run(
+            [LIT, "-q", f"--param=build={BUILD}", *(str(ROOT / f"tests/passes/{name}.mlir") for name in texts)],
+            stdout=subprocess.DEVNULL,
+        ).returncode
+    ):
         return "lit"
-    modules = ["buckets.py", "device.py", *(f"device_{part}.py" for part in DEVICE_MODULES)]
-    tests = [*modules, "-k", "not (ptxas or nvcc or auto or off or unpack)"] if of_device else ["recognition.py"]
     done = subprocess.run(
         [
             sys.executable,
@@ -512,7 +565,7 @@ def first_failure(of_device):
             f"--build={BUILD}",
             "-m",
             "nightly or not nightly",
-            *tests,
+            *TESTS[kind],
         ],
         cwd=ROOT / "tests",
         stdout=subprocess.PIPE,
@@ -541,11 +594,10 @@ def main(kinds, only=""):
     problem = build()
     caught = missed = 0
     for kind in kinds:
-        of_device = kind == "device"
-        if problem or first_failure(of_device):
+        if problem or first_failure(kind):
             print(problem or "the tests fail without mutants")
             return 1
-        for name, path, before, after in DEVICE_MUTANTS if of_device else MUTANTS:
+        for name, path, before, after in ALL[kind]:
             if not any(part in name for part in only.split("|")):
                 continue
             file = COPY / path
@@ -557,7 +609,7 @@ def main(kinds, only=""):
                 continue
             file.write_text(mutant)
             broken = build()
-            failure = None if broken else first_failure(of_device)
+            failure = None if broken else first_failure(kind)
             file.write_text(text)
             if broken:
                 print(f"MISSED {name}: it does not compile\n{broken}", flush=True)
@@ -572,6 +624,4 @@ def main(kinds, only=""):
 
 
 if __name__ == "__main__":
-    sys.exit(
-        main(sys.argv[1:2] or ["recognition", "device"], " ".join(sys.argv[2:]))
-    )  # a kind, and parts of names: a|b
+    sys.exit(main(sys.argv[1:2] or list(ALL), " ".join(sys.argv[2:])))  # a kind, and parts of names: a|b

@@ -92,16 +92,19 @@ void measureTime();
 /// Ends all ranks, from any thread; what was said is given time to arrive.
 [[noreturn]] void endAll(int status);
 
-/// FNV-1a.
+/// The same on all machines: of bytes by FNV-1a, of a number in one step.
 class Digest {
 public:
   void add(const void *data, size_t bytes) {
     for (size_t i = 0; i < bytes; ++i)
       value = (value ^ static_cast<const unsigned char *>(data)[i]) * 0x100000001b3;
   }
-  void add(int64_t n) { add(&n, sizeof n); }
+  void add(int64_t n) {
+    value = (value ^ static_cast<uint64_t>(n)) * 0x9e3779b97f4a7c15;
+    value ^= value >> 32;
+  }
   uint64_t get() const { return value; }
-  uint32_t half() const { return static_cast<uint32_t>(value ^ value >> 32); }
+  uint32_t half() const { return static_cast<uint32_t>(value * 0x9e3779b97f4a7c15 >> 32); }
 
 private:
   uint64_t value = 0xcbf29ce484222325;

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several processes on this machine: run.py TOY [RANKS]. Sums beside MPI_Allreduce in turn, start-up beside `mpirun
+true`, k-means on ranks and threads; then a model of larger machines, which is no measurement. Needs Open MPI and a C
+compiler."""
+import math
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+SIZES = [4, 64, 112, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304]
+NETWORK = (2.0, 25e3)  # assumed: microseconds a message, bytes a microsecond
+SUMMING = 20e3  # assumed: bytes a microsecond
+
+
+def environment():
+    return {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def mpirun(ranks, words, binding="core"):
+    command = ["mpirun.openmpi", "--oversubscribe", "--bind-to", binding, "-n", str(ranks), *map(str, words)]
+    return subprocess.run(command, env=environment(), capture_output=True, text=True, check=True).stdout
+
+
+def seconds(run):
+    began = time.time()
+    run()
+    return time.time() - began
+
+
+def sums(toy, raw, ranks, binding, rounds=3):
+    """Bytes to microseconds of MPI and of the language, the least of some runs in turn."""
+    best = [{n: math.inf for n in SIZES} for _ in range(2)]
+    for _ in range(rounds):
+        for found, words in zip(best, ([raw], [toy, HERE / "sums.toy"])):
+            for line in mpirun(ranks, [*words, *SIZES], binding).splitlines():
+                n, t = line.split()
+                found[int(n)] = min(found[int(n)], float(t))
+    return best
+
+
+def fitted(times):
+    """a + n / b through the smallest and the largest size of an exchange: microseconds, bytes a microsecond."""
+    n = SIZES[-1]
+    return times[4], n / (times[n] - times[4])
+
+
+def model(p, n, a, b):
+    """Microseconds of the schedules by the steps that they take."""
+    steps, share = math.log2(p), (p - 1) / p
+    return {
+        "ring": 2 * (p - 1) * (a + n / p / b) + share * n / SUMMING,
+        "parts": 2 * (p - 1) * a + 2 * share * n / b + share * n / SUMMING,
+        "doubling": steps * (a + n / b + n / SUMMING),
+        "halving": 2 * steps * a + 2 * share * n / b + share * n / SUMMING,
+    }
+
+
+def main():
+    toy, ranks = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 2
+    with tempfile.TemporaryDirectory() as folder:
+        raw = f"{folder}/raw"
+        subprocess.run(["cc", "-O2", "-o", raw, HERE / "raw.c", "-ldl"], check=True)
+        for binding in ("core", "none"):
+            mpi, own = sums(toy, raw, ranks, binding)
+            print(
+                f"\nMeasured: all_reduce of f32 on {ranks} ranks, --bind-to {binding}, load {os.getloadavg()[0]:.1f}\n"
+            )
+            print("| bytes | MPI_Allreduce, µs | all_reduce, µs | ratio |\n| --- | --- | --- | --- |")
+            for n in SIZES:
+                print(f"| {n} | {mpi[n]:.2f} | {own[n]:.2f} | {own[n] / mpi[n]:.2f} |")
+    empty = min(seconds(lambda: mpirun(ranks, ["true"])) for _ in range(4))
+    begun = min(seconds(lambda: mpirun(ranks, [toy, "-e", "1"])) for _ in range(4))
+    alone = min(seconds(lambda: subprocess.run([toy, "-e", "1"], capture_output=True)) for _ in range(4))
+    print(
+        f"\nMeasured: `mpirun true` {empty * 1e3:.0f} ms, with toy {begun * 1e3:.0f} ms; alone {alone * 1e3:.0f} ms\n"
+    )
+    program = [HERE.parent.parent / "examples/ranks/kmeans.toy", 400000, 32]
+    times = {
+        f"{r} ranks, {t} threads": min(
+            seconds(lambda: mpirun(r, [toy, f"--threads={t}", *program], "none")) for _ in range(3)
+        )
+        for r, t in ((1, 1), (1, 2), (2, 1))
+    }
+    print("Measured: k-means, 400,000 points, 32 centres, s: " + ", ".join(f"{k} {v:.2f}" for k, v in times.items()))
+    a, b = fitted(own)
+    print(
+        f"\nFitted to this machine: {a:.2f} µs a message, {b / 1e3:.1f} GB/s. Assumed for a network: {NETWORK[0]} µs,"
+    )
+    print(f"{NETWORK[1] / 1e3} GB/s; summing {SUMMING / 1e3} GB/s. Model, not measured: all_reduce, µs\n")
+    print("| ranks | bytes | ring | parts | doubling | halving |\n| --- | --- | --- | --- | --- | --- |")
+    for p, n in ((2, 65536), (16, 16384), (256, 1 << 20), (4096, 256), (4096, 64 << 20)):
+        row = model(p, n, *((a, b) if p == 2 else NETWORK))
+        print(f"| {p} | {n} | " + " | ".join(f"{row[k]:.0f}" for k in ("ring", "parts", "doubling", "halving")) + " |")
+
+
+main()
