@@ -217,6 +217,7 @@ std::string functionsByGroup() {
       {"networks", "Networks"},
       {"lists and text", "Lists and text"},
       {"process", "Process"},
+      {"ranks", "Several processes"},
   };
   constexpr size_t width = 78;
   std::string out;

@@ -60,6 +60,8 @@ bool Session::check(std::string name, std::string text, ParseOptions parseOption
         OwningOpRef<ModuleOp> typed = ModuleOp::create(UnknownLoc::get(ir()));
         InstanceTable::Unit unit(instanceTable);
         toy::check(*typed, all, own, *this, diagnostics);
+        if (!diagnostics.hasErrors())
+          allRanksMeet(*typed);
         tidy(diagnostics);
       }
     }

@@ -52,6 +52,7 @@ def command_line(toy):
             "copies",
             "allocations",
             "peak_bytes",
+            "collectives",
             "kernel_code",
             "phase_ms",
             "cuda",

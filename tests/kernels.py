@@ -408,7 +408,16 @@ def integer_products(toy):
     rng, inputs, expressions, peers = np.random.default_rng(13), {}, [], []
     for dtype, numpy in (("u8", np.uint8), ("i32", np.int32), ("i64", np.int64)):
         info = np.iinfo(numpy)
-        for m, k, n in ((1, 3, 16), (4, 0, 40), (5, 7, 31), (9, 33, 128), (3, 1, 257), (64, 64, 64), (2, 5, 7), (29, 257, 65)):
+        for m, k, n in (
+            (1, 3, 16),
+            (4, 0, 40),
+            (5, 7, 31),
+            (9, 33, 128),
+            (3, 1, 257),
+            (64, 64, 64),
+            (2, 5, 7),
+            (29, 257, 65),
+        ):
             a, b = (rng.integers(info.min, info.max, s, numpy, endpoint=True) for s in ((m, k), (k, n)))
             name = f"{dtype}_{m}_{n}"
             inputs |= {f"a{name}": a, f"b{name}": b, f"c{name}": np.ascontiguousarray(b.T)}

@@ -21,6 +21,8 @@ def listed():
 def test_only_what_is_listed(toy, tmp_path):
     files = tmp_path / "files.toy"
     files.write_text('def f(path: str) { var x: f64[N] = load(path); save(path, x + 1); }\nf("x.npy");\n')
+    ranks = tmp_path / "ranks.toy"
+    ranks.write_text("def f(x: f64[N]) { return shift(all_to_all(broadcast(reduce_scatter(x))), 1); }\nf([1]);\n")
 
     def evaluated(program):
         command = [toy, "-O0", "--emit=llvm", str(program)]
@@ -28,6 +30,6 @@ def test_only_what_is_listed(toy, tmp_path):
         return set(re.findall(r"%eval\.([a-z_]+?)\d* =", done.stdout))
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        found = set().union(*pool.map(evaluated, [files, *PROGRAMS]))
+        found = set().union(*pool.map(evaluated, [files, ranks, *PROGRAMS]))
     assert found - listed() == set(), "not listed"
     assert listed() - found == set(), "listed, but nothing asks for it"
