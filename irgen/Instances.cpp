@@ -339,7 +339,11 @@ const Instance &instantiate(IRGen &g, const Callee &callee, ArrayRef<RValue> arg
   }
   constexpr size_t mostNested = 200, mostDifferent = 5000;
   const bool isInside = llvm::any_of(g.stack, [&](const auto &state) { return state->decl == &decl; });
-  if (g.stack.size() > (isInside ? mostNested : mostDifferent))
+  constexpr size_t mostLeaves = 4096; // r((x, x)) in r(x) has twice as many each time
+  SmallVector<Value> leaves;
+  for (const RValue &argument : arguments)
+    argument.flatten(leaves);
+  if (g.stack.size() > (isInside ? mostNested : mostDifferent) || (isInside && leaves.size() > mostLeaves))
     g.fail(DiagId::RecursiveType, callRange, {decl.name},
            "every call has new argument types: the recursion does not end");
   g.building[key] = std::make_unique<Instance>();
