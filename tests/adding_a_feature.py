@@ -216,5 +216,14 @@ def check(toy):
         return "\n".join(problems_of(str(built / "toy"))) or tests_of_the_copy(folder, built)
 
 
+def places(_toy):
+    """The places that the document names are there: what is built and tested at night can be written."""
+    with tempfile.TemporaryDirectory() as name:
+        copy_sources(pathlib.Path(name))
+        for path, lines in edits():
+            apply(pathlib.Path(name), path, lines)
+
+
 def all_cases():
+    yield "places of the documentation are there", places, "host"
     yield "functions added as the documentation says", check, "nightly", "release", "host", "long"

@@ -115,7 +115,7 @@ def numbers(names):
         yield from ((name, function) for name, function in cases if name == start or re.fullmatch(rf"{start} .*", name))
 
 
-def cases():
+def cases_of_a_device():
     yield "first", first
     yield "real transforms of a middle axis", lambda toy: same_bits(
         toy, "print(rfft(reshape(arange(105.0), [3, 5, 7]), axis=1));", tolerance=1e-12
@@ -148,7 +148,7 @@ def cases():
 
 def all_cases():
     """What other modules do not have, on the fake device."""
-    for name, check in cases():
+    for name, check in cases_of_a_device():
         if name == "first" or name.startswith(("functions", "transforms")):
             yield f"device: cases of a real one, {name}", check
 
@@ -252,7 +252,7 @@ def parsed():
 def main():
     arguments = parsed()
     if arguments.case:
-        problem = dict(cases())[arguments.case](arguments.toy)
+        problem = dict(cases_of_a_device())[arguments.case](arguments.toy)
         print(problem or "")
         return 1 if problem and not problem.startswith("skipped") else 0
     begin = time.monotonic()
@@ -260,7 +260,7 @@ def main():
     print("\n".join(lines), flush=True)
     if not usable:
         return 1
-    names = [name for name, _ in cases() if arguments.only in name]
+    names = [name for name, _ in cases_of_a_device() if arguments.only in name]
     with tempfile.TemporaryDirectory() as folder:
         os.environ.update({"HOME": folder, "XDG_CACHE_HOME": folder, "TMPDIR": folder, "TOY_FILL_FRESH": "1"})
         cases = run_all(arguments, names)

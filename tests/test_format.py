@@ -51,7 +51,7 @@ def test_columns():
     for path in sources(".md"):
         is_program = False
         for number, line in enumerate(open(path), 1):
-            is_program ^= line.startswith("```")
+            is_program ^= line.lstrip().startswith("```")
             if len(line.rstrip()) > 120 and not is_program and not line.startswith(("|", "    ")):
                 long.append(f"{path}:{number}")
     for path in sources(".td"):

@@ -105,7 +105,7 @@ private:
   llvm::Value *dataOf(mlir::Value input);
   llvm::Value *offsetOf(mlir::Value input, const Indices &indices);
   Element concatAt(ConcatOp op, const Indices &indices);
-  void collectConcats(mlir::Value value, llvm::SmallVectorImpl<ConcatOp> &concats, int64_t &axis);
+  llvm::SmallVector<ConcatOp> joinsAtOwnIndex(int64_t &axis);
   void loopOverRow(llvm::Value *begin, llvm::Value *end, const Indices &outer,
                    llvm::function_ref<void(llvm::Value *)> body);
   Element padAt(PadOp op, const Indices &indices);
