@@ -224,23 +224,11 @@ private:
       });
   }
 
-  template <typename Size, typename Visit> static void sizeNames(const Size &size, Visit visit) {
-    if constexpr (std::is_same_v<Size, std::string>) {
-      auto isPart = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80); };
-      for (size_t at = 0; at < size.size();) {
-        size_t end = at;
-        while (end < size.size() && isPart(size[end]))
-          ++end;
-        if (end > at && !std::isdigit(static_cast<unsigned char>(size[at])))
-          visit(size.substr(at, end - at));
-        at = std::max(end, at + 1);
-      }
-    } else if (size) {
-      Summary names;
-      Walker(names).expr(size.get());
-      for (const std::string &name : names.reads)
-        visit(name);
-    }
+  template <typename Visit> static void sizeNames(const ast::ExprPtr &size, Visit visit) {
+    Summary names;
+    Walker(names).expr(size.get());
+    for (const std::string &name : names.reads)
+      visit(name);
   }
 
   void declare(const std::string &name) {

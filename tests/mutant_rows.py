@@ -487,4 +487,3 @@ RANKS_MUTANTS = [
         "_exit(0);",
     ),
 ]
-ALL = {"recognition": MUTANTS, "device": DEVICE_MUTANTS, "ranks": RANKS_MUTANTS}

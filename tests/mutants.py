@@ -1,8 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Breaks the recognizer of complex products, what runs on devices, or what several processes do, in one place at a time
-and sees that the tests notice. Builds a copy of the sources in build/mutants; takes some minutes, so it is not part of
-`make test`: `make mutants ARGS='recognition|device|ranks'`. Ends with `N caught, N missed`."""
+"""Breaks the arithmetic of sizes, the resolution of names, the recognizer of complex products, what runs on devices, or
+what several processes do, in one place at a time and sees that the tests notice. Builds a copy of the sources in
+build/mutants; takes some minutes, so it is not part of `make test`: `make mutants ARGS=sizes` (or `names`,
+`recognition`, `device`, `ranks`; behind it parts of mutants' names, as `a|b`). Ends with `N caught, N missed`."""
+import dataclasses
 import os
 import pathlib
 import re
@@ -10,7 +12,8 @@ import shutil
 import subprocess
 import sys
 
-from mutant_rows import ALL, DEVICE_MODULES
+from mutant_rows import DEVICE_MODULES, DEVICE_MUTANTS, MUTANTS, RANKS_MUTANTS
+from mutant_rows_front import NAMES_MUTANTS, SIZES_MUTANTS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COPY = ROOT / "build/mutants/source"
@@ -30,14 +33,27 @@ def places_gone():
     """Mutants whose place is no longer in the sources."""
     return [
         name
-        for name, path, before, after in sum(ALL.values(), [])
+        for kind in KINDS.values()
+        for name, path, before, after in kind.mutants
         if changed((ROOT / path).read_text(), before, after) is None
     ]
 
 
 def build():
     done = subprocess.run(
-        ["cmake", "--build", str(BUILD), "--target", "toy", "toy-opt", "toy-check", "toyfakecuda", "--", "--quiet"],
+        [
+            "cmake",
+            "--build",
+            str(BUILD),
+            "--target",
+            "toy",
+            "toy-opt",
+            "toy-check",
+            "toyfakecuda",
+            "unit-tests",
+            "--",
+            "--quiet",
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -45,26 +61,53 @@ def build():
     return None if done.returncode == 0 else done.stdout
 
 
-TEXTS = {"recognition": ["recognize-complex"], "device": ["pad-to-buckets", "fuse-row-reductions"], "ranks": []}
-TESTS = {
-    "recognition": ["recognition.py"],
-    "device": [
-        *("buckets.py", "device.py", *(f"device_{part}.py" for part in DEVICE_MODULES)),
-        *("-k", "not (ptxas or nvcc or auto or off or unpack)"),
-    ],
-    "ranks": ["ranks.py", "-k", "not (faults or all or example or programs)"],
+@dataclasses.dataclass
+class Kind:
+    """Mutants, and the tests that are to notice them, from the quickest on."""
+
+    mutants: list
+    pytest: tuple
+    units: str = ""  # a filter of GoogleTest
+    texts: tuple = ()  # of tests/passes
+
+
+KINDS = {
+    "sizes": Kind(
+        SIZES_MUTANTS,
+        ("size_places.py", "declared_sizes.py", "dynamic.py", "symbolic.py", "names.py", "-m", "not nightly"),
+        units="Dim*:ShapeFacts*",
+    ),
+    "names": Kind(
+        NAMES_MUTANTS,
+        ("names.py", "metamorphic.py", "closures.py", "modules.py", "attempts.py", "watching.py", "reference_docs.py")
+        + ("cases.py", "dynamic.py", "-m", "not nightly"),
+    ),
+    "recognition": Kind(MUTANTS, ("recognition.py",), texts=("recognize-complex",)),
+    "device": Kind(
+        DEVICE_MUTANTS,
+        ("buckets.py", "device.py", *(f"device_{part}.py" for part in DEVICE_MODULES))
+        + ("-k", "not (ptxas or nvcc or auto or off or unpack)"),
+        texts=("pad-to-buckets", "fuse-row-reductions"),
+    ),
+    "ranks": Kind(RANKS_MUTANTS, ("ranks.py", "-k", "not (faults or all or example or programs)")),
 }
+
+
+def fails(command):
+    try:
+        return (
+            subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120).returncode != 0
+        )
+    except subprocess.TimeoutExpired:
+        return True
 
 
 def first_failure(kind):
     """The name of a test that fails, or None."""
-    texts = TEXTS[kind]
-    if (
-        texts
-        and subprocess.run(
-            [LIT, "-q", f"--param=build={BUILD}", *(str(ROOT / f"tests/passes/{name}.mlir") for name in texts)],
-            stdout=subprocess.DEVNULL,
-        ).returncode
+    if kind.units and fails([BUILD / "unit-tests", f"--gtest_filter={kind.units}"]):
+        return "unit tests"
+    if kind.texts and fails(
+        [LIT, "-q", f"--param=build={BUILD}", *(ROOT / f"tests/passes/{t}.mlir" for t in kind.texts)]
     ):
         return "lit"
     done = subprocess.run(
@@ -78,7 +121,7 @@ def first_failure(kind):
             f"--build={BUILD}",
             "-m",
             "nightly or not nightly",
-            *TESTS[kind],
+            *kind.pytest,
         ],
         cwd=ROOT / "tests",
         stdout=subprocess.PIPE,
@@ -107,10 +150,10 @@ def main(kinds, only=""):
     problem = build()
     caught = missed = 0
     for kind in kinds:
-        if problem or first_failure(kind):
+        if problem or first_failure(KINDS[kind]):
             print(problem or "the tests fail without mutants")
             return 1
-        for name, path, before, after in ALL[kind]:
+        for name, path, before, after in KINDS[kind].mutants:
             if not any(part in name for part in only.split("|")):
                 continue
             file = COPY / path
@@ -122,7 +165,7 @@ def main(kinds, only=""):
                 continue
             file.write_text(mutant)
             broken = build()
-            failure = None if broken else first_failure(kind)
+            failure = None if broken else first_failure(KINDS[kind])
             file.write_text(text)
             if broken:
                 print(f"MISSED {name}: it does not compile\n{broken}", flush=True)
@@ -137,4 +180,4 @@ def main(kinds, only=""):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:2] or list(ALL), " ".join(sys.argv[2:])))  # a kind, and parts of names: a|b
+    sys.exit(main(sys.argv[1:2] or list(KINDS), " ".join(sys.argv[2:])))  # a kind, and parts of names: a|b
