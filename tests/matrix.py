@@ -11,7 +11,8 @@ import numpy as np
 
 import everyday
 from programs import count, run_parts
-from matrix_rows import DTYPES, HALVES, INTEGERS, NUMPY, ROWS, SHAPES, TOLERANCE, Refused, values
+import matrix_rows_shapes  # noqa: F401 (adds its rows)
+from matrix_rows import DTYPES, HALVES, INTEGERS, ROWS, SHAPES, TOLERANCE, Refused, values
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
