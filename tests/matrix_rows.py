@@ -198,7 +198,7 @@ def pairs(name, dtype, shape, x):
             if name == "complex"
             else y * np.exp(1j * y.astype(float))
         )
-        yield f"complex(x, x[..., ::-1])" if shape and name == "complex" else f"{name}(x, x)", value, pair(dtype)
+        yield "complex(x, x[..., ::-1])" if shape and name == "complex" else f"{name}(x, x)", value, pair(dtype)
 
 
 @row("minimum", "maximum", "atan2", "hypot", "copysign", "pow", "where", "clip")
