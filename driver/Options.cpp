@@ -214,7 +214,7 @@ bool parseOptions(int argc, char **argv, Options &options) {
     std::string arg = argv[i];
     auto next = [&](const char *what) {
       if (++i >= argc)
-        return refuse(DiagId::OptionValue, {arg, what});
+        return refuse(DiagId::OptionTakes, {arg, what});
       return true;
     };
     if (arg == "-" || arg.empty() || arg[0] != '-') {
@@ -224,7 +224,7 @@ bool parseOptions(int argc, char **argv, Options &options) {
       return true;
     }
     if (arg == "-e" || arg == "--explain") {
-      if (!next(""))
+      if (!next(arg == "-e" ? "a program" : "a code, as `T0336`"))
         return false;
       options.mode = arg == "-e" ? Options::Text : Options::Explain;
       options.input = argv[i];
@@ -247,7 +247,7 @@ bool parseOptions(int argc, char **argv, Options &options) {
     else if (arg.size() == 3 && arg.starts_with("-O") && arg[2] >= '0' && arg[2] <= '3')
       options.compile.optimization = arg[2] - '0';
     else if (arg == "-o") {
-      if (!next(""))
+      if (!next("a file"))
         return false;
       options.output = argv[i];
     } else {
@@ -255,12 +255,18 @@ bool parseOptions(int argc, char **argv, Options &options) {
         arg.insert(0, "-");
       size_t equal = arg.find('=');
       std::string name = arg.substr(0, equal), value = equal == std::string::npos ? "" : arg.substr(equal + 1);
-      const Row *found = nullptr;
+      const Row *found = nullptr, *otherForm = nullptr;
       std::vector<std::string> names;
       for (const Row &row : rows()) {
         names.emplace_back(row.name);
-        if (row.name == name && row.values.empty() == (equal == std::string::npos))
-          found = &row;
+        if (row.name == name)
+          (row.values.empty() == (equal == std::string::npos) ? found : otherForm) = &row;
+      }
+      if (!found && otherForm) {
+        refuse(DiagId::OptionTakes, {name, otherForm->values.empty() ? "no value" : "a value"});
+        if (!otherForm->values.empty())
+          std::fprintf(stderr, "help: `%s=%s`\n", name.c_str(), std::string(otherForm->values).c_str());
+        return false;
       }
       if (!found) {
         refuse(DiagId::UnknownOption, {argv[i]});
