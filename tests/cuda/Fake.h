@@ -10,10 +10,12 @@
 #include <array>
 #include <atomic>
 #include <bitset>
+#include <cmath>
 #include <complex>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <functional>
 #include <list>
 #include <map>
@@ -23,6 +25,7 @@
 #include <set>
 #include <sstream>
 #include <sys/mman.h>
+#include <unistd.h>
 
 using namespace toy::rt::cuda;
 
@@ -158,6 +161,7 @@ struct Fake : ptx::Memory {
   Result failWith = 0, sticky = success;
   std::set<std::string> found;
   uint64_t liveBytes = 0, limitBytes = spaceBytes;
+  std::vector<std::pair<const char *, const char *>> pinned; ///< memory of the host
   Operation *running = nullptr;
   Allocation *last = nullptr;
 
@@ -167,6 +171,8 @@ struct Fake : ptx::Memory {
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     alias = static_cast<char *>(
         mmap(nullptr, spaceBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    if (const char *path = std::getenv("TOY_FAKE_REPORT"))
+      reportFile = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (const char *fail = std::getenv("TOY_FAKE_FAIL")) {
       std::stringstream text(fail);
       std::string k, code;
@@ -187,25 +193,29 @@ struct Fake : ptx::Memory {
       report();
   }
 
+  /// Written again and again, as a program may end in any way, into a file that stays open.
   void report() {
-    const char *path = std::getenv("TOY_FAKE_REPORT");
-    if (!path)
+    if (reportFile < 0)
       return;
-    if (FILE *file = std::fopen(path, "w")) {
-      for (const std::string &text : found)
-        std::fprintf(file, "found: %s\n", text.c_str());
-      for (auto &[name, n] : counts)
-        std::fprintf(file, "%s: %lld\n", name.c_str(), static_cast<long long>(n));
-      for (const std::string &launch : launched)
-        std::fprintf(file, "launched: %s\n", launch.c_str());
-      int64_t live = 0;
-      for (auto &[address, a] : allocations)
-        live += a.isLive;
-      std::fprintf(file, "live: %lld\nvirtual us: %.0f\nvirtual us in a row: %.0f\n", static_cast<long long>(live),
-                   makespan, serial);
-      std::fclose(file);
-    }
+    std::string text;
+    for (const std::string &each : found)
+      text += "found: " + each + "\n";
+    for (auto &[name, n] : counts)
+      text += name + ": " + std::to_string(n) + "\n";
+    for (const std::string &launch : launched)
+      text += "launched: " + launch + "\n";
+    int64_t live = 0;
+    for (auto &[address, a] : allocations)
+      live += a.isLive;
+    text += "live: " + std::to_string(live) + "\nvirtual us: " + std::to_string(std::llround(makespan)) +
+            "\nvirtual us in a row: " + std::to_string(std::llround(serial)) + "\n";
+    if (pwrite(reportFile, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()) ||
+        (text.size() < reported && ftruncate(reportFile, static_cast<off_t>(text.size())) != 0))
+      std::abort();
+    reported = text.size();
   }
+  int reportFile = -1;
+  size_t reported = 0;
 
   /// What every call does first: the requested failure, and errors that stay.
   Result enter(const char *name) {
@@ -313,6 +323,14 @@ struct Fake : ptx::Memory {
     }
     touch(*a, address, bytes, isWrite, "");
     return host(address);
+  }
+  bool has(uint64_t address, uint64_t bytes) override {
+    Allocation *a = find(address);
+    return a && a->isLive && address + bytes <= a->address + a->bytes;
+  }
+  void conflict(uint64_t turns) override {
+    counts["shared accesses"] += 1;
+    counts["bank conflicts"] += static_cast<int64_t>(turns);
   }
   /// A range of an operation of the driver's own.
   char *range(uint64_t address, uint64_t bytes, bool isWrite) {

@@ -218,10 +218,20 @@ Result cuMemFreeAsync(Pointer pointer, Stream stream) {
   return success;
 }
 
+/// What the host writes there before a copy has come to it is what is copied.
+Result cuMemHostAlloc(void **pointer, size_t bytes, unsigned) {
+  ENTER("cuMemHostAlloc");
+  *pointer = std::calloc(bytes, 1);
+  f.pinned.emplace_back(static_cast<char *>(*pointer), static_cast<char *>(*pointer) + bytes);
+  return success;
+}
+
 Result cuMemcpyHtoDAsync_v2(Pointer to, const void *from, size_t bytes, Stream stream) {
   ENTER("cuMemcpyHtoDAsync");
   f.counts["bytesToDevice"] += bytes;
-  if (std::getenv("TOY_FAKE_PAGEABLE")) { // which is read when the copy comes to it
+  bool isPinned = std::any_of(f.pinned.begin(), f.pinned.end(),
+                              [&](auto range) { return from >= range.first && from < range.second; });
+  if (isPinned || std::getenv("TOY_FAKE_PAGEABLE")) { // which is read when the copy comes to it
     f.add(*streamOf(stream), "a copy to the device", [&f, to, from, bytes](Operation &operation) {
       operation.cost = 2 + double(bytes) / 4096;
       std::memcpy(f.range(to, bytes, true), from, bytes);

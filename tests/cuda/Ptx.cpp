@@ -13,16 +13,40 @@ namespace {
 
 const std::map<std::string, int> &codes() {
   static const std::map<std::string, int> table = {
-      {"add", Add},   {"addc", AddC},         {"sub", Sub},   {"subc", SubC}, {"mul", Mul},
-      {"mad", Mad},   {"fma", Fma},           {"div", Div},   {"rem", Rem},   {"min", Min},
-      {"max", Max},   {"neg", Neg},           {"abs", Abs},   {"and", And},   {"or", Or},
-      {"xor", Xor},   {"not", Not},           {"shl", Shl},   {"shr", Shr},   {"sqrt", Sqrt},
-      {"rcp", Rcp},   {"copysign", CopySign}, {"mov", Mov},   {"cvta", Cvta}, {"cvt", Cvt},
-      {"setp", SetP}, {"selp", SelP},         {"ld", Ld},     {"st", St},     {"bra", Bra},
-      {"ret", Ret},   {"exit", Exit},         {"call", Call}, {"shfl", Shfl}, {"shf", Shf},
-      {"clz", Clz},   {"popc", Popc},         {"brev", Brev}, {"bfe", Bfe},   {"testp", Testp},
-      {"prmt", Prmt}};
+      {"add", Add},   {"addc", AddC},         {"sub", Sub},    {"subc", SubC}, {"mul", Mul},
+      {"mad", Mad},   {"fma", Fma},           {"div", Div},    {"rem", Rem},   {"min", Min},
+      {"max", Max},   {"neg", Neg},           {"abs", Abs},    {"and", And},   {"or", Or},
+      {"xor", Xor},   {"not", Not},           {"shl", Shl},    {"shr", Shr},   {"sqrt", Sqrt},
+      {"rcp", Rcp},   {"copysign", CopySign}, {"mov", Mov},    {"cvta", Cvta}, {"cvt", Cvt},
+      {"setp", SetP}, {"selp", SelP},         {"ld", Ld},      {"st", St},     {"bra", Bra},
+      {"ret", Ret},   {"exit", Exit},         {"call", Call},  {"shfl", Shfl}, {"shf", Shf},
+      {"clz", Clz},   {"popc", Popc},         {"brev", Brev},  {"bfe", Bfe},   {"testp", Testp},
+      {"prmt", Prmt}, {"bar", Bar},           {"barrier", Bar}};
   return table;
+}
+
+unsigned flagOf(const std::string &part) {
+  static const std::map<std::string, unsigned> table = {{"rni", ToNearest},
+                                                        {"rzi", ToZero},
+                                                        {"rmi", Down},
+                                                        {"rpi", Up},
+                                                        {"NaN", KeepsNaN},
+                                                        {"clamp", Clamp},
+                                                        {"l", Left},
+                                                        {"to", To},
+                                                        {"and", WithAnd},
+                                                        {"or", WithOr},
+                                                        {"down", ShuffleDown},
+                                                        {"idx", ShuffleFrom},
+                                                        {"infinite", IsInfinite},
+                                                        {"notanumber", IsNaN},
+                                                        {"finite", IsFinite},
+                                                        {"number", IsNumber},
+                                                        {"cc", Carry},
+                                                        {"wide", Wide},
+                                                        {"hi", High}};
+  auto found = table.find(part);
+  return found == table.end() ? 0 : found->second;
 }
 
 /// Those with `u` are true of NaN, too; lo, ls, hi and hs are the ones of unsigned numbers.
@@ -106,6 +130,8 @@ public:
         return std::move(module);
       if (starts(".version") || starts(".target") || starts(".address_size"))
         line();
+      else if (starts(".shared"))
+        shared(until(';'));
       else if (starts(".global") || starts(".const") || starts(".visible .global") || starts(".visible .const"))
         global();
       else if (starts(".visible .entry") || starts(".func") || starts(".entry") || starts(".visible .func"))
@@ -164,8 +190,20 @@ private:
         std::memcpy(data.get() + bytes * i++, &word, bytes);
       }
     }
-    module->globals[name] = reinterpret_cast<uint64_t>(data.get());
+    uint64_t begin = module->globals[name] = reinterpret_cast<uint64_t>(data.get());
+    module->constants.emplace_back(begin, begin + count * bytes);
     module->storage.push_back(std::move(data));
+  }
+
+  /// `.shared .align 16 .b8 name[4224]`
+  void shared(const std::string &text) {
+    size_t bracket = text.find('['), begin = text.find_last_of(" \t", bracket) + 1;
+    if (text.find(".b8 ") == std::string::npos || bracket == std::string::npos)
+      throw Error("PTX: shared memory that is not bytes");
+    module->globals[text.substr(begin, bracket - begin)] = sharedWindow + module->sharedBytes;
+    module->sharedBytes += (std::stoul(text.substr(bracket + 1)) + 15) / 16 * 16;
+    if (module->sharedBytes > mostShared)
+      throw Error("PTX: too much shared memory");
   }
 
   static uint64_t immediate(const std::string &s) {
@@ -222,19 +260,18 @@ private:
         o.parts.push_back(operand(s.substr(bar + 1)));
       return o;
     }
-    o.kind = Operand::Immediate;
     if (name == "_")
-      o.kind = Operand::None;
-    else if (module->globals.contains(name))
-      o.value = module->globals[name];
-    else if (slots.contains(name)) // the address of a parameter
-      o.value = paramWindow + slots[name] * sizeof(Slot);
-    else if (name.starts_with("__local_depot"))
-      o.kind = Operand::LocalBase;
-    else if (name == "true" || name == "false")
-      o.value = name == "true";
+      return o;
+    o.kind = Operand::Register;
+    o.reg = registerOf(name);
+    if (name.starts_with("__local_depot"))
+      localRegister = o.reg;
     else
-      o.value = immediate(name);
+      constants[o.reg] = module->globals.contains(name) ? module->globals[name]
+                         : slots.contains(name)         ? paramWindow + slots[name] * sizeof(Slot) // its address
+                         : name == "true"               ? 1
+                         : name == "false"              ? 0
+                                                        : immediate(name);
     return o;
   }
 
@@ -243,6 +280,8 @@ private:
     registers.clear();
     slots.clear();
     labels.clear();
+    constants.clear();
+    localRegister = -1;
     for (const char *special : {"%tid.x", "%ctaid.x", "%ntid.x", "%laneid"})
       registerOf(special);
     size_t brace = text.find('{', at), semicolon = text.find(';', at);
@@ -272,6 +311,8 @@ private:
     body(*out);
     out->slots = static_cast<int>(slots.size());
     out->registers = static_cast<int>(registers.size());
+    out->constants.assign(constants.begin(), constants.end());
+    out->localRegister = localRegister;
     module->functions[out->name] = std::move(out);
   }
 
@@ -321,6 +362,8 @@ private:
       f.localBytes = std::stoul(s.substr(s.find('[') + 1));
       return;
     }
+    if (s.starts_with(".shared"))
+      return shared(s);
     if (s.starts_with(".param")) {
       std::string name = s.substr(s.find_last_of(" \t") + 1);
       slotOf(name.substr(0, name.find('[')));
@@ -336,13 +379,14 @@ private:
     }
     size_t space = s.find_first_of(" \t");
     std::string opcode = s.substr(0, space), rest = space == std::string::npos ? "" : trim(s.substr(space));
+    std::vector<std::string> suffix;
     for (size_t from = 0; from <= opcode.size();) {
       size_t dot = opcode.find('.', from);
       std::string part = opcode.substr(from, dot == std::string::npos ? std::string::npos : dot - from);
       if (from == 0)
         i.name = part;
       else
-        i.suffix.push_back(part);
+        suffix.push_back(part);
       if (dot == std::string::npos)
         break;
       from = dot + 1;
@@ -351,7 +395,8 @@ private:
     if (code == codes().end())
       throw Error("PTX: unknown instruction " + opcode);
     i.code = code->second;
-    for (const std::string &part : i.suffix) {
+    for (const std::string &part : suffix) {
+      i.flags |= flagOf(part);
       char kind;
       unsigned bits;
       if (typeOf(part, kind, bits)) {
@@ -368,6 +413,8 @@ private:
         i.space = Space::Param;
       else if (part == "local")
         i.space = Space::Local;
+      else if (part == "shared")
+        i.space = Space::Shared;
       else if (part == "const")
         i.space = Space::Const;
       else if (part == "v2")
@@ -375,14 +422,14 @@ private:
       else if (part == "v4")
         i.width = 4;
     }
-    i.setsCarry = i.has("cc");
+    f.hasBarriers |= i.code == Bar;
     if (i.code == SetP)
-      i.relations = relationsOf(i.suffix[0]);
-    if (i.code == Mul && i.has("wide"))
+      i.relations = relationsOf(suffix.at(0));
+    if (i.code == Mul && i.flags & Wide)
       i.code = MulWide;
-    else if (i.code == Mul && i.has("hi"))
+    else if (i.code == Mul && i.flags & High)
       i.code = MulHi;
-    else if (i.code == Mad && i.has("wide"))
+    else if (i.code == Mad && i.flags & Wide)
       i.code = MadWide;
     if (i.code == Bra) {
       branches.push_back({f.code.size(), rest});
@@ -414,6 +461,8 @@ private:
   size_t at = 0;
   std::unique_ptr<Module> module;
   std::map<std::string, int> registers, slots, labels;
+  std::map<int, uint64_t> constants;
+  int localRegister = -1;
 };
 
 } // namespace

@@ -1,533 +1,462 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Running PTX: values, and warps of threads.
-#include "Ptx.h"
+/// Running PTX: threads that go together, operations, calls, shuffles.
+#include "PtxWarp.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <cmath>
-#include <cstring>
 
 namespace ptx {
-namespace {
 
-struct Frame {
-  const Function *function;
-  size_t pc = 0;
-  std::vector<uint64_t> registers;
-  std::vector<Slot> slots;
-  uint64_t localBase;
-  int resultSlot = -1; ///< of the caller's
-};
+void fillLocal(uint64_t base, uint64_t bytes, Mask on); // PtxMemory.cpp
 
-struct Thread {
-  std::vector<Frame> frames;
-  std::unique_ptr<char[]> local;
-  uint64_t localTop = 0;
-  bool done = false, carry = false;
-  const Instruction *waiting = nullptr; ///< a shuffle
-};
-
-constexpr uint64_t localWindow = uint64_t(1) << 60, localBytes = 1 << 14;
-
-uint64_t truncated(uint64_t v, unsigned bits) { return bits >= 64 ? v : v & ((uint64_t(1) << bits) - 1); }
-int64_t extended(uint64_t v, unsigned bits) {
-  return bits >= 64 ? static_cast<int64_t>(v) : static_cast<int64_t>(v << (64 - bits)) >> (64 - bits);
-}
-float f32(uint64_t v) { return std::bit_cast<float>(static_cast<uint32_t>(v)); }
-double f64(uint64_t v) { return std::bit_cast<double>(v); }
-uint64_t bitsOf(float x) { return std::bit_cast<uint32_t>(x); }
-uint64_t bitsOf(double x) { return std::bit_cast<uint64_t>(x); }
-
-template <typename T> T least(T a, T b, bool nan) {
-  if (std::isnan(a) || std::isnan(b))
-    return nan ? std::numeric_limits<T>::quiet_NaN() : std::isnan(a) ? b : a;
-  if (a == b)
-    return std::signbit(a) ? a : b;
-  return a < b ? a : b;
+Frame::Frame(const Function &f, uint64_t localBase)
+    : registers(f.registers), slots(size_t(warpThreads) * f.slots), localBase(localBase) {
+  for (Row &row : registers)
+    row.fill(0xdeadbeefdeadbeef);
+  for (auto [reg, value] : f.constants)
+    registers[reg].fill(value);
+  if (f.localRegister >= 0)
+    registers[f.localRegister].fill(localBase);
 }
 
-template <typename T> T floating(const Instruction &i, T a, T b, T c) {
-  switch (i.code) {
-  case Add:
-    return a + b;
-  case Sub:
-    return a - b;
-  case Mul:
-    return a * b;
-  case Fma:
-    return std::fma(a, b, c);
-  case Div:
-    return a / b;
-  case Min:
-    return least(a, b, i.has("NaN"));
-  case Max:
-    return -least(-a, -b, i.has("NaN"));
-  case Neg:
-    return -a;
-  case Abs:
-    return std::fabs(a);
-  case Sqrt:
-    return std::sqrt(a);
-  case Rcp:
-    return T(1) / a;
-  case CopySign:
-    return std::copysign(b, a); // copysign.f32 d, a, b: the sign of a, the magnitude of b
-  default:
-    throw Error("PTX: " + i.name + " of floats");
-  }
-}
-
-uint64_t integral(const Instruction &i, uint64_t a, uint64_t b, uint64_t c) {
-  unsigned bits = i.bits;
-  bool isSigned = i.kind == 's';
-  switch (i.code) {
-  case Add:
-    return a + b;
-  case Sub:
-    return a - b;
-  case Mul:
-    return a * b;
-  case Mad:
-    return a * b + c;
-  case MulWide:
-    return isSigned ? static_cast<uint64_t>(extended(a, bits) * extended(b, bits))
-                    : truncated(a, bits) * truncated(b, bits);
-  case MadWide:
-    return (isSigned ? static_cast<uint64_t>(extended(a, bits) * extended(b, bits))
-                     : truncated(a, bits) * truncated(b, bits)) +
-           c;
-  case MulHi:
-    if (isSigned)
-      return static_cast<uint64_t>(static_cast<__int128>(extended(a, bits)) * extended(b, bits) >> bits);
-    return static_cast<uint64_t>(static_cast<unsigned __int128>(truncated(a, bits)) * truncated(b, bits) >> bits);
-  case Div:
-    if (truncated(b, bits) == 0)
-      return ~uint64_t(0);
-    return isSigned ? static_cast<uint64_t>(extended(a, bits) / extended(b, bits))
-                    : truncated(a, bits) / truncated(b, bits);
-  case Rem:
-    if (truncated(b, bits) == 0)
-      return a;
-    return isSigned ? static_cast<uint64_t>(extended(a, bits) % extended(b, bits))
-                    : truncated(a, bits) % truncated(b, bits);
-  case Min:
-    return isSigned ? (extended(a, bits) < extended(b, bits) ? a : b)
-                    : (truncated(a, bits) < truncated(b, bits) ? a : b);
-  case Max:
-    return isSigned ? (extended(a, bits) > extended(b, bits) ? a : b)
-                    : (truncated(a, bits) > truncated(b, bits) ? a : b);
-  case Neg:
-    return -a;
-  case Abs:
-    return static_cast<uint64_t>(std::abs(extended(a, bits)));
-  case And:
-    return a & b;
-  case Or:
-    return a | b;
-  case Xor:
-    return a ^ b;
-  case Not:
-    return ~a;
-  case Shl:
-    return (b & 0xffffffff) >= bits ? 0 : a << b;
-  case Shr: {
-    uint64_t by = b & 0xffffffff;
-    if (isSigned)
-      return static_cast<uint64_t>(extended(a, bits) >> std::min<uint64_t>(by, bits - 1));
-    return by >= bits ? 0 : truncated(a, bits) >> by;
-  }
-  case Clz:
-    return std::countl_zero(truncated(a, bits)) - (64 - bits);
-  case Popc:
-    return std::popcount(truncated(a, bits));
-  case Brev: {
-    uint64_t out = 0;
-    for (unsigned k = 0; k < bits; ++k)
-      out |= (a >> k & 1) << (bits - 1 - k);
-    return out;
-  }
-  case Shf: { // shf.l/r.wrap.b32 d, low, high, by
-    uint64_t wide = truncated(b, 32) << 32 | truncated(a, 32);
-    unsigned by = i.has("clamp") ? std::min<uint64_t>(truncated(c, 32), 32) : c & 31;
-    return i.has("l") ? (wide << by) >> 32 : wide >> by;
-  }
-  case Bfe: {
-    unsigned start = b & 255, length = c & 255;
-    if (length == 0)
-      return 0;
-    uint64_t field = start >= bits ? 0 : truncated(a, bits) >> start;
-    return isSigned ? static_cast<uint64_t>(extended(field, std::min(length, bits)))
-                    : truncated(field, std::min(length, 64u));
-  }
-  case Prmt: {
-    uint64_t wide = truncated(b, 32) << 32 | truncated(a, 32), out = 0;
-    for (int k = 0; k < 4; ++k) {
-      unsigned select = c >> (4 * k) & 15;
-      uint64_t byte = wide >> (8 * (select & 7)) & 255;
-      if (select & 8)
-        byte = byte & 128 ? 255 : 0;
-      out |= byte << (8 * k);
-    }
-    return out;
-  }
-  default:
-    throw Error("PTX: " + i.name + " of integers");
-  }
-}
-
-double rounded(double x, const Instruction &i) {
-  if (i.has("rni"))
-    return std::nearbyint(x);
-  if (i.has("rzi"))
-    return std::trunc(x);
-  if (i.has("rmi"))
-    return std::floor(x);
-  if (i.has("rpi"))
-    return std::ceil(x);
-  return x;
-}
-
-float halfToFloat(uint16_t h) { return static_cast<float>(std::bit_cast<_Float16>(h)); }
-
-uint64_t convert(const Instruction &i, uint64_t v) {
-  char to = i.kind, from = i.fromKind;
-  if (from == 'f') {
-    double x = i.fromBits == 64 ? f64(v) : i.fromBits == 32 ? f32(v) : halfToFloat(static_cast<uint16_t>(v));
-    if (to == 'f') {
-      x = rounded(x, i);
-      if (i.bits == 64)
-        return bitsOf(x);
-      if (i.bits == 32)
-        return bitsOf(static_cast<float>(x));
-      return std::bit_cast<uint16_t>(static_cast<_Float16>(i.fromBits == 64 ? x : static_cast<float>(x)));
-    }
-    if (std::isnan(x))
-      return to == 's' && i.bits == 64 ? uint64_t(1) << 63 : 0;
-    x = rounded(x, i);
-    if (to == 's') {
-      double limit = std::ldexp(1.0, i.bits - 1);
-      if (x >= limit)
-        return truncated(i.bits == 64 ? INT64_MAX : (int64_t(1) << (i.bits - 1)) - 1, i.bits);
-      if (x < -limit)
-        return truncated(uint64_t(1) << (i.bits - 1), i.bits);
-      return truncated(static_cast<uint64_t>(static_cast<int64_t>(x)), i.bits);
-    }
-    if (x <= 0)
-      return 0;
-    if (x >= std::ldexp(1.0, i.bits))
-      return truncated(~uint64_t(0), i.bits);
-    return static_cast<uint64_t>(x);
-  }
-  if (to == 'f') {
-    if (from == 's') {
-      int64_t x = extended(v, i.fromBits);
-      return i.bits == 64   ? bitsOf(static_cast<double>(x))
-             : i.bits == 32 ? bitsOf(static_cast<float>(x))
-                            : std::bit_cast<uint16_t>(static_cast<_Float16>(x));
-    }
-    uint64_t x = truncated(v, i.fromBits);
-    return i.bits == 64   ? bitsOf(static_cast<double>(x))
-           : i.bits == 32 ? bitsOf(static_cast<float>(x))
-                          : std::bit_cast<uint16_t>(static_cast<_Float16>(x));
-  }
-  // Registers are at least 32 bits wide: a narrow signed result is extended, as the hardware does.
-  uint64_t wide = from == 's' ? static_cast<uint64_t>(extended(v, i.fromBits)) : truncated(v, i.fromBits);
-  return to == 's' ? static_cast<uint64_t>(extended(wide, i.bits)) : truncated(wide, i.bits);
-}
-
-class Machine {
-public:
-  Machine(const Module &module, Memory &memory) : module(module), memory(memory) {}
-
-  void warp(const Function &kernel, unsigned block, unsigned blockThreads, unsigned first, unsigned count,
-            const std::vector<uint64_t> &parameters) {
-    threads.resize(32);
-    for (unsigned lane = 0; lane < count; ++lane) {
-      Thread &t = threads[lane];
-      if (!t.local)
-        t.local = std::make_unique<char[]>(localBytes);
-      t.frames.clear();
-      t.localTop = 0;
-      t.done = false;
-      t.waiting = nullptr;
-      enter(t, kernel);
-      Frame &f = t.frames.back();
-      for (size_t i = 0; i < kernel.paramSlots.size(); ++i)
-        f.slots[kernel.paramSlots[i]][0] = parameters[i];
-      f.registers[0] = first + lane;
-      f.registers[1] = block;
-      f.registers[2] = blockThreads;
-      f.registers[3] = lane;
-    }
-    while (true) {
-      unsigned done = 0, waiting = 0;
-      for (unsigned lane = 0; lane < count; ++lane) {
-        step(threads[lane]);
-        done += threads[lane].done;
-        waiting += threads[lane].waiting != nullptr;
-      }
-      if (done == count)
-        return;
-      if (waiting != count)
-        throw Error("PTX: a shuffle that not all threads of a warp reach");
-      shuffle(count);
-    }
-  }
-
-private:
-  void enter(Thread &t, const Function &f) {
-    Frame frame;
-    frame.function = &f;
-    frame.registers.assign(f.registers, 0xdeadbeefdeadbeef);
-    frame.slots.assign(f.slots, Slot{});
-    frame.localBase = t.localTop;
-    t.localTop += (f.localBytes + 15) / 16 * 16;
-    if (t.localTop > localBytes)
+Frame &Warp::frameOf(const Function &f) {
+  auto found = frames.find(&f);
+  if (found == frames.end()) {
+    found = frames.try_emplace(&f, f, localTop).first;
+    localTop += (f.localBytes + 15) / 16 * 16;
+    if (localTop > localBytes)
       throw Error("PTX: too much local memory");
-    std::memset(t.local.get() + frame.localBase, 0xff, t.localTop - frame.localBase); // NaN
-    t.frames.push_back(std::move(frame));
   }
+  return found->second;
+}
 
-  uint64_t value(const Frame &f, const Operand &o) const {
-    return o.kind == Operand::Register ? f.registers[o.reg] : o.kind == Operand::LocalBase ? f.localBase : o.value;
+void Warp::start(const Function &kernel, unsigned block, unsigned blockThreads, unsigned first, unsigned count,
+                 const std::vector<uint64_t> &parameters) {
+  Frame &frame = frameOf(kernel);
+  for (unsigned t = 0; t < warpThreads; ++t)
+    for (size_t i = 0; i < kernel.paramSlots.size(); ++i)
+      frame.slots[t * kernel.slots + kernel.paramSlots[i]][0] = parameters[i];
+  for (unsigned t = 0; t < warpThreads; ++t) {
+    frame.registers[0][t] = first + t;
+    frame.registers[1][t] = block;
+    frame.registers[2][t] = blockThreads;
+    frame.registers[3][t] = t;
   }
+  begin(kernel, frame, count == warpThreads ? ~Mask(0) : (Mask(1) << count) - 1);
+}
 
-  char *place(Thread &t, Frame &f, const Operand &o, unsigned bytes, const Instruction &i, bool isWrite) {
-    if (o.param >= 0) {
-      if (o.value + bytes > sizeof(Slot))
-        throw Error("PTX: a parameter is read beyond its end");
-      return reinterpret_cast<char *>(f.slots[o.param].data()) + o.value;
-    }
-    uint64_t address = o.value + (o.reg >= 0 ? f.registers[o.reg] : 0);
-    if (i.space == Space::Param) {
-      if (isWrite || address < paramWindow || address + bytes > paramWindow + f.slots.size() * sizeof(Slot))
-        throw Error("PTX: no parameter");
-      return reinterpret_cast<char *>(f.slots.data()) + (address - paramWindow);
-    }
-    if (address % bytes)
-      throw Error("PTX: a misaligned access");
-    if (i.space == Space::Local || (address >= localWindow && address < localWindow + localBytes)) {
-      uint64_t at = address >= localWindow ? address - localWindow : address;
-      if (at + bytes > localBytes)
-        throw Error("PTX: local memory is left");
-      return t.local.get() + at;
-    }
-    for (auto &[name, base] : module.globals)
-      if (address >= base && address < base + (1 << 12)) // a constant of the module
-        return reinterpret_cast<char *>(address);
-    return memory.access(address, bytes, isWrite);
-  }
+bool Warp::goOn(const Function &kernel) { return !run(kernel, frameOf(kernel)); }
 
-  void transfer(Thread &t, Frame &f, const Instruction &i) {
-    bool isLoad = i.code == Ld;
-    const Operand &address = i.operands[isLoad ? 1 : 0], &data = i.operands[isLoad ? 0 : 1];
-    unsigned bytes = std::max(i.bits / 8, 1u);
-    // One access of all parts: aligned as a whole.
-    char *at = place(t, f, address, bytes * i.width, i, !isLoad);
-    for (unsigned k = 0; k < i.width; ++k) {
-      const Operand &part = i.width == 1 ? (data.kind == Operand::Vector ? data.parts[0] : data) : data.parts[k];
-      if (isLoad) {
-        uint64_t word = 0;
-        std::memcpy(&word, at + k * bytes, bytes);
-        if (i.kind == 's')
-          word = static_cast<uint64_t>(extended(word, i.bits));
-        if (part.kind == Operand::Register)
-          f.registers[part.reg] = word;
-      } else {
-        uint64_t word = value(f, part);
-        std::memcpy(at + k * bytes, &word, bytes);
+void Warp::begin(const Function &f, Frame &frame, Mask threads) {
+  if (frame.left)
+    throw Error("PTX: " + f.name + " calls itself");
+  fillLocal(frame.localBase, f.localBytes, threads);
+  frame.at.fill(0);
+  frame.threads = frame.left = threads;
+  frame.waiting = 0;
+}
+
+/// All threads are at a shuffle, which is done, or at a barrier: then true.
+bool Warp::meet(const Function &f, Frame &frame) {
+  const int first = frame.at[std::countr_zero(frame.waiting)];
+  bool all = frame.waiting == frame.threads;
+  eachOf(frame.waiting, [&](int t) { all = all && frame.at[t] == first; });
+  if (!all)
+    throw Error("PTX: a shuffle or a barrier that not all threads of a warp reach");
+  const Instruction &i = f.code[first - 1];
+  if (i.code == Shfl)
+    shuffle(frame, i, frame.waiting);
+  frame.waiting = 0;
+  return i.code == Bar;
+}
+
+/// Whether all threads have come to the end, else to a barrier.
+bool Warp::run(const Function &f, Frame &frame) {
+  std::array<int, warpThreads> &at = frame.at;
+  while (frame.left) {
+    Mask ready = frame.left & ~frame.waiting, on = 0;
+    if (!ready) {
+      if (meet(f, frame))
+        return false;
+      continue;
+    }
+    int pc = INT32_MAX, others = INT32_MAX; // of those that are behind, and of the next ones
+    eachOf(ready, [&](int t) { pc = std::min(pc, at[t]); });
+    eachOf(ready, [&](int t) {
+      if (at[t] == pc)
+        on |= Mask(1) << t;
+      else
+        others = std::min(others, at[t]);
+    });
+    auto leaveAt = [&](Mask these, int place) { eachOf(these, [&](int t) { at[t] = place; }); };
+    for (bool together = true; together;) {
+      if (pc >= others) {
+        leaveAt(on, pc);
+        break;
       }
-    }
-  }
-
-  bool compare(const Instruction &i, uint64_t a, uint64_t b) const {
-    auto holds = [&](auto x, auto y) {
-      return (i.relations & (x < y ? Less : x == y ? Equal : x > y ? Greater : Unordered)) != 0;
-    };
-    if (i.kind == 's')
-      return holds(extended(a, i.bits), extended(b, i.bits));
-    if (i.kind != 'f' && i.kind != 'h')
-      return holds(truncated(a, i.bits), truncated(b, i.bits));
-    auto number = [&](uint64_t v) -> double {
-      return i.bits == 64 ? f64(v) : i.bits == 32 && i.kind == 'f' ? f32(v) : halfToFloat(static_cast<uint16_t>(v));
-    };
-    return holds(number(a), number(b));
-  }
-
-  /// To the next shuffle, or to the end.
-  void step(Thread &t) {
-    while (!t.done && !t.waiting) {
-      Frame &f = t.frames.back();
-      const Instruction &i = f.function->code[f.pc++];
-      if (i.guard >= 0 && (f.registers[i.guard] & 1) == (i.guardNegated ? 1u : 0u))
-        continue;
-      auto in = [&](size_t k) { return value(f, i.operands[k]); };
-      auto out = [&](uint64_t v) { f.registers[i.operands[0].reg] = v; };
+      const Instruction &i = f.code[pc++];
+      Mask now = on;
+      if (i.guard >= 0) {
+        const Row &guard = frame.registers[i.guard];
+        now = 0;
+        eachOf(on, [&](int t) { now |= Mask((guard[t] & 1) != i.guardNegated) << t; });
+        if (!now)
+          continue;
+      }
       switch (i.code) {
       case Bra:
-        f.pc = i.target;
-        break;
-      case Exit:
-        t.done = true;
-        break;
-      case Ret: {
-        t.localTop = f.localBase;
-        Slot result{};
-        int slot = f.resultSlot;
-        if (f.function->resultSlot >= 0)
-          result = f.slots[f.function->resultSlot];
-        t.frames.pop_back();
-        t.done = t.frames.empty();
-        if (!t.done && slot >= 0)
-          t.frames.back().slots[slot] = result;
-        break;
-      }
-      case Call: {
-        auto callee = module.functions.find(i.callee);
-        if (callee == module.functions.end())
-          throw Error("PTX: unknown function " + i.callee);
-        std::vector<Slot> arguments;
-        for (const Operand &o : i.operands)
-          arguments.push_back(f.slots[o.param]);
-        std::array<uint64_t, 4> special = {f.registers[0], f.registers[1], f.registers[2], f.registers[3]};
-        enter(t, *callee->second);
-        Frame &inner = t.frames.back();
-        inner.resultSlot = i.resultSlot;
-        std::copy(special.begin(), special.end(), inner.registers.begin());
-        for (size_t k = 0; k < arguments.size(); ++k)
-          inner.slots[callee->second->paramSlots[k]] = arguments[k];
-        break;
-      }
-      case Ld:
-      case St:
-        transfer(t, f, i);
-        break;
-      case Shfl:
-        t.waiting = &i;
-        break;
-      case Cvta:
-        out(i.has("local") ? (i.has("to") ? in(1) - localWindow : in(1) + localWindow) : in(1));
-        break;
-      case Mov: {
-        if (i.operands[0].kind == Operand::Vector) { // unpack
-          uint64_t v = in(1);
-          unsigned part = i.bits / i.operands[0].parts.size();
-          for (size_t k = 0; k < i.operands[0].parts.size(); ++k)
-            if (i.operands[0].parts[k].kind == Operand::Register)
-              f.registers[i.operands[0].parts[k].reg] = truncated(v >> (part * k), part);
-        } else if (i.operands[1].kind == Operand::Vector) {
-          uint64_t v = 0;
-          unsigned part = i.bits / i.operands[1].parts.size();
-          for (size_t k = 0; k < i.operands[1].parts.size(); ++k)
-            v |= truncated(value(f, i.operands[1].parts[k]), part) << (part * k);
-          out(v);
-        } else
-          out(in(1));
-        break;
-      }
-      case Cvt:
-        if (i.kind == 'h') { // two floats to a pair, the first one above
-          auto half = [](uint64_t v) { return uint64_t(std::bit_cast<uint16_t>(static_cast<_Float16>(f32(v)))); };
-          out(half(in(1)) << 16 | half(in(2)));
-        } else
-          out(convert(i, in(1)));
-        break;
-      case SelP:
-        out(f.registers[i.operands[3].reg] & 1 ? in(1) : in(2));
-        break;
-      case SetP: {
-        if (i.kind == 'h') {
-          out(compare(i, in(1) & 0xffff, in(2) & 0xffff));
-          f.registers[i.operands[0].parts.at(0).reg] = compare(i, in(1) >> 16 & 0xffff, in(2) >> 16 & 0xffff);
+        if (now == on) {
+          pc = i.target;
           break;
         }
-        bool truth = compare(i, in(1), in(2));
-        if (i.operands.size() > 3) {
-          bool other = f.registers[i.operands[3].reg] & 1;
-          truth = i.has("and") ? truth && other : i.has("or") ? truth || other : truth != other;
-        }
-        out(truth);
+        leaveAt(on, pc);
+        leaveAt(now, i.target);
+        together = false;
         break;
-      }
-      case Testp: {
-        double x = i.bits == 64 ? f64(in(1)) : f32(in(1));
-        out(i.has("infinite")     ? std::isinf(x)
-            : i.has("notanumber") ? std::isnan(x)
-            : i.has("finite")     ? std::isfinite(x)
-            : i.has("number")     ? !std::isnan(x)
-                                  : throw Error("PTX: testp"));
+      case Ret:
+      case Exit:
+        frame.left &= ~now;
+        leaveAt(on, pc);
+        together = false;
         break;
-      }
-      default: {
-        size_t n = i.operands.size();
-        uint64_t a = in(1), b = n > 2 ? in(2) : 0, c = n > 3 ? in(3) : 0;
-        if (i.kind == 'f' && i.bits == 64)
-          out(bitsOf(floating(i, f64(a), f64(b), f64(c))));
-        else if (i.kind == 'f' && i.bits == 32)
-          out(bitsOf(floating(i, f32(a), f32(b), f32(c))));
-        else if (i.kind == 'f' || i.kind == 'h') { // halves: exact in double, rounded once
-          auto half = [](uint64_t v) { return static_cast<double>(std::bit_cast<_Float16>(static_cast<uint16_t>(v))); };
-          auto compute = [&](int at) {
-            return uint64_t(std::bit_cast<uint16_t>(
-                       static_cast<_Float16>(floating(i, half(a >> at), half(b >> at), half(c >> at)))))
-                   << at;
-          };
-          out(i.kind == 'f' ? compute(0) : compute(0) | compute(16));
-        } else if (i.code == AddC || i.code == SubC || i.setsCarry) { // sums and differences of several words
-          bool isAdd = i.code == Add || i.code == AddC;
-          unsigned __int128 x = truncated(a, i.bits), y = truncated(b, i.bits),
-                            in = i.code == AddC || i.code == SubC ? t.carry : 0, v = isAdd ? x + y + in : x - y - in;
-          if (i.setsCarry)
-            t.carry = v >> i.bits & 1;
-          out(truncated(static_cast<uint64_t>(v), i.bits));
-        } else if (i.kind == 'p')
-          out(integral(i, a & 1, b & 1, c & 1) & 1);
-        else {
-          unsigned result = i.code == MulWide || i.code == MadWide ? 2 * i.bits
-                            : i.code == Clz || i.code == Popc      ? 32
-                                                                   : i.bits;
-          uint64_t v = truncated(integral(i, a, b, c), result);
-          out(v);
-        }
-      }
+      case Shfl:
+      case Bar:
+        frame.waiting |= now;
+        leaveAt(on, pc);
+        together = false;
+        break;
+      default:
+        compute(f, frame, i, now);
       }
     }
   }
+  return true;
+}
 
-  /// shfl.sync.{down,idx}.b32 d|p, a, distance or lane, clamp, mask
-  void shuffle(unsigned count) {
-    std::vector<uint64_t> values(count);
-    const Instruction &i = *threads[0].waiting;
-    for (unsigned lane = 0; lane < count; ++lane) {
-      if (threads[lane].waiting != &i)
-        throw Error("PTX: threads of a warp wait at different shuffles");
-      values[lane] = value(threads[lane].frames.back(), i.operands[1]);
-    }
-    if ((!i.has("down") && !i.has("idx")) || count != 32)
-      throw Error("PTX: only whole warps shuffle, down or from one lane");
-    for (unsigned lane = 0; lane < count; ++lane) {
-      Frame &f = threads[lane].frames.back();
-      uint64_t from = (i.has("down") ? lane : 0) + value(f, i.operands[2]);
-      f.registers[i.operands[0].reg] = values[from < 32 ? from : lane];
-      threads[lane].waiting = nullptr;
-    }
+void Warp::call(const Function &f, Frame &frame, const Instruction &i, Mask on) {
+  auto found = module.functions.find(i.callee);
+  if (found == module.functions.end())
+    throw Error("PTX: unknown function " + i.callee);
+  const Function &callee = *found->second;
+  Frame &inner = frameOf(callee);
+  for (int special = 0; special < 4; ++special)
+    inner.registers[special] = frame.registers[special];
+  eachOf(on, [&](int t) {
+    for (size_t k = 0; k < i.operands.size(); ++k)
+      inner.slots[t * callee.slots + callee.paramSlots[k]] = frame.slots[t * f.slots + i.operands[k].param];
+  });
+  begin(callee, inner, on);
+  if (!run(callee, inner))
+    throw Error("PTX: a barrier inside of a function");
+  if (i.resultSlot >= 0 && callee.resultSlot >= 0)
+    eachOf(on,
+           [&](int t) { frame.slots[t * f.slots + i.resultSlot] = inner.slots[t * callee.slots + callee.resultSlot]; });
+}
+
+/// shfl.sync.{down,idx}.b32 d|p, a, distance or lane, clamp, mask
+void Warp::shuffle(Frame &frame, const Instruction &i, Mask waiting) {
+  if (!(i.flags & (ShuffleDown | ShuffleFrom)) || waiting != ~Mask(0))
+    throw Error("PTX: only whole warps shuffle, down or from one lane");
+  const Row values = frame.registers[i.operands[1].reg], by = frame.registers[i.operands[2].reg];
+  for (int t = 0; t < warpThreads; ++t) {
+    Word from = (i.flags & ShuffleDown ? t : 0) + by[t];
+    frame.registers[i.operands[0].reg][t] = values[from < warpThreads ? from : t];
   }
+}
 
-  const Module &module;
-  Memory &memory;
-  std::vector<Thread> threads;
-};
+/// Also halves of words put together and taken apart.
+void Warp::move(Frame &frame, const Instruction &i, Mask on) {
+  const Operand &to = i.operands[0], &from = i.operands[1];
+  auto row = [&](const Operand &o) -> Row & { return frame.registers[o.reg]; };
+  if (to.kind == Operand::Vector) {
+    const Row v = row(from);
+    unsigned part = i.bits / to.parts.size();
+    for (size_t k = 0; k < to.parts.size(); ++k)
+      if (to.parts[k].kind == Operand::Register)
+        eachOf(on, [&](int t) { row(to.parts[k])[t] = truncated(v[t] >> (part * k), part); });
+    return;
+  }
+  if (from.kind != Operand::Vector)
+    return eachOf(on, [&](int t) { row(to)[t] = row(from)[t]; });
+  Row v{};
+  unsigned part = i.bits / from.parts.size();
+  for (size_t k = 0; k < from.parts.size(); ++k)
+    eachOf(on, [&](int t) { v[t] |= truncated(row(from.parts[k])[t], part) << (part * k); });
+  eachOf(on, [&](int t) { row(to)[t] = v[t]; });
+}
+
+void Warp::compare(Frame &frame, const Instruction &i, Mask on) {
+  auto row = [&](const Operand &o) -> Row & { return frame.registers[o.reg]; };
+  const Row &a = row(i.operands[1]), &b = row(i.operands[2]);
+  const Row *other = i.operands.size() > 3 ? &row(i.operands[3]) : nullptr;
+  auto each = [&]<typename T>(T, Row &to, int shift) {
+    eachOf(on, [&](int t) {
+      bool truth = i.relations & relationOf(as<T>(a[t] >> shift), as<T>(b[t] >> shift));
+      if (other)
+        truth = i.flags & WithAnd  ? truth && ((*other)[t] & 1)
+                : i.flags & WithOr ? truth || ((*other)[t] & 1)
+                                   : truth != ((*other)[t] & 1);
+      to[t] = truth;
+    });
+  };
+  Row &to = row(i.operands[0]);
+  if (i.kind == 'h') { // a pair of halves gives two
+    Row first;
+    each(Half(), first, 0);
+    each(Half(), row(i.operands[0].parts.at(0)), 16);
+    eachOf(on, [&](int t) { to[t] = first[t]; });
+  } else if (i.kind == 'f')
+    i.bits == 64 ? each(double(), to, 0) : i.bits == 32 ? each(float(), to, 0) : each(Half(), to, 0);
+  else if (i.kind == 's')
+    i.bits == 64 ? each(int64_t(), to, 0) : i.bits == 32 ? each(int32_t(), to, 0) : each(int16_t(), to, 0);
+  else
+    i.bits == 64 ? each(uint64_t(), to, 0) : i.bits == 32 ? each(uint32_t(), to, 0) : each(uint16_t(), to, 0);
+}
+
+/// Sums and differences of several words.
+void Warp::addWords(Frame &frame, const Instruction &i, Mask on) {
+  auto row = [&](size_t k) -> Row & { return frame.registers[i.operands[k].reg]; };
+  bool isAdd = i.code == Add || i.code == AddC, takes = i.code == AddC || i.code == SubC;
+  eachOf(on, [&](int t) {
+    unsigned __int128 x = truncated(row(1)[t], i.bits), y = truncated(row(2)[t], i.bits), in = takes ? carry[t] : 0,
+                      v = isAdd ? x + y + in : x - y - in;
+    if (i.flags & Carry)
+      carry[t] = v >> i.bits & 1;
+    row(0)[t] = truncated(static_cast<Word>(v), i.bits);
+  });
+}
+
+namespace {
+
+/// Calls `each` with what an operation on floats computes; false where there is none.
+template <typename T, typename Each> bool floats(const Instruction &i, Each each) {
+  switch (i.code) {
+  case Add:
+    return each([](T a, T b, T) { return a + b; });
+  case Sub:
+    return each([](T a, T b, T) { return a - b; });
+  case Mul:
+    return each([](T a, T b, T) { return a * b; });
+  case Fma:
+    return each([](T a, T b, T c) { return std::fma(a, b, c); });
+  case Div:
+    return each([](T a, T b, T) { return a / b; });
+  case Min:
+    return each([&](T a, T b, T) { return least(a, b, i.flags & KeepsNaN); });
+  case Max:
+    return each([&](T a, T b, T) { return -least(-a, -b, i.flags & KeepsNaN); });
+  case Neg:
+    return each([](T a, T, T) { return -a; });
+  case Abs:
+    return each([](T a, T, T) { return std::fabs(a); });
+  case Sqrt:
+    return each([](T a, T, T) { return std::sqrt(a); });
+  case Rcp:
+    return each([](T a, T, T) { return T(1) / a; });
+  case CopySign: // copysign.f32 d, a, b: the sign of a, the magnitude of b
+    return each([](T a, T b, T) { return std::copysign(b, a); });
+  default:
+    return false;
+  }
+}
+
+template <typename T>
+using Twice = std::conditional_t<sizeof(T) == 2, std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>,
+                                 std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
+
+/// The same for integers of a type: of words, whose result is cut to the type's size.
+template <typename T, typename Each> bool integers(const Instruction &i, Each each) {
+  constexpr unsigned bits = 8 * sizeof(T);
+  auto of = [&](auto f) {
+    return each([f](Word a, Word b, Word c) { return wordOf(static_cast<T>(f(as<T>(a), as<T>(b), c))); });
+  };
+  auto wide = [](Word a, Word b) {
+    return static_cast<Word>(static_cast<Twice<T>>(as<T>(a))) * static_cast<Word>(static_cast<Twice<T>>(as<T>(b)));
+  };
+  switch (i.code) {
+  case Add:
+    return of([](T a, T b, Word) { return Word(a) + Word(b); });
+  case Sub:
+    return of([](T a, T b, Word) { return Word(a) - Word(b); });
+  case Mul:
+    return of([](T a, T b, Word) { return Word(a) * Word(b); });
+  case Mad:
+    return of([](T a, T b, Word c) { return Word(a) * Word(b) + c; });
+  case MulWide:
+    return each([wide](Word a, Word b, Word) { return wordOf(static_cast<Twice<T>>(wide(a, b))); });
+  case MadWide:
+    return each([wide](Word a, Word b, Word c) { return wordOf(static_cast<Twice<T>>(wide(a, b) + c)); });
+  case MulHi:
+    using Product = std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>;
+    return of([](T a, T b, Word) { return static_cast<Word>(static_cast<Product>(a) * b >> bits); });
+  case Div:
+    return of([](T a, T b, Word) { return quotient(a, b); });
+  case Rem:
+    return of([](T a, T b, Word) { return remainder(a, b); });
+  case Min:
+    return of([](T a, T b, Word) { return a < b ? a : b; });
+  case Max:
+    return of([](T a, T b, Word) { return a > b ? a : b; });
+  case Neg:
+    return of([](T a, T, Word) { return -Word(a); });
+  case Abs:
+    return of([](T a, T, Word) { return a < 0 ? -Word(a) : Word(a); });
+  case And:
+    return each([](Word a, Word b, Word) { return truncated(a & b, bits); });
+  case Or:
+    return each([](Word a, Word b, Word) { return truncated(a | b, bits); });
+  case Xor:
+    return each([](Word a, Word b, Word) { return truncated(a ^ b, bits); });
+  case Not:
+    return each([](Word a, Word, Word) { return truncated(~a, bits); });
+  case Shl:
+    return each([](Word a, Word b, Word) { return (b & 0xffffffff) >= bits ? 0 : truncated(a << b, bits); });
+  case Shr:
+    return each([](Word a, Word b, Word) {
+      Word by = b & 0xffffffff;
+      return by >= bits ? (std::is_signed_v<T> && as<T>(a) < 0 ? wordOf(T(-1)) : 0)
+                        : wordOf(static_cast<T>(as<T>(a) >> by));
+    });
+  case Clz:
+    return each([](Word a, Word, Word) { return Word(std::countl_zero(truncated(a, bits)) - (64 - bits)); });
+  case Popc:
+    return each([](Word a, Word, Word) { return Word(std::popcount(truncated(a, bits))); });
+  case Brev:
+    return each([](Word a, Word, Word) { return reversed(a, bits); });
+  case Shf:
+    return each([&](Word a, Word b, Word c) { return funnel(a, b, c, i.flags); });
+  case Bfe:
+    return each([](Word a, Word b, Word c) { return truncated(field(a, b, c, bits, std::is_signed_v<T>), bits); });
+  case Prmt:
+    return each([](Word a, Word b, Word c) { return permuted(a, b, c); });
+  default:
+    return false;
+  }
+}
+
+bool isA(const Instruction &i, double x) {
+  return i.flags & IsInfinite ? std::isinf(x)
+         : i.flags & IsNaN    ? std::isnan(x)
+         : i.flags & IsFinite ? std::isfinite(x)
+                              : !std::isnan(x);
+}
 
 } // namespace
 
+void Warp::compute(const Function &f, Frame &frame, const Instruction &i, Mask on) {
+  static const Row nothing{};
+  auto operand = [&](size_t k) -> const Row & {
+    return k < i.operands.size() ? frame.registers[i.operands[k].reg] : nothing;
+  };
+  auto words = [&](auto &&compute) {
+    const Row &a = operand(1), &b = operand(2), &c = operand(3);
+    Row &out = frame.registers[i.operands[0].reg];
+    eachOf(on, [&](int t) { out[t] = compute(a[t], b[t], c[t]); });
+    return true;
+  };
+  auto numbers = [&]<typename T>(T) {
+    return floats<T>(i, [&](auto compute) {
+      return words(
+          [&](Word a, Word b, Word c) { return wordOf(static_cast<T>(compute(as<T>(a), as<T>(b), as<T>(c)))); });
+    });
+  };
+  auto halves = [&] { // exact in double, rounded once
+    return floats<double>(i, [&](auto compute) {
+      auto one = [&](Word a, Word b, Word c) {
+        return wordOf(static_cast<Half>(compute(as<Half>(a), as<Half>(b), as<Half>(c))));
+      };
+      return i.kind == 'f'
+                 ? words(one)
+                 : words([&](Word a, Word b, Word c) { return one(a, b, c) | one(a >> 16, b >> 16, c >> 16) << 16; });
+    });
+  };
+  bool done = true, isSigned = i.kind == 's';
+  switch (i.code) {
+  case Call:
+    return call(f, frame, i, on);
+  case Ld:
+  case St:
+    return transfer(f, frame, i, on);
+  case Mov:
+    return move(frame, i, on);
+  case SetP:
+    return compare(frame, i, on);
+  case AddC:
+  case SubC:
+    return addWords(frame, i, on);
+  case Cvta:
+    done = words([&](Word a, Word, Word) {
+      return i.space != Space::Local ? a : i.flags & To ? a - localWindow : a + localWindow;
+    });
+    break;
+  case Cvt:
+    if (i.kind == 'h') // two floats to a pair, the first one above
+      done = words([](Word a, Word b, Word) {
+        return wordOf(static_cast<Half>(as<float>(a))) << 16 | wordOf(static_cast<Half>(as<float>(b)));
+      });
+    else
+      done = words([&](Word a, Word, Word) { return convert(i, a); });
+    break;
+  case SelP:
+    done = words([](Word a, Word b, Word c) { return c & 1 ? a : b; });
+    break;
+  case Testp:
+    done = (i.flags & (IsInfinite | IsNaN | IsFinite | IsNumber)) &&
+           words([&](Word a, Word, Word) { return Word(isA(i, i.bits == 64 ? as<double>(a) : as<float>(a))); });
+    break;
+  default:
+    if (i.flags & Carry)
+      return addWords(frame, i, on);
+    if (i.kind == 'p')
+      done = integers<uint64_t>(i, [&](auto compute) {
+        return words([&](Word a, Word b, Word c) { return compute(a & 1, b & 1, c & 1) & 1; });
+      });
+    else if (i.kind == 'f' || i.kind == 'h')
+      done = i.kind == 'f' && i.bits == 64   ? numbers(double())
+             : i.kind == 'f' && i.bits == 32 ? numbers(float())
+                                             : halves();
+    else if (i.bits == 64)
+      done = isSigned ? integers<int64_t>(i, words) : integers<uint64_t>(i, words);
+    else if (i.bits == 32)
+      done = isSigned ? integers<int32_t>(i, words) : integers<uint32_t>(i, words);
+    else
+      done = i.bits == 16 && (isSigned ? integers<int16_t>(i, words) : integers<uint16_t>(i, words));
+  }
+  if (!done)
+    throw Error("PTX: " + i.name + " of these types");
+}
+
+/// Warps go on one after the other from barrier to barrier; without barriers they need nothing of each other.
 void run(const Module &module, const Function &kernel, unsigned blocks, unsigned threads,
          const std::vector<uint64_t> &parameters, Memory &memory) {
-  Machine machine(module, memory);
-  for (unsigned block = 0; block < blocks; ++block)
-    for (unsigned first = 0; first < threads; first += 32)
-      machine.warp(kernel, block, threads, first, std::min(32u, threads - first), parameters);
+  Shared shared{std::vector<char>(module.sharedBytes)};
+  unsigned number = (threads + warpThreads - 1) / warpThreads;
+  std::vector<std::unique_ptr<Warp>> warps;
+  for (unsigned i = 0; i < (kernel.hasBarriers ? number : 1); ++i)
+    warps.push_back(std::make_unique<Warp>(module, memory, shared));
+  for (unsigned block = 0; block < blocks; ++block) {
+    std::fill(shared.bytes.begin(), shared.bytes.end(), static_cast<char>(0xff));
+    auto start = [&](unsigned i) -> Warp & {
+      Warp &warp = *warps[i % warps.size()];
+      unsigned first = i * warpThreads;
+      warp.start(kernel, block, threads, first, std::min<unsigned>(warpThreads, threads - first), parameters);
+      return warp;
+    };
+    if (!kernel.hasBarriers) {
+      for (unsigned i = 0; i < number; ++i)
+        start(i).goOn(kernel);
+      continue;
+    }
+    for (unsigned i = 0; i < number; ++i)
+      start(i);
+    for (unsigned atBarrier = number; atBarrier > 0;) {
+      atBarrier = 0;
+      for (std::unique_ptr<Warp> &warp : warps)
+        atBarrier += warp->goOn(kernel);
+      if (atBarrier > 0 && atBarrier < number)
+        throw Error("PTX: a barrier that not all warps of a block reach");
+    }
+  }
 }
 
 } // namespace ptx
