@@ -87,6 +87,8 @@ static rt::Tensor *toy_rt_launch(rt::DeviceKernel *kernel, int64_t count, const 
   std::copy(made.begin() + 1, made.end(), others);
   return made[0];
 }
+static int64_t toy_rt_multiplier(int64_t size) { return static_cast<int64_t>(rt::divisorFor(size).multiplier); }
+static int64_t toy_rt_multiplier_shift(int64_t size) { return rt::divisorFor(size).shift; }
 static void toy_rt_on_host(rt::Tensor *t) { rt::onHost(*t); }
 static void toy_rt_read_element(rt::Tensor *t, int64_t at, void *to) {
   rt::readBytes(*t, at * sizeOf(t->dtype), sizeOf(t->dtype), to);
@@ -397,6 +399,8 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       TOY_SYMBOL(toy_rt_alloc),
       TOY_SYMBOL(toy_rt_reuse),
       TOY_SYMBOL(toy_rt_launch),
+      TOY_SYMBOL(toy_rt_multiplier),
+      TOY_SYMBOL(toy_rt_multiplier_shift),
       TOY_SYMBOL(toy_rt_on_host),
       TOY_SYMBOL(toy_rt_only_on_host),
       TOY_SYMBOL(toy_rt_read_element),

@@ -56,6 +56,14 @@ struct DeviceKernel {
   bool takesTwo = false;
   void *function = nullptr;
 };
+/// What kernels multiply with instead of dividing by a size: n / size is n * multiplier / 2^(64 + shift), rounded down,
+/// for n below 2^63, and n itself where the multiplier is 0 (T. Granlund and P. L. Montgomery, Division by invariant
+/// integers using multiplication, 1994).
+struct Divisor {
+  uint64_t multiplier;
+  int shift;
+};
+Divisor divisorFor(int64_t size);
 /// A kernel that is written by hand: "rope." and a dtype. Null for other names.
 DeviceKernel *handWrittenKernel(std::string_view name);
 

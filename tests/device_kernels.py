@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels whose form depends on sizes: positions by warps, wide accesses for sizes that are not known, wide copies,
-sums of partial sums; all of them as PTX for older devices, too. The host's bits, and launches."""
+transposes by tiles, sums of partial sums; all of them as PTX for older devices, too. The host's bits, and launches."""
 import pathlib
 import re
 import subprocess
+import tempfile
 
 from device import EVERYWHERE, ROOT, run, same_bits, tool_of_cuda
 
@@ -87,6 +88,54 @@ var c = c128(x); c[1, :10] = c[0, 3:13]; print(c[:2]);
 SUMS = "var x = sin(arange(60000) * 0.1); print(sum(x), prod(cos(x) * 1.2), max(x), sum(f32(x)), mean(x * 1i), all(x < 2), any(x > 2)); for n in i64([8192, 8193, 262144, 270337]) { print(sum(arange(n) * 0.1), prod(1 + arange(n) * 1e-9i)); }"
 
 
+TRANSPOSES = """def f(x: {d}[N, M], b: {d}[M, N]) {{ return (x.T * {d}(2) + b, x.T); }}
+def g(x: {d}[K, N, M], y: {d}[N, M]) {{ return (x.transpose(2, 0, 1) + y.T[:, newaxis], x.transpose(1, 2, 0) * {d}(2)); }}
+def h(x: {d}[40, 72]) {{ return (x + x[::-1]).T; }}
+for i in range(6) {{
+  var n = i64([1, 33, 64, 5, 100, 31])[i]; var m = i64([1, 65, 96, 70, 5, 33])[i];
+  var x = {d}(reshape(sin(arange(3 * n * m) * 0.7) * 50, [3, n, m]));
+  print(f(x[0], x[1].T), g(x, x[2]));
+}}
+print(h({d}(reshape(sin(arange(2880) * 0.7) * 50, [40, 72]))));
+"""
+CONVOLUTED = "def f(x: c64[N, M], y: f64[N, M]) { return conj(x).T * (y.T + 1) + c64(x.T).real; } var x = reshape(arange(4800) * 1i, [60, 80]); print(f(c64(x), x.imag));"
+
+
+def transposes(toy):
+    """Through memory that the threads of a block share, which rows and columns of tiles read without conflicts."""
+    for i, dtype in enumerate(("f32", "f64", "c64", "c128", "bf16", "u8")):
+        for text in (TRANSPOSES.format(d=dtype), *([CONVOLUTED] if i == 0 else [])):
+            if problem := same_bits(toy, text, ["--cuda-graphs=off"], seed=i):
+                return problem
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder, "program.toy")
+                path.write_text(text)
+                report = run(toy, [*EVERYWHERE, str(path)]).report
+            if "bank conflicts: 0\n" not in report:
+                return f"{dtype}: {report}"
+    return None
+
+
+DIVISIONS = """def f(x: i64[N, M, L], y: i64[L]) { return x[::-1] * 3 + y; }
+for i in range(14) {
+  var n = i64([2, 1, 3, 2, 1, 2, 5, 2, 1, 3, 2, 2, 1, 7])[i]; var m = i64([1, 2, 3, 4, 5, 7, 8, 9, 31, 32, 33, 64, 65, 127])[i]; var l = i64([1, 1, 2, 3, 641, 5, 8, 127, 128, 129, 255, 256, 257, 10])[i];
+  var x = reshape(arange(n * m * l), [n, m, l]);
+  print(sum(f(x, x[0, 0]) == x[::-1] * 3 + x[0, 0]), n * m * l);
+  x[::2, :, l // 2:] = x[:1, :, :1] * 0 - 1; print(sum(x));
+}
+"""
+
+
+def divisions(toy):
+    """Indices by multiplication, along axes of any size; a kernel divides by no size."""
+    if problem := same_bits(toy, DIVISIONS, ["--cuda-graphs=off"]):
+        return problem
+    text = "def f(x: f32[N, M, L], y: f32[L]) { return x[::-1] * 3 + y; } var a = f32(ones([2, 3, 4])); f(a, a[0, 0]);"
+    ptx = subprocess.run([toy, "--emit=ptx", "-"], input=text, capture_output=True, text=True, timeout=120).stdout
+    body = next(kernel for kernel in ptx.split(".entry") if kernel.count(".ptr") == 3)
+    return None if "mul.hi.u64" in body and not re.search(r"\b(div|rem)\.", body) else body
+
+
 def copies(toy):
     return same_bits(toy, COPIES, ["--cuda-graphs=off"]) or same_bits(toy, COPIES, ["--cuda-graphs=full"])
 
@@ -102,7 +151,13 @@ def older(toy):
     for capability in ("75", "80"):
         os.environ["TOY_FAKE_CAPABILITY"] = capability
         try:
-            for text in (COPIES, SUMS, POSITIONS.format(d="f64", n=2, m=2100, v=VALUES["f64"].format(c=4200), more="")):
+            for text in (
+                COPIES,
+                SUMS,
+                DIVISIONS,
+                TRANSPOSES.format(d="f32"),
+                POSITIONS.format(d="f64", n=2, m=2100, v=VALUES["f64"].format(c=4200), more=""),
+            ):
                 if problem := same_bits(toy, text, ["--cuda-graphs=off"]):
                     return f"{capability}: {problem}"
         finally:
@@ -132,6 +187,6 @@ MARKERS = ("device", "host")
 
 
 def all_cases():
-    for check in (positions, launches_of_positions, declared_sizes, copies, partial_sums, older):
+    for check in (positions, launches_of_positions, declared_sizes, transposes, divisions, copies, partial_sums, older):
         yield f"device: {check.__name__.replace('_', ' ')}", check
     yield "device: counts", counts, "nightly"

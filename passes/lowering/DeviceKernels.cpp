@@ -33,6 +33,22 @@ Value *KernelEmitter::threadNumber() {
                      k.CreateZExt(thread, k.getInt64Ty()), "", true, true);
 }
 
+/// A device divides words of 64 bits in about a hundred instructions: what is divided by a size that the caller knows
+/// is multiplied instead (rt::Divisor).
+Value *KernelEmitter::quotient(Value *n, Value *size) {
+  auto known = find_if(captures, [&](auto &entry) { return entry.second == size; });
+  if (!device || isa<Constant>(size) || known == captures.end())
+    return k.CreateUDiv(n, size);
+  Value *callerSize = known->first;
+  ScalarEmitter calls(*caller.GetInsertBlock()->getModule(), caller);
+  auto word = [&](const char *name) { return capture(calls.call(name, caller.getInt64Ty(), {callerSize}, true)); };
+  Value *multiplier = word("toy_rt_multiplier"), *shift = word("toy_rt_multiplier_shift");
+  Type *wide = k.getInt128Ty();
+  Value *product = k.CreateMul(k.CreateZExt(n, wide), k.CreateZExt(multiplier, wide), "", true),
+        *high = k.CreateTrunc(k.CreateLShr(product, 64), k.getInt64Ty());
+  return k.CreateSelect(k.CreateICmpEQ(multiplier, i64(0)), n, k.CreateLShr(high, shift));
+}
+
 void KernelEmitter::guarded(Value *condition, function_ref<void()> body) {
   BasicBlock *inside = BasicBlock::Create(k.getContext(), "", kernel),
              *after = BasicBlock::Create(k.getContext(), "", kernel);
@@ -207,6 +223,8 @@ void KernelEmitter::storeNeighbours(ArrayRef<Output> outputs, Value *first, cons
 
 Value *KernelEmitter::launchMap(Value *site) {
   auto [sizes, bytes] = beginMap();
+  if (findTransposed(static_cast<int64_t>(sizes.size())))
+    return launchTiles(site, sizes);
   int64_t width = std::clamp<int64_t>(accessBytes / bytes, 1, 8);
   Dim last = sizes.empty() ? Dim() : rootType.getDim(sizes.size() - 1);
   bool sameRow =

@@ -57,11 +57,12 @@ public:
   /// Emits the kernel and, in the caller, the allocation of the result and the call. The slot is the owned result.
   Slot emit();
 
-  /// An input that a group of the host reads across the rows of the result.
+  /// An input that a group reads across the rows of the result.
   struct Transposed {
     mlir::BlockArgument argument;
     std::vector<int64_t> axes; ///< of the result, for each of its axes; -1 for none
-    llvm::Value *buffer;
+    llvm::Value *buffer = nullptr;
+    int64_t pitch = 0; ///< elements from one row of the buffer to the next
   };
 
   // DeviceKernels.cpp, DeviceReductions.cpp
@@ -120,6 +121,7 @@ private:
   Element choose(llvm::Value *condition, DType dtype, llvm::function_ref<Element()> then,
                  llvm::function_ref<Element()> otherwise);
   Indices decode(llvm::Value *linear, llvm::ArrayRef<llvm::Value *> sizes);
+  llvm::Value *quotient(llvm::Value *n, llvm::Value *size);
   llvm::Value *product(llvm::ArrayRef<llvm::Value *> values);
 
   // Groups without a reduction: one element (of a pair, both parts) for an index of the axes that are counted.
@@ -137,6 +139,7 @@ private:
   /// The buffer that holds an input's element, and its place there, or null.
   llvm::Value *transposedElement(mlir::Value value, const Indices &indices, llvm::Value *&offset);
   void fillTile(const Transposed &t, const Indices &start, llvm::Value *rows, llvm::Value *columns);
+  bool findTransposed(int64_t rank);
   bool emitTiledMap();
   // ReductionEmitter.cpp
   void emitReduction(mlir::Operation *op);
@@ -209,6 +212,13 @@ private:
   llvm::Value *launchReduction(mlir::Operation *op, llvm::Value *site);
   llvm::Value *launchLongReduction(mlir::Operation *op, llvm::Value *count, llvm::Value *site);
   Element orderedFold(mlir::Operation *op, llvm::Value *in, llvm::Value *lane, llvm::Value *number);
+  // DeviceTiles.cpp
+  llvm::Value *launchTiles(llvm::Value *site, llvm::ArrayRef<llvm::Value *> callerSizes);
+  void shareTiles();
+  Indices insideTile(const Indices &tile, llvm::ArrayRef<llvm::Value *> sizes, llvm::Value *row, llvm::Value *column);
+  void fillSharedTiles(const Indices &tile, llvm::ArrayRef<llvm::Value *> sizes, llvm::Value *lane, llvm::Value *first);
+  void computeTile(const Indices &tile, llvm::ArrayRef<llvm::Value *> sizes, llvm::Value *lane, llvm::Value *first,
+                   llvm::Value *out);
   // DevicePositions.cpp
   llvm::Value *launchPosition(mlir::Operation *op, llvm::Value *site);
   llvm::Value *launchPositionOfRows(mlir::Operation *op, llvm::Value *site);

@@ -34,8 +34,10 @@ void KernelEmitter::loop(Value *begin, Value *end, function_ref<void(Value *)> b
 KernelEmitter::Indices KernelEmitter::decode(Value *linear, ArrayRef<Value *> sizes) {
   Indices out(sizes.size());
   for (size_t i = sizes.size(); i-- > 1;) {
-    out[i] = k.CreateURem(linear, sizes[i]);
-    linear = k.CreateUDiv(linear, sizes[i]);
+    Value *rest = quotient(linear, sizes[i]);
+    out[i] = device ? k.CreateSub(linear, k.CreateMul(rest, sizes[i], "", true, true), "", true, true)
+                    : k.CreateURem(linear, sizes[i]);
+    linear = rest;
   }
   if (!sizes.empty())
     out[0] = linear;

@@ -32,7 +32,7 @@ static SmallVector<KernelEmitter::Transposed> transposedOperands(mlir::Value roo
     };
     if (auto argument = dyn_cast<mlir::BlockArgument>(value)) {
       if (!axes.empty() && axes.back() >= 0 && axes.back() != rank - 1 && llvm::count(axes, rank - 1) == 1)
-        found.push_back({argument, axes, nullptr});
+        found.push_back({argument, axes});
       return;
     }
     mlir::Operation *def = value.getDefiningOp();
@@ -65,8 +65,7 @@ Value *KernelEmitter::transposedElement(mlir::Value value, const Indices &indice
         })) {
       Value *row = k.CreateSub(tileIndices[t.axes.back()], tileRow, "", true, true);
       Value *column = k.CreateSub(tileIndices.back(), tileColumn, "", true, true);
-      int64_t pitch = tilePitch(tileEdge(rootType.getDtype()));
-      offset = k.CreateAdd(k.CreateMul(row, i64(pitch), "", true, true), column, "", true, true);
+      offset = k.CreateAdd(k.CreateMul(row, i64(t.pitch), "", true, true), column, "", true, true);
       return t.buffer;
     }
   return nullptr;
@@ -84,15 +83,12 @@ void KernelEmitter::fillTile(const Transposed &t, const Indices &start, Value *r
   Value *data = capture(dataOf(t.argument)), *bytes = i64(sizeOf(dtype));
   Value *from =
       k.CreateInBoundsGEP(k.getInt8Ty(), data, k.CreateMul(offsetOf(t.argument, indices), bytes, "", true, true));
-  scalars
-      .call("toy_rt_transpose", k.getVoidTy(),
-            {t.buffer, i64(tilePitch(tileEdge(rootType.getDtype()))), from, pitch, columns, rows, bytes})
+  scalars.call("toy_rt_transpose", k.getVoidTy(), {t.buffer, i64(t.pitch), from, pitch, columns, rows, bytes})
       ->setDoesNotThrow();
 }
 
-bool KernelEmitter::emitTiledMap() {
-  auto [sizes, bytes] = beginMap();
-  const auto rank = static_cast<int64_t>(sizes.size());
+/// Operands of a map that are transposed, all of them along one axis of the result; the others are read as they are.
+bool KernelEmitter::findTransposed(int64_t rank) {
   auto known = rootType.getStaticCount();
   if (flat || rank < 2 || root.getDefiningOp<PackOp>() || (known && *known < 256))
     return false;
@@ -102,9 +98,18 @@ bool KernelEmitter::emitTiledMap() {
   erase_if(transposed, [&](const Transposed &t) { return isShort(t.axes.back()) || isShort(rank - 1); });
   if (transposed.empty())
     return false;
-  const int64_t across = transposed[0].axes.back(), edge = tileEdge(rootType.getDtype());
+  const int64_t across = transposed[0].axes.back();
   erase_if(transposed, [&](const Transposed &t) { return t.axes.back() != across; });
-  transposed.truncate(std::min<size_t>(transposed.size(), 4)); // the others are read as they are
+  transposed.truncate(std::min<size_t>(transposed.size(), 4));
+  return true;
+}
+
+bool KernelEmitter::emitTiledMap() {
+  auto [sizes, bytes] = beginMap();
+  const auto rank = static_cast<int64_t>(sizes.size());
+  if (!findTransposed(rank))
+    return false;
+  const int64_t across = transposed[0].axes.back(), edge = tileEdge(rootType.getDtype());
   auto blocksOf = [&](IRBuilder<> &b, Value *n) {
     return b.CreateUDiv(b.CreateAdd(n, b.getInt64(edge - 1)), b.getInt64(edge));
   };
@@ -123,6 +128,7 @@ bool KernelEmitter::emitTiledMap() {
         ArrayType::get(entry.getInt8Ty(), edge * tilePitch(edge) * sizeOf(tensorTypeOf(t.argument).getDtype())));
     buffer->setAlignment(Align(64));
     t.buffer = buffer;
+    t.pitch = tilePitch(edge);
   }
   loop(rangeBegin, rangeEnd, [&](Value *block) {
     Indices start = decode(block, outer);

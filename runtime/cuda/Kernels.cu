@@ -53,13 +53,24 @@ KERNEL(expand)(float *out, const float *in, Word count, Word columns) {
   lower[1] = re;
 }
 
-/// Up to four axes: n0 of `count` elements in all, and steps in memory.
-struct Axes {
-  Word n1, n2, n3, s0, s1, s2, s3;
+/// The size of an axis, and what is multiplied with instead of dividing by it (rt::Divisor).
+struct Size {
+  Word n, multiplier, shift;
+  __device__ Word divide(Word i) const {
+    auto high = static_cast<unsigned long long>(static_cast<unsigned __int128>(static_cast<unsigned long long>(i)) *
+                                                    static_cast<unsigned long long>(multiplier) >>
+                                                64);
+    return multiplier == 0 ? i : static_cast<Word>(high >> shift);
+  }
 };
-__device__ inline Word placeOf(Word i, const Axes &a) {
-  Word i3 = i % a.n3, rest = i / a.n3, i2 = rest % a.n2, i1 = rest / a.n2 % a.n1, i0 = rest / a.n2 / a.n1;
-  return i0 * a.s0 + i1 * a.s1 + i2 * a.s2 + i3 * a.s3;
+/// Up to four axes: indices along them of one of the elements.
+struct Place {
+  Word i0, i1, i2, i3;
+  __device__ Word at(Word s0, Word s1, Word s2, Word s3) const { return i0 * s0 + i1 * s1 + i2 * s2 + i3 * s3; }
+};
+__device__ inline Place placeOf(Word i, Size n1, Size n2, Size n3) {
+  Word rows = n3.divide(i), planes = n2.divide(rows), blocks = n1.divide(planes);
+  return {blocks, planes - blocks * n1.n, rows - planes * n2.n, i - rows * n3.n};
 }
 #ifdef __clang__
 using Double2 = unsigned long long __attribute__((ext_vector_type(2)));
@@ -75,16 +86,22 @@ template <> __device__ inline Double2 valueOf<Double2>(Word low, Word high) {
 
 /// The elements of a slice (`out` at `base`, in steps o) replaced by those of `in` (from `first` on, in steps i, 0
 /// where they repeat), or by one value.
+#define SIZES Word n1, Word m1, Word s1, Word n2, Word m2, Word s2, Word n3, Word m3, Word s3
+#define PLACE placeOf(i, {n1, m1, s1}, {n2, m2, s2}, {n3, m3, s3})
 #define STORE(BYTES, T)                                                                                                \
-  KERNEL(store_##BYTES)(T * out, const T *in, Word count, Word base, Word n1, Word n2, Word n3, Word o0, Word o1,      \
-                        Word o2, Word o3, Word first, Word i0, Word i1, Word i2, Word i3) {                            \
-    if (Word i = threadNumber(); i < count)                                                                            \
-      out[base + placeOf(i, {n1, n2, n3, o0, o1, o2, o3})] = in[first + placeOf(i, {n1, n2, n3, i0, i1, i2, i3})];     \
+  KERNEL(store_##BYTES)(T * out, const T *in, Word count, Word base, SIZES, Word o0, Word o1, Word o2, Word o3,        \
+                        Word first, Word i0, Word i1, Word i2, Word i3) {                                              \
+    Word i = threadNumber();                                                                                           \
+    if (i >= count)                                                                                                    \
+      return;                                                                                                          \
+    Place place = PLACE;                                                                                               \
+    out[base + place.at(o0, o1, o2, o3)] = in[first + place.at(i0, i1, i2, i3)];                                       \
   }                                                                                                                    \
-  KERNEL(fill_##BYTES)(T * out, Word count, Word base, Word n1, Word n2, Word n3, Word o0, Word o1, Word o2, Word o3,  \
-                       Word low, Word high) {                                                                          \
-    if (Word i = threadNumber(); i < count)                                                                            \
-      out[base + placeOf(i, {n1, n2, n3, o0, o1, o2, o3})] = valueOf<T>(low, high);                                    \
+  KERNEL(fill_##BYTES)(T * out, Word count, Word base, SIZES, Word o0, Word o1, Word o2, Word o3, Word low,            \
+                       Word high) {                                                                                    \
+    Word i = threadNumber();                                                                                           \
+    if (i < count)                                                                                                     \
+      out[base + PLACE.at(o0, o1, o2, o3)] = valueOf<T>(low, high);                                                    \
   }
 STORE(1, unsigned char)
 STORE(2, unsigned short)

@@ -7,6 +7,7 @@
 #include "runtime/Memory.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace toy::rt {
@@ -81,7 +82,12 @@ cuda::Record storeRecord(DType dtype, std::vector<Axis> axes, int64_t base, Devi
     count *= axis.size;
   cuda::Record record;
   record.kernel = &cuda::kernelAround(((from ? "store_" : "fill_") + std::to_string(bytes)).c_str());
-  record.words = {count, base, axes[1].size, axes[2].size, axes[3].size};
+  record.words = {count, base};
+  for (size_t i = 1; i < mostAxes; ++i) {
+    Divisor divisor = divisorFor(axes[i].size);
+    record.words.insert(record.words.end(),
+                        {axes[i].size, static_cast<int64_t>(divisor.multiplier), int64_t(divisor.shift)});
+  }
   for (const Axis &axis : axes)
     record.words.push_back(axis.out);
   if (from) {
@@ -97,6 +103,14 @@ cuda::Record storeRecord(DType dtype, std::vector<Axis> axes, int64_t base, Devi
 }
 
 } // namespace
+
+Divisor divisorFor(int64_t size) {
+  if (size <= 1)
+    return {0, 0};
+  int shift = std::bit_width(static_cast<uint64_t>(size - 1)) - 1;
+  return {static_cast<uint64_t>((static_cast<unsigned __int128>(1) << (64 + shift)) / static_cast<uint64_t>(size)) + 1,
+          shift};
+}
 
 DeviceBlock *cuda::copyDense(CudaDevice &device, DType dtype, DeviceBlock *from, int64_t offset,
                              std::span<const int64_t> sizes, std::span<const int64_t> strides, int64_t site) {

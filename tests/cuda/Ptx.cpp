@@ -201,8 +201,10 @@ private:
     if (text.find(".b8 ") == std::string::npos || bracket == std::string::npos)
       throw Error("PTX: shared memory that is not bytes");
     module->globals[text.substr(begin, bracket - begin)] = sharedWindow + module->sharedBytes;
-    module->sharedBytes += (std::stoul(text.substr(bracket + 1)) + 15) / 16 * 16;
-    if (module->sharedBytes > mostShared)
+    uint64_t bytes = (std::stoul(text.substr(bracket + 1)) + 15) / 16 * 16;
+    module->sharedBytes += bytes;
+    sharedHere += bytes;
+    if (sharedHere > mostShared)
       throw Error("PTX: too much shared memory");
   }
 
@@ -282,6 +284,7 @@ private:
     labels.clear();
     constants.clear();
     localRegister = -1;
+    sharedHere = 0;
     for (const char *special : {"%tid.x", "%ctaid.x", "%ntid.x", "%laneid"})
       registerOf(special);
     size_t brace = text.find('{', at), semicolon = text.find(';', at);
@@ -463,6 +466,7 @@ private:
   std::map<std::string, int> registers, slots, labels;
   std::map<int, uint64_t> constants;
   int localRegister = -1;
+  uint64_t sharedHere = 0; ///< by this function
 };
 
 } // namespace

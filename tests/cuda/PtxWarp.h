@@ -30,7 +30,7 @@ struct Frame {
 /// Memory that the warps of a block share.
 struct Shared {
   std::vector<char> bytes;
-  bool has(uint64_t address) const { return address >= sharedWindow && address < sharedWindow + mostShared; }
+  bool has(uint64_t address) const { return address >= sharedWindow && address < sharedWindow + (uint64_t(1) << 32); }
 };
 
 /// Runs one warp after the other. Threads go together as long as they are at the same instruction; of those that are
