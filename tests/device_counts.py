@@ -232,6 +232,67 @@ def new_graphs(toy):
     return None if grown >= 10 else f"{grown} launches of graphs, 12 - 2 were needed"
 
 
+STAGED = """var x = load("x.npy"); var y = x * 2; save("y.npy", y); y[3] = 7; save("z.npy", y);
+var a = x[:8200]; var b = a * a; print(sum(b), sum(a), sum(x * y));
+"""
+
+
+def staged(toy):
+    """Large copies go through pinned memory, in pieces that wait for each other; the same without any, and where the
+    device reads the host's memory late."""
+    import numpy as np
+
+    with tempfile.TemporaryDirectory() as folder:
+        x = np.random.default_rng(3).normal(size=1_700_003)  # more than three pieces
+        np.save(f"{folder}/x.npy", x)
+        path = pathlib.Path(folder, "program.toy")
+        path.write_text(
+            STAGED.replace('"x.npy"', f'"{folder}/x.npy"')
+            .replace('("', f'("{folder}/')
+            .replace(f"{folder}/{folder}", folder)
+        )
+        for environment in ({}, {"TOY_FAKE_FAIL": "cuMemHostAlloc:1:2"}, {"TOY_FAKE_PAGEABLE": "1"}):
+            for seed in range(3):
+                done = run(toy, [*EVERYWHERE, str(path)], seed, **environment)
+                if problem := done.problem():
+                    return f"{environment}: {problem}"
+                changed = 2 * x
+                changed[3] = 7
+                for name, want in (("y", 2 * x), ("z", changed)):
+                    if not np.array_equal(np.load(f"{folder}/{name}.npy"), want):
+                        return f"{environment}: {name} is not what it was"
+                want = [np.sum(x[:8200] ** 2), np.sum(x[:8200]), np.sum(x * changed)]
+                if not np.allclose([float(v) for v in done.stdout.split()], want, rtol=1e-12):
+                    return f"{environment}: {done.stdout} not {want}"
+                if "cuMemHostAlloc: 1\n" not in done.report or int(
+                    re.search(r"cuMemcpyDtoHAsync: (\d+)", done.report)[1]
+                ) < (8 if not environment else 2):
+                    return f"{environment}: {done.report}"
+    return None
+
+
+PLACES = """def f(x: f64[N, N]) { return (x @ x, x * 2, (x + 1) @ x); }
+var x = ones([16, 16]) * 0.1; var (a, b, c) = f(x);
+"""
+
+
+def places(toy):
+    """Results of a graph are where they were before, in whatever order their memory came back: nothing is captured
+    again."""
+    orders = ["a = x; b = x; c = x;", "c = x; a = x; b = x;", "b = x; c = x; a = x;"]
+    text = (
+        PLACES + "".join(f"{orders[i % 3]}\n(a, b, c) = f(x);\n" for i in range(12)) + "print(sum(a), sum(b), sum(c));"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "program.toy")
+        path.write_text(text)
+        done = run(toy, [*EVERYWHERE, "--cuda-graphs=full", "-i", str(path)], stdin="")
+    if problem := done.problem():
+        return problem
+    captures = int(re.search(r"cuStreamBeginCapture: (\d+)", done.report)[1])
+    return None if captures <= 4 and done.stats["graph_launches"] >= 12 else f"{captures} captures\n{done.stats}"
+
+
 def plans(toy):
     """Plans of many sizes make room for each other, while graphs that have them run and come back."""
     text = """var total = 0.0;
@@ -253,6 +314,8 @@ def all_cases():
         ("device: clock", clock),
         ("device: new graphs", new_graphs),
         ("device: plans", plans),
+        ("device: staged", staged),
+        ("device: places", places),
         ("device: overlap", overlap),
         ("device: placement", placement, "release", "long"),
     ]

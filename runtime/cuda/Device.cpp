@@ -12,10 +12,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cstring>
 #include <numeric>
-#include <thread>
 
 namespace toy::rt {
 
@@ -145,11 +143,14 @@ void CudaDevice::dropIdle() {
   idleBytes = 0;
 }
 
-Pointer CudaDevice::allocate(int64_t bytes) {
+Pointer CudaDevice::allocate(int64_t bytes, Pointer preferred) {
   int64_t capacity = capacityOf(bytes);
   if (auto it = idle.find(capacity); it != idle.end() && !it->second.empty()) {
-    Pointer pointer = it->second.back();
-    it->second.pop_back();
+    std::vector<Pointer> &known = it->second;
+    if (auto found = std::find(known.begin(), known.end(), preferred); found != known.end())
+      std::swap(*found, known.back());
+    Pointer pointer = known.back();
+    known.pop_back();
     idleBytes -= capacity;
     return pointer;
   }
@@ -205,15 +206,13 @@ DeviceBlock *CudaDevice::blockOf(Tensor &t) {
   int64_t bytes = t.count() * sizeOf(t.dtype);
   auto block = std::make_unique<DeviceBlock>(DeviceBlock{bytes});
   block->address = allocate(bytes);
-  if (bytes)
-    if (Result result = cu->memcpyHtoDAsync(block->address, onHost(t), bytes, stream); result != success) {
+  try {
+    copyToDevice(block->address, onHost(t), bytes, stream);
+  } catch (Error &) {
+    if (failure.empty())
       giveBack(block->address, bytes);
-      check(result, "cuMemcpyHtoDAsync");
-    }
-  stats.bytesToDevice += bytes;
-  ++stats.transfersToDevice;
-  if (readsPageable) // a driver that does not copies what it is given before it returns
-    check(cu->streamSynchronize(stream), "the device");
+    throw;
+  }
   block->uploaded = t.storage;
   block->used = ++clock;
   uploads.insert(block.get());
@@ -228,31 +227,16 @@ void CudaDevice::read(DeviceBlock *block, void *to, int64_t offset, int64_t byte
   if (bytes == 0)
     return;
   wait(); // may be left by Ctrl-C, the copy may not: it writes the host's memory
-  check(cu->memcpyDtoHAsync(to, block->address + offset, bytes, stream), "cuMemcpyDtoHAsync");
-  check(cu->streamSynchronize(stream), "the device");
-  stats.bytesToHost += bytes;
-  ++stats.transfersToHost;
+  copyToHost(to, block->address + offset, bytes, stream);
 }
 
-/// Until the device is done, or Ctrl-C: a kernel that runs cannot be stopped, but nobody has to wait for it.
+/// Until the device is done, or Ctrl-C.
 void CudaDevice::wait() {
   ++stats.waits;
-  Event event = nullptr;
-  check(cu->eventCreate(&event, withoutTiming), "cuEventCreate");
-  Result result = cu->eventRecord(event, stream);
-  for (int64_t turns = 0; result == success && (result = cu->eventQuery(event)) == notReady; ++turns) {
-    if (interruptFlag().load(std::memory_order_relaxed)) {
-      cu->eventDestroy(event);
-      poll();
-    }
-    if (turns > 1000)
-      std::this_thread::sleep_for(std::chrono::microseconds(turns > 10000 ? 200 : 20));
-    else
-      std::this_thread::yield();
-    result = success;
-  }
-  cu->eventDestroy(event);
-  check(result, "the device");
+  if (!finished)
+    check(cu->eventCreate(&finished, withoutTiming), "cuEventCreate");
+  check(cu->eventRecord(finished, stream), "the device");
+  waitFor(finished);
   unfinished.clear();
 }
 

@@ -131,7 +131,7 @@ private:
   bool open(std::string &problem);
   void check(Result result, const char *what);
   Module load(const std::string &ptx);
-  Pointer allocate(int64_t bytes);
+  Pointer allocate(int64_t bytes, Pointer preferred = 0); ///< an idle block, if there is one, best the preferred one
   void giveBack(Pointer pointer, int64_t bytes);
   bool evict();
   void dropIdle();
@@ -139,8 +139,14 @@ private:
   void drop(DeviceBlock *block); ///< one reference
   void drop(Record &record);     ///< its references
   Function functionOf(DeviceKernel &kernel);
+  // Transfers.cpp
+  bool openStaging();
+  void waitFor(Event event);
+  void copyToDevice(Pointer to, const void *from, int64_t bytes, Stream on);
+  void copyToHost(void *to, Pointer from, int64_t bytes, Stream on);
   // Plan.cpp
   void plan();
+  void takePlaces();
   void joinPairs();
   void findNeeds();
   // Sequence.cpp
@@ -193,6 +199,14 @@ private:
   std::map<TransformPlan, MadePlan> transformPlans;
   Pointer workspace = 0, transformArea = 0, arena = 0;
   int64_t transformAreaBytes = 0, arenaBytes = 0;
+  /// Pinned memory of the host, and when the copy from or to it is done.
+  struct Piece {
+    char *bytes = nullptr;
+    Event done = nullptr;
+  } staging[2];
+  bool stagingWasAsked = false;
+  int nextPiece = 0;
+  Event finished = nullptr; ///< of `wait`
   std::string name;
   size_t memory = 0;
   uint64_t clock = 0, operationStart = 0;

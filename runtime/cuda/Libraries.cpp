@@ -269,18 +269,12 @@ bool CudaDevice::callLibrary(const Record &record, Stream on) {
 
 std::vector<char> CudaDevice::contents(DeviceBlock *block, Stream on) {
   std::vector<char> out(block->bytes);
-  check(cu->memcpyDtoHAsync(out.data(), block->address, block->bytes, on), "cuMemcpyDtoHAsync");
-  check(cu->streamSynchronize(on), "the device");
-  stats.bytesToHost += block->bytes;
-  ++stats.transfersToHost;
+  copyToHost(out.data(), block->address, block->bytes, on);
   return out;
 }
 
 void CudaDevice::replace(DeviceBlock *block, const void *with, Stream on) {
-  check(cu->memcpyHtoDAsync(block->address, with, block->bytes, on), "cuMemcpyHtoDAsync");
-  check(cu->streamSynchronize(on), "the device"); // it reads the host's memory
-  stats.bytesToDevice += block->bytes;
-  ++stats.transfersToDevice;
+  copyToDevice(block->address, with, block->bytes, on);
 }
 
 bool CudaDevice::transform(const Record &record, Stream on) {

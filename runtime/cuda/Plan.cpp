@@ -197,10 +197,20 @@ void CudaDevice::plan() {
     place.block->address = arena + place.begin;
     place.block->isArena = true;
   }
-  for (Record &record : pending)
-    for (DeviceBlock *block : record.results)
-      if (!block->address)
-        block->address = allocate(block->bytes);
+  takePlaces();
+}
+
+/// Blocks for what survives: where a graph of this sequence has written such results before, if nobody has them, so
+/// that its parameters stay and calls of libraries need not be captured again.
+void CudaDevice::takePlaces() {
+  auto known = graphs.find(signatureOf(0, pending.size()));
+  for (size_t i = 0; i < pending.size(); ++i)
+    for (size_t j = 0; j < pending[i].results.size(); ++j)
+      if (DeviceBlock *block = pending[i].results[j]; !block->address) {
+        bool wasThere =
+            known != graphs.end() && i < known->second.nodes.size() && j + 1 < known->second.nodes[i].parameters.size();
+        block->address = allocate(block->bytes, wasThere ? known->second.nodes[i].parameters[j + 1] : 0);
+      }
 }
 
 } // namespace toy::rt::cuda
