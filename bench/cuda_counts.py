@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What can be said of the cases of bench/cuda.py without a device: for each kernel of a call, blocks at the sizes of a
-device, bytes of its accesses, and registers, spilled bytes and local memory by ptxas. The fake driver loads and counts,
-and computes nothing. A table in Markdown. Usage: cuda_counts.py TOY [PTXAS]"""
+device, bytes of its accesses, registers, spilled bytes and local memory by ptxas, and instructions by nvdisasm (of
+CUDA's toolkit, or of the package nvidia-cuda-nvdisasm). The fake driver loads and counts, and computes nothing. A table
+in Markdown. Usage: cuda_counts.py TOY [PTXAS [NVDISASM]]"""
 import os
 import pathlib
 import re
@@ -38,14 +39,27 @@ def of_a_call(toy, case, folder):
     return left
 
 
-def assembled(ptxas, path, architecture):
-    """Registers, spilled bytes, bytes on the stack of each kernel."""
-    command = [ptxas, "-v", f"-arch={architecture}", "-o", "/dev/null", path]
+def instructions(nvdisasm, cubin):
+    """Of each kernel, as they stand in its text: those that it jumps over or repeats count once, padding does not."""
+    text = subprocess.run([nvdisasm, "-c", cubin], capture_output=True, text=True, check=True).stdout
+    found = {}
+    for part in re.split(r"^\.text\.", text, flags=re.M)[1:]:
+        names = re.findall(r"^\s+/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+ )?\s*([A-Z]\w*)", part, re.M)
+        found[part.split(":")[0]] = sum(name != "NOP" for name in names)
+    return found
+
+
+def assembled(ptxas, nvdisasm, path, architecture):
+    """Registers, spilled bytes, bytes on the stack, and instructions of each kernel."""
+    cubin = path.with_suffix(f".{architecture}.cubin")
+    command = [ptxas, "-v", f"-arch={architecture}", "-o", cubin, path]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    counted = instructions(nvdisasm, cubin) if nvdisasm else {}
     found = {}
     for part in text.split("Compiling entry function '")[1:]:
         stack, spills = re.search(r"(\d+) bytes stack frame, (\d+) bytes spill", part).groups()
-        found[part.split("'")[0]] = (int(re.search(r"Used (\d+) registers", part)[1]), int(spills), int(stack))
+        name = part.split("'")[0]
+        found[name] = (int(re.search(r"Used (\d+) registers", part)[1]), int(spills), int(stack), counted.get(name, 0))
     return found
 
 
@@ -60,7 +74,7 @@ def widths(text, kernel):
     return ", ".join(f"{n} of {size}" for size, n in sorted(counts.items(), reverse=True))
 
 
-def rows(toy, ptxas):
+def rows(toy, ptxas, nvdisasm):
     for case in CASES:
         with tempfile.TemporaryDirectory() as folder:
             seen = {}
@@ -68,21 +82,20 @@ def rows(toy, ptxas):
                 seen[launch] = seen.get(launch, 0) + 1
             for i, ((module, kernel, blocks), times) in enumerate(seen.items()):
                 path = pathlib.Path(folder, f"{module}.ptx")
-                used = [assembled(ptxas, path, each)[kernel] for each in ARCHITECTURES] if ptxas else []
-                columns = [f"{max(numbers)}" for numbers in zip(*used)] or ["", "", ""]
+                used = [assembled(ptxas, nvdisasm, path, each)[kernel] for each in ARCHITECTURES] if ptxas else []
+                columns = [f"{max(numbers)}" for numbers in zip(*used)] or ["", "", "", ""]
                 name = case.name if i == 0 else ""
                 repeated = f" ({times} times)" if times > 1 else ""
                 yield [name, f"{int(blocks):,}{repeated}", widths(path.read_text(), kernel), *columns]
             if not seen:
-                yield [case.name, "a library's", "", "", "", ""]
+                yield [case.name, "a library's", "", "", "", "", ""]
 
 
 def main():
-    toy, *ptxas = sys.argv[1:]
-    toy, ptxas = os.path.abspath(toy), ptxas[0] if ptxas else None
-    print("| case | blocks | accesses and bytes | registers | spilled | local |")
-    print("| --- | ---: | --- | ---: | ---: | ---: |")
-    for row in rows(toy, ptxas):
+    toy, ptxas, nvdisasm = [*sys.argv[1:], None, None][:3]
+    print("| case | blocks | accesses and bytes | registers | spilled | local | instructions |")
+    print("| --- | ---: | --- | ---: | ---: | ---: | ---: |")
+    for row in rows(os.path.abspath(toy), ptxas, nvdisasm):
         print(f"| {' | '.join(row)} |", flush=True)
 
 

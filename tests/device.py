@@ -3,6 +3,7 @@
 streams run in any order that their events allow, and reports races, accesses outside of live memory, and misuse.
 Results have the bits of the host's; transfers, launches, graphs and allocations are counted; every call of the driver
 is made to fail once."""
+import itertools
 import json
 import os
 import pathlib
@@ -329,9 +330,12 @@ def of_all_modules():
     """The cases of this and of the modules beside it, which pytest finds by itself."""
     import device_counts
     import device_failures
+    import device_kernels
     import device_numbers
+    import device_ropes
 
-    return [*all_cases(), *device_numbers.all_cases(), *device_counts.all_cases(), *device_failures.all_cases()]
+    modules = (device_numbers, device_ropes, device_kernels, device_counts, device_failures)
+    return [*all_cases(), *itertools.chain(*(module.all_cases() for module in modules))]
 
 
 if __name__ == "__main__":  # some cases, or random programs: device.py TOY [SUBSTRING | FIRST LAST]

@@ -8,6 +8,7 @@ Without TOY_CUDA_DRIVER the machine's driver is used."""
 import argparse
 import concurrent.futures
 import datetime
+import itertools
 import json
 import os
 import pathlib
@@ -23,6 +24,7 @@ import device
 import device_counts
 import device_kernels
 import device_numbers
+import device_ropes
 from device import EVERYWHERE, GRAPHS, run, same_bits
 from programs import expected_lines
 
@@ -109,8 +111,9 @@ def sanitized(toy):
 
 
 def numbers(names):
-    """Those of device_numbers that need nothing but the program, by the beginnings of their names."""
-    cases = [(name.removeprefix("device: "), function) for name, function, *_ in device_numbers.all_cases()]
+    """Those that need nothing but the program, by the beginnings of their names."""
+    every = itertools.chain(device_numbers.all_cases(), device_ropes.all_cases())
+    cases = [(name.removeprefix("device: "), function) for name, function, *_ in every]
     for start in names:
         yield from ((name, function) for name, function in cases if name == start or re.fullmatch(rf"{start} .*", name))
 
@@ -126,7 +129,12 @@ def cases_of_a_device():
     yield from ((f"functions, {d}", lambda toy, d=d: functions(toy, d)) for d in ("f64", "f32", "c128", "c64"))
     yield from ((f"transforms, {mode}", lambda toy, mode=mode: transforms(toy, mode)) for mode in GRAPHS)
     yield from numbers(["parts of f32", "parts of bf16", "ropes of f32", "ropes of bf16", "rows", "long rows"])
-    for check in (device_kernels.positions, device_kernels.declared_sizes, device_kernels.copies):
+    for check in (
+        device_kernels.positions,
+        device_kernels.declared_sizes,
+        device_kernels.copies,
+        device_kernels.divisions,
+    ):
         yield check.__name__.replace("_", " "), check
     yield "partial sums", device_kernels.partial_sums
     yield "graphs", device_counts.graphs

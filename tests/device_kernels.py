@@ -177,7 +177,7 @@ def counts(toy):
     kernels = [row for row in rows if row[1] != "a library's"]
     if done.returncode or len(kernels) < 20:
         return done.stdout + done.stderr
-    if spilled := [row for row in kernels if row[4:] != ["0", "0"]]:
+    if spilled := [row for row in kernels if row[4:6] != ["0", "0"]]:
         return f"{spilled}"
     blocks = {row[0]: int(row[1].split()[0].replace(",", "")) for row in kernels if row[0]}
     return None if blocks["argmax, f32[1, 128256]"] >= 100 and blocks["sum, f64[2^26]"] >= 528 else f"{blocks}"

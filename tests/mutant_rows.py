@@ -112,6 +112,11 @@ MUTANTS = [
     ("Gauss's form with any difference", RELAXED, " || difference.getRhs() != c)", ")"),
 ]
 
+TILES, TRANSFERS, TRANSFORMS = (
+    "passes/lowering/DeviceTiles.cpp",
+    "runtime/cuda/Transfers.cpp",
+    "runtime/cuda/Transforms.cpp",
+)
 SEQUENCE, PLAN, DEVICE, KERNELS, MEMORY = (
     "runtime/cuda/Sequence.cpp",
     "runtime/cuda/Plan.cpp",
@@ -120,7 +125,7 @@ SEQUENCE, PLAN, DEVICE, KERNELS, MEMORY = (
     "runtime/Memory.cpp",
 )
 POSITIONS = "passes/lowering/PositionEmitter.cpp"
-DEVICE_MODULES = ["numbers", "kernels", "counts", "opening", "failures"]
+DEVICE_MODULES = ["numbers", "ropes", "kernels", "counts", "opening", "failures"]
 REDUCTIONS, LIBRARIES, PLANAR, BUCKETS, STORE, ROPE = (
     "passes/lowering/DeviceReductions.cpp",
     "runtime/cuda/Libraries.cpp",
@@ -262,9 +267,9 @@ DEVICE_MUTANTS = [
     ),
     (
         "the host does not wait for its copy",
-        DEVICE,
-        'check(cu->streamSynchronize(stream), "the device");\n  stats.bytesToHost',
-        "stats.bytesToHost",
+        TRANSFERS,
+        'check(cu->memcpyDtoHAsync(to, from, bytes, on), "cuMemcpyDtoHAsync");\n    check(cu->streamSynchronize(on), "the device");',
+        'check(cu->memcpyDtoHAsync(to, from, bytes, on), "cuMemcpyDtoHAsync");',
     ),
     ("copies are read late", DEVICE, "readsPageable = pageable != 0;", ""),
     ("the first device is always taken", DEVICE, "cu->deviceGet(&device, ordinal)", "cu->deviceGet(&device, 0)"),
@@ -287,6 +292,46 @@ DEVICE_MUTANTS = [
         "caller.CreateURem(size, caller.getInt64(width)), caller",
         "caller.getInt64(0), caller",
     ),
+    (
+        "tiles are read before they are filled",
+        TILES,
+        "k.CreateIntrinsic(Intrinsic::nvvm_barrier_cta_sync_aligned_all, {k.getInt32(0)});",
+        "",
+    ),
+    ("columns of tiles are in one bank", TILES, "edge + std::max<int64_t>(1, 4 / sizeOf(dtype))", "edge"),
+    (
+        "tiles have no last row",
+        TILES,
+        "k.CreateBinaryIntrinsic(Intrinsic::smin, index, k.CreateSub(sizes[axis], i64(1)))",
+        "index",
+    ),
+    (
+        "axes of tiles are exchanged",
+        TILES,
+        "clamp(transposed[0].axes.back(), tileRow, row);",
+        "clamp(transposed[0].axes.back(), tileRow, column);",
+    ),
+    ("multipliers are rounded down", STORE, "static_cast<uint64_t>(size)) + 1,", "static_cast<uint64_t>(size)),"),
+    (
+        "what is divided by one is 0",
+        KERNELS,
+        "k.CreateICmpEQ(multiplier, i64(0)), n, k",
+        "k.CreateICmpEQ(multiplier, i64(0)), i64(0), k",
+    ),
+    ("copied slices are divided by one", "runtime/cuda/Kernels.cu", "multiplier == 0 ? i : ", ""),
+    (
+        "pieces are filled before they are read",
+        TRANSFERS,
+        "waitFor(piece.done);\n    copyBytes(piece.bytes,",
+        "copyBytes(piece.bytes,",
+    ),
+    (
+        "pieces are emptied before they are full",
+        TRANSFERS,
+        "waitFor(piece.done);\n      copyBytes(static_cast<char *>(to)",
+        "copyBytes(static_cast<char *>(to)",
+    ),
+    ("results go where there is room", PLAN, "known->second.nodes[i].parameters[j + 1] : 0", "0 : 0"),
     ("wide copies begin anywhere", STORE, "isEven(base) && isEven(first)", "isEven(first)"),
     (
         "the first partial sum twice",
@@ -296,20 +341,20 @@ DEVICE_MUTANTS = [
     ),
     (
         "real inverse transforms overwrite their operand",
-        LIBRARIES,
+        TRANSFORMS,
         "if (kind == TransformPlan::RealBackward) // which",
         "if (false) // which",
     ),
-    ("transforms are not scaled", LIBRARIES, "if (scale != 1) {", "if (false) {"),
+    ("transforms are not scaled", TRANSFORMS, "if (scale != 1) {", "if (false) {"),
     ("the lower digits are lost", LIBRARIES, "product(o[1], o[5]);", "product(o[0], o[5]); betaSingle[0] = 0;"),
-    ("graphs outlive their plans", LIBRARIES, "destroyGraphsOf(&oldest->first);", ""),
-    ("graphs outlive the work area", LIBRARIES, "destroyGraphsOf(nullptr);", ""),
+    ("graphs outlive their plans", TRANSFORMS, "destroyGraphsOf(&oldest->first);", ""),
+    ("graphs outlive the work area", TRANSFORMS, "destroyGraphsOf(nullptr);", ""),
     ("imaginary parts have no sign", "runtime/cuda/Kernels.cu", "lower[0] = -im;", "lower[0] = im;"),
     (
         "parts are read from the start",
         DEVICE,
-        "cu->memcpyDtoHAsync(to, block->address + offset, bytes, stream)",
-        "cu->memcpyDtoHAsync(to, block->address, bytes, stream)",
+        "copyToHost(to, block->address + offset, bytes, stream);",
+        "copyToHost(to, block->address, bytes, stream);",
     ),
     (
         "every use copies to the device",
@@ -340,7 +385,7 @@ DEVICE_MUTANTS = [
         "c.data(), std::span(&batch, 1), p.alpha, 0);",
     ),
     ("the host ignores conjugates", LIBRARIES, "p.opA == blasConjugated}", "false}"),
-    ("the host scales transforms", LIBRARIES, "forward ? 0 : 2}; // along", "0}; // along"),
+    ("the host scales transforms", TRANSFORMS, "forward ? 0 : 2}; // along", "0}; // along"),
     (
         "a graph lacks refused calls",
         SEQUENCE,

@@ -38,7 +38,7 @@ void KernelEmitter::shareTiles() {
   }
 }
 
-/// Indices of the tile's element: of beyond the end the last one's, which is computed and not stored.
+/// Indices of the tile's element: of beyond the end the last one's, which several threads compute and store.
 KernelEmitter::Indices KernelEmitter::insideTile(const Indices &tile, ArrayRef<Value *> sizes, Value *row,
                                                  Value *column) {
   Indices out = tile;
@@ -75,24 +75,20 @@ void KernelEmitter::fillSharedTiles(const Indices &tile, ArrayRef<Value *> sizes
 void KernelEmitter::computeTile(const Indices &tile, ArrayRef<Value *> sizes, Value *lane, Value *first, Value *out) {
   SmallVector<Indices> all;
   SmallVector<Element> elements;
-  SmallVector<Value *> rows;
   for (int64_t i = 0; i < rowsOfThread; ++i) {
-    rows.push_back(k.CreateAdd(first, i64(i * warpsOfBlock), "", true, true));
-    all.push_back(tileIndices = insideTile(tile, sizes, rows.back(), lane));
+    Value *row = k.CreateAdd(first, i64(i * warpsOfBlock), "", true, true);
+    all.push_back(tileIndices = insideTile(tile, sizes, row, lane));
     prefetch(root, tileIndices);
   }
   for (const Indices &own : all) {
     tileIndices = own;
     elements.push_back(mapElement(root, own));
   }
-  const int64_t across = transposed[0].axes.back(), last = static_cast<int64_t>(tile.size()) - 1;
-  for (auto [row, own, element] : zip_equal(rows, all, elements)) {
+  for (auto [own, element] : zip_equal(all, elements)) {
     Value *place = own[0];
     for (auto [size, index] : zip_equal(drop_begin(sizes), drop_begin(own)))
       place = k.CreateAdd(k.CreateMul(place, size, "", true, true), index, "", true, true);
-    Value *isInside = k.CreateAnd(k.CreateICmpSLT(k.CreateAdd(tileRow, row), sizes[across]),
-                                  k.CreateICmpSLT(k.CreateAdd(tileColumn, lane), sizes[last]));
-    guarded(isInside, [&, element = element] { storeMapElement(root, out, place, element); });
+    storeMapElement(root, out, place, element);
   }
 }
 

@@ -164,7 +164,7 @@ private:
   void destroyGraphsOf(const TransformPlan *transform);
   Graph captureCall(const Record &record); ///< null where a library refuses it
   void launch(Record &record, Stream stream);
-  // Libraries.cpp
+  // Libraries.cpp, Transforms.cpp
   void noteFallback(const char *what, int status, int64_t site);
   void prepareTransforms();
   void makePlan(const TransformPlan &t, int64_t site);
@@ -224,6 +224,9 @@ private:
 
 /// A kernel of Kernels.cu.
 DeviceKernel &kernelAround(const char *name);
+/// `count` threads of one of them; the result belongs to the caller.
+DeviceBlock *runKernel(CudaDevice &device, const char *name, DeviceBlock *operand, int64_t bytes, int64_t count,
+                       int64_t word, int64_t site);
 /// Elements of a block from an offset on along axes (outermost first) as a dense block, which belongs to the caller;
 /// null where the axes are too many.
 DeviceBlock *copyDense(CudaDevice &device, DType dtype, DeviceBlock *from, int64_t offset,
