@@ -134,6 +134,7 @@ def cases_of_a_device():
         device_kernels.declared_sizes,
         device_kernels.copies,
         device_kernels.divisions,
+        device_kernels.transposes,
     ):
         yield check.__name__.replace("_", " "), check
     yield "partial sums", device_kernels.partial_sums

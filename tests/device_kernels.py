@@ -111,7 +111,7 @@ def transposes(toy):
                 path = pathlib.Path(folder, "program.toy")
                 path.write_text(text)
                 report = run(toy, [*EVERYWHERE, str(path)]).report
-            if "bank conflicts: 0\n" not in report:
+            if report and "bank conflicts: 0\n" not in report:  # a real device does not say
                 return f"{dtype}: {report}"
     return None
 

@@ -94,7 +94,7 @@ def on_fake_device(build, folder):
         wrapper.write_text(
             f"""#!/bin/sh
 report=$(mktemp)
-TOY_CUDA_DRIVER={build}/libtoyfakecuda.so TOY_FAKE_REPORT=$report {build}/{name} --device=cuda --no-cache "$@"
+TOY_CUDA_DRIVER={build}/libtoyfakecuda.so TOY_FAKE_REPORT=$report {build}/{name} --device=cuda "$@"
 status=$?
 grep '^found: ' $report >&2 && status=99
 rm -f $report
