@@ -26,7 +26,7 @@ struct Mpi {
   int (*sendReceive)(const void *, int, intptr_t, int to, int tag, void *, int, intptr_t, int from, int tag2,
                      intptr_t comm, void *status);
   intptr_t world, byte, errorsReturn;
-  int funneled;
+  int threads;      ///< MPI_THREAD_FUNNELED, or MPI_THREAD_SINGLE where that is enough
   std::string name; ///< of the library
 
   /// DiagId::RankLost where a call failed.

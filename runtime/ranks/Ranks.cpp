@@ -77,7 +77,7 @@ void initialize() {
   Identity &own = identity();
   table = openMpi(own.count);
   int provided = 0;
-  table.check(table.initThread(nullptr, nullptr, table.funneled, &provided));
+  table.check(table.initThread(nullptr, nullptr, table.threads, &provided));
   isConnected = true;
   table.check(table.commSetErrhandler(table.world, table.errorsReturn));
   int size = 0, number = 0;
