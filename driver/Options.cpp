@@ -116,6 +116,8 @@ const std::vector<Row> &rows() {
        }},
       {"--collective-timeout", "SECONDS", "of several processes: how long one waits for others before all end",
        [](Options &o, const std::string &v) { return integer(v, 1, 1000000, o.ofRanks.timeout); }},
+      {"--check-replicated", "", "of several processes: compare conditions and values that should be the same on all",
+       flag(&CompileOptions::checkReplicated, true)},
       {"--dynamic", "auto|on|off", "sizes that no signature declares: as they come when they change, always, never",
        choice(&CompileOptions::dynamic,
               {{"auto", DynamicMode::Auto}, {"on", DynamicMode::On}, {"off", DynamicMode::Off}})},

@@ -105,6 +105,16 @@ def ShiftOp : Toy_Collective<"shift", "sameTensor", "values passed on around the
   let arguments = (ins Toy_Tensor:$x, Toy_Index:$by);
   let results = (outs Toy_Tensor:$result);
 }
+def CheckReplicatedOp : Toy_Collective<"check_replicated", "nothing", "whether a value is the same on all ranks", [{
+    Fails where it is not, and says on which. `what` is what the value is to the reader of the message. Made for
+    `--check-replicated`.
+
+    ```mlir
+    toy.check_replicated %x {what = "the condition"} : (!toy.tensor<bool[]>) -> ()
+    ```
+  }]> {
+  let arguments = (ins Toy_Tensor:$x, StrAttr:$what);
+}
 def BarrierOp : Toy_Collective<"barrier", "nothing", "waits until all ranks are here",
                                "```mlir\ntoy.barrier : () -> ()\n```">;
 #endif

@@ -117,6 +117,8 @@ public:
   }
 
   std::vector<VaryingCollective> found;
+  llvm::MapVector<Operation *, SmallVector<Value>> deciding; ///< conditions that collectives depend on
+  llvm::MapVector<Operation *, SmallVector<Value>> given;    ///< to `broadcast` and `save`, whatever arguments are
 
 private:
   /// One function: values that differ, until nothing changes.
@@ -124,10 +126,11 @@ private:
     Analysis &all;
     func::FuncOp function;
     Paths paths;
+    bool isOfAnyArguments;
     DenseSet<Value> varying;
 
     FunctionAnalysis(Analysis &all, func::FuncOp function, const llvm::BitVector &arguments)
-        : all(all), function(function), paths(function) {
+        : all(all), function(function), paths(function), isOfAnyArguments(arguments.all()) {
       for (unsigned i : arguments.set_bits())
         varying.insert(function.getArgument(i));
       for (size_t before = SIZE_MAX; before != varying.size();) {
@@ -218,13 +221,22 @@ private:
             out.results.set(i);
       });
       for (Block &block : function.getBody()) {
-        for (Operation &op : block)
+        for (Operation &op : block) {
           out.meets |= meetsIn(&op);
-        if (auto branch = dyn_cast<cf::CondBranchOp>(block.getTerminator()); branch && varies(branch.getCondition()))
-          for (Block *reached : paths.between(&block).first)
-            for (Operation &op : *reached)
-              if (meetsIn(&op))
-                all.found.push_back({&op, branch});
+          noteGiven(&op);
+        }
+        auto branch = dyn_cast<cf::CondBranchOp>(block.getTerminator());
+        if (!branch)
+          continue;
+        for (Block *reached : paths.between(&block).first)
+          for (Operation &op : *reached) {
+            if (!meetsIn(&op))
+              continue;
+            if (!varies(branch.getCondition()))
+              all.deciding[branch] = {conditionOf(branch)};
+            else
+              all.found.push_back({&op, branch});
+          }
       }
       noteGlobals();
       return out;
@@ -236,6 +248,21 @@ private:
         return calleeOf(call, none).meets;
       }
       return isCollective(op);
+    }
+
+    static Value conditionOf(cf::CondBranchOp branch) {
+      auto truth = branch.getCondition().getDefiningOp<TruthOp>();
+      return truth ? truth->getOperand(0) : Value();
+    }
+
+    /// What all ranks give alike, and some rank's is taken.
+    void noteGiven(Operation *op) {
+      auto save = dyn_cast<SaveOp>(op);
+      if (!isOfAnyArguments || !(isa<BroadcastRanksOp>(op) || (save && !varies(save.getPath()))))
+        return;
+      for (Value v : save ? SmallVector<Value>(save.getValues()) : SmallVector<Value>{op->getOperand(0)})
+        if (isa<TensorType>(v.getType()) && !varies(v))
+          all.given[op].push_back(v);
     }
 
     void noteGlobals() {
@@ -274,6 +301,31 @@ std::vector<VaryingCollective> findVaryingCollectives(ModuleOp module,
     if (!function.isExternal())
       analysis.run(function, llvm::BitVector(function.getNumArguments()));
   return std::move(analysis.found);
+}
+
+/// Conditions are those of functions whose arguments are the same everywhere: calls with others are errors, or need no
+/// check. What is given may come from arguments that differ in one call and not in another.
+void insertReplicatedChecks(ModuleOp module, llvm::function_ref<func::FuncOp(StringRef)> bodyOf,
+                            const std::set<std::string> &varyingGlobals) {
+  std::set<std::string> globals = varyingGlobals, sameGlobals = varyingGlobals;
+  Analysis any(module, bodyOf, globals), same(module, bodyOf, sameGlobals);
+  auto insert = [](Operation *op, ValueRange values, StringRef what) {
+    OpBuilder b(op);
+    for (Value v : values)
+      CheckReplicatedOp::create(b, op->getLoc(), v, what);
+  };
+  for (auto function : module.getOps<func::FuncOp>())
+    if (!function.isExternal()) {
+      any.run(function, llvm::BitVector(function.getNumArguments(), true));
+      same.run(function, llvm::BitVector(function.getNumArguments()));
+    }
+  auto isHere = [&](Operation *op) { return op->getParentOfType<ModuleOp>() == module; };
+  for (auto &[op, values] : any.given)
+    if (isHere(op))
+      insert(op, values, isa<SaveOp>(op) ? "what `save` is given" : "what `broadcast` is given");
+  for (auto &[op, values] : same.deciding)
+    if (isHere(op) && values[0])
+      insert(op, values, "the condition");
 }
 
 } // namespace toy

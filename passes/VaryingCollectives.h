@@ -26,4 +26,9 @@ std::vector<VaryingCollective> findVaryingCollectives(mlir::ModuleOp module,
                                                       llvm::function_ref<mlir::func::FuncOp(llvm::StringRef)> bodyOf,
                                                       std::set<std::string> &varyingGlobals);
 
+/// Lets ranks compare what the analysis takes to be the same on all of them: conditions that collectives depend on, and
+/// what `broadcast` and `save` are given.
+void insertReplicatedChecks(mlir::ModuleOp module, llvm::function_ref<mlir::func::FuncOp(llvm::StringRef)> bodyOf,
+                            const std::set<std::string> &varyingGlobals);
+
 } // namespace toy

@@ -32,6 +32,10 @@ static ranks::Reduction reductionOf(StringRef name) {
 template <> void Frame::evaluate(RankOp o) { setInteger(o.getResult(), ranks::rank()); }
 template <> void Frame::evaluate(RankCountOp o) { setInteger(o.getResult(), ranks::count()); }
 template <> void Frame::evaluate(BarrierOp o) { ranks::barrier(placeOf(o)); }
+template <> void Frame::evaluate(CheckReplicatedOp o) {
+  StringRef what = o.getWhat();
+  ranks::checkReplicated(placeOf(o), tensor(o.getX()), {what.data(), what.size()});
+}
 template <> void Frame::evaluate(AllReduceOp o) {
   set(o.getResult(), ranks::allReduce(placeOf(o), tensor(o.getX()), reductionOf(o.getReduction())));
 }

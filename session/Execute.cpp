@@ -3,6 +3,7 @@
 /// Running statements: generation, the choice between evaluation and compilation, errors, and undoing what a failed
 /// statement did.
 #include "ir/ToyDialect.h"
+#include "passes/HiddenPrints.h"
 #include "passes/VaryingCollectives.h"
 #include "runtime/Device.h"
 #include "runtime/Error.h"
@@ -11,6 +12,7 @@
 #include "runtime/Output.h"
 #include "runtime/Parallel.h"
 #include "runtime/Reachable.h"
+#include "runtime/ranks/Ranks.h"
 #include "session/SessionImpl.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -344,7 +346,7 @@ static std::string calledName(Operation *op) {
 
 /// Says which collectives only some ranks would come to, as far as that is known before the program runs.
 bool Session::allRanksMeet(ModuleOp module) {
-  isOfRanks = isOfRanks || concernsRanks(module);
+  isOfRanks = isOfRanks || concernsRanks(module) || (options.compile.checkReplicated && ranks::count() > 1);
   if (!isOfRanks)
     return true;
   auto found = findVaryingCollectives(module, [&](StringRef symbol) { return bodyOf(symbol); }, varyingGlobals);
@@ -357,7 +359,29 @@ bool Session::allRanksMeet(ModuleOp module) {
         .report(DiagId::VaryingCollective, range, {calledName(op), "the condition around it is not the same on all"})
         .note(condition, "this differs between ranks");
   }
-  return found.empty();
+  if (!found.empty())
+    return false;
+  if (ranks::count() > 1) {
+    if (options.compile.checkReplicated)
+      insertReplicatedChecks(module, [&](StringRef symbol) { return bodyOf(symbol); }, varyingGlobals);
+    warnOfHiddenPrints(module);
+  }
+  return true;
+}
+
+/// Says which output nobody will see. Rank 0 says it; what differs between ranks it knows of itself alone.
+void Session::warnOfHiddenPrints(ModuleOp module) {
+  const std::optional<int> rank = ranks::printer();
+  if (!rank || !ranks::isFirst())
+    return;
+  auto integerOf = [&](StringRef name) {
+    return *rank != ranks::rank() && varyingGlobals.count(name.str()) ? std::nullopt : storedInteger(name.str());
+  };
+  const PrintingRank printer{*rank, ranks::count(), integerOf, [&](StringRef symbol) { return bodyOf(symbol); }};
+  for (Operation *op : findHiddenPrints(module, printer))
+    if (SourceRange range = rangeOf(op->getLoc());
+        remarked.insert(fmt::format("hidden {} {}", range.buffer, range.begin)).second)
+      diagnostics.report(DiagId::NeverShown, range, {std::to_string(*rank)});
 }
 
 /// Generates, checks and, where it is worth it (or always), compiles statements; null after errors.

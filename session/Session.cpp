@@ -300,8 +300,10 @@ const ValueType *Session::global(const std::string &name) {
 }
 
 std::optional<int64_t> Session::globalInteger(const std::string &name) {
-  if (varyingGlobals.count(name)) // the code is that of all ranks
-    return std::nullopt;
+  return varyingGlobals.count(name) ? std::nullopt : storedInteger(name); // the code is that of all ranks
+}
+
+std::optional<int64_t> Session::storedInteger(const std::string &name) {
   const ValueType *type = global(name); // a struct's only member has the struct's name
   auto it = type && type->kind == ValueType::Leaf ? globals.find(name) : globals.end();
   auto *tensor = it == globals.end() ? nullptr : std::get_if<rt::TensorRef>(&it->second);

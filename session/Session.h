@@ -249,6 +249,8 @@ private:
   bool generateOnly(mlir::ModuleOp module, llvm::ArrayRef<const ast::Stmt *> statements, TopLevel &top);
   void own(std::shared_ptr<CompiledModule> owner, const InstanceTable::Unit &added);
   bool allRanksMeet(mlir::ModuleOp module);
+  void warnOfHiddenPrints(mlir::ModuleOp module);
+  std::optional<int64_t> storedInteger(const std::string &name);
   bool compileModule(CompiledModule &owner, const std::string &evaluated);
   bool mayStop(llvm::ArrayRef<const ast::Stmt *> statements);
   void setLocals(const Stop &stop, llvm::ArrayRef<rt::Value> leaves);

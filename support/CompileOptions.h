@@ -32,6 +32,7 @@ struct CompileOptions {
   bool stops = false;           ///< `breakpoint()` stops what is evaluated
   bool profile = false;         ///< code says where it is, is optimized at once, and is not kept
   bool perfMap = false;         ///< the addresses of code are written for `perf`
+  bool checkReplicated = false; ///< ranks compare what should be the same on all of them
   bool failOnRecompile = false; ///< another specialization of a function is an error
 };
 

@@ -12,8 +12,10 @@ import shutil
 import subprocess
 import sys
 
-from mutant_rows import DEVICE_MODULES, DEVICE_MUTANTS, MUTANTS, RANKS_MUTANTS
+from device_mutant_rows import DEVICE_MODULES, DEVICE_MUTANTS
+from mutant_rows import MUTANTS
 from mutant_rows_front import NAMES_MUTANTS, SIZES_MUTANTS
+from ranks_mutants import RANKS_MUTANTS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COPY = ROOT / "build/mutants/source"
@@ -89,7 +91,10 @@ KINDS = {
         + ("-k", "not (ptxas or nvcc or auto or off or unpack)"),
         texts=("pad-to-buckets", "fuse-row-reductions"),
     ),
-    "ranks": Kind(RANKS_MUTANTS, ("ranks.py", "-k", "not (faults or all or example or programs)")),
+    "ranks": Kind(
+        RANKS_MUTANTS,
+        ("ranks.py", "ranks_values.py", "ranks_faults.py", "-k", "not (faults or all or example or programs)"),
+    ),
 }
 
 

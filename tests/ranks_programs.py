@@ -7,7 +7,7 @@ import random
 import sys
 import tempfile
 
-from ranks import MPICH, OPEN, both, job
+from ranks_jobs import MPICH, OPEN, both, job
 
 UNARY = ["x + 1", "x * 3 - 2", "-x", "abs(x)", "x * x", "where(x > 2, x, -x)", "minimum(x, 5)"]
 FLOATING = ["exp(x / 9)", "sin(x)", "x / 3"]

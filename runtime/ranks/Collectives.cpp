@@ -22,10 +22,12 @@ TensorRef same(const Tensor &x) {
   return TensorRef(t);
 }
 
-TensorRef made(const Tensor &like, int64_t axis = -1, int64_t size = 0) {
+TensorRef made(const Tensor &like) { return TensorRef(rt::newTensor(like.dtype, like.shape())); }
+
+/// With another size along an axis.
+TensorRef made(const Tensor &like, int64_t axis, int64_t size) {
   std::vector<int64_t> sizes(like.sizes, like.sizes + like.rank);
-  if (axis >= 0)
-    sizes[axis] = size;
+  sizes[axis] = size;
   return TensorRef(rt::newTensor(like.dtype, sizes));
 }
 
@@ -114,6 +116,46 @@ void barrier(Place place) {
   Waiting waiting(call);
   open(call);
   countBytes(call.collective, 0);
+}
+
+void checkReplicated(Place place, const Tensor &x, std::string_view what) {
+  if (count() == 1)
+    return;
+  Digest digest;
+  for (int64_t size : x.shape())
+    digest.add(size);
+  digest.add(x.data, bytesOf(x));
+  const bool isTruth = x.dtype == DType::Bool && x.rank == 0;
+  const uint64_t own[] = {digest.get(), isTruth ? *x.as<uint8_t>() : uint64_t(0)};
+  Call call{Collective::Check, place, &x};
+  Waiting waiting(call);
+  std::span<const Opening> all = open(call, own, sizeof own);
+  std::vector<std::vector<int>> alike; // ranks by what they have
+  std::vector<size_t> firsts;
+  for (size_t r = 0; r < all.size(); ++r) {
+    auto has = [&](size_t first) { return std::memcmp(all[first].payload, all[r].payload, sizeof own) == 0; };
+    auto known = std::find_if(firsts.begin(), firsts.end(), has);
+    if (known == firsts.end()) {
+      firsts.push_back(r);
+      alike.push_back({static_cast<int>(r)});
+    } else
+      alike[known - firsts.begin()].push_back(static_cast<int>(r));
+  }
+  if (alike.size() == 1)
+    return;
+  std::string who;
+  for (size_t i = 0; i < alike.size(); ++i) {
+    uint64_t truth;
+    std::memcpy(&truth, all[firsts[i]].payload + sizeof own[0], sizeof truth);
+    who += (i == 0               ? ""
+            : i == 1 && !isTruth ? ", another on "
+                                 : ", ") +
+           (isTruth  ? std::string(truth ? "true on " : "false on ")
+            : i == 0 ? std::string("one on ")
+                     : std::string()) +
+           listOf(alike[i]);
+  }
+  rt::fail(DiagId::NotReplicated, {std::string(what), who});
 }
 
 TensorRef allReduce(Place place, const Tensor &x, Reduction reduction) {

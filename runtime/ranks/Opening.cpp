@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view names[] = {"the end",    "barrier",   "all_reduce", "reduce_scatter", "all_gather",
                                       "all_to_all", "broadcast", "shift",      "read_line",      "save",
-                                      "send",       "recv",      "the start"};
+                                      "send",       "recv",      "the start",  "check"};
 constexpr std::string_view reductions[] = {"sum", "prod", "min", "max", "mean", "any", "all"};
 
 double secondsNow() {
@@ -61,14 +61,6 @@ Header headerOf(const Call &call) {
           digest.half()};
 }
 
-/// `0, 2 and 3`.
-std::string listOf(const std::vector<int> &numbers) {
-  std::string out;
-  for (size_t i = 0; i < numbers.size(); ++i)
-    out += (i == 0 ? "" : i + 1 == numbers.size() ? " and " : ", ") + std::to_string(numbers[i]);
-  return out;
-}
-
 constexpr size_t detailBytes = 512;
 using Detail = std::array<char, detailBytes>;
 
@@ -94,6 +86,13 @@ std::string whoDoesWhat(const std::vector<Detail> &details) {
 }
 
 } // namespace
+
+std::string listOf(const std::vector<int> &numbers) {
+  std::string out;
+  for (size_t i = 0; i < numbers.size(); ++i)
+    out += (i == 0 ? "" : i + 1 == numbers.size() ? " and " : ", ") + std::to_string(numbers[i]);
+  return out;
+}
 
 /// All ranks are here, because none goes on without the others. The lowest one that is not at its end has a place in
 /// the program to show, so it speaks.
@@ -230,7 +229,7 @@ void stopWatch() { ends = true; }
 void measureTime() { isTimed = true; }
 
 Waiting::Waiting(const Call &call) : began(isTimed ? secondsNow() : 0), collective(call.collective) {
-  waits.fetch_add(1, std::memory_order_relaxed);
+  waits.store(waits.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); // this thread alone counts
   waitsIn.store(&call, std::memory_order_release);
 }
 Waiting::~Waiting() {

@@ -27,7 +27,8 @@ enum class Collective : uint8_t {
   Write,
   Send,
   Receive,
-  Start
+  Start,
+  Check
 };
 
 /// What one rank is about to do. Those of all ranks are the same where all is well.
@@ -83,6 +84,8 @@ std::span<Opening> open(const Call &call, const void *payload = nullptr, int64_t
 /// Bytes of a call, for statistics.
 void countBytes(Collective collective, int64_t bytes);
 std::string_view nameOf(Collective collective);
+/// `0, 2 and 3`.
+std::string listOf(const std::vector<int> &numbers);
 std::string typeOf(DType dtype, std::span<const int64_t> sizes);
 
 // Of the watch over ranks that wait.

@@ -14,10 +14,13 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <optional>
 #include <sched.h>
+#include <sstream>
 #include <sys/prctl.h>
 #include <unistd.h>
+#include <utility>
 
 namespace toy::ranks {
 namespace {
@@ -54,12 +57,46 @@ Identity &identity() {
 Mpi table;
 bool isConnected = false;
 double silence = 0;
+std::optional<int> printing = 0;
 int sharing = 1; ///< ranks on the CPUs that this one may use
 
 /// What a rank tells others about its place, in the first opening.
 struct Home {
   uint64_t host, cpus;
+  uint64_t kind;      ///< of processor, as far as BLAS chooses kernels by it
+  char processor[80]; ///< its name, for messages
 };
+static_assert(sizeof(Home) <= Opening::payloadBytes);
+
+/// The first processor of /proc/cpuinfo, and a kernel that the user has chosen for all.
+void describeProcessor(Home &home) {
+  Digest kind;
+  std::string line, name;
+  std::ifstream file("/proc/cpuinfo");
+  while (std::getline(file, line) && !line.empty()) {
+    const size_t colon = line.find(':');
+    if (colon == std::string::npos)
+      continue;
+    const std::string key = line.substr(0, line.find_last_not_of(" \t", colon - 1) + 1);
+    const std::string value = colon + 2 <= line.size() ? line.substr(colon + 2) : "";
+    if (key == "model name" || (key == "CPU part" && name.empty()))
+      name = value;
+    if (key == "vendor_id" || key == "cpu family" || key == "model" || key == "CPU implementer" || key == "CPU part")
+      kind.add(value.data(), value.size());
+    if (key != "flags" && key != "Features")
+      continue;
+    std::istringstream words(value); // of many, those that name vector instructions
+    for (std::string word; words >> word;)
+      if (word.starts_with("avx") || word.starts_with("fma") || word.starts_with("sve") || word.starts_with("amx"))
+        kind.add(word.data(), word.size());
+  }
+  if (const char *chosen = std::getenv("OPENBLAS_CORETYPE")) {
+    kind.add(chosen, std::strlen(chosen));
+    name += std::string(name.empty() ? "" : ", ") + "OPENBLAS_CORETYPE=" + chosen;
+  }
+  home.kind = kind.get();
+  name.copy(home.processor, sizeof home.processor - 1);
+}
 
 Home homeOfThis() {
   char name[256] = "";
@@ -70,7 +107,9 @@ Home homeOfThis() {
   CPU_ZERO(&allowed);
   sched_getaffinity(0, sizeof allowed, &allowed);
   cpus.add(&allowed, sizeof allowed);
-  return {host.get(), cpus.get()};
+  Home home{host.get(), cpus.get(), 0, {}};
+  describeProcessor(home);
+  return home;
 }
 
 void initialize() {
@@ -88,11 +127,36 @@ void initialize() {
   own.rank = number;
 }
 
+/// Products of matrices are those of the kernel that BLAS chooses by the processor, so what all ranks compute alike may
+/// differ in its last bits.
+void warnOfOtherProcessor(const Home &first, const Home &other, int rank) {
+  std::fprintf(
+      stderr, "warning[%s]: %s\n", std::string(infoOf(DiagId::OtherProcessors).code).c_str(),
+      formatDiagnostic(DiagId::OtherProcessors, {first.processor, std::to_string(rank), other.processor}).c_str());
+}
+
+/// The first opening: who shares processors with this rank, and whether all have the same kind.
+void meet(const Call &call) {
+  Home own = homeOfThis();
+  bool isWarned = rank() != 0;
+  sharing = 0;
+  std::span<const Opening> all = open(call, &own, sizeof own);
+  for (size_t r = 0; r < all.size(); ++r) {
+    Home other;
+    std::memcpy(&other, all[r].payload, sizeof other);
+    sharing += other.host == own.host && other.cpus == own.cpus;
+    if (other.kind != own.kind && !std::exchange(isWarned, true))
+      warnOfOtherProcessor(own, other, static_cast<int>(r));
+  }
+}
+
 /// Rank 0 prints, or the one that is chosen, or all of them, each line with its rank.
 void choosePrinter(const std::string &print) {
+  printing.reset();
   if (print == "all")
     return rt::setOutput(true, count() > 1 ? fmt::format("[{}] ", rank()) : "");
   int chosen = std::atoi(print.c_str());
+  printing = chosen;
   if (chosen >= count())
     rt::fail(DiagId::NoSuchRank, {"--print", print, std::to_string(count())});
   rt::setOutput(chosen == rank(), "");
@@ -104,6 +168,7 @@ const Mpi &mpi() { return table; }
 bool isLaunched() { return identity().launched; }
 int rank() { return identity().rank; }
 int count() { return identity().count; }
+std::optional<int> printer() { return printing; }
 bool isFirst() { return rank() == 0; }
 void speakAfter(double seconds) { silence = seconds; }
 
@@ -119,10 +184,7 @@ void start(const Options &options) {
     startWatch(options.timeout);
     Call call{Collective::Start, {}};
     Waiting waiting(call);
-    Home own = homeOfThis();
-    sharing = 0;
-    for (const Opening &other : open(call, &own, sizeof own))
-      sharing += std::memcmp(other.payload, &own, sizeof own) == 0;
+    meet(call);
   }
   choosePrinter(options.print);
 }

@@ -8,6 +8,7 @@
 #include "runtime/Value.h"
 
 #include <functional>
+#include <optional>
 #include <string_view>
 
 namespace toy::ranks {
@@ -25,6 +26,8 @@ struct Options {
 };
 /// Connects the ranks, if there are several; on the thread that will run the program. Throws rt::Error.
 void start(const Options &options);
+/// The rank that shows what it prints; none where all do.
+std::optional<int> printer();
 /// Threads for a rank that shares its CPUs with others on the machine; 0: as many as there are.
 int threadsPerRank();
 /// The end of the program, on the thread that ran it: after an error all ranks end, else they do when all are here. The
@@ -47,6 +50,8 @@ Reduction reductionNamed(std::string_view name);
 
 // All ranks call these alike: that is checked, and explained by DiagId::RanksDisagree where they do not.
 void barrier(Place place);
+/// Throws DiagId::NotReplicated where a value, which `what` names, has other sizes or bits on other ranks.
+void checkReplicated(Place place, const rt::Tensor &x, std::string_view what);
 rt::TensorRef allReduce(Place place, const rt::Tensor &x, Reduction reduction);
 rt::TensorRef reduceScatter(Place place, const rt::Tensor &x, int64_t axis, Reduction reduction);
 rt::TensorRef allGather(Place place, const rt::Tensor &x, int64_t axis);

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The mutants of several processes, as mutant_rows.py has them."""
+
+
+OPENING, SCHEDULES, COLLECTIVES, SHARDS, RANKS = (
+    "runtime/ranks/Opening.cpp",
+    "runtime/ranks/Schedules.cpp",
+    "runtime/ranks/Collectives.cpp",
+    "runtime/ranks/Schedules.h",
+    "runtime/ranks/Ranks.cpp",
+)
+VARYING, HIDDEN = "passes/VaryingCollectives.cpp", "passes/HiddenPrints.cpp"
+RANKS_MUTANTS = [
+    ("a barrier has no opening", COLLECTIVES, "open(call);\n  countBytes(call.collective, 0);", ""),
+    (
+        "headers are not compared",
+        OPENING,
+        "if (std::memcmp(&other.header, &own.header, sizeof own.header) != 0)",
+        "if (false)",
+    ),
+    ("places do not matter", OPENING, "digestOf(call.place),", "0,"),
+    ("sizes do not matter", OPENING, "if (call.tensor && call.sizesAgree)", "if (false)"),
+    ("an axis or a rank does not matter", OPENING, "digest.add(call.detail);", ""),
+    (
+        "the tree is a chain",
+        SCHEDULES,
+        "for (size_t distance = 1; distance < parts.size(); distance *= 2)\n"
+        "    for (size_t i = 0; i + distance < parts.size(); i += 2 * distance)\n"
+        "      sum.combine(parts[i], parts[i], parts[i + distance], count);",
+        "for (size_t i = 1; i < parts.size(); ++i)\n    sum.combine(parts[0], parts[0], parts[i], count);",
+    ),
+    ("a step of halving is lost", SCHEDULES, "begin = step.kept;", "begin = 0;"),
+    ("the mean is the sum", COLLECTIVES, "if (reduction == Reduction::Mean) {", "if (false) {"),
+    ("what is left over belongs to nobody", SHARDS, "+ std::min(r, n % p)", ""),
+    ("all ranks write", COLLECTIVES, "if (!isShared)", "if (true)"),
+    ("all ranks print", RANKS, 'rt::setOutput(chosen == rank(), "");', 'rt::setOutput(true, "");'),
+    (
+        "a failing rank does not end the others",
+        RANKS,
+        "table.abort(table.world, status);\n  _exit(status);",
+        "_exit(0);",
+    ),
+    ("conditions are not compared", VARYING, "all.deciding[branch] = {conditionOf(branch)};", ""),
+    ("what is given is not compared", VARYING, "all.given[op].push_back(v);", ""),
+    ("arguments that differ are compared", VARYING, "if (!isOfAnyArguments || !(", "if (!("),
+    ("replicated values are not compared", COLLECTIVES, "if (alike.size() == 1)", "if (true)"),
+    ("all processors are alike", RANKS, "other.kind != own.kind", "false"),
+    ("every condition holds where output is shown", HIDDEN, "truth(is(0, isa<TruthOp>(op)))", "truth(false)"),
+    ("a branch tells nothing about its condition", HIDDEN, "operand == condition ? truth(way) :", ""),
+    ("calls do not print", HIDDEN, "return known[call.getCallee()] = found;", "return false;"),
+]
