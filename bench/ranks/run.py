@@ -10,10 +10,10 @@ import sys
 import tempfile
 import time
 
+from model import NETWORK, SUMMING, fitted, model
+
 HERE = pathlib.Path(__file__).resolve().parent
 SIZES = [4, 64, 112, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304]
-NETWORK = (2.0, 25e3)  # assumed: microseconds a message, bytes a microsecond
-SUMMING = 20e3  # assumed: bytes a microsecond
 
 
 def environment():
@@ -40,23 +40,6 @@ def sums(toy, raw, ranks, binding, rounds=3):
                 n, t = line.split()
                 found[int(n)] = min(found[int(n)], float(t))
     return best
-
-
-def fitted(times):
-    """a + n / b through the smallest and the largest size of an exchange: microseconds, bytes a microsecond."""
-    n = SIZES[-1]
-    return times[4], n / (times[n] - times[4])
-
-
-def model(p, n, a, b):
-    """Microseconds of the schedules by the steps that they take."""
-    steps, share = math.log2(p), (p - 1) / p
-    return {
-        "ring": 2 * (p - 1) * (a + n / p / b) + share * n / SUMMING,
-        "parts": 2 * (p - 1) * a + 2 * share * n / b + share * n / SUMMING,
-        "doubling": steps * (a + n / b + n / SUMMING),
-        "halving": 2 * steps * a + 2 * share * n / b + share * n / SUMMING,
-    }
 
 
 def main():

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the schedules of a sum over ranks would take by the number of steps and bytes: a model, which measures
+nothing."""
+import math
+
+import numpy as np
+
+NETWORK = (2.0, 25e3)  # assumed: microseconds a message, bytes a microsecond
+SUMMING = 20e3  # assumed: bytes a microsecond
+
+
+def model(p, n, a, b):
+    """Microseconds of the schedules for n bytes on p ranks."""
+    steps, share = math.log2(p), (p - 1) / p
+    return {
+        "ring": 2 * (p - 1) * (a + n / p / b) + share * n / SUMMING,
+        "parts": 2 * (p - 1) * a + 2 * share * n / b + share * n / SUMMING,
+        "doubling": steps * (a + n / b + n / SUMMING),
+        "halving": 2 * steps * a + 2 * share * n / b + share * n / SUMMING,
+    }
+
+
+def fitted(times):
+    """Microseconds a message and bytes a microsecond of sums on two ranks, by least squares of relative errors:
+    time = opening + bytes * (1 / bandwidth + 1 / summing), where the bytes that fit into an opening are free."""
+    sizes = np.array(sorted(times), float)
+    found = np.array([times[int(n)] for n in sizes])
+    small = found[sizes <= 112]
+    large = sizes > 112
+    system = np.stack([np.ones(large.sum()), sizes[large]], 1) / found[large, None]
+    (_, slope), *_ = np.linalg.lstsq(system, np.ones(large.sum()), rcond=None)
+    bandwidth = 1 / max(slope - 1 / SUMMING, 1e-9)
+    return float(small.mean()), float(bandwidth)
