@@ -140,8 +140,48 @@ def processors(toy):
             return f"{kinds}: {done}"
 
 
+BLOCKS = """
+def block(x: f32[N, D], y: f32[N, D], w: f32[D]) {
+  var h = x + all_reduce(y);
+  return (h, h / sqrt(mean(h * h, axis = 1, keepdims = true) + 1e-5) * w);
+}
+var x = f32(reshape(arange(2048), [32, 64]) % 13 + rank()) / 99;
+var r = (x, x); var w = x[0] + 1;
+for i in range(TIMES) { r = block(r[0], r[1], w); }
+print(all_reduce(r[0])[::5, ::7], r[1][::5, ::7]);
+"""
+
+
+def launches(toy):
+    """On a device the residual and the norm behind a sum over ranks are one kernel with two results: a launch for each
+    block. The numbers are the host's."""
+    driver = str(pathlib.Path(toy).parent / "libtoyfakecuda.so")
+    for ranks in (1, 2):
+        found = []
+        for times in (3, 8):
+            text = BLOCKS.replace("TIMES", str(times))
+            with tempfile.TemporaryDirectory() as folder:
+                flags = ["--device=cuda", "--cuda-graphs=off", "--jit=always", "--stats=s.json", "--precision=full"]
+                done = job(toy, OPEN, ranks, [*flags, "-e", text], folder, TOY_CUDA_DRIVER=driver)
+                host = job(toy, OPEN, ranks, ["--jit=always", "--precision=full", "-e", text], folder)
+                if done[0] or host[0] or done[1] != host[1]:
+                    return f"on {ranks}: {done} {host}"
+                found.append(json.loads(pathlib.Path(folder, "s.json").read_text())["cuda"]["launches"])
+        if found[1] - found[0] != 5:
+            return f"on {ranks}: {found} launches for 3 and 8 blocks"
+
+
 def all_cases():
     openmpi, marks = both(OPEN), MARKS
-    for function in (printing, text_and_files, random_numbers, launched, statistics, hidden_prints, processors):
+    for function in (
+        printing,
+        text_and_files,
+        random_numbers,
+        launched,
+        statistics,
+        hidden_prints,
+        processors,
+        launches,
+    ):
         yield f"ranks: {function.__name__.replace('_', ' ')}", function, openmpi, *marks
     yield "ranks: alone", alone, *marks
