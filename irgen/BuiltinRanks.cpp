@@ -60,9 +60,44 @@ RValue allReduceBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return g.create<AllReduceOp>(r, {reducedArgument(g, args, reduction).value}, {g.stringAttr("reduction", reduction)});
 }
 
+/// On the number of elements of a shard: the size of the axis that they are part of.
+constexpr StringLiteral wholeAttribute = "toy.whole";
+
+/// The size of the axis that parts with this size were cut from by `shard`, in this function; none where that is not
+/// known.
+static Dim wholeOf(IRGen &g, Dim part) {
+  for (auto [value, name] : g.fn().sizeNames)
+    if (Operation *count = value.getDefiningOp(); name == part && count)
+      if (Attribute whole = count->getAttr(wholeAttribute))
+        return Dim(whole);
+  return {};
+}
+
+/// The value of a name in a size; null where none is at hand.
+static Value valueOfName(IRGen &g, StringRef name) {
+  if (auto declared = g.fn().sizeValues.find(name.str()); declared != g.fn().sizeValues.end())
+    return declared->second;
+  for (auto [value, size] : g.fn().sizeNames)
+    if (size.symbolName() == name)
+      return value;
+  return {};
+}
+
+/// Parts of an axis together have its size. Ranks whose axes differ find that when it runs.
 RValue allGatherBuiltin(IRGen &g, Bound &args, SourceRange r) {
   RValue x = atLeastVector(g, args, r);
-  return g.create<AllGatherOp>(r, {x.value}, {g.integerAttr("axis", axisArgument(g, args, x.rank(), 0))});
+  int64_t axis = axisArgument(g, args, x.rank(), 0);
+  Value all = g.create<AllGatherOp>(r, {x.value}, {g.integerAttr("axis", axis)});
+  Dim whole = wholeOf(g, x.tensor().getDim(axis));
+  bool isKnown = static_cast<bool>(whole);
+  if (whole)
+    whole.collectSymbols([&](StringRef name) { isKnown &= static_cast<bool>(valueOfName(g, name)); });
+  if (!isKnown)
+    return all;
+  Value size = sizeExpression(g, whole, r, [&](StringRef name) { return valueOfName(g, name); });
+  g.create<CheckEqualOp>(r, {sizeOf(g, all, axis, r), size},
+                         {g.stringAttr("what", "sizes of the parts of all ranks, and of the whole,")});
+  return withSize(g, all, axis, whole, r);
 }
 
 RValue reduceScatterBuiltin(IRGen &g, Bound &args, SourceRange r) {
@@ -110,7 +145,10 @@ RValue shardBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Value base = arith<FloorDivOp>(g, n, p, r), rest = arith<ModOp>(g, n, p, r);
   Value start = arith<AddOp>(g, arith<MulOp>(g, rank, base, r), g.create<MinimumOp>(r, {rank, rest}), r);
   Value more = castTo(g, g.create<LtOp>(r, {rank, rest}), DType::I64, r);
-  return sliceAxis(g, x.value, axis, start, arith<AddOp>(g, base, more, r), 1, r);
+  Value count = arith<AddOp>(g, base, more, r);
+  if (Dim whole = x.tensor().getDim(axis); !whole.isUnknown() && count.getDefiningOp())
+    count.getDefiningOp()->setAttr(wholeAttribute, whole.getAttr());
+  return sliceAxis(g, x.value, axis, start, count, 1, r);
 }
 
 } // namespace toy

@@ -29,6 +29,7 @@ DISAGREE = {
     "uneven": (2, "all_to_all(ones(3));", "R0506", "3 elements along axis 0 are not 2 equal parts"),
     "no rank": (2, "send(1, 2);", "R0507", "there is no rank 2; there are 2"),
     "other arrives": (2, "if rank() == 0 { send([1, 2], 1); } else { recv(f32([1, 2]), 0); }", "R0508", "f64[2] arrived, expected is f32[2]"),
+    "parts of others": (2, "def f(x: f64[N]) { return unshard(shard(x)); } f(ones(4 + rank()));", "R0105", "parts of all ranks, and of the whole, differ: 4 and 5"),
     "late": (3, "if rank() == 0 { sleep(9); } barrier();", "R0503", "within 1 seconds: rank 1 waits in barrier"),
 }  # fmt: skip
 

@@ -131,6 +131,7 @@ MOVES = """
 var r = rank(); var p = ranks();
 def spread(x) { return (all_gather(x[:r + 1]), all_gather(x[:, :r + 2], axis = 1), shift(x, 1), shift(x, -2)); }
 def parts(x) { return (reduce_scatter(x), reduce_scatter(x, axis = 1, op = "prod"), shard(x, axis = 1)); }
+def whole(x: c64[N, M]) -> c64[N, M] { return unshard(shard(x, axis = 1) * 2, axis = 1) / 2; }
 def swapped(x) { return (all_to_all(x), all_to_all(x, axis = 1)); }
 def passed(x) {
   send(x, (r + 1) % p); send(x[0], (r + 1) % p, tag = 3);
@@ -138,7 +139,7 @@ def passed(x) {
 }
 var x = load("in" + str(r) + ".npy");
 var a = spread(x); var b = parts(x); var c = swapped(x); var d = passed(x);
-var e = (broadcast(x[:r + 1], from = p - 1), broadcast(x[0, 0], from = p - 1), unshard(shard(x)), unshard(shard(x, axis = 1), axis = 1));
+var e = (broadcast(x[:r + 1], from = p - 1), broadcast(x[0, 0], from = p - 1), unshard(shard(x)), whole(x));
 save("out" + str(r) + ".npz", (a[0], a[1], a[2], a[3], b[0], b[1], b[2], c[0], c[1], d[0], d[1], e[0], e[1], e[2], e[3]));
 """
 
