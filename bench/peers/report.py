@@ -31,7 +31,8 @@ class Row:
 
     def merge(self, other):
         """The least of two measurements."""
-        self.ours = min(self.ours, other.ours)
+        self.ours = None if None in (self.ours, other.ours) else min(self.ours, other.ours)
+        self.differs = self.differs or other.differs
         self.peers = {
             k: t if other.peers[k] is None else other.peers[k] if t is None else min(t, other.peers[k])
             for k, t in self.peers.items()

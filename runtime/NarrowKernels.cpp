@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Products and sums are rounded each, without fused operations, and their order depends on sizes alone: the same bits
+/// with every instruction set and any number of threads.
+#include "runtime/NarrowKernels.h"
+#include "runtime/KernelVectors.h"
+
+namespace toy::rt {
+namespace {
+
+template <typename T> using Vector = Register<T>;
+template <typename T> constexpr int lanes = registerLanes<T>;
+constexpr int sumLanes = 32;
+template <typename T> constexpr int registers = sumLanes / lanes<T>;
+/// Rows whose sums are in registers at once, and registers of sums.
+constexpr int tall = registerBytes == 64 ? 4 : registerBytes == 32 ? 2 : 1, most = registerBytes == 64 ? 16 : 8;
+
+template <typename T> Vector<T> load(const T *from) {
+  Vector<T> v;
+  __builtin_memcpy(&v, from, sizeof v);
+  return v;
+}
+template <typename T> Vector<T> loadSome(const T *from, int64_t n) {
+  Vector<T> v = {};
+  __builtin_memcpy(&v, from, n <= 0 ? 0 : (n < lanes<T> ? n : lanes<T>)*sizeof(T));
+  return v;
+}
+/// Lane i and lane i + 16, then i + 8, and so on.
+template <typename V> auto halved(V sum) {
+  if constexpr (sizeof(V) == sizeof(sum[0]))
+    return sum[0];
+  else if constexpr (sizeof(V) == 2 * sizeof(sum[0]))
+    return sum[0] + sum[1];
+  else
+    return halved(sum.lo + sum.hi);
+}
+template <typename T, int n> T halved(const Vector<T> (&sums)[n]) {
+  if constexpr (n == 1)
+    return halved(sums[0]);
+  else {
+    Vector<T> half[n / 2];
+    for (int q = 0; q < n / 2; ++q)
+      half[q] = sums[q] + sums[q + n / 2];
+    return halved<T>(half);
+  }
+}
+
+/// Sums of at most `sumBlock` products of R rows by C vectors.
+template <typename T, int R, int C>
+void sumsOfBlock(const T *a, int64_t stride, const T *x, int64_t vectorStride, int64_t n, T (&out)[R][C]) {
+  Vector<T> sums[R][C][registers<T>] = {};
+  int64_t p = 0;
+  for (; p + sumLanes <= n; p += sumLanes)
+    for (int q = 0; q < registers<T>; ++q) {
+      Vector<T> factors[C];
+      for (int c = 0; c < C; ++c)
+        factors[c] = load(x + c * vectorStride + p + q * lanes<T>);
+      for (int r = 0; r < R; ++r) {
+        const Vector<T> element = load(a + r * stride + p + q * lanes<T>);
+        for (int c = 0; c < C; ++c)
+          sums[r][c][q] += element * factors[c];
+      }
+    }
+  if (p < n) // zeros change no sum: lanes begin at +0 and are never -0
+    for (int q = 0; q < registers<T>; ++q)
+      for (int r = 0; r < R; ++r)
+        for (int c = 0; c < C; ++c)
+          sums[r][c][q] += loadSome(a + r * stride + p + q * lanes<T>, n - p - q * lanes<T>) *
+                           loadSome(x + c * vectorStride + p + q * lanes<T>, n - p - q * lanes<T>);
+  for (int r = 0; r < R; ++r)
+    for (int c = 0; c < C; ++c)
+      out[r][c] = halved<T>(sums[r][c]);
+}
+
+template <typename T> void put(const NarrowProduct<T> &x, int64_t i, int64_t j, T sum) {
+  T &to = x.c[i * x.row + j * x.column];
+  const T scaled = x.alpha == 1 ? sum : x.alpha * sum;
+  to = x.beta == 0 ? scaled : scaled + x.beta * to;
+}
+
+template <typename T, int R, int C> void someRows(const NarrowProduct<T> &x, int64_t row, int64_t vector) {
+  const T *a = x.a + row * x.stride, *b = x.vectors + vector * x.vectorStride + row * x.shift;
+  T sums[R][C] = {}, block[R][C];
+  for (int64_t p = 0; p < x.k; p += sumBlock) {
+    sumsOfBlock<T, R, C>(a + p, x.stride, b + p, x.vectorStride, x.k - p < sumBlock ? x.k - p : sumBlock, block);
+    for (int r = 0; r < R; ++r)
+      for (int c = 0; c < C; ++c)
+        sums[r][c] = p == 0 ? block[r][c] : sums[r][c] + block[r][c];
+  }
+  for (int r = 0; r < R; ++r)
+    for (int c = 0; c < C; ++c)
+      put(x, row + r, vector + c, sums[r][c]);
+}
+template <typename T, int R, int C> void vectorsOfRows(const NarrowProduct<T> &x, int64_t row) {
+  int64_t vector = 0;
+  for (; vector + C <= x.count; vector += C)
+    someRows<T, R, C>(x, row, vector);
+  for (; C > 2 && vector + 2 <= x.count; vector += 2)
+    someRows<T, R, 2>(x, row, vector);
+  for (; vector < x.count; ++vector)
+    someRows<T, R, 1>(x, row, vector);
+}
+template <typename T, int R, int C> void inSteps(const NarrowProduct<T> &x, int64_t &begin, int64_t end) {
+  for (; begin + R <= end; begin += R)
+    vectorsOfRows<T, R, C>(x, begin);
+}
+template <typename T> void rows(const NarrowProduct<T> &x, int64_t begin, int64_t end) {
+  constexpr int fitting = most / registers<T>,
+                wide = fitting > 4   ? 4
+                       : fitting > 0 ? fitting
+                                     : 1,
+                both = fitting > 4 ? fitting / 4 : 1;
+  if (x.count >= wide && wide > 1)
+    inSteps<T, both, wide>(x, begin, end);
+  else if (x.isCached)
+    inSteps<T, tall, 1>(x, begin, end);
+  inSteps<T, 1, wide>(x, begin, end);
+}
+
+template <typename T> constexpr NarrowKernels<T> kernels{rows<T>};
+
+} // namespace
+
+namespace TOY_ISA {
+NarrowKernels<float> narrowKernelsF32() { return kernels<float>; }
+NarrowKernels<double> narrowKernelsF64() { return kernels<double>; }
+} // namespace TOY_ISA
+
+} // namespace toy::rt

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Gives threads rows, or blocks of a long sum.
+#include "runtime/NarrowProducts.h"
+#include "runtime/NarrowKernels.h"
+#include "runtime/Parallel.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace toy::rt {
+namespace {
+
+constexpr int64_t severalVectors = 2 << 20; ///< bytes of a matrix above which a product by several vectors is ours
+
+template <typename T> const NarrowKernels<T> &kernels();
+template <> const NarrowKernels<float> &kernels() {
+  static const auto chosen = TOY_KERNELS_OF_MACHINE(narrowKernelsF32);
+  return chosen;
+}
+template <> const NarrowKernels<double> &kernels() {
+  static const auto chosen = TOY_KERNELS_OF_MACHINE(narrowKernelsF64);
+  return chosen;
+}
+
+/// Rows [0, n) in pieces that are worth a thread.
+template <typename T> void inPieces(const NarrowProduct<T> &x, int64_t n) {
+  constexpr int64_t grain = 1 << 15;
+  parallelFor(
+      n, grain / std::clamp<int64_t>(x.k * x.count, 1, grain),
+      [](void *context, int64_t begin, int64_t end) {
+        kernels<T>().rows(*static_cast<const NarrowProduct<T> *>(context), begin, end);
+      },
+      const_cast<NarrowProduct<T> *>(&x));
+}
+
+/// The sum of one long row of products: threads own its blocks.
+template <typename T> void longSum(const NarrowProduct<T> &x) {
+  const int64_t whole = x.k / sumBlock, count = (x.k + sumBlock - 1) / sumBlock;
+  std::vector<T> sums(count);
+  NarrowProduct<T> blocks = x;
+  blocks.k = blocks.stride = blocks.shift = sumBlock;
+  blocks.c = sums.data();
+  blocks.row = 1;
+  blocks.alpha = 1;
+  blocks.beta = 0;
+  blocks.isCached = false; // each block has a part of the vector of its own
+  inPieces(blocks, whole);
+  if (whole < count) {
+    blocks.a += whole * sumBlock;
+    blocks.vectors += whole * sumBlock;
+    blocks.k = x.k - whole * sumBlock;
+    blocks.c += whole;
+    kernels<T>().rows(blocks, 0, 1);
+  }
+  T sum = sums[0];
+  for (int64_t i = 1; i < count; ++i)
+    sum += sums[i];
+  const T scaled = x.alpha == 1 ? sum : x.alpha * sum;
+  *x.c = x.beta == 0 ? scaled : scaled + x.beta * *x.c;
+}
+
+/// Columns of a matrix one after the other, where they do not lie so already.
+template <typename T>
+const T *columnsTogether(const T *b, const MatrixOperand &o, int64_t rows, int64_t columns, std::vector<T> &scratch) {
+  if (o.rowStride == 1 || rows == 1)
+    return b;
+  scratch.resize(rows * columns);
+  for (int64_t j = 0; j < columns; ++j)
+    for (int64_t i = 0; i < rows; ++i)
+      scratch[j * rows + i] = b[i * o.rowStride + j * o.columnStride];
+  return scratch.data();
+}
+
+} // namespace
+
+template <typename T>
+bool narrowProduct(int64_t m, int64_t n, int64_t k, T alpha, const T *a, MatrixOperand ao, const T *b, MatrixOperand bo,
+                   T beta, T *c) {
+  NarrowProduct<T> x{};
+  x.row = n;
+  x.column = 1;
+  if (m < n) { // c' = b' a'
+    std::swap(m, n);
+    std::swap(a, b);
+    std::swap(ao, bo);
+    std::swap(ao.rowStride, ao.columnStride);
+    std::swap(bo.rowStride, bo.columnStride);
+    std::swap(x.row, x.column);
+  }
+  const int64_t bytes = m * k * static_cast<int64_t>(sizeof(T));
+  x.isCached = bytes <= 1 << 20;
+  // Products by several vectors that stay in the caches are bound by arithmetic, which is BLAS's field.
+  if (n > narrowest || (n > 1 && bytes <= severalVectors) || (m > 1 && ao.columnStride != 1))
+    return false;
+  std::vector<T> scratch, scratchRow;
+  x.vectors = columnsTogether(b, bo, k, n, scratch);
+  x.vectorStride = scratch.empty() ? bo.columnStride : k;
+  x.k = k;
+  x.count = n;
+  x.c = c;
+  x.alpha = alpha;
+  x.beta = beta;
+  x.a = m == 1 ? columnsTogether(a, {nullptr, ao.columnStride, ao.rowStride, nullptr}, k, 1, scratchRow) : a;
+  x.stride = ao.rowStride;
+  if (m == 1 && n == 1 && k > sumBlock)
+    longSum(x);
+  else
+    inPieces(x, m);
+  return true;
+}
+template bool narrowProduct(int64_t, int64_t, int64_t, float, const float *, MatrixOperand, const float *,
+                            MatrixOperand, float, float *);
+template bool narrowProduct(int64_t, int64_t, int64_t, double, const double *, MatrixOperand, const double *,
+                            MatrixOperand, double, double *);
+
+} // namespace toy::rt

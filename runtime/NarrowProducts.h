@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Products with at most eight rows or columns, by kernels of our own: they are bound by reading the other matrix.
+#pragma once
+
+#include "runtime/Blas.h"
+
+namespace toy::rt {
+
+/// c = alpha a b + beta c for an m x k matrix a and a k x n matrix b; false where neither is narrow, or what is summed
+/// over does not lie together in the large one.
+template <typename T>
+bool narrowProduct(int64_t m, int64_t n, int64_t k, T alpha, const T *a, MatrixOperand ao, const T *b, MatrixOperand bo,
+                   T beta, T *c);
+
+} // namespace toy::rt

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Products by a few vectors: the order of sums of rule 12, written out, on every instruction set, for rows and vectors
+/// alone and together, and for long sums that threads share.
+#include "runtime/NarrowProducts.h"
+#include "runtime/Isa.h"
+#include "runtime/NarrowKernels.h"
+#include "runtime/Parallel.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <random>
+#include <type_traits>
+#include <vector>
+
+namespace toy::rt {
+namespace {
+
+template <typename T> std::vector<NarrowKernels<T>> tables() {
+  constexpr bool isSingle = std::is_same_v<T, float>;
+  auto of = [](auto single, auto twice) {
+    if constexpr (isSingle)
+      return single();
+    else
+      return twice();
+  };
+  std::vector<NarrowKernels<T>> all = {of(baseline::narrowKernelsF32, baseline::narrowKernelsF64)};
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    all.push_back(of(avx2::narrowKernelsF32, avx2::narrowKernelsF64));
+  if (machineIsa() == Isa::Avx512)
+    all.push_back(of(avx512::narrowKernelsF32, avx512::narrowKernelsF64));
+#endif
+  return all;
+}
+
+template <typename T> std::vector<T> drawn(int64_t count) {
+  static std::mt19937_64 random(11);
+  std::vector<T> x(count);
+  for (T &element : x)
+    element = static_cast<T>(std::normal_distribution<double>()(random));
+  return x;
+}
+
+/// Blocks of 8192 in order; in a block, element j goes to lane j mod 32, and lanes are combined by halving.
+template <typename T> T sumOfProducts(const T *a, const T *x, int64_t n) {
+  T all = 0;
+  for (int64_t begin = 0; begin < n; begin += 8192) {
+    T lanes[32] = {};
+    for (int64_t j = begin; j < std::min(n, begin + 8192); ++j)
+      lanes[(j - begin) % 32] += a[j] * x[j];
+    for (int half = 16; half > 0; half /= 2)
+      for (int i = 0; i < half; ++i)
+        lanes[i] += lanes[i + half];
+    all = begin == 0 ? lanes[0] : all + lanes[0];
+  }
+  return all;
+}
+
+template <typename T> class NarrowProductsTest : public testing::Test {};
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(NarrowProductsTest, Types);
+
+TYPED_TEST(NarrowProductsTest, RowsSumInLanes) {
+  using T = TypeParam;
+  for (int64_t k : {1, 31, 32, 33, 63, 100, 8192, 8193, 17000})
+    for (int64_t count : {1, 2, 3, 4, 7, 8}) {
+      constexpr int64_t rows = 7;
+      const int64_t stride = k + 3;
+      const auto a = drawn<T>(rows * stride), x = drawn<T>(count * k), before = drawn<T>(rows * count);
+      for (const NarrowKernels<T> &kernels : tables<T>())
+        for (bool isCached : {false, true}) {
+          auto c = before;
+          NarrowProduct<T> plain{k, a.data(), stride, x.data(), k, count, c.data(), count, 1, 1, 0, 0, isCached};
+          kernels.rows(plain, 0, 3);
+          NarrowProduct<T> added = plain; // the rows from the third on
+          added.alpha = T(-1.5);
+          added.beta = 1;
+          kernels.rows(added, 3, rows);
+          for (int64_t i = 0; i < rows; ++i)
+            for (int64_t j = 0; j < count; ++j) {
+              const T sum = sumOfProducts(a.data() + i * stride, x.data() + j * k, k);
+              const T expected = i < 3 ? sum : T(-1.5) * sum + before[i * count + j];
+              ASSERT_EQ(std::memcmp(&expected, &c[i * count + j], sizeof(T)), 0) << k << " " << count << " " << i;
+            }
+        }
+    }
+}
+
+TYPED_TEST(NarrowProductsTest, LayoutsAndThreads) {
+  using T = TypeParam;
+  struct OneThread {
+    ~OneThread() { setThreads(0); }
+  } restore;
+  for (int threads : {1, 2})
+    for (auto [m, n, k] :
+         {std::array<int64_t, 3>{1, 1, 100000}, {600, 1, 700}, {1, 600, 700}, {5, 900, 800}, {900, 8, 800}}) {
+      setThreads(threads);
+      const auto a = drawn<T>(m * k), b = drawn<T>(k * n);
+      std::vector<T> c(m * n), row(k), column(k);
+      // b lies by columns where it is the large one
+      const MatrixOperand ao{nullptr, k, 1, nullptr}, bo{nullptr, n > m ? 1 : n, n > m ? k : 1, nullptr};
+      ASSERT_TRUE((narrowProduct<T>(m, n, k, 1, a.data(), ao, b.data(), bo, 0, c.data())));
+      for (int64_t i : {int64_t(0), m / 2, m - 1})
+        for (int64_t j : {int64_t(0), n / 2, n - 1}) {
+          for (int64_t p = 0; p < k; ++p)
+            column[p] = b[p * bo.rowStride + j * bo.columnStride];
+          EXPECT_EQ(c[i * n + j], sumOfProducts(a.data() + i * k, column.data(), k)) << m << " " << n << " " << i;
+        }
+    }
+}
+
+TYPED_TEST(NarrowProductsTest, OthersAreNotTaken) {
+  using T = TypeParam;
+  const auto a = drawn<T>(40000), b = drawn<T>(40000);
+  std::vector<T> c(40000);
+  // wide ones, several vectors in the caches, and a matrix whose rows do not lie together
+  EXPECT_FALSE((narrowProduct<T>(9, 9, 50, 1, a.data(), {nullptr, 50, 1, nullptr}, b.data(), {nullptr, 9, 1, nullptr},
+                                 0, c.data())));
+  EXPECT_FALSE((narrowProduct<T>(50, 2, 50, 1, a.data(), {nullptr, 50, 1, nullptr}, b.data(), {nullptr, 2, 1, nullptr},
+                                 0, c.data())));
+  EXPECT_FALSE((narrowProduct<T>(50, 1, 50, 1, a.data(), {nullptr, 1, 50, nullptr}, b.data(), {nullptr, 1, 1, nullptr},
+                                 0, c.data())));
+}
+
+} // namespace
+} // namespace toy::rt
