@@ -254,11 +254,24 @@ struct SizeOfOperand : OpRewritePattern<DimOp> {
   }
 };
 
+/// dim(slice(x, …, n)) ==> n, and dim(reshape(x, n)) ==> n: what only its size is asked of is not made.
+struct StatedSize : OpRewritePattern<DimOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(DimOp op, PatternRewriter &b) const override {
+    if (auto slice = op.getX().getDefiningOp<SliceOp>())
+      return b.replaceOp(op, slice.getCounts()[op.getAxis()]), success();
+    if (auto reshape = op.getX().getDefiningOp<ReshapeOp>())
+      return b.replaceOp(op, reshape.getSizes()[op.getAxis()]), success();
+    return b.notifyMatchFailure(op, "nothing states the size");
+  }
+};
+
 struct FuseElementwisePass : impl::FuseElementwiseBase<FuseElementwisePass> {
   using FuseElementwiseBase::FuseElementwiseBase;
   void runOnOperation() override {
     RewritePatternSet views(&getContext());
-    views.add<ComplexOfHalves, HalvesOfComplex, ReshapeBeforePart, ReshapeBehindCast, SizeOfOperand>(&getContext());
+    views.add<ComplexOfHalves, HalvesOfComplex, ReshapeBeforePart, ReshapeBehindCast, SizeOfOperand, StatedSize>(
+        &getContext());
     bool changed = false;
     if (fuse && failed(applyPatternsGreedily(getOperation(), std::move(views), withoutMerging(), &changed)))
       return signalPassFailure();
