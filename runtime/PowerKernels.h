@@ -3,7 +3,7 @@
 /// Real powers, for f64 and f32.
 #pragma once
 
-#include "runtime/SingleKernels.h"
+#include "runtime/FloatKernels.h"
 
 namespace toy::rt::TOY_ISA {
 namespace {
@@ -140,27 +140,76 @@ template <int N> Mask<N> RealPow(Lanes<N> *v) {
   }
   return ok;
 }
-/// log |x| of a normal x within 2^-36: log(1 + f) = 2 atanh(f/(2 + f)).
-template <int N> Lanes<N> singleLogOfBase(Lanes<N> x) {
-  Lanes<N> n, f = mantissa<N>(x, n), s = f / (2 + f), z = s * s;
-  Lanes<N> series =
-      polynomial<N>(z, 0x1.555554fd957e1p-2, 0x1.999a7a98fbfdbp-3, 0x1.2438d3ccc4a1ap-3, 0x1.e2f6fd6fce3a9p-4);
-  return fma<N>(n, all<N>(0x1.62e42fefa39efp-1), 2 * fma<N>(s * z, series, s));
+/// Inverses of the middles of 16 intervals of a mantissa between 0.703 and 1.406, of nine digits, and their logarithms
+/// to base 2 without the sign. Around 1 they are 1 and 0.
+constexpr double shortInverses[] = {0x1.64p+0, 0x1.55p+0, 0x1.48p+0, 0x1.3bp+0, 0x1.2fp+0, 0x1.25p+0,
+                                    0x1.1ap+0, 0x1.11p+0, 0x1.08p+0, 0x1p+0,    0x1.e2p-1, 0x1.c8p-1,
+                                    0x1.bp-1,  0x1.9ap-1, 0x1.86p-1, 0x1.74p-1};
+constexpr double shortLogs[] = {
+    -0x1.e726aa1e754d2p-2, -0x1.a78e146f7bef4p-2, -0x1.6e221cd9d0cdep-2, -0x1.32639636b2836p-2, -0x1.f205339208f27p-3,
+    -0x1.8edcae8352b6cp-3, -0x1.1dcd197552b7bp-3, -0x1.7beee96b8a281p-4, -0x1.6bad3758efd87p-5, 0,
+    0x1.64ce26c067157p-4,  0x1.563dc29ffacb2p-3,  0x1.f5fd8a9063e35p-3,  0x1.48365e695d797p-2,  0x1.921800924dd3bp-2,
+    0x1.d7e6c0abc3579p-2};
+/// table[i] in each lane: two registers that one instruction chooses from, or loads.
+template <int N> Lanes<N> fromTable(const double (&table)[16], Mask<N> i) {
+  if constexpr (N > 8) {
+    Lanes<N> both;
+    both.lo = fromTable<N / 2>(table, i.lo);
+    both.hi = fromTable<N / 2>(table, i.hi);
+    return both;
+  }
+#ifdef __AVX512F__
+  else if constexpr (N == 8) {
+    using Eight = double __attribute__((vector_size(64)));
+    using Numbers = long long __attribute__((vector_size(64)));
+    Eight halves[2];
+    __builtin_memcpy(halves, table, sizeof halves);
+    return __builtin_bit_cast(Lanes<N>,
+                              __builtin_ia32_vpermi2varpd512(halves[0], __builtin_bit_cast(Numbers, i), halves[1]));
+  }
+#endif
+  else {
+    Lanes<N> found;
+    for (int lane = 0; lane < N; ++lane)
+      found[lane] = table[i[lane]];
+    return found;
+  }
 }
-/// The same for f32: double is enough. Beyond the limits rounding gives 0 and infinity.
-template <int N> Mask<N> SinglePow(Lanes<N> *v) {
-  Lanes<N> x = v[0], y = v[1], scale;
-  Lanes<N> p = singleExp<N>(clamped<N>(y * singleLogOfBase<N>(fabs<N>(x)), -110, 90), scale);
-  if (Mask<N> plain = isPlainPower<N>(x, y); N > 1 && __builtin_reduce_and(plain)) {
-    v[0] = fma<N>(p, scale, scale);
+/// log2 of a normal x > 0 within 2^-37 of the result: k, and the logarithms of an interval's middle and of the rest.
+template <int N> Lanes<N> log2OfFloats(Floats<N> x) {
+  FloatMask<N> above = bitsOf<N>(x) - 0x3f340000, k = above >> 23;
+  Mask<N> interval = __builtin_convertvector((above >> 19) & 15, Mask<N>);
+  Lanes<N> mantissa = __builtin_convertvector(fromBits<N>(bitsOf<N>(x) - (k << 23)), Lanes<N>);
+  Lanes<N> r = fma<N>(mantissa, fromTable<N>(shortInverses, interval), all<N>(-1)); // exact
+  Lanes<N> series = polynomial<N>(r, 0x1.71547652bd726p+0, -0x1.7154765121165p-1, 0x1.ec7097696384dp-2,
+                                  -0x1.7154bc0d024f0p-2, 0x1.27bfd937a759cp-2, -0x1.ea651cb92c560p-3);
+  return fma<N>(r, series, __builtin_convertvector(k, Lanes<N>) + fromTable<N>(shortLogs, interval));
+}
+/// 2^x within 2^-33 of the result, -1000 < x < 1000.
+template <int N> Lanes<N> singleExp2(Lanes<N> x) {
+  Mask<N> k;
+  Lanes<N> r = x - nearest<N>(x, k);
+  Lanes<N> series =
+      polynomial<N>(r, 0x1.62e42fef95f0cp-1, 0x1.ebfbe045f8b83p-3, 0x1.c6b08dc5cdb06p-5, 0x1.3b2a1b6d8f434p-7,
+                    0x1.5d874c9af2ee2p-10, 0x1.444002d0dff07p-13, 0x1.00dc37b5ae0d6p-16);
+  return fromBits<N>(bitsOf<N>(fma<N>(r, series, all<N>(1))) + (k << 52));
+}
+/// Powers of f32: double is enough on the way. Beyond the limits rounding gives 0 and infinity.
+template <int N> FloatMask<N> SinglePow(Floats<N> *v) {
+  FloatMask<N> ok = isPositive<N>(fabs<N>(v[0])) & (fabs<N>(v[1]) < __builtin_inff());
+  Lanes<N> x = __builtin_convertvector(v[0], Lanes<N>), y = __builtin_convertvector(v[1], Lanes<N>);
+  Lanes<N> power = singleExp2<N>(clamped<N>(y * log2OfFloats<N>(fabs<N>(v[0])), -160, 130));
+  FloatMask<N> plain = ok & (v[0] > 0) & (v[1] != __builtin_elementwise_trunc(v[1])) & (v[1] != 0.5f);
+  if (N > 1 && __builtin_expect(__builtin_reduce_and(plain) != 0, 1)) {
+    v[0] = __builtin_convertvector(power, Floats<N>);
     return plain;
   }
-  Mask<N> small = isSmallExponent<N>(y), ok = small | hasOrdinaryPower<N>(x, y, all<N>(0));
-  v[0] = withPowersSign<N>(fma<N>(p, scale, scale), x, y);
-  if (__builtin_reduce_or(small)) {
-    Lanes<N> power = smallPower<N>(x, x, y);
-    v[0] = small ? power : v[0];
-  }
+  Mask<N> small = isSmallExponent<N>(y);
+  ok = (ok & ((v[0] > 0) | (v[1] == __builtin_elementwise_trunc(v[1])))) | __builtin_convertvector(small, FloatMask<N>);
+  power = withPowersSign<N>(power, x, y);
+  if (__builtin_reduce_or(small))
+    power = small ? smallPower<N>(x, x, y) : power;
+  v[0] = __builtin_convertvector(power, Floats<N>);
   return ok;
 }
 

@@ -10,38 +10,10 @@
 namespace toy::rt::TOY_ISA {
 namespace {
 
-/// e^r - 1, |r| < 0.35.
-template <int N> Lanes<N> singleExpSeries(Lanes<N> r) {
-  Lanes<N> q = polynomial<N>(r, 0x1.00000042f8effp-1, 0x1.555555964af63p-3, 0x1.5554804b880dcp-5, 0x1.11107f44864ccp-7,
-                             0x1.6d9686dfab088p-10, 0x1.a1b4f729edf90p-13);
-  return fma<N>(r * r, q, r);
-}
-/// 2^k and p with e^x = 2^k (1 + p), |x| < 2^20.
-template <int N> Lanes<N> singleExp(Lanes<N> x, Lanes<N> &scale) {
-  Mask<N> k;
-  Lanes<N> n = nearest<N>(x * 0x1.71547652b82fep+0, k), r = fma<N>(-n, all<N>(0x1.62e42fefa39efp-1), x);
-  scale = powerOfTwo<N>(k);
-  return singleExpSeries<N>(r);
-}
 /// NaN stays.
 template <int N> Lanes<N> clamped(Lanes<N> x, double low, double high) {
   x = x < low ? all<N>(low) : x;
   return x > high ? all<N>(high) : x;
-}
-/// x = 2^n (1 + f), sqrt(1/2) <= 1 + f < sqrt(2).
-template <int N> Lanes<N> mantissa(Lanes<N> x, Lanes<N> &n) {
-  Mask<N> bits = bitsOf<N>(x), k = (bits - 0x3fe6a09e667f3bcd) >> 52;
-  n = __builtin_convertvector(k, Lanes<N>);
-  return fromBits<N>(bits - (k << 52)) - 1;
-}
-/// log(1 + f) of such an f. Even and odd coefficients apart: two chains of half the length.
-template <int N> Lanes<N> logOfMantissa(Lanes<N> f) {
-  Lanes<N> z = f * f;
-  Lanes<N> even = polynomial<N>(z, -0x1.0000000061fefp-1, -0x1.fffffce751926p-3, -0x1.555628452ffd2p-3,
-                                -0x1.ffed885e08173p-4, -0x1.96fbfe69b0695p-4, -0x1.903d12a33abedp-4);
-  Lanes<N> odd = polynomial<N>(z, 0x1.5555558685d78p-2, 0x1.99994a9651e26p-3, 0x1.24a4605850f32p-3,
-                               0x1.c3b930b4ce5fdp-4, 0x1.967b6c007aa1cp-4, 0x1.b9ce201c5fbb0p-5);
-  return fma<N>(z, fma<N>(odd, f, even), f);
 }
 /// sin r, |r| <= pi/2, with the sign of (-1)^k.
 template <int N> Lanes<N> singleSin(Lanes<N> r, Mask<N> k) {
