@@ -10,7 +10,7 @@ namespace {
 
 template <typename T> using Vector = Register<T>;
 template <typename T> constexpr int lanes = registerLanes<T>;
-constexpr int sumLanes = 32;
+constexpr int sumLanes = 32, ahead = 2048; // bytes
 template <typename T> constexpr int registers = sumLanes / lanes<T>;
 /// Rows whose sums are in registers at once, and registers of sums.
 constexpr int tall = registerBytes == 64 ? 4 : registerBytes == 32 ? 2 : 1, most = registerBytes == 64 ? 16 : 8;
@@ -57,6 +57,8 @@ void sumsOfBlock(const T *a, int64_t stride, const T *x, int64_t vectorStride, i
         factors[c] = load(x + c * vectorStride + p + q * lanes<T>);
       for (int r = 0; r < R; ++r) {
         const Vector<T> element = load(a + r * stride + p + q * lanes<T>);
+        if (R < 4) // one row after the other, from memory
+          __builtin_prefetch(a + r * stride + p + q * lanes<T> + ahead / static_cast<int64_t>(sizeof(T)));
         for (int c = 0; c < C; ++c)
           sums[r][c][q] += element * factors[c];
       }

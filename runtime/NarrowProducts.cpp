@@ -12,6 +12,7 @@
 namespace toy::rt {
 namespace {
 
+constexpr int64_t cached = 256 << 10;       ///< bytes of a matrix that is likely to be in a cache still
 constexpr int64_t severalVectors = 2 << 20; ///< bytes of a matrix above which a product by several vectors is ours
 
 template <typename T> const NarrowKernels<T> &kernels();
@@ -90,7 +91,7 @@ bool narrowProduct(int64_t m, int64_t n, int64_t k, T alpha, const T *a, MatrixO
     std::swap(x.row, x.column);
   }
   const int64_t bytes = m * k * static_cast<int64_t>(sizeof(T));
-  x.isCached = bytes <= 1 << 20;
+  x.isCached = bytes <= cached;
   // Products by several vectors that stay in the caches are bound by arithmetic, which is BLAS's field.
   if (n > narrowest || (n > 1 && bytes <= severalVectors) || (m > 1 && ao.columnStride != 1))
     return false;
