@@ -5,6 +5,10 @@
 #include "runtime/NarrowKernels.h"
 #include "runtime/KernelVectors.h"
 
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
 namespace toy::rt {
 namespace {
 
@@ -20,10 +24,23 @@ template <typename T> Vector<T> load(const T *from) {
   __builtin_memcpy(&v, from, sizeof v);
   return v;
 }
+/// The first n lanes, the others 0; nothing behind them is read.
 template <typename T> Vector<T> loadSome(const T *from, int64_t n) {
+  if (n >= lanes<T>)
+    return load(from);
   Vector<T> v = {};
-  __builtin_memcpy(&v, from, n <= 0 ? 0 : (n < lanes<T> ? n : lanes<T>)*sizeof(T));
+  if (n <= 0)
+    return v;
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == sizeof(float))
+    return __builtin_bit_cast(Vector<T>, _mm512_maskz_loadu_ps(static_cast<__mmask16>((1 << n) - 1), from));
+  else
+    return __builtin_bit_cast(Vector<T>, _mm512_maskz_loadu_pd(static_cast<__mmask8>((1 << n) - 1), from));
+#else
+  for (int64_t i = 0; i < n; ++i)
+    v[i] = from[i];
   return v;
+#endif
 }
 /// Lane i and lane i + 16, then i + 8, and so on.
 template <typename V> auto halved(V sum) {
