@@ -16,19 +16,6 @@ bool isInteger64(Value v) {
   return type && type.isScalar() && type.getDtype() == DType::I64;
 }
 
-/// The exact bounds of a sum, difference or product.
-static std::pair<__int128, __int128> boundsOf(Operation *op, Interval a, Interval b) {
-  if (isa<AddOp>(op))
-    return {__int128(a.lo) + b.lo, __int128(a.hi) + b.hi};
-  if (isa<SubOp>(op))
-    return {__int128(a.lo) - b.hi, __int128(a.hi) - b.lo};
-  __int128 corners[] = {__int128(a.lo) * b.lo, __int128(a.lo) * b.hi, __int128(a.hi) * b.lo, __int128(a.hi) * b.hi};
-  return {*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4)};
-}
-static bool fits(std::pair<__int128, __int128> bounds) {
-  return bounds.first >= INT64_MIN && bounds.second <= INT64_MAX;
-}
-
 Bounds::Bounds(func::FuncOp function) : dominance(function), function(function) {
   llvm::append_range(order, llvm::ReversePostOrderTraversal<Region *>(&function.getBody()));
   for (Block &block : function.getBody()) {
@@ -98,10 +85,6 @@ bool Bounds::isBelow(Value lesser, Value greater, int64_t gap, Spot at) {
       return sum && isMore(*sum);
     });
   return isMore(linear(greater, at, 0));
-}
-
-bool Bounds::isExact(Operation *op, Spot at) {
-  return fits(boundsOf(op, of(op->getOperand(0), at), of(op->getOperand(1), at)));
 }
 
 SmallVector<Fact, 2> Bounds::factsBehind(Operation *op) {
@@ -208,119 +191,6 @@ void Bounds::forEachFact(Spot at, llvm::function_ref<void(const Fact &)> visit) 
     return visitAll(at.block);
   for (auto *node = dominance.getNode(at.block); node && ++steps <= mostSteps; node = node->getIDom())
     visitAll(node->getBlock());
-}
-
-Interval Bounds::madeAs(Value v) const {
-  auto it = made.find(v);
-  return it == made.end() ? Interval() : it->second;
-}
-
-void Bounds::forEachEquation(llvm::function_ref<void(Value, Interval)> visit) {
-  for (Block *block : order) {
-    for (BlockArgument argument : block->getArguments())
-      if (isInteger64(argument))
-        visit(argument, ofArgument(argument));
-    for (Operation &op : *block) {
-      for (Value result : op.getResults())
-        if (isInteger64(result))
-          visit(result, ofOperation(&op, &op));
-    }
-  }
-}
-
-void Bounds::solve() {
-  bool changed = true;
-  for (int round = 0; changed; ++round) {
-    changed = false;
-    forEachEquation([&](Value v, Interval next) {
-      auto [it, isNew] = made.try_emplace(v, next);
-      Interval before = it->second, &now = it->second;
-      if (isNew) {
-        changed = true;
-        return;
-      }
-      now = before | next;
-      if (round > widenAfter && isa<BlockArgument>(v))
-        now = {now.lo < before.lo ? INT64_MIN : before.lo, now.hi > before.hi ? INT64_MAX : before.hi};
-      changed |= now.lo != before.lo || now.hi != before.hi;
-    });
-    if (round == mostRounds) { // nothing is known
-      made.clear();
-      return;
-    }
-  }
-  for (int round = 0; round < narrowings; ++round)
-    forEachEquation([&](Value v, Interval next) {
-      Interval &now = made[v];
-      now = {std::max(now.lo, next.lo), std::min(now.hi, next.hi)};
-    });
-}
-
-Interval Bounds::ofOperation(Operation *op, Spot at, int depth, bool again) {
-  auto operand = [&](unsigned i) { return of(op->getOperand(i), at, depth, again); };
-  if (auto check = dyn_cast<CheckIndexOp>(op)) {
-    Interval index = operand(0), size = operand(1);
-    int64_t most = std::clamp<int64_t>(size.hi, 1, largestSize) - 1;
-    return index.lo >= 0 ? Interval{std::min(index.lo, most), std::min(index.hi, most)} : Interval{0, most};
-  }
-  if (isa<DimOp>(op))
-    return {0, largestSize};
-  if (isa<CheckSizeOp>(op))
-    return {std::clamp<int64_t>(operand(0).lo, 0, largestSize), std::clamp<int64_t>(operand(0).hi, 0, largestSize)};
-  if (auto size = dyn_cast<SizeValueOp>(op))
-    return {size.getExpr().kind() == Dim::Kind::Max &&
-                    llvm::is_contained(size.getExpr().operands(), Dim::number(op->getContext(), 0))
-                ? 0
-                : INT64_MIN,
-            INT64_MAX};
-  if (isa<AddOp, SubOp, MulOp>(op)) {
-    auto bounds = boundsOf(op, operand(0), operand(1));
-    return fits(bounds) ? Interval{int64_t(bounds.first), int64_t(bounds.second)} : Interval();
-  }
-  if (isa<MinimumOp>(op)) {
-    Interval a = operand(0), b = operand(1);
-    return {std::min(a.lo, b.lo), std::min(a.hi, b.hi)};
-  }
-  if (isa<MaximumOp>(op)) {
-    Interval a = operand(0), b = operand(1);
-    return {std::max(a.lo, b.lo), std::max(a.hi, b.hi)};
-  }
-  if (isa<WhereOp>(op) && isInteger64(op->getOperand(1)) && isInteger64(op->getOperand(2)))
-    return operand(1) | operand(2);
-  if (isa<ModOp>(op)) {
-    if (Interval divisor = operand(1); divisor.lo > 0)
-      return {0, divisor.hi - 1};
-    return {};
-  }
-  if (isa<FloorDivOp>(op)) {
-    Interval a = operand(0), divisor = operand(1);
-    if (divisor.lo <= 0)
-      return {};
-    return {a.lo >= 0 ? 0 : a.lo, a.hi >= 0 ? a.hi / divisor.lo : -1};
-  }
-  if (auto cast = dyn_cast<CastOp>(op)) {
-    DType from = tensorTypeOf(cast.getX()).getDtype();
-    if (from == DType::Bool || from == DType::U8)
-      return {0, 255};
-    if (from == DType::I32)
-      return {INT32_MIN, INT32_MAX};
-  }
-  return {};
-}
-
-Interval Bounds::ofArgument(BlockArgument argument) {
-  Block *block = argument.getOwner();
-  if (block->isEntryBlock() || block->hasNoPredecessors())
-    return {};
-  Interval all{INT64_MAX, INT64_MIN};
-  for (const BlockEdge &edge : edgesInto(block)) {
-    Value v = edge.operandOf(argument);
-    if (!v)
-      return {};
-    if (constantInteger(v) || made.contains(v))
-      all = all | of(v, edge.from(), 1);
-  }
-  return all.lo > all.hi ? Interval() : all;
 }
 
 Linear Bounds::linear(Value v, Spot at, int depth) {

@@ -16,6 +16,9 @@ bool isInteger64(mlir::Value v);
 struct Interval {
   int64_t lo = INT64_MIN, hi = INT64_MAX;
 
+  /// Of a value that is not made, as far as is known: no number at all.
+  static constexpr Interval empty() { return {INT64_MAX, INT64_MIN}; }
+  bool isEmpty() const { return lo > hi; }
   bool isUnknown() const { return lo == INT64_MIN && hi == INT64_MAX; }
   Interval operator|(Interval other) const { return {std::min(lo, other.lo), std::max(hi, other.hi)}; }
 };

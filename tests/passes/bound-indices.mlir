@@ -217,3 +217,38 @@ func.func @elsewhere(%i: !toy.tensor<i64[]>, %n: !toy.tensor<i64[]>, %c: i1) {
   toy.print %d {echo = false, structure = "_"} : (!toy.tensor<i64[]>) -> ()
   return
 }
+
+// The middle of a range that halves is never negative: both ends go to what the sizes around it allow, not to all numbers.
+// CHECK-LABEL: @halving
+// CHECK: toy.check_index {{.*}}nonnegative
+func.func @halving(%x: !toy.tensor<f64[N]>, %n: !toy.tensor<i64[]>, %v: !toy.tensor<f64[]>) {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %2 = toy.constant {value = dense<2> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %size = toy.dim %x {axis = 0 : i64} : (!toy.tensor<f64[N]>) -> !toy.tensor<i64[]>
+  cf.br ^outer(%0 : !toy.tensor<i64[]>)
+^outer(%i: !toy.tensor<i64[]>):
+  %t = toy.lt %i, %size : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %tt = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %tt, ^start, ^exit
+^start:
+  %j = toy.add %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^inner(%0, %j : !toy.tensor<i64[]>, !toy.tensor<i64[]>)
+^inner(%low: !toy.tensor<i64[]>, %high: !toy.tensor<i64[]>):
+  %u = toy.lt %low, %high : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %uu = toy.truth %u : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %uu, ^halve, ^outer(%j : !toy.tensor<i64[]>)
+^halve:
+  %sum = toy.add %low, %high : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %middle = toy.floordiv %sum, %2 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %k = toy.check_index %middle, %n {axis = 0 : i64} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %e = toy.element %x, %k : (!toy.tensor<f64[N]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[]>
+  %w = toy.le %e, %v : (!toy.tensor<f64[]>, !toy.tensor<f64[]>) -> !toy.tensor<bool[]>
+  %ww = toy.truth %w : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %ww, ^up, ^inner(%low, %middle : !toy.tensor<i64[]>, !toy.tensor<i64[]>)
+^up:
+  %above = toy.add %middle, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^inner(%above, %high : !toy.tensor<i64[]>, !toy.tensor<i64[]>)
+^exit:
+  return
+}
