@@ -6,6 +6,7 @@
 #include "jit/Abi.h"
 #include "jit/Profiler.h"
 #include "jit/ScalarLoops.h"
+#include "jit/StripTurns.h"
 #include "jit/Target.h"
 #include "passes/lowering/Attributes.h"
 #include "reference/EvaluatorImpl.h"
@@ -137,6 +138,7 @@ void Engine::optimize(std::shared_ptr<MachineCode> code) {
       log.embed(*code->module);
     } else if (level != 0)
       optimizeModule(*code->module, *machine, level, goesOn);
+    lookAtEachTurn(*code->module);
     eraseUnusedVariants(*code->module);
   });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// The host's machine, and LLVM's passes for it.
+#include "jit/StripTurns.h"
 #include "jit/Target.h"
 #include "passes/lowering/Attributes.h"
 
@@ -9,6 +10,7 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 
 #include <mutex>
@@ -96,6 +98,10 @@ void optimizeModule(Module &module, TargetMachine &machine, int level, function_
   PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);
   PassAnalyses analyses(builder);
   ModulePassManager passes;
+  builder.registerVectorizerStartEPCallback([](FunctionPassManager &passes, OptimizationLevel) {
+    passes.addPass(LoopSimplifyPass());
+    passes.addPass(StripTurns());
+  });
   if (level >= 2)
     inlineRecursion(module);
   if (level >= 3)

@@ -179,18 +179,19 @@ def HoistStrings : Pass<"toy-hoist-strings", "::mlir::func::FuncOp"> {
 }
 
 def StripLoops : Pass<"toy-strip-loops", "::mlir::func::FuncOp"> {
-  let summary = "runs counted loops in strips";
+  let summary = "says which counted loops run in strips, and which turn by turn";
   let description = [{
-    A loop that counts by 1 to a bound and calls nothing becomes two, of which the inner one has at most 16,384 turns;
-    its way back has `toy.bare`: Ctrl-C is looked for between strips. A loop from a known start to a known bound, of
-    which all turns together are no more than that, needs none: its way back is bare, and the turns of loops inside
-    count as those of the loop around them, whose strips are shorter.
+    The way back of a loop that counts by 1 to a bound and calls nothing gets `toy.bare`: Ctrl-C is not looked for at
+    each turn. With `toy.strip = N` it is looked for once in N turns, 16,384 at most. A loop from a known start to a
+    known bound, of which all turns together are no more than that, needs none, and the turns of loops inside count as
+    those of the loop around them, whose strips are shorter.
 
-    Before: `^h(%i): %i < %n ? ^body : ^exit`. After: `^s(%i): %end = %i + min(%n - %i, 16384)`, `^h(%i): %i < %end ?
-    ^body : ^between`, `^between: %i < %n ? ^s(%i) : ^exit`. Requires: sums that do not wrap have `toy.exact`.
-    Guarantees: the same turns in the same order.
+    Before: `cf.br ^h(%j)`. After: `cf.br ^h(%j) {toy.bare, toy.strip = 16384 : i64}`. Requires: sums that do not wrap
+    have `toy.exact`. The loops stay as they are.
+
+    A loop of at most eight turns that divides integers by what a turn makes of constants and of the turn before (the
+    digits of a radix sort) gets `toy.unroll`: with code for each turn the divisors are constants.
   }];
-  let dependentDialects = ["::toy::ToyDialect", "::mlir::cf::ControlFlowDialect"];
 }
 
 def ReportLoops : Pass<"toy-report-loops", "::mlir::func::FuncOp"> {

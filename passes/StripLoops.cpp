@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Counted loops that call nothing run in strips, between which Ctrl-C is looked for: a look at each turn would keep
-/// them from becoming vector code. Loops of few turns, and nests of them, are over before anybody could wait.
+/// Which loops run in strips, between which Ctrl-C is looked for: counted ones that call nothing, because a look at
+/// each turn would keep them from becoming vector code. Loops of few turns, and nests of them, are over before anybody
+/// could wait. The strips are made when LLVM has simplified the loops (jit/StripTurns.h): their edges would hide what a
+/// turn hands to the next one.
 #include "passes/Constants.h"
 #include "passes/ControlFlow.h"
 #include "passes/Passes.h"
@@ -18,12 +20,10 @@ namespace {
 
 constexpr int64_t strip = 1 << 14; ///< turns, with those of the loops inside: some tens of microseconds
 
-/// `for counter in start..bound` with steps of 1: the header compares, one block goes back to it. Between strips the
-/// header runs once more, so it stores nothing.
+/// `for counter in start..bound` with steps of 1: the header compares, one block goes back to it.
 struct CountedLoop {
   BlockArgument counter;
   Value bound;
-  LtOp test;
   cf::BranchOp back;
 };
 
@@ -34,17 +34,16 @@ std::optional<CountedLoop> countedLoop(CFGLoop &loop) {
   auto truth = leave ? leave.getCondition().getDefiningOp<TruthOp>() : TruthOp();
   auto test = truth ? truth->getOperand(0).getDefiningOp<LtOp>() : LtOp();
   auto counter = test ? dyn_cast<BlockArgument>(test.getLhs()) : BlockArgument();
-  if (!back || !counter || counter.getOwner() != header || test->getBlock() != header || !test->hasOneUse() ||
-      !truth->hasOneUse() || !loop.contains(leave.getTrueDest()) || loop.contains(leave.getFalseDest()))
+  if (!back || !counter || counter.getOwner() != header || test->getBlock() != header ||
+      !loop.contains(leave.getTrueDest()) || loop.contains(leave.getFalseDest()))
     return std::nullopt;
   Operation *bound = test.getRhs().getDefiningOp();
   Block *boundBlock = bound ? bound->getBlock() : cast<BlockArgument>(test.getRhs()).getOwner();
   auto next = back.getDestOperands()[counter.getArgNumber()].getDefiningOp<AddOp>();
-  bool stores = !header->getOps<ElementSetOp>().empty();
-  if (stores || loop.contains(boundBlock) || tensorTypeOf(counter).getDtype() != DType::I64 || !next ||
+  if (loop.contains(boundBlock) || tensorTypeOf(counter).getDtype() != DType::I64 || !next ||
       next.getLhs() != counter || constantInteger(next.getRhs()) != 1)
     return std::nullopt;
-  return CountedLoop{counter, test.getRhs(), test, back};
+  return CountedLoop{counter, test.getRhs(), back};
 }
 
 /// The least that a counter can be: what it begins with, where it only goes up.
@@ -102,40 +101,35 @@ bool isLight(CFGLoop &loop) {
   });
 }
 
-/// ^header(args, i): i < bound                  ^strips(args, i): end = i + minimum(bound - i, strip)
-///     ? ^body : ^exit(…)               ==>     ^header(args, i): i < end ? ^body : ^between
-/// ^latch: ^header(args', i + 1)                ^between: i < bound ? ^strips(args, i) : ^exit(…)
-void stripMine(CFGLoop &loop, CountedLoop counted, int64_t turns) {
-  Block *header = loop.getHeader();
-  Location loc = counted.test.getLoc();
-  OpBuilder b(header->getParentOp()->getContext());
-  Block *strips = b.createBlock(header);
-  for (BlockArgument argument : header->getArguments())
-    strips->addArgument(argument.getType(), argument.getLoc());
-  for (const BlockEdge &entry : entriesOf(loop))
-    entry.terminator->setSuccessor(strips, entry.successor);
-
-  b.setInsertionPointToStart(strips);
-  Value from = strips->getArgument(counted.counter.getArgNumber()), width = integerConstant(b, loc, turns);
-  auto make = [&](auto op, Type type, ValueRange operands) {
-    return decltype(op)::create(b, loc, type, operands).getResult();
+/// Whether a loop divides by a number that a turn makes of the turn's before and of constants: known in each turn, if
+/// it is known which turn it is. Dividing by a known number takes a fifth of the time.
+bool dividesByDigits(CFGLoop &loop, CountedLoop counted) {
+  auto isKnownInTurns = [&](Value v) {
+    auto argument = dyn_cast<BlockArgument>(v);
+    if (!argument || argument.getOwner() != loop.getHeader() || tensorTypeOf(v).getDtype() != DType::I64)
+      return false;
+    Operation *next = counted.back.getDestOperands()[argument.getArgNumber()].getDefiningOp();
+    return next && isa<MulOp, FloorDivOp, AddOp, SubOp>(next) &&
+           llvm::all_of(next->getOperands(), [&](Value operand) { return operand == v || constantInteger(operand); }) &&
+           llvm::all_of(entriesOf(loop),
+                        [&](const BlockEdge &entry) { return constantInteger(entry.operandOf(argument)).has_value(); });
   };
-  Type i64 = from.getType(), boolean = counted.test.getType();
-  Value left = make(SubOp(), i64, {counted.bound, from}), here = make(MinimumOp(), i64, {left, width});
-  Value end = make(AddOp(), i64, {from, here}); // LLVM finds the number of turns, `here`, made
-  cf::BranchOp::create(b, loc, header, strips->getArguments());
+  return llvm::any_of(loop.getBlocks(), [&](Block *block) {
+    return llvm::any_of(*block,
+                        [&](Operation &op) { return isa<FloorDivOp, ModOp>(op) && isKnownInTurns(op.getOperand(1)); });
+  });
+}
 
-  auto leave = cast<cf::CondBranchOp>(header->getTerminator());
-  counted.test.getRhsMutable().assign(end);
-  Block *between = b.createBlock(header->getNextNode());
-  Value more = LtOp::create(b, loc, boolean, counted.counter, counted.bound);
-  Value truth = TruthOp::create(b, loc, b.getI1Type(), more);
-  SmallVector<Value> out(leave.getFalseDestOperands());
-  SmallVector<Value> again(header->getArguments());
-  cf::CondBranchOp::create(b, loc, truth, strips, again, leave.getFalseDest(), out);
-  leave.getFalseDestOperandsMutable().clear();
-  leave->setSuccessor(between, 1);
-  counted.back->setAttr("toy.bare", b.getUnitAttr());
+/// Whether each turn of a loop is to have code of its own.
+bool isWorthUnrolling(CFGLoop &loop) {
+  constexpr int64_t fewTurns = 8;
+  constexpr size_t manyOperations = 256;
+  auto counted = countedLoop(loop);
+  size_t operations = 0;
+  for (Block *block : loop.getBlocks())
+    operations += block->getOperations().size();
+  return counted && operations <= manyOperations && mostTurns(loop, *counted).value_or(fewTurns + 1) <= fewTurns &&
+         dividesByDigits(loop, *counted);
 }
 
 struct StripLoopsPass : impl::StripLoopsBase<StripLoopsPass> {
@@ -144,6 +138,8 @@ struct StripLoopsPass : impl::StripLoopsBase<StripLoopsPass> {
     llvm::DenseMap<CFGLoop *, int64_t> bare; // with the most turns of those without a look, and of all that is in them
     const auto all = loops.all();
     for (CFGLoop *loop : llvm::reverse(all)) {
+      if (isWorthUnrolling(*loop))
+        loop->getLoopLatch()->getTerminator()->setAttr("toy.unroll", UnitAttr::get(&getContext()));
       int64_t inside = 1;
       bool areBare = llvm::all_of(loop->getSubLoops(), [&](CFGLoop *inner) {
         auto it = bare.find(inner);
@@ -153,11 +149,12 @@ struct StripLoopsPass : impl::StripLoopsBase<StripLoopsPass> {
       auto counted = areBare && isLight(*loop) ? countedLoop(*loop) : std::nullopt;
       if (!counted)
         continue;
-      if (auto turns = mostTurns(*loop, *counted); turns && *turns * inside <= strip) {
-        counted->back->setAttr("toy.bare", UnitAttr::get(&getContext()));
+      Builder b(&getContext());
+      counted->back->setAttr("toy.bare", b.getUnitAttr());
+      if (auto turns = mostTurns(*loop, *counted); turns && *turns * inside <= strip)
         bare[loop] = *turns * inside;
-      } else
-        stripMine(*loop, *counted, strip / inside);
+      else
+        counted->back->setAttr("toy.strip", b.getI64IntegerAttr(strip / inside));
     }
   }
 };

@@ -16,3 +16,6 @@ constexpr char vectorVariant[] = "toy.variant";
 constexpr char loopNumber[] = "toy.loop";
 
 } // namespace toy
+/// What a loop calls at the end of each turn, with the number of its place in the module and the turns
+/// between two looks for Ctrl-C. The looks are made when LLVM has simplified the loop (jit/StripTurns.h).
+constexpr char turnMark[] = "toy.turn";

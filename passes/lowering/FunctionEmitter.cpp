@@ -188,15 +188,31 @@ void FunctionEmitter::emitPoll(mlir::Operation *branch) {
   });
 }
 
-/// What a loop is known by in remarks.
-MDNode *FunctionEmitter::numberedLoop(mlir::Location place) {
+/// Elements stay as they are behind it, and nothing is thrown: it says what is to be looked for, later.
+void FunctionEmitter::markTurn(mlir::Operation *branch, int64_t turns) {
+  tables.sites.push_back(branch->getLoc());
+  CallInst *mark = scalars.call(turnMark, b.getVoidTy(), {b.getInt64(tables.sites.size() - 1), b.getInt64(turns)});
+  cast<Function>(mark->getCalledOperand())->setMemoryEffects(MemoryEffects::inaccessibleMemOnly());
+  mark->setDoesNotThrow();
+  mark->addFnAttr(Attribute::WillReturn);
+}
+
+/// What LLVM is told of a loop: the number by which remarks know it, whether each turn is to have code of its own.
+void FunctionEmitter::describeLoop(BranchInst *back, mlir::Operation *branch, mlir::Location place) {
   LLVMContext &context = b.getContext();
-  tables.sites.push_back(place);
-  auto *number = ConstantAsMetadata::get(b.getInt64(tables.sites.size() - 1));
-  MDNode *loop =
-      MDNode::getDistinct(context, {nullptr, MDNode::get(context, {MDString::get(context, loopNumber), number})});
+  SmallVector<Metadata *> properties = {nullptr};
+  if (branch->hasAttr("toy.bare")) {
+    tables.sites.push_back(place);
+    auto *number = ConstantAsMetadata::get(b.getInt64(tables.sites.size() - 1));
+    properties.push_back(MDNode::get(context, {MDString::get(context, loopNumber), number}));
+  }
+  if (branch->hasAttr("toy.unroll"))
+    properties.push_back(MDNode::get(context, MDString::get(context, "llvm.loop.unroll.full")));
+  if (properties.size() == 1)
+    return;
+  MDNode *loop = MDNode::getDistinct(context, properties);
   loop->replaceOperandWith(0, loop); // what makes it this loop's own
-  return loop;
+  back->setMetadata(LLVMContext::MD_loop, loop);
 }
 
 void FunctionEmitter::emitTerminator(mlir::Block &block) {
@@ -227,12 +243,11 @@ void FunctionEmitter::emitTerminator(mlir::Block &block) {
   auto go = [&](mlir::Block *to, mlir::ValueRange operands, BasicBlock *start) {
     // `start` is the first block of the target; phis take the operands.
     BasicBlock *on = edge(&block, to, operands);
-    bool isBare = terminator->hasAttr("toy.bare");
-    if (position[to] <= position[&block] && !isBare)
+    if (position[to] <= position[&block] && !terminator->hasAttr("toy.bare"))
       emitPoll(terminator);
-    BranchInst *back = b.CreateBr(start);
-    if (isBare)
-      back->setMetadata(LLVMContext::MD_loop, numberedLoop(to->getTerminator()->getLoc()));
+    if (auto turns = terminator->getAttrOfType<mlir::IntegerAttr>("toy.strip"))
+      markTurn(terminator, turns.getInt());
+    describeLoop(b.CreateBr(start), terminator, to->getTerminator()->getLoc());
     for (auto [argument, operand] : zip_equal(to->getArguments(), operands)) {
       SmallVector<Value *> phis, values;
       append(phis, argument);

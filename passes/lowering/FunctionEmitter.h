@@ -51,6 +51,7 @@ private:
   void emitTerminator(mlir::Block &block);
   /// Looks for Ctrl-C; on the edges that close loops and where functions that call themselves begin.
   void emitPoll(mlir::Operation *branch);
+  void markTurn(mlir::Operation *branch, int64_t turns);
   llvm::BasicBlock *edge(mlir::Block *from, mlir::Block *to, mlir::ValueRange operands);
   Slot slotFromArguments(mlir::Type type, llvm::Function::arg_iterator &argument);
   void append(llvm::SmallVectorImpl<llvm::Value *> &values, mlir::Value v);
@@ -127,7 +128,7 @@ private:
   void failUnless(llvm::Value *condition, mlir::Operation *op);
   void setSite(mlir::Operation *op);
   llvm::Value *siteNumber(mlir::Location place);
-  llvm::MDNode *numberedLoop(mlir::Location place);
+  void describeLoop(llvm::BranchInst *back, mlir::Operation *branch, mlir::Location place);
   llvm::Value *tableWord(llvm::StringRef table, int64_t index, llvm::Type *type);
   llvm::Value *sizeOf(mlir::Value tensor, int64_t axis);
   llvm::Value *stackArray(llvm::Type *type, int64_t count);

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Strips of turns: LLVM's own counts say how many turns a loop makes, so that it does not matter what its passes have
+/// made of the counter.
+#include "jit/StripTurns.h"
+#include "passes/lowering/Attributes.h"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Local.h"
+#include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
+
+using namespace llvm;
+
+namespace toy {
+
+static bool calls(const Instruction &i, StringRef name) {
+  auto *call = dyn_cast<CallInst>(&i);
+  return call && call->getCalledFunction() && call->getCalledFunction()->getName() == name;
+}
+
+/// Before an instruction: if (interrupted) { site = …; poll(); }, with the place of a mark.
+static void look(Instruction *before, Value *place) {
+  Module &module = *before->getModule();
+  IRBuilder<> b(before);
+  Value *flag =
+      b.CreateLoad(b.getInt8Ty(), module.getOrInsertGlobal("toy_rt_interrupted", b.getInt8Ty()), /*isVolatile=*/true);
+  Instruction *rare = SplitBlockAndInsertIfThen(b.CreateICmpNE(flag, b.getInt8(0)), before, /*Unreachable=*/false,
+                                                MDBuilder(b.getContext()).createUnlikelyBranchWeights());
+  b.SetInsertPoint(rare);
+  Value *first = b.CreateLoad(b.getInt64Ty(), module.getOrInsertGlobal("toy.data", b.getInt64Ty()));
+  b.CreateStore(b.CreateAdd(first, place), module.getOrInsertGlobal("toy_rt_site", b.getInt64Ty()));
+  b.CreateCall(module.getOrInsertFunction("toy_rt_poll", b.getVoidTy()))
+      ->setMemoryEffects(MemoryEffects::readOnly() | MemoryEffects::inaccessibleMemOnly());
+}
+
+namespace {
+/// A loop that becomes strips: `left` is how often it goes back, known before it.
+struct Strips {
+  Loop *loop;
+  Value *left, *place;
+  uint64_t turns;
+};
+} // namespace
+
+static BranchInst *leavingLatch(Loop &loop) {
+  BasicBlock *latch = loop.getLoopLatch();
+  return latch && loop.isLoopExiting(latch) ? dyn_cast<BranchInst>(latch->getTerminator()) : nullptr;
+}
+
+/// Gives `left` where the turns of a loop can be counted; zero where it has no more than a strip.
+static Value *turnsBack(Loop &loop, uint64_t turns, ScalarEvolution &evolution) {
+  BasicBlock *preheader = loop.getLoopPreheader();
+  if (!preheader || !leavingLatch(loop))
+    return nullptr;
+  const SCEV *count = evolution.getExitCount(&loop, loop.getLoopLatch());
+  Type *i64 = Type::getInt64Ty(preheader->getContext());
+  if (isa<SCEVCouldNotCompute>(count) || !count->getType()->isIntegerTy() ||
+      evolution.getTypeSizeInBits(count->getType()) > 64)
+    return nullptr;
+  if (evolution.getUnsignedRangeMax(count).ult(turns))
+    return ConstantInt::get(i64, 0);
+  SCEVExpander expander(evolution, "turns");
+  Instruction *at = preheader->getTerminator();
+  return expander.isSafeToExpandAt(count, at)
+             ? expander.expandCodeFor(evolution.getNoopOrZeroExtend(count, i64), i64, at)
+             : nullptr;
+}
+
+/// preheader → header … latch ? header : exit        becomes
+/// preheader → strip(left): here = min(left, turns - 1) → header(turn) … latch: turn == here ? between : header;
+/// between: left == here ? exit : again; again: a look → strip(left - here - 1)
+/// Gives the loop's own condition, which may be needed no more.
+static Value *stripMine(const Strips &strips) {
+  BasicBlock *header = strips.loop->getHeader(), *latch = strips.loop->getLoopLatch(),
+             *preheader = strips.loop->getLoopPreheader();
+  BranchInst *back = leavingLatch(*strips.loop);
+  const unsigned leaves = back->getSuccessor(0) == header ? 1 : 0;
+  BasicBlock *exit = back->getSuccessor(leaves);
+  LLVMContext &context = header->getContext();
+  auto make = [&](BasicBlock *next) { return BasicBlock::Create(context, "", header->getParent(), next); };
+  BasicBlock *strip = make(header), *between = make(exit), *again = make(exit);
+  IRBuilder<> b(strip);
+  Type *i64 = b.getInt64Ty();
+  PHINode *left = b.CreatePHI(i64, 2);
+  for (PHINode &phi : header->phis()) {
+    PHINode *first = b.CreatePHI(phi.getType(), 2);
+    first->addIncoming(phi.getIncomingValueForBlock(preheader), preheader);
+    first->addIncoming(phi.getIncomingValueForBlock(latch), again);
+    phi.setIncomingValueForBlock(preheader, first);
+    phi.replaceIncomingBlockWith(preheader, strip);
+  }
+  Value *here = b.CreateBinaryIntrinsic(Intrinsic::umin, left, b.getInt64(strips.turns - 1));
+  b.CreateBr(header);
+  preheader->getTerminator()->replaceSuccessorWith(header, strip);
+
+  b.SetInsertPoint(header, header->begin());
+  PHINode *turn = b.CreatePHI(i64, 2);
+  b.SetInsertPoint(back);
+  Value *isLast = leaves ? b.CreateICmpNE(turn, here) : b.CreateICmpEQ(turn, here);
+  turn->addIncoming(b.getInt64(0), strip);
+  turn->addIncoming(b.CreateAdd(turn, b.getInt64(1), "", /*HasNUW=*/true, /*HasNSW=*/true), latch);
+  Value *before = back->getCondition();
+  back->setCondition(isLast);
+  back->setSuccessor(leaves, between);
+  exit->replacePhiUsesWith(latch, between);
+
+  b.SetInsertPoint(between);
+  b.CreateCondBr(b.CreateICmpEQ(left, here), exit, again);
+  b.SetInsertPoint(again);
+  left->addIncoming(strips.left, preheader);
+  left->addIncoming(b.CreateSub(b.CreateSub(left, here), b.getInt64(1)), again);
+  look(b.CreateBr(strip), strips.place);
+  return before;
+}
+
+PreservedAnalyses StripTurns::run(Function &function, FunctionAnalysisManager &analyses) {
+  SmallVector<CallInst *> marks;
+  for (Instruction &i : instructions(function))
+    if (calls(i, turnMark))
+      marks.push_back(cast<CallInst>(&i));
+  if (marks.empty())
+    return PreservedAnalyses::all();
+  auto &loops = analyses.getResult<LoopAnalysis>(function);
+  auto &evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
+  SmallVector<Strips> found;
+  SmallDenseMap<Loop *, bool> done; // whether its marks are needed no more
+  for (CallInst *mark : marks) {    // counts first, while what LLVM knows of the loops is true
+    Loop *loop = loops.getLoopFor(mark->getParent());
+    auto [it, isNew] = done.try_emplace(loop, !loop);
+    if (isNew && loop) {
+      uint64_t turns = cast<ConstantInt>(mark->getArgOperand(1))->getZExtValue();
+      if (Value *left = turnsBack(*loop, turns, evolution)) {
+        it->second = true;
+        if (!isa<ConstantInt>(left) || !cast<ConstantInt>(left)->isZero())
+          found.push_back({loop, left, mark->getArgOperand(0), turns});
+      }
+    }
+    if (it->second)
+      mark->eraseFromParent();
+  }
+  SmallVector<WeakTrackingVH> conditions; // of which one may be what another loop's turns follow from
+  for (const Strips &strips : found)
+    conditions.emplace_back(stripMine(strips));
+  RecursivelyDeleteTriviallyDeadInstructionsPermissive(conditions);
+  return PreservedAnalyses::none();
+}
+
+void lookAtEachTurn(Module &module) {
+  Function *mark = module.getFunction(turnMark);
+  if (!mark)
+    return;
+  while (!mark->use_empty()) {
+    auto *call = cast<CallInst>(mark->user_back());
+    look(call, call->getArgOperand(0));
+    call->eraseFromParent();
+  }
+  mark->eraseFromParent();
+}
+
+} // namespace toy
