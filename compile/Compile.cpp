@@ -9,6 +9,7 @@
 #include "jit/ScalarLoops.h"
 #include "jit/SharedKernels.h"
 #include "passes/lowering/FunctionEmitter.h"
+#include "passes/lowering/LentArguments.h"
 #include "runtime/Parallel.h"
 #include "support/Sanitizers.h"
 
@@ -196,6 +197,7 @@ void Compiler::lower(CompiledUnit &c) {
   if (!engine.start(c.error))
     return;
   markRecursion(*c.ir);
+  markLentArguments(*c.ir);
   if (!cache) {
     cache = std::make_unique<CodeCache>(options.cache);
     ready = std::make_unique<ReadyKernels>(options.cache ? cache->build() : "");

@@ -65,7 +65,8 @@ static void inlineRecursion(Module &module) {
   SmallVector<Function *> functions;
   for (Function &f : module)
     if (!f.isDeclaration() && f.getInstructionCount() <= mostInstructions &&
-        none_of(f.args(), [](Argument &argument) { return argument.getType()->isPointerTy(); }))
+        (f.hasFnAttribute(lentOnly) ||
+         none_of(f.args(), [](Argument &argument) { return argument.getType()->isPointerTy(); })))
       functions.push_back(&f);
   auto callsOf = [](Function &f) {
     SmallVector<CallBase *> calls;
@@ -97,11 +98,11 @@ void optimizeModule(Module &module, TargetMachine &machine, int level, function_
   tuning.SLPVectorization = true; // the parts of complex numbers, and fields of structs, side by side
   PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);
   PassAnalyses analyses(builder);
-  ModulePassManager passes;
   builder.registerVectorizerStartEPCallback([](FunctionPassManager &passes, OptimizationLevel) {
     passes.addPass(LoopSimplifyPass());
     passes.addPass(StripTurns());
   });
+  ModulePassManager passes;
   if (level >= 2)
     inlineRecursion(module);
   if (level >= 3)

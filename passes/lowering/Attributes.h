@@ -10,12 +10,14 @@ constexpr char sharedKernel[] = "toy.kernel";
 /// A function that such a loop calls at its beginning, if it may turn out to be little used, with how many elements its
 /// operations compute in this call.
 constexpr char kernelElements[] = "toy.elements";
+/// A function whose tensors are all lent (lowering/LentArguments.h): a call of it counts no references.
+constexpr char lentOnly[] = "toy.lent";
 /// A version of a function for vectors, which loops may call after they were vectorized.
 constexpr char vectorVariant[] = "toy.variant";
 /// A property of a loop (`llvm.loop`): the number of its place among those of the module, for remarks.
 constexpr char loopNumber[] = "toy.loop";
-
-} // namespace toy
 /// What a loop calls at the end of each turn, with the number of its place in the module and the turns
 /// between two looks for Ctrl-C. The looks are made when LLVM has simplified the loop (jit/StripTurns.h).
 constexpr char turnMark[] = "toy.turn";
+
+} // namespace toy

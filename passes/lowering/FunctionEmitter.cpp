@@ -6,6 +6,7 @@
 #include "passes/lowering/FunctionEmitter.h"
 
 #include "passes/lowering/Attributes.h"
+#include "passes/lowering/LentArguments.h"
 
 #include "runtime/Parallel.h"
 #include "runtime/Value.h"
@@ -25,7 +26,9 @@ static void appendTypes(SmallVectorImpl<Type *> &types, ScalarEmitter &scalars, 
 }
 
 Function *FunctionEmitter::declare(Module &module, mlir::func::FuncOp function) {
-  if (Function *known = module.getFunction(function.getSymName()))
+  const bool lent = hasLentArguments(function);
+  const std::string name = (function.getSymName() + (lent ? ".lent" : "")).str();
+  if (Function *known = module.getFunction(name))
     return known;
   IRBuilder<> b(module.getContext());
   ScalarEmitter scalars(module, b);
@@ -38,8 +41,13 @@ Function *FunctionEmitter::declare(Module &module, mlir::func::FuncOp function) 
   Type *result = results.empty()       ? b.getVoidTy()
                  : results.size() == 1 ? results[0]
                                        : StructType::get(module.getContext(), results);
-  auto *f = Function::Create(FunctionType::get(result, arguments, false), Function::ExternalLinkage,
-                             function.getSymName(), module);
+  auto *f = Function::Create(FunctionType::get(result, arguments, false),
+                             lent ? Function::InternalLinkage : Function::ExternalLinkage, name, module);
+  if (lent && llvm::all_of(function.getArguments(), [](mlir::Value argument) {
+        auto tensor = dyn_cast<TensorType>(argument.getType());
+        return isLent(argument) || (tensor && tensor.isScalar());
+      }))
+    f->addFnAttr(lentOnly);
   f->addFnAttr(Attribute::getWithUWTableKind(module.getContext(), UWTableKind::Default));
   return f;
 }
@@ -87,6 +95,8 @@ static std::string forObject(StringRef name, mlir::Type type) {
 }
 
 void FunctionEmitter::release(mlir::Value v) {
+  if (isLent(v))
+    return;
   scalars.call(forObject("toy_rt_release", v.getType()), b.getVoidTy(), {slots[v].object})->setDoesNotThrow();
 }
 void FunctionEmitter::retain(mlir::Value v) {
@@ -270,6 +280,31 @@ void FunctionEmitter::emitTerminator(mlir::Block &block) {
   b.CreateCondBr(slots[branch.getCondition()].scalar.re, yes, no);
 }
 
+/// A function that is given references to what its body is lent: as calls from other modules have it.
+static Function *takingReferences(Function *body, mlir::func::FuncOp function) {
+  Module &module = *body->getParent();
+  auto *f = Function::Create(body->getFunctionType(), Function::ExternalLinkage, function.getSymName(), module);
+  f->addFnAttr(Attribute::getWithUWTableKind(module.getContext(), UWTableKind::Default));
+  IRBuilder<> b(BasicBlock::Create(module.getContext(), "", f));
+  SmallVector<Value *> arguments;
+  for (Argument &argument : f->args())
+    arguments.push_back(&argument);
+  CallInst *call = b.CreateCall(body, arguments);
+  unsigned at = 0;
+  for (mlir::Value argument : function.getArguments()) {
+    if (isLent(argument))
+      b.CreateCall(module.getOrInsertFunction("toy_rt_release", b.getVoidTy(), b.getPtrTy()), {f->getArg(at)})
+          ->setDoesNotThrow();
+    auto tensor = dyn_cast<TensorType>(argument.getType());
+    at += tensor && tensor.isScalar() && tensor.isComplex() ? 2 : 1;
+  }
+  if (call->getType()->isVoidTy())
+    b.CreateRetVoid();
+  else
+    b.CreateRet(call);
+  return f;
+}
+
 void FunctionEmitter::emit() {
   f = declare(module, function);
   for (mlir::Block &block : function.getBody()) {
@@ -311,7 +346,7 @@ void FunctionEmitter::emit() {
   b.SetCurrentDebugLocation(DebugLoc());
   if (tables.places)
     tables.places->tellCalls(*f, isLibrary);
-  emitEntry(f);
+  emitEntry(hasLentArguments(function) ? takingReferences(f, function) : f);
 }
 
 /// `void symbol.entry(void **arguments, void **results)`

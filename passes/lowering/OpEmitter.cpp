@@ -3,6 +3,7 @@
 /// Single operations: scalars inline, groups as kernels, products as BLAS calls, views as headers; everything else is
 /// executed by the runtime through one generic call.
 #include "passes/lowering/FunctionEmitter.h"
+#include "passes/lowering/LentArguments.h"
 #include "passes/lowering/SizeEmitter.h"
 
 #include "runtime/Planar.h"
@@ -253,10 +254,17 @@ void FunctionEmitter::emit(mlir::func::CallOp op) {
     return emitTry(op);
   auto callee = op->getParentOfType<mlir::ModuleOp>().lookupSymbol<mlir::func::FuncOp>(op.getCallee());
   SmallVector<Value *> arguments;
-  SmallPtrSet<void *, 8> given;
-  for (mlir::Value v : op.getOperands()) {
+  auto isLentTo = [&](mlir::OpOperand &operand) {
+    return !callee.isExternal() && isLent(callee.getArgument(operand.getOperandNumber()));
+  };
+  SmallPtrSet<void *, 8> given; // or lent: then this function's reference lasts until the call returns
+  for (mlir::OpOperand &operand : op->getOpOperands())
+    if (isLentTo(operand) || isLent(operand.get()))
+      given.insert(operand.get().getAsOpaquePointer());
+  for (mlir::OpOperand &operand : op->getOpOperands()) {
+    mlir::Value v = operand.get();
     append(arguments, v);
-    if (!isObject(v))
+    if (!isObject(v) || isLentTo(operand))
       continue;
     // The callee owns its arguments: the reference itself when this is the last use.
     if (diesAt(v, op) && given.insert(v.getAsOpaquePointer()).second)
