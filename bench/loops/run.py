@@ -75,6 +75,17 @@ PROGRAMS = {
     "table": (300, 1.50),
     "simpson": (200, 1.50),
     "waves": (2_000, 1.50),
+    "traceback": (500, 1.50),
+    "counting": (20_000, 1.50),
+    "kmp": (200_000, 1.50),
+    "bellman": (3_000, 1.50),
+    "kepler": (10_000, 1.50),
+    "blur": (120, 1.50),
+    "subsets": (22, 1.50),
+    "fractal": (100, 1.50),
+    "scanning": (200_000, 1.50),
+    "insertion": (3_000, 1.50),
+    "digits": (100_000, 1.50),
 }
 COMPILERS = {
     "clang": ["clang-22", "-O3", "-march=native", "-ffp-contract=off", "-fwrapv"],
