@@ -8,7 +8,7 @@ import re
 import subprocess
 import tempfile
 
-import prompt
+import terminal
 
 
 def ones(*sizes):
@@ -443,7 +443,7 @@ def failed_calls(toy):
     }
 
     def outcomes(definition, calls, flags):
-        session = prompt.Session(toy, ["--no-cache", *flags])
+        session = terminal.Session(toy, ["--no-cache", *flags])
         try:
             session.line(definition)
             answers = [session.line(call) for call in calls]

@@ -11,8 +11,8 @@ import subprocess
 import tempfile
 import time
 
-import prompt
-from prompt import expect, first
+from programs import first, same
+from terminal import Session
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -94,7 +94,7 @@ def ends(toy):
                         pass
                     os.close(main)
                 problems += [
-                    expect(f"output before {what}", out.decode().replace("\r", ""), "first\nsecond"),
+                    same(f"output before {what}", out.decode().replace("\r", ""), "first\nsecond"),
                     None if child.returncode in statuses else f"{what}: status {child.returncode}\n{errors}",
                 ]
                 if what not in ("Ctrl-C", "SIGTERM", "SIGHUP", "exit"):
@@ -109,7 +109,7 @@ def lines_at_once(toy):
         os.execv(toy, ["toy", "-e", 'print("epoch 1"); while true { }'])
     try:
         ready, _, _ = select.select([fd], [], [], 20)
-        return expect("the first line", os.read(fd, 100) if ready else b"", b"epoch 1\r\n")
+        return same("the first line", os.read(fd, 100) if ready else b"", b"epoch 1\r\n")
     finally:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
@@ -133,14 +133,14 @@ def readers_that_leave(toy):
         timeout=60,
     )
     return first(
-        expect("head", (done.stdout, done.stderr, done.returncode), ("0\n", "", 141)),
-        expect("full", (full.returncode, "I0107" in full.stderr), (1, True)),
+        same("head", (done.stdout, done.stderr, done.returncode), ("0\n", "", 141)),
+        same("full", (full.returncode, "I0107" in full.stderr), (1, True)),
     )
 
 
 def places(toy):
     """After a failure inside compiled code, other errors have their own places."""
-    s = prompt.Session(toy, ["--jit=auto"])
+    s = Session(toy, ["--jit=auto"])
     try:
         s.line("def f(x, i) { return x[i] + sum(x); }")
         s.line("f([1, 2], 1);")
@@ -167,8 +167,8 @@ def no_escapes(toy):
     """Escape codes go to terminals that understand them, and nowhere else."""
     program = "show(rand(4, 4)); show([[1i, 2], [3, 4]]); print([1, 2]); nosuch"
     problems = [
-        expect("pipes", "\x1b" in (done := run(toy, "-e", program)).stdout + done.stderr, False),
-        expect("always", "\x1b" in run(toy, "--color=always", "-e", program).stdout, True),
+        same("pipes", "\x1b" in (done := run(toy, "-e", program)).stdout + done.stderr, False),
+        same("always", "\x1b" in run(toy, "--color=always", "-e", program).stdout, True),
     ]
     for settings, want in (
         ({"TERM": "dumb"}, False),
@@ -190,7 +190,7 @@ def no_escapes(toy):
             pass
         os.waitpid(pid, 0)
         os.close(fd)
-        problems.append(expect(f"colours with {settings}", b"\x1b" in out, want))
+        problems.append(same(f"colours with {settings}", b"\x1b" in out, want))
     return first(*problems)
 
 
@@ -208,14 +208,14 @@ def command_line(toy):
         toy, "-e", "def f(x) { return x; }\nf([1, 2])\n:emit nonsense f"
     )
     return first(
-        expect("-e with a topic", "Fourier" in run(toy, "-e", "?fft").stdout, True),
-        expect("-e with a command", run(toy, "-e", ":type [1, 2] + 1").stdout, "f64[2]\n"),
-        expect("several inputs", run(toy, "-e", "var x = 4\n:type x\nx + 1").stdout, "i64\n5\n"),
-        expect("a pipe", (pipe.stdout, pipe.stderr), ("42\n", "")),
-        expect("a stage", "tokens, ast, toy" in stage.stderr and "D0103" in stage.stderr, True),
-        expect("a stage at the prompt", "D0103" in emitted.stderr and "text" not in emitted.stdout, True),
-        expect("what was typed", "1 | 1 + nosuch\n  |     ^^^^^^" in run(toy, "-e", ":type 1 + nosuch").stderr, True),
-        expect("what was typed", "1 | nosuch(2)\n" in run(toy, "-e", ":bench nosuch(2)").stderr, True),
+        same("-e with a topic", "Fourier" in run(toy, "-e", "?fft").stdout, True),
+        same("-e with a command", run(toy, "-e", ":type [1, 2] + 1").stdout, "f64[2]\n"),
+        same("several inputs", run(toy, "-e", "var x = 4\n:type x\nx + 1").stdout, "i64\n5\n"),
+        same("a pipe", (pipe.stdout, pipe.stderr), ("42\n", "")),
+        same("a stage", "tokens, ast, toy" in stage.stderr and "D0103" in stage.stderr, True),
+        same("a stage at the prompt", "D0103" in emitted.stderr and "text" not in emitted.stdout, True),
+        same("what was typed", "1 | 1 + nosuch\n  |     ^^^^^^" in run(toy, "-e", ":type 1 + nosuch").stderr, True),
+        same("what was typed", "1 | nosuch(2)\n" in run(toy, "-e", ":bench nosuch(2)").stderr, True),
     )
 
 
@@ -261,7 +261,7 @@ def interrupts(toy, every_library=False):
         "while true { }",
         "for i in range(1000000000) { print(i); }",
     )
-    s = prompt.Session(toy, TOY_FILL_FRESH=None)  # filling a gigabyte hears no Ctrl-C
+    s = Session(toy, TOY_FILL_FRESH=None)  # filling a gigabyte hears no Ctrl-C
     try:
         s.line(":set precision full")
         s.line("var x = [1, 2, 3];")
@@ -277,7 +277,7 @@ def interrupts(toy, every_library=False):
                 return f"no prompt after Ctrl-C in {text}\n{s.text()[-500:]}"
             problems.append(None if seconds < 2 else f"the prompt came back {seconds:.2f} s after Ctrl-C in {text}")
             problems.append(
-                expect(
+                same(
                     f"x after {text}",
                     s.line("print(x, sum(ones(300, 300) @ ones(300, 300)), det(eye(300)));"),
                     "[1.0, 2.0, 3.0] 27000000.0 1.0",
@@ -291,7 +291,7 @@ def interrupts(toy, every_library=False):
 def references(toy):
     """What compiled code held when an error passed through it is given up: a variable's memory is free when it gets
     another value."""
-    s = prompt.Session(toy, ["--jit=always", "--memory-limit=300000000"])
+    s = Session(toy, ["--jit=always", "--memory-limit=300000000"])
     try:
         s.line("def g(x, k) { assert(k < 5); return x[k] + sum(x); }")
         s.line(
@@ -308,7 +308,7 @@ def references(toy):
                 s.pump(1)
         except EOFError:
             pass
-        return expect("the last call", answer, "bool\ntrue")
+        return same("the last call", answer, "bool\ntrue")
     finally:
         s.close()
 
@@ -337,7 +337,7 @@ def extern_bounds(toy):
         )
         problems = []
         for mode in ("never", "always"):
-            s = prompt.Session(toy, ["--check-bounds", f"--jit={mode}"], width=200)
+            s = Session(toy, ["--check-bounds", f"--jit={mode}"], width=200)
             try:
                 for text in declared.splitlines():
                     s.line(text)
@@ -353,7 +353,7 @@ def extern_bounds(toy):
                             if (code in answer if code else answer == "")
                             else f"{name} of {size} elements with --jit={mode}: {answer}"
                         )
-                        problems.append(expect("a variable", s.line("kept"), "i64\n6" if not code else "i64\n5"))
+                        problems.append(same("a variable", s.line("kept"), "i64\n6" if not code else "i64\n5"))
                         s.line("kept = 5;")
             finally:
                 s.close()
@@ -403,7 +403,7 @@ def injected(toy):
                         statements if kind != "write" else [t for t in statements if t.startswith(("print", "save"))]
                     ):
                         if s is None:
-                            s = prompt.Session(toy, LD_PRELOAD=f"{folder}/failing.so")
+                            s = Session(toy, LD_PRELOAD=f"{folder}/failing.so")
                             s.line(f":load {path}")
                         try:
                             try:

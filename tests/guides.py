@@ -17,7 +17,7 @@ import tempfile
 import numpy as np
 
 import programs
-import prompt
+import terminal
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 GUIDES = ROOT / "docs/guides"
@@ -192,7 +192,7 @@ def run_commands(page, body, line, folder, environment):
 def run_prompt(toy, page, body, line):
     """Inputs at a prompt, in a terminal of 100 columns; where a program has stopped, the prompt is `dbg> `."""
     problems = []
-    session = prompt.Session(toy, arguments=["--no-init"], width=100)
+    session = terminal.Session(toy, arguments=["--no-init"], width=100)
     try:
         signs = [text[:5] for text in body.splitlines() if text.startswith(("toy> ", "dbg> "))][1:] + ["toy> "]
         for (said, want), sign in zip(transcript(re.sub("^dbg> ", "toy> ", body, flags=re.M), "toy> "), signs):

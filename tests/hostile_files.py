@@ -231,7 +231,7 @@ def reproducers_are_few_and_private(toy, folder):
 
 @cases_in_a_folder
 def files_at_the_start(toy, folder):
-    from prompt import Session
+    from terminal import Session
 
     config, state = folder / "config", folder / "state"
     init = config / "toy/init.toy"

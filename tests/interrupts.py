@@ -6,7 +6,8 @@ import random
 import signal
 import time
 
-import prompt
+import terminal
+from programs import first, same
 
 #: what is defined, a call that ends at once (so that the code is there), and one that does not end
 FORMS = {
@@ -80,7 +81,7 @@ def until_prompt(s, text, delay):
 def interrupted(toy, form, times):
     definition, warm, endless = FORMS[form]
     rng = random.Random(form)
-    s = prompt.Session(toy)
+    s = terminal.Session(toy)
     try:
         s.line("var x = f64(arange(1000)); var check = sum(x);")
         s.line(definition)
@@ -89,10 +90,8 @@ def interrupted(toy, form, times):
             seconds = until_prompt(s, endless, 0.01 + 0.05 * rng.random())
             if seconds is None or seconds >= 0.1:
                 return f"turn {turn} of {form}: {seconds} s after Ctrl-C\n{s.text()[-500:]}"
-        same = s.line("sum(x) == check")
-        return prompt.first(
-            prompt.expect("variables", same, "bool\ntrue"), prompt.expect("the same call", s.line(warm), begun)
-        )
+        unchanged = s.line("sum(x) == check")
+        return first(same("variables", unchanged, "bool\ntrue"), same("the same call", s.line(warm), begun))
     finally:
         s.close()
 

@@ -6,7 +6,8 @@ import pathlib
 import subprocess
 import tempfile
 
-from prompt import expect, first, session
+from programs import first, same
+from terminal import session
 
 FILES = {
     "filters.toy": """
@@ -145,28 +146,28 @@ def at_prompt(s):
         pathlib.Path(s.home.name, name).parent.mkdir(exist_ok=True)
         pathlib.Path(s.home.name, name).write_text(text)
     home = s.home.name
-    problems = [expect("import", s.line(f'import "{home}/filters.toy" as flt;'), "shared runs\nfilters run")]
-    problems.append(expect("call", s.line("flt.lowpass([3, 4])"), "f64\n106.0"))
-    problems.append(expect("type", s.line(":type flt.order"), "i64"))
-    problems.append(expect("help", "Twice the mean." in s.line("?flt.lowpass"), True))
-    problems.append(expect("completion", s.line("flt.lowp\t([3, 4])"), "f64\n106.0"))
+    problems = [same("import", s.line(f'import "{home}/filters.toy" as flt;'), "shared runs\nfilters run")]
+    problems.append(same("call", s.line("flt.lowpass([3, 4])"), "f64\n106.0"))
+    problems.append(same("type", s.line(":type flt.order"), "i64"))
+    problems.append(same("help", "Twice the mean." in s.line("?flt.lowpass"), True))
+    problems.append(same("completion", s.line("flt.lowp\t([3, 4])"), "f64\n106.0"))
     s.line("var b = flt.Band(1, 2.5);")
     s.line("flt.order = 5;")
-    problems.append(expect("changed", s.line("flt.lowpass([3, 4])"), "f64\n115.0"))
+    problems.append(same("changed", s.line("flt.lowpass([3, 4])"), "f64\n115.0"))
     s.line(":undo")
     s.line(":undo")
-    problems.append(expect("undone", s.line("flt.lowpass([3, 4])"), "f64\n106.0"))
+    problems.append(same("undone", s.line("flt.lowpass([3, 4])"), "f64\n106.0"))
     s.line(f":save {home}/saved.toy")
     s.line(":reset")
-    problems.append(expect("reset", "N0101" in s.line("flt.order"), True))
+    problems.append(same("reset", "N0101" in s.line("flt.order"), True))
     s.line(f":load {home}/saved.toy")
-    problems.append(expect("loaded", s.line("(flt.width(b), flt.lowpass([3, 4]))"), "(f64, f64)\n(1.5, 106.0)"))
+    problems.append(same("loaded", s.line("(flt.width(b), flt.lowpass([3, 4]))"), "(f64, f64)\n(1.5, 106.0)"))
     s.line(":reset")
     s.line(f'import "{home}/plain.toy";')
     s.line(f":save {home}/saved.toy")
     s.line(":reset")
     s.line(f":load {home}/saved.toy")
-    problems.append(expect("what a plain import sees", s.line("both([3])"), "f64\n8.0"))
+    problems.append(same("what a plain import sees", s.line("both([3])"), "f64\n8.0"))
     s.line(":reset")
     s.line(f'import "{home}/one.toy";')
     s.line(f'import "{home}/two.toy";')
@@ -174,13 +175,13 @@ def at_prompt(s):
     s.line(f":save {home}/saved.toy")
     s.line(":reset")
     s.line(f":load {home}/saved.toy")
-    problems.append(expect("one name for two modules", s.line("(by_one(2), by_two(2), lazy(1), kept.low)"), ALIASES))
+    problems.append(same("one name for two modules", s.line("(by_one(2), by_two(2), lazy(1), kept.low)"), ALIASES))
     s.line(":reset")
     s.line(f'import "{home}/lib/shared.toy" as s;')
     s.line(":undo")
-    problems.append(expect("undone import", "N0101" in s.line("s.offset"), True))
-    problems.append(expect("again", s.line(f'import "{home}/lib/shared.toy" as s;'), "shared runs"))
-    problems.append(expect("value", s.line("s.offset"), "f64\n100.0"))
+    problems.append(same("undone import", "N0101" in s.line("s.offset"), True))
+    problems.append(same("again", s.line(f'import "{home}/lib/shared.toy" as s;'), "shared runs"))
+    problems.append(same("value", s.line("s.offset"), "f64\n100.0"))
     return first(*problems)
 
 

@@ -10,10 +10,10 @@ import time
 
 import pyte
 
-import prompt
+import terminal
 
 
-class Screens(prompt.Session):
+class Screens(terminal.Session):
     """A session whose output also goes to a terminal of pyte."""
 
     def __init__(self, toy, width=60, height=24, **environment):
@@ -357,7 +357,7 @@ def guessed(toy):
     """The first theme is that of COLORFGBG, where it names a background."""
     problems = []
     for value, theme in (("0;15", "light"), ("0;default;7", "light"), ("15;0", "dark"), ("7;8", "dark"), ("x", "dark")):
-        s = prompt.Session(toy, COLORFGBG=value)
+        s = terminal.Session(toy, COLORFGBG=value)
         if not any(row.split()[:2] == ["theme", theme] for row in s.line(":set").splitlines()):
             problems.append(f"COLORFGBG={value}: {s.text()}")
         s.close()

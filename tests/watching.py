@@ -8,9 +8,9 @@ import subprocess
 import tempfile
 import time
 
-import prompt
 import screens
-from prompt import expect, first
+from programs import first, same
+from terminal import Session, session
 
 PROFILED = """\
 def series(n) {
@@ -122,15 +122,15 @@ def profile_changes_nothing(s):
     s.wait()
     stopped = s.text()
     return first(
-        expect("table", "own time" in shown and "in compiled code" in shown, True),
-        expect("kept", s.line("x > 14.0"), "bool\ntrue"),
-        expect("instances", before, "f was not called yet"),
-        expect("an error", "error[" in error, True),
-        expect("Ctrl-C", "R0114" in stopped, True),
-        expect("a function alone", "`:profile f(…)`" in s.line(":profile f"), True),
-        expect("a moment", s.line(":profile 1 + 1")[:6], "i64\n2\n"),
-        expect("goes on", s.line("f(1)"), "f64\n1.0"),
-        expect("no signals", s.line(":bench f(10)", timeout=60)[:7], "compile"),
+        same("table", "own time" in shown and "in compiled code" in shown, True),
+        same("kept", s.line("x > 14.0"), "bool\ntrue"),
+        same("instances", before, "f was not called yet"),
+        same("an error", "error[" in error, True),
+        same("Ctrl-C", "R0114" in stopped, True),
+        same("a function alone", "`:profile f(…)`" in s.line(":profile f"), True),
+        same("a moment", s.line(":profile 1 + 1")[:6], "i64\n2\n"),
+        same("goes on", s.line("f(1)"), "f64\n1.0"),
+        same("no signals", s.line(":bench f(10)", timeout=60)[:7], "compile"),
     )
 
 
@@ -174,7 +174,7 @@ def breakpoints(s):
     stop = "dbg> "
     defined(s)
     call = 'f([1, 2, 3], P(5, "b"))'
-    problems = [expect("stops", s.line(call, stop), "stopped at <input 1>:3: breakpoint();")]
+    problems = [same("stops", s.line(call, stop), "stopped at <input 1>:3: breakpoint();")]
     for text, shown in {
         "z": "f64\n6.0",
         "y + z": "f64\n9.0",
@@ -187,30 +187,30 @@ def breakpoints(s):
         "g(1)": "i64\n3",
         "ans": "i64\n3",
     }.items():
-        problems.append(expect(text, s.line(text, stop), shown))
+        problems.append(same(text, s.line(text, stop), shown))
     problems += [
-        expect("an error", "error[N0101]" in s.line("nosuch", stop), True),
-        expect("an error that runs", "error[T0324]" in s.line("[1][7]", stop), True),
-        expect("step", s.line(":step", stop), "stopped at <input 1>:4: z += 1;"),
-        expect("next", s.line(":n", stop), "stopped at <input 1>:5: return z;"),
-        expect("behind the call", s.line(":next", stop)[:20], "stopped at <input 3>"),
-        expect(
+        same("an error", "error[N0101]" in s.line("nosuch", stop), True),
+        same("an error that runs", "error[T0324]" in s.line("[1][7]", stop), True),
+        same("step", s.line(":step", stop), "stopped at <input 1>:4: z += 1;"),
+        same("next", s.line(":n", stop), "stopped at <input 1>:5: return z;"),
+        same("behind the call", s.line(":next", stop)[:20], "stopped at <input 3>"),
+        same(
             "locals of the caller",
             s.line("(k, N, x, p.b)", stop),
             '(f64, i64, f64[3], str)\n(7.0, 3, [1.0, 2.0, 3.0], "b")',
         ),
-        expect("continue", s.line(":continue"), "f64\n18.0"),
-        expect("nothing stays", "error[N" in s.line("h(1)"), True),
-        expect("nor of the locals", "error[N" in s.line("z"), True),
-        expect("the result", s.line("ans"), "f64\n18.0"),
-        expect("not stopped", "D0108" in s.line(":continue") and "D0108" in s.line(":where"), True),
+        same("continue", s.line(":continue"), "f64\n18.0"),
+        same("nothing stays", "error[N" in s.line("h(1)"), True),
+        same("nor of the locals", "error[N" in s.line("z"), True),
+        same("the result", s.line("ans"), "f64\n18.0"),
+        same("not stopped", "D0108" in s.line(":continue") and "D0108" in s.line(":where"), True),
     ]
     s.line(f"var kept = 1; kept = {call};", stop)
     gone = s.line(":quit")
     problems += [
-        expect("gives up", "error[R0114]" in gone and "called here" in gone, True),
-        expect("and changes nothing", "N0101" in s.line("kept"), True),
-        expect("stops again", s.line(call, stop)[:10], "stopped at"),
+        same("gives up", "error[R0114]" in gone and "called here" in gone, True),
+        same("and changes nothing", "N0101" in s.line("kept"), True),
+        same("stops again", s.line(call, stop)[:10], "stopped at"),
     ]
     s.line("var n = 0", stop)
     s.send("while true { n += 1; }\r")
@@ -218,23 +218,23 @@ def breakpoints(s):
     os.kill(s.pid, signal.SIGINT)
     s.wait(stop)
     problems += [
-        expect("Ctrl-C", "R0114" in s.text(), True),
-        expect("the locals after it", s.line("z", stop), "f64\n6.0"),
-        expect("the call after it", s.line(":c"), "f64\n18.0"),
+        same("Ctrl-C", "R0114" in s.text(), True),
+        same("the locals after it", s.line("z", stop), "f64\n6.0"),
+        same("the call after it", s.line(":c"), "f64\n18.0"),
     ]
     s.line("for i in range(3) { breakpoint(); }", stop)
     problems += [
-        expect("a loop", s.line("i", stop), "i64\n0"),
-        expect("its next turn", s.line(":c", stop)[:10], "stopped at"),
-        expect("its variable", s.line("i", stop), "i64\n1"),
+        same("a loop", s.line("i", stop), "i64\n0"),
+        same("its next turn", s.line(":c", stop)[:10], "stopped at"),
+        same("its variable", s.line("i", stop), "i64\n1"),
     ]
     s.line(":c", stop)
-    problems.append(expect("its end", s.line(":c"), ""))
+    problems.append(same("its end", s.line(":c"), ""))
     s.line("try { g(1); breakpoint(); } catch e { print(2); }", stop)
     s.line(":c", stop)
-    problems.append(expect("quit is not caught", "R0114" in s.line(":q"), True))
+    problems.append(same("quit is not caught", "R0114" in s.line(":q"), True))
     s.line("def breakpoint() { return 7; }")
-    problems.append(expect("a function of the user's", s.line("breakpoint()"), "i64\n7"))
+    problems.append(same("a function of the user's", s.line("breakpoint()"), "i64\n7"))
     return first(*problems)
 
 
@@ -244,20 +244,20 @@ def random_numbers_at_stops(s):
     s.line("seed(3); draw()", "dbg> ")
     s.line("rand(5)", "dbg> ")
     stopped = s.line(":c")
-    return expect("drawn", stopped, s.line("seed(3); rand(2)"))
+    return same("drawn", stopped, s.line("seed(3); rand(2)"))
 
 
 def end_of_input_at_stops(s):
     s.line("breakpoint()", "dbg> ")
     s.keys("\x04")
     s.wait()
-    return expect("gives up the input", "R0114" in s.text() and s.line("1 + 1"), "i64\n2")
+    return same("gives up the input", "R0114" in s.text() and s.line("1 + 1"), "i64\n2")
 
 
 def exit_at_stops(toy):
     """The program ends with the status, as it does at the prompt."""
     for lines in (["exit(3)"], ["breakpoint()", "exit(3)"]):
-        s = prompt.Session(toy, NO_COLOR="1")
+        s = Session(toy, NO_COLOR="1")
         try:
             for line in lines[:-1]:
                 s.line(line, "dbg> ")
@@ -304,7 +304,7 @@ def all_cases():
     for test in (lines_of_profile, whole_of_profile, perf_map, exit_at_stops, without_terminal):
         yield "watching: " + test.__name__.replace("_", " "), test
     for body in (profile_changes_nothing, breakpoints, random_numbers_at_stops, end_of_input_at_stops):
-        yield "watching: " + body.__name__.replace("_", " "), prompt.session(body, NO_COLOR="1")
+        yield "watching: " + body.__name__.replace("_", " "), session(body, NO_COLOR="1")
     yield "watching: stop on screen", screens.screens(stop_on_screen, NO_COLOR="1")
 
 
