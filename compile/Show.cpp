@@ -3,6 +3,7 @@
 /// Texts of the phases, for --emit and the prompt.
 #include "compile/CompileImpl.h"
 
+#include "compile/ShowImpl.h"
 #include "ir/ToyDialect.h"
 #include "jit/DeviceCompiler.h"
 #include "runtime/Error.h"
@@ -24,7 +25,7 @@ static mlir::FileLineColRange placeOf(mlir::Location location) {
 
 /// The text of a module. A comment shows the source line wherever operations of another one begin; operations print
 /// in the order of a walk, one a line from the first that has a place.
-static std::string printed(mlir::ModuleOp module, const SourceManager &sources) {
+std::string printed(mlir::ModuleOp module, const SourceManager &sources) {
   std::string text;
   raw_string_ostream out(text);
   mlir::AsmState::LocationMap lines;
@@ -100,8 +101,7 @@ static StringRef userName(mlir::func::FuncOp function) {
   return name ? name.getValue() : "";
 }
 
-/// Whether functions of a module are those of a name; an error where none is. An empty name is everything.
-static std::function<bool(mlir::func::FuncOp)> chosen(mlir::ModuleOp module, StringRef name) {
+std::function<bool(mlir::func::FuncOp)> chosen(mlir::ModuleOp module, StringRef name) {
   std::set<std::string> there;
   for (auto function : module.getOps<mlir::func::FuncOp>())
     if (StringRef known = userName(function); !known.empty() && !function.isExternal())

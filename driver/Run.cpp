@@ -19,6 +19,7 @@
 #include "runtime/Parallel.h"
 #include "runtime/ranks/Ranks.h"
 #include "session/Session.h"
+#include "session/Stages.h"
 #include "support/Terminal.h"
 
 #include <fmt/format.h>
@@ -91,12 +92,8 @@ int emit(Session &session, const Options &options, const std::string &name, cons
     out = frontEnd(diagnostics, options, name, text);
   else {
     auto module = session.lower(name, text, {options.mode != Options::File});
-    if (module) {
-      std::string error;
-      out = session.getCompiler().emit(*module, options.emit, error, diagnostics.getSources(), options.function);
-      if (!error.empty())
-        diagnostics.report(DiagId::Internal, {}, {error});
-    }
+    if (module)
+      out = emitStage(session, *module, options.emit, options.function);
   }
   bool ok = !diagnostics.hasErrors();
   session.showDiagnostics();

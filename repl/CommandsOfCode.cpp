@@ -9,6 +9,7 @@
 #include "runtime/Io.h"
 #include "runtime/Output.h"
 #include "session/Session.h"
+#include "session/Stages.h"
 
 #include <fmt/format.h>
 
@@ -68,8 +69,8 @@ void Prompt::emit(const std::string &arguments) {
   session.showDiagnostics();
   if (!module)
     return;
-  std::string error, out = session.getCompiler().emit(*module, stage, error, session.getDiagnostics().getSources());
-  rt::output(error.empty() ? out : error + "\n");
+  rt::output(emitStage(session, *module, stage));
+  session.showDiagnostics();
 }
 
 void Prompt::explain(const std::string &text) {
