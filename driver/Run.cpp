@@ -30,6 +30,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <sstream>
 #include <unistd.h>
 
 namespace toy {
@@ -118,8 +119,11 @@ SessionOptions sessionOptions(const Options &options) {
 }
 
 bool holdsCommands(const std::string &text) {
-  return text.starts_with(":") || text.starts_with("?") || text.find("\n:") != text.npos ||
-         text.find("\n?") != text.npos;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with(":") || line.starts_with("?") || isCommandWord(line))
+      return true;
+  return false;
 }
 
 /// Piped text is input of the prompt, commands too, without the prompt: each input runs as soon as it is whole; the

@@ -79,23 +79,31 @@ const std::vector<CommandInfo> &commandTable() {
   return table;
 }
 
-/// The command that a word of other prompts stands for, unless it is a name of the user's; otherwise nothing.
-static std::string commandOfWord(std::string word, Session &session) {
+/// A word of other prompts, as it may be written, and the command that it stands for; otherwise nothing.
+static std::pair<std::string, std::string> commandOfWord(std::string word) {
+  word = trimmed(word);
   if (word.ends_with(";"))
     word = trimmed(word.substr(0, word.size() - 1));
   if (word.ends_with("()"))
     word.resize(word.size() - 2);
   for (auto [name, command] : {std::pair("exit", ":quit"), std::pair("quit", ":quit"), std::pair("help", ":help")})
-    if (word == name) {
-      std::vector<std::string> names = session.names();
-      return std::find(names.begin(), names.end(), word) == names.end() ? command : "";
-    }
-  return "";
+    if (word == name)
+      return {name, command};
+  return {};
+}
+
+bool isCommandWord(const std::string &text) { return !commandOfWord(text).first.empty(); }
+
+/// What the user has given such a name is no command.
+static std::string commandOf(const std::string &line, Session &session) {
+  auto [word, command] = commandOfWord(line);
+  std::vector<std::string> names = word.empty() ? std::vector<std::string>() : session.names();
+  return std::find(names.begin(), names.end(), word) == names.end() ? command : "";
 }
 
 bool Prompt::run(const std::string &line) {
   bool isCommand = line.starts_with("?") || line.starts_with(":");
-  std::string command = isCommand ? line : commandOfWord(trimmed(line), session);
+  std::string command = isCommand ? line : commandOf(line, session);
   if (command.empty())
     return false;
   session.protect(line, [&] { runCommand(command); });

@@ -75,6 +75,8 @@ struct CommandInfo {
   std::string name, argument, help;
 };
 const std::vector<CommandInfo> &commandTable();
+/// Whether a text is a word that stands for a command where nothing has its name: `exit`, `quit`, `help`.
+bool isCommandWord(const std::string &text);
 /// The documentation of a function, operator, keyword, command or error code; empty when there is none. `session` may
 /// have functions of its own.
 std::string helpOn(const std::string &topic, Session *session);
