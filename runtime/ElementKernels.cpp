@@ -260,7 +260,7 @@ template <int N, auto kernel, int inputs, int outputs> void run(int64_t n, doubl
         for (int lane = 0; lane < count; ++lane)
           values[i * n + begin + lane] = result[lane];
     }
-    if (__builtin_reduce_and(ordinary) != 0)
+    if (areAll(ordinary))
       continue;
     for (int lane = 0; lane < count; ++lane)
       if (!ordinary[lane]) {
@@ -306,13 +306,12 @@ __attribute__((noinline, cold)) V applyCarefully(int row, V result, M ordinary, 
 template <auto kernel, int row, typename V = Argument<kernel>> V unary(V x) {
   V v[] = {x};
   auto ordinary = kernel(v);
-  return __builtin_expect(__builtin_reduce_and(ordinary) != 0, 1) ? v[0] : applyCarefully<1>(row, v[0], ordinary, &x);
+  return __builtin_expect(areAll(ordinary), 1) ? v[0] : applyCarefully<1>(row, v[0], ordinary, &x);
 }
 template <auto kernel, int row, typename V = Argument<kernel>> V binary(V x, V y) {
   V v[] = {x, y}, arguments[] = {x, y};
   auto ordinary = kernel(v);
-  return __builtin_expect(__builtin_reduce_and(ordinary) != 0, 1) ? v[0]
-                                                                  : applyCarefully<2>(row, v[0], ordinary, arguments);
+  return __builtin_expect(areAll(ordinary), 1) ? v[0] : applyCarefully<2>(row, v[0], ordinary, arguments);
 }
 /// The same of floats that are computed in double: two registers of doubles, so that one is computed while the other
 /// waits.
@@ -332,7 +331,7 @@ template <auto kernel, int row> Floats<2 * native> unarySingle(Floats<2 * native
   Halves v(x);
   Lanes<native> low[] = {v.low}, high[] = {v.high};
   Mask<native> first = kernel(low), second = kernel(high);
-  if (__builtin_expect(__builtin_reduce_and(first & second) == 0, 0))
+  if (__builtin_expect(!areAll(first & second), 0))
     return Halves(applyCarefully<1>(row, low[0], first, &v.low), applyCarefully<1>(row, high[0], second, &v.high))
         .rounded();
   return Halves(low[0], high[0]).rounded();
@@ -341,7 +340,7 @@ template <auto kernel, int row> Floats<2 * native> binarySingle(Floats<2 * nativ
   Halves v(x), w(y);
   Lanes<native> low[] = {v.low, w.low}, high[] = {v.high, w.high}, lows[] = {v.low, w.low}, highs[] = {v.high, w.high};
   Mask<native> first = kernel(low), second = kernel(high);
-  if (__builtin_expect(__builtin_reduce_and(first & second) == 0, 0))
+  if (__builtin_expect(!areAll(first & second), 0))
     return Halves(applyCarefully<2>(row, low[0], first, lows), applyCarefully<2>(row, high[0], second, highs))
         .rounded();
   return Halves(low[0], high[0]).rounded();

@@ -254,7 +254,7 @@ template <int N> FloatMask<N> SingleAtanh(Floats<N> *v) {
 template <int N> FloatMask<N> SingleTan(Floats<N> *v) {
   FloatMask<N> isSmall = fabs<N>(v[0]) < 0x1p13f, ok = isSmall, k;
   Floats<N> large = v[0];
-  if (__builtin_expect(__builtin_reduce_and(isSmall) == 0, 0)) {
+  if (__builtin_expect(!areAll(isSmall), 0)) {
     Lanes<N> x = __builtin_convertvector(v[0], Lanes<N>);
     ok = __builtin_convertvector(tanOfFloats<N>(x), FloatMask<N>);
     large = __builtin_convertvector(x, Floats<N>);

@@ -21,6 +21,11 @@ template <int N> Lanes<N> copysign(Lanes<N> x, Lanes<N> y) { return __builtin_el
 template <int N> Lanes<N> all(double x) { return Lanes<N>(x); }
 template <int N> Mask<N> bitsOf(Lanes<N> x) { return __builtin_bit_cast(Mask<N>, x); }
 template <int N> Lanes<N> fromBits(Mask<N> x) { return __builtin_bit_cast(Lanes<N>, x); }
+/// Whether a mask is set in every lane: of its bits alone, which is one instruction.
+template <typename M> bool areAll(M mask) {
+  using Bits = bool __attribute__((ext_vector_type(sizeof(M) / sizeof(mask[0]))));
+  return __builtin_reduce_and(__builtin_convertvector(mask, Bits));
+}
 /// c0 + x (c1 + x (c2 + …)).
 template <int N, typename... C> Lanes<N> polynomial(Lanes<N> x, double c0, C... rest) {
   if constexpr (sizeof...(rest) == 0)

@@ -125,7 +125,7 @@ template <int N> Mask<N> isPlainPower(Lanes<N> x, Lanes<N> y) {
 /// The exponent with twice the digits; exact results come out exactly.
 template <int N> Mask<N> RealPow(Lanes<N> *v) {
   Lanes<N> x = v[0], y = v[1];
-  if (Mask<N> plain = isPlainPower<N>(x, y); N > 1 && __builtin_reduce_and(plain)) {
+  if (Mask<N> plain = isPlainPower<N>(x, y); N > 1 && areAll(plain)) {
     Twice<N> exponent = twice<N>(y) * logByTable<N>(x);
     v[0] = expRounded<N>(exponent);
     return isBelow<N>(exponent.high, exponentLimit) & isModerate<N>(y);
@@ -133,7 +133,7 @@ template <int N> Mask<N> RealPow(Lanes<N> *v) {
   Mask<N> small = isSmallExponent<N>(y), ok = small;
   if (__builtin_reduce_or(small))
     v[0] = smallPower<N>(twice<N>(x), x, y);
-  if (!__builtin_reduce_and(small)) {
+  if (!areAll(small)) {
     Twice<N> exponent = twice<N>(y) * logByTable<N>(fabs<N>(x));
     ok |= hasOrdinaryPower<N>(x, y, exponent.high);
     v[0] = small ? v[0] : withPowersSign<N>(expRounded<N>(exponent), x, y);
@@ -200,7 +200,7 @@ template <int N> FloatMask<N> SinglePow(Floats<N> *v) {
   Lanes<N> x = __builtin_convertvector(v[0], Lanes<N>), y = __builtin_convertvector(v[1], Lanes<N>);
   Lanes<N> power = singleExp2<N>(clamped<N>(y * log2OfFloats<N>(fabs<N>(v[0])), -160, 130));
   FloatMask<N> plain = ok & (v[0] > 0) & (v[1] != __builtin_elementwise_trunc(v[1])) & (v[1] != 0.5f);
-  if (N > 1 && __builtin_expect(__builtin_reduce_and(plain) != 0, 1)) {
+  if (N > 1 && __builtin_expect(areAll(plain), 1)) {
     v[0] = __builtin_convertvector(power, Floats<N>);
     return plain;
   }
