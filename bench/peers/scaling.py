@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a second thread gains: each cell of the bench that takes more than 50 us, Toy on one thread and on two, in turns,
-the least of two rounds.
+"""What a second thread gains: each cell of the bench that takes more than 50 us, Toy on one thread and on two, in
+turns, the least of two rounds.
 
     bench/peers/scaling.py build/release/toy [--only sum] [--dtype f32] [--rows FILE] [--write bench/results/threads.md]
 
