@@ -281,13 +281,13 @@ def ConvertToyToLinalg : Pass<"convert-toy-to-linalg", "::mlir::ModuleOp"> {
   let summary = "the unpacked program in upstream dialects, which mlir-opt lowers and mlir-runner runs";
   let description = [{
     Tensors are builtin ones with `?` for sizes that are names, scalars are numbers. Elementwise operations are
-    `linalg.generic` with `arith` and `math` in it, products `linalg.matmul` and its like, slices `tensor.extract_slice`,
-    blocks become `scf`, checks `cf.assert`; `toy.print` calls the printing functions of MLIR's runner. One row an
-    operation (`passes/linalg`); what has none (text, lists, files, sorting, LAPACK, random numbers, variables of the
-    top level, complex values in packed form) is an error that names it.
+    `linalg.generic` with `arith` and `math` in it, products `linalg.matmul` and its like, slices
+    `tensor.extract_slice`, blocks become `scf`, checks `cf.assert`; `toy.print` calls the printing functions of
+    MLIR's runner. One row an operation (`passes/linalg`); what has none (text, lists, files, sorting, LAPACK, random
+    numbers, variables of the top level, complex values in packed form) is an error that names it.
 
-    Before: `%r = toy.add %x, %y : f64[N], f64[]`. After: `linalg.generic` over `tensor<?xf64>` with `arith.addf`, which
-    reads `%y` from around it.
+    Before: `%r = toy.add %x, %y : f64[N], f64[]`. After: `linalg.generic` over `tensor<?xf64>` with `arith.addf`,
+    which reads `%y` from around it.
     Requires: `toy-unpack-complex`. Guarantees: numbers as computed by the program, up to the rounding of functions and
     the order of sums; special values of complex functions are not C99's.
   }];
