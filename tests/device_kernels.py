@@ -83,6 +83,7 @@ var x = at(64); var y = x * 1; y[2:40] = x[1:39]; y[:, 4:20] = x[:, 20:36]; y[:,
 y[1:64:2, 8:] = x[:32, 8:]; print(sum(y, 1), sum(y, 0));
 var z = f16(x); z[1:5, 2:62] = f16(x)[3:7, 4:64]; z[7:9] = f16(x)[1]; z[11, 1:] = z[12, 1:]; print(z);
 var w = bool(x > 0); w[3:5, 16:48] = w[1:3, :32]; w[9, 1:17] = w[8, 3:19]; print(w[:10], sum(i64(w)));
+y[2:40:2, 8:10] = x[1:20, 4:6]; y[5] = y[0, 2:4][0]; print(sum(y, 0), sum(y, 1)); # rows of one access
 var c = c128(x); c[1, :10] = c[0, 3:13]; print(c[:2]);
 """
 SUMS = "var x = sin(arange(60000) * 0.1); print(sum(x), prod(cos(x) * 1.2), max(x), sum(f32(x)), mean(x * 1i), all(x < 2), any(x > 2)); for n in i64([8192, 8193, 262144, 270337]) { print(sum(arange(n) * 0.1), prod(1 + arange(n) * 1e-9i)); }"
