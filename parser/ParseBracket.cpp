@@ -24,6 +24,8 @@ ExprPtr Parser::parseBracket() {
     if (!accept(TokenKind::Comma))
       break;
   }
+  if (is(TokenKind::For))
+    fail(DiagId::Expected, here(), {"`,` or `]`", got()}, "`map(x => …, xs)` computes something for each element");
   expect(TokenKind::RBracket, "`,` or `]`");
   node->range = since(begin);
   return node;
@@ -90,8 +92,8 @@ bool Parser::parseCompactLevel(Bracket &bracket, size_t level) {
   take();
   int64_t &size = bracket.shape[level];
   bool isRagged = (size >= 0 && size != count) || (level + 1 < bracket.shape.size() && !rows && count == 0);
-  if (isRagged && !isPlainBracket(compactStart))
-    return false;
+  if (isRagged && (compactStart == argumentStart || !isPlainBracket(compactStart)))
+    return false; // `cat([[1], [2, 3]])` is right
   if (size >= 0 && size != count)
     fail(DiagId::RaggedLiteral, since(open), {fmt::format("{}", count), fmt::format("{}", size)});
   if (level + 1 < bracket.shape.size() && !rows && count == 0)

@@ -315,6 +315,7 @@ std::vector<Argument> Parser::parseArguments() {
           fail(DiagId::DuplicateKeyword, argument.keywordRange, {argument.keyword});
     } else if (keywords)
       fail(DiagId::PositionalAfterKeyword, here());
+    argumentStart = at;
     argument.value = parseExpr();
     arguments.push_back(std::move(argument));
     if (!accept(TokenKind::Comma))

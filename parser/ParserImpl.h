@@ -128,7 +128,8 @@ private:
   DiagnosticEngine &diagnostics;
   ParseOptions options;
   size_t at = 0;
-  size_t compactStart = 0; ///< of the outermost bracket of numbers
+  size_t compactStart = 0;           ///< of the outermost bracket of numbers
+  size_t argumentStart = ~size_t(0); ///< of the latest argument of a call, which may be a list of operands
   int depth = 0;
   int blocks = 0;
   size_t errors = 0;
