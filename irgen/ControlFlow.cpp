@@ -36,7 +36,8 @@ std::vector<std::string> assignedIn(IRGen &g, const ast::Node &node) {
       return variable->isUnknown;
     if (g.fn().decl || !g.host.global(name))
       return true;
-    g.fn().scopes.front()[name] = {readVariable(g, name, {}).value_or(RValue()), true};
+    RValue value = readVariable(g, name, {}).value_or(RValue());
+    g.fn().scopes.front()[name] = {value, true, false, g.host.placeOfGlobal(name)};
     return false;
   });
   return out;
@@ -204,8 +205,10 @@ static bool haveOneType(const ValueType &a, const ValueType &b) {
   std::string shown = name.starts_with('$') ? StringRef(name).drop_front().rtrim("0123456789").str() : name;
   Diagnostic &d =
       g.report(DiagId::ChangesType, end.valid() ? end : range, {shown, before.type().str(), after.type().str()});
-  if (start.valid() && end.valid())
+  if (start.valid() && end.valid() && start.buffer == end.buffer)
     d.label(start, before.type().str());
+  else if (start.valid())
+    d.note(start, "it is " + before.type().str() + " here");
   auto literal = before.isTensor() && before.rank() == 0 ? constantOf(before.value) : std::nullopt;
   if (literal && after.isTensor() && after.rank() == 0 && after.tensor().getDtype() == DType::F64 && shown == name)
     d.withHelp("`var " + name + " = " + std::to_string(*literal) + ".0;`");

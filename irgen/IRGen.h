@@ -66,6 +66,8 @@ class IRGenHost {
 public:
   virtual ~IRGenHost() = default;
   virtual const ValueType *global(const std::string &name) = 0;
+  /// Where a top-level variable took its value, if that is known.
+  virtual SourceRange placeOfGlobal(const std::string &name) { return {}; }
   /// The value of a top-level variable that is an i64 or bool scalar.
   virtual std::optional<int64_t> globalInteger(const std::string &name) = 0;
   virtual const sema::Definitions &definitions() = 0;
@@ -97,8 +99,9 @@ public:
 
 /// What a top-level input became.
 struct TopLevel {
-  std::string symbol;                      ///< the function `symbol()` runs it
-  std::map<std::string, ValueType> stored; ///< variables it gives values to, with their static types
+  std::string symbol;                        ///< the function `symbol()` runs it
+  std::map<std::string, ValueType> stored;   ///< variables it gives values to, with their static types
+  std::map<std::string, SourceRange> places; ///< where it gives those
 };
 
 /// Generates top-level statements (definitions among them take effect where they stand) as one function of `module`,
@@ -120,6 +123,9 @@ DefinitionCheck checkDefinition(mlir::ModuleOp module, const ast::Function &decl
 /// they hold.
 void check(mlir::ModuleOp module, llvm::ArrayRef<const ast::Stmt *> all, llvm::ArrayRef<const ast::Stmt *> text,
            IRGenHost &host, DiagnosticEngine &diagnostics);
+
+/// Warns of functions in a text that draw random numbers with one key twice.
+void warnOfKeys(llvm::ArrayRef<const ast::Stmt *> text, IRGenHost &host, DiagnosticEngine &diagnostics);
 
 /// One function of the built-in library, for help and completion.
 struct BuiltinInfo {

@@ -55,8 +55,9 @@ static void generateTop(IRGen &g, ArrayRef<const ast::Stmt *> statements, TopLev
     return;
   }
   for (const std::string &name : state.assignedGlobals) {
-    RValue &value = state.scopes.front()[name].value;
+    auto &[value, isGlobal, isCopy, place, isUnknown] = state.scopes.front()[name];
     out.stored[name] = value.type();
+    out.places[name] = place;
     storeGlobal(g, name, value, statements.back()->range);
   }
   func::ReturnOp::create(g.b, g.b.getUnknownLoc());
@@ -115,10 +116,38 @@ DefinitionCheck checkDefinition(ModuleOp module, const ast::Function &decl, IRGe
 
 namespace {
 
-/// What the text says about names, as diagnostics.
-class TextCheck : public sema::Lint {
+/// A key that a function draws with twice.
+class KeyCheck : public sema::Lint {
 public:
-  explicit TextCheck(IRGen &g) : g(g) {}
+  KeyCheck(const sema::Definitions &definitions, DiagnosticEngine &diagnostics)
+      : definitions(definitions), diagnostics(diagnostics) {}
+
+  const ast::Expr *keyOf(const ast::Call &c) override {
+    const BuiltinRow *row = c.isMember ? nullptr : findBuiltin(c.callee);
+    if (!row || definitions.function(c.callee) || StringRef(row->group) != "random" ||
+        !StringRef(row->parameters).contains("key="))
+      return nullptr;
+    bool isSecond = StringRef(row->name) == "permutation";
+    for (auto [i, argument] : llvm::enumerate(c.arguments))
+      if (argument.keyword == "key" || (isSecond && i == 1 && argument.keyword.empty()))
+        return argument.value.get();
+    return nullptr;
+  }
+  void sameKey(const std::string &name, SourceRange range, SourceRange before) override {
+    diagnostics.report(DiagId::SameKey, range, {name})
+        .note(before, "the first numbers")
+        .withHelp("`fold_in(" + name + ", 1)` is another key");
+  }
+
+private:
+  const sema::Definitions &definitions;
+  DiagnosticEngine &diagnostics;
+};
+
+/// What the text says about names, as diagnostics.
+class TextCheck : public KeyCheck {
+public:
+  explicit TextCheck(IRGen &g) : KeyCheck(g.host.definitions(), g.diagnostics), g(g) {}
 
   bool isKnown(const std::string &name) override {
     return dtypeNamed(name) || name == "args" || isConstant(name) || namedFunction(g, name) || lookup(g, name) ||
@@ -143,21 +172,6 @@ public:
   void call(const ast::Call &c) override {
     if (!c.isMember)
       attempt([&] { checkCall(g, c); });
-  }
-  const ast::Expr *keyOf(const ast::Call &c) override {
-    const BuiltinRow *row = c.isMember ? nullptr : findBuiltin(c.callee);
-    if (!row || StringRef(row->group) != "random" || !StringRef(row->parameters).contains("key="))
-      return nullptr;
-    bool isSecond = StringRef(row->name) == "permutation";
-    for (auto [i, argument] : llvm::enumerate(c.arguments))
-      if (argument.keyword == "key" || (isSecond && i == 1 && argument.keyword.empty()))
-        return argument.value.get();
-    return nullptr;
-  }
-  void sameKey(const std::string &name, SourceRange range, SourceRange before) override {
-    g.report(DiagId::SameKey, range, {name})
-        .note(before, "the first numbers")
-        .withHelp("`fold_in(" + name + ", 1)` is another key");
   }
   void unusedVariable(const std::string &name, SourceRange range) override {
     g.report(DiagId::UnusedVariable, range, {name});
@@ -188,6 +202,11 @@ private:
 };
 
 } // namespace
+
+void warnOfKeys(ArrayRef<const ast::Stmt *> text, IRGenHost &host, DiagnosticEngine &diagnostics) {
+  KeyCheck keys(host.definitions(), diagnostics);
+  sema::lint(text, keys);
+}
 
 void check(ModuleOp module, ArrayRef<const ast::Stmt *> all, ArrayRef<const ast::Stmt *> text, IRGenHost &host,
            DiagnosticEngine &diagnostics) {

@@ -96,14 +96,14 @@ std::optional<RValue> readVariable(IRGen &g, const std::string &name, SourceRang
     Value v =
         type->leaf == TensorType::scalar(g.context, DType::Bool) ? g.boolean(*known, range) : g.integer(*known, range);
     RValue value = v;
-    g.fn().scopes.front()[name] = {value, true};
+    g.fn().scopes.front()[name] = {value, true, false, g.host.placeOfGlobal(name)};
     return value;
   }
   RValue value = globalValue(g, name, *type, range);
   if (g.fn().decl)
     g.fn().readGlobals[name] = value;
   else // nobody else changes it while the statement runs
-    g.fn().scopes.front()[name] = {value, true};
+    g.fn().scopes.front()[name] = {value, true, false, g.host.placeOfGlobal(name)};
   return value;
 }
 
@@ -134,7 +134,7 @@ void defineVariable(IRGen &g, const std::string &name, RValue value, SourceRange
       throw IRAbort();
     }
     if (g.fn().decl)
-      g.fail(DiagId::ReadOnlyGlobal, range, {name});
+      g.fail(DiagId::ReadOnlyGlobal, range, {name}, "return the new value");
     variable = &g.fn().scopes.front()[name];
     variable->isGlobal = true;
   }

@@ -8,29 +8,30 @@
 
 namespace toy::sema {
 
-/// What the walk asks about names that the text does not declare as variables, and tells.
+/// What the walk asks about names that the text does not declare as variables, and tells. Whoever wants to hear of some
+/// of it only overrides that.
 class Lint {
 public:
   virtual ~Lint() = default;
   /// Whether a name that is no variable of the text means something.
-  virtual bool isKnown(const std::string &name) = 0;
-  virtual bool isBuiltin(const std::string &function) = 0;
+  virtual bool isKnown(const std::string &name) { return true; }
+  virtual bool isBuiltin(const std::string &function) { return false; }
   /// Whether a call of the function does nothing but give a value.
-  virtual bool isPure(const std::string &function) = 0;
+  virtual bool isPure(const std::string &function) { return false; }
   /// `visible` are the variables of the functions and blocks around.
-  virtual void unknownName(const std::string &name, SourceRange range, bool isFunction, const NameSet &visible) = 0;
+  virtual void unknownName(const std::string &name, SourceRange range, bool isFunction, const NameSet &visible) {}
   /// A call of a function, struct or dtype by its name.
-  virtual void call(const ast::Call &c) = 0;
-  virtual void unusedVariable(const std::string &name, SourceRange range) = 0;
+  virtual void call(const ast::Call &c) {}
+  virtual void unusedVariable(const std::string &name, SourceRange range) {}
   /// What a sampler draws with: the argument `key` of a call by name, or null.
-  virtual const ast::Expr *keyOf(const ast::Call &c) = 0;
+  virtual const ast::Expr *keyOf(const ast::Call &c) { return nullptr; }
   /// A key that gave the numbers of another call in the same function.
-  virtual void sameKey(const std::string &name, SourceRange range, SourceRange before) = 0;
+  virtual void sameKey(const std::string &name, SourceRange range, SourceRange before) {}
   /// `cause` is what the statement stands behind.
-  virtual void unreachable(SourceRange statement, SourceRange cause) = 0;
-  virtual void unusedValue(SourceRange range) = 0;
+  virtual void unreachable(SourceRange statement, SourceRange cause) {}
+  virtual void unusedValue(SourceRange range) {}
   /// A function inside another, or in a variable, that is called in place of one outside.
-  virtual void hidesFunction(const std::string &name, SourceRange range) = 0;
+  virtual void hidesFunction(const std::string &name, SourceRange range) {}
 };
 
 /// Walks over a text: every name of a function's body means a variable around it, one that the text declares at its top

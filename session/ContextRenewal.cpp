@@ -87,6 +87,12 @@ void Session::recycle() {
   }
   for (const RecognitionRemark &r : earlierRemarks)
     live.insert(r.range.buffer);
+  auto forget = [&](std::map<std::string, SourceRange> &places) {
+    std::erase_if(places, [&](const auto &entry) { return !live.count(entry.second.buffer); });
+  };
+  forget(globalPlaces);
+  for (Change &change : past)
+    forget(change.places);
   std::erase_if(modules, [&](const std::unique_ptr<ast::Module> &module) {
     return module->items.empty() || !live.count(module->items.front()->range.buffer);
   });

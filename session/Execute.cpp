@@ -447,6 +447,7 @@ bool Session::executeNow(ArrayRef<const ast::Stmt *> statements, bool *generated
   showDeviceWarnings();
   if (ok)
     for (auto &[name, type] : top.stored) {
+      globalPlaces[name] = top.places[name];
       size_t n = leafCount(type), i = 0;
       globalTypes[name] = concrete(type, [&] { return globals.at(n == 1 ? name : name + "." + std::to_string(i++)); });
     }

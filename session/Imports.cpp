@@ -127,12 +127,14 @@ bool Session::checkNames(const ast::Module &module) {
   auto visit = [&](auto &self, const ast::Module &m, bool isFirst) -> void {
     if (!seen.insert(&m).second)
       return;
+    std::vector<const ast::Stmt *> own;
     for (const ast::StmtPtr &s : m.items) {
       if (auto *item = ast::dynCast<ast::Import>(s.get())) {
         std::string path, key = findImport(*item, path);
         if (auto it = importedModules.find(key); it != importedModules.end())
           self(self, *it->second, !imported.count(key));
-      }
+      } else
+        own.push_back(s.get());
       if (!isDefinition(*s))
         continue;
       auto [name, range] = nameOf(*s);
@@ -148,6 +150,8 @@ bool Session::checkNames(const ast::Module &module) {
       diagnostics.report(inOneText ? DiagId::DefinedTwice : DiagId::DefinedInTwoFiles, range, {name})
           .note(first->second.range, inOneText ? "until then this one is called" : "the other one is here");
     }
+    if (isFirst)
+      warnOfKeys(own, *this, diagnostics);
   };
   visit(visit, module, true);
   return ok;

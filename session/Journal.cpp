@@ -23,6 +23,7 @@ namespace toy {
 void Session::takeBack(Change &change) {
   rollback(change.values);
   globalTypes = std::move(change.types);
+  globalPlaces = std::move(change.places);
   if (defined != change.definitions)
     instanceTable.clear(); // it holds the newer ones
   defined = std::move(change.definitions);
@@ -73,6 +74,7 @@ std::optional<std::string> Session::undo() {
 void Session::reset() {
   globals.clear();
   globalTypes.clear();
+  globalPlaces.clear();
   defined = {};
   instanceTable.clear();
   instanceTable.specializations.clear();

@@ -182,7 +182,9 @@ void Session::recycleWhenDue() {
   damaged = false;
 }
 
-Session::Change Session::nothingChanged() const { return {{}, globalTypes, defined, imported, mainNames, moduleNames}; }
+Session::Change Session::nothingChanged() const {
+  return {{}, globalTypes, globalPlaces, defined, imported, mainNames, moduleNames};
+}
 
 const std::map<std::string, std::string> *Session::namesOfModule(const std::string &alias) const {
   auto it = mainNames.modules.find(alias);
@@ -292,6 +294,11 @@ OwningOpRef<ModuleOp> Session::lower(std::string name, std::string text, ParseOp
   OwningOpRef<ModuleOp> out = ModuleOp::create(UnknownLoc::get(ir()));
   TopLevel top;
   return generateOnly(*out, items, top) ? std::move(out) : OwningOpRef<ModuleOp>();
+}
+
+SourceRange Session::placeOfGlobal(const std::string &name) {
+  auto it = globalPlaces.find(name);
+  return it == globalPlaces.end() ? SourceRange() : it->second;
 }
 
 const ValueType *Session::global(const std::string &name) {

@@ -180,6 +180,7 @@ public:
 
   // IRGenHost
   const ValueType *global(const std::string &name) override;
+  SourceRange placeOfGlobal(const std::string &name) override;
   std::optional<int64_t> globalInteger(const std::string &name) override;
   const sema::Definitions &definitions() override { return defined; }
   sema::CallGraph &callGraph() override { return graph; }
@@ -271,6 +272,7 @@ private:
   std::set<std::string> remarked; ///< places that --remarks has shown
   sema::Definitions defined;
   std::map<std::string, ValueType> globalTypes;
+  std::map<std::string, SourceRange> globalPlaces; ///< where they got their values
   std::map<std::string, rt::Value> globals;
   std::map<std::string, std::optional<rt::Value>> *journal =
       nullptr; ///< old values of what the running statement changes
@@ -303,6 +305,7 @@ private:
   struct Change {
     std::map<std::string, std::optional<rt::Value>> values;
     std::map<std::string, ValueType> types;
+    std::map<std::string, SourceRange> places;
     sema::Definitions definitions;
     std::set<std::string> imported;
     sema::ModuleNames mainNames;

@@ -314,7 +314,7 @@ def test_refused(toy):
     assert not problems, "\n".join(problems)
 
 
-def test_what_check_warns_of(toy, tmp_path):
+def test_one_key_twice_is_warned_of(toy, tmp_path):
     (tmp_path / "p.toy").write_text(
         """
 def twice(k) { return rand(3, key = k) + randn(3, key = k); }
@@ -333,6 +333,24 @@ print(own(k), rand(key = k) == rand(key = k));
     places = [line.rsplit("p.toy:", 1)[1] for line in done.stderr.splitlines() if line.startswith(" -->")]
     assert done.stderr.count("N0124") == 3 and done.stderr.count("fold_in(k, 1)") == 3, done.stderr
     assert places[:6] == ["2:57", "2:37", "3:69", "3:39", "6:69", "6:44"], places
+    ran = subprocess.run([toy, str(tmp_path / "p.toy")], capture_output=True, text=True)
+    assert ran.returncode == 0 and ran.stderr == done.stderr, ran.stderr
+    (tmp_path / "q.toy").write_text('import "p.toy"; print(folded(key(2)));')
+    imported = subprocess.run([toy, str(tmp_path / "q.toy")], capture_output=True, text=True)
+    assert imported.returncode == 0 and imported.stderr == done.stderr, imported.stderr
+
+
+def test_one_key_twice_at_the_prompt(toy):
+    """Of a function, a lambda, and not of a function that has a sampler's name."""
+    text = """def twice(k) { return rand(key = k) + randn(key = k); }
+var f = k => uniform(0, 1, key = k) - uniform(0, 1, key = k);
+def normal(m, s, key) { return m; }
+def own(k) { return normal(1, 2, key = k) + normal(1, 2, key = k); }
+own(3)
+"""
+    done = subprocess.run([toy], input=text, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.endswith("2\n"), done
+    assert done.stderr.count("warning[N0124]") == 2 and "<input 2>:1:" in done.stderr, done.stderr
 
 
 def test_a_draw_in_a_loop_is_no_tensor(toy, tmp_path):
