@@ -158,12 +158,12 @@ RValue defaultOf(IRGen &g, const ast::Parameter &parameter, const RValue &functi
   return genExpr(g, *parameter.defaultValue);
 }
 
-/// What a parameter of the library says of its arguments: one whose default is a bool is one bool, a count one integer.
+/// What a parameter of the library says of its arguments: one whose default is a bool is one bool, one of type i64 one
+/// integer.
 static void needLike(IRGen &g, const ast::Function &decl, const ast::Parameter &parameter, const RValue &value,
                      SourceRange range) {
-  static constexpr StringRef counts[] = {"n", "k", "m", "hop", "length", "minlength"};
-  bool isFlag = parameter.defaultValue->kind == ast::NodeKind::Bool;
-  bool isCount = llvm::is_contained(counts, parameter.name);
+  bool isFlag = parameter.defaultValue && parameter.defaultValue->kind == ast::NodeKind::Bool;
+  bool isCount = parameter.type.has_value();
   if (!isFlag && !isCount)
     return;
   DKind kind = value.isTensor() && value.rank() == 0 ? kindOf(value.tensor().getDtype()) : DKind::Complex;
@@ -176,7 +176,7 @@ static void needLike(IRGen &g, const ast::Function &decl, const ast::Parameter &
 static RValue callLibrary(IRGen &g, const ast::Function &decl, const ast::Call &call, std::vector<RValue> values,
                           std::vector<SourceRange> ranges) {
   for (auto [i, parameter] : llvm::enumerate(decl.parameters))
-    if (parameter.defaultValue)
+    if (parameter.defaultValue || parameter.type)
       needLike(g, decl, parameter, values[i], ranges[i]);
     else
       needTensor(g, values[i], decl.name, ranges[i]);
@@ -193,25 +193,21 @@ static RValue callLibrary(IRGen &g, const ast::Function &decl, const ast::Call &
   return result;
 }
 
-/// Parameters of the library where a bracket of integers holds positions, as in indexing.
-static bool isPositions(const ast::Function &f, StringRef parameter) {
-  return parameter == "index" || parameter == "target" || (f.name == "bincount" && parameter == "x");
-}
-
 /// `function` holds what the declaration has captured.
 static RValue callUser(IRGen &g, const ast::Function &decl, const RValue &function, const ast::Call &call,
                        const BoundArguments &bound) {
   std::vector<RValue> values;
   std::vector<SourceRange> ranges;
   std::vector<const ast::Expr *> written;
+  std::set<std::string> positions = positionsOf(g, decl);
   for (auto [i, parameter] : llvm::enumerate(decl.parameters)) {
     const ast::Expr *e = bound[i].second;
     written.push_back(e);
     ranges.push_back(e ? e->range : call.range);
-    auto *bracket = e && isLibrary(g, decl) ? ast::dynCast<ast::Bracket>(e) : nullptr;
-    if (bracket && parameter.name == "axis") // several axes are integers
+    auto *bracket = e ? ast::dynCast<ast::Bracket>(e) : nullptr;
+    if (bracket && isLibrary(g, decl) && parameter.name == "axis") // several axes are integers
       values.push_back(RValue::tuple(indexList(g, *e, decl.name)));
-    else if (bracket && isPositions(decl, parameter.name))
+    else if (bracket && positions.count(parameter.name))
       values.push_back(genPositions(g, *e));
     else
       values.push_back(e ? genExpr(g, *e) : defaultOf(g, parameter, function));

@@ -20,6 +20,8 @@ struct SizeAttribute {
 };
 SizeAttribute sizeAttribute(IRGen &g, const ast::Function &decl, const std::string &parameter, int64_t rank,
                             int64_t axis);
+/// Parameters for which `@positions` is written: a bracket of integers given for them holds positions, as in indexing.
+std::set<std::string> positionsOf(IRGen &g, const ast::Function &decl);
 /// The sizes of @buckets, by name; checked.
 mlir::DictionaryAttr bucketsOf(IRGen &g, const ast::Function &decl);
 

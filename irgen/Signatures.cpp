@@ -159,21 +159,38 @@ void checkSignature(IRGen &g, const ast::Function &decl) {
     });
 }
 
+/// The parameter that an argument of an attribute names.
+static const std::string &parameterNamed(IRGen &g, const ast::Function &decl, const ast::Attribute &attribute,
+                                         const ast::Expr *argument) {
+  auto *name = ast::dynCast<ast::Name>(argument);
+  if (!name || llvm::none_of(decl.parameters, [&](const ast::Parameter &p) { return p.name == name->name; }))
+    g.fail(DiagId::SizeAttribute, attribute.range,
+           {attribute.name, "the first argument is a parameter of `" + decl.name + "`"});
+  return name->name;
+}
+
+std::set<std::string> positionsOf(IRGen &g, const ast::Function &decl) {
+  std::set<std::string> names;
+  for (const ast::Attribute &attribute : decl.attributes)
+    if (attribute.name == "positions")
+      names.insert(
+          parameterNamed(g, decl, attribute, attribute.arguments.empty() ? nullptr : attribute.arguments[0].get()));
+  return names;
+}
+
 SizeAttribute sizeAttribute(IRGen &g, const ast::Function &decl, const std::string &parameter, int64_t rank,
                             int64_t axis) {
   SizeAttribute out;
   for (const ast::Attribute &attribute : decl.attributes) {
-    if (attribute.name == "buckets")
+    if (attribute.name == "buckets" || attribute.name == "positions")
       continue;
-    auto *name = attribute.arguments.empty() ? nullptr : ast::dynCast<ast::Name>(attribute.arguments[0].get());
-    if (!name || llvm::none_of(decl.parameters, [&](const ast::Parameter &p) { return p.name == name->name; }))
-      g.fail(DiagId::SizeAttribute, attribute.range,
-             {attribute.name, "the first argument is a parameter of `" + decl.name + "`"});
+    const std::string &name =
+        parameterNamed(g, decl, attribute, attribute.arguments.empty() ? nullptr : attribute.arguments[0].get());
     if (attribute.arguments.size() != 2 && (attribute.name == "static" || attribute.arguments.size() != 4))
       g.fail(DiagId::SizeAttribute, attribute.range,
              {attribute.name, attribute.name == "static" ? "a parameter and an axis are wanted"
                                                          : "a parameter, an axis and perhaps two bounds are wanted"});
-    if (name->name != parameter)
+    if (name != parameter)
       continue;
     if (int64_t at = staticInteger(g, *attribute.arguments[1], attribute.name); at < -rank || at >= rank)
       g.fail(DiagId::SizeAttribute, attribute.arguments[1]->range,

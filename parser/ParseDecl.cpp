@@ -3,6 +3,7 @@
 /// Declarations: functions, extern functions, structs, imports, attributes.
 #include "parser/ParserImpl.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace toy {
@@ -50,7 +51,8 @@ Attribute Parser::parseAttribute() {
   Attribute attribute;
   SourceRange begin = expect(TokenKind::At);
   attribute.name = expectName("the name of an attribute", attribute.range);
-  if (attribute.name != "dynamic" && attribute.name != "static" && attribute.name != "buckets")
+  static constexpr std::string_view known[] = {"dynamic", "static", "buckets", "positions"};
+  if (std::find(std::begin(known), std::end(known), attribute.name) == std::end(known))
     fail(DiagId::UnknownAttribute, attribute.range, {attribute.name});
   if (accept(TokenKind::LParen)) {
     while (!is(TokenKind::RParen)) {
