@@ -116,12 +116,11 @@ struct RowMap : RowCalls {
     return walk(walk, like);
   }
 
-  void checkResult(const ValueType &type) {
-    for (const ValueType &element : type.elements)
-      checkResult(element);
-    if (type.isCallable() || (type.kind == ValueType::Leaf && !isa<TensorType>(type.leaf)))
-      g.fail(DiagId::ArgumentKind, args.rangeOf("f"), {"map", "results of `f`", "tensors", type.str()},
-             "results of the elements of a tuple may be anything");
+  /// Whether results can be stacked: trees of tensors.
+  static bool areTensors(const ValueType &type) {
+    bool isOther = type.kind == ValueType::Leaf ? !isa<TensorType>(type.leaf)
+                                                : type.kind != ValueType::Tuple && type.kind != ValueType::Struct;
+    return !isOther && llvm::all_of(type.elements, areTensors);
   }
 
   /// The sizes of results where they are numbers or follow from the names of sizes of `x`.
@@ -172,10 +171,10 @@ struct RowMap : RowCalls {
     });
   }
 
-  /// A list of the results of a list.
+  /// A list of the results.
   RValue mapList() {
     RValue results = makeList(g, {}, {}, range);
-    if (rows.elements.empty())
+    if (rows.isList() && rows.elements.empty())
       return results;
     auto append = [&](const RValue &before, Value i) {
       return appended(g, before, call({row(i)}), range, args.rangeOf("f"));
@@ -195,7 +194,8 @@ struct RowMap : RowCalls {
       return mapList();
     RValue like;
     ValueType type = typeOfCall([&](RValue row) { return call({row}); });
-    checkResult(type);
+    if (!areTensors(type))
+      return mapList();
     SmallVector<Type> leaves;
     type.flatten(leaves);
     SmallVector<SmallVector<Value>> sizes;

@@ -104,6 +104,14 @@ RValue textBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return isa<ListType>(result.getType()) ? RValue::list(result) : RValue(result);
 }
 
+RValue positionBuiltin(IRGen &g, Bound &args, SourceRange r) {
+  RValue x = valueArgument(g, args, "text");
+  if (!x.isList())
+    return textBuiltin(g, args, r);
+  RValue part = valueArgument(g, args, "part");
+  return x.elements.empty() ? RValue(g.integer(-1, r)) : callPrivate(g, "_find", {x, part}, args.rangeOf("text"), r);
+}
+
 /// Gives nothing.
 RValue writeTextBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Value path = textArgument(g, args, "path"), text = textArgument(g, args, "text");
