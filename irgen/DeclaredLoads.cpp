@@ -83,13 +83,28 @@ private:
   Value path;
 };
 
+/// A struct made of what a file holds under the names of its members.
+RValue membersOf(IRGen &g, const RValue &file, const ast::Struct &decl, SourceRange range) {
+  std::vector<RValue> values;
+  for (const ast::Parameter &member : decl.members) {
+    auto it = llvm::find(file.names, member.name);
+    if (it == file.names.end())
+      g.failNear(DiagId::UnknownMember, range, {file.str(), member.name}, member.name, file.names);
+    values.push_back(file.elements[it - file.names.begin()]);
+  }
+  return makeStruct(g, decl, std::move(values), range);
+}
+
 } // namespace
 
 RValue loadedValue(IRGen &g, const ast::Call &call, const ast::TypeExpr &type) {
   return DeclaredLoad(g, call).value(type);
 }
 RValue loadedStruct(IRGen &g, const ast::Call &call, const ast::Struct &decl) {
-  return DeclaredLoad(g, call).members(decl);
+  bool isTyped = llvm::all_of(decl.members, [](const ast::Parameter &member) { return member.type.has_value(); });
+  bool fileDecides = !g.fn().decl && g.fn().scopes.size() == 1 && g.fn().loops.empty();
+  return fileDecides && !isTyped ? membersOf(g, genExpr(g, call), decl, call.range)
+                                 : DeclaredLoad(g, call).members(decl);
 }
 
 } // namespace toy

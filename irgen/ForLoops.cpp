@@ -14,11 +14,8 @@ namespace toy {
 
 /// The variables of a loop, in the innermost scope.
 static void bindElement(IRGen &g, const ast::For &s, RValue element) {
-  if (s.isTuple && element.kind != RValue::Tuple)
-    g.fail(DiagId::NotATuple, s.iterable->range, {element.type().str()});
-  if (s.isTuple && element.elements.size() != s.names.size())
-    g.fail(DiagId::TupleSize, s.nameRanges[0].to(s.nameRanges.back()),
-           {std::to_string(s.names.size()), std::to_string(element.elements.size())});
+  if (s.isTuple)
+    element = takenApart(g, element, s.names.size(), s.iterable->range, s.nameRanges[0].to(s.nameRanges.back()));
   for (auto [i, name] : llvm::enumerate(s.names))
     g.fn().scopes.back()[name].value = s.isTuple ? element.elements[i] : element;
 }
@@ -131,18 +128,22 @@ static void iterate(IRGen &g, const ast::For &s, Value label, SourceRange r, Arr
   for (const RValue &x : all) {
     if (x.isList() && x.elements.empty()) // no iteration
       return;
-    if (!x.isList() && (!x.isTensor() || x.rank() == 0))
+    if (!x.isList() && !x.isStr() && (!x.isTensor() || x.rank() == 0))
       g.fail(DiagId::NotIterable, r, {x.str()},
              isAlone && x.isTensor() && isInteger(x.tensor().getDtype()) ? "`range(" + g.sourceText(r) + ")` counts"
                                                                          : "");
-    Value rows = x.isList() ? listLength(g, x, r) : sizeOf(g, x.value, 0, r);
+    Value rows = x.isList()  ? listLength(g, x, r)
+                 : x.isStr() ? g.create<StrLenOp>(r, {x.value})
+                             : sizeOf(g, x.value, 0, r);
     size = size ? arith<MinimumOp>(g, size, rows, r) : rows;
   }
   if (constantOf(size) == 0)
     return;
   countTo(g, s, label, size, [&](Value i) {
     return together(i, [&](const RValue &x) {
-      return x.isList() ? listElement(g, x, i, r) : RValue(selectIndex(g, x.value, 0, i, r));
+      return x.isList()  ? listElement(g, x, i, r)
+             : x.isStr() ? RValue(g.create<StrSliceOp>(r, {x.value, i, g.integer(1, r)}))
+                         : RValue(selectIndex(g, x.value, 0, i, r));
     });
   });
 }

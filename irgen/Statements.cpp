@@ -169,13 +169,25 @@ static void needValue(IRGen &g, const RValue &value, SourceRange range) {
     g.fail(DiagId::NoValue, range, {g.sourceText(range)});
 }
 
+RValue takenApart(IRGen &g, const RValue &value, size_t count, SourceRange range, SourceRange names) {
+  std::vector<RValue> elements = value.elements;
+  if (value.isTensor() && value.rank() > 0) { // its rows
+    Dim rows = value.tensor().getDim(0), wanted = g.number(static_cast<int64_t>(count));
+    bool fits = rows == wanted || (isFree(g, rows) && decideSize(g, SizeFact::equal(rows, wanted), range, true));
+    if (!fits && !rows.isNumber())
+      g.fail(DiagId::NotProvable, range, {"that the size " + rows.str() + " is " + std::to_string(count)});
+    for (int64_t i = 0, n = fits ? static_cast<int64_t>(count) : rows.value(); i < n; ++i)
+      elements.push_back(selectIndex(g, value.value, 0, g.integer(i, range), range));
+  } else if (value.kind != RValue::Tuple)
+    g.fail(DiagId::NotATuple, range, {value.type().str()});
+  if (elements.size() != count)
+    g.fail(DiagId::TupleSize, names, {std::to_string(count), std::to_string(elements.size())});
+  return RValue::tuple(std::move(elements));
+}
+
 static void genVar(IRGen &g, const ast::Var &s) {
   if (s.isTuple) {
-    RValue value = genExpr(g, *s.value);
-    if (value.kind != RValue::Tuple)
-      g.fail(DiagId::NotATuple, s.value->range, {value.type().str()});
-    if (value.elements.size() != s.names.size())
-      g.fail(DiagId::TupleSize, s.range, {std::to_string(s.names.size()), std::to_string(value.elements.size())});
+    RValue value = takenApart(g, genExpr(g, *s.value), s.names.size(), s.value->range, s.range);
     for (size_t i = 0; i < s.names.size(); ++i)
       defineVariable(g, s.names[i], value.elements[i], s.nameRanges[i], true);
     return;
@@ -245,11 +257,7 @@ static RValue updatedPart(IRGen &g, const RValue &base, ArrayRef<const ast::Expr
 
 static void assignTo(IRGen &g, const ast::Expr &target, RValue value, SourceRange range) {
   if (auto *tuple = ast::dynCast<ast::Tuple>(&target)) {
-    if (value.kind != RValue::Tuple)
-      g.fail(DiagId::NotATuple, range, {value.type().str()});
-    if (value.elements.size() != tuple->elements.size())
-      g.fail(DiagId::TupleSize, target.range,
-             {std::to_string(tuple->elements.size()), std::to_string(value.elements.size())});
+    value = takenApart(g, value, tuple->elements.size(), range, target.range);
     for (size_t i = 0; i < tuple->elements.size(); ++i)
       assignTo(g, *tuple->elements[i], value.elements[i], range);
     return;

@@ -31,6 +31,9 @@ RValue loadedValue(IRGen &g, const ast::Call &call, const ast::TypeExpr &type);
 RValue loadedStruct(IRGen &g, const ast::Call &call, const ast::Struct &decl);
 void genPrint(IRGen &g, llvm::ArrayRef<const ast::Expr *> values, const PrintWords &words, SourceRange range);
 
+/// A tuple of `count` elements, for names beside each other: a tuple, or a tensor, whose rows they are.
+RValue takenApart(IRGen &g, const RValue &value, size_t count, SourceRange range, SourceRange names);
+
 void genIf(IRGen &g, const ast::If &s);
 void genWhile(IRGen &g, const ast::While &s);
 void genFor(IRGen &g, const ast::For &s);
