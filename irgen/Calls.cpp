@@ -42,7 +42,7 @@ std::string instanceKey(IRGen &g, const Callee &callee, ArrayRef<RValue> values,
       Attribute constant = constantLeaf(g, leaf, ranges[i]);
       if (!constant) {
         needStatic(g, leaf);
-        g.fail(DiagId::StaticNeeded, ranges[i], {decl.name, "`" + callee.nameOf(i) + "`"});
+        g.fail(DiagId::StaticNeeded, ranges[i], {decl.name, "`" + callee.nameOf(i) + "`"}, helpForVarying(leaf));
       }
       key += "[" + std::to_string(j) + "]=" +
              (isa<StringAttr>(constant) ? "\"" + cast<StringAttr>(constant).getValue().str() + "\""

@@ -53,6 +53,12 @@ void needStatic(IRGen &g, Value value) {
         throw StaticParameterNeeded{g.fn().decl, leaf};
 }
 
+std::string helpForVarying(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  bool isEntry = !argument || argument.getOwner()->isEntryBlock();
+  return isEntry ? "" : "a loop over a tuple, as `for axis in (0, 1)`, has a constant in each turn";
+}
+
 /// An integer that is constant or decided here.
 static int64_t neededInteger(IRGen &g, Value v, SourceRange range, StringRef what) {
   if (auto n = constantOf(v))
@@ -60,7 +66,7 @@ static int64_t neededInteger(IRGen &g, Value v, SourceRange range, StringRef wha
   if (auto n = decidedInteger(g, v, range))
     return *n;
   needStatic(g, v);
-  g.fail(DiagId::StaticNeeded, range, {what.str(), "`" + g.sourceText(range) + "`"});
+  g.fail(DiagId::StaticNeeded, range, {what.str(), "`" + g.sourceText(range) + "`"}, helpForVarying(v));
 }
 
 int64_t staticInteger(IRGen &g, const ast::Expr &e, StringRef what) {

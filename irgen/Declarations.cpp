@@ -29,6 +29,17 @@ ValueType typeOf(IRGen &g, const ast::TypeExpr &type) {
     desc.leaf = StrType::get(g.context);
     return desc;
   }
+  if (const ast::Struct *decl = g.host.definitions().structure(type.name)) {
+    if (!isWhole(g, type))
+      g.fail(DiagId::UnknownType, type.range, {type.name}, "`" + type.name + "` needs types of its members");
+    desc.kind = ValueType::Struct;
+    desc.structName = decl->name;
+    for (const ast::Parameter &member : decl->members) {
+      desc.names.push_back(member.name);
+      desc.elements.push_back(typeOf(g, *member.type));
+    }
+    return desc;
+  }
   auto dtype = dtypeNamed(type.name);
   if (!dtype) {
     std::vector<std::string> candidates = g.host.names();

@@ -55,6 +55,8 @@ mlir::Attribute constantLeaf(IRGen &g, mlir::Value leaf, SourceRange range);
 mlir::Value constantValue(IRGen &g, mlir::Type type, mlir::Attribute leaf, SourceRange range);
 /// A constant integer, bool, dtype or text argument.
 void needStatic(IRGen &g, mlir::Value value);
+/// Help where a constant is wanted and a value is the variable of a loop, or whatever paths that meet give; else empty.
+std::string helpForVarying(mlir::Value value);
 int64_t staticInteger(IRGen &g, const ast::Expr &e, llvm::StringRef what);
 std::string staticString(IRGen &g, const ast::Expr &e, llvm::StringRef what);
 DType staticDType(IRGen &g, const ast::Expr &e);

@@ -7,6 +7,8 @@
 #include "irgen/Statements.h"
 #include "irgen/Tidy.h"
 
+#include "llvm/ADT/StringSet.h"
+
 using namespace mlir;
 
 namespace toy {
@@ -20,9 +22,28 @@ static std::string resultText(IRGen &g) {
 }
 
 bool isWhole(IRGen &g, const ast::TypeExpr &type) {
-  if (type.form == ast::TypeExpr::Tuple || type.form == ast::TypeExpr::List)
-    return llvm::all_of(type.elements, [&](const ast::TypeExpr &element) { return isWhole(g, element); });
-  return type.name != "_" && type.name != "fn" && type.name != "list" && !g.host.definitions().structure(type.name);
+  llvm::StringSet<> around;
+  auto visit = [&](auto &self, const ast::TypeExpr &type) -> bool {
+    if (type.form == ast::TypeExpr::Tuple || type.form == ast::TypeExpr::List)
+      return llvm::all_of(type.elements, [&](const ast::TypeExpr &element) { return self(self, element); });
+    const ast::Struct *decl = g.host.definitions().structure(type.name);
+    if (!decl)
+      return type.name != "_" && type.name != "fn" && type.name != "list";
+    bool isNew = around.insert(decl->name).second; // a struct that holds itself has no type
+    bool all = isNew && llvm::all_of(decl->members, [&](const ast::Parameter &member) {
+                 return member.type && self(self, *member.type);
+               });
+    if (isNew)
+      around.erase(decl->name);
+    return all;
+  };
+  return visit(visit, type);
+}
+
+/// What would tell the type of a recursive call.
+static std::string helpForRecursion(const ast::Function &decl) {
+  return decl.result ? "a struct in the result has types of all its members: `var a: f64;`"
+                     : "declare what it returns: `def " + decl.name + "(…) -> f64`";
 }
 
 /// The call of a user's library in place of statements; the declared result type says what comes back.
@@ -329,7 +350,7 @@ const Instance &instantiate(IRGen &g, const Callee &callee, ArrayRef<RValue> arg
   };
   if (auto it = g.building.find(key); it != g.building.end()) {
     if (it->second->symbol.empty())
-      g.fail(DiagId::RecursiveType, callRange, {decl.name});
+      g.fail(DiagId::RecursiveType, callRange, {decl.name}, helpForRecursion(decl));
     it->second->recursive = true;
     return *it->second;
   }
