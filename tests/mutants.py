@@ -12,10 +12,10 @@ import shutil
 import subprocess
 import sys
 
-from device_mutant_rows import DEVICE_MODULES, DEVICE_MUTANTS
-from mutant_rows import MUTANTS
+from mutant_rows_device import DEVICE_MODULES, DEVICE_MUTANTS
+from mutant_rows_recognition import MUTANTS
 from mutant_rows_front import NAMES_MUTANTS, SIZES_MUTANTS
-from ranks_mutants import RANKS_MUTANTS
+from mutant_rows_ranks import RANKS_MUTANTS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COPY = ROOT / "build/mutants/source"
