@@ -377,7 +377,8 @@ void Session::warnOfHiddenPrints(ModuleOp module) {
   auto integerOf = [&](StringRef name) {
     return *rank != ranks::rank() && varyingGlobals.count(name.str()) ? std::nullopt : storedInteger(name.str());
   };
-  const PrintingRank printer{*rank, ranks::count(), integerOf, [&](StringRef symbol) { return bodyOf(symbol); }};
+  auto body = [&](StringRef symbol) { return bodyOf(symbol); };
+  const PrintingRank printer{*rank, ranks::count(), integerOf, body};
   for (Operation *op : findHiddenPrints(module, printer))
     if (SourceRange range = rangeOf(op->getLoc());
         remarked.insert(fmt::format("hidden {} {}", range.buffer, range.begin)).second)

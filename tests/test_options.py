@@ -24,9 +24,9 @@ def test_without_and_with_a_value(toy):
         if name in both or name in ("--help", "--version", "--explain"):
             continue
         if values:
-            assert refused(toy, name) == f"error[D0113]: `{name}` takes a value\nhelp: `{name}={values}`\n"
+            assert refused(toy, name) == f"error[D0114]: `{name}` takes a value\nhelp: `{name}={values}`\n"
         else:
-            assert refused(toy, f"{name}=1") == f"error[D0113]: `{name}` takes no value\n"
+            assert refused(toy, f"{name}=1") == f"error[D0114]: `{name}` takes no value\n"
 
 
 def test_values_that_are_not_there(toy):
@@ -38,7 +38,7 @@ def test_values_that_are_not_there(toy):
 
 def test_words_at_the_end(toy):
     for option, what in (("-e", "a program"), ("-o", "a file"), ("--explain", "a code, as `T0336`")):
-        assert refused(toy, option) == f"error[D0113]: `{option}` takes {what}\n"
+        assert refused(toy, option) == f"error[D0114]: `{option}` takes {what}\n"
 
 
 def test_unknown_options(toy):

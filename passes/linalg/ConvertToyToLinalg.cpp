@@ -79,8 +79,8 @@ struct LiftBlocks : ControlFlowToSCFTransformation {
   Value getUndefValue(Location loc, OpBuilder &b, Type type) override {
     if (auto tensor = dyn_cast<RankedTensorType>(type)) {
       SmallVector<Value> sizes;
-      for (int64_t i = 0; i < tensor.getNumDynamicDims(); ++i)
-        sizes.push_back(arith::ConstantIndexOp::create(b, loc, 0));
+      if (!tensor.hasStaticShape())
+        sizes.assign(tensor.getNumDynamicDims(), arith::ConstantIndexOp::create(b, loc, 0));
       return tensor::EmptyOp::create(b, loc, tensor, sizes);
     }
     return arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
