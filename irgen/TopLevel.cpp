@@ -216,6 +216,11 @@ void check(ModuleOp module, ArrayRef<const ast::Stmt *> all, ArrayRef<const ast:
   generateItems(g, all);
   TextCheck names(g);
   sema::lint(text, names);
+  if (diagnostics.hasErrors())
+    return;
+  endDead(g, {}, {});
+  if (reachable(g))
+    func::ReturnOp::create(g.b, g.b.getUnknownLoc());
 }
 
 } // namespace toy

@@ -254,14 +254,12 @@ struct SizeOfOperand : OpRewritePattern<DimOp> {
   }
 };
 
-/// dim(slice(x, …, n)) ==> n, and dim(reshape(x, n)) ==> n: what only its size is asked of is not made.
+/// dim(slice(x, …, n)) ==> n: a slice of which only the size is asked is not made. (A reshape is: it may be too large.)
 struct StatedSize : OpRewritePattern<DimOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(DimOp op, PatternRewriter &b) const override {
     if (auto slice = op.getX().getDefiningOp<SliceOp>())
       return b.replaceOp(op, slice.getCounts()[op.getAxis()]), success();
-    if (auto reshape = op.getX().getDefiningOp<ReshapeOp>())
-      return b.replaceOp(op, reshape.getSizes()[op.getAxis()]), success();
     return b.notifyMatchFailure(op, "nothing states the size");
   }
 };

@@ -3,6 +3,8 @@
 /// A text that is looked at and not run.
 #include "session/SessionImpl.h"
 
+#include "mlir/IR/Verifier.h"
+
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -60,7 +62,7 @@ bool Session::check(std::string name, std::string text, ParseOptions parseOption
         OwningOpRef<ModuleOp> typed = ModuleOp::create(UnknownLoc::get(ir()));
         InstanceTable::Unit unit(instanceTable);
         toy::check(*typed, all, own, *this, diagnostics);
-        if (!diagnostics.hasErrors())
+        if (!diagnostics.hasErrors() && succeeded(mlir::verify(*typed)))
           allRanksMeet(*typed);
         tidy(diagnostics);
       }
