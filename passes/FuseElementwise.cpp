@@ -254,12 +254,22 @@ struct SizeOfOperand : OpRewritePattern<DimOp> {
   }
 };
 
-/// dim(slice(x, …, n)) ==> n: a slice of which only the size is asked is not made. (A reshape is: it may be too large.)
+/// The sizes of a tensor without those that are 1.
+SmallVector<Dim> widths(Value x) {
+  return to_vector(make_filter_range(tensorTypeOf(x).getDims(), [](Dim dim) { return !dim.is(1); }));
+}
+
+/// dim(slice(x, …, n)) ==> n, also where axes of 1 are left out (`x[i, :n]`): a slice of which only the size is asked
+/// is not made. Other reshapes are: they may fail.
 struct StatedSize : OpRewritePattern<DimOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(DimOp op, PatternRewriter &b) const override {
     if (auto slice = op.getX().getDefiningOp<SliceOp>())
       return b.replaceOp(op, slice.getCounts()[op.getAxis()]), success();
+    auto reshape = op.getX().getDefiningOp<ReshapeOp>();
+    if (reshape && reshape.getX().getDefiningOp<SliceOp>() && widths(reshape) == widths(reshape.getX()) &&
+        none_of(widths(reshape), [](Dim dim) { return dim.isUnknown(); }))
+      return b.replaceOp(op, reshape.getSizes()[op.getAxis()]), success();
     return b.notifyMatchFailure(op, "nothing states the size");
   }
 };

@@ -225,7 +225,8 @@ private:
           out.meets |= meetsIn(&op);
           noteGiven(&op);
         }
-        auto branch = dyn_cast<cf::CondBranchOp>(block.getTerminator());
+        // Of a text that is only checked, a block may end where its type is not known.
+        auto branch = block.empty() ? nullptr : dyn_cast<cf::CondBranchOp>(block.back());
         if (!branch)
           continue;
         for (Block *reached : paths.between(&block).first)
