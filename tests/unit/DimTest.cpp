@@ -45,15 +45,28 @@ TEST_F(DimTest, Quotients) {
   EXPECT_EQ(dim("(4*M+3)//4"), dim("M"));
   EXPECT_EQ(dim("(2*M)%2"), dim("0"));
   EXPECT_EQ(dim("7//2"), dim("3"));
+  EXPECT_EQ(dim("(N//2 + 1)//3"), dim("(N+2)//6"));
+  EXPECT_EQ(dim("min(N, 9)//(M+1)").range().hi, 9);
   EXPECT_NE(dim("(M*N)//N"), dim("M")); // N may be 0
 }
 
 TEST_F(DimTest, MinMaxAndSubstitution) {
   EXPECT_EQ(dim("min(N, N+1)"), dim("N"));
   EXPECT_EQ(dim("max(M, N)"), dim("max(N, M)"));
+  EXPECT_EQ(number(INT64_MAX).min(number(-5)), number(-5)); // their difference leaves 64 bits
+  EXPECT_EQ(number(INT64_MIN).max(number(5)), number(5));
   llvm::StringMap<Dim> values;
   values["N"] = dim("3");
   EXPECT_EQ(dim("max(M, N*2)").substitute(values), dim("max(M, 6)"));
+}
+
+// Integers of the program, which may be negative.
+TEST_F(DimTest, SignedSymbols) {
+  Dim signedOne = Dim::symbol(&context, "$$0");
+  EXPECT_NE(signedOne.max(number(0)), signedOne);
+  llvm::StringMap<Dim> values;
+  values["$$0"] = number(-5);
+  EXPECT_EQ(signedOne.min(number(1)).floorDiv(number(2)).substitute(values), number(-3));
 }
 
 TEST_F(DimTest, MalformedTexts) {
