@@ -116,7 +116,8 @@ def graphs(toy):
     for mode in GRAPHS:  # a result is not overwritten by later calls, whatever the sizes
         text = (
             STEADY
-            + "var first = f(x, w); var before = sum(first); for i in range(6) { x = x + 0.01; w = w * 1.01; var y = f(x, w); } print(sum(first) == before, f(ones([3, 3]), ones([3, 3])));"
+            + "var first = f(x, w); var before = sum(first); for i in range(6) { x = x + 0.01; w = w * 1.01; var y ="
+            " f(x, w); } print(sum(first) == before, f(ones([3, 3]), ones([3, 3])));"
         )
         if problem := same_bits(toy, text.replace("@", "*"), [f"--cuda-graphs={mode}"]):
             return problem
@@ -126,16 +127,22 @@ def graphs(toy):
 for n in i64([3, 5, 3, 7, 5]) {
   var x = reshape(arange(n * 4) * 1.0, [n, 4]); var y = reshape(arange(4 * (n + 1)) * 1.0, [4, n + 1]);
   print(g(x, y)); x[0, 0] = 100; print(g(x, y), sum(g(2 * x, y) @ ones([4, 1])), g(x, y) @ conj(y));
-  var big = reshape(arange(100 * n * 7) % 11 * 1.0, [100 * n, 7]); print(sum(big * 2 + 1, axis=0), sum(where(big > 3, big, 0)), max(big, axis=1)[:9]);
+  var big = reshape(arange(100 * n * 7) % 11 * 1.0, [100 * n, 7]);
+  print(sum(big * 2 + 1, axis=0), sum(where(big > 3, big, 0)), max(big, axis=1)[:9]);
 }"""
         if problem := same_bits(toy, text, [f"--cuda-graphs={mode}"]):
             return problem
         # Rows of several blocks of 8192, which are summed in the host's order.
-        text = "var long = sin(reshape(arange(60000) * 0.1, [3, 20000])); print(sum(long, axis=1), sum(long), sum(f32(long), axis=1), max(long), mean(long * 1i));"
+        text = (
+            "var long = sin(reshape(arange(60000) * 0.1, [3, 20000])); print(sum(long, axis=1), sum(long),"
+            " sum(f32(long), axis=1), max(long), mean(long * 1i));"
+        )
         if problem := same_bits(toy, text, [f"--cuda-graphs={mode}"]):
             return problem
         # The same kernels in the same order, but one reads now the one and now the other.
-        text = """def g(x: f64[N, M], k) { var p = x * 2; var q = x * 3; var t = p; if k > 0 { t = q; } var r = reshape(sum(t, axis=1), [N, 1]); var u = sum(p, axis=1) - sum(q, axis=1); return r + reshape(u, [N, 1]); }
+        text = """def g(x: f64[N, M], k) { var p = x * 2; var q = x * 3; var t = p; if k > 0 { t = q; }
+        var r = reshape(sum(t, axis=1), [N, 1]); var u = sum(p, axis=1) - sum(q, axis=1);
+        return r + reshape(u, [N, 1]); }
 var x = reshape(arange(12) * 1.0, [3, 4]);
 for i in range(8) { print(g(x, i % 2)); }"""
         for seed in range(4):
@@ -222,7 +229,8 @@ def new_graphs(toy):
     for rounds in (0, 6):
         text = (
             MANY_GRAPHS
-            + f"for i in range({rounds}) {{ for n in range(80, 82) {{ if times(x, n) > 1e300 {{ found = 1; }} }} }} print(found);"
+            + f"for i in range({rounds}) {{ for n in range(80, 82) {{ if times(x, n) > 1e300 {{ found = 1; }} }} }}"
+            " print(found);"
         )
         done = run(toy, [*EVERYWHERE, "--cuda-graphs=auto", "-e", text])
         if problem := done.problem():

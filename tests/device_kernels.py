@@ -6,11 +6,11 @@ import re
 import subprocess
 import tempfile
 
-from device import EVERYWHERE, ROOT, run, same_bits, tool_of_cuda
+from device import EVERYWHERE, GRAPHS, ROOT, run, same_bits, tool_of_cuda
 
 POSITIONS = (
-    "def f(x: {d}[N, M]) {{ return (argmax(x, axis=1), argmin(x, axis=1), argmax(x, axis=0), argmax(x), argmin(x)); }}\n"
-    "var x = {d}(reshape({v}, [{n}, {m}])); print(f(x));{more}\n"
+    "def f(x: {d}[N, M]) {{ return (argmax(x, axis=1), argmin(x, axis=1), argmax(x, axis=0), argmax(x), argmin(x));"
+    " }}\nvar x = {d}(reshape({v}, [{n}, {m}])); print(f(x));{more}\n"
 )
 VALUES = {
     "f32": "sin(arange({c}) * 0.7)",
@@ -31,7 +31,10 @@ def positions(toy):
             text = POSITIONS.format(d=dtype, n=n, m=m, v=value.format(c=n * m), more=more)
             if problem := same_bits(toy, text, ["--cuda-graphs=off"], seed=i):
                 return problem
-    text = "def f(x: f64[N, M], y: f64[M, N]) { return argmax(x + y.T, axis=1); } for m in i64([3, 2500, 7]) { var x = reshape(sin(arange(2 * m) * 0.3), [2, m]); print(f(x, x.T * 2)); }"
+    text = (
+        "def f(x: f64[N, M], y: f64[M, N]) { return argmax(x + y.T, axis=1); } for m in i64([3, 2500, 7]) { var x ="
+        " reshape(sin(arange(2 * m) * 0.3), [2, m]); print(f(x, x.T * 2)); }"
+    )
     return same_bits(toy, text)
 
 
@@ -62,8 +65,9 @@ def declared_sizes(toy):
         text = "".join(
             f"def f{j}(x: {dtype}[N, M], b: {dtype}[M]) {{ return {form}; }}\n" for j, form in enumerate(forms)
         )
-        text += "for m in i64([1, 3, 4, 8, 33, 64]) {{ var x = {d}(reshape(sin(arange(5 * m) * 0.7), [5, m])); var b = x[0] * {d}(3); {calls} }}\n".format(
-            d=dtype, calls=" ".join(f"print(f{j}(x, b));" for j in range(len(forms)))
+        text += (
+            "for m in i64([1, 3, 4, 8, 33, 64]) {{ var x = {d}(reshape(sin(arange(5 * m) * 0.7), [5, m])); var b = x[0]"
+            " * {d}(3); {calls} }}\n".format(d=dtype, calls=" ".join(f"print(f{j}(x, b));" for j in range(len(forms))))
         )
         if problem := same_bits(toy, text, [f"--cuda-graphs={('off', 'full')[i % 2]}"], seed=i):
             return problem
@@ -86,11 +90,16 @@ var w = bool(x > 0); w[3:5, 16:48] = w[1:3, :32]; w[9, 1:17] = w[8, 3:19]; print
 y[2:40:2, 8:10] = x[1:20, 4:6]; y[5] = y[0, 2:4][0]; print(sum(y, 0), sum(y, 1)); # rows of one access
 var c = c128(x); c[1, :10] = c[0, 3:13]; print(c[:2]);
 """
-SUMS = "var x = sin(arange(60000) * 0.1); print(sum(x), prod(cos(x) * 1.2), max(x), sum(f32(x)), mean(x * 1i), all(x < 2), any(x > 2)); for n in i64([8192, 8193, 262144, 270337]) { print(sum(arange(n) * 0.1), prod(1 + arange(n) * 1e-9i)); }"
+SUMS = (
+    "var x = sin(arange(60000) * 0.1); print(sum(x), prod(cos(x) * 1.2), max(x), sum(f32(x)), mean(x * 1i), all(x < 2),"
+    " any(x > 2)); for n in i64([8192, 8193, 262144, 270337]) { print(sum(arange(n) * 0.1), prod(1 + arange(n) *"
+    " 1e-9i)); }"
+)
 
 
 TRANSPOSES = """def f(x: {d}[N, M], b: {d}[M, N]) {{ return (x.T * {d}(2) + b, x.T); }}
-def g(x: {d}[K, N, M], y: {d}[N, M]) {{ return (x.transpose(2, 0, 1) + y.T[:, newaxis], x.transpose(1, 2, 0) * {d}(2)); }}
+def g(x: {d}[K, N, M], y: {d}[N, M]) {{ return (x.transpose(2, 0, 1) + y.T[:, newaxis],
+    x.transpose(1, 2, 0) * {d}(2)); }}
 def h(x: {d}[40, 72]) {{ return (x + x[::-1]).T; }}
 for i in range(6) {{
   var n = i64([1, 33, 64, 5, 100, 31])[i]; var m = i64([1, 65, 96, 70, 5, 33])[i];
@@ -99,7 +108,10 @@ for i in range(6) {{
 }}
 print(h({d}(reshape(sin(arange(2880) * 0.7) * 50, [40, 72]))));
 """
-CONVOLUTED = "def f(x: c64[N, M], y: f64[N, M]) { return conj(x).T * (y.T + 1) + c64(x.T).real; } var x = reshape(arange(4800) * 1i, [60, 80]); print(f(c64(x), x.imag));"
+CONVOLUTED = (
+    "def f(x: c64[N, M], y: f64[N, M]) { return conj(x).T * (y.T + 1) + c64(x.T).real; } var x = reshape(arange(4800) *"
+    " 1i, [60, 80]); print(f(c64(x), x.imag));"
+)
 
 
 def transposes(toy):
@@ -119,7 +131,9 @@ def transposes(toy):
 
 DIVISIONS = """def f(x: i64[N, M, L], y: i64[L]) { return x[::-1] * 3 + y; }
 for i in range(14) {
-  var n = i64([2, 1, 3, 2, 1, 2, 5, 2, 1, 3, 2, 2, 1, 7])[i]; var m = i64([1, 2, 3, 4, 5, 7, 8, 9, 31, 32, 33, 64, 65, 127])[i]; var l = i64([1, 1, 2, 3, 641, 5, 8, 127, 128, 129, 255, 256, 257, 10])[i];
+  var n = i64([2, 1, 3, 2, 1, 2, 5, 2, 1, 3, 2, 2, 1, 7])[i];
+  var m = i64([1, 2, 3, 4, 5, 7, 8, 9, 31, 32, 33, 64, 65, 127])[i];
+  var l = i64([1, 1, 2, 3, 641, 5, 8, 127, 128, 129, 255, 256, 257, 10])[i];
   var x = reshape(arange(n * m * l), [n, m, l]);
   print(sum(f(x, x[0, 0]) == x[::-1] * 3 + x[0, 0]), n * m * l);
   x[::2, :, l // 2:] = x[:1, :, :1] * 0 - 1; print(sum(x));
@@ -184,10 +198,47 @@ def counts(toy):
     return None if blocks["argmax, f32[1, 128256]"] >= 100 and blocks["sum, f64[2^26]"] >= 528 else f"{blocks}"
 
 
+WRITES = """def f(x: f64[N, M], v: f64[M], n) {
+  var y = x; var kept = x * 1;
+  for i in range(n) {
+    var before = sum(y, axis = 1);
+    y[i] = y[i + 1] * 2 + v;
+    y[-1] = v * i;
+    if i == 2 { kept = y; }
+    y[:, i] = before;
+    y[::2, -1] = y[1::2, 0];
+  }
+  return (y, kept, x);
+}
+var x = reshape(sin(arange(80) * 0.7), [8, 10]) * 2; var v = cos(arange(10)) + 1;
+for k in range(3) { var (a, b, c) = f(x, v, 5); x = a; x[k, k] = -1; print(a, sum(b), sum(c), sum(x)); }
+var z = x * 1; var w = z; z[0] = 5; w[1] = z[0] + 1; z = w; z[2, 3:] = 7; print(z, w, x); z[3:5, 2:4] = x[1:3, :2];
+print(sum(z), sum(w));
+"""
+
+
+def writes(toy):
+    for i, mode in enumerate(GRAPHS):
+        if problem := same_bits(toy, WRITES, [f"--cuda-graphs={mode}"], seed=i):
+            return problem
+    return None
+
+
 MARKERS = ("device", "host")
 
 
 def all_cases():
-    for check in (positions, launches_of_positions, declared_sizes, transposes, divisions, copies, partial_sums, older):
+    checks = (
+        positions,
+        launches_of_positions,
+        declared_sizes,
+        transposes,
+        divisions,
+        copies,
+        partial_sums,
+        writes,
+        older,
+    )
+    for check in checks:
         yield f"device: {check.__name__.replace('_', ' ')}", check
     yield "device: counts", counts, "nightly"

@@ -9,9 +9,11 @@ def turned(spelling, dtype, batch, length, heads, pairs):
     lead = f"""seed({pairs + heads});
 def interleaved(x, w) {{ return rope(x, w); }}
 def half(x, w) {{ return rope(x, w, "half"); }}
-def pairs(x, w) {{ var s = x.shape; return reshape(view_as_real(view_as_complex(reshape(x, [s[0], s[1], s[2], s[3] // 2, 2])) * w[:, newaxis]), s); }}
+def pairs(x, w) {{ var s = x.shape; return reshape(view_as_real(view_as_complex(reshape(x, [s[0], s[1], s[2],
+s[3] // 2, 2])) * w[:, newaxis]), s); }}
 def real_halves(x, w) {{
-  var h = w.shape[1]; var c = cat([real(w), real(w)], axis = -1)[:, newaxis]; var s = cat([imag(w), imag(w)], axis = -1)[:, newaxis];
+  var h = w.shape[1]; var c = cat([real(w), real(w)], axis = -1)[:, newaxis];
+  var s = cat([imag(w), imag(w)], axis = -1)[:, newaxis];
   return x * c + cat([-x[..., h:], x[..., :h]], axis = -1) * s;
 }}
 def by_hand(x, w) {{
@@ -19,7 +21,8 @@ def by_hand(x, w) {{
   return flatten(stack([e * c - o * s, e * s + o * c], axis = -1), -2);
 }}
 def both(q, k, w) {{ return ({spelling}(q, w), {spelling}(k, w)); }}
-var q = {dtype}(randn({batch}, {length}, {heads}, {2 * pairs})); var k = {dtype}(randn({batch}, {length}, 1, {2 * pairs}));
+var q = {dtype}(randn({batch}, {length}, {heads}, {2 * pairs}));
+var k = {dtype}(randn({batch}, {length}, 1, {2 * pairs}));
 q[0, 0, 0, :4] = {dtype}([nan, inf, -0.0, -inf]);
 var w = {angles}(polar(1.0, randn({length}, {pairs})));
 """
@@ -57,7 +60,10 @@ def ropes(toy, only):
                         return problem
                     counts.append((done.stats["ropes"], done.stats["launches"]))
                 if (counts[1][0] - counts[0][0], counts[1][1] - counts[0][1]) != (4, 2):
-                    return f"{spelling} {dtype}: two calls more turn {counts[1][0] - counts[0][0]} tensors in {counts[1][1] - counts[0][1]} launches, not 4 in 2\n{text}"
+                    return (
+                        f"{spelling} {dtype}: two calls more turn {counts[1][0] - counts[0][0]} tensors in"
+                        f" {counts[1][1] - counts[0][1]} launches, not 4 in 2\n{text}"
+                    )
     return None
 
 
@@ -67,8 +73,14 @@ NOT_ROPES = [
     "def f(x, y, w) { var z = complex(x[..., 0::2], y[..., 1::2]) * w; return flatten(view_as_real(z), -2); }",
     "def f(x, y, w) { var z = complex(x[..., 0::2], x[..., 1::2]) * w; return cat([real(z), imag(z)], axis = -1); }",
     "def f(x, y, w) { var z = complex(x[..., :4], x[..., 4:]) * w; return flatten(view_as_real(z), -2); }",
-    "def f(x, y, w) { var a = x[..., :4]; var b = x[..., 4:]; return cat([a * real(w) - b * imag(w), b * real(w) - a * imag(w)], axis = -1); }",
-    "def f(x, y, w) { var a = x[..., 1:5]; var b = x[..., 4:]; return cat([a * real(w) - b * imag(w), a * imag(w) + b * real(w)], axis = -1); }",
+    (
+        "def f(x, y, w) { var a = x[..., :4]; var b = x[..., 4:]; return cat([a * real(w) - b * imag(w), b * real(w) -"
+        " a * imag(w)], axis = -1); }"
+    ),
+    (
+        "def f(x, y, w) { var a = x[..., 1:5]; var b = x[..., 4:]; return cat([a * real(w) - b * imag(w), a * imag(w) +"
+        " b * real(w)], axis = -1); }"
+    ),
     "def f(x, y, w) { return view_as_complex(reshape(x, [2, 3, 4, 2])) * c64(y[..., :4]); }",
 ]
 
@@ -78,13 +90,19 @@ def near_ropes(toy):
     for lead in ("", "2, "):
         if problem := same_bits(
             toy,
-            f"def f(x, w) {{ return view_as_complex(x) * w; }} print(f(f32(reshape(arange({192 if lead else 96}), [{lead}2, 3, 4, 2, 2])), c64(polar(1.0, reshape(arange(16), [2, 1, 4, 2])))));",
+            (
+                f"def f(x, w) {{ return view_as_complex(x) * w; }} print(f(f32(reshape(arange({192 if lead else 96}),"
+                f" [{lead}2, 3, 4, 2, 2])), c64(polar(1.0, reshape(arange(16), [2, 1, 4, 2])))));"
+            ),
         ):
             return problem
     # Pairs that are repeated, on axes where the angles are not.
     if problem := same_bits(
         toy,
-        "def f(x, w) { return view_as_complex(x) * w; } print(f(f32(reshape(arange(16), [1, 4, 2, 2])), c64(polar(1.0, reshape(arange(6), [3, 1, 2])))));",
+        (
+            "def f(x, w) { return view_as_complex(x) * w; } print(f(f32(reshape(arange(16), [1, 4, 2, 2])),"
+            " c64(polar(1.0, reshape(arange(6), [3, 1, 2])))));"
+        ),
     ):
         return problem
     twice = [("f16", f"bf16({form})") for form in ("rope(f32(x), w)", 'rope(f32(x), w, "half")')] + [
@@ -97,7 +115,8 @@ def near_ropes(toy):
     lead = {"f16": "var b = bf16(x); var z = complex(f32(b[..., :4]), f32(b[..., 4:])) * w[:, newaxis]; "}
     programs = [f"{body}\nvar x = f32(reshape(sin(arange(48)), [2, 3, 8])); var y = x + 1;" for body in NOT_ROPES]
     programs += [
-        f"def f(x, y, w) {{ {lead.get(dtype, '')}return {body}; }}\nvar x = {dtype}(reshape(sin(arange(96)), [2, 3, 2, 8])); var y = x;"
+        f"def f(x, y, w) {{ {lead.get(dtype, '')}return {body}; }}\nvar x = {dtype}(reshape(sin(arange(96)), [2, 3, 2,"
+        " 8])); var y = x;"
         for dtype, body in twice
     ]
     for program in programs:
@@ -112,7 +131,10 @@ def near_ropes(toy):
 
 def joined(toy, every_mode):
     """Pairs are joined where neither needs the other, over what stands between them; chains are not."""
-    lead = "seed(1); var q = f32(randn(1, 4, 2, 8)); var k = f32(randn(1, 4, 2, 8)); var w = c64(polar(1.0, randn(4, 4)));\n"
+    lead = (
+        "seed(1); var q = f32(randn(1, 4, 2, 8)); var k = f32(randn(1, 4, 2, 8)); var w = c64(polar(1.0, randn(4,"
+        " 4)));\n"
+    )
     for i, (body, ropes, launches) in enumerate(
         (
             ("rope(rope(q, w), w)", 2, 2),

@@ -58,7 +58,10 @@ TWICE = "def f(x) { return x * 2; }"
 ADD = "def f(x, y) { return x + y; }"
 PRODUCT = "def f(x, y) { return x @ y; }"
 CAT = "def f(x, y) { var z = cat([x, y]); if z.shape[0] > 2 { return sum(z) * 2; } return sum(z); }"
-TEN = "def f(a, b, c, d, e, g, h, i, j, k) { return sum(a) + sum(b) + sum(c) + sum(d) + sum(e) + sum(g) + sum(h) + sum(i) + sum(j) + sum(k * k); }"
+TEN = (
+    "def f(a, b, c, d, e, g, h, i, j, k) { return sum(a) + sum(b) + sum(c) + sum(d) + sum(e) + sum(g) + sum(h) + sum(i)"
+    " + sum(j) + sum(k * k); }"
+)
 rng = random.Random(4)
 TEN_CALLS = ["f(" + ", ".join(ones(rng.choice([0, 1, 2, 9])) for _ in range(10)) + ")" for _ in range(8)]
 X, Y = "x.shape[0]", "y.shape[0]"
@@ -232,7 +235,10 @@ CASES = {
         [],
     ),
     "positions": Case(
-        "def f(x) { var p = nonzero(cumsum(x) > 2); assert p.shape[0] <= x.shape[0]; return zeros(p.shape[0], 2) + sum(p); }",
+        (
+            "def f(x) { var p = nonzero(cumsum(x) > 2); assert p.shape[0] <= x.shape[0]; return zeros(p.shape[0], 2) +"
+            " sum(p); }"
+        ),
         lengths(2, 3, 4, 9),
         2,
         [],
@@ -288,15 +294,28 @@ CASES = {
 
 
 # Every kind of operation on a tensor [n, m]: two compilations for three shapes, and no guard.
-SWEEP = """x + 1; x * x; x / 2; x ** 2; x // 2; x % 3; -x; x > 1; not (x > 1); abs(x); exp(x); log(x + 1); sqrt(x); sin(x); cos(x); tanh(x); floor(x); round(x); sign(x); square(x); reciprocal(x + 1);
-sigmoid(x); relu(x); gelu(x); silu(x); x * 1i; conj(x * 1i); real(x * 1i); imag(x * 1i); angle(x * 1i); abs2(x * 1i); polar(x, x); complex(x, x); view_as_real(x * 1i); c64(x); f32(x); i64(x);
-sum(x); sum(x, 0); sum(x, 1); sum(x, axis=[0, 1]); sum(x, 1, keepdims=true); prod(x); mean(x); mean(x, 0); std(x, 1); norm(x); norm(x, 1); max(x); max(x, 0); min(x, 1); argmax(x); argmax(x, 0); any(x > 0); all(x > 0, 1);
-cumsum(x, 0); cumprod(x, 1); softmax(x, 1); softmax(x, 0); logsumexp(x); x.T; transpose(x); permute(x, [1, 0]); swapaxes(x, 0, 1); reshape(x, [-1]); flatten(x); reshape(x, [x.shape[1], x.shape[0]]); unsqueeze(x, 0); unsqueeze(x, -1);
-x[0]; x[-1]; x[:, 0]; x[1:]; x[:, ::2]; x[::-1]; x[..., 0]; x[newaxis]; x[0, 1]; x[[0, 1]]; x[x > 0]; flip(x, 0); roll(x, 1, 0); tile(x, [2, 1]); repeat(x, 2, 0); pad(x, [[1, 1], [0, 2]]); cat([x, x]); cat([x, x], axis=1); stack(x, x);
-x @ x.T; x.T @ x; x @ x[0]; einsum("ij,ij->i", x, x); einsum("ij,kj->ik", x, x); dot(x[0], x[0]); outer(x[0], x[0]); kron(x, x); trace(x @ x.T); diag(x[0]); tril(x); triu(x);
-fft(x); ifft(x * 1i); rfft(x); fft(x, axis=0); fft2(x); fftshift(x[0]); det(x @ x.T + eye(x.shape[0])); inv(x @ x.T + eye(x.shape[0])); solve(x @ x.T + eye(x.shape[0]), x); cholesky(x @ x.T + eye(x.shape[0])); eigh(x @ x.T)[0]; svd(x)[1]; qr(x)[1];
-sort(x); sort(x, 0); argsort(x); nonzero(x); where(x > 0, x, 0); clip(x, 0, 2); minimum(x, 2); maximum(x, x.T.T); isnan(x); isfinite(x); zeros(x.shape[0]); ones(x.shape[0], x.shape[1]); eye(x.shape[0]); arange(x.shape[1]); linspace(0, 1, x.shape[0]); full([x.shape[0], 2], 3); zeros_like(x); ones_like(x);
-rmsnorm(x, x[0]); layernorm(x, x[0], x[0]); x.shape[0]; len(x); x.shape; convolve(x[0], x[0]); expand(x, [3, x.shape[0], x.shape[1]])"""
+SWEEP = """x + 1; x * x; x / 2; x ** 2; x // 2; x % 3; -x; x > 1; not (x > 1); abs(x); exp(x); log(x + 1); sqrt(x);
+sin(x); cos(x); tanh(x); floor(x); round(x); sign(x); square(x); reciprocal(x + 1);
+sigmoid(x); relu(x); gelu(x); silu(x); x * 1i; conj(x * 1i); real(x * 1i); imag(x * 1i); angle(x * 1i); abs2(x * 1i);
+polar(x, x); complex(x, x); view_as_real(x * 1i); c64(x); f32(x); i64(x);
+sum(x); sum(x, 0); sum(x, 1); sum(x, axis=[0, 1]); sum(x, 1, keepdims=true); prod(x); mean(x); mean(x, 0); std(x, 1);
+norm(x); norm(x, 1); max(x); max(x, 0); min(x, 1); argmax(x); argmax(x, 0); any(x > 0); all(x > 0, 1);
+cumsum(x, 0); cumprod(x, 1); softmax(x, 1); softmax(x, 0); logsumexp(x); x.T; transpose(x); permute(x, [1, 0]);
+swapaxes(x, 0, 1); reshape(x, [-1]); flatten(x); reshape(x, [x.shape[1], x.shape[0]]); unsqueeze(x, 0);
+unsqueeze(x, -1);
+x[0]; x[-1]; x[:, 0]; x[1:]; x[:, ::2]; x[::-1]; x[..., 0]; x[newaxis]; x[0, 1]; x[[0, 1]]; x[x > 0]; flip(x, 0);
+roll(x, 1, 0); tile(x, [2, 1]); repeat(x, 2, 0); pad(x, [[1, 1], [0, 2]]); cat([x, x]); cat([x, x], axis=1);
+stack(x, x);
+x @ x.T; x.T @ x; x @ x[0]; einsum("ij,ij->i", x, x); einsum("ij,kj->ik", x, x); dot(x[0], x[0]); outer(x[0], x[0]);
+kron(x, x); trace(x @ x.T); diag(x[0]); tril(x); triu(x);
+fft(x); ifft(x * 1i); rfft(x); fft(x, axis=0); fft2(x); fftshift(x[0]); det(x @ x.T + eye(x.shape[0]));
+inv(x @ x.T + eye(x.shape[0])); solve(x @ x.T + eye(x.shape[0]), x); cholesky(x @ x.T + eye(x.shape[0]));
+eigh(x @ x.T)[0]; svd(x)[1]; qr(x)[1];
+sort(x); sort(x, 0); argsort(x); nonzero(x); where(x > 0, x, 0); clip(x, 0, 2); minimum(x, 2); maximum(x, x.T.T);
+isnan(x); isfinite(x); zeros(x.shape[0]); ones(x.shape[0], x.shape[1]); eye(x.shape[0]); arange(x.shape[1]);
+linspace(0, 1, x.shape[0]); full([x.shape[0], 2], 3); zeros_like(x); ones_like(x);
+rmsnorm(x, x[0]); layernorm(x, x[0], x[0]); x.shape[0]; len(x); x.shape; convolve(x[0], x[0]);
+expand(x, [3, x.shape[0], x.shape[1]])"""
 
 
 def swept(toy, expression, reference):

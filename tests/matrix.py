@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every built-in function × dtype × shape × axis against NumPy. The functions are read from the program's own tables,
-so that one without a row here fails; each cell has a value, with its dtype, or a designed error. Accepted cells of one
-function and dtype are one program; every refused cell is its own. All programs of a function run in one process."""
+so that one without a row here fails; each cell has a value, with its dtype, or a designed error. Accepted cells of
+one function and dtype are one program; every refused cell is its own. All programs of a function run in one process."""
 import os
 import pathlib
 import re
@@ -20,24 +20,34 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # output.
 ACTS = {
     **{
-        f: f"seed(7); var a = {f}(4, 5); seed(7); var b = {f}([4, 5]); print(all(a == b), any(a != {f}(4, 5)), {f}(2, dtype=f32).dtype, {f}(0, 3).shape);"
+        f: (
+            f"seed(7); var a = {f}(4, 5); seed(7); var b = {f}([4, 5]); print(all(a == b), any(a != {f}(4, 5)), {f}(2,"
+            f" dtype=f32).dtype, {f}(0, 3).shape);"
+        )
         for f in ("rand", "randn")
     },
     "seed": "seed(-1); var a = rand(3); seed(-1); print(all(a == rand(3)));",
     "uniform": "print(uniform(2, 2, 3), uniform(f32([1]), 1).dtype, uniform(0, 1, 2, 0).shape);",
-    "normal": "print(normal([1, 2], 0), normal(f32([0]), 1).dtype, normal(1i, 0), normal(0, 1, 2, dtype = bf16).dtype);",
+    "normal": (
+        "print(normal([1, 2], 0), normal(f32([0]), 1).dtype, normal(1i, 0), normal(0, 1, 2, dtype = bf16).dtype);"
+    ),
     "exponential": "print(exponential(0, 2), exponential(1, 2, dtype = f32).dtype);",
     "gamma": "print(gamma([0, 0]), gamma(1, 3, scale = 0), gamma(1).dtype);",
     "randint": "print(randint(4, 5, 2), randint(i64([1, 2]), i64([2, 3])), randint(0, 9).dtype);",
     "poisson": "print(poisson([0, 0]), poisson(0, 2, 1), poisson(2).dtype);",
     "binomial": "print(binomial(5, [0, 1]), binomial([3, 4], 1), binomial(2, 0.5).dtype);",
-    "permutation": "print(sum(permutation(9)), sort(permutation([3i, 1i])), permutation(1), permutation(zeros(0, 2)).shape);",
+    "permutation": (
+        "print(sum(permutation(9)), sort(permutation([3i, 1i])), permutation(1), permutation(zeros(0, 2)).shape);"
+    ),
     "choice": "print(choice(1, 2), choice([7], 1, 2), choice(3, p = [0, 1, 0]), sort(choice(3, 3, replace = false)));",
     "key": "seed(4); print(key(7), key(), key());",
     "fold_in": "print(all(fold_in(key(1), 2) == fold_in(key(1), 2)), fold_in(key(1), [2, 3]).shape);",
     "keys": "print(keys(key(1), 2).shape, all(keys(key(1), 2)[1] == fold_in(key(1), 1)));",
     "ranks": "print(rank(), ranks());",
-    "all_reduce": 'print(all_reduce(f16([1, 2])), all_reduce(1i, op = "prod"), all_reduce([1, 2] > 1, op = "any"), all_reduce(i32(3), op = "mean"));',
+    "all_reduce": (
+        'print(all_reduce(f16([1, 2])), all_reduce(1i, op = "prod"), all_reduce([1, 2] > 1, op = "any"),'
+        ' all_reduce(i32(3), op = "mean"));'
+    ),
     "all_gather": "print(all_gather(2), all_gather([[1i, 2]], axis = 1), all_gather(zeros(0, 2)).shape);",
     "reduce_scatter": 'print(reduce_scatter([[1, 2]], axis = 1), reduce_scatter(u8([1]), op = "min"));',
     "all_to_all": "print(all_to_all([[1, 2]], axis = 1));",
@@ -63,7 +73,10 @@ ACTS = {
     "sleep": "var t = clock(); sleep(0.01); print(clock() - t >= 0.01);",
     "list": 'print(list(1, 2.5), list(list("a")), list());',
     "append": "print(append(list(1i), 2), append(list(), [1, 2]));",
-    "contains": 'print(contains([1, nan], nan), contains(f32([1, 2]), 2), contains(list([1], [2, 3]), [2, 3]), contains("text", "xt"));',
+    "contains": (
+        'print(contains([1, nan], nan), contains(f32([1, 2]), 2), contains(list([1], [2, 3]), [2, 3]), contains("text",'
+        ' "xt"));'
+    ),
     "lines": 'print(lines("a\\nb\\r\\n"), lines(""));',
     "join": 'print(join(list("a", "b"), "+"), join(list("a", "b")));',
     "strip": 'print(strip(" a b\\n") + "|");',
@@ -75,9 +88,15 @@ ACTS = {
     "upper": 'print(upper("a\u00e4Z"));',
     "decode": 'print(decode(bytes("a\u00e9")), decode(u8([97, 98])));',
     "read_text": 'write_text("r.txt", "a\\nb"); print(read_text("r.txt"), len(read_text("x.bin")));',
-    "write_text": 'write_text("t.txt", "a"); write_text("t.txt", "b"); write_text("t.txt", "c", append = true); print(read_text("t.txt"));',
+    "write_text": (
+        'write_text("t.txt", "a"); write_text("t.txt", "b"); write_text("t.txt", "c", append = true);'
+        ' print(read_text("t.txt"));'
+    ),
     "bytes": 'print(bytes("a\\n\u00e9"), bytes("").shape);',
-    "read_binary": 'print(read_binary("x.bin", i32, [2, 2]), read_binary("x.bin", u8, [1], offset = 4), read_binary("x.bin", f16, [0]).shape);',
+    "read_binary": (
+        'print(read_binary("x.bin", i32, [2, 2]), read_binary("x.bin", u8, [1], offset = 4), read_binary("x.bin", f16,'
+        " [0]).shape);"
+    ),
     "write": 'write("ab"); write(u8([99, 10]));',
     "print": 'print(); print(1, "a", [1, 2]);',
     "check": 'check(1 < 2, "no"); print(1);',
@@ -87,7 +106,9 @@ ACTS = {
     "plot": "print(plot([1, 3, 2], width = 24, height = 6)); print(plot([1, 2], [1i, 2]).drawing);",
     "scatter_plot": "print(scatter_plot([1, 3, 2], [[1, 2], [3, 4], [5, nan]], width = 24, height = 6));",
     "hist": "print(hist([1, 2, 2, inf], bins = 2, width = 24, height = 6));",
-    "image": 'print(image([[1, 2], [3, nan]], map = "gray").drawing, image([[1i]]).drawing, image(zeros(1, 2, 3)).drawing);',
+    "image": (
+        'print(image([[1, 2], [3, nan]], map = "gray").drawing, image([[1i]]).drawing, image(zeros(1, 2, 3)).drawing);'
+    ),
     "picture": "var p = plot([1, 2]); print(picture(p.drawing) == p);",
     "fftfreq": "print(fftfreq(4), fftfreq(5, 0.5), fftfreq(0).shape);",
     "rfftfreq": "print(rfftfreq(4));",

@@ -16,22 +16,62 @@ from ranks_jobs import MARKS, MPICH, OPEN, both, command, environment, job, left
 HIDDEN = 'i64(env("OMPI_COMM_WORLD_RANK", env("PMI_RANK")))'  # of which nothing is known before the program runs
 
 DISAGREE = {
-    "end": (3, "if rank() != 1 { all_reduce(f32(ones(1000))); }", "R0501", "0 and 2 call all_reduce of f32[1000] (sum)", "; 1 has ended"),
+    "end": (
+        3,
+        "if rank() != 1 { all_reduce(f32(ones(1000))); }",
+        "R0501",
+        "0 and 2 call all_reduce of f32[1000] (sum)",
+        "; 1 has ended",
+    ),
     "first ends": (2, "if rank() == 1 { barrier(); }", "R0501", "0 has ended; 1 calls barrier"),
-    "sizes": (2, "all_reduce(ones(40000 + 20000 * rank()));", "R0501", "of f64[40000]", "1 calls all_reduce of f64[60000]"),
-    "dtype": (2, "if rank() == 0 { all_reduce(f32(1)); } else { all_reduce(i32(1)); }", "R0501", "of f32 (sum)", "of i32 (sum)"),
-    "operation": (2, 'if rank() == 0 { all_reduce(1); } else { all_reduce(1, op = "max"); }', "R0501", "(sum)", "(max)"),
-    "order": (2, "if rank() == 0 { barrier(); all_reduce(1); } else { all_reduce(1); barrier(); }", "R0501", "0 calls barrier", "1 calls all_reduce"),
+    "sizes": (
+        2,
+        "all_reduce(ones(40000 + 20000 * rank()));",
+        "R0501",
+        "of f64[40000]",
+        "1 calls all_reduce of f64[60000]",
+    ),
+    "dtype": (
+        2,
+        "if rank() == 0 { all_reduce(f32(1)); } else { all_reduce(i32(1)); }",
+        "R0501",
+        "of f32 (sum)",
+        "of i32 (sum)",
+    ),
+    "operation": (
+        2,
+        'if rank() == 0 { all_reduce(1); } else { all_reduce(1, op = "max"); }',
+        "R0501",
+        "(sum)",
+        "(max)",
+    ),
+    "order": (
+        2,
+        "if rank() == 0 { barrier(); all_reduce(1); } else { all_reduce(1); barrier(); }",
+        "R0501",
+        "0 calls barrier",
+        "1 calls all_reduce",
+    ),
     "place": (2, "if rank() == 0 {\n barrier(); } else {\n\n barrier(); }", "R0501", ":2:2", ":4:2"),
     "root": (2, "broadcast(1, from = rank());", "R0501", "from 0", "from 1"),
     "saved by one": (2, 'if rank() == 0 { save("x.npy", [1]); }', "R0501", "0 calls save", "1 has ended"),
     "in try": (2, "try { if rank() == 0 { barrier(); } } catch e { print(e.code); } ", "R0501", "0 calls barrier"),
     "uneven": (2, "all_to_all(ones(3));", "R0506", "3 elements along axis 0 are not 2 equal parts"),
     "no rank": (2, "send(1, 2);", "R0507", "there is no rank 2; there are 2"),
-    "other arrives": (2, "if rank() == 0 { send([1, 2], 1); } else { recv(f32([1, 2]), 0); }", "R0508", "f64[2] arrived, expected is f32[2]"),
-    "parts of others": (2, "def f(x: f64[N]) { return unshard(shard(x)); } f(ones(4 + rank()));", "R0105", "parts of all ranks, and of the whole, differ: 4 and 5"),
+    "other arrives": (
+        2,
+        "if rank() == 0 { send([1, 2], 1); } else { recv(f32([1, 2]), 0); }",
+        "R0508",
+        "f64[2] arrived, expected is f32[2]",
+    ),
+    "parts of others": (
+        2,
+        "def f(x: f64[N]) { return unshard(shard(x)); } f(ones(4 + rank()));",
+        "R0105",
+        "parts of all ranks, and of the whole, differ: 4 and 5",
+    ),
     "late": (3, "if rank() == 0 { sleep(9); } barrier();", "R0503", "within 1 seconds: rank 1 waits in barrier"),
-}  # fmt: skip
+}
 
 
 def noted(toy):
@@ -55,15 +95,31 @@ def disagree(toy, launcher, name):
 
 
 REPLICATED = {  # with --check-replicated
-    "condition": ("if rank() == 0 {\nbarrier(); }", "the condition is not the same on all ranks: true on 0, false on 1 and 2", 1),
-    "turns": ("def f(n) {\nfor i in range(n) { barrier(); } }\nf(2 + rank());", "the condition is not the same on all ranks: false on 0, true on 1 and 2", 2),
-    "broadcast": ("\nbroadcast([1, rank()], from = 1);", "what `broadcast` is given is not the same on all ranks: one on 0, another on 1, 2", 2),
-    "save": ('save("x.npy", [rank() // 2]);', "what `save` is given is not the same on all ranks: one on 0 and 1, another on 2", 1),
+    "condition": (
+        "if rank() == 0 {\nbarrier(); }",
+        "the condition is not the same on all ranks: true on 0, false on 1 and 2",
+        1,
+    ),
+    "turns": (
+        "def f(n) {\nfor i in range(n) { barrier(); } }\nf(2 + rank());",
+        "the condition is not the same on all ranks: false on 0, true on 1 and 2",
+        2,
+    ),
+    "broadcast": (
+        "\nbroadcast([1, rank()], from = 1);",
+        "what `broadcast` is given is not the same on all ranks: one on 0, another on 1, 2",
+        2,
+    ),
+    "save": (
+        'save("x.npy", [rank() // 2]);',
+        "what `save` is given is not the same on all ranks: one on 0 and 1, another on 2",
+        1,
+    ),
     "sizes": ("broadcast(ones(2 + rank() // 2));", "one on 0 and 1, another on 2", 1),
     "none": ("if all_reduce(rank()) == 3 { barrier(); } broadcast([i64(rank() >= 0)]); print(1);", "", 0),
     "of one": ("if rank() == 0 { print(1); }", "", 0),
     "varying": ("def f(x) { return broadcast(x); }\nf(1); f(stated()); print(1);", "", 0),
-}  # fmt: skip
+}
 
 
 def replicated(toy, launcher, name, flags):
@@ -91,7 +147,6 @@ int MPI_Comm_rank(int c, int *r) { *r = 0; return 0; }
 int MPI_Comm_size(int c, int *n) { *n = atoi(getenv("FAKE_SIZE")); return 0; }
 int MPI_Comm_set_errhandler(int c, int h) { return 0; }
 int MPI_Error_string(int e, char *t, int *n) { strcpy(t, "peer is gone"); *n = 12; return 0; }
-int MPI_Get_library_version(char *t, int *n) { *t = 0; return 0; }
 int MPI_Allgather(void *x, int n, int t, void *y, int m, int u, int c) {
   for (int i = 0; i < 2; ++i) memcpy((char *)y + i * n, x, n);
   return calls++ ? 15 : 0;
@@ -99,7 +154,9 @@ int MPI_Allgather(void *x, int n, int t, void *y, int m, int u, int c) {
 int MPI_Bcast(void *x, int n, int t, int r, int c) { return 15; }
 int MPI_Send(void *x, int n, int t, int r, int g, int c) { return 15; }
 int MPI_Recv(void *x, int n, int t, int r, int g, int c, void *s) { return 15; }
-int MPI_Sendrecv(void *x, int n, int t, int r, int g, void *y, int m, int u, int q, int h, int c, void *s) { return 15; }
+int MPI_Sendrecv(void *x, int n, int t, int r, int g, void *y, int m, int u, int q, int h, int c, void *s) {
+  return 15;
+}
 """
 
 

@@ -54,18 +54,12 @@ class Screens(terminal.Session):
 
 
 def screens(body, **options):
-    def test(toy):
-        s = Screens(toy, **options)
-        try:
-            body(s)
-            return "\n".join(s.problems) or None
-        except (EOFError, TimeoutError, OSError) as error:
-            return f"{type(error).__name__}: {error}"
-        finally:
-            s.close()
+    def shown(s):
+        body(s)
+        return "\n".join(s.problems) or None
 
-    test.__name__ = body.__name__
-    return test
+    shown.__name__ = body.__name__
+    return terminal.session(shown, Screens, **options)
 
 
 def pastes(s):

@@ -155,9 +155,9 @@ class Session:
         os.close(self.fd)
 
 
-def session(body, **options):
+def session(body, kind=Session, **options):
     def test(toy):
-        s = Session(toy, **options)
+        s = kind(toy, **options)
         try:
             return body(s)
         except (EOFError, TimeoutError, OSError) as error:

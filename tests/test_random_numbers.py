@@ -173,7 +173,8 @@ for p in [1e-14, 0.3, 0.999] {
   var x = f64(binomial(trials, p, n, key = key(2))) - trials * p;
   print(abs(mean(x)) < 5 * sqrt(trials * p * (1 - p) / n), abs(var(x) / (trials * p * (1 - p)) - 1) < 0.06);
 }
-print(poisson([0, 1e-300], key = key(3)), binomial(i64([0, 5, 5]), [0.5, 0, 1], key = key(3)), gamma(0, 2, key = key(3)));
+print(poisson([0, 1e-300], key = key(3)), binomial(i64([0, 5, 5]), [0.5, 0, 1], key = key(3)),
+    gamma(0, 2, key = key(3)));
 """,
         MODES[:2],
     )
@@ -187,15 +188,20 @@ def test_same_key_same_numbers(toy):
         toy,
         """
 var k = key(7);
-print(k, fold_in(k, 3), fold_in(k, -1), keys(k, 3)[2] == fold_in(k, 2), keys(k, 0).shape, fold_in(k, i64([[4], [5]])).shape);
+print(k, fold_in(k, 3), fold_in(k, -1), keys(k, 3)[2] == fold_in(k, 2),
+    keys(k, 0).shape, fold_in(k, i64([[4], [5]])).shape);
 print(rand(3, key = k), rand(key = k), rand(2, 2, dtype = f32, key = k), rand(3, dtype = f16, key = k));
-print(randn(3, key = k), randn(dtype = c64, key = k), randn([2, 1], dtype = c128, key = k), randn(2, dtype = bf16, key = k));
+print(randn(3, key = k), randn(dtype = c64, key = k), randn([2, 1], dtype = c128, key = k),
+    randn(2, dtype = bf16, key = k));
 print(uniform(2, [3, 30], key = k), uniform(f32([1]), 2, 3, 1, key = k), normal([[0], [9]], [1, 2], key = k));
 print(normal(1+1i, 0.5, 2, key = k), normal(0, 1, 2, dtype = c64, key = k), exponential([1, 1e9], 2, 2, key = k));
-print(gamma([0.5, 5], key = k), gamma(2, 2, scale = 10, key = k), poisson([0.5, 50], 2, 2, key = k), poisson(3, key = k));
-print(binomial([10, 1000], 0.25, key = k), binomial(10, [[0.1], [0.9]], 2, 2, key = k), randint(0, [10, 1000], key = k));
+print(gamma([0.5, 5], key = k), gamma(2, 2, scale = 10, key = k), poisson([0.5, 50], 2, 2, key = k),
+    poisson(3, key = k));
+print(binomial([10, 1000], 0.25, key = k), binomial(10, [[0.1], [0.9]], 2, 2, key = k),
+    randint(0, [10, 1000], key = k));
 print(permutation(8, key = k), permutation([[1, 2], [3, 4], [5, 6]], k), permutation(0, k), choice(9, 2, 2, key = k));
-print(choice(5, 2, replace = false, key = k), choice([[1i, 2], [3, 4]], key = k), choice(6, 6, replace = false, key = k));
+print(choice(5, 2, replace = false, key = k), choice([[1i, 2], [3, 4]], key = k),
+    choice(6, 6, replace = false, key = k));
 var order = permutation(5000, k); var seen = zeros(5000); seen[order] = 1;
 print(all(seen == 1), order[:3], choice(5000, 4000, replace = false, key = k)[3999] == order[3999]);
 print(choice(5000, 3, replace = false, key = k), permutation(1000, k)[:3], choice(3, 2, p = [0, 1, 0], key = k));
@@ -357,7 +363,8 @@ own(3)
 def test_a_draw_in_a_loop_is_no_tensor(toy, tmp_path):
     """Numbers of the program come as numbers: nothing is allocated for them."""
     (tmp_path / "p.toy").write_text(
-        "def f(n) { var s = 0.0; for i in range(n) { s += rand() * f64(randint(0, 6)); } return s; }\nprint(f(10) > 0);\n"
+        "def f(n) { var s = 0.0; for i in range(n) { s += rand() * f64(randint(0, 6)); } return s; }\n"
+        "print(f(10) > 0);\n"
     )
     done = subprocess.run(
         [toy, "--emit=llvm", "--jit=always", str(tmp_path / "p.toy")], capture_output=True, text=True
