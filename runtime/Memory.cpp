@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Allocation. Every tensor object is preceded by a link of the list of live objects; element blocks come from
-/// size-classed free lists (small) or a small cache of huge-page blocks (large), because fresh pages cost ten times a
-/// streaming pass.
+/// Allocation. Every tensor object is preceded by a link of the list of live objects; blocks come from Blocks.h.
 #include "runtime/Memory.h"
 
 #include "runtime/Apart.h"
+#include "runtime/Blocks.h"
 #include "runtime/Error.h"
 #include "runtime/List.h"
-#include "support/Sanitizers.h"
 #include "support/SizeLimit.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <sys/mman.h>
 #include <thread>
 #include <unistd.h>
 
@@ -34,11 +30,6 @@ struct Link {
   uint64_t serial : 62 = 0;
 };
 static_assert(sizeof(Link) + sizeof(Str) <= 64, "a string is one of the smallest blocks");
-
-/// What is left of memory from which small blocks of one size are cut.
-struct Slab {
-  char *next = nullptr, *end = nullptr;
-};
 
 int64_t defaultLimit() { return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 10 * 8; }
 
@@ -60,10 +51,7 @@ struct Heap {
   HeapLock mutex;
   Link head; ///< newest first
   uint64_t serial = 0;
-  std::vector<void *> freeBlocks[24]; ///< element blocks of 64 << class bytes
-  Slab slabs[24];                     ///< for blocks of these sizes
-  std::vector<std::pair<size_t, void *>> largeBlocks;
-  size_t largeBytes = 0;
+  Blocks blocks;
   MemoryStats stats;
   std::atomic<int64_t> copies = 0;
   const DeviceMemory *device = nullptr;
@@ -75,89 +63,8 @@ Heap &heap() {
   return *instance;
 }
 
-constexpr size_t smallLimit = 1 << 16, slabLimit = 1 << 10, slabBytes = 1 << 16, hugePage = 2 << 20,
-                 cacheLimit = size_t(512) << 20;
-
-/// Sanitized builds give every object an allocation of its own: a block that is used again would hide that freed
-/// elements, or a neighbour's, are read.
-constexpr bool recycles = !hasAddressSanitizer;
-
-int classOf(size_t bytes) { return std::bit_width((std::max<size_t>(bytes, 64) - 1) >> 6); }
-
-/// What a block for so many bytes takes.
-size_t blockSize(size_t bytes) {
-  if (!recycles)
-    return bytes;
-  if (bytes <= smallLimit)
-    return size_t(64) << classOf(bytes);
-  size_t unit = bytes < hugePage * 2 ? 64 : hugePage;
-  return (bytes + unit - 1) / unit * unit;
-}
-
-void *newBlock(size_t bytes) {
-  size_t size = blockSize(bytes);
-  bool isHuge = bytes >= hugePage * 2;
-  void *block = nullptr;
-  if (posix_memalign(&block, isHuge && recycles ? hugePage : 64, size) != 0)
-    return nullptr;
-  if (isHuge)
-    madvise(block, size, MADV_HUGEPAGE);
-  return block;
-}
-
-/// A small block: an allocation of its own would take twice its bytes for its alignment. It is never given back.
-void *cutBlock(size_t size) {
-  Slab &slab = heap().slabs[classOf(size)];
-  if (slab.next == slab.end) {
-    void *memory = nullptr;
-    if (posix_memalign(&memory, 64, slabBytes) != 0)
-      return nullptr;
-    slab = {static_cast<char *>(memory), static_cast<char *>(memory) + slabBytes};
-  }
-  return std::exchange(slab.next, slab.next + size);
-}
-
-void *takeBlock(size_t bytes) {
-  Heap &h = heap();
-  if (!recycles)
-    return newBlock(bytes);
-  if (bytes <= smallLimit) {
-    auto &list = h.freeBlocks[classOf(bytes)];
-    if (list.empty())
-      return bytes <= slabLimit ? cutBlock(blockSize(bytes)) : newBlock(bytes);
-    void *block = list.back();
-    list.pop_back();
-    return block;
-  }
-  for (auto it = h.largeBlocks.begin(); it != h.largeBlocks.end(); ++it)
-    if (it->first >= bytes && it->first <= bytes + bytes / 4) {
-      void *block = it->second;
-      h.largeBytes -= it->first;
-      h.largeBlocks.erase(it);
-      return block;
-    }
-  return newBlock(bytes);
-}
-
-/// Keeps a block for later, or gives it back where not even a place in a list is left. Never fails: values are freed
-/// while errors pass.
-void giveBlock(void *block, size_t bytes) noexcept try {
-  Heap &h = heap();
-  if (!recycles)
-    return std::free(block);
-  if (bytes <= smallLimit)
-    return h.freeBlocks[classOf(bytes)].push_back(block);
-  h.largeBlocks.emplace_back(bytes, block);
-  h.largeBytes += bytes;
-  while (h.largeBytes > cacheLimit || h.largeBlocks.size() > 16) {
-    h.largeBytes -= h.largeBlocks.front().first;
-    std::free(h.largeBlocks.front().second);
-    h.largeBlocks.erase(h.largeBlocks.begin());
-  }
-} catch (std::bad_alloc &) {
-  if (bytes > slabLimit || !recycles)
-    std::free(block);
-}
+void *takeBlock(size_t bytes) { return heap().blocks.take(bytes); }
+void giveBlock(void *block, size_t bytes) noexcept { heap().blocks.give(block, bytes); }
 
 void *takeBlockOrThrow(size_t bytes) {
   void *block = takeBlock(bytes);
@@ -321,7 +228,7 @@ static void *takeElements(DType dtype, std::span<const int64_t> sizes, int64_t b
   if (!data)
     failAllocation(dtype, sizes);
   if (fillsFresh)
-    std::memset(data, 0xCB, blockSize(bytes));
+    std::memset(data, 0xCB, Blocks::sizeFor(bytes));
   ++heap().stats.allocations;
   account(bytes);
   return data;

@@ -11,29 +11,9 @@ using namespace mlir;
 namespace toy {
 
 Type upstreamElement(MLIRContext *context, DType dtype) {
-  Builder b(context);
-  switch (dtype) {
-  case DType::Bool:
-    return b.getI1Type();
-  case DType::U8:
-    return b.getI8Type();
-  case DType::I32:
-    return b.getI32Type();
-  case DType::I64:
-    return b.getI64Type();
-  case DType::BF16:
-    return b.getBF16Type();
-  case DType::F16:
-    return b.getF16Type();
-  case DType::F32:
-    return b.getF32Type();
-  case DType::F64:
-    return b.getF64Type();
-  case DType::C64:
-  case DType::C128:
+  if (isComplex(dtype))
     return {};
-  }
-  llvm_unreachable("all dtypes are listed");
+  return dtype == DType::U8 ? IntegerType::get(context, 8) : elementTypeOf(context, dtype);
 }
 
 Type upstreamType(TensorType type) {

@@ -105,7 +105,6 @@ Mpi openMpi(int ranks) {
   load(mpi.commSize, "MPI_Comm_size");
   load(mpi.commSetErrhandler, "MPI_Comm_set_errhandler");
   load(mpi.errorString, "MPI_Error_string");
-  load(mpi.libraryVersion, "MPI_Get_library_version");
   load(mpi.allgather, "MPI_Allgather");
   load(mpi.broadcast, "MPI_Bcast");
   load(mpi.send, "MPI_Send");

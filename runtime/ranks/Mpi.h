@@ -18,7 +18,6 @@ struct Mpi {
   int (*commSize)(intptr_t comm, int *);
   int (*commSetErrhandler)(intptr_t comm, intptr_t handler);
   int (*errorString)(int code, char *text, int *length);
-  int (*libraryVersion)(char *text, int *length);
   int (*allgather)(const void *, int, intptr_t, void *, int, intptr_t, intptr_t comm);
   int (*broadcast)(void *, int, intptr_t, int root, intptr_t comm);
   int (*send)(const void *, int, intptr_t, int to, int tag, intptr_t comm);

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Groups whose result has an element for each index: the loops over them.
+#include "passes/lowering/KernelEmitter.h"
+
+#include "runtime/Parallel.h"
+#include "runtime/Value.h"
+
+using namespace llvm;
+
+namespace toy {
+
+KernelEmitter::Map KernelEmitter::beginMap() {
+  auto pack = root.getDefiningOp<PackOp>();
+  flat = pack ? isAllElementwise(pack.getRe()) && isAllElementwise(pack.getIm()) : isAllElementwise(root);
+  Map map{{}, sizeOf(rootType.getDtype()) * (pack ? 2 : 1)};
+  for (int64_t axis = 0; axis < rootType.getRank() - (pack ? 1 : 0); ++axis)
+    map.sizes.push_back(callerSize(root, axis));
+  return map;
+}
+
+Element KernelEmitter::mapElement(mlir::Value value, const Indices &indices) {
+  if (auto pack = value.getDefiningOp<PackOp>())
+    return {elementAt(pack.getRe(), indices).re, elementAt(pack.getIm(), indices).re};
+  return elementAt(value, indices);
+}
+
+void KernelEmitter::storeMapElement(mlir::Value value, Value *out, Value *at, Element element) {
+  DType dtype = movesWords ? DType::I64 : tensorTypeOf(value).getDtype();
+  bool isPair = value.getDefiningOp<PackOp>() != nullptr;
+  if (!isPair || realOf(complexOf(dtype)) == dtype)
+    return scalars.store(isPair ? complexOf(dtype) : dtype, out, at, element);
+  Value *first = k.CreateShl(at, 1, "", true, true); // there are no complex halves
+  scalars.store(dtype, out, first, {element.re});
+  scalars.store(dtype, out, k.CreateOr(first, i64(1)), {element.im});
+}
+
+/// Rows of so few elements, and so little code, that they are written without a loop: LLVM takes a row a lane then.
+bool KernelEmitter::isTinyRow(Value *size) {
+  auto *known = dyn_cast<ConstantInt>(size);
+  auto operations = static_cast<int64_t>(op.getBody().front().getOperations().size());
+  return known && known->getSExtValue() <= 7 && known->getSExtValue() * operations <= 64;
+}
+
+/// One loop over rows (all axes but the last, or everything when flat), one over the last axis.
+void KernelEmitter::emitMap() {
+  movesWords = onlyMoves(root);
+  if (emitTiledMap())
+    return;
+  const auto [sizes, bytes] = beginMap();
+  auto store = [&](Value *out, Value *at, const Indices &indices) {
+    storeMapElement(root, out, at, mapElement(root, indices));
+  };
+  Value *count = product(sizes);
+  bool oneLoop = flat || sizes.size() <= 1;
+  Value *range = count;
+  if (!oneLoop) // rows without elements are not counted
+    range = caller.CreateSelect(caller.CreateICmpEQ(sizes.back(), caller.getInt64(0)), sizes.back(),
+                                product(ArrayRef(sizes).drop_back()));
+  auto known = rootType.getStaticCount();
+  begin();
+  Value *out = capture(callerOut);
+  if (oneLoop)
+    loopOverRow(rangeBegin, rangeEnd, {}, [&](Value *i) { store(out, i, sizes.empty() ? Indices() : Indices{i}); });
+  else {
+    SmallVector<Value *> inner;
+    for (Value *v : sizes)
+      inner.push_back(capture(v));
+    loop(rangeBegin, rangeEnd, [&](Value *row) {
+      Indices outer = decode(row, ArrayRef(inner).drop_back());
+      Value *base = k.CreateMul(row, inner.back(), "", true, true);
+      auto element = [&](Value *j) {
+        Indices indices = outer;
+        indices.push_back(j);
+        store(out, k.CreateAdd(base, j, "", true, true), indices);
+      };
+      if (!isTinyRow(sizes.back()))
+        return loopOverRow(i64(0), inner.back(), outer, element);
+      for (int64_t j = 0, n = cast<ConstantInt>(sizes.back())->getSExtValue(); j < n; ++j)
+        element(i64(j));
+    });
+  }
+  Value *stepBytes = oneLoop ? caller.getInt64(bytes) : caller.CreateMul(sizes.back(), caller.getInt64(bytes));
+  bool mayStream = !known || *known * sizeOf(rootType.getDtype()) >= rt::streamBytes;
+  finish(range, oneLoop ? caller.getInt64(1) : sizes.back(), 1, mayStream ? stepBytes : nullptr);
+}
+
+} // namespace toy

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Blocks of memory: size-classed free lists (small) and a small cache of huge-page blocks (large), because fresh pages
+/// cost ten times a streaming pass.
+#pragma once
+
+#include "support/Sanitizers.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <sys/mman.h>
+#include <utility>
+#include <vector>
+
+namespace toy::rt {
+
+/// Aligned blocks that are kept when they are given up. For one thread at a time.
+class Blocks {
+public:
+  /// What a block for so many bytes takes.
+  static size_t sizeFor(size_t bytes) {
+    if (!recycles)
+      return bytes;
+    if (bytes <= smallLimit)
+      return size_t(64) << classOf(bytes);
+    size_t unit = bytes < hugePage * 2 ? 64 : hugePage;
+    return (bytes + unit - 1) / unit * unit;
+  }
+
+  /// A block of at least so many bytes, or null.
+  void *take(size_t bytes) {
+    if (!recycles)
+      return newBlock(bytes);
+    if (bytes <= smallLimit) {
+      auto &list = freeBlocks[classOf(bytes)];
+      if (list.empty())
+        return bytes <= slabLimit ? cutBlock(sizeFor(bytes)) : newBlock(bytes);
+      void *block = list.back();
+      list.pop_back();
+      return block;
+    }
+    for (auto it = largeBlocks.begin(); it != largeBlocks.end(); ++it)
+      if (it->first >= bytes && it->first <= bytes + bytes / 4) {
+        void *block = it->second;
+        largeBytes -= it->first;
+        largeBlocks.erase(it);
+        return block;
+      }
+    return newBlock(bytes);
+  }
+
+  /// Keeps a block for later, or gives it back where not even a place in a list is left. Never fails: values are freed
+  /// while errors pass.
+  void give(void *block, size_t bytes) noexcept try {
+    if (!recycles)
+      return std::free(block);
+    if (bytes <= smallLimit)
+      return freeBlocks[classOf(bytes)].push_back(block);
+    largeBlocks.emplace_back(bytes, block);
+    largeBytes += bytes;
+    while (largeBytes > cacheLimit || largeBlocks.size() > 16) {
+      largeBytes -= largeBlocks.front().first;
+      std::free(largeBlocks.front().second);
+      largeBlocks.erase(largeBlocks.begin());
+    }
+  } catch (std::bad_alloc &) {
+    if (bytes > slabLimit || !recycles)
+      std::free(block);
+  }
+
+private:
+  static constexpr size_t smallLimit = 1 << 16, slabLimit = 1 << 10, slabBytes = 1 << 16, hugePage = 2 << 20,
+                          cacheLimit = size_t(512) << 20;
+
+  /// Sanitized builds give every object an allocation of its own: a block that is used again would hide that freed
+  /// elements, or a neighbour's, are read.
+  static constexpr bool recycles = !hasAddressSanitizer;
+
+  /// What is left of memory from which small blocks of one size are cut.
+  struct Slab {
+    char *next = nullptr, *end = nullptr;
+  };
+
+  static int classOf(size_t bytes) { return std::bit_width((std::max<size_t>(bytes, 64) - 1) >> 6); }
+
+  static void *newBlock(size_t bytes) {
+    size_t size = sizeFor(bytes);
+    bool isHuge = bytes >= hugePage * 2;
+    void *block = nullptr;
+    if (posix_memalign(&block, isHuge && recycles ? hugePage : 64, size) != 0)
+      return nullptr;
+    if (isHuge)
+      madvise(block, size, MADV_HUGEPAGE);
+    return block;
+  }
+
+  /// A small block: an allocation of its own would take twice its bytes for its alignment. It is never given back.
+  void *cutBlock(size_t size) {
+    Slab &slab = slabs[classOf(size)];
+    if (slab.next == slab.end) {
+      void *memory = nullptr;
+      if (posix_memalign(&memory, 64, slabBytes) != 0)
+        return nullptr;
+      slab = {static_cast<char *>(memory), static_cast<char *>(memory) + slabBytes};
+    }
+    return std::exchange(slab.next, slab.next + size);
+  }
+
+  std::vector<void *> freeBlocks[24]; ///< of 64 << class bytes
+  Slab slabs[24];                     ///< for blocks of these sizes
+  std::vector<std::pair<size_t, void *>> largeBlocks;
+  size_t largeBytes = 0;
+};
+
+} // namespace toy::rt
