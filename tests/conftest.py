@@ -101,7 +101,7 @@ def pytest_configure(config):
 
 def pytest_xdist_auto_num_workers(config):
     """One more than processors: tests of the prompt wait most of their time."""
-    return (os.cpu_count() or 1) + 2
+    return (os.cpu_count() or 1) + 1
 
 
 class OneByOne(LoadScheduling):
