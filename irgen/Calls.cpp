@@ -230,7 +230,7 @@ void unknownArgument(IRGen &g, const std::string &function, const ast::Argument 
     const char *theirs, *ours, *help;
   } otherNames[] = {
 #define TOY_OTHER_PARAMETER(NAME, PARAMETER, HELP) {NAME, PARAMETER, HELP},
-#include "irgen/OtherNames.def"
+#include "support/OtherSpellings.def"
   };
   if (const BuiltinRow *row = findBuiltin(function)) {
     SmallVector<StringRef> own;

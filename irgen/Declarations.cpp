@@ -9,6 +9,7 @@
 #include "irgen/Lists.h"
 #include "irgen/Operations.h"
 #include "irgen/SizeBinder.h"
+#include "support/OtherSpellings.h"
 
 using namespace mlir;
 
@@ -42,6 +43,8 @@ ValueType typeOf(IRGen &g, const ast::TypeExpr &type) {
   }
   auto dtype = dtypeNamed(type.name);
   if (!dtype) {
+    if (std::string help = helpForOther(Other::Type, type.name); !help.empty())
+      g.fail(DiagId::UnknownType, type.range, {type.name}, help);
     std::vector<std::string> candidates = g.host.names();
     for (int i = 0; i < numDTypes; ++i)
       candidates.emplace_back(nameOf(static_cast<DType>(i)));

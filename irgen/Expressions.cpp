@@ -5,6 +5,7 @@
 #include "irgen/Decisions.h"
 #include "irgen/Indexing.h"
 #include "irgen/Statements.h"
+#include "support/OtherSpellings.h"
 
 #include <cmath>
 
@@ -57,6 +58,11 @@ static RValue genMember(IRGen &g, const ast::Member &m) {
     if (m.member == "shape")
       return RValue::tuple(sizesOf(g, base.value, m.range));
   }
+  std::string help = base.isTensor() ? helpForOther(Other::Member, m.member) : "";
+  if (help.empty() && base.isTensor() && findBuiltin(m.member))
+    help = "`" + m.member + "` is a function: `" + m.member + "(…)`";
+  if (!help.empty())
+    g.fail(DiagId::UnknownMember, m.memberRange, {base.str(), m.member}, help);
   std::vector<std::string> candidates =
       base.isTensor() ? std::vector<std::string>{"T", "H", "real", "imag", "shape", "dtype"} : base.names;
   g.failNear(DiagId::UnknownMember, m.memberRange, {base.str(), m.member}, m.member, candidates, ".");

@@ -2,6 +2,7 @@
 /// \file
 /// Variables: in scopes, and at the top level, from where functions read them.
 #include "irgen/Builtins.h"
+#include "support/OtherSpellings.h"
 
 using namespace mlir;
 
@@ -22,14 +23,9 @@ static const Variable &needKnown(const Variable &variable) {
 }
 
 void unknownName(IRGen &g, const std::string &name, SourceRange range, bool isFunction) {
-  static constexpr std::pair<const char *, const char *> otherNames[] = {
-#define TOY_OTHER_NAME(NAME, HELP) {NAME, HELP},
-#include "irgen/OtherNames.def"
-  };
   DiagId unknown = isFunction ? DiagId::UnknownFunction : DiagId::UnknownName;
-  for (auto [theirs, help] : otherNames)
-    if (name == theirs)
-      g.fail(unknown, range, {name}, help);
+  if (std::string help = helpForOther(Other::Name, name); !help.empty())
+    g.fail(unknown, range, {name}, help);
   std::vector<std::string> candidates = g.host.names();
   auto inside = llvm::find_if(candidates, [&](const std::string &known) { return known.starts_with(name + "."); });
   if (inside != candidates.end())

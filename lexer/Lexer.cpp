@@ -3,6 +3,7 @@
 /// One pass over the bytes; every malformed piece gives one diagnostic and is skipped.
 #include "lexer/Lexer.h"
 
+#include "support/OtherSpellings.h"
 #include "support/Unicode.h"
 
 #include <fmt/format.h>
@@ -177,13 +178,22 @@ private:
     if (nameLengthAt(0)) {
       while (size_t length = peek() == '.' && isDigit(peek(1)) ? 1 : nameLengthAt(0))
         at += length;
-      error(DiagId::MalformedNumber, begin, at, {std::string(text().substr(begin, std::min<size_t>(at - begin, 40)))});
+      std::string number(text().substr(begin, std::min<size_t>(at - begin, 40)));
+      error(DiagId::MalformedNumber, begin, at, {number}, helpForNumber(number));
       kind = TokenKind::Integer;
     }
     if (at - begin > 60000)
       error(DiagId::MalformedNumber, begin, at, {std::string(text().substr(begin, 20)) + "…"});
     add(kind, begin);
   }
+  /// How other languages' numbers are written here.
+  static std::string helpForNumber(std::string_view number) {
+    return number.ends_with("im")                  ? fmt::format("write `{}i`", number.substr(0, number.size() - 2))
+           : number.find('_') != std::string::npos ? "digits stand side by side: `1000000`"
+           : number.find_first_of("xXoO") == 1 || number.starts_with("0b") ? "integers are decimal"
+                                                                           : "";
+  }
+
   void digits() {
     while (isDigit(peek()))
       ++at;
@@ -392,14 +402,8 @@ private:
   std::string spellingHere(size_t begin, uint32_t code) {
     if ((code == '&' || code == '|') && text().substr(begin + 1, 1) == text().substr(begin, 1))
       ++at;
-    return code == '^'             ? "`a ** b` is the power"
-           : code == '&'           ? "write `and`"
-           : code == '|'           ? "write `or`"
-           : code == '!' && fields ? "`{s=}` shows the quotes of a string"
-           : code == '!'           ? "write `not`"
-           : code == '~'           ? "`not x` is of bool; integers have no operators of bits"
-           : code == '?'           ? "`where(c, a, b)` chooses a value"
-                                   : "";
+    return code == '!' && fields ? "`{s=}` shows the quotes of a string"
+                                 : helpForOther(Other::Character, text().substr(begin, 1));
   }
 
   DiagnosticEngine &diagnostics;

@@ -24,8 +24,6 @@ ExprPtr Parser::parseBracket() {
     if (!accept(TokenKind::Comma))
       break;
   }
-  if (is(TokenKind::For))
-    fail(DiagId::Expected, here(), {"`,` or `]`", got()}, "`map(x => …, xs)` computes something for each element");
   expect(TokenKind::RBracket, "`,` or `]`");
   node->range = since(begin);
   return node;

@@ -3,6 +3,8 @@
 /// Expressions, loosest operators first. Chains of left-associative operators become one node, however long.
 #include "parser/ParserImpl.h"
 
+#include "support/OtherSpellings.h"
+
 namespace toy {
 
 using namespace ast;
@@ -464,7 +466,7 @@ ExprPtr Parser::parsePrimary() {
   case TokenKind::LBracket:
     return parseBracket();
   case TokenKind::LBrace:
-    fail(DiagId::BraceValue, begin);
+    fail(DiagId::BraceValue, begin, {}, "`[1, 2, 3]` is a tensor, `P(1, 2)` a value of the struct `P`");
   case TokenKind::True:
   case TokenKind::False: {
     auto node = std::make_unique<Bool>(begin);
@@ -476,10 +478,10 @@ ExprPtr Parser::parsePrimary() {
       fail(DiagId::ReservedWord, begin, {std::string(tokens.spelling(peek()))});
     bool isVariance = is(TokenKind::Var) && peek(1).kind == TokenKind::LParen;
     if (!isNameAt(0) && !isVariance)
-      fail(DiagId::ExpectedExpression, begin, {got()}, helpWithoutValue());
+      fail(DiagId::ExpectedExpression, begin, {got()});
   }
   if (tokens.spelling(peek()) == "lambda" && isNameAt(1))
-    fail(DiagId::AdjacentValues, begin, {}, "write `x => x`");
+    fail(DiagId::AdjacentValues, begin, {}, helpForOther(Other::Word, "lambda"));
   std::string name = tokens.name(take());
   if (!is(TokenKind::LParen)) {
     auto node = std::make_unique<Name>(begin);

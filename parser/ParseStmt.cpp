@@ -4,6 +4,7 @@
 #include "parser/ParserImpl.h"
 
 #include "support/DType.h"
+#include "support/OtherSpellings.h"
 
 #include <fmt/format.h>
 
@@ -13,33 +14,28 @@ namespace toy {
 
 /// What somebody may have meant who comes from another language.
 static std::string helpBehind(std::string_view word) {
-  for (std::string_view declares : {"let", "const", "auto", "val", "local", "mut"})
-    if (word == declares)
-      return "`var x = …;` declares a variable";
-  for (std::string_view defines : {"fn", "func", "function", "fun"})
-    if (word == defines)
-      return "`def f(x) { … }` defines a function";
-  if (word == "elif" || word == "elseif" || word == "elsif")
-    return "write `else if`";
-  if (word == "print")
-    return "write `print(…);`";
-  return "statements end with `;`";
+  for (Other kind : {Other::Declaration, Other::Word})
+    if (std::string help = helpForOther(kind, word); !help.empty())
+      return help;
+  return dtypeNamed(word) ? fmt::format("`var x: {} = …;` declares a variable", word) : "";
 }
 
-/// The name in front of the parentheses that end before a token: `elif (c)`; nothing where there are none.
+/// The name in front of the parentheses that end before a token, `elif (c)`, or before the token itself, `loop`.
 static std::string_view calledName(const TokenBuffer &tokens, size_t end) {
   int open = 0;
   for (size_t i = end; i-- > 0;) {
     TokenKind kind = tokens.tokens[i].kind;
     open += (kind == TokenKind::RParen) - (kind == TokenKind::LParen);
     if (open == 0)
-      return kind == TokenKind::LParen && i > 0 ? tokens.spelling(tokens.tokens[i - 1]) : "";
+      return tokens.spelling(tokens.tokens[kind == TokenKind::LParen && i > 0 ? i - 1 : i]);
   }
   return "";
 }
 
 /// Whether a name before another name and `=` is taken for a struct's.
-static bool isTypeName(std::string_view word) { return !dtypeNamed(word) && helpBehind(word) == helpBehind(""); }
+static bool isTypeName(std::string_view word) {
+  return !dtypeNamed(word) && helpForOther(Other::Declaration, word).empty();
+}
 
 using namespace ast;
 
@@ -114,6 +110,14 @@ StmtPtr Parser::parseSimpleStatement() {
   return statement;
 }
 
+/// The help where a statement should end, behind a word.
+std::string Parser::helpForEnd(std::string_view word) const {
+  std::string help = tokens.spelling(peek()).starts_with(".") ? "`t[1]` is an element of a tuple" : helpBehind(word);
+  if (help.empty())
+    help = helpForOtherSyntax("`;`");
+  return help.empty() ? "statements end with `;`" : help;
+}
+
 bool Parser::endStatement() {
   if (accept(TokenKind::Semicolon))
     return true;
@@ -131,9 +135,7 @@ bool Parser::endStatement() {
   case TokenKind::Format:
     if (diagnostics.getSources().get(tokens.buffer).lineOf(here().begin) ==
         diagnostics.getSources().get(tokens.buffer).lineOf(behind.begin))
-      fail(DiagId::AdjacentValues, here(), {},
-           tokens.spelling(peek()).starts_with(".") ? "`t[1]` is an element of a tuple"
-                                                    : helpBehind(diagnostics.getSources().text(previous())));
+      fail(DiagId::AdjacentValues, here(), {}, helpForEnd(diagnostics.getSources().text(previous())));
     break;
   case TokenKind::End:
   case TokenKind::RBrace:
@@ -141,7 +143,7 @@ bool Parser::endStatement() {
   default:
     if (diagnostics.getSources().get(tokens.buffer).lineOf(here().begin) ==
         diagnostics.getSources().get(tokens.buffer).lineOf(behind.begin))
-      fail(DiagId::Expected, here(), {"`;`", got()}, is(TokenKind::LBrace) ? helpBehind(calledName(tokens, at)) : "");
+      fail(DiagId::Expected, here(), {"`;`", got()}, is(TokenKind::LBrace) ? helpForEnd(calledName(tokens, at)) : "");
   }
   // The statement itself is whole: report and go on behind it.
   try {
@@ -157,8 +159,6 @@ bool Parser::endStatement() {
 BlockPtr Parser::parseBlock() {
   Nesting nesting(*this);
   auto block = std::make_unique<Block>(here());
-  if (is(TokenKind::Colon))
-    fail(DiagId::Expected, here(), {"`{`", got()}, "a block stands in braces: `{ … }`");
   SourceRange begin = expect(TokenKind::LBrace);
   ++blocks;
   while (!is(TokenKind::RBrace)) {
@@ -307,11 +307,15 @@ StmtPtr Parser::parseFor() {
   } while (statement->isTuple && accept(TokenKind::Comma) && !is(TokenKind::RParen));
   if (statement->isTuple && is(TokenKind::Equal))
     fail(DiagId::Expected, here(), {"`in`", got()}, "`for i in range(n) { … }` counts from 0 to n - 1");
+  if (statement->isTuple && is(TokenKind::In))
+    fail(DiagId::Expected, here(), {"`,` or `)`", got()}, "write `for i in xs { … }`, without parentheses");
   if (statement->isTuple)
     expect(TokenKind::RParen, "`,` or `)`");
   if (!accept(TokenKind::In))
     fail(DiagId::Expected, here(), {"`in`", got()});
   statement->iterable = parseExpr();
+  if (is(TokenKind::Colon) && tokens.tokens[at - 1].kind == TokenKind::Integer)
+    fail(DiagId::Expected, here(), {"`{`", got()}, "`range(1, 4)` counts 1, 2, 3");
   statement->body = parseBlock();
   statement->range = since(begin);
   return statement;

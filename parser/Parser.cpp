@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace toy {
 
 using namespace ast;
@@ -17,8 +19,8 @@ std::string Parser::got() const {
 }
 
 void Parser::fail(DiagId id, SourceRange range, std::vector<std::string> args, std::string help) {
-  if (is(TokenKind::If) && (id == DiagId::AdjacentValues || (id == DiagId::Expected && help.empty())))
-    help = "`where(c, a, b)` chooses a value, `if c { … } else { … }` what is done";
+  if (help.empty() && (id == DiagId::Expected || id == DiagId::ExpectedExpression))
+    help = helpForOtherSyntax(id == DiagId::Expected ? args[0] : "a value");
   incomplete |= is(TokenKind::End) && options.prompt && errors == 0;
   if (++errors <= 20) {
     Diagnostic &d = diagnostics.report(id, range, std::move(args));
@@ -28,11 +30,42 @@ void Parser::fail(DiagId id, SourceRange range, std::vector<std::string> args, s
   throw ParseAbort();
 }
 
-std::string Parser::helpWithoutValue() const {
-  auto isPlus = [&](size_t back) { return at >= back && tokens.tokens[at - back].kind == TokenKind::Plus; };
-  if (is(TokenKind::Else))
-    return "`else` stands on the line of the `}` that ends its `if`";
-  return isPlus(1) && isPlus(2) ? "`x += 1` counts" : "";
+/// Whether a token is what a pattern of the table names.
+static bool fits(std::string_view pattern, TokenKind kind, std::string_view spelling) {
+  bool isNumber = kind == TokenKind::Integer || kind == TokenKind::Float || kind == TokenKind::Imaginary;
+  bool isText = kind == TokenKind::String || kind == TokenKind::Format;
+  return pattern == "NAME"     ? isName(kind)
+         : pattern == "NUMBER" ? isNumber
+         : pattern == "TEXT"   ? isText
+         : pattern == "VALUE"  ? isName(kind) || isNumber || isText
+                               : pattern == spelling;
+}
+
+std::string Parser::helpForOtherSyntax(std::string_view expected) const {
+  static constexpr struct {
+    std::string_view expected, before, here, help;
+  } rows[] = {
+#define TOY_OTHER_SYNTAX(EXPECTED, BEFORE, HERE, HELP) {EXPECTED, BEFORE, HERE, HELP},
+#include "support/OtherSpellings.def"
+  };
+  // Whether the patterns, apart from each other by spaces, fit the tokens from one on.
+  auto fitFrom = [&](size_t first, std::string_view patterns) {
+    for (size_t i = first; !patterns.empty(); ++i) {
+      size_t end = std::min(patterns.find(' '), patterns.size());
+      if (i >= tokens.tokens.size() ||
+          !fits(patterns.substr(0, end), tokens.tokens[i].kind, tokens.spelling(tokens.tokens[i])))
+        return false;
+      patterns.remove_prefix(std::min(end + 1, patterns.size()));
+    }
+    return true;
+  };
+  for (const auto &row : rows) {
+    size_t behind = row.before.empty() ? 0 : 1 + std::count(row.before.begin(), row.before.end(), ' ');
+    if ((row.expected.empty() || row.expected == expected) && behind <= at && fitFrom(at - behind, row.before) &&
+        fitFrom(at, row.here))
+      return std::string(row.help);
+  }
+  return "";
 }
 
 SourceRange Parser::expect(TokenKind kind, const char *what) {

@@ -33,8 +33,8 @@ private:
   SourceRange previous() const { return at ? tokens.range(tokens.tokens[at - 1]) : here(); }
   SourceRange since(SourceRange begin) const { return begin.to(previous()); }
   std::string got() const;
-  /// What somebody may have meant who leaves out a value here.
-  std::string helpWithoutValue() const;
+  /// What somebody may have meant who comes from another language, by the tokens around; "" if nothing is known.
+  std::string helpForOtherSyntax(std::string_view expected) const;
   [[noreturn]] void fail(DiagId id, SourceRange range, std::vector<std::string> args = {}, std::string help = {});
   void synchronize();
   void findLambdas();
@@ -84,6 +84,7 @@ private:
   void checkTarget(const ast::Expr &target);
   /// The `;` behind a statement; true if it was there (at the prompt the last one may be missing).
   bool endStatement();
+  std::string helpForEnd(std::string_view word) const;
 
   // ParseExpr.cpp
   ast::ExprPtr parseExpr();

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of other languages: each is unknown here, and its error says what to write, in names that exist; `exit`, `quit`
-and `help` work at the prompt, unless they are names of the user's."""
+"""What other languages spell otherwise: each name, type, member, word, character and construct of the table is an error
+here that says what to write, in names that exist; `exit`, `quit` and `help` work at the prompt, unless they are names of
+the user's."""
 import pathlib
 import re
 import subprocess
@@ -8,29 +9,120 @@ import subprocess
 from programs import run_parts
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-ROW = re.compile(r'^TOY_OTHER_NAME\("(\w+)", "(.*)"\)$', re.M)
+TABLE = (ROOT / "support/OtherSpellings.def").read_text()
 ARGUMENTS = "var a = [[1, 2], [3, 4]]; var b = a; var x = a; var y = a; var n = 2; var low = 1; var high = 2;\n"
 ARGUMENTS += "var z = a + 1i; var xs = (1, 2); var ys = (3, 4); var start = zeros(2); def f(p, q) { return p + q; }\n"
 ARGUMENTS += 'var text = "a b"; var part = "b";\n'
 
 
-def rows():
-    found = ROW.findall((ROOT / "irgen/OtherNames.def").read_text())
-    assert len(found) > 90 and len(dict(found)) == len(found)
-    return found
+# Programs of the kind's rows, and the codes of their errors.
+KINDS = {
+    "NAME": (("{};", "{}(1);"), "N010[12]", 140),
+    "TYPE": (("var q: {} = 1;", "def f(q: {}) {{ return q; }} f(1);"), "N0107", 35),
+    "MEMBER": (("var x = [1, 2]; print(x.{});",), "N0106", 8),
+    "DECLARATION": (("{} q = 3;", "{} q;"), "P0120", 6),
+    "WORD": (("{} q;",), "P0120", 30),
+    "CHARACTER": (("3 {} 4;",), "L0101", 9),
+}
+# Constructs, and the heads of their helps.
+CONSTRUCTS = {
+    "def f(x) = 2 * x;": "write `def f(x) {",
+    "if (1 > 0) print(2);": "a block stands in braces",
+    "for i in range(3): print(i)": "a block stands in braces",
+    "if 1 > 0 then print(1) end": "a block stands in braces",
+    "var x = 3; x = 4 then": "a block stands in braces",
+    "try { print(1); } except { print(2); }": "`try {",
+    "try: print(1)": "`try {",
+    "map(x -> x + 1, [1])": "`x => x + 1`",
+    "[x * x for x in range(3)]": "`map(x => …, xs)`",
+    "[1, 2; 3, 4]": "rows are brackets",
+    "[1 2 3]": "commas stand between",
+    "var a = 1 if 2 > 1 else 0;": "`where(c, a, b)`",
+    "print(1 if 2 > 1 else 0);": "`where(c, a, b)`",
+    "else { }": "`else` stands on the line",
+    "var x = 1; x++;": "`x += 1` counts",
+    "print(3 in [1, 2]);": "`any(xs == x)`",
+    "print(3 not in [1, 2]);": "`any(xs == x)`",
+    "print(3 is nan);": "`==` compares",
+    "print(5 mod 3);": "write `a % b`",
+    "var x = 5 mod 3;": "write `a % b`",
+    "var x = 5 div 3;": "write `a // b`",
+    "var x = 3 end": "a block ends with",
+    "print(1 === 1);": "write `a == b`",
+    "print(1 !== 1);": "write `a != b`",
+    "print(1 <> 1);": "write `a != b`",
+    "cout << 3;": "integers have no operators of bits",
+    "print(8 >> 1);": "integers have no operators of bits",
+    "var a, b = 1, 2;": "`var (a, b) = (1, 2);`",
+    "var a = 1; var b = 2; a, b = b, a;": "`(a, b) = (b, a);`",
+    "var a = b = 1;": "assignments do not chain",
+    "def f(*xs) { }": "`xs: list[f64]`",
+    "def f(x, **more) { }": "`def f(x, scale = 1)",
+    "for i in 0..3 { }": "`range(0, 3)`",
+    "for i in 0..n { }": "`range(0, n)`",
+    "for i in 1:3 { }": "`range(1, 4)`",
+    "for (i in range(3)) { }": "write `for i in xs {",
+    "for (i = 0; i < 3; i += 1) { }": "`for i in range(n) {",
+    "print(sin.([1, 2]));": "functions take tensors",
+    'print("a" . "b");': "`+` joins texts",
+    'print("a" "b");': "`+` joins texts",
+    "print([1] .* [2]);": "operators work element by element",
+    "print([1] ./ [2]);": "operators work element by element",
+    "print([1] .** [2]);": "operators work element by element",
+    "print([1] .== [2]);": "operators work element by element",
+    "struct P { x: f64; }": "members are declared",
+    "struct P { x; }": "members are declared",
+    "print(1:3);": "`x[1:3]` is a part",
+    "// words": "`#` begins a comment",
+    "/* words */": "`#` begins a comment",
+    "/** words */": "`#` begins a comment",
+    "% words": "`#` begins a comment",
+    "var a = {1, 2};": "`[1, 2, 3]` is a tensor",
+    "switch (1) { }": "`if … { … } else if",
+    "loop { }": "`while true",
+    "f64 x = 3;": "`var x: f64 =",
+    "print(2im);": "write `2i`",
+    "print(1_000);": "digits stand side by side",
+    "print(0x1F);": "integers are decimal",
+    "print([1, 2].len);": "`len` is a function",
+    "linspace(0, 1, num = 5);": "write `n`",
+}
 
 
-def test_names(toy):
-    parts = [(f"{name}{call};", [""]) for name, _ in rows() for call in ("", "(1)")]
-    helps = [help for _, help in rows() for _ in range(2)]
-    for (text, _), help, [done] in zip(parts, helps, run_parts(toy, parts), strict=True):
-        assert re.match(r"error\[N010[12]\]", done.stderr) and f"help: {help}\n" in done.stderr, (text, done.stderr)
+def rows(kind="NAME"):
+    found = re.findall(rf'^TOY_OTHER_{kind}\("(.+?)", "(.*)"\)$', TABLE, re.M)
+    assert len(found) >= KINDS[kind][2] and len(dict(found)) == len(found)
+    return [(word.replace("\\\\", "\\"), help.replace('\\"', '"')) for word, help in found]
+
+
+def test_rows(toy):
+    cases = [
+        (program.format(word), help, code)
+        for kind, (programs, code, _) in KINDS.items()
+        for word, help in rows(kind)
+        for program in programs
+    ]
+    for (text, help, code), [done] in zip(cases, run_parts(toy, [(text, [""]) for text, _, _ in cases]), strict=True):
+        assert re.match(rf"error\[{code}\]", done.stderr) and f"help: {help}\n" in done.stderr, (text, done.stderr)
+
+
+def test_constructs(toy):
+    """Each construct has its help, and each row of constructs is met by one."""
+    given = set()
+    for (text, help), [done] in zip(
+        CONSTRUCTS.items(), run_parts(toy, [(text, [""]) for text in CONSTRUCTS]), strict=True
+    ):
+        found = re.findall(r"^help: (.*)$", done.stderr, re.M)
+        assert done.stderr.startswith("error") and found and found[0].startswith(help), (text, done.stderr)
+        given |= set(found)
+    table = re.findall(r'^TOY_OTHER_SYNTAX\(.*", "(.*)"\)$', TABLE, re.M)
+    assert len(table) > 40 and not set(table) - given, set(table) - given
 
 
 def test_advice_works(toy):
     """What stands in the backquotes of a help is an expression, the head of a loop or a type, or an option."""
     pieces = {p for _, help in rows() for p in re.findall(r"`([^`]*)`", help)}
-    pieces -= {"return e", "seed(n)", "print(x)", "print(x, y)", ":type x"}
+    pieces -= {"return e", "seed(n)", "print(x)", 'fail("text")', "if true { }", "print(x, y)", ":type x"}
     parts = []
     for piece in sorted(p for p in pieces if not p.startswith("--")):
         statement = f"{piece} {{ }}" if piece.startswith("for ") else f"var result = {piece};"
