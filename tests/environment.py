@@ -6,6 +6,7 @@ import shutil
 VARIABLES = {
     "TOY_FILL_FRESH": "1",  # elements that nobody wrote, or behind the last one, are seen in results: runtime/Memory.cpp
     "TOY_READY_KERNELS": "",  # what is tested is compiled, by the compiler as it is: jit/ReadyKernels.h
+    "OPENBLAS_THREAD_TIMEOUT": "4",  # its threads sleep at once when they have no work: spinning is a tenth of a run
 }
 
 
