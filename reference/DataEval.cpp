@@ -242,7 +242,7 @@ template <> void Frame::evaluate(LibraryOp o) {
       rt::flushDevice(("`" + std::string(function) + "` runs on the host").c_str());
     for (const rt::Tensor *t : all)
       rt::onHost(*t);
-    found = rt::callLibrary(function, all, parameters);
+    found = rt::callLibrary(function, all, parameters, !o.getResult(0).use_empty());
   }
   for (auto [value, tensor] : llvm::zip_equal(o.getResults(), found))
     set(value, std::move(tensor));

@@ -47,11 +47,13 @@ static std::vector<TensorRef> callApart(LibraryFunction function, LibraryArgumen
   return std::move(call->results);
 }
 
-std::vector<TensorRef> callLibrary(std::string_view name, LibraryArguments arguments, LibraryParameters parameters) {
+std::vector<TensorRef> callLibrary(std::string_view name, LibraryArguments arguments, LibraryParameters parameters,
+                                   bool wantsFirst) {
   constexpr double briefWork = 1e8; // operations: some hundredths of a second
   const LibraryRow *row = findRow(name);
-  return row->work && row->work(arguments) > briefWork ? callApart(row->function, arguments, parameters)
-                                                       : row->function(arguments, parameters);
+  LibraryFunction function = !wantsFirst && row->withoutFirst ? row->withoutFirst : row->function;
+  return row->work && row->work(arguments) > briefWork ? callApart(function, arguments, parameters)
+                                                       : function(arguments, parameters);
 }
 
 } // namespace toy::rt

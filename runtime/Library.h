@@ -20,6 +20,8 @@ struct LibraryRow {
   /// About how many operations a call takes where a foreign function does them, which hears no Ctrl-C; null: it looks
   /// for that itself.
   double (*work)(LibraryArguments) = nullptr;
+  /// Gives an empty first result and the others with the same bits, for callers that read only those.
+  LibraryFunction withoutFirst = nullptr;
 };
 std::span<const LibraryRow> linearAlgebraFunctions();
 std::span<const LibraryRow> fourierFunctions();
@@ -28,6 +30,7 @@ std::span<const LibraryRow> convolutionFunctions();
 /// Null for an unknown name.
 LibraryFunction findLibraryFunction(std::string_view name);
 /// Calls a function that is known. Ctrl-C leaves a foreign function behind, which comes to its end on its own thread.
-std::vector<TensorRef> callLibrary(std::string_view name, LibraryArguments arguments, LibraryParameters parameters);
+std::vector<TensorRef> callLibrary(std::string_view name, LibraryArguments arguments, LibraryParameters parameters,
+                                   bool wantsFirst = true);
 
 } // namespace toy::rt

@@ -230,10 +230,10 @@ std::vector<TensorRef> cholesky(LibraryArguments arguments, LibraryParameters) {
   return {out};
 }
 
-std::vector<TensorRef> qr(LibraryArguments arguments, LibraryParameters) {
+template <bool hasQ> std::vector<TensorRef> qr(LibraryArguments arguments, LibraryParameters) {
   Matrices a(*arguments[0]);
   int64_t m = a.m, n = a.n, k = std::min(m, n);
-  TensorRef q = a.make(arguments[0]->dtype, {m, k}), r = a.make(arguments[0]->dtype, {k, n});
+  TensorRef q = a.make(arguments[0]->dtype, {hasQ ? m : 0, k}), r = a.make(arguments[0]->dtype, {k, n});
   dispatch(q->dtype, [&]<typename T>(T) {
     std::vector<T> columns(m * n), tau(k);
     for (int64_t i = 0; i < a.count && k; ++i) {
@@ -242,8 +242,10 @@ std::vector<TensorRef> qr(LibraryArguments arguments, LibraryParameters) {
       for (int64_t row = 0; row < k; ++row)
         for (int64_t j = 0; j < n; ++j)
           r->as<T>()[(i * k + row) * n + j] = j < row ? T(0) : columns[j * m + row];
-      Lapack<T>::orgqr(m, k, columns.data(), tau.data());
-      transpose(columns.data(), q->as<T>() + i * m * k, k, m);
+      if constexpr (hasQ) {
+        Lapack<T>::orgqr(m, k, columns.data(), tau.data());
+        transpose(columns.data(), q->as<T>() + i * m * k, k, m);
+      }
       poll();
     }
   });
@@ -437,7 +439,7 @@ constexpr LibraryRow rows[] = {
     {"inv", inv, factorization},
     {"solve", solve, factorization},
     {"cholesky", cholesky, factorization},
-    {"qr", qr, factorization},
+    {"qr", qr<true>, factorization, qr<false>},
     {"svd", svd, factorization},
     {"svdvals", svdvals, factorization},
     {"eigvalsh", eigvalsh, factorization},

@@ -6,7 +6,7 @@ time. Results are compared.
 
     python3 -m venv bench/venv && bench/venv/bin/pip install numpy scipy torch jax
     taskset -c 1 bench/peers/run.py build/release/toy [--only sum] [--dtype f32] [--class "axis 0"]
-        [--write bench/results/peers.md]
+        [--rows FILE [--below 0.7]] [--write bench/results/peers.md]
 
 Toy's calls are made by a loop of compiled code, its peers' by a loop in Python: small cells hold what a call costs
 there. What the clock itself costs is taken off. Two hardware threads may share a core: measure with nothing else
@@ -166,6 +166,7 @@ def main():
     parser.add_argument("--class", dest="shape", default="")
     parser.add_argument("--write", help="a file for the tables")
     parser.add_argument("--rows", help="a file for what is measured, as JSON; what it has of other lines stays")
+    parser.add_argument("--below", type=float, help="only cells whose ratio in --rows is below this")
     parser.add_argument("--read", action="store_true", help="measure nothing, only write what is in that file")
     parser.add_argument("--verbose", action="store_true", help="say why a peer has no time")
     options = parser.parse_args()
@@ -179,12 +180,19 @@ def main():
 def measure(options):
     bench, rows = Bench(options), []
     kept = report.read(options.rows)[0] if options.rows and os.path.exists(options.rows) else []
+    slow = {(r.name, r.dtype, r.shape) for r in kept if options.below and r.ratio and r.ratio < options.below}
     for case in lines.CASES:
         if not re.search(options.only, case.name):
             continue
         chosen = [
-            cell for cell in cells(case) if options.dtype in ("", cell[0]) and options.shape in ("", cell[1].name)
+            (dtype, c)
+            for dtype, c in cells(case)
+            if options.dtype in ("", dtype)
+            and options.shape in ("", c.name)
+            and (not options.below or (case.name, dtype, c.name) in slow)
         ]
+        if not chosen:
+            continue
         work = [(i, case, dtype, c) for i, (dtype, c) in enumerate(chosen)]
         for row in bench.rows(work):
             rows.append(row)

@@ -7,6 +7,7 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
 
@@ -132,11 +133,31 @@ Value *ScalarEmitter::fromHalf(Value *bits, DType dtype) {
     return b.CreateBitCast(b.CreateShl(b.CreateZExt(bits, b.getInt32Ty()), 16), b.getFloatTy());
   return b.CreateFPExt(b.CreateBitCast(bits, b.getHalfTy()), b.getFloatTy());
 }
+/// The bits of x where it is a bf16, widened, perhaps with another sign or chosen from such, or null. They may be of a
+/// signalling NaN.
+static Value *widenedBits(IRBuilder<> &b, Value *x) {
+  using namespace PatternMatch;
+  Value *of = nullptr, *other = nullptr, *condition = nullptr;
+  if (match(x, m_BitCast(m_Shl(m_ZExt(m_Value(of)), m_SpecificInt(16)))) && of->getType()->isIntegerTy(16))
+    return of;
+  if (match(x, m_FNeg(m_Value(of))) && (of = widenedBits(b, of)))
+    return b.CreateXor(of, b.getInt16(0x8000));
+  if (match(x, m_FAbs(m_Value(of))) && (of = widenedBits(b, of)))
+    return b.CreateAnd(of, b.getInt16(0x7fff));
+  if (match(x, m_Select(m_Value(condition), m_Value(of), m_Value(other))) && (of = widenedBits(b, of)) &&
+      (other = widenedBits(b, other)))
+    return b.CreateSelect(condition, of, other);
+  return nullptr;
+}
 Value *ScalarEmitter::toHalf(Value *x, DType dtype) {
   if (!x->getType()->isFloatTy())
     return call(dtype == DType::BF16 ? "toy_rt_to_bf16" : "toy_rt_to_f16", b.getInt16Ty(), {x}, true);
   if (dtype == DType::F16)
     return b.CreateBitCast(b.CreateFPTrunc(x, b.getHalfTy()), b.getInt16Ty());
+  if (Value *exact = widenedBits(b, x)) {
+    Value *isNan = b.CreateICmpUGT(b.CreateAnd(exact, b.getInt16(0x7fff)), b.getInt16(0x7f80));
+    return b.CreateSelect(isNan, b.CreateOr(exact, b.getInt16(0x40)), exact);
+  }
   Value *bits = b.CreateBitCast(x, b.getInt32Ty()), *upper = b.CreateLShr(bits, 16);
   Value *nearest =
       b.CreateLShr(b.CreateAdd(bits, b.CreateAdd(b.getInt32(0x7fff), b.CreateAnd(upper, 1))), 16); // ties to even
