@@ -282,10 +282,7 @@ void batched(int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, 
   double work = double(m) * n * k;
   if (count > 1 && work < 1 << 18 && threads() > 1) { // many small products: over the batch, each on one thread
     openBlas();
-    struct OneThread {
-      OneThread() { setBlasThreads(1); }
-      ~OneThread() { setBlasThreads(threads()); }
-    } oneThread;
+    OneBlasThread one;
     parallelFor(count, std::max<int64_t>(1, (1 << 16) / std::max(work, 1.0)), body, &context);
   } else
     body(&context, 0, count);

@@ -257,6 +257,9 @@ public:
   /// The elements at the positions of some lines; false if one is outside. Each is checked when it is used, which costs
   /// less than a list of offsets: the processor reads ahead over many elements.
   template <typename E> bool take(int64_t begin, int64_t end, const E *x, E *out) const {
+    return step == 1 && strides.back() == 0 ? take<true>(begin, end, x, out) : take<false>(begin, end, x, out);
+  }
+  template <bool isLast, typename E> bool take(int64_t begin, int64_t end, const E *x, E *out) const {
     return withPositions(index, [&](auto *positions) {
       Watch watch;
       const int64_t next = strides.back();
@@ -271,7 +274,7 @@ public:
             at += (at >> 63) & size;
             if (static_cast<uint64_t>(at) >= static_cast<uint64_t>(size))
               return false;
-            out[first + i] = from[at * step + i * next];
+            out[first + i] = isLast ? from[at] : from[at * step + i * next];
           }
         }
       return true;

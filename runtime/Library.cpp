@@ -5,6 +5,9 @@
 
 #include "runtime/Apart.h"
 #include "runtime/Memory.h"
+#include "runtime/OpenBlas.h"
+
+#include <optional>
 
 namespace toy::rt {
 
@@ -49,11 +52,15 @@ static std::vector<TensorRef> callApart(LibraryFunction function, LibraryArgumen
 
 std::vector<TensorRef> callLibrary(std::string_view name, LibraryArguments arguments, LibraryParameters parameters,
                                    bool wantsFirst) {
-  constexpr double briefWork = 1e8; // operations: some hundredths of a second
+  constexpr double briefWork = 1e8, // operations: some hundredths of a second
+      longWork = 1e9;               // below, threads of LAPACK wait for one another longer than they work
   const LibraryRow *row = findRow(name);
   LibraryFunction function = !wantsFirst && row->withoutFirst ? row->withoutFirst : row->function;
-  return row->work && row->work(arguments) > briefWork ? callApart(function, arguments, parameters)
-                                                       : function(arguments, parameters);
+  const double work = row->work ? row->work(arguments) : 0;
+  std::optional<OneBlasThread> one;
+  if (row->work && work < longWork)
+    one.emplace();
+  return work > briefWork ? callApart(function, arguments, parameters) : function(arguments, parameters);
 }
 
 } // namespace toy::rt

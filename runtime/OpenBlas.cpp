@@ -6,11 +6,13 @@
 #include "runtime/Parallel.h"
 #include "runtime/SharedLibrary.h"
 
+#include <atomic>
 #include <csignal>
 
 namespace toy::rt {
 
 static bool loaded = false;
+static std::atomic<int> limits = 0; ///< of threads to one
 static volatile sig_atomic_t lacksThreads = 0;
 static struct sigaction interruptBefore;
 
@@ -50,7 +52,7 @@ static OpenBlas load() {
   blas.load(table.cgemv, "cblas_cgemv");
   blas.load(table.zgemv, "cblas_zgemv");
   blas.load(table.setThreads, "openblas_set_num_threads");
-  table.setThreads(lacksThreads ? 1 : threads());
+  table.setThreads(lacksThreads || limits > 0 ? 1 : threads());
   loaded = true;
   return table;
 }
@@ -68,6 +70,15 @@ void *openBlasSymbol(const std::string &name) {
 void setBlasThreads(int n) {
   if (loaded && !lacksThreads)
     openBlas().setThreads(n);
+}
+
+OneBlasThread::OneBlasThread() {
+  ++limits;
+  setBlasThreads(1);
+}
+OneBlasThread::~OneBlasThread() {
+  --limits;
+  setBlasThreads(threads());
 }
 
 } // namespace toy::rt

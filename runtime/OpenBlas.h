@@ -27,5 +27,12 @@ const OpenBlas &openBlas();
 void *openBlasSymbol(const std::string &name);
 /// Threads of products from now on; does not load the library.
 void setBlasThreads(int n);
+/// Its functions use one thread while this lives, also where it is opened only then.
+class OneBlasThread {
+public:
+  OneBlasThread();
+  ~OneBlasThread();
+  OneBlasThread(const OneBlasThread &) = delete;
+};
 
 } // namespace toy::rt

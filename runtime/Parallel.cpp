@@ -46,12 +46,15 @@ void parallelFor(int64_t n, int64_t grain, void (*body)(void *, int64_t, int64_t
     if (!flag.load(std::memory_order_relaxed))
       body(context, begin, end);
   };
-  if (int64_t step = std::max(grain, n / 64); threads() == 1)
+  // Where pieces are long they are whole vectors, so that no thread has a rest to compute element by element.
+  const int64_t unit = grain >= 64 ? 64 : 1, units = (n + unit - 1) / unit;
+  if (int64_t step = std::max(grain, n / 64) / unit * unit; threads() == 1)
     for (int64_t begin = 0; begin < n; begin += step)
       piece(begin, std::min(begin + step, n));
   else
-    tbb::parallel_for(tbb::blocked_range<int64_t>(0, n, std::max<int64_t>(grain, n / (16 * threads()))),
-                      [&](const tbb::blocked_range<int64_t> &r) { piece(r.begin(), r.end()); });
+    tbb::parallel_for(
+        tbb::blocked_range<int64_t>(0, units, std::max(grain / unit, units / (16 * threads()))),
+        [&](const tbb::blocked_range<int64_t> &r) { piece(r.begin() * unit, std::min(r.end() * unit, n)); });
   poll();
 }
 
