@@ -44,7 +44,7 @@ Engine::~Engine() = default;
 bool Engine::start(std::string &error) {
   if (impl->jit)
     return true;
-  runDeferredInitializers();
+  initializeCode();
   auto fail = [&](Error e) {
     error = toString(std::move(e));
     return false;

@@ -43,7 +43,7 @@ Session::~Session() { forgetPrelude(sources); }
 /// The context, made when it is first asked for, or before: then this waits for the other thread.
 MLIRContext *Session::ir(bool prepares) {
   std::call_once(contextMade, [&] {
-    runDeferredInitializers();
+    initializeIr();
     context = newContext();
     if (prepares && options.compile.jit != JitMode::Never)
       compiler.warmUp(context.get());

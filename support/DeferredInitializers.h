@@ -5,9 +5,10 @@
 
 namespace toy {
 
-/// Runs the static initialisers of LLVM's and MLIR's libraries where cmake/deferred-initializers.ld took them out of
-/// the program's start: thousands of command-line options, which cost more than everything else before the prompt.
-/// Once, from any thread; nothing of those libraries but headers may be used before.
-void runDeferredInitializers();
+/// Run the static initialisers of libraries where cmake/deferred-initializers.ld took them out of the program's start:
+/// thousands of command-line options, which cost more than everything else before the prompt. Once each, from any
+/// thread; nothing of those libraries but headers may be used before.
+void initializeIr();   ///< MLIR, and LLVM's Support, which it stands on
+void initializeCode(); ///< all of LLVM, to make machine code
 
 } // namespace toy
