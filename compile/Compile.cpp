@@ -11,6 +11,7 @@
 #include "passes/lowering/FunctionEmitter.h"
 #include "passes/lowering/LentArguments.h"
 #include "runtime/Parallel.h"
+#include "runtime/Progress.h"
 #include "support/Sanitizers.h"
 
 #include "mlir/IR/Verifier.h"
@@ -22,6 +23,10 @@
 using namespace llvm;
 
 namespace toy {
+
+static int64_t definedFunctions(const Module &module) {
+  return llvm::count_if(module, [](const Function &f) { return !f.isDeclaration(); });
+}
 
 bool Compiler::compile(const Unit &unit, CompiledUnit &c, Phase last) {
   PhaseTimes ignored;
@@ -52,6 +57,9 @@ bool Compiler::compile(const Unit &unit, CompiledUnit &c, Phase last) {
   if (last == Phase::Link && c.error.empty() && !warming && !options.profile && !options.perfMap)
     key = findInCache(c);
   if (!c.fromCache) {
+    std::optional<rt::Activity> activity;
+    if (last == Phase::Link && !warming && c.error.empty())
+      activity.emplace(rt::Activity::Units, "", definedFunctions(*c.code->module));
     if (last == Phase::Link && !c.code->quick && !options.profile) // a loop of others has no place
       phase(Phase::Optimize, "kernels", [&] { splitKernels(c); });
     phase(Phase::Optimize, "optimize", [&] { optimize(c); });
@@ -317,11 +325,15 @@ void Compiler::splitKernels(CompiledUnit &c) {
 void Compiler::optimize(CompiledUnit &c) {
   std::string problems;
   raw_string_ostream stream(problems);
-  for (auto &code : llvm::concat<std::shared_ptr<MachineCode>>(c.kernels, MutableArrayRef(c.code)))
+  int64_t optimized = 0;
+  for (auto &code : llvm::concat<std::shared_ptr<MachineCode>>(c.kernels, MutableArrayRef(c.code))) {
+    const int64_t functions = definedFunctions(*code->module);
     if (dropCounts(*code->module); verifyModule(*code->module, &stream))
       c.error = "the generated LLVM IR is not valid: " + problems;
     else
-      engine.optimize(code);
+      engine.optimize(code, optimized);
+    optimized += functions;
+  }
 }
 
 void Compiler::assemble(CompiledUnit &c) {

@@ -14,6 +14,7 @@
 #include "runtime/Memory.h"
 #include "runtime/Parallel.h"
 #include "runtime/Planar.h"
+#include "runtime/Progress.h"
 #include "runtime/Scalar.h"
 #include "runtime/Transpose.h"
 #include "support/CallLimit.h"
@@ -139,6 +140,11 @@ static void toy_rt_join(void *to, const rt::JoinedPart *parts, int64_t count, in
 }
 static void toy_rt_finish_stream() { rt::finishStream(); }
 static void toy_rt_poll() { rt::poll(); }
+/// At the end of a turn, where a request waits: Ctrl-C, or how far the loops are.
+static void toy_rt_turn(int64_t done, int64_t total, int64_t innerDone, int64_t innerTotal) {
+  rt::poll();
+  rt::noteTurn(done, total, innerDone, innerTotal);
+}
 /// The index is outside: throws.
 static void toy_rt_index_error(int64_t index, int64_t size, int64_t axis) { rt::checkIndex(index, size, axis); }
 /// Consumes the operand and gives a tensor that nobody else holds, on the host.
@@ -392,8 +398,10 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
   }
   static const std::pair<const char *, void *> table[] = {
       {"toy_rt_interrupted", &rt::interruptFlag()},
+      {"toy_rt_requests", &rt::interruptFlag()}, // and the byte behind it
       {"__gxx_personality_v0", reinterpret_cast<void *>(&__gxx_personality_v0)},
       TOY_SYMBOL(toy_rt_poll),
+      TOY_SYMBOL(toy_rt_turn),
       TOY_SYMBOL(toy_rt_site),
       TOY_SYMBOL(toy_rt_loops),
       TOY_SYMBOL(toy_rt_alloc),

@@ -13,6 +13,7 @@
 #include "runtime/Apart.h"
 #include "runtime/Error.h"
 #include "runtime/Parallel.h"
+#include "runtime/Progress.h"
 #include "support/DeferredInitializers.h"
 
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
@@ -125,13 +126,18 @@ void Engine::Impl::runApart(const CompileOptions &options, bool brief, std::func
   }
 }
 
-void Engine::optimize(std::shared_ptr<MachineCode> code) {
+void Engine::optimize(std::shared_ptr<MachineCode> code, int64_t before) {
   constexpr unsigned fewInstructions = 3000;
   code->brief = code->module->getInstructionCount() < fewInstructions;
   auto machine = code->quick ? impl->quickMachine : impl->machine;
   int level = code->quick ? 0 : code->loops && options.optimization < 0 ? 3 : options.optimization;
-  auto goesOn = [] { return !rt::isInterrupted(); };
-  impl->runApart(options, code->brief, [code, machine, level, goesOn] {
+  impl->runApart(options, code->brief, [code, machine, level, before] {
+    SmallPtrSet<const Function *, 16> begun;
+    auto goesOn = [&](const Function *function) {
+      if (function && begun.insert(function).second)
+        rt::noteDone(rt::Activity::Units, before + static_cast<int64_t>(begun.size()) - 1);
+      return !rt::isInterrupted();
+    };
     if (level >= 2 && code->loops) {
       VectorizerLog log(*code->context);
       optimizeModule(*code->module, *machine, level, goesOn);

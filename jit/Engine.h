@@ -83,7 +83,7 @@ public:
   /// What decides code beside the IR, for the key of a cache. `quick` and `loops` as in MachineCode.
   std::string targetKey(bool quick = false, bool loops = false) const;
   /// Ctrl-C leaves LLVM behind: rt::Error.
-  void optimize(std::shared_ptr<MachineCode> code);
+  void optimize(std::shared_ptr<MachineCode> code, int64_t before = 0);
   void assemble(std::shared_ptr<MachineCode> code, std::string &error);
   /// Assembly, or the bytes of an object, to look at.
   std::string written(llvm::Module &module, bool asObject, std::string &error);

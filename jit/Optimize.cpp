@@ -91,9 +91,12 @@ static void inlineRecursion(Module &module) {
   }
 }
 
-void optimizeModule(Module &module, TargetMachine &machine, int level, function_ref<bool()> goesOn) {
+void optimizeModule(Module &module, TargetMachine &machine, int level, function_ref<bool(const Function *)> goesOn) {
   PassInstrumentationCallbacks callbacks;
-  callbacks.registerShouldRunOptionalPassCallback([goesOn](StringRef, Any) { return goesOn(); });
+  callbacks.registerShouldRunOptionalPassCallback([goesOn](StringRef, Any ir) {
+    auto *function = any_cast<const Function *>(&ir);
+    return goesOn(function ? *function : nullptr);
+  });
   PipelineTuningOptions tuning;
   tuning.SLPVectorization = true; // the parts of complex numbers, and fields of structs, side by side
   PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);

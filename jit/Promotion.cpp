@@ -187,7 +187,7 @@ std::unique_ptr<MemoryBuffer> Promoter::compile(TargetMachine &machine, const Ke
   kernel->setName(kernelSymbol(StringRef(tier.digest, digestLength)));
   kernel->setLinkage(GlobalValue::ExternalLinkage);
   dropCounts(**module);
-  optimizeModule(**module, machine, level, [&] { return !stopping; });
+  optimizeModule(**module, machine, level, [&](const Function *) { return !stopping; });
   eraseUnusedVariants(**module);
   sanitize(**module, machine);
   auto object = orc::SimpleCompiler(machine)(**module);

@@ -23,27 +23,38 @@ static bool calls(const Instruction &i, StringRef name) {
   return call && call->getCalledFunction() && call->getCalledFunction()->getName() == name;
 }
 
-/// Before an instruction: if (interrupted) { site = …; poll(); }, with the place of a mark.
-static void look(Instruction *before, Value *place) {
+/// Before an instruction: if (interrupted) { site = …; poll(); }, with the place of a mark; where the mark says how far
+/// the loops are, that is told as well when it is asked.
+static void look(Instruction *before, ArrayRef<Value *> mark) {
   Module &module = *before->getModule();
   IRBuilder<> b(before);
+  Value *place = mark[0];
+  ArrayRef<Value *> turns = mark.drop_front(2);
+  Type *type = turns.empty() ? b.getInt8Ty() : b.getInt16Ty();
   Value *flag =
-      b.CreateLoad(b.getInt8Ty(), module.getOrInsertGlobal("toy_rt_interrupted", b.getInt8Ty()), /*isVolatile=*/true);
-  Instruction *rare = SplitBlockAndInsertIfThen(b.CreateICmpNE(flag, b.getInt8(0)), before, /*Unreachable=*/false,
-                                                MDBuilder(b.getContext()).createUnlikelyBranchWeights());
+      b.CreateLoad(type, module.getOrInsertGlobal(turns.empty() ? "toy_rt_interrupted" : "toy_rt_requests", type),
+                   /*isVolatile=*/true);
+  Instruction *rare =
+      SplitBlockAndInsertIfThen(b.CreateICmpNE(flag, ConstantInt::get(type, 0)), before,
+                                /*Unreachable=*/false, MDBuilder(b.getContext()).createUnlikelyBranchWeights());
   b.SetInsertPoint(rare);
   Value *first = b.CreateLoad(b.getInt64Ty(), module.getOrInsertGlobal("toy.data", b.getInt64Ty()));
   b.CreateStore(b.CreateAdd(first, place), module.getOrInsertGlobal("toy_rt_site", b.getInt64Ty()));
-  b.CreateCall(module.getOrInsertFunction("toy_rt_poll", b.getVoidTy()))
-      ->setMemoryEffects(MemoryEffects::readOnly() | MemoryEffects::inaccessibleMemOnly());
+  SmallVector<Type *, 4> types(turns.size(), b.getInt64Ty());
+  FunctionCallee function = module.getOrInsertFunction(turns.empty() ? "toy_rt_poll" : "toy_rt_turn",
+                                                       FunctionType::get(b.getVoidTy(), types, /*isVarArg=*/false));
+  b.CreateCall(function, turns)->setMemoryEffects(MemoryEffects::readOnly() | MemoryEffects::inaccessibleMemOnly());
 }
+
+static SmallVector<Value *, 6> argumentsOf(CallInst &mark) { return {mark.arg_begin(), mark.arg_end()}; }
 
 namespace {
 /// A loop that becomes strips: `left` is how often it goes back, known before it.
 struct Strips {
   Loop *loop;
-  Value *left, *place;
+  Value *left;
   uint64_t turns;
+  SmallVector<Value *, 6> mark; ///< its arguments
 };
 } // namespace
 
@@ -114,7 +125,7 @@ static Value *stripMine(const Strips &strips) {
   b.SetInsertPoint(again);
   left->addIncoming(strips.left, preheader);
   left->addIncoming(b.CreateSub(b.CreateSub(left, here), b.getInt64(1)), again);
-  look(b.CreateBr(strip), strips.place);
+  look(b.CreateBr(strip), strips.mark);
   return before;
 }
 
@@ -137,7 +148,7 @@ PreservedAnalyses StripTurns::run(Function &function, FunctionAnalysisManager &a
       if (Value *left = turnsBack(*loop, turns, evolution)) {
         it->second = true;
         if (!isa<ConstantInt>(left) || !cast<ConstantInt>(left)->isZero())
-          found.push_back({loop, left, mark->getArgOperand(0), turns});
+          found.push_back({loop, left, turns, argumentsOf(*mark)});
       }
     }
     if (it->second)
@@ -156,7 +167,7 @@ void lookAtEachTurn(Module &module) {
     return;
   while (!mark->use_empty()) {
     auto *call = cast<CallInst>(mark->user_back());
-    look(call, call->getArgOperand(0));
+    look(call, argumentsOf(*call));
     call->eraseFromParent();
   }
   mark->eraseFromParent();

@@ -29,9 +29,10 @@ llvm::CodeGenOptLevel codeLevel(int optimization);
 std::shared_ptr<llvm::TargetMachine> makeMachine(llvm::CodeGenOptLevel level, std::string &error);
 llvm::Expected<llvm::orc::JITTargetMachineBuilder> targetMachineBuilder(llvm::CodeGenOptLevel level);
 
-/// LLVM's passes: those of level 3, or, below, only what loop nests need. As soon as `goesOn` is false the rest is left
-/// out.
-void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine, int level, llvm::function_ref<bool()> goesOn);
+/// LLVM's passes: those of level 3, or, below, only what loop nests need. Before each pass `goesOn` is asked, with the
+/// function that it is for, if it is for one; as soon as it is false the rest is left out.
+void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine, int level,
+                    llvm::function_ref<bool(const llvm::Function *)> goesOn);
 /// Versions of functions for vectors that no loop took go.
 void eraseUnusedVariants(llvm::Module &module);
 

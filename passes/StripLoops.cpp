@@ -4,8 +4,7 @@
 /// each turn would keep them from becoming vector code. Loops of few turns, and nests of them, are over before anybody
 /// could wait. The strips are made when LLVM has simplified the loops (jit/StripTurns.h): their edges would hide what a
 /// turn hands to the next one.
-#include "passes/Constants.h"
-#include "passes/ControlFlow.h"
+#include "passes/CountedLoops.h"
 #include "passes/Passes.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -19,32 +18,6 @@ namespace toy {
 namespace {
 
 constexpr int64_t strip = 1 << 14; ///< turns, with those of the loops inside: some tens of microseconds
-
-/// `for counter in start..bound` with steps of 1: the header compares, one block goes back to it.
-struct CountedLoop {
-  BlockArgument counter;
-  Value bound;
-  cf::BranchOp back;
-};
-
-std::optional<CountedLoop> countedLoop(CFGLoop &loop) {
-  Block *header = loop.getHeader(), *latch = loop.getLoopLatch();
-  auto leave = dyn_cast<cf::CondBranchOp>(header->getTerminator());
-  auto back = latch ? dyn_cast<cf::BranchOp>(latch->getTerminator()) : cf::BranchOp();
-  auto truth = leave ? leave.getCondition().getDefiningOp<TruthOp>() : TruthOp();
-  auto test = truth ? truth->getOperand(0).getDefiningOp<LtOp>() : LtOp();
-  auto counter = test ? dyn_cast<BlockArgument>(test.getLhs()) : BlockArgument();
-  if (!back || !counter || counter.getOwner() != header || test->getBlock() != header ||
-      !loop.contains(leave.getTrueDest()) || loop.contains(leave.getFalseDest()))
-    return std::nullopt;
-  Operation *bound = test.getRhs().getDefiningOp();
-  Block *boundBlock = bound ? bound->getBlock() : cast<BlockArgument>(test.getRhs()).getOwner();
-  auto next = back.getDestOperands()[counter.getArgNumber()].getDefiningOp<AddOp>();
-  if (loop.contains(boundBlock) || tensorTypeOf(counter).getDtype() != DType::I64 || !next ||
-      next.getLhs() != counter || constantInteger(next.getRhs()) != 1)
-    return std::nullopt;
-  return CountedLoop{counter, test.getRhs(), back};
-}
 
 /// The least that a counter can be: what it begins with, where it only goes up.
 std::optional<int64_t> leastOf(Value v, int depth = 0) {

@@ -11,6 +11,7 @@
 #include "runtime/Library.h"
 #include "runtime/Memory.h"
 #include "runtime/Output.h"
+#include "runtime/Progress.h"
 #include "runtime/Scalar.h"
 
 #include <array>

@@ -5,6 +5,7 @@
 
 #include "runtime/Memory.h"
 #include "runtime/Parallel.h"
+#include "runtime/Progress.h"
 #include "support/CallLimit.h"
 
 #include "llvm/ADT/ScopeExit.h"
@@ -230,6 +231,8 @@ std::vector<rt::Value> Evaluator::call(func::FuncOp function, std::vector<rt::Va
       frame.values[argument] = std::move(value);
     block = target;
     rt::poll();
+    if (rt::turnIsAsked())
+      environment.tellTurns(block, [&](Value v) { return frame.integerOf(v); });
   };
   while (true) {
     Operation *current = nullptr;

@@ -45,6 +45,8 @@ public:
   virtual std::vector<const void *> heldObjects() = 0;
   /// The program has come to `breakpoint()`: its number, its place, and the leaves of the local variables.
   virtual void stopAt(int64_t number, mlir::Location place, llvm::ArrayRef<rt::Value> leaves) {}
+  /// A function has come to a block, and how far its loops are is asked (runtime/Progress.h): integers by their values.
+  virtual void tellTurns(mlir::Block *block, llvm::function_ref<std::optional<int64_t>(mlir::Value)> integerOf) {}
   /// The code, the text and the place of the last one.
   virtual const std::string &caught(int64_t part) = 0;
 

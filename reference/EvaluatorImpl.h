@@ -86,6 +86,10 @@ struct Frame {
   rt::ListRef consumeList(mlir::Value v, mlir::Operation *user) { return std::get<rt::ListRef>(take(v, user)); }
   const std::string &text(mlir::Value v) { return std::get<rt::StrRef>(values[v])->text; }
   int64_t integer(mlir::Value v) { return *static_cast<int64_t *>(rt::onHost(tensor(v))); }
+  /// That of a value which may be gone.
+  std::optional<int64_t> integerOf(mlir::Value v) {
+    return values.contains(v) ? std::optional(integer(v)) : std::nullopt;
+  }
   llvm::SmallVector<int64_t> integers(mlir::ValueRange range);
   llvm::SmallVector<const rt::Tensor *> tensors(mlir::ValueRange range);
   /// The same value under another name (copied first: the map may move when it grows).

@@ -9,6 +9,7 @@
 #include "runtime/List.h"
 #include "runtime/Memory.h"
 #include "runtime/Parallel.h"
+#include "runtime/Progress.h"
 #include "support/Half.h"
 
 #include <fmt/format.h>
@@ -135,6 +136,11 @@ public:
   }
 
   int64_t mostCells() const { return most; }
+  /// Now and then: Ctrl-C is looked for, and how far this is may be shown.
+  void rest() const {
+    poll();
+    noteDone(Activity::Bytes, static_cast<int64_t>(at));
+  }
 
 private:
   int64_t count(char c) const { return std::count(contents.begin(), contents.end(), c); }
@@ -268,7 +274,7 @@ TensorRef readCsv(Bytes &file, const CsvOptions &options) {
       if (!numberIn(cell, options, values.emplace_back(), isComplex))
         records.refuseText(&cell - cells.data(), cell, columns);
     if (++rows % 1024 == 0)
-      poll();
+      records.rest();
   }
   return numbers(values, isComplex, {static_cast<int64_t>(rows), static_cast<int64_t>(columns)});
 }
@@ -290,7 +296,7 @@ public:
       for (size_t i = 0; i < cells.size(); ++i)
         columns[i].push_back(cells[i]);
       if (rows % 1024 == 0)
-        poll();
+        records.rest();
     }
   }
 
@@ -333,7 +339,7 @@ std::vector<NamedColumn> readCsvTable(Bytes &file, const CsvOptions &options) {
 }
 
 Value loadColumn(const std::string &path, const std::string &name, const CsvOptions &options, bool asTexts) {
-  InputFile file(path);
+  LoadedFile file(path);
   Table table(file, options);
   const std::vector<std::string> &names = table.titlesOfColumns();
   auto found = std::ranges::find(names, name);

@@ -11,7 +11,7 @@
 namespace toy::rt {
 
 std::vector<NamedTensor> loadAll(const std::string &path, const CsvOptions &csv) {
-  InputFile file(path); // a missing file is the most useful message
+  LoadedFile file(path); // a missing file is the most useful message
   if (path.ends_with(".npy"))
     return {{"", readNpy(file)}};
   if (path.ends_with(".npz"))

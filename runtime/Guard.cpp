@@ -6,6 +6,7 @@
 
 #include "runtime/Memory.h"
 #include "runtime/Output.h"
+#include "runtime/Progress.h"
 #include "support/Sanitizers.h"
 
 #include <csetjmp>
@@ -145,8 +146,10 @@ Error currentError() {
 std::optional<Error> guarded(const std::function<void()> &body) {
   Armed armed;
   armed.outer = innermost;
+  const int running = activities();
   if (sigsetjmp(armed.jump, 1)) {
     unlockOutput();
+    dropActivities(running);
     tryHeap();
     return Error{DiagId::Fault, {lastReason}};
   }

@@ -6,6 +6,7 @@
 #include "runtime/Memory.h"
 #include "runtime/Output.h"
 #include "runtime/Parallel.h"
+#include "runtime/Progress.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -55,10 +56,12 @@ void InputFile::read(void *target, int64_t count, int64_t offset) {
     if (n <= 0)
       fail(DiagId::CannotOpen, {path, n < 0 ? std::strerror(errno) : "it became shorter while it was read"});
     at += n, count -= n, offset += n;
+    noteDone(Activity::Bytes, offset);
   }
 }
 
 static std::string standardInput() {
+  const Activity quiet(Activity::Quiet);
   flushOutput();
   std::string out;
   char piece[1 << 16];

@@ -3,6 +3,7 @@
 /// Tensors in files.
 #pragma once
 
+#include "runtime/Progress.h"
 #include "runtime/Value.h"
 #include "support/CsvOptions.h"
 #include "support/Descriptor.h"
@@ -60,6 +61,16 @@ public:
 
 private:
   Descriptor file;
+};
+
+/// One that is read as a whole, which a terminal shows where it takes long.
+class LoadedFile : public InputFile {
+public:
+  explicit LoadedFile(const std::string &path)
+      : InputFile(path), activity(Activity::Bytes, path.substr(path.rfind('/') + 1), size()) {}
+
+private:
+  Activity activity;
 };
 
 /// Files that stay open are closed, because one may have changed.

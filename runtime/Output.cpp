@@ -6,14 +6,10 @@
 
 #include "runtime/Error.h"
 #include "runtime/Parallel.h"
-#include "support/Terminal.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <poll.h>
@@ -38,6 +34,30 @@ public:
   ~Lock() { unlockOutput(); }
 };
 
+bool outputIsTerminal() {
+  static const bool is = isatty(STDOUT_FILENO);
+  return is;
+}
+
+// The line that is drawn over (Progress.h), and whether a text on the terminal stands unfinished in its row.
+std::atomic<bool> isDrawn = false, isBeingDrawn = false, isMidLine = false;
+
+void writeErrors(std::string_view text) {
+  while (!text.empty()) {
+    ssize_t n = ::write(STDERR_FILENO, text.data(), text.size());
+    if (n < 0 && errno != EINTR && errno != EAGAIN)
+      return;
+    text.remove_prefix(std::max<ssize_t>(n, 0));
+  }
+}
+
+constexpr std::string_view erasing = "\r\x1b[K";
+
+void clearProgress() {
+  if (isDrawn.exchange(false))
+    writeErrors(erasing);
+}
+
 /// Whether the output takes something within a time.
 bool becomesReady(int milliseconds) {
   pollfd output{STDOUT_FILENO, POLLOUT, 0};
@@ -58,6 +78,8 @@ int tryWriteOut() {
     else if (errno != EINTR)
       return errno;
   }
+  if (filled > 0 && outputIsTerminal())
+    isMidLine = block[filled - 1] != '\n';
   written = filled = 0;
   return 0;
 }
@@ -100,32 +122,6 @@ void startWriter() {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-// The line that shows how far a loop is.
-using Clock = std::chrono::steady_clock;
-std::atomic<bool> isDrawn = false;
-Clock::time_point loopBegan, lastDrawn;
-int64_t lastDone = -1;
-
-void writeErrors(std::string_view text) {
-  while (!text.empty()) {
-    ssize_t n = ::write(STDERR_FILENO, text.data(), text.size());
-    if (n < 0 && errno != EINTR && errno != EAGAIN)
-      return;
-    text.remove_prefix(std::max<ssize_t>(n, 0));
-  }
-}
-
-void clearProgress() {
-  if (isDrawn.exchange(false))
-    writeErrors("\r\x1b[K");
-}
-
-std::string clockTime(double seconds) {
-  auto s = static_cast<int64_t>(std::min(seconds, 359999.0));
-  return s < 3600 ? fmt::format("{}:{:02}", s / 60, s % 60)
-                  : fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
-}
-
 // Where several processes print.
 bool isShown = true;
 std::string linePrefix;
@@ -159,10 +155,9 @@ void flushOutput() {
 
 static void append(std::string_view text) {
   static const bool byLines = [] {
-    bool isTerminal = isatty(STDOUT_FILENO);
-    if (!isTerminal)
+    if (!outputIsTerminal())
       startWriter();
-    return isTerminal;
+    return outputIsTerminal();
   }();
   Lock lock;
   if (byLines)
@@ -194,39 +189,36 @@ void output(std::string_view text) {
 void errorOutput(std::string_view text) {
   static bool beginsLine = true;
   flushOutput();
-  if (isShown)
-    linePrefix.empty() ? writeErrors(text) : writeErrors(withPrefix(text, beginsLine));
+  if (!isShown || text.empty())
+    return;
+  Lock lock;
+  clearProgress();
+  linePrefix.empty() ? writeErrors(text) : writeErrors(withPrefix(text, beginsLine));
+  isMidLine = text.back() != '\n';
 }
 
-void showProgress(int64_t done, int64_t total, std::string_view label) {
-  static const bool isTerminal = isatty(STDERR_FILENO) && terminalMovesCursor();
-  if (!isTerminal || !isShown)
+bool showsOutput() { return isShown; }
+
+bool drawLine(std::string_view text, const std::function<bool()> &isWanted) {
+  isBeingDrawn = true; // whoever does not want it any more waits
+  bool draws;
+  {
+    Lock lock;
+    draws = !isMidLine && !isEnding && isWanted();
+    if (draws) {
+      writeErrors("\r" + std::string(text) + "\x1b[K");
+      isDrawn = true;
+    }
+  }
+  isBeingDrawn = false;
+  return draws;
+}
+
+void eraseLine() {
+  if (!isDrawn && !isBeingDrawn)
     return;
-  Clock::time_point now = Clock::now();
-  bool ends = done < 0;
-  if (ends) // the last turn that began is done
-    done = lastDone + 1;
-  else if (done == 0)
-    loopBegan = now;
-  bool shows = ends || done == 0 || now - lastDrawn > std::chrono::milliseconds(50);
-  lastDone = done;
-  if (!shows)
-    return;
-  lastDrawn = now;
-  constexpr int64_t cells = 24;
-  double seconds = std::chrono::duration<double>(now - loopBegan).count();
-  int64_t full = total > 0 ? std::min(done, total) * cells / total : cells;
-  std::string bar;
-  for (int64_t i = 0; i < cells; ++i)
-    bar += i < full ? "█" : "░";
-  std::string line = fmt::format("\r{}{}{} {}/{}", label, label.empty() ? "" : " ", bar, done, total);
-  if (done > 0 && seconds > 0)
-    line += fmt::format(" {:.3g}/s {}", static_cast<double>(done) / seconds,
-                        ends ? clockTime(seconds)
-                             : clockTime(seconds / static_cast<double>(done) * static_cast<double>(total - done)));
-  flushOutput();
-  writeErrors(line + (ends ? "\x1b[K\n" : "\x1b[K"));
-  isDrawn = !ends;
+  Lock lock;
+  clearProgress();
 }
 
 void writeOutNow() {
@@ -240,6 +232,7 @@ void writeOutNow() {
       return;
     written += n > 0 ? n : 0;
   }
+  clearProgress();
 }
 
 void writeOutFromOtherThread() {

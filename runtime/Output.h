@@ -4,7 +4,7 @@
 /// full blocks do, and what has waited for 0.1 seconds.
 #pragma once
 
-#include <cstdint>
+#include <functional>
 #include <string_view>
 
 namespace toy::rt {
@@ -19,9 +19,13 @@ void setOutput(bool shows, std::string_view prefix);
 void flushOutput();
 /// A text on standard error, behind everything that was printed before.
 void errorOutput(std::string_view text);
-/// Draws how far a loop is, with its rate and the remaining time, on the terminal that standard error is; elsewhere
-/// nothing. Ends the line when all is done.
-void showProgress(int64_t done, int64_t total, std::string_view label);
+/// Whether this process shows what it prints.
+bool showsOutput();
+/// Draws a line on the terminal that standard error is, in place of the one drawn before; whatever is printed erases
+/// it. Nothing, and false, where the terminal's row holds other text, or when it is not wanted any more; that is asked
+/// when nobody else can write.
+bool drawLine(std::string_view text, const std::function<bool()> &isWanted);
+void eraseLine();
 /// What is buffered, as far as the system takes it, for a program that ends: in handlers of signals on the thread that
 /// writes, or from any other thread, which waits a moment for a write that is under way. Never fails, allocates
 /// nothing.

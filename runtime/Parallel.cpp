@@ -23,7 +23,13 @@
 namespace toy::rt {
 
 static std::unique_ptr<tbb::global_control> control;
-static std::atomic<bool> interrupted{false};
+/// What compiled loops look at: the first byte, or both.
+struct alignas(2) Requests {
+  std::atomic<bool> interrupted = false, turn = false;
+};
+static_assert(sizeof(Requests) == 2);
+static Requests requests;
+static std::atomic<bool> &interrupted = requests.interrupted;
 static thread_local std::atomic<bool> *ownFlag = nullptr;
 
 void setThreads(int n) {
@@ -91,6 +97,7 @@ void finishStream() {}
 #endif
 
 std::atomic<bool> &interruptFlag() { return interrupted; }
+std::atomic<bool> &turnRequest() { return requests.turn; }
 void setInterruptFlag(std::atomic<bool> *ofThisThread) { ownFlag = ofThisThread; }
 bool isInterrupted() { return (ownFlag ? *ownFlag : interrupted).load(std::memory_order_relaxed); }
 

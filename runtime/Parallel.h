@@ -21,6 +21,8 @@ void interrupt();
 void poll();
 /// What `interrupt` sets, for compiled loops to look at.
 std::atomic<bool> &interruptFlag();
+/// The byte behind it: loops of the top level are to tell how far they are (Progress.h).
+std::atomic<bool> &turnRequest();
 
 /// Results of at least this many bytes are written past the caches, in pieces of at most `streamPiece` bytes (longer
 /// ones interrupt reading ahead).

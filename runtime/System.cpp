@@ -6,6 +6,7 @@
 #include "runtime/Error.h"
 #include "runtime/Output.h"
 #include "runtime/Parallel.h"
+#include "runtime/Progress.h"
 
 #include <fmt/format.h>
 
@@ -80,6 +81,7 @@ static bool waitForInput() {
 
 std::string readLine() {
   static std::string waiting; // read and not given yet
+  const Activity quiet(Activity::Quiet);
   flushOutput();
   for (size_t searched = 0;;) {
     if (size_t end = waiting.find('\n', searched); end != std::string::npos) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Programs that stop at `breakpoint()`: what holds while they are stopped, and what is put back when they go on.
+#include "runtime/Progress.h"
 #include "session/SessionImpl.h"
 
 #include <fmt/format.h>
@@ -106,6 +107,7 @@ void Session::stopAt(int64_t number, mlir::Location place, llvm::ArrayRef<rt::Va
   const int depth = callDepth;
   {
     const StopState state(*this);
+    const rt::Activity quiet(rt::Activity::Quiet);
     setLocals(stop, leaves);
     stepping = whenStopped(stop);
   }

@@ -3,6 +3,7 @@
 /// Running statements: generation, the choice between evaluation and compilation, errors, and undoing what a failed
 /// statement did.
 #include "ir/ToyDialect.h"
+#include "passes/CountedLoops.h"
 #include "passes/HiddenPrints.h"
 #include "passes/VaryingCollectives.h"
 #include "runtime/Device.h"
@@ -11,6 +12,7 @@
 #include "runtime/Memory.h"
 #include "runtime/Output.h"
 #include "runtime/Parallel.h"
+#include "runtime/Progress.h"
 #include "runtime/Reachable.h"
 #include "runtime/ranks/Ranks.h"
 #include "session/SessionImpl.h"
@@ -281,6 +283,7 @@ bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top,
   compiler.engine.takeFailureChain();                                           // of an error that nobody asked about
   auto function = owner->module->lookupSymbol<func::FuncOp>(top.symbol);
   PhaseTimes::Phase timer(compiler.times, "run");
+  const rt::Activity activity(rt::Activity::Turns);
   bool compiled = owner->compiled && compiler.engine.has(top.symbol);
   std::vector<Location> chain;
   auto succeed = [&] {
@@ -315,6 +318,23 @@ bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top,
       rt::releaseSince(mark, heldObjects());
     return failed;
   }
+}
+
+/// The evaluator has just counted: of a loop whose header this is, a turn is over.
+void Session::tellTurns(Block *block, llvm::function_ref<std::optional<int64_t>(Value)> integerOf) {
+  auto function = cast<func::FuncOp>(block->getParentOp());
+  if (!isOfTopLevel(function))
+    return;
+  int64_t turns[4] = {};
+  unsigned n = 0;
+  for (const CountedLoop &loop : countedLoopsAround(FunctionLoops(function), block)) {
+    auto done = integerOf(loop.counter), total = integerOf(loop.bound);
+    if (!done || !total || n == 4)
+      break;
+    turns[n++] = *done;
+    turns[n++] = *total;
+  }
+  rt::noteTurn(turns[0], turns[1], turns[2], turns[3]);
 }
 
 /// Whether a function holds values whose sizes are not known before it runs.

@@ -78,7 +78,7 @@ bool Session::typeOfFile(const std::string &path, const std::string &member, con
   try {
     std::vector<std::pair<std::string, ValueType>> members;
     if (csv.header) {
-      rt::InputFile table(path);
+      rt::LoadedFile table(path);
       for (auto &[name, column] : rt::readCsvTable(table, csv))
         members.emplace_back(name, typeOfLoaded(ir(), column));
       type = typeOfFileStruct(members);
@@ -118,7 +118,7 @@ std::string Session::loadNow(const ast::Expr &path, const ast::Expr *member, con
   try {
     std::vector<rt::NamedTensor> all;
     if (csv.header) {
-      rt::InputFile table(file);
+      rt::LoadedFile table(file);
       keep(rt::readCsvTable(table, csv));
     } else if (wanted.empty() && haveNames(all = rt::loadAll(file, csv)))
       keep(all);

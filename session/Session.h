@@ -201,6 +201,7 @@ public:
   int64_t noteBreakpoint(bool isBreakpoint, std::vector<std::pair<std::string, ValueType>> locals) override;
   // Environment
   void stopAt(int64_t number, mlir::Location place, llvm::ArrayRef<rt::Value> leaves) override;
+  void tellTurns(mlir::Block *block, llvm::function_ref<std::optional<int64_t>(mlir::Value)> integerOf) override;
   rt::Value getGlobal(const std::string &name) override;
   void setGlobal(const std::string &name, rt::Value value) override;
   void releaseGlobal(const std::string &name) override;

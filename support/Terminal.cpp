@@ -14,9 +14,9 @@ bool terminalMovesCursor() {
   return kind && *kind && std::string_view(kind) != "dumb";
 }
 
-ScreenSize screenSize() {
+ScreenSize screenSize(int descriptor) {
   winsize size{};
-  bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+  bool known = ioctl(descriptor, TIOCGWINSZ, &size) == 0;
   return {known && size.ws_row > 2 ? size.ws_row : 24u, known && size.ws_col > 10 ? size.ws_col : 80u};
 }
 

@@ -16,8 +16,9 @@ constexpr char lentOnly[] = "toy.lent";
 constexpr char vectorVariant[] = "toy.variant";
 /// A property of a loop (`llvm.loop`): the number of its place among those of the module, for remarks.
 constexpr char loopNumber[] = "toy.loop";
-/// What a loop calls at the end of each turn, with the number of its place in the module and the turns
-/// between two looks for Ctrl-C. The looks are made when LLVM has simplified the loop (jit/StripTurns.h).
+/// What a loop calls at the end of each turn, with the number of its place in the module, the turns between two looks
+/// for Ctrl-C and, in a statement, what `toy_rt_turn` takes. The looks are made when LLVM has simplified the loop
+/// (jit/StripTurns.h).
 constexpr char turnMark[] = "toy.turn";
 
 } // namespace toy

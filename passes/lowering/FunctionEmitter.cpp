@@ -188,21 +188,47 @@ BasicBlock *FunctionEmitter::edge(mlir::Block *from, mlir::Block *to, mlir::Valu
 }
 
 void FunctionEmitter::emitPoll(mlir::Operation *branch) {
-  Value *flag =
-      b.CreateLoad(b.getInt8Ty(), module.getOrInsertGlobal("toy_rt_interrupted", b.getInt8Ty()), /*isVolatile=*/true);
-  scalars.rarely(b.CreateICmpNE(flag, b.getInt8(0)), [&] {
-    setSite(branch);
-    // Elements stay as they are: what is read of them before and behind it is the same.
-    scalars.call("toy_rt_poll", b.getVoidTy(), {})
-        ->setMemoryEffects(MemoryEffects::readOnly() | MemoryEffects::inaccessibleMemOnly());
-  });
+  // Elements stay as they are: what is read of them before and behind it is the same.
+  auto look = [&](Type *type, StringRef flags, StringRef function, ArrayRef<Value *> arguments) {
+    Value *flag = b.CreateLoad(type, module.getOrInsertGlobal(flags, type), /*isVolatile=*/true);
+    scalars.rarely(b.CreateICmpNE(flag, ConstantInt::get(type, 0)), [&] {
+      setSite(branch);
+      scalars.call(function, b.getVoidTy(), arguments)
+          ->setMemoryEffects(MemoryEffects::readOnly() | MemoryEffects::inaccessibleMemOnly());
+    });
+  };
+  SmallVector<Value *, 4> turns = turnsAt(branch);
+  turns.empty() ? look(b.getInt8Ty(), "toy_rt_interrupted", "toy_rt_poll", {})
+                : look(b.getInt16Ty(), "toy_rt_requests", "toy_rt_turn", turns);
+}
+
+/// How far the loops of a statement are at the end of a turn: of the outermost one and the next, the turns that are
+/// done and their number. Nothing where that is not known.
+SmallVector<Value *, 4> FunctionEmitter::turnsAt(mlir::Operation *branch) {
+  SmallVector<Value *, 4> turns;
+  if (!tellsTurns)
+    return turns;
+  for (const CountedLoop &loop : countedLoopsAround(*loops, branch->getBlock())) {
+    Value *counter = slots[loop.counter].scalar.re;
+    turns.push_back(loop.back == branch ? b.CreateAdd(counter, b.getInt64(1)) : counter);
+    turns.push_back(slots[loop.bound].scalar.re);
+    if (turns.size() == 4)
+      break;
+  }
+  if (turns.size() == 2)
+    turns.append(2, b.getInt64(0));
+  return turns;
 }
 
 /// Elements stay as they are behind it, and nothing is thrown: it says what is to be looked for, later.
 void FunctionEmitter::markTurn(mlir::Operation *branch, int64_t turns) {
   tables.sites.push_back(branch->getLoc());
-  CallInst *mark = scalars.call(turnMark, b.getVoidTy(), {b.getInt64(tables.sites.size() - 1), b.getInt64(turns)});
-  cast<Function>(mark->getCalledOperand())->setMemoryEffects(MemoryEffects::inaccessibleMemOnly());
+  SmallVector<Value *> arguments = {b.getInt64(tables.sites.size() - 1), b.getInt64(turns)};
+  append_range(arguments, turnsAt(branch));
+  auto *type = FunctionType::get(b.getVoidTy(), {b.getInt64Ty(), b.getInt64Ty()}, /*isVarArg=*/true);
+  FunctionCallee callee = module.getOrInsertFunction(turnMark, type);
+  CallInst *mark = b.CreateCall(callee, arguments);
+  cast<Function>(callee.getCallee())->setMemoryEffects(MemoryEffects::inaccessibleMemOnly());
   mark->setDoesNotThrow();
   mark->addFnAttr(Attribute::WillReturn);
 }

@@ -4,7 +4,7 @@
 /// and runtime calls.
 #pragma once
 
-#include "passes/ControlFlow.h"
+#include "passes/CountedLoops.h"
 #include "passes/lowering/AliasScopes.h"
 #include "passes/lowering/CodePlaces.h"
 #include "passes/lowering/KernelEmitter.h"
@@ -32,8 +32,9 @@ class FunctionEmitter {
 public:
   FunctionEmitter(llvm::Module &module, mlir::func::FuncOp function, EmissionTables tables)
       : module(module), function(function), tables(tables), b(module.getContext()), scalars(module, b),
-        liveness(function), apart(function, liveness), isLibrary(function->hasAttr("toy.prelude")) {
-    if (tables.device)
+        liveness(function), apart(function, liveness), isLibrary(function->hasAttr("toy.prelude")),
+        tellsTurns(isOfTopLevel(function)) {
+    if (tables.device || tellsTurns)
       loops.emplace(function);
   }
 
@@ -49,9 +50,11 @@ private:
   CodePlaces *ownPlaces() { return isLibrary ? nullptr : tables.places; }
   void emitBlock(mlir::Block &block);
   void emitTerminator(mlir::Block &block);
-  /// Looks for Ctrl-C; on the edges that close loops and where functions that call themselves begin.
+  /// Looks for Ctrl-C, and whether loops are to say how far they are; on the edges that close loops and where functions
+  /// that call themselves begin.
   void emitPoll(mlir::Operation *branch);
   void markTurn(mlir::Operation *branch, int64_t turns);
+  llvm::SmallVector<llvm::Value *, 4> turnsAt(mlir::Operation *branch);
   llvm::BasicBlock *edge(mlir::Block *from, mlir::Block *to, mlir::ValueRange operands);
   Slot slotFromArguments(mlir::Type type, llvm::Function::arg_iterator &argument);
   void append(llvm::SmallVectorImpl<llvm::Value *> &values, mlir::Value v);
@@ -143,9 +146,10 @@ private:
   ScalarEmitter scalars;
   mlir::Liveness liveness;
   AliasScopes apart;
-  const bool isLibrary; ///< written in Toy, but not by the user
+  const bool isLibrary;  ///< written in Toy, but not by the user
+  const bool tellsTurns; ///< its loops say how far they are, where they are asked
   mlir::DominanceInfo dominance;
-  std::optional<FunctionLoops> loops; ///< where a device may be used
+  std::optional<FunctionLoops> loops; ///< where a device may be used, and where they tell their turns
   llvm::Function *f = nullptr;
   llvm::DenseMap<mlir::Value, Slot> slots;
   llvm::DenseMap<mlir::Block *, llvm::BasicBlock *> starts, blocks; ///< first and last LLVM block of each block

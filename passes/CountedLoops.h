@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Loops that count, as `for` makes them, where passes have left them so.
+#pragma once
+
+#include "ir/ToyDialect.h"
+#include "passes/Constants.h"
+#include "passes/ControlFlow.h"
+
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+
+namespace toy {
+
+/// `for counter in start..bound` with steps of 1: the header compares, one block goes back to it.
+struct CountedLoop {
+  mlir::BlockArgument counter;
+  mlir::Value bound;
+  mlir::cf::BranchOp back;
+};
+
+std::optional<CountedLoop> countedLoop(mlir::CFGLoop &loop);
+
+/// Whether a function is what statements of the top level are generated as.
+bool isOfTopLevel(mlir::func::FuncOp function);
+/// The counted loops around a block, from the outermost loop on; a loop that does not count ends them.
+llvm::SmallVector<CountedLoop, 2> countedLoopsAround(const FunctionLoops &loops, mlir::Block *block);
+
+} // namespace toy
