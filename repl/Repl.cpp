@@ -150,7 +150,7 @@ private:
       prompt.session.protect("the prompt", [&] {
         if (!prompt.run(input))
           prompt.runText(fmt::format("<input {}>", ++number), input);
-        rt::flushOutput();
+        rt::endRow();
       });
       if (prompt.leave || prompt.after || prompt.session.exitStatus)
         return true;

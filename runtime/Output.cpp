@@ -153,6 +153,12 @@ void flushOutput() {
   clearProgress();
 }
 
+void endRow() {
+  flushOutput();
+  if (outputIsTerminal() && isMidLine)
+    output("\n");
+}
+
 static void append(std::string_view text) {
   static const bool byLines = [] {
     if (!outputIsTerminal())

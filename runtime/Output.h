@@ -17,6 +17,8 @@ void output(std::string_view text);
 void setOutput(bool shows, std::string_view prefix);
 /// Writes out what is buffered.
 void flushOutput();
+/// Writes out what is buffered, and ends the row of the terminal that holds an unfinished text.
+void endRow();
 /// A text on standard error, behind everything that was printed before.
 void errorOutput(std::string_view text);
 /// Whether this process shows what it prints.
