@@ -388,8 +388,12 @@ void genLoop(IRGen &g, const Loop &loop) {
 }
 
 void genWhile(IRGen &g, const ast::While &s) {
-  genLoop(g, {s.body.get(), s.range, assignedIn(g, *s.body), false,
-              [&](Value) { return genCondition(g, *s.condition); }, [&](Value) { genBlock(g, *s.body); }});
+  auto test = [&](Value) {
+    if (g.host.compileOptions().stops) // what the condition reads has changed
+      genStep(g, s);
+    return genCondition(g, *s.condition);
+  };
+  genLoop(g, {s.body.get(), s.range, assignedIn(g, *s.body), false, test, [&](Value) { genBlock(g, *s.body); }});
 }
 
 void leaveLoop(IRGen &g, const ast::Stmt &s, bool isBreak) {

@@ -437,7 +437,7 @@ static void genReached(IRGen &g, const ast::Stmt &s) {
 }
 
 void genStatement(IRGen &g, const ast::Stmt &s) {
-  if (g.host.compileOptions().stops)
+  if (g.host.compileOptions().stops && s.kind != ast::NodeKind::While) // each turn of which begins with one
     genStep(g, s);
   genGuarded(g, [&] { genReached(g, s); });
 }

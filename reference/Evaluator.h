@@ -45,6 +45,9 @@ public:
   virtual std::vector<const void *> heldObjects() = 0;
   /// The program has come to `breakpoint()`: its number, its place, and the leaves of the local variables.
   virtual void stopAt(int64_t number, mlir::Location place, llvm::ArrayRef<rt::Value> leaves) {}
+  /// How far to the right a line about a call stands (CompileOptions::traceCalls), with the place of the function's
+  /// name; nothing where it is not shown. The statement itself is the first call.
+  virtual std::optional<int> traceDepth(mlir::Location function, bool isCall) { return callDepth - 2; }
   /// A function has come to a block, and how far its loops are is asked (runtime/Progress.h): integers by their values.
   virtual void tellTurns(mlir::Block *block, llvm::function_ref<std::optional<int64_t>(mlir::Value)> integerOf) {}
   /// The code, the text and the place of the last one.

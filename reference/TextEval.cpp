@@ -132,8 +132,12 @@ template <> void Frame::evaluate(PrintOp o) {
     leaves.push_back(values[v]);
   if (auto stop = o->getAttrOfType<IntegerAttr>("number"))
     return environment().stopAt(stop.getInt(), o.getLoc(), leaves);
-  if (auto trace = o.getTrace()) // the statement itself is the first call
-    return rt::output(traceLine(*trace == "call", o.getStructure(), leaves, environment().callDepth - 2));
+  if (auto trace = o.getTrace()) {
+    const bool isCall = *trace == "call";
+    if (auto depth = environment().traceDepth(o.getLoc(), isCall))
+      rt::output(traceLine(isCall, o.getStructure(), leaves, *depth));
+    return;
+  }
   rt::output(renderPrint(o.getStructure(), o.getEcho(), leaves));
 }
 

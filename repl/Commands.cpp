@@ -50,7 +50,7 @@ private:
 
 /// Commands with a letter of their own where a program has stopped.
 bool isForStops(std::string_view name) {
-  for (const char *known : {"continue", "next", "step", "where", "locals", "quit"})
+  for (const char *known : {"continue", "next", "step", "where", "up", "down", "locals", "quit"})
     if (name == known)
       return true;
   return false;

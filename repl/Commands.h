@@ -18,7 +18,7 @@ struct Prompt {
   bool showTime = false;               ///< after every input
   bool fitsScreen = true;              ///< what is echoed has the terminal's width and height
   std::string lastFile;                ///< of :load
-  const Session::Stop *stop = nullptr; ///< where a program has stopped
+  const Session::Stop *stop = nullptr; ///< where a program has stopped, or failed
   std::optional<Session::After> after; ///< what it shall do
 
   /// Runs `:name argument`, `?topic` or `:!command`; false when the line is not a command.
@@ -51,6 +51,11 @@ struct Prompt {
   void next(const std::string &);
   void where(const std::string &);
   void locals(const std::string &);
+  void up(const std::string &);
+  void down(const std::string &);
+  void breaks(const std::string &arguments);
+  void debug(const std::string &text);
+  void results(const std::string &);
   void quit(const std::string &);
   /// Runs a text of the prompt under a name for messages.
   void runText(const std::string &name, const std::string &text);
@@ -60,6 +65,7 @@ private:
   bool applySetting(const std::string &name, const std::string &value);
   void runCommand(const std::string &line);
   void leaveStop(const char *command, Session::After how);
+  void showFrame(const char *command, int by);
   int counter = 0;
 };
 

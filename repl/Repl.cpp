@@ -130,14 +130,14 @@ public:
 
   /// While a program has stopped.
   Session::After readAtStop(const Session::Stop &stop) {
-    prompt.stop = &stop;
+    const Session::Stop *outer = std::exchange(prompt.stop, &stop);
     prompt.after.reset();
     if (!stop.calls.empty())
       rt::output("stopped at " + prompt.session.describe(stop.calls[0]) + "\n");
     rt::flushOutput();
     if (!read("dbg> "))
       rt::output("\n");
-    prompt.stop = nullptr;
+    prompt.stop = outer;
     return std::exchange(prompt.after, std::nullopt).value_or(Session::After::Quit);
   }
 
@@ -148,8 +148,10 @@ private:
     fitToScreen(prompt);
     for (const std::string &input : inputs) {
       prompt.session.protect("the prompt", [&] {
-        if (!prompt.run(input))
+        if (!prompt.run(input)) {
           prompt.runText(fmt::format("<input {}>", ++number), input);
+          prompt.session.keepResult(number);
+        }
         rt::endRow();
       });
       if (prompt.leave || prompt.after || prompt.session.exitStatus)

@@ -9,6 +9,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+#include <utility>
+
 namespace toy {
 
 /// A function alone does nothing that could be watched.
@@ -19,11 +23,33 @@ static bool isCall(Session &session, const char *command, const std::string &tex
                 {command, text.empty() ? "an input" : "a call: `" + std::string(command) + " " + text + "(…)`"});
 }
 
+/// Shows names that a command has set, or changes them; true if the argument was about that.
+static bool changesNames(Session &session, std::set<std::string> &names, const char *what, const std::string &text) {
+  auto [first, rest] = firstWord(text);
+  if (text.empty()) {
+    for (const std::string &name : names)
+      rt::output(name + "\n");
+    if (names.empty())
+      rt::output(fmt::format("no function is {}\n", what));
+  } else if (first == "off" && !session.functionOf("off"))
+    rest.empty() ? names.clear() : static_cast<void>(names.erase(rest));
+  else if (rest.empty() && session.functionOf(first)) {
+    names.insert(first);
+    rt::output(fmt::format("calls of `{}` are {} in all inputs\n", first, what));
+  } else
+    return false;
+  return true;
+}
+
 void Prompt::trace(const std::string &text) {
-  if (!isCall(session, ":trace", text))
+  if (changesNames(session, session.traced, "traced", text))
     return;
-  Session::Evaluating tracing(session, &CompileOptions::traceCalls);
-  runText(fmt::format("<trace {}>", ++counter), text);
+  const bool before = std::exchange(session.tracesAll, true);
+  {
+    Session::Evaluating tracing(session, &CompileOptions::traceCalls);
+    runText(fmt::format("<trace {}>", ++counter), text);
+  }
+  session.tracesAll = before;
 }
 
 // --- :profile
@@ -115,7 +141,58 @@ void Prompt::profile(const std::string &text) {
       rt::output(shown.source(f));
 }
 
-// --- breakpoint()
+// --- stops
+
+void Prompt::breaks(const std::string &arguments) {
+  auto [name, line] = firstWord(arguments);
+  std::vector<Session::Break> &all = session.breaks;
+  if (name.empty()) {
+    for (const Session::Break &b : all)
+      rt::output(b.function + (b.line ? fmt::format(" {}", *b.line) : "") + "\n");
+    return all.empty() ? rt::output("no breaks\n") : void();
+  }
+  if (name == "off" && !session.functionOf("off")) {
+    std::erase_if(all, [&](const Session::Break &b) { return line.empty() || b.function == line; });
+    return;
+  }
+  const ast::Function *f = session.functionOf(name);
+  Session::Break wanted{name, std::nullopt};
+  bool isNumber = !line.empty() && line.size() < 8 && line.find_first_not_of("0123456789") == line.npos;
+  if (isNumber)
+    wanted.line = std::stoul(line);
+  if (!f || !(isNumber || line.empty())) {
+    refuse(session, DiagId::CommandArgument, {":break", f ? "the number of a line" : "a function of the program"});
+    return;
+  }
+  if (std::ranges::find(all, wanted) == all.end())
+    all.push_back(wanted);
+  if (std::string place = session.placeOfBreak(wanted); place.empty()) {
+    all.pop_back();
+    refuse(session, DiagId::CommandArgument, {":break", fmt::format("a line of `{}` where a statement begins", name)});
+  } else
+    rt::output("stops at " + place + "\n");
+}
+
+void Prompt::debug(const std::string &text) {
+  const std::string input = text.empty() ? session.lastFailed : text;
+  if (input.empty()) {
+    refuse(session, DiagId::CommandArgument, {":debug", "an input, or one that failed before"});
+    return;
+  }
+  if (text.empty())
+    rt::output(input + "\n");
+  session.debug(fmt::format("<debug {}>", ++counter), input, {.prompt = true});
+}
+
+void Prompt::results(const std::string &) {
+  std::vector<Session::Result> all = session.keptResults();
+  for (const Session::Result &result : all) {
+    std::string input = result.input.substr(0, result.input.find('\n'));
+    rt::output(fmt::format("{:<5} {}{}\n", result.name, input, input.size() < result.input.size() ? " …" : ""));
+  }
+  if (all.empty())
+    rt::output("no results\n");
+}
 
 /// Outside of a stop there is nothing to go on with.
 void Prompt::leaveStop(const char *command, Session::After how) {
@@ -142,6 +219,18 @@ void Prompt::where(const std::string &) {
   for (const SourceRange &place : stop->calls)
     rt::output(session.describe(place) + "\n");
 }
+
+void Prompt::showFrame(const char *command, int by) {
+  if (!stop)
+    return leaveStop(command, Session::After::Continue);
+  if (auto place = session.showFrame(by))
+    rt::output("at " + session.describe(*place) + "\n");
+  else
+    rt::output(by < 0 ? "this is the input itself\n" : "this is where it stopped\n");
+}
+
+void Prompt::up(const std::string &) { showFrame(":up", -1); }
+void Prompt::down(const std::string &) { showFrame(":down", 1); }
 
 void Prompt::locals(const std::string &) {
   if (!stop)

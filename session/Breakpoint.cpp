@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Programs that stop at `breakpoint()`: what holds while they are stopped, and what is put back when they go on.
+#include "ast/Parts.h"
 #include "runtime/Progress.h"
 #include "session/SessionImpl.h"
 
+#include "llvm/ADT/ScopeExit.h"
 #include <fmt/format.h>
 
 namespace toy {
@@ -13,21 +15,59 @@ int64_t Session::noteBreakpoint(bool isBreakpoint, std::vector<std::pair<std::st
   return static_cast<int64_t>(stops.size()) - 1;
 }
 
-/// Whether statements may come to a `breakpoint()`, also in what they call.
-bool Session::mayStop(llvm::ArrayRef<const ast::Stmt *> statements) {
-  if (!whenStopped || stopped)
-    return false;
-  auto stops = [&](const sema::NameSet &calls) {
-    return calls.contains("breakpoint") && !defined.function("breakpoint");
-  };
-  auto leadsTo = [&](const std::string &name) {
+/// Whether statements, or what they call, mention functions among which there is one that is looked for.
+bool Session::leadTo(llvm::ArrayRef<const ast::Stmt *> statements,
+                     llvm::function_ref<bool(const sema::NameSet &)> names) {
+  auto leads = [&](const std::string &name) {
     const ast::Function *f = functionOf(name);
-    return f && stops(graph.mentions(*f).calls);
+    return f && (names(graph.mentions(*f).calls) || names(graph.mentions(*f).reads));
   };
   return llvm::any_of(statements, [&](const ast::Stmt *s) {
     sema::Summary summary = sema::summarize(*s);
-    return stops(summary.calls) || llvm::any_of(summary.calls, leadsTo) || llvm::any_of(summary.reads, leadsTo);
+    return names(summary.calls) || names(summary.reads) || llvm::any_of(summary.calls, leads) ||
+           llvm::any_of(summary.reads, leads);
   });
+}
+
+/// Whether statements may come to a `breakpoint()` or a break, also in what they call.
+bool Session::mayStop(llvm::ArrayRef<const ast::Stmt *> statements) {
+  if (!whenStopped || stopped)
+    return false;
+  const bool isOwn = defined.function("breakpoint");
+  return debugging || leadTo(statements, [&](const sema::NameSet &names) {
+           return (names.contains("breakpoint") && !isOwn) ||
+                  llvm::any_of(breaks, [&](const Break &b) { return names.contains(b.function); });
+         });
+}
+
+static bool isWithin(SourceRange inner, SourceRange outer) {
+  return inner.valid() && inner.buffer == outer.buffer && outer.begin <= inner.begin && inner.end <= outer.end;
+}
+
+/// The first statement of a function, or the first one that begins at a line.
+const ast::Stmt *Session::statementOf(const Break &wanted) {
+  const ast::Function *f = functionOf(wanted.function);
+  const ast::Stmt *found = nullptr;
+  auto visit = [&](auto &self, const ast::Stmt &s) -> void {
+    bool isHere = s.kind != ast::NodeKind::Block &&
+                  (!wanted.line || sources.get(s.range.buffer).lineOf(s.range.begin) == *wanted.line);
+    if (!found && isHere)
+      found = &s;
+    ast::forEachPart(s, [&](const auto &part) {
+      if constexpr (std::derived_from<std::decay_t<decltype(*part)>, ast::Stmt>)
+        if (part && !found)
+          self(self, *part);
+    });
+  };
+  if (f && f->body)
+    for (const ast::StmtPtr &s : f->body->statements)
+      visit(visit, *s);
+  return found;
+}
+
+std::string Session::placeOfBreak(const Break &wanted) {
+  const ast::Stmt *s = statementOf(wanted);
+  return s ? describe(s->range) : "";
 }
 
 /// What a stopped program must find again when it goes on, whatever was typed meanwhile.
@@ -64,6 +104,12 @@ public:
     s.instanceTable.putBack(std::move(aside));
   }
 
+  /// Variables are those of the top level again.
+  void hideLocals() const {
+    s.globals = globals;
+    s.globalTypes = change.types;
+  }
+
 private:
   Session &s;
   Change change;
@@ -95,27 +141,108 @@ void Session::setLocals(const Stop &stop, llvm::ArrayRef<rt::Value> leaves) {
   }
 }
 
+/// Whether what is kept of a depth is of the call that runs there.
+bool Session::isActive(int depth) const {
+  if (depth < 1 || depth >= static_cast<int>(frames.size()) || !frames[depth])
+    return false;
+  const size_t caller = static_cast<size_t>(depth) - 1; // the statement itself has none
+  return caller == 0 || (caller <= callers.size() && frames[depth]->caller == callers[caller - 1]);
+}
+
+Session::After Session::stopWith(Stop stop) {
+  shownStop = std::move(stop);
+  shownFrame = shownStop.depth;
+  StopState state(*this);
+  const rt::Activity quiet(rt::Activity::Quiet);
+  stopState = &state;
+  llvm::scope_exit done([&] { stopState = nullptr; });
+  setLocals(shownStop, frames[shownFrame]->leaves);
+  return whenStopped(shownStop);
+}
+
+std::optional<SourceRange> Session::showFrame(int by) {
+  int depth = shownFrame + by;
+  while (depth > 0 && depth < static_cast<int>(frames.size()) && !frames[depth])
+    depth += by;
+  if (!stopState || depth <= 0 || depth > shownStop.depth)
+    return std::nullopt;
+  shownFrame = depth;
+  stopState->hideLocals();
+  shownStop.locals = stops.at(frames[depth]->stop).locals;
+  setLocals(shownStop, frames[depth]->leaves);
+  return rangeOf(frames[depth]->place);
+}
+
 void Session::stopAt(int64_t number, mlir::Location place, llvm::ArrayRef<rt::Value> leaves) {
-  Stop stop = stops.at(number);
-  if (!whenStopped || stopped ||
-      !(stop.isBreakpoint || stepping == After::Step || (stepping == After::Next && callDepth <= stepDepth)))
+  if (!whenStopped || stopped)
     return;
+  frames.resize(callDepth + 1);
+  SourceRange range = rangeOf(place), outer = range;
+  if (auto &before = frames[callDepth]; before && isWithin(range, before->outer))
+    outer = before->outer;
+  frames[callDepth].emplace(number, place, leaves.vec(), callers.empty() ? std::nullopt : std::optional(callers.back()),
+                            outer);
+  Stop stop = stops.at(number);
+  stop.isBreakpoint |= llvm::any_of(breaks, [&](const Break &b) {
+    const ast::Stmt *s = statementOf(b);
+    return s && s->range.buffer == range.buffer && s->range.begin == range.begin && s->range.end == range.end;
+  });
+  if (!(stop.isBreakpoint || stepping == After::Step || (stepping == After::Next && callDepth <= stepDepth)))
+    return;
+  for (int depth = 1; depth < callDepth; ++depth)
+    if (!isActive(depth))
+      frames[depth].reset();
   std::vector<mlir::Location> chain = {place};
   llvm::append_range(chain, llvm::reverse(callers));
   stop.calls = userRanges(chain);
   stop.depth = callDepth;
   const int depth = callDepth;
-  {
-    const StopState state(*this);
-    const rt::Activity quiet(rt::Activity::Quiet);
-    setLocals(stop, leaves);
-    stepping = whenStopped(stop);
-  }
+  stepping = stopWith(std::move(stop));
   stepDepth = depth;
   if (exitStatus)
     throw rt::Error{DiagId::Exited, {std::to_string(*exitStatus)}};
   if (stepping == After::Quit)
     throw rt::Error{DiagId::Interrupted, {}};
+}
+
+/// The stop is the deepest function of the user's in whose newest statement lies what failed.
+void Session::inspectFailure(llvm::ArrayRef<mlir::Location> chain) {
+  auto isInside = [&](int depth) {
+    if (depth > static_cast<int>(chain.size()) || !frames[depth])
+      return false;
+    return isWithin(rangeOf(chain[chain.size() - depth], true), frames[depth]->outer);
+  };
+  int depth = 1;
+  while (depth < static_cast<int>(frames.size()) && isInside(depth))
+    ++depth;
+  if (--depth == 0)
+    return;
+  Stop stop = stops.at(frames[depth]->stop);
+  stop.calls = userRanges({frames[depth]->place});
+  llvm::append_range(stop.calls, userRanges(chain.take_back(depth - 1)));
+  stop.depth = depth;
+  stopWith(std::move(stop));
+}
+
+Session::Outcome Session::debug(std::string name, std::string text, ParseOptions parseOptions) {
+  const bool before = std::exchange(debugging, whenStopped && !stopped);
+  Outcome outcome = run(std::move(name), std::move(text), parseOptions);
+  debugging = before;
+  return outcome;
+}
+
+/// Of some functions: as deep as those of them that run.
+std::optional<int> Session::traceDepth(mlir::Location function, bool isCall) {
+  if (traced.empty() || tracesAll)
+    return callDepth - 2;
+  if (!traced.contains(std::string(sources.text(rangeOf(function)))))
+    return std::nullopt;
+  while (!tracedCalls.empty() && (isCall ? tracedCalls.back() >= callDepth : tracedCalls.back() > callDepth))
+    tracedCalls.pop_back();
+  const int depth = static_cast<int>(tracedCalls.size()) - !isCall;
+  if (isCall)
+    tracedCalls.push_back(callDepth);
+  return std::max(depth, 0);
 }
 
 std::string Session::describe(SourceRange place) {

@@ -22,6 +22,8 @@
 #include "llvm/ADT/ScopeExit.h"
 #include <fmt/format.h>
 
+#include <optional>
+
 using namespace mlir;
 
 namespace toy {
@@ -292,11 +294,15 @@ bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top,
     return true;
   };
   auto undo = [&](const rt::Error &error) {
-    rollback(changes);
-    changes.clear();
     std::vector<Location> inCode = compiler.engine.takeFailureChain();
     chain.insert(chain.begin(), inCode.begin(), inCode.end());
     reportRuntimeError(error, chain);
+    if (debugging && !stopped && error.id != DiagId::Interrupted && error.id != DiagId::Exited) {
+      showDiagnostics();
+      inspectFailure(chain);
+    }
+    rollback(changes);
+    changes.clear();
     return false;
   };
   try {
@@ -446,12 +452,22 @@ std::shared_ptr<Session::CompiledModule> Session::prepare(ArrayRef<const ast::St
 }
 
 bool Session::execute(ArrayRef<const ast::Stmt *> statements, bool *generated) {
+  const bool traces = !traced.empty() && !tracesAll && leadTo(statements, [&](const sema::NameSet &names) {
+    return llvm::any_of(traced, [&](const std::string &f) { return names.contains(f); });
+  });
+  std::optional<Evaluating> tracing, stopping;
+  tracedCalls.clear();
+  if (traces)
+    tracing.emplace(*this, &CompileOptions::traceCalls);
   if (!mayStop(statements))
     return executeNow(statements, generated);
-  const Evaluating evaluating(*this, &CompileOptions::stops);
+  stopping.emplace(*this, &CompileOptions::stops);
   stops.clear();
+  frames.clear();
   stepping = After::Continue;
-  return executeNow(statements, generated);
+  bool ok = executeNow(statements, generated);
+  frames.clear();
+  return ok;
 }
 
 bool Session::executeNow(ArrayRef<const ast::Stmt *> statements, bool *generated) {

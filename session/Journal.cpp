@@ -31,6 +31,7 @@ void Session::takeBack(Change &change) {
   mainNames = std::move(change.mainNames);
   moduleNames = std::move(change.moduleNames);
   graph.forget();
+  checkResults();
 }
 
 void Session::readSizeProfile(const std::string &path) {
@@ -72,6 +73,7 @@ std::optional<std::string> Session::undo() {
 }
 
 void Session::reset() {
+  results.clear();
   globals.clear();
   globalTypes.clear();
   globalPlaces.clear();
@@ -382,7 +384,7 @@ void Session::saveScript(const std::string &path) {
       text += definitionOf(name, aliases);
   ScriptWriter writer(path);
   for (auto &[name, type] : globalTypes)
-    if (!name.starts_with("$") && isOwn(name))
+    if (!name.starts_with("$") && isOwn(name) && !isResult(name))
       text += VariableWriter(writer, sources, defined, aliases, globals, name, type).text;
   rt::writeFile(path, {text});
 }

@@ -210,9 +210,13 @@ Session::Outcome Session::run(std::string name, std::string text, ParseOptions p
   if (faulted)
     writeReproducer(name, text);
   faulted |= before;
-  if (outcome == Failed && options.prompt)
+  showedResult = false;
+  if (outcome == Failed && options.prompt) {
+    lastFailed = text;
     takeBack(change);
-  else if (outcome == Done && options.prompt) {
+  } else if (outcome == Done && options.prompt) {
+    showedResult = llvm::any_of(change.values,
+                                [](auto &entry) { return entry.first == "ans" || entry.first.starts_with("ans."); });
     past.push_back(std::move(change));
     if (past.size() > 16)
       past.erase(past.begin());
@@ -336,7 +340,7 @@ std::vector<std::string> Session::names() {
 std::vector<std::pair<std::string, std::string>> Session::variables() const {
   std::vector<std::pair<std::string, std::string>> out;
   for (auto &[name, type] : globalTypes)
-    if (!name.starts_with("$"))
+    if (!name.starts_with("$") && !isResult(name))
       out.emplace_back(name, type.str());
   return out;
 }

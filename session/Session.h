@@ -157,7 +157,7 @@ public:
     JitMode jit;
     Profiler profiler;
   };
-  /// Where a program has stopped at a `breakpoint()`, or at a statement behind one.
+  /// Where a program has stopped at a `breakpoint()`, at a statement behind one, or where it failed.
   struct Stop {
     bool isBreakpoint;
     std::vector<std::pair<std::string, ValueType>> locals;
@@ -169,6 +169,36 @@ public:
   /// change stays. Without it `breakpoint()` does nothing.
   std::function<After(const Stop &)> whenStopped;
   bool isStopped() const { return stopped; }
+  /// At a stop: the local variables become those of a caller (-1) or of what it calls (1). Gives the place there, and
+  /// nothing where there is none.
+  std::optional<SourceRange> showFrame(int by);
+  /// Runs an input by the evaluator; where it fails, the program stops as at a `breakpoint()`.
+  Outcome debug(std::string name, std::string text, ParseOptions options);
+  /// The text of the newest input that failed.
+  std::string lastFailed;
+  /// Where inputs stop without a `breakpoint()`: at the first statement of a function, or at a line of the text that it
+  /// stands in.
+  struct Break {
+    std::string function;
+    std::optional<uint32_t> line;
+    bool operator==(const Break &) const = default;
+  };
+  std::vector<Break> breaks;
+  /// The line of a break, as :where shows it; nothing where no statement begins there.
+  std::string placeOfBreak(const Break &wanted);
+  /// Functions whose calls are shown in every input.
+  std::set<std::string> traced;
+  bool tracesAll = false; ///< `:trace INPUT` runs
+  /// What an input of the prompt showed, as the variable `_N`.
+  struct Result {
+    int number;
+    std::string name, input;
+    int64_t bytes;
+  };
+  /// Keeps what the newest input showed, if it did; the oldest ones go.
+  void keepResult(int number);
+  /// Those that are kept, the oldest first.
+  std::vector<Result> keptResults() const;
   std::string describe(SourceRange place);
   /// Real operations of one run and bytes of what it reads and makes, where all sizes are known; else 0.
   void cost(mlir::ModuleOp module, double &flops, double &bytes);
@@ -201,6 +231,7 @@ public:
   int64_t noteBreakpoint(bool isBreakpoint, std::vector<std::pair<std::string, ValueType>> locals) override;
   // Environment
   void stopAt(int64_t number, mlir::Location place, llvm::ArrayRef<rt::Value> leaves) override;
+  std::optional<int> traceDepth(mlir::Location function, bool isCall) override;
   void tellTurns(mlir::Block *block, llvm::function_ref<std::optional<int64_t>(mlir::Value)> integerOf) override;
   rt::Value getGlobal(const std::string &name) override;
   void setGlobal(const std::string &name, rt::Value value) override;
@@ -254,10 +285,29 @@ private:
   void warnOfHiddenPrints(mlir::ModuleOp module);
   std::optional<int64_t> storedInteger(const std::string &name);
   bool compileModule(CompiledModule &owner, const std::string &evaluated);
+  bool leadTo(llvm::ArrayRef<const ast::Stmt *> statements, llvm::function_ref<bool(const sema::NameSet &)> names);
   bool mayStop(llvm::ArrayRef<const ast::Stmt *> statements);
+  const ast::Stmt *statementOf(const Break &wanted);
   void setLocals(const Stop &stop, llvm::ArrayRef<rt::Value> leaves);
+  After stopWith(Stop stop);
+  void inspectFailure(llvm::ArrayRef<mlir::Location> chain);
   class StopState;
-  std::vector<Stop> stops; ///< of the input that runs, by number
+  /// What a function that runs had come to: its newest statement, and the values of its variables there.
+  struct FrameAt {
+    int64_t stop;
+    mlir::Location place;
+    std::vector<rt::Value> leaves;
+    std::optional<mlir::Location> caller;
+    SourceRange outer; ///< the outermost statement around it that was come to before
+  };
+  bool isActive(int depth) const;
+  std::vector<std::optional<FrameAt>> frames; ///< by depth of calls, while the input may stop
+  StopState *stopState = nullptr;
+  Stop shownStop = {};
+  int shownFrame = 0;
+  bool debugging = false;
+  std::vector<int> tracedCalls; ///< depths of those that run and are shown
+  std::vector<Stop> stops;      ///< of the input that runs, by number
   After stepping = After::Continue;
   int stepDepth = 0; ///< of calls, where `:next` was said
   bool stopped = false;
@@ -330,6 +380,11 @@ private:
   std::map<std::string, std::optional<rt::Value>> statementChanges; ///< what `journal` points to
   Outcome runText(std::string name, std::string text, ParseOptions options);
   Change *recording = nullptr; ///< of the input that runs
+  bool showedResult = false;   ///< the newest input did
+  std::vector<Result> results;
+  void dropResult(const Result &result);
+  bool isResult(const std::string &name) const;
+  void checkResults();
   ValueType shownType;
 };
 

@@ -142,7 +142,12 @@ def tracing(s):
         same("matrices", s.line(":trace caught(sum(ones(3, 3)))"), "caught(x = 9.0)\n-> 9.0\nf64\n9.0"),
         same("caught", s.line(":trace caught(0.5)"), "caught(x = 0.5)\n  fib(n = 1)\n  -> 1\n-> 1.0\nf64\n1.0"),
         same("an error", "R0101" in s.line(":trace [1, 2, 3][fib(5)]"), True),
-        same("a function alone", "`:trace fib(…)`" in s.line(":trace fib"), True),
+        same("a function alone", s.line(":trace caught"), "calls of `caught` are traced in all inputs"),
+        same("only its calls", s.line("caught(0.5) + fib(2)"), "caught(x = 0.5)\n-> 1.0\nf64\n2.0"),
+        same("not where it is not called", s.line("fib(2)"), "i64\n1"),
+        same("which", s.line(":trace"), "caught"),
+        same("no more", (s.line(":trace off"), s.line("caught(0.5)"))[1], "f64\n1.0"),
+        same("none", s.line(":trace"), "no function is traced"),
         same("nothing to trace", s.line(":trace 1 + 1"), "i64\n2"),
     )
 

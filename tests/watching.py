@@ -297,13 +297,115 @@ def stop_on_screen(s):
     s.expect("goes on", *shown, "dbg> :continue", "i64", "8", "toy> ")
 
 
+def breaks(s):
+    """Inputs stop where a function begins or at a line, and the variables of callers can be seen."""
+    stop = "dbg> "
+    for line in ("def below(x, n) {", "var y = x[x < n];", "y = y * 2;"):
+        s.line(line, "...>")
+    s.line("return sum(y); }")
+    s.line("def total(x) { var k = 10; return below(x, k) + 1; }")
+    problems = [
+        same("set", s.line(":break below 3"), "stops at <input 1>:3: y = y * 2;"),
+        same("the first statement", s.line(":break total")[:21], "stops at <input 2>:1:"),
+        same("all", s.line(":break"), "below 3\ntotal"),
+        same("no such line", "D0108" in s.line(":break below 7") and s.line(":break"), "below 3\ntotal"),
+        same("no such function", "D0108" in s.line(":break nosuch"), True),
+        same("of others", s.line("sum([1, 2])"), "f64\n3.0"),
+        same("at the beginning", s.line("total([1, 2, 30])", stop)[:22], "stopped at <input 2>:1"),
+        same("before it ran", "N0101" in s.line("k", stop), True),
+        same("at the line", s.line(":c", stop), "stopped at <input 1>:3: y = y * 2;"),
+        same("its variable", s.line("y", stop), "f64[2]\n[1.0, 2.0]"),
+        same("the caller", s.line(":up", stop)[:14], "at <input 2>:1"),
+        same("its variables", s.line(":locals", stop), "k: i64\nx: f64[3]"),
+        same("a value", s.line("k + 1", stop), "i64\n11"),
+        same("not those of the other", "N0101" in s.line("y", stop), True),
+        same("the input", s.line(":u", stop), "at <input 4>:1: total([1, 2, 30])"),
+        same("the end", s.line(":u", stop), "this is the input itself"),
+        same("where", len(s.line(":where", stop).splitlines()), 3),
+        same("down", (s.line(":d", stop), s.line(":down", stop))[1], "at <input 1>:3: y = y * 2;"),
+        same("the other end", s.line(":d", stop), "this is where it stopped"),
+        same("its variables again", s.line("sum(y)", stop), "f64\n3.0"),
+        same("goes on", s.line(":c"), "f64\n7.0"),
+        same("one is off", (s.line(":break off total"), s.line(":break"))[1], "below 3"),
+        same("all are off", (s.line(":break off"), s.line(":break"))[1], "no breaks"),
+        same("no stop", s.line("total([1, 2, 30])"), "f64\n7.0"),
+        same("not stopped", "D0108" in s.line(":up"), True),
+    ]
+    return first(*problems)
+
+
+def failures(s):
+    """`:debug` stops where an input fails, in the function where that is, with its variables as they were."""
+    stop = "dbg> "
+    s.line("var kept = 1")
+    s.line("def pick(x, i) {", "...>")
+    s.line("var last = x[i - 1];", "...>")
+    s.line("while x[i] > 0.0 { i += 1; }", "...>")
+    s.line("return last; }")
+    s.line("def other(x) { var unrelated = 5; return x; }")
+    s.line("def outer(x) { var mine = 7; return pick(other(x), 1) + mine; }")
+    failed = s.line("kept = 2; outer([1, 2, 3])")
+    problems = [
+        same("fails", "R0101" in failed and "T0" not in failed, True),
+        same(
+            "the same again",
+            s.line(":debug", stop).splitlines()[-1],
+            "stopped at <input 2>:3: while x[i] > 0.0 { i += 1; }",
+        ),
+        same("as it was", s.line("(i, last)", stop), "(i64, f64)\n(3, 1.0)"),
+        same("the top level", s.line("kept", stop), "i64\n2"),
+        same("the caller", s.line(":up", stop)[:14], "at <input 4>:1"),
+        same("its variable", s.line("mine", stop), "i64\n7"),
+        same("nothing to go on with", s.line(":c"), ""),
+        same("nothing stays", s.line("kept"), "i64\n1"),
+        same("nor of the locals", "N0101" in s.line("mine"), True),
+        same("in a called function", s.line(":debug [1, 2][other(5)]", stop).splitlines()[-1][:10], "stopped at"),
+        same("where it failed", "N0101" in s.line("unrelated", stop), True),
+        same("quit", s.line(":q"), ""),
+        same("what does not fail", s.line(":debug outer([1, 2, -3])"), "f64\n8.0"),
+        same("errors of types", "T03" in s.line(":debug [1, 2] + [1, 2, 3]"), True),
+        same("after that", s.line("outer([1, -2])"), "f64\n8.0"),
+    ]
+    return first(*problems)
+
+
+def results(s):
+    """`_N` is what input N showed."""
+    s.line("var x = 4")  # input 1
+    s.line("x * 10")
+    s.line("[1, 2] + x")
+    s.line("nosuch")
+    s.line('(1, "a")')
+    return first(
+        same("one", s.line("_2 + 1"), "i64\n41"),
+        same("a vector", s.line("_3"), "f64[2]\n[5.0, 6.0]"),
+        same("a tuple", s.line("_5[1]"), "str\na"),
+        same("its input", s.line(":results").splitlines()[:3], ["_2    x * 10", "_3    [1, 2] + x", '_5    (1, "a")']),
+        same("not of what failed", "N0101" in s.line("_4"), True),
+        same("not of what showed nothing", "N0101" in s.line("_1"), True),
+        same("not among variables", "_2" in s.line(":vars"), False),
+        same("undone", (s.line("7 + 7"), s.line(":undo"), "N0101" in s.line("_11"))[2], True),
+        same("large ones", (s.line("zeros(4000000)"), "N0101" in s.line("_13"))[1], True),
+        same("an own name", (s.line("var _16 = 3"), s.line("_16"), s.line("_16"))[2], "i64\n3"),
+        same("reset", (s.line(":reset"), s.line(":results"))[1], "no results"),
+    )
+
+
 MARKERS = ("host", "release")
 
 
 def all_cases():
     for test in (lines_of_profile, whole_of_profile, perf_map, exit_at_stops, without_terminal):
         yield "watching: " + test.__name__.replace("_", " "), test
-    for body in (profile_changes_nothing, breakpoints, random_numbers_at_stops, end_of_input_at_stops):
+    for body in (
+        profile_changes_nothing,
+        breakpoints,
+        random_numbers_at_stops,
+        end_of_input_at_stops,
+        breaks,
+        failures,
+        results,
+    ):
         yield "watching: " + body.__name__.replace("_", " "), session(body, NO_COLOR="1")
     yield "watching: stop on screen", screens.screens(stop_on_screen, NO_COLOR="1")
 
