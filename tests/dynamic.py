@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 
 import terminal
+from programs import without_signs
 
 
 def ones(*sizes):
@@ -383,6 +384,7 @@ def check(toy, name, reference):
     if case.compiles and "fail_on_recompile" not in name:
         static, static_errors, _, _ = run(toy, case, [reference])
         static = static[: static.index("f(")] if "f(" in static else static
+        results, static = (without_signs(text) for text in (results, static))
         if results != static or errors != static_errors:
             problems.append(f"results differ from {reference}\n{results}\n{static}")
     return "\n".join(problems + [case.definition, *case.sequence, shown]) if problems else None

@@ -15,6 +15,7 @@ import subprocess
 import termios
 import threading
 
+from programs import without_signs
 from symbolic_rows import PAIRS, STATEMENTS, TABLE, UNARY, WITHOUT_SIZES
 
 SOURCES = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -184,6 +185,7 @@ def outcome(text):
 
 def same(a, b):
     number = re.compile(r"-?(?:\d+\.?\d*(?:e[-+]?\d+)?|inf|nan)")
+    a, b = without_signs(a), without_signs(b)
     if number.sub("#", a.replace("+", " ")) != number.sub("#", b.replace("+", " ")):
         return False
     return all(

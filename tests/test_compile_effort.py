@@ -62,6 +62,7 @@ def seconds(toy, text, folder, flags):
     return after.ru_utime - before.ru_utime
 
 
+@pytest.mark.host  # a device that is played takes longer than the compiler
 @pytest.mark.release
 @pytest.mark.parametrize(
     "program, flags, n, most",

@@ -129,6 +129,7 @@ def hot_loop(step, turns, known):
     )
 
 
+@pytest.mark.host
 @pytest.mark.sanitized
 @pytest.mark.parametrize("known", [True, False], ids=["known sizes", "other sizes"])
 @pytest.mark.parametrize("step", STEPS)

@@ -119,7 +119,7 @@ struct FftPlan {
 struct Product {
   FftPlan transform; ///< if n is not 0
   int compute = 0;
-  int opA, opB, m, n, k, type, ldA, ldB, ldC, batch;
+  int opA, opB, m, n, k, type, typeC, ldA, ldB, ldC, batch;
   long long strideA, strideB, strideC;
   uint64_t a, b, c, workspace;
   std::complex<double> alpha, beta;

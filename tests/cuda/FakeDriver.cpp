@@ -131,9 +131,12 @@ Result cuDeviceGetName(char *name, int bytes, Device device) {
   std::snprintf(name, bytes, device ? "Fake device, number %d" : "Fake device", device);
   return success;
 }
-Result cuDeviceGetAttribute(int *value, int attribute, Device) {
+static int computeCapability() {
   const char *capability = std::getenv("TOY_FAKE_CAPABILITY");
-  int architecture = capability ? std::atoi(capability) : 90;
+  return capability ? std::atoi(capability) : 90;
+}
+Result cuDeviceGetAttribute(int *value, int attribute, Device) {
+  int architecture = computeCapability();
   *value = attribute == computeCapabilityMajor   ? architecture / 10
            : attribute == computeCapabilityMinor ? architecture % 10
            : attribute == multiprocessorCount    ? 8
@@ -334,7 +337,10 @@ Result cuModuleLoadDataEx(Module *module, const void *image, unsigned count, int
   ENTER("cuModuleLoadDataEx");
   auto loaded = std::make_unique<FakeModule>();
   try {
-    loaded->module = ptx::parse(static_cast<const char *>(image));
+    std::string text = static_cast<const char *>(image), target = ".target sm_";
+    if (std::stoi(text.substr(text.find(target) + target.size())) > computeCapability())
+      throw ptx::Error("PTX: for a newer device");
+    loaded->module = ptx::parse(text);
   } catch (std::exception &error) {
     f.complain(error.what());
     return invalidPtx;

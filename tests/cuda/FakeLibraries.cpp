@@ -4,6 +4,8 @@
 #include "Fake.h"
 
 #include <bit>
+#include <cmath>
+#include <numbers>
 #include <utility>
 
 namespace fakecuda {
@@ -20,10 +22,17 @@ static float tf32(float x) {
 
 struct BFloat16 {
   uint16_t bits;
+  BFloat16() = default;
+  BFloat16(float x) { // to the nearest, of two to the even one
+    auto wide = std::bit_cast<uint32_t>(x);
+    bits = static_cast<uint16_t>(x != x ? 0x7fff : (wide + 0x7fff + (wide >> 16 & 1)) >> 16);
+  }
   operator float() const { return std::bit_cast<float>(uint32_t(bits) << 16); }
 };
 
-template <typename T, typename In = T> static void product(Fake &f, const Product &p, T alpha, T beta) {
+/// Sums are of type T, whatever the factors and the result are.
+template <typename T, typename In = T, typename Out = T>
+static void product(Fake &f, const Product &p, T alpha, T beta) {
   auto get = [&](const In *data, int ld, int op, int row, int column) {
     T x = op == blasPlain ? data[int64_t(column) * ld + row] : data[int64_t(row) * ld + column];
     if (p.compute == computeF32FastTf32) {
@@ -44,7 +53,7 @@ template <typename T, typename In = T> static void product(Fake &f, const Produc
       f.range(p.a, countOf(plainA ? p.m : p.k, plainA ? p.k : p.m, p.ldA, p.strideA) * sizeof(In), false));
   auto *b = reinterpret_cast<const In *>(
       f.range(p.b, countOf(plainB ? p.k : p.n, plainB ? p.n : p.k, p.ldB, p.strideB) * sizeof(In), false));
-  auto *c = reinterpret_cast<T *>(f.range(p.c, countOf(p.m, p.n, p.ldC, p.strideC) * sizeof(T), true));
+  auto *c = reinterpret_cast<Out *>(f.range(p.c, countOf(p.m, p.n, p.ldC, p.strideC) * sizeof(Out), true));
   if (p.workspace)
     f.range(p.workspace, 256, true); // two products at once would share it
   for (int batch = 0; batch < p.batch; ++batch)
@@ -53,12 +62,30 @@ template <typename T, typename In = T> static void product(Fake &f, const Produc
         T sum = 0;
         for (int k = 0; k < p.k; ++k)
           sum += get(a + batch * p.strideA, p.ldA, p.opA, i, k) * get(b + batch * p.strideB, p.ldB, p.opB, k, j);
-        T &out = c[batch * p.strideC + int64_t(j) * p.ldC + i];
-        out = beta == T(0) ? alpha * sum : alpha * sum + beta * out;
+        Out &out = c[batch * p.strideC + int64_t(j) * p.ldC + i];
+        out = static_cast<Out>(beta == T(0) ? alpha * sum : alpha * sum + beta * static_cast<T>(out));
       }
 }
 
-/// Every sum of the definition, in double.
+/// A sum of elements times powers of a root of 1, in more digits than results have. What is below the rounding of the
+/// elements' sizes is none of it: sums that cancel are 0, as those of the host's library are.
+static std::complex<double> sumOf(const std::vector<std::complex<double>> &x,
+                                  const std::vector<std::complex<long double>> &powers, int64_t step) {
+  long double re = 0, im = 0, size = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const std::complex<long double> &w = powers[i * step % x.size()];
+    re += x[i].real() * w.real() - x[i].imag() * w.imag();
+    im += x[i].real() * w.imag() + x[i].imag() * w.real();
+    size += std::abs(x[i].real()) + std::abs(x[i].imag());
+  }
+  const long double least = size * 0x1p-58L;
+  auto rounded = [&](long double part) {
+    return static_cast<double>(std::isnormal(least) ? std::nearbyint(part / least) * least + 0.0L : part);
+  };
+  return {rounded(re), rounded(im)};
+}
+
+/// Every sum of the definition.
 void Fake::transform(const FftPlan &p) {
   if (idle)
     return;
@@ -94,9 +121,10 @@ void Fake::transform(const FftPlan &p) {
       real(at, z.real());
   };
   for (int64_t b = 0; b < p.batch; ++b) {
-    std::vector<std::complex<double>> x(p.n), twiddles(p.n), y;
+    std::vector<std::complex<double>> x(p.n), y;
+    std::vector<std::complex<long double>> powers(p.n);
     for (int64_t i = 0; i < p.n; ++i) {
-      twiddles[i] = std::polar(1.0, p.direction * 2 * 3.14159265358979323846 * double(i) / double(p.n));
+      powers[i] = std::polar(1.0L, p.direction * 2 * std::numbers::pi_v<long double> * i / p.n);
       x[i] = i < p.from ? read(b * p.inDistance + i * p.inStride)
                         : std::conj(read(b * p.inDistance + (p.n - i) * p.inStride));
     }
@@ -105,12 +133,8 @@ void Fake::transform(const FftPlan &p) {
       if (p.n % 2 == 0)
         x[p.n / 2] = x[p.n / 2].real();
     }
-    for (int64_t k = 0; k < p.to; ++k) {
-      std::complex<double> sum = 0;
-      for (int64_t i = 0; i < p.n; ++i)
-        sum += x[i] * twiddles[i * k % p.n];
-      y.push_back(sum);
-    }
+    for (int64_t k = 0; k < p.to; ++k)
+      y.push_back(sumOf(x, powers, k));
     for (int64_t k = 0; k < p.to; ++k)
       write(b * p.outDistance + k * p.outStride, y[k]);
     if (inverseReal)
@@ -124,13 +148,16 @@ void Fake::multiply(const Product &p) {
     return;
   if (p.transform.n)
     return transform(p.transform);
+  auto alpha = static_cast<float>(p.alpha.real()), beta = static_cast<float>(p.beta.real());
   switch (p.type) {
   case blasBF16:
-    return product<float, BFloat16>(*this, p, float(p.alpha.real()), float(p.beta.real()));
+    return p.typeC == blasBF16 ? product<float, BFloat16, BFloat16>(*this, p, alpha, beta)
+                               : product<float, BFloat16>(*this, p, alpha, beta);
   case blasF16:
-    return product<float, _Float16>(*this, p, float(p.alpha.real()), float(p.beta.real()));
+    return p.typeC == blasF16 ? product<float, _Float16, _Float16>(*this, p, alpha, beta)
+                              : product<float, _Float16>(*this, p, alpha, beta);
   case blasF32:
-    return product<float>(*this, p, float(p.alpha.real()), float(p.beta.real()));
+    return product<float>(*this, p, alpha, beta);
   case blasF64:
     return product<double>(*this, p, p.alpha.real(), p.beta.real());
   case blasC64:
@@ -186,7 +213,9 @@ int cublasGemmStridedBatchedEx(BlasHandle handle, int opA, int opB, int m, int n
     return 13;
   auto *h = reinterpret_cast<FakeBlas *>(handle);
   auto scalar = [&](const void *p) -> std::complex<double> {
-    switch (typeC) {
+    switch (typeC) { // of halves the sums are f32
+    case blasF16:
+    case blasBF16:
     case blasF32:
       return *static_cast<const float *>(p);
     case blasF64:
@@ -200,7 +229,7 @@ int cublasGemmStridedBatchedEx(BlasHandle handle, int opA, int opB, int m, int n
   int rowsA = opA == blasPlain ? m : k, rowsB = opB == blasPlain ? k : n;
   if (m <= 0 || n <= 0 || k <= 0 || ldA < rowsA || ldB < rowsB || ldC < m || batch < 1 ||
       (opA == blasConjugated && type != blasC64 && type != blasC128) || opA > 2 || opB > 2 || typeB != type ||
-      typeC != (type == blasF16 || type == blasBF16 ? blasF32 : type) ||
+      (typeC != type && !(typeC == blasF32 && (type == blasF16 || type == blasBF16))) ||
       ((type == blasF16 || type == blasBF16) && compute != computeF32)) {
     f.complain("cuBLAS: a bad argument");
     return 7;
@@ -215,6 +244,7 @@ int cublasGemmStridedBatchedEx(BlasHandle handle, int opA, int opB, int m, int n
             n,
             k,
             type,
+            typeC,
             ldA,
             ldB,
             ldC,

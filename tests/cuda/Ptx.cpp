@@ -112,6 +112,11 @@ bool typeOf(const std::string &text, char &kind, unsigned &bits) {
     bits = 32;
     return true;
   }
+  if (text == "bf16" || text == "bf16x2") {
+    kind = 't';
+    bits = text == "bf16" ? 16 : 32;
+    return true;
+  }
   if (text.size() < 2 || !std::strchr("busf", text[0]) || text.find_first_not_of("0123456789", 1) != std::string::npos)
     return false;
   kind = text[0];

@@ -394,6 +394,10 @@ void Warp::compute(const Function &f, Frame &frame, const Instruction &i, Mask o
       done = words([](Word a, Word b, Word) {
         return wordOf(static_cast<Half>(as<float>(a))) << 16 | wordOf(static_cast<Half>(as<float>(b)));
       });
+    else if (i.kind == 't') // one, or two as above
+      done = words([&](Word a, Word b, Word) {
+        return i.bits == 16 ? nearestBrain(a) : nearestBrain(a) << 16 | nearestBrain(b);
+      });
     else
       done = words([&](Word a, Word, Word) { return convert(i, a); });
     break;
@@ -415,7 +419,11 @@ void Warp::compute(const Function &f, Frame &frame, const Instruction &i, Mask o
       done = i.kind == 'f' && i.bits == 64   ? numbers(double())
              : i.kind == 'f' && i.bits == 32 ? numbers(float())
                                              : halves();
-    else if (i.bits == 64)
+    else if (i.kind == 't') { // bf16, alone or in pairs: signs alone are computed with
+      Word signs = i.bits == 16 ? 0x8000 : 0x80008000;
+      done = (i.code == Neg || i.code == Abs) &&
+             words([&](Word a, Word, Word) { return i.code == Neg ? a ^ signs : a & ~signs; });
+    } else if (i.bits == 64)
       done = isSigned ? integers<int64_t>(i, words) : integers<uint64_t>(i, words);
     else if (i.bits == 32)
       done = isSigned ? integers<int32_t>(i, words) : integers<uint32_t>(i, words);

@@ -116,6 +116,12 @@ inline double rounded(double x, unsigned flags) {
                            : x;
 }
 
+/// The nearest bf16 of a float, of two the even one; of any NaN the one that devices give.
+inline Word nearestBrain(Word v) {
+  auto bits = static_cast<uint32_t>(v);
+  return std::isnan(as<float>(v)) ? 0x7fff : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+
 inline Word convert(const Instruction &i, Word v) {
   auto number = [&](auto x) {
     return i.bits == 64   ? wordOf(static_cast<double>(x))
