@@ -219,6 +219,13 @@ static rt::Tensor *plainProduct(DType dtype, const PlainView &x, const PlainView
   return out.take();
 }
 
+static rt::TensorRef narrowed(const rt::Tensor &t, DType dtype) {
+  rt::TensorRef out(rt::newTensor(dtype, t.shape()));
+  for (int64_t i = 0, n = t.count(); i < n; ++i)
+    out->as<uint16_t>()[i] = toHalf(dtype, t.as<float>()[i]);
+  return out;
+}
+
 /// Halves as f32.
 static rt::TensorRef widened(const rt::Tensor &t) {
   rt::TensorRef out(rt::newTensor(DType::F32, t.shape()));
@@ -228,10 +235,11 @@ static rt::TensorRef widened(const rt::Tensor &t) {
 }
 
 /// A @ B with NumPy's rank rules, operands through strided views (see FunctionEmitter::viewArray). Flags: 1 conj of A,
-/// 2 of B, then the number of factors and results whose layout loops around it change.
+/// 2 of B, 4 a product of halves is rounded to such, then the number of factors and results whose layout loops around
+/// it change.
 static rt::Tensor *toy_rt_gemm(rt::Tensor *a, const int64_t *aView, rt::Tensor *b, const int64_t *bView, int64_t flags,
                                double scale) {
-  abiState().repacks += flags >> 2;
+  abiState().repacks += flags >> 3;
   ++abiState().products[static_cast<int>(a->dtype)];
   auto operand = [](const rt::Tensor &t, const int64_t *view, bool conjugated) {
     rt::StridedView out = stridedView(t, view);
@@ -239,15 +247,16 @@ static rt::Tensor *toy_rt_gemm(rt::Tensor *a, const int64_t *aView, rt::Tensor *
     return out;
   };
   if (rt::deviceOptions().choice != rt::DeviceChoice::Cpu) {
-    if (rt::Tensor *product =
-            rt::deviceProduct(a, operand(*a, aView, flags & 1), b, operand(*b, bView, flags & 2), scale, toy_rt_site))
+    if (rt::Tensor *product = rt::deviceProduct(a, operand(*a, aView, flags & 1), b, operand(*b, bView, flags & 2),
+                                                scale, toy_rt_site, nullptr, flags & 4))
       return product;
     rt::onHost(*a);
     rt::onHost(*b);
   }
   if (isHalf(a->dtype)) { // for a device only
     rt::TensorRef wideA = widened(*a), wideB = widened(*b);
-    return rt::matmul(operand(*wideA, aView, false), operand(*wideB, bView, false), scale).take();
+    rt::TensorRef product = rt::matmul(operand(*wideA, aView, false), operand(*wideB, bView, false), scale);
+    return flags & 4 ? narrowed(*product, a->dtype).take() : product.take();
   }
   auto plainX = PlainView::of(*a, aView), plainY = PlainView::of(*b, bView);
   if (plainX && plainY) {

@@ -195,8 +195,15 @@ private:
     Value scale;
     for (Value next : scales)
       scale = scale ? MulOp::create(b, op.getLoc(), next.getType(), scale, next).getResult() : next;
-    auto gemm = GemmOp::create(b, op.getLoc(), op.getType(), lhs.base, rhs.base, lhs.bounds(), rhs.bounds(), scale,
-                               lhs.axes, lhs.steps, lhs.conjugated, rhs.axes, rhs.steps, rhs.conjugated);
+    Type rounded = roundedType(product, tensorTypeOf(lhs.base).getDtype());
+    auto gemm =
+        GemmOp::create(b, op.getLoc(), rounded ? rounded : Type(op.getType()), lhs.base, rhs.base, lhs.bounds(),
+                       rhs.bounds(), scale, lhs.axes, lhs.steps, lhs.conjugated, rhs.axes, rhs.steps, rhs.conjugated);
+    if (rounded)
+      for (Operation *cast : llvm::make_early_inc_range(product->getUsers())) {
+        cast->getResult(0).replaceAllUsesWith(gemm.getResult());
+        cast->erase();
+      }
     if (auto index = op->getAttrOfType<IntegerAttr>("toy.recognized"); log && index)
       log->recognized[index.getInt()].strategy = "native";
     // Parts that are put together for this product, and taken apart after it; the loops that do it are fused with their
@@ -212,6 +219,18 @@ private:
       product = other.getDefiningOp();
     }
     eraseProduct(op);
+  }
+
+  /// Of a product of halves that is only read as such halves: their type, else null.
+  static Type roundedType(Operation *product, DType factors) {
+    Type type;
+    if (isHalf(factors) && !tensorTypeOf(product->getResult(0)).isScalar())
+      for (Operation *user : product->getUsers()) {
+        if (!isa<CastOp>(user) || tensorTypeOf(user->getResult(0)).getDtype() != factors)
+          return {};
+        type = user->getResult(0).getType();
+      }
+    return type;
   }
 
   static bool isUsedByParts(MatMulOp op) {

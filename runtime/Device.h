@@ -83,10 +83,10 @@ struct DeviceLaunch {
 };
 /// Records the launch and gives its results (refs = 1), or none where the host should do it.
 std::vector<Tensor *> deviceLaunch(const DeviceLaunch &launch);
-/// `scale * a @ b` by cuBLAS, or null. The views are of the tensors. Products of halves are f32. With `onto`, a result
-/// that nobody else holds, the product is added to it.
+/// `scale * a @ b` by cuBLAS, or null. The views are of the tensors. Products of halves are f32, or rounded to such
+/// halves. With `onto`, a result that nobody else holds, the product is added to it.
 Tensor *deviceProduct(Tensor *a, const StridedView &aView, Tensor *b, const StridedView &bView, double scale,
-                      int64_t site, Tensor *onto = nullptr);
+                      int64_t site, Tensor *onto = nullptr, bool isRounded = false);
 /// The parts of [conj](a + ib) @ [conj](c + id) by three (`Gauss`) or four real products; false where the host should
 /// do it. One view is of a and b, one of c and d.
 bool devicePlanarProduct(Tensor *const parts[4], const StridedView &x, const StridedView &y, bool conjugateX,

@@ -156,6 +156,7 @@ def no_library(toy):
     """Without cuBLAS or cuFFT the host computes, and with --device=cuda that is said once."""
     text = (
         "def f(x: f32[N, N]) { return abs(fft(x @ (x * 2))); } var x = f32(eye(3)); for i in range(2) { print(f(x)); }"
+        " def g(x: bf16[N, N]) { return x @ x; } print(g(bf16(x * 3)));"
     )
     want = on_host(toy, ["-e", text])
     for device, count in (("cuda", 1), ("auto", 0)):

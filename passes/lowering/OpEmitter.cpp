@@ -7,6 +7,7 @@
 #include "passes/lowering/SizeEmitter.h"
 
 #include "runtime/Planar.h"
+#include "support/Half.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/IR/MDBuilder.h"
@@ -344,7 +345,9 @@ Value *FunctionEmitter::viewArray(ArrayRef<int64_t> axes, mlir::ValueRange bound
 void FunctionEmitter::emit(GemmOp op) {
   setSite(op);
   auto repacks = op->getAttrOfType<mlir::IntegerAttr>("toy.repacks");
-  Value *flags = b.getInt64(op.getLhsConjugated() | op.getRhsConjugated() << 1 | (repacks ? repacks.getInt() : 0) << 2);
+  int64_t isRounded = isHalf(tensorTypeOf(op.getResult()).getDtype());
+  Value *flags = b.getInt64(op.getLhsConjugated() | op.getRhsConjugated() << 1 | isRounded << 2 |
+                            (repacks ? repacks.getInt() : 0) << 3);
   Value *lhs = viewArray(op.getLhsAxes(), op.getLhsBounds(), op.getLhsSteps()),
         *rhs = viewArray(op.getRhsAxes(), op.getRhsBounds(), op.getRhsSteps());
   Value *scale = op.getScale() ? scalars.toF64(slots[op.getScale()].scalar.re) : ConstantFP::get(b.getDoubleTy(), 1);

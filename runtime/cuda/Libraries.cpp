@@ -214,7 +214,7 @@ void CudaDevice::multiplyOnHost(const Record &record, DeviceBlock *left, DeviceB
            : type == blasC64 ? DType::C64
                              : DType::C128;
   };
-  DType from = dtypeOf(p.type), to = dtypeOf(p.typeC);
+  DType from = dtypeOf(p.type), to = dtypeOf(p.typeC), sums = isHalf(to) ? DType::F32 : to;
   auto factor = [&](DeviceBlock *block, int64_t &offset) {
     std::vector<char> bytes = contents(block, on);
     if (!isHalf(from))
@@ -230,15 +230,23 @@ void CudaDevice::multiplyOnHost(const Record &record, DeviceBlock *left, DeviceB
     return wide;
   };
   int64_t offsetA = p.offsetA, offsetB = p.offsetB;
+  int64_t elements = record.results[0]->bytes / sizeOf(to);
   std::vector<char> a = factor(left, offsetA), b = factor(right, offsetB),
-                    c = beta != 0 ? contents(record.results[0], on) : std::vector<char>(record.results[0]->bytes);
+                    c = beta != 0 ? contents(record.results[0], on) : std::vector<char>(elements * sizeOf(sums));
   int64_t strideA = p.strideA, strideB = p.strideB, batch = p.batch;
-  gemm(to, p.m, p.n, p.k,
+  gemm(sums, p.m, p.n, p.k,
        {a.data() + offsetA, p.opA == blasPlain ? p.ldA : 1, p.opA == blasPlain ? 1 : p.ldA, &strideA,
         p.opA == blasConjugated},
        {b.data() + offsetB, p.opB == blasPlain ? p.ldB : 1, p.opB == blasPlain ? 1 : p.ldB, &strideB,
         p.opB == blasConjugated},
        c.data(), std::span(&batch, 1), p.alpha, beta);
+  if (isHalf(to)) // in place, as nothing is added to products of halves
+    for (int64_t i = 0; i < elements; ++i) {
+      float value = 0;
+      std::memcpy(&value, &c[4 * i], 4);
+      uint16_t bits = toHalf(to, value);
+      std::memcpy(&c[2 * i], &bits, 2);
+    }
   replace(record.results[0], c.data(), on);
 }
 
@@ -258,7 +266,7 @@ bool CudaDevice::multiply(const Record &record, Stream on) {
   const ProductPlan &p = record.product;
   double alpha[2] = {p.alpha, 0}, beta[2] = {p.beta, 0};
   float alphaSingle[2] = {static_cast<float>(p.alpha), 0}, betaSingle[2] = {static_cast<float>(p.beta), 0};
-  bool single = p.typeC == blasF32 || p.typeC == blasC64, done = true;
+  bool single = p.compute != computeF64, done = true; // the kind of sums, and of what they are scaled by
   auto at = [](Pointer address) { return reinterpret_cast<void *>(address); };
   auto product = [&](DeviceBlock *a, DeviceBlock *b) {
     int status = 1;
@@ -314,11 +322,11 @@ static int blasTypeOf(DType dtype) {
 }
 
 Tensor *deviceProduct(Tensor *a, const StridedView &aView, Tensor *b, const StridedView &bView, double scale,
-                      int64_t site, Tensor *onto) {
+                      int64_t site, Tensor *onto, bool isRounded) {
   int type = blasTypeOf(a->dtype);
   std::string problem;
   bool halves = isHalf(a->dtype), complex = isComplex(a->dtype);
-  DType result = halves ? DType::F32 : a->dtype;
+  DType result = halves && !isRounded ? DType::F32 : a->dtype;
   ProductShape s = productShape(aView, bView);
   int64_t count = 1, size = sizeOf(a->dtype), bytes = checkedCount(s.result, result) * sizeOf(result);
   for (int64_t n : s.batch)
