@@ -216,12 +216,11 @@ def accesses(toy):
         ]
         if len(widths) != 3 or set(widths) != {16}:
             return f"{text}: accesses of {widths} bytes"
-    loads = re.findall(
-        r"ld\.global\.nc\.b32|bra|\$L__BB",
-        kernel_of("def f(x: f32[N, 4096]) { return sum(exp(x), 1); } var a = f32(ones([3, 4096])); f(a);", 2),
-    )
-    if "ld.global.nc.b32" not in loads or loads[loads.index("ld.global.nc.b32") :][:4] != ["ld.global.nc.b32"] * 4:
-        return f"a row is read element by element: {loads}"
+    for axis, what in ((1, "row"), (0, "column")):
+        text = f"def f(x: f32[N, 4096]) {{ return sum(exp(x), {axis}); }} var a = f32(ones([3, 4096])); f(a);"
+        loads = re.findall(r"ld\.global\.nc\.b32|bra|\$L__BB", kernel_of(text, 2))
+        if "ld.global.nc.b32" not in loads or loads[loads.index("ld.global.nc.b32") :][:4] != ["ld.global.nc.b32"] * 4:
+            return f"a {what} is read element by element: {loads}"
     return None
 
 

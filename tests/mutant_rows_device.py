@@ -324,8 +324,8 @@ DEVICE_MUTANTS = [
     (
         "rests of rows are left out",
         REDUCTIONS,
-        "total = choose(k.CreateICmpSLT(left, end)",
-        "total = choose(k.getFalse()",
+        "return choose(k.CreateICmpSLT(left, end)",
+        "return choose(k.getFalse()",
     ),
     (
         "rests of rows are whole",

@@ -137,7 +137,7 @@ Value *KernelEmitter::launchPosition(mlir::Operation *op, Value *site) {
             [&] { scalars.store(DType::I64, out, thread, {columnPosition(op, decode(thread, sizes), n)}); });
     return finishLaunch(rows, {{DType::I64, all}}, site);
   }
-  constexpr int64_t manyRows = 512, shortRow = 2048;
+  constexpr int64_t shortRow = 2048;
   if (auto known = knownFoldLength(op); known && *known <= shortRow)
     return launchPositionOfRows(op, site);
   Value *isOne = caller.CreateOr(caller.CreateICmpSLE(count, caller.getInt64(shortRow)),

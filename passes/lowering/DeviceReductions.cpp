@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Reductions and rows as kernels of a CUDA device. Reductions along the last axis: one warp a row, lane by lane as the
-/// host's 32 lanes; all others one thread a result. Groups of groups: one warp a row, which folds it as often as there
-/// are reductions, and then writes it.
+/// host's 32 lanes, or, of few rows, one warp a block; all others one thread a result. Groups of groups: one warp a
+/// row, which folds it as often as there are reductions, and then writes it.
 #include "passes/lowering/KernelEmitter.h"
 
 #include "llvm/IR/IntrinsicInst.h"
@@ -85,7 +85,6 @@ Value *KernelEmitter::launchRows(Value *site, int64_t width) {
   auto launch = [&] { return finishLaunch(caller.CreateMul(rows, caller.getInt64(warp)), results, site); };
   if (isAlwaysByRows(op))
     return launch();
-  constexpr int64_t manyRows = 512;
   return onlyIf(caller.CreateOr(caller.CreateICmpSLE(all.back(), caller.getInt64(reductionBlock)),
                                 caller.CreateICmpSGE(rows, caller.getInt64(manyRows))),
                 launch);
@@ -122,21 +121,20 @@ static unsigned lengthFrom(BasicBlock *block) {
   return length;
 }
 
-/// The fold of elements [begin, end), in lane 0: emitBlock of the host with a thread for each lane. Few rows are few
-/// warps, which mostly wait for memory: a short step of a lane is done several times before the next question whether
-/// there is more, so that what these steps read is asked for together.
-Element KernelEmitter::warpFold(mlir::Operation *op, const Indices &outer, Value *lane, Value *begin, Value *end) {
+/// The fold of the elements `first`, `first + stride` and so on before `end`, by one thread. Threads mostly wait for
+/// memory: a short step is done several times before the next question whether there is more, so that what these steps
+/// read is asked for together. `known`: how far it is from the first thread's first element to the end, or 0.
+Element KernelEmitter::threadFold(mlir::Operation *op, const Indices &outer, Value *first, Value *end, int64_t stride,
+                                  int64_t known) {
   constexpr int64_t mostSteps = 8, mostLongSteps = 4;
   constexpr unsigned shortStep = 32, longStep = 128;
   DType dtype = tensorTypeOf(op->getResult(0)).getDtype();
   Element start = identityOf(op, dtype);
   auto step = [&](Value *j, Element sum) { return combine(op, sum, reductionElement(op, outer, j), dtype); };
   auto ask = [&](Value *j) { prefetch(op->getOperand(0), reductionIndices(op, outer, j)); };
-  auto *from = dyn_cast<ConstantInt>(begin), *to = dyn_cast<ConstantInt>(end);
-  int64_t known = from && to ? to->getSExtValue() - from->getSExtValue() : 0,
-          steps = known ? std::min(mostSteps, (known + warp - 1) / warp) : mostSteps;
+  int64_t steps = known ? std::min(mostSteps, (known + stride - 1) / stride) : mostSteps;
   Value *left = nullptr;
-  Element total = strided(k.CreateAdd(begin, lane, "", true, true), end, start, left, [&](Value *j, Element sum) {
+  Element total = strided(first, end, start, left, [&](Value *j, Element sum) {
     BasicBlock *inside = k.GetInsertBlock();
     sum = step(j, sum);
     unsigned length = lengthFrom(inside);
@@ -146,35 +144,44 @@ Element KernelEmitter::warpFold(mlir::Operation *op, const Indices &outer, Value
       IRBuilderBase::InsertPointGuard before(k);
       k.SetInsertPoint(inside, inside->begin());
       for (int64_t i = 1; i < steps; ++i) {
-        others.push_back(k.CreateAdd(j, i64(i * warp), "", true, true));
+        others.push_back(k.CreateAdd(j, i64(i * stride), "", true, true));
         ask(others.back());
       }
     }
     for (Value *other : others)
       sum = step(other, sum);
-    return Round{sum, steps * warp, (steps - 1) * warp};
+    return Round{sum, steps * stride, (steps - 1) * stride};
   });
-  if (steps > 1 && (known == 0 || known % (steps * warp) != 0))
-    total = choose(
-        k.CreateICmpSLT(left, end), dtype,
-        [&] {
-          memo.clear();
-          Value *last = k.CreateSub(end, i64(1));
-          Element sum = total;
-          SmallVector<std::pair<Value *, Value *>> all; // beyond the end the last element is read once more
-          for (int64_t i = 0; i < steps; ++i) {
-            Value *j = k.CreateAdd(left, i64(i * warp), "", true, true);
-            all.emplace_back(k.CreateICmpSLT(j, end), k.CreateBinaryIntrinsic(Intrinsic::smin, j, last));
-            ask(all.back().second);
-          }
-          for (auto [isInside, j] : all) {
-            Element next = step(j, sum);
-            sum = {k.CreateSelect(isInside, next.re, sum.re),
-                   sum.im ? k.CreateSelect(isInside, next.im, sum.im) : nullptr};
-          }
-          return sum;
-        },
-        [&] { return total; });
+  if (steps == 1 || (known > 0 && known % (steps * stride) == 0))
+    return total;
+  return choose(
+      k.CreateICmpSLT(left, end), dtype,
+      [&] {
+        memo.clear();
+        Value *last = k.CreateSub(end, i64(1));
+        Element sum = total;
+        SmallVector<std::pair<Value *, Value *>> all; // beyond the end the last element is read once more
+        for (int64_t i = 0; i < steps; ++i) {
+          Value *j = k.CreateAdd(left, i64(i * stride), "", true, true);
+          all.emplace_back(k.CreateICmpSLT(j, end), k.CreateBinaryIntrinsic(Intrinsic::smin, j, last));
+          ask(all.back().second);
+        }
+        for (auto [isInside, j] : all) {
+          Element next = step(j, sum);
+          sum = {k.CreateSelect(isInside, next.re, sum.re),
+                 sum.im ? k.CreateSelect(isInside, next.im, sum.im) : nullptr};
+        }
+        return sum;
+      },
+      [&] { return total; });
+}
+
+/// The fold of elements [begin, end), in lane 0: emitBlock of the host with a thread for each lane.
+Element KernelEmitter::warpFold(mlir::Operation *op, const Indices &outer, Value *lane, Value *begin, Value *end) {
+  DType dtype = tensorTypeOf(op->getResult(0)).getDtype();
+  auto *from = dyn_cast<ConstantInt>(begin), *to = dyn_cast<ConstantInt>(end);
+  Element total = threadFold(op, outer, k.CreateAdd(begin, lane, "", true, true), end, warp,
+                             from && to ? to->getSExtValue() - from->getSExtValue() : 0);
   for (unsigned half = warp / 2; half > 0; half /= 2)
     total = combine(op, total, shuffled(total, Intrinsic::nvvm_shfl_sync_down_i32, k.getInt32(half)), dtype);
   return total;
@@ -245,86 +252,112 @@ Element KernelEmitter::rowFold(mlir::Operation *op, const Indices &outer, Value 
 
 Value *KernelEmitter::launchReduction(mlir::Operation *op, Value *site) {
   mlir::Value x = op->getOperand(0);
-  DType dtype = rootType.getDtype();
   ReductionAxes axes(op);
-  SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), reducedSizes = callerSizesOf(x, axes.reduced),
-                       all = resultSizes();
-  Value *count = product(reducedSizes), *rows = product(outerSizes);
   if (isa<ArgMaxOp, ArgMinOp>(op))
     return launchPosition(op, site);
-  auto known = tensorTypeOf(x).getStaticCount();
-  if (axes.alongLast && axes.outer.empty() && !(known && *known <= reductionBlock))
-    return launchLongReduction(op, count, site);
-  flat = axes.outer.empty() && axes.alongLast && isAllElementwise(x);
-  begin();
-  Value *out = capture(callerOut), *n = capture(count), *height = capture(rows), *thread = threadNumber();
-  SmallVector<Value *> sizes;
-  for (Value *v : outerSizes)
-    sizes.push_back(capture(v));
-  if (axes.alongLast) {
-    auto [row, lane] = warpAndLane();
-    guarded(k.CreateICmpSLT(row, height), [&, row = row, lane = lane] {
-      Element total = rowFold(op, decode(row, sizes), lane, n);
-      guarded(k.CreateICmpEQ(lane, i64(0)), [&] { scalars.store(dtype, out, row, total); });
-    });
-    return finishLaunch(caller.CreateMul(rows, caller.getInt64(warp)), {{dtype, all}}, site);
-  }
-  Value *best = variable(dtype);
-  guarded(k.CreateICmpSLT(thread, height), [&] {
-    Indices outer = decode(thread, sizes);
-    scalars.store(dtype, best, i64(0), identityOf(op, dtype));
-    memo.clear();
-    loop(i64(0), n, [&](Value *j) {
-      scalars.store(dtype, best, i64(0),
-                    combine(op, scalars.load(dtype, best, i64(0)), reductionElement(op, outer, j), dtype));
-    });
-    scalars.store(dtype, out, thread, scalars.load(dtype, best, i64(0)));
-  });
-  return finishLaunch(rows, {{dtype, all}}, site);
+  if (!axes.alongLast)
+    return launchReductionOfColumns(op, site);
+  flat = axes.outer.empty() && isAllElementwise(x);
+  if (auto known = knownFoldLength(op); known && *known <= reductionBlock)
+    return launchReductionOfRows(op, site);
+  if (axes.outer.empty())
+    return launchReductionOfBlocks(op, site);
+  Value *count = product(callerSizesOf(x, axes.reduced)), *rows = product(callerSizesOf(x, axes.outer)),
+        *isOne = caller.CreateOr(caller.CreateICmpSLE(count, caller.getInt64(reductionBlock)),
+                                 caller.CreateICmpSGE(rows, caller.getInt64(manyRows))),
+        *one = onlyIf(isOne, [&] { return launchReductionOfRows(op, site); }),
+        *two = onlyIf(caller.CreateNot(isOne), [&] { return launchReductionOfBlocks(op, site); });
+  return caller.CreateSelect(isOne, one, two);
 }
 
-/// A long fold to one element: a warp for each block, then their results in order.
-Value *KernelEmitter::launchLongReduction(mlir::Operation *op, Value *count, Value *site) {
+/// A warp a row.
+Value *KernelEmitter::launchReductionOfRows(mlir::Operation *op, Value *site) {
   mlir::Value x = op->getOperand(0);
   DType dtype = rootType.getDtype();
-  flat = isAllElementwise(x);
-  Value *blocks =
-      caller.CreateUDiv(caller.CreateAdd(count, caller.getInt64(reductionBlock - 1)), caller.getInt64(reductionBlock));
+  ReductionAxes axes(op);
+  SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), all = resultSizes(), sizes;
+  Value *count = product(callerSizesOf(x, axes.reduced)), *rows = product(outerSizes);
   begin();
-  Value *out = capture(callerOut), *n = capture(count), *number = capture(blocks);
-  auto [block, lane] = warpAndLane();
-  guarded(k.CreateICmpSLT(block, number), [&] {
-    Value *start = k.CreateMul(block, i64(reductionBlock), "", true, true);
-    Element part = warpFold(op, {}, lane, start,
-                            k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(start, i64(reductionBlock)), n));
-    guarded(k.CreateICmpEQ(lane, i64(0)), [&] { scalars.store(dtype, out, block, part); });
+  Value *out = capture(callerOut), *n = capture(count), *height = capture(rows);
+  for (Value *v : outerSizes)
+    sizes.push_back(capture(v));
+  auto [row, lane] = warpAndLane();
+  guarded(k.CreateICmpSLT(row, height), [&, row = row, lane = lane] {
+    Element total = rowFold(op, decode(row, sizes), lane, n);
+    guarded(k.CreateICmpEQ(lane, i64(0)), [&] { scalars.store(dtype, out, row, total); });
   });
-  Value *partials = finishLaunch(caller.CreateMul(blocks, caller.getInt64(warp)), {{dtype, {blocks}}}, site);
+  return finishLaunch(caller.CreateMul(rows, caller.getInt64(warp)), {{dtype, all}}, site);
+}
 
+/// A thread a column.
+Value *KernelEmitter::launchReductionOfColumns(mlir::Operation *op, Value *site) {
+  mlir::Value x = op->getOperand(0);
+  DType dtype = rootType.getDtype();
+  ReductionAxes axes(op);
+  SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), all = resultSizes(), sizes;
+  Value *count = product(callerSizesOf(x, axes.reduced)), *columns = product(outerSizes);
+  begin();
+  Value *out = capture(callerOut), *n = capture(count), *number = capture(columns), *thread = threadNumber();
+  for (Value *v : outerSizes)
+    sizes.push_back(capture(v));
+  guarded(k.CreateICmpSLT(thread, number), [&] {
+    Element total = threadFold(op, decode(thread, sizes), i64(0), n, 1, knownFoldLength(op).value_or(0));
+    scalars.store(dtype, out, thread, total);
+  });
+  return finishLaunch(columns, {{dtype, all}}, site);
+}
+
+/// A few long folds: a warp for each block of each, then one a fold for its blocks' results, in order.
+Value *KernelEmitter::launchReductionOfBlocks(mlir::Operation *op, Value *site) {
+  mlir::Value x = op->getOperand(0);
+  DType dtype = rootType.getDtype();
+  ReductionAxes axes(op);
+  SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), all = resultSizes(), sizes;
+  Value *count = product(callerSizesOf(x, axes.reduced)), *rows = product(outerSizes),
+        *blocks = caller.CreateUDiv(caller.CreateAdd(count, caller.getInt64(reductionBlock - 1)),
+                                    caller.getInt64(reductionBlock)),
+        *pieces = caller.CreateMul(rows, blocks);
+  begin();
+  Value *out = capture(callerOut), *n = capture(count), *number = capture(pieces);
+  for (Value *v : outerSizes)
+    sizes.push_back(capture(v));
+  auto [piece, lane] = warpAndLane();
+  guarded(k.CreateICmpSLT(piece, number), [&, piece = piece, lane = lane] {
+    Value *row = i64(0), *block = piece;
+    if (!outerSizes.empty()) {
+      Value *each = capture(blocks);
+      row = quotient(piece, each);
+      block = k.CreateSub(piece, k.CreateMul(row, each, "", true, true));
+    }
+    Value *start = k.CreateMul(block, i64(reductionBlock), "", true, true);
+    Element part = warpFold(op, decode(row, sizes), lane, start,
+                            k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(start, i64(reductionBlock)), n));
+    guarded(k.CreateICmpEQ(lane, i64(0)), [&] { scalars.store(dtype, out, piece, part); });
+  });
+  Value *partials = finishLaunch(caller.CreateMul(pieces, caller.getInt64(warp)), {{dtype, {pieces}}}, site);
   return onlyIf(caller.CreateIsNotNull(partials), [&] {
     begin();
     out = capture(callerOut);
-    Value *in = capture(partials);
-    number = capture(blocks);
-    auto [first, own] = warpAndLane();
-    guarded(k.CreateICmpEQ(first, i64(0)), [&, own = own] {
-      Element total = orderedFold(op, in, own, number);
-      guarded(k.CreateICmpEQ(own, i64(0)), [&] { scalars.store(dtype, out, i64(0), total); });
+    Value *in = capture(partials), *height = capture(rows), *each = capture(blocks);
+    auto [row, own] = warpAndLane();
+    guarded(k.CreateICmpSLT(row, height), [&, row = row, own = own] {
+      Element total = orderedFold(op, in, own, k.CreateMul(row, each, "", true, true), each);
+      guarded(k.CreateICmpEQ(own, i64(0)), [&] { scalars.store(dtype, out, row, total); });
     });
-    SmallVector<Value *> ones(rootType.getRank(), caller.getInt64(1));
-    return finishFromPartials(partials, caller.getInt64(warp), {dtype, ones}, site);
+    return finishFromPartials(partials, caller.CreateMul(rows, caller.getInt64(warp)), {dtype, all}, site);
   });
 }
 
-/// Partial results, one after the other: a warp reads as many of them as it has lanes, and each lane combines all.
-Element KernelEmitter::orderedFold(mlir::Operation *op, Value *in, Value *lane, Value *number) {
+/// Partial results from one on, one after the other: a warp reads as many of them as it has lanes, and each lane
+/// combines all.
+Element KernelEmitter::orderedFold(mlir::Operation *op, Value *in, Value *lane, Value *first, Value *number) {
   DType dtype = rootType.getDtype();
   Value *total = variable(dtype);
-  scalars.store(dtype, total, i64(0), scalars.load(dtype, in, i64(0)));
+  scalars.store(dtype, total, i64(0), scalars.load(dtype, in, first));
   loop(i64(0), k.CreateUDiv(k.CreateAdd(number, i64(warp - 1)), i64(warp)), [&](Value *round) {
     Value *base = k.CreateMul(round, i64(warp), "", true, true), *left = k.CreateSub(number, base),
           *at = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(base, lane), k.CreateSub(number, i64(1)));
-    Element own = scalars.load(dtype, in, at);
+    Element own = scalars.load(dtype, in, k.CreateAdd(first, at, "", true, true));
     Value *start = k.CreateZExt(k.CreateICmpEQ(round, i64(0)), k.getInt64Ty());
     loop(start, k.CreateBinaryIntrinsic(Intrinsic::smin, left, i64(warp)), [&](Value *i) {
       Element next = shuffled(own, Intrinsic::nvvm_shfl_sync_idx_i32, k.CreateTrunc(i, k.getInt32Ty()));

@@ -38,6 +38,7 @@ constexpr int64_t leastColumns = 64; ///< of a thread that reduces columns: its 
 /// Of a device: threads that go together, as many as there are lanes, so that results have the host's bits; and the
 /// widest access of one.
 constexpr int64_t warp = reductionLanes, accessBytes = 16;
+constexpr int64_t manyRows = 512; ///< a warp each is work for a device
 
 /// Where kernels for a device go while the functions of a module are emitted; compiled code refers to the i-th by word
 /// i of `toy.kernels`.
@@ -210,8 +211,10 @@ private:
   llvm::Value *launchRows(llvm::Value *site, int64_t width);
   llvm::Value *onlyIf(llvm::Value *condition, llvm::function_ref<llvm::Value *()> make);
   llvm::Value *launchReduction(mlir::Operation *op, llvm::Value *site);
-  llvm::Value *launchLongReduction(mlir::Operation *op, llvm::Value *count, llvm::Value *site);
-  Element orderedFold(mlir::Operation *op, llvm::Value *in, llvm::Value *lane, llvm::Value *number);
+  llvm::Value *launchReductionOfRows(mlir::Operation *op, llvm::Value *site);
+  llvm::Value *launchReductionOfBlocks(mlir::Operation *op, llvm::Value *site);
+  llvm::Value *launchReductionOfColumns(mlir::Operation *op, llvm::Value *site);
+  Element orderedFold(mlir::Operation *op, llvm::Value *in, llvm::Value *lane, llvm::Value *first, llvm::Value *number);
   // DeviceTiles.cpp
   llvm::Value *launchTiles(llvm::Value *site, llvm::ArrayRef<llvm::Value *> callerSizes);
   void shareTiles();
@@ -249,6 +252,8 @@ private:
   llvm::Value *variable(DType type);
   Element rowFold(mlir::Operation *op, const Indices &outer, llvm::Value *lane, llvm::Value *n);
   Element warpFold(mlir::Operation *op, const Indices &outer, llvm::Value *lane, llvm::Value *begin, llvm::Value *end);
+  Element threadFold(mlir::Operation *op, const Indices &outer, llvm::Value *first, llvm::Value *end, int64_t stride,
+                     int64_t known);
   llvm::Value *finishLaunch(llvm::Value *threads, llvm::ArrayRef<LaunchResult> results, llvm::Value *site);
   bool isAllElementwise(mlir::Value root);
 
