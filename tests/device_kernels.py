@@ -151,6 +151,132 @@ def divisions(toy):
     return None if "mul.hi.u64" in body and not re.search(r"\b(div|rem)\.", body) else body
 
 
+COLUMNS = (
+    "def f(x: {d}[N, M]) {{ return ({names}); }}\nfor n in i64([1, 2, 7, 8, 9, 16, 31, 65]) {{ for m in i64([1, 5, 300])"
+    " {{ var x = {d}(reshape(sin(arange(n * m) * 0.7) * 3, [n, m])); x[n // 2, m // 2] = {odd}; print(f(x)); }} }}\n"
+)
+
+
+def columns(toy):
+    """A thread reads several elements of its column at once, the last ones too, and combines them in order."""
+    for i, (dtype, names, odd) in enumerate(
+        (
+            ("f32", "sum(x, 0), prod(x, 0), max(x, 0), sum(exp(x) / (x * x + f32(1)), 0)", "nan"),
+            ("c128", "sum(x, 0), prod(x * 0.5, 0), sum(sqrt(x), 0)", "-2i"),
+            ("i32", "sum(x, 0), min(x, 0), any(x > 2, 0), all(x == x, 0)", "-7"),
+        )
+    ):
+        text = COLUMNS.format(d=dtype, names=names, odd=odd if dtype == "c128" else f"{dtype}({odd})")
+        if problem := same_bits(toy, text, ["--cuda-graphs=off"], seed=i):
+            return problem
+    return None
+
+
+LONG_ROWS = (
+    "def f(x: {d}[N, M]) {{ return (sum(x, 1), prod(x * {d}(1.001), 1, keepdims=true), {more}); }}\nfor n in i64([1, 2,"
+    " 5]) {{ for m in i64([8191, 8192, 8193, 30000]) {{ print(f({d}(reshape(sin(arange(n * m) * 0.7), [n, m])))); }} }}\n"
+)
+
+
+def blocks_of_rows(toy):
+    """Of a few long rows each block has a warp, whose results are combined in order; many rows have a warp each."""
+    for dtype, more in (("f32", "max(x, 1), sum(x + x[:, ::-1], 1)"), ("c128", "sum(x * 1i, 1)")):
+        if problem := same_bits(toy, LONG_ROWS.format(d=dtype, more=more), ["--cuda-graphs=off"]):
+            return problem
+    counts = {}
+    for shape in ("32, 128256", "32, 8192", "600, 9000"):
+        text = f"def f(x: f32[N, M]) {{ return sum(x, axis=1); }} var a = f32(ones([{shape}])); var y = f(a);"
+        with tempfile.TemporaryDirectory() as folder:
+            counts[shape] = [blocks for kernel, blocks in launched(toy, text, folder)][1:]
+    return None if counts == {"32, 128256": [64, 4], "32, 8192": [4], "600, 9000": [75]} else f"{counts}"
+
+
+def launched(toy, text, folder):
+    """Names of kernels and their blocks; nothing is computed."""
+    report = run(toy, [*EVERYWHERE, "--cuda-graphs=off", "-e", text], TOY_FAKE_IDLE=folder).report
+    found = (line.split()[2:] for line in report.splitlines() if line.startswith("launched: "))
+    return [(kernel, int(blocks)) for kernel, blocks in found]
+
+
+TURNED = {
+    "c64": "def f(x: c64[K, N, M]) { return fft(x, axis=1); }",
+    "c128": "def f(x: c128[K, N, M]) { return ifft(x * 2i, axis=1); }",
+    "f32": "def f(x: f32[K, N, M]) { return rfft(x, axis=1); }",
+    "bf16": "def f(x: bf16[K, N, M]) { return f32(x.transpose(2, 1, 0)) @ f32(x[:, :, 0]); }",
+}
+OVER_SIZES = """
+for i in range(4) {
+  var k = i64([2, 3, 40, 9])[i]; var n = i64([33, 64, 8, 3])[i]; var m = i64([40, 9, 65, 8])[i];
+  print(f(DTYPE(reshape(arange(k * n * m) % 7, [k, n, m]))));
+}
+"""
+CONJUGATED = (
+    "var x = c128(reshape(arange(1000) % 7 * 1i, [25, 40])); print(conj(x) @ (x.T + 1), conj(x[3:, :9]) @ x[:9]);"
+)
+
+
+def turned(toy):
+    """Copies for libraries go through tiles where the elements that are neighbours are others afterwards."""
+    for i, (dtype, function) in enumerate([*TURNED.items(), ("c128", "")]):
+        text = function + OVER_SIZES.replace("DTYPE", dtype) if function else CONJUGATED
+        if problem := same_bits(toy, text, ["--cuda-graphs=" + GRAPHS[i % 4]], seed=i, tolerance=1e-4):
+            return problem
+        with tempfile.TemporaryDirectory() as folder:
+            kernels = {kernel for kernel, _ in launched(toy, text, folder)}
+            path = pathlib.Path(folder, "program.toy")
+            path.write_text(text)
+            report = run(toy, [*EVERYWHERE, str(path)]).report
+        size = {"c64": 8, "c128": 16, "f32": 4, "bf16": 2}[dtype]
+        if report and (f"turn_{size}" not in kernels or "bank conflicts: 0\n" not in report):
+            return f"{dtype}: {kernels}\n{report}"
+    return None
+
+
+ROUNDED = (
+    "var x = cat([1 + f32(arange(64)) * f32(2.0 ** -9), f32([3.39e38, 3.4e38, inf, nan, 1e-40, 0])]); def f(x: f32[N]) {"
+    " return (f32(bf16(x)), f32(bf16(-x)), f32(bf16(f64(x) * 1.0000001))); } print(f(x), f(x * f32(1e-38)));"
+)
+
+
+def rounding(toy):
+    """To bf16 by an instruction where the device has it."""
+    for capability, has in (("75", False), ("80", True), ("90", True)):
+        done = run(toy, [*EVERYWHERE, "--emit=ptx", "-e", ROUNDED], TOY_FAKE_CAPABILITY=capability)
+        if done.status or ("cvt.rn.bf16.f32" in done.stdout) != has:
+            return f"{capability}: {done.stderr}{done.stdout}"
+    return same_bits(toy, ROUNDED)
+
+
+HALVES = """def f(a: {d}[N, M], b: {d}[M, K]) {{ return a @ b; }}
+def g(a: {d}[N, M], b: {d}[M, K]) {{ var p = f32(a) @ f32(b); return (p, {d}(p)); }}
+def h(a: {d}[N, M], b: {d}[M, K]) {{ return {other}(f32(a) @ f32(b)); }}
+var a = {d}(reshape(arange(300) % 7, [15, 20])); var b = {d}(reshape(arange(340) % 11, [20, 17])); {calls}"""
+
+
+def halves(toy):
+    """Products of halves that are read as such are rounded by the library; those that are read as f32, too, or as other
+    halves, are not."""
+    for dtype, other in (("bf16", "f16"), ("f16", "bf16")):
+        stats = []
+        for call in ("f", "g", "h"):
+            text = HALVES.format(d=dtype, other=other, calls=f"var y = {call}(a, b);")
+            done = run(toy, [*EVERYWHERE, "--cuda-graphs=off", "-e", text])
+            if problem := done.problem():
+                return problem
+            stats.append((done.stats["launches"], done.stats["products"]))
+        (kernels, _), *others = stats
+        if others != [(kernels + 1, 1)] * 2 or stats[0][1] != 1:
+            return f"{dtype}: launches and products {stats}"
+        shown = (
+            f"print(f(a, b), g(a, b), h(a, b), f(a[:, :0], b[:0]), f(a * {dtype}(0.5), b), a[0] @ b, a[0] @ b[:, 0]);"
+        )
+        text = HALVES.format(d=dtype, other=other, calls=shown)
+        for flags in ([], ["--fast-math"], ["--device=auto"], ["--cuda-graphs=full"]):
+            if problem := same_bits(toy, text, flags):
+                return problem
+    return None
+
+
 def copies(toy):
     return same_bits(toy, COPIES, ["--cuda-graphs=off"]) or same_bits(toy, COPIES, ["--cuda-graphs=full"])
 
@@ -236,6 +362,11 @@ def all_cases():
         divisions,
         copies,
         partial_sums,
+        columns,
+        blocks_of_rows,
+        turned,
+        rounding,
+        halves,
         writes,
         older,
     )

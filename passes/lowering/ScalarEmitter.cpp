@@ -126,8 +126,8 @@ Value *ScalarEmitter::libm(StringRef name, DType dtype, ArrayRef<Value *> args) 
   return call(symbol, partType(dtype), args, /*pure=*/true);
 }
 
-/// f32 to and from the bits of halves by the processor (f16 on F16C) or by integers; other dtypes on their way to a
-/// half are rounded once.
+/// f32 to and from the bits of halves by the processor (f16 on F16C, bf16 on a device) or by integers; other dtypes on
+/// their way to a half are rounded once.
 Value *ScalarEmitter::fromHalf(Value *bits, DType dtype) {
   if (dtype == DType::BF16)
     return b.CreateBitCast(b.CreateShl(b.CreateZExt(bits, b.getInt32Ty()), 16), b.getFloatTy());
@@ -158,6 +158,8 @@ Value *ScalarEmitter::toHalf(Value *x, DType dtype) {
     Value *isNan = b.CreateICmpUGT(b.CreateAnd(exact, b.getInt16(0x7fff)), b.getInt16(0x7f80));
     return b.CreateSelect(isNan, b.CreateOr(exact, b.getInt16(0x40)), exact);
   }
+  if (b.GetInsertBlock()->getModule()->getTargetTriple().isNVPTX()) // most devices have an instruction
+    return b.CreateBitCast(b.CreateFPTrunc(x, b.getBFloatTy()), b.getInt16Ty());
   Value *bits = b.CreateBitCast(x, b.getInt32Ty()), *upper = b.CreateLShr(bits, 16);
   Value *nearest =
       b.CreateLShr(b.CreateAdd(bits, b.CreateAdd(b.getInt32(0x7fff), b.CreateAnd(upper, 1))), 16); // ties to even

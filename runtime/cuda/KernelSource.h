@@ -10,7 +10,11 @@
 #define KERNEL(NAME) extern "C" __attribute__((nvptx_kernel)) void NAME
 #define BLOCK __nvvm_read_ptx_sreg_ctaid_x()
 #define THREAD __nvvm_read_ptx_sreg_tid_x()
+#define SHARED static __attribute__((address_space(3)))
+#define BARRIER __nvvm_bar_sync(0)
 #else
+#define SHARED __shared__
+#define BARRIER __syncthreads()
 #define KERNEL(NAME) extern "C" __global__ void NAME
 #define BLOCK blockIdx.x
 #define THREAD threadIdx.x

@@ -3,6 +3,8 @@
 /// PTX of the kernels that are written by hand.
 #include "runtime/cuda/DeviceImpl.h"
 
+#include <algorithm>
+
 namespace {
 const char around[] = {
 #embed "kernels.ptx"
@@ -15,6 +17,9 @@ const char ropeF64[] = {
     , 0};
 const char ropeBF16[] = {
 #embed "rope-bf16.ptx"
+    , 0};
+const char ropeBF16Newer[] = {
+#embed "rope-bf16-sm80.ptx"
     , 0};
 const char ropeF16[] = {
 #embed "rope-f16.ptx"
@@ -32,16 +37,23 @@ DeviceKernel &kernelAround(const char *name) {
 } // namespace toy::rt::cuda
 
 toy::rt::DeviceKernel *toy::rt::handWrittenKernel(std::string_view name) {
-  constexpr std::pair<std::string_view, const char *> texts[] = {
-      {"rope.f32", ropeF32}, {"rope.f64", ropeF64}, {"rope.bf16", ropeBF16}, {"rope.f16", ropeF16}};
+  struct Text {
+    std::string_view name;
+    const char *older, *newer; ///< from compute capability 8.0 on
+  };
+  constexpr Text texts[] = {{"rope.f32", ropeF32, ropeF32},
+                            {"rope.f64", ropeF64, ropeF64},
+                            {"rope.bf16", ropeBF16, ropeBF16Newer},
+                            {"rope.f16", ropeF16, ropeF16}};
   static auto *kernels = new std::map<std::string_view, DeviceKernel>;
-  for (auto [known, text] : texts)
-    if (auto at = kernels->find(known); known == name)
-      return at != kernels->end()
-                 ? &at->second
-                 : &kernels
-                        ->emplace(known, DeviceKernel{new DeviceModule([text](int) { return std::string(text); }),
-                                                      "rope", true})
-                        .first->second;
-  return nullptr;
+  const auto *text = std::find_if(std::begin(texts), std::end(texts), [&](const Text &t) { return t.name == name; });
+  if (text == std::end(texts))
+    return nullptr;
+  if (!kernels->contains(text->name)) {
+    auto *module = new DeviceModule([text = *text](int capability) { // never unloaded
+      return std::string(capability < 80 ? text.older : text.newer);
+    });
+    kernels->emplace(text->name, DeviceKernel{module, "rope", true});
+  }
+  return &kernels->at(text->name);
 }

@@ -108,3 +108,30 @@ STORE(2, unsigned short)
 STORE(4, unsigned)
 STORE(8, unsigned long long)
 STORE(16, Double2)
+
+__device__ inline Word least(Word a, Word b) { return a < b ? a : b; }
+/// The same for operands whose elements are neighbours along axis 2, not along axis 3 as the result's: a block copies
+/// a tile of 32 x 32 elements, each side along its own rows; what is beyond an edge is read as the last row or column
+/// once more, so that all reads are under way together. `n1` is the size of axis 1, `t2` and `t3` the tiles along
+/// axes 2 and 3. PITCH, from one row of a tile to the next, is an odd number of words, so that neither its rows nor its
+/// columns have two words of one bank.
+#define TILES Word n1, Word m1, Word s1, Word t2, Word m2, Word s2, Word t3, Word m3, Word s3
+#define TURN(BYTES, T, PITCH)                                                                                          \
+  KERNEL(turn_##BYTES)(T * out, const T *in, TILES, Word n2, Word n3, Word o0, Word o1, Word o2, Word o3, Word first,  \
+                       Word i0, Word i1, Word i2, Word i3) {                                                           \
+    SHARED T tile[32 * PITCH];                                                                                         \
+    Place place = placeOf(BLOCK, {n1, m1, s1}, {t2, m2, s2}, {t3, m3, s3});                                            \
+    Word lane = THREAD % 32, row = THREAD / 32, begin2 = place.i2 * 32, begin3 = place.i3 * 32;                        \
+    const T *from = in + first + place.i0 * i0 + place.i1 * i1;                                                        \
+    T *to = out + place.i0 * o0 + place.i1 * o1, read[4];                                                              \
+    UNROLL for (int r = 0; r < 4; ++r) read[r] =                                                                       \
+        from[least(begin2 + lane, n2 - 1) * i2 + least(begin3 + row + 8 * r, n3 - 1) * i3];                            \
+    UNROLL for (int r = 0; r < 4; ++r) tile[(row + 8 * r) * PITCH + lane] = read[r];                                   \
+    BARRIER;                                                                                                           \
+    UNROLL for (int r = 0; r < 4; ++r) if (begin2 + row + 8 * r < n2 && begin3 + lane < n3)                            \
+        to[(begin2 + row + 8 * r) * o2 + (begin3 + lane) * o3] = tile[lane * PITCH + row + 8 * r];                     \
+  }
+TURN(2, unsigned short, 34)
+TURN(4, unsigned, 33)
+TURN(8, unsigned long long, 33)
+TURN(16, Double2, 33)

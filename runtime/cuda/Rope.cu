@@ -21,8 +21,12 @@ __device__ inline float widen(Float16 x) {
 __device__ inline void narrow(float &to, float x) { to = x; }
 __device__ inline void narrow(double &to, double x) { to = x; }
 __device__ inline void narrow(BFloat16 &to, float x) {
+#ifdef __clang__ // an instruction, where the device has it
+  to.bits = __builtin_bit_cast(unsigned short, static_cast<__bf16>(x));
+#else
   unsigned bits = bitsOf(x);
   to.bits = static_cast<unsigned short>(x != x ? bits >> 16 | 0x40 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+#endif
 }
 __device__ inline void narrow(Float16 &to, float x) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(to.bits) : "f"(x)); }
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <optional>
 
 namespace toy::rt {
 namespace {
@@ -102,6 +103,37 @@ cuda::Record storeRecord(DType dtype, std::vector<Axis> axes, int64_t base, Devi
   return record;
 }
 
+/// Copies whose operand's elements are neighbours along another axis than the result's last one, by tiles; null where
+/// they are not, or hardly.
+std::optional<cuda::Record> turnRecord(DType dtype, std::vector<Axis> axes, DeviceBlock *from, int64_t site,
+                                       int64_t first) {
+  constexpr int64_t edge = 32, least = 8;
+  auto row = std::find_if(axes.begin(), axes.end(), [](const Axis &axis) { return axis.in == 1; });
+  if (axes.size() < 2 || row >= axes.end() - 1 || axes.back().out != 1 || std::min(row->size, axes.back().size) < least)
+    return std::nullopt;
+  std::rotate(row, row + 1, axes.end() - 1);
+  axes.insert(axes.begin(), mostAxes - axes.size(), Axis());
+  cuda::Record record;
+  record.kernel = &cuda::kernelAround(("turn_" + std::to_string(sizeOf(dtype))).c_str());
+  record.operands = {from};
+  int64_t tiles = axes[0].size;
+  for (size_t i = 1; i < mostAxes; ++i) {
+    int64_t number = i < 2 ? axes[i].size : (axes[i].size + edge - 1) / edge;
+    Divisor divisor = divisorFor(number);
+    record.words.insert(record.words.end(), {number, static_cast<int64_t>(divisor.multiplier), int64_t(divisor.shift)});
+    tiles *= number;
+  }
+  record.words.insert(record.words.end(), {axes[2].size, axes[3].size});
+  for (const Axis &axis : axes)
+    record.words.push_back(axis.out);
+  record.words.push_back(first);
+  for (const Axis &axis : axes)
+    record.words.push_back(axis.in);
+  record.grid = static_cast<unsigned>(tiles);
+  record.site = site;
+  return record;
+}
+
 } // namespace
 
 Divisor divisorFor(int64_t size) {
@@ -121,6 +153,8 @@ DeviceBlock *cuda::copyDense(CudaDevice &device, DType dtype, DeviceBlock *from,
   axes = joined(axes);
   if (axes.size() > mostAxes || count > INT32_MAX * int64_t(blockThreads))
     return nullptr;
+  if (std::optional<Record> tiles = turnRecord(dtype, axes, from, site, offset))
+    return device.record(*std::move(tiles), count * sizeOf(dtype));
   return device.record(storeRecord(dtype, std::move(axes), 0, from, {}, site, offset), count * sizeOf(dtype));
 }
 
