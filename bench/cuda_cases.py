@@ -165,6 +165,19 @@ CASES = [
         bytes=2**28,
     ),
     case(
+        "fft of a middle axis, c64[64, 1024, 256]",
+        {"n": 1024, "m": 256},
+        {"n": 12, "m": 10},
+        "def f(x: c64[K, N, M]) { return fft(x, axis=1); } var a = c64(ones([64, {n}, {m}]));",
+        "f(a)",
+        (
+            "a = torch.ones(64, {n}, {m}, device='cuda', dtype=torch.complex64)",
+            "torch.fft.fft(a, dim=1)",
+        ),
+        ("a = xp.ones((64, {n}, {m}), dtype=xp.complex64)", "xp.fft.fft(a, axis=1)"),
+        bytes=2**28,
+    ),
+    case(
         "bf16 product read as bf16, 4096",
         {"n": 4096},
         {"n": 12},
