@@ -115,7 +115,9 @@ def numbers(names):
     every = itertools.chain(device_numbers.all_cases(), device_ropes.all_cases())
     cases = [(name.removeprefix("device: "), function) for name, function, *_ in every]
     for start in names:
-        yield from ((name, function) for name, function in cases if name == start or re.fullmatch(rf"{start} .*", name))
+        found = [(name, function) for name, function in cases if re.fullmatch(rf"{start}( .*)?", name)]
+        assert found, start
+        yield from found
 
 
 def cases_of_a_device():
@@ -135,12 +137,18 @@ def cases_of_a_device():
         device_kernels.copies,
         device_kernels.divisions,
         device_kernels.transposes,
+        device_kernels.columns,
+        device_kernels.blocks_of_rows,
+        device_kernels.turned,
+        device_kernels.halves,
+        device_kernels.rounding,
+        device_kernels.writes,
     ):
         yield check.__name__.replace("_", " "), check
     yield "partial sums", device_kernels.partial_sums
     yield "graphs", device_counts.graphs
     yield "new graphs", device_counts.new_graphs
-    yield from numbers(["writes", "joined ropes", "near ropes", "folds", "product"])
+    yield from numbers(["joined ropes", "near ropes", "folds", "product"])
     paths = sorted(p for folder in ("tests/e2e", "examples") for p in (device.ROOT / folder).glob("*.toy"))
     paths = [path for path in paths if expected_lines(path)]
     for turn in range(len(GRAPHS)):

@@ -391,8 +391,8 @@ DEVICE_MUTANTS = [
     (
         "long rows have a warp each",
         REDUCTIONS,
-        "*isOne = caller.CreateOr(",
-        "*isOne = caller.CreateSelect(caller.getTrue(), caller.getTrue(), ",
+        "*isOne = caller.CreateOr(caller.CreateICmpSLE(count, caller.getInt64(reductionBlock)),",
+        "*isOne = caller.CreateOr(caller.getTrue(),",
     ),
     ("columns are read like rows", REDUCTIONS, "i64(0), n, 1, knownFoldLength", "i64(0), n, warp, knownFoldLength"),
     ("turned copies have no last row", "runtime/cuda/Kernels.cu", "least(begin2 + lane, n2 - 1)", "(begin2 + lane)"),
