@@ -78,9 +78,8 @@ def same(got, want):
         return bits(got) == bits(want)
     g, w = (np.ascontiguousarray(x).view(x.real.dtype) for x in (got, want))
     with np.errstate(all="ignore"):
-        near = np.abs(g - w) <= 4 * np.spacing(np.maximum(np.abs(g), np.abs(w)))
-    equal = (g == w) & (np.signbit(g) == np.signbit(w)) | np.isnan(g) & np.isnan(w)
-    return bool(np.all(equal | near & (g != 0) & (w != 0)))
+        near = (g != 0) & (w != 0) & (np.abs(g - w) <= 4 * np.spacing(np.maximum(np.abs(g), np.abs(w))))
+    return bool(np.all((g == w) & (np.signbit(g) == np.signbit(w)) | np.isnan(g) & np.isnan(w) | near))
 
 
 def differences(toy, inputs, expressions, peers=None, modes=MODES):
