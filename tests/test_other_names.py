@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What other languages spell otherwise: each name, type, member, word, character and construct of the table is an error
-here that says what to write, in names that exist; `exit`, `quit` and `help` work at the prompt, unless they are names of
-the user's."""
+"""What other languages spell otherwise: each name, type, member, word, character and construct of the table is an
+error here that says what to write, in names that exist; `exit`, `quit` and `help` work at the prompt, unless they are
+names of the user's."""
 import pathlib
 import re
 import subprocess
