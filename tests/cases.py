@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests that are more than one program: the command line, printed values read back, NumPy's files, the prompt."""
 import json
-import os
 import pathlib
 import subprocess
 import tempfile
-import time
 
 import numpy as np
 
+import terminal
 from programs import first, run, same
-
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -242,61 +240,41 @@ x""",
 
 
 def prompt(toy):
-    """A pseudo-terminal: prompt, echo with header, several lines, an error that changes nothing, Ctrl-C, Ctrl-D."""
+    """A terminal that does not move its cursor: echo with header, several lines, an error that changes nothing, Ctrl-C,
+    Ctrl-D."""
+    s = terminal.Session(toy, TERM="dumb", NO_COLOR="1")
     try:
-        import pexpect
-    except ImportError:
-        return "skipped: pexpect is missing"
-    with tempfile.TemporaryDirectory() as state:
-        child = pexpect.spawn(
-            toy,
-            env={**os.environ, "TERM": "dumb", "XDG_STATE_HOME": state, "NO_COLOR": "1"},
-            encoding="utf-8",
-            timeout=20,
-        )
-        try:
-            child.expect_exact("toy> ")
-            for line, answer in (
-                ("1 + 1", "2"),
-                ("var x = [1, 2, 3];", ""),
-                ("x * 2", "[2.0, 4.0, 6.0]"),
-                ("x[7] = 1", "T0324"),
-                ("x", "[1.0, 2.0, 3.0]"),
-                (":vars", "x: f64[3]"),
-                (":explain (x*3 - x*2, x*2 + x*3)", "mul: re = a*c - b*d"),
-                (":explain print", "no hidden complex"),
-                (":explain def g(x: f64[N]) -> f64[M*K] { return x; }", "T0358"),
-                ("?sqrt", "square root"),
-            ):
-                child.sendline(line)
-                if answer:
-                    child.expect_exact(answer)
-                child.expect_exact("toy> ")
-            child.sendline("def f(x) {")
-            child.expect_exact("...> ")
-            child.sendline("  return x + 1; }")
-            child.expect_exact("toy> ")
-            child.sendline("f(41)")
-            child.expect_exact("42")
-            child.expect_exact("toy> ")
-            child.send("1 + ")
-            child.expect_exact("1 + ")
-            child.sendintr()
-            child.expect_exact("toy> ")
-            child.sendline("while true { }")
-            time.sleep(1)
-            child.sendintr()
-            child.expect_exact("interrupted")
-            child.expect_exact("toy> ")
-            child.sendline("x[0]")
-            child.expect_exact("1.0")
-            child.expect_exact("toy> ")
-            child.sendeof()
-            child.expect(pexpect.EOF)
-        except pexpect.ExceptionPexpect as error:
-            return f"{error}"
-        child.close()
-        return same("exit status", child.exitstatus, 0)
+        for line, answer in (
+            ("1 + 1", "2"),
+            ("var x = [1, 2, 3];", ""),
+            ("x * 2", "[2.0, 4.0, 6.0]"),
+            ("x[7] = 1", "T0324"),
+            ("x", "[1.0, 2.0, 3.0]"),
+            (":vars", "x: f64[3]"),
+            (":explain (x*3 - x*2, x*2 + x*3)", "mul: re = a*c - b*d"),
+            (":explain print", "no hidden complex"),
+            (":explain def g(x: f64[N]) -> f64[M*K] { return x; }", "T0358"),
+            ("?sqrt", "square root"),
+        ):
+            if answer not in (got := s.line(line)):
+                return f"{line}: {got}"
+        s.line("def f(x) {", "...> ")
+        s.line("  return x + 1; }")
+        problems = [same("a block", s.line("f(41)"), "i64\n42")]
+        s.send("1 + ")
+        s.until("echo", lambda: s.screen.rows[-1].endswith("1 + "))
+        s.send("\x03")
+        s.wait()
+        s.start("while true { }", 0.5)
+        s.interrupt()
+        problems.append(same("interrupted", "R0114" in s.text(), True))
+        problems.append(same("goes on", s.line("x[0]"), "f64\n1.0"))
+        s.send("\x04")
+        return first(*problems, same("exit status", s.status(), 0))
+    except (EOFError, TimeoutError) as error:
+        return f"{error}"
+    finally:
+        s.close()
 
 
 def extern_functions(toy):

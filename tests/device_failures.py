@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What fails: no device, every call of the driver, memory, and what a user interrupts."""
 import itertools
-import os
 import pathlib
 import re
 import tempfile
 
 from device import EVERYWHERE, NUMBER, Done, on_host, run
 from device_counts import N
+from programs import first, same
+from terminal import Session
 
 
 def no_device(toy):
@@ -169,90 +170,47 @@ def no_library(toy):
     return None
 
 
+def prompt(toy, *flags, **environment):
+    """A session on the fake device, which may fail to begin; rows are not broken."""
+    driver = str(pathlib.Path(toy).parent / "libtoyfakecuda.so")
+    arguments = ["--device=cuda", "--jit=always", "--no-init", *flags]
+    return Session(toy, arguments, width=2000, prompt=None, TOY_CUDA_DRIVER=driver, NO_COLOR="1", **environment)
+
+
 def run_prompt(toy, text, flags, **environment):
     """Lines at the prompt, which goes on after errors."""
-    driver = pathlib.Path(toy).parent / "libtoyfakecuda.so"
-    import pexpect
-
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder, "report")
-        env = {
-            **os.environ,
-            "TOY_CUDA_DRIVER": str(driver),
-            "TOY_FAKE_REPORT": str(report),
-            "TERM": "dumb",
-            "NO_COLOR": "1",
-            "HOME": folder,
-            **environment,
-        }
-        child = pexpect.spawn(
-            toy,
-            ["--device=cuda", "--jit=always", "--no-init", *flags],
-            env=env,
-            encoding="utf-8",
-            timeout=60,
-            echo=False,
-            dimensions=(100, 250),
-        )
-        child.delaybeforesend = None
-        child.delayafterclose = child.ptyproc.delayafterclose = 0
-        out = []
+        s = prompt(toy, *flags, TOY_FAKE_REPORT=str(report), **environment)
         try:
-            child.expect("toy> ")
+            s.wait()
             for line in text.splitlines():
-                child.sendline(line)
-                child.expect("toy> ")
-                out.append(child.before)
-            child.sendline(":quit")
-            child.expect(pexpect.EOF)
-            child.close()
-            status = child.exitstatus
-        except (pexpect.EOF, pexpect.TIMEOUT):
-            out.append(child.before if isinstance(child.before, str) else "")
-            child.close()
-            status = child.exitstatus if child.exitstatus is not None else -1
-        text = "".join(out)
-        return Done(status, text, text, report.read_text() if report.exists() else "", {})
+                s.line(line)
+            s.send(":quit\r")
+        except EOFError:
+            pass
+        try:
+            return Done(s.status(), s.text(), s.text(), report.read_text() if report.exists() else "", {})
+        finally:
+            s.close()
 
 
 def interrupted(toy):
     """Ctrl-C while a kernel does not end: the prompt is back at once, and what the host has can be worked with."""
-    import pexpect
-    import time
-
-    with tempfile.TemporaryDirectory() as folder:
-        env = {
-            **os.environ,
-            "TOY_CUDA_DRIVER": str(pathlib.Path(toy).parent / "libtoyfakecuda.so"),
-            "TERM": "dumb",
-            "NO_COLOR": "1",
-            "HOME": folder,
-            "TOY_FAKE_HANG": "1",
-        }
-        child = pexpect.spawn(
-            toy,
-            ["--device=cuda", "--jit=always", "--no-cache", "--no-init"],
-            env=env,
-            encoding="utf-8",
-            timeout=30,
-            echo=False,
-            dimensions=(100, 250),
+    s = prompt(toy, "--no-cache", TOY_FAKE_HANG="1")
+    try:
+        s.wait()
+        s.line("var y = arange(1000) * 2.0")  # comes back before the device is done
+        s.start("print(sum(y))", 0)
+        s.pause(0.5)
+        seconds = s.interrupt()
+        return first(
+            None if seconds < 0.5 else f"{seconds} s until the prompt",
+            same("interrupted", "R0114" in s.text(), True),
+            same("alive", s.line('print("still", 6 * 7)'), "still 42"),
         )
-        child.delaybeforesend = None
-        child.expect("toy> ")
-        child.sendline("var y = arange(1000) * 2.0")  # comes back before the device is done
-        child.expect("toy> ")
-        child.sendline("print(sum(y))")
-        time.sleep(0.5)
-        start = time.monotonic()
-        child.sendintr()
-        child.expect("toy> ")
-        seconds, message = time.monotonic() - start, child.before
-        child.sendline('print("still", 6 * 7)')
-        child.expect("toy> ")
-        alive = "still 42" in child.before
-        child.close(force=True)
-        return None if "R0114" in message and alive and seconds < 0.5 else f"{seconds} s\n{message}\n{child.before}"
+    finally:
+        s.close()
 
 
 def memory(toy):

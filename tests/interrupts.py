@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ctrl-C at random times in every form of loop: the prompt comes back within 100 ms, the variables are what they were,
 and the session computes on as if nothing had been. Two hundred times each at night, a few by day."""
-import os
 import random
-import signal
 import time
 
 import terminal
@@ -56,25 +54,12 @@ FORMS = {
 }
 
 
-def spent(pid):
-    with open(f"/proc/{pid}/stat") as stat:
-        user, system = stat.read().rsplit(")", 1)[1].split()[11:13]
-    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
-
-
 def until_prompt(s, text, delay):
-    """Seconds from Ctrl-C to the next prompt, or of the processor where those are fewer: the machine does other
-    things as well. None if the statement was not interrupted."""
+    """Seconds from Ctrl-C to the next prompt; None if the statement was not interrupted."""
     rows = len(s.screen.rows)
-    s.send(text + "\r")
-    s.settle(rows)
+    s.start(text, 0.02)
     time.sleep(delay)
-    before, begin = spent(s.pid), time.time()
-    os.kill(s.pid, signal.SIGINT)
-    while s.pump(0.002) or s.screen.rows[-1].rstrip() != "toy>":
-        if time.time() - begin > 20:
-            return None
-    seconds = min(time.time() - begin, spent(s.pid) - before)
+    seconds = s.interrupt()
     return seconds if "R0114" in "\n".join(s.screen.rows[rows - 1 :]) else None
 
 
@@ -87,7 +72,7 @@ def interrupted(toy, form, times):
         s.line(definition)
         begun = s.line(warm)
         for turn in range(times):
-            seconds = until_prompt(s, endless, 0.01 + 0.05 * rng.random())
+            seconds = until_prompt(s, endless, 0.05 * rng.random())
             if seconds is None or seconds >= 0.1:
                 return f"turn {turn} of {form}: {seconds} s after Ctrl-C\n{s.text()[-500:]}"
         unchanged = s.line("sum(x) == check")

@@ -8,7 +8,7 @@ import signal
 import time
 
 from programs import first, same
-from terminal import Session, session
+from terminal import Session, session, spent
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -123,20 +123,16 @@ def completion(s):
 
 def paste(s):
     block = "\n".join(f"var p{i} = ({i} + [1, 2, {{}}][0]);".replace("{}", "3") for i in range(500))
-    begin = time.time()
-    s.send("\x1b[200~" + block + "\x1b[201~")
-    s.keys("")
-    s.send("\r")
-    s.wait(timeout=60)
-    seconds = time.time() - begin
+    begin = spent(s.pid)
+    s.keys("\x1b[200~" + block + "\x1b[201~")
+    s.keys("\r")
+    seconds = spent(s.pid) - begin
     problems = [
         same("pasted lines", s.line("p499"), "f64\n500.0"),
         None if seconds < 5 else f"500 pasted lines took {seconds:.1f} s",
     ]
     s.send("\x1b[200~toy> def h(x) {\n...>   return x + 1;\n...> }\ntoy> var k = h(2)\ntoy> k\ni64\n3\n\x1b[201~")
-    s.keys("")
-    s.send("\r")
-    s.wait()
+    s.keys("\r")
     problems.append(same("copied session", s.line("k + 1"), "i64\n4"))
     return first(*problems)
 
@@ -150,17 +146,9 @@ def interrupts(s):
         ("print(rand(10000000) @ rand(10000000)); var b = sort(rand(30000000));", 4.0),
     ):
         s.line("var x = [1, 2, 3];")
-        s.send(text + "\r")
-        time.sleep(0.7)
-        os.kill(s.pid, signal.SIGINT)
-        begin = time.time()
-        while s.pump(0.05) or s.screen.rows[-1].rstrip() != "toy>":
-            if time.time() - begin > 20:
-                return f"no prompt after Ctrl-C in {text}\n{s.text()[-500:]}"
-        seconds = time.time() - begin
-        problems.append(
-            None if seconds < limit + 0.1 else f"the prompt came back {seconds:.2f} s after Ctrl-C in {text}"
-        )
+        s.start(text, 0.5)
+        seconds = s.interrupt()
+        problems.append(None if seconds < limit else f"the prompt came back {seconds:.2f} s after Ctrl-C in {text}")
         problems.append(same("variable", s.line("x"), "f64[3]\n[1.0, 2.0, 3.0]"))
     return first(*problems)
 
@@ -184,7 +172,7 @@ def interrupts_at_random(s):
         )
         time.sleep(rng.random() * 0.02)
         os.kill(s.pid, signal.SIGINT)
-        s.keys("", 0.02)
+        s.pause(0.02)
     s.keys("\x03")
     s.wait()
     return same("checksum", s.line("sum(total) == check"), "bool\ntrue")
@@ -208,9 +196,8 @@ def typed_rubbish(s):
         if "load(" in text or "read_binary" in text or text.lstrip().startswith((":", "?")):
             continue
         s.send("\x1b[200~" + text.replace("\x1b", "") + "\x1b[201~\r")
-        s.keys("", 0.05)
-        s.send("\x03")
-        s.keys("", 0.05)
+        s.pause(0.05)
+        s.keys("\x03")
         if os.waitpid(s.pid, os.WNOHANG) != (0, 0):
             return f"the session ended at {text!r}"
     s.wait()
@@ -243,8 +230,7 @@ def resized(s):
     s.screen.width = 60
     os.kill(s.pid, signal.SIGWINCH)
     s.keys("")
-    s.send("]; sum(wide)\r")
-    s.keys("")
+    s.keys("]; sum(wide)\r")
     return same("sum after a resize", "40.0" in s.text(), True)
 
 

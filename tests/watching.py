@@ -1,12 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that are watched while they run: `:profile`, `breakpoint()` and what can be done there, `--perf`."""
-import os
 import pathlib
 import re
-import signal
 import subprocess
-import tempfile
-import time
 
 import screens
 from programs import first, same
@@ -116,10 +112,8 @@ def profile_changes_nothing(s):
     shown = s.line(":profile x = f(2000000)", timeout=60)
     before = s.line(":guards f")
     error = s.line(":profile [1, 2][f(1000000) > 1]")
-    s.send(":profile while true { }\r")
-    time.sleep(1)
-    os.kill(s.pid, signal.SIGINT)
-    s.wait()
+    s.start(":profile while true { }", 0.5)
+    s.interrupt()
     stopped = s.text()
     return first(
         same("table", "own time" in shown and "in compiled code" in shown, True),
@@ -213,10 +207,8 @@ def breakpoints(s):
         same("stops again", s.line(call, stop)[:10], "stopped at"),
     ]
     s.line("var n = 0", stop)
-    s.send("while true { n += 1; }\r")
-    time.sleep(0.5)
-    os.kill(s.pid, signal.SIGINT)
-    s.wait(stop)
+    s.start("while true { n += 1; }")
+    s.interrupt(stop)
     problems += [
         same("Ctrl-C", "R0114" in s.text(), True),
         same("the locals after it", s.line("z", stop), "f64\n6.0"),
@@ -262,14 +254,10 @@ def exit_at_stops(toy):
             for line in lines[:-1]:
                 s.line(line, "dbg> ")
             s.send(lines[-1] + "\r")
-            while True:
-                s.pump(5)
-        except EOFError:
-            pass
-        text, status = s.text(), os.waitstatus_to_exitcode(os.waitpid(s.pid, 0)[1])
-        os.close(s.fd)
-        if status != 3 or "error" in text:
-            return f"{lines}: {status}\n{text}"
+            if s.status() != 3 or "error" in s.text():
+                return f"{lines}: {s.ended}\n{s.text()}"
+        finally:
+            s.close()
     return None
 
 
