@@ -271,9 +271,7 @@ Value *KernelEmitter::launchMap(Value *site, ArrayRef<Value *> sizes, int64_t wi
     captureMultiple(rootType.getDim(sizes.size() - 1), sizes.back(), width);
   Value *out = capture(callerOut), *n = capture(count),
         *first = k.CreateMul(threadNumber(), i64(width), "", true, true);
-  SmallVector<Value *> inner;
-  for (Value *v : sizes)
-    inner.push_back(capture(v));
+  SmallVector<Value *> inner = captureAll(sizes);
   auto steps = [&](int64_t number) {
     storeNeighbours(Output(root, out), first,
                     sizes.empty() ? Indices()

@@ -44,8 +44,7 @@ Value *KernelEmitter::launchPositionOfRows(mlir::Operation *op, Value *site) {
   Value *count = product(callerSizesOf(x, axes.reduced)), *rows = product(outerSizes);
   begin();
   Value *out = capture(callerOut), *n = capture(count), *height = capture(rows);
-  for (Value *v : outerSizes)
-    sizes.push_back(capture(v));
+  sizes = captureAll(outerSizes);
   auto [row, lane] = warpAndLane();
   guarded(k.CreateICmpSLT(row, height), [&, row = row, lane = lane] {
     Indices outer = decode(row, sizes);
@@ -75,9 +74,7 @@ Value *KernelEmitter::launchPositionOfBlocks(mlir::Operation *op, Value *site) {
   auto kernelFor = [&](Value *wanted, function_ref<Value *(Value *, Value *, const Indices &)> body) {
     Value *out = capture(callerOut), *height = capture(wanted),
           *each = capture(wanted == rows ? caller.getInt64(1) : blocks);
-    SmallVector<Value *> sizes;
-    for (Value *v : outerSizes)
-      sizes.push_back(capture(v));
+    SmallVector<Value *> sizes = captureAll(outerSizes);
     auto [number, lane] = warpAndLane();
     guarded(k.CreateICmpSLT(number, height), [&, number = number, lane = lane] {
       Value *position = body(number, lane, decode(k.CreateUDiv(number, each), sizes));
@@ -131,8 +128,7 @@ Value *KernelEmitter::launchPosition(mlir::Operation *op, Value *site) {
   if (!axes.alongLast) {
     begin();
     Value *out = capture(callerOut), *n = capture(count), *height = capture(rows), *thread = threadNumber();
-    for (Value *v : outerSizes)
-      sizes.push_back(capture(v));
+    sizes = captureAll(outerSizes);
     guarded(k.CreateICmpSLT(thread, height),
             [&] { scalars.store(DType::I64, out, thread, {columnPosition(op, decode(thread, sizes), n)}); });
     return finishLaunch(rows, {{DType::I64, all}}, site);

@@ -54,9 +54,7 @@ Value *KernelEmitter::launchRows(Value *site, int64_t width) {
     (type.getDims().back().is(1) ? ofRows : whole).emplace_back(value, capture(out));
     results.push_back({type.getDtype(), sizesOf(value)});
   }
-  SmallVector<Value *> sizes;
-  for (Value *v : outerSizes)
-    sizes.push_back(capture(v));
+  SmallVector<Value *> sizes = captureAll(outerSizes);
   guarded(k.CreateICmpSLT(row, height), [&] {
     Indices outer = decode(row, sizes), first = outer;
     first.push_back(i64(0));
@@ -279,8 +277,7 @@ Value *KernelEmitter::launchReductionOfRows(mlir::Operation *op, Value *site) {
   Value *count = product(callerSizesOf(x, axes.reduced)), *rows = product(outerSizes);
   begin();
   Value *out = capture(callerOut), *n = capture(count), *height = capture(rows);
-  for (Value *v : outerSizes)
-    sizes.push_back(capture(v));
+  sizes = captureAll(outerSizes);
   auto [row, lane] = warpAndLane();
   guarded(k.CreateICmpSLT(row, height), [&, row = row, lane = lane] {
     Element total = rowFold(op, decode(row, sizes), lane, n);
@@ -298,8 +295,7 @@ Value *KernelEmitter::launchReductionOfColumns(mlir::Operation *op, Value *site)
   Value *count = product(callerSizesOf(x, axes.reduced)), *columns = product(outerSizes);
   begin();
   Value *out = capture(callerOut), *n = capture(count), *number = capture(columns), *thread = threadNumber();
-  for (Value *v : outerSizes)
-    sizes.push_back(capture(v));
+  sizes = captureAll(outerSizes);
   guarded(k.CreateICmpSLT(thread, number), [&] {
     Element total = threadFold(op, decode(thread, sizes), i64(0), n, 1, knownFoldLength(op).value_or(0));
     scalars.store(dtype, out, thread, total);
@@ -319,8 +315,7 @@ Value *KernelEmitter::launchReductionOfBlocks(mlir::Operation *op, Value *site) 
         *pieces = caller.CreateMul(rows, blocks);
   begin();
   Value *out = capture(callerOut), *n = capture(count), *number = capture(pieces);
-  for (Value *v : outerSizes)
-    sizes.push_back(capture(v));
+  sizes = captureAll(outerSizes);
   auto [piece, lane] = warpAndLane();
   guarded(k.CreateICmpSLT(piece, number), [&, piece = piece, lane = lane] {
     Value *row = i64(0), *block = piece;

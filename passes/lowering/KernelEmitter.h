@@ -93,6 +93,9 @@ private:
   // In the kernel.
   llvm::Value *parameter(llvm::Value *callerValue);
   llvm::Value *capture(llvm::Value *callerValue); ///< constants as they are
+  llvm::SmallVector<llvm::Value *> captureAll(llvm::ArrayRef<llvm::Value *> callerValues) {
+    return llvm::map_to_vector(callerValues, [&](llvm::Value *v) { return capture(v); });
+  }
   bool isAnyNumber(mlir::Value scalar, llvm::Value *part) const;
   llvm::Value *size(mlir::Value value, int64_t axis) { return capture(callerSize(value, axis)); }
   llvm::Value *integer(mlir::Value scalar) { return capture(callerInteger(scalar)); }

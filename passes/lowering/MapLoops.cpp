@@ -63,9 +63,7 @@ void KernelEmitter::emitMap() {
   if (oneLoop)
     loopOverRow(rangeBegin, rangeEnd, {}, [&](Value *i) { store(out, i, sizes.empty() ? Indices() : Indices{i}); });
   else {
-    SmallVector<Value *> inner;
-    for (Value *v : sizes)
-      inner.push_back(capture(v));
+    SmallVector<Value *> inner = captureAll(sizes);
     loop(rangeBegin, rangeEnd, [&](Value *row) {
       Indices outer = decode(row, ArrayRef(inner).drop_back());
       Value *base = k.CreateMul(row, inner.back(), "", true, true);

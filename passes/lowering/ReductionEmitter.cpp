@@ -324,9 +324,7 @@ void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
   flat = axes.outer.empty() && isAllElementwise(x);
   begin();
   Value *out = capture(callerOut), *n = capture(length);
-  SmallVector<Value *> sizes;
-  for (Value *v : outerSizes)
-    sizes.push_back(capture(v));
+  SmallVector<Value *> sizes = captureAll(outerSizes);
   loop(rangeBegin, rangeEnd, [&](Value *row) {
     Indices outer = decode(row, sizes);
     // total over blocks, in order
@@ -373,9 +371,7 @@ void KernelEmitter::emitColumnReduction(mlir::Operation *op) {
   Value *count = product(reducedSizes), *columns = outerSizes.back(), *rows = product(ArrayRef(outerSizes).drop_back());
   begin();
   Value *out = capture(callerOut), *n = capture(count), *width = capture(columns), *height = capture(rows);
-  SmallVector<Value *> sizes;
-  for (Value *v : ArrayRef(outerSizes).drop_back())
-    sizes.push_back(capture(v));
+  SmallVector<Value *> sizes = captureAll(ArrayRef(outerSizes).drop_back());
   // The range goes over columns, so that threads own columns and the order does not depend on them. Without columns,
   // rows are not counted.
   height = k.CreateSelect(k.CreateICmpSLT(rangeBegin, rangeEnd), height, i64(0));
