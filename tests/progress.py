@@ -9,15 +9,14 @@ import tempfile
 import time
 
 from screens import screens
-from terminal import Session
+from terminal import DEADLINE, Session
 
 LOOP = r"loop (?:[█░]{24} )?(?:\d+/\d+ )?\d+ %(?: \d+:\d\d left)?"
-BUSY = "var t = clock(); while clock() - t < 0.3 { }"
 
 
-def drawn(s, pattern, seconds=20):
+def drawn(s, pattern):
     """The last row when it is a line of progress; else None."""
-    end = time.time() + seconds
+    end = time.time() + DEADLINE
     while time.time() < end:
         s.pump(0.05)
         rows = s.shown()
@@ -32,9 +31,9 @@ def counted(row):
 
 
 def take_long(s, text, begun):
-    """Runs a text that would be done too soon: the process stands still for a second."""
-    s.send(text)
-    time.sleep(begun)
+    """Runs a text that would be done too soon: the process, which has computed for so many seconds, stands still for
+    one."""
+    s.start(text, begun)
     os.kill(s.pid, signal.SIGSTOP)
     time.sleep(1)
     os.kill(s.pid, signal.SIGCONT)
@@ -42,26 +41,26 @@ def take_long(s, text, begun):
 
 def loops(s):
     """It counts up, stands below what is printed, and is gone at the end."""
-    s.send(f"for i in range(16) {{ {BUSY} if i % 4 == 3 {{ print(i); }} }}\r")
+    s.send("for i in range(32) { sleep(0.2); if i % 8 == 7 { print(i); } }\r")
     first = drawn(s, LOOP)
     time.sleep(1)
     later = drawn(s, LOOP)
-    if first and later and not 2 <= counted(first[-1]) < counted(later[-1]) <= 16:
+    if first and later and not 2 <= counted(first[-1]) < counted(later[-1]) <= 32:
         s.problems.append(f"{first[-1]}, then {later[-1]}")
     if later and [row for row in later if row.startswith("loop")] != later[-1:]:
         s.problems.append("more than one line:\n" + "\n".join(later))
     drawn(s, "toy>")
-    if s.shown()[-5:] != ["3", "7", "11", "15", "toy>"] or any(row.startswith("loop") for row in s.shown()):
+    if s.shown()[-5:] != ["7", "15", "23", "31", "toy>"] or any(row.startswith("loop") for row in s.shown()):
         s.problems.append("the end:\n" + "\n".join(s.shown()))
 
 
-def compiled(s):
-    """A loop of machine code in one that the statement leads with, and Ctrl-C."""
-    s.keys("var sum = 0.0\r")
+def interrupted(s, declaration, loop, turns):
+    """A loop that would last says how many turns it has, and Ctrl-C ends it and its line."""
+    s.keys(declaration + "\r")
     s.clear()
-    s.send("for i in range(2000000) { for j in range(i) { sum += sin(f64(j)); } }\r")
+    s.send(loop + "\r")
     rows = drawn(s, LOOP)
-    if rows and "/2000000" not in rows[-1]:
+    if rows and f"/{turns}" not in rows[-1]:
         s.problems.append(rows[-1])
     os.kill(s.pid, signal.SIGINT)
     drawn(s, "toy>")
@@ -69,16 +68,14 @@ def compiled(s):
         s.problems.append("Ctrl-C:\n" + "\n".join(s.shown()))
 
 
+def compiled(s):
+    """A loop of machine code in one that the statement leads with."""
+    interrupted(s, "var sum = 0.0", "for i in range(2000000) { for j in range(i) { sum += sin(f64(j)); } }", 2000000)
+
+
 def strips(s):
     """A loop whose turns are vector code, in which nothing is called."""
-    s.keys("var x = 0.1;\r")
-    s.clear()
-    s.send("for i in range(4000000000) { x = 3.7 * x * (1.0 - x); }\r")
-    rows = drawn(s, LOOP)
-    os.kill(s.pid, signal.SIGINT)
-    drawn(s, "toy>")
-    if rows and "/4000000000" not in rows[-1]:
-        s.problems.append(rows[-1])
+    interrupted(s, "var x = 0.1;", "for i in range(4000000000) { x = 3.7 * x * (1.0 - x); }", 4000000000)
 
 
 def narrow(s):
@@ -93,8 +90,8 @@ def narrow(s):
 def unfinished_rows(s):
     """A text that stands in its row is not drawn over."""
     s.send('for i in range(6) { print(".", end = ""); sleep(0.4); }\r')
-    end, seen = time.time() + 4, set()
-    while time.time() < end:
+    end, seen = time.time() + DEADLINE, set()
+    while time.time() < end and s.shown()[-2:] != ["......", "toy>"]:
         s.pump(0.05)
         seen.update(s.shown())
     if any("%" in row for row in seen) or s.shown()[-2:] != ["......", "toy>"]:
@@ -108,28 +105,28 @@ def loading(s):
             line = ",".join("-12345.678901234" for _ in range(20)) + "\n"
             for _ in range(60):
                 file.write(line * 5000)
-        take_long(s, f'var m = load("{path}"); print(m.shape);\r', 0.1)
+        take_long(s, f'var m = load("{path}"); print(m.shape);', 0.1)
         drawn(s, r"load large.csv ([█░]{24} )?\d+\.\d/\d+\.\d MB \d+ % \d+:\d\d left")
-        drawn(s, "toy>", 60)
+        drawn(s, "toy>")
         if "(300000, 20)" not in s.shown():
             s.problems.append("\n".join(s.shown()))
 
 
 def compiling(s):
-    """A statement that calls hundreds of functions, each with a loop."""
+    """A statement that calls many functions, each with a loop."""
     body = "s += sin(x * i + {0}.5) * cos(x) + sqrt(x + s * s); if s > {0} {{ s = s / 2.0; }}"
     head = "def f{0}(x) {{ var s = 0.0; for i in range(200000) {{ "
-    functions = [(head + body + " }} return s; }}").format(i) for i in range(400)]
+    functions = [(head + body + " }} return s; }}").format(i) for i in range(150)]
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "many.toy")
         with open(path, "w") as file:
-            calls = " + ".join(f"f{i}(1.5)" for i in range(400))
+            calls = " + ".join(f"f{i}(1.5)" for i in range(150))
             file.write("\n".join(functions) + f"\ndef all_of_them() {{ return {calls}; }}\n")
         s.keys(f":load {path}\r")
         s.clear()
-        take_long(s, "all_of_them() > 0\r", 0.4)
-        drawn(s, r"compiling( \d+/\d+ functions)? \d:\d\d", 60)
-        drawn(s, "toy>", 100)
+        take_long(s, "all_of_them() > 0", 0.4)
+        drawn(s, r"compiling( \d+/\d+ functions)? \d:\d\d")
+        drawn(s, "toy>")
         s.expect("the end", "toy> all_of_them() > 0", "bool", "true", "toy> ")
 
 
