@@ -10,7 +10,6 @@ import json
 import os
 import pathlib
 import shutil
-import signal
 import statistics
 import subprocess
 import sys
@@ -18,18 +17,13 @@ import tempfile
 import threading
 import time
 
-from cuda_cases import CASES, formatted
-
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+import processes  # noqa: E402
+from cuda_cases import CASES, formatted  # noqa: E402
+
 ROUNDS, WARM = 30, 5
 PEERS = ["torch", "cupy", "jax", "torch compiled"]  # what takes longest last
-
-
-def ended(child):
-    try:
-        os.killpg(child.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 def toy_ms(arguments, case, rounds):
@@ -43,22 +37,12 @@ def toy_ms(arguments, case, rounds):
         path.write_text(f"{formatted(case.toy, sizes)}\n{loop}\n")
         stats = pathlib.Path(folder, "stats")
         command = [arguments.toy, f"--stats={stats}", *flags, str(path)]
-        child = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        try:
-            said, problem = child.communicate(timeout=arguments.limit)
-        except subprocess.TimeoutExpired:
-            ended(child)
-            return f"not done after {arguments.limit} s"
-        counts = json.loads(stats.read_text())["cuda"] if child.returncode == 0 else {}
+        status, said, problem = processes.run(command, arguments.limit, stderr=subprocess.PIPE)
+        counts = json.loads(stats.read_text())["cuda"] if status == 0 else {}
+    if status is None:
+        return said
     times = [float(line) for line in said.split()]
-    if child.returncode or len(times) != rounds + WARM:
+    if status or len(times) != rounds + WARM:
         return (problem.splitlines() or ["failed"])[0]
     if counts["sequences"] < rounds + WARM:
         return f"{counts['sequences']} sequences ran, not {rounds + WARM}"
@@ -77,19 +61,11 @@ def peer_ms(arguments, peer, names, end):
             "small" if arguments.small else "full",
             *left,
         ]
-        child = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            start_new_session=True,
-        )
+        child = processes.start(command, stderr=subprocess.DEVNULL)
         before, opening = len(left), True
         while True:
-            timer = threading.Timer(
-                min(3 * arguments.limit if opening else arguments.limit, max(end - time.monotonic(), 1)), ended, [child]
-            )
+            limit = 3 * arguments.limit if opening else arguments.limit
+            timer = threading.Timer(min(limit, max(end - time.monotonic(), 1)), processes.end, [child])
             timer.start()
             line = child.stdout.readline()
             timer.cancel()
@@ -101,7 +77,7 @@ def peer_ms(arguments, peer, names, end):
             else:
                 rows[row["name"]] = row.get("ms", row.get("problem"))
                 left.remove(row["name"])
-        ended(child)
+        processes.end(child)
         child.wait()
         if "version" not in rows:  # it is not installed, or sees no device
             return {}

@@ -14,7 +14,6 @@ import os
 import pathlib
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -25,6 +24,7 @@ import device_counts
 import device_kernels
 import device_numbers
 import device_ropes
+import processes
 from device import EVERYWHERE, GRAPHS, run, same_bits
 from programs import expected_lines
 
@@ -163,8 +163,17 @@ def cases_of_a_device():
     yield from numbers(["parts of f64", "parts of f16", "ropes of f64", "ropes of f16", "further folds"])
 
 
+def unknown_names(toy):
+    """Names of no case are an error that tells the names."""
+    for words in ("--case=frist", "--only=frist"):
+        status, said = processes.run([sys.executable, __file__, toy, words], 60)
+        if status != 2 or "frist" not in said or "first" not in said:
+            return f"{words}: {status} {said}"
+
+
 def all_cases():
     """What other modules do not have, on the fake device."""
+    yield "device: cases of a real one, unknown names", unknown_names
     for name, check in cases_of_a_device():
         if name == "first" or name.startswith(("functions", "transforms")):
             yield f"device: cases of a real one, {name}", check
@@ -174,23 +183,8 @@ def in_process(arguments, name):
     """A case in a process group of its own, which ends with it."""
     command = [sys.executable, __file__, arguments.toy, f"--case={name}"]
     begin = time.monotonic()
-    child = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    )
-    try:
-        said, _ = child.communicate(timeout=arguments.limit)
-        status = "passed" if child.returncode == 0 else "failed"
-    except subprocess.TimeoutExpired:
-        os.killpg(child.pid, signal.SIGKILL)
-        said, status = f"not done after {arguments.limit} s", "failed"
-    if said.startswith("skipped"):
-        status = "skipped"
+    status, said = processes.run(command, arguments.limit)
+    status = "skipped" if said.startswith("skipped") else "passed" if status == 0 else "failed"
     return {
         "name": name,
         "status": status,
@@ -255,6 +249,7 @@ def write(report, out, name):
 
 
 def parsed():
+    """The arguments; names of no case are an error."""
     parser = argparse.ArgumentParser()
     parser.add_argument("toy", type=os.path.abspath)
     parser.add_argument("--case")
@@ -263,7 +258,14 @@ def parsed():
     parser.add_argument("--limit", type=float, default=60, help="seconds a case may take")
     parser.add_argument("--budget", type=float, default=470, help="seconds for all of them")
     parser.add_argument("--out", type=pathlib.Path, default=os.environ.get("OUT") or device.ROOT / "bench/results")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    names = [name for name, _ in cases_of_a_device()]
+    if arguments.case and arguments.case not in names:
+        parser.error(f"--case: there is no `{arguments.case}`, but {', '.join(names)}")
+    arguments.names = [name for name in names if arguments.only in name]
+    if not arguments.names:
+        parser.error(f"--only: no case has `{arguments.only}` in its name; there are {', '.join(names)}")
+    return arguments
 
 
 def main():
@@ -277,10 +279,9 @@ def main():
     print("\n".join(lines), flush=True)
     if not usable:
         return 1
-    names = [name for name, _ in cases_of_a_device() if arguments.only in name]
     with tempfile.TemporaryDirectory() as folder:
         os.environ.update({"HOME": folder, "XDG_CACHE_HOME": folder, "TMPDIR": folder, "TOY_FILL_FRESH": "1"})
-        cases = run_all(arguments, names)
+        cases = run_all(arguments, arguments.names)
     statuses = [case["status"] for case in cases]
     totals = {status: statuses.count(status) for status in ("passed", "failed", "skipped", "left out")}
     report = {"date": f"{datetime.date.today()}", "about": lines, "jobs": arguments.jobs, "totals": totals}

@@ -72,8 +72,12 @@ MUTANTS = [
     (
         "angles of polar forms do not matter",
         PASS,
-        "{{radius.getAsOpaquePointer(), t.getAsOpaquePointer()}, mul}",
-        "{{radius.getAsOpaquePointer(), nullptr}, mul}",
+        "cosines.insert({{radius.getAsOpaquePointer(), t.getAsOpaquePointer()}, mul});\n"
+        "      if (Value t = angle(mul, SinOp(), radius))\n"
+        "        sines.insert({{radius.getAsOpaquePointer(), t.getAsOpaquePointer()}, mul});",
+        "cosines.insert({{radius.getAsOpaquePointer(), nullptr}, mul});\n"
+        "      if (angle(mul, SinOp(), radius))\n"
+        "        sines.insert({{radius.getAsOpaquePointer(), nullptr}, mul});",
     ),
     ("polar forms are not found", PASS, "it != sines.end() && it->second != cosine", "false"),
     (

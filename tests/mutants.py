@@ -1,76 +1,52 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Breaks the arithmetic of sizes, the resolution of names, the recognizer of complex products, what runs on devices, or
-what several processes do, in one place at a time and sees that the tests notice. Builds a copy of the sources in
-build/mutants; takes some minutes, so it is not part of `make test`: `make mutants ARGS=sizes` (or `names`,
-`recognition`, `device`, `ranks`; behind it parts of mutants' names, as `a|b`). Ends with `N caught, N missed`."""
+what several processes do, in one place at a time and sees that the tests notice: `make mutants ARGS=sizes` (or `names`,
+`recognition`, `device`, `ranks`; behind it parts of mutants' names, as `a|b`, or `new`: those that no test has noticed
+yet). Ends with a line `KIND: N caught, N missed` for each.
+
+The sources stay as they are: compilers are given another text for one of them, and its objects are linked in front of
+build/release's libraries, as many mutants at a time as there are processors. Of the tests the one that noticed a mutant
+last time comes first (mutants_caught.json, which is written anew), then those that notice other mutants, then all of
+the kind. A test that fails without mutants, too, notices nothing."""
+import collections
+import concurrent.futures
 import dataclasses
+import functools
+import json
 import os
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
+import tempfile
+import threading
 
+import environment
+import processes
 from mutant_rows_device import DEVICE_MODULES, DEVICE_MUTANTS
-from mutant_rows_recognition import MUTANTS
 from mutant_rows_front import NAMES_MUTANTS, SIZES_MUTANTS
 from mutant_rows_ranks import RANKS_MUTANTS
+from mutant_rows_recognition import MUTANTS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-COPY = ROOT / "build/mutants/source"
-BUILD = ROOT / "build/mutants/build"
+RECORD = ROOT / "tests/mutants_caught.json"
 LIT = "/usr/lib/llvm-22/bin/lit"
-
-
-def changed(text, before, after):
-    """The text with something else in a place, however the place is broken into lines; None where there is no such
-    place."""
-    place = r"\s*".join(re.escape(token) for token in re.findall(r"\w+|[^\w\s]", before))
-    mutant, count = re.subn(place, lambda _: after, text)
-    return mutant if count else None
-
-
-def places_gone():
-    """Mutants whose place is no longer in the sources."""
-    return [
-        name
-        for kind in KINDS.values()
-        for name, path, before, after in kind.mutants
-        if changed((ROOT / path).read_text(), before, after) is None
-    ]
-
-
-def build():
-    done = subprocess.run(
-        [
-            "cmake",
-            "--build",
-            str(BUILD),
-            "--target",
-            "toy",
-            "toy-opt",
-            "toy-check",
-            "toyfakecuda",
-            "unit-tests",
-            "--",
-            "--quiet",
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    return None if done.returncode == 0 else done.stdout
+BUDGET = 1800  # seconds for all tests of a mutant
+EVERY = "nightly or not nightly"
+QUICKLY = "-O0 -Xclang -fno-validate-pch"  # headers that were compiled with -O3 are taken all the same
+UNITS, TEXTS = "unit tests", "lit"  # as names of tests
 
 
 @dataclasses.dataclass
 class Kind:
-    """Mutants, and the tests that are to notice them, from the quickest on."""
+    """Mutants, and the tests that are to notice them."""
 
     mutants: list
     pytest: tuple
     units: str = ""  # a filter of GoogleTest
     texts: tuple = ()  # of tests/passes
+    programs: tuple = ()  # beside toy and toy-check
 
 
 KINDS = {
@@ -78,110 +54,181 @@ KINDS = {
         SIZES_MUTANTS,
         ("size_places.py", "declared_sizes.py", "dynamic.py", "symbolic.py", "names.py", "-m", "not nightly"),
         units="Dim*:ShapeFacts*",
+        programs=("unit-tests",),
     ),
     "names": Kind(
         NAMES_MUTANTS,
         ("names.py", "metamorphic.py", "closures.py", "modules.py", "attempts.py", "watching.py", "reference_docs.py")
         + ("cases.py", "dynamic.py", "-m", "not nightly"),
     ),
-    "recognition": Kind(MUTANTS, ("recognition.py",), texts=("recognize-complex",)),
+    "recognition": Kind(
+        MUTANTS,
+        ("recognition.py", "-m", EVERY),
+        texts=("recognize-complex",),
+        programs=("toy-opt",),
+    ),
     "device": Kind(
         DEVICE_MUTANTS,
         ("buckets.py", "device.py", *(f"device_{part}.py" for part in DEVICE_MODULES))
-        + ("-k", "not (ptxas or nvcc or auto or off or unpack)"),
+        + ("-m", EVERY, "-k", "not (ptxas or nvcc or auto or off or unpack)"),
         texts=("pad-to-buckets", "fuse-row-reductions"),
+        programs=("toy-opt",),
     ),
     "ranks": Kind(
         RANKS_MUTANTS,
-        ("ranks.py", "ranks_values.py", "ranks_faults.py", "-k", "not (faults or all or example or programs)"),
+        ("ranks.py", "ranks_values.py", "ranks_faults.py", "-m", EVERY)
+        + ("-k", "not (faults or all or example or programs)"),
     ),
 }
 
 
-def fails(command):
-    try:
-        return (
-            subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120).returncode != 0
-        )
-    except subprocess.TimeoutExpired:
-        return True
+def changed(text, before, after):
+    """The text with something else in a place, however that is broken into lines, and how often it stands there."""
+    place = r"\s*".join(re.escape(token) for token in re.findall(r"\w+|[^\w\s]", before))
+    return re.subn(place, lambda _: after, text)
 
 
-def first_failure(kind):
-    """The name of a test that fails, or None."""
-    if kind.units and fails([BUILD / "unit-tests", f"--gtest_filter={kind.units}"]):
-        return "unit tests"
-    if kind.texts and fails(
-        [LIT, "-q", f"--param=build={BUILD}", *(ROOT / f"tests/passes/{t}.mlir" for t in kind.texts)]
-    ):
-        return "lit"
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-x",
-            "-n",
-            "auto",
-            f"--build={BUILD}",
-            "-m",
-            "nightly or not nightly",
-            *kind.pytest,
-        ],
-        cwd=ROOT / "tests",
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    failed = [line for line in done.stdout.splitlines() if line.startswith("FAILED ")]
-    return None if done.returncode == 0 else failed[0].removeprefix("FAILED ") if failed else "pytest"
+def wrong_places():
+    """Mutants whose place does not stand in the sources, or twice."""
+    return [
+        (name, count)
+        for kind in KINDS.values()
+        for name, path, before, after in kind.mutants
+        if (count := changed((ROOT / path).read_text(), before, after)[1]) != 1
+    ]
+
+
+def record():
+    """For each kind the mutants and the tests that noticed them."""
+    return json.loads(RECORD.read_text()) if RECORD.exists() else {}
+
+
+def run(command, cwd=ROOT):
+    return processes.run(command, BUDGET, alone=True, cwd=cwd)
+
+
+class Build:
+    """What ninja knows of a build: which commands read a source, and how programs are linked."""
+
+    def __init__(self, folder):
+        self.folder, self.readers = folder, collections.defaultdict(list)
+        for text in self.ninja("-t", "deps").split("\n\n"):
+            output, *sources = text.split("\n    ")
+            for source in sources:
+                self.readers[source].append(output.split(":")[0])
+
+    def ninja(self, *words):
+        return processes.run(["ninja", "-C", self.folder, "--quiet", *words], BUDGET, cwd=ROOT)[1]
+
+    def outputs(self, source):
+        """What is compiled from a source: objects, or texts for devices and the object that holds them."""
+        if source.suffix != ".cu":
+            return [output for output in self.readers[str(source)] if re.search(r"/toy_\w+\.dir/.*\.o$", output)]
+        texts = re.findall(r"^    (\S+\.ptx)$", self.ninja("-t", "query", source).split("outputs:")[1], re.M)
+        return [*texts, "runtime/CMakeFiles/toy_kernel_text.dir/cuda/KernelText.cpp.o"]
+
+    def command(self, output):
+        """How it is made, without ccache and lists of what was read."""
+        command = self.ninja("-t", "commands", "-s", output).strip()
+        return re.sub(r"^ccache |-MD -MT \S+ -MF \S+ ", "", command)
+
+    def shell(self, command):
+        status, said = processes.run(["sh", "-c", command], BUDGET, cwd=self.folder)
+        if status:
+            raise RuntimeError(f"it does not compile: {command}\n{said}")
+
+    def build_mutant(self, mutant, programs, folder):
+        """Compiles a source that is not as on disk, and links the objects in front of the libraries that have them."""
+        _, path, before, after = mutant
+        (folder / "source").write_text(changed((ROOT / path).read_text(), before, after)[0])
+        file = {"type": "file", "name": f"{ROOT / path}", "external-contents": f"{folder / 'source'}"}
+        (folder / "overlay").write_text(json.dumps({"version": 0, "use-external-names": False, "roots": [file]}))
+        objects = []
+        for output in self.outputs(ROOT / path):
+            target = folder / output
+            target.parent.mkdir(parents=True, exist_ok=True)
+            command = re.sub(rf"(?<!\S)({self.folder}/)?{re.escape(output)}", str(target), self.command(output))
+            command = command.replace("--embed-dir=", f"--embed-dir={folder}/runtime --embed-dir=")
+            flags, objects = (QUICKLY, [*objects, str(target)]) if target.suffix == ".o" else ("", objects)
+            self.shell(re.sub(r"(?= -c )", f" -ivfsoverlay {folder}/overlay {flags}", command))
+        first = " ".join(objects) + " -Wl,--allow-multiple-definition,--strip-all"
+        for program in programs:
+            self.shell(self.command(program).replace(f" -o {program} ", f" {first} -o {folder / program} "))
+
+
+class Tests:
+    """The tests of a kind: programs without mutants, and which tests noticed something so far."""
+
+    def __init__(self, kind, sound, noticed):
+        self.kind, self.noticed = kind, noticed
+        self.lock = threading.Lock()
+        self.fails_always = functools.cache(lambda test: self.failing(test, sound) is not None)
+
+    def failing(self, test, programs):
+        """The name of the test, or for None of one of the kind, if it fails."""
+        if test == UNITS:
+            return UNITS if run([programs / "unit-tests", f"--gtest_filter={self.kind.units}"])[0] != 0 else None
+        if test == TEXTS:
+            files = [ROOT / f"tests/passes/{text}.mlir" for text in self.kind.texts]
+            return TEXTS if run([LIT, "-q", f"--param=build={programs}", *files])[0] != 0 else None
+        with tempfile.NamedTemporaryFile("w") as order:
+            order.writelines(f"{name}\n" for name, _ in collections.Counter(list(self.noticed.values())).most_common())
+            order.flush()
+            command = [sys.executable, "-m", "pytest", "-x", "-p", "mutant_tests", f"--build={programs}"]
+            command += [f"--first={order.name}", *([test, "-m", EVERY] if test else self.kind.pytest)]
+            status, said = run(command, ROOT / "tests")
+        found = re.search(r"^NOTICED (.*)", said, re.M)
+        if status not in (0, 1) and not (test and status == 4) or status == 1 and not found:  # 4: is no longer there
+            raise RuntimeError(f"status {status} of {' '.join(map(str, command))}\n{said}")
+        return found and found[1]
+
+    def notice(self, name, programs):
+        """The test that fails with the mutant only, or None."""
+        known = self.noticed.get(name)
+        others = [UNITS] * bool(self.kind.units) + [TEXTS] * bool(self.kind.texts) + [None]
+        for test in [known, *others] if known else others:
+            found = self.failing(test, programs)
+            if found and found != known:
+                with self.lock:
+                    if self.fails_always(found) or not self.failing(found, programs):
+                        raise RuntimeError(f"{found} fails without mutants, too, or not always")
+            if found:
+                return found
+        return None
+
+
+def run_kind(name, build, only, folder):
+    kind, noticed = KINDS[name], record().get(name, {})
+    tests, count = Tests(kind, build.folder, noticed), collections.Counter()
+
+    def look(mutant):
+        programs, test = pathlib.Path(tempfile.mkdtemp(dir=folder)), None
+        try:
+            build.build_mutant(mutant, ["toy", "toy-check", *kind.programs], programs)
+            os.symlink(build.folder / "libtoyfakecuda.so", programs / "libtoyfakecuda.so")
+            test = tests.notice(mutant[0], programs)
+            print(f"caught {mutant[0]}: {test}" if test else f"MISSED {mutant[0]}", flush=True)
+        except RuntimeError as problem:
+            print(f"MISSED {mutant[0]}: {problem}", flush=True)
+        shutil.rmtree(programs)
+        with tests.lock:
+            count[test is not None] += 1
+            noticed.pop(mutant[0], None)
+            noticed.update({mutant[0]: test} if test else {})
+            RECORD.write_text(json.dumps({**record(), name: noticed}, indent=1, sort_keys=True) + "\n")
+
+    is_chosen = lambda name: name not in noticed if only == "new" else any(part in name for part in only.split("|"))
+    chosen = [mutant for mutant in kind.mutants if is_chosen(mutant[0])]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(look, chosen))
+    print(f"{name}: {count[True]} caught, {count[False]} missed", flush=True)
+    return count[False]
 
 
 def main(kinds, only=""):
-    for name in subprocess.run(
-        ["git", "ls-files"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
-    ).stdout.split():
-        target = COPY / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if not target.exists() or target.read_bytes() != (ROOT / name).read_bytes():
-            shutil.copyfile(ROOT / name, target)
-    environment = {**os.environ, "CC": "clang-22", "CXX": "clang++-22"}
-    subprocess.run(
-        ["cmake", "--preset", "release", "-S", str(COPY), "-B", str(BUILD)],
-        cwd=COPY,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        check=True,
-    )
-    problem = build()
-    caught = missed = 0
-    for kind in kinds:
-        if problem or first_failure(KINDS[kind]):
-            print(problem or "the tests fail without mutants")
-            return 1
-        for name, path, before, after in KINDS[kind].mutants:
-            if not any(part in name for part in only.split("|")):
-                continue
-            file = COPY / path
-            text = file.read_text()
-            mutant = changed(text, before, after)
-            if mutant is None:
-                print(f"MISSED {name}: the place to change is gone")
-                missed += 1
-                continue
-            file.write_text(mutant)
-            broken = build()
-            failure = None if broken else first_failure(KINDS[kind])
-            file.write_text(text)
-            if broken:
-                print(f"MISSED {name}: it does not compile\n{broken}", flush=True)
-            elif failure:
-                print(f"caught {name}: {failure}", flush=True)
-            else:
-                print(f"MISSED {name}", flush=True)
-            caught += failure is not None
-            missed += failure is None
-    print(f"{caught} caught, {missed} missed")
-    return 1 if missed else 0
+    build = Build(ROOT / "build/release")
+    with tempfile.TemporaryDirectory(dir=environment.memory()) as folder:
+        return 1 if sum([run_kind(kind, build, only, folder) for kind in kinds]) else 0
 
 
 if __name__ == "__main__":

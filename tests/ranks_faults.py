@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import time
 
+import processes
 from ranks_jobs import MARKS, MPICH, OPEN, both, command, environment, job, left_over, left_soon, longest
 
 # --- ranks that disagree, and libraries that do
@@ -202,15 +203,8 @@ def fault(toy, launcher, ranks, kind, victim, delay=0.1):
     with tempfile.TemporaryDirectory(prefix="fault") as folder:
         pathlib.Path(folder, "w.toy").write_text(WORK.replace("EVENT", event))
         flags = ["--collective-timeout=1"] if kind == "fault" else []
-        run = subprocess.Popen(
-            [*command(launcher, ranks), toy, *flags, f"{folder}/w.toy"],
-            cwd=folder,
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        words = [*command(launcher, ranks), toy, *flags, f"{folder}/w.toy"]
+        run = processes.start(words, cwd=folder, env=environment(), stderr=subprocess.PIPE)
         deadline = time.time() + 60
         while time.time() < deadline and len(list(pathlib.Path(folder).glob("ready*"))) < ranks:
             time.sleep(0.02)
@@ -225,7 +219,7 @@ def fault(toy, launcher, ranks, kind, victim, delay=0.1):
         try:
             out, err = run.communicate(timeout=30)
         except subprocess.TimeoutExpired:
-            run.kill()
+            processes.end(run)
             return f"{kind} on rank {victim} of {ranks}: still there after 30 s"
         seconds = time.time() - began
         rest = left_soon(folder)

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import time
 
+import processes
 import pytest
 
 OPEN, MPICH = "mpirun.openmpi", "mpirun.mpich"
@@ -28,16 +29,10 @@ def environment(**more):
 def job(toy, launcher, ranks, arguments, folder=None, stdin="", **more):
     """Runs a job to its end; (status, output, errors, seconds)."""
     began = time.time()
-    done = subprocess.run(
-        [*command(launcher, ranks), toy, *arguments],
-        cwd=folder,
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        env=environment(**more),
-    )
-    return done.returncode, done.stdout.replace("\r\n", "\n"), done.stderr, time.time() - began
+    words = [*command(launcher, ranks), toy, *arguments]
+    options = {"cwd": folder, "stderr": subprocess.PIPE, "env": environment(**more)}
+    status, out, err = processes.run(words, 300, stdin, **options)
+    return status, out.replace("\r\n", "\n"), err, time.time() - began
 
 
 def both(*names):
