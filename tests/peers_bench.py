@@ -26,6 +26,11 @@ def complete(toy):
     problems = [
         f"{name} has no line in bench/peers/lines.py" for name in wanted if name not in known | set(lines.WITHOUT)
     ]
+    problems += [
+        f"{name} has no line in bench/lists_text.py"
+        for name, reason in lines.WITHOUT.items()
+        if reason == lines.IN_LISTS_REASON and name not in lines.IN_LISTS
+    ]
     problems += [f"{name} has a line and a reason for none" for name in known & set(lines.WITHOUT)]
     problems += [f"{name} is nothing that the tables have" for name in (known | set(lines.WITHOUT)) - set(wanted)]
     return "\n".join(problems) or None
