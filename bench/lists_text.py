@@ -36,7 +36,11 @@ def rows(n) { var x = zeros(0, 3); for i in range(n) { x = append(x, [1.0 * i, 2
 def total(xs: list[i64]) { var t = 0; for x in xs { t += x; } return t; }
 def changed(xs) { for i in range(len(xs)) { xs[i] = xs[i] + 1; } return xs; }
 def caught(n) { var t = 0; for i in range(n) { try { fail("odd"); } catch e { t += len(e.text); } } return t; }
-def tried(n) { var t = 0; for i in range(n) { try { t += i; if t < 0 { fail("odd"); } } catch e { t += 1; } } return t; }
+def tried(n) {
+  var t = 0;
+  for i in range(n) { try { t += i; if t < 0 { fail("odd"); } } catch e { t += 1; } }
+  return t;
+}
 def counts(words) {
   var seen = list(); var n = list();
   for w in words {
