@@ -52,6 +52,55 @@ def run(y: c128[N], n: i64, m: c128[N]) { for i in range(n) { y = step(m, y, 0.0
         "def run(x: f64[N], a) { return x ** 2 + a; }",
         "print(run([1, 2, 3], 2.0));",
     ),
+    "a local function with a captured matrix": (
+        "def run(a: f64[N, N], x: f64[N]) { def apply(v) { return a @ v; } return apply(apply(x)); }",
+        "def run(a: f64[N, N], x: f64[N]) { return a @ (a @ x); }",
+        "print(run(eye(2), [1, 2]));",
+    ),
+    "functions in a tuple": (
+        "def run(x: f64[N]) { var fs = (sin, y => y * y); return fs[1](fs[0](x)); }",
+        "def run(x: f64[N]) { var s = sin(x); return s * s; }",
+        "print(run([1, 2, 3]));",
+    ),
+    "a loop over functions": (
+        "def run(x: f64[N]) { for f in (sin, exp, y => y + 1) { x = f(x); } return x; }",
+        "def run(x: f64[N]) { x = sin(x); x = exp(x); x = x + 1; return x; }",
+        "print(run([1, 2, 3]));",
+    ),
+    "a default that is a function": (
+        "def apply(x, f = y => 2 * y) { return f(x) + 1; } def run(x: f64[N]) { return apply(x); }",
+        "def run(x: f64[N]) { return 2 * x + 1; }",
+        "print(run([1, 2, 3]));",
+    ),
+    "a function that makes functions": (
+        "def line(a, b) { return x => a * x + b; } def run(x: f64[N], a: f64, b: f64) { return line(a, b)(x); }",
+        "def run(x: f64[N], a: f64, b: f64) { return a * x + b; }",
+        "print(run([1, 2, 3], 2.0, 1.0));",
+    ),
+    "a function with sizes": (
+        "def run(x: f64[N], k: f64) { var f = (y: f64[M]) => sum(y) * k + M; return f(x); }",
+        "def run(x: f64[N], k: f64) { return sum(x) * k + N; }",
+        "print(run([1, 2, 3], 2.0));",
+    ),
+    "a function given to a recursive one": (
+        "def go(f, n: i64, x: f64) -> f64 { if n == 0 { return x; } return go(f, n - 1, f(x)); } "
+        "def run(n: i64, x: f64) { return go(y => y * 0.5 + 1, n, x); }",
+        "def go(n: i64, x: f64) -> f64 { if n == 0 { return x; } return go(n - 1, x * 0.5 + 1); } "
+        "def run(n: i64, x: f64) { return go(n, x); }",
+        "print(run(5, 1.0));",
+    ),
+    "a step of trees": (
+        "struct P { var a; var b; } def run(a: f64[N], b: f64[N]) "
+        "{ var p = tree_map((x, y) => x - 0.1 * y, P(a, b), P(b, a)); return p.a + p.b; }",
+        "def run(a: f64[N], b: f64[N]) { return (a - 0.1 * b) + (b - 0.1 * a); }",
+        "print(run([1, 2], [3, 4]));",
+    ),
+    "a condition inside": (
+        "def run(x: f64, c: bool) { var f = y => { if c { return 2 * y; } return y; }; return f(x) + f(x + 1); }",
+        "def pick(y: f64, c: bool) { if c { return 2 * y; } return y; } "
+        "def run(x: f64, c: bool) { return pick(x, c) + pick(x + 1, c); }",
+        "print(run(1.0, true));",
+    ),
 }
 
 
