@@ -277,6 +277,13 @@ def prompt(toy):
         s.close()
 
 
+#: a struct as the result of a C function
+RECORD = """struct Parts { var re: f32[M, N]; var count: i64; }
+extern def parts(z: c64[N, M]) -> Parts from "libmine.so";
+var p = parts(c64([[1, 2i, 3], [4i, 5, 6]]));
+print(str(p)[:5], p.count, p.re.shape, sum(p.re));"""
+
+
 def extern_functions(toy):
     """The example library, evaluated, compiled and unpacked; errors of the library, of its absence, and of writes out
     of bounds."""
@@ -298,6 +305,9 @@ def extern_functions(toy):
         for flags in (["--jit=never"], [], ["--jit=always", "-O2"], ["--jit=always", "--unpack"], ["--check-bounds"]):
             done = run([toy, *flags, str(ROOT / "examples/extern/mine.toy")], cwd=folder)
             if done.returncode or done.stdout != want:
+                return f"{flags}: {done.stdout}{done.stderr}"
+            done = run([toy, *flags, "-e", RECORD], cwd=folder)
+            if done.returncode or done.stdout != "Parts 2 (3, 2) 15.0\n":
                 return f"{flags}: {done.stdout}{done.stderr}"
         declare = 'extern def {0} from "libmine.so"; '
         rows = [
