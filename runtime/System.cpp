@@ -7,6 +7,7 @@
 #include "runtime/Output.h"
 #include "runtime/Parallel.h"
 #include "runtime/Progress.h"
+#include "runtime/ranks/Ranks.h"
 
 #include <fmt/format.h>
 
@@ -63,7 +64,8 @@ void sleepFor(double seconds) {
     double left = end - std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
     if (left <= 0)
       return;
-    std::this_thread::sleep_for(std::chrono::duration<double>(std::min(left, 0.05)));
+    const double most = ranks::carryOn() ? 0.001 : 0.05;
+    std::this_thread::sleep_for(std::chrono::duration<double>(std::min(left, most)));
   }
 }
 

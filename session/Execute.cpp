@@ -472,6 +472,7 @@ bool Session::execute(ArrayRef<const ast::Stmt *> statements, bool *generated) {
 
 bool Session::executeNow(ArrayRef<const ast::Stmt *> statements, bool *generated) {
   ++executed;
+  ranks::carryOn();
   TopLevel top;
   std::shared_ptr<CompiledModule> owner = prepare(statements, top, false, generated);
   if (!owner)

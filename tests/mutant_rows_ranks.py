@@ -2,10 +2,11 @@
 """The mutants of several processes, as mutant_rows.py has them."""
 
 
-OPENING, SCHEDULES, COLLECTIVES, SHARDS, RANKS = (
+OPENING, SCHEDULES, COLLECTIVES, MESSAGES, SHARDS, RANKS = (
     "runtime/ranks/Opening.cpp",
     "runtime/ranks/Schedules.cpp",
     "runtime/ranks/Collectives.cpp",
+    "runtime/ranks/Messages.cpp",
     "runtime/ranks/Schedules.h",
     "runtime/ranks/Ranks.cpp",
 )
@@ -32,6 +33,15 @@ RANKS_MUTANTS = [
     ("a step of halving is lost", SCHEDULES, "begin = step.kept;", "begin = 0;"),
     ("the mean is the sum", COLLECTIVES, "if (reduction == Reduction::Mean) {", "if (false) {"),
     ("what is left over belongs to nobody", SHARDS, "+ std::min(r, n % p)", ""),
+    (
+        "sent is what is there later",
+        MESSAGES,
+        "std::memcpy(copy->data, x.data, bytes);",
+        "rt::retain(const_cast<rt::Tensor *>(&x)), copy = rt::TensorRef(const_cast<rt::Tensor *>(&x));",
+    ),
+    ("sends have no bound", MESSAGES, "box.bytes > mostOnTheirWay()", "false"),
+    ("what was sent is not counted", MESSAGES, "++counters().sent[to];", ""),
+    ("sleep leaves messages alone", "runtime/System.cpp", "ranks::carryOn() ? 0.001 : 0.05", "0.05"),
     ("all ranks write", COLLECTIVES, "if (!isShared)", "if (true)"),
     ("all ranks print", RANKS, 'rt::setOutput(chosen == rank(), "");', 'rt::setOutput(true, "");'),
     (

@@ -71,6 +71,18 @@ DISAGREE = {
         "R0105",
         "parts of all ranks, and of the whole, differ: 4 and 5",
     ),
+    "not received": (
+        3,
+        "if rank() == 0 { send(1, 1); send(ones(90000), 1, tag = 7); } if rank() == 2 { send(2, 0); send(3, 2); }",
+        "R0511",
+        ": 1 from rank 2 to 0, 2 from rank 0 to 1, 1 from rank 2 to 2",
+    ),
+    "sent to one that is late": (
+        2,
+        "if rank() == 0 { for i in range(9) { send(ones(90000), 1); } } barrier();",
+        "R0503",
+        "rank 0 waits in send of f64[90000]",
+    ),
     "late": (3, "if rank() == 0 { sleep(9); } barrier();", "R0503", "within 1 seconds: rank 1 waits in barrier"),
 }
 
@@ -89,7 +101,8 @@ def disagree(toy, launcher, name):
     with tempfile.TemporaryDirectory(prefix="disagree") as folder:
         pathlib.Path(folder, "p.toy").write_text(program)
         flags = ["--collective-timeout=1"] if code == "R0503" else []
-        status, out, err, seconds = job(toy, launcher, ranks, [*flags, f"{folder}/p.toy"], folder)
+        few = {"TOY_RANKS_ON_THEIR_WAY": "1000000"} if name.startswith("sent") else {}
+        status, out, err, seconds = job(toy, launcher, ranks, [*flags, f"{folder}/p.toy"], folder, **few)
         rest = left_soon(folder)
     fits = status == 1 and out == "" and f"error[{code}]" in err and all(text in err for text in texts)
     return None if fits and seconds < 2 * longest() and not rest else f"{status} {seconds:.1f} s {rest} {out}{err}"
@@ -154,6 +167,8 @@ int MPI_Allgather(void *x, int n, int t, void *y, int m, int u, int c) {
 }
 int MPI_Bcast(void *x, int n, int t, int r, int c) { return 15; }
 int MPI_Send(void *x, int n, int t, int r, int g, int c) { return 15; }
+int MPI_Isend(const void *x, int n, int t, int r, int g, int c, int *q) { return 15; }
+int MPI_Test(int *q, int *f, void *s) { return 15; }
 int MPI_Recv(void *x, int n, int t, int r, int g, int c, void *s) { return 15; }
 int MPI_Sendrecv(void *x, int n, int t, int r, int g, void *y, int m, int u, int q, int h, int c, void *s) {
   return 15;

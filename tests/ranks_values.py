@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What collectives give, bit for bit, beside the balanced tree in NumPy, for each dtype, number of ranks, schedule and
 way of running; the examples."""
+import json
 import pathlib
 import tempfile
 
@@ -192,6 +193,69 @@ def moves(toy, launcher, ranks, flags, columns=3):
                     return f"result {i} on rank {r} of {ranks}: {got.shape} {np.shape(want)}"
 
 
+SENDS_FIRST = """
+var r = rank(); var p = ranks();
+def ring(x) {
+  for by in range(p) { send(x + by, (r + by) % p, tag = by % 2); }
+  barrier();
+  var total = x * 0;
+  for by in range(p) { total = total * 3 + recv(x, (r + p - by) % p, tag = by % 2); }
+  return total;
+}
+def expected(x) {
+  var total = x * 0;
+  for by in range(p) { total = total * 3 + (x - r + (r + p - by) % p + by); }
+  return total;
+}
+for n in [1, 500, 16384, 300000] {
+  var x = arange(n) + r;
+  if not all_reduce(all(ring(x) == expected(x)), op = "all") { print("differs", n); }
+}
+var y = arange(40000) + r; var first = y;
+send(y, (r + 1) % p); y[0] = -1; y = y * 2; send(y[:7], (r + 1) % p);
+var came = recv(y, (r + p - 1) % p);
+if came[0] != (r + p - 1) % p or recv(y[:7], (r + p - 1) % p)[0] != -2 { print("changed on its way"); }
+if all_reduce(1) == p { print("done"); }
+"""
+
+
+def sends_first(toy, launcher, ranks, flags):
+    """Every rank sends before one receives, in any size; what is changed then arrives as it was."""
+    status, out, err, _ = job(toy, launcher, ranks, [*flags, "--collective-timeout=60", "-e", SENDS_FIRST])
+    return None if (status, out) == (0, "done\n") else f"{status} {out}{err}"
+
+
+PIPELINE = """
+var x = ones(500000); var total = 0.0;
+if rank() == 0 { for i in range(30) { send(x + i, 1); } }
+if env("BEFORE", "") == "all" { barrier(); }
+if rank() == 1 { for i in range(30) { total += recv(x, 0)[i]; } }
+if all_reduce(total) == 30 * 31 / 2 { print("done"); }
+"""
+
+
+def bounded(toy, launcher):
+    """What is on its way has a bound: of 30 values of 4 MB, 20 MB at once; all of them where there is room and the
+    other rank comes later."""
+    with tempfile.TemporaryDirectory() as folder:
+        peaks = []
+        for most, before in (("20000000", ""), ("1000000000", "all")):
+            flags, more = ["--jit=never", "--stats=s.json"], {"TOY_RANKS_ON_THEIR_WAY": most, "BEFORE": before}
+            done = job(toy, launcher, 2, [*flags, "-e", PIPELINE], folder, **more)
+            if done[:2] != (0, "done\n"):
+                return done
+            peaks.append(json.loads(pathlib.Path(folder, "s.json").read_text())["peak_bytes"])
+        return None if peaks[0] < 48e6 and peaks[1] > 120e6 else f"bytes: {peaks}"
+
+
+def hands_over(toy, launcher):
+    """A rank that sleeps goes on with what it has sent."""
+    text = "if rank() == 0 { send(ones(900000), 1); sleep(4); } var t = clock(); var s = 0.0;"
+    text += "if rank() == 1 { s = sum(recv(ones(900000), 0)); t = clock() - t; } print(all_gather(t)[1] < 3);"
+    status, out, err, _ = job(toy, launcher, 2, ["-e", text])
+    return None if (status, out) == (0, "true\n") else f"{status} {out}{err}"
+
+
 EXAMPLES = {"fft2": "true\n", "kmeans": "true\n", "heat": "true\n", "llama": None}
 
 
@@ -228,6 +292,12 @@ def all_cases():
         for flag in ("--jit=always", "--unpack", "--dynamic=on"):
             run = lambda toy, r=ranks, f=flag: moves(toy, OPEN, r, [f], 1000)
             yield f"ranks: moves on {ranks}, {flag}", run, openmpi, "nightly", *marks
+    for ranks, launcher, flag in ((2, OPEN, "--jit=never"), (3, MPICH, "--jit=always"), (5, OPEN, "--jit=always")):
+        run = lambda toy, m=launcher, r=ranks, f=flag: sends_first(toy, m, r, [f])
+        yield f"ranks: sends first on {ranks}", run, both(launcher), *marks
+    for launcher in (OPEN, MPICH):
+        yield f"ranks: bounded sends, {launcher}", lambda toy, m=launcher: bounded(toy, m), both(launcher), *marks
+        yield f"ranks: sent in sleep, {launcher}", lambda toy, m=launcher: hands_over(toy, m), both(launcher), *marks
     for name in EXAMPLES:
         for ranks, launcher in ((1, OPEN), (2, OPEN if name == "llama" else MPICH), (4, OPEN)):
             run = lambda toy, e=name, m=launcher, r=ranks: example(toy, e, m, r)

@@ -1,27 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// What one rank sends to another: a header like that of an opening, then the elements.
+/// What one rank sends to another: a header like that of an opening, then the elements. Sends are of a copy and do not
+/// wait: MPI goes on with them in later calls.
 #include "runtime/ranks/Opening.h"
+#include "runtime/ranks/Schedules.h"
+
+#include "runtime/Parallel.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdlib>
 #include <deque>
+#include <list>
 #include <map>
+#include <sched.h>
 
 namespace toy::ranks {
 namespace {
 
 constexpr int64_t largestTag = 32000, firstTag = 1; // tag 0 is that of collectives; MPI promises 32767
 
-/// What a rank sends to itself.
+/// What is sent: to this rank itself, or on its way to another one, which the requests stand for.
 struct Parcel {
   Opening opening;
-  std::vector<char> elements;
+  rt::TensorRef elements;
+  std::vector<intptr_t> requests;
 };
 std::map<int64_t, std::deque<Parcel>> &ownParcels() {
   static std::map<int64_t, std::deque<Parcel>> parcels;
   return parcels;
+}
+
+int64_t bytesOf(const rt::Tensor &x) { return x.count() * sizeOf(x.dtype); }
+int64_t bytesOf(const Parcel &parcel) { return static_cast<int64_t>(sizeof parcel) + bytesOf(*parcel.elements); }
+
+/// What is on its way. MPI reads the copies, so they stay where they are until it is done.
+struct Outbox {
+  std::list<Parcel> parcels;
+  int64_t bytes = 0;
+
+  static bool isDone(Parcel &parcel) {
+    while (!parcel.requests.empty() && mpi().isDone(parcel.requests.back()))
+      parcel.requests.pop_back();
+    return parcel.requests.empty();
+  }
+  void carryOn() {
+    for (auto it = parcels.begin(); it != parcels.end();) {
+      const bool isDelivered = isDone(*it);
+      bytes -= isDelivered ? bytesOf(*it) : 0;
+      it = isDelivered ? parcels.erase(it) : std::next(it);
+    }
+  }
+};
+Outbox &outbox() {
+  static Outbox box;
+  return box;
+}
+
+/// How many bytes may be on their way: a rank that sends more waits. TOY_RANKS_ON_THEIR_WAY=BYTES, for tests.
+int64_t mostOnTheirWay() {
+  static const int64_t most = [] {
+    const char *own = std::getenv("TOY_RANKS_ON_THEIR_WAY");
+    return own ? std::atoll(own) : int64_t(1) << 30;
+  }();
+  return most;
+}
+
+/// Values by the rank that they were sent to, and that they came from.
+struct Counters {
+  std::vector<int64_t> sent = std::vector<int64_t>(count()), received = sent;
+};
+Counters &counters() {
+  static Counters own;
+  return own;
 }
 
 void needRankAndTag(std::string_view name, int64_t number, int64_t tag) {
@@ -31,8 +84,6 @@ void needRankAndTag(std::string_view name, int64_t number, int64_t tag) {
     rt::fail(DiagId::OutsideRange,
              {std::string(name), "`tag`", fmt::format("from 0 to {}", largestTag), std::to_string(tag)});
 }
-
-int64_t bytesOf(const rt::Tensor &x) { return x.count() * sizeOf(x.dtype); }
 
 Opening openingOf(const rt::Tensor &x) {
   Opening out{};
@@ -50,27 +101,76 @@ std::string typeOf(const Opening &opening) {
   return ranks::typeOf(opening.header.dtype, sizes);
 }
 
+rt::TensorRef copyOf(const rt::Tensor &x) {
+  rt::TensorRef copy(rt::newTensor(x.dtype, x.shape()));
+  if (const int64_t bytes = bytesOf(x))
+    std::memcpy(copy->data, x.data, bytes);
+  return copy;
+}
+
+/// Where the receiving rank waits already, the value is there before it would have been copied once more.
+void waitAMoment(Parcel &parcel, int64_t bytes) {
+  using namespace std::chrono;
+  const auto end = steady_clock::now() + microseconds(20 + bytes / 2000);
+  while (!Outbox::isDone(parcel) && steady_clock::now() < end)
+    ;
+}
+
 } // namespace
+
+bool carryOn() {
+  if (!outbox().parcels.empty())
+    outbox().carryOn();
+  return !outbox().parcels.empty();
+}
 
 void send(Place place, const rt::Tensor &x, int64_t to, int64_t tag) {
   needRankAndTag("send", to, tag);
-  Opening opening = openingOf(x);
   const int64_t bytes = bytesOf(x);
   countBytes(Collective::Send, bytes);
+  Parcel made{openingOf(x), copyOf(x), {}};
+  ++counters().sent[to];
   if (to == rank()) {
-    ownParcels()[tag].push_back({opening, {x.as<char>(), x.as<char>() + bytes}});
+    ownParcels()[tag].push_back(std::move(made));
     return;
   }
   Call call{Collective::Send, place, &x};
   Waiting waiting(call);
-  mpi().sendBytes(&opening, sizeof opening, static_cast<int>(to), static_cast<int>(tag + firstTag));
-  mpi().sendBytes(x.data, bytes, static_cast<int>(to), static_cast<int>(tag + firstTag));
+  Outbox &box = outbox();
+  Parcel &parcel = box.parcels.emplace_back(std::move(made));
+  box.bytes += bytesOf(parcel);
+  const int target = static_cast<int>(to), mark = static_cast<int>(tag + firstTag);
+  mpi().startBytes(&parcel.opening, sizeof parcel.opening, target, mark, parcel.requests);
+  mpi().startBytes(parcel.elements->data, bytes, target, mark, parcel.requests);
+  waitAMoment(parcel, bytes);
+  box.carryOn();
+  while (box.bytes > mostOnTheirWay() && box.parcels.size() > 1) {
+    rt::poll();
+    sched_yield();
+    box.carryOn();
+  }
+}
+
+int64_t sentLessReceived() {
+  int64_t difference = 0;
+  for (int r = 0; r < count(); ++r)
+    difference += counters().sent[r] - counters().received[r];
+  return difference;
+}
+
+std::string notReceived() {
+  std::vector<int64_t> sent(count()), sizes(count(), sizeof(int64_t));
+  exchangeParts(counters().sent.data(), sizes, sent.data(), sizes);
+  std::string out;
+  for (int r = 0; r < count(); ++r)
+    if (const int64_t left = sent[r] - counters().received[r])
+      out += fmt::format("{}{} from rank {} to {}", out.empty() ? "" : ", ", left, r, rank());
+  return out;
 }
 
 rt::TensorRef receive(Place place, const rt::Tensor &like, int64_t from, int64_t tag) {
   needRankAndTag("recv", from, tag);
   Opening expected = openingOf(like), arrived;
-  rt::TensorRef out(rt::newTensor(like.dtype, like.shape()));
   const int64_t bytes = bytesOf(like);
   countBytes(Collective::Receive, bytes);
   Parcel own;
@@ -83,14 +183,17 @@ rt::TensorRef receive(Place place, const rt::Tensor &like, int64_t from, int64_t
     own = std::move(parcels.front());
     parcels.pop_front();
     arrived = own.opening;
-  } else
+  } else {
+    carryOn();
     mpi().receiveBytes(&arrived, sizeof arrived, static_cast<int>(from), static_cast<int>(tag + firstTag));
+  }
+  ++counters().received[from];
   if (std::memcmp(&arrived.header, &expected.header, sizeof arrived.header) != 0)
     rt::fail(DiagId::OtherArrived, {std::to_string(from), typeOf(arrived), typeOf(expected)});
-  if (from != rank())
-    mpi().receiveBytes(out->data, bytes, static_cast<int>(from), static_cast<int>(tag + firstTag));
-  else if (bytes)
-    std::memcpy(out->data, own.elements.data(), bytes);
+  if (from == rank())
+    return own.elements;
+  rt::TensorRef out(rt::newTensor(like.dtype, like.shape()));
+  mpi().receiveBytes(out->data, bytes, static_cast<int>(from), static_cast<int>(tag + firstTag));
   return out;
 }
 

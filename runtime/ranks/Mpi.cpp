@@ -108,6 +108,8 @@ Mpi openMpi(int ranks) {
   load(mpi.allgather, "MPI_Allgather");
   load(mpi.broadcast, "MPI_Bcast");
   load(mpi.send, "MPI_Send");
+  load(mpi.startSend, "MPI_Isend");
+  load(mpi.test, "MPI_Test");
   load(mpi.receive, "MPI_Recv");
   load(mpi.sendReceive, "MPI_Sendrecv");
   setHandles(mpi, library, isOnlyShared);
@@ -128,10 +130,18 @@ void Mpi::broadcastBytes(void *data, int64_t bytes, int root) const {
     check(broadcast(static_cast<char *>(data) + at, static_cast<int>(std::min(piece, bytes - at)), byte, root, world));
 }
 
-void Mpi::sendBytes(const void *data, int64_t bytes, int to, int tag) const {
-  for (int64_t at = 0; at < bytes; at += piece)
-    check(send(static_cast<const char *>(data) + at, static_cast<int>(std::min(piece, bytes - at)), byte, to, tag,
-               world));
+void Mpi::startBytes(const void *data, int64_t bytes, int to, int tag, std::vector<intptr_t> &requests) const {
+  for (int64_t at = 0; at < bytes; at += piece) {
+    const int part = static_cast<int>(std::min(piece, bytes - at));
+    check(startSend(static_cast<const char *>(data) + at, part, byte, to, tag, world, &requests.emplace_back(0)));
+  }
+}
+
+bool Mpi::isDone(intptr_t &request) const {
+  alignas(16) char status[256];
+  int done = 0;
+  check(test(&request, &done, status));
+  return done;
 }
 
 void Mpi::receiveBytes(void *data, int64_t bytes, int from, int tag) const {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace toy::ranks {
 
@@ -21,6 +22,8 @@ struct Mpi {
   int (*allgather)(const void *, int, intptr_t, void *, int, intptr_t, intptr_t comm);
   int (*broadcast)(void *, int, intptr_t, int root, intptr_t comm);
   int (*send)(const void *, int, intptr_t, int to, int tag, intptr_t comm);
+  int (*startSend)(const void *, int, intptr_t, int to, int tag, intptr_t comm, intptr_t *request);
+  int (*test)(intptr_t *request, int *done, void *status);
   int (*receive)(void *, int, intptr_t, int from, int tag, intptr_t comm, void *status);
   int (*sendReceive)(const void *, int, intptr_t, int to, int tag, void *, int, intptr_t, int from, int tag2,
                      intptr_t comm, void *status);
@@ -32,7 +35,10 @@ struct Mpi {
   void check(int code) const;
   // Bytes of any number.
   void broadcastBytes(void *data, int64_t bytes, int root) const;
-  void sendBytes(const void *data, int64_t bytes, int to, int tag) const;
+  /// Returns at once; the bytes are read until all `requests` that are added are done.
+  void startBytes(const void *data, int64_t bytes, int to, int tag, std::vector<intptr_t> &requests) const;
+  /// Whether what was started has come to its end; MPI goes on with it meanwhile.
+  bool isDone(intptr_t &request) const;
   void receiveBytes(void *data, int64_t bytes, int from, int tag) const;
   void exchangeBytes(const void *out, int64_t outBytes, int to, void *in, int64_t inBytes, int from) const;
 };

@@ -94,13 +94,11 @@ std::string listOf(const std::vector<int> &numbers) {
   return out;
 }
 
-/// All ranks are here, because none goes on without the others. The lowest one that is not at its end has a place in
-/// the program to show, so it speaks.
-[[noreturn]] static void explain(const Call &call) {
+/// A text of each rank, which all are here to show. The lowest one that has something to say will speak.
+static std::vector<Detail> tellEachOther(const std::string &text) {
   constexpr double others = 2.5;
   std::vector<Detail> details(count());
   Detail own{};
-  std::string text = call.collective == Collective::End ? "" : call.text();
   text.copy(own.data(), detailBytes - 1);
   mpi().check(
       mpi().allgather(own.data(), detailBytes, mpi().byte, details.data(), detailBytes, mpi().byte, mpi().world));
@@ -108,7 +106,30 @@ std::string listOf(const std::vector<int> &numbers) {
   while (speaker + 1 < count() && details[speaker][0] == '\0')
     ++speaker;
   speakAfter(speaker == rank() ? 0 : others);
-  rt::fail(DiagId::RanksDisagree, {whoDoesWhat(details)});
+  return details;
+}
+
+/// All ranks are here, because none goes on without the others. One that is at its end has no place to show.
+[[noreturn]] static void explain(const Call &call) {
+  std::string text = call.collective == Collective::End ? "" : call.text();
+  rt::fail(DiagId::RanksDisagree, {whoDoesWhat(tellEachOther(text))});
+}
+
+void meetAtEnd(const Call &call) {
+  const int64_t own = sentLessReceived();
+  int64_t left = 0;
+  for (const Opening &other : open(call, &own, sizeof own)) {
+    int64_t n;
+    std::memcpy(&n, other.payload, sizeof n);
+    left += n;
+  }
+  if (left == 0)
+    return;
+  std::string all;
+  for (const Detail &detail : tellEachOther(notReceived()))
+    if (detail[0] != '\0')
+      all += (all.empty() ? "" : ", ") + std::string(detail.data());
+  rt::fail(DiagId::NotReceived, {all});
 }
 
 std::string Call::text() const {
@@ -143,6 +164,7 @@ Reduction reductionNamed(std::string_view name) {
 std::span<Opening> open(const Call &call, const void *payload, int64_t bytes) {
   static std::vector<Opening> all(count());
   static Opening own;
+  carryOn();
   own.header = headerOf(call);
   if (bytes)
     std::memcpy(own.payload, payload, bytes);

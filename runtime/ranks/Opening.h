@@ -81,6 +81,13 @@ const Mpi &mpi();
 void speakAfter(double seconds);
 /// Shows and compares; the openings of all ranks, until the next one. Throws DiagId::RanksDisagree.
 std::span<Opening> open(const Call &call, const void *payload = nullptr, int64_t bytes = 0);
+/// The opening of all ranks' end. Throws DiagId::NotReceived where somebody was sent what he did not receive.
+void meetAtEnd(const Call &call);
+/// Values that other ranks have sent to this one and it has not received, in words; empty if there are none. All ranks
+/// call it, at the end.
+std::string notReceived();
+/// How many values this rank has sent, less those that it has received.
+int64_t sentLessReceived();
 /// Bytes of a call, for statistics.
 void countBytes(Collective collective, int64_t bytes);
 std::string_view nameOf(Collective collective);

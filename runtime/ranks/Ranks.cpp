@@ -233,7 +233,7 @@ int leave(int status) {
     try {
       Call call{Collective::End, {}};
       Waiting waiting(call);
-      open(call);
+      meetAtEnd(call);
       stopWatch();
       table.finalize();
       return 0;

@@ -63,7 +63,11 @@ std::string shareText(Place place, const std::function<std::string()> &make);
 /// Where all ranks write to the same path, rank 0 does it for them, and its error is that of all.
 void writeTogether(Place place, const std::string &path, const std::function<void()> &write);
 
+/// Does not wait for the rank that receives, unless too much is on its way.
 void send(Place place, const rt::Tensor &x, int64_t to, int64_t tag);
+/// Goes on with what was sent and is still on its way; whether something is. MPI does that in its calls alone, so
+/// whatever takes long calls this now and then.
+bool carryOn();
 rt::TensorRef receive(Place place, const rt::Tensor &like, int64_t from, int64_t tag);
 
 struct Statistics {
