@@ -70,6 +70,8 @@ void buildSelection(OpPassManager &passes, const CompileOptions &options, const 
   if (!target.device) // a device makes its tensors itself
     functions.addPass(createScalarize({options.complexMatmul == "auto"}));
   functions.addPass(createSelectKernels({options.complexMatmul, options.fastMath, target.device}, target.log));
+  if (!target.device)
+    functions.addPass(createStoreRows());
   FuseElementwiseOptions fuse;
   fuse.fuse = options.fuse;
   functions.addPass(createAccessElements({target.device}));

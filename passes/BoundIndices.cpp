@@ -32,7 +32,7 @@ struct BoundIndicesPass : impl::BoundIndicesBase<BoundIndicesPass> {
         if (isa<FloorDivOp, ModOp>(op) && isInteger64(op.getResult(0)) && bounds.of(op.getOperand(1), &op).lo > 0 &&
             bounds.isNeverNegative(op.getOperand(0), &op))
           op.setAttr("toy.unsigned", b.getUnitAttr());
-        if (isa<CheckSizeOp>(op))
+        if (isa<CheckSizeOp, MinimumOp, MaximumOp>(op))
           bounds.noteCheck(&op);
         auto check = dyn_cast<CheckIndexOp>(op);
         if (!check)

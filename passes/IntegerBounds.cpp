@@ -29,6 +29,7 @@ Bounds::Bounds(func::FuncOp function) : dominance(function), function(function) 
     for (BlockArgument argument : block->getArguments())
       if (isInteger64(argument))
         noteCounter(argument);
+  noteHandedOn();
 }
 
 void Bounds::noteCheck(Operation *op) { llvm::append_range(facts[op->getBlock()], factsBehind(op)); }
@@ -66,12 +67,32 @@ Interval Bounds::of(Value v, Spot at, int depth, bool again) {
   return known;
 }
 
-bool Bounds::isNeverNegative(Value v, Spot at) {
-  steps = 0;
-  return of(v, at).lo >= 0 || isNonNegative(linear(v, at, 0), at, 2);
+/// Whether each of two values that one is chosen from has a property, or where one is enough, one.
+static bool holdsOfChoice(Value v, bool isMoreEnough, llvm::function_ref<bool(Value)> holds) {
+  Operation *def = v.getDefiningOp();
+  if (isa_and_present<WhereOp>(def))
+    return holds(def->getOperand(1)) && holds(def->getOperand(2));
+  if (!isa_and_present<MinimumOp, MaximumOp>(def))
+    return false;
+  Value a = def->getOperand(0), b = def->getOperand(1);
+  return isa<MaximumOp>(def) == isMoreEnough ? holds(a) || holds(b) : holds(a) && holds(b);
 }
 
-bool Bounds::isBelow(Value lesser, Value greater, int64_t gap, Spot at) {
+bool Bounds::isNeverNegative(Value v, Spot at, int depth) {
+  steps = 0;
+  return of(v, at).lo >= 0 || isNonNegative(linear(v, at, 0), at, 2) ||
+         (depth < mostChoices &&
+          holdsOfChoice(v, true, [&](Value choice) { return isNeverNegative(choice, at, depth + 1); }));
+}
+
+bool Bounds::isBelow(Value lesser, Value greater, int64_t gap, Spot at, int depth) {
+  if (depth < mostChoices &&
+      holdsOfChoice(lesser, false, [&](Value choice) { return isBelow(choice, greater, gap, at, depth + 1); }))
+    return true;
+  auto remainder = lesser.getDefiningOp<ModOp>();
+  if (remainder && depth < mostChoices && of(remainder.getRhs(), at).lo > 0 &&
+      isBelow(remainder.getRhs(), greater, gap - 1, at, depth + 1))
+    return true;
   steps = 0;
   auto isMore = [&](Linear left) {
     left.add(linear(lesser, at, 0), -1);
@@ -90,6 +111,10 @@ bool Bounds::isBelow(Value lesser, Value greater, int64_t gap, Spot at) {
 SmallVector<Fact, 2> Bounds::factsBehind(Operation *op) {
   if (auto check = dyn_cast<CheckIndexOp>(op))
     return {{check.getIndex(), check.getSize(), 1}};
+  if (isa<MinimumOp>(op) && isInteger64(op->getResult(0)))
+    return {{op->getResult(0), op->getOperand(0), 0}, {op->getResult(0), op->getOperand(1), 0}};
+  if (isa<MaximumOp>(op) && isInteger64(op->getResult(0)))
+    return {{op->getOperand(0), op->getResult(0), 0}, {op->getOperand(1), op->getResult(0), 0}};
   auto check = dyn_cast<CheckSizeOp>(op);
   if (!check)
     return {};

@@ -88,21 +88,26 @@ public:
   /// Of a value in a block, by `depth` facts about facts; `again`: what was not known of its operands where it was made
   /// may be known here.
   Interval of(mlir::Value v, Spot at, int depth = 2, bool again = true);
-  bool isNeverNegative(mlir::Value v, Spot at);
+  bool isNeverNegative(mlir::Value v, Spot at, int depth = 0);
   /// Whether `greater - lesser >= gap` in a block.
-  bool isBelow(mlir::Value lesser, mlir::Value greater, int64_t gap, Spot at);
+  bool isBelow(mlir::Value lesser, mlir::Value greater, int64_t gap, Spot at, int depth = 0);
   /// Whether a sum, difference or product never wraps.
   bool isExact(mlir::Operation *op, Spot at);
   mlir::DominanceInfo dominance;
 
 private:
   static constexpr int deepest = 10, mostSteps = 3000; ///< of one question
+  static constexpr int mostChoices = 4;                ///< one in the other, of which each is asked for
   static constexpr int mostFacts = 32;                 ///< that are looked at about one value
   static constexpr int widenAfter = 2, mostRounds = 40, narrowings = 2;
 
   // --- facts
 
   static llvm::SmallVector<Fact, 2> factsBehind(mlir::Operation *op);
+
+  // InductiveBounds.cpp
+  llvm::SmallVector<Fact> assumptions();
+  void noteHandedOn();
 
   void note(Fact fact, mlir::Block *block);
   void noteOfValues(Fact fact, mlir::Block *block, mlir::Operation *check);

@@ -123,6 +123,23 @@ def Scalarize : Pass<"toy-scalarize", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::toy::ToyDialect", "::mlir::cf::ControlFlowDialect"];
 }
 
+def StoreRows : Pass<"toy-store-rows", "::mlir::func::FuncOp"> {
+  let summary = "stores rows in loops element by element";
+  let description = [{
+    A `toy.slice_store` in a loop, whose slice has one axis of more than one index, becomes a loop over that axis. What
+    is stored is computed in it, without a tensor of its own, where it is made of slices, scalars and other tensors by
+    simple operations that nothing else uses. Slices of the tensor that is stored into are read there if they have the
+    same places along the axis: each turn reads before it writes, and other turns have other places. Otherwise the row
+    is made as before and copied. Stores behind each other whose rows lie side by side (two rows that change places)
+    are one loop.
+
+    Before: `%r = toy.slice %x, %j, …`, `%y = toy.slice_store %x, %r, %i, …`. After: a loop over `%k` of
+    `%e = toy.element %a, %j, %k`, `%b = toy.element_store %a, %e, %i, %k`. Requires: products are chosen. Guarantees:
+    results keep their bits; functions (`sin` and its like) stay in kernels.
+  }];
+  let dependentDialects = ["::toy::ToyDialect", "::mlir::cf::ControlFlowDialect"];
+}
+
 def AccessElements : Pass<"toy-access-elements", "::mlir::func::FuncOp"> {
   let summary = "reads and stores single elements without slices";
   let description = [{

@@ -375,8 +375,8 @@ def modes_of_today(seed):
     return DAILY | {"--jit=never": DAILY["--jit=never"] + [IN_TURN[seed % 4]]}
 
 
-def check(toy, seeds, modes=lambda seed: MODES):
-    made = [(seed, Generator(seed).program(), modes(seed)) for seed in seeds]
+def check(toy, seeds, modes=lambda seed: MODES, generator=Generator):
+    made = [(seed, generator(seed).program(), modes(seed)) for seed in seeds]
     orders = [[m for reference, others in modes.items() for m in [reference, *others]] for _, _, modes in made]
     problems, parts = [], [(text, order) for (_, text, _), order in zip(made, orders)]
     for (seed, text, modes), order, results in zip(made, orders, run_parts(toy, parts, flags=["--timeout=60"])):

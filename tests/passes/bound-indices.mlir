@@ -252,3 +252,92 @@ func.func @halving(%x: !toy.tensor<f64[N]>, %n: !toy.tensor<i64[]>, %v: !toy.ten
 ^exit:
   return
 }
+
+// What loops hand on: `best` begins below the size, and only counters below it are assigned to it.
+// CHECK-LABEL: @handed_on
+// CHECK-NOT: toy.check_index
+// CHECK: return
+func.func @handed_on(%m: !toy.tensor<i64[]>, %x: !toy.tensor<bool[]>) {
+  %n = toy.check_size %m : (!toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %any = toy.lt %0, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %a = toy.truth %any : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %a, ^enter, ^exit
+^enter:
+  cf.br ^header(%0, %0 : !toy.tensor<i64[]>, !toy.tensor<i64[]>)
+^header(%i: !toy.tensor<i64[]>, %best: !toy.tensor<i64[]>):
+  %t = toy.lt %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^body, ^exit
+^body:
+  %at = toy.check_index %best, %n {axis = 0 : i64} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  toy.print %at {echo = false, structure = "_"} : (!toy.tensor<i64[]>) -> ()
+  %d = toy.truth %x : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %d, ^next(%i : !toy.tensor<i64[]>), ^next(%best : !toy.tensor<i64[]>)
+^next(%b: !toy.tensor<i64[]>):
+  %j = toy.add %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^header(%j, %b : !toy.tensor<i64[]>, !toy.tensor<i64[]>)
+^exit:
+  return
+}
+
+// Not if one way gives it something else: `best + 1` may be the size.
+// CHECK-LABEL: @handed_on_more
+// CHECK: toy.check_index %{{.*}} {axis = 0 : i64, nonnegative}
+func.func @handed_on_more(%m: !toy.tensor<i64[]>, %x: !toy.tensor<bool[]>) {
+  %n = toy.check_size %m : (!toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %any = toy.lt %0, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %a = toy.truth %any : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %a, ^enter, ^exit
+^enter:
+  cf.br ^header(%0, %0 : !toy.tensor<i64[]>, !toy.tensor<i64[]>)
+^header(%i: !toy.tensor<i64[]>, %best: !toy.tensor<i64[]>):
+  %t = toy.lt %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^body, ^exit
+^body:
+  %at = toy.check_index %best, %n {axis = 0 : i64} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  toy.print %at {echo = false, structure = "_"} : (!toy.tensor<i64[]>) -> ()
+  %j = toy.add %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %d = toy.truth %x : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %d, ^next(%j : !toy.tensor<i64[]>), ^next(%best : !toy.tensor<i64[]>)
+^next(%b: !toy.tensor<i64[]>):
+  cf.br ^header(%j, %b : !toy.tensor<i64[]>, !toy.tensor<i64[]>)
+^exit:
+  return
+}
+
+// The smaller of two is below what one of them is below, the larger above 0 if one is; a remainder is below its
+// divisor. The sum of two is neither.
+// CHECK-LABEL: @choices
+// CHECK: %[[SUM:.*]] = toy.add %arg0, %
+// CHECK: toy.check_index %[[SUM]], %
+// CHECK-NOT: toy.check_index
+// CHECK: return
+func.func @choices(%i: !toy.tensor<i64[]>, %m: !toy.tensor<i64[]>) {
+  %n = toy.check_size %m : (!toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %any = toy.lt %0, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %a = toy.truth %any : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %a, ^body, ^exit
+^body:
+  %last = toy.sub %n, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %sum = toy.add %i, %last : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %p = toy.check_index %sum, %n {axis = 0 : i64} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %max = toy.maximum %i, %0 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %clamped = toy.minimum %max, %last : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %q = toy.check_index %clamped, %n {axis = 0 : i64} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %min = toy.minimum %i, %last : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %other = toy.maximum %min, %0 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %r = toy.check_index %other, %n {axis = 0 : i64} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %around = toy.mod %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %s = toy.check_index %around, %n {axis = 0 : i64} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  toy.print %p, %q, %r, %s {echo = false, structure = "_;_;_;_"} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> ()
+  cf.br ^exit
+^exit:
+  return
+}
