@@ -91,6 +91,22 @@ static void inlineRecursion(Module &module) {
   }
 }
 
+/// What loop nests need, and nothing else: a small function compiles in a few milliseconds. Loops that run in strips
+/// are turned around, so that their end is where they go back.
+static void addFewPasses(PassBuilder &builder, ModulePassManager &passes, bool inStrips) {
+  auto add = [&](StringRef pipeline) {
+    if (Error e = builder.parsePassPipeline(passes, pipeline))
+      report_fatal_error(std::move(e));
+  };
+  add("function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>)");
+  add(inStrips ? "function(loop-mssa(loop-rotate,licm),loop(indvars),loop-simplify)"
+               : "function(loop-mssa(licm),loop(indvars))");
+  if (inStrips)
+    passes.addPass(createModuleToFunctionPassAdaptor(StripTurns()));
+  add("function(loop-vectorize,instcombine<no-verify-fixpoint>,loop-unroll<O2>,sroa,early-cse,loop-mssa(licm),"
+      "simplifycfg)");
+}
+
 void optimizeModule(Module &module, TargetMachine &machine, int level, function_ref<bool(const Function *)> goesOn) {
   PassInstrumentationCallbacks callbacks;
   callbacks.registerShouldRunOptionalPassCallback([goesOn](StringRef, Any ir) {
@@ -110,14 +126,8 @@ void optimizeModule(Module &module, TargetMachine &machine, int level, function_
     inlineRecursion(module);
   if (level >= 3)
     passes = builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3);
-  else {
-    // What loop nests need, and nothing else: a small function compiles in a few milliseconds.
-    const char *pipeline =
-        "function(sroa,early-cse,simplifycfg,instcombine<no-verify-fixpoint>,loop-mssa(licm),loop(indvars),"
-        "loop-vectorize,instcombine<no-verify-fixpoint>,loop-unroll<O2>,sroa,early-cse,loop-mssa(licm),simplifycfg)";
-    if (Error e = builder.parsePassPipeline(passes, pipeline))
-      report_fatal_error(std::move(e));
-  }
+  else
+    addFewPasses(builder, passes, module.getFunction(turnMark) != nullptr);
   SmallVector<GlobalValue *> variants; // no call names them yet
   for (Function &f : module)
     if (f.hasFnAttribute(vectorVariant))

@@ -2,13 +2,17 @@
 """Loops over elements beside the same loops in C: whole-program time of `run(n)`, the least of several runs in turn,
 on one pinned thread. A program is NAME.toy with a function `run(n: i64)` and NAME.c with `static double run(long n)`.
 
-    bench/loops/run.py build/release/toy [NAME …] [--flags='--unpack'] [--rounds=7]
+    bench/loops/run.py build/release/toy [NAME …] [--flags='--unpack'] [--rounds=7] [--numba=PYTHON]
+
+With a Python that has Numba, times of the programs in numba_peers.py are beside them, over C's, without and with
+checks of indices.
 """
 
 import argparse
 import math
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -157,10 +161,15 @@ def main():
     parser.add_argument("names", nargs="*", default=[])
     parser.add_argument("--flags", default="")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--numba", metavar="PYTHON", help="a Python with Numba")
     parser.add_argument("--check", action="store_true", help="fail where a limit is passed")
     options = parser.parse_args()
     ratios, late = [], []
-    print(f"{'program':<12}{'n':>9}{'toy ms':>10}{'clang ms':>10}{'gcc ms':>10}{'of clang':>10}{'limit':>7}")
+    numba = re.findall(r"def (\w+)\(n\)", (HERE / "numba_peers.py").read_text()) if options.numba else []
+    print(
+        f"{'program':<12}{'n':>9}{'toy ms':>10}{'clang ms':>10}{'gcc ms':>10}{'of clang':>10}{'limit':>7}"
+        + ("   numba checked" if numba else "")
+    )
     with tempfile.TemporaryDirectory() as folder:
         for name in options.names or PROGRAMS:
             n, limit = PROGRAMS.get(name, (1000, 1.5))
@@ -181,6 +190,8 @@ def main():
                 str(script),
                 str(n),
             ]
+            for kind in ("plain", "checked") if name in numba else ():
+                commands[kind] = [options.numba, str(HERE / "numba_peers.py"), name, str(n), kind]
             best, values = {}, {}
             for _ in range(options.rounds):
                 for who, command in commands.items():
@@ -193,7 +204,8 @@ def main():
             late += [name] if ratio > limit else []
             print(
                 f"{name:<12}{n:>9}{1e3 * best['toy']:>10.2f}{1e3 * best['clang']:>10.2f}{1e3 * best['gcc']:>10.2f}"
-                f"{ratio:>10.2f}{limit:>7.2f}",
+                f"{ratio:>10.2f}{limit:>7.2f}"
+                + "".join(f"{best[kind] / best['clang']:>8.2f}" for kind in ("plain", "checked") if kind in best),
                 flush=True,
             )
     print(f"geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}")
