@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// What intervals and inequalities prove about indices, sums and remainders.
+#include "passes/Constants.h"
 #include "passes/IntegerBounds.h"
 #include "passes/Passes.h"
 
@@ -29,9 +30,8 @@ struct BoundIndicesPass : impl::BoundIndicesBase<BoundIndicesPass> {
       for (Operation &op : llvm::make_early_inc_range(*block)) {
         if (isa<AddOp, SubOp, MulOp>(op) && isInteger64(op.getResult(0)) && bounds.isExact(&op, &op))
           op.setAttr("toy.exact", b.getUnitAttr());
-        if (isa<FloorDivOp, ModOp>(op) && isInteger64(op.getResult(0)) && bounds.of(op.getOperand(1), &op).lo > 0 &&
-            bounds.isNeverNegative(op.getOperand(0), &op))
-          op.setAttr("toy.unsigned", b.getUnitAttr());
+        if (isa<FloorDivOp, ModOp>(op) && isInteger64(op.getResult(0)) && bounds.of(op.getOperand(1), &op).lo > 0)
+          describeDivision(&op, bounds);
         if (isa<CheckSizeOp, MinimumOp, MaximumOp>(op))
           bounds.noteCheck(&op);
         auto check = dyn_cast<CheckIndexOp>(op);
@@ -67,6 +67,20 @@ struct BoundIndicesPass : impl::BoundIndicesBase<BoundIndicesPass> {
   }
 
 private:
+  /// By what is positive. What goes around once (`(i + 1) % n`) takes no division.
+  static void describeDivision(Operation *op, Bounds &bounds) {
+    auto mark = [&](StringRef name) { op->setAttr(name, UnitAttr::get(op->getContext())); };
+    Value x = op->getOperand(0), n = op->getOperand(1);
+    const bool isRemainder = isa<ModOp>(op);
+    if (bounds.isNeverNegative(x, op)) {
+      mark("toy.unsigned");
+      if (isRemainder && !constantInteger(n) && bounds.isSumAtLeast(2, n, -1, x, 1, op))
+        mark("toy.around");
+    } else if (isRemainder && !constantInteger(n) && bounds.isSumAtLeast(1, n, 1, x, 0, op) &&
+               bounds.isBelow(x, n, 1, op))
+      mark("toy.around");
+  }
+
   template <typename Node> static void visitInDominanceOrder(Node *root, llvm::function_ref<void(Block *)> visit) {
     SmallVector<Node *> left = {root};
     while (!left.empty()) {

@@ -108,6 +108,15 @@ bool Bounds::isBelow(Value lesser, Value greater, int64_t gap, Spot at, int dept
   return isMore(linear(greater, at, 0));
 }
 
+bool Bounds::isSumAtLeast(int64_t f, Value a, int64_t g, Value b, int64_t least, Spot at) {
+  steps = 0;
+  Linear sum;
+  sum.constant = -__int128(least);
+  sum.add(linear(a, at, 0), f);
+  sum.add(linear(b, at, 0), g);
+  return isNonNegative(sum, at, 2);
+}
+
 SmallVector<Fact, 2> Bounds::factsBehind(Operation *op) {
   if (auto check = dyn_cast<CheckIndexOp>(op))
     return {{check.getIndex(), check.getSize(), 1}};

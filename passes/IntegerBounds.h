@@ -91,6 +91,8 @@ public:
   bool isNeverNegative(mlir::Value v, Spot at, int depth = 0);
   /// Whether `greater - lesser >= gap` in a block.
   bool isBelow(mlir::Value lesser, mlir::Value greater, int64_t gap, Spot at, int depth = 0);
+  /// Whether `f * a + g * b >= least` in a block.
+  bool isSumAtLeast(int64_t f, mlir::Value a, int64_t g, mlir::Value b, int64_t least, Spot at);
   /// Whether a sum, difference or product never wraps.
   bool isExact(mlir::Operation *op, Spot at);
   mlir::DominanceInfo dominance;

@@ -161,7 +161,8 @@ def BoundIndices : Pass<"toy-bound-indices", "::mlir::func::FuncOp"> {
     Intervals of i64 scalars, with what branches, earlier checks and loop counters say, in terms of sizes where it
     helps. `toy.check_index` of an index that is never negative is marked `nonnegative`; one that is always inside, or
     that an earlier one has checked, goes. Sums, differences and products that never wrap get `toy.exact`, quotients and
-    remainders of what is never negative by what is positive `toy.unsigned`.
+    remainders of what is never negative by what is positive `toy.unsigned`, remainders that go around once at most
+    (`(i + 1) % n` of an index: one choice) `toy.around`.
 
     Before: `%i = toy.check_index %counter, %n` in a loop while `%counter < %n`. After: `%counter`.
     Requires: nothing. Guarantees: no check goes that could fail.

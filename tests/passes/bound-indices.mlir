@@ -341,3 +341,36 @@ func.func @choices(%i: !toy.tensor<i64[]>, %m: !toy.tensor<i64[]>) {
 ^exit:
   return
 }
+
+// Remainders of what goes around once at most need no division: of neighbours of an index, not of twice an index and
+// two, nor by a number that may be negative.
+// CHECK-LABEL: @around
+// CHECK: toy.mod %[[I:.*]], %[[N:.*]] {toy.unsigned} :
+// CHECK: toy.mod %{{.*}}, %[[N]] {toy.around, toy.unsigned} :
+// CHECK: toy.mod %{{.*}}, %[[N]] {toy.around} :
+// CHECK: toy.mod %{{.*}}, %arg1 :
+func.func @around(%m: !toy.tensor<i64[]>, %any: !toy.tensor<i64[]>) {
+  %n = toy.check_size %m : (!toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %2 = toy.constant {value = dense<2> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  cf.br ^header(%0 : !toy.tensor<i64[]>)
+^header(%i: !toy.tensor<i64[]>):
+  %t = toy.lt %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^body, ^exit
+^body:
+  %j = toy.add %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %d = toy.mul %i, %2 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %e = toy.add %d, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %f = toy.add %e, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %p = toy.mod %f, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %q = toy.mod %j, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %h = toy.sub %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %r = toy.mod %h, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %s = toy.mod %j, %any : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  toy.print %p, %q, %r, %s {echo = false, structure = "_;_;_;_"} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> ()
+  cf.br ^header(%j : !toy.tensor<i64[]>)
+^exit:
+  return
+}
