@@ -141,7 +141,8 @@ def passed(x) {
 var x = load("in" + str(r) + ".npy");
 var a = spread(x); var b = parts(x); var c = swapped(x); var d = passed(x);
 var e = (broadcast(x[:r + 1], from = p - 1), broadcast(x[0, 0], from = p - 1), unshard(shard(x)), whole(x));
-save("out" + str(r) + ".npz", (a[0], a[1], a[2], a[3], b[0], b[1], b[2], c[0], c[1], d[0], d[1], e[0], e[1], e[2], e[3]));
+var found = (a[0], a[1], a[2], a[3], b[0], b[1], b[2], c[0], c[1], d[0], d[1], e[0], e[1], e[2], e[3]);
+save("out" + str(r) + ".npz", found);
 """
 
 

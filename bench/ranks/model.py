@@ -20,6 +20,18 @@ def model(p, n, a, b):
     }
 
 
+OPENING, DIGEST, MANY = 128, 16, 64  # bytes of a rank in an opening, and of what doubling would send; ranks
+
+
+def opening(p, a, b, doubling=False):
+    """Microseconds of the opening of a collective: an MPI_Allgather of all ranks' bytes in log2 p steps; or, above some
+    ranks, a recursive doubling of what the headers have in common, which is not written yet."""
+    steps = math.log2(p)
+    if doubling and p > MANY:
+        return steps * (a + DIGEST / b)
+    return steps * a + (p - 1) * OPENING / b
+
+
 def fitted(times):
     """Microseconds a message and bytes a microsecond of sums on two ranks, by least squares of relative errors:
     time = opening + bytes * (1 / bandwidth + 1 / summing), where the bytes that fit into an opening are free."""

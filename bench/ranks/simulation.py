@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Weak and strong scaling to 4,096 ranks, simulated and not measured: simulation.py [MICROSECONDS GB_PER_SECOND]. Each
 step of each rank takes its share of work, a little more or less by chance, and now and then an interruption by the
-system; a collective begins when the last rank is there and takes what the model of its schedule says. Without
-arguments the network is assumed."""
+system; a collective begins when the last rank is there and takes what the model of its opening and its schedule says.
+Without arguments the network is assumed."""
 import math
 import sys
 
 import numpy as np
 
-from model import NETWORK, model
+from model import NETWORK, model, opening
 
 IMBALANCE = 0.02  # standard deviation of a rank's time for a step
 INTERRUPTION, INTERVAL, CHANCE = 1e-3, 0.1, 0.01  # seconds; in so many of the intervals
@@ -42,11 +42,16 @@ def exchange_seconds(ranks, size, network):
 def rows(network):
     centres = 32 * 17 * 4
     for seconds in (0.1, 1e-3):
-        name = f"k-means, steps of {seconds * 1e3:g} ms, 32 centres"
-        yield name, [efficiency(seconds, sum_seconds(p, centres, network), p) for p in RANKS]
+        for name, doubling in (("", False), (", openings by doubling", True)):
+            begin = lambda p: opening(p, *network, doubling) * 1e-6
+            found = [efficiency(seconds, begin(p) + sum_seconds(p, centres, network), p) for p in RANKS]
+            yield f"k-means, steps of {seconds * 1e3:g} ms, 32 centres{name}", found
     n, speed = 32768, 5e9
     work = 5 * n * n * math.log2(n * n) / speed
-    transforms = [efficiency(work / p, exchange_seconds(p, 8 * n * n / p**2, network), p, 400) for p in RANKS]
+    transforms = [
+        efficiency(work / p, opening(p, *network) * 1e-6 + exchange_seconds(p, 8 * n * n / p**2, network), p, 400)
+        for p in RANKS
+    ]
     yield f"FFT {n} x {n} c64, {speed / 1e9:g} GFLOP/s a rank (strong scaling)", transforms
 
 
