@@ -160,6 +160,8 @@ def read(path):
 
 #: name, in Toy, in Python; both give a number. `@` is a folder.
 LINES = [
+    ("try that fails", "caught(10000)", "caught(10000)"),
+    ("try that does not", "tried(100000)", "tried(100000)"),
     ("append of 10^4 integers", "len(integers(10000))", "len(integers(10000))"),
     ("append of 10^6 integers", "len(integers(1000000))", "len(integers(1000000))"),
     ("append of a string", "len(texts(1000000))", "len(texts(1000000))"),
@@ -208,8 +210,6 @@ LINES = [
     ("load of a table", 'len(columns_of("@/t.csv").x)', 'len(columns_of("@/t.csv")[1])'),
     ("save of numbers", 'done(() => { save("@/toy.csv", m); })', '1 + (np.savetxt("@/py.csv", m, delimiter=",") or 0)'),
     ("save of a table", 'done(() => { save("@/toyt.csv", tall); })', 'table_to("@/pyt.csv", *tall)'),
-    ("try that fails", "caught(100000)", "caught(100000)"),
-    ("try that does not", "tried(1000000)", "tried(1000000)"),
     ("tree_map", "tree_map((a, b) => a - 0.1 * b, p, p).b[0]", "{k: v - 0.1 * v for k, v in p.items()}['b'][0]"),
     ("tree_fold", "tree_fold((s, x) => s + sum(x * x), 0.0, p)", "sum(np.sum(v * v) for v in p.values())"),
     ("with", "with_members(p, 100000)", "with_members(p, 100000)"),
@@ -225,9 +225,22 @@ def done(f: fn) { f(); return 1; }
 
 
 def program(chosen, folder):
-    """The script of Toy: what both languages have, then the lines."""
-    text = TOY + MEASURED + "".join(f"var {name} = {value};\n" for name, value, _ in VALUES)
-    return text + "".join(f"measured(() => {toy});\n" for _, toy, _ in chosen).replace("@", folder)
+    """The script of Toy: the lines, each behind the values that it needs, for a `try` looks at all that are alive."""
+    text, known = TOY + MEASURED, {}
+    values = {name: value for name, value, _ in VALUES}
+
+    def needed(expression):
+        """Definitions of what an expression names that have not been given yet."""
+        out = ""
+        for name in re.findall(r"\w+", expression):
+            if name in values and name not in known:
+                known[name] = True
+                out += needed(values[name]) + f"var {name} = {values[name]};\n"
+        return out
+
+    for _, toy, _ in chosen:
+        text += needed(toy) + f"measured(() => {toy});\n"
+    return text.replace("@", folder)
 
 
 def toy_times(toy, chosen, folder):
