@@ -35,31 +35,36 @@ LIT = "/usr/lib/llvm-22/bin/lit"
 BUDGET = 1800  # seconds for all tests of a mutant
 EVERY = "nightly or not nightly"
 QUICKLY = "-O0 -Xclang -fno-validate-pch"  # headers that were compiled with -O3 are taken all the same
-UNITS, TEXTS = "unit tests", "lit"  # as names of tests
+UNITS, TEXTS, EVALUATED = "unit tests", "lit", "programs, evaluated"  # as names of tests
 
 
 @dataclasses.dataclass
 class Kind:
-    """Mutants, and the tests that are to notice them."""
+    """Mutants, and the tests that are to notice them, from the quickest on."""
 
     mutants: list
     pytest: tuple
     units: str = ""  # a filter of GoogleTest
     texts: tuple = ()  # of tests/passes
+    evaluated: bool = (
+        False  # tests/e2e and tests/errors as they are run without compiling: 350 programs in four seconds
+    )
     programs: tuple = ()  # beside toy and toy-check
 
 
 KINDS = {
     "sizes": Kind(
         SIZES_MUTANTS,
-        ("size_places.py", "declared_sizes.py", "dynamic.py", "symbolic.py", "names.py", "-m", "not nightly"),
+        ("size_places.py", "symbolic.py", "dynamic.py", "names.py", "declared_sizes.py", "-m", "not nightly"),
         units="Dim*:ShapeFacts*",
+        evaluated=True,
         programs=("unit-tests",),
     ),
     "names": Kind(
         NAMES_MUTANTS,
-        ("names.py", "metamorphic.py", "closures.py", "modules.py", "attempts.py", "watching.py", "reference_docs.py")
-        + ("cases.py", "dynamic.py", "-m", "not nightly"),
+        ("names.py", "closures.py", "modules.py", "cases.py", "attempts.py", "reference_docs.py", "dynamic.py")
+        + ("watching.py", "metamorphic.py", "-m", "not nightly"),
+        evaluated=True,
     ),
     "recognition": Kind(
         MUTANTS,
@@ -171,6 +176,12 @@ class Tests:
         if test == TEXTS:
             files = [ROOT / f"tests/passes/{text}.mlir" for text in self.kind.texts]
             return TEXTS if run([LIT, "-q", f"--param=build={programs}", *files])[0] != 0 else None
+        if test == EVALUATED:
+            check = [programs / "toy-check", "--timeout=60", "--config=--jit=never"]
+            with tempfile.TemporaryDirectory() as empty:  # for files that programs write
+                places = {"e2e": empty, "errors": ROOT / "tests/errors"}
+                fails = [run([*check, *(ROOT / "tests" / f).glob("*.toy")], place)[0] for f, place in places.items()]
+            return EVALUATED if any(status != 0 for status in fails) else None
         with tempfile.NamedTemporaryFile("w") as order:
             order.writelines(f"{name}\n" for name, _ in collections.Counter(list(self.noticed.values())).most_common())
             order.flush()
@@ -185,7 +196,8 @@ class Tests:
     def notice(self, name, programs):
         """The test that fails with the mutant only, or None."""
         known = self.noticed.get(name)
-        others = [UNITS] * bool(self.kind.units) + [TEXTS] * bool(self.kind.texts) + [None]
+        has = {UNITS: self.kind.units, TEXTS: self.kind.texts, EVALUATED: self.kind.evaluated, None: True}
+        others = [test for test, is_there in has.items() if is_there]
         for test in [known, *others] if known else others:
             found = self.failing(test, programs)
             if found and found != known:
@@ -226,6 +238,7 @@ def run_kind(name, build, only, folder):
 
 
 def main(kinds, only=""):
+    os.environ.update(environment.VARIABLES)
     build = Build(ROOT / "build/release")
     with tempfile.TemporaryDirectory(dir=environment.memory()) as folder:
         return 1 if sum([run_kind(kind, build, only, folder) for kind in kinds]) else 0
