@@ -37,6 +37,7 @@ bool parseOptions(int argc, char **argv, Options &options);
 /// One screen.
 std::string helpText();
 
+/// A row of --help, the manual and completion.
 struct OptionInfo {
   std::string name, values, help;
 };

@@ -224,7 +224,6 @@ SmallVector<Value> checkedSizes(IRGen &g, SmallVector<Value> sizes, SourceRange 
   return sizes;
 }
 
-/// `cat(a, b)`, `cat((a, b))` and, where brackets list operands, `cat([a, b])`.
 std::vector<RValue> tensorList(IRGen &g, Bound &args, bool listedInBrackets) {
   std::vector<RValue> values;
   std::vector<SourceRange> ranges;
@@ -253,8 +252,6 @@ std::vector<RValue> tensorList(IRGen &g, Bound &args, bool listedInBrackets) {
   return values;
 }
 
-/// The conversion letters of Builtins.def: f floats (integers become f64), r the same for real only, n numbers (bool
-/// becomes i64), i wide integers (bool and integers become i64), . none.
 RValue convertFor(IRGen &g, char conversion, const RValue &x, SourceRange range) {
   DType d = x.tensor().getDtype();
   if ((conversion == 'f' || conversion == 'r') && kindOf(d) <= DKind::Int)

@@ -54,7 +54,10 @@ DType dtypeArgument(IRGen &g, Bound &args, DType fallback);
 /// Sizes from `f(2, 3)`, `f([2, 3])` or `f(x.shape)`.
 llvm::SmallVector<mlir::Value> sizeArguments(IRGen &g, Bound &args);
 llvm::SmallVector<mlir::Value> checkedSizes(IRGen &g, llvm::SmallVector<mlir::Value> sizes, SourceRange range);
+/// `cat(a, b)`, `cat((a, b))` and, where brackets list operands, `cat([a, b])`.
 std::vector<RValue> tensorList(IRGen &g, Bound &args, bool listedInBrackets = true);
+/// The conversion letters of Builtins.def: f floats (integers become f64), r the same for real only, n numbers (bool
+/// becomes i64), i wide integers (bool and integers become i64), . none.
 RValue convertFor(IRGen &g, char conversion, const RValue &x, SourceRange range);
 
 } // namespace toy

@@ -20,8 +20,6 @@ void collectNames(Type type, std::set<std::string> &names) {
       dim.collectSymbols([&](StringRef s) { names.insert(s.str()); });
 }
 
-/// Instances of a function differ by the types of their arguments and by constants; types of top-level variables come
-/// on top (see globalsKey).
 std::string instanceKey(IRGen &g, const Callee &callee, ArrayRef<RValue> values, const StaticLeaves &statics,
                         ArrayRef<SourceRange> ranges) {
   const ast::Function &decl = callee.decl;
@@ -243,7 +241,6 @@ void unknownArgument(IRGen &g, const std::string &function, const ast::Argument 
              parameters);
 }
 
-/// Positional and keyword arguments in the order of the parameters; `dim` is an alias of `axis`.
 BoundArguments bindArguments(IRGen &g, const ast::Call &c, ArrayRef<std::string> parameters, ArrayRef<bool> optional,
                              const std::string &function, SourceRange definition) {
   auto refuse = [&](DiagId id, SourceRange range, std::vector<std::string> args) {
@@ -301,7 +298,6 @@ static RValue genConstructor(IRGen &g, const ast::Struct &decl, const ast::Call 
   return makeStruct(g, decl, std::move(values), c.range);
 }
 
-/// `D(x)`: literals and brackets directly below are read in D with one rounding; strings are parsed.
 RValue genConversion(IRGen &g, DType dtype, const ast::Call &c) {
   if (c.arguments.size() != 1 || !c.arguments[0].keyword.empty())
     g.fail(c.arguments.empty() ? DiagId::MissingArgument : DiagId::TooManyArguments, c.range,
@@ -359,7 +355,6 @@ void checkCall(IRGen &g, const ast::Call &c) {
     boundTo(g, *decl, c, c.callee);
 }
 
-/// Calls what a name means that is no variable; false where it means nothing.
 bool callNamed(IRGen &g, const std::string &name, const ast::Call &c, RValue &result) {
   if (g.fn().instance) // also what is built in: a definition may take its place
     g.fn().instance->functions.insert(name);

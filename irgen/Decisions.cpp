@@ -27,8 +27,6 @@ bool decideSize(Specialization &specialization, SizeFact fact, SourceRange range
   return holds;
 }
 
-/// A fact about sizes that the program relies on: where it is proven nothing is done, where it can never hold `refuse`
-/// reports that, and otherwise `check` makes the program ask; from there on it is known.
 void requireFact(IRGen &g, SizeFact fact, SourceRange range, llvm::function_ref<void()> refuse,
                  llvm::function_ref<void()> check) {
   if (fact.dim.isUnknown())
@@ -106,7 +104,6 @@ static std::optional<bool> decidedCondition(IRGen &g, Value condition, SourceRan
   return fact.dim.evaluate(g.fn().sizes->hints) ? std::optional(decideSize(g, fact, range)) : std::nullopt;
 }
 
-/// A constant, or a comparison of sizes that this specialization decides.
 std::optional<int64_t> knownCondition(IRGen &g, Value condition, SourceRange range) {
   if (auto known = constantOf(condition))
     return known;
@@ -154,8 +151,6 @@ std::vector<SizeFact> factsOf(IRGen &g, const ast::Expr &e) {
   return fact ? std::vector{*fact} : out;
 }
 
-/// Sees to it that axes have the sizes that a rule wants: proven, decided by this specialization, or checked at run
-/// time. True where an operand's type now says more.
 bool haveWanted(IRGen &g, MutableArrayRef<Value> operands, ArrayRef<WantedSize> all, StringRef what,
                 SourceRange range) {
   bool changed = false;

@@ -21,13 +21,18 @@ std::optional<int64_t> decidedInteger(IRGen &g, mlir::Value value, SourceRange r
 std::optional<SizeFact> comparison(ast::BinaryOp op, std::optional<Dim> a, std::optional<Dim> b);
 /// What a condition says about sizes.
 std::vector<SizeFact> factsOf(IRGen &g, const ast::Expr &condition);
+/// A constant, or a comparison of sizes that this specialization decides.
 std::optional<int64_t> knownCondition(IRGen &g, mlir::Value condition, SourceRange range);
+/// A fact about sizes that the program relies on: where it is proven nothing is done, where it can never hold `refuse`
+/// reports that, and otherwise `check` makes the program ask; from there on it is known.
 void requireFact(IRGen &g, SizeFact fact, SourceRange range, llvm::function_ref<void()> refuse,
                  llvm::function_ref<void()> check);
 /// Of sizes that a rule takes to be equal a specialization decides which are. True where an operand's type now says
 /// more.
 bool decideSizes(IRGen &g, llvm::MutableArrayRef<mlir::Value> operands, llvm::ArrayRef<SizeAssumption> assumptions,
                  SourceRange range);
+/// Sees to it that axes have the sizes that a rule wants: proven, decided by this specialization, or checked at run
+/// time. True where an operand's type now says more.
 bool haveWanted(IRGen &g, llvm::MutableArrayRef<mlir::Value> operands, llvm::ArrayRef<WantedSize> all,
                 llvm::StringRef what, SourceRange range);
 

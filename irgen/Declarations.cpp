@@ -134,8 +134,6 @@ static Dim renamed(Dim dim, const std::set<std::string> &taken, llvm::StringMap<
   return dim.substitute(names);
 }
 
-/// Arguments under the declared types of the parameters: widened, every declared size proven or checked, in the
-/// callee's names. Gives what these names are for the caller.
 llvm::StringMap<Dim> declareArguments(IRGen &g, const ast::Function &decl, std::vector<RValue> &values,
                                       ArrayRef<SourceRange> ranges) {
   std::set<std::string> names = sizeNamesOf(g, decl);
@@ -194,7 +192,6 @@ llvm::StringMap<Dim> declareArguments(IRGen &g, const ast::Function &decl, std::
   return sizes;
 }
 
-/// The names of a signature become readable values at the function's entry.
 void bindSizes(IRGen &g, const ast::Function &decl, ArrayRef<RValue> arguments) {
   FunctionState &state = g.fn();
   state.declaredSizes = sizeNamesOf(g, decl);
@@ -235,8 +232,6 @@ static RValue declaredAs(IRGen &g, RValue value, const ast::TypeExpr &type, cons
   return value;
 }
 
-/// What is returned, under the declared type of the result: its sizes are those of the signature, or whatever comes
-/// under a name of its own.
 RValue declaredResult(IRGen &g, RValue value, SourceRange range) {
   const ast::Function &decl = *g.fn().decl;
   SizeBinder binder(g);
@@ -274,7 +269,6 @@ static void knowVariables(IRGen &g, SizeBinder &binder, const ast::TypeExpr &typ
   });
 }
 
-/// A local value under its declared type; names that are new are integers from there on.
 RValue declaredLocal(IRGen &g, RValue value, const ast::TypeExpr &type, const std::string &name, SourceRange range) {
   SizeBinder binder(g);
   knowVariables(g, binder, type);
@@ -290,7 +284,6 @@ RValue declaredLocal(IRGen &g, RValue value, const ast::TypeExpr &type, const st
   return value;
 }
 
-/// The members of a struct under their declared types; names of sizes mean the same in all of them.
 void checkMembers(IRGen &g, const ast::Struct &decl, RValue &value, SourceRange range) {
   SizeBinder binder(g);
   for (auto [member, element] : llvm::zip_equal(decl.members, value.elements))
@@ -317,7 +310,6 @@ RValue makeStruct(IRGen &g, const ast::Struct &decl, std::vector<RValue> values,
   return out;
 }
 
-/// `{a, b}`, nested braces for members that are structs.
 RValue structValue(IRGen &g, const ast::Struct &decl, const ast::Expr &value) {
   auto *brace = ast::dynCast<ast::Brace>(&value);
   if (!brace)

@@ -270,7 +270,6 @@ RValue applyPlan(IRGen &g, Value x, const IndexPlan &plan, SourceRange range) {
   return x;
 }
 
-/// `x` with the selected elements replaced.
 Value storeIndexed(IRGen &g, Value x, const IndexPlan &plan, const RValue &value, SourceRange range,
                    SourceRange valueRange) {
   DType target = tensorTypeOf(x).getDtype(), from = value.tensor().getDtype();

@@ -22,12 +22,16 @@ struct IndexPlan {
   bool front = false;                   ///< something stands between them: what they give comes first, as in NumPy
 };
 
+/// `x[…]`, read.
 RValue genIndex(IRGen &g, const ast::Index &e);
+/// What the subscripts mean for a tensor; checks of indices are generated.
 IndexPlan planIndex(IRGen &g, const RValue &base, llvm::ArrayRef<ast::Subscript> subscripts, SourceRange range);
 /// The start, number and step of the elements of a slice of `size`, which lie inside.
 void sliceBounds(IRGen &g, const ast::Subscript &s, mlir::Value size, mlir::Value &start, mlir::Value &count,
                  mlir::Value &step);
+/// The elements that a plan takes.
 RValue applyPlan(IRGen &g, mlir::Value x, const IndexPlan &plan, SourceRange range);
+/// `x` with the selected elements replaced.
 mlir::Value storeIndexed(IRGen &g, mlir::Value x, const IndexPlan &plan, const RValue &value, SourceRange range,
                          SourceRange valueRange);
 

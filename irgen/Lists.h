@@ -11,6 +11,7 @@ namespace toy {
 /// An element of a list that has no type yet: an error, or in a loop a reason to look for the type first.
 [[noreturn]] void needListType(IRGen &g, const std::string &what, SourceRange range);
 [[noreturn]] void refuse(IRGen &g, const ListTypeNeeded &need);
+/// A list of a type without elements.
 RValue emptyList(IRGen &g, const ValueType &list, SourceRange range);
 /// Values as the elements of a list; their common type, or `wanted`.
 RValue makeList(IRGen &g, std::vector<RValue> values, llvm::ArrayRef<SourceRange> ranges, SourceRange range,
@@ -24,6 +25,7 @@ RValue appended(IRGen &g, const RValue &list, RValue value, SourceRange range, S
 RValue indexedList(IRGen &g, const RValue &list, llvm::ArrayRef<ast::Subscript> subscripts, SourceRange range);
 /// The checked index of `xs[i]`.
 mlir::Value listIndex(IRGen &g, const RValue &list, llvm::ArrayRef<ast::Subscript> subscripts, SourceRange range);
+/// The list with another element at a checked index.
 RValue withElement(IRGen &g, const RValue &list, mlir::Value index, RValue value, SourceRange range,
                    SourceRange valueRange);
 /// `+`, `==`, `!=`; nothing for other operators.

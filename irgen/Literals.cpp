@@ -63,7 +63,6 @@ static std::optional<int64_t> readInteger(std::string text, bool negative, DType
   return static_cast<int64_t>(negative ? -magnitude : magnitude);
 }
 
-/// A literal (a number, signed or not) as a constant of a dtype that its kind allows.
 Value numberAs(IRGen &g, const ast::Expr &literal, DType dtype) {
   bool negative = false;
   const ast::Expr *e = &literal;
@@ -275,8 +274,6 @@ static DType dtypeOfElements(ArrayRef<RValue> values, bool keepsIntegers) {
   return highest <= DKind::Int && keepsIntegers ? DType::I64 : DType::F64;
 }
 
-/// `[a, b]`: numbers are f64 (c128 if one is complex, bool if all are; i64 if all are integers and the place keeps
-/// them); a conversion directly above gives the dtype.
 RValue genBracket(IRGen &g, const ast::Bracket &e, std::optional<DType> dtype, bool keepsIntegers) {
   if (const ast::Bracket *tree = expanded(g, e))
     return genBracket(g, *tree, dtype, keepsIntegers);

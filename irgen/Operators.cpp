@@ -57,7 +57,6 @@ static DType workingDType(DType dtype, ArrayRef<RValue> values) {
   return isHalf(dtype) && isMixed ? DType::F32 : dtype;
 }
 
-/// Casts both operands to the dtype (real operands of complex operations stay real) and creates the operation.
 RValue elementwise(IRGen &g, StringRef op, const RValue &lhs, const RValue &rhs, DType dtype, SourceRange range,
                    SourceRange lhsRange, SourceRange rhsRange) {
   DType work = workingDType(dtype, {lhs, rhs});
@@ -228,7 +227,6 @@ RValue transposeLast(IRGen &g, const RValue &x, SourceRange range) {
   return permute(g, x.value, permutation, range);
 }
 
-/// The conjugate transpose of the last two axes; of vectors and scalars the conjugate.
 RValue adjoint(IRGen &g, const RValue &x, SourceRange range) {
   needTensor(g, x, "'", range);
   RValue conjugated = x.tensor().isComplex() ? RValue(g.create<ConjOp>(range, {x.value})) : x;

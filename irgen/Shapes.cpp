@@ -14,7 +14,6 @@ Value relabel(IRGen &g, Value v, Type type, SourceRange range) {
   return v.getType() == type ? v : g.createOp<RelabelOp>(range, {v}, {}, {}, type)->getResult(0);
 }
 
-/// The operand with another size on an axis, which is known to be equal.
 Value withSize(IRGen &g, Value x, int64_t axis, Dim size, SourceRange range) {
   SmallVector<Dim> dims = tensorTypeOf(x).getDims();
   dims[axis] = size;
@@ -61,8 +60,6 @@ RValue flattened(IRGen &g, const RValue &x, SourceRange r) {
   return reshape(g, x.value, count, r);
 }
 
-/// `x` as it may be repeated to sizes. Which axes of dynamic sizes stretch is decided; what is not known is
-/// tested at run time, and the axis stretches there.
 Value stretchable(IRGen &g, Value x, ValueRange sizes, SourceRange range) {
   int64_t offset = static_cast<int64_t>(sizes.size()) - tensorTypeOf(x).getRank();
   for (int64_t axis = 0; offset >= 0 && axis < tensorTypeOf(x).getRank(); ++axis) {
@@ -113,7 +110,6 @@ Value sliceAxis(IRGen &g, Value x, int64_t axis, Value start, Value count, int64
   return g.create<SliceOp>(range, operands, {g.integersAttr("steps", steps)});
 }
 
-/// One element of an axis; the axis is dropped. The index is in range.
 Value selectIndex(IRGen &g, Value x, int64_t axis, Value index, SourceRange range) {
   Value slice = sliceAxis(g, x, axis, index, g.integer(1, range), 1, range);
   SmallVector<Value> sizes = sizesOf(g, slice, range);

@@ -11,7 +11,6 @@ using namespace mlir;
 
 namespace toy {
 
-/// The size that a declaration writes, over its names.
 Dim sizeDim(IRGen &g, const ast::Expr &e) {
   if (auto *name = ast::dynCast<ast::Name>(&e))
     return Dim::symbol(g.context, name->name);
@@ -39,7 +38,6 @@ Dim sizeDim(IRGen &g, const ast::Expr &e) {
   return left;
 }
 
-/// The names of a signature that occur in the types of its parameters.
 void collectDeclared(IRGen &g, const ast::TypeExpr &type, llvm::function_ref<void(Dim, const ast::Expr &)> visit) {
   for (const ast::TypeExpr &element : type.elements)
     collectDeclared(g, element, visit);
@@ -48,8 +46,6 @@ void collectDeclared(IRGen &g, const ast::TypeExpr &type, llvm::function_ref<voi
       visit(sizeDim(g, *size), *size);
 }
 
-/// The names in sizes of parameters, and the parameters that sizes of the result name: other names of the result are
-/// whatever comes.
 std::set<std::string> sizeNamesOf(IRGen &g, const ast::Function &decl) {
   std::set<std::string> names;
   auto isParameter = [&](StringRef s) {
@@ -90,7 +86,6 @@ static std::optional<SizeFact> declaredFact(IRGen &g, const ast::Expr &clause) {
   return comparison(binary->steps[0].op, sizeDim(g, *binary->first), sizeDim(g, *binary->steps[0].operand));
 }
 
-/// `where` clauses that say what a size is: `M == N//2`, as M - N//2, where both sides are made of names of sizes.
 std::vector<Dim> sizeEquations(IRGen &g, const ast::Function &decl, const std::set<std::string> &names) {
   std::vector<Dim> out;
   for (const ast::ExprPtr &clause : decl.where)
@@ -103,7 +98,6 @@ std::vector<Dim> sizeEquations(IRGen &g, const ast::Function &decl, const std::s
   return out;
 }
 
-/// A signature whose sizes leave a name open, or contradict each other, is an error where it stands.
 void checkSignature(IRGen &g, const ast::Function &decl) {
   std::set<std::string> names = sizeNamesOf(g, decl);
   llvm::StringSet<> known;

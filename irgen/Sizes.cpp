@@ -113,8 +113,6 @@ static bool isOfSizes(Value value) {
   return visit(visit, value);
 }
 
-/// A value as a term. Arithmetic of the program on sizes is taken apart, so that it is checked where it makes a size;
-/// other integers of the program are operands, and their arithmetic wraps, unless the value is to be a size itself.
 SizeTerm sizeTerm(IRGen &g, Value value, SourceRange range, bool isSize) {
   llvm::DenseMap<Value, SizeTerm> done;
   auto read = [&](auto &self, Value value) -> SizeTerm {
@@ -138,8 +136,6 @@ void needValue(IRGen &g, Value holds, Value text, SourceRange range) {
   g.createOp<AssertOp>(range, {holds, text}, {g.attr("toy.of_value", g.b.getUnitAttr())});
 }
 
-/// A size operand of an operation: as it is, or, where the program computed it, checked. What has no expression keeps
-/// its name.
 Value checkedSize(IRGen &g, Value value, SourceRange range) {
   if (!isArithmetic(value) || !tensorTypeOf(value).isScalar() || tensorTypeOf(value).getDtype() != DType::I64)
     return value;

@@ -332,8 +332,6 @@ struct Specializer {
 
 } // namespace
 
-/// Chooses or makes the specialization of a function for a call from the top level; `values` get its types. Null where
-/// every size is declared, and for calls from other functions, which are generated for what they are given.
 std::shared_ptr<Specialization> specialize(IRGen &g, const Callee &callee, const ast::Call &call,
                                            std::vector<RValue> &values, const StaticLeaves &statics,
                                            llvm::function_ref<std::string(ArrayRef<RValue>)> keyOf,

@@ -59,6 +59,7 @@ struct Loop {
   llvm::function_ref<void(mlir::Value counter)> body;        ///< in a scope of its own
 };
 void genLoop(IRGen &g, const Loop &loop);
+/// `break` and `continue`.
 void leaveLoop(IRGen &g, const ast::Stmt &s, bool isBreak);
 /// Variables in view that assignments inside may change, in order of appearance; their values, taken and put back.
 std::vector<std::string> assignedIn(IRGen &g, const ast::Node &node);
@@ -67,9 +68,11 @@ void restore(IRGen &g, llvm::ArrayRef<std::string> names, llvm::ArrayRef<RValue>
 /// A block where edges meet; its arguments are the values, which are returned.
 std::vector<RValue> mergeEdges(IRGen &g, llvm::ArrayRef<Edge> edges, llvm::ArrayRef<std::string> names,
                                SourceRange range);
+/// The leaves of values under types that name their sizes otherwise.
 llvm::SmallVector<mlir::Value> relabelled(IRGen &g, llvm::ArrayRef<RValue> values, llvm::ArrayRef<ValueType> types,
                                           SourceRange range);
 inline bool reachable(IRGen &g) { return g.current != nullptr; }
+/// Code goes to the end of a block from here on; null: what follows is not reached.
 void moveTo(IRGen &g, mlir::Block *block);
 mlir::Block *newBlock(IRGen &g);
 

@@ -44,7 +44,6 @@ void unknownName(IRGen &g, const std::string &name, SourceRange range, bool isFu
   g.failNear(unknown, range, {name}, name, candidates);
 }
 
-/// What a top-level variable holds, from its leaves.
 RValue globalValue(IRGen &g, const std::string &name, const ValueType &type, SourceRange range) {
   SmallVector<Type> leaves;
   type.flatten(leaves);
@@ -75,7 +74,6 @@ std::optional<ValueType> globalType(IRGen &g, const std::string &name) {
   return type ? std::optional(*type) : std::nullopt;
 }
 
-/// Locals first, then top-level variables (in functions: their latest value).
 std::optional<RValue> readVariable(IRGen &g, const std::string &name, SourceRange range) {
   if (Variable *variable = lookup(g, name))
     return needKnown(*variable).value;
@@ -111,8 +109,6 @@ static void warnOfShadowing(IRGen &g, const std::string &name, SourceRange range
     g.report(DiagId::ShadowsBuiltin, range, {name});
 }
 
-/// Gives a variable its value; `declare` makes it in the innermost scope. Top-level variables are stored at the end of
-/// the statement, and before calls of functions that read them.
 void defineVariable(IRGen &g, const std::string &name, RValue value, SourceRange range, bool declare) {
   if (value.kind == RValue::Nothing)
     g.fail(DiagId::NoValue, range, {g.sourceText(range)});

@@ -33,6 +33,7 @@ public:
   const std::string &build() const { return program; }
   /// The object, or null.
   std::unique_ptr<llvm::MemoryBuffer> find(const std::string &key);
+  /// Keeps an object, in memory and on disk; older ones go where the folder becomes too large.
   void add(const std::string &key, llvm::MemoryBufferRef object);
 
 private:

@@ -18,6 +18,7 @@ struct CountedLoop {
   mlir::cf::BranchOp back;
 };
 
+/// The loop in that form, or nothing.
 std::optional<CountedLoop> countedLoop(mlir::CFGLoop &loop);
 
 /// Whether a function is what statements of the top level are generated as.

@@ -28,6 +28,7 @@ ScalarValue loadElement(DType dtype, const void *data, int64_t index);
 void storeElement(DType dtype, void *data, int64_t index, ScalarValue value);
 ScalarValue castElement(ScalarValue x, DType from, DType to);
 ScalarValue addElements(ScalarValue x, ScalarValue y, DType dtype);
+/// (a+bi)(c+di) = (ac-bd) + (ad+bc)i, every product and sum rounded.
 ScalarValue mulElements(ScalarValue x, ScalarValue y, DType dtype);
 /// Elements of a constant.
 rt::TensorRef constantTensor(mlir::DenseElementsAttr value, DType dtype);

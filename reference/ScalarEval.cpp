@@ -116,7 +116,6 @@ ScalarValue addElements(ScalarValue x, ScalarValue y, DType d) {
   return {0, rounded(x.re + y.re, d), rounded(x.im + y.im, d)};
 }
 
-/// (a+bi)(c+di) = (ac-bd) + (ad+bc)i, every product and sum rounded.
 ScalarValue mulElements(ScalarValue x, ScalarValue y, DType d) {
   if (kindOf(d) <= DKind::Int)
     return {wrapped(static_cast<int64_t>(uint64_t(x.i) * uint64_t(y.i)), d)};
