@@ -10,14 +10,14 @@
 
 namespace toy::rt {
 
-std::vector<NamedTensor> loadAll(const std::string &path, const CsvOptions &csv) {
+std::vector<NamedTensor> loadAll(const std::string &path, const CsvOptions &csv, const std::string &name) {
   LoadedFile file(path); // a missing file is the most useful message
   if (path.ends_with(".npy"))
     return {{"", readNpy(file)}};
   if (path.ends_with(".npz"))
-    return readNpz(file);
+    return readNpz(file, name);
   if (path.ends_with(".safetensors"))
-    return readSafetensors(file);
+    return readSafetensors(file, name);
   if (path.ends_with(".csv"))
     return {{"", readCsv(file, csv)}};
   if (path.ends_with(".png"))
@@ -30,11 +30,11 @@ std::vector<ArrayHeader> headersOf(const std::string &path, const CsvOptions &cs
   if (path.ends_with(".npz") || path.ends_with(".safetensors") || path.ends_with(".npy")) {
     InputFile file(path);
     if (path.ends_with(".npz"))
-      readNpz(file, &out);
+      readNpz(file, "", &out);
     else if (path.ends_with(".npy"))
       readNpy(file, &out.emplace_back());
     else
-      readSafetensors(file, &out);
+      readSafetensors(file, "", &out);
     return out;
   }
   for (const NamedTensor &array : loadAll(path, csv))
@@ -42,15 +42,13 @@ std::vector<ArrayHeader> headersOf(const std::string &path, const CsvOptions &cs
   return out;
 }
 
-TensorRef load(const std::string &path, const std::string &name, const CsvOptions &csv) {
-  std::vector<NamedTensor> all = loadAll(path, csv);
-  if (name.empty() && all.size() == 1)
-    return all[0].tensor;
-  for (NamedTensor &entry : all)
-    if (!name.empty() && entry.name == name)
+TensorRef oneOf(std::span<const NamedTensor> all, const std::string &path, const std::string &name,
+                const CsvOptions &csv) {
+  for (const NamedTensor &entry : all)
+    if (name.empty() ? all.size() == 1 : entry.name == name)
       return entry.tensor;
   std::string names;
-  for (NamedTensor &entry : all) {
+  for (const ArrayHeader &entry : headersOf(path, csv)) {
     names += (names.empty() ? "" : ", ") + entry.name;
     if (names.size() > 200) {
       names += ", …";
@@ -58,6 +56,10 @@ TensorRef load(const std::string &path, const std::string &name, const CsvOption
     }
   }
   fail(DiagId::NoSuchArray, {path, name.empty() ? "" : " `" + name + "`", names.empty() ? "none" : names});
+}
+
+TensorRef load(const std::string &path, const std::string &name, const CsvOptions &csv) {
+  return oneOf(loadAll(path, csv, name), path, name, csv);
 }
 
 static std::string printable(const std::string &name) {
@@ -106,7 +108,7 @@ void save(const std::string &path, std::span<const NamedTensor> tensors) {
     if (named)
       checkName(path, entry);
   if (named)
-    return writeFile(path, {path.ends_with(".npz") ? npzText(path, tensors) : safetensorsText(path, tensors)});
+    return writeFile(path, (path.ends_with(".npz") ? npzParts(path, tensors) : safetensorsParts(path, tensors)).all());
   bool known = path.ends_with(".npy") || path.ends_with(".csv") || path.ends_with(".png");
   if (!known)
     fail(DiagId::UnknownFormat, {path});

@@ -60,31 +60,34 @@ void InputFile::read(void *target, int64_t count, int64_t offset) {
   }
 }
 
-static std::string standardInput() {
-  const Activity quiet(Activity::Quiet);
-  flushOutput();
+/// What comes until the end, for files whose size nobody knows before.
+static std::string untilEnd(int file, const std::string &name) {
   std::string out;
   char piece[1 << 16];
   while (true) {
     poll();
-    pollfd ready{STDIN_FILENO, POLLIN, 0};
+    pollfd ready{file, POLLIN, 0};
     if (::poll(&ready, 1, 50) == 0)
       continue;
-    ssize_t n = ::read(STDIN_FILENO, piece, sizeof piece);
+    ssize_t n = ::read(file, piece, sizeof piece);
     if (n < 0 && errno != EINTR)
-      fail(DiagId::CannotOpen, {"-", std::strerror(errno)});
+      fail(DiagId::CannotOpen, {name, std::strerror(errno)});
     if (n == 0)
       return out;
-    requireMemory(n, "standard input");
+    requireMemory(n, name == "-" ? "standard input" : "`" + name + "`");
     out.append(piece, std::max<ssize_t>(n, 0));
   }
 }
 
 std::string readText(const std::string &path) {
-  if (path == "-")
-    return standardInput();
+  if (path == "-") {
+    const Activity quiet(Activity::Quiet);
+    flushOutput();
+    return untilEnd(STDIN_FILENO, path);
+  }
   InputFile file(path);
-  return file.text(0, file.size());
+  // Files that the system makes while they are read (/proc) say that they are empty.
+  return file.size() == 0 ? untilEnd(file.descriptor(), path) : file.text(0, file.size());
 }
 
 std::string readSource(const std::string &path) {

@@ -8,6 +8,9 @@
 #include "support/CsvOptions.h"
 #include "support/Descriptor.h"
 
+#include <deque>
+#include <span>
+
 namespace toy::rt {
 
 /// Arrays of a file, by suffix: `.npy` and `.png` and `.csv` hold one without a name, `.npz` and `.safetensors` any
@@ -17,7 +20,8 @@ struct NamedTensor {
   std::string name;
   TensorRef tensor;
 };
-std::vector<NamedTensor> loadAll(const std::string &path, const CsvOptions &csv = {});
+/// All arrays, or those of a name where one is given and the format has names: others are not read then.
+std::vector<NamedTensor> loadAll(const std::string &path, const CsvOptions &csv = {}, const std::string &name = "");
 /// What a file holds. Where the format says so at its beginning, the elements are not read.
 struct ArrayHeader {
   std::string name;
@@ -26,6 +30,9 @@ struct ArrayHeader {
 };
 std::vector<ArrayHeader> headersOf(const std::string &path, const CsvOptions &csv = {});
 /// The only array of a file, or the one with a name.
+/// The array of that name, or the only one where there is no name; an error says which names the file has.
+TensorRef oneOf(std::span<const NamedTensor> all, const std::string &path, const std::string &name,
+                const CsvOptions &csv);
 TensorRef load(const std::string &path, const std::string &name = "", const CsvOptions &csv = {});
 /// Writes by `writeFile`.
 void save(const std::string &path, std::span<const NamedTensor> tensors);
@@ -58,6 +65,7 @@ public:
   explicit InputFile(std::string path);
   InputFile(const InputFile &) = delete;
   void read(void *target, int64_t count, int64_t offset) override;
+  int descriptor() const { return file.get(); }
 
 private:
   Descriptor file;
@@ -98,14 +106,35 @@ private:
   std::string contents;
 };
 
-// Formats. With `only`, the headers are read, and nothing is given back.
+/// What is to be written: texts, and elements where tensors hold them, which live as long.
+class FileParts {
+public:
+  void add(std::string text) {
+    bytes += text.size();
+    parts.emplace_back(texts.emplace_back(std::move(text)));
+  }
+  void add(const Tensor &tensor) {
+    parts.emplace_back(tensor.as<char>(), static_cast<size_t>(tensor.count() * sizeOf(tensor.dtype)));
+    bytes += parts.back().size();
+  }
+  size_t size() const { return bytes; }
+  std::span<const std::string_view> all() const { return parts; }
+
+private:
+  std::deque<std::string> texts;
+  std::vector<std::string_view> parts;
+  size_t bytes = 0;
+};
+
+// Formats. With `only`, the headers are read, and nothing is given back; with a name, that array alone.
 TensorRef readNpy(Bytes &file, ArrayHeader *only = nullptr);
 /// Header and data of an `.npy` file: the header alone; the data follow as they are.
 std::string npyHeader(const std::string &path, const Tensor &tensor);
-std::vector<NamedTensor> readNpz(Bytes &file, std::vector<ArrayHeader> *only = nullptr);
-std::string npzText(const std::string &path, std::span<const NamedTensor> tensors);
-std::vector<NamedTensor> readSafetensors(Bytes &file, std::vector<ArrayHeader> *only = nullptr);
-std::string safetensorsText(const std::string &path, std::span<const NamedTensor> tensors);
+std::vector<NamedTensor> readNpz(Bytes &file, const std::string &wanted = "", std::vector<ArrayHeader> *only = nullptr);
+FileParts npzParts(const std::string &path, std::span<const NamedTensor> tensors);
+std::vector<NamedTensor> readSafetensors(Bytes &file, const std::string &wanted = "",
+                                         std::vector<ArrayHeader> *only = nullptr);
+FileParts safetensorsParts(const std::string &path, std::span<const NamedTensor> tensors);
 /// A matrix of numbers, f64 or c128.
 TensorRef readCsv(Bytes &file, const CsvOptions &options = {});
 /// Columns by the names in the first line: vectors of numbers, or lists of strings where a cell is none.
@@ -125,6 +154,9 @@ std::string imageColours(const std::string &what, const Tensor &tensor, int64_t 
 /// place and then put there: readers see the old or the new file, never a part, and a write that fails or is
 /// interrupted changes nothing. The mode stays, and the owner where the system allows it; links are followed. Devices,
 /// pipes and open descriptors (/dev/stdout) are written directly, behind what was printed.
-void writeFile(const std::string &path, std::initializer_list<std::string_view> parts);
+void writeFile(const std::string &path, std::span<const std::string_view> parts);
+inline void writeFile(const std::string &path, std::initializer_list<std::string_view> parts) {
+  writeFile(path, std::span(parts.begin(), parts.size()));
+}
 
 } // namespace toy::rt

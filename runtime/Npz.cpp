@@ -136,7 +136,7 @@ void put(std::string &out, uint64_t n, int width) {
 
 } // namespace
 
-std::vector<NamedTensor> readNpz(Bytes &file, std::vector<ArrayHeader> *only) {
+std::vector<NamedTensor> readNpz(Bytes &file, const std::string &wanted, std::vector<ArrayHeader> *only) {
   // The end record is within the last 64 KiB, after at most a comment.
   int64_t tailSize = std::min<int64_t>(file.size(), (1 << 16) + 22);
   std::string tail = file.text(file.size() - tailSize, tailSize);
@@ -198,8 +198,10 @@ std::vector<NamedTensor> readNpz(Bytes &file, std::vector<ArrayHeader> *only) {
       continue;
     if (method != 0 && method != 8)
       bad(file, "an entry is compressed by a method other than deflate");
-    Member member(file, {begin, packed, plain, crc, method == 8});
     name.resize(name.size() - 4);
+    if (!wanted.empty() && name != wanted)
+      continue;
+    Member member(file, {begin, packed, plain, crc, method == 8});
     if (only) {
       readNpy(member, &only->emplace_back());
       only->back().name = std::move(name);
@@ -212,11 +214,12 @@ std::vector<NamedTensor> readNpz(Bytes &file, std::vector<ArrayHeader> *only) {
   return out;
 }
 
-std::string npzText(const std::string &path, std::span<const NamedTensor> tensors) {
-  std::string out, directory;
+FileParts npzParts(const std::string &path, std::span<const NamedTensor> tensors) {
+  FileParts parts;
+  std::string directory;
   for (const auto &[given, tensor] : tensors) {
     std::string name = given + ".npy", header = npyHeader(path, *tensor);
-    uint64_t bytes = tensor->count() * sizeOf(tensor->dtype), size = header.size() + bytes, local = out.size();
+    uint64_t bytes = tensor->count() * sizeOf(tensor->dtype), size = header.size() + bytes, local = parts.size();
     uLong crc = crc32_z(crc32_z(0, reinterpret_cast<const Bytef *>(header.data()), header.size()),
                         static_cast<const Bytef *>(tensor->data), bytes);
     auto common =
@@ -224,13 +227,13 @@ std::string npzText(const std::string &path, std::span<const NamedTensor> tensor
           put(to, 45, 2), put(to, 0x800, 2), put(to, 0, 2), put(to, 0, 2), put(to, 0x21, 2), put(to, crc, 4),
               put(to, 0xffffffff, 4), put(to, 0xffffffff, 4);
         };
-    out += "PK\3\4";
+    std::string out = "PK\3\4";
     common(out);
     put(out, name.size(), 2), put(out, 20, 2);
     out += name;
     put(out, 1, 2), put(out, 16, 2), put(out, size, 8), put(out, size, 8);
-    out += header;
-    out.append(static_cast<const char *>(tensor->data), bytes);
+    parts.add(std::move(out += header));
+    parts.add(*tensor);
     directory += "PK\1\2";
     put(directory, 45, 2);
     common(directory);
@@ -240,8 +243,8 @@ std::string npzText(const std::string &path, std::span<const NamedTensor> tensor
     put(directory, 1, 2), put(directory, 24, 2), put(directory, size, 8), put(directory, size, 8),
         put(directory, local, 8);
   }
-  uint64_t offset = out.size(), count = tensors.size();
-  out += directory + "PK\6\6";
+  uint64_t offset = parts.size(), count = tensors.size();
+  std::string out = directory + "PK\6\6";
   put(out, 44, 8), put(out, 45, 2), put(out, 45, 2), put(out, 0, 4), put(out, 0, 4), put(out, count, 8),
       put(out, count, 8), put(out, directory.size(), 8), put(out, offset, 8);
   uint64_t record = offset + directory.size();
@@ -251,7 +254,8 @@ std::string npzText(const std::string &path, std::span<const NamedTensor> tensor
   put(out, 0, 2), put(out, 0, 2), put(out, std::min<uint64_t>(count, 0xffff), 2),
       put(out, std::min<uint64_t>(count, 0xffff), 2), put(out, std::min<uint64_t>(directory.size(), 0xffffffff), 4);
   put(out, 0xffffffff, 4), put(out, 0, 2);
-  return out;
+  parts.add(std::move(out));
+  return parts;
 }
 
 } // namespace toy::rt

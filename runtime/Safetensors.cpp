@@ -172,7 +172,7 @@ constexpr Name names[] = {{"BOOL", DType::Bool}, {"U8", DType::U8},     {"I32", 
 
 } // namespace
 
-std::vector<NamedTensor> readSafetensors(Bytes &file, std::vector<ArrayHeader> *only) {
+std::vector<NamedTensor> readSafetensors(Bytes &file, const std::string &wanted, std::vector<ArrayHeader> *only) {
   HeaderParser refuse(file, "");
   uint64_t length = 0;
   if (file.size() < 8)
@@ -190,6 +190,8 @@ std::vector<NamedTensor> readSafetensors(Bytes &file, std::vector<ArrayHeader> *
   std::string pairs = "," + metadata["toy.c128"] + ",";
   std::vector<NamedTensor> out;
   for (Entry &e : entries) {
+    if (!wanted.empty() && e.name != wanted)
+      continue;
     const Name *known = nullptr;
     for (const Name &name : names)
       if (name.name == e.dtype)
@@ -225,8 +227,9 @@ std::vector<NamedTensor> readSafetensors(Bytes &file, std::vector<ArrayHeader> *
   return out;
 }
 
-std::string safetensorsText(const std::string &path, std::span<const NamedTensor> tensors) {
-  std::string header, pairs, data;
+FileParts safetensorsParts(const std::string &path, std::span<const NamedTensor> tensors) {
+  std::string header, pairs;
+  int64_t place = 0;
   for (const auto &[name, t] : tensors) {
     std::string dtype;
     std::vector<int64_t> shape(t->sizes, t->sizes + t->rank);
@@ -243,16 +246,19 @@ std::string safetensorsText(const std::string &path, std::span<const NamedTensor
     int64_t bytes = t->count() * sizeOf(t->dtype);
     header +=
         fmt::format("{}{}:{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}}", header.empty() ? "" : ",",
-                    jsonText(name), dtype, fmt::join(shape, ","), data.size(), data.size() + bytes);
-    data.append(static_cast<const char *>(t->data), bytes);
+                    jsonText(name), dtype, fmt::join(shape, ","), place, place + bytes);
+    place += bytes;
   }
   std::string metadata =
       pairs.empty() ? "" : "\"__metadata__\":{\"toy.c128\":" + jsonText(pairs) + "}" + (header.empty() ? "" : ",");
   header = "{" + metadata + header + "}";
   header.resize((header.size() + 7) / 8 * 8, ' ');
   uint64_t length = header.size();
-  std::string out(reinterpret_cast<const char *>(&length), 8);
-  return out + header + data;
+  FileParts parts;
+  parts.add(std::string(reinterpret_cast<const char *>(&length), 8) + header);
+  for (const NamedTensor &entry : tensors)
+    parts.add(*entry.tensor);
+  return parts;
 }
 
 } // namespace toy::rt

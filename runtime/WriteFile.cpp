@@ -23,7 +23,7 @@
 namespace toy::rt {
 namespace {
 
-using Parts = std::initializer_list<std::string_view>;
+using Parts = std::span<const std::string_view>;
 
 /// Where writing to a path ends.
 struct Place {

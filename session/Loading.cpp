@@ -116,14 +116,13 @@ std::string Session::loadNow(const ast::Expr &path, const ast::Expr *member, con
     type = typeOfFileStruct(members);
   };
   try {
-    std::vector<rt::NamedTensor> all;
     if (csv.header) {
       rt::LoadedFile table(file);
       keep(rt::readCsvTable(table, csv));
-    } else if (wanted.empty() && haveNames(all = rt::loadAll(file, csv)))
+    } else if (std::vector<rt::NamedTensor> all = rt::loadAll(file, csv, wanted); wanted.empty() && haveNames(all))
       keep(all);
     else {
-      rt::TensorRef tensor = rt::load(file, wanted, csv);
+      rt::TensorRef tensor = rt::oneOf(all, file, wanted, csv);
       type = typeOfLoaded(ir(), tensor);
       globals[loaded] = tensor;
     }

@@ -214,6 +214,29 @@ def many_arrays(toy):
     return None if done.stdout == "[0] [59]\n" else done.stdout + done.stderr
 
 
+def read_once(toy):
+    """A file is read once, and of an array by its name no other one: neither its bytes, nor what is wrong with it."""
+    read = 'def read() { return i64(split(lines(read_text("/proc/self/io"))[0], " ")[1]); }\n'
+    with tempfile.TemporaryDirectory() as folder:
+        x = np.arange(500_000.0)
+        np.save(os.path.join(folder, "x.npy"), x)
+        np.savez(os.path.join(folder, "x.npz"), x=x, y=x, z=x)
+        saved = run(toy, folder, 'var x = load("x.npy"); save("x.safetensors", (x, x, x));')
+        problems = [saved.stderr] if saved.returncode else []
+        for call in ('load("x.npy")', 'load("x.npz", "y")', 'load("x.safetensors", "arr_1")'):
+            done = run(toy, folder, f"{read}var before = read(); var x = {call}; print(read() - before, sum(x));")
+            words = done.stdout.split()
+            if len(words) != 2 or not x.nbytes <= int(words[0]) < 1.5 * x.nbytes or float(words[1]) != x.sum():
+                problems.append(f"{call}: {done.stdout}{done.stderr}")
+        path = pathlib.Path(folder, "x.safetensors")
+        path.write_bytes(path.read_bytes().replace(b'"arr_0":{"dtype":"F64"', b'"arr_0":{"dtype":"F8 "'))
+        for name, code in (("arr_1", None), ("arr_0", "I0108")):
+            done = run(toy, folder, f'print(load("x.safetensors", "{name}")[0]);')
+            if (code or "0.0\n") not in (done.stderr if code else done.stdout):
+                problems.append(f"{name} of other dtypes: {done.stdout}{done.stderr}")
+    return "\n".join(problems) or None
+
+
 def damaged(toy):
     """Cut off anywhere and with any bytes changed: an error (or other values), never a crash or a large allocation."""
     rng = np.random.default_rng(2)
@@ -256,5 +279,5 @@ def damaged(toy):
 
 
 def all_cases():
-    for case in (named_arrays, tables_and_images, file_errors, many_arrays, damaged):
+    for case in (named_arrays, tables_and_images, file_errors, many_arrays, read_once, damaged):
         yield "files: " + case.__name__.replace("_", " "), case
