@@ -51,10 +51,11 @@ inline TensorType tensorTypeOf(mlir::Value value) { return llvm::cast<TensorType
 /// Whether a size of this name is one value wherever its definition dominates. What is relabelled has the names of a
 /// callee, or of a loop's next turn; what a call gives has the callee's.
 bool hasLocalSizes(mlir::Value value);
-/// Whether an operation takes the reference of its first operand, which it changes in place where nobody else holds it.
+/// Whether an operation takes the reference of its first operand, in whose place the result is where nobody else holds
+/// it.
 inline bool consumesFirst(mlir::Operation *op) {
-  return llvm::isa<AppendOp, SliceStoreOp, TakeStoreOp, MaskStoreOp, PutAlongOp, ListAppendOp, ListSetOp, ListConcatOp>(
-      op);
+  return llvm::isa<AppendOp, SliceStoreOp, TakeStoreOp, MaskStoreOp, PutAlongOp, SortOp, CumSumOp, CumProdOp,
+                   ListAppendOp, ListSetOp, ListConcatOp>(op);
 }
 /// A tensor of bf16 or f16.
 inline bool isHalfTensor(mlir::Type type) {

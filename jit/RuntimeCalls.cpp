@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// What compiled code calls by name (RuntimeCalls.def): objects, then the numbers that passes/lowering/RuntimeCalls.cpp
-/// puts together. Objects are borrowed, but for the first one of updates; results are the caller's.
+/// puts together. Objects are borrowed, but for the first one of updates and of what can be done in place; results are
+/// the caller's.
 #include "jit/Abi.h"
 
 #include "reference/EvaluatorImpl.h"
@@ -25,10 +26,10 @@ static std::span<const rt::Tensor *const> tensors(Objects x, int first, int64_t 
   return {reinterpret_cast<const rt::Tensor *const *>(x) + first, static_cast<size_t>(count)};
 }
 
-static rt::TensorRef sort(Objects x, Numbers n) { return rt::sort(tensor(x, 0), n[0], n[1]); }
+static rt::TensorRef sort(Objects x, Numbers n) { return rt::sort(consumed(x), n[0], n[1]); }
 static rt::TensorRef argsort(Objects x, Numbers n) { return rt::argsort(tensor(x, 0), n[0], n[1]); }
-static rt::TensorRef cumsum(Objects x, Numbers n) { return rt::cumulate(tensor(x, 0), n[0], false); }
-static rt::TensorRef cumprod(Objects x, Numbers n) { return rt::cumulate(tensor(x, 0), n[0], true); }
+static rt::TensorRef cumsum(Objects x, Numbers n) { return rt::cumulate(consumed(x), n[0], false); }
+static rt::TensorRef cumprod(Objects x, Numbers n) { return rt::cumulate(consumed(x), n[0], true); }
 static rt::TensorRef nonzero(Objects x, Numbers) { return rt::nonzero(tensor(x, 0)); }
 static rt::TensorRef mask_select(Objects x, Numbers) { return rt::maskSelect(tensor(x, 0), tensor(x, 1)); }
 static rt::TensorRef mask_store(Objects x, Numbers) { return rt::maskStore(consumed(x), tensor(x, 1), tensor(x, 2)); }

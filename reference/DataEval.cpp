@@ -115,12 +115,16 @@ template <> void Frame::evaluate(ConstantOp o) {
 
 template <> void Frame::evaluate(TruthOp o) { alias(o.getResult(), o.getX()); }
 
-template <> void Frame::evaluate(CumSumOp o) { set(o.getResult(), rt::cumulate(tensor(o.getX()), o.getAxis(), false)); }
+template <> void Frame::evaluate(CumSumOp o) {
+  set(o.getResult(), rt::cumulate(consume(o.getX(), o), o.getAxis(), false));
+}
 
-template <> void Frame::evaluate(CumProdOp o) { set(o.getResult(), rt::cumulate(tensor(o.getX()), o.getAxis(), true)); }
+template <> void Frame::evaluate(CumProdOp o) {
+  set(o.getResult(), rt::cumulate(consume(o.getX(), o), o.getAxis(), true));
+}
 
 template <> void Frame::evaluate(SortOp o) {
-  set(o.getResult(), rt::sort(tensor(o.getX()), o.getAxis(), o.getDescending()));
+  set(o.getResult(), rt::sort(consume(o.getX(), o), o.getAxis(), o.getDescending()));
 }
 
 template <> void Frame::evaluate(ArgSortOp o) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Operations that are not loop nests over the result: sorting, scans, and indexing by data. Operands are borrowed
-/// unless said otherwise.
+/// unless said otherwise: one that is consumed is where the result goes if nobody else holds it.
 #pragma once
 
 #include "runtime/Value.h"
@@ -9,10 +9,10 @@
 namespace toy::rt {
 
 /// Stable, NaN last in both directions.
-TensorRef sort(const Tensor &x, int64_t axis, bool descending);
+TensorRef sort(TensorRef consumed, int64_t axis, bool descending);
 TensorRef argsort(const Tensor &x, int64_t axis, bool descending);
 /// Running sums or products in order; bool gives i64.
-TensorRef cumulate(const Tensor &x, int64_t axis, bool product);
+TensorRef cumulate(TensorRef consumed, int64_t axis, bool product);
 /// i64 [n, rank], row-major order.
 TensorRef nonzero(const Tensor &x);
 /// The elements where a mask over the leading axes is true.

@@ -158,7 +158,7 @@ ListRef sorted(const List &list, bool descending) {
     sortTexts({out->items, static_cast<size_t>(out->count)}, descending);
     return out;
   }
-  TensorRef ordered = sort(*vectorOf(list), 0, descending);
+  TensorRef ordered = sort(vectorOf(list), 0, descending);
   int64_t width = sizeOf(list.of.dtype);
   for (int64_t i = 0; i < list.count; ++i)
     std::memcpy(out->items[i].element, ordered->as<char>() + i * width, width);

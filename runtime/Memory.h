@@ -53,6 +53,9 @@ void onDeviceOnly(Tensor &t);
 /// The same tensor if nobody else holds it or its elements, else a copy; consumes the reference.
 Tensor *unique(Tensor *consumed);
 Tensor *copyOf(const Tensor *source);
+/// Where a result of the same dtype and sizes goes: the tensor itself, whose elements are read meanwhile, if nobody but
+/// the caller holds it, else a new one.
+TensorRef placeFor(const TensorRef &consumed);
 /// A copy was made because somebody else holds the value.
 void countCopy();
 

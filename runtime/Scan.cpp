@@ -45,10 +45,11 @@ template <typename From, typename T, bool product> struct Scan {
           to[r * n + k] = last[r] = combined<product>(last[r], T(from[r * n + k]));
     }
   }
-  /// Dense rows of N elements, which are known, and few.
+  /// Dense rows of N elements, which are known, and few; no row is another's, also where `in` is `out`.
   template <int N> void shortRows(int64_t first, int64_t count) const {
-    const From *__restrict from = in + first * N;
-    T *__restrict to = out + first * N;
+    const From *from = in + first * N;
+    T *to = out + first * N;
+#pragma clang loop vectorize(assume_safety)
     for (int64_t row = 0; row < count; ++row, from += N, to += N) {
       T last = to[0] = T(from[0]);
 #pragma clang loop unroll(full)
@@ -112,9 +113,10 @@ template <typename From, typename T, bool product> void scan(const Tensor &x, Te
 
 } // namespace
 
-TensorRef cumulate(const Tensor &x, int64_t axis, bool product) {
+TensorRef cumulate(TensorRef consumed, int64_t axis, bool product) {
+  const Tensor &x = *consumed;
   bool isBool = x.dtype == DType::Bool;
-  TensorRef out(newTensor(isBool ? DType::I64 : x.dtype, x.shape()));
+  TensorRef out = isBool ? TensorRef(newTensor(DType::I64, x.shape())) : placeFor(consumed);
   AxisView view(x, axis);
   if (view.outer == 0)
     return out;

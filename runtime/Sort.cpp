@@ -58,11 +58,21 @@ template <typename T> void sortBytes(const T *values, T *to, int64_t n, bool des
     to = std::fill_n(to, counts[descending ? 255 - i : i], T(descending ? 255 - i : i));
 }
 
-/// `to` is in use for the keys meanwhile; `scratch` has room for as many.
+/// `to`, which may be where the values are, is in use for the keys meanwhile; `scratch` has room for as many.
 template <typename T> void sortRow(const T *values, T *to, int64_t n, bool descending, KeyOf<T> *scratch) {
   const auto &kernels = sortKernels<KeyOf<T>>();
   auto *keys = reinterpret_cast<KeyOf<T> *>(to);
-  KeyFacts<KeyOf<T>> facts = keysOf(values, keys, n, descending);
+  KeyOf<T> *made = values == to ? scratch : keys;
+  KeyFacts<KeyOf<T>> facts = keysOf(values, made, n, descending);
+  std::vector<T> nans, zeros; // of which keys know no signs and no payloads
+  if constexpr (std::is_floating_point_v<T>) {
+    if (facts.nans)
+      std::copy_if(values, values + n, std::back_inserter(nans), [](T v) { return std::isnan(v); });
+    if (facts.negativeZero)
+      std::copy_if(values, values + n, std::back_inserter(zeros), [](T v) { return v == 0; });
+  }
+  if (made != keys)
+    std::copy_n(made, n, keys);
   poll();
   if (int bits = bitsBetween(facts.least, facts.greatest); std::is_sorted(keys, keys + n))
     ; // as it often is
@@ -72,12 +82,9 @@ template <typename T> void sortRow(const T *values, T *to, int64_t n, bool desce
     kernels.sort(keys, n, scratch);
   if constexpr (std::is_floating_point_v<T>) {
     kernels.toFloats(keys, n, descending);
-    if (facts.nans)
-      std::copy_if(values, values + n, to + n - facts.nans, [](T v) { return std::isnan(v); });
-    if (facts.negativeZero) {
-      T *zeros = std::partition_point(to, to + n - facts.nans, [=](T v) { return descending ? v > 0 : v < 0; });
-      std::copy_if(values, values + n, zeros, [](T v) { return v == 0; });
-    }
+    T *end = std::copy(nans.begin(), nans.end(), to + n - nans.size()) - nans.size();
+    std::copy(zeros.begin(), zeros.end(),
+              std::partition_point(to, end, [=](T v) { return descending ? v > 0 : v < 0; }));
   } else
     kernels.toIntegers(keys, n, descending);
 }
@@ -244,26 +251,22 @@ void sortShort(const Tensor &x, Tensor &out, const AxisView &view, bool descendi
       &job);
 }
 
-template <typename T, bool positions> TensorRef sortAs(const Tensor &x, TensorRef out, int64_t axis, bool descending) {
+template <typename T, bool positions> void sortAs(const Tensor &x, Tensor &out, int64_t axis, bool descending) {
   if constexpr (sizeof(T) > 1)
-    if (AxisView view(x, axis); out->count() > 0 && view.size <= shortRow) {
-      sortShort<T, positions>(x, *out, view, descending);
-      return out;
-    }
+    if (AxisView view(x, axis); out.count() > 0 && view.size <= shortRow)
+      return sortShort<T, positions>(x, out, view, descending);
   using Sort = Job<T, positions>;
-  Sort job{x.as<T>(), out->as<typename Sort::R>(), AxisView(x, axis), descending};
-  if (out->count() == 0)
-    return out;
+  Sort job{x.as<T>(), out.as<typename Sort::R>(), AxisView(x, axis), descending};
+  if (out.count() == 0)
+    return;
   constexpr int64_t grain = 1 << 15;
   parallelFor(
       job.view.outer * job.steps(), std::max<int64_t>(1, grain / job.view.size / job.together()),
       [](void *context, int64_t begin, int64_t end) { static_cast<Sort *>(context)->run(begin, end); }, &job);
-  return out;
 }
 
-template <bool positions> TensorRef sortAny(const Tensor &x, int64_t axis, bool descending) {
-  TensorRef out(newTensor(positions ? DType::I64 : x.dtype, x.shape()));
-  auto as = [&]<typename T>(T *) { return sortAs<T, positions>(x, std::move(out), axis, descending); };
+template <bool positions> void sortAny(const Tensor &x, Tensor &out, int64_t axis, bool descending) {
+  auto as = [&]<typename T>(T *) { sortAs<T, positions>(x, out, axis, descending); };
   switch (x.dtype) {
   case DType::F32:
     return as(static_cast<float *>(nullptr));
@@ -280,7 +283,16 @@ template <bool positions> TensorRef sortAny(const Tensor &x, int64_t axis, bool 
 
 } // namespace
 
-TensorRef sort(const Tensor &x, int64_t axis, bool descending) { return sortAny<false>(x, axis, descending); }
-TensorRef argsort(const Tensor &x, int64_t axis, bool descending) { return sortAny<true>(x, axis, descending); }
+TensorRef sort(TensorRef consumed, int64_t axis, bool descending) {
+  TensorRef out = placeFor(consumed);
+  sortAny<false>(*consumed, *out, axis, descending);
+  return out;
+}
+
+TensorRef argsort(const Tensor &x, int64_t axis, bool descending) {
+  TensorRef out(newTensor(DType::I64, x.shape()));
+  sortAny<true>(x, *out, axis, descending);
+  return out;
+}
 
 } // namespace toy::rt

@@ -24,9 +24,21 @@ Tensor *copyOf(const Tensor *source) {
   return t;
 }
 
+static bool isHeldOnce(const Tensor &t) {
+  return t.refs.load(std::memory_order_acquire) == 1 && t.storage->refs.load(std::memory_order_acquire) == 1;
+}
+
+TensorRef placeFor(const TensorRef &consumed) {
+  if (!isHeldOnce(*consumed)) {
+    onHost(*consumed);
+    return TensorRef(newTensor(consumed->dtype, consumed->shape()));
+  }
+  onHostOnly(*consumed);
+  return consumed;
+}
+
 Tensor *unique(Tensor *consumed) {
-  if (consumed->refs.load(std::memory_order_acquire) == 1 &&
-      consumed->storage->refs.load(std::memory_order_acquire) == 1) {
+  if (isHeldOnce(*consumed)) {
     onHostOnly(*consumed);
     return consumed;
   }

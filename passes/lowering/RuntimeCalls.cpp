@@ -15,7 +15,6 @@ namespace toy {
 struct RuntimeCall {
   unsigned objects;
   SmallVector<int64_t, 4> attributes;
-  bool consumes = false; ///< takes the reference of its first object
 };
 
 static int64_t numberOf(StringRef dtype) {
@@ -31,14 +30,12 @@ static RuntimeCall runtimeCallOf(mlir::Operation *op) {
   unsigned all = op->getNumOperands();
   return TypeSwitch<mlir::Operation *, Call>(op)
       .Case<SortOp, ArgSortOp>([](auto o) { return Call{1, {static_cast<int64_t>(o.getAxis()), o.getDescending()}}; })
-      .Case<CumSumOp, CumProdOp, TakeAlongOp>([&](auto o) { return Call{all, {static_cast<int64_t>(o.getAxis())}}; })
-      .Case([&](PutAlongOp o) { return Call{all, {static_cast<int64_t>(o.getAxis())}, true}; })
-      .Case([&](MaskStoreOp) { return Call{all, {}, true}; })
+      .Case<CumSumOp, CumProdOp, TakeAlongOp, PutAlongOp>(
+          [&](auto o) { return Call{all, {static_cast<int64_t>(o.getAxis())}}; })
       .Case([&](TakeOp o) { return Call{all, {o.getAxes()[0], static_cast<int64_t>(o.getIndices().size())}}; })
-      .Case(
-          [&](TakeStoreOp o) { return Call{all, {o.getAxes()[0], static_cast<int64_t>(o.getIndices().size())}, true}; })
+      .Case([&](TakeStoreOp o) { return Call{all, {o.getAxes()[0], static_cast<int64_t>(o.getIndices().size())}}; })
       .Case([](SliceStoreOp o) {
-        Call call{2, {static_cast<int64_t>(o.getSteps().size())}, true};
+        Call call{2, {static_cast<int64_t>(o.getSteps().size())}};
         append_range(call.attributes, o.getSteps());
         return call;
       })
@@ -90,7 +87,7 @@ bool FunctionEmitter::emitRuntimeCall(mlir::Operation *op) {
   SmallVector<Value *> numbers = map_to_vector(call.attributes, [&](int64_t n) -> Value * { return b.getInt64(n); });
   for (mlir::Value v : op->getOperands().drop_front(call.objects))
     numbers.push_back(slots[v].scalar.re);
-  auto [objects, boxed] = passObjects(op->getOperands().take_front(call.objects), op, call.consumes);
+  auto [objects, boxed] = passObjects(op->getOperands().take_front(call.objects), op, consumesFirst(op));
   if (auto constant = dyn_cast<StrConstantOp>(op)) // its bytes are the object
     b.CreateStore(b.CreateGlobalString(constant.getValue(), "", 0, &module, /*AddNull=*/false), objects);
   mlir::Value result = op->getResult(0);

@@ -44,7 +44,11 @@ template <typename T> void checkSort(DType dtype, const std::vector<T> &x, int64
   TensorRef t(newTensor(dtype, sizes));
   std::copy_n(x.begin(), outer * n * inner, t->as<T>());
   for (bool descending : {false, true}) {
-    TensorRef values = rt::sort(*t, 1, descending), positions = rt::argsort(*t, 1, descending);
+    TensorRef values = rt::sort(t, 1, descending), positions = rt::argsort(*t, 1, descending), own(copyOf(t.get()));
+    const void *place = own->data;
+    TensorRef inPlace = rt::sort(std::move(own), 1, descending);
+    ASSERT_EQ(inPlace->data, place);
+    ASSERT_EQ(std::memcmp(values->data, inPlace->data, t->count() * sizeof(T)), 0) << nameOf(dtype) << " " << n;
     for (int64_t o = 0; o < outer; ++o)
       for (int64_t i = 0; i < inner; ++i) {
         std::vector<T> row(n);
