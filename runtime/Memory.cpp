@@ -378,7 +378,8 @@ void release(Tensor *t) { giveUp(t); }
 void release(Str *s) { giveUp(s); }
 void release(List *list) { giveUp(list); }
 
-/// One thread copies at a time, but for what was left behind by Ctrl-C: a number for people, not worth a locked addition.
+/// One thread copies at a time, but for what was left behind by Ctrl-C: a number for people, not worth a locked
+/// addition.
 void countCopy() {
   std::atomic<int64_t> &copies = heap().copies;
   copies.store(copies.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
