@@ -4,6 +4,7 @@
 #include "runtime/ArrayOps.h"
 
 #include "runtime/ArrayLoops.h"
+#include "runtime/Memory.h"
 
 #include <algorithm>
 #include <utility>

@@ -6,6 +6,7 @@
 #include "runtime/ArrayOps.h"
 
 #include "runtime/ArrayLoops.h"
+#include "runtime/Memory.h"
 #include "runtime/Scratch.h"
 #include "runtime/SortKernels.h"
 
