@@ -36,25 +36,6 @@ Value *KernelEmitter::warpPosition(mlir::Operation *op, Value *lane, Value *begi
   return best.im;
 }
 
-/// A warp a row.
-Value *KernelEmitter::launchPositionOfRows(mlir::Operation *op, Value *site) {
-  mlir::Value x = op->getOperand(0);
-  ReductionAxes axes(op);
-  SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), all = resultSizes(), sizes;
-  Value *count = product(callerSizesOf(x, axes.reduced)), *rows = product(outerSizes);
-  begin();
-  Value *out = capture(callerOut), *n = capture(count), *height = capture(rows);
-  sizes = captureAll(outerSizes);
-  auto [row, lane] = warpAndLane();
-  guarded(k.CreateICmpSLT(row, height), [&, row = row, lane = lane] {
-    Indices outer = decode(row, sizes);
-    Value *position =
-        warpPosition(op, lane, i64(0), n, [&](Value *j) -> Element { return {reductionElement(op, outer, j).re, j}; });
-    guarded(k.CreateICmpEQ(lane, i64(0)), [&] { scalars.store(DType::I64, out, row, {position}); });
-  });
-  return finishLaunch(caller.CreateMul(rows, caller.getInt64(warp)), {{DType::I64, all}}, site);
-}
-
 /// The length of a block of a long row: what a warp reads at once, or more, so that one can compare all blocks' best.
 static Value *blockOf(IRBuilder<> &caller, Value *count) {
   constexpr int64_t least = 128, mostBlocks = 4096;
@@ -122,23 +103,24 @@ Value *KernelEmitter::columnPosition(mlir::Operation *op, const Indices &outer, 
 Value *KernelEmitter::launchPosition(mlir::Operation *op, Value *site) {
   mlir::Value x = op->getOperand(0);
   ReductionAxes axes(op);
-  SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), all = resultSizes(), sizes;
-  Value *count = product(callerSizesOf(x, axes.reduced)), *rows = product(outerSizes);
   flat = axes.outer.empty() && axes.alongLast && isAllElementwise(x);
-  if (!axes.alongLast) {
-    begin();
-    Value *out = capture(callerOut), *n = capture(count), *height = capture(rows), *thread = threadNumber();
-    sizes = captureAll(outerSizes);
-    guarded(k.CreateICmpSLT(thread, height),
-            [&] { scalars.store(DType::I64, out, thread, {columnPosition(op, decode(thread, sizes), n)}); });
-    return finishLaunch(rows, {{DType::I64, all}}, site);
-  }
+  if (!axes.alongLast)
+    return launchFolds(op, DType::I64, 1, site, [&](const Indices &outer, Value *, Value *n) -> Element {
+      return {columnPosition(op, outer, n)};
+    });
+  auto byWarps = [&] {
+    return launchFolds(op, DType::I64, warp, site, [&](const Indices &outer, Value *lane, Value *n) -> Element {
+      return {warpPosition(op, lane, i64(0), n,
+                           [&](Value *j) -> Element { return {reductionElement(op, outer, j).re, j}; })};
+    });
+  };
   constexpr int64_t shortRow = 2048;
   if (auto known = knownFoldLength(op); known && *known <= shortRow)
-    return launchPositionOfRows(op, site);
+    return byWarps();
+  Value *count = product(callerSizesOf(x, axes.reduced)), *rows = product(callerSizesOf(x, axes.outer));
   Value *isOne = caller.CreateOr(caller.CreateICmpSLE(count, caller.getInt64(shortRow)),
                                  caller.CreateICmpSGE(rows, caller.getInt64(manyRows)));
-  Value *one = onlyIf(isOne, [&] { return launchPositionOfRows(op, site); }),
+  Value *one = onlyIf(isOne, byWarps),
         *two = onlyIf(caller.CreateNot(isOne), [&] { return launchPositionOfBlocks(op, site); });
   return caller.CreateSelect(isOne, one, two);
 }

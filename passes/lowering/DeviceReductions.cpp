@@ -253,54 +253,44 @@ Value *KernelEmitter::launchReduction(mlir::Operation *op, Value *site) {
   ReductionAxes axes(op);
   if (isa<ArgMaxOp, ArgMinOp>(op))
     return launchPosition(op, site);
+  DType dtype = rootType.getDtype();
   if (!axes.alongLast)
-    return launchReductionOfColumns(op, site);
+    return launchFolds(op, dtype, 1, site, [&](const Indices &outer, Value *, Value *n) {
+      return threadFold(op, outer, i64(0), n, 1, knownFoldLength(op).value_or(0));
+    });
+  auto byWarps = [&] {
+    return launchFolds(op, dtype, warp, site,
+                       [&](const Indices &outer, Value *lane, Value *n) { return rowFold(op, outer, lane, n); });
+  };
   flat = axes.outer.empty() && isAllElementwise(x);
   if (auto known = knownFoldLength(op); known && *known <= reductionBlock)
-    return launchReductionOfRows(op, site);
+    return byWarps();
   if (axes.outer.empty())
     return launchReductionOfBlocks(op, site);
   Value *count = product(callerSizesOf(x, axes.reduced)), *rows = product(callerSizesOf(x, axes.outer)),
         *isOne = caller.CreateOr(caller.CreateICmpSLE(count, caller.getInt64(reductionBlock)),
                                  caller.CreateICmpSGE(rows, caller.getInt64(manyRows))),
-        *one = onlyIf(isOne, [&] { return launchReductionOfRows(op, site); }),
+        *one = onlyIf(isOne, byWarps),
         *two = onlyIf(caller.CreateNot(isOne), [&] { return launchReductionOfBlocks(op, site); });
   return caller.CreateSelect(isOne, one, two);
 }
 
-/// A warp a row.
-Value *KernelEmitter::launchReductionOfRows(mlir::Operation *op, Value *site) {
+/// A kernel that makes an element of each row: a warp for each, whose first lane stores it, or one thread.
+Value *KernelEmitter::launchFolds(mlir::Operation *op, DType dtype, int64_t lanes, Value *site,
+                                  function_ref<Element(const Indices &outer, Value *lane, Value *n)> fold) {
   mlir::Value x = op->getOperand(0);
-  DType dtype = rootType.getDtype();
   ReductionAxes axes(op);
-  SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), all = resultSizes(), sizes;
+  SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), all = resultSizes();
   Value *count = product(callerSizesOf(x, axes.reduced)), *rows = product(outerSizes);
   begin();
   Value *out = capture(callerOut), *n = capture(count), *height = capture(rows);
-  sizes = captureAll(outerSizes);
-  auto [row, lane] = warpAndLane();
+  SmallVector<Value *> sizes = captureAll(outerSizes);
+  auto [row, lane] = lanes == 1 ? std::pair(threadNumber(), i64(0)) : warpAndLane();
   guarded(k.CreateICmpSLT(row, height), [&, row = row, lane = lane] {
-    Element total = rowFold(op, decode(row, sizes), lane, n);
-    guarded(k.CreateICmpEQ(lane, i64(0)), [&] { scalars.store(dtype, out, row, total); });
+    Element result = fold(decode(row, sizes), lane, n);
+    guarded(k.CreateICmpEQ(lane, i64(0)), [&] { scalars.store(dtype, out, row, result); });
   });
-  return finishLaunch(caller.CreateMul(rows, caller.getInt64(warp)), {{dtype, all}}, site);
-}
-
-/// A thread a column.
-Value *KernelEmitter::launchReductionOfColumns(mlir::Operation *op, Value *site) {
-  mlir::Value x = op->getOperand(0);
-  DType dtype = rootType.getDtype();
-  ReductionAxes axes(op);
-  SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), all = resultSizes(), sizes;
-  Value *count = product(callerSizesOf(x, axes.reduced)), *columns = product(outerSizes);
-  begin();
-  Value *out = capture(callerOut), *n = capture(count), *number = capture(columns), *thread = threadNumber();
-  sizes = captureAll(outerSizes);
-  guarded(k.CreateICmpSLT(thread, number), [&] {
-    Element total = threadFold(op, decode(thread, sizes), i64(0), n, 1, knownFoldLength(op).value_or(0));
-    scalars.store(dtype, out, thread, total);
-  });
-  return finishLaunch(columns, {{dtype, all}}, site);
+  return finishLaunch(caller.CreateMul(rows, caller.getInt64(lanes)), {{dtype, all}}, site);
 }
 
 /// A few long folds: a warp for each block of each, then one a fold for its blocks' results, in order.

@@ -214,9 +214,9 @@ private:
   llvm::Value *launchRows(llvm::Value *site, int64_t width);
   llvm::Value *onlyIf(llvm::Value *condition, llvm::function_ref<llvm::Value *()> make);
   llvm::Value *launchReduction(mlir::Operation *op, llvm::Value *site);
-  llvm::Value *launchReductionOfRows(mlir::Operation *op, llvm::Value *site);
   llvm::Value *launchReductionOfBlocks(mlir::Operation *op, llvm::Value *site);
-  llvm::Value *launchReductionOfColumns(mlir::Operation *op, llvm::Value *site);
+  llvm::Value *launchFolds(mlir::Operation *op, DType dtype, int64_t lanes, llvm::Value *site,
+                           llvm::function_ref<Element(const Indices &outer, llvm::Value *lane, llvm::Value *n)> fold);
   Element orderedFold(mlir::Operation *op, llvm::Value *in, llvm::Value *lane, llvm::Value *first, llvm::Value *number);
   // DeviceTiles.cpp
   llvm::Value *launchTiles(llvm::Value *site, llvm::ArrayRef<llvm::Value *> callerSizes);
@@ -227,7 +227,6 @@ private:
                    llvm::Value *out);
   // DevicePositions.cpp
   llvm::Value *launchPosition(mlir::Operation *op, llvm::Value *site);
-  llvm::Value *launchPositionOfRows(mlir::Operation *op, llvm::Value *site);
   llvm::Value *launchPositionOfBlocks(mlir::Operation *op, llvm::Value *site);
   llvm::Value *warpPosition(mlir::Operation *op, llvm::Value *lane, llvm::Value *begin, llvm::Value *end,
                             llvm::function_ref<Element(llvm::Value *)> candidate);
