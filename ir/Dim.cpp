@@ -125,8 +125,6 @@ StringRef Dim::symbolName() const { return storage().key.name; }
 SizeRange Dim::range() const { return storage().range; }
 ArrayRef<Dim> Dim::operands() const { return storage().key.operands; }
 
-bool Dim::isPolynomial() const { return !isUnknown() && storage().levels == 0; }
-
 void Dim::forEachTerm(function_ref<void(int64_t, Dim)> visit) const {
   if (kind() == Kind::Sum)
     for (const DimTerm &term : storage().key.terms)

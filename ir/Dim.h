@@ -80,8 +80,6 @@ public:
   bool is(int64_t number) const { return isNumber() && value() == number; }
   /// The name when this is a single name, empty otherwise.
   llvm::StringRef symbolName() const;
-  /// Sums of products of names, without quotients, minima and maxima.
-  bool isPolynomial() const;
   /// What follows for symbols from 0 on.
   SizeRange range() const;
 

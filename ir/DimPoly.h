@@ -88,7 +88,6 @@ Poly quotient(Poly p, Poly q);
 Dim dimOf(Poly sum);
 /// Bounds of a sum.
 SizeRange rangeOf(const Poly &sum, llvm::function_ref<std::optional<SizeRange>(Dim)> known = nullptr);
-SizeRange rangeOfMonomial(Dim monomial, llvm::function_ref<std::optional<SizeRange>(Dim)> known = nullptr);
 SizeRange rangeOfNode(const DimKey &key);
 /// The remainder `p%q` in a sum: the term `-c*q*(p//q)` and the terms of `c*p`. Takes it out; c, or 0, and the
 /// quotient.

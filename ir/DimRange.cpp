@@ -255,9 +255,6 @@ namespace detail {
 SizeRange rangeOf(const Poly &sum, function_ref<std::optional<SizeRange>(Dim)> known) {
   return RangeFinder(known).sum(sum);
 }
-SizeRange rangeOfMonomial(Dim monomial, function_ref<std::optional<SizeRange>(Dim)> known) {
-  return RangeFinder(known).monomial(monomial);
-}
 
 SizeRange rangeOfNode(const DimKey &key) {
   switch (key.kind) {

@@ -51,8 +51,6 @@ public:
   /// With names replaced by what they are known to be equal to.
   Dim canonical(Dim dim) const;
   Range rangeOf(Dim dim) const;
-  /// Whether queries were left out because the budget was spent.
-  bool isExhausted() const { return *queries > mostQueries; }
 
 private:
   struct State;

@@ -19,11 +19,6 @@ static const LibraryRow *findRow(std::string_view name) {
   return nullptr;
 }
 
-LibraryFunction findLibraryFunction(std::string_view name) {
-  const LibraryRow *row = findRow(name);
-  return row ? row->function : nullptr;
-}
-
 /// Headers of their own over the arguments' elements: whoever updates those meanwhile works on a copy, and they live as
 /// long as the thread.
 static std::vector<TensorRef> callApart(LibraryFunction function, LibraryArguments arguments,

@@ -27,8 +27,6 @@ std::span<const LibraryRow> linearAlgebraFunctions();
 std::span<const LibraryRow> fourierFunctions();
 std::span<const LibraryRow> convolutionFunctions();
 
-/// Null for an unknown name.
-LibraryFunction findLibraryFunction(std::string_view name);
 /// Calls a function that is known. Ctrl-C leaves a foreign function behind, which comes to its end on its own thread.
 std::vector<TensorRef> callLibrary(std::string_view name, LibraryArguments arguments, LibraryParameters parameters,
                                    bool wantsFirst = true);

@@ -20,7 +20,6 @@ struct ItemKind {
 
   Kind kind() const { return depth > 0 ? List : leaf; }
   bool isObject() const { return kind() != Scalar; }
-  ItemKind ofElements() const { return {leaf, dtype, rank, static_cast<uint8_t>(depth - 1)}; }
   bool operator==(const ItemKind &) const = default;
 };
 

@@ -168,7 +168,6 @@ public:
   /// Asked at stops, while local variables can be used in inputs like those of the top level; nothing of what these
   /// change stays. Without it `breakpoint()` does nothing.
   std::function<After(const Stop &)> whenStopped;
-  bool isStopped() const { return stopped; }
   /// At a stop: the local variables become those of a caller (-1) or of what it calls (1). Gives the place there, and
   /// nothing where there is none.
   std::optional<SourceRange> showFrame(int by);
