@@ -122,12 +122,14 @@ public:
     ShapeFacts facts = state.facts;
     std::vector<Block *> dead = std::exchange(state.dead, {});
     moveTo(g, newBlock(g));
+    SourceRange around = std::exchange(state.innermostTry, range);
     ++state.tries;
     ++state.conditions;
     std::vector<RValue> values;
     genGuarded(g, [&] { values = body(); });
     --state.conditions;
     --state.tries;
+    state.innermostTry = around;
     if (reachable(g))
       exits.push_back({nullptr, {g.current, std::move(values)}});
     for (auto [edges, count] : llvm::zip_equal(targets(), before))

@@ -37,7 +37,8 @@ struct RowCalls {
       return;
     }
     if (!rows.isTensor() || rows.rank() == 0)
-      g.fail(DiagId::NotIterable, args.rangeOf("x"), {rows.str()});
+      g.fail(DiagId::NotIterable, args.rangeOf("x"), {rows.str()},
+             "`" + std::string(args.row->name) + "(" + args.row->parameters + ")` is the order");
     count = sizeOf(g, rows.value, 0, args.rangeOf("x"));
   }
 

@@ -241,12 +241,29 @@ void unknownArgument(IRGen &g, const std::string &function, const ast::Argument 
              parameters);
 }
 
+/// What a function does elsewhere that is called without one of its parameters.
+static std::string otherMeaning(StringRef function, StringRef parameter) {
+  static const struct {
+    const char *function, *parameter, *help;
+  } rows[] = {
+#define TOY_OTHER_MEANING(NAME, PARAMETER, HELP) {NAME, PARAMETER, HELP},
+#include "support/OtherSpellings.def"
+  };
+  for (auto [name, missing, help] : rows)
+    if (function == name && parameter == missing)
+      return help;
+  return "";
+}
+
 BoundArguments bindArguments(IRGen &g, const ast::Call &c, ArrayRef<std::string> parameters, ArrayRef<bool> optional,
                              const std::string &function, SourceRange definition) {
   auto refuse = [&](DiagId id, SourceRange range, std::vector<std::string> args) {
+    std::string help = id == DiagId::MissingArgument && findBuiltin(function) ? otherMeaning(function, args[1]) : "";
     Diagnostic &d = g.report(id, range, std::move(args));
     if (definition.valid())
       d.note(definition, "it is defined here");
+    if (!help.empty())
+      d.withHelp(help);
     throw IRAbort();
   };
   BoundArguments bound;

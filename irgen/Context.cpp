@@ -71,6 +71,8 @@ Diagnostic &IRGen::report(DiagId id, SourceRange range, std::vector<std::string>
   for (size_t i = first; i < chain.size(); ++i)
     if (!isInLibrary(*this, chain[i].first) && i < first + 10)
       d.note(chain[i].first, "in the call of " + chain[i].second);
+  if (infoOf(id).code.front() == 'T' && !stack.empty() && fn().innermostTry.valid())
+    d.note(fn().innermostTry, "`try` catches errors of data and files, not of types");
   return d;
 }
 
@@ -144,10 +146,7 @@ static bool hasQuotient(Dim size) {
   return found;
 }
 
-/// Whether a size is made of names that a signature declares, and of nothing that only data decides, so that what is
-/// taken to be equal has to be proven. Quotients are left to the run: too little is proven about the parity of sizes
-/// (`x[:D//2] * x[D//2:]`).
-static bool isDeclared(Dim dim, const std::set<std::string> &names) {
+bool isDeclared(Dim dim, const std::set<std::string> &names) {
   bool all = !hasQuotient(dim);
   dim.collectSymbols([&](StringRef s) { all &= names.count(s.str()) > 0; });
   return all;

@@ -87,6 +87,7 @@ struct FunctionState {
   std::vector<mlir::func::FuncOp> attempts; ///< functions of blocks whose errors are caught
   unsigned tries = 0;                       ///< `try` blocks around the code that is generated, in this function
   bool isTried = false;                     ///< the call stands in one
+  SourceRange innermostTry;                 ///< around the code, or around the call
   std::optional<ValueType> declaredResult;
   Instance *instance = nullptr;
   SourceRange callRange;

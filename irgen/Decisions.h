@@ -10,6 +10,10 @@ namespace toy {
 /// Whether a size is an expression of dynamic sizes, about which this specialization may decide.
 bool isFree(IRGen &g, Dim dim);
 int64_t hintOf(IRGen &g, Dim dim);
+/// Whether a size is made of names that a signature declares, and of nothing that only data decides, so that what is
+/// taken to be equal has to be proven. Quotients are left to the run: too little is proven about the parity of sizes
+/// (`x[:D//2] * x[D//2:]`).
+bool isDeclared(Dim dim, const std::set<std::string> &names);
 /// Whether a fact holds, with a guard (or check) where that does not follow from earlier ones. A check that fails is
 /// not noted.
 bool decideSize(Specialization &specialization, SizeFact fact, SourceRange range, bool isCheck = false);

@@ -46,6 +46,8 @@ ValueType typeOf(IRGen &g, const ast::TypeExpr &type) {
     if (std::string help = helpForOther(Other::Type, type.name); !help.empty())
       g.fail(DiagId::UnknownType, type.range, {type.name}, help);
     std::vector<std::string> candidates = g.host.names();
+    llvm::erase_if(candidates, [&](const std::string &name) { return !g.host.definitions().structure(name); });
+    candidates.insert(candidates.end(), {"str", "list"});
     for (int i = 0; i < numDTypes; ++i)
       candidates.emplace_back(nameOf(static_cast<DType>(i)));
     g.failNear(DiagId::UnknownType, type.range, {type.name}, type.name, candidates);

@@ -391,6 +391,9 @@ RValue genIndex(IRGen &g, const ast::Index &e) {
     return indexStr(g, base, e.subscripts, e.range);
   if (base.isList())
     return indexedList(g, base, e.subscripts, e.range);
+  if (base.kind == RValue::Struct && !base.names.empty())
+    g.fail(DiagId::NotANumber, e.base->range, {"index", base.str()},
+           "a member stands behind a dot: `" + g.sourceText(e.base->range) + "." + base.names[0] + "`");
   needTensor(g, base, "index", e.base->range);
   return applyPlan(g, base.value, planIndex(g, base, e.subscripts, e.range), e.range);
 }

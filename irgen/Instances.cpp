@@ -197,6 +197,7 @@ static void beginFunction(IRGen &g, const ast::Function &decl, ArrayRef<Type> in
   const FunctionState &caller = *g.stack[g.stack.size() - 2];
   state.conditions = state.conditionsOfCall = caller.mayBeSkipped();
   state.isTried = caller.isTried || caller.tries > 0;
+  state.innermostTry = caller.innermostTry;
   state.generic = isDynamic && specialization->generic ? specialization : nullptr;
   state.decl = &decl;
   state.arguments = std::move(g.pendingArguments);

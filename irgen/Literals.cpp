@@ -258,9 +258,13 @@ static const ast::Bracket *expanded(IRGen &g, const ast::Bracket &e) {
 [[noreturn]] static void refuseElement(IRGen &g, const ast::Bracket &bracket, const ast::Expr &element,
                                        const RValue &value) {
   std::string text = g.sourceText(bracket.range);
-  bool isShort = value.isCallable() && text.size() > 2 && text.size() < 80 && text.find('\n') == std::string::npos;
-  g.fail(DiagId::LiteralElement, element.range, {value.type().str()},
-         isShort ? "a tensor holds numbers; `(" + text.substr(1, text.size() - 2) + ")` is a tuple" : "");
+  bool isShort = text.size() > 2 && text.size() < 80 && text.find('\n') == std::string::npos;
+  std::string inside = isShort ? text.substr(1, text.size() - 2) : "";
+  std::string help = !isShort             ? ""
+                     : value.isCallable() ? "a tensor holds numbers; `(" + inside + ")` is a tuple"
+                     : value.isStr()      ? "a tensor holds numbers; `list(" + inside + ")` holds texts"
+                                          : "";
+  g.fail(DiagId::LiteralElement, element.range, {value.type().str()}, help);
 }
 
 static DType dtypeOfElements(ArrayRef<RValue> values, bool keepsIntegers) {

@@ -40,7 +40,10 @@ DType promoteAll(ArrayRef<RValue> values) {
 
 const RValue &needTensor(IRGen &g, const RValue &x, StringRef what, SourceRange range) {
   if (!x.isTensor())
-    g.fail(DiagId::NotANumber, range, {what.str(), x.str()});
+    g.fail(DiagId::NotANumber, range, {what.str(), x.str()},
+           x.isList() && !x.elements.empty() && isa_and_present<TensorType>(x.type().elementOfList().leaf)
+               ? "`stack` makes a tensor of a list"
+               : "");
   return x;
 }
 

@@ -19,7 +19,8 @@ class Standing {
 public:
   explicit Standing(IRGen &g)
       : g(g), state(g.fn()), depth(g.stack.size()), scopes(state.scopes.size()), loops(state.loops.size()),
-        conditions(state.conditions), tries(state.tries), decides(g.decidesConditions), facts(state.facts) {}
+        conditions(state.conditions), tries(state.tries), innermostTry(state.innermostTry),
+        decides(g.decidesConditions), facts(state.facts) {}
 
   void goOn() {
     g.stack.resize(depth);
@@ -27,6 +28,7 @@ public:
     state.loops.resize(loops);
     state.conditions = conditions;
     state.tries = tries;
+    state.innermostTry = innermostTry;
     state.facts = facts;
     g.decidesConditions = decides;
     moveTo(g, newBlock(g));
@@ -37,6 +39,7 @@ private:
   FunctionState &state;
   size_t depth, scopes, loops;
   unsigned conditions, tries;
+  SourceRange innermostTry;
   bool decides;
   ShapeFacts facts;
 };

@@ -169,20 +169,53 @@ static void needValue(IRGen &g, const RValue &value, SourceRange range) {
     g.fail(DiagId::NoValue, range, {g.sourceText(range)});
 }
 
+static constexpr const char *namesAndValues = "the numbers of names and of values";
+
+/// The rows of a tensor, of which there have to be so many.
+static std::vector<RValue> rowsOf(IRGen &g, Value x, int64_t count, SourceRange range, SourceRange names) {
+  Dim rows = tensorTypeOf(x).getDim(0), wanted = g.number(count);
+  std::string text = std::to_string(count);
+  auto refuse = [&] {
+    if (rows.isNumber()) {
+      failLater(g, x, {DiagId::SizesDiffer, {namesAndValues, text, rows.str()}, names});
+      g.fail(DiagId::TupleSize, names, {text, rows.str()});
+    }
+    g.fail(DiagId::NotProvable, range, {"that the size " + rows.str() + " is " + text});
+  };
+  requireFact(g, SizeFact::equal(rows, wanted), range, refuse, [&] {
+    const std::set<std::string> &declared = g.fn().declaredSizes;
+    if (!declared.empty() && !rows.isUnknown() && isDeclared(rows, declared))
+      g.fail(DiagId::NotProvable, range, {"that the size " + rows.str() + " is " + text},
+             "write `where " + rows.str() + " == " + text + "` behind the signature");
+    g.create<CheckEqualOp>(range, {g.integer(count, range), sizeOf(g, x, 0, range)},
+                           {g.stringAttr("what", namesAndValues)});
+  });
+  if (rows != wanted)
+    x = withSize(g, x, 0, wanted, range);
+  std::vector<RValue> out;
+  for (int64_t i = 0; i < count; ++i)
+    out.push_back(selectIndex(g, x, 0, g.integer(i, range), range));
+  return out;
+}
+
 RValue takenApart(IRGen &g, const RValue &value, size_t count, SourceRange range, SourceRange names) {
-  std::vector<RValue> elements = value.elements;
-  if (value.isTensor() && value.rank() > 0) { // its rows
-    Dim rows = value.tensor().getDim(0), wanted = g.number(static_cast<int64_t>(count));
-    bool fits = rows == wanted || (isFree(g, rows) && decideSize(g, SizeFact::equal(rows, wanted), range, true));
-    if (!fits && !rows.isNumber())
-      g.fail(DiagId::NotProvable, range, {"that the size " + rows.str() + " is " + std::to_string(count)});
-    for (int64_t i = 0, n = fits ? static_cast<int64_t>(count) : rows.value(); i < n; ++i)
-      elements.push_back(selectIndex(g, value.value, 0, g.integer(i, range), range));
-  } else if (value.kind != RValue::Tuple)
+  if (value.isTensor() && value.rank() > 0)
+    return RValue::tuple(rowsOf(g, value.value, static_cast<int64_t>(count), range, names));
+  if (value.isList()) {
+    if (value.elements.empty())
+      needListType(g, "…", range);
+    g.create<CheckEqualOp>(range, {g.integer(static_cast<int64_t>(count), range), listLength(g, value, range)},
+                           {g.stringAttr("what", namesAndValues)});
+    std::vector<RValue> elements;
+    for (size_t i = 0; i < count; ++i)
+      elements.push_back(listElement(g, value, g.integer(static_cast<int64_t>(i), range), range));
+    return RValue::tuple(std::move(elements));
+  }
+  if (value.kind != RValue::Tuple)
     g.fail(DiagId::NotATuple, range, {value.type().str()});
-  if (elements.size() != count)
-    g.fail(DiagId::TupleSize, names, {std::to_string(count), std::to_string(elements.size())});
-  return RValue::tuple(std::move(elements));
+  if (value.elements.size() != count)
+    g.fail(DiagId::TupleSize, names, {std::to_string(count), std::to_string(value.elements.size())});
+  return value;
 }
 
 static void genVar(IRGen &g, const ast::Var &s) {

@@ -9,7 +9,9 @@
 #include "runtime/ArrayOps.h"
 #include "runtime/Format.h"
 #include "runtime/Io.h"
+#include "runtime/List.h"
 #include "runtime/Parallel.h"
+#include "runtime/Text.h"
 
 using namespace toy;
 
@@ -65,12 +67,32 @@ static rt::StrRef str_slice(Objects x, Numbers n) { return rt::StrRef(rt::newStr
 static int64_t str_eq(Objects x, Numbers) { return text(x, 0) == text(x, 1); }
 static int64_t str_len(Objects x, Numbers) { return static_cast<int64_t>(text(x, 0).size()); }
 
+/// A function of text, by its row; it borrows what it is given.
+static rt::Value text_function(Objects x, Numbers n) {
+  std::string_view kinds = rt::textParametersOf(n[0]);
+  llvm::SmallVector<rt::Value, 3> given;
+  auto hold = [&]<typename T>(T *object) {
+    rt::retain(object);
+    given.push_back(rt::Ref<T>(object));
+  };
+  for (auto [i, kind] : llvm::enumerate(kinds))
+    if (kind == 's')
+      hold(static_cast<rt::Str *>(x[i]));
+    else if (kind == 'l')
+      hold(static_cast<rt::List *>(x[i]));
+    else
+      hold(static_cast<rt::Tensor *>(x[i]));
+  return rt::callText(n[0], {given.data(), given.size()});
+}
+
 /// The form in which compiled code calls them.
 template <auto function> static auto called(Objects x, Numbers n) {
   rt::poll();
   auto given = function(x, n);
   if constexpr (std::is_same_v<decltype(given), int64_t>)
     return given;
+  else if constexpr (std::is_same_v<decltype(given), rt::Value>)
+    return rt::takeObject(given);
   else
     return static_cast<void *>(given.take());
 }

@@ -75,8 +75,13 @@ SourceRange Parser::expect(TokenKind kind, const char *what) {
 }
 
 std::string Parser::expectName(const char *what, SourceRange &range) {
-  if (isReserved(peek().kind))
-    fail(DiagId::ReservedWord, here(), {std::string(tokens.spelling(peek()))});
+  if (isReserved(peek().kind)) {
+    std::string word(tokens.spelling(peek()));
+    SourceRange place = here();
+    if (peek(1).kind == TokenKind::Equal) // else a statement may begin here
+      take();
+    fail(DiagId::ReservedWord, place, {word});
+  }
   if (!isNameAt(0))
     fail(DiagId::Expected, here(), {what, got()});
   range = here();

@@ -280,7 +280,7 @@ void Prompt::reload(const std::string &) {
   if (lastFile.empty())
     refuse(session, DiagId::CommandArgument, {":reload", "a file that was loaded before"});
   else
-    load(lastFile);
+    session.runAgain(lastFile, rt::readSource(lastFile), {});
 }
 
 void Prompt::edit(const std::string &name) {

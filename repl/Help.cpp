@@ -120,8 +120,10 @@ std::string exampleOf(const std::string &name) {
 std::string textWithoutHoles(std::string_view format) {
   std::string out(format);
   for (size_t at = 0; (at = out.find('{', at)) != std::string::npos;)
-    if (size_t end = out.find('}', at); end != std::string::npos && end == at + 2)
+    if (out.compare(at + 2, 1, "}") == 0)
       out.replace(at, 3, "…");
+    else if (out.compare(at + 2, 3, ":s}") == 0)
+      out.replace(at, 5, "s");
     else
       ++at;
   return out;

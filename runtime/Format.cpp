@@ -397,9 +397,24 @@ std::string format(const Tensor &tensor, const PrintOptions &options, const Form
   return TensorFormatter(tensor, options, spec).run();
 }
 
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (char c : text)
+    if (c == '"' || c == '\\')
+      out += '\\', out += c;
+    else if (c == '\n' || c == '\t' || c == '\r')
+      out += c == '\n' ? "\\n" : c == '\t' ? "\\t" : "\\r";
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    else
+      out += c;
+  return out + "\"";
+}
+
 /// Elements of tuples, structs and lists: strings have quotes.
 static std::string memberText(const Value &value, const PrintOptions &options) {
-  return std::holds_alternative<StrRef>(value) ? "\"" + format(value, options) + "\"" : format(value, options);
+  const auto *text = std::get_if<StrRef>(&value);
+  return text ? quoted((*text)->text) : format(value, options);
 }
 
 /// `list(1, 2)`; of many elements those at the ends.

@@ -40,6 +40,8 @@ std::string format(const Value &value, const PrintOptions &options = printOption
 /// With a specification its elements are formatted by that, and aligned.
 std::string format(const Tensor &tensor, const PrintOptions &options = printOptions(),
                    const FormatSpec *spec = nullptr);
+/// A text as the program writes it, between quotes.
+std::string quoted(std::string_view text);
 /// `c128[2, 3]`, `f64`, `str`, `(f64, i64[3])`, `Pair`.
 std::string typeName(const Value &value);
 

@@ -256,7 +256,7 @@ static int numberFor(std::span<const int64_t> &numbers, const char *what, int64_
 std::string formatField(const Value &value, std::string_view text, std::span<const int64_t> numbers) {
   const auto *string = std::get_if<StrRef>(&value);
   if (text.empty() || text == "\"")
-    return string && !text.empty() ? "\"" + (*string)->text + "\"" : format(value);
+    return string && !text.empty() ? quoted((*string)->text) : format(value);
   const auto *tensor = std::get_if<TensorRef>(&value);
   if (text == "print {}") {
     PrintOptions options = printOptions();

@@ -164,13 +164,24 @@ static Value picture_saved(Arguments x) {
 
 } // namespace text
 
-Value callText(std::string_view function, std::span<const Value> arguments) {
-  static constexpr std::pair<std::string_view, Value (*)(text::Arguments)> rows[] = {
-#define TOY_TEXT(NAME, PARAMETERS, RESULT) {#NAME, text::NAME},
+struct TextRow {
+  std::string_view name, parameters;
+  Value (*function)(text::Arguments);
+};
+static constexpr TextRow textRows[] = {
+#define TOY_TEXT(NAME, PARAMETERS, RESULT) {#NAME, PARAMETERS, text::NAME},
 #include "ir/Text.def"
-  };
-  return std::ranges::find(rows, function, &std::pair<std::string_view, Value (*)(text::Arguments)>::first)
-      ->second(arguments);
+};
+
+std::optional<int64_t> textRowOf(std::string_view function) {
+  const auto *row = std::ranges::find(textRows, function, &TextRow::name);
+  return row == std::end(textRows) ? std::nullopt : std::optional(row - textRows);
+}
+std::string_view textParametersOf(int64_t row) { return textRows[row].parameters; }
+
+Value callText(int64_t row, std::span<const Value> arguments) { return textRows[row].function(arguments); }
+Value callText(std::string_view function, std::span<const Value> arguments) {
+  return callText(*textRowOf(function), arguments);
 }
 
 } // namespace toy::rt

@@ -69,6 +69,9 @@ bool Session::readImport(const ast::Import &item, const std::string &path, const
     for (int n = 2; isTaken(prefix); ++n)
       prefix = item.alias + "_" + std::to_string(n) + ".";
     names->second.prefix = prefix;
+  } else if (!imported.count(key)) { // it runs again
+    names->second.names.clear();
+    names->second.modules.clear();
   }
   modules.push_back(std::make_unique<ast::Module>(std::move(result.module)));
   ast::Module &file = *modules.back();
@@ -124,7 +127,11 @@ bool Session::checkNames(const ast::Module &module) {
   std::map<std::string, First> all;
   std::set<const ast::Module *> seen;
   bool ok = true;
-  auto visit = [&](auto &self, const ast::Module &m, bool isFirst) -> void {
+  // Whether a definition came from the file itself, which runs again.
+  auto isOf = [&](const std::string &file, const ast::Function &own) {
+    return fs::weakly_canonical(sources.get(own.nameRange.buffer).getName()).string() == file;
+  };
+  auto visit = [&](auto &self, const ast::Module &m, const std::string &file, bool isFirst) -> void {
     if (!seen.insert(&m).second)
       return;
     std::vector<const ast::Stmt *> own;
@@ -132,14 +139,15 @@ bool Session::checkNames(const ast::Module &module) {
       if (auto *item = ast::dynCast<ast::Import>(s.get())) {
         std::string path, key = findImport(*item, path);
         if (auto it = importedModules.find(key); it != importedModules.end())
-          self(self, *it->second, !imported.count(key));
+          self(self, *it->second, key, !imported.count(key));
       } else
         own.push_back(s.get());
       if (!isDefinition(*s))
         continue;
       auto [name, range] = nameOf(*s);
       auto [first, isNew] = all.try_emplace(name, First{&m, range});
-      if (const ast::Function *own = isNew && &m != &module && isFirst ? defined.function(name) : nullptr) {
+      const ast::Function *own = isNew && &m != &module && isFirst ? defined.function(name) : nullptr;
+      if (own && !isOf(file, *own)) {
         ok = false;
         diagnostics.report(DiagId::DefinedInTwoFiles, range, {name}).note(own->nameRange, "the other one is here");
       }
@@ -153,7 +161,7 @@ bool Session::checkNames(const ast::Module &module) {
     if (isFirst)
       warnOfKeys(own, *this, diagnostics);
   };
-  visit(visit, module, true);
+  visit(visit, module, "", true);
   return ok;
 }
 

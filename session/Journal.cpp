@@ -195,16 +195,9 @@ public:
 
   std::string expression(const rt::Value &value, const std::string &name) {
     if (auto *s = std::get_if<rt::StrRef>(&value))
-      return quoted((*s)->text);
+      return rt::quoted((*s)->text);
     auto &t = std::get<rt::TensorRef>(value);
     return t ? tensor(*t, name) : "0";
-  }
-
-  static std::string quoted(const std::string &text) {
-    std::string out = "\"";
-    for (char c : text)
-      out += c == '"' || c == '\\' ? std::string("\\") + c : c == '\n' ? "\\n" : c == '\t' ? "\\t" : std::string(1, c);
-    return out + "\"";
   }
 
 private:
@@ -226,7 +219,7 @@ private:
     std::vector<rt::NamedTensor> entry;
     entry.push_back({"arr_0", std::move(shared)});
     rt::save(file, entry);
-    return "load(" + quoted(file) + ")";
+    return "load(" + rt::quoted(file) + ")";
   }
 
   std::string folder; ///< beside the script; none for a device, which gets everything
@@ -251,7 +244,9 @@ public:
     while (inner->kind == ValueType::List && !inner->isOpenList())
       inner = &inner->elements[0];
     bool isDeclared = type.kind == ValueType::List && inner->kind == ValueType::Leaf;
-    text = makers + "var " + name + (isDeclared ? ": " + type.str() : "") + " = " + value + ";\n";
+    bool isOwn = name.find('.') == std::string::npos;
+    text = makers + (isOwn ? "var " + name + (isDeclared ? ": " + type.str() : "") : nameInScript(name, aliases)) +
+           " = " + value + ";\n";
   }
 
   std::string text;
@@ -323,7 +318,7 @@ private:
       return source;
     std::string maker;
     do
-      maker = name + "_" + std::to_string(count++);
+      maker = name.substr(name.rfind('.') + 1) + "_" + std::to_string(count++);
     while (defined.function(maker) || defined.structure(maker));
     makers += fmt::format("def {}({}) {{ {}; }}\n", maker, fmt::join(type.names, ", "),
                           isLambda ? "return " + source : source + " return " + f.name);
@@ -355,7 +350,7 @@ std::string Session::importsOfScript(ModuleAliases &aliases) {
     return it == moduleNames.end() ? "" : it->second.prefix.substr(0, it->second.prefix.find('.'));
   };
   auto write = [&](const std::string &alias, const std::string &path) {
-    text += fmt::format("import {} as {};\n", ScriptWriter::quoted(path), alias);
+    text += fmt::format("import {} as {};\n", rt::quoted(path), alias);
     aliases.try_emplace(inTables(path), alias);
   };
   for (auto &[alias, module] : mainNames.modules)
@@ -372,6 +367,15 @@ std::string Session::importsOfScript(ModuleAliases &aliases) {
   return text;
 }
 
+/// Whether a variable of a module got its value from the program, and not from a module.
+bool Session::isChangedInModule(const std::string &name) const {
+  auto place = globalPlaces.find(name);
+  if (place == globalPlaces.end())
+    return false;
+  std::string file = std::filesystem::weakly_canonical(sources.get(place->second.buffer).getName()).string();
+  return !moduleNames.contains(file);
+}
+
 void Session::saveScript(const std::string &path) {
   ModuleAliases aliases;
   std::string text = "# A saved session of toy.\n" + importsOfScript(aliases);
@@ -384,7 +388,7 @@ void Session::saveScript(const std::string &path) {
       text += definitionOf(name, aliases);
   ScriptWriter writer(path);
   for (auto &[name, type] : globalTypes)
-    if (!name.starts_with("$") && isOwn(name) && !isResult(name))
+    if (!name.starts_with("$") && (isOwn(name) ? !isResult(name) : isChangedInModule(name)))
       text += VariableWriter(writer, sources, defined, aliases, globals, name, type).text;
   rt::writeFile(path, {text});
 }

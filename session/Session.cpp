@@ -203,6 +203,10 @@ Session::Outcome Session::run(std::string name, std::string text, ParseOptions p
     change.text = text;
     recording = &change;
   }
+  if (std::exchange(importsAgain, false)) {
+    imported.clear();
+    importedModules.clear();
+  }
   Outcome outcome = Failed;
   bool before = std::exchange(faulted, false);
   protect(name, [&] { outcome = runText(name, text, parseOptions); });
@@ -222,6 +226,11 @@ Session::Outcome Session::run(std::string name, std::string text, ParseOptions p
       past.erase(past.begin());
   }
   return outcome;
+}
+
+Session::Outcome Session::runAgain(std::string name, std::string text, ParseOptions parseOptions) {
+  importsAgain = true;
+  return run(std::move(name), std::move(text), parseOptions);
 }
 
 Session::Outcome Session::runText(std::string name, std::string text, ParseOptions parseOptions) {

@@ -57,6 +57,8 @@ public:
   /// Runs a text. Errors are written to stderr; a failed statement changes nothing, and the statements behind it do not
   /// run. At the prompt an unfinished text gives Incomplete and does nothing.
   Outcome run(std::string name, std::string text, ParseOptions options);
+  /// The same of a text that ran before: the files that it imports are read and run again, too.
+  Outcome runAgain(std::string name, std::string text, ParseOptions options);
   /// Runs what may end in any way. An exception or a fault is reported as an error of `name`, and the session goes on:
   /// false.
   bool protect(const std::string &name, const std::function<void()> &body);
@@ -331,6 +333,7 @@ private:
   sema::CallGraph graph{defined};
   std::vector<std::string> importing;                   ///< canonical paths, the outermost first
   std::set<std::string> imported;                       ///< canonical paths
+  bool importsAgain = false;                            ///< the next text runs what it imports again
   sema::ModuleNames mainNames;                          ///< of the program itself
   std::map<std::string, sema::ModuleNames> moduleNames; ///< of the files that were imported, by canonical path
   std::map<std::string, const ast::Module *>
@@ -352,6 +355,7 @@ private:
   using ModuleAliases = std::map<std::string, std::string>;
   std::string definitionOf(const std::string &name, const ModuleAliases &aliases);
   std::string importsOfScript(ModuleAliases &aliases);
+  bool isChangedInModule(const std::string &name) const;
   struct Change {
     std::map<std::string, std::optional<rt::Value>> values;
     std::map<std::string, ValueType> types;

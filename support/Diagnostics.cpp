@@ -33,15 +33,16 @@ std::string formatDiagnostic(DiagId id, const std::vector<std::string> &args) {
   std::string_view format = infoOf(id).format;
   std::string out;
   for (size_t i = 0; i < format.size(); ++i) {
-    bool hole = format[i] == '{' && i + 2 < format.size() && format[i + 2] == '}' && format[i + 1] >= '0' &&
-                format[i + 1] <= '9';
-    if (!hole) {
+    bool opens = format[i] == '{' && i + 2 < format.size() && format[i + 1] >= '0' && format[i + 1] <= '9';
+    bool hole = opens && format[i + 2] == '}', plural = opens && format.substr(i + 2, 3) == ":s}";
+    if (!hole && !plural) {
       out += format[i];
       continue;
     }
     size_t index = format[i + 1] - '0';
-    out += index < args.size() ? args[index] : std::string();
-    i += 2;
+    std::string text = index < args.size() ? args[index] : std::string();
+    out += !plural ? text : text == "1" ? "" : "s";
+    i += plural ? 4 : 2;
   }
   return out;
 }

@@ -10,6 +10,8 @@ ROWS = [
     ("tensordot(ones(2, 3), ones(3, 2), -1)", "T0104", "`axes` must be 0 or more axes, got -1"),
     ("cov(ones(2, 2, 2))", "T0104", "`cov`: `x` must be a vector or a matrix"),
     ("corrcoef(ones(2, 2, 2))", "T0104", "`corrcoef`: `x` must be a vector or a matrix"),
+    ("cov([1, 2, 3], [1, 2])", "T0104", "`cov`: `y` must be as many observations as `x`"),
+    ("cond(zeros(0, 0))", "T0104", "`cond`: `x` must be a matrix with elements, got f64[0, 0]"),
     ("trapezoid([1, 2, 3], [1, 2])", "T0104", "`trapezoid`: `x` must be as many points as values"),
     ("cumulative_trapezoid([1, 2, 3], [1, 2])", "T0104", "`cumulative_trapezoid`: `x` must be as many points"),
     ("histogram([1, 2], bins = 2.5)", "T0104", "`bins` must be an integer, or a vector of edges, got f64"),

@@ -164,6 +164,7 @@ def searching(name, s):
 def bins(name, s):
     x, edges, right = s.any("fi"), np.sort(s.array(s.n(1))), s.pick(True, False)
     edges = s.pick(edges, edges[::-1])
+    x = s.pick(x, edges, np.repeat(edges, 2))
     return call(name, x, edges, words=f", right = {scalar(right)}"), np.digitize(x, edges, right)
 
 
@@ -295,7 +296,9 @@ def covariances(name, s):
     rows = s.pick(True, False) if x.ndim == 2 and x.shape[0] > 1 else True
     if name == "corrcoef":
         x = x + 0.01 * np.arange(x.size).reshape(x.shape) ** 2
-    want = getattr(np, name)(x, rowvar=rows)  # of one variable NumPy drops the axes
-    return call(name, x, words=f", rowvar = {scalar(rows)}"), want.reshape(
-        (1, 1) if x.ndim == 2 and want.ndim == 0 else want.shape
-    )
+    y = s.pick(None, s.array(*x.shape[:-1], x.shape[-1], kinds="fc"))
+    if y is not None and s.n(0, 1):
+        y = y.reshape(-1)[-x.shape[-1 if rows else 0] :]  # a vector beside a matrix
+    want = getattr(np, name)(x, y, rowvar=rows)  # of one variable NumPy drops the axes
+    words = ("" if y is None else f", y = {toy_of(y)}") + f", rowvar = {scalar(rows)}"
+    return call(name, x, words=words), want.reshape((1, 1) if x.ndim == 2 and want.ndim == 0 else want.shape)

@@ -31,7 +31,7 @@ PEERS = {
 DEVIATIONS = {
     "average": "no `returned`: the sum of the weights is `sum(weights)`",
     "bincount": "takes any rank, as `histogram` does; weighted counts have the weights' dtype, of nothing, too",
-    "cond": "real for complex matrices, too; `p` is written, and of 2 where it is not",
+    "cond": "real for complex matrices, too; `p` is written; norms but 2 by `inv`, which refuses singular matrices",
     "polyval": "of no coefficients it has the dtype of both operands",
     "cross": "no vectors of two, which NumPy gives up, too",
     "cross_entropy": "classes are along `axis`, the last by default, as in `softmax`; always the mean",
@@ -39,6 +39,7 @@ DEVIATIONS = {
     "index_add": "gives a value and changes nothing: values have no aliases",
     "interp": "no `left`, `right`, `period`: `where` and `%` say it",
     "lu": "always the three factors",
+    "matrix_rank": "of matrices, also of size 0; no vectors",
     "meshgrid": "a tuple: results are taken apart by names",
     "null_space": "a basis is unique up to a unitary matrix: its projector is compared",
     "one_hot": "f64, as it goes into products",

@@ -185,8 +185,45 @@ def at_prompt(s):
     return first(*problems)
 
 
+def run_again(s):
+    """`:reload` runs what the file imports again; a module's variables that the session has changed are saved."""
+    home = pathlib.Path(s.home.name)
+
+    def tools(text):
+        (home / "tools.toy").write_text(text)
+
+    tools("var scale = 2.0; def twice(x) { return scale * x; } def old(x) { return x; }")
+    (home / "plain.toy").write_text("def plus(x) { return x + 1; }")
+    (home / "main.toy").write_text(
+        'import "tools.toy" as t; import "plain.toy"; var f = t.twice; var g = x => f(x) + 1;'
+    )
+    s.line(f":load {home}/main.toy")
+    problems = [same("first", s.line("(f(1), g(1), plus(1))"), "(f64, f64, i64)\n(2.0, 3.0, 2)")]
+    tools("var scale = 3.0; def twice(x) { return 100 + scale * x; } def new(x) { return -x; }")
+    (home / "plain.toy").write_text("def plus(x) { return x + 2; }")
+    s.line(":reload")
+    problems.append(
+        same("again", s.line("(f(1), g(1), plus(1), t.new(4))"), "(f64, f64, i64, i64)\n(103.0, 104.0, 3, -4)")
+    )
+    tools("def twice(x) {")
+    problems.append(same("broken", "P01" in s.line(":reload"), True))
+    problems.append(same("as before", s.line("(f(1), plus(1))"), "(f64, i64)\n(103.0, 3)"))
+    tools("var scale = 3.0; var bias = 1; def twice(x) { return scale * x + bias; }")
+    s.line(":reload")
+    s.line("t.scale = 10;")
+    problems.append(same("changed", s.line("g(1)"), "i64\n12"))
+    s.line(f":save {home}/saved.toy")
+    saved = (home / "saved.toy").read_text()
+    problems.append(same("saved", ("t.scale = " in saved, "bias" in saved), (True, False)))
+    s.line(":reset")
+    s.line(f":load {home}/saved.toy")
+    problems.append(same("loaded", s.line("(g(1), t.bias)"), "(i64, i64)\n(12, 1)"))
+    return first(*problems)
+
+
 def all_cases():
     yield "modules: programs", programs
     yield "modules: what is refused", refused
     yield "modules: where they are found", found
     yield "modules: at the prompt", session(at_prompt)
+    yield "modules: run again", session(run_again)

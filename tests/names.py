@@ -7,8 +7,8 @@ import subprocess
 import tempfile
 import unicodedata
 
-RESERVED = "and break continue def else false for if in not or struct true var while".split()
-CONTEXTUAL = "assert extern from import newaxis print return symbol where write".split()
+RESERVED = "and break continue def else false for if in not or return struct true try var while".split()
+CONTEXTUAL = "assert extern from import newaxis print symbol where write".split()
 MODES = [["--jit=auto"], ["--jit=always"], ["--jit=never"], ["--dynamic=on"]]
 
 

@@ -44,6 +44,11 @@ def function_values(s):
     problems.append(
         same("guards", s.line(":guards scaled").startswith("scaled(i64, f64[2], i64) -> f64: 1 call"), True)
     )
+    s.line("def call(f, x) { return f(x); } def adder(w) { return x => x + w; }")
+    s.line("(call(adder([1, 2]), 1.0), call(adder([1, 2, 3]), 1.0))")
+    problems.append(same("captured sizes", "f.w.shape[0] is 3, not 2" in s.line(":guards call"), True))
+    for _ in range(2):
+        s.line(":undo")
     problems.append(same("warning", "warning[N0115]" in s.line("var sum = x => 5;"), True))
     problems.append(same("in place of a built-in", s.line("sum([1])"), "i64\n5"))
     s.line("var total = 0;")

@@ -25,6 +25,19 @@ static int64_t distributionNumber(StringRef distribution) {
   return static_cast<int64_t>(*rt::distributionNamed(std::string_view(distribution)));
 }
 
+/// The number of a function of text; none of those about files and screens, which ranks share.
+static std::optional<int64_t> textRow(TextOp op) {
+  static constexpr std::pair<StringRef, bool> rows[] = {
+#define TOY_TEXT(NAME, PARAMETERS, RESULT) {#NAME, true},
+#define TOY_TEXT_OF_WORLD(NAME, PARAMETERS, RESULT) {#NAME, false},
+#include "ir/Text.def"
+  };
+  for (auto [i, row] : enumerate(rows))
+    if (op.getFunction() == row.first && row.second)
+      return static_cast<int64_t>(i);
+  return std::nullopt;
+}
+
 static RuntimeCall runtimeCallOf(mlir::Operation *op) {
   using Call = RuntimeCall;
   unsigned all = op->getNumOperands();
@@ -45,6 +58,7 @@ static RuntimeCall runtimeCallOf(mlir::Operation *op) {
                      static_cast<int64_t>(o.getSizes().size())}};
       })
       .Case([](PermutationOp) { return Call{1, {}}; })
+      .Case([&](TextOp o) { return Call{all, {*textRow(o)}}; })
       .Case([](StrSliceOp) { return Call{1, {}}; })
       .Case([](StrConstantOp o) { return Call{0, {static_cast<int64_t>(o.getValue().size())}}; })
       .Case([](ReadBinaryOp o) { return Call{1, {numberOf(o.getDtype()), static_cast<int64_t>(o.getSizes().size())}}; })
@@ -81,6 +95,8 @@ bool FunctionEmitter::emitRuntimeCall(mlir::Operation *op) {
     return emitDraw(draw);
   StringRef name = runtimeNameOf(op);
   if (name.empty() || tables.valuesMoveAway || (isa<ToStrOp>(op) && isa<StrType>(op->getOperand(0).getType())))
+    return false;
+  if (auto text = dyn_cast<TextOp>(op); text && !textRow(text))
     return false;
   setSite(op);
   RuntimeCall call = runtimeCallOf(op);
