@@ -4,6 +4,7 @@
 #include "runtime/ArrayOps.h"
 #include "runtime/ConvolutionKernels.h"
 #include "runtime/Isa.h"
+#include "runtime/Memory.h"
 #include "runtime/RandomKernels.h"
 #include "runtime/SortKernels.h"
 
