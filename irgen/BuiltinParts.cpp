@@ -44,10 +44,19 @@ static Joined joinedValues(IRGen &g, Bound &args) {
   return {tensorList(g, args), {}, {}};
 }
 
+/// The axis along which tensors of a rank are joined; one behind the last is an axis that only `stack` makes.
+static int64_t joinedAxis(IRGen &g, Bound &args, int64_t rank) {
+  if (!args.has("axis") || staticInteger(g, *args["axis"], args.row->name) != rank)
+    return axisArgument(g, args, rank, 0);
+  g.fail(DiagId::AxisOutOfRange, args.rangeOf("axis"),
+         {std::to_string(rank), "a tensor with " + std::to_string(rank) + (rank == 1 ? " axis" : " axes")},
+         "`stack` joins along a new axis");
+}
+
 /// The rows of a tensor: their axis goes where they are joined, and for `cat` becomes one with the axis there.
 static Value joinedRows(IRGen &g, Bound &args, const RValue &rows, bool stacks, SourceRange r) {
   int64_t rank = rows.rank();
-  int64_t axis = axisArgument(g, args, rank - !stacks, 0);
+  int64_t axis = stacks ? axisArgument(g, args, rank, 0) : joinedAxis(g, args, rank - 1);
   SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(1, rank));
   order.insert(order.begin() + axis, 0);
   Value x = axis ? permute(g, rows.value, order, r) : rows.value;
@@ -77,7 +86,7 @@ RValue catBuiltin(IRGen &g, Bound &args, SourceRange r) {
   SmallVector<Value> operands;
   for (const RValue &v : values)
     operands.push_back(v.value);
-  return g.create<ConcatOp>(r, operands, {g.integerAttr("axis", axisArgument(g, args, values[0].rank(), 0))});
+  return g.create<ConcatOp>(r, operands, {g.integerAttr("axis", joinedAxis(g, args, values[0].rank()))});
 }
 
 RValue stackBuiltin(IRGen &g, Bound &args, SourceRange r) {

@@ -92,7 +92,7 @@ static std::optional<DiagId> atRunTime(DiagId id) {
   }
 }
 
-void IRGen::fail(DiagId id, SourceRange range, std::vector<std::string> args, std::string help) {
+void IRGen::fail(DiagId id, SourceRange range, std::vector<std::string> args, std::string help, std::string instead) {
   if (goesOn && !fn().decl && id == DiagId::StaticNeeded)
     throw IRAbort(); // the values of the top level are there when it runs
   if (auto later = !stack.empty() && isTried(*this) ? atRunTime(id) : std::nullopt)
@@ -101,13 +101,16 @@ void IRGen::fail(DiagId id, SourceRange range, std::vector<std::string> args, st
   Diagnostic &d = report(id, range, std::move(args));
   if (!help.empty() && isUsers)
     d.withHelp(std::move(help));
+  if (!instead.empty() && isUsers)
+    d.withFix(range, std::move(instead));
   throw IRAbort();
 }
 
 void IRGen::failNear(DiagId id, SourceRange range, std::vector<std::string> args, const std::string &name,
                      const std::vector<std::string> &others, const std::string &prefix) {
   auto near = suggest(name, others);
-  fail(id, range, std::move(args), near ? "did you mean `" + prefix + *near + "`?" : "");
+  bool isWhole = range.valid() && diagnostics.getSources().text(range) == name;
+  fail(id, range, std::move(args), near ? "did you mean `" + prefix + *near + "`?" : "", near && isWhole ? *near : "");
 }
 
 Dim IRGen::freshSize() {

@@ -118,7 +118,9 @@ public:
 
   mlir::Location loc(SourceRange range);
   std::string sourceText(SourceRange range);
-  [[noreturn]] void fail(DiagId id, SourceRange range, std::vector<std::string> args = {}, std::string help = {});
+  /// `instead` in place of the range takes the cause away.
+  [[noreturn]] void fail(DiagId id, SourceRange range, std::vector<std::string> args = {}, std::string help = {},
+                         std::string instead = {});
   /// An error about a name, which may be meant for one of some others.
   [[noreturn]] void failNear(DiagId id, SourceRange range, std::vector<std::string> args, const std::string &name,
                              const std::vector<std::string> &others, const std::string &prefix = "");

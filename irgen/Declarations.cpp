@@ -43,8 +43,9 @@ ValueType typeOf(IRGen &g, const ast::TypeExpr &type) {
   }
   auto dtype = dtypeNamed(type.name);
   if (!dtype) {
+    bool isWholeName = g.sourceText(type.range) == type.name;
     if (std::string help = helpForOther(Other::Type, type.name); !help.empty())
-      g.fail(DiagId::UnknownType, type.range, {type.name}, help);
+      g.fail(DiagId::UnknownType, type.range, {type.name}, help, isWholeName ? wordInstead(type.name) : "");
     std::vector<std::string> candidates = g.host.names();
     llvm::erase_if(candidates, [&](const std::string &name) { return !g.host.definitions().structure(name); });
     candidates.insert(candidates.end(), {"str", "list"});
@@ -109,6 +110,8 @@ static RValue widened(IRGen &g, RValue value, const ast::TypeExpr &type, const s
       refuse(type.name);
     return value;
   }
+  if (type.name != "_" && !dtypeNamed(type.name))
+    (void)typeOf(g, type); // says that there is no such type
   if (!value.isTensor())
     refuse(ast::str(type));
   DType have = value.tensor().getDtype(),

@@ -120,9 +120,9 @@ DefinitionCheck checkDefinition(mlir::ModuleOp module, const ast::Function &decl
 
 /// Types the statements `all` in their order without keeping what comes out, and reports everything that is wrong with
 /// them, then what sema::lint finds in `text`. What only running tells is taken to be right; files are read for what
-/// they hold.
+/// they hold. `out` gets the variables whose types are known, also behind errors.
 void check(mlir::ModuleOp module, llvm::ArrayRef<const ast::Stmt *> all, llvm::ArrayRef<const ast::Stmt *> text,
-           IRGenHost &host, DiagnosticEngine &diagnostics);
+           IRGenHost &host, DiagnosticEngine &diagnostics, TopLevel &out);
 
 /// Warns of functions in a text that draw random numbers with one key twice.
 void warnOfKeys(llvm::ArrayRef<const ast::Stmt *> text, IRGenHost &host, DiagnosticEngine &diagnostics);

@@ -209,11 +209,16 @@ void warnOfKeys(ArrayRef<const ast::Stmt *> text, IRGenHost &host, DiagnosticEng
 }
 
 void check(ModuleOp module, ArrayRef<const ast::Stmt *> all, ArrayRef<const ast::Stmt *> text, IRGenHost &host,
-           DiagnosticEngine &diagnostics) {
+           DiagnosticEngine &diagnostics, TopLevel &out) {
   IRGen g(module, host, diagnostics);
   g.goesOn = true;
-  beginTop(g, "__top", {});
+  FunctionState &state = beginTop(g, "__top", {});
   generateItems(g, all);
+  for (auto &[name, variable] : state.scopes.front())
+    if (!variable.isUnknown) {
+      out.stored[name] = variable.value.type();
+      out.places[name] = variable.place;
+    }
   TextCheck names(g);
   sema::lint(text, names);
   if (diagnostics.hasErrors())

@@ -25,7 +25,7 @@ static const Variable &needKnown(const Variable &variable) {
 void unknownName(IRGen &g, const std::string &name, SourceRange range, bool isFunction) {
   DiagId unknown = isFunction ? DiagId::UnknownFunction : DiagId::UnknownName;
   if (std::string help = helpForOther(Other::Name, name); !help.empty())
-    g.fail(unknown, range, {name}, help);
+    g.fail(unknown, range, {name}, help, wordInstead(name));
   std::vector<std::string> candidates = g.host.names();
   auto inside = llvm::find_if(candidates, [&](const std::string &known) { return known.starts_with(name + "."); });
   if (inside != candidates.end())

@@ -90,6 +90,8 @@ private:
     Diagnostic &d = diagnostics.report(id, range, std::move(args));
     if (!help.empty())
       d.withHelp(std::move(help));
+    if (std::string instead = wordInstead(text().substr(begin, end - begin)); !instead.empty())
+      d.withFix(range, instead);
   }
 
   void next() {

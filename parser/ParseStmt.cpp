@@ -147,7 +147,8 @@ bool Parser::endStatement() {
   }
   // The statement itself is whole: report and go on behind it.
   try {
-    fail(DiagId::MissingSemicolon, behind, {fmt::format("`{}`", tokens.spelling(tokens.tokens[at ? at - 1 : 0]))});
+    fail(DiagId::MissingSemicolon, behind, {fmt::format("`{}`", tokens.spelling(tokens.tokens[at ? at - 1 : 0]))}, "",
+         Fix{{behind.buffer, behind.end, behind.end}, ";"});
   } catch (ParseAbort) {
     if (incomplete)
       throw;
@@ -264,7 +265,7 @@ StmtPtr Parser::parseStructVar() {
 ExprPtr Parser::parseCondition() {
   ExprPtr condition = parseExpr();
   if (is(TokenKind::Equal))
-    fail(DiagId::Expected, here(), {"`{`", got()}, "`==` compares");
+    fail(DiagId::Expected, here(), {"`{`", got()}, "`==` compares", Fix{here(), "=="});
   return condition;
 }
 

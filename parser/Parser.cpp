@@ -18,7 +18,8 @@ std::string Parser::got() const {
   return fmt::format("`{}`", text.size() > 40 ? std::string(text.substr(0, 37)) + "…" : std::string(text));
 }
 
-void Parser::fail(DiagId id, SourceRange range, std::vector<std::string> args, std::string help) {
+void Parser::fail(DiagId id, SourceRange range, std::vector<std::string> args, std::string help,
+                  std::optional<Fix> fix) {
   if (help.empty() && (id == DiagId::Expected || id == DiagId::ExpectedExpression))
     help = helpForOtherSyntax(id == DiagId::Expected ? args[0] : "a value");
   incomplete |= is(TokenKind::End) && options.prompt && errors == 0;
@@ -26,6 +27,8 @@ void Parser::fail(DiagId id, SourceRange range, std::vector<std::string> args, s
     Diagnostic &d = diagnostics.report(id, range, std::move(args));
     if (!help.empty())
       d.withHelp(std::move(help));
+    if (fix)
+      d.withFix(fix->range, fix->text);
   }
   throw ParseAbort();
 }

@@ -35,7 +35,8 @@ private:
   std::string got() const;
   /// What somebody may have meant who comes from another language, by the tokens around; "" if nothing is known.
   std::string helpForOtherSyntax(std::string_view expected) const;
-  [[noreturn]] void fail(DiagId id, SourceRange range, std::vector<std::string> args = {}, std::string help = {});
+  [[noreturn]] void fail(DiagId id, SourceRange range, std::vector<std::string> args = {}, std::string help = {},
+                         std::optional<Fix> fix = {});
   void synchronize();
   void findLambdas();
 

@@ -13,6 +13,7 @@
 #include "runtime/Output.h"
 #include "runtime/Parallel.h"
 #include "session/Session.h"
+#include "support/Terminal.h"
 #include "support/Theme.h"
 
 #include "llvm/TargetParser/Host.h"
@@ -101,6 +102,15 @@ static std::string commandOf(const std::string &line, Session &session) {
   return std::find(names.begin(), names.end(), word) == names.end() ? command : "";
 }
 
+/// What another program wrote may end within a row, which only the terminal knows: as many spaces as a row has reach
+/// the next one from anywhere but its beginning.
+static void endForeignRow() {
+  if (!isatty(STDOUT_FILENO) || !terminalMovesCursor())
+    return;
+  std::string row = std::string(screenSize().columns, ' ') + "\r";
+  static_cast<void>(::write(STDOUT_FILENO, row.data(), row.size()));
+}
+
 bool Prompt::run(const std::string &line) {
   bool isCommand = line.starts_with("?") || line.starts_with(":");
   std::string command = isCommand ? line : commandOf(line, session);
@@ -118,6 +128,7 @@ void Prompt::runCommand(const std::string &line) {
   if (line.starts_with(":!")) {
     rt::flushOutput();
     int status = std::system(line.c_str() + 2);
+    endForeignRow();
     if (status != 0)
       rt::output(fmt::format("[status {}]\n", WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status)));
     return;
@@ -139,8 +150,9 @@ void Prompt::runCommand(const std::string &line) {
     }
   }
   Diagnostic &d = session.getDiagnostics().report(DiagId::UnknownCommand, {}, {":" + name});
-  if (auto near = suggest(name, names))
-    d.withHelp("did you mean `:" + *near + "`?");
+  auto begun = std::find_if(names.begin(), names.end(), [&](auto &known) { return known.starts_with(name); });
+  if (auto near = suggest(name, names); near || begun != names.end())
+    d.withHelp("did you mean `:" + (begun != names.end() ? *begun : *near) + "`?");
   session.showDiagnostics();
 }
 

@@ -59,7 +59,10 @@ bool Session::check(std::string name, std::string text, ParseOptions parseOption
           all.push_back(main);
         OwningOpRef<ModuleOp> typed = ModuleOp::create(UnknownLoc::get(ir()));
         InstanceTable::Unit unit(instanceTable);
-        toy::check(*typed, all, own, *this, diagnostics);
+        TopLevel top;
+        toy::check(*typed, all, own, *this, diagnostics, top);
+        globalTypes = std::move(top.stored);
+        globalPlaces = std::move(top.places);
         if (!diagnostics.hasErrors())
           allRanksMeet(*typed);
         tidy(diagnostics);

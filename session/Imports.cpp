@@ -30,11 +30,11 @@ static std::vector<fs::path> importFolders(const fs::path &importer) {
   return folders;
 }
 
-/// The canonical path of an import, and the one that messages show.
-std::string Session::findImport(const ast::Import &item, std::string &path) const {
-  path = item.path;
+/// The path of an import as messages show it.
+static std::string shownPath(const ast::Import &item, const fs::path &importer) {
+  std::string path = item.path;
   if (!fs::path(item.path).is_absolute()) {
-    std::vector<fs::path> folders = importFolders(sources.get(item.range.buffer).getName());
+    std::vector<fs::path> folders = importFolders(importer);
     auto holds = [&](const fs::path &folder) {
       std::error_code unknown;
       return fs::exists(folder / item.path, unknown);
@@ -42,7 +42,17 @@ std::string Session::findImport(const ast::Import &item, std::string &path) cons
     auto found = std::find_if(folders.begin(), folders.end(), holds);
     path = ((found == folders.end() ? folders.front() : *found) / item.path).string();
   }
+  return path;
+}
+
+/// The canonical path of an import, and the one that messages show.
+std::string Session::findImport(const ast::Import &item, std::string &path) const {
+  path = shownPath(item, sources.get(item.range.buffer).getName());
   return fs::weakly_canonical(path).string();
+}
+
+std::string Session::pathOfImport(const ast::Import &item, const std::string &importer) {
+  return fs::weakly_canonical(shownPath(item, importer)).string();
 }
 
 /// Reads a file that another one imports, and what it imports itself.

@@ -62,6 +62,10 @@ void Session::showDiagnostics() {
       continue;
     faulted |= d.id == DiagId::Internal || d.id == DiagId::Fault;
     errorsShown += infoOf(d.id).severity == Severity::Error;
+    if (whenReported) {
+      whenReported(d);
+      continue;
+    }
     std::string text = options.json ? diagnostics.renderJson(d) + "\n" : diagnostics.render(d, options.color);
     std::fwrite(text.data(), 1, text.size(), stderr);
   }

@@ -63,7 +63,8 @@ public:
   /// false.
   bool protect(const std::string &name, const std::function<void()> &body);
   /// Reads, and types in its order, a text that is not run, with what it imports; says all that is wrong or doubtful.
-  /// False after errors.
+  /// False after errors. Of its definitions and variables the session then knows what they are, and can be asked for
+  /// the types of expressions; it cannot run anything any more.
   bool check(std::string name, std::string text, ParseOptions options);
   /// The toy IR of a whole script as one module, for --emit; null after errors.
   mlir::OwningOpRef<mlir::ModuleOp> lower(std::string name, std::string text, ParseOptions options = {});
@@ -75,8 +76,12 @@ public:
   DiagnosticEngine &getDiagnostics() { return diagnostics; }
   /// Writes and drops what was reported.
   void showDiagnostics();
+  /// Gets what is reported, in place of standard error.
+  std::function<void(const Diagnostic &)> whenReported;
   std::vector<std::pair<std::string, std::string>> variables() const; ///< names and types
   std::vector<std::string> functionNames() const;
+  /// The file that an import names, for a text with a name of its own: its canonical path.
+  static std::string pathOfImport(const ast::Import &item, const std::string &importer);
   /// The names of a module as they are called in the session, by how they follow `m.`; null where there is none.
   const std::map<std::string, std::string> *namesOfModule(const std::string &alias) const;
   const PhaseTimes &phaseTimes() const { return compiler.times; }

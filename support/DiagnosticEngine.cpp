@@ -210,10 +210,14 @@ std::string DiagnosticEngine::renderJson(const Diagnostic &d) const {
   std::string help = "[";
   for (const std::string &line : d.help)
     help += (help.size() > 1 ? "," : "") + jsonText(line);
-  return fmt::format(
-      "{{\"severity\":\"{}\",\"code\":\"{}\",\"message\":{},\"at\":{},\"labels\":{},\"notes\":{},\"help\":{}]}}",
-      severity, info.code, jsonText(d.message), placeJson(sources, d.range), labelsJson(d.labels), labelsJson(d.notes),
-      help);
+  std::string fixes = "[";
+  for (const Fix &fix : d.fixes)
+    fixes += fmt::format("{}{{\"at\":{},\"text\":{}}}", fixes.size() > 1 ? "," : "", placeJson(sources, fix.range),
+                         jsonText(fix.text));
+  return fmt::format("{{\"severity\":\"{}\",\"code\":\"{}\",\"message\":{},\"at\":{},\"labels\":{},\"notes\":{},"
+                     "\"help\":{}],\"fixes\":{}]}}",
+                     severity, info.code, jsonText(d.message), placeJson(sources, d.range), labelsJson(d.labels),
+                     labelsJson(d.notes), help, fixes);
 }
 
 } // namespace toy

@@ -39,7 +39,14 @@ struct Label {
   std::string text;
 };
 
-/// One message: text, the narrowest range, labels for the other ranges, notes (with or without a place) and help lines.
+/// A text that in place of a range takes the cause away.
+struct Fix {
+  SourceRange range;
+  std::string text;
+};
+
+/// One message: text, the narrowest range, labels for the other ranges, notes (with or without a place), help lines,
+/// and what an editor can do at once.
 struct Diagnostic {
   DiagId id;
   std::string message;
@@ -48,6 +55,7 @@ struct Diagnostic {
   std::vector<Label> labels;
   std::vector<Label> notes;
   std::vector<std::string> help;
+  std::vector<Fix> fixes = {};
 
   Diagnostic &label(SourceRange where, std::string text) {
     labels.push_back({where, std::move(text)});
@@ -59,6 +67,10 @@ struct Diagnostic {
   }
   Diagnostic &withHelp(std::string text) {
     help.push_back(std::move(text));
+    return *this;
+  }
+  Diagnostic &withFix(SourceRange where, std::string text) {
+    fixes.push_back({where, std::move(text)});
     return *this;
   }
 };

@@ -22,4 +22,15 @@ std::string helpForOther(Other kind, std::string_view word) {
   return "";
 }
 
+std::string wordInstead(std::string_view word) {
+  static constexpr std::pair<std::string_view, std::string_view> rows[] = {
+#define TOY_INSTEAD(WORD, HERE) {WORD, HERE},
+#include "support/OtherSpellings.def"
+  };
+  for (auto [other, here] : rows)
+    if (other == word)
+      return std::string(here);
+  return "";
+}
+
 } // namespace toy

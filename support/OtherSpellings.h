@@ -14,4 +14,7 @@ enum class Other { Name, Type, Member, Declaration, Word, Character };
 /// How a word of another language is written here, or "" where the table has none.
 std::string helpForOther(Other kind, std::string_view word);
 
+/// What takes the place of such a word as it is, whatever stands around it; or "".
+std::string wordInstead(std::string_view word);
+
 } // namespace toy

@@ -174,6 +174,8 @@ def command_line(toy):
         piped, text = run("--check", "-", stdin="print(2); print(no);"), run("--check", "-e", "print(no)")
         shown = run("--check", "--diagnostics=json", "-e", "print(no); var x = 1;")
         found = [json.loads(line)["code"] for line in shown.stderr.splitlines()]
+        fixed = run("--check", "--diagnostics=json", "-e", "print(True)\nprint(1)")
+        fixes = [fix for line in fixed.stderr.splitlines() for fix in json.loads(line)["fixes"]]
         near = run("--check", "-e", "def f(factor) { return factr; }")
         for what, good in [
             ("what may be meant", "did you mean `factor`?" in near.stderr),
@@ -185,10 +187,11 @@ def command_line(toy):
             ("standard input", (piped.returncode, piped.stdout, said(piped.stderr)) == (1, "", "N0101 1:17")),
             ("a text", (text.returncode, said(text.stderr)) == (1, "N0101 1:7")),
             ("JSON", found == ["N0101", "N0121"]),
+            ("fixes", [(fix["at"]["line"], fix["at"]["column"], fix["text"]) for fix in fixes] == [(1, 12, ";")]),
             ("a missing file", "I0101" in run("--check", "none.toy").stderr),
         ]:
             if not good:
-                return f"{what}: {main}\n{other}\n{piped}\n{text}\n{shown}"
+                return f"{what}: {main}\n{other}\n{piped}\n{text}\n{shown}\n{fixed}"
     return None
 
 
