@@ -64,6 +64,13 @@ template <typename Owner> auto flag(bool Owner::*field, bool value) {
   };
 }
 
+auto mode(Options::Mode mode) {
+  return [=](Options &o, const std::string &) {
+    o.mode = mode;
+    return true;
+  };
+}
+
 /// A word, or the number of a CUDA device.
 bool device(Options &o, const std::string &v) {
   constexpr std::string_view numbered = "cuda:";
@@ -89,6 +96,9 @@ const std::vector<Row> &rows() {
             })},
       {"--function", "NAME", "what --emit shows: of this function alone", text(&Options::function)},
       {"--check", "", "find errors without running the program, and what is doubtful", flag(&Options::check, true)},
+      {"--lsp", "", "serve an editor: the language server protocol, over standard input and output",
+       mode(Options::Editors)},
+      {"--notebook", "", "serve the kernel of a notebook, over standard input and output", mode(Options::Notebook)},
       {"--device", "cpu|cuda|auto", "where tensors live (cuda:1: the second device); else TOY_DEVICE says it", device},
       {"--cuda-graphs", "off|auto|full|piecewise",
        "sequences on a device as CUDA graphs: never, from the second time on, always, without products",

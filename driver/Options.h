@@ -15,7 +15,7 @@
 namespace toy {
 
 struct Options {
-  enum Mode : uint8_t { Prompt, File, Text, Stdin, Help, Version, Explain, Generate } mode = Prompt;
+  enum Mode : uint8_t { Prompt, File, Text, Stdin, Help, Version, Explain, Generate, Editors, Notebook } mode = Prompt;
   std::string input;               ///< file, text or code to explain
   std::optional<std::string> text; ///< of the file, where it is not to be read
   std::vector<std::string> arguments;

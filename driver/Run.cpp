@@ -18,6 +18,7 @@
 #include "runtime/Output.h"
 #include "runtime/Parallel.h"
 #include "runtime/ranks/Ranks.h"
+#include "serve/Serve.h"
 #include "session/Session.h"
 #include "session/Stages.h"
 #include "support/Terminal.h"
@@ -110,10 +111,11 @@ int emit(Session &session, const Options &options, const std::string &name, cons
 SessionOptions sessionOptions(const Options &options) {
   SessionOptions out;
   out.compile = options.compile;
-  out.compile.device = options.device.choice != rt::DeviceChoice::Cpu;
+  out.compile.device = options.device.choice != rt::DeviceChoice::Cpu && options.mode != Options::Editors;
   out.color = writesColors(options.color, STDERR_FILENO);
   out.json = options.json;
-  out.prompt = (options.mode == Options::Prompt && isatty(STDIN_FILENO) && !ranks::isLaunched()) || options.interactive;
+  out.prompt = (options.mode == Options::Prompt && isatty(STDIN_FILENO) && !ranks::isLaunched()) ||
+               options.interactive || options.mode == Options::Notebook;
   out.join = (options.mode == Options::File || options.mode == Options::Text) && !options.interactive;
   return out;
 }
@@ -211,11 +213,14 @@ void startRanks(const Options &options) {
 
 int run(const Options &options, const std::function<void(Session &)> &inspect) {
   rt::printOptions().precision = options.precision;
-  rt::printOptions().header = isatty(STDOUT_FILENO) && !ranks::isLaunched();
-  rt::printOptions().color = writesColors(options.color, STDOUT_FILENO);
+  bool isNotebook = options.mode == Options::Notebook;
+  rt::printOptions().header = isNotebook || (isatty(STDOUT_FILENO) && !ranks::isLaunched());
+  rt::printOptions().color = !isNotebook && writesColors(options.color, STDOUT_FILENO);
   rt::deviceOptions() = options.device;
   if (options.compile.jit == JitMode::Never)
     rt::deviceOptions().choice = rt::DeviceChoice::Cpu;
+  if (options.mode == Options::Editors)
+    return serveEditors(sessionOptions(options));
   startRanks(options);
   Session session(sessionOptions(options));
   session.scriptArguments = options.arguments;
@@ -235,8 +240,9 @@ int run(const Options &options, const std::function<void(Session &)> &inspect) {
     rt::fail(DiagId::NothingToCheck, {});
   if (copy.mode == Options::Prompt && isatty(STDOUT_FILENO))
     rt::output(fmt::format("{}: `:help` shows what can be typed, Ctrl-D leaves\n", version));
-  int status = copy.mode == Options::Prompt ? runPrompt(session, rt::printOptions().color, options.init)
-                                            : runProgram(session, copy);
+  int status = isNotebook                     ? serveNotebook(session)
+               : copy.mode == Options::Prompt ? runPrompt(session, rt::printOptions().color, options.init)
+                                              : runProgram(session, copy);
   rt::flushOutput();
   if (status == 0)
     rt::waitForDevice(); // what went wrong there is said

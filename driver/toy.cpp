@@ -47,7 +47,7 @@ void onEndingSignal(int number) {
 
 /// Handlers are reset in programs that are started from here, ignored signals are not: so what was ignored before stays
 /// so, and SIGPIPE has a handler.
-void handleSignals(bool atPrompt) {
+void handleSignals(bool staysAtInterrupts) {
   auto handle = [](int number, void (*handler)(int)) {
     struct sigaction action{};
     action.sa_handler = handler;
@@ -55,7 +55,7 @@ void handleSignals(bool atPrompt) {
     sigaction(number, &action, nullptr);
   };
   handle(SIGPIPE, [](int) {});
-  handle(SIGINT, atPrompt ? [](int) { toy::rt::interrupt(); } : onEndingSignal);
+  handle(SIGINT, staysAtInterrupts ? [](int) { toy::rt::interrupt(); } : onEndingSignal);
   for (int number : {SIGTERM, SIGHUP})
     if (struct sigaction before{}; sigaction(number, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
       handle(number, onEndingSignal);
@@ -91,12 +91,13 @@ int main(int argc, char **argv) {
     return 2;
   if (options.ranks > 0 && !toy::ranks::isLaunched())
     return toy::launch(options, argv);
-  bool atPrompt = options.mode == toy::Options::Prompt && isatty(STDIN_FILENO) && !toy::ranks::isLaunched();
+  bool atPrompt = options.mode == toy::Options::Prompt && isatty(STDIN_FILENO) && !toy::ranks::isLaunched(),
+       staysAtInterrupts = atPrompt || options.mode == toy::Options::Notebook;
   termios terminal{};
   if (atPrompt)
     tcgetattr(STDIN_FILENO, &terminal);
   sem_init(&finished, 0, 0);
-  handleSignals(atPrompt);
+  handleSignals(staysAtInterrupts);
   std::atexit(toy::rt::writeOutNow); // a library may end the program
   Start start{options};
   pthread_attr_t attributes;

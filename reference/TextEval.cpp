@@ -138,7 +138,7 @@ template <> void Frame::evaluate(PrintOp o) {
       rt::output(traceLine(isCall, o.getStructure(), leaves, *depth));
     return;
   }
-  rt::output(renderPrint(o.getStructure(), o.getEcho(), leaves));
+  (o.getEcho() ? rt::echo : rt::output)(renderPrint(o.getStructure(), o.getEcho(), leaves));
 }
 
 template <> void Frame::evaluate(FormatOp o) {

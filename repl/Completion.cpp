@@ -28,7 +28,9 @@ public:
       --begin;
   }
 
-  void run() {
+  void run(bool isInput) {
+    if (!isInput)
+      return code();
     if (text.starts_with("?"))
       return topics(1);
     if (text.starts_with(":!"))
@@ -50,11 +52,14 @@ public:
   size_t wordBegin() const { return begin; }
 
 private:
-  void offer(std::vector<Completion> &list, std::string name, std::string detail) {
+  using Kind = Completion::Kind;
+  void offer(std::vector<Completion> &list, std::string name, std::string detail, Kind kind) {
     if (std::string_view(name).starts_with(text.substr(begin)))
-      list.push_back({std::move(name), std::move(detail)});
+      list.push_back({kind, std::move(name), std::move(detail)});
   }
-  void add(std::string name, std::string detail = "") { offer(out, std::move(name), std::move(detail)); }
+  void add(std::string name, std::string detail = "", Kind kind = Kind::Other) {
+    offer(out, std::move(name), std::move(detail), kind);
+  }
 
   /// `:name`, or what the command's row says that its argument is.
   void command() {
@@ -145,7 +150,7 @@ private:
     for (auto &entry : std::filesystem::directory_iterator(folder.empty() ? "." : folder, failed)) {
       std::string name = entry.path().filename().string();
       if (!name.starts_with(".") || typed.size() > folder.size())
-        add(folder + name + (entry.is_directory(failed) ? "/" : ""));
+        add(folder + name + (entry.is_directory(failed) ? "/" : ""), "", Kind::Path);
     }
   }
 
@@ -164,7 +169,7 @@ private:
       if (auto signature = signatureOf(*call, session))
         for (size_t i = 0; i < signature->parameters.size(); ++i)
           if (const auto &p = signature->parameters[i]; p.isNamed && !signature->given[i])
-            offer(first, p.name + "=", "argument of " + signature->name);
+            offer(first, p.name + "=", "argument of " + signature->name, Kind::Argument);
     names(strings.field ? Surroundings(text).locals() : around.locals());
   }
 
@@ -173,18 +178,18 @@ private:
     for (auto &[name, symbol] : symbols)
       if (word == name) {
         --begin;
-        out = {{symbol, ""}};
+        out = {{Kind::Symbol, symbol, ""}};
         return;
       }
     for (auto &[name, symbol] : symbols)
-      add(name, symbol);
+      add(name, symbol, Kind::Symbol);
   }
 
   /// Of a struct its members, of a module its names, of any other value what every tensor has and all functions.
   void members(const std::string &base, const Surroundings &around) {
     if (auto *names = session.namesOfModule(base)) {
       for (auto &[name, known] : *names)
-        add(name, signatureText(known, session));
+        add(name, signatureText(known, session), Kind::Function);
       return;
     }
     std::vector<std::string> locals = around.locals();
@@ -197,35 +202,35 @@ private:
     }
     if (type && type->kind == ValueType::Struct) {
       for (size_t i = 0; i < type->names.size(); ++i)
-        add(type->names[i], type->elements[i].str());
+        add(type->names[i], type->elements[i].str(), Kind::Member);
       return;
     }
     if (!type || type->kind == ValueType::Leaf)
       for (const char *name : {"T", "H", "real", "imag", "shape", "dtype"})
-        add(name);
+        add(name, "", Kind::Member);
     functions();
   }
 
   void names(const std::vector<std::string> &locals) {
     for (const std::string &name : locals)
-      add(name, "local");
+      add(name, "local", Kind::Variable);
     for (std::string_view keyword : keywords())
-      add(std::string(keyword));
+      add(std::string(keyword), "", Kind::Keyword);
     for (auto &[name, type] : session.variables())
-      add(name, type);
+      add(name, type, Kind::Variable);
     for (auto &[name, structure] : session.definitions().structures)
-      add(name, signatureText(name, session));
+      add(name, signatureText(name, session), Kind::Struct);
     for (int d = 0; d < numDTypes; ++d)
-      add(std::string(nameOf(static_cast<DType>(d))), "dtype");
+      add(std::string(nameOf(static_cast<DType>(d))), "dtype", Kind::DType);
     for (const char *name : {"pi", "inf", "nan", "newaxis", "range", "args"})
-      add(name);
+      add(name, "", Kind::Keyword);
     functions();
   }
   void functions() {
     for (const std::string &name : session.functionNames())
-      add(name, signatureText(name, session));
+      add(name, signatureText(name, session), Kind::Function);
     for (const BuiltinInfo &info : builtins())
-      add(info.name, "(" + info.parameters + ")");
+      add(info.name, "(" + info.parameters + ")", Kind::Function);
   }
 
   std::string_view text;
@@ -236,9 +241,9 @@ private:
 
 } // namespace
 
-std::vector<Completion> completionsAt(std::string_view text, Session &session, size_t &begin) {
+std::vector<Completion> completionsAt(std::string_view text, Session &session, size_t &begin, bool isInput) {
   Completer completer(text, session);
-  completer.run();
+  completer.run(isInput);
   begin = completer.wordBegin();
   return completer.take();
 }

@@ -3,6 +3,7 @@
 /// What the editor offers while a line is typed.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,11 +12,24 @@ namespace toy {
 class Session;
 
 struct Completion {
+  enum Kind : uint8_t {
+    Other,
+    Keyword,
+    Variable,
+    Function,
+    Struct,
+    DType,
+    Member,
+    Argument,
+    Path,
+    Symbol
+  } kind = Other;
   std::string text;   ///< what takes the word's place
   std::string detail; ///< a signature or type
 };
-/// What can stand at the end of `text` in place of the word that begins at `begin` (set here).
-std::vector<Completion> completionsAt(std::string_view text, Session &session, size_t &begin);
+/// What can stand at the end of `text` in place of the word that begins at `begin` (set here). Only inputs of the
+/// prompt may be commands.
+std::vector<Completion> completionsAt(std::string_view text, Session &session, size_t &begin, bool isInput = true);
 /// The rest of the word at the end of `text`, where it is begun and only one completion goes on like that.
 std::string completionOf(std::string_view text, Session &session);
 

@@ -18,6 +18,12 @@
 #include <unistd.h>
 
 namespace toy::rt {
+
+std::function<void(Stream, std::string_view)> &outputSink() {
+  static std::function<void(Stream, std::string_view)> sink;
+  return sink;
+}
+
 namespace {
 
 constexpr size_t capacity = 1 << 16;
@@ -67,6 +73,10 @@ bool becomesReady(int milliseconds) {
 /// Writes what is buffered; the number of an error of the system, or 0. Where nobody reads any more (`toy … | head`),
 /// the program ends silently.
 int tryWriteOut() {
+  if (outputSink() && written < filled) {
+    outputSink()(Stream::Output, {block + written, filled - written});
+    written = filled.load();
+  }
   while (written < filled) {
     ssize_t n = ::write(STDOUT_FILENO, block + written, filled - written);
     if (n >= 0)
@@ -192,6 +202,14 @@ void output(std::string_view text) {
     linePrefix.empty() ? append(text) : append(withPrefix(text, beginsLine));
 }
 
+void echo(std::string_view text) {
+  if (!outputSink())
+    return output(text);
+  Lock lock;
+  writeOut();
+  outputSink()(Stream::Echo, text);
+}
+
 void errorOutput(std::string_view text) {
   static bool beginsLine = true;
   flushOutput();
@@ -199,6 +217,8 @@ void errorOutput(std::string_view text) {
     return;
   Lock lock;
   clearProgress();
+  if (outputSink())
+    return outputSink()(Stream::Errors, text);
   linePrefix.empty() ? writeErrors(text) : writeErrors(withPrefix(text, beginsLine));
   isMidLine = text.back() != '\n';
 }

@@ -4,6 +4,7 @@
 /// full blocks do, and what has waited for 0.1 seconds.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string_view>
 
@@ -15,6 +16,12 @@ void output(std::string_view text);
 /// Of several processes that run one program: whether this one shows what it prints, on either stream, and what stands
 /// before each of its lines.
 void setOutput(bool shows, std::string_view prefix);
+/// A value that an input of the prompt shows.
+void echo(std::string_view text);
+/// Where standard output, what is shown and standard error go for a program that shows them in its own way; blocks may
+/// end within a character. It is called by one thread at a time, and must not print.
+enum class Stream : uint8_t { Output, Echo, Errors };
+std::function<void(Stream, std::string_view)> &outputSink();
 /// Writes out what is buffered.
 void flushOutput();
 /// Writes out what is buffered, and ends the row of the terminal that holds an unfinished text.

@@ -7,6 +7,7 @@
 #include "runtime/Value.h"
 
 #include <array>
+#include <functional>
 #include <optional>
 
 namespace toy::rt {
@@ -49,8 +50,10 @@ std::string pictureText(const Picture &picture, int64_t columns, bool color);
 std::string pictureSvg(const Picture &picture);
 /// The same drawing in pixels, each unit of its size `scale` pixels wide.
 Pixels picturePixels(const Picture &picture, int scale);
-/// What standard output gets: text, or an image in the terminal's own way (TOY_GRAPHICS, TERM and others decide).
+/// What standard output gets: text, or an image in the terminal's own way (TOY_GRAPHICS, TERM and others decide);
+/// nothing where `pictureSink` takes pictures.
 std::string shownPicture(const Picture &picture);
+std::function<void(const Picture &)> &pictureSink();
 /// By the suffix .svg, .png or .txt.
 void savePicture(const std::string &path, const Picture &picture);
 

@@ -114,7 +114,14 @@ std::string sixel(const Pixels &pixels) {
 
 } // namespace
 
+std::function<void(const Picture &)> &pictureSink() {
+  static std::function<void(const Picture &)> sink;
+  return sink;
+}
+
 std::string shownPicture(const Picture &picture) {
+  if (pictureSink())
+    return pictureSink()(picture), "";
   int64_t columns = terminalColumns(), width = std::min<int64_t>(picture.width ? picture.width : 80, columns);
   switch (graphics()) {
   case Graphics::Kitty:
