@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of docs/prompt-rows.md that are about what stands on the screen: each is typed at an emulated terminal, and the
+whole screen is compared."""
+from screens import Screens, screens
+import terminal
+
+
+def completion_of_names(s):
+    s.keys("struct Pair { var left; var right; }\r")
+    s.keys("def halfway(x) { return x / 2; }\r")
+    s.clear()
+    s.keys("halfw\t")
+    s.expect("a function", "toy> halfway")
+    s.keys("\x15Pai\t")
+    s.expect("a struct", "toy> Pair")
+    s.keys("\x15def f(x) { var inner_one = x; return inner\t")
+    s.expect("a variable of the block", "toy> def f(x) { var inner_one = x; return inner_one")
+    s.keys("\x15\\alph\t")
+    s.expect("a letter", "toy> \\alpha")
+    s.keys("\t")
+    s.expect("its symbol", "toy> α")
+    s.keys("\x15arcs\t")
+    s.expect("nothing", "toy> arcs")
+    s.keys("\x15brea\t")
+    s.expect("what two have in common", "toy> break")
+    s.keys("\t")
+    s.expect("both", "toy> break", "break", "breakpoint  ()", "toy> break")
+
+
+def completion_of_members(s):
+    s.keys("struct Pair { var left; var right; }\r")
+    s.keys("Pair p = {1, [2i]};\r")
+    s.clear()
+    s.keys("p.l\t")
+    s.expect("a member", "toy> p.left")
+    s.keys("\x15p.\t")
+    s.expect("all members", "toy> p.", "left   i64", "right  c128[1]", "toy> p.")
+    s.clear()
+    s.keys("(p.right + 1).im\t")
+    s.expect("of an expression, which does not run", "toy> (p.right + 1).imag")
+
+
+def completion_of_arguments(s):
+    s.keys("softmax([1], ax\t")
+    s.expect("a key of a call", "toy> softmax([1], axis=", "softmax(x, «axis=»)", cursor=(0, 23))
+    s.keys("\x15:set the\t")
+    s.expect("a setting", "toy> :set theme")
+    s.keys(" li\t")
+    s.expect("its value", "toy> :set theme light")
+    s.keys("\x15:emit recog\t")
+    s.expect("a stage", "toy> :emit recognized")
+    s.keys("\x15def mine(x) { return x; }\r")
+    s.clear()
+    s.keys(":edit mi\t")
+    s.expect("a function to edit", "toy> :edit mine")
+    s.keys("\x15?T030\t")
+    if "?T0301" not in "\n".join(s.shown()) and "T0301" not in "\n".join(s.shown()):
+        s.problems.append("codes:\n" + "\n".join(s.shown()))
+    s.clear()
+    s.keys('write_text("one.txt", "1");\r')
+    s.clear()
+    s.keys('read_text("on\t')
+    s.expect("a path in a string", 'toy> read_text("one.txt', "read_text(«path»)", cursor=(0, 23))
+    s.keys("\x15:!cat on\t")
+    s.expect("a path of a command", "toy> :!cat one.txt")
+    s.keys("\r")
+    s.expect("its output", "toy> :!cat one.txt", "1", "toy> ")
+
+
+def help_topics(s):
+    s.keys("?SIN\r")
+    s.expect("any case", "toy> ?SIN", "sin(x)", "  sine", "", "  toy> sin(pi / 2)", "  1.0", "toy> ")
+    s.clear()
+    s.keys("?matmull\r")
+    s.expect(
+        "the nearest name",
+        "toy> ?matmull",
+        "error[D0107]: nothing is known about `matmull`",
+        "help: did you mean `?matmul`?",
+        "toy> ",
+    )
+    s.clear()
+    s.keys('?"fourier shift"\r')
+    s.expect("nothing", 'toy> ?"fourier shift"', 'nothing is known about "fourier shift"', "toy> ")
+    s.clear()
+    s.keys('?"ADJOINT"\r')
+    shown = s.shown()
+    if not any(row.startswith("  adjoint ") for row in shown):
+        s.problems.append("a text of the documentation:\n" + "\n".join(shown))
+
+
+def plots(s):
+    s.keys("plot([0, 1, 4, 9], width = 24, height = 5)\r")
+    shown = s.shown()
+    braille = [row for row in shown if any(0x2801 <= ord(c) <= 0x28FF for c in row)]
+    if len(braille) < 3 or shown[0] != "toy> plot([0, 1, 4, 9], width = 24, height = 5)" or shown[-1] != "toy>":
+        s.problems.append("a plot:\n" + "\n".join(shown))
+
+
+def first_contact(s):
+    s.expect("the prompt", "toy> ")
+    s.keys("help\r")
+    if "  :help [TOPIC] " not in "\n".join(s.shown()) and len(s.shown()) < 20:
+        s.problems.append("help:\n" + "\n".join(s.shown()))
+    s.clear()
+    s.keys("help(sin)\r")
+    s.clear()
+    s.keys("var quit = 3;\r")
+    s.keys("quit\r")
+    s.expect("a variable of the name", "toy> var quit = 3;", "toy> quit", "i64", "3", "toy> ")
+    s.send("exit()\r")
+    if s.status() != 0:
+        s.problems.append(f"exit(): status {s.ended}")
+
+
+def taking_back(s):
+    s.keys(":undo\r")
+    s.keys("var x = 1;\r")
+    s.keys("x = x / no\r")
+    s.keys(":undo\r")
+    s.keys("x\r")
+    s.expect(
+        "undo",
+        "toy> :undo",
+        "nothing to undo",
+        "toy> var x = 1;",
+        "toy> x = x / no",
+        "error[N0101]: unknown name `no`",
+        " --> <input 2>:1:9",
+        "  |",
+        "1 | x = x / no",
+        "  |         ^^",
+        "toy> :undo",
+        "took back `var x = 1;`",
+        "toy> x",
+        "error[N0101]: unknown name `x`",
+        " --> <input 3>:1:1",
+        "  |",
+        "1 | x",
+        "  | ^",
+        "toy> ",
+    )
+
+
+def previous_results(s):
+    s.keys("2 + 3\r")
+    s.keys("_ * 2\r")
+    s.keys("_1 + _2\r")
+    s.expect("results", "toy> 2 + 3", "i64", "5", "toy> _ * 2", "i64", "10", "toy> _1 + _2", "i64", "15", "toy> ")
+    s.keys(":results\r")
+    shown = s.shown()
+    if [row.split()[0] for row in shown[-4:-1]] != ["_1", "_2", "_3"]:
+        s.problems.append("the list:\n" + "\n".join(shown))
+
+
+def other_languages(s):
+    for text, rows in {
+        "True": ["error[N0101]: unknown name `True`", "^^^^", "help: write `true`"],
+        "2 ^ 3": ["error[L0101]: unexpected character `^`", "  ^", "help: `a ** b` is the power"],
+        "a && b": ["error[L0101]: unexpected character `&`", "  ^", "help: write `and`"],
+        "np.dot(1, 2)": ["error[N0101]: unknown name `np`", "^^", "help: functions stand without a module: `zeros(3)`"],
+        "int(3.5)": ["error[N0102]: unknown function `int`", "^^^", "help: write `i64(x)`"],
+        ":q": ["error[D0106]: unknown command `:q`", None, "help: did you mean `:quit`?"],
+    }.items():
+        s.clear()
+        s.keys(text + "\r")
+        shown = s.shown()
+        wanted = [row for row in (rows[0], rows[2]) if row not in shown]
+        if wanted or shown[-1] != "toy>" or (rows[1] and f"  | {rows[1]}" not in shown):
+            s.problems.append(f"{text}:\n" + "\n".join(shown))
+
+
+def history(s):
+    for line in ("var first = 1;", "var second = 2;", "first + 1"):
+        s.keys(line + "\r")
+    s.clear()
+    s.keys("var\x1b[A")
+    s.expect("what begins like that", "toy> var second = 2;")
+    s.keys("\x1b[A")
+    s.expect("before it", "toy> var first = 1;")
+    s.clear()
+    s.keys("\x12rst +")
+    s.expect("a search", "(reverse-i-search)`rst +': first + 1", cursor=(0, 29))
+    s.keys("\r")
+    s.expect("which is run", "toy> first + 1", "i64", "2", "toy> ")
+
+
+def traces(s):
+    s.keys("def fact(n) { if n < 2 { return 1; } return n * fact(n - 1); }\r")
+    s.clear()
+    s.keys(":trace fact(3)\r")
+    s.expect(
+        "calls",
+        "toy> :trace fact(3)",
+        "fact(n = 3)",
+        "  fact(n = 2)",
+        "    fact(n = 1)",
+        "    -> 1",
+        "  -> 2",
+        "-> 6",
+        "i64",
+        "6",
+        "toy> ",
+    )
+
+
+def failures(s):
+    s.keys("def ratio(a, b) { var q = a // b; return q; }\r")
+    s.clear()
+    s.keys("ratio(1, 0)\r")
+    shown = s.shown()
+    if not shown[1].startswith("error[R") or not any("in the call" in row or "called" in row for row in shown):
+        s.problems.append("an error:\n" + "\n".join(shown))
+    s.clear()
+    s.send(":debug\r")
+    s.wait("dbg> ")
+    s.keys("b\r")
+    shown = s.shown()
+    if shown[-3:] != ["i64", "0", "dbg>"]:
+        s.problems.append("where it failed:\n" + "\n".join(shown))
+
+
+def shells_are_told(toy):
+    """The banner of a terminal is its first line."""
+    s = Screens(toy, width=80, NO_COLOR="1")
+    try:
+        if s.above != ["toy 0.1.0: `:help` shows what can be typed, Ctrl-D leaves"]:
+            return f"{s.above}"
+        return None
+    finally:
+        s.close()
+
+
+MARKERS = ("host", "release")
+
+
+def all_cases():
+    for body in (
+        completion_of_names,
+        completion_of_members,
+        completion_of_arguments,
+        help_topics,
+        plots,
+        first_contact,
+        taking_back,
+        previous_results,
+        other_languages,
+        history,
+        traces,
+        failures,
+    ):
+        yield "screens: " + body.__name__.replace("_", " "), screens(body, NO_COLOR="1", TOY_GRAPHICS="text")
+    yield "screens: banner", shells_are_told
