@@ -44,7 +44,7 @@ if env("TOY_AGAIN", "") != "" {{ print(work({given})); }} # the inputs stay, as 
 
 
 class Measured:
-    """A process that says `ready`, and its PID where it is a fork, makes its call when a line comes, and says `done`."""
+    """A process that says `ready`, and its PID where it is a fork, makes its call at the next line and says `done`."""
 
     def __init__(self, command, environment, verbose):
         errors = None if verbose else subprocess.DEVNULL
@@ -168,8 +168,8 @@ def summary(rows):
     compared = [row for row in rows if row[3] is not None and any(m is not None for m in row[4].values())]
     failing = [f"{row[0]} {row[1]}" for row in rows if row[3] is None]
     return (
-        f"{len(rows)} cells, {len(compared)} with a peer, {sum(map(bool, map(above, compared)))} above {LIMIT} times the "
-        f"best one's and {SLACK:.0f} MiB" + (f"; failing: {', '.join(failing)}" if failing else "")
+        f"{len(rows)} cells, {len(compared)} with a peer, {sum(map(bool, map(above, compared)))} above {LIMIT} times "
+        f"the best one's and {SLACK:.0f} MiB" + (f"; failing: {', '.join(failing)}" if failing else "")
     )
 
 
@@ -178,8 +178,8 @@ def markdown(rows):
         "# Memory of every function and operator beside its peers",
         "",
         f"{time.strftime('%Y-%m-%d')}, {report.machine()}, one thread; `bench/peers/memory.py`.",
-        "MiB by which a call's peak lies above what the process held before it, inputs among that. The result is a part",
-        f"of it. Below {SLACK:.0f} MiB pages of code are not told from data.",
+        "MiB by which a call's peak lies above what the process held before it, inputs among that. The result is",
+        f"a part of it. Below {SLACK:.0f} MiB pages of code are not told from data.",
         "",
         summary(rows) + ".",
         "",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls of peers, whose memory memory.py measures: for each line of JSON a fork loads the inputs, makes the small call,
-says `ready PID`, makes the large one when a line comes, says `done`, and ends at the next line; `failed` in the place of
-either where the peer cannot."""
+says `ready PID`, makes the large one when a line comes, says `done`, and ends at the next line; `failed` in the place
+of either where the peer cannot."""
 import gc
 import json
 import os
