@@ -98,7 +98,8 @@ def test_hover(editor):
 
 def test_completion(editor):
     editor.open(
-        "struct P { var first; var second; }\nP p = {1, 2};\nvar z = c64([1, 2i]);\ndef scale(x, factor = 2) { return x * factor; }\n"
+        "struct P { var first; var second; }\nP p = {1, 2};\nvar z = c64([1, 2i]);\n"
+        "def scale(x, factor = 2) { return x * factor; }\n"
     )
 
     def after(text):
