@@ -50,7 +50,7 @@ struct ShapeFacts::State {
   static constexpr size_t mostFacts = 256; ///< more are forgotten
 };
 
-ShapeFacts::ShapeFacts() : state(std::make_shared<State>()), queries(std::make_shared<int>(0)) {}
+ShapeFacts::ShapeFacts() : state(std::make_shared<State>()), queries(std::make_shared<int>(mostQueries)) {}
 
 ShapeFacts::State &ShapeFacts::change() {
   if (state.use_count() > 1)
@@ -188,22 +188,24 @@ public:
       add(fact.dim, fact.relation == SizeFact::Zero);
   }
 
-  bool hasNoSolution() {
+  /// Whether no integers fulfil all rows, whichever member each of the first extrema is. Each question costs one of
+  /// `budget`.
+  bool isRefuted(int &budget) {
     while (!pending.empty() && rows.size() < mostRows)
       define(pending.pop_back_val());
-    using namespace mlir::presburger;
-    IntegerPolyhedron set(PresburgerSpace::getSetSpace(columns.size()));
-    for (const Row &row : rows) {
-      SmallVector<int64_t> coefficients(columns.size() + 1);
-      for (auto [column, factor] : row.factors)
-        coefficients[column] = factor;
-      coefficients.back() = row.constant;
-      if (row.isEquality)
-        set.addEquality(coefficients);
-      else
-        set.addInequality(coefficients);
-    }
-    return set.isEmpty() || set.isIntegerEmpty();
+    if (--budget < 0)
+      return false;
+    if (hasNoSolution())
+      return true;
+    if (splits == mostSplits || splits == extrema.size())
+      return false;
+    Dim atom = extrema[splits];
+    return all_of(atom.operands(), [&](Dim member) {
+      LinearSystem part = *this;
+      ++part.splits;
+      part.add(member, 1, atom, -1, 0, true);
+      return part.isRefuted(budget);
+    });
   }
 
   static constexpr size_t mostFacts = 64;
@@ -215,12 +217,41 @@ private:
     bool isEquality;
   };
 
-  void add(Dim dim, bool isEquality) {
+  bool hasNoSolution() const {
+    using namespace mlir::presburger;
+    IntegerPolyhedron set(PresburgerSpace::getSetSpace(columns.size()));
+    for (const Row &row : rows) {
+      SmallVector<DynamicAPInt> coefficients(columns.size() + 1);
+      for (auto [column, factor] : row.factors)
+        coefficients[column] += factor;
+      coefficients.back() = row.constant;
+      if (row.isEquality)
+        set.addEquality(coefficients);
+      else
+        set.addInequality(coefficients);
+    }
+    return set.isEmpty() || set.isIntegerEmpty();
+  }
+
+  void add(Dim dim, bool isEquality) { add(dim, 1, Dim(), 0, 0, isEquality); }
+
+  /// `sign*dim + factor*atom + extra`. As columns, since sizes that are added would be simplified: `N - min(N,M)` is
+  /// `max(N,M) - M`, which says nothing of the minimum.
+  void add(Dim dim, int64_t sign, Dim atom, int64_t factor, int64_t extra, bool isEquality) {
     if (dim.isUnknown())
       return;
-    Row row{{}, dim.constant(), isEquality};
-    dim.forEachTerm([&](int64_t factor, Dim monomial) { row.factors.emplace_back(column(monomial), factor); });
-    rows.push_back(row);
+    int64_t constant;
+    bool overflows =
+        __builtin_mul_overflow(dim.constant(), sign, &constant) || __builtin_add_overflow(constant, extra, &constant);
+    Row row{{}, constant, isEquality};
+    dim.forEachTerm([&](int64_t weight, Dim monomial) {
+      overflows |= __builtin_mul_overflow(weight, sign, &weight);
+      row.factors.emplace_back(column(monomial), weight);
+    });
+    if (atom)
+      row.factors.emplace_back(column(atom), factor);
+    if (!overflows) // fewer rows refute less
+      rows.push_back(row);
   }
 
   unsigned column(Dim monomial) {
@@ -238,37 +269,39 @@ private:
     return index;
   }
 
-  /// What a quotient, a minimum or a maximum means.
+  /// What a quotient means, and what is linear of a minimum or a maximum: it is beyond no member.
   void define(Dim atom) {
     ArrayRef<Dim> operands = atom.operands();
     if (atom.kind() != Dim::Kind::FloorDiv) {
+      int64_t sign = atom.kind() == Dim::Kind::Min ? 1 : -1;
       for (Dim member : operands)
-        add(atom.kind() == Dim::Kind::Min ? member - atom : atom - member, false);
+        add(member, sign, atom, -sign, 0, false);
+      extrema.push_back(atom);
     } else if (operands[1].isNumber() && operands[1].value() > 0) {
-      Dim rest = operands[0] - operands[1] * atom;
-      add(rest, false);
-      add(operands[1] - Dim::number(atom.getContext(), 1) - rest, false);
+      int64_t divisor = operands[1].value();
+      add(operands[0], 1, atom, -divisor, 0, false);
+      add(operands[0], -1, atom, divisor, divisor - 1, false);
     }
   }
 
-  static constexpr size_t mostRows = 256;
+  static constexpr size_t mostRows = 256, mostSplits = 3;
   function_ref<std::optional<SizeRange>(Dim)> known;
   DenseMap<Dim, unsigned> columns;
   std::vector<Row> rows;
-  SmallVector<Dim> pending;
+  SmallVector<Dim> pending, extrema; ///< extrema of what was added last come first
+  size_t splits = 0;                 ///< of the extrema are one of their members
 };
 } // namespace
 
 bool ShapeFacts::isImpossible(SizeFact more) const {
-  if (++*queries > mostQueries || state->facts.size() + 1 > LinearSystem::mostFacts || more.dim.isUnknown())
+  if (state->facts.size() + 1 > LinearSystem::mostFacts || more.dim.isUnknown())
     return false;
   auto lookUp = [&](Dim atom) { return known(atom); };
   LinearSystem system(lookUp);
   for (const SizeFact &fact : state->facts)
     system.add(fact);
-  more.dim = canonical(more.dim);
   system.add(more);
-  return system.hasNoSolution();
+  return system.isRefuted(*queries);
 }
 
 Truth ShapeFacts::decide(SizeFact fact) const {
@@ -294,7 +327,7 @@ Truth ShapeFacts::decideCanonical(SizeFact fact) const {
   if (fact.dim.isNumber())
     return truth(isZero ? fact.dim.value() == 0 : fact.dim.value() >= 0);
   Range range = rangeOf(fact.dim);
-  if (!isZero && range.lo >= 0)
+  if (isZero ? range.lo == 0 && range.hi == 0 : range.lo >= 0)
     return Truth::Yes;
   if (range.hi < 0 || (isZero && range.lo > 0) ||
       (isZero && (range.stride ? range.offset % range.stride != 0 : range.offset != 0)))

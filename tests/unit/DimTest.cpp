@@ -256,6 +256,13 @@ TEST_F(DimTest, Truth) {
   EXPECT_EQ(equal("N", "3"), Truth::No);
   EXPECT_EQ(equal("N", "5"), Truth::Unknown);
   EXPECT_EQ(atLeast("N*M", "5*M"), Truth::Unknown); // products are names of their own
+  EXPECT_EQ(equal("min(4,N)", "4"), Truth::Yes);    // a slice of the first four
+  EXPECT_EQ(equal("min(5,N)", "max(0,min(5,N-1))"), Truth::Unknown);
+  EXPECT_EQ(equal("min(4,N)", "max(0,min(4,N-1))"), Truth::Yes);
+  EXPECT_EQ(equal("min(4,N)", "min(3,N)"), Truth::No);
+  EXPECT_EQ(equal("min(N,K)+max(N,K)", "N+K"), Truth::Yes); // whichever is less
+  EXPECT_EQ(equal("min(N,K)+max(N,L)", "N+K"), Truth::Unknown);
+  EXPECT_EQ(atLeast("max(2*N,K)", "N+1"), Truth::Yes);
   facts.assume(SizeFact::equal(dim("M"), dim("2*N")));
   EXPECT_EQ(atLeast("M", "10"), Truth::Yes);
   EXPECT_EQ(equal("M", "N+N"), Truth::Yes);
