@@ -17,7 +17,7 @@ ARGUMENTS += 'var text = "a b"; var part = "b";\n'
 
 # Programs of the kind's rows, and the codes of their errors.
 KINDS = {
-    "NAME": (("{};", "{}(1);"), "N010[12]", 140),
+    "NAME": (("{};", "{}(1);"), "N010[12]", 190),
     "TYPE": (("var q: {} = 1;", "def f(q: {}) {{ return q; }} f(1);"), "N0107", 35),
     "MEMBER": (("var x = [1, 2]; print(x.{});",), "N0106", 8),
     "DECLARATION": (("{} q = 3;", "{} q;"), "P0120", 6),
@@ -28,6 +28,7 @@ KINDS = {
 CONSTRUCTS = {
     "def f(x) = 2 * x;": "write `def f(x) {",
     "if (1 > 0) print(2);": "a block stands in braces",
+    "def f(x: f64[N]) where N > 2 -> f64[N] { return x; }": "the type of the result stands before `where`",
     "for i in range(3): print(i)": "a block stands in braces",
     "if 1 > 0 then print(1) end": "a block stands in braces",
     "var x = 3; x = 4 then": "a block stands in braces",
