@@ -74,6 +74,7 @@ void buildSelection(OpPassManager &passes, const CompileOptions &options, const 
     functions.addPass(createStoreRows());
   FuseElementwiseOptions fuse;
   fuse.fuse = options.fuse;
+  fuse.rows = !target.device;
   functions.addPass(createAccessElements({target.device}));
   functions.addPass(createFuseElementwise(fuse));
   functions.addPass(createHoistStrings());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Groups of operations that become one loop nest.
+#include "passes/ControlFlow.h"
 #include "passes/Passes.h"
 #include "passes/Rewriting.h"
 
@@ -48,6 +49,20 @@ bool isSliceOfJoins(Operation *op) {
   return isa<SliceOp>(op) && llvm::all_of(op->getUsers(), [](Operation *user) { return isa<ConcatOp>(user); });
 }
 
+/// The sizes of a tensor without those that are 1.
+SmallVector<Dim> widths(Value x) {
+  return to_vector(make_filter_range(tensorTypeOf(x).getDims(), [](Dim dim) { return !dim.is(1); }));
+}
+bool onlyDropsUnits(ReshapeOp op) {
+  return widths(op) == widths(op.getX()) && none_of(widths(op), [](Dim dim) { return dim.isUnknown(); });
+}
+/// A row `a[i]`: a slice without its axes of one index.
+bool isRow(Operation *op) {
+  auto reshape = dyn_cast<ReshapeOp>(op);
+  return reshape && !isPackedForm(op) && isRanked(op) && onlyDropsUnits(reshape) &&
+         isa_and_present<SliceOp>(reshape.getX().getDefiningOp());
+}
+
 /// Index maps whose result has each element of the operand at most once.
 bool keepsElementsOnce(Operation *op) {
   return isa<PermuteOp, SliceOp, ConcatOp, PadOp, DiagonalOp, PackOp, PartOp>(op);
@@ -61,7 +76,7 @@ struct Group {
 /// Decides for one block, from its end to its start, which operations join their consumers.
 class Grouper {
 public:
-  explicit Grouper(Block &block) : block(block) {
+  Grouper(Block &block, bool inLoop) : block(block), inLoop(inLoop) {
     unsigned readings = 0;
     for (Operation &op : block)
       interval[&op] = isa<ClockOp>(op) ? ++readings : readings;
@@ -73,6 +88,8 @@ public:
         groups.push_back({&op, {}});
         groups.back().members.insert(&op);
       }
+      if (fuse && inLoop && isRow(&op))
+        joinAll(&op); // else it stays a view
       if (!isFusible(&op))
         continue;
       if (fuse && isIndexMap(&op) && joinAll(&op))
@@ -94,18 +111,33 @@ private:
       return false;
     SmallVector<size_t> targets;
     for (Operation *user : op->getUsers()) {
-      if (user->getBlock() != &block || !isFusible(user) || interval[user] != interval[op])
+      if (user->getBlock() != &block || (!isFusible(user) && !isRow(user)) || interval[user] != interval[op])
+        return false;
+      if (groupsOf[user].empty()) // a view
         return false;
       if (isReduction(user) && isa<ConcatOp, PadOp>(op))
         return false;
       llvm::append_range(targets, groupsOf[user]);
     }
+    auto isLate = [&](size_t g) { return isOverwritten(op, groups[g].root); };
+    if (inLoop && any_of(targets, isLate))
+      return false;
     for (size_t g : targets) {
       groups[g].members.insert(op);
       if (!llvm::is_contained(groupsOf[op], g))
         groupsOf[op].push_back(g);
     }
     return !targets.empty();
+  }
+
+  /// Whether something is stored into the tensor of a slice before a group that would read it then: it has to be copied
+  /// for that.
+  static bool isOverwritten(Operation *op, Operation *root) {
+    auto slice = dyn_cast<SliceOp>(op);
+    return slice && any_of(slice.getX().getUsers(), [&](Operation *user) {
+             return (consumesFirst(user) || isa<ElementStoreOp>(user)) && user->getOperand(0) == slice.getX() &&
+                    user->getBlock() == op->getBlock() && op->isBeforeInBlock(user) && user->isBeforeInBlock(root);
+           });
   }
 
   /// Computed values join when all uses are in one group and no element is asked for twice.
@@ -138,12 +170,13 @@ private:
   }
 
   Block &block;
+  const bool inLoop;                        ///< of the host
   DenseMap<Operation *, unsigned> interval; ///< between readings of the clock, over which no work moves
   DenseMap<Operation *, SmallVector<size_t>> groupsOf;
 };
 
 /// Replaces the members by one `toy.fused` at the root's place.
-void outline(const Group &group) {
+void outline(const Group &group, bool inLoop) {
   SmallVector<Operation *> members(group.members.begin(), group.members.end());
   llvm::sort(members, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   SetVector<Value> inputs;
@@ -153,6 +186,8 @@ void outline(const Group &group) {
         inputs.insert(operand);
   OpBuilder b(group.root);
   auto fused = FusedOp::create(b, group.root->getLoc(), group.root->getResultTypes(), inputs.getArrayRef());
+  if (inLoop && isReduction(group.root) && tensorTypeOf(group.root->getResult(0)).isScalar())
+    fused->setAttr("toy.inLoop", b.getUnitAttr());
   Block *body = b.createBlock(&fused.getBody());
   IRMapping mapping;
   for (Value input : inputs)
@@ -254,11 +289,6 @@ struct SizeOfOperand : OpRewritePattern<DimOp> {
   }
 };
 
-/// The sizes of a tensor without those that are 1.
-SmallVector<Dim> widths(Value x) {
-  return to_vector(make_filter_range(tensorTypeOf(x).getDims(), [](Dim dim) { return !dim.is(1); }));
-}
-
 /// dim(slice(x, …, n)) ==> n, also where axes of 1 are left out (`x[i, :n]`): a slice of which only the size is asked
 /// is not made. Other reshapes are: they may fail.
 struct StatedSize : OpRewritePattern<DimOp> {
@@ -267,8 +297,7 @@ struct StatedSize : OpRewritePattern<DimOp> {
     if (auto slice = op.getX().getDefiningOp<SliceOp>())
       return b.replaceOp(op, slice.getCounts()[op.getAxis()]), success();
     auto reshape = op.getX().getDefiningOp<ReshapeOp>();
-    if (reshape && reshape.getX().getDefiningOp<SliceOp>() && widths(reshape) == widths(reshape.getX()) &&
-        none_of(widths(reshape), [](Dim dim) { return dim.isUnknown(); }))
+    if (reshape && reshape.getX().getDefiningOp<SliceOp>() && onlyDropsUnits(reshape))
       return b.replaceOp(op, reshape.getSizes()[op.getAxis()]), success();
     return b.notifyMatchFailure(op, "nothing states the size");
   }
@@ -289,14 +318,16 @@ struct FuseElementwisePass : impl::FuseElementwiseBase<FuseElementwisePass> {
     SmallVector<Block *> blocks;
     for (Block &block : getOperation().getBody())
       blocks.push_back(&block);
+    const FunctionLoops loops(getOperation());
     for (Block *block : blocks) {
-      Grouper grouper(*block);
+      const bool inLoop = rows && loops.of(block);
+      Grouper grouper(*block, inLoop);
       grouper.run(fuse);
       for (const Group &group : llvm::reverse(grouper.groups))
-        outline(group);
+        outline(group, inLoop);
       // Members that joined are dead now; those of several groups were cloned into each.
       for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
-        if (isFusible(&op) && op.use_empty())
+        if ((isFusible(&op) || (inLoop && isRow(&op))) && op.use_empty())
           op.erase();
     }
   }

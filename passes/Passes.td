@@ -227,7 +227,9 @@ def FuseElementwise : Pass<"toy-fuse", "::mlir::func::FuncOp"> {
     group when the consumer reads each of its elements at most once (equal shapes, or through an index map that does not
     repeat), so nothing is computed twice and no temporary is stored; index maps join every consumer. A reduction ends a
     group. Casts from and to halves move through views of pairs, so that halves are read and written as they are. Sizes
-    of results are asked of operands that have them, so that a question keeps nothing stored.
+    of results are asked of operands that have them, so that a question keeps nothing stored. In loops, with `rows`, a
+    row `a[i]` is read where it lies, unless something is stored into the tensor before, and a group that ends in one
+    number is marked `toy.inLoop`: it becomes code of the loop.
 
     Before:
     ```mlir
@@ -241,7 +243,8 @@ def FuseElementwise : Pass<"toy-fuse", "::mlir::func::FuncOp"> {
     Requires: nothing. Guarantees: every ranked elementwise operation, index map and reduction is inside a group.
   }];
   let options = [Option<"fuse", "fuse", "bool", "true", "Join producers; without it every operation is its own "
-      "group.">];
+      "group.">,
+                 Option<"rows", "rows", "bool", "true", "Read rows in place, in loops: the host's.">];
   let dependentDialects = ["::toy::ToyDialect"];
 }
 

@@ -60,6 +60,8 @@ Value *KernelEmitter::callerSize(mlir::Value value, int64_t axis) {
       return callerInteger(o.getSize());
     if (auto o = dyn_cast<SliceOp>(def))
       return callerInteger(o.getCounts()[axis]);
+    if (auto o = dyn_cast<ReshapeOp>(def))
+      return callerInteger(o.getSizes()[axis]);
     if (auto o = dyn_cast<ConcatOp>(def)) {
       if (axis != static_cast<int64_t>(o.getAxis()))
         return callerSize(o.getParts()[0], axis);
@@ -317,6 +319,17 @@ Element KernelEmitter::padAt(PadOp op, const Indices &indices) {
       [&] { return elementAt(op.getValue(), {}); });
 }
 
+KernelEmitter::Indices KernelEmitter::sliceIndices(SliceOp op, const Indices &indices) {
+  Indices own = indices;
+  for (auto [axis, index] : enumerate(own)) {
+    Value *step = op.getSteps()[axis] == 1 ? index
+                                           : k.CreateMul(index, i64(op.getSteps()[axis]), "", /*HasNUW=*/false,
+                                                         true); // steps may be negative
+    index = k.CreateAdd(integer(op.getStarts()[axis]), step, "", /*HasNUW=*/false, true);
+  }
+  return own;
+}
+
 Element KernelEmitter::computeElement(mlir::Value value, const Indices &indices) {
   if (auto it = rowValues.find(value); it != rowValues.end())
     return it->second;
@@ -344,16 +357,10 @@ Element KernelEmitter::computeElement(mlir::Value value, const Indices &indices)
   }
   if (auto o = dyn_cast<BroadcastOp>(def))
     return elementAt(o.getX(), stretched(o, indices));
-  if (auto o = dyn_cast<SliceOp>(def)) {
-    Indices own = indices;
-    for (auto [axis, index] : enumerate(own)) {
-      Value *step = o.getSteps()[axis] == 1 ? index
-                                            : k.CreateMul(index, i64(o.getSteps()[axis]), "", /*HasNUW=*/false,
-                                                          true); // steps may be negative
-      index = k.CreateAdd(integer(o.getStarts()[axis]), step, "", /*HasNUW=*/false, true);
-    }
-    return elementAt(o.getX(), own);
-  }
+  if (auto o = dyn_cast<SliceOp>(def))
+    return elementAt(o.getX(), sliceIndices(o, indices));
+  if (auto o = dyn_cast<ReshapeOp>(def))
+    return elementAt(o.getX(), throughReshape(o, {indices, std::nullopt}).first);
   if (auto o = dyn_cast<ConcatOp>(def))
     return concatAt(o, indices);
   if (auto o = dyn_cast<PadOp>(def))

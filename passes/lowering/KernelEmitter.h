@@ -188,7 +188,27 @@ private:
   void emitShortRows(mlir::Operation *op, int64_t count);
   void combineTile(mlir::Operation *op, Lanes &tile, Lanes &sums, int64_t together, int64_t pitch);
   void emitLaneReduction(mlir::Operation *op);
+  std::pair<llvm::Value *, llvm::Value *> allocatePartials(llvm::Value *blocks);
   void emitColumnReduction(mlir::Operation *op);
+  // RowFolds.cpp
+  /// Where the lanes of a row begin in a value: lane 0's indices, the axis along which they lie (none where all lanes
+  /// have one element), and the elements from one to the next along it.
+  struct LaneIndices {
+    Indices first;
+    std::optional<int64_t> row;
+    int64_t step = 1;
+  };
+  static bool isRowFold(mlir::Operation *op);
+  void emitRowFold(mlir::Operation *op);
+  Fold foldRowBlock(mlir::Operation *op, int64_t row, llvm::Value *begin, llvm::Value *end);
+  Fold foldLanes(mlir::Operation *op, Fold lanes);
+  void finishRowFold(mlir::Operation *op, llvm::Value *length);
+  Element laneElements(mlir::Value value, const LaneIndices &at, llvm::Value *mask);
+  Element computeLanes(mlir::Operation *def, const LaneIndices &at, llvm::Value *mask);
+  Element loadLanes(mlir::Value input, const LaneIndices &at, llvm::Value *mask);
+  LaneIndices throughReshape(ReshapeOp op, const LaneIndices &at);
+  LaneIndices throughSlice(SliceOp op, const LaneIndices &at);
+  Indices sliceIndices(SliceOp op, const Indices &indices);
   // PositionEmitter.cpp
   llvm::Value *isBetter(mlir::Operation *op, llvm::Value *a, llvm::Value *b, DType dtype);
   Fold better(mlir::Operation *op, const Fold &a, const Fold &b, DType dtype);
@@ -267,6 +287,7 @@ private:
   /// cores, `leastGrain` steps or more at a time, where that is worth it.
   void finish(llvm::Value *callerRange, llvm::Value *callerWork, int64_t leastGrain = 1,
               llvm::Value *callerStepBytes = nullptr);
+  llvm::Function *finishWork(llvm::Value *callerRange, llvm::Value *callerWork);
   void callInParallel(llvm::Function *work, llvm::Value *callerRange, llvm::Value *callerGrain,
                       llvm::Value *callerStepBytes);
   void callByPieces(llvm::Function *work, llvm::ArrayRef<llvm::Value *> arguments, llvm::IRBuilder<> &t,

@@ -185,14 +185,14 @@ void KernelEmitter::tellElements(Value *callerRange, Value *callerWork) {
                b.CreateMul(b.CreateSub(rangeEnd, rangeBegin), each));
 }
 
-void KernelEmitter::finish(Value *callerRange, Value *callerWork, int64_t leastGrain, Value *callerStepBytes) {
+/// Ends the kernel. The loop's real work is in a function of its own whose pointer parameters do not alias: LLVM then
+/// vectorizes without run-time checks.
+Function *KernelEmitter::finishWork(Value *callerRange, Value *callerWork) {
   if (divisorWasZero)
     scalars.rarely(k.CreateICmpNE(k.CreateLoad(k.getInt8Ty(), divisorWasZero), k.getInt8(0)),
                    [&] { scalars.fail("toy_rt_division_by_zero", {}); });
   k.CreateRetVoid();
   tellElements(callerRange, callerWork);
-  // The loop's real work is in a function of its own whose pointer parameters do not alias: LLVM then vectorizes
-  // without run-time checks.
   SmallVector<Type *> types;
   for (Value *v : captured)
     types.push_back(v->getType());
@@ -216,6 +216,11 @@ void KernelEmitter::finish(Value *callerRange, Value *callerWork, int64_t leastG
   describeLoops(work);
   kernel->getArg(1)->replaceAllUsesWith(work->getArg(captured.size()));
   kernel->getArg(2)->replaceAllUsesWith(work->getArg(captured.size() + 1));
+  return work;
+}
+
+void KernelEmitter::finish(Value *callerRange, Value *callerWork, int64_t leastGrain, Value *callerStepBytes) {
+  Function *work = finishWork(callerRange, callerWork);
   auto *range = dyn_cast<ConstantInt>(callerRange);
   auto known = knownElements(callerRange, callerWork);
   if (!(range && range->getSExtValue() <= 1) && !(known && *known <= parallelElements)) {

@@ -107,10 +107,11 @@ KernelEmitter::Fold KernelEmitter::mergeFolds(mlir::Operation *op, const Fold &a
 
 KernelEmitter::Fold KernelEmitter::foldOf(mlir::Operation *op, Element x, DType dtype) {
   if (isOfBytes(op, dtype))
-    return {k.CreateZExt(x.re, k.getInt8Ty()), nullptr};
+    return {k.CreateZExt(x.re, asWide(x.re, k.getInt8Ty())), nullptr};
   if (!isFloatExtremum(op, dtype))
     return {x.re, x.im};
-  return {x.re, x.re, k.CreateBitCast(x.re, k.getIntNTy(x.re->getType()->getScalarSizeInBits()))};
+  Type *bits = k.getIntNTy(x.re->getType()->getScalarSizeInBits());
+  return {x.re, x.re, k.CreateBitCast(x.re, asWide(x.re, bits))};
 }
 
 Element KernelEmitter::finishFold(mlir::Operation *op, const Fold &fold, DType dtype) {
@@ -277,6 +278,19 @@ std::optional<int64_t> knownFoldLength(mlir::Operation *op) {
   return count;
 }
 
+/// A tensor for the folds of blocks, and where its elements are; in the caller.
+std::pair<Value *, Value *> KernelEmitter::allocatePartials(Value *blocks) {
+  Function *function = caller.GetInsertBlock()->getParent();
+  IRBuilder<> entry(&function->getEntryBlock(), function->getEntryBlock().begin());
+  Value *size = entry.CreateAlloca(entry.getInt64Ty());
+  caller.CreateStore(blocks, size);
+  Value *partials = ScalarEmitter(module, caller)
+                        .call("toy_rt_alloc", caller.getPtrTy(),
+                              {caller.getInt64(static_cast<int>(rootType.getDtype())), caller.getInt64(1), size});
+  Value *data = caller.CreateConstInBoundsGEP1_64(caller.getInt8Ty(), partials, 8);
+  return {partials, caller.CreateLoad(caller.getPtrTy(), data)};
+}
+
 /// The last axis is reduced.
 void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
   mlir::Value x = op->getOperand(0);
@@ -297,15 +311,7 @@ void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
     flat = isAllElementwise(x);
     Value *blocks = caller.CreateUDiv(caller.CreateAdd(length, caller.getInt64(reductionBlock - 1)),
                                       caller.getInt64(reductionBlock));
-    Function *function = caller.GetInsertBlock()->getParent();
-    IRBuilder<> entry(&function->getEntryBlock(), function->getEntryBlock().begin());
-    Value *size = entry.CreateAlloca(entry.getInt64Ty());
-    caller.CreateStore(blocks, size);
-    ScalarEmitter calls(module, caller);
-    Value *partials = calls.call("toy_rt_alloc", caller.getPtrTy(),
-                                 {caller.getInt64(static_cast<int>(dtype)), caller.getInt64(1), size});
-    Value *data =
-        caller.CreateLoad(caller.getPtrTy(), caller.CreateConstInBoundsGEP1_64(caller.getInt8Ty(), partials, 8));
+    auto [partials, data] = allocatePartials(blocks);
     begin();
     Value *out = capture(data), *n = capture(length);
     loop(rangeBegin, rangeEnd, [&](Value *block) {
@@ -318,7 +324,7 @@ void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
     });
     finish(blocks, caller.getInt64(reductionBlock), decisive(op, dtype) ? 32 : 1); // each piece begins undecided
     emitCombine(op, data, blocks);
-    calls.call("toy_rt_release", caller.getVoidTy(), {partials});
+    ScalarEmitter(module, caller).call("toy_rt_release", caller.getVoidTy(), {partials});
     return;
   }
   flat = axes.outer.empty() && isAllElementwise(x);
@@ -411,6 +417,8 @@ void KernelEmitter::emitColumnReduction(mlir::Operation *op) {
 void KernelEmitter::emitReduction(mlir::Operation *op) {
   if (isa<ArgMaxOp, ArgMinOp>(op))
     return emitArgReduction(op);
+  if (this->op->hasAttr("toy.inLoop") && isRowFold(op))
+    return emitRowFold(op);
   ReductionAxes(op).alongLast ? emitLaneReduction(op) : emitColumnReduction(op);
 }
 

@@ -166,6 +166,12 @@ Value *ScalarEmitter::toHalf(Value *x, DType dtype) {
   return b.CreateTrunc(b.CreateSelect(b.CreateFCmpUNO(x, x), b.CreateOr(upper, 0x40), nearest), b.getInt16Ty());
 }
 
+/// A type, as a vector of as many as a value has.
+Type *asWide(Value *x, Type *type) {
+  auto *vector = dyn_cast<VectorType>(x->getType());
+  return vector ? VectorType::get(type, vector->getElementCount()) : type;
+}
+
 Element ScalarEmitter::cast(Element x, DType from, DType to) {
   if (from == to)
     return x;
@@ -177,9 +183,10 @@ Element ScalarEmitter::cast(Element x, DType from, DType to) {
     DType part = realOf(to);
     if (isComplex(from))
       return {cast({x.re}, realOf(from), part).re, cast({x.im}, realOf(from), part).re};
-    return {cast(x, from, part).re, ConstantFP::get(partType(part), 0.0)};
+    Value *re = cast(x, from, part).re;
+    return {re, ConstantFP::get(re->getType(), 0.0)};
   }
-  Type *type = partType(to);
+  Type *type = asWide(x.re, partType(to));
   if (to == DType::Bool)
     return {isFloat(from) ? b.CreateFCmpUNE(x.re, ConstantFP::get(x.re->getType(), 0.0))
                           : b.CreateICmpNE(x.re, ConstantInt::get(x.re->getType(), 0))};

@@ -19,6 +19,8 @@ struct Element {
   llvm::Value *im = nullptr;
 };
 
+llvm::Type *asWide(llvm::Value *x, llvm::Type *type);
+
 class ScalarEmitter {
 public:
   ScalarEmitter(llvm::Module &module, llvm::IRBuilder<> &builder)

@@ -294,7 +294,7 @@ Value *ScalarEmitter::realPower(Value *x, Value *y) {
 static Value *extremumByOrders(IRBuilder<> &b, Value *x, Value *y, bool isMin) {
   auto first = [&](Value *u, Value *v) {
     Value *isFirst = isMin ? b.CreateFCmpOLT(u, v) : b.CreateFCmpOGT(u, v);
-    return b.CreateBitCast(b.CreateSelect(isFirst, u, v), b.getIntNTy(u->getType()->getScalarSizeInBits()));
+    return b.CreateBitCast(b.CreateSelect(isFirst, u, v), asWide(u, b.getIntNTy(u->getType()->getScalarSizeInBits())));
   };
   Value *u = first(x, y), *v = first(y, x);
   if (isMin)
