@@ -178,9 +178,11 @@ public:
 
   /// Takes a store over, if what stands between it and those before only serves it.
   bool join(RowStore next) {
+    constexpr size_t mostStores = 16; // each of which may ask what the others left
     RowStore &first = stores.front(), &last = stores.back();
-    if (next.op.getX() != last.op.getResult() || next.axis != first.axis || next.step() != first.step() ||
-        !isSameNumber(next.start(), first.start()) || !isSameCount(next.count(), first.count()))
+    if (stores.size() == mostStores || next.op.getX() != last.op.getResult() || next.axis != first.axis ||
+        next.step() != first.step() || !isSameNumber(next.start(), first.start()) ||
+        !isSameCount(next.count(), first.count()))
       return false;
     stores.push_back(next);
     collect();
@@ -207,19 +209,22 @@ public:
 private:
   Operation *place() { return stores.back().op; }
 
-  /// What has no other use than these stores.
+  /// What has no other use than these stores: what they use, as soon as the last user is one of them.
   void collect() {
     members.clear();
     for (RowStore &store : llvm::reverse(stores))
       members.insert(store.op);
-    for (Operation *op = place(); op; op = op->getPrevNode())
-      if (op->getNumResults() == 1 && isRanked(op->getResult(0)) && isCheap(op) &&
-          !isHalf(tensorTypeOf(op->getResult(0)).getDtype()) && !op->use_empty() &&
-          llvm::all_of(op->getUses(), [&](OpOperand &use) {
-            return members.contains(use.getOwner()) &&
-                   !(isa<SliceStoreOp>(use.getOwner()) && use.getOperandNumber() == 0);
-          }))
-        members.insert(op);
+    for (size_t i = 0; i < members.size(); ++i)
+      for (Value operand : members[i]->getOperands())
+        if (Operation *def = operand.getDefiningOp(); def && def->getBlock() == place()->getBlock() && onlyServes(def))
+          members.insert(def);
+  }
+  bool onlyServes(Operation *op) {
+    return op->getNumResults() == 1 && isRanked(op->getResult(0)) && isCheap(op) &&
+           !isHalf(tensorTypeOf(op->getResult(0)).getDtype()) && llvm::all_of(op->getUses(), [&](OpOperand &use) {
+             return members.contains(use.getOwner()) &&
+                    !(isa<SliceStoreOp>(use.getOwner()) && use.getOperandNumber() == 0);
+           });
   }
 
   /// How many stores there were before a value of the tensor that is stored into.

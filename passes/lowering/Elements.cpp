@@ -10,10 +10,11 @@ using namespace llvm;
 
 namespace toy {
 
-/// Whether elements of a value are read or written one by one.
+/// Whether elements of a value are read or written one by one, or row by row.
 static bool isOpened(mlir::Value v) {
-  return any_of(v.getUsers(),
-                [&](mlir::Operation *user) { return isa<ElementOp, ElementSetOp>(user) && user->getOperand(0) == v; });
+  return any_of(v.getUsers(), [&](mlir::Operation *user) {
+    return (isa<ElementOp, ElementSetOp>(user) && user->getOperand(0) == v) || user->hasAttr("toy.inLoop");
+  });
 }
 
 /// Whether nothing in this function takes the elements of a value elsewhere.

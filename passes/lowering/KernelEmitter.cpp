@@ -220,6 +220,8 @@ bool KernelEmitter::onlyMoves(mlir::Value value) {
 Value *KernelEmitter::dataOf(mlir::Value input) {
   const Slot &slot = inputs[cast<mlir::BlockArgument>(input).getArgNumber()];
   Value *&callerData = dataPointers[slot.object];
+  if (slot.data && op->hasAttr("toy.inLoop")) // where the tensor is made, outside of the loop
+    callerData = slot.data;
   if (!callerData)
     callerData =
         device ? slot.object

@@ -34,6 +34,7 @@ std::optional<int64_t> knownFoldLength(mlir::Operation *op);
 /// The order of sums along the last axis (rule 12 of docs/reference): blocks one after the other, in each of them
 /// lanes.
 constexpr int64_t reductionBlock = 8192, reductionLanes = 32;
+constexpr int64_t fewLanes = 8;      ///< of rows of so few elements
 constexpr int64_t leastColumns = 64; ///< of a thread that reduces columns: its rows are whole cache lines
 /// Of a device: threads that go together, as many as there are lanes, so that results have the host's bits; and the
 /// widest access of one.
@@ -149,6 +150,7 @@ private:
   void emitReduction(mlir::Operation *op);
   Element combine(mlir::Operation *op, Element a, Element b, DType dtype);
   Element identityOf(mlir::Operation *op, DType dtype);
+  static bool isFloatExtremum(mlir::Operation *op, DType dtype);
   Indices reductionIndices(mlir::Operation *op, const Indices &outer, llvm::Value *j);
   Element reductionElement(mlir::Operation *op, const Indices &outer, llvm::Value *j);
   Element emitBlock(mlir::Operation *op, const Indices &outer, llvm::Value *begin, llvm::Value *end);
@@ -202,6 +204,10 @@ private:
   void emitRowFold(mlir::Operation *op);
   Fold foldRowBlock(mlir::Operation *op, int64_t row, llvm::Value *begin, llvm::Value *end);
   Fold foldLanes(mlir::Operation *op, Fold lanes);
+  Fold identityLanes(mlir::Operation *op);
+  Fold stepOfLanes(mlir::Operation *op, int64_t row, llvm::Value *base, llvm::Value *mask, const Fold &before);
+  llvm::Value *firstLanes(llvm::Value *count);
+  Element foldFewLanes(mlir::Operation *op, int64_t row, llvm::Value *count);
   void finishRowFold(mlir::Operation *op, llvm::Value *length);
   Element laneElements(mlir::Value value, const LaneIndices &at, llvm::Value *mask);
   Element computeLanes(mlir::Operation *def, const LaneIndices &at, llvm::Value *mask);
@@ -318,6 +324,7 @@ private:
   llvm::SmallVector<llvm::Value *> otherOuts; ///< of a launch with several results
   llvm::Value *others = nullptr;              ///< where their objects go
   bool flat = false;
+  int64_t lanesAtOnce = reductionLanes;                 ///< of a row that is folded in a loop
   bool movesWords = false;                              ///< the elements of a map are words of two parts
   llvm::SmallPtrSet<mlir::Operation *, 4> splitConcats; ///< whose part is known in the current loop
   size_t splitPart = 0;

@@ -74,7 +74,9 @@ Element KernelEmitter::identityOf(mlir::Operation *op, DType dtype) {
 
 // Greatest and least floats: NaN is kept apart, so that a step is one maximum and one comparison of the processor. Its
 // maximum does not order zeros: no element is above a greatest one of 0, so it is -0 if all signs are set.
-static bool isFloatExtremum(mlir::Operation *op, DType dtype) { return isa<MaxOp, MinOp>(op) && isFloat(dtype); }
+bool KernelEmitter::isFloatExtremum(mlir::Operation *op, DType dtype) {
+  return isa<MaxOp, MinOp>(op) && isFloat(dtype);
+}
 
 // Booleans are bytes of 0 and 1 while they are folded: as bits of mask registers they would be one chain.
 static bool isOfBytes(mlir::Operation *op, DType dtype) {

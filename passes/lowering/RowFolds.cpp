@@ -97,11 +97,11 @@ KernelEmitter::LaneIndices KernelEmitter::throughSlice(SliceOp op, const LaneInd
 }
 
 /// 0, 1, … times a number.
-static Value *ramp(IRBuilder<> &k, Value *step) {
+static Value *ramp(IRBuilder<> &k, Value *step, int64_t lanes) {
   SmallVector<Constant *> numbers;
-  for (int64_t lane = 0; lane < reductionLanes; ++lane)
+  for (int64_t lane = 0; lane < lanes; ++lane)
     numbers.push_back(k.getInt64(lane));
-  return k.CreateMul(ConstantVector::get(numbers), k.CreateVectorSplat(reductionLanes, step));
+  return k.CreateMul(ConstantVector::get(numbers), k.CreateVectorSplat(lanes, step));
 }
 
 /// Neighbours as vectors; others one by one. Of lanes that the mask leaves out, nothing is read.
@@ -122,22 +122,22 @@ Element KernelEmitter::loadLanes(mlir::Value input, const LaneIndices &at, Value
   };
   auto every = [&](Value *x, int from, int step) {
     SmallVector<int> lanes;
-    for (int lane = 0; lane < reductionLanes; ++lane)
+    for (int lane = 0; lane < lanesAtOnce; ++lane)
       lanes.push_back(from + step * lane);
     return k.CreateShuffleVector(x, lanes);
   };
   Element x;
   if (stride == i64(1))
-    x = {load(reductionLanes, mask), nullptr};
+    x = {load(lanesAtOnce, mask), nullptr};
   else if (parts == 2 && stride == i64(2)) {
     SmallVector<int> twice;
-    for (int lane = 0; lane < 2 * reductionLanes; ++lane)
+    for (int lane = 0; lane < 2 * lanesAtOnce; ++lane)
       twice.push_back(lane / 2);
-    Value *pairs = load(2 * reductionLanes, mask ? k.CreateShuffleVector(mask, twice) : nullptr);
+    Value *pairs = load(2 * lanesAtOnce, mask ? k.CreateShuffleVector(mask, twice) : nullptr);
     x = {every(pairs, 0, 2), every(pairs, 1, 2)};
   } else {
-    Value *places = ramp(k, stride);
-    auto *wide = FixedVectorType::get(part, reductionLanes);
+    Value *places = ramp(k, stride, lanesAtOnce);
+    auto *wide = FixedVectorType::get(part, lanesAtOnce);
     auto gather = [&](Value *from) {
       return k.CreateMaskedGather(wide, k.CreateInBoundsGEP(part, from, places), align, mask,
                                   Constant::getNullValue(wide));
@@ -151,7 +151,7 @@ Element KernelEmitter::computeLanes(mlir::Operation *def, const LaneIndices &at,
   if (auto full = dyn_cast<FullOp>(def))
     return laneElements(full.getValue(), {}, mask);
   if (isa<IotaOp>(def))
-    return {k.CreateAdd(k.CreateVectorSplat(reductionLanes, at.first[0]), ramp(k, i64(at.step)))};
+    return {k.CreateAdd(k.CreateVectorSplat(lanesAtOnce, at.first[0]), ramp(k, i64(at.step), lanesAtOnce))};
   if (auto slice = dyn_cast<SliceOp>(def))
     return laneElements(slice.getX(), throughSlice(slice, at), mask);
   if (auto reshape = dyn_cast<ReshapeOp>(def))
@@ -175,7 +175,7 @@ Element KernelEmitter::computeLanes(mlir::Operation *def, const LaneIndices &at,
 Element KernelEmitter::laneElements(mlir::Value value, const LaneIndices &at, Value *mask) {
   if (!at.row) {
     Element one = elementAt(value, at.first);
-    auto splat = [&](Value *x) { return x ? k.CreateVectorSplat(reductionLanes, x) : nullptr; };
+    auto splat = [&](Value *x) { return x ? k.CreateVectorSplat(lanesAtOnce, x) : nullptr; };
     return {splat(one.re), splat(one.im)};
   }
   mlir::Operation *def = value.getDefiningOp();
@@ -192,8 +192,20 @@ Element KernelEmitter::laneElements(mlir::Value value, const LaneIndices &at, Va
 
 // --- folds
 
-/// Lanes are combined by halving.
+/// Lanes are combined by halving; for extrema, in any order.
 KernelEmitter::Fold KernelEmitter::foldLanes(mlir::Operation *op, Fold lanes) {
+  if (isFloatExtremum(op, rootType.getDtype())) {
+    const bool isMax = isa<MaxOp>(op);
+    auto *most = cast<CallInst>(isMax ? k.CreateFPMaxReduce(lanes[0]) : k.CreateFPMinReduce(lanes[0]));
+    most->setHasNoNaNs(true);
+    most->setHasNoSignedZeros(true);
+    Value *negative = k.CreateICmpSLT(lanes[2], Constant::getNullValue(lanes[2]->getType()));
+    negative = isMax ? k.CreateAndReduce(negative) : k.CreateOrReduce(negative);
+    return {most,
+            k.CreateSelect(k.CreateOrReduce(k.CreateFCmpUNO(lanes[1], lanes[1])), ConstantFP::getNaN(most->getType()),
+                           ConstantFP::get(most->getType(), 0)),
+            k.CreateSExt(negative, lanes[2]->getType()->getScalarType())};
+  }
   auto some = [&](int from, int number) {
     return map_to_vector<3>(lanes, [&](Value *part) -> Value * {
       if (!part)
@@ -203,47 +215,70 @@ KernelEmitter::Fold KernelEmitter::foldLanes(mlir::Operation *op, Fold lanes) {
       return k.CreateShuffleVector(part, to_vector(seq<int>(from, from + number)));
     });
   };
-  for (int half = reductionLanes / 2; half > 0; half /= 2)
+  for (int half = static_cast<int>(lanesAtOnce) / 2; half > 0; half /= 2)
     lanes = mergeFolds(op, some(0, half), some(half, half), rootType.getDtype());
   return lanes;
 }
 
-/// Elements [begin, end) of at most one block, along an axis of the operand.
-KernelEmitter::Fold KernelEmitter::foldRowBlock(mlir::Operation *op, int64_t row, Value *begin, Value *end) {
+KernelEmitter::Fold KernelEmitter::identityLanes(mlir::Operation *op) {
+  return map_to_vector<3>(startFold(op, rootType.getDtype()),
+                          [&](Value *part) { return part ? k.CreateVectorSplat(lanesAtOnce, part) : nullptr; });
+}
+
+/// The lanes with as many elements, from one on; of those that the mask leaves out, as they were.
+KernelEmitter::Fold KernelEmitter::stepOfLanes(mlir::Operation *op, int64_t row, Value *base, Value *mask,
+                                               const Fold &before) {
   DType dtype = rootType.getDtype();
   mlir::Value x = op->getOperand(0);
+  Indices first(tensorTypeOf(x).getRank(), i64(0));
+  first[row] = base;
+  Element elements = scalars.cast(laneElements(x, {first, row}, mask), tensorTypeOf(x).getDtype(), dtype);
+  Fold after = mergeFolds(op, before, foldOf(op, elements, dtype), dtype);
+  for (auto [old, fresh] : zip_equal(before, after))
+    if (mask && fresh)
+      fresh = k.CreateSelect(mask, fresh, old);
+  return after;
+}
+
+Value *KernelEmitter::firstLanes(Value *count) {
+  return k.CreateICmpULT(ramp(k, i64(1), lanesAtOnce), k.CreateVectorSplat(lanesAtOnce, count));
+}
+
+/// Elements [begin, end) of at most one block, along an axis of the operand.
+KernelEmitter::Fold KernelEmitter::foldRowBlock(mlir::Operation *op, int64_t row, Value *begin, Value *end) {
   IRBuilder<> entry(&kernel->getEntryBlock(), kernel->getEntryBlock().begin());
   SmallVector<Value *, 3> memory;
-  for (Value *part : startFold(op, dtype)) {
-    Value *lanes = part ? k.CreateVectorSplat(reductionLanes, part) : nullptr;
-    memory.push_back(part ? entry.CreateAlloca(lanes->getType()) : nullptr);
-    if (part)
-      k.CreateStore(lanes, memory.back());
-  }
+  auto write = [&](const Fold &fold) {
+    for (auto [at, part] : zip_equal(memory, fold))
+      if (at)
+        k.CreateStore(part, at);
+  };
   auto read = [&] {
     return map_to_vector<3>(memory, [&](Value *at) -> Value * {
       return at ? k.CreateLoad(cast<AllocaInst>(at)->getAllocatedType(), at) : nullptr;
     });
   };
-  auto step = [&](Value *base, Value *mask) {
-    Indices first(tensorTypeOf(x).getRank(), i64(0));
-    first[row] = base;
-    Element elements = scalars.cast(laneElements(x, {first, row}, mask), tensorTypeOf(x).getDtype(), dtype);
-    Fold before = read(), after = mergeFolds(op, before, foldOf(op, elements, dtype), dtype);
-    for (auto [at, old, fresh] : zip_equal(memory, before, after))
-      if (at)
-        k.CreateStore(mask ? k.CreateSelect(mask, fresh, old) : fresh, at);
-  };
-  Value *count = k.CreateSub(end, begin), *rounds = k.CreateUDiv(count, i64(reductionLanes));
+  const Fold identity = identityLanes(op);
+  for (Value *part : identity)
+    memory.push_back(part ? entry.CreateAlloca(part->getType()) : nullptr);
+  write(identity);
+  Value *count = k.CreateSub(end, begin), *rounds = k.CreateUDiv(count, i64(lanesAtOnce));
   loop(i64(0), rounds, [&](Value *round) {
-    step(k.CreateAdd(begin, k.CreateMul(round, i64(reductionLanes), "", true, true), "", true, true), nullptr);
+    Value *base = k.CreateAdd(begin, k.CreateMul(round, i64(lanesAtOnce), "", true, true), "", true, true);
+    write(stepOfLanes(op, row, base, nullptr, read()));
   });
-  Value *rest = k.CreateURem(count, i64(reductionLanes));
-  loop(i64(0), k.CreateZExt(k.CreateICmpNE(rest, i64(0)), k.getInt64Ty()), [&](Value *) {
-    Value *mask = k.CreateICmpULT(ramp(k, i64(1)), k.CreateVectorSplat(reductionLanes, rest));
-    step(k.CreateSub(end, rest), mask);
-  });
+  Value *rest = k.CreateURem(count, i64(lanesAtOnce));
+  loop(i64(0), k.CreateZExt(k.CreateICmpNE(rest, i64(0)), k.getInt64Ty()),
+       [&](Value *) { write(stepOfLanes(op, row, k.CreateSub(end, rest), firstLanes(rest), read())); });
   return foldLanes(op, read());
+}
+
+/// Few elements are so many lanes: others, of which nothing is changed by what they begin with, are left out.
+Element KernelEmitter::foldFewLanes(mlir::Operation *op, int64_t row, Value *count) {
+  lanesAtOnce = fewLanes;
+  Fold lanes = foldLanes(op, stepOfLanes(op, row, i64(0), firstLanes(count), identityLanes(op)));
+  lanesAtOnce = reductionLanes;
+  return finishFold(op, lanes, rootType.getDtype());
 }
 
 void KernelEmitter::emitRowFold(mlir::Operation *op) {
@@ -252,26 +287,38 @@ void KernelEmitter::emitRowFold(mlir::Operation *op) {
   Value *length = callerSize(op->getOperand(0), row);
   begin();
   Value *out = capture(callerOut), *n = capture(length);
+  const bool isExtremum = isFloatExtremum(op, dtype); // in any order, and of three parts
+  lanesAtOnce = isExtremum ? fewLanes : reductionLanes;
   loop(rangeBegin, rangeEnd, [&](Value *block) {
-    Value *from = k.CreateMul(block, i64(reductionBlock), "", true, true);
-    Value *to = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(from, i64(reductionBlock), "", true, true), n);
-    scalars.store(dtype, out, block, finishFold(op, foldRowBlock(op, row, from, to), dtype));
+    auto whole = [&] {
+      Value *from = k.CreateMul(block, i64(reductionBlock), "", true, true);
+      Value *to = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(from, i64(reductionBlock), "", true, true), n);
+      return finishFold(op, foldRowBlock(op, row, from, to), dtype);
+    };
+    const bool noticesOthers = isComplex(dtype) && isa<ProdOp>(op); // signs of zeros
+    auto few = [&] { return foldFewLanes(op, row, n); };
+    scalars.store(dtype, out, block,
+                  noticesOthers || isExtremum ? whole() : choose(k.CreateICmpULE(n, i64(fewLanes)), dtype, few, whole));
   });
   finishRowFold(op, length);
 }
 
 /// One block is folded by a call, more of them on all cores.
 void KernelEmitter::finishRowFold(mlir::Operation *op, Value *length) {
-  Function *work = finishWork(caller.getInt64(1), caller.getInt64(reductionBlock)), *wrapper = kernel;
+  Function *work = finishWork(caller.getInt64(1), length);
   Function *function = caller.GetInsertBlock()->getParent();
+  SmallVector<Value *> arguments(captured);
+  arguments.append({caller.getInt64(0), caller.getInt64(1)});
+  if (auto *known = dyn_cast<ConstantInt>(length); known && known->getSExtValue() <= reductionBlock) {
+    caller.CreateCall(work, arguments);
+    return kernel->eraseFromParent();
+  }
   BasicBlock *one = BasicBlock::Create(caller.getContext(), "", function),
              *many = BasicBlock::Create(caller.getContext(), "", function),
              *on = BasicBlock::Create(caller.getContext(), "", function);
   caller.CreateCondBr(caller.CreateICmpULE(length, caller.getInt64(reductionBlock)), one, many,
                       MDBuilder(caller.getContext()).createLikelyBranchWeights());
   caller.SetInsertPoint(one);
-  SmallVector<Value *> arguments(captured);
-  arguments.append({caller.getInt64(0), caller.getInt64(1)});
   caller.CreateCall(work, arguments);
   caller.CreateBr(on);
   caller.SetInsertPoint(many);
@@ -279,7 +326,6 @@ void KernelEmitter::finishRowFold(mlir::Operation *op, Value *length) {
       caller.CreateUDiv(caller.CreateAdd(length, caller.getInt64(reductionBlock - 1)), caller.getInt64(reductionBlock));
   auto [partials, data] = allocatePartials(blocks);
   llvm::replace(captured, callerOut, data);
-  kernel = wrapper;
   callInParallel(work, blocks, caller.getInt64(4), nullptr);
   emitCombine(op, data, blocks);
   ScalarEmitter(module, caller).call("toy_rt_release", caller.getVoidTy(), {partials});
