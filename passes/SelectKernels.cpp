@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Matrix products as library calls.
+#include "passes/ControlFlow.h"
 #include "passes/Passes.h"
 #include "passes/RecognitionLog.h"
 #include "runtime/Planar.h"
@@ -167,12 +168,38 @@ struct SelectKernelsPass : impl::SelectKernelsBase<SelectKernelsPass> {
   void runOnOperation() override {
     SmallVector<MatMulOp> products;
     getOperation().walk([&](MatMulOp op) { products.push_back(op); });
+    const FunctionLoops loops(getOperation());
     for (MatMulOp op : products)
-      if (!selectPlanar(op))
+      if (!halves && loops.of(op->getBlock()) && isOfVectors(op))
+        selectSum(op);
+      else if (!selectPlanar(op))
         selectGemm(op);
   }
 
 private:
+  /// Whether vectors lie in memory, perhaps as rows of matrices: a group that reads them computes nothing but products.
+  static bool liesInMemory(Value v) {
+    Operation *def = v.getDefiningOp();
+    while (isa_and_present<SliceOp, ReshapeOp, PermuteOp>(def))
+      def = def->getOperand(0).getDefiningOp();
+    return !def || !(def->hasTrait<toy::OpTrait::Elementwise>() || def->hasTrait<toy::OpTrait::IndexMap>());
+  }
+  static bool isOfVectors(MatMulOp op) {
+    DType dtype = tensorTypeOf(op.getResult()).getDtype();
+    return (dtype == DType::F64 || dtype == DType::F32) && llvm::all_of(op->getOperands(), [&](Value v) {
+             return tensorTypeOf(v).getRank() == 1 && tensorTypeOf(v).getDtype() == dtype && liesInMemory(v);
+           });
+  }
+  /// A product of real vectors in a loop is a sum there: rule 13 has the order of sums for them, but for short ones.
+  void selectSum(MatMulOp op) {
+    OpBuilder b(op);
+    Value products = MulOp::create(b, op.getLoc(), op.getLhs().getType(), op.getLhs(), op.getRhs());
+    auto sum = SumOp::create(b, op.getLoc(), op.getType(), products, b.getDenseI64ArrayAttr({0}), b.getBoolAttr(false));
+    sum->setAttr("toy.inOrder", b.getUnitAttr());
+    op.replaceAllUsesWith(sum.getResult());
+    op.erase();
+  }
+
   void selectGemm(MatMulOp op) {
     SmallVector<Value> scales;
     auto viewOf = [&](Value operand, bool halves) { return StridedView(operand, relaxed ? &scales : nullptr, halves); };

@@ -74,6 +74,7 @@ class Generator:
         forms += [f"any({x} > {self.scalar()})", f"all({x} == {x})"]
         if self.dtype in ("f64", "f32"):
             forms += [f"norm({x})", f"mean({x})", f"sum(exp({x}))", f"max(-abs({x}))"]
+            forms += [f"dot({self.row(part)}, {self.row(part)})"] * 2 + [f"dot({x}, {self.row(part)})"]
         return f"f64({rng.choice(forms)})"
 
     def function(self, name):

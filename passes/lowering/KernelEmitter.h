@@ -208,6 +208,7 @@ private:
   Fold stepOfLanes(mlir::Operation *op, int64_t row, llvm::Value *base, llvm::Value *mask, const Fold &before);
   llvm::Value *firstLanes(llvm::Value *count);
   Element foldFewLanes(mlir::Operation *op, int64_t row, llvm::Value *count);
+  Element foldInOrder(mlir::Operation *op, int64_t row, llvm::Value *count);
   void finishRowFold(mlir::Operation *op, llvm::Value *length);
   Element laneElements(mlir::Value value, const LaneIndices &at, llvm::Value *mask);
   Element computeLanes(mlir::Operation *def, const LaneIndices &at, llvm::Value *mask);

@@ -5,6 +5,8 @@
 /// among threads.
 #include "passes/lowering/KernelEmitter.h"
 
+#include "runtime/Blas.h"
+
 #include "llvm/IR/MDBuilder.h"
 
 using namespace llvm;
@@ -281,6 +283,21 @@ Element KernelEmitter::foldFewLanes(mlir::Operation *op, int64_t row, Value *cou
   return finishFold(op, lanes, rootType.getDtype());
 }
 
+/// The sum of a few elements one after the other, from +0 on.
+Element KernelEmitter::foldInOrder(mlir::Operation *op, int64_t row, Value *count) {
+  DType dtype = rootType.getDtype();
+  IRBuilder<> entry(&kernel->getEntryBlock(), kernel->getEntryBlock().begin());
+  Value *sum = entry.CreateAlloca(scalars.memoryType(dtype));
+  scalars.store(dtype, sum, i64(0), identityOf(op, dtype));
+  loop(i64(0), count, [&](Value *j) {
+    Indices at(tensorTypeOf(op->getOperand(0)).getRank(), i64(0));
+    at[row] = j;
+    scalars.store(dtype, sum, i64(0),
+                  combine(op, scalars.load(dtype, sum, i64(0)), elementAt(op->getOperand(0), at), dtype));
+  });
+  return scalars.load(dtype, sum, i64(0));
+}
+
 void KernelEmitter::emitRowFold(mlir::Operation *op) {
   DType dtype = rootType.getDtype();
   const int64_t row = *onlyAxis(op->getOperand(0));
@@ -289,17 +306,26 @@ void KernelEmitter::emitRowFold(mlir::Operation *op) {
   Value *out = capture(callerOut), *n = capture(length);
   const bool isExtremum = isFloatExtremum(op, dtype); // in any order, and of three parts
   lanesAtOnce = isExtremum ? fewLanes : reductionLanes;
+  BasicBlock *end = BasicBlock::Create(k.getContext(), "", kernel);
+  const bool noticesOthers = isComplex(dtype) && isa<ProdOp>(op); // signs of zeros
+  if (!noticesOthers && !isExtremum) {
+    BasicBlock *few = BasicBlock::Create(k.getContext(), "", kernel),
+               *many = BasicBlock::Create(k.getContext(), "", kernel);
+    const bool isProduct = op->hasAttr("toy.inOrder"); // of vectors
+    k.CreateCondBr(k.CreateICmpULE(n, i64(isProduct ? rt::smallProduct : fewLanes)), few, many);
+    k.SetInsertPoint(few);
+    scalars.store(dtype, out, rangeBegin, isProduct ? foldInOrder(op, row, n) : foldFewLanes(op, row, n));
+    k.CreateBr(end);
+    k.SetInsertPoint(many);
+    memo.clear();
+  }
   loop(rangeBegin, rangeEnd, [&](Value *block) {
-    auto whole = [&] {
-      Value *from = k.CreateMul(block, i64(reductionBlock), "", true, true);
-      Value *to = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(from, i64(reductionBlock), "", true, true), n);
-      return finishFold(op, foldRowBlock(op, row, from, to), dtype);
-    };
-    const bool noticesOthers = isComplex(dtype) && isa<ProdOp>(op); // signs of zeros
-    auto few = [&] { return foldFewLanes(op, row, n); };
-    scalars.store(dtype, out, block,
-                  noticesOthers || isExtremum ? whole() : choose(k.CreateICmpULE(n, i64(fewLanes)), dtype, few, whole));
+    Value *from = k.CreateMul(block, i64(reductionBlock), "", true, true);
+    Value *to = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(from, i64(reductionBlock), "", true, true), n);
+    scalars.store(dtype, out, block, finishFold(op, foldRowBlock(op, row, from, to), dtype));
   });
+  k.CreateBr(end);
+  k.SetInsertPoint(end);
   finishRowFold(op, length);
 }
 
