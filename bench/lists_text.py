@@ -225,7 +225,7 @@ def done(f: fn) { f(); return 1; }
 
 
 def program(chosen, folder):
-    """The script of Toy: the lines, each behind the values that it needs, for a `try` looks at all that are alive."""
+    """The script of Toy: the lines, each behind the values that it needs."""
     text, known = TOY + MEASURED, {}
     values = {name: value for name, value, _ in VALUES}
 

@@ -13,6 +13,7 @@
 #include "driver/Run.h"
 
 #include "runtime/Memory.h"
+#include "runtime/Watch.h"
 #include "session/Session.h"
 #include "support/Sanitizers.h"
 

@@ -5,9 +5,9 @@
 /// goes out.
 #include "driver/Launch.h"
 #include "driver/Run.h"
-#include "runtime/Memory.h"
 #include "runtime/Output.h"
 #include "runtime/Parallel.h"
+#include "runtime/Watch.h"
 #include "support/Sanitizers.h"
 
 #include <cerrno>

@@ -281,6 +281,7 @@ void Engine::link(Linkable linkable, std::string &error) {
     data[i + 1] = reinterpret_cast<int64_t>(op);
   append_range(impl->sites, linkable.sites);
   auto &constants = impl->constants.emplace_back(std::make_unique<std::vector<rt::TensorRef>>());
+  const rt::Unlisted apart; // they are the engine's, whatever fails meanwhile
   for (mlir::Operation *op : linkable.constants) {
     auto constant = cast<ConstantOp>(op);
     auto value = cast<mlir::DenseElementsAttr>(constant.getValue());
@@ -323,14 +324,6 @@ void Engine::link(Linkable linkable, std::string &error) {
 }
 
 bool Engine::has(StringRef symbol) const { return impl->entries.count(symbol.str()); }
-
-std::vector<const void *> Engine::heldObjects() const {
-  std::vector<const void *> held;
-  for (const auto &constants : impl->constants)
-    for (const rt::TensorRef &constant : *constants)
-      held.push_back(constant.get());
-  return held;
-}
 
 std::vector<mlir::Location> Engine::takeFailureChain() { return std::exchange(impl->chain, {}); }
 

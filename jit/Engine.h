@@ -101,8 +101,6 @@ public:
   bool has(llvm::StringRef symbol) const;
   /// Calls a linked function. Throws rt::Error.
   std::vector<rt::Value> call(llvm::StringRef symbol, std::vector<rt::Value> arguments, Environment &environment);
-  /// The tensors that linked code holds.
-  std::vector<const void *> heldObjects() const;
   /// Where the last error happened and the calls around it, innermost first; told once, so that it is not taken for the
   /// place of another error.
   std::vector<mlir::Location> takeFailureChain();

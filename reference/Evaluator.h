@@ -41,7 +41,7 @@ public:
   /// then those of the evaluator.
   virtual void noteCaught(const rt::Error &error, llvm::ArrayRef<int64_t> sites,
                           llvm::ArrayRef<mlir::Location> chain) = 0;
-  /// The tensors and strings that variables and compiled code hold, once for each reference.
+  /// What is held of objects that are newer than a block that failed, once for each reference.
   virtual std::vector<const void *> heldObjects() = 0;
   /// The program has come to `breakpoint()`: its number, its place, and the leaves of the local variables.
   virtual void stopAt(int64_t number, mlir::Location place, llvm::ArrayRef<rt::Value> leaves) {}

@@ -6,6 +6,7 @@
 #include "runtime/Device.h"
 #include "runtime/Guard.h"
 #include "runtime/System.h"
+#include "runtime/Watch.h"
 
 #include "llvm/ADT/ScopeExit.h"
 
@@ -22,7 +23,7 @@ static bool isCaught(const rt::Error &error) {
 
 bool attempt(Environment &environment, llvm::function_ref<void()> body,
              llvm::function_ref<void(const rt::Error &)> tell) {
-  rt::ObjectMark mark = rt::markObjects(true);
+  rt::Watch watch(/*countsReferences=*/true);
   const rt::RandomState random = environment.random();
   const int depth = environment.callDepth;
   environment.beginAttempt();
@@ -44,7 +45,7 @@ bool attempt(Environment &environment, llvm::function_ref<void()> body,
   }
   environment.random() = random;
   environment.callDepth = depth;
-  rt::releaseSince(mark, environment.heldObjects());
+  watch.giveBack(environment.heldObjects());
   return false;
 }
 

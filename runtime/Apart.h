@@ -21,7 +21,7 @@ void runApart(std::function<void()> work);
 void setInterruptFlag(std::atomic<bool> *ofThisThread);
 /// Whether `poll` would throw.
 bool isInterrupted();
-/// Objects that this thread makes meanwhile are not among those that `releaseSince` frees: another thread holds them.
+/// Objects that this thread makes meanwhile are not among those that a `Watch` gives back: another thread holds them.
 /// What held before is returned.
 bool setUnlisted(bool unlisted);
 class Unlisted {

@@ -14,7 +14,7 @@
 
 namespace toy::rt {
 
-void retain(List *list) { list->refs.fetch_add(1, std::memory_order_relaxed); }
+void retain(List *list) { retain<List>(list); }
 
 /// Visits the object that an element refers to, if it is no scalar.
 template <typename Visit> static void visitObject(const List &list, const Item &item, Visit visit) {

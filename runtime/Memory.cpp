@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Allocation. Every tensor object is preceded by a link of the list of live objects; blocks come from Blocks.h.
+/// Allocation. Every object is preceded by a link of the list of live objects; blocks come from Blocks.h.
 #include "runtime/Memory.h"
 
-#include "runtime/Apart.h"
 #include "runtime/Blocks.h"
 #include "runtime/Error.h"
-#include "runtime/List.h"
+#include "runtime/Objects.h"
 #include "support/SizeLimit.h"
 
 #include <fmt/format.h>
@@ -14,43 +13,16 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <map>
 #include <mutex>
-#include <thread>
 #include <unistd.h>
 
 namespace toy::rt {
 namespace {
 
-/// Precedes every Tensor, Str and List in memory.
-struct Link {
-  Link *previous = nullptr, *next = nullptr;
-  enum Kind : uint8_t { IsTensor, IsStr, IsList };
-  Kind kind : 2 = IsTensor;
-  uint64_t serial : 62 = 0;
-};
-static_assert(sizeof(Link) + sizeof(Str) <= 64, "a string is one of the smallest blocks");
-
 int64_t defaultLimit() { return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 10 * 8; }
 
-/// Held for some nanoseconds: an exchange and a store, where a mutex is two calls.
-class HeapLock {
-public:
-  void lock() {
-    while (taken.exchange(true, std::memory_order_acquire))
-      while (taken.load(std::memory_order_relaxed))
-        std::this_thread::yield();
-  }
-  void unlock() { taken.store(false, std::memory_order_release); }
-
-private:
-  std::atomic<bool> taken = false;
-};
-
 struct Heap {
-  HeapLock mutex;
-  Link head; ///< newest first
-  uint64_t serial = 0;
+  HeapLock &mutex = liveList().mutex;
   Blocks blocks;
   MemoryStats stats;
   std::atomic<int64_t> copies = 0;
@@ -70,31 +42,6 @@ void *takeBlockOrThrow(size_t bytes) {
   void *block = takeBlock(bytes);
   return block ? block : throw std::bad_alloc();
 }
-
-thread_local bool unlisted = false;
-
-void link(Link *l) {
-  Heap &h = heap();
-  if (unlisted)
-    return;
-  l->serial = ++h.serial;
-  l->previous = &h.head;
-  l->next = h.head.next;
-  if (l->next)
-    l->next->previous = l;
-  h.head.next = l;
-}
-
-void unlink(Link *l) {
-  if (!l->previous)
-    return;
-  l->previous->next = l->next;
-  if (l->next)
-    l->next->previous = l->previous;
-}
-
-Link *linkOf(void *object) { return reinterpret_cast<Link *>(static_cast<char *>(object) - sizeof(Link)); }
-void *objectOf(Link *l) { return reinterpret_cast<char *>(l) + sizeof(Link); }
 
 size_t objectBytes(int rank) { return sizeof(Link) + sizeof(Tensor) + sizeof(int64_t) * std::max(rank - 1, 0); }
 
@@ -156,16 +103,6 @@ void releaseStorage(Storage *storage) {
   giveBlock(storage, sizeof(Storage));
 }
 
-std::atomic<int64_t> &referencesTo(Link *l) {
-  void *object = objectOf(l);
-  return l->kind == Link::IsStr    ? static_cast<Str *>(object)->refs
-         : l->kind == Link::IsList ? static_cast<List *>(object)->refs
-                                   : static_cast<Tensor *>(object)->refs;
-}
-
-void destroy(Link *l, bool letsGo = true);
-
-/// The memory of a list, which lets its elements go unless they are freed on their own.
 void destroyList(List &list, bool letsGo) {
   for (int64_t i = 0; letsGo && list.of.isObject() && i < list.count; ++i) {
     if (i + 16 < list.count) // they lie anywhere, in a sorted list
@@ -178,7 +115,8 @@ void destroyList(List &list, bool letsGo) {
   std::free(list.items);
 }
 
-/// Frees the object; the heap is locked.
+} // namespace
+
 void destroy(Link *l, bool letsGo) {
   unlink(l);
   void *object = objectOf(l);
@@ -194,8 +132,6 @@ void destroy(Link *l, bool letsGo) {
   releaseStorage(t->storage);
   giveBlock(l, objectBytes(t->rank));
 }
-
-} // namespace
 
 void fail(DiagId id, std::vector<std::string> args) { throw Error{id, std::move(args)}; }
 
@@ -417,51 +353,6 @@ Reservation::Reservation(int64_t bytes, const std::string &what) : bytes(bytes) 
 Reservation::~Reservation() {
   std::lock_guard lock(heap().mutex);
   heap().stats.liveBytes -= bytes;
-}
-
-int64_t liveObjects() {
-  std::lock_guard lock(heap().mutex);
-  int64_t count = 0;
-  for (Link *l = heap().head.next; l; l = l->next)
-    ++count;
-  return count;
-}
-
-bool setUnlisted(bool on) { return std::exchange(unlisted, on); }
-
-void listObject(Tensor &t) {
-  std::lock_guard lock(heap().mutex);
-  link(linkOf(&t));
-}
-
-ObjectMark markObjects(bool countsReferences) {
-  std::lock_guard lock(heap().mutex);
-  ObjectMark mark{heap().serial, {}};
-  for (Link *l = countsReferences ? heap().head.next : nullptr; l; l = l->next)
-    mark.references.emplace_back(uint64_t(l->serial), referencesTo(l));
-  return mark;
-}
-
-void releaseSince(const ObjectMark &mark, std::span<const void *const> held) {
-  std::map<const void *, int64_t> kept;
-  for (const void *object : held)
-    ++kept[object];
-  std::lock_guard lock(heap().mutex);
-  Link *l = heap().head.next;
-  while (l && l->serial > mark.serial) {
-    Link *next = l->next;
-    if (auto it = kept.find(objectOf(l)); it != kept.end())
-      referencesTo(l) = it->second;
-    else
-      destroy(l, /*letsGo=*/false);
-    l = next;
-  }
-  for (auto [serial, references] : mark.references)
-    if (l && l->serial == serial) {
-      std::atomic<int64_t> &now = referencesTo(l);
-      now = std::min(now.load(), references);
-      l = l->next;
-    }
 }
 
 } // namespace toy::rt

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Accounting of tensor memory, updates in place, and cleaning up after an error.
+/// Accounting of tensor memory, and updates in place.
 #pragma once
 
 #include "runtime/Value.h"
@@ -31,8 +31,6 @@ public:
 private:
   int64_t bytes;
 };
-/// Tensors and strings that were not freed yet.
-int64_t liveObjects();
 
 /// What knows about elements that are not on the host.
 struct DeviceMemory {
@@ -58,18 +56,6 @@ Tensor *copyOf(const Tensor *source);
 TensorRef placeFor(const TensorRef &consumed);
 /// A copy was made because somebody else holds the value.
 void countCopy();
-
-/// The tensors and strings that a statement begins with, and how many hold each (if asked for, which looks at all of
-/// them): newest first, by serial number.
-struct ObjectMark {
-  uint64_t serial = 0;
-  std::vector<std::pair<uint64_t, int64_t>> references;
-};
-ObjectMark markObjects(bool countsReferences);
-/// After an error has passed through compiled code, whose frames give nothing up: frees the objects made since the
-/// mark, except those that are held, an entry of `held` for each reference, and takes back the references to older ones
-/// that were added since. Variables have the values again that they had at the mark.
-void releaseSince(const ObjectMark &mark, std::span<const void *const> held);
 
 /// The element count of a shape; throws when it does not fit.
 int64_t checkedCount(std::span<const int64_t> sizes, DType dtype);

@@ -70,8 +70,14 @@ Tensor *newView(Tensor *source, DType dtype, std::span<const int64_t> sizes);
 Tensor *newScalar(DType dtype, const void *element);
 Str *newStr(std::string text);
 
-inline void retain(Tensor *t) { t->refs.fetch_add(1, std::memory_order_relaxed); }
-inline void retain(Str *s) { s->refs.fetch_add(1, std::memory_order_relaxed); }
+/// Whether references may have to be taken back (runtime/Watch.h): then a new one is noted before it is counted.
+extern std::atomic<bool> referencesAreWatched;
+void noteReference(void *object);
+template <typename Object> inline void retain(Object *object) {
+  if (referencesAreWatched.load(std::memory_order_relaxed)) [[unlikely]]
+    noteReference(object);
+  object->refs.fetch_add(1, std::memory_order_relaxed);
+}
 void retain(List *list);
 void release(Tensor *t);
 void release(Str *s);

@@ -14,6 +14,7 @@
 #include "runtime/Parallel.h"
 #include "runtime/Progress.h"
 #include "runtime/Reachable.h"
+#include "runtime/Watch.h"
 #include "runtime/ranks/Ranks.h"
 #include "session/SessionImpl.h"
 
@@ -58,10 +59,14 @@ void Session::rollback(std::map<std::string, std::optional<rt::Value>> &changes)
       globals.erase(name);
 }
 
+/// What an error may have left of what is newer than the block that it ended: variables are those from before, and
+/// constants of compiled code are in no list.
 std::vector<const void *> Session::heldObjects() {
-  rt::Held held{compiler.engine.heldObjects(), {}};
-  for (auto &[name, value] : globals)
-    rt::addHeld(value, held);
+  rt::Held held;
+  for (auto &frame : frames)
+    if (frame)
+      for (const rt::Value &leaf : frame->leaves)
+        rt::addHeld(leaf, held);
   return std::move(held.references);
 }
 
@@ -280,9 +285,8 @@ bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top,
   changes.clear();
   journal = &changes;
   llvm::scope_exit finish([&] { journal = nullptr; });
-  rt::ObjectMark mark =
-      rt::markObjects(options.prompt && options.compile.jit != JitMode::Never); // a script ends with its first error
-  compiler.engine.takeFailureChain();                                           // of an error that nobody asked about
+  rt::Watch watch(options.prompt && options.compile.jit != JitMode::Never); // a script ends with its first error
+  compiler.engine.takeFailureChain();                                       // of an error that nobody asked about
   auto function = owner->module->lookupSymbol<func::FuncOp>(top.symbol);
   PhaseTimes::Phase timer(compiler.times, "run");
   const rt::Activity activity(rt::Activity::Turns);
@@ -321,7 +325,7 @@ bool Session::runTop(std::shared_ptr<CompiledModule> owner, const TopLevel &top,
   } catch (...) {
     bool failed = undo(rt::currentError());
     if (options.compile.jit != JitMode::Never)
-      rt::releaseSince(mark, heldObjects());
+      watch.giveBack(heldObjects());
     return failed;
   }
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors that programs catch: every kind of error in every place, in all settings. A failed block leaves variables and
 random numbers as they were; what is wrong whatever the data are is not caught."""
+import json
 import pathlib
 import re
 import subprocess
@@ -208,6 +209,56 @@ def memory(toy):
     return None
 
 
+REFERENCES = """
+var words = list("a", "b");
+def bad(x, w, i) { var both = list(x, x); var z = list(w, w); if i >= 0 { fail(z[1][0] + words[1]); } return both[i]; }
+def kept(n) {
+  var x = zeros(n); var w = list("c");
+  for i in range(200) {
+    try { try { bad(x, w, i); } catch e { bad(x, w, 2 * i); } } catch e { x[0] += len(e.text); }
+    w[0] = "d"; x[1] = i;
+  }
+  return x;
+}
+print(kept(10)[:2]);
+"""
+
+
+def references(toy):
+    """A block that failed holds nothing any more: what it held is changed in place."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "references.toy")
+        path.write_text(REFERENCES)
+        for flags in (["--jit=always"], ["--jit=always", "-O0"], ["--jit=always", "--unpack"]):
+            stats = pathlib.Path(folder, "stats.json")
+            done = subprocess.run([toy, *flags, f"--stats={stats}", path], capture_output=True, text=True)
+            copies = json.loads(stats.read_text())["copies"]
+            if done.stdout != "[400.0, 199.0]\n" or copies > 3:
+                return f"{flags}: {copies} copies, {done}"
+    return None
+
+
+LIVE = """
+def caught(n) { var t = 0; for i in range(n) { try { inner(i); } catch e { t += len(e.text); } } return t; }
+def inner(i) { if i >= 0 { fail("odd"); } }
+def made(n) { var xs = list(); for i in range(n) { xs = append(xs, f"{i}"); } return xs; }
+def seconds(n) { var best = inf; for k in range(7) { var b = clock(); caught(n); best = minimum(best, clock() - b); }
+  return best; }
+caught(10);
+var few = seconds(200);
+var xs = made(100000); var ts = map(x => zeros(3), xs);
+print(seconds(200) / few);
+"""
+
+
+def live(toy):
+    """A block costs what it does, however many values are alive: with 200,000 not more than a few times as much as
+    with none."""
+    [row] = run_parts(toy, [(LIVE, ["--jit=always", "--jit=auto"])])
+    slow = [done for done in row if done.status or float(done.stdout) > 5]
+    return str(slow) if slow else None
+
+
 def reads(toy):
     """Lines of standard input, and a file that is there."""
     with tempfile.TemporaryDirectory() as folder:
@@ -232,4 +283,6 @@ def all_cases():
     yield "errors that are not caught", not_caught
     yield "ends of programs in try", ends
     yield "memory of failed blocks", memory
+    yield "references of failed blocks", references
+    yield "failed blocks among many values", live
     yield "lines of standard input", reads
