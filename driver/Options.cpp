@@ -74,7 +74,7 @@ auto mode(Options::Mode mode) {
 /// A word, or the number of a CUDA device.
 bool device(Options &o, const std::string &v) {
   constexpr std::string_view numbered = "cuda:";
-  int64_t n = 0;
+  int64_t n = -1;
   if (v.starts_with(numbered) && !integer(v.substr(numbered.size()), 0, 1023, n))
     return false;
   o.device.ordinal = static_cast<int>(n);

@@ -316,9 +316,10 @@ static void toy_rt_eval(mlir::Operation *op, void **operands, void **results) {
 /// The same of a sum over ranks alone.
 static void toy_rt_all_reduce(mlir::Operation *op, void **operands, void **results) {
   const auto &x = *static_cast<const rt::Tensor *>(operands[0]);
-  rt::onHost(x);
   auto reduction = llvm::cast<AllReduceOp>(op).getReduction();
+  rt::deviceSite() = toy_rt_site;
   results[0] = ranks::allReduce(placeOf(op), x, ranks::reductionNamed(std::string_view(reduction))).take();
+  rt::deviceSite() = -1;
 }
 
 /// Calls a block and catches its errors. The block owns its arguments; so it gets references of its own, which are

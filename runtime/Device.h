@@ -21,7 +21,7 @@ enum class MatmulPrecision : uint8_t { Ieee, High, Medium };
 
 struct DeviceOptions {
   DeviceChoice choice = DeviceChoice::Cpu;
-  int ordinal = 0; ///< which of the driver's devices
+  int ordinal = -1; ///< which of the driver's devices; -1: ranks on one machine take one after the other
   CudaGraphs graphs = CudaGraphs::Auto;
   MatmulPrecision precision = MatmulPrecision::Ieee;
 };
@@ -110,7 +110,7 @@ std::vector<int64_t> unfinishedOnDevice();
 
 struct DeviceStats {
   int64_t launches = 0, products = 0, transforms = 0, graphLaunches = 0, graphsBuilt = 0, patches = 0, allocations = 0,
-          flushes = 0;
+          flushes = 0, collectives = 0;
   int64_t bytesToDevice = 0, bytesToHost = 0, transfersToDevice = 0, transfersToHost = 0;
   int64_t liveBytes = 0, arenaBytes = 0, waits = 0;
   int64_t ropes = 0;                         ///< tensors that the kernel for rotary embeddings turned

@@ -440,8 +440,8 @@ DEVICE_MUTANTS = [
     (
         "newer code for older devices",
         "runtime/cuda/KernelText.cpp",
-        "capability < 80 ? text.older : text.newer",
-        "text.newer",
+        "capability < 80 ? older : newer",
+        "newer",
     ),
     ("rows are taken for lanes", REDUCTIONS, "{k.CreateLShr(thread, i64(5)),", "{k.CreateLShr(thread, i64(4)),"),
 ]

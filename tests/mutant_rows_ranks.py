@@ -10,6 +10,7 @@ OPENING, SCHEDULES, COLLECTIVES, MESSAGES, SHARDS, RANKS = (
     "runtime/ranks/Schedules.h",
     "runtime/ranks/Ranks.cpp",
 )
+ON_DEVICES, COMMUNICATOR = "runtime/cuda/Collectives.cpp", "runtime/cuda/Communicator.cpp"
 VARYING, HIDDEN = "passes/VaryingCollectives.cpp", "passes/HiddenPrints.cpp"
 RANKS_MUTANTS = [
     ("a barrier has no opening", COLLECTIVES, "open(call);\n  countBytes(call.collective, 0);", ""),
@@ -36,7 +37,7 @@ RANKS_MUTANTS = [
     (
         "sent is what is there later",
         MESSAGES,
-        "std::memcpy(copy->data, x.data, bytes);",
+        "std::memcpy(copy->data, rt::onHost(x), bytes);",
         "rt::retain(const_cast<rt::Tensor *>(&x)), copy = rt::TensorRef(const_cast<rt::Tensor *>(&x));",
     ),
     ("sends have no bound", MESSAGES, "box.bytes > mostOnTheirWay()", "false"),
@@ -58,4 +59,36 @@ RANKS_MUTANTS = [
     ("every condition holds where output is shown", HIDDEN, "truth(is(0, isa<TruthOp>(op)))", "truth(false)"),
     ("a branch tells nothing about its condition", HIDDEN, "operand == condition ? truth(way) :", ""),
     ("calls do not print", HIDDEN, "return known[call.getCallee()] = found;", "return false;"),
+    (
+        "parts on devices begin elsewhere",
+        ON_DEVICES,
+        "work.span(work.own, r * part, countOf(r))",
+        "work.span(work.own, r * each, countOf(r))",
+    ),
+    ("what is recorded does not go first", ON_DEVICES, 'device.flush("ranks meet");', ""),
+    ("NCCL sums floating-point numbers", ON_DEVICES, "kindOf(work.dtype) <= DKind::Int", "true"),
+    (
+        "means on devices are sums",
+        ON_DEVICES,
+        "isLast && call.reduction == ranks::Reduction::Mean ? p : 0",
+        "0",
+    ),
+    ("what arrives is put elsewhere", ON_DEVICES, "begin += sizes[r];", "begin += sizes[0];"),
+    ("any rank decides about devices", COLLECTIVES, "sizeof offer)[0].payload[0]", "sizeof offer)[rank()].payload[0]"),
+    ("an old library is taken", COMMUNICATOR, "version < oldestNccl", "false"),
+    ("two ranks may have one device", COMMUNICATOR, "all[other].device == all[r].device", "false"),
+    ("errors of NCCL are not asked for", COMMUNICATOR, 'check(status != 0 ? status : error, "NCCL");', ""),
+    ("no device says what it waits for", COMMUNICATOR, "waiting.emplace(meetings.front().call);", ""),
+    (
+        "communicators are left",
+        COMMUNICATOR,
+        "isWell ? nccl->commDestroy(now) : nccl->commAbort(now);",
+        ";",
+    ),
+    (
+        "all ranks take the first device",
+        "runtime/cuda/Device.cpp",
+        "chosen < 0 ? ranks::localRank() % std::max(count, 1) : chosen",
+        "std::max(chosen, 0)",
+    ),
 ]

@@ -105,14 +105,14 @@ def sums_program(dtypes, sizes):
     return "\n".join(lines)
 
 
-def sums(toy, launcher, ranks, flags, schedule="", sizes=(0, 1, 28, 29, 1009), dtypes=tuple(NUMPY)):
+def sums(toy, launcher, ranks, flags, schedule="", sizes=(0, 1, 28, 29, 1009), dtypes=tuple(NUMPY), **more):
     rng = np.random.default_rng(ranks)
     with tempfile.TemporaryDirectory() as folder, np.errstate(all="ignore"):
         given = [{f"{d}_{n}": values(rng, d, n) for d in dtypes for n in sizes} for _ in range(ranks)]
         for r, arrays in enumerate(given):
             np.savez(f"{folder}/in{r}.npz", **arrays)
         pathlib.Path(folder, "sums.toy").write_text(sums_program(dtypes, sizes))
-        more = {"TOY_RANKS_SCHEDULE": schedule} if schedule else {}
+        more |= {"TOY_RANKS_SCHEDULE": schedule} if schedule else {}
         status, out, err, _ = job(toy, launcher, ranks, [*flags, "sums.toy"], folder, **more)
         if status:
             return f"status {status}\n{out}{err}"
@@ -176,14 +176,14 @@ def moved(xs, r):
     ]
 
 
-def moves(toy, launcher, ranks, flags, columns=3):
+def moves(toy, launcher, ranks, flags, columns=3, **more):
     rng = np.random.default_rng(ranks + 10)
     with tempfile.TemporaryDirectory() as folder:
         xs = [values(rng, "c64", 4 * ranks * columns * ranks).reshape(4 * ranks, -1) for _ in range(ranks)]
         for r, x in enumerate(xs):
             np.save(f"{folder}/in{r}.npy", x)
         pathlib.Path(folder, "moves.toy").write_text(MOVES)
-        status, out, err, _ = job(toy, launcher, ranks, [*flags, "moves.toy"], folder)
+        status, out, err, _ = job(toy, launcher, ranks, [*flags, "moves.toy"], folder, **more)
         if status:
             return f"status {status}\n{out}{err}"
         for r in range(ranks):

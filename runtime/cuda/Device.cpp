@@ -7,6 +7,7 @@
 #include "runtime/Error.h"
 #include "runtime/Memory.h"
 #include "runtime/Parallel.h"
+#include "runtime/ranks/Ranks.h"
 
 #include <fmt/format.h>
 
@@ -49,7 +50,7 @@ bool CudaDevice::open(std::string &problem) {
   int count = 0, major = 0, minor = 0, clockKHz = 0, width = 0, version = 0, pageable = 0;
   if (fails(cu->init(0), "cuInit") || fails(cu->deviceGetCount(&count), "cuDeviceGetCount"))
     return false;
-  const int ordinal = deviceOptions().ordinal;
+  const int chosen = deviceOptions().ordinal, ordinal = chosen < 0 ? ranks::localRank() % std::max(count, 1) : chosen;
   if (count <= ordinal) {
     problem = count == 0 ? "the driver sees none"
                          : fmt::format("the driver sees {}, there is no number {} (they begin with 0)", count, ordinal);
@@ -126,6 +127,38 @@ bool CudaDevice::evict() {
   oldest->uploaded->device = nullptr;
   release(oldest);
   return true;
+}
+
+DeviceBlock *CudaDevice::place(int64_t bytes) {
+  auto block = std::make_unique<DeviceBlock>(DeviceBlock{bytes});
+  block->address = allocate(bytes);
+  return block.release();
+}
+
+/// An event, behind all that the main stream has.
+Event CudaDevice::mark() {
+  Event event = nullptr;
+  if (events.empty())
+    check(cu->eventCreate(&event, withoutTiming), "cuEventCreate");
+  else {
+    event = events.back();
+    events.pop_back();
+  }
+  check(cu->eventRecord(event, stream), "cuEventRecord");
+  return event;
+}
+
+bool CudaDevice::isDone(Event event) {
+  const Result result = cu->eventQuery(event);
+  if (result != notReady)
+    check(result, "the device");
+  return result == success;
+}
+
+DeviceId CudaDevice::identify() {
+  DeviceId id{};
+  check(cu->deviceGetUuid(&id, device), "cuDeviceGetUuid");
+  return id;
 }
 
 /// Sizes in steps of an eighth, so that blocks serve again when sizes change a little.
@@ -313,6 +346,10 @@ std::vector<std::string> deviceLibraries() {
   add("cuBLAS", blas ? reinterpret_cast<const void *>(blas->create) : nullptr);
   const cuda::FftFunctions *fft = cuda::openFft(problem);
   add("cuFFT", fft ? reinterpret_cast<const void *>(fft->create) : nullptr);
+  if (ranks::isLaunched()) {
+    const cuda::NcclFunctions *nccl = cuda::openNccl(problem);
+    add("NCCL", nccl ? reinterpret_cast<const void *>(nccl->getVersion) : nullptr);
+  }
   return out;
 }
 

@@ -86,6 +86,8 @@ struct CachedGraph {
   uint64_t used = 0;     ///< when
 };
 
+class Communicator;
+
 class CudaDevice {
 public:
   /// Null and the reason when there is none.
@@ -116,6 +118,15 @@ public:
   /// Whether the library that some work needs is there. That it is not is said once where the device was asked for.
   bool has(bool isOpen, const char *work, const std::string &problem, int64_t site);
   std::set<int64_t> unfinished; ///< sites
+  // For collectives, which are between sequences: the stream that all of it follows, a block that a call on it fills,
+  // and how far it has come.
+  Stream main() const { return stream; }
+  DeviceBlock *place(int64_t bytes);
+  Event mark();
+  bool isDone(Event event);
+  void recycle(Event event) { events.push_back(event); }
+  DeviceId identify();
+  Communicator *ranks = nullptr; ///< if other ranks' devices are connected
   std::vector<std::string> graphTable() const;
   void unload(DeviceModule &module);
   /// Seconds to start and wait for something, bytes a second between host and device and of the host's memory.
@@ -231,6 +242,11 @@ DeviceBlock *runKernel(CudaDevice &device, const char *name, DeviceBlock *operan
 /// null where the axes are too many.
 DeviceBlock *copyDense(CudaDevice &device, DType dtype, DeviceBlock *from, int64_t offset,
                        std::span<const int64_t> sizes, std::span<const int64_t> strides, int64_t site);
+/// Rows of `length` elements that are behind each other from `first` on, into a block from `base` on, `step` apart.
+void copyInto(CudaDevice &device, DType dtype, DeviceBlock *out, int64_t base, int64_t step, DeviceBlock *from,
+              int64_t first, int64_t rows, int64_t length, int64_t site);
+/// One of Combine.cu: `combine`, or of halves by several launches `combine_first`, `combine_next` and `combine_last`.
+DeviceKernel &combiningKernel(DType dtype, const char *name);
 /// The device, if it is open, allowed, and has not failed.
 CudaDevice *usableDevice();
 /// The same for an operation that reads and writes so much: a large one opens the device with --device=auto.

@@ -150,6 +150,21 @@ const FftFunctions *openFft(std::string &problem) {
   return openOnce<FftFunctions>(fft, problem);
 }
 
+const NcclFunctions *openNccl(std::string &problem) {
+  auto nccl = [](NcclFunctions &f, std::string &failure) {
+    std::vector<std::string> names = {driverName()};
+    if (std::getenv("TOY_CUDA_NCCL") || !std::getenv("TOY_CUDA_DRIVER"))
+      names = libraryNames("TOY_CUDA_NCCL", {"libnccl.so.2"}, "/usr/local/cuda/lib64/libnccl.so.2");
+    return open(names,
+                {
+#define TOY_NCCL(SYMBOL, RESULT, NAME, PARAMETERS) TOY_SLOT(SYMBOL, NAME, PARAMETERS)
+#include "runtime/cuda/NcclFunctions.def"
+                },
+                failure);
+  };
+  return openOnce<NcclFunctions>(nccl, problem);
+}
+
 std::string fileOf(const void *function) {
   Dl_info info{};
   return dladdr(function, &info) && info.dli_fname ? info.dli_fname : "";

@@ -23,6 +23,7 @@ using Graph = struct GraphHandle *;
 using GraphNode = struct GraphNodeHandle *;
 using GraphExec = struct GraphExecHandle *;
 using BlasHandle = struct BlasHandleObject *;
+using NcclComm = struct NcclCommObject *;
 
 struct KernelNodeParams {
   Function function;
@@ -45,6 +46,19 @@ constexpr int blasPlain = 0, blasTransposed = 1, blasConjugated = 2;
 constexpr int blasF32 = 0, blasF64 = 1, blasF16 = 2, blasC64 = 4, blasC128 = 5, blasBF16 = 14;
 constexpr int computeF32 = 68, computeF32Pedantic = 69, computeF32FastTf32 = 77, computeF64 = 70;
 
+/// NCCL: what ranks of one communicator are told, results, element types, reductions; the oldest version that has all
+/// that is used.
+struct NcclId {
+  char bytes[128];
+};
+constexpr int ncclInProgress = 7, oldestNccl = 21400;
+constexpr int ncclU8 = 1, ncclI32 = 2, ncclI64 = 4, ncclF16 = 6, ncclF32 = 7, ncclF64 = 8, ncclBF16 = 9;
+constexpr int ncclSum = 0, ncclProd = 1, ncclMax = 2, ncclMin = 3;
+
+struct DeviceId {
+  char bytes[16];
+};
+
 struct DriverFunctions {
 #define TOY_CU(SYMBOL, NAME, PARAMETERS) Result(*NAME) PARAMETERS;
 #include "runtime/cuda/DriverFunctions.def"
@@ -59,6 +73,11 @@ struct FftFunctions {
 #include "runtime/cuda/FftFunctions.def"
 };
 
+struct NcclFunctions {
+#define TOY_NCCL(SYMBOL, RESULT, NAME, PARAMETERS) RESULT(*NAME) PARAMETERS;
+#include "runtime/cuda/NcclFunctions.def"
+};
+
 /// The driver: `$TOY_CUDA_DRIVER` or libcuda.so.1. Null, with the reason in one line, when it cannot be used. It looks
 /// for no device.
 const DriverFunctions *openDriver(std::string &problem);
@@ -67,6 +86,9 @@ const DriverFunctions *openDriver(std::string &problem);
 const BlasFunctions *openBlas(std::string &problem);
 /// cuFFT, in the same way: `$TOY_CUDA_FFT`, the driver's own file, or libcufft.so.
 const FftFunctions *openFft(std::string &problem);
+/// NCCL: `$TOY_CUDA_NCCL` or libnccl.so.2; beside a driver that was chosen only its own file, as NCCL itself opens no
+/// other driver than the system's.
+const NcclFunctions *openNccl(std::string &problem);
 /// The file that a function of a library is in.
 std::string fileOf(const void *function);
 

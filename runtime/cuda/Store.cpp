@@ -158,6 +158,12 @@ DeviceBlock *cuda::copyDense(CudaDevice &device, DType dtype, DeviceBlock *from,
   return device.record(storeRecord(dtype, std::move(axes), 0, from, {}, site, offset), count * sizeOf(dtype));
 }
 
+void cuda::copyInto(CudaDevice &device, DType dtype, DeviceBlock *out, int64_t base, int64_t step, DeviceBlock *from,
+                    int64_t first, int64_t rows, int64_t length, int64_t site) {
+  const Axis axes[] = {{length, 1, 1}, {rows, step, length}};
+  device.recordUpdate(storeRecord(dtype, joined(axes), base, from, {}, site, first), out);
+}
+
 TensorRef deviceStore(TensorRef &x, const Tensor &values, std::span<const int64_t> starts,
                       std::span<const int64_t> counts, std::span<const int64_t> steps, int64_t site) {
   cuda::CudaDevice *device = cuda::usableDevice();

@@ -3,7 +3,7 @@
 /// Copies between the host and the device. A device reads and writes only memory whose pages stay where they are
 /// (pinned): large copies of anything else go through two pieces of it, one on its way while the other is filled or
 /// emptied.
-#include "runtime/cuda/DeviceImpl.h"
+#include "runtime/cuda/Communicator.h"
 
 #include "runtime/Error.h"
 #include "runtime/Parallel.h"
@@ -50,9 +50,12 @@ bool CudaDevice::openStaging() {
 /// it.
 void CudaDevice::waitFor(Event event) {
   Result result = success;
+  std::optional<ranks::Waiting> waiting;
   for (int64_t turns = 0; (result = cu->eventQuery(event)) == notReady; ++turns) {
     if (interruptFlag().load(std::memory_order_relaxed))
       poll();
+    if (ranks && turns % 256 == 255)
+      ranks->look(waiting);
     if (turns > 1000)
       std::this_thread::sleep_for(std::chrono::microseconds(turns > 10000 ? 200 : 20));
     else

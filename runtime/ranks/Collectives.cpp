@@ -4,6 +4,7 @@
 #include "runtime/ranks/Opening.h"
 #include "runtime/ranks/Schedules.h"
 
+#include "runtime/DeviceRanks.h"
 #include "runtime/Memory.h"
 #include "support/Half.h"
 
@@ -57,12 +58,14 @@ void copyRows(char *block, char *whole, const Rows &rows, int64_t begin, int64_t
 
 // --- sums
 
+DType summedAs(DType dtype) { return isHalf(dtype) ? DType::F32 : dtype; }
+
 /// Elements as they are summed: bf16 and f16 in f32.
 struct Summed {
   DType dtype;
   std::vector<char> widened;
   const void *data;
-  explicit Summed(const Tensor &x) : dtype(isHalf(x.dtype) ? DType::F32 : x.dtype), data(x.data) {
+  explicit Summed(const Tensor &x) : dtype(summedAs(x.dtype)), data(rt::onHost(x)) {
     if (dtype == x.dtype)
       return;
     int64_t n = x.count();
@@ -107,6 +110,13 @@ void needRank(std::string_view name, int64_t number) {
     rt::fail(DiagId::NoSuchRank, {std::string(name), std::to_string(number), std::to_string(count())});
 }
 
+/// Opens a collective of more than openings carry; whether devices go on with it, which rank 0 decides, as ranks with
+/// --device=auto may have their values in different places.
+bool openOnDevices(const Call &call, bool isOffered) {
+  const uint64_t offer = isOffered;
+  return open(call, &offer, sizeof offer)[0].payload[0] && rt::connectDevices();
+}
+
 } // namespace
 
 void barrier(Place place) {
@@ -124,7 +134,7 @@ void checkReplicated(Place place, const Tensor &x, std::string_view what) {
   Digest digest;
   for (int64_t size : x.shape())
     digest.add(size);
-  digest.add(x.data, bytesOf(x));
+  digest.add(rt::onHost(x), bytesOf(x));
   const bool isTruth = x.dtype == DType::Bool && x.rank == 0;
   const uint64_t own[] = {digest.get(), isTruth ? *x.as<uint8_t>() : uint64_t(0)};
   Call call{Collective::Check, place, &x};
@@ -161,23 +171,26 @@ void checkReplicated(Place place, const Tensor &x, std::string_view what) {
 TensorRef allReduce(Place place, const Tensor &x, Reduction reduction) {
   if (count() == 1)
     return same(x);
-  Summed summed(x);
-  Sum sum = sumOf(summed.dtype, reduction);
-  TensorRef out = made(x);
+  Sum sum = sumOf(summedAs(x.dtype), reduction);
   const int64_t n = x.count(), bytes = n * sum.width;
-  std::vector<char> wide(summed.dtype == x.dtype ? 0 : bytes);
-  void *target = summed.dtype == x.dtype ? out->data : wide.data();
+  const bool isSmall = bytes <= Opening::payloadBytes, isOffered = !isSmall && rt::offersDevice(x);
+  TensorRef out = isOffered ? TensorRef() : made(x);
   Call call{Collective::AllReduce, place, &x, reduction};
   call.sizesAgree = true;
   Waiting waiting(call);
-  const bool isSmall = bytes <= Opening::payloadBytes;
-  std::span<Opening> all = open(call, summed.data, isSmall ? bytes : 0);
+  countBytes(call.collective, bytes);
+  if (!isSmall && openOnDevices(call, isOffered))
+    return rt::deviceAllReduce(call);
+  if (!out)
+    out = made(x);
+  Summed summed(x);
+  std::vector<char> wide(summed.dtype == x.dtype ? 0 : bytes);
+  void *target = summed.dtype == x.dtype ? out->data : wide.data();
   if (isSmall)
-    sumOpenings(sum, all, target, n);
+    sumOpenings(sum, open(call, summed.data, bytes), target, n);
   else
     sumOverRanks(sum, summed.data, target, n, scheduleFor(bytes));
   finish(target, summed.dtype, reduction, *out);
-  countBytes(call.collective, bytes);
   return out;
 }
 
@@ -187,7 +200,9 @@ TensorRef reduceScatter(Place place, const Tensor &x, int64_t axis, Reduction re
   Call call{Collective::ReduceScatter, place, &x, reduction, axis};
   call.sizesAgree = true;
   Waiting waiting(call);
-  open(call);
+  countBytes(call.collective, x.count() * sumOf(summedAs(x.dtype), reduction).width);
+  if (openOnDevices(call, rt::offersDevice(x)))
+    return rt::deviceReduceScatter(call, axis);
   const int64_t p = count();
   Summed summed(x);
   Sum sum = sumOf(summed.dtype, reduction);
@@ -211,7 +226,6 @@ TensorRef reduceScatter(Place place, const Tensor &x, int64_t axis, Reduction re
   sumParts(sum, parts, own / sum.width);
   TensorRef out = made(x, axis, shardBegin(rows.n, p, rank() + 1) - shardBegin(rows.n, p, rank()));
   finish(arrived.data(), summed.dtype, reduction, *out);
-  countBytes(call.collective, static_cast<int64_t>(leaving.size()));
   return out;
 }
 
@@ -224,7 +238,8 @@ TensorRef allGather(Place place, const Tensor &x, int64_t axis) {
   call.freeAxis = static_cast<int>(axis);
   Waiting waiting(call);
   Rows rows(x, axis);
-  std::span<const Opening> all = open(call, &rows.n, sizeof rows.n);
+  const int64_t own[] = {rows.n, rt::offersDevice(x)};
+  std::span<const Opening> all = open(call, own, sizeof own);
   std::vector<int64_t> sizes, bytes;
   int64_t total = 0, most = 0;
   for (const Opening &other : all) {
@@ -235,14 +250,16 @@ TensorRef allGather(Place place, const Tensor &x, int64_t axis) {
     total += n;
     most += bytes.back();
   }
+  countBytes(call.collective, most);
+  if (all[0].payload[sizeof rows.n] && rt::connectDevices())
+    return rt::deviceAllGather(call, axis, sizes);
   TensorRef out = made(x, axis, total);
   std::vector<char> blocks(rows.outer == 1 ? 0 : most);
   char *target = rows.outer == 1 ? out->as<char>() : blocks.data();
-  gatherBytes(x.data, target, bytes);
+  gatherBytes(rt::onHost(x), target, bytes);
   Rows whole(*out, axis);
   for (int64_t r = 0, begin = 0, at = 0; rows.outer != 1 && r < count(); at += bytes[r], begin += sizes[r], ++r)
     copyRows(target + at, out->as<char>(), whole, begin, sizes[r], false);
-  countBytes(call.collective, most);
   return out;
 }
 
@@ -257,11 +274,13 @@ TensorRef allToAll(Place place, const Tensor &x, int64_t axis) {
   call.detail = axis;
   call.sizesAgree = true;
   Waiting waiting(call);
-  open(call);
+  countBytes(call.collective, bytesOf(x));
+  if (openOnDevices(call, rt::offersDevice(x)))
+    return rt::deviceAllToAll(call, axis);
   const int64_t part = rows.n / p, bytes = bytesOf(x) / p;
   TensorRef out = made(x);
   std::vector<int64_t> sizes(p, bytes);
-  countBytes(call.collective, bytesOf(x));
+  rt::onHost(x);
   if (rows.outer == 1) {
     exchangeParts(x.data, sizes, out->data, sizes);
     return out;
@@ -275,7 +294,8 @@ TensorRef allToAll(Place place, const Tensor &x, int64_t axis) {
   return out;
 }
 
-/// The sizes, and the elements where they fit, come with the opening.
+/// The sizes, and the elements where they fit, come with the opening; where they do not, its last byte says whether
+/// devices go on.
 TensorRef broadcast(Place place, const Tensor &x, int64_t from) {
   needRank("broadcast", from);
   if (count() == 1)
@@ -287,7 +307,9 @@ TensorRef broadcast(Place place, const Tensor &x, int64_t from) {
   if (hasSizes)
     std::memcpy(payload, x.sizes, sizeBytes);
   if (sizeBytes + bytes <= most && bytes)
-    std::memcpy(payload + sizeBytes, x.data, bytes);
+    std::memcpy(payload + sizeBytes, rt::onHost(x), bytes);
+  else if (sizeBytes < most)
+    payload[most - 1] = static_cast<char>(rt::offersDevice(x));
   Call call{Collective::Broadcast, place, &x};
   call.detail = from;
   Waiting waiting(call);
@@ -297,13 +319,16 @@ TensorRef broadcast(Place place, const Tensor &x, int64_t from) {
     std::memcpy(sizes.data(), source.payload, sizeBytes);
   else
     mpi().broadcastBytes(sizes.data(), sizeBytes, static_cast<int>(from));
+  const int64_t arriving = rt::checkedCount(sizes, x.dtype) * sizeOf(x.dtype);
+  countBytes(call.collective, arriving);
+  if (sizeBytes < most && sizeBytes + arriving > most && source.payload[most - 1] && rt::connectDevices())
+    return rt::deviceBroadcast(call, from, sizes);
   TensorRef out = from == rank() ? same(x) : TensorRef(rt::newTensor(x.dtype, sizes));
-  const int64_t arriving = bytesOf(*out);
+  rt::onHost(*out);
   if (sizeBytes + arriving > most)
     mpi().broadcastBytes(out->data, arriving, static_cast<int>(from));
   else if (from != rank() && arriving)
     std::memcpy(out->data, source.payload + sizeBytes, arriving);
-  countBytes(call.collective, arriving);
   return out;
 }
 
@@ -315,12 +340,14 @@ TensorRef shift(Place place, const Tensor &x, int64_t by) {
   call.detail = step;
   call.sizesAgree = true;
   Waiting waiting(call);
-  open(call);
   countBytes(call.collective, bytesOf(x));
+  const bool areDevices = openOnDevices(call, rt::offersDevice(x));
   if (step == 0)
     return same(x);
+  if (areDevices)
+    return rt::deviceShift(call, step);
   TensorRef out = made(x);
-  mpi().exchangeBytes(x.data, bytesOf(x), static_cast<int>((rank() + step) % p), out->data, bytesOf(x),
+  mpi().exchangeBytes(rt::onHost(x), bytesOf(x), static_cast<int>((rank() + step) % p), out->data, bytesOf(x),
                       static_cast<int>((rank() + p - step) % p));
   return out;
 }

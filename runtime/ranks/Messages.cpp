@@ -5,6 +5,7 @@
 #include "runtime/ranks/Opening.h"
 #include "runtime/ranks/Schedules.h"
 
+#include "runtime/Memory.h"
 #include "runtime/Parallel.h"
 
 #include <fmt/format.h>
@@ -104,7 +105,7 @@ std::string typeOf(const Opening &opening) {
 rt::TensorRef copyOf(const rt::Tensor &x) {
   rt::TensorRef copy(rt::newTensor(x.dtype, x.shape()));
   if (const int64_t bytes = bytesOf(x))
-    std::memcpy(copy->data, x.data, bytes);
+    std::memcpy(copy->data, rt::onHost(x), bytes);
   return copy;
 }
 

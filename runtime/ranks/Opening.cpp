@@ -133,6 +133,8 @@ void meetAtEnd(const Call &call) {
 }
 
 std::string Call::text() const {
+  if (!said.empty())
+    return said;
   std::string out(nameOf(collective));
   if (tensor)
     out += " of " + typeOf(tensor->dtype, tensor->shape());
@@ -250,12 +252,13 @@ void startWatch(int64_t timeout) {
 void stopWatch() { ends = true; }
 void measureTime() { isTimed = true; }
 
-Waiting::Waiting(const Call &call) : began(isTimed ? secondsNow() : 0), collective(call.collective) {
+Waiting::Waiting(const Call &call)
+    : began(isTimed ? secondsNow() : 0), collective(call.collective), outer(waitsIn.load(std::memory_order_relaxed)) {
   waits.store(waits.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); // this thread alone counts
   waitsIn.store(&call, std::memory_order_release);
 }
 Waiting::~Waiting() {
-  waitsIn = nullptr;
+  waitsIn = outer;
   while (isLooking)
     usleep(100);
   if (isTimed)

@@ -58,7 +58,8 @@ struct Call {
   Reduction reduction = Reduction::Sum;
   int64_t detail = 0; ///< has to be equal as well: an axis, a rank
   bool sizesAgree = false;
-  int freeAxis = -1; ///< along which sizes may differ all the same
+  int freeAxis = -1;     ///< along which sizes may differ all the same
+  std::string said = {}; ///< what `text` gives, where the tensor may be gone
 
   /// As the language writes it: `all_reduce of f32[1000] at k.toy:3:5`.
   std::string text() const;
@@ -74,6 +75,7 @@ public:
 private:
   double began = 0;
   Collective collective;
+  const Call *outer; ///< that it waits in, too
 };
 
 const Mpi &mpi();

@@ -3,6 +3,7 @@
 /// How the ranks of a program find each other, and how they end.
 #include "runtime/ranks/Ranks.h"
 
+#include "runtime/DeviceRanks.h"
 #include "runtime/Output.h"
 #include "runtime/Parallel.h"
 #include "runtime/ranks/Opening.h"
@@ -168,6 +169,9 @@ const Mpi &mpi() { return table; }
 bool isLaunched() { return identity().launched; }
 int rank() { return identity().rank; }
 int count() { return identity().count; }
+int localRank() {
+  return environmentNumber({"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"}).value_or(rank());
+}
 std::optional<int> printer() { return printing; }
 bool isFirst() { return rank() == 0; }
 void speakAfter(double seconds) { silence = seconds; }
@@ -215,6 +219,7 @@ void endAll(int status) {
   usleep(untilRead);
   std::signal(SIGALRM, [](int) { _exit(1); });
   alarm(2);
+  rt::disconnectDevices(false);
   table.abort(table.world, status);
   _exit(status);
 }
@@ -235,6 +240,7 @@ int leave(int status) {
       Waiting waiting(call);
       meetAtEnd(call);
       stopWatch();
+      rt::disconnectDevices(true);
       table.finalize();
       return 0;
     } catch (const rt::Error &error) {

@@ -18,6 +18,8 @@ bool isLaunched();
 /// The number of this process, from 0, and how many there are.
 int rank();
 int count();
+/// Its number among those on its machine.
+int localRank();
 
 struct Options {
   std::string print = "0";   ///< whose output is shown: a rank, or `all`

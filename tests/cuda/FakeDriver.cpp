@@ -11,7 +11,7 @@
 ///  next to each other;
 ///  * what may not happen while a stream is captured fails; the k-th call of a function can be made to fail
 ///  (TOY_FAKE_FAIL=cuLaunchKernel:3:700), and kernels not to end (TOY_FAKE_HANG);
-///  * counts and everything found are written to TOY_FAKE_REPORT, a line each.
+///  * counts and everything found are written to TOY_FAKE_REPORT, a line each; of rank 3 to TOY_FAKE_REPORT.3.
 /// Kernels are the PTX that was loaded, interpreted.
 #include "Fake.h"
 
@@ -129,6 +129,11 @@ Result cuDeviceGet(Device *device, int ordinal) {
 }
 Result cuDeviceGetName(char *name, int bytes, Device device) {
   std::snprintf(name, bytes, device ? "Fake device, number %d" : "Fake device", device);
+  return success;
+}
+Result cuDeviceGetUuid_v2(DeviceId *id, Device device) {
+  *id = {};
+  id->bytes[0] = static_cast<char>(device + 1);
   return success;
 }
 static int computeCapability() {

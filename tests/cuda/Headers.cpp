@@ -6,6 +6,9 @@
 #include <cublas_v2.h>
 #include <cuda.h>
 #include <cufftXt.h>
+#if __has_include(<nccl.h>)
+#include <nccl.h>
+#endif
 
 #include <cstddef>
 #include <type_traits>
@@ -43,6 +46,19 @@ static_assert(static_cast<Gemm>(&cublasGemmStridedBatchedEx) != nullptr &&
   static_assert(areSame<decltype(&SYMBOL), decltype(ours::FftFunctions::NAME)>, #SYMBOL);
 #include "runtime/cuda/FftFunctions.def"
 
+#ifdef NCCL_VERSION_CODE
+#define TOY_NCCL(SYMBOL, RESULT, NAME, PARAMETERS)                                                                     \
+  static_assert(areSame<decltype(&SYMBOL), decltype(ours::NcclFunctions::NAME)>, #SYMBOL);
+#include "runtime/cuda/NcclFunctions.def"
+static_assert(sizeof(ours::NcclId) == sizeof(ncclUniqueId) && ours::ncclInProgress == ncclInProgress);
+static_assert(ours::ncclU8 == ncclUint8 && ours::ncclI32 == ncclInt32 && ours::ncclI64 == ncclInt64 &&
+              ours::ncclF16 == ncclFloat16 && ours::ncclF32 == ncclFloat32 && ours::ncclF64 == ncclFloat64 &&
+              ours::ncclBF16 == ncclBfloat16);
+static_assert(ours::ncclSum == ncclSum && ours::ncclProd == ncclProd && ours::ncclMax == ncclMax &&
+              ours::ncclMin == ncclMin);
+#endif
+
+static_assert(sizeof(ours::DeviceId) == sizeof(CUuuid));
 static_assert(sizeof(ours::KernelNodeParams) == sizeof(CUDA_KERNEL_NODE_PARAMS) &&
               offsetof(ours::KernelNodeParams, sharedBytes) == offsetof(CUDA_KERNEL_NODE_PARAMS, sharedMemBytes) &&
               offsetof(ours::KernelNodeParams, parameters) == offsetof(CUDA_KERNEL_NODE_PARAMS, kernelParams) &&
