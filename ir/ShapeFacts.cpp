@@ -4,6 +4,7 @@
 #include "mlir/Analysis/Presburger/IntegerRelation.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <numeric>
 
@@ -50,7 +51,7 @@ struct ShapeFacts::State {
   static constexpr size_t mostFacts = 256; ///< more are forgotten
 };
 
-ShapeFacts::ShapeFacts() : state(std::make_shared<State>()), queries(std::make_shared<int>(mostQueries)) {}
+ShapeFacts::ShapeFacts() : state(std::make_shared<State>()), workLeft(std::make_shared<int64_t>(mostWork)) {}
 
 ShapeFacts::State &ShapeFacts::change() {
   if (state.use_count() > 1)
@@ -188,13 +189,14 @@ public:
       add(fact.dim, fact.relation == SizeFact::Zero);
   }
 
-  /// Whether no integers fulfil all rows, whichever member each of the first extrema is. Each question costs one of
-  /// `budget`.
-  bool isRefuted(int &budget) {
+  /// Whether no integers fulfil all rows, whichever member each of the first extrema is. Takes its work from what is
+  /// left.
+  bool isRefuted(int64_t &left) {
     while (!pending.empty() && rows.size() < mostRows)
       define(pending.pop_back_val());
-    if (--budget < 0)
+    if (left <= 0)
       return false;
+    left -= static_cast<int64_t>(rows.size() * columns.size());
     if (hasNoSolution())
       return true;
     if (splits == mostSplits || splits == extrema.size())
@@ -204,7 +206,7 @@ public:
       LinearSystem part = *this;
       ++part.splits;
       part.add(member, 1, atom, -1, 0, true);
-      return part.isRefuted(budget);
+      return part.isRefuted(left);
     });
   }
 
@@ -294,14 +296,31 @@ private:
 } // namespace
 
 bool ShapeFacts::isImpossible(SizeFact more) const {
-  if (state->facts.size() + 1 > LinearSystem::mostFacts || more.dim.isUnknown())
+  if (more.dim.isUnknown())
     return false;
   auto lookUp = [&](Dim atom) { return known(atom); };
   LinearSystem system(lookUp);
+  // The facts that have to do with the question, nearest first: fewer of them refute less.
+  StringSet<> names, found;
+  auto collect = [&](StringRef name) { found.insert(name); };
+  more.dim.collectSymbols(collect);
+  SmallVector<const SizeFact *> others;
   for (const SizeFact &fact : state->facts)
-    system.add(fact);
+    others.push_back(&fact);
+  for (size_t added = 0; !found.empty() && added < LinearSystem::mostFacts;) {
+    names = std::exchange(found, {});
+    erase_if(others, [&](const SizeFact *fact) {
+      bool isNear = false;
+      fact->dim.collectSymbols([&](StringRef name) { isNear |= names.contains(name); });
+      if (!isNear || added == LinearSystem::mostFacts)
+        return false;
+      system.add(*fact);
+      fact->dim.collectSymbols(collect);
+      return ++added > 0;
+    });
+  }
   system.add(more);
-  return system.isRefuted(*queries);
+  return system.isRefuted(*workLeft);
 }
 
 Truth ShapeFacts::decide(SizeFact fact) const {

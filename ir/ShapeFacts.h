@@ -34,13 +34,13 @@ enum class Truth : uint8_t { No, Yes, Unknown };
 
 /// Named sizes (integers from 0 on) and facts about them. In this order: canonical sizes after substitution of equals,
 /// intervals and congruences, facts that are known word for word, and MLIR's Presburger library on what is linear, with
-/// products as names of their own, case by case of some minima and maxima. Copies are cheap, and share the budget of
-/// Presburger queries.
+/// products as names of their own, case by case of some minima and maxima. Copies are cheap, and share the work that
+/// is left.
 class ShapeFacts {
 public:
   using Range = SizeRange;
   static constexpr int64_t largest = SizeRange::largest, smallest = SizeRange::smallest;
-  static constexpr int mostQueries = 400; ///< of the Presburger library; then it is not asked any more
+  static constexpr int64_t mostWork = 500'000; ///< of the Presburger library: rows times columns of its questions
 
   ShapeFacts();
   /// A name lies in lo..hi; a second range narrows the first.
@@ -52,6 +52,8 @@ public:
   /// With names replaced by what they are known to be equal to.
   Dim canonical(Dim dim) const;
   Range rangeOf(Dim dim) const;
+  /// Whether more was asked than is answered with the Presburger library: what is unknown might have a proof.
+  bool isExhausted() const { return *workLeft <= 0; }
 
 private:
   struct State;
@@ -64,7 +66,7 @@ private:
   bool isImpossible(SizeFact more) const;
 
   std::shared_ptr<State> state; ///< shared by copies until one of them changes
-  std::shared_ptr<int> queries; ///< that may still be asked
+  std::shared_ptr<int64_t> workLeft;
 };
 
 /// A fact in a form that is tested in nanoseconds: a weighted sum of an array of sizes, or, with products and

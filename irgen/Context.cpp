@@ -266,6 +266,8 @@ static void checkEqualSizes(IRGen &g, const RuleContext &ctx, SourceRange range,
           g.report(DiagId::NotProvable, range, {"that the sizes " + lhs.str() + " and " + rhs.str() + " are equal"});
       labelOperands(d, ctx, range, sources);
       bool names = !lhs.symbolName().empty() && !rhs.symbolName().empty();
+      if (g.fn().facts.isExhausted())
+        d.withHelp("the function asks more about sizes than is proven for one function: divide it");
       d.withHelp(names ? "give both the same name in the signature, or write " + equation + "it"
                        : "write " + equation + "the signature");
       throw IRAbort();

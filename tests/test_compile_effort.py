@@ -89,6 +89,27 @@ def test_nested_loops(toy, tmp_path):
 
 
 @pytest.mark.release
+def questions_of_sizes(n):
+    """Each needs a proof from forty facts."""
+    parameters = ", ".join(f"a{i}: f64[A{i}]" for i in range(41))
+    facts = ", ".join(f"2*A{i} >= 3*A{i + 1} + 1000" for i in range(40))
+    sizes = [(i % 40, f"3*A{i % 40 + 1}+{i}") for i in range(n)]
+    lines = "".join(f"  s += sum(cat([a{k}, a{k}])[:{size}] + ones({size}));\n" for k, size in sizes)
+    return f"def f({parameters}) where {facts} {{\n  var s = 0.0;\n{lines}  return s;\n}}\n"
+
+
+def test_proofs_about_sizes_end(toy, tmp_path):
+    """What a function asks too much is an error that says so."""
+    for n, texts in (
+        (4, [""]),
+        (150, ["cannot prove that the sizes", "help: the function asks more about sizes than"]),
+    ):
+        path = tmp_path / "program.toy"
+        path.write_text(questions_of_sizes(n))
+        done = subprocess.run([toy, str(path)], capture_output=True, text=True, timeout=120)
+        assert all(text in done.stderr for text in texts) and bool(done.stderr) == (n > 4), done.stderr
+
+
 def test_unread_arguments_cost_nothing(toy, tmp_path):
     flags = ["--jit=always", "--unpack", "--no-cache"]
     all_of_them, read = (seconds(toy, wide_functions(64, read), tmp_path, flags) for read in (False, True))

@@ -275,6 +275,26 @@ TEST_F(DimTest, Truth) {
   EXPECT_EQ(equal("A", "C"), Truth::No);
 }
 
+TEST_F(DimTest, WorkIsBounded) {
+  ShapeFacts facts;
+  for (int i = 0; i < 40; ++i)
+    facts.assume(SizeFact::atLeast(dim("2*N" + std::to_string(i)), dim("3*N" + std::to_string(i + 1) + "+1000")));
+  ShapeFacts copy = facts;
+  auto asks = [&](int i) {
+    std::string least = "3*N" + std::to_string(i % 40 + 1) + "+" + std::to_string(i);
+    return facts.equal(dim("min(2*N" + std::to_string(i % 40) + "," + least + ")"), dim(least));
+  };
+  EXPECT_EQ(asks(0), Truth::Yes);
+  EXPECT_FALSE(facts.isExhausted());
+  int asked = 1;
+  while (asks(asked) == Truth::Yes)
+    ++asked;
+  EXPECT_TRUE(facts.isExhausted() && copy.isExhausted());
+  EXPECT_GT(asked, 10);
+  EXPECT_LT(asked, 900); // the last that follows from the facts
+  EXPECT_EQ(facts.equal(dim("N1+N2"), dim("N2+N1")), Truth::Yes);
+}
+
 TEST_F(DimTest, MinimalFacts) {
   std::vector<SizeFact> facts = {SizeFact::atLeast(dim("N"), dim("3")), SizeFact::atLeast(dim("N"), dim("5")),
                                  SizeFact::equal(dim("N"), dim("M")), SizeFact::atLeast(dim("M"), dim("4"))};
