@@ -71,14 +71,16 @@ void writeStats(Session &session, const std::string &path) {
     std::string precisions;
     for (auto &[name, count] : d.precisions)
       precisions += fmt::format("{}{}: {}", precisions.empty() ? "" : ", ", jsonText(name), count);
-    cuda = fmt::format("\"device\": {}, \"sequences\": {}, \"launches\": {}, \"products\": {}, \"transforms\": {}, \"collectives\": {}, "
-                       "\"graph_launches\": {}, \"graphs\": {}, \"patches\": {}, \"allocations\": {}, \"waits\": {}, "
-                       "\"bytes_to_device\": {}, "
-                       "\"bytes_to_host\": {}, \"transfers_to_device\": {}, \"transfers_to_host\": {}, "
-                       "\"arena_bytes\": {}, \"ropes\": {}, \"product_precisions\": {{{}}}",
-                       jsonText(rt::deviceDescription()), d.flushes, d.launches, d.products, d.transforms, d.collectives,
-                       d.graphLaunches, d.graphsBuilt, d.patches, d.allocations, d.waits, d.bytesToDevice,
-                       d.bytesToHost, d.transfersToDevice, d.transfersToHost, d.arenaBytes, d.ropes, precisions);
+    cuda =
+        fmt::format("\"device\": {}, \"sequences\": {}, \"launches\": {}, \"products\": {}, \"transforms\": {}, "
+                    "\"collectives\": {}, "
+                    "\"graph_launches\": {}, \"graphs\": {}, \"patches\": {}, \"allocations\": {}, \"waits\": {}, "
+                    "\"bytes_to_device\": {}, "
+                    "\"bytes_to_host\": {}, \"transfers_to_device\": {}, \"transfers_to_host\": {}, "
+                    "\"arena_bytes\": {}, \"ropes\": {}, \"product_precisions\": {{{}}}",
+                    jsonText(rt::deviceDescription()), d.flushes, d.launches, d.products, d.transforms, d.collectives,
+                    d.graphLaunches, d.graphsBuilt, d.patches, d.allocations, d.waits, d.bytesToDevice, d.bytesToHost,
+                    d.transfersToDevice, d.transfersToHost, d.arenaBytes, d.ropes, precisions);
   }
   std::string json = fmt::format(
       "{{\"version\": \"0.1.0\", \"device\": \"{}\", \"threads\": {}, \"compiles\": [{}], \"cache_hits\": {}, "

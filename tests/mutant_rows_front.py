@@ -144,8 +144,15 @@ SIZES_MUTANTS = [
     (
         "remainders are not bounded",
         FACTS,
-        "add(operands[1] - Dim::number(atom.getContext(), 1) - rest, false);",
-        "add(operands[1] - rest - rest, false);",
+        "add(operands[0], -1, atom, divisor, divisor - 1, false);",
+        "add(operands[0], -1, atom, divisor, 0, false);",
+    ),
+    ("one member is refuted and all are", FACTS, "return all_of(atom.operands()", "return any_of(atom.operands()"),
+    (
+        "members are bounds on the other side",
+        FACTS,
+        "int64_t sign = atom.kind() == Dim::Kind::Min ? 1 : -1;",
+        "int64_t sign = atom.kind() == Dim::Kind::Min ? -1 : 1;",
     ),
     (
         "one impossible side is equality",
