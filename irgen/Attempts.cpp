@@ -240,10 +240,29 @@ private:
           values.push_back(i == j ? leaf : absent(g, leaf.getType(), range));
       func::ReturnOp::create(g.b, g.loc(range), values);
     }
+    returnFailures(results);
     endDead(g, results, range);
     capture();
     function.setFunctionType(at.getFunctionType(function.getBody().front().getArgumentTypes(), results));
     state.attempts.push_back(function);
+  }
+
+  /// What the block itself fails with need not be thrown: compiled code notes it, and returns -1.
+  void returnFailures(TypeRange results) {
+    auto failureIn = [](Block *block) {
+      auto last = block->empty() ? SystemOp() : dyn_cast<SystemOp>(block->back());
+      return last && (last.getFunction() == "fail" || last.getFunction() == "raise") ? last : SystemOp();
+    };
+    for (Block *block : state.dead)
+      if (SystemOp last = failureIn(block)) {
+        last->setAttr("toy.noted", g.b.getUnitAttr());
+        moveTo(g, block);
+        SmallVector<Value> values = {g.integer(-1, range)};
+        for (Type type : results.drop_front())
+          values.push_back(absent(g, type, range));
+        func::ReturnOp::create(g.b, g.loc(range), values);
+      }
+    llvm::erase_if(state.dead, [](Block *block) { return block->mightHaveTerminator(); });
   }
 
   /// Values from outside become arguments; constants, and sizes of what is there anyway, are computed again.

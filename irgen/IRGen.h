@@ -125,7 +125,7 @@ void check(mlir::ModuleOp module, llvm::ArrayRef<const ast::Stmt *> all, llvm::A
            IRGenHost &host, DiagnosticEngine &diagnostics, TopLevel &out);
 
 /// Warns of functions in a text that draw random numbers with one key twice.
-void warnOfKeys(llvm::ArrayRef<const ast::Stmt *> text, IRGenHost &host, DiagnosticEngine &diagnostics);
+void warnOfText(llvm::ArrayRef<const ast::Stmt *> text, IRGenHost &host, DiagnosticEngine &diagnostics);
 
 /// One function of the built-in library, for help and completion.
 struct BuiltinInfo {

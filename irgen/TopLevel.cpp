@@ -117,10 +117,11 @@ DefinitionCheck checkDefinition(ModuleOp module, const ast::Function &decl, IRGe
 namespace {
 
 /// A key that a function draws with twice.
-class KeyCheck : public sema::Lint {
+/// What is worth a warning whenever a text runs.
+class TextWarnings : public sema::Lint {
 public:
-  KeyCheck(const sema::Definitions &definitions, DiagnosticEngine &diagnostics)
-      : definitions(definitions), diagnostics(diagnostics) {}
+  TextWarnings(IRGenHost &host, DiagnosticEngine &diagnostics)
+      : host(host), definitions(host.definitions()), diagnostics(diagnostics) {}
 
   const ast::Expr *keyOf(const ast::Call &c) override {
     const BuiltinRow *row = c.isMember ? nullptr : findBuiltin(c.callee);
@@ -138,16 +139,43 @@ public:
         .note(before, "the first numbers")
         .withHelp("`fold_in(" + name + ", 1)` is another key");
   }
+  bool isPure(const std::string &function) override {
+    if (definitions.function(function))
+      return false;
+    if (const BuiltinRow *row = findBuiltin(function)) // those of the other groups read, write, or call something
+      return llvm::is_contained(
+          {"complex", "elementwise", "reduce", "shape", "linear algebra", "signals", "make", "lists and text"},
+          StringRef(row->group));
+    return dtypeNamed(function) || preludeFunction(function, diagnostics.getSources());
+  }
+  void unusedValue(const ast::Expr &e, bool isVariable) override { warnOfChange(e, isVariable); }
+
+protected:
+  /// Warns of `x.sort();`, which looks as if it changed `x`; whether it does.
+  bool warnOfChange(const ast::Expr &e, bool isVariable) {
+    auto *call = ast::dynCast<ast::Call>(&e);
+    auto *changed = call && call->isMember ? ast::dynCast<ast::Name>(call->arguments[0].value.get()) : nullptr;
+    if (!changed || !(isVariable || host.global(changed->name)) || call->callee == "append") // which is an error
+      return false;
+    std::string arguments;
+    for (const ast::Argument &argument : call->arguments)
+      arguments += (arguments.empty() ? "" : ", ") + (argument.keyword.empty() ? "" : argument.keyword + " = ") +
+                   std::string(diagnostics.getSources().text(argument.value->range));
+    std::string help = "`" + changed->name + " = " + call->callee + "(" + arguments + ");`";
+    diagnostics.report(DiagId::UnusedValue, e.range).withHelp(help.size() < 120 ? help : "");
+    return true;
+  }
 
 private:
+  IRGenHost &host;
   const sema::Definitions &definitions;
   DiagnosticEngine &diagnostics;
 };
 
 /// What the text says about names, as diagnostics.
-class TextCheck : public KeyCheck {
+class TextCheck : public TextWarnings {
 public:
-  explicit TextCheck(IRGen &g) : KeyCheck(g.host.definitions(), g.diagnostics), g(g) {}
+  explicit TextCheck(IRGen &g) : TextWarnings(g.host, g.diagnostics), g(g) {}
 
   bool isKnown(const std::string &name) override {
     return dtypeNamed(name) || name == "args" || isConstant(name) || namedFunction(g, name) || lookup(g, name) ||
@@ -155,12 +183,6 @@ public:
   }
   bool isBuiltin(const std::string &function) override {
     return findBuiltin(function) || preludeFunction(function, g.diagnostics.getSources());
-  }
-  bool isPure(const std::string &function) override {
-    if (const BuiltinRow *row = findBuiltin(function)) // those of the other groups read, write, or call something
-      return llvm::is_contained({"complex", "elementwise", "reduce", "shape", "linear algebra", "signals", "make"},
-                                StringRef(row->group));
-    return dtypeNamed(function) || preludeFunction(function, g.diagnostics.getSources());
   }
   void unknownName(const std::string &name, SourceRange range, bool isFunction, const sema::NameSet &visible) override {
     auto &scope = g.fn().scopes.emplace_back(); // names that may be meant
@@ -179,7 +201,10 @@ public:
   void unreachable(SourceRange statement, SourceRange cause) override {
     g.report(DiagId::UnreachableStatement, statement).note(cause, "nothing goes on from here");
   }
-  void unusedValue(SourceRange range) override { g.report(DiagId::UnusedValue, range); }
+  void unusedValue(const ast::Expr &e, bool isVariable) override {
+    if (!warnOfChange(e, isVariable))
+      g.report(DiagId::UnusedValue, e.range);
+  }
   void hidesFunction(const std::string &name, SourceRange range) override {
     Diagnostic &d = g.report(DiagId::HidesFunction, range, {name});
     if (const ast::Function *other = userFunction(g, name); other && !userFunctionAt(other, range))
@@ -203,9 +228,9 @@ private:
 
 } // namespace
 
-void warnOfKeys(ArrayRef<const ast::Stmt *> text, IRGenHost &host, DiagnosticEngine &diagnostics) {
-  KeyCheck keys(host.definitions(), diagnostics);
-  sema::lint(text, keys);
+void warnOfText(ArrayRef<const ast::Stmt *> text, IRGenHost &host, DiagnosticEngine &diagnostics) {
+  TextWarnings warnings(host, diagnostics);
+  sema::lint(text, warnings);
 }
 
 void check(ModuleOp module, ArrayRef<const ast::Stmt *> all, ArrayRef<const ast::Stmt *> text, IRGenHost &host,

@@ -43,7 +43,6 @@ int __gxx_personality_v0(...);
 int64_t toy_rt_site = 0;
 int64_t toy_rt_loops = 0;
 extern int64_t toy_rt_profile_depth, toy_rt_profile_places[]; // of Profiler.cpp
-int64_t toy_rt_depth = 0;                                     ///< of the call that `toy_rt_try` makes
 
 static rt::StridedView stridedView(const rt::Tensor &t, const int64_t *view) {
   int64_t rank = *view++;
@@ -322,25 +321,13 @@ static void toy_rt_all_reduce(mlir::Operation *op, void **operands, void **resul
   rt::deviceSite() = -1;
 }
 
-/// Calls a block and catches its errors. The block owns its arguments; so it gets references of its own, which are
-/// given back where it fails.
-static void toy_rt_try(mlir::Operation *op, void **operands, void **results, void (*entry)(void **, void **),
-                       int64_t depth) {
+/// Calls a block, which puts its results into `words`, and catches its errors.
+static void toy_rt_try(mlir::Operation *op, int64_t *words, void (*block)(int64_t *, int64_t), int64_t depth) {
   AbiState &state = abiState();
   const size_t passed = state.passed.size();
-  auto retain = [](mlir::Type type, void *object) {
-    if (llvm::isa<StrType>(type))
-      rt::retain(static_cast<rt::Str *>(object));
-    else if (llvm::isa<ListType>(type))
-      rt::retain(static_cast<rt::List *>(object));
-    else
-      rt::retain(static_cast<rt::Tensor *>(object));
-  };
   auto body = [&] {
-    for (auto [i, type] : llvm::enumerate(op->getOperandTypes()))
-      retain(type, operands[i]);
-    toy_rt_depth = depth;
-    entry(operands, results);
+    block(words, depth);
+    return words[0] >= 0;
   };
   auto tell = [&](const rt::Error &error) {
     llvm::SmallVector<int64_t> sites = {toy_rt_site};
@@ -350,12 +337,27 @@ static void toy_rt_try(mlir::Operation *op, void **operands, void **results, voi
   };
   if (attempt(*state.environment, body, tell))
     return;
-  for (auto [i, type] : llvm::enumerate(op->getResultTypes())) {
+  int64_t *word = words;
+  for (mlir::Type type : op->getResultTypes()) {
+    if (auto tensor = llvm::dyn_cast<TensorType>(type); tensor && tensor.isScalar()) {
+      word = std::fill_n(word, tensor.isComplex() ? 2 : 1, 0);
+      continue;
+    }
     rt::Value value = absentValue(type);
-    results[i] = rt::takeObject(value);
+    *word++ = reinterpret_cast<int64_t>(rt::takeObject(value));
   }
-  *static_cast<rt::Tensor *>(results[0])->as<int64_t>() = -1;
+  words[0] = -1;
 }
+
+/// Notes an error of a block, which then returns.
+static void toy_rt_note_failure(mlir::Operation *op, void **operands, void **) {
+  std::vector<std::string> texts;
+  for (void *text : llvm::ArrayRef(operands, op->getNumOperands()))
+    texts.push_back(static_cast<rt::Str *>(text)->text);
+  abiState().environment->noteCaught(failureOf(llvm::cast<SystemOp>(op), std::move(texts)), {toy_rt_site}, {});
+}
+
+static rt::Str *toy_rt_caught(int64_t part) { return rt::newStr(abiState().environment->caught(part)); }
 
 /// Executes an operation that compiled code saw fail. Operands are objects, borrowed, and integers or bools.
 [[noreturn]] static void toy_rt_refuse(mlir::Operation *op, ...) {
@@ -449,10 +451,11 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       TOY_SYMBOL(toy_rt_planar_gemm),
       TOY_SYMBOL(toy_rt_eval),
       TOY_SYMBOL(toy_rt_all_reduce),
-      TOY_SYMBOL(toy_rt_depth),
       TOY_SYMBOL(toy_rt_profile_depth),
       TOY_SYMBOL(toy_rt_profile_places),
       TOY_SYMBOL(toy_rt_try),
+      TOY_SYMBOL(toy_rt_note_failure),
+      TOY_SYMBOL(toy_rt_caught),
       TOY_SYMBOL(toy_rt_refuse),
       TOY_SYMBOL(toy_rt_to_bf16),
       TOY_SYMBOL(toy_rt_to_f16),

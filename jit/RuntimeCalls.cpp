@@ -8,6 +8,7 @@
 #include "reference/EvaluatorImpl.h"
 #include "runtime/ArrayOps.h"
 #include "runtime/Format.h"
+#include "runtime/FormatField.h"
 #include "runtime/Io.h"
 #include "runtime/List.h"
 #include "runtime/Parallel.h"
@@ -67,22 +68,12 @@ static rt::StrRef str_slice(Objects x, Numbers n) { return rt::StrRef(rt::newStr
 static int64_t str_eq(Objects x, Numbers) { return text(x, 0) == text(x, 1); }
 static int64_t str_len(Objects x, Numbers) { return static_cast<int64_t>(text(x, 0).size()); }
 
-/// A function of text, by its row; it borrows what it is given.
-static rt::Value text_function(Objects x, Numbers n) {
-  std::string_view kinds = rt::textParametersOf(n[0]);
-  llvm::SmallVector<rt::Value, 3> given;
-  auto hold = [&]<typename T>(T *object) {
-    rt::retain(object);
-    given.push_back(rt::Ref<T>(object));
-  };
-  for (auto [i, kind] : llvm::enumerate(kinds))
-    if (kind == 's')
-      hold(static_cast<rt::Str *>(x[i]));
-    else if (kind == 'l')
-      hold(static_cast<rt::List *>(x[i]));
-    else
-      hold(static_cast<rt::Tensor *>(x[i]));
-  return rt::callText(n[0], {given.data(), given.size()});
+static rt::Value text_function(Objects x, Numbers n) { return rt::textOf(n[0], x); }
+static int64_t text_number(Objects x, Numbers n) { return rt::numberOfText(n[0], x); }
+
+static rt::Str *format(const char *plan, const int64_t *words) {
+  rt::poll();
+  return rt::newStr(rt::FormatPlan::run(plan, words));
 }
 
 /// The form in which compiled code calls them.
@@ -106,6 +97,8 @@ std::span<const std::pair<const char *, void *>> runtimeCalls() {
   static const std::pair<const char *, void *> table[] = {
 #define TOY_RUNTIME_CALL(OPERATION, NAME) {"toy_rt_" #NAME, calls::address(calls::called<&calls::NAME>)},
 #include "jit/RuntimeCalls.def"
+      {"toy_rt_text_number", calls::address(calls::called<&calls::text_number>)},
+      {"toy_rt_format", calls::address(&calls::format)},
   };
   return table;
 }

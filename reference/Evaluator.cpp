@@ -178,6 +178,7 @@ std::vector<rt::Value> Evaluator::callFrom(Frame &frame, func::CallOp call) {
     results = callee && !callee.isExternal() && !environment.isCompiled(name)
                   ? this->call(callee, std::move(operands))
                   : environment.callExternal(name, std::move(operands));
+    return true;
   };
   if (!isTried) {
     run();

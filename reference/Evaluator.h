@@ -51,7 +51,7 @@ public:
   /// A function has come to a block, and how far its loops are is asked (runtime/Progress.h): integers by their values.
   virtual void tellTurns(mlir::Block *block, llvm::function_ref<std::optional<int64_t>(mlir::Value)> integerOf) {}
   /// The code, the text and the place of the last one.
-  virtual const std::string &caught(int64_t part) = 0;
+  virtual std::string caught(int64_t part) = 0;
 
   int callDepth = 0;                   ///< evaluated calls that are active, in all modules
   std::vector<mlir::Location> callers; ///< where they stand, the outermost first
@@ -68,7 +68,8 @@ rt::Value pairsView(const rt::Value &complex);
 
 /// Runs a body that may fail. False where it did by an error that programs may catch: families R and I, but for Ctrl-C.
 /// Then variables, random numbers and reference counts are what they were; `tell` notes the error.
-bool attempt(Environment &environment, llvm::function_ref<void()> body,
+/// A body that returns false has failed, and noted its error, without one that is thrown.
+bool attempt(Environment &environment, llvm::function_ref<bool()> body,
              llvm::function_ref<void(const rt::Error &)> tell);
 /// What stands for a value that is not there (see toy.absent).
 rt::Value absentValue(mlir::Type type);

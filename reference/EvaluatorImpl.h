@@ -135,6 +135,9 @@ template <typename F> void forEachIndex(std::span<const int64_t> sizes, F &&f) {
   }
 }
 
+/// The error of `toy.system "fail"` or `"raise"` with these texts.
+rt::Error failureOf(SystemOp op, std::vector<std::string> texts);
+
 /// Where an operation stands in the program, for other ranks.
 ranks::Place placeOf(mlir::Operation *op);
 

@@ -21,32 +21,34 @@ static bool isCaught(const rt::Error &error) {
   return (family == 'R' || family == 'I') && error.id != DiagId::Interrupted && !isOfRanks;
 }
 
-bool attempt(Environment &environment, llvm::function_ref<void()> body,
+bool attempt(Environment &environment, llvm::function_ref<bool()> body,
              llvm::function_ref<void(const rt::Error &)> tell) {
   rt::Watch watch(/*countsReferences=*/true);
   const rt::RandomState random = environment.random();
   const int depth = environment.callDepth;
   environment.beginAttempt();
-  bool failed = false;
+  bool failed = false, isThrown = false;
   {
     llvm::scope_exit end([&] { environment.endAttempt(failed); });
     try {
-      body();
+      failed = !body();
       if (rt::deviceWasUsed()) // errors there belong to the block
         rt::waitForDevice();
-      return true;
     } catch (...) {
       rt::Error error = rt::currentError();
       if (!isCaught(error))
         throw;
-      failed = true;
+      failed = isThrown = true;
       tell(error);
     }
   }
-  environment.random() = random;
-  environment.callDepth = depth;
-  watch.giveBack(environment.heldObjects());
-  return false;
+  if (failed) {
+    environment.random() = random;
+    environment.callDepth = depth;
+  }
+  if (isThrown)
+    watch.giveBack(environment.heldObjects());
+  return !isThrown;
 }
 
 rt::Value absentValue(Type type) {
@@ -63,23 +65,27 @@ rt::Value absentValue(Type type) {
 
 template <> void Frame::evaluate(AbsentOp op) { values[op.getResult()] = absentValue(op.getResult().getType()); }
 
-/// The row of Diagnostics.def with a code, with what its text wants.
-[[noreturn]] static void raise(Frame &frame, OperandRange operands) {
-  std::vector<std::string> args;
-  for (Value operand : operands.drop_front())
-    args.push_back(frame.text(operand));
-  rt::fail(*findDiagnostic(frame.text(operands.front())), std::move(args));
+rt::Error failureOf(SystemOp op, std::vector<std::string> texts) {
+  if (op.getFunction() == "fail")
+    return {DiagId::Failed, std::move(texts)};
+  DiagId id = *findDiagnostic(texts.front()); // the row of Diagnostics.def with a code, and what its text wants
+  texts.erase(texts.begin());
+  return {id, std::move(texts)};
 }
 
 /// What a row of System.def does.
 static void callSystem(Frame &f, SystemOp op, StringRef function) {
   OperandRange operands = op.getArguments();
   auto give = [&](std::string value) { f.setText(op.getResult(0), std::move(value)); };
+  auto texts = [&] {
+    std::vector<std::string> all;
+    for (Value operand : operands)
+      all.push_back(f.text(operand));
+    return all;
+  };
   auto number = [&](unsigned i) { return *f.tensor(operands[i]).as<double>(); };
-  if (function == "fail")
-    rt::fail(DiagId::Failed, {f.text(operands[0])});
-  if (function == "raise")
-    raise(f, operands);
+  if (function == "fail" || function == "raise")
+    throw failureOf(op, texts());
   if (function == "exit")
     rt::exitProgram(f.integer(operands[0]));
   if (function == "sleep")

@@ -377,24 +377,27 @@ private:
 
 } // namespace
 
+void appendScalar(std::string &out, DType dtype, const void *element, const PrintOptions &options) {
+  if (!isComplex(dtype) || !options.polar || options.full())
+    return appendElement(out, dtype, element, options.full());
+  auto z = partsOf(dtype, element);
+  appendFloat(out, std::abs(z), dtype == DType::C64);
+  out += "∠";
+  appendFloat(out, std::arg(z) * (180 / M_PI), dtype == DType::C64);
+  out += "°";
+}
+
 std::string format(const Tensor &tensor, const PrintOptions &options, const FormatSpec *spec) {
   std::string out;
   if (tensor.rank == 0)
     onHost(tensor);
   if (tensor.rank == 0 && spec)
-    return formatElement(*spec, tensor.dtype, tensor.data);
-  if (tensor.rank == 0 && isComplex(tensor.dtype) && options.polar && !options.full()) {
-    auto z = partsOf(tensor.dtype, tensor.data);
-    appendFloat(out, std::abs(z), tensor.dtype == DType::C64);
-    out += "∠";
-    appendFloat(out, std::arg(z) * (180 / M_PI), tensor.dtype == DType::C64);
-    return out + "°";
-  }
-  if (tensor.rank == 0 && !options.scalars) {
-    appendElement(out, tensor.dtype, tensor.data, options.full());
-    return out;
-  }
-  return TensorFormatter(tensor, options, spec).run();
+    appendElement(out, *spec, tensor.dtype, tensor.data);
+  else if (tensor.rank == 0 && (!options.scalars || (isComplex(tensor.dtype) && options.polar && !options.full())))
+    appendScalar(out, tensor.dtype, tensor.data, options);
+  else
+    return TensorFormatter(tensor, options, spec).run();
+  return out;
 }
 
 std::string quoted(std::string_view text) {

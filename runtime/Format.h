@@ -31,6 +31,9 @@ void appendFloat(std::string &out, double value, bool single);
 /// The element at an address.
 void appendElement(std::string &out, DType dtype, const void *element, bool full);
 
+/// The element at an address as `print` shows a scalar.
+void appendScalar(std::string &out, DType dtype, const void *element, const PrintOptions &options = printOptions());
+
 /// The parts of a floating element, and the value of another one.
 std::complex<double> partsOf(DType dtype, const void *element);
 int64_t integerOf(DType dtype, const void *element);

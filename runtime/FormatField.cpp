@@ -12,8 +12,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 
 namespace toy::rt {
 namespace {
@@ -223,6 +225,40 @@ std::string formatText(const FormatSpec &spec, std::string_view text) {
   return padded(spec, std::string(text.substr(0, end)), '<');
 }
 
+/// `.3f`, `8.2e`, `5d`: digits, and blanks around them.
+static bool appendPlain(std::string &out, const FormatSpec &spec, DType dtype, const void *element) {
+  const DKind kind = kindOf(dtype);
+  const bool isInteger = kind == DKind::Int && (spec.type == 0 || spec.type == 'd');
+  if ((spec.sign && spec.sign != '-') || spec.positiveZero || spec.alternate || spec.zeros || spec.grouping ||
+      spec.align == '=' || spec.fill.size() != 1 || !(isInteger || kind == DKind::Float))
+    return false;
+  std::array<char, 512> digits;
+  char *const begin = digits.data(), *const last = begin + digits.size();
+  char *end;
+  if (isInteger)
+    end = std::to_chars(begin, last, integerOf(dtype, element)).ptr;
+  else {
+    const double x = partsOf(dtype, element).real();
+    const int precision = spec.precision == FormatSpec::none ? 6 : spec.precision;
+    if (!std::isfinite(x) || precision > 100 || (spec.type != 'f' && spec.type != 'e'))
+      return false;
+    auto style = spec.type == 'f' ? std::chars_format::fixed : std::chars_format::scientific;
+    end = std::to_chars(begin, last, x, style, precision).ptr;
+  }
+  const int64_t fills = std::max<int64_t>(spec.width - (end - begin), 0), before = spec.align == '<'   ? 0
+                                                                                   : spec.align == '^' ? fills / 2
+                                                                                                       : fills;
+  out.append(before, spec.fill[0]);
+  out.append(begin, end);
+  out.append(fills - before, spec.fill[0]);
+  return true;
+}
+
+void appendElement(std::string &out, const FormatSpec &spec, DType dtype, const void *element) {
+  if (!appendPlain(out, spec, dtype, element))
+    out += formatElement(spec, dtype, element);
+}
+
 std::string formatElement(const FormatSpec &spec, DType dtype, const void *element) {
   if (dtype == DType::Bool)
     return formatText(spec, *static_cast<const uint8_t *>(element) ? "true" : "false");
@@ -253,27 +289,142 @@ static int numberFor(std::span<const int64_t> &numbers, const char *what, int64_
   return static_cast<int>(n);
 }
 
+/// A field whose specification begins with `print`, or none.
+static PrintOptions printed(std::span<const int64_t> &numbers) {
+  PrintOptions options = printOptions();
+  options.precision = numberFor(numbers, "precision", 1);
+  options.scalars = true;
+  return options;
+}
+
+static void takeNumbers(FormatSpec &spec, std::span<const int64_t> numbers) {
+  if (spec.width == FormatSpec::given)
+    spec.width = numberFor(numbers, "width", 0);
+  if (spec.precision == FormatSpec::given)
+    spec.precision = numberFor(numbers, "precision", 0);
+}
+
 std::string formatField(const Value &value, std::string_view text, std::span<const int64_t> numbers) {
   const auto *string = std::get_if<StrRef>(&value);
   if (text.empty() || text == "\"")
     return string && !text.empty() ? quoted((*string)->text) : format(value);
   const auto *tensor = std::get_if<TensorRef>(&value);
-  if (text == "print {}") {
-    PrintOptions options = printOptions();
-    options.precision = numberFor(numbers, "precision", 1);
-    options.scalars = true;
-    return format(value, options);
-  }
+  if (text == "print {}")
+    return format(value, printed(numbers));
   FormatSpec spec;
   if (std::string problem; !parseFormatSpec(text, spec, problem) || !(string || tensor))
     fail(DiagId::Internal, {problem});
-  if (spec.width == FormatSpec::given)
-    spec.width = numberFor(numbers, "width", 0);
-  if (spec.precision == FormatSpec::given)
-    spec.precision = numberFor(numbers, "precision", 0);
+  takeNumbers(spec, numbers);
   if (string)
     return formatText(spec, (*string)->text);
   return format(**tensor, printOptions(), &spec);
+}
+
+namespace {
+
+/// A field of a plan.
+struct PlannedField {
+  FormatPlan::Kind kind;
+  DType dtype;
+  char form; ///< 0: as print shows it; a quote; else by the specification
+  uint8_t numbers, fillLength;
+  char fill[4], align, sign, grouping, type;
+  bool positiveZero, alternate, zeros;
+  int32_t width, precision;
+
+  FormatSpec spec() const {
+    return {.fill = std::string(fill, fillLength),
+            .align = align,
+            .sign = sign,
+            .positiveZero = positiveZero,
+            .alternate = alternate,
+            .zeros = zeros,
+            .width = width,
+            .grouping = grouping,
+            .precision = precision,
+            .type = type};
+  }
+};
+
+template <typename T> T take(const char *&plan) {
+  T value;
+  std::memcpy(&value, plan, sizeof value);
+  plan += sizeof value;
+  return value;
+}
+
+template <typename T> void put(std::string &bytes, const T &value) {
+  bytes.append(reinterpret_cast<const char *>(&value), sizeof value);
+}
+
+void appendField(std::string &out, const PlannedField &field, const int64_t *words) {
+  int64_t numbers[2];
+  for (unsigned i = 0; i < field.numbers; ++i)
+    numbers[i] = words[2 * (i + 1)];
+  FormatSpec spec = field.spec();
+  if (field.form)
+    takeNumbers(spec, {numbers, field.numbers});
+  if (field.kind == FormatPlan::Scalar)
+    return field.form ? appendElement(out, spec, field.dtype, words) : appendScalar(out, field.dtype, words);
+  auto *object = reinterpret_cast<void *>(*words);
+  if (field.kind == FormatPlan::Tensor)
+    out += format(*static_cast<Tensor *>(object), printOptions(), field.form ? &spec : nullptr);
+  else if (const std::string &text = static_cast<Str *>(object)->text; field.form == '"')
+    out += quoted(text);
+  else
+    out += field.form ? formatText(spec, text) : text;
+}
+
+} // namespace
+
+void FormatPlan::piece(std::string_view text) {
+  put(bytes, static_cast<uint32_t>(text.size()));
+  bytes += text;
+}
+
+bool FormatPlan::field(Kind kind, DType dtype, std::string_view text) {
+  FormatSpec spec;
+  std::string problem;
+  const bool isPrint = text.empty() || text == "\"";
+  if (!isPrint && (text == "print {}" || !parseFormatSpec(text, spec, problem) || spec.fill.size() > 4))
+    return false;
+  PlannedField field = {};
+  field.kind = kind;
+  field.dtype = dtype;
+  field.form = text.empty() ? '\0' : isPrint ? '"' : 's';
+  field.numbers = (spec.width == FormatSpec::given) + (spec.precision == FormatSpec::given);
+  field.fillLength = spec.fill.size();
+  std::ranges::copy(spec.fill, field.fill);
+  field.align = spec.align;
+  field.sign = spec.sign;
+  field.grouping = spec.grouping;
+  field.type = spec.type;
+  field.positiveZero = spec.positiveZero;
+  field.alternate = spec.alternate;
+  field.zeros = spec.zeros;
+  field.width = spec.width;
+  field.precision = spec.precision;
+  put(bytes, field);
+  return true;
+}
+
+std::string FormatPlan::finish() {
+  put(bytes, PlannedField{});
+  return std::move(bytes);
+}
+
+std::string FormatPlan::run(const char *plan, const int64_t *words) {
+  std::string out;
+  while (true) {
+    const auto length = take<uint32_t>(plan);
+    out.append(plan, length);
+    plan += length;
+    const auto field = take<PlannedField>(plan);
+    if (field.kind == End)
+      return out;
+    appendField(out, field, words);
+    words += 2 * (1 + field.numbers);
+  }
 }
 
 } // namespace toy::rt

@@ -12,17 +12,26 @@
 
 #include <algorithm>
 #include <functional>
+#include <variant>
 
 namespace toy::rt {
 
 namespace text {
 
-using Arguments = std::span<const Value>;
+/// Objects, borrowed, or their values where a function is about the world.
+using Arguments = void *const *;
+using Values = std::span<const Value>;
 
-static const std::string &string(Arguments x, size_t i) { return std::get<StrRef>(x[i])->text; }
+static const std::string &string(Arguments x, size_t i) { return static_cast<Str *>(x[i])->text; }
+static const std::string &string(Values x, size_t i) { return std::get<StrRef>(x[i])->text; }
 static Value made(std::string text) { return StrRef(newStr(std::move(text))); }
 static Value made(int64_t n) { return TensorRef(newScalar(DType::I64, &n)); }
-static Value made(bool b) { return TensorRef(newScalar(DType::Bool, &b)); }
+/// An argument that is its own result.
+static Value same(Arguments x, size_t i) {
+  auto *text = static_cast<Str *>(x[i]);
+  retain(text);
+  return StrRef(text);
+}
 
 /// What is between the separators; `piece` takes each part.
 template <typename Piece> static void eachPart(std::string_view text, std::string_view separator, Piece piece) {
@@ -72,7 +81,7 @@ static Value lines(Arguments x) {
 }
 
 static Value join(Arguments x) {
-  const List &parts = *std::get<ListRef>(x[0]);
+  const List &parts = *static_cast<List *>(x[0]);
   const std::string &separator = string(x, 1);
   int64_t bytes = 0;
   for (const Item &part : parts.elements())
@@ -92,9 +101,11 @@ static Value join(Arguments x) {
 
 static Value strip(Arguments x) {
   const std::string &text = string(x, 0);
-  constexpr const char *blanks = " \t\n\r\f\v";
-  size_t begin = text.find_first_not_of(blanks);
-  return made(begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(blanks) + 1 - begin));
+  auto isBlank = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
+  auto begin = std::ranges::find_if_not(text, isBlank), end = text.end();
+  while (end != begin && isBlank(end[-1]))
+    --end;
+  return begin == text.begin() && end == text.end() ? same(x, 0) : made(std::string(begin, end));
 }
 
 static Value replace(Arguments x) {
@@ -109,14 +120,14 @@ static Value replace(Arguments x) {
   return made(std::move(out));
 }
 
-static Value find(Arguments x) {
+static int64_t find(Arguments x) {
   size_t at = string(x, 0).find(string(x, 1));
-  return made(at == std::string::npos ? int64_t(-1) : static_cast<int64_t>(at));
+  return at == std::string::npos ? -1 : static_cast<int64_t>(at);
 }
 
-static Value starts_with(Arguments x) { return made(string(x, 0).starts_with(string(x, 1))); }
-static Value ends_with(Arguments x) { return made(string(x, 0).ends_with(string(x, 1))); }
-static Value before(Arguments x) { return made(string(x, 0) < string(x, 1)); }
+static int64_t starts_with(Arguments x) { return string(x, 0).starts_with(string(x, 1)); }
+static int64_t ends_with(Arguments x) { return string(x, 0).ends_with(string(x, 1)); }
+static int64_t before(Arguments x) { return string(x, 0) < string(x, 1); }
 
 static Value changed(std::string text, char first, char last, int by) {
   for (char &c : text)
@@ -128,18 +139,18 @@ static Value lower(Arguments x) { return changed(string(x, 0), 'A', 'Z', 'a' - '
 static Value upper(Arguments x) { return changed(string(x, 0), 'a', 'z', 'A' - 'a'); }
 
 static Value decode(Arguments x) {
-  const Tensor &bytes = *std::get<TensorRef>(x[0]);
+  const Tensor &bytes = *static_cast<Tensor *>(x[0]);
   return made(std::string(static_cast<const char *>(onHost(bytes)), bytes.count()));
 }
 
-static Value read_text(Arguments x) { return made(readText(string(x, 0))); }
-static Value file_size(Arguments x) { return made(InputFile(string(x, 0)).size()); }
-static Value text_column(Arguments x) {
+static Value read_text(Values x) { return made(readText(string(x, 0))); }
+static Value file_size(Values x) { return made(InputFile(string(x, 0)).size()); }
+static Value text_column(Values x) {
   CsvOptions csv{string(x, 2)[0], string(x, 3)[0], true,
                  *static_cast<const int64_t *>(onHost(*std::get<TensorRef>(x[4])))};
   return loadColumn(string(x, 0), string(x, 1), csv, /*asTexts=*/true);
 }
-static Value write_text(Arguments x) {
+static Value write_text(Values x) {
   const std::string &path = string(x, 0), &text = string(x, 1);
   if (*static_cast<const uint8_t *>(onHost(*std::get<TensorRef>(x[2]))))
     appendText(path, text);
@@ -149,39 +160,60 @@ static Value write_text(Arguments x) {
 }
 
 // --- pictures
-static Value picture_made(Arguments x) { return made(describe(pictureOf(x))); }
-static Value picture_read(Arguments x) { return made(describe(pictureFrom(string(x, 0)))); }
-static Value picture_text(Arguments x) {
+static Value picture_made(Values x) { return made(describe(pictureOf(x))); }
+static Value picture_read(Values x) { return made(describe(pictureFrom(string(x, 0)))); }
+static Value picture_text(Values x) {
   std::string text = pictureText(pictureFrom(string(x, 0)), 80, false);
   text.pop_back(); // what shows it ends the line
   return made(std::move(text));
 }
-static Value picture_shown(Arguments x) { return made(shownPicture(pictureFrom(string(x, 0)))); }
-static Value picture_saved(Arguments x) {
+static Value picture_shown(Values x) { return made(shownPicture(pictureFrom(string(x, 0)))); }
+static Value picture_saved(Values x) {
   savePicture(string(x, 0), pictureFrom(string(x, 1)));
   return made(int64_t(0));
 }
 
 } // namespace text
 
+using TextFunction = std::variant<Value (*)(text::Arguments), int64_t (*)(text::Arguments), Value (*)(text::Values)>;
 struct TextRow {
-  std::string_view name, parameters;
-  Value (*function)(text::Arguments);
+  std::string_view name;
+  char result;
+  TextFunction function;
 };
 static constexpr TextRow textRows[] = {
-#define TOY_TEXT(NAME, PARAMETERS, RESULT) {#NAME, PARAMETERS, text::NAME},
+#define TOY_TEXT(NAME, PARAMETERS, RESULT) {#NAME, RESULT, text::NAME},
 #include "ir/Text.def"
 };
 
-std::optional<int64_t> textRowOf(std::string_view function) {
-  const auto *row = std::ranges::find(textRows, function, &TextRow::name);
-  return row == std::end(textRows) ? std::nullopt : std::optional(row - textRows);
+/// The object of a leaf, which goes on holding it.
+static void *objectOf(const Value &leaf) {
+  if (const auto *t = std::get_if<TensorRef>(&leaf))
+    return t->get();
+  if (const auto *s = std::get_if<StrRef>(&leaf))
+    return s->get();
+  return std::get<ListRef>(leaf).get();
 }
-std::string_view textParametersOf(int64_t row) { return textRows[row].parameters; }
 
-Value callText(int64_t row, std::span<const Value> arguments) { return textRows[row].function(arguments); }
+Value textOf(int64_t row, void *const *arguments) {
+  return std::get<Value (*)(text::Arguments)>(textRows[row].function)(arguments);
+}
+int64_t numberOfText(int64_t row, void *const *arguments) {
+  return std::get<int64_t (*)(text::Arguments)>(textRows[row].function)(arguments);
+}
+
 Value callText(std::string_view function, std::span<const Value> arguments) {
-  return callText(*textRowOf(function), arguments);
+  const TextRow &row = *std::ranges::find(textRows, function, &TextRow::name);
+  if (const auto *ofWorld = std::get_if<Value (*)(text::Values)>(&row.function))
+    return (*ofWorld)(arguments);
+  std::vector<void *> objects;
+  for (const Value &argument : arguments)
+    objects.push_back(objectOf(argument));
+  if (const auto *number = std::get_if<int64_t (*)(text::Arguments)>(&row.function)) {
+    int64_t n = (*number)(objects.data());
+    return TensorRef(newScalar(row.result == 't' ? DType::Bool : DType::I64, &n));
+  }
+  return textOf(&row - textRows, objects.data());
 }
 
 } // namespace toy::rt

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Functions of text by name: the rows of ir/Text.def.
+/// Functions of text by name: the rows of ir/Text.def. Positions and lengths are bytes; what is upper or lower case,
+/// and what a blank, is ASCII.
 #pragma once
 
 #include "runtime/Value.h"
 
-#include <optional>
 #include <string_view>
 
 namespace toy::rt {
 
-/// Positions and lengths are bytes; what is upper or lower case, and what a blank, is ASCII.
 Value callText(std::string_view function, std::span<const Value> arguments);
-/// By the number of the row.
-Value callText(int64_t row, std::span<const Value> arguments);
-std::optional<int64_t> textRowOf(std::string_view function);
-/// `s` a string, `l` a list of strings, `b` bytes, `i` an i64, `t` a bool.
-std::string_view textParametersOf(int64_t row);
+/// By the number of the row, of functions that are not about the world: a text or a list, and those that give a number.
+/// Objects are borrowed.
+Value textOf(int64_t row, void *const *objects);
+int64_t numberOfText(int64_t row, void *const *objects);
 
 } // namespace toy::rt

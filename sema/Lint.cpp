@@ -250,7 +250,7 @@ private:
     case NodeKind::ExprStmt:
       parts(*s);
       if (auto &e = ast::cast<ast::ExprStmt>(*s); e.silenced && isPure(*e.value))
-        to.unusedValue(e.value->range);
+        to.unusedValue(*e.value, isOfVariable(*e.value));
       return;
     case NodeKind::For: {
       auto &loop = ast::cast<ast::For>(*s);
@@ -364,6 +364,13 @@ private:
   }
 
   /// Whether a value was made for nothing: only functions that do nothing else are called.
+  /// `x.f(…)` where `x` is a variable of the text.
+  bool isOfVariable(const ast::Expr &e) {
+    auto *call = ast::dynCast<ast::Call>(&e);
+    auto *first = call && call->isMember ? ast::dynCast<ast::Name>(call->arguments[0].value.get()) : nullptr;
+    return first && (find(first->name) || globals.count(first->name));
+  }
+
   bool isPure(const ast::Expr &e) {
     if (auto *c = ast::dynCast<ast::Call>(&e))
       if (c->function || find(c->callee) || functions.count(c->callee))

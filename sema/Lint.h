@@ -29,7 +29,8 @@ public:
   virtual void sameKey(const std::string &name, SourceRange range, SourceRange before) {}
   /// `cause` is what the statement stands behind.
   virtual void unreachable(SourceRange statement, SourceRange cause) {}
-  virtual void unusedValue(SourceRange range) {}
+  /// `isVariable` of a member call: it is one of a variable of the text.
+  virtual void unusedValue(const ast::Expr &e, bool isVariable) {}
   /// A function inside another, or in a variable, that is called in place of one outside.
   virtual void hidesFunction(const std::string &name, SourceRange range) {}
 };

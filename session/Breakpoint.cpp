@@ -122,7 +122,7 @@ private:
   Change *recording;
   Evaluator *evaluator;
   rt::RandomState random;
-  std::array<std::string, 3> caught;
+  Caught caught;
   int depth;
   InstanceTable aside;
 };

@@ -158,14 +158,22 @@ void Session::noteCaught(const rt::Error &error, ArrayRef<int64_t> sites, ArrayR
     running.erase(first, running.end());
   }
   llvm::append_range(places, inner);
-  std::string place;
-  if (std::vector<SourceRange> ranges = userRanges(places); !ranges.empty()) {
-    const SourceBuffer &buffer = sources.get(ranges[0].buffer);
-    place = fmt::format("{}:{}:{}", buffer.getName(), buffer.lineOf(ranges[0].begin), buffer.columnOf(ranges[0].begin));
+  caughtError = {error, std::move(places)};
+}
+
+std::string Session::caught(int64_t part) {
+  const rt::Error &error = caughtError.error;
+  if (part == 0)
+    return std::string(infoOf(error.id).code);
+  if (part == 1) {
+    bool isOwnText = error.id == DiagId::Failed || error.id == DiagId::AssertionFailed;
+    return isOwnText ? error.args[0] : formatDiagnostic(error.id, error.args);
   }
-  bool isOwnText = error.id == DiagId::Failed || error.id == DiagId::AssertionFailed;
-  caughtError = {std::string(infoOf(error.id).code), isOwnText ? error.args[0] : formatDiagnostic(error.id, error.args),
-                 place};
+  std::vector<SourceRange> ranges = userRanges(caughtError.places);
+  if (ranges.empty())
+    return "";
+  const SourceBuffer &buffer = sources.get(ranges[0].buffer);
+  return fmt::format("{}:{}:{}", buffer.getName(), buffer.lineOf(ranges[0].begin), buffer.columnOf(ranges[0].begin));
 }
 
 /// The body of a function's instance, or null.

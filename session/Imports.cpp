@@ -127,6 +127,24 @@ bool Session::readImports(ast::Module &module, sema::ModuleNames &names) {
   return true;
 }
 
+static std::string realPath(const std::string &path) { return fs::weakly_canonical(path).string(); }
+
+/// The functions that a file and what it imports have defined, and that they do not any more, are gone.
+void Session::forgetFile(const std::string &path) {
+  imported.insert(realPath(path));
+  std::vector<std::string> names;
+  for (auto &[name, f] : defined.functions)
+    if (imported.contains(realPath(sources.get(f->nameRange.buffer).getName())))
+      names.push_back(name);
+  for (const std::string &name : names) {
+    defined.functions.erase(name);
+    instanceTable.forgetUsersOf(name);
+  }
+  graph.forget();
+  imported.clear();
+  importedModules.clear();
+}
+
 /// A name that one text defines twice is worth a warning, one that two files define an error: which of them is meant
 /// would depend on the order of imports.
 bool Session::checkNames(const ast::Module &module) {
@@ -139,7 +157,7 @@ bool Session::checkNames(const ast::Module &module) {
   bool ok = true;
   // Whether a definition came from the file itself, which runs again.
   auto isOf = [&](const std::string &file, const ast::Function &own) {
-    return fs::weakly_canonical(sources.get(own.nameRange.buffer).getName()).string() == file;
+    return realPath(sources.get(own.nameRange.buffer).getName()) == file;
   };
   auto visit = [&](auto &self, const ast::Module &m, const std::string &file, bool isFirst) -> void {
     if (!seen.insert(&m).second)
@@ -169,7 +187,7 @@ bool Session::checkNames(const ast::Module &module) {
           .note(first->second.range, inOneText ? "until then this one is called" : "the other one is here");
     }
     if (isFirst)
-      warnOfKeys(own, *this, diagnostics);
+      warnOfText(own, *this, diagnostics);
   };
   visit(visit, module, "", true);
   return ok;

@@ -207,14 +207,11 @@ Session::Outcome Session::run(std::string name, std::string text, ParseOptions p
     change.text = text;
     recording = &change;
   }
-  if (std::exchange(importsAgain, false)) {
-    imported.clear();
-    importedModules.clear();
-  }
   Outcome outcome = Failed;
   bool before = std::exchange(faulted, false);
   protect(name, [&] { outcome = runText(name, text, parseOptions); });
   recording = nullptr;
+  runsAgain = false;
   if (faulted)
     writeReproducer(name, text);
   faulted |= before;
@@ -233,11 +230,12 @@ Session::Outcome Session::run(std::string name, std::string text, ParseOptions p
 }
 
 Session::Outcome Session::runAgain(std::string name, std::string text, ParseOptions parseOptions) {
-  importsAgain = true;
+  runsAgain = true;
   return run(std::move(name), std::move(text), parseOptions);
 }
 
 Session::Outcome Session::runText(std::string name, std::string text, ParseOptions parseOptions) {
+  const std::string path = name;
   diagnostics.clear();
   if (text.size() >= (1ull << 31)) {
     diagnostics.report(DiagId::SourceTooLarge, {}, {std::to_string(text.size())});
@@ -256,6 +254,8 @@ Session::Outcome Session::runText(std::string name, std::string text, ParseOptio
   if (ok) {
     modules.push_back(std::make_unique<ast::Module>(std::move(result.module)));
     ast::Module &module = *modules.back();
+    if (std::exchange(runsAgain, false))
+      forgetFile(path);
     ok = declare(module) && checkDefinitions(module);
     if (ok)
       showDiagnostics(); // warnings

@@ -248,7 +248,7 @@ public:
   void beginAttempt() override;
   void endAttempt(bool failed) override;
   void noteCaught(const rt::Error &error, llvm::ArrayRef<int64_t> sites, llvm::ArrayRef<mlir::Location> chain) override;
-  const std::string &caught(int64_t part) override { return caughtError.at(part); }
+  std::string caught(int64_t part) override;
   bool isCompiled(const std::string &symbol) override;
   std::vector<rt::Value> callExternal(const std::string &symbol, std::vector<rt::Value> arguments) override;
 
@@ -258,6 +258,7 @@ private:
   /// names that mean nothing yet get their first definition. The others follow when they are reached.
   bool declare(ast::Module &module);
   bool readImports(ast::Module &module, sema::ModuleNames &names);
+  void forgetFile(const std::string &path);
   bool readImport(const ast::Import &item, const std::string &path, const std::string &key,
                   const sema::ModuleNames &importer);
   std::string findImport(const ast::Import &item, std::string &path) const;
@@ -338,7 +339,7 @@ private:
   sema::CallGraph graph{defined};
   std::vector<std::string> importing;                   ///< canonical paths, the outermost first
   std::set<std::string> imported;                       ///< canonical paths
-  bool importsAgain = false;                            ///< the next text runs what it imports again
+  bool runsAgain = false;                               ///< the next text is a file that ran before
   sema::ModuleNames mainNames;                          ///< of the program itself
   std::map<std::string, sema::ModuleNames> moduleNames; ///< of the files that were imported, by canonical path
   std::map<std::string, const ast::Module *>
@@ -354,7 +355,11 @@ private:
     size_t chain;
   };
   std::vector<Attempt> attempts;
-  std::array<std::string, 3> caughtError; ///< code, text and place of the last one
+  /// The last error that was caught; its text is made when it is asked for.
+  struct Caught {
+    rt::Error error = {};
+    std::vector<mlir::Location> places; ///< innermost first
+  } caughtError;
   /// What an input changed: the state before it.
   /// The names that a script gives modules, by what they are called in the tables.
   using ModuleAliases = std::map<std::string, std::string>;

@@ -68,6 +68,7 @@ ROWS = [
         "N0123 1:12, N0123 1:19, N0123 1:28, N0123 1:36, N0123 1:59, N0123 1:64",
     ),
     ("def f(x) { print(x); return x; } f(1); map(f, [1]);", ""),
+    ("var xs = [3, 1]; xs.sort(); def own(x) { return x; } xs.own();", "N0123 1:18"),
     ("def sum(x) { return 3; } def f(x) { var g = y => y; def h(y) { return y; } return g(x) + h(x); }", "N0120 1:5"),
     ("def g(x) { return x; } def f(x) { def g(y) { return 2 * y; } return g(x); } print(f(g(1)));", "N0120 1:39"),
     ("def f() { return 1; } def f() { return 2; } print(f());", "N0112 1:27"),

@@ -185,6 +185,27 @@ def at_prompt(s):
     return first(*problems)
 
 
+def functions_that_go(s, home):
+    """What a file does not define any more is gone after `:reload`, if that succeeds, and comes back by `:undo`."""
+    file = home / "goes.toy"
+    s.line(":reset")
+    s.line("def own(x) { return x; }")
+    file.write_text("def kept(x) { return x; } def gone(x) { return kept(x); } def caller(x) { return gone(x); }")
+    s.line(f":load {file}")
+    problems = [same("there", s.line("(gone(1), caller(2), own(3))"), "(i64, i64, i64)\n(1, 2, 3)")]
+    file.write_text("def kept(x) { return 2 * x; def")
+    s.line(":reload")
+    problems.append(same("broken", s.line("gone(1)"), "i64\n1"))
+    file.write_text("def kept(x) { return 2 * x; } def caller(x) { return kept(x); }")
+    s.line(":reload")
+    problems.append(same("gone", "N0102" in s.line("gone(1)"), True))
+    problems.append(same("kept", s.line("(kept(1), caller(1), own(3))"), "(i64, i64, i64)\n(2, 2, 3)"))
+    s.line(":undo")
+    s.line(":undo")
+    problems.append(same("undone", s.line("gone(1)"), "i64\n1"))
+    return first(*problems)
+
+
 def run_again(s):
     """`:reload` runs what the file imports again; a module's variables that the session has changed are saved."""
     home = pathlib.Path(s.home.name)
@@ -218,6 +239,7 @@ def run_again(s):
     s.line(":reset")
     s.line(f":load {home}/saved.toy")
     problems.append(same("loaded", s.line("(g(1), t.bias)"), "(i64, i64)\n(12, 1)"))
+    problems.append(functions_that_go(s, home))
     return first(*problems)
 
 

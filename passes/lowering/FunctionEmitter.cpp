@@ -89,8 +89,7 @@ Slot FunctionEmitter::makePhi(mlir::Type type) {
   return slot;
 }
 
-/// The function of the runtime for objects of a type.
-static std::string forObject(StringRef name, mlir::Type type) {
+std::string forObject(StringRef name, mlir::Type type) {
   return (name + (isa<StrType>(type) ? "_str" : isa<ListType>(type) ? "_list" : "")).str();
 }
 
@@ -396,11 +395,8 @@ void FunctionEmitter::emitEntry(Function *body) {
         arguments.push_back(slot.scalar.im);
     }
   }
-  bool isTried = function->hasAttr(triedCall); // and stands in a function that was called so deep
   bool isCall = function->hasAttr("toy.name") || function->hasAttr("toy.prelude"); // not a statement's own code
-  arguments.push_back(isTried ? static_cast<Value *>(b.CreateLoad(
-                                    b.getInt64Ty(), module.getOrInsertGlobal("toy_rt_depth", b.getInt64Ty())))
-                              : b.getInt64(isCall));
+  arguments.push_back(b.getInt64(isCall));
   CallInst *call = b.CreateCall(body, arguments);
   unsigned part = 0;
   bool single = !call->getType()->isStructTy();

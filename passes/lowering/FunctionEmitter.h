@@ -28,6 +28,9 @@ struct EmissionTables {
   CodePlaces *places = nullptr; ///< for code that says where it is
 };
 
+/// The function of the runtime for objects of a type.
+std::string forObject(llvm::StringRef name, mlir::Type type);
+
 class FunctionEmitter {
 public:
   FunctionEmitter(llvm::Module &module, mlir::func::FuncOp function, EmissionTables tables)
@@ -87,6 +90,9 @@ private:
   void bringToHost(mlir::Value v);
   void emit(mlir::func::CallOp op);
   void emitTry(mlir::func::CallOp op);
+  void emit(SystemOp op);
+  void emit(AbsentOp op);
+  void emit(FormatOp op);
   llvm::Value *enterCall(mlir::func::CallOp op);
   llvm::BasicBlock *unwindBlock(mlir::func::CallOp op);
   std::pair<llvm::Value *, llvm::SmallVector<llvm::Value *>> passObjects(mlir::ValueRange operands, mlir::Operation *op,

@@ -184,7 +184,8 @@ void FunctionEmitter::emitOp(mlir::Operation *op) {
   TypeSwitch<mlir::Operation *>(op)
       .Case<ConstantOp, FusedOp, DimOp, RelabelOp, TruthOp, CheckIndexOp, CheckSizeOp, CheckEqualOp, AssertOp,
             SizeValueOp, ElementOp, ElementSetOp, FromElementsOp, UniqueOp, AppendOp, ListLenOp, ListElementOp,
-            ListAppendOp, ListSetOp, GemmOp, PlanarGemmOp, mlir::func::CallOp>([&](auto known) { emit(known); })
+            ListAppendOp, ListSetOp, GemmOp, PlanarGemmOp, SystemOp, AbsentOp, FormatOp, mlir::func::CallOp>(
+          [&](auto known) { emit(known); })
       .Case<ReshapeOp, ViewAsRealOp, ViewAsComplexOp>([&](auto view) { emitView(view); })
       .Default([&](mlir::Operation *) {
         if (op->hasTrait<OpTrait::Elementwise>() && tensorTypeOf(op->getResult(0)).isScalar())
@@ -293,14 +294,6 @@ void FunctionEmitter::emit(mlir::func::CallOp op) {
     }
     slots[result] = slot;
   }
-}
-
-/// `toy_rt_try(call, operands, results, entry, depth)`: the runtime calls the block and catches its errors. It counts
-/// as no call.
-void FunctionEmitter::emitTry(mlir::func::CallOp op) {
-  auto *type = FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy()}, false);
-  Value *entry = module.getOrInsertFunction((op.getCallee() + ".entry").str(), type).getCallee();
-  callWithObjects("toy_rt_try", op, op.getOperands(), false, {entry, f->getArg(f->arg_size() - 1)});
 }
 
 /// The number of calls around a callee, which is its last argument; checked.
@@ -464,7 +457,7 @@ void FunctionEmitter::callWithObjects(StringRef function, mlir::Operation *op, m
   auto [operands, boxed] = passObjects(given, op, takesFirst);
   tables.operations.push_back(op);
   Value *address = tableWord("toy.data", tables.operations.size(), b.getPtrTy());
-  address->setName((isa<mlir::func::CallOp>(op) ? "try." : "eval.") + op->getName().stripDialect());
+  address->setName("eval." + op->getName().stripDialect());
   SmallVector<Value *> arguments = {address, operands, results};
   arguments.append(more.begin(), more.end());
   scalars.call(function, b.getVoidTy(), arguments);

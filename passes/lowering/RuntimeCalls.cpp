@@ -3,6 +3,7 @@
 /// Operations of the runtime that compiled code calls by name, with objects and numbers in registers.
 #include "passes/lowering/FunctionEmitter.h"
 
+#include "runtime/FormatField.h"
 #include "runtime/Random.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -94,10 +95,15 @@ bool FunctionEmitter::emitRuntimeCall(mlir::Operation *op) {
   if (auto draw = dyn_cast<DrawOp>(op))
     return emitDraw(draw);
   StringRef name = runtimeNameOf(op);
+  bool isNumber = isa<StrEqOp, StrLenOp>(op);
   if (name.empty() || tables.valuesMoveAway || (isa<ToStrOp>(op) && isa<StrType>(op->getOperand(0).getType())))
     return false;
-  if (auto text = dyn_cast<TextOp>(op); text && !textRow(text))
-    return false;
+  if (auto text = dyn_cast<TextOp>(op)) {
+    if (!textRow(text))
+      return false;
+    isNumber = !isObject(text.getResult());
+    name = isNumber ? "toy_rt_text_number" : name;
+  }
   setSite(op);
   RuntimeCall call = runtimeCallOf(op);
   SmallVector<Value *> numbers = map_to_vector(call.attributes, [&](int64_t n) -> Value * { return b.getInt64(n); });
@@ -107,16 +113,55 @@ bool FunctionEmitter::emitRuntimeCall(mlir::Operation *op) {
   if (auto constant = dyn_cast<StrConstantOp>(op)) // its bytes are the object
     b.CreateStore(b.CreateGlobalString(constant.getValue(), "", 0, &module, /*AddNull=*/false), objects);
   mlir::Value result = op->getResult(0);
-  bool isNumber = isa<StrEqOp, StrLenOp>(op);
   Value *given =
       scalars.call(name, isNumber ? b.getInt64Ty() : static_cast<Type *>(b.getPtrTy()), {objects, sizesArray(numbers)});
   for (Value *object : boxed)
     scalars.call("toy_rt_release", b.getVoidTy(), {object})->setDoesNotThrow();
   if (isNumber)
-    slots[result].scalar = {isa<StrEqOp>(op) ? b.CreateTrunc(given, b.getInt1Ty()) : given};
+    slots[result].scalar = {tensorTypeOf(result).getDtype() == DType::Bool ? b.CreateTrunc(given, b.getInt1Ty())
+                                                                           : given};
   else
     slots[result] = isObject(result) ? Slot{given, {}} : unbox(result.getType(), given);
   return true;
+}
+
+/// What a format string is to the runtime; nothing where a field is a tuple or a struct.
+static std::optional<std::string> planOf(FormatOp op) {
+  if (op.getStructure().find_first_not_of("_;") != StringRef::npos)
+    return std::nullopt;
+  rt::FormatPlan plan;
+  unsigned operand = 0;
+  for (auto [i, piece] : enumerate(op.getPieces().getAsValueRange<mlir::StringAttr>())) {
+    plan.piece(std::string_view(piece));
+    if (i == op.getSpecs().size())
+      return plan.finish();
+    mlir::Type type = op.getValues()[operand].getType();
+    auto tensor = dyn_cast<TensorType>(type);
+    StringRef spec = cast<mlir::StringAttr>(op.getSpecs()[i]).getValue();
+    auto kind = !tensor ? rt::FormatPlan::Text : tensor.isScalar() ? rt::FormatPlan::Scalar : rt::FormatPlan::Tensor;
+    if (isa<ListType>(type) || !plan.field(kind, tensor ? tensor.getDtype() : DType::F64, std::string_view(spec)))
+      return std::nullopt;
+    operand += 1 + spec.count("{}");
+  }
+  llvm_unreachable("a text stands behind the last field");
+}
+
+/// `toy_rt_format(plan, words)`: an element's bytes, an object or a number in every second word.
+void FunctionEmitter::emit(FormatOp op) {
+  auto plan = tables.valuesMoveAway ? std::nullopt : planOf(op);
+  if (!plan)
+    return emitEval(op);
+  setSite(op);
+  Value *words = stackArray(b.getInt64Ty(), 2 * static_cast<int64_t>(op->getNumOperands()));
+  for (auto [i, v] : enumerate(op.getValues())) {
+    Value *at = b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), words, 2 * i);
+    if (isObject(v))
+      b.CreateStore(slots[v].object, at);
+    else
+      scalars.store(tensorTypeOf(v).getDtype(), at, b.getInt64(0), slots[v].scalar);
+  }
+  slots[op.getResult()].object = scalars.call("toy_rt_format", b.getPtrTy(),
+                                              {b.CreateGlobalString(*plan, "", 0, &module, /*AddNull=*/false), words});
 }
 
 } // namespace toy
