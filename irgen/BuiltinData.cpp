@@ -101,27 +101,37 @@ static bool isListOfStrings(const RValue &v) {
   return list && isa<StrType>(list.getElement());
 }
 
-/// A tensor, or the members of a struct or tuple, which may be lists of strings.
+/// A tensor, or the members of a struct or tuple, which may be lists of strings; those of members are `a.b`.
 RValue saveBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  RValue x = valueArgument(g, args, "x");
-  SmallVector<Value> operands = {pathOf(g, args)};
+  RValue x = valueArgument(g, args, "x"), path = valueArgument(g, args, "path");
+  if (!path.isStr())
+    g.fail(DiagId::ArgumentKind, args.rangeOf("path"), {"save", "the path", "a string", path.type().str()},
+           x.isStr() ? "`save(path, x)` is the order" : "");
+  SmallVector<Value> operands = {path.value};
   if (isPicture(x)) {
     g.createOp<TextOp>(r, {operands[0], x.elements[0].value}, {g.stringAttr("function", "picture_saved")});
     return {};
   }
   std::string names;
-  auto add = [&](const RValue &v, const std::string &name) {
+  auto add = [&](auto &self, const RValue &v, const std::string &name) -> void {
+    if (v.kind == RValue::Struct || v.kind == RValue::Tuple) {
+      for (auto [i, element] : llvm::enumerate(v.elements))
+        self(self, element, name + "." + (v.kind == RValue::Struct ? v.names[i] : std::to_string(i)));
+      return;
+    }
     if (isListOfStrings(v))
       v.flatten(operands);
-    else
+    else if (v.isTensor() || &v == &x)
       operands.push_back(needTensor(g, v, "save", args.rangeOf("x")).value);
+    else
+      g.fail(DiagId::ArgumentKind, args.rangeOf("x"), {"save", "`" + name + "`", "a tensor", v.type().str()});
     names += (operands.size() > 2 ? "\n" : "") + name;
   };
   if (x.kind == RValue::Struct || x.kind == RValue::Tuple)
     for (auto [i, element] : llvm::enumerate(x.elements))
-      add(element, x.kind == RValue::Struct ? x.names[i] : "arr_" + std::to_string(i));
+      add(add, element, x.kind == RValue::Struct ? x.names[i] : "arr_" + std::to_string(i));
   else
-    add(x, args.has("name") ? staticString(g, *args["name"], "save") : "arr_0");
+    add(add, x, args.has("name") ? staticString(g, *args["name"], "save") : "arr_0");
   g.create<SaveOp>(r, operands, {g.stringAttr("names", names)});
   return {};
 }

@@ -79,6 +79,13 @@ static Value textArgument(IRGen &g, Bound &args, StringRef name) {
   return v.value;
 }
 
+/// `join(xs, sep)`.
+static std::string orderOf(const BuiltinRow &row) {
+  std::string order = std::string(row.name) + "(" + row.parameters + ")";
+  llvm::erase(order, '=');
+  return order;
+}
+
 /// A call of the function of text that the row names, with arguments in the order of its parameters.
 RValue textBuiltin(IRGen &g, Bound &args, SourceRange r) {
   StringRef name = args.row->op, kinds = llvm::StringSwitch<StringRef>(name)
@@ -86,16 +93,23 @@ RValue textBuiltin(IRGen &g, Bound &args, SourceRange r) {
 #include "ir/Text.def"
                                              .Default("");
   SmallVector<Value> operands;
+  auto fits = [](char kind, const RValue &v) {
+    return kind == 's'   ? v.isStr()
+           : kind == 'l' ? v.isList() && v.str() == "list[str]"
+                         : v.isTensor() && v.rank() == 1 && v.tensor().getDtype() == DType::U8;
+  };
   for (auto [kind, argument] : llvm::zip(kinds, args.arguments)) {
     RValue v = argument.second ? genExpr(g, *argument.second) : RValue(g.string(name == "split" ? " " : "", r));
     if (kind == 'l' && v.isList() && v.elements.empty())
       v = adapted(g, v, RValue(g.string("", r)).type().listOf(g.context), r);
-    bool isRight = kind == 's'   ? v.isStr()
-                   : kind == 'l' ? v.isList() && v.str() == "list[str]"
-                                 : v.isTensor() && v.rank() == 1 && v.tensor().getDtype() == DType::U8;
-    if (!isRight)
+    if (!fits(kind, v)) {
+      bool isElsewhere = llvm::any_of(args.arguments, [&, kind = kind](const auto &other) {
+        return other.second && other.second != argument.second && fits(kind, genExpr(g, *other.second));
+      });
       g.fail(DiagId::ArgumentKind, args.rangeOf(argument.first),
-             {args.row->name, "`" + argument.first + "`", kindNamed(kind), v.str()});
+             {args.row->name, "`" + argument.first + "`", kindNamed(kind), v.str()},
+             isElsewhere ? "`" + orderOf(*args.row) + "` is the order" : "");
+    }
     SmallVector<Value> leaves;
     v.flatten(leaves);
     operands.push_back(leaves[0]);
@@ -115,8 +129,11 @@ RValue positionBuiltin(IRGen &g, Bound &args, SourceRange r) {
 /// Gives nothing.
 RValue writeTextBuiltin(IRGen &g, Bound &args, SourceRange r) {
   Value path = textArgument(g, args, "path"), text = textArgument(g, args, "text");
-  Value append = args.has("append") ? genCondition(g, *args["append"]) : g.boolean(false, r);
-  g.createOp<TextOp>(r, {path, text, append}, {g.stringAttr("function", "write_text")});
+  RValue append = args.has("append") ? genExpr(g, *args["append"]) : RValue(g.boolean(false, r));
+  if (!append.isTensor() || append.rank() != 0 || append.tensor().getDtype() != DType::Bool)
+    g.fail(DiagId::ArgumentKind, args.rangeOf("append"), {"write_text", "`append`", "true or false", append.str()},
+           append.isStr() ? "`append = true` puts the text behind what the file holds" : "");
+  g.createOp<TextOp>(r, {path, text, append.value}, {g.stringAttr("function", "write_text")});
   return {};
 }
 

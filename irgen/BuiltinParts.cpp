@@ -98,7 +98,10 @@ RValue stackBuiltin(IRGen &g, Bound &args, SourceRange r) {
   int64_t axis = axisArgument(g, args, values[0].rank() + 1, 0);
   SmallVector<Value> operands;
   for (const RValue &v : values) {
-    if (v.rank() != values[0].rank())
+    bool fits = v.rank() == values[0].rank();
+    for (auto [size, first] : llvm::zip(v.tensor().getDims(), values[0].tensor().getDims()))
+      fits &= size == first || !size.isNumber() || !first.isNumber();
+    if (!fits)
       g.fail(DiagId::ConcatMismatch, r, {values[0].type().str(), v.type().str(), std::to_string(axis)});
     SmallVector<Value> sizes = sizesOf(g, v.value, r);
     sizes.insert(sizes.begin() + axis, g.integer(1, r));

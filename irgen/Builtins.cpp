@@ -126,7 +126,8 @@ RValue callBuiltin(IRGen &g, const BuiltinRow &row, const ast::Call &c) {
       }
       std::string keyword = a.keyword == "dim" ? "axis" : a.keyword;
       auto it = llvm::find_if(named, [&](auto &n) { return n.first == keyword; });
-      if (it == named.end() && StringRef(row.parameters).contains("**")) {
+      bool isFree = it == named.end() || it->second; // a member may be called as a parameter is
+      if (isFree && StringRef(row.parameters).contains("**")) {
         bound.keywords.push_back(&a);
         continue;
       }

@@ -62,13 +62,16 @@ static void dropUnread(IRGen &g, const ast::Function &decl, std::vector<RValue> 
       values[i] = RValue();
 }
 
-/// What leaves of arguments stand for differs with the functions among them.
-static std::string functionsIn(ArrayRef<RValue> values) {
+/// What leaves of arguments stand for differs with the functions among them, and which of them have to be known with
+/// their dtypes.
+static std::string formOf(ArrayRef<RValue> values) {
   std::string out;
   for (const RValue &value : values) {
     if (value.kind == RValue::Function)
       out += value.structName;
-    out += functionsIn(value.elements) + ";";
+    if (value.isTensor())
+      out += nameOf(value.tensor().getDtype());
+    out += formOf(value.elements) + ";";
   }
   return out;
 }
@@ -82,7 +85,7 @@ static RValue callWith(IRGen &g, const Callee &callee, const ast::Call &call, st
   const std::string globals = globalsKey(read);
   llvm::StringMap<Dim> sizes = declareArguments(g, decl, values, ranges);
   dropUnread(g, decl, values);
-  StaticLeaves &needed = g.staticParameters[{&decl, functionsIn(values)}];
+  StaticLeaves &needed = g.staticParameters[{&decl, formOf(values)}];
   while (true) {
     StaticLeaves statics = needed;
     for (auto [i, value] : llvm::enumerate(values)) // words choose what a library function does
@@ -282,8 +285,13 @@ BoundArguments bindArguments(IRGen &g, const ast::Call &c, ArrayRef<std::string>
     if (keyword == "dim" && !llvm::is_contained(parameters, "dim"))
       keyword = "axis";
     auto it = llvm::find_if(bound, [&](auto &b) { return b.first == keyword; });
-    if (it == bound.end())
-      unknownArgument(g, function, argument, parameters);
+    if (it == bound.end()) {
+      std::vector<std::string> open; // the others were meant already
+      for (const auto &[name, value] : bound)
+        if (!value && llvm::none_of(c.arguments, [&](const ast::Argument &a) { return a.keyword == name; }))
+          open.push_back(name);
+      unknownArgument(g, function, argument, open);
+    }
     if (it->second)
       g.fail(DiagId::ArgumentTwice, argument.keywordRange, {function, keyword});
     it->second = argument.value.get();

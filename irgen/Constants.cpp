@@ -5,6 +5,7 @@
 
 #include "irgen/Decisions.h"
 #include "irgen/Operations.h"
+#include "support/OtherSpellings.h"
 
 using namespace mlir;
 
@@ -87,8 +88,14 @@ std::string staticString(IRGen &g, const ast::Expr &e, StringRef what) {
 
 DType staticDType(IRGen &g, const ast::Expr &e) {
   RValue v = genExpr(g, e);
-  if (v.kind != RValue::DTypeRef)
-    g.fail(DiagId::ArgumentKind, e.range, {"dtype", "the value", "a dtype", v.type().str()});
+  if (v.kind != RValue::DTypeRef) {
+    auto text = stringOf(v);
+    std::string dtype = text.value_or("").str();
+    if (!dtypeNamed(dtype))
+      dtype = wordInstead(dtype);
+    g.fail(DiagId::ArgumentKind, e.range, {"dtype", "the value", "a dtype", v.type().str()},
+           dtypeNamed(dtype) ? "write `" + dtype + "`" : "");
+  }
   return v.dtype;
 }
 

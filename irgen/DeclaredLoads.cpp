@@ -12,6 +12,9 @@ using namespace mlir;
 namespace toy {
 namespace {
 
+/// The struct that a type names, or null.
+const ast::Struct *structOf(IRGen &g, const ast::TypeExpr &type) { return g.host.definitions().structure(type.name); }
+
 /// `load(…)` of what is declared: the declared type is the result type; the file is checked against it.
 class DeclaredLoad {
 public:
@@ -31,14 +34,7 @@ public:
   RValue members(const ast::Struct &decl) {
     if (const ast::Expr *name = given("name"))
       g.fail(DiagId::ArgumentKind, name->range, {"load", "`name`", "left out where a struct is declared", "one"});
-    std::vector<RValue> values;
-    for (const ast::Parameter &member : decl.members) {
-      if (!member.type)
-        g.fail(DiagId::LoadNeedsType, call.range, {},
-               "`" + decl.name + "` needs types of its members: `var " + member.name + ": f64[_];`");
-      values.push_back(loaded(*member.type, g.string(member.name, call.range)));
-    }
-    return makeStruct(g, decl, std::move(values), call.range);
+    return members(decl, "");
   }
 
 private:
@@ -50,6 +46,19 @@ private:
     if (!v.isStr())
       g.fail(DiagId::ArgumentKind, call.range, {"load", "the " + name.str(), "a string", v.type().str()});
     return v.value;
+  }
+
+  RValue members(const ast::Struct &decl, const std::string &prefix) {
+    std::vector<RValue> values;
+    for (const ast::Parameter &member : decl.members) {
+      if (!member.type)
+        g.fail(DiagId::LoadNeedsType, call.range, {},
+               "`" + decl.name + "` needs types of its members: `var " + member.name + ": f64[_];`");
+      const std::string name = prefix + member.name;
+      const ast::Struct *inner = structOf(g, *member.type);
+      values.push_back(inner ? members(*inner, name + ".") : loaded(*member.type, g.string(name, call.range)));
+    }
+    return makeStruct(g, decl, std::move(values), call.range);
   }
 
   RValue loaded(const ast::TypeExpr &declared, Value name) {
@@ -90,7 +99,9 @@ RValue membersOf(IRGen &g, const RValue &file, const ast::Struct &decl, SourceRa
     auto it = llvm::find(file.names, member.name);
     if (it == file.names.end())
       g.failNear(DiagId::UnknownMember, range, {file.str(), member.name}, member.name, file.names);
-    values.push_back(file.elements[it - file.names.begin()]);
+    const RValue &value = file.elements[it - file.names.begin()];
+    const ast::Struct *inner = value.kind == RValue::Struct && member.type ? structOf(g, *member.type) : nullptr;
+    values.push_back(inner ? membersOf(g, value, *inner, range) : value);
   }
   return makeStruct(g, decl, std::move(values), range);
 }

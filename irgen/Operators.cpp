@@ -165,6 +165,8 @@ RValue binaryOperation(IRGen &g, ast::BinaryOp op, const RValue &lhs, const RVal
     d.label(lhsRange, lhs.str()).label(rhsRange, rhs.str());
     if (lhs.isStr() != rhs.isStr() && op == BinaryOp::Add)
       d.withHelp("`f\"" + inFormat(g, lhs, lhsRange) + inFormat(g, rhs, rhsRange) + "\"` is both as one string");
+    else if (lhs.isStr() && op == BinaryOp::Mod)
+      d.withHelp("`f\"{x:.3f}\"` is a text with values in it");
     if (lhs.isStr() && op == BinaryOp::Mul && rhs.isTensor())
       d.withHelp("a format string fills: `f\"{\"\":->20}\"` is 20 dashes");
     throw IRAbort();

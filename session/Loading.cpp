@@ -35,13 +35,63 @@ bool Session::evaluateText(const ast::Expr &e, std::string &text, const char *wh
   return isText;
 }
 
+using Member = std::pair<std::string, ValueType>;
+
+/// The name of a member, or `bn.gamma` for one of a member, `t.0` for one of a tuple.
+static bool isMemberName(StringRef name, bool isOutermost = true) {
+  auto [first, rest] = name.split('.');
+  const bool isNumber = !first.empty() && llvm::all_of(first, llvm::isDigit),
+             isName = !first.empty() && !llvm::isDigit(first[0]) &&
+                      llvm::all_of(first, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+  return (isName || (isNumber && !isOutermost)) && (first.size() == name.size() || isMemberName(rest, false));
+}
+
+static std::vector<Member> grouped(ArrayRef<Member> members);
+
+/// The members of a struct that a file is.
+static ValueType typeOfFileStruct(ArrayRef<Member> all) {
+  ValueType type;
+  type.kind = ValueType::Struct;
+  type.structName = "file";
+  for (auto &[name, member] : grouped(all)) {
+    type.names.push_back(name);
+    type.elements.push_back(member);
+  }
+  bool isTuple = true;
+  for (auto [i, name] : llvm::enumerate(type.names))
+    isTuple &= name == std::to_string(i);
+  if (isTuple) {
+    type.kind = ValueType::Tuple;
+    type.structName.clear();
+    type.names.clear();
+  }
+  return type;
+}
+
+/// Members whose names begin with one name and a point, as a member of that name. They stand one behind the other, so
+/// that leaves keep their order; otherwise the names stay as they are, which no member has.
+static std::vector<Member> grouped(ArrayRef<Member> members) {
+  std::vector<Member> out;
+  for (size_t i = 0, end; i < members.size(); i = end) {
+    auto headOf = [&](size_t k) { return StringRef(members[k].first).split('.').first; };
+    auto isInner = [&](size_t k) { return headOf(k).size() < members[k].first.size(); };
+    for (end = i + 1; end < members.size() && isInner(i) && isInner(end) && headOf(end) == headOf(i); ++end)
+      ;
+    if (!isInner(i)) {
+      out.push_back(members[i]);
+      continue;
+    }
+    std::vector<Member> inner;
+    for (const Member &member : members.slice(i, end - i))
+      inner.emplace_back(StringRef(member.first).split('.').second.str(), member.second);
+    out.emplace_back(headOf(i).str(), typeOfFileStruct(inner));
+  }
+  return out;
+}
+
 /// Whether all arrays of a file can be members of a struct.
 template <typename Entries> static bool haveNames(const Entries &all) {
-  return all.size() >= 2 && llvm::all_of(all, [](const auto &entry) {
-           return !entry.name.empty() && !std::isdigit(entry.name[0]) && llvm::all_of(entry.name, [](char c) {
-             return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-           });
-         });
+  return all.size() >= 2 && llvm::all_of(all, [](const auto &entry) { return isMemberName(entry.name); });
 }
 
 static ValueType typeOfArray(MLIRContext *context, DType dtype, ArrayRef<int64_t> shape) {
@@ -62,21 +112,9 @@ static ValueType typeOfLoaded(MLIRContext *context, const rt::Value &value) {
   return leaf.listOf(context);
 }
 
-/// The members of a struct that a file is.
-static ValueType typeOfFileStruct(ArrayRef<std::pair<std::string, ValueType>> members) {
-  ValueType type;
-  type.kind = ValueType::Struct;
-  type.structName = "file";
-  for (auto &[name, member] : members) {
-    type.names.push_back(name);
-    type.elements.push_back(member);
-  }
-  return type;
-}
-
 bool Session::typeOfFile(const std::string &path, const std::string &member, const CsvOptions &csv, ValueType &type) {
   try {
-    std::vector<std::pair<std::string, ValueType>> members;
+    std::vector<Member> members;
     if (csv.header) {
       rt::LoadedFile table(path);
       for (auto &[name, column] : rt::readCsvTable(table, csv))
@@ -108,7 +146,7 @@ std::string Session::loadNow(const ast::Expr &path, const ast::Expr *member, con
   if (!evaluateText(path, file, "the path") || (member && !evaluateText(*member, wanted, "the name")))
     return "";
   auto keep = [&](const auto &all) {
-    std::vector<std::pair<std::string, ValueType>> members;
+    std::vector<Member> members;
     for (auto &[name, value] : all) {
       globals[all.size() == 1 ? loaded : loaded + "." + std::to_string(members.size())] = value;
       members.emplace_back(name, typeOfLoaded(ir(), value));

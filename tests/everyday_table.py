@@ -31,7 +31,7 @@ PEERS = {
 DEVIATIONS = {
     "average": "no `returned`: the sum of the weights is `sum(weights)`",
     "bincount": "takes any rank, as `histogram` does; weighted counts have the weights' dtype, of nothing, too",
-    "cond": "real for complex matrices, too; `p` is written; norms but 2 by `inv`, which refuses singular matrices",
+    "cond": "real for complex matrices, too; `p` is written; of singular matrices infinite in every norm",
     "polyval": "of no coefficients it has the dtype of both operands",
     "cross": "no vectors of two, which NumPy gives up, too",
     "cross_entropy": "classes are along `axis`, the last by default, as in `softmax`; always the mean",

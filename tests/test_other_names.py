@@ -92,6 +92,14 @@ CONSTRUCTS = {
     "print(0x1F);": "integers are decimal",
     "print([1, 2].len);": "`len` is a function",
     "linspace(0, 1, num = 5);": "write `n`",
+    "randn(3, seed = 1);": "write `key = key(1)`",
+    "for i, x in enumerate([1]) { }": "`for (i, x) in enumerate(xs)",
+    'print("x = %d" % 3);': '`f"{x:.3f}"` is a text',
+    'zeros(3, dtype = "float32");': "write `f32`",
+    'zeros(3, dtype = "f32");': "write `f32`",
+    'save([1, 2], "x.npy");': "`save(path, x)` is the order",
+    'join("-", split("a b"));': "`join(xs, sep)` is the order",
+    'write_text("x.txt", "a line", "a");': "`append = true`",
 }
 
 
