@@ -103,9 +103,11 @@ RValue textBuiltin(IRGen &g, Bound &args, SourceRange r) {
     if (kind == 'l' && v.isList() && v.elements.empty())
       v = adapted(g, v, RValue(g.string("", r)).type().listOf(g.context), r);
     if (!fits(kind, v)) {
-      bool isElsewhere = llvm::any_of(args.arguments, [&, kind = kind](const auto &other) {
-        return other.second && other.second != argument.second && fits(kind, genExpr(g, *other.second));
-      });
+      auto isSwapped = [&, kind = kind](const auto &row) {
+        auto [otherKind, other] = row;
+        return otherKind != kind && other.second && fits(otherKind, v) && fits(kind, genExpr(g, *other.second));
+      };
+      bool isElsewhere = llvm::any_of(llvm::zip(kinds, args.arguments), isSwapped);
       g.fail(DiagId::ArgumentKind, args.rangeOf(argument.first),
              {args.row->name, "`" + argument.first + "`", kindNamed(kind), v.str()},
              isElsewhere ? "`" + orderOf(*args.row) + "` is the order" : "");

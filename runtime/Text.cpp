@@ -11,6 +11,7 @@
 #include "runtime/Picture.h"
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <variant>
 
@@ -121,8 +122,9 @@ static Value replace(Arguments x) {
 }
 
 static int64_t find(Arguments x) {
-  size_t at = string(x, 0).find(string(x, 1));
-  return at == std::string::npos ? -1 : static_cast<int64_t>(at);
+  const std::string &text = string(x, 0), &part = string(x, 1);
+  const auto *at = static_cast<const char *>(memmem(text.data(), text.size(), part.data(), part.size()));
+  return at ? at - text.data() : -1;
 }
 
 static int64_t starts_with(Arguments x) { return string(x, 0).starts_with(string(x, 1)); }

@@ -92,6 +92,8 @@ CONSTRUCTS = {
     "print(0x1F);": "integers are decimal",
     "print([1, 2].len);": "`len` is a function",
     "linspace(0, 1, num = 5);": "write `n`",
+    "var x = 1:10;": "`arange(1, 4)`",
+    "print([1] .+ [2]);": "operators work element by element",
     "randn(3, seed = 1);": "write `key = key(1)`",
     "for i, x in enumerate([1]) { }": "`for (i, x) in enumerate(xs)",
     'print("x = %d" % 3);': '`f"{x:.3f}"` is a text',

@@ -93,6 +93,8 @@ private:
   void emit(SystemOp op);
   void emit(AbsentOp op);
   void emit(FormatOp op);
+  void emit(ToStrOp op);
+  void emitFormat(mlir::Operation *op, llvm::StringRef plan);
   llvm::Value *enterCall(mlir::func::CallOp op);
   llvm::BasicBlock *unwindBlock(mlir::func::CallOp op);
   std::pair<llvm::Value *, llvm::SmallVector<llvm::Value *>> passObjects(mlir::ValueRange operands, mlir::Operation *op,

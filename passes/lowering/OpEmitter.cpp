@@ -184,7 +184,7 @@ void FunctionEmitter::emitOp(mlir::Operation *op) {
   TypeSwitch<mlir::Operation *>(op)
       .Case<ConstantOp, FusedOp, DimOp, RelabelOp, TruthOp, CheckIndexOp, CheckSizeOp, CheckEqualOp, AssertOp,
             SizeValueOp, ElementOp, ElementSetOp, FromElementsOp, UniqueOp, AppendOp, ListLenOp, ListElementOp,
-            ListAppendOp, ListSetOp, GemmOp, PlanarGemmOp, SystemOp, AbsentOp, FormatOp, mlir::func::CallOp>(
+            ListAppendOp, ListSetOp, GemmOp, PlanarGemmOp, SystemOp, AbsentOp, FormatOp, ToStrOp, mlir::func::CallOp>(
           [&](auto known) { emit(known); })
       .Case<ReshapeOp, ViewAsRealOp, ViewAsComplexOp>([&](auto view) { emitView(view); })
       .Default([&](mlir::Operation *) {

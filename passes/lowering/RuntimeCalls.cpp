@@ -146,22 +146,45 @@ static std::optional<std::string> planOf(FormatOp op) {
   llvm_unreachable("a text stands behind the last field");
 }
 
-/// `toy_rt_format(plan, words)`: an element's bytes, an object or a number in every second word.
+/// What `print` shows of a scalar.
+static std::optional<std::string> planOf(ToStrOp op) {
+  auto tensor = dyn_cast<TensorType>(op.getValue().getType());
+  if (!tensor || !tensor.isScalar())
+    return std::nullopt;
+  rt::FormatPlan plan;
+  plan.piece("");
+  plan.field(rt::FormatPlan::Scalar, tensor.getDtype(), "");
+  plan.piece("");
+  return plan.finish();
+}
+
 void FunctionEmitter::emit(FormatOp op) {
-  auto plan = tables.valuesMoveAway ? std::nullopt : planOf(op);
-  if (!plan)
-    return emitEval(op);
+  if (auto plan = planOf(op); plan && !tables.valuesMoveAway)
+    emitFormat(op, *plan);
+  else
+    emitEval(op);
+}
+
+void FunctionEmitter::emit(ToStrOp op) {
+  if (auto plan = planOf(op); plan && !tables.valuesMoveAway)
+    emitFormat(op, *plan);
+  else if (!emitRuntimeCall(op))
+    emitEval(op);
+}
+
+/// `toy_rt_format(plan, words)`: an element's bytes, an object or a number in every second word.
+void FunctionEmitter::emitFormat(mlir::Operation *op, StringRef plan) {
   setSite(op);
   Value *words = stackArray(b.getInt64Ty(), 2 * static_cast<int64_t>(op->getNumOperands()));
-  for (auto [i, v] : enumerate(op.getValues())) {
+  for (auto [i, v] : enumerate(op->getOperands())) {
     Value *at = b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), words, 2 * i);
     if (isObject(v))
       b.CreateStore(slots[v].object, at);
     else
       scalars.store(tensorTypeOf(v).getDtype(), at, b.getInt64(0), slots[v].scalar);
   }
-  slots[op.getResult()].object = scalars.call("toy_rt_format", b.getPtrTy(),
-                                              {b.CreateGlobalString(*plan, "", 0, &module, /*AddNull=*/false), words});
+  slots[op->getResult(0)].object = scalars.call("toy_rt_format", b.getPtrTy(),
+                                                {b.CreateGlobalString(plan, "", 0, &module, /*AddNull=*/false), words});
 }
 
 } // namespace toy
