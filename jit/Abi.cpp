@@ -15,6 +15,7 @@
 #include "runtime/Parallel.h"
 #include "runtime/Planar.h"
 #include "runtime/Progress.h"
+#include "runtime/RowLoops.h"
 #include "runtime/Scalar.h"
 #include "runtime/Transpose.h"
 #include "support/CallLimit.h"
@@ -121,6 +122,13 @@ static void toy_rt_parallel_for(void (*body)(void *, int64_t, int64_t), void *co
   rt::poll();
   rt::parallelFor(n, grain, body, context);
 }
+/// The same in a group of groups, for loops over its rows: see runtime/RowLoops.h.
+static void toy_rt_row_loop(const rt::RowLoop *loop, int64_t grain) {
+  rt::poll();
+  rt::addRowLoop(*loop, grain);
+}
+static void toy_rt_run_row_loops() { rt::runRowLoops(); }
+static void toy_rt_drop_row_loops() { rt::dropRowLoops(); }
 /// The loop finds the steps of a piece that is written past the caches, and the bytes of a step, in two words of its
 /// context. In the place of an operand, which is read anyway, nothing is gained.
 static void toy_rt_streamed_for(void (*body)(void *, int64_t, int64_t), void *context, int64_t n, int64_t grain,
@@ -440,6 +448,9 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       TOY_SYMBOL(toy_rt_box),
       TOY_SYMBOL(toy_rt_view),
       TOY_SYMBOL(toy_rt_parallel_for),
+      TOY_SYMBOL(toy_rt_row_loop),
+      TOY_SYMBOL(toy_rt_run_row_loops),
+      TOY_SYMBOL(toy_rt_drop_row_loops),
       TOY_SYMBOL(toy_rt_streamed_for),
       TOY_SYMBOL(toy_rt_copy),
       TOY_SYMBOL(toy_rt_index_error),

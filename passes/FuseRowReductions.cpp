@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Groups of groups: what computes rows from reductions of the same rows (softmax, norms) becomes one kernel of a
-/// device, with a result for each of its values that others read later.
+/// device, with a result for each of its values that others read later; behind a sum over ranks, one pass over memory
+/// on the host.
 #include "passes/Passes.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -49,6 +50,13 @@ public:
         }
     }
     return llvm::any_of(members, [](FusedOp member) { return rootOf(member)->hasTrait<OpTrait::Reduction>(); });
+  }
+
+  /// Whether one of them reads what ranks have summed.
+  bool isBehindSum() const {
+    return llvm::any_of(members, [](FusedOp member) {
+      return llvm::any_of(member.getInputs(), [](Value input) { return input.getDefiningOp<AllReduceOp>(); });
+    });
   }
 
   bool contains(FusedOp group) const { return members.contains(group); }
@@ -139,6 +147,7 @@ private:
 };
 
 struct FuseRowReductionsPass : impl::FuseRowReductionsBase<FuseRowReductionsPass> {
+  using FuseRowReductionsBase::FuseRowReductionsBase;
   void runOnOperation() override {
     for (Block &block : getOperation().getBody()) {
       DenseMap<Operation *, unsigned> interval; // between readings of the clock
@@ -151,7 +160,7 @@ struct FuseRowReductionsPass : impl::FuseRowReductionsBase<FuseRowReductionsPass
       }
       while (!groups.empty()) {
         RowGroup rows(groups.pop_back_val(), interval);
-        if (!rows.find())
+        if (!rows.find() || (behindSums && !rows.isBehindSum()))
           continue;
         llvm::erase_if(groups, [&](FusedOp group) { return rows.contains(group); });
         rows.outline();

@@ -269,11 +269,15 @@ def FuseRowReductions : Pass<"toy-fuse-row-reductions", "::mlir::func::FuncOp"> 
     such as the sum of a norm with residual, is a further result. A vector is one row: it is left alone unless it is
     known to be short.
 
+    On the host, `behind-sums` groups what follows a sum over ranks: the loops of such a group go over memory together,
+    some rows at a time.
+
     Before: `%m = toy.fused %x { max }`, `%e = toy.fused %x, %m { exp(x - m) }`, `%s = toy.fused %e { sum }`, `%r =
     toy.fused %e, %s { div }`.
     After: `%r = toy.fused %x { these four }`.
     Requires: `toy-fuse`. Guarantees: results keep their bits.
   }];
+  let options = [Option<"behindSums", "behind-sums", "bool", "false", "only what reads a sum over ranks">];
   let dependentDialects = ["::toy::ToyDialect"];
 }
 

@@ -91,4 +91,16 @@ RANKS_MUTANTS = [
         "chosen < 0 ? ranks::localRank() % std::max(count, 1) : chosen",
         "std::max(chosen, 0)",
     ),
+    (
+        "rows stay where they were made",
+        "runtime/RowLoops.cpp",
+        "streamCopy(loops[i].result + begin * rowBytes(loops[i]), first + places[i],",
+        "streamCopy(first + places[i], first + places[i],",
+    ),
+    (
+        "loops read rows that are not there yet",
+        "runtime/RowLoops.cpp",
+        "return first + places[i] - row * rowBytes(loops[i]);",
+        "break;",
+    ),
 ]

@@ -168,6 +168,13 @@ def launches(toy):
     return None if found[1] - found[0] == 5 else f"{found} launches for 3 and 8 blocks"
 
 
+def rows_behind_sums(toy):
+    """A program whose rows go over memory together, compiled."""
+    path = pathlib.Path(__file__).with_name("e2e") / "rows-behind-sums.toy"
+    done = subprocess.run([toy, "--jit=always", "--threads=2", path], capture_output=True, text=True)
+    return None if done.returncode == 0 and set(done.stdout.split()) == {"true"} else str(done)
+
+
 def all_cases():
     openmpi, marks = both(OPEN), MARKS
     for function in (
@@ -182,3 +189,4 @@ def all_cases():
     ):
         yield f"ranks: {function.__name__.replace('_', ' ')}", function, openmpi, *marks
     yield "ranks: alone", alone, *marks
+    yield "ranks: rows behind sums", rows_behind_sums, *marks

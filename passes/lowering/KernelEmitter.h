@@ -56,6 +56,9 @@ public:
                 llvm::Value *reusable, const std::string &name, CodePlaces *places = nullptr);
   static llvm::SmallVector<unsigned> alignedInputs(FusedOp op);
 
+  /// Whether its loop may wait for others of its group of groups, which go over the same rows (runtime/RowLoops.h).
+  bool isInRows = false;
+
   /// Emits the kernel and, in the caller, the allocation of the result and the call. The slot is the owned result.
   Slot emit();
 
@@ -295,6 +298,7 @@ private:
   void finish(llvm::Value *callerRange, llvm::Value *callerWork, int64_t leastGrain = 1,
               llvm::Value *callerStepBytes = nullptr);
   llvm::Function *finishWork(llvm::Value *callerRange, llvm::Value *callerWork);
+  void callByRows(llvm::Value *context, llvm::Value *callerRange, llvm::Value *callerGrain, llvm::Value *callerWork);
   void callInParallel(llvm::Function *work, llvm::Value *callerRange, llvm::Value *callerGrain,
                       llvm::Value *callerStepBytes);
   void callByPieces(llvm::Function *work, llvm::ArrayRef<llvm::Value *> arguments, llvm::IRBuilder<> &t,
@@ -305,6 +309,8 @@ private:
   llvm::IRBuilder<> &caller;
   llvm::ArrayRef<Slot> inputs;
   llvm::Value *reusable;
+  bool isByRows = false;                          ///< the steps of the loop are rows, or elements in their order
+  llvm::Value *rowWork = nullptr;                 ///< of such a loop that waits
   llvm::SmallVector<llvm::Instruction *> latches; ///< of the kernel's loops
   std::string name;
   CodePlaces *places; ///< for code that says where it is, or null

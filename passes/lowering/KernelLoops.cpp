@@ -5,6 +5,7 @@
 #include "passes/lowering/KernelEmitter.h"
 
 #include "runtime/Parallel.h"
+#include "runtime/RowLoops.h"
 #include "runtime/Value.h"
 
 #include "llvm/IR/InstIterator.h"
@@ -223,6 +224,13 @@ void KernelEmitter::finish(Value *callerRange, Value *callerWork, int64_t leastG
   Function *work = finishWork(callerRange, callerWork);
   auto *range = dyn_cast<ConstantInt>(callerRange);
   auto known = knownElements(callerRange, callerWork);
+  constexpr size_t mostWords = 64;
+  if (isInRows && isByRows && captured.size() <= mostWords) {
+    rowWork = callerWork;
+    return callInParallel(work, callerRange, caller.getInt64(leastGrain), nullptr);
+  }
+  if (isInRows) // it may read what others make
+    ScalarEmitter(module, caller).call("toy_rt_run_row_loops", caller.getVoidTy(), {});
   if (!(range && range->getSExtValue() <= 1) && !(known && *known <= parallelElements)) {
     Value *each = caller.CreateBinaryIntrinsic(Intrinsic::smax, callerWork, caller.getInt64(1));
     Value *grain = caller.CreateBinaryIntrinsic(
@@ -256,6 +264,8 @@ void KernelEmitter::callInParallel(Function *work, Value *callerRange, Value *ca
     arguments.append({kernel->getArg(1), kernel->getArg(2)});
     t.CreateCall(work, arguments);
     t.CreateRetVoid();
+    if (rowWork)
+      return callByRows(context, callerRange, callerGrain, rowWork);
     calls.call("toy_rt_parallel_for", caller.getVoidTy(), {kernel, context, callerRange, callerGrain});
     return;
   }
@@ -268,6 +278,29 @@ void KernelEmitter::callInParallel(Function *work, Value *callerRange, Value *ca
   Value *steps = word(t.getInt64Ty());
   arguments.push_back(steps);
   callByPieces(work, own, t, steps, word(t.getInt64Ty()));
+}
+
+/// A description of the loop, as rt::RowLoop.
+void KernelEmitter::callByRows(Value *context, Value *callerRange, Value *callerGrain, Value *callerWork) {
+  SmallVector<Value *> sizes = resultSizes();
+  Value *rows = product(ArrayRef(sizes).drop_back()),
+        *bytes = caller.CreateMul(product(sizes), caller.getInt64(sizeOf(rootType.getDtype())));
+  Value *each = caller.CreateBinaryIntrinsic(Intrinsic::smax, callerWork, caller.getInt64(1)),
+        *least = caller.CreateUDiv(caller.getInt64(parallelElements), each);
+  Value *grain = caller.CreateBinaryIntrinsic(Intrinsic::smax, least, callerGrain);
+  uint64_t pointers = 0;
+  for (auto [i, v] : enumerate(captured))
+    pointers |= uint64_t(v->getType()->isPointerTy()) << i;
+  Value *fields[] = {kernel,      context, caller.getInt64(captured.size()),    caller.getInt64(pointers),
+                     callerRange, rows,    caller.CreateMul(callerRange, each), callerOut,
+                     bytes};
+  static_assert(sizeof(rt::RowLoop) == sizeof(int64_t) * std::extent_v<decltype(fields)>);
+  Function *function = caller.GetInsertBlock()->getParent();
+  IRBuilder<> entry(&function->getEntryBlock(), function->getEntryBlock().begin());
+  Value *loop = entry.CreateAlloca(entry.getInt64Ty(), entry.getInt32(std::size(fields)));
+  for (auto [i, field] : enumerate(fields))
+    caller.CreateStore(field, caller.CreateConstInBoundsGEP1_64(caller.getInt64Ty(), loop, i));
+  ScalarEmitter(module, caller).call("toy_rt_row_loop", caller.getVoidTy(), {loop, grain});
 }
 
 /// Large results go past the caches: a piece at a time is computed into a buffer on the stack and copied by

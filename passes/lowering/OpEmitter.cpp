@@ -112,18 +112,33 @@ void FunctionEmitter::bringToHost(mlir::Value v) {
 SmallVector<Slot, 1> FunctionEmitter::emitLoops(FusedOp op, ArrayRef<Slot> inputs, Value *reusable,
                                                 const std::string &name) {
   mlir::Block &body = op.getBody().front();
-  if (!isa<FusedOp>(body.front()))
-    return {KernelEmitter(module, op, b, inputs, reusable, name, ownPlaces()).emit()};
+  if (!isa<FusedOp>(body.front())) {
+    KernelEmitter kernel(module, op, b, inputs, reusable, name, ownPlaces());
+    kernel.isInRows = !tables.device && isa<FusedOp>(op->getParentOp());
+    return {kernel.emit()};
+  }
   for (auto [argument, slot] : zip_equal(body.getArguments(), inputs))
     slots[argument] = slot;
+  const bool areRows = !tables.device; // whose loops go over memory together, at the end
+  SmallVector<mlir::Value> over;
+  if (areRows)
+    scalars.call("toy_rt_drop_row_loops", b.getVoidTy(), {})->setDoesNotThrow();
   for (FusedOp inner : body.getOps<FusedOp>()) {
     emit(inner);
     SmallPtrSet<void *, 8> done;
     for (mlir::Value v : inner.getInputs())
       if (v.getDefiningOp() && done.insert(v.getAsOpaquePointer()).second &&
-          llvm::none_of(v.getUsers(), [&](mlir::Operation *user) { return inner->isBeforeInBlock(user); }))
-        release(v);
+          llvm::none_of(v.getUsers(), [&](mlir::Operation *user) { return inner->isBeforeInBlock(user); })) {
+        if (areRows)
+          over.push_back(v);
+        else
+          release(v);
+      }
   }
+  if (areRows)
+    scalars.call("toy_rt_run_row_loops", b.getVoidTy(), {});
+  for (mlir::Value v : over)
+    release(v);
   return map_to_vector<1>(body.getTerminator()->getOperands(), [&](mlir::Value v) { return slots[v]; });
 }
 

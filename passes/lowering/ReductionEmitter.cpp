@@ -352,6 +352,7 @@ void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
     });
     scalars.store(dtype, out, row, scalars.load(dtype, total, i64(0)));
   });
+  isByRows = true;
   finish(rows, length);
 }
 
