@@ -78,7 +78,7 @@ RANKS_MUTANTS = [
     ("an old library is taken", COMMUNICATOR, "version < oldestNccl", "false"),
     ("two ranks may have one device", COMMUNICATOR, "all[other].device == all[r].device", "false"),
     ("errors of NCCL are not asked for", COMMUNICATOR, 'check(status != 0 ? status : error, "NCCL");', ""),
-    ("no device says what it waits for", COMMUNICATOR, "waiting.emplace(meetings.front().call);", ""),
+    ("no device says what it waits for", COMMUNICATOR, "waiting.emplace(meetings.front().call);", ";"),
     (
         "communicators are left",
         COMMUNICATOR,

@@ -217,7 +217,8 @@ def run_kind(name, build, only, folder):
         programs, test = pathlib.Path(tempfile.mkdtemp(dir=folder)), None
         try:
             build.build_mutant(mutant, ["toy", "toy-check", *kind.programs], programs)
-            os.symlink(build.folder / "libtoyfakecuda.so", programs / "libtoyfakecuda.so")
+            for library in ("libtoyfakecuda.so", "libtoyfakenccl.so"):
+                os.symlink(build.folder / library, programs / library)
             test = tests.notice(mutant[0], programs)
             print(f"caught {mutant[0]}: {test}" if test else f"MISSED {mutant[0]}", flush=True)
         except RuntimeError as problem:

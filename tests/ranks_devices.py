@@ -211,11 +211,12 @@ def all_cases():
         toy,
         {"TOY_FAKE_NCCL": "lost:3"},
         r"error\[R0502\]: the connection to other ranks is lost: NCCL says: remote process.* \(as the test wanted it\)",
+        ["--collective-timeout=9"],
     ), openmpi, *marks
     yield "ranks: devices, no answer", lambda toy: lost(
         toy,
         {"TOY_FAKE_NCCL": "hang:3"},
-        r"error\[R0503\]: no answer .* within 1 seconds: rank 0 waits in all_reduce of f32\[5000\] \(sum\) at .*w.toy:1:",
+        r"error\[R0503\]: no answer .* within 1 seconds: rank \d waits in all_reduce of f32\[5000\] \(sum\) at .*w.toy:1:",
         wait,
     ), openmpi, *marks
     for call in CALLS:
