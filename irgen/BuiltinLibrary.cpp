@@ -159,15 +159,12 @@ RValue fourierAxesBuiltin(IRGen &g, Bound &args, SourceRange r) {
 RValue shiftBuiltin(IRGen &g, Bound &args, SourceRange r) {
   RValue x = tensorArgument(g, args, "x");
   bool inverse = StringRef(args.row->op) == "ifft";
-  Value v = x.value;
-  for (int64_t axis : axesOf(g, args, v.getType(), x.rank())) {
-    Value size = sizeOf(g, v, axis, r), half = arith<FloorDivOp>(g, size, g.integer(2, r), r),
-          rest = arith<SubOp>(g, size, half, r);
-    Value shift = inverse ? rest : half, front = arith<SubOp>(g, size, shift, r);
-    Value parts[] = {sliceAxis(g, v, axis, front, shift, 1, r), sliceAxis(g, v, axis, g.integer(0, r), front, 1, r)};
-    v = relabel(g, g.create<ConcatOp>(r, parts, {g.integerAttr("axis", axis)}), v.getType(), r);
+  SmallVector<Roll> rolls;
+  for (int64_t axis : axesOf(g, args, x.value.getType(), x.rank())) {
+    Value size = sizeOf(g, x.value, axis, r), half = arith<FloorDivOp>(g, size, g.integer(2, r), r);
+    rolls.push_back({axis, inverse ? arith<SubOp>(g, size, half, r) : half});
   }
-  return v;
+  return rolled(g, x.value, rolls, r);
 }
 
 /// An input without batch gets one; strides, padding and dilation are numbers or one an axis.

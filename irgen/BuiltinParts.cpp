@@ -240,15 +240,10 @@ RValue chunkBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return RValue::tuple(std::move(all));
 }
 
-/// The last `shift` elements first.
-static Value rolled(IRGen &g, Value x, Value shift, int64_t axis, SourceRange r) {
-  Value size = sizeOf(g, x, axis, r), one = g.integer(1, r);
-  if (constantOf(size) == 0)
-    return x;
-  shift = g.create<ModOp>(r, {shift, arith<MaximumOp>(g, size, one, r)});
-  Value rest = arith<SubOp>(g, size, shift, r);
-  Value back = sliceAxis(g, x, axis, rest, shift, 1, r), front = sliceAxis(g, x, axis, g.integer(0, r), rest, 1, r);
-  return relabel(g, g.create<ConcatOp>(r, {back, front}, {g.integerAttr("axis", axis)}), x.getType(), r);
+/// A shift as it is meant: from 0 on, below the size.
+static Roll rollOf(IRGen &g, Value x, Value shift, int64_t axis, SourceRange r) {
+  Value size = sizeOf(g, x, axis, r);
+  return {axis, g.create<ModOp>(r, {shift, arith<MaximumOp>(g, size, g.integer(1, r), r)})};
 }
 
 /// One shift, or one for each axis; a single one is that of all axes.
@@ -259,17 +254,18 @@ RValue rollBuiltin(IRGen &g, Bound &args, SourceRange r) {
     if (shifts.size() != 1)
       g.fail(DiagId::ArgumentKind, args.rangeOf("shift"),
              {"roll", "the shift", "one integer where no axis is given", std::to_string(shifts.size()) + " integers"});
-    Value x = rolled(g, flattened(g, whole, r).value, shifts[0], 0, r);
-    return reshape(g, x, sizesOf(g, whole.value, r), r);
+    Value x = flattened(g, whole, r).value;
+    return reshape(g, rolled(g, x, {rollOf(g, x, shifts[0], 0, r)}, r), sizesOf(g, whole.value, r), r);
   }
   SmallVector<int64_t> axes = staticList(g, *args["axis"], "roll");
   if (shifts.size() != axes.size() && shifts.size() != 1)
     g.fail(DiagId::ArgumentKind, args.rangeOf("shift"),
            {"roll", "the shift", "one integer, or one for each axis", std::to_string(shifts.size()) + " integers"});
-  Value x = whole.value;
+  SmallVector<Roll> rolls;
   for (auto [i, axis] : llvm::enumerate(axes))
-    x = rolled(g, x, shifts[shifts.size() == 1 ? 0 : i], normalizeAxis(g, axis, x.getType(), args.rangeOf("axis")), r);
-  return x;
+    rolls.push_back(rollOf(g, whole.value, shifts[shifts.size() == 1 ? 0 : i],
+                           normalizeAxis(g, axis, whole.value.getType(), args.rangeOf("axis")), r));
+  return rolled(g, whole.value, rolls, r);
 }
 
 /// `[[before, after], …]`, a pair for each axis, in a row; else nothing.
@@ -331,14 +327,16 @@ RValue diagBuiltin(IRGen &g, Bound &args, SourceRange r) {
   if (k < -largestSize || k > largestSize)
     g.fail(DiagId::SizeTooLarge, r, {std::to_string(k)});
   Value size = arith<AddOp>(g, sizeOf(g, x.value, 0, r), g.integer(std::abs(k), r), r);
-  Value rows = g.create<IotaOp>(r, {size}), columns = reshape(g, rows, {g.integer(1, r), size}, r);
-  rows = reshape(g, rows, {size, g.integer(1, r)}, r);
-  Value on = g.create<EqOp>(r, {g.create<AddOp>(r, {rows, g.integer(k, r)}), columns});
-  Value zero = castTo(g, g.integer(0, r), x.tensor().getDtype(), r);
-  Value padded = g.create<PadOp>(
-      r, {x.value, zero},
-      {g.integersAttr("low", {std::max<int64_t>(k, 0)}), g.integersAttr("high", {std::max<int64_t>(-k, 0)})});
-  return g.create<WhereOp>(r, {on, reshape(g, padded, {g.integer(1, r), size}, r), zero});
+  Value columns = g.create<IotaOp>(r, {size}), rows = reshape(g, columns, {size, g.integer(1, r)}, r);
+  Value zero = castTo(g, g.integer(0, r), x.tensor().getDtype(), r), padded = x.value;
+  if (k != 0) {
+    rows = g.create<AddOp>(r, {rows, g.integer(k, r)});
+    padded = g.create<PadOp>(
+        r, {x.value, zero},
+        {g.integersAttr("low", {std::max<int64_t>(k, 0)}), g.integersAttr("high", {std::max<int64_t>(-k, 0)})});
+    padded = reshape(g, padded, {size}, r);
+  }
+  return g.create<WhereOp>(r, {g.create<EqOp>(r, {rows, columns}), padded, zero});
 }
 
 RValue triangleBuiltin(IRGen &g, Bound &args, SourceRange r) {

@@ -84,6 +84,12 @@ mlir::Value permute(IRGen &g, mlir::Value x, llvm::ArrayRef<int64_t> permutation
 /// `count` elements of an axis, from `start` on; all of the others. They lie inside.
 mlir::Value sliceAxis(IRGen &g, mlir::Value x, int64_t axis, mlir::Value start, mlir::Value count, int64_t step,
                       SourceRange range);
+/// An axis whose last `shift` elements come first; 0 <= shift <= its size.
+struct Roll {
+  int64_t axis;
+  mlir::Value shift;
+};
+mlir::Value rolled(IRGen &g, mlir::Value x, llvm::ArrayRef<Roll> rolls, SourceRange range);
 /// One element of an axis; the axis is dropped. The index is in range.
 mlir::Value selectIndex(IRGen &g, mlir::Value x, int64_t axis, mlir::Value index, SourceRange range);
 RValue zerosLike(IRGen &g, const RValue &x, SourceRange range);

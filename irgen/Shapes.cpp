@@ -110,6 +110,47 @@ Value sliceAxis(IRGen &g, Value x, int64_t axis, Value start, Value count, int64
   return g.create<SliceOp>(range, operands, {g.integersAttr("steps", steps)});
 }
 
+static Value rolled(IRGen &g, Value x, const Roll &roll, SourceRange range) {
+  Value size = sizeOf(g, x, roll.axis, range);
+  if (constantOf(size) == 0)
+    return x;
+  Value rest = arith<SubOp>(g, size, roll.shift, range);
+  Value parts[] = {sliceAxis(g, x, roll.axis, rest, roll.shift, 1, range),
+                   sliceAxis(g, x, roll.axis, g.integer(0, range), rest, 1, range)};
+  return relabel(g, g.create<ConcatOp>(range, parts, {g.integerAttr("axis", roll.axis)}), x.getType(), range);
+}
+
+/// Along the outermost axis and another one at once, for copies of whole pieces; where the cuts are known and rows are
+/// longer than a cache line or two.
+static bool areOneJoin(Value x, const Roll &first, const Roll &second) {
+  constexpr int64_t longRow = 128;
+  TensorType type = tensorTypeOf(x);
+  if (first.axis != 0 || second.axis == 0 || !type.hasStaticShape() || !constantOf(first.shift) ||
+      !constantOf(second.shift))
+    return false;
+  int64_t bytes = sizeOf(type.getDtype());
+  for (int64_t axis = second.axis; axis < type.getRank(); ++axis)
+    bytes *= type.getDim(axis).value();
+  return bytes >= longRow && *type.getStaticCount() > 0;
+}
+
+Value rolled(IRGen &g, Value x, ArrayRef<Roll> rolls, SourceRange range) {
+  while (!rolls.empty()) {
+    if (rolls.size() == 1 || !areOneJoin(x, rolls[0], rolls[1])) {
+      x = rolled(g, x, rolls[0], range);
+      rolls = rolls.drop_front();
+      continue;
+    }
+    const Roll &outer = rolls[0], &inner = rolls[1];
+    Value size = sizeOf(g, x, 0, range), rest = arith<SubOp>(g, size, outer.shift, range);
+    Value parts[] = {rolled(g, sliceAxis(g, x, 0, rest, outer.shift, 1, range), inner, range),
+                     rolled(g, sliceAxis(g, x, 0, g.integer(0, range), rest, 1, range), inner, range)};
+    x = relabel(g, g.create<ConcatOp>(range, parts, {g.integerAttr("axis", 0)}), x.getType(), range);
+    rolls = rolls.drop_front(2);
+  }
+  return x;
+}
+
 Value selectIndex(IRGen &g, Value x, int64_t axis, Value index, SourceRange range) {
   Value slice = sliceAxis(g, x, axis, index, g.integer(1, range), 1, range);
   SmallVector<Value> sizes = sizesOf(g, slice, range);

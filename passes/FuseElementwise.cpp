@@ -68,6 +68,12 @@ bool keepsElementsOnce(Operation *op) {
   return isa<PermuteOp, SliceOp, ConcatOp, PadOp, DiagonalOp, PackOp, PartOp>(op);
 }
 
+/// A join of joins is a pass of copies, a group of its own, too.
+bool isJoinOfJoins(Operation *op) {
+  return isa<ConcatOp>(op) &&
+         llvm::any_of(op->getOperands(), [](Value part) { return part.getDefiningOp<ConcatOp>() != nullptr; });
+}
+
 struct Group {
   Operation *root;
   SetVector<Operation *> members; ///< the root and what joined it
@@ -108,6 +114,8 @@ private:
   /// Index maps are read in place by every consumer; only uses outside of groups need the stored tensor.
   bool joinAll(Operation *op) {
     if (isa<ConcatOp>(op) && llvm::all_of(op->getUsers(), isSliceOfJoins)) // two copies of whole pieces
+      return false;
+    if (isJoinOfJoins(op) && !llvm::all_of(op->getUsers(), [](Operation *user) { return isa<ConcatOp>(user); }))
       return false;
     SmallVector<size_t> targets;
     for (Operation *user : op->getUsers()) {

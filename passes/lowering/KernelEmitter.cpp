@@ -316,6 +316,8 @@ Element KernelEmitter::padAt(PadOp op, const Indices &indices) {
     index = k.CreateSub(indices[axis], i64(op.getLow()[axis]));
     inside = k.CreateAnd(inside, k.CreateICmpULT(index, size(op.getX(), axis)));
   }
+  if (op == decided && indices.back() == splitIndex)
+    return decidedValue ? elementAt(op.getX(), own) : elementAt(op.getValue(), {});
   return choose(
       inside, tensorTypeOf(op.getResult()).getDtype(), [&] { return elementAt(op.getX(), own); },
       [&] { return elementAt(op.getValue(), {}); });
@@ -341,6 +343,8 @@ Element KernelEmitter::computeElement(mlir::Value value, const Indices &indices)
     return loadInput(value, indices);
   mlir::Operation *def = value.getDefiningOp();
   const CodePlaces::Scope place(places, k, def->getLoc());
+  if (def == decided && !isa<PadOp>(def) && indices.back() == splitIndex)
+    return {k.getInt1(decidedValue)};
   if (def->hasTrait<OpTrait::Elementwise>()) {
     SmallVector<Element> args;
     for (mlir::Value operand : def->getOperands())

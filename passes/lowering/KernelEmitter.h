@@ -117,6 +117,12 @@ private:
   llvm::SmallVector<ConcatOp> joinsAtOwnIndex(int64_t &axis);
   void loopOverRow(llvm::Value *begin, llvm::Value *end, const Indices &outer,
                    llvm::function_ref<void(llvm::Value *)> body);
+  struct Decision;
+  mlir::Operation *decidedByRow();
+  Decision padDecision(PadOp pad, const Indices &outer);
+  Decision comparisonDecision(mlir::Operation *comparison, const Indices &outer);
+  void loopOverDecided(llvm::Value *begin, llvm::Value *end, const Indices &outer,
+                       llvm::function_ref<void(llvm::Value *)> body);
   Element padAt(PadOp op, const Indices &indices);
   llvm::Value *i64(int64_t n) { return k.getInt64(n); }
   /// Indices of an operand that broadcasts to a result.
@@ -143,12 +149,19 @@ private:
   bool isTinyRow(llvm::Value *size);
   void emitMap();
   bool emitJoin();
+  bool isJoinOfCopies(ConcatOp concat);
+  void emitCopies(llvm::Value *out, ConcatOp concat);
+  void copyParts(llvm::Value *out, mlir::ValueRange joined, int64_t axis);
   // TiledEmitter.cpp
   /// The buffer that holds an input's element, and its place there, or null.
   llvm::Value *transposedElement(mlir::Value value, const Indices &indices, llvm::Value *&offset);
   void fillTile(const Transposed &t, const Indices &start, llvm::Value *rows, llvm::Value *columns);
   bool findTransposed(int64_t rank);
   bool emitTiledMap();
+  bool emitShortSides();
+  llvm::Value *placeOf(const Indices &indices, llvm::ArrayRef<llvm::Value *> sizes);
+  void emitShortRowsOfResult(int64_t across);
+  void emitShortRowsOfInput(int64_t across);
   // ReductionEmitter.cpp
   void emitReduction(mlir::Operation *op);
   Element combine(mlir::Operation *op, Element a, Element b, DType dtype);
@@ -336,6 +349,8 @@ private:
   llvm::SmallPtrSet<mlir::Operation *, 4> splitConcats; ///< whose part is known in the current loop
   size_t splitPart = 0;
   llvm::Value *splitIndex = nullptr, *splitBegin = nullptr;
+  mlir::Operation *decided = nullptr; ///< what the current loop over a row knows at `splitIndex`
+  bool decidedValue = false;
   llvm::SmallVector<Transposed> transposed; ///< while a tile is computed
   Indices tileIndices;
   llvm::Value *tileRow = nullptr, *tileColumn = nullptr; ///< where it begins

@@ -382,59 +382,6 @@ Value *KernelEmitter::product(ArrayRef<Value *> values) {
   return out;
 }
 
-/// Joins that are read at the index of the result itself, all along one of its axes: that of the first.
-SmallVector<ConcatOp> KernelEmitter::joinsAtOwnIndex(int64_t &axis) {
-  SmallVector<ConcatOp> concats;
-  SmallPtrSet<void *, 16> seen; // `y = y + y` n times has 2^n paths
-  auto visit = [&](auto &self, mlir::Value value) -> void {
-    mlir::Operation *def = value.getDefiningOp();
-    if (!def || !seen.insert(value.getAsOpaquePointer()).second)
-      return;
-    if (auto concat = dyn_cast<ConcatOp>(def)) {
-      const int64_t missing = rootType.getRank() - tensorTypeOf(value).getRank();
-      const int64_t own = static_cast<int64_t>(concat.getAxis()) + missing;
-      if (concats.empty())
-        axis = own;
-      if (axis == own && tensorTypeOf(value).getDim(concat.getAxis()) == rootType.getDim(axis))
-        concats.push_back(concat);
-    } else if (def->hasTrait<OpTrait::Elementwise>())
-      for (mlir::Value operand : def->getOperands())
-        self(self, operand);
-  };
-  visit(visit, root);
-  return concats;
-}
-
-/// A loop over [begin, end) of the last axis at the given indices of the others. Where parts are joined along it, one
-/// loop for each; where they are joined along another axis, the loop of the part that has the row.
-void KernelEmitter::loopOverRow(Value *begin, Value *end, const Indices &outer, function_ref<void(Value *)> body) {
-  int64_t axis = 0;
-  SmallVector<ConcatOp> concats = joinsAtOwnIndex(axis);
-  auto partSizes = [](ConcatOp op) {
-    return map_to_vector(op.getParts(), [&](mlir::Value part) { return tensorTypeOf(part).getDims()[op.getAxis()]; });
-  };
-  if (concats.empty() || any_of(concats, [&](ConcatOp op) { return partSizes(op) != partSizes(concats[0]); }))
-    return loop(begin, end, body);
-  splitConcats.insert(concats.begin(), concats.end());
-  splitBegin = i64(0);
-  for (auto [part, value] : enumerate(concats[0].getParts())) {
-    Value *partEnd = k.CreateAdd(splitBegin, this->size(value, concats[0].getAxis()), "", true, true);
-    splitPart = part;
-    if (axis < static_cast<int64_t>(outer.size())) {
-      splitIndex = outer[axis];
-      Value *isHere = k.CreateAnd(k.CreateICmpSGE(splitIndex, splitBegin), k.CreateICmpSLT(splitIndex, partEnd));
-      loop(begin, k.CreateSelect(isHere, end, begin), body);
-    } else
-      loop(k.CreateBinaryIntrinsic(Intrinsic::smax, begin, splitBegin),
-           k.CreateBinaryIntrinsic(Intrinsic::smin, end, partEnd), [&](Value *j) {
-             splitIndex = j;
-             body(j);
-           });
-    splitBegin = partEnd;
-  }
-  splitConcats.clear();
-}
-
 Slot KernelEmitter::emit() {
   Slot result;
   mlir::Operation *def = root.getDefiningOp();

@@ -45,7 +45,7 @@ bool KernelEmitter::isTinyRow(Value *size) {
 /// One loop over rows (all axes but the last, or everything when flat), one over the last axis.
 void KernelEmitter::emitMap() {
   movesWords = onlyMoves(root);
-  if (emitTiledMap())
+  if (emitTiledMap() || emitShortSides())
     return;
   const auto [sizes, bytes] = beginMap();
   auto store = [&](Value *out, Value *at, const Indices &indices) {

@@ -161,4 +161,116 @@ bool KernelEmitter::emitTiledMap() {
   return true;
 }
 
+static constexpr int64_t shortSide = 8;
+
+/// Maps with a side too short for tiles, of the result's rows or of those of an operand that is read across them: the
+/// side is written without a loop, so that the others go along both.
+bool KernelEmitter::emitShortSides() {
+  const auto [sizes, bytes] = beginMap();
+  const auto rank = static_cast<int64_t>(sizes.size());
+  auto known = rootType.getStaticCount();
+  if (flat || rank < 2 || root.getDefiningOp<PackOp>() || (known && *known < 256))
+    return false;
+  auto isShort = [&](int64_t axis) {
+    return rootType.getDim(axis).isNumber() && rootType.getDim(axis).value() < shortSide;
+  };
+  SmallVector<Transposed> found = transposedOperands(root, rank);
+  const bool isLastShort = isShort(rank - 1);
+  for (const Transposed &t : found) {
+    const int64_t across = t.axes.back();
+    if (!isLastShort && isShort(across)) {
+      emitShortRowsOfInput(across);
+      return true;
+    }
+    if (isLastShort && across < rank - 2 && !isShort(across)) {
+      emitShortRowsOfResult(across);
+      return true;
+    }
+  }
+  return false;
+}
+
+/// The place of an element in the result.
+Value *KernelEmitter::placeOf(const Indices &indices, ArrayRef<Value *> sizes) {
+  Value *at = indices[0];
+  for (size_t axis = 1; axis < sizes.size(); ++axis)
+    at = k.CreateAdd(k.CreateMul(at, sizes[axis], "", true, true), indices[axis], "", true, true);
+  return at;
+}
+
+/// A loop over columns that writes all rows of the short axis.
+void KernelEmitter::emitShortRowsOfInput(int64_t across) {
+  const auto sizes = beginMap().sizes;
+  const auto rank = static_cast<int64_t>(sizes.size());
+  SmallVector<Value *> outerSizes;
+  for (int64_t axis = 0; axis < rank - 1; ++axis)
+    if (axis != across)
+      outerSizes.push_back(sizes[axis]);
+  const bool byColumns = outerSizes.empty();
+  Value *columns = sizes.back(), *range = byColumns
+                                              ? columns
+                                              : caller.CreateSelect(caller.CreateICmpEQ(columns, caller.getInt64(0)),
+                                                                    columns, product(outerSizes));
+  begin();
+  Value *out = capture(callerOut);
+  SmallVector<Value *> inner = captureAll(sizes), outer = captureAll(outerSizes);
+  auto column = [&](const Indices &others, Value *j) {
+    for (int64_t row = 0; row < rootType.getDim(across).value(); ++row) {
+      Indices indices = others;
+      indices.insert(indices.begin() + across, i64(row));
+      indices.push_back(j);
+      storeMapElement(root, out, placeOf(indices, inner), mapElement(root, indices));
+    }
+  };
+  if (byColumns)
+    loop(rangeBegin, rangeEnd, [&](Value *j) { column({}, j); });
+  else
+    loop(rangeBegin, rangeEnd, [&](Value *step) {
+      Indices others = decode(step, outer);
+      loop(i64(0), inner.back(), [&](Value *j) { column(others, j); });
+    });
+  finish(range, byColumns ? sizes[across] : caller.CreateMul(sizes[across], columns));
+}
+
+/// Blocks of the axis that the operand's rows go along and of the last but one, whose elements write whole rows.
+void KernelEmitter::emitShortRowsOfResult(int64_t across) {
+  constexpr int64_t height = 16, width = 32; // reads use what there is of a cache line
+  const auto sizes = beginMap().sizes;
+  const auto rank = static_cast<int64_t>(sizes.size());
+  auto blocks =
+      caller.CreateUDiv(caller.CreateAdd(sizes[across], caller.getInt64(height - 1)), caller.getInt64(height));
+  SmallVector<Value *> outerSizes;
+  for (int64_t axis = 0; axis < rank - 2; ++axis)
+    outerSizes.push_back(axis == across ? blocks : sizes[axis]);
+  Value *range = product(outerSizes);
+  begin();
+  Value *out = capture(callerOut);
+  SmallVector<Value *> inner = captureAll(sizes), outer = captureAll(outerSizes);
+  auto from = [&](Value *block, int64_t edge) { return k.CreateMul(block, i64(edge), "", true, true); };
+  auto to = [&](Value *first, int64_t edge, Value *size) {
+    return k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(first, i64(edge), "", true, true), size);
+  };
+  loop(rangeBegin, rangeEnd, [&](Value *step) {
+    const Indices start = decode(step, outer);
+    Value *firstRow = from(start[across], height), *lastRow = to(firstRow, height, inner[across]),
+          *side = inner[rank - 2];
+    Value *sideBlocks = k.CreateUDiv(k.CreateAdd(side, i64(width - 1)), i64(width));
+    loop(i64(0), sideBlocks, [&](Value *block) {
+      Value *first = from(block, width), *last = to(first, width, side);
+      loop(firstRow, lastRow, [&](Value *row) {
+        loop(first, last, [&](Value *column) {
+          Indices indices = start;
+          indices[across] = row;
+          indices.append({column, nullptr});
+          for (int64_t j = 0; j < rootType.getDim(rank - 1).value(); ++j) {
+            indices.back() = i64(j);
+            storeMapElement(root, out, placeOf(indices, inner), mapElement(root, indices));
+          }
+        });
+      });
+    });
+  });
+  finish(range, caller.CreateMul(caller.getInt64(height), caller.CreateMul(sizes[rank - 2], sizes.back())));
+}
+
 } // namespace toy
