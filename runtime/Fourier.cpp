@@ -4,11 +4,13 @@
 /// precision. There is one plan for a row, made for aligned rows (others pass through an aligned buffer): every row is
 /// transformed the same way, on whatever thread. Real rows of even length become complex ones of half the length; rows
 /// along other axes than the last are transposed some at a time. Complex rows of 2, 4, 8 or 16 points, and real ones of
-/// twice as many, are transformed without FFTW, some at a time (runtime/FourierKernels.h).
+/// twice as many, are transformed without FFTW, some at a time (runtime/FourierKernels.h); so are complex rows along
+/// other axes, and those with a prime factor that FFTW has no short code for (runtime/FourierLanes.h).
 #include "runtime/Library.h"
 
 #include "runtime/ArrayLoops.h"
 #include "runtime/Error.h"
+#include "runtime/FourierColumns.h"
 #include "runtime/FourierKernels.h"
 #include "runtime/Guard.h"
 #include "runtime/Parallel.h"
@@ -29,8 +31,6 @@
 
 namespace toy::rt {
 namespace {
-
-enum class Kind : uint8_t { Forward, Backward, RealForward, RealBackward };
 
 /// FFTW's functions in one precision.
 template <typename R> struct Fftw {
@@ -74,33 +74,11 @@ template <> const FourierKernels<double> &fourierKernels() {
   return chosen;
 }
 
-template <typename R> using C = std::complex<R>;
-
 /// How rows of one length are transformed.
 template <typename R> struct RowPlan {
   typename Fftw<R>::Plan plan = nullptr;
   std::vector<C<R>> factors; ///< of real rows of even length
 };
-
-/// exp(2 pi i k / n) for k below `count`, from products of two in long double: rounded once, by the same operations on
-/// every machine.
-std::vector<std::complex<long double>> roots(int64_t n, int64_t count) {
-  constexpr int64_t block = 256;
-  auto root = [n](int64_t k) {
-    long double angle = 2 * std::numbers::pi_v<long double> * static_cast<long double>(k) / static_cast<long double>(n);
-    return std::complex<long double>(std::cos(angle), std::sin(angle));
-  };
-  std::vector<std::complex<long double>> all(count);
-  for (int64_t k = 0; k < count; ++k) {
-    if (k < block || k % block == 0) {
-      all[k] = root(k);
-      continue;
-    }
-    auto a = all[k / block * block], b = all[k % block];
-    all[k] = {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
-  }
-  return all;
-}
 
 bool isHalved(Kind kind, int64_t points) { return kind >= Kind::RealForward && points % 2 == 0; }
 
@@ -118,14 +96,6 @@ template <typename R> typename Fftw<R>::Plan makePlan(Kind kind, int64_t points)
   if (kind == Kind::RealForward)
     return f.planReal(1, &axis, 0, nullptr, reinterpret_cast<R *>(in), y, FFTW_ESTIMATE);
   return f.planInverse(1, &axis, 0, nullptr, x, reinterpret_cast<R *>(out), FFTW_ESTIMATE);
-}
-
-/// Of real rows of even length: -i/2 conj(w) forwards, i w backwards.
-template <typename R> std::vector<C<R>> factorsOf(Kind kind, int64_t points) {
-  std::vector<C<R>> factors;
-  for (auto w : roots(points, points / 4 + 1))
-    factors.push_back(kind == Kind::RealForward ? C<R>(-w.imag() / 2, -w.real() / 2) : C<R>(-w.imag(), w.real()));
-  return factors;
 }
 
 /// Plans are kept.
@@ -153,6 +123,23 @@ public:
   RowTransform(Kind kind, int64_t points, int64_t own, R scale)
       : kind(kind), points(points), half(points / 2), own(own), scale(scale), plan(planFor<R>(kind, points)) {}
 
+  /// A row as the complex one that is transformed.
+  void prepare(const void *from, C<R> *z) {
+    if (kind == Kind::RealBackward)
+      return foldInto(static_cast<const C<R> *>(from), z);
+    if (kind == Kind::RealForward)
+      return fill(static_cast<const R *>(from), points, reinterpret_cast<R *>(z));
+    fill(static_cast<const C<R> *>(from), points, z);
+  }
+  /// What it becomes.
+  void conclude(C<R> *z, void *to) {
+    if (kind == Kind::RealForward)
+      unfold(z, static_cast<C<R> *>(to));
+    else if (kind == Kind::RealBackward)
+      std::copy_n(reinterpret_cast<const R *>(z), points, static_cast<R *>(to));
+    else
+      finish(z, static_cast<C<R> *>(to), points);
+  }
   void run(const void *from, void *to) {
     switch (kind) {
     case Kind::RealForward:
@@ -180,8 +167,11 @@ private:
   }
   template <typename T> T *copied(const T *from, int64_t wanted) {
     T *to = reinterpret_cast<T *>(in());
-    std::fill(std::copy_n(from, std::min(own, wanted), to), to + wanted, T(0));
+    fill(from, wanted, to);
     return to;
+  }
+  template <typename T> void fill(const T *from, int64_t wanted, T *to) const {
+    std::fill(std::copy_n(from, std::min(own, wanted), to), to + wanted, T(0));
   }
   void execute(C<R> *from, C<R> *to) const {
     using Complex = typename Fftw<R>::Complex;
@@ -203,6 +193,9 @@ private:
     }
     C<R> *z = out(); // even elements are real parts, odd ones imaginary parts
     execute(reinterpret_cast<C<R> *>(readable(from, points)), z);
+    unfold(z, to);
+  }
+  void unfold(C<R> *z, C<R> *to) const {
     kernels.fold(reinterpret_cast<R *>(z), reinterpret_cast<const R *>(plan.factors.data()), reinterpret_cast<R *>(to),
                  half, R(0.5), scale);
     to[0] = scale * (z[0].real() + z[0].imag());
@@ -216,18 +209,22 @@ private:
       f.executeInverse(plan.plan, reinterpret_cast<typename Fftw<R>::Complex *>(copied(from, half + 1)), target);
       return finish(target, to, points);
     }
-    const C<R> *x = own > half ? from : copied(from, half + 1);
-    C<R> *z = x == from ? in() : out();
-    kernels.fold(reinterpret_cast<const R *>(x), reinterpret_cast<const R *>(plan.factors.data()),
-                 reinterpret_cast<R *>(z), half, R(1), scale);
-    z[0] = {scale * (x[0].real() + x[half].real()), scale * (x[0].real() - x[half].real())};
-    if (half % 2 == 0)
-      z[half / 2] = R(2) * scale * std::conj(x[half / 2]);
+    C<R> *z = own > half ? in() : out();
+    foldInto(from, z);
     bool direct = aligned(to);
     C<R> *target = direct ? reinterpret_cast<C<R> *>(to) : z == in() ? out() : in();
     execute(z, target);
     if (!direct)
       std::copy_n(reinterpret_cast<R *>(target), points, to);
+  }
+  void foldInto(const C<R> *x, C<R> *z) {
+    if (own <= half)
+      x = copied(x, half + 1);
+    kernels.fold(reinterpret_cast<const R *>(x), reinterpret_cast<const R *>(plan.factors.data()),
+                 reinterpret_cast<R *>(z), half, R(1), scale);
+    z[0] = {scale * (x[0].real() + x[half].real()), scale * (x[0].real() - x[half].real())};
+    if (half % 2 == 0)
+      z[half / 2] = R(2) * scale * std::conj(x[half / 2]);
   }
 
   const Fftw<R> &f = Fftw<R>::get();
@@ -239,25 +236,19 @@ private:
   const RowPlan<R> &plan;
 };
 
-/// `outer` blocks of rows of `own` elements, which become `to`; `inner` rows beside one another.
-struct Job {
-  Kind kind;
-  int64_t points, outer, inner, own, to;
-  double scale;
-  const char *in;
-  char *out;
-  int inWidth, outWidth; ///< bytes of an element
-
-  /// Rows that are transposed together: some cache lines, and what stays in the caches.
-  int64_t together() const { return inner == 1 ? 1 : std::clamp<int64_t>((1 << 14) / points, 8, 32); }
-  int64_t steps() const { return (inner + together() - 1) / together(); }
-};
-
-void transpose(int width, const void *from, int64_t fromStride, void *to, int64_t toStride, int64_t rows,
-               int64_t columns) {
-  static const TransposeKernels kernels = TOY_KERNELS_OF_MACHINE(transposeKernels);
-  auto f = width == 4 ? kernels.of4 : width == 8 ? kernels.of8 : kernels.of16;
-  f(from, fromStride, to, toStride, rows, columns);
+/// Whole rows, as many at once as lanes have.
+template <typename R> void transformInLanes(const Job &job, RowTransform<R> &rows, int64_t begin, int64_t end) {
+  const int64_t points = job.complexPoints();
+  Scratch<C<R>> all(points * laneRows<R>);
+  RowsInLanes<R> lanes(job.kind == Kind::Backward || job.kind == Kind::RealBackward, points);
+  for (int64_t row = begin; row < end; row += laneRows<R>) {
+    const int64_t some = std::min(laneRows<R>, end - row);
+    for (int64_t i = 0; i < some; ++i)
+      rows.prepare(job.in + (row + i) * job.own * job.inWidth, all.data() + i * points);
+    lanes.transform(all.data(), some);
+    for (int64_t i = 0; i < some; ++i)
+      rows.conclude(all.data() + i * points, job.out + (row + i) * job.to * job.outWidth);
+  }
 }
 
 template <typename R> void transformSome(void *opaque, int64_t begin, int64_t end) {
@@ -266,6 +257,9 @@ template <typename R> void transformSome(void *opaque, int64_t begin, int64_t en
   int64_t wanted = job.kind == Kind::RealBackward ? job.points / 2 + 1 : job.points,
           own = job.inner == 1 ? job.own : std::min(job.own, wanted), width = job.together();
   RowTransform<R> rows(job.kind, job.points, own, static_cast<R>(job.scale));
+  if (job.inner == 1 && (job.kind <= Kind::Backward || isHalved(job.kind, job.points)) &&
+      needsLanes(job.complexPoints()))
+    return transformInLanes<R>(job, rows, begin, end);
   if (job.inner == 1) {
     for (int64_t i = begin; i < end; ++i)
       rows.run(job.in + i * job.own * job.inWidth, job.out + i * job.to * job.outWidth);
@@ -360,6 +354,17 @@ template <Kind kind> std::vector<TensorRef> run(LibraryArguments arguments, Libr
   if (kind <= Kind::Backward ? isShortRow(points) : isShortRealRow(points)) {
     parallelFor(view.outer * view.inner, grain / points,
                 realOf(dtype) == DType::F32 ? transformShort<float> : transformShort<double>, &job);
+    poll();
+    return {out};
+  }
+  const bool isReal = kind >= Kind::RealForward;
+  if (job.inner > 1 && (!isReal || points % 2 == 0) && fitsLanes(job.complexPoints())) {
+    const bool isSingle = realOf(dtype) == DType::F32;
+    auto work = isReal     ? isSingle ? transformRealColumns<float> : transformRealColumns<double>
+                : isSingle ? transformColumns<float>
+                           : transformColumns<double>;
+    parallelFor(view.outer * (isSingle ? job.laneSteps<float>() : job.laneSteps<double>()),
+                std::max<int64_t>(1, grain / points / laneRows<float>), work, &job);
     poll();
     return {out};
   }
