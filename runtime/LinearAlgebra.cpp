@@ -235,6 +235,17 @@ template <bool hasQ> std::vector<TensorRef> qr(LibraryArguments arguments, Libra
   int64_t m = a.m, n = a.n, k = std::min(m, n);
   TensorRef q = a.make(arguments[0]->dtype, {hasQ ? m : 0, k}), r = a.make(arguments[0]->dtype, {k, n});
   dispatch(q->dtype, [&]<typename T>(T) {
+    if (k > 0 && std::max(m, n) <= SmallMatrices::largest) {
+      constexpr int64_t piece = 1024;
+      for (int64_t i = 0; i < a.count; i += piece, poll())
+        smallMatrices<T>().orthogonal({.order = m,
+                                       .count = std::min(piece, a.count - i),
+                                       .a = arguments[0]->as<T>() + i * m * n,
+                                       .out = hasQ ? q->as<T>() + i * m * k : nullptr,
+                                       .columns = n,
+                                       .second = r->as<T>() + i * k * n});
+      return;
+    }
     std::vector<T> columns(m * n), tau(k);
     for (int64_t i = 0; i < a.count && k; ++i) {
       transpose(arguments[0]->as<T>() + i * m * n, columns.data(), m, n);

@@ -110,11 +110,18 @@ template <typename T> struct RealLanes {
 
   static RealLanes of(T x) { return {Vector(x)}; }
   RealLanes operator-() const { return {-re}; }
+  RealLanes operator+(RealLanes y) const { return {re + y.re}; }
   RealLanes operator-(RealLanes y) const { return {re - y.re}; }
   RealLanes operator*(RealLanes y) const { return {re * y.re}; }
   RealLanes operator/(RealLanes y) const { return {re / y.re}; }
   Vector size() const { return __builtin_elementwise_abs(re); }
   RealLanes conjugate() const { return *this; }
+  RealLanes scaled(Vector factor) const { return {re * factor}; }
+  RealLanes dividedBy(Vector divisor) const { return {re / divisor}; }
+  Vector largestPart() const { return size(); }
+  Vector square() const { return re * re; }
+  Mask isZero() const { return re == 0; }
+  Mask isReal() const { return Vector(T(0)) == Vector(T(0)); }
   static RealLanes choose(Mask c, RealLanes x, RealLanes y) { return {c ? x.re : y.re}; }
   T *part(int) { return reinterpret_cast<T *>(&re); }
 };
@@ -127,6 +134,7 @@ template <typename T> struct ComplexLanes {
 
   static ComplexLanes of(T x) { return {Vector(x), Vector(T(0))}; }
   ComplexLanes operator-() const { return {-re, -im}; }
+  ComplexLanes operator+(ComplexLanes y) const { return {re + y.re, im + y.im}; }
   ComplexLanes operator-(ComplexLanes y) const { return {re - y.re, im - y.im}; }
   ComplexLanes operator*(ComplexLanes y) const { return {re * y.re - im * y.im, re * y.im + im * y.re}; }
   /// By the larger part of the divisor first, so that no square leaves the range.
@@ -138,6 +146,14 @@ template <typename T> struct ComplexLanes {
   /// As LAPACK compares pivots.
   Vector size() const { return __builtin_elementwise_abs(re) + __builtin_elementwise_abs(im); }
   ComplexLanes conjugate() const { return {re, -im}; }
+  ComplexLanes scaled(Vector factor) const { return {re * factor, im * factor}; }
+  ComplexLanes dividedBy(Vector divisor) const { return {re / divisor, im / divisor}; }
+  Vector largestPart() const {
+    return __builtin_elementwise_max(__builtin_elementwise_abs(re), __builtin_elementwise_abs(im));
+  }
+  Vector square() const { return re * re + im * im; }
+  Mask isZero() const { return (re == 0) & (im == 0); }
+  Mask isReal() const { return im == 0; }
   static ComplexLanes choose(Mask c, ComplexLanes x, ComplexLanes y) { return {c ? x.re : y.re, c ? x.im : y.im}; }
   T *part(int p) { return reinterpret_cast<T *>(p ? &im : &re); }
 };
@@ -336,15 +352,108 @@ template <typename L, int known> int64_t choleskyFactors(const SmallMatrices &x)
   });
 }
 
+/// A power of 2 near a size, for which neither it nor its reciprocal leaves the range; infinity and NaN stay.
+template <typename V> V nearPower(V size) {
+  V power;
+  if constexpr (sizeof(size[0]) == 4) {
+    using Bits = uint32_t __attribute__((ext_vector_type(sizeof(V) / 4)));
+    Bits bits = __builtin_bit_cast(Bits, size) & 0x7f800000u;
+    power = __builtin_bit_cast(V, bits);
+    power = __builtin_elementwise_max(power, V(0x1p-126f));
+    power = ((power > 0x1p126f) & (power <= 0x1p127f)) ? V(0x1p126f) : power;
+  } else {
+    using Bits = uint64_t __attribute__((ext_vector_type(sizeof(V) / 8)));
+    Bits bits = __builtin_bit_cast(Bits, size) & 0x7ff0000000000000u;
+    power = __builtin_bit_cast(V, bits);
+    power = __builtin_elementwise_max(power, V(0x1p-1022));
+    power = ((power > 0x1p1022) & (power <= 0x1p1023)) ? V(0x1p1022) : power;
+  }
+  return power;
+}
+
+/// Householder's reflection I - tau v v^H, v[0] = 1, whose adjoint makes a column with `step` between its elements a
+/// multiple of the first unit vector, which is left there over the rest of v. Returns tau.
+template <typename L> L reflection(L *column, int64_t step, int64_t rows) {
+  using V = typename L::Vector;
+  const L alpha = column[0];
+  V size = alpha.largestPart();
+  typename L::Mask isPlain = alpha.isReal();
+  for (int64_t i = 1; i < rows; ++i) {
+    size = __builtin_elementwise_max(size, column[i * step].largestPart());
+    isPlain &= column[i * step].isZero();
+  }
+  const V scale = nearPower(size), inverse = 1 / scale;
+  V sum = V(0);
+  for (int64_t i = 0; i < rows; ++i)
+    sum += column[i * step].scaled(inverse).square();
+  V norm = __builtin_elementwise_sqrt(sum) * scale;
+  norm = __builtin_elementwise_copysign(norm, -alpha.re);
+  L first = L::of(0);
+  first.re = norm;
+  const L tau = L::choose(isPlain, L::of(0), (first - alpha).dividedBy(norm));
+  const L divisor = L::choose(isPlain, L::of(1), alpha - first);
+  for (int64_t i = 1; i < rows; ++i)
+    column[i * step] = column[i * step] / divisor;
+  column[0] = L::choose(isPlain, alpha, first);
+  return tau;
+}
+/// (I - tau v v^H) x of columns [0, columns) of x.
+template <typename L>
+void reflect(L tau, const L *v, int64_t step, int64_t rows, L *x, int64_t pitch, int64_t columns) {
+  for (int64_t j = 0; j < columns; ++j) {
+    L sum = x[j];
+    for (int64_t i = 1; i < rows; ++i)
+      sum = sum + v[i * step].conjugate() * x[i * pitch + j];
+    sum = tau * sum;
+    x[j] = x[j] - sum;
+    for (int64_t i = 1; i < rows; ++i)
+      x[i * pitch + j] = x[i * pitch + j] - v[i * step] * sum;
+  }
+}
+
+template <typename L, int known> int64_t orthogonalFactors(const SmallMatrices &x) {
+  const int64_t m = known ? known : x.order, n = known ? known : x.columns, k = m < n ? m : n;
+  const auto *from = static_cast<const typename L::Part *>(x.a);
+  auto *q = static_cast<typename L::Part *>(x.out), *r = static_cast<typename L::Part *>(x.second);
+  return firstFailure<L>(x, [&](int64_t first, int64_t here) -> int64_t {
+    constexpr int order = known ? known : largest;
+    L a[order * order], result[order * order], taus[order];
+    load(a, from + first * m * n * L::parts, m * n, here);
+    for (int64_t j = 0; j < k; ++j) {
+      L *column = a + j * n + j;
+      taus[j] = reflection(column, n, m - j);
+      reflect(taus[j].conjugate(), column, n, m - j, column + 1, n, n - j - 1);
+    }
+    for (int64_t i = 0; i < k; ++i)
+      for (int64_t j = 0; j < n; ++j)
+        result[i * n + j] = j < i ? L::of(0) : a[i * n + j];
+    store(r + first * k * n * L::parts, result, k * n, here);
+    if (!q)
+      return -1;
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t j = 0; j < k; ++j)
+        result[i * k + j] = L::of(i == j);
+    for (int64_t j = k; j-- > 0;)
+      reflect(taus[j], a + j * n + j, n, m - j, result + j * k + j, k, k - j);
+    store(q + first * m * k * L::parts, result, m * k, here);
+    return -1;
+  });
+}
+
 template <auto two, auto three, auto four, auto any> auto ofOrder(const SmallMatrices &x) {
   return x.order == 2 ? two(x) : x.order == 3 ? three(x) : x.order == 4 ? four(x) : any(x);
 }
+template <auto two, auto three, auto four, auto any> auto ofSizes(const SmallMatrices &x) {
+  return x.order == x.columns ? ofOrder<two, three, four, any>(x) : any(x);
+}
 template <typename T, template <typename, int> typename Row, typename L>
 constexpr SmallMatrixKernels kernels{
-    products<T, Row>, ofOrder<determinants<L, 2>, determinants<L, 3>, determinants<L, 4>, determinants<L, 0>>,
+    products<T, Row>,
+    ofOrder<determinants<L, 2>, determinants<L, 3>, determinants<L, 4>, determinants<L, 0>>,
     ofOrder<inverses<L, 2>, inverses<L, 3>, inverses<L, 4>, inverses<L, 0>>,
     ofOrder<solutions<L, 2>, solutions<L, 3>, solutions<L, 4>, solutions<L, 0>>,
-    ofOrder<choleskyFactors<L, 2>, choleskyFactors<L, 3>, choleskyFactors<L, 4>, choleskyFactors<L, 0>>};
+    ofOrder<choleskyFactors<L, 2>, choleskyFactors<L, 3>, choleskyFactors<L, 4>, choleskyFactors<L, 0>>,
+    ofSizes<orthogonalFactors<L, 2>, orthogonalFactors<L, 3>, orthogonalFactors<L, 4>, orthogonalFactors<L, 0>>};
 
 } // namespace
 

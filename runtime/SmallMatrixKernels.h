@@ -31,6 +31,7 @@ struct SmallMatrices {
   void *out = nullptr;
   const void *b = nullptr; ///< right sides, `columns` of each matrix
   int64_t columns = 0;
+  void *second = nullptr; ///< another result
 };
 
 struct SmallMatrixKernels {
@@ -41,6 +42,9 @@ struct SmallMatrixKernels {
   int64_t (*inverse)(const SmallMatrices &x);
   int64_t (*solve)(const SmallMatrices &x);
   int64_t (*cholesky)(const SmallMatrices &x);
+  /// Of `order` times `columns`: the first columns of Q to `out`, where there is one, R to `second`; signs are
+  /// LAPACK's. Never fails.
+  int64_t (*orthogonal)(const SmallMatrices &x);
 };
 /// One for each floating dtype.
 struct SmallMatrixTable {
