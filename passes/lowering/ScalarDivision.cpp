@@ -5,7 +5,9 @@
 #include "passes/lowering/ScalarEmitter.h"
 #include "runtime/ElementFunctions.h"
 
+#include "llvm/ADT/APInt.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
 
@@ -108,6 +110,20 @@ static Value *quotientInLanes(IRBuilder<> &b, Value *x, Value *y, DType dtype) {
   return b.CreateFPToSI(b.CreateUnaryIntrinsic(Intrinsic::floor, ratio), x->getType());
 }
 
+/// By a positive number that is known, rounded down: of a negative number's complement, which has 63 bits, the
+/// complement. A product by 2^(63 + l) / divisor, rounded up, is exact for those (Granlund and Montgomery, 1994).
+static Value *quotientByKnown(IRBuilder<> &b, Value *x, uint64_t divisor) {
+  if (isPowerOf2_64(divisor))
+    return b.CreateAShr(x, Log2_64(divisor));
+  const unsigned shift = 63 + Log2_64_Ceil(divisor);
+  const APInt factor =
+      APIntOps::RoundingUDiv(APInt::getOneBitSet(128, shift), APInt(128, divisor), APInt::Rounding::UP);
+  Value *sign = b.CreateAShr(x, 63), *size = b.CreateXor(x, sign);
+  Value *product =
+      b.CreateMul(b.CreateZExt(size, b.getInt128Ty()), ConstantInt::get(b.getContext(), factor), "", true, false);
+  return b.CreateXor(b.CreateTrunc(b.CreateLShr(product, shift), x->getType()), sign);
+}
+
 /// Quotients are rounded down, remainders have the sign of the divisor; 0 as a divisor fails, and by -1 the most
 /// negative number wraps.
 Value *ScalarEmitter::integerDivision(bool isModulo, Value *x, Value *y, DType dtype) {
@@ -130,6 +146,10 @@ Value *ScalarEmitter::integerDivision(bool isModulo, Value *x, Value *y, DType d
           beforeFailure();
         fail("toy_rt_division_by_zero", {});
       });
+  }
+  if (known && dtype == DType::I64 && known->getSExtValue() > 0) {
+    Value *quotient = quotientByKnown(b, x, known->getZExtValue());
+    return isModulo ? b.CreateSub(x, b.CreateMul(quotient, y)) : quotient;
   }
   const bool inLanes = failLater && !known;
   if (dtype == DType::U8) {
