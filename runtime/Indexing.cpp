@@ -34,15 +34,29 @@ template <typename F> auto withPositions(const Tensor &index, F f) {
   }
 }
 
+const PositionKernels &positionKernels() {
+  static const PositionKernels kernels = TOY_KERNELS_OF_MACHINE(positionKernels);
+  return kernels;
+}
 template <typename P>
 bool addPositions(const P *from, int64_t step, int64_t n, int64_t size, int64_t scale, int64_t *rows) {
-  static const PositionKernels kernels = TOY_KERNELS_OF_MACHINE(positionKernels);
+  const PositionKernels &kernels = positionKernels();
   if constexpr (std::is_same_v<P, uint8_t>)
     return kernels.ofU8(from, step, n, size, scale, rows);
   else if constexpr (std::is_same_v<P, int32_t>)
     return kernels.ofI32(from, step, n, size, scale, rows);
   else
     return kernels.ofI64(from, step, n, size, scale, rows);
+}
+
+template <typename P> bool areInside(const P *positions, int64_t n, int64_t size) {
+  const PositionKernels &kernels = positionKernels();
+  if constexpr (std::is_same_v<P, uint8_t>)
+    return kernels.insideU8(positions, n, size);
+  else if constexpr (std::is_same_v<P, int32_t>)
+    return kernels.insideI32(positions, n, size);
+  else
+    return kernels.insideI64(positions, n, size);
 }
 
 /// What a `take` reads or a `takeStore` writes: for each combination of positions a run of `inner` elements.
@@ -242,7 +256,7 @@ public:
   }
   /// Offsets in x, from the one returned on, of `n` elements of a line from element j on.
   int64_t offsets(int64_t number, int64_t j, int64_t n, int64_t *to, bool &inside) const {
-    int64_t base = offsetOf(number, index.shape().first(index.rank - 1), strides);
+    int64_t base = lineOffset(number);
     inside &= withPositions(
         index, [&](auto *positions) { return addPositions(positions + number * line + j, 1, n, size, 0, to); });
     if (step > 1)
@@ -254,30 +268,11 @@ public:
   int64_t linesOfPiece() const {
     return std::max<int64_t>(1, (width < blockSize ? grain << 5 : grain) / std::max<int64_t>(line, 1));
   }
-  /// The elements at the positions of some lines; false if one is outside. Each is checked when it is used, which costs
-  /// less than a list of offsets: the processor reads ahead over many elements.
+  /// The elements at the positions of some lines; false if one is outside.
   template <typename E> bool take(int64_t begin, int64_t end, const E *x, E *out) const {
-    return step == 1 && strides.back() == 0 ? take<true>(begin, end, x, out) : take<false>(begin, end, x, out);
-  }
-  template <bool isLast, typename E> bool take(int64_t begin, int64_t end, const E *x, E *out) const {
     return withPositions(index, [&](auto *positions) {
-      Watch watch;
-      const int64_t next = strides.back();
-      for (int64_t j = 0; j < line; j += width)
-        for (int64_t number = begin; number < end; ++number) {
-          const int64_t n = std::min(width, line - j), first = number * line + j;
-          watch(n);
-          const E *from = x + offsetOf(number, index.shape().first(index.rank - 1), strides) + j * next;
-#pragma clang loop unroll_count(4)
-          for (int64_t i = 0; i < n; ++i) {
-            int64_t at = positions[first + i];
-            at += (at >> 63) & size;
-            if (static_cast<uint64_t>(at) >= static_cast<uint64_t>(size))
-              return false;
-            out[first + i] = isLast ? from[at] : from[at * step + i * next];
-          }
-        }
-      return true;
+      return step == 1 && strides.back() == 0 ? take<true>(begin, end, positions, x, out)
+                                              : take<false>(begin, end, positions, x, out);
     });
   }
   void failOutside() const {
@@ -306,6 +301,46 @@ public:
   }
 
 private:
+  /// Where the line begins.
+  int64_t lineOffset(int64_t number) const {
+    return index.rank == 2 ? number * strides[0] : offsetOf(number, index.shape().first(index.rank - 1), strides);
+  }
+  template <bool isLast, typename P, typename E>
+  bool take(int64_t begin, int64_t end, const P *positions, const E *x, E *out) const {
+    const int64_t width = std::min(this->width, blockSize), next = strides.back();
+    Watch watch;
+    for (int64_t j = 0; j < line; j += width)
+      for (int64_t number = begin; number < end; ++number) {
+        const int64_t n = std::min(width, line - j), first = number * line + j;
+        watch(n);
+        const E *from = x + lineOffset(number) + j * next;
+        if (!takeSome<isLast>(positions + first, n, from, out + first))
+          return false;
+      }
+    return true;
+  }
+  /// Positions that all are inside, as they mostly are, need no check of their own.
+  template <bool isLast, typename P, typename E>
+  bool takeSome(const P *positions, int64_t n, const E *from, E *to) const {
+    const int64_t next = strides.back();
+    auto element = [&](int64_t i, int64_t at) { return isLast ? from[at] : from[at * step + i * next]; };
+    constexpr int64_t few = 48; // for which the call costs more
+    if (n >= few && areInside(positions, n, size)) {
+#pragma clang loop unroll_count(4)
+      for (int64_t i = 0; i < n; ++i)
+        to[i] = element(i, positions[i]);
+      return true;
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      int64_t at = positions[i];
+      at += (at >> 63) & size;
+      if (static_cast<uint64_t>(at) >= static_cast<uint64_t>(size))
+        return false;
+      to[i] = element(i, at);
+    }
+    return true;
+  }
+
   const Tensor &index;
   /// Positions along another axis than the last jump from row to row: as many columns go together as stay in the cache.
   static constexpr int64_t nearCache = 1 << 18;

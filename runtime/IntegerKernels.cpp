@@ -89,12 +89,24 @@ bool addPositions(const P *__restrict from, int64_t step, int64_t n, int64_t siz
   return outside >= 0;
 }
 
+template <typename P> bool areInside(const P *positions, int64_t n, int64_t size) {
+  uint64_t outside = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const auto at = static_cast<uint64_t>(int64_t(positions[i]));
+    outside |= at | (static_cast<uint64_t>(size) - 1 - at);
+  }
+  return static_cast<int64_t>(outside) >= 0;
+}
+
 template <typename T> constexpr IntegerKernels<T> kernels{2 * lanes<T>, product<T>};
 
 } // namespace
 
 namespace TOY_ISA {
-PositionKernels positionKernels() { return {addPositions<uint8_t>, addPositions<int32_t>, addPositions<int64_t>}; }
+PositionKernels positionKernels() {
+  return {addPositions<uint8_t>, addPositions<int32_t>, addPositions<int64_t>,
+          areInside<uint8_t>,    areInside<int32_t>,    areInside<int64_t>};
+}
 IntegerKernels<uint8_t> integerKernelsU8() { return kernels<uint8_t>; }
 IntegerKernels<uint32_t> integerKernelsI32() { return kernels<uint32_t>; }
 IntegerKernels<uint64_t> integerKernelsI64() { return kernels<uint64_t>; }

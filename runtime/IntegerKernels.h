@@ -28,10 +28,15 @@ template <typename T> struct IntegerKernels {
 /// those that are negative count from the end of `size`. Whether all are inside.
 template <typename P>
 using AddPositions = bool (*)(const P *from, int64_t step, int64_t n, int64_t size, int64_t scale, int64_t *rows);
+/// Whether n positions are inside of `size`, none counted from the end.
+template <typename P> using AreInside = bool (*)(const P *positions, int64_t n, int64_t size);
 struct PositionKernels {
   AddPositions<uint8_t> ofU8;
   AddPositions<int32_t> ofI32;
   AddPositions<int64_t> ofI64;
+  AreInside<uint8_t> insideU8;
+  AreInside<int32_t> insideI32;
+  AreInside<int64_t> insideI64;
 };
 TOY_KERNELS_FOR_ISA(PositionKernels, positionKernels)
 TOY_KERNELS_FOR_ISA(IntegerKernels<uint8_t>, integerKernelsU8)
