@@ -142,9 +142,24 @@ Value rolled(IRGen &g, Value x, ArrayRef<Roll> rolls, SourceRange range) {
       continue;
     }
     const Roll &outer = rolls[0], &inner = rolls[1];
-    Value size = sizeOf(g, x, 0, range), rest = arith<SubOp>(g, size, outer.shift, range);
-    Value parts[] = {rolled(g, sliceAxis(g, x, 0, rest, outer.shift, 1, range), inner, range),
-                     rolled(g, sliceAxis(g, x, 0, g.integer(0, range), rest, 1, range), inner, range)};
+    auto restOf = [&](const Roll &roll) { return arith<SubOp>(g, sizeOf(g, x, roll.axis, range), roll.shift, range); };
+    // Parts are slices of x itself, along both axes.
+    auto part = [&](Value start, Value count) {
+      auto slice = [&](Value innerStart, Value innerCount) -> Value {
+        SmallVector<Value> operands = {x}, counts = sizesOf(g, x, range);
+        operands.append(tensorTypeOf(x).getRank(), g.integer(0, range));
+        operands[1] = start;
+        operands[1 + inner.axis] = innerStart;
+        counts[0] = count;
+        counts[inner.axis] = innerCount;
+        llvm::append_range(operands, counts);
+        const SmallVector<int64_t> steps(tensorTypeOf(x).getRank(), 1);
+        return g.create<SliceOp>(range, operands, {g.integersAttr("steps", steps)});
+      };
+      Value rest = restOf(inner), both[] = {slice(rest, inner.shift), slice(g.integer(0, range), rest)};
+      return Value(g.create<ConcatOp>(range, both, {g.integerAttr("axis", inner.axis)}));
+    };
+    Value rest = restOf(outer), parts[] = {part(rest, outer.shift), part(g.integer(0, range), rest)};
     x = relabel(g, g.create<ConcatOp>(range, parts, {g.integerAttr("axis", 0)}), x.getType(), range);
     rolls = rolls.drop_front(2);
   }

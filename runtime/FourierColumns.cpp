@@ -152,7 +152,9 @@ template <typename R> void transformColumns(void *opaque, int64_t begin, int64_t
   const int64_t points = job.points, own = std::min(job.own, points);
   const bool isBackward = job.kind == Kind::Backward;
   const LanePlan<R> &plan = lanePlanFor<R>(isBackward, points);
-  Scratch<C<R>> work(2 * points * laneRows<R>), all(own < points || job.inner % laneRows<R> ? points * laneRows<R> : 0);
+  // Rows some pages apart push one another out of the cache while they are read.
+  const bool isGathered = own < points || job.inner * static_cast<int64_t>(sizeof(C<R>)) % 4096 == 0;
+  Scratch<C<R>> work(2 * points * laneRows<R>), all(isGathered || job.inner % laneRows<R> ? points * laneRows<R> : 0);
   for (int64_t step = begin; step < end; ++step) {
     const int64_t block = step / job.laneSteps<R>(), first = step % job.laneSteps<R>() * laneRows<R>,
                   some = std::min(laneRows<R>, job.inner - first);
@@ -161,7 +163,7 @@ template <typename R> void transformColumns(void *opaque, int64_t begin, int64_t
     LaneRows<R> rows{reinterpret_cast<const R *>(from),  2 * job.inner,
                      reinterpret_cast<R *>(to),          2 * job.inner,
                      reinterpret_cast<R *>(work.data()), static_cast<R>(job.scale)};
-    if (some < laneRows<R> || own < points) { // the rest are zeros
+    if (some < laneRows<R> || isGathered) {
       gatherColumns<C<R>>(from, job.inner, own, some, all.data(), laneRows<R>, points);
       rows.in = reinterpret_cast<const R *>(all.data());
       rows.inPitch = 2 * laneRows<R>;

@@ -30,7 +30,7 @@ REASONS = [
     ("null_space", ".*", "large", "the whole SVD of Debian's LAPACK by OpenBLAS 0.3.21; the peer's is newer"),
     ("nanmin|nanmax|isclose|array_equal", ".*", "10.*", "bound by memory: within what runs differ"),
     ("interp|searchsorted|digitize", ".*", ".*", "a pass over all points for each step of the search"),
-    ("stft", ".*", ".*", "frames are gathered by a list of positions; the peer's are a view"),
+    ("stft", ".*", ".*", "the result is transposed in memory; the peer's is a view"),
     ("istft|scatter_add", ".*", ".*", "presumed: written in the language, as gathers and sums by position"),
     ("histogram", ".*", ".*", "bins are computed and compared with their edges in several passes"),
     ("randn", "f32", ".*", "computed in f64, so that the tail is as long as f64's; the peer draws from 24 bits"),
