@@ -19,11 +19,16 @@ using namespace llvm;
 
 namespace toy {
 
-/// Loops with several ways out are unrolled like others: a check of an index leaves its loop in the cold.
-static void unrollLoopsWithChecks() {
+/// What LLVM does by default otherwise. Loops with several ways out are unrolled like others: a check of an index
+/// leaves its loop in the cold. What is asked of all blocks, or of all stores of one, is asked of fewer of them:
+/// functions of hundreds of loops, and blocks of thousands of stores, take as long as they are.
+static void setLimits() {
   auto &options = cl::getRegisteredOptions();
-  if (auto it = options.find("unroll-runtime-multi-exit"); it != options.end())
-    it->second->addOccurrence(0, it->first, "true");
+  for (auto [name, value] : {std::pair("unroll-runtime-multi-exit", "true"),
+                             {"memdep-block-number-limit", "100"},
+                             {"dag-maps-huge-region", "200"}})
+    if (auto it = options.find(name); it != options.end())
+      it->second->addOccurrence(0, it->first, value);
 }
 
 Expected<orc::JITTargetMachineBuilder> targetMachineBuilder(CodeGenOptLevel level) {
@@ -31,7 +36,7 @@ Expected<orc::JITTargetMachineBuilder> targetMachineBuilder(CodeGenOptLevel leve
   std::call_once(once, [] {
     InitializeNativeTarget();
     InitializeNativeTargetAsmPrinter();
-    unrollLoopsWithChecks();
+    setLimits();
   });
   auto host = orc::JITTargetMachineBuilder::detectHost();
   if (host)
