@@ -60,7 +60,7 @@ class Generator:
         forms = [f"({x} + {y})", f"({x} - {y})", f"({x} * {y})", f"minimum({x}, {y})", f"maximum({x}, {self.scalar()})"]
         forms += [f"abs({x})", f"(-{x})", f"where({x} < {y}, {x}, {y})", f"({self.scalar()} * {x})"]
         if self.dtype in ("f64", "f32"):
-            forms += [f"({x} / {y})", f"sqrt(abs({x}))"]
+            forms += [f"({x} / {y})", f"sqrt(abs({x}))", f"({x} ** {rng.choice([2, 3, 4, 5, 0.5, -1])})"]
         return rng.choice(forms)
 
     def fold(self, part):

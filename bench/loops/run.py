@@ -107,6 +107,10 @@ PROGRAMS = {
     "runlength": (200_000, 1.50),
     "smoothing": (2_000, 1.50),
     "columns": (120, 1.50),
+    "rowsums": (200, 1.50),
+    "dots": (150, 1.50),
+    "crout": (200, 1.50),
+    "band": (300, 1.50),
 }
 COMPILERS = {
     "clang": ["clang-22", "-O3", "-march=native", "-ffp-contract=off", "-fwrapv"],

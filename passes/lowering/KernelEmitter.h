@@ -34,7 +34,8 @@ std::optional<int64_t> knownFoldLength(mlir::Operation *op);
 /// The order of sums along the last axis (rule 12 of docs/reference): blocks one after the other, in each of them
 /// lanes.
 constexpr int64_t reductionBlock = 8192, reductionLanes = 32;
-constexpr int64_t fewLanes = 8;      ///< of rows of so few elements
+/// Of rows of so few elements; of extrema of floats, in any order.
+constexpr int64_t fewLanes = 16, extremumLanes = 8;
 constexpr int64_t leastColumns = 64; ///< of a thread that reduces columns: its rows are whole cache lines
 /// Of a device: threads that go together, as many as there are lanes, so that results have the host's bits; and the
 /// widest access of one.
@@ -310,10 +311,11 @@ private:
   /// cores, `leastGrain` steps or more at a time, where that is worth it.
   void finish(llvm::Value *callerRange, llvm::Value *callerWork, int64_t leastGrain = 1,
               llvm::Value *callerStepBytes = nullptr);
-  llvm::Function *finishWork(llvm::Value *callerRange, llvm::Value *callerWork);
+  llvm::Function *finishWork();
   void callByRows(llvm::Value *context, llvm::Value *callerRange, llvm::Value *callerGrain, llvm::Value *callerWork);
   void callInParallel(llvm::Function *work, llvm::Value *callerRange, llvm::Value *callerGrain,
-                      llvm::Value *callerStepBytes);
+                      llvm::Value *callerStepBytes, bool oneByOne = false);
+  void callOneByOne(llvm::Function *work, llvm::SmallVector<llvm::Value *> arguments, llvm::IRBuilder<> &t);
   void callByPieces(llvm::Function *work, llvm::ArrayRef<llvm::Value *> arguments, llvm::IRBuilder<> &t,
                     llvm::Value *steps, llvm::Value *stepBytes);
 

@@ -188,12 +188,11 @@ void KernelEmitter::tellElements(Value *callerRange, Value *callerWork) {
 
 /// Ends the kernel. The loop's real work is in a function of its own whose pointer parameters do not alias: LLVM then
 /// vectorizes without run-time checks.
-Function *KernelEmitter::finishWork(Value *callerRange, Value *callerWork) {
+Function *KernelEmitter::finishWork() {
   if (divisorWasZero)
     scalars.rarely(k.CreateICmpNE(k.CreateLoad(k.getInt8Ty(), divisorWasZero), k.getInt8(0)),
                    [&] { scalars.fail("toy_rt_division_by_zero", {}); });
   k.CreateRetVoid();
-  tellElements(callerRange, callerWork);
   SmallVector<Type *> types;
   for (Value *v : captured)
     types.push_back(v->getType());
@@ -221,7 +220,8 @@ Function *KernelEmitter::finishWork(Value *callerRange, Value *callerWork) {
 }
 
 void KernelEmitter::finish(Value *callerRange, Value *callerWork, int64_t leastGrain, Value *callerStepBytes) {
-  Function *work = finishWork(callerRange, callerWork);
+  tellElements(callerRange, callerWork);
+  Function *work = finishWork();
   auto *range = dyn_cast<ConstantInt>(callerRange);
   auto known = knownElements(callerRange, callerWork);
   constexpr size_t mostWords = 64;
@@ -244,7 +244,8 @@ void KernelEmitter::finish(Value *callerRange, Value *callerWork, int64_t leastG
 }
 
 /// The caller gives what was captured as words in memory; the kernel reads them and calls `work`.
-void KernelEmitter::callInParallel(Function *work, Value *callerRange, Value *callerGrain, Value *callerStepBytes) {
+void KernelEmitter::callInParallel(Function *work, Value *callerRange, Value *callerGrain, Value *callerStepBytes,
+                                   bool oneByOne) {
   IRBuilder<> t(BasicBlock::Create(k.getContext(), "entry", kernel));
   SmallVector<Value *> arguments;
   auto word = [&](Type *type) {
@@ -261,8 +262,12 @@ void KernelEmitter::callInParallel(Function *work, Value *callerRange, Value *ca
     caller.CreateStore(v, wordAt(i));
   ScalarEmitter calls(module, caller);
   if (!callerStepBytes) {
-    arguments.append({kernel->getArg(1), kernel->getArg(2)});
-    t.CreateCall(work, arguments);
+    if (oneByOne)
+      callOneByOne(work, arguments, t);
+    else {
+      arguments.append({kernel->getArg(1), kernel->getArg(2)});
+      t.CreateCall(work, arguments);
+    }
     t.CreateRetVoid();
     if (rowWork)
       return callByRows(context, callerRange, callerGrain, rowWork);
@@ -301,6 +306,22 @@ void KernelEmitter::callByRows(Value *context, Value *callerRange, Value *caller
   for (auto [i, field] : enumerate(fields))
     caller.CreateStore(field, caller.CreateConstInBoundsGEP1_64(caller.getInt64Ty(), loop, i));
   ScalarEmitter(module, caller).call("toy_rt_row_loop", caller.getVoidTy(), {loop, grain});
+}
+
+/// A call for each step of the range, of which there is one at least.
+void KernelEmitter::callOneByOne(Function *work, SmallVector<Value *> arguments, IRBuilder<> &t) {
+  BasicBlock *entry = t.GetInsertBlock(), *step = BasicBlock::Create(k.getContext(), "step", kernel),
+             *done = BasicBlock::Create(k.getContext(), "done", kernel);
+  t.CreateBr(step);
+  t.SetInsertPoint(step);
+  PHINode *at = t.CreatePHI(t.getInt64Ty(), 2);
+  Value *next = t.CreateAdd(at, t.getInt64(1), "", true, true);
+  at->addIncoming(kernel->getArg(1), entry);
+  at->addIncoming(next, step);
+  arguments.append({at, next});
+  t.CreateCall(work, arguments);
+  t.CreateCondBr(t.CreateICmpSLT(next, kernel->getArg(2)), step, done);
+  t.SetInsertPoint(done);
 }
 
 /// Large results go past the caches: a piece at a time is computed into a buffer on the stack and copied by

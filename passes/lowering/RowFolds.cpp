@@ -33,6 +33,17 @@ static std::optional<int64_t> axisOfOperand(mlir::Value operand, mlir::Value res
   return at >= 0 && !type.getDim(at).is(1) ? std::optional(at) : std::nullopt;
 }
 
+/// A number that a group is given for an operand.
+static std::optional<double> knownNumber(mlir::Value v) {
+  auto argument = dyn_cast<mlir::BlockArgument>(v);
+  auto group = argument ? dyn_cast<FusedOp>(argument.getOwner()->getParentOp()) : FusedOp();
+  auto constant = group ? group.getInputs()[argument.getArgNumber()].getDefiningOp<ConstantOp>() : ConstantOp();
+  auto value = constant ? dyn_cast<mlir::DenseElementsAttr>(constant.getValue()) : mlir::DenseElementsAttr();
+  if (!value || value.getNumElements() != 1 || !isa<mlir::FloatType>(value.getElementType()))
+    return std::nullopt;
+  return (*value.value_begin<APFloat>()).convertToDouble();
+}
+
 /// What vectors compute as scalars do: nothing that fails, and no function of the runtime.
 static bool isForLanes(mlir::Operation *op) {
   auto isOfReals = [&] {
@@ -40,6 +51,8 @@ static bool isForLanes(mlir::Operation *op) {
   };
   if (isa<DivOp, SqrtOp>(op))
     return isOfReals();
+  if (isa<PowOp>(op)) // by products of vectors
+    return isOfReals() && is_contained({-1.0, 0.5, 2.0, 3.0, 4.0}, knownNumber(op->getOperand(1)).value_or(0));
   if (isa<AbsOp>(op))
     return !tensorTypeOf(op->getOperand(0)).isComplex();
   return isa<AddOp, SubOp, MulOp, NegOp, Abs2Op, MinimumOp, MaximumOp, LtOp, LeOp, GtOp, GeOp, EqOp, NeOp, AndOp, OrOp,
@@ -164,6 +177,8 @@ Element KernelEmitter::computeLanes(mlir::Operation *def, const LaneIndices &at,
       own.first[axis] = at.first[i];
     return laneElements(permute.getX(), own, mask);
   }
+  if (auto power = dyn_cast<PowOp>(def))
+    return scalars.apply(def, {laneElements(power.getLhs(), at, mask), elementAt(power.getRhs(), {})});
   SmallVector<Element> operands;
   mlir::Value result = def->getResult(0);
   for (mlir::Value operand : def->getOperands())
@@ -305,7 +320,7 @@ void KernelEmitter::emitRowFold(mlir::Operation *op) {
   begin();
   Value *out = capture(callerOut), *n = capture(length);
   const bool isExtremum = isFloatExtremum(op, dtype); // in any order, and of three parts
-  lanesAtOnce = isExtremum ? fewLanes : reductionLanes;
+  lanesAtOnce = isExtremum ? extremumLanes : reductionLanes;
   BasicBlock *end = BasicBlock::Create(k.getContext(), "", kernel);
   const bool noticesOthers = isComplex(dtype) && isa<ProdOp>(op); // signs of zeros
   if (!noticesOthers && !isExtremum) {
@@ -319,11 +334,9 @@ void KernelEmitter::emitRowFold(mlir::Operation *op) {
     k.SetInsertPoint(many);
     memo.clear();
   }
-  loop(rangeBegin, rangeEnd, [&](Value *block) {
-    Value *from = k.CreateMul(block, i64(reductionBlock), "", true, true);
-    Value *to = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(from, i64(reductionBlock), "", true, true), n);
-    scalars.store(dtype, out, block, finishFold(op, foldRowBlock(op, row, from, to), dtype));
-  });
+  Value *from = k.CreateMul(rangeBegin, i64(reductionBlock), "", true, true);
+  Value *to = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(from, i64(reductionBlock), "", true, true), n);
+  scalars.store(dtype, out, rangeBegin, finishFold(op, foldRowBlock(op, row, from, to), dtype));
   k.CreateBr(end);
   k.SetInsertPoint(end);
   finishRowFold(op, length);
@@ -331,7 +344,7 @@ void KernelEmitter::emitRowFold(mlir::Operation *op) {
 
 /// One block is folded by a call, more of them on all cores.
 void KernelEmitter::finishRowFold(mlir::Operation *op, Value *length) {
-  Function *work = finishWork(caller.getInt64(1), length);
+  Function *work = finishWork(); // optimized at once: nobody counts what it computes
   Function *function = caller.GetInsertBlock()->getParent();
   SmallVector<Value *> arguments(captured);
   arguments.append({caller.getInt64(0), caller.getInt64(1)});
@@ -352,7 +365,7 @@ void KernelEmitter::finishRowFold(mlir::Operation *op, Value *length) {
       caller.CreateUDiv(caller.CreateAdd(length, caller.getInt64(reductionBlock - 1)), caller.getInt64(reductionBlock));
   auto [partials, data] = allocatePartials(blocks);
   llvm::replace(captured, callerOut, data);
-  callInParallel(work, blocks, caller.getInt64(4), nullptr);
+  callInParallel(work, blocks, caller.getInt64(4), nullptr, /*oneByOne=*/true);
   emitCombine(op, data, blocks);
   ScalarEmitter(module, caller).call("toy_rt_release", caller.getVoidTy(), {partials});
   caller.CreateBr(on);
