@@ -51,6 +51,14 @@ def statements_of_a_function(n):
     return f"def f(x: f64[N]) {{\n  var s = 0.0;\n{lines}  return s;\n}}\nprint(f(linspace(0.0, 1.0, 1000)));\n"
 
 
+def row_stores(n):
+    """One behind the other, of rows that lie side by side: each may ask for what the others left."""
+    stores = "".join(f"    a[{i % 40}] = a[{(i * 7 + 1) % 40}] * {1 + i % 5}.5 + a[{i * 3 % 40}];\n" for i in range(n))
+    return (
+        f"def f(a: f64[N, M]) {{\n  for t in range(2) {{\n{stores}  }}\n  return a;\n}}\nprint(sum(f(ones(40, 30))));\n"
+    )
+
+
 def seconds(toy, text, folder, flags):
     """Of the processor."""
     path = folder / "program.toy"
@@ -72,8 +80,9 @@ def seconds(toy, text, folder, flags):
         (branches, ["--emit=toy"], 4000, 4),
         (statements, ["--no-cache"], 500, 1),
         (statements_of_a_function, ["--no-cache"], 500, 1),
+        (row_stores, ["--jit=always", "--no-cache"], 100, 2),
     ],
-    ids=["slices", "branches", "branches, generated", "statements", "statements of a function"],
+    ids=["slices", "branches", "branches, generated", "statements", "statements of a function", "row stores"],
 )
 def test_linear(toy, tmp_path, program, flags, n, most):
     few, many = seconds(toy, program(n), tmp_path, flags), seconds(toy, program(4 * n), tmp_path, flags)
