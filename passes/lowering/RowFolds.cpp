@@ -52,7 +52,7 @@ static bool isForLanes(mlir::Operation *op) {
   if (isa<DivOp, SqrtOp>(op))
     return isOfReals();
   if (isa<PowOp>(op)) // by products of vectors
-    return isOfReals() && is_contained({-1.0, 0.5, 2.0, 3.0, 4.0}, knownNumber(op->getOperand(1)).value_or(0));
+    return isOfReals() && is_contained({-1.0, 0.5, 2.0}, knownNumber(op->getOperand(1)).value_or(0));
   if (isa<AbsOp>(op))
     return !tensorTypeOf(op->getOperand(0)).isComplex();
   return isa<AddOp, SubOp, MulOp, NegOp, Abs2Op, MinimumOp, MaximumOp, LtOp, LeOp, GtOp, GeOp, EqOp, NeOp, AndOp, OrOp,
