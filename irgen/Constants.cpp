@@ -101,7 +101,9 @@ DType staticDType(IRGen &g, const ast::Expr &e) {
 
 Value indexValue(IRGen &g, const RValue &v, SourceRange range, StringRef what) {
   if (!v.isTensor() || v.rank() != 0 || !isInteger(v.tensor().getDtype()))
-    g.fail(DiagId::ArgumentKind, range, {what.str(), "a size or index", "an integer", v.str()});
+    g.fail(DiagId::ArgumentKind, range, {what.str(), "a size or index", "an integer", v.str()},
+           v.isTensor() && isFloat(v.tensor().getDtype()) ? "convert it: `i64(…)`; `//` is the quotient of integers"
+                                                          : "");
   return castTo(g, v.value, DType::I64, range);
 }
 
