@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <utility>
 
+#pragma clang diagnostic ignored "-Wpass-failed" // short rows of some dtypes and lengths go one by one
+
 namespace toy::rt {
 namespace {
 
