@@ -96,6 +96,8 @@ private:
   void emit(ToStrOp op);
   void emitFormat(mlir::Operation *op, llvm::StringRef plan);
   llvm::Value *enterCall(mlir::func::CallOp op);
+  /// What an operation with several results gives, part by part.
+  void placeResults(mlir::Operation *op, llvm::function_ref<llvm::Value *()> next);
   llvm::BasicBlock *unwindBlock(mlir::func::CallOp op);
   std::pair<llvm::Value *, llvm::SmallVector<llvm::Value *>> passObjects(mlir::ValueRange operands, mlir::Operation *op,
                                                                          bool takesFirst);

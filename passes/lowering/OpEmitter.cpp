@@ -297,9 +297,12 @@ void FunctionEmitter::emit(mlir::func::CallOp op) {
     tables.places->tellReturn(b, *f, isLibrary);
   unsigned part = 0;
   bool single = !call->getType()->isStructTy();
-  auto next = [&]() -> Value * { return single ? static_cast<Value *>(call) : b.CreateExtractValue(call, part++); };
-  for (mlir::Value result : op.getResults()) {
-    Slot slot;
+  placeResults(op, [&] { return single ? static_cast<Value *>(call) : b.CreateExtractValue(call, part++); });
+}
+
+void FunctionEmitter::placeResults(mlir::Operation *op, function_ref<Value *()> next) {
+  for (mlir::Value result : op->getResults()) {
+    Slot &slot = slots[result] = Slot();
     if (isObject(result))
       slot.object = next();
     else {
@@ -307,7 +310,6 @@ void FunctionEmitter::emit(mlir::func::CallOp op) {
       if (tensorTypeOf(result).isComplex())
         slot.scalar.im = next();
     }
-    slots[result] = slot;
   }
 }
 

@@ -70,22 +70,11 @@ void FunctionEmitter::emitTry(mlir::func::CallOp op) {
   scalars.call("toy_rt_try", b.getVoidTy(),
                {address, words, throughWords(module, block, body), f->getArg(f->arg_size() - 1)});
   unsigned part = 0;
-  auto next = [&] {
+  placeResults(op, [&] {
     Value *word = b.CreateLoad(parts ? parts->getElementType(part) : body->getReturnType(), wordAt(b, words, part));
     ++part;
     return word;
-  };
-  for (mlir::Value result : op.getResults()) {
-    Slot slot;
-    if (isObject(result))
-      slot.object = next();
-    else {
-      slot.scalar.re = next();
-      if (tensorTypeOf(result).isComplex())
-        slot.scalar.im = next();
-    }
-    slots[result] = slot;
-  }
+  });
 }
 
 void FunctionEmitter::emit(SystemOp op) {
