@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// The host's machine, and LLVM's passes for it.
+#include "jit/HoistChecks.h"
 #include "jit/StripTurns.h"
 #include "jit/Target.h"
 #include "passes/lowering/Attributes.h"
@@ -123,6 +124,8 @@ void optimizeModule(Module &module, TargetMachine &machine, int level, function_
   PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);
   PassAnalyses analyses(builder);
   builder.registerVectorizerStartEPCallback([](FunctionPassManager &passes, OptimizationLevel) {
+    passes.addPass(LoopSimplifyPass());
+    passes.addPass(HoistChecks());
     passes.addPass(LoopSimplifyPass());
     passes.addPass(StripTurns());
   });

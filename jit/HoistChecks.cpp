@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Checks of indices before loops: LLVM's own counts say how many turns a loop makes, and how an index moves.
+#include "jit/HoistChecks.h"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ScalarEvolutionExpressions.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/PatternMatch.h"
+#include "llvm/IR/ProfDataUtils.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/Local.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
+#include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
+
+using namespace llvm;
+using namespace llvm::PatternMatch;
+
+namespace toy {
+
+namespace {
+/// A branch to the cold where an index is not below a size that the loop does not change.
+struct Check {
+  BranchInst *branch;
+  unsigned inside; ///< the successor of an index inside
+  Value *index;
+  Value *counted; ///< the index, counted from the front where it was negative
+  const SCEV *first;
+  int64_t step;
+  const SCEV *size;
+};
+} // namespace
+
+/// Whether a branch was made as one that is hardly ever taken.
+static bool isRare(const BranchInst &branch, unsigned successor) {
+  uint64_t taken[2];
+  return extractBranchWeights(branch, taken[0], taken[1]) && taken[successor] < taken[1 - successor] / 100;
+}
+
+/// What an index was before a select brought it to the front.
+static Value *beforeWrapping(Value *counted) {
+  Value *index = nullptr;
+  if (auto *select = dyn_cast<SelectInst>(counted)) {
+    const bool isSwapped =
+        match(select->getCondition(), m_SpecificICmp(ICmpInst::ICMP_SGT, m_Value(index), m_AllOnes()));
+    if (!isSwapped && !match(select->getCondition(), m_SpecificICmp(ICmpInst::ICMP_SLT, m_Value(index), m_Zero())))
+      return counted;
+    Value *plain = isSwapped ? select->getTrueValue() : select->getFalseValue();
+    return plain == index ? index : counted;
+  }
+  if (match(counted, m_c_Add(m_c_And(m_AShr(m_Value(index), m_SpecificInt(63)), m_Value()), m_Deferred(index))))
+    return index;
+  return counted;
+}
+
+static std::optional<Check> checkOf(BranchInst &branch, Loop &loop, ScalarEvolution &evolution) {
+  Value *counted, *bound;
+  CmpPredicate predicate;
+  if (!branch.isConditional() || !match(branch.getCondition(), m_ICmp(predicate, m_Value(counted), m_Value(bound))) ||
+      !counted->getType()->isIntegerTy(64))
+    return std::nullopt;
+  CmpInst::Predicate order = predicate;
+  if (loop.isLoopInvariant(counted)) {
+    std::swap(counted, bound);
+    order = CmpInst::getSwappedPredicate(order);
+  }
+  if (!loop.isLoopInvariant(bound))
+    return std::nullopt;
+  const SCEV *size = evolution.getSCEV(bound);
+  if (order == CmpInst::ICMP_UGT || order == CmpInst::ICMP_ULE) { // below a constant and one more
+    auto *constant = dyn_cast<ConstantInt>(bound);
+    if (!constant || constant->isMinusOne())
+      return std::nullopt;
+    size = evolution.getConstant(constant->getValue() + 1);
+  }
+  unsigned inside;
+  if (order == CmpInst::ICMP_UGE || order == CmpInst::ICMP_UGT)
+    inside = 1;
+  else if (order == CmpInst::ICMP_ULT || order == CmpInst::ICMP_ULE)
+    inside = 0;
+  else
+    return std::nullopt;
+  if (!isRare(branch, 1 - inside))
+    return std::nullopt;
+  Value *index = beforeWrapping(counted);
+  const SCEV *at = evolution.getSCEV(index);
+  auto *moving = dyn_cast<SCEVAddRecExpr>(at);
+  if (!moving || moving->getLoop() != &loop || !moving->isAffine())
+    return std::nullopt;
+  auto *step = dyn_cast<SCEVConstant>(moving->getStepRecurrence(evolution));
+  // An index that is negative in the first turn is meant to be counted from the end.
+  if (!step || step->getAPInt().abs().ugt(INT16_MAX) || evolution.isKnownNegative(moving->getStart()))
+    return std::nullopt;
+  return Check{&branch, inside, index, counted, moving->getStart(), step->getAPInt().getSExtValue(), size};
+}
+
+namespace {
+/// A loop with its checks; `back` is how often it goes back.
+struct Checked {
+  Loop *loop;
+  const SCEV *back;
+  SmallVector<Check> checks;
+};
+} // namespace
+
+/// A check that not every turn makes is left: what it asks need not hold for the other turns.
+static std::optional<Checked> checksOf(Loop &loop, DominatorTree &tree, ScalarEvolution &evolution) {
+  constexpr unsigned mostInstructions = 250;
+  BasicBlock *latch = loop.getLoopLatch();
+  if (!loop.isInnermost() || !loop.getLoopPreheader() || !latch || !loop.isLoopExiting(latch) || !loop.isSafeToClone())
+    return std::nullopt;
+  unsigned instructions = 0;
+  for (BasicBlock *block : loop.blocks())
+    instructions += block->size();
+  if (instructions > mostInstructions)
+    return std::nullopt;
+  Checked out{&loop, evolution.getExitCount(&loop, latch), {}};
+  if (isa<SCEVCouldNotCompute>(out.back) || !out.back->getType()->isIntegerTy() ||
+      evolution.getTypeSizeInBits(out.back->getType()) > 64)
+    return std::nullopt;
+  for (BasicBlock *block : loop.blocks())
+    if (auto *branch = dyn_cast<BranchInst>(block->getTerminator()); branch && tree.dominates(block, latch))
+      if (auto check = checkOf(*branch, loop, evolution))
+        out.checks.push_back(*check);
+  SCEVExpander expander(evolution, "");
+  Instruction *at = loop.getLoopPreheader()->getTerminator();
+  if (!expander.isSafeToExpandAt(out.back, at))
+    return std::nullopt;
+  erase_if(out.checks, [&](const Check &check) {
+    return !expander.isSafeToExpandAt(check.first, at) || !expander.isSafeToExpandAt(check.size, at);
+  });
+  return out.checks.empty() ? std::nullopt : std::optional(std::move(out));
+}
+
+/// Whether all turns lie inside: the first one does, and there is room for the steps that follow. No sum wraps.
+static Value *allInside(const Checked &checked, Instruction *before, ScalarEvolution &evolution) {
+  SCEVExpander expander(evolution, "check");
+  IRBuilder<> b(before);
+  Type *i64 = b.getInt64Ty();
+  auto expand = [&](const SCEV *s) { return expander.expandCodeFor(s, i64, before); };
+  Value *back = expand(evolution.getNoopOrZeroExtend(checked.back, i64)), *all = nullptr;
+  auto require = [&](Value *condition) { all = all ? b.CreateAnd(all, condition) : condition; };
+  SmallDenseSet<std::tuple<const SCEV *, int64_t, const SCEV *>> done;
+  for (const Check &check : checked.checks) {
+    if (!done.insert({check.first, check.step, check.size}).second)
+      continue;
+    Value *first = expand(check.first), *size = expand(check.size);
+    require(b.CreateICmpULT(first, size));
+    Value *room = check.step < 0 ? first : b.CreateSub(b.CreateSub(size, first), b.getInt64(1)), *way = back;
+    if (uint64_t step = std::abs(check.step); step != 1) {
+      require(b.CreateICmpULE(back, b.getInt64(INT64_MAX >> 16))); // so that the product does not wrap
+      way = b.CreateMul(back, b.getInt64(step));
+    }
+    require(b.CreateICmpULE(way, room));
+  }
+  return all;
+}
+
+/// preheader → test: all inside? → loop without checks
+///                             : → copy of the loop with checks
+static void makeVersions(const Checked &checked, DominatorTree &tree, LoopInfo &loops, ScalarEvolution &evolution) {
+  Loop &loop = *checked.loop;
+  formLCSSA(loop, tree, &loops, &evolution);
+  BasicBlock *test = loop.getLoopPreheader();
+  Value *all = allInside(checked, test->getTerminator(), evolution);
+  BasicBlock *begin = SplitBlock(test, test->getTerminator(), &tree, &loops);
+  SmallVector<BasicBlock *> exits, blocks;
+  loop.getUniqueExitBlocks(exits);
+  ValueToValueMapTy map;
+  Loop *copy = cloneLoopWithPreheader(begin, test, &loop, map, ".checked", &loops, &tree, blocks);
+  remapInstructionsInBlocks(blocks, map);
+  for (BasicBlock *exit : exits) {
+    if (loop.contains(tree.getNode(exit)->getIDom()->getBlock()))
+      tree.changeImmediateDominator(exit, test);
+    for (PHINode &phi : exit->phis())
+      for (unsigned i = 0, n = phi.getNumIncomingValues(); i < n; ++i) {
+        BasicBlock *from = phi.getIncomingBlock(i);
+        if (!loop.contains(from))
+          continue;
+        auto it = map.find(phi.getIncomingValue(i));
+        phi.addIncoming(it == map.end() ? phi.getIncomingValue(i) : static_cast<Value *>(it->second),
+                        cast<BasicBlock>(map[from]));
+      }
+  }
+  for (const char *property : {"llvm.loop.unroll.disable", "llvm.loop.isvectorized"})
+    addStringMetadataToLoop(copy, property, 1);
+  ReplaceInstWithInst(test->getTerminator(), BranchInst::Create(begin, copy->getLoopPreheader(), all));
+  for (const Check &check : checked.checks) {
+    if (check.counted != check.index)
+      check.counted->replaceAllUsesWith(check.index);
+    check.branch->setCondition(ConstantInt::getBool(test->getContext(), check.inside == 0));
+  }
+}
+
+PreservedAnalyses HoistChecks::run(Function &function, FunctionAnalysisManager &analyses) {
+  auto &loops = analyses.getResult<LoopAnalysis>(function);
+  if (loops.empty())
+    return PreservedAnalyses::all();
+  auto &tree = analyses.getResult<DominatorTreeAnalysis>(function);
+  auto &evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
+  SmallVector<Checked> found;
+  for (Loop *loop : loops.getLoopsInPreorder())
+    if (auto checked = checksOf(*loop, tree, evolution))
+      found.push_back(std::move(*checked));
+  if (found.empty())
+    return PreservedAnalyses::all();
+  for (const Checked &checked : found) {
+    makeVersions(checked, tree, loops, evolution);
+    evolution.forgetLoop(checked.loop);
+  }
+  for (const Checked &checked : found)
+    for (const Check &check : checked.checks)
+      ConstantFoldTerminator(check.branch->getParent(), /*DeleteDeadConditions=*/true);
+  removeUnreachableBlocks(function);
+  return PreservedAnalyses::none();
+}
+
+} // namespace toy
