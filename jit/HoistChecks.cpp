@@ -105,8 +105,35 @@ struct Checked {
 };
 } // namespace
 
-/// A check that not every turn makes is left: what it asks need not hold for the other turns.
-static std::optional<Checked> checksOf(Loop &loop, DominatorTree &tree, ScalarEvolution &evolution) {
+/// Whether each turn that comes to its end has been in one of some blocks.
+static bool isInEachTurn(Loop &loop, const SmallPtrSetImpl<BasicBlock *> &blocks) {
+  SmallVector<BasicBlock *> left = {loop.getHeader()};
+  SmallPtrSet<BasicBlock *, 16> seen(blocks.begin(), blocks.end());
+  while (!left.empty()) {
+    BasicBlock *block = left.pop_back_val();
+    if (!loop.contains(block) || !seen.insert(block).second)
+      continue;
+    if (block == loop.getLoopLatch())
+      return false;
+    append_range(left, successors(block));
+  }
+  return true;
+}
+
+/// What a check asks: its index in the first turn, the step, and the size.
+static std::tuple<const SCEV *, int64_t, const SCEV *> questionOf(const Check &check) {
+  return {check.first, check.step, check.size};
+}
+
+/// Leaves only what every turn asks, in whatever branch: the other questions need not be true of all turns.
+static void keepCertain(Loop &loop, SmallVectorImpl<Check> &checks) {
+  SmallDenseMap<std::tuple<const SCEV *, int64_t, const SCEV *>, SmallPtrSet<BasicBlock *, 4>> blocks;
+  for (const Check &check : checks)
+    blocks[questionOf(check)].insert(check.branch->getParent());
+  erase_if(checks, [&](const Check &check) { return !isInEachTurn(loop, blocks[questionOf(check)]); });
+}
+
+static std::optional<Checked> checksOf(Loop &loop, ScalarEvolution &evolution) {
   constexpr unsigned mostInstructions = 250;
   BasicBlock *latch = loop.getLoopLatch();
   if (!loop.isInnermost() || !loop.getLoopPreheader() || !latch || !loop.isLoopExiting(latch) || !loop.isSafeToClone())
@@ -121,7 +148,7 @@ static std::optional<Checked> checksOf(Loop &loop, DominatorTree &tree, ScalarEv
       evolution.getTypeSizeInBits(out.back->getType()) > 64)
     return std::nullopt;
   for (BasicBlock *block : loop.blocks())
-    if (auto *branch = dyn_cast<BranchInst>(block->getTerminator()); branch && tree.dominates(block, latch))
+    if (auto *branch = dyn_cast<BranchInst>(block->getTerminator()))
       if (auto check = checkOf(*branch, loop, evolution))
         out.checks.push_back(*check);
   SCEVExpander expander(evolution, "");
@@ -131,6 +158,7 @@ static std::optional<Checked> checksOf(Loop &loop, DominatorTree &tree, ScalarEv
   erase_if(out.checks, [&](const Check &check) {
     return !expander.isSafeToExpandAt(check.first, at) || !expander.isSafeToExpandAt(check.size, at);
   });
+  keepCertain(loop, out.checks);
   return out.checks.empty() ? std::nullopt : std::optional(std::move(out));
 }
 
@@ -144,7 +172,7 @@ static Value *allInside(const Checked &checked, Instruction *before, ScalarEvolu
   auto require = [&](Value *condition) { all = all ? b.CreateAnd(all, condition) : condition; };
   SmallDenseSet<std::tuple<const SCEV *, int64_t, const SCEV *>> done;
   for (const Check &check : checked.checks) {
-    if (!done.insert({check.first, check.step, check.size}).second)
+    if (!done.insert(questionOf(check)).second)
       continue;
     Value *first = expand(check.first), *size = expand(check.size);
     require(b.CreateICmpULT(first, size));
@@ -202,7 +230,7 @@ PreservedAnalyses HoistChecks::run(Function &function, FunctionAnalysisManager &
   auto &evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
   SmallVector<Checked> found;
   for (Loop *loop : loops.getLoopsInPreorder())
-    if (auto checked = checksOf(*loop, tree, evolution))
+    if (auto checked = checksOf(*loop, evolution))
       found.push_back(std::move(*checked));
   if (found.empty())
     return PreservedAnalyses::all();

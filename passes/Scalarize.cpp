@@ -91,11 +91,21 @@ private:
     return loop ? std::pow(turns, loop->getLoopDepth() - 1) : 0;
   }
 
+  /// Whether an operand would be computed together with an operation, without a tensor, if that stays one on tensors.
+  bool isFusedInto(Operation *op, Value operand) const {
+    Operation *def = operand.getDefiningOp();
+    return isTiny(operand) && !candidates.contains(operand) && def && def->getBlock() == op->getBlock() &&
+           (def->hasTrait<toy::OpTrait::Elementwise>() || def->hasTrait<toy::OpTrait::IndexMap>());
+  }
+  int64_t fusedOperands(Operation *op) const {
+    return llvm::count_if(op->getOperands(), [&](Value v) { return isFusedInto(op, v); });
+  }
+
   void weigh() {
     for (Operation *op : work)
       if (void *group = groupOf(valueOf(op)))
-        saved[group] +=
-            weightOf(op->getBlock()) * ((parts.isCheap(op) ? 0 : tensorCost) - choiceCost * parts.choices(op));
+        saved[group] += weightOf(op->getBlock()) * ((parts.isCheap(op) ? 0 : tensorCost) -
+                                                    choiceCost * parts.choices(op) - tensorCost * fusedOperands(op));
     for (Value v : candidates)
       for (Block *block : blocksOfTensors(v))
         saved[groupOf(v)] -= tensorCost * weightOf(block);
@@ -103,7 +113,8 @@ private:
   bool isChosen(Value v) const { return saved.lookup(groupOf(v)) > 0; }
   bool isChosen(Operation *op) const {
     Value v = valueOf(op);
-    return v ? isChosen(v) : weightOf(op->getBlock()) > 0; // elements of a value that stays a tensor
+    // Else elements of a value that stays a tensor.
+    return v ? isChosen(v) : weightOf(op->getBlock()) > 0 && fusedOperands(op) == 0;
   }
 
   /// Whether a use will be one of scalars, if its value is taken apart.

@@ -177,17 +177,20 @@ struct SelectKernelsPass : impl::SelectKernelsBase<SelectKernelsPass> {
   }
 
 private:
-  /// Whether vectors lie in memory, perhaps as rows of matrices: a group that reads them computes nothing but products.
-  static bool liesInMemory(Value v) {
+  /// Whether a vector lies in memory, perhaps as a row of a matrix: a group that reads it computes nothing but
+  /// products. What another block computes is there.
+  static bool liesInMemory(Value v, Block *block) {
     Operation *def = v.getDefiningOp();
     while (isa_and_present<SliceOp, ReshapeOp, PermuteOp>(def))
       def = def->getOperand(0).getDefiningOp();
-    return !def || !(def->hasTrait<toy::OpTrait::Elementwise>() || def->hasTrait<toy::OpTrait::IndexMap>());
+    return !def || def->getBlock() != block ||
+           !(def->hasTrait<toy::OpTrait::Elementwise>() || def->hasTrait<toy::OpTrait::IndexMap>());
   }
   static bool isOfVectors(MatMulOp op) {
     DType dtype = tensorTypeOf(op.getResult()).getDtype();
     return (dtype == DType::F64 || dtype == DType::F32) && llvm::all_of(op->getOperands(), [&](Value v) {
-             return tensorTypeOf(v).getRank() == 1 && tensorTypeOf(v).getDtype() == dtype && liesInMemory(v);
+             return tensorTypeOf(v).getRank() == 1 && tensorTypeOf(v).getDtype() == dtype &&
+                    liesInMemory(v, op->getBlock());
            });
   }
   /// A product of real vectors in a loop is a sum there: rule 13 has the order of sums for them, but for short ones.

@@ -19,6 +19,7 @@ class Generator:
         self.rng = random.Random(seed)
         self.dtype = "f64"
         self.held = None  # the name of a row
+        self.width = self.rng.choice([1, 2, 3, 8, 15, 16, 17, 40])  # of a window
 
     def kind(self):
         return "complex" if self.dtype in ("c64", "c128") else "bool" if self.dtype == "bool" else "real"
@@ -46,6 +47,16 @@ class Generator:
         return self.rng.choice(
             {"complex": ["2.5", "v[0]", "1.5i"], "bool": ["true", "v[0]"]}.get(self.kind(), ["3", "v[0]"])
         )
+
+    def window(self):
+        """Of `v`, as long as a vector that is computed before the loop, in a sum or in a product."""
+        whole = {"complex": "real(W) * 2", "bool": "(W == W)"}.get(self.kind(), "W")
+        x = f"v[(i % 2):(i % 2) + {self.rng.choice(['len(w)', str(self.width)])}]"
+        forms = [f"sum({whole.replace('W', x)} * f64(w))", f"max(abs({x} * {x}) + abs(f64(w)))", f"sum({x})"]
+        forms[1:2] = [] if self.kind() == "bool" else forms[1:2]
+        if self.dtype in ("f64", "f32", "i64"):
+            forms += [f"dot({x}, {self.dtype}(w))", f"dot({x}, w)"]
+        return f"f64(real({self.rng.choice(forms)}))"
 
     def value(self, part, depth=0):
         rng = self.rng
@@ -79,7 +90,11 @@ class Generator:
 
     def function(self, name):
         rng = self.rng
-        lines = [f"def {name}(a, b, v, k) {{", "  var m = len(a); var s = 0.0;", "  for i in range(m) {"]
+        lines = [f"def {name}(a, b, v, k) {{", "  var m = len(a); var s = 0.0;"]
+        if has_window := rng.random() < 0.4:
+            number = "i64" if self.dtype == "i64" else "f32" if self.dtype == "f32" else "f64"
+            lines.append(f"  var w = {number}(arange({self.width}) % 3 - 1) * {number}(2);")
+        lines += ["  for i in range(m) {"]
         for number in range(rng.randint(1, 3)):
             part = self.part()
             self.held = None
@@ -88,6 +103,8 @@ class Generator:
                 lines.append("    if len(v) > 0 { v[i % len(v)] = a[i, 0]; a[i, -1] = v[0]; }")
                 self.held = f"r{number}"
             lines.append(f"    s = s * 0.5 + {self.fold(part)};")
+        if has_window:
+            lines.append(f"    if len(v) > {self.width} {{ s = s * 0.5 + {self.window()}; }}")
         if rng.random() < 0.5:
             lines.append("    if len(v) > 2 { v[1] = a[i, 2]; }")
         return lines + ["    print(s);", "  }", "  return s;", "}"]

@@ -101,3 +101,27 @@ func.func @kept(%x: !toy.tensor<f64[3]>, %y: !toy.tensor<f64[17]>, %z: !toy.tens
 ^exit:
   return
 }
+
+// Not a sum of what is computed from a window whose size only a check says: both are one group.
+// CHECK-LABEL: @window
+// CHECK: toy.sum
+// CHECK-NOT: toy.element
+func.func @window(%x: !toy.tensor<f64[s]>, %w: !toy.tensor<f64[3]>, %n: !toy.tensor<i64[]>) -> !toy.tensor<f64[]> {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %zero = toy.constant {value = dense<0.0> : tensor<f64>} : () -> !toy.tensor<f64[]>
+  cf.br ^header(%0, %zero : !toy.tensor<i64[]>, !toy.tensor<f64[]>)
+^header(%i: !toy.tensor<i64[]>, %s: !toy.tensor<f64[]>):
+  %t = toy.lt %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^body, ^exit
+^body:
+  %k = toy.slice %x, %i, %n {steps = array<i64: 1>} : (!toy.tensor<f64[s]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[k]>
+  %m = toy.mul %k, %w : (!toy.tensor<f64[k]>, !toy.tensor<f64[3]>) -> !toy.tensor<f64[3]>
+  %r = toy.sum %m {axes = array<i64: 0>, keepdims = false} : (!toy.tensor<f64[3]>) -> !toy.tensor<f64[]>
+  %u = toy.add %s, %r : (!toy.tensor<f64[]>, !toy.tensor<f64[]>) -> !toy.tensor<f64[]>
+  %j = toy.add %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^header(%j, %u : !toy.tensor<i64[]>, !toy.tensor<f64[]>)
+^exit:
+  return %s : !toy.tensor<f64[]>
+}

@@ -38,3 +38,22 @@ func.func @not_through_mixing_reshape(%a: !toy.tensor<f64[2, 6]>, %b: !toy.tenso
   %r = toy.matmul %t, %b : (!toy.tensor<f64[3, 4]>, !toy.tensor<f64[4, 5]>) -> !toy.tensor<f64[3, 5]>
   return %r : !toy.tensor<f64[3, 5]>
 }
+
+// In a loop, a product of vectors that lie in memory is a sum, also of what was computed before the loop; what the same
+// block computes goes to the library.
+// CHECK-LABEL: func.func @vectors_in_loop
+// CHECK: toy.gemm
+// CHECK: toy.sum %{{.*}}toy.inOrder
+func.func @vectors_in_loop(%x: !toy.tensor<f64[5]>, %c: i1) -> !toy.tensor<f64[]> {
+  %w = toy.exp %x : (!toy.tensor<f64[5]>) -> !toy.tensor<f64[5]>
+  %zero = toy.constant {value = dense<0.0> : tensor<f64>} : () -> !toy.tensor<f64[]>
+  cf.br ^turn(%zero : !toy.tensor<f64[]>)
+^turn(%s: !toy.tensor<f64[]>):
+  %y = toy.exp %x : (!toy.tensor<f64[5]>) -> !toy.tensor<f64[5]>
+  %p = toy.matmul %x, %y : (!toy.tensor<f64[5]>, !toy.tensor<f64[5]>) -> !toy.tensor<f64[]>
+  %q = toy.matmul %x, %w : (!toy.tensor<f64[5]>, !toy.tensor<f64[5]>) -> !toy.tensor<f64[]>
+  %t = toy.add %p, %q : (!toy.tensor<f64[]>, !toy.tensor<f64[]>) -> !toy.tensor<f64[]>
+  cf.cond_br %c, ^turn(%t : !toy.tensor<f64[]>), ^end
+^end:
+  return %t : !toy.tensor<f64[]>
+}
