@@ -360,6 +360,19 @@ void Compiler::keep(const std::string &key, const CompiledUnit &c) {
   cache->add(key, *c.code->object);
 }
 
+/// What LLVM made of loops: those without vectors, and checks that are made once, before the loop.
+void Compiler::noteLoops(const CompiledUnit &c) {
+  for (auto &[number, reason] : scalarLoopsOf(*c.code->object)) {
+    if (number >= c.linkable.sites.size())
+      continue;
+    mlir::Location place = c.linkable.sites[number];
+    if (reason.empty())
+      llvm::erase_if(log.loops, [&](const LoopCost &cost) { return cost.isCheck && cost.place == place; });
+    else
+      log.loops.push_back({place, "no vector code: " + reason});
+  }
+}
+
 void Compiler::link(CompiledUnit &c) {
   for (auto function : c.ir->getOps<mlir::func::FuncOp>()) {
     auto user = function->getAttrOfType<mlir::StringAttr>("toy.name");
@@ -372,9 +385,7 @@ void Compiler::link(CompiledUnit &c) {
   for (const auto &code : c.kernels)
     engine.linkKernels(std::move(code->object), c.error);
   if (!warming && c.code->object)
-    for (auto &[number, reason] : scalarLoopsOf(*c.code->object))
-      if (number < c.linkable.sites.size())
-        log.loops.push_back({c.linkable.sites[number], "no vector code: " + reason});
+    noteLoops(c);
   c.linkable.ir = std::move(c.ir);
   c.linkable.object = std::move(c.code->object);
   engine.link(std::move(c.linkable), c.error);

@@ -118,6 +118,7 @@ private:
   void assemble(CompiledUnit &c);
   void keep(const std::string &key, const CompiledUnit &c);
   void keepPromoted();
+  void noteLoops(const CompiledUnit &c);
   void link(CompiledUnit &c);
 
   const CompileOptions &options;

@@ -2,6 +2,7 @@
 /// \file
 /// Checks of indices before loops: LLVM's own counts say how many turns a loop makes, and how an index moves.
 #include "jit/HoistChecks.h"
+#include "passes/lowering/Attributes.h"
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
@@ -215,7 +216,12 @@ static void makeVersions(const Checked &checked, DominatorTree &tree, LoopInfo &
   for (const char *property : {"llvm.loop.unroll.disable", "llvm.loop.isvectorized"})
     addStringMetadataToLoop(copy, property, 1);
   ReplaceInstWithInst(test->getTerminator(), BranchInst::Create(begin, copy->getLoopPreheader(), all));
+  NamedMDNode *hoisted = test->getModule()->getOrInsertNamedMetadata(hoistedChecks);
   for (const Check &check : checked.checks) {
+    if (MDNode *number = check.branch->getMetadata(checkNumber)) {
+      hoisted->addOperand(number);
+      cast<Instruction>(map[check.branch])->setMetadata(checkNumber, nullptr);
+    }
     if (check.counted != check.index)
       check.counted->replaceAllUsesWith(check.index);
     check.branch->setCondition(ConstantInt::getBool(test->getContext(), check.inside == 0));

@@ -12,6 +12,8 @@
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 
+#include <set>
+
 using namespace llvm;
 
 namespace toy {
@@ -81,10 +83,22 @@ VectorizerLog::VectorizerLog(LLVMContext &context) : context(context), before(co
 
 VectorizerLog::~VectorizerLog() { context.setDiagnosticHandler(std::move(before)); }
 
+static uint64_t numberIn(const MDNode &node) {
+  return mdconst::extract<ConstantInt>(node.getOperand(0))->getZExtValue();
+}
+
 void VectorizerLog::embed(Module &module) const {
   std::map<uint64_t, bool> loops; // whether some copy of a loop has vectors
+  std::set<uint64_t> hoisted;
+  if (NamedMDNode *checks = module.getNamedMetadata(hoistedChecks)) {
+    for (MDNode *number : checks->operands())
+      hoisted.insert(numberIn(*number));
+    checks->eraseFromParent();
+  }
   for (const Function &f : module)
     for (const BasicBlock &block : f) {
+      if (const MDNode *check = block.getTerminator()->getMetadata(checkNumber)) // of another copy of a loop
+        hoisted.erase(numberIn(*check));
       bool hasVectors = false;
       if (auto number = numberOf(block.getTerminator(), &hasVectors))
         loops[*number] |= hasVectors;
@@ -93,6 +107,8 @@ void VectorizerLog::embed(Module &module) const {
   for (auto [number, hasVectors] : loops)
     if (auto reason = reasons->find(number); !hasVectors && reason != reasons->end())
       text += std::to_string(number) + " " + reason->second + "\n";
+  for (uint64_t number : hoisted)
+    text += std::to_string(number) + "\n";
   if (!text.empty())
     embedBufferInModule(module, MemoryBufferRef(text, section), section);
 }

@@ -12,7 +12,8 @@
 
 namespace toy {
 
-/// By the number that the lowering gave a loop (`markLoop`): why it has no vectors.
+/// By the number that the lowering gave a loop (`markLoop`): why it has no vectors. A number of a check without a
+/// reason: no loop makes it in each turn, though the program says so.
 using ScalarLoops = std::map<uint64_t, std::string>;
 
 /// Takes down what the vectorizer says of marked loops while it lives.
@@ -20,7 +21,8 @@ class VectorizerLog {
 public:
   explicit VectorizerLog(llvm::LLVMContext &context);
   ~VectorizerLog();
-  /// Writes the marked loops of an optimized module that have no vectors into the module.
+  /// Writes the marked loops of an optimized module that have no vectors, and what checks are made before their loops,
+  /// into the module.
   void embed(llvm::Module &module) const;
 
 private:

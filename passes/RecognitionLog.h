@@ -36,6 +36,7 @@ struct NotPadded {
 struct LoopCost {
   mlir::Location place;
   std::string text;
+  bool isCheck = false; ///< of an index
 };
 
 struct RecognitionLog {

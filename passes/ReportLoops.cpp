@@ -38,9 +38,11 @@ private:
     else if (auto call = dyn_cast<LibraryOp>(op))
       report(op->getLoc(), "`" + call.getFunction().str() + "` is a call of a library in each turn");
     else if (auto check = dyn_cast<CheckIndexOp>(op); check && isInnermost)
-      report(op->getLoc(), check.getNonnegative()
-                               ? "the index is compared with the size in each turn: nothing says that it is below it"
-                               : "the index is compared with the size in each turn: nothing says that it lies inside");
+      report(op->getLoc(),
+             check.getNonnegative()
+                 ? "the index is compared with the size in each turn: nothing says that it is below it"
+                 : "the index is compared with the size in each turn: nothing says that it lies inside",
+             /*isCheck=*/true);
   }
 
   static bool readsElements(CFGLoop &loop) {
@@ -55,9 +57,9 @@ private:
     });
   }
 
-  void report(Location place, std::string text) {
+  void report(Location place, std::string text, bool isCheck = false) {
     if (log)
-      log->loops.push_back({place, std::move(text)});
+      log->loops.push_back({place, std::move(text), isCheck});
     else
       emitRemark(place, text);
   }

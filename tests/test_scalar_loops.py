@@ -45,3 +45,29 @@ def test_explain(toy, tmp_path):
     text = PROGRAM + ":explain carried(x)\n:explain vectors(x)\n"
     done = subprocess.run([toy], input=text, capture_output=True, text=True, timeout=60)
     assert done.stdout.count("no vector code") == 1, done.stdout
+
+
+CHECKS = """def sums(x: f64[N], lo: i64, hi: i64) { var t = 0.0; for i in range(lo, hi) { t += x[i]; } return t; }
+def drawn(x: f64[N], at: i64[M], lo: i64, hi: i64) {
+  var t = 0.0; for i in range(lo, hi) { t += x[
+    at[i]]; } return t; }
+var x = arange(100.0);
+print(sums(x, 3, 50), drawn(x, arange(50), 3, 20));
+"""
+
+
+@pytest.mark.release
+@pytest.mark.host
+def test_checks_before_loops(toy, tmp_path):
+    """A check that is made once, before its loop, is not said to be made in each turn; one that data ask for is."""
+    path = tmp_path / "checks.toy"
+    path.write_text(CHECKS)
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    lines = {}
+    for level in ("-O3", "-O3", "-O0"):
+        done = subprocess.run(
+            [toy, level, "--remarks", path], capture_output=True, text=True, env=environment, timeout=60
+        )
+        assert done.stdout == "1222.0 187.0\n"
+        lines[level] = re.findall(r"the index is compared .*\n *--> [^:]*:(\d+):", done.stderr)
+    assert lines == {"-O3": ["4"], "-O0": ["1", "4", "4"]}

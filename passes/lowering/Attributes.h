@@ -16,6 +16,10 @@ constexpr char lentOnly[] = "toy.lent";
 constexpr char vectorVariant[] = "toy.variant";
 /// A property of a loop (`llvm.loop`): the number of its place among those of the module, for remarks.
 constexpr char loopNumber[] = "toy.loop";
+/// Of a branch that compares an index with a size: the number of its place among those of the module, for remarks.
+constexpr char checkNumber[] = "toy.check";
+/// A list of the module: the numbers of checks that are made once, before their loop (jit/HoistChecks.h).
+constexpr char hoistedChecks[] = "toy.hoisted";
 /// What a loop calls at the end of each turn, with the number of its place in the module, the turns between two looks
 /// for Ctrl-C and, in a statement, what `toy_rt_turn` takes. The looks are made when LLVM has simplified the loop
 /// (jit/StripTurns.h).

@@ -2,6 +2,7 @@
 /// \file
 /// Single elements: their place in memory, checks of indices, values that are changed in place. What a loop needs of a
 /// tensor's header is read where the tensor is made: stores of elements could change a header for all that LLVM knows.
+#include "passes/lowering/Attributes.h"
 #include "passes/lowering/FunctionEmitter.h"
 
 #include "runtime/Value.h"
@@ -155,8 +156,10 @@ void FunctionEmitter::emit(CheckIndexOp op) {
     at = b.CreateSelect(b.CreateICmpSLT(index, b.getInt64(0)), b.CreateAdd(index, size), index);
   BasicBlock *before = b.GetInsertBlock(), *behind = nullptr;
   Value *wrapped = nullptr;
+  int64_t number = 0;
   scalars.rarely(b.CreateICmpUGE(at, size), [&] {
     setSite(op);
+    number = tables.sites.size() - 1;
     SmallVector<Value *> arguments = {index, size, b.getInt64(op.getAxis())};
     if (!isRare)
       return scalars.fail("toy_rt_index_error", arguments);
@@ -164,6 +167,8 @@ void FunctionEmitter::emit(CheckIndexOp op) {
     scalars.rarely(b.CreateICmpUGE(wrapped, size), [&] { scalars.fail("toy_rt_index_error", arguments); });
     behind = b.GetInsertBlock();
   });
+  auto *place = ConstantAsMetadata::get(b.getInt64(number));
+  before->getTerminator()->setMetadata(checkNumber, MDNode::get(b.getContext(), place));
   if (isRare) {
     PHINode *phi = b.CreatePHI(b.getInt64Ty(), 2);
     phi->addIncoming(index, before);
