@@ -30,6 +30,7 @@ RValue withBuiltin(IRGen &g, Bound &args, SourceRange r) {
     if (member == x.names.end())
       g.failNear(DiagId::UnknownMember, argument->keywordRange, {x.str(), argument->keyword}, argument->keyword,
                  x.names);
+    g.host.usesMember(x.structName, argument->keyword, argument->keywordRange);
     RValue &place = x.elements[member - x.names.begin()];
     RValue value = genExpr(g, *argument->value);
     if (!isOneKind(place, value))

@@ -320,6 +320,9 @@ static RValue genConstructor(IRGen &g, const ast::Struct &decl, const ast::Call 
   std::vector<RValue> values;
   for (auto [bound, member] : llvm::zip_equal(boundTo(g, decl, c), decl.members))
     values.push_back(bound.second ? genExpr(g, *bound.second) : defaultOf(g, member, RValue()));
+  for (const ast::Argument &argument : c.arguments)
+    if (!argument.keyword.empty())
+      g.host.usesMember(decl.name, argument.keyword, argument.keywordRange);
   return makeStruct(g, decl, std::move(values), c.range);
 }
 

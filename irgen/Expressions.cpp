@@ -41,8 +41,10 @@ static RValue genMember(IRGen &g, const ast::Member &m) {
   RValue base = genExpr(g, *m.base);
   if (base.kind == RValue::Struct)
     for (auto [i, known] : llvm::enumerate(base.names))
-      if (known == m.member)
+      if (known == m.member) {
+        g.host.usesMember(base.structName, m.member, m.memberRange);
         return base.elements[i];
+      }
   if (base.isTensor()) {
     if (m.member == "T")
       return transposeLast(g, base, m.range);

@@ -122,6 +122,7 @@ static RValue callMember(IRGen &g, const ast::Call &c, llvm::function_ref<RValue
   if (value.kind == RValue::Struct && member != value.names.end())
     if (const RValue &function = value.elements[member - value.names.begin()];
         function.isCallable() || !(lookup(g, c.callee) || dtypeNamed(c.callee) || namedFunction(g, c.functionName()))) {
+      g.host.usesMember(value.structName, c.callee, c.calleeRange);
       auto call = std::make_unique<ast::Call>(c.range);
       call->callee = c.callee;
       call->calleeRange = c.calleeRange;

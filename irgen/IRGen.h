@@ -93,6 +93,8 @@ public:
   /// Keeps what is known at a `breakpoint()` until it runs: names and types of the local variables. Gives its number.
   /// Without `isBreakpoint` it is a statement where the program stops if it was told to.
   virtual int64_t noteBreakpoint(bool isBreakpoint, std::vector<std::pair<std::string, ValueType>> locals) { return 0; }
+  /// A text names a member of a struct, at a place.
+  virtual void usesMember(const std::string &structure, const std::string &member, SourceRange range) {}
   /// Names for suggestions.
   virtual std::vector<std::string> names() = 0;
 };

@@ -239,6 +239,7 @@ static RValue updatedPart(IRGen &g, const RValue &base, ArrayRef<const ast::Expr
     if (base.kind == RValue::Struct)
       for (auto [i, known] : llvm::enumerate(base.names))
         if (known == m->member) {
+          g.host.usesMember(base.structName, m->member, m->memberRange);
           RValue out = base;
           out.elements[i] = updatedPart(g, base.elements[i], path.drop_front(), value, range, valueRange);
           if (const ast::Struct *decl = g.host.definitions().structure(base.structName);

@@ -206,8 +206,8 @@ private:
       return;
     }
     if (!type || type->kind == ValueType::Leaf)
-      for (const char *name : {"T", "H", "real", "imag", "shape", "dtype"})
-        add(name, "", Kind::Member);
+      for (std::string_view name : tensorMembers)
+        add(std::string(name), "", Kind::Member);
     functions();
   }
 

@@ -11,6 +11,9 @@
 namespace toy {
 class Session;
 
+/// What stands behind the dot of any tensor.
+inline constexpr std::string_view tensorMembers[] = {"T", "H", "real", "imag", "shape", "dtype"};
+
 struct Completion {
   enum Kind : uint8_t {
     Other,

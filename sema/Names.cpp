@@ -23,8 +23,6 @@ public:
     table.topCount = table.declarations.size();
     for (const ast::StmtPtr &s : text.items)
       statement(s.get());
-    for (const Keyword &keyword : keywords)
-      keywordUse(keyword);
     auto placeOf = [](const NameUse &use) { return std::tuple(use.range.begin, use.range.end); };
     std::sort(table.uses.begin(), table.uses.end(),
               [&](const NameUse &a, const NameUse &b) { return placeOf(a) < placeOf(b); });
@@ -34,12 +32,6 @@ public:
   }
 
 private:
-  struct Keyword {
-    size_t callee; ///< a declaration
-    std::string name;
-    SourceRange range;
-  };
-
   /// What functions see wherever they stand.
   void declareTop(const ast::Stmt &s) {
     if (auto *f = ast::dynCast<ast::Function>(&s))
@@ -82,20 +74,6 @@ private:
     return known && table.declarations[*known].kind == NameKind::Module;
   }
 
-  void keywordUse(const Keyword &keyword) {
-    NameUse use{keyword.range, keyword.name};
-    const ast::Stmt *node = table.declarations[keyword.callee].node;
-    auto *f = ast::dynCast<ast::Function>(node);
-    auto *structure = ast::dynCast<ast::Struct>(node);
-    if (f || structure)
-      for (const ast::Parameter &p : f ? f->parameters : structure->members)
-        for (size_t i = 0; i < table.declarations.size(); ++i)
-          if (const DeclaredName &d = table.declarations[i];
-              p.name == keyword.name && d.range.buffer == p.range.buffer && d.range.begin == p.range.begin)
-            use.declaration = i;
-    table.uses.push_back(std::move(use));
-  }
-
   void walk(const ast::Expr *e) { expr(e); }
   void walk(const ast::Stmt *s) { statement(s); }
   void parts(const ast::Node &node) {
@@ -125,17 +103,24 @@ private:
     bool ofModule = isModule(*m.base);
     table.uses.push_back(
         {m.memberRange, m.member, {}, ofModule ? ast::cast<ast::Name>(*m.base).name : std::string(), !ofModule});
+    if (auto *inner = ast::dynCast<ast::Member>(m.base.get()))
+      table.uses.back().base = inner->memberRange;
+    else if (m.base->kind == NodeKind::Name)
+      table.uses.back().base = m.base->range;
   }
 
   void call(const ast::Call &c) {
-    std::optional<size_t> callee;
-    if (c.isMember && isModule(*c.arguments[0].value))
+    if (c.isMember && isModule(*c.arguments[0].value)) {
       table.uses.push_back({c.calleeRange, c.callee, {}, ast::cast<ast::Name>(*c.arguments[0].value).name});
-    else if (!c.function)
-      callee = use(c.callee, c.calleeRange);
+    } else if (!c.function) {
+      use(c.callee, c.calleeRange);
+      table.uses.back().isDotCall = c.isMember;
+    }
     for (const ast::Argument &argument : c.arguments)
-      if (callee && !argument.keyword.empty())
-        keywords.push_back({*callee, argument.keyword, argument.keywordRange});
+      if (!c.function && !argument.keyword.empty()) {
+        NameUse &key = table.uses.emplace_back(NameUse{argument.keywordRange, argument.keyword});
+        key.callee = c.calleeRange;
+      }
     parts(c);
   }
 
@@ -245,7 +230,6 @@ private:
 
   NameTable table;
   std::vector<std::map<std::string, size_t>> scopes; ///< innermost last
-  std::vector<Keyword> keywords;
 };
 
 } // namespace

@@ -25,6 +25,9 @@ struct NameUse {
   std::optional<size_t> declaration = {}; ///< nothing: of another file, built in, or unknown
   std::string module = {};                ///< `m` of `m.f`, where a file is imported as m
   bool isMember = false;                  ///< behind a dot, of a value whose type the tree does not tell
+  bool isDotCall = false;                 ///< `f` of `x.f(…)`: a function, or a member that holds one
+  SourceRange callee = {};                ///< of a key of a call: the name of what is called
+  SourceRange base = {};                  ///< of a member: the name in front of the dot, if one stands there
 };
 
 struct NameTable {

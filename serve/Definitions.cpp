@@ -43,6 +43,20 @@ public:
           return found;
     return std::nullopt;
   }
+  /// Members of that name of all structs that a file and what it imports declare.
+  std::vector<Place> membersOf(const std::string &path, const std::string &name) {
+    const ParsedText *text = seen.insert(path).second ? texts.of(path) : nullptr;
+    std::vector<Place> out;
+    if (!text)
+      return out;
+    for (const sema::DeclaredName &declared : text->names.declarations)
+      if (declared.kind == sema::NameKind::Member && declared.name == name)
+        out.push_back({path, text, declared.range, &declared});
+    for (const ast::StmtPtr &s : text->module.items)
+      if (auto *import = ast::dynCast<ast::Import>(s.get()))
+        llvm::append_range(out, membersOf(Session::pathOfImport(*import, path), name));
+    return out;
+  }
 
 private:
   Texts &texts;
@@ -61,7 +75,59 @@ static std::optional<Place> fileOf(const ast::Import &import, const std::string 
   return text ? std::optional(Place{path, text, {}, nullptr}) : std::nullopt;
 }
 
-std::vector<Place> placesOf(const ParsedText &text, const std::string &path, const sema::NameUse &use, Texts &texts) {
+/// The parameter or member that holds a place, null where none does.
+static const ast::Parameter *parameterAt(const ast::Stmt *node, SourceRange range) {
+  auto *f = ast::dynCast<ast::Function>(node);
+  auto *structure = ast::dynCast<ast::Struct>(node);
+  if (f || structure)
+    for (const ast::Parameter &p : f ? f->parameters : structure->members)
+      if (p.range.begin == range.begin)
+        return &p;
+  return nullptr;
+}
+
+/// A parameter or member by the function or struct that declares it.
+static std::vector<Place> partOf(const Place &whole, const std::string &name) {
+  const ast::Stmt *node = whole.declaration ? whole.declaration->node : nullptr;
+  for (const sema::DeclaredName &d : whole.text->names.declarations)
+    if (d.name == name && parameterAt(node, d.range))
+      return {{whole.path, whole.text, d.range, &d}};
+  return {};
+}
+
+/// The struct that a declaration names as the type of what it declares.
+static std::optional<Place> declaredStruct(const Place &place, Texts &texts) {
+  const ast::Stmt *node = place.declaration ? place.declaration->node : nullptr;
+  const ast::Parameter *p = parameterAt(node, place.range);
+  auto *var = ast::dynCast<ast::Var>(node);
+  const ast::TypeExpr *type = p && p->type ? &*p->type : var && var->type ? &*var->type : nullptr;
+  if (!type || type->form != ast::TypeExpr::Named)
+    return std::nullopt;
+  std::optional<Place> found = Search(texts).inFile(place.path, type->name);
+  return found && found->declaration->kind == sema::NameKind::Struct ? found : std::nullopt;
+}
+
+static std::vector<Place> placesOfMembers(const std::set<Document::Member> &members, Texts &texts) {
+  std::vector<Place> out;
+  for (const Document::Member &member : members)
+    if (const ParsedText *text = member.path.empty() ? nullptr : texts.of(member.path))
+      if (const sema::DeclaredName *structure = text->names.ofTop(member.structure))
+        llvm::append_range(out, partOf({member.path, text, structure->range, structure}, member.name));
+  return out;
+}
+
+std::vector<Place> placesOf(const Document &document, const sema::NameUse &use, Texts &texts) {
+  const ParsedText &text = *document.parsed;
+  const std::string &path = document.path;
+  if (auto known = document.members.find(use.range.begin); known != document.members.end())
+    return placesOfMembers(known->second, texts);
+  if (use.callee.valid()) {
+    const sema::NameUse *callee = text.names.at(use.callee.begin);
+    std::vector<Place> called = callee ? placesOf(document, *callee, texts) : std::vector<Place>();
+    if (called.size() == 1)
+      return partOf(called[0], use.name);
+    return !callee || callee->name != "with" ? std::vector<Place>() : Search(texts).membersOf(path, use.name);
+  }
   if (use.declaration) {
     const sema::DeclaredName &declared = text.names.declarations[*use.declaration];
     if (declared.kind == sema::NameKind::Module)
@@ -77,11 +143,11 @@ std::vector<Place> placesOf(const ParsedText &text, const std::string &path, con
   }
   if (!use.isMember)
     return listOf(Search(texts).inImports(text, path, use.name));
-  std::vector<Place> out;
-  for (const sema::DeclaredName &declared : text.names.declarations)
-    if (declared.kind == sema::NameKind::Member && declared.name == use.name)
-      out.push_back({path, &text, declared.range, &declared});
-  return out;
+  const sema::NameUse *base = use.base.valid() ? text.names.at(use.base.begin) : nullptr;
+  std::vector<Place> values = base ? placesOf(document, *base, texts) : std::vector<Place>();
+  if (auto structure = values.size() == 1 ? declaredStruct(values[0], texts) : std::nullopt)
+    return partOf(*structure, use.name);
+  return Search(texts).membersOf(path, use.name);
 }
 
 std::optional<Place> importAt(const ParsedText &text, const std::string &path, uint32_t offset, Texts &texts) {

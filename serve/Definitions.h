@@ -38,8 +38,9 @@ struct Place {
     return path == other.path && range.begin == other.range.begin && range.end == other.range.end;
   }
 };
-/// Where a name of a text is declared; a member of an unknown type may be one of several structs.
-std::vector<Place> placesOf(const ParsedText &text, const std::string &path, const sema::NameUse &use, Texts &texts);
+/// Where a name of a text is declared. A member is that of the structs that the text's check found there; in code that
+/// nothing calls it is that of the struct which a declaration names, or of any that the text knows.
+std::vector<Place> placesOf(const Document &document, const sema::NameUse &use, Texts &texts);
 /// The file whose name in an import holds an offset, or nothing.
 std::optional<Place> importAt(const ParsedText &text, const std::string &path, uint32_t offset, Texts &texts);
 

@@ -8,6 +8,10 @@
 
 #include "llvm/Support/LSP/Protocol.h"
 
+#include <map>
+#include <set>
+#include <tuple>
+
 namespace toy {
 
 /// Positions of the protocol: lines, and columns in units of UTF-16, both from 0.
@@ -55,6 +59,15 @@ struct Document {
     llvm::lsp::Range place;
   };
   std::vector<Proposal> proposals;
+  /// A member of a struct of a file; without a file it is built in.
+  struct Member {
+    std::string path, structure, name;
+    bool operator<(const Member &o) const {
+      return std::tie(path, structure, name) < std::tie(o.path, o.structure, o.name);
+    }
+  };
+  /// What the newest check found members of structs to be, by where they stand in this text.
+  std::map<uint32_t, std::set<Member>> members;
 
   std::string textBefore(uint32_t offset) const { return std::string(parsed->buffer().getText().substr(0, offset)); }
 };

@@ -103,6 +103,18 @@ private:
 
 } // namespace
 
+/// Keeps what the members are that a text names.
+static void noteMembers(Document &document, Session &session) {
+  const SourceManager &sources = session.getDiagnostics().getSources();
+  for (const auto &[use, declared, structure, name] : session.memberUses) {
+    if (sources.get(use.buffer).getName() != document.path)
+      continue;
+    std::string path = declared.valid() ? std::string(sources.get(declared.buffer).getName()) : "";
+    std::string ownName = structure.substr(structure.rfind('.') + 1); // without the module's
+    document.members[use.begin].insert({path, ownName, name});
+  }
+}
+
 void EditorChecks::cancel() {
   if (isRunning) {
     isCancelled = true;
@@ -113,6 +125,7 @@ void EditorChecks::cancel() {
 std::optional<llvm::json::Value> EditorChecks::run(Document &document) {
   document.isDue = false;
   document.proposals.clear();
+  document.members.clear();
   rt::interruptFlag() = false;
   isCancelled = false;
   isRunning = true;
@@ -123,6 +136,8 @@ std::optional<llvm::json::Value> EditorChecks::run(Document &document) {
   session->whenReported = [&](const Diagnostic &d) { found.push_back(converter.convert(d)); };
   rt::guarded([&] { session->check(document.path, std::string(document.parsed->buffer().getText()), {}); });
   isRunning = false;
+  if (!isCancelled)
+    noteMembers(document, *session);
   bool isOver = limit.end();
   rt::interruptFlag() = false;
   session->whenReported = [](const Diagnostic &) {};

@@ -19,7 +19,7 @@ public:
   std::string textAt(uint32_t offset, SourceRange &range) {
     if (const sema::NameUse *use = document.parsed->names.at(offset)) {
       range = use->range;
-      std::vector<Place> places = placesOf(*document.parsed, document.path, *use, texts);
+      std::vector<Place> places = placesOf(document, *use, texts);
       if (!places.empty() && places[0].declaration)
         return textOf(places[0]);
       std::string name = use->module.empty() ? use->name : use->module + "." + use->name;

@@ -12,7 +12,7 @@
 #include "serve/EditorChecks.h"
 #include "serve/Hover.h"
 #include "serve/Serve.h"
-#include "support/Unicode.h"
+#include "serve/Uses.h"
 
 #include <algorithm>
 
@@ -127,6 +127,7 @@ private:
     texts.dropOld();
     rt::guarded([&] { document.parsed = std::make_unique<ParsedText>(document.path, std::move(text)); });
     document.isDue = true;
+    document.members.clear();
   }
 
   void opened(const lsp::DidOpenTextDocumentParams &params) {
@@ -273,7 +274,7 @@ private:
     at(params, std::move(reply), [&](Document &document, uint32_t offset) -> Value {
       llvm::json::Array out;
       const sema::NameUse *use = useAt(document, offset);
-      std::vector<Place> places = use ? placesOf(*document.parsed, document.path, *use, texts) : std::vector<Place>();
+      std::vector<Place> places = use ? placesOf(document, *use, texts) : std::vector<Place>();
       if (auto file = importAt(*document.parsed, document.path, offset, texts))
         places = {*file};
       for (const Place &place : places)
@@ -282,73 +283,52 @@ private:
     });
   }
 
-  /// What the name at an offset means, where that is one thing that has a name of its own.
-  std::optional<Place> namedAt(Document &document, uint32_t offset) {
+  /// Which struct a member is of is known when the texts are checked.
+  void knowMembers(const Document &document, uint32_t offset) {
     const sema::NameUse *use = useAt(document, offset);
-    std::vector<Place> places =
-        use && !use->isMember ? placesOf(*document.parsed, document.path, *use, texts) : std::vector<Place>();
-    bool isOne = places.size() == 1 && places[0].declaration && places[0].declaration->kind != sema::NameKind::Member;
-    return isOne ? std::optional(places[0]) : std::nullopt;
-  }
-
-  /// Calls `visit(document, range)` for all places of the open texts that mean the same.
-  void forEachUse(const Place &meant, const std::function<void(Document &, SourceRange)> &visit) {
-    for (auto &[path, document] : documents)
-      for (const sema::NameUse &use : document.parsed ? document.parsed->names.uses : std::vector<sema::NameUse>())
-        if (use.name == meant.declaration->name && !use.isMember)
-          if (std::vector<Place> places = placesOf(*document.parsed, path, use, texts);
-              !places.empty() && places[0] == meant)
-            visit(document, use.range);
+    std::vector<Place> places = use ? placesOf(document, *use, texts) : std::vector<Place>();
+    if (llvm::any_of(places, [](const Place &place) {
+          return place.declaration && place.declaration->kind == sema::NameKind::Member;
+        }))
+      checkDue();
   }
 
   void references(const lsp::ReferenceParams &params, lsp::Callback<Value> reply) {
     at(params, std::move(reply), [&](Document &document, uint32_t offset) -> Value {
       llvm::json::Array out;
-      if (auto meant = namedAt(document, offset))
-        forEachUse(*meant, [&](Document &where, SourceRange range) {
-          bool isDeclaration = where.path == meant->path && range.begin == meant->range.begin;
-          if (!isDeclaration || params.context.includeDeclaration)
-            out.push_back(toy::locationOf(where.uri, rangeOf(where.parsed->buffer(), range)));
-        });
+      knowMembers(document, offset);
+      auto meant = uses.namedAt(document, offset);
+      for (const FoundUse &found : meant ? uses.of(*meant) : std::vector<FoundUse>()) {
+        const auto &[where, use, places] = found;
+        bool isDeclaration = where->path == meant->path && use->range.begin == meant->range.begin;
+        if (!isDeclaration || params.context.includeDeclaration)
+          out.push_back(toy::locationOf(where->uri, rangeOf(where->parsed->buffer(), use->range)));
+      }
       return out;
     });
   }
 
   void prepareRename(const lsp::TextDocumentPositionParams &params, lsp::Callback<Value> reply) {
     at(params, std::move(reply), [&](Document &document, uint32_t offset) -> Value {
-      auto meant = namedAt(document, offset);
+      knowMembers(document, offset);
+      auto meant = uses.namedAt(document, offset);
       return meant && documents.count(meant->path)
                  ? toJSON(rangeOf(document.parsed->buffer(), useAt(document, offset)->range))
                  : Value(nullptr);
     });
   }
 
-  static bool isFreeName(const std::string &name) {
-    ParsedText text("", name);
-    return text.tokens.tokens.size() == 2 && isName(text.tokens.tokens[0].kind) &&
-           text.tokens.tokens[0].end - text.tokens.tokens[0].begin == name.size();
-  }
-
-  /// Only to names that the texts do not have yet: no other meaning can change.
   void rename(const RenameParams &params, lsp::Callback<Value> reply) {
-    std::string refusal;
+    std::string refusal = "no name of an open text stands here";
     lsp::WorkspaceEdit edit;
     std::optional<rt::Error> error = rt::guarded([&] {
       Document *document = find(params.textDocument.uri);
-      auto meant = document ? namedAt(*document, offsetOf(document->parsed->buffer(), params.position)) : std::nullopt;
-      if (!meant || !documents.count(meant->path)) {
-        refusal = "no name of an open text stands here";
+      if (!document)
         return;
-      }
-      std::string name = normalized(params.newName);
-      if (!isFreeName(params.newName))
-        refusal = "`" + params.newName + "` is no name";
-      forEachUse(*meant, [&](Document &where, SourceRange range) {
-        for (const sema::NameUse &use : where.parsed->names.uses)
-          if (use.name == name)
-            refusal = "`" + name + "` is used already";
-        edit.changes[where.uri.uri().str()].push_back({rangeOf(where.parsed->buffer(), range), params.newName});
-      });
+      uint32_t offset = offsetOf(document->parsed->buffer(), params.position);
+      knowMembers(*document, offset);
+      refusal.clear();
+      edit = uses.rename(*document, offset, params.newName, refusal);
     });
     if (error)
       refusal = formatDiagnostic(error->id, error->args);
@@ -424,6 +404,7 @@ private:
   SessionOptions options;
   std::map<std::string, Document> documents; ///< by path
   Texts texts{documents};
+  Uses uses{documents, texts};
   EditorChecks checks;
   Channel channel;
   lsp::OutgoingNotification<Value> publish;

@@ -3,6 +3,8 @@
 /// A text that is looked at and not run.
 #include "session/SessionImpl.h"
 
+#include "llvm/ADT/ScopeExit.h"
+
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -39,8 +41,21 @@ static void tidy(DiagnosticEngine &diagnostics) {
       diagnostics.add(std::move(d));
 }
 
+void Session::usesMember(const std::string &structure, const std::string &member, SourceRange range) {
+  if (!isChecking)
+    return;
+  SourceRange declared;
+  if (const ast::Struct *decl = defined.structure(structure))
+    for (const ast::Parameter &m : decl->members)
+      if (m.name == member)
+        declared = m.range;
+  memberUses.push_back({range, declared, structure, member});
+}
+
 bool Session::check(std::string name, std::string text, ParseOptions parseOptions) {
   bool ok = false;
+  isChecking = true;
+  llvm::scope_exit looked([&] { isChecking = false; });
   bool ended = protect(name, [&] {
     diagnostics.clear();
     ParseResult result = parse(lex(sources.add(name, std::move(text)), diagnostics), diagnostics, parseOptions);

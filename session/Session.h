@@ -66,6 +66,12 @@ public:
   /// False after errors. Of its definitions and variables the session then knows what they are, and can be asked for
   /// the types of expressions; it cannot run anything any more.
   bool check(std::string name, std::string text, ParseOptions options);
+  /// Where a text that was checked names a member of a struct, and where that is declared; nowhere: it is built in.
+  struct MemberUse {
+    SourceRange use, declared;
+    std::string structure, member;
+  };
+  std::vector<MemberUse> memberUses;
   /// The toy IR of a whole script as one module, for --emit; null after errors.
   mlir::OwningOpRef<mlir::ModuleOp> lower(std::string name, std::string text, ParseOptions options = {});
 
@@ -234,6 +240,7 @@ public:
   bool typeOfFile(const std::string &path, const std::string &member, const CsvOptions &csv, ValueType &type) override;
   bool evaluateText(const ast::Expr &e, std::string &text, const char *what);
   std::vector<std::string> names() override;
+  void usesMember(const std::string &structure, const std::string &member, SourceRange range) override;
   int64_t noteBreakpoint(bool isBreakpoint, std::vector<std::pair<std::string, ValueType>> locals) override;
   // Environment
   void stopAt(int64_t number, mlir::Location place, llvm::ArrayRef<rt::Value> leaves) override;
@@ -386,8 +393,9 @@ private:
   std::vector<RecognitionRemark> earlierRemarks; ///< of contexts that are gone
   BufferId inspected = noBuffer;                 ///< the text that was lowered last without being run
   unsigned inspections = 0;
-  unsigned executed = 0; ///< statements since the last recycling
-  bool damaged = false;  ///< an exception or a fault passed through code that may be half done since
+  bool isChecking = false; ///< a text is looked at
+  unsigned executed = 0;   ///< statements since the last recycling
+  bool damaged = false;    ///< an exception or a fault passed through code that may be half done since
   void remember(std::map<std::string, std::optional<rt::Value>> &changes);
   std::vector<Change> past;                                         ///< of the inputs of the prompt, the newest last
   std::map<std::string, std::optional<rt::Value>> statementChanges; ///< what `journal` points to

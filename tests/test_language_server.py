@@ -163,6 +163,114 @@ def test_names(editor):
     assert editor.at("rename", (2, 1), newName="q")["code"] == -32602  # print is built in
 
 
+def renamed(editor, texts, name, position, new):
+    """The texts, by names of files, after a name of one got another."""
+    edits = editor.at("rename", position, name, newName=new)
+    assert "changes" in edits, edits
+    out = {}
+    for file, text in texts.items():
+        lines = text.splitlines(True)
+        for edit in sorted(edits["changes"].pop(editor.uri(file), []), key=lambda e: span(e["range"]), reverse=True):
+            line, begin, _, end = span(edit["range"])
+            lines[line] = lines[line][:begin] + edit["newText"] + lines[line][end:]
+        out[file] = "".join(lines)
+    assert not edits["changes"]
+    return out
+
+
+MEMBERS = """struct Pair { var @; var right = 2; }
+struct Other { var left; var more; }
+def total(p) { return p.@ + p.right; }
+def never(q: Pair) { return q.@; }
+def both(v) { return v.more; }
+Pair p = {1, 2};
+var o = Other(left = 1, more = Pair(@ = 3, right = 4));
+p.@ = 5;
+o.more.@ += o.left;
+p = with(p, @ = 6);
+var left = 7;
+print(total(p), total(o.more), f"{p.@} {left}", both(o).@, list(p)[0].@, "p.left", left); # p.left
+"""
+
+
+def test_members_are_renamed(editor):
+    """By the structs that the check found: neither a member of another struct, nor a variable, nor text."""
+    text = MEMBERS.replace("@", "left")
+    assert editor.open(text) == []
+    uses = editor.at("references", (0, 18), context={"includeDeclaration": True})
+    assert len(uses) == MEMBERS.count("@")
+    assert span(editor.at("prepareRename", (7, 3))) == (7, 2, 7, 6)
+    for use in uses:
+        after = renamed(editor, {"main.toy": text}, "main.toy", span(use["range"])[:2], "first")["main.toy"]
+        assert after == MEMBERS.replace("@", "first"), use
+    after = renamed(editor, {"main.toy": text}, "main.toy", (1, 20), "width")["main.toy"]
+    assert after == text.replace("Other { var left", "Other { var width").replace("Other(left", "Other(width").replace(
+        "o.left", "o.width"
+    )
+    for position, new, why in [
+        ((0, 18), "right", "`Pair` has a member `right` already"),
+        ((0, 18), "1x", "`1x` is no name"),
+        ((0, 18), "while", "`while` is no name"),
+        ((11, text.splitlines()[11].index('"p.left"') + 3), "q", "no name of an open text stands here"),
+    ]:
+        assert why in editor.at("rename", position, newName=new)["message"], (position, new)
+    edit = editor.at("rename", (0, 18), newName="total")  # a function's name, which nobody calls behind a dot
+    assert "changes" in edit
+    assert editor.open(MEMBERS.replace("@", "first")) == []
+
+
+def test_members_that_are_not_certain(editor):
+    structs = "struct A { var left; var a; }\nstruct B { var left; var b; }\n"
+    for rest, new, why in [
+        (
+            "def f(x) { return x.left; }\nprint(f(A(1, 2)), f(B(1, 2)));\n",
+            "q",
+            "`.left` in main.toy:3:21 may be of `B`",
+        ),
+        ("def f(x) { return x.left; }\n", "q", "`.left` in main.toy:3:21 may be of `B`"),  # which nobody calls
+        ("def g(x) { return x.a; }\nprint(A(1, 2).g());\n", "g", "`.g` in main.toy:4:15 calls the function"),
+    ]:
+        assert editor.open(structs + rest) == []
+        assert why in editor.at("rename", (0, 16), newName=new)["message"], rest
+    assert (
+        "may be of several structs"
+        in (editor.open(structs + "def f(x) { return x.left; }\n") or editor).at("rename", (2, 21), newName="q")[
+            "message"
+        ]
+    )
+    text = "struct A { var real; }\ndef f(x) { return x.real; }\n"
+    assert editor.open(text) == []
+    assert "may be of a tensor" in editor.at("rename", (0, 16), newName="re")["message"]
+    assert editor.open(text + "print(f(A(1)));\n") == []
+    assert "changes" in editor.at("rename", (0, 16), newName="re")
+    text = "struct A { var left; }\ndef f(x) { return x.left; }\n"  # there is only one such member
+    assert editor.open(text) == []
+    after = renamed(editor, {"main.toy": text}, "main.toy", (1, 21), "right")["main.toy"]
+    assert after == text.replace("left", "right")
+    text = "struct A { var f; var n; }\nvar a = A(x => x + 1, 2);\nprint(a.f(3), a.n);\n"  # a member that is called
+    assert editor.open(text) == []
+    after = renamed(editor, {"main.toy": text}, "main.toy", (2, 8), "step")["main.toy"]
+    assert after == text.replace("var f", "var step").replace("a.f(", "a.step(")
+
+
+def test_members_of_other_files(editor):
+    part = "struct Pair { var @; var right; }\ndef swap(p, by = 1) { return Pair(@ = p.right, right = p.@ * by); }\n"
+    main = (
+        'import "part.toy" as m;\nstruct Own { var left; }\nvar p = m.Pair(@ = 1, right = 2);\n'
+        "print(m.swap(p, ~ = 3).@, p.@, Own(4).left);\n"
+    )
+    before = {"part.toy": part.replace("@", "left"), "main.toy": main.replace("@", "left").replace("~", "by")}
+    (editor.folder / "part.toy").write_text(before["part.toy"])
+    assert editor.open(before["main.toy"]) == []
+    assert "no name of an open text" in editor.at("rename", (3, 29), newName="first")["message"]
+    assert editor.open(before["part.toy"], "part.toy") == []
+    after = {"part.toy": part.replace("@", "first"), "main.toy": main.replace("@", "first").replace("~", "by")}
+    for file, position in (("part.toy", (0, 18)), ("main.toy", (3, 24))):
+        assert renamed(editor, before, file, position, "first") == after
+    after = {file: text.replace("by", "factor") for file, text in before.items()}  # a key of a call
+    assert renamed(editor, before, "part.toy", (1, 12), "factor") == after
+
+
 def test_symbols_and_hints(editor):
     editor.open("struct P { var re; var im; }\ndef f(x, y) { return x + y; }\nvar a = c64([1, 2i]);\nvar b: f64 = 2;\n")
     symbols = editor.about("documentSymbol")
