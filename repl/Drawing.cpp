@@ -108,6 +108,42 @@ std::string drawn(std::string_view text) {
   return out;
 }
 
+/// Some rows of what is drawn; colours that begin before them stay.
+std::string rowsOf(std::string_view all, size_t width, size_t first, size_t count) {
+  std::string out;
+  size_t row = 0, column = 0;
+  for (size_t i = 0; i < all.size() && row < first + count;) {
+    size_t length = 1;
+    if (all[i] == '\x1b') {
+      length = std::min(all.find('m', i), all.size() - 1) - i + 1;
+      out += all.substr(i, length);
+    } else if (all[i] == '\n') {
+      column = 0;
+      if (++row > first && row < first + count)
+        out += "\r\n";
+    } else if (all[i] != '\r') {
+      while (i + length < all.size() && (all[i + length] & 0xC0) == 0x80)
+        ++length;
+      size_t columns = columnsOf(all.substr(i, length));
+      if (column + columns > width) {
+        ++row;
+        column = 0;
+      }
+      column += columns;
+      if (row >= first && row < first + count)
+        out += all.substr(i, length);
+    }
+    i += length;
+  }
+  return out + (paints() ? "\x1b[0m" : "");
+}
+
+/// The first row that is shown of a text that has more rows than the screen: the last one that keeps the cursor there.
+size_t topFor(size_t cursorRow, size_t lastRow, size_t height) {
+  size_t top = std::min(editor.top, cursorRow);
+  return std::min(std::max(top, cursorRow + 1 - std::min(cursorRow + 1, height)), lastRow + 1 - height);
+}
+
 } // namespace
 
 void redraw() {
@@ -130,22 +166,31 @@ void redraw() {
     shown = text;
   if (editor.cursorRow)
     out += "\x1b[" + std::to_string(editor.cursorRow) + "A";
-  out += "\x1b[J" + (paints() ? painted(Style::Strong, prompt) : prompt) + drawn(shown);
-  if (column == width) { // the terminal has not wrapped yet
-    out += "\r\n";
+  std::string rows = (paints() ? painted(Style::Strong, prompt) : prompt) + drawn(shown);
+  if (column == width && !editor.final) { // the terminal has not wrapped yet
+    rows += "\r\n";
     ++row;
     column = 0;
   }
-  if (cursorColumn == width) {
+  if (cursorColumn == width && !editor.final) {
     ++cursorRow;
     cursorColumn = 0;
   }
   if (!editor.suggestion.empty())
-    out += painted(Style::Hint, firstRow(editor.suggestion, width - column));
+    rows += painted(Style::Hint, firstRow(editor.suggestion, width - column));
   if (!signature.empty()) {
-    out += "\r\n" + signature;
+    rows += "\r\n" + signature;
     ++row;
   }
+  size_t height = screenSize().rows;
+  bool isAtSignature = !signature.empty() && cursorRow + 1 == row;
+  editor.top = row < height || editor.final ? 0 : topFor(cursorRow + isAtSignature, row, height);
+  if (row >= height && !editor.final) {
+    rows = rowsOf(rows, width, editor.top, height);
+    cursorRow -= editor.top;
+    row = height - 1;
+  }
+  out += "\x1b[J" + rows;
   if (row > cursorRow)
     out += "\x1b[" + std::to_string(row - cursorRow) + "A";
   out += "\r";
@@ -164,6 +209,7 @@ void leaveText() {
   rl_point = point;
   put("\r\n");
   editor.cursorRow = 0;
+  editor.top = 0;
 }
 
 } // namespace toy

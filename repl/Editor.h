@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace toy {
 class Session;
@@ -22,12 +23,15 @@ struct Editor {
   std::function<void()> shown;
   bool color = false;
   pthread_t reader{};
-  size_t cursorRow = 0;      ///< of the last drawing, from the prompt's row
-  std::string suggestion;    ///< shown behind the text, which it would continue
-  bool final = false;        ///< the text is accepted: no suggestion, no marks
-  bool recalling = false;    ///< the last key brought an entry of the history
-  std::string prefix, saved; ///< of a recall: what entries begin with, and the text before
-  int at = 0;                ///< the entry that a recall shows
+  size_t cursorRow = 0;             ///< of the last drawing, from the prompt's row
+  size_t top = 0;                   ///< the row of the text that stands there, where the screen has not room for all
+  std::string suggestion;           ///< shown behind the text, which it would continue
+  bool final = false;               ///< the text is accepted: no suggestion, no marks
+  bool recalling = false;           ///< the last key brought an entry of the history
+  std::string prefix, saved;        ///< of a recall: what entries begin with, and the text before
+  int at = 0;                       ///< the entry that a recall shows
+  std::vector<std::string> choices; ///< of the word that another Tab takes in turn
+  size_t choice = 0, word = 0;      ///< the next one, and where the word begins
 };
 extern Editor editor;
 

@@ -218,8 +218,42 @@ void showChoices(const std::vector<Completion> &all) {
   showPages(lines);
 }
 
-/// Completes the word; lists what it could become when nothing more is common.
+int onTab(int, int);
+int onBackTab(int, int);
+
+/// The word becomes the next of those that are listed, or the one before.
+void takeTurn(size_t step) {
+  rl_begin_undo_group();
+  rl_delete_text(static_cast<int>(editor.word), rl_point);
+  rl_point = static_cast<int>(editor.word);
+  rl_insert_text(editor.choices[editor.choice].c_str());
+  rl_end_undo_group();
+  editor.choice = (editor.choice + step) % editor.choices.size();
+}
+
+/// Whether the last key was a Tab that has shown a list, or went through it.
+bool isInList() {
+  if (rl_last_func != onTab && rl_last_func != onBackTab)
+    editor.choices.clear();
+  return !editor.choices.empty();
+}
+
+int onBackTab(int, int) {
+  if (!isInList())
+    return rl_ding();
+  size_t count = editor.choices.size(), last = (editor.choice + count - 1) % count;
+  bool isFirst = rl_last_func == onTab && editor.word + editor.choices[last].size() != static_cast<size_t>(rl_point);
+  editor.choice = isFirst ? count - 1 : (last + count - 1) % count;
+  takeTurn(1);
+  return 0;
+}
+
+/// Completes the word; lists what it could become when nothing more is common, and then takes those in turn.
 int onTab(int, int) {
+  if (isInList()) {
+    takeTurn(1);
+    return 0;
+  }
   size_t begin;
   std::string_view text = typed();
   std::vector<Completion> all =
@@ -238,8 +272,13 @@ int onTab(int, int) {
     rl_point = static_cast<int>(begin);
     rl_insert_text(common.c_str());
     rl_end_undo_group();
-  } else if (all.size() > 1)
+  } else if (all.size() > 1) {
     showChoices(all);
+    for (const Completion &c : all)
+      editor.choices.push_back(c.text);
+    editor.choice = 0;
+    editor.word = begin;
+  }
   return 0;
 }
 
@@ -263,6 +302,7 @@ void bindKeys(bool blocks) {
   rl_variable_bind("bind-tty-special-chars", "off"); // each reading would take Backspace away
   bind({"\\C-m", "\\C-j"}, onEnter);
   bind({"\\e\\C-m"}, onNewLine);
+  bind({"\\e[Z"}, onBackTab);
   bind({"\\C-l"}, onClear);
   bind({"}", ")", "]"}, onClosing);
   bind({"\\C-?", "\\C-h"}, onBackspace);

@@ -7,10 +7,12 @@
 #include "support/Terminal.h"
 
 #include <iostream>
+#include <iterator>
 
 #ifdef TOY_HAVE_READLINE
 #include "repl/Editor.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -30,13 +32,51 @@ EditorOptions &editorOptions() {
 #ifdef TOY_HAVE_READLINE
 namespace {
 
-volatile sig_atomic_t lineDropped, resized;
+volatile sig_atomic_t lineDropped, resized, stopping, continued;
+constexpr int handled[] = {SIGINT, SIGWINCH, SIGTSTP, SIGCONT};
 
 /// The system may choose any thread for a signal; the one that reads must wake up.
 void onSignal(int number) {
-  (number == SIGINT ? lineDropped : resized) = 1;
+  (number == SIGINT ? lineDropped : number == SIGWINCH ? resized : number == SIGTSTP ? stopping : continued) = 1;
   if (!pthread_equal(pthread_self(), editor.reader))
     pthread_kill(editor.reader, number);
+}
+
+/// Ctrl-Z: the terminal is as the shell left it until the program goes on.
+void stopHere() {
+  stopping = 0;
+  leaveText();
+  (*rl_deprep_term_function)();
+  struct sigaction usual = {}, ours;
+  usual.sa_handler = SIG_DFL;
+  sigaction(SIGTSTP, &usual, &ours);
+  sigset_t one, before;
+  sigemptyset(&one);
+  sigaddset(&one, SIGTSTP);
+  raise(SIGTSTP);
+  pthread_sigmask(SIG_UNBLOCK, &one, &before); // it stops here
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  sigaction(SIGTSTP, &ours, nullptr);
+  continued = 1;
+}
+
+void goOn() {
+  continued = 0;
+  (*rl_deprep_term_function)();
+  (*rl_prep_term_function)(1);
+  editor.cursorRow = 0;
+  editor.top = 0;
+  (*rl_redisplay_function)();
+}
+
+/// The terminal has wrapped the rows anew.
+void drawResized() {
+  resized = 0;
+  size_t row = 0, column = 0;
+  advance(std::string(rl_display_prompt ? rl_display_prompt : "") + std::string(rl_line_buffer, rl_point),
+          screenSize().columns, row, column);
+  editor.cursorRow = std::min(row - std::min(row, editor.top), screenSize().rows - 1);
+  (*rl_redisplay_function)();
 }
 
 } // namespace
@@ -47,8 +87,8 @@ int readKey(FILE *stream) {
     rt::guarded(std::exchange(editor.shown, nullptr));
   sigset_t open;
   pthread_sigmask(SIG_SETMASK, nullptr, &open);
-  sigdelset(&open, SIGINT);
-  sigdelset(&open, SIGWINCH);
+  for (int number : handled)
+    sigdelset(&open, number);
   while (true) {
     fd_set ready;
     FD_ZERO(&ready);
@@ -60,13 +100,8 @@ int readKey(FILE *stream) {
       rl_done = 1;
       return '\n';
     }
-    if (resized) { // the terminal has wrapped the rows anew
-      resized = 0;
-      size_t row = 0, column = 0;
-      advance(std::string(rl_display_prompt ? rl_display_prompt : "") + std::string(rl_line_buffer, rl_point),
-              screenSize().columns, row, column);
-      editor.cursorRow = row;
-      (*rl_redisplay_function)();
+    if (stopping || continued || resized) {
+      stopping ? stopHere() : continued ? goOn() : drawResized();
       continue;
     }
     unsigned char c;
@@ -103,23 +138,25 @@ void LineEditor::whenShown(std::function<void()> action) { editor.shown = std::m
 LineEditor::~LineEditor() = default;
 
 std::optional<std::string> LineEditor::read(const std::string &prompt, bool &interrupted) {
-  struct sigaction action = {}, oldInterrupt, oldResize;
-  action.sa_handler = onSignal;
-  sigaction(SIGINT, &action, &oldInterrupt);
-  sigaction(SIGWINCH, &action, &oldResize);
-  lineDropped = 0;
-  resized = 0;
+  lineDropped = resized = stopping = continued = 0;
   editor.reader = pthread_self();
-  editor.cursorRow = 0;
+  editor.cursorRow = editor.top = 0;
+  editor.choices.clear();
+  struct sigaction action = {}, old[std::size(handled)];
+  action.sa_handler = onSignal;
   sigset_t held, before;
   sigemptyset(&held);
-  sigaddset(&held, SIGINT);
-  sigaddset(&held, SIGWINCH);
+  for (size_t i = 0; i < std::size(handled); ++i) {
+    sigaddset(&held, handled[i]);
+    sigaction(handled[i], nullptr, &old[i]);
+    if (handled[i] != SIGTSTP || old[i].sa_handler != SIG_IGN)
+      sigaction(handled[i], &action, nullptr);
+  }
   pthread_sigmask(SIG_BLOCK, &held, &before);
   char *line = readline(prompt.c_str());
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  sigaction(SIGINT, &oldInterrupt, nullptr);
-  sigaction(SIGWINCH, &oldResize, nullptr);
+  for (size_t i = 0; i < std::size(handled); ++i)
+    sigaction(handled[i], &old[i], nullptr);
   interrupted = lineDropped;
   if (!line)
     return std::nullopt;

@@ -17,6 +17,7 @@
 
 #include <csignal>
 #include <sstream>
+#include <termios.h>
 #include <thread>
 #include <unistd.h>
 
@@ -101,6 +102,27 @@ static void fitToScreen(const Prompt &prompt) {
 
 namespace {
 
+/// Ctrl-C and Ctrl-Z leave no `^C` on the screen in front of what follows, while an input runs.
+class SilentSignals {
+public:
+  SilentSignals() {
+    isChanged = isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp() && tcgetattr(STDIN_FILENO, &before) == 0 &&
+                (before.c_lflag & ECHOCTL);
+    termios now = before;
+    now.c_lflag &= ~ECHOCTL;
+    if (isChanged)
+      tcsetattr(STDIN_FILENO, TCSANOW, &now);
+  }
+  ~SilentSignals() {
+    if (isChanged)
+      tcsetattr(STDIN_FILENO, TCSANOW, &before);
+  }
+
+private:
+  termios before{};
+  bool isChanged;
+};
+
 /// Reads inputs and runs them.
 class Reader {
 public:
@@ -146,6 +168,7 @@ private:
   bool run(const std::vector<std::string> &inputs) {
     rt::interruptFlag() = false; // what came too late for the last input
     fitToScreen(prompt);
+    SilentSignals silent;
     for (const std::string &input : inputs) {
       prompt.session.protect("the prompt", [&] {
         if (!prompt.run(input)) {

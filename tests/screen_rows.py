@@ -220,6 +220,126 @@ def failures(s):
         s.problems.append("where it failed:\n" + "\n".join(shown))
 
 
+def choices_in_turn(s):
+    """A list that is shown is gone through by more Tabs, and back."""
+    s.clear()
+    s.keys("acos\t")
+    listed = ["toy> acos", "acos   (x)", "acosh  (x)"]
+    s.expect("the list", *listed, "toy> acos")
+    s.keys("\t\t")
+    s.expect("the second", *listed, "toy> acosh")
+    s.keys("\x1b[Z")
+    s.expect("back", *listed, "toy> acos")
+    s.keys("\x1b[Z")
+    s.expect("round", *listed, "toy> acosh")
+    s.keys("\t(1)\r")
+    s.expect("taken", *listed, "toy> acos(1)", "f64", "0.0", "toy> ")
+    s.clear()
+    s.keys("acos\t\x1b[Z")
+    s.expect("from the end", *listed, "toy> acosh")
+    s.keys("\x7f\t")
+    s.expect("another list", *listed, "toy> acos", "acos   (x)", "acosh  (x)", "toy> acos")
+    s.clear()
+    s.keys("1\x1b[Z")
+    s.expect("no list", "toy> 1")
+
+
+def tall_texts(s):
+    """A text with more rows than the screen: those around the cursor are shown, and each stands there once."""
+    s.whole.resize(8, 60)
+    s.resize(60, 8)
+    s.keys("")
+    s.clear()
+    lines = [f"  var v{i} = x + {i};" for i in range(20)]
+    rows = ["toy> def f(x) {"] + ["...> " + line for line in lines] + ["...>   return v19;", "...> }"]
+    s.paste("def f(x) {\n" + "\n".join(lines) + "\n  return v19;\n}")
+    s.expect("its end", *rows[-8:])
+    s.keys("\x1b[A" * 3)
+    s.expect("up", *rows[-8:], cursor=(4, 6))
+    s.keys("\x1b[A" * 6)
+    s.expect("above the screen", *rows[13:21], cursor=(0, 6))
+    s.keys("\x1b[H\x1b[H")
+    s.expect("its begin", *rows[:8], cursor=(0, 5))
+    s.keys("\x1b[B\x1b[F 9;\x7f")
+    rows[1] += " 9"
+    s.expect("a change", *rows[:8], cursor=(1, len(rows[1])))
+    s.keys("\x7f\x7f\x1b[F\x1b[F")
+    s.expect("its end again", *rows[-8:])
+    s.keys("\r")
+    s.expect("run", *rows[-7:], "toy> ")
+    s.keys("f(1)\r")
+    s.expect("its value", *rows[-4:], "toy> f(1)", "i64", "20", "toy> ")
+    s.clear()
+    text = "toy> f(" + "1 + " * 120
+    s.keys(text[5:])
+    rows = [text[i : i + 60] for i in range(120, len(text), 60)] + ["f(«x»)"]
+    s.expect("with a signature", *rows, cursor=(6, len(text) % 60))
+    s.keys("\x1b[H\x04\x04\x1b[F1\r")
+    if s.shown()[-3:] != ["i64", "121", "toy>"]:
+        s.problems.append("its value:\n" + "\n".join(s.shown()))
+
+
+def full_rows(s):
+    """A text that ends with its row leaves no empty row."""
+    text = '"' + "é" * 53 + '"'
+    s.keys(text)
+    s.expect("typed", "toy> " + text, cursor=(1, 0))
+    s.keys("\r")
+    s.expect("run", "toy> " + text, "str", "é" * 53, "toy> ")
+
+
+def control_keys(s):
+    """Ctrl-C while something runs leaves nothing in front of what is said."""
+    s.send("while true { }\r")
+    s.pause(1)
+    s.send("\x03")
+    s.expect(
+        "interrupted",
+        "toy> while true { }",
+        "error[R0114]: interrupted",
+        " --> <input 1>:1:1",
+        "  |",
+        "1 | while true { }",
+        "  | ^^^^^^^^^^^^^^",
+        "toy> ",
+    )
+    s.clear()
+    for keys in ("sum(", "def f(x) {\r", "\x12abc", "acos\t"):
+        s.keys(keys)
+        s.keys("\x03")
+        s.keys("\x0c")
+        s.expect(f"given up: {keys!r}", "toy> ")
+
+
+def stopped_by_the_shell(toy):
+    """Ctrl-Z stops the prompt; in the foreground again the text is there, and keys are read as before."""
+    s = Screens("/bin/bash", arguments=("--norc", "-i"), prompt=None, PS1="shell> ", NO_COLOR="1", TOY=toy)
+    try:
+        s.wait("shell>")
+        s.send('"$TOY"\r')
+        s.wait("toy> ")
+        s.send("\x0cdef f(x) {\rvar a = x")
+        s.pause(0.5)
+        s.send("\x1a")
+        s.wait("shell>")
+        s.send("fg\r")
+        s.pause(1)
+        if s.shown()[-2:] != ["toy> def f(x) {", "...> var a = x"]:
+            return "\n".join(s.shown())
+        s.send(" + 1; return a; }\r")
+        s.wait("toy> ")
+        if s.line("f(2)").splitlines() != ["i64", "3"]:
+            return "\n".join(s.shown())
+        s.send("\x04")
+        s.wait("shell>")
+        modes = s.line("stty -a", end="shell>")
+        return None if {"icanon", "echo", "echoctl"} <= set(modes.replace(";", " ").split()) else modes
+    except (EOFError, TimeoutError) as error:
+        return f"{type(error).__name__}: {error}"
+    finally:
+        s.close()
+
+
 def shells_are_told(toy):
     """The banner of a terminal is its first line."""
     s = Screens(toy, width=80, NO_COLOR="1")
@@ -248,6 +368,11 @@ def all_cases():
         history,
         traces,
         failures,
+        choices_in_turn,
+        tall_texts,
+        full_rows,
+        control_keys,
     ):
         yield "screens: " + body.__name__.replace("_", " "), screens(body, NO_COLOR="1", TOY_GRAPHICS="text")
     yield "screens: banner", shells_are_told
+    yield "screens: stopped by the shell", stopped_by_the_shell

@@ -29,8 +29,8 @@ class Screens(terminal.Session):
             rows.pop()
         return rows
 
-    def resize(self, width):
-        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", self.whole.lines, width, 0, 0))
+    def resize(self, width, height=None):
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", height or self.whole.lines, width, 0, 0))
 
     def expect(self, what, *lines, cursor=None):
         """The screen holds these lines and no others, the cursor stands behind the last one or where it is said."""
