@@ -80,28 +80,6 @@ const std::vector<CommandInfo> &commandTable() {
   return table;
 }
 
-/// A word of other prompts, as it may be written, and the command that it stands for; otherwise nothing.
-static std::pair<std::string, std::string> commandOfWord(std::string word) {
-  word = trimmed(word);
-  if (word.ends_with(";"))
-    word = trimmed(word.substr(0, word.size() - 1));
-  if (word.ends_with("()"))
-    word.resize(word.size() - 2);
-  for (auto [name, command] : {std::pair("exit", ":quit"), std::pair("quit", ":quit"), std::pair("help", ":help")})
-    if (word == name)
-      return {name, command};
-  return {};
-}
-
-bool isCommandWord(const std::string &text) { return !commandOfWord(text).first.empty(); }
-
-/// What the user has given such a name is no command.
-static std::string commandOf(const std::string &line, Session &session) {
-  auto [word, command] = commandOfWord(line);
-  std::vector<std::string> names = word.empty() ? std::vector<std::string>() : session.names();
-  return std::find(names.begin(), names.end(), word) == names.end() ? command : "";
-}
-
 /// What another program wrote may end within a row, which only the terminal knows: as many spaces as a row has reach
 /// the next one from anywhere but its beginning.
 static void endForeignRow() {
@@ -113,10 +91,10 @@ static void endForeignRow() {
 
 bool Prompt::run(const std::string &line) {
   bool isCommand = line.starts_with("?") || line.starts_with(":");
-  std::string command = isCommand ? line : commandOf(line, session);
-  if (command.empty())
+  std::string command = isCommand ? line : commandOf(line, session), elsewhere = commandElsewhere(line);
+  if (command.empty() && elsewhere.empty())
     return false;
-  session.protect(line, [&] { runCommand(command); });
+  session.protect(line, [&] { command.empty() ? tellCommand(line, elsewhere) : runCommand(command); });
   return true;
 }
 
@@ -153,6 +131,8 @@ void Prompt::runCommand(const std::string &line) {
   auto begun = std::find_if(names.begin(), names.end(), [&](auto &known) { return known.starts_with(name); });
   if (auto near = suggest(name, names); near || begun != names.end())
     d.withHelp("did you mean `:" + (begun != names.end() ? *begun : *near) + "`?");
+  else
+    d.withHelp("`:help` lists the commands");
   session.showDiagnostics();
 }
 
@@ -170,48 +150,6 @@ void Prompt::runText(const std::string &name, const std::string &text) {
       total += spent;
     }
   std::fprintf(stderr, "%s (%s)\n", duration(total / 1e3).c_str(), parts.c_str());
-}
-
-/// A text of help whose first bytes are set off where there are colours.
-static std::string withHeading(const std::string &text, size_t size) {
-  return rt::printOptions().color ? painted(Style::Strong, text.substr(0, size)) + text.substr(size) : text;
-}
-
-void Prompt::help(const std::string &topic) {
-  if (topic.empty()) {
-    for (const CommandInfo &c : commandTable())
-      rt::output("  " + withHeading(fmt::format(":{:<27} {}\n", c.name + " " + c.argument, c.help), c.name.size() + 1));
-    rt::output(
-        "  :!COMMAND                    runs a command of the system\n"
-        "  ?                            all functions, by group\n"
-        "  ?TOPIC                       the documentation of a function, operator, keyword, command or error code\n"
-        "  ?\"TEXT\"                      everything whose documentation has a text\n"
-        "Keys: Tab completes (also \\alpha), Right takes what is shown in grey, Up recalls what begins like the line,\n"
-        "      Ctrl-R searches, Ctrl-C drops the line or stops what runs. `_` is the last value that was shown.\n");
-    return;
-  }
-  if (topic.size() > 2 && topic.front() == '"' && topic.back() == '"') {
-    std::string found = apropos(topic.substr(1, topic.size() - 2));
-    rt::output(found.empty() ? "nothing is known about " + topic + "\n" : found);
-    return;
-  }
-  std::string text = helpOn(topic, &session);
-  if (!text.empty())
-    return rt::output(withHeading(text, text.find('\n')));
-  std::vector<std::string> known = helpTopics(), own = session.names();
-  known.insert(known.end(), own.begin(), own.end());
-  for (const std::string &name : known)
-    if (std::equal(name.begin(), name.end(), topic.begin(), topic.end(),
-                   [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); })) {
-      std::string found = helpOn(name, &session);
-      return rt::output(withHeading(found, std::min(found.find('\n'), found.size())));
-    }
-  Diagnostic &d = session.getDiagnostics().report(DiagId::UnknownTopic, {}, {topic});
-  if (auto near = suggest(topic, known))
-    d.withHelp("did you mean `?" + *near + "`?");
-  else if (!apropos(topic).empty())
-    d.withHelp("`?\"" + topic + "\"` shows where it is mentioned");
-  session.showDiagnostics();
 }
 
 void Prompt::type(const std::string &text) {

@@ -64,6 +64,7 @@ private:
   std::string settingValue(const std::string &name);
   bool applySetting(const std::string &name, const std::string &value);
   void runCommand(const std::string &line);
+  void tellCommand(const std::string &line, const std::string &here);
   void leaveStop(const char *command, Session::After how);
   void showFrame(const char *command, int by);
   int counter = 0;
@@ -81,8 +82,13 @@ struct CommandInfo {
   std::string name, argument, help;
 };
 const std::vector<CommandInfo> &commandTable();
-/// Whether a text is a word that stands for a command where nothing has its name: `exit`, `quit`, `help`.
+/// Whether a text is a word that stands for a command where nothing has its name: `exit`, `quit`, `help`, `help sin`,
+/// `sin?`.
 bool isCommandWord(const std::string &text);
+/// The command that such a word is; nothing where the session has something of its name.
+std::string commandOf(const std::string &line, Session &session);
+/// What a command of another prompt is here, with its argument; nothing: the line is none.
+std::string commandElsewhere(const std::string &line);
 /// The documentation of a function, operator, keyword, command or error code; empty when there is none. `session` may
 /// have functions of its own.
 std::string helpOn(const std::string &topic, Session *session);

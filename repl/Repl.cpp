@@ -154,6 +154,7 @@ public:
   Session::After readAtStop(const Session::Stop &stop) {
     const Session::Stop *outer = std::exchange(prompt.stop, &stop);
     prompt.after.reset();
+    hasToldOfLocals = false;
     if (!stop.calls.empty())
       rt::output("stopped at " + prompt.session.describe(stop.calls[0]) + "\n");
     rt::flushOutput();
@@ -174,6 +175,7 @@ private:
         if (!prompt.run(input)) {
           prompt.runText(fmt::format("<input {}>", ++number), input);
           prompt.session.keepResult(number);
+          tellOfLocals();
         }
         rt::endRow();
       });
@@ -183,8 +185,17 @@ private:
     return false;
   }
 
+  /// Once at each stop.
+  void tellOfLocals() {
+    std::string changed = prompt.stop && !hasToldOfLocals ? prompt.session.changedLocal() : "";
+    hasToldOfLocals |= !changed.empty();
+    if (!changed.empty())
+      rt::output("the program goes on with its own `" + changed + "`, whatever is typed here\n");
+  }
+
   Prompt &prompt;
   LineEditor &editor;
+  bool hasToldOfLocals = false;
   int number = 0;
 };
 

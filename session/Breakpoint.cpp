@@ -160,6 +160,16 @@ Session::After Session::stopWith(Stop stop) {
   return whenStopped(shownStop);
 }
 
+std::string Session::changedLocal() const {
+  for (const auto &[name, type] : shownStop.locals)
+    if (stopState && !past.empty() &&
+        llvm::any_of(past.back().values, [&](const auto &value) { // of structs each part has one
+          return llvm::StringRef(value.first).split('.').first == llvm::StringRef(name);
+        }))
+      return name;
+  return "";
+}
+
 std::optional<SourceRange> Session::showFrame(int by) {
   int depth = shownFrame + by;
   while (depth > 0 && depth < static_cast<int>(frames.size()) && !frames[depth])

@@ -54,7 +54,7 @@ MLIRContext *Session::ir(bool prepares) {
 void Session::prepare() { ir(true); }
 
 void Session::showDiagnostics() {
-  rt::flushOutput();
+  diagnostics.diagnostics().empty() ? rt::flushOutput() : rt::endRow();
   if (diagnostics.hasErrors())
     ranks::beforeError();
   for (const Diagnostic &d : diagnostics.diagnostics()) {

@@ -184,6 +184,8 @@ public:
   /// At a stop: the local variables become those of a caller (-1) or of what it calls (1). Gives the place there, and
   /// nothing where there is none.
   std::optional<SourceRange> showFrame(int by);
+  /// At a stop: a local variable that the newest input has changed; nothing where it has changed none.
+  std::string changedLocal() const;
   /// Runs an input by the evaluator; where it fails, the program stops as at a `breakpoint()`.
   Outcome debug(std::string name, std::string text, ParseOptions options);
   /// The text of the newest input that failed.

@@ -220,6 +220,87 @@ def failures(s):
         s.problems.append("where it failed:\n" + "\n".join(shown))
 
 
+def help_that_fits(s):
+    """Long lines of help are broken between words, below the column where they began."""
+    s.whole.resize(24, 40)
+    s.resize(40)
+    s.keys("")
+    s.clear()
+    s.keys("?fft\r")
+    s.expect(
+        "a function",
+        "toy> ?fft",
+        "fft(x, n=, axis=, norm=)",
+        "  discrete Fourier transform along an",
+        "  axis (the last); n points; norm",
+        "  backward, ortho or forward",
+        "",
+        "  toy> fft([1, 0, 0, 0])",
+        "  [1.0+0.0i, 1.0+0.0i, 1.0+0.0i, 1.0+0.0",
+        "i]",
+        "toy> ",
+    )
+    s.clear()
+    s.keys('?"discrete fourier"\r')
+    s.expect(
+        "a table",
+        'toy> ?"discrete fourier"',
+        "  fft                discrete Fourier",
+        "                     transform along an",
+        "                     axis (the last); n",
+        "                     points; norm",
+        "                     backward, ortho or",
+        "                     forward",
+        "toy> ",
+    )
+
+
+def errors_behind_output(s):
+    s.keys('write("abc"); [1, 2][5]\r')
+    s.expect(
+        "an error",
+        'toy> write("abc"); [1, 2][5]',
+        "abc",
+        "error[T0324]: index 5 is out of range for axis 0 of size 2",
+        " --> <input 1>:1:22",
+        "  |",
+        '1 | write("abc"); [1, 2][5]',
+        "  |                      ^",
+        "toy> ",
+    )
+
+
+def locals_at_stops(s):
+    """What is typed at a stop changes nothing of the program: it is told once."""
+    s.keys("def f(x) { var y = 2 * x; breakpoint(); return y; }\r")
+    s.clear()
+    s.send("f(3)\r")
+    s.wait("dbg> ")
+    s.keys("var z = 1;\r")
+    s.keys("y = y + z\r")
+    s.keys("y = y + z\r")
+    s.keys("y\r")
+    s.send(":continue\r")
+    s.wait("toy> ")
+    s.expect(
+        "a stop",
+        "toy> f(3)",
+        "stopped at <input 1>:1: def f(x) { var y = 2 * x; breakpoint",
+        "(); return y; }",
+        "dbg> var z = 1;",
+        "dbg> y = y + z",
+        "the program goes on with its own `y`, whatever is typed here",
+        "dbg> y = y + z",
+        "dbg> y",
+        "i64",
+        "8",
+        "dbg> :continue",
+        "i64",
+        "6",
+        "toy> ",
+    )
+
+
 def choices_in_turn(s):
     """A list that is shown is gone through by more Tabs, and back."""
     s.clear()
@@ -368,6 +449,9 @@ def all_cases():
         history,
         traces,
         failures,
+        help_that_fits,
+        errors_behind_output,
+        locals_at_stops,
         choices_in_turn,
         tall_texts,
         full_rows,

@@ -10,6 +10,7 @@ from programs import run_parts
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TABLE = (ROOT / "support/OtherSpellings.def").read_text()
+COMMANDS = (ROOT / "repl/OtherCommands.def").read_text()
 ARGUMENTS = "var a = [[1, 2], [3, 4]]; var b = a; var x = a; var y = a; var n = 2; var low = 1; var high = 2;\n"
 ARGUMENTS += "var z = a + 1i; var xs = (1, 2); var ys = (3, 4); var start = zeros(2); def f(p, q) { return p + q; }\n"
 ARGUMENTS += 'var text = "a b"; var part = "b";\n'
@@ -17,7 +18,7 @@ ARGUMENTS += 'var text = "a b"; var part = "b";\n'
 
 # Programs of the kind's rows, and the codes of their errors.
 KINDS = {
-    "NAME": (("{};", "{}(1);"), "N010[12]", 190),
+    "NAME": (("{};", "{}(1);"), "N010[12]", 210),
     "TYPE": (("var q: {} = 1;", "def f(q: {}) {{ return q; }} f(1);"), "N0107", 35),
     "MEMBER": (("var x = [1, 2]; print(x.{});",), "N0106", 8),
     "DECLARATION": (("{} q = 3;", "{} q;"), "P0120", 6),
@@ -138,7 +139,12 @@ def test_constructs(toy):
 def test_advice_works(toy):
     """What stands in the backquotes of a help is an expression, the head of a loop or a type, or an option."""
     pieces = {p for _, help in rows() for p in re.findall(r"`([^`]*)`", help)}
-    pieces -= {"return e", "seed(n)", "print(x)", 'fail("text")', "if true { }", "print(x, y)", ":type x"}
+    pieces -= {"return e", "seed(n)", "print(x)", 'fail("text")', "if true { }", "print(x, y)", "_", "_3"}
+    for piece in sorted(p for p in pieces if p[0] in ":?"):  # commands of the prompt
+        text = f"var x = 3;\ndef f(x) {{ return x; }}\nf(x)\n{piece}\n"
+        done = subprocess.run([toy], input=text, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0 and done.stderr.count("\n") <= 1, (piece, done.stderr)
+    pieces = {p for p in pieces if p[0] not in ":?"}
     parts = []
     for piece in sorted(p for p in pieces if not p.startswith("--")):
         statement = f"{piece} {{ }}" if piece.startswith("for ") else f"var result = {piece};"
@@ -157,3 +163,40 @@ def test_words(toy):
         assert piped(f"1\n{word}\n2\n") == "1\n"
     assert piped("help\n") == piped("help();\n") == piped(":help\n") != ""
     assert piped("var exit = 7;\nexit\ndef help(x) { return x; }\nhelp(3)\n") == "7\n3\n"
+
+
+def test_questions_of_other_prompts(toy):
+    """`help sin` and IPython's `sin?` are the question `?sin`; names of the user's come first."""
+
+    def piped(text):
+        done = subprocess.run([toy], input=text, capture_output=True, text=True, timeout=60)
+        return done.stdout + done.stderr
+
+    known = piped("?sin\n")
+    assert "sin(x)" in known
+    for question in ("help sin", "help(sin)", 'help("sin");', "help 'sin'", "sin?", "sin??", " SIN? "):
+        assert piped(question + "\n") == known, question
+    assert piped("?matmul\n") == piped("matmul?\n") != piped("@?\n") == piped("?@\n")
+    assert piped("def help(x) { return 2 * x; }\nhelp(4)\n") == "8\n"
+    for text in ("help(1 + 2)", "(sin)?", "1 > 2 ? 3 : 4", "? ?", "help sin cos"):
+        assert "error[" in piped(text + "\n"), text
+
+
+def test_commands_of_other_prompts(toy):
+    """Each names the command that does it here, with its argument; no program is taken for one."""
+    table = re.findall(r'^TOY_OTHER_COMMAND\("(.+)", "(.+)"\)$', COMMANDS, re.M)
+    ours = set(re.findall(r"^TOY_COMMAND\((\w+),", (ROOT / "repl/Commands.def").read_text(), re.M))
+    assert len(table) > 40 and len(ours) > 20
+    for word, here in table:
+        assert here.split()[0][1:] in ours or here[:2] == ":!" or here == "?", here
+        argument = "" if here.startswith((":!", "?")) else " "
+        line = f"{word}x" if word == "!" else f"{word} x"
+        for text, want in {line: f"{here}{argument}x", word: here}.items():
+            done = subprocess.run([toy], input=text + "\n", capture_output=True, text=True, timeout=60)
+            assert done.returncode == 1
+            if text != "!":
+                told = f"error[D0106]: unknown command `{text.split()[0]}`\nhelp: write `{want}`\n"
+                assert done.stderr == told, (text, done.stderr)
+    for text in ("%timeitx 1", "% time", "@timed 1", ".helpful", "!"):
+        done = subprocess.run([toy], input=text + "\n", capture_output=True, text=True, timeout=60)
+        assert done.returncode == 1 and "D0106" not in done.stderr, text

@@ -176,7 +176,7 @@ def breakpoints(s):
         ":where": "<input 1>:3: breakpoint();\n"
         "<input 3>:1: def f(x: f64[N], p) { var k = g(x[0] + 2.0); return k + sum(x) + p.a; }\n"
         f"<input 4>:1: {call}",
-        "z = 100; z": "i64\n100",
+        "z = 100; z": "i64\n100\nthe program goes on with its own `z`, whatever is typed here",
         "def h(a) { return a + z; } h(1)": "i64\n101",
         "g(1)": "i64\n3",
         "ans": "i64\n3",
