@@ -191,7 +191,7 @@ private:
 class ImageText {
 public:
   ImageText(const Picture &p, int64_t columns, bool color) : p(p), color(color) {
-    int64_t most = std::min<int64_t>(p.width ? p.width : 80, std::max<int64_t>(columns, 20));
+    most = std::min<int64_t>(p.width ? p.width : 80, std::max<int64_t>(columns, 20));
     int64_t high = p.height ? 2 * p.height : INT64_MAX;
     int64_t up = std::min<int64_t>(most / 2 / p.pixels.columns, std::min<int64_t>(high, 24) / p.pixels.rows);
     double down = std::max(double(p.pixels.columns) / double(most), double(p.pixels.rows) / double(high));
@@ -243,18 +243,19 @@ private:
 
   /// The colours of the map with the numbers at its ends.
   std::string scale() const {
-    std::string out = shortNumber(p.low) + " ";
-    for (int i = 0; i < 20; ++i) {
-      Colour c = mapColour(p.map, i / 19.0);
+    std::string out = shortNumber(p.low) + " ", end = " " + shortNumber(p.high);
+    int64_t count = std::clamp<int64_t>(most - static_cast<int64_t>(out.size() + end.size()), 2, 20);
+    for (int64_t i = 0; i < count; ++i) {
+      Colour c = mapColour(p.map, double(i) / double(count - 1));
       out += color ? paint(c, true) + " " : std::string(1, " .:-=+*#%@"[shade(c)]);
     }
-    return out + (color ? plain : "") + " " + shortNumber(p.high) + "\n";
+    return out + (color ? plain : "") + end + "\n";
   }
 
   const Picture &p;
   bool color;
   double factor;
-  int64_t width, rows;
+  int64_t most, width, rows;
 };
 
 } // namespace

@@ -119,21 +119,44 @@ std::function<void(const Picture &)> &pictureSink() {
   return sink;
 }
 
+/// As many lines as the screen has beside the input and the next prompt, where the program's user did not choose.
+static std::string fittingText(Picture picture, int64_t columns, int64_t most) {
+  std::string text = pictureText(picture, columns, printOptions().color);
+  if (picture.height || most == 0)
+    return text;
+  for (int64_t height = most, more = std::ranges::count(text, '\n') - most; more > 0 && height > 0; height -= more) {
+    picture.height = height;
+    text = pictureText(picture, columns, printOptions().color);
+    more = std::ranges::count(text, '\n') - most;
+  }
+  return text;
+}
+
+/// The columns that an image gets, so that it has no more rows than the screen; characters are twice as high as wide.
+static int64_t fittingColumns(const Pixels &pixels, int64_t columns, int64_t most) {
+  return most == 0 || pixels.rows == 0
+             ? columns
+             : std::clamp<int64_t>(most * 2 * pixels.columns / pixels.rows, 1, std::max<int64_t>(columns, 1));
+}
+
 std::string shownPicture(const Picture &picture) {
   if (pictureSink())
     return pictureSink()(picture), "";
   int64_t columns = terminalColumns(), width = std::min<int64_t>(picture.width ? picture.width : 80, columns);
+  int64_t rows = printOptions().screenHeight, most = rows ? rows + 1 : 0; // there is no type
   switch (graphics()) {
   case Graphics::Kitty:
-    return kitty(picturePixels(picture, 2), width);
-  case Graphics::ITerm:
-    return iterm(picturePixels(picture, 2), width);
+  case Graphics::ITerm: {
+    Pixels pixels = picturePixels(picture, 2);
+    width = fittingColumns(pixels, width, picture.height ? 0 : most);
+    return graphics() == Graphics::Kitty ? kitty(pixels, width) : iterm(pixels, width);
+  }
   case Graphics::Sixel:
     return sixel(picturePixels(picture, 1));
   case Graphics::Text:
     break;
   }
-  return pictureText(picture, columns, printOptions().color);
+  return fittingText(picture, columns, most);
 }
 
 void savePicture(const std::string &path, const Picture &picture) {

@@ -97,6 +97,31 @@ def plots(s):
         s.problems.append("a plot:\n" + "\n".join(shown))
 
 
+def plots_that_fit(s):
+    """The input, the whole picture and the next prompt are on the screen, as far as a picture can be so small."""
+    for rows, columns in ((24, 60), (16, 60), (10, 34), (8, 34), (40, 60)):
+        s.whole.resize(rows, columns)
+        s.resize(columns, rows)
+        s.keys("")
+        for text in (
+            "plot([1, 2, 3])",
+            "plot([1,2],[3,4])",
+            "hist([1, 2, 2, 3])",
+            "show(ones(99, 9))",
+            "show(99.5 * eye(30))",
+            "show(eye(4))",
+        ):
+            s.clear()
+            s.keys(text + "\r")
+            shown = s.shown()
+            if shown[0] != "toy> " + text or shown[-1] != "toy>" or len(shown) < min(rows - 2, 12):
+                s.problems.append(f"{rows} rows, {text}:\n" + "\n".join(shown))
+    s.clear()
+    s.keys("plot([1, 2, 3], height = 30)\r")
+    if len(s.shown()) < 32:
+        s.problems.append("a height that was asked for:\n" + "\n".join(s.shown()))
+
+
 def first_contact(s):
     s.expect("the prompt", "toy> ")
     s.keys("help\r")
@@ -442,6 +467,7 @@ def all_cases():
         completion_of_arguments,
         help_topics,
         plots,
+        plots_that_fit,
         first_contact,
         taking_back,
         previous_results,
