@@ -193,8 +193,11 @@ void showPages(const std::vector<std::string> &lines) {
       room = screenSize().rows - 1;
     else if (key == '\r' || key == '\n')
       room = 1;
-    else
+    else {
+      if (!rl_done && key != 'q' && key != EOF)
+        rl_execute_next(key);
       return;
+    }
     if (rl_done) // Ctrl-C
       return;
   }

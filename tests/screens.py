@@ -259,6 +259,12 @@ def pages(s):
     s.keys("\x7f1 + 1\r")
     if s.shown()[-4:] != ["toy> 1 + 1", "i64", "2", "toy>"]:
         s.problems.append("what follows:\n" + "\n".join(s.shown()))
+    for key, text in {"i": "si", "\x7f": "", "\x1b[D(": "(s", "\x15nan": "nan"}.items():
+        s.clear()
+        s.keys("s\t")
+        s.keys(key)
+        if s.shown()[-1] != f"toy> {text}".rstrip():
+            s.problems.append(f"{key!r}, which is typed:\n" + "\n".join(s.shown()))
 
 
 def heights(s):
