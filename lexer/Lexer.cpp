@@ -402,10 +402,10 @@ private:
 
   /// What operators of other languages are here; `&&` and `||` are one.
   std::string spellingHere(size_t begin, uint32_t code) {
-    if ((code == '&' || code == '|') && text().substr(begin + 1, 1) == text().substr(begin, 1))
-      ++at;
+    bool isDouble = (code == '&' || code == '|') && text().substr(begin + 1, 1) == text().substr(begin, 1);
+    at += isDouble;
     return code == '!' && fields ? "`{s=}` shows the quotes of a string"
-                                 : helpForOther(Other::Character, text().substr(begin, 1));
+                                 : helpForOther(Other::Character, text().substr(begin, 1 + isDouble));
   }
 
   DiagnosticEngine &diagnostics;

@@ -62,6 +62,10 @@ StmtPtr Parser::parseStatement() {
   }
   case TokenKind::Struct:
     fail(DiagId::NestedFunction, here(), {"struct"});
+  case TokenKind::Import:
+    if (peek(1).kind == TokenKind::String)
+      fail(DiagId::NestedFunction, here(), {"import"});
+    return parseSimpleStatement();
   default:
     return parseSimpleStatement();
   }
@@ -444,7 +448,9 @@ void Parser::checkTarget(const Expr &target) {
                              base->kind == NodeKind::String || base->kind == NodeKind::Format
                          ? "a literal"
                          : "an expression";
-  fail(DiagId::NotAssignable, target.range, {what});
+  auto *call = dynCast<Call>(&target);
+  bool isDefinition = call && !call->function && !call->isMember; // `f(x) = x + 1`
+  fail(DiagId::NotAssignable, target.range, {what}, isDefinition ? "`def f(x) { return …; }` defines a function" : "");
 }
 
 } // namespace toy

@@ -23,7 +23,7 @@ KINDS = {
     "MEMBER": (("var x = [1, 2]; print(x.{});",), "N0106", 8),
     "DECLARATION": (("{} q = 3;", "{} q;"), "P0120", 6),
     "WORD": (("{} q;",), "P0120", 30),
-    "CHARACTER": (("3 {} 4;",), "L0101", 9),
+    "CHARACTER": (("3 {} 4;",), "L0101", 11),
 }
 # Constructs, and the heads of their helps.
 CONSTRUCTS = {
@@ -58,6 +58,12 @@ CONSTRUCTS = {
     "print(1 === 1);": "write `a == b`",
     "print(1 !== 1);": "write `a != b`",
     "print(1 <> 1);": "write `a != b`",
+    "true xor false;": "`a != b`",
+    "struct P { var x, y; }": "members are declared one by one",
+    "f(x) = x + 1;": "`def f(x) {",
+    "norm([1, 2], ord = 1);": "`sum(svdvals(x))`",
+    "norm([1, 2], p = 1);": "`sum(svdvals(x))`",
+    'norm([[1, 2]], "nuc");': "`sum(svdvals(x))`",
     "cout << 3;": "integers have no operators of bits",
     "print(8 >> 1);": "integers have no operators of bits",
     "var a, b = 1, 2;": "`var (a, b) = (1, 2);`",
