@@ -46,8 +46,10 @@ LogicalResult takeStored(RuleContext &ctx) {
     return ctx.fail(DiagId::CannotStore, ctx.tensor(1), target);
   for (int64_t i = 1; i <= ctx.rank(1); ++i) {
     Dim from = ctx.dim(1, ctx.rank(1) - i), to = target.getDim(target.getRank() - i);
-    if (from.isNumber() && to.isNumber() && !from.is(1) && from != to)
+    if (from.isNumber() && to.isNumber() && !from.is(1) && from != to) {
+      ctx.mismatch = {"sizes of a broadcast", from, to, {1}};
       return ctx.fail(DiagId::CannotStore, ctx.tensor(1), target);
+    }
   }
   return ctx.result(ctx.tensor(0));
 }

@@ -85,8 +85,10 @@ static bool broadcastsTo(RuleContext &ctx, unsigned i, ArrayRef<Dim> target) {
   int64_t offset = static_cast<int64_t>(target.size()) - ctx.rank(i);
   for (int64_t axis = 0; offset >= 0 && axis < ctx.rank(i); ++axis) {
     Dim from = ctx.dim(i, axis), to = target[offset + axis];
-    if (!from.is(1) && from != to && (from - to).isNumber())
+    if (!from.is(1) && from != to && (from - to).isNumber()) {
+      ctx.mismatch = {"sizes of a broadcast", from, to, {i}};
       return false;
+    }
   }
   return offset >= 0;
 }

@@ -3,6 +3,7 @@
 /// Built-ins that put axes into another order, and what the library asks about its arguments while it is compiled:
 /// those names begin with `_` and mean nothing in programs.
 #include "irgen/Builtins.h"
+#include "irgen/Decisions.h"
 
 #include <numeric>
 
@@ -91,22 +92,21 @@ RValue staticBuiltin(IRGen &g, Bound &args, SourceRange r) {
 /// `_given(x)`: whether a parameter whose default is a string has something else.
 RValue givenBuiltin(IRGen &g, Bound &args, SourceRange r) { return g.boolean(!valueArgument(g, args, "x").isStr(), r); }
 
-/// The function of the library that the user has called.
-static const std::string &calledFunction(IRGen &g) {
-  auto first = llvm::find_if(g.stack, [&](const auto &state) { return state->decl && isLibrary(g, *state->decl); });
-  return (*first)->decl->name;
-}
-
 /// `_need(x, holds, what)`: an error about the parameter x unless a condition holds, which its type decides where it
-/// can.
+/// can. `_need_size` asks for what other sizes would have, so that `try` catches its error.
 RValue needBuiltin(IRGen &g, Bound &args, SourceRange r) {
-  std::string name = g.sourceText(args.rangeOf("x")), what = staticString(g, *args["what"], "_need");
+  std::string name = g.sourceText(args.rangeOf("x")), what = staticString(g, *args["what"], args.row->name);
   Value holds = genCondition(g, *args["holds"]);
-  if (auto known = constantOf(holds); !known)
-    needValue(g, holds, g.string(calledFunction(g) + ": `" + name + "` must be " + what, r), r);
-  else if (*known == 0)
-    g.fail(DiagId::ArgumentKind, r, {calledFunction(g), "`" + name + "`", what, valueArgument(g, args, "x").str()});
-  return {};
+  std::string function = calledFunction(g, args.row->name), message = function + ": `" + name + "` must be " + what;
+  auto known = constantOf(holds);
+  if (!known)
+    needValue(g, holds, g.string(message, r), r);
+  if (known != 0)
+    return {};
+  RValue x = valueArgument(g, args, "x");
+  if (args.row->op[0] && x.isTensor())
+    failLater(g, x.value, {DiagId::ValueNotTaken, {message}, r});
+  g.fail(DiagId::ArgumentKind, r, {function, "`" + name + "`", what, x.str()});
 }
 
 /// `_ordered(x)`: x, which has to be real.

@@ -118,7 +118,8 @@ RValue clipBuiltin(IRGen &g, Bound &args, SourceRange r) {
   auto ordered = [&](StringRef name) {
     RValue v = tensorArgument(g, args, name);
     if (v.tensor().isComplex())
-      g.fail(DiagId::ComplexNotOrdered, args.rangeOf(name), {"clip", v.type().str()});
+      g.fail(DiagId::ComplexNotOrdered, args.rangeOf(name), {"clip", v.type().str()},
+             "`abs(…)` or `real(…)` is ordered");
     return v;
   };
   RValue x = ordered("x"), low = ordered("low"), high = ordered("high");

@@ -36,9 +36,11 @@ struct RowCalls {
       count = listLength(g, rows, args.rangeOf("x"));
       return;
     }
-    if (!rows.isTensor() || rows.rank() == 0)
+    if (!rows.isTensor() || rows.rank() == 0) {
+      bool isSwapped = !function.isCallable() || start.isList() || (start.isTensor() && start.rank() > 0);
       g.fail(DiagId::NotIterable, args.rangeOf("x"), {rows.str()},
-             "`" + std::string(args.row->name) + "(" + args.row->parameters + ")` is the order");
+             isSwapped ? "`" + std::string(args.row->name) + "(" + args.row->parameters + ")` is the order" : "");
+    }
     count = sizeOf(g, rows.value, 0, args.rangeOf("x"));
   }
 

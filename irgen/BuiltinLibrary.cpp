@@ -123,6 +123,9 @@ static RValue transformable(IRGen &g, Bound &args, bool complex) {
 RValue fourierBuiltin(IRGen &g, Bound &args, SourceRange r) {
   StringRef function = args.row->op;
   RValue x = transformable(g, args, function != "rfft");
+  if (function == "rfft" && x.tensor().isComplex())
+    g.fail(DiagId::NeedsRealFloating, args.rangeOf("x"), {args.row->name, x.type().str()},
+           "`real(…)` is one part; the functions without an `r` take complex values");
   int64_t axis = axisArgument(g, args, x.rank(), x.rank() - 1);
   Value n = args.has("n") ? indexValue(g, *args["n"], args.row->name) : sizeOf(g, x.value, axis, r);
   if (!args.has("n") && function == "irfft")

@@ -99,8 +99,13 @@ RValue stackBuiltin(IRGen &g, Bound &args, SourceRange r) {
   SmallVector<Value> operands;
   for (const RValue &v : values) {
     bool fits = v.rank() == values[0].rank();
-    for (auto [size, first] : llvm::zip(v.tensor().getDims(), values[0].tensor().getDims()))
-      fits &= size == first || !size.isNumber() || !first.isNumber();
+    if (fits)
+      for (auto [at, size, first] : llvm::enumerate(v.tensor().getDims(), values[0].tensor().getDims()))
+        if (size != first && size.isNumber() && first.isNumber()) {
+          for (const RValue &one : {values[0], v})
+            failLater(g, one.value, {DiagId::SizesDiffer, {whatDiffers(at, at), first.str(), size.str()}, r});
+          fits = false;
+        }
     if (!fits)
       g.fail(DiagId::ConcatMismatch, r, {values[0].type().str(), v.type().str(), std::to_string(axis)});
     SmallVector<Value> sizes = sizesOf(g, v.value, r);

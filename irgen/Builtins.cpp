@@ -44,26 +44,32 @@ SourceRange Bound::rangeOf(StringRef name) const {
   return e ? e->range : call->range;
 }
 
-/// Whether the first of two arguments holds all values of a variadic parameter, a bracket or a tuple, so that the
-/// second one is told by its place what it would be told by name: an integer or a dtype. It is evaluated once.
+/// Whether the first of two arguments holds all values of a variadic parameter, a bracket, a tuple or a list, so that
+/// the second one is told by its place what it would be told by name: an integer or a dtype. Both are evaluated once.
 static bool isListBefore(IRGen &g, const ast::Expr &first, const ast::Expr &second,
                          std::vector<const ast::Expr *> &evaluated) {
-  auto variable = [&](const ast::Expr &e) {
-    auto *name = ast::dynCast<ast::Name>(&e);
-    return name ? readVariable(g, name->name, name->range) : std::nullopt;
-  };
   auto isLiteralList = [](const ast::Expr &e) {
     return e.kind == ast::NodeKind::Bracket || e.kind == ast::NodeKind::Tuple;
   };
-  std::optional<RValue> list = variable(first);
-  bool isList = isLiteralList(first) || (list && (list->kind == RValue::Tuple || list->isList()));
-  if (!isList || isLiteralList(second))
+  auto ahead = [&](const ast::Expr &e) {
+    RValue value = genExpr(g, e);
+    if (e.kind != ast::NodeKind::Name) {
+      g.given[&e] = value;
+      evaluated.push_back(&e);
+    }
+    return value;
+  };
+  auto isVariableList = [&]() -> bool {
+    auto *name = ast::dynCast<ast::Name>(&first);
+    bool mayBe = name ? readVariable(g, name->name, name->range).has_value() : first.kind == ast::NodeKind::Call;
+    if (!mayBe)
+      return false;
+    RValue value = ahead(first);
+    return value.kind == RValue::Tuple || value.isList();
+  };
+  if (isLiteralList(second) || (!isLiteralList(first) && !isVariableList()))
     return false;
-  RValue value = genExpr(g, second);
-  if (second.kind != ast::NodeKind::Name) {
-    g.given[&second] = value;
-    evaluated.push_back(&second);
-  }
+  RValue value = ahead(second);
   return value.kind == RValue::DTypeRef ||
          (value.isTensor() && value.rank() == 0 && isInteger(value.tensor().getDtype()));
 }
@@ -177,6 +183,11 @@ Value positionsArgument(IRGen &g, Bound &args, StringRef name) {
   return isBracket ? genPositions(g, *args[name]).value : tensorArgument(g, args, name).value;
 }
 
+std::string calledFunction(IRGen &g, const char *own) {
+  auto first = llvm::find_if(g.stack, [&](const auto &state) { return state->decl && isLibrary(g, *state->decl); });
+  return first == g.stack.end() ? own : (*first)->decl->name;
+}
+
 SmallVector<int64_t> axesArgument(IRGen &g, Bound &args, Type type) {
   if (!args.has("axis"))
     return llvm::to_vector(llvm::seq<int64_t>(0, llvm::cast<TensorType>(type).getRank()));
@@ -190,6 +201,14 @@ SmallVector<int64_t> axesArgument(IRGen &g, Bound &args, Type type) {
       needStatic(g, axis.value);
     if (stringOf(axis) == StringRef("all"))
       return llvm::to_vector(llvm::seq<int64_t>(0, llvm::cast<TensorType>(type).getRank()));
+    if (axis.isStr()) {
+      std::string function = calledFunction(g, args.row->name);
+      Diagnostic &d =
+          g.report(DiagId::ArgumentKind, e.range, {function, "`axis`", "an axis or a list of axes", axis.str()});
+      if (std::string help = otherMeaning(function, "axis"); !help.empty())
+        d.withHelp(help);
+      throw IRAbort();
+    }
     given = staticList(g, axis, e.range, args.row->name);
   }
   SmallVector<int64_t> axes;

@@ -38,6 +38,8 @@ RValue callBuiltin(IRGen &g, const BuiltinRow &row, const ast::Call &c);
 /// Whether the arguments of a call can be bound: an error, or nothing.
 void checkArguments(IRGen &g, const BuiltinRow &row, const ast::Call &c);
 
+/// The function of the library that the user has called, or a row's own name.
+std::string calledFunction(IRGen &g, const char *own);
 RValue valueArgument(IRGen &g, Bound &args, llvm::StringRef name);
 RValue tensorArgument(IRGen &g, Bound &args, llvm::StringRef name);
 int64_t normalizeAxis(IRGen &g, int64_t axis, mlir::Type type, SourceRange range);

@@ -233,19 +233,17 @@ void unknownArgument(IRGen &g, const std::string &function, const ast::Argument 
 #define TOY_OTHER_PARAMETER(NAME, PARAMETER, HELP) {NAME, PARAMETER, HELP},
 #include "support/OtherSpellings.def"
   };
-  if (const BuiltinRow *row = findBuiltin(function)) {
-    SmallVector<StringRef> own;
+  SmallVector<StringRef> own = {function};
+  if (const BuiltinRow *row = findBuiltin(function))
     StringRef(row->parameters).split(own, ", ");
-    for (auto [theirs, ours, help] : otherNames)
-      if (argument.keyword == theirs && llvm::is_contained(own, ours))
-        g.fail(DiagId::UnknownArgument, argument.keywordRange, {function, argument.keyword}, help);
-  }
+  for (auto [theirs, ours, help] : otherNames)
+    if (argument.keyword == theirs && llvm::is_contained(own, ours))
+      g.fail(DiagId::UnknownArgument, argument.keywordRange, {function, argument.keyword}, help);
   g.failNear(DiagId::UnknownArgument, argument.keywordRange, {function, argument.keyword}, argument.keyword,
              parameters);
 }
 
-/// What a function does elsewhere that is called without one of its parameters.
-static std::string otherMeaning(StringRef function, StringRef parameter) {
+std::string otherMeaning(StringRef function, StringRef parameter) {
   static const struct {
     const char *function, *parameter, *help;
   } rows[] = {

@@ -210,8 +210,6 @@ static void refuseLater(IRGen &g, const RuleContext &ctx, SourceRange range) {
   if (ctx.error->id == DiagId::ConvolutionShapes)
     for (Value operand : ctx.operands.take_front(2))
       failLater(g, operand, {DiagId::ValueNotTaken, {formatDiagnostic(ctx.error->id, ctx.error->args)}, range});
-  if (ctx.error->id == DiagId::CannotExpand)
-    failLater(g, ctx.operands[0], {DiagId::BroadcastRun, ctx.error->args, range});
   if (auto later = atRunTime(ctx.error->id))
     throw CertainFailure{*later, ctx.error->args, range};
 }
@@ -224,9 +222,13 @@ static void refuseLater(IRGen &g, const RuleContext &ctx, SourceRange range) {
   if (std::string help = ctx.error->help; !help.empty()) {
     bool simple = true;
     for (size_t i = 0; i < sources.size(); ++i) {
-      std::string text = g.sourceText(sources[i]);
-      simple &= text.size() < 30 && text.find(' ') == std::string::npos && text.find('\n') == std::string::npos;
-      for (size_t at; (at = help.find("{" + std::to_string(i) + "}")) != std::string::npos;)
+      std::string hole = "{" + std::to_string(i) + "}", inParentheses = "(" + hole + ")";
+      StringRef pattern = help;
+      bool isArgument = pattern.count(hole) == pattern.count(inParentheses);
+      std::string text = isInLibrary(g, sources[i]) ? "…" : g.sourceText(sources[i]);
+      bool isWord = text != "…" && text.find(' ') == std::string::npos;
+      simple &= text.size() < 30 && text.find('\n') == std::string::npos && (isArgument || isWord);
+      for (size_t at; (at = help.find(hole)) != std::string::npos;)
         help.replace(at, 3, text);
     }
     if (simple && help.find('{') == std::string::npos)

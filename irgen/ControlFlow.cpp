@@ -141,6 +141,33 @@ std::vector<RValue> mergeEdges(IRGen &g, ArrayRef<Edge> edges, ArrayRef<std::str
   return values;
 }
 
+static bool haveOneType(const ValueType &a, const ValueType &b) {
+  if (a.kind == ValueType::List)
+    return a.isOpenList() || b.isOpenList() || a.key() == b.key();
+  auto x = dyn_cast_if_present<TensorType>(a.leaf), y = dyn_cast_if_present<TensorType>(b.leaf);
+  return a.leaf == b.leaf || (x && y && x.getDtype() == y.getDtype() && x.getRank() == y.getRank());
+}
+
+/// A variable that has another type at the end of an iteration or branch; `start` is where it got the first one, `end`
+/// where it got the other one.
+static void needOneType(IRGen &g, const std::string &name, const RValue &before, const RValue &after, SourceRange start,
+                        SourceRange end, SourceRange range) {
+  if ((before.kind != RValue::Leaf && !before.isList()) || after.kind != before.kind ||
+      haveOneType(before.type(), after.type()))
+    return;
+  std::string shown = name.starts_with('$') ? StringRef(name).drop_front().rtrim("0123456789").str() : name;
+  Diagnostic &d =
+      g.report(DiagId::ChangesType, end.valid() ? end : range, {shown, before.type().str(), after.type().str()});
+  if (start.valid() && end.valid() && start.buffer == end.buffer)
+    d.label(start, before.type().str());
+  else if (start.valid())
+    d.note(start, "it is " + before.type().str() + " here");
+  auto literal = before.isTensor() && before.rank() == 0 ? constantOf(before.value) : std::nullopt;
+  if (literal && after.isTensor() && after.rank() == 0 && after.tensor().getDtype() == DType::F64 && shown == name)
+    d.withHelp("`var " + name + " = " + std::to_string(*literal) + ".0;`");
+  throw IRAbort();
+}
+
 void genIf(IRGen &g, const ast::If &s) {
   bool outer = std::exchange(g.decidesConditions, true);
   Value c = genCondition(g, *s.condition);
@@ -162,6 +189,11 @@ void genIf(IRGen &g, const ast::If &s) {
   cf::CondBranchOp::create(g.b, g.loc(s.condition->range), g.create<TruthOp>(s.condition->range, {c}), thenBlock,
                            elseBlock);
   std::vector<RValue> before = snapshot(g, names);
+  auto places = [&] {
+    return llvm::map_to_vector(names, [&](const std::string &name) { return lookup(g, name)->place; });
+  };
+  SmallVector<SourceRange> starts = places();
+  std::vector<SmallVector<SourceRange>> ends;
   std::vector<Edge> edges;
   ShapeFacts known = g.fn().facts, after = known; // after a branch that is left otherwise, what holds in the other one
   auto arm = [&](Block *start, ArrayRef<SizeFact> facts, llvm::function_ref<void()> generate) {
@@ -177,6 +209,7 @@ void genIf(IRGen &g, const ast::If &s) {
       return;
     after = edges.empty() ? g.fn().facts : known;
     edges.push_back({g.current, snapshot(g, names)});
+    ends.push_back(places());
   };
   arm(thenBlock, facts, [&] { genBlock(g, *s.thenBlock); });
   std::vector<SizeFact> opposite;
@@ -187,32 +220,12 @@ void genIf(IRGen &g, const ast::If &s) {
       genStatement(g, *s.elseBranch);
   });
   g.fn().facts = after;
+  for (size_t i = 0; edges.size() == 2 && i < names.size(); ++i) // where one branch has left it as it was
+    for (unsigned changing : {0, 1})
+      if (haveOneType(edges[1 - changing].values[i].type(), before[i].type()))
+        needOneType(g, names[i], before[i], edges[changing].values[i], starts[i], ends[changing][i], s.range);
   std::vector<RValue> merged = mergeEdges(g, edges, names, s.range);
   restore(g, names, edges.empty() ? before : merged);
-}
-
-static bool haveOneType(const ValueType &a, const ValueType &b) {
-  if (a.kind == ValueType::List)
-    return a.isOpenList() || b.isOpenList() || a.key() == b.key();
-  auto x = dyn_cast_if_present<TensorType>(a.leaf), y = dyn_cast_if_present<TensorType>(b.leaf);
-  return a.leaf == b.leaf || (x && y && x.getDtype() == y.getDtype() && x.getRank() == y.getRank());
-}
-
-/// A variable that has another type at the end of an iteration; `start` is where it got the first one.
-[[noreturn]] static void refuseChange(IRGen &g, const std::string &name, const RValue &before, const RValue &after,
-                                      SourceRange start, SourceRange range) {
-  SourceRange end = lookup(g, name)->place;
-  std::string shown = name.starts_with('$') ? StringRef(name).drop_front().rtrim("0123456789").str() : name;
-  Diagnostic &d =
-      g.report(DiagId::ChangesType, end.valid() ? end : range, {shown, before.type().str(), after.type().str()});
-  if (start.valid() && end.valid() && start.buffer == end.buffer)
-    d.label(start, before.type().str());
-  else if (start.valid())
-    d.note(start, "it is " + before.type().str() + " here");
-  auto literal = before.isTensor() && before.rank() == 0 ? constantOf(before.value) : std::nullopt;
-  if (literal && after.isTensor() && after.rank() == 0 && after.tensor().getDtype() == DType::F64 && shown == name)
-    d.withHelp("`var " + name + " = " + std::to_string(*literal) + ".0;`");
-  throw IRAbort();
 }
 
 /// Sizes that change from one iteration to the next vary, and lists get the type that the body gives them; true if
@@ -311,9 +324,7 @@ static bool tryLoop(IRGen &g, const Loop &loop, ArrayRef<RValue> starts, ArrayRe
   if (!state.continues.empty()) {
     std::vector<RValue> back = mergeEdges(g, state.continues, names, range);
     for (auto [name, start, end] : llvm::zip_equal(names, before, back))
-      if ((start.value.kind == RValue::Leaf || start.value.isList()) && end.kind == start.value.kind &&
-          !haveOneType(start.value.type(), end.type()))
-        refuseChange(g, name, start.value, end, start.place, range);
+      needOneType(g, name, start.value, end, start.place, lookup(g, name)->place, range);
     if (findVarying(g, types, back, found, names, range))
       return false;
     SmallVector<Value> again = relabelled(g, back, types, range);

@@ -157,15 +157,19 @@ llvm::StringMap<Dim> declareArguments(IRGen &g, const ast::Function &decl, std::
   for (auto [i, parameter] : llvm::enumerate(decl.parameters)) {
     if (!parameter.type)
       continue;
-    auto refuse = [&, range = ranges[i], &parameter = parameter](const ast::TypeExpr &type, const RValue &value,
-                                                                 int64_t axis, Dim wanted) {
+    std::string what = "actual and declared size of `" + parameter.name + "`";
+    auto refuse = [&, what, range = ranges[i], &parameter = parameter](const ast::TypeExpr &type, const RValue &value,
+                                                                       int64_t axis, Dim wanted) {
+      std::string have = value.tensor().getDim(axis).str();
+      for (const RValue &argument : values) // others have decided what the name is
+        if (argument.isTensor())
+          failLater(g, argument.value, {DiagId::SizesDiffer, {what, have, wanted.str()}, range});
       std::string size = sizeDim(g, *type.sizes[axis]).str();
       g.fail(DiagId::SizeRelation, range,
              {parameter.name, value.type().str(), ast::str(type),
               size + (wanted.str() == size ? "" : " = " + wanted.str()) + " in axis " + std::to_string(axis)});
     };
-    binder.declare(*parameter.type, values[i], ranges[i], "actual and declared size of `" + parameter.name + "`",
-                   refuse);
+    binder.declare(*parameter.type, values[i], ranges[i], what, refuse);
   }
   for (Dim zero : sizeEquations(g, decl, names))
     binder.declareZero(zero);

@@ -62,6 +62,8 @@ RValue callWithValues(IRGen &g, const RValue &callee, llvm::ArrayRef<RValue> arg
 /// where the call does not fit.
 BoundArguments bindArguments(IRGen &g, const ast::Call &c, llvm::ArrayRef<std::string> parameters,
                              llvm::ArrayRef<bool> optional, const std::string &function, SourceRange definition = {});
+/// What a function does elsewhere that is called without one of its parameters, or with something else for it; or "".
+std::string otherMeaning(llvm::StringRef function, llvm::StringRef parameter);
 /// The error for a keyword that names no parameter, with the name that others use for one of ours.
 [[noreturn]] void unknownArgument(IRGen &g, const std::string &function, const ast::Argument &argument,
                                   llvm::ArrayRef<std::string> parameters);

@@ -260,6 +260,8 @@ static RValue updatedPart(IRGen &g, const RValue &base, ArrayRef<const ast::Expr
       for (int64_t i = 1; fits && i <= stored.rank(); ++i) {
         Dim from = stored.tensor().getDim(stored.rank() - i), to = target.getDim(target.getRank() - i);
         fits = from.is(1) || from == to || !(from - to).isNumber();
+        if (!fits)
+          failLater(g, stored.value, {DiagId::SizesDiffer, {"sizes of a broadcast", from.str(), to.str()}, valueRange});
       }
       if (!fits)
         g.fail(DiagId::CannotStore, valueRange, {stored.type().str(), target.str()});

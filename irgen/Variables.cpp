@@ -122,7 +122,10 @@ void defineVariable(IRGen &g, const std::string &name, RValue value, SourceRange
   if (!variable && !declare) {
     if (!globalType(g, name)) {
       Diagnostic &d = g.report(DiagId::AssignUndeclared, range, {name});
-      d.withHelp("declare it: `var " + name + " = …;`");
+      if (StringRef(name).contains('.'))
+        d.withHelp("a module declares its own names");
+      else
+        d.withHelp("declare it: `var " + name + " = …;`");
       throw IRAbort();
     }
     if (g.fn().decl)

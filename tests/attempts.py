@@ -26,6 +26,8 @@ def checked(v) { assert v > 0, "not " + str(v); return v; }
 def product(a, b) { return sum(a @ b); }
 def deep(n) { if n == 0 { fail("ground"); } if n < 0 { return 0; } return deep(n - 1); }
 def pick(z, i) { return z[i] * 1i; }
+def pairs(x: f64[2]) { return x; }
+def beside(x: f64[N], y: f64[N]) { return x + y; }
 var three = 3;
 var xs = [1, 2, 3];
 var zs = [1i, 2];
@@ -52,7 +54,15 @@ KINDS = {
     "reshape": ("reshape(xs, [2, 2]);", "R0105"),
     "reshape to rows": ("reshape(xs, [2, -1]);", "R0105"),
     "squeeze": ("squeeze(xs, 0);", "R0105"),
-    "expand": ("expand(xs, 4, 7);", "R0113"),
+    "expand": ("expand(xs, 4, 7);", "R0105"),
+    "store of a row": ("var copy = ms; copy[0] = xs;", "R0105"),
+    "store at positions": ("var copy = xs; copy[i64([0, 1])] = xs;", "R0105"),
+    "part": ("var copy = zs; copy.imag = xs;", "R0105"),
+    "declared size": ("pairs(xs);", "R0105"),
+    "declared sizes": ("beside(ms[0], xs);", "R0105"),
+    "points": ("interp(1.0, xs, ms[0]);", "R0132"),
+    "not square": ("expm(ms[:1]);", "R0132"),
+    "stacked": ("stack(xs, ms[0]);", "R0105"),
     "empty": ("max(xs[3:]);", "R0110"),
     "negative size": ("zeros(-three);", "R0106"),
     "division": ("three // (three - 3);", "R0102"),
@@ -149,6 +159,12 @@ def chains(toy):
 NOT_CAUGHT = {
     "try 1 @ 2 else 0;": "T0302",
     "try ones(2) @ ones(3) else 0;": "T0301",
+    "try ones(3)[:, 0] else 0;": "T0311",
+    "def f(x: f64[N], y: f64[N]) { return x + y; } try f(ones(2), ones(3)) else 0;": "T0345",
+    "def f(x: f64[2]) { return x; } try f(ones(3)) else 0;": "T0345",
+    "var x = zeros(2); try { x[:] = [1, 2, 3]; } catch { }": "T0321",
+    "try interp(1.0, ones(2, 2), [1, 2]) else 0;": "T0104",
+    "try expand(ones(2, 2), [2]) else 0;": "T0310",
     "try undefined else 0;": "N0101",
     "try sum(1, 2, 3, 4) else 0;": "T0102",
     'try [1, 2] else "text";': "T0328",
