@@ -8,7 +8,9 @@
 #include "passes/lowering/SingleComplex.h"
 #include "runtime/ElementFunctions.h"
 
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Intrinsics.h"
 
 #include <cmath>
@@ -17,13 +19,39 @@ using namespace llvm;
 
 namespace toy {
 
-/// Whether vectors of `width` elements go through registers.
-static bool isDirect(int row, int width) {
-  return rt::laneFunction(row) && width == rt::laneWidth() * (rt::elementFunctions()[row].isSingle() ? 2 : 1);
+/// How many elements a call of the row's function of registers takes, or 0 where it has none.
+static int directWidth(int row) {
+  return rt::laneFunction(row) ? rt::laneWidth() * (rt::elementFunctions()[row].isSingle() ? 2 : 1) : 0;
+}
+/// Whether vectors of `width` elements are registers of that function.
+static bool isDirect(int row, int width) { return width == directWidth(row); }
+
+/// Some registers one after the other, or a part of one, whose other lanes repeat it.
+static Value *byRegisters(IRBuilder<> &b, Module &module, int row, int width, ArrayRef<Value *> arguments) {
+  const int direct = directWidth(row);
+  auto *type = FixedVectorType::get(arguments[0]->getType()->getScalarType(), direct);
+  FunctionCallee kernel =
+      module.getOrInsertFunction("toy_rt_lanes_" + std::to_string(row),
+                                 FunctionType::get(type, SmallVector<Type *>(arguments.size(), type), false));
+  SmallVector<Value *> results;
+  for (int begin = 0; begin < width; begin += direct) {
+    SmallVector<int> lanes;
+    for (int lane = 0; lane < direct; ++lane)
+      lanes.push_back(begin + lane % width);
+    SmallVector<Value *> parts;
+    for (Value *argument : arguments)
+      parts.push_back(b.CreateShuffleVector(argument, lanes));
+    CallInst *call = b.CreateCall(kernel, parts);
+    call->setDoesNotThrow();
+    call->setMemoryEffects(MemoryEffects::none());
+    results.push_back(call);
+  }
+  Value *all = concatenateVectors(b, results);
+  return width < direct ? b.CreateShuffleVector(all, llvm::to_vector(seq<int>(0, width))) : all;
 }
 
-/// `width` elements through the runtime's kernels, as a function of vectors. Vectors of the machine's width go in
-/// registers, others through memory, where they are doubles.
+/// `width` elements through the runtime's kernels, as a function of vectors. Those of registers are called so, others
+/// go through memory, where they are doubles.
 static Function *elementWrapper(Module &module, int row, int width, const Twine &name) {
   const rt::ElementFunction &function = rt::elementFunctions()[row];
   LLVMContext &context = module.getContext();
@@ -41,6 +69,10 @@ static Function *elementWrapper(Module &module, int row, int width, const Twine 
     return wrapper;
   wrapper->addFnAttr(Attribute::NoInline);
   IRBuilder<> b(BasicBlock::Create(context, "", wrapper));
+  if (width > 1 && directWidth(row)) {
+    b.CreateRet(byRegisters(b, module, row, width, to_vector_of<Value *>(llvm::make_pointer_range(wrapper->args()))));
+    return wrapper;
+  }
   FunctionCallee kernel =
       module.getOrInsertFunction("toy_rt_elements", FunctionType::get(b.getVoidTy(), {i64, i64, b.getPtrTy()}, false));
   Value *values = b.CreateAlloca(lanes, b.getInt64(function.most()));
