@@ -19,7 +19,7 @@ class Generator:
         self.rng = random.Random(seed)
         self.dtype = "f64"
         self.held = None  # the name of a row
-        self.width = self.rng.choice([1, 2, 3, 8, 15, 16, 17, 40])  # of a window
+        self.width = self.rng.choice([1, 2, 3, 8, 15, 16, 17, 40, 64, 65, 90])  # of a window
 
     def kind(self):
         return "complex" if self.dtype in ("c64", "c128") else "bool" if self.dtype == "bool" else "real"
@@ -56,6 +56,8 @@ class Generator:
         forms[1:2] = [] if self.kind() == "bool" else forms[1:2]
         if self.dtype in ("f64", "f32", "i64"):
             forms += [f"dot({x}, {self.dtype}(w))", f"dot({x}, w)"]
+        if self.kind() != "complex":
+            forms += [f"argmax({x})", f"argmin({x})"]
         return f"f64(real({self.rng.choice(forms)}))"
 
     def value(self, part, depth=0):

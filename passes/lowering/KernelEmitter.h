@@ -34,6 +34,7 @@ std::optional<int64_t> knownFoldLength(mlir::Operation *op);
 /// The order of sums along the last axis (rule 12 of docs/reference): blocks one after the other, in each of them
 /// lanes.
 constexpr int64_t reductionBlock = 8192, reductionLanes = 32;
+constexpr int64_t positionLanes = 64; ///< of what looks for the best element
 /// Of rows of so few elements; of extrema of floats, in any order.
 constexpr int64_t fewLanes = 16, extremumLanes = 8;
 constexpr int64_t leastColumns = 64; ///< of a thread that reduces columns: its rows are whole cache lines
@@ -239,6 +240,8 @@ private:
   Fold firstBest(mlir::Operation *op, const Fold &a, const Fold &b, DType dtype);
   llvm::Value *worst(mlir::Operation *op, DType dtype);
   llvm::Value *emitPositionInRow(mlir::Operation *op, const Indices &outer, llvm::Value *n, llvm::Type *position);
+  llvm::Value *emitPositionInOrder(mlir::Operation *op, const Indices &outer, llvm::Value *n, llvm::Type *position);
+  llvm::Value *emitPositionInLanes(mlir::Operation *op, const Indices &outer, llvm::Value *n, llvm::Type *position);
   llvm::Value *emitPositionInShortRow(mlir::Operation *op, const Indices &outer, int64_t count);
   void emitPositionsOfColumns(mlir::Operation *op, const Indices &outer, llvm::Value *base, llvm::Value *out,
                               llvm::Value *n);

@@ -42,9 +42,44 @@ Value *KernelEmitter::worst(mlir::Operation *op, DType dtype) {
                              : APInt::getSignedMaxValue(bits));
 }
 
-/// The best of elements 0 to n - 1: element j in lane j mod 64. A lane that has no better one stands for its first.
+/// The best of elements 0 to n - 1, one after the other.
+Value *KernelEmitter::emitPositionInOrder(mlir::Operation *op, const Indices &outer, Value *n, Type *position) {
+  DType dtype = tensorTypeOf(op->getOperand(0)).getDtype();
+  Lanes best(*this, {worst(op, dtype), Constant::getNullValue(position)}, 1);
+  best.write(i64(0), {worst(op, dtype), Constant::getNullValue(position)});
+  loop(i64(0), n, [&](Value *j) {
+    best.write(i64(0),
+               better(op, best.read(i64(0)), {reductionElement(op, outer, j).re, k.CreateTrunc(j, position)}, dtype));
+  });
+  return best.read(i64(0))[1];
+}
+
+/// The best of elements 0 to n - 1: element j in lane j mod 64, where there are more. A lane that has no better one
+/// stands for its first.
 Value *KernelEmitter::emitPositionInRow(mlir::Operation *op, const Indices &outer, Value *n, Type *position) {
-  constexpr int64_t width = 64;
+  BasicBlock *few = BasicBlock::Create(k.getContext(), "", kernel),
+             *many = BasicBlock::Create(k.getContext(), "", kernel),
+             *on = BasicBlock::Create(k.getContext(), "", kernel);
+  k.CreateCondBr(k.CreateICmpULE(n, i64(positionLanes)), few, many);
+  k.SetInsertPoint(few);
+  Value *inOrder = emitPositionInOrder(op, outer, n, position);
+  few = k.GetInsertBlock();
+  k.CreateBr(on);
+  k.SetInsertPoint(many);
+  memo.clear();
+  Value *inLanes = emitPositionInLanes(op, outer, n, position);
+  many = k.GetInsertBlock();
+  k.CreateBr(on);
+  k.SetInsertPoint(on);
+  memo.clear();
+  PHINode *found = k.CreatePHI(position, 2);
+  found->addIncoming(inOrder, few);
+  found->addIncoming(inLanes, many);
+  return k.CreateZExt(found, k.getInt64Ty());
+}
+
+Value *KernelEmitter::emitPositionInLanes(mlir::Operation *op, const Indices &outer, Value *n, Type *position) {
+  constexpr int64_t width = positionLanes;
   DType dtype = tensorTypeOf(op->getOperand(0)).getDtype();
   Value *start = worst(op, dtype);
   Lanes lanes(*this, {start, Constant::getNullValue(position)}, width);
@@ -65,7 +100,7 @@ Value *KernelEmitter::emitPositionInRow(mlir::Operation *op, const Indices &oute
     loop(i64(0), i64(half), [&](Value *lane) {
       lanes.write(lane, firstBest(op, lanes.read(lane), lanes.read(k.CreateAdd(lane, i64(half))), dtype));
     });
-  return k.CreateZExt(lanes.read(i64(0))[1], k.getInt64Ty());
+  return lanes.read(i64(0))[1];
 }
 
 /// Rows of a few elements, one after the other, so that LLVM takes a row a lane.
