@@ -99,7 +99,7 @@ std::string renderPrint(StringRef structure, bool echo, ArrayRef<rt::Value> leav
     else if (!first)
       out += " ";
     first = false;
-    out += rt::format(v, options);
+    out += rt::formatEcho(v, options);
   }
   return out + "\n";
 }

@@ -71,6 +71,7 @@ std::string suggestionFor(std::string_view text) {
 
 /// As much of a suggestion as its row has room for.
 std::string firstRow(std::string text, size_t room) {
+  std::ranges::replace(text, '\x1b', ' ');
   bool isCut = text.find('\n') != text.npos;
   text.resize(std::min(text.find('\n'), text.size()));
   while (!text.empty() && columnsOf(text) + 2 > room) {
@@ -94,6 +95,9 @@ std::string signatureRow(std::string_view before, size_t width) {
                   : textOf(*signature, width - 3, "«", "»");
 }
 
+/// Stands for an escape that the text holds, while those around it are of colours.
+constexpr char escapeOfText = '\x1c';
+
 /// The text as it is drawn: control characters are visible, and lines begin with the prompt of continuations.
 std::string drawn(std::string_view text) {
   std::string out;
@@ -102,7 +106,7 @@ std::string drawn(std::string_view text) {
     if (c == '\n')
       out += "\r\n" + margin;
     else if (static_cast<unsigned char>(c) < 0x20 && c != '\x1b')
-      out += {'^', static_cast<char>(c + 64)};
+      out += {'^', c == escapeOfText ? '[' : static_cast<char>(c + 64)};
     else
       out += c;
   return out;
@@ -147,7 +151,8 @@ size_t topFor(size_t cursorRow, size_t lastRow, size_t height) {
 } // namespace
 
 void redraw() {
-  std::string_view text(rl_line_buffer, rl_end);
+  std::string text(rl_line_buffer, rl_end);
+  std::ranges::replace(text, '\x1b', escapeOfText);
   std::string prompt = rl_display_prompt ? rl_display_prompt : "";
   bool hints = !editor.final && !RL_ISSTATE(RL_STATE_ISEARCH | RL_STATE_NSEARCH);
   size_t width = screenSize().columns, row = 0, column = 0;

@@ -65,13 +65,17 @@ std::vector<std::string> inputsOf(Session &session, const std::string &text, boo
 }
 
 std::string withoutPrompts(const std::string &text) {
-  if (!text.starts_with("toy> ") && !text.starts_with("dbg> "))
+  size_t margin = std::min(text.find_first_not_of(' '), text.size()); // as examples of help have
+  std::string_view first = std::string_view(text).substr(margin);
+  if (!first.starts_with("toy> ") && !first.starts_with("dbg> "))
     return text;
   std::istringstream lines(text);
   std::string out;
-  for (std::string line; std::getline(lines, line);)
+  for (std::string line; std::getline(lines, line);) {
+    line.erase(0, std::min(line.find_first_not_of(' '), margin));
     if (line.starts_with("toy> ") || line.starts_with("dbg> ") || line.starts_with("...> "))
       out += (out.empty() ? "" : "\n") + line.substr(5);
+  }
   return out;
 }
 

@@ -40,6 +40,8 @@ int64_t integerOf(DType dtype, const void *element);
 
 /// A value as `print` shows it.
 std::string format(const Value &value, const PrintOptions &options = printOptions());
+/// The same in the width and height of the options, parts of several lines on lines of their own.
+std::string formatEcho(const Value &value, const PrintOptions &options);
 /// With a specification its elements are formatted by that, and aligned.
 std::string format(const Tensor &tensor, const PrintOptions &options = printOptions(),
                    const FormatSpec *spec = nullptr);

@@ -97,31 +97,6 @@ def plots(s):
         s.problems.append("a plot:\n" + "\n".join(shown))
 
 
-def plots_that_fit(s):
-    """The input, the whole picture and the next prompt are on the screen, as far as a picture can be so small."""
-    for rows, columns in ((24, 60), (16, 60), (10, 34), (8, 34), (40, 60)):
-        s.whole.resize(rows, columns)
-        s.resize(columns, rows)
-        s.keys("")
-        for text in (
-            "plot([1, 2, 3])",
-            "plot([1,2],[3,4])",
-            "hist([1, 2, 2, 3])",
-            "show(ones(99, 9))",
-            "show(99.5 * eye(30))",
-            "show(eye(4))",
-        ):
-            s.clear()
-            s.keys(text + "\r")
-            shown = s.shown()
-            if shown[0] != "toy> " + text or shown[-1] != "toy>" or len(shown) < min(rows - 2, 12):
-                s.problems.append(f"{rows} rows, {text}:\n" + "\n".join(shown))
-    s.clear()
-    s.keys("plot([1, 2, 3], height = 30)\r")
-    if len(s.shown()) < 32:
-        s.problems.append("a height that was asked for:\n" + "\n".join(s.shown()))
-
-
 def first_contact(s):
     s.expect("the prompt", "toy> ")
     s.keys("help\r")
@@ -243,41 +218,6 @@ def failures(s):
     shown = s.shown()
     if shown[-3:] != ["i64", "0", "dbg>"]:
         s.problems.append("where it failed:\n" + "\n".join(shown))
-
-
-def help_that_fits(s):
-    """Long lines of help are broken between words, below the column where they began."""
-    s.whole.resize(24, 40)
-    s.resize(40)
-    s.keys("")
-    s.clear()
-    s.keys("?fft\r")
-    s.expect(
-        "a function",
-        "toy> ?fft",
-        "fft(x, n=, axis=, norm=)",
-        "  discrete Fourier transform along an",
-        "  axis (the last); n points; norm",
-        "  backward, ortho or forward",
-        "",
-        "  toy> fft([1, 0, 0, 0])",
-        "  [1.0+0.0i, 1.0+0.0i, 1.0+0.0i, 1.0+0.0",
-        "i]",
-        "toy> ",
-    )
-    s.clear()
-    s.keys('?"discrete fourier"\r')
-    s.expect(
-        "a table",
-        'toy> ?"discrete fourier"',
-        "  fft                discrete Fourier",
-        "                     transform along an",
-        "                     axis (the last); n",
-        "                     points; norm",
-        "                     backward, ortho or",
-        "                     forward",
-        "toy> ",
-    )
 
 
 def errors_behind_output(s):
@@ -467,7 +407,6 @@ def all_cases():
         completion_of_arguments,
         help_topics,
         plots,
-        plots_that_fit,
         first_contact,
         taking_back,
         previous_results,
@@ -475,7 +414,6 @@ def all_cases():
         history,
         traces,
         failures,
-        help_that_fits,
         errors_behind_output,
         locals_at_stops,
         choices_in_turn,

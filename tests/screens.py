@@ -97,6 +97,14 @@ def pastes(s):
     s.expect("a paste, shortened", "toy> 123")
     s.keys("\x01" + "9\r")
     s.expect("a paste, changed at its start", "toy> 9123", "i64", "9123", "toy> ")
+    s.clear()
+    s.paste("1 + \x1b[31m1\x07")
+    s.expect("control characters", "toy> 1 + ^[[31m1^G")
+    s.clear()
+    s.paste("  toy> 1 + 1\n  i64\n  2\n  toy> 3")
+    s.keys("\r")
+    pasted = ["toy>   toy> 1 + 1", "...>   i64", "...>   2", "...>   toy> 3"]
+    s.expect("a session with a margin", *pasted, "i64", "2", "i64", "3", "toy> ")
 
 
 def lines(s):
