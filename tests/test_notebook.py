@@ -140,7 +140,8 @@ def reply_to(client, request):
 
 def asked(client, code):
     """The reply to a cell, and what came before its end."""
-    request, shown = client.execute(code), []
+    # What is asked within a moment of an error would be given up, as one of the cells behind it.
+    request, shown = client.execute(code, stop_on_error=False), []
     while True:
         message = client.get_iopub_msg(timeout=60)
         if message["parent_header"].get("msg_id") != request:
