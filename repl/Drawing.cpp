@@ -95,6 +95,17 @@ std::string signatureRow(std::string_view before, size_t width) {
                   : textOf(*signature, width - 3, "«", "»");
 }
 
+/// The value of the text, where it is an expression that can be computed at once.
+std::string previewRow(const std::string &text, size_t width) {
+  if (!editorOptions().values || text.find_first_not_of(" \n") == text.npos)
+    return "";
+  if (text != editor.previewed) {
+    editor.previewed = text;
+    editor.preview = orNothing([&] { return editor.session->preview(text); });
+  }
+  return editor.preview.empty() ? "" : painted(Style::Hint, firstRow(editor.preview, width));
+}
+
 /// Stands for an escape that the text holds, while those around it are of colours.
 constexpr char escapeOfText = '\x1c';
 
@@ -162,6 +173,8 @@ void redraw() {
   advance(text, width, row, column);
   editor.suggestion = paints() && hints && point == text.size() ? orNothing([&] { return suggestionFor(text); }) : "";
   std::string signature = hints ? orNothing([&] { return signatureRow(text.substr(0, point), width); }) : "";
+  if (signature.empty() && paints() && hints)
+    signature = previewRow(text, width);
   std::string shown =
                   paints()
                       ? orNothing([&] { return highlighted(text, editor.final ? text.npos : point, *editor.session); })

@@ -26,6 +26,7 @@ struct Editor {
   size_t cursorRow = 0;             ///< of the last drawing, from the prompt's row
   size_t top = 0;                   ///< the row of the text that stands there, where the screen has not room for all
   std::string suggestion;           ///< shown behind the text, which it would continue
+  std::string previewed, preview;   ///< a text, and the value that was shown for it
   bool final = false;               ///< the text is accepted: no suggestion, no marks
   bool recalling = false;           ///< the last key brought an entry of the history
   std::string prefix, saved;        ///< of a recall: what entries begin with, and the text before

@@ -142,6 +142,8 @@ std::optional<std::string> LineEditor::read(const std::string &prompt, bool &int
   editor.reader = pthread_self();
   editor.cursorRow = editor.top = 0;
   editor.choices.clear();
+  editor.previewed.clear();
+  editor.preview.clear();
   struct sigaction action = {}, old[std::size(handled)];
   action.sa_handler = onSignal;
   sigset_t held, before;

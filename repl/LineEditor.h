@@ -14,6 +14,7 @@ class Session;
 /// What `:set` changes.
 struct EditorOptions {
   bool suggestions = true; ///< from the history, in grey behind the text
+  bool values = true;      ///< values of expressions, in grey below the text
 };
 EditorOptions &editorOptions();
 

@@ -91,6 +91,9 @@ const std::vector<Row> &rows() {
       {{"suggestions", "on|off"},
        [](Prompt &) { return wordOf(editorOptions().suggestions); },
        [](Prompt &, Text v) { return setFlag(editorOptions().suggestions, v); }},
+      {{"values", "on|off"},
+       [](Prompt &) { return wordOf(editorOptions().values); },
+       [](Prompt &, Text v) { return setFlag(editorOptions().values, v); }},
       {{"theme", "dark|light|none"},
        [](Prompt &) { return std::string(themeNames[static_cast<int>(theme())]); },
        [](Prompt &, Text v) {

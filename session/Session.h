@@ -106,6 +106,9 @@ public:
 
   /// The type of an expression, which is not run; null after errors.
   const ValueType *typeOf(const std::string &text);
+  /// The value of an expression that is being typed, in a line, where computing it takes no time and changes nothing;
+  /// else nothing. Throws what goes wrong in it.
+  std::string preview(const std::string &text);
   /// Whether the parser asks for more at the end of a text of the prompt.
   bool isUnfinished(const std::string &text);
   /// The tokens or the tree of a text.

@@ -153,9 +153,72 @@ def help_that_fits(s):
     )
 
 
+def values_before_enter(s):
+    """The value of an expression stands below it while it is typed, where that takes no time and does nothing."""
+    s.keys("var x = 3;\r")
+    s.keys("def f(y) { print(y); return y; }\r")
+    s.keys("struct P { var a; }\r")
+    s.keys("P p = {4};\r")
+    for text, value in {
+        "1 + 1": "2",
+        "x": "3",
+        "x +": None,
+        "sqrt(-1 + 0i)": "0.0+1.0i",
+        "[1, 2, x] * 2": "[2.0, 4.0, 6.0]",
+        "[[1, 2], [3, 4]]": "f64[2, 2]",
+        "sum([1, 2]) > 2": "true",
+        "p.a + 1": "5",
+        "[1, 2][1]": "2.0",
+        "_": None,  # there is none yet
+        "7": None,
+        "true": None,
+        "[1, 2][x]": None,  # an error
+        "nosuch + 1": None,
+        "1 // 0": None,
+        "f(1)": None,  # which prints
+        "randn(2)": None,
+        "clock()": None,
+        'load("a.npy")': None,
+        "print(1)": None,
+        "x = 5": None,
+        "var y = 1": None,
+        "ones(2000) + 1": None,
+        "while true { }": None,
+        "exit()": None,
+        ":type 1": None,
+        "?sin": None,
+        "1 + 1 # why": "2",
+    }.items():
+        s.clear()
+        s.keys(text)
+        cursor = (0, 5 + len(text))
+        s.expect(text, "toy> " + text, *([value] if value else []), cursor=cursor)
+    s.clear()
+    s.keys("x + 1\r")
+    s.expect("run", "toy> x + 1", "i64", "4", "toy> ")
+    s.keys("_ * 10\x1b[D\x1b[D")
+    s.expect("inside the text", "toy> x + 1", "i64", "4", "toy> _ * 10", "40", cursor=(3, 9))
+    s.keys("\x03:vars\r")
+    shown = s.shown()
+    if [row for row in shown if "preview" in row]:
+        s.problems.append("a variable is left:\n" + "\n".join(shown))
+    s.keys(":set suggestions off\r")
+    s.keys(":set values off\r")
+    s.clear()
+    s.keys("1 + 1")
+    s.expect("switched off", "toy> 1 + 1")
+
+
+def no_values_before_enter(s):
+    s.keys("1 + 1")
+    s.expect("without colours", "toy> 1 + 1")
+
+
 MARKERS = ("host", "release")
 
 
 def all_cases():
     for body in (parts_in_lines, long_lists, long_texts, large_parts, plots_that_fit, help_that_fits):
         yield "screens: " + body.__name__.replace("_", " "), screens(body, NO_COLOR="1", TOY_GRAPHICS="text")
+    yield "screens: values before Enter", screens(values_before_enter, previews=True)
+    yield "screens: no values before Enter", screens(no_values_before_enter, NO_COLOR="1")

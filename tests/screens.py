@@ -31,6 +31,8 @@ class Screens(terminal.Session):
 
     def resize(self, width, height=None):
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", height or self.whole.lines, width, 0, 0))
+        if self.screen.prompts:
+            self.pause(0.2)  # the text is drawn again
 
     def expect(self, what, *lines, cursor=None):
         """The screen holds these lines and no others, the cursor stands behind the last one or where it is said."""
@@ -51,8 +53,13 @@ class Screens(terminal.Session):
         self.keys("\x0c")
 
 
-def screens(body, **options):
+def screens(body, previews=False, **options):
+    """A body on a terminal; values of what is being typed are shown where it is about them."""
+
     def shown(s):
+        if not previews and "NO_COLOR" not in options:
+            s.keys(":set values off\r")
+            s.clear()
         body(s)
         return "\n".join(s.problems) or None
 
