@@ -4,6 +4,7 @@
 /// Errors are exceptions.
 #include "jit/Abi.h"
 
+#include "passes/lowering/Attributes.h"
 #include "reference/EvaluatorImpl.h"
 #include "runtime/ArrayOps.h"
 #include "runtime/Blas.h"
@@ -393,7 +394,6 @@ static float toy_rt_float_floordiv_f32(float a, float b) { return rt::floorDivid
 static float toy_rt_float_mod_f32(float a, float b) { return rt::floorModulo(double(a), double(b)); }
 static void toy_rt_division_by_zero() { rt::fail(DiagId::DivisionByZero); }
 static int64_t toy_rt_int_pow(int64_t a, int64_t b) { return rt::integerPower(a, b); }
-
 static void toy_rt_elements(int64_t function, int64_t n, double *values) {
   rt::applyElements(static_cast<int>(function), n, values);
 }
@@ -483,14 +483,15 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       TOY_LIBM(roundeven),
       TOY_LIBM(sqrt),
       TOY_LIBM2(fmod)};
-  // Element functions of vectors, which compiled code names by their rows.
-  static const auto all = [] {
-    static std::vector<std::string> names;
+  static const auto all = [] { // with element functions of vectors
+    const size_t rows = rt::elementFunctions().size();
+    static std::vector<std::string> names(2 * rows);
     std::vector<std::pair<const char *, void *>> symbols(std::begin(table), std::end(table));
-    names.reserve(rt::elementFunctions().size());
-    for (size_t row = 0; row < rt::elementFunctions().size(); ++row)
-      if (void *function = rt::laneFunction(static_cast<int>(row)))
-        symbols.emplace_back(names.emplace_back("toy_rt_lanes_" + std::to_string(row)).c_str(), function);
+    for (size_t i = 0; i < 2 * rows; ++i) {
+      names[i] = (i < rows ? laneFunctionPrefix : lanePairPrefix) + std::to_string(i % rows);
+      if (void *function = i < rows ? rt::laneFunction(i) : rt::pairFunction(i - rows))
+        symbols.emplace_back(names[i].c_str(), function);
+    }
     return symbols;
   }();
   return all;

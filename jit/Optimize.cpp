@@ -2,6 +2,7 @@
 /// \file
 /// The host's machine, and LLVM's passes for it.
 #include "jit/HoistChecks.h"
+#include "jit/LanePairs.h"
 #include "jit/StripTurns.h"
 #include "jit/Target.h"
 #include "passes/lowering/Attributes.h"
@@ -111,6 +112,7 @@ static void addFewPasses(PassBuilder &builder, ModulePassManager &passes, bool i
     passes.addPass(createModuleToFunctionPassAdaptor(StripTurns()));
   add("function(loop-vectorize,instcombine<no-verify-fixpoint>,loop-unroll<O2>,sroa,early-cse,loop-mssa(licm),"
       "simplifycfg)");
+  passes.addPass(createModuleToFunctionPassAdaptor(LanePairs()));
 }
 
 void optimizeModule(Module &module, TargetMachine &machine, int level, function_ref<bool(const Function *)> goesOn) {
@@ -128,6 +130,9 @@ void optimizeModule(Module &module, TargetMachine &machine, int level, function_
     passes.addPass(HoistChecks());
     passes.addPass(LoopSimplifyPass());
     passes.addPass(StripTurns());
+  });
+  builder.registerOptimizerLastEPCallback([](ModulePassManager &passes, OptimizationLevel, ThinOrFullLTOPhase) {
+    passes.addPass(createModuleToFunctionPassAdaptor(LanePairs()));
   });
   ModulePassManager passes;
   if (level >= 2)

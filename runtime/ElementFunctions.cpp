@@ -15,6 +15,7 @@ namespace toy::rt {
   namespace NAME {                                                                                                     \
   extern const ElementKernel elementKernels[];                                                                         \
   extern void *const laneFunctions[];                                                                                  \
+  extern void *const pairFunctions[];                                                                                  \
   extern const int laneWidth;                                                                                          \
   }
 TOY_FOR_ISA(baseline)
@@ -80,11 +81,12 @@ const ElementFunction table[] = {
 
 struct Machine {
   const ElementKernel *kernels;
-  void *const *functions;
+  void *const *functions, *const *pairs;
   int width;
 };
 const Machine &machine() {
-  static const Machine chosen{TOY_OF_MACHINE(elementKernels), TOY_OF_MACHINE(laneFunctions), TOY_OF_MACHINE(laneWidth)};
+  static const Machine chosen{TOY_OF_MACHINE(elementKernels), TOY_OF_MACHINE(laneFunctions),
+                              TOY_OF_MACHINE(pairFunctions), TOY_OF_MACHINE(laneWidth)};
   return chosen;
 }
 
@@ -105,5 +107,6 @@ void applyElements(int function, int64_t n, double *values) {
 
 int laneWidth() { return machine().width; }
 void *laneFunction(int function) { return machine().functions[function]; }
+void *pairFunction(int function) { return machine().pairs[function]; }
 
 } // namespace toy::rt

@@ -36,5 +36,7 @@ void applyElements(int function, int64_t n, double *values);
 /// null: of doubles, or of floats.
 int laneWidth();
 void *laneFunction(int function);
+/// The same of two registers: of first arguments in memory, then of second ones; results in the place of the first.
+void *pairFunction(int function);
 
 } // namespace toy::rt

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Functions of f32 in f32 lanes, within 0.9 ulp: reductions to a small range whose rests are kept (W. J. Cody and W.
+/// Functions of f32 in f32 lanes, within 1 ulp: reductions to a small range whose rests are kept (W. J. Cody and W.
 /// Waite), and polynomials with relative errors below 2^-26 whose leading terms are added last, so that only one
 /// rounding of the size of the result is left.
 #pragma once
@@ -66,18 +66,13 @@ template <int N> struct ExpOfFloats {
   /// factor e^(x - k log 2), nearly.
   Floats<N> times(Floats<N> factor) const { return fma<N>(factor, r + rest, factor); }
 };
-/// e^x within 1.2 ulp, -87 < x < 88: for what is small beside something else.
-template <int N> Floats<N> expNearly(Floats<N> x) {
-  FloatMask<N> k;
-  Floats<N> n = nearest<N>(x * 0x1.715476p+0f, k);
-  Floats<N> r = fma<N>(-n, floats<N>(0x1.7f7d1cp-20f), fma<N>(-n, floats<N>(0x1.62e4p-1f), x)),
-            scale = powerOfTwo<N>(k);
-  Floats<N> p = polynomial<N>(r, 1.0f, 0x1p-1f, 0x1.5554aap-3f, 0x1.5554e2p-5f, 0x1.122bf4p-7f, 0x1.6d548cp-10f);
-  return fma<N>(scale * r, p, scale);
-}
 template <int N> FloatMask<N> SingleExp(Floats<N> *v) {
-  ExpOfFloats<N> e(clamped<N>(v[0], -104, 89));
-  v[0] = scaled<N>(e.sum(floats<N>(1), floats<N>(1), floats<N>(0)), e.k);
+  FloatMask<N> k;
+  Floats<N> x = clamped<N>(v[0], -104, 89), n = nearest<N>(x * 0x1.715476p+0f, k);
+  Floats<N> r = fma<N>(-n, floats<N>(0x1.7f7d1cp-20f), fma<N>(-n, floats<N>(0x1.62e4p-1f), x));
+  Floats<N> series =
+      polynomial<N>(r, 0x1p-1f, 0x1.555556p-3f, 0x1.5555p-5f, 0x1.110fc4p-7f, 0x1.6d3132p-10f, 0x1.a2d3ap-13f);
+  v[0] = scaled<N>(1 + fma<N>(r * r, series, r), k);
   return ~FloatMask<N>{};
 }
 template <int N> FloatMask<N> SingleExp2(Floats<N> *v) {
@@ -115,27 +110,95 @@ template <int N> FloatMask<N> SingleSinh(Floats<N> *v) {
   v[0] = copysign<N>(a < 1 ? small : 2 * halfHyperbolic<N>(a, -1), v[0]);
   return ~FloatMask<N>{};
 }
-/// An odd polynomial below 1, from there 1 - 2/(e^2a + 1), which is 1 from 9.1 on.
+/// An odd function that nears 1, from its parts: up to 3/4, then two an octave. Of each the middle m, so chosen that
+/// the function is nearly a float there, that float, and the coefficients of (f(m + r) - f(m))/r as a polynomial of r;
+/// of the first part those of f(a)/a - 1, of a^2.
+struct PartsOfFunction {
+  float middles[8], values[8], coefficients[7][8];
+};
+/// table[i] in each lane: a register that one instruction chooses from, or loads.
+template <int N> Floats<N> fromTable(const float (&table)[8], FloatMask<N> i) {
+#ifdef __AVX512F__
+  constexpr int most = 16;
+#else
+  constexpr int most = 8;
+#endif
+  if constexpr (N > most) {
+    Floats<N> both;
+    both.lo = fromTable<N / 2>(table, i.lo);
+    both.hi = fromTable<N / 2>(table, i.hi);
+    return both;
+  }
+#ifdef __AVX2__
+  using Eight = float __attribute__((vector_size(32)));
+  Eight whole;
+  __builtin_memcpy(&whole, table, sizeof whole);
+#endif
+#ifdef __AVX512F__
+  if constexpr (N == 16) {
+    using Sixteen = float __attribute__((vector_size(64)));
+    using Numbers = int __attribute__((vector_size(64)));
+    Sixteen twice = __builtin_shufflevector(whole, whole, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7);
+    return __builtin_bit_cast(Floats<N>, __builtin_ia32_permvarsf512(twice, __builtin_bit_cast(Numbers, i)));
+  }
+#endif
+#ifdef __AVX2__
+  if constexpr (N == 8) {
+    using Numbers = int __attribute__((vector_size(32)));
+    return __builtin_bit_cast(Floats<N>, __builtin_ia32_permvarsf256(whole, __builtin_bit_cast(Numbers, i)));
+  }
+#endif
+  Floats<N> found;
+  for (int lane = 0; lane < N; ++lane)
+    found[lane] = table[i[lane]];
+  return found;
+}
+constexpr PartsOfFunction tanhParts{
+    {0, 0x1.bb2a1p-1f, 0x1.3b2aep+0f, 0x1.bb2a8p+0f, 0x1.3b1f2p+1f, 0x1.bb287p+1f, 0x1.3b1fdp+2f, 0x1.bb9ccp+2f},
+    {0, 0x1.65f198p-1f, 0x1.af9136p-1f, 0x1.e0dd3ap-1f, 0x1.f89b8cp-1f, 0x1.fefe6cp-1f, 0x1.fff224p-1f, 0x1.ffffcp-1f},
+    {{0, 0x1.05c226p-1f, 0x1.2875bap-2f, 0x1.e3069cp-4f, 0x1.d5b2ap-6f, 0x1.01533cp-8f, 0x1.bb8056p-13f,
+      0x1.001b22p-18f},
+     {-0x1.55554ap-2f, -0x1.6dfeb8p-2f, -0x1.f3c66p-3f, -0x1.c5a6e8p-4f, -0x1.cee9f8p-6f, -0x1.00d222p-8f,
+      -0x1.bba9f2p-13f, -0x1.fe58f4p-19f},
+     {0x1.110ddap-3f, 0x1.4566cap-4f, 0x1.bf3e8ep-4f, 0x1.090ed8p-4f, 0x1.2bab56p-6f, 0x1.5511b2p-9f, 0x1.274748p-13f,
+      0x1.539372p-19f},
+     {-0x1.b98108p-5f, 0x1.044b9cp-4f, -0x1.5e4c34p-7f, -0x1.86e8bep-6f, -0x1.1a2e2ap-7f, -0x1.523e3ap-10f,
+      -0x1.24892cp-14f, -0x1.5ebf84p-20f},
+     {0x1.5f9082p-6f, -0x1.d9ce6ap-5f, -0x1.57287p-6f, 0x1.c2ca58p-9f, 0x1.8c42f6p-9f, 0x1.0ad814p-11f, 0x1.dd18d4p-16f,
+      0x1.257ad2p-21f},
+     {-0x1.f662fep-8f, 0x1.d8d5aep-7f, 0x1.00d1c4p-6f, 0x1.30d94p-9f, -0x1.76be8cp-11f, -0x1.609dfcp-13f,
+      -0x1.63ef7cp-17f, -0x1.504a48p-23f},
+     {0x1.c8975p-10f, -0x1.999b3ap-5f, -0x1.23724ep-8f, -0x1.f2777p-10f, 0x1.eff168p-15f, 0x1.5f2742p-15f,
+      0x1.5f28e4p-19f, 0x1.62cc38p-26f}}};
+constexpr PartsOfFunction erfParts{
+    {0, 0x1.bb814p-1f, 0x1.3b23cp+0f, 0x1.bb222p+0f, 0x1.3b329p+1f, 0x1.bb952p+1f},
+    {0, 0x1.8f11cap-1f, 0x1.d62baap-1f, 0x1.f8a512p-1f, 0x1.ffbee2p-1f, 0x1.ffffep-1f},
+    {{0x1.06eba8p-3f, 0x1.10cee6p-1f, 0x1.fbc214p-3f, 0x1.cde914p-5f, 0x1.57f06ap-9f, 0x1.cd22a2p-18f},
+     {-0x1.81273ep-2f, -0x1.d89fc6p-2f, -0x1.388766p-2f, -0x1.8fc7fp-4f, -0x1.a76a5cp-8f, -0x1.91076cp-16f},
+     {0x1.ce2c4ap-4f, 0x1.6c3744p-4f, 0x1.57b68ap-3f, 0x1.805c5p-4f, 0x1.3ef8aep-7f, 0x1.b8306p-15f},
+     {-0x1.b7d574p-6f, 0x1.d86ee2p-4f, -0x1.95672cp-10f, -0x1.8ed13p-5f, -0x1.42dcfcp-7f, -0x1.52cb38p-14f},
+     {0x1.518b44p-8f, -0x1.0ebb14p-4f, -0x1.958526p-5f, 0x1.6b32a4p-8f, 0x1.baf2f8p-8f, 0x1.a9db2p-14f},
+     {-0x1.7f84c6p-11f, -0x1.81792ep-7f, 0x1.4a072ep-6f, 0x1.42421ep-7f, -0x1.6a50bap-9f, -0x1.d33114p-14f},
+     {0x1.16d36p-15f, 0x1.8429a2p-10f, 0x1.e5238ap-9f, -0x1.84d6d2p-8f, 0x1.9a4bdp-12f, 0x1.1bd4cep-14f}}};
+/// Beyond `limit` the function is 1 in f32.
+template <int N> Floats<N> inParts(Floats<N> x, const PartsOfFunction &f, float limit) {
+  Floats<N> a = fabs<N>(x);
+  a = a > limit ? floats<N>(limit) : a;
+  FloatMask<N> halfOctave = bitsOf<N>(a) >> 22, first = FloatMask<N>(0xfc), last = FloatMask<N>(0xfc + 7);
+  FloatMask<N> part = __builtin_elementwise_min(__builtin_elementwise_max(halfOctave, first), last) - first;
+  auto c = [&](int i) { return fromTable<N>(f.coefficients[i], part); };
+  FloatMask<N> isFirst = part == 0;
+  Floats<N> r = a - fromTable<N>(f.middles, part), square = r * r, t = isFirst ? square : r, z = t * t;
+  Floats<N> high = fma<N>(fma<N>(c(6), t, c(5)), t, c(4)), middle = fma<N>(c(3), t, c(2)), low = fma<N>(c(1), t, c(0));
+  Floats<N> quotient = fma<N>(fma<N>(high, z, middle), z, low);
+  return copysign<N>(fma<N>(r, quotient, isFirst ? a : fromTable<N>(f.values, part)), x);
+}
 template <int N> FloatMask<N> SingleTanh(Floats<N> *v) {
-  Floats<N> a = clamped<N>(fabs<N>(v[0]), 0, 10), z = a * a;
-  Floats<N> small = fma<N>(a * z,
-                           polynomial<N>(z, -0x1.555556p-2f, 0x1.11113p-3f, -0x1.ba1c2cp-5f, 0x1.661p-6f,
-                                         -0x1.1f09f8p-7f, 0x1.af19d2p-9f, -0x1.00a3fp-10f, 0x1.4ad2b2p-13f),
-                           a);
-  v[0] = copysign<N>(a < 1 ? small : 1 - 2 / (expNearly<N>(2 * a) + 1), v[0]);
+  v[0] = inParts<N>(v[0], tanhParts, 9.05f);
   return ~FloatMask<N>{};
 }
-/// An odd polynomial below 1, from there to 4, where it is 1 in f32, 1 - e^(log(erfc x)).
 template <int N> FloatMask<N> SingleErf(Floats<N> *v) {
-  Floats<N> a = clamped<N>(fabs<N>(v[0]), 0, 4), z = a * a, u = (a < 1 ? floats<N>(1) : a) - 1;
-  Floats<N> small = fma<N>(a,
-                           polynomial<N>(z, 0x1.06eba8p-3f, -0x1.81274p-2f, 0x1.ce2d52p-4f, -0x1.b7fec4p-6f,
-                                         0x1.542fecp-8f, -0x1.a5197ap-11f, 0x1.4c5cb4p-14f),
-                           a);
-  Floats<N> large =
-      expNearly<N>(polynomial<N>(u, -0x1.d97fcp0f, -0x1.51c9a8p1f, -0x1.afac3ap-1f, -0x1.54795ep-5f, 0x1.49b0e4p-7f,
-                                 -0x1.0bd85ep-9f, 0x1.4b98eep-12f, -0x1.0defe6p-15f, 0x1.a6ad26p-20f));
-  v[0] = copysign<N>(a < 1 ? small : 1 - large, v[0]);
+  v[0] = inParts<N>(v[0], erfParts, 3.99f);
   return ~FloatMask<N>{};
 }
 

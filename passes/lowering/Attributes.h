@@ -14,6 +14,8 @@ constexpr char kernelElements[] = "toy.elements";
 constexpr char lentOnly[] = "toy.lent";
 /// A version of a function for vectors, which loops may call after they were vectorized.
 constexpr char vectorVariant[] = "toy.variant";
+/// With the row of an element function (runtime/ElementFunctions.h), its functions of a register and of two.
+constexpr char laneFunctionPrefix[] = "toy_rt_lanes_", lanePairPrefix[] = "toy_rt_pairs_";
 /// A property of a loop (`llvm.loop`): the number of its place among those of the module, for remarks.
 constexpr char loopNumber[] = "toy.loop";
 /// Of a branch that compares an index with a size: the number of its place among those of the module, for remarks.

@@ -113,11 +113,17 @@ static bool hasVectorForm(Instruction &i) {
   auto *call = dyn_cast<CallInst>(&i);
   return call && call->hasFnAttr("vector-function-abi-variant");
 }
-static bool callsVectors(Instruction *latch) { return llvm::any_of(*latch->getParent(), hasVectorForm); }
+/// How many vectors of its elements a loop may have side by side: two, of which functions of registers take both
+/// (jit/LanePairs.h). Other calls are made one after the other: side by side they would keep their arguments in memory.
+static std::optional<int> vectorsSideBySide(Instruction *latch) {
+  auto calls = make_filter_range(*latch->getParent(), hasVectorForm);
+  if (calls.empty())
+    return std::nullopt;
+  return all_of(calls, [](Instruction &i) { return cast<CallInst>(i).hasFnAttr(lanePairPrefix); }) ? 2 : 1;
+}
 
 /// What LLVM is told of the loops. The result may stand where an input stood: no promise then that their pointers
-/// differ, but one that iterations do not depend on each other. Calls of vectors' functions are made one after the
-/// other: several side by side would keep their arguments in memory.
+/// differ, but one that iterations do not depend on each other.
 void KernelEmitter::describeLoops(Function *work) {
   LLVMContext &context = work->getContext();
   MDNode *group = MDNode::getDistinct(context, {});
@@ -133,8 +139,8 @@ void KernelEmitter::describeLoops(Function *work) {
     SmallVector<Metadata *, 3> properties = {nullptr};
     if (reusable)
       properties.push_back(property("llvm.loop.parallel_accesses", group));
-    if (callsVectors(latch))
-      properties.push_back(property("llvm.loop.interleave.count", ConstantAsMetadata::get(k.getInt32(1))));
+    if (auto count = vectorsSideBySide(latch))
+      properties.push_back(property("llvm.loop.interleave.count", ConstantAsMetadata::get(k.getInt32(*count))));
     if (properties.size() == 1)
       continue;
     MDNode *loop = MDNode::getDistinct(context, properties);

@@ -31,7 +31,7 @@ static Value *byRegisters(IRBuilder<> &b, Module &module, int row, int width, Ar
   const int direct = directWidth(row);
   auto *type = FixedVectorType::get(arguments[0]->getType()->getScalarType(), direct);
   FunctionCallee kernel =
-      module.getOrInsertFunction("toy_rt_lanes_" + std::to_string(row),
+      module.getOrInsertFunction(laneFunctionPrefix + std::to_string(row),
                                  FunctionType::get(type, SmallVector<Type *>(arguments.size(), type), false));
   SmallVector<Value *> results;
   for (int begin = 0; begin < width; begin += direct) {
@@ -124,7 +124,7 @@ Element ScalarEmitter::byTable(int row, ArrayRef<Value *> parts, DType dtype) {
       break;
     std::string variant = name + "." + std::to_string(width);
     if (isDirect(row, width))
-      variant = "toy_rt_lanes_" + std::to_string(row);
+      variant = laneFunctionPrefix + std::to_string(row);
     if (!scalar)
       elementWrapper(module, row, width, variant)->addFnAttr(vectorVariant);
     variants += (width == 2 ? "" : ",") + ("_ZGV_LLVM_N" + std::to_string(width) + std::string(function.inputs, 'v') +
@@ -137,6 +137,8 @@ Element ScalarEmitter::byTable(int row, ArrayRef<Value *> parts, DType dtype) {
     arguments.push_back(function.isSingle() ? part : toF64(part));
   CallInst *call = b.CreateCall(scalar, arguments);
   call->addFnAttr(Attribute::get(module.getContext(), "vector-function-abi-variant", variants));
+  if (rt::pairFunction(row))
+    call->addFnAttr(Attribute::get(module.getContext(), lanePairPrefix));
   auto part = [&](Value *x) { return realOf(dtype) == DType::F32 ? b.CreateFPCast(x, b.getFloatTy()) : x; };
   if (function.outputs == 1)
     return {part(call)};

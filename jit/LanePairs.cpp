@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jit/LanePairs.h"
+
+#include "passes/lowering/Attributes.h"
+#include "runtime/ElementFunctions.h"
+
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/IR/IRBuilder.h"
+
+using namespace llvm;
+
+namespace toy {
+
+/// The row of the table whose function of registers this calls, if there is one of pairs.
+static std::optional<int> pairedRow(const Instruction &i) {
+  auto *call = dyn_cast<CallInst>(&i);
+  const Function *callee = call ? call->getCalledFunction() : nullptr;
+  StringRef name = callee ? callee->getName() : "";
+  int row = 0;
+  if (!name.consume_front(laneFunctionPrefix) || name.getAsInteger(10, row) || !rt::pairFunction(row))
+    return std::nullopt;
+  return row;
+}
+
+/// Both calls where the second one stands, through memory: first arguments, then second ones.
+static void join(CallInst *first, CallInst *second, int row, AllocaInst *&memory) {
+  Function *function = first->getFunction();
+  IRBuilder<> b(second);
+  Type *lanes = first->getType();
+  constexpr unsigned most = 2;
+  if (!memory) {
+    IRBuilder<> entry(&function->getEntryBlock(), function->getEntryBlock().begin());
+    memory = entry.CreateAlloca(ArrayType::get(lanes, 2 * most));
+    memory->setAlignment(Align(64));
+  }
+  auto at = [&](unsigned i) { return b.CreateConstInBoundsGEP1_64(lanes, memory, i); };
+  for (unsigned i = 0; i < first->arg_size(); ++i) {
+    b.CreateAlignedStore(first->getArgOperand(i), at(2 * i), Align(8));
+    b.CreateAlignedStore(second->getArgOperand(i), at(2 * i + 1), Align(8));
+  }
+  FunctionCallee both = function->getParent()->getOrInsertFunction(
+      (lanePairPrefix + Twine(row)).str(), FunctionType::get(b.getVoidTy(), {b.getPtrTy()}, false));
+  CallInst *call = b.CreateCall(both, {memory});
+  call->setDoesNotThrow();
+  call->setMemoryEffects(MemoryEffects::argMemOnly());
+  first->replaceAllUsesWith(b.CreateAlignedLoad(lanes, at(0), Align(8)));
+  second->replaceAllUsesWith(b.CreateAlignedLoad(lanes, at(1), Align(8)));
+  first->eraseFromParent();
+  second->eraseFromParent();
+}
+
+PreservedAnalyses LanePairs::run(Function &function, FunctionAnalysisManager &) {
+  AllocaInst *memory = nullptr; // of registers that all have the same size
+  for (BasicBlock &block : function) {
+    std::map<int, CallInst *> waiting; // by row; nothing has used them yet
+    for (Instruction &i : make_early_inc_range(block)) {
+      std::erase_if(waiting, [&](auto &call) { return is_contained(i.operands(), call.second); });
+      const std::optional<int> row = pairedRow(i);
+      if (!row)
+        continue;
+      CallInst *&first = waiting[*row];
+      if (first)
+        join(std::exchange(first, nullptr), cast<CallInst>(&i), *row, memory);
+      else
+        first = cast<CallInst>(&i);
+      if (!first)
+        waiting.erase(*row);
+    }
+  }
+  return memory ? PreservedAnalyses::none() : PreservedAnalyses::all();
+}
+
+} // namespace toy
