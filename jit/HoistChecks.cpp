@@ -40,19 +40,33 @@ static bool isRare(const BranchInst &branch, unsigned successor) {
   return extractBranchWeights(branch, taken[0], taken[1]) && taken[successor] < taken[1 - successor] / 100;
 }
 
-/// What an index was before a select brought it to the front.
+/// The value that a select compares with 0, if it chooses something else where that is negative.
+static Value *ifNegative(Value *v, Value *&otherwise) {
+  Value *index;
+  auto *select = dyn_cast<SelectInst>(v);
+  if (!select)
+    return nullptr;
+  const bool isSwapped = match(select->getCondition(), m_SpecificICmp(ICmpInst::ICMP_SGT, m_Value(index), m_AllOnes()));
+  if (!isSwapped && !match(select->getCondition(), m_SpecificICmp(ICmpInst::ICMP_SLT, m_Value(index), m_Zero())))
+    return nullptr;
+  otherwise = isSwapped ? select->getTrueValue() : select->getFalseValue();
+  return index;
+}
+
+/// What an index was before a select brought it to the front, in the forms that LLVM gives it.
 static Value *beforeWrapping(Value *counted) {
-  Value *index = nullptr;
-  if (auto *select = dyn_cast<SelectInst>(counted)) {
-    const bool isSwapped =
-        match(select->getCondition(), m_SpecificICmp(ICmpInst::ICMP_SGT, m_Value(index), m_AllOnes()));
-    if (!isSwapped && !match(select->getCondition(), m_SpecificICmp(ICmpInst::ICMP_SLT, m_Value(index), m_Zero())))
-      return counted;
-    Value *plain = isSwapped ? select->getTrueValue() : select->getFalseValue();
-    return plain == index ? index : counted;
-  }
-  if (match(counted, m_c_Add(m_c_And(m_AShr(m_Value(index), m_SpecificInt(63)), m_Value()), m_Deferred(index))))
+  Value *otherwise = nullptr, *index = ifNegative(counted, otherwise);
+  if (index && otherwise == index)
     return index;
+  if (auto *sum = dyn_cast<BinaryOperator>(counted); sum && sum->getOpcode() == Instruction::Add)
+    for (unsigned i : {0, 1}) {
+      Value *other = sum->getOperand(1 - i);
+      index = ifNegative(sum->getOperand(i), otherwise);
+      if (index && index == other && match(otherwise, m_Zero()))
+        return index;
+      if (match(sum->getOperand(i), m_c_And(m_AShr(m_Specific(other), m_SpecificInt(63)), m_Value())))
+        return other;
+    }
   return counted;
 }
 
@@ -212,7 +226,10 @@ static void makeVersions(const Checked &checked, DominatorTree &tree, LoopInfo &
         phi.addIncoming(it == map.end() ? phi.getIncomingValue(i) : static_cast<Value *>(it->second),
                         cast<BasicBlock>(map[from]));
       }
+    for (PHINode &phi : exit->phis())
+      evolution.forgetLcssaPhiWithNewPredecessor(&loop, &phi);
   }
+  evolution.forgetLoop(&loop);
   for (const char *property : {"llvm.loop.unroll.disable", "llvm.loop.isvectorized"})
     addStringMetadataToLoop(copy, property, 1);
   ReplaceInstWithInst(test->getTerminator(), BranchInst::Create(begin, copy->getLoopPreheader(), all));
@@ -234,19 +251,17 @@ PreservedAnalyses HoistChecks::run(Function &function, FunctionAnalysisManager &
     return PreservedAnalyses::all();
   auto &tree = analyses.getResult<DominatorTreeAnalysis>(function);
   auto &evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
-  SmallVector<Checked> found;
+  SmallVector<BasicBlock *> decided;
   for (Loop *loop : loops.getLoopsInPreorder())
-    if (auto checked = checksOf(*loop, evolution))
-      found.push_back(std::move(*checked));
-  if (found.empty())
+    if (auto checked = checksOf(*loop, evolution)) { // what a loop begins with may be another one's result
+      makeVersions(*checked, tree, loops, evolution);
+      for (const Check &check : checked->checks)
+        decided.push_back(check.branch->getParent());
+    }
+  if (decided.empty())
     return PreservedAnalyses::all();
-  for (const Checked &checked : found) {
-    makeVersions(checked, tree, loops, evolution);
-    evolution.forgetLoop(checked.loop);
-  }
-  for (const Checked &checked : found)
-    for (const Check &check : checked.checks)
-      ConstantFoldTerminator(check.branch->getParent(), /*DeleteDeadConditions=*/true);
+  for (BasicBlock *block : decided)
+    ConstantFoldTerminator(block, /*DeleteDeadConditions=*/true);
   removeUnreachableBlocks(function);
   return PreservedAnalyses::none();
 }
