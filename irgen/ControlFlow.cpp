@@ -282,7 +282,7 @@ static bool tryLoop(IRGen &g, const Loop &loop, ArrayRef<RValue> starts, ArrayRe
   Block *header = newBlock(g);
   SmallVector<Value> entry = relabelled(g, snapshot(g, names), types, range);
   if (loop.counted)
-    entry.push_back(g.integer(0, range));
+    entry.push_back(loop.from ? loop.from : g.integer(0, range));
   for (Value v : entry)
     header->addArgument(v.getType(), l);
   cf::BranchOp::create(g.b, l, header, entry);
@@ -329,7 +329,7 @@ static bool tryLoop(IRGen &g, const Loop &loop, ArrayRef<RValue> starts, ArrayRe
       return false;
     SmallVector<Value> again = relabelled(g, back, types, range);
     if (loop.counted)
-      again.push_back(g.create<AddOp>(range, {counter, g.integer(1, range)}));
+      again.push_back(g.create<AddOp>(range, {counter, g.integer(loop.step, range)}));
     cf::BranchOp::create(g.b, l, header, again);
   }
   std::vector<RValue> after = mergeEdges(g, state.breaks, names, range);

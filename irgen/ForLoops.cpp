@@ -26,17 +26,43 @@ static void showProgress(IRGen &g, Value label, Value done, Value total, SourceR
     g.create<ProgressOp>(range, {done, total, label});
 }
 
-static void countTo(IRGen &g, const ast::For &s, Value label, Value end, llvm::function_ref<RValue(Value)> element) {
+/// From 0 up to an end, or from a value on in steps of 1 or -1.
+static void countTo(IRGen &g, const ast::For &s, Value label, Value end, llvm::function_ref<RValue(Value)> element,
+                    Value from = {}, int64_t step = 1) {
   SourceRange r = s.iterable->range;
+  auto turns = [&](Value to) {
+    return from ? g.create<SubOp>(r, step > 0 ? ValueRange{to, from} : ValueRange{from, to}) : to;
+  };
   auto body = [&](Value i) {
-    showProgress(g, label, i, end, r);
+    if (label)
+      showProgress(g, label, turns(i), turns(end), r);
     bindElement(g, s, element(i));
     genBlock(g, *s.body);
   };
-  genLoop(g, {s.body.get(), s.range, assignedIn(g, *s.body), true, [&](Value i) { return g.create<LtOp>(r, {i, end}); },
-              body});
+  auto test = [&](Value i) { return step > 0 ? g.create<LtOp>(r, {i, end}) : g.create<GtOp>(r, {i, end}); };
+  genLoop(g, {s.body.get(), s.range, assignedIn(g, *s.body), true, test, body, from, step});
   if (reachable(g))
     showProgress(g, label, g.integer(-1, r), end, r);
+}
+
+/// ceil((stop - start) / step) of a known step that is not 1 or -1, from quotients, whose difference does not wrap, and
+/// remainders.
+static Value stepsBetween(IRGen &g, Value start, Value stop, int64_t step, SourceRange r) {
+  Value by = g.integer(step, r);
+  auto quotient = [&](Value v) { return g.create<FloorDivOp>(r, {v, by}); };
+  auto rest = [&](Value v) { return g.create<ModOp>(r, {v, by}); };
+  Value isPart = step > 0 ? g.create<LtOp>(r, {rest(start), rest(stop)}) : g.create<GtOp>(r, {rest(start), rest(stop)});
+  Value more = g.create<WhereOp>(r, {isPart, g.integer(1, r), g.integer(0, r)});
+  return g.create<AddOp>(r, {g.create<SubOp>(r, {quotient(stop), quotient(start)}), more});
+}
+
+/// The same as -((start - stop) // step) of a step that the data give; a step of 0 is a division by zero. Where the
+/// stop lies behind the start there are none, however far.
+static Value stepsBetween(IRGen &g, Value start, Value stop, Value step, SourceRange r) {
+  Value zero = g.integer(0, r), quotient = g.create<FloorDivOp>(r, {g.create<SubOp>(r, {start, stop}), step});
+  auto isLess = [&](Value a, Value b) { return g.create<LtOp>(r, {a, b}); };
+  Value isAhead = g.create<WhereOp>(r, {isLess(zero, step), isLess(start, stop), isLess(stop, start)});
+  return g.create<WhereOp>(r, {isAhead, g.create<SubOp>(r, {zero, quotient}), zero});
 }
 
 /// `range(stop)`, `range(start, stop)`, `range(start, stop, step)`
@@ -51,19 +77,18 @@ static void countRange(IRGen &g, const ast::For &s, Value label, const ast::Call
   auto known = constantOf(step);
   if (known == 0)
     g.fail(DiagId::ZeroStep, call.arguments[2].value->range);
-  // ceil((stop - start) / step) = -((start - stop) // step); a step of 0 that only the data shows is a division by
-  // zero.
-  auto less = [&](Value a, Value b) { return g.create<SubOp>(r, {a, b}); };
-  Value count = known == 1    ? less(stop, start)
-                : known == -1 ? less(start, stop)
-                              : less(g.integer(0, r), g.create<FloorDivOp>(r, {less(start, stop), step}));
+  if (known == 1 || known == -1) { // no sum wraps: the next number is at most the end
+    auto first = constantOf(start), last = constantOf(stop);
+    if (first && last && (*known > 0 ? *first >= *last : *first <= *last)) // no iteration: the body means nothing
+      return;
+    bool isFromZero = first == 0 && known == 1;
+    return countTo(g, s, label, stop, [](Value i) { return RValue(i); }, isFromZero ? Value() : start, *known);
+  }
+  Value count = known ? stepsBetween(g, start, stop, *known, r) : stepsBetween(g, start, stop, step, r);
   if (auto n = constantOf(count); n && *n <= 0) // no iteration: the body means nothing
     return;
-  countTo(g, s, label, count, [&](Value i) -> RValue {
-    if (known == -1)
-      return less(start, i);
-    return g.create<AddOp>(r, {known == 1 ? i : g.create<MulOp>(r, {i, step}), start});
-  });
+  countTo(g, s, label, count,
+          [&](Value i) -> RValue { return g.create<AddOp>(r, {g.create<MulOp>(r, {i, step}), start}); });
 }
 
 /// The body for one element after the other, whose types may differ.

@@ -57,6 +57,8 @@ struct Loop {
   bool counted;
   llvm::function_ref<mlir::Value(mlir::Value counter)> test; ///< the condition, in the header
   llvm::function_ref<void(mlir::Value counter)> body;        ///< in a scope of its own
+  mlir::Value from = {};                                     ///< what is counted from; null: from 0
+  int64_t step = 1;
 };
 void genLoop(IRGen &g, const Loop &loop);
 /// `break` and `continue`.

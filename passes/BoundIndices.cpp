@@ -32,7 +32,7 @@ struct BoundIndicesPass : impl::BoundIndicesBase<BoundIndicesPass> {
           op.setAttr("toy.exact", b.getUnitAttr());
         if (isa<FloorDivOp, ModOp>(op) && isInteger64(op.getResult(0)) && bounds.of(op.getOperand(1), &op).lo > 0)
           describeDivision(&op, bounds);
-        if (isa<CheckSizeOp, MinimumOp, MaximumOp>(op))
+        if (isa<CheckSizeOp, SizeValueOp, MinimumOp, MaximumOp>(op))
           bounds.noteCheck(&op);
         auto check = dyn_cast<CheckIndexOp>(op);
         if (!check)

@@ -12,18 +12,23 @@ std::optional<CountedLoop> countedLoop(CFGLoop &loop) {
   auto leave = dyn_cast<cf::CondBranchOp>(header->getTerminator());
   auto back = latch ? dyn_cast<cf::BranchOp>(latch->getTerminator()) : cf::BranchOp();
   auto truth = leave ? leave.getCondition().getDefiningOp<TruthOp>() : TruthOp();
-  auto test = truth ? truth->getOperand(0).getDefiningOp<LtOp>() : LtOp();
-  auto counter = test ? dyn_cast<BlockArgument>(test.getLhs()) : BlockArgument();
+  Operation *test = truth ? truth->getOperand(0).getDefiningOp() : nullptr;
+  const bool isDown = isa_and_present<GtOp>(test);
+  if (!isDown && !isa_and_present<LtOp>(test))
+    return std::nullopt;
+  auto counter = dyn_cast<BlockArgument>(test->getOperand(0));
   if (!back || !counter || counter.getOwner() != header || test->getBlock() != header ||
       !loop.contains(leave.getTrueDest()) || loop.contains(leave.getFalseDest()))
     return std::nullopt;
-  Operation *bound = test.getRhs().getDefiningOp();
-  Block *boundBlock = bound ? bound->getBlock() : cast<BlockArgument>(test.getRhs()).getOwner();
+  Value end = test->getOperand(1);
+  Block *boundBlock = end.getParentBlock();
   auto next = back.getDestOperands()[counter.getArgNumber()].getDefiningOp<AddOp>();
   if (loop.contains(boundBlock) || tensorTypeOf(counter).getDtype() != DType::I64 || !next ||
-      next.getLhs() != counter || constantInteger(next.getRhs()) != 1)
+      next.getLhs() != counter || constantInteger(next.getRhs()) != (isDown ? -1 : 1))
     return std::nullopt;
-  return CountedLoop{counter, test.getRhs(), back};
+  auto entries = entriesOf(loop);
+  Value start = llvm::hasSingleElement(entries) ? entries.front().operandOf(counter) : Value();
+  return CountedLoop{counter, end, back, isDown, start};
 }
 
 bool isOfTopLevel(func::FuncOp function) {

@@ -11,11 +11,13 @@
 
 namespace toy {
 
-/// `for counter in start..bound` with steps of 1: the header compares, one block goes back to it.
+/// `for counter in start..bound` with steps of 1 or -1: the header compares, one block goes back to it.
 struct CountedLoop {
   mlir::BlockArgument counter;
   mlir::Value bound;
   mlir::cf::BranchOp back;
+  bool isDown = false;
+  mlir::Value start = {}; ///< null where several ways lead into the loop
 };
 
 /// The loop in that form, or nothing.

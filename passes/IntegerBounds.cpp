@@ -117,6 +117,17 @@ bool Bounds::isSumAtLeast(int64_t f, Value a, int64_t g, Value b, int64_t least,
   return isNonNegative(sum, at, 2);
 }
 
+/// The value n of which an expression is `n` or `n + 1`, with any number; null if it is something else.
+static Value onlyTerm(SizeValueOp size, Dim expression) {
+  SmallVector<std::pair<int64_t, Value>, 2> terms;
+  if (llvm::is_contained({Dim::Kind::Sum, Dim::Kind::Symbol}, expression.kind()))
+    expression.forEachTerm([&](int64_t factor, Dim name) {
+      auto operand = SizeValueOp::operandOf(name.symbolName());
+      terms.push_back({factor, operand ? size.getOperand(*operand) : Value()});
+    });
+  return terms.size() == 1 && terms[0].first == 1 ? terms[0].second : Value();
+}
+
 SmallVector<Fact, 2> Bounds::factsBehind(Operation *op) {
   if (auto check = dyn_cast<CheckIndexOp>(op))
     return {{check.getIndex(), check.getSize(), 1}};
@@ -124,24 +135,24 @@ SmallVector<Fact, 2> Bounds::factsBehind(Operation *op) {
     return {{op->getResult(0), op->getOperand(0), 0}, {op->getResult(0), op->getOperand(1), 0}};
   if (isa<MaximumOp>(op) && isInteger64(op->getResult(0)))
     return {{op->getOperand(0), op->getResult(0), 0}, {op->getOperand(1), op->getResult(0), 0}};
+  if (auto size = dyn_cast<SizeValueOp>(op); size && size.getExpr().kind() == Dim::Kind::Max) {
+    SmallVector<Fact, 2> found; // of `max(0, n)`: n is not more
+    for (Dim member : size.getExpr().operands())
+      if (Value of = onlyTerm(size, member))
+        found.push_back({of, size.getResult(), member.constant()});
+    return found;
+  }
   auto check = dyn_cast<CheckSizeOp>(op);
   if (!check)
     return {};
   SmallVector<Fact, 2> found = {{check.getSize(), check.getResult(), 0}, {check.getResult(), check.getSize(), 0}};
   // Of `n + 1` it says something about `n`.
-  if (auto size = check.getSize().getDefiningOp<SizeValueOp>()) {
-    Dim expression = size.getExpr();
-    SmallVector<std::pair<int64_t, Value>, 2> terms;
-    if (expression.kind() == Dim::Kind::Sum)
-      expression.forEachTerm([&](int64_t factor, Dim name) {
-        auto operand = SizeValueOp::operandOf(name.symbolName());
-        terms.push_back({factor, operand ? size.getOperand(*operand) : Value()});
-      });
-    if (terms.size() == 1 && terms[0].first == 1 && terms[0].second) {
-      found.push_back({terms[0].second, check.getResult(), expression.constant()});
-      found.push_back({check.getResult(), terms[0].second, -expression.constant()});
+  if (auto size = check.getSize().getDefiningOp<SizeValueOp>())
+    if (Value of = onlyTerm(size, size.getExpr())) {
+      int64_t more = size.getExpr().constant();
+      found.push_back({of, check.getResult(), more});
+      found.push_back({check.getResult(), of, -more});
     }
-  }
   return found;
 }
 

@@ -54,9 +54,11 @@ std::optional<int64_t> mostTurns(CFGLoop &loop, const CountedLoop &counted) {
     return std::nullopt;
   int64_t most = 0;
   for (const BlockEdge &entry : entriesOf(loop)) {
-    auto start = leastOf(entry.operandOf(counted.counter));
+    Value first = entry.operandOf(counted.counter);
+    auto start = counted.isDown ? constantInteger(first) : leastOf(first);
     int64_t turns;
-    if (!start || llvm::SubOverflow(*end, *start, turns) || turns > strip)
+    if (!start || (counted.isDown ? llvm::SubOverflow(*start, *end, turns) : llvm::SubOverflow(*end, *start, turns)) ||
+        turns > strip)
       return std::nullopt;
     most = std::max(most, turns);
   }

@@ -208,9 +208,15 @@ SmallVector<Value *, 4> FunctionEmitter::turnsAt(mlir::Operation *branch) {
   if (!tellsTurns)
     return turns;
   for (const CountedLoop &loop : countedLoopsAround(*loops, branch->getBlock())) {
-    Value *counter = slots[loop.counter].scalar.re;
-    turns.push_back(loop.back == branch ? b.CreateAdd(counter, b.getInt64(1)) : counter);
-    turns.push_back(slots[loop.bound].scalar.re);
+    if (!loop.start)
+      break;
+    auto from = [&](mlir::Value v) {
+      Value *first = slots[loop.start].scalar.re, *other = slots[v].scalar.re;
+      return loop.isDown ? b.CreateSub(first, other) : b.CreateSub(other, first);
+    };
+    Value *done = from(loop.counter);
+    turns.push_back(loop.back == branch ? b.CreateAdd(done, b.getInt64(1)) : done);
+    turns.push_back(from(loop.bound));
     if (turns.size() == 4)
       break;
   }
