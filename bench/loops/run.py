@@ -111,6 +111,12 @@ PROGRAMS = {
     "dots": (150, 1.50),
     "crout": (200, 1.50),
     "band": (300, 1.50),
+    "cocktail": (2_000, 1.50),
+    "astar": (120, 1.50),
+    "durand": (30, 1.50),
+    "sparse": (5_000, 1.50),
+    "pagerank": (5_000, 1.50),
+    "windows": (100_000, 1.50),
 }
 COMPILERS = {
     "clang": ["clang-22", "-O3", "-march=native", "-ffp-contract=off", "-fwrapv"],
