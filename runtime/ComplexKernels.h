@@ -148,6 +148,19 @@ template <int N> Mask<N> ComplexExpm1(Lanes<N> *v) {
   v[0] = rounded<N>(re);
   return ok & (fabs<N>(v[0]) * 4 > fabs<N>(first.high));
 }
+/// The same for c64: double is enough where they do not nearly cancel, and beside multiples of a turn the real part is
+/// not too small.
+template <int N> Mask<N> SingleComplexExpm1(Lanes<N> *v) {
+  Mask<N> ok = isInside<N>(v) & isBelow<N>(v[0], exponentLimit) & isBelow<N>(v[1], angleLimit);
+  Lanes<N> s, c, e = exp<N>(v[0]), m = expm1<N>(v[0]), z = v[1] * v[1];
+  sincos<N>(v[1], s, c);
+  Mask<N> isSmall = z < 0x1p-4;
+  Lanes<N> series = z * polynomial<N>(z, -0x1p-1, 0x1.5555555555555p-5, -0x1.6c16c16c16c17p-10, 0x1.a01a01a01a01ap-16);
+  Lanes<N> first = m * c, re = first + (isSmall ? series : c - 1), size = fabs<N>(re);
+  v[0] = re;
+  v[1] = e * s;
+  return ok & (size * 0x1p16 > fabs<N>(first)) & (isSmall | (size > 0x1p-22));
+}
 /// log1p(x(2 + x) + y^2)/2, the sum with twice the digits, and the angle of (1 + x) + iy.
 template <int N> Mask<N> ComplexLog1p(Lanes<N> *v) {
   Lanes<N> x = v[0], y = v[1];
@@ -232,6 +245,13 @@ template <int N> Mask<N> ComplexAbs(Lanes<N> *v) {
   Mask<N> ok = isModeratePair<N>(v);
   v[0] = magnitude<N>(v);
   return ok;
+}
+/// Of parts in f32, by the plain formula; the same operations as rt::divideSingle.
+template <int N> Mask<N> SingleComplexDiv(Lanes<N> *v) {
+  Lanes<N> a = v[0], b = v[1], c = v[2], d = v[3], inverse = 1 / (c * c + d * d);
+  v[0] = (a * c + b * d) * inverse;
+  v[1] = (b * c - a * d) * inverse;
+  return (v[0] == v[0]) | (v[1] == v[1]);
 }
 /// The numerators by Kahan's difference of products; the same operations as rt::divide.
 template <int N> Mask<N> ComplexDiv(Lanes<N> *v) {

@@ -195,8 +195,8 @@ c128 divide(c128 x, c128 y) {
 }
 
 c128 divideSingle(c128 x, c128 y) {
-  double a = x.real(), b = x.imag(), c = y.real(), d = y.imag(), denominator = c * c + d * d;
-  double re = (a * c + b * d) / denominator, im = (b * c - a * d) / denominator;
+  double a = x.real(), b = x.imag(), c = y.real(), d = y.imag(), inverse = 1 / (c * c + d * d);
+  double re = (a * c + b * d) * inverse, im = (b * c - a * d) * inverse;
   return std::isnan(re) && std::isnan(im) ? divideSpecial(a, b, c, d) : c128(re, im);
 }
 

@@ -67,6 +67,7 @@ TOY_COMPLEX(abs)
     void complex_div(double *v) {
   put(v, divide({v[0], v[1]}, {v[2], v[3]}));
 }
+void complex_quotient(double *v) { put(v, divideSingle({v[0], v[1]}, {v[2], v[3]})); }
 void complex_pow(double *v) { put(v, power({v[0], v[1]}, c128(v[2], v[3]))); }
 void complex_powi(double *v) { put(v, power({v[0], v[1]}, static_cast<int64_t>(v[2]))); }
 

@@ -36,7 +36,8 @@ void applyElements(int function, int64_t n, double *values);
 /// null: of doubles, or of floats.
 int laneWidth();
 void *laneFunction(int function);
-/// The same of two registers: of first arguments in memory, then of second ones; results in the place of the first.
+/// The same of two registers: of first arguments in memory, then of second ones; results in the place of the first. Of
+/// c64, the parts of as many elements as a register has floats, each in a register of them.
 void *pairFunction(int function);
 
 } // namespace toy::rt

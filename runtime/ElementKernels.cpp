@@ -236,24 +236,27 @@ template <auto kernel> using Argument = decltype(argumentOf(kernel));
 
 #ifndef TOY_DEVICE_MATH // see runtime/cuda/DeviceMath.cpp
 /// n elements in place, N at a time; the lanes beyond n compute the values of 1.
-template <int N, auto kernel, int inputs, int outputs> void run(int64_t n, double *values, CarefulFunction careful) {
+template <int N, auto kernel, int inputs, int outputs, typename T>
+void run(int64_t n, T *values, CarefulFunction careful) {
+  using Stored = T __attribute__((ext_vector_type(N)));
   constexpr int most = inputs > outputs ? inputs : outputs;
   for (int64_t begin = 0; begin < n; begin += N) {
     const int count = n - begin < N ? static_cast<int>(n - begin) : N;
     Lanes<N> arguments[most];
     Argument<kernel> v[most];
     for (int i = 0; i < inputs; ++i) {
-      arguments[i] = all<N>(1);
+      Stored stored = 1;
       if (count == N)
-        __builtin_memcpy(&arguments[i], values + i * n + begin, sizeof arguments[i]);
+        __builtin_memcpy(&stored, values + i * n + begin, sizeof stored);
       else
         for (int lane = 0; lane < count; ++lane)
-          arguments[i][lane] = values[i * n + begin + lane];
+          stored[lane] = values[i * n + begin + lane];
+      arguments[i] = __builtin_convertvector(stored, Lanes<N>);
       v[i] = __builtin_convertvector(arguments[i], Argument<kernel>);
     }
     auto ordinary = kernel(v);
     for (int i = 0; i < outputs; ++i) {
-      Lanes<N> result = __builtin_convertvector(v[i], Lanes<N>);
+      Stored result = __builtin_convertvector(v[i], Stored);
       if (count == N)
         __builtin_memcpy(values + i * n + begin, &result, sizeof result);
       else
@@ -269,7 +272,7 @@ template <int N, auto kernel, int inputs, int outputs> void run(int64_t n, doubl
           one[i] = arguments[i][lane];
         careful(one);
         for (int i = 0; i < outputs; ++i)
-          values[i * n + begin + lane] = one[i];
+          values[i * n + begin + lane] = static_cast<T>(one[i]);
       }
   }
 }
@@ -372,6 +375,10 @@ template <auto kernel, int row, int inputs, typename V = Argument<kernel>> void 
     v[0] = applyCarefully<inputs>(row, v[0], ordinary, arguments);
   __builtin_memcpy(values, v, sizeof v[0]);
 }
+/// Of c64, as many elements as a register has floats.
+template <auto kernel, int row, int inputs, int outputs> void pairOfComplex(void *values) {
+  run<native, kernel, inputs, outputs>(2 * native, static_cast<float *>(values), elementFunctions()[row].careful);
+}
 /// Whether both are computed in less time so than one after the other (1.1 to 1.4 times as fast, mostly). Otherwise
 /// what is compared and chosen needs more registers than AVX2 has.
 constexpr bool gainsByPairs(int row, int inputs) {
@@ -379,10 +386,13 @@ constexpr bool gainsByPairs(int row, int inputs) {
     return row == row_pow_F64;
   return row != row_expm1_F32 && row != row_log2_F32 && row != row_acos_F64 && row != row_acosh_F64;
 }
-/// Of functions that are computed as they are given.
-template <auto kernel, int row, int inputs, int outputs, bool isReal> constexpr void (*paired())(void *) {
-  if constexpr (isReal && outputs == 1 && gainsByPairs(row, inputs))
-    return pair<kernel, row, inputs>;
+/// Of functions that are computed as they are given, and of c64.
+template <auto narrow, auto wide, int row, int inputs, int outputs, DType dtype> constexpr void (*paired())(void *) {
+  if constexpr (dtype == DType::C64)
+    return pairOfComplex<narrow, row, inputs, outputs>;
+  else if constexpr ((dtype == DType::F64 || __is_same(Argument<wide>, Floats<4 * native>)) && outputs == 1 &&
+                     gainsByPairs(row, inputs))
+    return pair<wide, row, inputs>;
   else
     return nullptr;
 }
@@ -410,9 +420,9 @@ extern void *const pairFunctions[];
 void *const pairFunctions[] = {
 #define TOY_ELEMENT(KERNEL, NAME, DTYPE, INPUTS, OUTPUTS)                                                              \
   reinterpret_cast<void *>(                                                                                            \
-      paired<KERNEL<2 * native>, row_##NAME##_##DTYPE, INPUTS, OUTPUTS, DType::DTYPE == DType::F64>()),
+      paired<KERNEL<native>, KERNEL<2 * native>, row_##NAME##_##DTYPE, INPUTS, OUTPUTS, DType::DTYPE>()),
 #define TOY_FLOAT(KERNEL, NAME, INPUTS)                                                                                \
-  reinterpret_cast<void *>(paired<KERNEL<4 * native>, row_##NAME##_F32, INPUTS, 1, true>()),
+  reinterpret_cast<void *>(paired<KERNEL<2 * native>, KERNEL<4 * native>, row_##NAME##_F32, INPUTS, 1, DType::F32>()),
 #include "runtime/ElementFunctions.def"
 };
 extern const int laneWidth;

@@ -275,6 +275,18 @@ public:
                                               : take<false>(begin, end, positions, x, out);
     });
   }
+  /// Whether all positions are inside, and none is counted from the end.
+  bool allInside() const {
+    return withPositions(index, [&](auto *positions) {
+      Watch watch;
+      for (int64_t number = 0; number < lines; ++number) {
+        watch(line);
+        if (!areInside(positions + number * line, line, size))
+          return false;
+      }
+      return true;
+    });
+  }
   void failOutside() const {
     Watch watch;
     withPositions(index, [&](auto *positions) {
@@ -292,6 +304,8 @@ public:
         int64_t n = std::min(width, line - j);
         watch(n);
         bool inside = true;
+        if (width < blockSize && number + 2 < end)
+          withPositions(index, [&](auto *positions) { fetchAhead(positions + number * line + j, n); });
         int64_t base = offsets(number, j, n, found, inside);
         if (!inside)
           return false;
@@ -313,11 +327,21 @@ private:
       for (int64_t number = begin; number < end; ++number) {
         const int64_t n = std::min(width, line - j), first = number * line + j;
         watch(n);
+        if (width < blockSize && number + 2 < end) {
+          fetchAhead(positions + first, n);
+          fetchAhead(out + first, n);
+        }
         const E *from = x + lineOffset(number) + j * next;
         if (!takeSome<isLast>(positions + first, n, from, out + first))
           return false;
       }
     return true;
+  }
+  /// Of tiles, whose lines are too short for the processor to foresee the next one: what lies two lines further.
+  template <typename T> void fetchAhead(const T *from, int64_t n) const {
+    const auto *bytes = reinterpret_cast<const char *>(from + 2 * line);
+    for (int64_t i = 0, size = n * static_cast<int64_t>(sizeof(T)); i < size; i += 64)
+      __builtin_prefetch(bytes + i);
   }
   /// Positions that all are inside, as they mostly are, need no check of their own.
   template <bool isLast, typename P, typename E>
@@ -379,7 +403,7 @@ TensorRef takeAlong(const Tensor &x, const Tensor &index, int64_t axis) {
 
 TensorRef putAlong(TensorRef x, const Tensor &index, const Tensor &values, int64_t axis) {
   AlongPlan plan(*x, index, axis);
-  if (!plan.each(0, plan.lines, [](int64_t, int64_t, int64_t, const int64_t *) {}))
+  if (!plan.allInside() && !plan.each(0, plan.lines, [](int64_t, int64_t, int64_t, const int64_t *) {}))
     plan.failOutside();
   TensorRef out(unique(x.take()));
   dispatchWidth(out->dtype, [&](auto *type) {

@@ -149,6 +149,8 @@ private:
   Element mapElement(mlir::Value value, const Indices &indices);
   void storeMapElement(mlir::Value value, llvm::Value *out, llvm::Value *at, Element element);
   bool isTinyRow(llvm::Value *size);
+  llvm::SmallVector<mlir::Value> exponentsOfIntegers();
+  void loopBySmallExponents(llvm::function_ref<void()> loops);
   void emitMap();
   bool emitJoin();
   bool isJoinOfCopies(ConcatOp concat);

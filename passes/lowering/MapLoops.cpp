@@ -42,6 +42,51 @@ bool KernelEmitter::isTinyRow(Value *size) {
   return known && known->getSExtValue() <= 7 && known->getSExtValue() * operations <= 64;
 }
 
+/// The exponents that the group's powers of integers read at the index of the result, if they are inputs; of powers
+/// that it would compute at a cost, none.
+SmallVector<mlir::Value> KernelEmitter::exponentsOfIntegers() {
+  SmallVector<mlir::Value> found;
+  bool areRead = flat && rootType.getRank() > 0;
+  op.walk([&](PowOp power) {
+    mlir::Value exponent = power->getOperand(1);
+    const DType dtype = tensorTypeOf(exponent).getDtype();
+    if (kindOf(dtype) != DKind::Int || exponent.getDefiningOp<ConstantOp>())
+      return;
+    areRead &= isa<mlir::BlockArgument>(exponent) && tensorTypeOf(exponent).getSizes() == rootType.getSizes();
+    found.push_back(exponent);
+  });
+  return areRead ? found : SmallVector<mlir::Value>();
+}
+
+/// Powers up to 3 are vector code, and others are not: exponents are looked through first.
+void KernelEmitter::loopBySmallExponents(function_ref<void()> loops) {
+  const SmallVector<mlir::Value> exponents = exponentsOfIntegers();
+  if (exponents.empty())
+    return loops();
+  IRBuilder<> entry(&kernel->getEntryBlock(), kernel->getEntryBlock().begin());
+  AllocaInst *isLarge = entry.CreateAlloca(entry.getInt8Ty());
+  entry.CreateStore(entry.getInt8(0), isLarge);
+  loop(rangeBegin, rangeEnd, [&](Value *i) {
+    for (mlir::Value exponent : exponents) {
+      Value *n = elementAt(exponent, {i}).re;
+      Value *isAbove = k.CreateZExt(k.CreateICmpUGT(n, ConstantInt::get(n->getType(), 3)), k.getInt8Ty());
+      k.CreateStore(k.CreateOr(k.CreateLoad(k.getInt8Ty(), isLarge), isAbove), isLarge);
+    }
+  });
+  BasicBlock *any = BasicBlock::Create(k.getContext(), "any", kernel),
+             *small = BasicBlock::Create(k.getContext(), "small", kernel),
+             *done = BasicBlock::Create(k.getContext(), "done", kernel);
+  k.CreateCondBr(k.CreateICmpNE(k.CreateLoad(k.getInt8Ty(), isLarge), k.getInt8(0)), any, small);
+  for (BasicBlock *block : {any, small}) {
+    k.SetInsertPoint(block);
+    scalars.smallExponents = block == small;
+    loops();
+    k.CreateBr(done);
+  }
+  scalars.smallExponents = false;
+  k.SetInsertPoint(done);
+}
+
 /// One loop over rows (all axes but the last, or everything when flat), one over the last axis.
 void KernelEmitter::emitMap() {
   movesWords = onlyMoves(root);
@@ -61,7 +106,9 @@ void KernelEmitter::emitMap() {
   begin();
   Value *out = capture(callerOut);
   if (oneLoop)
-    loopOverRow(rangeBegin, rangeEnd, {}, [&](Value *i) { store(out, i, sizes.empty() ? Indices() : Indices{i}); });
+    loopBySmallExponents([&] {
+      loopOverRow(rangeBegin, rangeEnd, {}, [&](Value *i) { store(out, i, sizes.empty() ? Indices() : Indices{i}); });
+    });
   else {
     SmallVector<Value *> inner = captureAll(sizes);
     loop(rangeBegin, rangeEnd, [&](Value *row) {

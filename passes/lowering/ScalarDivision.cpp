@@ -61,9 +61,11 @@ Element ScalarEmitter::divide(Element x, Element y, DType dx, DType dy) {
                           }));
 }
 
-/// rt::divideSingle, with selects in place of branches so that loops vectorize: (a + ib)/(c + id) by the plain formula
+/// rt::divideSingle, with selects in place of branches: (a + ib)/(c + id) by the plain formula
 /// in double, then C99 Annex G where both parts are NaN.
 Element ScalarEmitter::divideSingle(Element x, Element y) {
+  if (failLater && !isForDevice) // a loop: in lanes
+    return byTable(rt::findElementFunction("quotient", DType::C64), {x.re, x.im, y.re, y.im}, DType::C64);
   Value *a = toF64(x.re), *b_ = toF64(x.im), *c = toF64(y.re), *d = toF64(y.im);
   auto times = [&](Value *u, Value *v) { return b.CreateFMul(u, v); };
   auto constant = [&](double v) { return ConstantFP::get(b.getDoubleTy(), v); };
@@ -75,9 +77,9 @@ Element ScalarEmitter::divideSingle(Element x, Element y) {
   auto boxed = [&](Value *v) {
     return b.CreateBinaryIntrinsic(Intrinsic::copysign, b.CreateSelect(isInfinite(v), constant(1), constant(0)), v);
   };
-  Value *denominator = b.CreateFAdd(times(c, c), times(d, d));
-  Value *re = b.CreateFDiv(b.CreateFAdd(times(a, c), times(b_, d)), denominator),
-        *im = b.CreateFDiv(b.CreateFSub(times(b_, c), times(a, d)), denominator);
+  Value *inverse = b.CreateFDiv(constant(1), b.CreateFAdd(times(c, c), times(d, d)));
+  Value *re = times(b.CreateFAdd(times(a, c), times(b_, d)), inverse),
+        *im = times(b.CreateFSub(times(b_, c), times(a, d)), inverse);
   // From the last case to the first.
   Value *nan = ConstantFP::getNaN(b.getDoubleTy()), *reSpecial = nan, *imSpecial = nan;
   auto override = [&](Value *condition, Value *real, Value *imaginary) {

@@ -50,6 +50,7 @@ public:
   std::function<void()> beforeFailure;
   /// In loops: remembers that a divisor was 0, so that the loop need not be left there and is vectorized.
   std::function<void(llvm::Value *)> failLater;
+  bool smallExponents = false; ///< those of integers that a loop reads are below 4
 
   /// Calls a runtime or libm function by name.
   llvm::CallInst *call(llvm::StringRef name, llvm::Type *result, llvm::ArrayRef<llvm::Value *> args, bool pure = false);

@@ -26,6 +26,12 @@ static int directWidth(int row) {
 /// Whether vectors of `width` elements are registers of that function.
 static bool isDirect(int row, int width) { return width == directWidth(row); }
 
+/// Whether its arguments and results are floats.
+static bool takesFloats(int row) {
+  const rt::ElementFunction &function = rt::elementFunctions()[row];
+  return function.isSingle() || (function.dtype == DType::C64 && rt::pairFunction(row));
+}
+
 /// Some registers one after the other, or a part of one, whose other lanes repeat it.
 static Value *byRegisters(IRBuilder<> &b, Module &module, int row, int width, ArrayRef<Value *> arguments) {
   const int direct = directWidth(row);
@@ -57,8 +63,8 @@ static Function *elementWrapper(Module &module, int row, int width, const Twine 
   LLVMContext &context = module.getContext();
   auto vector = [&](Type *part) { return width == 1 ? part : FixedVectorType::get(part, width); };
   Type *i64 = Type::getInt64Ty(context), *lanes = vector(Type::getDoubleTy(context)),
-       *given = function.isSingle() ? vector(Type::getFloatTy(context)) : lanes;
-  Type *result = function.outputs == 1 ? given : StructType::get(lanes, lanes);
+       *given = takesFloats(row) ? vector(Type::getFloatTy(context)) : lanes;
+  Type *result = function.outputs == 1 ? given : StructType::get(given, given);
   auto *type = FunctionType::get(result, SmallVector<Type *>(function.inputs, given), false);
   auto *wrapper = Function::Create(
       type, isDirect(row, width) ? GlobalValue::ExternalLinkage : GlobalValue::InternalLinkage, name, module);
@@ -73,18 +79,21 @@ static Function *elementWrapper(Module &module, int row, int width, const Twine 
     b.CreateRet(byRegisters(b, module, row, width, to_vector_of<Value *>(llvm::make_pointer_range(wrapper->args()))));
     return wrapper;
   }
-  FunctionCallee kernel =
-      module.getOrInsertFunction("toy_rt_elements", FunctionType::get(b.getVoidTy(), {i64, i64, b.getPtrTy()}, false));
-  Value *values = b.CreateAlloca(lanes, b.getInt64(function.most()));
+  const bool isPair = function.dtype == DType::C64 && takesFloats(row) && width == 2 * rt::laneWidth();
+  Type *stored = isPair ? given : lanes;
+  Value *values = b.CreateAlloca(stored, b.getInt64(function.most()));
+  auto at = [&](unsigned i) { return b.CreateConstInBoundsGEP1_64(stored, values, i); };
   for (int i = 0; i < function.inputs; ++i)
-    b.CreateAlignedStore(b.CreateFPCast(wrapper->getArg(i), lanes), b.CreateConstInBoundsGEP1_64(lanes, values, i),
-                         Align(8));
-  b.CreateCall(kernel, {b.getInt64(row), b.getInt64(width), values})->setDoesNotThrow();
-  auto output = [&](unsigned i) {
-    return b.CreateAlignedLoad(lanes, b.CreateConstInBoundsGEP1_64(lanes, values, i), Align(8));
-  };
+    b.CreateAlignedStore(b.CreateFPCast(wrapper->getArg(i), stored), at(i), Align(8));
+  Type *none = b.getVoidTy(), *pointer = b.getPtrTy();
+  CallInst *call =
+      isPair ? b.CreateCall(module.getOrInsertFunction(lanePairPrefix + std::to_string(row), none, pointer), {values})
+             : b.CreateCall(module.getOrInsertFunction("toy_rt_elements", none, i64, i64, pointer),
+                            {b.getInt64(row), b.getInt64(width), values});
+  call->setDoesNotThrow();
+  auto output = [&](unsigned i) { return b.CreateFPCast(b.CreateAlignedLoad(stored, at(i), Align(8)), given); };
   b.CreateRet(function.outputs == 1
-                  ? b.CreateFPCast(output(0), given)
+                  ? output(0)
                   : b.CreateInsertValue(b.CreateInsertValue(PoisonValue::get(result), output(0), 0), output(1), 1));
   return wrapper;
 }
@@ -120,7 +129,7 @@ Element ScalarEmitter::byTable(int row, ArrayRef<Value *> parts, DType dtype) {
               variants;
   Function *scalar = module.getFunction(name);
   for (int width : {2, 4, 8, 16}) {
-    if (width == 16 && !function.isSingle())
+    if (width == 16 && !takesFloats(row))
       break;
     std::string variant = name + "." + std::to_string(width);
     if (isDirect(row, width))
@@ -134,10 +143,10 @@ Element ScalarEmitter::byTable(int row, ArrayRef<Value *> parts, DType dtype) {
     scalar = elementWrapper(module, row, 1, name);
   SmallVector<Value *> arguments;
   for (Value *part : parts)
-    arguments.push_back(function.isSingle() ? part : toF64(part));
+    arguments.push_back(takesFloats(row) ? part : toF64(part));
   CallInst *call = b.CreateCall(scalar, arguments);
   call->addFnAttr(Attribute::get(module.getContext(), "vector-function-abi-variant", variants));
-  if (rt::pairFunction(row))
+  if (rt::laneFunction(row) && rt::pairFunction(row))
     call->addFnAttr(Attribute::get(module.getContext(), lanePairPrefix));
   auto part = [&](Value *x) { return realOf(dtype) == DType::F32 ? b.CreateFPCast(x, b.getFloatTy()) : x; };
   if (function.outputs == 1)
@@ -255,7 +264,8 @@ Element ScalarEmitter::complexPower(Element z, uint64_t n, DType dtype) {
   return cast(result, DType::C128, dtype);
 }
 
-/// Checked in the runtime: negative exponents. Constants are products, and so are exponents up to 3.
+/// Checked in the runtime: negative exponents. Constants are products, and so are exponents up to 3 (of which
+/// KernelEmitter::loopBySmallExponents tells loops).
 Value *ScalarEmitter::integerPower(Value *x, Value *y, DType dtype) {
   if (auto *n = dyn_cast<ConstantInt>(y); n && dtype != DType::Bool && !n->isZero() && n->getValue().ule(64)) {
     Value *result = nullptr, *square = x;
@@ -282,7 +292,7 @@ Value *ScalarEmitter::integerPower(Value *x, Value *y, DType dtype) {
     Value *odd = b.CreateSelect(hasBit(1), x, number(1));
     return b.CreateSelect(hasBit(2), b.CreateMul(odd, b.CreateMul(x, x)), odd);
   };
-  return eitherOf(b.CreateICmpULT(y, number(4)), products, bySquaring);
+  return smallExponents ? products() : eitherOf(b.CreateICmpULT(y, number(4)), products, bySquaring);
 }
 
 /// Powers by constants as the runtime's kernel computes them (smallPower in runtime/ElementKernels.cpp), or null: those
@@ -335,6 +345,11 @@ static Value *extremumByOrders(IRBuilder<> &b, Value *x, Value *y, bool isMin) {
     return b.CreateBitCast(b.CreateOr(u, v), x->getType());
   return b.CreateSelect(b.CreateFCmpUNO(x, y), ConstantFP::getNaN(x->getType()),
                         b.CreateBitCast(b.CreateAnd(u, v), x->getType()));
+}
+
+static bool isNumber(Value *x, double number) {
+  auto *constant = dyn_cast<ConstantFP>(x);
+  return constant && constant->getValueAPF().convertToDouble() == number;
 }
 
 Element ScalarEmitter::binary(StringRef name, Element x, Element y, DType dx, DType dy) {
@@ -411,6 +426,12 @@ Element ScalarEmitter::binary(StringRef name, Element x, Element y, DType dx, DT
     if (!complex)
       return byTable(row, {x.re, y.re}, dtype);
     Element z = cast(x, dx, dtype), w = cast(y, dy, dtype);
+    if (isNumber(w.re, 0.5) && isNumber(w.im, 0)) { // a root, but that of a zero is +0
+      Element root = complexUnary("sqrt", z, dtype);
+      Value *zero = ConstantFP::get(z.re->getType(), 0.0);
+      Value *isZero = b.CreateAnd(b.CreateFCmpOEQ(z.re, zero), b.CreateFCmpOEQ(z.im, zero));
+      return {b.CreateSelect(isZero, zero, root.re), b.CreateSelect(isZero, zero, root.im)};
+    }
     return byTable(row, {z.re, z.im, w.re, w.im}, dtype);
   }
   return {compare(name, x, y, dtype)};

@@ -71,6 +71,7 @@ void put(double *v, Complex z) {
   v[1] = z.im;
 }
 TOY_RARE any_div_C128(double *v) { put(v, divide({v[0], v[1]}, {v[2], v[3]})); }
+TOY_RARE any_quotient_C64(double *v) { put(v, divide({v[0], v[1]}, {v[2], v[3]})); }
 TOY_RARE any_pow_C128(double *v) { put(v, complexPow({v[0], v[1]}, {v[2], v[3]})); }
 TOY_RARE any_pow_C64(double *v) { put(v, complexPow({v[0], v[1]}, {v[2], v[3]})); }
 TOY_RARE any_powi_C128(double *v) { put(v, complexPowi({v[0], v[1]}, v[2])); }
