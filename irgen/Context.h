@@ -88,7 +88,8 @@ struct FunctionState {
   unsigned tries = 0;                       ///< `try` blocks around the code that is generated, in this function
   bool isTried = false;                     ///< the call stands in one
   SourceRange innermostTry;                 ///< around the code, or around the call
-  std::optional<ValueType> declaredResult;
+  std::optional<ValueType> declaredResult;  ///< or found, for recursive calls
+  bool isCalledByCallees = false;           ///< they know the type of the first return
   Instance *instance = nullptr;
   SourceRange callRange;
   std::string description;

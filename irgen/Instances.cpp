@@ -4,6 +4,7 @@
 #include "irgen/Builtins.h"
 #include "irgen/Decisions.h"
 #include "irgen/Declarations.h"
+#include "irgen/Lists.h"
 #include "irgen/Statements.h"
 #include "irgen/Tidy.h"
 
@@ -129,6 +130,23 @@ static bool isTraced(IRGen &g, const ast::Function &decl) {
   return g.host.compileOptions().traceCalls && decl.body && !isLibrary(g, decl);
 }
 
+namespace {
+/// Thrown where a recursive function gives more than its first `return`, with whose type it called itself: elements of
+/// a list without any, other sizes. It is generated again, with this type.
+struct ResultFound {
+  ValueType type;
+};
+} // namespace
+
+/// Whether a type says the same as another one, sizes and elements of open lists aside.
+static bool isKnownBetter(const ValueType &first, ValueType found) {
+  auto anySize = [](unsigned, size_t, Dim dim) { return Dim::unknown(dim.getContext()); };
+  ValueType whole = completed(first, found);
+  whole.mapSizes(anySize);
+  found.mapSizes(anySize);
+  return whole.key() == found.key();
+}
+
 static void finishReturns(IRGen &g, const ast::Function &decl, Instance &instance) {
   FunctionState &state = g.fn();
   ValueType assumed = instance.symbol.empty() ? ValueType() : instance.result;
@@ -165,14 +183,17 @@ static void finishReturns(IRGen &g, const ast::Function &decl, Instance &instanc
   ValueType type;
   if (!result.empty()) {
     type = result[0].type();
-    if (state.declaredResult && instance.recursive) { // under the names that the calls inside took
+    bool isFound = state.declaredResult && !(decl.result && isWhole(g, *decl.result));
+    if (state.declaredResult && instance.recursive && (!isFound || isKnownBetter(type, *state.declaredResult))) {
+      // under the names that the calls inside took
       leaves = relabelled(g, result, {*state.declaredResult}, decl.nameRange);
       type = *state.declaredResult;
     } else
       result[0].flatten(leaves);
   }
   if (instance.recursive && assumed.kind != ValueType::Nothing && assumed.key() != type.key()) {
-    // Recursive calls were made with the first return's type: sizes may differ, then names stand for them.
+    if (!state.declaredResult && !state.isCalledByCallees && isKnownBetter(assumed, type))
+      throw ResultFound{type};
     instance.result = assumed;
     g.fail(DiagId::ReturnTypes, decl.nameRange, {type.str(), assumed.str()},
            "declare the result type of the recursive function");
@@ -271,9 +292,20 @@ static void traceCall(IRGen &g, const ast::Function &decl, const Callee &callee,
   traceLine(g, decl, "call", structure + "}", leaves);
 }
 
+/// The type that recursive calls have: sizes that are open have names. Those that were found may hold for the first
+/// return alone.
+static ValueType underNames(ValueType type, bool isDeclared) {
+  unsigned open = 0;
+  type.mapSizes([&](unsigned, size_t, Dim dim) {
+    bool isOpen = dim.isUnknown() || !isDeclared;
+    return isOpen ? Dim::symbol(dim.getContext(), "r$" + std::to_string(open++)) : dim;
+  });
+  return type;
+}
+
 static void generateBody(IRGen &g, const Callee &callee, ArrayRef<RValue> arguments, Instance &instance,
                          SourceRange callRange, const StaticLeaves &statics,
-                         std::shared_ptr<Specialization> specialization) {
+                         std::shared_ptr<Specialization> specialization, std::optional<ValueType> found) {
   const ast::Function &decl = callee.decl;
   std::string description;
   SmallVector<Type> inputs;
@@ -310,13 +342,11 @@ static void generateBody(IRGen &g, const Callee &callee, ArrayRef<RValue> argume
   for (const ast::ExprPtr &fact : decl.where)
     for (const SizeFact &known : factsOf(g, *fact))
       state.facts.assume(known);
-  if (decl.result && isWhole(g, *decl.result)) { // recursive calls know their type
-    unsigned open = 0;
-    state.declaredResult = typeOf(g, *decl.result);
-    state.declaredResult->mapSizes([&](unsigned, size_t, Dim dim) {
-      return dim.isUnknown() ? Dim::symbol(g.context, "r$" + std::to_string(open++)) : dim;
-    });
-    instance.result = *state.declaredResult;
+  bool isDeclared = decl.result && isWhole(g, *decl.result);
+  if (isDeclared)
+    found = typeOf(g, *decl.result);
+  if (found) { // recursive calls know their type
+    state.declaredResult = instance.result = underNames(std::move(*found), isDeclared);
     instance.symbol = state.op.getSymName().str();
   }
   if (decl.body && !g.host.callGraph().summary(decl).returnsValue) // recursive calls know that it gives nothing
@@ -353,6 +383,9 @@ const Instance &instantiate(IRGen &g, const Callee &callee, ArrayRef<RValue> arg
     if (it->second->symbol.empty())
       g.fail(DiagId::RecursiveType, callRange, {decl.name}, helpForRecursion(decl));
     it->second->recursive = true;
+    if (g.fn().instance != it->second.get())
+      for (const auto &state : g.stack)
+        state->isCalledByCallees |= state->instance == it->second.get();
     return *it->second;
   }
   if (const Instance *known = g.host.instances().find(key)) {
@@ -368,8 +401,6 @@ const Instance &instantiate(IRGen &g, const Callee &callee, ArrayRef<RValue> arg
   if (g.stack.size() > (isInside ? mostNested : mostDifferent) || (isInside && leaves.size() > mostLeaves))
     g.fail(DiagId::RecursiveType, callRange, {decl.name},
            "every call has new argument types: the recursion does not end");
-  g.building[key] = std::make_unique<Instance>();
-  Instance &instance = *g.building[key];
   OpBuilder::InsertPoint point = g.b.saveInsertionPoint();
   Block *before = g.current;
   size_t depth = g.stack.size();
@@ -384,8 +415,17 @@ const Instance &instantiate(IRGen &g, const Callee &callee, ArrayRef<RValue> arg
     g.b.restoreInsertionPoint(point);
     g.current = before;
   };
+  auto generate = [&](std::optional<ValueType> found) {
+    g.building[key] = std::make_unique<Instance>();
+    generateBody(g, callee, arguments, *g.building[key], callRange, statics, specialization, std::move(found));
+  };
   try {
-    generateBody(g, callee, arguments, instance, callRange, statics, specialization);
+    try {
+      generate(std::nullopt);
+    } catch (ResultFound &found) {
+      abandon();
+      generate(std::move(found.type));
+    }
   } catch (NotReached) { // outside of its statements
     abandon();
     g.fail(DiagId::NoValue, decl.nameRange, {"a clause of `" + decl.name + "`"});

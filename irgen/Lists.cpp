@@ -12,7 +12,8 @@ using namespace mlir;
 namespace toy {
 
 void refuse(IRGen &g, const ListTypeNeeded &need) {
-  g.fail(DiagId::ListWithoutType, need.range, {need.what}, "declare it: `var x: list[f64] = list();`");
+  g.fail(DiagId::ListWithoutType, need.range, {need.what},
+         "declare it: `var x: list[f64] = list();`, of structs only where all members have types");
 }
 
 void needListType(IRGen &g, const std::string &what, SourceRange range) {
