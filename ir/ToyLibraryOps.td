@@ -36,7 +36,7 @@ def ExternOp : Toy_Op<"extern", "declared", [Toy_Effect]> {
   let results = (outs Variadic<Toy_Tensor>:$results);
 }
 
-def SystemOp : Toy_Op<"system", "systemCall", [Toy_Effect]> {
+def SystemOp : Toy_Op<"system", "systemCall", [Toy_ElementEffect]> {
   let summary = "a function of the process and of errors";
   let description = [{
     `function` names a row of ir/System.def, which gives the kinds of operands and the type of the result.

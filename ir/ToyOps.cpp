@@ -36,6 +36,12 @@ static void addEffects(Value rhs, function_ref<bool(const APInt &)> isError, Eff
   effects.emplace_back(MemoryEffects::Read::get());
   effects.emplace_back(MemoryEffects::Write::get());
 }
+/// What a caught error says is read, and where nobody asks for it, it is not made.
+void SystemOp::getEffects(Effects &effects) {
+  effects.emplace_back(MemoryEffects::Read::get());
+  if (getFunction() != "caught")
+    effects.emplace_back(MemoryEffects::Write::get());
+}
 void FloorDivOp::getEffects(Effects &effects) {
   addEffects(getRhs(), [](const APInt &n) { return n.isZero(); }, effects);
 }

@@ -118,46 +118,61 @@ static TensorRef vectorOf(const List &list) {
   return out;
 }
 
-/// The first bytes of a string, as an integer of the same order.
+/// The first seven bytes of a string and its length, at most eight, as an integer of the same order: where it is the
+/// same for two strings, they are equal, or longer than seven bytes.
 static int64_t beginOf(const std::string &text) {
+  constexpr size_t bytes = 7;
   uint64_t begin = 0;
-  std::memcpy(&begin, text.data(), std::min(text.size(), sizeof begin));
-  return static_cast<int64_t>(__builtin_bswap64(begin) ^ uint64_t(1) << 63);
+  std::memcpy(&begin, text.data(), std::min(text.size(), bytes));
+  begin = __builtin_bswap64(begin) | std::min(text.size(), bytes + 1);
+  return static_cast<int64_t>(begin ^ uint64_t(1) << 63);
 }
+static bool isWhole(int64_t begin) { return (begin & 0xff) < 8; }
 
-/// Strings are sorted by their first bytes, as integers are, and then those of which these are equal.
-static void sortTexts(std::span<Item> items, bool descending) {
-  auto count = static_cast<int64_t>(items.size());
-  TensorRef begins(newTensor(DType::I64, std::array{count}));
-  auto *begin = begins->as<int64_t>();
-  for (int64_t i = 0; i < count; ++i)
-    begin[i] = beginOf(items[i].text->text);
-  TensorRef order = argsort(*begins, 0, descending);
-  const auto *from = order->as<int64_t>();
-  std::vector<Item> sorted;
-  sorted.reserve(items.size());
-  for (int64_t i = 0; i < count; ++i)
-    sorted.push_back(items[from[i]]);
-  std::ranges::copy(sorted, items.begin());
+/// Puts long strings whose first bytes are equal in order.
+static void sortEquals(std::span<Item> equals, bool descending) {
   auto isBefore = [descending](const Item &x, const Item &y) {
     return descending ? y.text->text < x.text->text : x.text->text < y.text->text;
   };
+  if (!std::ranges::is_sorted(equals, isBefore))
+    std::ranges::stable_sort(equals, isBefore);
+  poll();
+}
+
+/// Strings are sorted by their first bytes, as integers are, and then those of which these are equal.
+static ListRef sortedTexts(const List &list, bool descending) {
+  ListRef out(newList(list.of));
+  const int64_t count = list.count;
+  reserveItems(*out, count);
+  TensorRef begins(newTensor(DType::I64, std::array{count}));
+  auto *begin = begins->as<int64_t>();
+  for (int64_t i = 0; i < count; ++i)
+    begin[i] = beginOf(list.items[i].text->text);
+  TensorRef order = argsort(*begins, 0, descending);
+  const auto *from = order->as<int64_t>();
+  constexpr int64_t ahead = 16;
+  for (int64_t i = 0; i < count; ++i) {
+    if (i + ahead < count) // they lie anywhere
+      __builtin_prefetch(list.items[from[i + ahead]].object, 1);
+    out->items[out->count] = list.items[from[i]];
+    retain(out->items[out->count++].text);
+    if (out->count % 65536 == 0)
+      poll();
+  }
+  std::span<Item> items(out->items, static_cast<size_t>(count));
   for (int64_t first = 0, last; first < count; first = last) {
     for (last = first + 1; last < count && begin[from[first]] == begin[from[last]];)
       ++last;
-    std::span<Item> equals = items.subspan(first, last - first);
-    if (!std::ranges::is_sorted(equals, isBefore))
-      std::ranges::stable_sort(equals, isBefore);
-    poll();
+    if (last - first > 1 && !isWhole(begin[from[first]]))
+      sortEquals(items.subspan(first, last - first), descending);
   }
+  return out;
 }
 
 ListRef sorted(const List &list, bool descending) {
+  if (list.of.isObject())
+    return sortedTexts(list, descending);
   ListRef out = slice(list, 0, list.count, 1);
-  if (list.of.isObject()) {
-    sortTexts({out->items, static_cast<size_t>(out->count)}, descending);
-    return out;
-  }
   TensorRef ordered = sort(vectorOf(list), 0, descending);
   int64_t width = sizeOf(list.of.dtype);
   for (int64_t i = 0; i < list.count; ++i)

@@ -258,13 +258,21 @@ Tensor *newView(Tensor *source, DType dtype, std::span<const int64_t> sizes) {
   return t;
 }
 
-/// The heap is locked.
-static Str *linkedStr(std::string text) {
-  char *memory = static_cast<char *>(takeBlockOrThrow(sizeof(Link) + sizeof(Str)));
+/// A string made of `text` where it will stay. The heap is locked.
+template <typename Text> static Str *linkedStr(Text &&text) {
+  constexpr size_t bytes = sizeof(Link) + sizeof(Str);
+  char *memory = static_cast<char *>(takeBlockOrThrow(bytes));
+  Str *made;
+  try {
+    made = new (memory + sizeof(Link)) Str{1, std::string(std::forward<Text>(text))};
+  } catch (...) {
+    giveBlock(memory, bytes);
+    throw;
+  }
   Link *l = new (memory) Link;
   l->kind = Link::IsStr;
   link(l);
-  return new (memory + sizeof(Link)) Str{1, std::move(text)};
+  return made;
 }
 
 Str *newStr(std::string text) {
@@ -276,7 +284,7 @@ void appendTexts(List &list, std::span<const std::string_view> texts) {
   reserveItems(list, list.count + static_cast<int64_t>(texts.size()));
   std::lock_guard lock(heap().mutex);
   for (std::string_view text : texts) {
-    list.items[list.count].text = linkedStr(std::string(text));
+    list.items[list.count].text = linkedStr(text);
     ++list.count;
   }
 }

@@ -11,6 +11,7 @@
 #include "runtime/Picture.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <functional>
 #include <variant>
@@ -34,8 +35,35 @@ static Value same(Arguments x, size_t i) {
   return StrRef(text);
 }
 
+/// Calls `found` with each place of a byte.
+template <typename Found> static void eachPlace(std::string_view text, char byte, Found found) {
+  constexpr uint64_t low = ~uint64_t(0) / 255, rest = low * 127; // 0x01 and 0x7f in each byte
+  size_t at = 0;
+  for (; at + sizeof(uint64_t) <= text.size(); at += sizeof(uint64_t)) {
+    uint64_t x;
+    std::memcpy(&x, text.data() + at, sizeof x);
+    x ^= low * static_cast<unsigned char>(byte);
+    for (uint64_t hits = ~(((x & rest) + rest) | x | rest); hits;
+         hits &= hits - 1) // the highest bits of bytes that are 0
+      found(at + std::countr_zero(hits) / 8);
+  }
+  for (; at < text.size(); ++at)
+    if (text[at] == byte)
+      found(at);
+}
+
 /// What is between the separators; `piece` takes each part.
 template <typename Piece> static void eachPart(std::string_view text, std::string_view separator, Piece piece) {
+  if (separator.size() == 1) {
+    size_t begin = 0, count = 0;
+    eachPlace(text, separator[0], [&](size_t end) {
+      piece(text.substr(begin, end - begin));
+      begin = end + 1;
+      if (++count % 4096 == 0)
+        poll();
+    });
+    return piece(text.substr(begin));
+  }
   for (size_t at = 0, count = 0;; ++count) {
     size_t end = std::min(text.find(separator, at), text.size());
     piece(text.substr(at, end - at));

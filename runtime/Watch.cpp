@@ -70,14 +70,15 @@ void noteReference(void *object) {
 
 Watch::Watch(bool countsReferences) : outer(innermost), serial(liveList().serial), countsReferences(countsReferences) {
   innermost = this;
-  referencesAreWatched = countsReferences;
+  referencesAreWatched.store(countsReferences, std::memory_order_relaxed); // threads begin work behind locks
 }
 
 Watch::~Watch() {
   std::lock_guard lock(liveList().mutex);
   innermost = outer;
-  referencesAreWatched = outer && outer->countsReferences;
-  if (referencesAreWatched)
+  const bool isWatchedOutside = outer && outer->countsReferences;
+  referencesAreWatched.store(isWatchedOutside, std::memory_order_relaxed);
+  if (isWatchedOutside)
     forEachNote([&](void *object, int64_t references) {
       if (linkOf(object)->serial <= outer->serial)
         outer->note(object, references);
@@ -90,23 +91,27 @@ void Watch::note(void *object, int64_t references) {
     return;
   if (count < few.size())
     few[count++] = {object, references};
-  else
-    others.try_emplace(object, references);
+  else {
+    if (!others)
+      others = std::make_unique<std::unordered_map<void *, int64_t>>();
+    others->try_emplace(object, references);
+  }
 }
 
 void Watch::forget(void *object) {
   if (auto *end = few.begin() + count, *it = std::find_if(few.begin(), end, [&](Note n) { return n.object == object; });
       it != end)
     *it = few[--count];
-  else
-    others.erase(object);
+  else if (others)
+    others->erase(object);
 }
 
 template <typename Visit> void Watch::forEachNote(Visit visit) {
   for (const Note &note : std::span(few).first(count))
     visit(note.object, note.references);
-  for (auto [object, references] : others)
-    visit(object, references);
+  if (others)
+    for (auto [object, references] : *others)
+      visit(object, references);
 }
 
 void Watch::giveBack(std::span<const void *const> held) {

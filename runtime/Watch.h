@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <unordered_map>
 
@@ -30,8 +31,8 @@ private:
   friend void noteReference(void *object);
   friend void unlink(Link *l);
   struct Note {
-    void *object = nullptr;
-    int64_t references = 0;
+    void *object;
+    int64_t references;
   };
   /// The first note of an older object counts. The heap is locked.
   void note(void *object, int64_t references);
@@ -41,9 +42,9 @@ private:
   Watch *const outer;
   const uint64_t serial;
   const bool countsReferences;
-  std::array<Note, 8> few = {}; ///< of most blocks all
-  unsigned count = 0;           ///< of them
-  std::unordered_map<void *, int64_t> others;
+  std::array<Note, 8> few;                                     ///< of most blocks all
+  unsigned count = 0;                                          ///< of them, which alone are set
+  std::unique_ptr<std::unordered_map<void *, int64_t>> others; ///< where there are more
 };
 
 /// Tensors, strings and lists that were not freed yet.

@@ -93,6 +93,8 @@ void Session::beginAttempt() {
 
 /// What a block changed that has come to its end belongs to the one around it.
 void Session::endAttempt(bool failed) {
+  if (attempts.back().changes.empty() && attempts.back().journaled.empty())
+    return attempts.pop_back();
   Attempt ended = std::move(attempts.back());
   attempts.pop_back();
   if (failed) {
