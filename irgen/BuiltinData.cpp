@@ -119,6 +119,10 @@ RValue saveBuiltin(IRGen &g, Bound &args, SourceRange r) {
         self(self, element, name + "." + (v.kind == RValue::Struct ? v.names[i] : std::to_string(i)));
       return;
     }
+    if (v.isStr())
+      g.fail(DiagId::ArgumentKind, args.rangeOf("x"), {"save", "`" + (&v == &x ? "x" : name) + "`", "a tensor", "str"},
+             &v == &x ? "`write_text(path, text)` writes a text"
+                      : "a text is kept as `bytes(text)`, of which `decode` makes it again");
     if (isListOfStrings(v))
       v.flatten(operands);
     else if (v.isTensor() || &v == &x)

@@ -172,7 +172,7 @@ ERRORS = {
     'save("x.png", ones(2))': "I0105",
     'save("x.npy", ([1], [2]))': "I0105",
     "load(1)": "T0104",
-    'save("x.npy", "text")': "T0210",
+    'save("x.npy", "text")': "T0104",
     "show([1])": "T0104",
     'load("bad.csv")': "I0104",
     'load("ragged.csv")': "I0104",

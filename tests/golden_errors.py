@@ -2,10 +2,14 @@
 """Whole error messages, evaluated and compiled: text, place, labels, notes and help are those of
 data/error_messages.txt. Where a help line proposes code, the program with that code in it is here as well, and runs.
 `golden_errors.py TOY --write` writes the file anew, to be read before it is committed."""
+import os
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
+
+from language_errors import MISUSES
 
 GOLDEN = pathlib.Path(__file__).resolve().parent / "data/error_messages.txt"
 
@@ -116,17 +120,20 @@ CASES = {
     "for (i = 0; i < 3; i += 1) {}": None,
     "var x = 1; x++;": "var x = 1; x += 1;",
 }
+CASES.update(MISUSES)
 
 
 def message(toy, program, mode):
-    done = subprocess.run(
-        [toy, f"--jit={mode}", "--color=never", "-e", program],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        timeout=60,
-    )
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [os.path.abspath(toy), f"--jit={mode}", "--color=never", "-e", program],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+        )
     return done.returncode, done.stderr.rstrip("\n")
 
 
@@ -146,7 +153,8 @@ def check(toy, programs):
         proposals = [
             p
             for h in helps
-            for p in re.findall(r"`([^`…]+)`", h)
+            for p in re.findall(r"`([^`]+)`", h)
+            if "…" not in p
             if "did you mean" in h or "would be" in h or "ordered" in h
         ]
         if proposals and fixed is None:
