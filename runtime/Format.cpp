@@ -87,7 +87,12 @@ int64_t integerOf(DType dtype, const void *p) {
 
 static void appendInteger(std::string &out, DType dtype, const void *p) {
   int64_t n = integerOf(dtype, p);
-  out += dtype == DType::Bool ? n ? "true" : "false" : fmt::format_int(n).c_str();
+  if (dtype == DType::Bool) {
+    out += n ? "true" : "false";
+    return;
+  }
+  fmt::format_int digits(n);
+  out.append(digits.data(), digits.size());
 }
 
 void appendElement(std::string &out, DType dtype, const void *p, bool full) {

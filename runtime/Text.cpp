@@ -160,9 +160,8 @@ static int64_t ends_with(Arguments x) { return string(x, 0).ends_with(string(x, 
 static int64_t before(Arguments x) { return string(x, 0) < string(x, 1); }
 
 static Value changed(std::string text, char first, char last, int by) {
-  for (char &c : text)
-    if (c >= first && c <= last)
-      c = static_cast<char>(c + by);
+  for (char &c : text) // each is stored, so that many are at once
+    c = static_cast<char>(c + (c >= first && c <= last ? by : 0));
   return made(std::move(text));
 }
 static Value lower(Arguments x) { return changed(string(x, 0), 'A', 'Z', 'a' - 'A'); }
