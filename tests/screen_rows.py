@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows of docs/prompt-rows.md that are about what stands on the screen: each is typed at an emulated terminal, and the
 whole screen is compared."""
+import importlib
+import pathlib
+import re
+
 from screens import Screens, screens
 import terminal
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def completion_of_names(s):
@@ -397,6 +403,33 @@ def shells_are_told(toy):
         s.close()
 
 
+def rows_name_their_tests(_toy):
+    """Each row of the table says how its peers were tried, and names tests that exist; where keys were typed,
+    bench/repl/screen_keys.py has them."""
+    modules = (
+        "prompt_commands",
+        "prompt_keys",
+        "prompt_sessions",
+        "screens",
+        "screen_rows",
+        "screen_values",
+        "watching",
+    )
+    known = {name for module in modules for name, *_ in importlib.import_module(module).all_cases()}
+    known |= {path.name for path in (ROOT / "tests").glob("*.py")}
+    typed = set(re.findall(r'^    "([\w ,-]+)": \{', (ROOT / "bench/repl/screen_keys.py").read_text(), re.M))
+    rows = re.findall(r"^\| (.*) \|$", (ROOT / "docs/prompt-rows.md").read_text(), re.M)[2:]
+    problems = [] if len(rows) > 25 else [f"{len(rows)} rows"]
+    for row in rows:
+        name, _, _, verdict, tried, tests = re.split(r" \| ", row)
+        problems += [f"{name}: no test {test}" for test in re.findall(r"`([^`]+)`", tests) if test not in known]
+        if not re.match(r"keys|commands|documentation", tried) or not verdict or "`" not in tests:
+            problems.append(f"{name}: {tried}, {tests}")
+        if re.match(r"keys(;|$)", tried) and not any(name.startswith(row) for row in typed):
+            problems.append(f"{name}: no keys in bench/repl/screen_keys.py")
+    return "\n".join(problems) or None
+
+
 MARKERS = ("host", "release")
 
 
@@ -424,3 +457,4 @@ def all_cases():
         yield "screens: " + body.__name__.replace("_", " "), screens(body, NO_COLOR="1", TOY_GRAPHICS="text")
     yield "screens: banner", shells_are_told
     yield "screens: stopped by the shell", stopped_by_the_shell
+    yield "docs: rows of the prompt", rows_name_their_tests

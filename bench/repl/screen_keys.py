@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What bench/repl/screens.py types: for each row of docs/prompt-rows.md the keys for the prompt and for its peers."""
+"""What bench/repl/screens.py types: for the rows of docs/prompt-rows.md the keys for the prompt and for its peers.
+Ctrl-Z needs a shell around the programs, and colours are no part of the screens: both were looked at by hand."""
 
 UP, DOWN, RIGHT, HOME, END, DROP, BACK_TAB = "\x1b[A", "\x1b[B", "\x1b[C", "\x1b[H", "\x1b[F", "\x15", "\x1b[Z"
 MOVES = [UP + UP + END, HOME, HOME]
@@ -165,7 +166,7 @@ ROWS = {
         "node": [".profile\r"],
         "clang-repl": ["%profile\r"],
     },
-    "traces": {
+    "calls and values": {
         "toy": ["def f(n) { if n < 2 { return 1; } return n * f(n - 1); }\r", ":trace f(3)\r"],
         "ipython": ["%trace\r"],
         "python": ["import trace; trace.Trace(count=0, trace=1).runfunc(lambda: 3)\r"],
@@ -191,6 +192,5 @@ ROWS = {
     "themes": {
         "toy": [":set theme light\r", "1 + nosuch\r"],
         "ipython": ["%colors linux\r", "1 + 'a' # c"],
-        "octave": ["1"],
     },
 }

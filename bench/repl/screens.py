@@ -56,6 +56,9 @@ class Player:
             os.execvpe(command[0], command, {**os.environ, **places, "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"})
         self.screen.answer = lambda data: os.write(self.fd, data)
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
+        limit = time.time() + 30
+        while not "".join(self.screen.display).strip() and time.time() < limit:
+            self.rest(0.1)
         self.rest(max(2, 2 * self.quiet))
 
     def rest(self, quiet):
