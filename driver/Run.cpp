@@ -123,7 +123,7 @@ SessionOptions sessionOptions(const Options &options) {
 bool holdsCommands(const std::string &text) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);)
-    if (line.starts_with(":") || line.starts_with("?") || isCommandWord(line))
+    if (line.starts_with(":") || line.starts_with("?") || isCommandWord(line) || !commandElsewhere(line).empty())
       return true;
   return false;
 }

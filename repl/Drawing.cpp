@@ -56,6 +56,8 @@ void advance(std::string_view text, size_t width, size_t &row, size_t &column) {
 
 namespace {
 
+constexpr size_t narrowest = 16; ///< with rows of hints
+
 bool paints() { return editor.color && theme() != Theme::None; }
 
 /// How the newest entry of the history goes on that begins with a text; of a word with a single completion, its rest.
@@ -167,6 +169,7 @@ void redraw() {
   std::string prompt = rl_display_prompt ? rl_display_prompt : "";
   bool hints = !editor.final && !RL_ISSTATE(RL_STATE_ISEARCH | RL_STATE_NSEARCH);
   size_t width = screenSize().columns, row = 0, column = 0;
+  hints &= width >= narrowest;
   advance(prompt, width, row, column);
   size_t point = std::min<size_t>(rl_point, text.size()), cursorRow = row, cursorColumn = column;
   advance(text.substr(0, point), width, cursorRow, cursorColumn);
@@ -219,6 +222,8 @@ void redraw() {
 }
 
 void leaveText() {
+  if (!editor.blocks) // readline ends the line
+    return;
   int point = rl_point;
   rl_point = rl_end;
   editor.final = true;

@@ -22,6 +22,7 @@ struct Editor {
   std::function<bool(const std::string &)> isUnfinished;
   std::function<void()> shown;
   bool color = false;
+  bool blocks = false; ///< the terminal can move its cursor
   pthread_t reader{};
   size_t cursorRow = 0;             ///< of the last drawing, from the prompt's row
   size_t top = 0;                   ///< the row of the text that stands there, where the screen has not room for all

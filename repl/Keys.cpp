@@ -217,8 +217,14 @@ void showChoices(const std::vector<Completion> &all) {
       while (!line.empty() && (line.back() & 0xC0) == 0x80);
     lines.push_back(std::move(line));
   }
-  leaveText();
-  showPages(lines);
+  if (editor.blocks) {
+    leaveText();
+    return showPages(lines);
+  }
+  put("\r\n");
+  for (const std::string &line : lines)
+    put(line + "\r\n");
+  rl_forced_update_display();
 }
 
 int onTab(int, int);

@@ -66,7 +66,7 @@ void goOn() {
   (*rl_prep_term_function)(1);
   editor.cursorRow = 0;
   editor.top = 0;
-  (*rl_redisplay_function)();
+  editor.blocks ? redraw() : void(rl_forced_update_display());
 }
 
 /// The terminal has wrapped the rows anew.
@@ -117,6 +117,7 @@ LineEditor::LineEditor(Session &session, bool color, std::function<bool(const st
   editor.session = &session;
   editor.isUnfinished = std::move(isUnfinished);
   editor.color = color && blocks;
+  editor.blocks = blocks;
   rl_readline_name = "toy";
   rl_catch_signals = 0;
   rl_catch_sigwinch = 0;

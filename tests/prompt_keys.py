@@ -224,6 +224,23 @@ def colours(toy):
     return None
 
 
+def dumb(s):
+    """A terminal that knows no escapes gets none, whatever happens."""
+    written, plain = [], s.screen.feed
+    s.screen.feed = lambda text: (written.append(text), plain(text))
+    s.keys("acos\t")
+    problems = [same("choices", s.text().splitlines()[-3:], ["acos   (x)", "acosh  (x)", "toy> acos"])]
+    s.keys("\t\t")
+    problems.append(same("the second one", s.text().splitlines()[-1].rstrip(), "toy> acosh"))
+    s.keys("\x03")
+    problems.append(same("dropped", s.text().splitlines()[-2:], ["toy> acosh", "toy>"]))
+    for text in ("nosuch", "plot([1, 2])", "?sin", "show(eye(2))", ":!echo 1", "(eye(2), 1)"):
+        s.line(text)
+    s.start("while true { }")
+    s.interrupt()
+    return first(*problems, same("escapes", "".join(written).count("\x1b"), 0))
+
+
 def resized(s):
     s.keys("var wide = [" + ", ".join(["1"] * 40))
     s.resize(60)
@@ -241,3 +258,4 @@ def all_cases():
     for body in (editing, completion, paste, interrupts, interrupts_at_random, typed_rubbish, resized):
         yield "prompt: " + body.__name__.replace("_", " "), session(body)
     yield "prompt: colours", colours
+    yield "prompt: dumb", session(dumb, TERM="dumb")
