@@ -7,6 +7,7 @@
 #include "repl/LineEditor.h"
 #include "runtime/Apart.h"
 #include "runtime/Format.h"
+#include "runtime/Io.h"
 #include "runtime/Output.h"
 #include "runtime/Parallel.h"
 #include "session/Session.h"
@@ -79,6 +80,25 @@ std::string withoutPrompts(const std::string &text) {
   return out;
 }
 
+/// Whether a line is a command of the prompt, and no part of a program.
+static bool isCommandLine(const std::string &line) {
+  std::string name = line.starts_with(":") ? line.substr(1, line.find(' ') - 1) : "";
+  return llvm::any_of(commandTable(), [&](const CommandInfo &c) { return c.name == name; });
+}
+
+/// A file of a program with commands between its lines, which come behind it: a program has the same lines without
+/// them.
+static void runWithCommands(Prompt &prompt, const std::string &path) {
+  std::istringstream lines(rt::readSource(path));
+  std::string program;
+  std::vector<std::string> commands;
+  for (std::string line; std::getline(lines, line); program += "\n")
+    isCommandLine(line) ? commands.push_back(line) : void(program += line);
+  prompt.session.run(path, program, {});
+  for (const std::string &command : commands)
+    prompt.run(command);
+}
+
 /// Runs ~/.config/toy/init.toy, unless others could have written it.
 static void runInitFile(Prompt &prompt) {
   std::string folder = pathIn(configFolder), path = folder + "/init.toy";
@@ -86,7 +106,7 @@ static void runInitFile(Prompt &prompt) {
   if (folder.empty() || ::stat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode))
     return;
   if (::stat(folder.c_str(), &around) == 0 && isTrusted(file) && isTrusted(around))
-    prompt.run(":load " + path);
+    prompt.session.protect(path, [&] { runWithCommands(prompt, path); });
   else {
     prompt.session.getDiagnostics()
         .report(DiagId::CannotOpen, {}, {path, "another user could have written it"})

@@ -6,6 +6,7 @@
 
 #include "ast/Parts.h"
 #include "ir/ToyDialect.h"
+#include "runtime/Device.h"
 #include "runtime/Format.h"
 #include "support/Unicode.h"
 
@@ -94,12 +95,18 @@ bool isCheap(func::FuncOp function) {
          });
 }
 
+/// Whether a variable is where the evaluator reads it: one that a device holds may still be computed.
+bool isOnHost(const rt::Value &value) {
+  auto *tensor = std::get_if<rt::TensorRef>(&value);
+  return tensor && *tensor && (*tensor)->data;
+}
+
 bool isLiteral(const ast::Expr &e) { return e.kind == ast::NodeKind::Number || e.kind == ast::NodeKind::Bool; }
 
 } // namespace
 
 std::string Session::preview(const std::string &text) {
-  if (text.size() > longestText || stopState || padsToBuckets())
+  if (text.size() > longestText || stopState || rt::deviceOptions().choice == rt::DeviceChoice::Cuda)
     return "";
   size_t reported = diagnostics.diagnostics().size(), parsed = modules.size();
   ++executed; // what it leaves in the context goes some time
@@ -126,7 +133,9 @@ std::string Session::preview(const std::string &text) {
       top.stored.at(shownName).kind != ValueType::Leaf)
     return "";
   auto function = scratch->lookupSymbol<func::FuncOp>(top.symbol);
-  if (!function || !isCheap(function))
+  if (!function || !isCheap(function) || !llvm::all_of(function.getOps<GlobalLoadOp>(), [&](GlobalLoadOp load) {
+        return isOnHost(getGlobal(load.getName().str()));
+      }))
     return "";
   Evaluator(*scratch, *this, options.compile).call(function, {});
   auto found = globals.find(shownName);

@@ -155,19 +155,32 @@ def saved_sessions(s):
 
 
 def start_up_file(toy):
+    """What it defines and sets is there, an error in it has its line, and it can be left out."""
     with tempfile.TemporaryDirectory() as config:
-        pathlib.Path(config, "toy").mkdir()
-        pathlib.Path(config, "toy/init.toy").write_text("var fromInit = 7;\n")
-        s = Session(toy, XDG_CONFIG_HOME=config)
-        try:
-            with_file = s.line("fromInit")
-        finally:
-            s.close()
-        s = Session(toy, ["--no-init"], XDG_CONFIG_HOME=config)
-        try:
-            return first(same("init.toy", with_file, "i64\n7"), same("--no-init", "N0101" in s.line("fromInit"), True))
-        finally:
-            s.close()
+        file = pathlib.Path(config, "toy/init.toy")
+        file.parent.mkdir()
+
+        def begun(text, *arguments):
+            file.write_text(text)
+            s = Session(toy, arguments, XDG_CONFIG_HOME=config)
+            try:
+                settings = [
+                    row.split()[1] for row in s.line(":set").splitlines() if row.split()[0] in ("edge", "values")
+                ]
+                return "\n".join(s.above), s.line("fromInit"), settings
+            finally:
+                s.close()
+
+        above, value, settings = begun(":set edge 5\nvar fromInit = 7;\n:set values off\n")
+        wrong = begun(":set edge 5\n:nosuch\nvar fromInit = 7;\nvar x = nosuch;\n")
+        without = begun(":set edge 5\nvar fromInit = 7;\n", "--no-init")
+        return first(
+            same("init.toy", value, "i64\n7"),
+            same("its commands", settings, ["5", "off"]),
+            same("its messages", above.count("error"), 0),
+            same("the line of an error", "init.toy:2:1" in wrong[0] and wrong[2] == ["5", "on"], True),
+            same("--no-init", "N0101" in without[1] and without[2] == ["3", "on"], True),
+        )
 
 
 MARKERS = ("host", "release", "long")
