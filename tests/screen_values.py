@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the prompt shows of values, pictures and help on an emulated terminal: parts on lines of their own below each other, and no more
-lines than the screen has."""
+"""What the prompt shows of values, pictures and help on an emulated terminal: parts on lines of their own below each
+other, and no more lines than the screen has."""
 from screens import screens
 
 
