@@ -21,6 +21,7 @@
 #include <filesystem>
 #include <fstream>
 #include <new>
+#include <unistd.h>
 
 using namespace mlir;
 
@@ -54,7 +55,8 @@ MLIRContext *Session::ir(bool prepares) {
 void Session::prepare() { ir(true); }
 
 void Session::showDiagnostics() {
-  diagnostics.diagnostics().empty() ? rt::flushOutput() : rt::endRow();
+  bool sharesRow = !diagnostics.diagnostics().empty() && !whenReported && isatty(STDERR_FILENO);
+  sharesRow ? rt::endRow() : rt::flushOutput();
   if (diagnostics.hasErrors())
     ranks::beforeError();
   for (const Diagnostic &d : diagnostics.diagnostics()) {

@@ -253,6 +253,18 @@ def test_members_that_are_not_certain(editor):
     assert after == text.replace("var f", "var step").replace("a.f(", "a.step(")
 
 
+def test_members_of_a_text_that_was_just_changed(editor):
+    """The newest text is checked before the answer, not the one that was checked last."""
+    text = "struct A { var left; }\nstruct B { var left; }\ndef f(x) { return x.left; }\nprint(f(A(1)));\n"
+    assert editor.open(text) == []
+    assert "changes" in editor.at("rename", (2, 20), newName="q")
+    document = {"uri": editor.uri("main.toy"), "version": 2}
+    change = {"text": text + "print(f(B(2)));\n"}
+    editor.notify("textDocument/didChange", {"textDocument": document, "contentChanges": [change]})
+    assert "may be of several structs" in editor.at("rename", (2, 20), newName="q")["message"]
+    assert len(editor.at("references", (1, 15), context={"includeDeclaration": True})) == 2
+
+
 def test_members_of_other_files(editor):
     part = "struct Pair { var @; var right; }\ndef swap(p, by = 1) { return Pair(@ = p.right, right = p.@ * by); }\n"
     main = (
