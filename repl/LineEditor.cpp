@@ -139,7 +139,8 @@ void LineEditor::whenShown(std::function<void()> action) { editor.shown = std::m
 LineEditor::~LineEditor() = default;
 
 std::optional<std::string> LineEditor::read(const std::string &prompt, bool &interrupted) {
-  lineDropped = resized = stopping = continued = 0;
+  for (volatile sig_atomic_t *flag : {&lineDropped, &resized, &stopping, &continued})
+    *flag = 0;
   editor.reader = pthread_self();
   editor.cursorRow = editor.top = 0;
   editor.choices.clear();
