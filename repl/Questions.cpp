@@ -69,7 +69,7 @@ std::string commandElsewhere(const std::string &line) {
       continue;
     std::string argument = trimmed(text.substr(word.size()));
     bool isWhole = text.size() == word.size() || text[word.size()] == ' ';
-    if (word == "!" ? !argument.empty() : isWhole)
+    if (word == "!" ? !argument.empty() && !argument.ends_with(";") : isWhole) // `!x;` is an expression elsewhere
       return here + std::string(argument.empty() || here[1] == '!' || *here == '?' ? "" : " ") + argument;
   }
   return "";

@@ -24,7 +24,7 @@ DTYPES = list(NUMPY)
 COMPLEX, INTEGERS, HALVES = ("c64", "c128"), ("bool", "u8", "i32", "i64"), ("bf16", "f16")
 TOLERANCE = {"bf16": 2**-7, "f16": 2**-10, "f32": 4e-6, "c64": 4e-6}
 SHAPES = [(), (5,), (0,), (1,), (3, 4), (0, 3), (3, 0), (1, 4), (4, 4), (2, 3, 4), (2, 0, 3), (2, 1, 3, 2)]
-NOT_ORDERED, NEEDS_REAL, NEEDS_COMPLEX, NEEDS_NUMBER, NEEDS_FLOAT, AXIS, EMPTY, TO_REAL, MATRIX, SHAPE = (
+NOT_ORDERED, NEEDS_REAL, NEEDS_COMPLEX, NEEDS_NUMBER, NEEDS_FLOAT, AXIS, EMPTY, MATRIX, SHAPE = (
     "T0206",
     "T0202",
     "T0205",
@@ -32,7 +32,6 @@ NOT_ORDERED, NEEDS_REAL, NEEDS_COMPLEX, NEEDS_NUMBER, NEEDS_FLOAT, AXIS, EMPTY, 
     "T0201",
     "T0305",
     "T0325",
-    "T0207",
     "T0316",
     "T0348",
 )
@@ -425,12 +424,12 @@ def signals(name, dtype, shape, x):
         else:
             yield f"{name}(x)", getattr(np.fft, name)(y), to
     elif r == 0:
-        yield f"{name}(x)", Refused(SHAPE if name != "rfft" or dtype not in COMPLEX else "T0207 T0348"), None
+        yield f"{name}(x)", Refused(SHAPE if name != "rfft" or dtype not in COMPLEX else f"{NEEDS_REAL} {SHAPE}"), None
     else:
         for axis in axes(shape):
             points = 2 * (shape[axis] - 1) if name == "irfft" else shape[axis]
             if name == "rfft" and dtype in COMPLEX:
-                value = Refused(TO_REAL)
+                value = Refused(NEEDS_REAL)
             elif points < 1:
                 value = Refused("T0350")
             else:

@@ -16,7 +16,7 @@ print(total(x), carried(x)[3], vectors(x)[3], ends(x));
 """
 WANT = [
     ("no vector code: a sum of floats keeps the order in which it is written", 1),
-    ("no vector code: a turn needs a value of the one before", 2),
+    ("no vector code: an element that a turn reads may be one that another turn stores", 2),
     ("no vector code: a turn may leave it: a check, `break` or `return`", 4),
 ]
 
