@@ -230,8 +230,8 @@ static void makeVersions(const Checked &checked, DominatorTree &tree, LoopInfo &
       evolution.forgetLcssaPhiWithNewPredecessor(&loop, &phi);
   }
   evolution.forgetLoop(&loop);
-  for (const char *property : {"llvm.loop.unroll.disable", "llvm.loop.isvectorized"})
-    addStringMetadataToLoop(copy, property, 1);
+  addStringMetadataToLoop(copy, "llvm.loop.unroll.disable", 1);
+  addStringMetadataToLoop(copy, "llvm.loop.vectorize.enable", 0);
   ReplaceInstWithInst(test->getTerminator(), BranchInst::Create(begin, copy->getLoopPreheader(), all));
   NamedMDNode *hoisted = test->getModule()->getOrInsertNamedMetadata(hoistedChecks);
   for (const Check &check : checked.checks) {
@@ -263,6 +263,8 @@ PreservedAnalyses HoistChecks::run(Function &function, FunctionAnalysisManager &
   for (BasicBlock *block : decided)
     ConstantFoldTerminator(block, /*DeleteDeadConditions=*/true);
   removeUnreachableBlocks(function);
+  for (BasicBlock &block : make_early_inc_range(function)) // what a check divided is one again
+    MergeBlockIntoPredecessor(&block);
   return PreservedAnalyses::none();
 }
 

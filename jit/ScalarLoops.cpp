@@ -66,6 +66,8 @@ struct Handler : DiagnosticHandler {
     auto *remark = dyn_cast<DiagnosticInfoIROptimization>(&info);
     if (!remark || remark->getPassName() != StringRef("loop-vectorize"))
       return false;
+    if (isa<OptimizationRemarkMissed>(remark)) // has no reason, or is of a plain copy beside the loop (HoistChecks.h)
+      return true;
     if (auto *header = dyn_cast_or_null<BasicBlock>(remark->getCodeRegion()))
       for (const BasicBlock *latch : predecessors(header))
         if (auto number = numberOf(latch->getTerminator()))

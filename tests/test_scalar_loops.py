@@ -59,7 +59,8 @@ print(sums(x, 3, 50), drawn(x, arange(50), 3, 20));
 @pytest.mark.release
 @pytest.mark.host
 def test_checks_before_loops(toy, tmp_path):
-    """A check that is made once, before its loop, is not said to be made in each turn; one that data ask for is."""
+    """A check that is made once, before its loop, is not said to be made in each turn; one that data ask for is. What
+    has no vectors is said of the loop without checks."""
     path = tmp_path / "checks.toy"
     path.write_text(CHECKS)
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
@@ -69,5 +70,7 @@ def test_checks_before_loops(toy, tmp_path):
             [toy, level, "--remarks", path], capture_output=True, text=True, env=environment, timeout=60
         )
         assert done.stdout == "1222.0 187.0\n"
+        if level != "-O0":
+            assert remarks(done.stderr) == [WANT[0], WANT[2][:1] + (3,)]
         lines[level] = re.findall(r"the index is compared .*\n *--> [^:]*:(\d+):", done.stderr)
     assert lines == {"-O3": ["4"], "-O0": ["1", "4", "4"]}
