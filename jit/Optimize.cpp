@@ -6,10 +6,8 @@
 #include "jit/StripTurns.h"
 #include "jit/Target.h"
 #include "passes/lowering/Attributes.h"
-#include "support/Sanitizers.h"
 
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
@@ -132,8 +130,6 @@ void optimizeModule(Module &module, TargetMachine &machine, int level, function_
     passes.addPass(HoistChecks());
     passes.addPass(LoopSimplifyPass());
     passes.addPass(StripTurns());
-    if (hasAddressSanitizer) // what was made here is looked at in tests
-      passes.addPass(VerifierPass());
   });
   builder.registerOptimizerLastEPCallback([](ModulePassManager &passes, OptimizationLevel, ThinOrFullLTOPhase) {
     passes.addPass(createModuleToFunctionPassAdaptor(LanePairs()));
