@@ -209,7 +209,8 @@ def accesses(toy):
         ("bf16", "tanh(x) * y"),
         ("i32", "x + y"),
     ):
-        text = f"def f(x: {dtype}[64, 64], y: {dtype}[64, 64]) {{ return {body}; }} var a = {dtype}(ones([64, 64])); f(a, a * 2);"
+        matrix = f"{dtype}[64, 64]"
+        text = f"def f(x: {matrix}, y: {matrix}) {{ return {body}; }} var a = {dtype}(ones([64, 64])); f(a, a * 2);"
         widths = [
             int(count or 1) * int(bits) // 8
             for count, bits in re.findall(r"(?:ld|st)\.global(?:\.nc)?(?:\.v(\d))?\.b(\d+)", kernel_of(text, 3))

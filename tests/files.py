@@ -5,25 +5,18 @@ import json
 import os
 import pathlib
 import struct
-import subprocess
 import tempfile
 import zlib
 
 import numpy as np
 
+import programs
+
 
 def run(toy, folder, text, flags=()):
     path = os.path.join(folder, "p.toy")
     pathlib.Path(path).write_text(text, encoding="utf-8")
-    return subprocess.run(
-        [toy, *flags, path],
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        timeout=120,
-    )
+    return programs.run([toy, *flags, path], cwd=folder)
 
 
 def png(rows, colour, filters):
@@ -263,16 +256,7 @@ def damaged(toy):
         pathlib.Path(folder, "input").write_text(text)
         with open(os.path.join(folder, "input")) as lines:
             for line in lines:
-                done = subprocess.run(
-                    [toy, "--memory-limit=100000000", "-e", line],
-                    cwd=folder,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
-                    text=True,
-                    errors="replace",
-                    timeout=60,
-                )
+                done = programs.run([toy, "--memory-limit=100000000", "-e", line], cwd=folder)
                 if done.returncode not in (0, 1) or "X0001" in done.stderr:
                     return f"{line}: status {done.returncode}\n{done.stderr}"
     return None

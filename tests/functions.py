@@ -4,10 +4,11 @@ hard divisions. Evaluated and compiled code give the same bits."""
 import collections
 import os
 import pathlib
-import subprocess
 import tempfile
 
 import numpy as np
+
+import programs
 
 ON_DEVICE = (
     os.environ.get("TOY_TEST_DEVICE") == "fake"
@@ -137,15 +138,7 @@ def evaluate(toy, flags, expressions, arguments):
             text += f'save("{i}.npy", {expression});\n'
         path = os.path.join(folder, "p.toy")
         pathlib.Path(path).write_text(text, encoding="utf-8")
-        done = subprocess.run(
-            [toy, *flags, path],
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            timeout=120,
-        )
+        done = programs.run([toy, *flags, path], cwd=folder)
         if done.returncode != 0:
             raise AssertionError(done.stderr)
         return [np.load(os.path.join(folder, f"{i}.npy")) for i in range(len(expressions))]

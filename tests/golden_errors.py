@@ -5,11 +5,11 @@ data/error_messages.txt. Where a help line proposes code, the program with that 
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
 from language_errors import MISUSES
+from programs import run
 
 GOLDEN = pathlib.Path(__file__).resolve().parent / "data/error_messages.txt"
 
@@ -125,15 +125,7 @@ CASES.update(MISUSES)
 
 def message(toy, program, mode):
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(
-            [os.path.abspath(toy), f"--jit={mode}", "--color=never", "-e", program],
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            timeout=60,
-        )
+        done = run([os.path.abspath(toy), f"--jit={mode}", "--color=never", "-e", program], cwd=folder)
     return done.returncode, done.stderr.rstrip("\n")
 
 

@@ -5,10 +5,11 @@ level."""
 import os
 import pathlib
 import random
-import subprocess
 import tempfile
 
 import numpy as np
+
+from programs import run
 
 
 class Case:
@@ -133,16 +134,7 @@ def check(toy, flags, seed, count=60, env=None):
     with tempfile.TemporaryDirectory() as folder:
         results = ", ".join(f"r{i}, s{i}, t{i}, u{i}" for i in range(count))
         pathlib.Path(folder, "p.toy").write_text("".join(programs) + f'save("out.npz", ({results}));\n')
-        done = subprocess.run(
-            [toy, *flags, "p.toy"],
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            timeout=300,
-            env=env,
-        )
+        done = run([toy, *flags, "p.toy"], cwd=folder, timeout=300, env=env)
         if done.returncode:
             return done.stderr[:2000]
         out = np.load(os.path.join(folder, "out.npz"))

@@ -7,21 +7,15 @@ import subprocess
 import tempfile
 import unicodedata
 
+import programs
+
 RESERVED = "and break continue def else false for if in not or return struct true try var while".split()
 CONTEXTUAL = "assert extern from import newaxis print symbol where write".split()
 MODES = [["--jit=auto"], ["--jit=always"], ["--jit=never"], ["--dynamic=on"]]
 
 
 def run(toy, text, *flags, **kwargs):
-    return subprocess.run(
-        [toy, *flags, "-e", text],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        timeout=120,
-        **kwargs,
-    )
+    return programs.run([toy, *flags, "-e", text], **kwargs)
 
 
 def errors(done):

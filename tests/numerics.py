@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Accuracy of transforms and decompositions: round trips of every length, roots of polynomials, residuals in units of
 n·eps."""
-import subprocess
-import tempfile
 import pathlib
+import tempfile
+
+import programs
 
 LENGTHS = [*range(1, 258), 1000, 1009, 4096, 10007, 65537, 1 << 20]
 
@@ -12,15 +13,7 @@ def run(toy, program, flags=()):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "p.toy")
         path.write_text(program)
-        done = subprocess.run(
-            [toy, *flags, str(path)],
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            timeout=300,
-        )
+        done = programs.run([toy, *flags, str(path)], cwd=folder, timeout=300)
     return (
         done.stderr[:2000]
         if done.returncode

@@ -106,11 +106,9 @@ exit $status
 
 
 def run(command, **kwargs):
-    """A finished program that gets no input and is given two minutes."""
-    kwargs.setdefault("stdin", subprocess.DEVNULL)
-    return subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120, errors="replace", **kwargs
-    )
+    """A finished program that gets no input and, if nothing else is said, two minutes."""
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.run(command, text=True, errors="replace", **{**pipes, "timeout": 120, **kwargs})
 
 
 def without_signs(text):

@@ -3,10 +3,9 @@
 import ast
 import pathlib
 import re
-import subprocess
 import tempfile
 
-from programs import first, same
+from programs import first, run, same
 from terminal import session
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -203,15 +202,7 @@ def examples_of_help(toy):
     problems = [f"?{name} has no example" for name in matrix.functions() if name not in names]
     for name, text, want in rows:
         with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run(
-                [toy, "-e", unescape(text)],
-                cwd=folder,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                timeout=60,
-            )
+            done = run([toy, "-e", unescape(text)], cwd=folder)
         if done.returncode or done.stdout.rstrip("\n") != unescape(want):
             problems.append(f"{name}: {text} gives {done.stdout!r} {done.stderr}")
     return "\n".join(problems) or None
