@@ -81,8 +81,7 @@ static void countRange(IRGen &g, const ast::For &s, Value label, const ast::Call
     auto first = constantOf(start), last = constantOf(stop);
     if (first && last && (*known > 0 ? *first >= *last : *first <= *last)) // no iteration: the body means nothing
       return;
-    bool isFromZero = first == 0 && known == 1;
-    return countTo(g, s, label, stop, [](Value i) { return RValue(i); }, isFromZero ? Value() : start, *known);
+    return countTo(g, s, label, stop, [](Value i) { return RValue(i); }, start, *known);
   }
   Value count = known ? stepsBetween(g, start, stop, *known, r) : stepsBetween(g, start, stop, step, r);
   if (auto n = constantOf(count); n && *n <= 0) // no iteration: the body means nothing
