@@ -169,7 +169,7 @@ class Session:
         while data:
             n = os.write(self.fd, data[:512])
             data = data[n:]
-            while self.pump(0):
+            while data and self.pump(0):  # not behind the last key: it may end the session
                 pass
 
     def line(self, text, end="toy> ", timeout=DEADLINE):
