@@ -173,6 +173,9 @@ private:
   static bool isFloatExtremum(mlir::Operation *op, DType dtype);
   Indices reductionIndices(mlir::Operation *op, const Indices &outer, llvm::Value *j);
   Element reductionElement(mlir::Operation *op, const Indices &outer, llvm::Value *j);
+  Element reductionElementAt(mlir::Operation *op, const Indices &indices);
+  void loopOverRuns(mlir::Operation *op, const Indices &outer, llvm::Value *begin, llvm::Value *end,
+                    llvm::function_ref<void(llvm::Value *, const Indices &)> put);
   Element emitBlock(mlir::Operation *op, const Indices &outer, llvm::Value *begin, llvm::Value *end);
   /// What is known of the elements so far: one or two parts, of floats' extrema more.
   using Fold = llvm::SmallVector<llvm::Value *, 3>;

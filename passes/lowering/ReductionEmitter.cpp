@@ -29,16 +29,9 @@ Element KernelEmitter::combine(mlir::Operation *op, Element a, Element b, DType 
   return {scalars.extremum(a.re, b.re, dtype, name == "min")};
 }
 
-/// Of element j of the reduced axes in row-major order.
-KernelEmitter::Indices KernelEmitter::reductionIndices(mlir::Operation *op, const Indices &outer, Value *j) {
-  if (flat)
-    return {j};
-  mlir::Value x = op->getOperand(0);
-  ReductionAxes axes(op);
-  SmallVector<Value *> sizes;
-  for (int64_t axis : axes.reduced)
-    sizes.push_back(size(x, axis));
-  Indices inner = decode(j, sizes), indices(tensorTypeOf(x).getRank());
+/// The indices of all axes, of those of the axes that stay and of those that are reduced.
+static SmallVector<Value *, 4> joined(const ReductionAxes &axes, ArrayRef<Value *> outer, ArrayRef<Value *> inner) {
+  SmallVector<Value *, 4> indices(outer.size() + inner.size());
   for (auto [axis, index] : zip_equal(axes.outer, outer))
     indices[axis] = index;
   for (auto [axis, index] : zip_equal(axes.reduced, inner))
@@ -46,13 +39,25 @@ KernelEmitter::Indices KernelEmitter::reductionIndices(mlir::Operation *op, cons
   return indices;
 }
 
-/// That element, as the result's dtype.
-Element KernelEmitter::reductionElement(mlir::Operation *op, const Indices &outer, Value *j) {
+/// Of element j of the reduced axes in row-major order.
+KernelEmitter::Indices KernelEmitter::reductionIndices(mlir::Operation *op, const Indices &outer, Value *j) {
+  if (flat)
+    return {j};
+  ReductionAxes axes(op);
+  auto sizes = map_to_vector(axes.reduced, [&](int64_t axis) { return size(op->getOperand(0), axis); });
+  return joined(axes, outer, decode(j, sizes));
+}
+
+/// An element as the result's dtype.
+Element KernelEmitter::reductionElementAt(mlir::Operation *op, const Indices &indices) {
   mlir::Value x = op->getOperand(0);
   bool position = op->getName().stripDialect().starts_with("arg");
-  Element element = elementAt(x, reductionIndices(op, outer, j));
+  Element element = elementAt(x, indices);
   return position ? element
                   : scalars.cast(element, tensorTypeOf(x).getDtype(), tensorTypeOf(op->getResult(0)).getDtype());
+}
+Element KernelEmitter::reductionElement(mlir::Operation *op, const Indices &outer, Value *j) {
+  return reductionElementAt(op, reductionIndices(op, outer, j));
 }
 
 /// What any element replaces.
@@ -219,6 +224,38 @@ void KernelEmitter::loopOverLanes(mlir::Operation *reduction, const Indices &out
   });
 }
 
+/// put(lane, indices) for elements [begin, end) of several axes: runs along the last one, so that no element's index is
+/// divided. A run begins in any lane; from the first of all lanes on they go together.
+void KernelEmitter::loopOverRuns(mlir::Operation *op, const Indices &outer, Value *begin, Value *end,
+                                 function_ref<void(Value *, const Indices &)> put) {
+  ReductionAxes axes(op);
+  auto sizes = map_to_vector(axes.reduced, [&](int64_t axis) { return size(op->getOperand(0), axis); });
+  Value *length = sizes.pop_back_val(), *lanes = i64(reductionLanes), *mask = i64(reductionLanes - 1);
+  auto least = [&](Value *a, Value *b) { return k.CreateBinaryIntrinsic(Intrinsic::smin, a, b); };
+  auto plus = [&](Value *a, Value *b) { return k.CreateAdd(a, b, "", true, true); };
+  auto minus = [&](Value *a, Value *b) { return k.CreateSub(a, b, "", true, true); };
+  Value *runs = k.CreateUDiv(plus(end, minus(length, i64(1))), length);
+  loop(k.CreateUDiv(begin, length), runs, [&](Value *run) {
+    Indices before = decode(run, sizes);
+    Value *start = k.CreateMul(run, length, "", true, true);
+    Value *from = k.CreateBinaryIntrinsic(Intrinsic::smax, begin, start), *to = least(end, plus(start, length));
+    Value *firstLane = k.CreateAnd(minus(from, begin), mask), *at = minus(from, start);
+    auto several = [&](Value *position, Value *lane, Value *count) {
+      loop(i64(0), count, [&](Value *i) {
+        Indices inner = before;
+        inner.push_back(plus(position, i));
+        put(plus(lane, i), joined(axes, outer, inner));
+      });
+    };
+    Value *head = least(minus(to, from), k.CreateAnd(k.CreateNeg(firstLane), mask));
+    several(at, firstLane, head);
+    Value *rest = minus(minus(to, from), head), *rounds = k.CreateUDiv(rest, lanes), *next = plus(at, head);
+    auto position = [&](Value *round) { return plus(next, k.CreateMul(round, lanes, "", true, true)); };
+    loop(i64(0), rounds, [&](Value *round) { several(position(round), i64(0), lanes); });
+    several(position(rounds), i64(0), k.CreateAnd(rest, mask));
+  });
+}
+
 /// The fold of elements [begin, end) of at most one block: element j in lane (j - begin) mod 32, lanes combined by
 /// halving.
 Element KernelEmitter::emitBlock(mlir::Operation *op, const Indices &outer, Value *begin, Value *end) {
@@ -226,18 +263,25 @@ Element KernelEmitter::emitBlock(mlir::Operation *op, const Indices &outer, Valu
   Fold identity = startFold(op, dtype);
   Lanes lanes(*this, identity, reductionLanes);
   loop(i64(0), i64(reductionLanes), [&](Value *lane) { lanes.write(lane, identity); });
-  Value *count = k.CreateSub(end, begin), *rounds = k.CreateUDiv(count, i64(reductionLanes));
-  auto step = [&](Value *base, Value *lane) {
-    Element x = reductionElement(op, outer, k.CreateAdd(base, lane, "", true, true));
-    lanes.write(lane, mergeFolds(op, lanes.read(lane), foldOf(op, x, dtype), dtype));
+  auto put = [&](Value *lane, const Indices &indices) {
+    Fold x = foldOf(op, reductionElementAt(op, indices), dtype);
+    lanes.write(lane, mergeFolds(op, lanes.read(lane), x, dtype));
   };
-  const std::vector<Gathered> gathered = startGather(op, reductionLanes);
-  loop(i64(0), rounds, [&](Value *round) {
-    Value *base = k.CreateAdd(begin, k.CreateMul(round, i64(reductionLanes), "", true, true), "", true, true);
-    loopOverLanes(op, outer, base, reductionLanes, gathered, step);
-  });
-  Value *tail = k.CreateAdd(begin, k.CreateMul(rounds, i64(reductionLanes)));
-  loop(i64(0), k.CreateSub(end, tail), [&](Value *lane) { step(tail, lane); });
+  if (!flat && ReductionAxes(op).reduced.size() > 1) {
+    loopOverRuns(op, outer, begin, end, put);
+  } else {
+    Value *count = k.CreateSub(end, begin), *rounds = k.CreateUDiv(count, i64(reductionLanes));
+    auto step = [&](Value *base, Value *lane) {
+      put(lane, reductionIndices(op, outer, k.CreateAdd(base, lane, "", true, true)));
+    };
+    const std::vector<Gathered> gathered = startGather(op, reductionLanes);
+    loop(i64(0), rounds, [&](Value *round) {
+      Value *base = k.CreateAdd(begin, k.CreateMul(round, i64(reductionLanes), "", true, true), "", true, true);
+      loopOverLanes(op, outer, base, reductionLanes, gathered, step);
+    });
+    Value *tail = k.CreateAdd(begin, k.CreateMul(rounds, i64(reductionLanes)));
+    loop(i64(0), k.CreateSub(end, tail), [&](Value *lane) { step(tail, lane); });
+  }
   for (int64_t half = reductionLanes / 2; half > 0; half /= 2)
     loop(i64(0), i64(half), [&](Value *lane) {
       lanes.write(lane, mergeFolds(op, lanes.read(lane), lanes.read(k.CreateAdd(lane, i64(half))), dtype));
@@ -329,20 +373,23 @@ void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
     ScalarEmitter(module, caller).call("toy_rt_release", caller.getVoidTy(), {partials});
     return;
   }
-  flat = axes.outer.empty() && isAllElementwise(x);
+  // Axes that end the tensor are one axis.
+  const bool areLast = axes.outer == to_vector(seq<int64_t>(axes.outer.size())) && axes.reduced.size() != 1;
+  flat = (axes.outer.empty() || areLast) && isAllElementwise(x);
   begin();
   Value *out = capture(callerOut), *n = capture(length);
   SmallVector<Value *> sizes = captureAll(outerSizes);
   loop(rangeBegin, rangeEnd, [&](Value *row) {
-    Indices outer = decode(row, sizes);
+    Indices outer = flat ? Indices() : decode(row, sizes);
+    Value *start = flat ? k.CreateMul(row, n, "", true, true) : i64(0), *stop = k.CreateAdd(start, n, "", true, true);
     // total over blocks, in order
     IRBuilder<> entry(&kernel->getEntryBlock(), kernel->getEntryBlock().begin());
     Value *total = entry.CreateAlloca(scalars.memoryType(dtype), entry.getInt32(2));
     scalars.store(dtype, total, i64(0), identityOf(op, dtype)); // an empty fold
     Value *blocks = k.CreateUDiv(k.CreateAdd(n, i64(reductionBlock - 1)), i64(reductionBlock));
     loop(i64(0), blocks, [&](Value *block) {
-      Value *from = k.CreateMul(block, i64(reductionBlock));
-      Value *to = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(from, i64(reductionBlock)), n);
+      Value *from = k.CreateAdd(start, k.CreateMul(block, i64(reductionBlock)));
+      Value *to = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(from, i64(reductionBlock)), stop);
       Element part =
           foldUnlessDecided(op, k.CreateICmpEQ(block, i64(0)), total, [&] { return emitBlock(op, outer, from, to); });
       Element sum = choose(
