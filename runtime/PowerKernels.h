@@ -8,18 +8,48 @@
 namespace toy::rt::TOY_ISA {
 namespace {
 
-/// Logarithms of 1/inverse for 128 intervals of a mantissa between 0.71 and 1.42, as sums of a multiple of 2^-42 and a
+/// table[i] in each lane: registers that one instruction chooses from two by two, or loads.
+template <int N, int size> Lanes<N> fromTable(const double (&table)[size], Mask<N> i) {
+#ifdef __AVX512F__
+  if constexpr (N > 8) {
+    Lanes<N> both;
+    both.lo = fromTable<N / 2>(table, i.lo);
+    both.hi = fromTable<N / 2>(table, i.hi);
+    return both;
+  } else if constexpr (N == 8) {
+    using Eight = double __attribute__((vector_size(64)));
+    using Numbers = long long __attribute__((vector_size(64)));
+    Lanes<N> found[size / 16];
+    for (int part = 0; part < size / 16; ++part) {
+      Eight halves[2];
+      __builtin_memcpy(halves, table + 16 * part, sizeof halves);
+      found[part] = __builtin_bit_cast(
+          Lanes<N>, __builtin_ia32_vpermi2varpd512(halves[0], __builtin_bit_cast(Numbers, i), halves[1]));
+    }
+    for (int step = 1; step < size / 16; step *= 2)
+      for (int part = 0; part < size / 16; part += 2 * step)
+        found[part] = (i & (16 * step)) != 0 ? found[part + step] : found[part];
+    return found[0];
+  }
+#endif
+  Lanes<N> found;
+  for (int lane = 0; lane < N; ++lane)
+    found[lane] = table[i[lane]];
+  return found;
+}
+
+/// Logarithms of 1/inverse for 64 intervals of a mantissa between 0.707 and 1.414, as sums of a multiple of 2^-42 and a
 /// rest. The inverse of an interval's middle is rounded so far that mantissa * inverse - 1 is a double; around 1 it is
 /// 1, so that the logarithm of what lies there is as exact as that of any other interval.
 struct LogTable {
-  static constexpr long long begin = 0x3fe6900000000000; ///< bits of the least mantissa; 1 is the middle of an interval
-  static constexpr int shift = 45, intervals = 128;
+  static constexpr long long begin = 0x3fe6a00000000000; ///< bits of the least mantissa; 1 is the middle of an interval
+  static constexpr int shift = 46, intervals = 64;
   double inverse[intervals], high[intervals], low[intervals];
 
   constexpr LogTable() : inverse(), high(), low() {
     for (int i = 0; i < intervals; ++i) {
       const double middle = __builtin_bit_cast(double, begin + (2LL * i + 1) * (1LL << (shift - 1)));
-      const int unit = middle < 1 ? 128 : 256, count = static_cast<int>(unit / middle + 0.5);
+      const int unit = middle < 1 ? 64 : 128, count = static_cast<int>(unit / middle + 0.5);
       inverse[i] = static_cast<double>(count) / unit;
       // log(unit/count) = 2 atanh(p/q), in units of 2^-107
       const __int128 p = unit - count, q = unit + count;
@@ -41,19 +71,14 @@ constexpr LogTable logTable;
 template <int N> Twice<N> logByTable(Lanes<N> x) {
   Mask<N> bits = bitsOf<N>(x), above = bits - LogTable::begin, k = above >> 52;
   Mask<N> interval = (above >> LogTable::shift) & (LogTable::intervals - 1);
-  Lanes<N> inverse, high, low, n = __builtin_convertvector(k, Lanes<N>);
-  for (int i = 0; i < N; ++i) {
-    inverse[i] = logTable.inverse[interval[i]];
-    high[i] = logTable.high[interval[i]];
-    low[i] = logTable.low[interval[i]];
-  }
-  Lanes<N> r = fma<N>(fromBits<N>(bits - (k << 52)), inverse, all<N>(-1));
-  Lanes<N> start = fma<N>(n, all<N>(0x1.62e42fefa3800p-1), high); // exact: multiples of 2^-42
+  Lanes<N> n = __builtin_convertvector(k, Lanes<N>), low = fromTable<N>(logTable.low, interval);
+  Lanes<N> r = fma<N>(fromBits<N>(bits - (k << 52)), fromTable<N>(logTable.inverse, interval), all<N>(-1));
+  Lanes<N> start = fma<N>(n, all<N>(0x1.62e42fefa3800p-1), fromTable<N>(logTable.high, interval)); // of 2^-42: exact
   Lanes<N> first = start + r, half = -0.5 * r, square = r * half, sum = first + square;
   Lanes<N> tail =
       r * (-2 * square) *
-      inTwoChains<N>(r, 0x1.5555555555555p-2, -0x1.0000000000008p-2, 0x1.99999999999a9p-3, -0x1.55555551b0aabp-3,
-                     0x1.2492492142681p-3, -0x1.000331a686b21p-3, 0x1.c722406a763e1p-4);
+      inTwoChains<N>(r, 0x1.5555555555555p-2, -0x1p-2, 0x1.999999999a275p-3, -0x1.5555555555d74p-3,
+                     0x1.249248d790588p-3, -0x1.ffffff72d1ad1p-4, 0x1.c737386bbee09p-4, -0x1.99b2250942f6ep-4);
   Lanes<N> lost = ((start - first) + r) + (((first - sum) + square) + fma<N>(half, r, -square));
   return orderedSum<N>(sum, (lost + fma<N>(n, all<N>(0x1.ef35793c76730p-45), low)) + tail);
 }
@@ -150,31 +175,6 @@ constexpr double shortLogs[] = {
     -0x1.8edcae8352b6cp-3, -0x1.1dcd197552b7bp-3, -0x1.7beee96b8a281p-4, -0x1.6bad3758efd87p-5, 0,
     0x1.64ce26c067157p-4,  0x1.563dc29ffacb2p-3,  0x1.f5fd8a9063e35p-3,  0x1.48365e695d797p-2,  0x1.921800924dd3bp-2,
     0x1.d7e6c0abc3579p-2};
-/// table[i] in each lane: two registers that one instruction chooses from, or loads.
-template <int N> Lanes<N> fromTable(const double (&table)[16], Mask<N> i) {
-  if constexpr (N > 8) {
-    Lanes<N> both;
-    both.lo = fromTable<N / 2>(table, i.lo);
-    both.hi = fromTable<N / 2>(table, i.hi);
-    return both;
-  }
-#ifdef __AVX512F__
-  else if constexpr (N == 8) {
-    using Eight = double __attribute__((vector_size(64)));
-    using Numbers = long long __attribute__((vector_size(64)));
-    Eight halves[2];
-    __builtin_memcpy(halves, table, sizeof halves);
-    return __builtin_bit_cast(Lanes<N>,
-                              __builtin_ia32_vpermi2varpd512(halves[0], __builtin_bit_cast(Numbers, i), halves[1]));
-  }
-#endif
-  else {
-    Lanes<N> found;
-    for (int lane = 0; lane < N; ++lane)
-      found[lane] = table[i[lane]];
-    return found;
-  }
-}
 /// log2 of a normal x > 0 within 2^-37 of the result: k, and the logarithms of an interval's middle and of the rest.
 template <int N> Lanes<N> log2OfFloats(Floats<N> x) {
   FloatMask<N> above = bitsOf<N>(x) - 0x3f340000, k = above >> 23;

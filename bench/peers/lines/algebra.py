@@ -85,7 +85,7 @@ for subscripts, shapes in EINSUMS:
     names = ", ".join(shapes)
     case(
         f"einsum {subscripts}", f'einsum("{subscripts}", {names})',
-        f'np.ascontiguousarray(np.einsum("{subscripts}", {names}, optimize=True))',
+        f'np.asarray(np.einsum("{subscripts}", {names}, optimize=True), order="C")',
         f'torch.einsum("{subscripts}", {names}).contiguous()', f'jnp.einsum("{subscripts}", {names})', inputs={n: "normal" for n in shapes},
         dtypes=("f32", "f64", "c64"), classes=[Class("whole", shapes)], tolerance=10,
     )  # fmt: skip
