@@ -4,8 +4,9 @@
 /// precision. There is one plan for a row, made for aligned rows (others pass through an aligned buffer): every row is
 /// transformed the same way, on whatever thread. Real rows of even length become complex ones of half the length; rows
 /// along other axes than the last are transposed some at a time. Complex rows of 2, 4, 8 or 16 points, and real ones of
-/// twice as many, are transformed without FFTW, some at a time (runtime/FourierKernels.h); so are complex rows along
-/// other axes, and those with a prime factor that FFTW has no short code for (runtime/FourierLanes.h).
+/// twice as many, are transformed without FFTW, some at a time (runtime/FourierKernels.h); so are rows along other
+/// axes, many rows of other lengths than powers of 2, and those with a prime factor that FFTW has no short code for
+/// (runtime/FourierLanes.h).
 #include "runtime/Library.h"
 
 #include "runtime/ArrayLoops.h"
@@ -123,23 +124,6 @@ public:
   RowTransform(Kind kind, int64_t points, int64_t own, R scale)
       : kind(kind), points(points), half(points / 2), own(own), scale(scale), plan(planFor<R>(kind, points)) {}
 
-  /// A row as the complex one that is transformed.
-  void prepare(const void *from, C<R> *z) {
-    if (kind == Kind::RealBackward)
-      return foldInto(static_cast<const C<R> *>(from), z);
-    if (kind == Kind::RealForward)
-      return fill(static_cast<const R *>(from), points, reinterpret_cast<R *>(z));
-    fill(static_cast<const C<R> *>(from), points, z);
-  }
-  /// What it becomes.
-  void conclude(C<R> *z, void *to) {
-    if (kind == Kind::RealForward)
-      unfold(z, static_cast<C<R> *>(to));
-    else if (kind == Kind::RealBackward)
-      std::copy_n(reinterpret_cast<const R *>(z), points, static_cast<R *>(to));
-    else
-      finish(z, static_cast<C<R> *>(to), points);
-  }
   void run(const void *from, void *to) {
     switch (kind) {
     case Kind::RealForward:
@@ -236,30 +220,11 @@ private:
   const RowPlan<R> &plan;
 };
 
-/// Whole rows, as many at once as lanes have.
-template <typename R> void transformInLanes(const Job &job, RowTransform<R> &rows, int64_t begin, int64_t end) {
-  const int64_t points = job.complexPoints();
-  Scratch<C<R>> all(points * laneRows<R>);
-  RowsInLanes<R> lanes(job.kind == Kind::Backward || job.kind == Kind::RealBackward, points);
-  for (int64_t row = begin; row < end; row += laneRows<R>) {
-    const int64_t some = std::min(laneRows<R>, end - row);
-    for (int64_t i = 0; i < some; ++i)
-      rows.prepare(job.in + (row + i) * job.own * job.inWidth, all.data() + i * points);
-    lanes.transform(all.data(), some);
-    for (int64_t i = 0; i < some; ++i)
-      rows.conclude(all.data() + i * points, job.out + (row + i) * job.to * job.outWidth);
-  }
-}
-
 template <typename R> void transformSome(void *opaque, int64_t begin, int64_t end) {
   const Job &job = *static_cast<Job *>(opaque);
   // The rows that are transposed have no more than is wanted.
-  int64_t wanted = job.kind == Kind::RealBackward ? job.points / 2 + 1 : job.points,
-          own = job.inner == 1 ? job.own : std::min(job.own, wanted), width = job.together();
+  int64_t own = job.inner == 1 ? job.own : std::min(job.own, job.wanted()), width = job.together();
   RowTransform<R> rows(job.kind, job.points, own, static_cast<R>(job.scale));
-  if (job.inner == 1 && (job.kind <= Kind::Backward || isHalved(job.kind, job.points)) &&
-      needsLanes(job.complexPoints()))
-    return transformInLanes<R>(job, rows, begin, end);
   if (job.inner == 1) {
     for (int64_t i = begin; i < end; ++i)
       rows.run(job.in + i * job.own * job.inWidth, job.out + i * job.to * job.outWidth);
@@ -296,24 +261,23 @@ template <typename R> const R *shortFactors(Kind kind, int64_t points) {
 template <typename R> void transformShort(void *opaque, int64_t begin, int64_t end) {
   const Job &job = *static_cast<Job *>(opaque);
   const FourierKernels<R> &kernels = fourierKernels<R>();
-  const bool isReal = job.kind >= Kind::RealForward;
   auto some = [&](int64_t from, int64_t to, const ShortRows &rows) {
     auto *in = reinterpret_cast<const R *>(job.in + from * job.inWidth);
     auto *out = reinterpret_cast<R *>(job.out + to * job.outWidth);
-    if (isReal)
+    if (job.isReal())
       kernels.shortRealRows(in, out, rows, shortFactors<R>(job.kind, job.points), static_cast<R>(job.scale));
     else
       kernels.shortRows(in, out, rows, static_cast<R>(job.scale));
   };
-  const int64_t own = std::min(job.own, job.kind == Kind::RealBackward ? job.points / 2 + 1 : job.points);
-  const bool isBackward = job.kind == Kind::Backward || job.kind == Kind::RealBackward;
+  const int64_t own = std::min(job.own, job.wanted());
   if (job.inner == 1)
-    return some(begin * job.own, begin * job.to, {job.points, own, end - begin, job.own, 1, job.to, 1, isBackward});
+    return some(begin * job.own, begin * job.to,
+                {job.points, own, end - begin, job.own, 1, job.to, 1, job.isBackward()});
   for (int64_t row = begin, count; row < end; row += count) {
     const int64_t block = row / job.inner, first = row % job.inner;
     count = std::min(end - row, job.inner - first);
     some(block * job.own * job.inner + first, block * job.to * job.inner + first,
-         {job.points, own, count, 1, job.inner, 1, job.inner, isBackward});
+         {job.points, own, count, 1, job.inner, 1, job.inner, job.isBackward()});
   }
 }
 
@@ -357,19 +321,16 @@ template <Kind kind> std::vector<TensorRef> run(LibraryArguments arguments, Libr
     poll();
     return {out};
   }
-  const bool isReal = kind >= Kind::RealForward;
-  if (job.inner > 1 && (!isReal || points % 2 == 0) && fitsLanes(job.complexPoints())) {
-    const bool isSingle = realOf(dtype) == DType::F32;
-    auto work = isReal     ? isSingle ? transformRealColumns<float> : transformRealColumns<double>
-                : isSingle ? transformColumns<float>
-                           : transformColumns<double>;
-    parallelFor(view.outer * (isSingle ? job.laneSteps<float>() : job.laneSteps<double>()),
-                std::max<int64_t>(1, grain / points / laneRows<float>), work, &job);
+  const bool isSingle = realOf(dtype) == DType::F32;
+  if (isSingle ? goesInLanes<float>(job) : goesInLanes<double>(job)) {
+    parallelFor(isSingle ? job.groups<float>() : job.groups<double>(),
+                std::max<int64_t>(1, grain / points / laneRows<float>),
+                isSingle ? transformInLanes<float> : transformInLanes<double>, &job);
     poll();
     return {out};
   }
   parallelFor(view.outer * job.steps(), std::max<int64_t>(1, grain / points / job.together()),
-              realOf(dtype) == DType::F32 ? transformSome<float> : transformSome<double>, &job);
+              isSingle ? transformSome<float> : transformSome<double>, &job);
   poll();
   return {out};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Complex rows in lanes: plans, rows that stand side by side, and dense ones, which are transposed.
+/// Rows in lanes: plans, rows that stand side by side, and dense ones, which are transposed.
 #include "runtime/FourierColumns.h"
 
 #include "runtime/FourierKernels.h"
@@ -116,60 +116,61 @@ template <typename R> const LanePlan<R> &lanePlanFor(bool isBackward, int64_t po
              : plans.emplace(std::pair(isBackward, points), makeLanePlan<R>(isBackward, points)).first->second;
 }
 
-} // namespace
-
 /// Where the steps fit the caches.
 bool fitsLanes(int64_t points) { return points <= 1 << 13 && !laneRadices(points).empty(); }
-bool needsLanes(int64_t points) {
-  if (!fitsLanes(points))
-    return false;
+bool hasLargePrime(int64_t points) {
   for (int64_t factor = 2; factor <= 13; ++factor)
     while (points % factor == 0)
       points /= factor;
   return points > 1;
 }
 
-namespace {
-
-/// Columns of `there` rows of `some` elements, as rows of a width with zeros around; and back.
+/// A group's rows side by side in a buffer, element k of all of them at `width * k`, of which `there` are read; zeros
+/// around them.
 template <typename T>
-void gatherColumns(const T *from, int64_t pitch, int64_t there, int64_t some, T *to, int64_t width, int64_t rows) {
-  for (int64_t k = 0; k < rows; ++k) {
-    const int64_t own = k < there ? some : 0;
-    std::fill(std::copy_n(from + k * pitch, own, to + k * width), to + (k + 1) * width, T());
+void gather(const Job &job, const T *from, int64_t there, int64_t some, T *to, int64_t width, int64_t elements) {
+  if (job.inner > 1) {
+    for (int64_t k = 0; k < elements; ++k) {
+      const int64_t own = k < there ? some : 0;
+      std::fill(std::copy_n(from + k * job.inner, own, to + k * width), to + (k + 1) * width, T());
+    }
+    return;
   }
+  if (some < width)
+    std::fill_n(to, there * width, T());
+  std::fill(to + there * width, to + elements * width, T());
+  transpose(sizeof(T), from, job.own, to, width, some, there);
 }
 template <typename T>
-void scatterColumns(const T *from, int64_t width, int64_t some, T *to, int64_t pitch, int64_t rows) {
-  for (int64_t k = 0; k < rows; ++k)
-    std::copy_n(from + k * width, some, to + k * pitch);
+void scatter(const Job &job, const T *from, int64_t width, int64_t some, T *to, int64_t elements) {
+  if (job.inner == 1)
+    return transpose(sizeof(T), from, width, to, job.to, elements, some);
+  for (int64_t k = 0; k < elements; ++k)
+    std::copy_n(from + k * width, some, to + k * job.inner);
 }
+template <typename R> R *parts(const Scratch<C<R>> &room) { return reinterpret_cast<R *>(room.data()); }
+template <typename R> R *parts(C<R> *at) { return reinterpret_cast<R *>(at); }
 
-} // namespace
-
-template <typename R> void transformColumns(void *opaque, int64_t begin, int64_t end) {
-  const Job &job = *static_cast<Job *>(opaque);
+template <typename R> void transformComplex(const Job &job, int64_t begin, int64_t end) {
   const int64_t points = job.points, own = std::min(job.own, points);
-  const bool isBackward = job.kind == Kind::Backward;
-  const LanePlan<R> &plan = lanePlanFor<R>(isBackward, points);
+  const LanePlan<R> &plan = lanePlanFor<R>(job.isBackward(), points);
   // Rows some pages apart push one another out of the cache while they are read.
-  const bool isGathered = own < points || job.inner * static_cast<int64_t>(sizeof(C<R>)) % 4096 == 0;
+  const bool isDense = job.inner == 1,
+             isGathered = isDense || own < points || job.inner * static_cast<int64_t>(sizeof(C<R>)) % 4096 == 0;
   Scratch<C<R>> work(2 * points * laneRows<R>), all(isGathered || job.inner % laneRows<R> ? points * laneRows<R> : 0);
   for (int64_t step = begin; step < end; ++step) {
-    const int64_t block = step / job.laneSteps<R>(), first = step % job.laneSteps<R>() * laneRows<R>,
-                  some = std::min(laneRows<R>, job.inner - first);
-    const auto *from = reinterpret_cast<const C<R> *>(job.in) + block * job.own * job.inner + first;
-    auto *to = reinterpret_cast<C<R> *>(job.out) + block * points * job.inner + first;
-    LaneRows<R> rows{reinterpret_cast<const R *>(from),  2 * job.inner,
-                     reinterpret_cast<R *>(to),          2 * job.inner,
-                     reinterpret_cast<R *>(work.data()), static_cast<R>(job.scale)};
-    if (some < laneRows<R> || isGathered) {
-      gatherColumns<C<R>>(from, job.inner, own, some, all.data(), laneRows<R>, points);
-      rows.in = reinterpret_cast<const R *>(all.data());
+    const Job::Group group = job.group<R>(step);
+    auto *from = reinterpret_cast<C<R> *>(const_cast<char *>(job.in)) + group.from;
+    auto *to = reinterpret_cast<C<R> *>(job.out) + group.to;
+    LaneRows<R> rows{parts(from), 2 * job.inner, parts(to), 2 * job.inner, parts(work), static_cast<R>(job.scale)};
+    if (group.rows < laneRows<R> || isGathered) {
+      gather<C<R>>(job, from, own, group.rows, all.data(), laneRows<R>, points);
+      rows.in = parts(all);
       rows.inPitch = 2 * laneRows<R>;
     }
-    if (some < laneRows<R>) {
-      rows.out = reinterpret_cast<R *>(all.data());
+    const bool isScattered = group.rows < laneRows<R> || isDense;
+    if (isScattered) {
+      rows.out = parts(all);
       rows.outPitch = 2 * laneRows<R>;
       // A single step would write over what it reads.
       if (plan.stages.size() == 1) {
@@ -177,48 +178,55 @@ template <typename R> void transformColumns(void *opaque, int64_t begin, int64_t
         rows.in = rows.work;
       }
     }
-    laneKernels<R>().transform(plan.stages.data(), static_cast<int64_t>(plan.stages.size()), rows, isBackward);
-    if (some < laneRows<R>)
-      scatterColumns<C<R>>(all.data(), laneRows<R>, some, to, job.inner, points);
+    laneKernels<R>().transform(plan.stages.data(), static_cast<int64_t>(plan.stages.size()), rows, job.isBackward());
+    if (isScattered)
+      scatter<C<R>>(job, all.data(), laneRows<R>, group.rows, to, points);
   }
 }
 
-template <typename R> void transformRealColumns(void *opaque, int64_t begin, int64_t end) {
-  const Job &job = *static_cast<Job *>(opaque);
+/// Where a group of a real job is: its reals and its complex points, one of them read, the other written.
+template <typename R> struct RealGroup {
+  int64_t rows;
+  R *reals;
+  C<R> *halves;
+  RealGroup(const Job &job, int64_t step) {
+    const auto [from, to, some] = job.group<R>(step);
+    char *in = const_cast<char *>(job.in), *of = job.kind == Kind::RealForward ? in : job.out;
+    rows = some;
+    reals = reinterpret_cast<R *>(of) + (of == in ? from : to);
+    halves = reinterpret_cast<C<R> *>(of == in ? job.out : in) + (of == in ? to : from);
+  }
+};
+
+/// Rows of an even length are complex ones of half of it.
+template <typename R> void transformEvenReal(const Job &job, int64_t begin, int64_t end) {
   constexpr int64_t width = laneRows<R>;
-  const int64_t points = job.points, half = points / 2;
-  const bool isForward = job.kind == Kind::RealForward;
-  const int64_t wanted = isForward ? points : half + 1, own = std::min(job.own, wanted);
+  const int64_t points = job.points, half = points / 2, own = std::min(job.own, job.wanted());
+  const bool isForward = job.kind == Kind::RealForward, isDense = job.inner == 1, isShort = own < job.wanted();
   const LanePlan<R> &plan = lanePlanFor<R>(!isForward, half);
   const LaneKernels<R> &kernels = laneKernels<R>();
   Scratch<C<R>> work(2 * half * width), before(half * width), after(half * width), halves((half + 1) * width);
   Scratch<R> reals(points * width);
-  auto parts = [](const Scratch<C<R>> &room) { return reinterpret_cast<R *>(room.data()); };
   for (int64_t step = begin; step < end; ++step) {
-    const int64_t block = step / job.laneSteps<R>(), first = step % job.laneSteps<R>() * width,
-                  some = std::min(width, job.inner - first);
-    const int64_t from = block * job.own * job.inner + first, to = block * job.to * job.inner + first;
-    R *real =
-        isForward ? const_cast<R *>(reinterpret_cast<const R *>(job.in)) + from : reinterpret_cast<R *>(job.out) + to;
-    C<R> *complex = isForward ? reinterpret_cast<C<R> *>(job.out) + to
-                              : const_cast<C<R> *>(reinterpret_cast<const C<R> *>(job.in)) + from;
-    RealLaneRows<R> rows{real,
+    const RealGroup<R> group(job, step);
+    const bool isPart = group.rows < width || isDense;
+    RealLaneRows<R> rows{group.reals,
                          job.inner,
-                         reinterpret_cast<R *>(complex),
+                         parts(group.halves),
                          2 * job.inner,
                          parts(before),
                          half,
                          reinterpret_cast<const R *>(plan.ofReal.data()),
                          static_cast<R>(job.scale)};
-    if (some < width || (isForward && own < wanted)) {
+    if (isPart || (isForward && isShort)) {
       if (isForward)
-        gatherColumns<R>(real, job.inner, own, some, reals.data(), width, points);
+        gather<R>(job, group.reals, own, group.rows, reals.data(), width, points);
       rows.reals = reals.data();
       rows.pitch = width;
     }
-    if (some < width || (!isForward && own < wanted)) {
+    if (isPart || (!isForward && isShort)) {
       if (!isForward)
-        gatherColumns<C<R>>(complex, job.inner, own, some, halves.data(), width, half + 1);
+        gather<C<R>>(job, group.halves, own, group.rows, halves.data(), width, half + 1);
       rows.halves = parts(halves);
       rows.halfPitch = 2 * width;
     }
@@ -227,37 +235,66 @@ template <typename R> void transformRealColumns(void *opaque, int64_t begin, int
                       {parts(before), 2 * width, parts(after), 2 * width, parts(work), R(1)}, !isForward);
     rows.between = parts(after);
     (isForward ? kernels.unfold : kernels.split)(rows);
-    if (some < width && isForward)
-      scatterColumns<C<R>>(halves.data(), width, some, complex, job.inner, half + 1);
-    else if (some < width)
-      scatterColumns<R>(reals.data(), width, some, real, job.inner, points);
+    if (isPart && isForward)
+      scatter<C<R>>(job, halves.data(), width, group.rows, group.halves, half + 1);
+    else if (isPart)
+      scatter<R>(job, reals.data(), width, group.rows, group.reals, points);
   }
 }
-template void transformRealColumns<float>(void *, int64_t, int64_t);
-template void transformRealColumns<double>(void *, int64_t, int64_t);
 
-template void transformColumns<float>(void *, int64_t, int64_t);
-template void transformColumns<double>(void *, int64_t, int64_t);
-
-template <typename R>
-RowsInLanes<R>::RowsInLanes(bool isBackward, int64_t points)
-    : plan(lanePlanFor<R>(isBackward, points)), isBackward(isBackward), points(points), work(2 * points * laneRows<R>),
-      sides(points * laneRows<R>) {}
-
-template <typename R> void RowsInLanes<R>::transform(C<R> *rows, int64_t count) {
+/// Rows of an odd length as complex ones.
+template <typename R> void transformOddReal(const Job &job, int64_t begin, int64_t end) {
   constexpr int64_t width = laneRows<R>;
-  if (count < width)
-    std::fill_n(sides.data(), points * width, C<R>());
-  rt::transpose(sizeof(C<R>), rows, points, sides.data(), width, count, points);
-  auto *at = reinterpret_cast<R *>(sides.data()), *room = reinterpret_cast<R *>(work.data());
-  const auto steps = static_cast<int64_t>(plan.stages.size());
-  // That half of the room which the last step does not read.
-  R *to = room + (steps + 1) % 2 * 2 * points * width;
-  laneKernels<R>().transform(plan.stages.data(), steps, {at, 2 * width, to, 2 * width, room, R(1)}, isBackward);
-  rt::transpose(sizeof(C<R>), to, width, rows, points, points, count);
+  const int64_t points = job.points, half = points / 2, own = std::min(job.own, job.wanted());
+  const bool isForward = job.kind == Kind::RealForward;
+  const LanePlan<R> &plan = lanePlanFor<R>(!isForward, points);
+  Scratch<C<R>> work(2 * points * width), before(points * width), after(points * width);
+  Scratch<R> reals(points * width);
+  for (int64_t step = begin; step < end; ++step) {
+    const RealGroup<R> group(job, step);
+    if (isForward) {
+      gather<R>(job, group.reals, own, group.rows, reals.data(), width, points);
+      std::copy_n(reals.data(), points * width, before.data());
+    } else {
+      C<R> *z = before.data();
+      gather<C<R>>(job, group.halves, own, group.rows, z, width, half + 1);
+      for (int64_t i = 0; i < width; ++i)
+        z[i] = z[i].real();
+      for (int64_t k = 1; k <= half; ++k)
+        std::transform(z + k * width, z + (k + 1) * width, z + (points - k) * width,
+                       [](C<R> x) { return std::conj(x); });
+    }
+    laneKernels<R>().transform(
+        plan.stages.data(), static_cast<int64_t>(plan.stages.size()),
+        {parts(before), 2 * width, parts(after), 2 * width, parts(work), static_cast<R>(job.scale)}, !isForward);
+    if (isForward) {
+      for (int64_t i = 0; i < width; ++i)
+        after.data()[i].imag(0);
+      scatter<C<R>>(job, after.data(), width, group.rows, group.halves, half + 1);
+    } else {
+      std::transform(after.data(), after.data() + points * width, reals.data(), [](C<R> x) { return x.real(); });
+      scatter<R>(job, reals.data(), width, group.rows, group.reals, points);
+    }
+  }
 }
 
-template class RowsInLanes<float>;
-template class RowsInLanes<double>;
+} // namespace
+
+template <typename R> bool goesInLanes(const Job &job) {
+  const int64_t points = job.complexPoints();
+  const bool hasManyRows = job.outer >= laneRows<R> && !std::has_single_bit(static_cast<uint64_t>(points));
+  return fitsLanes(points) && (job.inner > 1 || hasManyRows || hasLargePrime(points));
+}
+template bool goesInLanes<float>(const Job &);
+template bool goesInLanes<double>(const Job &);
+
+template <typename R> void transformInLanes(void *opaque, int64_t begin, int64_t end) {
+  const Job &job = *static_cast<Job *>(opaque);
+  if (!job.isReal())
+    return transformComplex<R>(job, begin, end);
+  (job.points % 2 ? transformOddReal<R> : transformEvenReal<R>)(job, begin, end);
+}
+template void transformInLanes<float>(void *, int64_t, int64_t);
+template void transformInLanes<double>(void *, int64_t, int64_t);
 
 } // namespace toy::rt

@@ -26,12 +26,30 @@ struct Job {
   char *out;
   int inWidth, outWidth; ///< bytes of an element
 
+  bool isReal() const { return kind >= Kind::RealForward; }
+  bool isBackward() const { return kind == Kind::Backward || kind == Kind::RealBackward; }
   /// Of the complex rows that are transformed: real ones of even length become those of half the length.
-  int64_t complexPoints() const { return kind <= Kind::Backward ? points : points / 2; }
+  int64_t complexPoints() const { return isReal() && points % 2 == 0 ? points / 2 : points; }
+  /// Elements of a row that are used, if they are there.
+  int64_t wanted() const { return kind == Kind::RealBackward ? points / 2 + 1 : points; }
   /// Rows that are transposed together: some cache lines, and what stays in the caches.
   int64_t together() const { return inner == 1 ? 1 : std::clamp<int64_t>((1 << 14) / points, 8, 32); }
   int64_t steps() const { return (inner + together() - 1) / together(); }
-  template <typename R> int64_t laneSteps() const { return (inner + laneRows<R> - 1) / laneRows<R>; }
+
+  /// Rows that are transformed in lanes, and where the first one begins.
+  struct Group {
+    int64_t from, to, rows;
+  };
+  template <typename R> int64_t groups() const { return inner == 1 ? groupsOf<R>(outer) : outer * groupsOf<R>(inner); }
+  template <typename R> Group group(int64_t number) const {
+    const int64_t side = inner == 1 ? outer : inner, block = number / groupsOf<R>(side),
+                  first = number % groupsOf<R>(side) * laneRows<R>, rows = std::min(laneRows<R>, side - first);
+    return inner == 1 ? Group{first * own, first * to, rows}
+                      : Group{block * own * inner + first, block * to * inner + first, rows};
+  }
+
+private:
+  template <typename R> static int64_t groupsOf(int64_t rows) { return (rows + laneRows<R> - 1) / laneRows<R>; }
 };
 
 /// exp(2 pi i k / n) for k below `count`.
@@ -47,27 +65,11 @@ template <typename R> std::vector<C<R>> factorsOf(Kind kind, int64_t points) {
 void transpose(int width, const void *from, int64_t fromStride, void *to, int64_t toStride, int64_t rows,
                int64_t columns);
 
-/// Whether complex rows of a length may be transformed in lanes, and whether they are wherever they stand: FFTW has
-/// codes for factors up to 13, and what others take grows with their square.
-bool fitsLanes(int64_t points);
-bool needsLanes(int64_t points);
-/// Some of the steps of a job: rows along another axis than the last, complex ones, and real ones of even length.
-template <typename R> void transformColumns(void *job, int64_t begin, int64_t end);
-template <typename R> void transformRealColumns(void *job, int64_t begin, int64_t end);
-
-template <typename R> struct LanePlan;
-/// Dense rows of some points.
-template <typename R> class RowsInLanes {
-public:
-  RowsInLanes(bool isBackward, int64_t points);
-  /// At most `laneRows` rows, where they are.
-  void transform(C<R> *rows, int64_t count);
-
-private:
-  const LanePlan<R> &plan;
-  bool isBackward;
-  int64_t points;
-  Scratch<C<R>> work, sides;
-};
+/// Whether a job's rows are transformed in lanes: along other axes than the last one; rows of the last axis if there
+/// are enough of them and FFTW has no codes for a power of 2, or if their length has a prime factor above 13, for which
+/// FFTW has no code: what others take grows with their square.
+template <typename R> bool goesInLanes(const Job &job);
+/// Some of the groups of such a job.
+template <typename R> void transformInLanes(void *job, int64_t begin, int64_t end);
 
 } // namespace toy::rt

@@ -329,20 +329,32 @@ template <typename R> void scale(R *values, int64_t n, R factor) {
 
 template <typename R> constexpr FourierKernels<R> kernels{shortRows<R>, shortRealRows<R>, fold<R>, scale<R>};
 
+struct Sixteen {
+  uint64_t parts[2];
+};
+template <typename E> struct WordOf {
+  using Type = E;
+};
+template <> struct WordOf<Sixteen> {
+  using Type = uint64_t;
+};
+
+/// N rows of N elements, each of some words, change rows and columns.
 template <typename E, int N> struct Block {
-  using V = E __attribute__((ext_vector_type(N)));
-  template <int... I> [[gnu::always_inline]] static V low(V a, V b, Indices<I...>) {
-    return __builtin_shufflevector(a, b, (I / 2 + I % 2 * N)...);
-  }
-  template <int... I> [[gnu::always_inline]] static V high(V a, V b, Indices<I...>) {
-    return __builtin_shufflevector(a, b, (N / 2 + I / 2 + I % 2 * N)...);
+  static constexpr int words = sizeof(E) > 8 ? 2 : 1;
+  using Word = typename WordOf<E>::Type;
+  using V = Word __attribute__((ext_vector_type(N * words)));
+  using All = UpTo<N * words>;
+  /// Of two rows, an element from each in turn, from some element on.
+  template <int first, int... I> [[gnu::always_inline]] static V mixed(V a, V b, Indices<I...>) {
+    return __builtin_shufflevector(a, b, ((first + I / words / 2 + I / words % 2 * N) * words + I % words)...);
   }
   /// Each step moves the highest bit of an element's row to the lowest end of its place.
   template <int Step, int... I> [[gnu::always_inline]] static void turn(V (&row)[N], Indices<I...> half) {
     if constexpr (Step < N) {
       V next[N];
-      ((next[2 * I] = low(row[I], row[I + N / 2], UpTo<N>()),
-        next[2 * I + 1] = high(row[I], row[I + N / 2], UpTo<N>())),
+      ((next[2 * I] = mixed<0>(row[I], row[I + N / 2], All()),
+        next[2 * I + 1] = mixed<N / 2>(row[I], row[I + N / 2], All())),
        ...);
       ((row[2 * I] = next[2 * I], row[2 * I + 1] = next[2 * I + 1]), ...);
       turn<2 * Step>(row, half);
@@ -365,9 +377,9 @@ template <typename E, int N> struct Block {
 /// out: whole lines are written past the caches.
 template <bool past, typename E>
 void transposeBlocks(const E *from, int64_t fromStride, E *to, int64_t toStride, int64_t rows, int64_t columns) {
-  constexpr int side = sizeof(E) > 8 ? 4 : vectorBytes / sizeof(E) > 8 ? 8 : vectorBytes / sizeof(E);
+  constexpr int side = vectorBytes / sizeof(E) > 8 ? 8 : vectorBytes / sizeof(E);
   auto block = [=](int64_t i, int64_t j) {
-    if constexpr (sizeof(E) <= 8)
+    if constexpr (side > 1)
       if (i + side <= rows && j + side <= columns)
         return Block<E, side>::template run<past>(from + i * fromStride + j, fromStride, to + j * toStride + i,
                                                   toStride, UpTo<side>());
@@ -401,10 +413,6 @@ void transpose(const void *source, int64_t fromStride, void *target, int64_t toS
 #endif
   transposeBlocks<false>(from, fromStride, to, toStride, rows, columns);
 }
-
-struct Sixteen {
-  uint64_t parts[2];
-};
 
 } // namespace
 
