@@ -189,6 +189,23 @@ private:
     return llvm::map_to_vector(labels, [&](int label) { return sizeOf(g, x.value, axisOf(x, label), r); });
   }
 
+  /// Whose products are sums of rounded products.
+  static bool sumsProducts(DType dtype) {
+    return isComplex(dtype) || dtype == DType::F64 || dtype == DType::F32 || dtype == DType::I64;
+  }
+  /// Where all labels that stay are both operands': products of elements, and their sums, for which no matrices have to
+  /// be made. The axes lie as those of the first operand, if it has all labels.
+  Labelled rowsOfProducts(const Labelled &x, const Labelled &y, ArrayRef<int> batch, ArrayRef<int> inner, DType dtype) {
+    SmallVector<int> order(batch);
+    order.append(inner.begin(), inner.end());
+    if (x.labels.size() == order.size())
+      order = x.labels;
+    RValue product = elementwise<MulOp>(g, RValue(arrange(x, order)), RValue(arrange(y, order)), dtype, r, r, r);
+    Labelled all{product.value, order};
+    sumOut(all, [&](int label) { return !llvm::is_contained(inner, label); });
+    return all;
+  }
+
   /// Labels of both that nothing needs later are summed: a matrix product over the labels of both that stay.
   Labelled contract(const Labelled &x, const Labelled &y, llvm::function_ref<bool(int)> isNeeded) {
     SmallVector<int> batch, inner, left, right;
@@ -217,6 +234,8 @@ private:
                                           dtype == DType::Bool ? DType::I64 : dtype, r, r, r);
       return {product.value, labels};
     }
+    if (!batch.empty() && left.empty() && right.empty() && sumsProducts(dtype))
+      return rowsOfProducts(x, y, labels, inner, dtype);
     SmallVector<int> xOrder(batch), yOrder(batch);
     xOrder.append(left);
     xOrder.append(inner);
