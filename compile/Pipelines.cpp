@@ -82,8 +82,10 @@ void buildSelection(OpPassManager &passes, const CompileOptions &options, const 
   functions.addPass(createPlaceUnique());
   functions.addPass(createStripLoops());
   functions.addPass(createReportLoops(target.log));
-  if (!target.device && options.fuse) // the groups of a device are made for it alone
-    functions.addPass(createFuseRowReductions({.behindSums = true}));
+  if (target.device || !options.fuse)
+    return; // the groups of a device are made for it alone
+  functions.addPass(createMergeAxes());
+  functions.addPass(createFuseRowReductions({.behindSums = true}));
 }
 
 void buildDeviceGroups(OpPassManager &passes) {

@@ -260,6 +260,20 @@ def RematerializeProducers : Pass<"toy-rematerialize-producers", "::mlir::func::
   let dependentDialects = ["::toy::ToyDialect"];
 }
 
+def MergeAxes : Pass<"toy-merge-axes", "::mlir::func::FuncOp"> {
+  let summary = "groups see neighbouring axes that all their values share as one";
+  let description = [{
+    A `toy.fused` group of operations on elements and reductions gets its operands as views (`toy.reshape`) in which
+    neighbouring axes are one, where every value of the group has both axes or neither, both are reduced or neither,
+    and their sizes are known: loops are longer, and no index is divided. Groups of few elements are left alone.
+
+    Before: `%s = toy.fused %x { sum over axes 0, 2, 3 }` of f64[16, 32, 28, 28].
+    After: the sum over axes 0 and 2 of the f64[16, 32, 784] that are the same elements.
+    Requires: `toy-fuse`. Guarantees: results keep their bits.
+  }];
+  let dependentDialects = ["::toy::ToyDialect"];
+}
+
 def FuseRowReductions : Pass<"toy-fuse-row-reductions", "::mlir::func::FuncOp"> {
   let summary = "groups rows with the reductions that they are computed from";
   let description = [{
