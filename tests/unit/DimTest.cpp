@@ -275,6 +275,32 @@ TEST_F(DimTest, Truth) {
   EXPECT_EQ(equal("A", "C"), Truth::No);
 }
 
+TEST_F(DimTest, FactsThatComeLater) {
+  ShapeFacts facts;
+  auto atLeast = [&](const char *a, const char *b) { return facts.decide(SizeFact::atLeast(dim(a), dim(b))); };
+  EXPECT_EQ(atLeast("A", "3"), Truth::Unknown);
+  facts.assume(SizeFact::atLeast(dim("A"), dim("3")));
+  EXPECT_EQ(atLeast("A", "3"), Truth::Yes);
+  // The bounds of a name that is replaced hold for what replaces it.
+  facts.bound("C", 5, 9);
+  facts.assume(SizeFact::equal(dim("C"), dim("B-2")));
+  EXPECT_EQ(atLeast("B", "7"), Truth::Yes);
+  EXPECT_EQ(atLeast("11", "B"), Truth::Yes);
+  EXPECT_EQ(atLeast("B", "8"), Truth::Unknown);
+}
+
+TEST_F(DimTest, GuardsDoNotHoldWhereSizesOverflow) {
+  llvm::StringMap<unsigned> places;
+  places["N"] = 0;
+  places["M"] = 1;
+  const int64_t small[] = {3, 4}, large[] = {INT64_C(1) << 40, INT64_C(1) << 40};
+  SizeFact fact = SizeFact::atLeast(dim("N*M"), dim("0"));
+  EXPECT_TRUE(SizeTest(fact, places).holds(small));
+  EXPECT_FALSE(SizeTest(fact.negated(), places).holds(small));
+  EXPECT_FALSE(SizeTest(fact, places).holds(large));
+  EXPECT_FALSE(SizeTest(fact.negated(), places).holds(large));
+}
+
 TEST_F(DimTest, WorkIsBounded) {
   ShapeFacts facts;
   for (int i = 0; i < 40; ++i)
