@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that mean the same: rewritten token by token, they print the same bits, end with the same status, and the
 same complex arithmetic is recognised. Rewriters: blanks, line breaks and comments between tokens; other names; brackets
-around operands; definitions in another order; statements split in two. Programs: tests/e2e, examples, hidden products
-of tests/recognition.py, and random ones."""
+around operands; definitions in another order; statements split in two. By day all of these at once, at night each
+alone. Programs: tests/e2e, examples, and random ones."""
 import pathlib
 import random
 import re
@@ -105,7 +105,7 @@ def spelled(tokens, between=lambda before, after: " "):
     return out + "\n"
 
 
-def with_noise(tokens, rng, _):
+def with_noise(tokens, rng):
     return spelled(tokens, lambda before, after: "".join(rng.choice(NOISE) for _ in range(rng.choice([1, 1, 2]))))
 
 
@@ -211,7 +211,7 @@ def with_other_names(tokens, rng, taken):
         )
         keep = token.kind != "Identifier" or i in fixed or member
         out.append(token if keep else Token(token.kind, map_.get(token.text, token.text)))
-    return spelled(out)
+    return out
 
 
 def with_brackets(tokens, rng, _):
@@ -228,7 +228,7 @@ def with_brackets(tokens, rng, _):
             and after.kind not in ("LParen", "Equal")
         )
         out += [Token("LParen", "("), token, Token("RParen", ")")] if operand else [token]
-    return spelled(out)
+    return out
 
 
 def blocks_of_functions(tokens):
@@ -266,7 +266,7 @@ def with_other_order(tokens, rng, taken):
     for (begin, end), other in zip(blocks, order):
         out += tokens[at:begin] + tokens[slice(*blocks[other])]
         at = end
-    return spelled(out + tokens[at:])
+    return out + tokens[at:]
 
 
 def with_split_statements(tokens, rng, _):
@@ -314,35 +314,45 @@ def with_split_statements(tokens, rng, _):
                 i = split
                 continue
         i += 1
-    return spelled(out) if count else None
+    return out if count else None
 
 
 REWRITERS = {
-    "blanks and comments": with_noise,
-    "names": with_other_names,
     "brackets": with_brackets,
-    "order": with_other_order,
     "split": with_split_statements,
+    "order": with_other_order,
+    "names": with_other_names,
 }
+NOISY, EVERYTHING = "blanks and comments", "everything"
+ALONE = [NOISY, *REWRITERS]
 
 
-def compare(toy, text, label, modes, seeds, again=()):
-    """The program and what the rewriters make of it, in one process: with the first seed all of them, with the others
-    those that `again` names."""
+def rewritten(tokens, kind, seed, taken):
+    """The program after one rewriter, or after all of them in turn; None where there is nothing to rewrite."""
+    rng = random.Random(f"{seed} {kind}")
+    for name, rewrite in REWRITERS.items():
+        if kind == EVERYTHING:
+            tokens = rewrite(tokens, rng, taken) or tokens
+        elif kind == name:
+            tokens = rewrite(tokens, rng, taken)
+    return tokens and (with_noise(tokens, rng) if kind in (NOISY, EVERYTHING) else spelled(tokens))
+
+
+def compare(toy, text, label, modes, kinds):
+    """The program and what rewriters make of it, in one process; `kinds` are pairs of a seed and what is rewritten."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "tokens.toy")
         path.write_text(text)
         tokens = tokens_of(toy, path)
     if any(t.kind in ("Import", "Extern") or t.text == "clock" for t in tokens):
         return None
-    names = [(seed, name) for seed in seeds for name in REWRITERS if seed == seeds[0] or name in again]
-    texts = [REWRITERS[name](tokens, random.Random(f"{seed} {name}"), builtin_names(toy)) for seed, name in names]
-    rewritten = [(name, other) for (_, name), other in zip(names, texts) if other is not None]
+    texts = [(kind, rewritten(tokens, kind, seed, builtin_names(toy))) for seed, kind in kinds]
+    others = [(kind, other) for kind, other in texts if other is not None]
     # The program as it is, but for lines that tell toy-check something.
     whole = re.sub(r"^# (-----|CONFIG:).*$", "#", text, flags=re.M)
-    parts = [(t, [f"{mode} --precision=full" for mode in modes]) for t in (whole, *(t for _, t in rewritten))]
-    bases, *others = run_parts(toy, parts)
-    for (name, other), results in zip(rewritten, others):
+    parts = [(t, [f"{mode} --precision=full" for mode in modes]) for t in (whole, *(t for _, t in others))]
+    bases, *runs = run_parts(toy, parts)
+    for (name, other), results in zip(others, runs):
         for mode, base, got in zip(modes, bases, results):
             pairs = [
                 ("status", base.status, got.status),
@@ -374,11 +384,14 @@ def programs():
                 yield str(path.relative_to(ROOT)), path.read_text()
 
 
-def file_case(label, text, index):
-    def check(toy):
-        return compare(toy, text, label, [MODES[index % len(MODES)]], [index])
+def at_once(toy, text, label, mode, seed):
+    """All rewriters together; if that is another program, the one that makes it so is named."""
+    if problem := compare(toy, text, label, [mode], [(seed, EVERYTHING)]):
+        return alone(toy, text, label, mode, seed) or problem
 
-    return check
+
+def alone(toy, text, label, mode, seed):
+    return compare(toy, text, label, [mode], [(seed, kind) for kind in ALONE])
 
 
 def random_case(first, count):
@@ -400,7 +413,7 @@ def random_case(first, count):
                         for i, t in enumerate(tokens)
                     ]
                 )
-        return compare(toy, whole, f"random programs from {first}", [MODES[first // count % len(MODES)]], [first])
+        return alone(toy, whole, f"random programs from {first}", MODES[first // count % len(MODES)], first)
 
     return check
 
@@ -416,13 +429,14 @@ SMALL = {
 
 
 def all_cases():
-    cases = [(f"metamorphic: {label}", file_case(label, text, i)) for i, (label, text) in enumerate(programs())]
+    for i, (label, text) in enumerate(programs()):
+        arguments = (text, label, MODES[i % len(MODES)], i)
+        yield f"metamorphic: {label}", lambda toy, a=arguments: at_once(toy, *a)
+        yield f"metamorphic: {label}, each alone", lambda toy, a=arguments: alone(toy, *a), "nightly"
     for i, (label, text) in enumerate(SMALL.items()):
-
-        def check(toy, label=label, text=text, i=i):
-            return compare(toy, text, label, MODES, range(100 * i, 100 * i + 3), ("blanks and comments", "names"))
-
-        cases.append((f"metamorphic: {label}", check))
-    return cases + [
-        (f"metamorphic: random programs from {first}", random_case(first, 10)) for first in range(7000, 7040, 10)
-    ]
+        kinds = [(100 * i, kind) for kind in ALONE]
+        kinds += [(100 * i + more, kind) for more in (1, 2) for kind in (NOISY, "names")]
+        arguments = (text, label, MODES, kinds)
+        yield f"metamorphic: {label}", lambda toy, a=arguments: compare(toy, *a)
+    for first in range(7000, 7040, 10):
+        yield f"metamorphic: random programs from {first}", random_case(first, 10)
