@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What blocks that catch errors, trees and `--check` cost: CPU seconds of the compiler for n of them in a row, and the
-time of a turn of a loop beside the same loop without them. The best of five. Nothing here is a test."""
+time of a turn of a loop beside the same loop without them; what sizes, loops and parameters cost the compiler. The best
+of five. Nothing here is a test."""
 import os
+import pathlib
 import resource
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests"))
+from test_compile_effort import nested_loops, slices, wide_functions
 
 TURNS = 100000
 LOOPS = {
@@ -67,3 +72,13 @@ if __name__ == "__main__":
         for flags, words in (([], ""), (["--check"], ", `--check`")):
             times = [f"{1e3 * cpu_seconds(toy, flags, many(block, n)):.0f}" for n in (25, 100, 400)]
             print(f"| {name}{words} | {' | '.join(times)} |")
+    always = ["--jit=always", "--unpack"]
+    rows = [
+        *((f"{n} slices, up to the IR", ["--emit=toy"], slices(n)) for n in (14, 1000, 4000)),
+        *((f"{n} nested loops, up to the IR", ["--emit=toy"], nested_loops(n)) for n in (6, 8, 10, 12)),
+        ("64 functions of 17 parameters that read two", always, wide_functions(64, False)),
+        ("64 functions of the two parameters that they read", always, wide_functions(64, True)),
+    ]
+    print("\n| compiled | CPU ms |\n| --- | --- |")
+    for name, flags, text in rows:
+        print(f"| {name} | {1e3 * cpu_seconds(toy, flags, text):.0f} |")
