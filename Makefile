@@ -39,7 +39,7 @@ device-bundle: build
 
 # The same tests with AddressSanitizer, LeakSanitizer and UBSan (support/SanitizerOptions.cpp).
 check: setup
-	$(call build,asan,all)
+	$(call build,asan,$(or $(TARGETS),all))
 	@/usr/bin/python3 tests/run.py --build=build/asan $(ARGS)
 
 # Ten minutes of damaged files for every reader, and then mutated programs at the prompt, under sanitizers.
