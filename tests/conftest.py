@@ -23,19 +23,26 @@ sys.path.insert(0, str(ROOT / "tests"))
 import environment  # noqa: E402
 import programs  # noqa: E402
 
-EVERY_WAY = [
+EVERY_DAY = [
     "--jit=never",
-    "--jit=never --naive-matmul",
     "--jit=auto",
     "--jit=always",
     "--jit=always -O0",
     "--jit=always --dynamic=on",
-    "--jit=always --no-fuse",
     "--jit=always --unpack",
 ]
-OPTIMIZED = ["--jit=always -O2 --no-fuse", "--jit=always -O3 --unpack"]  # most of the time: one of them by day, in turn
+# What costs as much as all of these: a program has one by day, in turn, and the others at night.
+IN_TURN = [
+    "--jit=always --no-fuse",
+    "--jit=always -O2 --no-fuse",
+    "--jit=never --naive-matmul",
+    "--jit=always -O3 --unpack",
+]
 AT_NIGHT = ["--jit=always -O3", "--jit=always -O2 --unpack"]
 LONG_PROGRAMS = {"stretching", "computed-ones", "axes", "canonical-sizes"}  # which begin first
+# Terminals, and processes that time out: their tests wait most of their time.
+WAITING = {"progress", "prompt_keys", "prompt_sessions", "ranks_faults", "screen_rows", "screen_values", "screens"}
+WAITING |= {"faults", "watching"}
 OF_ERRORS = ["--jit=never", "--jit=always"]
 
 
@@ -101,8 +108,8 @@ def pytest_configure(config):
 
 
 def pytest_xdist_auto_num_workers(config):
-    """One more than processors: tests of the prompt wait most of their time."""
-    return (os.cpu_count() or 1) + 1
+    """Two more than processors: tests of the prompt wait most of their time."""
+    return len(os.sched_getaffinity(0)) + 2
 
 
 class OneByOne(LoadScheduling):
@@ -181,8 +188,8 @@ class Cases(pytest.File):
 
 class Program(pytest.File):
     def collect(self):
-        of_errors, turn = self.path.parent.name == "errors", zlib.crc32(self.path.stem.encode()) % 2
-        by_day = OF_ERRORS if of_errors else [*EVERY_WAY, OPTIMIZED[turn]]
+        of_errors, turn = self.path.parent.name == "errors", zlib.crc32(self.path.stem.encode()) % len(IN_TURN)
+        by_day = OF_ERRORS if of_errors else [*EVERY_DAY, IN_TURN[turn]]
         yield Case.from_parent(
             self,
             name=self.path.stem,
@@ -190,7 +197,7 @@ class Program(pytest.File):
             markers=["long"] if self.path.stem in LONG_PROGRAMS else [],
         )
         if not of_errors:
-            at_night = [OPTIMIZED[1 - turn], *AT_NIGHT]
+            at_night = [*IN_TURN[:turn], *IN_TURN[turn + 1 :], *AT_NIGHT]
             yield Case.from_parent(
                 self,
                 name=f"{self.path.stem} at night",
@@ -237,7 +244,7 @@ def pytest_collect_file(file_path, parent):
 
 
 def pytest_collection_modifyitems(config, items):
-    """What waits or takes long begins first."""
+    """What takes long begins first, and what waits is spread over three quarters of a run, beside what computes."""
     on_device = config.getoption("--device") == "fake"
     for item in items:
         if not item.get_closest_marker("release"):
@@ -245,6 +252,12 @@ def pytest_collection_modifyitems(config, items):
         if on_device and item.get_closest_marker("host"):
             item.add_marker(pytest.mark.skip(reason="about the host"))
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
+    waiting = [item for item in items if item.path.stem in WAITING]
+    computing = [item for item in items if item.path.stem not in WAITING]
+    step = 1 + len(computing) * 3 // 4 // (len(waiting) + 1)
+    for turn, item in enumerate(waiting):
+        computing.insert(turn * (step + 1), item)
+    items[:] = computing
 
 
 def pytest_terminal_summary(terminalreporter, config):

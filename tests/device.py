@@ -19,6 +19,17 @@ from verdicts import once
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 EVERYWHERE = ["--device=cuda", "--jit=always"]  # with code that other cases of this run left, under any kind of graph
 GRAPHS = ["off", "auto", "full", "piecewise"]
+# Programs of more than a second whose compiled code is the host's, or that of other tests of devices.
+AT_NIGHT = {
+    "circuits-and-splines",
+    "codes-and-puzzles",
+    "lane-transforms",
+    "learning",
+    "random-numbers",
+    "short-transforms",
+    "small-orthogonal",
+    "sparse-and-roots",
+}
 
 
 class Done:
@@ -302,13 +313,14 @@ def all_cases(random=60):
     programs = sorted(p for folder in ("tests/e2e", "examples") for p in (ROOT / folder).glob("*.toy"))
 
     for i, path in enumerate(p for p in programs if expected_lines(p)):
+        nights = range(4) if path.stem in AT_NIGHT else [j for j in range(4) if j != i % 4]
         for j, mode in enumerate(GRAPHS):
             flags = [f"--cuda-graphs={mode}", *(["--unpack"] if (i + j) % 4 == 3 else [])]
             rows.append(
                 (
                     f"device: {path.name} {' '.join(flags)}",
                     lambda toy, path=path, flags=flags, seed=i: program(toy, path, flags, seed),
-                    *(["nightly"] if j != i % 4 else []),
+                    *(["nightly"] if j in nights else []),
                 )
             )
     rows += [

@@ -390,7 +390,7 @@ def check(toy, seeds, modes=lambda seed: MODES, generator=Generator):
     return f"{len(problems)} of {len(made)} programs\n" + "\n\n".join(problems[:4]) if problems else None
 
 
-def all_cases(shard=50, daily=80, nightly=20000):
+def all_cases(shard=50, daily=40, nightly=20000):
     for first in range(0, daily, 20):
         seeds = range(first, first + 20)
         yield f"loops: {first} to {seeds[-1]}", lambda toy, s=seeds: check(toy, s, modes_of_today)

@@ -297,8 +297,11 @@ def all_cases():
         run = lambda toy, m=launcher, r=ranks, f=flag: sends_first(toy, m, r, [f])
         yield f"ranks: sends first on {ranks}", run, both(launcher), *marks
     for launcher in (OPEN, MPICH):
-        yield f"ranks: bounded sends, {launcher}", lambda toy, m=launcher: bounded(toy, m), both(launcher), *marks
-        yield f"ranks: sent in sleep, {launcher}", lambda toy, m=launcher: hands_over(toy, m), both(launcher), *marks
+        first, second = ([], ["nightly"]) if launcher == OPEN else (["nightly"], [])
+        run = lambda toy, m=launcher: bounded(toy, m)
+        yield f"ranks: bounded sends, {launcher}", run, both(launcher), *first, *marks
+        run = lambda toy, m=launcher: hands_over(toy, m)
+        yield f"ranks: sent in sleep, {launcher}", run, both(launcher), *second, *marks
     for name in EXAMPLES:
         for ranks, launcher in ((1, OPEN), (2, OPEN if name == "llama" else MPICH), (4, OPEN)):
             run = lambda toy, e=name, m=launcher, r=ranks: example(toy, e, m, r)

@@ -271,7 +271,7 @@ class Generator:
         return "\n".join(self.lines)
 
 
-def all_cases(shard=50, daily=80, nightly=20000):
+def all_cases(shard=50, daily=40, nightly=20000):
     for first in range(0, daily, 20):
         seeds = range(first, first + 20)
         yield f"rows: {first} to {seeds[-1]}", lambda toy, s=seeds: check(toy, s, modes_of_today, Generator)

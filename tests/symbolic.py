@@ -26,7 +26,8 @@ MODES = {
     "dynamic": ["--dynamic=on"],
     "unpacked": ["--unpack"],
 }
-DAILY = [("never", "always", "dynamic"), ("never", "auto", "unpacked")]  # in turn; all of them at night
+# In turn; all of them at night.
+DAILY = [("never", "always"), ("dynamic", "unpacked"), ("never", "auto"), ("always", "dynamic"), ("auto", "unpacked")]
 LATE = {
     "chunk": "R0132",
     "halves": "R0105",

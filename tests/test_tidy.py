@@ -60,6 +60,7 @@ def found_in(entries, threads):
 
 @pytest.mark.release
 @pytest.mark.host
+@pytest.mark.long
 def test_front_end():
     files = {f: entry for f, entry in compiled().items() if folder(f) in FRONT_END}
     assert {folder(f) for f in files} == FRONT_END
