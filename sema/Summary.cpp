@@ -43,9 +43,6 @@ public:
       type(*f.result);
     if (f.body)
       block(*f.body);
-    else // its library gets all of them
-      for (size_t i = 0; i < parameters.size(); ++i)
-        out.usedParameters.insert(i);
   }
 
   void statement(const ast::Stmt *s) {
@@ -58,11 +55,6 @@ public:
       return var(ast::cast<ast::Var>(*s));
     case NodeKind::Assign:
       return assign(ast::cast<ast::Assign>(*s));
-    case NodeKind::ExprStmt:
-      parts(*s);
-      if (!ast::cast<ast::ExprStmt>(*s).silenced && !isFunction)
-        declare("ans");
-      return;
     case NodeKind::If:
       out.branches = true;
       break;
@@ -126,7 +118,6 @@ private:
     for (const NameSet *names : {&inside.reads, &inside.writes})
       for (const std::string &name : *names)
         read(name);
-    out.calls.insert(inside.calls.begin(), inside.calls.end());
     for (const std::string &name : inside.freeCalls)
       callee(name);
     out.factors += inside.factors;

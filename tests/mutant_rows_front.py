@@ -211,11 +211,14 @@ NAMES_MUTANTS = [
         "",
     ),
     ("clauses are not looked at", SUMMARY, "for (const ast::ExprPtr &fact : f.where)\n      expr(fact.get());", ""),
-    ("what a library function gets is not used", SUMMARY, "out.usedParameters.insert(i);", ";"),
     ("assignments write nothing", SUMMARY, "else\n      out.writes.insert(name);", ""),
-    ("inputs do not change ans", SUMMARY, 'declare("ans");', ";"),
     ("functions inside mention nothing", SUMMARY, "for (const std::string &name : *names)\n        read(name);", ""),
-    ("functions inside call nothing", SUMMARY, "out.calls.insert(inside.calls.begin(), inside.calls.end());", ""),
+    (
+        "functions inside call nothing",
+        SUMMARY,
+        "for (const std::string &name : inside.freeCalls)\n      callee(name);",
+        "",
+    ),
     (
         "variables that hold functions are not read",
         SUMMARY,

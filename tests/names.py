@@ -245,8 +245,45 @@ def prompt_follows(toy):
     return None if (done.stdout, done.stderr, done.returncode) == ("1\n2\n3 1\n", "", 0) else done.stdout + done.stderr
 
 
+# Functions of a number, and what f(1.0) gives while the `n` outside is 0.0 and while it is 1.0.
+HIDING = {
+    "if x > 0 { var n = 5.0; x += n; } return x + n;": (6, 7),
+    "for n in range(3) { x += n; } return x + n;": (4, 5),
+    "try { x = ones(2)[i64(x) + 4]; } catch n { x += 1; } return x + n;": (2, 3),
+}
+# Those that the `n` outside is nothing to: 2.0, whatever type it has.
+WITHOUT = [
+    "var n = 1.0; return x + n;",
+    "if x > 0 { var n = 1.0; x += n; } return x;",
+    "for n in range(2) { x += n; } return x;",
+    "try { x = ones(2)[i64(x) + 4]; } catch n { x += 1; } return x;",
+    "def g(n) { return n + 1; } return g(x);",
+    "def n(y) { return y + 1; } return n(x);",
+    "return map(n => n + 1, [x])[0];",
+    "def g(y: f64[n]) { return y + n; } return g([x])[0];",
+]
+
+
+def hiding(toy):
+    """Names of blocks, loops, handlers, functions inside and sizes hide a variable outside as far as they reach; where
+    it is not read, its type makes no other instance."""
+    modes = ["--jit=never", "--jit=always --no-cache"]
+    rows = [
+        (f"var n = 0.0; def f(x) {{ {body} }} print(f(1.0)); n = 1.0; print(f(1.0));", f"{a}.0\n{b}.0\n")
+        for body, (a, b) in HIDING.items()
+    ] + [
+        (f"var n = 0.0; def f(x) {{ {body} }} print(f(1.0)); n = [1, 2]; print(f(1.0));", "2.0\n2.0\n")
+        for body in WITHOUT
+    ]
+    for (text, want), done in zip(rows, programs.run_parts(toy, [(text, modes) for text, _ in rows])):
+        if [d.stdout for d in done] != [want] * 2 or done[1].compiles != 1:
+            return f"{text}\n{done}\nwanted {want} and one compile"
+    return None
+
+
 def all_cases():
     return [
+        ("names: what hides a variable outside", hiding),
         ("names: reserved words", reserved),
         ("names: words that are keywords in one place", contextual),
         ("names: scripts and spellings", scripts),
