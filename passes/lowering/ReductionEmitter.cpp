@@ -51,7 +51,7 @@ KernelEmitter::Indices KernelEmitter::reductionIndices(mlir::Operation *op, cons
 /// An element as the result's dtype.
 Element KernelEmitter::reductionElementAt(mlir::Operation *op, const Indices &indices) {
   mlir::Value x = op->getOperand(0);
-  bool position = op->getName().stripDialect().starts_with("arg");
+  bool position = isa<ArgMaxOp, ArgMinOp>(op);
   Element element = elementAt(x, indices);
   return position ? element
                   : scalars.cast(element, tensorTypeOf(x).getDtype(), tensorTypeOf(op->getResult(0)).getDtype());
