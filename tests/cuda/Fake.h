@@ -78,6 +78,7 @@ struct FakeEvent {
   int stream = -1;
   int64_t index = -1; ///< operations of the stream that it waits for
   Clock clock;
+  int64_t asked = 0; ///< how often, since it was recorded
 };
 
 struct FakeStream {
