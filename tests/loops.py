@@ -390,15 +390,24 @@ def check(toy, seeds, modes=lambda seed: MODES, generator=Generator):
     return f"{len(problems)} of {len(made)} programs\n" + "\n\n".join(problems[:4]) if problems else None
 
 
-def all_cases(shard=50, daily=40, nightly=20000):
+def cases_of(name, generator, nightly=4000, shard=50, daily=40):
+    """Programs of a generator: by day in some modes, in turn, at night in all."""
     for first in range(0, daily, 20):
-        seeds = range(first, first + 20)
-        yield f"loops: {first} to {seeds[-1]}", lambda toy, s=seeds: check(toy, s, modes_of_today)
+        run = lambda toy, s=range(first, first + 20): check(toy, s, modes_of_today, generator)
+        yield f"{name}: {first} to {first + 19}", run
     for first in range(0, nightly, shard):
-        seeds = range(first, first + shard)
-        yield f"loops: {first} to {seeds[-1]} in every mode", lambda toy, s=seeds: check(toy, s), "nightly"
+        run = lambda toy, s=range(first, first + shard): check(toy, s, generator=generator)
+        yield f"{name}: {first} to {first + shard - 1} in every mode", run, "nightly"
+
+
+def show(generator):
+    for number in range(int(sys.argv[1]), int(sys.argv[2])):
+        print("# -----", number, generator(number).program(), sep="\n")
+
+
+def all_cases():
+    return cases_of("loops", Generator)
 
 
 if __name__ == "__main__":
-    for number in range(int(sys.argv[1]), int(sys.argv[2])):
-        print("# -----", number, Generator(number).program(), sep="\n")
+    show(Generator)

@@ -3,9 +3,8 @@
 around the lanes and blocks of the order of sums, with stores into what is read between a row and its fold. Compiled
 code prints what the reference evaluator prints, bit for bit."""
 import random
-import sys
 
-from loops import check, modes_of_today
+from loops import cases_of, show
 
 DTYPES = ["f64", "f64", "f64", "f32", "i64", "i32", "u8", "bool", "c128", "c64"]
 SIZES = [0, 1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 47, 63, 64, 65, 96, 130]
@@ -133,16 +132,9 @@ class Generator:
         return "\n".join(lines)
 
 
-def all_cases(shard=50, daily=40, nightly=10000):
-    for first in range(0, daily, 20):
-        seeds = range(first, first + 20)
-        yield f"folds: {first} to {seeds[-1]}", lambda toy, s=seeds: check(toy, s, modes_of_today, Generator)
-    for first in range(0, nightly, shard):
-        seeds = range(first, first + shard)
-        name = f"folds: {first} to {seeds[-1]} in every mode"
-        yield name, lambda toy, s=seeds: check(toy, s, generator=Generator), "nightly"
+def all_cases():
+    return cases_of("folds", Generator, 2000)
 
 
 if __name__ == "__main__":
-    for number in range(int(sys.argv[1]), int(sys.argv[2])):
-        print(Generator(number).program())
+    show(Generator)

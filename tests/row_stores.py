@@ -5,9 +5,8 @@ what is stored, steps of any sign, columns, members of structs that are tensors,
 broadcast, indices from the end and outside. Compiled code prints what the reference evaluator prints, bit for bit, and
 fails with the same message at the same place."""
 import random
-import sys
 
-from loops import check, modes_of_today
+from loops import cases_of, show
 
 DTYPES = ["f64", "f64", "f64", "i64", "f32", "c128", "bool", "u8"]
 
@@ -271,16 +270,9 @@ class Generator:
         return "\n".join(self.lines)
 
 
-def all_cases(shard=50, daily=40, nightly=20000):
-    for first in range(0, daily, 20):
-        seeds = range(first, first + 20)
-        yield f"rows: {first} to {seeds[-1]}", lambda toy, s=seeds: check(toy, s, modes_of_today, Generator)
-    for first in range(0, nightly, shard):
-        seeds = range(first, first + shard)
-        name = f"rows: {first} to {seeds[-1]} in every mode"
-        yield name, lambda toy, s=seeds: check(toy, s, generator=Generator), "nightly"
+def all_cases():
+    return cases_of("rows", Generator)
 
 
 if __name__ == "__main__":
-    for number in range(int(sys.argv[1]), int(sys.argv[2])):
-        print("# -----", number, Generator(number).program(), sep="\n")
+    show(Generator)
