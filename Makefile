@@ -24,7 +24,7 @@ run: setup
 test: build
 	@/usr/bin/python3 tests/run.py --build=$(BUILD) $(if $(filter command line,$(origin FILE)),$(FILE)) $(ARGS)
 
-# What is too long for every day: 20,000 programs with declared sizes, more of all random programs and each in every setting, every size in every mode,
+# What is too long for every day: 10,000 programs with declared sizes, more of all random programs and each in every setting, every size in every mode,
 # every precision and kind of graph on a device.
 nightly: build
 	@/usr/bin/python3 tests/run.py --build=$(BUILD) -m nightly $(ARGS)

@@ -269,7 +269,7 @@ def hiding(toy):
     it is not read, its type makes no other instance."""
     modes = ["--jit=never", "--jit=always --no-cache"]
     rows = [
-        (f"var n = 0.0; def f(x) {{ {body} }} print(f(1.0)); n = 1.0; print(f(1.0));", f"{a}.0\n{b}.0\n")
+        (f"var n = 0.0; def f(x) {{ {body} }} for i in range(2) {{ n = f64(i); print(f(1.0)); }}", f"{a}.0\n{b}.0\n")
         for body, (a, b) in HIDING.items()
     ] + [
         (f"var n = 0.0; def f(x) {{ {body} }} print(f(1.0)); n = [1, 2]; print(f(1.0));", "2.0\n2.0\n")
