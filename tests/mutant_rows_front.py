@@ -253,7 +253,7 @@ NAMES_MUTANTS = [
     ),
     ("sizes of types are not read", SUMMARY, "sizeNames(size, [&](const std::string &name) { read(name); });", ";"),
     ("names of sizes are not declared", SUMMARY, "if (!find(name))\n          scopes.back().insert(name);", ""),
-    ("parameters are not used", SUMMARY, "out.usedParameters.insert(parameter - parameters.begin());", ""),
+    ("parameters are not used", SUMMARY, "out.usedParameters.insert(parameter - parameters.begin());", ";"),
     ("no function returns", SUMMARY, "out.returnsValue |= ast::cast<ast::Return>(*s).value != nullptr;", ""),
     ("no operator makes a product", SUMMARY, "out.factors += op == Mul || op == Div || op == MatMul || op == Pow;", ""),
     (
