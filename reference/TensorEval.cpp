@@ -91,32 +91,43 @@ void Frame::reduce(Operation *op, ScalarValue (*value)(const Run &)) {
   set(op->getResult(0), std::move(out));
 }
 
-/// The fold of one output element. When the last axis is reduced: blocks of 8192 elements in row-major order; inside a
-/// block element j goes to lane j mod 32, lanes are combined by halving, block results are added in order. Otherwise
-/// plainly in order.
+/// The fold of one output element: blocks of 8192 elements in row-major order, whose results are combined in order.
+/// Inside a block, when the last axis is reduced, element j goes to lane j mod 32, and lanes are combined by halving;
+/// otherwise runs of 64 elements are folded in order, and their results in order.
 template <typename F> static ScalarValue fold(const Run &run, ScalarValue identity, F combine) {
-  ScalarValue total = identity;
+  constexpr int64_t blockLength = 8192, runLength = 64;
   auto add = [&](ScalarValue &sum, int64_t j) {
     sum = combine(sum, castElement(run.element(j), run.from, run.to), run.to);
   };
-  for (int64_t j = 0; !run.isAlongRows && j < run.count; ++j) {
-    if (j % 8192 == 8191)
-      rt::poll();
-    add(total, j);
-  }
-  for (int64_t begin = 0; run.isAlongRows && begin < run.count; begin += 8192) {
-    if (begin)
-      rt::poll();
+  auto lanes = [&](int64_t begin, int64_t end) {
     ScalarValue lane[32];
     std::fill(lane, lane + 32, identity);
-    for (int64_t j = begin; j < std::min<int64_t>(begin + 8192, run.count); ++j)
+    for (int64_t j = begin; j < end; ++j)
       add(lane[j % 32], j);
     for (int half = 16; half > 0; half /= 2)
       for (int l = 0; l < half; ++l)
         lane[l] = combine(lane[l], lane[l + half], run.to);
-    total = begin == 0 ? lane[0] : combine(total, lane[0], run.to);
-  }
-  return total;
+    return lane[0];
+  };
+  auto inOrder = [&](int64_t begin, int64_t end) {
+    ScalarValue sum = identity;
+    for (int64_t j = begin; j < end; ++j)
+      add(sum, j);
+    return sum;
+  };
+  auto parts = [&](int64_t begin, int64_t end, int64_t length, auto part) {
+    ScalarValue total = identity;
+    for (int64_t at = begin; at < end; at += length) {
+      ScalarValue value = part(at, std::min(at + length, end));
+      total = at == begin ? value : combine(total, value, run.to);
+    }
+    return total;
+  };
+  return parts(0, run.count, blockLength, [&](int64_t begin, int64_t end) {
+    if (begin)
+      rt::poll();
+    return run.isAlongRows ? lanes(begin, end) : parts(begin, end, runLength, inOrder);
+  });
 }
 
 /// The position of the first element that is before all others, or of the first NaN.

@@ -32,6 +32,10 @@ def positions(toy):
             text = POSITIONS.format(d=dtype, n=n, m=m, v=value.format(c=n * m), more=more)
             if problem := same_bits(toy, text, ["--cuda-graphs=off"], seed=i):
                 return problem
+        columns = POSITIONS.format(d=dtype, n=300, m=7, v=value.format(c=2100), more=" print(argmin(x, axis=0));")
+        columns += f"var y = reshape(x, [3, 100, 7]); print(argmax(y, axis=1), argmin(y[:, ::-1], axis=0));"
+        if problem := same_bits(toy, columns, ["--cuda-graphs=off"], seed=i):
+            return problem
     text = (
         "def f(x: f64[N, M], y: f64[M, N]) { return argmax(x + y.T, axis=1); } for m in i64([3, 2500, 7]) { var x ="
         " reshape(sin(arange(2 * m) * 0.3), [2, m]); print(f(x, x.T * 2)); }"
@@ -40,12 +44,16 @@ def positions(toy):
 
 
 def launches_of_positions(toy):
-    """A row that is long and alone is the work of many warps."""
-    counts = {}
-    for shape in ("1, 128256", "1, 2000", "600, 3000"):
-        text = f"def f(x: f32[N, M]) {{ return argmax(x, axis=1); }} var a = f32(ones([{shape}])); var y = f(a);"
-        counts[shape] = run(toy, [*EVERYWHERE, "--cuda-graphs=off", "-e", text]).stats["launches"] - 1
-    return None if counts == {"1, 128256": 2, "1, 2000": 1, "600, 3000": 1} else f"{counts}"
+    """A row or a column that is long is the work of many warps or threads, if there are few of them."""
+    if os.environ.get("TOY_REAL_DEVICE"):  # which does not say what was launched
+        return None
+    counts, wanted = {}, {("1, 128256", 1): [126, 1], ("1, 2000", 1): [1], ("600, 3000", 1): [75]}
+    wanted |= {("20000, 16", 0): [20, 2], ("64, 16", 0): [1], ("300, 131072", 0): [512]}
+    for shape, axis in wanted:
+        text = f"def f(x: f32[N, M]) {{ return argmax(x, axis={axis}); }} var a = f32(ones([{shape}])); var y = f(a);"
+        with tempfile.TemporaryDirectory() as folder:
+            counts[shape, axis] = [blocks for kernel, blocks in launched(toy, text, folder)][1:]
+    return None if counts == wanted else f"{counts}"
 
 
 DECLARED = [
@@ -153,24 +161,38 @@ def divisions(toy):
 
 
 COLUMNS = (
-    "def f(x: {d}[N, M]) {{ return ({names}); }}\nfor n in i64([1, 2, 7, 8, 9, 16, 31, 65]) {{ for m in i64([1, 5, 300])"
+    "def f(x: {d}[N, M]) {{ return ({names}); }}\nfor n in i64([{rows}]) {{ for m in i64([1, 5, {m}])"
     " {{ var x = {d}(reshape(sin(arange(n * m) * 0.7) * 3, [n, m])); x[n // 2, m // 2] = {odd}; print(f(x)); }} }}\n"
+)
+MIDDLE = (
+    "var y = {d}(reshape(sin(arange(31500) * 0.3), [90, 70, 5])); print(sum(y, 0), sum(y * y, 1), prod(y, [0, 1]));\n"
 )
 
 
 def columns(toy):
-    """A thread reads several elements of its column at once, the last ones too, and combines them in order."""
+    """A thread reads several elements of its column at once, the last ones too, and combines them in order; columns of
+    more than a run or a block are the work of several threads, as many as they are."""
     for i, (dtype, names, odd) in enumerate(
         (
             ("f32", "sum(x, 0), prod(x, 0), max(x, 0), sum(exp(x) / (x * x + f32(1)), 0)", "nan"),
             ("c128", "sum(x, 0), prod(x * 0.5, 0), sum(sqrt(x), 0)", "-2i"),
             ("i32", "sum(x, 0), min(x, 0), any(x > 2, 0), all(x == x, 0)", "-7"),
+            ("bf16", "sum(x, 0), prod(x, 0), mean(x, 0)", "1"),
         )
     ):
-        text = COLUMNS.format(d=dtype, names=names, odd=odd if dtype == "c128" else f"{dtype}({odd})")
-        if problem := same_bits(toy, text, ["--cuda-graphs=off"], seed=i):
-            return problem
-    return None
+        odd = odd if dtype == "c128" else f"{dtype}({odd})"
+        for rows, m in (("1, 2, 7, 8, 9, 16, 31, 65", 300), ("64, 127, 128, 8191, 8192, 8193, 8257, 16500", 3)):
+            text = COLUMNS.format(d=dtype, names=names, odd=odd, rows=rows, m=m) + MIDDLE.format(d=dtype)
+            if problem := same_bits(toy, text, ["--cuda-graphs=off"], seed=i):
+                return problem
+    if os.environ.get("TOY_REAL_DEVICE"):  # which does not say what was launched
+        return None
+    counts, wanted = {}, {"20000, 16": [20, 1, 1], "8192, 16": [8, 1], "64, 16": [1], "300, 131072": [512]}
+    for shape in wanted:
+        text = f"def f(x: f32[N, M]) {{ return sum(x, axis=0); }} var a = f32(ones([{shape}])); var y = f(a);"
+        with tempfile.TemporaryDirectory() as folder:
+            counts[shape] = [blocks for kernel, blocks in launched(toy, text, folder)][1:]
+    return None if counts == wanted else f"{counts}"
 
 
 LONG_ROWS = (
@@ -308,6 +330,11 @@ def older(toy):
     return None
 
 
+MULTIPROCESSORS = 132
+MANY_BLOCKS = ["sum, f64[2^26]", "sum of the leading axis, f32[2^20, 16]", "argmax of the leading axis, f32[2^20, 16]"]
+MANY_BLOCKS += ["argmax, f32[2^26]"]
+
+
 def counts(toy):
     """The table of bench/results: no kernel of it spills, and long rows and sums have blocks for the whole device."""
     ptxas = tool_of_cuda("ptxas")
@@ -323,7 +350,8 @@ def counts(toy):
     if spilled := [row for row in kernels if row[4:6] != ["0", "0"]]:
         return f"{spilled}"
     blocks = {row[0]: int(row[1].split()[0].replace(",", "")) for row in kernels if row[0]}
-    return None if blocks["argmax, f32[1, 128256]"] >= 100 and blocks["sum, f64[2^26]"] >= 528 else f"{blocks}"
+    few = [name for name in MANY_BLOCKS if blocks[name] < 4 * MULTIPROCESSORS]
+    return f"{few} of {blocks}" if few or blocks["argmax, f32[1, 128256]"] < 100 else None
 
 
 WRITES = """def f(x: f64[N, M], v: f64[M], n) {

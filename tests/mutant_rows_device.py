@@ -394,7 +394,12 @@ DEVICE_MUTANTS = [
         "*isOne = caller.CreateOr(caller.CreateICmpSLE(count, caller.getInt64(reductionBlock)),",
         "*isOne = caller.CreateOr(caller.getTrue(),",
     ),
-    ("columns are read like rows", REDUCTIONS, "i64(0), n, 1, knownFoldLength", "i64(0), n, warp, knownFoldLength"),
+    (
+        "columns are read like rows",
+        "passes/lowering/DeviceColumns.cpp",
+        "i64(0), n, 1, *known",
+        "i64(0), n, warp, *known",
+    ),
     ("turned copies have no last row", "runtime/cuda/Kernels.cu", "least(begin2 + lane, n2 - 1)", "(begin2 + lane)"),
     ("turned copies write beyond the edge", "runtime/cuda/Kernels.cu", "begin3 + lane < n3)", "true)"),
     ("turned copies do not wait", "runtime/cuda/Kernels.cu", "BARRIER;", ""),

@@ -6,7 +6,7 @@ what several processes do, in one place at a time and sees that the tests notice
 yet). Ends with a line `KIND: N caught, N missed` for each.
 
 The sources stay as they are: compilers are given another text for one of them, and its objects are linked in front of
-build/release's libraries, as many mutants at a time as there are processors. Of the tests the one that noticed a mutant
+build/release's libraries, as many mutants at a time as there are processors for it. Of the tests the one that noticed a mutant
 last time comes first (mutants_caught.json, which is written anew), then those that notice other mutants, then all of
 the kind. A test that fails without mutants, too, notices nothing."""
 import collections
@@ -24,6 +24,7 @@ import threading
 
 import environment
 import processes
+from mutant_rows_columns import COLUMN_MUTANTS
 from mutant_rows_device import DEVICE_MODULES, DEVICE_MUTANTS
 from mutant_rows_front import NAMES_MUTANTS, SIZES_MUTANTS
 from mutant_rows_ranks import RANKS_MUTANTS
@@ -31,7 +32,7 @@ from mutant_rows_recognition import MUTANTS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECORD = ROOT / "tests/mutants_caught.json"
-LIT = "/usr/lib/llvm-22/bin/lit"
+LIT, AR = "/usr/lib/llvm-22/bin/lit", "/usr/lib/llvm-22/bin/llvm-ar"
 BUDGET = 1800  # seconds for all tests of a mutant
 EVERY = "nightly or not nightly"
 QUICKLY = "-O0 -Xclang -fno-validate-pch"  # headers that were compiled with -O3 are taken all the same
@@ -73,7 +74,7 @@ KINDS = {
         programs=("toy-opt",),
     ),
     "device": Kind(
-        DEVICE_MUTANTS,
+        [*DEVICE_MUTANTS, *COLUMN_MUTANTS],
         ("buckets.py", "device.py", *(f"device_{part}.py" for part in DEVICE_MODULES))
         + ("-m", EVERY, "-k", "not (ptxas or nvcc or auto or off or unpack)"),
         texts=("pad-to-buckets", "fuse-row-reductions"),
@@ -156,15 +157,11 @@ class Build:
             command = command.replace("--embed-dir=", f"--embed-dir={folder}/runtime --embed-dir=")
             flags, objects = (QUICKLY, [*objects, str(target)]) if target.suffix == ".o" else ("", objects)
             self.shell(re.sub(r"(?= -c )", f" -ivfsoverlay {folder}/overlay {flags}", command))
-        first = " ".join(objects) + " -Wl,--allow-multiple-definition,--strip-all"
-        places = re.findall(r"(\w+)/CMakeFiles/(\w+)\.dir/", first)
-        archives = [f"{place}/lib{name}.a" for place, name in places]
+        archive = folder / "mutant.a"  # of which a program takes what it needs, as of the libraries
+        self.shell(f"{AR} rcs {archive} {' '.join(objects)}")
+        first = f"{archive} -Wl,--allow-multiple-definition,--strip-all"
         for program in programs:
-            command = self.command(program)
-            if any(a in command or not (self.folder / a).exists() for a in archives):  # objects that are no archive
-                self.shell(command.replace(f" -o {program} ", f" {first} -o {folder / program} "))
-            else:  # as unit-tests, which have nothing of irgen/
-                os.symlink(self.folder / program, folder / program)
+            self.shell(self.command(program).replace(f" -o {program} ", f" {first} -o {folder / program} "))
 
 
 class Tests:
@@ -238,7 +235,7 @@ def run_kind(name, build, only, folder):
 
     is_chosen = lambda name: name not in noticed if only == "new" else any(part in name for part in only.split("|"))
     chosen = [mutant for mutant in kind.mutants if is_chosen(mutant[0])]
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         list(pool.map(look, chosen))
     print(f"{name}: {count[True]} caught, {count[False]} missed", flush=True)
     return count[False]

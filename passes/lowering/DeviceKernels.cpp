@@ -60,6 +60,17 @@ void KernelEmitter::guarded(Value *condition, function_ref<void()> body) {
   memo.clear();
 }
 
+/// How many blocks a multiprocessor has room for at least, or 0 for as many as ptxas likes: of folds it would rather
+/// store some registers than have fewer. What several steps read at once fills the way to memory with fewer threads if
+/// elements are wide.
+static int64_t leastBlocks(FusedOp op) {
+  bool isFold = llvm::any_of(op.getBody().front(), [](mlir::Operation &inner) {
+    return isa<FusedOp>(inner) || inner.hasTrait<OpTrait::Reduction>();
+  });
+  int64_t bytes = toy::sizeOf(tensorTypeOf(op.getResult(0)).getDtype());
+  return !isFold || bytes < 8 ? 0 : bytes == 8 ? 4 : 2;
+}
+
 /// Ends the kernel; in the caller, its launch. Parameters are the results' addresses, the operands' addresses, and
 /// words.
 Value *KernelEmitter::finishLaunch(Value *threads, ArrayRef<LaunchResult> results, Value *site) {
@@ -79,6 +90,8 @@ Value *KernelEmitter::finishLaunch(Value *threads, ArrayRef<LaunchResult> result
                                 "k" + Twine(device->kernels.size()), module);
   made->setCallingConv(CallingConv::PTX_Kernel);
   made->addFnAttr("nvvm.maxntid", std::to_string(threadsOfBlock));
+  if (int64_t blocks = leastBlocks(op))
+    made->addFnAttr("nvvm.minctasm", std::to_string(blocks));
   made->splice(made->end(), kernel);
   for (auto [i, v] : enumerate(order)) {
     Value *argument = made->getArg(i);

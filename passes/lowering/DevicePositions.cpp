@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Reductions that give positions, as kernels of a CUDA device: a warp a row, of a few long rows a warp a block, whose
-/// best elements are compared by another warp; a thread a column. Which element is the best does not depend on the
-/// order, as the first of equal ones is taken.
+/// Reductions that give positions, as kernels of a CUDA device: a warp a row, a thread a column, of a few long ones a
+/// warp or a thread a block, whose best elements are compared by a warp. Which element is the best does not depend on
+/// the order, as the first of equal ones is taken.
 #include "passes/lowering/KernelEmitter.h"
 
 #include "llvm/IR/IntrinsicsNVPTX.h"
@@ -11,116 +11,120 @@ using namespace llvm;
 
 namespace toy {
 
-/// The position of the best of candidates [begin, end), in lane 0. A candidate is an element and its position.
-Value *KernelEmitter::warpPosition(mlir::Operation *op, Value *lane, Value *begin, Value *end,
-                                   function_ref<Element(Value *)> candidate) {
+/// The best of candidates `first`, `first + stride` and so on before `end`: an element and its position.
+Element KernelEmitter::threadPosition(mlir::Operation *op, Value *first, Value *end, int64_t stride,
+                                      function_ref<Element(Value *)> candidate) {
   constexpr int64_t together = 4;
   DType dtype = tensorTypeOf(op->getOperand(0)).getDtype();
-  auto take = [&](Element a, Element b) -> Element {
-    Fold best = firstBest(op, {a.re, a.im}, {b.re, b.im}, dtype);
-    return {best[0], best[1]};
-  };
   Element best = {worst(op, dtype), i64(-1)}; // behind all
   Value *left = nullptr;
-  best = strided(k.CreateAdd(begin, lane, "", true, true), end, best, left, [&](Value *j, Element sum) {
+  best = strided(first, end, best, left, [&](Value *j, Element sum) {
     SmallVector<Element> all;
     for (int64_t i = 0; i < together; ++i)
-      all.push_back(candidate(k.CreateAdd(j, i64(i * warp), "", true, true)));
+      all.push_back(candidate(k.CreateAdd(j, i64(i * stride), "", true, true)));
     for (Element next : all)
-      sum = take(sum, next);
-    return Round{sum, together * warp, (together - 1) * warp};
+      sum = betterPosition(op, sum, next);
+    return Round{sum, together * stride, (together - 1) * stride};
   });
-  best = strided(left, end, best, left, [&](Value *j, Element sum) { return Round{take(sum, candidate(j)), warp, 0}; });
+  return strided(left, end, best, left,
+                 [&](Value *j, Element sum) { return Round{betterPosition(op, sum, candidate(j)), stride, 0}; });
+}
+
+Element KernelEmitter::betterPosition(mlir::Operation *op, Element a, Element b) {
+  Fold best = firstBest(op, {a.re, a.im}, {b.re, b.im}, tensorTypeOf(op->getOperand(0)).getDtype());
+  return {best[0], best[1]};
+}
+
+/// The position of the best of candidates [begin, end), in lane 0.
+Value *KernelEmitter::warpPosition(mlir::Operation *op, Value *lane, Value *begin, Value *end,
+                                   function_ref<Element(Value *)> candidate) {
+  Element best = threadPosition(op, k.CreateAdd(begin, lane, "", true, true), end, warp, candidate);
   for (int64_t half = warp / 2; half > 0; half /= 2)
-    best = take(best, shuffled(best, Intrinsic::nvvm_shfl_sync_down_i32, k.getInt32(half)));
+    best = betterPosition(op, best, shuffled(best, Intrinsic::nvvm_shfl_sync_down_i32, k.getInt32(half)));
   return best.im;
 }
 
-/// The length of a block of a long row: what a warp reads at once, or more, so that one can compare all blocks' best.
-static Value *blockOf(IRBuilder<> &caller, Value *count) {
-  constexpr int64_t least = 128, mostBlocks = 4096;
+/// The length of a block of a long fold: what a warp or a thread reads at once, or more, so that a warp can compare all
+/// blocks' best.
+static Value *blockOf(IRBuilder<> &caller, Value *count, int64_t least) {
+  constexpr int64_t mostBlocks = 4096;
   Value *length =
       caller.CreateUDiv(caller.CreateAdd(count, caller.getInt64(mostBlocks - 1)), caller.getInt64(mostBlocks));
   return caller.CreateBinaryIntrinsic(Intrinsic::smax, length, caller.getInt64(least));
 }
 
-/// A warp for each block of each row, then one for the best of a row's blocks.
-Value *KernelEmitter::launchPositionOfBlocks(mlir::Operation *op, Value *site) {
-  mlir::Value x = op->getOperand(0);
-  ReductionAxes axes(op);
-  SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), all = resultSizes();
-  Value *count = product(callerSizesOf(x, axes.reduced)), *rows = product(outerSizes), *length = blockOf(caller, count),
-        *blocks = caller.CreateUDiv(caller.CreateSub(caller.CreateAdd(count, length), caller.getInt64(1)), length),
-        *warps = caller.CreateMul(rows, blocks);
-  auto kernelFor = [&](Value *wanted, function_ref<Value *(Value *, Value *, const Indices &)> body) {
-    Value *out = capture(callerOut), *height = capture(wanted),
-          *each = capture(wanted == rows ? caller.getInt64(1) : blocks);
-    SmallVector<Value *> sizes = captureAll(outerSizes);
-    auto [number, lane] = warpAndLane();
-    guarded(k.CreateICmpSLT(number, height), [&, number = number, lane = lane] {
-      Value *position = body(number, lane, decode(k.CreateUDiv(number, each), sizes));
-      guarded(k.CreateICmpEQ(lane, i64(0)), [&] { scalars.store(DType::I64, out, number, {position}); });
-    });
-  };
-  begin();
-  kernelFor(warps, [&](Value *number, Value *lane, const Indices &outer) {
-    Value *each = capture(length), *start = k.CreateMul(k.CreateURem(number, capture(blocks)), each, "", true, true),
-          *end = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(start, each), capture(count));
-    return warpPosition(op, lane, start, end,
-                        [&](Value *j) -> Element { return {reductionElement(op, outer, j).re, j}; });
-  });
-  Value *partials = finishLaunch(caller.CreateMul(warps, caller.getInt64(warp)), {{DType::I64, {warps}}}, site);
-  return onlyIf(caller.CreateIsNotNull(partials), [&] {
-    begin();
-    Value *in = capture(partials);
-    kernelFor(rows, [&](Value *row, Value *lane, const Indices &outer) {
-      Value *number = capture(blocks), *first = k.CreateMul(row, number, "", true, true);
-      return warpPosition(op, lane, i64(0), number, [&](Value *block) -> Element {
-        Value *j = scalars.load(DType::I64, in, k.CreateAdd(first, block, "", true, true)).re;
-        return {reductionElement(op, outer, j).re, j};
-      });
-    });
-    return finishFromPartials(partials, caller.CreateMul(rows, caller.getInt64(warp)), {DType::I64, all}, site);
+/// Of `number` things, by `lanes` threads each, that on whose index the position depends.
+void KernelEmitter::storePositions(Value *number, int64_t lanes,
+                                   function_ref<std::pair<Value *, Value *>(Value *, Value *)> find) {
+  Value *out = capture(callerOut), *height = capture(number);
+  auto [thing, lane] = lanes == 1 ? std::pair(threadNumber(), i64(0)) : warpAndLane();
+  guarded(k.CreateICmpSLT(thing, height), [&, thing = thing, lane = lane] {
+    auto [at, position] = find(thing, lane);
+    guarded(k.CreateICmpEQ(lane, i64(0)),
+            [&, at = at, position = position] { scalars.store(DType::I64, out, at, {position}); });
   });
 }
 
-/// The position of the best element of a column, by one thread.
-Value *KernelEmitter::columnPosition(mlir::Operation *op, const Indices &outer, Value *n) {
-  DType from = tensorTypeOf(op->getOperand(0)).getDtype();
-  Value *best = variable(from), *position = variable(DType::I64);
-  scalars.store(from, best, i64(0), reductionElement(op, outer, i64(0)));
-  scalars.store(DType::I64, position, i64(0), {i64(0)});
-  memo.clear();
-  loop(i64(1), n, [&](Value *j) {
-    Fold kept = better(op, {scalars.load(from, best, i64(0)).re, scalars.load(DType::I64, position, i64(0)).re},
-                       {reductionElement(op, outer, j).re, j}, from);
-    scalars.store(from, best, i64(0), {kept[0]});
-    scalars.store(DType::I64, position, i64(0), {kept[1]});
+/// A warp for each block of each row, or a thread for each block of each column, so that neighbours read neighbours;
+/// then a warp for the best of a result's blocks.
+Value *KernelEmitter::launchPositionOfBlocks(mlir::Operation *op, Value *site) {
+  mlir::Value x = op->getOperand(0);
+  ReductionAxes axes(op);
+  const int64_t lanes = axes.alongLast ? warp : 1;
+  SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), all = resultSizes();
+  Value *count = product(callerSizesOf(x, axes.reduced)), *results = product(outerSizes),
+        *length = blockOf(caller, count, axes.alongLast ? 128 : reductionRun),
+        *blocks = caller.CreateUDiv(caller.CreateSub(caller.CreateAdd(count, length), caller.getInt64(1)), length),
+        *pieces = caller.CreateMul(results, blocks), *perGroup = axes.alongLast ? blocks : results;
+  begin();
+  storePositions(pieces, lanes, [&](Value *piece, Value *lane) {
+    SmallVector<Value *> sizes = captureAll(outerSizes);
+    Value *each = capture(perGroup), *group = quotient(piece, each),
+          *inGroup = k.CreateSub(piece, k.CreateMul(group, each, "", true, true)),
+          *result = axes.alongLast ? group : inGroup, *block = axes.alongLast ? inGroup : group,
+          *start = k.CreateMul(block, capture(length), "", true, true),
+          *end = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(start, capture(length)), capture(count));
+    Indices outer = decode(result, sizes);
+    auto candidate = [&](Value *j) -> Element { return {reductionElement(op, outer, j).re, j}; };
+    Value *position =
+        lanes == 1 ? threadPosition(op, start, end, 1, candidate).im : warpPosition(op, lane, start, end, candidate);
+    return std::pair(k.CreateAdd(k.CreateMul(result, capture(blocks), "", true, true), block, "", true, true),
+                     position);
   });
-  return scalars.load(DType::I64, position, i64(0)).re;
+  Value *partials = finishLaunch(caller.CreateMul(pieces, caller.getInt64(lanes)), {{DType::I64, {pieces}}}, site);
+  return onlyIf(caller.CreateIsNotNull(partials), [&] {
+    begin();
+    storePositions(results, warp, [&](Value *result, Value *lane) {
+      Indices outer = decode(result, captureAll(outerSizes));
+      Value *in = capture(partials), *number = capture(blocks), *first = k.CreateMul(result, number, "", true, true);
+      return std::pair(result, warpPosition(op, lane, i64(0), number, [&](Value *block) -> Element {
+                         Value *j = scalars.load(DType::I64, in, k.CreateAdd(first, block, "", true, true)).re;
+                         return {reductionElement(op, outer, j).re, j};
+                       }));
+    });
+    return finishFromPartials(partials, caller.CreateMul(results, caller.getInt64(warp)), {DType::I64, all}, site);
+  });
 }
 
 Value *KernelEmitter::launchPosition(mlir::Operation *op, Value *site) {
   mlir::Value x = op->getOperand(0);
   ReductionAxes axes(op);
   flat = axes.outer.empty() && axes.alongLast && isAllElementwise(x);
-  if (!axes.alongLast)
-    return launchFolds(op, DType::I64, 1, site, [&](const Indices &outer, Value *, Value *n) -> Element {
-      return {columnPosition(op, outer, n)};
-    });
-  auto byWarps = [&] {
-    return launchFolds(op, DType::I64, warp, site, [&](const Indices &outer, Value *lane, Value *n) -> Element {
-      return {warpPosition(op, lane, i64(0), n,
-                           [&](Value *j) -> Element { return {reductionElement(op, outer, j).re, j}; })};
+  const int64_t lanes = axes.alongLast ? warp : 1;
+  auto byOne = [&] {
+    return launchFolds(op, DType::I64, lanes, site, [&](const Indices &outer, Value *lane, Value *n) -> Element {
+      auto candidate = [&](Value *j) -> Element { return {reductionElement(op, outer, j).re, j}; };
+      return {lanes == 1 ? threadPosition(op, i64(0), n, 1, candidate).im
+                         : warpPosition(op, lane, i64(0), n, candidate)};
     });
   };
-  constexpr int64_t shortRow = 2048;
-  if (auto known = knownFoldLength(op); known && *known <= shortRow)
-    return byWarps();
-  Value *count = product(callerSizesOf(x, axes.reduced)), *rows = product(callerSizesOf(x, axes.outer));
-  Value *isOne = caller.CreateOr(caller.CreateICmpSLE(count, caller.getInt64(shortRow)),
-                                 caller.CreateICmpSGE(rows, caller.getInt64(manyRows)));
-  Value *one = onlyIf(isOne, byWarps),
+  const int64_t shortFold = axes.alongLast ? 2048 : reductionRun, many = axes.alongLast ? manyRows : manyThreads;
+  if (auto known = knownFoldLength(op); known && *known <= shortFold)
+    return byOne();
+  Value *count = product(callerSizesOf(x, axes.reduced)), *results = product(callerSizesOf(x, axes.outer));
+  Value *isOne = caller.CreateOr(caller.CreateICmpSLE(count, caller.getInt64(shortFold)),
+                                 caller.CreateICmpSGE(results, caller.getInt64(many)));
+  Value *one = onlyIf(isOne, byOne),
         *two = onlyIf(caller.CreateNot(isOne), [&] { return launchPositionOfBlocks(op, site); });
   return caller.CreateSelect(isOne, one, two);
 }

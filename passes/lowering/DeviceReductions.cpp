@@ -255,9 +255,7 @@ Value *KernelEmitter::launchReduction(mlir::Operation *op, Value *site) {
     return launchPosition(op, site);
   DType dtype = rootType.getDtype();
   if (!axes.alongLast)
-    return launchFolds(op, dtype, 1, site, [&](const Indices &outer, Value *, Value *n) {
-      return threadFold(op, outer, i64(0), n, 1, knownFoldLength(op).value_or(0));
-    });
+    return launchColumns(op, site);
   auto byWarps = [&] {
     return launchFolds(op, dtype, warp, site,
                        [&](const Indices &outer, Value *lane, Value *n) { return rowFold(op, outer, lane, n); });

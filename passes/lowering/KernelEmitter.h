@@ -31,9 +31,9 @@ struct ReductionAxes {
 };
 /// How many elements each fold of a reduction has, if that is known.
 std::optional<int64_t> knownFoldLength(mlir::Operation *op);
-/// The order of sums along the last axis (rule 12 of docs/reference): blocks one after the other, in each of them
-/// lanes.
-constexpr int64_t reductionBlock = 8192, reductionLanes = 32;
+/// The order of sums (rule 12 of docs/reference): blocks one after the other, in each of them lanes, if the last axis
+/// is reduced, else runs one after the other.
+constexpr int64_t reductionBlock = 8192, reductionLanes = 32, reductionRun = 64;
 constexpr int64_t positionLanes = 64; ///< of what looks for the best element
 /// Of rows of so few elements; of extrema of floats, in any order.
 constexpr int64_t fewLanes = 16, extremumLanes = 8;
@@ -41,7 +41,8 @@ constexpr int64_t leastColumns = 64; ///< of a thread that reduces columns: its 
 /// Of a device: threads that go together, as many as there are lanes, so that results have the host's bits; and the
 /// widest access of one.
 constexpr int64_t warp = reductionLanes, accessBytes = 16;
-constexpr int64_t manyRows = 512; ///< a warp each is work for a device
+constexpr int64_t manyRows = 512;        ///< a warp each is work for a device
+constexpr int64_t manyThreads = 1 << 17; ///< are four blocks a multiprocessor of one
 
 /// Where kernels for a device go while the functions of a module are emitted; compiled code refers to the i-th by word
 /// i of `toy.kernels`.
@@ -214,6 +215,10 @@ private:
   void combineTile(mlir::Operation *op, Lanes &tile, Lanes &sums, int64_t together, int64_t pitch);
   void emitLaneReduction(mlir::Operation *op);
   std::pair<llvm::Value *, llvm::Value *> allocatePartials(llvm::Value *blocks);
+  // ColumnEmitter.cpp
+  struct Columns;
+  void foldRows(mlir::Operation *op, const Columns &columns, llvm::Value *from, llvm::Value *to);
+  void foldRunsOfRows(mlir::Operation *op, const Columns &columns, llvm::Value *n);
   void emitColumnReduction(mlir::Operation *op);
   // RowFolds.cpp
   /// Where the lanes of a row begin in a value: lane 0's indices, the axis along which they lie (none where all lanes
@@ -253,6 +258,10 @@ private:
   void emitArgReduction(mlir::Operation *op);
   void emitCombine(mlir::Operation *op, llvm::Value *partials, llvm::Value *count);
   // DeviceKernels.cpp, DeviceReductions.cpp
+  struct LaunchResult {
+    DType dtype;
+    llvm::SmallVector<llvm::Value *> sizes; ///< in the caller; as many for each result
+  };
   /// A value that a kernel computes, and the address that it is stored to.
   using Output = std::pair<mlir::Value, llvm::Value *>;
   void prefetch(mlir::Value value, const Indices &indices);
@@ -270,6 +279,12 @@ private:
   llvm::Value *launchFolds(mlir::Operation *op, DType dtype, int64_t lanes, llvm::Value *site,
                            llvm::function_ref<Element(const Indices &outer, llvm::Value *lane, llvm::Value *n)> fold);
   Element orderedFold(mlir::Operation *op, llvm::Value *in, llvm::Value *lane, llvm::Value *first, llvm::Value *number);
+  // DeviceColumns.cpp
+  Element columnFold(mlir::Operation *op, const Indices &outer, llvm::Value *n);
+  llvm::Value *launchColumns(mlir::Operation *op, llvm::Value *site);
+  llvm::Value *launchRuns(mlir::Operation *op, llvm::Value *site);
+  llvm::Value *launchOrdered(mlir::Operation *op, llvm::Value *partials, llvm::Value *number, llvm::Value *each,
+                             llvm::Value *results, LaunchResult result, llvm::Value *site);
   // DeviceTiles.cpp
   llvm::Value *launchTiles(llvm::Value *site, llvm::ArrayRef<llvm::Value *> callerSizes);
   void shareTiles();
@@ -282,11 +297,11 @@ private:
   llvm::Value *launchPositionOfBlocks(mlir::Operation *op, llvm::Value *site);
   llvm::Value *warpPosition(mlir::Operation *op, llvm::Value *lane, llvm::Value *begin, llvm::Value *end,
                             llvm::function_ref<Element(llvm::Value *)> candidate);
-  llvm::Value *columnPosition(mlir::Operation *op, const Indices &outer, llvm::Value *n);
-  struct LaunchResult {
-    DType dtype;
-    llvm::SmallVector<llvm::Value *> sizes; ///< in the caller; as many for each result
-  };
+  Element threadPosition(mlir::Operation *op, llvm::Value *first, llvm::Value *end, int64_t stride,
+                         llvm::function_ref<Element(llvm::Value *)> candidate);
+  Element betterPosition(mlir::Operation *op, Element a, Element b);
+  void storePositions(llvm::Value *number, int64_t lanes,
+                      llvm::function_ref<std::pair<llvm::Value *, llvm::Value *>(llvm::Value *, llvm::Value *)> find);
   llvm::Value *finishFromPartials(llvm::Value *partials, llvm::Value *threads, LaunchResult result, llvm::Value *site);
   llvm::Value *launchKernel(const std::string &name, llvm::ArrayRef<LaunchResult> results,
                             llvm::ArrayRef<llvm::Value *> objects, llvm::ArrayRef<llvm::Value *> words,

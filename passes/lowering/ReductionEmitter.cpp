@@ -418,52 +418,6 @@ void KernelEmitter::emitCombine(mlir::Operation *op, Value *partials, Value *cou
   finish(caller.getInt64(1), count);
 }
 
-/// The last axis stays: the result's row is the accumulator, reduced elements are added in order.
-void KernelEmitter::emitColumnReduction(mlir::Operation *op) {
-  mlir::Value x = op->getOperand(0);
-  ReductionAxes axes(op);
-  DType dtype = rootType.getDtype();
-  SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), reducedSizes = callerSizesOf(x, axes.reduced);
-  Value *count = product(reducedSizes), *columns = outerSizes.back(), *rows = product(ArrayRef(outerSizes).drop_back());
-  begin();
-  Value *out = capture(callerOut), *n = capture(count), *width = capture(columns), *height = capture(rows);
-  SmallVector<Value *> sizes = captureAll(ArrayRef(outerSizes).drop_back());
-  // The range goes over columns, so that threads own columns and the order does not depend on them. Without columns,
-  // rows are not counted.
-  height = k.CreateSelect(k.CreateICmpSLT(rangeBegin, rangeEnd), height, i64(0));
-  n = k.CreateSelect(k.CreateICmpSLT(rangeBegin, rangeEnd), n, i64(0));
-  loop(i64(0), height, [&](Value *row) {
-    Indices outer = decode(row, sizes);
-    Value *base = k.CreateMul(row, width, "", true, true);
-    auto with = [&](Value *column) {
-      Indices all = outer;
-      all.push_back(column);
-      return all;
-    };
-    // Several rows for each time that the accumulators are read and written.
-    const int64_t together = this->op.getBody().front().getOperations().size() <= 8 ? 8 : 2; // the code grows with it
-    auto add = [&](Value *j, int64_t number, bool isFirst) {
-      loop(rangeBegin, rangeEnd, [&](Value *column) {
-        Value *at = k.CreateAdd(base, column, "", true, true);
-        Fold fold = isFirst ? startFold(op, dtype) : foldOf(op, scalars.load(dtype, out, at), dtype);
-        for (int64_t i = 0; i < number; ++i)
-          fold = mergeFolds(
-              op, fold, foldOf(op, reductionElement(op, with(column), k.CreateAdd(j, i64(i), "", true, true)), dtype),
-              dtype);
-        scalars.store(dtype, out, at, finishFold(op, fold, dtype));
-      });
-    };
-    if (auto known = knownFoldLength(op); known && *known <= together)
-      return add(i64(0), *known, true);
-    add(i64(0), 0, true);
-    Value *rounds = k.CreateUDiv(n, i64(together));
-    loop(i64(0), rounds,
-         [&](Value *round) { add(k.CreateMul(round, i64(together), "", true, true), together, false); });
-    loop(k.CreateMul(rounds, i64(together)), n, [&](Value *j) { add(j, 1, false); });
-  });
-  finish(columns, caller.CreateMul(count, rows), leastColumns);
-}
-
 void KernelEmitter::emitReduction(mlir::Operation *op) {
   if (isa<ArgMaxOp, ArgMinOp>(op))
     return emitArgReduction(op);

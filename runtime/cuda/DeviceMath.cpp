@@ -12,32 +12,47 @@
 namespace toy::rt::device {
 namespace {
 
+using Results = Lanes<2>; ///< of a function: one, or two parts
+
 /// An element through its kernel, or through the function for any argument.
 template <auto kernel, int inputs, int outputs, typename Any> void apply(double *v, Any any) {
   constexpr int most = inputs > outputs ? inputs : outputs;
   Argument<kernel> lanes[most];
   for (int i = 0; i < inputs; ++i)
     lanes[i] = __builtin_convertvector(all<1>(v[i]), Argument<kernel>);
-  if (auto ordinary = kernel(lanes); ordinary[0])
+  auto ordinary = kernel(lanes);
+  Results found;
+  if (ordinary[0])
     for (int i = 0; i < outputs; ++i)
-      v[i] = lanes[i][0];
+      found[i] = lanes[i][0];
+  else if constexpr (inputs == 1)
+    found = any(v[0]);
+  else if constexpr (inputs == 2)
+    found = any(v[0], v[1]);
+  else if constexpr (inputs == 3)
+    found = any(v[0], v[1], v[2]);
   else
-    any(v);
+    found = any(v[0], v[1], v[2], v[3]);
+  for (int i = 0; i < outputs; ++i)
+    v[i] = found[i];
 }
 
-// Arguments in memory; rare, so these stay calls.
-#define TOY_RARE __attribute__((noinline, cold)) void
+// Arguments by value: their addresses would keep them in memory where nobody calls these, too. Rare, so they stay
+// calls.
+#define TOY_RARE __attribute__((noinline, cold)) Results
 #define TOY_REAL(NAME, FUNCTION)                                                                                       \
-  TOY_RARE any_##NAME##_F64(double *v) { v[0] = FUNCTION(v[0]); }                                                      \
-  TOY_RARE any_##NAME##_F32(double *v) { v[0] = FUNCTION(v[0]); }
+  TOY_RARE any_##NAME##_F64(double x) { return {FUNCTION(x), 0}; }                                                     \
+  TOY_RARE any_##NAME##_F32(double x) { return any_##NAME##_F64(x); }
+#define TOY_REAL2(NAME, FUNCTION)                                                                                      \
+  TOY_RARE any_##NAME##_F64(double x, double y) { return {FUNCTION(x, y), 0}; }                                        \
+  TOY_RARE any_##NAME##_F32(double x, double y) { return any_##NAME##_F64(x, y); }
 #define TOY_COMPLEX(NAME, FUNCTION)                                                                                    \
-  TOY_RARE any_##NAME##_C128(double *v) {                                                                              \
-    Complex z = FUNCTION({v[0], v[1]});                                                                                \
-    v[0] = z.re;                                                                                                       \
-    v[1] = z.im;                                                                                                       \
-  }                                                                                                                    \
-  TOY_RARE any_##NAME##_C64(double *v) { any_##NAME##_C128(v); }
+  TOY_RARE any_##NAME##_C128(double re, double im) { return parts(FUNCTION({re, im})); }                               \
+  TOY_RARE any_##NAME##_C64(double re, double im) { return any_##NAME##_C128(re, im); }
+#define TOY_COMPLEX2(NAME, DTYPE, FUNCTION)                                                                            \
+  TOY_RARE any_##NAME##_##DTYPE(double a, double b, double c, double d) { return parts(FUNCTION({a, b}, {c, d})); }
 #define TOY_BOTH(NAME, SUFFIX) TOY_REAL(NAME, real##SUFFIX) TOY_COMPLEX(NAME, complex##SUFFIX)
+Results parts(Complex z) { return {z.re, z.im}; }
 // clang-format off: a list
 TOY_BOTH(exp, Exp) TOY_BOTH(expm1, Expm1) TOY_BOTH(log, Log) TOY_BOTH(log1p, Log1p) TOY_BOTH(log2, Log2)
 TOY_BOTH(log10, Log10) TOY_BOTH(sin, Sin) TOY_BOTH(cos, Cos) TOY_BOTH(tan, Tan)
@@ -45,37 +60,22 @@ TOY_BOTH(sinh, Sinh) TOY_BOTH(cosh, Cosh) TOY_BOTH(tanh, Tanh) TOY_BOTH(asin, As
 TOY_BOTH(atan, Atan) TOY_BOTH(asinh, Asinh) TOY_BOTH(acosh, Acosh) TOY_BOTH(atanh, Atanh)
 TOY_COMPLEX(sqrt, complexSqrt) TOY_COMPLEX(rsqrt, complexRsqrt) TOY_COMPLEX(sign, complexSign)
 TOY_COMPLEX(reciprocal, complexReciprocal)
+TOY_REAL(erf, realErf) TOY_REAL(exp2, realExp2)
+TOY_REAL2(atan2, realAtan2) TOY_REAL2(hypot, realHypot) TOY_REAL2(mod, floorModulo) TOY_REAL2(floordiv, floorDivide)
+TOY_REAL2(pow, realPow)
+TOY_COMPLEX2(div, C128, divide) TOY_COMPLEX2(quotient, C64, divide)
+TOY_COMPLEX2(pow, C128, complexPow) TOY_COMPLEX2(pow, C64, complexPow)
     // clang-format on
-    TOY_RARE any_cis_F64(double *v) {
-  anyAngle(v[0], v[1], v[0]);
+    TOY_RARE any_cis_F64(double x) {
+  double re, im;
+  anyAngle(x, im, re);
+  return {re, im};
 }
-TOY_RARE any_cis_F32(double *v) { anyAngle(v[0], v[1], v[0]); }
-TOY_RARE any_atan2_F64(double *v) { v[0] = realAtan2(v[0], v[1]); }
-TOY_RARE any_atan2_F32(double *v) { v[0] = realAtan2(v[0], v[1]); }
-TOY_RARE any_erf_F64(double *v) { v[0] = realErf(v[0]); }
-TOY_RARE any_erf_F32(double *v) { v[0] = realErf(v[0]); }
-TOY_RARE any_exp2_F64(double *v) { v[0] = realExp2(v[0]); }
-TOY_RARE any_exp2_F32(double *v) { v[0] = realExp2(v[0]); }
-TOY_RARE any_hypot_F64(double *v) { v[0] = realHypot(v[0], v[1]); }
-TOY_RARE any_hypot_F32(double *v) { v[0] = realHypot(v[0], v[1]); }
-TOY_RARE any_mod_F64(double *v) { v[0] = floorModulo(v[0], v[1]); }
-TOY_RARE any_mod_F32(double *v) { v[0] = floorModulo(v[0], v[1]); }
-TOY_RARE any_floordiv_F64(double *v) { v[0] = floorDivide(v[0], v[1]); }
-TOY_RARE any_floordiv_F32(double *v) { v[0] = floorDivide(v[0], v[1]); }
-TOY_RARE any_pow_F64(double *v) { v[0] = realPow(v[0], v[1]); }
-TOY_RARE any_pow_F32(double *v) { v[0] = realPow(v[0], v[1]); }
-TOY_RARE any_abs_C128(double *v) { v[0] = complexAbs({v[0], v[1]}); }
-TOY_RARE any_abs_C64(double *v) { v[0] = complexAbs({v[0], v[1]}); }
-void put(double *v, Complex z) {
-  v[0] = z.re;
-  v[1] = z.im;
-}
-TOY_RARE any_div_C128(double *v) { put(v, divide({v[0], v[1]}, {v[2], v[3]})); }
-TOY_RARE any_quotient_C64(double *v) { put(v, divide({v[0], v[1]}, {v[2], v[3]})); }
-TOY_RARE any_pow_C128(double *v) { put(v, complexPow({v[0], v[1]}, {v[2], v[3]})); }
-TOY_RARE any_pow_C64(double *v) { put(v, complexPow({v[0], v[1]}, {v[2], v[3]})); }
-TOY_RARE any_powi_C128(double *v) { put(v, complexPowi({v[0], v[1]}, v[2])); }
-TOY_RARE any_powi_C64(double *v) { put(v, complexPowi({v[0], v[1]}, v[2])); }
+TOY_RARE any_cis_F32(double x) { return any_cis_F64(x); }
+TOY_RARE any_abs_C128(double re, double im) { return {complexAbs({re, im}), 0}; }
+TOY_RARE any_abs_C64(double re, double im) { return any_abs_C128(re, im); }
+TOY_RARE any_powi_C128(double re, double im, double n) { return parts(complexPowi({re, im}, n)); }
+TOY_RARE any_powi_C64(double re, double im, double n) { return any_powi_C128(re, im, n); }
 
 /// The nearest half of a double: to odd in single precision first, so that the second rounding is the only one.
 float toOdd(double x) {

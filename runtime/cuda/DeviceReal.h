@@ -135,9 +135,10 @@ void largeAngle(double x, double &sine, double &cosine) {
   sincosTwice<1>(angle.high, sineTwice, cosineTwice);
   Lanes<1> s = sineTwice.high + fma<1>(cosineTwice.high, angle.low, sineTwice.low),
            c = cosineTwice.high + fma<1>(-sineTwice.high, angle.low, cosineTwice.low);
-  double bySine[] = {s[0], c[0], -s[0], -c[0]}, byCosine[] = {c[0], -s[0], -c[0], s[0]};
-  sine = isNegative(x) ? -bySine[quadrant] : bySine[quadrant];
-  cosine = byCosine[quadrant];
+  sine = quadrant & 1 ? c[0] : s[0]; // chosen, as an array would be in memory
+  cosine = quadrant & 1 ? s[0] : c[0];
+  sine = isNegative(x) != ((quadrant & 2) != 0) ? -sine : sine;
+  cosine = ((quadrant + 1) & 2) != 0 ? -cosine : cosine;
 }
 void anyAngle(double x, double &sine, double &cosine) {
   if (!isFinite(x)) {

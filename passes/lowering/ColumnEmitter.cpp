@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Reductions whose last axis stays: rows of the operand are folded into a row of accumulators. Threads own columns, so
+/// that the order does not depend on them.
+#include "passes/lowering/KernelEmitter.h"
+
+using namespace llvm;
+
+namespace toy {
+
+/// What is folded, and where to.
+struct KernelEmitter::Columns {
+  function_ref<Indices(Value *)> outer; ///< indices of the axes that stay, for a column
+  Value *out, *base;                    ///< the result's row, by a column's place in it
+  Value *row = nullptr, *rowBase;       ///< the accumulators: the result's row, or one that is added to it
+  Value *block = nullptr;               ///< the sums of the block at hand
+};
+
+/// Whether the elements' grouping changes no bit.
+static bool isInAnyOrder(mlir::Operation *op, DType dtype) {
+  return !isa<SumOp, ProdOp>(op) || !(isFloat(dtype) || isComplex(dtype));
+}
+
+/// The accumulators are the fold of elements [from, to). Several rows for each time that they are read and written.
+void KernelEmitter::foldRows(mlir::Operation *op, const Columns &columns, Value *from, Value *to) {
+  DType dtype = rootType.getDtype();
+  const int64_t together = this->op.getBody().front().getOperations().size() <= 8 ? 8 : 2; // the code grows with it
+  auto add = [&](Value *j, int64_t number, bool isFirst) {
+    loop(rangeBegin, rangeEnd, [&](Value *column) {
+      Value *at = k.CreateAdd(columns.rowBase, column, "", true, true);
+      Fold fold = isFirst ? startFold(op, dtype) : foldOf(op, scalars.load(dtype, columns.row, at), dtype);
+      for (int64_t i = 0; i < number; ++i)
+        fold = mergeFolds(
+            op, fold,
+            foldOf(op, reductionElement(op, columns.outer(column), k.CreateAdd(j, i64(i), "", true, true)), dtype),
+            dtype);
+      scalars.store(dtype, columns.row, at, finishFold(op, fold, dtype));
+    });
+  };
+  if (auto known = knownFoldLength(op); known && *known <= together)
+    return add(from, *known, true);
+  add(from, 0, true);
+  Value *rounds = k.CreateUDiv(k.CreateSub(to, from), i64(together)),
+        *rest = k.CreateAdd(from, k.CreateMul(rounds, i64(together), "", true, true), "", true, true);
+  loop(i64(0), rounds, [&](Value *round) {
+    add(k.CreateAdd(from, k.CreateMul(round, i64(together), "", true, true), "", true, true), together, false);
+  });
+  loop(rest, to, [&](Value *j) { add(j, 1, false); });
+}
+
+/// Runs one after the other, which are added to the sum of a block, and that to the result.
+void KernelEmitter::foldRunsOfRows(mlir::Operation *op, const Columns &columns, Value *n) {
+  DType dtype = rootType.getDtype();
+  constexpr int64_t runs = reductionBlock / reductionRun;
+  Value *number = k.CreateUDiv(k.CreateAdd(n, i64(reductionRun - 1)), i64(reductionRun)),
+        *isOne = k.CreateICmpSLE(number, i64(1));
+  auto addTo = [&](Value *sums, Value *base, Value *isFirst, Value *more, Value *isDone) {
+    loop(rangeBegin, k.CreateSelect(k.CreateOr(isOne, isDone), rangeBegin, rangeEnd), [&](Value *column) {
+      Value *at = k.CreateAdd(base, column, "", true, true);
+      Element before = scalars.load(dtype, sums, at), part = scalars.load(dtype, more, column),
+              sum = combine(op, before, part, dtype);
+      scalars.store(
+          dtype, sums, at,
+          {k.CreateSelect(isFirst, part.re, sum.re), sum.im ? k.CreateSelect(isFirst, part.im, sum.im) : nullptr});
+    });
+  };
+  loop(i64(0), k.CreateBinaryIntrinsic(Intrinsic::smax, number, i64(1)), [&](Value *run) {
+    Value *from = k.CreateMul(run, i64(reductionRun), "", true, true),
+          *to = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(from, i64(reductionRun), "", true, true), n),
+          *inBlock = k.CreateAnd(run, i64(runs - 1)),
+          *isLast =
+              k.CreateOr(k.CreateICmpEQ(inBlock, i64(runs - 1)), k.CreateICmpEQ(run, k.CreateSub(number, i64(1))));
+    foldRows(op, columns, from, to);
+    addTo(columns.block, i64(0), k.CreateICmpEQ(inBlock, i64(0)), columns.row, k.getFalse());
+    addTo(columns.out, columns.base, k.CreateICmpSLT(run, i64(runs)), columns.block, k.CreateNot(isLast));
+  });
+}
+
+void KernelEmitter::emitColumnReduction(mlir::Operation *op) {
+  mlir::Value x = op->getOperand(0);
+  ReductionAxes axes(op);
+  SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), reducedSizes = callerSizesOf(x, axes.reduced);
+  Value *count = product(reducedSizes), *columns = outerSizes.back(), *rows = product(ArrayRef(outerSizes).drop_back());
+  auto known = knownFoldLength(op);
+  const bool isPlain = isInAnyOrder(op, rootType.getDtype()) || (known && *known <= reductionRun);
+  Value *partials = nullptr, *sums = nullptr;
+  if (!isPlain)
+    std::tie(partials, sums) =
+        allocatePartials(caller.CreateSelect(caller.CreateICmpSLE(count, caller.getInt64(reductionRun)),
+                                             caller.getInt64(0), caller.CreateMul(columns, caller.getInt64(2))));
+  begin();
+  Value *out = capture(callerOut), *n = capture(count), *width = capture(columns), *height = capture(rows);
+  SmallVector<Value *> sizes = captureAll(ArrayRef(outerSizes).drop_back());
+  // Without columns, rows are not counted.
+  height = k.CreateSelect(k.CreateICmpSLT(rangeBegin, rangeEnd), height, i64(0));
+  n = k.CreateSelect(k.CreateICmpSLT(rangeBegin, rangeEnd), n, i64(0));
+  loop(i64(0), height, [&](Value *row) {
+    Indices outer = decode(row, sizes);
+    auto with = [&](Value *column) {
+      Indices all = outer;
+      all.push_back(column);
+      return all;
+    };
+    Value *base = k.CreateMul(row, width, "", true, true);
+    Columns all = {with, out, base, out, base};
+    if (isPlain)
+      return foldRows(op, all, i64(0), n);
+    Value *isOne = k.CreateICmpSLE(n, i64(reductionRun)), *more = capture(sums);
+    all.row = k.CreateSelect(isOne, out, more);
+    all.rowBase = k.CreateSelect(isOne, base, i64(0));
+    all.block = k.CreateInBoundsGEP(scalars.memoryType(rootType.getDtype()), more,
+                                    k.CreateMul(width, i64(isComplex(rootType.getDtype()) ? 2 : 1), "", true, true));
+    foldRunsOfRows(op, all, n);
+  });
+  finish(columns, caller.CreateMul(count, rows), leastColumns);
+  if (partials)
+    ScalarEmitter(module, caller).call("toy_rt_release", caller.getVoidTy(), {partials});
+}
+
+} // namespace toy

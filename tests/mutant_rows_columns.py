@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The mutants of mutants.py in reductions of columns, in positions and in calls of libraries on devices: as in
+mutant_rows_device.py."""
+
+COLUMNS, POSITIONS = "passes/lowering/DeviceColumns.cpp", "passes/lowering/DevicePositions.cpp"
+TRANSFERS, TRANSFORMS, DRIVER = (f"runtime/cuda/{name}.cpp" for name in ("Transfers", "Transforms", "Driver"))
+COLUMN_MUTANTS = [
+    ("runs of columns are all the first", COLUMNS, "run = quotient(piece, each),", "run = i64(0),"),
+    (
+        "runs end with their column",
+        COLUMNS,
+        "threadFold(op, decode(result, sizes), from, to, 1, 0)",
+        "threadFold(op, decode(result, sizes), from, n, 1, 0)",
+    ),
+    (
+        "runs are not in blocks",
+        COLUMNS,
+        "Value *most = caller.getInt64(runsOfBlock),",
+        "Value *most = caller.getInt64(1 << 30),",
+    ),
+    (
+        "few columns have a thread each",
+        COLUMNS,
+        "caller.CreateICmpSGE(results, caller.getInt64(manyThreads))",
+        "caller.getTrue()",
+    ),
+    (
+        "many columns have a thread for each run",
+        COLUMNS,
+        "caller.CreateICmpSGE(results, caller.getInt64(manyThreads))",
+        "caller.getFalse()",
+    ),
+    (
+        "a thread adds its runs without blocks",
+        COLUMNS,
+        "*inBlock = k.CreateAnd(run, i64(runsOfBlock - 1));",
+        "*inBlock = run;",
+    ),
+    (
+        "the last run of a column is not added",
+        COLUMNS,
+        "k.CreateICmpEQ(run, k.CreateSub(runs, i64(1)))",
+        "k.getFalse()",
+    ),
+    (
+        "the first of ordered folds counts twice",
+        COLUMNS,
+        "strided(k.CreateAdd(from, i64(1)), to, part(from)",
+        "strided(from, to, part(from)",
+    ),
+    (
+        "ordered folds are read from other columns",
+        COLUMNS,
+        'k.CreateMul(i, width, "", true, true), own,',
+        'k.CreateMul(i, width, "", true, true), i64(0),',
+    ),
+    (
+        "positions of columns are those of their first block",
+        POSITIONS,
+        '*start = k.CreateMul(block, capture(length), "", true, true),',
+        "*start = i64(0),",
+    ),
+    (
+        "blocks of positions are mixed up",
+        POSITIONS,
+        "*result = axes.alongLast ? group : inGroup,",
+        "*result = group,",
+    ),
+    (
+        "columns look for positions alone",
+        POSITIONS,
+        "many = axes.alongLast ? manyRows : manyThreads;",
+        "many = axes.alongLast ? manyRows : 1;",
+    ),
+    (
+        "all lanes store positions",
+        POSITIONS,
+        "guarded(k.CreateICmpEQ(lane, i64(0)), [&, at = at",
+        "guarded(k.getTrue(), [&, at = at",
+    ),
+    (
+        "small copies are waited for by nobody",
+        TRANSFERS,
+        'check(cu->streamSynchronize(on), "the device"); return; } for',
+        "return; } for",
+    ),
+    ("plans that cannot be made stay", TRANSFORMS, "if (isMade) fft->destroy(plan);", ""),
+    (
+        "refused plans are asked for again",
+        TRANSFORMS,
+        "transformPlans[t] = {plan, static_cast<int64_t>(workBytes), 0};",
+        "if (plan >= 0) transformPlans[t] = {plan, static_cast<int64_t>(workBytes), 0};",
+    ),
+    (
+        "middle axes stay where they are",
+        TRANSFORMS,
+        "bool exchanged = outer > 1 && inner > 1;",
+        "bool exchanged = false;",
+    ),
+    ("both norms scale alike", TRANSFORMS, ": (norm == 2) == forward ? 1.0", ": !forward ? 1.0"),
+    (
+        "plans have no shared work area",
+        TRANSFORMS,
+        "status = fft->setWorkArea(plan, reinterpret_cast<void *>(transformArea));",
+        "",
+    ),
+    ("the oldest plan is the newest", TRANSFORMS, "made.used = now;", ""),
+    (
+        "cuBLAS is looked for in one place",
+        DRIVER,
+        "for (std::string &path : inPythonPackages(name)) out.push_back(std::move(path));",
+        "",
+    ),
+    (
+        "libraries may lack functions",
+        DRIVER,
+        'problem = what + " is too old: it has no " + symbol.name; return false;',
+        "continue;",
+    ),
+]
