@@ -83,32 +83,34 @@ void KernelEmitter::emitColumnReduction(mlir::Operation *op) {
   Value *count = product(reducedSizes), *columns = outerSizes.back(), *rows = product(ArrayRef(outerSizes).drop_back());
   auto known = knownFoldLength(op);
   const bool isPlain = isInAnyOrder(op, rootType.getDtype()) || (known && *known <= reductionRun);
-  Value *partials = nullptr, *sums = nullptr;
-  if (!isPlain)
+  Value *partials = nullptr, *sums = nullptr, *row = nullptr, *rowStep = nullptr;
+  if (!isPlain) {
+    Value *isOne = caller.CreateICmpSLE(count, caller.getInt64(reductionRun));
     std::tie(partials, sums) =
-        allocatePartials(caller.CreateSelect(caller.CreateICmpSLE(count, caller.getInt64(reductionRun)),
-                                             caller.getInt64(0), caller.CreateMul(columns, caller.getInt64(2))));
+        allocatePartials(caller.CreateSelect(isOne, caller.getInt64(0), caller.CreateMul(columns, caller.getInt64(2))));
+    row = caller.CreateSelect(isOne, callerOut, sums);
+    rowStep = caller.CreateSelect(isOne, columns, caller.getInt64(0));
+  }
   begin();
   Value *out = capture(callerOut), *n = capture(count), *width = capture(columns), *height = capture(rows);
   SmallVector<Value *> sizes = captureAll(ArrayRef(outerSizes).drop_back());
   // Without columns, rows are not counted.
   height = k.CreateSelect(k.CreateICmpSLT(rangeBegin, rangeEnd), height, i64(0));
   n = k.CreateSelect(k.CreateICmpSLT(rangeBegin, rangeEnd), n, i64(0));
-  loop(i64(0), height, [&](Value *row) {
-    Indices outer = decode(row, sizes);
+  loop(i64(0), height, [&](Value *index) {
+    Indices outer = decode(index, sizes);
     auto with = [&](Value *column) {
       Indices all = outer;
       all.push_back(column);
       return all;
     };
-    Value *base = k.CreateMul(row, width, "", true, true);
+    Value *base = k.CreateMul(index, width, "", true, true);
     Columns all = {with, out, base, out, base};
     if (isPlain)
       return foldRows(op, all, i64(0), n);
-    Value *isOne = k.CreateICmpSLE(n, i64(reductionRun)), *more = capture(sums);
-    all.row = k.CreateSelect(isOne, out, more);
-    all.rowBase = k.CreateSelect(isOne, base, i64(0));
-    all.block = k.CreateInBoundsGEP(scalars.memoryType(rootType.getDtype()), more,
+    all.row = capture(row);
+    all.rowBase = k.CreateMul(index, capture(rowStep), "", true, true);
+    all.block = k.CreateInBoundsGEP(scalars.memoryType(rootType.getDtype()), capture(sums),
                                     k.CreateMul(width, i64(isComplex(rootType.getDtype()) ? 2 : 1), "", true, true));
     foldRunsOfRows(op, all, n);
   });
