@@ -13,11 +13,6 @@ using namespace mlir;
 
 namespace toy {
 
-/// Without the pattern that turns branches into selections of values: tensors are selected by control flow.
-static std::unique_ptr<Pass> createCanonicalizer() {
-  return createCanonicalizerPass(withoutMerging(), {"(anonymous namespace)::SimplifyCondBranchIdenticalSuccessors"});
-}
-
 namespace {
 /// Ends a pipeline when Ctrl-C was pressed; whoever runs it sees the flag.
 struct StopIfInterrupted : PassWrapper<StopIfInterrupted, OperationPass<>> {

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Straight-line user functions take the place of their calls, under the caller's names of sizes.
+/// Short user functions take the place of their calls, under the caller's names of sizes.
 #include "passes/Passes.h"
 
+#include "mlir/Analysis/CallGraph.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/RegionGraphTraits.h"
+#include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/ADT/SCCIterator.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -14,9 +19,16 @@ namespace toy {
 
 namespace {
 
-constexpr unsigned largeFunction = 512;
+constexpr unsigned largeFunction = 512, largeBranching = 120;
 
-/// Replaces one call by its callee's only block.
+unsigned operationsIn(func::FuncOp function) {
+  unsigned count = 0;
+  for (Block &block : function.getBody())
+    count += block.getOperations().size();
+  return count;
+}
+
+/// Replaces one call by its callee's blocks.
 class CallInliner {
 public:
   CallInliner(func::FuncOp caller) {
@@ -32,19 +44,31 @@ public:
     OpBuilder b(call);
     llvm::StringMap<Dim> sizes;
     IRMapping mapping;
-    Block &body = callee.getBody().front();
+    Block &entry = callee.getBody().front();
     SmallVector<Value> operands;
     for (Value operand : call.getOperands()) { // as it was before it took the callee's names
       auto relabel = operand.getDefiningOp<RelabelOp>();
       operands.push_back(relabel ? relabel.getX() : operand);
     }
-    for (auto [argument, operand] : llvm::zip_equal(body.getArguments(), operands))
+    for (auto [argument, operand] : llvm::zip_equal(entry.getArguments(), operands))
       bind(argument.getType(), operand.getType(), sizes);
-    for (auto [argument, operand] : llvm::zip_equal(body.getArguments(), operands))
+    for (auto [argument, operand] : llvm::zip_equal(entry.getArguments(), operands))
       mapping.map(argument, relabelled(b, operand, substitute(argument.getType(), sizes), call.getLoc()));
-    for (Operation &op : body.without_terminator()) {
+    if (callee.getBody().hasOneBlock()) {
+      copyBlock(b, entry, call.getLoc(), sizes, mapping);
+      for (auto [result, returned] : llvm::zip_equal(call.getResults(), entry.getTerminator()->getOperands()))
+        result.replaceAllUsesWith(relabelled(b, mapping.lookup(returned), result.getType(), call.getLoc()));
+    } else
+      copyBlocks(call, callee.getBody(), sizes, mapping);
+    call.erase();
+  }
+
+private:
+  /// What is in a block, but for its end.
+  void copyBlock(OpBuilder &b, Block &block, Location call, llvm::StringMap<Dim> &sizes, IRMapping &mapping) {
+    for (Operation &op : block.without_terminator()) {
       Operation *copy = b.clone(op, mapping);
-      copy->setLoc(CallSiteLoc::get(op.getLoc(), call.getLoc()));
+      copy->setLoc(CallSiteLoc::get(op.getLoc(), call));
       if (isa<func::CallOp>(copy)) { // a call that stays has the names of its own callee
         b.setInsertionPoint(copy);
         for (auto [i, operand] : llvm::enumerate(op.getOperands()))
@@ -57,12 +81,42 @@ public:
       for (Value result : copy->getResults())
         result.setType(substitute(result.getType(), sizes));
     }
-    for (auto [result, returned] : llvm::zip_equal(call.getResults(), body.getTerminator()->getOperands()))
-      result.replaceAllUsesWith(relabelled(b, mapping.lookup(returned), result.getType(), call.getLoc()));
-    call.erase();
   }
 
-private:
+  /// The block of the call ends where the callee begins, and what is behind the call follows the callee's returns.
+  void copyBlocks(func::CallOp call, Region &body, llvm::StringMap<Dim> &sizes, IRMapping &mapping) {
+    Block *before = call->getBlock(), *after = before->splitBlock(call->getNextNode());
+    OpBuilder b(call.getContext());
+    llvm::ReversePostOrderTraversal<Region *> order(&body);
+    for (Block *block : order) {
+      if (block->isEntryBlock()) {
+        mapping.map(block, before);
+        continue;
+      }
+      Block *copy = b.createBlock(after);
+      mapping.map(block, copy);
+      for (BlockArgument argument : block->getArguments())
+        mapping.map(argument, copy->addArgument(substitute(argument.getType(), sizes),
+                                                CallSiteLoc::get(argument.getLoc(), call.getLoc())));
+    }
+    for (Value result : call.getResults())
+      result.replaceAllUsesWith(after->addArgument(result.getType(), result.getLoc()));
+    for (Block *block : order) {
+      b.setInsertionPointToEnd(mapping.lookup(block));
+      copyBlock(b, *block, call.getLoc(), sizes, mapping);
+      Operation *end = block->getTerminator();
+      Location loc = CallSiteLoc::get(end->getLoc(), call.getLoc());
+      if (!isa<func::ReturnOp>(end)) {
+        b.clone(*end, mapping)->setLoc(loc);
+        continue;
+      }
+      SmallVector<Value> returned;
+      for (auto [value, argument] : llvm::zip_equal(end->getOperands(), after->getArguments()))
+        returned.push_back(relabelled(b, mapping.lookup(value), argument.getType(), call.getLoc()));
+      cf::BranchOp::create(b, loc, after, returned);
+    }
+  }
+
   void collect(Type type) {
     if (auto tensor = dyn_cast<TensorType>(type))
       for (Dim dim : tensor.getDims())
@@ -115,6 +169,12 @@ struct InlineFunctionsPass : impl::InlineFunctionsBase<InlineFunctionsPass> {
     SymbolTable table(module);
     symbols = &table;
     uses.clear();
+    recursive.clear();
+    const CallGraph calls(module);
+    for (auto it = llvm::scc_begin(&calls); !it.isAtEnd(); ++it)
+      for (CallGraphNode *node : *it)
+        if (it.hasCycle() && !node->isExternal())
+          recursive.insert(node->getCallableRegion()->getParentOp());
     for (func::FuncOp function : functions)
       visit(function);
     countUses(module.getBodyRegion(), 1);
@@ -150,6 +210,15 @@ private:
            llvm::any_of(function.getOps<func::CallOp>(), [](func::CallOp call) { return call->hasAttr(triedCall); });
   }
 
+  /// Whether a function takes the place of its calls: a line of operations, or a few blocks that call nothing. What may
+  /// be called 10,000 deep calls the latter, so that the limit stays where it is.
+  bool isShort(func::FuncOp callee, func::FuncOp caller) const {
+    if (callee.getBody().hasOneBlock())
+      return callee.getBody().front().getOperations().size() <= largeFunction;
+    return !recursive.contains(callee) && !recursive.contains(caller) && operationsIn(callee) <= largeBranching &&
+           callee.getOps<func::CallOp>().begin() == callee.getOps<func::CallOp>().end();
+  }
+
   /// Callees first, so that a body is complete when it is copied.
   void visit(func::FuncOp function) {
     if (!visited.insert(function).second || function.isExternal())
@@ -165,9 +234,8 @@ private:
       visit(callee);
       // The top level calls user functions through their own compiled entries; padded ones have a size of their own.
       if ((!function->hasAttr("toy.name") && !callee->hasAttr("toy.prelude")) || callee->hasAttr("toy.buckets") ||
-          active.contains(callee) || triesOrIsTried(callee) || !callee.getBody().hasOneBlock() ||
-          callee.getBody().front().getOperations().size() > largeFunction ||
-          function.getBody().front().getOperations().size() > 8 * largeFunction)
+          active.contains(callee) || triesOrIsTried(callee) || !isShort(callee, function) ||
+          operationsIn(function) > 8 * largeFunction)
         continue;
       if (!inliner)
         inliner.emplace(function);
@@ -176,7 +244,7 @@ private:
     active.erase(function);
   }
 
-  llvm::DenseSet<Operation *> visited, active;
+  llvm::DenseSet<Operation *> visited, active, recursive;
   llvm::DenseMap<StringAttr, int> uses;
   SymbolTable *symbols = nullptr;
 };

@@ -6,17 +6,17 @@
 include "mlir/Pass/PassBase.td"
 
 def InlineFunctions : Pass<"toy-inline", "::mlir::ModuleOp"> {
-  let summary = "puts straight-line functions in the place of their calls";
+  let summary = "puts short functions in the place of their calls";
   let description = [{
-    Calls of functions with one block that do not recur, inside user functions (those with `toy.name`) or of library
-    functions (`toy.prelude`). Sizes take the caller's names; names that only the callee has get new ones. Functions
+    Calls of functions with one block, or with a few short ones that call nothing, that do not recur, inside user
+    functions (those with `toy.name`) or of library functions (`toy.prelude`). Sizes take the caller's names; names that only the callee has get new ones. Functions
     marked `toy.imported` are bodies of functions compiled elsewhere: what is not inlined of them becomes a declaration
     again. Private functions that nobody calls any more are erased.
 
     Before: `%r = call @square(%x)` with `@square(%a) { %p = toy.mul %a, %a; return %p }`. After: `%r = toy.mul %x, %x`.
     Requires: nothing. Guarantees: nothing about order of effects changes.
   }];
-  let dependentDialects = ["::toy::ToyDialect"];
+  let dependentDialects = ["::toy::ToyDialect", "::mlir::cf::ControlFlowDialect"];
 }
 
 def PreserveProductComponents : Pass<"toy-preserve-product-components", "::mlir::func::FuncOp"> {

@@ -133,6 +133,7 @@ public:
       store.replaceAllUsesWith(store.getX());
       store.erase();
     }
+    fillAgain();
     dropArguments();
   }
 
@@ -221,6 +222,26 @@ private:
     operands.clear();
     edge.terminator->setSuccessor(between, edge.successor);
     return {branch, 0};
+  }
+
+  /// Equal fills, such as `zeros(n)`, have become one value: where each of its uses stores, each gets a fill of its own
+  /// instead of a copy.
+  void fillAgain() {
+    SmallVector<FusedOp> fills;
+    function.walk([&](FusedOp op) {
+      Block &body = op.getBody().front();
+      if (llvm::hasSingleElement(body.without_terminator()) && isa<FullOp>(body.front()) && op->getNumResults() == 1 &&
+          !op->hasOneUse() && llvm::all_of(op->getUsers(), llvm::IsaPred<UniqueOp>))
+        fills.push_back(op);
+    });
+    for (FusedOp fill : fills) {
+      for (Operation *unique : llvm::make_early_inc_range(fill->getUsers())) {
+        OpBuilder b(unique);
+        unique->replaceAllUsesWith(b.clone(*fill));
+        unique->erase();
+      }
+      fill.erase();
+    }
   }
 
   /// Arguments that are the same value on all edges, or themselves, become that value.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/Passes.h"
 
 namespace toy {
 
@@ -11,6 +12,12 @@ namespace toy {
 /// references to count at each turn of a loop, and second names, so that stores copy.
 inline mlir::GreedyRewriteConfig withoutMerging() {
   return mlir::GreedyRewriteConfig().setRegionSimplificationLevel(mlir::GreedySimplifyRegionLevel::Normal);
+}
+
+/// Without the pattern that turns branches into selections of values: tensors are selected by control flow.
+inline std::unique_ptr<mlir::Pass> createCanonicalizer() {
+  return mlir::createCanonicalizerPass(withoutMerging(),
+                                       {"(anonymous namespace)::SimplifyCondBranchIdenticalSuccessors"});
 }
 
 } // namespace toy

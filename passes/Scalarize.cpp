@@ -5,7 +5,9 @@
 #include "passes/Constants.h"
 #include "passes/ControlFlow.h"
 #include "passes/Passes.h"
+#include "passes/Rewriting.h"
 #include "passes/ScalarParts.h"
+#include "passes/UnrollLoops.h"
 
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/PostOrderIterator.h"
@@ -213,7 +215,15 @@ private:
 
 struct ScalarizePass : impl::ScalarizeBase<ScalarizePass> {
   using ScalarizeBase::ScalarizeBase;
-  void runOnOperation() override { Scalarizer(getOperation(), products).run(); }
+  void runOnOperation() override {
+    if (unrollTinyLoops(getOperation())) { // indices that are numbers now
+      OpPassManager passes(func::FuncOp::getOperationName());
+      passes.addPass(createCanonicalizer());
+      if (failed(runPipeline(passes, getOperation())))
+        return signalPassFailure();
+    }
+    Scalarizer(getOperation(), products).run();
+  }
 };
 
 } // namespace
