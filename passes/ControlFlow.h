@@ -60,6 +60,9 @@ inline llvm::SmallVector<BlockEdge, 2> entriesOf(mlir::CFGLoop &loop) {
   return edges;
 }
 
+/// Passes blocks by that only ask again for what is known on the way to them (ThreadConditions.cpp).
+void threadConditions(mlir::func::FuncOp function);
+
 /// Whether `op` uses the value for the last time in its function.
 inline bool diesAt(const mlir::Liveness &liveness, mlir::Value v, mlir::Operation *op) {
   mlir::Block *block = op->getBlock();

@@ -26,6 +26,10 @@ Bounds::Bounds(func::FuncOp function) : dominance(function), function(function) 
   }
   solve();
   for (Block *block : order)
+    for (auto product : block->getOps<MulOp>())
+      if (isInteger64(product))
+        noteStride(product);
+  for (Block *block : order)
     for (BlockArgument argument : block->getArguments())
       if (isInteger64(argument))
         noteCounter(argument);

@@ -137,6 +137,14 @@ private:
   /// What a block is handed, on the edges from which something is known to come.
   Interval ofArgument(mlir::BlockArgument argument);
 
+  /// `counter * step` of `range(start, stop, step)`, or nothing: at least 0, and less than `stop - start`.
+  struct Stride {
+    mlir::Value start, stop;
+  };
+  std::optional<Stride> strideOf(mlir::Operation *product, Spot at);
+  std::optional<Interval> ofStride(mlir::Operation *product, Spot at);
+  void noteStride(mlir::Operation *product);
+
   /// A value as a sum of others, as far as nothing wraps.
   Linear linear(mlir::Value v, Spot at, int depth);
 

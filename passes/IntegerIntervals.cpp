@@ -24,7 +24,7 @@ static bool fits(std::pair<__int128, __int128> bounds) {
 }
 
 bool Bounds::isExact(Operation *op, Spot at) {
-  return fits(boundsOf(op, of(op->getOperand(0), at), of(op->getOperand(1), at)));
+  return ofStride(op, at) || fits(boundsOf(op, of(op->getOperand(0), at), of(op->getOperand(1), at)));
 }
 
 Interval Bounds::madeAs(Value v) const {
@@ -116,6 +116,63 @@ static Interval ofSize(SizeValueOp size, Dim expression, llvm::function_ref<Inte
   return isSum && fits({lo, hi}) ? Interval{int64_t(lo), int64_t(hi)} : Interval();
 }
 
+/// `start - stop` of a `range` with a step that is a value, from the number of its turns: `0 - (start - stop) // step`,
+/// or 0. A counter from 0 on that is less is not 0: `counter * step < stop - start`.
+static SubOp wayOf(Value turns, Value step) {
+  auto choice = turns.getDefiningOp<WhereOp>();
+  auto count = choice ? choice->getOperand(1).getDefiningOp<SubOp>() : SubOp();
+  auto quotient = count ? count.getRhs().getDefiningOp<FloorDivOp>() : FloorDivOp();
+  auto way = quotient ? quotient->getOperand(0).getDefiningOp<SubOp>() : SubOp();
+  if (!way || constantInteger(count.getLhs()) != 0 || constantInteger(choice->getOperand(2)) != 0 ||
+      quotient->getOperand(1) != step)
+    return {};
+  return way;
+}
+
+std::optional<Bounds::Stride> Bounds::strideOf(Operation *product, Spot at) {
+  auto counter = isa<MulOp>(product) ? dyn_cast<BlockArgument>(product->getOperand(0)) : BlockArgument();
+  auto about = counter ? factsOf.find(counter) : factsOf.end();
+  if (about == factsOf.end())
+    return std::nullopt;
+  Value step = product->getOperand(1);
+  for (const auto &[fact, block, check] : about->second) {
+    if (fact.lesser != counter || fact.gap < 1 || check || !dominates(block, product->getBlock()))
+      continue;
+    SubOp way = wayOf(fact.greater, step);
+    if (!way)
+      continue;
+    Value start = way.getLhs(), stop = way.getRhs();
+    auto bounds = boundsOf(way, of(start, at), of(stop, at));
+    if (fits(bounds) && of(counter, at, 1).lo >= 0 && of(step, at, 1).lo > 0)
+      return Stride{start, stop};
+  }
+  return std::nullopt;
+}
+
+std::optional<Interval> Bounds::ofStride(Operation *product, Spot at) {
+  auto stride = strideOf(product, at);
+  if (!stride)
+    return std::nullopt;
+  __int128 most = __int128(of(stride->stop, at, 1).hi) - of(stride->start, at, 1).lo - 1;
+  return Interval{0, static_cast<int64_t>(std::clamp<__int128>(most, 0, INT64_MAX))};
+}
+
+/// That what is counted is at or above the start, and below the stop.
+void Bounds::noteStride(Operation *product) {
+  auto stride = strideOf(product, product);
+  if (!stride)
+    return;
+  auto noteBetween = [&](Value v) {
+    note({stride->start, v, 0}, v.getParentBlock());
+    note({v, stride->stop, 1}, v.getParentBlock());
+  };
+  if (constantInteger(stride->start) == 0)
+    noteBetween(product->getResult(0));
+  for (Operation *user : product->getUsers())
+    if (isa<AddOp>(user) && user->getOperand(0) == product->getResult(0) && user->getOperand(1) == stride->start)
+      noteBetween(user->getResult(0));
+}
+
 Interval Bounds::ofOperation(Operation *op, Spot at, int depth, bool again) {
   auto operand = [&](unsigned i) { return of(op->getOperand(i), at, depth, again); };
   if (auto check = dyn_cast<CheckIndexOp>(op)) {
@@ -129,6 +186,8 @@ Interval Bounds::ofOperation(Operation *op, Spot at, int depth, bool again) {
     return {std::clamp<int64_t>(operand(0).lo, 0, largestSize), std::clamp<int64_t>(operand(0).hi, 0, largestSize)};
   if (auto size = dyn_cast<SizeValueOp>(op))
     return ofSize(size, size.getExpr(), operand);
+  if (auto stride = ofStride(op, at))
+    return *stride;
   if (isa<AddOp, SubOp, MulOp>(op)) {
     auto bounds = boundsOf(op, operand(0), operand(1));
     return fits(bounds) ? Interval{int64_t(bounds.first), int64_t(bounds.second)} : Interval();

@@ -374,3 +374,93 @@ func.func @around(%m: !toy.tensor<i64[]>, %any: !toy.tensor<i64[]>) {
 ^exit:
   return
 }
+
+// `if i < n and c`: where both hold the first is known. The block that asks again is passed by on the way on which the
+// answer is known.
+// CHECK-LABEL: @both
+// CHECK: cf.cond_br %{{.*}}, ^bb1, ^bb4
+// CHECK: ^bb1:
+// CHECK: cf.br ^bb2(%arg2 :
+// CHECK: ^bb2(%[[C:.*]]: !toy.tensor<bool[]>):
+// CHECK: ^bb3:
+// CHECK-NOT: toy.check_index
+// CHECK: return
+func.func @both(%i: !toy.tensor<i64[]>, %m: !toy.tensor<i64[]>, %other: !toy.tensor<bool[]>) {
+  %n = toy.check_size %m : (!toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %k = toy.maximum %i, %0 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %a = toy.lt %k, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %t = toy.truth %a : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %t, ^second, ^ask(%a : !toy.tensor<bool[]>)
+^second:
+  cf.br ^ask(%other : !toy.tensor<bool[]>)
+^ask(%c: !toy.tensor<bool[]>):
+  %u = toy.truth %c : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %u, ^body, ^exit
+^body:
+  %p = toy.check_index %k, %n {axis = 0 : i64} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  toy.print %p {echo = false, structure = "_"} : (!toy.tensor<i64[]>) -> ()
+  cf.br ^exit
+^exit:
+  return
+}
+
+// A block that does more than ask is not passed by, and after `or` nothing is known.
+// CHECK-LABEL: @prints
+// CHECK: cf.cond_br %{{.*}}, ^bb2(%{{.*}} : !toy.tensor<bool[]>), ^bb1
+// CHECK: toy.check_index
+func.func @prints(%i: !toy.tensor<i64[]>, %m: !toy.tensor<i64[]>, %other: !toy.tensor<bool[]>) {
+  %n = toy.check_size %m : (!toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %k = toy.maximum %i, %0 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %a = toy.lt %k, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %t = toy.truth %a : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %t, ^ask(%a : !toy.tensor<bool[]>), ^second
+^second:
+  cf.br ^ask(%other : !toy.tensor<bool[]>)
+^ask(%c: !toy.tensor<bool[]>):
+  toy.print %c {echo = false, structure = "_"} : (!toy.tensor<bool[]>) -> ()
+  %u = toy.truth %c : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %u, ^body, ^exit
+^body:
+  %p = toy.check_index %k, %n {axis = 0 : i64} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  toy.print %p {echo = false, structure = "_"} : (!toy.tensor<i64[]>) -> ()
+  cf.br ^exit
+^exit:
+  return
+}
+
+// `range(0, n, step)` of a step that is positive: each number is below n. By another step, or of one that may be
+// negative, nothing is known.
+// CHECK-LABEL: @strides
+// CHECK: toy.mul %{{.*}}, %[[S:.*]] {toy.exact}
+// CHECK-NOT: toy.check_index
+// CHECK: toy.mul %{{.*}}, %arg1 :
+// CHECK: toy.check_index
+// CHECK: return
+func.func @strides(%m: !toy.tensor<i64[]>, %by: !toy.tensor<i64[]>) {
+  %n = toy.check_size %m : (!toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %step = toy.maximum %by, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %way = toy.sub %0, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %q = toy.floordiv %way, %step : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %count = toy.sub %0, %q : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %ahead = toy.lt %0, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %turns = toy.where %ahead, %count, %0 : (!toy.tensor<bool[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^header(%0 : !toy.tensor<i64[]>)
+^header(%i: !toy.tensor<i64[]>):
+  %t = toy.lt %i, %turns : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^body, ^exit
+^body:
+  %at = toy.mul %i, %step : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %p = toy.check_index %at, %n {axis = 0 : i64} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %other = toy.mul %i, %by : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %r = toy.check_index %other, %n {axis = 0 : i64} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  toy.print %p, %r {echo = false, structure = "_;_"} : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> ()
+  %j = toy.add %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^header(%j : !toy.tensor<i64[]>)
+^exit:
+  return
+}

@@ -5,7 +5,13 @@
 // CHECK-NOT: call @square
 // CHECK: toy.mul %arg0, %arg0 : {{.*}} -> !toy.tensor<f64[128]>
 // CHECK: toy.mask_select {{.*}} -> !toy.tensor<f64[s0_1]>
-// CHECK: call @loops
+// CHECK: %[[N:.*]] = toy.dim
+// CHECK-NOT: call @loops
+// CHECK: cf.br ^bb1(%[[N]] : !toy.tensor<i64[]>)
+// CHECK: ^bb1(%[[I:.*]]: !toy.tensor<i64[]>):
+// CHECK: cf.br ^bb2(%[[I]] : !toy.tensor<i64[]>)
+// CHECK: ^bb2(%[[L:.*]]: !toy.tensor<i64[]>):
+// CHECK-NEXT: return %[[L]]
 func.func @caller(%x: !toy.tensor<f64[128]>, %y: !toy.tensor<f64[s0]>) -> !toy.tensor<i64[]> attributes {toy.name = "caller"} {
   %a = toy.relabel %x : (!toy.tensor<f64[128]>) -> !toy.tensor<f64[N]>
   %r = call @square(%a) : (!toy.tensor<f64[N]>) -> !toy.tensor<f64[s0]>
@@ -31,11 +37,57 @@ func.func private @square(%x: !toy.tensor<f64[N]>) -> !toy.tensor<f64[s0]> attri
   return %s : !toy.tensor<f64[s0]>
 }
 
-// More than one block: not inlined.
+// Several blocks that call nothing: they are copied, and what is behind the call follows their returns.
 func.func private @loops(%n: !toy.tensor<i64[]>) -> !toy.tensor<i64[]> attributes {toy.name = "loops"} {
   cf.br ^bb1(%n : !toy.tensor<i64[]>)
 ^bb1(%i: !toy.tensor<i64[]>):
   return %i : !toy.tensor<i64[]>
+}
+
+// Two returns: what is behind the call is handed one of them, under the caller's names.
+// CHECK-LABEL: func.func @chooses
+// CHECK: cf.cond_br %{{.*}}, ^bb2, ^bb1
+// CHECK: ^bb1:
+// CHECK: toy.neg %arg0 : {{.*}} -> !toy.tensor<f64[4]>
+// CHECK: cf.br ^bb3(%{{.*}} : !toy.tensor<f64[N]>)
+// CHECK: ^bb2:
+// CHECK: cf.br ^bb3(%{{.*}} : !toy.tensor<f64[N]>)
+// CHECK: ^bb3(%[[R:.*]]: !toy.tensor<f64[N]>):
+// CHECK-NEXT: return %[[R]]
+func.func @chooses(%x: !toy.tensor<f64[4]>, %c: !toy.tensor<bool[]>) -> !toy.tensor<f64[N]> attributes {toy.name = "chooses"} {
+  %a = toy.relabel %x : (!toy.tensor<f64[4]>) -> !toy.tensor<f64[N]>
+  %r = call @choice(%a, %c) : (!toy.tensor<f64[N]>, !toy.tensor<bool[]>) -> !toy.tensor<f64[N]>
+  return %r : !toy.tensor<f64[N]>
+}
+func.func private @choice(%x: !toy.tensor<f64[N]>, %c: !toy.tensor<bool[]>) -> !toy.tensor<f64[N]> attributes {toy.name = "choice"} {
+  %t = toy.truth %c : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %t, ^bb1, ^bb2
+^bb1:
+  return %x : !toy.tensor<f64[N]>
+^bb2:
+  %y = toy.neg %x : (!toy.tensor<f64[N]>) -> !toy.tensor<f64[N]>
+  return %y : !toy.tensor<f64[N]>
+}
+
+// What calls itself counts its calls: neither it nor several blocks in it are copied.
+// CHECK-LABEL: func.func @calls
+// CHECK: call @again
+// CHECK-LABEL: func.func private @again
+// CHECK: call @choice
+// CHECK: call @again
+func.func @calls(%x: !toy.tensor<f64[N]>, %c: !toy.tensor<bool[]>) -> !toy.tensor<f64[N]> attributes {toy.name = "calls"} {
+  %r = call @again(%x, %c) : (!toy.tensor<f64[N]>, !toy.tensor<bool[]>) -> !toy.tensor<f64[N]>
+  return %r : !toy.tensor<f64[N]>
+}
+func.func private @again(%x: !toy.tensor<f64[N]>, %c: !toy.tensor<bool[]>) -> !toy.tensor<f64[N]> attributes {toy.name = "again"} {
+  %t = toy.truth %c : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %t, ^bb1, ^bb2
+^bb1:
+  return %x : !toy.tensor<f64[N]>
+^bb2:
+  %y = call @choice(%x, %c) : (!toy.tensor<f64[N]>, !toy.tensor<bool[]>) -> !toy.tensor<f64[N]>
+  %r = call @again(%y, %c) : (!toy.tensor<f64[N]>, !toy.tensor<bool[]>) -> !toy.tensor<f64[N]>
+  return %r : !toy.tensor<f64[N]>
 }
 
 // CHECK-NOT: @unused

@@ -117,3 +117,38 @@ func.func @shown(%x: !toy.tensor<f64[N]>, %v: !toy.tensor<f64[]>, %n: !toy.tenso
 ^exit:
   return %a : !toy.tensor<f64[N]>
 }
+
+// Equal fills have become one value, of which both are stored into: each is filled.
+// CHECK-LABEL: @two
+// CHECK-NOT: toy.unique
+// CHECK: %[[A:.*]] = toy.fused
+// CHECK: toy.element_set %[[A]]
+// CHECK: %[[B:.*]] = toy.fused
+// CHECK: toy.element_set %[[B]]
+// CHECK-NOT: toy.fused
+// CHECK: return %[[A]], %[[B]]
+func.func @two(%v: !toy.tensor<f64[]>, %i: !toy.tensor<i64[]>, %n: !toy.tensor<i64[]>) -> (!toy.tensor<f64[N]>, !toy.tensor<f64[N]>) {
+  %x = toy.fused %v, %n : (!toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N]> {
+  ^bb0(%a: !toy.tensor<f64[]>, %m: !toy.tensor<i64[]>):
+    %0 = toy.full %a, %m : (!toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N]>
+    toy.yield %0 : (!toy.tensor<f64[N]>) -> ()
+  }
+  %y = toy.element_store %x, %v, %i : (!toy.tensor<f64[N]>, !toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N]>
+  %z = toy.element_store %x, %v, %i : (!toy.tensor<f64[N]>, !toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N]>
+  return %y, %z : !toy.tensor<f64[N]>, !toy.tensor<f64[N]>
+}
+
+// What is computed is copied, and so is a fill that something else reads.
+// CHECK-LABEL: @reads
+// CHECK: %[[X:.*]] = toy.fused
+// CHECK: toy.unique %[[X]]
+// CHECK: return %[[X]]
+func.func @reads(%v: !toy.tensor<f64[]>, %i: !toy.tensor<i64[]>, %n: !toy.tensor<i64[]>) -> (!toy.tensor<f64[N]>, !toy.tensor<f64[N]>) {
+  %x = toy.fused %v, %n : (!toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N]> {
+  ^bb0(%a: !toy.tensor<f64[]>, %m: !toy.tensor<i64[]>):
+    %0 = toy.full %a, %m : (!toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N]>
+    toy.yield %0 : (!toy.tensor<f64[N]>) -> ()
+  }
+  %y = toy.element_store %x, %v, %i : (!toy.tensor<f64[N]>, !toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N]>
+  return %x, %y : !toy.tensor<f64[N]>, !toy.tensor<f64[N]>
+}

@@ -125,3 +125,108 @@ func.func @window(%x: !toy.tensor<f64[s]>, %w: !toy.tensor<f64[3]>, %n: !toy.ten
 ^exit:
   return %s : !toy.tensor<f64[]>
 }
+
+// A loop of three turns that stores at its counter is written out: no tensor and no loop is left of it.
+// CHECK-LABEL: @written
+// CHECK: toy.truth
+// CHECK-NOT: toy.truth
+// CHECK-NOT: tensor<f64[3]>
+// CHECK: return
+func.func @written(%n: !toy.tensor<i64[]>, %v: !toy.tensor<f64[]>) -> !toy.tensor<f64[]> {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %3 = toy.constant {value = dense<3> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %z = toy.constant {value = dense<0.0> : tensor<f64>} : () -> !toy.tensor<f64[]>
+  cf.br ^outer(%z, %0 : !toy.tensor<f64[]>, !toy.tensor<i64[]>)
+^outer(%s: !toy.tensor<f64[]>, %i: !toy.tensor<i64[]>):
+  %t = toy.lt %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^make, ^exit
+^make:
+  %x = toy.full %s, %3 : (!toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[3]>
+  cf.br ^header(%x, %0 : !toy.tensor<f64[3]>, !toy.tensor<i64[]>)
+^header(%y: !toy.tensor<f64[3]>, %k: !toy.tensor<i64[]>):
+  %u = toy.lt %k, %3 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %d = toy.truth %u : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %d, ^body, ^behind
+^body:
+  %w = toy.slice_store %y, %v, %k, %1 {steps = array<i64: 1>} : (!toy.tensor<f64[3]>, !toy.tensor<f64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[3]>
+  %m = toy.add %k, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^header(%w, %m : !toy.tensor<f64[3]>, !toy.tensor<i64[]>)
+^behind:
+  %e = toy.sum %y {axes = array<i64: 0>, keepdims = false} : (!toy.tensor<f64[3]>) -> !toy.tensor<f64[]>
+  %j = toy.add %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^outer(%e, %j : !toy.tensor<f64[]>, !toy.tensor<i64[]>)
+^exit:
+  return %s : !toy.tensor<f64[]>
+}
+
+// An index that only the run knows: the loop stays.
+// CHECK-LABEL: @unknown
+// CHECK: toy.truth
+// CHECK: toy.truth
+// CHECK: return
+func.func @unknown(%n: !toy.tensor<i64[]>, %v: !toy.tensor<f64[]>) -> !toy.tensor<f64[]> {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %3 = toy.constant {value = dense<3> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %z = toy.constant {value = dense<0.0> : tensor<f64>} : () -> !toy.tensor<f64[]>
+  cf.br ^outer(%z, %0 : !toy.tensor<f64[]>, !toy.tensor<i64[]>)
+^outer(%s: !toy.tensor<f64[]>, %i: !toy.tensor<i64[]>):
+  %t = toy.lt %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^make, ^exit
+^make:
+  %x = toy.full %s, %3 : (!toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[3]>
+  cf.br ^header(%x, %0 : !toy.tensor<f64[3]>, !toy.tensor<i64[]>)
+^header(%y: !toy.tensor<f64[3]>, %k: !toy.tensor<i64[]>):
+  %u = toy.lt %k, %3 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %d = toy.truth %u : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %d, ^body, ^behind
+^body:
+  %w = toy.slice_store %y, %v, %i, %1 {steps = array<i64: 1>} : (!toy.tensor<f64[3]>, !toy.tensor<f64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[3]>
+  %m = toy.add %k, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^header(%w, %m : !toy.tensor<f64[3]>, !toy.tensor<i64[]>)
+^behind:
+  %e = toy.sum %y {axes = array<i64: 0>, keepdims = false} : (!toy.tensor<f64[3]>) -> !toy.tensor<f64[]>
+  %j = toy.add %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^outer(%e, %j : !toy.tensor<f64[]>, !toy.tensor<i64[]>)
+^exit:
+  return %s : !toy.tensor<f64[]>
+}
+
+// A loop that may end before its last turn stays.
+// CHECK-LABEL: @leaves
+// CHECK: toy.truth
+// CHECK: toy.truth
+// CHECK: return
+func.func @leaves(%n: !toy.tensor<i64[]>, %v: !toy.tensor<f64[]>) -> !toy.tensor<f64[]> {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %3 = toy.constant {value = dense<3> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %z = toy.constant {value = dense<0.0> : tensor<f64>} : () -> !toy.tensor<f64[]>
+  cf.br ^outer(%z, %0 : !toy.tensor<f64[]>, !toy.tensor<i64[]>)
+^outer(%s: !toy.tensor<f64[]>, %i: !toy.tensor<i64[]>):
+  %t = toy.lt %i, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %t : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^make, ^exit
+^make:
+  %x = toy.full %s, %3 : (!toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[3]>
+  cf.br ^header(%x, %0 : !toy.tensor<f64[3]>, !toy.tensor<i64[]>)
+^header(%y: !toy.tensor<f64[3]>, %k: !toy.tensor<i64[]>):
+  %u = toy.lt %k, %3 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %d = toy.truth %u : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %d, ^body, ^behind
+^body:
+  %w = toy.slice_store %y, %v, %k, %1 {steps = array<i64: 1>} : (!toy.tensor<f64[3]>, !toy.tensor<f64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[3]>
+  %m = toy.add %k, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %f = toy.lt %s, %v : (!toy.tensor<f64[]>, !toy.tensor<f64[]>) -> !toy.tensor<bool[]>
+  %g = toy.truth %f : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %g, ^header(%w, %m : !toy.tensor<f64[3]>, !toy.tensor<i64[]>), ^behind
+^behind:
+  %e = toy.sum %y {axes = array<i64: 0>, keepdims = false} : (!toy.tensor<f64[3]>) -> !toy.tensor<f64[]>
+  %j = toy.add %i, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^outer(%e, %j : !toy.tensor<f64[]>, !toy.tensor<i64[]>)
+^exit:
+  return %s : !toy.tensor<f64[]>
+}
