@@ -21,6 +21,8 @@ using namespace llvm::PatternMatch;
 
 namespace toy {
 
+static constexpr const char *keepsTurns = "llvm.loop.unroll.disable";
+
 namespace {
 /// A branch to the cold where an index is not below a size that the loop does not change.
 struct Check {
@@ -230,7 +232,7 @@ static void makeVersions(const Checked &checked, DominatorTree &tree, LoopInfo &
       evolution.forgetLcssaPhiWithNewPredecessor(&loop, &phi);
   }
   evolution.forgetLoop(&loop);
-  addStringMetadataToLoop(copy, "llvm.loop.unroll.disable", 1);
+  addStringMetadataToLoop(copy, keepsTurns, 1);
   addStringMetadataToLoop(copy, "llvm.loop.vectorize.enable", 0);
   ReplaceInstWithInst(test->getTerminator(), BranchInst::Create(begin, copy->getLoopPreheader(), all));
   NamedMDNode *hoisted = test->getModule()->getOrInsertNamedMetadata(hoistedChecks);
@@ -245,12 +247,30 @@ static void makeVersions(const Checked &checked, DominatorTree &tree, LoopInfo &
   }
 }
 
+PreservedAnalyses KeepCheckedLoops::run(Loop &loop, LoopAnalysisManager &analyses, LoopStandardAnalysisResults &results,
+                                        LPMUpdater &updater) {
+  constexpr unsigned fewest = 6; // of fewer turns the checks cost no more than two loops
+  BasicBlock *latch = loop.getLoopLatch();
+  if (latch && loop.isLoopExiting(latch) && results.SE.getSmallConstantTripCount(&loop, latch) >= fewest &&
+      !findOptionMDForLoop(&loop, keepsTurns) && checksOf(loop, results.SE))
+    addStringMetadataToLoop(&loop, keepsTurns, 1);
+  return PreservedAnalyses::all();
+}
+
+/// Loops that were left whole may be written out from now on.
+static void giveUpKept(LoopInfo &loops) {
+  for (Loop *loop : loops.getLoopsInPreorder())
+    if (MDNode *id = loop->getLoopID(); id && findOptionMDForLoop(loop, keepsTurns))
+      loop->setLoopID(makePostTransformationMetadata(id->getContext(), id, {keepsTurns}, {}));
+}
+
 PreservedAnalyses HoistChecks::run(Function &function, FunctionAnalysisManager &analyses) {
   auto &loops = analyses.getResult<LoopAnalysis>(function);
   if (loops.empty())
     return PreservedAnalyses::all();
   auto &tree = analyses.getResult<DominatorTreeAnalysis>(function);
   auto &evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
+  giveUpKept(loops);
   SmallVector<BasicBlock *> decided;
   for (Loop *loop : loops.getLoopsInPreorder())
     if (auto checked = checksOf(*loop, evolution)) { // what a loop begins with may be another one's result

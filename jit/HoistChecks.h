@@ -4,6 +4,7 @@
 #pragma once
 
 #include "llvm/IR/PassManager.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
 
 namespace toy {
 
@@ -13,6 +14,13 @@ namespace toy {
 struct HoistChecks : llvm::PassInfoMixin<HoistChecks> {
   llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
   static bool isRequired() { return true; }
+};
+
+/// Leaves loops whole that would be written out before `HoistChecks`, which makes two of them: what is proved once
+/// would be asked turn by turn.
+struct KeepCheckedLoops : llvm::PassInfoMixin<KeepCheckedLoops> {
+  llvm::PreservedAnalyses run(llvm::Loop &loop, llvm::LoopAnalysisManager &analyses,
+                              llvm::LoopStandardAnalysisResults &results, llvm::LPMUpdater &updater);
 };
 
 } // namespace toy

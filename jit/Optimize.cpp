@@ -65,30 +65,50 @@ void eraseUnusedVariants(Module &module) {
       f.eraseFromParent();
 }
 
+static SmallVector<CallBase *> callsIn(Function &f, function_ref<bool(Function &)> isMeant) {
+  SmallVector<CallBase *> calls;
+  for (Instruction &i : instructions(f))
+    if (auto *call = dyn_cast<CallBase>(&i); call && call->getCalledFunction() && isMeant(*call->getCalledFunction()))
+      calls.push_back(call);
+  return calls;
+}
+
+/// Puts what only a function calls, but for the form that other modules call, into it: what does not change from one
+/// call to the next is computed once.
+static void inlineOnlyCalls(Function &f) {
+  constexpr unsigned mostInstructions = 300;
+  auto isOnlyHere = [&](Function &callee) {
+    return &callee != &f && callee.hasLocalLinkage() && !callee.isDeclaration() && !callee.hasNUsesOrMore(3) &&
+           callee.getInstructionCount() <= mostInstructions && !callee.hasFnAttribute(Attribute::NoInline) &&
+           !callee.hasFnAttribute(Attribute::Cold);
+  };
+  for (CallBase *call : callsIn(f, isOnlyHere)) {
+    InlineFunctionInfo info;
+    InlineFunction(*call, info);
+  }
+}
+
 /// Puts small functions that call themselves into themselves, three levels deep: what a call costs is paid once in
 /// several.
 static void inlineRecursion(Module &module) {
   constexpr unsigned levels = 3, mostInstructions = 80, mostSelfCalls = 2;
+  auto callsItself = [](Function &f) { return callsIn(f, [&](Function &callee) { return &callee == &f; }); };
+  for (Function &f : module)
+    if (!f.isDeclaration() && !callsItself(f).empty())
+      inlineOnlyCalls(f);
   SmallVector<Function *> functions;
   for (Function &f : module)
     if (!f.isDeclaration() && f.getInstructionCount() <= mostInstructions &&
         (f.hasFnAttribute(lentOnly) ||
          none_of(f.args(), [](Argument &argument) { return argument.getType()->isPointerTy(); })))
       functions.push_back(&f);
-  auto callsOf = [](Function &f) {
-    SmallVector<CallBase *> calls;
-    for (Instruction &i : instructions(f))
-      if (auto *call = dyn_cast<CallBase>(&i); call && call->getCalledFunction() == &f)
-        calls.push_back(call);
-    return calls;
-  };
   for (Function *f : functions) {
-    if (auto calls = callsOf(*f); calls.empty() || calls.size() > mostSelfCalls)
+    if (auto calls = callsItself(*f); calls.empty() || calls.size() > mostSelfCalls)
       continue;
     ValueToValueMapTy map;
     Function *body = CloneFunction(f, map);
     for (unsigned level = 0; level < levels; ++level)
-      for (CallBase *call : callsOf(*f)) {
+      for (CallBase *call : callsItself(*f)) {
         call->setCalledFunction(body);
         InlineFunctionInfo info;
         if (!InlineFunction(*call, info).isSuccess())
@@ -125,6 +145,8 @@ void optimizeModule(Module &module, TargetMachine &machine, int level, function_
   tuning.SLPVectorization = true; // the parts of complex numbers, and fields of structs, side by side
   PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);
   PassAnalyses analyses(builder);
+  builder.registerLateLoopOptimizationsEPCallback(
+      [](LoopPassManager &passes, OptimizationLevel) { passes.addPass(KeepCheckedLoops()); });
   builder.registerVectorizerStartEPCallback([](FunctionPassManager &passes, OptimizationLevel) {
     passes.addPass(LoopSimplifyPass());
     passes.addPass(HoistChecks());

@@ -78,7 +78,7 @@ Tensor *newHeader(DType dtype, std::span<const int64_t> sizes) {
   char *memory = static_cast<char *>(takeBlockOrThrow(objectBytes(sizes.size())));
   link(new (memory) Link);
   auto *t = reinterpret_cast<Tensor *>(memory + sizeof(Link));
-  t->refs = 1;
+  t->refs.store(1, std::memory_order_relaxed); // nobody else sees it yet
   t->dtype = dtype;
   t->rank = sizes.size();
   std::copy(sizes.begin(), sizes.end(), t->sizes);
