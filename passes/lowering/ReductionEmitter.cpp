@@ -224,13 +224,20 @@ void KernelEmitter::loopOverLanes(mlir::Operation *reduction, const Indices &out
   });
 }
 
+/// How many elements are folded side by side. More of bytes, whose order changes nothing: 32 do not fill a register.
+static int64_t lanesOf(mlir::Operation *op, DType dtype) {
+  const bool isOfBytes = dtype == DType::Bool || dtype == DType::U8;
+  return isOfBytes && isa<MaxOp, MinOp, AnyOp, AllOp>(op) ? 4 * reductionLanes : reductionLanes;
+}
+
 /// put(lane, indices) for elements [begin, end) of several axes: runs along the last one, so that no element's index is
 /// divided. A run begins in any lane; from the first of all lanes on they go together.
 void KernelEmitter::loopOverRuns(mlir::Operation *op, const Indices &outer, Value *begin, Value *end,
                                  function_ref<void(Value *, const Indices &)> put) {
   ReductionAxes axes(op);
   auto sizes = map_to_vector(axes.reduced, [&](int64_t axis) { return size(op->getOperand(0), axis); });
-  Value *length = sizes.pop_back_val(), *lanes = i64(reductionLanes), *mask = i64(reductionLanes - 1);
+  const int64_t lanesAtOnce = lanesOf(op, rootType.getDtype());
+  Value *length = sizes.pop_back_val(), *lanes = i64(lanesAtOnce), *mask = i64(lanesAtOnce - 1);
   auto least = [&](Value *a, Value *b) { return k.CreateBinaryIntrinsic(Intrinsic::smin, a, b); };
   auto plus = [&](Value *a, Value *b) { return k.CreateAdd(a, b, "", true, true); };
   auto minus = [&](Value *a, Value *b) { return k.CreateSub(a, b, "", true, true); };
@@ -256,13 +263,14 @@ void KernelEmitter::loopOverRuns(mlir::Operation *op, const Indices &outer, Valu
   });
 }
 
-/// The fold of elements [begin, end) of at most one block: element j in lane (j - begin) mod 32, lanes combined by
-/// halving.
+/// The fold of elements [begin, end) of at most one block: element j in lane (j - begin) mod the number of lanes, which
+/// are combined by halving.
 Element KernelEmitter::emitBlock(mlir::Operation *op, const Indices &outer, Value *begin, Value *end) {
   DType dtype = rootType.getDtype();
+  const int64_t width = lanesOf(op, dtype);
   Fold identity = startFold(op, dtype);
-  Lanes lanes(*this, identity, reductionLanes);
-  loop(i64(0), i64(reductionLanes), [&](Value *lane) { lanes.write(lane, identity); });
+  Lanes lanes(*this, identity, width);
+  loop(i64(0), i64(width), [&](Value *lane) { lanes.write(lane, identity); });
   auto put = [&](Value *lane, const Indices &indices) {
     Fold x = foldOf(op, reductionElementAt(op, indices), dtype);
     lanes.write(lane, mergeFolds(op, lanes.read(lane), x, dtype));
@@ -270,19 +278,19 @@ Element KernelEmitter::emitBlock(mlir::Operation *op, const Indices &outer, Valu
   if (!flat && ReductionAxes(op).reduced.size() > 1) {
     loopOverRuns(op, outer, begin, end, put);
   } else {
-    Value *count = k.CreateSub(end, begin), *rounds = k.CreateUDiv(count, i64(reductionLanes));
+    Value *count = k.CreateSub(end, begin), *rounds = k.CreateUDiv(count, i64(width));
     auto step = [&](Value *base, Value *lane) {
       put(lane, reductionIndices(op, outer, k.CreateAdd(base, lane, "", true, true)));
     };
-    const std::vector<Gathered> gathered = startGather(op, reductionLanes);
+    const std::vector<Gathered> gathered = startGather(op, width);
     loop(i64(0), rounds, [&](Value *round) {
-      Value *base = k.CreateAdd(begin, k.CreateMul(round, i64(reductionLanes), "", true, true), "", true, true);
-      loopOverLanes(op, outer, base, reductionLanes, gathered, step);
+      Value *base = k.CreateAdd(begin, k.CreateMul(round, i64(width), "", true, true), "", true, true);
+      loopOverLanes(op, outer, base, width, gathered, step);
     });
-    Value *tail = k.CreateAdd(begin, k.CreateMul(rounds, i64(reductionLanes)));
+    Value *tail = k.CreateAdd(begin, k.CreateMul(rounds, i64(width)));
     loop(i64(0), k.CreateSub(end, tail), [&](Value *lane) { step(tail, lane); });
   }
-  for (int64_t half = reductionLanes / 2; half > 0; half /= 2)
+  for (int64_t half = width / 2; half > 0; half /= 2)
     loop(i64(0), i64(half), [&](Value *lane) {
       lanes.write(lane, mergeFolds(op, lanes.read(lane), lanes.read(k.CreateAdd(lane, i64(half))), dtype));
     });
