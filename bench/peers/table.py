@@ -65,8 +65,15 @@ AXES = [
     Class("middle", {"*": (100, 100, 100)}, along(1)),
     Class("strided", {"*": (1000, 2000)}, {**half("x"), **along(-1)}),
 ]
+#: several at once: the last ones, with one between, and all but the channels of pictures
+SEVERAL = [
+    Class("axes 1, 2", {"*": (50, 100, 200)}, along((1, 2))),
+    Class("axes 0, 2", {"*": (50, 100, 200)}, along((0, 2))),
+    Class("channels", {"*": (16, 32, 28, 28)}, along((0, 2, 3))),
+]
 #: many elements to one, or to the same along an axis
-FOLD = [SMALL, MIDDLING, LARGE] + AXES
+FOLD_ONE = [SMALL, MIDDLING, LARGE] + AXES
+FOLD = FOLD_ONE + SEVERAL
 #: the same for what has always an axis
 ALONG = [Class("16", {"*": (16,)}, along(-1)), Class("10^3", {"*": (1000,)}, along(-1))] + AXES
 
