@@ -132,8 +132,11 @@ LogicalResult transform(RuleContext &ctx, DType dtype, function_ref<Dim(Dim)> po
     return ctx.fail(DiagId::NeedsShape, ctx.name, "at least one axis", ctx.tensor(0));
   SmallVector<Dim> dims(ctx.tensor(0).getDims());
   Dim n = ctx.sizeValue(ctx.operands[1]);
-  if (n.isNumber() && n.value() < 1)
-    return ctx.fail(DiagId::TransformPoints, ctx.name, n.str());
+  if (n.isNumber() && n.value() < 1) {
+    if (ctx.alwaysRuns)
+      return ctx.fail(DiagId::TransformPoints, ctx.name, n.str());
+    n = ctx.freshDim();
+  }
   dims[ctx.integers("parameters")[0]] = points(n);
   return ctx.result(dtype, dims);
 }
