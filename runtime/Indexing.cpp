@@ -139,9 +139,19 @@ private:
   std::vector<std::vector<int64_t>> strides;
 };
 
-/// Runs of `inner` elements from `rows` of `all`.
+/// Rows of `size` bytes from positions, by copies of the row at hand.
+template <typename F>
+void copyRowsBy(F copy, bool isLarge, const char *from, const int64_t *rows, int64_t n, int64_t size, char *to) {
+  constexpr int64_t ahead = 8;
+  for (int64_t i = 0; i < n; ++i) {
+    if (isLarge && i + ahead < n)
+      __builtin_prefetch(from + rows[i + ahead] * size);
+    copy(to + i * size, from + rows[i] * size);
+  }
+}
+/// Runs of `inner` elements from `rows` of `all`. A copy of a few bytes that are known to be so many is a move.
 template <typename E> void copyRows(const E *from, int64_t all, const int64_t *rows, int64_t n, int64_t inner, E *to) {
-  constexpr int64_t ahead = 8, cache = 1 << 20;
+  constexpr int64_t cache = 1 << 20;
   if (inner == 1) {
     if (all * static_cast<int64_t>(sizeof(E)) > cache) // misses of many rows at once
       for (int64_t i = 0; i < n; ++i)
@@ -150,11 +160,29 @@ template <typename E> void copyRows(const E *from, int64_t all, const int64_t *r
       to[i] = from[rows[i]];
     return;
   }
-  for (int64_t i = 0; i < n; ++i) {
-    if (i + ahead < n)
-      __builtin_prefetch(from + rows[i + ahead] * inner);
-    std::memcpy(to + i * inner, from + rows[i] * inner, inner * sizeof(E));
-  }
+  const int64_t size = inner * static_cast<int64_t>(sizeof(E));
+  auto by = [&](int64_t known, auto copy) {
+    copyRowsBy(copy, all * size > cache, reinterpret_cast<const char *>(from), rows, n, known,
+               reinterpret_cast<char *>(to));
+    return true;
+  };
+  auto isOf = [&](auto known) {
+    return size == known() && by(known(), [](char *a, const char *b) { std::memcpy(a, b, decltype(known)::value); });
+  };
+  auto isUpTo = [&](auto half) { // the first and the last bytes
+    auto copy = [size](char *a, const char *b) {
+      constexpr int64_t part = decltype(half)::value;
+      std::memcpy(a, b, part);
+      std::memcpy(a + size - part, b + size - part, part);
+    };
+    return size > half() && size < 2 * half() && by(size, copy);
+  };
+  auto any = []<int64_t... sizes>(auto is, std::integer_sequence<int64_t, sizes...>) {
+    return (is(std::integral_constant<int64_t, sizes>()) || ...);
+  };
+  using Sizes = std::integer_sequence<int64_t, 2, 4, 8, 12, 16, 24, 32, 64>;
+  if (!any(isOf, Sizes()) && !any(isUpTo, std::integer_sequence<int64_t, 2, 4, 8, 16, 32, 64>()))
+    by(size, [size](char *a, const char *b) { std::memcpy(a, b, size); });
 }
 
 struct TakeJob {
