@@ -12,3 +12,10 @@ function(toy_add_library name)
     endif()
   endif()
 endfunction()
+
+# A program with MLIR's headers reads those that a library has precompiled, for which it has to be compiled as that is: -fPIC, not -fPIE.
+function(toy_reuse_headers program library)
+  set_target_properties(${program} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${program} PRIVATE -fPIC)
+  target_precompile_headers(${program} REUSE_FROM ${library})
+endfunction()
