@@ -275,6 +275,8 @@ def hiding(toy):
         (f"var n = 0.0; def f(x) {{ {body} }} print(f(1.0)); n = [1, 2]; print(f(1.0));", "2.0\n2.0\n")
         for body in WITHOUT
     ]
+    sized = "def f(x) { var y: f64[n] = x; return sum(y); }"
+    rows += [(f"var n = 0; {sized} for i in range(2, 4) {{ n = i; print(f(ones(i))); }}", "2.0\n3.0\n")]
     for (text, want), done in zip(rows, programs.run_parts(toy, [(text, modes) for text, _ in rows])):
         if [d.stdout for d in done] != [want] * 2 or done[1].compiles != 1:
             return f"{text}\n{done}\nwanted {want} and one compile"
