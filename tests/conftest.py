@@ -31,13 +31,9 @@ EVERY_DAY = [
     "--jit=always --dynamic=on",
     "--jit=always --unpack",
 ]
-# What costs as much as all of these: a program has one by day, in turn, and the others at night.
-IN_TURN = [
-    "--jit=always --no-fuse",
-    "--jit=always -O2 --no-fuse",
-    "--jit=never --naive-matmul",
-    "--jit=always -O3 --unpack",
-]
+# A program has one of these by day, in turn, and the others at night: -O2 and -O3 cost as much as all the rest.
+QUICK = ["--jit=always --no-fuse", "--jit=never --naive-matmul"]
+IN_TURN = [*QUICK, "--jit=always -O2 --no-fuse", *QUICK, "--jit=always -O3 --unpack"]
 AT_NIGHT = ["--jit=always -O3", "--jit=always -O2 --unpack"]
 LONG_PROGRAMS = {"stretching", "computed-ones", "axes", "canonical-sizes"}  # which begin first
 # Terminals, and processes that time out: their tests wait most of their time.
@@ -197,7 +193,7 @@ class Program(pytest.File):
             markers=["long"] if self.path.stem in LONG_PROGRAMS else [],
         )
         if not of_errors:
-            at_night = [*IN_TURN[:turn], *IN_TURN[turn + 1 :], *AT_NIGHT]
+            at_night = [*dict.fromkeys(way for way in IN_TURN if way != IN_TURN[turn]), *AT_NIGHT]
             yield Case.from_parent(
                 self,
                 name=f"{self.path.stem} at night",

@@ -238,7 +238,7 @@ def accesses(toy):
     return None
 
 
-def elementwise(toy):
+def elementwise(toy, dtypes):
     """Every function of elements has a form for devices: a kernel for each dtype that it takes, which calls nothing
     that is not in it. A device has no libm."""
     table = (ROOT / "irgen/Builtins.def").read_text()
@@ -248,7 +248,7 @@ def elementwise(toy):
     operators = ["+", "-", "*", "/", "**", "<", "==", "&", "|", "^", "<<", ">>"]
     forms = [f"{name}({', '.join(['x'] * len(re.sub(r',? *[a-z]+=', '', names).split(',')))})" for name, names in rows]
     forms += [f"x {operator} x" for operator in operators] + ["-x", "x.real", "f32(x)", "c64(x)", "f16(x)", "i32(x)"]
-    for dtype in ("f32", "f64", "c64", "c128", "bf16", "f16", "i32", "bool"):
+    for dtype in dtypes:
         lead = f"var a = {dtype}(ones([40]));\n"
         programs = [f"def f{i}(x) {{ return {form}; }} var y{i} = f{i}(a);\n" for i, form in enumerate(forms)]
         ran = run_parts(toy, [(lead + program, ["--jit=never"]) for program in programs])
@@ -334,7 +334,8 @@ def all_cases(random=60):
     return [
         *rows,
         ("device: accesses", accesses),
-        ("device: elementwise", elementwise),
+        ("device: elementwise", lambda toy: elementwise(toy, ("f32", "c128", "bf16", "i32"))),
+        ("device: elementwise, others", lambda toy: elementwise(toy, ("f64", "c64", "f16", "bool")), "nightly"),
         *for_architectures("ptxas", assembles),
         *for_architectures("nvcc", compiled_by_nvcc),
     ]

@@ -283,8 +283,24 @@ def hiding(toy):
     return None
 
 
+def statements(toy):
+    """Parts of a complex value are found in statements of their own, whatever these are called and say."""
+    values = "var a = [1, 2]; var b = [3, 4]; var c = [5, 6]; var d = [7, 8];"
+    rows = {
+        "var re = a*c - b*d; var im = a*d + b*c; print(re, im);": "mul",
+        'var load = a*c - b*d; # print(\nprint(a*d + b*c, "load");': "mul",
+        "print(a*c - b*d); print(a*d + b*c);": "mul",
+        "var x = a * cos(b); var y = a * sin(b); print(complex(x, y));": "polar",
+    }
+    for (text, kind), [done] in zip(rows.items(), programs.run_parts(toy, [(values + t, [MODES[1][0]]) for t in rows])):
+        if done.recognized != [kind]:
+            return f"{text}\n{done}"
+    return None
+
+
 def all_cases():
     return [
+        ("names: parts in several statements", statements),
         ("names: what hides a variable outside", hiding),
         ("names: reserved words", reserved),
         ("names: words that are keywords in one place", contextual),
