@@ -275,6 +275,6 @@ NAMES_MUTANTS = [
         "lowest = std::min(lowest, isNew ? visit.states[callee].lowest : visit.states[callee].number);",
         "",
     ),
-    ("what callees read is not read", GRAPH, "add(known->second->reads, known->second->calls);", ""),
+    ("what callees read is not read", GRAPH, "add(known->second->reads, known->second->calls);", ";"),
     ("recursion is not seen", GRAPH, "if (callee == &f)\n      return true;", ""),
 ]

@@ -263,6 +263,9 @@ WITHOUT = [
     "def g(y: f64[n]) { return y + n; } return g([x])[0];",
 ]
 
+# A function that is given to another reads `n`, too.
+GIVEN = "def g(x) { return x + n; } def f(x) { return sum(map(g, x)) / len(x) - 1; }"
+
 
 def hiding(toy):
     """Names of blocks, loops, handlers, functions inside and sizes hide a variable outside as far as they reach; where
@@ -275,8 +278,8 @@ def hiding(toy):
         (f"var n = 0.0; def f(x) {{ {body} }} print(f(1.0)); n = [1, 2]; print(f(1.0));", "2.0\n2.0\n")
         for body in WITHOUT
     ]
-    sized = "def f(x) { var y: f64[n] = x; return sum(y); }"
-    rows += [(f"var n = 0; {sized} for i in range(2, 4) {{ n = i; print(f(ones(i))); }}", "2.0\n3.0\n")]
+    for read in ("def f(x) { var y: f64[n] = x; return sum(y); }", GIVEN):
+        rows += [(f"var n = 0; {read} for i in range(2, 4) {{ n = i; print(f(ones(i))); }}", "2.0\n3.0\n")]
     for (text, want), done in zip(rows, programs.run_parts(toy, [(text, modes) for text, _ in rows])):
         if [d.stdout for d in done] != [want] * 2 or done[1].compiles != 1:
             return f"{text}\n{done}\nwanted {want} and one compile"
