@@ -283,6 +283,8 @@ TEST_F(DimTest, FactsThatComeLater) {
   EXPECT_EQ(atLeast("A", "3"), Truth::Yes);
   // The bounds of a name that is replaced hold for what replaces it.
   facts.bound("C", 5, 9);
+  EXPECT_EQ(facts.rangeOf(dim("2*C+1")).lo, 11);
+  EXPECT_EQ(facts.rangeOf(dim("2*C+1")).hi, 19);
   facts.assume(SizeFact::equal(dim("C"), dim("B-2")));
   EXPECT_EQ(atLeast("B", "7"), Truth::Yes);
   EXPECT_EQ(atLeast("11", "B"), Truth::Yes);
