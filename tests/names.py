@@ -256,7 +256,7 @@ WITHOUT = [
     "var n = 1.0; return x + n;",
     "if x > 0 { var n = 1.0; x += n; } return x;",
     "for n in range(2) { x += n; } return x;",
-    "try { x = ones(2)[i64(x) + 4]; } catch n { x += 1; } return x;",
+    "try { x = ones(2)[i64(x) + 4]; } catch n { if len(n.text) > 0 { x += 1; } } return x;",
     "def g(n) { return n + 1; } return g(x);",
     "def n(y) { return y + 1; } return n(x);",
     "return map(n => n + 1, [x])[0];",
