@@ -324,11 +324,21 @@ class Recognizer:
         """What a statement is by its first word, whatever follows."""
         first, second = self.text(i), self.text(i + 1)
         says = (
-            first in ("var", "return")
+            first == "return"
+            or (first == "var" and not (second == "(" and self.is_call(i)))
             or (first == "assert" and second != "=")
             or (first in ("print", "write") and second == "(")
         )
         return ("variable" if first == "var" else first) if says else None
+
+    def is_call(self, i):
+        """Whether nothing is assigned to what stands in the parentheses behind a word."""
+        depth = 0
+        for end in range(i + 1, len(self.tokens)):
+            depth += (self.text(end) == "(") - (self.text(end) == ")")
+            if depth == 0:
+                return self.text(end + 1) not in ("=", ":")
+        return False
 
 
 @functools.cache
