@@ -32,7 +32,7 @@ from mutant_rows_recognition import MUTANTS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECORD = ROOT / "tests/mutants_caught.json"
-LIT, AR = "/usr/lib/llvm-22/bin/lit", "/usr/lib/llvm-22/bin/llvm-ar"
+LIT = "/usr/lib/llvm-22/bin/lit"
 BUDGET = 1800  # seconds for all tests of a mutant
 EVERY = "nightly or not nightly"
 QUICKLY = "-O0 -Xclang -fno-validate-pch"  # headers that were compiled with -O3 are taken all the same
@@ -157,9 +157,8 @@ class Build:
             command = command.replace("--embed-dir=", f"--embed-dir={folder}/runtime --embed-dir=")
             flags, objects = (QUICKLY, [*objects, str(target)]) if target.suffix == ".o" else ("", objects)
             self.shell(re.sub(r"(?= -c )", f" -ivfsoverlay {folder}/overlay {flags}", command))
-        archive = folder / "mutant.a"  # of which a program takes what it needs, as of the libraries
-        self.shell(f"{AR} rcs {archive} {' '.join(objects)}")
-        first = f"{archive} -Wl,--allow-multiple-definition,--strip-all"
+        # An object may need what a program has no use for, and of libraries would not have taken.
+        first = " ".join(objects) + " -Wl,--allow-multiple-definition,--unresolved-symbols=ignore-all,--strip-all"
         for program in programs:
             self.shell(self.command(program).replace(f" -o {program} ", f" {first} -o {folder / program} "))
 

@@ -14,7 +14,7 @@ namespace toy {
 /// The best of candidates `first`, `first + stride` and so on before `end`: an element and its position.
 Element KernelEmitter::threadPosition(mlir::Operation *op, Value *first, Value *end, int64_t stride,
                                       function_ref<Element(Value *)> candidate) {
-  constexpr int64_t together = 4;
+  constexpr int64_t together = 8;
   DType dtype = tensorTypeOf(op->getOperand(0)).getDtype();
   Element best = {worst(op, dtype), i64(-1)}; // behind all
   Value *left = nullptr;
@@ -45,11 +45,10 @@ Value *KernelEmitter::warpPosition(mlir::Operation *op, Value *lane, Value *begi
 }
 
 /// The length of a block of a long fold: what a warp or a thread reads at once, or more, so that a warp can compare all
-/// blocks' best.
-static Value *blockOf(IRBuilder<> &caller, Value *count, int64_t least) {
-  constexpr int64_t mostBlocks = 4096;
-  Value *length =
-      caller.CreateUDiv(caller.CreateAdd(count, caller.getInt64(mostBlocks - 1)), caller.getInt64(mostBlocks));
+/// blocks' best. The most blocks of a row, or of each of 16 columns, are four blocks of threads a multiprocessor.
+static Value *blockOf(IRBuilder<> &caller, Value *count, bool isRow) {
+  const int64_t least = isRow ? 128 : reductionRun, most = isRow ? 5120 : 10240;
+  Value *length = caller.CreateUDiv(caller.CreateAdd(count, caller.getInt64(most - 1)), caller.getInt64(most));
   return caller.CreateBinaryIntrinsic(Intrinsic::smax, length, caller.getInt64(least));
 }
 
@@ -73,7 +72,7 @@ Value *KernelEmitter::launchPositionOfBlocks(mlir::Operation *op, Value *site) {
   const int64_t lanes = axes.alongLast ? warp : 1;
   SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), all = resultSizes();
   Value *count = product(callerSizesOf(x, axes.reduced)), *results = product(outerSizes),
-        *length = blockOf(caller, count, axes.alongLast ? 128 : reductionRun),
+        *length = blockOf(caller, count, axes.alongLast),
         *blocks = caller.CreateUDiv(caller.CreateSub(caller.CreateAdd(count, length), caller.getInt64(1)), length),
         *pieces = caller.CreateMul(results, blocks), *perGroup = axes.alongLast ? blocks : results;
   begin();
