@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 
 from device import EVERYWHERE, GRAPHS, ROOT, run, same_bits, tool_of_cuda
@@ -354,6 +355,26 @@ def counts(toy):
     return f"{few} of {blocks}" if few or blocks["argmax, f32[1, 128256]"] < 100 else None
 
 
+FREE_OF_SPILLS = ("chain", "tanh", "erf", "softmax", "rmsnorm", "layernorm", "rope", "sums", "greatest", "transpose")
+
+
+def registers(toy):
+    """The other table: folds, rows, rotations and chains of every dtype, for any sizes, store no register, and half of
+    a device's threads are resident, of 16 bytes an element a quarter."""
+    ptxas = tool_of_cuda("ptxas")
+    if not ptxas:
+        return "skipped: ptxas is not installed"
+    sys.path.insert(0, str(ROOT / "bench"))
+    import cuda_registers
+
+    problems = []
+    for name, dtype, used, spilled, local in cuda_registers.rows(os.path.abspath(toy), ptxas):
+        least = 0.25 if dtype == "c128" else 0.5
+        if name.startswith(FREE_OF_SPILLS) and (spilled or local or cuda_registers.resident(max(used)) < least):
+            problems.append(f"{name}, {dtype}: registers {used}, {spilled} bytes spilled, {local} in local memory")
+    return "\n".join(problems) or None
+
+
 WRITES = """def f(x: f64[N, M], v: f64[M], n) {
   var y = x; var kept = x * 1;
   for i in range(n) {
@@ -403,3 +424,4 @@ def all_cases():
     for check in checks:
         yield f"device: {check.__name__.replace('_', ' ')}", check
     yield "device: counts", counts, "nightly"
+    yield "device: registers", registers, "nightly"

@@ -82,6 +82,29 @@ NOT_ROPES = [
         " b * real(w)], axis = -1); }"
     ),
     "def f(x, y, w) { return view_as_complex(reshape(x, [2, 3, 4, 2])) * c64(y[..., :4]); }",
+    (
+        "def f(x, y, w) { var a = x[..., 0::2]; var b = x[..., 1::2]; return cat([a * real(w) - b * imag(w), a * imag(w)"
+        " + b * real(w)], axis = -1); }"
+    ),
+    (
+        "def f(x, y, w) { var a = x[..., :4]; var b = x[..., 4:]; return flatten(stack([a * real(w) - b * imag(w), a *"
+        " imag(w) + b * real(w)], axis = -1), -2); }"
+    ),
+]
+# Halves that are f16 on the way, as operands or as results.
+ROUNDED_TWICE = [
+    (
+        "def f(x, y, w) { var h = f16(x); var a = f32(h[..., 0::2]); var b = f32(h[..., 1::2]); return"
+        " bf16(flatten(stack([a * real(w) - b * imag(w), a * imag(w) + b * real(w)], axis = -1), -2)); }"
+    ),
+    (
+        "def f(x, y, w) { var a = f32(x[..., 0::2]); var b = f32(x[..., 1::2]); return bf16(flatten(stack([f16(a *"
+        " real(w) - b * imag(w)), f16(a * imag(w) + b * real(w))], axis = -1), -2)); }"
+    ),
+    (
+        "def f(x, y, w) { var a = f32(x[..., :4]); var b = f32(x[..., 4:]); return bf16(cat([f16(a * real(w) - b *"
+        " imag(w)), f16(a * imag(w) + b * real(w))], axis = -1)); }"
+    ),
 ]
 
 
@@ -114,6 +137,7 @@ def near_ropes(toy):
     ]
     lead = {"f16": "var b = bf16(x); var z = complex(f32(b[..., :4]), f32(b[..., 4:])) * w[:, newaxis]; "}
     programs = [f"{body}\nvar x = f32(reshape(sin(arange(48)), [2, 3, 8])); var y = x + 1;" for body in NOT_ROPES]
+    programs += [f"{body}\nvar x = bf16(reshape(sin(arange(48)), [2, 3, 8])); var y = x;" for body in ROUNDED_TWICE]
     programs += [
         f"def f(x, y, w) {{ {lead.get(dtype, '')}return {body}; }}\nvar x = {dtype}(reshape(sin(arange(96)), [2, 3, 2,"
         " 8])); var y = x;"
