@@ -167,6 +167,7 @@ COLUMNS = (
 )
 MIDDLE = (
     "var y = {d}(reshape(sin(arange(31500) * 0.3), [90, 70, 5])); print(sum(y, 0), sum(y * y, 1), prod(y, [0, 1]));\n"
+    "def known(x: {d}[40, M]) {{ return (sum(x, 0), prod(x, 0)); }} print(known(y[0:40, :, 0]));\n"
 )
 
 
