@@ -301,6 +301,19 @@ def places(toy):
     return None if captures <= 4 and done.stats["graph_launches"] >= 12 else f"{captures} captures\n{done.stats}"
 
 
+def returning_sizes(toy):
+    """Products of sizes that come back are captured a few times for each, not each time."""
+    text = (
+        "def f(x: f64[N, M]) { return (x @ x.T) * 2 + 1; }\nfor i in range(24) { var x = ones([i64([8, 16, 24])[i % 3],"
+        " 4]); print(sum(f(x))); }"
+    )
+    done = run(toy, [*EVERYWHERE, "--cuda-graphs=full", "-e", text])
+    if problem := done.problem():
+        return problem
+    captures = int(re.search(r"cuStreamBeginCapture: (\d+)", done.report)[1])
+    return None if captures <= 9 and done.stats["graph_launches"] >= 20 else f"{captures} captures\n{done.stats}"
+
+
 def plans(toy):
     """Plans of many sizes make room for each other, while graphs that have them run and come back."""
     text = """var total = 0.0;
@@ -321,6 +334,7 @@ def all_cases():
         ("device: graphs", graphs, "long"),
         ("device: clock", clock),
         ("device: new graphs", new_graphs),
+        ("device: returning sizes", returning_sizes),
         ("device: plans", plans),
         ("device: staged", staged),
         ("device: places", places),

@@ -232,9 +232,10 @@ TURNED = {
     "bf16": "def f(x: bf16[K, N, M]) { return f32(x.transpose(2, 1, 0)) @ f32(x[:, :, 0]); }",
 }
 OVER_SIZES = """
-for i in range(4) {
-  var k = i64([2, 3, 40, 9])[i]; var n = i64([33, 64, 8, 3])[i]; var m = i64([40, 9, 65, 8])[i];
-  print(f(DTYPE(reshape(arange(k * n * m) % 7, [k, n, m]))));
+for i in range(5) {
+  var k = i64([2, 3, 40, 9, 16])[i]; var n = i64([33, 64, 8, 3, 64])[i]; var m = i64([40, 9, 65, 8, 16])[i];
+  var x = DTYPE(reshape(arange(k * n * m) % 7, [k, n, m])); # of 16 x 64 x 16 a whole block of memory
+  print(x[0, 0]); print(f(x));
 }
 """
 CONJUGATED = (
@@ -249,12 +250,14 @@ def turned(toy):
         if problem := same_bits(toy, text, ["--cuda-graphs=" + GRAPHS[i % 4]], seed=i, tolerance=1e-4):
             return problem
         with tempfile.TemporaryDirectory() as folder:
-            kernels = {kernel for kernel, _ in launched(toy, text, folder)}
+            kernels = launched(toy, text, folder)
             path = pathlib.Path(folder, "program.toy")
             path.write_text(text)
             report = run(toy, [*EVERYWHERE, str(path)]).report
         size = {"c64": 8, "c128": 16, "f32": 4, "bf16": 2}[dtype]
-        if report and (f"turn_{size}" not in kernels or "bank conflicts: 0\n" not in report):
+        turns = [blocks for kernel, blocks in kernels if kernel == f"turn_{size}"]
+        tiles = [48, 3, 64] if dtype == "bf16" else turns  # along the axis of neighbours
+        if report and (not turns or turns != tiles or "bank conflicts: 0\n" not in report):
             return f"{dtype}: {kernels}\n{report}"
     return None
 
@@ -313,6 +316,12 @@ def partial_sums(toy):
     return same_bits(toy, SUMS, ["--cuda-graphs=off"])
 
 
+ROTATED = (
+    "def f(x: bf16[B, S, H, D], w: c64[S, K]) { return rope(x, w); } print(f(bf16(reshape(sin(arange(96) * 0.7), [1, 3,"
+    " 2, 16])), c64(polar(1.0, reshape(arange(24) * 0.1, [3, 8])))));"
+)
+
+
 def older(toy):
     """PTX 6.3 and 7.0, for devices before those that the other cases play."""
     for capability in ("75", "80"):
@@ -322,6 +331,7 @@ def older(toy):
                 COPIES,
                 SUMS,
                 DIVISIONS,
+                ROTATED,
                 TRANSPOSES.format(d="f32"),
                 POSITIONS.format(d="f64", n=2, m=2100, v=VALUES["f64"].format(c=4200), more=""),
             ):
