@@ -21,27 +21,16 @@ COLUMN_MUTANTS = [
     (
         "few columns have a thread each",
         COLUMNS,
-        "caller.CreateICmpSGE(results, caller.getInt64(manyThreads))",
-        "caller.getTrue()",
+        "caller.CreateICmpSGE(results, caller.getInt64(manyThreads)),",
+        "caller.getTrue(),",
     ),
     (
         "many columns have a thread for each run",
         COLUMNS,
-        "caller.CreateICmpSGE(results, caller.getInt64(manyThreads))",
-        "caller.getFalse()",
+        "caller.CreateICmpSGE(results, caller.getInt64(manyThreads)),",
+        "caller.getFalse(),",
     ),
-    (
-        "a thread adds its runs without blocks",
-        COLUMNS,
-        "*inBlock = k.CreateAnd(run, i64(runsOfBlock - 1));",
-        "*inBlock = run;",
-    ),
-    (
-        "the last run of a column is not added",
-        COLUMNS,
-        "k.CreateICmpEQ(run, k.CreateSub(runs, i64(1)))",
-        "k.getFalse()",
-    ),
+    ("a thread keeps its last run alone", COLUMNS, "k.CreateICmpEQ(run, i64(0)), dtype", "k.getTrue(), dtype"),
     (
         "the first of ordered folds counts twice",
         COLUMNS,

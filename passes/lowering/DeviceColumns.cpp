@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Reductions whose last axis stays, as kernels of a CUDA device: a thread a result, whose neighbours read neighbours.
-/// Of a few long columns a thread for each run, then one for each block of runs, then one for the blocks of a result.
+/// Of few or long columns a thread for each run, then one for each block of runs, then one for the blocks of a result.
 #include "passes/lowering/KernelEmitter.h"
 
 using namespace llvm;
@@ -10,27 +10,21 @@ namespace toy {
 
 constexpr int64_t runsOfBlock = reductionBlock / reductionRun;
 
-/// The fold of a column, by one thread: runs one after the other, whose folds are combined to those of blocks.
+/// The fold of a column of one block, by one thread: runs one after the other.
 Element KernelEmitter::columnFold(mlir::Operation *op, const Indices &outer, Value *n) {
   if (auto known = knownFoldLength(op); known && *known <= reductionRun)
     return threadFold(op, outer, i64(0), n, 1, *known);
   DType dtype = rootType.getDtype();
-  Value *block = variable(dtype), *total = variable(dtype);
+  Value *total = variable(dtype);
   scalars.store(dtype, total, i64(0), identityOf(op, dtype));
-  Value *runs = k.CreateUDiv(k.CreateAdd(n, i64(reductionRun - 1)), i64(reductionRun));
-  auto add = [&](Value *sums, Value *isFirst, Element more) {
-    Element sum = choose(
-        isFirst, dtype, [&] { return more; },
-        [&] { return combine(op, scalars.load(dtype, sums, i64(0)), more, dtype); });
-    scalars.store(dtype, sums, i64(0), sum);
-  };
-  loop(i64(0), runs, [&](Value *run) {
+  loop(i64(0), k.CreateUDiv(k.CreateAdd(n, i64(reductionRun - 1)), i64(reductionRun)), [&](Value *run) {
     Value *from = k.CreateMul(run, i64(reductionRun), "", true, true),
-          *to = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(from, i64(reductionRun), "", true, true), n),
-          *inBlock = k.CreateAnd(run, i64(runsOfBlock - 1));
-    add(block, k.CreateICmpEQ(inBlock, i64(0)), threadFold(op, outer, from, to, 1, 0));
-    guarded(k.CreateOr(k.CreateICmpEQ(inBlock, i64(runsOfBlock - 1)), k.CreateICmpEQ(run, k.CreateSub(runs, i64(1)))),
-            [&] { add(total, k.CreateICmpSLT(run, i64(runsOfBlock)), scalars.load(dtype, block, i64(0))); });
+          *to = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(from, i64(reductionRun), "", true, true), n);
+    Element part = threadFold(op, outer, from, to, 1, 0);
+    Element sum = choose(
+        k.CreateICmpEQ(run, i64(0)), dtype, [&] { return part; },
+        [&] { return combine(op, scalars.load(dtype, total, i64(0)), part, dtype); });
+    scalars.store(dtype, total, i64(0), sum);
   });
   return scalars.load(dtype, total, i64(0));
 }
@@ -45,8 +39,9 @@ Value *KernelEmitter::launchColumns(mlir::Operation *op, Value *site) {
   mlir::Value x = op->getOperand(0);
   ReductionAxes axes(op);
   Value *count = product(callerSizesOf(x, axes.reduced)), *results = product(callerSizesOf(x, axes.outer));
-  Value *isOne = caller.CreateOr(caller.CreateICmpSLE(count, caller.getInt64(reductionRun)),
-                                 caller.CreateICmpSGE(results, caller.getInt64(manyThreads)));
+  Value *areMany = caller.CreateAnd(caller.CreateICmpSGE(results, caller.getInt64(manyThreads)),
+                                    caller.CreateICmpSLE(count, caller.getInt64(reductionBlock))),
+        *isOne = caller.CreateOr(caller.CreateICmpSLE(count, caller.getInt64(reductionRun)), areMany);
   Value *one = onlyIf(isOne, byThreads),
         *several = onlyIf(caller.CreateNot(isOne), [&] { return launchRuns(op, site); });
   return caller.CreateSelect(isOne, one, several);
