@@ -104,14 +104,14 @@ def program(toy, path, flags, seed):
 NUMBER = r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?"
 
 
-def same_bits(toy, text, flags=(), seed=1, tolerance=0.0):
+def same_bits(toy, text, flags=(), seed=1, tolerance=0.0, **environment):
     """The program prints the same, all digits (or up to a relative error of each number), on the host and on the
     device."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "program.toy")
         path.write_text(text)
         want = on_host(toy, ["--precision=full", str(path)])
-        done = run(toy, [*EVERYWHERE, *flags, "--precision=full", str(path)], seed)
+        done = run(toy, [*EVERYWHERE, *flags, "--precision=full", str(path)], seed, **environment)
         if problem := done.problem():
             return f"{problem}\n{text}"
         got = done.stdout

@@ -320,7 +320,7 @@ print(total);"""
 # The graph of f has a plan and the work area: others make that larger, then push the plan out.
 KEPT = """def f(x: f64[N]) { return sum(abs(fft(x) * 2)); } def g(x: f64[N]) { return sum(abs(fft(x)) + 1); }
 print(sum((ones([300, 300]) * 2) @ ones([300, 1])));
-var x = arange(10) * 1.0; print(f(x)); print(f(x)); print(g(arange(3000) * 1.0)); print(f(x)); print(f(x));
+var x = arange(10) * 1.0; print(f(x)); print(f(x)); print(g(arange(3000) * 1.0)); var k = arange(20) * 1.0; print(sum(k)); print(f(x)); print(k);
 for n in range(11, 81) { if g(arange(n) * 1.0) < 0 { print(n); } }
 print(f(x)); print(f(x));"""
 

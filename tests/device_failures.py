@@ -147,6 +147,8 @@ def libraries(toy, mode):
             or not done.stats["launches"] + done.stats["graph_launches"]
         ):
             return f"{function}, call {k}, graphs {mode}: {said} remarks\n{done.stderr}\n{done.stats}"
+        if function in ("cufftSetAutoAllocation", "cufftXtMakePlanMany") and "plans destroyed" not in done.report:
+            return f"{function}, call {k}, graphs {mode}: what was begun of a plan stays\n{done.report}"
         others = done.stats["transforms" if function.startswith("cublas") else "products"]
         if not others and mode == "off":
             return f"{function}, call {k}, graphs {mode}: the other library is not used any more: {done.stats}"

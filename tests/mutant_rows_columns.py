@@ -3,7 +3,7 @@
 mutant_rows_device.py."""
 
 COLUMNS, POSITIONS = "passes/lowering/DeviceColumns.cpp", "passes/lowering/DevicePositions.cpp"
-TRANSFERS, TRANSFORMS, DRIVER = (f"runtime/cuda/{name}.cpp" for name in ("Transfers", "Transforms", "Driver"))
+TRANSFERS, TRANSFORMS = (f"runtime/cuda/{name}.cpp" for name in ("Transfers", "Transforms"))
 COLUMN_MUTANTS = [
     ("runs of columns are all the first", COLUMNS, "run = quotient(piece, each),", "run = i64(0),"),
     (
@@ -94,16 +94,4 @@ COLUMN_MUTANTS = [
         "",
     ),
     ("the oldest plan is the newest", TRANSFORMS, "made.used = now;", ""),
-    (
-        "cuBLAS is looked for in one place",
-        DRIVER,
-        "for (std::string &path : inPythonPackages(name)) out.push_back(std::move(path));",
-        "",
-    ),
-    (
-        "libraries may lack functions",
-        DRIVER,
-        'problem = what + " is too old: it has no " + symbol.name; return false;',
-        "continue;",
-    ),
 ]

@@ -99,7 +99,7 @@ void Fake::transform(const FftPlan &p) {
   if (!p.area)
     complain("cuFFT: no work area");
   else if (p.areaBytes)
-    range(p.area, p.areaBytes, true); // two transforms at once would share it
+    std::memset(range(p.area, p.areaBytes, true), 0xa5, p.areaBytes); // two transforms at once would share it
   char *in = range(p.in, ((p.from - 1) * p.inStride + (p.batch - 1) * p.inDistance + 1) * inBytes,
                    inverseReal); // which destroys its input
   char *out = range(p.out, ((p.to - 1) * p.outStride + (p.batch - 1) * p.outDistance + 1) * outBytes, true);
