@@ -14,7 +14,7 @@ PRODUCTS = [
     for d, f in (("f32", "1"), ("f64", "1"), ("c64", "complex(f32(0.5), f32(-1))"), ("c128", "(0.5-1i)"))
     for after in (
         "print(max(abs(c - (b.T @ a.T).T)) < 1e-5, norm(c));",
-        "print(norm(conj(a).T @ c), norm(a @ conj(b)), norm(c @ conj(c).T));",
+        "print(conj(a).T @ c, norm(a @ conj(b)), norm(c @ conj(c).T));",
         (
             "print(norm(a[:, ::-1] @ b[::-1]), norm(conj(a) @ conj(b)), norm(stack(a, a)[::-1, ::2] @ stack(b,"
             " conj(b))[:, ::-1, ::3]));"
