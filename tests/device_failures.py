@@ -5,7 +5,7 @@ import pathlib
 import re
 import tempfile
 
-from device import EVERYWHERE, NUMBER, Done, on_host, run
+from device import EVERYWHERE, NUMBER, Done, on_host, run, same_bits
 from device_counts import N
 from programs import first, same
 from terminal import Session
@@ -155,6 +155,18 @@ def libraries(toy, mode):
     return None
 
 
+def lower_digits(toy):
+    """The host adds its part to what the library has summed so far, where one of three products is refused."""
+    text = "def m(x: f32[N, M]) { return x @ x.T; } var x = f32(ones([4, 6])) * f32(1.00044); print(m(x));"
+    for call in ("1", "2", "3"):
+        flags = ["--matmul-precision=high", "--cuda-graphs=off"]
+        if problem := same_bits(
+            toy, text, flags, tolerance=2e-6, TOY_FAKE_FAIL=f"cublasGemmStridedBatchedEx:{call}:15"
+        ):
+            return f"call {call}: {problem}"
+    return None
+
+
 def no_library(toy):
     """Without cuBLAS or cuFFT the host computes, and with --device=cuda that is said once."""
     text = (
@@ -276,6 +288,7 @@ def all_cases():
         ("device: none", no_device),
         *faults_of_calls(),
         *((f"device: libraries, {mode}", lambda toy, mode=mode: libraries(toy, mode)) for mode in ("off", "full")),
+        ("device: lower digits", lower_digits),
         ("device: no library", no_library),
         ("device: memory", memory, "release"),
         ("device: interrupted", interrupted),
