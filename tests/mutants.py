@@ -6,9 +6,9 @@ what several processes do, in one place at a time and sees that the tests notice
 yet). Ends with a line `KIND: N caught, N missed` for each.
 
 The sources stay as they are: compilers are given another text for one of them, and its objects are linked in front of
-build/release's libraries, as many mutants at a time as there are processors for it. Of the tests the one that noticed a mutant
-last time comes first (mutants_caught.json, which is written anew), then those that notice other mutants, then all of
-the kind. A test that fails without mutants, too, notices nothing."""
+build/release's libraries, as many mutants at a time as there are processors for it. Of the tests the one that noticed a
+mutant last time comes first (mutants_caught.json, which is written anew), then those that notice other mutants, then
+all of the kind. A test that fails without mutants, too, notices nothing."""
 import collections
 import concurrent.futures
 import dataclasses
