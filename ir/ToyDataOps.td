@@ -123,11 +123,13 @@ def SeedOp : Toy_Op<"seed", "nothing", [Toy_Effect]> {
 def GlobalLoadOp : Toy_Op<"global_load", "declared", [MemoryEffects<[MemRead]>]> {
   let summary = "the latest value of a top-level variable";
   let description = [{
+    `loaded` is what the statement has just found in a file; with `in_file` its elements are still there (`toy.load`).
+
     ```mlir
     %w = toy.global_load {name = "w"} : () -> !toy.tensor<f64[3]>
     ```
   }];
-  let arguments = (ins StrAttr:$name);
+  let arguments = (ins StrAttr:$name, UnitAttr:$loaded, UnitAttr:$in_file);
   let results = (outs Toy_Any:$result);
 }
 
@@ -261,14 +263,33 @@ def LoadOp : Toy_Op<"load", "declared", [Toy_Effect]> {
   let summary = "a tensor from a file";
   let description = [{
     The only array of the file, or the one with a name (unless that is empty). The result type is declared; sizes that
-    are names become what the file has, everything else is checked.
+    are names become what the file has, everything else is checked. With `in_file` its elements stay there, for
+    `toy.read_part`; nobody else looks at them.
 
     ```mlir
     %x = toy.load %path, %name : (!toy.str, !toy.str) -> !toy.tensor<f64[s0, 3]>
     ```
   }];
-  let arguments = (ins Toy_Str:$path, Toy_Str:$name);
+  let arguments = (ins Toy_Str:$path, Toy_Str:$name, UnitAttr:$in_file);
   let results = (outs Toy_Tensor:$result);
+}
+def ReadPartOp : Toy_Op<"read_part", "sliced", [Toy_Effect]> {
+  let summary = "a slice of what is in a file";
+  let description = [{
+    What `toy.slice` gives; of the file no more is read and held, but for gaps of a few KiB. Where a file holds an array
+    otherwise than memory does (compressed, by columns, as text), it is read as a whole.
+
+    ```mlir
+    %r = toy.read_part %x, %start, %count {steps = array<i64: 1>}
+      : (!toy.tensor<f64[N]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[4]>
+    ```
+  }];
+  let arguments = (ins Toy_Tensor:$x, Variadic<Toy_Index>:$bounds, DenseI64ArrayAttr:$steps);
+  let results = (outs Toy_Tensor:$result);
+  let extraClassDeclaration = ruleMethod # [{
+    ::mlir::ValueRange getStarts() { return getBounds().take_front(getSteps().size()); }
+    ::mlir::ValueRange getCounts() { return getBounds().drop_front(getSteps().size()); }
+  }];
 }
 def SaveOp : Toy_Op<"save", "nothing", [Toy_Effect]> {
   let summary = "tensors, or columns of a table, to a file, atomically";

@@ -91,7 +91,12 @@ RValue loadBuiltin(IRGen &g, Bound &args, SourceRange r) {
   std::string name = g.host.loadNow(*args["path"], args["name"], csv, type, failed);
   if (name.empty())
     throw IRAbort();
-  return globalValue(g, name, type, r);
+  RValue value = globalValue(g, name, type, r);
+  SmallVector<Value> leaves;
+  value.flatten(leaves);
+  for (Value leaf : leaves)
+    leaf.getDefiningOp<GlobalLoadOp>().setLoaded(true);
+  return value;
 }
 
 static bool isListOfStrings(const RValue &v) {

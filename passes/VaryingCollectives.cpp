@@ -164,6 +164,8 @@ private:
     bool sizeVaries(DimOp op) const {
       if (auto slice = op.getX().getDefiningOp<SliceOp>())
         return varies(slice.getCounts()[op.getAxis()]);
+      if (auto part = op.getX().getDefiningOp<ReadPartOp>())
+        return varies(part.getCounts()[op.getAxis()]);
       auto scattered = op.getX().getDefiningOp<ReduceScatterOp>();
       return scattered && static_cast<int64_t>(scattered.getAxis()) == static_cast<int64_t>(op.getAxis());
     }

@@ -55,7 +55,8 @@ rt::TensorRef constantTensor(DenseElementsAttr value, DType dtype) {
 }
 
 rt::TensorRef loadAs(const std::string &path, const std::string &name, Type declared, const CsvOptions &csv) {
-  rt::Value value = csv.header ? rt::loadColumn(path, name, csv) : rt::Value(rt::load(path, name, csv));
+  rt::Value value = csv.header ? rt::loadColumn(path, name, csv)
+                               : rt::Value(rt::oneOf(rt::openAll(path, csv, name), path, name, csv));
   if (std::holds_alternative<rt::ListRef>(value))
     rt::fail(DiagId::LoadedType, {path, "list[str]", typeText(declared)});
   rt::TensorRef t = std::get<rt::TensorRef>(std::move(value));
@@ -216,7 +217,12 @@ template <> void Frame::evaluate(SeedOp o) {
   environment().random() = {static_cast<uint64_t>(integer(o.getSeed())), 0};
 }
 
-template <> void Frame::evaluate(GlobalLoadOp o) { values[o.getResult()] = environment().getGlobal(o.getName().str()); }
+template <> void Frame::evaluate(GlobalLoadOp o) {
+  rt::Value value = environment().getGlobal(o.getName().str());
+  if (auto *tensor = std::get_if<rt::TensorRef>(&value); tensor && o.getLoaded() && !o.getInFile() && !o.use_empty())
+    rt::onHost(**tensor);
+  values[o.getResult()] = std::move(value);
+}
 
 template <> void Frame::evaluate(GlobalStoreOp o) { environment().setGlobal(o.getName().str(), values[o.getValue()]); }
 
@@ -310,7 +316,10 @@ template <> void Frame::evaluate(LoadOp o) {
            given.getAs<FloatAttr>("missing").getValueAsDouble()};
   }
   Type type = o->hasAttr("packed") ? Type(unpackedType(tensorTypeOf(o.getResult()))) : o.getResult().getType();
-  set(o.getResult(), loadAs(text(o.getPath()), text(o.getName()), type, csv));
+  rt::TensorRef loaded = loadAs(text(o.getPath()), text(o.getName()), type, csv);
+  if (!o.getInFile())
+    rt::onHost(*loaded);
+  set(o.getResult(), std::move(loaded));
 }
 
 template <> void Frame::evaluate(SaveOp o) {

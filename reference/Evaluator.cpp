@@ -119,9 +119,9 @@ template <typename... Ops> static DenseMap<TypeID, Evaluation> tableOf() {
 void Frame::run(Operation *op) {
   if (auto store = dyn_cast<SliceStoreOp>(op); store && storeOnDevice(store))
     return;
-  if (!isa<ReshapeOp, ViewAsRealOp, ViewAsComplexOp, RelabelOp, DimOp, GlobalStoreOp, FusedOp, PrintOp, FormatOp,
-           LibraryOp, AllReduceOp, ReduceScatterOp, AllGatherOp, AllToAllOp, BroadcastRanksOp, ShiftOp, RecvOp>(
-          op)) // those look at no element, or only at some, or where they are
+  if (!isa<ReshapeOp, ViewAsRealOp, ViewAsComplexOp, RelabelOp, DimOp, ReadPartOp, GlobalStoreOp, FusedOp, PrintOp,
+           FormatOp, LibraryOp, AllReduceOp, ReduceScatterOp, AllGatherOp, AllToAllOp,
+           BroadcastRanksOp, ShiftOp, RecvOp>(op)) // those look at no element, or only at some, or where they are
     for (Value operand : op->getOperands())
       if (auto it = values.find(operand); it != values.end())
         if (auto *t = std::get_if<rt::TensorRef>(&it->second))

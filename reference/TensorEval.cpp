@@ -6,6 +6,7 @@
 #include "runtime/ArrayOps.h"
 #include "runtime/Blas.h"
 #include "runtime/Device.h"
+#include "runtime/Io.h"
 #include "runtime/Memory.h"
 
 #include <cmath>
@@ -352,6 +353,10 @@ template <> void Frame::evaluate(SliceOp o) {
   for (auto [stride, step] : llvm::zip_equal(strides, o.getSteps()))
     stride *= step;
   set(o.getResult(), gatherElements(x, sizes, [&](ArrayRef<int64_t> index) { return base + dot(index, strides); }));
+}
+
+template <> void Frame::evaluate(ReadPartOp o) {
+  set(o.getResult(), rt::partOf(tensor(o.getX()), integers(o.getStarts()), integers(o.getCounts()), o.getSteps()));
 }
 
 template <> void Frame::evaluate(SliceStoreOp o) {

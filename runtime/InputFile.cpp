@@ -43,6 +43,15 @@ InputFile::InputFile(std::string name) {
   if (!file || ::fstat(file.get(), &info) != 0)
     refuse();
   isFile(info); // what was opened may be another one
+  changed = info.st_mtim;
+}
+
+void InputFile::requireUnchanged() const {
+  struct stat info;
+  if (::fstat(file.get(), &info) != 0)
+    fail(DiagId::CannotOpen, {path, std::strerror(errno)});
+  if (info.st_size != bytes || info.st_mtim.tv_sec != changed.tv_sec || info.st_mtim.tv_nsec != changed.tv_nsec)
+    fail(DiagId::CannotOpen, {path, "it has changed while it was read"});
 }
 
 void InputFile::read(void *target, int64_t count, int64_t offset) {

@@ -8,6 +8,7 @@
 #include "support/CsvOptions.h"
 #include "support/Descriptor.h"
 
+#include <ctime>
 #include <deque>
 #include <span>
 
@@ -22,11 +23,19 @@ struct NamedTensor {
 };
 /// All arrays, or those of a name where one is given and the format has names: others are not read then.
 std::vector<NamedTensor> loadAll(const std::string &path, const CsvOptions &csv = {}, const std::string &name = "");
+/// The same arrays; the elements of those that stand in the file as they do in memory are read when somebody asks for
+/// them. A file that has changed until then is an error.
+std::vector<NamedTensor> openAll(const std::string &path, const CsvOptions &csv = {}, const std::string &name = "");
+/// Elements from `starts` on, so many of each axis in `steps`; of those in a file no others are read, or held.
+TensorRef partOf(const Tensor &x, std::span<const int64_t> starts, std::span<const int64_t> counts,
+                 std::span<const int64_t> steps);
 /// What a file holds. Where the format says so at its beginning, the elements are not read.
 struct ArrayHeader {
   std::string name;
   DType dtype = DType::F64;
   std::vector<int64_t> shape;
+  int64_t begin = -1;     ///< where its elements stand as they do in memory, row by row; -1: they do not
+  bool isSwapped = false; ///< but for the order of their bytes
 };
 std::vector<ArrayHeader> headersOf(const std::string &path, const CsvOptions &csv = {});
 /// The only array of a file, or the one with a name.
@@ -66,9 +75,12 @@ public:
   InputFile(const InputFile &) = delete;
   void read(void *target, int64_t count, int64_t offset) override;
   int descriptor() const { return file.get(); }
+  /// Fails where the file is not what it was when it was opened.
+  void requireUnchanged() const;
 
 private:
   Descriptor file;
+  timespec changed;
 };
 
 /// One that is read as a whole, which a terminal shows where it takes long.
@@ -125,6 +137,9 @@ private:
   std::vector<std::string_view> parts;
   size_t bytes = 0;
 };
+
+/// Elements as they are in memory, from those of a file: bytes in another order are swapped, truths are 0 or 1.
+void readElements(Bytes &file, DType dtype, bool isSwapped, void *to, int64_t bytes, int64_t offset);
 
 // Formats. With `only`, the headers are read, and nothing is given back; with a name, that array alone.
 TensorRef readNpy(Bytes &file, ArrayHeader *only = nullptr);

@@ -100,6 +100,7 @@ void releaseStorage(Storage *storage) {
   }
   if (storage->device)
     h.device->release(storage->device);
+  delete storage->file;
   giveBlock(storage, sizeof(Storage));
 }
 
@@ -190,17 +191,33 @@ Tensor *newTensor(DType dtype, std::span<const int64_t> sizes) {
   }
 }
 
-Tensor *newDeviceTensor(DType dtype, std::span<const int64_t> sizes, DeviceBlock *block) {
+/// A tensor whose elements are not on the host.
+static Tensor *newAway(DType dtype, std::span<const int64_t> sizes, DeviceBlock *block, FileElements *file) {
   int64_t bytes = std::max<int64_t>(checkedCount(sizes, dtype) * sizeOf(dtype), 1);
   std::lock_guard lock(heap().mutex);
   void *storage = takeBlockOrThrow(sizeof(Storage));
   Tensor *t = newHeader(dtype, sizes);
-  t->storage = new (storage) Storage{1, bytes, nullptr, block};
+  t->storage = new (storage) Storage{1, bytes, nullptr, block, file};
   t->data = nullptr;
   return t;
 }
 
+Tensor *newDeviceTensor(DType dtype, std::span<const int64_t> sizes, DeviceBlock *block) {
+  return newAway(dtype, sizes, block, nullptr);
+}
+
+Tensor *newFileTensor(DType dtype, std::span<const int64_t> sizes, std::unique_ptr<FileElements> file) {
+  Tensor *t = newAway(dtype, sizes, nullptr, file.get());
+  (void)file.release();
+  return t;
+}
+
 void setDeviceMemory(const DeviceMemory *memory) { heap().device = memory; }
+
+/// What is not on the host, copied there.
+static void readAway(const Storage &storage, void *to, int64_t offset, int64_t bytes) {
+  storage.file ? storage.file->read(to, offset, bytes) : heap().device->read(storage.device, to, offset, bytes);
+}
 
 void *fetch(const Tensor &t) {
   Storage &storage = *t.storage;
@@ -212,7 +229,7 @@ void *fetch(const Tensor &t) {
       data = takeElements(t.dtype, t.shape(), bytes);
     }
     try {
-      heap().device->read(storage.device, data, 0, t.count() * sizeOf(t.dtype));
+      readAway(storage, data, 0, t.count() * sizeOf(t.dtype));
     } catch (...) {
       std::lock_guard lock(heap().mutex);
       heap().stats.liveBytes -= bytes;
@@ -220,6 +237,7 @@ void *fetch(const Tensor &t) {
       throw;
     }
     storage.data = data;
+    delete std::exchange(storage.file, nullptr);
   }
   return const_cast<Tensor &>(t).data = storage.data;
 }
@@ -228,7 +246,7 @@ void readBytes(const Tensor &t, int64_t offset, int64_t bytes, void *to) {
   if (t.storage->data)
     std::memcpy(to, static_cast<const char *>(onHost(t)) + offset, bytes);
   else
-    heap().device->read(t.storage->device, to, offset, bytes);
+    readAway(*t.storage, to, offset, bytes);
 }
 
 void *onHostOnly(Tensor &t) {

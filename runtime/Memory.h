@@ -38,10 +38,15 @@ struct DeviceMemory {
   void (*release)(DeviceBlock *block);
 };
 void setDeviceMemory(const DeviceMemory *memory);
-/// The elements on the host, copied there first if they are on the device only.
+/// Elements that a file holds, row by row.
+struct FileElements {
+  virtual ~FileElements() = default;
+  virtual void read(void *to, int64_t offset, int64_t bytes) = 0; ///< whole elements
+};
+/// The elements on the host, copied there first if they are elsewhere only.
 void *fetch(const Tensor &t);
 inline void *onHost(const Tensor &t) { return t.data ? t.data : fetch(t); }
-/// `bytes` at an offset, without the rest if the elements are on the device only.
+/// `bytes` at an offset, without the rest if the elements are elsewhere only.
 void readBytes(const Tensor &t, int64_t offset, int64_t bytes, void *to);
 /// The elements will be written on the host: those on the device are given up. Nobody else holds them.
 void *onHostOnly(Tensor &t);

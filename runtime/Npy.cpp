@@ -136,12 +136,6 @@ private:
   std::string_view text;
 };
 
-void swapBytes(void *data, int64_t count, int64_t width) {
-  char *p = static_cast<char *>(data);
-  for (int64_t i = 0; i < count; ++i, p += width)
-    std::reverse(p, p + width);
-}
-
 /// Column-major elements to row-major.
 TensorRef fromFortran(const Tensor &columnMajor, std::span<const int64_t> shape) {
   TensorRef out(newTensor(columnMajor.dtype, shape));
@@ -202,16 +196,12 @@ TensorRef readNpy(Bytes &file, ArrayHeader *only) {
   if (tooLarge || count > available / sizeOf(header.dtype))
     refuse.bad("it is shorter than its shape says");
   if (only) {
-    *only = {"", header.dtype, std::move(header.shape)};
+    const bool isInRows = !header.fortran || header.shape.size() < 2;
+    *only = {"", header.dtype, std::move(header.shape), isInRows ? begin + length : -1, header.bigEndian};
     return {};
   }
   TensorRef tensor(newTensor(header.dtype, header.shape));
-  file.read(tensor->data, count * sizeOf(header.dtype), begin + length);
-  if (header.bigEndian)
-    swapBytes(tensor->data, isComplex(header.dtype) ? 2 * count : count, sizeOf(realOf(header.dtype)));
-  if (header.dtype == DType::Bool)
-    for (int64_t i = 0; i < count; ++i)
-      tensor->as<uint8_t>()[i] = tensor->as<uint8_t>()[i] != 0;
+  readElements(file, header.dtype, header.bigEndian, tensor->data, count * sizeOf(header.dtype), begin + length);
   return header.fortran && header.shape.size() > 1 ? fromFortran(*tensor, header.shape) : tensor;
 }
 

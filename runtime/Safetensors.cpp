@@ -214,14 +214,11 @@ std::vector<NamedTensor> readSafetensors(Bytes &file, const std::string &wanted,
       dtype = DType::C128;
     }
     if (only) {
-      only->push_back({e.name, dtype, e.shape});
+      only->push_back({e.name, dtype, e.shape, base + e.begin});
       continue;
     }
     TensorRef t(newTensor(dtype, e.shape));
-    file.read(t->data, e.end - e.begin, base + e.begin);
-    if (dtype == DType::Bool)
-      for (int64_t i = 0; i < count; ++i)
-        t->as<uint8_t>()[i] = t->as<uint8_t>()[i] != 0;
+    readElements(file, dtype, false, t->data, e.end - e.begin, base + e.begin);
     out.push_back({e.name, std::move(t)});
   }
   return out;

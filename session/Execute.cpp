@@ -359,6 +359,7 @@ bool Session::executeNow(ArrayRef<const ast::Stmt *> statements, bool *generated
   ++executed;
   ranks::carryOn();
   TopLevel top;
+  llvm::scope_exit forget([this, from = loadedNow.size()] { forgetLoaded(from); });
   std::shared_ptr<CompiledModule> owner = prepare(statements, top, false, generated);
   if (!owner)
     return false;

@@ -6,6 +6,7 @@
 #include "session/SessionImpl.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/ScopeExit.h"
 
 #include <fmt/format.h>
 
@@ -172,6 +173,7 @@ bool Session::benchmark(const std::string &text, double seconds, Benchmark &out)
   std::vector<const ast::Stmt *> statements;
   for (const ast::StmtPtr &s : module->items)
     statements.push_back(s.get());
+  llvm::scope_exit forget([this, from = loadedNow.size()] { forgetLoaded(from); });
   std::shared_ptr<CompiledModule> owner = prepare(statements, top, true, nullptr);
   if (!owner || !runTop(owner, top)) // functions compile when they are called first
     return false;

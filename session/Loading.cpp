@@ -28,11 +28,21 @@ bool Session::evaluateText(const ast::Expr &e, std::string &text, const char *wh
     text = (*found)->text;
   else
     diagnostics.report(DiagId::ArgumentKind, e.range, {"load", what, "a string", globalTypes[name].str()});
+  forgetHidden(name);
+  return isText;
+}
+
+/// Takes away a variable that no user knows, or its members.
+void Session::forgetHidden(const std::string &name) {
   for (auto it = globals.lower_bound(name);
        it != globals.end() && (it->first == name || it->first.starts_with(name + "."));)
     it = globals.erase(it);
   globalTypes.erase(name);
-  return isText;
+}
+
+void Session::forgetLoaded(size_t from) {
+  for (; loadedNow.size() > from; loadedNow.pop_back())
+    forgetHidden(loadedNow.back());
 }
 
 using Member = std::pair<std::string, ValueType>;
@@ -145,7 +155,7 @@ std::string Session::loadNow(const ast::Expr &path, const ast::Expr *member, con
   std::string file, wanted, loaded = "$load" + std::to_string(instanceTable.newNumber());
   if (!evaluateText(path, file, "the path") || (member && !evaluateText(*member, wanted, "the name")))
     return "";
-  auto keep = [&](const auto &all) {
+  auto keep = [&](const auto &all) { // until the statement ends
     std::vector<Member> members;
     for (auto &[name, value] : all) {
       globals[all.size() == 1 ? loaded : loaded + "." + std::to_string(members.size())] = value;
@@ -157,7 +167,7 @@ std::string Session::loadNow(const ast::Expr &path, const ast::Expr *member, con
     if (csv.header) {
       rt::LoadedFile table(file);
       keep(rt::readCsvTable(table, csv));
-    } else if (std::vector<rt::NamedTensor> all = rt::loadAll(file, csv, wanted); wanted.empty() && haveNames(all))
+    } else if (std::vector<rt::NamedTensor> all = rt::openAll(file, csv, wanted); wanted.empty() && haveNames(all))
       keep(all);
     else {
       rt::TensorRef tensor = rt::oneOf(all, file, wanted, csv);
@@ -165,6 +175,7 @@ std::string Session::loadNow(const ast::Expr &path, const ast::Expr *member, con
       globals[loaded] = tensor;
     }
     globalTypes[loaded] = type;
+    loadedNow.push_back(loaded);
     return loaded;
   } catch (rt::Error &error) {
     failed(error.id, error.args);

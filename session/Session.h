@@ -347,6 +347,9 @@ private:
   std::map<std::string, std::optional<rt::Value>> *journal =
       nullptr; ///< old values of what the running statement changes
   InstanceTable instanceTable;
+  std::vector<std::string> loadedNow; ///< variables for what the statement loads
+  void forgetLoaded(size_t from);     ///< at its end
+  void forgetHidden(const std::string &name);
   std::map<std::string, std::shared_ptr<CompiledModule>> symbolModules;
   sema::CallGraph graph{defined};
   std::vector<std::string> importing;                   ///< canonical paths, the outermost first
