@@ -46,6 +46,20 @@ DISAGREE = {
         "(sum)",
         "(max)",
     ),
+    "one of four": (
+        4,
+        "if rank() == 1 { all_reduce(ones(40)); } else { all_reduce(ones(50)); }",
+        "R0501",
+        "0, 2 and 3 call all_reduce of f64[50]",
+        "1 calls all_reduce of f64[40]",
+    ),
+    "a sum and none": (
+        4,
+        "if rank() == 2 { all_gather(1); } else { all_reduce(ones(400)); }",
+        "R0501",
+        "0, 1 and 3 call all_reduce of f64[400]",
+        "2 calls all_gather of i64[1]",
+    ),
     "order": (
         2,
         "if rank() == 0 { barrier(); all_reduce(1); } else { all_reduce(1); barrier(); }",
@@ -154,6 +168,7 @@ FAKE = """
 #include <string.h>
 #include <stdlib.h>
 static int calls;
+static const void *sent;
 int MPI_Init_thread(int *a, char ***b, int c, int *d) { return 0; }
 int MPI_Finalize(void) { return 0; }
 int MPI_Abort(int c, int s) { _Exit(s); }
@@ -167,9 +182,10 @@ int MPI_Allgather(void *x, int n, int t, void *y, int m, int u, int c) {
 }
 int MPI_Bcast(void *x, int n, int t, int r, int c) { return 15; }
 int MPI_Send(void *x, int n, int t, int r, int g, int c) { return 15; }
-int MPI_Isend(const void *x, int n, int t, int r, int g, int c, int *q) { return 15; }
+int MPI_Isend(const void *x, int n, int t, int r, int g, int c, int *q) { return sent = x, calls++ ? 15 : 0; }
+int MPI_Wait(int *q, void *s) { return 0; }
 int MPI_Test(int *q, int *f, void *s) { return 15; }
-int MPI_Recv(void *x, int n, int t, int r, int g, int c, void *s) { return 15; }
+int MPI_Recv(void *x, int n, int t, int r, int g, int c, void *s) { return memcpy(x, sent, 128), 0; }
 int MPI_Sendrecv(void *x, int n, int t, int r, int g, void *y, int m, int u, int q, int h, int c, void *s) {
   return 15;
 }

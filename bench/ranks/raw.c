@@ -17,6 +17,7 @@ int main(int argc, char **argv) {
   setenv("OMPI_MCA_btl", "self,vader", 0);
   setenv("OMPI_MCA_osc", "pt2pt", 0);
   setenv("OMPI_MCA_btl_vader_single_copy_mechanism", getenv("SINGLE_COPY") ? getenv("SINGLE_COPY") : "none", 0);
+  setenv("OMPI_MCA_btl_vader_eager_limit", "8192", 0);
   void *mpi = dlopen("libmpi.so.40", RTLD_NOW | RTLD_GLOBAL);
   if (!mpi)
     return fprintf(stderr, "%s\n", dlerror()), 1;

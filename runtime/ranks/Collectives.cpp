@@ -95,16 +95,6 @@ void finish(void *sum, DType dtype, Reduction reduction, Tensor &out) {
     std::memcpy(out.data, sum, n * sizeOf(dtype));
 }
 
-/// Of few elements, which came with the openings.
-void sumOpenings(const Sum &sum, std::span<Opening> all, void *out, int64_t elements) {
-  static std::vector<char *> parts(all.size());
-  for (size_t r = 0; r < all.size(); ++r)
-    parts[r] = reinterpret_cast<char *>(all[r].payload);
-  sumParts(sum, parts, elements);
-  if (elements)
-    std::memcpy(out, parts[0], elements * sum.width);
-}
-
 void needRank(std::string_view name, int64_t number) {
   if (number < 0 || number >= count())
     rt::fail(DiagId::NoSuchRank, {std::string(name), std::to_string(number), std::to_string(count())});
@@ -173,7 +163,7 @@ TensorRef allReduce(Place place, const Tensor &x, Reduction reduction) {
     return same(x);
   Sum sum = sumOf(summedAs(x.dtype), reduction);
   const int64_t n = x.count(), bytes = n * sum.width;
-  const bool isSmall = bytes <= Opening::payloadBytes, isOffered = !isSmall && rt::offersDevice(x);
+  const bool isSmall = bytes <= mostSummedInOpening(), isOffered = !isSmall && rt::offersDevice(x);
   TensorRef out = isOffered ? TensorRef() : made(x);
   Call call{Collective::AllReduce, place, &x, reduction};
   call.sizesAgree = true;
@@ -184,12 +174,17 @@ TensorRef allReduce(Place place, const Tensor &x, Reduction reduction) {
   if (!out)
     out = made(x);
   Summed summed(x);
-  std::vector<char> wide(summed.dtype == x.dtype ? 0 : bytes);
-  void *target = summed.dtype == x.dtype ? out->data : wide.data();
+  std::vector<char> wide;
+  void *target = out->data;
   if (isSmall)
-    sumOpenings(sum, open(call, summed.data, bytes), target, n);
-  else
+    target = openSum(call, sum, summed.data, n);
+  else {
+    if (summed.dtype != x.dtype) {
+      wide.resize(bytes);
+      target = wide.data();
+    }
     sumOverRanks(sum, summed.data, target, n, scheduleFor(bytes));
+  }
   finish(target, summed.dtype, reduction, *out);
   return out;
 }

@@ -10,8 +10,10 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -20,7 +22,7 @@ namespace {
 
 constexpr std::string_view names[] = {"the end",    "barrier",   "all_reduce", "reduce_scatter", "all_gather",
                                       "all_to_all", "broadcast", "shift",      "read_line",      "save",
-                                      "send",       "recv",      "the start",  "check"};
+                                      "send",       "recv",      "the start",  "check",          "another"};
 constexpr std::string_view reductions[] = {"sum", "prod", "min", "max", "mean", "any", "all"};
 
 double secondsNow() {
@@ -163,6 +165,55 @@ Reduction reductionNamed(std::string_view name) {
   return static_cast<Reduction>(i);
 }
 
+namespace {
+
+constexpr int64_t mostSummed = 4 << 10; // bytes
+bool maySumInOpening = true;
+
+bool isPowerOfTwo() {
+  static const bool is = std::has_single_bit(static_cast<unsigned>(count()));
+  return is;
+}
+
+/// The steps of an opening among a power of two of ranks: at each of them partners show each other what they know from
+/// twice as many ranks, in as many bytes as it takes, of which the first are a header. Where somebody has seen another
+/// one, all hear of it by the end.
+class Exchange {
+public:
+  explicit Exchange(const Header &own) : own(own) {}
+
+  /// What the partner at this distance sends, behind its header; null where that is another one, or was before.
+  char *with(int distance, const void *message, int64_t bytes) {
+    static std::vector<char> memory(std::max<int64_t>(sizeof(Opening) * count() / 2, sizeof(Header) + mostSummed));
+    static const Header other = {Collective::Disagreement, {}, {}, 0, 0, 0, 0};
+    const auto most = static_cast<int64_t>(memory.size());
+    if (agrees)
+      mpi().exchangeUpTo(message, bytes, memory.data(), most, rank() ^ distance);
+    else
+      mpi().exchangeUpTo(&other, sizeof other, memory.data(), most, rank() ^ distance);
+    agrees = agrees && std::memcmp(memory.data(), &own, sizeof own) == 0;
+    return agrees ? memory.data() : nullptr;
+  }
+  bool agrees = true;
+
+private:
+  const Header &own;
+};
+
+bool gatherInSteps(std::vector<Opening> &all, const Opening &own) {
+  Exchange exchange(own.header);
+  all[rank()] = own;
+  for (int distance = 1; distance < count(); distance *= 2) {
+    const int known = rank() & ~(distance - 1); // the first of those whose openings are here
+    const auto bytes = static_cast<int64_t>(distance * sizeof own);
+    if (const char *others = exchange.with(distance, &all[known], bytes))
+      std::memcpy(static_cast<void *>(&all[known ^ distance]), others, bytes);
+  }
+  return exchange.agrees;
+}
+
+} // namespace
+
 std::span<Opening> open(const Call &call, const void *payload, int64_t bytes) {
   static std::vector<Opening> all(count());
   static Opening own;
@@ -170,11 +221,52 @@ std::span<Opening> open(const Call &call, const void *payload, int64_t bytes) {
   own.header = headerOf(call);
   if (bytes)
     std::memcpy(own.payload, payload, bytes);
+  if (isPowerOfTwo()) {
+    if (!gatherInSteps(all, own))
+      explain(call);
+    return all;
+  }
   mpi().check(mpi().allgather(&own, sizeof own, mpi().byte, all.data(), sizeof own, mpi().byte, mpi().world));
   for (const Opening &other : all)
     if (std::memcmp(&other.header, &own.header, sizeof own.header) != 0)
       explain(call);
   return all;
+}
+
+void devicesMayBeUsed() { maySumInOpening = false; }
+
+int64_t mostSummedInOpening() {
+  static const bool isForced = std::getenv("TOY_RANKS_SCHEDULE") != nullptr;
+  return isPowerOfTwo() && maySumInOpening && !isForced ? mostSummed : Opening::payloadBytes;
+}
+
+void *openSum(const Call &call, const Sum &sum, const void *x, int64_t elements) {
+  const int64_t bytes = elements * sum.width;
+  if (!isPowerOfTwo()) {
+    static std::vector<char *> parts(count());
+    std::span<Opening> all = open(call, x, bytes);
+    for (size_t r = 0; r < all.size(); ++r)
+      parts[r] = reinterpret_cast<char *>(all[r].payload);
+    sumParts(sum, parts, elements);
+    return parts[0];
+  }
+  alignas(64) static char message[sizeof(Header) + mostSummed];
+  char *known = message + sizeof(Header);
+  carryOn();
+  const Header own = headerOf(call);
+  std::memcpy(message, &own, sizeof own);
+  if (bytes)
+    std::memcpy(known, x, bytes);
+  Exchange exchange(own);
+  for (int distance = 1; distance < count(); distance *= 2)
+    if (const char *others = exchange.with(distance, message, static_cast<int64_t>(sizeof own) + bytes)) {
+      const char *arrived = others + sizeof own;
+      const bool isLower = (rank() & distance) == 0;
+      sum.combine(known, isLower ? known : arrived, isLower ? arrived : known, elements);
+    }
+  if (!exchange.agrees)
+    explain(call);
+  return known;
 }
 
 // --- who waits

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// How every collective begins: each rank shows all others 128 bytes that say what it is about to do. Their number
-/// never depends on the program, so MPI is not misused whatever ranks do, and where they disagree they can still tell
-/// each other so.
+/// How every collective begins: each rank shows all others in 128 bytes what it is about to do. Who takes part and how
+/// many messages there are never depends on the program, so MPI is not misused whatever ranks do, and where they
+/// disagree they can still tell each other so.
 #pragma once
 
 #include "runtime/ranks/Mpi.h"
 #include "runtime/ranks/Ranks.h"
+#include "runtime/ranks/Schedules.h"
 
 #include <cstring>
 #include <span>
@@ -28,7 +29,8 @@ enum class Collective : uint8_t {
   Send,
   Receive,
   Start,
-  Check
+  Check,
+  Disagreement ///< somebody does something else
 };
 
 /// What one rank is about to do. Those of all ranks are the same where all is well.
@@ -83,6 +85,13 @@ const Mpi &mpi();
 void speakAfter(double seconds);
 /// Shows and compares; the openings of all ranks, until the next one. Throws DiagId::RanksDisagree.
 std::span<Opening> open(const Call &call, const void *payload = nullptr, int64_t bytes = 0);
+/// The most bytes of a sum that come with its opening. Where the number of ranks is a power of two, openings are
+/// exchanged in as many steps as such a sum, and go with it, unless a device may be asked to.
+int64_t mostSummedInOpening();
+/// Shows, compares and sums; the elements of the sum, until the next opening.
+void *openSum(const Call &call, const Sum &sum, const void *x, int64_t elements);
+/// Says, alike on all ranks and once, that some of them may use devices.
+void devicesMayBeUsed();
 /// The opening of all ranks' end. Throws DiagId::NotReceived where somebody was sent what he did not receive.
 void meetAtEnd(const Call &call);
 /// Values that other ranks have sent to this one and it has not received, in words; empty if there are none. All ranks

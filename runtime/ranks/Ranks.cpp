@@ -3,6 +3,7 @@
 /// How the ranks of a program find each other, and how they end.
 #include "runtime/ranks/Ranks.h"
 
+#include "runtime/Device.h"
 #include "runtime/DeviceRanks.h"
 #include "runtime/Output.h"
 #include "runtime/Parallel.h"
@@ -65,6 +66,7 @@ int sharing = 1; ///< ranks on the CPUs that this one may use
 struct Home {
   uint64_t host, cpus;
   uint64_t kind;      ///< of processor, as far as BLAS chooses kernels by it
+  uint64_t hasDevice; ///< it may use one
   char processor[80]; ///< its name, for messages
 };
 static_assert(sizeof(Home) <= Opening::payloadBytes);
@@ -108,7 +110,7 @@ Home homeOfThis() {
   CPU_ZERO(&allowed);
   sched_getaffinity(0, sizeof allowed, &allowed);
   cpus.add(&allowed, sizeof allowed);
-  Home home{host.get(), cpus.get(), 0, {}};
+  Home home{host.get(), cpus.get(), 0, rt::deviceOptions().choice != rt::DeviceChoice::Cpu, {}};
   describeProcessor(home);
   return home;
 }
@@ -146,6 +148,8 @@ void meet(const Call &call) {
     Home other;
     std::memcpy(&other, all[r].payload, sizeof other);
     sharing += other.host == own.host && other.cpus == own.cpus;
+    if (other.hasDevice)
+      devicesMayBeUsed();
     if (other.kind != own.kind && !std::exchange(isWarned, true))
       warnOfOtherProcessor(own, other, static_cast<int>(r));
   }
