@@ -49,6 +49,8 @@ void buildRecognition(OpPassManager &passes, const CompileOptions &options, cons
 
 void buildAlgebra(OpPassManager &passes, const CompileOptions &options, const PipelineTarget &target) {
   Stoppable functions{passes.nest<func::FuncOp>()};
+  if (target.device && options.fuse)
+    functions.addPass(createSplitReductions());
   functions.addPass(createComplexAlgebra({options.fastMath}));
   functions.addPass(createCSEPass());
 }

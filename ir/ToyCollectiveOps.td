@@ -37,6 +37,19 @@ def AllReduceOp : Toy_Collective<"all_reduce", "sameTensor", "the sum (or anothe
   let arguments = (ins Toy_Tensor:$x, StrAttr:$reduction);
   let results = (outs Toy_Tensor:$result);
 }
+def AllGatherPartsOp : Toy_Collective<"all_gather_parts", "axisOfRanks", "what `toy.all_reduce` adds up", [{
+    Behind each other along axis 0: the values of all ranks, or, where those are more than 8, sums of 8 neighbours' that
+    their tree has anyway; the whole sum alone where the host has it. To other ranks it is the `toy.all_reduce` that it
+    was made from. The mean is left to divide.
+
+    ```mlir
+    %p = toy.all_gather_parts %x {axis = 0 : i64, reduction = "sum"} : (!toy.tensor<f32[4, 8]>)
+      -> !toy.tensor<f32[s0, 8]>
+    ```
+  }]> {
+  let arguments = (ins Toy_Tensor:$x, I64Attr:$axis, StrAttr:$reduction);
+  let results = (outs Toy_Tensor:$result);
+}
 def ReduceScatterOp : Toy_Collective<"reduce_scatter", "axisOfRanks", "a shard of what `toy.all_reduce` gives", [{
     Rank r keeps the elements along the axis that `shard` would give it.
 

@@ -140,6 +140,20 @@ def StoreRows : Pass<"toy-store-rows", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::toy::ToyDialect", "::mlir::cf::ControlFlowDialect"];
 }
 
+def SplitReductions : Pass<"toy-split-reductions", "::mlir::func::FuncOp"> {
+  let summary = "takes small sums over ranks apart, so that their tree joins the kernel that reads them";
+  let description = [{
+    Sums and means of floating-point numbers, of a size that is known, from 112 bytes, which openings carry, to 64 KiB,
+    above which ranks exchange parts. Where they are read by what else becomes a kernel, that kernel reads all ranks'
+    values and adds them. For devices: on the host a sum is made while messages arrive.
+
+    Before: `%s = toy.all_reduce %x`. After: `%p = toy.all_gather_parts %x`, and of `toy.slice`s of it, which stay
+    inside of it, the tree over up to 8 of them: where there are only 3, `(a + b) + c`.
+    Requires: nothing. Guarantees: results keep their bits; the same collectives in their order.
+  }];
+  let dependentDialects = ["::toy::ToyDialect"];
+}
+
 def AccessElements : Pass<"toy-access-elements", "::mlir::func::FuncOp"> {
   let summary = "reads and stores single elements without slices";
   let description = [{

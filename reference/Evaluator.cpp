@@ -120,7 +120,7 @@ void Frame::run(Operation *op) {
   if (auto store = dyn_cast<SliceStoreOp>(op); store && storeOnDevice(store))
     return;
   if (!isa<ReshapeOp, ViewAsRealOp, ViewAsComplexOp, RelabelOp, DimOp, ReadPartOp, GlobalStoreOp, FusedOp, PrintOp,
-           FormatOp, LibraryOp, AllReduceOp, ReduceScatterOp, AllGatherOp, AllToAllOp,
+           FormatOp, LibraryOp, AllReduceOp, AllGatherPartsOp, ReduceScatterOp, AllGatherOp, AllToAllOp,
            BroadcastRanksOp, ShiftOp, RecvOp>(op)) // those look at no element, or only at some, or where they are
     for (Value operand : op->getOperands())
       if (auto it = values.find(operand); it != values.end())

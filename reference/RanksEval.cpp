@@ -39,6 +39,9 @@ template <> void Frame::evaluate(CheckReplicatedOp o) {
 template <> void Frame::evaluate(AllReduceOp o) {
   set(o.getResult(), ranks::allReduce(placeOf(o), tensor(o.getX()), reductionOf(o.getReduction())));
 }
+template <> void Frame::evaluate(AllGatherPartsOp o) {
+  set(o.getResult(), ranks::allReduceParts(placeOf(o), tensor(o.getX()), reductionOf(o.getReduction())));
+}
 template <> void Frame::evaluate(ReduceScatterOp o) {
   set(o.getResult(), ranks::reduceScatter(placeOf(o), tensor(o.getX()), o.getAxis(), reductionOf(o.getReduction())));
 }

@@ -17,6 +17,7 @@ bool connectDevices();
 
 // All ranks call these alike, behind an opening. They do not wait: what they give is on the device, or on its way.
 TensorRef deviceAllReduce(const ranks::Call &call);
+TensorRef deviceAllReduceParts(const ranks::Call &call);
 TensorRef deviceReduceScatter(const ranks::Call &call, int64_t axis);
 /// `sizes`: of all ranks along the axis.
 TensorRef deviceAllGather(const ranks::Call &call, int64_t axis, std::span<const int64_t> sizes);

@@ -11,6 +11,7 @@ OPENING, SCHEDULES, COLLECTIVES, MESSAGES, SHARDS, RANKS = (
     "runtime/ranks/Ranks.cpp",
 )
 ON_DEVICES, COMMUNICATOR = "runtime/cuda/Collectives.cpp", "runtime/cuda/Communicator.cpp"
+SPLIT, PARTS, NARROWED = "passes/SplitReductions.cpp", "runtime/FileElements.cpp", "irgen/Tidy.cpp"
 VARYING, HIDDEN = "passes/VaryingCollectives.cpp", "passes/HiddenPrints.cpp"
 RANKS_MUTANTS = [
     ("a barrier has no opening", COLLECTIVES, "open(call);\n  countBytes(call.collective, 0);", ""),
@@ -20,6 +21,35 @@ RANKS_MUTANTS = [
         "if (std::memcmp(&other.header, &own.header, sizeof own.header) != 0)",
         "if (false)",
     ),
+    (
+        "headers are not compared in steps",
+        OPENING,
+        "agrees = agrees && std::memcmp(memory.data(), &own, sizeof own) == 0;",
+        "",
+    ),
+    (
+        "who disagrees tells nobody else",
+        OPENING,
+        "mpi().exchangeUpTo(&other, sizeof other,",
+        "mpi().exchangeUpTo(message, bytes,",
+    ),
+    (
+        "a step of a sum in openings is lost",
+        OPENING,
+        "sum.combine(known, isLower",
+        "if (distance == 1) sum.combine(known, isLower",
+    ),
+    ("sums in openings do not ask for devices", RANKS, "devicesMayBeUsed();", ""),
+    ("parts that are not there are added", SPLIT, "all, number((k + half) * rows)", "all, number(0)"),
+    ("small sums stay whole", SPLIT, "if (isSplit(op))", "if (false)"),
+    ("groups of parts are lost", ON_DEVICES, "while (number > atOnce) {", "while (number > 1000) {"),
+    ("parts of files begin at their start", PARTS, "from + starts[axis] * inner", "from"),
+    ("parts turn around", PARTS, "steps[axis] > 0 ? i : counts[axis] - 1 - i", "i"),
+    ("files that have changed are read", PARTS, "file->requireUnchanged();", ""),
+    ("files are read as a whole", NARROWED, 'load->setAttr("in_file", b.getUnitAttr());', ""),
+    ("parts are read of what is read as a whole", NARROWED, "else if (!isa<DimOp>(user))", "else if (false)"),
+    ("parts are read in loops", NARROWED, "slice->getBlock() == value.getParentBlock()", "true"),
+    ("what was loaded is held", "session/Loading.cpp", "forgetHidden(loadedNow.back());", ""),
     ("places do not matter", OPENING, "digestOf(call.place),", "0,"),
     ("sizes do not matter", OPENING, "if (call.tensor && call.sizesAgree)", "if (false)"),
     ("an axis or a rank does not matter", OPENING, "digest.add(call.detail);", ""),

@@ -82,7 +82,7 @@ KINDS = {
     ),
     "ranks": Kind(
         RANKS_MUTANTS,
-        ("ranks.py", "ranks_values.py", "ranks_faults.py", "ranks_devices.py", "-m", EVERY)
+        ("ranks.py", "ranks_values.py", "ranks_faults.py", "ranks_devices.py", "file_parts.py", "-m", EVERY)
         + ("-k", "not (faults or all or example or programs)"),
     ),
 }

@@ -63,23 +63,25 @@ def device_moves(toy, ranks, flags, columns=3, seed="1"):
     return checked(toy, ranks, run, 6, TOY_FAKE_SEED=seed)
 
 
-def stays_there(toy):
-    """Between sums over ranks nothing comes to the host, and nobody waits; a sum is a call and a launch."""
+def stays_there(toy, sizes, launches, ranks=2):
+    """Between sums over ranks nothing comes to the host, and nobody waits. A sum of a size that is known, and the
+    residual and the norm behind it, are a call and a launch; another sum is a launch of its own."""
     found = []
     for times in (3, 8):
         with tempfile.TemporaryDirectory() as folder:
-            text = BLOCKS.replace("TIMES", str(times))
+            text = BLOCKS.replace("TIMES", str(times)).replace("[N, D]", f"[{sizes}]")
+            text = text.replace("[D]", f"[{sizes.split()[1]}]")
             flags = [*ON_DEVICE, "--cuda-graphs=off", "--precision=full"]
-            done = job(toy, OPEN, 2, [*flags, "--stats=s.json", "-e", text], folder, **fakes(toy, folder))
-            if done[0] or unsound(folder, 2):
-                return f"{done} {unsound(folder, 2)}"
+            done = job(toy, OPEN, ranks, [*flags, "--stats=s.json", "-e", text], folder, **fakes(toy, folder))
+            if done[0] or unsound(folder, ranks):
+                return f"{done} {unsound(folder, ranks)}"
             found.append(json.loads(pathlib.Path(folder, "s.json").read_text())["cuda"])
     names = ("bytes_to_host", "bytes_to_device", "waits", "collectives", "launches")
-    host = job(toy, OPEN, 2, ["--jit=always", "--precision=full", "-e", text])
+    host = job(toy, OPEN, ranks, ["--jit=always", "--precision=full", "-e", text])
     if done[:3] != host[:3]:
         return f"{done} {host}"
     grown = [found[1][name] - found[0][name] for name in names]
-    return None if grown == [0, 0, 0, 5, 10] else dict(zip(names, grown))
+    return None if grown == [0, 0, 0, 5, 5 * launches] else dict(zip(names, grown))
 
 
 SUM = "var x = f32(arange(5000)) * (rank() + 1); print(sum(all_reduce(x)), sum(shift(x, 1)), all_gather(x).shape);"
@@ -201,7 +203,9 @@ def all_cases():
         toy, 2, [], (20001,), ("f32", "f16")
     ), openmpi, *marks
     yield "ranks: devices, moves on 2", lambda toy: device_moves(toy, 2, []), openmpi, *marks
-    yield "ranks: devices, values stay there", stays_there, openmpi, *marks
+    for ranks, sizes, count in ((2, "N, D", 2), (3, "32, 64", 1), (9, "32, 64", 2)):
+        run = lambda toy, s=sizes, n=count, r=ranks: stays_there(toy, s, n, r)
+        yield f"ranks: devices, values stay there, f32[{sizes}] on {ranks}", run, openmpi, *marks
     for what in REFUSALS:
         extra = () if what in ("no library", "one device") else ("nightly",)
         yield f"ranks: devices, {what}", lambda toy, w=what: refused(toy, w), openmpi, *extra, *marks

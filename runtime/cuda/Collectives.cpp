@@ -110,7 +110,6 @@ public:
   /// from `base` on.
   DeviceBlock *combined(DeviceBlock *parts, int64_t count, int64_t number, DeviceBlock *out = nullptr,
                         int64_t base = 0) {
-    constexpr int64_t atOnce = 8; // Combine.cu
     const bool isWidened = isHalf(dtype);
     bool isFirst = true;
     while (true) {
@@ -141,6 +140,24 @@ public:
     }
   }
 
+  /// Neighbours of them combined, until they are few; how many is told.
+  DeviceBlock *fewer(DeviceBlock *parts, int64_t count, int64_t &number) {
+    while (number > atOnce) {
+      keep(parts);
+      const int64_t groups = (number + atOnce - 1) / atOnce;
+      Record record;
+      record.kernel = &combiningKernel(dtype, "combine");
+      record.operands = {parts};
+      record.words = {count, number, 0, static_cast<int64_t>(call.reduction), 0};
+      record.grid = static_cast<unsigned>((groups * count + blockThreads - 1) / blockThreads);
+      record.site = site;
+      parts = device.record(std::move(record), groups * count * width);
+      number = groups;
+    }
+    return parts;
+  }
+
+  static constexpr int64_t atOnce = 8; // Combine.cu
   CudaDevice &device = *usableDevice();
   Communicator &comm = *Communicator::get();
   const ranks::Call &call;
@@ -153,13 +170,16 @@ private:
   std::vector<DeviceBlock *> taken;
 };
 
-/// Few elements: all ranks get all of them, and each combines them.
-DeviceBlock *sumByGather(Work &work) {
+/// Few elements: all ranks get all of them.
+DeviceBlock *gathered(Work &work) {
   const int64_t n = work.x.count();
-  DeviceBlock *all = work.keep(work.place(n * work.p));
+  DeviceBlock *all = work.place(n * work.p);
   work.meet([&] { work.comm.allGather(work.dtype, work.span(work.own, 0, n), all->address); });
-  return work.combined(all, n, work.p);
+  return all;
 }
+
+/// Each combines them.
+DeviceBlock *sumByGather(Work &work) { return work.combined(work.keep(gathered(work)), work.x.count(), work.p); }
 
 /// Each rank combines a part, and all get all parts. Parts are multiples of 16 bytes, so the last ones have less.
 DeviceBlock *sumByParts(Work &work) {
@@ -215,9 +235,27 @@ bool connectDevices() {
   return isConnected;
 }
 
+constexpr int64_t few = 64 << 10; // bytes
+
+TensorRef deviceAllReduceParts(const ranks::Call &call) {
+  return cuda::together([&] {
+    Work work(call);
+    const int64_t n = work.x.count();
+    int64_t number = work.p;
+    DeviceBlock *parts = cuda::gathered(work);
+    if (isHalf(work.dtype) && number > Work::atOnce) { // sums of some of them have more digits
+      parts = work.combined(work.keep(parts), n, number);
+      number = 1;
+    }
+    parts = work.fewer(parts, n, number);
+    std::vector<int64_t> sizes(work.x.sizes, work.x.sizes + work.x.rank);
+    sizes[0] *= number;
+    return work.result(parts, sizes);
+  });
+}
+
 TensorRef deviceAllReduce(const ranks::Call &call) {
   return cuda::together([&] {
-    constexpr int64_t few = 64 << 10; // bytes
     Work work(call);
     const int64_t n = work.x.count();
     DeviceBlock *out = nullptr;

@@ -158,7 +158,8 @@ void checkReplicated(Place place, const Tensor &x, std::string_view what) {
   rt::fail(DiagId::NotReplicated, {std::string(what), who});
 }
 
-TensorRef allReduce(Place place, const Tensor &x, Reduction reduction) {
+/// With `leavesRest`, the last additions and the division of a mean are the caller's, where a device has the parts.
+static TensorRef reduced(Place place, const Tensor &x, Reduction reduction, bool leavesRest) {
   if (count() == 1)
     return same(x);
   Sum sum = sumOf(summedAs(x.dtype), reduction);
@@ -170,7 +171,7 @@ TensorRef allReduce(Place place, const Tensor &x, Reduction reduction) {
   Waiting waiting(call);
   countBytes(call.collective, bytes);
   if (!isSmall && openOnDevices(call, isOffered))
-    return rt::deviceAllReduce(call);
+    return leavesRest ? rt::deviceAllReduceParts(call) : rt::deviceAllReduce(call);
   if (!out)
     out = made(x);
   Summed summed(x);
@@ -185,8 +186,14 @@ TensorRef allReduce(Place place, const Tensor &x, Reduction reduction) {
     }
     sumOverRanks(sum, summed.data, target, n, scheduleFor(bytes));
   }
-  finish(target, summed.dtype, reduction, *out);
+  finish(target, summed.dtype, leavesRest ? Reduction::Sum : reduction, *out);
   return out;
+}
+
+TensorRef allReduce(Place place, const Tensor &x, Reduction reduction) { return reduced(place, x, reduction, false); }
+
+TensorRef allReduceParts(Place place, const Tensor &x, Reduction reduction) {
+  return reduced(place, x, reduction, true);
 }
 
 TensorRef reduceScatter(Place place, const Tensor &x, int64_t axis, Reduction reduction) {

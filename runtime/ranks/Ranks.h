@@ -55,6 +55,9 @@ void barrier(Place place);
 /// Throws DiagId::NotReplicated where a value, which `what` names, has other sizes or bits on other ranks.
 void checkReplicated(Place place, const rt::Tensor &x, std::string_view what);
 rt::TensorRef allReduce(Place place, const rt::Tensor &x, Reduction reduction);
+/// The same to other ranks, of which the last additions are left: behind each other along axis 0, up to 8 values whose
+/// sum over their tree it is, not divided for a mean.
+rt::TensorRef allReduceParts(Place place, const rt::Tensor &x, Reduction reduction);
 rt::TensorRef reduceScatter(Place place, const rt::Tensor &x, int64_t axis, Reduction reduction);
 rt::TensorRef allGather(Place place, const rt::Tensor &x, int64_t axis);
 rt::TensorRef allToAll(Place place, const rt::Tensor &x, int64_t axis);
