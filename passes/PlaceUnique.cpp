@@ -281,8 +281,23 @@ private:
   llvm::DenseSet<std::pair<void *, Block *>> tried; ///< group of values, header of a loop
 };
 
+/// What reads elements and sizes of a value that has got other names reads them by these: otherwise both would be held.
+void useLastNames(func::FuncOp function) {
+  const DominanceInfo dominance(function);
+  function.walk([&](RelabelOp relabel) {
+    if (isObject(relabel.getX()))
+      relabel.getX().replaceUsesWithIf(relabel.getResult(), [&](OpOperand &use) {
+        return isa<DimOp, ElementOp>(use.getOwner()) &&
+               dominance.properlyDominates(relabel.getOperation(), use.getOwner());
+      });
+  });
+}
+
 struct PlaceUniquePass : impl::PlaceUniqueBase<PlaceUniquePass> {
-  void runOnOperation() override { Placer(getOperation()).run(); }
+  void runOnOperation() override {
+    useLastNames(getOperation());
+    Placer(getOperation()).run();
+  }
 };
 
 } // namespace

@@ -30,6 +30,13 @@ public:
     return (bytes + unit - 1) / unit * unit;
   }
 
+  /// Sanitized builds give every object an allocation of its own: a block that is used again would hide that freed
+  /// elements, or a neighbour's, are read.
+  static constexpr bool recycles = !hasAddressSanitizer;
+
+  /// Blocks of one class take 64 << class bytes.
+  static int classOf(size_t bytes) { return std::bit_width((std::max<size_t>(bytes, 64) - 1) >> 6); }
+
   /// A block of at least so many bytes, or null.
   void *take(size_t bytes) {
     if (!recycles)
@@ -75,16 +82,10 @@ private:
   static constexpr size_t smallLimit = 1 << 16, slabLimit = 1 << 10, slabBytes = 1 << 16, hugePage = 2 << 20,
                           cacheLimit = size_t(512) << 20;
 
-  /// Sanitized builds give every object an allocation of its own: a block that is used again would hide that freed
-  /// elements, or a neighbour's, are read.
-  static constexpr bool recycles = !hasAddressSanitizer;
-
   /// What is left of memory from which small blocks of one size are cut.
   struct Slab {
     char *next = nullptr, *end = nullptr;
   };
-
-  static int classOf(size_t bytes) { return std::bit_width((std::max<size_t>(bytes, 64) - 1) >> 6); }
 
   static void *newBlock(size_t bytes) {
     size_t size = sizeFor(bytes);

@@ -24,6 +24,7 @@ int64_t defaultLimit() { return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * 
 struct Heap {
   HeapLock &mutex = liveList().mutex;
   Blocks blocks;
+  std::vector<Tensor *> whole[2][5]; ///< small tensors that died, by the sizes of their two blocks (takeWhole)
   MemoryStats stats;
   std::atomic<int64_t> copies = 0;
   const DeviceMemory *device = nullptr;
@@ -74,15 +75,43 @@ void account(int64_t bytes) {
   stats.peakBytes = std::max(stats.peakBytes, stats.liveBytes);
 }
 
-Tensor *newHeader(DType dtype, std::span<const int64_t> sizes) {
-  char *memory = static_cast<char *>(takeBlockOrThrow(objectBytes(sizes.size())));
-  link(new (memory) Link);
-  auto *t = reinterpret_cast<Tensor *>(memory + sizeof(Link));
+/// A tensor behind a link that is in no list yet.
+Tensor *beginTensor(Link *l, DType dtype, std::span<const int64_t> sizes) {
+  link(l);
+  auto *t = static_cast<Tensor *>(objectOf(l));
   t->refs.store(1, std::memory_order_relaxed); // nobody else sees it yet
   t->dtype = dtype;
   t->rank = sizes.size();
-  std::copy(sizes.begin(), sizes.end(), t->sizes);
+  for (size_t i = 0; i < sizes.size(); ++i)
+    t->sizes[i] = sizes[i];
   return t;
+}
+
+Tensor *newHeader(DType dtype, std::span<const int64_t> sizes) {
+  return beginTensor(new (takeBlockOrThrow(objectBytes(sizes.size()))) Link, dtype, sizes);
+}
+
+/// Where tensors of so many axes and bytes wait for their next use, or null: not those of many, nor in sanitized
+/// builds.
+std::vector<Tensor *> *listOfWhole(size_t rank, int64_t bytes) {
+  constexpr size_t mostAxes = 9; // of a block of 128 bytes
+  constexpr int64_t mostBytes = 1024;
+  if (!Blocks::recycles || rank > mostAxes || bytes > mostBytes)
+    return nullptr;
+  return &heap().whole[Blocks::classOf(objectBytes(rank))][Blocks::classOf(bytes)];
+}
+
+/// Keeps a small tensor with its blocks; false if it is not one, or there is no place left in the list.
+bool keepWhole(Tensor *t) noexcept try {
+  Storage *storage = t->storage;
+  std::vector<Tensor *> *list = listOfWhole(t->rank, storage->bytes);
+  if (!list || !storage->data || storage->device || storage->refs.load(std::memory_order_acquire) != 1)
+    return false;
+  list->push_back(t);
+  heap().stats.liveBytes -= storage->bytes;
+  return true;
+} catch (std::bad_alloc &) {
+  return false;
 }
 
 /// Gives up one reference: whether it was the last. Who holds the only one need not tell others.
@@ -130,6 +159,8 @@ void destroy(Link *l, bool letsGo) {
     return giveBlock(l, sizeof(Link) + sizeof(List));
   }
   auto *t = static_cast<Tensor *>(object);
+  if (keepWhole(t))
+    return;
   releaseStorage(t->storage);
   giveBlock(l, objectBytes(t->rank));
 }
@@ -157,23 +188,46 @@ int64_t checkedCount(std::span<const int64_t> sizes, DType dtype) {
   return count;
 }
 
-/// A block for elements, accounted; the heap is locked.
-static void *takeElements(DType dtype, std::span<const int64_t> sizes, int64_t bytes) {
+/// Elements nobody has written, accounted.
+static void countElements(void *data, int64_t bytes) {
   // Tests ask for fresh elements that are seen in results: what nobody wrote, or what lies behind the last element.
   static const bool fillsFresh = std::getenv("TOY_FILL_FRESH") != nullptr;
-  void *data = hasRoom(bytes) ? takeBlock(bytes) : nullptr;
-  if (!data)
-    failAllocation(dtype, sizes);
   if (fillsFresh)
     std::memset(data, 0xCB, Blocks::sizeFor(bytes));
   ++heap().stats.allocations;
   account(bytes);
+}
+
+/// A block for elements, accounted; the heap is locked.
+static void *takeElements(DType dtype, std::span<const int64_t> sizes, int64_t bytes) {
+  void *data = hasRoom(bytes) ? takeBlock(bytes) : nullptr;
+  if (!data)
+    failAllocation(dtype, sizes);
+  countElements(data, bytes);
   return data;
+}
+
+/// A small tensor that died, with its blocks, or null: loops make and drop one in each turn. The heap is locked.
+static Tensor *takeWhole(DType dtype, std::span<const int64_t> sizes, int64_t bytes) {
+  std::vector<Tensor *> *list = listOfWhole(sizes.size(), bytes);
+  if (!list || list->empty() || !hasRoom(bytes))
+    return nullptr;
+  Tensor *t = list->back();
+  list->pop_back();
+  Storage *storage = t->storage;
+  storage->refs.store(1, std::memory_order_relaxed);
+  storage->bytes = bytes;
+  countElements(storage->data, bytes);
+  beginTensor(new (linkOf(t)) Link, dtype, sizes);
+  t->data = storage->data;
+  return t;
 }
 
 Tensor *newTensor(DType dtype, std::span<const int64_t> sizes) {
   int64_t bytes = std::max<int64_t>(checkedCount(sizes, dtype) * sizeOf(dtype), 1);
   std::lock_guard lock(heap().mutex);
+  if (Tensor *t = takeWhole(dtype, sizes, bytes))
+    return t;
   void *storage = takeBlockOrThrow(sizeof(Storage)), *data = nullptr;
   try {
     data = takeElements(dtype, sizes, bytes);

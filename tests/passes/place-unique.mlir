@@ -152,3 +152,18 @@ func.func @reads(%v: !toy.tensor<f64[]>, %i: !toy.tensor<i64[]>, %n: !toy.tensor
   %y = toy.element_store %x, %v, %i : (!toy.tensor<f64[N]>, !toy.tensor<f64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N]>
   return %x, %y : !toy.tensor<f64[N]>, !toy.tensor<f64[N]>
 }
+
+// Two names of one value: sizes and elements behind the second are read by it, so that the first is given away there;
+// what stands before it keeps the first.
+// CHECK-LABEL: @names
+// CHECK: toy.dim %arg0
+// CHECK: %[[Y:.*]] = toy.relabel %arg0
+// CHECK: toy.dim %[[Y]]
+// CHECK: toy.element %[[Y]]
+func.func @names(%x: !toy.tensor<f64[N]>, %i: !toy.tensor<i64[]>) -> (!toy.tensor<f64[M]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<f64[]>) {
+  %a = toy.dim %x {axis = 0 : i64} : (!toy.tensor<f64[N]>) -> !toy.tensor<i64[]>
+  %y = toy.relabel %x : (!toy.tensor<f64[N]>) -> !toy.tensor<f64[M]>
+  %b = toy.dim %x {axis = 0 : i64} : (!toy.tensor<f64[N]>) -> !toy.tensor<i64[]>
+  %e = toy.element %x, %i : (!toy.tensor<f64[N]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[]>
+  return %y, %a, %b, %e : !toy.tensor<f64[M]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<f64[]>
+}
