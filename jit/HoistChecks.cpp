@@ -29,8 +29,8 @@ struct Check {
   BranchInst *branch;
   unsigned inside; ///< the successor of an index inside
   Value *index;
-  Value *counted; ///< the index, counted from the front where it was negative
-  const SCEV *first;
+  Value *counted;    ///< the index, counted from the front where it was negative
+  const SCEV *first; ///< the index in the first turn; with a step of 0 the most that it may be
   int64_t step;
   const SCEV *size;
 };
@@ -72,6 +72,36 @@ static Value *beforeWrapping(Value *counted) {
   return counted;
 }
 
+/// Of an index that is clamped, what it is at most, if that does not change in a loop and the index is then not
+/// negative: of `min(max(i, 0), n - 2)` it is `n - 2`.
+static const SCEV *mostOf(const SCEV *index, const Loop &loop, ScalarEvolution &evolution) {
+  auto *clamp = dyn_cast<SCEVNAryExpr>(index);
+  if (!clamp || !isa<SCEVSMinExpr, SCEVUMinExpr, SCEVSMaxExpr>(clamp))
+    return nullptr;
+  SmallVector<const SCEV *> fixed;
+  const SCEV *moving = nullptr;
+  for (const SCEV *operand : clamp->operands())
+    if (evolution.isLoopInvariant(operand, &loop))
+      fixed.push_back(operand);
+    else if (std::exchange(moving, operand)) // several
+      return nullptr;
+  if (!moving || fixed.empty())
+    return nullptr;
+  if (isa<SCEVUMinExpr>(clamp))
+    return evolution.getUMinExpr(fixed);
+  if (isa<SCEVSMinExpr>(clamp))
+    return evolution.isKnownNonNegative(moving) ? evolution.getSMinExpr(fixed) : nullptr;
+  const SCEV *inner = isa<SCEVSMinExpr>(moving) ? moving : nullptr; // max(min(i, n - 2), 0)
+  if (!inner || llvm::none_of(fixed, [&](const SCEV *s) { return evolution.isKnownNonNegative(s); }))
+    return nullptr;
+  for (const SCEV *operand : cast<SCEVNAryExpr>(inner)->operands())
+    if (evolution.isLoopInvariant(operand, &loop)) {
+      fixed.push_back(operand);
+      return evolution.getSMaxExpr(fixed);
+    }
+  return nullptr;
+}
+
 static std::optional<Check> checkOf(BranchInst &branch, Loop &loop, ScalarEvolution &evolution) {
   Value *counted, *bound;
   CmpPredicate predicate;
@@ -103,6 +133,8 @@ static std::optional<Check> checkOf(BranchInst &branch, Loop &loop, ScalarEvolut
     return std::nullopt;
   Value *index = beforeWrapping(counted);
   const SCEV *at = evolution.getSCEV(index);
+  if (const SCEV *most = mostOf(at, loop, evolution))
+    return Check{&branch, inside, index, counted, most, 0, size};
   auto *moving = dyn_cast<SCEVAddRecExpr>(at);
   if (!moving || moving->getLoop() != &loop || !moving->isAffine())
     return std::nullopt;
@@ -193,6 +225,8 @@ static Value *allInside(const Checked &checked, Instruction *before, ScalarEvolu
       continue;
     Value *first = expand(check.first), *size = expand(check.size);
     require(b.CreateICmpULT(first, size));
+    if (check.step == 0) // the most that it may be
+      continue;
     Value *room = check.step < 0 ? first : b.CreateSub(b.CreateSub(size, first), b.getInt64(1)), *way = back;
     if (uint64_t step = std::abs(check.step); step != 1) {
       require(b.CreateICmpULE(back, b.getInt64(INT64_MAX >> 16))); // so that the product does not wrap
