@@ -112,7 +112,8 @@ def Scalarize : Pass<"toy-scalarize", "::mlir::func::FuncOp"> {
     products, changes of shape, slices and brackets become their elements, each of them a scalar value, and so do those
     that loops hand on from turn to turn. Values that feed each other are taken apart together, if more tensors are
     saved than have to be made for other uses (`toy.from_elements`). An index that is known at run time only becomes
-    comparisons and choices.
+    comparisons and choices. Before that, loops of at most sixteen turns that store into a tiny tensor at their counter,
+    inside other loops, are written out, if then all indices of that tensor in loops are numbers.
 
     Before: `%d = toy.sub %x, %y : f64[3]`, `%q = toy.mul %d, %d`, `%s = toy.sum %q`. After: three of `toy.sub` and
     `toy.mul` of scalars, `toy.add`. Requires: nothing. Guarantees: results keep their bits; sums have the order of the
@@ -176,7 +177,8 @@ def BoundIndices : Pass<"toy-bound-indices", "::mlir::func::FuncOp"> {
     helps. `toy.check_index` of an index that is never negative is marked `nonnegative`; one that is always inside, or
     that an earlier one has checked, goes. Sums, differences and products that never wrap get `toy.exact`, quotients and
     remainders of what is never negative by what is positive `toy.unsigned`, remainders that go around once at most
-    (`(i + 1) % n` of an index: one choice) `toy.around`.
+    (`(i + 1) % n` of an index: one choice) `toy.around`. A block that only asks for what it was handed is passed by on
+    the ways on which the answer is known, so that behind `a and b` both are.
 
     Before: `%i = toy.check_index %counter, %n` in a loop while `%counter < %n`. After: `%counter`.
     Requires: nothing. Guarantees: no check goes that could fail.
@@ -189,7 +191,7 @@ def PlaceUnique : Pass<"toy-place-unique", "::mlir::func::FuncOp"> {
   let description = [{
     Every `toy.element_store` becomes a `toy.element_set` of a value that nobody else holds: one that was made here, or
     a `toy.unique`, which stands before the outermost loop in which the value gets no second name. Values that loops
-    only hand on are no longer arguments of their blocks.
+    only hand on are no longer arguments of their blocks. A fill all of whose uses are made unique is filled for each.
 
     Before: `^loop(%x): %y = toy.element_store %x, %v, %i; cf.br ^loop(%y)`. After: `%u = toy.unique %x0; ^loop:
     toy.element_set %u, %v, %i; cf.br ^loop`. Requires: the last pass before code is emitted: values change from here
