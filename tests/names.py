@@ -286,6 +286,17 @@ def hiding(toy):
     return None
 
 
+def mutual(toy):
+    """Of functions that call each other, each reads what any of them reads, whichever was called first."""
+    text = (
+        "var n = 0.0; def a(k: i64) -> f64 { if k > 0 { return b(k - 1); } return n; }"
+        " def b(k: i64) -> f64 { if k > 0 { return a(k - 1); } return 5.0; }"
+        " print(a(2)); for i in range(2, 4) { n = f64(i); print(b(1)); }"
+    )
+    [done] = programs.run_parts(toy, [(text, [mode for [mode] in MODES])])
+    return None if {d.stdout for d in done} == {"0.0\n2.0\n3.0\n"} else f"{text}\n{done}"
+
+
 def statements(toy):
     """Parts of a complex value are found in statements of their own, whatever these are called and say."""
     values = "var a = [1, 2]; var b = [3, 4]; var c = [5, 6]; var d = [7, 8];"
@@ -304,6 +315,7 @@ def statements(toy):
 def all_cases():
     return [
         ("names: parts in several statements", statements),
+        ("names: functions that call each other", mutual),
         ("names: what hides a variable outside", hiding),
         ("names: reserved words", reserved),
         ("names: words that are keywords in one place", contextual),
