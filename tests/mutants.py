@@ -174,7 +174,11 @@ class Tests:
     def failing(self, test, programs):
         """The name of the test, or for None of one of the kind, if it fails."""
         if test == UNITS:
-            return UNITS if run([programs / "unit-tests", f"--gtest_filter={self.kind.units}"])[0] != 0 else None
+            return (
+                UNITS
+                if run([programs / "unit-tests", "--gtest_fail_fast", f"--gtest_filter={self.kind.units}"])[0] != 0
+                else None
+            )
         if test == TEXTS:
             files = [ROOT / f"tests/passes/{text}.mlir" for text in self.kind.texts]
             return TEXTS if run([LIT, "-q", f"--param=build={programs}", *files])[0] != 0 else None
