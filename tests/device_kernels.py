@@ -9,6 +9,7 @@ import sys
 import tempfile
 
 from device import EVERYWHERE, GRAPHS, ROOT, run, same_bits, tool_of_cuda
+from device_ropes import turned as turned_by_ropes
 
 POSITIONS = (
     "def f(x: {d}[N, M]) {{ return (argmax(x, axis=1), argmin(x, axis=1), argmax(x, axis=0), argmax(x), argmin(x));"
@@ -325,10 +326,7 @@ def partial_sums(toy):
     return same_bits(toy, SUMS, ["--cuda-graphs=off"])
 
 
-ROTATED = (
-    "def f(x: bf16[B, S, H, D], w: c64[S, K]) { return rope(x, w); } var x = bf16(reshape(sin(arange(96) * 0.7), [1, 3,"
-    " 2, 16])); var w = c64(polar(1.0, reshape(arange(24) * 0.1, [3, 8]))); print(f(x, w));"
-)
+ROTATED = turned_by_ropes("interleaved", "bf16", 2, 5, 3, 8) + "var (a, b) = both(q, k, w); print(a); print(b);"
 
 
 def older(toy):
