@@ -9,9 +9,9 @@ def InlineFunctions : Pass<"toy-inline", "::mlir::ModuleOp"> {
   let summary = "puts short functions in the place of their calls";
   let description = [{
     Calls of functions with one block, or with a few short ones that call nothing, that do not recur, inside user
-    functions (those with `toy.name`) or of library functions (`toy.prelude`). Sizes take the caller's names; names that only the callee has get new ones. Functions
-    marked `toy.imported` are bodies of functions compiled elsewhere: what is not inlined of them becomes a declaration
-    again. Private functions that nobody calls any more are erased.
+    functions (those with `toy.name`) or of library functions (`toy.prelude`). Sizes take the caller's names; names that
+    only the callee has get new ones. Functions marked `toy.imported` are bodies of functions compiled elsewhere: what
+    is not inlined of them becomes a declaration again. Private functions that nobody calls any more are erased.
 
     Before: `%r = call @square(%x)` with `@square(%a) { %p = toy.mul %a, %a; return %p }`. After: `%r = toy.mul %x, %x`.
     Requires: nothing. Guarantees: nothing about order of effects changes.

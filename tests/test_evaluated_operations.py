@@ -20,7 +20,8 @@ def listed():
 @pytest.mark.host
 def test_only_what_is_listed(toy, tmp_path):
     files = tmp_path / "files.toy"
-    files.write_text('def f(path: str) { var x: f64[N] = load(path); save(path, x + 1); }\nf("x.npy");\n')
+    part = 'def part(path: str) { var x: f64[N] = load(path); return x[2:5]; }\npart("x.npy");\n'
+    files.write_text('def f(path: str) { var x: f64[N] = load(path); save(path, x + 1); }\nf("x.npy");\n' + part)
     ranks = tmp_path / "ranks.toy"
     ranks.write_text("def f(x: f64[N]) { return shift(all_to_all(broadcast(reduce_scatter(x))), 1); }\nf([1]);\n")
 

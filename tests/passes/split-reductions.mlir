@@ -2,7 +2,7 @@
 
 // Of up to 8 parts, which lie behind each other, those that are there are added.
 // CHECK-LABEL: @sum
-// CHECK: %[[P:.*]] = toy.all_gather_parts %arg0 {axis = 0 : i64, reduction = "sum"} : {{.*}} -> !toy.tensor<f32[_, 8]>
+// CHECK: %[[P:.*]] = toy.all_gather_parts %arg0 {axis = 0 : i64, reduction = "sum"} : {{.*}} -> !toy.tensor<f32["?", 8]>
 // CHECK: %[[N:.*]] = toy.dim %[[P]]
 // CHECK: toy.slice %[[P]]
 // CHECK: %[[S:.*]] = toy.minimum
@@ -20,7 +20,7 @@ func.func @sum(%x: !toy.tensor<f32[4, 8]>) -> !toy.tensor<f32[4, 8]> {
 
 // Halves are added in f32 and rounded once.
 // CHECK-LABEL: @halves
-// CHECK: toy.all_gather_parts {{.*}} -> !toy.tensor<bf16[_]>
+// CHECK: toy.all_gather_parts {{.*}} -> !toy.tensor<bf16["?"]>
 // CHECK: toy.cast {{.*}} : (!toy.tensor<bf16[64]>) -> !toy.tensor<f32[64]>
 // CHECK: toy.add {{.*}} -> !toy.tensor<f32[64]>
 // CHECK: %[[R:.*]] = toy.cast {{.*}} : (!toy.tensor<f32[64]>) -> !toy.tensor<bf16[64]>
