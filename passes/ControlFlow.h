@@ -3,6 +3,8 @@
 /// What passes and the emitter ask about blocks: loops, edges, last uses.
 #pragma once
 
+#include "ir/ToyDialect.h"
+
 #include "mlir/Analysis/CFGLoopInfo.h"
 #include "mlir/Analysis/Liveness.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -52,6 +54,17 @@ inline llvm::SmallVector<BlockEdge, 2> edgesInto(mlir::Block *block) {
   for (auto it = block->pred_begin(), end = block->pred_end(); it != end; ++it)
     edges.push_back({(*it)->getTerminator(), it.getSuccessorIndex()});
   return edges;
+}
+/// Values that are one object under two names behind an operation: what a branch hands to a block's arguments, and what
+/// gets other names of sizes.
+inline void forEachHandedOn(mlir::Operation *op, llvm::function_ref<void(mlir::Value, mlir::Value)> visit) {
+  if (auto relabel = llvm::dyn_cast<RelabelOp>(op))
+    visit(relabel.getX(), relabel.getResult());
+  auto branch = llvm::dyn_cast<mlir::BranchOpInterface>(op);
+  for (unsigned i = 0, n = branch ? op->getNumSuccessors() : 0; i < n; ++i)
+    for (auto [operand, argument] :
+         llvm::zip(branch.getSuccessorOperands(i).getForwardedOperands(), op->getSuccessor(i)->getArguments()))
+      visit(operand, argument);
 }
 /// The edges into a loop's header that do not come back from the loop.
 inline llvm::SmallVector<BlockEdge, 2> entriesOf(mlir::CFGLoop &loop) {

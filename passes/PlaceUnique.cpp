@@ -143,13 +143,7 @@ private:
     function.walk([&](Operation *op) {
       if (auto store = dyn_cast<ElementStoreOp>(op))
         unite(store.getX(), store.getResult());
-      else if (auto relabel = dyn_cast<RelabelOp>(op))
-        unite(relabel.getX(), relabel.getResult());
-      else if (auto branch = dyn_cast<BranchOpInterface>(op))
-        for (unsigned i = 0; i < op->getNumSuccessors(); ++i)
-          for (auto [operand, argument] :
-               llvm::zip(branch.getSuccessorOperands(i).getForwardedOperands(), op->getSuccessor(i)->getArguments()))
-            unite(operand, argument);
+      forEachHandedOn(op, [&](Value a, Value b) { unite(a, b); });
     });
   }
   void unite(Value a, Value b) {
