@@ -168,6 +168,8 @@ struct InlineFunctionsPass : impl::InlineFunctionsBase<InlineFunctionsPass> {
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
     SymbolTable table(module);
     symbols = &table;
+    // Of the module before, whose functions may have been where these are.
+    visited.clear();
     uses.clear();
     recursive.clear();
     const CallGraph calls(module);
