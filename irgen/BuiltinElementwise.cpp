@@ -222,17 +222,11 @@ static RValue reduceFrom(IRGen &g, Bound &args, Value x, ArrayRef<NamedAttribute
              : elementwise(g, isMax ? "maximum" : "minimum", best, initial, dtype, r, r, args.rangeOf("initial"));
 }
 
-/// The axes that end the tensor, where others stay between them and further ones: rows are folded as they lie, then
-/// what became of them (rule 12). None where the greatest of nothing is an error, which tells of all axes.
-static SmallVector<int64_t> axesToFoldFirst(Bound &args, TensorType type, ArrayRef<int64_t> axes) {
+/// Whether a reduction may be an error, which tells of all its axes: the greatest of nothing.
+static bool mayLackElements(Bound &args, TensorType type) {
   StringRef op = args.row->op;
-  if ((op == "max" || op == "min") &&
-      llvm::any_of(type.getDims(), [](Dim size) { return !size.isNumber() || size.is(0); }))
-    return {};
-  SmallVector<int64_t> last;
-  for (int64_t axis = type.getRank() - 1; llvm::is_contained(axes, axis); --axis)
-    last.insert(last.begin(), axis);
-  return last.size() < axes.size() ? last : SmallVector<int64_t>();
+  return (op == "max" || op == "min") &&
+         llvm::any_of(type.getDims(), [](Dim size) { return !size.isNumber() || size.is(0); });
 }
 
 RValue reduceBuiltin(IRGen &g, Bound &args, SourceRange r) {
@@ -248,7 +242,8 @@ RValue reduceBuiltin(IRGen &g, Bound &args, SourceRange r) {
   const NamedAttribute keepdims = g.boolAttr("keepdims", flagArgument(g, args, "keepdims", false));
   if (args.has("initial"))
     return reduceFrom(g, args, v, {g.integersAttr("axes", axes), keepdims});
-  if (auto first = axesToFoldFirst(args, tensorTypeOf(v), axes); !first.empty()) {
+  auto first = axesToFoldFirst(tensorTypeOf(v).getRank(), axes);
+  if (!first.empty() && !mayLackElements(args, tensorTypeOf(v))) {
     v = g.create(args.row->op, r, {v}, {g.integersAttr("axes", first), keepdims}, args.rangeOf("x"));
     llvm::erase_if(axes, [&](int64_t axis) { return llvm::is_contained(first, axis); });
   }

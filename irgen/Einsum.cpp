@@ -157,8 +157,15 @@ private:
         kept.push_back(label);
       else
         axes.push_back(axis);
-    if (!axes.empty())
-      x = {g.create<SumOp>(r, {x.value}, {g.integersAttr("axes", axes), g.boolAttr("keepdims", false)}), kept};
+    auto sum = [&](ArrayRef<int64_t> over) {
+      x.value = g.create<SumOp>(r, {x.value}, {g.integersAttr("axes", over), g.boolAttr("keepdims", false)});
+    };
+    const auto first = axesToFoldFirst(x.labels.size(), axes);
+    if (!first.empty())
+      sum(first);
+    if (axes.resize(axes.size() - first.size()); !axes.empty())
+      sum(axes);
+    x.labels = kept;
   }
 
   static int64_t axisOf(const Labelled &x, int label) { return llvm::find(x.labels, label) - x.labels.begin(); }

@@ -81,6 +81,9 @@ mlir::Value stretchable(IRGen &g, mlir::Value x, mlir::ValueRange sizes, SourceR
 /// Repeated to sizes, as NumPy does.
 mlir::Value broadcastTo(IRGen &g, mlir::Value x, mlir::ValueRange sizes, SourceRange range);
 mlir::Value permute(IRGen &g, mlir::Value x, llvm::ArrayRef<int64_t> permutation, SourceRange range);
+/// Of the axes of a reduction those that end the tensor, where others stay between them and further ones; they are
+/// reduced first (rule 12).
+llvm::SmallVector<int64_t> axesToFoldFirst(int64_t rank, llvm::ArrayRef<int64_t> axes);
 /// `count` elements of an axis, from `start` on; all of the others. They lie inside.
 mlir::Value sliceAxis(IRGen &g, mlir::Value x, int64_t axis, mlir::Value start, mlir::Value count, int64_t step,
                       SourceRange range);

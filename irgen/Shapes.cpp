@@ -94,6 +94,13 @@ Value broadcastTo(IRGen &g, Value x, ValueRange sizes, SourceRange range) {
   return g.create<BroadcastOp>(range, join(stretchable(g, x, sizes, range), sizes));
 }
 
+SmallVector<int64_t> axesToFoldFirst(int64_t rank, ArrayRef<int64_t> axes) {
+  SmallVector<int64_t> last;
+  for (int64_t axis = rank - 1; llvm::is_contained(axes, axis); --axis)
+    last.insert(last.begin(), axis);
+  return last.size() < axes.size() ? last : SmallVector<int64_t>();
+}
+
 Value permute(IRGen &g, Value x, ArrayRef<int64_t> permutation, SourceRange range) {
   return g.create<PermuteOp>(range, {x}, {g.integersAttr("permutation", permutation)});
 }

@@ -111,8 +111,8 @@ TensorRef partOf(const Tensor &x, std::span<const int64_t> starts, std::span<con
     return out;
   const int width = sizeOf(x.dtype);
   int axes = x.rank;
-  int64_t run =
-      width; // bytes behind each other in both, which is all of the axes from `axes` on, and a part of the one before
+  // Bytes behind each other in both: all of the axes from `axes` on, and a part of the one before.
+  int64_t run = width;
   while (axes > 0 && starts[axes - 1] == 0 && counts[axes - 1] == x.sizes[axes - 1] && steps[axes - 1] == 1)
     run *= counts[--axes];
   int64_t below = run; // bytes of an element of the axis
