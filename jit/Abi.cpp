@@ -386,8 +386,6 @@ static rt::Str *toy_rt_caught(int64_t part) { return rt::newStr(abiState().envir
   llvm_unreachable("compiled code and the evaluator check the same");
 }
 
-static uint16_t toy_rt_to_bf16(double x) { return toHalf(DType::BF16, x); }
-static uint16_t toy_rt_to_f16(double x) { return toHalf(DType::F16, x); }
 static double toy_rt_float_floordiv_f64(double a, double b) { return rt::floorDivide(a, b); }
 static double toy_rt_float_mod_f64(double a, double b) { return rt::floorModulo(a, b); }
 static float toy_rt_float_floordiv_f32(float a, float b) { return rt::floorDivide(double(a), double(b)); }
@@ -468,8 +466,6 @@ std::span<const std::pair<const char *, void *>> abiSymbols() {
       TOY_SYMBOL(toy_rt_note_failure),
       TOY_SYMBOL(toy_rt_caught),
       TOY_SYMBOL(toy_rt_refuse),
-      TOY_SYMBOL(toy_rt_to_bf16),
-      TOY_SYMBOL(toy_rt_to_f16),
       TOY_SYMBOL(toy_rt_float_floordiv_f64),
       TOY_SYMBOL(toy_rt_float_mod_f64),
       TOY_SYMBOL(toy_rt_float_floordiv_f32),

@@ -2,6 +2,7 @@
 /// \file
 /// The host's machine, and LLVM's passes for it.
 #include "jit/HoistChecks.h"
+#include "jit/LaneConversions.h"
 #include "jit/LanePairs.h"
 #include "jit/StripTurns.h"
 #include "jit/Target.h"
@@ -132,6 +133,7 @@ static void addFewPasses(PassBuilder &builder, ModulePassManager &passes, bool i
     passes.addPass(createModuleToFunctionPassAdaptor(StripTurns()));
   add("function(loop-vectorize,instcombine<no-verify-fixpoint>,loop-unroll<O2>,sroa,early-cse,loop-mssa(licm),"
       "simplifycfg)");
+  passes.addPass(createModuleToFunctionPassAdaptor(LaneConversions()));
   passes.addPass(createModuleToFunctionPassAdaptor(LanePairs()));
 }
 
@@ -154,6 +156,7 @@ void optimizeModule(Module &module, TargetMachine &machine, int level, function_
     passes.addPass(StripTurns());
   });
   builder.registerOptimizerLastEPCallback([](ModulePassManager &passes, OptimizationLevel, ThinOrFullLTOPhase) {
+    passes.addPass(createModuleToFunctionPassAdaptor(LaneConversions()));
     passes.addPass(createModuleToFunctionPassAdaptor(LanePairs()));
   });
   ModulePassManager passes;

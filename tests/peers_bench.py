@@ -20,7 +20,8 @@ def operators():
 
 
 def complete(toy):
-    known, wanted = {case.name.split()[0] for case in lines.CASES}, matrix.functions() + operators()
+    known = {case.name.split()[0] for case in lines.CASES}
+    wanted = matrix.functions() + operators() + list(matrix.DTYPES)
     if len(wanted) < 150:
         return f"the tables have only {wanted}"
     problems = [

@@ -149,9 +149,21 @@ static Value *widenedBits(IRBuilder<> &b, Value *x) {
     return b.CreateSelect(condition, of, other);
   return nullptr;
 }
+/// An f64 as the f32 beside it whose last bit is 1 if none equals it: what is rounded from that has the bits of what is
+/// rounded from x, as halves have two bits less at least.
+static Value *toOdd(IRBuilder<> &b, Value *x) {
+  Value *near = b.CreateFPTrunc(x, b.getFloatTy()), *wide = b.CreateFPExt(near, x->getType());
+  Value *bits = b.CreateBitCast(near, b.getInt32Ty());
+  auto magnitude = [&](Value *of) { return b.CreateUnaryIntrinsic(Intrinsic::fabs, of); };
+  Value *isBelow = b.CreateFCmpOLT(magnitude(wide), magnitude(x));
+  Value *beside = b.CreateAdd(bits, b.CreateSelect(isBelow, b.getInt32(1), b.getInt32(-1)));
+  Value *isEven = b.CreateICmpEQ(b.CreateAnd(bits, 1), b.getInt32(0));
+  Value *takesBeside = b.CreateAnd(b.CreateFCmpONE(wide, x), isEven);
+  return b.CreateBitCast(b.CreateSelect(takesBeside, beside, bits), b.getFloatTy());
+}
 Value *ScalarEmitter::toHalf(Value *x, DType dtype) {
-  if (!x->getType()->isFloatTy())
-    return call(dtype == DType::BF16 ? "toy_rt_to_bf16" : "toy_rt_to_f16", b.getInt16Ty(), {x}, true);
+  if (x->getType()->isDoubleTy())
+    x = toOdd(b, x);
   if (dtype == DType::F16)
     return b.CreateBitCast(b.CreateFPTrunc(x, b.getHalfTy()), b.getInt16Ty());
   if (Value *exact = widenedBits(b, x)) {
@@ -177,8 +189,12 @@ Element ScalarEmitter::cast(Element x, DType from, DType to) {
     return x;
   if (isHalf(from))
     return cast({fromHalf(x.re, from)}, DType::F32, to);
-  if (isHalf(to))
-    return {toHalf(from == DType::F32 ? x.re : cast(x, from, DType::F64).re, to)};
+  if (isHalf(to)) {
+    // Integers that f32 does not hold are beyond the largest f16.
+    const bool isExact =
+        from == DType::F32 || from == DType::U8 || from == DType::Bool || (to == DType::F16 && !isFloat(from));
+    return {toHalf(cast(x, from, isExact ? DType::F32 : DType::F64).re, to)};
+  }
   if (isComplex(to)) {
     DType part = realOf(to);
     if (isComplex(from))

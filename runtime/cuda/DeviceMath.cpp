@@ -77,16 +77,6 @@ TOY_RARE any_abs_C64(double re, double im) { return any_abs_C128(re, im); }
 TOY_RARE any_powi_C128(double re, double im, double n) { return parts(complexPowi({re, im}, n)); }
 TOY_RARE any_powi_C64(double re, double im, double n) { return any_powi_C128(re, im, n); }
 
-/// The nearest half of a double: to odd in single precision first, so that the second rounding is the only one.
-float toOdd(double x) {
-  float near = static_cast<float>(x);
-  uint32_t bits = __builtin_bit_cast(uint32_t, near);
-  if (static_cast<double>(near) == x || isNan(x) || (bits & 1))
-    return near;
-  bool up = size(x) > size(static_cast<double>(near));
-  return __builtin_bit_cast(float, up ? bits + 1 : bits - 1);
-}
-
 } // namespace
 
 #define TOY_SYMBOL_F32(NAME) toy_device_##NAME##_f32
@@ -102,11 +92,6 @@ double toy_rt_float_floordiv_f64(double a, double b) { return floorDivide(a, b);
 double toy_rt_float_mod_f64(double a, double b) { return floorModulo(a, b); }
 float toy_rt_float_floordiv_f32(float a, float b) { return static_cast<float>(floorDivide(a, b)); }
 float toy_rt_float_mod_f32(float a, float b) { return static_cast<float>(floorModulo(a, b)); }
-uint16_t toy_rt_to_bf16(double x) {
-  uint32_t bits = __builtin_bit_cast(uint32_t, toOdd(x)), upper = bits >> 16;
-  return static_cast<uint16_t>(isNan(x) ? upper | 0x40 : (bits + 0x7fff + (upper & 1)) >> 16);
-}
-uint16_t toy_rt_to_f16(double x) { return __builtin_bit_cast(uint16_t, static_cast<_Float16>(toOdd(x))); }
 }
 
 } // namespace toy::rt::device

@@ -83,6 +83,28 @@ case("and", "{x} and {y}", *["{x} & {y}"] * 3, inputs=TWO, dtypes=("bool",), cla
 case("or", "{x} or {y}", *["{x} | {y}"] * 3, inputs=TWO, dtypes=("bool",), classes=BITS)
 case("not", "not {x}", *["~{x}"] * 3, dtypes=("bool",), classes=BITS)
 case("- unary", "-{x}", *["-{x}"] * 3, dtypes=NUMBERS)
+# --- conversions: a name of a dtype as a function. Random elements are not negative where bytes are asked for: what
+# lies beyond an integer's ends is not the same everywhere.
+for dtype, numpy in (
+    ("f16", "float16"), ("f32", "float32"), ("f64", "float64"), ("i32", "int32"), ("i64", "int64"), ("u8", "uint8"), ("bool", "bool"),
+):  # fmt: skip
+    jnp = "bool_" if dtype == "bool" else numpy
+    case(
+        f"{dtype} conversion", f"{dtype}({{x}} * 3)", f"({{x}} * 3).astype(np.{numpy})", f"({{x}} * 3).to(torch.{numpy})",
+        f"({{x}} * 3).astype(jnp.{jnp})", {"x": "positive"}, tuple(d for d in ORDERED if d not in (dtype, "bf16")),
+        only(MAP, "16", "10^6"),
+    )  # fmt: skip
+for dtype, numpy in (("c64", "complex64"), ("c128", "complex128")):
+    case(
+        f"{dtype} conversion", f"{dtype}({{x}})", f"{{x}}.astype(np.{numpy})", f"{{x}}.to(torch.{numpy})",
+        f"{{x}}.astype(jnp.{numpy})", dtypes=tuple(d for d in NUMBERS if d not in (dtype, "bf16")),
+        classes=only(MAP, "16", "10^6"),
+    )  # fmt: skip
+case(
+    "bf16 conversion", "f32(bf16({x}))", None, "{x}.bfloat16().to(torch.float32)",
+    "{x}.astype(jnp.bfloat16).astype(jnp.float32)", dtypes=(*FLOATS, "i32"), classes=only(MAP, "16", "10^6"),
+    tolerance=1e9,  # torch rounds f64 twice
+)  # fmt: skip
 MATRICES = sizes(**{"4": (4, 4), "32": (32, 32), "64": (64, 64), "256": (256, 256), "1000": (1000, 1000)}) + [
     Class("vector", {"x": (1000, 1000), "y": (1000,)}),
     Class("row by matrix", {"x": (1000,), "y": (1000, 1000)}),
