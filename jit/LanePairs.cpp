@@ -6,6 +6,7 @@
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/IntrinsicInst.h"
 
 using namespace llvm;
 
@@ -20,6 +21,12 @@ static std::optional<int> pairedRow(const Instruction &i) {
   if (!name.consume_front(laneFunctionPrefix) || name.getAsInteger(10, row) || !rt::pairFunction(row))
     return std::nullopt;
   return row;
+}
+
+static bool isOfLanes(const Instruction &i) {
+  auto *call = dyn_cast<CallInst>(&i);
+  const Function *callee = call ? call->getCalledFunction() : nullptr;
+  return callee && (callee->getName().starts_with(laneFunctionPrefix) || callee->hasFnAttribute(vectorVariant));
 }
 
 /// Both calls where the second one stands, through memory: first arguments, then second ones.
@@ -49,15 +56,46 @@ static void join(CallInst *first, CallInst *second, int row, AllocaInst *&memory
   second->eraseFromParent();
 }
 
+/// Lanes behind the end of a loop, which masked loads leave open, get what the first lane has: a function takes long
+/// for what is left in a register otherwise, such as the logarithm of 0.
+static void fillLanes(BasicBlock &block) {
+  for (Instruction &i : make_early_inc_range(block)) {
+    auto *load = dyn_cast<IntrinsicInst>(&i);
+    const Intrinsic::ID id = load ? load->getIntrinsicID() : Intrinsic::not_intrinsic;
+    constexpr unsigned mask = 1, others = 2; // of the arguments
+    if ((id != Intrinsic::masked_load && id != Intrinsic::masked_gather) ||
+        !isa<UndefValue>(load->getArgOperand(others)) || !isa<FixedVectorType>(load->getType()))
+      continue;
+    IRBuilder<> b(load->getNextNode());
+    const unsigned lanes = cast<FixedVectorType>(load->getType())->getNumElements();
+    auto *first = cast<Instruction>(b.CreateShuffleVector(load, SmallVector<int>(lanes, 0)));
+    auto *filled = cast<Instruction>(b.CreateSelect(load->getArgOperand(mask), load, first));
+    load->replaceUsesWithIf(filled, [&](const Use &use) { return use.getUser() != first && use.getUser() != filled; });
+  }
+}
+
+/// Whether nothing is asked for: of lanes behind the end of a short row. What memory holds in their place may be what a
+/// function takes long for.
+static bool isOfNothing(const CallInst &call) {
+  return any_of(call.args(), [](const Use &argument) { return isa<UndefValue>(argument); });
+}
+
 PreservedAnalyses LanePairs::run(Function &function, FunctionAnalysisManager &) {
   AllocaInst *memory = nullptr; // of registers that all have the same size
   for (BasicBlock &block : function) {
+    if (any_of(block, isOfLanes))
+      fillLanes(block);
     std::map<int, CallInst *> waiting; // by row; nothing has used them yet
     for (Instruction &i : make_early_inc_range(block)) {
       std::erase_if(waiting, [&](auto &call) { return is_contained(i.operands(), call.second); });
       const std::optional<int> row = pairedRow(i);
       if (!row)
         continue;
+      if (isOfNothing(cast<CallInst>(i))) {
+        i.replaceAllUsesWith(PoisonValue::get(i.getType()));
+        i.eraseFromParent();
+        continue;
+      }
       CallInst *&first = waiting[*row];
       if (first)
         join(std::exchange(first, nullptr), cast<CallInst>(&i), *row, memory);
@@ -67,7 +105,7 @@ PreservedAnalyses LanePairs::run(Function &function, FunctionAnalysisManager &) 
         waiting.erase(*row);
     }
   }
-  return memory ? PreservedAnalyses::none() : PreservedAnalyses::all();
+  return PreservedAnalyses::none();
 }
 
 } // namespace toy

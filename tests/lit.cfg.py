@@ -17,3 +17,6 @@ config.environment["PATH"] = LLVM + ":" + os.environ["PATH"]
 for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "XDG_CACHE_HOME"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
+with open("/proc/cpuinfo") as processor:
+    if " avx512f " in processor.read():
+        config.available_features.add("avx512")  # vectors with masks

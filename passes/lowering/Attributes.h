@@ -12,7 +12,8 @@ constexpr char sharedKernel[] = "toy.kernel";
 constexpr char kernelElements[] = "toy.elements";
 /// A function whose tensors are all lent (lowering/LentArguments.h): a call of it counts no references.
 constexpr char lentOnly[] = "toy.lent";
-/// A version of a function for vectors, which loops may call after they were vectorized.
+/// A function of elements or a version of it for vectors, which loops may call after they were vectorized: until then
+/// none of them loses an argument that all calls agree on.
 constexpr char vectorVariant[] = "toy.variant";
 /// With the row of an element function (runtime/ElementFunctions.h), its functions of a register and of two.
 constexpr char laneFunctionPrefix[] = "toy_rt_lanes_", lanePairPrefix[] = "toy_rt_pairs_";

@@ -52,6 +52,9 @@ struct DeviceCode {
   int64_t region = 1; ///< operations for the device in the block that is emitted, more in loops
 };
 
+/// Whether an instruction is a call of a function that there is for vectors, too.
+bool hasVectorForm(const llvm::Instruction &i);
+
 class KernelEmitter {
 public:
   /// `reusable`: the object of an aligned input that is not needed afterwards, or null.

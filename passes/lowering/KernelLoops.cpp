@@ -108,47 +108,6 @@ SmallVector<unsigned> KernelEmitter::alignedInputs(FusedOp op) {
   return found;
 }
 
-/// Whether an instruction is a call of a function that there is for vectors, too.
-static bool hasVectorForm(Instruction &i) {
-  auto *call = dyn_cast<CallInst>(&i);
-  return call && call->hasFnAttr("vector-function-abi-variant");
-}
-/// How many vectors of its elements a loop may have side by side: two, of which functions of registers take both
-/// (jit/LanePairs.h). Other calls are made one after the other: side by side they would keep their arguments in memory.
-static std::optional<int> vectorsSideBySide(Instruction *latch) {
-  auto calls = make_filter_range(*latch->getParent(), hasVectorForm);
-  if (calls.empty())
-    return std::nullopt;
-  return all_of(calls, [](Instruction &i) { return cast<CallInst>(i).hasFnAttr(lanePairPrefix); }) ? 2 : 1;
-}
-
-/// What LLVM is told of the loops. The result may stand where an input stood: no promise then that their pointers
-/// differ, but one that iterations do not depend on each other.
-void KernelEmitter::describeLoops(Function *work) {
-  LLVMContext &context = work->getContext();
-  MDNode *group = MDNode::getDistinct(context, {});
-  if (reusable)
-    for (BasicBlock &block : *work)
-      for (Instruction &i : block)
-        if (isa<LoadInst, StoreInst>(i))
-          i.setMetadata(LLVMContext::MD_access_group, group);
-  auto property = [&](StringRef name, Metadata *value) {
-    return MDNode::get(context, {MDString::get(context, name), value});
-  };
-  for (Instruction *latch : latches) {
-    SmallVector<Metadata *, 3> properties = {nullptr};
-    if (reusable)
-      properties.push_back(property("llvm.loop.parallel_accesses", group));
-    if (auto count = vectorsSideBySide(latch))
-      properties.push_back(property("llvm.loop.interleave.count", ConstantAsMetadata::get(k.getInt32(*count))));
-    if (properties.size() == 1)
-      continue;
-    MDNode *loop = MDNode::getDistinct(context, properties);
-    loop->replaceOperandWith(0, loop);
-    latch->setMetadata(LLVMContext::MD_loop, loop);
-  }
-}
-
 /// The elements that `range` steps of `work` each read or write, where both are known.
 static std::optional<double> knownElements(Value *range, Value *work) {
   auto *steps = dyn_cast<ConstantInt>(range), *each = dyn_cast<ConstantInt>(work);

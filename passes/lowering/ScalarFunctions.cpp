@@ -140,7 +140,7 @@ Element ScalarEmitter::byTable(int row, ArrayRef<Value *> parts, DType dtype) {
                                            "_" + name + "(" + variant + ")");
   }
   if (!scalar)
-    scalar = elementWrapper(module, row, 1, name);
+    (scalar = elementWrapper(module, row, 1, name))->addFnAttr(vectorVariant);
   SmallVector<Value *> arguments;
   for (Value *part : parts)
     arguments.push_back(takesFloats(row) ? part : toF64(part));

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// What LLVM is told of a group's loops. Loops that call functions of elements are whole vectors, then one more whose
+/// last lanes are masked: one call in place of one for each element that is left.
+#include "passes/lowering/Attributes.h"
+#include "passes/lowering/KernelEmitter.h"
+
+#include "runtime/ElementFunctions.h"
+
+#include "llvm/Transforms/Utils/Cloning.h"
+
+using namespace llvm;
+
+namespace toy {
+
+bool hasVectorForm(const Instruction &i) {
+  auto *call = dyn_cast<CallInst>(&i);
+  return call && call->hasFnAttr("vector-function-abi-variant");
+}
+
+namespace {
+
+/// How a loop's calls of functions want its turns.
+struct CallTurns {
+  int sideBySide; ///< vectors
+  int64_t atOnce; ///< turns that are these vectors
+};
+
+/// Two vectors side by side, of which functions of registers take both (jit/LanePairs.h). Other calls are made one
+/// after the other: side by side they would keep their arguments in memory.
+std::optional<CallTurns> turnsOfCalls(const Instruction &latch) {
+  auto calls = make_filter_range(*latch.getParent(), hasVectorForm);
+  if (calls.empty())
+    return std::nullopt;
+  CallTurns out = {2, 0};
+  for (const Instruction &i : calls) {
+    const auto &call = cast<CallInst>(i);
+    out.sideBySide = call.hasFnAttr(lanePairPrefix) ? out.sideBySide : 1;
+    out.atOnce =
+        std::max<int64_t>(out.atOnce, rt::laneWidth() * (call.getArgOperand(0)->getType()->isFloatTy() ? 2 : 1));
+  }
+  out.atOnce *= out.sideBySide;
+  return out;
+}
+
+/// Whether vectors may be masked: AVX-512 has masks for all that a loop does.
+bool masksLanes() { return rt::laneWidth() >= 8; }
+
+/// A loop of one block that counts from `begin` to `end`, and whose results are in memory.
+struct CountedBlock {
+  BranchInst *latch;
+  PHINode *index;
+  ICmpInst *goesOn;
+  BasicBlock *before, *after;
+
+  Value *begin() const { return index->getIncomingValueForBlock(before); }
+  Value *end() const { return goesOn->getOperand(1); }
+};
+
+std::optional<CountedBlock> countedBlock(Instruction *latch) {
+  auto *branch = cast<BranchInst>(latch);
+  BasicBlock *body = latch->getParent(), *after = branch->getSuccessor(1);
+  auto *goesOn = dyn_cast<ICmpInst>(branch->getCondition());
+  if (branch->getSuccessor(0) != body || !goesOn || !hasSingleElement(body->phis()) || !after->phis().empty())
+    return std::nullopt;
+  PHINode *index = &*body->phis().begin();
+  const unsigned fromBody = index->getIncomingBlock(0) == body ? 0 : 1;
+  return CountedBlock{branch, index, goesOn, index->getIncomingBlock(1 - fromBody), after};
+}
+
+/// The loop counts its turns from 0, from a block that leads into it; its first index is `first`. LLVM sees so whether
+/// the turns are whole vectors.
+void countTurns(BasicBlock *body, BasicBlock *into, ICmpInst *goesOn, Value *first, Value *turns) {
+  auto *index = cast<PHINode>(&body->front());
+  Value *next = goesOn->getOperand(0);
+  index->setIncomingValueForBlock(into, ConstantInt::get(index->getType(), 0));
+  IRBuilder<> b(body, body->getFirstInsertionPt());
+  Value *place = b.CreateAdd(first, index, "", true, true);
+  index->replaceUsesWithIf(place, [&](const Use &use) { return use.getUser() != place && use.getUser() != next; });
+  goesOn->setPredicate(ICmpInst::ICMP_NE);
+  goesOn->setOperand(1, turns);
+}
+
+/// Ends the loop at the last whole step, behind which a copy goes to the end: its latch.
+///   before → enter → loop → rest → start → copy → after
+Instruction *splitEnd(const CountedBlock &loop, int64_t step) {
+  BasicBlock *body = loop.latch->getParent();
+  auto block = [&] { return BasicBlock::Create(body->getContext(), "", body->getParent(), loop.after); };
+  BasicBlock *enter = block(), *rest = block(), *start = block();
+  Value *begin = loop.begin();
+  IRBuilder<> b(enter);
+  Value *turns = b.CreateSub(loop.end(), begin), *zero = b.getInt64(0);
+  Value *whole = b.CreateAnd(turns, b.getInt64(-step)), *left = b.CreateAnd(turns, b.getInt64(step - 1));
+  b.CreateCondBr(b.CreateICmpSGT(whole, zero), body, rest);
+  b.SetInsertPoint(rest);
+  b.CreateCondBr(b.CreateICmpSGT(left, zero), start, loop.after);
+  b.SetInsertPoint(start);
+  Value *middle = b.CreateAdd(begin, whole, "", true, true);
+  ValueToValueMapTy map;
+  BasicBlock *copy = CloneBasicBlock(body, map, "", body->getParent());
+  b.CreateBr(copy);
+  map[body] = copy;
+  for (Instruction &i : *copy)
+    RemapInstruction(&i, map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
+  cast<PHINode>(map[loop.index])->replaceIncomingBlockWith(loop.before, start);
+  countTurns(copy, start, cast<ICmpInst>(map[loop.goesOn]), middle, left);
+  loop.before->getTerminator()->replaceSuccessorWith(body, enter);
+  loop.index->replaceIncomingBlockWith(loop.before, enter);
+  loop.latch->setSuccessor(1, rest);
+  countTurns(body, enter, loop.goesOn, begin, whole);
+  return copy->getTerminator();
+}
+
+} // namespace
+
+/// The result may stand where an input stood: no promise then that their pointers differ, but one that iterations do
+/// not depend on each other.
+void KernelEmitter::describeLoops(Function *work) {
+  LLVMContext &context = work->getContext();
+  MDNode *group = MDNode::getDistinct(context, {});
+  if (reusable)
+    for (BasicBlock &block : *work)
+      for (Instruction &i : block)
+        if (isa<LoadInst, StoreInst>(i))
+          i.setMetadata(LLVMContext::MD_access_group, group);
+  auto property = [&](StringRef name, Constant *value) {
+    return MDNode::get(context, {MDString::get(context, name), ConstantAsMetadata::get(value)});
+  };
+  auto describe = [&](Instruction *latch, std::optional<CallTurns> calls, bool isMasked) {
+    SmallVector<Metadata *, 5> properties = {nullptr};
+    if (reusable)
+      properties.push_back(MDNode::get(context, {MDString::get(context, "llvm.loop.parallel_accesses"), group}));
+    if (calls) {
+      properties.push_back(property("llvm.loop.interleave.count", k.getInt32(calls->sideBySide)));
+      // Written out, the turns of short rows would be calls for one element each.
+      properties.push_back(MDNode::get(context, MDString::get(context, "llvm.loop.unroll.disable")));
+    }
+    if (isMasked)
+      properties.push_back(property("llvm.loop.vectorize.predicate.enable", k.getTrue()));
+    if (properties.size() == 1)
+      return;
+    MDNode *loop = MDNode::getDistinct(context, properties);
+    loop->replaceOperandWith(0, loop);
+    latch->setMetadata(LLVMContext::MD_loop, loop);
+  };
+  for (Instruction *latch : latches) {
+    const std::optional<CallTurns> calls = turnsOfCalls(*latch);
+    const std::optional<CountedBlock> loop = calls && masksLanes() ? countedBlock(latch) : std::nullopt;
+    auto *begin = loop ? dyn_cast<ConstantInt>(loop->begin()) : nullptr;
+    auto *end = loop ? dyn_cast<ConstantInt>(loop->end()) : nullptr;
+    const int64_t known = begin && end ? end->getSExtValue() - begin->getSExtValue() : 0;
+    const bool isSplit = loop && (known == 0 || (known > calls->atOnce && known % calls->atOnce != 0));
+    if (isSplit)
+      describe(splitEnd(*loop, calls->atOnce), calls, true);
+    describe(latch, calls, loop && known != 0 && known < calls->atOnce);
+  }
+}
+
+} // namespace toy
