@@ -173,7 +173,13 @@ bool Session::benchmark(const std::string &text, double seconds, Benchmark &out)
   std::vector<const ast::Stmt *> statements;
   for (const ast::StmtPtr &s : module->items)
     statements.push_back(s.get());
-  llvm::scope_exit forget([this, from = loadedNow.size()] { forgetLoaded(from); });
+  // What runs so often is optimized, however short it is.
+  int &optimization = options.compile.optimization;
+  const int chosen = std::exchange(optimization, optimization == CompileOptions::byCost ? 2 : optimization);
+  llvm::scope_exit forget([&, from = loadedNow.size()] {
+    forgetLoaded(from);
+    optimization = chosen;
+  });
   std::shared_ptr<CompiledModule> owner = prepare(statements, top, true, nullptr);
   if (!owner || !runTop(owner, top)) // functions compile when they are called first
     return false;
