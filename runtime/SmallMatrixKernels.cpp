@@ -4,7 +4,7 @@
 /// its result in a register. Systems are solved side by side, a matrix in each lane: lanes know nothing of each other,
 /// so that a matrix has the same result whatever lies beside it. No multiply-add is fused.
 #include "runtime/SmallMatrixKernels.h"
-#include "runtime/KernelVectors.h"
+#include "runtime/LaneTransposes.h"
 
 namespace toy::rt {
 namespace {
@@ -160,8 +160,12 @@ template <typename T> struct ComplexLanes {
 
 constexpr int largest = SmallMatrices::largest;
 
-/// `here` arrays of `size` numbers, one in each lane; lanes beyond them get those of the first.
-template <typename L> void load(L *to, const typename L::Part *from, int64_t size, int64_t here) {
+/// `here` arrays of `size` numbers, one in each lane; lanes beyond them get those of the first. `known` is the size
+/// where the compiler knows it, or 0.
+template <int known, typename L> void load(L *to, const typename L::Part *from, int64_t size, int64_t here) {
+  if constexpr (isTransposedByShuffles(known * L::parts))
+    if (here == L::lanes)
+      return toLanes<known * L::parts>(&to->re, from);
   for (int lane = 0; lane < L::lanes; ++lane) {
     const auto *own = from + (lane < here ? lane : 0) * size * L::parts;
     for (int64_t e = 0; e < size; ++e)
@@ -169,7 +173,10 @@ template <typename L> void load(L *to, const typename L::Part *from, int64_t siz
         to[e].part(p)[lane] = own[e * L::parts + p];
   }
 }
-template <typename L> void store(typename L::Part *to, L *from, int64_t size, int64_t here) {
+template <int known, typename L> void store(typename L::Part *to, L *from, int64_t size, int64_t here) {
+  if constexpr (isTransposedByShuffles(known * L::parts))
+    if (here == L::lanes)
+      return toArrays<known * L::parts>(to, &from->re);
   for (int lane = 0; lane < here; ++lane)
     for (int64_t e = 0; e < size; ++e)
       for (int p = 0; p < L::parts; ++p)
@@ -197,7 +204,7 @@ template <typename L, int known> struct Factors {
   Mask pivots[known ? known : largest], singular = {};
 
   Factors(const typename L::Part *from, int64_t order, int64_t here) : n(known ? known : order) {
-    load(a, from, n * n, here);
+    load<known * known>(a, from, n * n, here);
     for (int64_t j = 0; j < n; ++j) {
       typename L::Vector best = a[j * n + j].size();
       Mask at = Mask(j);
@@ -258,7 +265,7 @@ template <typename L, int known> int64_t determinants(const SmallMatrices &x) {
   auto *out = static_cast<typename L::Part *>(x.out);
   return firstFailure<L>(x, [&](int64_t first, int64_t here) -> int64_t {
     L value = Factors<L, known>(a + first * x.order * x.order * L::parts, x.order, here).determinant();
-    store(out + first * L::parts, &value, 1, here);
+    store<1>(out + first * L::parts, &value, 1, here);
     return -1;
   });
 }
@@ -277,7 +284,7 @@ template <typename L, int known> int64_t inverses(const SmallMatrices &x) {
         result[i * n + j] = L::of(i == j);
     for (int64_t j = 0; j < n; ++j)
       factors.solve(result + j, n);
-    store(out + first * size, result, n * n, here);
+    store<known * known>(out + first * size, result, n * n, here);
     return -1;
   });
 }
@@ -323,7 +330,7 @@ template <typename L, int known> int64_t choleskyFactors(const SmallMatrices &x)
   auto *out = static_cast<typename L::Part *>(x.out);
   return firstFailure<L>(x, [&](int64_t first, int64_t here) -> int64_t {
     L a[known ? known * known : largest * largest];
-    load(a, from + first * size, n * n, here);
+    load<known * known>(a, from + first * size, n * n, here);
     typename L::Mask isDefinite = L::of(0).re == L::of(0).re;
     for (int64_t j = 0; j < n; ++j) {
       typename L::Vector square = a[j * n + j].re;
@@ -347,7 +354,7 @@ template <typename L, int known> int64_t choleskyFactors(const SmallMatrices &x)
     }
     if (int64_t lane = firstOf<L>(~isDefinite, here); lane >= 0)
       return lane;
-    store(out + first * size, a, n * n, here);
+    store<known * known>(out + first * size, a, n * n, here);
     return -1;
   });
 }
@@ -418,7 +425,7 @@ template <typename L, int known> int64_t orthogonalFactors(const SmallMatrices &
   return firstFailure<L>(x, [&](int64_t first, int64_t here) -> int64_t {
     constexpr int order = known ? known : largest;
     L a[order * order], result[order * order], taus[order];
-    load(a, from + first * m * n * L::parts, m * n, here);
+    load<known * known>(a, from + first * m * n * L::parts, m * n, here);
     for (int64_t j = 0; j < k; ++j) {
       L *column = a + j * n + j;
       taus[j] = reflection(column, n, m - j);
@@ -427,7 +434,7 @@ template <typename L, int known> int64_t orthogonalFactors(const SmallMatrices &
     for (int64_t i = 0; i < k; ++i)
       for (int64_t j = 0; j < n; ++j)
         result[i * n + j] = j < i ? L::of(0) : a[i * n + j];
-    store(r + first * k * n * L::parts, result, k * n, here);
+    store<known * known>(r + first * k * n * L::parts, result, k * n, here);
     if (!q)
       return -1;
     for (int64_t i = 0; i < m; ++i)
@@ -435,7 +442,7 @@ template <typename L, int known> int64_t orthogonalFactors(const SmallMatrices &
         result[i * k + j] = L::of(i == j);
     for (int64_t j = k; j-- > 0;)
       reflect(taus[j], a + j * n + j, n, m - j, result + j * k + j, k, k - j);
-    store(q + first * m * k * L::parts, result, m * k, here);
+    store<known * known>(q + first * m * k * L::parts, result, m * k, here);
     return -1;
   });
 }
