@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// `for i in range(3) { for j in range(3) { c[i, j] = … } }` in a loop: written out, all indices are numbers, and the
-/// elements of `c` scalars.
+/// elements of `c` scalars. And `for i in range(4) { y = y * x + c[i]; }` of large tensors: written out, one pass over
+/// memory in place of four.
 #include "passes/UnrollLoops.h"
 #include "passes/CountedLoops.h"
 #include "passes/ScalarParts.h"
@@ -18,7 +19,7 @@ namespace toy {
 
 namespace {
 
-constexpr int64_t mostTurns = 16, mostOperations = 800;
+constexpr int64_t mostTurns = 16, mostOperations = 800, mostFused = 160;
 
 /// A loop of a known number of turns, left by its header alone.
 struct ShortLoop {
@@ -142,8 +143,42 @@ private:
         stores.push_back({groupOf(x), op});
     });
     for (auto [group, op] : stores)
-      if (!open.contains(group))
+      if (!open.contains(group) && !runsOnce)
         choose(cast<SliceStoreOp>(op));
+    for (auto &[loop, found] : known)
+      if (becomesOneGroup(*loop))
+        chosen.insert(loop);
+  }
+  /// Whether a loop makes each turn's tensor of the last one's, element by element, and nothing else but single
+  /// numbers.
+  bool becomesOneGroup(CFGLoop &loop) const {
+    const ShortLoop &found = known.at(&loop);
+    if (!loop.getSubLoops().empty() || found.turns * operationsOf(loop) > mostFused)
+      return false;
+    auto isOne = [](Type type) {
+      auto tensor = dyn_cast<TensorType>(type);
+      return !tensor || tensor.getStaticCount() == 1;
+    };
+    for (Block *block : loop.getBlocks())
+      for (Operation &op : block->without_terminator())
+        if (!op.hasTrait<OpTrait::Elementwise>() && !llvm::all_of(op.getResultTypes(), isOne))
+          return false;
+    cf::BranchOp back = found.counted.back;
+    return llvm::any_of(llvm::zip_equal(loop.getHeader()->getArguments(), back.getDestOperands()), [&](auto pair) {
+      auto [last, next] = pair;
+      return isWorthAGroup(last.getType()) && isMadeOf(next, last);
+    });
+  }
+  /// Code of the top level runs once: it is longer for large tensors alone.
+  bool isWorthAGroup(Type type) const {
+    constexpr int64_t large = 1 << 14, tiny = 16;
+    auto tensor = dyn_cast<TensorType>(type);
+    return tensor && tensor.getStaticCount().value_or(large) > (runsOnce ? large - 1 : tiny);
+  }
+  static bool isMadeOf(Value v, Value of, int depth = 0) {
+    Operation *def = v.getDefiningOp();
+    return v == of || (def && depth < 8 && def->hasTrait<OpTrait::Elementwise>() &&
+                       llvm::any_of(def->getOperands(), [&](Value x) { return isMadeOf(x, of, depth + 1); }));
   }
   void choose(SliceStoreOp store) {
     SmallVector<CFGLoop *> around;
@@ -181,6 +216,7 @@ private:
   }
 
   func::FuncOp function;
+  const bool runsOnce = isOfTopLevel(function);
   FunctionLoops loops;
   SmallVector<CFGLoop *, 4> all; ///< outer ones first
   llvm::StringSet<> names;
@@ -290,7 +326,7 @@ private:
 } // namespace
 
 bool unrollTinyLoops(func::FuncOp function) {
-  if (function.isExternal() || isOfTopLevel(function))
+  if (function.isExternal())
     return false;
   for (bool changed = false;; changed = true) {
     ShortLoops loops(function);

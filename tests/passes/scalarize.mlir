@@ -230,3 +230,50 @@ func.func @leaves(%n: !toy.tensor<i64[]>, %v: !toy.tensor<f64[]>) -> !toy.tensor
 ^exit:
   return %s : !toy.tensor<f64[]>
 }
+
+// Each turn makes a large tensor of the last one's, element by element: written out, it is one pass over memory.
+// CHECK-LABEL: @fused_turns
+// CHECK-COUNT-3: toy.mul
+// CHECK-NOT: cf.
+// CHECK: return
+func.func @fused_turns(%x: !toy.tensor<f64[1000]>, %c: !toy.tensor<f64[3]>) -> !toy.tensor<f64[1000]> {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %3 = toy.constant {value = dense<3> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  cf.br ^header(%x, %0 : !toy.tensor<f64[1000]>, !toy.tensor<i64[]>)
+^header(%y: !toy.tensor<f64[1000]>, %k: !toy.tensor<i64[]>):
+  %u = toy.lt %k, %3 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %d = toy.truth %u : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %d, ^body, ^exit
+^body:
+  %e = toy.slice %c, %k, %1 {steps = array<i64: 1>} : (!toy.tensor<f64[3]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[1]>
+  %f = toy.reshape %e : (!toy.tensor<f64[1]>) -> !toy.tensor<f64[]>
+  %p = toy.mul %y, %x : (!toy.tensor<f64[1000]>, !toy.tensor<f64[1000]>) -> !toy.tensor<f64[1000]>
+  %q = toy.add %p, %f : (!toy.tensor<f64[1000]>, !toy.tensor<f64[]>) -> !toy.tensor<f64[1000]>
+  %m = toy.add %k, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^header(%q, %m : !toy.tensor<f64[1000]>, !toy.tensor<i64[]>)
+^exit:
+  return %y : !toy.tensor<f64[1000]>
+}
+
+// What each turn makes of all elements cannot be one pass: the loop stays.
+// CHECK-LABEL: @running_sums
+// CHECK: toy.truth
+// CHECK: return
+func.func @running_sums(%x: !toy.tensor<f64[1000]>) -> !toy.tensor<f64[1000]> {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %3 = toy.constant {value = dense<3> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  cf.br ^header(%x, %0 : !toy.tensor<f64[1000]>, !toy.tensor<i64[]>)
+^header(%y: !toy.tensor<f64[1000]>, %k: !toy.tensor<i64[]>):
+  %u = toy.lt %k, %3 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %d = toy.truth %u : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %d, ^body, ^exit
+^body:
+  %p = toy.cumsum %y {axis = 0 : i64} : (!toy.tensor<f64[1000]>) -> !toy.tensor<f64[1000]>
+  %q = toy.mul %p, %y : (!toy.tensor<f64[1000]>, !toy.tensor<f64[1000]>) -> !toy.tensor<f64[1000]>
+  %m = toy.add %k, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^header(%q, %m : !toy.tensor<f64[1000]>, !toy.tensor<i64[]>)
+^exit:
+  return %y : !toy.tensor<f64[1000]>
+}
