@@ -211,9 +211,12 @@ template <typename T, bool positions> struct Job {
   }
 };
 
-/// Rows of a few values, many at once.
-template <typename T, bool positions> struct ShortJob {
+/// Rows of a few values, many at once: a row a lane.
+template <typename T, bool positions> struct LaneJob {
   using R = std::conditional_t<positions, int64_t, T>;
+  using Key = KeyOf<T>;
+  using Bits = std::conditional_t<sizeof(T) == 1, uint8_t, Key>; ///< of a value
+  using Result = std::conditional_t<positions, int64_t, Bits>;
   static constexpr int64_t together = 1 << 12; ///< rows
   const T *in;
   R *out;
@@ -224,46 +227,94 @@ template <typename T, bool positions> struct ShortJob {
   int64_t stepsOfBlock() const { return (rowsOfBlock() + together - 1) / together; }
   int64_t steps() const { return view.inner == 1 ? stepsOfBlock() : view.outer * stepsOfBlock(); }
 
-  void run(int64_t begin, int64_t end) const {
-    using Key = KeyOf<T>;
+  static auto kernel(const SortKernels<Key> &kernels) {
+    constexpr bool floats = std::is_floating_point_v<T>;
+    if constexpr (sizeof(T) == 1 && positions)
+      return kernels.orderRowsOfBytes;
+    else if constexpr (sizeof(T) == 1)
+      return kernels.sortRowsOfBytes;
+    else if constexpr (positions)
+      return floats ? kernels.orderRowsOfFloats : kernels.orderRowsOfIntegers;
+    else
+      return floats ? kernels.sortRowsOfFloats : kernels.sortRowsOfIntegers;
+  }
+  void sortShort(const Bits *from, Result *to, int64_t rows) const {
     constexpr bool floats = std::is_floating_point_v<T>;
     const auto &kernels = sortKernels<Key>();
+    if constexpr (sizeof(T) > 1) {
+      auto sort = [&] {
+        if constexpr (positions)
+          return floats ? kernels.orderShortFloats : kernels.orderShortIntegers;
+        else
+          return floats ? kernels.sortShortFloats : kernels.sortShortIntegers;
+      }();
+      sort(from, to, view.size, view.inner, rows, descending);
+    }
+  }
+  /// Row by row, what lanes leave over.
+  void sortAlone(RowSorter<T> &sorter, const T *from, R *to, int64_t rows) const {
+    std::array<T, longestRowInLanes> row{};
+    std::array<R, longestRowInLanes> sorted{};
+    const int64_t n = view.size, step = view.inner, next = step == 1 ? n : 1;
+    for (int64_t i = 0; i < rows; ++i, from += next, to += next) {
+      for (int64_t k = 0; k < n; ++k)
+        row[k] = from[k * step];
+      if constexpr (positions)
+        sorter.positions(row.data(), sorted.data());
+      else
+        sorter.values(row.data(), sorted.data());
+      for (int64_t k = 0; k < n; ++k)
+        to[k * step] = sorted[k];
+    }
+  }
+  void run(int64_t begin, int64_t end) const {
+    const auto &kernels = sortKernels<Key>();
+    const int64_t next = view.inner == 1 ? view.size : 1;
+    RowSorter<T> sorter(view.size, descending, positions);
     for (int64_t step = begin; step < end; ++step) {
       poll();
       int64_t first = step % stepsOfBlock() * together, rows = std::min(together, rowsOfBlock() - first),
               at = view.inner == 1 ? first * view.size : step / stepsOfBlock() * view.size * view.inner + first;
-      auto *from = reinterpret_cast<const Key *>(in + at);
-      if constexpr (positions)
-        (floats ? kernels.orderShortFloats : kernels.orderShortIntegers)(from, out + at, view.size, view.inner, rows,
-                                                                         descending);
-      else
-        (floats ? kernels.sortShortFloats : kernels.sortShortIntegers)(from, reinterpret_cast<Key *>(out + at),
-                                                                       view.size, view.inner, rows, descending);
+      auto *from = reinterpret_cast<const Bits *>(in + at);
+      auto *to = reinterpret_cast<Result *>(out + at);
+      if (sizeof(T) > 1 && view.size <= shortRow) {
+        sortShort(from, to, rows);
+        continue;
+      }
+      while (rows > 0) {
+        int64_t done = kernel(kernels)(from, to, view.size, view.inner, rows, descending);
+        int64_t alone = std::min(rows - done, kernels.rowsAtOnce);
+        sortAlone(sorter, reinterpret_cast<const T *>(from + done * next), reinterpret_cast<R *>(to + done * next),
+                  alone);
+        from += (done + alone) * next;
+        to += (done + alone) * next;
+        rows -= done + alone;
+      }
     }
   }
 };
 
-template <typename T, bool positions>
-void sortShort(const Tensor &x, Tensor &out, const AxisView &view, bool descending) {
-  using Sort = ShortJob<T, positions>;
-  Sort job{x.as<T>(), out.as<typename Sort::R>(), view, descending};
+template <typename Job> void inParallel(int64_t steps, int64_t grain, Job &job) {
   parallelFor(
-      job.steps(), 1, [](void *context, int64_t begin, int64_t end) { static_cast<Sort *>(context)->run(begin, end); },
+      steps, grain, [](void *context, int64_t begin, int64_t end) { static_cast<Job *>(context)->run(begin, end); },
       &job);
 }
 
 template <typename T, bool positions> void sortAs(const Tensor &x, Tensor &out, int64_t axis, bool descending) {
-  if constexpr (sizeof(T) > 1)
-    if (AxisView view(x, axis); out.count() > 0 && view.size <= shortRow)
-      return sortShort<T, positions>(x, out, view, descending);
-  using Sort = Job<T, positions>;
-  Sort job{x.as<T>(), out.as<typename Sort::R>(), AxisView(x, axis), descending};
+  constexpr int64_t grain = 1 << 15;
+  const AxisView view(x, axis);
   if (out.count() == 0)
     return;
-  constexpr int64_t grain = 1 << 15;
-  parallelFor(
-      job.view.outer * job.steps(), std::max<int64_t>(1, grain / job.view.size / job.together()),
-      [](void *context, int64_t begin, int64_t end) { static_cast<Sort *>(context)->run(begin, end); }, &job);
+  auto *from = x.as<T>();
+  auto *to = out.as<std::conditional_t<positions, int64_t, T>>();
+  const bool isShort = sizeof(T) > 1 && view.size <= shortRow;
+  const auto &kernels = sortKernels<KeyOf<T>>();
+  if (isShort || (view.size <= kernels.mostInLanes && view.outer * view.inner >= kernels.rowsAtOnce)) {
+    LaneJob<T, positions> job{from, to, view, descending};
+    return inParallel(job.steps(), 1, job);
+  }
+  Job<T, positions> job{from, to, view, descending};
+  inParallel(view.outer * job.steps(), std::max<int64_t>(1, grain / view.size / job.together()), job);
 }
 
 template <bool positions> void sortAny(const Tensor &x, Tensor &out, int64_t axis, bool descending) {

@@ -7,8 +7,8 @@
 /// library is used: its inline functions would be shared with code for lesser machines.
 #include "runtime/SortKernels.h"
 
+#include "runtime/LaneSorts.h"
 #include "runtime/Parallel.h"
-#include "runtime/ShortSorts.h"
 
 #ifdef __AVX512F__
 #include <immintrin.h>
@@ -361,7 +361,17 @@ constexpr SortKernels<Key> kernels{sort<Key>,
                                    shortRows<Key, true, false, Key>,
                                    shortRows<Key, false, false, Key>,
                                    shortRows<Key, true, true, int64_t>,
-                                   shortRows<Key, false, true, int64_t>};
+                                   shortRows<Key, false, true, int64_t>,
+                                   lanes<Key> >= 8   ? longestRowInLanes
+                                   : lanes<Key> >= 4 ? longestRowInLanes / 2
+                                                     : longestRowInLanes / 4,
+                                   lanes<Key>,
+                                   laneRows<Key, Key, true, false, Key>,
+                                   laneRows<Key, Key, false, false, Key>,
+                                   laneRows<Key, Key, true, true, int64_t>,
+                                   laneRows<Key, Key, false, true, int64_t>,
+                                   laneRows<Key, uint8_t, false, false, uint8_t>,
+                                   laneRows<Key, uint8_t, false, true, int64_t>};
 
 } // namespace
 

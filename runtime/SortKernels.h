@@ -17,7 +17,7 @@ template <typename Key> struct KeyFacts {
   bool negativeZero; ///< whose key is that of +0
 };
 
-constexpr int64_t shortRow = 8;
+constexpr int64_t shortRow = 8, longestRowInLanes = 64;
 
 template <typename Key> struct SortKernels {
   /// Sorts n keys in place; `scratch` has room for as many.
@@ -36,6 +36,19 @@ template <typename Key> struct SortKernels {
   void (*sortShortIntegers)(const Key *values, Key *to, int64_t n, int64_t stride, int64_t rows, bool descending);
   void (*orderShortFloats)(const Key *values, int64_t *to, int64_t n, int64_t stride, int64_t rows, bool descending);
   void (*orderShortIntegers)(const Key *values, int64_t *to, int64_t n, int64_t stride, int64_t rows, bool descending);
+  /// The same for n <= mostInLanes. Sorting of floats ends before a group of rowsAtOnce rows with a -0 or a NaN: the
+  /// number of rows that were sorted. Bytes are sorted by keys of 32 bits.
+  int64_t mostInLanes, rowsAtOnce;
+  int64_t (*sortRowsOfFloats)(const Key *values, Key *to, int64_t n, int64_t stride, int64_t rows, bool descending);
+  int64_t (*sortRowsOfIntegers)(const Key *values, Key *to, int64_t n, int64_t stride, int64_t rows, bool descending);
+  int64_t (*orderRowsOfFloats)(const Key *values, int64_t *to, int64_t n, int64_t stride, int64_t rows,
+                               bool descending);
+  int64_t (*orderRowsOfIntegers)(const Key *values, int64_t *to, int64_t n, int64_t stride, int64_t rows,
+                                 bool descending);
+  int64_t (*sortRowsOfBytes)(const uint8_t *values, uint8_t *to, int64_t n, int64_t stride, int64_t rows,
+                             bool descending);
+  int64_t (*orderRowsOfBytes)(const uint8_t *values, int64_t *to, int64_t n, int64_t stride, int64_t rows,
+                              bool descending);
 };
 
 TOY_KERNELS_FOR_ISA(SortKernels<int32_t>, sortKernels32)

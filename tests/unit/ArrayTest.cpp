@@ -103,6 +103,10 @@ template <typename T> void checkSorts(DType dtype) {
     for (size_t i = 0; i < x.size(); ++i)
       x[i] = kind(i);
     checkSort(dtype, x, 5, 40, 37);
+    for (int64_t n : {2, 9, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65}) { // rows in lanes, some groups of them not whole
+      checkSort(dtype, x, 37, n, 1);
+      checkSort(dtype, x, 2, n, 37);
+    }
   }
 }
 

@@ -23,8 +23,7 @@ constexpr int64_t rows = 77;
 
 /// Rows of n values in a lane each, dense and apart, beside a sort of their positions that is stable.
 template <typename T, typename Key>
-void checkRows(const std::vector<T> &values, int64_t n, bool isDense, bool descending,
-               decltype(SortKernels<Key>::sortShortFloats) sort, decltype(SortKernels<Key>::orderShortFloats) order) {
+void checkRows(const std::vector<T> &values, int64_t n, bool isDense, bool descending, auto sort, auto order) {
   const int64_t stride = isDense ? 1 : rows;
   std::vector<Key> bits(values.size()), sorted(values.size());
   std::vector<int64_t> positions(values.size());
@@ -62,6 +61,45 @@ template <typename Key, typename Float> void checkSorts(const SortKernels<Key> &
           v = random() % 3 ? static_cast<Key>(random()) : static_cast<Key>(random() % 4);
         checkRows<Float, Key>(floats, n, isDense, descending, kernels.sortShortFloats, kernels.orderShortFloats);
         checkRows<Key, Key>(integers, n, isDense, descending, kernels.sortShortIntegers, kernels.orderShortIntegers);
+      }
+}
+
+/// Longer rows in lanes. Of floats, groups that have a -0 or a NaN are left to others.
+template <typename Key, typename Float> void checkLaneSorts(const SortKernels<Key> &kernels) {
+  std::mt19937_64 random(11);
+  for (int64_t n = 1; n <= kernels.mostInLanes; ++n)
+    for (bool isDense : {true, false})
+      for (bool descending : {true, false}) {
+        const int64_t stride = isDense ? 1 : rows;
+        std::vector<Float> floats(n * rows);
+        std::vector<Key> integers(n * rows);
+        std::vector<uint8_t> bytes(n * rows);
+        for (Float &v : floats)
+          v = random() % 4 ? static_cast<Float>(static_cast<int>(random() % 2001) - 1000) / 8 : -INFINITY;
+        for (Float &v : floats)
+          v = v == 0 ? 0 : v;
+        for (Key &v : integers)
+          v = random() % 3 ? static_cast<Key>(random()) : static_cast<Key>(random() % 4);
+        for (uint8_t &v : bytes)
+          v = static_cast<uint8_t>(random() % 3 ? random() : 7);
+        auto whole = [](auto kernel) {
+          return [kernel](auto *from, auto *to, int64_t n, int64_t stride, int64_t count, bool descending) {
+            ASSERT_EQ(kernel(from, to, n, stride, count, descending), count);
+          };
+        };
+        checkRows<Float, Key>(floats, n, isDense, descending, whole(kernels.sortRowsOfFloats),
+                              whole(kernels.orderRowsOfFloats));
+        checkRows<Key, Key>(integers, n, isDense, descending, whole(kernels.sortRowsOfIntegers),
+                            whole(kernels.orderRowsOfIntegers));
+        checkRows<uint8_t, uint8_t>(bytes, n, isDense, descending, whole(kernels.sortRowsOfBytes),
+                                    whole(kernels.orderRowsOfBytes));
+        // In a group between others, and in place.
+        floats[isDense ? 40 * n : 40] = random() % 2 ? Float(-0.0) : Float(NAN);
+        std::vector<Key> bits(n * rows);
+        std::transform(floats.begin(), floats.end(), bits.begin(), [](Float v) { return std::bit_cast<Key>(v); });
+        EXPECT_EQ(kernels.sortRowsOfFloats(bits.data(), bits.data(), n, stride, rows, descending),
+                  40 / kernels.rowsAtOnce * kernels.rowsAtOnce);
+        EXPECT_TRUE(std::equal(bits.end() - 1, bits.end(), reinterpret_cast<Key *>(&floats.back())));
       }
 }
 
@@ -103,15 +141,21 @@ template <typename R> std::vector<R> transforms(const FourierKernels<R> &kernels
 
 TEST(ShortRows, AreSortedByEveryInstructionSet) {
   checkSorts<int32_t, float>(baseline::sortKernels32());
+  checkLaneSorts<int32_t, float>(baseline::sortKernels32());
   checkSorts<int64_t, double>(baseline::sortKernels64());
+  checkLaneSorts<int64_t, double>(baseline::sortKernels64());
 #ifdef __x86_64__
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
     checkSorts<int32_t, float>(avx2::sortKernels32());
+    checkLaneSorts<int32_t, float>(avx2::sortKernels32());
     checkSorts<int64_t, double>(avx2::sortKernels64());
+    checkLaneSorts<int64_t, double>(avx2::sortKernels64());
   }
   if (machineIsa() == Isa::Avx512) {
     checkSorts<int32_t, float>(avx512::sortKernels32());
+    checkLaneSorts<int32_t, float>(avx512::sortKernels32());
     checkSorts<int64_t, double>(avx512::sortKernels64());
+    checkLaneSorts<int64_t, double>(avx512::sortKernels64());
   }
 #endif
 }
