@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Folds that are exact: integer arithmetic on scalar constants, casts to the same dtype, reinterpretations that undo
-/// each other. Floating arithmetic is left to the code that runs it, so that one place decides its bits.
+/// each other. Floating arithmetic is left to the code that runs it, so that one place decides its bits; but 1.0 * x,
+/// by which libraries make numbers floating, is x (LLVM has it so as well).
 #include "ir/ToyDialect.h"
 
 #include "mlir/IR/Builders.h"
@@ -52,7 +53,17 @@ OpFoldResult SubOp::fold(FoldAdaptor adaptor) {
     return x;
   return foldIntegers(getContext(), adaptor, llvm::checkedSub<int64_t>);
 }
+/// Whether a factor is the real number 1 and the product of the other one's type.
+static bool leavesOther(Attribute factor, Value other, Value product) {
+  auto dense = dyn_cast_if_present<DenseElementsAttr>(factor);
+  return dense && isa<FloatType>(dense.getElementType()) && dense.getType().getRank() == 0 &&
+         dense.getSplatValue<APFloat>().isExactlyValue(1.0) && other.getType() == product.getType();
+}
 OpFoldResult MulOp::fold(FoldAdaptor adaptor) {
+  if (leavesOther(adaptor.getLhs(), getRhs(), getResult()))
+    return getRhs();
+  if (leavesOther(adaptor.getRhs(), getLhs(), getResult()))
+    return getLhs();
   if (Value x = dropUnit(getLhs(), adaptor.getRhs(), 1))
     return x;
   return foldIntegers(getContext(), adaptor, llvm::checkedMul<int64_t>);

@@ -60,3 +60,23 @@ func.func @unused_numbers(%k: !toy.tensor<i64[2]>, %a: !toy.tensor<f64[]>, %n: !
   %d = toy.draw %a, %a {distribution = "normal", dtype = "f64"} : (!toy.tensor<f64[]>, !toy.tensor<f64[]>) -> !toy.tensor<f64[]>
   return
 }
+
+// 1.0 * x is x, of floating and complex numbers; another number stays, and a product with another type.
+// CHECK-LABEL: @times_one
+// CHECK-SAME: (%[[X:.*]]: !toy.tensor<f32[n]>, %[[Z:.*]]: !toy.tensor<c128[n]>
+// CHECK: %[[P:.*]] = toy.mul %[[X]]
+// CHECK: %[[Q:.*]] = toy.mul %[[X]]
+// CHECK-NOT: toy.mul
+// CHECK: return %[[X]], %[[Z]], %[[P]], %[[Q]]
+func.func @times_one(%x: !toy.tensor<f32[n]>, %z: !toy.tensor<c128[n]>, %y: !toy.tensor<f32[n]>)
+    -> (!toy.tensor<f32[n]>, !toy.tensor<c128[n]>, !toy.tensor<f32[n]>, !toy.tensor<c64[n]>) {
+  %f = toy.constant {value = dense<1.0> : tensor<f32>} : () -> !toy.tensor<f32[]>
+  %g = toy.constant {value = dense<1.5> : tensor<f32>} : () -> !toy.tensor<f32[]>
+  %h = toy.constant {value = dense<(1.0, 0.0)> : tensor<complex<f32>>} : () -> !toy.tensor<c64[]>
+  %d = toy.constant {value = dense<1.0> : tensor<f64>} : () -> !toy.tensor<f64[]>
+  %a = toy.mul %f, %x : (!toy.tensor<f32[]>, !toy.tensor<f32[n]>) -> !toy.tensor<f32[n]>
+  %c = toy.mul %z, %d : (!toy.tensor<c128[n]>, !toy.tensor<f64[]>) -> !toy.tensor<c128[n]>
+  %e = toy.mul %x, %g : (!toy.tensor<f32[n]>, !toy.tensor<f32[]>) -> !toy.tensor<f32[n]>
+  %i = toy.mul %x, %h : (!toy.tensor<f32[n]>, !toy.tensor<c64[]>) -> !toy.tensor<c64[n]>
+  return %a, %c, %e, %i : !toy.tensor<f32[n]>, !toy.tensor<c128[n]>, !toy.tensor<f32[n]>, !toy.tensor<c64[n]>
+}
