@@ -108,7 +108,13 @@ bool tryVector(bool transposed, int64_t m, int64_t k, T alpha, const T *a, const
   if (step < 0) // BLAS counts from the other end
     x += (count - 1) * step;
   CBLAS_TRANSPOSE flag = transposed ? (isStored ? CblasTrans : CblasNoTrans) : matrix.flag;
-  callVector(flag, isStored ? m : k, isStored ? k : m, alpha, matrix, x, step, beta, y);
+  const int64_t rows = isStored ? m : k, columns = isStored ? k : m;
+  // A row more than there is would be read (see Lapack<T>::room): the last two results are computed each on its own.
+  const int64_t apart = isComplexType<T> && flag != CblasNoTrans && columns % 4 == 2 ? 2 : 0;
+  if (columns > apart)
+    callVector(flag, rows, columns - apart, alpha, matrix, x, step, beta, y);
+  for (int64_t j = columns - apart; j < columns; ++j)
+    callVector(flag, rows, 1, alpha, {matrix.data + j, matrix.flag, matrix.leading}, x, step, beta, y + j);
   return true;
 }
 

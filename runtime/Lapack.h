@@ -28,6 +28,10 @@ template <typename T> struct Lapack {
   static constexpr bool complex = isComplexScalar<T>;
   static constexpr char letter = complex ? (sizeof(R) == 4 ? 'c' : 'z') : sizeof(R) == 4 ? 's' : 'd';
 
+  /// Room for matrices of so many rows. OpenBLAS 0.3.21 multiplies complex ones of 4k + 2 rows by vectors with loads
+  /// of one column more (gemv_n as GCC 12 vectorizes it), which eigenvalues, singular values and least squares use.
+  static std::vector<T> room(size_t count, size_t rows) { return std::vector<T>(count + (complex ? rows + 4 : 0)); }
+
   /// A = P L U; info > 0: U is singular.
   static Int getrf(Int m, Int n, T *a, Int *pivots) {
     static const auto f = symbol<void(const Int *, const Int *, T *, const Int *, Int *, Int *)>("getrf");
@@ -37,7 +41,7 @@ template <typename T> struct Lapack {
   }
   static Int getri(Int n, T *a, const Int *pivots) {
     static const auto f = symbol<void(const Int *, T *, const Int *, const Int *, T *, const Int *, Int *)>("getri");
-    return withWork([&](T *work, Int size, Int &info) { f(&n, a, &n, pivots, work, &size, &info); });
+    return withWork(n, [&](T *work, Int size, Int &info) { f(&n, a, &n, pivots, work, &size, &info); });
   }
   /// Solves op(A) X = B from A's factors.
   static Int getrs(char op, Int n, Int columns, const T *a, const Int *pivots, T *b) {
@@ -65,14 +69,14 @@ template <typename T> struct Lapack {
   static Int geqrf(Int m, Int n, T *a, T *tau) {
     static const auto f =
         symbol<void(const Int *, const Int *, T *, const Int *, T *, T *, const Int *, Int *)>("geqrf");
-    return withWork([&](T *work, Int size, Int &info) { f(&m, &n, a, &m, tau, work, &size, &info); });
+    return withWork(m, [&](T *work, Int size, Int &info) { f(&m, &n, a, &m, tau, work, &size, &info); });
   }
   /// The first k columns of Q from geqrf's result.
   static Int orgqr(Int m, Int k, T *a, const T *tau) {
     static const auto f =
         symbol<void(const Int *, const Int *, const Int *, T *, const Int *, const T *, T *, const Int *, Int *)>(
             complex ? "ungqr" : "orgqr");
-    return withWork([&](T *work, Int size, Int &info) { f(&m, &k, &k, a, &m, tau, work, &size, &info); });
+    return withWork(m, [&](T *work, Int size, Int &info) { f(&m, &k, &k, a, &m, tau, work, &size, &info); });
   }
   /// job 'A' all, 'S' the first min(m, n) singular vectors, 'N' none.
   static Int gesdd(char job, Int m, Int n, T *a, R *s, T *u, T *vt) {
@@ -83,13 +87,13 @@ template <typename T> struct Lapack {
                                         T *, const Int *, T *, const Int *, R *, Int *, Int *, size_t)>("gesdd");
       size_t mn = std::min(m, n), mx = std::max(m, n);
       std::vector<R> reals(std::max<size_t>(1, mn * std::max(5 * mn + 7, 2 * mx + 2 * mn + 1)));
-      return withWork([&](T *work, Int size, Int &info) {
+      return withWork(std::max(m, n), [&](T *work, Int size, Int &info) {
         f(&job, &m, &n, a, &m, s, u, &m, vt, &vtRows, work, &size, reals.data(), integers.data(), &info, 1);
       });
     } else {
       static const auto f = symbol<void(const char *, const Int *, const Int *, T *, const Int *, R *, T *, const Int *,
                                         T *, const Int *, T *, const Int *, Int *, Int *, size_t)>("gesdd");
-      return withWork([&](T *work, Int size, Int &info) {
+      return withWork(std::max(m, n), [&](T *work, Int size, Int &info) {
         f(&job, &m, &n, a, &m, s, u, &m, vt, &vtRows, work, &size, integers.data(), &info, 1);
       });
     }
@@ -104,7 +108,7 @@ template <typename T> struct Lapack {
                       const Int *, T *, const Int *, R *, Int *, size_t, size_t)>("geev");
       std::vector<R> reals(2 * std::max(n, 1));
       T unused;
-      return withWork([&](T *work, Int size, Int &info) {
+      return withWork(n, [&](T *work, Int size, Int &info) {
         f(&none, &job, &n, a, &n, w, &unused, &one, v ? v : &unused, v ? &n : &one, work, &size, reals.data(), &info, 1,
           1);
       });
@@ -114,7 +118,7 @@ template <typename T> struct Lapack {
                       const Int *, T *, const Int *, Int *, size_t, size_t)>("geev");
       std::vector<R> re(std::max(n, 1)), im(std::max(n, 1)), vectors(v ? size_t(n) * n + 1 : 1);
       R unused;
-      Int info = withWork([&](T *work, Int size, Int &i) {
+      Int info = withWork(n, [&](T *work, Int size, Int &i) {
         f(&none, &job, &n, a, &n, re.data(), im.data(), &unused, &one, vectors.data(), v ? &n : &one, work, &size, &i,
           1, 1);
       });
@@ -143,14 +147,14 @@ template <typename T> struct Lapack {
                       const Int *, Int *, const Int *, Int *, size_t, size_t)>("heevd");
       Int realSize = 1 + 5 * n + 2 * n * n;
       std::vector<R> reals(realSize);
-      return withWork([&](T *work, Int size, Int &info) {
+      return withWork(n, [&](T *work, Int size, Int &info) {
         f(&job, &triangle, &n, a, &n, w, work, &size, reals.data(), &realSize, integers.data(), &integerSize, &info, 1,
           1);
       });
     } else {
       static const auto f = symbol<void(const char *, const char *, const Int *, T *, const Int *, R *, T *,
                                         const Int *, Int *, const Int *, Int *, size_t, size_t)>("syevd");
-      return withWork([&](T *work, Int size, Int &info) {
+      return withWork(n, [&](T *work, Int size, Int &info) {
         f(&job, &triangle, &n, a, &n, w, work, &size, integers.data(), &integerSize, &info, 1, 1);
       });
     }
@@ -164,13 +168,13 @@ template <typename T> struct Lapack {
                                         const R *, Int *, T *, const Int *, R *, Int *, Int *)>("gelsd");
       std::vector<R> reals(10 * size_t(k) + 2 * 25 * size_t(k) + 8 * size_t(k) * 32 + 3 * 25 * size_t(columns) +
                            std::max<size_t>(26 * 26, size_t(n) * (1 + columns) + 2 * columns) + 64);
-      return withWork([&](T *work, Int size, Int &info) {
+      return withWork(rows, [&](T *work, Int size, Int &info) {
         f(&m, &n, &columns, a, &m, b, &rows, s, &rcond, &rank, work, &size, reals.data(), integers.data(), &info);
       });
     } else {
       static const auto f = symbol<void(const Int *, const Int *, const Int *, T *, const Int *, T *, const Int *, R *,
                                         const R *, Int *, T *, const Int *, Int *, Int *)>("gelsd");
-      return withWork([&](T *work, Int size, Int &info) {
+      return withWork(rows, [&](T *work, Int size, Int &info) {
         f(&m, &n, &columns, a, &m, b, &rows, s, &rcond, &rank, work, &size, integers.data(), &info);
       });
     }
@@ -181,15 +185,16 @@ private:
     return reinterpret_cast<F *>(openBlasSymbol(std::string(1, letter) + name + "_"));
   }
 
-  /// Asks for the best work space, then calls with it.
-  template <typename F> static Int withWork(F call) {
+  /// Asks for the best work space, then calls with it. There are matrices of so many rows in it.
+  template <typename F> static Int withWork(Int rows, F call) {
     T best{};
     Int info = 0;
     call(&best, -1, info);
     if (info != 0)
       return info;
-    std::vector<T> work(std::max<size_t>(1, static_cast<size_t>(std::real(best))));
-    call(work.data(), static_cast<Int>(work.size()), info);
+    const Int size = std::max(1, static_cast<Int>(std::real(best)));
+    std::vector<T> work = room(size, rows);
+    call(work.data(), size, info);
     return info;
   }
 };

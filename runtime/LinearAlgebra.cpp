@@ -269,12 +269,13 @@ std::vector<TensorRef> svd(LibraryArguments arguments, LibraryParameters paramet
   bool full = parameters[0] != 0;
   int64_t m = a.m, n = a.n, k = std::min(m, n);
   DType dtype = arguments[0]->dtype;
-  TensorRef work = copyOf(*arguments[0]), u = a.make(dtype, {m, full ? m : k}), s = a.make(realOf(dtype), {k}),
-            vh = a.make(dtype, {full ? n : k, n});
+  TensorRef u = a.make(dtype, {m, full ? m : k}), s = a.make(realOf(dtype), {k}), vh = a.make(dtype, {full ? n : k, n});
   dispatch(dtype, [&]<typename T>(T) {
+    const int64_t leftSize = m * (full ? m : k), rightSize = n * (full ? n : k);
+    std::vector<T> matrix = Lapack<T>::room(m * n, n), leftRoom = Lapack<T>::room(leftSize, m),
+                   rightRoom = Lapack<T>::room(rightSize, n);
     for (int64_t i = 0; i < a.count; ++i) {
-      T *matrix = work->as<T>() + i * m * n, *left = u->as<T>() + i * m * (full ? m : k),
-        *right = vh->as<T>() + i * n * (full ? n : k);
+      T *left = u->as<T>() + i * leftSize, *right = vh->as<T>() + i * rightSize;
       if (k == 0) {
         for (int64_t j = 0; full && j < m; ++j)
           for (int64_t l = 0; l < m; ++l)
@@ -284,9 +285,13 @@ std::vector<TensorRef> svd(LibraryArguments arguments, LibraryParameters paramet
             right[j * n + l] = T(j == l);
         continue;
       }
-      needFinite(matrix, m * n, "svd", a.label(i));
-      needConvergence(Lapack<T>::gesdd(full ? 'A' : 'S', n, m, matrix, s->as<Real<T>>() + i * k, right, left), "svd",
-                      a.label(i));
+      std::copy_n(arguments[0]->as<T>() + i * m * n, m * n, matrix.data());
+      needFinite(matrix.data(), m * n, "svd", a.label(i));
+      needConvergence(Lapack<T>::gesdd(full ? 'A' : 'S', n, m, matrix.data(), s->as<Real<T>>() + i * k,
+                                       rightRoom.data(), leftRoom.data()),
+                      "svd", a.label(i));
+      std::copy_n(leftRoom.data(), leftSize, left);
+      std::copy_n(rightRoom.data(), rightSize, right);
       poll();
     }
   });
@@ -296,13 +301,14 @@ std::vector<TensorRef> svd(LibraryArguments arguments, LibraryParameters paramet
 std::vector<TensorRef> svdvals(LibraryArguments arguments, LibraryParameters) {
   Matrices a(*arguments[0]);
   int64_t m = a.m, n = a.n, k = std::min(m, n);
-  TensorRef work = copyOf(*arguments[0]), s = a.make(realOf(work->dtype), {k});
-  dispatch(work->dtype, [&]<typename T>(T) {
+  TensorRef s = a.make(realOf(arguments[0]->dtype), {k});
+  dispatch(arguments[0]->dtype, [&]<typename T>(T) {
     T unused;
+    std::vector<T> matrix = Lapack<T>::room(m * n, n);
     for (int64_t i = 0; i < a.count && k; ++i) {
-      T *matrix = work->as<T>() + i * m * n;
-      needFinite(matrix, m * n, "svdvals", a.label(i));
-      needConvergence(Lapack<T>::gesdd('N', n, m, matrix, s->as<Real<T>>() + i * k, &unused, &unused), "svdvals",
+      std::copy_n(arguments[0]->as<T>() + i * m * n, m * n, matrix.data());
+      needFinite(matrix.data(), m * n, "svdvals", a.label(i));
+      needConvergence(Lapack<T>::gesdd('N', n, m, matrix.data(), s->as<Real<T>>() + i * k, &unused, &unused), "svdvals",
                       a.label(i));
       poll();
     }
@@ -316,8 +322,8 @@ std::vector<TensorRef> eigen(const Tensor &x, bool vectors, const char *name) {
   TensorRef w = a.make(complexOf(x.dtype), {a.n}), v = vectors ? a.make(complexOf(x.dtype), {a.n, a.n}) : TensorRef();
   dispatch(x.dtype, [&]<typename T>(T) {
     using C = std::complex<Real<T>>;
-    std::vector<T> columns(a.n * a.n);
-    std::vector<C> found(vectors ? a.n * a.n : 0);
+    std::vector<T> columns = Lapack<T>::room(a.n * a.n, a.n);
+    std::vector<C> found = Lapack<C>::room(vectors ? a.n * a.n : 0, a.n);
     for (int64_t i = 0; i < a.count && a.n; ++i) {
       transpose(x.as<T>() + i * a.n * a.n, columns.data(), a.n, a.n);
       needFinite(columns.data(), a.n * a.n, name, a.label(i));
@@ -340,7 +346,7 @@ std::vector<TensorRef> eigh(LibraryArguments arguments, LibraryParameters) {
   Matrices a(*arguments[0]);
   TensorRef w = a.make(realOf(arguments[0]->dtype), {a.n}), v = a.make(arguments[0]->dtype, {a.n, a.n});
   dispatch(v->dtype, [&]<typename T>(T) {
-    std::vector<T> columns(a.n * a.n);
+    std::vector<T> columns = Lapack<T>::room(a.n * a.n, a.n);
     for (int64_t i = 0; i < a.count && a.n; ++i) {
       std::copy_n(arguments[0]->as<T>() + i * a.n * a.n, a.n * a.n, columns.data());
       needFinite(columns.data(), a.n * a.n, "eigh", a.label(i));
@@ -357,12 +363,14 @@ std::vector<TensorRef> eigh(LibraryArguments arguments, LibraryParameters) {
 
 std::vector<TensorRef> eigvalsh(LibraryArguments arguments, LibraryParameters) {
   Matrices a(*arguments[0]);
-  TensorRef work = copyOf(*arguments[0]), w = a.make(realOf(work->dtype), {a.n});
-  dispatch(work->dtype, [&]<typename T>(T) {
+  TensorRef w = a.make(realOf(arguments[0]->dtype), {a.n});
+  dispatch(arguments[0]->dtype, [&]<typename T>(T) {
+    std::vector<T> matrix = Lapack<T>::room(a.n * a.n, a.n);
     for (int64_t i = 0; i < a.count && a.n; ++i) {
-      T *matrix = work->as<T>() + i * a.n * a.n;
-      needFinite(matrix, a.n * a.n, "eigvalsh", a.label(i));
-      needConvergence(Lapack<T>::heevd('N', 'U', a.n, matrix, w->as<Real<T>>() + i * a.n), "eigvalsh", a.label(i));
+      std::copy_n(arguments[0]->as<T>() + i * a.n * a.n, a.n * a.n, matrix.data());
+      needFinite(matrix.data(), a.n * a.n, "eigvalsh", a.label(i));
+      needConvergence(Lapack<T>::heevd('N', 'U', a.n, matrix.data(), w->as<Real<T>>() + i * a.n), "eigvalsh",
+                      a.label(i));
       poll();
     }
   });
@@ -382,7 +390,8 @@ std::vector<TensorRef> lstsq(LibraryArguments arguments, LibraryParameters) {
   int64_t rank64 = 0;
   dispatch(a.dtype, [&]<typename T>(T) {
     using R = Real<T>;
-    std::vector<T> left(m * n), right(std::max<int64_t>(rows * columns, 1));
+    std::vector<T> left = Lapack<T>::room(m * n, m),
+                   right = Lapack<T>::room(std::max<int64_t>(rows * columns, 1), rows);
     transpose(a.as<T>(), left.data(), m, n);
     needFinite(left.data(), m * n, "lstsq", "");
     needFinite(b.as<T>(), b.count(), "lstsq", "");
