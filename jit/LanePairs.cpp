@@ -56,21 +56,35 @@ static void join(CallInst *first, CallInst *second, int row, AllocaInst *&memory
   second->eraseFromParent();
 }
 
+/// A masked load that says nothing of the other lanes.
+static IntrinsicInst *openLoad(Instruction &i) {
+  constexpr unsigned others = 2; // of the arguments
+  auto *load = dyn_cast<IntrinsicInst>(&i);
+  const Intrinsic::ID id = load ? load->getIntrinsicID() : Intrinsic::not_intrinsic;
+  const bool isMasked = id == Intrinsic::masked_load || id == Intrinsic::masked_gather;
+  return isMasked && isa<FixedVectorType>(load->getType()) && isa<UndefValue>(load->getArgOperand(others)) ? load
+                                                                                                           : nullptr;
+}
+
 /// Lanes behind the end of a loop, which masked loads leave open, get what the first lane has: a function takes long
-/// for what is left in a register otherwise, such as the logarithm of 0.
+/// for what is left in a register otherwise, such as the logarithm of 0. Of two registers side by side only the first
+/// is sure to have a lane; its load stands before the other's.
 static void fillLanes(BasicBlock &block) {
+  Value *firstMask = nullptr;
+  DenseMap<Type *, Value *> first; // what was loaded last into a first register, by its type
   for (Instruction &i : make_early_inc_range(block)) {
-    auto *load = dyn_cast<IntrinsicInst>(&i);
-    const Intrinsic::ID id = load ? load->getIntrinsicID() : Intrinsic::not_intrinsic;
-    constexpr unsigned mask = 1, others = 2; // of the arguments
-    if ((id != Intrinsic::masked_load && id != Intrinsic::masked_gather) ||
-        !isa<UndefValue>(load->getArgOperand(others)) || !isa<FixedVectorType>(load->getType()))
+    IntrinsicInst *load = openLoad(i);
+    if (!load)
       continue;
+    Value *mask = load->getArgOperand(1);
+    firstMask = firstMask ? firstMask : mask;
+    Value *&sure = first[load->getType()];
+    sure = mask == firstMask || !sure ? load : sure;
     IRBuilder<> b(load->getNextNode());
     const unsigned lanes = cast<FixedVectorType>(load->getType())->getNumElements();
-    auto *first = cast<Instruction>(b.CreateShuffleVector(load, SmallVector<int>(lanes, 0)));
-    auto *filled = cast<Instruction>(b.CreateSelect(load->getArgOperand(mask), load, first));
-    load->replaceUsesWithIf(filled, [&](const Use &use) { return use.getUser() != first && use.getUser() != filled; });
+    Value *filler = b.CreateShuffleVector(sure, SmallVector<int>(lanes, 0));
+    Value *filled = b.CreateSelect(mask, load, filler);
+    load->replaceUsesWithIf(filled, [&](const Use &use) { return use.getUser() != filler && use.getUser() != filled; });
   }
 }
 
