@@ -188,13 +188,13 @@ private:
   }
   static bool isOfVectors(MatMulOp op) {
     DType dtype = tensorTypeOf(op.getResult()).getDtype();
-    return (dtype == DType::F64 || dtype == DType::F32 || dtype == DType::I64) &&
+    return (isComplex(dtype) || dtype == DType::F64 || dtype == DType::F32 || dtype == DType::I64) &&
            llvm::all_of(op->getOperands(), [&](Value v) {
              return tensorTypeOf(v).getRank() == 1 && tensorTypeOf(v).getDtype() == dtype &&
                     liesInMemory(v, op->getBlock());
            });
   }
-  /// A product of real vectors in a loop is a sum there: rule 13 has the order of sums for them, but for short ones,
+  /// A product of vectors in a loop is a sum there: rule 13 has the order of sums for them, but for short ones,
   /// and integers need none.
   void selectSum(MatMulOp op) {
     OpBuilder b(op);

@@ -205,9 +205,11 @@ void one(int64_t m, int64_t n, int64_t k, double alpha, const T *a, const Matrix
   else {
     if (k == 0 || isSmallProduct<T>(m, n, k, alpha, beta))
       return plain(m, n, k, a, ao, b, bo, c);
-    if constexpr (!isComplexType<T>)
+    if constexpr (!isComplexType<T>) {
       if (narrowProduct(m, n, k, T(alpha), a, ao, b, bo, T(beta), c))
         return;
+    } else if (alpha == 1 && beta == 0 && complexProduct(m, n, k, a, ao, b, bo, c))
+      return;
     if (n == 1 && tryVector(false, m, k, T(alpha), a, ao, b, bo.rowStride, bo.conjugate, T(beta), c))
       return;
     if (n > 1 && m == 1 && tryVector(true, k, n, T(alpha), b, bo, a, ao.columnStride, ao.conjugate, T(beta), c))

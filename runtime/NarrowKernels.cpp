@@ -3,7 +3,7 @@
 /// Products and sums are rounded each, without fused operations, and their order depends on sizes alone: the same bits
 /// with every instruction set and any number of threads.
 #include "runtime/NarrowKernels.h"
-#include "runtime/KernelVectors.h"
+#include "runtime/LaneTransposes.h"
 
 #ifdef __AVX512F__
 #include <immintrin.h>
@@ -138,11 +138,96 @@ template <typename T> void rows(const NarrowProduct<T> &x, int64_t begin, int64_
 
 template <typename T> constexpr NarrowKernels<T> kernels{rows<T>};
 
+// ---- complex numbers
+
+/// Even and odd lanes exchanged; even lanes twice; odd lanes twice.
+template <typename V, int... i> V exchanged(V v, Numbers<int, i...>) {
+  return __builtin_shufflevector(v, v, (i ^ 1)...);
+}
+template <typename V, int... i> V evenTwice(V v, Numbers<int, i...>) {
+  return __builtin_shufflevector(v, v, (i & ~1)...);
+}
+template <typename V, int... i> V oddTwice(V v, Numbers<int, i...>) {
+  return __builtin_shufflevector(v, v, (i | 1)...);
+}
+/// -1 and 1 in turn.
+template <typename T, int... i> Vector<T> alternating(Numbers<int, i...>) { return Vector<T>{T(i % 2 ? 1 : -1)...}; }
+template <typename T> using Lanes = Below<lanes<T>>;
+
+/// As `halved` of numbers, of pairs.
+template <typename T, typename V> void halvedPairs(V sum, T *to) {
+  if constexpr (sizeof(V) == 2 * sizeof(T)) {
+    to[0] = sum[0];
+    to[1] = sum[1];
+  } else
+    halvedPairs(sum.lo + sum.hi, to);
+}
+template <typename T, int n> void halvedPairs(const Vector<T> (&sums)[n], T *to) {
+  if constexpr (n == 1)
+    halvedPairs(sums[0], to);
+  else {
+    Vector<T> half[n / 2];
+    for (int q = 0; q < n / 2; ++q)
+      half[q] = sums[q] + sums[q + n / 2];
+    halvedPairs<T>(half, to);
+  }
+}
+
+/// Sums of at most `sumBlock` products of R rows by the vector: (a + bi)(c + di) = (ac - bd) + (ad + bc)i.
+template <typename T, int R>
+void complexBlock(const ComplexRows<T> &x, const T *a, const T *vector, int64_t n, T (&out)[R][2]) {
+  constexpr int count = 2 * sumLanes / lanes<T>;
+  const Vector<T> alternate = alternating<T>(Lanes<T>());
+  const Vector<T> ofRows = x.conjugateA ? -alternate : Vector<T>(T(1));
+  const Vector<T> ofVector = x.conjugateVector ? -alternate : alternate;
+  Vector<T> sums[R][count] = {};
+  auto add = [&](int64_t p, auto load) {
+    for (int q = 0; q < count; ++q) {
+      const Vector<T> factor = load(vector, p + q * lanes<T>), re = evenTwice(factor, Lanes<T>()),
+                      im = oddTwice(factor, Lanes<T>()) * ofVector;
+      for (int r = 0; r < R; ++r) {
+        const Vector<T> element = load(a + r * x.stride * 2, p + q * lanes<T>) * ofRows;
+        sums[r][q] += element * re + exchanged(element, Lanes<T>()) * im;
+      }
+    }
+  };
+  int64_t p = 0;
+  for (; p + 2 * sumLanes <= 2 * n; p += 2 * sumLanes)
+    add(p, [](const T *from, int64_t at) { return toy::rt::load(from + at); });
+  if (p < 2 * n) // zeros change no sum, as above
+    add(p, [n](const T *from, int64_t at) { return loadSome(from + at, 2 * n - at); });
+  for (int r = 0; r < R; ++r)
+    halvedPairs<T>(sums[r], out[r]);
+}
+template <typename T, int R> void complexRowsTogether(const ComplexRows<T> &x, int64_t row) {
+  T sums[R][2] = {}, block[R][2];
+  const T *a = x.a + row * x.stride * 2, *vector = x.vector + row * x.shift * 2;
+  for (int64_t p = 0; p < x.k; p += sumBlock) {
+    complexBlock<T, R>(x, a + 2 * p, vector + 2 * p, x.k - p < sumBlock ? x.k - p : sumBlock, block);
+    for (int r = 0; r < R; ++r)
+      for (int part = 0; part < 2; ++part)
+        sums[r][part] = p == 0 ? block[r][part] : sums[r][part] + block[r][part];
+  }
+  for (int r = 0; r < R; ++r)
+    __builtin_memcpy(x.c + (row + r) * x.step * 2, sums[r], sizeof sums[r]);
+}
+template <typename T> void complexRows(const ComplexRows<T> &x, int64_t begin, int64_t end) {
+  constexpr int count = 2 * sumLanes / lanes<T>, together = most >= 2 * count ? 2 : 1;
+  if (x.shift == 0)
+    for (; begin + together <= end; begin += together)
+      complexRowsTogether<T, together>(x, begin);
+  for (; begin < end; ++begin)
+    complexRowsTogether<T, 1>(x, begin);
+}
+template <typename T> constexpr ComplexRowKernels<T> complexKernels{complexRows<T>};
+
 } // namespace
 
 namespace TOY_ISA {
 NarrowKernels<float> narrowKernelsF32() { return kernels<float>; }
 NarrowKernels<double> narrowKernelsF64() { return kernels<double>; }
+ComplexRowKernels<float> complexRowKernelsC64() { return complexKernels<float>; }
+ComplexRowKernels<double> complexRowKernelsC128() { return complexKernels<double>; }
 } // namespace TOY_ISA
 
 } // namespace toy::rt

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Products of a matrix by a few vectors, of f32 and f64. Compiled once for each instruction set; the machine's is
-/// chosen.
+/// Products of a matrix by a few vectors, of complex numbers by one. Compiled once for each instruction set; the
+/// machine's is chosen.
 #pragma once
 
 #include "runtime/Isa.h"
@@ -31,7 +31,25 @@ template <typename T> struct NarrowKernels {
   /// Rows [begin, end) of a by each vector: products are summed in 32 lanes.
   void (*rows)(const NarrowProduct<T> &x, int64_t begin, int64_t end);
 };
+/// Rows of complex numbers by one vector: parts side by side, strides in numbers.
+template <typename T> struct ComplexRows {
+  int64_t k;
+  const T *a;
+  int64_t stride;
+  bool conjugateA;
+  const T *vector;
+  bool conjugateVector;
+  T *c;
+  int64_t step;      ///< between results
+  int64_t shift = 0; ///< of the vector from row to row
+};
+template <typename T> struct ComplexRowKernels {
+  /// Rows [begin, end): complex products, of which each part is rounded, are summed in 32 lanes.
+  void (*rows)(const ComplexRows<T> &x, int64_t begin, int64_t end);
+};
 TOY_KERNELS_FOR_ISA(NarrowKernels<float>, narrowKernelsF32)
 TOY_KERNELS_FOR_ISA(NarrowKernels<double>, narrowKernelsF64)
+TOY_KERNELS_FOR_ISA(ComplexRowKernels<float>, complexRowKernelsC64)
+TOY_KERNELS_FOR_ISA(ComplexRowKernels<double>, complexRowKernelsC128)
 
 } // namespace toy::rt

@@ -25,15 +25,28 @@ template <> const NarrowKernels<double> &kernels() {
   return chosen;
 }
 
-/// Rows [0, n) in pieces that are worth a thread.
-template <typename T> void inPieces(const NarrowProduct<T> &x, int64_t n) {
+template <typename T> const ComplexRowKernels<T> &complexKernels();
+template <> const ComplexRowKernels<float> &complexKernels() {
+  static const auto chosen = TOY_KERNELS_OF_MACHINE(complexRowKernelsC64);
+  return chosen;
+}
+template <> const ComplexRowKernels<double> &complexKernels() {
+  static const auto chosen = TOY_KERNELS_OF_MACHINE(complexRowKernelsC128);
+  return chosen;
+}
+template <typename T> const auto &kernelsOf(const NarrowProduct<T> &) { return kernels<T>(); }
+template <typename T> const auto &kernelsOf(const ComplexRows<T> &) { return complexKernels<T>(); }
+
+/// Rows [0, n) in pieces that are worth a thread; each is so much work.
+template <typename Product> void inPieces(const Product &x, int64_t n, int64_t work) {
   constexpr int64_t grain = 1 << 15;
   parallelFor(
-      n, grain / std::clamp<int64_t>(x.k * x.count, 1, grain),
+      n, grain / std::clamp<int64_t>(work, 1, grain),
       [](void *context, int64_t begin, int64_t end) {
-        kernels<T>().rows(*static_cast<const NarrowProduct<T> *>(context), begin, end);
+        const auto &product = *static_cast<const Product *>(context);
+        kernelsOf(product).rows(product, begin, end);
       },
-      const_cast<NarrowProduct<T> *>(&x));
+      const_cast<Product *>(&x));
 }
 
 /// The sum of one long row of products: threads own its blocks.
@@ -47,7 +60,7 @@ template <typename T> void longSum(const NarrowProduct<T> &x) {
   blocks.alpha = 1;
   blocks.beta = 0;
   blocks.isCached = false; // each block has a part of the vector of its own
-  inPieces(blocks, whole);
+  inPieces(blocks, whole, sumBlock);
   if (whole < count) {
     blocks.a += whole * sumBlock;
     blocks.vectors += whole * sumBlock;
@@ -60,6 +73,28 @@ template <typename T> void longSum(const NarrowProduct<T> &x) {
     sum += sums[i];
   const T scaled = x.alpha == 1 ? sum : x.alpha * sum;
   *x.c = x.beta == 0 ? scaled : scaled + x.beta * *x.c;
+}
+
+/// The same of complex numbers.
+template <typename T> void longSum(const ComplexRows<T> &x) {
+  const int64_t whole = x.k / sumBlock, count = (x.k + sumBlock - 1) / sumBlock;
+  std::vector<T> sums(2 * count);
+  ComplexRows<T> blocks = x;
+  blocks.k = blocks.stride = blocks.shift = sumBlock;
+  blocks.c = sums.data();
+  blocks.step = 1;
+  inPieces(blocks, whole, 4 * sumBlock);
+  if (whole < count) {
+    blocks.a += 2 * whole * sumBlock;
+    blocks.vector += 2 * whole * sumBlock;
+    blocks.k = x.k - whole * sumBlock;
+    blocks.c += 2 * whole;
+    complexKernels<T>().rows(blocks, 0, 1);
+  }
+  for (int64_t i = 1; i < count; ++i)
+    for (int part = 0; part < 2; ++part)
+      sums[part] += sums[2 * i + part];
+  std::copy_n(sums.data(), 2, x.c);
 }
 
 /// Columns of a matrix one after the other, where they do not lie so already.
@@ -108,9 +143,43 @@ bool narrowProduct(int64_t m, int64_t n, int64_t k, T alpha, const T *a, MatrixO
   if (m == 1 && n == 1 && k > sumBlock)
     longSum(x);
   else
-    inPieces(x, m);
+    inPieces(x, m, k * n);
   return true;
 }
+
+template <typename T>
+bool complexProduct(int64_t m, int64_t n, int64_t k, const std::complex<T> *a, MatrixOperand ao,
+                    const std::complex<T> *b, MatrixOperand bo, std::complex<T> *c) {
+  if (m < n) { // c' = b' a'
+    std::swap(m, n);
+    std::swap(a, b);
+    std::swap(ao, bo);
+    std::swap(ao.rowStride, ao.columnStride);
+    std::swap(bo.rowStride, bo.columnStride);
+  }
+  if (n != 1 || (m > 1 && ao.columnStride != 1))
+    return false;
+  std::vector<std::complex<T>> scratch, scratchRow;
+  const auto *vector = columnsTogether(b, bo, k, 1, scratch);
+  const auto *rows = m == 1 ? columnsTogether(a, {nullptr, ao.columnStride, 1, nullptr}, k, 1, scratchRow) : a;
+  ComplexRows<T> x{k,
+                   reinterpret_cast<const T *>(rows),
+                   ao.rowStride,
+                   ao.conjugate,
+                   reinterpret_cast<const T *>(vector),
+                   bo.conjugate,
+                   reinterpret_cast<T *>(c),
+                   1};
+  if (m == 1 && k > sumBlock)
+    longSum(x);
+  else
+    inPieces(x, m, 4 * k);
+  return true;
+}
+template bool complexProduct(int64_t, int64_t, int64_t, const std::complex<float> *, MatrixOperand,
+                             const std::complex<float> *, MatrixOperand, std::complex<float> *);
+template bool complexProduct(int64_t, int64_t, int64_t, const std::complex<double> *, MatrixOperand,
+                             const std::complex<double> *, MatrixOperand, std::complex<double> *);
 template bool narrowProduct(int64_t, int64_t, int64_t, float, const float *, MatrixOperand, const float *,
                             MatrixOperand, float, float *);
 template bool narrowProduct(int64_t, int64_t, int64_t, double, const double *, MatrixOperand, const double *,

@@ -5,6 +5,8 @@
 
 #include "runtime/Blas.h"
 
+#include <complex>
+
 namespace toy::rt {
 
 /// c = alpha a b + beta c for an m x k matrix a and a k x n matrix b; false where neither is narrow, or what is summed
@@ -12,5 +14,10 @@ namespace toy::rt {
 template <typename T>
 bool narrowProduct(int64_t m, int64_t n, int64_t k, T alpha, const T *a, MatrixOperand ao, const T *b, MatrixOperand bo,
                    T beta, T *c);
+
+/// c = a b for complex matrices, of which one is a vector; false where neither is, or rows do not lie together.
+template <typename T>
+bool complexProduct(int64_t m, int64_t n, int64_t k, const std::complex<T> *a, MatrixOperand ao,
+                    const std::complex<T> *b, MatrixOperand bo, std::complex<T> *c);
 
 } // namespace toy::rt

@@ -302,7 +302,7 @@ Element KernelEmitter::foldFewLanes(mlir::Operation *op, int64_t row, Value *cou
 Element KernelEmitter::foldInOrder(mlir::Operation *op, int64_t row, Value *count) {
   DType dtype = rootType.getDtype();
   IRBuilder<> entry(&kernel->getEntryBlock(), kernel->getEntryBlock().begin());
-  Value *sum = entry.CreateAlloca(scalars.memoryType(dtype));
+  Value *sum = entry.CreateAlloca(scalars.memoryType(dtype), i64(isComplex(dtype) ? 2 : 1));
   scalars.store(dtype, sum, i64(0), identityOf(op, dtype));
   loop(i64(0), count, [&](Value *j) {
     Indices at(tensorTypeOf(op->getOperand(0)).getRank(), i64(0));
