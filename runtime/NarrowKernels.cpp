@@ -183,6 +183,8 @@ void complexBlock(const ComplexRows<T> &x, const T *a, const T *vector, int64_t 
   Vector<T> sums[R][count] = {};
   auto add = [&](int64_t p, auto load) {
     for (int q = 0; q < count; ++q) {
+      if (p + q * lanes<T> >= 2 * n)
+        return;
       const Vector<T> factor = load(vector, p + q * lanes<T>), re = evenTwice(factor, Lanes<T>()),
                       im = oddTwice(factor, Lanes<T>()) * ofVector;
       for (int r = 0; r < R; ++r) {
