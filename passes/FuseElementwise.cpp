@@ -63,6 +63,19 @@ bool isRow(Operation *op) {
          isa_and_present<SliceOp>(reshape.getX().getDefiningOp());
 }
 
+/// Whether the elements of a row are near each other in memory: between neighbours stand at most those of a line of the
+/// cache.
+bool isNear(Operation *row) {
+  constexpr int64_t line = 64; // bytes
+  SmallVector<Dim> kept = tensorTypeOf(row->getOperand(0)).getDims();
+  TensorType x = tensorTypeOf(row->getOperand(0).getDefiningOp<SliceOp>().getX());
+  int64_t bytes = sizeOf(x.getDtype());
+  for (int64_t axis = x.getRank(); axis-- > 0 && kept[axis].is(1);)
+    if (!x.getDim(axis).isNumber() || llvm::MulOverflow(bytes, x.getDim(axis).value(), bytes))
+      return false;
+  return bytes <= line;
+}
+
 /// Index maps whose result has each element of the operand at most once.
 bool keepsElementsOnce(Operation *op) {
   return isa<PermuteOp, SliceOp, ConcatOp, PadOp, DiagonalOp, PackOp, PartOp>(op);
@@ -94,7 +107,7 @@ public:
         groups.push_back({&op, {}});
         groups.back().members.insert(&op);
       }
-      if (fuse && inLoop && isRow(&op))
+      if (fuse && isRow(&op) && (inLoop || isNear(&op) || isOfOneGroup(&op)))
         joinAll(&op); // else it stays a view
       if (!isFusible(&op))
         continue;
@@ -136,6 +149,17 @@ private:
         groupsOf[op].push_back(g);
     }
     return !targets.empty();
+  }
+
+  /// A column that several groups read is copied once, instead of read by each over all rows.
+  bool isOfOneGroup(Operation *op) {
+    SmallVector<size_t, 2> groups;
+    for (Operation *user : op->getUsers())
+      if (user->getBlock() == &block)
+        for (size_t g : groupsOf[user])
+          if (!is_contained(groups, g))
+            groups.push_back(g);
+    return groups.size() == 1;
   }
 
   /// Whether something is stored into the tensor of a slice before a group that would read it then: it has to be copied
@@ -335,7 +359,7 @@ struct FuseElementwisePass : impl::FuseElementwiseBase<FuseElementwisePass> {
         outline(group, inLoop);
       // Members that joined are dead now; those of several groups were cloned into each.
       for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*block)))
-        if ((isFusible(&op) || (inLoop && isRow(&op))) && op.use_empty())
+        if ((isFusible(&op) || isRow(&op)) && op.use_empty())
           op.erase();
     }
   }

@@ -351,7 +351,8 @@ void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
   ReductionAxes axes(op);
   DType dtype = rootType.getDtype();
   auto count = knownFoldLength(op);
-  if (count && *count > 0 && *count <= 7 && !axes.outer.empty())
+  const bool fitsOneRegister = dtype == DType::C128 && count == 4 && !isa<ProdOp>(op);
+  if (count && *count > 0 && *count <= 7 && !fitsOneRegister && !axes.outer.empty())
     return emitTinyRows(op, *count);
   if (count && *count > 0 && *count <= reductionLanes && !axes.outer.empty() &&
       !(*count == reductionLanes && isa<SumOp>(op)) && // one addition an element, in registers

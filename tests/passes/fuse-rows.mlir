@@ -1,7 +1,7 @@
 // RUN: %toy-opt --pass-pipeline='builtin.module(func.func(toy-fuse))' %s | FileCheck %s
 // RUN: %toy-opt --pass-pipeline='builtin.module(func.func(toy-fuse{rows=false}))' %s | FileCheck %s --check-prefix=APART
 
-// In a loop, sum(x[i] * y) reads the row where it lies and is code of the loop; on a device the row is a copy.
+// In a loop, sum(x[i] * y) reads the row where it lies and is code of the loop; on a device it is a group like others.
 // CHECK-LABEL: @summed
 // CHECK: toy.fused {{.*}} {toy.inLoop}
 // CHECK: toy.slice
@@ -9,8 +9,10 @@
 // CHECK: toy.sum
 // CHECK-NOT: toy.fused
 // APART-LABEL: @summed
-// APART-COUNT-2: toy.fused
+// APART-COUNT-1: toy.fused
+// APART-NOT: toy.fused
 // APART-NOT: toy.inLoop
+// APART: return
 func.func @summed(%x: !toy.tensor<f64[N, M]>, %y: !toy.tensor<f64[M]>, %i: !toy.tensor<i64[]>, %m: !toy.tensor<i64[]>,
     %c: i1) -> !toy.tensor<f64[]> {
   %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
@@ -50,11 +52,12 @@ func.func @not_behind_a_store(%x: !toy.tensor<f64[N, M]>, %i: !toy.tensor<i64[]>
   return %s : !toy.tensor<f64[]>
 }
 
-// Outside of loops a row is a copy, which the sum of a long one may share among threads.
-// CHECK-LABEL: @not_outside_of_loops
-// CHECK-COUNT-2: toy.fused
-// CHECK-NOT: toy.inLoop
-func.func @not_outside_of_loops(%x: !toy.tensor<f64[N, M]>, %i: !toy.tensor<i64[]>, %m: !toy.tensor<i64[]>)
+// Outside of a loop it is a group as well.
+// CHECK-LABEL: @outside_of_loops
+// CHECK-COUNT-1: toy.fused
+// CHECK-NOT: toy.fused
+// CHECK: return
+func.func @outside_of_loops(%x: !toy.tensor<f64[N, M]>, %i: !toy.tensor<i64[]>, %m: !toy.tensor<i64[]>)
     -> !toy.tensor<f64[]> {
   %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
   %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
@@ -62,4 +65,34 @@ func.func @not_outside_of_loops(%x: !toy.tensor<f64[N, M]>, %i: !toy.tensor<i64[
   %q = toy.reshape %p, %m : (!toy.tensor<f64[1, M]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[M]>
   %s = toy.sum %q {axes = array<i64: 0>, keepdims = false} : (!toy.tensor<f64[M]>) -> !toy.tensor<f64[]>
   return %s : !toy.tensor<f64[]>
+}
+
+// Outside of loops, too: a column that one group reads, or whose elements are near each other.
+// CHECK-LABEL: @columns
+// CHECK-COUNT-1: toy.fused
+// CHECK-NOT: toy.fused
+// CHECK: return
+func.func @columns(%x: !toy.tensor<f64[N, 3]>, %n: !toy.tensor<i64[]>) -> !toy.tensor<f64[N]> {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %a = toy.slice %x, %0, %0, %n, %1 {steps = array<i64: 1, 1>} : (!toy.tensor<f64[N, 3]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N, 1]>
+  %p = toy.reshape %a, %n : (!toy.tensor<f64[N, 1]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N]>
+  %b = toy.slice %x, %0, %1, %n, %1 {steps = array<i64: 1, 1>} : (!toy.tensor<f64[N, 3]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N, 1]>
+  %q = toy.reshape %b, %n : (!toy.tensor<f64[N, 1]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N]>
+  %r = toy.mul %p, %q : (!toy.tensor<f64[N]>, !toy.tensor<f64[N]>) -> !toy.tensor<f64[N]>
+  return %r : !toy.tensor<f64[N]>
+}
+
+// A column far apart that two groups read is copied once.
+// CHECK-LABEL: @shared_column
+// CHECK-COUNT-3: toy.fused
+// CHECK: return
+func.func @shared_column(%x: !toy.tensor<f64[N, 100]>, %n: !toy.tensor<i64[]>) -> (!toy.tensor<f64[N]>, !toy.tensor<f64[]>) {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %a = toy.slice %x, %0, %0, %n, %1 {steps = array<i64: 1, 1>} : (!toy.tensor<f64[N, 100]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N, 1]>
+  %p = toy.reshape %a, %n : (!toy.tensor<f64[N, 1]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[N]>
+  %r = toy.mul %p, %p : (!toy.tensor<f64[N]>, !toy.tensor<f64[N]>) -> !toy.tensor<f64[N]>
+  %s = toy.sum %p {axes = array<i64: 0>, keepdims = false} : (!toy.tensor<f64[N]>) -> !toy.tensor<f64[]>
+  return %r, %s : !toy.tensor<f64[N]>, !toy.tensor<f64[]>
 }
