@@ -6,6 +6,7 @@
 
 #include "runtime/ArrayLoops.h"
 #include "runtime/Error.h"
+#include "runtime/MaskKernels.h"
 #include "runtime/Memory.h"
 #include "runtime/Scratch.h"
 #include "runtime/ValueRuns.h"
@@ -18,8 +19,13 @@ namespace {
 
 constexpr int64_t blockSize = 1 << 14;
 
-/// Calls `choose(begin, end, number of those chosen before)` for blocks that end with an element that is chosen: such a
-/// block may write every element to where the next one chosen belongs.
+const MaskKernels &maskKernels() {
+  static const MaskKernels chosen = TOY_KERNELS_OF_MACHINE(maskKernels);
+  return chosen;
+}
+
+/// Calls `choose(begin, end, number of those chosen before, number of those in it)` for blocks that end with an element
+/// that is chosen: such a block may write every element to where the next one chosen belongs.
 template <typename Hit> class Blocks {
 public:
   Blocks(int64_t n, Hit hit) : n(n), hit(hit), places((n + blockSize - 1) / blockSize + 1) {
@@ -31,6 +37,7 @@ public:
     });
     for (int64_t i = 0, blocks = (n + blockSize - 1) / blockSize; i < blocks; ++i)
       total += std::exchange(places.data()[i], total);
+    places.data()[(n + blockSize - 1) / blockSize] = total;
   }
   int64_t count() const { return total; }
 
@@ -39,7 +46,8 @@ public:
     each([](Blocks &b, int64_t block, int64_t begin, int64_t end) {
       while (end > begin && !b.hit(end - 1))
         --end;
-      (*static_cast<F *>(b.chooser))(begin, end, b.places.data()[block]);
+      const int64_t place = b.places.data()[block], next = b.places.data()[block + 1];
+      (*static_cast<F *>(b.chooser))(begin, end, place, next - place);
     });
   }
 
@@ -75,20 +83,29 @@ template <typename T> TensorRef positionsOf(const Tensor &x) {
   int64_t rank = x.rank, sizes[2] = {blocks.count(), rank};
   TensorRef out(newTensor(DType::I64, sizes));
   if (rank > 0)
-    blocks.choose([&, data = x.as<T>()](int64_t begin, int64_t end, int64_t place) {
+    blocks.choose([&, data = x.as<T>()](int64_t begin, int64_t end, int64_t place, int64_t number) {
+      Scratch<uint8_t> bytes(sizeof(T) > 1 ? end - begin : 0);
+      for (int64_t i = begin; i < end && sizeof(T) > 1; ++i)
+        bytes.data()[i - begin] = data[i] != T(0);
+      const auto *mask = sizeof(T) > 1 ? bytes.data() : reinterpret_cast<const uint8_t *>(data) + begin;
       int64_t *to = out->as<int64_t>() + place * rank;
-      std::vector<int64_t> at(rank);
-      for (int64_t i = begin; i < end;) { // to the end of a row
-        int64_t rest = i, row = x.sizes[rank - 1], first = i % row, some = std::min(end - i, row - first);
-        for (int64_t axis = rank; axis-- > 0; rest /= x.sizes[axis])
-          at[axis] = rest % x.sizes[axis];
-        for (int64_t j = 0; j < some; ++j) {
-          for (int64_t axis = 0; axis + 1 < rank; ++axis)
-            to[axis] = at[axis];
-          to[rank - 1] = first + j;
-          to += rank & -static_cast<int64_t>(data[i + j] != T(0)); // no branch
+      if (rank == 1)
+        return maskKernels().positions(mask, end - begin, begin, to, number);
+      Scratch<int64_t> positions(number);
+      maskKernels().positions(mask, end - begin, begin, positions.data(), number);
+      std::vector<int64_t> at(rank); // of the row that ends before `next`
+      const int64_t row = x.sizes[rank - 1];
+      int64_t next = -1;
+      for (int64_t k = 0; k < number; ++k, to += rank) {
+        const int64_t position = positions.data()[k];
+        if (position >= next) {
+          next = position - position % row + row;
+          for (int64_t axis = rank - 1, rest = position / row; axis-- > 0; rest /= x.sizes[axis])
+            at[axis] = rest % x.sizes[axis];
         }
-        i += some;
+        for (int64_t axis = 0; axis + 1 < rank; ++axis)
+          to[axis] = at[axis];
+        to[rank - 1] = position - (next - row);
       }
     });
   return out;
@@ -109,10 +126,13 @@ TensorRef maskSelect(const Tensor &x, const Tensor &mask) {
   int64_t row = mask.count() ? x.count() / mask.count() : 0;
   dispatchWidth(x.dtype, [&](auto *type) {
     using E = std::remove_pointer_t<decltype(type)>;
-    blocks.choose([&](int64_t begin, int64_t end, int64_t place) {
+    blocks.choose([&](int64_t begin, int64_t end, int64_t place, int64_t number) {
       const E *from = x.as<E>();
       E *to = out->as<E>() + place * row;
-      if (row == 1)
+      if (row == 1 && (sizeof(E) == 4 || sizeof(E) == 8))
+        (sizeof(E) == 4 ? maskKernels().select4 : maskKernels().select8)(from + begin, chosen + begin, end - begin, to,
+                                                                         number);
+      else if (row == 1)
         for (int64_t i = begin; i < end; ++i) {
           *to = from[i];
           to += chosen[i] != 0;
@@ -140,7 +160,7 @@ TensorRef maskStore(TensorRef x, const Tensor &mask, const Tensor &values) {
   TensorRef out(unique(x.take()));
   dispatchWidth(out->dtype, [&](auto *type) {
     using E = std::remove_pointer_t<decltype(type)>;
-    blocks.choose([&](int64_t begin, int64_t end, int64_t place) {
+    blocks.choose([&](int64_t begin, int64_t end, int64_t place, int64_t) {
       E *to = out->as<E>();
       for (int64_t i = begin; i < end; ++i)
         if (row == 1) {
