@@ -80,6 +80,57 @@ struct CountedBlock {
   Value *end() const { return goesOn->getOperand(1); }
 };
 
+/// What a turn adds to a number; nothing where that differs.
+std::optional<int64_t> stepOf(const Value *v, const PHINode *index) {
+  auto *i = dyn_cast<Instruction>(v);
+  if (v == index)
+    return 1;
+  if (!i || i->getParent() != index->getParent())
+    return 0;
+  auto *operation = dyn_cast<BinaryOperator>(i);
+  if (!operation)
+    return std::nullopt;
+  const auto a = stepOf(operation->getOperand(0), index), b = stepOf(operation->getOperand(1), index);
+  auto *factor = dyn_cast<ConstantInt>(operation->getOperand(1));
+  if (!a || !b)
+    return std::nullopt;
+  switch (operation->getOpcode()) {
+  case Instruction::Add:
+    return *a + *b;
+  case Instruction::Sub:
+    return *a - *b;
+  case Instruction::Mul:
+  case Instruction::Shl: {
+    if (*a == 0 && *b == 0)
+      return 0;
+    if (!factor)
+      return std::nullopt;
+    const int64_t by = factor->getSExtValue();
+    return *a * (operation->getOpcode() == Instruction::Mul ? by : int64_t(1) << by);
+  }
+  default:
+    return *a == 0 && *b == 0 ? std::optional<int64_t>(0) : std::nullopt;
+  }
+}
+/// Whether some of what lies between loaded elements is not: LLVM loads it with them, and leaves the last turns of a
+/// loop to single elements, so that it reads nothing behind the end.
+bool leavesGaps(const PHINode *index) {
+  SmallDenseMap<std::pair<const Value *, int64_t>, int64_t> loads; // of a tensor with a step
+  for (const Instruction &i : *index->getParent()) {
+    auto *load = dyn_cast<LoadInst>(&i);
+    auto *place = load ? dyn_cast<GetElementPtrInst>(load->getPointerOperand()) : nullptr;
+    if (!load || (!place && stepOf(load->getPointerOperand(), index) == 0))
+      continue;
+    while (place && place->hasAllConstantIndices()) // beside another element
+      place = dyn_cast<GetElementPtrInst>(place->getPointerOperand());
+    const auto step = place && place->getNumIndices() == 1 ? stepOf(place->getOperand(1), index) : std::nullopt;
+    if (!step)
+      return true;
+    ++loads[{place->getPointerOperand(), std::abs(*step)}];
+  }
+  return any_of(loads, [](const auto &entry) { return entry.first.second > 1 && entry.second < entry.first.second; });
+}
+
 std::optional<CountedBlock> countedBlock(Instruction *latch) {
   auto *branch = cast<BranchInst>(latch);
   BasicBlock *body = latch->getParent(), *after = branch->getSuccessor(1);
@@ -167,8 +218,12 @@ void KernelEmitter::describeLoops(Function *work) {
     latch->setMetadata(LLVMContext::MD_loop, loop);
   };
   for (Instruction *latch : latches) {
-    const std::optional<CallTurns> calls = turnsOfCalls(*latch);
-    const std::optional<CountedBlock> loop = calls && masksLanes() ? countedBlock(latch) : std::nullopt;
+    std::optional<CallTurns> calls = turnsOfCalls(*latch);
+    std::optional<CountedBlock> loop = calls && masksLanes() ? countedBlock(latch) : std::nullopt;
+    if (loop && leavesGaps(loop->index))
+      loop.reset();
+    if (calls && !loop) // what is left are single elements
+      calls = calls->few();
     auto *begin = loop ? dyn_cast<ConstantInt>(loop->begin()) : nullptr;
     auto *end = loop ? dyn_cast<ConstantInt>(loop->end()) : nullptr;
     const int64_t known = begin && end ? end->getSExtValue() - begin->getSExtValue() : 0;
