@@ -342,8 +342,7 @@ def full_rows(s):
 
 def control_keys(s):
     """Ctrl-C while something runs leaves nothing in front of what is said."""
-    s.send("while true { }\r")
-    s.pause(1)
+    s.start("while true { }")
     s.send("\x03")
     s.expect(
         "interrupted",

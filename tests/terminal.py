@@ -4,6 +4,7 @@
 Nothing is waited for by time alone, since a loaded machine may take any: a prompt is one that the line editor says it
 reads at, a screen is looked at when no thread of the program runs, and a statement is interrupted when it has computed
 for a while. Deadlines are for programs that hang."""
+import codecs
 import fcntl
 import os
 import pty
@@ -17,6 +18,9 @@ import time
 
 
 DEADLINE = 120
+# What the system echoes of Ctrl-C, Ctrl-Z and Ctrl-\ while a statement runs: a terminal shows nothing of it, but pyte
+# forgets what else came in the same piece of output.
+UNSEEN = dict.fromkeys(b"\x03\x1a\x1c")
 
 
 def spent(pid):
@@ -107,6 +111,7 @@ class Session:
     def __init__(self, toy, arguments=(), width=100, prompt="toy> ", **environment):
         self.home = tempfile.TemporaryDirectory()
         self.screen = Screen(width)
+        self.decoder = codecs.getincrementaldecoder("utf-8")("replace")  # a piece may end inside a character
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             os.chdir(self.home.name)
@@ -141,7 +146,7 @@ class Session:
                 data = b""
             if not data:
                 raise EOFError("the session has ended: " + self.text()[-2000:])
-            self.screen.feed(data.decode(errors="replace"))
+            self.screen.feed(self.decoder.decode(data).translate(UNSEEN))
         return bool(ready)
 
     def text(self):
