@@ -276,5 +276,5 @@ NAMES_MUTANTS = [
         "",
     ),
     ("what callees read is not read", GRAPH, "add(known->second->reads, known->second->calls);", ";"),
-    ("recursion is not seen", GRAPH, "if (callee == &f)\n      return true;", ""),
+    ("no function is reached", GRAPH, "if (callee == &f)\n      return true;", ""),
 ]

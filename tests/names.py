@@ -297,6 +297,22 @@ def mutual(toy):
     return None if {d.stdout for d in done} == {"0.0\n2.0\n3.0\n"} else f"{text}\n{done}"
 
 
+def explained(toy):
+    """What `:explain` tells of is in the functions that an input reaches, by calls or as values, and in no others."""
+    names = ("called", "given", "neither")
+    text = "".join(f"def {name}(a, b, c, d) {{ return (a*c - b*d, a*d + b*c); }}\n" for name in names)
+    text += """def turns(n) { if n == 0 { return called(1.0, 2.0, 3.0, 4.0); } return turns(n - 1); }
+def hands(f) { return f(1.0, 2.0, 3.0, 4.0); }
+print(neither(1.0, 2.0, 3.0, 4.0));
+:explain turns(3)
+:explain hands(given)
+:explain sin(1.0)
+"""
+    done = subprocess.run([toy], input=text, capture_output=True, text=True, timeout=120)
+    told = re.findall(r"^<stdin.*:1:(\d+): recognized mul|^(no hidden)", done.stdout, re.M)
+    return None if told == [("34", ""), ("33", ""), ("", "no hidden")] else f"{done.stdout}{done.stderr}"
+
+
 def statements(toy):
     """Parts of a complex value are found in statements of their own, whatever these are called and say."""
     values = "var a = [1, 2]; var b = [3, 4]; var c = [5, 6]; var d = [7, 8];"
@@ -316,6 +332,7 @@ def all_cases():
     return [
         ("names: parts in several statements", statements),
         ("names: functions that call each other", mutual),
+        ("names: functions that an input reaches", explained),
         ("names: what hides a variable outside", hiding),
         ("names: reserved words", reserved),
         ("names: words that are keywords in one place", contextual),

@@ -370,13 +370,12 @@ def stopped_by_the_shell(toy):
         s.send('"$TOY"\r')
         s.wait("toy> ")
         s.send("\x0cdef f(x) {\rvar a = x")
-        s.pause(0.5)
+        is_there = lambda: s.shown()[-2:] == ["toy> def f(x) {", "...> var a = x"]
+        s.until("text", is_there)
         s.send("\x1a")
         s.wait("shell>")
         s.send("fg\r")
-        s.pause(1)
-        if s.shown()[-2:] != ["toy> def f(x) {", "...> var a = x"]:
-            return "\n".join(s.shown())
+        s.until("text again", is_there)
         s.send(" + 1; return a; }\r")
         s.wait("toy> ")
         if s.line("f(2)").splitlines() != ["i64", "3"]:

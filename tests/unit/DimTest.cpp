@@ -161,19 +161,24 @@ TEST_F(DimTest, LimitsGiveTheUnknownSize) {
   facts.assume(SizeFact::equal(unknown, dim("N")));
   EXPECT_EQ(facts.equal(unknown, unknown), Truth::Unknown);
   EXPECT_EQ(facts.decide(SizeFact::atLeast(unknown, number(0))), Truth::Unknown);
-  // Many terms, deep atoms, many nodes, high powers; the latter would have no end without limits.
-  Dim sum = number(0), deep = dim("N"), square = dim("N"), wide = dim("N+1");
-  for (int i = 0; i < 300; ++i)
+  // Many terms, high powers, deep atoms, many nodes: these would have no end without limits.
+  Dim sum = number(0), power = number(1), deep = dim("N"), wide = dim("N+1");
+  for (unsigned i = 0; i < Dim::mostTerms; ++i)
     sum = sum + Dim::symbol(&context, "n" + std::to_string(i));
-  ASSERT_TRUE(sum.isUnknown());
-  for (int i = 0; i < 300; ++i) {
-    deep = (deep * dim("M")).floorDiv(dim("K+1")) + number(1);
-    square = square * square;
+  ASSERT_FALSE(sum.isUnknown());
+  ASSERT_TRUE((sum + dim("N")).isUnknown());
+  for (unsigned i = 0; i < Dim::mostDegree; ++i)
+    power = power * dim("N");
+  ASSERT_FALSE(power.isUnknown());
+  ASSERT_TRUE((power * dim("N")).isUnknown());
+  auto deeper = [&](Dim size) { return (size * dim("M")).floorDiv(dim("K+1")) + number(1); };
+  for (unsigned i = 0; i < Dim::mostLevels; ++i)
+    deep = deeper(deep);
+  ASSERT_FALSE(deep.isUnknown());
+  ASSERT_TRUE(deeper(deep).isUnknown());
+  for (int i = 0; i < 300; ++i)
     wide =
         (wide * dim("x" + std::to_string(i % 7))).max(dim("y" + std::to_string(i))) * wide + wide.floorDiv(dim("K+2"));
-  }
-  EXPECT_TRUE(deep.isUnknown());
-  EXPECT_TRUE(square.isUnknown());
   EXPECT_TRUE(wide.isUnknown());
   EXPECT_FALSE(Dim::parse(&context, std::string(100000, '(') + "N"));
   EXPECT_FALSE(Dim::parse(&context, std::string(100000, '-') + "N"));
