@@ -46,9 +46,7 @@ static bool namesFunction(DiagId id) {
   }
 }
 
-static bool isInLibrary(IRGen &g, SourceRange range) {
-  return range.valid() && g.diagnostics.getSources().get(range.buffer).getName() == "<library>";
-}
+static bool isInLibrary(IRGen &g, SourceRange range) { return g.diagnostics.getSources().isLibrary(range); }
 
 Diagnostic &IRGen::report(DiagId id, SourceRange range, std::vector<std::string> args) {
   // Inside the library the user's own call is the place.

@@ -10,9 +10,7 @@ namespace toy {
 /// The expressions that a call gives to parameters, in their order; null: default.
 using BoundArguments = std::vector<std::pair<std::string, const ast::Expr *>>;
 
-inline bool isLibrary(IRGen &g, const ast::Function &decl) {
-  return g.diagnostics.getSources().get(decl.range.buffer).getName() == "<library>";
-}
+inline bool isLibrary(IRGen &g, const ast::Function &decl) { return g.diagnostics.getSources().isLibrary(decl.range); }
 /// The user's function or struct of a name, or null; the library sees none of them.
 inline const ast::Function *userFunction(IRGen &g, const std::string &name) {
   return g.fn().decl && isLibrary(g, *g.fn().decl) ? nullptr : g.host.definitions().function(name);

@@ -20,7 +20,7 @@ static const ast::Module &prelude(SourceManager &sources) {
   auto it = preludes().find(&sources);
   if (it == preludes().end()) {
     DiagnosticEngine diagnostics(sources);
-    TokenBuffer tokens = lex(sources.add("<library>", std::string(libraryText())), diagnostics);
+    TokenBuffer tokens = lex(sources.addLibrary(std::string(libraryText())), diagnostics);
     ParseResult result = parse(tokens, diagnostics);
     assert(result.status == ParseStatus::Complete && "the library parses");
     it = preludes().emplace(&sources, std::move(result.module)).first;

@@ -245,7 +245,11 @@ Session::Outcome Session::debug(std::string name, std::string text, ParseOptions
 std::optional<int> Session::traceDepth(mlir::Location function, bool isCall) {
   if (traced.empty() || tracesAll)
     return callDepth - 2;
-  if (!traced.contains(std::string(sources.text(rangeOf(function)))))
+  const SourceRange place = rangeOf(function);
+  if (llvm::none_of(traced, [&](const std::string &name) {
+        const ast::Function *f = functionOf(name);
+        return f && f->nameRange.buffer == place.buffer && f->nameRange.begin == place.begin;
+      }))
     return std::nullopt;
   while (!tracedCalls.empty() && (isCall ? tracedCalls.back() >= callDepth : tracedCalls.back() > callDepth))
     tracedCalls.pop_back();

@@ -61,7 +61,7 @@ std::vector<SourceRange> Session::userRanges(ArrayRef<Location> chain) {
   };
   for (Location l : chain)
     add(add, l);
-  std::erase_if(ranges, [&](SourceRange r) { return !r.valid() || sources.get(r.buffer).getName() == "<library>"; });
+  std::erase_if(ranges, [&](SourceRange r) { return !r.valid() || sources.isLibrary(r); });
   return ranges;
 }
 

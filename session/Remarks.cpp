@@ -17,9 +17,9 @@ std::vector<RecognitionRemark> Session::recognition() {
     SourceRange range = rangeOf(place, true);
     if (!range.valid() || !seen.emplace(range.buffer, range.begin, kind, kind.empty() ? text : "").second)
       return;
-    const SourceBuffer &buffer = sources.get(range.buffer);
-    if (buffer.getName() == "<library>")
+    if (sources.isLibrary(range))
       return;
+    const SourceBuffer &buffer = sources.get(range.buffer);
     uint32_t line = buffer.lineOf(range.begin);
     all.push_back({std::move(kind), std::move(text), std::move(strategy), std::string(buffer.getName()), line,
                    range.begin - buffer.lineBegin(line) + 1, range});
@@ -48,9 +48,9 @@ std::vector<LoopRemark> Session::loopCosts() {
     SourceRange range = rangeOf(cost.place, true);
     if (!range.valid() || !seen.emplace(range.buffer, range.begin, cost.text).second)
       continue;
-    const SourceBuffer &buffer = sources.get(range.buffer);
-    if (buffer.getName() == "<library>")
+    if (sources.isLibrary(range))
       continue;
+    const SourceBuffer &buffer = sources.get(range.buffer);
     uint32_t line = buffer.lineOf(range.begin);
     all.push_back({cost.text, std::string(buffer.getName()), line, range.begin - buffer.lineBegin(line) + 1, range});
   }

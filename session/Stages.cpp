@@ -13,7 +13,7 @@ namespace toy {
 static SourceRange rangeIn(const SourceManager &sources, Location location) {
   if (auto call = dyn_cast<CallSiteLoc>(location)) {
     SourceRange inner = rangeIn(sources, call.getCallee());
-    const bool ownText = inner.valid() && sources.get(inner.buffer).getName() != "<library>";
+    const bool ownText = inner.valid() && !sources.isLibrary(inner);
     return ownText ? inner : rangeIn(sources, call.getCaller());
   }
   if (auto fused = dyn_cast<FusedLoc>(location))

@@ -98,7 +98,7 @@ const SourceBuffer &SourceManager::get(BufferId id) const {
 
 void SourceManager::keepOnly(const std::set<BufferId> &live) {
   for (BufferId id = 0; id < buffers.size(); ++id)
-    if (buffers[id] && buffers[id]->getName() != "<library>" && !live.count(id))
+    if (id != library && !live.count(id))
       buffers[id].reset();
 }
 

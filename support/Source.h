@@ -62,6 +62,9 @@ class SourceManager {
 public:
   /// Adds a text of less than 2 GiB.
   BufferId add(std::string name, std::string text);
+  /// Adds the language's own library. No other text is one, whatever its file is called.
+  BufferId addLibrary(std::string text) { return library = add("<library>", std::move(text)); }
+  bool isLibrary(SourceRange range) const { return range.valid() && range.buffer == library; }
   const SourceBuffer &get(BufferId id) const;
   /// Drops all others but the library's; what still names them sees an empty text.
   void keepOnly(const std::set<BufferId> &live);
@@ -71,6 +74,7 @@ public:
 
 private:
   std::vector<std::unique_ptr<SourceBuffer>> buffers;
+  BufferId library = noBuffer;
 };
 
 } // namespace toy

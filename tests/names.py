@@ -217,6 +217,18 @@ def two_files(toy):
         )
 
 
+def called_library(toy):
+    """A program is the user's whatever its file is called: the library's functions alone see no variables."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("main.toy", "<library>"):
+            path = pathlib.Path(folder, name)
+            path.write_text("var n = 2; def f(x) { return x + n; } print(f(1)); print(f(ones(2) @ ones(3)));")
+            done = programs.run([toy, path])
+            if done.stdout != "3\n" or errors(done) != [("T0301", 68)] or done.returncode != 1:
+                return f"{name}: {done}"
+    return None
+
+
 def emitted(toy):
     """What --emit shows is what runs: definitions in their order, top-level variables where functions read them."""
     with tempfile.TemporaryDirectory() as folder:
@@ -340,6 +352,7 @@ def all_cases():
         ("names: normalization", normalization),
         ("names: characters that deceive", deceiving),
         ("names: files that define the same", two_files),
+        ("names: a file that is called as the library", called_library),
         ("names: definitions under --emit", emitted),
         ("names: the prompt redefines silently", prompt_follows),
     ]

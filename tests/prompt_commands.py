@@ -152,6 +152,11 @@ def tracing(s):
         same("which", s.line(":trace"), "caught"),
         same("no more", (s.line(":trace off"), s.line("caught(0.5)"))[1], "f64\n1.0"),
         same("none", s.line(":trace"), "no function is traced"),
+        same("another spelling", (s.line("def la\u0308nge(x) { return x + 1; }"), s.line(":trace länge"))[0], ""),
+        same("its calls", s.line("länge(1) * 2"), "länge(x = 1)\n-> 2\ni64\n4"),
+        same("a lambda", (s.line("var twice = x => 2 * x;"), s.line(":trace twice"))[0], ""),
+        same("a lambda's calls", s.line("twice(3) + 1").splitlines()[1:], ["-> 6", "i64", "7"]),
+        same("no more of any", s.line(":trace off"), ""),
         same("nothing to trace", s.line(":trace 1 + 1"), "i64\n2"),
     )
 
