@@ -174,19 +174,16 @@ static void iterate(IRGen &g, const ast::For &s, Value label, SourceRange r, Arr
 
 static void genForOver(IRGen &g, const ast::For &s, const ast::Expr &iterable, Value label) {
   auto *call = ast::dynCast<ast::Call>(&iterable);
-  auto isCallOf = [&](const char *name) {
-    return call && call->callee == name && !call->isMember && !userFunction(g, name) && !lookup(g, name);
-  };
-  if (isCallOf("progress")) {
+  if (isCallOf(g, call, "progress")) {
     BoundArguments bound = bindArguments(g, *call, {"x", "label"}, {false, true}, "progress");
     RValue text = bound[1].second ? genExpr(g, *bound[1].second) : RValue(g.string("", call->range));
     if (!text.isStr())
       g.fail(DiagId::ArgumentKind, bound[1].second->range, {"progress", "the label", "a string", text.str()});
     return genForOver(g, s, *bound[0].second, text.value);
   }
-  if (isCallOf("range"))
+  if (isCallOf(g, call, "range"))
     return countRange(g, s, label, *call);
-  bool isZip = isCallOf("zip"), isNumbered = isCallOf("enumerate");
+  bool isZip = isCallOf(g, call, "zip"), isNumbered = isCallOf(g, call, "enumerate");
   if (!isZip && !isNumbered)
     return iterate(g, s, label, iterable.range, {genExpr(g, iterable)}, false, true);
   if (call->arguments.empty() || (isNumbered && call->arguments.size() != 1))

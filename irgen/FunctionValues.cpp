@@ -169,6 +169,19 @@ static RValue callByName(IRGen &g, const ast::Call &c) {
   unknownName(g, name, c.calleeRange, true);
 }
 
+bool isCallOf(IRGen &g, const ast::Call *call, StringRef name) {
+  if (!call || call->function || call->isMember || call->callee != name)
+    return false;
+  if (g.fn().instance)
+    g.fn().instance->functions.insert(name.str()); // a definition may take its place
+  if (userFunction(g, call->callee) || userStruct(g, call->callee))
+    return false;
+  if (Variable *local = lookup(g, name); local && !local->isGlobal)
+    return !local->isUnknown && !local->value.isCallable();
+  std::optional<ValueType> global = globalType(g, call->callee);
+  return !global || global->kind != ValueType::Function;
+}
+
 RValue genCall(IRGen &g, const ast::Call &c) {
   if (c.function)
     return callValue(g, genExpr(g, *c.function), c, g.sourceText(c.calleeRange).substr(0, 40));

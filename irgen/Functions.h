@@ -46,6 +46,9 @@ RValue callFunction(IRGen &g, const ast::Function &decl, const RValue &function,
 void checkCall(IRGen &g, const ast::Call &c);
 /// Calls what a name means that is no variable; false where it means nothing.
 bool callNamed(IRGen &g, const std::string &name, const ast::Call &c, RValue &result);
+/// Whether a call means what the language has under a name: no function, struct or variable with a function of the
+/// program takes its place.
+bool isCallOf(IRGen &g, const ast::Call *call, llvm::StringRef name);
 /// `D(x)`: literals and brackets directly below are read in D with one rounding; strings are parsed.
 RValue genConversion(IRGen &g, DType dtype, const ast::Call &c);
 /// Calls a value, which the text calls `name`.

@@ -104,7 +104,7 @@ void genPrint(IRGen &g, ArrayRef<const ast::Expr *> values, const PrintWords &wo
 }
 
 static bool isListCall(IRGen &g, const ast::Call *call) {
-  return call && call->callee == "list" && !call->isMember && !userFunction(g, "list") && !lookup(g, "list") &&
+  return isCallOf(g, call, "list") &&
          llvm::all_of(call->arguments, [](const ast::Argument &argument) { return argument.keyword.empty(); });
 }
 
@@ -124,7 +124,7 @@ static RValue genDeclared(IRGen &g, const ast::Var &s) {
   if (!s.type)
     return genExpr(g, *s.value);
   auto *callee = ast::dynCast<ast::Call>(s.value.get());
-  bool isLoad = callee && callee->callee == "load" && !callee->isMember && !g.host.definitions().function("load");
+  bool isLoad = isCallOf(g, callee, "load");
   if (const ast::Struct *decl = g.host.definitions().structure(s.type->name))
     return isLoad ? loadedStruct(g, *callee, *decl) : structValue(g, *decl, *s.value);
   if (s.value->kind == ast::NodeKind::Brace)

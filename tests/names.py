@@ -325,6 +325,29 @@ print(neither(1.0, 2.0, 3.0, 4.0));
     return None if told == [("34", ""), ("33", ""), ("", "no hidden")] else f"{done.stdout}{done.stderr}"
 
 
+def words_of_loops(toy):
+    """`range` and the like, and `load` under a type, are what the program makes of them, in all kinds of scopes and
+    also behind their first use; numbers of the name hide nothing."""
+    rows = {
+        "var range = n => [5, 6]; for i in range(2) { print(i); }": "5.0\n6.0\n",
+        "def f() { for i in range(1) { print(i); } return 0; } f(); def range(n) { return [9]; } f();": "0\n9.0\n",
+        "def f() { for i in range(1) { print(i); } return 0; } f(); var range = n => [9]; f();": "0\n9.0\n",
+        "def f(zip) { for i in zip([1], [3]) { print(i); } return 0; } f((a, b) => b);": "3.0\n",
+        "var enumerate = x => x; def f() { for i in enumerate([7]) { print(i); } return 0; } f();": "7.0\n",
+        "var progress = n => [4]; for i in progress(2) { print(i); }": "4.0\n",
+        "def f() { var range = 3; for i in range(range - 1) { print(i); } return 0; } f();": "0\n1\n",
+        "var range = 1; for i in range(range) { print(i); }": "0\n",
+        "var load = x => x + 1; var y: f64 = load(3.0); print(y);": "4.0\n",
+        "def f(load) { var y: f64[N] = load(3); return N; } print(f(n => ones(n)));": "3\n",
+        "var list = (a, b) => [a, b]; var y: f64[2] = list(1, 2); print(y);": "[1.0, 2.0]\n",
+    }
+    parts = [(text, [mode for [mode] in MODES]) for text in rows]
+    for (text, want), done in zip(rows.items(), programs.run_parts(toy, parts)):
+        if {d.stdout for d in done} != {want}:
+            return f"{text}\n{done}"
+    return None
+
+
 def statements(toy):
     """Parts of a complex value are found in statements of their own, whatever these are called and say."""
     values = "var a = [1, 2]; var b = [3, 4]; var c = [5, 6]; var d = [7, 8];"
@@ -346,6 +369,7 @@ def all_cases():
         ("names: functions that call each other", mutual),
         ("names: functions that an input reaches", explained),
         ("names: what hides a variable outside", hiding),
+        ("names: words of loops", words_of_loops),
         ("names: reserved words", reserved),
         ("names: words that are keywords in one place", contextual),
         ("names: scripts and spellings", scripts),
