@@ -50,7 +50,7 @@ fuzz: setup
 
 # Whether the tests notice what is wrong in one place (ARGS: sizes, names, recognition, ranks or device; docs/testing.md).
 mutants: build
-	@/usr/bin/python3 tests/mutants.py $(ARGS)
+	@/usr/bin/python3 tests/mutants.py '$(ARGS)'
 
 # Brings all sources into the form that the tests want.
 format: setup

@@ -252,4 +252,5 @@ def main(kinds, only=""):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:2] or list(KINDS), " ".join(sys.argv[2:])))  # a kind, and parts of names: a|b
+    chosen, *parts = " ".join(sys.argv[1:]).split(maxsplit=1) or [""]  # a kind, and parts of names: a|b
+    sys.exit(main([chosen] if chosen else list(KINDS), *parts))
