@@ -132,6 +132,9 @@ class Generator:
         return "\n".join(lines)
 
 
+MARKERS = ("host",)  # products by vectors alone have the order of a device's library, in loops they have the host's
+
+
 def all_cases():
     return cases_of("folds", Generator, 2000)
 

@@ -112,6 +112,10 @@ def test_interrupts(cells):
     assert not result["ok"] and shown[-1]["code"] == "R0114" and time.monotonic() - begin < 60
     cells.session.interrupt()  # too late: nothing runs
     assert cells.texts("k") == [("value", "i64\n0\n")]
+    threading.Timer(0.5, cells.session.interrupt).start()
+    begin = time.monotonic()
+    cells.run(":!sleep 100")
+    assert time.monotonic() - begin < 60
 
 
 def test_what_is_written_past_the_session(cells):

@@ -162,7 +162,7 @@ struct Fake : ptx::Memory {
   int64_t failAt = 0;
   Result failWith = 0, sticky = success;
   std::set<std::string> found;
-  uint64_t liveBytes = 0, limitBytes = spaceBytes;
+  uint64_t live = 0, liveBytes = 0, limitBytes = spaceBytes;
   std::vector<std::pair<const char *, const char *>> pinned; ///< memory of the host
   Operation *running = nullptr;
   Allocation *last = nullptr;
@@ -208,9 +208,6 @@ struct Fake : ptx::Memory {
       text += name + ": " + std::to_string(n) + "\n";
     for (const std::string &launch : launched)
       text += "launched: " + launch + "\n";
-    int64_t live = 0;
-    for (auto &[address, a] : allocations)
-      live += a.isLive;
     text += "live: " + std::to_string(live) + "\nvirtual us: " + std::to_string(std::llround(makespan)) +
             "\nvirtual us in a row: " + std::to_string(std::llround(serial)) + "\n";
     if (pwrite(reportFile, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()) ||

@@ -196,6 +196,7 @@ Result cuMemAllocAsync(Pointer *pointer, size_t bytes, Stream stream) {
     address = f.top;
     f.top += rounded + 4096; // accesses beyond the end hit nothing
   }
+  ++f.live;
   f.liveBytes += bytes;
   Allocation &a = f.allocations[address] = {address, bytes};
   a.chunks.resize(bytes / (granule * std::tuple_size_v<Chunk>)+1);
@@ -220,6 +221,7 @@ Result cuMemFreeAsync(Pointer pointer, Stream stream) {
     }
     f.renew(a);
     a.isLive = false;
+    --f.live;
     f.liveBytes -= a.bytes;
     f.freeRanges[(a.bytes + 255) / 256 * 256].push_back(pointer);
   });

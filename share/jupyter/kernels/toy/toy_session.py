@@ -54,7 +54,9 @@ class Session:
         return self._ask("isComplete", {"code": code})
 
     def interrupt(self):
-        self.process.send_signal(signal.SIGINT)
+        """Reaches programs that a cell runs, too."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGINT)
 
     def close(self):
         """Ends the program, and gives its status."""
