@@ -5,7 +5,9 @@
 
 #include "jit/Target.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Linker/Linker.h"
@@ -52,6 +54,29 @@ std::unique_ptr<TargetMachine> machineFor(int architecture) {
                                                                       CodeGenOptLevel::Default));
 }
 
+/// Instructions of a kernel and of all that it calls.
+size_t sizeOfCode(Function &kernel) {
+  size_t size = 0;
+  SetVector<Function *> reached;
+  reached.insert(&kernel);
+  for (size_t i = 0; i < reached.size(); ++i) {
+    size += reached[i]->getInstructionCount();
+    for (Instruction &instruction : instructions(*reached[i]))
+      if (auto *call = dyn_cast<CallBase>(&instruction); call && call->getCalledFunction())
+        reached.insert(call->getCalledFunction());
+  }
+  return size;
+}
+
+/// Says of long kernels that three blocks a multiprocessor are enough, which leaves them 80 registers: ptxas would
+/// rather store some than have less than four. Powers and e^z - 1 of complex numbers need more than 64.
+void leaveRegisters(Module &module) {
+  constexpr size_t isLong = 2500;
+  for (Function &f : module)
+    if (f.getCallingConv() == CallingConv::PTX_Kernel && !f.hasFnAttribute("nvvm.minctasm") && sizeOfCode(f) > isLong)
+      f.addFnAttr("nvvm.minctasm", "3");
+}
+
 } // namespace
 
 std::unique_ptr<Module> newDeviceModule(LLVMContext &context) {
@@ -88,6 +113,7 @@ std::string compileToPtx(Module &module, int architecture, std::string &error) {
   PassBuilder builder(machine.get());
   PassAnalyses analyses(builder);
   builder.buildPerModuleDefaultPipeline(OptimizationLevel::O2).run(module, analyses.modules);
+  leaveRegisters(module);
   SmallString<0> buffer;
   raw_svector_ostream out(buffer);
   legacy::PassManager passes;

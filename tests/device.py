@@ -240,7 +240,8 @@ def accesses(toy):
 
 def elementwise(toy, dtypes):
     """Every function of elements has a form for devices: a kernel for each dtype that it takes, which calls nothing
-    that is not in it. A device has no libm."""
+    that is not in it and stores no register. A device has no libm."""
+    ptxas = tool_of_cuda("ptxas")
     table = (ROOT / "irgen/Builtins.def").read_text()
     rows = re.findall(r'^TOY_BUILTIN\((\w+), "([^"]*)", "elementwise"', table, re.M)
     if len(rows) < 38:
@@ -261,6 +262,8 @@ def elementwise(toy, dtypes):
         if done.returncode or ".extern" in done.stdout or len(taken) < 8 or kernels < len(taken) * share:
             calls = re.findall(r"^\.extern .*", done.stdout, re.M)
             return f"{dtype}: {kernels} kernels of {len(taken)} forms, calls of {calls}\n{done.stderr}"
+        if problem := ptxas and ptxas_refuses(ptxas, done.stdout, ["sm_90"]):
+            return f"{dtype}: {problem}"
     return None
 
 

@@ -448,5 +448,12 @@ DEVICE_MUTANTS = [
         "capability < 80 ? older : newer",
         "newer",
     ),
+    (
+        "elements wait for the functions of others",
+        "passes/lowering/MapLoops.cpp",
+        "if (device && any_of(instructions(*kernel), isFunction))",
+        "if (false)",
+    ),
+    ("long kernels store registers", "jit/DeviceCompiler.cpp", "sizeOfCode(f) > isLong", "false"),
     ("rows are taken for lanes", REDUCTIONS, "{k.CreateLShr(thread, i64(5)),", "{k.CreateLShr(thread, i64(4)),"),
 ]

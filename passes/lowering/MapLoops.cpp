@@ -6,6 +6,10 @@
 #include "runtime/Parallel.h"
 #include "runtime/Value.h"
 
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+
 using namespace llvm;
 
 namespace toy {
@@ -19,10 +23,37 @@ KernelEmitter::Map KernelEmitter::beginMap() {
   return map;
 }
 
+/// A value that is computed here: the optimizer would move what follows an elementary function behind the functions of
+/// later elements, which have branches, and all that it needs would wait in registers until then.
+static Value *computedHere(IRBuilder<> &k, Value *x) {
+  Type *type = x->getType(),
+       *held = type->isIntegerTy() && !type->isIntegerTy(64) && !type->isIntegerTy(32) ? k.getInt16Ty() : type;
+  const char *registers = held->isFloatTy()       ? "=f,0"
+                          : held->isDoubleTy()    ? "=d,0"
+                          : held->isIntegerTy(16) ? "=h,0"
+                          : held->isIntegerTy(32) ? "=r,0"
+                                                  : "=l,0";
+  auto *nothing = InlineAsm::get(FunctionType::get(held, {held}, false), "", registers, true);
+  Value *same = held == type ? x : k.CreateZExt(x, held);
+  Value *here = k.CreateCall(nothing, {same});
+  return held == type ? here : k.CreateTrunc(here, type);
+}
+
 Element KernelEmitter::mapElement(mlir::Value value, const Indices &indices) {
+  Element element;
   if (auto pack = value.getDefiningOp<PackOp>())
-    return {elementAt(pack.getRe(), indices).re, elementAt(pack.getIm(), indices).re};
-  return elementAt(value, indices);
+    element = {elementAt(pack.getRe(), indices).re, elementAt(pack.getIm(), indices).re};
+  else
+    element = elementAt(value, indices);
+  auto isFunction = [](Instruction &i) {
+    auto *call = dyn_cast<CallInst>(&i);
+    return call && call->getCalledFunction() && !isa<IntrinsicInst>(call);
+  };
+  if (device && any_of(instructions(*kernel), isFunction))
+    for (Value **part : {&element.re, &element.im})
+      if (*part)
+        *part = computedHere(k, *part);
+  return element;
 }
 
 void KernelEmitter::storeMapElement(mlir::Value value, Value *out, Value *at, Element element) {
