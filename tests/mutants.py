@@ -158,9 +158,12 @@ class Build:
             flags, objects = (QUICKLY, [*objects, str(target)]) if target.suffix == ".o" else ("", objects)
             self.shell(re.sub(r"(?= -c )", f" -ivfsoverlay {folder}/overlay {flags}", command))
         # An object may need what a program has no use for, and of libraries would not have taken.
-        first = " ".join(objects) + " -Wl,--allow-multiple-definition,--unresolved-symbols=ignore-all,--strip-all"
+        flags = "-Wl,--allow-multiple-definition,--unresolved-symbols=ignore-all,--strip-all"
         for program in programs:
-            self.shell(self.command(program).replace(f" -o {program} ", f" {first} -o {folder / program} "))
+            command = self.command(program)
+            # With an object of a folder of which it links nothing, a program would not start.
+            first = [o for o in objects if f" {os.path.relpath(o, folder).split('CMakeFiles')[0]}" in command]
+            self.shell(command.replace(f" -o {program} ", f" {' '.join(first)} {flags} -o {folder / program} "))
 
 
 class Tests:
