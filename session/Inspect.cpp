@@ -181,7 +181,7 @@ bool Session::benchmark(const std::string &text, double seconds, Benchmark &out)
     optimization = chosen;
   });
   std::shared_ptr<CompiledModule> owner = prepare(statements, top, true, nullptr);
-  if (!owner || !runTop(owner, top)) // functions compile when they are called first
+  if (!owner || !runTop(owner, top, /*wait=*/true)) // functions compile when they are called first
     return false;
   out.compileMs = compiling() - before;
   cost(*owner->module, out.flops, out.bytes);
