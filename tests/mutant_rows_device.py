@@ -454,6 +454,12 @@ DEVICE_MUTANTS = [
         "if (device && any_of(instructions(*kernel), isFunction))",
         "if (false)",
     ),
+    (
+        "runs that are measured are not waited for",
+        "session/Inspect.cpp",
+        "if (!runTop(owner, top, /*wait=*/true))",
+        "if (!runTop(owner, top))",
+    ),
     ("long kernels store registers", "jit/DeviceCompiler.cpp", "sizeOfCode(f) > isLong", "false"),
     ("rows are taken for lanes", REDUCTIONS, "{k.CreateLShr(thread, i64(5)),", "{k.CreateLShr(thread, i64(4)),"),
 ]
