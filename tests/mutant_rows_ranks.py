@@ -10,6 +10,7 @@ OPENING, SCHEDULES, COLLECTIVES, MESSAGES, SHARDS, RANKS = (
     "runtime/ranks/Schedules.h",
     "runtime/ranks/Ranks.cpp",
 )
+MAILBOXES = "runtime/ranks/Mailboxes.cpp"
 ON_DEVICES, COMMUNICATOR = "runtime/cuda/Collectives.cpp", "runtime/cuda/Communicator.cpp"
 SPLIT, PARTS, NARROWED = "passes/SplitReductions.cpp", "runtime/FileElements.cpp", "irgen/Tidy.cpp"
 VARYING, HIDDEN = "passes/VaryingCollectives.cpp", "passes/HiddenPrints.cpp"
@@ -24,21 +25,24 @@ RANKS_MUTANTS = [
     (
         "headers are not compared in steps",
         OPENING,
-        "agrees = agrees && std::memcmp(memory.data(), &own, sizeof own) == 0;",
+        "agrees = agrees && std::memcmp(arrived, &own, sizeof own) == 0;",
         "",
     ),
     (
         "who disagrees tells nobody else",
         OPENING,
-        "mpi().exchangeUpTo(&other, sizeof other,",
-        "mpi().exchangeUpTo(message, bytes,",
+        "std::memcpy(room(step), &other, bytes = sizeof other);",
+        ";",
     ),
     (
         "a step of a sum in openings is lost",
         OPENING,
-        "sum.combine(known, isLower",
-        "if (distance == 1) sum.combine(known, isLower",
+        "sum.combine(out, isLower",
+        "if (step == 0) sum.combine(out, isLower",
     ),
+    ("letters are read before they are there", MAILBOXES, "std::memory_order_acquire) != number", ") == number + 1"),
+    ("who waits leaves messages alone", MAILBOXES, "mpi().goOn(partner);", ";"),
+    ("ranks may have devices without a driver", RANKS, "rt::deviceIsWanted(), {}}", "true, {}}"),
     ("sums in openings do not ask for devices", RANKS, "devicesMayBeUsed();", ""),
     ("parts that are not there are added", SPLIT, "all, number((k + half) * rows)", "all, number(0)"),
     ("small sums stay whole", SPLIT, "if (isSplit(op))", "if (false)"),

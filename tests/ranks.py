@@ -86,6 +86,81 @@ def launched(toy):
     return None if done.returncode == 2 and done.stderr.startswith("error[D0112]: --ranks=2: cannot start") else done
 
 
+MAILBOXES = """
+var own = len(split(read_text("/proc/self/maps"), "memfd:toy-ranks")) - 1; var p = ranks();
+var x = all_reduce(arange(300) + rank()); barrier();
+if all(x == p * arange(300) + p * (p - 1) / 2) { print(all_gather(own)); }
+"""
+
+
+def mailboxes(toy):
+    """Partners on one machine, that is ranks whose numbers differ in one bit, have memory in common; who has none, as a
+    rank on another machine, meets others by MPI."""
+    choose = '[ "$OMPI_COMM_WORLD_RANK$PMI_RANK" = 3 ] && export TOY_RANKS_MAILBOXES=0; exec "$0" "$@"'
+    for launcher in (OPEN, MPICH):
+        for ranks, words, want in (
+            (4, [toy], "[3, 3, 3, 3]"),
+            (4, ["sh", "-c", choose, toy], "[3, 2, 2, 0]"),
+            (3, [toy], "[0, 0, 0]"),
+        ):
+            status, out, err, _ = job(words[0], launcher, ranks, [*words[1:], "-e", MAILBOXES])
+            if (status, out) != (0, want + "\n"):
+                return f"{launcher}, {want}: {status} {out}{err}"
+
+
+COUNTING = """
+#include <stdio.h>
+static long calls;
+#define COUNTED(NAME, PARAMETERS, ARGUMENTS) \\
+  int P##NAME PARAMETERS; \\
+  int NAME PARAMETERS { return ++calls, P##NAME ARGUMENTS; }
+typedef const void *P;
+COUNTED(MPI_Isend, (P a, int b, P c, int d, int e, P f, P g), (a, b, c, d, e, f, g))
+COUNTED(MPI_Allgather, (P a, int b, P c, P d, int e, P f, P g), (a, b, c, d, e, f, g))
+COUNTED(MPI_Sendrecv, (P a, int b, P c, int d, int e, P f, int g, P h, int i, int j, P k, P l),
+        (a, b, c, d, e, f, g, h, i, j, k, l))
+int PMPI_Finalize(void);
+int MPI_Finalize(void) { return fprintf(stderr, "%ld calls\\n", calls), PMPI_Finalize(); }
+"""
+
+
+def messages(toy):
+    """What a sum of up to 4 KiB sends: by mailboxes nothing, by MPI its opening, and as many again where it is larger.
+    A driver that is not there is not waited for."""
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "counting.c").write_text(COUNTING)
+        library = f"{folder}/counting.so"
+        words = ["-shared", "-fPIC", "-o", library, f"{folder}/counting.c", "-l:libmpi.so.40"]
+        subprocess.run(["cc", *words], check=True)
+        for count, boxes, want in ((1024, "1", 0), (1024, "0", 1), (1025, "1", 1), (1025, "0", 2)):
+            text = "def f(x) { for i in range(1000) { x = all_reduce(x) / 2; } return x; }"
+            text += f"print(f(f32(ones({count})))[0]);"
+            more = {"TOY_MPI": library, "TOY_RANKS_MAILBOXES": boxes, "TOY_CUDA_DRIVER": "/no/driver.so"}
+            status, out, err, _ = job(toy, OPEN, 2, ["-e", text], folder, **more)
+            calls = [int(n) for n in re.findall(r"(\d+) calls", err)]
+            if (status, out, len(calls)) != (0, "1.0\n", 2) or any(n // 1000 != want or n % 1000 > 20 for n in calls):
+                return f"{count} elements, mailboxes {boxes}: {status} {out}{err}"
+
+
+FLOOD = """
+var r = rank();
+if r == 0 { for i in range(30000) { send(ones(20) + i, 1); } }
+barrier();
+var total = 0.0;
+if r == 1 { for i in range(30000) { total += recv(ones(20), 0)[i % 20]; } }
+print(all_reduce(total));
+"""
+
+
+def flood(toy):
+    """A rank that waits in an opening goes on with what others send to it, who wait where too much is on its way."""
+    for launcher in (OPEN, MPICH):
+        flags, more = ["--collective-timeout=20", "-e", FLOOD], {"TOY_RANKS_ON_THEIR_WAY": "100000"}
+        status, out, err, _ = job(toy, launcher, 2, flags, **more)
+        if (status, out) != (0, f"{30000 * 30001 / 2}\n"):
+            return f"{launcher}: {status} {out}{err}"
+
+
 def statistics(toy):
     with tempfile.TemporaryDirectory() as folder:
         got = job(toy, OPEN, 2, ["--stats=s.json", "-e", "all_reduce(ones(100)); barrier(); barrier();"], folder)
@@ -189,7 +264,10 @@ def all_cases():
         hidden_prints,
         processors,
         launches,
+        messages,
     ):
         yield f"ranks: {function.__name__.replace('_', ' ')}", function, openmpi, *marks
+    for function in (mailboxes, flood):
+        yield f"ranks: {function.__name__}", function, both(OPEN, MPICH), *marks
     yield "ranks: alone", alone, *marks
     yield "ranks: rows behind sums", rows_behind_sums, *marks

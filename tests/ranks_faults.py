@@ -109,14 +109,14 @@ def noted(toy):
     return None if fits else f"{status} {out}{err}"
 
 
-def disagree(toy, launcher, name):
+def disagree(toy, launcher, name, **more):
     ranks, program, code, *texts = DISAGREE[name]
     program = program.replace("rank()", HIDDEN)
     with tempfile.TemporaryDirectory(prefix="disagree") as folder:
         pathlib.Path(folder, "p.toy").write_text(program)
         flags = ["--collective-timeout=1"] if code == "R0503" else []
-        few = {"TOY_RANKS_ON_THEIR_WAY": "1000000"} if name.startswith("sent") else {}
-        status, out, err, seconds = job(toy, launcher, ranks, [*flags, f"{folder}/p.toy"], folder, **few)
+        more |= {"TOY_RANKS_ON_THEIR_WAY": "1000000"} if name.startswith("sent") else {}
+        status, out, err, seconds = job(toy, launcher, ranks, [*flags, f"{folder}/p.toy"], folder, **more)
         rest = left_soon(folder)
     fits = status == 1 and out == "" and f"error[{code}]" in err and all(text in err for text in texts)
     return None if fits and seconds < 2 * longest() and not rest else f"{status} {seconds:.1f} s {rest} {out}{err}"
@@ -185,6 +185,7 @@ int MPI_Send(void *x, int n, int t, int r, int g, int c) { return 15; }
 int MPI_Isend(const void *x, int n, int t, int r, int g, int c, int *q) { return sent = x, calls++ ? 15 : 0; }
 int MPI_Wait(int *q, void *s) { return 0; }
 int MPI_Test(int *q, int *f, void *s) { return 15; }
+int MPI_Iprobe(int r, int g, int c, int *f, void *s) { return 15; }
 int MPI_Recv(void *x, int n, int t, int r, int g, int c, void *s) { return memcpy(x, sent, 128), 0; }
 int MPI_Sendrecv(void *x, int n, int t, int r, int g, void *y, int m, int u, int q, int h, int c, void *s) {
   return 15;
@@ -222,7 +223,7 @@ while turns < 1000000000 { x = all_reduce(x) * 0.25; turns = turns + 1; EVENT }
 """
 
 
-def fault(toy, launcher, ranks, kind, victim, delay=0.1):
+def fault(toy, launcher, ranks, kind, victim, delay=0.1, **more):
     """One rank errs, exits, is killed, or all are interrupted: the job ends soon, with a status that is not 0, and
     nothing of it is left."""
     event = {
@@ -235,7 +236,7 @@ def fault(toy, launcher, ranks, kind, victim, delay=0.1):
         pathlib.Path(folder, "w.toy").write_text(WORK.replace("EVENT", event))
         flags = ["--collective-timeout=1"] if kind == "fault" else []
         words = [*command(launcher, ranks), toy, *flags, f"{folder}/w.toy"]
-        run = processes.start(words, cwd=folder, env=environment(), stderr=subprocess.PIPE)
+        run = processes.start(words, cwd=folder, env=environment(**more), stderr=subprocess.PIPE)
         deadline = time.time() + 60
         while time.time() < deadline and len(list(pathlib.Path(folder).glob("ready*"))) < ranks:
             time.sleep(0.02)
@@ -270,8 +271,9 @@ def many_faults(toy, count, seed):
         launcher = rng.choice([OPEN, MPICH])
         ranks = rng.randint(2, 4)
         kind = kinds[i % len(kinds)]
-        if problem := fault(toy, launcher, ranks, kind, rng.randrange(ranks), rng.random() * 0.3):
-            return f"{launcher}: {problem}"
+        more = {"TOY_RANKS_MAILBOXES": rng.choice("01")}
+        if problem := fault(toy, launcher, ranks, kind, rng.randrange(ranks), rng.random() * 0.3, **more):
+            return f"{launcher}, {more}: {problem}"
 
 
 def all_cases():
@@ -280,6 +282,9 @@ def all_cases():
     for i, name in enumerate(DISAGREE):
         launcher = (OPEN, MPICH)[i % 2]
         yield f"ranks: disagree, {name}", lambda toy, n=name, m=launcher: disagree(toy, m, n), both(launcher), *marks
+        run = lambda toy, n=name, m=launcher: disagree(toy, m, n, TOY_RANKS_MAILBOXES="0")
+        tiers = [] if name in ("one of four", "order", "first ends") else ["nightly"]
+        yield f"ranks: disagree, {name}, by MPI", run, both(launcher), *tiers, *marks
     for i, name in enumerate(REPLICATED):
         launcher, flag = (OPEN, MPICH)[i % 2], ("--jit=always", "--jit=never")[i // 2 % 2]
         run = lambda toy, n=name, m=launcher, f=flag: replicated(toy, m, n, [f])

@@ -281,6 +281,9 @@ def all_cases():
     yield "ranks: sums on 4, with openings", lambda toy: sums(
         toy, MPICH, 4, ["--jit=always"], "", (1, 28, 29, 1009), ("i32", "f16", "f64", "c64")
     ), mpich, *marks
+    yield "ranks: sums on 4, with openings of MPI", lambda toy: sums(
+        toy, OPEN, 4, [], "", (0, 1, 29, 1009), ("bool", "bf16", "f32", "c128"), TOY_RANKS_MAILBOXES="0"
+    ), openmpi, *marks
     yield "ranks: sums on 5", lambda toy: sums(
         toy, OPEN, 5, [], "", (1, 28, 1009), ("i64", "f16", "f32", "c64")
     ), openmpi, *marks

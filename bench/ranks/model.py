@@ -20,12 +20,13 @@ def model(p, n, a, b):
     }
 
 
-OPENING, DIGEST, MANY = 128, 16, 64  # bytes of a rank in an opening, and of what doubling would send; ranks
+OPENING, DIGEST, MANY = 128, 16, 64  # bytes of a rank in an opening, and of what digests would take; ranks
+SUMMED = 256  # bytes of sums in openings that cost no more than a message
 
 
 def opening(p, a, b, doubling=False):
-    """Microseconds of the opening of a collective: an MPI_Allgather of all ranks' bytes in log2 p steps; or, above some
-    ranks, a recursive doubling of what the headers have in common, which is not written yet."""
+    """Microseconds of the opening of a collective: all ranks' bytes in log2 p steps; or, above some ranks, a recursive
+    doubling of what the headers have in common, which is not what is done."""
     steps = math.log2(p)
     if doubling and p > MANY:
         return steps * (a + DIGEST / b)
@@ -37,8 +38,8 @@ def fitted(times):
     time = opening + bytes * (1 / bandwidth + 1 / summing), where the bytes that fit into an opening are free."""
     sizes = np.array(sorted(times), float)
     found = np.array([times[int(n)] for n in sizes])
-    small = found[sizes <= 112]
-    large = sizes > 112
+    small = found[sizes <= SUMMED]
+    large = sizes > SUMMED
     system = np.stack([np.ones(large.sum()), sizes[large]], 1) / found[large, None]
     (_, slope), *_ = np.linalg.lstsq(system, np.ones(large.sum()), rcond=None)
     bandwidth = 1 / max(slope - 1 / SUMMING, 1e-9)

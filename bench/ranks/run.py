@@ -2,9 +2,9 @@
 """Several processes on this machine: run.py TOY [RANKS]. Sums beside MPI_Allreduce in turn, start-up beside `mpirun
 true`, k-means on ranks and threads; then a model of larger machines, which is no measurement. Needs Open MPI and a C
 compiler."""
-import math
 import os
 import pathlib
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -31,15 +31,24 @@ def seconds(run):
     return time.time() - began
 
 
-def sums(toy, raw, ranks, binding, rounds=3):
-    """Bytes to microseconds of MPI and of the language, the least of some runs in turn."""
-    best = [{n: math.inf for n in SIZES} for _ in range(2)]
+def sums(toy, raw, ranks, binding, rounds=5):
+    """Bytes to microseconds of MPI and of the language in each of some runs in turn."""
+    times = [{n: [] for n in SIZES} for _ in range(2)]
     for _ in range(rounds):
-        for found, words in zip(best, ([raw], [toy, HERE / "sums.toy"])):
+        for found, words in zip(times, ([raw], [toy, HERE / "sums.toy"])):
             for line in mpirun(ranks, [*words, *SIZES], binding).splitlines():
                 n, t = line.split()
-                found[int(n)] = min(found[int(n)], float(t))
-    return best
+                found[int(n)].append(float(t))
+    return times
+
+
+def table(mpi, own):
+    print("| bytes | MPI_Allreduce, µs: least | median | all_reduce, µs: least | median | ratio: least | median |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for n in SIZES:
+        figures = [kind(times[n]) for times in (mpi, own) for kind in (min, statistics.median)]
+        ratios = [figures[2] / figures[0], figures[3] / figures[1]]
+        print(f"| {n} | " + " | ".join([f"{x:.3f}" for x in figures] + [f"{x:.2f}" for x in ratios]) + " |")
 
 
 def main():
@@ -52,9 +61,7 @@ def main():
             print(
                 f"\nMeasured: all_reduce of f32 on {ranks} ranks, --bind-to {binding}, load {os.getloadavg()[0]:.1f}\n"
             )
-            print("| bytes | MPI_Allreduce, µs | all_reduce, µs | ratio |\n| --- | --- | --- | --- |")
-            for n in SIZES:
-                print(f"| {n} | {mpi[n]:.2f} | {own[n]:.2f} | {own[n] / mpi[n]:.2f} |")
+            table(mpi, own)
     empty = min(seconds(lambda: mpirun(ranks, ["true"])) for _ in range(4))
     begun = min(seconds(lambda: mpirun(ranks, [toy, "-e", "1"])) for _ in range(4))
     alone = min(seconds(lambda: subprocess.run([toy, "-e", "1"], capture_output=True)) for _ in range(4))
@@ -69,7 +76,7 @@ def main():
         for r, t in ((1, 1), (1, 2), (2, 1))
     }
     print("Measured: k-means, 400,000 points, 32 centres, s: " + ", ".join(f"{k} {v:.2f}" for k, v in times.items()))
-    a, b = fitted(own)
+    a, b = fitted({n: min(times) for n, times in own.items()})
     print(
         f"\nFitted to this machine: {a:.2f} µs a message, {b / 1e3:.1f} GB/s. Assumed for a network: {NETWORK[0]} µs,"
     )

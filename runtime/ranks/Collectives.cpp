@@ -175,17 +175,12 @@ static TensorRef reduced(Place place, const Tensor &x, Reduction reduction, bool
   if (!out)
     out = made(x);
   Summed summed(x);
-  std::vector<char> wide;
-  void *target = out->data;
+  std::vector<char> wide(summed.dtype == x.dtype ? 0 : bytes);
+  void *target = wide.empty() ? out->data : wide.data();
   if (isSmall)
-    target = openSum(call, sum, summed.data, n);
-  else {
-    if (summed.dtype != x.dtype) {
-      wide.resize(bytes);
-      target = wide.data();
-    }
+    openSum(call, sum, summed.data, target, n);
+  else
     sumOverRanks(sum, summed.data, target, n, scheduleFor(bytes));
-  }
   finish(target, summed.dtype, leavesRest ? Reduction::Sum : reduction, *out);
   return out;
 }

@@ -112,6 +112,7 @@ Mpi openMpi(int ranks) {
   load(mpi.startSend, "MPI_Isend");
   load(mpi.test, "MPI_Test");
   load(mpi.wait, "MPI_Wait");
+  load(mpi.probe, "MPI_Iprobe");
   load(mpi.receive, "MPI_Recv");
   load(mpi.sendReceive, "MPI_Sendrecv");
   setHandles(mpi, library, isOnlyShared);
@@ -144,6 +145,12 @@ bool Mpi::isDone(intptr_t &request) const {
   int done = 0;
   check(test(&request, &done, status));
   return done;
+}
+
+void Mpi::goOn(int partner) const {
+  alignas(16) char status[256];
+  int isThere = 0;
+  check(probe(partner, dataTag, world, &isThere, status));
 }
 
 void Mpi::receiveBytes(void *data, int64_t bytes, int from, int tag) const {

@@ -25,6 +25,7 @@ struct Mpi {
   int (*startSend)(const void *, int, intptr_t, int to, int tag, intptr_t comm, intptr_t *request);
   int (*test)(intptr_t *request, int *done, void *status);
   int (*wait)(intptr_t *request, void *status);
+  int (*probe)(int from, int tag, intptr_t comm, int *isThere, void *status);
   int (*receive)(void *, int, intptr_t, int from, int tag, intptr_t comm, void *status);
   int (*sendReceive)(const void *, int, intptr_t, int to, int tag, void *, int, intptr_t, int from, int tag2,
                      intptr_t comm, void *status);
@@ -40,6 +41,8 @@ struct Mpi {
   void startBytes(const void *data, int64_t bytes, int to, int tag, std::vector<intptr_t> &requests) const;
   /// Whether what was started has come to its end; MPI goes on with it meanwhile.
   bool isDone(intptr_t &request) const;
+  /// MPI goes on with what is on its way, for a rank that waits for a partner otherwise.
+  void goOn(int partner) const;
   void receiveBytes(void *data, int64_t bytes, int from, int tag) const;
   /// With a partner that may send another number of bytes, up to `most`.
   void exchangeUpTo(const void *out, int64_t bytes, void *in, int64_t most, int partner) const;

@@ -4,6 +4,7 @@
 #include "runtime/ranks/Opening.h"
 
 #include "runtime/Output.h"
+#include "runtime/ranks/Mailboxes.h"
 
 #include <fmt/format.h>
 
@@ -182,31 +183,43 @@ class Exchange {
 public:
   explicit Exchange(const Header &own) : own(own) {}
 
-  /// What the partner at this distance sends, behind its header; null where that is another one, or was before.
-  char *with(int distance, const void *message, int64_t bytes) {
-    static std::vector<char> memory(std::max<int64_t>(sizeof(Opening) * count() / 2, sizeof(Header) + mostSummed));
+  /// Where the message of a step is written, which begins with the header.
+  char *room(int step) {
+    if (hasMailbox(step))
+      return letterTo(step);
+    static std::vector<char> memory(mostBytes());
+    return memory.data();
+  }
+  /// What the partner sends, behind its header; null where that is another one, or was before.
+  const char *at(int step, int64_t bytes) {
     static const Header other = {Collective::Disagreement, {}, {}, 0, 0, 0, 0};
-    const auto most = static_cast<int64_t>(memory.size());
-    if (agrees)
-      mpi().exchangeUpTo(message, bytes, memory.data(), most, rank() ^ distance);
-    else
-      mpi().exchangeUpTo(&other, sizeof other, memory.data(), most, rank() ^ distance);
-    agrees = agrees && std::memcmp(memory.data(), &own, sizeof own) == 0;
-    return agrees ? memory.data() : nullptr;
+    if (!agrees)
+      std::memcpy(room(step), &other, bytes = sizeof other);
+    const char *arrived = hasMailbox(step) ? exchangeLetters(step) : byMpi(step, bytes);
+    agrees = agrees && std::memcmp(arrived, &own, sizeof own) == 0;
+    return agrees ? arrived : nullptr;
   }
   bool agrees = true;
 
 private:
+  static int64_t mostBytes() { return std::max<int64_t>(sizeof(Opening) * count() / 2, sizeof(Header) + mostSummed); }
+  const char *byMpi(int step, int64_t bytes) {
+    static std::vector<char> memory(mostBytes());
+    mpi().exchangeUpTo(room(step), bytes, memory.data(), mostBytes(), rank() ^ 1 << step);
+    return memory.data();
+  }
   const Header &own;
 };
+static_assert(sizeof(Opening) << (mostMailboxes - 1) <= mailboxBytes && sizeof(Header) + mostSummed <= mailboxBytes);
 
 bool gatherInSteps(std::vector<Opening> &all, const Opening &own) {
   Exchange exchange(own.header);
   all[rank()] = own;
-  for (int distance = 1; distance < count(); distance *= 2) {
-    const int known = rank() & ~(distance - 1); // the first of those whose openings are here
+  for (int step = 0; 1 << step < count(); ++step) {
+    const int distance = 1 << step, known = rank() & ~(distance - 1); // the first of those whose openings are here
     const auto bytes = static_cast<int64_t>(distance * sizeof own);
-    if (const char *others = exchange.with(distance, &all[known], bytes))
+    std::memcpy(exchange.room(step), &all[known], bytes);
+    if (const char *others = exchange.at(step, bytes))
       std::memcpy(static_cast<void *>(&all[known ^ distance]), others, bytes);
   }
   return exchange.agrees;
@@ -240,7 +253,7 @@ int64_t mostSummedInOpening() {
   return isPowerOfTwo() && maySumInOpening && !isForced ? mostSummed : Opening::payloadBytes;
 }
 
-void *openSum(const Call &call, const Sum &sum, const void *x, int64_t elements) {
+void openSum(const Call &call, const Sum &sum, const void *x, void *out, int64_t elements) {
   const int64_t bytes = elements * sum.width;
   if (!isPowerOfTwo()) {
     static std::vector<char *> parts(count());
@@ -248,25 +261,28 @@ void *openSum(const Call &call, const Sum &sum, const void *x, int64_t elements)
     for (size_t r = 0; r < all.size(); ++r)
       parts[r] = reinterpret_cast<char *>(all[r].payload);
     sumParts(sum, parts, elements);
-    return parts[0];
+    if (bytes)
+      std::memcpy(out, parts[0], bytes);
+    return;
   }
-  alignas(64) static char message[sizeof(Header) + mostSummed];
-  char *known = message + sizeof(Header);
   carryOn();
   const Header own = headerOf(call);
-  std::memcpy(message, &own, sizeof own);
-  if (bytes)
-    std::memcpy(known, x, bytes);
   Exchange exchange(own);
-  for (int distance = 1; distance < count(); distance *= 2)
-    if (const char *others = exchange.with(distance, message, static_cast<int64_t>(sizeof own) + bytes)) {
-      const char *arrived = others + sizeof own;
-      const bool isLower = (rank() & distance) == 0;
-      sum.combine(known, isLower ? known : arrived, isLower ? arrived : known, elements);
-    }
+  for (int step = 0; 1 << step < count(); ++step) {
+    char *message = exchange.room(step);
+    std::memcpy(message, &own, sizeof own);
+    if (bytes)
+      std::memcpy(message + sizeof own, x, bytes);
+    const char *others = exchange.at(step, static_cast<int64_t>(sizeof own) + bytes);
+    if (!others)
+      continue;
+    const char *arrived = others + sizeof own;
+    const bool isLower = (rank() & 1 << step) == 0;
+    sum.combine(out, isLower ? x : arrived, isLower ? arrived : x, elements);
+    x = out;
+  }
   if (!exchange.agrees)
     explain(call);
-  return known;
 }
 
 // --- who waits

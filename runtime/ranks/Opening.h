@@ -88,8 +88,8 @@ std::span<Opening> open(const Call &call, const void *payload = nullptr, int64_t
 /// The most bytes of a sum that come with its opening. Where the number of ranks is a power of two, openings are
 /// exchanged in as many steps as such a sum, and go with it, unless a device may be asked to.
 int64_t mostSummedInOpening();
-/// Shows, compares and sums; the elements of the sum, until the next opening.
-void *openSum(const Call &call, const Sum &sum, const void *x, int64_t elements);
+/// Shows, compares and sums to `out`, which may be `x`.
+void openSum(const Call &call, const Sum &sum, const void *x, void *out, int64_t elements);
 /// Says, alike on all ranks and once, that some of them may use devices.
 void devicesMayBeUsed();
 /// The opening of all ranks' end. Throws DiagId::NotReceived where somebody was sent what he did not receive.

@@ -7,6 +7,7 @@
 #include "runtime/DeviceRanks.h"
 #include "runtime/Output.h"
 #include "runtime/Parallel.h"
+#include "runtime/ranks/Mailboxes.h"
 #include "runtime/ranks/Opening.h"
 
 #include <fmt/format.h>
@@ -66,7 +67,7 @@ int sharing = 1; ///< ranks on the CPUs that this one may use
 struct Home {
   uint64_t host, cpus;
   uint64_t kind;      ///< of processor, as far as BLAS chooses kernels by it
-  uint64_t hasDevice; ///< it may use one
+  uint64_t hasDevice; ///< or a driver, and may use it
   char processor[80]; ///< its name, for messages
 };
 static_assert(sizeof(Home) <= Opening::payloadBytes);
@@ -110,9 +111,16 @@ Home homeOfThis() {
   CPU_ZERO(&allowed);
   sched_getaffinity(0, sizeof allowed, &allowed);
   cpus.add(&allowed, sizeof allowed);
-  Home home{host.get(), cpus.get(), 0, rt::deviceOptions().choice != rt::DeviceChoice::Cpu, {}};
+  Home home{host.get(), cpus.get(), 0, rt::deviceIsWanted(), {}};
   describeProcessor(home);
   return home;
+}
+
+int allowedProcessors() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  sched_getaffinity(0, sizeof allowed, &allowed);
+  return CPU_COUNT(&allowed);
 }
 
 void initialize() {
@@ -193,18 +201,12 @@ void start(const Options &options) {
     Call call{Collective::Start, {}};
     Waiting waiting(call);
     meet(call);
+    connectMailboxes(call, sharing > allowedProcessors());
   }
   choosePrinter(options.print);
 }
 
-int threadsPerRank() {
-  if (count() == 1)
-    return 0;
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  sched_getaffinity(0, sizeof allowed, &allowed);
-  return std::max(1, CPU_COUNT(&allowed) / sharing);
-}
+int threadsPerRank() { return count() == 1 ? 0 : std::max(1, allowedProcessors() / sharing); }
 
 void beforeError() {
   if (count() == 1)

@@ -208,7 +208,7 @@ Schedule scheduleFor(int64_t bytes) {
     return forced == "doubling" ? Schedule::Doubling : Schedule::Halving;
   if (forced == "gather" || forced == "parts")
     return forced == "gather" ? Schedule::Gather : Schedule::Parts;
-  constexpr int64_t gathered = 2 << 10, halved = 2 << 20, halvedByMany = 64 << 10;
+  constexpr int64_t gathered = 2 << 10, halved = 256 << 10, halvedByMany = 64 << 10;
   if (isPower)
     return bytes >= (count() > 8 ? halvedByMany : halved) ? Schedule::Halving : Schedule::Doubling;
   return bytes <= gathered ? Schedule::Gather : Schedule::Parts;
