@@ -21,7 +21,7 @@ def model(p, n, a, b):
 
 
 OPENING, DIGEST, MANY = 128, 16, 64  # bytes of a rank in an opening, and of what digests would take; ranks
-SUMMED = 256  # bytes of sums in openings that cost no more than a message
+SUMMED, HALVED = 256, 256 << 10  # bytes: of sums in openings that cost no more than a message; of those that are halved
 
 
 def opening(p, a, b, doubling=False):
@@ -35,12 +35,13 @@ def opening(p, a, b, doubling=False):
 
 def fitted(times):
     """Microseconds a message and bytes a microsecond of sums on two ranks, by least squares of relative errors:
-    time = opening + bytes * (1 / bandwidth + 1 / summing), where the bytes that fit into an opening are free."""
+    time = opening + bytes / bandwidth + added bytes / summing, where the bytes that fit into an opening are free, and
+    each rank adds half of those that are halved."""
     sizes = np.array(sorted(times), float)
     found = np.array([times[int(n)] for n in sizes])
     small = found[sizes <= SUMMED]
     large = sizes > SUMMED
+    added = np.where(sizes >= HALVED, sizes / 2, sizes) / SUMMING
     system = np.stack([np.ones(large.sum()), sizes[large]], 1) / found[large, None]
-    (_, slope), *_ = np.linalg.lstsq(system, np.ones(large.sum()), rcond=None)
-    bandwidth = 1 / max(slope - 1 / SUMMING, 1e-9)
-    return float(small.mean()), float(bandwidth)
+    (_, slope), *_ = np.linalg.lstsq(system, 1 - (added / found)[large], rcond=None)
+    return float(small.mean()), float(1 / max(slope, 1e-9))
