@@ -76,7 +76,7 @@ def SampleOp : Toy_Op<"sample", "sampled", [Pure]> {
     Counter-based (Philox): element i depends on the key, i and its parameters, never on threads. `distribution` is a
     row of ir/Distributions.def; parameters (0 where it has none) are scalars or have the result's sizes. Complex normal
     numbers have unit variance in total. What is no parameter of the distribution gives anything: programs are checked
-    before.
+    before. With `in_parts` an element is made when `toy.read_part` takes it; nobody else looks at them.
 
     ```mlir
     %r = toy.sample %k, %a, %b, %n {distribution = "normal", dtype = "f64"} :
@@ -84,7 +84,7 @@ def SampleOp : Toy_Op<"sample", "sampled", [Pure]> {
     ```
   }];
   let arguments = (ins Toy_Tensor:$key, Toy_Tensor:$a, Toy_Tensor:$b, Variadic<Toy_Index>:$sizes, StrAttr:$distribution,
-                   StrAttr:$dtype);
+                   StrAttr:$dtype, UnitAttr:$in_parts);
   let results = (outs Toy_Tensor:$result);
 }
 
@@ -274,9 +274,9 @@ def LoadOp : Toy_Op<"load", "declared", [Toy_Effect]> {
   let results = (outs Toy_Tensor:$result);
 }
 def ReadPartOp : Toy_Op<"read_part", "sliced", [Toy_Effect]> {
-  let summary = "a slice of what is in a file";
+  let summary = "a slice of what is in a file, or of random numbers";
   let description = [{
-    What `toy.slice` gives; of the file no more is read and held, but for gaps of a few KiB. Where a file holds an array
+    What `toy.slice` gives; of random numbers no others are made, and of the file no more is read and held, but for gaps of a few KiB. Where a file holds an array
     otherwise than memory does (compressed, by columns, as text), it is read as a whole.
 
     ```mlir

@@ -200,8 +200,11 @@ template <> void Frame::evaluate(FoldInOp o) {
 }
 
 template <> void Frame::evaluate(SampleOp o) {
-  set(o.getResult(), rt::sample(rt::keyOf(tensor(o.getKey())), *rt::distributionNamed(o.getDistribution()),
-                                dtypeOf(o.getDtype()), integers(o.getSizes()), tensor(o.getA()), tensor(o.getB())));
+  const rt::RandomKey key = rt::keyOf(tensor(o.getKey()));
+  const rt::Distribution distribution = *rt::distributionNamed(o.getDistribution());
+  const DType dtype = dtypeOf(o.getDtype());
+  const auto sample = o.getInParts() ? rt::sampleLate : rt::sample;
+  set(o.getResult(), sample(key, distribution, dtype, integers(o.getSizes()), tensor(o.getA()), tensor(o.getB())));
 }
 
 template <> void Frame::evaluate(DrawOp o) {

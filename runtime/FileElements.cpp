@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Elements that stay in their file until somebody asks for them, and parts of arrays, of which nothing else is read.
+/// Elements that stay in their file until somebody asks for them, and parts of arrays, of which nothing else is read or
+/// made.
 #include "runtime/Error.h"
 #include "runtime/Io.h"
 #include "runtime/Memory.h"
@@ -23,7 +24,7 @@ void readElements(Bytes &file, DType dtype, bool isSwapped, void *to, int64_t by
 namespace {
 
 /// Those of one array. Several share their file, which is closed with the last.
-struct StoredElements : FileElements {
+struct StoredElements : ElementSource {
   StoredElements(std::shared_ptr<InputFile> file, const ArrayHeader &header)
       : file(std::move(file)), dtype(header.dtype), isSwapped(header.isSwapped), begin(header.begin) {}
 
@@ -32,6 +33,7 @@ struct StoredElements : FileElements {
     readElements(*file, dtype, isSwapped, to, bytes, begin + offset);
     file->requireUnchanged();
   }
+  int64_t readTogether() const override { return 16 << 10; }
 
 private:
   std::shared_ptr<InputFile> file;
@@ -44,7 +46,8 @@ private:
 /// that are not far from each other come with one reading of at most `mostAtOnce` bytes.
 class PartReader {
 public:
-  PartReader(const Tensor &x, Tensor &out) : x(x), out(out) {}
+  PartReader(const Tensor &x, Tensor &out)
+      : x(x), out(out), farApart(x.storage->source ? x.storage->source->readTogether() : 0) {}
 
   void add(int64_t from, int64_t to, int64_t bytes) {
     for (int64_t piece; bytes > 0; from += piece, to += piece, bytes -= piece) {
@@ -70,13 +73,14 @@ public:
   }
 
 private:
-  static constexpr int64_t mostAtOnce = 4 << 20, farApart = 16 << 10; // bytes; what is nearer is read with the rest
+  static constexpr int64_t mostAtOnce = 4 << 20; // bytes
   static constexpr size_t mostRuns = 1 << 16;
   struct Run {
     int64_t from, to, bytes;
   };
   const Tensor &x;
   Tensor &out;
+  const int64_t farApart; ///< bytes; what is nearer is read with the rest
   std::vector<Run> runs;
   std::vector<char> buffer;
   int64_t end = 0; ///< of the last one, in the array
@@ -98,7 +102,7 @@ std::vector<NamedTensor> openAll(const std::string &path, const CsvOptions &csv,
   for (const ArrayHeader &header : headers) {
     if (header.begin < 0)
       return loadAll(path, csv, name);
-    out.push_back({header.name, TensorRef(newFileTensor(header.dtype, header.shape,
+    out.push_back({header.name, TensorRef(newLateTensor(header.dtype, header.shape,
                                                         std::make_unique<StoredElements>(file, header)))});
   }
   return out;

@@ -129,7 +129,7 @@ void releaseStorage(Storage *storage) {
   }
   if (storage->device)
     h.device->release(storage->device);
-  delete storage->file;
+  delete storage->source;
   giveBlock(storage, sizeof(Storage));
 }
 
@@ -246,12 +246,12 @@ Tensor *newTensor(DType dtype, std::span<const int64_t> sizes) {
 }
 
 /// A tensor whose elements are not on the host.
-static Tensor *newAway(DType dtype, std::span<const int64_t> sizes, DeviceBlock *block, FileElements *file) {
+static Tensor *newAway(DType dtype, std::span<const int64_t> sizes, DeviceBlock *block, ElementSource *source) {
   int64_t bytes = std::max<int64_t>(checkedCount(sizes, dtype) * sizeOf(dtype), 1);
   std::lock_guard lock(heap().mutex);
   void *storage = takeBlockOrThrow(sizeof(Storage));
   Tensor *t = newHeader(dtype, sizes);
-  t->storage = new (storage) Storage{1, bytes, nullptr, block, file};
+  t->storage = new (storage) Storage{1, bytes, nullptr, block, source};
   t->data = nullptr;
   return t;
 }
@@ -260,9 +260,9 @@ Tensor *newDeviceTensor(DType dtype, std::span<const int64_t> sizes, DeviceBlock
   return newAway(dtype, sizes, block, nullptr);
 }
 
-Tensor *newFileTensor(DType dtype, std::span<const int64_t> sizes, std::unique_ptr<FileElements> file) {
-  Tensor *t = newAway(dtype, sizes, nullptr, file.get());
-  (void)file.release();
+Tensor *newLateTensor(DType dtype, std::span<const int64_t> sizes, std::unique_ptr<ElementSource> source) {
+  Tensor *t = newAway(dtype, sizes, nullptr, source.get());
+  (void)source.release();
   return t;
 }
 
@@ -270,7 +270,7 @@ void setDeviceMemory(const DeviceMemory *memory) { heap().device = memory; }
 
 /// What is not on the host, copied there.
 static void readAway(const Storage &storage, void *to, int64_t offset, int64_t bytes) {
-  storage.file ? storage.file->read(to, offset, bytes) : heap().device->read(storage.device, to, offset, bytes);
+  storage.source ? storage.source->read(to, offset, bytes) : heap().device->read(storage.device, to, offset, bytes);
 }
 
 void *fetch(const Tensor &t) {
@@ -291,7 +291,7 @@ void *fetch(const Tensor &t) {
       throw;
     }
     storage.data = data;
-    delete std::exchange(storage.file, nullptr);
+    delete std::exchange(storage.source, nullptr);
   }
   return const_cast<Tensor &>(t).data = storage.data;
 }

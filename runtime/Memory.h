@@ -38,10 +38,12 @@ struct DeviceMemory {
   void (*release)(DeviceBlock *block);
 };
 void setDeviceMemory(const DeviceMemory *memory);
-/// Elements that a file holds, row by row.
-struct FileElements {
-  virtual ~FileElements() = default;
+/// Elements that nobody has yet, row by row: in a file, or each made by its number.
+struct ElementSource {
+  virtual ~ElementSource() = default;
   virtual void read(void *to, int64_t offset, int64_t bytes) = 0; ///< whole elements
+  /// So many bytes between two runs of elements are read with them rather than apart.
+  virtual int64_t readTogether() const = 0;
 };
 /// The elements on the host, copied there first if they are elsewhere only.
 void *fetch(const Tensor &t);

@@ -3,12 +3,16 @@
 /// Random tensors: every key has a number of its own, every element a counter.
 #include "runtime/Random.h"
 
+#include "runtime/Memory.h"
 #include "runtime/Parallel.h"
 
 #include <algorithm>
 #include <cassert>
+#include <cstring>
+#include <memory>
 #include <numeric>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace toy::rt {
@@ -60,21 +64,60 @@ RandomKey keyOf(const Tensor &key) {
   return {key.as<uint64_t>()[0], key.as<uint64_t>()[1]};
 }
 
+/// Elements [begin, end) of what a job makes.
+static void fillAll(const RandomJob &job, RandomKernels::Fill kernel, int64_t begin, int64_t end) {
+  struct Fill {
+    const RandomJob &job;
+    RandomKernels::Fill kernel;
+    int64_t begin;
+  } fill{job, kernel, begin};
+  parallelFor(
+      end - begin, 1 << 15,
+      [](void *context, int64_t from, int64_t to) {
+        auto &fill = *static_cast<Fill *>(context);
+        fill.kernel(fill.job, fill.begin + from, fill.begin + to);
+      },
+      &fill);
+}
+
 TensorRef sample(RandomKey key, Distribution distribution, DType dtype, std::span<const int64_t> sizes, const Tensor &a,
                  const Tensor &b) {
   TensorRef out(newTensor(dtype, sizes));
-  struct Fill {
-    RandomJob job;
-    RandomKernels::Fill kernel;
-  } fill{{key, out->data, a.data, b.data, a.rank > 0, b.rank > 0}, kernelFor(distribution, dtype)};
-  parallelFor(
-      out->count(), 1 << 15,
-      [](void *context, int64_t begin, int64_t end) {
-        auto &fill = *static_cast<Fill *>(context);
-        fill.kernel(fill.job, begin, end);
-      },
-      &fill);
+  fillAll({key, out->data, a.data, b.data, a.rank > 0, b.rank > 0}, kernelFor(distribution, dtype), 0, out->count());
   return out;
+}
+
+namespace {
+
+/// Numbers by their keys and counters. It holds no tensors, because it goes while the heap is locked.
+struct SampledElements : ElementSource {
+  SampledElements(RandomKey key, RandomKernels::Fill kernel, int64_t width, const Tensor &a, const Tensor &b)
+      : key(key), kernel(kernel), width(width) {
+    assert(a.rank == 0 && b.rank == 0);
+    std::memcpy(parameters[0], a.data, sizeOf(a.dtype));
+    std::memcpy(parameters[1], b.data, sizeOf(b.dtype));
+  }
+
+  void read(void *to, int64_t offset, int64_t bytes) override {
+    // Element i is put at i of `data`.
+    const RandomJob job = {key, static_cast<char *>(to) - offset, parameters[0], parameters[1]};
+    fillAll(job, kernel, offset / width, (offset + bytes) / width);
+  }
+  int64_t readTogether() const override { return 16 * width; }
+
+private:
+  RandomKey key;
+  RandomKernels::Fill kernel;
+  int64_t width;
+  alignas(8) char parameters[2][8]; ///< of f64 or i64
+};
+
+} // namespace
+
+TensorRef sampleLate(RandomKey key, Distribution distribution, DType dtype, std::span<const int64_t> sizes,
+                     const Tensor &a, const Tensor &b) {
+  auto source = std::make_unique<SampledElements>(key, kernelFor(distribution, dtype), sizeOf(dtype), a, b);
+  return TensorRef(newLateTensor(dtype, sizes, std::move(source)));
 }
 
 void draw(RandomKey key, Distribution distribution, DType dtype, const void *a, const void *b, void *to) {

@@ -31,6 +31,9 @@ RandomKey keyOf(const Tensor &key);
 /// (see Distributions.def for their dtypes) give anything, but end.
 TensorRef sample(RandomKey key, Distribution distribution, DType dtype, std::span<const int64_t> sizes, const Tensor &a,
                  const Tensor &b);
+/// The same with scalar parameters, each made when somebody asks for it (runtime/Io.h: `partOf`).
+TensorRef sampleLate(RandomKey key, Distribution distribution, DType dtype, std::span<const int64_t> sizes,
+                     const Tensor &a, const Tensor &b);
 /// One element, with the bits of `sample`; of f32, f64 and i64. The parameters are read as the distribution says.
 void draw(RandomKey key, Distribution distribution, DType dtype, const void *a, const void *b, void *to);
 /// The first `count` of the integers below n in random order.

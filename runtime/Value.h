@@ -17,22 +17,22 @@
 
 namespace toy::rt {
 
-struct DeviceBlock;  // elements on a device
-struct FileElements; // elements in a file (Memory.h)
+struct DeviceBlock;   // elements on a device
+struct ElementSource; // elements in a file, or that nobody has made (Memory.h)
 
 /// A block of element memory, shared by tensors that view the same elements (reshape, view_as_real). 64-byte aligned
-/// data. Elements are on the host, on the device, or the same on both; those of a file are there until they are read.
+/// data. Elements are on the host, on the device, or the same on both; those of a source are made when they are read.
 struct Storage {
   std::atomic<int64_t> refs;
   int64_t bytes; ///< accounted size
   void *data;    ///< null while they are elsewhere only
   DeviceBlock *device = nullptr;
-  FileElements *file = nullptr;
+  ElementSource *source = nullptr;
 };
 
 /// A dense row-major tensor. Compiled code relies on the offsets of `data` (8) and `sizes` (32). `data` is null until
-/// somebody asks for the elements of a tensor that is on the device only, or in a file (`onHost`). An object is created
-/// by `newTensor`/`newView` and freed by the last `release`.
+/// somebody asks for the elements of a tensor that is on the device only, or has a source (`onHost`). An object is
+/// created by `newTensor`/`newView` and freed by the last `release`.
 struct Tensor {
   std::atomic<int64_t> refs;
   void *data;
@@ -66,8 +66,8 @@ struct List;
 Tensor *newTensor(DType dtype, std::span<const int64_t> sizes);
 /// A tensor (refs = 1) whose elements are on the device only; takes the block over.
 Tensor *newDeviceTensor(DType dtype, std::span<const int64_t> sizes, DeviceBlock *block);
-/// A tensor (refs = 1) whose elements are read when somebody asks for them.
-Tensor *newFileTensor(DType dtype, std::span<const int64_t> sizes, std::unique_ptr<FileElements> file);
+/// A tensor (refs = 1) whose elements are read, or made, when somebody asks for them.
+Tensor *newLateTensor(DType dtype, std::span<const int64_t> sizes, std::unique_ptr<ElementSource> source);
 /// A tensor over the elements of `source` (same storage, same total bytes), refs = 1.
 Tensor *newView(Tensor *source, DType dtype, std::span<const int64_t> sizes);
 /// Rank-0 tensor holding the bytes at `element`.

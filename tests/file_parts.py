@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Of a file that is loaded for a part of it, that part is read and held: values beside NumPy's, bytes read and memory,
-on one rank and on several; what changes a file meanwhile."""
+on one rank and on several; what changes a file meanwhile. Of random numbers, and of what is computed element by
+element, a part is made."""
 import pathlib
 import re
 import struct
@@ -225,7 +226,87 @@ def shards(toy, launcher, ranks, flags):
         return None if done[:2] == (0, want) else f"{done} {want}"
 
 
+MADE = [  # `S` stands for the sizes, `K` for the key
+    "rand(S, key = K)",
+    "randn(S, dtype = c64, key = K)",
+    "rand(S, dtype = f16, key = K) * 2 + 1",
+    "normal(3.0, 2.0, S, key = K)",
+    "uniform(zeros(S), arange(N), key = K)",
+    "f32(exponential(2.0, S, key = K))",
+    "gamma(0.5, S, key = K)",
+    "poisson(30.0, S, key = K)",
+    "binomial(9, 0.25, S, key = K)",
+    "randint(-5, 1000, S, key = K) + i64(rand(S, key = K) < 0.5)",
+    "exp(1i * reshape(arange(N), [S])) - rand(S, key = K)",
+    "where(rand(S, key = K) < 0.5, sqrt(full([S], 2i)), 1i)",
+]
+
+
+def made_parts(toy, flags):
+    """Each selection of each of them has the bits that it has in the whole."""
+    sizes = (7, 5, 6)
+    lines = []
+    for i, text in enumerate(MADE):
+        made = text.replace("[S]", str(list(sizes))).replace("S", ", ".join(map(str, sizes))).replace("K", "key(k)")
+        made = made.replace("arange(N)", "arange(6.0)" if "uniform" in text else "arange(210.0)")
+        lines.append(f"def whole{i}(k) {{ return {made}; }}\nvar w{i} = whole{i}({i});")
+        for j, (selection, _) in enumerate(SELECTIONS):
+            lines.append(f"def part{i}_{j}(k) {{ var x = {made}; var n = len(x); return (x[{selection}], n); }}")
+            lines.append(f"var p = part{i}_{j}({i})[0]; var q = w{i}[{selection}];")
+            lines.append(f'if p.shape != q.shape or not all(p == q) {{ print("{text}[{selection}]"); }}')
+    with tempfile.TemporaryDirectory() as folder:
+        done = run(toy, folder, "\n".join(lines), flags)
+        return None if (done.returncode, done.stdout) == (0, "") else f"{done.stdout}{done.stderr}"
+
+
+HUGE = """
+var n = 1000000000000;
+def part(n: i64, k) { var x = normal(3.0, 2.0, n, 4, key = k); return (x[n - 3:, 1:3], len(x)); }
+print(part(n, key(1))[0].shape, part(n, key(1))[1], (f32(rand(n)) + exp(rand(n) * 1i))[n // 2 : n // 2 + 1].shape);
+"""
+FAILS = """
+try { print((6 // arange(3))[1:]); } catch e { print(e.code); }
+try { print((2 ** (1 - arange(3)))[:1]); } catch e { print(e.code); }
+print((arange(3) // 2)[1:], (reshape(rand(3), [3, 1]) * zeros(4) + ones(4))[1:2]);
+def f() { var x = arange(5) * 2; return (x[1:3], sum(x)); }
+print(f());
+"""
+
+
+def made_or_not(toy, flags):
+    """A part of what no memory could hold; what fails for an element fails with another one, too."""
+    for text, want in (
+        (HUGE, "(3, 2) 1000000000000 (1,)\n"),
+        (FAILS, "R0102\nR0103\n[0, 1] [[1.0, 1.0, 1.0, 1.0]]\n([2, 4], 20)\n"),
+    ):
+        with tempfile.TemporaryDirectory() as folder:
+            done = run(toy, folder, text, [*flags, *WITHIN])
+            if (done.returncode, done.stdout) != (0, want):
+                return str(done)
+
+
+MADE_SHARDS = """
+def mine(n: i64, axis) { return shard(normal(3.0, 2.0, n, n, key = key(5)), axis = axis); }
+def part(n: i64) { return shard(rand(n, key = key(6)))[:1]; }
+var all_of = normal(3.0, 2.0, 30, 30, key = key(5));
+print(all(unshard(mine(30, 0)) == all_of), all(unshard(mine(30, 1), axis = 1) == all_of));
+print(all_reduce(i64(len(shard(rand(4000000, key = key(6)))))), all_gather(part(4000000)).shape);
+"""
+
+
+def made_shards(toy, launcher, ranks, flags):
+    """Each rank makes its part of random numbers."""
+    done = job(toy, launcher, ranks, [f"--memory-limit={64000000 // ranks + 1000000}", *flags, "-e", MADE_SHARDS])
+    return None if done[:2] == (0, f"true true\n4000000 ({ranks},)\n") else str(done)
+
+
 def all_cases():
+    for flags in FLAGS:
+        yield f"made parts: selections, {' '.join(flags)}", lambda toy, f=flags: made_parts(toy, f)
+        yield f"made parts: memory and errors, {' '.join(flags)}", lambda toy, f=flags: made_or_not(toy, f), "host"
+    for ranks, launcher, flags in ((2, OPEN, ["--jit=always"]), (3, MPICH, ["--jit=never"])):
+        run = lambda toy, m=launcher, r=ranks, f=flags: made_shards(toy, m, r, f)
+        yield f"ranks: made parts on {ranks}", run, both(launcher), *MARKS
     for flags in FLAGS:
         yield f"file parts: selections, {' '.join(flags)}", lambda toy, f=flags: selections(toy, f)
         yield f"file parts: more is used, {' '.join(flags)}", lambda toy, f=flags: more_is_used(toy, f)

@@ -12,7 +12,7 @@ OPENING, SCHEDULES, COLLECTIVES, MESSAGES, SHARDS, RANKS = (
 )
 MAILBOXES = "runtime/ranks/Mailboxes.cpp"
 ON_DEVICES, COMMUNICATOR = "runtime/cuda/Collectives.cpp", "runtime/cuda/Communicator.cpp"
-SPLIT, PARTS, NARROWED = "passes/SplitReductions.cpp", "runtime/FileElements.cpp", "irgen/Tidy.cpp"
+SPLIT, PARTS, NARROWED = "passes/SplitReductions.cpp", "runtime/FileElements.cpp", "irgen/OnlyParts.cpp"
 VARYING, HIDDEN = "passes/VaryingCollectives.cpp", "passes/HiddenPrints.cpp"
 RANKS_MUTANTS = [
     ("a barrier has no opening", COLLECTIVES, "open(call);\n  countBytes(call.collective, 0);", ""),
@@ -50,9 +50,32 @@ RANKS_MUTANTS = [
     ("parts of files begin at their start", PARTS, "from + starts[axis] * inner", "from"),
     ("parts turn around", PARTS, "steps[axis] > 0 ? i : counts[axis] - 1 - i", "i"),
     ("files that have changed are read", PARTS, "file->requireUnchanged();", ""),
-    ("files are read as a whole", NARROWED, 'load->setAttr("in_file", b.getUnitAttr());', ""),
-    ("parts are read of what is read as a whole", NARROWED, "else if (!isa<DimOp>(user))", "else if (false)"),
-    ("parts are read in loops", NARROWED, "slice->getBlock() == value.getParentBlock()", "true"),
+    (
+        "files are read as a whole",
+        NARROWED,
+        'source->setAttr(isLoad(source) ? "in_file" : "in_parts", b.getUnitAttr());',
+        "",
+    ),
+    (
+        "parts are read of what is read as a whole",
+        NARROWED,
+        "return isa<DimOp>(user) || user == slice ||",
+        "return true ||",
+    ),
+    ("parts are read in loops", NARROWED, "op->getBlock() != slice->getBlock()", "false"),
+    ("what may fail goes behind slices", NARROWED, "isComputed(v) && isMemoryEffectFree(op)", "isComputed(v)"),
+    (
+        "what is stretched goes behind slices",
+        NARROWED,
+        "tensorTypeOf(x).getSizes() == tensorTypeOf(v).getSizes()",
+        "true",
+    ),
+    (
+        "numbers of parts begin at the first",
+        "runtime/Random.cpp",
+        "fillAll(job, kernel, offset / width, (offset + bytes) / width);",
+        "RandomJob first = job; first.data = to; fillAll(first, kernel, 0, bytes / width);",
+    ),
     ("what was loaded is held", "session/Loading.cpp", "forgetHidden(loadedNow.back());", ""),
     ("places do not matter", OPENING, "digestOf(call.place),", "0,"),
     ("sizes do not matter", OPENING, "if (call.tensor && call.sizesAgree)", "if (false)"),

@@ -98,6 +98,8 @@ bool FunctionEmitter::emitRuntimeCall(mlir::Operation *op) {
   bool isNumber = isa<StrEqOp, StrLenOp>(op);
   if (name.empty() || tables.valuesMoveAway || (isa<ToStrOp>(op) && isa<StrType>(op->getOperand(0).getType())))
     return false;
+  if (auto sample = dyn_cast<SampleOp>(op); sample && sample.getInParts())
+    return false;
   if (auto text = dyn_cast<TextOp>(op)) {
     if (!textRow(text))
       return false;
