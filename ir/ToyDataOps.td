@@ -276,8 +276,9 @@ def LoadOp : Toy_Op<"load", "declared", [Toy_Effect]> {
 def ReadPartOp : Toy_Op<"read_part", "sliced", [Toy_Effect]> {
   let summary = "a slice of what is in a file, or of random numbers";
   let description = [{
-    What `toy.slice` gives; of random numbers no others are made, and of the file no more is read and held, but for gaps of a few KiB. Where a file holds an array
-    otherwise than memory does (compressed, by columns, as text), it is read as a whole.
+    What `toy.slice` gives; of random numbers no others are made, and of the file no more is read and held, but for gaps
+    of a few KiB. Where a file holds an array otherwise than memory does (compressed, by columns, as text), it is read
+    as a whole.
 
     ```mlir
     %r = toy.read_part %x, %start, %count {steps = array<i64: 1>}

@@ -313,8 +313,8 @@ def explained(toy):
     """What `:explain` tells of is in the functions that an input reaches, by calls or as values, and in no others."""
     names = ("called", "given", "neither")
     text = "".join(f"def {name}(a, b, c, d) {{ return (a*c - b*d, a*d + b*c); }}\n" for name in names)
-    text += """def turns(n) { if n == 0 { return called(1.0, 2.0, 3.0, 4.0); } return turns(n - 1); }
-def hands(f) { return f(1.0, 2.0, 3.0, 4.0); }
+    text += """def turns(n) { if n == 0 { return called(5.0, 2.0, 3.0, 4.0); } return turns(n - 1); }
+def hands(f) { return f(5.0, 2.0, 3.0, 4.0); }
 print(neither(1.0, 2.0, 3.0, 4.0));
 :explain turns(3)
 :explain hands(given)
@@ -326,11 +326,12 @@ print(neither(1.0, 2.0, 3.0, 4.0));
 
 
 def words_of_loops(toy):
-    """`range` and the like, and `load` under a type, are what the program makes of them, in all kinds of scopes and
-    also behind their first use; numbers of the name hide nothing."""
+    """`range` and the like, and `load` under a type, are what the program makes of them, in all kinds of scopes: also
+    of a function the first definition behind, and of a variable what was made behind the first use. Numbers of the
+    name hide nothing."""
     rows = {
         "var range = n => [5, 6]; for i in range(2) { print(i); }": "5.0\n6.0\n",
-        "def f() { for i in range(1) { print(i); } return 0; } f(); def range(n) { return [9]; } f();": "0\n9.0\n",
+        "def f() { for i in range(1) { print(i); } return 0; } f(); def range(n) { return [9]; } f();": "9.0\n9.0\n",
         "def f() { for i in range(1) { print(i); } return 0; } f(); var range = n => [9]; f();": "0\n9.0\n",
         "def f(zip) { for i in zip([1], [3]) { print(i); } return 0; } f((a, b) => b);": "3.0\n",
         "var enumerate = x => x; def f() { for i in enumerate([7]) { print(i); } return 0; } f();": "7.0\n",
