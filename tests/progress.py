@@ -116,11 +116,11 @@ def compiling(s):
     """A statement that calls many functions, each with a loop."""
     body = "s += sin(x * i + {0}.5) * cos(x) + sqrt(x + s * s); if s > {0} {{ s = s / 2.0; }}"
     head = "def f{0}(x) {{ var s = 0.0; for i in range(2000) {{ "
-    functions = [(head + body + " }} return s; }}").format(i) for i in range(500)]
+    functions = [(head + body + " }} return s; }}").format(i) for i in range(400)]
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "many.toy")
         with open(path, "w") as file:
-            calls = " + ".join(f"f{i}(1.5)" for i in range(500))
+            calls = " + ".join(f"f{i}(1.5)" for i in range(400))
             file.write("\n".join(functions) + f"\ndef all_of_them() {{ return {calls}; }}\n")
         s.keys(f":load {path}\r")
         s.clear()

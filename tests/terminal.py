@@ -75,8 +75,9 @@ class Screen:
                     self.row = max(self.row - n, 0)
                 elif kind == "C":
                     self.column += n
-                elif kind == "J" and not found.group(1):
-                    self.rows = self.rows[: self.row + 1]
+                elif kind in "JK" and not found.group(1):
+                    if kind == "J":
+                        self.rows = self.rows[: self.row + 1]
                     self.rows[self.row] = self.rows[self.row][: self.column]
                 elif kind == "m":
                     self.colours += 1
@@ -194,7 +195,7 @@ class Session:
         while self.pump(seconds):
             pass
 
-    def rest(self):
+    def rest(self, timeout=DEADLINE):
         """Until the program waits for a key: nothing comes from it, and all its threads sleep and have not run for a
         moment, after they did since the last key."""
         seen = None
@@ -204,7 +205,7 @@ class Session:
             before, seen = seen, threads(self.pid)
             return before == seen != self.before and all(state == "S" for state, *_ in seen.values())
 
-        self.until("end of what the keys began", rests, pause=0.02)
+        self.until("end of what the keys began", rests, timeout, pause=0.02)
         self.before = None
 
     def keys(self, keys):
