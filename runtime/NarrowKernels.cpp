@@ -203,7 +203,7 @@ void complexBlock(const ComplexRows<T> &x, const T *a, const T *vector, int64_t 
 }
 template <typename T, int R> void complexRowsTogether(const ComplexRows<T> &x, int64_t row) {
   T sums[R][2] = {}, block[R][2];
-  const T *a = x.a + row * x.stride * 2, *vector = x.vector + row * x.shift * 2;
+  const T *a = x.a + row * x.stride * 2, *vector = x.vectors + row * x.shift * 2;
   for (int64_t p = 0; p < x.k; p += sumBlock) {
     complexBlock<T, R>(x, a + 2 * p, vector + 2 * p, x.k - p < sumBlock ? x.k - p : sumBlock, block);
     for (int r = 0; r < R; ++r)

@@ -37,7 +37,7 @@ template <typename T> struct ComplexRows {
   const T *a;
   int64_t stride;
   bool conjugateA;
-  const T *vector;
+  const T *vectors; ///< one
   bool conjugateVector;
   T *c;
   int64_t step;      ///< between results

@@ -6,6 +6,8 @@
 #include "runtime/Parallel.h"
 
 #include <algorithm>
+#include <array>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -15,27 +17,24 @@ namespace {
 constexpr int64_t cached = 256 << 10;       ///< bytes of a matrix that is likely to be in a cache still
 constexpr int64_t severalVectors = 2 << 20; ///< bytes of a matrix above which a product by several vectors is ours
 
-template <typename T> const NarrowKernels<T> &kernels();
-template <> const NarrowKernels<float> &kernels() {
-  static const auto chosen = TOY_KERNELS_OF_MACHINE(narrowKernelsF32);
+template <typename T> const auto &kernelsOf(const NarrowProduct<T> &) {
+  static const NarrowKernels<T> chosen = [] {
+    if constexpr (std::is_same_v<T, float>)
+      return TOY_KERNELS_OF_MACHINE(narrowKernelsF32);
+    else
+      return TOY_KERNELS_OF_MACHINE(narrowKernelsF64);
+  }();
   return chosen;
 }
-template <> const NarrowKernels<double> &kernels() {
-  static const auto chosen = TOY_KERNELS_OF_MACHINE(narrowKernelsF64);
+template <typename T> const auto &kernelsOf(const ComplexRows<T> &) {
+  static const ComplexRowKernels<T> chosen = [] {
+    if constexpr (std::is_same_v<T, float>)
+      return TOY_KERNELS_OF_MACHINE(complexRowKernelsC64);
+    else
+      return TOY_KERNELS_OF_MACHINE(complexRowKernelsC128);
+  }();
   return chosen;
 }
-
-template <typename T> const ComplexRowKernels<T> &complexKernels();
-template <> const ComplexRowKernels<float> &complexKernels() {
-  static const auto chosen = TOY_KERNELS_OF_MACHINE(complexRowKernelsC64);
-  return chosen;
-}
-template <> const ComplexRowKernels<double> &complexKernels() {
-  static const auto chosen = TOY_KERNELS_OF_MACHINE(complexRowKernelsC128);
-  return chosen;
-}
-template <typename T> const auto &kernelsOf(const NarrowProduct<T> &) { return kernels<T>(); }
-template <typename T> const auto &kernelsOf(const ComplexRows<T> &) { return complexKernels<T>(); }
 
 /// Rows [0, n) in pieces that are worth a thread; each is so much work.
 template <typename Product> void inPieces(const Product &x, int64_t n, int64_t work) {
@@ -49,52 +48,37 @@ template <typename Product> void inPieces(const Product &x, int64_t n, int64_t w
       const_cast<Product *>(&x));
 }
 
-/// The sum of one long row of products: threads own its blocks.
-template <typename T> void longSum(const NarrowProduct<T> &x) {
-  const int64_t whole = x.k / sumBlock, count = (x.k + sumBlock - 1) / sumBlock;
-  std::vector<T> sums(count);
-  NarrowProduct<T> blocks = x;
+/// The sum of one long row of products, of numbers of so many parts: threads own its blocks, which are added in order.
+template <int parts, typename Product> auto sumOfBlocks(Product blocks) {
+  using T = std::remove_reference_t<decltype(*blocks.c)>;
+  const int64_t k = blocks.k, whole = k / sumBlock, count = (k + sumBlock - 1) / sumBlock;
+  std::vector<T> sums(parts * count);
   blocks.k = blocks.stride = blocks.shift = sumBlock;
   blocks.c = sums.data();
+  inPieces(blocks, whole, parts * parts * sumBlock);
+  if (whole < count) {
+    blocks.a += parts * whole * sumBlock;
+    blocks.vectors += parts * whole * sumBlock;
+    blocks.k = k - whole * sumBlock;
+    blocks.c += parts * whole;
+    kernelsOf(blocks).rows(blocks, 0, 1);
+  }
+  std::array<T, parts> sum;
+  std::copy_n(sums.data(), parts, sum.data());
+  for (int64_t i = 1; i < count; ++i)
+    for (int part = 0; part < parts; ++part)
+      sum[part] += sums[parts * i + part];
+  return sum;
+}
+
+template <typename T> void longSum(const NarrowProduct<T> &x) {
+  NarrowProduct<T> blocks = x;
   blocks.row = 1;
   blocks.alpha = 1;
   blocks.beta = 0;
   blocks.isCached = false; // each block has a part of the vector of its own
-  inPieces(blocks, whole, sumBlock);
-  if (whole < count) {
-    blocks.a += whole * sumBlock;
-    blocks.vectors += whole * sumBlock;
-    blocks.k = x.k - whole * sumBlock;
-    blocks.c += whole;
-    kernels<T>().rows(blocks, 0, 1);
-  }
-  T sum = sums[0];
-  for (int64_t i = 1; i < count; ++i)
-    sum += sums[i];
-  const T scaled = x.alpha == 1 ? sum : x.alpha * sum;
+  const T sum = sumOfBlocks<1>(blocks)[0], scaled = x.alpha == 1 ? sum : x.alpha * sum;
   *x.c = x.beta == 0 ? scaled : scaled + x.beta * *x.c;
-}
-
-/// The same of complex numbers.
-template <typename T> void longSum(const ComplexRows<T> &x) {
-  const int64_t whole = x.k / sumBlock, count = (x.k + sumBlock - 1) / sumBlock;
-  std::vector<T> sums(2 * count);
-  ComplexRows<T> blocks = x;
-  blocks.k = blocks.stride = blocks.shift = sumBlock;
-  blocks.c = sums.data();
-  blocks.step = 1;
-  inPieces(blocks, whole, 4 * sumBlock);
-  if (whole < count) {
-    blocks.a += 2 * whole * sumBlock;
-    blocks.vector += 2 * whole * sumBlock;
-    blocks.k = x.k - whole * sumBlock;
-    blocks.c += 2 * whole;
-    complexKernels<T>().rows(blocks, 0, 1);
-  }
-  for (int64_t i = 1; i < count; ++i)
-    for (int part = 0; part < 2; ++part)
-      sums[part] += sums[2 * i + part];
-  std::copy_n(sums.data(), 2, x.c);
 }
 
 /// Columns of a matrix one after the other, where they do not lie so already.
@@ -172,7 +156,7 @@ bool complexProduct(int64_t m, int64_t n, int64_t k, const std::complex<T> *a, M
                    reinterpret_cast<T *>(c),
                    1};
   if (m == 1 && k > sumBlock)
-    longSum(x);
+    std::ranges::copy(sumOfBlocks<2>(x), x.c);
   else
     inPieces(x, m, 4 * k);
   return true;

@@ -35,7 +35,8 @@ case(
 )  # fmt: skip
 case(
     "adjoint", "adjoint({x}) + 0", "np.ascontiguousarray({x}.conj().T)", "{x}.mH.contiguous().resolve_conj()",
-    "jnp.conj({x}).T + 0", dtypes=(*FLOATS, *COMPLEX), classes=sizes(small=(4, 4), large=(1000, 1000), tall=(100000, 3)),
+    "jnp.conj({x}).T + 0", dtypes=(*FLOATS, *COMPLEX),
+    classes=sizes(small=(4, 4), large=(1000, 1000), tall=(100000, 3)),
 )  # fmt: skip
 case(
     "view_as_real", "view_as_real({x})", "{x}.view({x}.real.dtype)", "torch.view_as_real({x})", dtypes=COMPLEX,
@@ -86,12 +87,14 @@ case("- unary", "-{x}", *["-{x}"] * 3, dtypes=NUMBERS)
 # --- conversions: a name of a dtype as a function. Random elements are not negative where bytes are asked for: what
 # lies beyond an integer's ends is not the same everywhere.
 for dtype, numpy in (
-    ("f16", "float16"), ("f32", "float32"), ("f64", "float64"), ("i32", "int32"), ("i64", "int64"), ("u8", "uint8"), ("bool", "bool"),
+    ("f16", "float16"), ("f32", "float32"), ("f64", "float64"),
+    ("i32", "int32"), ("i64", "int64"), ("u8", "uint8"), ("bool", "bool"),
 ):  # fmt: skip
     jnp = "bool_" if dtype == "bool" else numpy
     case(
-        f"{dtype} conversion", f"{dtype}({{x}} * 3)", f"({{x}} * 3).astype(np.{numpy})", f"({{x}} * 3).to(torch.{numpy})",
-        f"({{x}} * 3).astype(jnp.{jnp})", {"x": "positive"}, tuple(d for d in ORDERED if d not in (dtype, "bf16")),
+        f"{dtype} conversion", f"{dtype}({{x}} * 3)", f"({{x}} * 3).astype(np.{numpy})",
+        f"({{x}} * 3).to(torch.{numpy})", f"({{x}} * 3).astype(jnp.{jnp})", {"x": "positive"},
+        tuple(d for d in ORDERED if d not in (dtype, "bf16")),
         only(MAP, "16", "10^6"),
     )  # fmt: skip
 for dtype, numpy in (("c64", "complex64"), ("c128", "complex128")):
