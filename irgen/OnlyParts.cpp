@@ -9,6 +9,8 @@
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
 
+#include <queue>
+
 using namespace mlir;
 
 namespace toy {
@@ -23,16 +25,29 @@ class OnlyPart {
 public:
   explicit OnlyPart(SliceOp slice) : slice(slice), b(slice) {}
 
-  /// Whether nothing but the slice looks at elements of what it is a part of.
+  /// Whether nothing but the slice looks at elements of what it is a part of. Later values are looked at first: one
+  /// that others look at as well ends it before what that one is made of, so that no two slices walk over the same
+  /// values.
   bool isAll() {
-    Value x = slice.getX();
-    return !isa_and_present<IotaOp, FullOp>(x.getDefiningOp()) && isMadeByElements(x) &&
-           llvm::all_of(whole, [&](Value v) {
-             return llvm::all_of(v.getUsers(), [&](Operation *user) {
-               return isa<DimOp>(user) || user == slice ||
-                      (user->getNumResults() == 1 && whole.contains(user->getResult(0)));
-             });
-           });
+    if (isa_and_present<IotaOp, FullOp>(slice.getX().getDefiningOp()))
+      return false;
+    auto isEarlier = [](Value a, Value b) { return a.getDefiningOp()->isBeforeInBlock(b.getDefiningOp()); };
+    std::priority_queue<Value, std::vector<Value>, decltype(isEarlier)> open(isEarlier);
+    SmallVector<Value> found = {slice.getX()};
+    while (true) {
+      for (Value v : found) {
+        if (!isMadeHere(v))
+          return false;
+        open.push(v);
+      }
+      found.clear();
+      if (open.empty())
+        return true;
+      Value v = open.top();
+      open.pop();
+      if (whole.insert(v) && (!isForSlice(v) || !isMadeByElements(v, found)))
+        return false;
+    }
   }
 
   void make() {
@@ -42,7 +57,7 @@ public:
         replace(dim, slice.getCounts()[dim.getAxis()]);
     slice.replaceAllUsesWith(part);
     slice.erase();
-    for (Value v : llvm::reverse(whole)) {
+    for (Value v : whole) {
       if (isComputed(v))
         for (Operation *user : llvm::make_early_inc_range(v.getUsers()))
           cast<DimOp>(user).getXMutable().assign(sourceOf(v));
@@ -59,24 +74,34 @@ private:
   static bool isComputed(Value v) { return v.getDefiningOp()->hasTrait<OpTrait::Elementwise>(); }
   static bool isScalar(Value v) { return tensorTypeOf(v).getRank() == 0; }
 
-  /// Collects what it is made of, operands first. All of it is in the block of the slice: made as often as that.
-  bool isMadeByElements(Value v) {
+  /// All of it is in the block of the slice: made as often as that.
+  bool isMadeHere(Value v) const {
     Operation *op = v.getDefiningOp();
-    if (whole.contains(v))
-      return true;
-    if (!op || op->getBlock() != slice->getBlock() || !isa<TensorType>(v.getType()))
-      return false;
-    bool isMade = isLoad(op) || isa<IotaOp, FullOp>(op);
+    return op && op->getBlock() == slice->getBlock() && isa<TensorType>(v.getType());
+  }
+  /// Whether only the slice, and what it is made of, looks at the elements of a value.
+  bool isForSlice(Value v) const {
+    return llvm::all_of(v.getUsers(), [&](Operation *user) {
+      return isa<DimOp>(user) || user == slice || (user->getNumResults() == 1 && whole.contains(user->getResult(0)));
+    });
+  }
+  /// Collects the tensors of which its elements are made.
+  static bool isMadeByElements(Value v, SmallVectorImpl<Value> &from) {
+    Operation *op = v.getDefiningOp();
     if (auto sample = dyn_cast<SampleOp>(op)) // parameters of elements are there as a whole
-      isMade = isScalar(sample.getA()) && isScalar(sample.getB());
-    if (auto relabel = dyn_cast<RelabelOp>(op))
-      isMade = isMadeByElements(relabel.getX()) && !isComputed(relabel.getX());
-    else if (isComputed(v) && isMemoryEffectFree(op))
-      isMade = llvm::all_of(op->getOperands(), [&](Value x) {
-        return isScalar(x) ||
-               (tensorTypeOf(x).getSizes() == tensorTypeOf(v).getSizes() && hasKnownSizes(x) && isMadeByElements(x));
-      });
-    return isMade && whole.insert(v);
+      return isScalar(sample.getA()) && isScalar(sample.getB());
+    if (auto relabel = dyn_cast<RelabelOp>(op)) {
+      from.push_back(relabel.getX());
+      return relabel.getX().getDefiningOp() && !isComputed(relabel.getX());
+    }
+    if (!isComputed(v) || !isMemoryEffectFree(op))
+      return isLoad(op) || isa<IotaOp, FullOp>(op);
+    return llvm::all_of(op->getOperands(), [&](Value x) {
+      if (isScalar(x))
+        return true;
+      from.push_back(x);
+      return tensorTypeOf(x).getSizes() == tensorTypeOf(v).getSizes() && hasKnownSizes(x);
+    });
   }
   /// Two sizes that are not known may be different ones, of which one is stretched.
   static bool hasKnownSizes(Value v) { return !tensorTypeOf(v).hasUnknownSize(); }
@@ -122,7 +147,7 @@ private:
 
   SliceOp slice;
   OpBuilder b;
-  SetVector<Value> whole;
+  SetVector<Value> whole; ///< later ones first
   DenseMap<Value, Value> parts;
 };
 

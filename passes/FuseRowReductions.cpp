@@ -152,11 +152,19 @@ struct FuseRowReductionsPass : impl::FuseRowReductionsBase<FuseRowReductionsPass
     for (Block &block : getOperation().getBody()) {
       DenseMap<Operation *, unsigned> interval; // between readings of the clock
       unsigned readings = 0;
+      DenseSet<Operation *> reduced; // groups that are a reduction or made of one: no other is looked into
       SmallVector<FusedOp> groups;
       for (Operation &op : block) {
         interval[&op] = isa<ClockOp>(op) ? ++readings : readings;
-        if (auto group = dyn_cast<FusedOp>(op))
+        auto group = dyn_cast<FusedOp>(op);
+        if (!group)
+          continue;
+        Operation *root = rootOf(group);
+        auto isReduced = [&](Value input) { return reduced.contains(input.getDefiningOp()); };
+        if ((root && root->hasTrait<OpTrait::Reduction>()) || llvm::any_of(group.getInputs(), isReduced)) {
+          reduced.insert(group);
           groups.push_back(group);
+        }
       }
       while (!groups.empty()) {
         RowGroup rows(groups.pop_back_val(), interval);

@@ -59,6 +59,12 @@ def row_stores(n):
     )
 
 
+def chains_with_elements(n):
+    """Each line looks at one element of what all lines before it have made."""
+    lines = "".join(f"  s = log1p(exp(s * {i}.5)) + sin(s[{i % 40}] * x);\n" for i in range(n))
+    return f"def f(x) {{\n  var s = x;\n{lines}  return s;\n}}\nprint(sum(f(linspace(0.1, 1.0, 40))));\n"
+
+
 def seconds(toy, text, folder, flags):
     """Of the processor."""
     path = folder / "program.toy"
@@ -81,8 +87,17 @@ def seconds(toy, text, folder, flags):
         (statements, ["--no-cache"], 500, 1),
         (statements_of_a_function, ["--no-cache"], 500, 1),
         (row_stores, ["--jit=always", "--no-cache"], 100, 2),
+        (chains_with_elements, ["--emit=selected"], 800, 1),
     ],
-    ids=["slices", "branches", "branches, generated", "statements", "statements of a function", "row stores"],
+    ids=[
+        "slices",
+        "branches",
+        "branches, generated",
+        "statements",
+        "statements of a function",
+        "row stores",
+        "chains with elements",
+    ],
 )
 def test_linear(toy, tmp_path, program, flags, n, most):
     few, many = seconds(toy, program(n), tmp_path, flags), seconds(toy, program(4 * n), tmp_path, flags)
