@@ -62,8 +62,8 @@ RANKS_MUTANTS = [
         "return isa<DimOp>(user) || user == slice ||",
         "return true ||",
     ),
-    ("parts are read in loops", NARROWED, "op->getBlock() != slice->getBlock()", "false"),
-    ("what may fail goes behind slices", NARROWED, "isComputed(v) && isMemoryEffectFree(op)", "isComputed(v)"),
+    ("parts are read in loops", NARROWED, "op->getBlock() == slice->getBlock()", "true"),
+    ("what may fail goes behind slices", NARROWED, "!isComputed(v) || !isMemoryEffectFree(op)", "!isComputed(v)"),
     (
         "what is stretched goes behind slices",
         NARROWED,
