@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -96,14 +97,20 @@ template <typename T> T payloadOf(const Opening &opening) {
 }
 
 /// What comes soon is looked for without a pause. MPI is called now and then, as it goes on with others' messages in
-/// its calls alone.
+/// its calls alone: by the clock, for where others use the processor it is some milliseconds until this one has it
+/// again.
 void wait(int turn, int partner) {
-  constexpr int looks = 4096, looksWhenCrowded = 8, betweenCalls = 16;
+  using Clock = std::chrono::steady_clock;
+  constexpr int looks = 4096, looksWhenCrowded = 8;
+  constexpr std::chrono::microseconds betweenCalls(10);
+  static Clock::time_point called;
   if (turn < (isCrowded ? looksWhenCrowded : looks))
     return;
   sched_yield();
-  if (turn % betweenCalls == 0)
+  if (const Clock::time_point now = Clock::now(); now > called + betweenCalls) {
+    called = now;
     mpi().goOn(partner);
+  }
 }
 
 } // namespace

@@ -22,6 +22,7 @@ namespace toy::ranks {
 namespace {
 
 constexpr int64_t largestTag = 32000, firstTag = 1; // tag 0 is that of collectives; MPI promises 32767
+constexpr int64_t eagerBytes = 4096;                // up to about that, MPI sends without asking the receiver
 
 /// What is sent: to this rank itself, or on its way to another one, which the requests stand for.
 struct Parcel {
@@ -41,19 +42,35 @@ int64_t bytesOf(const Parcel &parcel) { return static_cast<int64_t>(sizeof parce
 struct Outbox {
   std::list<Parcel> parcels;
   int64_t bytes = 0;
+  std::chrono::steady_clock::time_point lookAt; ///< when a send looks at what is delivered
 
   static bool isDone(Parcel &parcel) {
     while (!parcel.requests.empty() && mpi().isDone(parcel.requests.back()))
       parcel.requests.pop_back();
     return parcel.requests.empty();
   }
+  /// Looks at the first ones up to one that is not delivered, and in turn at one more: another rank, or one that waits
+  /// for another tag, may have received a later one. To look at all of them would cost each send as much as there are.
   void carryOn() {
-    for (auto it = parcels.begin(); it != parcels.end();) {
-      const bool isDelivered = isDone(*it);
-      bytes -= isDelivered ? bytesOf(*it) : 0;
-      it = isDelivered ? parcels.erase(it) : std::next(it);
-    }
+    for (auto first = parcels.begin(); first != parcels.end() && isTaken(first); first = parcels.begin())
+      ;
+    if (next == parcels.end())
+      next = parcels.begin();
+    if (next != parcels.end() && !isTaken(next))
+      ++next;
   }
+
+private:
+  bool isTaken(std::list<Parcel>::iterator at) {
+    if (!isDone(*at))
+      return false;
+    bytes -= bytesOf(*at);
+    if (next == at)
+      ++next;
+    parcels.erase(at);
+    return true;
+  }
+  std::list<Parcel>::iterator next = parcels.end(); ///< at which one to look next
 };
 Outbox &outbox() {
   static Outbox box;
@@ -138,12 +155,19 @@ void send(Place place, const rt::Tensor &x, int64_t to, int64_t tag) {
   Call call{Collective::Send, place, &x};
   Waiting waiting(call);
   Outbox &box = outbox();
+  const bool isAlone = box.parcels.empty();
   Parcel &parcel = box.parcels.emplace_back(std::move(made));
   box.bytes += bytesOf(parcel);
   const int target = static_cast<int>(to), mark = static_cast<int>(tag + firstTag);
   mpi().startBytes(&parcel.opening, sizeof parcel.opening, target, mark, parcel.requests);
   mpi().startBytes(parcel.elements->data, bytes, target, mark, parcel.requests);
-  waitAMoment(parcel, bytes);
+  if (isAlone && bytes > eagerBytes)
+    waitAMoment(parcel, bytes);
+  // To ask MPI after each of many small values would hand the processor to others each time where ranks share it.
+  const auto now = std::chrono::steady_clock::now();
+  if (box.bytes <= mostOnTheirWay() && now < box.lookAt)
+    return;
+  box.lookAt = now + std::chrono::milliseconds(1);
   box.carryOn();
   while (box.bytes > mostOnTheirWay() && box.parcels.size() > 1) {
     rt::poll();
