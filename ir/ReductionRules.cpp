@@ -72,18 +72,25 @@ static LogicalResult along(RuleContext &ctx, DType dtype) {
 
 LogicalResult scan(RuleContext &ctx) { return along(ctx, ctx.dtype(0) == DType::Bool ? DType::I64 : ctx.dtype(0)); }
 
-LogicalResult sorted(RuleContext &ctx) {
+/// All of the order, or a part of it.
+static LogicalResult inOrder(RuleContext &ctx, DType dtype) {
   if (isComplex(ctx.dtype(0)))
     return ctx.failNotOrdered(0);
-  return along(ctx, ctx.dtype(0));
+  if (ctx.size() == 1)
+    return along(ctx, dtype);
+  int64_t axis = ctx.integer("axis");
+  if (ctx.size() != 3)
+    return ctx.fail(DiagId::TooManyIndices, static_cast<int64_t>(ctx.size()) - 1, ctx.tensor(0));
+  if (failed(checkAxis(ctx, axis)))
+    return failure();
+  SmallVector<Dim> dims = ctx.tensor(0).getDims();
+  dims[axis] = ctx.sizeValue(ctx.operands.back());
+  return ctx.result(dtype, dims);
 }
 
-LogicalResult argSorted(RuleContext &ctx) {
-  if (failed(sorted(ctx)))
-    return failure();
-  ctx.results.clear();
-  return along(ctx, DType::I64);
-}
+LogicalResult sorted(RuleContext &ctx) { return inOrder(ctx, ctx.dtype(0)); }
+
+LogicalResult argSorted(RuleContext &ctx) { return inOrder(ctx, DType::I64); }
 
 static std::string countOf(Dim dim, const char *noun) { return dim.str() + " " + noun + (dim.is(1) ? "" : "s"); }
 

@@ -54,8 +54,10 @@ bool hasLocalSizes(mlir::Value value);
 /// Whether an operation takes the reference of its first operand, in whose place the result is where nobody else holds
 /// it.
 inline bool consumesFirst(mlir::Operation *op) {
-  return llvm::isa<AppendOp, SliceStoreOp, TakeStoreOp, MaskStoreOp, PutAlongOp, SortOp, CumSumOp, CumProdOp,
-                   ListAppendOp, ListSetOp, ListConcatOp>(op);
+  if (auto sort = llvm::dyn_cast<SortOp>(op))
+    return sort.getPart().empty();
+  return llvm::isa<AppendOp, SliceStoreOp, TakeStoreOp, MaskStoreOp, PutAlongOp, CumSumOp, CumProdOp, ListAppendOp,
+                   ListSetOp, ListConcatOp>(op);
 }
 /// A tensor of bf16 or f16.
 inline bool isHalfTensor(mlir::Type type) {

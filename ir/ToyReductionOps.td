@@ -50,13 +50,14 @@ def CumProdOp : Toy_AlongAxis<"cumprod", "scan", "running product along an axis"
 def SortOp : Toy_Op<"sort", "sorted", [Pure, Toy_Computes]> {
   let summary = "elements in order along an axis";
   let description = [{
-    Stable, ascending unless `descending`; NaN last. Complex values are not ordered.
+    Stable, ascending unless `descending`; NaN last. Complex values are not ordered. With a `part`, two i64 scalars, the
+    result has only those elements of the order: its begin, and how many, which are there.
 
     ```mlir
     %r = toy.sort %x {axis = 0 : i64, descending = false} : (!toy.tensor<f64[N]>) -> !toy.tensor<f64[N]>
     ```
   }];
-  let arguments = (ins Toy_Tensor:$x, I64Attr:$axis, BoolAttr:$descending);
+  let arguments = (ins Toy_Tensor:$x, Variadic<Toy_Index>:$part, I64Attr:$axis, BoolAttr:$descending);
   let results = (outs Toy_Tensor:$result);
 }
 def ArgSortOp : Toy_Op<"argsort", "argSorted", [Pure, Toy_Computes]> {
@@ -68,7 +69,7 @@ def ArgSortOp : Toy_Op<"argsort", "argSorted", [Pure, Toy_Computes]> {
     %r = toy.argsort %x {axis = 0 : i64, descending = false} : (!toy.tensor<f64[N]>) -> !toy.tensor<i64[N]>
     ```
   }];
-  let arguments = (ins Toy_Tensor:$x, I64Attr:$axis, BoolAttr:$descending);
+  let arguments = (ins Toy_Tensor:$x, Variadic<Toy_Index>:$part, I64Attr:$axis, BoolAttr:$descending);
   let results = (outs Toy_Tensor:$result);
 }
 

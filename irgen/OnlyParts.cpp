@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Slices go before what is computed element by element, to where elements come from: files and random numbers, of
-/// which `toy.read_part` takes its own, or counted and filled tensors, whose slices cost nothing.
+/// which `toy.read_part` takes its own, or counted and filled tensors, whose slices cost nothing. Of what is sorted,
+/// only what a slice looks at is put in order.
 #include "irgen/OnlyParts.h"
 
+#include "ir/Constants.h"
 #include "ir/ToyDialect.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -151,14 +153,42 @@ private:
   DenseMap<Value, Value> parts;
 };
 
+/// Of an order that nothing else looks at, the part with the elements of the slice along the axis.
+template <typename Sort> void sortOnlyPart(SliceOp slice) {
+  auto sort = slice.getX().getDefiningOp<Sort>();
+  if (!sort || sort->getBlock() != slice->getBlock() || !sort.getPart().empty())
+    return;
+  const auto axis = static_cast<unsigned>(sort.getAxis());
+  Value begin = slice.getStarts()[axis], count = slice.getCounts()[axis];
+  auto isOther = [&](Operation *user) { return user != slice && !isa<DimOp>(user); };
+  Dim size = tensorTypeOf(sort).getDims()[axis];
+  if (slice.getSteps()[axis] != 1 || llvm::any_of(sort->getUsers(), isOther) || (sizeBehind(count) == size))
+    return;
+  for (Operation *user : llvm::make_early_inc_range(sort->getUsers()))
+    if (auto dim = dyn_cast<DimOp>(user))
+      dim.getXMutable().assign(sort.getX());
+  OpBuilder b(slice);
+  SmallVector<Dim> dims = tensorTypeOf(sort).getDims();
+  dims[axis] = slice.getType().getDims()[axis];
+  auto type = TensorType::get(b.getContext(), tensorTypeOf(sort).getDtype(), dims);
+  auto part =
+      Sort::create(b, sort.getLoc(), type, sort.getX(), ValueRange{begin, count}, sort.getAxis(), sort.getDescending());
+  slice.getXMutable().assign(part);
+  slice.getBoundsMutable()[axis].assign(integerConstant(b, slice.getLoc(), 0));
+  sort->erase();
+}
+
 } // namespace
 
 void makeOnlyParts(func::FuncOp function) {
   SmallVector<SliceOp> slices;
   function.walk([&](SliceOp slice) { slices.push_back(slice); });
-  for (SliceOp slice : slices)
+  for (SliceOp slice : slices) {
+    sortOnlyPart<SortOp>(slice);
+    sortOnlyPart<ArgSortOp>(slice);
     if (OnlyPart part(slice); part.isAll())
       part.make();
+  }
 }
 
 } // namespace toy

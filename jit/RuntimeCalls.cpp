@@ -29,8 +29,12 @@ static std::span<const rt::Tensor *const> tensors(Objects x, int first, int64_t 
   return {reinterpret_cast<const rt::Tensor *const *>(x) + first, static_cast<size_t>(count)};
 }
 
-static rt::TensorRef sort(Objects x, Numbers n) { return rt::sort(consumed(x), n[0], n[1]); }
-static rt::TensorRef argsort(Objects x, Numbers n) { return rt::argsort(tensor(x, 0), n[0], n[1]); }
+static rt::TensorRef sort(Objects x, Numbers n) {
+  return n[2] ? rt::sort(tensor(x, 0), n[0], n[1], {n[3], n[4]}) : rt::sort(consumed(x), n[0], n[1]);
+}
+static rt::TensorRef argsort(Objects x, Numbers n) {
+  return n[2] ? rt::argsort(tensor(x, 0), n[0], n[1], {n[3], n[4]}) : rt::argsort(tensor(x, 0), n[0], n[1]);
+}
 static rt::TensorRef cumsum(Objects x, Numbers n) { return rt::cumulate(consumed(x), n[0], false); }
 static rt::TensorRef cumprod(Objects x, Numbers n) { return rt::cumulate(consumed(x), n[0], true); }
 static rt::TensorRef nonzero(Objects x, Numbers) { return rt::nonzero(tensor(x, 0)); }

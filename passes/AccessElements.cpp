@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Slices of one element as reads and stores of elements.
-#include "passes/Constants.h"
+#include "ir/Constants.h"
 #include "passes/ControlFlow.h"
 #include "passes/Passes.h"
 #include "passes/Rewriting.h"

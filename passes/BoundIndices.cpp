@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// What intervals and inequalities prove about indices, sums and remainders.
-#include "passes/Constants.h"
+#include "ir/Constants.h"
 #include "passes/IntegerBounds.h"
 #include "passes/Passes.h"
 

@@ -2,7 +2,7 @@
 /// \file
 /// Equations of complex numbers that hold bit for bit, each beside its reason; and, with `relaxed`, some that do not,
 /// beside their price.
-#include "passes/Constants.h"
+#include "ir/Constants.h"
 #include "passes/Passes.h"
 #include "passes/Rewriting.h"
 

@@ -3,8 +3,8 @@
 /// Loops that count, as `for` makes them, where passes have left them so.
 #pragma once
 
+#include "ir/Constants.h"
 #include "ir/ToyDialect.h"
-#include "passes/Constants.h"
 #include "passes/ControlFlow.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"

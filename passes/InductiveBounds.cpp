@@ -6,7 +6,7 @@
 /// had as its assumption, so what is left holds at all of them.
 #include "passes/IntegerBounds.h"
 
-#include "passes/Constants.h"
+#include "ir/Constants.h"
 
 #include "llvm/ADT/MapVector.h"
 

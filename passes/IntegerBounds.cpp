@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/IntegerBounds.h"
 
-#include "passes/Constants.h"
+#include "ir/Constants.h"
 #include "support/SizeLimit.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"

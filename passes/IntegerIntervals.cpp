@@ -3,7 +3,7 @@
 /// Intervals of integers: one equation a value, solved for all at once.
 #include "passes/IntegerBounds.h"
 
-#include "passes/Constants.h"
+#include "ir/Constants.h"
 #include "support/SizeLimit.h"
 
 using namespace mlir;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Groups see neighbouring axes that all their values share as one: loops are as long, and as few, as memory allows.
-#include "passes/Constants.h"
+#include "ir/Constants.h"
 #include "passes/Passes.h"
 
 using namespace mlir;

@@ -2,7 +2,7 @@
 /// \file
 /// Functions whose rows do not know of each other run with a few sizes only: arguments are padded with zeros, results
 /// are cut.
-#include "passes/Constants.h"
+#include "ir/Constants.h"
 #include "passes/Passes.h"
 #include "passes/RecognitionLog.h"
 

@@ -3,7 +3,7 @@
 /// Operations on tiny tensors as operations on their elements, each of them a scalar of its own.
 #pragma once
 
-#include "passes/Constants.h"
+#include "ir/Constants.h"
 
 namespace toy {
 

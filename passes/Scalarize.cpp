@@ -2,7 +2,7 @@
 /// \file
 /// Tiny tensors in loops as scalars. Values that feed each other are taken apart together or not at all: where the
 /// tensor is needed as such it has to be made, which must not cost more than what is saved.
-#include "passes/Constants.h"
+#include "ir/Constants.h"
 #include "passes/ControlFlow.h"
 #include "passes/Passes.h"
 #include "passes/Rewriting.h"

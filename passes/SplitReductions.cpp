@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Small sums over ranks, as what ranks have and the additions of their tree: those join the kernel that reads the sum.
-#include "passes/Constants.h"
+#include "ir/Constants.h"
 #include "passes/Passes.h"
 
 #include "runtime/ranks/Opening.h"

@@ -4,7 +4,7 @@
 /// own and a call of the runtime that copies it. Element by element it is neither, if what is read of the tensor that
 /// is stored into is not yet overwritten then: of each place of the row a turn reads what stands there, in whatever
 /// rows, and writes it last.
-#include "passes/Constants.h"
+#include "ir/Constants.h"
 #include "passes/ControlFlow.h"
 #include "passes/Passes.h"
 

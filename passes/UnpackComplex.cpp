@@ -3,7 +3,7 @@
 /// One total conversion: complex tensors become real ones with a last axis of 2, in signatures, constants, calls,
 /// control flow, results and globals. Inside a function a complex value is two real values; they are put side by side
 /// only where something asks for the whole.
-#include "passes/Constants.h"
+#include "ir/Constants.h"
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"

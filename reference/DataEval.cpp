@@ -125,10 +125,16 @@ template <> void Frame::evaluate(CumProdOp o) {
 }
 
 template <> void Frame::evaluate(SortOp o) {
+  if (ValueRange part = o.getPart(); !part.empty())
+    return set(o.getResult(), rt::sort(tensor(o.getX()), o.getAxis(), o.getDescending(),
+                                       {integer(part.front()), integer(part.back())}));
   set(o.getResult(), rt::sort(consume(o.getX(), o), o.getAxis(), o.getDescending()));
 }
 
 template <> void Frame::evaluate(ArgSortOp o) {
+  if (ValueRange part = o.getPart(); !part.empty())
+    return set(o.getResult(), rt::argsort(tensor(o.getX()), o.getAxis(), o.getDescending(),
+                                          {integer(part.front()), integer(part.back())}));
   set(o.getResult(), rt::argsort(tensor(o.getX()), o.getAxis(), o.getDescending()));
 }
 

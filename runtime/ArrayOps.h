@@ -8,9 +8,17 @@
 
 namespace toy::rt {
 
+/// Of what is in order: `count` places from `begin` on, which are there.
+struct SortedPart {
+  int64_t begin, count;
+};
+
 /// Stable, NaN last in both directions.
 TensorRef sort(TensorRef consumed, int64_t axis, bool descending);
 TensorRef argsort(const Tensor &x, int64_t axis, bool descending);
+/// The same, of which the result has a part: where it is small, without putting the others in order.
+TensorRef sort(const Tensor &x, int64_t axis, bool descending, SortedPart part);
+TensorRef argsort(const Tensor &x, int64_t axis, bool descending, SortedPart part);
 /// Running sums or products in order; bool gives i64.
 TensorRef cumulate(TensorRef consumed, int64_t axis, bool product);
 /// i64 [n, rank], row-major order.
@@ -23,9 +31,9 @@ TensorRef maskStore(TensorRef x, const Tensor &mask, const Tensor &values);
 TensorRef take(const Tensor &x, std::span<const Tensor *const> indices, int64_t firstAxis);
 /// Consumes x; `values` broadcasts to what `take` gives. The last of equal positions wins.
 TensorRef takeStore(TensorRef x, const Tensor &values, std::span<const Tensor *const> indices, int64_t firstAxis);
-/// Consumes x; `values` broadcasts to `counts` elements from `starts` by `steps`, which lie inside.
 /// One more row, whose elements lie at `row`: in place, with room for twice as many, where nobody else holds x.
 TensorRef append(TensorRef x, const void *row);
+/// Consumes x; `values` broadcasts to `counts` elements from `starts` by `steps`, which lie inside.
 TensorRef storeSlice(TensorRef x, const Tensor &values, std::span<const int64_t> starts,
                      std::span<const int64_t> counts, std::span<const int64_t> steps);
 /// PyTorch's gather and scatter.

@@ -14,8 +14,10 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 #include <type_traits>
+#include <vector>
 
 namespace toy::rt {
 namespace {
@@ -139,11 +141,12 @@ void order(const Key *keys, int64_t *positions, int64_t n, Key least, Key greate
   }
 }
 
-/// One row after the other.
+/// One row after the other: all of the order, or some of it.
 template <typename T> class RowSorter {
 public:
-  RowSorter(int64_t n, bool descending, bool positions)
+  RowSorter(int64_t n, SortedPart, bool descending, bool positions)
       : n(n), descending(descending), keys(n), packed(positions ? n : 0), scratch(positions ? n : 0) {}
+
   void values(const T *from, T *to) {
     if constexpr (sizeof(T) == 1)
       sortBytes(from, to, n, descending);
@@ -168,20 +171,116 @@ private:
   Scratch<int64_t> packed, scratch;
 };
 
+/// Of one row after the other a part, a quarter at most.
+template <typename T> class RowSelector {
+public:
+  RowSelector(int64_t n, SortedPart part, bool descending, bool)
+      : n(n), end(part.begin + part.count), part(part), descending(descending), keys(room()), packed(room()),
+        scratch(room()), chosen(room()), ordered(isNearBegin() ? end : 0) {}
+
+  void values(const T *from, T *to) {
+    const int64_t *at = places(from);
+    for (int64_t i = 0; i < part.count; ++i)
+      to[i] = from[at[i]];
+  }
+  void positions(const T *from, int64_t *to) { std::copy_n(places(from), part.count, to); }
+
+private:
+  using Key = KeyOf<T>;
+  static constexpr int64_t some = 256; ///< at once
+  static constexpr Key leastOfAll = std::numeric_limits<Key>::min(), greatestOfAll = std::numeric_limits<Key>::max();
+
+  bool isNearBegin() const { return n >= 1 << 13 && end <= n / 16; }
+  int64_t room() const { return isNearBegin() ? 2 * (end + some) : n; }
+  const int64_t *places(const T *from) { return isNearBegin() ? nearBegin(from) : anywhere(from); }
+
+  /// Keys that may belong to the first `end`, of which the others are left out when there is no room for more.
+  const int64_t *nearBegin(const T *from) {
+    const auto &kernels = sortKernels<Key>();
+    std::array<Key, some> made{};
+    std::array<int64_t, some> found{};
+    int64_t count = 0;
+    Key limit = greatestOfAll;
+    for (int64_t begin = 0; begin < n; begin += some) {
+      if (begin % (1 << 20) == 0)
+        poll();
+      keysOf(from + begin, made.data(), std::min(some, n - begin), descending);
+      int64_t below = 0;
+      const int64_t more =
+          kernels.between(made.data(), std::min(some, n - begin), leastOfAll, limit, found.data(), below);
+      for (int64_t i = 0; i < more; ++i, ++count) {
+        keys.data()[count] = made[found[i]];
+        chosen.data()[count] = begin + found[i];
+      }
+      if (count + some <= room() && begin + some < n)
+        continue;
+      if (const Key last = leaveOut(count); last == leastOfAll)
+        break;
+      else
+        limit = last - 1; // what comes later and equals it is behind it
+    }
+    const auto [least, greatest] = std::minmax_element(keys.data(), keys.data() + end);
+    order<true>(keys.data(), ordered.data(), end, *least, *greatest, packed.data(), scratch.data());
+    for (int64_t i = part.begin; i < end; ++i)
+      ordered.data()[i] = chosen.data()[ordered.data()[i]];
+    return ordered.data() + part.begin;
+  }
+  /// Leaves the first `end` of what was found, in the order of positions; the last one's key.
+  Key leaveOut(int64_t &count) {
+    auto *copy = reinterpret_cast<Key *>(packed.data());
+    std::copy_n(keys.data(), count, copy);
+    sortKernels<Key>().sortPart(copy, count, end - 1, end, reinterpret_cast<Key *>(scratch.data()));
+    const Key last = copy[end - 1];
+    int64_t equal = end - std::count_if(keys.data(), keys.data() + count, [&](Key key) { return key < last; }),
+            kept = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      const Key key = keys.data()[i];
+      keys.data()[kept] = key;
+      chosen.data()[kept] = chosen.data()[i];
+      kept += key < last || (key == last && equal-- > 0);
+    }
+    count = kept;
+    return last;
+  }
+
+  /// Only keys from the least to the greatest one of the part are put in order.
+  const int64_t *anywhere(const T *from) {
+    const auto &kernels = sortKernels<Key>();
+    keysOf(from, keys.data(), n, descending);
+    poll();
+    auto *copy = reinterpret_cast<Key *>(packed.data());
+    std::copy_n(keys.data(), n, copy);
+    kernels.sortPart(copy, n, part.begin, end, reinterpret_cast<Key *>(scratch.data()));
+    const Key least = copy[part.begin], greatest = copy[end - 1];
+    int64_t below = 0;
+    const int64_t count = kernels.between(keys.data(), n, least, greatest, chosen.data(), below);
+    if (least != greatest)
+      order<false>(keys.data(), chosen.data(), count, least, greatest, packed.data(), scratch.data());
+    return chosen.data() + part.begin - below;
+  }
+
+  int64_t n, end;
+  SortedPart part;
+  bool descending;
+  Scratch<Key> keys;
+  Scratch<int64_t> packed, scratch, chosen, ordered;
+};
+
 /// Where rows lie apart, some neighbours are copied into dense rows, sorted, and copied back.
 constexpr int64_t neighbours = 16;
 
-template <typename T, bool positions> struct Job {
+template <typename T, bool positions, typename Sorter> struct Job {
   using R = std::conditional_t<positions, int64_t, T>;
   const T *in;
   R *out;
   AxisView view;
+  SortedPart part;
   bool descending;
 
   int64_t steps() const { return (view.inner + together() - 1) / together(); } ///< for one block of rows
   int64_t together() const { return std::clamp<int64_t>((1 << 20) / view.size, 1, std::min(view.inner, neighbours)); }
 
-  void row(RowSorter<T> &sorter, const T *from, R *to) const {
+  void row(Sorter &sorter, const T *from, R *to) const {
     if constexpr (positions)
       sorter.positions(from, to);
     else
@@ -189,24 +288,26 @@ template <typename T, bool positions> struct Job {
   }
   void run(int64_t begin, int64_t end) const {
     int64_t n = view.size, inner = view.inner, width = together(), stride = n + 64 / sizeof(T); // not a power of 2
-    RowSorter<T> sorter(n, descending, positions);
+    Sorter sorter(n, part, descending, positions);
     Scratch<T> dense(inner > 1 ? width * stride : 0);
     Scratch<R> sorted(inner > 1 ? width * stride : 0);
     for (int64_t step = begin; step < end; ++step) {
       poll();
-      int64_t base = step / steps() * n * inner, first = step % steps() * width, some = std::min(width, inner - first);
+      int64_t block = step / steps() * inner, first = step % steps() * width, some = std::min(width, inner - first);
+      const T *from = in + block * n + first;
+      R *to = out + block * part.count + first;
       if (inner == 1) {
-        row(sorter, in + base, out + base);
+        row(sorter, from, to);
         continue;
       }
       for (int64_t k = 0; k < n; ++k)
         for (int64_t i = 0; i < some; ++i)
-          dense.data()[i * stride + k] = in[base + k * inner + first + i];
+          dense.data()[i * stride + k] = from[k * inner + i];
       for (int64_t i = 0; i < some; ++i)
         row(sorter, dense.data() + i * stride, sorted.data() + i * stride);
-      for (int64_t k = 0; k < n; ++k)
+      for (int64_t k = 0; k < part.count; ++k)
         for (int64_t i = 0; i < some; ++i)
-          out[base + k * inner + first + i] = sorted.data()[i * stride + k];
+          to[k * inner + i] = sorted.data()[i * stride + k];
     }
   }
 };
@@ -270,7 +371,7 @@ template <typename T, bool positions> struct LaneJob {
   void run(int64_t begin, int64_t end) const {
     const auto &kernels = sortKernels<Key>();
     const int64_t next = view.inner == 1 ? view.size : 1;
-    RowSorter<T> sorter(view.size, descending, positions);
+    RowSorter<T> sorter(view.size, {0, view.size}, descending, positions);
     for (int64_t step = begin; step < end; ++step) {
       poll();
       int64_t first = step % stepsOfBlock() * together, rows = std::min(together, rowsOfBlock() - first),
@@ -300,7 +401,8 @@ template <typename Job> void inParallel(int64_t steps, int64_t grain, Job &job) 
       &job);
 }
 
-template <typename T, bool positions> void sortAs(const Tensor &x, Tensor &out, int64_t axis, bool descending) {
+template <typename T, bool positions>
+void sortAs(const Tensor &x, Tensor &out, int64_t axis, bool descending, SortedPart part) {
   constexpr int64_t grain = 1 << 15;
   const AxisView view(x, axis);
   if (out.count() == 0)
@@ -309,16 +411,22 @@ template <typename T, bool positions> void sortAs(const Tensor &x, Tensor &out, 
   auto *to = out.as<std::conditional_t<positions, int64_t, T>>();
   const bool isShort = sizeof(T) > 1 && view.size <= shortRow;
   const auto &kernels = sortKernels<KeyOf<T>>();
-  if (isShort || (view.size <= kernels.mostInLanes && view.outer * view.inner >= kernels.rowsAtOnce)) {
+  if (part.count == view.size &&
+      (isShort || (view.size <= kernels.mostInLanes && view.outer * view.inner >= kernels.rowsAtOnce))) {
     LaneJob<T, positions> job{from, to, view, descending};
     return inParallel(job.steps(), 1, job);
   }
-  Job<T, positions> job{from, to, view, descending};
-  inParallel(view.outer * job.steps(), std::max<int64_t>(1, grain / view.size / job.together()), job);
+  auto byRows = [&](auto job) {
+    inParallel(view.outer * job.steps(), std::max<int64_t>(1, grain / view.size / job.together()), job);
+  };
+  if (part.count == view.size)
+    byRows(Job<T, positions, RowSorter<T>>{from, to, view, part, descending});
+  else
+    byRows(Job<T, positions, RowSelector<T>>{from, to, view, part, descending});
 }
 
-template <bool positions> void sortAny(const Tensor &x, Tensor &out, int64_t axis, bool descending) {
-  auto as = [&]<typename T>(T *) { sortAs<T, positions>(x, out, axis, descending); };
+template <bool positions> void sortAny(const Tensor &x, Tensor &out, int64_t axis, bool descending, SortedPart part) {
+  auto as = [&]<typename T>(T *) { sortAs<T, positions>(x, out, axis, descending, part); };
   switch (x.dtype) {
   case DType::F32:
     return as(static_cast<float *>(nullptr));
@@ -333,17 +441,47 @@ template <bool positions> void sortAny(const Tensor &x, Tensor &out, int64_t axi
   }
 }
 
+/// Of a larger part it is as much work to find what belongs to it as to sort all, and of short rows lanes sort many at
+/// once: all of the order, and the part of each row.
+template <bool positions> TensorRef partOf(const Tensor &x, int64_t axis, bool descending, SortedPart part) {
+  std::vector<int64_t> sizes(x.shape().begin(), x.shape().end());
+  sizes[axis] = part.count;
+  const DType dtype = positions ? DType::I64 : x.dtype;
+  TensorRef out(newTensor(dtype, sizes));
+  if (const int64_t n = x.sizes[axis]; n > longestRowInLanes && part.count <= n / 4) {
+    sortAny<positions>(x, *out, axis, descending, part);
+    return out;
+  }
+  TensorRef all(newTensor(dtype, x.shape()));
+  sortAny<positions>(x, *all, axis, descending, {0, x.sizes[axis]});
+  const AxisView view(x, axis);
+  const int64_t inner = view.inner * sizeOf(dtype);
+  auto *from = static_cast<const char *>(all->data) + part.begin * inner;
+  auto *to = static_cast<char *>(out->data);
+  for (int64_t i = 0; i < view.outer; ++i)
+    std::memcpy(to + i * part.count * inner, from + i * view.size * inner, part.count * inner);
+  return out;
+}
+
 } // namespace
 
 TensorRef sort(TensorRef consumed, int64_t axis, bool descending) {
   TensorRef out = placeFor(consumed);
-  sortAny<false>(*consumed, *out, axis, descending);
+  sortAny<false>(*consumed, *out, axis, descending, {0, consumed->sizes[axis]});
   return out;
+}
+
+TensorRef sort(const Tensor &x, int64_t axis, bool descending, SortedPart part) {
+  return partOf<false>(x, axis, descending, part);
+}
+
+TensorRef argsort(const Tensor &x, int64_t axis, bool descending, SortedPart part) {
+  return partOf<true>(x, axis, descending, part);
 }
 
 TensorRef argsort(const Tensor &x, int64_t axis, bool descending) {
   TensorRef out(newTensor(DType::I64, x.shape()));
-  sortAny<true>(x, *out, axis, descending);
+  sortAny<true>(x, *out, axis, descending, {0, x.sizes[axis]});
   return out;
 }
 

@@ -246,8 +246,20 @@ template <bool lowStays, typename Key> int64_t divide(Key *keys, int64_t n, Key 
   return staying;
 }
 
-/// The middle one of keys from all over.
-template <typename Key> Key pivotOf(const Key *keys, int64_t n) {
+/// Of `count` sorted keys from all over n, the one to divide by: the middle one, or where only places from `begin` to
+/// `end` are wanted, one with which most of the others are left out, by some keys beyond, as these are but a sample.
+int pivotPlace(int64_t n, int64_t begin, int64_t end, int count) {
+  constexpr int beyond = 3;
+  const double share = static_cast<double>(count) / static_cast<double>(n);
+  const int low = begin <= 0 ? 0 : static_cast<int>(static_cast<double>(begin) * share) - beyond,
+            high = end >= n ? count : static_cast<int>(static_cast<double>(end) * share) + beyond;
+  if (low <= 0 && high >= count)
+    return count / 2;
+  return low > count - high ? low : high;
+}
+
+/// One of keys from all over.
+template <typename Key> Key pivotOf(const Key *keys, int64_t n, int64_t begin, int64_t end) {
   constexpr int laneCount = lanes<Key>, many = 8, few = 2;
   Key sample[many * laneCount];
   int vectors = n < 4096 ? few : many;
@@ -257,20 +269,22 @@ template <typename Key> Key pivotOf(const Key *keys, int64_t n) {
     __builtin_memcpy(sample + i * laneCount, keys + at, laneCount * sizeof(Key));
   }
   sortFew(sample, vectors * laneCount, sample);
-  return sample[vectors * laneCount / 2];
+  return sample[pivotPlace(n, begin, end, vectors * laneCount)];
 }
 
-/// Sorts what is in `keys`, to there or to `spare`, which has room for as many.
-template <typename Key> void quickSort(Key *keys, Key *spare, int64_t n, bool stays, int depth) {
+/// Sorts what is in `keys`, to there or to `spare`, which has room for as many; of the order what is at places from
+/// `begin` to `end`.
+template <typename Key>
+void quickSort(Key *keys, Key *spare, int64_t n, bool stays, int depth, int64_t begin, int64_t end) {
   constexpr Key least = -greatestKey<Key> - 1;
-  while (n > mostInRegisters<Key>) {
+  while (n > mostInRegisters<Key> && begin < n) {
     if (depth-- == 0) {
       sortBits(keys, n, spare, least, 0, width<Key>);
       if (!stays)
         __builtin_memcpy(spare, keys, n * sizeof(Key));
       return;
     }
-    Key pivot = pivotOf(keys, n);
+    Key pivot = pivotOf(keys, n, begin, end);
     int64_t staying = stays ? divide<true>(keys, n, pivot, spare) : divide<false>(keys, n, pivot, spare),
             low = stays ? staying : n - staying;
     if (!stays) { // the lower part is where it shall be in any case
@@ -282,24 +296,51 @@ template <typename Key> void quickSort(Key *keys, Key *spare, int64_t n, bool st
       low = pivot == least ? 0 : divide<true>(keys, n, Key(pivot - 1), spare);
       for (int64_t i = low; i < n; ++i)
         keys[i] = pivot;
-    } else
-      quickSort(spare, keys + low, n - low, false, depth);
+    } else if (end > low)
+      quickSort(spare, keys + low, n - low, false, depth, begin - low, end - low);
     spare += n - low;
     n = low;
     stays = true;
   }
-  sortFew(keys, n, stays ? keys : spare);
+  if (begin < n)
+    sortFew(keys, n, stays ? keys : spare);
 }
 #endif
 
-template <typename Key> void sort(Key *keys, int64_t n, Key *scratch) {
+template <typename Key>
+void sortPart(Key *keys, int64_t n, [[maybe_unused]] int64_t begin, [[maybe_unused]] int64_t end, Key *scratch) {
   if (n <= mostInRegisters<Key>)
     return sortFew(keys, n, keys);
 #ifdef __AVX512F__
-  quickSort(keys, scratch, n, true, 2 * (64 - __builtin_clzll(n)));
+  quickSort(keys, scratch, n, true, 2 * (64 - __builtin_clzll(n)), begin, end);
 #else
   sortBits(keys, n, scratch, Key(-greatestKey<Key> - 1), 0, width<Key>);
 #endif
+}
+
+template <typename Key> void sort(Key *keys, int64_t n, Key *scratch) { sortPart(keys, n, 0, n, scratch); }
+
+template <typename Key>
+int64_t between(const Key *keys, int64_t n, Key least, Key greatest, int64_t *positions, int64_t &below) {
+  constexpr int64_t some = 64;
+  int64_t found = 0, less = 0;
+  for (int64_t begin = 0; begin < n; begin += some) {
+    const int64_t end = n - begin < some ? n : begin + some;
+    int64_t lessHere = 0, notAbove = 0;
+    for (int64_t i = begin; i < end; ++i) {
+      lessHere += keys[i] < least;
+      notAbove += keys[i] <= greatest;
+    }
+    less += lessHere;
+    if (notAbove == lessHere) // most often, where few are looked for
+      continue;
+    for (int64_t i = begin; i < end; ++i) {
+      positions[found] = i;
+      found += keys[i] >= least && keys[i] <= greatest;
+    }
+  }
+  below = less;
+  return found;
 }
 
 template <typename Key> constexpr Key infinityOf = sizeof(Key) == 4 ? Key(0x7F800000) : Key(0x7FF0000000000000);
@@ -353,6 +394,8 @@ template <typename Key> void toIntegers(Key *keys, int64_t n, bool descending) {
 
 template <typename Key>
 constexpr SortKernels<Key> kernels{sort<Key>,
+                                   sortPart<Key>,
+                                   between<Key>,
                                    sortBits<Key>,
                                    ofFloats<Key>,
                                    ofIntegers<Key>,

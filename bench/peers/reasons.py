@@ -33,7 +33,6 @@ REASONS = [
     ("min|max|vdot|isinf|isnan", ".*", "10.*|strided", "bound by memory: within what runs differ"),
     ("exp2", "f32|f64", "10.*", "as exp: within 1 ulp"),
     ("sort.*|argsort", ".*", ".*", "keys are mapped to integers first, so that NaN and the zeros have their order"),
-    ("topk", ".*", ".*", "sorts all elements of rows; the peer only looks for the largest"),
     ("null_space", ".*", "large", "the whole SVD of Debian's LAPACK by OpenBLAS 0.3.21; the peer's is newer"),
     ("nanmin|nanmax|isclose|array_equal", ".*", "10.*", "bound by memory: within what runs differ"),
     ("interp|searchsorted|digitize", ".*", ".*", "a pass over all points for each step of the search"),

@@ -43,7 +43,8 @@ static RuntimeCall runtimeCallOf(mlir::Operation *op) {
   using Call = RuntimeCall;
   unsigned all = op->getNumOperands();
   return TypeSwitch<mlir::Operation *, Call>(op)
-      .Case<SortOp, ArgSortOp>([](auto o) { return Call{1, {static_cast<int64_t>(o.getAxis()), o.getDescending()}}; })
+      .Case<SortOp, ArgSortOp>(
+          [](auto o) { return Call{1, {static_cast<int64_t>(o.getAxis()), o.getDescending(), !o.getPart().empty()}}; })
       .Case<CumSumOp, CumProdOp, TakeAlongOp, PutAlongOp>(
           [&](auto o) { return Call{all, {static_cast<int64_t>(o.getAxis())}}; })
       .Case([&](TakeOp o) { return Call{all, {o.getAxes()[0], static_cast<int64_t>(o.getIndices().size())}}; })

@@ -50,6 +50,15 @@ template <typename T> void checkSort(DType dtype, const std::vector<T> &x, int64
     TensorRef inPlace = rt::sort(std::move(own), 1, descending);
     ASSERT_EQ(inPlace->data, place);
     ASSERT_EQ(std::memcmp(values->data, inPlace->data, t->count() * sizeof(T)), 0) << nameOf(dtype) << " " << n;
+    for (SortedPart part : {SortedPart{0, 1}, {n / 2, 1}, {n - 1, 1}, {n / 3, n / 5}, {0, n / 4}, {1, n - 1}, {n, 0}}) {
+      const int64_t width = sizeof(T);
+      TensorRef some = rt::sort(*t, 1, descending, part), places = rt::argsort(*t, 1, descending, part);
+      for (int64_t o = 0; o < outer; ++o) {
+        const int64_t from = (o * n + part.begin) * inner, to = o * part.count * inner, count = part.count * inner;
+        ASSERT_EQ(std::memcmp(some->as<T>() + to, values->as<T>() + from, count * width), 0) << n << " " << part.begin;
+        ASSERT_EQ(std::memcmp(places->as<int64_t>() + to, positions->as<int64_t>() + from, count * 8), 0) << n;
+      }
+    }
     for (int64_t o = 0; o < outer; ++o)
       for (int64_t i = 0; i < inner; ++i) {
         std::vector<T> row(n);
@@ -121,6 +130,18 @@ template <typename Key> void checkKernels(const SortKernels<Key> &kernels) {
       std::vector<Key> sorted = x, digits = x;
       std::sort(sorted.begin(), sorted.end());
       kernels.sortBits(digits.data(), n, scratch.data(), std::numeric_limits<Key>::min(), 0, 8 * sizeof(Key));
+      std::vector<Key> part = x;
+      const int64_t begin = n / 3, end = begin + (n + 9) / 10;
+      kernels.sortPart(part.data(), n, begin, end, scratch.data());
+      EXPECT_TRUE(std::equal(part.begin() + begin, part.begin() + end, sorted.begin() + begin)) << n << " " << bits;
+      std::vector<int64_t> found(n);
+      int64_t below = 0;
+      const int64_t count = kernels.between(x.data(), n, sorted[begin], sorted[end - 1], found.data(), below);
+      EXPECT_EQ(below, std::lower_bound(sorted.begin(), sorted.end(), sorted[begin]) - sorted.begin());
+      EXPECT_EQ(below + count, std::upper_bound(sorted.begin(), sorted.end(), sorted[end - 1]) - sorted.begin());
+      EXPECT_TRUE(std::is_sorted(found.begin(), found.begin() + count));
+      EXPECT_TRUE(std::all_of(found.begin(), found.begin() + count,
+                              [&](int64_t i) { return x[i] >= sorted[begin] && x[i] <= sorted[end - 1]; }));
       kernels.sort(x.data(), n, scratch.data());
       EXPECT_EQ(x, sorted) << n << " " << bits;
       EXPECT_EQ(digits, sorted) << n << " " << bits;

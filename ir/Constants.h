@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Constants that passes make.
+/// Constants that are made outside of generation.
 #pragma once
 
 #include "ir/ToyDialect.h"
