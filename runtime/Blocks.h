@@ -10,6 +10,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
+#include <malloc.h>
 #include <new>
 #include <sys/mman.h>
 #include <utility>
@@ -49,14 +50,16 @@ public:
       list.pop_back();
       return block;
     }
+    auto best = largeBlocks.end();
     for (auto it = largeBlocks.begin(); it != largeBlocks.end(); ++it)
-      if (it->first >= bytes && it->first <= bytes + bytes / 4) {
-        void *block = it->second;
-        largeBytes -= it->first;
-        largeBlocks.erase(it);
-        return block;
-      }
-    return newBlock(bytes);
+      if (it->first >= bytes && it->first <= 2 * bytes && (best == largeBlocks.end() || it->first < best->first))
+        best = it;
+    if (best == largeBlocks.end())
+      return newBlock(bytes);
+    void *block = best->second;
+    largeBytes -= best->first;
+    largeBlocks.erase(best);
+    return block;
   }
 
   /// Keeps a block for later, or gives it back where not even a place in a list is left. Never fails: values are freed
@@ -66,6 +69,7 @@ public:
       return std::free(block);
     if (bytes <= smallLimit)
       return freeBlocks[classOf(bytes)].push_back(block);
+    bytes = malloc_usable_size(block); // it may have been a larger one's
     largeBlocks.emplace_back(bytes, block);
     largeBytes += bytes;
     while (largeBytes > cacheLimit || largeBlocks.size() > 16) {

@@ -152,10 +152,16 @@ TensorRef permutation(RandomKey key, int64_t n, int64_t count) {
       moved[j] = at(i);
     });
   } else if (n <= INT32_MAX) { // half the memory to jump in
-    std::vector<int32_t> order(n);
-    std::iota(order.begin(), order.end(), 0);
+    std::vector<int32_t> apart(count < n ? n : 0);
+    // Of all, they are where the second half of the result comes, each of which is written behind those still read.
+    auto *order = count < n ? apart.data() : reinterpret_cast<int32_t *>(to) + n;
+    std::iota(order, order + n, 0);
     exchange([&](int64_t i, int64_t j) { std::swap(order[i], order[j]); });
-    std::copy_n(order.begin(), count, to);
+    for (int64_t i = 0; i < count; ++i) {
+      int32_t chosen;
+      std::memcpy(&chosen, order + i, sizeof chosen);
+      to[i] = chosen;
+    }
   } else {
     std::vector<int64_t> order(n);
     std::iota(order.begin(), order.end(), 0);

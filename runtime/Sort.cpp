@@ -16,6 +16,7 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -175,95 +176,100 @@ private:
 template <typename T> class RowSelector {
 public:
   RowSelector(int64_t n, SortedPart part, bool descending, bool)
-      : n(n), end(part.begin + part.count), part(part), descending(descending), keys(room()), packed(room()),
-        scratch(room()), chosen(room()), ordered(isNearBegin() ? end : 0) {}
+      : n(n), begin(part.begin), end(part.begin + part.count), descending(descending) {}
 
   void values(const T *from, T *to) {
-    const int64_t *at = places(from);
-    for (int64_t i = 0; i < part.count; ++i)
-      to[i] = from[at[i]];
+    choose(from);
+    for (int64_t i = 0; i < end - begin; ++i)
+      to[i] = from[places[i]];
   }
-  void positions(const T *from, int64_t *to) { std::copy_n(places(from), part.count, to); }
+  void positions(const T *from, int64_t *to) {
+    choose(from);
+    std::copy_n(places, end - begin, to);
+  }
 
 private:
   using Key = KeyOf<T>;
-  static constexpr int64_t some = 256; ///< at once
   static constexpr Key leastOfAll = std::numeric_limits<Key>::min(), greatestOfAll = std::numeric_limits<Key>::max();
+  static constexpr int64_t manyInRow = 1 << 13, samples = 1 << 10, some = 256;
 
-  bool isNearBegin() const { return n >= 1 << 13 && end <= n / 16; }
-  int64_t room() const { return isNearBegin() ? 2 * (end + some) : n; }
-  const int64_t *places(const T *from) { return isNearBegin() ? nearBegin(from) : anywhere(from); }
-
-  /// Keys that may belong to the first `end`, of which the others are left out when there is no room for more.
-  const int64_t *nearBegin(const T *from) {
-    const auto &kernels = sortKernels<Key>();
-    std::array<Key, some> made{};
-    std::array<int64_t, some> found{};
-    int64_t count = 0;
-    Key limit = greatestOfAll;
-    for (int64_t begin = 0; begin < n; begin += some) {
-      if (begin % (1 << 20) == 0)
-        poll();
-      keysOf(from + begin, made.data(), std::min(some, n - begin), descending);
-      int64_t below = 0;
-      const int64_t more =
-          kernels.between(made.data(), std::min(some, n - begin), leastOfAll, limit, found.data(), below);
-      for (int64_t i = 0; i < more; ++i, ++count) {
-        keys.data()[count] = made[found[i]];
-        chosen.data()[count] = begin + found[i];
-      }
-      if (count + some <= room() && begin + some < n)
-        continue;
-      if (const Key last = leaveOut(count); last == leastOfAll)
-        break;
-      else
-        limit = last - 1; // what comes later and equals it is behind it
-    }
-    const auto [least, greatest] = std::minmax_element(keys.data(), keys.data() + end);
-    order<true>(keys.data(), ordered.data(), end, *least, *greatest, packed.data(), scratch.data());
-    for (int64_t i = part.begin; i < end; ++i)
-      ordered.data()[i] = chosen.data()[ordered.data()[i]];
-    return ordered.data() + part.begin;
-  }
-  /// Leaves the first `end` of what was found, in the order of positions; the last one's key.
-  Key leaveOut(int64_t &count) {
-    auto *copy = reinterpret_cast<Key *>(packed.data());
-    std::copy_n(keys.data(), count, copy);
-    sortKernels<Key>().sortPart(copy, count, end - 1, end, reinterpret_cast<Key *>(scratch.data()));
-    const Key last = copy[end - 1];
-    int64_t equal = end - std::count_if(keys.data(), keys.data() + count, [&](Key key) { return key < last; }),
-            kept = 0;
-    for (int64_t i = 0; i < count; ++i) {
-      const Key key = keys.data()[i];
-      keys.data()[kept] = key;
-      chosen.data()[kept] = chosen.data()[i];
-      kept += key < last || (key == last && equal-- > 0);
-    }
-    count = kept;
-    return last;
-  }
-
-  /// Only keys from the least to the greatest one of the part are put in order.
-  const int64_t *anywhere(const T *from) {
-    const auto &kernels = sortKernels<Key>();
-    keysOf(from, keys.data(), n, descending);
+  /// Makes `places` the positions of the part.
+  void choose(const T *from) {
+    if (n >= manyInRow && chooseBySamples(from))
+      return;
+    keys.emplace(n);
+    keysOf(from, keys->data(), n, descending);
     poll();
-    auto *copy = reinterpret_cast<Key *>(packed.data());
-    std::copy_n(keys.data(), n, copy);
-    kernels.sortPart(copy, n, part.begin, end, reinterpret_cast<Key *>(scratch.data()));
-    const Key least = copy[part.begin], greatest = copy[end - 1];
-    int64_t below = 0;
-    const int64_t count = kernels.between(keys.data(), n, least, greatest, chosen.data(), below);
-    if (least != greatest)
-      order<false>(keys.data(), chosen.data(), count, least, greatest, packed.data(), scratch.data());
-    return chosen.data() + part.begin - below;
+    putInOrder(n, begin, end);
   }
 
-  int64_t n, end;
-  SortedPart part;
+  /// Of a long row only keys between two of a sample are looked at, which are most probably on both sides of the part;
+  /// false where they are not, or there are too many.
+  bool chooseBySamples(const T *from) {
+    const auto &kernels = sortKernels<Key>();
+    std::array<T, samples> sample{};
+    std::array<Key, samples> made{}, spare{};
+    for (int64_t i = 0; i < samples; ++i) // not at equal distances, which a pattern in the data might have as well
+      sample[i] = from[i * (n / samples) + ((i * int64_t(0x9E3779B9)) & 0xFFFF) * (n / samples) / 0x10000];
+    keysOf(sample.data(), made.data(), samples, descending);
+    kernels.sort(made.data(), samples, spare.data());
+    auto sampleAt = [&](int64_t place, int side) { // four standard deviations away
+      const double share = static_cast<double>(place) / static_cast<double>(n);
+      return static_cast<int64_t>(share * samples + side * (4 * std::sqrt(samples * share * (1 - share)) + 4));
+    };
+    const int64_t low = sampleAt(begin, -1), high = sampleAt(end, 1);
+    const Key least = low < 0 ? leastOfAll : made[low], greatest = high >= samples ? greatestOfAll : made[high];
+    const int64_t room = std::min(n, (std::min(high, samples) - std::max<int64_t>(low, 0) + 64) * n / samples) + some;
+    keys.emplace(room);
+    found.emplace(room + beyond);
+    int64_t count = 0, below = 0;
+    for (int64_t at = 0; at < n; at += some) {
+      if (at % (1 << 20) == 0)
+        poll();
+      const int64_t here = std::min(some, n - at);
+      int64_t belowHere = 0;
+      if (count + some > room)
+        return false;
+      keysOf(from + at, made.data(), here, descending);
+      int64_t *positions = found->data() + count;
+      const int64_t more = kernels.between(made.data(), here, least, greatest, positions, belowHere);
+      for (int64_t i = 0; i < more; ++i) {
+        keys->data()[count + i] = made[positions[i]];
+        positions[i] += at;
+      }
+      count += more;
+      below += belowHere;
+    }
+    if (below > begin || below + count < end)
+      return false;
+    putInOrder(count, begin - below, end - below);
+    for (int64_t *place = places, *last = places + (end - begin); place < last; ++place)
+      *place = found->data()[*place];
+    return true;
+  }
+
+  /// Makes `places` positions of `keys` in order, from the place `from` of it on to `to`.
+  void putInOrder(int64_t count, int64_t from, int64_t to) {
+    const auto &kernels = sortKernels<Key>();
+    packed.emplace(count);
+    scratch.emplace(count);
+    chosen.emplace(count + beyond);
+    auto *copy = reinterpret_cast<Key *>(packed->data());
+    std::copy_n(keys->data(), count, copy);
+    kernels.sortPart(copy, count, from, to, reinterpret_cast<Key *>(scratch->data()));
+    const Key least = copy[from], greatest = copy[to - 1];
+    int64_t below = 0;
+    const int64_t among = kernels.between(keys->data(), count, least, greatest, chosen->data(), below);
+    if (least != greatest)
+      order<false>(keys->data(), chosen->data(), among, least, greatest, packed->data(), scratch->data());
+    places = chosen->data() + from - below;
+  }
+
+  int64_t n, begin, end;
   bool descending;
-  Scratch<Key> keys;
-  Scratch<int64_t> packed, scratch, chosen, ordered;
+  int64_t *places = nullptr;
+  std::optional<Scratch<Key>> keys;
+  std::optional<Scratch<int64_t>> found, packed, scratch, chosen;
 };
 
 /// Where rows lie apart, some neighbours are copied into dense rows, sorted, and copied back.

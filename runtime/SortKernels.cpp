@@ -320,26 +320,41 @@ void sortPart(Key *keys, int64_t n, [[maybe_unused]] int64_t begin, [[maybe_unus
 
 template <typename Key> void sort(Key *keys, int64_t n, Key *scratch) { sortPart(keys, n, 0, n, scratch); }
 
+#ifdef __AVX512F__
+__mmask16 notBelow(__m512i v, int32_t least) { return _mm512_cmpge_epi32_mask(v, _mm512_set1_epi32(least)); }
+__mmask8 notBelow(__m512i v, int64_t least) { return _mm512_cmpge_epi64_mask(v, _mm512_set1_epi64(least)); }
+/// Stores the positions of lanes, of which the first is `at`: eight for each byte of the mask.
+template <typename Mask> int64_t storePositions(Mask chosen, int64_t at, int64_t *positions) {
+  const __m512i ascending = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+  int64_t found = 0;
+  for (int byte = 0; byte < static_cast<int>(sizeof chosen); ++byte) {
+    const auto some = static_cast<__mmask8>(chosen >> 8 * byte);
+    const __m512i here = _mm512_add_epi64(ascending, _mm512_set1_epi64(at + 8 * byte));
+    _mm512_storeu_si512(positions + found, _mm512_maskz_compress_epi64(some, here));
+    found += __builtin_popcount(some);
+  }
+  return found;
+}
+#endif
+
 template <typename Key>
 int64_t between(const Key *keys, int64_t n, Key least, Key greatest, int64_t *positions, int64_t &below) {
-  constexpr int64_t some = 64;
-  int64_t found = 0, less = 0;
-  for (int64_t begin = 0; begin < n; begin += some) {
-    const int64_t end = n - begin < some ? n : begin + some;
-    int64_t lessHere = 0, notAbove = 0;
-    for (int64_t i = begin; i < end; ++i) {
-      lessHere += keys[i] < least;
-      notAbove += keys[i] <= greatest;
-    }
-    less += lessHere;
-    if (notAbove == lessHere) // most often, where few are looked for
-      continue;
-    for (int64_t i = begin; i < end; ++i) {
-      positions[found] = i;
-      found += keys[i] >= least && keys[i] <= greatest;
-    }
+  int64_t found = 0, notLess = 0, i = 0;
+#ifdef __AVX512F__
+  for (; i + lanes<Key> <= n; i += lanes<Key>) {
+    const __m512i v = load(keys + i);
+    const auto above = notBelow(v, least);
+    notLess += __builtin_popcount(above);
+    if (const auto chosen = static_cast<decltype(above)>(above & notAbove(v, greatest)))
+      found += storePositions(chosen, i, positions + found);
   }
-  below = less;
+#endif
+  for (; i < n; ++i) {
+    positions[found] = i;
+    notLess += keys[i] >= least;
+    found += keys[i] >= least && keys[i] <= greatest;
+  }
+  below = n - notLess;
   return found;
 }
 

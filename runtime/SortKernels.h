@@ -18,6 +18,7 @@ template <typename Key> struct KeyFacts {
 };
 
 constexpr int64_t shortRow = 8, longestRowInLanes = 64;
+constexpr int64_t beyond = 8; ///< elements that are stored behind those that are told
 
 template <typename Key> struct SortKernels {
   /// Sorts n keys in place; `scratch` has room for as many.
@@ -25,6 +26,7 @@ template <typename Key> struct SortKernels {
   /// Brings the keys at places from `begin` to `end` of that order there; what is at other places is not known.
   void (*sortPart)(Key *keys, int64_t n, int64_t begin, int64_t end, Key *scratch);
   /// The positions of keys from `least` to `greatest`, ascending, and how many of them; `below` keys are less.
+  /// `positions` has room for `beyond` more.
   int64_t (*between)(const Key *keys, int64_t n, Key least, Key greatest, int64_t *positions, int64_t &below);
   /// Sorts by `bits` bits of key - base from bit `from` on, stable: for few bits and many keys.
   void (*sortBits)(Key *keys, int64_t n, Key *scratch, Key base, int from, int bits);

@@ -134,7 +134,7 @@ template <typename Key> void checkKernels(const SortKernels<Key> &kernels) {
       const int64_t begin = n / 3, end = begin + (n + 9) / 10;
       kernels.sortPart(part.data(), n, begin, end, scratch.data());
       EXPECT_TRUE(std::equal(part.begin() + begin, part.begin() + end, sorted.begin() + begin)) << n << " " << bits;
-      std::vector<int64_t> found(n);
+      std::vector<int64_t> found(n + beyond);
       int64_t below = 0;
       const int64_t count = kernels.between(x.data(), n, sorted[begin], sorted[end - 1], found.data(), below);
       EXPECT_EQ(below, std::lower_bound(sorted.begin(), sorted.end(), sorted[begin]) - sorted.begin());
