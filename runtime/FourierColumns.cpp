@@ -71,29 +71,98 @@ std::vector<int64_t> laneRadices(int64_t points) {
 
 } // namespace
 
+/// Steps, or where a prime factor is too large for them, a convolution with a chirp (L. I. Bluestein: A linear
+/// filtering approach to the computation of discrete Fourier transform, 1970).
 template <typename R> struct LanePlan {
   std::vector<LaneStage<R>> stages;
   std::vector<std::vector<C<R>>> factors; ///< of all stages
   std::vector<C<R>> ofReal;               ///< of real rows of twice as many points
+  std::vector<C<R>> chirp, spectrum;      ///< exp(-+i pi k^2 / points); the transform of its conjugate, by its length
+  std::vector<LanePlan> convolution;      ///< forwards, backwards
+
+  LanePlan() = default;
+  LanePlan(LanePlan &&) = default; ///< steps look into the factors, which stay where they are
+  /// Complex elements of a row that are worked in.
+  int64_t work(int64_t points) const { return convolution.empty() ? 2 * points : 3 * std::ssize(spectrum); }
 };
 
 namespace {
 
+using Precise = std::complex<long double>;
+
+template <typename R> C<R> rounded(Precise w, bool isConjugated) {
+  return C<R>(static_cast<R>(w.real()), static_cast<R>(isConjugated ? -w.imag() : w.imag()));
+}
+
+/// The transform of n elements `step` apart; `turns` are exp(-2 pi i k / all) for all of them.
+void transformPrecisely(const Precise *in, int64_t step, int64_t n, const std::vector<Precise> &turns, Precise *out) {
+  if (n == 1) {
+    *out = *in;
+    return;
+  }
+  int64_t radix = 2;
+  while (n % radix)
+    ++radix;
+  const int64_t rest = n / radix, all = std::ssize(turns);
+  for (int64_t r = 0; r < radix; ++r)
+    transformPrecisely(in + r * step, step * radix, rest, turns, out + r * rest);
+  std::vector<Precise> parts(radix);
+  for (int64_t k = 0; k < rest; ++k) {
+    for (int64_t r = 0; r < radix; ++r)
+      parts[r] = out[r * rest + k];
+    for (int64_t q = 0; q < radix; ++q) {
+      Precise &sum = out[q * rest + k] = 0;
+      for (int64_t r = 0; r < radix; ++r)
+        sum += parts[r] * turns[r * (q * rest + k) % n * (all / n)];
+    }
+  }
+}
+
+/// The least length with small prime factors only.
+int64_t smoothLength(int64_t least) {
+  for (;; ++least) {
+    int64_t rest = least;
+    for (int64_t factor : {2, 3, 5})
+      while (rest % factor == 0)
+        rest /= factor;
+    if (rest == 1 && least % 8 == 0)
+      return least;
+  }
+}
+
+template <typename R> LanePlan<R> makeLanePlan(bool isBackward, int64_t points);
+
+/// k n = (k^2 + n^2 - (k - n)^2) / 2.
+template <typename R> void makeChirp(LanePlan<R> &plan, bool isBackward, int64_t points) {
+  const int64_t length = smoothLength(2 * points - 1);
+  const std::vector<Precise> all = roots(2 * points, 2 * points);
+  std::vector<Precise> turns = roots(length, length), filter(length), spectrum(length);
+  for (Precise &turn : turns)
+    turn = std::conj(turn);
+  for (int64_t k = 0; k < points; ++k) {
+    const Precise w = all[k * k % (2 * points)];
+    plan.chirp.push_back(rounded<R>(w, !isBackward));
+    filter[k] = filter[(length - k) % length] = isBackward ? std::conj(w) : w;
+  }
+  transformPrecisely(filter.data(), 1, length, turns, spectrum.data());
+  for (Precise w : spectrum)
+    plan.spectrum.push_back(rounded<R>(w / static_cast<long double>(length), false));
+  plan.convolution.push_back(makeLanePlan<R>(false, length));
+  plan.convolution.push_back(makeLanePlan<R>(true, length));
+}
+
 template <typename R> LanePlan<R> makeLanePlan(bool isBackward, int64_t points) {
   LanePlan<R> plan;
   int64_t length = points, stride = 1;
-  auto rounded = [](std::complex<long double> w, bool isConjugated) {
-    return C<R>(static_cast<R>(w.real()), static_cast<R>(isConjugated ? -w.imag() : w.imag()));
-  };
   for (int64_t radix : laneRadices(points)) {
     const int64_t groups = length / radix;
     std::vector<C<R>> turns, ofRadix;
     const auto all = roots(length, length);
     for (int64_t p = 0; p < groups; ++p)
       for (int64_t k = 1; k < radix; ++k)
-        turns.push_back(rounded(all[p * k], !isBackward));
+        turns.push_back(rounded<R>(all[p * k], !isBackward));
     for (auto w : roots(radix, radix))
-      ofRadix.push_back(rounded(w, isBackward));
+      ofRadix.push_back(rounded<R>(w, isBackward));
     plan.factors.push_back(std::move(turns));
     plan.factors.push_back(std::move(ofRadix));
     plan.stages.push_back({radix, groups, stride, reinterpret_cast<const R *>((plan.factors.end() - 2)->data()),
@@ -101,6 +170,8 @@ template <typename R> LanePlan<R> makeLanePlan(bool isBackward, int64_t points) 
     length = groups;
     stride *= radix;
   }
+  if (plan.stages.empty())
+    makeChirp(plan, isBackward, points);
   plan.ofReal = factorsOf<R>(isBackward ? Kind::RealBackward : Kind::RealForward, 2 * points);
   return plan;
 }
@@ -116,8 +187,29 @@ template <typename R> const LanePlan<R> &lanePlanFor(bool isBackward, int64_t po
              : plans.emplace(std::pair(isBackward, points), makeLanePlan<R>(isBackward, points)).first->second;
 }
 
+template <typename R>
+void transformRows(const LanePlan<R> &plan, int64_t points, const LaneRows<R> &rows, bool isBackward) {
+  const LaneKernels<R> &kernels = laneKernels<R>();
+  auto run = [&](const LanePlan<R> &steps, const LaneRows<R> &of, bool backward) {
+    kernels.transform(steps.stages.data(), std::ssize(steps.stages), of, backward);
+  };
+  if (plan.convolution.empty())
+    return run(plan, rows, isBackward);
+  constexpr int64_t width = 2 * laneRows<R>;
+  const int64_t length = std::ssize(plan.spectrum);
+  const auto *chirp = reinterpret_cast<const R *>(plan.chirp.data());
+  const LaneRows<R> within{rows.work, width, rows.work, width, rows.work + length * width, R(1)};
+  kernels.multiply({rows.in, rows.inPitch, rows.work, width, nullptr, R(1)}, chirp, points);
+  std::fill(rows.work + points * width, rows.work + length * width, R(0));
+  run(plan.convolution[0], within, false);
+  kernels.multiply(within, reinterpret_cast<const R *>(plan.spectrum.data()), length);
+  run(plan.convolution[1], within, true);
+  kernels.multiply({rows.work, width, rows.out, rows.outPitch, nullptr, rows.scale}, chirp, points);
+}
+
 /// Where the steps fit the caches.
 bool fitsLanes(int64_t points) { return points <= 1 << 13 && !laneRadices(points).empty(); }
+bool fitsChirp(int64_t points) { return points <= 1 << 12 && points > largestLanePrime && laneRadices(points).empty(); }
 bool hasLargePrime(int64_t points) {
   for (int64_t factor = 2; factor <= 13; ++factor)
     while (points % factor == 0)
@@ -157,7 +249,8 @@ template <typename R> void transformComplex(const Job &job, int64_t begin, int64
   // Rows some pages apart push one another out of the cache while they are read.
   const bool isDense = job.inner == 1,
              isGathered = isDense || own < points || job.inner * static_cast<int64_t>(sizeof(C<R>)) % 4096 == 0;
-  Scratch<C<R>> work(2 * points * laneRows<R>), all(isGathered || job.inner % laneRows<R> ? points * laneRows<R> : 0);
+  Scratch<C<R>> work(plan.work(points) * laneRows<R>),
+      all(isGathered || job.inner % laneRows<R> ? points * laneRows<R> : 0);
   for (int64_t step = begin; step < end; ++step) {
     const Job::Group group = job.group<R>(step);
     auto *from = reinterpret_cast<C<R> *>(const_cast<char *>(job.in)) + group.from;
@@ -178,7 +271,7 @@ template <typename R> void transformComplex(const Job &job, int64_t begin, int64
         rows.in = rows.work;
       }
     }
-    laneKernels<R>().transform(plan.stages.data(), static_cast<int64_t>(plan.stages.size()), rows, job.isBackward());
+    transformRows(plan, points, rows, job.isBackward());
     if (isScattered)
       scatter<C<R>>(job, all.data(), laneRows<R>, group.rows, to, points);
   }
@@ -205,7 +298,7 @@ template <typename R> void transformEvenReal(const Job &job, int64_t begin, int6
   const bool isForward = job.kind == Kind::RealForward, isDense = job.inner == 1, isShort = own < job.wanted();
   const LanePlan<R> &plan = lanePlanFor<R>(!isForward, half);
   const LaneKernels<R> &kernels = laneKernels<R>();
-  Scratch<C<R>> work(2 * half * width), before(half * width), after(half * width), halves((half + 1) * width);
+  Scratch<C<R>> work(plan.work(half) * width), before(half * width), after(half * width), halves((half + 1) * width);
   Scratch<R> reals(points * width);
   for (int64_t step = begin; step < end; ++step) {
     const RealGroup<R> group(job, step);
@@ -231,8 +324,7 @@ template <typename R> void transformEvenReal(const Job &job, int64_t begin, int6
       rows.halfPitch = 2 * width;
     }
     (isForward ? kernels.pair : kernels.fold)(rows);
-    kernels.transform(plan.stages.data(), static_cast<int64_t>(plan.stages.size()),
-                      {parts(before), 2 * width, parts(after), 2 * width, parts(work), R(1)}, !isForward);
+    transformRows<R>(plan, half, {parts(before), 2 * width, parts(after), 2 * width, parts(work), R(1)}, !isForward);
     rows.between = parts(after);
     (isForward ? kernels.unfold : kernels.split)(rows);
     if (isPart && isForward)
@@ -248,7 +340,7 @@ template <typename R> void transformOddReal(const Job &job, int64_t begin, int64
   const int64_t points = job.points, half = points / 2, own = std::min(job.own, job.wanted());
   const bool isForward = job.kind == Kind::RealForward;
   const LanePlan<R> &plan = lanePlanFor<R>(!isForward, points);
-  Scratch<C<R>> work(2 * points * width), before(points * width), after(points * width);
+  Scratch<C<R>> work(plan.work(points) * width), before(points * width), after(points * width);
   Scratch<R> reals(points * width);
   for (int64_t step = begin; step < end; ++step) {
     const RealGroup<R> group(job, step);
@@ -264,9 +356,9 @@ template <typename R> void transformOddReal(const Job &job, int64_t begin, int64
         std::transform(z + k * width, z + (k + 1) * width, z + (points - k) * width,
                        [](C<R> x) { return std::conj(x); });
     }
-    laneKernels<R>().transform(
-        plan.stages.data(), static_cast<int64_t>(plan.stages.size()),
-        {parts(before), 2 * width, parts(after), 2 * width, parts(work), static_cast<R>(job.scale)}, !isForward);
+    transformRows<R>(plan, points,
+                     {parts(before), 2 * width, parts(after), 2 * width, parts(work), static_cast<R>(job.scale)},
+                     !isForward);
     if (isForward) {
       for (int64_t i = 0; i < width; ++i)
         after.data()[i].imag(0);
@@ -283,6 +375,8 @@ template <typename R> void transformOddReal(const Job &job, int64_t begin, int64
 template <typename R> bool goesInLanes(const Job &job) {
   const int64_t points = job.complexPoints();
   const bool hasManyRows = job.outer >= laneRows<R> && !std::has_single_bit(static_cast<uint64_t>(points));
+  if (fitsChirp(points))
+    return (job.inner > 1 ? job.inner : job.outer) >= laneRows<R>;
   return fitsLanes(points) && (job.inner > 1 || hasManyRows || hasLargePrime(points));
 }
 template bool goesInLanes<float>(const Job &);

@@ -67,7 +67,8 @@ void transpose(int width, const void *from, int64_t fromStride, void *to, int64_
 
 /// Whether a job's rows are transformed in lanes: along other axes than the last one; rows of the last axis if there
 /// are enough of them and FFTW has no codes for a power of 2, or if their length has a prime factor above 13, for which
-/// FFTW has no code: what others take grows with their square.
+/// FFTW has no code: what others take grows with their square. Where one is above largestLanePrime, if there are enough
+/// rows.
 template <typename R> bool goesInLanes(const Job &job);
 /// Some of the groups of such a job.
 template <typename R> void transformInLanes(void *job, int64_t begin, int64_t end);

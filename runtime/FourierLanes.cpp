@@ -182,6 +182,15 @@ void transform(const LaneStage<R> *stages, int64_t count, const LaneRows<R> &row
     Lanes<R, false>::transform(stages, count, rows);
 }
 
+template <typename R> void multiply(const LaneRows<R> &rows, const R *factors, int64_t count) {
+  using P = Lanes<R, false>;
+  for (int64_t k = 0; k < count; ++k) {
+    const typename P::Factor factor(factors + 2 * k);
+    for (int64_t c = 0; c < static_cast<int64_t>(laneBytes / sizeof(R)); c += P::count)
+      P::store(rows.out + k * rows.outPitch + c, factor * P::load(rows.in + k * rows.inPitch + c) * rows.scale);
+  }
+}
+
 /// What `fold` of runtime/FourierKernels.h does, of rows side by side.
 template <typename R> struct RealLanes {
   using P = Lanes<R, false>;
@@ -248,8 +257,8 @@ template <typename R> struct RealLanes {
 };
 
 template <typename R>
-constexpr LaneKernels<R> laneKernels{transform<R>, RealLanes<R>::pair, RealLanes<R>::unfold, RealLanes<R>::fold,
-                                     RealLanes<R>::split};
+constexpr LaneKernels<R> laneKernels{transform<R>,         multiply<R>,        RealLanes<R>::pair,
+                                     RealLanes<R>::unfold, RealLanes<R>::fold, RealLanes<R>::split};
 
 } // namespace
 

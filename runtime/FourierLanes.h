@@ -48,6 +48,8 @@ template <typename R> struct RealLaneRows {
 
 template <typename R> struct LaneKernels {
   void (*transform)(const LaneStage<R> *stages, int64_t count, const LaneRows<R> &rows, bool isBackward);
+  /// `count` elements of rows, each by a complex factor and the scale; `out` may be `in`.
+  void (*multiply)(const LaneRows<R> &rows, const R *factors, int64_t count);
   void (*pair)(const RealLaneRows<R> &rows);   ///< reals to what is between
   void (*unfold)(const RealLaneRows<R> &rows); ///< what is between to halves
   void (*fold)(const RealLaneRows<R> &rows);   ///< halves to what is between
