@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-LIMIT = 300  # seconds for a test: a mutant may wait for ever
+LIMIT = 120  # seconds for a test: a mutant may wait for ever
 
 
 def pytest_addoption(parser):
