@@ -42,6 +42,13 @@ RANKS_MUTANTS = [
     ),
     ("letters are read before they are there", MAILBOXES, "std::memory_order_acquire) != number", ") == number + 1"),
     ("who waits leaves messages alone", MAILBOXES, "mpi().goOn(partner);", ";"),
+    (
+        "who waits goes on with messages once",
+        MAILBOXES,
+        "called = now;",
+        "called = Clock::time_point::max() - betweenCalls;",
+    ),
+    ("what is delivered is kept behind another", MESSAGES, "if (next != parcels.end() && !isTaken(next)) ++next;", ""),
     ("ranks may have devices without a driver", RANKS, "rt::deviceIsWanted(), {}}", "true, {}}"),
     ("sums in openings do not ask for devices", RANKS, "devicesMayBeUsed();", ""),
     ("parts that are not there are added", SPLIT, "all, number((k + half) * rows)", "all, number(0)"),

@@ -249,6 +249,29 @@ def bounded(toy, launcher):
         return None if peaks[0] < 48e6 and peaks[1] > 120e6 else f"bytes: {peaks}"
 
 
+BEHIND = """
+var x = ones(125000); var first = ones(200000); var turns = 60; var total = 0.0;
+if rank() == 0 { send(first, 1, tag = 9); for i in range(turns) { send(x + i, 1); recv(1, 1); } }
+if rank() == 1 {
+  for i in range(turns) { total += recv(x, 0)[i]; send(1, 0); }
+  total += sum(recv(first, 0, tag = 9));
+}
+if all_reduce(total) == turns * (turns + 1) / 2 + 200000 { print("done"); }
+"""
+
+
+def behind(toy, launcher):
+    """Copies of what is delivered are forgotten, also behind one that waits for another tag: of 60 values of 1 MB not
+    half are there at once."""
+    with tempfile.TemporaryDirectory() as folder:
+        flags = ["--jit=never", "--collective-timeout=60", "--stats=s.json"]
+        done = job(toy, launcher, 2, [*flags, "-e", BEHIND], folder)
+        if done[:2] != (0, "done\n"):
+            return done
+        peak = json.loads(pathlib.Path(folder, "s.json").read_text())["peak_bytes"]
+        return None if peak < 30e6 else f"bytes: {peak}"
+
+
 def hands_over(toy, launcher):
     """A rank that sleeps goes on with what it has sent."""
     text = "if rank() == 0 { send(ones(900000), 1); sleep(4); } var t = clock(); var s = 0.0;"
@@ -306,6 +329,8 @@ def all_cases():
         first, second = ([], ["nightly"]) if launcher == OPEN else (["nightly"], [])
         run = lambda toy, m=launcher: bounded(toy, m)
         yield f"ranks: bounded sends, {launcher}", run, both(launcher), *first, *marks
+        run = lambda toy, m=launcher: behind(toy, m)
+        yield f"ranks: sends behind another, {launcher}", run, both(launcher), *second, *marks
         run = lambda toy, m=launcher: hands_over(toy, m)
         yield f"ranks: sent in sleep, {launcher}", run, both(launcher), *second, *marks
     for name in EXAMPLES:
