@@ -133,14 +133,17 @@ def little_is_held(toy, flags):
 
 
 def bytes_read(toy):
-    """Of 400 MB those that are asked for."""
+    """Of 400 MB those that are asked for, and what a loop takes parts of once."""
+    loop = 'def f() { var x: f64[N, 1000] = load("some.npy"); var s = 0.0; for i in range(5) { s += sum(x[i:900]); } '
     with tempfile.TemporaryDirectory() as folder:
         large(folder)
+        np.save(f"{folder}/some.npy", np.zeros((1000, 1000)))
         before = 0
         for text, most in (
             ("1;", 20e6),
             ('var x = load("large.npy")[5000:15000];', 10.2e6),
             ('var x = load("large.npy")[7];', 1e5),
+            (loop + "return s; } f();", 8.2e6),
         ):
             done = run(toy, folder, text + READ, ["--jit=never"])
             found = re.search(r"rchar: (\d+)", done.stdout)
@@ -236,6 +239,7 @@ MADE = [  # `S` stands for the sizes, `K` for the key
     "gamma(0.5, S, key = K)",
     "poisson(30.0, S, key = K)",
     "binomial(9, 0.25, S, key = K)",
+    "rand(S, key = K) - rand(6, key = K) * rand(5, 1, key = K)",
     "randint(-5, 1000, S, key = K) + i64(rand(S, key = K) < 0.5)",
     "exp(1i * reshape(arange(N), [S])) - rand(S, key = K)",
     "where(rand(S, key = K) < 0.5, sqrt(full([S], 2i)), 1i)",

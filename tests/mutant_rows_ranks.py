@@ -83,7 +83,7 @@ RANKS_MUTANTS = [
         "fillAll(job, kernel, offset / width, (offset + bytes) / width);",
         "RandomJob first = job; first.data = to; fillAll(first, kernel, 0, bytes / width);",
     ),
-    ("what was loaded is held", "session/Loading.cpp", "forgetHidden(loadedNow.back());", ""),
+    ("what was loaded is held", "session/Loading.cpp", "forgetHidden(loadedNow.back());", ";"),
     ("places do not matter", OPENING, "digestOf(call.place),", "0,"),
     ("sizes do not matter", OPENING, "if (call.tensor && call.sizesAgree)", "if (false)"),
     ("an axis or a rank does not matter", OPENING, "digest.add(call.detail);", ""),

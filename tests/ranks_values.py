@@ -216,6 +216,9 @@ var y = arange(40000) + r; var first = y;
 send(y, (r + 1) % p); y[0] = -1; y = y * 2; send(y[:7], (r + 1) % p);
 var came = recv(y, (r + p - 1) % p);
 if came[0] != (r + p - 1) % p or recv(y[:7], (r + p - 1) % p)[0] != -2 { print("changed on its way"); }
+def stored(x) { for i in range(3) { x[30000] = i; send(x, (r + 1) % p); x[9] = i; } return x; }
+y = stored(zeros(40000));
+for i in range(3) { if recv(y, (r + p - 1) % p)[30000] != i { print("changed by a loop"); } }
 if all_reduce(1) == p { print("done"); }
 """
 
