@@ -236,7 +236,7 @@ int runPrompt(Session &session, bool color, bool init) {
   });
   std::jthread preparation; // while the first line is typed
   editor.whenShown([&] {
-    preparation = std::jthread([&] {
+    preparation = std::jthread([&, counted = std::make_unique<rt::OtherThread>()] {
       sigset_t signals;
       sigfillset(&signals);
       for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL})

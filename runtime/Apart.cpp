@@ -17,6 +17,7 @@ namespace toy::rt {
 namespace {
 
 struct Job {
+  OtherThread counted; // first and last: what else is here may hold values
   std::function<void()> work;
   std::atomic<bool> left = false;
   std::mutex mutex;

@@ -24,7 +24,7 @@ int64_t defaultLimit() { return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * 
 struct Heap {
   HeapLock &mutex = liveList().mutex;
   Blocks blocks;
-  std::vector<Tensor *> whole[2][5]; ///< small tensors that died, by the sizes of their two blocks (takeWhole)
+  std::vector<Tensor *> whole[2][11]; ///< small tensors that died, by the sizes of their two blocks (takeWhole)
   MemoryStats stats;
   std::atomic<int64_t> copies = 0;
   const DeviceMemory *device = nullptr;
@@ -67,10 +67,10 @@ std::string sizeText(double bytes) {
   failAllocation(bytes, fmt::format("{}[{}]", nameOf(dtype), fmt::join(sizes, ", ")));
 }
 
-bool hasRoom(int64_t bytes) { return bytes <= heap().limit - heap().stats.liveBytes; }
+bool hasRoom(const Heap &h, int64_t bytes) { return bytes <= h.limit - h.stats.liveBytes; }
 
-void account(int64_t bytes) {
-  MemoryStats &stats = heap().stats;
+void account(Heap &h, int64_t bytes) {
+  MemoryStats &stats = h.stats;
   stats.liveBytes += bytes;
   stats.peakBytes = std::max(stats.peakBytes, stats.liveBytes);
 }
@@ -93,22 +93,22 @@ Tensor *newHeader(DType dtype, std::span<const int64_t> sizes) {
 
 /// Where tensors of so many axes and bytes wait for their next use, or null: not those of many, nor in sanitized
 /// builds.
-std::vector<Tensor *> *listOfWhole(size_t rank, int64_t bytes) {
+std::vector<Tensor *> *listOfWhole(Heap &h, size_t rank, int64_t bytes) {
   constexpr size_t mostAxes = 9; // of a block of 128 bytes
-  constexpr int64_t mostBytes = 1024;
+  constexpr int64_t mostBytes = 1 << 16;
   if (!Blocks::recycles || rank > mostAxes || bytes > mostBytes)
     return nullptr;
-  return &heap().whole[Blocks::classOf(objectBytes(rank))][Blocks::classOf(bytes)];
+  return &h.whole[Blocks::classOf(objectBytes(rank))][Blocks::classOf(bytes)];
 }
 
 /// Keeps a small tensor with its blocks; false if it is not one, or there is no place left in the list.
-bool keepWhole(Tensor *t) noexcept try {
+bool keepWhole(Heap &h, Tensor *t) noexcept try {
   Storage *storage = t->storage;
-  std::vector<Tensor *> *list = listOfWhole(t->rank, storage->bytes);
+  std::vector<Tensor *> *list = listOfWhole(h, t->rank, storage->bytes);
   if (!list || !storage->data || storage->device || storage->refs.load(std::memory_order_acquire) != 1)
     return false;
   list->push_back(t);
-  heap().stats.liveBytes -= storage->bytes;
+  h.stats.liveBytes -= storage->bytes;
   return true;
 } catch (std::bad_alloc &) {
   return false;
@@ -116,7 +116,13 @@ bool keepWhole(Tensor *t) noexcept try {
 
 /// Gives up one reference: whether it was the last. Who holds the only one need not tell others.
 bool isLast(std::atomic<int64_t> &refs) {
-  return refs.load(std::memory_order_acquire) == 1 || refs.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  const int64_t now = refs.load(std::memory_order_acquire);
+  if (now == 1)
+    return true;
+  if (!isOnlyThread())
+    return refs.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  refs.store(now - 1, std::memory_order_relaxed);
+  return false;
 }
 
 void releaseStorage(Storage *storage) {
@@ -137,8 +143,7 @@ void destroyList(List &list, bool letsGo) {
   for (int64_t i = 0; letsGo && list.of.isObject() && i < list.count; ++i) {
     if (i + 16 < list.count) // they lie anywhere, in a sorted list
       __builtin_prefetch(linkOf(list.items[i + 16].object), 1);
-    if (Link *element = linkOf(list.items[i].object);
-        referencesTo(element).fetch_sub(1, std::memory_order_acq_rel) == 1)
+    if (Link *element = linkOf(list.items[i].object); isLast(referencesTo(element)))
       destroy(element);
   }
   heap().stats.liveBytes -= list.capacity * static_cast<int64_t>(sizeof(Item));
@@ -159,7 +164,7 @@ void destroy(Link *l, bool letsGo) {
     return giveBlock(l, sizeof(Link) + sizeof(List));
   }
   auto *t = static_cast<Tensor *>(object);
-  if (keepWhole(t))
+  if (keepWhole(heap(), t))
     return;
   releaseStorage(t->storage);
   giveBlock(l, objectBytes(t->rank));
@@ -189,35 +194,36 @@ int64_t checkedCount(std::span<const int64_t> sizes, DType dtype) {
 }
 
 /// Elements nobody has written, accounted.
-static void countElements(void *data, int64_t bytes) {
+static void countElements(Heap &h, void *data, int64_t bytes) {
   // Tests ask for fresh elements that are seen in results: what nobody wrote, or what lies behind the last element.
   static const bool fillsFresh = std::getenv("TOY_FILL_FRESH") != nullptr;
   if (fillsFresh)
     std::memset(data, 0xCB, Blocks::sizeFor(bytes));
-  ++heap().stats.allocations;
-  account(bytes);
+  ++h.stats.allocations;
+  account(h, bytes);
 }
 
 /// A block for elements, accounted; the heap is locked.
 static void *takeElements(DType dtype, std::span<const int64_t> sizes, int64_t bytes) {
-  void *data = hasRoom(bytes) ? takeBlock(bytes) : nullptr;
+  Heap &h = heap();
+  void *data = hasRoom(h, bytes) ? takeBlock(bytes) : nullptr;
   if (!data)
     failAllocation(dtype, sizes);
-  countElements(data, bytes);
+  countElements(h, data, bytes);
   return data;
 }
 
 /// A small tensor that died, with its blocks, or null: loops make and drop one in each turn. The heap is locked.
-static Tensor *takeWhole(DType dtype, std::span<const int64_t> sizes, int64_t bytes) {
-  std::vector<Tensor *> *list = listOfWhole(sizes.size(), bytes);
-  if (!list || list->empty() || !hasRoom(bytes))
+static Tensor *takeWhole(Heap &h, DType dtype, std::span<const int64_t> sizes, int64_t bytes) {
+  std::vector<Tensor *> *list = listOfWhole(h, sizes.size(), bytes);
+  if (!list || list->empty() || !hasRoom(h, bytes))
     return nullptr;
   Tensor *t = list->back();
   list->pop_back();
   Storage *storage = t->storage;
   storage->refs.store(1, std::memory_order_relaxed);
   storage->bytes = bytes;
-  countElements(storage->data, bytes);
+  countElements(h, storage->data, bytes);
   beginTensor(new (linkOf(t)) Link, dtype, sizes);
   t->data = storage->data;
   return t;
@@ -225,8 +231,9 @@ static Tensor *takeWhole(DType dtype, std::span<const int64_t> sizes, int64_t by
 
 Tensor *newTensor(DType dtype, std::span<const int64_t> sizes) {
   int64_t bytes = std::max<int64_t>(checkedCount(sizes, dtype) * sizeOf(dtype), 1);
-  std::lock_guard lock(heap().mutex);
-  if (Tensor *t = takeWhole(dtype, sizes, bytes))
+  Heap &h = heap();
+  std::lock_guard lock(h.mutex);
+  if (Tensor *t = takeWhole(h, dtype, sizes, bytes))
     return t;
   void *storage = takeBlockOrThrow(sizeof(Storage)), *data = nullptr;
   try {
@@ -325,7 +332,7 @@ Tensor *newView(Tensor *source, DType dtype, std::span<const int64_t> sizes) {
   std::lock_guard lock(h.mutex);
   Tensor *t = newHeader(dtype, sizes);
   t->storage = source->storage;
-  t->storage->refs.fetch_add(1, std::memory_order_relaxed);
+  addReference(t->storage->refs);
   t->data = source->data;
   return t;
 }
@@ -376,10 +383,11 @@ void reserveItems(List &list, int64_t count) {
   int64_t capacity = std::max({count, 2 * list.capacity, int64_t(4)});
   int64_t bytes = (capacity - list.capacity) * static_cast<int64_t>(sizeof(Item));
   std::lock_guard lock(heap().mutex);
-  auto *items = hasRoom(bytes) ? static_cast<Item *>(std::realloc(list.items, capacity * sizeof(Item))) : nullptr;
+  auto *items =
+      hasRoom(heap(), bytes) ? static_cast<Item *>(std::realloc(list.items, capacity * sizeof(Item))) : nullptr;
   if (!items)
     failAllocation(static_cast<double>(bytes), fmt::format("a list of {} elements", count));
-  account(bytes);
+  account(heap(), bytes);
   list.items = items;
   list.capacity = capacity;
 }
@@ -419,15 +427,15 @@ void setMemoryLimit(int64_t bytes) { heap().limit = bytes ? bytes : defaultLimit
 
 void requireMemory(int64_t bytes, const std::string &what) {
   std::lock_guard lock(heap().mutex);
-  if (!hasRoom(bytes))
+  if (!hasRoom(heap(), bytes))
     failAllocation(static_cast<double>(bytes), what);
 }
 
 Reservation::Reservation(int64_t bytes, const std::string &what) : bytes(bytes) {
   std::lock_guard lock(heap().mutex);
-  if (!hasRoom(bytes))
+  if (!hasRoom(heap(), bytes))
     failAllocation(static_cast<double>(bytes), what);
-  account(bytes);
+  account(heap(), bytes);
 }
 
 Reservation::~Reservation() {

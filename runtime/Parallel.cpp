@@ -57,10 +57,12 @@ void parallelFor(int64_t n, int64_t grain, void (*body)(void *, int64_t, int64_t
   if (int64_t step = std::max(grain, n / 64) / unit * unit; threads() == 1)
     for (int64_t begin = 0; begin < n; begin += step)
       piece(begin, std::min(begin + step, n));
-  else
+  else {
+    OtherThread others;
     tbb::parallel_for(
         tbb::blocked_range<int64_t>(0, units, std::max(grain / unit, units / (16 * threads()))),
         [&](const tbb::blocked_range<int64_t> &r) { piece(r.begin() * unit, std::min(r.end() * unit, n)); });
+  }
   poll();
 }
 

@@ -72,17 +72,18 @@ TensorRef append(TensorRef x, const void *row) {
     bytes *= size;
   const bool isAlone = x->refs.load(std::memory_order_acquire) == 1 &&
                        x->storage->refs.load(std::memory_order_acquire) == 1 && x->data == x->storage->data;
-  TensorRef out = x;
+  TensorRef longer;
   if (!isAlone || (rows + 1) * bytes > x->storage->bytes) {
     std::vector<int64_t> sizes(x->shape().begin(), x->shape().end());
     sizes[0] = std::max(2 * rows, rows + 4);
-    out = TensorRef(newTensor(x->dtype, sizes));
-    std::memcpy(out->data, x->data, rows * bytes);
+    longer = TensorRef(newTensor(x->dtype, sizes));
+    std::memcpy(longer->data, x->data, rows * bytes);
     poll();
   }
+  TensorRef &out = longer ? longer : x;
   std::memcpy(out->as<char>() + rows * bytes, row, bytes);
   out->sizes[0] = rows + 1;
-  return out;
+  return std::move(out);
 }
 
 TensorRef storeSlice(TensorRef x, const Tensor &values, std::span<const int64_t> starts,

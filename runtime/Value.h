@@ -74,13 +74,31 @@ Tensor *newView(Tensor *source, DType dtype, std::span<const int64_t> sizes);
 Tensor *newScalar(DType dtype, const void *element);
 Str *newStr(std::string text);
 
+/// How many threads may count references, or take memory, beside the one that asks. Whoever begins such threads holds
+/// an `OtherThread` from before they begin until they have ended. While there are none, counts are plain numbers and
+/// the heap needs no lock: a locked addition takes as long as twenty others.
+extern std::atomic<int> otherThreads;
+inline bool isOnlyThread() { return otherThreads.load(std::memory_order_acquire) == 0; }
+class OtherThread {
+public:
+  OtherThread() { otherThreads.fetch_add(1); }
+  ~OtherThread() { otherThreads.fetch_sub(1); }
+  OtherThread(const OtherThread &) = delete;
+};
+inline void addReference(std::atomic<int64_t> &references) {
+  if (isOnlyThread())
+    references.store(references.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  else
+    references.fetch_add(1, std::memory_order_relaxed);
+}
+
 /// Whether references may have to be taken back (runtime/Watch.h): then a new one is noted before it is counted.
 extern std::atomic<bool> referencesAreWatched;
 void noteReference(void *object);
 template <typename Object> inline void retain(Object *object) {
   if (referencesAreWatched.load(std::memory_order_relaxed)) [[unlikely]]
     noteReference(object);
-  object->refs.fetch_add(1, std::memory_order_relaxed);
+  addReference(object->refs);
 }
 void retain(List *list);
 void release(Tensor *t);

@@ -13,6 +13,7 @@
 namespace toy::rt {
 
 std::atomic<bool> referencesAreWatched = false;
+std::atomic<int> otherThreads = 0;
 
 static Watch *innermost = nullptr;
 static thread_local bool unlisted = false;

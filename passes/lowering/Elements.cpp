@@ -18,6 +18,14 @@ static bool isOpened(mlir::Value v) {
   });
 }
 
+/// Whether a size of a value is asked for: where stores lie between, a loop would read it anew in each turn.
+static bool isMeasured(mlir::Value v, int64_t axis) {
+  return any_of(v.getUsers(), [&](mlir::Operation *user) {
+    auto dim = dyn_cast<DimOp>(user);
+    return dim && static_cast<int64_t>(dim.getAxis()) == axis && user->getBlock() != v.getParentBlock();
+  });
+}
+
 /// Whether nothing in this function takes the elements of a value elsewhere.
 static bool staysOnHost(mlir::Value v) {
   return all_of(v.getUsers(), [](mlir::Operation *user) {
@@ -31,10 +39,15 @@ bool FunctionEmitter::isInLoopOver(mlir::Operation *op, mlir::Value v) {
 }
 
 void FunctionEmitter::openElements(mlir::Value v) {
-  if (!isObject(v) || !isOpened(v))
+  if (!isObject(v) || !isa<TensorType>(v.getType()))
     return;
-  for (int64_t axis = 1; axis < tensorTypeOf(v).getRank(); ++axis)
-    sizeOf(v, axis);
+  const bool opened = isOpened(v);
+  for (int64_t axis = 0; axis < tensorTypeOf(v).getRank(); ++axis)
+    if ((opened && axis > 0) || isMeasured(v, axis))
+      if (Value *size = sizeOf(v, axis); isa<LoadInst>(size))
+        ownSizes[{v, axis}] = size;
+  if (!opened)
+    return;
   bool isWritten = any_of(v.getUsers(), [](mlir::Operation *user) { return isa<ElementSetOp>(user); });
   if (tables.valuesMoveAway) {
     auto readsMany = [&](mlir::Operation *user) { return isa<ElementOp>(user) && isInLoopOver(user, v); };

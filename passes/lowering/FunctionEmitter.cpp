@@ -94,7 +94,7 @@ std::string forObject(StringRef name, mlir::Type type) {
 }
 
 void FunctionEmitter::release(mlir::Value v) {
-  if (isLent(v))
+  if (isBorrowed(v))
     return;
   scalars.call(forObject("toy_rt_release", v.getType()), b.getVoidTy(), {slots[v].object})->setDoesNotThrow();
 }

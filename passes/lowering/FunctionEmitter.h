@@ -8,6 +8,7 @@
 #include "passes/lowering/AliasScopes.h"
 #include "passes/lowering/CodePlaces.h"
 #include "passes/lowering/KernelEmitter.h"
+#include "passes/lowering/LentArguments.h"
 #include "support/CallLimit.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -71,6 +72,8 @@ private:
   /// Whether `op` uses the value for the last time in this function.
   bool diesAt(mlir::Value v, mlir::Operation *op) { return toy::diesAt(liveness, v, op); }
   void releaseDead(mlir::Operation *op);
+  /// Whether this function has no reference of its own: others keep theirs while it runs.
+  bool isBorrowed(mlir::Value v) { return isLent(v) || borrowed.contains(v.getAsOpaquePointer()); }
 
   // OpEmitter.cpp
   void emitOp(mlir::Operation *op);
@@ -136,6 +139,11 @@ private:
   void emit(ListAppendOp op);
   void emit(ListSetOp op);
   llvm::Value *ownReference(mlir::Value v, mlir::Operation *op);
+  /// A word of an object; an integer where no type is given.
+  llvm::Value *loadWord(llvm::Value *object, size_t offset, llvm::Type *type = nullptr);
+  llvm::Value *mostly(llvm::Value *condition, llvm::function_ref<llvm::Value *()> inPlace,
+                      llvm::function_ref<llvm::Value *()> otherwise);
+  llvm::Value *appended(AppendOp op, llvm::Value *object);
   llvm::Value *itemOf(mlir::Value v, mlir::Operation *op);
   // OpEmitter.cpp
   void failUnless(llvm::Value *condition, mlir::Operation *op);
@@ -165,8 +173,11 @@ private:
   llvm::DenseMap<mlir::Block *, llvm::BasicBlock *> starts, blocks; ///< first and last LLVM block of each block
   llvm::DenseMap<mlir::Value, size_t> numbers;                      ///< of values, in the order of the text
   llvm::SmallPtrSet<void *, 4> moved;             ///< operands whose reference the current operation took
+  llvm::SmallPtrSet<void *, 4> borrowed;          ///< constants that are only read: the code holds them
   llvm::DenseMap<mlir::Block *, size_t> position; ///< of each block in the order of emission
   mlir::Block *current = nullptr;
+  /// Sizes that were read where the tensor is made, by axis.
+  llvm::DenseMap<std::pair<mlir::Value, int64_t>, llvm::Value *> ownSizes;
   /// Sizes that were read, by expression, each with the block that read it.
   llvm::DenseMap<Dim, llvm::SmallVector<std::pair<mlir::Block *, llvm::Value *>, 1>> sizes;
   int kernels = 0;

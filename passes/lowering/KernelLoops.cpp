@@ -200,12 +200,28 @@ void KernelEmitter::finish(Value *callerRange, Value *callerWork, int64_t leastG
     Value *each = caller.CreateBinaryIntrinsic(Intrinsic::smax, callerWork, caller.getInt64(1));
     Value *grain = caller.CreateBinaryIntrinsic(
         Intrinsic::smax, caller.CreateUDiv(caller.getInt64(parallelElements), each), caller.getInt64(leastGrain));
-    return callInParallel(work, callerRange, grain, callerStepBytes);
+    // One thread's work is a call as any other: what shares it among threads takes longer than a short loop.
+    BasicBlock *many = BasicBlock::Create(k.getContext(), "", caller.GetInsertBlock()->getParent()),
+               *few = BasicBlock::Create(k.getContext(), "", many->getParent()),
+               *done = BasicBlock::Create(k.getContext(), "", many->getParent());
+    caller.CreateCondBr(caller.CreateICmpSLE(callerRange, grain), few, many);
+    caller.SetInsertPoint(few);
+    callDirectly(work, callerRange);
+    caller.CreateBr(done);
+    caller.SetInsertPoint(many);
+    callInParallel(work, callerRange, grain, callerStepBytes);
+    caller.CreateBr(done);
+    caller.SetInsertPoint(done);
+    return;
   }
+  callDirectly(work, callerRange);
+  kernel->eraseFromParent();
+}
+
+void KernelEmitter::callDirectly(Function *work, Value *callerRange) {
   SmallVector<Value *> arguments(captured);
   arguments.append({caller.getInt64(0), callerRange});
   caller.CreateCall(work, arguments);
-  kernel->eraseFromParent();
 }
 
 /// The caller gives what was captured as words in memory; the kernel reads them and calls `work`.

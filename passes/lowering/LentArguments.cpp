@@ -24,8 +24,8 @@ bool hasLentArguments(Operation *function) {
   return !f.isExternal() && llvm::any_of(f.getArguments(), [](Value argument) { return isLent(argument); });
 }
 
-static bool isOnlyRead(BlockArgument argument, ModuleOp module) {
-  return llvm::all_of(argument.getUses(), [&](OpOperand &use) {
+bool isOnlyRead(Value v, ModuleOp module) {
+  return llvm::all_of(v.getUses(), [&](OpOperand &use) {
     if (isa<ElementOp, DimOp>(use.getOwner()))
       return true;
     auto call = dyn_cast<func::CallOp>(use.getOwner());

@@ -10,6 +10,8 @@ namespace toy {
 /// Marks arguments of functions that calls of the module lead to, if they are tensors of which nothing is used but
 /// elements and sizes, here and where they are handed on.
 void markLentArguments(mlir::ModuleOp module);
+/// Whether nothing is used of a value but elements and sizes, here and where it is lent to functions that are marked.
+bool isOnlyRead(mlir::Value v, mlir::ModuleOp module);
 /// Whether a value is such an argument: its function has no reference of its own.
 bool isLent(mlir::Value v);
 /// Whether a function has them. Its body is then `NAME.lent`, whose callers keep the references. NAME itself, which

@@ -6,6 +6,8 @@
 
 #include "runtime/List.h"
 
+#include "llvm/IR/MDBuilder.h"
+
 using namespace llvm;
 
 namespace toy {
@@ -49,22 +51,86 @@ Value *FunctionEmitter::itemOf(mlir::Value v, mlir::Operation *op) {
   return item;
 }
 
+Value *FunctionEmitter::loadWord(Value *object, size_t offset, Type *type) {
+  return b.CreateLoad(type ? type : b.getInt64Ty(), b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), object, offset));
+}
+
+/// What `inPlace` gives where a condition holds, else what `otherwise` does.
+Value *FunctionEmitter::mostly(Value *condition, function_ref<Value *()> inPlace, function_ref<Value *()> otherwise) {
+  BasicBlock *usual = BasicBlock::Create(b.getContext(), "", f), *rare = BasicBlock::Create(b.getContext(), "", f),
+             *on = BasicBlock::Create(b.getContext(), "", f);
+  b.CreateCondBr(condition, usual, rare, MDBuilder(b.getContext()).createLikelyBranchWeights());
+  b.SetInsertPoint(usual);
+  Value *x = inPlace();
+  usual = b.GetInsertBlock();
+  b.CreateBr(on);
+  b.SetInsertPoint(rare);
+  Value *y = otherwise();
+  rare = b.GetInsertBlock();
+  b.CreateBr(on);
+  b.SetInsertPoint(on);
+  PHINode *phi = b.CreatePHI(x->getType(), 2);
+  phi->addIncoming(x, usual);
+  phi->addIncoming(y, rare);
+  return phi;
+}
+
+/// An element behind the others of a list that nobody else holds and that has room, is a store; else a call.
 void FunctionEmitter::emit(ListAppendOp op) {
-  setSite(op);
-  Value *item = itemOf(op.getValue(), op);
-  slots[op.getResult()] = {scalars.call("toy_rt_list_append", b.getPtrTy(), {ownReference(op.getList(), op), item}),
+  Value *item = itemOf(op.getValue(), op), *list = ownReference(op.getList(), op);
+  Value *count = loadWord(list, offsetof(rt::List, count));
+  Value *fits = b.CreateAnd(b.CreateICmpEQ(loadWord(list, 0), b.getInt64(1)),
+                            b.CreateICmpSLT(count, loadWord(list, offsetof(rt::List, capacity))));
+  auto inPlace = [&] {
+    Value *offset = b.CreateMul(count, b.getInt64(sizeof(rt::Item)), "", true, true);
+    Value *at = b.CreateInBoundsGEP(b.getInt8Ty(), loadWord(list, offsetof(rt::List, items), b.getPtrTy()), offset);
+    b.CreateMemCpy(at, Align(8), item, Align(8), sizeof(rt::Item));
+    b.CreateStore(b.CreateNUWAdd(count, b.getInt64(1)),
+                  b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), list, offsetof(rt::List, count)));
+    return list;
+  };
+  slots[op.getResult()] = {mostly(fits, inPlace,
+                                  [&] {
+                                    setSite(op);
+                                    return scalars.call("toy_rt_list_append", b.getPtrTy(), {list, item});
+                                  }),
                            {}};
 }
 
+/// The same of a number behind those of a vector.
 void FunctionEmitter::emit(AppendOp op) {
+  mlir::Value x = op.getX(), row = op.getRow();
+  if (!isObject(row) && !tables.valuesMoveAway && diesAt(x, op)) {
+    const DType dtype = tensorTypeOf(row).getDtype();
+    Value *object = ownReference(x, op), *storage = loadWord(object, offsetof(rt::Tensor, storage), b.getPtrTy());
+    Value *data = loadWord(object, offsetof(rt::Tensor, data), b.getPtrTy());
+    Value *count = loadWord(object, offsetof(rt::Tensor, sizes)), *longer = b.CreateNUWAdd(count, b.getInt64(1));
+    auto isOne = [&](Value *counted) { return b.CreateICmpEQ(loadWord(counted, 0), b.getInt64(1)); };
+    Value *isAlone =
+        b.CreateAnd(b.CreateAnd(isOne(object), isOne(storage)),
+                    b.CreateAnd(b.CreateICmpEQ(data, loadWord(storage, offsetof(rt::Storage, data), b.getPtrTy())),
+                                b.CreateIsNotNull(data)));
+    Value *fits = b.CreateICmpSLE(b.CreateMul(longer, b.getInt64(toy::sizeOf(dtype)), "", true, true),
+                                  loadWord(storage, offsetof(rt::Storage, bytes)));
+    auto inPlace = [&] {
+      scalars.store(dtype, data, count, slots[row].scalar);
+      b.CreateStore(longer, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), object, offsetof(rt::Tensor, sizes)));
+      return object;
+    };
+    slots[op.getResult()].object = mostly(b.CreateAnd(isAlone, fits), inPlace, [&] { return appended(op, object); });
+    return;
+  }
+  slots[op.getResult()].object = appended(op, ownReference(x, op));
+}
+
+Value *FunctionEmitter::appended(AppendOp op, Value *object) {
   setSite(op);
   mlir::Value row = op.getRow();
   Value *none = ConstantPointerNull::get(b.getPtrTy()), *tensor = isObject(row) ? slots[row].object : none;
   Value *element = isObject(row) ? none : stackArray(b.getInt64Ty(), 2);
   if (!isObject(row))
     scalars.store(tensorTypeOf(row).getDtype(), element, b.getInt64(0), slots[row].scalar);
-  slots[op.getResult()].object =
-      scalars.call("toy_rt_append", b.getPtrTy(), {ownReference(op.getX(), op), tensor, element});
+  return scalars.call("toy_rt_append", b.getPtrTy(), {object, tensor, element});
 }
 
 void FunctionEmitter::emit(ListSetOp op) {

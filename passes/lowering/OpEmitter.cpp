@@ -45,6 +45,8 @@ Value *FunctionEmitter::sizeOf(mlir::Value tensor, int64_t axis) {
     return b.getInt64(dim.value());
   bool hasName =
       !dim.isUnknown() && current && tensor.getParentRegion() == &function.getBody() && hasLocalSizes(tensor);
+  if (Value *known = ownSizes.lookup({tensor, axis}))
+    return known;
   if (hasName)
     for (auto [block, known] : sizes[dim])
       if (dominance.dominates(block, current))
@@ -263,7 +265,10 @@ void FunctionEmitter::emit(ConstantOp op) {
     return emitEval(op);
   tables.constants.push_back(op);
   slots[op.getResult()].object = tableWord("toy.constants", tables.constants.size() - 1, b.getPtrTy());
-  retain(op.getResult());
+  if (isOnlyRead(op.getResult(), op->getParentOfType<mlir::ModuleOp>()))
+    borrowed.insert(op.getResult().getAsOpaquePointer());
+  else
+    retain(op.getResult());
 }
 
 void FunctionEmitter::emit(mlir::func::CallOp op) {
@@ -276,7 +281,7 @@ void FunctionEmitter::emit(mlir::func::CallOp op) {
   };
   SmallPtrSet<void *, 8> given; // or lent: then this function's reference lasts until the call returns
   for (mlir::OpOperand &operand : op->getOpOperands())
-    if (isLentTo(operand) || isLent(operand.get()))
+    if (isLentTo(operand) || isBorrowed(operand.get()))
       given.insert(operand.get().getAsOpaquePointer());
   for (mlir::OpOperand &operand : op->getOpOperands()) {
     mlir::Value v = operand.get();
