@@ -4,6 +4,7 @@
 #include "jit/HoistChecks.h"
 #include "jit/LaneConversions.h"
 #include "jit/LanePairs.h"
+#include "jit/LaneProducts.h"
 #include "jit/StripTurns.h"
 #include "jit/Target.h"
 #include "passes/lowering/Attributes.h"
@@ -134,6 +135,7 @@ static void addFewPasses(PassBuilder &builder, ModulePassManager &passes, bool i
   add("function(loop-vectorize,instcombine<no-verify-fixpoint>,loop-unroll<O2>,sroa,early-cse,loop-mssa(licm),"
       "simplifycfg)");
   passes.addPass(createModuleToFunctionPassAdaptor(LaneConversions()));
+  passes.addPass(createModuleToFunctionPassAdaptor(LaneProducts()));
   passes.addPass(createModuleToFunctionPassAdaptor(LanePairs()));
 }
 
@@ -157,6 +159,7 @@ void optimizeModule(Module &module, TargetMachine &machine, int level, function_
   });
   builder.registerOptimizerLastEPCallback([](ModulePassManager &passes, OptimizationLevel, ThinOrFullLTOPhase) {
     passes.addPass(createModuleToFunctionPassAdaptor(LaneConversions()));
+    passes.addPass(createModuleToFunctionPassAdaptor(LaneProducts()));
     passes.addPass(createModuleToFunctionPassAdaptor(LanePairs()));
   });
   ModulePassManager passes;

@@ -141,8 +141,6 @@ private:
   llvm::Value *ownReference(mlir::Value v, mlir::Operation *op);
   /// A word of an object; an integer where no type is given.
   llvm::Value *loadWord(llvm::Value *object, size_t offset, llvm::Type *type = nullptr);
-  llvm::Value *mostly(llvm::Value *condition, llvm::function_ref<llvm::Value *()> inPlace,
-                      llvm::function_ref<llvm::Value *()> otherwise);
   llvm::Value *appended(AppendOp op, llvm::Value *object);
   llvm::Value *itemOf(mlir::Value v, mlir::Operation *op);
   // OpEmitter.cpp

@@ -6,8 +6,6 @@
 
 #include "runtime/List.h"
 
-#include "llvm/IR/MDBuilder.h"
-
 using namespace llvm;
 
 namespace toy {
@@ -55,26 +53,6 @@ Value *FunctionEmitter::loadWord(Value *object, size_t offset, Type *type) {
   return b.CreateLoad(type ? type : b.getInt64Ty(), b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), object, offset));
 }
 
-/// What `inPlace` gives where a condition holds, else what `otherwise` does.
-Value *FunctionEmitter::mostly(Value *condition, function_ref<Value *()> inPlace, function_ref<Value *()> otherwise) {
-  BasicBlock *usual = BasicBlock::Create(b.getContext(), "", f), *rare = BasicBlock::Create(b.getContext(), "", f),
-             *on = BasicBlock::Create(b.getContext(), "", f);
-  b.CreateCondBr(condition, usual, rare, MDBuilder(b.getContext()).createLikelyBranchWeights());
-  b.SetInsertPoint(usual);
-  Value *x = inPlace();
-  usual = b.GetInsertBlock();
-  b.CreateBr(on);
-  b.SetInsertPoint(rare);
-  Value *y = otherwise();
-  rare = b.GetInsertBlock();
-  b.CreateBr(on);
-  b.SetInsertPoint(on);
-  PHINode *phi = b.CreatePHI(x->getType(), 2);
-  phi->addIncoming(x, usual);
-  phi->addIncoming(y, rare);
-  return phi;
-}
-
 /// An element behind the others of a list that nobody else holds and that has room, is a store; else a call.
 void FunctionEmitter::emit(ListAppendOp op) {
   Value *item = itemOf(op.getValue(), op), *list = ownReference(op.getList(), op);
@@ -89,11 +67,11 @@ void FunctionEmitter::emit(ListAppendOp op) {
                   b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), list, offsetof(rt::List, count)));
     return list;
   };
-  slots[op.getResult()] = {mostly(fits, inPlace,
-                                  [&] {
-                                    setSite(op);
-                                    return scalars.call("toy_rt_list_append", b.getPtrTy(), {list, item});
-                                  }),
+  slots[op.getResult()] = {scalars.eitherOf(fits, inPlace,
+                                            [&] {
+                                              setSite(op);
+                                              return scalars.call("toy_rt_list_append", b.getPtrTy(), {list, item});
+                                            }),
                            {}};
 }
 
@@ -117,7 +95,8 @@ void FunctionEmitter::emit(AppendOp op) {
       b.CreateStore(longer, b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), object, offsetof(rt::Tensor, sizes)));
       return object;
     };
-    slots[op.getResult()].object = mostly(b.CreateAnd(isAlone, fits), inPlace, [&] { return appended(op, object); });
+    slots[op.getResult()].object =
+        scalars.eitherOf(b.CreateAnd(isAlone, fits), inPlace, [&] { return appended(op, object); });
     return;
   }
   slots[op.getResult()].object = appended(op, ownReference(x, op));

@@ -126,9 +126,20 @@ static Value *quotientByKnown(IRBuilder<> &b, Value *x, uint64_t divisor) {
   return b.CreateXor(b.CreateTrunc(b.CreateLShr(product, shift), x->getType()), sign);
 }
 
+/// By a power of 2 a quotient is a shift, which rounds down, and a remainder its lower bits, whatever the sign.
+Value *ScalarEmitter::integerDivision(bool isModulo, Value *x, Value *y, DType dtype) {
+  Value *exponent = exponents.lookup(y);
+  if (!exponent)
+    return anyIntegerDivision(isModulo, x, y, dtype);
+  return eitherOf(
+      hasPowerOfTwo(exponent),
+      [&] { return isModulo ? b.CreateAnd(x, b.CreateSub(y, b.getInt64(1))) : b.CreateAShr(x, exponent); },
+      [&] { return anyIntegerDivision(isModulo, x, y, dtype); });
+}
+
 /// Quotients are rounded down, remainders have the sign of the divisor; 0 as a divisor fails, and by -1 the most
 /// negative number wraps.
-Value *ScalarEmitter::integerDivision(bool isModulo, Value *x, Value *y, DType dtype) {
+Value *ScalarEmitter::anyIntegerDivision(bool isModulo, Value *x, Value *y, DType dtype) {
   if (dtype == DType::Bool) // true // true and false // true; no remainder
     return b.CreateICmpNE(
         integerDivision(isModulo, b.CreateZExt(x, b.getInt8Ty()), b.CreateZExt(y, b.getInt8Ty()), DType::U8),

@@ -307,7 +307,6 @@ Element ScalarEmitter::apply(mlir::Operation *op, ArrayRef<Element> args) {
   return binary(op->getName().stripDialect(), args[0], args[1], dtypeOf(0), dtypeOf(1));
 }
 
-/// A value of `usual` where the condition holds, which is likely, and of `rare` elsewhere.
 Value *ScalarEmitter::eitherOf(Value *condition, function_ref<Value *()> usual, function_ref<Value *()> rare) {
   Function *function = b.GetInsertBlock()->getParent();
   BasicBlock *first = BasicBlock::Create(b.getContext(), "", function),

@@ -6,6 +6,7 @@
 
 #include "ir/ToyDialect.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 
@@ -57,6 +58,9 @@ public:
 
   /// Code for a condition that hardly ever holds; what follows is reached from it, too, unless it fails.
   void rarely(llvm::Value *condition, llvm::function_ref<void()> body);
+  /// A value of `usual` where the condition holds, which is likely, and of `rare` elsewhere.
+  llvm::Value *eitherOf(llvm::Value *condition, llvm::function_ref<llvm::Value *()> usual,
+                        llvm::function_ref<llvm::Value *()> rare);
   /// Ends the block behind a call that throws.
   void markFailure(llvm::CallInst *call);
   /// Calls a runtime function that throws, and ends the block.
@@ -76,11 +80,13 @@ private:
   Element divide(Element x, Element y, DType dx, DType dy);
   Element divideSingle(Element x, Element y);
   Element complexPower(Element z, uint64_t n, DType dtype);
-  llvm::Value *eitherOf(llvm::Value *condition, llvm::function_ref<llvm::Value *()> usual,
-                        llvm::function_ref<llvm::Value *()> rare);
   llvm::Value *integerPower(llvm::Value *x, llvm::Value *y, DType dtype);
   llvm::Value *realPower(llvm::Value *x, llvm::Value *y);
   llvm::Value *integerDivision(bool isModulo, llvm::Value *x, llvm::Value *y, DType dtype);
+  llvm::Value *anyIntegerDivision(bool isModulo, llvm::Value *x, llvm::Value *y, DType dtype);
+  /// Whether 2 to that power is a positive number of 64 bits.
+  llvm::Value *hasPowerOfTwo(llvm::Value *exponent) { return b.CreateICmpULT(exponent, b.getInt64(63)); }
+  llvm::DenseMap<llvm::Value *, llvm::Value *> exponents; ///< of powers of 2
   llvm::Value *floatModulo(llvm::Value *x, llvm::Value *y);
   llvm::Value *libm(llvm::StringRef name, DType dtype, llvm::ArrayRef<llvm::Value *> args);
   llvm::Value *fromHalf(llvm::Value *bits, DType dtype);

@@ -265,7 +265,7 @@ Element ScalarEmitter::complexPower(Element z, uint64_t n, DType dtype) {
 }
 
 /// Checked in the runtime: negative exponents. Constants are products, and so are exponents up to 3 (of which
-/// KernelEmitter::loopBySmallExponents tells loops).
+/// KernelEmitter::loopBySmallExponents tells loops). Powers of 2 are shifts.
 Value *ScalarEmitter::integerPower(Value *x, Value *y, DType dtype) {
   if (auto *n = dyn_cast<ConstantInt>(y); n && dtype != DType::Bool && !n->isZero() && n->getValue().ule(64)) {
     Value *result = nullptr, *square = x;
@@ -287,6 +287,11 @@ Value *ScalarEmitter::integerPower(Value *x, Value *y, DType dtype) {
   if (dtype == DType::Bool || isForDevice)
     return bySquaring();
   auto number = [&](uint64_t n) { return ConstantInt::get(x->getType(), n); };
+  if (auto *base = dyn_cast<ConstantInt>(x); base && base->equalsInt(2) && dtype == DType::I64 && !failLater) {
+    Value *power = eitherOf(hasPowerOfTwo(y), [&] { return b.CreateShl(number(1), y, "", true, true); }, bySquaring);
+    exponents[power] = y;
+    return power;
+  }
   auto hasBit = [&](uint64_t n) { return b.CreateICmpNE(b.CreateAnd(y, number(n)), number(0)); };
   auto products = [&] {
     Value *odd = b.CreateSelect(hasBit(1), x, number(1));
