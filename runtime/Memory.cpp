@@ -24,7 +24,9 @@ int64_t defaultLimit() { return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * 
 struct Heap {
   HeapLock &mutex = liveList().mutex;
   Blocks blocks;
-  std::vector<Tensor *> whole[2][11]; ///< small tensors that died, by the sizes of their two blocks (takeWhole)
+  Link *whole[2][11] = {}; ///< small tensors that died, by the sizes of their two blocks (takeWhole), linked by `next`
+  /// Tests ask for fresh elements that are seen in results: what nobody wrote, or what lies behind the last element.
+  const bool fillsFresh = std::getenv("TOY_FILL_FRESH") != nullptr;
   MemoryStats stats;
   std::atomic<int64_t> copies = 0;
   const DeviceMemory *device = nullptr;
@@ -93,7 +95,7 @@ Tensor *newHeader(DType dtype, std::span<const int64_t> sizes) {
 
 /// Where tensors of so many axes and bytes wait for their next use, or null: not those of many, nor in sanitized
 /// builds.
-std::vector<Tensor *> *listOfWhole(Heap &h, size_t rank, int64_t bytes) {
+Link **listOfWhole(Heap &h, size_t rank, int64_t bytes) {
   constexpr size_t mostAxes = 9; // of a block of 128 bytes
   constexpr int64_t mostBytes = 1 << 16;
   if (!Blocks::recycles || rank > mostAxes || bytes > mostBytes)
@@ -101,17 +103,15 @@ std::vector<Tensor *> *listOfWhole(Heap &h, size_t rank, int64_t bytes) {
   return &h.whole[Blocks::classOf(objectBytes(rank))][Blocks::classOf(bytes)];
 }
 
-/// Keeps a small tensor with its blocks; false if it is not one, or there is no place left in the list.
-bool keepWhole(Heap &h, Tensor *t) noexcept try {
+/// Keeps a small tensor with its blocks; false if it is not one.
+bool keepWhole(Heap &h, Tensor *t) {
   Storage *storage = t->storage;
-  std::vector<Tensor *> *list = listOfWhole(h, t->rank, storage->bytes);
+  Link **list = listOfWhole(h, t->rank, storage->bytes);
   if (!list || !storage->data || storage->device || storage->refs.load(std::memory_order_acquire) != 1)
     return false;
-  list->push_back(t);
+  linkOf(t)->next = std::exchange(*list, linkOf(t));
   h.stats.liveBytes -= storage->bytes;
   return true;
-} catch (std::bad_alloc &) {
-  return false;
 }
 
 /// Gives up one reference: whether it was the last. Who holds the only one need not tell others.
@@ -152,22 +152,26 @@ void destroyList(List &list, bool letsGo) {
 
 } // namespace
 
+static void destroyTensor(Link *l) {
+  unlink(l);
+  auto *t = static_cast<Tensor *>(objectOf(l));
+  if (keepWhole(heap(), t))
+    return;
+  releaseStorage(t->storage);
+  giveBlock(l, objectBytes(t->rank));
+}
+
 void destroy(Link *l, bool letsGo) {
+  if (l->kind == Link::IsTensor)
+    return destroyTensor(l);
   unlink(l);
   void *object = objectOf(l);
   if (l->kind == Link::IsStr) {
     static_cast<Str *>(object)->~Str();
     return giveBlock(l, sizeof(Link) + sizeof(Str));
   }
-  if (l->kind == Link::IsList) {
-    destroyList(*static_cast<List *>(object), letsGo);
-    return giveBlock(l, sizeof(Link) + sizeof(List));
-  }
-  auto *t = static_cast<Tensor *>(object);
-  if (keepWhole(heap(), t))
-    return;
-  releaseStorage(t->storage);
-  giveBlock(l, objectBytes(t->rank));
+  destroyList(*static_cast<List *>(object), letsGo);
+  giveBlock(l, sizeof(Link) + sizeof(List));
 }
 
 void fail(DiagId id, std::vector<std::string> args) { throw Error{id, std::move(args)}; }
@@ -195,9 +199,7 @@ int64_t checkedCount(std::span<const int64_t> sizes, DType dtype) {
 
 /// Elements nobody has written, accounted.
 static void countElements(Heap &h, void *data, int64_t bytes) {
-  // Tests ask for fresh elements that are seen in results: what nobody wrote, or what lies behind the last element.
-  static const bool fillsFresh = std::getenv("TOY_FILL_FRESH") != nullptr;
-  if (fillsFresh)
+  if (h.fillsFresh)
     std::memset(data, 0xCB, Blocks::sizeFor(bytes));
   ++h.stats.allocations;
   account(h, bytes);
@@ -215,22 +217,35 @@ static void *takeElements(DType dtype, std::span<const int64_t> sizes, int64_t b
 
 /// A small tensor that died, with its blocks, or null: loops make and drop one in each turn. The heap is locked.
 static Tensor *takeWhole(Heap &h, DType dtype, std::span<const int64_t> sizes, int64_t bytes) {
-  std::vector<Tensor *> *list = listOfWhole(h, sizes.size(), bytes);
-  if (!list || list->empty() || !hasRoom(h, bytes))
+  Link **list = listOfWhole(h, sizes.size(), bytes);
+  if (!list || !*list || !hasRoom(h, bytes))
     return nullptr;
-  Tensor *t = list->back();
-  list->pop_back();
+  Link *l = *list;
+  *list = l->next;
+  auto *t = static_cast<Tensor *>(objectOf(l));
   Storage *storage = t->storage;
   storage->refs.store(1, std::memory_order_relaxed);
   storage->bytes = bytes;
   countElements(h, storage->data, bytes);
-  beginTensor(new (linkOf(t)) Link, dtype, sizes);
+  beginTensor(new (l) Link, dtype, sizes);
   t->data = storage->data;
   return t;
 }
 
+/// The bytes of few elements, which is what most tensors have; of others -1.
+static int64_t fewBytes(DType dtype, std::span<const int64_t> sizes) {
+  constexpr uint64_t few = 1 << 20;
+  uint64_t count = 1;
+  for (int64_t n : sizes)
+    if (static_cast<uint64_t>(n) - 1 >= few || (count *= static_cast<uint64_t>(n)) > few)
+      return -1;
+  return static_cast<int64_t>(count) * sizeOf(dtype);
+}
+
 Tensor *newTensor(DType dtype, std::span<const int64_t> sizes) {
-  int64_t bytes = std::max<int64_t>(checkedCount(sizes, dtype) * sizeOf(dtype), 1);
+  int64_t bytes = fewBytes(dtype, sizes);
+  if (bytes < 0)
+    bytes = std::max<int64_t>(checkedCount(sizes, dtype) * sizeOf(dtype), 1);
   Heap &h = heap();
   std::lock_guard lock(h.mutex);
   if (Tensor *t = takeWhole(h, dtype, sizes, bytes))
@@ -398,7 +413,12 @@ template <typename Object> static void giveUp(Object *object) {
   std::lock_guard lock(heap().mutex);
   destroy(linkOf(object));
 }
-void release(Tensor *t) { giveUp(t); }
+void release(Tensor *t) {
+  if (!isLast(t->refs))
+    return;
+  std::lock_guard lock(heap().mutex);
+  destroyTensor(linkOf(t));
+}
 void release(Str *s) { giveUp(s); }
 void release(List *list) { giveUp(list); }
 

@@ -38,11 +38,25 @@ struct LiveList {
   HeapLock mutex; ///< of the whole heap
   Link head;      ///< newest first
   uint64_t serial = 0;
+  uint64_t watched = 0; ///< up to here objects are older than the innermost `Watch`
 };
-LiveList &liveList();
+extern constinit LiveList liveObjectsList;
+inline LiveList &liveList() { return liveObjectsList; }
+/// Whether this thread makes objects that are its own (runtime/Apart.h).
+extern constinit thread_local bool isUnlisted;
 
-/// At the head of the list, unless this thread makes objects that are its own (runtime/Apart.h). The heap is locked.
-void link(Link *l);
+/// At the head of the list, unless this thread makes objects that are its own. The heap is locked.
+inline void link(Link *l) {
+  if (isUnlisted)
+    return;
+  LiveList &live = liveList();
+  l->serial = ++live.serial;
+  l->previous = &live.head;
+  l->next = live.head.next;
+  if (l->next)
+    l->next->previous = l;
+  live.head.next = l;
+}
 /// Frees the object; a list lets its elements go unless they are freed on their own. The heap is locked.
 void destroy(Link *l, bool letsGo = true);
 
@@ -56,7 +70,17 @@ inline std::atomic<int64_t> &referencesTo(Link *l) {
                                    : static_cast<Tensor *>(object)->refs;
 }
 
+/// Takes an object out of what is watched.
+void forgetWatched(Link *l);
 /// Takes an object that dies out of the list and out of what is watched. The heap is locked.
-void unlink(Link *l);
+inline void unlink(Link *l) {
+  if (l->serial <= liveList().watched)
+    forgetWatched(l);
+  if (!l->previous)
+    return;
+  l->previous->next = l->next;
+  if (l->next)
+    l->next->previous = l->previous;
+}
 
 } // namespace toy::rt

@@ -16,36 +16,15 @@ std::atomic<bool> referencesAreWatched = false;
 std::atomic<int> otherThreads = 0;
 
 static Watch *innermost = nullptr;
-static thread_local bool unlisted = false;
+constinit thread_local bool isUnlisted = false;
+constinit LiveList liveObjectsList; // has no destructor: values may outlive static objects
 
-LiveList &liveList() {
-  static LiveList *instance = new LiveList; // never destroyed: values may outlive static objects
-  return *instance;
-}
-
-void link(Link *l) {
-  if (unlisted)
-    return;
-  LiveList &live = liveList();
-  l->serial = ++live.serial;
-  l->previous = &live.head;
-  l->next = live.head.next;
-  if (l->next)
-    l->next->previous = l;
-  live.head.next = l;
-}
-
-void unlink(Link *l) {
+void forgetWatched(Link *l) {
   for (Watch *watch = innermost; watch && l->serial <= watch->serial; watch = watch->outer)
     watch->forget(objectOf(l));
-  if (!l->previous)
-    return;
-  l->previous->next = l->next;
-  if (l->next)
-    l->next->previous = l->previous;
 }
 
-bool setUnlisted(bool on) { return std::exchange(unlisted, on); }
+bool setUnlisted(bool on) { return std::exchange(isUnlisted, on); }
 
 void listObject(Tensor &t) {
   std::lock_guard lock(liveList().mutex);
@@ -63,7 +42,7 @@ int64_t liveObjects() {
 /// What a thread of its own holds is nobody else's.
 void noteReference(void *object) {
   Link *l = linkOf(object);
-  if (unlisted || l->serial > innermost->serial)
+  if (isUnlisted || l->serial > innermost->serial)
     return;
   std::lock_guard lock(liveList().mutex);
   innermost->note(object, referencesTo(l));
@@ -71,12 +50,14 @@ void noteReference(void *object) {
 
 Watch::Watch(bool countsReferences) : outer(innermost), serial(liveList().serial), countsReferences(countsReferences) {
   innermost = this;
+  liveList().watched = serial;
   referencesAreWatched.store(countsReferences, std::memory_order_relaxed); // threads begin work behind locks
 }
 
 Watch::~Watch() {
   std::lock_guard lock(liveList().mutex);
   innermost = outer;
+  liveList().watched = outer ? outer->serial : 0;
   const bool isWatchedOutside = outer && outer->countsReferences;
   referencesAreWatched.store(isWatchedOutside, std::memory_order_relaxed);
   if (isWatchedOutside)

@@ -29,7 +29,7 @@ public:
 
 private:
   friend void noteReference(void *object);
-  friend void unlink(Link *l);
+  friend void forgetWatched(Link *l);
   struct Note {
     void *object;
     int64_t references;

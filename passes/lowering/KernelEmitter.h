@@ -338,6 +338,8 @@ private:
   void finish(llvm::Value *callerRange, llvm::Value *callerWork, int64_t leastGrain = 1,
               llvm::Value *callerStepBytes = nullptr);
   llvm::Function *finishWork();
+  bool isZeros();
+  void emitZeros();
   void callDirectly(llvm::Function *work, llvm::Value *callerRange);
   void callByRows(llvm::Value *context, llvm::Value *callerRange, llvm::Value *callerGrain, llvm::Value *callerWork);
   void callInParallel(llvm::Function *work, llvm::Value *callerRange, llvm::Value *callerGrain,

@@ -384,6 +384,45 @@ Value *KernelEmitter::product(ArrayRef<Value *> values) {
   return out;
 }
 
+/// Whether the result is all zeros of the host.
+bool KernelEmitter::isZeros() {
+  auto full = root.getDefiningOp<FullOp>();
+  if (!full || device || isInRows)
+    return false;
+  mlir::Value value = full.getValue();
+  while (mlir::Value inner = behind(value))
+    value = inner;
+  Element element;
+  if (auto argument = dyn_cast<mlir::BlockArgument>(value))
+    element = inputs[argument.getArgNumber()].scalar;
+  else if (auto constant = value.getDefiningOp<ConstantOp>())
+    element = scalars.constant(cast<mlir::DenseElementsAttr>(constant.getValue()), rootType.getDtype());
+  auto isZero = [](Value *part) { return !part || (isa<Constant>(part) && cast<Constant>(part)->isNullValue()); };
+  return element.re && isZero(element.re) && isZero(element.im);
+}
+
+/// By libc where one thread is as fast as all, else by a kernel.
+void KernelEmitter::emitZeros() {
+  constexpr int64_t mostBytes = 1 << 20;
+  Value *bytes = product(resultSizes());
+  bytes = caller.CreateMul(bytes, caller.getInt64(sizeOf(rootType.getDtype())));
+  auto clear = [&] { caller.CreateMemSet(callerOut, caller.getInt8(0), bytes, MaybeAlign(64)); };
+  if (auto *known = dyn_cast<ConstantInt>(bytes); known && known->getSExtValue() <= mostBytes)
+    return clear();
+  Function *function = caller.GetInsertBlock()->getParent();
+  BasicBlock *few = BasicBlock::Create(k.getContext(), "", function),
+             *many = BasicBlock::Create(k.getContext(), "", function),
+             *done = BasicBlock::Create(k.getContext(), "", function);
+  caller.CreateCondBr(caller.CreateICmpSLE(bytes, caller.getInt64(mostBytes)), few, many);
+  caller.SetInsertPoint(few);
+  clear();
+  caller.CreateBr(done);
+  caller.SetInsertPoint(many);
+  emitMap();
+  caller.CreateBr(done);
+  caller.SetInsertPoint(done);
+}
+
 Slot KernelEmitter::emit() {
   Slot result;
   mlir::Operation *def = root.getDefiningOp();
@@ -405,7 +444,9 @@ Slot KernelEmitter::emit() {
   }
   Value *counter = module.getOrInsertGlobal("toy_rt_loops", caller.getInt64Ty());
   caller.CreateStore(caller.CreateAdd(caller.CreateLoad(caller.getInt64Ty(), counter), caller.getInt64(1)), counter);
-  if (def && def->hasTrait<OpTrait::Reduction>())
+  if (isZeros())
+    emitZeros();
+  else if (def && def->hasTrait<OpTrait::Reduction>())
     emitReduction(def);
   else if (!emitJoin())
     emitMap();

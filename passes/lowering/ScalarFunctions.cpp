@@ -32,7 +32,7 @@ static bool takesFloats(int row) {
   return function.isSingle() || (function.dtype == DType::C64 && rt::pairFunction(row));
 }
 
-/// Some registers one after the other, or a part of one, whose other lanes repeat it.
+/// Some registers one after the other, or a part of one, whose other lanes repeat it. One element is a number.
 static Value *byRegisters(IRBuilder<> &b, Module &module, int row, int width, ArrayRef<Value *> arguments) {
   const int direct = directWidth(row);
   auto *type = FixedVectorType::get(arguments[0]->getType()->getScalarType(), direct);
@@ -46,12 +46,14 @@ static Value *byRegisters(IRBuilder<> &b, Module &module, int row, int width, Ar
       lanes.push_back(begin + lane % width);
     SmallVector<Value *> parts;
     for (Value *argument : arguments)
-      parts.push_back(b.CreateShuffleVector(argument, lanes));
+      parts.push_back(width == 1 ? b.CreateVectorSplat(direct, argument) : b.CreateShuffleVector(argument, lanes));
     CallInst *call = b.CreateCall(kernel, parts);
     call->setDoesNotThrow();
     call->setMemoryEffects(MemoryEffects::none());
     results.push_back(call);
   }
+  if (width == 1)
+    return b.CreateExtractElement(results[0], b.getInt64(0));
   Value *all = concatenateVectors(b, results);
   return width < direct ? b.CreateShuffleVector(all, llvm::to_vector(seq<int>(0, width))) : all;
 }
@@ -75,7 +77,7 @@ static Function *elementWrapper(Module &module, int row, int width, const Twine 
     return wrapper;
   wrapper->addFnAttr(Attribute::NoInline);
   IRBuilder<> b(BasicBlock::Create(context, "", wrapper));
-  if (width > 1 && directWidth(row)) {
+  if (directWidth(row)) {
     b.CreateRet(byRegisters(b, module, row, width, to_vector_of<Value *>(llvm::make_pointer_range(wrapper->args()))));
     return wrapper;
   }
