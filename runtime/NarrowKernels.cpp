@@ -123,7 +123,61 @@ template <typename T, int R, int C> void inSteps(const NarrowProduct<T> &x, int6
   for (; begin + R <= end; begin += R)
     vectorsOfRows<T, R, C>(x, begin);
 }
+#ifdef __AVX512F__
+/// Lanes `apart` from one another added, of two vectors in which those of one sum lie together.
+template <typename T, int apart, int... i> Vector<T> halvedBoth(Vector<T> a, Vector<T> b, Numbers<int, i...>) {
+  return __builtin_shufflevector(a, b, (i / apart * 2 * apart + i % apart)...) +
+         __builtin_shufflevector(a, b, (i / apart * 2 * apart + i % apart + apart)...);
+}
+/// The sum of each vector's lanes, in the order of `halved`.
+template <typename T, int n> Vector<T> sumsOf(const Vector<T> (&rows)[n]) {
+  if constexpr (n == 1)
+    return rows[0];
+  else {
+    Vector<T> half[n / 2];
+    for (int i = 0; i < n / 2; ++i)
+      half[i] = halvedBoth<T, n / 2>(rows[2 * i], rows[2 * i + 1], Below<lanes<T>>());
+    return sumsOf<T>(half);
+  }
+}
+/// As many rows as lanes at once, of at most `used` registers: the same sums as those of rows one by one.
+template <typename T, int used> void shortRows(const NarrowProduct<T> &x, int64_t &begin, int64_t end) {
+  Vector<T> factors[used];
+  for (int q = 0; q < used; ++q)
+    factors[q] = loadSome(x.vectors + q * lanes<T>, x.k - q * lanes<T>);
+  for (; begin + lanes<T> <= end; begin += lanes<T>) {
+    Vector<T> sums[lanes<T>];
+    for (int r = 0; r < lanes<T>; ++r) {
+      const T *row = x.a + (begin + r) * x.stride;
+      Vector<T> parts[used];
+      for (int q = 0; q < used; ++q)
+        parts[q] = Vector<T>(T(0)) + loadSome(row + q * lanes<T>, x.k - q * lanes<T>) * factors[q];
+      for (int half = registers<T> / 2; half > 0; half /= 2) // what is not there is +0, which changes no sum
+        for (int q = 0; q < half && q + half < used; ++q)
+          parts[q] = parts[q] + parts[q + half];
+      sums[r] = parts[0];
+    }
+    const Vector<T> all = sumsOf<T>(sums);
+    if (x.row == 1 && x.alpha == 1 && x.beta == 0)
+      __builtin_memcpy(x.c + begin, &all, sizeof all);
+    else
+      for (int r = 0; r < lanes<T>; ++r)
+        put(x, begin + r, 0, all[r]);
+  }
+}
+template <typename T, int used = 1> void shortRowsOf(const NarrowProduct<T> &x, int64_t &begin, int64_t end) {
+  if (x.k <= used * lanes<T>)
+    return shortRows<T, used>(x, begin, end);
+  if constexpr (used < registers<T>)
+    shortRowsOf<T, used + 1>(x, begin, end);
+}
+#endif
+
 template <typename T> void rows(const NarrowProduct<T> &x, int64_t begin, int64_t end) {
+#ifdef __AVX512F__
+  if (x.count == 1 && x.k <= sumLanes && x.shift == 0)
+    shortRowsOf<T>(x, begin, end);
+#endif
   constexpr int fitting = most / registers<T>,
                 wide = fitting > 4   ? 4
                        : fitting > 0 ? fitting

@@ -51,7 +51,14 @@ void KernelEmitter::loopOverRow(Value *begin, Value *end, const Indices &outer, 
     if (axis < static_cast<int64_t>(outer.size())) {
       splitIndex = outer[axis];
       Value *isHere = k.CreateAnd(k.CreateICmpSGE(splitIndex, splitBegin), k.CreateICmpSLT(splitIndex, partEnd));
-      loop(begin, k.CreateSelect(isHere, end, begin), body);
+      // A branch: of an end that is chosen, LLVM would not know how many turns come to it, and vectorize nothing.
+      BasicBlock *here = BasicBlock::Create(k.getContext(), "part", kernel),
+                 *behind = BasicBlock::Create(k.getContext(), "", kernel);
+      k.CreateCondBr(isHere, here, behind);
+      k.SetInsertPoint(here);
+      loop(begin, end, body);
+      k.CreateBr(behind);
+      k.SetInsertPoint(behind);
     } else
       loop(k.CreateBinaryIntrinsic(Intrinsic::smax, begin, splitBegin),
            k.CreateBinaryIntrinsic(Intrinsic::smin, end, partEnd), [&](Value *j) {

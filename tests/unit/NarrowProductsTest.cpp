@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <random>
 #include <type_traits>
 #include <vector>
@@ -86,6 +88,37 @@ TYPED_TEST(NarrowProductsTest, RowsSumInLanes) {
               const T expected = i < 3 ? sum : T(-1.5) * sum + before[i * count + j];
               ASSERT_EQ(std::memcmp(&expected, &c[i * count + j], sizeof(T)), 0) << k << " " << count << " " << i;
             }
+        }
+    }
+}
+
+/// Many at once: as many as lanes, with what is left over, with zeros of both signs and what is not finite.
+TYPED_TEST(NarrowProductsTest, ShortRows) {
+  using T = TypeParam;
+  for (int64_t k = 1; k <= 34; ++k)
+    for (int64_t rows : {8, 15, 16, 35}) {
+      const int64_t stride = k + rows % 2;
+      auto a = drawn<T>(rows * stride), x = drawn<T>(k), before = drawn<T>(2 * rows);
+      for (int64_t i = 0; i < rows * stride; i += 7)
+        a[i] = i % 2 ? T(-0.0) : T(0);
+      a[2 * stride + k - 1] = std::numeric_limits<T>::infinity();
+      if (k > 1)
+        a[3 * stride + k - 2] = std::numeric_limits<T>::quiet_NaN();
+      for (const NarrowKernels<T> &kernels : tables<T>())
+        for (int64_t step : {1, 2}) {
+          auto c = before;
+          NarrowProduct<T> product{k, a.data(), stride, x.data(), k, 1, c.data(), step, 1, 1, 0, 0, true};
+          product.alpha = step == 1 ? T(1) : T(-1.5);
+          product.beta = step == 1 ? T(0) : T(1);
+          kernels.rows(product, 0, rows);
+          for (int64_t i = 0; i < rows; ++i) {
+            const T sum = sumOfProducts(a.data() + i * stride, x.data(), k);
+            const T expected = step == 1 ? sum : T(-1.5) * sum + before[i * step];
+            if (std::isnan(expected))
+              ASSERT_TRUE(std::isnan(c[i * step])) << k << " " << i;
+            else
+              ASSERT_EQ(std::memcmp(&expected, &c[i * step], sizeof(T)), 0) << k << " " << rows << " " << i;
+          }
         }
     }
 }
