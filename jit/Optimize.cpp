@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// The host's machine, and LLVM's passes for it.
+#include "jit/CarriedExtrema.h"
 #include "jit/HoistChecks.h"
 #include "jit/LaneConversions.h"
 #include "jit/LanePairs.h"
@@ -161,6 +162,7 @@ void optimizeModule(Module &module, TargetMachine &machine, int level, function_
     passes.addPass(createModuleToFunctionPassAdaptor(LaneConversions()));
     passes.addPass(createModuleToFunctionPassAdaptor(LaneProducts()));
     passes.addPass(createModuleToFunctionPassAdaptor(LanePairs()));
+    passes.addPass(createModuleToFunctionPassAdaptor(CarriedExtrema()));
   });
   ModulePassManager passes;
   if (level >= 2)

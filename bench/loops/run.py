@@ -125,6 +125,17 @@ PROGRAMS = {
     "obst": (150, 1.50),
     "forward": (20_000, 1.50),
     "msort": (10_000, 1.50),
+    "knight": (300_000, 1.50),
+    "tsp": (12, 1.50),
+    "warping": (400, 1.50),
+    "alignment": (400, 1.50),
+    "hull": (50_000, 1.50),
+    "ising": (60, 1.50),
+    "appends": (100_000, 1.50),
+    "sliding": (600, 1.50),
+    "fftslice": (4_096, 1.50),
+    "hanoi": (14, 1.50),
+    "heights": (200, 1.50),
 }
 COMPILERS = {
     "clang": ["clang-22", "-O3", "-march=native", "-ffp-contract=off", "-fwrapv"],
