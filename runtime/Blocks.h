@@ -50,9 +50,10 @@ public:
       list.pop_back();
       return block;
     }
+    const size_t needed = sizeFor(bytes);
     auto best = largeBlocks.end();
     for (auto it = largeBlocks.begin(); it != largeBlocks.end(); ++it)
-      if (it->first >= bytes && it->first <= 2 * bytes && (best == largeBlocks.end() || it->first < best->first))
+      if (it->first >= needed && it->first <= 2 * needed && (best == largeBlocks.end() || it->first < best->first))
         best = it;
     if (best == largeBlocks.end())
       return newBlock(bytes);
