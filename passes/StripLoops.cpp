@@ -2,11 +2,13 @@
 /// \file
 /// Which loops run in strips, between which Ctrl-C is looked for: counted ones that call nothing, because a look at
 /// each turn would keep them from becoming vector code. Loops of few turns, and nests of them, are over before anybody
-/// could wait. The strips are made when LLVM has simplified the loops (jit/StripTurns.h): their edges would hide what a
-/// turn hands to the next one.
+/// could wait, also where they call functions: those look themselves where they have longer loops or call themselves.
+/// The strips are made when LLVM has simplified the loops (jit/StripTurns.h): their edges would hide what a turn hands
+/// to the next one.
 #include "passes/CountedLoops.h"
 #include "passes/Passes.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -18,6 +20,7 @@ namespace toy {
 namespace {
 
 constexpr int64_t strip = 1 << 14; ///< turns, with those of the loops inside: some tens of microseconds
+constexpr int64_t turnsOfCall = 1 << 9;
 
 /// The least that a counter can be: what it begins with, where it only goes up.
 std::optional<int64_t> leastOf(Value v, int depth = 0) {
@@ -65,12 +68,13 @@ std::optional<int64_t> mostTurns(CFGLoop &loop, const CountedLoop &counted) {
   return most;
 }
 
-/// Whether a turn takes some nanoseconds: nothing is called.
-bool isLight(CFGLoop &loop) {
-  return llvm::all_of(loop.getBlocks(), [](Block *block) {
-    return llvm::all_of(*block, [](Operation &op) {
+/// Whether a turn takes some nanoseconds: nothing is called, or functions of the program alone.
+bool isLight(CFGLoop &loop, bool mayCall) {
+  return llvm::all_of(loop.getBlocks(), [&](Block *block) {
+    return llvm::all_of(*block, [&](Operation &op) {
       return isa<ElementOp, ElementSetOp, CheckIndexOp, ConstantOp, DimOp, TruthOp>(op) ||
              op.hasTrait<mlir::OpTrait::IsTerminator>() ||
+             (mayCall && isa<UniqueOp, RelabelOp, func::CallOp>(op) && !op.hasAttr(triedCall)) ||
              (op.hasTrait<toy::OpTrait::Elementwise>() && tensorTypeOf(op.getResult(0)).isScalar());
     });
   });
@@ -121,10 +125,18 @@ struct StripLoopsPass : impl::StripLoopsBase<StripLoopsPass> {
         inside += it == bare.end() ? 0 : it->second;
         return it != bare.end() && inside <= strip;
       });
-      auto counted = areBare && isLight(*loop) ? countedLoop(*loop) : std::nullopt;
+      const bool callsNothing = isLight(*loop, /*mayCall=*/false);
+      auto counted = areBare && isLight(*loop, /*mayCall=*/true) ? countedLoop(*loop) : std::nullopt;
       if (!counted)
         continue;
       Builder b(&getContext());
+      if (!callsNothing) {
+        if (auto turns = mostTurns(*loop, *counted); turns && *turns * (inside + turnsOfCall) <= strip) {
+          bare[loop] = *turns * (inside + turnsOfCall);
+          counted->back->setAttr("toy.brief", b.getUnitAttr());
+        }
+        continue;
+      }
       counted->back->setAttr("toy.bare", b.getUnitAttr());
       if (auto turns = mostTurns(*loop, *counted); turns && *turns * inside <= strip)
         bare[loop] = *turns * inside;

@@ -101,6 +101,33 @@ void FunctionEmitter::emit(ElementSetOp op) {
   access(op.getX(), [&] { scalars.store(tensorTypeOf(op.getX()).getDtype(), data, at, slots[op.getValue()].scalar); });
 }
 
+/// A constant of which only single elements are read, and that is small, as data of the code: what is read at a known
+/// index is a number then.
+bool FunctionEmitter::emitTable(ConstantOp op) {
+  constexpr int64_t mostElements = 1024;
+  auto value = cast<mlir::DenseElementsAttr>(op.getValue());
+  if (value.getNumElements() > mostElements ||
+      !all_of(op.getResult().getUsers(), [](mlir::Operation *user) { return isa<ElementOp, DimOp>(user); }))
+    return false;
+  const DType dtype = tensorTypeOf(op.getResult()).getDtype();
+  Type *type = scalars.memoryType(dtype);
+  SmallVector<Constant *> parts;
+  for (int64_t i = 0; i < value.getNumElements(); ++i) {
+    Element element = scalars.constant(value, dtype, i);
+    for (Value *part : {element.re, element.im})
+      if (part)
+        parts.push_back(dtype == DType::Bool ? ConstantInt::get(type, cast<ConstantInt>(part)->getZExtValue())
+                                             : cast<Constant>(part));
+  }
+  auto *array = ConstantArray::get(ArrayType::get(type, parts.size()), parts);
+  auto *data = new GlobalVariable(module, array->getType(), /*isConstant=*/true, GlobalValue::PrivateLinkage, array);
+  data->setAlignment(Align(64));
+  data->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
+  slots[op.getResult()].data = data;
+  borrowed.insert(op.getResult().getAsOpaquePointer());
+  return true;
+}
+
 void FunctionEmitter::emit(FromElementsOp op) {
   DType dtype = op.getType().getDtype();
   auto sizes = map_to_vector(op.getSizes(), [&](int64_t n) -> Value * { return b.getInt64(n); });

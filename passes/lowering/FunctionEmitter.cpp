@@ -284,7 +284,7 @@ void FunctionEmitter::emitTerminator(mlir::Block &block) {
   auto go = [&](mlir::Block *to, mlir::ValueRange operands, BasicBlock *start) {
     // `start` is the first block of the target; phis take the operands.
     BasicBlock *on = edge(&block, to, operands);
-    if (position[to] <= position[&block] && !terminator->hasAttr("toy.bare"))
+    if (position[to] <= position[&block] && !terminator->hasAttr("toy.bare") && !terminator->hasAttr("toy.brief"))
       emitPoll(terminator);
     if (auto turns = terminator->getAttrOfType<mlir::IntegerAttr>("toy.strip"))
       markTurn(terminator, turns.getInt());

@@ -127,6 +127,7 @@ private:
   bool isInLoopOver(mlir::Operation *op, mlir::Value v);
   /// Emits an access to an element of a tensor, which other tensors have no part in.
   void access(mlir::Value tensor, llvm::function_ref<void()> body);
+  bool emitTable(ConstantOp op);
   void emit(ElementOp op);
   void emit(ElementSetOp op);
   void emit(FromElementsOp op);

@@ -263,6 +263,8 @@ void FunctionEmitter::emit(ConstantOp op) {
       !function->hasAttr("toy.name") && !function->hasAttr(triedCall) && function.getBody().hasOneBlock();
   if (runsOnce || tables.valuesMoveAway)
     return emitEval(op);
+  if (emitTable(op))
+    return;
   tables.constants.push_back(op);
   slots[op.getResult()].object = tableWord("toy.constants", tables.constants.size() - 1, b.getPtrTy());
   if (isOnlyRead(op.getResult(), op->getParentOfType<mlir::ModuleOp>()))
