@@ -99,6 +99,84 @@ struct ElementOfView : OpRewritePattern<ElementOp> {
   }
 };
 
+/// A slice, alone in its group or free, with the operands that it has outside of it.
+struct OuterSlice {
+  SliceOp slice;
+  FusedOp group; ///< or none
+
+  static std::optional<OuterSlice> of(Value v) {
+    if (auto slice = v.getDefiningOp<SliceOp>())
+      return OuterSlice{slice, {}};
+    auto group = v.getDefiningOp<FusedOp>();
+    if (!group || group.getNumResults() != 1)
+      return std::nullopt;
+    auto slice = group.getBody().front().getTerminator()->getOperand(0).getDefiningOp<SliceOp>();
+    return slice && isa<BlockArgument>(slice.getX()) ? std::optional(OuterSlice{slice, group}) : std::nullopt;
+  }
+  Value outside(Value v) {
+    auto argument = group ? dyn_cast<BlockArgument>(v) : BlockArgument();
+    return argument ? group.getInputs()[argument.getArgNumber()] : v;
+  }
+  /// Whether the bounds of the slice are known outside of its group.
+  bool hasOuterStarts() {
+    return llvm::all_of(slice.getStarts(), [&](Value start) {
+      return !group || isa<BlockArgument>(start) || constantInteger(start).has_value();
+    });
+  }
+};
+
+/// Whether a tensor is never stored into, nor handed on to where it may be: it can be read later without a copy.
+bool staysAsItIs(Value x) {
+  return llvm::all_of(x.getUsers(), [&](Operation *user) { return isa<ElementOp, DimOp, FusedOp, SliceOp>(user); });
+}
+
+/// element(reshape(slice(x, i, 1, …)), j) ==> element(x, i, j): a row of which single elements are read is not made.
+struct ElementOfRow : OpRewritePattern<ElementOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ElementOp op, PatternRewriter &b) const override {
+    Value row = op.getX();
+    while (auto relabel = row.getDefiningOp<RelabelOp>())
+      row = relabel.getX();
+    auto reshape = row.getDefiningOp<ReshapeOp>();
+    auto from = OuterSlice::of(reshape ? reshape.getX() : row);
+    if (!from || !from->hasOuterStarts() || !staysAsItIs(from->outside(from->slice.getX())))
+      return b.notifyMatchFailure(op, "not an element of a slice of what stays");
+    TensorType type = tensorTypeOf(from->slice.getResult());
+    SmallVector<Value> indices;
+    ValueRange rest = op.getIndices();
+    for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+      const bool isGone = reshape && type.getDim(axis).is(1);
+      if (!isGone &&
+          (rest.empty() || type.getDim(axis) != tensorTypeOf(row).getDim(op.getIndices().size() - rest.size())))
+        return b.notifyMatchFailure(op, "axes are joined");
+      indices.push_back(isGone ? Value() : rest.front());
+      rest = isGone ? rest : rest.drop_front();
+    }
+    if (!rest.empty())
+      return b.notifyMatchFailure(op, "axes are split");
+    for (auto [axis, index] : llvm::enumerate(indices))
+      index = placeIn(*from, axis, index, op, b);
+    b.replaceOpWithNewOp<ElementOp>(op, op.getType(), from->outside(from->slice.getX()), indices);
+    return success();
+  }
+
+  /// Where an index of the slice (none: its only one) is in what it shows: inside, so nothing wraps.
+  static Value placeIn(OuterSlice &from, size_t axis, Value index, ElementOp op, PatternRewriter &b) {
+    Value start = from.outside(from.slice.getStarts()[axis]);
+    if (auto known = constantInteger(start); known && start.getParentBlock() != op->getBlock())
+      start = integerConstant(b, op.getLoc(), *known);
+    if (!index)
+      return start;
+    auto exactly = [](Operation *made) {
+      made->setAttr("toy.exact", UnitAttr::get(made->getContext()));
+      return made->getResult(0);
+    };
+    if (int64_t step = from.slice.getSteps()[axis]; step != 1)
+      index = exactly(MulOp::create(b, op.getLoc(), index.getType(), index, integerConstant(b, op.getLoc(), step)));
+    return constantInteger(start) == 0 ? index : exactly(AddOp::create(b, op.getLoc(), index.getType(), start, index));
+  }
+};
+
 /// The operand that an operation takes a size of its result from.
 Value sizeOperand(Value v, int64_t axis) {
   Operation *def = v.getDefiningOp();
@@ -183,6 +261,8 @@ struct AccessElementsPass : impl::AccessElementsBase<AccessElementsPass> {
       loops = blocksOfElementLoops(getOperation());
     RewritePatternSet patterns(&getContext());
     patterns.add<ElementOfSlice, ElementOfView>(&getContext());
+    if (!device)
+      patterns.add<ElementOfRow>(&getContext());
     patterns.add<StoreOfElement>(&getContext(), device ? &loops : nullptr);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), withoutMerging())))
       return signalPassFailure();

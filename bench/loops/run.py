@@ -136,6 +136,7 @@ PROGRAMS = {
     "fftslice": (4_096, 1.50),
     "hanoi": (14, 1.50),
     "heights": (200, 1.50),
+    "scores": (5_000, 1.50),
 }
 COMPILERS = {
     "clang": ["clang-22", "-O3", "-march=native", "-ffp-contract=off", "-fwrapv"],

@@ -84,3 +84,35 @@ func.func @either(%x: !toy.tensor<i64[N]>, %y: !toy.tensor<i64[N]>, %i: !toy.ten
 ^join(%r: !toy.tensor<i64[]>):
   return %r : !toy.tensor<i64[]>
 }
+
+// An element of a row is one of what the row is taken from, from where it begins and by its steps.
+// CHECK-LABEL: @element_of_row
+// CHECK-DAG: %[[TWO:.*]] = toy.constant {value = dense<2> : tensor<i64>}
+// CHECK-DAG: %[[BY:.*]] = toy.mul %arg2, %[[TWO]] {toy.exact}
+// CHECK: %[[AT:.*]] = toy.add %arg1, %[[BY]] {toy.exact}
+// CHECK: %[[E:.*]] = toy.element %arg0, %arg1, %[[AT]]
+// CHECK: return %[[E]]
+func.func @element_of_row(%x: !toy.tensor<f64[4, 6]>, %i: !toy.tensor<i64[]>, %k: !toy.tensor<i64[]>) -> !toy.tensor<f64[]> {
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %2 = toy.constant {value = dense<2> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %s = toy.slice %x, %i, %i, %1, %2 {steps = array<i64: 1, 2>} : (!toy.tensor<f64[4, 6]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[1, 2]>
+  %r = toy.reshape %s, %2 : (!toy.tensor<f64[1, 2]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[2]>
+  %e = toy.element %r, %k : (!toy.tensor<f64[2]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[]>
+  return %e : !toy.tensor<f64[]>
+}
+
+// Not of what is stored into: it would live twice, and be copied.
+// CHECK-LABEL: @element_of_stored
+// CHECK: %[[R:.*]] = toy.reshape
+// CHECK: toy.element_store %arg0
+// CHECK: toy.element %[[R]], %arg1
+func.func @element_of_stored(%x: !toy.tensor<f64[4, 3]>, %i: !toy.tensor<i64[]>, %v: !toy.tensor<f64[]>) -> (!toy.tensor<f64[4, 3]>, !toy.tensor<f64[]>) {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %3 = toy.constant {value = dense<3> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %s = toy.slice %x, %i, %0, %1, %3 {steps = array<i64: 1, 1>} : (!toy.tensor<f64[4, 3]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[1, 3]>
+  %r = toy.reshape %s, %3 : (!toy.tensor<f64[1, 3]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[3]>
+  %y = toy.element_store %x, %v, %i, %i : (!toy.tensor<f64[4, 3]>, !toy.tensor<f64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[4, 3]>
+  %e = toy.element %r, %i : (!toy.tensor<f64[3]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[]>
+  return %y, %e : !toy.tensor<f64[4, 3]>, !toy.tensor<f64[]>
+}
