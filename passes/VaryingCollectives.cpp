@@ -201,6 +201,8 @@ public:
       meetsItself = hasChanged = false;
       globals = before;
       found.clear();
+      deciding.clear();
+      given.clear();
       for (auto function : module.getOps<func::FuncOp>())
         if (!function.isExternal())
           run(function, isOfAnyArguments ? allValues(function) : llvm::BitVector());
