@@ -161,7 +161,7 @@ private:
 
 class Analysis {
 public:
-  Analysis(ModuleOp module, llvm::function_ref<func::FuncOp(StringRef)> bodyOf, std::set<std::string> &globals)
+  Analysis(ModuleOp module, llvm::function_ref<func::FuncOp(StringRef)> bodyOf, VaryingGlobals &globals)
       : module(module), bodyOf(bodyOf), globals(globals) {}
 
   struct Summary {
@@ -195,7 +195,7 @@ public:
 
   /// Functions that call themselves are looked at with what is known of them, until that is all.
   void runAll(bool isOfAnyArguments) {
-    const std::set<std::string> before = globals;
+    const VaryingGlobals before = globals;
     do {
       ++round;
       meetsItself = hasChanged = false;
@@ -260,6 +260,8 @@ private:
     bool sizeVaries(Operation *op, Value result, int64_t axis) const {
       if (isa<AllReduceOp, AllGatherOp, BroadcastRanksOp>(op))
         return false;
+      if (auto load = dyn_cast<GlobalLoadOp>(op))
+        return all.globals.sizes.contains({load.getName().str(), axis});
       if (auto scattered = dyn_cast<ReduceScatterOp>(op))
         return static_cast<int64_t>(scattered.getAxis()) == axis;
       if (isa<RelabelOp>(op))
@@ -289,7 +291,7 @@ private:
       if (auto dim = dyn_cast<DimOp>(op))
         return varying.sizes.contains({dim.getX(), static_cast<int64_t>(dim.getAxis())});
       if (auto load = dyn_cast<GlobalLoadOp>(op))
-        return all.globals.count(load.getName().str());
+        return all.globals.values.contains(load.getName().str());
       if (auto system = dyn_cast<SystemOp>(op); system && system.getFunction() == "read_line")
         return false;
       return isSource(op) || anyVaries(op->getOperands());
@@ -418,17 +420,22 @@ private:
 
     void noteGlobals() {
       function.walk([&](GlobalStoreOp store) {
+        const std::string name = store.getName().str();
         if (varies(store.getValue()))
-          all.globals.insert(store.getName().str());
+          all.globals.values.insert(name);
         else
-          all.globals.erase(store.getName().str());
+          all.globals.values.erase(name);
+        std::erase_if(all.globals.sizes, [&](const auto &size) { return size.first == name; });
+        for (int64_t axis = 0; axis < static_cast<int64_t>(Varying::dimsOf(store.getValue()).size()); ++axis)
+          if (varying.sizes.contains({store.getValue(), axis}))
+            all.globals.sizes.emplace(name, axis);
       });
     }
   };
 
   ModuleOp module;
   llvm::function_ref<func::FuncOp(StringRef)> bodyOf;
-  std::set<std::string> &globals;
+  VaryingGlobals &globals;
   std::map<std::string, Summary> summaries;
   unsigned round = 0;
   bool meetsItself = false, hasChanged = false;
@@ -448,7 +455,7 @@ bool concernsRanks(ModuleOp module) {
 
 std::vector<VaryingCollective> findVaryingCollectives(ModuleOp module,
                                                       llvm::function_ref<func::FuncOp(StringRef)> bodyOf,
-                                                      std::set<std::string> &varyingGlobals) {
+                                                      VaryingGlobals &varyingGlobals) {
   Analysis analysis(module, bodyOf, varyingGlobals);
   analysis.runAll(false);
   return std::move(analysis.found);
@@ -457,8 +464,8 @@ std::vector<VaryingCollective> findVaryingCollectives(ModuleOp module,
 /// Conditions are those of functions whose arguments are the same everywhere: calls with others are errors, or need no
 /// check. What is given may come from arguments that differ in one call and not in another.
 void insertReplicatedChecks(ModuleOp module, llvm::function_ref<func::FuncOp(StringRef)> bodyOf,
-                            const std::set<std::string> &varyingGlobals) {
-  std::set<std::string> globals = varyingGlobals, sameGlobals = varyingGlobals;
+                            const VaryingGlobals &varyingGlobals) {
+  VaryingGlobals globals = varyingGlobals, sameGlobals = varyingGlobals;
   Analysis any(module, bodyOf, globals), same(module, bodyOf, sameGlobals);
   auto insert = [](Operation *op, ValueRange values, StringRef what) {
     OpBuilder b(op);

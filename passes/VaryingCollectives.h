@@ -4,10 +4,9 @@
 #pragma once
 
 #include "ir/ToyDialect.h"
+#include "passes/VaryingGlobals.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-
-#include <set>
 
 namespace toy {
 
@@ -21,14 +20,14 @@ bool concernsRanks(mlir::ModuleOp module);
 
 /// What is known to differ is followed through operations, joins of control flow, loops and calls; what is not known is
 /// taken to be the same, because openings find at run time what this does not. `bodyOf` gives functions of other
-/// modules. `varyingGlobals` has the top-level variables that differ, and is kept up to date.
+/// modules. `varyingGlobals` is kept up to date.
 std::vector<VaryingCollective> findVaryingCollectives(mlir::ModuleOp module,
                                                       llvm::function_ref<mlir::func::FuncOp(llvm::StringRef)> bodyOf,
-                                                      std::set<std::string> &varyingGlobals);
+                                                      VaryingGlobals &varyingGlobals);
 
 /// Lets ranks compare what the analysis takes to be the same on all of them: conditions that collectives depend on, and
 /// what `broadcast` and `save` are given.
 void insertReplicatedChecks(mlir::ModuleOp module, llvm::function_ref<mlir::func::FuncOp(llvm::StringRef)> bodyOf,
-                            const std::set<std::string> &varyingGlobals);
+                            const VaryingGlobals &varyingGlobals);
 
 } // namespace toy

@@ -256,10 +256,7 @@ static std::string calledName(Operation *op) {
 }
 
 /// Says which collectives only some ranks would come to, as far as that is known before the program runs.
-bool Session::allRanksMeet(ModuleOp module) {
-  isOfRanks = isOfRanks || concernsRanks(module) || (options.compile.checkReplicated && ranks::count() > 1);
-  if (!isOfRanks)
-    return true;
+bool Session::reportVaryingCollectives(ModuleOp module) {
   auto found = findVaryingCollectives(module, [&](StringRef symbol) { return bodyOf(symbol); }, varyingGlobals);
   std::set<std::pair<BufferId, uint32_t>> told;
   for (auto [op, branch] : found) {
@@ -270,7 +267,14 @@ bool Session::allRanksMeet(ModuleOp module) {
         .report(DiagId::VaryingCollective, range, {calledName(op), "the condition around it is not the same on all"})
         .note(condition, "this differs between ranks");
   }
-  if (!found.empty())
+  return found.empty();
+}
+
+bool Session::allRanksMeet(ModuleOp module) {
+  isOfRanks = isOfRanks || concernsRanks(module) || (options.compile.checkReplicated && ranks::count() > 1);
+  if (!isOfRanks)
+    return true;
+  if (!reportVaryingCollectives(module))
     return false;
   if (ranks::count() > 1) {
     if (options.compile.checkReplicated)
@@ -280,13 +284,50 @@ bool Session::allRanksMeet(ModuleOp module) {
   return true;
 }
 
+/// The type without the sizes that differ between ranks.
+ValueType Session::withNamedSizes(const std::string &name, ValueType type) const {
+  const size_t leaves = leafCount(type);
+  type.mapSizes([&](unsigned leaf, size_t axis, Dim dim) {
+    const std::string part = leaves == 1 ? name : name + "." + std::to_string(leaf);
+    return varyingGlobals.sizes.contains({part, static_cast<int64_t>(axis)}) ? Dim::unknown(dim.getContext()) : dim;
+  });
+  return type;
+}
+
+/// Code for the sizes that variables have here does not tell that they differ between ranks. So what reads such
+/// variables is generated once more, with names for these sizes, and looked at alone.
+bool Session::allRanksMeetForAnySize(ModuleOp module, ArrayRef<const ast::Stmt *> statements) {
+  auto readsOne = [&](GlobalLoadOp load) {
+    auto first = varyingGlobals.sizes.lower_bound({load.getName().str(), 0});
+    return first != varyingGlobals.sizes.end() && first->first == load.getName() ? WalkResult::interrupt()
+                                                                                 : WalkResult::advance();
+  };
+  if (varyingGlobals.sizes.empty() || !loadedNow.empty() || !module.walk(readsOne).wasInterrupted())
+    return true;
+  const size_t reported = diagnostics.diagnostics().size();
+  const VaryingGlobals before = varyingGlobals;
+  InstanceTable aside = instanceTable.takeAside();
+  llvm::scope_exit back([&] {
+    instanceTable.putBack(std::move(aside));
+    varyingGlobals = before;
+    namesVaryingSizes = false;
+  });
+  namesVaryingSizes = true;
+  OwningOpRef<ModuleOp> named = ModuleOp::create(UnknownLoc::get(ir()));
+  TopLevel top;
+  const bool isGenerated = generate(*named, statements, *this, diagnostics, top);
+  diagnostics.truncate(reported);
+  return !isGenerated || reportVaryingCollectives(*named);
+}
+
 /// Says which output nobody will see. Rank 0 says it; what differs between ranks it knows of itself alone.
 void Session::warnOfHiddenPrints(ModuleOp module) {
   const std::optional<int> rank = ranks::printer();
   if (!rank || !ranks::isFirst())
     return;
   auto integerOf = [&](StringRef name) {
-    return *rank != ranks::rank() && varyingGlobals.count(name.str()) ? std::nullopt : storedInteger(name.str());
+    return *rank != ranks::rank() && varyingGlobals.values.contains(name.str()) ? std::nullopt
+                                                                                : storedInteger(name.str());
   };
   auto body = [&](StringRef symbol) { return bodyOf(symbol); };
   const PrintingRank printer{*rank, ranks::count(), integerOf, body};
@@ -320,7 +361,7 @@ std::shared_ptr<Session::CompiledModule> Session::prepare(ArrayRef<const ast::St
     diagnostics.report(DiagId::Internal, statements[0]->range, {"the IR of this statement does not verify"});
     return nullptr;
   }
-  if (!allRanksMeet(*owner->module))
+  if (!allRanksMeetForAnySize(*owner->module, statements) || !allRanksMeet(*owner->module))
     return nullptr;
   if (added.keys().empty() && !top.symbol.empty())
     ++cacheHits;

@@ -322,11 +322,13 @@ SourceRange Session::placeOfGlobal(const std::string &name) {
 
 const ValueType *Session::global(const std::string &name) {
   auto it = globalTypes.find(name);
-  return it == globalTypes.end() ? nullptr : &it->second;
+  if (it == globalTypes.end())
+    return nullptr;
+  return namesVaryingSizes ? &(namedTypes[name] = withNamedSizes(name, it->second)) : &it->second;
 }
 
 std::optional<int64_t> Session::globalInteger(const std::string &name) {
-  return varyingGlobals.count(name) ? std::nullopt : storedInteger(name); // the code is that of all ranks
+  return varyingGlobals.values.contains(name) ? std::nullopt : storedInteger(name); // the code is that of all ranks
 }
 
 std::optional<int64_t> Session::storedInteger(const std::string &name) {

@@ -7,6 +7,7 @@
 #include "compile/Compile.h"
 #include "irgen/InstanceTable.h"
 #include "parser/Parser.h"
+#include "passes/VaryingGlobals.h"
 #include "reference/Evaluator.h"
 #include "runtime/Error.h"
 #include "sema/Qualify.h"
@@ -301,6 +302,9 @@ private:
   bool generateOnly(mlir::ModuleOp module, llvm::ArrayRef<const ast::Stmt *> statements, TopLevel &top);
   void own(std::shared_ptr<CompiledModule> owner, const InstanceTable::Unit &added);
   bool allRanksMeet(mlir::ModuleOp module);
+  bool allRanksMeetForAnySize(mlir::ModuleOp module, llvm::ArrayRef<const ast::Stmt *> statements);
+  bool reportVaryingCollectives(mlir::ModuleOp module);
+  ValueType withNamedSizes(const std::string &name, ValueType type) const;
   void warnOfHiddenPrints(mlir::ModuleOp module);
   std::optional<int64_t> storedInteger(const std::string &name);
   bool compileModule(CompiledModule &owner, const std::string &evaluated);
@@ -358,9 +362,11 @@ private:
   sema::ModuleNames mainNames;                          ///< of the program itself
   std::map<std::string, sema::ModuleNames> moduleNames; ///< of the files that were imported, by canonical path
   std::map<std::string, const ast::Module *>
-      importedModules;                  ///< by canonical path: read, whether or not they have taken effect
-  bool isOfRanks = false;               ///< the program asks which of several ranks it is, or what others have
-  std::set<std::string> varyingGlobals; ///< variables that differ between ranks
+      importedModules;    ///< by canonical path: read, whether or not they have taken effect
+  bool isOfRanks = false; ///< the program asks which of several ranks it is, or what others have
+  VaryingGlobals varyingGlobals;
+  bool namesVaryingSizes = false;              ///< types of variables have names for sizes that differ between ranks
+  std::map<std::string, ValueType> namedTypes; ///< those that were asked for so
   rt::RandomState randomState;
   Evaluator *runningEvaluator = nullptr;
   /// Blocks that run and may fail: old values of variables, and how long the evaluator's chain of calls was.
