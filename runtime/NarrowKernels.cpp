@@ -129,16 +129,23 @@ template <typename T, int apart, int... i> Vector<T> halvedBoth(Vector<T> a, Vec
   return __builtin_shufflevector(a, b, (i / apart * 2 * apart + i % apart)...) +
          __builtin_shufflevector(a, b, (i / apart * 2 * apart + i % apart + apart)...);
 }
-/// The sum of each vector's lanes, in the order of `halved`.
-template <typename T, int n> Vector<T> sumsOf(const Vector<T> (&rows)[n]) {
+/// The sum of each vector's lanes, or of its numbers of two parts, in the order of `halved`.
+template <typename T, int parts, int n> Vector<T> sumsOf(const Vector<T> (&rows)[n]) {
   if constexpr (n == 1)
     return rows[0];
   else {
     Vector<T> half[n / 2];
     for (int i = 0; i < n / 2; ++i)
-      half[i] = halvedBoth<T, n / 2>(rows[2 * i], rows[2 * i + 1], Below<lanes<T>>());
-    return sumsOf<T>(half);
+      half[i] = halvedBoth<T, n / 2 * parts>(rows[2 * i], rows[2 * i + 1], Below<lanes<T>>());
+    return sumsOf<T, parts>(half);
   }
+}
+/// Of all registers those that are there, in the order of `halved`: others are +0, which changes no sum.
+template <typename T, int all, int used> Vector<T> sumOfRegisters(Vector<T> (&sums)[used]) {
+  for (int half = all / 2; half > 0; half /= 2)
+    for (int q = 0; q < half && q + half < used; ++q)
+      sums[q] = sums[q] + sums[q + half];
+  return sums[0];
 }
 /// As many rows as lanes at once, of at most `used` registers: the same sums as those of rows one by one.
 template <typename T, int used> void shortRows(const NarrowProduct<T> &x, int64_t &begin, int64_t end) {
@@ -152,12 +159,9 @@ template <typename T, int used> void shortRows(const NarrowProduct<T> &x, int64_
       Vector<T> parts[used];
       for (int q = 0; q < used; ++q)
         parts[q] = Vector<T>(T(0)) + loadSome(row + q * lanes<T>, x.k - q * lanes<T>) * factors[q];
-      for (int half = registers<T> / 2; half > 0; half /= 2) // what is not there is +0, which changes no sum
-        for (int q = 0; q < half && q + half < used; ++q)
-          parts[q] = parts[q] + parts[q + half];
-      sums[r] = parts[0];
+      sums[r] = sumOfRegisters<T, registers<T>>(parts);
     }
-    const Vector<T> all = sumsOf<T>(sums);
+    const Vector<T> all = sumsOf<T, 1>(sums);
     if (x.row == 1 && x.alpha == 1 && x.beta == 0)
       __builtin_memcpy(x.c + begin, &all, sizeof all);
     else
@@ -267,7 +271,52 @@ template <typename T, int R> void complexRowsTogether(const ComplexRows<T> &x, i
   for (int r = 0; r < R; ++r)
     __builtin_memcpy(x.c + (row + r) * x.step * 2, sums[r], sizeof sums[r]);
 }
+#ifdef __AVX512F__
+/// As `shortRows`, of complex numbers.
+template <typename T, int used> void shortComplexRows(const ComplexRows<T> &x, int64_t &begin, int64_t end) {
+  constexpr int together = lanes<T> / 2;
+  const Vector<T> alternate = alternating<T>(Lanes<T>());
+  const Vector<T> ofRows = x.conjugateA ? -alternate : Vector<T>(T(1));
+  const Vector<T> ofVector = x.conjugateVector ? -alternate : alternate;
+  Vector<T> re[used], im[used];
+  for (int q = 0; q < used; ++q) {
+    const Vector<T> factor = loadSome(x.vectors + q * lanes<T>, 2 * x.k - q * lanes<T>);
+    re[q] = evenTwice(factor, Lanes<T>());
+    im[q] = oddTwice(factor, Lanes<T>()) * ofVector;
+  }
+  for (; begin + together <= end; begin += together) {
+    Vector<T> sums[together];
+    for (int r = 0; r < together; ++r) {
+      const T *row = x.a + (begin + r) * x.stride * 2;
+      Vector<T> parts[used];
+      for (int q = 0; q < used; ++q) {
+        const Vector<T> element = loadSome(row + q * lanes<T>, 2 * x.k - q * lanes<T>) * ofRows;
+        parts[q] = Vector<T>(T(0)) + (element * re[q] + exchanged(element, Lanes<T>()) * im[q]);
+      }
+      sums[r] = sumOfRegisters<T, 2 * registers<T>>(parts);
+    }
+    const Vector<T> all = sumsOf<T, 2>(sums);
+    if (x.step == 1)
+      __builtin_memcpy(x.c + 2 * begin, &all, sizeof all);
+    else
+      for (int r = 0; r < together; ++r)
+        for (int part = 0; part < 2; ++part)
+          x.c[2 * (begin + r) * x.step + part] = all[2 * r + part];
+  }
+}
+template <typename T, int used = 1> void shortComplexRowsOf(const ComplexRows<T> &x, int64_t &begin, int64_t end) {
+  if (2 * x.k <= used * lanes<T>)
+    return shortComplexRows<T, used>(x, begin, end);
+  if constexpr (used < 2 * registers<T>)
+    shortComplexRowsOf<T, used + 1>(x, begin, end);
+}
+#endif
+
 template <typename T> void complexRows(const ComplexRows<T> &x, int64_t begin, int64_t end) {
+#ifdef __AVX512F__
+  if (x.k <= sumLanes && x.shift == 0)
+    shortComplexRowsOf<T>(x, begin, end);
+#endif
   constexpr int count = 2 * sumLanes / lanes<T>, together = most >= 2 * count ? 2 : 1;
   if (x.shift == 0)
     for (; begin + together <= end; begin += together)

@@ -141,8 +141,8 @@ bool complexProduct(int64_t m, int64_t n, int64_t k, const std::complex<T> *a, M
     std::swap(ao.rowStride, ao.columnStride);
     std::swap(bo.rowStride, bo.columnStride);
   }
-  constexpr int64_t shortRow = 64; // BLAS adds several rows side by side
-  if (n != 1 || (m > 1 && (ao.columnStride != 1 || k <= shortRow)))
+  constexpr int64_t shortRow = 32, fewOfBlas = 64; // between, BLAS adds several rows side by side
+  if (n != 1 || (m > 1 && (ao.columnStride != 1 || (k > shortRow && k <= fewOfBlas))))
     return false;
   std::vector<std::complex<T>> scratch, scratchRow;
   const auto *vector = columnsTogether(b, bo, k, 1, scratch);

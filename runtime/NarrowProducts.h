@@ -16,7 +16,7 @@ bool narrowProduct(int64_t m, int64_t n, int64_t k, T alpha, const T *a, MatrixO
                    T beta, T *c);
 
 /// c = a b for complex matrices, of which one is a vector; false where neither is, where rows do not lie together, and
-/// where there are several of at most 64.
+/// where there are several of 33 to 64.
 template <typename T>
 bool complexProduct(int64_t m, int64_t n, int64_t k, const std::complex<T> *a, MatrixOperand ao,
                     const std::complex<T> *b, MatrixOperand bo, std::complex<T> *c);

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <complex>
 #include <cstring>
 #include <limits>
 #include <random>
@@ -121,6 +122,62 @@ TYPED_TEST(NarrowProductsTest, ShortRows) {
           }
         }
     }
+}
+
+/// As `sumOfProducts` of at most 8192 complex numbers, conjugated as the signs say.
+template <typename T>
+std::complex<T> complexSum(const std::complex<T> *a, T signA, const std::complex<T> *x, T signX, int64_t n) {
+  std::complex<T> lanes[32] = {};
+  for (int64_t j = 0; j < n; ++j) {
+    const T re = a[j].real(), im = signA * a[j].imag(), factor = x[j].real(), other = signX * x[j].imag();
+    lanes[j % 32] += std::complex<T>(re * factor - im * other, im * factor + re * other);
+  }
+  for (int half = 16; half > 0; half /= 2)
+    for (int i = 0; i < half; ++i)
+      lanes[i] += lanes[i + half];
+  return lanes[0];
+}
+
+TYPED_TEST(NarrowProductsTest, ComplexRows) {
+  using T = TypeParam;
+  std::vector<ComplexRowKernels<T>> tables;
+  auto add = [&](auto single, auto twice) {
+    if constexpr (std::is_same_v<T, float>)
+      tables.push_back(single());
+    else
+      tables.push_back(twice());
+  };
+  add(baseline::complexRowKernelsC64, baseline::complexRowKernelsC128);
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    add(avx2::complexRowKernelsC64, avx2::complexRowKernelsC128);
+  if (machineIsa() == Isa::Avx512)
+    add(avx512::complexRowKernelsC64, avx512::complexRowKernelsC128);
+#endif
+  auto complexes = [](int64_t count) {
+    const auto parts = drawn<T>(2 * count);
+    std::vector<std::complex<T>> out(count);
+    std::memcpy(static_cast<void *>(out.data()), parts.data(), parts.size() * sizeof(T));
+    return out;
+  };
+  for (int64_t k = 1; k <= 34; ++k)
+    for (int64_t rows : {3, 4, 8, 21})
+      for (int conjugates = 0; conjugates < 4; ++conjugates) {
+        const int64_t stride = k + rows % 2, step = 1 + conjugates % 2;
+        const auto a = complexes(rows * stride), x = complexes(k);
+        for (const ComplexRowKernels<T> &kernels : tables) {
+          std::vector<std::complex<T>> c(rows * step);
+          kernels.rows({k, reinterpret_cast<const T *>(a.data()), stride, (conjugates & 1) != 0,
+                        reinterpret_cast<const T *>(x.data()), (conjugates & 2) != 0, reinterpret_cast<T *>(c.data()),
+                        step},
+                       0, rows);
+          for (int64_t i = 0; i < rows; ++i) {
+            const auto expected = complexSum<T>(a.data() + i * stride, conjugates & 1 ? T(-1) : T(1), x.data(),
+                                                conjugates & 2 ? T(-1) : T(1), k);
+            ASSERT_EQ(expected, c[i * step]) << k << " " << rows << " " << i;
+          }
+        }
+      }
 }
 
 TYPED_TEST(NarrowProductsTest, LayoutsAndThreads) {

@@ -41,6 +41,15 @@ case(
     "argsort", "argsort({x}{axis})", 'np.argsort({x}{axis}, kind="stable")', "torch.argsort({x}{dim}, stable=True)",
     "jnp.argsort({x}{axis})", dtypes=(*FLOATS, "i64", "i32"), classes=ALONG,
 )  # fmt: skip
+case(
+    "sort part", "sort({x})[..., :8]", "np.sort(np.partition({x}, 7)[..., :8])",
+    "torch.sort(torch.topk({x}, 8, largest=False).values).values", "jnp.sort({x})[..., :8]",
+    dtypes=(*FLOATS, "i64", "i32"), classes=sizes(rows=(1000, 1000), **{"10^6": (1000000,)}),
+)  # fmt: skip
+case(
+    "roll differences", "{x} - roll({x}, 1, axis = 0)", "{x} - np.roll({x}, 1, axis=0)", "{x} - torch.roll({x}, 1, 0)",
+    "{x} - jnp.roll({x}, 1, axis=0)", dtypes=(*FLOATS, "c64"), classes=sizes(large=(700, 900)),
+)  # fmt: skip
 VECTORS = sizes(**{"16": (16,), "10^3": (1000,), "10^5": (100000,)})
 case(
     "sort long",
