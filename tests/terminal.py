@@ -36,6 +36,12 @@ def said_of(pid, thread):
         return {name: value.strip() for name, value in (line.split(":", 1) for line in status)}
 
 
+def has_heard(pid):
+    """Whether no signal to a program is on its way: the thread that hears them waits."""
+    said = said_of(pid, pid)
+    return said["State"][0] == "S" and int(said["SigPnd"], 16) == int(said["ShdPnd"], 16) == 0
+
+
 def threads(pid):
     """The state of each thread, and how often it was taken from a processor."""
     out = {}
@@ -236,11 +242,7 @@ class Session:
         cpu, begin = spent(self.pid), time.time()
         os.kill(self.pid, signal.SIGINT)
 
-        def heard():
-            said = said_of(self.pid, self.pid)
-            return said["State"][0] == "S" and int(said["SigPnd"], 16) == int(said["ShdPnd"], 16) == 0
-
-        self.until(f"{prompt!r} after Ctrl-C", lambda: self.at(prompt) and heard())
+        self.until(f"{prompt!r} after Ctrl-C", lambda: self.at(prompt) and has_heard(self.pid))
         return min(time.time() - begin, spent(self.pid) - cpu)
 
     def status(self):

@@ -10,6 +10,8 @@ import time
 
 import pytest
 
+from terminal import has_heard
+
 KERNEL = pathlib.Path(__file__).resolve().parent.parent / "share/jupyter/kernels/toy"
 sys.path.insert(0, str(KERNEL))
 toy_session = importlib.import_module("toy_session")
@@ -111,11 +113,20 @@ def interrupted(cells, code):
         while not done.wait(0.5):
             cells.session.interrupt()
 
-    threading.Thread(target=press).start()
+    presses = threading.Thread(target=press)
+    presses.start()
     try:
         return cells.run(code)
     finally:
         done.set()
+        presses.join()
+        rest(cells)
+
+
+def rest(cells):
+    """Until no interrupt is on its way: the next cell does not hear it."""
+    while not has_heard(cells.session.process.pid):
+        time.sleep(0.01)
 
 
 def test_interrupts(cells):
@@ -124,6 +135,7 @@ def test_interrupts(cells):
     result, shown, _ = interrupted(cells, "while true { k += 1; }")
     assert not result["ok"] and shown[-1]["code"] == "R0114" and time.monotonic() - begin < 60
     cells.session.interrupt()  # too late: nothing runs
+    rest(cells)
     assert cells.texts("k") == [("value", "i64\n0\n")]
     begin = time.monotonic()
     interrupted(cells, ":!sleep 100")
