@@ -142,19 +142,26 @@ void order(const Key *keys, int64_t *positions, int64_t n, Key least, Key greate
   }
 }
 
-/// One row after the other: all of the order, or some of it.
-template <typename T> class RowSorter {
+/// What is told of an order: values or their positions.
+template <typename T, bool positions> using OrderOf = std::conditional_t<positions, int64_t, T>;
+
+/// One row after the other.
+template <typename T, bool positions> class RowSorter {
 public:
-  RowSorter(int64_t n, SortedPart, bool descending, bool positions)
+  RowSorter(int64_t n, SortedPart, bool descending)
       : n(n), descending(descending), keys(n), packed(positions ? n : 0), scratch(positions ? n : 0) {}
 
-  void values(const T *from, T *to) {
-    if constexpr (sizeof(T) == 1)
+  void row(const T *from, OrderOf<T, positions> *to) {
+    if constexpr (positions)
+      putInOrder(from, to);
+    else if constexpr (sizeof(T) == 1)
       sortBytes(from, to, n, descending);
     else
       sortRow(from, to, n, descending, keys.data());
   }
-  void positions(const T *from, int64_t *to) {
+
+private:
+  void putInOrder(const T *from, int64_t *to) {
     auto facts = keysOf(from, keys.data(), n, descending);
     poll();
     if (std::is_sorted(keys.data(), keys.data() + n))
@@ -165,7 +172,6 @@ public:
       order<true>(keys.data(), to, n, facts.least, facts.greatest, packed.data(), scratch.data());
   }
 
-private:
   int64_t n;
   bool descending;
   Scratch<KeyOf<T>> keys;
@@ -173,19 +179,15 @@ private:
 };
 
 /// Of one row after the other a part, a quarter at most.
-template <typename T> class RowSelector {
+template <typename T, bool positions> class RowSelector {
 public:
-  RowSelector(int64_t n, SortedPart part, bool descending, bool)
+  RowSelector(int64_t n, SortedPart part, bool descending)
       : n(n), begin(part.begin), end(part.begin + part.count), descending(descending) {}
 
-  void values(const T *from, T *to) {
+  void row(const T *from, OrderOf<T, positions> *to) {
     choose(from);
     for (int64_t i = 0; i < end - begin; ++i)
-      to[i] = from[places[i]];
-  }
-  void positions(const T *from, int64_t *to) {
-    choose(from);
-    std::copy_n(places, end - begin, to);
+      to[i] = positions ? places[i] : from[places[i]];
   }
 
 private:
@@ -231,11 +233,11 @@ private:
       if (count + some > room)
         return false;
       keysOf(from + at, made.data(), here, descending);
-      int64_t *positions = found->data() + count;
-      const int64_t more = kernels.between(made.data(), here, least, greatest, positions, belowHere);
+      int64_t *chosenHere = found->data() + count;
+      const int64_t more = kernels.between(made.data(), here, least, greatest, chosenHere, belowHere);
       for (int64_t i = 0; i < more; ++i) {
-        keys->data()[count + i] = made[positions[i]];
-        positions[i] += at;
+        keys->data()[count + i] = made[chosenHere[i]];
+        chosenHere[i] += at;
       }
       count += more;
       below += belowHere;
@@ -276,7 +278,7 @@ private:
 constexpr int64_t neighbours = 16;
 
 template <typename T, bool positions, typename Sorter> struct Job {
-  using R = std::conditional_t<positions, int64_t, T>;
+  using R = OrderOf<T, positions>;
   const T *in;
   R *out;
   AxisView view;
@@ -286,15 +288,9 @@ template <typename T, bool positions, typename Sorter> struct Job {
   int64_t steps() const { return (view.inner + together() - 1) / together(); } ///< for one block of rows
   int64_t together() const { return std::clamp<int64_t>((1 << 20) / view.size, 1, std::min(view.inner, neighbours)); }
 
-  void row(Sorter &sorter, const T *from, R *to) const {
-    if constexpr (positions)
-      sorter.positions(from, to);
-    else
-      sorter.values(from, to);
-  }
   void run(int64_t begin, int64_t end) const {
     int64_t n = view.size, inner = view.inner, width = together(), stride = n + 64 / sizeof(T); // not a power of 2
-    Sorter sorter(n, part, descending, positions);
+    Sorter sorter(n, part, descending);
     Scratch<T> dense(inner > 1 ? width * stride : 0);
     Scratch<R> sorted(inner > 1 ? width * stride : 0);
     for (int64_t step = begin; step < end; ++step) {
@@ -303,14 +299,14 @@ template <typename T, bool positions, typename Sorter> struct Job {
       const T *from = in + block * n + first;
       R *to = out + block * part.count + first;
       if (inner == 1) {
-        row(sorter, from, to);
+        sorter.row(from, to);
         continue;
       }
       for (int64_t k = 0; k < n; ++k)
         for (int64_t i = 0; i < some; ++i)
           dense.data()[i * stride + k] = from[k * inner + i];
       for (int64_t i = 0; i < some; ++i)
-        row(sorter, dense.data() + i * stride, sorted.data() + i * stride);
+        sorter.row(dense.data() + i * stride, sorted.data() + i * stride);
       for (int64_t k = 0; k < part.count; ++k)
         for (int64_t i = 0; i < some; ++i)
           to[k * inner + i] = sorted.data()[i * stride + k];
@@ -320,7 +316,7 @@ template <typename T, bool positions, typename Sorter> struct Job {
 
 /// Rows of a few values, many at once: a row a lane.
 template <typename T, bool positions> struct LaneJob {
-  using R = std::conditional_t<positions, int64_t, T>;
+  using R = OrderOf<T, positions>;
   using Key = KeyOf<T>;
   using Bits = std::conditional_t<sizeof(T) == 1, uint8_t, Key>; ///< of a value
   using Result = std::conditional_t<positions, int64_t, Bits>;
@@ -359,17 +355,14 @@ template <typename T, bool positions> struct LaneJob {
     }
   }
   /// Row by row, what lanes leave over.
-  void sortAlone(RowSorter<T> &sorter, const T *from, R *to, int64_t rows) const {
+  void sortAlone(RowSorter<T, positions> &sorter, const T *from, R *to, int64_t rows) const {
     std::array<T, longestRowInLanes> row{};
     std::array<R, longestRowInLanes> sorted{};
     const int64_t n = view.size, step = view.inner, next = step == 1 ? n : 1;
     for (int64_t i = 0; i < rows; ++i, from += next, to += next) {
       for (int64_t k = 0; k < n; ++k)
         row[k] = from[k * step];
-      if constexpr (positions)
-        sorter.positions(row.data(), sorted.data());
-      else
-        sorter.values(row.data(), sorted.data());
+      sorter.row(row.data(), sorted.data());
       for (int64_t k = 0; k < n; ++k)
         to[k * step] = sorted[k];
     }
@@ -377,7 +370,7 @@ template <typename T, bool positions> struct LaneJob {
   void run(int64_t begin, int64_t end) const {
     const auto &kernels = sortKernels<Key>();
     const int64_t next = view.inner == 1 ? view.size : 1;
-    RowSorter<T> sorter(view.size, {0, view.size}, descending, positions);
+    RowSorter<T, positions> sorter(view.size, {0, view.size}, descending);
     for (int64_t step = begin; step < end; ++step) {
       poll();
       int64_t first = step % stepsOfBlock() * together, rows = std::min(together, rowsOfBlock() - first),
@@ -414,7 +407,7 @@ void sortAs(const Tensor &x, Tensor &out, int64_t axis, bool descending, SortedP
   if (out.count() == 0)
     return;
   auto *from = x.as<T>();
-  auto *to = out.as<std::conditional_t<positions, int64_t, T>>();
+  auto *to = out.as<OrderOf<T, positions>>();
   const bool isShort = sizeof(T) > 1 && view.size <= shortRow;
   const auto &kernels = sortKernels<KeyOf<T>>();
   if (part.count == view.size &&
@@ -426,9 +419,9 @@ void sortAs(const Tensor &x, Tensor &out, int64_t axis, bool descending, SortedP
     inParallel(view.outer * job.steps(), std::max<int64_t>(1, grain / view.size / job.together()), job);
   };
   if (part.count == view.size)
-    byRows(Job<T, positions, RowSorter<T>>{from, to, view, part, descending});
+    byRows(Job<T, positions, RowSorter<T, positions>>{from, to, view, part, descending});
   else
-    byRows(Job<T, positions, RowSelector<T>>{from, to, view, part, descending});
+    byRows(Job<T, positions, RowSelector<T, positions>>{from, to, view, part, descending});
 }
 
 template <bool positions> void sortAny(const Tensor &x, Tensor &out, int64_t axis, bool descending, SortedPart part) {
