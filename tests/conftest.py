@@ -23,14 +23,9 @@ sys.path.insert(0, str(ROOT / "tests"))
 import environment  # noqa: E402
 import programs  # noqa: E402
 
-EVERY_DAY = [
-    "--jit=never",
-    "--jit=auto",
-    "--jit=always",
-    "--jit=always -O0",
-    "--jit=always --dynamic=on",
-    "--jit=always --unpack",
-]
+EVERY_DAY = ["--jit=never", "--jit=auto", "--jit=always"]
+# A program has two of these in each build, in turn: the release build and the one with sanitizers have all of them.
+BY_BUILD = ["--jit=always -O0", "--jit=always --dynamic=on", "--jit=always --unpack"]
 # A program has one of these by day, in turn, and the others at night: -O2 and -O3 cost as much as all the rest.
 QUICK = ["--jit=always --no-fuse", "--jit=never --naive-matmul"]
 IN_TURN = [*QUICK, "--jit=always -O2 --no-fuse", *QUICK, "--jit=always -O3 --unpack"]
@@ -77,6 +72,7 @@ def pytest_configure(config):
     if config.getoption("--cpu"):
         sys.addaudithook(starts)
     build = os.path.abspath(config.getoption("--build"))
+    os.environ["TOY_TEST_SANITIZED"] = "1" if config.getoption("--sanitized") else ""
     if not config.option.markexpr:
         config.option.markexpr = "sanitized and not nightly" if config.getoption("--sanitized") else "not nightly"
     # Machine code that earlier runs left is not used; workers share what this run makes.
@@ -185,7 +181,9 @@ class Cases(pytest.File):
 class Program(pytest.File):
     def collect(self):
         of_errors, turn = self.path.parent.name == "errors", zlib.crc32(self.path.stem.encode()) % len(IN_TURN)
-        by_day = OF_ERRORS if of_errors else [*EVERY_DAY, IN_TURN[turn]]
+        left_out = BY_BUILD[(turn + programs.is_sanitized()) % len(BY_BUILD)]
+        by_build = [way for way in BY_BUILD if way != left_out]
+        by_day = OF_ERRORS if of_errors else [*EVERY_DAY, *by_build, IN_TURN[turn]]
         yield Case.from_parent(
             self,
             name=self.path.stem,
@@ -193,7 +191,7 @@ class Program(pytest.File):
             markers=["long"] if self.path.stem in LONG_PROGRAMS else [],
         )
         if not of_errors:
-            at_night = [*dict.fromkeys(way for way in IN_TURN if way != IN_TURN[turn]), *AT_NIGHT]
+            at_night = [left_out, *dict.fromkeys(way for way in IN_TURN if way != IN_TURN[turn]), *AT_NIGHT]
             yield Case.from_parent(
                 self,
                 name=f"{self.path.stem} at night",

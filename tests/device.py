@@ -19,16 +19,32 @@ from verdicts import once
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 EVERYWHERE = ["--device=cuda", "--jit=always"]  # with code that other cases of this run left, under any kind of graph
 GRAPHS = ["off", "auto", "full", "piecewise"]
-# Programs of more than a second whose compiled code is the host's, or that of other tests of devices.
+# Programs of more than half a second whose compiled code is the host's, or that of other tests of devices.
 AT_NIGHT = {
+    "banks-and-queues",
+    "chance",
     "circuits-and-splines",
     "codes-and-puzzles",
+    "complex-vector-products",
+    "everyday-edges",
+    "everyday-programs",
+    "fft-of-prime-rows",
     "lane-transforms",
     "learning",
+    "lists",
     "random-numbers",
+    "ranges-of-indices",
+    "ranges-of-numbers",
+    "rays",
+    "row-parts",
+    "rows-by-position",
+    "short-sides",
     "short-transforms",
     "small-orthogonal",
     "sparse-and-roots",
+    "states-and-graphs",
+    "tiny-rows",
+    "try",
 }
 
 

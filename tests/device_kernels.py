@@ -26,9 +26,9 @@ VALUES = {
 }
 
 
-def positions(toy):
+def positions(toy, number=0):
     """Ties and NaN are the first ones' whatever warps find them; operands may be anything."""
-    for i, (dtype, value) in enumerate(VALUES.items()):
+    for i, (dtype, value) in list(enumerate(VALUES.items()))[number::2]:
         for n, m in ((3, 5), (2, 33), (3, 200), (1, 20000), (2, 2100)):
             more = "" if dtype == "bool" else f" print(argmax(x + x[:, ::-1], axis=1), argmax(x * x[:1], axis=1));"
             text = POSITIONS.format(d=dtype, n=n, m=m, v=value.format(c=n * m), more=more)
@@ -125,9 +125,9 @@ CONVOLUTED = (
 )
 
 
-def transposes(toy):
+def transposes(toy, number=0):
     """Through memory that the threads of a block share, which rows and columns of tiles read without conflicts."""
-    for i, dtype in enumerate(("f32", "f64", "c64", "c128", "bf16", "u8")):
+    for i, dtype in list(enumerate(("f32", "f64", "c128", "c64", "u8", "bf16")))[number::2]:
         for text in (TRANSPOSES.format(d=dtype), *([CONVOLUTED] if i == 0 else [])):
             if problem := same_bits(toy, text, ["--cuda-graphs=off"], seed=i):
                 return problem
@@ -172,7 +172,7 @@ MIDDLE = (
 )
 
 
-def columns(toy):
+def columns(toy, number=0):
     """A thread reads several elements of its column at once, the last ones too, and combines them in order; columns of
     more than a run or a block are the work of several threads, as many as they are."""
     for i, (dtype, names, odd) in enumerate(
@@ -184,7 +184,8 @@ def columns(toy):
         )
     ):
         odd = odd if dtype == "c128" else f"{dtype}({odd})"
-        for rows, m in (("1, 2, 7, 8, 9, 16, 31, 65", 300), ("64, 127, 128, 8191, 8192, 8193, 8257, 16500", 3)):
+        lengths = (("1, 2, 7, 8, 9, 16, 31, 65", 300), ("64, 127, 128, 8191, 8192, 8193, 8257, 16500", 3))
+        for rows, m in lengths[(i + number) % 2 :: 2]:
             text = COLUMNS.format(d=dtype, names=names, odd=odd, rows=rows, m=m) + MIDDLE.format(d=dtype)
             if problem := same_bits(toy, text, ["--cuda-graphs=off"], seed=i):
                 return problem
@@ -454,5 +455,8 @@ def all_cases():
     )
     for check in checks:
         yield f"device: {check.__name__.replace('_', ' ')}", check
+    yield "device: positions of other types", lambda toy: positions(toy, 1), "nightly"
+    yield "device: columns of other lengths", lambda toy: columns(toy, 1), "nightly"
+    yield "device: transposes of other types", lambda toy: transposes(toy, 1), "nightly"
     yield "device: counts", counts, "nightly"
     yield "device: registers", registers, "nightly"

@@ -365,14 +365,11 @@ ROWS = [
 ]
 
 
-def rows(toy):
+def rows(toy, number=0):
     """The host's bits, and the number of kernels that a call needs."""
     for i, (dtype, body, kernels) in enumerate(ROWS):
-        for columns, declared in (
-            *([(8200, "M")] if "rms" in body else []),
-            ((1, "M"), (12, 12), (256, 256))[i % 3],
-            (33, "M"),
-        ):
+        sizes = [*([(8200, "M")] if "rms" in body else []), ((1, "M"), (12, 12), (256, 256))[i % 3], (33, "M")]
+        for columns, declared in sizes[(i + number) % 2 :: 2]:
             lead = f"def f(x: {dtype}[N, {declared}]) {{ {'' if 'return' in body else 'return '}{body}; }}\n"
             value = f"{dtype}(reshape(sin(arange(5 * {columns}) * 0.7), [5, {columns}]))" + (
                 " * c64(1 + 0.5i)" if dtype == "c64" else ""
@@ -473,6 +470,7 @@ def all_cases():
         ("further folds", [("f32", "--dynamic=on"), ("c128", "--dynamic=off"), ("f16", "--dynamic=off")], "nightly"),
     ):
         yield f"device: {name}", lambda toy, ways=ways: folds(toy, ways), marker
+    yield "device: rows of other sizes", lambda toy: rows(toy, 1), "nightly"
     yield "device: functions of all pairs", lambda toy: functions(toy, 1), "nightly"
     yield from (
         (f"device: subscripts {seed}", lambda toy, seed=seed: subscripts(toy, seed), *([] if seed < 2 else ["nightly"]))

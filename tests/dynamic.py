@@ -488,9 +488,10 @@ def all_cases():
     yield "sizes: remarks", remarks, "host"
     for name in list(CASES):
         yield f"sizes: {name}", lambda toy, n=name: check(toy, n, "--dynamic=off")
-    for expression in filter(None, (e.strip() for e in SWEEP.split(";"))):
+    for i, expression in enumerate(filter(None, (e.strip() for e in SWEEP.split(";")))):
         name = f"sizes: sweep of {expression}"
-        yield name, lambda toy, e=expression: swept(toy, e, "--jit=never"), "release"
+        night = ["nightly"] if i % 2 else []
+        yield name, lambda toy, e=expression: swept(toy, e, "--jit=never"), "release", *night
         yield f"{name} beside static code", lambda toy, e=expression: swept(
             toy, e, "--dynamic=off"
         ), "release", "nightly"

@@ -230,4 +230,4 @@ def all_cases():
                 part = everything[start : start + 64]
                 yield f"libraries {start} to {start + len(part) - 1} on {dtype} {' '.join(flags)}", (
                     lambda toy, d=dtype, f=flags, p=part: scenarios.check(toy, d, f, p, 50)
-                ), *scenarios.slow_unpacked(dtype, flags, start // 64)
+                ), *scenarios.slow_compiled(dtype, flags, start // 64)

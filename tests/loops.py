@@ -390,7 +390,7 @@ def check(toy, seeds, modes=lambda seed: MODES, generator=Generator):
     return f"{len(problems)} of {len(made)} programs\n" + "\n\n".join(problems[:4]) if problems else None
 
 
-def cases_of(name, generator, nightly=4000, shard=50, daily=40):
+def cases_of(name, generator, nightly=4000, shard=50, daily=20):
     """Programs of a generator: by day in some modes, in turn, at night in all."""
     for first in range(0, daily, 20):
         run = lambda toy, s=range(first, first + 20): check(toy, s, modes_of_today, generator)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that mean the same: rewritten token by token, they print the same bits, end with the same status, and the
 same complex arithmetic is recognised. Rewriters: blanks, line breaks and comments between tokens; other names; brackets
-around operands; definitions in another order; statements split in two. By day all of these at once, at night each
-alone. Programs: tests/e2e, examples, and random ones."""
+around operands; definitions in another order; statements split in two. By day all of these at once, for half of the
+programs in the release build and for the others under sanitizers, at night each alone. Programs: tests/e2e, examples,
+and random ones."""
 import pathlib
 import random
 import re
@@ -10,7 +11,7 @@ import subprocess
 import tempfile
 
 import generator.random_programs as random_programs
-from programs import run_parts
+from programs import is_sanitized, run_parts
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MODES = ["--jit=auto", "--jit=always", "--jit=never", "--jit=always --dynamic=on"]
@@ -428,10 +429,14 @@ SMALL = {
 }
 
 
+def night(is_night):
+    return ["nightly"] if is_night else []
+
+
 def all_cases():
     for i, (label, text) in enumerate(programs()):
         arguments = (text, label, MODES[i % len(MODES)], i)
-        yield f"metamorphic: {label}", lambda toy, a=arguments: at_once(toy, *a)
+        yield f"metamorphic: {label}", lambda toy, a=arguments: at_once(toy, *a), *night(i % 2 != is_sanitized())
         yield f"metamorphic: {label}, each alone", lambda toy, a=arguments: alone(toy, *a), "nightly"
     for i, (label, text) in enumerate(SMALL.items()):
         kinds = [(100 * i, kind) for kind in ALONE]

@@ -18,6 +18,11 @@ def count(n):
     cells += n
 
 
+def is_sanitized():
+    """Whether these are the tests of the build with sanitizers: other turns than those of the release build."""
+    return bool(os.environ["TOY_TEST_SANITIZED"])
+
+
 def in_turn(settings, number, count):
     """The first setting, which the others are compared with, and so many of the others, for a program's number."""
     first, *others = settings

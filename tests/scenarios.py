@@ -281,11 +281,13 @@ def unread(toy):
     return "\n".join(wrong) or None
 
 
-def slow_unpacked(dtype, flags, number):
-    """One precision of what is unpacked is enough, each for half of the scenarios, and one under sanitizers."""
-    if "--unpack" not in flags:
+def slow_compiled(dtype, flags, number):
+    """Compiled scenarios have one precision each, and another one unpacked; of these one is under sanitizers."""
+    if "--jit=never" in flags:
         return []
-    return ["nightly"] if (dtype == "c128") != number % 2 else ["release"] if dtype == "c128" else []
+    if (dtype == "c128") != (number + ("--unpack" in flags)) % 2:
+        return ["nightly"]
+    return ["release"] if "--unpack" in flags and dtype == "c128" else []
 
 
 def all_cases():
@@ -298,4 +300,4 @@ def all_cases():
                 part = scenarios[start : start + 64]
                 yield f"scenarios {start} to {start + len(part) - 1} on {dtype} {' '.join(flags)}", (
                     lambda toy, d=dtype, f=flags, p=part: check(toy, d, f, p)
-                ), *slow_unpacked(dtype, flags, start // 64)
+                ), *slow_compiled(dtype, flags, start // 64)

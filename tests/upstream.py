@@ -249,7 +249,7 @@ def variables_and_print(call):
 
 def all_cases():
     yield "upstream: operations", operations, "host"
-    yield "upstream: course", course, "release", "host", "long"
+    yield "upstream: course", course, "release", "host", "nightly"
     for file, calls in CALLS.items():
         name = pathlib.Path(file).stem
         yield f"upstream: {name}", lambda toy, file=file, calls=calls: same_calls(toy, file, calls), "release", "host"

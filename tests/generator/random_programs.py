@@ -309,7 +309,7 @@ def check(toy, seeds, everywhere, functions=False):
     )
 
 
-def all_cases(shard=25, daily=50):
+def all_cases(shard=25, daily=25):
     for first in range(0, daily, shard):
         markers = ["long"] if first == 0 else ["long", "release"]
         yield f"random programs {first} to {first + shard - 1}", lambda toy, first=first: check(
