@@ -200,6 +200,14 @@ def distinct(name, s):
     return call(name, x, words=words), want
 
 
+@row("isin")
+def members(name, s):
+    x, values = s.any("fiibc", nans=s.n() == 0), s.any("fiibc", nans=s.n() == 0)
+    if s.n(0, 1) == 0 and values.dtype == x.dtype:
+        values = np.concatenate([values.ravel(), x.ravel()[::2]])
+    return call(name, x, values), np.isin(x, values)
+
+
 @row("sort", "argsort", "argmax", "argmin", "searchsorted complex")
 def complex_order(name, s):
     def value(*shape):

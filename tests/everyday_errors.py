@@ -57,6 +57,7 @@ ROWS = [
     ("topk([1, 2], 3)", "R0132", "topk: k is from 0 to the size of the axis"),
     ("percentile([1, 2], 101)", "R0132", "percentile: q is from 0 to 100"),
     ("quantile([1, 2], -1)", "R0132", "quantile: q is from 0 to 1"),
+    ('isin([1, 2], "1")', "T0210", "`isin` needs a tensor, got str"),
     ("bincount([1.5])", "T0104", "`bincount`: `x` must be integers, got f64[1]"),
     ("digitize([1], ones(2, 2))", "T0104", "`digitize`: `bins` must be a vector of edges"),
     ("searchsorted(ones(2, 2), 1)", "T0104", "`searchsorted`: `a` must be a vector"),

@@ -242,6 +242,7 @@ softmax | x:f64[n,m] | softmax(x, axis=[0, 1]) | 2,3 1,1 0,3 |
 logsumexp | x:f64[n] | logsumexp(x) | 3 1 0 |
 logsumexp | x:f64[n,m] | logsumexp(x, [0, 1], keepdims=true) | 2,3 1,1 0,2 |
 unique | x:i64[n] | unique(x) | 4 1 0 |
+isin | x:f64[n,m] y:f64[k] | isin(x, y) | 2,3,2 1,1,0 0,2,3 |
 vdot | x:c128[n] y:c128[m] | vdot(x, y) | 3,3 1,1 0,0 | 3,1 1,3 2,3
 outer | x:f64[n] y:f64[m] | outer(x, y) | 3,2 1,1 0,2 |
 trace | x:f64[n,m] | trace(x) | 2,2 2,3 0,2 |

@@ -62,13 +62,16 @@ void KernelEmitter::guarded(Value *condition, function_ref<void()> body) {
 
 /// How many blocks a multiprocessor has room for at least, or 0 for as many as ptxas likes: of folds it would rather
 /// store some registers than have fewer. What several steps read at once fills the way to memory with fewer threads if
-/// elements are wide.
-static int64_t leastBlocks(FusedOp op) {
+/// elements are wide, those of the operands too. Many addresses and sizes, which take two registers each, leave too few
+/// of those that four blocks have.
+static int64_t leastBlocks(FusedOp op, size_t arguments) {
   bool isFold = llvm::any_of(op.getBody().front(), [](mlir::Operation &inner) {
     return isa<FusedOp>(inner) || inner.hasTrait<OpTrait::Reduction>();
   });
   int64_t bytes = toy::sizeOf(tensorTypeOf(op.getResult(0)).getDtype());
-  return !isFold || bytes < 8 ? 0 : bytes == 8 ? 4 : 2;
+  for (mlir::Value operand : op->getOperands())
+    bytes = std::max<int64_t>(bytes, toy::sizeOf(tensorTypeOf(operand).getDtype()));
+  return !isFold || bytes < 8 ? 0 : bytes > 8 ? 2 : arguments < 9 ? 4 : 3;
 }
 
 /// Ends the kernel; in the caller, its launch. Parameters are the results' addresses, the operands' addresses, and
@@ -90,7 +93,7 @@ Value *KernelEmitter::finishLaunch(Value *threads, ArrayRef<LaunchResult> result
                                 "k" + Twine(device->kernels.size()), module);
   made->setCallingConv(CallingConv::PTX_Kernel);
   made->addFnAttr("nvvm.maxntid", std::to_string(threadsOfBlock));
-  if (int64_t blocks = leastBlocks(op))
+  if (int64_t blocks = leastBlocks(op, order.size()))
     made->addFnAttr("nvvm.minctasm", std::to_string(blocks));
   made->splice(made->end(), kernel);
   for (auto [i, v] : enumerate(order)) {

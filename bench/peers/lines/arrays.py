@@ -64,6 +64,10 @@ case(
     "unique", "unique(x)", "np.unique(x)", "torch.unique(x)", inputs={"x": "few:500"}, dtypes=("i64", "f32"),
     classes=VECTORS,
 )  # fmt: skip
+case(
+    "isin", "isin(x, y)", "np.isin(x, y)", "torch.isin(x, y)", inputs={"x": "few:5000", "y": "few:500"},
+    dtypes=("i64", "f32", "f64"), classes=VECTORS,
+)  # fmt: skip
 # --- shapes
 MOVED = ("f32", "f64", "c64", "u8")
 COPY = {"numpy": "np.ascontiguousarray({})", "torch": "{}.contiguous()", "jax": "{} + 0"}
