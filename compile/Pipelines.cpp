@@ -83,6 +83,7 @@ void buildSelection(OpPassManager &passes, const CompileOptions &options, const 
     return; // the groups of a device are made for it alone
   functions.addPass(createMergeAxes());
   functions.addPass(createFuseRowReductions({.behindSums = true}));
+  functions.addPass(createHoldShortRows());
 }
 
 void buildDeviceGroups(OpPassManager &passes) {

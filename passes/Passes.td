@@ -228,6 +228,26 @@ def StripLoops : Pass<"toy-strip-loops", "::mlir::func::FuncOp"> {
   }];
 }
 
+def HoldShortRows : Pass<"toy-hold-short-rows", "::mlir::func::FuncOp"> {
+  let summary = "keeps short rows of unknown length in registers";
+  let description = [{
+    A loop whose groups make rows (tensors of one axis) of a size that is known when the loop begins becomes three. In
+    two of them, for rows of at most 8 and at most 32 elements, the groups are marked `toy.lanes`: their rows, operands
+    as well as results, are vectors in registers, and their last operand is the number of elements. Rows that come from
+    memory, and rows that are used behind the loop, go through groups of their own on the ways in and out
+    (`toy.leaves_lanes`: the result is in memory); so does a row that something else in the loop needs in memory. The
+    third loop is as before. Where the length is a number up to 32, all this is done in the loop itself, also for folds
+    of rows that lie in memory.
+
+    Part of it are groups whose rows vectors compute as scalars do. A row whose elements are stored into stays in memory.
+    The loop has one way in, one block behind it, and at most 600 operations.
+
+    Before: `%d = toy.fused %x, %j, … -> !toy.tensor<f64[D]>`, `%r = toy.fused %d -> !toy.tensor<f64[]>` in a loop. After:
+    tests of the size, copies of the loop with `%d = toy.fused %x, %j, …, %n {toy.lanes = 8 : i64}`, and the loop.
+    Requires: groups are final. Guarantees: results keep their bits, lanes behind the end of a row are in none.
+  }];
+}
+
 def ReportLoops : Pass<"toy-report-loops", "::mlir::func::FuncOp"> {
   let summary = "says what loops over elements pay in each turn";
   let description = [{

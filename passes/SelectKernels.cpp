@@ -4,6 +4,7 @@
 #include "passes/ControlFlow.h"
 #include "passes/Passes.h"
 #include "passes/RecognitionLog.h"
+#include "passes/RowLanes.h"
 #include "runtime/Planar.h"
 #include "support/Half.h"
 
@@ -177,21 +178,28 @@ struct SelectKernelsPass : impl::SelectKernelsBase<SelectKernelsPass> {
   }
 
 private:
-  /// Whether a vector lies in memory, perhaps as a row of a matrix: a group that reads it computes nothing but
-  /// products. What another block computes is there.
-  static bool liesInMemory(Value v, Block *block) {
+  /// Whether a vector can be read, or computed in lanes, by the sum of its products. What another block computes lies
+  /// in memory, and so does what no group computes.
+  static bool isForSum(Value v, Block *block, SmallPtrSetImpl<void *> &seen) {
     Operation *def = v.getDefiningOp();
-    while (isa_and_present<SliceOp, ReshapeOp, PermuteOp>(def))
-      def = def->getOperand(0).getDefiningOp();
-    return !def || def->getBlock() != block ||
-           !(def->hasTrait<toy::OpTrait::Elementwise>() || def->hasTrait<toy::OpTrait::IndexMap>());
+    if (isHalf(tensorTypeOf(v).getDtype()))
+      return false;
+    if (!def || def->getBlock() != block || tensorTypeOf(v).isScalar() || isa<FullOp, IotaOp>(def) ||
+        !seen.insert(v.getAsOpaquePointer()).second)
+      return true;
+    if (isa<SliceOp, ReshapeOp, PermuteOp>(def))
+      return isForSum(def->getOperand(0), block, seen);
+    if (isForLanes(def))
+      return llvm::all_of(def->getOperands(), [&](Value operand) { return isForSum(operand, block, seen); });
+    return !def->hasTrait<toy::OpTrait::Elementwise>() && !def->hasTrait<toy::OpTrait::IndexMap>();
   }
   static bool isOfVectors(MatMulOp op) {
     DType dtype = tensorTypeOf(op.getResult()).getDtype();
+    SmallPtrSet<void *, 16> seen;
     return (isComplex(dtype) || dtype == DType::F64 || dtype == DType::F32 || dtype == DType::I64) &&
            llvm::all_of(op->getOperands(), [&](Value v) {
              return tensorTypeOf(v).getRank() == 1 && tensorTypeOf(v).getDtype() == dtype &&
-                    liesInMemory(v, op->getBlock());
+                    isForSum(v, op->getBlock(), seen);
            });
   }
   /// A product of vectors in a loop is a sum there: rule 13 has the order of sums for them, but for short ones,

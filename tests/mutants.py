@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Breaks the arithmetic of sizes, the resolution of names, the recognizer of complex products, what runs on devices, or
 what several processes do, in one place at a time and sees that the tests notice: `make mutants ARGS=sizes` (or `names`,
-`recognition`, `device`, `ranks`; behind it parts of mutants' names, as `a|b`, or `new`: those that no test has noticed
+`recognition`, `device`, `loops`, `ranks`; behind it parts of mutants' names, as `a|b`, or `new`: those that no test has noticed
 yet). Ends with a line `KIND: N caught, N missed` for each.
 
 The sources stay as they are: compilers are given another text for one of them, and its objects are linked in front of
@@ -27,6 +27,7 @@ import processes
 from mutant_rows_columns import COLUMN_MUTANTS
 from mutant_rows_device import DEVICE_MODULES, DEVICE_MUTANTS
 from mutant_rows_front import NAMES_MUTANTS, SIZES_MUTANTS
+from mutant_rows_loops import LOOPS_MUTANTS
 from mutant_rows_ranks import RANKS_MUTANTS
 from mutant_rows_recognition import MUTANTS
 
@@ -78,6 +79,12 @@ KINDS = {
         ("buckets.py", "device.py", *(f"device_{part}.py" for part in DEVICE_MODULES))
         + ("-m", EVERY, "-k", "not (ptxas or nvcc or auto or off or unpack)"),
         texts=("pad-to-buckets", "fuse-row-reductions"),
+        programs=("toy-opt",),
+    ),
+    "loops": Kind(
+        LOOPS_MUTANTS,
+        ("cases.py", "short_rows.py", "-k", "short", "-m", EVERY),
+        texts=("hold-short-rows",),
         programs=("toy-opt",),
     ),
     "ranks": Kind(

@@ -137,6 +137,8 @@ PROGRAMS = {
     "hanoi": (14, 1.50),
     "heights": (200, 1.50),
     "scores": (5_000, 1.50),
+    "swarm": (1_001, 1.50),
+    "oscillators": (5_000, 1.50),
 }
 COMPILERS = {
     "clang": ["clang-22", "-O3", "-march=native", "-ffp-contract=off", "-fwrapv"],

@@ -38,7 +38,19 @@ bool FunctionEmitter::isInLoopOver(mlir::Operation *op, mlir::Value v) {
   return loops && loops->of(op->getBlock()) != loops->of(v.getParentBlock());
 }
 
+/// A row in registers of which elements are read is in memory of the stack, too.
+void FunctionEmitter::openLanes(mlir::Value v) {
+  if (none_of(v.getUsers(), [](mlir::Operation *user) { return isa<ElementOp>(user); }))
+    return;
+  const DType dtype = tensorTypeOf(v).getDtype();
+  Slot &slot = slots[v];
+  slot.data = stackArray(scalars.memoryType(dtype), rowLanesOf.lookup(v) * (slot.scalar.im ? 2 : 1));
+  storeLanes(b, scalars, dtype, slot.scalar, slot.data, nullptr);
+}
+
 void FunctionEmitter::openElements(mlir::Value v) {
+  if (rowLanesOf.contains(v))
+    return openLanes(v);
   if (!isObject(v) || !isa<TensorType>(v.getType()))
     return;
   const bool opened = isOpened(v);

@@ -5,6 +5,7 @@
 /// caller.
 #include "passes/lowering/FunctionEmitter.h"
 
+#include "passes/RowLanes.h"
 #include "passes/lowering/Attributes.h"
 #include "passes/lowering/LentArguments.h"
 
@@ -74,11 +75,36 @@ void FunctionEmitter::append(SmallVectorImpl<Value *> &values, mlir::Value v) {
   }
 }
 
-Slot FunctionEmitter::makePhi(mlir::Type type) {
+/// Rows that stay in registers (passes/ShortRows.cpp): what groups compute there, and what blocks are handed of it.
+void FunctionEmitter::findRowsInLanes() {
+  SmallVector<mlir::Value> found;
+  auto add = [&](mlir::Value v, int64_t lanes) {
+    if (rowLanesOf.try_emplace(v, lanes).second)
+      found.push_back(v);
+  };
+  for (FusedOp group : function.getOps<FusedOp>())
+    if (auto lanes = group->getAttrOfType<mlir::IntegerAttr>(rowLanes);
+        lanes && !group->hasAttr(leavesLanes) && !tensorTypeOf(group.getResult(0)).isScalar())
+      add(group.getResult(0), lanes.getInt());
+  for (size_t i = 0; i < found.size(); ++i)
+    for (mlir::OpOperand &use : found[i].getUses())
+      if (auto branch = dyn_cast<mlir::BranchOpInterface>(use.getOwner()))
+        if (auto argument = branch.getSuccessorBlockArgument(use.getOperandNumber()))
+          add(*argument, rowLanesOf.lookup(found[i]));
+}
+
+Slot FunctionEmitter::makePhi(mlir::Value argument) {
   SmallVector<Type *> types;
-  appendTypes(types, scalars, type, module.getContext());
+  mlir::Type type = argument.getType();
   auto tensor = dyn_cast<TensorType>(type);
   Slot slot;
+  if (int64_t lanes = rowLanesOf.lookup(argument)) {
+    Type *part = FixedVectorType::get(scalars.partType(tensor.getDtype()), lanes);
+    slot.scalar = {b.CreatePHI(part, 2), tensor.isComplex() ? b.CreatePHI(part, 2) : nullptr};
+    slot.inLanes = true;
+    return slot;
+  }
+  appendTypes(types, scalars, type, module.getContext());
   if (!tensor || !tensor.isScalar())
     slot.object = b.CreatePHI(types[0], 2);
   else {
@@ -115,6 +141,17 @@ void FunctionEmitter::releaseDead(mlir::Operation *op) {
       release(result);
 }
 
+void FunctionEmitter::emit(RelabelOp op) {
+  Slot same = slots[op.getX()]; // the map may move when it grows
+  slots[op.getResult()] = same;
+  if (!isObject(op.getResult()))
+    return;
+  if (diesAt(op.getX(), op))
+    moved.insert(op.getX().getAsOpaquePointer());
+  else
+    retain(op.getResult());
+}
+
 /// The instructions from here on belong to an operation.
 void FunctionEmitter::setPlace(mlir::Operation *op) {
   if (CodePlaces *places = ownPlaces())
@@ -127,7 +164,7 @@ void FunctionEmitter::emitBlock(mlir::Block &block) {
   setPlace(&block.front());
   if (!block.isEntryBlock())
     for (mlir::Value argument : block.getArguments())
-      slots[argument] = makePhi(argument.getType());
+      slots[argument] = makePhi(argument);
   for (mlir::Value argument : block.getArguments())
     openElements(argument);
   for (mlir::Value argument : block.getArguments())
@@ -338,6 +375,7 @@ static Function *takingReferences(Function *body, mlir::func::FuncOp function) {
 
 void FunctionEmitter::emit() {
   f = declare(module, function);
+  findRowsInLanes();
   for (mlir::Block &block : function.getBody()) {
     BasicBlock *start = BasicBlock::Create(b.getContext(), "", f);
     blocks[&block] = starts[&block] = start;

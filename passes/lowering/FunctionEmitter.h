@@ -62,10 +62,11 @@ private:
   llvm::BasicBlock *edge(mlir::Block *from, mlir::Block *to, mlir::ValueRange operands);
   Slot slotFromArguments(mlir::Type type, llvm::Function::arg_iterator &argument);
   void append(llvm::SmallVectorImpl<llvm::Value *> &values, mlir::Value v);
-  Slot makePhi(mlir::Type type);
+  Slot makePhi(mlir::Value argument);
+  void findRowsInLanes();
   bool isObject(mlir::Value v) {
     return llvm::isa<StrType, ListType>(v.getType()) ||
-           (llvm::isa<TensorType>(v.getType()) && !tensorTypeOf(v).isScalar());
+           (llvm::isa<TensorType>(v.getType()) && !tensorTypeOf(v).isScalar() && !rowLanesOf.contains(v));
   }
   void release(mlir::Value v);
   void retain(mlir::Value v);
@@ -121,6 +122,7 @@ private:
   // Elements.cpp
   /// Takes the address and the sizes of a value whose elements are read or written one by one, where it is made.
   void openElements(mlir::Value v);
+  void openLanes(mlir::Value v);
   llvm::Value *dataOf(mlir::Value v, bool isWritten);
   /// The place of an element in row-major order. Indices lie inside.
   llvm::Value *linearIndex(mlir::Value tensor, mlir::ValueRange indices);
@@ -170,6 +172,7 @@ private:
   llvm::Function *f = nullptr;
   llvm::DenseMap<mlir::Value, Slot> slots;
   llvm::DenseMap<mlir::Block *, llvm::BasicBlock *> starts, blocks; ///< first and last LLVM block of each block
+  llvm::DenseMap<mlir::Value, int64_t> rowLanesOf;                  ///< of rows in registers: how many lanes there are
   llvm::DenseMap<mlir::Value, size_t> numbers;                      ///< of values, in the order of the text
   llvm::SmallPtrSet<void *, 4> moved;             ///< operands whose reference the current operation took
   llvm::SmallPtrSet<void *, 4> borrowed;          ///< constants that are only read: the code holds them

@@ -124,6 +124,8 @@ Value *KernelEmitter::capture(Value *callerValue) {
 }
 
 Value *KernelEmitter::parameter(Value *callerValue) {
+  if (isOfCaller)
+    return callerValue;
   Value *&known = captures[callerValue];
   if (!known) {
     // Parameters are read from the context at the kernel's entry.

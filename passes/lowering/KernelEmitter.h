@@ -21,7 +21,11 @@ struct Slot {
   llvm::Value *object = nullptr;
   Element scalar;
   llvm::Value *data = nullptr; ///< where an object's elements are, if they are read and written one by one
+  bool inLanes = false;        ///< a short row: the parts are vectors, and there is no object
 };
+/// Stores lanes of a row, of those that a mask leaves out nothing; without one, all.
+void storeLanes(llvm::IRBuilder<> &b, const ScalarEmitter &scalars, DType dtype, Element lanes, llvm::Value *to,
+                llvm::Value *mask);
 
 /// The axes of a reduction's operand, split.
 struct ReductionAxes {
@@ -67,6 +71,8 @@ public:
 
   /// Emits the kernel and, in the caller, the allocation of the result and the call. The slot is the owned result.
   Slot emit();
+  /// Emits a group whose rows are in lanes (passes/RowLanes.h) as code of the caller.
+  Slot emitInLanes(int64_t lanes, bool leaves);
 
   /// An input that a group reads across the rows of the result.
   struct Transposed {
@@ -231,7 +237,6 @@ private:
     std::optional<int64_t> row;
     int64_t step = 1;
   };
-  static bool isRowFold(mlir::Operation *op);
   void emitRowFold(mlir::Operation *op);
   Fold foldRowBlock(mlir::Operation *op, int64_t row, llvm::Value *begin, llvm::Value *end);
   Fold foldLanes(mlir::Operation *op, Fold lanes);
@@ -239,6 +244,8 @@ private:
   Fold stepOfLanes(mlir::Operation *op, int64_t row, llvm::Value *base, llvm::Value *mask, const Fold &before);
   llvm::Value *firstLanes(llvm::Value *count);
   Element foldFewLanes(mlir::Operation *op, int64_t row, llvm::Value *count);
+  Element foldLanesInOrder(mlir::Operation *op, llvm::Value *mask);
+  llvm::Value *allocateRow(llvm::Value *count);
   Element foldInOrder(mlir::Operation *op, int64_t row, llvm::Value *count);
   void finishRowFold(mlir::Operation *op, llvm::Value *length);
   Element laneElements(mlir::Value value, const LaneIndices &at, llvm::Value *mask);
@@ -375,6 +382,7 @@ private:
   llvm::SmallVector<llvm::Value *> otherOuts; ///< of a launch with several results
   llvm::Value *others = nullptr;              ///< where their objects go
   bool flat = false;
+  bool isOfCaller = false;                              ///< there is no kernel
   int64_t lanesAtOnce = reductionLanes;                 ///< of a row that is folded in a loop
   bool movesWords = false;                              ///< the elements of a map are words of two parts
   llvm::SmallPtrSet<mlir::Operation *, 4> splitConcats; ///< whose part is known in the current loop

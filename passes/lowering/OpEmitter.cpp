@@ -2,6 +2,7 @@
 /// \file
 /// Single operations: scalars inline, groups as kernels, products as BLAS calls, views as headers; everything else is
 /// executed by the runtime through one generic call.
+#include "passes/RowLanes.h"
 #include "passes/lowering/FunctionEmitter.h"
 #include "passes/lowering/LentArguments.h"
 #include "passes/lowering/SizeEmitter.h"
@@ -146,10 +147,17 @@ SmallVector<Slot, 1> FunctionEmitter::emitLoops(FusedOp op, ArrayRef<Slot> input
 
 /// On the device if the runtime says so, else here.
 void FunctionEmitter::emit(FusedOp op) {
-  setSite(op);
   SmallVector<Slot> inputs;
   for (mlir::Value v : op.getInputs())
     inputs.push_back(slots[v]);
+  const bool leaves = op->hasAttr(leavesLanes);
+  auto lanes = op->getAttrOfType<mlir::IntegerAttr>(rowLanes);
+  if (!lanes || leaves) // others fail nowhere
+    setSite(op);
+  if (lanes) {
+    Slot row = KernelEmitter(module, op, b, inputs, nullptr, "", ownPlaces()).emitInLanes(lanes.getInt(), leaves);
+    return void(slots[op.getResult(0)] = row);
+  }
   std::string name = (function.getSymName() + ".k" + std::to_string(kernels++)).str();
   auto outer = dyn_cast<FusedOp>(op->getParentOp());
   if (!tables.device || !KernelEmitter::isForDevice(op) || (outer && KernelEmitter::isAlwaysByRows(outer))) {
@@ -224,17 +232,6 @@ void FunctionEmitter::emitScalar(mlir::Operation *op) {
 }
 
 void FunctionEmitter::emit(DimOp op) { slots[op.getResult()].scalar = {sizeOf(op.getX(), op.getAxis())}; }
-
-void FunctionEmitter::emit(RelabelOp op) {
-  Slot same = slots[op.getX()]; // the map may move when it grows
-  slots[op.getResult()] = same;
-  if (!isObject(op.getResult()))
-    return;
-  if (diesAt(op.getX(), op))
-    moved.insert(op.getX().getAsOpaquePointer());
-  else
-    retain(op.getResult());
-}
 
 void FunctionEmitter::emit(TruthOp op) {
   Slot same = slots[op.getX()]; // the map may move when it grows

@@ -2,6 +2,7 @@
 /// \file
 /// Reductions in the order that the reference evaluator defines: lanes and blocks when the last axis is reduced, plain
 /// order otherwise.
+#include "passes/RowLanes.h"
 #include "passes/lowering/KernelEmitter.h"
 
 using namespace llvm;

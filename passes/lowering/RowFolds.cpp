@@ -3,6 +3,7 @@
 /// Sums, products and extrema of rows in loops: all lanes of the order of sums in one vector, without loops over lanes
 /// that LLVM would have to recognize. A fold of one block is a call with values in registers; only long ones are shared
 /// among threads.
+#include "passes/RowLanes.h"
 #include "passes/lowering/KernelEmitter.h"
 
 #include "runtime/Blas.h"
@@ -12,81 +13,6 @@
 using namespace llvm;
 
 namespace toy {
-
-/// The axis that is not 1, if all others are.
-static std::optional<int64_t> onlyAxis(mlir::Value v) {
-  std::optional<int64_t> found;
-  for (auto [axis, dim] : enumerate(tensorTypeOf(v).getDims())) {
-    if (dim.is(1))
-      continue;
-    if (found)
-      return std::nullopt;
-    found = axis;
-  }
-  return found;
-}
-
-/// The axis of an operand along an axis of what it is broadcast to.
-static std::optional<int64_t> axisOfOperand(mlir::Value operand, mlir::Value result, std::optional<int64_t> row) {
-  TensorType type = tensorTypeOf(operand);
-  int64_t at = row ? *row - (tensorTypeOf(result).getRank() - type.getRank()) : -1;
-  return at >= 0 && !type.getDim(at).is(1) ? std::optional(at) : std::nullopt;
-}
-
-/// A number that a group is given for an operand.
-static std::optional<double> knownNumber(mlir::Value v) {
-  auto argument = dyn_cast<mlir::BlockArgument>(v);
-  auto group = argument ? dyn_cast<FusedOp>(argument.getOwner()->getParentOp()) : FusedOp();
-  auto constant = group ? group.getInputs()[argument.getArgNumber()].getDefiningOp<ConstantOp>() : ConstantOp();
-  auto value = constant ? dyn_cast<mlir::DenseElementsAttr>(constant.getValue()) : mlir::DenseElementsAttr();
-  if (!value || value.getNumElements() != 1 || !isa<mlir::FloatType>(value.getElementType()))
-    return std::nullopt;
-  return (*value.value_begin<APFloat>()).convertToDouble();
-}
-
-/// What vectors compute as scalars do: nothing that fails, and no function of the runtime.
-static bool isForLanes(mlir::Operation *op) {
-  auto isOfReals = [&] {
-    return all_of(op->getOperands(), [](mlir::Value v) { return isFloat(tensorTypeOf(v).getDtype()); });
-  };
-  if (isa<DivOp, SqrtOp>(op))
-    return isOfReals();
-  if (isa<PowOp>(op)) // by products of vectors
-    return isOfReals() && is_contained({-1.0, 0.5, 2.0}, knownNumber(op->getOperand(1)).value_or(0));
-  if (isa<AbsOp>(op))
-    return !tensorTypeOf(op->getOperand(0)).isComplex();
-  return isa<AddOp, SubOp, MulOp, NegOp, Abs2Op, MinimumOp, MaximumOp, LtOp, LeOp, GtOp, GeOp, EqOp, NeOp, AndOp, OrOp,
-             NotOp, WhereOp, CastOp, RealOp, ImagOp, ConjOp, ComplexOp>(op);
-}
-
-/// Whether the lanes of a value can be computed along an axis of it.
-static bool hasLanes(mlir::Value v, std::optional<int64_t> row, SmallPtrSetImpl<void *> &seen) {
-  TensorType type = tensorTypeOf(v);
-  mlir::Operation *def = v.getDefiningOp();
-  if (isHalf(type.getDtype()))
-    return false;
-  if (!def || !row || !seen.insert(v.getAsOpaquePointer()).second)
-    return true;
-  if (isa<FullOp, IotaOp>(def))
-    return true;
-  if (auto slice = dyn_cast<SliceOp>(def))
-    return hasLanes(slice.getX(), row, seen);
-  if (auto permute = dyn_cast<PermuteOp>(def))
-    return hasLanes(permute.getX(), permute.getPermutation()[*row], seen);
-  if (auto reshape = dyn_cast<ReshapeOp>(def))
-    return hasLanes(reshape.getX(), onlyAxis(reshape.getX()), seen);
-  return isForLanes(def) && all_of(def->getOperands(), [&](mlir::Value operand) {
-           return hasLanes(operand, axisOfOperand(operand, v, row), seen);
-         });
-}
-
-/// Whether a reduction is one number, of one axis.
-bool KernelEmitter::isRowFold(mlir::Operation *op) {
-  SmallPtrSet<void *, 16> seen;
-  auto row = onlyAxis(op->getOperand(0));
-  return isa<SumOp, ProdOp, MaxOp, MinOp, AnyOp, AllOp>(op) && tensorTypeOf(op->getResult(0)).isScalar() && row &&
-         !isHalf(tensorTypeOf(op->getResult(0)).getDtype()) && hasLanes(op->getOperand(0), row, seen);
-}
 
 // --- the lanes of values
 
@@ -196,8 +122,10 @@ Element KernelEmitter::laneElements(mlir::Value value, const LaneIndices &at, Va
     return {splat(one.re), splat(one.im)};
   }
   mlir::Operation *def = value.getDefiningOp();
-  if (!def)
-    return loadLanes(value, at, mask);
+  if (!def) {
+    const Slot &slot = inputs[cast<mlir::BlockArgument>(value).getArgNumber()];
+    return slot.inLanes ? slot.scalar : loadLanes(value, at, mask);
+  }
   auto key = std::pair(value.getAsOpaquePointer(), std::vector<Value *>(at.first.begin(), at.first.end()));
   if (auto it = memo.find(key); it != memo.end())
     return it->second;

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Short rows in registers: what `toy-hold-short-rows` marks is one vector an operation, without a kernel, a tensor or
+/// a loop. Lanes behind the end of a row hold anything.
+#include "passes/RowLanes.h"
+#include "passes/lowering/KernelEmitter.h"
+
+#include "runtime/Value.h"
+
+using namespace llvm;
+
+namespace toy {
+
+void storeLanes(IRBuilder<> &b, const ScalarEmitter &scalars, DType dtype, Element lanes, Value *to, Value *mask) {
+  const auto number = cast<FixedVectorType>(lanes.re->getType())->getNumElements();
+  const Align align(sizeOf(dtype) / (lanes.im ? 2 : 1));
+  Value *words = lanes.re;
+  if (dtype == DType::Bool)
+    words = b.CreateZExt(words, FixedVectorType::get(scalars.memoryType(dtype), number));
+  if (lanes.im) {
+    SmallVector<int> pairs, twice;
+    for (unsigned lane = 0; lane < number; ++lane) {
+      pairs.append({static_cast<int>(lane), static_cast<int>(number + lane)});
+      twice.append(2, lane);
+    }
+    words = b.CreateShuffleVector(lanes.re, lanes.im, pairs);
+    mask = mask ? b.CreateShuffleVector(mask, twice) : nullptr;
+  }
+  if (mask)
+    b.CreateMaskedStore(words, to, align, mask);
+  else
+    b.CreateAlignedStore(words, to, align);
+}
+
+/// The sum of the elements one after the other, from +0 on; lanes that the mask leaves out add what changes nothing.
+Element KernelEmitter::foldLanesInOrder(mlir::Operation *op, Value *mask) {
+  const DType dtype = rootType.getDtype();
+  mlir::Value x = op->getOperand(0);
+  const Element elements = scalars.cast(laneElements(x, {{i64(0)}, 0}, mask), tensorTypeOf(x).getDtype(), dtype);
+  const Element start = identityOf(op, dtype);
+  auto sum = [&](Value *part, Value *from) -> Value * {
+    if (!part)
+      return nullptr;
+    Type *type = part->getType();
+    if (!type->isFPOrFPVectorTy())
+      return k.CreateAddReduce(k.CreateSelect(mask, part, Constant::getNullValue(type)));
+    return k.CreateFAddReduce(from, k.CreateSelect(mask, part, ConstantFP::getNegativeZero(type)));
+  };
+  return {sum(elements.re, start.re), sum(elements.im, start.im)};
+}
+
+/// A tensor of one axis, in the caller.
+Value *KernelEmitter::allocateRow(Value *count) {
+  Function *function = caller.GetInsertBlock()->getParent();
+  IRBuilder<> entry(&function->getEntryBlock(), function->getEntryBlock().begin());
+  Value *sizes = entry.CreateAlloca(entry.getInt64Ty());
+  caller.CreateStore(count, sizes);
+  return ScalarEmitter(module, caller)
+      .call("toy_rt_alloc", caller.getPtrTy(), {i64(static_cast<int>(rootType.getDtype())), i64(1), sizes});
+}
+
+Slot KernelEmitter::emitInLanes(int64_t lanes, bool leaves) {
+  Value *count = inputs.back().scalar.re;
+  Slot result;
+  if (leaves)
+    result.object = allocateRow(count);
+  isOfCaller = true;
+  kernel = caller.GetInsertBlock()->getParent();
+  k.SetInsertPoint(caller.GetInsertBlock());
+  if (places)
+    k.SetCurrentDebugLocation(places->of(root.getLoc()));
+  lanesAtOnce = lanes;
+  Value *mask = firstLanes(count);
+  mlir::Operation *def = root.getDefiningOp();
+  if (!def || !def->hasTrait<OpTrait::Reduction>()) {
+    Element row = laneElements(root, {{i64(0)}, 0}, mask);
+    if (leaves) {
+      Value *at = k.CreateConstInBoundsGEP1_64(k.getInt8Ty(), result.object, offsetof(rt::Tensor, data));
+      storeLanes(k, scalars, rootType.getDtype(), row, k.CreateLoad(k.getPtrTy(), at), mask);
+    } else {
+      result.scalar = row;
+      result.inLanes = true;
+    }
+  } else if (def->hasAttr("toy.inOrder"))
+    result.scalar = foldLanesInOrder(def, mask);
+  else
+    result.scalar =
+        finishFold(def, foldLanes(def, stepOfLanes(def, 0, i64(0), mask, identityLanes(def))), rootType.getDtype());
+  caller.SetInsertPoint(k.GetInsertBlock());
+  return result;
+}
+
+} // namespace toy

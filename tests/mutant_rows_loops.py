@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The mutants of mutants.py in what loops make of rows: as in mutant_rows_device.py. Each takes away a condition under
+which rows may stay in registers, or does to lanes what it should not."""
+
+SHORT, ROWS, LANES = "passes/ShortRows.cpp", "passes/RowLanes.cpp", "passes/lowering/LaneRows.cpp"
+LOOPS_MUTANTS = [
+    (
+        "rows of any size are short",
+        SHORT,
+        "LeOp::create(b, loc, truth, ValueRange{count, most})",
+        "LeOp::create(b, loc, truth, ValueRange{count, count})",
+    ),
+    ("other names are one size", SHORT, "require(sizeOf(source, b, loc));", "(void)source;"),
+    (
+        "renamed rows have the size of their name",
+        SHORT,
+        "rows.contains(argument) && !hasLocalSizes(operand)",
+        "rows.contains(argument) && false",
+    ),
+    ("rows that change are in lanes", SHORT, "return isa<ElementSetOp>(user);", "return false;"),
+    (
+        "what is read elsewhere is the own element",
+        SHORT,
+        "isComputedInLanes(group) && readsInPlace(group, use.get())",
+        "isComputedInLanes(group)",
+    ),
+    ("loops are left where their first exit is", SHORT, "if (exit && next != exit)", "if (false)"),
+    (
+        "products of complex rows have any lanes",
+        ROWS,
+        "(isa<ProdOp>(fold) && tensorTypeOf(result).isComplex())",
+        "false",
+    ),
+    (
+        "a size asked in the loop is that of the widest row",
+        SHORT,
+        "question.replaceAllUsesWith(count);",
+        "question.replaceAllUsesWith(integerConstant(b, question.getLoc(), lanes));",
+    ),
+    (
+        "sums in order begin with lanes behind the row",
+        LANES,
+        "k.CreateSelect(mask, part, ConstantFP::getNegativeZero(type))",
+        "part",
+    ),
+    (
+        "rows are stored with what is behind them",
+        LANES,
+        "k.CreateLoad(k.getPtrTy(), at), mask)",
+        "k.CreateLoad(k.getPtrTy(), at), nullptr)",
+    ),
+    (
+        "parts of complex rows change places",
+        LANES,
+        "b.CreateShuffleVector(lanes.re, lanes.im, pairs)",
+        "b.CreateShuffleVector(lanes.im, lanes.re, pairs)",
+    ),
+]
