@@ -21,10 +21,16 @@ namespace {
 
 int64_t defaultLimit() { return static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 10 * 8; }
 
+/// Small tensors that died, with their blocks, linked by `next`.
+struct WholeTensors {
+  Link *first = nullptr;
+  int64_t count = 0;
+};
+
 struct Heap {
   HeapLock &mutex = liveList().mutex;
   Blocks blocks;
-  Link *whole[2][11] = {}; ///< small tensors that died, by the sizes of their two blocks (takeWhole), linked by `next`
+  WholeTensors whole[2][11]; ///< by the sizes of their two blocks (takeWhole)
   /// Tests ask for fresh elements that are seen in results: what nobody wrote, or what lies behind the last element.
   const bool fillsFresh = std::getenv("TOY_FILL_FRESH") != nullptr;
   MemoryStats stats;
@@ -95,7 +101,7 @@ Tensor *newHeader(DType dtype, std::span<const int64_t> sizes) {
 
 /// Where tensors of so many axes and bytes wait for their next use, or null: not those of many, nor in sanitized
 /// builds.
-Link **listOfWhole(Heap &h, size_t rank, int64_t bytes) {
+WholeTensors *listOfWhole(Heap &h, size_t rank, int64_t bytes) {
   constexpr size_t mostAxes = 9; // of a block of 128 bytes
   constexpr int64_t mostBytes = 1 << 16;
   if (!Blocks::recycles || rank > mostAxes || bytes > mostBytes)
@@ -103,13 +109,17 @@ Link **listOfWhole(Heap &h, size_t rank, int64_t bytes) {
   return &h.whole[Blocks::classOf(objectBytes(rank))][Blocks::classOf(bytes)];
 }
 
-/// Keeps a small tensor with its blocks; false if it is not one.
+/// Keeps a small tensor with its blocks; false if it is not one, or if there are many: a loop may let go of views of
+/// tensors of another rank, and would never ask for what is kept.
 bool keepWhole(Heap &h, Tensor *t) {
+  constexpr int64_t mostBytes = 1 << 20;
   Storage *storage = t->storage;
-  Link **list = listOfWhole(h, t->rank, storage->bytes);
-  if (!list || !storage->data || storage->device || storage->refs.load(std::memory_order_acquire) != 1)
+  WholeTensors *list = listOfWhole(h, t->rank, storage->bytes);
+  if (!list || list->count * std::max<int64_t>(storage->bytes, 64) >= mostBytes || !storage->data || storage->device ||
+      storage->refs.load(std::memory_order_acquire) != 1)
     return false;
-  linkOf(t)->next = std::exchange(*list, linkOf(t));
+  linkOf(t)->next = std::exchange(list->first, linkOf(t));
+  ++list->count;
   h.stats.liveBytes -= storage->bytes;
   return true;
 }
@@ -217,11 +227,12 @@ static void *takeElements(DType dtype, std::span<const int64_t> sizes, int64_t b
 
 /// A small tensor that died, with its blocks, or null: loops make and drop one in each turn. The heap is locked.
 static Tensor *takeWhole(Heap &h, DType dtype, std::span<const int64_t> sizes, int64_t bytes) {
-  Link **list = listOfWhole(h, sizes.size(), bytes);
-  if (!list || !*list || !hasRoom(h, bytes))
+  WholeTensors *list = listOfWhole(h, sizes.size(), bytes);
+  if (!list || !list->first || !hasRoom(h, bytes))
     return nullptr;
-  Link *l = *list;
-  *list = l->next;
+  Link *l = list->first;
+  list->first = l->next;
+  --list->count;
   auto *t = static_cast<Tensor *>(objectOf(l));
   Storage *storage = t->storage;
   storage->refs.store(1, std::memory_order_relaxed);
