@@ -46,10 +46,11 @@ int64_t toy_rt_site = 0;
 int64_t toy_rt_loops = 0;
 extern int64_t toy_rt_profile_depth, toy_rt_profile_places[]; // of Profiler.cpp
 
-static rt::StridedView stridedView(const rt::Tensor &t, const int64_t *view) {
+static rt::StridedView stridedView(const rt::Tensor &t, const int64_t *view, bool conjugated = false) {
   int64_t rank = *view++;
   const int64_t *axes = view, *bounds = view[rank] ? view + rank + 1 : nullptr;
   rt::StridedView base = rt::denseView(t), out{t.dtype, 0, {}, {}, t.data};
+  out.conjugated = conjugated;
   for (int64_t i = 0; bounds && i < t.rank; ++i) {
     out.offset += bounds[3 * i] * base.strides[i];
     base.sizes[i] = bounds[3 * i + 1];
@@ -242,6 +243,14 @@ static rt::TensorRef widened(const rt::Tensor &t) {
   return out;
 }
 
+/// Whether a product may be a device's: where that is left to us, only if there is a driver.
+static bool mayBeOnDevice() {
+  if (const auto choice = rt::deviceOptions().choice; choice != rt::DeviceChoice::Auto || rt::deviceWasOpened())
+    return choice != rt::DeviceChoice::Cpu;
+  static const bool hasDriver = rt::deviceIsWanted();
+  return hasDriver;
+}
+
 /// A @ B with NumPy's rank rules, operands through strided views (see FunctionEmitter::viewArray). Flags: 1 conj of A,
 /// 2 of B, 4 a product of halves is rounded to such, then the number of factors and results whose layout loops around
 /// it change.
@@ -249,21 +258,17 @@ static rt::Tensor *toy_rt_gemm(rt::Tensor *a, const int64_t *aView, rt::Tensor *
                                double scale) {
   abiState().repacks += flags >> 3;
   ++abiState().products[static_cast<int>(a->dtype)];
-  auto operand = [](const rt::Tensor &t, const int64_t *view, bool conjugated) {
-    rt::StridedView out = stridedView(t, view);
-    out.conjugated = conjugated;
-    return out;
-  };
-  if (rt::deviceOptions().choice != rt::DeviceChoice::Cpu) {
-    if (rt::Tensor *product = rt::deviceProduct(a, operand(*a, aView, flags & 1), b, operand(*b, bView, flags & 2),
-                                                scale, toy_rt_site, nullptr, flags & 4))
+  if (mayBeOnDevice()) {
+    if (rt::Tensor *product =
+            rt::deviceProduct(a, stridedView(*a, aView, flags & 1), b, stridedView(*b, bView, flags & 2), scale,
+                              toy_rt_site, nullptr, flags & 4))
       return product;
     rt::onHost(*a);
     rt::onHost(*b);
   }
   if (isHalf(a->dtype)) { // for a device only
     rt::TensorRef wideA = widened(*a), wideB = widened(*b);
-    rt::TensorRef product = rt::matmul(operand(*wideA, aView, false), operand(*wideB, bView, false), scale);
+    rt::TensorRef product = rt::matmul(stridedView(*wideA, aView, false), stridedView(*wideB, bView, false), scale);
     return flags & 4 ? narrowed(*product, a->dtype).take() : product.take();
   }
   auto plainX = PlainView::of(*a, aView), plainY = PlainView::of(*b, bView);
@@ -273,7 +278,7 @@ static rt::Tensor *toy_rt_gemm(rt::Tensor *a, const int64_t *aView, rt::Tensor *
     rt::poll();
     return product;
   }
-  rt::TensorRef out = rt::matmul(operand(*a, aView, flags & 1), operand(*b, bView, flags & 2), scale);
+  rt::TensorRef out = rt::matmul(stridedView(*a, aView, flags & 1), stridedView(*b, bView, flags & 2), scale);
   rt::poll();
   return out.take();
 }

@@ -122,6 +122,26 @@ bool tryVector(bool transposed, int64_t m, int64_t k, T alpha, const T *a, const
 template <typename T>
 void plain(int64_t m, int64_t n, int64_t k, const T *a, const MatrixOperand &ao, const T *b, const MatrixOperand &bo,
            T *c, int64_t from = 0) {
+  auto added = [](T t, T x, T y) {
+    if constexpr (isComplexType<T>)
+      return T(t.real() + (x.real() * y.real() - x.imag() * y.imag()),
+               t.imag() + (x.real() * y.imag() + x.imag() * y.real()));
+    else
+      return T(t + x * y);
+  };
+  if (n == 1 && from == 0) { // by a vector: a sum in a register, in the same order
+    for (int64_t i = 0; i < m; ++i) {
+      if (k > 1 << 20)
+        poll();
+      T sum(0);
+      for (int64_t p = 0; p < k; ++p) {
+        const T x = a[i * ao.rowStride + p * ao.columnStride], y = b[p * bo.rowStride];
+        sum = added(sum, ao.conjugate ? conjugated(x) : x, bo.conjugate ? conjugated(y) : y);
+      }
+      c[i] = sum;
+    }
+    return;
+  }
   for (int64_t i = 0; i < m; ++i)
     std::fill_n(c + i * n + from, n - from, T(0));
   bool ca = ao.conjugate, cb = bo.conjugate;
@@ -135,14 +155,7 @@ void plain(int64_t m, int64_t n, int64_t k, const T *a, const MatrixOperand &ao,
       const T *row = b + p * bo.rowStride;
       for (int64_t j = from; j < n; ++j) {
         T y = row[j * bo.columnStride];
-        if constexpr (isComplexType<T>) {
-          if (cb)
-            y = std::conj(y);
-          T &t = c[i * n + j];
-          t = T(t.real() + (x.real() * y.real() - x.imag() * y.imag()),
-                t.imag() + (x.real() * y.imag() + x.imag() * y.real()));
-        } else
-          c[i * n + j] += x * y;
+        c[i * n + j] = added(c[i * n + j], x, cb ? conjugated(y) : y);
       }
     }
   }
