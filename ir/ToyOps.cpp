@@ -56,7 +56,7 @@ void PowOp::getEffects(Effects &effects) {
 
 bool hasLocalSizes(Value value) {
   Operation *def = value.getDefiningOp();
-  if (isa_and_present<UniqueOp, ElementStoreOp>(def))
+  if (isa_and_present<UniqueOp, ElementStoreOp, PartOp>(def))
     return hasLocalSizes(def->getOperand(0));
   return !isa_and_present<RelabelOp, CallOpInterface>(def);
 }
