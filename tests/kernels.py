@@ -486,7 +486,7 @@ def all_cases():
     yield "rows of a few elements", tiny_rows
     yield "products of integers", integer_products
     yield "division by zero in loops", division_by_zero
-    yield "functions of every f32", every_single, "nightly", "release"
+    yield "functions of every f32", every_single, "nightly", "release", "long"
     for name, test, dtypes, daily in BY_DTYPE:
         for i, dtype in enumerate(dtypes):
             if i < daily:
