@@ -82,8 +82,14 @@ static bool isRecognizedFactor(Operation *op) {
          });
 }
 
+/// Whether this is a part of a recognized product: who reads it as a whole says that the product is one by parts.
+static bool isRecognizedPart(Operation *op) {
+  auto product = isa<RealOp, ImagOp>(op) ? op->getOperand(0).getDefiningOp<MatMulOp>() : MatMulOp();
+  return product && product->hasAttr("toy.recognized");
+}
+
 bool ScalarParts::canCompute(Operation *op) const {
-  if (op->getNumResults() != 1 || op->hasAttr("packed") || isRecognizedFactor(op))
+  if (op->getNumResults() != 1 || op->hasAttr("packed") || isRecognizedFactor(op) || isRecognizedPart(op))
     return false;
   Value result = op->getResult(0);
   if (auto store = dyn_cast<SliceStoreOp>(op))
