@@ -34,6 +34,7 @@ public:
     if (entries.size() != 1 || !hasOneExit() || !isSmall())
       return false;
     entry = entries.front();
+    findSources();
     for (Names &candidate : ofNumbers ? numbers() : sizes()) {
       names = std::move(candidate);
       collect();
@@ -46,8 +47,10 @@ public:
   /// Makes a loop for rows of each width, beside the one for all.
   void emit() {
     nameResults([](Value) { return true; });
+    sourceOf.clear();
+    findSources(); // some may have come out of loops that are three by now
     for (Dim name : names)
-      sources.push_back(sourceOf(name));
+      sources.push_back(sourceOf.lookup(name));
     for (int64_t number : widths)
       makeLoopFor(std::min(number, mostBytes / bytesOfElement()));
   }
@@ -127,6 +130,10 @@ private:
       if (!isa<cf::BranchOp, cf::CondBranchOp>(block->getTerminator()))
         return false;
       block->walk([&](Operation *) { ++count; });
+      for (Operation &op : *block) // a condition would have to be handed on
+        if (isa<TruthOp>(op) &&
+            llvm::any_of(op.getUsers(), [&](Operation *user) { return !loop.contains(user->getBlock()); }))
+          return false;
     }
     return count <= mostOperations;
   }
@@ -144,12 +151,12 @@ private:
     for (Block *block : loop.getBlocks())
       for (FusedOp group : block->getOps<FusedOp>())
         for (Operation &op : group.getBody().front())
-          if (Dim own = op.getNumResults() == 1 ? nameOf(op.getResult(0)) : Dim(); own && sourceOf(own).first) {
+          if (Dim own = op.getNumResults() == 1 ? nameOf(op.getResult(0)) : Dim(); own && sourceOf.contains(own)) {
             all.insert(own);
             same.insert(id(own));
             if (isForLanes(&op))
               for (Value operand : op.getOperands())
-                if (Dim other = nameOf(operand); other && sourceOf(other).first) {
+                if (Dim other = nameOf(operand); other && sourceOf.contains(other)) {
                   all.insert(other);
                   same.unionSets(id(own), id(other));
                 }
@@ -168,27 +175,23 @@ private:
   }
   static void *id(Dim dim) { return const_cast<void *>(dim.getAttr().getAsOpaquePointer()); }
 
-  /// A tensor from before the loop that has an axis of such a size, and the axis.
-  std::pair<Value, int64_t> sourceOf(Dim size) {
-    auto axisOf = [&](Value v) -> std::optional<int64_t> {
+  using Source = std::pair<Value, int64_t>; ///< a tensor and an axis
+
+  /// For each size the first tensor from before the loop that has an axis of it.
+  void findSources() {
+    auto visit = [&](Value v) {
       auto type = dyn_cast<TensorType>(v.getType());
-      if (!type || !hasLocalSizes(v))
-        return std::nullopt;
-      for (auto [axis, own] : llvm::enumerate(type.getDims()))
-        if (own == size)
-          return axis;
-      return std::nullopt;
+      if (type && hasLocalSizes(v))
+        for (auto [axis, dim] : llvm::enumerate(type.getDims()))
+          if (!dim.isNumber() && !dim.isUnknown())
+            sourceOf.try_emplace(dim, v, axis);
     };
-    for (Value v : OperandRange(entry.operands()))
-      if (auto axis = axisOf(v))
-        return {v, *axis};
+    llvm::for_each(OperandRange(entry.operands()), visit);
     for (Block *block : loop.getBlocks())
       for (Operation &op : *block)
         for (Value v : op.getOperands())
           if (!loop.contains(v.getParentBlock()))
-            if (auto axis = axisOf(v))
-              return {v, *axis};
-    return {};
+            visit(v);
   }
 
   /// Rows of the size that are in lanes: what is computed there, and what blocks are handed of it alone.
@@ -304,7 +307,7 @@ private:
     cf::BranchOp::create(b, loc, mapping.lookup(header), operands);
   }
 
-  static Value sizeOf(std::pair<Value, int64_t> source, OpBuilder &b, Location loc) {
+  static Value sizeOf(Source source, OpBuilder &b, Location loc) {
     return DimOp::create(b, loc, TensorType::scalar(b.getContext(), DType::I64), source.first, source.second);
   }
 
@@ -411,8 +414,9 @@ private:
   CFGLoop &loop;
   Block *exit = nullptr;
   BlockEdge entry{};
-  Names names;                                       ///< of the size of the rows
-  SmallVector<std::pair<Value, int64_t>, 1> sources; ///< the tensors and axes that it is asked of
+  llvm::DenseMap<Dim, Source> sourceOf;
+  Names names;                    ///< of the size of the rows
+  SmallVector<Source, 1> sources; ///< the tensors and axes that it is asked of
   llvm::SetVector<Value> rows;
   Value count;
   int64_t lanes = 0; ///< of the copy that is made

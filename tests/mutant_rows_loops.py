@@ -2,7 +2,7 @@
 """The mutants of mutants.py in what loops make of rows: as in mutant_rows_device.py. Each takes away a condition under
 which rows may stay in registers, or does to lanes what it should not."""
 
-SHORT, ROWS, LANES = "passes/ShortRows.cpp", "passes/RowLanes.cpp", "passes/lowering/LaneRows.cpp"
+SHORT, LANES = "passes/ShortRows.cpp", "passes/lowering/LaneRows.cpp"
 LOOPS_MUTANTS = [
     (
         "rows of any size are short",
@@ -26,16 +26,10 @@ LOOPS_MUTANTS = [
     ),
     ("loops are left where their first exit is", SHORT, "if (exit && next != exit)", "if (false)"),
     (
-        "products of complex rows have any lanes",
-        ROWS,
-        "(isa<ProdOp>(fold) && tensorTypeOf(result).isComplex())",
-        "false",
-    ),
-    (
         "a size asked in the loop is that of the widest row",
         SHORT,
         "question.replaceAllUsesWith(count);",
-        "question.replaceAllUsesWith(integerConstant(b, question.getLoc(), lanes));",
+        "OpBuilder b(question); question.replaceAllUsesWith(integerConstant(b, question.getLoc(), lanes));",
     ),
     (
         "sums in order begin with lanes behind the row",

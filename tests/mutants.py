@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Breaks the arithmetic of sizes, the resolution of names, the recognizer of complex products, what runs on devices, or
-what several processes do, in one place at a time and sees that the tests notice: `make mutants ARGS=sizes` (or `names`,
-`recognition`, `device`, `loops`, `ranks`; behind it parts of mutants' names, as `a|b`, or `new`: those that no test has noticed
-yet). Ends with a line `KIND: N caught, N missed` for each.
+"""Breaks the arithmetic of sizes, the resolution of names, the recognizer of complex products, rows in loops, what runs
+on devices, or what several processes do, in one place at a time and sees that the tests notice: `make mutants
+ARGS=sizes` (or `names`, `recognition`, `loops`, `device`, `ranks`; behind it parts of mutants' names, as `a|b`, or
+`new`: those that no test has noticed yet). Ends with a line `KIND: N caught, N missed` for each.
 
 The sources stay as they are: compilers are given another text for one of them, and its objects are linked in front of
 build/release's libraries, as many mutants at a time as there are processors for it. Of the tests the one that noticed a
@@ -83,7 +83,7 @@ KINDS = {
     ),
     "loops": Kind(
         LOOPS_MUTANTS,
-        ("cases.py", "short_rows.py", "-k", "short", "-m", EVERY),
+        ("e2e/short-rows.toy", "short_rows.py", "-m", "not nightly"),
         texts=("hold-short-rows",),
         programs=("toy-opt",),
     ),

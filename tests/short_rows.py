@@ -33,7 +33,8 @@ class Generator:
     def row(self):
         rng = self.rng
         forms = [rng.choice(self.rows), f"a[{self.index()}]", "v", "w", f"a[{self.index()}, ::-1]"]
-        return rng.choices(forms, [50, 25, 8, 8, 4])[0]
+        forms.append(f"{rng.choice(self.rows)}[::-1]")
+        return rng.choices(forms, [50, 25, 8, 8, 4, 5])[0]
 
     def scalar(self):
         forms = {"complex": ["1.5i", "c"], "bool": ["true", "c"]}.get(self.kind(), ["3", "c"])
@@ -99,9 +100,11 @@ class Generator:
             self.emit(f"if len(v) > 0 {{ s += f64(real({x})); }}")
         elif kind == "store":
             at = rng.choice([f"a[{self.index()}] = {self.row()};", f"a[{self.index()}, 0] = c;"])
+            at = rng.choice([at, at, f"{rng.choice(self.rows)}[{rng.choice(self.integers)} % len(v)] = c;"])
             self.emit(f"if len(a) > 0 and len(v) > 0 {{ {at} }}")
         elif kind == "break":
-            self.emit(f"if s > {rng.randint(1, 9)}00.0 {{ break; }}")
+            way = rng.choice(["break;", f"return {rng.choice(['y', 'z'])};"])
+            self.emit(f"if s > {rng.randint(1, 9)}00.0 {{ {way} }}")
         elif kind == "tensor":
             name = rng.choice(self.rows)
             self.emit(rng.choice([f"if k == 3 {{ print({name}); }}", f"if k == 2 {{ kept = {name}; }}"]))

@@ -155,6 +155,8 @@ void FunctionEmitter::emit(FusedOp op) {
   if (!lanes || leaves) // others fail nowhere
     setSite(op);
   if (lanes) {
+    for (mlir::Value v : op.getInputs())
+      bringToHost(v);
     Slot row = KernelEmitter(module, op, b, inputs, nullptr, "", ownPlaces()).emitInLanes(lanes.getInt(), leaves);
     return void(slots[op.getResult(0)] = row);
   }
