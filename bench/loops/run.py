@@ -139,6 +139,16 @@ PROGRAMS = {
     "scores": (5_000, 1.50),
     "swarm": (1_001, 1.50),
     "oscillators": (5_000, 1.50),
+    "gramschmidt": (100, 1.50),
+    "substitution": (200, 1.50),
+    "power": (10_000, 1.50),
+    "nearest": (2_000, 1.50),
+    "classes": (5_000, 1.50),
+    "bodies": (2_000, 1.50),
+    "rolling": (500, 1.50),
+    "kalman": (2_001, 1.50),
+    "prefixes": (5_000, 1.50),
+    "links": (1_001, 1.50),
 }
 COMPILERS = {
     "clang": ["clang-22", "-O3", "-march=native", "-ffp-contract=off", "-fwrapv"],
