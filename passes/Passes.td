@@ -239,11 +239,12 @@ def HoldShortRows : Pass<"toy-hold-short-rows", "::mlir::func::FuncOp"> {
     third loop is as before. Where the length is a number up to 32, all this is done in the loop itself, also for folds
     of rows that lie in memory.
 
-    Part of it are groups whose rows vectors compute as scalars do. A row whose elements are stored into stays in memory.
-    The loop has one way in, one block behind it, and at most 600 operations.
+    Part of it are groups whose rows vectors compute as scalars do. A row whose elements are stored into stays in
+    memory. The loop has one way in, one block behind it, and at most 600 operations.
 
-    Before: `%d = toy.fused %x, %j, … -> !toy.tensor<f64[D]>`, `%r = toy.fused %d -> !toy.tensor<f64[]>` in a loop. After:
-    tests of the size, copies of the loop with `%d = toy.fused %x, %j, …, %n {toy.lanes = 8 : i64}`, and the loop.
+    Before: `%d = toy.fused %x, %j, … -> !toy.tensor<f64[D]>`, `%r = toy.fused %d -> !toy.tensor<f64[]>` in a loop.
+    After: tests of the size, copies of the loop with `%d = toy.fused %x, %j, …, %n {toy.lanes = 8 : i64}`, and the
+    loop.
     Requires: groups are final. Guarantees: results keep their bits, lanes behind the end of a row are in none.
   }];
 }

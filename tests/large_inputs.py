@@ -95,8 +95,8 @@ def memory_of_many_inputs(toy):
 
 
 def memory_of_views(toy):
-    """What a loop makes as a tensor of two axes and lets go as one of one axis is used again: 260 bytes a turn were kept
-    for tensors of one axis, which nobody asked for."""
+    """What a loop makes as a tensor of two axes and lets go as one of one axis is used again: 260 bytes a turn were
+    kept for tensors of one axis, which nobody asked for."""
     text = """def f(x: f64[N, D], turns: i64) -> f64 {
       var s = 0.0;
       for t in range(turns) { s += sum(cumsum(x[t % 20])) + sum(sort(x[t % 20])); }
