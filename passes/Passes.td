@@ -135,7 +135,8 @@ def StoreRows : Pass<"toy-store-rows", "::mlir::func::FuncOp"> {
     are one loop.
 
     Before: `%r = toy.slice %x, %j, …`, `%y = toy.slice_store %x, %r, %i, …`. After: a loop over `%k` of
-    `%e = toy.element %a, %j, %k`, `%b = toy.element_store %a, %e, %i, %k`. Requires: products are chosen. Guarantees:
+    `%e = toy.element %a, %j, %k`, `%b = toy.element_store %a, %e, %i, %k`. A `toy.cumsum` of a vector that the turn makes
+    is such a loop, too (`ScanRows.cpp`). Requires: products are chosen. Guarantees:
     results keep their bits; functions (`sin` and its like) stay in kernels.
   }];
   let dependentDialects = ["::toy::ToyDialect", "::mlir::cf::ControlFlowDialect"];

@@ -47,6 +47,8 @@ class Generator:
         x, y = self.value(depth + 1), self.value(depth + 1)
         if self.kind() == "bool":
             return rng.choice([f"({x} and {y})", f"({x} or {y})", f"(not {x})", f"({x} == {y})"])
+        if rng.random() < 0.06:
+            return f"cumsum({x})"
         if self.kind() == "complex":
             forms = [f"({x} + {y})", f"({x} - {y})", f"(0.1 * {x} * {y})", f"conj({x})", f"({self.scalar()} * {x})"]
             return rng.choice(forms)

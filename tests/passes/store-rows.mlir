@@ -118,3 +118,58 @@ func.func @others(%x: !toy.tensor<f64[N]>, %v: !toy.tensor<f64[K]>, %m: !toy.ten
 ^exit:
   return %a, %z : !toy.tensor<f64[N]>, !toy.tensor<f64[N, N]>
 }
+
+// Sums along a vector that a turn makes: a loop over its elements, from -0 on.
+// CHECK-LABEL: @summed
+// CHECK: ^bb2:
+// CHECK: %[[M:.*]] = toy.neg %arg0
+// CHECK: %[[Y:.*]] = toy.full %[[ZERO:.*]], %{{.*}} -> !toy.tensor<f64[N]>
+// CHECK: %[[START:.*]] = toy.neg %[[ZERO]]
+// CHECK: cf.br ^bb3(%[[Y]], %[[START]], %{{.*}})
+// CHECK: ^bb3(%[[A:.*]]: !toy.tensor<f64[N]>, %[[S:.*]]: !toy.tensor<f64[]>, %[[K:.*]]: !toy.tensor<i64[]>):
+// CHECK: %[[E:.*]] = toy.element %[[M]], %[[K]]
+// CHECK: %[[T:.*]] = toy.add %[[S]], %[[E]]
+// CHECK: %[[B:.*]] = toy.element_store %[[A]], %[[T]], %[[K]]
+// CHECK: cf.br ^bb3(%[[B]], %[[T]],
+// CHECK-NOT: toy.cumsum
+// Of truth the type changes, and outside of loops a call is as good.
+// CHECK-LABEL: @counted
+// CHECK: toy.cumsum
+// CHECK: toy.cumsum
+func.func @summed(%x: !toy.tensor<f64[N]>, %n: !toy.tensor<i64[]>) -> !toy.tensor<f64[]> {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %z = toy.constant {value = dense<0.0> : tensor<f64>} : () -> !toy.tensor<f64[]>
+  cf.br ^header(%z, %0 : !toy.tensor<f64[]>, !toy.tensor<i64[]>)
+^header(%s: !toy.tensor<f64[]>, %t: !toy.tensor<i64[]>):
+  %less = toy.lt %t, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %less : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^body, ^exit
+^body:
+  %m = toy.neg %x : (!toy.tensor<f64[N]>) -> !toy.tensor<f64[N]>
+  %y = toy.cumsum %m {axis = 0 : i64} : (!toy.tensor<f64[N]>) -> !toy.tensor<f64[N]>
+  %e = toy.element %y, %t : (!toy.tensor<f64[N]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[]>
+  %r = toy.add %s, %e : (!toy.tensor<f64[]>, !toy.tensor<f64[]>) -> !toy.tensor<f64[]>
+  %u = toy.add %t, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^header(%r, %u : !toy.tensor<f64[]>, !toy.tensor<i64[]>)
+^exit:
+  return %s : !toy.tensor<f64[]>
+}
+func.func @counted(%x: !toy.tensor<bool[N]>, %w: !toy.tensor<f64[N]>, %n: !toy.tensor<i64[]>) -> (!toy.tensor<i64[]>, !toy.tensor<f64[N]>) {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %v = toy.cumsum %w {axis = 0 : i64} : (!toy.tensor<f64[N]>) -> !toy.tensor<f64[N]>
+  cf.br ^header(%0, %0 : !toy.tensor<i64[]>, !toy.tensor<i64[]>)
+^header(%s: !toy.tensor<i64[]>, %t: !toy.tensor<i64[]>):
+  %less = toy.lt %t, %n : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<bool[]>
+  %c = toy.truth %less : (!toy.tensor<bool[]>) -> i1
+  cf.cond_br %c, ^body, ^exit
+^body:
+  %y = toy.cumsum %x {axis = 0 : i64} : (!toy.tensor<bool[N]>) -> !toy.tensor<i64[N]>
+  %e = toy.element %y, %t : (!toy.tensor<i64[N]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %r = toy.add %s, %e : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  %u = toy.add %t, %1 : (!toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<i64[]>
+  cf.br ^header(%r, %u : !toy.tensor<i64[]>, !toy.tensor<i64[]>)
+^exit:
+  return %s, %v : !toy.tensor<i64[]>, !toy.tensor<f64[N]>
+}
