@@ -135,8 +135,8 @@ def StoreRows : Pass<"toy-store-rows", "::mlir::func::FuncOp"> {
     are one loop.
 
     Before: `%r = toy.slice %x, %j, …`, `%y = toy.slice_store %x, %r, %i, …`. After: a loop over `%k` of
-    `%e = toy.element %a, %j, %k`, `%b = toy.element_store %a, %e, %i, %k`. A `toy.cumsum` of a vector that the turn makes
-    is such a loop, too (`ScanRows.cpp`). Requires: products are chosen. Guarantees:
+    `%e = toy.element %a, %j, %k`, `%b = toy.element_store %a, %e, %i, %k`. A `toy.cumsum` of a vector that the turn
+    makes is such a loop, too (`ScanRows.cpp`). Requires: products are chosen. Guarantees:
     results keep their bits; functions (`sin` and its like) stay in kernels.
   }];
   let dependentDialects = ["::toy::ToyDialect", "::mlir::cf::ControlFlowDialect"];
@@ -243,10 +243,10 @@ def HoldShortRows : Pass<"toy-hold-short-rows", "::mlir::func::FuncOp"> {
     Part of it are groups whose rows vectors compute as scalars do. A row whose elements are stored into stays in
     memory. The loop has one way in, one block behind it, and at most 600 operations.
 
-    Before: `%d = toy.fused %x, %j, … -> !toy.tensor<f64[D]>`, `%r = toy.fused %d -> !toy.tensor<f64[]>` in a loop.
-    After: tests of the size, copies of the loop with `%d = toy.fused %x, %j, …, %n {toy.lanes = 8 : i64}`, and the
-    loop.
-    Requires: groups are final. Guarantees: results keep their bits, lanes behind the end of a row are in none.
+    Before: `%d = toy.fused %x, %j, … -> !toy.tensor<f64[D]>`, `%r = toy.fused %d -> !toy.tensor<f64[]>` in a
+    loop. After: tests of the size, copies of the loop with `%d = toy.fused %x, %j, …, %n {toy.lanes = 8 :
+    i64}`, and the loop. Requires: groups are final. Guarantees: results keep their bits, lanes behind the end
+    of a row are in none.
   }];
 }
 
