@@ -189,7 +189,7 @@ def refused(ptxas, text, architecture):
     spills = [
         line
         for line in out.stderr.splitlines()
-        if "spill" in line and "0 bytes spill stores, 0 bytes spill loads" not in line
+        if (stored := re.search(r"(\d+) bytes spill stores", line)) and stored[1] != "0"
     ]
     return out.stderr[-1500:] if out.returncode else "\n".join(spills)
 
