@@ -71,7 +71,7 @@ static int64_t leastBlocks(FusedOp op, size_t arguments) {
   int64_t bytes = toy::sizeOf(tensorTypeOf(op.getResult(0)).getDtype());
   for (mlir::Value operand : op->getOperands())
     bytes = std::max<int64_t>(bytes, toy::sizeOf(tensorTypeOf(operand).getDtype()));
-  return !isFold || bytes < 8 ? 0 : bytes > 8 || arguments > 32 ? 2 : arguments > 8 ? 3 : 4;
+  return !isFold || bytes < 8 ? 0 : bytes > 8 || arguments > 32 ? 2 : arguments > 9 ? 3 : 4;
 }
 
 /// Ends the kernel; in the caller, its launch. Parameters are the results' addresses, the operands' addresses, and
