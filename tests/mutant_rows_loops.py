@@ -24,7 +24,6 @@ LOOPS_MUTANTS = [
         "isComputedInLanes(group) && readsInPlace(group, use.get())",
         "isComputedInLanes(group)",
     ),
-    ("loops are left where their first exit is", SHORT, "if (exit && next != exit)", "if (false)"),
     (
         "a size asked in the loop is that of the widest row",
         SHORT,
