@@ -49,8 +49,7 @@ extern int64_t toy_rt_profile_depth, toy_rt_profile_places[]; // of Profiler.cpp
 static rt::StridedView stridedView(const rt::Tensor &t, const int64_t *view, bool conjugated = false) {
   int64_t rank = *view++;
   const int64_t *axes = view, *bounds = view[rank] ? view + rank + 1 : nullptr;
-  rt::StridedView base = rt::denseView(t), out{t.dtype, 0, {}, {}, t.data};
-  out.conjugated = conjugated;
+  rt::StridedView base = rt::denseView(t), out{t.dtype, 0, {}, {}, t.data, conjugated};
   for (int64_t i = 0; bounds && i < t.rank; ++i) {
     out.offset += bounds[3 * i] * base.strides[i];
     base.sizes[i] = bounds[3 * i + 1];
@@ -247,7 +246,7 @@ static rt::TensorRef widened(const rt::Tensor &t) {
 static bool mayBeOnDevice() {
   if (const auto choice = rt::deviceOptions().choice; choice != rt::DeviceChoice::Auto || rt::deviceWasOpened())
     return choice != rt::DeviceChoice::Cpu;
-  static const bool hasDriver = rt::deviceIsWanted();
+  static const bool hasDriver = rt::deviceIsWanted(); // looking for one takes longer than a small product
   return hasDriver;
 }
 

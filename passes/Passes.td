@@ -241,7 +241,8 @@ def HoldShortRows : Pass<"toy-hold-short-rows", "::mlir::func::FuncOp"> {
     of rows that lie in memory.
 
     Part of it are groups whose rows vectors compute as scalars do. A row whose elements are stored into stays in
-    memory. The loop has one way in, one block behind it, and at most 600 operations.
+    memory. The loop has one way in, one block behind it, and at most 600 operations, all such loops of a function at
+    most 1,000.
 
     Before: `%d = toy.fused %x, %j, … -> !toy.tensor<f64[D]>`, `%r = toy.fused %d -> !toy.tensor<f64[]>` in a
     loop. After: tests of the size, copies of the loop with `%d = toy.fused %x, %j, …, %n {toy.lanes = 8 :

@@ -2,7 +2,8 @@
 /// \file
 /// Rows of unknown length in loops: `d = x[j] - x[i]; a += d * f` makes a tensor for each of them, by an allocation and
 /// a kernel, which for three elements take ten times what computing them does. A loop with such rows becomes
-/// some: for rows that fit into the lanes of a vector register, or a few, where they stay, and the loop as it was.
+/// three: for rows that fit into the lanes of a vector register, for those that fit into a few, where they stay, and
+/// the loop as it was.
 #include "ir/Constants.h"
 #include "passes/ControlFlow.h"
 #include "passes/Passes.h"
@@ -21,7 +22,9 @@ namespace {
 
 constexpr int64_t widths[] = {8, 32};   ///< in elements, of what rows are held in: one register, and some
 constexpr int64_t mostBytes = 256;      ///< of a row
-constexpr int64_t mostOperations = 600; ///< of a loop that becomes some
+constexpr int64_t mostOperations = 600; ///< of a loop that becomes three
+constexpr int64_t mostOfFunction =
+    2000; ///< of all such loops of a function: code of long ones takes longer than it grows
 
 /// A loop, and what of it is rows of one size.
 class RowLoop {
@@ -77,6 +80,8 @@ public:
     hold();
   }
 
+  int64_t size() const { return operations; }
+
 private:
   // --- what there is
 
@@ -125,17 +130,17 @@ private:
     return exit && llvm::all_of(exit->getPredecessors(), [&](Block *from) { return loop.contains(from); });
   }
   bool isSmall() {
-    int64_t count = 0;
+    operations = 0;
     for (Block *block : loop.getBlocks()) {
       if (!isa<cf::BranchOp, cf::CondBranchOp>(block->getTerminator()))
         return false;
-      block->walk([&](Operation *) { ++count; });
+      block->walk([&](Operation *) { ++operations; });
       for (Operation &op : *block) // a condition would have to be handed on
         if (isa<TruthOp>(op) &&
             llvm::any_of(op.getUsers(), [&](Operation *user) { return !loop.contains(user->getBlock()); }))
           return false;
     }
-    return count <= mostOperations;
+    return operations <= mostOperations;
   }
 
   /// Sizes that no number is known for, of what groups make, each by all its names: two that an operation of a group
@@ -412,6 +417,7 @@ private:
   }
 
   CFGLoop &loop;
+  int64_t operations = 0;
   Block *exit = nullptr;
   BlockEdge entry{};
   llvm::DenseMap<Dim, Source> sourceOf;
@@ -433,12 +439,14 @@ struct HoldShortRowsPass : impl::HoldShortRowsBase<HoldShortRowsPass> {
     FunctionLoops loops(getOperation());
     SmallVector<CFGLoop *> done;
     SmallVector<std::unique_ptr<RowLoop>> found;
+    int64_t copied = 0;
     for (CFGLoop *loop : loops.all()) {
       if (llvm::any_of(done, [&](CFGLoop *outer) { return outer->contains(loop); }))
         continue;
       auto candidate = std::make_unique<RowLoop>(*loop);
-      if (!candidate->find(/*ofNumbers=*/false))
+      if (!candidate->find(/*ofNumbers=*/false) || copied + candidate->size() > mostOfFunction)
         continue;
+      copied += candidate->size();
       done.push_back(loop);
       found.push_back(std::move(candidate));
     }

@@ -70,7 +70,8 @@ static int64_t leastBlocks(FusedOp op, size_t arguments) {
   });
   int64_t bytes = toy::sizeOf(tensorTypeOf(op.getResult(0)).getDtype());
   for (mlir::Value operand : op->getOperands())
-    bytes = std::max<int64_t>(bytes, toy::sizeOf(tensorTypeOf(operand).getDtype()));
+    if (!tensorTypeOf(operand).isScalar()) // those are parameters
+      bytes = std::max<int64_t>(bytes, toy::sizeOf(tensorTypeOf(operand).getDtype()));
   return !isFold || bytes < 8 ? 0 : bytes > 8 || arguments > 32 ? 2 : arguments > 9 ? 3 : 4;
 }
 
