@@ -173,6 +173,12 @@ RANKS_MUTANTS = [
     ("an old library is taken", COMMUNICATOR, "version < oldestNccl", "false"),
     ("two ranks may have one device", COMMUNICATOR, "all[other].device == all[r].device", "false"),
     ("errors of NCCL are not asked for", COMMUNICATOR, 'check(status != 0 ? status : error, "NCCL");', ""),
+    (
+        "a wait that ends by a loss is as any other",
+        "runtime/cuda/Transfers.cpp",
+        "  if (ranks) // a lost connection",
+        "  if (false) // a lost connection",
+    ),
     ("no device says what it waits for", COMMUNICATOR, "waiting.emplace(meetings.front().call);", ";"),
     (
         "communicators are left",

@@ -134,6 +134,18 @@ def lost(toy, kind, want, flags=(), ranks=2):
             return reports(folder, ranks)
 
 
+def lost_elsewhere(toy):
+    """What one rank alone notices reaches the others before they read what has not arrived."""
+    text = "var x = f32(arange(5000)); for i in range(100) { x = all_reduce(x) / 2; print(x[7]); }"
+    with tempfile.TemporaryDirectory() as folder:
+        words = [*ON_DEVICE, "--print=all", "-e", text]
+        status, out, err, _ = job(toy, OPEN, 2, words, folder, **fakes(toy, folder, TOY_FAKE_NCCL="lost:3:1"))
+        lines = out.splitlines()
+        if status != 1 or "error[R0502]" not in err or any(line not in ("[0] 7.0", "[1] 7.0") for line in lines):
+            return f"{status} {out} {err}"
+        return None if lines.count("[0] 7.0") == 3 else out
+
+
 CALLS = ["ncclGroupStart", "ncclGroupEnd", "ncclSend", "ncclRecv", "ncclAllGather", "ncclAllReduce", "ncclBroadcast"]
 EVERY_CALL = """
 var x = f64(reshape(arange(20000), [100, 200])); var y = i64(x);
@@ -217,6 +229,7 @@ def all_cases():
         r"error\[R0502\]: the connection to other ranks is lost: NCCL says: remote process.* \(as the test wanted it\)",
         ["--collective-timeout=9"],
     ), openmpi, *marks
+    yield "ranks: devices, a connection lost elsewhere", lost_elsewhere, openmpi, *marks
     yield "ranks: devices, no answer", lambda toy: lost(
         toy,
         {"TOY_FAKE_NCCL": "hang:3"},

@@ -62,6 +62,8 @@ void CudaDevice::waitFor(Event event) {
       std::this_thread::yield();
   }
   check(result, "the device");
+  if (ranks) // a lost connection ends what waits for it, too: nothing has arrived then
+    ranks->look(waiting);
 }
 
 /// The host's memory has been read when it returns.

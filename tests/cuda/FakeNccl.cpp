@@ -9,8 +9,9 @@
 ///  * calls while a stream is captured, sends outside of groups, buffers that overlap, communicators that are destroyed
 ///  before their work is done, or never, are reported;
 ///  * sums of floating-point numbers begin with another rank each time, as their order is nobody's promise;
-///  * TOY_FAKE_NCCL=hang:K keeps the K-th group from coming to its end, lost:K has it report an error;
-///  TOY_FAKE_NCCL_VERSION is another version, and calls fail by TOY_FAKE_FAIL as the driver's do.
+///  * TOY_FAKE_NCCL=hang:K keeps the K-th group from coming to its end, lost:K has it report an error, lost:K:R on rank
+///  R alone, by which others lose it too; TOY_FAKE_NCCL_VERSION is another version, and calls fail by TOY_FAKE_FAIL as
+///  the driver's do.
 #include "Fake.h"
 
 #include <csignal>
@@ -82,10 +83,14 @@ double now() {
   return double(t.tv_sec) + 1e-9 * double(t.tv_nsec);
 }
 
-/// The number behind `what:` in TOY_FAKE_NCCL.
-int64_t wish(std::string_view what) {
+/// The numbers behind `what:` in TOY_FAKE_NCCL; -1 for one that is not there.
+std::pair<int64_t, int64_t> wish(std::string_view what) {
   const char *text = std::getenv("TOY_FAKE_NCCL");
-  return text && std::string_view(text).starts_with(what) ? std::atoll(text + what.size()) : -1;
+  if (!text || !std::string_view(text).starts_with(what))
+    return {-1, -1};
+  char *end = nullptr;
+  const int64_t first = std::strtoll(text + what.size(), &end, 10);
+  return {first, *end == ':' ? std::atoll(end + 1) : -1};
 }
 
 } // namespace
@@ -133,13 +138,15 @@ struct Comm {
 
   /// Whether all ranks have come to a group; the first time this one says that it has.
   bool isReady(int64_t group, const std::vector<Call> &calls) {
+    if (shared->isAborted && !isAborted && !error)
+      error = remoteError; // the kernel ends, and what it should have written is not there
     if (isOver() || error == invalidUsage)
       return true;
-    if (int64_t k = wish("lost:"); k >= 0 && group >= k) {
+    if (auto [k, who] = wish("lost:"); k >= 0 && group >= k && (who < 0 || who == rank)) {
       error = remoteError;
       return false; // before it is aborted
     }
-    if (int64_t k = wish("hang:"); k >= 0 && group >= k)
+    if (int64_t k = wish("hang:").first; k >= 0 && group >= k)
       return false;
     int64_t known = shared->wanted;
     while (known <= group && !shared->wanted.compare_exchange_weak(known, group + 1))
