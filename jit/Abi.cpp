@@ -76,14 +76,14 @@ static rt::Tensor *toy_rt_reuse(rt::Tensor *operand, int64_t dtype, int64_t rank
 /// The first of `count` results of one rank, the others go to `others`; null where the host should do it.
 static rt::Tensor *toy_rt_launch(rt::DeviceKernel *kernel, int64_t count, const int64_t *dtypes, int64_t rank,
                                  const int64_t *sizes, rt::Tensor **others, rt::Tensor **operands, int64_t operandCount,
-                                 const int64_t *words, int64_t wordCount, int64_t threads, int64_t site,
-                                 int64_t region) {
+                                 const int64_t *words, int64_t wordCount, int64_t threads, int64_t leastBlock,
+                                 int64_t site, int64_t region) {
   auto size = [](int64_t n) { return static_cast<size_t>(n); };
   std::vector<rt::DeviceLaunch::Result> results;
   for (int64_t i = 0; i < count; ++i)
     results.push_back({static_cast<DType>(dtypes[i]), {sizes + i * rank, size(rank)}});
   std::vector<rt::Tensor *> made = rt::deviceLaunch(
-      {kernel, results, {operands, size(operandCount)}, {words, size(wordCount)}, threads, site, region});
+      {kernel, results, {operands, size(operandCount)}, {words, size(wordCount)}, threads, leastBlock, site, region});
   if (made.empty())
     return nullptr;
   std::copy(made.begin() + 1, made.end(), others);

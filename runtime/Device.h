@@ -78,8 +78,9 @@ struct DeviceLaunch {
   std::span<Tensor *const> operands;
   std::span<const int64_t> words;
   int64_t threads;
-  int64_t site;   ///< of the operation, for messages
-  int64_t region; ///< operations around it that could run on the device, more in loops
+  int64_t leastBlock; ///< threads that a block has at least, of which some share memory; a warp where none do
+  int64_t site;       ///< of the operation, for messages
+  int64_t region;     ///< operations around it that could run on the device, more in loops
 };
 /// Records the launch and gives its results (refs = 1), or none where the host should do it.
 std::vector<Tensor *> deviceLaunch(const DeviceLaunch &launch);

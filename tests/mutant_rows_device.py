@@ -25,6 +25,13 @@ REDUCTIONS, LIBRARIES, PLANAR, BUCKETS, STORE, ROPE = (
     "passes/lowering/RopeKernel.cpp",
 )
 DEVICE_MUTANTS = [
+    ("few threads are few blocks", "runtime/cuda/Device.cpp", "    block /= 2; // so", "    break; // so"),
+    (
+        "the blocks of all launches are whole",
+        SEQUENCE,
+        "record.grid, 1, 1, record.block,",
+        "record.grid, 1, 1, blockThreads,",
+    ),
     (
         "a wait between streams is dropped",
         SEQUENCE,

@@ -14,8 +14,6 @@ using namespace llvm;
 
 namespace toy {
 
-static constexpr int64_t threadsOfBlock = 256;
-
 bool KernelEmitter::isForDevice(FusedOp op) {
   return llvm::all_of(op.getBody().front(), [](mlir::Operation &inner) {
     if (auto group = dyn_cast<FusedOp>(inner))
@@ -26,11 +24,16 @@ bool KernelEmitter::isForDevice(FusedOp op) {
   });
 }
 
-Value *KernelEmitter::threadNumber() {
-  Value *block = k.CreateIntrinsic(Intrinsic::nvvm_read_ptx_sreg_ctaid_x, {}),
-        *thread = k.CreateIntrinsic(Intrinsic::nvvm_read_ptx_sreg_tid_x, {});
-  return k.CreateAdd(k.CreateMul(k.CreateZExt(block, k.getInt64Ty()), i64(threadsOfBlock), "", true, true),
-                     k.CreateZExt(thread, k.getInt64Ty()), "", true, true);
+/// What one of a thread's special registers holds.
+Value *KernelEmitter::special(Intrinsic::ID which) {
+  return k.CreateZExt(k.CreateIntrinsic(which, {}), k.getInt64Ty());
+}
+
+Value *KernelEmitter::threadNumber(bool isAnyBlock) {
+  leastBlock = isAnyBlock ? warp : threadsOfBlock;
+  Value *size = isAnyBlock ? special(Intrinsic::nvvm_read_ptx_sreg_ntid_x) : i64(threadsOfBlock);
+  return k.CreateAdd(k.CreateMul(special(Intrinsic::nvvm_read_ptx_sreg_ctaid_x), size, "", true, true),
+                     special(Intrinsic::nvvm_read_ptx_sreg_tid_x), "", true, true);
 }
 
 /// A device divides words of 64 bits in about a hundred instructions: what is divided by a size that the caller knows
@@ -119,12 +122,12 @@ Value *KernelEmitter::finishLaunch(Value *threads, ArrayRef<LaunchResult> result
   }
   kernel->eraseFromParent();
   kernel = nullptr;
-  return launchKernel(made->getName().str(), results, objects, words, threads, site);
+  return launchKernel(made->getName().str(), results, objects, words, threads, site, leastBlock);
 }
 
 /// In the caller: a launch, or null where the host should compute.
 Value *KernelEmitter::launchKernel(const std::string &name, ArrayRef<LaunchResult> results, ArrayRef<Value *> objects,
-                                   ArrayRef<Value *> words, Value *threads, Value *site) {
+                                   ArrayRef<Value *> words, Value *threads, Value *site, int64_t leastBlock) {
   Function *function = caller.GetInsertBlock()->getParent();
   IRBuilder<> start(&function->getEntryBlock(), function->getEntryBlock().begin());
   auto array = [&](Type *type, ArrayRef<Value *> values) {
@@ -156,8 +159,8 @@ Value *KernelEmitter::launchKernel(const std::string &name, ArrayRef<LaunchResul
                     {word, caller.getInt64(results.size()), array(caller.getInt64Ty(), dtypes),
                      caller.getInt64(results[0].sizes.size()), array(caller.getInt64Ty(), sizes), others,
                      array(caller.getPtrTy(), objects), caller.getInt64(objects.size()),
-                     array(caller.getInt64Ty(), words), caller.getInt64(words.size()), threads, site,
-                     caller.getInt64(device->region)});
+                     array(caller.getInt64Ty(), words), caller.getInt64(words.size()), threads,
+                     caller.getInt64(leastBlock), site, caller.getInt64(device->region)});
 }
 
 Value *KernelEmitter::emitLaunch(DeviceCode &code, Value *site, Value *otherObjects) {
@@ -287,7 +290,7 @@ Value *KernelEmitter::launchMap(Value *site, ArrayRef<Value *> sizes, int64_t wi
   if (sameRow)
     captureMultiple(rootType.getDim(sizes.size() - 1), sizes.back(), width);
   Value *out = capture(callerOut), *n = capture(count),
-        *first = k.CreateMul(threadNumber(), i64(width), "", true, true);
+        *first = k.CreateMul(threadNumber(false), i64(width), "", true, true);
   SmallVector<Value *> inner = captureAll(sizes);
   auto steps = [&](int64_t number) {
     storeNeighbours(Output(root, out), first,

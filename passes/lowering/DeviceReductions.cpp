@@ -16,8 +16,12 @@ static_assert(warp == 32);
 
 /// The warp and the lane that a thread is.
 std::pair<Value *, Value *> KernelEmitter::warpAndLane() {
-  Value *thread = threadNumber();
-  return {k.CreateLShr(thread, i64(5)), k.CreateAnd(thread, i64(warp - 1))};
+  leastBlock = warp;
+  Value *thread = special(Intrinsic::nvvm_read_ptx_sreg_tid_x),
+        *warps = k.CreateLShr(special(Intrinsic::nvvm_read_ptx_sreg_ntid_x), i64(5)); // of a block
+  return {k.CreateAdd(k.CreateMul(special(Intrinsic::nvvm_read_ptx_sreg_ctaid_x), warps, "", true, true),
+                      k.CreateLShr(thread, i64(5)), "", true, true),
+          k.CreateAnd(thread, i64(warp - 1))};
 }
 
 bool KernelEmitter::isAlwaysByRows(FusedOp op) {

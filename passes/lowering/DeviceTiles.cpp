@@ -12,7 +12,7 @@ using namespace llvm;
 namespace toy {
 
 /// Edge of a tile. All buffers of a block have room in what every device gives to one.
-static constexpr int64_t edge = warp, threadsOfBlock = 256, mostShared = 48 << 10;
+static constexpr int64_t edge = warp, mostShared = 48 << 10;
 /// Elements from one row of a buffer to the next: an odd number of words of 4 bytes (or of larger elements), so that
 /// neither a row nor a column has two words of one bank.
 static int64_t pitchOf(DType dtype) { return edge + std::max<int64_t>(1, 4 / sizeOf(dtype)); }
@@ -102,7 +102,6 @@ Value *KernelEmitter::launchTiles(Value *site, ArrayRef<Value *> callerSizes) {
   Value *out = capture(callerOut);
   SmallVector<Value *> sizes = map_to_vector(callerSizes, [&](Value *v) { return capture(v); }),
                        numbers = map_to_vector(tiles, [&](Value *v) { return capture(v); });
-  auto special = [&](Intrinsic::ID which) { return k.CreateZExt(k.CreateIntrinsic(which, {}), k.getInt64Ty()); };
   Value *thread = special(Intrinsic::nvvm_read_ptx_sreg_tid_x), *lane = k.CreateAnd(thread, i64(warp - 1)),
         *first = k.CreateLShr(thread, i64(5));
   Indices tile = decode(special(Intrinsic::nvvm_read_ptx_sreg_ctaid_x), numbers);

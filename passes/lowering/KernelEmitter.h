@@ -44,7 +44,7 @@ constexpr int64_t fewLanes = 16, extremumLanes = 8;
 constexpr int64_t leastColumns = 64; ///< of a thread that reduces columns: its rows are whole cache lines
 /// Of a device: threads that go together, as many as there are lanes, so that results have the host's bits; and the
 /// widest access of one.
-constexpr int64_t warp = reductionLanes, accessBytes = 16;
+constexpr int64_t warp = reductionLanes, threadsOfBlock = 256, accessBytes = 16;
 constexpr int64_t manyRows = 512;        ///< a warp each is work for a device
 constexpr int64_t manyThreads = 1 << 17; ///< are four blocks a multiprocessor of one
 
@@ -315,10 +315,12 @@ private:
   llvm::Value *finishFromPartials(llvm::Value *partials, llvm::Value *threads, LaunchResult result, llvm::Value *site);
   llvm::Value *launchKernel(const std::string &name, llvm::ArrayRef<LaunchResult> results,
                             llvm::ArrayRef<llvm::Value *> objects, llvm::ArrayRef<llvm::Value *> words,
-                            llvm::Value *threads, llvm::Value *site);
+                            llvm::Value *threads, llvm::Value *site, int64_t leastBlock);
   llvm::Value *launchRope(llvm::Value *site, bool &matched); // RopeKernel.cpp
   void guarded(llvm::Value *condition, llvm::function_ref<void()> body);
-  llvm::Value *threadNumber();
+  llvm::Value *special(llvm::Intrinsic::ID which);
+  /// Blocks of a fold's kernel may be smaller, that few threads are on all multiprocessors; those of a map are whole.
+  llvm::Value *threadNumber(bool isAnyBlock = true);
   std::pair<llvm::Value *, llvm::Value *> warpAndLane();
   Element shuffled(Element x, llvm::Intrinsic::ID how, llvm::Value *lane);
   /// What a round of a loop gives, how far the index goes on, and how far beyond its index it looked.
@@ -372,6 +374,7 @@ private:
   ScalarEmitter scalars;
   llvm::Function *kernel = nullptr;
   llvm::Value *rangeBegin = nullptr, *rangeEnd = nullptr;
+  int64_t leastBlock = threadsOfBlock; ///< of a device's kernel
   llvm::SmallVector<llvm::Value *> captured;
   llvm::DenseMap<llvm::Value *, llvm::Value *> captures;
   std::map<std::pair<void *, std::vector<llvm::Value *>>, Element> memo;

@@ -58,6 +58,7 @@ void KernelEmitter::begin() {
   k.SetInsertPoint(body);
   if (places)
     k.SetCurrentDebugLocation(places->of(root.getLoc()));
+  leastBlock = threadsOfBlock;
   rangeBegin = kernel->getArg(1);
   rangeEnd = kernel->getArg(2);
   captured.clear();

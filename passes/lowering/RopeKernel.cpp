@@ -236,7 +236,7 @@ Value *KernelEmitter::launchRope(Value *site, bool &matched) {
                         {object(rope.source.input), object(rope.cosines), object(rope.sines)},
                         {outer, shared, inner, pairs, number(rope.packed ? 2 : 1), number(rope.packed ? 1 : 0),
                          number(rope.source.halves)},
-                        threads, site);
+                        threads, site, threadsOfBlock);
   });
 }
 

@@ -384,13 +384,16 @@ CudaDevice *cuda::usableDevice() {
 }
 
 std::vector<Tensor *> deviceLaunch(const DeviceLaunch &launch) {
+  constexpr int64_t leastBlocks = 4; // for each multiprocessor
   std::vector<int64_t> bytes;
   for (const DeviceLaunch::Result &result : launch.results)
     bytes.push_back(checkedCount(result.sizes, result.dtype) * sizeOf(result.dtype));
-  int64_t all = std::accumulate(bytes.begin(), bytes.end(), int64_t(0)),
-          grid = (launch.threads + cuda::blockThreads - 1) / cuda::blockThreads;
+  int64_t all = std::accumulate(bytes.begin(), bytes.end(), int64_t(0)), block = cuda::blockThreads;
   CudaDevice *device = cuda::deviceFor(launch.operands, all);
-  if (!device || bytes[0] == 0 || grid > INT32_MAX ||
+  auto grid = [&] { return (launch.threads + block - 1) / block; };
+  while (device && block > launch.leastBlock && grid() < leastBlocks * device->multiprocessors)
+    block /= 2; // so that few threads are on all multiprocessors
+  if (!device || bytes[0] == 0 || grid() > INT32_MAX ||
       !cuda::isWorthwhile(*device, launch.operands, all, 0, static_cast<double>(launch.region)))
     return {};
   cuda::Record record;
@@ -398,7 +401,8 @@ std::vector<Tensor *> deviceLaunch(const DeviceLaunch &launch) {
   for (Tensor *t : launch.operands)
     record.operands.push_back(device->blockOf(*t));
   record.words.assign(launch.words.begin(), launch.words.end());
-  record.grid = static_cast<unsigned>(grid);
+  record.grid = static_cast<unsigned>(grid());
+  record.block = static_cast<unsigned>(block);
   record.site = launch.site;
   device->stats.ropes += launch.kernel->takesTwo;
   std::vector<Tensor *> made;

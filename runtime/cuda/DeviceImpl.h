@@ -32,6 +32,7 @@ namespace cuda {
 
 constexpr int mostRecords = 256, auxiliaryStreams = 3;
 constexpr unsigned blockThreads = 256;
+constexpr size_t firstPointer = 2;    ///< behind a launch's grid and block
 constexpr int leastArchitecture = 75; ///< ten times the compute capability
 
 /// Transforms along one axis: `outer` times of `points` elements that lie `inner` apart; one of the two is 1.
@@ -62,7 +63,8 @@ struct Record {
   std::vector<int> needs; ///< earlier records of the sequence that must be done: writers of what this reads, readers of
                           ///< what it overwrites
   std::vector<int64_t> words;
-  unsigned grid = 1;
+  unsigned grid = 1, block = blockThreads; ///< blocks, and threads of each
+  double size() const { return double(grid) * block / blockThreads; }
   ProductPlan product{};
   int64_t site;
 };
@@ -74,7 +76,7 @@ struct CachedGraph {
   /// A node, and what it was given at the last launch.
   struct Node {
     GraphNode node = nullptr;
-    std::vector<uint64_t> parameters; ///< grid, addresses, words
+    std::vector<uint64_t> parameters; ///< grid, block, addresses (from `firstPointer` on), words
     ProductPlan product{};
     std::optional<TransformPlan> transform;
   };

@@ -207,9 +207,9 @@ void CudaDevice::takePlaces() {
   for (size_t i = 0; i < pending.size(); ++i)
     for (size_t j = 0; j < pending[i].results.size(); ++j)
       if (DeviceBlock *block = pending[i].results[j]; !block->address) {
-        bool wasThere =
-            known != graphs.end() && i < known->second.nodes.size() && j + 1 < known->second.nodes[i].parameters.size();
-        block->address = allocate(block->bytes, wasThere ? known->second.nodes[i].parameters[j + 1] : 0);
+        bool wasThere = known != graphs.end() && i < known->second.nodes.size() &&
+                        j + firstPointer < known->second.nodes[i].parameters.size();
+        block->address = allocate(block->bytes, wasThere ? known->second.nodes[i].parameters[j + firstPointer] : 0);
       }
 }
 

@@ -150,7 +150,7 @@ std::vector<int> CudaDevice::predecessorsOf(size_t i, size_t begin) const {
 }
 
 std::vector<uint64_t> CudaDevice::parametersOf(const Record &record) const {
-  std::vector<uint64_t> out = {record.grid};
+  std::vector<uint64_t> out = {record.grid, record.block};
   bool again = record.kernel && record.kernel->takesTwo && record.results.size() == 1; // the second has no blocks
   auto add = [&](auto &values, auto &&value) {
     for (int times = 0; times < (again ? 2 : 1); ++times)
@@ -166,17 +166,17 @@ std::vector<uint64_t> CudaDevice::parametersOf(const Record &record) const {
   return out;
 }
 
-/// As the driver takes parameters: behind the grid, a pointer to each.
+/// As the driver takes parameters: behind the grid and the block, a pointer to each.
 static std::vector<void *> pointersTo(std::vector<uint64_t> &parameters) {
   std::vector<void *> out;
-  for (size_t i = 1; i < parameters.size(); ++i)
+  for (size_t i = firstPointer; i < parameters.size(); ++i)
     out.push_back(&parameters[i]);
   return out;
 }
 
 void CudaDevice::launch(Record &record, Stream on) {
   std::vector<uint64_t> parameters = parametersOf(record);
-  check(cu->launchKernel(functionOf(*record.kernel), record.grid, 1, 1, blockThreads, 1, 1, 0, on,
+  check(cu->launchKernel(functionOf(*record.kernel), record.grid, 1, 1, record.block, 1, 1, 0, on,
                          pointersTo(parameters).data(), nullptr),
         "cuLaunchKernel");
   ++stats.launches;
@@ -195,7 +195,7 @@ void CudaDevice::runOnStreams(size_t begin, size_t end) {
     Record &record = pending[begin + i];
     for (int p : predecessorsOf(begin + i, begin))
       predecessors[i].push_back(p - static_cast<int>(begin));
-    bool fills = !record.kernel || record.grid > static_cast<unsigned>(multiprocessors) / 2;
+    bool fills = !record.kernel || record.size() > multiprocessors / 2;
     if (!fills && n > 2) {
       int chosen = -1;
       for (int p : predecessors[i]) // behind a producer that nothing else has followed
@@ -206,7 +206,7 @@ void CudaDevice::runOnStreams(size_t begin, size_t end) {
       on[i] = chosen;
     }
     last[on[i]] = static_cast<int>(i);
-    load[on[i]] += record.grid;
+    load[on[i]] += record.size();
   }
   Stream all[streams] = {stream, auxiliary[0], auxiliary[1], auxiliary[2]};
   auto newEvent = [&] {
@@ -301,7 +301,7 @@ Graph CudaDevice::captureCall(const Record &record) {
 }
 
 static KernelNodeParams nodeParameters(const Record &record, Function function, std::vector<void *> &pointers) {
-  return {function, record.grid, 1, 1, blockThreads, 1, 1, 0, pointers.data(), nullptr, nullptr, nullptr};
+  return {function, record.grid, 1, 1, record.block, 1, 1, 0, pointers.data(), nullptr, nullptr, nullptr};
 }
 
 bool CudaDevice::build(CachedGraph &cached, size_t begin, size_t end) {

@@ -433,6 +433,7 @@ struct Fake : ptx::Memory {
 
   static double costOf(const Launch &l) { return 2 + l.blocks * l.threads / 4096.0; }
   /// A folder for the modules that are loaded, if work is counted and not done (TOY_FAKE_IDLE): bench/cuda_counts.py.
+  /// It is that of a device with as many multiprocessors as an H200 has.
   const char *idle = std::getenv("TOY_FAKE_IDLE");
   std::vector<std::string> launched; ///< the module's number, the kernel, blocks
   void launch(const Launch &l) {

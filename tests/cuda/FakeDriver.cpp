@@ -144,7 +144,7 @@ Result cuDeviceGetAttribute(int *value, int attribute, Device) {
   int architecture = computeCapability();
   *value = attribute == computeCapabilityMajor   ? architecture / 10
            : attribute == computeCapabilityMinor ? architecture % 10
-           : attribute == multiprocessorCount    ? 8
+           : attribute == multiprocessorCount    ? (fake().idle ? 132 : 8)
            : attribute == memoryClockKHz         ? 1000000
            : attribute == busWidthBits           ? 4096
            : attribute == pageableMemoryAccess   ? std::getenv("TOY_FAKE_PAGEABLE") != nullptr
