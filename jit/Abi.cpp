@@ -65,9 +65,10 @@ static rt::StridedView stridedView(const rt::Tensor &t, const int64_t *view, boo
 static rt::Tensor *toy_rt_alloc(int64_t dtype, int64_t rank, const int64_t *sizes) {
   return rt::newTensor(static_cast<DType>(dtype), {sizes, static_cast<size_t>(rank)});
 }
-/// The operand itself, once more, if nobody else holds its memory; else a new tensor. Types are equal.
+/// The operand itself, once more, if nobody else holds its memory and no frame; else a new tensor. Types are equal.
 static rt::Tensor *toy_rt_reuse(rt::Tensor *operand, int64_t dtype, int64_t rank, const int64_t *sizes) {
-  if (operand->refs.load(std::memory_order_acquire) != 1 || operand->storage->refs.load(std::memory_order_acquire) != 1)
+  constexpr auto order = std::memory_order_acquire;
+  if (!operand->storage || operand->refs.load(order) != 1 || operand->storage->refs.load(order) != 1)
     return toy_rt_alloc(dtype, rank, sizes);
   rt::retain(operand);
   rt::onHostOnly(*operand);

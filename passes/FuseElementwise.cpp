@@ -4,6 +4,7 @@
 #include "passes/ControlFlow.h"
 #include "passes/Passes.h"
 #include "passes/Rewriting.h"
+#include "passes/RowLanes.h"
 
 #include "support/Half.h"
 
@@ -42,7 +43,9 @@ bool isIndexMap(Operation *op) {
 /// Checked integer operations may fail, but element by element like the others.
 bool isElementwise(Operation *op) { return !isPackedForm(op) && op->hasTrait<OpTrait::Elementwise>() && isRanked(op); }
 bool isReduction(Operation *op) { return !isPackedForm(op) && op->hasTrait<OpTrait::Reduction>(); }
-bool isFusible(Operation *op) { return isIndexMap(op) || isElementwise(op) || isReduction(op); }
+/// Sums along a vector that are code of a loop.
+bool isScan(Operation *op) { return isa<CumSumOp>(op) && op->hasAttr("toy.inLoop"); }
+bool isFusible(Operation *op) { return isIndexMap(op) || isElementwise(op) || isReduction(op) || isScan(op); }
 
 /// A slice that is only joined again (a roll along several axes).
 bool isSliceOfJoins(Operation *op) {
@@ -136,7 +139,8 @@ private:
         return false;
       if (groupsOf[user].empty()) // a view
         return false;
-      if (isReduction(user) && isa<ConcatOp, PadOp>(op))
+      if ((isReduction(user) && isa<ConcatOp, PadOp>(op)) ||
+          (isScan(user) && !isa<SliceOp, ReshapeOp, PermuteOp, FullOp, IotaOp>(op)))
         return false;
       llvm::append_range(targets, groupsOf[user]);
     }
@@ -191,7 +195,7 @@ private:
           return false;
       } else if (keepsElementsOnce(user))
         ++throughMaps;
-      else if (!isReduction(user))
+      else if (!isReduction(user) && !(isScan(user) && isForLanes(op)))
         return false;
     }
     if (!target || (throughMaps && uses > 1))
@@ -218,7 +222,7 @@ void outline(const Group &group, bool inLoop) {
         inputs.insert(operand);
   OpBuilder b(group.root);
   auto fused = FusedOp::create(b, group.root->getLoc(), group.root->getResultTypes(), inputs.getArrayRef());
-  if (inLoop && isReduction(group.root) && tensorTypeOf(group.root->getResult(0)).isScalar())
+  if (inLoop && (isScan(group.root) || (isReduction(group.root) && tensorTypeOf(group.root->getResult(0)).isScalar())))
     fused->setAttr("toy.inLoop", b.getUnitAttr());
   Block *body = b.createBlock(&fused.getBody());
   IRMapping mapping;
@@ -353,6 +357,9 @@ struct FuseElementwisePass : impl::FuseElementwiseBase<FuseElementwisePass> {
     const FunctionLoops loops(getOperation());
     for (Block *block : blocks) {
       const bool inLoop = rows && loops.of(block);
+      for (CumSumOp op : block->getOps<CumSumOp>())
+        if (inLoop && isRowScan(op))
+          op->setAttr("toy.inLoop", UnitAttr::get(&getContext()));
       Grouper grouper(*block, inLoop);
       grouper.run(fuse);
       for (const Group &group : llvm::reverse(grouper.groups))

@@ -135,9 +135,8 @@ def StoreRows : Pass<"toy-store-rows", "::mlir::func::FuncOp"> {
     are one loop.
 
     Before: `%r = toy.slice %x, %j, …`, `%y = toy.slice_store %x, %r, %i, …`. After: a loop over `%k` of
-    `%e = toy.element %a, %j, %k`, `%b = toy.element_store %a, %e, %i, %k`. A `toy.cumsum` of a vector that the turn
-    makes is such a loop, too (`ScanRows.cpp`). Requires: products are chosen. Guarantees:
-    results keep their bits; functions (`sin` and its like) stay in kernels.
+    `%e = toy.element %a, %j, %k`, `%b = toy.element_store %a, %e, %i, %k`. Requires: products are chosen.
+    Guarantees: results keep their bits; functions (`sin` and its like) stay in kernels.
   }];
   let dependentDialects = ["::toy::ToyDialect", "::mlir::cf::ControlFlowDialect"];
 }
@@ -232,17 +231,17 @@ def StripLoops : Pass<"toy-strip-loops", "::mlir::func::FuncOp"> {
 def HoldShortRows : Pass<"toy-hold-short-rows", "::mlir::func::FuncOp"> {
   let summary = "keeps short rows of unknown length in registers";
   let description = [{
-    A loop whose groups make rows (tensors of one axis) of a size that is known when the loop begins becomes three. In
-    two of them, for rows of at most 8 and at most 32 elements, the groups are marked `toy.lanes`: their rows, operands
+    A loop whose groups make rows (tensors of one axis) of a size that is known when the loop begins becomes three, or
+    four if it is small. In all but the last, for rows of at most 8, 16 and 32 elements, the groups are marked `toy.lanes`: their rows, operands
     as well as results, are vectors in registers, and their last operand is the number of elements. Rows that come from
     memory, and rows that are used behind the loop, go through groups of their own on the ways in and out
     (`toy.leaves_lanes`: the result is in memory); so does a row that something else in the loop needs in memory. The
-    third loop is as before. Where the length is a number up to 32, all this is done in the loop itself, also for folds
+    last loop is as before. Where the length is a number up to 32, all this is done in the loop itself, also for folds
     of rows that lie in memory.
 
     Part of it are groups whose rows vectors compute as scalars do. A row whose elements are stored into stays in
     memory. The loop has one way in, one block behind it, and at most 600 operations, all such loops of a function at
-    most 1,000.
+    most 2,000.
 
     Before: `%d = toy.fused %x, %j, … -> !toy.tensor<f64[D]>`, `%r = toy.fused %d -> !toy.tensor<f64[]>` in a
     loop. After: tests of the size, copies of the loop with `%d = toy.fused %x, %j, …, %n {toy.lanes = 8 :
@@ -268,7 +267,7 @@ def FuseElementwise : Pass<"toy-fuse", "::mlir::func::FuncOp"> {
     group. Casts from and to halves move through views of pairs, so that halves are read and written as they are. Sizes
     of results are asked of operands that have them, so that a question keeps nothing stored. In loops, with `rows`, a
     row `a[i]` is read where it lies, unless something is stored into the tensor before, and a group that ends in one
-    number is marked `toy.inLoop`: it becomes code of the loop.
+    number, or in sums along a vector (`toy.cumsum`), is marked `toy.inLoop`: it becomes code of the loop.
 
     Before:
     ```mlir

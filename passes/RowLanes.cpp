@@ -75,8 +75,17 @@ bool hasLanes(mlir::Value v, std::optional<int64_t> row) {
 
 bool isRowFold(mlir::Operation *op) {
   auto row = onlyAxis(op->getOperand(0));
-  return isa<SumOp, ProdOp, MaxOp, MinOp, AnyOp, AllOp>(op) && tensorTypeOf(op->getResult(0)).isScalar() && row &&
-         !isHalf(tensorTypeOf(op->getResult(0)).getDtype()) && hasLanes(op->getOperand(0), row);
+  return isa<SumOp, ProdOp, MaxOp, MinOp, AnyOp, AllOp, ArgMaxOp, ArgMinOp>(op) &&
+         tensorTypeOf(op->getResult(0)).isScalar() && row && !isHalf(tensorTypeOf(op->getResult(0)).getDtype()) &&
+         hasLanes(op->getOperand(0), row);
+}
+
+bool isRowScan(mlir::Operation *op) {
+  auto sums = dyn_cast<CumSumOp>(op);
+  if (!sums || op->hasAttr("packed"))
+    return false;
+  TensorType from = tensorTypeOf(sums.getX()), to = tensorTypeOf(sums.getResult());
+  return from.getRank() == 1 && from.getDtype() == to.getDtype() && !isHalf(to.getDtype());
 }
 
 bool isRowOf(mlir::Value v, const Names &names) {
@@ -106,13 +115,13 @@ bool isRowGroup(FusedOp group, const Names &names) {
     return false;
   mlir::Value result = body.getTerminator()->getOperand(0);
   mlir::Operation *fold = result.getDefiningOp();
-  const bool isFold = fold && fold->hasTrait<toy::OpTrait::Reduction>();
+  const bool isFold = fold && fold->hasTrait<toy::OpTrait::Reduction>(), isScan = isa_and_present<CumSumOp>(fold);
   if (isFold ? !isRowFold(fold) || !isRowOf(fold->getOperand(0), names) ||
                    (isa<ProdOp>(fold) && tensorTypeOf(result).isComplex()) // signs of zeros: of all lanes
-             : !isRowOf(result, names) || !hasLanes(result, 0))
+             : !isRowOf(result, names) || !hasLanes(isScan ? fold->getOperand(0) : result, 0))
     return false;
   return llvm::all_of(body.without_terminator(),
-                      [&](mlir::Operation &op) { return &op == fold ? isFold || isOfRow(op) : isOfRow(op); });
+                      [&](mlir::Operation &op) { return (&op == fold && (isFold || isScan)) || isOfRow(op); });
 }
 
 bool readsInPlace(FusedOp group, mlir::Value operand) {

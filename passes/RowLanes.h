@@ -26,6 +26,9 @@ bool hasLanes(mlir::Value v, std::optional<int64_t> row);
 /// Whether a reduction is one number, of one axis, whose elements can be computed in lanes.
 bool isRowFold(mlir::Operation *op);
 
+/// Whether sums along a vector are of the type of its elements: in loops, code of the loop.
+bool isRowScan(mlir::Operation *op);
+
 /// Names of one size.
 using Names = llvm::SetVector<Dim>;
 /// Whether a value is a tensor of one axis, of such a size.

@@ -20,9 +20,10 @@ namespace toy {
 
 namespace {
 
-constexpr int64_t widths[] = {8, 32};   ///< in elements, of what rows are held in: one register, and some
-constexpr int64_t mostBytes = 256;      ///< of a row
-constexpr int64_t mostOperations = 600; ///< of a loop that becomes three
+constexpr int64_t widths[] = {8, 16, 32}; ///< in elements, of what rows are held in: one register, and some
+constexpr int64_t mostOfEach = 150;       ///< operations of a loop that has one for all of these widths
+constexpr int64_t mostBytes = 256;        ///< of a row
+constexpr int64_t mostOperations = 600;   ///< of a loop that becomes three
 constexpr int64_t mostOfFunction =
     2000; ///< of all such loops of a function: code of long ones takes longer than it grows
 
@@ -54,8 +55,11 @@ public:
     findSources(); // some may have come out of loops that are three by now
     for (Dim name : names)
       sources.push_back(sourceOf.lookup(name));
+    const int64_t most = std::min(widths[2], mostBytes / bytesOfElement());
     for (int64_t number : widths)
-      makeLoopFor(std::min(number, mostBytes / bytesOfElement()));
+      if (number == widths[0] || (number < most && operations <= mostOfEach))
+        makeLoopFor(number);
+    makeLoopFor(most);
   }
 
   /// Rows of a known length are held in the loop itself.
@@ -110,7 +114,7 @@ private:
             if (TensorType type = tensorTypeOf(v); type.getRank() == 1 && type.getDim(0).isNumber() &&
                                                    type.getDim(0).value() > 1 &&
                                                    type.getDim(0).value() * toy::sizeOf(type.getDtype()) <= mostBytes &&
-                                                   type.getDim(0).value() <= widths[1])
+                                                   type.getDim(0).value() <= widths[2])
               found.insert(type.getDim(0));
     return llvm::map_to_vector(found, [](Dim dim) {
       Names names;

@@ -7,7 +7,6 @@
 #include "ir/Constants.h"
 #include "passes/ControlFlow.h"
 #include "passes/Passes.h"
-#include "passes/ScanRows.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/IR/PatternMatch.h"
@@ -421,7 +420,6 @@ void askOthersForSizes(func::FuncOp function) {
 
 struct StoreRowsPass : impl::StoreRowsBase<StoreRowsPass> {
   void runOnOperation() override {
-    scanRows(getOperation());
     FunctionLoops loops(getOperation());
     WalkResult any = getOperation().walk(
         [&](SliceStoreOp op) { return loops.of(op->getBlock()) ? WalkResult::interrupt() : WalkResult::advance(); });

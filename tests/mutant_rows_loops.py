@@ -3,6 +3,7 @@
 which rows may stay in registers, or does to lanes what it should not."""
 
 SHORT, LANES = "passes/ShortRows.cpp", "passes/lowering/LaneRows.cpp"
+FRAMES, PLACES = "passes/lowering/FrameTensors.cpp", "passes/lowering/PositionEmitter.cpp"
 LOOPS_MUTANTS = [
     (
         "rows of any size are short",
@@ -39,13 +40,27 @@ LOOPS_MUTANTS = [
     (
         "rows are stored with what is behind them",
         LANES,
-        "k.CreateLoad(k.getPtrTy(), at), mask)",
-        "k.CreateLoad(k.getPtrTy(), at), nullptr)",
+        "row, callerOut, mask);",
+        "row, callerOut, nullptr);",
     ),
     (
         "parts of complex rows change places",
         LANES,
         "b.CreateShuffleVector(lanes.re, lanes.im, pairs)",
         "b.CreateShuffleVector(lanes.im, lanes.re, pairs)",
+    ),
+    (
+        "what is kept is in the frame",
+        FRAMES,
+        "return isa<DimOp, GemmOp>(user) ||",
+        "return !isa<DimOp, GemmOp>(user) ||",
+    ),
+    ("any number of elements is in the frame", FRAMES, "b.CreateICmpULE(count, b.getInt64(most))", "b.getTrue()"),
+    ("places of extrema are looked for behind the row", PLACES, "k.CreateAnd(chosen, mask)", "chosen"),
+    (
+        "sums along rows begin anew with each register",
+        "passes/lowering/ScanEmitter.cpp",
+        "sum = first + lane ?",
+        "sum = lane ?",
     ),
 ]

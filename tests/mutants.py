@@ -83,7 +83,7 @@ KINDS = {
     ),
     "loops": Kind(
         LOOPS_MUTANTS,
-        ("e2e/short-rows.toy", "short_rows.py", "-m", "not nightly"),
+        ("e2e/short-rows.toy", "e2e/small-turns.toy", "short_rows.py", "-m", "not nightly"),
         texts=("hold-short-rows",),
         programs=("toy-opt",),
     ),

@@ -83,6 +83,7 @@ class Generator:
             z = rng.choice([f"sum({x})", f"prod({x})", f"sum({x})", f"mean({x})"])
             return rng.choice([f"real({z})", f"imag({z})", f"norm({x})", f"sum(abs2({x}))"])
         forms = [f"sum({x})"] * 4 + [f"prod({x})", f"max({x})", f"min({x})", f"sum({x} > {self.value(part)})"]
+        forms += [f"argmax({x})", f"argmin({x})", f"max(cumsum({x}))"]
         forms += [f"any({x} > {self.scalar()})", f"all({x} == {x})"]
         if self.dtype in ("f64", "f32"):
             forms += [f"norm({x})", f"mean({x})", f"sum(exp({x}))", f"max(-abs({x}))"]

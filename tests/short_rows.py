@@ -1,25 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random programs of rows of unknown length in loops: rows of matrices and vectors, rows that turns hand on, that
-several others are computed from, that are folded to a number, of which elements are read, that are needed as tensors
-(by a product, a print, a list or a store) on some ways only, with loops in loops, `break`, branches and stores into
-what rows were read from. Sizes are around those that rows in registers have. Compiled code prints what the reference
-evaluator prints, bit for bit."""
+several others are computed from, that are folded to a number, of which elements are read, that are multiplied by
+small matrices, added up along themselves, that are needed as tensors (by a print, a list or a store) on some ways
+only, with loops in loops, `break`, branches and stores into what rows were read from. Sizes are around those that rows
+in registers have. Compiled code prints what the reference evaluator prints, bit for bit."""
 import random
 
 from loops import cases_of, show
 
 DTYPES = ["f64", "f64", "f64", "f32", "i64", "c128", "c64", "u8", "bool"]
 SIZES = [0, 1, 2, 3, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 40]
+SIZES_OF_PRODUCTS = [0, 1, 2, 3, 4]  # whose sums have one order everywhere
 
 
 class Generator:
-    """One program: functions over a matrix `a`, vectors `v` and `w` as long as its rows, and a number `k`."""
+    """One program: functions over a matrix `a`, vectors `v` and `w` as long as its rows, as many such rows in `b`, and a
+    number `k`."""
 
     def __init__(self, seed):
         self.rng = random.Random(seed)
         self.lines, self.depth = [], 0
         self.rows, self.integers, self.fresh = [], [], 0
-        self.dtype = "f64"
+        self.dtype, self.has_products = "f64", False
 
     def emit(self, line):
         self.lines.append("  " * self.depth + line)
@@ -40,6 +42,11 @@ class Generator:
         forms = {"complex": ["1.5i", "c"], "bool": ["true", "c"]}.get(self.kind(), ["3", "c"])
         return self.rng.choice(forms)
 
+    def products(self, x):
+        if not self.has_products:
+            return []
+        return [f"(0.1 * ({x} @ b))", f"(0.1 * (b @ {x}))", f"(0.01 * ({x} @ (b @ transpose(b))))", f"(b' @ {x})"]
+
     def value(self, depth=0):
         rng = self.rng
         if depth > 2 or rng.random() < 0.25:
@@ -55,6 +62,7 @@ class Generator:
         forms = [f"({x} + {y})", f"({x} - {y})", f"({x} * {y})", f"minimum({x}, {y})", f"maximum({x}, {self.scalar()})"]
         forms += [f"abs({x})", f"where({x} < {y}, {x}, {y})", f"({self.scalar()} * {x})", "zeros_like(v)"]
         if self.dtype in ("f64", "f32"):
+            forms += self.products(x)
             forms += [f"({x} / {y})", f"sqrt(abs({x}))", f"({x} * 0.25)", f"exp(-abs({x}))"]
         if self.dtype == "i64":
             forms += [f"({x} // 3)", f"({x} % 7)", f"({x} // {y})"]
@@ -69,7 +77,7 @@ class Generator:
             return rng.choice([f"real(sum({x}))", f"imag(prod({x}))", f"norm({x})"])
         forms = [f"sum({x})"] * 3 + [f"prod({x})", f"sum({x} > {self.row()})", f"dot({self.row()}, {x})"]
         if rng.random() < 0.2:
-            forms += [f"max({x})", f"min({x})"]  # of no elements: an error
+            forms += [f"max({x})", f"min({x})", f"argmax({x})", f"argmin({x})"]  # of no elements: an error
         return f"f64({rng.choice(forms)})"
 
     def statement(self, room):
@@ -141,8 +149,8 @@ class Generator:
 
     def function(self, name):
         declared = self.rng.random() < 0.7
-        types = [f": {self.dtype}{sizes}" if declared else "" for sizes in ("[M, D]", "[D]", "[D]")]
-        self.emit(f"def {name}(a{types[0]}, v{types[1]}, w{types[2]}, c: {self.dtype}, k: i64) {{")
+        types = [f": {self.dtype}{sizes}" if declared else "" for sizes in ("[M, D]", "[D]", "[D]", "[D, D]")]
+        self.emit(f"def {name}(a{types[0]}, v{types[1]}, w{types[2]}, b{types[3]}, c: {self.dtype}, k: i64) {{")
         self.rows, self.integers = ["y", "z"], ["k"]
         self.depth = 1
         self.emit("var m = len(a) + 1; var s = 0.0; var y = v; var z = w; var kept = v;")
@@ -156,6 +164,7 @@ class Generator:
     def program(self):
         rng = self.rng
         self.dtype = rng.choice(DTYPES)
+        self.has_products = self.dtype in ("f64", "f32") and rng.random() < 0.25
         self.function("f")
         made = {"real": f"{self.dtype}(sin(f64(arange(N))) * 4)", "bool": "arange(N) % 3 == 0"}
         made["complex"] = f"{self.dtype}(complex(sin(f64(arange(N))), cos(0.7 * f64(arange(N)))))"
@@ -165,10 +174,12 @@ class Generator:
         number = {"bool": "false", "complex": f"{self.dtype}(0.5)"}.get(self.kind(), f"{self.dtype}(2)")
         self.emit("def run(n: i64, m: i64, k: i64) {")
         matrix = f"({text.replace('N', 'n * m')}).reshape(m, n)"
-        self.emit(f"  return f({matrix}, {text.replace('N', 'n')}, {text.replace('N', 'n')}, {number}, k);")
+        square = f"({text.replace('N', 'n * n')}).reshape(n, n)"
+        self.emit(f"  return f({matrix}, {text.replace('N', 'n')}, {text.replace('N', 'n')}, {square}, {number}, k);")
         self.emit("}")
         for _ in range(3):
-            self.emit(f"print(run({rng.choice(SIZES)}, {rng.randint(0, 4)}, {rng.randint(0, 4)}));")
+            size = rng.choice(SIZES_OF_PRODUCTS if self.has_products else SIZES)
+            self.emit(f"print(run({size}, {rng.randint(0, 4)}, {rng.randint(0, 4)}));")
         return "\n".join(self.lines)
 
 

@@ -142,12 +142,11 @@ bool FunctionEmitter::emitTable(ConstantOp op) {
 
 void FunctionEmitter::emit(FromElementsOp op) {
   DType dtype = op.getType().getDtype();
-  auto sizes = map_to_vector(op.getSizes(), [&](int64_t n) -> Value * { return b.getInt64(n); });
-  Value *object = scalars.call("toy_rt_alloc", b.getPtrTy(),
-                               {b.getInt64(static_cast<int>(dtype)), b.getInt64(sizes.size()), sizesArray(sizes)});
+  SmallVector<Value *> sizes = map_to_vector(op.getSizes(), [&](int64_t n) -> Value * { return b.getInt64(n); });
+  const FrameTensor *frame = frameOf(op.getResult());
+  auto [object, data] = makeTensor(module, b, dtype, sizes, frame);
   slots[op.getResult()].object = object;
-  Value *data =
-      b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), object, offsetof(rt::Tensor, data)));
+  slots[op.getResult()].data = frame ? data : nullptr;
   for (auto [i, element] : enumerate(op.getElements()))
     scalars.store(dtype, data, b.getInt64(i), slots[element].scalar);
 }

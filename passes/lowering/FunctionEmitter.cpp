@@ -122,10 +122,31 @@ std::string forObject(StringRef name, mlir::Type type) {
 void FunctionEmitter::release(mlir::Value v) {
   if (isBorrowed(v))
     return;
-  scalars.call(forObject("toy_rt_release", v.getType()), b.getVoidTy(), {slots[v].object})->setDoesNotThrow();
+  Value *object = slots[v].object;
+  auto give = [&] {
+    scalars.call(forObject("toy_rt_release", v.getType()), b.getVoidTy(), {object})->setDoesNotThrow();
+  };
+  auto frame = frames.find(v.getAsOpaquePointer());
+  if (frame == frames.end())
+    give();
+  else if (object != frame->second.header)
+    scalars.rarely(b.CreateICmpNE(object, frame->second.header), give);
 }
 void FunctionEmitter::retain(mlir::Value v) {
   scalars.call(forObject("toy_rt_retain", v.getType()), b.getVoidTy(), {slots[v].object})->setDoesNotThrow();
+}
+
+const FrameTensor *FunctionEmitter::frameOf(mlir::Value v) {
+  constexpr size_t mostOfFrame = 16; // some kilobytes
+  if (tables.valuesMoveAway || !loops->of(v.getParentBlock()) || !isReadInPlace(v))
+    return nullptr;
+  auto known = frames.find(v.getAsOpaquePointer());
+  if (known == frames.end()) {
+    if (frames.size() == mostOfFrame)
+      return nullptr;
+    known = frames.emplace(v.getAsOpaquePointer(), makeFrameTensor(f, tensorTypeOf(v))).first;
+  }
+  return &known->second;
 }
 
 /// Gives up references whose last use this operation was, and results that nobody uses.

@@ -38,8 +38,7 @@ public:
       : module(module), function(function), tables(tables), b(module.getContext()), scalars(module, b),
         liveness(function), apart(function, liveness), isLibrary(function->hasAttr("toy.prelude")),
         tellsTurns(isOfTopLevel(function)) {
-    if (tables.device || tellsTurns)
-      loops.emplace(function);
+    loops.emplace(function);
   }
 
   /// Emits the body and an entry `symbol.entry(Tensor **arguments, Tensor **results)` that boxes scalars.
@@ -73,6 +72,8 @@ private:
   /// Whether `op` uses the value for the last time in this function.
   bool diesAt(mlir::Value v, mlir::Operation *op) { return toy::diesAt(liveness, v, op); }
   void releaseDead(mlir::Operation *op);
+  /// Where a value of a loop that nothing keeps is if it is small, or null.
+  const FrameTensor *frameOf(mlir::Value v);
   /// Whether this function has no reference of its own: others keep theirs while it runs.
   bool isBorrowed(mlir::Value v) { return isLent(v) || borrowed.contains(v.getAsOpaquePointer()); }
 
@@ -112,13 +113,20 @@ private:
   bool emitRuntimeCall(mlir::Operation *op);
   bool emitDraw(DrawOp op);
   // OpEmitter.cpp
-  void emit(GemmOp op);
-  void emit(PlanarGemmOp op);
-  llvm::Value *viewArray(llvm::ArrayRef<int64_t> axes, mlir::ValueRange bounds, llvm::ArrayRef<int64_t> steps);
   void emitView(mlir::Operation *op);
   void emit(ConstantOp op);
   void emit(AssertOp op);
   void emit(SizeValueOp op);
+  // Products.cpp
+  void emit(GemmOp op);
+  void emit(PlanarGemmOp op);
+  llvm::Value *viewArray(llvm::ArrayRef<int64_t> axes, mlir::ValueRange bounds, llvm::ArrayRef<int64_t> steps);
+  struct Factor;
+  Factor factorOf(mlir::Value v, int64_t inner, int64_t outer, bool conjugated);
+  Element factorElement(const Factor &x, llvm::Value *outer, llvm::Value *inner);
+  bool isSmallProduct(GemmOp op);
+  void emitSums(GemmOp op, const Factor &left, const Factor &right, llvm::Value *out);
+  Slot emitSmallProduct(GemmOp op, llvm::function_ref<llvm::Value *()> otherwise);
   // Elements.cpp
   /// Takes the address and the sizes of a value whose elements are read or written one by one, where it is made.
   void openElements(mlir::Value v);
@@ -168,10 +176,11 @@ private:
   const bool isLibrary;  ///< written in Toy, but not by the user
   const bool tellsTurns; ///< its loops say how far they are, where they are asked
   mlir::DominanceInfo dominance;
-  std::optional<FunctionLoops> loops; ///< where a device may be used, and where they tell their turns
+  std::optional<FunctionLoops> loops;
   llvm::Function *f = nullptr;
   llvm::DenseMap<mlir::Value, Slot> slots;
   llvm::DenseMap<mlir::Block *, llvm::BasicBlock *> starts, blocks; ///< first and last LLVM block of each block
+  std::map<void *, FrameTensor> frames;                             ///< of values of loops that may be there
   llvm::DenseMap<mlir::Value, int64_t> rowLanesOf;                  ///< of rows in registers: how many lanes there are
   llvm::DenseMap<mlir::Value, size_t> numbers;                      ///< of values, in the order of the text
   llvm::SmallPtrSet<void *, 4> moved;             ///< operands whose reference the current operation took

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "passes/lowering/CodePlaces.h"
+#include "passes/lowering/FrameTensors.h"
 #include "passes/lowering/ScalarEmitter.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -68,6 +69,8 @@ public:
 
   /// Whether its loop may wait for others of its group of groups, which go over the same rows (runtime/RowLoops.h).
   bool isInRows = false;
+  /// Memory for the result if it is small.
+  const FrameTensor *frame = nullptr;
 
   /// Emits the kernel and, in the caller, the allocation of the result and the call. The slot is the owned result.
   Slot emit();
@@ -237,15 +240,17 @@ private:
     std::optional<int64_t> row;
     int64_t step = 1;
   };
+  void beginInCaller(llvm::BasicBlock *block);
   void emitRowFold(mlir::Operation *op);
+  void emitLongRowFold(mlir::Operation *op, int64_t row, llvm::Value *length);
   Fold foldRowBlock(mlir::Operation *op, int64_t row, llvm::Value *begin, llvm::Value *end);
   Fold foldLanes(mlir::Operation *op, Fold lanes);
   Fold identityLanes(mlir::Operation *op);
   Fold stepOfLanes(mlir::Operation *op, int64_t row, llvm::Value *base, llvm::Value *mask, const Fold &before);
   llvm::Value *firstLanes(llvm::Value *count);
+  Element foldMasked(mlir::Operation *op, int64_t row, llvm::Value *mask);
   Element foldFewLanes(mlir::Operation *op, int64_t row, llvm::Value *count);
   Element foldLanesInOrder(mlir::Operation *op, llvm::Value *mask);
-  llvm::Value *allocateRow(llvm::Value *count);
   Element foldInOrder(mlir::Operation *op, int64_t row, llvm::Value *count);
   void finishRowFold(mlir::Operation *op, llvm::Value *length);
   Element laneElements(mlir::Value value, const LaneIndices &at, llvm::Value *mask);
@@ -254,6 +259,9 @@ private:
   LaneIndices throughReshape(ReshapeOp op, const LaneIndices &at);
   LaneIndices throughSlice(SliceOp op, const LaneIndices &at);
   Indices sliceIndices(SliceOp op, const Indices &indices);
+  // ScanEmitter.cpp
+  void emitScan(CumSumOp op);
+  Element scanLanes(CumSumOp op, const LaneIndices &at, llvm::Value *mask);
   // PositionEmitter.cpp
   llvm::Value *isBetter(mlir::Operation *op, llvm::Value *a, llvm::Value *b, DType dtype);
   Fold better(mlir::Operation *op, const Fold &a, const Fold &b, DType dtype);
@@ -263,6 +271,7 @@ private:
   llvm::Value *emitPositionInOrder(mlir::Operation *op, const Indices &outer, llvm::Value *n, llvm::Type *position);
   llvm::Value *emitPositionInLanes(mlir::Operation *op, const Indices &outer, llvm::Value *n, llvm::Type *position);
   llvm::Value *emitPositionInShortRow(mlir::Operation *op, const Indices &outer, int64_t count);
+  llvm::Value *positionInLanes(mlir::Operation *op, int64_t row, llvm::Value *mask);
   void emitPositionsOfColumns(mlir::Operation *op, const Indices &outer, llvm::Value *base, llvm::Value *out,
                               llvm::Value *n);
   void emitArgReduction(mlir::Operation *op);
@@ -382,6 +391,7 @@ private:
   std::map<std::pair<void *, int64_t>, llvm::Value *> callerSizes;
   llvm::DenseMap<mlir::Value, Element> rowValues; ///< what inner groups give for the row at hand
   llvm::Value *callerOut = nullptr;
+  Element folded;                             ///< a result that is in registers and not there
   llvm::SmallVector<llvm::Value *> otherOuts; ///< of a launch with several results
   llvm::Value *others = nullptr;              ///< where their objects go
   bool flat = false;

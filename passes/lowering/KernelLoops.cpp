@@ -433,15 +433,9 @@ Slot KernelEmitter::emit() {
   if (rootType.isScalar())
     callerOut = entry.CreateAlloca(entry.getDoubleTy(), entry.getInt32(2));
   else {
-    Value *sizes = entry.CreateAlloca(entry.getInt64Ty(), entry.getInt32(rootType.getRank()));
-    for (int64_t axis = 0; axis < rootType.getRank(); ++axis)
-      caller.CreateStore(callerSize(root, axis), caller.CreateConstInBoundsGEP1_64(caller.getInt64Ty(), sizes, axis));
-    Value *dtype = caller.getInt64(static_cast<int>(rootType.getDtype())), *rank = caller.getInt64(rootType.getRank());
-    result.object = reusable ? calls.call("toy_rt_reuse", caller.getPtrTy(), {reusable, dtype, rank, sizes})
-                             : calls.call("toy_rt_alloc", caller.getPtrTy(), {dtype, rank, sizes});
-    callerOut =
-        caller.CreateLoad(caller.getPtrTy(), caller.CreateConstInBoundsGEP1_64(caller.getInt8Ty(), result.object,
-                                                                               offsetof(rt::Tensor, data)));
+    std::tie(result.object, callerOut) =
+        makeTensor(module, caller, rootType.getDtype(), resultSizes(), frame, reusable);
+    result.data = frame ? callerOut : nullptr;
   }
   Value *counter = module.getOrInsertGlobal("toy_rt_loops", caller.getInt64Ty());
   caller.CreateStore(caller.CreateAdd(caller.CreateLoad(caller.getInt64Ty(), counter), caller.getInt64(1)), counter);
@@ -449,10 +443,12 @@ Slot KernelEmitter::emit() {
     emitZeros();
   else if (def && def->hasTrait<OpTrait::Reduction>())
     emitReduction(def);
+  else if (auto sums = dyn_cast_if_present<CumSumOp>(def))
+    emitScan(sums);
   else if (!emitJoin())
     emitMap();
   if (rootType.isScalar())
-    result.scalar = calls.load(rootType.getDtype(), callerOut, caller.getInt64(0));
+    result.scalar = folded.re ? folded : calls.load(rootType.getDtype(), callerOut, caller.getInt64(0));
   return result;
 }
 

@@ -5,8 +5,6 @@
 #include "passes/RowLanes.h"
 #include "passes/lowering/KernelEmitter.h"
 
-#include "runtime/Value.h"
-
 using namespace llvm;
 
 namespace toy {
@@ -49,43 +47,40 @@ Element KernelEmitter::foldLanesInOrder(mlir::Operation *op, Value *mask) {
   return {sum(elements.re, start.re), sum(elements.im, start.im)};
 }
 
-/// A tensor of one axis, in the caller.
-Value *KernelEmitter::allocateRow(Value *count) {
-  Function *function = caller.GetInsertBlock()->getParent();
-  IRBuilder<> entry(&function->getEntryBlock(), function->getEntryBlock().begin());
-  Value *sizes = entry.CreateAlloca(entry.getInt64Ty());
-  caller.CreateStore(count, sizes);
-  return ScalarEmitter(module, caller)
-      .call("toy_rt_alloc", caller.getPtrTy(), {i64(static_cast<int>(rootType.getDtype())), i64(1), sizes});
+/// What follows is code of the caller, in a block of it.
+void KernelEmitter::beginInCaller(BasicBlock *block) {
+  isOfCaller = true;
+  kernel = block->getParent();
+  k.SetInsertPoint(block);
+  if (places)
+    k.SetCurrentDebugLocation(places->of(root.getLoc()));
 }
 
 Slot KernelEmitter::emitInLanes(int64_t lanes, bool leaves) {
   Value *count = inputs.back().scalar.re;
   Slot result;
-  if (leaves)
-    result.object = allocateRow(count);
-  isOfCaller = true;
-  kernel = caller.GetInsertBlock()->getParent();
-  k.SetInsertPoint(caller.GetInsertBlock());
-  if (places)
-    k.SetCurrentDebugLocation(places->of(root.getLoc()));
+  if (leaves) {
+    std::tie(result.object, result.data) = makeTensor(module, caller, rootType.getDtype(), {count}, frame);
+    callerOut = result.data;
+    if (!frame)
+      result.data = nullptr;
+  }
+  beginInCaller(caller.GetInsertBlock());
   lanesAtOnce = lanes;
   Value *mask = firstLanes(count);
   mlir::Operation *def = root.getDefiningOp();
   if (!def || !def->hasTrait<OpTrait::Reduction>()) {
     Element row = laneElements(root, {{i64(0)}, 0}, mask);
-    if (leaves) {
-      Value *at = k.CreateConstInBoundsGEP1_64(k.getInt8Ty(), result.object, offsetof(rt::Tensor, data));
-      storeLanes(k, scalars, rootType.getDtype(), row, k.CreateLoad(k.getPtrTy(), at), mask);
-    } else {
+    if (leaves)
+      storeLanes(k, scalars, rootType.getDtype(), row, callerOut, mask);
+    else {
       result.scalar = row;
       result.inLanes = true;
     }
   } else if (def->hasAttr("toy.inOrder"))
     result.scalar = foldLanesInOrder(def, mask);
   else
-    result.scalar =
-        finishFold(def, foldLanes(def, stepOfLanes(def, 0, i64(0), mask, identityLanes(def))), rootType.getDtype());
+    result.scalar = foldMasked(def, 0, mask);
   caller.SetInsertPoint(k.GetInsertBlock());
   return result;
 }

@@ -7,8 +7,7 @@
 #include "passes/lowering/LentArguments.h"
 #include "passes/lowering/SizeEmitter.h"
 
-#include "runtime/Planar.h"
-#include "support/Half.h"
+#include "runtime/Value.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/IR/MDBuilder.h"
@@ -118,6 +117,7 @@ SmallVector<Slot, 1> FunctionEmitter::emitLoops(FusedOp op, ArrayRef<Slot> input
   if (!isa<FusedOp>(body.front())) {
     KernelEmitter kernel(module, op, b, inputs, reusable, name, ownPlaces());
     kernel.isInRows = !tables.device && isa<FusedOp>(op->getParentOp());
+    kernel.frame = isa<FusedOp>(op->getParentOp()) ? nullptr : frameOf(op.getResult(0));
     return {kernel.emit()};
   }
   for (auto [argument, slot] : zip_equal(body.getArguments(), inputs))
@@ -157,8 +157,10 @@ void FunctionEmitter::emit(FusedOp op) {
   if (lanes) {
     for (mlir::Value v : op.getInputs())
       bringToHost(v);
-    Slot row = KernelEmitter(module, op, b, inputs, nullptr, "", ownPlaces()).emitInLanes(lanes.getInt(), leaves);
-    return void(slots[op.getResult(0)] = row);
+    KernelEmitter row(module, op, b, inputs, nullptr, "", ownPlaces());
+    row.frame = leaves ? frameOf(op.getResult(0)) : nullptr;
+    slots[op.getResult(0)] = row.emitInLanes(lanes.getInt(), leaves);
+    return;
   }
   std::string name = (function.getSymName() + ".k" + std::to_string(kernels++)).str();
   auto outer = dyn_cast<FusedOp>(op->getParentOp());
@@ -344,49 +346,6 @@ BasicBlock *FunctionEmitter::unwindBlock(mlir::func::CallOp op) {
   note->addFnAttr(Attribute::Cold);
   b.CreateResume(caught);
   return pad;
-}
-
-/// A view as `toy_rt_gemm` reads it: rank, axes, whether bounds follow, then start, count and step of every axis of the
-/// operand.
-Value *FunctionEmitter::viewArray(ArrayRef<int64_t> axes, mlir::ValueRange bounds, ArrayRef<int64_t> steps) {
-  SmallVector<Value *> items = {b.getInt64(axes.size())};
-  for (int64_t axis : axes)
-    items.push_back(b.getInt64(axis));
-  items.push_back(b.getInt64(!steps.empty()));
-  for (auto [i, step] : enumerate(steps))
-    items.append({slots[bounds[i]].scalar.re, slots[bounds[steps.size() + i]].scalar.re, b.getInt64(step)});
-  return sizesArray(items);
-}
-
-void FunctionEmitter::emit(GemmOp op) {
-  setSite(op);
-  auto repacks = op->getAttrOfType<mlir::IntegerAttr>("toy.repacks");
-  int64_t isRounded = isHalf(tensorTypeOf(op.getResult()).getDtype());
-  Value *flags = b.getInt64(op.getLhsConjugated() | op.getRhsConjugated() << 1 | isRounded << 2 |
-                            (repacks ? repacks.getInt() : 0) << 3);
-  Value *lhs = viewArray(op.getLhsAxes(), op.getLhsBounds(), op.getLhsSteps()),
-        *rhs = viewArray(op.getRhsAxes(), op.getRhsBounds(), op.getRhsSteps());
-  Value *scale = op.getScale() ? scalars.toF64(slots[op.getScale()].scalar.re) : ConstantFP::get(b.getDoubleTy(), 1);
-  Value *object = scalars.call("toy_rt_gemm", b.getPtrTy(),
-                               {slots[op.getLhs()].object, lhs, slots[op.getRhs()].object, rhs, flags, scale});
-  slots[op.getResult()] = tensorTypeOf(op.getResult()).isScalar() ? unbox(op.getType(), object) : Slot{object, {}};
-}
-
-void FunctionEmitter::emit(PlanarGemmOp op) {
-  setSite(op);
-  Value *x = viewArray(op.getLhsAxes(), {}, {}), *y = viewArray(op.getRhsAxes(), {}, {}),
-        *results = stackArray(b.getPtrTy(), 2);
-  int64_t flags =
-      op.getLhsConjugated() | op.getRhsConjugated() << 1 |
-      static_cast<int64_t>(*rt::complexProductNamed(std::string_view(op.getStrategy().data(), op.getStrategy().size())))
-          << 2;
-  scalars.call("toy_rt_planar_gemm", b.getVoidTy(),
-               {slots[op.getA()].object, slots[op.getB()].object, x, slots[op.getC()].object, slots[op.getD()].object,
-                y, b.getInt64(flags), results});
-  for (auto [i, result] : enumerate(op.getResults())) {
-    Value *object = b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getPtrTy(), results, i));
-    slots[result] = isObject(result) ? Slot{object, {}} : unbox(result.getType(), object);
-  }
 }
 
 /// The same elements under another header; scalars become or come from tensors of one element.

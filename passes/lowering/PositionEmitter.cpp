@@ -112,6 +112,33 @@ Value *KernelEmitter::emitPositionInShortRow(mlir::Operation *op, const Indices 
   return k.CreateZExt(best[1], k.getInt64Ty());
 }
 
+/// Of elements that are side by side: where the first is that is as good as the best of all, or the first NaN.
+Value *KernelEmitter::positionInLanes(mlir::Operation *op, int64_t row, Value *mask) {
+  mlir::Value x = op->getOperand(0);
+  const DType dtype = tensorTypeOf(x).getDtype();
+  const bool isMax = isa<ArgMaxOp>(op), isUnsigned = dtype == DType::Bool || dtype == DType::U8;
+  Value *lanes = laneElements(x, {Indices(tensorTypeOf(x).getRank(), i64(0)), row}, mask).re;
+  lanes = k.CreateSelect(mask, lanes, k.CreateVectorSplat(lanesAtOnce, worst(op, dtype)));
+  if (dtype == DType::Bool)
+    lanes = k.CreateZExt(lanes, asWide(lanes, k.getInt8Ty()));
+  auto first = [&](Value *chosen) {
+    return k.CreateBitCast(k.CreateAnd(chosen, mask), k.getIntNTy(static_cast<unsigned>(lanesAtOnce)));
+  };
+  auto splat = [&](Value *v) { return k.CreateVectorSplat(lanesAtOnce, v); };
+  Value *found;
+  if (isFloat(dtype)) {
+    auto *best = cast<CallInst>(isMax ? k.CreateFPMaxReduce(lanes) : k.CreateFPMinReduce(lanes));
+    best->setHasNoNaNs(true);
+    best->setHasNoSignedZeros(true);
+    Value *nans = first(k.CreateFCmpUNO(lanes, lanes));
+    found = k.CreateSelect(k.CreateIsNotNull(nans), nans, first(k.CreateFCmpOEQ(lanes, splat(best))));
+  } else {
+    Value *best = isMax ? k.CreateIntMaxReduce(lanes, !isUnsigned) : k.CreateIntMinReduce(lanes, !isUnsigned);
+    found = first(k.CreateICmpEQ(lanes, splat(best)));
+  }
+  return k.CreateZExt(k.CreateBinaryIntrinsic(Intrinsic::cttz, found, k.getFalse()), k.getInt64Ty());
+}
+
 /// The last axis stays: some columns at a time, whose best elements are on the stack.
 void KernelEmitter::emitPositionsOfColumns(mlir::Operation *op, const Indices &outer, Value *base, Value *out,
                                            Value *n) {

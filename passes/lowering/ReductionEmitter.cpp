@@ -429,10 +429,10 @@ void KernelEmitter::emitCombine(mlir::Operation *op, Value *partials, Value *cou
 }
 
 void KernelEmitter::emitReduction(mlir::Operation *op) {
-  if (isa<ArgMaxOp, ArgMinOp>(op))
-    return emitArgReduction(op);
   if (this->op->hasAttr("toy.inLoop") && isRowFold(op))
     return emitRowFold(op);
+  if (isa<ArgMaxOp, ArgMinOp>(op))
+    return emitArgReduction(op);
   ReductionAxes(op).alongLast ? emitLaneReduction(op) : emitColumnReduction(op);
 }
 

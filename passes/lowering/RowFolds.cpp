@@ -103,6 +103,8 @@ Element KernelEmitter::computeLanes(mlir::Operation *def, const LaneIndices &at,
       own.first[axis] = at.first[i];
     return laneElements(permute.getX(), own, mask);
   }
+  if (auto sums = dyn_cast<CumSumOp>(def))
+    return scanLanes(sums, at, mask);
   if (auto power = dyn_cast<PowOp>(def))
     return scalars.apply(def, {laneElements(power.getLhs(), at, mask), elementAt(power.getRhs(), {})});
   SmallVector<Element> operands;
@@ -221,9 +223,13 @@ KernelEmitter::Fold KernelEmitter::foldRowBlock(mlir::Operation *op, int64_t row
 /// Few elements are so many lanes: others, of which nothing is changed by what they begin with, are left out.
 Element KernelEmitter::foldFewLanes(mlir::Operation *op, int64_t row, Value *count) {
   lanesAtOnce = fewLanes;
-  Fold lanes = foldLanes(op, stepOfLanes(op, row, i64(0), firstLanes(count), identityLanes(op)));
-  lanesAtOnce = reductionLanes;
-  return finishFold(op, lanes, rootType.getDtype());
+  return foldMasked(op, row, firstLanes(count));
+}
+
+Element KernelEmitter::foldMasked(mlir::Operation *op, int64_t row, Value *mask) {
+  if (isa<ArgMaxOp, ArgMinOp>(op))
+    return {positionInLanes(op, row, mask)};
+  return finishFold(op, foldLanes(op, stepOfLanes(op, row, i64(0), mask, identityLanes(op))), rootType.getDtype());
 }
 
 /// The sum of a few elements one after the other, from +0 on.
@@ -241,32 +247,53 @@ Element KernelEmitter::foldInOrder(mlir::Operation *op, int64_t row, Value *coun
   return scalars.load(dtype, sum, i64(0));
 }
 
+/// Few elements are code of the loop, for which a call would take longer than the fold; others are folded by one.
 void KernelEmitter::emitRowFold(mlir::Operation *op) {
-  DType dtype = rootType.getDtype();
   const int64_t row = *onlyAxis(op->getOperand(0));
+  const bool isProduct = op->hasAttr("toy.inOrder");                            // of vectors
+  const bool noticesOthers = isComplex(rootType.getDtype()) && isa<ProdOp>(op); // signs of zeros
+  const int64_t most = noticesOthers ? 0 : isProduct ? rt::smallProduct : fewLanes;
   Value *length = callerSize(op->getOperand(0), row);
+  if (auto *known = dyn_cast<ConstantInt>(length); noticesOthers || (known && known->getSExtValue() > most))
+    return emitLongRowFold(op, row, length);
+  Function *function = caller.GetInsertBlock()->getParent();
+  BasicBlock *few = BasicBlock::Create(k.getContext(), "few", function),
+             *many = BasicBlock::Create(k.getContext(), "many", function),
+             *on = BasicBlock::Create(k.getContext(), "", function);
+  BranchInst *fork = caller.CreateCondBr(caller.CreateICmpULE(length, caller.getInt64(most)), few, many);
+  caller.SetInsertPoint(fork); // what the caller is asked for is there on both ways
+  beginInCaller(few);
+  const Element ofFew = isProduct ? foldInOrder(op, row, length) : foldFewLanes(op, row, length);
+  few = k.GetInsertBlock();
+  k.CreateBr(on);
+  isOfCaller = false;
+  caller.SetInsertPoint(many);
+  emitLongRowFold(op, row, length);
+  const Element ofMany = ScalarEmitter(module, caller).load(rootType.getDtype(), callerOut, caller.getInt64(0));
+  many = caller.GetInsertBlock();
+  caller.CreateBr(on);
+  caller.SetInsertPoint(on);
+  auto either = [&](Value *x, Value *y) -> Value * {
+    if (!x)
+      return nullptr;
+    PHINode *phi = caller.CreatePHI(x->getType(), 2);
+    phi->addIncoming(x, few);
+    phi->addIncoming(y, many);
+    return phi;
+  };
+  folded = {either(ofFew.re, ofMany.re), either(ofFew.im, ofMany.im)};
+}
+
+void KernelEmitter::emitLongRowFold(mlir::Operation *op, int64_t row, Value *length) {
+  if (isa<ArgMaxOp, ArgMinOp>(op))
+    return emitArgReduction(op);
+  const DType dtype = rootType.getDtype();
   begin();
   Value *out = capture(callerOut), *n = capture(length);
-  const bool isExtremum = isFloatExtremum(op, dtype); // in any order, and of three parts
-  lanesAtOnce = isExtremum ? extremumLanes : reductionLanes;
-  BasicBlock *end = BasicBlock::Create(k.getContext(), "", kernel);
-  const bool noticesOthers = isComplex(dtype) && isa<ProdOp>(op); // signs of zeros
-  if (!noticesOthers && !isExtremum) {
-    BasicBlock *few = BasicBlock::Create(k.getContext(), "", kernel),
-               *many = BasicBlock::Create(k.getContext(), "", kernel);
-    const bool isProduct = op->hasAttr("toy.inOrder"); // of vectors
-    k.CreateCondBr(k.CreateICmpULE(n, i64(isProduct ? rt::smallProduct : fewLanes)), few, many);
-    k.SetInsertPoint(few);
-    scalars.store(dtype, out, rangeBegin, isProduct ? foldInOrder(op, row, n) : foldFewLanes(op, row, n));
-    k.CreateBr(end);
-    k.SetInsertPoint(many);
-    memo.clear();
-  }
+  lanesAtOnce = isFloatExtremum(op, dtype) ? extremumLanes : reductionLanes; // in any order, and of three parts
   Value *from = k.CreateMul(rangeBegin, i64(reductionBlock), "", true, true);
   Value *to = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(from, i64(reductionBlock), "", true, true), n);
   scalars.store(dtype, out, rangeBegin, finishFold(op, foldRowBlock(op, row, from, to), dtype));
-  k.CreateBr(end);
-  k.SetInsertPoint(end);
   finishRowFold(op, length);
 }
 

@@ -96,3 +96,37 @@ func.func @shared_column(%x: !toy.tensor<f64[N, 100]>, %n: !toy.tensor<i64[]>) -
   %s = toy.sum %p {axes = array<i64: 0>, keepdims = false} : (!toy.tensor<f64[N]>) -> !toy.tensor<f64[]>
   return %r, %s : !toy.tensor<f64[N]>, !toy.tensor<f64[]>
 }
+
+// Sums along a row are code of the loop, which reads the row where it lies. Of truth the type changes, and outside of
+// loops a call is as good.
+// CHECK-LABEL: @along
+// CHECK: toy.cumsum %arg1
+// CHECK: ^bb1:
+// CHECK: %[[Y:.*]] = toy.fused %arg0, {{.*}} {toy.inLoop}
+// CHECK: toy.slice
+// CHECK: toy.reshape
+// CHECK: toy.neg
+// CHECK: toy.cumsum
+// CHECK: toy.yield
+// CHECK: toy.cumsum %arg2
+// CHECK: toy.element %[[Y]]
+// APART-LABEL: @along
+// APART-NOT: toy.inLoop
+// APART: return
+func.func @along(%x: !toy.tensor<f64[N, M]>, %w: !toy.tensor<f64[M]>, %t: !toy.tensor<bool[M]>, %i: !toy.tensor<i64[]>,
+    %m: !toy.tensor<i64[]>, %c: i1) -> (!toy.tensor<f64[]>, !toy.tensor<i64[M]>, !toy.tensor<f64[M]>) {
+  %0 = toy.constant {value = dense<0> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %1 = toy.constant {value = dense<1> : tensor<i64>} : () -> !toy.tensor<i64[]>
+  %v = toy.cumsum %w {axis = 0 : i64} : (!toy.tensor<f64[M]>) -> !toy.tensor<f64[M]>
+  cf.br ^body
+^body:
+  %p = toy.slice %x, %i, %0, %1, %m {steps = array<i64: 1, 1>} : (!toy.tensor<f64[N, M]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[1, M]>
+  %q = toy.reshape %p, %m : (!toy.tensor<f64[1, M]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[M]>
+  %r = toy.neg %q : (!toy.tensor<f64[M]>) -> !toy.tensor<f64[M]>
+  %s = toy.cumsum %r {axis = 0 : i64} : (!toy.tensor<f64[M]>) -> !toy.tensor<f64[M]>
+  %u = toy.cumsum %t {axis = 0 : i64} : (!toy.tensor<bool[M]>) -> !toy.tensor<i64[M]>
+  %e = toy.element %s, %i : (!toy.tensor<f64[M]>, !toy.tensor<i64[]>) -> !toy.tensor<f64[]>
+  cf.cond_br %c, ^body, ^exit
+^exit:
+  return %e, %u, %v : !toy.tensor<f64[]>, !toy.tensor<i64[M]>, !toy.tensor<f64[M]>
+}

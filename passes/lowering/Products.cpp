@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+/// \file
+/// Matrix products: calls of the library, and in loops, where there are few numbers, code of the loop, in the order
+/// that the library has for them (rule 13 of docs/reference). A call takes several times as long as what it computes.
+#include "passes/lowering/FunctionEmitter.h"
+
+#include "runtime/Blas.h"
+#include "runtime/Planar.h"
+#include "support/Half.h"
+
+using namespace llvm;
+
+namespace toy {
+
+/// Whether a factor is a vector or a matrix as it lies in memory, perhaps transposed.
+static bool isPlainFactor(mlir::Value v, ArrayRef<int64_t> axes, ArrayRef<int64_t> steps) {
+  return steps.empty() && tensorTypeOf(v).getRank() == static_cast<int64_t>(axes.size()) && axes.size() <= 2 &&
+         !is_contained(axes, -1);
+}
+
+bool FunctionEmitter::isSmallProduct(GemmOp op) {
+  const DType dtype = tensorTypeOf(op.getResult()).getDtype();
+  return !tables.valuesMoveAway && loops && loops->of(op->getBlock()) && kindOf(dtype) >= DKind::Float &&
+         !isHalf(dtype) && !op.getScale() && !tensorTypeOf(op.getResult()).isScalar() &&
+         isPlainFactor(op.getLhs(), op.getLhsAxes(), op.getLhsSteps()) &&
+         isPlainFactor(op.getRhs(), op.getRhsAxes(), op.getRhsSteps());
+}
+
+/// A counted loop of the function that is emitted.
+static void repeat(IRBuilder<> &b, Value *count, function_ref<void(Value *)> body) {
+  Function *f = b.GetInsertBlock()->getParent();
+  BasicBlock *before = b.GetInsertBlock(), *header = BasicBlock::Create(b.getContext(), "loop", f),
+             *exit = BasicBlock::Create(b.getContext(), "done", f);
+  b.CreateCondBr(b.CreateICmpSGT(count, b.getInt64(0)), header, exit);
+  b.SetInsertPoint(header);
+  PHINode *i = b.CreatePHI(b.getInt64Ty(), 2);
+  i->addIncoming(b.getInt64(0), before);
+  body(i);
+  Value *next = b.CreateAdd(i, b.getInt64(1), "", true, true);
+  i->addIncoming(next, b.GetInsertBlock());
+  b.CreateCondBr(b.CreateICmpSLT(next, count), header, exit);
+  b.SetInsertPoint(exit);
+}
+
+/// A factor: sizes, and from one element to the next, along the axes of the result's rows or columns and of the sum.
+struct FunctionEmitter::Factor {
+  mlir::Value value;
+  Value *data;
+  Value *inner, *innerStep;
+  Value *outer = nullptr, *outerStep = nullptr; ///< not of a vector
+  bool conjugated = false;
+};
+
+FunctionEmitter::Factor FunctionEmitter::factorOf(mlir::Value v, int64_t inner, int64_t outer, bool conjugated) {
+  auto stepOf = [&](int64_t axis) {
+    return axis + 1 == tensorTypeOf(v).getRank() ? b.getInt64(1) : sizeOf(v, axis + 1);
+  };
+  Factor x{v, dataOf(v, false), sizeOf(v, inner), stepOf(inner)};
+  if (inner != outer) {
+    x.outer = sizeOf(v, outer);
+    x.outerStep = stepOf(outer);
+  }
+  x.conjugated = conjugated && tensorTypeOf(v).isComplex();
+  return x;
+}
+
+Element FunctionEmitter::factorElement(const Factor &x, Value *outer, Value *inner) {
+  Value *at = b.CreateMul(inner, x.innerStep, "", true, true);
+  if (outer)
+    at = b.CreateAdd(b.CreateMul(outer, x.outerStep, "", true, true), at, "", true, true);
+  Element loaded;
+  access(x.value, [&] { loaded = scalars.load(tensorTypeOf(x.value).getDtype(), x.data, at); });
+  if (x.conjugated)
+    loaded.im = b.CreateFNeg(loaded.im);
+  return loaded;
+}
+
+/// Each element of the result from +0 on, in the order of the inner axis.
+void FunctionEmitter::emitSums(GemmOp op, const Factor &left, const Factor &right, Value *out) {
+  const DType dtype = tensorTypeOf(op.getResult()).getDtype();
+  Value *sum = stackArray(scalars.memoryType(dtype), isComplex(dtype) ? 2 : 1), *zero = b.getInt64(0);
+  auto one = [&](Value *row, Value *column) {
+    scalars.store(dtype, sum, zero, scalars.zero(dtype));
+    repeat(b, left.inner, [&](Value *p) {
+      const Element product = scalars.mul(factorElement(left, row, p), factorElement(right, column, p), dtype);
+      scalars.store(dtype, sum, zero, scalars.add(scalars.load(dtype, sum, zero), product, dtype));
+    });
+    Value *at = !row ? column : !column ? row : nullptr;
+    if (!at)
+      at = b.CreateAdd(b.CreateMul(row, right.outer, "", true, true), column, "", true, true);
+    const Element whole = scalars.load(dtype, sum, zero);
+    access(op.getResult(), [&] { scalars.store(dtype, out, at, whole); });
+  };
+  auto columns = [&](Value *row) {
+    right.outer ? repeat(b, right.outer, [&](Value *column) { one(row, column); }) : one(row, nullptr);
+  };
+  left.outer ? repeat(b, left.outer, columns) : columns(nullptr);
+}
+
+/// Sums in a loop where there are at most so many multiplications; else what `otherwise` gives.
+Slot FunctionEmitter::emitSmallProduct(GemmOp op, function_ref<Value *()> otherwise) {
+  const Factor left = factorOf(op.getLhs(), op.getLhsAxes().back(), op.getLhsAxes().front(), op.getLhsConjugated()),
+               right = factorOf(op.getRhs(), op.getRhsAxes().front(), op.getRhsAxes().back(), op.getRhsConjugated());
+  SmallVector<Value *> sizes;
+  Value *count = left.inner, *any = left.inner, *most = b.getInt64(rt::smallProduct);
+  for (Value *size : {left.outer, right.outer})
+    if (size) {
+      sizes.push_back(size);
+      count = b.CreateMul(count, size);
+      any = b.CreateOr(any, size);
+    }
+  Value *isSmall = b.CreateAnd(b.CreateICmpULE(any, most), b.CreateICmpULE(count, most));
+  isSmall = b.CreateAnd(isSmall, b.CreateICmpEQ(left.inner, right.inner)); // else it is an error
+  BasicBlock *small = BasicBlock::Create(b.getContext(), "small", f),
+             *large = BasicBlock::Create(b.getContext(), "large", f), *on = BasicBlock::Create(b.getContext(), "", f);
+  b.CreateCondBr(isSmall, small, large);
+  b.SetInsertPoint(small);
+  auto [object, data] = makeTensor(module, b, tensorTypeOf(op.getResult()).getDtype(), sizes, frameOf(op.getResult()));
+  emitSums(op, left, right, data);
+  small = b.GetInsertBlock();
+  b.CreateBr(on);
+  b.SetInsertPoint(large);
+  Value *other = otherwise(), *otherData = loadWord(other, offsetof(rt::Tensor, data), b.getPtrTy());
+  large = b.GetInsertBlock();
+  b.CreateBr(on);
+  b.SetInsertPoint(on);
+  auto either = [&](Value *x, Value *y) {
+    PHINode *phi = b.CreatePHI(b.getPtrTy(), 2);
+    phi->addIncoming(x, small);
+    phi->addIncoming(y, large);
+    return phi;
+  };
+  Slot result{either(object, other), {}};
+  result.data = either(data, otherData);
+  return result;
+}
+
+/// A view as `toy_rt_gemm` reads it: rank, axes, whether bounds follow, then start, count and step of every axis of the
+/// operand.
+Value *FunctionEmitter::viewArray(ArrayRef<int64_t> axes, mlir::ValueRange bounds, ArrayRef<int64_t> steps) {
+  SmallVector<Value *> items = {b.getInt64(axes.size())};
+  for (int64_t axis : axes)
+    items.push_back(b.getInt64(axis));
+  items.push_back(b.getInt64(!steps.empty()));
+  for (auto [i, step] : enumerate(steps))
+    items.append({slots[bounds[i]].scalar.re, slots[bounds[steps.size() + i]].scalar.re, b.getInt64(step)});
+  return sizesArray(items);
+}
+
+void FunctionEmitter::emit(GemmOp op) {
+  auto repacks = op->getAttrOfType<mlir::IntegerAttr>("toy.repacks");
+  int64_t isRounded = isHalf(tensorTypeOf(op.getResult()).getDtype());
+  setSite(op);
+  auto call = [&]() -> Value * {
+    Value *flags = b.getInt64(op.getLhsConjugated() | op.getRhsConjugated() << 1 | isRounded << 2 |
+                              (repacks ? repacks.getInt() : 0) << 3);
+    Value *lhs = viewArray(op.getLhsAxes(), op.getLhsBounds(), op.getLhsSteps()),
+          *rhs = viewArray(op.getRhsAxes(), op.getRhsBounds(), op.getRhsSteps());
+    Value *scale = op.getScale() ? scalars.toF64(slots[op.getScale()].scalar.re) : ConstantFP::get(b.getDoubleTy(), 1);
+    return scalars.call("toy_rt_gemm", b.getPtrTy(),
+                        {slots[op.getLhs()].object, lhs, slots[op.getRhs()].object, rhs, flags, scale});
+  };
+  if (isSmallProduct(op)) {
+    Slot result = emitSmallProduct(op, call);
+    slots[op.getResult()] = result;
+    return;
+  }
+  Value *object = call();
+  slots[op.getResult()] = tensorTypeOf(op.getResult()).isScalar() ? unbox(op.getType(), object) : Slot{object, {}};
+}
+
+void FunctionEmitter::emit(PlanarGemmOp op) {
+  setSite(op);
+  Value *x = viewArray(op.getLhsAxes(), {}, {}), *y = viewArray(op.getRhsAxes(), {}, {}),
+        *results = stackArray(b.getPtrTy(), 2);
+  int64_t flags =
+      op.getLhsConjugated() | op.getRhsConjugated() << 1 |
+      static_cast<int64_t>(*rt::complexProductNamed(std::string_view(op.getStrategy().data(), op.getStrategy().size())))
+          << 2;
+  scalars.call("toy_rt_planar_gemm", b.getVoidTy(),
+               {slots[op.getA()].object, slots[op.getB()].object, x, slots[op.getC()].object, slots[op.getD()].object,
+                y, b.getInt64(flags), results});
+  for (auto [i, result] : enumerate(op.getResults())) {
+    Value *object = b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getPtrTy(), results, i));
+    slots[result] = isObject(result) ? Slot{object, {}} : unbox(result.getType(), object);
+  }
+}
+
+} // namespace toy
