@@ -56,7 +56,12 @@ LOOPS_MUTANTS = [
         "return !isa<DimOp, GemmOp>(user) ||",
     ),
     ("any number of elements is in the frame", FRAMES, "b.CreateICmpULE(count, b.getInt64(most))", "b.getTrue()"),
-    ("places of extrema are looked for behind the row", PLACES, "k.CreateAnd(chosen, mask)", "chosen"),
+    (
+        "places of extrema are looked for behind the row",
+        PLACES,
+        "lanes = k.CreateSelect(mask, lanes, k.CreateVectorSplat(lanesAtOnce, worst(op, dtype)));",
+        "",
+    ),
     (
         "sums along rows begin anew with each register",
         "passes/lowering/ScanEmitter.cpp",

@@ -122,7 +122,7 @@ private:
   void emit(PlanarGemmOp op);
   llvm::Value *viewArray(llvm::ArrayRef<int64_t> axes, mlir::ValueRange bounds, llvm::ArrayRef<int64_t> steps);
   struct Factor;
-  Factor factorOf(mlir::Value v, int64_t inner, int64_t outer, bool conjugated);
+  Factor factorOf(mlir::Value v, int64_t inner, int64_t outer, mlir::ValueRange bounds, llvm::ArrayRef<int64_t> steps);
   Element factorElement(const Factor &x, llvm::Value *outer, llvm::Value *inner);
   bool isSmallProduct(GemmOp op);
   void emitSums(GemmOp op, const Factor &left, const Factor &right, llvm::Value *out);

@@ -112,7 +112,8 @@ Value *KernelEmitter::emitPositionInShortRow(mlir::Operation *op, const Indices 
   return k.CreateZExt(best[1], k.getInt64Ty());
 }
 
-/// Of elements that are side by side: where the first is that is as good as the best of all, or the first NaN.
+/// Of elements that are side by side: where the first is that is as good as the best of all, or the first NaN. What
+/// stands for those behind the row is never the first.
 Value *KernelEmitter::positionInLanes(mlir::Operation *op, int64_t row, Value *mask) {
   mlir::Value x = op->getOperand(0);
   const DType dtype = tensorTypeOf(x).getDtype();
@@ -121,20 +122,18 @@ Value *KernelEmitter::positionInLanes(mlir::Operation *op, int64_t row, Value *m
   lanes = k.CreateSelect(mask, lanes, k.CreateVectorSplat(lanesAtOnce, worst(op, dtype)));
   if (dtype == DType::Bool)
     lanes = k.CreateZExt(lanes, asWide(lanes, k.getInt8Ty()));
-  auto first = [&](Value *chosen) {
-    return k.CreateBitCast(k.CreateAnd(chosen, mask), k.getIntNTy(static_cast<unsigned>(lanesAtOnce)));
-  };
+  auto bits = [&](Value *chosen) { return k.CreateBitCast(chosen, k.getIntNTy(static_cast<unsigned>(lanesAtOnce))); };
   auto splat = [&](Value *v) { return k.CreateVectorSplat(lanesAtOnce, v); };
   Value *found;
   if (isFloat(dtype)) {
     auto *best = cast<CallInst>(isMax ? k.CreateFPMaxReduce(lanes) : k.CreateFPMinReduce(lanes));
     best->setHasNoNaNs(true);
     best->setHasNoSignedZeros(true);
-    Value *nans = first(k.CreateFCmpUNO(lanes, lanes));
-    found = k.CreateSelect(k.CreateIsNotNull(nans), nans, first(k.CreateFCmpOEQ(lanes, splat(best))));
+    Value *nans = bits(k.CreateFCmpUNO(lanes, lanes));
+    found = k.CreateSelect(k.CreateIsNotNull(nans), nans, bits(k.CreateFCmpOEQ(lanes, splat(best))));
   } else {
     Value *best = isMax ? k.CreateIntMaxReduce(lanes, !isUnsigned) : k.CreateIntMinReduce(lanes, !isUnsigned);
-    found = first(k.CreateICmpEQ(lanes, splat(best)));
+    found = bits(k.CreateICmpEQ(lanes, splat(best)));
   }
   return k.CreateZExt(k.CreateBinaryIntrinsic(Intrinsic::cttz, found, k.getFalse()), k.getInt64Ty());
 }

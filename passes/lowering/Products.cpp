@@ -12,18 +12,14 @@ using namespace llvm;
 
 namespace toy {
 
-/// Whether a factor is a vector or a matrix as it lies in memory, perhaps transposed.
-static bool isPlainFactor(mlir::Value v, ArrayRef<int64_t> axes, ArrayRef<int64_t> steps) {
-  return steps.empty() && tensorTypeOf(v).getRank() == static_cast<int64_t>(axes.size()) && axes.size() <= 2 &&
-         !is_contained(axes, -1);
-}
+/// Whether a factor is a vector or a matrix, which may be a part of a tensor.
+static bool isPlainFactor(ArrayRef<int64_t> axes) { return axes.size() <= 2 && !is_contained(axes, -1); }
 
 bool FunctionEmitter::isSmallProduct(GemmOp op) {
   const DType dtype = tensorTypeOf(op.getResult()).getDtype();
   return !tables.valuesMoveAway && loops && loops->of(op->getBlock()) && kindOf(dtype) >= DKind::Float &&
          !isHalf(dtype) && !op.getScale() && !tensorTypeOf(op.getResult()).isScalar() &&
-         isPlainFactor(op.getLhs(), op.getLhsAxes(), op.getLhsSteps()) &&
-         isPlainFactor(op.getRhs(), op.getRhsAxes(), op.getRhsSteps());
+         isPlainFactor(op.getLhsAxes()) && isPlainFactor(op.getRhsAxes());
 }
 
 /// A counted loop of the function that is emitted.
@@ -45,29 +41,36 @@ static void repeat(IRBuilder<> &b, Value *count, function_ref<void(Value *)> bod
 /// A factor: sizes, and from one element to the next, along the axes of the result's rows or columns and of the sum.
 struct FunctionEmitter::Factor {
   mlir::Value value;
-  Value *data;
-  Value *inner, *innerStep;
+  Value *data, *start; ///< of the tensor, and the first element of the factor
+  Value *inner = nullptr, *innerStep = nullptr;
   Value *outer = nullptr, *outerStep = nullptr; ///< not of a vector
   bool conjugated = false;
 };
 
-FunctionEmitter::Factor FunctionEmitter::factorOf(mlir::Value v, int64_t inner, int64_t outer, bool conjugated) {
-  auto stepOf = [&](int64_t axis) {
-    return axis + 1 == tensorTypeOf(v).getRank() ? b.getInt64(1) : sizeOf(v, axis + 1);
-  };
-  Factor x{v, dataOf(v, false), sizeOf(v, inner), stepOf(inner)};
-  if (inner != outer) {
-    x.outer = sizeOf(v, outer);
-    x.outerStep = stepOf(outer);
+/// Axes of the tensor, which are those of a slice of it where there are bounds.
+FunctionEmitter::Factor FunctionEmitter::factorOf(mlir::Value v, int64_t inner, int64_t outer, mlir::ValueRange bounds,
+                                                  ArrayRef<int64_t> steps) {
+  const int64_t rank = tensorTypeOf(v).getRank();
+  Factor x{v, dataOf(v, false), b.getInt64(0)};
+  Value *stride = b.getInt64(1);
+  for (int64_t axis = rank; axis-- > 0; stride = axis > 0 ? b.CreateMul(stride, sizeOf(v, axis)) : nullptr) {
+    Value *size = steps.empty() ? sizeOf(v, axis) : slots[bounds[rank + axis]].scalar.re, *step = stride;
+    if (!steps.empty()) {
+      x.start = b.CreateAdd(x.start, b.CreateMul(slots[bounds[axis]].scalar.re, stride));
+      step = b.CreateMul(stride, b.getInt64(steps[axis]));
+    }
+    if (axis == inner)
+      std::tie(x.inner, x.innerStep) = std::pair(size, step);
+    else if (axis == outer)
+      std::tie(x.outer, x.outerStep) = std::pair(size, step);
   }
-  x.conjugated = conjugated && tensorTypeOf(v).isComplex();
   return x;
 }
 
 Element FunctionEmitter::factorElement(const Factor &x, Value *outer, Value *inner) {
-  Value *at = b.CreateMul(inner, x.innerStep, "", true, true);
+  Value *at = b.CreateNSWAdd(x.start, b.CreateNSWMul(inner, x.innerStep)); // steps may be negative
   if (outer)
-    at = b.CreateAdd(b.CreateMul(outer, x.outerStep, "", true, true), at, "", true, true);
+    at = b.CreateNSWAdd(b.CreateNSWMul(outer, x.outerStep), at);
   Element loaded;
   access(x.value, [&] { loaded = scalars.load(tensorTypeOf(x.value).getDtype(), x.data, at); });
   if (x.conjugated)
@@ -99,8 +102,12 @@ void FunctionEmitter::emitSums(GemmOp op, const Factor &left, const Factor &righ
 
 /// Sums in a loop where there are at most so many multiplications; else what `otherwise` gives.
 Slot FunctionEmitter::emitSmallProduct(GemmOp op, function_ref<Value *()> otherwise) {
-  const Factor left = factorOf(op.getLhs(), op.getLhsAxes().back(), op.getLhsAxes().front(), op.getLhsConjugated()),
-               right = factorOf(op.getRhs(), op.getRhsAxes().front(), op.getRhsAxes().back(), op.getRhsConjugated());
+  Factor left = factorOf(op.getLhs(), op.getLhsAxes().back(), op.getLhsAxes().front(), op.getLhsBounds(),
+                         op.getLhsSteps()),
+         right = factorOf(op.getRhs(), op.getRhsAxes().front(), op.getRhsAxes().back(), op.getRhsBounds(),
+                          op.getRhsSteps());
+  left.conjugated = op.getLhsConjugated() && op.getType().isComplex();
+  right.conjugated = op.getRhsConjugated() && op.getType().isComplex();
   SmallVector<Value *> sizes;
   Value *count = left.inner, *any = left.inner, *most = b.getInt64(rt::smallProduct);
   for (Value *size : {left.outer, right.outer})
