@@ -298,6 +298,22 @@ static void giveUpKept(LoopInfo &loops) {
       loop->setLoopID(makePostTransformationMetadata(id->getContext(), id, {keepsTurns}, {}));
 }
 
+/// Inner loops whose turns data decide (a row of a sparse matrix, the neighbours of a node) are short as a rule: of
+/// several turns written out they would pay for the choice between two loops.
+static void keepRolled(Loop &loop, ScalarEvolution &evolution) {
+  BasicBlock *latch = loop.getLoopLatch();
+  const Loop *outer = loop.getParentLoop();
+  if (!outer || !latch || !loop.isInnermost() || !loop.isLoopExiting(latch))
+    return;
+  auto isData = [&](const SCEV *s) {
+    auto *unknown = dyn_cast<SCEVUnknown>(s);
+    return unknown && !outer->isLoopInvariant(unknown->getValue());
+  };
+  const SCEV *count = evolution.getExitCount(&loop, latch);
+  if (!isa<SCEVCouldNotCompute>(count) && SCEVExprContains(count, isData))
+    addStringMetadataToLoop(&loop, "llvm.loop.unroll.runtime.disable", 1);
+}
+
 PreservedAnalyses HoistChecks::run(Function &function, FunctionAnalysisManager &analyses) {
   auto &loops = analyses.getResult<LoopAnalysis>(function);
   if (loops.empty())
@@ -305,6 +321,8 @@ PreservedAnalyses HoistChecks::run(Function &function, FunctionAnalysisManager &
   auto &tree = analyses.getResult<DominatorTreeAnalysis>(function);
   auto &evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
   giveUpKept(loops);
+  for (Loop *loop : loops.getLoopsInPreorder())
+    keepRolled(*loop, evolution);
   SmallVector<BasicBlock *> decided;
   for (Loop *loop : loops.getLoopsInPreorder())
     if (auto checked = checksOf(*loop, evolution)) { // what a loop begins with may be another one's result

@@ -38,7 +38,8 @@ static void look(Instruction *before, ArrayRef<Value *> mark) {
       SplitBlockAndInsertIfThen(b.CreateICmpNE(flag, ConstantInt::get(type, 0)), before,
                                 /*Unreachable=*/false, MDBuilder(b.getContext()).createUnlikelyBranchWeights());
   b.SetInsertPoint(rare);
-  Value *first = b.CreateLoad(b.getInt64Ty(), module.getOrInsertGlobal("toy.data", b.getInt64Ty()));
+  Value *first = b.CreateLoad(b.getInt64Ty(), module.getOrInsertGlobal("toy.data", b.getInt64Ty()),
+                              /*isVolatile=*/true); // not before the loop, where it would take a register
   b.CreateStore(b.CreateAdd(first, place), module.getOrInsertGlobal("toy_rt_site", b.getInt64Ty()));
   SmallVector<Type *, 4> types(turns.size(), b.getInt64Ty());
   FunctionCallee function = module.getOrInsertFunction(turns.empty() ? "toy_rt_poll" : "toy_rt_turn",

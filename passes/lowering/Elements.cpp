@@ -209,13 +209,15 @@ void FunctionEmitter::emit(CheckIndexOp op) {
   Value *wrapped = nullptr;
   int64_t number = 0;
   scalars.rarely(b.CreateICmpUGE(at, size), [&] {
-    setSite(op);
-    number = tables.sites.size() - 1;
-    SmallVector<Value *> arguments = {index, size, b.getInt64(op.getAxis())};
+    auto fail = [&] { // where nothing comes back to a loop that would have the place ready
+      setSite(op);
+      number = tables.sites.size() - 1;
+      scalars.fail("toy_rt_index_error", {index, size, b.getInt64(op.getAxis())});
+    };
     if (!isRare)
-      return scalars.fail("toy_rt_index_error", arguments);
+      return fail();
     wrapped = b.CreateAdd(index, size);
-    scalars.rarely(b.CreateICmpUGE(wrapped, size), [&] { scalars.fail("toy_rt_index_error", arguments); });
+    scalars.rarely(b.CreateICmpUGE(wrapped, size), fail);
     behind = b.GetInsertBlock();
   });
   auto *place = ConstantAsMetadata::get(b.getInt64(number));

@@ -249,7 +249,7 @@ void FunctionEmitter::emitPoll(mlir::Operation *branch) {
   auto look = [&](Type *type, StringRef flags, StringRef function, ArrayRef<Value *> arguments) {
     Value *flag = b.CreateLoad(type, module.getOrInsertGlobal(flags, type), /*isVolatile=*/true);
     scalars.rarely(b.CreateICmpNE(flag, ConstantInt::get(type, 0)), [&] {
-      setSite(branch);
+      setSite(branch, /*isRare=*/true);
       scalars.call(function, b.getVoidTy(), arguments)
           ->setMemoryEffects(MemoryEffects::readOnly() | MemoryEffects::inaccessibleMemOnly());
     });

@@ -156,10 +156,10 @@ private:
   llvm::Value *itemOf(mlir::Value v, mlir::Operation *op);
   // OpEmitter.cpp
   void failUnless(llvm::Value *condition, mlir::Operation *op);
-  void setSite(mlir::Operation *op);
-  llvm::Value *siteNumber(mlir::Location place);
+  void setSite(mlir::Operation *op, bool isRare = false);
+  llvm::Value *siteNumber(mlir::Location place, bool isRare = false);
   void describeLoop(llvm::BranchInst *back, mlir::Operation *branch, mlir::Location place);
-  llvm::Value *tableWord(llvm::StringRef table, int64_t index, llvm::Type *type);
+  llvm::Value *tableWord(llvm::StringRef table, int64_t index, llvm::Type *type, bool isRare = false);
   llvm::Value *sizeOf(mlir::Value tensor, int64_t axis);
   llvm::Value *stackArray(llvm::Type *type, int64_t count);
   llvm::Value *sizesArray(llvm::ArrayRef<llvm::Value *> sizes);

@@ -21,22 +21,24 @@ Value *FunctionEmitter::stackArray(Type *type, int64_t count) {
 }
 
 /// Leaves the operation's place for errors. Only operations that can fail pay for it.
-void FunctionEmitter::setSite(mlir::Operation *op) {
-  Value *number = siteNumber(op->getLoc()), *site = module.getOrInsertGlobal("toy_rt_site", b.getInt64Ty());
+void FunctionEmitter::setSite(mlir::Operation *op, bool isRare) {
+  Value *number = siteNumber(op->getLoc(), isRare), *site = module.getOrInsertGlobal("toy_rt_site", b.getInt64Ty());
   b.CreateStore(number, site);
 }
 
-/// A word of the module's data, which never changes.
-Value *FunctionEmitter::tableWord(StringRef table, int64_t index, Type *type) {
+/// A word of the module's data, which never changes. What hardly ever needs it does not read it before loops, where it
+/// would take a register.
+Value *FunctionEmitter::tableWord(StringRef table, int64_t index, Type *type, bool isRare) {
   Value *words = module.getOrInsertGlobal(table, b.getInt64Ty());
-  LoadInst *word = b.CreateLoad(type, b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), words, index));
-  word->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(b.getContext(), {}));
+  LoadInst *word = b.CreateLoad(type, b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), words, index), isRare);
+  if (!isRare)
+    word->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(b.getContext(), {}));
   return word;
 }
 
-Value *FunctionEmitter::siteNumber(mlir::Location place) {
+Value *FunctionEmitter::siteNumber(mlir::Location place, bool isRare) {
   tables.sites.push_back(place);
-  return b.CreateAdd(tableWord("toy.data", 0, b.getInt64Ty()), b.getInt64(tables.sites.size() - 1));
+  return b.CreateAdd(tableWord("toy.data", 0, b.getInt64Ty(), isRare), b.getInt64(tables.sites.size() - 1));
 }
 
 Value *FunctionEmitter::sizeOf(mlir::Value tensor, int64_t axis) {
