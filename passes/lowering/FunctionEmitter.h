@@ -81,6 +81,7 @@ private:
   void emitOp(mlir::Operation *op);
   /// An elementwise operation on scalars.
   void emitScalar(mlir::Operation *op);
+  llvm::Value *emitMultiple(mlir::Operation *op);
   void emit(DimOp op);
   void emit(RelabelOp op);
   void emit(TruthOp op);

@@ -2,6 +2,7 @@
 /// \file
 /// Single operations: scalars inline, groups as kernels, products as BLAS calls, views as headers; everything else is
 /// executed by the runtime through one generic call.
+#include "ir/Constants.h"
 #include "passes/RowLanes.h"
 #include "passes/lowering/FunctionEmitter.h"
 #include "passes/lowering/LentArguments.h"
@@ -226,7 +227,24 @@ void FunctionEmitter::emitOp(mlir::Operation *op) {
       });
 }
 
+/// `x % 3 == 0`, or `!= 0`, where nothing else asks for the remainder; null for another operation.
+Value *FunctionEmitter::emitMultiple(mlir::Operation *op) {
+  auto remainder = isa<EqOp, NeOp>(op) ? op->getOperand(0).getDefiningOp<ModOp>() : ModOp();
+  if (!remainder || !remainder->hasOneUse() || constantInteger(op->getOperand(1)) != 0 ||
+      tensorTypeOf(remainder.getLhs()).getDtype() != DType::I64)
+    return nullptr;
+  const std::optional<int64_t> divisor = constantInteger(remainder.getRhs());
+  if (!divisor || *divisor <= 0)
+    return nullptr;
+  Value *is = scalars.isMultiple(slots[remainder.getLhs()].scalar.re, *divisor);
+  return isa<NeOp>(op) ? b.CreateNot(is) : is;
+}
+
 void FunctionEmitter::emitScalar(mlir::Operation *op) {
+  if (Value *is = emitMultiple(op)) {
+    slots[op->getResult(0)].scalar = {is};
+    return;
+  }
   if (isa<PowOp>(op))
     setSite(op);
   scalars.beforeFailure = [this, op] { setSite(op); };

@@ -126,6 +126,21 @@ static Value *quotientByKnown(IRBuilder<> &b, Value *x, uint64_t divisor) {
   return b.CreateXor(b.CreateTrunc(b.CreateLShr(product, shift), x->getType()), sign);
 }
 
+/// Whether a number is a multiple of a positive one that is known, by one product: that by the inverse of the odd part
+/// takes multiples, and nothing else, to the numbers around 0 (Warren, Hacker's Delight, 10-17).
+Value *ScalarEmitter::isMultiple(Value *x, uint64_t divisor) {
+  const int twos = countr_zero(divisor);
+  const uint64_t odd = divisor >> twos;
+  if (odd == 1)
+    return b.CreateICmpEQ(b.CreateAnd(x, b.getInt64(divisor - 1)), b.getInt64(0));
+  const uint64_t inverse = APInt(64, odd).multiplicativeInverse().getZExtValue(),
+                 most = static_cast<uint64_t>(INT64_MAX) / odd >> twos << twos;
+  Value *near = b.CreateAdd(b.CreateMul(x, b.getInt64(inverse)), b.getInt64(most));
+  if (twos)
+    near = b.CreateIntrinsic(Intrinsic::fshr, {b.getInt64Ty()}, {near, near, b.getInt64(twos)});
+  return b.CreateICmpULE(near, b.getInt64(2 * most >> twos));
+}
+
 /// By a power of 2 a quotient is a shift, which rounds down, and a remainder its lower bits, whatever the sign.
 Value *ScalarEmitter::integerDivision(bool isModulo, Value *x, Value *y, DType dtype) {
   Value *exponent = exponents.lookup(y);

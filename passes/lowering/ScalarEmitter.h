@@ -56,6 +56,8 @@ public:
   /// Calls a runtime or libm function by name.
   llvm::CallInst *call(llvm::StringRef name, llvm::Type *result, llvm::ArrayRef<llvm::Value *> args, bool pure = false);
 
+  llvm::Value *isMultiple(llvm::Value *x, uint64_t divisor);
+
   /// Code for a condition that hardly ever holds; what follows is reached from it, too, unless it fails.
   void rarely(llvm::Value *condition, llvm::function_ref<void()> body);
   /// A value of `usual` where the condition holds, which is likely, and of `rare` elsewhere.
