@@ -21,7 +21,8 @@ namespace toy {
 namespace {
 
 constexpr int64_t widths[] = {8, 16, 32}; ///< in elements, of what rows are held in: one register, and some
-constexpr int64_t mostOfEach = 150;       ///< operations of a loop that has one for all of these widths
+constexpr int64_t mostOfEach = 150;       ///< operations of a loop that has one for all of these widths,
+constexpr int64_t mostOfAllEach = 600;    ///< and of all such loops of a function
 constexpr int64_t mostBytes = 256;        ///< of a row
 constexpr int64_t mostOperations = 600;   ///< of a loop that becomes three
 constexpr int64_t mostOfFunction =
@@ -48,8 +49,8 @@ public:
     return false;
   }
 
-  /// Makes a loop for rows of each width, beside the one for all.
-  void emit() {
+  /// Makes a loop for rows of each width, or of the least and the most, beside the one for all.
+  void emit(bool ofEach) {
     nameResults([](Value) { return true; });
     sourceOf.clear();
     findSources(); // some may have come out of loops that are three by now
@@ -57,7 +58,7 @@ public:
       sources.push_back(sourceOf.lookup(name));
     const int64_t most = std::min(widths[2], mostBytes / bytesOfElement());
     for (int64_t number : widths)
-      if (number == widths[0] || (number < most && operations <= mostOfEach))
+      if (number == widths[0] || (number < most && ofEach))
         makeLoopFor(number);
     makeLoopFor(most);
   }
@@ -454,8 +455,12 @@ struct HoldShortRowsPass : impl::HoldShortRowsBase<HoldShortRowsPass> {
       done.push_back(loop);
       found.push_back(std::move(candidate));
     }
-    for (auto &loop : found)
-      loop->emit();
+    copied = 0;
+    for (auto &loop : found) {
+      const bool ofEach = loop->size() <= mostOfEach && copied + loop->size() <= mostOfAllEach;
+      copied += ofEach ? loop->size() : 0;
+      loop->emit(ofEach);
+    }
   }
 
   /// Rows of one known length, in the outermost loop that has them.

@@ -192,7 +192,7 @@ private:
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, llvm::Value *> ownSizes;
   /// Sizes that were read, by expression, each with the block that read it.
   llvm::DenseMap<Dim, llvm::SmallVector<std::pair<mlir::Block *, llvm::Value *>, 1>> sizes;
-  int kernels = 0;
+  int kernels = 0, folds = 0;
 };
 
 } // namespace toy

@@ -69,6 +69,8 @@ public:
 
   /// Whether its loop may wait for others of its group of groups, which go over the same rows (runtime/RowLoops.h).
   bool isInRows = false;
+  /// Folds of short rows are code of the caller, of which there is not much yet.
+  bool foldsHere = true;
   /// Memory for the result if it is small.
   const FrameTensor *frame = nullptr;
 
@@ -242,14 +244,14 @@ private:
   };
   void beginInCaller(llvm::BasicBlock *block);
   void emitRowFold(mlir::Operation *op);
-  void emitLongRowFold(mlir::Operation *op, int64_t row, llvm::Value *length);
+  void emitFoldCall(mlir::Operation *op, int64_t row, llvm::Value *length, int64_t mostOfFew);
   Fold foldRowBlock(mlir::Operation *op, int64_t row, llvm::Value *begin, llvm::Value *end);
   Fold foldLanes(mlir::Operation *op, Fold lanes);
   Fold identityLanes(mlir::Operation *op);
   Fold stepOfLanes(mlir::Operation *op, int64_t row, llvm::Value *base, llvm::Value *mask, const Fold &before);
   llvm::Value *firstLanes(llvm::Value *count);
   Element foldMasked(mlir::Operation *op, int64_t row, llvm::Value *mask);
-  Element foldFewLanes(mlir::Operation *op, int64_t row, llvm::Value *count);
+  Element foldFew(mlir::Operation *op, int64_t row, llvm::Value *count);
   Element foldLanesInOrder(mlir::Operation *op, llvm::Value *mask);
   Element foldInOrder(mlir::Operation *op, int64_t row, llvm::Value *count);
   void finishRowFold(mlir::Operation *op, llvm::Value *length);

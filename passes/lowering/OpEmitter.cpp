@@ -120,6 +120,8 @@ SmallVector<Slot, 1> FunctionEmitter::emitLoops(FusedOp op, ArrayRef<Slot> input
   if (!isa<FusedOp>(body.front())) {
     KernelEmitter kernel(module, op, b, inputs, reusable, name, ownPlaces());
     kernel.isInRows = !tables.device && isa<FusedOp>(op->getParentOp());
+    constexpr int mostFolds = 32;
+    kernel.foldsHere = !op->hasAttr("toy.inLoop") || folds++ < mostFolds;
     kernel.frame = isa<FusedOp>(op->getParentOp()) ? nullptr : frameOf(op.getResult(0));
     return {kernel.emit()};
   }

@@ -220,8 +220,11 @@ KernelEmitter::Fold KernelEmitter::foldRowBlock(mlir::Operation *op, int64_t row
   return foldLanes(op, read());
 }
 
-/// Few elements are so many lanes: others, of which nothing is changed by what they begin with, are left out.
-Element KernelEmitter::foldFewLanes(mlir::Operation *op, int64_t row, Value *count) {
+/// Few elements are so many lanes, but for products of vectors: others, of which nothing is changed by what they begin
+/// with, are left out.
+Element KernelEmitter::foldFew(mlir::Operation *op, int64_t row, Value *count) {
+  if (op->hasAttr("toy.inOrder"))
+    return foldInOrder(op, row, count);
   lanesAtOnce = fewLanes;
   return foldMasked(op, row, firstLanes(count));
 }
@@ -254,8 +257,9 @@ void KernelEmitter::emitRowFold(mlir::Operation *op) {
   const bool noticesOthers = isComplex(rootType.getDtype()) && isa<ProdOp>(op); // signs of zeros
   const int64_t most = noticesOthers ? 0 : isProduct ? rt::smallProduct : fewLanes;
   Value *length = callerSize(op->getOperand(0), row);
-  if (auto *known = dyn_cast<ConstantInt>(length); noticesOthers || (known && known->getSExtValue() > most))
-    return emitLongRowFold(op, row, length);
+  if (auto *known = dyn_cast<ConstantInt>(length);
+      noticesOthers || !foldsHere || (known && known->getSExtValue() > most))
+    return emitFoldCall(op, row, length, noticesOthers ? 0 : most);
   Function *function = caller.GetInsertBlock()->getParent();
   BasicBlock *few = BasicBlock::Create(k.getContext(), "few", function),
              *many = BasicBlock::Create(k.getContext(), "many", function),
@@ -263,12 +267,12 @@ void KernelEmitter::emitRowFold(mlir::Operation *op) {
   BranchInst *fork = caller.CreateCondBr(caller.CreateICmpULE(length, caller.getInt64(most)), few, many);
   caller.SetInsertPoint(fork); // what the caller is asked for is there on both ways
   beginInCaller(few);
-  const Element ofFew = isProduct ? foldInOrder(op, row, length) : foldFewLanes(op, row, length);
+  const Element ofFew = foldFew(op, row, length);
   few = k.GetInsertBlock();
   k.CreateBr(on);
   isOfCaller = false;
   caller.SetInsertPoint(many);
-  emitLongRowFold(op, row, length);
+  emitFoldCall(op, row, length, 0);
   const Element ofMany = ScalarEmitter(module, caller).load(rootType.getDtype(), callerOut, caller.getInt64(0));
   many = caller.GetInsertBlock();
   caller.CreateBr(on);
@@ -284,16 +288,31 @@ void KernelEmitter::emitRowFold(mlir::Operation *op) {
   folded = {either(ofFew.re, ofMany.re), either(ofFew.im, ofMany.im)};
 }
 
-void KernelEmitter::emitLongRowFold(mlir::Operation *op, int64_t row, Value *length) {
+/// Where there may be few elements, which are folded as they are in the caller, says how many at most.
+void KernelEmitter::emitFoldCall(mlir::Operation *op, int64_t row, Value *length, int64_t mostOfFew) {
   if (isa<ArgMaxOp, ArgMinOp>(op))
     return emitArgReduction(op);
   const DType dtype = rootType.getDtype();
   begin();
   Value *out = capture(callerOut), *n = capture(length);
-  lanesAtOnce = isFloatExtremum(op, dtype) ? extremumLanes : reductionLanes; // in any order, and of three parts
+  const bool isExtremum = isFloatExtremum(op, dtype); // in any order, and of three parts
+  BasicBlock *end = BasicBlock::Create(k.getContext(), "", kernel);
+  if (mostOfFew && !isExtremum) {
+    BasicBlock *few = BasicBlock::Create(k.getContext(), "", kernel),
+               *many = BasicBlock::Create(k.getContext(), "", kernel);
+    k.CreateCondBr(k.CreateICmpULE(n, i64(mostOfFew)), few, many);
+    k.SetInsertPoint(few);
+    scalars.store(dtype, out, rangeBegin, foldFew(op, row, n));
+    k.CreateBr(end);
+    k.SetInsertPoint(many);
+    memo.clear();
+  }
+  lanesAtOnce = isExtremum ? extremumLanes : reductionLanes;
   Value *from = k.CreateMul(rangeBegin, i64(reductionBlock), "", true, true);
   Value *to = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(from, i64(reductionBlock), "", true, true), n);
   scalars.store(dtype, out, rangeBegin, finishFold(op, foldRowBlock(op, row, from, to), dtype));
+  k.CreateBr(end);
+  k.SetInsertPoint(end);
   finishRowFold(op, length);
 }
 
