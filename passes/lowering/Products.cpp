@@ -34,7 +34,12 @@ static void repeat(IRBuilder<> &b, Value *count, function_ref<void(Value *)> bod
   body(i);
   Value *next = b.CreateAdd(i, b.getInt64(1), "", true, true);
   i->addIncoming(next, b.GetInsertBlock());
-  b.CreateCondBr(b.CreateICmpSLT(next, count), header, exit);
+  Instruction *back = b.CreateCondBr(b.CreateICmpSLT(next, count), header, exit);
+  LLVMContext &context = b.getContext();
+  auto *isShort = MDNode::get(context, MDString::get(context, "llvm.loop.unroll.disable"));
+  MDNode *loop = MDNode::getDistinct(context, {nullptr, isShort});
+  loop->replaceOperandWith(0, loop); // what makes it this loop's own
+  back->setMetadata(LLVMContext::MD_loop, loop);
   b.SetInsertPoint(exit);
 }
 
@@ -78,10 +83,48 @@ Element FunctionEmitter::factorElement(const Factor &x, Value *outer, Value *inn
   return loaded;
 }
 
+namespace {
+/// The elements of a small vector in a register as well, which is stored over them at the end: vectors that are read
+/// from memory behind single stores wait for all of these.
+class Gathered {
+public:
+  Gathered(IRBuilder<> &b, Type *part)
+      : b(b), type(FixedVectorType::get(part, 512 / part->getScalarSizeInBits())), memory(b.CreateAlloca(type)) {
+    b.CreateStore(Constant::getNullValue(type), memory);
+  }
+  void add(Value *at, Value *element) {
+    const unsigned number = type->getNumElements();
+    SmallVector<Constant *> numbers =
+        map_to_vector(seq(number), [&](unsigned i) -> Constant * { return b.getInt64(i); });
+    Value *isHere = b.CreateICmpEQ(ConstantVector::get(numbers), b.CreateVectorSplat(number, at));
+    b.CreateStore(b.CreateSelect(isHere, b.CreateVectorSplat(number, element), b.CreateLoad(type, memory)), memory);
+  }
+  /// If all are there; the memory has room for what is behind them.
+  void finish(Value *count, Value *out) {
+    Function *f = b.GetInsertBlock()->getParent();
+    BasicBlock *all = BasicBlock::Create(b.getContext(), "", f), *on = BasicBlock::Create(b.getContext(), "", f);
+    b.CreateCondBr(b.CreateICmpULE(count, b.getInt64(type->getNumElements())), all, on);
+    b.SetInsertPoint(all);
+    b.CreateAlignedStore(b.CreateLoad(type, memory), out, Align(64));
+    b.CreateBr(on);
+    b.SetInsertPoint(on);
+  }
+
+private:
+  IRBuilder<> &b;
+  FixedVectorType *type;
+  Value *memory;
+};
+} // namespace
+
 /// Each element of the result from +0 on, in the order of the inner axis.
 void FunctionEmitter::emitSums(GemmOp op, const Factor &left, const Factor &right, Value *out) {
   const DType dtype = tensorTypeOf(op.getResult()).getDtype();
-  Value *sum = stackArray(scalars.memoryType(dtype), isComplex(dtype) ? 2 : 1), *zero = b.getInt64(0);
+  Type *type = scalars.memoryType(dtype);
+  Value *sum = stackArray(type, isComplex(dtype) ? 2 : 1), *zero = b.getInt64(0);
+  std::optional<Gathered> vector;
+  if (frameOf(op.getResult()) && !isComplex(dtype) && !(left.outer && right.outer))
+    vector.emplace(b, type);
   auto one = [&](Value *row, Value *column) {
     scalars.store(dtype, sum, zero, scalars.zero(dtype));
     repeat(b, left.inner, [&](Value *p) {
@@ -93,11 +136,15 @@ void FunctionEmitter::emitSums(GemmOp op, const Factor &left, const Factor &righ
       at = b.CreateAdd(b.CreateMul(row, right.outer, "", true, true), column, "", true, true);
     const Element whole = scalars.load(dtype, sum, zero);
     access(op.getResult(), [&] { scalars.store(dtype, out, at, whole); });
+    if (vector)
+      vector->add(at, whole.re);
   };
   auto columns = [&](Value *row) {
     right.outer ? repeat(b, right.outer, [&](Value *column) { one(row, column); }) : one(row, nullptr);
   };
   left.outer ? repeat(b, left.outer, columns) : columns(nullptr);
+  if (vector)
+    vector->finish(left.outer ? left.outer : right.outer, out);
 }
 
 /// Sums in a loop where there are at most so many multiplications; else what `otherwise` gives.
