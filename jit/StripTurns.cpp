@@ -12,11 +12,14 @@
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 using namespace llvm;
 
 namespace toy {
+
+static constexpr uint64_t turnsOfFew = 8;
 
 static bool calls(const Instruction &i, StringRef name) {
   auto *call = dyn_cast<CallInst>(&i);
@@ -64,7 +67,8 @@ static BranchInst *leavingLatch(Loop &loop) {
   return latch && loop.isLoopExiting(latch) ? dyn_cast<BranchInst>(latch->getTerminator()) : nullptr;
 }
 
-/// Gives `left` where the turns of a loop can be counted; zero where it has no more than a strip.
+/// Gives `left` where the turns of a loop can be counted; zero where it has no more than a strip. One of fewer turns
+/// than a vector has lanes stays as it is written.
 static Value *turnsBack(Loop &loop, uint64_t turns, ScalarEvolution &evolution) {
   BasicBlock *preheader = loop.getLoopPreheader();
   if (!preheader || !leavingLatch(loop))
@@ -74,7 +78,11 @@ static Value *turnsBack(Loop &loop, uint64_t turns, ScalarEvolution &evolution) 
   if (isa<SCEVCouldNotCompute>(count) || !count->getType()->isIntegerTy() ||
       evolution.getTypeSizeInBits(count->getType()) > 64)
     return nullptr;
-  if (evolution.getUnsignedRangeMax(count).ult(turns))
+  const APInt most = evolution.getUnsignedRangeMax(evolution.applyLoopGuards(count, &loop)); // by tests before it
+  if (most.ult(turnsOfFew))
+    for (const char *pass : {"llvm.loop.vectorize.enable", "llvm.loop.unroll.runtime.disable"})
+      addStringMetadataToLoop(&loop, pass, pass == StringRef("llvm.loop.vectorize.enable") ? 0 : 1);
+  if (most.ult(turns))
     return ConstantInt::get(i64, 0);
   SCEVExpander expander(evolution, "turns");
   Instruction *at = preheader->getTerminator();

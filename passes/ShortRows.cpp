@@ -321,6 +321,23 @@ private:
     return DimOp::create(b, loc, TensorType::scalar(b.getContext(), DType::I64), source.first, source.second);
   }
 
+  /// Numbers that rows of the loop are made with, or that are asked of a tensor: the size of the rows.
+  bool isSize(Value v) {
+    if (auto question = v.getDefiningOp<DimOp>())
+      return hasLocalSizes(question.getX()) && names.contains(tensorTypeOf(question.getX()).getDim(question.getAxis()));
+    return llvm::any_of(v.getUses(), [&](OpOperand &use) {
+      auto group = dyn_cast<FusedOp>(use.getOwner());
+      if (!group || !loop.contains(group->getBlock()))
+        return false;
+      Value inside = group.getBody().getArgument(use.getOperandNumber());
+      return llvm::any_of(inside.getUsers(), [&](Operation *user) {
+        auto row = dyn_cast<ReshapeOp>(user);
+        return row && isRowOf(row.getResult(), names) && row.getSizes()[0] == inside;
+      });
+    });
+  }
+
+  /// What the loop counts up to is what was compared before it: other loops in it are short.
   void copy() {
     Region *region = exit->getParent();
     SmallVector<Block *> blocks;
@@ -336,8 +353,12 @@ private:
     SmallVector<Operation *> copies;
     for (Block *block : loop.getBlocks()) {
       b.setInsertionPointToEnd(mapping.lookup(block));
-      for (Operation &op : *block)
+      for (Operation &op : *block) {
+        for (Value operand : op.getOperands())
+          if (!loop.contains(operand.getParentBlock()) && isSize(operand))
+            mapping.map(operand, count);
         copies.push_back(b.clone(op, mapping));
+      }
     }
     for (Operation *op : copies) // of values that were copied later
       for (OpOperand &operand : op->getOpOperands())
