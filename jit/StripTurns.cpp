@@ -79,9 +79,10 @@ static Value *turnsBack(Loop &loop, uint64_t turns, ScalarEvolution &evolution) 
       evolution.getTypeSizeInBits(count->getType()) > 64)
     return nullptr;
   const APInt most = evolution.getUnsignedRangeMax(evolution.applyLoopGuards(count, &loop)); // by tests before it
-  if (most.ult(turnsOfFew))
-    for (const char *pass : {"llvm.loop.vectorize.enable", "llvm.loop.unroll.runtime.disable"})
-      addStringMetadataToLoop(&loop, pass, pass == StringRef("llvm.loop.vectorize.enable") ? 0 : 1);
+  if (most.ult(turnsOfFew)) {
+    addStringMetadataToLoop(&loop, "llvm.loop.vectorize.enable", 0);
+    addStringMetadataToLoop(&loop, "llvm.loop.unroll.runtime.disable", 1);
+  }
   if (most.ult(turns))
     return ConstantInt::get(i64, 0);
   SCEVExpander expander(evolution, "turns");

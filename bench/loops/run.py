@@ -149,6 +149,7 @@ PROGRAMS = {
     "kalman": (2_001, 1.50),
     "prefixes": (5_000, 1.50),
     "links": (1_001, 1.50),
+    "layers": (1_001, 1.50),
 }
 COMPILERS = {
     "clang": ["clang-22", "-O3", "-march=native", "-ffp-contract=off", "-fwrapv"],
