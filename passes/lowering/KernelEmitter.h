@@ -186,6 +186,7 @@ private:
   Element combine(mlir::Operation *op, Element a, Element b, DType dtype);
   Element identityOf(mlir::Operation *op, DType dtype);
   static bool isFloatExtremum(mlir::Operation *op, DType dtype);
+  static bool isOfBytes(mlir::Operation *op, DType dtype);
   Indices reductionIndices(mlir::Operation *op, const Indices &outer, llvm::Value *j);
   Element reductionElement(mlir::Operation *op, const Indices &outer, llvm::Value *j);
   Element reductionElementAt(mlir::Operation *op, const Indices &indices);
@@ -226,6 +227,14 @@ private:
   Rows beginRows(mlir::Operation *op);
   void emitTinyRows(mlir::Operation *op, int64_t count);
   void emitShortRows(mlir::Operation *op, int64_t count);
+  static bool areRowsInLanes(mlir::Operation *op);
+  Fold rowLanesOf(mlir::Operation *op, const Indices &outer, int64_t count);
+  Fold mergeLanes(mlir::Operation *op, const Fold &a, const Fold &b);
+  Element finishLanes(mlir::Operation *op, const Fold &fold);
+  Fold halvedLanes(mlir::Operation *op, const Fold &lanes);
+  Fold foldTogether(mlir::Operation *op, int64_t together, int64_t longest, int64_t segment, int64_t number,
+                    llvm::function_ref<Fold(int64_t)> row);
+  void emitRowsInLanes(mlir::Operation *op, int64_t count);
   void combineTile(mlir::Operation *op, Lanes &tile, Lanes &sums, int64_t together, int64_t pitch);
   void emitLaneReduction(mlir::Operation *op);
   std::pair<llvm::Value *, llvm::Value *> allocatePartials(llvm::Value *blocks);

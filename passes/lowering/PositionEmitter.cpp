@@ -170,6 +170,8 @@ void KernelEmitter::emitArgReduction(mlir::Operation *op) {
   mlir::Value x = op->getOperand(0);
   ReductionAxes axes(op);
   bool byColumns = !axes.alongLast;
+  if (areRowsInLanes(op))
+    return emitRowsInLanes(op, *knownFoldLength(op));
   SmallVector<Value *> outerSizes = callerSizesOf(x, axes.outer), reducedSizes = callerSizesOf(x, axes.reduced);
   Value *columns = byColumns ? outerSizes.pop_back_val() : nullptr;
   Value *count = product(reducedSizes), *rows = product(outerSizes);

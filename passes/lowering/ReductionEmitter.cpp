@@ -85,7 +85,7 @@ bool KernelEmitter::isFloatExtremum(mlir::Operation *op, DType dtype) {
 }
 
 // Booleans are bytes of 0 and 1 while they are folded: as bits of mask registers they would be one chain.
-static bool isOfBytes(mlir::Operation *op, DType dtype) {
+bool KernelEmitter::isOfBytes(mlir::Operation *op, DType dtype) {
   return dtype == DType::Bool && isa<MaxOp, MinOp, AnyOp, AllOp>(op);
 }
 
@@ -124,10 +124,10 @@ KernelEmitter::Fold KernelEmitter::foldOf(mlir::Operation *op, Element x, DType 
 
 Element KernelEmitter::finishFold(mlir::Operation *op, const Fold &fold, DType dtype) {
   if (isOfBytes(op, dtype))
-    return {k.CreateTrunc(fold[0], k.getInt1Ty(), "", /*IsNUW=*/true)};
+    return {k.CreateTrunc(fold[0], asWide(fold[0], k.getInt1Ty()), "", /*IsNUW=*/true)};
   if (!isFloatExtremum(op, dtype))
     return {fold[0], fold[1]};
-  Value *m = fold[0], *zero = scalars.zero(dtype).re;
+  Value *m = fold[0], *zero = Constant::getNullValue(m->getType());
   Value *signedZero = k.CreateBinaryIntrinsic(Intrinsic::copysign, zero, k.CreateBitCast(fold[2], m->getType()));
   return {k.CreateSelect(k.CreateFCmpUNO(fold[1], fold[1]), ConstantFP::getNaN(m->getType()),
                          k.CreateSelect(k.CreateFCmpOEQ(m, zero), signedZero, m))};
@@ -353,6 +353,8 @@ void KernelEmitter::emitLaneReduction(mlir::Operation *op) {
   DType dtype = rootType.getDtype();
   auto count = knownFoldLength(op);
   const bool fitsOneRegister = dtype == DType::C128 && count == 4 && !isa<ProdOp>(op);
+  if (areRowsInLanes(op))
+    return emitRowsInLanes(op, *count);
   if (count && *count > 0 && *count <= 7 && !fitsOneRegister && !axes.outer.empty())
     return emitTinyRows(op, *count);
   if (count && *count > 0 && *count <= reductionLanes && !axes.outer.empty() &&

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Reductions of rows that have at most as many elements as there are lanes: of the order of sums only halving is left.
+#include "passes/RowLanes.h"
 #include "passes/lowering/KernelEmitter.h"
 
 using namespace llvm;
@@ -89,6 +90,135 @@ void KernelEmitter::emitShortRows(mlir::Operation *op, int64_t count) {
       scalars.store(dtype, rows.out, k.CreateAdd(first, r, "", true, true), {sum[0], sum[1]});
     });
   });
+  finish(rows.number, caller.getInt64(count));
+}
+
+/// Whether the elements of a row that is reduced are lanes of registers, without a call.
+bool KernelEmitter::areRowsInLanes(mlir::Operation *op) {
+  mlir::Value x = op->getOperand(0);
+  const ReductionAxes axes(op);
+  const int64_t last = tensorTypeOf(x).getRank() - 1;
+  const auto count = knownFoldLength(op);
+  const DType dtype = tensorTypeOf(op->getResult(0)).getDtype();
+  const int64_t least = isComplex(dtype) ? 5 : 8; // else LLVM takes a row a lane
+  return count && *count >= least && *count <= reductionLanes && !axes.outer.empty() && axes.reduced.size() == 1 &&
+         axes.reduced[0] == last && !isHalf(dtype) && !isOfBytes(op, dtype) && hasLanes(x, last);
+}
+
+/// The lanes of one row, those behind its end such as change nothing; of positions, each with its own.
+KernelEmitter::Fold KernelEmitter::rowLanesOf(mlir::Operation *op, const Indices &outer, int64_t count) {
+  mlir::Value x = op->getOperand(0);
+  const DType from = tensorTypeOf(x).getDtype();
+  Indices first = outer;
+  first.push_back(i64(0));
+  Value *mask = firstLanes(i64(count));
+  const LaneIndices at{first, static_cast<int64_t>(outer.size())};
+  auto masked = [&](Value *lanes, Value *other) -> Value * {
+    return lanes ? k.CreateSelect(mask, lanes, k.CreateVectorSplat(lanesAtOnce, other)) : nullptr;
+  };
+  if (isa<ArgMaxOp, ArgMinOp>(op)) {
+    Value *lanes = masked(laneElements(x, at, mask).re, worst(op, from));
+    const unsigned bits = std::max(lanes->getType()->getScalarSizeInBits(), 8u);
+    SmallVector<Constant *> numbers;
+    for (int64_t lane = 0; lane < lanesAtOnce; ++lane)
+      numbers.push_back(ConstantInt::get(k.getIntNTy(bits), lane));
+    return {lanes, ConstantVector::get(numbers)};
+  }
+  const DType dtype = rootType.getDtype();
+  Fold lanes = foldOf(op, scalars.cast(laneElements(x, at, mask), from, dtype), dtype);
+  for (auto [part, other] : zip_equal(lanes, startFold(op, dtype)))
+    part = masked(part, other);
+  const bool keepsIdentity = isComplex(dtype) && isa<ProdOp>(op);
+  if (isa<SumOp>(op) || keepsIdentity) // lanes start at +0: none of them is -0
+    lanes = mergeFolds(op, identityLanes(op), lanes, dtype);
+  for (int64_t half = reductionLanes / 2; keepsIdentity && half >= lanesAtOnce; half /= 2)
+    lanes = mergeFolds(op, lanes, identityLanes(op), dtype);
+  return lanes;
+}
+
+KernelEmitter::Fold KernelEmitter::mergeLanes(mlir::Operation *op, const Fold &a, const Fold &b) {
+  return isa<ArgMaxOp, ArgMinOp>(op) ? firstBest(op, a, b, tensorTypeOf(op->getOperand(0)).getDtype())
+                                     : mergeFolds(op, a, b, rootType.getDtype());
+}
+
+Element KernelEmitter::finishLanes(mlir::Operation *op, const Fold &fold) {
+  if (isa<ArgMaxOp, ArgMinOp>(op))
+    return {k.CreateZExtOrTrunc(fold[1], asWide(fold[1], k.getInt64Ty()))};
+  return finishFold(op, fold, rootType.getDtype());
+}
+
+/// Lanes of two vectors, as one after the other, for each part of a fold.
+using Parts = SmallVector<Value *, 3>;
+static Parts chosenLanes(IRBuilder<> &k, const Parts &a, const Parts &b, ArrayRef<int> lanes) {
+  Parts chosen;
+  for (auto [x, y] : zip_equal(a, b))
+    chosen.push_back(x ? k.CreateShuffleVector(x, y, lanes) : nullptr);
+  return chosen;
+}
+
+/// The second half of the lanes combined with the first.
+KernelEmitter::Fold KernelEmitter::halvedLanes(mlir::Operation *op, const Fold &lanes) {
+  const int number = static_cast<int>(cast<FixedVectorType>(lanes[0]->getType())->getNumElements());
+  return mergeLanes(op, chosenLanes(k, lanes, lanes, to_vector(seq<int>(0, number / 2))),
+                    chosenLanes(k, lanes, lanes, to_vector(seq<int>(number / 2, number))));
+}
+
+/// The folds of `together` rows, one a lane. Vectors of segments of rows are taken by two, and the first halves of
+/// their segments combined with the second halves: depth first, so that few of them wait in registers. `row` gives the
+/// lanes of one, `longest` at the most.
+KernelEmitter::Fold KernelEmitter::foldTogether(mlir::Operation *op, int64_t together, int64_t longest, int64_t segment,
+                                                int64_t number, function_ref<Fold(int64_t)> row) {
+  if (segment == longest) { // rows side by side
+    const int64_t rows = together / segment;
+    SmallVector<Fold> several;
+    for (int64_t r = 0; r < rows; ++r)
+      several.push_back(row(number * rows + r));
+    for (int64_t width = segment; several.size() > 1; width *= 2) {
+      SmallVector<Fold> wider;
+      for (size_t i = 0; i < several.size(); i += 2)
+        wider.push_back(
+            chosenLanes(k, several[i], several[i + 1], to_vector(seq<int>(0, static_cast<int>(2 * width)))));
+      several = wider;
+    }
+    return several[0];
+  }
+  SmallVector<int> low, high;
+  for (int64_t lane = 0; lane < 2 * together; ++lane)
+    (lane % (2 * segment) < segment ? low : high).push_back(static_cast<int>(lane));
+  const Fold a = foldTogether(op, together, longest, 2 * segment, 2 * number, row),
+             b = foldTogether(op, together, longest, 2 * segment, 2 * number + 1, row);
+  return mergeLanes(op, chosenLanes(k, a, b, low), chosenLanes(k, a, b, high));
+}
+
+/// Rows of at most as many elements as there are lanes, a register or two each.
+void KernelEmitter::emitRowsInLanes(mlir::Operation *op, int64_t count) {
+  const DType dtype = rootType.getDtype(), from = tensorTypeOf(op->getOperand(0)).getDtype();
+  const Rows rows = beginRows(op);
+  flat = false;
+  lanesAtOnce = static_cast<int64_t>(PowerOf2Ceil(count));
+  const int64_t together = sizeOf(realOf(isa<ArgMaxOp, ArgMinOp>(op) ? from : dtype)) < 8 ? 16 : 8,
+                longest = std::min(lanesAtOnce, together);
+  auto lanesOfRow = [&](Value *row, int64_t most) {
+    Fold lanes = rowLanesOf(op, decode(row, rows.sizes), count);
+    for (int64_t left = lanesAtOnce; left > most; left /= 2)
+      lanes = halvedLanes(op, lanes);
+    return lanes;
+  };
+  Value *groups = k.CreateUDiv(k.CreateSub(rangeEnd, rangeBegin), i64(together));
+  loop(i64(0), groups, [&](Value *group) {
+    Value *first = k.CreateAdd(rangeBegin, k.CreateMul(group, i64(together), "", true, true), "", true, true);
+    auto row = [&](int64_t r) { return lanesOfRow(k.CreateAdd(first, i64(r), "", true, true), longest); };
+    const Element found = finishLanes(op, foldTogether(op, together, longest, 1, 0, row));
+    Value *at = isComplex(dtype) ? k.CreateShl(first, 1, "", true, true) : first;
+    storeLanes(k, scalars, dtype, found, k.CreateInBoundsGEP(scalars.memoryType(dtype), rows.out, at), nullptr);
+  });
+  loop(k.CreateAdd(rangeBegin, k.CreateMul(groups, i64(together))), rangeEnd, [&](Value *row) {
+    Fold one = lanesOfRow(row, 1);
+    for (Value *&part : one)
+      part = part ? k.CreateExtractElement(part, i64(0)) : nullptr;
+    scalars.store(dtype, rows.out, row, finishLanes(op, one));
+  });
+  lanesAtOnce = reductionLanes;
   finish(rows.number, caller.getInt64(count));
 }
 
