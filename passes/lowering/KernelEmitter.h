@@ -98,6 +98,7 @@ public:
   llvm::Value *emitLaunch(DeviceCode &code, llvm::Value *site, llvm::Value *others);
 
 private:
+  struct Lanes;
   using Indices = llvm::SmallVector<llvm::Value *, 4>;
 
   // In the caller: sizes of any value of the group.
@@ -167,6 +168,14 @@ private:
   llvm::SmallVector<mlir::Value> exponentsOfIntegers();
   void loopBySmallExponents(llvm::function_ref<void()> loops);
   void emitMap();
+  // RowStrips.cpp
+  struct Stretched;
+  bool findStretched(mlir::Value value, Stretched &found);
+  void fillStrip(mlir::Value value, Lanes &strip, Lanes &perRow, llvm::Value *first, llvm::Value *here, int64_t count,
+                 const llvm::SmallVector<llvm::Value *> &sizes);
+  void finishRows(llvm::ArrayRef<llvm::Value *> sizes, int64_t bytes);
+  bool emitRowStrips();
+  bool emitComplexRows();
   bool emitJoin();
   bool isJoinOfCopies(ConcatOp concat);
   void emitCopies(llvm::Value *out, ConcatOp concat);
@@ -407,6 +416,7 @@ private:
   llvm::Value *others = nullptr;              ///< where their objects go
   bool flat = false;
   bool isOfCaller = false;                              ///< there is no kernel
+  int64_t lanesKnown = 0;                               ///< how many lanes a row has, 0 if that is not known
   int64_t lanesAtOnce = reductionLanes;                 ///< of a row that is folded in a loop
   bool movesWords = false;                              ///< the elements of a map are words of two parts
   llvm::SmallPtrSet<mlir::Operation *, 4> splitConcats; ///< whose part is known in the current loop

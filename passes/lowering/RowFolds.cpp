@@ -61,21 +61,34 @@ Element KernelEmitter::loadLanes(mlir::Value input, const LaneIndices &at, Value
     return only ? k.CreateMaskedLoad(wide, first, align, only, Constant::getNullValue(wide))
                 : static_cast<Value *>(k.CreateAlignedLoad(wide, first, align));
   };
-  auto every = [&](Value *x, int from, int step) {
+  auto isNear = [&](int64_t step) { return lanesKnown > 0 && step != 1 && std::abs(step) <= 4; };
+  auto pick = [&](Value *x, function_ref<int64_t(int64_t)> from) {
     SmallVector<int> lanes;
-    for (int lane = 0; lane < lanesAtOnce; ++lane)
-      lanes.push_back(from + step * lane);
+    for (int64_t lane = 0; lane < lanesAtOnce; ++lane)
+      lanes.push_back(static_cast<int>(from(lane)));
     return k.CreateShuffleVector(x, lanes);
   };
   Element x;
-  if (stride == i64(1))
+  if (auto *known = dyn_cast<ConstantInt>(stride); known && stride != i64(1) && isNear(known->getSExtValue() / parts)) {
+    // All from the first to the last one, of which those between are left out.
+    const int64_t step = known->getSExtValue() / parts, count = lanesKnown - 1, span = std::abs(step) * count * parts;
+    if (step < 0)
+      first = k.CreateInBoundsGEP(part, first, i64(step * count * parts));
+    const auto wide = static_cast<int64_t>(PowerOf2Ceil(span + parts));
+    Value *all = load(wide, k.CreateICmpULT(ramp(k, i64(1), wide), k.CreateVectorSplat(wide, i64(span + parts))));
+    auto place = [&](int64_t lane) { return parts * (step < 0 ? count - lane : lane) * std::abs(step); };
+    auto partOf = [&](int64_t p) {
+      return pick(all, [&](int64_t lane) { return lane > count ? 0 : place(lane) + p; });
+    };
+    x = {partOf(0), parts == 2 ? partOf(1) : nullptr};
+  } else if (stride == i64(1))
     x = {load(lanesAtOnce, mask), nullptr};
   else if (parts == 2 && stride == i64(2)) {
     SmallVector<int> twice;
     for (int lane = 0; lane < 2 * lanesAtOnce; ++lane)
       twice.push_back(lane / 2);
     Value *pairs = load(2 * lanesAtOnce, mask ? k.CreateShuffleVector(mask, twice) : nullptr);
-    x = {every(pairs, 0, 2), every(pairs, 1, 2)};
+    x = {pick(pairs, [](int64_t lane) { return 2 * lane; }), pick(pairs, [](int64_t lane) { return 2 * lane + 1; })};
   } else {
     Value *places = ramp(k, stride, lanesAtOnce);
     auto *wide = FixedVectorType::get(part, lanesAtOnce);

@@ -195,6 +195,7 @@ void KernelEmitter::emitRowsInLanes(mlir::Operation *op, int64_t count) {
   const DType dtype = rootType.getDtype(), from = tensorTypeOf(op->getOperand(0)).getDtype();
   const Rows rows = beginRows(op);
   flat = false;
+  lanesKnown = count;
   lanesAtOnce = static_cast<int64_t>(PowerOf2Ceil(count));
   const int64_t together = sizeOf(realOf(isa<ArgMaxOp, ArgMinOp>(op) ? from : dtype)) < 8 ? 16 : 8,
                 longest = std::min(lanesAtOnce, together);
@@ -218,7 +219,6 @@ void KernelEmitter::emitRowsInLanes(mlir::Operation *op, int64_t count) {
       part = part ? k.CreateExtractElement(part, i64(0)) : nullptr;
     scalars.store(dtype, rows.out, row, finishLanes(op, one));
   });
-  lanesAtOnce = reductionLanes;
   finish(rows.number, caller.getInt64(count));
 }
 
