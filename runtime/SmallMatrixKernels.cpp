@@ -217,8 +217,9 @@ template <typename L, int known> struct Factors {
       pivots[j] = at;
       singular |= best == 0;
       for (int64_t i = j + 1; i < n; ++i)
-        for (int64_t column = 0; column < n; ++column)
-          exchange<L>(at == Mask(i), a[j * n + column], a[i * n + column]);
+        if (isPivot(j, i))
+          for (int64_t column = 0; column < n; ++column)
+            exchange<L>(at == Mask(i), a[j * n + column], a[i * n + column]);
       for (int64_t i = j + 1; i < n; ++i) {
         L factor = a[i * n + j] / a[j * n + j];
         a[i * n + j] = factor;
@@ -235,18 +236,41 @@ template <typename L, int known> struct Factors {
     return L::choose(singular, L::of(0), value);
   }
 
-  /// The solution of a column with `step` between its elements, in its place.
-  void solve(L *x, int64_t step) const {
+  /// Whether row i takes the place of row j in any of the matrices; of few rows, nearly always.
+  bool isPivot(int64_t j, int64_t i) const { return known || __builtin_reduce_or(pivots[j] == Mask(i)) != 0; }
+
+  /// The solutions of `width` columns side by side, with `step` between the elements of each, in their places. Some at
+  /// a time: the steps of one column wait for each other.
+  void solve(L *x, int64_t step, int64_t width) const {
     for (int64_t j = 0; j < n; ++j)
       for (int64_t i = j + 1; i < n; ++i)
-        exchange<L>(pivots[j] == Mask(i), x[j * step], x[i * step]);
-    for (int64_t i = 1; i < n; ++i)
-      for (int64_t j = 0; j < i; ++j)
-        x[i * step] = x[i * step] - a[i * n + j] * x[j * step];
+        if (isPivot(j, i))
+          for (int64_t c = 0; c < width; ++c)
+            exchange<L>(pivots[j] == Mask(i), x[j * step + c], x[i * step + c]);
+    int64_t c = 0;
+    for (; c + 4 <= width; c += 4)
+      substitute<4>(x + c, step);
+    for (; c < width; ++c)
+      substitute<1>(x + c, step);
+  }
+  template <int width> void substitute(L *x, int64_t step) const {
+    L row[width];
+    auto subtract = [&](int64_t i, int64_t from, int64_t to) {
+      for (int c = 0; c < width; ++c)
+        row[c] = x[i * step + c];
+      for (int64_t j = from; j < to; ++j)
+        for (int c = 0; c < width; ++c)
+          row[c] = row[c] - a[i * n + j] * x[j * step + c];
+    };
+    for (int64_t i = 1; i < n; ++i) {
+      subtract(i, 0, i);
+      for (int c = 0; c < width; ++c)
+        x[i * step + c] = row[c];
+    }
     for (int64_t i = n; i-- > 0;) {
-      for (int64_t j = i + 1; j < n; ++j)
-        x[i * step] = x[i * step] - a[i * n + j] * x[j * step];
-      x[i * step] = x[i * step] / a[i * n + i];
+      subtract(i, i + 1, n);
+      for (int c = 0; c < width; ++c)
+        x[i * step + c] = row[c] / a[i * n + i];
     }
   }
 };
@@ -282,8 +306,7 @@ template <typename L, int known> int64_t inverses(const SmallMatrices &x) {
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; j < n; ++j)
         result[i * n + j] = L::of(i == j);
-    for (int64_t j = 0; j < n; ++j)
-      factors.solve(result + j, n);
+    factors.solve(result, n, n);
     store<known * known>(out + first * size, result, n * n, here);
     return -1;
   });
@@ -309,8 +332,7 @@ template <typename L, int known> int64_t solutions(const SmallMatrices &x) {
             for (int p = 0; p < parts; ++p)
               columns[i * width + j].part(p)[lane] = row[j * parts + p];
         }
-      for (int64_t j = 0; j < width; ++j)
-        factors.solve(columns + j, width);
+      factors.solve(columns, width, width);
       for (int64_t i = 0; i < n; ++i)
         for (int lane = 0; lane < here; ++lane) {
           auto *row = out + (((first + lane) * n + i) * x.columns + from) * parts;

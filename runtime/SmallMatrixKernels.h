@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Many small matrices: products of at most 64 multiplications, systems of at most eight equations. Compiled once for
+/// Many small matrices: products of at most 64 multiplications, systems of at most sixteen equations. Compiled once for
 /// each instruction set; results have the same bits on all of them, alone and in a batch.
 #pragma once
 
@@ -25,7 +25,7 @@ struct SmallProducts {
 /// `count` dense matrices of `order` rows. Functions that can fail give the number of the first matrix that is singular
 /// or not positive definite, or -1.
 struct SmallMatrices {
-  static constexpr int64_t largest = 8;
+  static constexpr int64_t largest = 16;
   int64_t order = 0, count = 0;
   const void *a = nullptr;
   void *out = nullptr;

@@ -128,7 +128,7 @@ TYPED_TEST(SmallMatricesTest, Systems) {
       identity[i * n + i] = 1;
     for (int64_t c = 0; c < count; ++c)
       for (int64_t i = 0; i < n; ++i)
-        a[(c * n + i) * n + (i + c) % n] += T(3); // pivots on several diagonals
+        a[(c * n + i) * n + (i + c) % n] += T(3 + n / 2); // pivots on several diagonals
     for (int64_t c = 0; c < count; ++c)
       for (int64_t i = 0; i < n; ++i) {
         for (int64_t j = 0; j < n; ++j)
