@@ -246,13 +246,22 @@ void one(int64_t m, int64_t n, int64_t k, double alpha, const T *a, const Matrix
   }
 }
 
+/// Products of two matrices whose sums stay in registers, where a call of BLAS takes longer than the work; of integers,
+/// whose order changes nothing, also by a vector.
+template <typename T> bool isProductInRegisters(int64_t m, int64_t n, int64_t k, double alpha, double beta) {
+  constexpr int64_t most = 4096;
+  constexpr bool isAny = std::is_integral_v<T>;
+  return sizeof(T) > 1 && (isAny || (m > 1 && n > 1)) && n <= SmallProducts::widest && k > 0 &&
+         k <= SmallProducts::deepest && m * n * k <= most && alpha == 1 && beta == 0;
+}
+
 constexpr int64_t smallBatch = 4096; ///< small products between two looks for Ctrl-C
 
 /// `count` small products along the last axis of a batch, if there is a kernel for their sizes.
 template <typename T>
 bool productsInRegisters(int64_t m, int64_t n, int64_t k, int64_t count, size_t axes, const T *a,
                          const MatrixOperand &ao, const T *b, const MatrixOperand &bo, T *c) {
-  if constexpr (std::is_integral_v<T>)
+  if constexpr (sizeof(T) == 1)
     return false;
   else {
     auto factor = [&](const T *data, const MatrixOperand &o) {
@@ -281,7 +290,8 @@ void batched(int64_t m, int64_t n, int64_t k, MatrixOperand a, MatrixOperand b, 
   auto body = [](void *opaque, int64_t begin, int64_t end) {
     auto &x = *static_cast<Context *>(opaque);
     const auto *a = static_cast<const T *>(x.a.data), *b = static_cast<const T *>(x.b.data);
-    const bool isSmall = isSmallProduct<T>(x.m, x.n, x.k, x.alpha, x.beta);
+    const bool isSmall =
+        isSmallProduct<T>(x.m, x.n, x.k, x.alpha, x.beta) || isProductInRegisters<T>(x.m, x.n, x.k, x.alpha, x.beta);
     Watch watch;
     for (int64_t i = begin, together = 1; i < end; i += together) {
       int64_t rest = i, ao = 0, bo = 0;

@@ -6,6 +6,7 @@
 #include "runtime/SmallMatrixKernels.h"
 
 #include <complex>
+#include <cstdint>
 #include <type_traits>
 
 namespace toy::rt {
@@ -18,8 +19,12 @@ template <typename T> const SmallMatrixKernels &smallMatrices() {
     return table.f64;
   else if constexpr (std::is_same_v<T, std::complex<float>>)
     return table.c64;
-  else
+  else if constexpr (std::is_same_v<T, std::complex<double>>)
     return table.c128;
+  else if constexpr (std::is_same_v<T, uint32_t>)
+    return table.i32;
+  else
+    return table.i64;
 }
 
 } // namespace toy::rt

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Many small matrices: products of at most 64 multiplications, systems of at most sixteen equations. Compiled once for
+/// Many small matrices: products whose rows fit registers, systems of at most sixteen equations. Compiled once for
 /// each instruction set; results have the same bits on all of them, alone and in a batch.
 #pragma once
 
@@ -13,6 +13,8 @@ namespace toy::rt {
 /// `count` products c = a @ b of m x k and k x n matrices with the strides of their elements; `step` is the distance of
 /// matrices, and those of c are dense. Parts of complex elements lie together; strides count elements.
 struct SmallProducts {
+  static constexpr int deepest = 64; ///< k
+  static constexpr int widest = 16;  ///< n, or m of products with a column
   int64_t m, n, k, count;
   struct Factor {
     const void *data;
@@ -37,18 +39,18 @@ struct SmallMatrices {
 struct SmallMatrixKernels {
   /// Every element is summed from 0 on in the order of k, each product rounded (rule 13 of docs/reference): false where
   /// the sizes have no kernel.
-  bool (*product)(const SmallProducts &x);
-  int64_t (*determinant)(const SmallMatrices &x); ///< never fails
-  int64_t (*inverse)(const SmallMatrices &x);
-  int64_t (*solve)(const SmallMatrices &x);
-  int64_t (*cholesky)(const SmallMatrices &x);
+  bool (*product)(const SmallProducts &x) = nullptr;
+  int64_t (*determinant)(const SmallMatrices &x) = nullptr; ///< never fails
+  int64_t (*inverse)(const SmallMatrices &x) = nullptr;
+  int64_t (*solve)(const SmallMatrices &x) = nullptr;
+  int64_t (*cholesky)(const SmallMatrices &x) = nullptr;
   /// Of `order` times `columns`: the first columns of Q to `out`, where there is one, R to `second`; signs are
   /// LAPACK's. Never fails.
-  int64_t (*orthogonal)(const SmallMatrices &x);
+  int64_t (*orthogonal)(const SmallMatrices &x) = nullptr;
 };
-/// One for each floating dtype.
+/// One for each floating dtype, and products of integers.
 struct SmallMatrixTable {
-  SmallMatrixKernels f32, f64, c64, c128;
+  SmallMatrixKernels f32, f64, c64, c128, i32, i64;
 };
 TOY_KERNELS_FOR_ISA(SmallMatrixTable, smallMatrixKernels)
 

@@ -60,13 +60,11 @@ TYPED_TEST_SUITE(SmallMatricesTest, Types);
 
 TYPED_TEST(SmallMatricesTest, ProductsAreSumsInOrder) {
   using T = TypeParam;
-  const int64_t count = 5;
-  for (int64_t m : {1, 2, 3, 4, 8})
-    for (int64_t n : {1, 2, 3, 4, 8})
-      for (int64_t k : {1, 2, 3, 4, 7, 16})
+  const int64_t count = 2;
+  for (int64_t m : {1, 3, 4, 5, 10})
+    for (int64_t n : {1, 2, 3, 4, 5, 8, 11, 16})
+      for (int64_t k : {1, 2, 3, 4, 7, 64})
         for (int layout = 0; layout < 8; ++layout) {
-          if (m * n * k > 64)
-            continue;
           const bool turnsA = layout & 1, turnsB = layout & 2, conjugates = layout & 4;
           auto a = drawn<T>(count * m * k), b = drawn<T>(count * k * n);
           SmallProducts x{m, n, k, count, {}, {}, nullptr};
