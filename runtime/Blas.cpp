@@ -118,10 +118,10 @@ bool tryVector(bool transposed, int64_t m, int64_t k, T alpha, const T *a, const
   return true;
 }
 
-/// One product in plain loops, from a column on: small sizes, where a library call costs more than the work.
+/// One product in plain loops: small sizes, where a library call costs more than the work.
 template <typename T>
 void plain(int64_t m, int64_t n, int64_t k, const T *a, const MatrixOperand &ao, const T *b, const MatrixOperand &bo,
-           T *c, int64_t from = 0) {
+           T *c) {
   auto added = [](T t, T x, T y) {
     if constexpr (isComplexType<T>)
       return T(t.real() + (x.real() * y.real() - x.imag() * y.imag()),
@@ -129,7 +129,7 @@ void plain(int64_t m, int64_t n, int64_t k, const T *a, const MatrixOperand &ao,
     else
       return T(t + x * y);
   };
-  if (n == 1 && from == 0) { // by a vector: a sum in a register, in the same order
+  if (n == 1) { // by a vector: a sum in a register, in the same order
     for (int64_t i = 0; i < m; ++i) {
       if (k > 1 << 20)
         poll();
@@ -143,7 +143,7 @@ void plain(int64_t m, int64_t n, int64_t k, const T *a, const MatrixOperand &ao,
     return;
   }
   for (int64_t i = 0; i < m; ++i)
-    std::fill_n(c + i * n + from, n - from, T(0));
+    std::fill_n(c + i * n, n, T(0));
   bool ca = ao.conjugate, cb = bo.conjugate;
   for (int64_t i = 0; i < m; ++i) {
     if (n * k > 1 << 20)
@@ -153,7 +153,7 @@ void plain(int64_t m, int64_t n, int64_t k, const T *a, const MatrixOperand &ao,
       if (ca)
         x = conjugated(x);
       const T *row = b + p * bo.rowStride;
-      for (int64_t j = from; j < n; ++j) {
+      for (int64_t j = 0; j < n; ++j) {
         T y = row[j * bo.columnStride];
         c[i * n + j] = added(c[i * n + j], x, cb ? conjugated(y) : y);
       }
@@ -175,12 +175,12 @@ template <> const IntegerKernels<uint64_t> &integerKernels() {
   return chosen;
 }
 
-/// Columns by registers, what is left of them in plain loops. Rows of the second matrix are made to lie together.
+/// Columns by registers. Rows of the second matrix are made to lie together.
 template <typename T>
 void integers(int64_t m, int64_t n, int64_t k, const T *a, const MatrixOperand &ao, const T *b, MatrixOperand bo,
               T *c) {
   const IntegerKernels<T> &kernels = integerKernels<T>();
-  if (n < kernels.columns)
+  if (n == 1 || k == 0)
     return plain(m, n, k, a, ao, b, bo, c);
   std::vector<T> rows;
   if (bo.columnStride != 1) {
@@ -199,8 +199,6 @@ void integers(int64_t m, int64_t n, int64_t k, const T *a, const MatrixOperand &
       poll();
     kernels.product(product, i, std::min(m, i + step));
   }
-  if (const int64_t whole = n / kernels.columns * kernels.columns; whole < n)
-    plain(m, n, k, a, ao, b, bo, c, whole);
 }
 
 /// Products that sum in the order of rule 13, and not in BLAS's.

@@ -20,9 +20,8 @@ template <typename T> struct IntegerProduct {
   T *c;
 };
 template <typename T> struct IntegerKernels {
-  int64_t columns; ///< that are computed at once
-  /// Rows [begin, end) of the first columns, as many as are whole multiples of `columns`; how many those are.
-  int64_t (*product)(const IntegerProduct<T> &x, int64_t begin, int64_t end);
+  /// Rows [begin, end).
+  void (*product)(const IntegerProduct<T> &x, int64_t begin, int64_t end);
 };
 /// rows[i] = rows[i] * scale + position, or position where `scale` is 0, of n positions that are `step` (1 or 0) apart;
 /// those that are negative count from the end of `size`. Whether all are inside.

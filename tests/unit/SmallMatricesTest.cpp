@@ -3,6 +3,7 @@
 /// Kernels of small matrices: products as plain loops compute them, solutions beside a larger type's, the same bits on
 /// every instruction set and wherever a matrix lies in a batch.
 #include "runtime/SmallMatrices.h"
+#include "runtime/IntegerKernels.h"
 #include "runtime/Isa.h"
 
 #include <gtest/gtest.h>
@@ -179,6 +180,50 @@ TYPED_TEST(SmallMatricesTest, FailuresHaveNumbers) {
         EXPECT_EQ(determinants[i], T(i == wrong ? 0 : 8));
     }
   }
+}
+
+/// Integers wrap, so that any order gives the same.
+template <typename T> void checkIntegers(const std::vector<IntegerKernels<T>> &all) {
+  for (int64_t m : {1, 5, 21})
+    for (int64_t n : {1, 2, 15, 16, 17, 40, 129})
+      for (int64_t k : {0, 1, 130}) {
+        std::vector<T> a(m * k), b(k * n), want(m * n);
+        for (std::vector<T> *factor : {&a, &b})
+          for (T &x : *factor)
+            x = static_cast<T>(random());
+        for (int64_t i = 0; i < m; ++i)
+          for (int64_t p = 0; p < k; ++p)
+            for (int64_t j = 0; j < n; ++j)
+              want[i * n + j] = T(want[i * n + j] + T(a[i * k + p] * b[p * n + j]));
+        for (const IntegerKernels<T> &kernels : all) {
+          std::vector<T> got(m * n + 1, T(7)); // what lies behind stays
+          kernels.product({n, k, a.data(), k, 1, b.data(), n, got.data()}, 0, m);
+          EXPECT_EQ(got.back(), T(7));
+          got.pop_back();
+          EXPECT_EQ(got, want) << m << " " << n << " " << k;
+        }
+      }
+}
+
+TEST(IntegerProducts, AreOfAllSizes) {
+  std::vector<IntegerKernels<uint8_t>> bytes = {baseline::integerKernelsU8()};
+  std::vector<IntegerKernels<uint32_t>> words = {baseline::integerKernelsI32()};
+  std::vector<IntegerKernels<uint64_t>> longs = {baseline::integerKernelsI64()};
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    bytes.push_back(avx2::integerKernelsU8());
+    words.push_back(avx2::integerKernelsI32());
+    longs.push_back(avx2::integerKernelsI64());
+  }
+  if (machineIsa() == Isa::Avx512) {
+    bytes.push_back(avx512::integerKernelsU8());
+    words.push_back(avx512::integerKernelsI32());
+    longs.push_back(avx512::integerKernelsI64());
+  }
+#endif
+  checkIntegers(bytes);
+  checkIntegers(words);
+  checkIntegers(longs);
 }
 
 } // namespace
