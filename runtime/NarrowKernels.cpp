@@ -74,7 +74,7 @@ void sumsOfBlock(const T *a, int64_t stride, const T *x, int64_t vectorStride, i
         factors[c] = load(x + c * vectorStride + p + q * lanes<T>);
       for (int r = 0; r < R; ++r) {
         const Vector<T> element = load(a + r * stride + p + q * lanes<T>);
-        if (R < 4) // one row after the other, from memory
+        if (C > 1 || R == 1) // from memory; what several rows are is read ahead by the processor
           __builtin_prefetch(a + r * stride + p + q * lanes<T> + ahead / static_cast<int64_t>(sizeof(T)));
         for (int c = 0; c < C; ++c)
           sums[r][c][q] += element * factors[c];
@@ -109,6 +109,30 @@ template <typename T, int R, int C> void someRows(const NarrowProduct<T> &x, int
   for (int r = 0; r < R; ++r)
     for (int c = 0; c < C; ++c)
       put(x, row + r, vector + c, sums[r][c]);
+}
+/// Rows of several blocks by one vector, block by block: its part stays in a cache for all of them.
+template <typename T, int R> void longRows(const NarrowProduct<T> &x, int64_t begin, int64_t end) {
+  constexpr int64_t together = 64;
+  for (int64_t first = begin; first < end; first += together) {
+    const int64_t rows = end - first < together ? end - first : together;
+    T sums[together];
+    for (int64_t p = 0; p < x.k; p += sumBlock) {
+      const int64_t n = x.k - p < sumBlock ? x.k - p : sumBlock;
+      auto add = [&]<int number>(int64_t row, Numbers<int, number>) {
+        T block[number][1];
+        sumsOfBlock<T, number, 1>(x.a + (first + row) * x.stride + p, x.stride, x.vectors + p, 0, n, block);
+        for (int r = 0; r < number; ++r)
+          sums[row + r] = p == 0 ? block[r][0] : sums[row + r] + block[r][0];
+      };
+      int64_t row = 0;
+      for (; row + R <= rows; row += R)
+        add(row, Numbers<int, R>());
+      for (; row < rows; ++row)
+        add(row, Numbers<int, 1>());
+    }
+    for (int64_t row = 0; row < rows; ++row)
+      put(x, first + row, 0, sums[row]);
+  }
 }
 template <typename T, int R, int C> void vectorsOfRows(const NarrowProduct<T> &x, int64_t row) {
   int64_t vector = 0;
@@ -182,6 +206,8 @@ template <typename T> void rows(const NarrowProduct<T> &x, int64_t begin, int64_
   if (x.count == 1 && x.k <= sumLanes && x.shift == 0)
     shortRowsOf<T>(x, begin, end);
 #endif
+  if (x.count == 1 && x.k > sumBlock && x.shift == 0 && end - begin > 1)
+    return longRows<T, tall>(x, begin, end);
   constexpr int fitting = most / registers<T>,
                 wide = fitting > 4   ? 4
                        : fitting > 0 ? fitting
@@ -189,7 +215,7 @@ template <typename T> void rows(const NarrowProduct<T> &x, int64_t begin, int64_
                 both = fitting > 4 ? fitting / 4 : 1;
   if (x.count >= wide && wide > 1)
     inSteps<T, both, wide>(x, begin, end);
-  else if (x.isCached)
+  else if (x.count == 1 && x.shift == 0)
     inSteps<T, tall, 1>(x, begin, end);
   inSteps<T, 1, wide>(x, begin, end);
 }

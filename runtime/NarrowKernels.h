@@ -24,8 +24,7 @@ template <typename T> struct NarrowProduct {
   T *c;
   int64_t row, column;
   T alpha, beta;
-  int64_t shift = 0;     ///< of the vectors from row to row
-  bool isCached = false; ///< a; what is read from memory is read row by row: several streams at once are slower
+  int64_t shift = 0; ///< of the vectors from row to row
 };
 template <typename T> struct NarrowKernels {
   /// Rows [begin, end) of a by each vector: products are summed in 32 lanes.

@@ -14,7 +14,6 @@
 namespace toy::rt {
 namespace {
 
-constexpr int64_t cached = 256 << 10;       ///< bytes of a matrix that is likely to be in a cache still
 constexpr int64_t severalVectors = 2 << 20; ///< bytes of a matrix above which a product by several vectors is ours
 
 template <typename T> const auto &kernelsOf(const NarrowProduct<T> &) {
@@ -36,11 +35,13 @@ template <typename T> const auto &kernelsOf(const ComplexRows<T> &) {
   return chosen;
 }
 
-/// Rows [0, n) in pieces that are worth a thread; each is so much work.
+/// Rows [0, n) in pieces that are worth a thread; each is so much work. Of rows of several blocks, as many together as
+/// leave all threads some: a part of the vector is in a cache for them.
 template <typename Product> void inPieces(const Product &x, int64_t n, int64_t work) {
-  constexpr int64_t grain = 1 << 15;
+  constexpr int64_t grain = 1 << 15, together = 16;
+  const int64_t ofLong = x.k > sumBlock ? std::clamp<int64_t>(n / threads(), 1, together) : 1;
   parallelFor(
-      n, grain / std::clamp<int64_t>(work, 1, grain),
+      n, std::max(ofLong, grain / std::clamp<int64_t>(work, 1, grain)),
       [](void *context, int64_t begin, int64_t end) {
         const auto &product = *static_cast<const Product *>(context);
         kernelsOf(product).rows(product, begin, end);
@@ -76,7 +77,6 @@ template <typename T> void longSum(const NarrowProduct<T> &x) {
   blocks.row = 1;
   blocks.alpha = 1;
   blocks.beta = 0;
-  blocks.isCached = false; // each block has a part of the vector of its own
   const T sum = sumOfBlocks<1>(blocks)[0], scaled = x.alpha == 1 ? sum : x.alpha * sum;
   *x.c = x.beta == 0 ? scaled : scaled + x.beta * *x.c;
 }
@@ -110,7 +110,6 @@ bool narrowProduct(int64_t m, int64_t n, int64_t k, T alpha, const T *a, MatrixO
     std::swap(x.row, x.column);
   }
   const int64_t bytes = m * k * static_cast<int64_t>(sizeof(T));
-  x.isCached = bytes <= cached;
   // Products by several vectors that stay in the caches are bound by arithmetic, which is BLAS's field.
   if (n > narrowest || (n > 1 && bytes <= severalVectors) || (m > 1 && ao.columnStride != 1))
     return false;

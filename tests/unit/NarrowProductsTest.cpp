@@ -74,22 +74,21 @@ TYPED_TEST(NarrowProductsTest, RowsSumInLanes) {
       constexpr int64_t rows = 7;
       const int64_t stride = k + 3;
       const auto a = drawn<T>(rows * stride), x = drawn<T>(count * k), before = drawn<T>(rows * count);
-      for (const NarrowKernels<T> &kernels : tables<T>())
-        for (bool isCached : {false, true}) {
-          auto c = before;
-          NarrowProduct<T> plain{k, a.data(), stride, x.data(), k, count, c.data(), count, 1, 1, 0, 0, isCached};
-          kernels.rows(plain, 0, 3);
-          NarrowProduct<T> added = plain; // the rows from the third on
-          added.alpha = T(-1.5);
-          added.beta = 1;
-          kernels.rows(added, 3, rows);
-          for (int64_t i = 0; i < rows; ++i)
-            for (int64_t j = 0; j < count; ++j) {
-              const T sum = sumOfProducts(a.data() + i * stride, x.data() + j * k, k);
-              const T expected = i < 3 ? sum : T(-1.5) * sum + before[i * count + j];
-              ASSERT_EQ(std::memcmp(&expected, &c[i * count + j], sizeof(T)), 0) << k << " " << count << " " << i;
-            }
-        }
+      for (const NarrowKernels<T> &kernels : tables<T>()) {
+        auto c = before;
+        NarrowProduct<T> plain{k, a.data(), stride, x.data(), k, count, c.data(), count, 1, 1, 0, 0};
+        kernels.rows(plain, 0, 3);
+        NarrowProduct<T> added = plain; // the rows from the third on
+        added.alpha = T(-1.5);
+        added.beta = 1;
+        kernels.rows(added, 3, rows);
+        for (int64_t i = 0; i < rows; ++i)
+          for (int64_t j = 0; j < count; ++j) {
+            const T sum = sumOfProducts(a.data() + i * stride, x.data() + j * k, k);
+            const T expected = i < 3 ? sum : T(-1.5) * sum + before[i * count + j];
+            ASSERT_EQ(std::memcmp(&expected, &c[i * count + j], sizeof(T)), 0) << k << " " << count << " " << i;
+          }
+      }
     }
 }
 
@@ -108,7 +107,7 @@ TYPED_TEST(NarrowProductsTest, ShortRows) {
       for (const NarrowKernels<T> &kernels : tables<T>())
         for (int64_t step : {1, 2}) {
           auto c = before;
-          NarrowProduct<T> product{k, a.data(), stride, x.data(), k, 1, c.data(), step, 1, 1, 0, 0, true};
+          NarrowProduct<T> product{k, a.data(), stride, x.data(), k, 1, c.data(), step, 1, 1, 0, 0};
           product.alpha = step == 1 ? T(1) : T(-1.5);
           product.beta = step == 1 ? T(0) : T(1);
           kernels.rows(product, 0, rows);
