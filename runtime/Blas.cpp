@@ -206,6 +206,48 @@ template <typename T> bool isSmallProduct(int64_t m, int64_t n, int64_t k, doubl
   return !std::is_integral_v<T> && m * n * k <= smallProduct && alpha == 1 && beta == 0;
 }
 
+/// Products of two matrices whose sums stay in registers, where BLAS takes longer: of few columns, or of a short inner
+/// axis. Those of integers, whose order changes nothing, may have a vector.
+template <typename T> bool isProductInRegisters(int64_t m, int64_t n, int64_t k, double alpha, double beta) {
+  constexpr int64_t widest = SmallProducts::widest, shallow = 8;
+  constexpr bool isAny = std::is_integral_v<T>;
+  return sizeof(T) > 1 && (isAny || (m > 1 && n > 1)) && k > 0 && alpha == 1 && beta == 0 &&
+         (n <= widest ? k <= SmallProducts::deepest : k <= shallow && !isAny);
+}
+
+/// Rows [begin, end) of one such product, some columns at a time.
+template <typename T> struct RegisterProduct {
+  int64_t m, n, k;
+  const T *a;
+  MatrixOperand ao;
+  const T *b;
+  MatrixOperand bo;
+  T *c;
+
+  void rows(int64_t begin, int64_t end) const {
+    constexpr int64_t widest = SmallProducts::widest;
+    auto factor = [](const T *data, const MatrixOperand &o) {
+      return SmallProducts::Factor{data, o.rowStride, o.columnStride, 0, o.conjugate && isComplexType<T>};
+    };
+    for (int64_t j = 0, width = 0; j < n; j += width) {
+      width = std::min(widest, n - j);
+      width -= n - j - width == 1; // a last column alone would be a product by a vector
+      smallMatrices<T>().product({end - begin, width, k, 1, factor(a + begin * ao.rowStride, ao),
+                                  factor(b + j * bo.columnStride, bo), c + begin * n + j, n});
+    }
+  }
+  void run() const {
+    constexpr int64_t grain = 1 << 15, fewRows = 64; // the result's rows of all columns are in a cache
+    parallelFor(
+        m, std::max<int64_t>(std::min(fewRows, m), grain / std::max<int64_t>(n * k, 1)),
+        [](void *context, int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; i += fewRows)
+            static_cast<const RegisterProduct *>(context)->rows(i, std::min(end, i + fewRows));
+        },
+        const_cast<RegisterProduct *>(this));
+  }
+};
+
 template <typename T>
 void one(int64_t m, int64_t n, int64_t k, double alpha, const T *a, const MatrixOperand &ao, const T *b,
          const MatrixOperand &bo, double beta, T *c) {
@@ -216,6 +258,8 @@ void one(int64_t m, int64_t n, int64_t k, double alpha, const T *a, const Matrix
   else {
     if (k == 0 || isSmallProduct<T>(m, n, k, alpha, beta))
       return plain(m, n, k, a, ao, b, bo, c);
+    if (isProductInRegisters<T>(m, n, k, alpha, beta))
+      return RegisterProduct<T>{m, n, k, a, ao, b, bo, c}.run();
     if constexpr (!isComplexType<T>) {
       if (narrowProduct(m, n, k, T(alpha), a, ao, b, bo, T(beta), c))
         return;
@@ -242,15 +286,6 @@ void one(int64_t m, int64_t n, int64_t k, double alpha, const T *a, const Matrix
         call(std::min(tile, m - i), std::min(tile, n - j), k, T(alpha), rows, columns, T(beta), c + i * n + j, n);
       }
   }
-}
-
-/// Products of two matrices whose sums stay in registers, where a call of BLAS takes longer than the work; of integers,
-/// whose order changes nothing, also by a vector.
-template <typename T> bool isProductInRegisters(int64_t m, int64_t n, int64_t k, double alpha, double beta) {
-  constexpr int64_t most = 4096;
-  constexpr bool isAny = std::is_integral_v<T>;
-  return sizeof(T) > 1 && (isAny || (m > 1 && n > 1)) && n <= SmallProducts::widest && k > 0 &&
-         k <= SmallProducts::deepest && m * n * k <= most && alpha == 1 && beta == 0;
 }
 
 constexpr int64_t smallBatch = 4096; ///< small products between two looks for Ctrl-C

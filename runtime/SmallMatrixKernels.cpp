@@ -84,22 +84,22 @@ void productsOf(const SmallProducts &x, const SmallProducts::Factor &left, const
   constexpr int64_t parts = Row::parts, together = 4;
   const auto *a = static_cast<const T *>(left.data), *b = static_cast<const T *>(right.data);
   auto *c = static_cast<T *>(x.c);
-  const int64_t k = depth ? depth : x.k, m = x.m * x.n / N;
+  const int64_t k = depth ? depth : x.k, m = x.m * x.n / N, pitch = (x.pitch ? x.pitch : N) * parts;
   const T sign = left.conjugate ? -1 : 1;
   for (int64_t index = 0; index < x.count; ++index, a += left.step * parts, b += right.step * parts) {
     Row rows[depth ? depth : SmallProducts::deepest];
     for (int64_t p = 0; p < k; ++p)
       rows[p].load(b + p * right.row * parts, right.column, right.conjugate);
     int64_t i = 0;
-    for (; !depth && i + together <= m; i += together, c += together * N * parts) {
+    for (; !depth && i + together <= m; i += together, c += together * pitch) {
       typename Row::Vector sums[together] = {};
       for (int64_t p = 0; p < k; ++p)
         for (int64_t r = 0; r < together; ++r)
           sums[r] = sums[r] + rows[p].times(a + ((i + r) * left.row + p * left.column) * parts, sign);
       for (int64_t r = 0; r < together; ++r)
-        First<N * parts>::store(c + r * N * parts, sums[r]);
+        First<N * parts>::store(c + r * pitch, sums[r]);
     }
-    for (; i < m; ++i, c += N * parts) {
+    for (; i < m; ++i, c += pitch) {
       typename Row::Vector sum = {};
       for (int64_t p = 0; p < k; ++p)
         sum = sum + rows[p].times(a + (i * left.row + p * left.column) * parts, sign);

@@ -11,7 +11,8 @@
 namespace toy::rt {
 
 /// `count` products c = a @ b of m x k and k x n matrices with the strides of their elements; `step` is the distance of
-/// matrices, and those of c are dense. Parts of complex elements lie together; strides count elements.
+/// matrices, and those of c are dense unless there is one with a pitch. Parts of complex elements lie together; strides
+/// count elements.
 struct SmallProducts {
   static constexpr int deepest = 64; ///< k
   static constexpr int widest = 16;  ///< n, or m of products with a column
@@ -22,6 +23,7 @@ struct SmallProducts {
     bool conjugate;
   } a, b;
   void *c;
+  int64_t pitch = 0; ///< from a row of the one product c to the next, where that is not n
 };
 
 /// `count` dense matrices of `order` rows. Functions that can fail give the number of the first matrix that is singular
