@@ -101,7 +101,7 @@ bool KernelEmitter::areRowsInLanes(mlir::Operation *op) {
   const auto count = knownFoldLength(op);
   const DType dtype = tensorTypeOf(op->getResult(0)).getDtype();
   const int64_t least = isComplex(dtype) ? 5 : 8; // else LLVM takes a row a lane
-  const int64_t most = isa<MaxOp, MinOp, ArgMaxOp, ArgMinOp>(op) ? 2 * reductionLanes : reductionLanes;
+  const int64_t most = isa<MaxOp, MinOp, ArgMaxOp, ArgMinOp>(op) ? 4 * reductionLanes : reductionLanes;
   return count && *count >= least && *count <= most && !axes.outer.empty() && axes.reduced.size() == 1 &&
          axes.reduced[0] == last && !isHalf(dtype) && !isOfBytes(op, dtype) && hasLanes(x, last);
 }
@@ -191,7 +191,7 @@ KernelEmitter::Fold KernelEmitter::foldTogether(mlir::Operation *op, int64_t tog
   return mergeLanes(op, chosenLanes(k, a, b, low), chosenLanes(k, a, b, high));
 }
 
-/// Rows of at most as many elements as there are lanes (of twice as many, where any order will do), in registers.
+/// Rows of at most as many elements as there are lanes (of four times as many, where any order will do), in registers.
 void KernelEmitter::emitRowsInLanes(mlir::Operation *op, int64_t count) {
   const DType dtype = rootType.getDtype(), from = tensorTypeOf(op->getOperand(0)).getDtype();
   const Rows rows = beginRows(op);
