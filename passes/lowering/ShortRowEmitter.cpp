@@ -126,7 +126,10 @@ KernelEmitter::Fold KernelEmitter::rowLanesOf(mlir::Operation *op, const Indices
     return {lanes, ConstantVector::get(numbers)};
   }
   const DType dtype = rootType.getDtype();
-  Fold lanes = foldOf(op, scalars.cast(laneElements(x, at, mask), from, dtype), dtype);
+  Element elements = scalars.cast(laneElements(x, at, mask), from, dtype);
+  if (isFloatExtremum(op, dtype)) // what changes nothing is a number with the sign of what starts the fold
+    return foldOf(op, {masked(elements.re, identityOf(op, dtype).re)}, dtype);
+  Fold lanes = foldOf(op, elements, dtype);
   for (auto [part, other] : zip_equal(lanes, startFold(op, dtype)))
     part = masked(part, other);
   const bool keepsIdentity = isComplex(dtype) && isa<ProdOp>(op);
@@ -200,25 +203,48 @@ void KernelEmitter::emitRowsInLanes(mlir::Operation *op, int64_t count) {
   lanesAtOnce = static_cast<int64_t>(PowerOf2Ceil(count));
   const int64_t together = sizeOf(realOf(isa<ArgMaxOp, ArgMinOp>(op) ? from : dtype)) < 8 ? 16 : 8,
                 longest = std::min(lanesAtOnce, together);
-  auto lanesOfRow = [&](Value *row, int64_t most) {
+  auto entryAlloca = [&](Type *type, int64_t number) {
+    IRBuilder<> entry(&kernel->getEntryBlock(), kernel->getEntryBlock().begin());
+    return entry.CreateAlloca(type, entry.getInt64(number));
+  };
+  auto lanesOfRow = [&](Value *row) {
     Fold lanes = rowLanesOf(op, decode(row, rows.sizes), count);
-    for (int64_t left = lanesAtOnce; left > most; left /= 2)
+    for (int64_t left = lanesAtOnce; left > longest; left /= 2)
       lanes = halvedLanes(op, lanes);
     return lanes;
   };
-  Value *groups = k.CreateUDiv(k.CreateSub(rangeEnd, rangeBegin), i64(together));
+  const bool isOneValue = isFloatExtremum(op, dtype) && lanesAtOnce <= longest; // all parts are made of it
+  Parts tile; // of each part of the rows' folds, or what it is for all rows
+  Value *groups = k.CreateUDiv(k.CreateAdd(k.CreateSub(rangeEnd, rangeBegin), i64(together - 1)), i64(together));
   loop(i64(0), groups, [&](Value *group) {
     Value *first = k.CreateAdd(rangeBegin, k.CreateMul(group, i64(together), "", true, true), "", true, true);
-    auto row = [&](int64_t r) { return lanesOfRow(k.CreateAdd(first, i64(r), "", true, true), longest); };
+    Value *here = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateSub(rangeEnd, first), i64(together));
+    loop(i64(0), here, [&](Value *r) {
+      Fold parts = lanesOfRow(k.CreateAdd(first, r, "", true, true));
+      if (isOneValue)
+        parts.truncate(1);
+      for (Value *lanes : parts) {
+        const bool isStored = lanes && !isa<Constant>(lanes);
+        tile.push_back(isStored ? entryAlloca(lanes->getType(), together) : lanes);
+        if (isStored)
+          k.CreateStore(lanes, k.CreateInBoundsGEP(lanes->getType(), tile.back(), r));
+      }
+    });
+    auto row = [&](int64_t r) -> Fold {
+      Parts parts = map_to_vector<3>(tile, [&](Value *stored) -> Value * {
+        auto *lanes = dyn_cast_or_null<AllocaInst>(stored);
+        if (!lanes)
+          return stored;
+        Type *type = lanes->getAllocatedType();
+        return k.CreateLoad(type, k.CreateConstInBoundsGEP1_64(type, lanes, r));
+      });
+      return isOneValue ? foldOf(op, {parts[0]}, dtype) : parts;
+    };
     const Element found = finishLanes(op, foldTogether(op, together, longest, 1, 0, row));
+    lanesAtOnce = together;
     Value *at = isComplex(dtype) ? k.CreateShl(first, 1, "", true, true) : first;
-    storeLanes(k, scalars, dtype, found, k.CreateInBoundsGEP(scalars.memoryType(dtype), rows.out, at), nullptr);
-  });
-  loop(k.CreateAdd(rangeBegin, k.CreateMul(groups, i64(together))), rangeEnd, [&](Value *row) {
-    Fold one = lanesOfRow(row, 1);
-    for (Value *&part : one)
-      part = part ? k.CreateExtractElement(part, i64(0)) : nullptr;
-    scalars.store(dtype, rows.out, row, finishLanes(op, one));
+    storeLanes(k, scalars, dtype, found, k.CreateInBoundsGEP(scalars.memoryType(dtype), rows.out, at),
+               firstLanes(here));
   });
   finish(rows.number, caller.getInt64(count));
 }
