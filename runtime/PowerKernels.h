@@ -128,6 +128,10 @@ template <int N> Mask<N> hasOrdinaryPower(Lanes<N> x, Lanes<N> y, Lanes<N> expon
   Mask<N> integral = y == __builtin_elementwise_trunc(y);
   return isPositive<N>(fabs<N>(x)) & ((x > 0) | integral) & isModerate<N>(y) & isBelow<N>(exponent, exponentLimit);
 }
+/// Negative bases have no real power with an exponent that is no integer.
+template <int N> Mask<N> hasNoPower(Lanes<N> x, Lanes<N> y) {
+  return (x < 0) & (y != __builtin_elementwise_trunc(y)) & isPositive<N>(fabs<N>(x)) & isModerate<N>(y);
+}
 template <int N> Lanes<N> withPowersSign(Lanes<N> power, Lanes<N> x, Lanes<N> y) {
   Lanes<N> half = 0.5 * y;
   return ((x < 0) & (half != __builtin_elementwise_trunc(half))) ? -power : power;
@@ -162,6 +166,9 @@ template <int N> Mask<N> RealPow(Lanes<N> *v) {
     Twice<N> exponent = twice<N>(y) * logByTable<N>(fabs<N>(x));
     ok |= hasOrdinaryPower<N>(x, y, exponent.high);
     v[0] = small ? v[0] : withPowersSign<N>(expRounded<N>(exponent), x, y);
+    Mask<N> none = hasNoPower<N>(x, y) & ~small;
+    v[0] = none ? all<N>(__builtin_nan("")) : v[0];
+    ok |= none;
   }
   return ok;
 }
@@ -205,8 +212,9 @@ template <int N> FloatMask<N> SinglePow(Floats<N> *v) {
     return plain;
   }
   Mask<N> small = isSmallExponent<N>(y);
-  ok = (ok & ((v[0] > 0) | (v[1] == __builtin_elementwise_trunc(v[1])))) | __builtin_convertvector(small, FloatMask<N>);
   power = withPowersSign<N>(power, x, y);
+  power = ((x < 0) & (y != __builtin_elementwise_trunc(y))) ? all<N>(__builtin_nan("")) : power;
+  ok |= __builtin_convertvector(small, FloatMask<N>);
   if (__builtin_reduce_or(small))
     power = small ? smallPower<N>(x, x, y) : power;
   v[0] = __builtin_convertvector(power, Floats<N>);
