@@ -24,8 +24,8 @@ struct Planar {
             words[] = {count, bits};
     Tensor *operands[] = {x, y};
     DeviceLaunch::Result result[] = {{x->dtype, x->shape()}};
-    std::vector<Tensor *> made =
-        deviceLaunch({&cuda::kernelAround(single ? "sum_f32" : "sum_f64"), result, operands, words, count, site, 1});
+    std::vector<Tensor *> made = deviceLaunch({&cuda::kernelAround(single ? "sum_f32" : "sum_f64"), result, operands,
+                                               words, count, cuda::blockThreads, site, 1});
     return TensorRef(made.empty() ? nullptr : made[0]);
   }
 
