@@ -2,6 +2,7 @@
 """How often and how much: bytes that move, launches, graphs, what runs beside what, and where."""
 import pathlib
 import re
+import subprocess
 import tempfile
 
 from device import EVERYWHERE, GRAPHS, close, on_host, run, same_bits
@@ -343,6 +344,37 @@ def plans(toy):
     return None
 
 
+FEW_ROWS = [  # the dtype, bytes of the widest that is folded, and what is computed
+    ("f32", 4, "softmax(x, 1) + rmsnorm(x, 2)"),
+    ("f64", 8, "layernorm(x, 3, 0.5) * max(x, 1, true)"),
+    ("bf16", 4, "rmsnorm(x, 2)"),
+    ("c64", 8, "x / (sum(abs(x), -1, true) + 1) - mean(x, -1, true)"),
+    ("c128", 16, "x / sum(x * x, -1, true)"),
+]
+
+
+def few_rows(toy):
+    """A few rows of 512 elements and more, up to 32 KB of shared memory, are a block's work each, with the host's bits;
+    many, and those of other sizes, are a warp's."""
+    lead = "def of(n: i64) { return reshape(sin(arange(3 * n) * 0.7), [3, n]); }\n"
+    for i, (dtype, width, body) in enumerate(FEW_ROWS):
+        turn, most = " * (1 - 0.3i)" if dtype[0] == "c" else "", min(8192, (32 << 10) // width)
+        text = lead + "".join(
+            f"def f{m}(x: {dtype}[3, {m}]) {{ return {body}; }} print(f{m}({dtype}(of({m}){turn})));\n"
+            for m in (511, 512, most, most + 1)
+        )
+        text += f"def f(x: {dtype}[N, M]) {{ return {body}; }} for m in i64([511, 700, {most}, {most + 1}]) {{"
+        if problem := same_bits(toy, f"{text} print(f({dtype}(of(m){turn}))); }}", [f"--cuda-graphs={GRAPHS[i % 4]}"]):
+            return problem
+    wanted = {"300, 511": 0, "300, 512": 1, "511, 8192": 1, "512, 512": 0, "300, 8193": 0, "N, M": 1, "N, 100": 0}
+    for shape, uses in wanted.items():
+        sizes = shape.replace("N", "300").replace("M", "700")
+        text = f"def f(x: f32[{shape}]) {{ return softmax(x, 1); }} var a = f32(ones([{sizes}])); f(a);"
+        ptx = subprocess.run([toy, "--emit=ptx", "-"], input=text, capture_output=True, text=True, timeout=120).stdout
+        if ".entry" not in ptx or (".shared" in ptx) != uses:
+            return f"{shape}: {ptx}"
+
+
 def all_cases():
     return [
         ("device: transfers", transfers, "long"),
@@ -351,6 +383,7 @@ def all_cases():
         ("device: new graphs", new_graphs),
         ("device: returning sizes", returning_sizes),
         ("device: plans", plans),
+        ("device: few rows", few_rows),
         ("device: staged", staged),
         ("device: places", places),
         ("device: overlap", overlap),

@@ -195,6 +195,14 @@ DEVICE_MUTANTS = [
         "k.CreateIntrinsic(Intrinsic::nvvm_barrier_cta_sync_aligned_all, {k.getInt32(0)});",
         "",
     ),
+    (
+        "staged elements are read before they are there",
+        REDUCTIONS,
+        "  meet();\n  staged = buffer;",
+        "  staged = buffer;",
+    ),
+    ("staged elements go before they are read", REDUCTIONS, "  meet(); // the elements", "  // the elements"),
+    ("few rows are a warp each", REDUCTIONS, "decided->isZero() ? byWarps() : byBlocks()", "byWarps()"),
     ("columns of tiles are in one bank", TILES, "edge + std::max<int64_t>(1, 4 / sizeOf(dtype))", "edge"),
     (
         "tiles have no last row",

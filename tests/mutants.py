@@ -236,6 +236,10 @@ def run_kind(name, build, only, folder):
             build.build_mutant(mutant, ["toy", "toy-check", *kind.programs], programs)
             for library in ("libtoyfakecuda.so", "libtoyfakenccl.so"):
                 os.symlink(build.folder / library, programs / library)
+            (programs / "runtime").mkdir(exist_ok=True)
+            for text in (build.folder / "runtime").glob("*.ptx"):
+                if not (programs / "runtime" / text.name).exists():
+                    os.symlink(text, programs / "runtime" / text.name)
             test = tests.notice(mutant[0], programs)
             print(f"caught {mutant[0]}: {test}" if test else f"MISSED {mutant[0]}", flush=True)
         except RuntimeError as problem:

@@ -2,7 +2,8 @@
 /// \file
 /// Reductions and rows as kernels of a CUDA device. Reductions along the last axis: one warp a row, lane by lane as the
 /// host's 32 lanes, or, of few rows, one warp a block; all others one thread a result. Groups of groups: one warp a
-/// row, which folds it as often as there are reductions, and then writes it.
+/// row, which folds it as often as there are reductions, and then writes it; of few rows a block of threads each, which
+/// computes what is folded into shared memory, so that the lanes of the fold do not wait for it.
 #include "passes/lowering/KernelEmitter.h"
 
 #include "llvm/IR/IntrinsicInst.h"
@@ -33,24 +34,63 @@ bool KernelEmitter::isAlwaysByRows(FusedOp op) {
 /// caches by then; rows and reductions that others read are stored beside the result. Null also where rows are few and
 /// long: more threads take part in a kernel for each group.
 Value *KernelEmitter::launchRows(Value *site) {
-  int64_t width = std::clamp<int64_t>(accessBytes / toy::sizeOf(rootType.getDtype()), 1, 8);
+  int64_t width = std::clamp<int64_t>(accessBytes / toy::sizeOf(rootType.getDtype()), 1, 8), widest = 1;
+  for (FusedOp group : op.getBody().front().getOps<FusedOp>())
+    widest = std::max<int64_t>(widest, toy::sizeOf(tensorTypeOf(group.getResult(0)).getDtype()));
   Dim last = rootType.getDims().back();
-  if (last.isNumber())
-    return launchRows(site, last.value() % width == 0 ? width : 1);
-  return launchEither(
-      callerSize(root, rootType.getRank() - 1), width, [&] { return launchRows(site, width); },
-      [&] { return launchRows(site, 1); });
+  const int64_t known = last.isNumber() && last.value() % width == 0 ? width : 1;
+  auto byWarps = [&] {
+    if (last.isNumber())
+      return launchRows(site, known, 0);
+    return launchEither(
+        callerSize(root, rootType.getRank() - 1), width, [&] { return launchRows(site, width, 0); },
+        [&] { return launchRows(site, 1, 0); });
+  };
+  const int64_t most = std::min(reductionBlock, mostStaged / widest);
+  if (last.isNumber() && (last.value() < leastStaged || last.value() > most))
+    return byWarps();
+  auto byBlocks = [&] { return launchRows(site, known, widest * (last.isNumber() ? last.value() : most)); };
+  SmallVector<Value *> all = resultSizes();
+  Value *isFew = caller.CreateICmpSLT(product(ArrayRef(all).drop_back()), caller.getInt64(manyRows));
+  if (!last.isNumber())
+    isFew = caller.CreateAnd({isFew, caller.CreateICmpSGE(all.back(), caller.getInt64(leastStaged)),
+                              caller.CreateICmpSLE(all.back(), caller.getInt64(most))});
+  if (auto *decided = dyn_cast<ConstantInt>(isFew))
+    return decided->isZero() ? byWarps() : byBlocks();
+  Value *one = onlyIf(isFew, byBlocks), *other = onlyIf(caller.CreateNot(isFew), byWarps);
+  return caller.CreateSelect(isFew, one, other);
 }
 
-/// The last size is a multiple of the width.
-Value *KernelEmitter::launchRows(Value *site, int64_t width) {
+/// A fold of a row of at most one block by all warps alike: `thread`s of a block compute its elements.
+Element KernelEmitter::stagedFold(mlir::Operation *op, const Indices &outer, Value *thread, Value *n, Value *buffer) {
+  auto meet = [&] { k.CreateIntrinsic(Intrinsic::nvvm_barrier_cta_sync_aligned_all, {k.getInt32(0)}); };
+  DType dtype = tensorTypeOf(op->getResult(0)).getDtype();
+  meet(); // the elements of the fold before have been read
+  Value *left;
+  strided(thread, n, {}, left, [&](Value *j, Element) {
+    scalars.store(dtype, buffer, j, reductionElement(op, outer, j));
+    return Round{{}, threadsOfBlock, 0};
+  });
+  meet();
+  staged = buffer;
+  Element total = warpFold(op, outer, k.CreateAnd(thread, i64(warp - 1)), i64(0), n);
+  staged = nullptr;
+  return total;
+}
+
+/// The last size is a multiple of the width. With `shared` bytes of shared memory a row is a block's work.
+Value *KernelEmitter::launchRows(Value *site, int64_t width, int64_t shared) {
   SmallVector<Value *> all = resultSizes(), outerSizes(all.begin(), all.end() - 1);
   Value *rows = product(outerSizes);
   begin();
   rowValues.clear();
+  Value *buffer = shared ? sharedMemory(shared) : nullptr;
   captureMultiple(rootType.getDims().back(), all.back(), width);
   Value *n = capture(all.back()), *height = capture(rows);
-  auto [row, lane] = warpAndLane();
+  auto [row, lane] = shared ? std::pair(special(Intrinsic::nvvm_read_ptx_sreg_ctaid_x),
+                                        special(Intrinsic::nvvm_read_ptx_sreg_tid_x))
+                            : warpAndLane(); // the lane among all that compute the row
+  const int64_t lanes = shared ? threadsOfBlock : warp;
   SmallVector<Output> whole = {{root, capture(callerOut)}}, ofRows;
   SmallVector<LaunchResult> results = {{rootType.getDtype(), all}};
   for (auto [value, out] : zip_equal(op.getBody().front().getTerminator()->getOperands().drop_front(), otherOuts)) {
@@ -59,7 +99,7 @@ Value *KernelEmitter::launchRows(Value *site, int64_t width) {
     results.push_back({type.getDtype(), sizesOf(value)});
   }
   SmallVector<Value *> sizes = captureAll(outerSizes);
-  guarded(k.CreateICmpSLT(row, height), [&] {
+  guarded(k.CreateICmpSLT(row, height), [&, row = row, lane = lane] {
     Indices outer = decode(row, sizes), first = outer;
     first.push_back(i64(0));
     for (FusedOp group : op.getBody().front().getOps<FusedOp>()) {
@@ -68,9 +108,10 @@ Value *KernelEmitter::launchRows(Value *site, int64_t width) {
         continue;
       mlir::Operation *def = inner.getDefiningOp();
       bool isFold = def && def->hasTrait<OpTrait::Reduction>();
-      Element value = isFold ? shuffled(rowFold(def, outer, lane, n), Intrinsic::nvvm_shfl_sync_idx_i32, k.getInt32(0))
-                             : elementAt(inner, first);
-      rowValues[result] = value;
+      rowValues[result] =
+          !isFold ? elementAt(inner, first)
+                  : shuffled(buffer ? stagedFold(def, outer, lane, n, buffer) : rowFold(def, outer, lane, n),
+                             Intrinsic::nvvm_shfl_sync_idx_i32, k.getInt32(0));
     }
     memo.clear();
     if (!ofRows.empty())
@@ -81,11 +122,11 @@ Value *KernelEmitter::launchRows(Value *site, int64_t width) {
       Indices own = outer;
       own.push_back(j);
       storeNeighbours(whole, k.CreateAdd(start, j, "", true, true), own, width);
-      return Round{{}, warp * width, 0};
+      return Round{{}, lanes * width, 0};
     });
   });
-  auto launch = [&] { return finishLaunch(caller.CreateMul(rows, caller.getInt64(warp)), results, site); };
-  if (isAlwaysByRows(op))
+  auto launch = [&] { return finishLaunch(caller.CreateMul(rows, caller.getInt64(lanes)), results, site); };
+  if (isAlwaysByRows(op) || shared)
     return launch();
   return onlyIf(caller.CreateOr(caller.CreateICmpSLE(all.back(), caller.getInt64(reductionBlock)),
                                 caller.CreateICmpSGE(rows, caller.getInt64(manyRows))),
@@ -133,7 +174,10 @@ Element KernelEmitter::threadFold(mlir::Operation *op, const Indices &outer, Val
   DType dtype = tensorTypeOf(op->getResult(0)).getDtype();
   Element start = identityOf(op, dtype);
   auto step = [&](Value *j, Element sum) { return combine(op, sum, reductionElement(op, outer, j), dtype); };
-  auto ask = [&](Value *j) { prefetch(op->getOperand(0), reductionIndices(op, outer, j)); };
+  auto ask = [&](Value *j) {
+    if (!staged)
+      prefetch(op->getOperand(0), reductionIndices(op, outer, j));
+  };
   int64_t steps = known ? std::min(mostSteps, (known + stride - 1) / stride) : mostSteps;
   Value *left = nullptr;
   Element total = strided(first, end, start, left, [&](Value *j, Element sum) {

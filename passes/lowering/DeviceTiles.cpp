@@ -29,13 +29,18 @@ void KernelEmitter::shareTiles() {
   for (Transposed &t : transposed) {
     DType dtype = tensorTypeOf(t.argument).getDtype();
     t.pitch = pitchOf(dtype);
-    auto *type = ArrayType::get(k.getInt8Ty(), edge * t.pitch * sizeOf(dtype));
-    constexpr unsigned shared = 3;
-    auto *buffer = new GlobalVariable(module, type, false, GlobalValue::InternalLinkage, PoisonValue::get(type), "tile",
-                                      nullptr, GlobalValue::NotThreadLocal, shared);
-    buffer->setAlignment(Align(accessBytes));
-    t.buffer = buffer;
+    t.buffer = sharedMemory(edge * t.pitch * sizeOf(dtype));
   }
+}
+
+/// Bytes that the threads of a block share.
+Value *KernelEmitter::sharedMemory(int64_t bytes) {
+  auto *type = ArrayType::get(k.getInt8Ty(), bytes);
+  constexpr unsigned shared = 3;
+  auto *buffer = new GlobalVariable(module, type, false, GlobalValue::InternalLinkage, PoisonValue::get(type), "shared",
+                                    nullptr, GlobalValue::NotThreadLocal, shared);
+  buffer->setAlignment(Align(accessBytes));
+  return buffer;
 }
 
 /// Indices of the tile's element: of beyond the end the last one's, which several threads compute and store.

@@ -46,8 +46,9 @@ constexpr int64_t leastColumns = 64; ///< of a thread that reduces columns: its 
 /// Of a device: threads that go together, as many as there are lanes, so that results have the host's bits; and the
 /// widest access of one.
 constexpr int64_t warp = reductionLanes, threadsOfBlock = 256, accessBytes = 16;
-constexpr int64_t manyRows = 512;        ///< a warp each is work for a device
-constexpr int64_t manyThreads = 1 << 17; ///< are four blocks a multiprocessor of one
+constexpr int64_t manyRows = 512;                           ///< a warp each is work for a device
+constexpr int64_t leastStaged = 512, mostStaged = 32 << 10; ///< elements and bytes of rows that go to shared memory
+constexpr int64_t manyThreads = 1 << 17;                    ///< are four blocks a multiprocessor of one
 
 /// Where kernels for a device go while the functions of a module are emitted; compiled code refers to the i-th by word
 /// i of `toy.kernels`.
@@ -311,7 +312,9 @@ private:
                             llvm::function_ref<llvm::Value *()> narrow);
   void captureMultiple(Dim dim, llvm::Value *size, int64_t width);
   llvm::Value *launchRows(llvm::Value *site);
-  llvm::Value *launchRows(llvm::Value *site, int64_t width);
+  llvm::Value *launchRows(llvm::Value *site, int64_t width, int64_t shared);
+  Element stagedFold(mlir::Operation *op, const Indices &outer, llvm::Value *thread, llvm::Value *n,
+                     llvm::Value *buffer);
   llvm::Value *onlyIf(llvm::Value *condition, llvm::function_ref<llvm::Value *()> make);
   llvm::Value *launchReduction(mlir::Operation *op, llvm::Value *site);
   llvm::Value *launchReductionOfBlocks(mlir::Operation *op, llvm::Value *site);
@@ -327,6 +330,7 @@ private:
   // DeviceTiles.cpp
   llvm::Value *launchTiles(llvm::Value *site, llvm::ArrayRef<llvm::Value *> callerSizes);
   void shareTiles();
+  llvm::Value *sharedMemory(int64_t bytes);
   Indices insideTile(const Indices &tile, llvm::ArrayRef<llvm::Value *> sizes, llvm::Value *row, llvm::Value *column);
   void fillSharedTiles(const Indices &tile, llvm::ArrayRef<llvm::Value *> sizes, llvm::Value *lane, llvm::Value *first);
   void computeTile(const Indices &tile, llvm::ArrayRef<llvm::Value *> sizes, llvm::Value *lane, llvm::Value *first,
@@ -404,6 +408,7 @@ private:
   llvm::Function *kernel = nullptr;
   llvm::Value *rangeBegin = nullptr, *rangeEnd = nullptr;
   int64_t leastBlock = threadsOfBlock; ///< of a device's kernel
+  llvm::Value *staged = nullptr;       ///< elements of the fold that is emitted, in shared memory
   llvm::SmallVector<llvm::Value *> captured;
   llvm::DenseMap<llvm::Value *, llvm::Value *> captures;
   std::map<std::pair<void *, std::vector<llvm::Value *>>, Element> memo;

@@ -58,6 +58,8 @@ Element KernelEmitter::reductionElementAt(mlir::Operation *op, const Indices &in
                   : scalars.cast(element, tensorTypeOf(x).getDtype(), tensorTypeOf(op->getResult(0)).getDtype());
 }
 Element KernelEmitter::reductionElement(mlir::Operation *op, const Indices &outer, Value *j) {
+  if (staged)
+    return scalars.load(tensorTypeOf(op->getResult(0)).getDtype(), staged, j);
   return reductionElementAt(op, reductionIndices(op, outer, j));
 }
 
