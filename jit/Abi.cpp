@@ -67,8 +67,7 @@ static rt::Tensor *toy_rt_alloc(int64_t dtype, int64_t rank, const int64_t *size
 }
 /// The operand itself, once more, if nobody else holds its memory and no frame; else a new tensor. Types are equal.
 static rt::Tensor *toy_rt_reuse(rt::Tensor *operand, int64_t dtype, int64_t rank, const int64_t *sizes) {
-  constexpr auto order = std::memory_order_acquire;
-  if (!operand->storage || operand->refs.load(order) != 1 || operand->storage->refs.load(order) != 1)
+  if (!operand->storage || operand->refs != 1 || operand->storage->refs != 1)
     return toy_rt_alloc(dtype, rank, sizes);
   rt::retain(operand);
   rt::onHostOnly(*operand);
