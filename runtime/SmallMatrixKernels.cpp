@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
-/// Built once for each instruction set, without the standard library (see PlanarKernels.cpp). Systems are solved side by
-/// side, a matrix in each lane: lanes know nothing of each other, so that a matrix has the same result whatever lies
+/// Built once for each instruction set, without the standard library (see PlanarKernels.cpp). Systems are solved side
+/// by side, a matrix in each lane: lanes know nothing of each other, so that a matrix has the same result whatever lies
 /// beside it. No multiply-add is fused.
 #include "runtime/SmallMatrixKernels.h"
 #include "runtime/LaneTransposes.h"
