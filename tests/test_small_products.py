@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Complex products of at most 64 multiplications sum complex products in the order of the inner axis, also where both
-factors and the result exist by parts."""
+factors and the result exist by parts. So do products with few columns or a short inner axis, in any layout."""
 import subprocess
 
 import pytest
@@ -37,3 +37,31 @@ def test_parts_of_small_products(toy, tmp_path, flags, m, n, declared):
     path.write_text(PROGRAM.format(m=m, n=n, left=left, right=right))
     done = subprocess.run([toy, *flags.split(), str(path)], capture_output=True, text=True, timeout=60)
     assert (done.stdout, done.stderr) == ("0\n", "")
+
+
+IN_ORDER = """
+def in_order(a, b) {
+  var s = outer(a[:, 0], b[0]) + 0;
+  for p in range(1, a.shape[1]) { s = s + outer(a[:, p], b[p]); }
+  return s;
+}
+def agree(a, b) {
+  var first = transpose(a) * 1.0; var second = transpose(b) * 1.0; # the same in other layouts
+  return all(a @ b == in_order(a, b)) and all(transpose(first) @ b == a @ b) and all(a @ transpose(second) == a @ b)
+     and all((a @ b)[len(a) // 2] == (a[len(a) // 2:len(a) // 2 + 2] @ b)[0]) and all(conj(a) @ conj(b) == in_order(conj(a), conj(b)));
+}
+seed(8);
+for (m, n, k) in i64([[4, 16, 17], [4, 17, 8], [3, 16, 64], [70, 33, 3], [129, 5, 40], [300, 2, 33], [65, 49, 8], [1000, 16, 1]]) {
+  var a = randn(m, k); var b = randn(k, n); var z = complex(a, randn(m, k)); var w = complex(b, randn(k, n));
+  if not (agree(a, b) and agree(f32(a), f32(b)) and agree(z, w) and agree(c64(z), c64(w))) { print(m, n, k); }
+}
+"""
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("flags", ["--jit=never", "--jit=always", "--jit=always --dynamic=off --threads=2"])
+def test_products_in_order(toy, tmp_path, flags):
+    path = tmp_path / "p.toy"
+    path.write_text(IN_ORDER)
+    done = subprocess.run([toy, *flags.split(), str(path)], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("", "")
