@@ -232,12 +232,12 @@ def HoldShortRows : Pass<"toy-hold-short-rows", "::mlir::func::FuncOp"> {
   let summary = "keeps short rows of unknown length in registers";
   let description = [{
     A loop whose groups make rows (tensors of one axis) of a size that is known when the loop begins becomes three, or
-    four if it is small. In all but the last, for rows of at most 8, 16 and 32 elements, the groups are marked `toy.lanes`: their rows, operands
-    as well as results, are vectors in registers, and their last operand is the number of elements. Rows that come from
-    memory, and rows that are used behind the loop, go through groups of their own on the ways in and out
-    (`toy.leaves_lanes`: the result is in memory); so does a row that something else in the loop needs in memory. The
-    last loop is as before. Where the length is a number up to 32, all this is done in the loop itself, also for folds
-    of rows that lie in memory.
+    four if it is small. In all but the last, for rows of at most 8, 16 and 32 elements, the groups are marked
+    `toy.lanes`: their rows, operands as well as results, are vectors in registers, and their last operand is the number
+    of elements. Rows that come from memory, and rows that are used behind the loop, go through groups of their own on
+    the ways in and out (`toy.leaves_lanes`: the result is in memory); so does a row that something else in the loop
+    needs in memory. The last loop is as before. Where the length is a number up to 32, all this is done in the loop
+    itself, also for folds of rows that lie in memory.
 
     Part of it are groups whose rows vectors compute as scalars do. A row whose elements are stored into stays in
     memory. The loop has one way in, one block behind it, and at most 600 operations, all such loops of a function at

@@ -27,12 +27,6 @@ REDUCTIONS, LIBRARIES, PLANAR, BUCKETS, STORE, ROPE = (
 DEVICE_MUTANTS = [
     ("few threads are few blocks", "runtime/cuda/Device.cpp", "    block /= 2; // so", "    break; // so"),
     (
-        "the blocks of all launches are whole",
-        SEQUENCE,
-        "record.grid, 1, 1, record.block,",
-        "record.grid, 1, 1, blockThreads,",
-    ),
-    (
         "a wait between streams is dropped",
         SEQUENCE,
         'check(cu->streamWaitEvent(all[s], done[p], 0), "cuStreamWaitEvent");',
@@ -236,7 +230,7 @@ DEVICE_MUTANTS = [
         "waitFor(piece.done);\n      copyBytes(static_cast<char *>(to)",
         "copyBytes(static_cast<char *>(to)",
     ),
-    ("results go where there is room", PLAN, "known->second.nodes[i].parameters[j + 1] : 0", "0 : 0"),
+    ("results go where there is room", PLAN, "known->second.nodes[i].parameters[j + firstPointer] : 0", "0 : 0"),
     ("wide copies begin anywhere", STORE, "isEven(base) && isEven(first)", "isEven(first)"),
     (
         "the first partial sum twice",
@@ -327,8 +321,8 @@ DEVICE_MUTANTS = [
     (
         "sums of rows stay in one lane",
         REDUCTIONS,
-        "shuffled(rowFold(def, outer, lane, n), Intrinsic::nvvm_shfl_sync_idx_i32, k.getInt32(0))",
-        "rowFold(def, outer, lane, n)",
+        "return {shuffle(x.re), x.im ? shuffle(x.im) : nullptr};",
+        "return how == Intrinsic::nvvm_shfl_sync_idx_i32 ? x : Element{shuffle(x.re), x.im ? shuffle(x.im) : nullptr};",
     ),
     (
         "sums of other rows",
@@ -476,5 +470,5 @@ DEVICE_MUTANTS = [
         "if (!runTop(owner, top))",
     ),
     ("long kernels store registers", "jit/DeviceCompiler.cpp", "sizeOfCode(f) > isLong", "false"),
-    ("rows are taken for lanes", REDUCTIONS, "{k.CreateLShr(thread, i64(5)),", "{k.CreateLShr(thread, i64(4)),"),
+    ("rows are taken for lanes", REDUCTIONS, "k.CreateLShr(thread, i64(5)), \"\",", "k.CreateLShr(thread, i64(4)), \"\","),
 ]

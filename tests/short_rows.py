@@ -14,8 +14,8 @@ SIZES_OF_PRODUCTS = [0, 1, 2, 3, 4]  # whose sums have one order everywhere
 
 
 class Generator:
-    """One program: functions over a matrix `a`, vectors `v` and `w` as long as its rows, as many such rows in `b`, and a
-    number `k`."""
+    """One program: functions over a matrix `a`, vectors `v` and `w` as long as its rows, as many such rows in `b`, and
+    a number `k`."""
 
     def __init__(self, seed):
         self.rng = random.Random(seed)
