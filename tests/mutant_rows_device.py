@@ -186,16 +186,16 @@ DEVICE_MUTANTS = [
     (
         "tiles are read before they are filled",
         TILES,
-        "k.CreateIntrinsic(Intrinsic::nvvm_barrier_cta_sync_aligned_all, {k.getInt32(0)});",
-        "",
+        "  meetInBlock();\n  computeTile",
+        "  computeTile",
     ),
     (
         "staged elements are read before they are there",
         REDUCTIONS,
-        "  meet();\n  staged = buffer;",
+        "  meetInBlock();\n  staged = buffer;",
         "  staged = buffer;",
     ),
-    ("staged elements go before they are read", REDUCTIONS, "  meet(); // the elements", "  // the elements"),
+    ("staged elements go before they are read", REDUCTIONS, "  meetInBlock(); // the elements", "  // the elements"),
     ("few rows are a warp each", REDUCTIONS, "decided->isZero() ? byWarps() : byBlocks()", "byWarps()"),
     ("columns of tiles are in one bank", TILES, "edge + std::max<int64_t>(1, 4 / sizeOf(dtype))", "edge"),
     (
@@ -470,5 +470,10 @@ DEVICE_MUTANTS = [
         "if (!runTop(owner, top))",
     ),
     ("long kernels store registers", "jit/DeviceCompiler.cpp", "sizeOfCode(f) > isLong", "false"),
-    ("rows are taken for lanes", REDUCTIONS, "k.CreateLShr(thread, i64(5)), \"\",", "k.CreateLShr(thread, i64(4)), \"\","),
+    (
+        "rows are taken for lanes",
+        REDUCTIONS,
+        'k.CreateLShr(thread, i64(5)), "",',
+        'k.CreateLShr(thread, i64(4)), "",',
+    ),
 ]

@@ -48,10 +48,12 @@ def in_order(a, b) {
 def agree(a, b) {
   var first = transpose(a) * 1.0; var second = transpose(b) * 1.0; # the same in other layouts
   return all(a @ b == in_order(a, b)) and all(transpose(first) @ b == a @ b) and all(a @ transpose(second) == a @ b)
-     and all((a @ b)[len(a) // 2] == (a[len(a) // 2:len(a) // 2 + 2] @ b)[0]) and all(conj(a) @ conj(b) == in_order(conj(a), conj(b)));
+     and all((a @ b)[len(a) // 2] == (a[len(a) // 2:len(a) // 2 + 2] @ b)[0])
+     and all(conj(a) @ conj(b) == in_order(conj(a), conj(b)));
 }
 seed(8);
-for (m, n, k) in i64([[4, 16, 17], [4, 17, 8], [3, 16, 64], [70, 33, 3], [129, 5, 40], [300, 2, 33], [65, 49, 8], [1000, 16, 1]]) {
+for (m, n, k) in i64([[4, 16, 17], [4, 17, 8], [3, 16, 64], [70, 33, 3], [129, 5, 40], [300, 2, 33], [65, 49, 8],
+                          [1000, 16, 1]]) {
   var a = randn(m, k); var b = randn(k, n); var z = complex(a, randn(m, k)); var w = complex(b, randn(k, n));
   if not (agree(a, b) and agree(f32(a), f32(b)) and agree(z, w) and agree(c64(z), c64(w))) { print(m, n, k); }
 }

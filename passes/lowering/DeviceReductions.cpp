@@ -63,15 +63,14 @@ Value *KernelEmitter::launchRows(Value *site) {
 
 /// A fold of a row of at most one block by all warps alike: `thread`s of a block compute its elements.
 Element KernelEmitter::stagedFold(mlir::Operation *op, const Indices &outer, Value *thread, Value *n, Value *buffer) {
-  auto meet = [&] { k.CreateIntrinsic(Intrinsic::nvvm_barrier_cta_sync_aligned_all, {k.getInt32(0)}); };
   DType dtype = tensorTypeOf(op->getResult(0)).getDtype();
-  meet(); // the elements of the fold before have been read
+  meetInBlock(); // the elements of the fold before have been read
   Value *left;
   strided(thread, n, {}, left, [&](Value *j, Element) {
     scalars.store(dtype, buffer, j, reductionElement(op, outer, j));
     return Round{{}, threadsOfBlock, 0};
   });
-  meet();
+  meetInBlock();
   staged = buffer;
   Element total = warpFold(op, outer, k.CreateAnd(thread, i64(warp - 1)), i64(0), n);
   staged = nullptr;

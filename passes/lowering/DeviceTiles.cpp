@@ -43,6 +43,9 @@ Value *KernelEmitter::sharedMemory(int64_t bytes) {
   return buffer;
 }
 
+/// All threads of a block have come here, and see what the others have stored in shared memory.
+void KernelEmitter::meetInBlock() { k.CreateIntrinsic(Intrinsic::nvvm_barrier_cta_sync_aligned_all, {k.getInt32(0)}); }
+
 /// Indices of the tile's element: of beyond the end the last one's, which several threads compute and store.
 KernelEmitter::Indices KernelEmitter::insideTile(const Indices &tile, ArrayRef<Value *> sizes, Value *row,
                                                  Value *column) {
@@ -113,7 +116,7 @@ Value *KernelEmitter::launchTiles(Value *site, ArrayRef<Value *> callerSizes) {
   tileRow = k.CreateMul(tile[across], i64(edge), "", true, true);
   tileColumn = k.CreateMul(tile[last], i64(edge), "", true, true);
   fillSharedTiles(tile, sizes, lane, first);
-  k.CreateIntrinsic(Intrinsic::nvvm_barrier_cta_sync_aligned_all, {k.getInt32(0)});
+  meetInBlock();
   computeTile(tile, sizes, lane, first, out);
   transposed.clear();
   return finishLaunch(caller.CreateMul(product(tiles), caller.getInt64(threadsOfBlock)),

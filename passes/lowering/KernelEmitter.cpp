@@ -279,15 +279,7 @@ Element KernelEmitter::choose(Value *condition, DType dtype, function_ref<Elemen
   k.CreateBr(join);
   memo = saved;
   k.SetInsertPoint(join);
-  auto phi = [&](Value *x, Value *y) -> Value * {
-    if (!x)
-      return nullptr;
-    PHINode *node = k.CreatePHI(x->getType(), 2);
-    node->addIncoming(x, thenEnd);
-    node->addIncoming(y, elseEnd);
-    return node;
-  };
-  return {phi(a.re, b.re), phi(a.im, b.im)};
+  return merged(k, a, thenEnd, b, elseEnd);
 }
 
 Element KernelEmitter::concatAt(ConcatOp op, const Indices &indices) {

@@ -331,6 +331,7 @@ private:
   llvm::Value *launchTiles(llvm::Value *site, llvm::ArrayRef<llvm::Value *> callerSizes);
   void shareTiles();
   llvm::Value *sharedMemory(int64_t bytes);
+  void meetInBlock();
   Indices insideTile(const Indices &tile, llvm::ArrayRef<llvm::Value *> sizes, llvm::Value *row, llvm::Value *column);
   void fillSharedTiles(const Indices &tile, llvm::ArrayRef<llvm::Value *> sizes, llvm::Value *lane, llvm::Value *first);
   void computeTile(const Indices &tile, llvm::ArrayRef<llvm::Value *> sizes, llvm::Value *lane, llvm::Value *first,

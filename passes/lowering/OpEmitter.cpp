@@ -200,16 +200,9 @@ void FunctionEmitter::emit(FusedOp op) {
   BasicBlock *hereEnd = b.GetInsertBlock();
   b.CreateBr(join);
   b.SetInsertPoint(join);
-  auto phi = [&](Value *x, Value *y) -> Value * {
-    if (!x)
-      return nullptr;
-    PHINode *node = b.CreatePHI(x->getType(), 2);
-    node->addIncoming(x, thereEnd);
-    node->addIncoming(y, hereEnd);
-    return node;
-  };
   for (auto [result, x, y] : zip_equal(op.getResults(), launched, computed))
-    slots[result] = {phi(x.object, y.object), {phi(x.scalar.re, y.scalar.re), phi(x.scalar.im, y.scalar.im)}};
+    slots[result] = {merged(b, x.object, thereEnd, y.object, hereEnd),
+                     merged(b, x.scalar, thereEnd, y.scalar, hereEnd)};
 }
 
 void FunctionEmitter::emitOp(mlir::Operation *op) {

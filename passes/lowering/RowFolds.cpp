@@ -290,15 +290,7 @@ void KernelEmitter::emitRowFold(mlir::Operation *op) {
   many = caller.GetInsertBlock();
   caller.CreateBr(on);
   caller.SetInsertPoint(on);
-  auto either = [&](Value *x, Value *y) -> Value * {
-    if (!x)
-      return nullptr;
-    PHINode *phi = caller.CreatePHI(x->getType(), 2);
-    phi->addIncoming(x, few);
-    phi->addIncoming(y, many);
-    return phi;
-  };
-  folded = {either(ofFew.re, ofMany.re), either(ofFew.im, ofMany.im)};
+  folded = merged(caller, ofFew, few, ofMany, many);
 }
 
 /// Where there may be few elements, which are folded as they are in the caller, says how many at most.

@@ -13,6 +13,15 @@ using namespace llvm;
 
 namespace toy {
 
+Value *merged(IRBuilder<> &b, Value *x, BasicBlock *endOfX, Value *y, BasicBlock *endOfY) {
+  if (!x)
+    return nullptr;
+  PHINode *phi = b.CreatePHI(x->getType(), 2);
+  phi->addIncoming(x, endOfX);
+  phi->addIncoming(y, endOfY);
+  return phi;
+}
+
 Type *ScalarEmitter::partType(DType dtype) const {
   switch (dtype) {
   case DType::Bool:

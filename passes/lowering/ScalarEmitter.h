@@ -22,6 +22,13 @@ struct Element {
 
 llvm::Type *asWide(llvm::Value *x, llvm::Type *type);
 
+/// Where two ways meet: the value of the one that was taken, of those at their ends; null for two that are.
+llvm::Value *merged(llvm::IRBuilder<> &b, llvm::Value *x, llvm::BasicBlock *endOfX, llvm::Value *y,
+                    llvm::BasicBlock *endOfY);
+inline Element merged(llvm::IRBuilder<> &b, Element x, llvm::BasicBlock *endOfX, Element y, llvm::BasicBlock *endOfY) {
+  return {merged(b, x.re, endOfX, y.re, endOfY), merged(b, x.im, endOfX, y.im, endOfY)};
+}
+
 class ScalarEmitter {
 public:
   ScalarEmitter(llvm::Module &module, llvm::IRBuilder<> &builder)
