@@ -56,8 +56,7 @@ static std::pair<Value *, Value *> allocate(Module &module, IRBuilder<> &b, DTyp
           b.CreateLoad(b.getPtrTy(), b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), object, offsetof(rt::Tensor, data)))};
 }
 
-/// Whether sizes are those of at most so many elements, without a product that goes over.
-static Value *areFew(IRBuilder<> &b, ArrayRef<Value *> sizes, int64_t most) {
+Value *areFew(IRBuilder<> &b, ArrayRef<Value *> sizes, int64_t most, int64_t mostOfAxis) {
   Value *count = sizes.front(), *any = sizes.front();
   for (Value *size : sizes.drop_front()) {
     count = b.CreateMul(count, size);
@@ -69,7 +68,7 @@ static Value *areFew(IRBuilder<> &b, ArrayRef<Value *> sizes, int64_t most) {
 
 std::pair<Value *, Value *> makeTensor(Module &module, IRBuilder<> &b, DType dtype, ArrayRef<Value *> sizes,
                                        const FrameTensor *frame, Value *reusable) {
-  Value *isHere = frame ? areFew(b, sizes, frame->most) : b.getFalse();
+  Value *isHere = frame ? areFew(b, sizes, frame->most, mostOfAxis) : b.getFalse();
   auto *known = dyn_cast<ConstantInt>(isHere);
   if (known && known->isZero())
     return allocate(module, b, dtype, sizes, reusable);
@@ -90,13 +89,7 @@ std::pair<Value *, Value *> makeTensor(Module &module, IRBuilder<> &b, DType dty
     made = allocate(module, b, dtype, sizes, reusable);
     away = b.GetInsertBlock();
   });
-  auto either = [&](Value *x, Value *y) -> Value * {
-    PHINode *phi = b.CreatePHI(b.getPtrTy(), 2);
-    phi->addIncoming(x, here);
-    phi->addIncoming(y, away);
-    return phi;
-  };
-  return {either(frame->header, made.first), either(frame->data, made.second)};
+  return {merged(b, frame->header, here, made.first, away), merged(b, frame->data, here, made.second, away)};
 }
 
 } // namespace toy

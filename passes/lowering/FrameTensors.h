@@ -23,6 +23,10 @@ bool isReadInPlace(mlir::Value v);
 /// Memory for a tensor of a type, in the frame of a function whose first block is its entry.
 FrameTensor makeFrameTensor(llvm::Function *function, TensorType type);
 
+/// Whether sizes are those of at most so many elements; those of several axes at most `mostOfAxis`, so that no product
+/// of them goes over.
+llvm::Value *areFew(llvm::IRBuilder<> &b, llvm::ArrayRef<llvm::Value *> sizes, int64_t most, int64_t mostOfAxis);
+
 /// A tensor of such sizes, in the frame if it has a place there and has few elements, else in the memory of `reusable`,
 /// of the same type, if nobody else holds that: its object, and where its elements are.
 std::pair<llvm::Value *, llvm::Value *> makeTensor(llvm::Module &module, llvm::IRBuilder<> &b, DType dtype,

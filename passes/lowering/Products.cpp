@@ -155,15 +155,12 @@ Slot FunctionEmitter::emitSmallProduct(GemmOp op, function_ref<Value *()> otherw
                           op.getRhsSteps());
   left.conjugated = op.getLhsConjugated() && op.getType().isComplex();
   right.conjugated = op.getRhsConjugated() && op.getType().isComplex();
-  SmallVector<Value *> sizes;
-  Value *count = left.inner, *any = left.inner, *most = b.getInt64(rt::smallProduct);
+  SmallVector<Value *> all = {left.inner};
   for (Value *size : {left.outer, right.outer})
-    if (size) {
-      sizes.push_back(size);
-      count = b.CreateMul(count, size);
-      any = b.CreateOr(any, size);
-    }
-  Value *isSmall = b.CreateAnd(b.CreateICmpULE(any, most), b.CreateICmpULE(count, most));
+    if (size)
+      all.push_back(size);
+  const ArrayRef<Value *> sizes = ArrayRef(all).drop_front();
+  Value *isSmall = areFew(b, all, rt::smallProduct, rt::smallProduct);
   isSmall = b.CreateAnd(isSmall, b.CreateICmpEQ(left.inner, right.inner)); // else it is an error
   BasicBlock *small = BasicBlock::Create(b.getContext(), "small", f),
              *large = BasicBlock::Create(b.getContext(), "large", f), *on = BasicBlock::Create(b.getContext(), "", f);
@@ -178,14 +175,8 @@ Slot FunctionEmitter::emitSmallProduct(GemmOp op, function_ref<Value *()> otherw
   large = b.GetInsertBlock();
   b.CreateBr(on);
   b.SetInsertPoint(on);
-  auto either = [&](Value *x, Value *y) {
-    PHINode *phi = b.CreatePHI(b.getPtrTy(), 2);
-    phi->addIncoming(x, small);
-    phi->addIncoming(y, large);
-    return phi;
-  };
-  Slot result{either(object, other), {}};
-  result.data = either(data, otherData);
+  Slot result{merged(b, object, small, other, large), {}};
+  result.data = merged(b, data, small, otherData, large);
   return result;
 }
 
