@@ -49,7 +49,12 @@ def launches_of_positions(toy):
     """A row or a column that is long is the work of many warps or threads, if there are few of them."""
     if os.environ.get("TOY_REAL_DEVICE"):  # which does not say what was launched
         return None
-    counts, wanted = {}, {("1, 128256", 1): [1002, 1], ("1, 2000", 1): [1], ("600, 3000", 1): [600]}
+    counts, wanted = {}, {
+        ("1, 128256", 1): [1002, 1],
+        ("1, 2000", 1): [1],
+        ("600, 3000", 1): [1800, 600],
+        ("5000, 3000", 1): [625],
+    }
     wanted |= {("20000, 16", 0): [157, 16], ("64, 16", 0): [1], ("300, 131072", 0): [1024]}
     for shape, axis in wanted:
         text = f"def f(x: f32[N, M]) {{ return argmax(x, axis={axis}); }} var a = f32(ones([{shape}])); var y = f(a);"
@@ -207,24 +212,27 @@ def columns(toy, number=0):
 
 
 LONG_ROWS = (
-    "def f(x: {d}[N, M]) {{ return (sum(x, 1), prod(x * {d}(1.001), 1, keepdims=true), {more}); }}\nfor n in i64([1, 2,"
-    " 5]) {{ for m in i64([8191, 8192, 8193, 30000]) {{ print(f({d}(reshape(sin(arange(n * m) * 0.7), [n, m])))); }} }}\n"
+    "def f(x: {d}[N, M]) {{ return (sum(x, 1), prod(x * {d}(1.001), 1, keepdims=true), {more}); }}\n"
+    "for n in i64([1, 2, 5]) {{ for m in i64([600, 2049, 8191, 8192, 8193, 30000]) {{"
+    " print(f({d}(reshape(sin(arange(n * m) * 0.7), [n, m])))); }} }}\n"
 )
 
 
 def blocks_of_rows(toy):
-    """Of a few long rows each block has a warp, whose results are combined in order; many rows have a warp each."""
+    """Of a few long rows each block of 8,192 elements is a block of threads, whose results are combined in order; of
+    rows that are one each is a block of threads, and many are a warp each."""
     for dtype, more in (("f32", "max(x, 1), sum(x + x[:, ::-1], 1)"), ("c128", "sum(x * 1i, 1)")):
         if problem := same_bits(toy, LONG_ROWS.format(d=dtype, more=more), ["--cuda-graphs=off"]):
             return problem
     if os.environ.get("TOY_REAL_DEVICE"):  # which does not say what was launched
         return None
     counts = {}
-    for shape in ("32, 128256", "32, 8192", "600, 9000"):
+    for shape in ("32, 128256", "32, 8192", "600, 9000", "32, 300", "5000, 9000"):
         text = f"def f(x: f32[N, M]) {{ return sum(x, axis=1); }} var a = f32(ones([{shape}])); var y = f(a);"
         with tempfile.TemporaryDirectory() as folder:
             counts[shape] = [blocks for kernel, blocks in launched(toy, text, folder)][1:]
-    return None if counts == {"32, 128256": [512, 32], "32, 8192": [32], "600, 9000": [600]} else f"{counts}"
+    wanted = {"32, 128256": [512, 32], "32, 8192": [32], "600, 9000": [1200, 600], "32, 300": [32], "5000, 9000": [625]}
+    return None if counts == wanted else f"{counts}"
 
 
 def launched(toy, text, folder):

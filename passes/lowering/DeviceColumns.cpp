@@ -34,17 +34,13 @@ Value *KernelEmitter::launchColumns(mlir::Operation *op, Value *site) {
     return launchFolds(op, rootType.getDtype(), 1, site,
                        [&](const Indices &outer, Value *, Value *n) { return columnFold(op, outer, n); });
   };
-  if (auto known = knownFoldLength(op); known && *known <= reductionRun)
-    return byThreads();
   mlir::Value x = op->getOperand(0);
   ReductionAxes axes(op);
   Value *count = product(callerSizesOf(x, axes.reduced)), *results = product(callerSizesOf(x, axes.outer));
   Value *areMany = caller.CreateAnd(caller.CreateICmpSGE(results, caller.getInt64(manyThreads)),
-                                    caller.CreateICmpSLE(count, caller.getInt64(reductionBlock))),
-        *isOne = caller.CreateOr(caller.CreateICmpSLE(count, caller.getInt64(reductionRun)), areMany);
-  Value *one = onlyIf(isOne, byThreads),
-        *several = onlyIf(caller.CreateNot(isOne), [&] { return launchRuns(op, site); });
-  return caller.CreateSelect(isOne, one, several);
+                                    caller.CreateICmpSLE(count, caller.getInt64(reductionBlock)));
+  return oneOf(either(caller.CreateICmpSLE(count, caller.getInt64(reductionRun)), areMany), byThreads,
+               [&] { return launchRuns(op, site); });
 }
 
 /// A thread for each run of each result. Runs of neighbouring results are neighbours.
@@ -73,15 +69,15 @@ Value *KernelEmitter::launchRuns(mlir::Operation *op, Value *site) {
   return onlyIf(caller.CreateIsNotNull(partials), [&] {
     LaunchResult result = {dtype, resultSizes()};
     Value *most = caller.getInt64(runsOfBlock), *isBlock = caller.CreateICmpSLE(runs, most);
-    Value *one = onlyIf(isBlock, [&] { return launchOrdered(op, partials, runs, most, results, result, site); });
-    Value *several = onlyIf(caller.CreateNot(isBlock), [&] {
-      Value *blocks = parts(runs, runsOfBlock);
-      LaunchResult inner = {dtype, {caller.CreateMul(results, blocks)}};
-      Value *sums = launchOrdered(op, partials, runs, most, results, inner, site);
-      return onlyIf(caller.CreateIsNotNull(sums),
-                    [&] { return launchOrdered(op, sums, blocks, blocks, results, result, site); });
-    });
-    return caller.CreateSelect(isBlock, one, several);
+    return oneOf(
+        isBlock, [&] { return launchOrdered(op, partials, runs, most, results, result, site); },
+        [&] {
+          Value *blocks = parts(runs, runsOfBlock);
+          LaunchResult inner = {dtype, {caller.CreateMul(results, blocks)}};
+          Value *sums = launchOrdered(op, partials, runs, most, results, inner, site);
+          return onlyIf(caller.CreateIsNotNull(sums),
+                        [&] { return launchOrdered(op, sums, blocks, blocks, results, result, site); });
+        });
   });
 }
 

@@ -265,9 +265,8 @@ Value *KernelEmitter::launchEither(Value *size, int64_t width, function_ref<Valu
                                    function_ref<Value *()> narrow) {
   if (width == 1)
     return narrow();
-  Value *isMultiple = caller.CreateICmpEQ(caller.CreateURem(size, caller.getInt64(width)), caller.getInt64(0)),
-        *first = onlyIf(isMultiple, wide), *second = onlyIf(caller.CreateNot(isMultiple), narrow);
-  return caller.CreateSelect(isMultiple, first, second);
+  Value *isMultiple = caller.CreateICmpEQ(caller.CreateURem(size, caller.getInt64(width)), caller.getInt64(0));
+  return oneOf(isMultiple, wide, narrow);
 }
 
 /// In a kernel, the size of a result's last axis that is counted, known to be a multiple of a width, as are the equal
@@ -328,6 +327,22 @@ Value *KernelEmitter::onlyIf(Value *condition, function_ref<Value *()> make) {
   result->addIncoming(ConstantPointerNull::get(caller.getPtrTy()), before);
   result->addIncoming(made, end);
   return result;
+}
+
+/// One of two launches, of which a known condition leaves the text of one.
+Value *KernelEmitter::oneOf(Value *condition, function_ref<Value *()> then, function_ref<Value *()> otherwise) {
+  if (auto *known = dyn_cast<ConstantInt>(condition))
+    return known->isOne() ? then() : otherwise();
+  Value *first = onlyIf(condition, then), *second = onlyIf(caller.CreateNot(condition), otherwise);
+  return caller.CreateSelect(condition, first, second);
+}
+
+/// Whether one of two conditions holds in the caller; known if that is known.
+Value *KernelEmitter::either(Value *a, Value *b) {
+  for (auto [one, other] : {std::pair(a, b), std::pair(b, a)})
+    if (auto *known = dyn_cast<ConstantInt>(one))
+      return known->isOne() ? one : other;
+  return caller.CreateOr(a, b);
 }
 
 } // namespace toy

@@ -118,14 +118,10 @@ Value *KernelEmitter::launchPosition(mlir::Operation *op, Value *site) {
     });
   };
   const int64_t shortFold = axes.alongLast ? 2048 : reductionRun, many = axes.alongLast ? manyRows : manyThreads;
-  if (auto known = knownFoldLength(op); known && *known <= shortFold)
-    return byOne();
   Value *count = product(callerSizesOf(x, axes.reduced)), *results = product(callerSizesOf(x, axes.outer));
-  Value *isOne = caller.CreateOr(caller.CreateICmpSLE(count, caller.getInt64(shortFold)),
-                                 caller.CreateICmpSGE(results, caller.getInt64(many)));
-  Value *one = onlyIf(isOne, byOne),
-        *two = onlyIf(caller.CreateNot(isOne), [&] { return launchPositionOfBlocks(op, site); });
-  return caller.CreateSelect(isOne, one, two);
+  return oneOf(either(caller.CreateICmpSLE(count, caller.getInt64(shortFold)),
+                      caller.CreateICmpSGE(results, caller.getInt64(many))),
+               byOne, [&] { return launchPositionOfBlocks(op, site); });
 }
 
 } // namespace toy

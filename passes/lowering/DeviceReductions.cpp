@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// \file
 /// Reductions and rows as kernels of a CUDA device. Reductions along the last axis: one warp a row, lane by lane as the
-/// host's 32 lanes, or, of few rows, one warp a block; all others one thread a result. Groups of groups: one warp a
-/// row, which folds it as often as there are reductions, and then writes it; of few rows a block of threads each, which
-/// computes what is folded into shared memory, so that the lanes of the fold do not wait for it.
+/// host's 32 lanes, or, of few rows, a block of threads for each 8,192 elements, which computes what is folded into
+/// shared memory, so that the lanes of the fold do not wait for it; all others one thread a result. Groups of groups:
+/// one warp a row, which folds it as often as there are reductions, and then writes it, or a block of threads as well.
 #include "passes/lowering/KernelEmitter.h"
+#include "passes/lowering/LoopProperties.h"
 
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
@@ -23,6 +24,11 @@ std::pair<Value *, Value *> KernelEmitter::warpAndLane() {
   return {k.CreateAdd(k.CreateMul(special(Intrinsic::nvvm_read_ptx_sreg_ctaid_x), warps, "", true, true),
                       k.CreateLShr(thread, i64(5)), "", true, true),
           k.CreateAnd(thread, i64(warp - 1))};
+}
+
+/// The block, and which of its threads a thread is.
+std::pair<Value *, Value *> KernelEmitter::blockAndThread() {
+  return {special(Intrinsic::nvvm_read_ptx_sreg_ctaid_x), special(Intrinsic::nvvm_read_ptx_sreg_tid_x)};
 }
 
 bool KernelEmitter::isAlwaysByRows(FusedOp op) {
@@ -55,26 +61,7 @@ Value *KernelEmitter::launchRows(Value *site) {
   if (!last.isNumber())
     isFew = caller.CreateAnd({isFew, caller.CreateICmpSGE(all.back(), caller.getInt64(leastStaged)),
                               caller.CreateICmpSLE(all.back(), caller.getInt64(most))});
-  if (auto *decided = dyn_cast<ConstantInt>(isFew))
-    return decided->isZero() ? byWarps() : byBlocks();
-  Value *one = onlyIf(isFew, byBlocks), *other = onlyIf(caller.CreateNot(isFew), byWarps);
-  return caller.CreateSelect(isFew, one, other);
-}
-
-/// A fold of a row of at most one block by all warps alike: `thread`s of a block compute its elements.
-Element KernelEmitter::stagedFold(mlir::Operation *op, const Indices &outer, Value *thread, Value *n, Value *buffer) {
-  DType dtype = tensorTypeOf(op->getResult(0)).getDtype();
-  meetInBlock(); // the elements of the fold before have been read
-  Value *left;
-  strided(thread, n, {}, left, [&](Value *j, Element) {
-    scalars.store(dtype, buffer, j, reductionElement(op, outer, j));
-    return Round{{}, threadsOfBlock, 0};
-  });
-  meetInBlock();
-  staged = buffer;
-  Element total = warpFold(op, outer, k.CreateAnd(thread, i64(warp - 1)), i64(0), n);
-  staged = nullptr;
-  return total;
+  return oneOf(isFew, byBlocks, byWarps);
 }
 
 /// The last size is a multiple of the width. With `shared` bytes of shared memory a row is a block's work.
@@ -86,9 +73,7 @@ Value *KernelEmitter::launchRows(Value *site, int64_t width, int64_t shared) {
   Value *buffer = shared ? sharedMemory(shared) : nullptr;
   captureMultiple(rootType.getDims().back(), all.back(), width);
   Value *n = capture(all.back()), *height = capture(rows);
-  auto [row, lane] = shared ? std::pair(special(Intrinsic::nvvm_read_ptx_sreg_ctaid_x),
-                                        special(Intrinsic::nvvm_read_ptx_sreg_tid_x))
-                            : warpAndLane(); // the lane among all that compute the row
+  auto [row, lane] = shared ? blockAndThread() : warpAndLane(); // the lane among all that compute the row
   const int64_t lanes = shared ? threadsOfBlock : warp;
   SmallVector<Output> whole = {{root, capture(callerOut)}}, ofRows;
   SmallVector<LaunchResult> results = {{rootType.getDtype(), all}};
@@ -108,9 +93,9 @@ Value *KernelEmitter::launchRows(Value *site, int64_t width, int64_t shared) {
       mlir::Operation *def = inner.getDefiningOp();
       bool isFold = def && def->hasTrait<OpTrait::Reduction>();
       rowValues[result] =
-          !isFold ? elementAt(inner, first)
-                  : shuffled(buffer ? stagedFold(def, outer, lane, n, buffer) : rowFold(def, outer, lane, n),
-                             Intrinsic::nvvm_shfl_sync_idx_i32, k.getInt32(0));
+          !isFold  ? elementAt(inner, first)
+          : buffer ? stagedFold(def, outer, lane, i64(0), n, buffer, reductionBlock)
+                   : shuffled(rowFold(def, outer, lane, n), Intrinsic::nvvm_shfl_sync_idx_i32, k.getInt32(0));
     }
     memo.clear();
     if (!ofRows.empty())
@@ -127,8 +112,8 @@ Value *KernelEmitter::launchRows(Value *site, int64_t width, int64_t shared) {
   auto launch = [&] { return finishLaunch(caller.CreateMul(rows, caller.getInt64(lanes)), results, site); };
   if (isAlwaysByRows(op) || shared)
     return launch();
-  return onlyIf(caller.CreateOr(caller.CreateICmpSLE(all.back(), caller.getInt64(reductionBlock)),
-                                caller.CreateICmpSGE(rows, caller.getInt64(manyRows))),
+  return onlyIf(either(caller.CreateICmpSLE(all.back(), caller.getInt64(reductionBlock)),
+                       caller.CreateICmpSGE(rows, caller.getInt64(manyRows))),
                 launch);
 }
 
@@ -163,27 +148,30 @@ static unsigned lengthFrom(BasicBlock *block) {
   return length;
 }
 
-/// The fold of the elements `first`, `first + stride` and so on before `end`, by one thread. Threads mostly wait for
-/// memory: a short step is done several times before the next question whether there is more, so that what these steps
-/// read is asked for together. `known`: how far it is from the first thread's first element to the end, or 0.
-Element KernelEmitter::threadFold(mlir::Operation *op, const Indices &outer, Value *first, Value *end, int64_t stride,
-                                  int64_t known) {
-  constexpr int64_t mostSteps = 8, mostLongSteps = 4;
+/// How many steps of a kernel are done at once: threads mostly wait for memory, so what short ones read is asked for
+/// together. The step stands behind `inside`'s begin.
+static int64_t stepsAtOnce(BasicBlock *inside) {
   constexpr unsigned shortStep = 32, longStep = 128;
+  unsigned length = lengthFrom(inside);
+  return length <= shortStep ? 8 : length <= longStep ? 4 : 1;
+}
+
+/// The fold of the elements `first`, `first + stride` and so on before `end`, by one thread, after `*start` if there
+/// are some before. `known`: how far it is from the first thread's first element to the end, or 0.
+Element KernelEmitter::threadFold(mlir::Operation *op, const Indices &outer, Value *first, Value *end, int64_t stride,
+                                  int64_t known, const Element *start) {
   DType dtype = tensorTypeOf(op->getResult(0)).getDtype();
-  Element start = identityOf(op, dtype);
   auto step = [&](Value *j, Element sum) { return combine(op, sum, reductionElement(op, outer, j), dtype); };
   auto ask = [&](Value *j) {
     if (!staged)
       prefetch(op->getOperand(0), reductionIndices(op, outer, j));
   };
-  int64_t steps = known ? std::min(mostSteps, (known + stride - 1) / stride) : mostSteps;
+  int64_t steps = known ? (known + stride - 1) / stride : std::numeric_limits<int64_t>::max();
   Value *left = nullptr;
-  Element total = strided(first, end, start, left, [&](Value *j, Element sum) {
+  Element total = strided(first, end, start ? *start : identityOf(op, dtype), left, [&](Value *j, Element sum) {
     BasicBlock *inside = k.GetInsertBlock();
     sum = step(j, sum);
-    unsigned length = lengthFrom(inside);
-    steps = length <= shortStep ? steps : length <= longStep ? std::min(steps, mostLongSteps) : 1;
+    steps = std::min(steps, staged && toy::sizeOf(dtype) > 4 ? 4 : stepsAtOnce(inside)); // registers are few
     SmallVector<Value *> others;
     {
       IRBuilderBase::InsertPointGuard before(k);
@@ -199,6 +187,8 @@ Element KernelEmitter::threadFold(mlir::Operation *op, const Indices &outer, Val
   });
   if (steps == 1 || (known > 0 && known % (steps * stride) == 0))
     return total;
+  if (staged) // the rest is near
+    return strided(left, end, total, left, [&](Value *j, Element sum) { return Round{step(j, sum), stride, 0}; });
   return choose(
       k.CreateICmpSLT(left, end), dtype,
       [&] {
@@ -221,15 +211,92 @@ Element KernelEmitter::threadFold(mlir::Operation *op, const Indices &outer, Val
       [&] { return total; });
 }
 
-/// The fold of elements [begin, end), in lane 0: emitBlock of the host with a thread for each lane.
-Element KernelEmitter::warpFold(mlir::Operation *op, const Indices &outer, Value *lane, Value *begin, Value *end) {
+/// What the lanes of a warp have folded, in lane 0.
+Element KernelEmitter::foldOfLanes(mlir::Operation *op, Element total) {
   DType dtype = tensorTypeOf(op->getResult(0)).getDtype();
-  auto *from = dyn_cast<ConstantInt>(begin), *to = dyn_cast<ConstantInt>(end);
-  Element total = threadFold(op, outer, k.CreateAdd(begin, lane, "", true, true), end, warp,
-                             from && to ? to->getSExtValue() - from->getSExtValue() : 0);
   for (unsigned half = warp / 2; half > 0; half /= 2)
     total = combine(op, total, shuffled(total, Intrinsic::nvvm_shfl_sync_down_i32, k.getInt32(half)), dtype);
   return total;
+}
+
+/// The fold of elements [begin, end), in lane 0: emitBlock of the host with a thread for each lane.
+Element KernelEmitter::warpFold(mlir::Operation *op, const Indices &outer, Value *lane, Value *begin, Value *end) {
+  auto *from = dyn_cast<ConstantInt>(begin), *to = dyn_cast<ConstantInt>(end);
+  return foldOfLanes(op, threadFold(op, outer, k.CreateAdd(begin, lane, "", true, true), end, warp,
+                                    from && to ? to->getSExtValue() - from->getSExtValue() : 0));
+}
+
+/// Elements [begin, begin + number) of a fold go to memory that the threads of a block share.
+void KernelEmitter::stage(mlir::Operation *op, const Indices &outer, Value *thread, Value *begin, Value *number,
+                          Value *buffer) {
+  DType dtype = tensorTypeOf(op->getResult(0)).getDtype();
+  auto element = [&](Value *j) { return reductionElement(op, outer, k.CreateAdd(begin, j, "", true, true)); };
+  auto store = [&](Value *j, const Element &x) { scalars.store(dtype, buffer, j, x); };
+  meetInBlock(); // those before have been read
+  Value *left, *none;
+  strided(thread, number, {}, left, [&](Value *j, Element) {
+    BasicBlock *inside = k.GetInsertBlock();
+    SmallVector<std::pair<Value *, Element>> all = {{j, element(j)}};
+    const int64_t steps = stepsAtOnce(inside) == 8 ? 4 : 1; // more are other threads'
+    for (int64_t i = 1; i < steps; ++i) {
+      Value *other = k.CreateAdd(j, i64(i * threadsOfBlock), "", true, true);
+      all.emplace_back(other, element(other));
+    }
+    for (auto &[at, x] : all)
+      store(at, x);
+    return Round{{}, steps * threadsOfBlock, (steps - 1) * threadsOfBlock};
+  });
+  strided(left, number, {}, none, [&](Value *j, Element) {
+    store(j, element(j));
+    return Round{{}, threadsOfBlock, 0};
+  });
+  meetInBlock();
+}
+
+/// The fold of elements [begin, end), at most a block of them, in all threads of a block: they compute `most` of them
+/// at a time, which the first warp folds in its order, so that its lanes do not wait for memory one after the other.
+Element KernelEmitter::stagedFold(mlir::Operation *op, const Indices &outer, Value *thread, Value *begin, Value *end,
+                                  Value *buffer, int64_t most) {
+  DType dtype = tensorTypeOf(op->getResult(0)).getDtype();
+  Value *all = k.CreateSub(end, begin);
+  auto part = [&](Value *first, Value *number, const Element &before) {
+    stage(op, outer, thread, first, number, buffer);
+    auto *known = dyn_cast<ConstantInt>(number);
+    staged = buffer;
+    Element total = choose(
+        k.CreateICmpSLT(thread, i64(warp)), dtype,
+        [&] { return threadFold(op, outer, thread, number, warp, known ? known->getSExtValue() : 0, &before); },
+        [&] { return before; });
+    staged = nullptr;
+    return total;
+  };
+  Element total = identityOf(op, dtype);
+  if (most >= reductionBlock)
+    total = part(begin, all, total);
+  else {
+    Value *sum = variable(dtype);
+    scalars.store(dtype, sum, i64(0), total);
+    loop(i64(0), k.CreateUDiv(k.CreateAdd(all, i64(most - 1)), i64(most)), [&](Value *i) {
+      Value *first = k.CreateMul(i, i64(most), "", true, true),
+            *number = k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateSub(all, first), i64(most));
+      scalars.store(dtype, sum, i64(0),
+                    part(k.CreateAdd(begin, first, "", true, true), number, scalars.load(dtype, sum, i64(0))));
+    });
+    total = scalars.load(dtype, sum, i64(0));
+  }
+  total = foldOfLanes(op, total);
+  guarded(k.CreateICmpEQ(thread, i64(0)), [&] { scalars.store(dtype, buffer, i64(0), total); });
+  meetInBlock();
+  return scalars.load(dtype, buffer, i64(0));
+}
+
+/// A staged fold with memory of its own.
+Element KernelEmitter::blockFold(mlir::Operation *op, const Indices &outer, Value *thread, Value *begin, Value *end) {
+  const int64_t width = toy::sizeOf(tensorTypeOf(op->getResult(0)).getDtype()),
+                most = std::min(reductionBlock, mostStaged / width);
+  auto *known = dyn_cast<ConstantInt>(k.CreateSub(end, begin));
+  const int64_t together = known ? std::min(most, known->getSExtValue()) : most;
+  return stagedFold(op, outer, thread, begin, end, sharedMemory(together * width), most);
 }
 
 /// A loop from `first` to before `end`, with a value that each round gives to the next, as long as all that a round
@@ -259,7 +326,9 @@ Element KernelEmitter::strided(Value *first, Value *end, Element start, Value *&
     re->addIncoming(round.value.re, latch);
   if (im)
     im->addIncoming(round.value.im, latch);
-  k.CreateBr(header);
+  auto *again = k.CreateBr(header);
+  if (staged || round.reach) // ptxas would write out again what is written out
+    describeLoop(again, loopProperty(k.getContext(), "llvm.loop.unroll.disable"));
   BasicBlock *exit = BasicBlock::Create(k.getContext(), "", kernel);
   k.SetInsertPoint(header);
   k.CreateCondBr(k.CreateICmpSLT(k.CreateAdd(j, i64(round.reach), "", true, true), end), inside, exit);
@@ -303,24 +372,26 @@ Value *KernelEmitter::launchReduction(mlir::Operation *op, Value *site) {
   DType dtype = rootType.getDtype();
   if (!axes.alongLast)
     return launchColumns(op, site);
-  auto byWarps = [&] {
-    return launchFolds(op, dtype, warp, site,
-                       [&](const Indices &outer, Value *lane, Value *n) { return rowFold(op, outer, lane, n); });
+  auto by = [&](int64_t lanes) {
+    return launchFolds(op, dtype, lanes, site, [&](const Indices &outer, Value *thread, Value *n) {
+      return lanes == warp ? rowFold(op, outer, thread, n) : blockFold(op, outer, thread, i64(0), n);
+    });
   };
   flat = axes.outer.empty() && isAllElementwise(x);
-  if (auto known = knownFoldLength(op); known && *known <= reductionBlock)
-    return byWarps();
-  if (axes.outer.empty())
-    return launchReductionOfBlocks(op, site);
   Value *count = product(callerSizesOf(x, axes.reduced)), *rows = product(callerSizesOf(x, axes.outer)),
-        *isOne = caller.CreateOr(caller.CreateICmpSLE(count, caller.getInt64(reductionBlock)),
-                                 caller.CreateICmpSGE(rows, caller.getInt64(manyRows))),
-        *one = onlyIf(isOne, byWarps),
-        *two = onlyIf(caller.CreateNot(isOne), [&] { return launchReductionOfBlocks(op, site); });
-  return caller.CreateSelect(isOne, one, two);
+        *areFew = caller.CreateICmpSLT(count, caller.getInt64(leastStaged)),
+        *byWarps = axes.outer.empty() && !isa<ConstantInt>(areFew)
+                       ? caller.getFalse() // one more kernel would be no faster
+                       : either(areFew, caller.CreateICmpSGE(rows, caller.getInt64(manyRows))),
+        *isShort = caller.CreateICmpSLE(count, caller.getInt64(reductionBlock));
+  return oneOf(
+      byWarps, [&] { return by(warp); },
+      [&] {
+        return oneOf(isShort, [&] { return by(threadsOfBlock); }, [&] { return launchReductionOfBlocks(op, site); });
+      });
 }
 
-/// A kernel that makes an element of each row: a warp for each, whose first lane stores it, or one thread.
+/// A kernel that makes an element of each row: a block of threads or a warp for each, whose first stores it, or one.
 Value *KernelEmitter::launchFolds(mlir::Operation *op, DType dtype, int64_t lanes, Value *site,
                                   function_ref<Element(const Indices &outer, Value *lane, Value *n)> fold) {
   mlir::Value x = op->getOperand(0);
@@ -330,7 +401,7 @@ Value *KernelEmitter::launchFolds(mlir::Operation *op, DType dtype, int64_t lane
   begin();
   Value *out = capture(callerOut), *n = capture(count), *height = capture(rows);
   SmallVector<Value *> sizes = captureAll(outerSizes);
-  auto [row, lane] = lanes == 1 ? std::pair(threadNumber(), i64(0)) : warpAndLane();
+  auto [row, lane] = lanes == 1 ? std::pair(threadNumber(), i64(0)) : lanes == warp ? warpAndLane() : blockAndThread();
   guarded(k.CreateICmpSLT(row, height), [&, row = row, lane = lane] {
     Element result = fold(decode(row, sizes), lane, n);
     guarded(k.CreateICmpEQ(lane, i64(0)), [&] { scalars.store(dtype, out, row, result); });
@@ -338,7 +409,7 @@ Value *KernelEmitter::launchFolds(mlir::Operation *op, DType dtype, int64_t lane
   return finishLaunch(caller.CreateMul(rows, caller.getInt64(lanes)), {{dtype, all}}, site);
 }
 
-/// A few long folds: a warp for each block of each, then one a fold for its blocks' results, in order.
+/// A few long folds: a block of threads for each block of each, then a warp a fold for its blocks' results, in order.
 Value *KernelEmitter::launchReductionOfBlocks(mlir::Operation *op, Value *site) {
   mlir::Value x = op->getOperand(0);
   DType dtype = rootType.getDtype();
@@ -351,8 +422,8 @@ Value *KernelEmitter::launchReductionOfBlocks(mlir::Operation *op, Value *site) 
   begin();
   Value *out = capture(callerOut), *n = capture(count), *number = capture(pieces);
   sizes = captureAll(outerSizes);
-  auto [piece, lane] = warpAndLane();
-  guarded(k.CreateICmpSLT(piece, number), [&, piece = piece, lane = lane] {
+  auto [piece, thread] = blockAndThread();
+  guarded(k.CreateICmpSLT(piece, number), [&, piece = piece, thread = thread] {
     Value *row = i64(0), *block = piece;
     if (!outerSizes.empty()) {
       Value *each = capture(blocks);
@@ -360,11 +431,11 @@ Value *KernelEmitter::launchReductionOfBlocks(mlir::Operation *op, Value *site) 
       block = k.CreateSub(piece, k.CreateMul(row, each, "", true, true));
     }
     Value *start = k.CreateMul(block, i64(reductionBlock), "", true, true);
-    Element part = warpFold(op, decode(row, sizes), lane, start,
-                            k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(start, i64(reductionBlock)), n));
-    guarded(k.CreateICmpEQ(lane, i64(0)), [&] { scalars.store(dtype, out, piece, part); });
+    Element part = blockFold(op, decode(row, sizes), thread, start,
+                             k.CreateBinaryIntrinsic(Intrinsic::smin, k.CreateAdd(start, i64(reductionBlock)), n));
+    guarded(k.CreateICmpEQ(thread, i64(0)), [&] { scalars.store(dtype, out, piece, part); });
   });
-  Value *partials = finishLaunch(caller.CreateMul(pieces, caller.getInt64(warp)), {{dtype, {pieces}}}, site);
+  Value *partials = finishLaunch(caller.CreateMul(pieces, caller.getInt64(threadsOfBlock)), {{dtype, {pieces}}}, site);
   return onlyIf(caller.CreateIsNotNull(partials), [&] {
     begin();
     out = capture(callerOut);

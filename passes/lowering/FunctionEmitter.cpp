@@ -8,6 +8,7 @@
 #include "passes/RowLanes.h"
 #include "passes/lowering/Attributes.h"
 #include "passes/lowering/LentArguments.h"
+#include "passes/lowering/LoopProperties.h"
 
 #include "runtime/Parallel.h"
 #include "runtime/Value.h"
@@ -298,20 +299,14 @@ void FunctionEmitter::markTurn(mlir::Operation *branch, int64_t turns) {
 
 /// What LLVM is told of a loop: the number by which remarks know it, whether each turn is to have code of its own.
 void FunctionEmitter::describeLoop(BranchInst *back, mlir::Operation *branch, mlir::Location place) {
-  LLVMContext &context = b.getContext();
-  SmallVector<Metadata *> properties = {nullptr};
+  SmallVector<Metadata *> properties;
   if (branch->hasAttr("toy.bare")) {
     tables.sites.push_back(place);
-    auto *number = ConstantAsMetadata::get(b.getInt64(tables.sites.size() - 1));
-    properties.push_back(MDNode::get(context, {MDString::get(context, loopNumber), number}));
+    properties.push_back(loopProperty(b.getContext(), loopNumber, b.getInt64(tables.sites.size() - 1)));
   }
   if (branch->hasAttr("toy.unroll"))
-    properties.push_back(MDNode::get(context, MDString::get(context, "llvm.loop.unroll.full")));
-  if (properties.size() == 1)
-    return;
-  MDNode *loop = MDNode::getDistinct(context, properties);
-  loop->replaceOperandWith(0, loop); // what makes it this loop's own
-  back->setMetadata(LLVMContext::MD_loop, loop);
+    properties.push_back(loopProperty(b.getContext(), "llvm.loop.unroll.full"));
+  toy::describeLoop(back, properties);
 }
 
 void FunctionEmitter::emitTerminator(mlir::Block &block) {

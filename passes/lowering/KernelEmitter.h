@@ -46,7 +46,7 @@ constexpr int64_t leastColumns = 64; ///< of a thread that reduces columns: its 
 /// Of a device: threads that go together, as many as there are lanes, so that results have the host's bits; and the
 /// widest access of one.
 constexpr int64_t warp = reductionLanes, threadsOfBlock = 256, accessBytes = 16;
-constexpr int64_t manyRows = 512;                           ///< a warp each is work for a device
+constexpr int64_t manyRows = 4096;                          ///< a warp each is work for a device
 constexpr int64_t leastStaged = 512, mostStaged = 32 << 10; ///< elements and bytes of rows that go to shared memory
 constexpr int64_t manyThreads = 1 << 17;                    ///< are four blocks a multiprocessor of one
 
@@ -313,8 +313,15 @@ private:
   void captureMultiple(Dim dim, llvm::Value *size, int64_t width);
   llvm::Value *launchRows(llvm::Value *site);
   llvm::Value *launchRows(llvm::Value *site, int64_t width, int64_t shared);
-  Element stagedFold(mlir::Operation *op, const Indices &outer, llvm::Value *thread, llvm::Value *n,
-                     llvm::Value *buffer);
+  void stage(mlir::Operation *op, const Indices &outer, llvm::Value *thread, llvm::Value *begin, llvm::Value *number,
+             llvm::Value *buffer);
+  Element stagedFold(mlir::Operation *op, const Indices &outer, llvm::Value *thread, llvm::Value *begin,
+                     llvm::Value *end, llvm::Value *buffer, int64_t most);
+  Element blockFold(mlir::Operation *op, const Indices &outer, llvm::Value *thread, llvm::Value *begin,
+                    llvm::Value *end);
+  llvm::Value *either(llvm::Value *a, llvm::Value *b);
+  llvm::Value *oneOf(llvm::Value *condition, llvm::function_ref<llvm::Value *()> then,
+                     llvm::function_ref<llvm::Value *()> otherwise);
   llvm::Value *onlyIf(llvm::Value *condition, llvm::function_ref<llvm::Value *()> make);
   llvm::Value *launchReduction(mlir::Operation *op, llvm::Value *site);
   llvm::Value *launchReductionOfBlocks(mlir::Operation *op, llvm::Value *site);
@@ -356,6 +363,7 @@ private:
   /// Blocks of a fold's kernel may be smaller, that few threads are on all multiprocessors; those of a map are whole.
   llvm::Value *threadNumber(bool isAnyBlock = true);
   std::pair<llvm::Value *, llvm::Value *> warpAndLane();
+  std::pair<llvm::Value *, llvm::Value *> blockAndThread();
   Element shuffled(Element x, llvm::Intrinsic::ID how, llvm::Value *lane);
   /// What a round of a loop gives, how far the index goes on, and how far beyond its index it looked.
   struct Round {
@@ -368,7 +376,8 @@ private:
   Element rowFold(mlir::Operation *op, const Indices &outer, llvm::Value *lane, llvm::Value *n);
   Element warpFold(mlir::Operation *op, const Indices &outer, llvm::Value *lane, llvm::Value *begin, llvm::Value *end);
   Element threadFold(mlir::Operation *op, const Indices &outer, llvm::Value *first, llvm::Value *end, int64_t stride,
-                     int64_t known);
+                     int64_t known, const Element *start = nullptr);
+  Element foldOfLanes(mlir::Operation *op, Element total);
   llvm::Value *finishLaunch(llvm::Value *threads, llvm::ArrayRef<LaunchResult> results, llvm::Value *site);
   bool isAllElementwise(mlir::Value root);
 

@@ -4,6 +4,7 @@
 /// last lanes are masked: one call in place of one for each element that is left.
 #include "passes/lowering/Attributes.h"
 #include "passes/lowering/KernelEmitter.h"
+#include "passes/lowering/LoopProperties.h"
 
 #include "runtime/ElementFunctions.h"
 
@@ -197,25 +198,18 @@ void KernelEmitter::describeLoops(Function *work) {
       for (Instruction &i : block)
         if (isa<LoadInst, StoreInst>(i))
           i.setMetadata(LLVMContext::MD_access_group, group);
-  auto property = [&](StringRef name, Constant *value) {
-    return MDNode::get(context, {MDString::get(context, name), ConstantAsMetadata::get(value)});
-  };
   auto describe = [&](Instruction *latch, std::optional<CallTurns> calls, bool isMasked) {
-    SmallVector<Metadata *, 5> properties = {nullptr};
+    SmallVector<Metadata *> properties;
     if (reusable)
       properties.push_back(MDNode::get(context, {MDString::get(context, "llvm.loop.parallel_accesses"), group}));
     if (calls) {
-      properties.push_back(property("llvm.loop.interleave.count", k.getInt32(calls->sideBySide)));
+      properties.push_back(loopProperty(context, "llvm.loop.interleave.count", k.getInt32(calls->sideBySide)));
       // Written out, the turns of short rows would be calls for one element each.
-      properties.push_back(MDNode::get(context, MDString::get(context, "llvm.loop.unroll.disable")));
+      properties.push_back(loopProperty(context, "llvm.loop.unroll.disable"));
     }
     if (isMasked)
-      properties.push_back(property("llvm.loop.vectorize.predicate.enable", k.getTrue()));
-    if (properties.size() == 1)
-      return;
-    MDNode *loop = MDNode::getDistinct(context, properties);
-    loop->replaceOperandWith(0, loop);
-    latch->setMetadata(LLVMContext::MD_loop, loop);
+      properties.push_back(loopProperty(context, "llvm.loop.vectorize.predicate.enable", k.getTrue()));
+    describeLoop(latch, properties);
   };
   for (Instruction *latch : latches) {
     std::optional<CallTurns> calls = turnsOfCalls(*latch);

@@ -3,6 +3,7 @@
 /// Matrix products: calls of the library, and in loops, where there are few numbers, code of the loop, in the order
 /// that the library has for them (rule 13 of docs/reference). A call takes several times as long as what it computes.
 #include "passes/lowering/FunctionEmitter.h"
+#include "passes/lowering/LoopProperties.h"
 
 #include "runtime/Blas.h"
 #include "runtime/Planar.h"
@@ -35,11 +36,7 @@ static void repeat(IRBuilder<> &b, Value *count, function_ref<void(Value *)> bod
   Value *next = b.CreateAdd(i, b.getInt64(1), "", true, true);
   i->addIncoming(next, b.GetInsertBlock());
   Instruction *back = b.CreateCondBr(b.CreateICmpSLT(next, count), header, exit);
-  LLVMContext &context = b.getContext();
-  auto *isShort = MDNode::get(context, MDString::get(context, "llvm.loop.unroll.disable"));
-  MDNode *loop = MDNode::getDistinct(context, {nullptr, isShort});
-  loop->replaceOperandWith(0, loop); // what makes it this loop's own
-  back->setMetadata(LLVMContext::MD_loop, loop);
+  describeLoop(back, loopProperty(b.getContext(), "llvm.loop.unroll.disable")); // it is short
   b.SetInsertPoint(exit);
 }
 
