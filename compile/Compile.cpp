@@ -84,8 +84,7 @@ static Signature signatureOf(mlir::func::FuncOp function, const CompileOptions &
   return {passing(function.getArgumentTypes()), passing(function.getResultTypes())};
 }
 
-/// Declared functions get their bodies: to be compiled here if they have no code yet, otherwise to be inlined.
-static void importBodies(mlir::ModuleOp module, const BodyLookup &bodyOf, const Engine &engine) {
+void importBodies(mlir::ModuleOp module, const BodyLookup &bodyOf, const Engine &engine) {
   SmallVector<mlir::func::FuncOp> declared;
   module.walk([&](mlir::func::CallOp call) {
     if (auto callee = module.lookupSymbol<mlir::func::FuncOp>(call.getCallee()); callee && callee.isExternal())
@@ -100,6 +99,7 @@ static void importBodies(mlir::ModuleOp module, const BodyLookup &bodyOf, const 
     declaration.getBody().takeBody(copy.getBody());
     copy->destroy();
     declaration->setAttrs(body->getAttrDictionary());
+    declaration->setLoc(body.getLoc());
     declaration.setPrivate();
     if (engine.has(declaration.getSymName()))
       declaration->setAttr("toy.imported", b.getUnitAttr());

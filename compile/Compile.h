@@ -27,6 +27,10 @@ std::optional<Phase> dialectPhase(llvm::StringRef stage);
 /// The body of a function that a module only declares, or null.
 using BodyLookup = std::function<mlir::func::FuncOp(llvm::StringRef symbol)>;
 
+/// Functions that the calls of a module only find declared get their bodies, private, and so do those that these call:
+/// to be compiled with the module if they have no code yet, otherwise to be inlined (`toy.imported`).
+void importBodies(mlir::ModuleOp module, const BodyLookup &bodyOf, const Engine &engine);
+
 /// What is compiled together: the functions of a module, which stays as it is, and those that they call and that have
 /// no code yet.
 struct Unit {

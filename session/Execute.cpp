@@ -76,8 +76,8 @@ void Session::isUsedAgain(Specialization &specialization) {
 }
 
 /// What declared sizes must imply is said where a function is defined; its first call finds the instance that this has
-/// made, where it is kept.
-bool Session::checkDefinitions(const ast::Module &module, bool keep) {
+/// made.
+bool Session::checkDefinitions(const ast::Module &module) {
   PhaseTimes::Phase timer(compiler.times, "generate");
   bool ok = true;
   for (const ast::StmtPtr &item : module.items)
@@ -87,7 +87,7 @@ bool Session::checkDefinitions(const ast::Module &module, bool keep) {
       InstanceTable::Unit added(instanceTable);
       DefinitionCheck check = checkDefinition(*owner->module, *f, *this, diagnostics);
       ok &= check != DefinitionCheck::Wrong;
-      if (check != DefinitionCheck::Generated || !keep)
+      if (check != DefinitionCheck::Generated)
         continue;
       own(owner, added);
       added.keep();

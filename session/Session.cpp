@@ -286,6 +286,18 @@ const ast::Stmt *Session::callOfMain(const ast::Module &module) {
   return modules.back()->items.back().get();
 }
 
+/// Functions behind the public ones, in the order in which they are called.
+static void sortByCalls(ModuleOp module) {
+  SetVector<Operation *> order;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function.isPublic())
+      order.insert(function);
+  for (size_t i = 0; i < order.size(); ++i)
+    order[i]->walk([&](func::CallOp call) { order.insert(module.lookupSymbol(call.getCallee())); });
+  for (Operation *function : order)
+    function->moveBefore(module.getBody(), module.getBody()->end());
+}
+
 OwningOpRef<ModuleOp> Session::lower(std::string name, std::string text, ParseOptions parseOptions) {
   inspected = sources.add(std::move(name), std::move(text));
   ParseResult result = parse(lex(inspected, diagnostics), diagnostics, parseOptions);
@@ -294,7 +306,7 @@ OwningOpRef<ModuleOp> Session::lower(std::string name, std::string text, ParseOp
   silence(result.module);
   modules.push_back(std::make_unique<ast::Module>(std::move(result.module)));
   ast::Module &module = *modules.back();
-  if (!declare(module) || !checkDefinitions(module, false))
+  if (!declare(module) || !checkDefinitions(module))
     return {};
   std::vector<const ast::Stmt *> items;
   for (const ast::StmtPtr &s : module.items) {
@@ -312,7 +324,11 @@ OwningOpRef<ModuleOp> Session::lower(std::string name, std::string text, ParseOp
   }
   OwningOpRef<ModuleOp> out = ModuleOp::create(UnknownLoc::get(ir()));
   TopLevel top;
-  return generateOnly(*out, items, top) ? std::move(out) : OwningOpRef<ModuleOp>();
+  if (!generateOnly(*out, items, top))
+    return {};
+  importBodies(*out, [&](StringRef symbol) { return bodyOf(symbol); }, compiler.engine); // that the check has made
+  sortByCalls(*out);
+  return out;
 }
 
 SourceRange Session::placeOfGlobal(const std::string &name) {

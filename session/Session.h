@@ -297,7 +297,7 @@ private:
   void showRemarks();
   void showDeviceWarnings();
   mlir::func::FuncOp bodyOf(llvm::StringRef symbol);
-  bool checkDefinitions(const ast::Module &module, bool keep = true);
+  bool checkDefinitions(const ast::Module &module);
   std::string instancesOf(const std::string &name);
   bool generateOnly(mlir::ModuleOp module, llvm::ArrayRef<const ast::Stmt *> statements, TopLevel &top);
   void own(std::shared_ptr<CompiledModule> owner, const InstanceTable::Unit &added);
