@@ -184,7 +184,7 @@ class Generator:
 
 
 def all_cases():
-    return cases_of("short rows", Generator, 2000, daily=40)
+    return cases_of("short rows", Generator, 2000)
 
 
 if __name__ == "__main__":
