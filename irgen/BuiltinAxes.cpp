@@ -84,6 +84,9 @@ RValue kindBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return g.integer(static_cast<int64_t>(kindOf(tensorArgument(g, args, "x").tensor().getDtype())), r);
 }
 
+/// `_on_device()`: whether large tensors of the program go to a device.
+RValue onDeviceBuiltin(IRGen &g, Bound &, SourceRange r) { return g.boolean(g.host.usesDevice(), r); }
+
 /// `_static(x)`: an integer that has to be known while the program is compiled.
 RValue staticBuiltin(IRGen &g, Bound &args, SourceRange r) {
   return g.integer(staticInteger(g, *args["x"], g.fn().decl->name), r);

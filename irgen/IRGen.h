@@ -81,8 +81,8 @@ public:
   virtual void isUsedAgain(struct Specialization &) {}
   /// Whether Ctrl-C was pressed: generation ends with an error.
   virtual bool isInterrupted() { return false; }
-  /// Whether sizes with @buckets are padded: on a device.
-  virtual bool padsToBuckets() = 0;
+  /// Whether large tensors go to a device, where sizes with @buckets are padded.
+  virtual bool usesDevice() = 0;
   /// Runs `load(path)` at the top level now; gives the name of a global that holds the value. `failed` is called with
   /// what is wrong with the file.
   virtual std::string loadNow(const ast::Expr &path, const ast::Expr *member, const CsvOptions &csv, ValueType &type,

@@ -329,7 +329,7 @@ static void generateBody(IRGen &g, const Callee &callee, ArrayRef<RValue> argume
   state.declaredSizes = sizeNamesOf(g, decl);
   for (Type type : inputs)
     collectNames(type, state.reservedSizes);
-  if (DictionaryAttr buckets = bucketsOf(g, decl); buckets && g.host.padsToBuckets())
+  if (DictionaryAttr buckets = bucketsOf(g, decl); buckets && g.host.usesDevice())
     state.op->setAttr("toy.buckets", buckets);
   std::vector<RValue> values = bindParameters(g, callee, arguments, constants);
   values.resize(decl.parameters.size());

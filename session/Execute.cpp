@@ -64,7 +64,7 @@ bool Session::generateOnly(ModuleOp module, ArrayRef<const ast::Stmt *> statemen
   return ok;
 }
 
-bool Session::padsToBuckets() { return options.compile.device && rt::deviceIsWanted(); }
+bool Session::usesDevice() { return options.compile.device && rt::deviceIsWanted(); }
 
 void Session::isUsedAgain(Specialization &specialization) {
   if (options.compile.jit == JitMode::Never || specialization.generic)

@@ -240,7 +240,7 @@ public:
   const CompileOptions &compileOptions() override { return options.compile; }
   void isUsedAgain(Specialization &specialization) override;
   bool isInterrupted() override;
-  bool padsToBuckets() override;
+  bool usesDevice() override;
   std::string loadNow(const ast::Expr &path, const ast::Expr *member, const CsvOptions &csv, ValueType &type,
                       llvm::function_ref<void(DiagId, std::vector<std::string>)> failed) override;
   bool typeOfFile(const std::string &path, const std::string &member, const CsvOptions &csv, ValueType &type) override;

@@ -347,7 +347,7 @@ DEVICE_MUTANTS = [
         "for (unsigned half = warp / 2; half > 0; half /= 2)",
         "for (unsigned half = warp / 2; half > 1; half /= 2)",
     ),
-    ("reductions in another order", REDUCTIONS, "static_assert(warp == 32);", "#define reductionBlock 4096"),
+    ("reductions in another order", REDUCTIONS, "static_assert(warp == 32);", "#define reductionBlock int64_t(4096)"),
     (
         "sums of rows stay in one lane",
         REDUCTIONS,

@@ -88,7 +88,7 @@ REASONS = [
     (r"\+|-|\*|/|//|%", ".*", "transposed", "a tile of the transposed operand goes through a buffer"),
     ("//.*|%.*", "i64", ".*", "quotients of 64 bits are exact: by f64 only below 2^52, with a test"),
     ("diag of vector", ".*", ".*", "presumed: each row is cleared in two parts; the peer clears all at once"),
-    ("attention.*", ".*", ".*", "scores of 64 rows of all heads are stored; the peer's tiles are in registers"),
+    ("attention.*", ".*", ".*", "scores of 16 to 128 rows of all heads are stored; the peer's tiles are in registers"),
     ("var|std", ".*", ".*", "two passes, as the definition has it"),
     ("convolve|conv.*", ".*", ".*", "the operands are padded and turned by calls of their own"),
     (".*", ".*", "16|small|4|5|16.*|10.3", "presumed: a call of the runtime is most of it"),
